@@ -1,0 +1,80 @@
+# Builds emogi.so (always) and emogi_cuda.so (when nvcc is there) with PGXS.
+#
+#   make && make install        needs pg_config on PATH, or PG_CONFIG=/path/to/pg_config
+#   make NVCC=                  without CUDA, whatever is installed
+#   make installcheck           against a running server with shared_preload_libraries = 'emogi'
+#   make unit bench             engine tests and benchmark, no server needed (build/)
+
+EXTENSION  = emogi
+EXTVERSION = 0.1.0
+MODULE_big = emogi
+
+ENGINE_OBJS = $(patsubst %.c,%.o,$(wildcard src/engine/*.c))
+OBJS        = $(patsubst %.c,%.o,$(wildcard src/*.c)) $(ENGINE_OBJS)
+DATA        = $(wildcard sql/emogi--*--*.sql)
+DATA_built  = emogi--$(EXTVERSION).sql
+
+PG_CPPFLAGS = -I$(srcdir)/src -I$(srcdir)/src/engine -DEMOGI_VERSION='"$(EXTVERSION)"'
+SHLIB_LINK  = -ldl -lpthread
+
+REGRESS        = $(sort $(basename $(notdir $(wildcard test/sql/*.sql))))
+ISOLATION      = $(sort $(basename $(notdir $(wildcard test/specs/*.spec))))
+REGRESS_OPTS   = --inputdir=test
+ISOLATION_OPTS = --inputdir=test
+TAP_TESTS      = 1
+PROVE_TESTS    = test/t/*.pl
+
+NVCC      ?= $(firstword $(shell command -v nvcc 2>/dev/null) $(wildcard /usr/local/cuda/bin/nvcc))
+NVCCFLAGS ?= -O3 -std=c++17 -lineinfo \
+	-gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90 -gencode arch=compute_90,code=compute_90
+CUDA_OBJS  = $(patsubst %.cu,%.cu.o,$(wildcard cuda/*.cu))
+
+EXTRA_CLEAN = emogi_cuda.so $(CUDA_OBJS) build results output_iso tmp_check tmp_check_iso regression.diffs regression.out
+
+PG_CONFIG ?= pg_config
+PGXS := $(shell $(PG_CONFIG) --pgxs)
+include $(PGXS)
+
+ENGINE_HEADERS = $(wildcard src/engine/*.h)
+$(OBJS): $(wildcard src/*.h) $(ENGINE_HEADERS)
+$(ENGINE_OBJS): CFLAGS += -O3
+
+emogi--$(EXTVERSION).sql: sql/emogi.sql
+	cp $< $@
+
+ifneq ($(NVCC),)
+all: emogi_cuda.so
+install: install-cuda
+installdirs: installdirs-cuda
+uninstall: uninstall-cuda
+endif
+
+%.cu.o: %.cu $(wildcard cuda/*.cuh) $(ENGINE_HEADERS)
+	$(NVCC) $(NVCCFLAGS) -Xcompiler -fPIC,-fvisibility=hidden -Isrc/engine -c $< -o $@
+
+# The CUDA runtime is linked statically: at run time only the driver is needed, and its absence is a clean answer.
+emogi_cuda.so: $(CUDA_OBJS)
+	$(NVCC) $(NVCCFLAGS) -shared -cudart static -o $@ $^
+
+.PHONY: install-cuda installdirs-cuda uninstall-cuda unit bench
+installdirs-cuda:
+	$(MKDIR_P) '$(DESTDIR)$(pkglibdir)'
+install-cuda: emogi_cuda.so installdirs-cuda
+	$(INSTALL_SHLIB) emogi_cuda.so '$(DESTDIR)$(pkglibdir)/emogi_cuda.so'
+uninstall-cuda:
+	rm -f '$(DESTDIR)$(pkglibdir)/emogi_cuda.so'
+
+# Programs without a server: test/unit/*.c is one test program each, bench/*.c together are emogi_bench.
+UNIT_PROGRAMS = $(patsubst test/unit/%.c,build/unit/%,$(wildcard test/unit/test_*.c))
+TOOL_CFLAGS   = -O2 -g -Wall -Wextra -Wno-unused-parameter -std=gnu11 -Isrc/engine -Ibench -Itest/unit -pthread
+BENCH_LIB     = $(filter-out bench/emogi_bench.c,$(wildcard bench/*.c))
+
+unit: $(UNIT_PROGRAMS)
+bench: build/emogi_bench
+
+build/unit/%: test/unit/%.c $(wildcard test/unit/*.h) $(wildcard bench/*.h) $(BENCH_LIB) $(ENGINE_OBJS)
+	@mkdir -p build/unit
+	$(CC) $(TOOL_CFLAGS) -o $@ $< $(BENCH_LIB) $(ENGINE_OBJS) -ldl -lm
+build/emogi_bench: bench/emogi_bench.c $(wildcard bench/*.h) $(BENCH_LIB) $(ENGINE_OBJS)
+	@mkdir -p build
+	$(CC) $(TOOL_CFLAGS) -o $@ $< $(BENCH_LIB) $(ENGINE_OBJS) -ldl -lm

@@ -1,0 +1,114 @@
+/*
+ * csr.h: from unordered edges to a Graph in compressed sparse rows.
+ *
+ * Two steps, so that the caller can give exactly the memory that each needs:
+ *   1. emogi_keys_build: the distinct keys of all edge ends, ascending = ids[nvertices], and a map key -> number.
+ *   2. emogi_csr_build:  offsets and sorted targets of one orientation (and, when asked, of its transpose).
+ * Both run on all threads of the pool, poll control->cancel, and depend on the set of edges alone: the order of the
+ * edges, of the chunks and the number of threads change nothing in the Graph.
+ */
+#ifndef EMOGI_CSR_H
+#define EMOGI_CSR_H
+
+#include "engine.h"
+#include "pool.h"
+
+typedef struct EmogiEdge
+{
+	int64_t		src;
+	int64_t		dst;
+} EmogiEdge;
+
+/* Edges as the scan leaves them: fixed-size chunks, each filled by one process. */
+#define EMOGI_CHUNK_BYTES ((size_t) 2 << 20)
+
+typedef struct EmogiEdgeChunk
+{
+	uint64_t	nedges;
+	int64_t		min_key;		/* over both ends; meaningless when nedges = 0 */
+	int64_t		max_key;
+	char		pad[EMOGI_LINE_BYTES - 24];
+	EmogiEdge	edges[];		/* [nedges] of EMOGI_CHUNK_EDGES */
+} EmogiEdgeChunk;
+
+#define EMOGI_CHUNK_EDGES ((EMOGI_CHUNK_BYTES - EMOGI_LINE_BYTES) / sizeof(EmogiEdge))
+
+typedef struct EmogiEdges
+{
+	uint64_t	nchunks;
+	EmogiEdgeChunk *const *chunks;	/* [nchunks]; chunks with nedges = 0 are allowed */
+	uint64_t	nedges;			/* sum over the chunks */
+	int64_t		min_key;		/* over all ends; meaningless when nedges = 0 */
+	int64_t		max_key;
+} EmogiEdges;
+
+/* Which way a traversal follows a stored edge src -> dst. */
+typedef enum EmogiDirection
+{
+	EMOGI_OUT = 0,				/* src to dst */
+	EMOGI_IN,					/* dst to src */
+	EMOGI_BOTH					/* either way: every edge enters two lists, a self-loop one */
+} EmogiDirection;
+
+/* How keys become numbers: see emogi_keys_plan. */
+typedef enum EmogiKeyMethod
+{
+	EMOGI_KEYS_DIRECT,			/* a table over min_key .. max_key */
+	EMOGI_KEYS_SORTED			/* sorted distinct keys, found by radix-indexed search */
+} EmogiKeyMethod;
+
+typedef struct EmogiKeyPlan
+{
+	EmogiKeyMethod method;
+	uint64_t	max_vertices;	/* upper bound of nvertices: min(2 * nedges, key range) */
+	size_t		scratch_bytes;	/* of emogi_keys_build; must stay until emogi_csr_build has returned */
+} EmogiKeyPlan;
+
+/* Decide the method: direct when max - min + 1 <= 4 x nedges (and always for tiny ranges), else sorted. */
+extern void emogi_keys_plan(const EmogiEdges *edges, EmogiKeyPlan *plan);
+
+/* What step 1 leaves in its scratch for step 2; opaque but for nvertices. */
+typedef struct EmogiKeys
+{
+	uint64_t	nvertices;
+	EmogiKeyMethod method;
+	int64_t		min_key;
+	const void *map;			/* inside scratch */
+	const void *index;			/* inside scratch */
+	uint64_t	map_length;
+	uint32_t	index_shift;
+} EmogiKeys;
+
+/*
+ * Step 1. scratch: plan->scratch_bytes, EMOGI_LINE_BYTES-aligned, any content, not yet populated (the threads do it).
+ * BAD_INPUT when there are more than EMOGI_MAX_VERTICES distinct keys.
+ */
+extern EmogiStatus emogi_keys_build(EmogiPool *pool, const EmogiEdges *edges, const EmogiKeyPlan *plan,
+									void *scratch, EmogiKeys *keys, EmogiControl *control, EmogiError *error);
+
+/* Bytes of the Graph's block (nedges = edges given, before EMOGI_BOTH doubles them): ids, offsets and targets of one orientation, and of the transpose when asked. */
+extern size_t emogi_csr_bytes(uint64_t nvertices, uint64_t nedges, EmogiDirection direction, bool with_backward);
+
+/* Bytes of scratch for step 2. */
+extern size_t emogi_csr_scratch_bytes(uint64_t nvertices, uint64_t nedges, EmogiDirection direction, int nthreads);
+
+/*
+ * Step 2. memory: emogi_csr_bytes, page-aligned; scratch: emogi_csr_scratch_bytes, EMOGI_LINE_BYTES-aligned; neither
+ * populated. The edges are only read. Fills *graph, whose pointers lead into memory. For EMOGI_BOTH backward equals
+ * forward at no cost; else backward is built only when asked (its offsets are NULL otherwise).
+ */
+extern EmogiStatus emogi_csr_build(EmogiPool *pool, const EmogiEdges *edges, const EmogiKeys *keys,
+								   EmogiDirection direction, bool with_backward, void *memory, void *scratch,
+								   EmogiGraph *graph, EmogiControl *control, EmogiError *error);
+
+/*
+ * The view of a Graph that emogi_csr_build has laid out in memory before, perhaps in another process.
+ * nedges = the list entries of forward (graph->forward.nedges), which for EMOGI_BOTH is more than the edges given.
+ */
+extern void emogi_csr_view(void *memory, uint64_t nvertices, uint64_t nedges, EmogiDirection direction,
+						   bool with_backward, EmogiGraph *graph);
+
+/* The number of a key, or EMOGI_NO_VERTEX: binary search in ids. */
+extern uint32_t emogi_vertex_number(const EmogiGraph *graph, int64_t key);
+
+#endif							/* EMOGI_CSR_H */
