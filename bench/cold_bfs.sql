@@ -1,0 +1,53 @@
+-- Cold emogi_bfs against a parallel count(*) of the same table: what a first call costs, by phase.
+--
+--   psql -X -v edges=20000000 -v vertices=1250000 -f bench/cold_bfs.sql
+--
+-- Needs a database with the extension; makes and drops the table emogi_bench_edges. The two run in turn, seven times
+-- after a warm-up; the figures are medians, the ratio is what counts.
+\set ON_ERROR_STOP on
+\if :{?edges} \else \set edges 20000000 \endif
+\if :{?vertices} \else \set vertices 1250000 \endif
+\if :{?workers} \else \set workers 2 \endif
+\pset footer off
+SET client_min_messages = warning;
+SET max_parallel_workers_per_gather = :workers;
+DROP TABLE IF EXISTS emogi_bench_edges;
+CREATE UNLOGGED TABLE emogi_bench_edges (src bigint, dst bigint);
+INSERT INTO emogi_bench_edges
+SELECT (hashint8extended(g, 1) & 9223372036854775807) % :vertices, (hashint8extended(g, 2) & 9223372036854775807) % :vertices
+FROM generate_series(1, :edges::bigint) g;
+VACUUM (FREEZE, ANALYZE) emogi_bench_edges;
+CREATE TEMP TABLE timing (round int, count_ms float8, bfs_ms float8);
+CREATE TEMP TABLE answer (edges bigint, reached bigint, deepest int);
+
+DO $$
+DECLARE
+	t0 timestamptz; t1 timestamptz; t2 timestamptz; n bigint; reached bigint; deepest int;
+BEGIN
+	FOR round IN 0 .. 7 LOOP
+		t0 := clock_timestamp();
+		SELECT count(*) INTO n FROM emogi_bench_edges;
+		t1 := clock_timestamp();
+		SELECT count(*), max(level) INTO reached, deepest FROM emogi_bfs('emogi_bench_edges', 42);
+		t2 := clock_timestamp();
+		IF round > 0 THEN
+			INSERT INTO timing VALUES (round, extract(epoch FROM t1 - t0) * 1000, extract(epoch FROM t2 - t1) * 1000);
+		END IF;
+	END LOOP;
+	INSERT INTO answer VALUES (n, reached, deepest);
+END $$;
+
+SELECT edges, reached, deepest, current_setting('emogi.engine') AS engine,
+	   pg_size_pretty(pg_table_size('emogi_bench_edges')) AS table_size FROM answer;
+SELECT round(c::numeric, 1) AS count_ms, round(b::numeric, 1) AS cold_bfs_ms, round((b / c)::numeric, 2) AS ratio
+FROM (SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY count_ms) c,
+			 percentile_cont(0.5) WITHIN GROUP (ORDER BY bfs_ms) b FROM timing) m;
+\echo 'Phases of five more calls:'
+SET client_min_messages = debug1;
+SELECT count(*) FROM emogi_bfs('emogi_bench_edges', 42) \g /dev/null
+SELECT count(*) FROM emogi_bfs('emogi_bench_edges', 42) \g /dev/null
+SELECT count(*) FROM emogi_bfs('emogi_bench_edges', 42) \g /dev/null
+SELECT count(*) FROM emogi_bfs('emogi_bench_edges', 42) \g /dev/null
+SELECT count(*) FROM emogi_bfs('emogi_bench_edges', 42) \g /dev/null
+SET client_min_messages = warning;
+DROP TABLE emogi_bench_edges;

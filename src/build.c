@@ -1,0 +1,109 @@
+/*
+ * build.c: from a Source to a Graph in the Region.
+ *
+ * The caller's process gathers the edges (scan.c, sink.c), then has the engine worker make the keys and the CSR of
+ * them, each step with exactly the memory it needs, and gives the edges back as soon as the CSR stands. All of it
+ * belongs to the call's slot.
+ */
+#include "emogi.h"
+
+#include "access/relation.h"
+#include "miscadmin.h"
+
+/* Gather the edges of a relation that the caller may read. */
+static void
+gather_relation(EmogiCall *call, const EmogiSource *source)
+{
+	Relation	rel = relation_open(source->relid, NoLock);
+	bool		row_security = emogi_access_check(rel, source);
+	List	   *leaves;
+
+	relation_close(rel, NoLock);
+	if (!row_security && emogi_scan_possible(source, &leaves))
+		emogi_scan_tables(call, source, leaves);
+	else
+		emogi_sink_query(call, emogi_source_select(source));
+}
+
+/* Raise what keeps the caller from reading a Source, without reading it. */
+void
+emogi_source_check(const EmogiSource *source)
+{
+	Relation	rel;
+
+	if (source->is_query)
+	{
+		emogi_sink_check_query(source->query);
+		return;
+	}
+	rel = relation_open(source->relid, NoLock);
+	(void) emogi_access_check(rel, source);
+	relation_close(rel, NoLock);
+}
+
+/* Have the worker find the vertices; scratch must stay until the CSR stands. */
+static EmogiKeys
+make_keys(EmogiCall *call, const EmogiKeyPlan *plan, void *scratch)
+{
+	EmogiRequest *request = &call->slot->request;
+
+	request->kind = EMOGI_REQUEST_KEYS;
+	request->plan = *plan;
+	request->scratch = scratch;
+	return emogi_call_request(call)->keys;
+}
+
+/* Have the worker make the CSR. */
+static EmogiGraph
+make_csr(EmogiCall *call, const EmogiKeys *keys, uint64 nedges, EmogiDirection direction)
+{
+	EmogiRequest *request = &call->slot->request;
+	Size		memory_bytes = emogi_csr_bytes(keys->nvertices, nedges, direction, false);
+	Size		scratch_bytes = emogi_csr_scratch_bytes(keys->nvertices, nedges, direction, emogi_cpu_threads);
+	EmogiGraph	graph;
+
+	emogi_region_check_budget(memory_bytes + scratch_bytes);
+	request->kind = EMOGI_REQUEST_CSR;
+	request->keys = *keys;
+	request->direction = direction;
+	request->with_backward = false;
+	request->memory = emogi_call_alloc(call, memory_bytes);
+	request->scratch = emogi_call_alloc(call, scratch_bytes);
+	graph = emogi_call_request(call)->graph;
+	emogi_region_free(request->scratch, scratch_bytes);
+	return graph;
+}
+
+/*
+ * Build the Graph of a Source, as the caller's snapshot sees it, for traversals in one direction. The caller's
+ * rights are checked first. Raises 42501, 53200, and whatever a query raises.
+ */
+void
+emogi_build(EmogiCall *call, const EmogiSource *source, EmogiDirection direction, EmogiGraph *graph)
+{
+	EmogiEdges	edges;
+	EmogiKeyPlan plan;
+	EmogiKeys	keys;
+	void	   *scratch;
+
+	emogi_call_phase(call, EMOGI_PHASE_SCAN);
+	if (source->is_query)
+		emogi_sink_query(call, source->query);
+	else
+		gather_relation(call, source);
+	(void) emogi_region_edges(EMOGI_OWNER_EDGES(call->slot_index), &edges, palloc);
+	if (edges.nedges == 0)
+	{
+		memset(graph, 0, sizeof *graph);
+		return;
+	}
+	emogi_call_phase(call, EMOGI_PHASE_KEYS);
+	emogi_keys_plan(&edges, &plan);
+	scratch = emogi_call_alloc(call, plan.scratch_bytes);
+	keys = make_keys(call, &plan, scratch);
+	emogi_call_phase(call, EMOGI_PHASE_CSR);
+	*graph = make_csr(call, &keys, edges.nedges, direction);
+	emogi_region_free(scratch, plan.scratch_bytes);
+	emogi_region_free_owner(EMOGI_OWNER_EDGES(call->slot_index));
+	pfree((void *) edges.chunks);
+}

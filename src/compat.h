@@ -1,0 +1,128 @@
+/*
+ * compat.h: every difference between PostgreSQL 14 .. 18 that emogi meets. No other file has a version #if.
+ */
+#ifndef EMOGI_COMPAT_H
+#define EMOGI_COMPAT_H
+
+#include "postgres.h"
+
+#include "catalog/pg_namespace.h"
+#include "executor/executor.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "parser/parse_relation.h"
+#include "storage/ipc.h"
+#include "utils/acl.h"
+#include "utils/guc.h"
+#include "utils/rel.h"
+#include "utils/wait_event.h"
+
+#if PG_VERSION_NUM < 140000
+#error "emogi needs PostgreSQL 14 or later"
+#endif
+
+/* 15: shared memory is requested from a hook of its own. */
+#if PG_VERSION_NUM >= 150000
+#define EMOGI_HAS_SHMEM_REQUEST_HOOK 1
+#else
+#define EMOGI_HAS_SHMEM_REQUEST_HOOK 0
+#endif
+
+/* Reserve our prefix, so that a misspelt emogi.* setting is reported. */
+static inline void
+emogi_compat_reserve_prefix(const char *prefix)
+{
+#if PG_VERSION_NUM >= 150000
+	MarkGUCPrefixReserved(prefix);
+#else
+	EmitWarningsOnPlaceholders(prefix);
+#endif
+}
+
+/* 17: extensions name their wait events; before, all show as "Extension". */
+static inline uint32
+emogi_compat_wait_event(const char *name)
+{
+#if PG_VERSION_NUM >= 170000
+	return WaitEventExtensionNew(name);
+#else
+	(void) name;
+	return PG_WAIT_EXTENSION;
+#endif
+}
+
+/* 16: one aclcheck for all kinds of object. */
+static inline AclResult
+emogi_compat_schema_usage(Oid schema)
+{
+#if PG_VERSION_NUM >= 160000
+	return object_aclcheck(NamespaceRelationId, schema, GetUserId(), ACL_USAGE);
+#else
+	return pg_namespace_aclcheck(schema, GetUserId(), ACL_USAGE);
+#endif
+}
+
+/* 16: permissions live beside the range table, no longer in it. Raises 42501 as a SELECT of these columns would. */
+static inline void
+emogi_compat_check_select(Relation rel, Bitmapset *columns)
+{
+	RangeTblEntry *rte = makeNode(RangeTblEntry);
+
+	rte->rtekind = RTE_RELATION;
+	rte->relid = RelationGetRelid(rel);
+	rte->relkind = rel->rd_rel->relkind;
+	rte->rellockmode = AccessShareLock;
+#if PG_VERSION_NUM >= 160000
+	{
+		List	   *infos = NIL;
+		RTEPermissionInfo *info = addRTEPermissionInfo(&infos, rte);
+
+		info->requiredPerms = ACL_SELECT;
+		info->selectedCols = columns;
+		ExecCheckPermissions(list_make1(rte), infos, true);
+	}
+#else
+	rte->requiredPerms = ACL_SELECT;
+	rte->selectedCols = columns;
+	ExecCheckRTPerms(list_make1(rte), true);
+#endif
+}
+
+/* 18: a generated column need not be stored, so a tuple may not hold it. */
+static inline bool
+emogi_compat_is_stored(Form_pg_attribute attribute)
+{
+#if PG_VERSION_NUM >= 180000
+	return attribute->attgenerated != ATTRIBUTE_GENERATED_VIRTUAL;
+#else
+	(void) attribute;
+	return true;
+#endif
+}
+
+/* 15: the usual opening of a set-returning function that fills a tuplestore. */
+static inline void
+emogi_compat_init_rows(FunctionCallInfo fcinfo)
+{
+#if PG_VERSION_NUM >= 150000
+	InitMaterializedSRF(fcinfo, 0);
+#else
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	MemoryContext old;
+	TupleDesc	tupdesc;
+
+	if (rsinfo == NULL || !IsA(rsinfo, ReturnSetInfo) || !(rsinfo->allowedModes & SFRM_Materialize))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("set-valued function called in context that cannot accept a set")));
+	old = MemoryContextSwitchTo(rsinfo->econtext->ecxt_per_query_memory);
+	if (get_call_result_type(fcinfo, NULL, &tupdesc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	rsinfo->returnMode = SFRM_Materialize;
+	rsinfo->setResult = tuplestore_begin_heap((rsinfo->allowedModes & SFRM_Materialize_Random) != 0, false, work_mem);
+	rsinfo->setDesc = tupdesc;
+	MemoryContextSwitchTo(old);
+#endif
+}
+
+#endif							/* EMOGI_COMPAT_H */

@@ -1,0 +1,112 @@
+/*
+ * emogi.c: loading, and the state that all processes share.
+ *
+ * Everything needs shared_preload_libraries: the Region must be mapped and the engine worker registered before the
+ * postmaster forks. _PG_init neither touches CUDA nor starts a thread: both would be lost, or worse, in its children.
+ */
+#include "emogi.h"
+
+#include "storage/shmem.h"
+
+PG_MODULE_MAGIC;
+
+void		_PG_init(void);
+
+EmogiShared *emogi_shared = NULL;
+
+static shmem_startup_hook_type previous_shmem_startup_hook = NULL;
+#if EMOGI_HAS_SHMEM_REQUEST_HOOK
+static shmem_request_hook_type previous_shmem_request_hook = NULL;
+#endif
+
+/* Ask for the shared memory and the lock. */
+static void
+request_shmem(void)
+{
+#if EMOGI_HAS_SHMEM_REQUEST_HOOK
+	if (previous_shmem_request_hook)
+		previous_shmem_request_hook();
+#endif
+	RequestAddinShmemSpace(add_size(MAXALIGN(sizeof(EmogiShared)), emogi_region_shmem_size()));
+	RequestNamedLWLockTranche("emogi", 1);
+}
+
+/* Fill in the shared state, at server start and after every crash restart. */
+static void
+init_shared(void)
+{
+	memset(emogi_shared, 0, sizeof *emogi_shared);
+	emogi_shared->lock = &GetNamedLWLockTranche("emogi")->lock;
+	ConditionVariableInit(&emogi_shared->worker_changed);
+	ConditionVariableInit(&emogi_shared->slot_freed);
+	for (int i = 0; i < EMOGI_NSLOTS; i++)
+		ConditionVariableInit(&emogi_shared->slots[i].answered);
+	strlcpy(emogi_shared->cpu.state, "starting", sizeof emogi_shared->cpu.state);
+	strlcpy(emogi_shared->cuda[0].state, "starting", sizeof emogi_shared->cuda[0].state);
+}
+
+/* Attach to the shared state, and make it where it is not there. */
+static void
+startup_shmem(void)
+{
+	bool		found;
+
+	if (previous_shmem_startup_hook)
+		previous_shmem_startup_hook();
+	LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
+	emogi_shared = ShmemInitStruct("emogi", sizeof(EmogiShared), &found);
+	if (!found)
+		init_shared();
+	emogi_region_shmem_startup(found);
+	LWLockRelease(AddinShmemInitLock);
+}
+
+void
+_PG_init(void)
+{
+	if (!process_shared_preload_libraries_in_progress)
+		return;
+	emogi_define_gucs();
+	emogi_region_reserve();
+#if EMOGI_HAS_SHMEM_REQUEST_HOOK
+	previous_shmem_request_hook = shmem_request_hook;
+	shmem_request_hook = request_shmem;
+#else
+	request_shmem();
+#endif
+	previous_shmem_startup_hook = shmem_startup_hook;
+	shmem_startup_hook = startup_shmem;
+	emogi_worker_register();
+}
+
+/* Raise 55000 unless emogi was preloaded; the first thing that every SQL function does. */
+void
+emogi_require_preload(void)
+{
+	if (emogi_shared == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("emogi is not preloaded"),
+				 errhint("Add emogi to shared_preload_libraries in postgresql.conf and restart the server.")));
+}
+
+/* Wait events: for the engine worker's answer, and for a free slot. */
+uint32
+emogi_wait_engine(void)
+{
+	static uint32 event = 0;
+
+	if (event == 0)
+		event = emogi_compat_wait_event("EmogiEngine");
+	return event;
+}
+
+uint32
+emogi_wait_slot(void)
+{
+	static uint32 event = 0;
+
+	if (event == 0)
+		event = emogi_compat_wait_event("EmogiSlot");
+	return event;
+}

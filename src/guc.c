@@ -1,0 +1,112 @@
+/*
+ * guc.c: the settings, emogi.*.
+ *
+ * Only under shared_preload_libraries: several are fixed when the server starts.
+ */
+#include "emogi.h"
+
+#include <sched.h>
+#include <unistd.h>
+
+int			emogi_engine = EMOGI_ENGINE_AUTO;
+int			emogi_placement = EMOGI_PLACEMENT_AUTO;
+int			emogi_max_memory_mb;
+int			emogi_device_memory_mb = 0;
+int			emogi_cpu_threads = 0;
+int			emogi_build_workers = -1;
+
+static const struct config_enum_entry engine_options[] = {
+	{"auto", EMOGI_ENGINE_AUTO, false},
+	{"cpu", EMOGI_ENGINE_CPU, false},
+	{"cuda", EMOGI_ENGINE_CUDA, false},
+	{NULL, 0, false}
+};
+
+static const struct config_enum_entry placement_options[] = {
+	{"auto", EMOGI_PLACEMENT_AUTO, false},
+	{"host", EMOGI_PLACEMENT_HOST, false},
+	{"device", EMOGI_PLACEMENT_DEVICE, false},
+	{NULL, 0, false}
+};
+
+/* Read one number of bytes from a file of the kernel's; 0 when it holds none ("max") or is not there. */
+static uint64
+read_bytes(const char *path)
+{
+	FILE	   *file = fopen(path, "r");
+	unsigned long long value = 0;
+
+	if (file == NULL)
+		return 0;
+	if (fscanf(file, "%llu", &value) != 1)
+		value = 0;
+	fclose(file);
+	return value;
+}
+
+/* Get half of the memory that this server may use: the machine's, or its control group's where that is less. */
+static int
+default_max_memory_mb(void)
+{
+	uint64		bytes = (uint64) sysconf(_SC_PHYS_PAGES) * (uint64) sysconf(_SC_PAGESIZE);
+	const char *const limits[] = {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"};
+
+	for (int i = 0; i < (int) lengthof(limits); i++)
+	{
+		uint64		limit = read_bytes(limits[i]);
+
+		if (limit > 0 && limit < bytes)
+			bytes = limit;
+	}
+	return (int) Max(Min(bytes / 2 / (1024 * 1024), (uint64) INT_MAX / 2), 64);
+}
+
+/* Get the number of processors this server may run on. */
+static int
+usable_processors(void)
+{
+	cpu_set_t	set;
+
+	if (sched_getaffinity(0, sizeof set, &set) == 0)
+		return Max(CPU_COUNT(&set), 1);
+	return (int) Max(sysconf(_SC_NPROCESSORS_ONLN), 1);
+}
+
+/* Define all settings; called once, in the postmaster. */
+void
+emogi_define_gucs(void)
+{
+	DefineCustomEnumVariable("emogi.engine",
+							 "Engine that runs traversals.",
+							 "auto takes a GPU when there is one and the graph is large enough for it; cuda raises an error when there is none.",
+							 &emogi_engine, EMOGI_ENGINE_AUTO, engine_options,
+							 PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomEnumVariable("emogi.placement",
+							 "Memory from which a GPU reads edges.",
+							 "host reads them in place over the link; device copies them to the GPU first; auto copies when they fit.",
+							 &emogi_placement, EMOGI_PLACEMENT_AUTO, placement_options,
+							 PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("emogi.build_workers",
+							"Parallel workers that may help to scan a table.",
+							"-1 means max_parallel_workers_per_gather.",
+							&emogi_build_workers, -1, -1, 1024,
+							PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("emogi.max_memory",
+							"Memory that all graphs and results together may take.",
+							"The default is half of the machine's memory, or of the control group's.",
+							&emogi_max_memory_mb, default_max_memory_mb(), 16, INT_MAX / 2,
+							PGC_POSTMASTER, GUC_UNIT_MB, NULL, NULL, NULL);
+	DefineCustomIntVariable("emogi.device_memory",
+							"Memory that may be taken on each GPU.",
+							"0 means all that is free.",
+							&emogi_device_memory_mb, 0, 0, INT_MAX,
+							PGC_POSTMASTER, GUC_UNIT_MB, NULL, NULL, NULL);
+	DefineCustomIntVariable("emogi.cpu_threads",
+							"Threads of the engine worker.",
+							"0 means one for each processor.",
+							&emogi_cpu_threads, 0, 0, 1024,
+							PGC_POSTMASTER, 0, NULL, NULL, NULL);
+	emogi_compat_reserve_prefix("emogi");
+	if (emogi_cpu_threads == 0)
+		emogi_cpu_threads = usable_processors();
+}

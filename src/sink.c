@@ -1,0 +1,259 @@
+/*
+ * sink.c: where edges enter the Region.
+ *
+ * A sink appends to chunks of its own, so that any number of processes can fill one slot without a lock but for the
+ * taking of a chunk. The count in a chunk's header is kept edge by edge: whenever a process stops, for whatever
+ * reason, what it has put stands in the Region and nothing needs to be flushed.
+ *
+ * Tables fill sinks from scan.c. Everything else goes through the executor, with the caller's rights, as
+ *     SELECT emogi_sink(token, q.s, q.d) FROM (query) AS q(s, d)
+ * where emogi_sink is a parallel-safe aggregate: its rows never leave the process that made them. The token names
+ * the slot; it is random and lives as long as the call, so that nobody can add edges to a call that is not theirs.
+ */
+#include "emogi.h"
+
+#include "catalog/pg_type.h"
+#include "executor/spi.h"
+#include "miscadmin.h"
+#include "nodes/parsenodes.h"
+#include "pool.h"
+#include "storage/proc.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/plancache.h"
+
+PG_FUNCTION_INFO_V1(emogi_sink_transition);
+PG_FUNCTION_INFO_V1(emogi_sink_combine);
+PG_FUNCTION_INFO_V1(emogi_sink_serialize);
+PG_FUNCTION_INFO_V1(emogi_sink_deserialize);
+PG_FUNCTION_INFO_V1(emogi_sink_final);
+
+/* Get the backend that a process works for: its leader in a parallel query, else itself. */
+static int
+session_pid(void)
+{
+	return MyProc->lockGroupLeader != NULL ? MyProc->lockGroupLeader->pid : MyProcPid;
+}
+
+/* Open a sink on the slot that a token names, which must be of this session. */
+void
+emogi_sink_open(EmogiSink *sink, uint64 token)
+{
+	int			pid = session_pid();
+
+	memset(sink, 0, sizeof *sink);
+	LWLockAcquire(emogi_shared->lock, LW_SHARED);
+	for (int i = 0; i < EMOGI_NSLOTS && sink->slot == NULL; i++)
+	{
+		EmogiSlot  *slot = &emogi_shared->slots[i];
+
+		if (slot->state == EMOGI_SLOT_HELD && slot->token == token && slot->owner_pid == pid)
+			sink->slot = slot;
+	}
+	LWLockRelease(emogi_shared->lock);
+	if (sink->slot == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("emogi_sink is for the use of emogi itself")));
+}
+
+/* Take a new chunk for a sink whose chunk is full. Raises 53200. */
+void
+emogi_sink_next_chunk(EmogiSink *sink)
+{
+	int			index = (int) (sink->slot - emogi_shared->slots);
+	EmogiEdgeChunk *chunk = emogi_region_alloc(EMOGI_OWNER_EDGES(index), EMOGI_CHUNK_BYTES);
+
+	if (!emogi_populate(chunk, EMOGI_CHUNK_BYTES))
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 errmsg("out of memory"),
+				 errdetail("The system has no memory for %zu more bytes of edges.", EMOGI_CHUNK_BYTES),
+				 errhint("Lower emogi.max_memory below the memory that the system can give.")));
+	chunk->nedges = 0;
+	chunk->min_key = PG_INT64_MAX;
+	chunk->max_key = PG_INT64_MIN;
+	sink->chunk = chunk;
+	sink->slot->control.done += EMOGI_CHUNK_EDGES;
+}
+
+/* Get the state of the aggregate, made on the first row. */
+static EmogiSink *
+sink_state(FunctionCallInfo fcinfo)
+{
+	MemoryContext context;
+	EmogiSink  *sink;
+
+	if (!AggCheckCallContext(fcinfo, &context))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("emogi_sink is for the use of emogi itself")));
+	if (!PG_ARGISNULL(0))
+		return (EmogiSink *) PG_GETARG_POINTER(0);
+	emogi_require_preload();
+	sink = MemoryContextAllocZero(context, sizeof *sink);
+	return sink;
+}
+
+/* emogi_sink_transition(state internal, token bigint, src bigint, dst bigint) -> internal */
+Datum
+emogi_sink_transition(PG_FUNCTION_ARGS)
+{
+	EmogiSink  *sink = sink_state(fcinfo);
+
+	if (sink->slot == NULL)
+		emogi_sink_open(sink, PG_ARGISNULL(1) ? 0 : (uint64) PG_GETARG_INT64(1));
+	if (PG_ARGISNULL(2) || PG_ARGISNULL(3))
+		sink->nskipped++;
+	else
+		emogi_sink_put(sink, PG_GETARG_INT64(2), PG_GETARG_INT64(3));
+	PG_RETURN_POINTER(sink);
+}
+
+/* emogi_sink_combine(internal, internal) -> internal: only the counters; the edges are in the Region. */
+Datum
+emogi_sink_combine(PG_FUNCTION_ARGS)
+{
+	EmogiSink  *sink = sink_state(fcinfo);
+
+	if (!PG_ARGISNULL(1))
+	{
+		EmogiSink  *other = (EmogiSink *) PG_GETARG_POINTER(1);
+
+		sink->nedges += other->nedges;
+		sink->nskipped += other->nskipped;
+	}
+	PG_RETURN_POINTER(sink);
+}
+
+/* emogi_sink_serialize(internal) -> bytea: nedges and nskipped. */
+Datum
+emogi_sink_serialize(PG_FUNCTION_ARGS)
+{
+	EmogiSink  *sink = sink_state(fcinfo);
+	uint64		counters[2] = {sink->nedges, sink->nskipped};
+	bytea	   *bytes = palloc(VARHDRSZ + sizeof counters);
+
+	SET_VARSIZE(bytes, VARHDRSZ + sizeof counters);
+	memcpy(VARDATA(bytes), counters, sizeof counters);
+	PG_RETURN_BYTEA_P(bytes);
+}
+
+/* emogi_sink_deserialize(bytea, internal) -> internal */
+Datum
+emogi_sink_deserialize(PG_FUNCTION_ARGS)
+{
+	bytea	   *bytes = PG_GETARG_BYTEA_PP(0);
+	EmogiSink  *sink;
+	uint64		counters[2];
+
+	if (!AggCheckCallContext(fcinfo, NULL) || VARSIZE_ANY_EXHDR(bytes) != sizeof counters)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("emogi_sink is for the use of emogi itself")));
+	memcpy(counters, VARDATA_ANY(bytes), sizeof counters);
+	sink = palloc0(sizeof *sink);
+	sink->nedges = counters[0];
+	sink->nskipped = counters[1];
+	PG_RETURN_POINTER(sink);
+}
+
+/* emogi_sink_final(internal) -> bigint: the number of rows skipped because of a NULL end. */
+Datum
+emogi_sink_final(PG_FUNCTION_ARGS)
+{
+	if (PG_ARGISNULL(0))
+		PG_RETURN_INT64(0);
+	PG_RETURN_INT64((int64) ((EmogiSink *) PG_GETARG_POINTER(0))->nskipped);
+}
+
+/* Raise 42601 for query text that is not one SELECT. */
+static void
+report_not_select(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_SYNTAX_ERROR),
+			 errmsg("the graph query must be one SELECT"),
+			 errhint("Give a single SELECT, WITH ... SELECT, VALUES or TABLE that returns the two ends of an edge.")));
+}
+
+/* Raise 42804 unless a column of the query can hold vertex keys. */
+static void
+check_key_column(TupleDesc desc, int column)
+{
+	Form_pg_attribute attribute = TupleDescAttr(desc, column);
+	Oid			type = getBaseType(attribute->atttypid);
+
+	if (type != INT2OID && type != INT4OID && type != INT8OID)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("column \"%s\" of the graph query has type %s and cannot be a vertex key",
+						NameStr(attribute->attname), format_type_be(attribute->atttypid)),
+				 errhint("The first two columns are vertex keys: smallint, integer or bigint. Add a cast, such as ::bigint.")));
+}
+
+/* Prepare query text on its own, see that it is one SELECT of two keys, and get its length without a semicolon. */
+static int
+check_query(const char *query)
+{
+	SPIPlanPtr	plan = SPI_prepare(query, 0, NULL);
+	List	   *sources;
+	CachedPlanSource *source;
+	int			start;
+	int			length;
+
+	if (plan == NULL)
+		report_not_select();
+	sources = SPI_plan_get_plan_sources(plan);
+	if (list_length(sources) != 1)
+		report_not_select();
+	source = linitial(sources);
+	if (source->raw_parse_tree == NULL || !IsA(source->raw_parse_tree->stmt, SelectStmt) ||
+		((SelectStmt *) source->raw_parse_tree->stmt)->intoClause != NULL || source->resultDesc == NULL)
+		report_not_select();
+	if (source->resultDesc->natts < 2)
+		ereport(ERROR,
+				(errcode(ERRCODE_SYNTAX_ERROR),
+				 errmsg("the graph query returns %d column, but an edge has two ends", source->resultDesc->natts),
+				 errhint("Return the source and the target of each edge as the first two columns.")));
+	check_key_column(source->resultDesc, 0);
+	check_key_column(source->resultDesc, 1);
+	start = Max(source->raw_parse_tree->stmt_location, 0);
+	length = source->raw_parse_tree->stmt_len;
+	SPI_freeplan(plan);
+	return length > 0 ? start + length : (int) strlen(query);
+}
+
+/* Raise the error that emogi_sink_query would raise for the form of a query; does not run it. */
+void
+emogi_sink_check_query(const char *query)
+{
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	(void) check_query(query);
+	SPI_finish();
+}
+
+/*
+ * Fill a call's slot with the edges that a query returns. It runs as the caller, under the caller's snapshot, read
+ * only, in parallel where the planner sees fit. That the text parses on its own as one SELECT is what makes it safe
+ * to put between parentheses.
+ */
+void
+emogi_sink_query(EmogiCall *call, const char *query)
+{
+	StringInfoData sql;
+	int			length;
+
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	length = check_query(query);
+	initStringInfo(&sql);
+	appendStringInfo(&sql, "SELECT %s.emogi_sink(" INT64_FORMAT ", q.s::pg_catalog.int8, q.d::pg_catalog.int8) FROM (",
+					 quote_identifier(get_namespace_name(get_func_namespace(call->function))), (int64) call->slot->token);
+	appendBinaryStringInfo(&sql, query, length);
+	appendStringInfoString(&sql, "\n) AS q(s, d)");
+	if (SPI_execute(sql.data, true, 0) != SPI_OK_SELECT)
+		elog(ERROR, "the query of emogi_sink failed");
+	SPI_finish();
+}
