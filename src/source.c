@@ -112,7 +112,10 @@ split_relation(const char *graph, List **name, List **columns)
 {
 	char	   *text = pstrdup(graph);
 	char	   *open = find_column_list(text);
+	List	   *parts;
+	ListCell   *cell;
 
+	*name = NIL;
 	*columns = NIL;
 	if (open != NULL)
 	{
@@ -126,8 +129,10 @@ split_relation(const char *graph, List **name, List **columns)
 		if (!SplitIdentifierString(open + 1, ',', columns) || list_length(*columns) < 2 || list_length(*columns) > 3)
 			report_form(graph);
 	}
-	if (!SplitIdentifierString(text, '.', name) || *name == NIL)
+	if (!SplitIdentifierString(text, '.', &parts) || parts == NIL)
 		report_form(graph);
+	foreach(cell, parts)
+		*name = lappend(*name, makeString(lfirst(cell)));
 }
 
 /* List a relation's columns, for an error's DETAIL. */
