@@ -242,6 +242,8 @@ emogi_sink_check_query(const char *query)
 void
 emogi_sink_query(EmogiCall *call, const char *query)
 {
+	Oid			types[1] = {INT8OID};
+	Datum		token[1] = {Int64GetDatum((int64) call->slot->token)};
 	StringInfoData sql;
 	int			length;
 
@@ -249,11 +251,11 @@ emogi_sink_query(EmogiCall *call, const char *query)
 		elog(ERROR, "SPI_connect failed");
 	length = check_query(query);
 	initStringInfo(&sql);
-	appendStringInfo(&sql, "SELECT %s.emogi_sink(" INT64_FORMAT ", q.s::pg_catalog.int8, q.d::pg_catalog.int8) FROM (",
-					 quote_identifier(get_namespace_name(get_func_namespace(call->function))), (int64) call->slot->token);
+	appendStringInfo(&sql, "SELECT %s.emogi_sink($1, q.s::pg_catalog.int8, q.d::pg_catalog.int8) FROM (",
+					 quote_identifier(get_namespace_name(get_func_namespace(call->function))));
 	appendBinaryStringInfo(&sql, query, length);
 	appendStringInfoString(&sql, "\n) AS q(s, d)");
-	if (SPI_execute(sql.data, true, 0) != SPI_OK_SELECT)
+	if (SPI_execute_with_args(sql.data, 1, types, token, NULL, true, 0) != SPI_OK_SELECT)
 		elog(ERROR, "the query of emogi_sink failed");
 	SPI_finish();
 }
