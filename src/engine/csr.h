@@ -53,8 +53,8 @@ typedef enum EmogiDirection
 /* How keys become numbers: see emogi_keys_plan. */
 typedef enum EmogiKeyMethod
 {
-	EMOGI_KEYS_DIRECT,			/* a table over min_key .. max_key */
-	EMOGI_KEYS_SORTED			/* sorted distinct keys, found by radix-indexed search */
+	EMOGI_KEYS_DIRECT,			/* a bitmap with ranks over min_key .. max_key, nothing when every key occurs */
+	EMOGI_KEYS_SORTED			/* sorted distinct keys, found by an indexed search */
 } EmogiKeyMethod;
 
 typedef struct EmogiKeyPlan
@@ -64,7 +64,7 @@ typedef struct EmogiKeyPlan
 	size_t		scratch_bytes;	/* of emogi_keys_build; must stay until emogi_csr_build has returned */
 } EmogiKeyPlan;
 
-/* Decide the method: direct when max - min + 1 <= 4 x nedges (and always for tiny ranges), else sorted. */
+/* Decide the method: direct when max - min + 1 <= 32 x nedges (and always for tiny ranges), else sorted. */
 extern void emogi_keys_plan(const EmogiEdges *edges, EmogiKeyPlan *plan);
 
 /* What step 1 leaves in its scratch for step 2; opaque but for nvertices. */
@@ -73,10 +73,9 @@ typedef struct EmogiKeys
 	uint64_t	nvertices;
 	EmogiKeyMethod method;
 	int64_t		min_key;
-	const void *map;			/* inside scratch */
-	const void *index;			/* inside scratch */
 	uint64_t	map_length;
-	uint32_t	index_shift;
+	const void *map;			/* [map_length], inside scratch; NULL = number is key - min_key */
+	const void *index;			/* inside scratch; NULL for EMOGI_KEYS_DIRECT */
 } EmogiKeys;
 
 /*
@@ -86,7 +85,10 @@ typedef struct EmogiKeys
 extern EmogiStatus emogi_keys_build(EmogiPool *pool, const EmogiEdges *edges, const EmogiKeyPlan *plan,
 									void *scratch, EmogiKeys *keys, EmogiControl *control, EmogiError *error);
 
-/* Bytes of the Graph's block (nedges = edges given, before EMOGI_BOTH doubles them): ids, offsets and targets of one orientation, and of the transpose when asked. */
+/*
+ * Bytes of the Graph's block (nedges = edges given, before EMOGI_BOTH doubles them): ids, offsets and targets of one
+ * orientation, and of the transpose when asked.
+ */
 extern size_t emogi_csr_bytes(uint64_t nvertices, uint64_t nedges, EmogiDirection direction, bool with_backward);
 
 /* Bytes of scratch for step 2. */

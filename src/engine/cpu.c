@@ -1,0 +1,150 @@
+/*
+ * cpu.c: the engine of this machine's processor: one pool of threads, and which algorithm a Query asks for.
+ */
+#include "cpu_bfs.h"
+#include "engine.h"
+#include "pool.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct EmogiEngineState
+{
+	EmogiPool  *pool;
+};
+
+/* Write a message without detail and return status. */
+static EmogiStatus
+fail(EmogiStatus status, EmogiError *error, const char *message)
+{
+	snprintf(error->message, sizeof(error->message), "%s", message);
+	error->detail[0] = '\0';
+	return status;
+}
+
+/* Start the threads. */
+static EmogiStatus
+open_cpu(const EmogiEngineOptions *options, EmogiEngineState **state, EmogiError *error)
+{
+	EmogiEngineState *opened;
+
+	*state = NULL;
+	if (options->cpu_threads < 1)
+		return fail(EMOGI_BAD_INPUT, error, "the cpu engine needs at least one thread");
+	opened = malloc(sizeof(EmogiEngineState));
+	if (opened == NULL)
+		return fail(EMOGI_NO_MEMORY, error, "out of memory while opening the cpu engine");
+	opened->pool = emogi_pool_create(options->cpu_threads);
+	if (opened->pool == NULL)
+	{
+		free(opened);
+		fail(EMOGI_NO_MEMORY, error, "could not start the threads of the cpu engine");
+		snprintf(error->detail, sizeof(error->detail), "%d threads", (int) options->cpu_threads);
+		return EMOGI_NO_MEMORY;
+	}
+	*state = opened;
+	return EMOGI_OK;
+}
+
+/* Stop the threads. */
+static void
+close_cpu(EmogiEngineState *state)
+{
+	if (state == NULL)
+		return;
+	emogi_pool_destroy(state->pool);
+	free(state);
+}
+
+/* Count the devices: the processors together are one. */
+static int32_t
+count_devices(const EmogiEngineState *state)
+{
+	return 1;
+}
+
+/* Read the processor's name, or leave "cpu". */
+static void
+read_processor_name(char *name, size_t bytes)
+{
+	FILE	   *file = fopen("/proc/cpuinfo", "r");
+	char		line[256];
+
+	snprintf(name, bytes, "cpu");
+	if (file == NULL)
+		return;
+	while (fgets(line, sizeof(line), file) != NULL)
+	{
+		char	   *colon = strchr(line, ':');
+
+		if (strncmp(line, "model name", 10) == 0 && colon != NULL && colon[1] == ' ')
+		{
+			colon[strcspn(colon, "\n")] = '\0';
+			snprintf(name, bytes, "%s", colon + 2);
+			break;
+		}
+	}
+	fclose(file);
+}
+
+/* Describe the processor. */
+static EmogiStatus
+describe_cpu(const EmogiEngineState *state, int32_t device, EmogiDevice *out, EmogiError *error)
+{
+	memset(out, 0, sizeof(*out));
+	if (device != 0)
+		return fail(EMOGI_BAD_INPUT, error, "the cpu engine has one device");
+	read_processor_name(out->name, sizeof(out->name));
+	out->units = emogi_pool_size(state->pool);
+	return EMOGI_OK;
+}
+
+/* Check that the sources are vertices. */
+static bool
+sources_exist(const EmogiGraph *graph, const EmogiQuery *query)
+{
+	for (uint64_t i = 0; i < query->nsources; i++)
+	{
+		if (query->sources[i] >= graph->nvertices)
+			return false;
+	}
+	return true;
+}
+
+/* Run a Query. */
+static EmogiStatus
+run_cpu(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+		EmogiControl *control, EmogiError *error)
+{
+	if (!sources_exist(graph, query))
+		return fail(EMOGI_BAD_INPUT, error, "a source is not a vertex of the graph");
+	switch (query->algorithm)
+	{
+		case EMOGI_BFS:
+			return emogi_cpu_bfs(state->pool, graph, query, result, control, error);
+	}
+	return fail(EMOGI_BAD_INPUT, error, "the cpu engine does not know this algorithm");
+}
+
+const EmogiEngine *
+emogi_cpu_engine(void)
+{
+	static const EmogiEngine engine = {
+		.abi = EMOGI_ENGINE_ABI,
+		.name = "cpu",
+		.open = open_cpu,
+		.close = close_cpu,
+		.ndevices = count_devices,
+		.describe = describe_cpu,
+		.run = run_cpu
+	};
+
+	return &engine;
+}
+
+EmogiPool *
+emogi_cpu_engine_pool(EmogiEngineState *state)
+{
+	return state->pool;
+}

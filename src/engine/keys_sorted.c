@@ -1,0 +1,445 @@
+/*
+ * keys_sorted.c: vertex numbers for keys that are too sparse for a table: sort the distinct keys, look up by an index.
+ *
+ * Keys are held as key - min_key, unsigned. A sample of them gives splitters that cut the keys into buckets of like
+ * size, however they are spread [1]; equal keys that come in quick succession are dropped by a small table of recent
+ * ones, so that the ends of one vertex with most of the edges do not fill a bucket. Every thread counts, then moves,
+ * its share of the keys into the buckets; each bucket is sorted and freed of repeats by itself; the buckets, moved
+ * together, are the ids. The index cuts the range of each bucket evenly into as many cells as it has keys: a look-up
+ * is a search among the splitters, which does not branch, and one in a cell, which most often holds one key or two.
+ *
+ * [1] W. D. Frazer, A. C. McKellar. Samplesort: a sampling approach to minimal storage tree sorting. JACM 17(3), 1970.
+ */
+#include "keys.h"
+#include "radix.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_BUCKETS 1024
+#define KEYS_PER_BUCKET 8192	/* aim */
+#define SAMPLES_PER_BUCKET 32
+#define RECENT_BITS 13
+#define GROUP 16				/* searches among the splitters that run side by side */
+#define BATCH 64				/* keys that take each step of a look-up together */
+#define PIECE_KEYS ((uint64_t) 1 << 18)	/* of populating and moving, 2 MiB */
+
+/* What the look-up needs to know of a bucket. */
+typedef struct KeyBucket
+{
+	uint64_t	low;			/* its smallest key */
+	uint32_t	first_cell;
+	uint32_t	shift;			/* cell = first_cell + ((key - low) >> shift) */
+} KeyBucket;
+
+typedef struct KeyIndex
+{
+	uint32_t	nbuckets;
+	uint32_t	nsearched;		/* a power of two >= nbuckets */
+	const uint32_t *cells;		/* [ncells + 1], the number of the first key of the cell or beyond */
+	uint64_t	splitters[MAX_BUCKETS];	/* [nsearched - 1]; bucket b has splitters[b-1] <= key < splitters[b] */
+	KeyBucket	buckets[MAX_BUCKETS];
+} KeyIndex;
+
+typedef struct SortedBuild
+{
+	EmogiJob   *job;
+	const EmogiEdges *edges;
+	KeyIndex   *index;
+	uint64_t   *keys;			/* [nkeys], by buckets; at last [nvertices] */
+	uint64_t	nkeys;
+	uint32_t   *cells;
+	uint64_t   *places;			/* [nthreads][MAX_BUCKETS]: counts, then where the next key of the thread goes */
+	uint64_t	start[MAX_BUCKETS + 1];	/* where each bucket begins in keys */
+	uint64_t	distinct[MAX_BUCKETS];
+	uint64_t	next;			/* atomic: next piece or bucket */
+	bool		moving;			/* the second reading of the edges */
+} SortedBuild;
+
+/* Count the splitters <= key for GROUP keys at once. */
+static inline void
+find_buckets(const KeyIndex *index, const uint64_t *key, uint32_t *bucket)
+{
+	uint32_t	found[GROUP] = {0};
+
+	for (uint32_t half = index->nsearched / 2; half > 0; half /= 2)
+	{
+		for (int i = 0; i < GROUP; i++)
+			found[i] += index->splitters[found[i] + half - 1] <= key[i] ? half : 0;
+	}
+	for (int i = 0; i < GROUP; i++)
+		bucket[i] = found[i] < index->nbuckets ? found[i] : index->nbuckets - 1;
+}
+
+size_t
+emogi_keys_sorted_bytes(uint64_t nedges, uint64_t max_vertices)
+{
+	uint64_t	moved = 2 * nedges * sizeof(uint64_t);
+	uint64_t	kept = max_vertices * (sizeof(uint64_t) + sizeof(uint32_t)) + (MAX_BUCKETS + 1) * sizeof(uint32_t);
+
+	return sizeof(KeyIndex) + EMOGI_LINE_BYTES + (moved > kept ? moved : kept);
+}
+
+/* Take about `wanted` keys from all over the edges; get how many. */
+static size_t
+take_sample(const EmogiEdges *edges, uint64_t *sample, size_t wanted)
+{
+	size_t		taken = 0;
+	uint64_t	random = 88172645463325252u;
+
+	for (uint64_t c = 0; c < edges->nchunks; c++)
+	{
+		const EmogiEdgeChunk *chunk = edges->chunks[c];
+		uint64_t	share = (uint64_t) ((double) wanted * (double) chunk->nedges / (double) edges->nedges) + 1;
+
+		for (uint64_t i = 0; i < share && chunk->nedges > 0 && taken < wanted; i++)
+		{
+			const EmogiEdge *edge;
+
+			random ^= random << 13;
+			random ^= random >> 7;
+			random ^= random << 17;
+			edge = &chunk->edges[(random >> 8) % chunk->nedges];
+			sample[taken++] = (uint64_t) (random & 1 ? edge->src : edge->dst) - (uint64_t) edges->min_key;
+		}
+	}
+	return taken;
+}
+
+/* Remove repeats from sorted keys; get how many are left. */
+static size_t
+remove_repeats(uint64_t *keys, size_t count)
+{
+	size_t		kept = count > 0 ? 1 : 0;
+
+	for (size_t i = 1; i < count; i++)
+	{
+		bool		differs = keys[i] != keys[kept - 1];
+
+		keys[kept] = keys[i];
+		kept += differs;
+	}
+	return kept;
+}
+
+/* Choose the splitters from a sample of the keys; false without memory. */
+static bool
+choose_splitters(const EmogiEdges *edges, KeyIndex *index, EmogiJob *job)
+{
+	size_t		nsample = MAX_BUCKETS * SAMPLES_PER_BUCKET;
+	uint64_t   *sample = malloc(2 * nsample * sizeof(uint64_t));
+	uint32_t	nbuckets = 1;
+
+	if (sample == NULL)
+		return false;
+	while (nbuckets < MAX_BUCKETS && nbuckets * (uint64_t) KEYS_PER_BUCKET < 2 * edges->nedges)
+		nbuckets *= 2;
+	nsample = take_sample(edges, sample, nbuckets * SAMPLES_PER_BUCKET);
+	emogi_sort_u64(sample, nsample, sample + MAX_BUCKETS * SAMPLES_PER_BUCKET, nsample, job);
+	nsample = remove_repeats(sample, nsample);
+	if (nbuckets > nsample)
+		nbuckets = (uint32_t) nsample;
+	memset(index->splitters, 0xFF, sizeof(index->splitters));
+	for (uint32_t b = 1; b < nbuckets; b++)
+		index->splitters[b - 1] = sample[nsample * b / nbuckets];
+	index->nbuckets = nbuckets;
+	index->nsearched = 1;
+	while (index->nsearched < nbuckets)
+		index->nsearched *= 2;
+	free(sample);
+	return true;
+}
+
+/* Count or move the keys of one chunk that are not among the recent ones. */
+static void
+scatter_chunk(SortedBuild *build, const EmogiEdgeChunk *chunk, uint64_t *recent, uint64_t *places)
+{
+	const int64_t *ends = &chunk->edges[0].src;
+	uint64_t	nends = 2 * chunk->nedges;
+	uint64_t	min_key = (uint64_t) build->edges->min_key;
+	uint64_t	key[BATCH + GROUP];
+	uint32_t	bucket[BATCH + GROUP];
+
+	for (uint64_t first = 0; first < nends; first += BATCH)
+	{
+		uint64_t	end = nends - first < BATCH ? nends : first + BATCH;
+		size_t		count = 0;
+
+		if (first % (BATCH * 256) == 0 && emogi_job_stopped(build->job))
+			return;
+		for (uint64_t i = first; i < end; i++)
+		{
+			uint64_t	k = (uint64_t) ends[i] - min_key;
+			uint64_t   *slot = &recent[(k * UINT64_C(0x9E3779B97F4A7C15)) >> (64 - RECENT_BITS)];
+
+			key[count] = k;
+			count += *slot != k;
+			*slot = k;
+		}
+		memset(key + count, 0, GROUP * sizeof(uint64_t));
+		for (size_t i = 0; i < count; i += GROUP)
+			find_buckets(build->index, key + i, bucket + i);
+		if (build->moving)
+		{
+			for (size_t i = 0; i < count; i++)
+				build->keys[places[bucket[i]]++] = key[i];
+		}
+		else
+		{
+			for (size_t i = 0; i < count; i++)
+				places[bucket[i]]++;
+		}
+	}
+}
+
+/* Count or move the keys of this thread's chunks: the same ones, in the same order, both times. */
+static void
+scatter_keys(void *arg, int thread, int nthreads)
+{
+	SortedBuild *build = arg;
+	const EmogiEdges *edges = build->edges;
+	uint64_t	recent[1 << RECENT_BITS] = {0};
+	uint64_t	first = edges->nchunks * (uint64_t) thread / (uint64_t) nthreads;
+	uint64_t	end = edges->nchunks * ((uint64_t) thread + 1) / (uint64_t) nthreads;
+
+	recent[0] = 1;				/* key 0 belongs here and has not been seen; key 1 belongs elsewhere */
+	for (uint64_t c = first; c < end && !emogi_job_stopped(build->job); c++)
+	{
+		scatter_chunk(build, edges->chunks[c], recent, build->places + (size_t) thread * MAX_BUCKETS);
+		emogi_job_done(build->job, edges->chunks[c]->nedges);
+	}
+}
+
+/* Turn the counts of all threads into places, bucket by bucket. */
+static void
+place_buckets(SortedBuild *build, int nthreads)
+{
+	uint64_t	sum = 0;
+
+	for (uint32_t b = 0; b < build->index->nbuckets; b++)
+	{
+		build->start[b] = sum;
+		for (int t = 0; t < nthreads; t++)
+		{
+			uint64_t   *place = &build->places[(size_t) t * MAX_BUCKETS + b];
+			uint64_t	count = *place;
+
+			*place = sum;
+			sum += count;
+		}
+	}
+	build->start[build->index->nbuckets] = sum;
+	build->nkeys = sum;
+}
+
+/* Populate the memory of the keys. */
+static void
+populate_keys(void *arg, int thread, int nthreads)
+{
+	SortedBuild *build = arg;
+	uint64_t	first;
+
+	while (!emogi_job_stopped(build->job) && (first = emogi_job_take(&build->next, PIECE_KEYS)) < build->nkeys)
+	{
+		uint64_t	count = build->nkeys - first < PIECE_KEYS ? build->nkeys - first : PIECE_KEYS;
+
+		if (!emogi_populate(build->keys + first, count * sizeof(uint64_t)))
+			emogi_job_fail(build->job, EMOGI_NO_MEMORY);
+	}
+}
+
+/* Sort the buckets and remove repeats in each. */
+static void
+sort_buckets(void *arg, int thread, int nthreads)
+{
+	SortedBuild *build = arg;
+	uint64_t   *scratch = malloc(EMOGI_SORT_SCRATCH * sizeof(uint64_t));
+	uint64_t	b;
+
+	if (scratch == NULL)
+		emogi_job_fail(build->job, EMOGI_NO_MEMORY);
+	while (!emogi_job_stopped(build->job) && (b = emogi_job_take(&build->next, 1)) < build->index->nbuckets)
+	{
+		uint64_t   *keys = build->keys + build->start[b];
+		size_t		count = build->start[b + 1] - build->start[b];
+
+		emogi_sort_u64(keys, count, scratch, EMOGI_SORT_SCRATCH, build->job);
+		build->distinct[b] = remove_repeats(keys, count);
+	}
+	free(scratch);
+}
+
+/* Move the buckets together at the front of keys and give each its cells; get the number of cells. */
+static uint64_t
+close_up(SortedBuild *build)
+{
+	KeyIndex   *index = build->index;
+	uint64_t	n = 0,
+				ncells = 0;
+
+	for (uint32_t b = 0; b < index->nbuckets && !emogi_job_stopped(build->job); b++)
+	{
+		uint64_t	count = build->distinct[b];
+		KeyBucket  *bucket = &index->buckets[b];
+		uint64_t	span;
+
+		for (uint64_t i = 0; i < count; i += PIECE_KEYS)
+		{
+			if (emogi_job_stopped(build->job))
+				return 0;
+			memmove(build->keys + n + i, build->keys + build->start[b] + i,
+					(count - i < PIECE_KEYS ? count - i : PIECE_KEYS) * sizeof(uint64_t));
+		}
+		build->start[b] = n;
+		*bucket = (KeyBucket) {.low = count > 0 ? build->keys[n] : 0, .first_cell = (uint32_t) ncells};
+		span = count > 0 ? build->keys[n + count - 1] - bucket->low : 0;
+		while (span >> bucket->shift >= count && span >> bucket->shift > 0)
+			bucket->shift++;
+		ncells += (span >> bucket->shift) + 1;
+		n += count;
+	}
+	build->start[index->nbuckets] = n;
+	return ncells;
+}
+
+/* Fill the cells of every bucket. */
+static void
+fill_cells(void *arg, int thread, int nthreads)
+{
+	SortedBuild *build = arg;
+	uint64_t	b;
+
+	while (!emogi_job_stopped(build->job) && (b = emogi_job_take(&build->next, 1)) < build->index->nbuckets)
+	{
+		const KeyBucket *bucket = &build->index->buckets[b];
+		uint64_t	start = build->start[b];
+		uint64_t	cell = bucket->first_cell;
+
+		build->cells[cell++] = (uint32_t) start;
+		for (uint64_t i = start; i < build->start[b + 1]; i++)
+		{
+			uint64_t	own = bucket->first_cell + ((build->keys[i] - bucket->low) >> bucket->shift);
+
+			while (cell <= own)
+				build->cells[cell++] = (uint32_t) i;
+		}
+	}
+}
+
+/* Run one task of the build from its first unit on; false when the job has stopped. */
+static bool
+run_sorted(EmogiPool *pool, SortedBuild *build, EmogiPoolTask task)
+{
+	build->next = 0;
+	emogi_pool_run(pool, task, build);
+	return !emogi_job_stopped(build->job);
+}
+
+/* Collect the distinct keys in build->keys and make the index over them; false when the job has stopped. */
+static bool
+collect_keys(EmogiPool *pool, SortedBuild *build, EmogiKeys *keys)
+{
+	uint64_t	ncells;
+
+	if (!run_sorted(pool, build, scatter_keys))
+		return false;
+	place_buckets(build, emogi_pool_size(pool));
+	build->moving = true;
+	if (!run_sorted(pool, build, populate_keys) ||
+		!run_sorted(pool, build, scatter_keys) ||
+		!run_sorted(pool, build, sort_buckets))
+		return false;
+	ncells = close_up(build);
+	keys->nvertices = build->start[build->index->nbuckets];
+	if (emogi_job_stopped(build->job) || keys->nvertices > EMOGI_MAX_VERTICES)
+		return false;
+	keys->map = build->keys;
+	keys->map_length = keys->nvertices;
+	keys->index = build->index;
+	build->cells = (uint32_t *) (build->keys + keys->nvertices);
+	if (!emogi_populate(build->cells, (ncells + 1) * sizeof(uint32_t)))
+	{
+		emogi_job_fail(build->job, EMOGI_NO_MEMORY);
+		return false;
+	}
+	build->cells[ncells] = (uint32_t) keys->nvertices;
+	build->index->cells = build->cells;
+	return run_sorted(pool, build, fill_cells);
+}
+
+bool
+emogi_keys_sorted_build(EmogiPool *pool, const EmogiEdges *edges, uint64_t max_vertices, void *scratch,
+						EmogiKeys *keys, EmogiJob *job)
+{
+	SortedBuild *build = calloc(1, sizeof(SortedBuild));
+	bool		done = false;
+
+	emogi_job_phase(job, EMOGI_PHASE_KEYS, 2 * edges->nedges);
+	if (build != NULL)
+		build->places = calloc((size_t) emogi_pool_size(pool) * MAX_BUCKETS, sizeof(uint64_t));
+	if (build == NULL || build->places == NULL || !emogi_populate(scratch, sizeof(KeyIndex)) ||
+		!choose_splitters(edges, scratch, job))
+		emogi_job_fail(job, EMOGI_NO_MEMORY);
+	else
+	{
+		build->job = job;
+		build->edges = edges;
+		build->index = scratch;
+		build->keys = (uint64_t *) ((char *) scratch + (sizeof(KeyIndex) + EMOGI_LINE_BYTES - 1) /
+									EMOGI_LINE_BYTES * EMOGI_LINE_BYTES);
+		done = collect_keys(pool, build, keys);
+	}
+	if (build != NULL)
+		free(build->places);
+	free(build);
+	return done;
+}
+
+/* Translate up to BATCH keys: all of them take each step before the next, so that their cache misses overlap. */
+static void
+look_up_batch(const EmogiKeys *keys, const int64_t *key, uint32_t *number, size_t count)
+{
+	const KeyIndex *index = keys->index;
+	const uint64_t *sorted = keys->map;
+	uint64_t	k[BATCH + GROUP] = {0};
+	uint32_t	bucket[BATCH + GROUP];
+	const uint32_t *cell[BATCH];
+
+	for (size_t i = 0; i < count; i++)
+		k[i] = (uint64_t) key[i] - (uint64_t) keys->min_key;
+	for (size_t i = 0; i < count; i += GROUP)
+		find_buckets(index, k + i, bucket + i);
+	for (size_t i = 0; i < count; i++)
+	{
+		const KeyBucket *b = &index->buckets[bucket[i]];
+
+		cell[i] = index->cells + b->first_cell + ((k[i] - b->low) >> b->shift);
+		__builtin_prefetch(cell[i]);
+	}
+	for (size_t i = 0; i < count; i++)
+	{
+		if (cell[i][1] - cell[i][0] > 1)
+			__builtin_prefetch(&sorted[cell[i][0]]);
+	}
+	for (size_t i = 0; i < count; i++)
+	{
+		uint32_t	first = cell[i][0];
+		uint32_t	length = cell[i][1] - first;
+
+		while (length > 1)
+		{
+			uint32_t	half = length / 2;
+
+			first += sorted[first + half] <= k[i] ? half : 0;
+			length -= half;
+		}
+		number[i] = first;
+	}
+}
+
+void
+emogi_keys_sorted_numbers(const EmogiKeys *keys, const int64_t *key, uint32_t *number, size_t count)
+{
+	for (size_t i = 0; i < count; i += BATCH)
+		look_up_batch(keys, key + i, number + i, count - i < BATCH ? count - i : BATCH);
+}
