@@ -1,0 +1,172 @@
+/*
+ * build.c: edges and Graphs in private memory, for programs without a server.
+ */
+#define _GNU_SOURCE
+#include "build.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+void *
+emogi_map_memory(size_t bytes)
+{
+	void	   *memory = mmap(NULL, bytes > 0 ? bytes : 1, PROT_READ | PROT_WRITE,
+							  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (memory == MAP_FAILED)
+		return NULL;
+	madvise(memory, bytes, MADV_HUGEPAGE);
+	return memory;
+}
+
+void
+emogi_unmap_memory(void *memory, size_t bytes)
+{
+	if (memory != NULL)
+		munmap(memory, bytes > 0 ? bytes : 1);
+}
+
+bool
+emogi_edge_set_create(EmogiEdgeSet *set, uint64_t nchunks)
+{
+	*set = (EmogiEdgeSet) {.memory_bytes = nchunks * EMOGI_CHUNK_BYTES};
+	set->chunks = calloc(nchunks > 0 ? nchunks : 1, sizeof(EmogiEdgeChunk *));
+	set->memory = emogi_map_memory(set->memory_bytes);
+	if (set->chunks == NULL || set->memory == NULL)
+	{
+		emogi_edge_set_free(set);
+		return false;
+	}
+	for (uint64_t c = 0; c < nchunks; c++)
+		set->chunks[c] = (EmogiEdgeChunk *) ((char *) set->memory + c * EMOGI_CHUNK_BYTES);
+	set->edges.nchunks = nchunks;
+	set->edges.chunks = set->chunks;
+	return true;
+}
+
+void
+emogi_edge_set_free(EmogiEdgeSet *set)
+{
+	emogi_unmap_memory(set->memory, set->memory_bytes);
+	free(set->chunks);
+	*set = (EmogiEdgeSet) {0};
+}
+
+void
+emogi_edge_chunk_bound(EmogiEdgeChunk *chunk)
+{
+	chunk->min_key = INT64_MAX;
+	chunk->max_key = INT64_MIN;
+	for (uint64_t i = 0; i < chunk->nedges; i++)
+	{
+		int64_t		low = chunk->edges[i].src < chunk->edges[i].dst ? chunk->edges[i].src : chunk->edges[i].dst;
+		int64_t		high = chunk->edges[i].src < chunk->edges[i].dst ? chunk->edges[i].dst : chunk->edges[i].src;
+
+		if (low < chunk->min_key)
+			chunk->min_key = low;
+		if (high > chunk->max_key)
+			chunk->max_key = high;
+	}
+}
+
+void
+emogi_edge_set_bound(EmogiEdgeSet *set)
+{
+	EmogiEdges *edges = &set->edges;
+
+	edges->nedges = 0;
+	edges->min_key = INT64_MAX;
+	edges->max_key = INT64_MIN;
+	for (uint64_t c = 0; c < edges->nchunks; c++)
+	{
+		const EmogiEdgeChunk *chunk = set->chunks[c];
+
+		edges->nedges += chunk->nedges;
+		if (chunk->nedges > 0 && chunk->min_key < edges->min_key)
+			edges->min_key = chunk->min_key;
+		if (chunk->nedges > 0 && chunk->max_key > edges->max_key)
+			edges->max_key = chunk->max_key;
+	}
+}
+
+bool
+emogi_edge_set_fill(EmogiEdgeSet *set, const EmogiEdge *edges, uint64_t nedges, uint64_t per_chunk)
+{
+	if (!emogi_edge_set_create(set, (nedges + per_chunk - 1) / per_chunk))
+		return false;
+	for (uint64_t c = 0; c < set->edges.nchunks; c++)
+	{
+		uint64_t	first = c * per_chunk;
+
+		set->chunks[c]->nedges = nedges - first < per_chunk ? nedges - first : per_chunk;
+		memcpy(set->chunks[c]->edges, edges + first, set->chunks[c]->nedges * sizeof(EmogiEdge));
+		emogi_edge_chunk_bound(set->chunks[c]);
+	}
+	emogi_edge_set_bound(set);
+	return true;
+}
+
+/* Fail for want of memory. */
+static EmogiStatus
+no_memory(EmogiError *error, size_t bytes)
+{
+	snprintf(error->message, sizeof(error->message), "could not map %zu bytes", bytes);
+	error->detail[0] = '\0';
+	return EMOGI_NO_MEMORY;
+}
+
+/* Take the second step of csr.h, with the scratch of the first still in place. */
+static EmogiStatus
+build_csr(EmogiPool *pool, const EmogiEdges *edges, const EmogiKeys *keys, EmogiDirection direction,
+		  bool with_backward, EmogiBuiltGraph *built, EmogiControl *control, EmogiError *error)
+{
+	size_t		bytes = emogi_csr_scratch_bytes(keys->nvertices, edges->nedges, direction, emogi_pool_size(pool));
+	void	   *scratch = emogi_map_memory(bytes);
+	EmogiStatus status;
+
+	built->memory_bytes = emogi_csr_bytes(keys->nvertices, edges->nedges, direction, with_backward);
+	built->memory = emogi_map_memory(built->memory_bytes);
+	if (scratch == NULL || built->memory == NULL)
+		status = no_memory(error, scratch == NULL ? bytes : built->memory_bytes);
+	else
+		status = emogi_csr_build(pool, edges, keys, direction, with_backward, built->memory, scratch, &built->graph,
+								 control, error);
+	emogi_unmap_memory(scratch, bytes);
+	return status;
+}
+
+EmogiStatus
+emogi_build_graph(EmogiPool *pool, const EmogiEdges *edges, EmogiDirection direction, bool with_backward,
+				  EmogiBuiltGraph *built, EmogiControl *control, EmogiError *error)
+{
+	double		start = emogi_now_ms();
+	EmogiKeyPlan plan;
+	EmogiKeys	keys;
+	void	   *scratch;
+	EmogiStatus status;
+
+	*built = (EmogiBuiltGraph) {0};
+	emogi_keys_plan(edges, &plan);
+	built->method = plan.method;
+	scratch = emogi_map_memory(plan.scratch_bytes);
+	if (scratch == NULL)
+		return no_memory(error, plan.scratch_bytes);
+	status = emogi_keys_build(pool, edges, &plan, scratch, &keys, control, error);
+	built->keys_ms = emogi_now_ms() - start;
+	if (status == EMOGI_OK)
+		status = build_csr(pool, edges, &keys, direction, with_backward, built, control, error);
+	built->csr_ms = emogi_now_ms() - start - built->keys_ms;
+	emogi_unmap_memory(scratch, plan.scratch_bytes);
+	if (status != EMOGI_OK)
+		emogi_built_graph_free(built);
+	return status;
+}
+
+void
+emogi_built_graph_free(EmogiBuiltGraph *built)
+{
+	emogi_unmap_memory(built->memory, built->memory_bytes);
+	*built = (EmogiBuiltGraph) {0};
+}

@@ -1,0 +1,50 @@
+/*
+ * build.h: edges and Graphs in private memory, for programs without a server.
+ */
+#ifndef EMOGI_BENCH_BUILD_H
+#define EMOGI_BENCH_BUILD_H
+
+#include "csr.h"
+
+/* Edges in chunks that lie one after the other in one mapping. */
+typedef struct EmogiEdgeSet
+{
+	EmogiEdges	edges;			/* what the functions of csr.h take */
+	EmogiEdgeChunk **chunks;	/* [edges.nchunks] */
+	void	   *memory;
+	size_t		memory_bytes;
+} EmogiEdgeSet;
+
+/* A Graph and its memory, and what building it took. */
+typedef struct EmogiBuiltGraph
+{
+	EmogiGraph	graph;
+	void	   *memory;
+	size_t		memory_bytes;
+	EmogiKeyMethod method;
+	double		keys_ms;
+	double		csr_ms;
+} EmogiBuiltGraph;
+
+/* Map bytes of memory that is taken when it is touched; NULL when there is none. */
+extern void *emogi_map_memory(size_t bytes);
+extern void emogi_unmap_memory(void *memory, size_t bytes);
+
+/* Make nchunks empty chunks; false without memory. */
+extern bool emogi_edge_set_create(EmogiEdgeSet *set, uint64_t nchunks);
+extern void emogi_edge_set_free(EmogiEdgeSet *set);
+
+/* Put nedges edges into chunks of at most per_chunk <= EMOGI_CHUNK_EDGES; false without memory. */
+extern bool emogi_edge_set_fill(EmogiEdgeSet *set, const EmogiEdge *edges, uint64_t nedges, uint64_t per_chunk);
+
+/* Set the bounds of a chunk, and those of the whole set. */
+extern void emogi_edge_chunk_bound(EmogiEdgeChunk *chunk);
+extern void emogi_edge_set_bound(EmogiEdgeSet *set);
+
+/* Take both steps of csr.h. What is not EMOGI_OK leaves nothing allocated. */
+extern EmogiStatus emogi_build_graph(EmogiPool *pool, const EmogiEdges *edges, EmogiDirection direction,
+									 bool with_backward, EmogiBuiltGraph *built, EmogiControl *control,
+									 EmogiError *error);
+extern void emogi_built_graph_free(EmogiBuiltGraph *built);
+
+#endif							/* EMOGI_BENCH_BUILD_H */

@@ -1,0 +1,296 @@
+/*
+ * test_bfs.c: the cpu engine's levels agree with a naive search and with the definition.
+ */
+#include "check.h"
+#include "oracle.h"
+#include "shapes.h"
+#include "verify.h"
+
+#include <pthread.h>
+#include <string.h>
+#include <unistd.h>
+
+#define NRANDOM 250
+#define NENGINES 3
+#define MAX_SOURCES 300
+#define QUERIES 6
+
+static const EmogiEngine *engine;
+static EmogiEngineState *states[NENGINES];	/* of 1, 2 and 5 threads */
+
+/* Count the levels that have a vertex: nlevels, when no level between is empty. */
+static uint32_t
+count_levels(const int32_t *level, uint64_t nvertices)
+{
+	int32_t		highest = -1;
+
+	for (uint64_t v = 0; v < nvertices; v++)
+		highest = level[v] > highest ? level[v] : highest;
+	return (uint32_t) (highest + 1);
+}
+
+/* Ask one query of every engine. */
+static void
+check_query(const char *name, const EmogiGraph *graph, const EmogiQuery *query)
+{
+	size_t		bytes = graph->nvertices * sizeof(int32_t);
+	int32_t    *expected = malloc(bytes + 4);
+	int32_t    *level = malloc(bytes + 4);
+	uint64_t	nreached = oracle_bfs(graph, query, expected);
+
+	for (int e = 0; e < NENGINES; e++)
+	{
+		EmogiResult result = {.level = level};
+		EmogiControl control = {0};
+		EmogiError	error;
+		EmogiStatus status;
+
+		memset(level, 0x55, bytes + 4);
+		status = engine->run(states[e], graph, query, &result, &control, &error);
+		CHECK(status == EMOGI_OK, "%s: status %d", name, status);
+		CHECK(memcmp(level, expected, bytes) == 0, "%s: engine %d, %llu sources, max depth %lld", name, e,
+			  (unsigned long long) query->nsources, (long long) query->max_depth);
+		CHECK(level[graph->nvertices] == 0x55555555, "%s: wrote beyond the end", name);
+		CHECK(result.nreached == nreached, "%s: reached %llu", name, (unsigned long long) result.nreached);
+		CHECK(result.nlevels == count_levels(expected, graph->nvertices), "%s: %u levels", name, result.nlevels);
+		CHECK(emogi_verify_bfs(graph, query, &result, &error), "%s: %s", name, error.message);
+	}
+	free(expected);
+	free(level);
+}
+
+/* Build a shape in some direction and ask queries. */
+static void
+check_graph(const EmogiShape *shape, EmogiDirection direction, bool with_backward, uint64_t seed)
+{
+	uint32_t	sources[MAX_SOURCES];
+	EmogiEdgeSet set;
+	EmogiBuiltGraph built;
+	EmogiControl control = {0};
+	EmogiError	error;
+
+	if (!emogi_edge_set_fill(&set, shape->edges, shape->nedges, EMOGI_CHUNK_EDGES) ||
+		emogi_build_graph(emogi_cpu_engine_pool(states[1]), &set.edges, direction, with_backward, &built, &control,
+						  &error) != EMOGI_OK)
+		abort();
+	for (uint64_t i = 0; i < QUERIES; i++)
+	{
+		EmogiQuery	query = oracle_query(&built.graph, seed, i, sources, MAX_SOURCES);
+
+		check_query(shape->name, &built.graph, &query);
+	}
+	emogi_built_graph_free(&built);
+	emogi_edge_set_free(&set);
+}
+
+/* Ask of a shape in all directions, with and without the transpose. */
+static void
+check_shape(EmogiShape *shape, uint64_t seed)
+{
+	check_graph(shape, EMOGI_OUT, false, seed);
+	check_graph(shape, EMOGI_OUT, true, seed);
+	check_graph(shape, EMOGI_IN, true, seed);
+	check_graph(shape, EMOGI_BOTH, false, seed);
+	emogi_shape_free(shape);
+}
+
+/* Build a generated graph. */
+static EmogiBuiltGraph
+generate(EmogiGenerator generator, int scale, EmogiDirection direction, bool with_backward)
+{
+	EmogiPool  *pool = emogi_cpu_engine_pool(states[1]);
+	EmogiEdgeSet set;
+	EmogiBuiltGraph built;
+	EmogiControl control = {0};
+	EmogiError	error;
+
+	if (!emogi_generate_edges(pool, generator, scale, 16, 7, &set) ||
+		emogi_build_graph(pool, &set.edges, direction, with_backward, &built, &control, &error) != EMOGI_OK)
+		abort();
+	emogi_edge_set_free(&set);
+	return built;
+}
+
+/* Ask of graphs that are large enough for every way to make a level. */
+static void
+check_large(EmogiGenerator generator, EmogiDirection direction, bool with_backward)
+{
+	EmogiBuiltGraph built = generate(generator, 16, direction, with_backward);
+	uint32_t	sources[MAX_SOURCES];
+
+	for (uint64_t i = 0; i < QUERIES; i++)
+	{
+		EmogiQuery	query = oracle_query(&built.graph, 77, i, sources, MAX_SOURCES);
+
+		check_query("large", &built.graph, &query);
+	}
+	emogi_built_graph_free(&built);
+}
+
+/* Everything is a source, some of them twice. */
+static void
+check_all_sources(void)
+{
+	EmogiBuiltGraph built = generate(EMOGI_KRON, 14, EMOGI_BOTH, false);
+	uint64_t	n = built.graph.nvertices;
+	uint32_t   *sources = malloc((n + 5) * sizeof(uint32_t));
+	EmogiQuery	query = {.algorithm = EMOGI_BFS, .nsources = n + 5, .sources = sources, .max_depth = -1};
+
+	for (uint64_t i = 0; i < n + 5; i++)
+		sources[i] = (uint32_t) (i % n);
+	check_query("all sources", &built.graph, &query);
+	query.nsources = n / 2;
+	check_query("half of all sources", &built.graph, &query);
+	query.nsources = 0;
+	check_query("no source", &built.graph, &query);
+	free(sources);
+	emogi_built_graph_free(&built);
+}
+
+/* A verifier that accepts anything would hide everything: break a right answer and see it refused. */
+static void
+check_verifier(void)
+{
+	EmogiBuiltGraph built = generate(EMOGI_URAND, 10, EMOGI_BOTH, false);
+	int32_t    *level = malloc(built.graph.nvertices * sizeof(int32_t));
+	uint32_t	source = 3;
+	EmogiQuery	query = {.algorithm = EMOGI_BFS, .nsources = 1, .sources = &source, .max_depth = -1};
+	EmogiResult result = {.level = level};
+	EmogiControl control = {0};
+	EmogiError	error;
+
+	engine->run(states[0], &built.graph, &query, &result, &control, &error);
+	CHECK(emogi_verify_bfs(&built.graph, &query, &result, &error), "%s", error.message);
+	for (int delta = -2; delta <= 2; delta++)
+	{
+		uint32_t	v = (uint32_t) (emogi_random(1, (uint64_t) (delta + 2)) % built.graph.nvertices);
+
+		if (delta == 0)
+			continue;
+		level[v] += delta;
+		CHECK(!emogi_verify_bfs(&built.graph, &query, &result, &error), "level %d + %d", level[v] - delta, delta);
+		level[v] -= delta;
+	}
+	result.nreached++;
+	CHECK(!emogi_verify_bfs(&built.graph, &query, &result, &error), "nreached");
+	result.nreached--;
+	query.max_depth = 1;
+	CHECK(!emogi_verify_bfs(&built.graph, &query, &result, &error), "levels beyond the bound");
+	free(level);
+	emogi_built_graph_free(&built);
+}
+
+/* Set cancel a moment after the start. */
+static void *
+cancel_soon(void *arg)
+{
+	EmogiControl *control = arg;
+
+	usleep(2000);
+	__atomic_store_n(&control->cancel, 1, __ATOMIC_RELAXED);
+	return NULL;
+}
+
+/* Cancel before a run and during a long one. */
+static void
+check_cancel(void)
+{
+	EmogiShape	chain = {.name = "chain", .nedges = 1000000};
+	EmogiEdgeSet set;
+	EmogiBuiltGraph built;
+	EmogiControl control = {0};
+	EmogiError	error;
+	uint32_t	source = 0;
+	EmogiQuery	query = {.algorithm = EMOGI_BFS, .nsources = 1, .sources = &source, .max_depth = -1};
+	EmogiResult result = {0};
+	pthread_t	thread;
+	EmogiStatus status;
+
+	chain.edges = malloc(chain.nedges * sizeof(EmogiEdge));
+	for (uint64_t i = 0; i < chain.nedges; i++)
+		chain.edges[i] = (EmogiEdge) {(int64_t) i, (int64_t) i + 1};
+	if (!emogi_edge_set_fill(&set, chain.edges, chain.nedges, EMOGI_CHUNK_EDGES) ||
+		emogi_build_graph(emogi_cpu_engine_pool(states[1]), &set.edges, EMOGI_OUT, true, &built, &control,
+						  &error) != EMOGI_OK)
+		abort();
+	result.level = malloc(built.graph.nvertices * sizeof(int32_t));
+	control.cancel = 1;
+	status = engine->run(states[1], &built.graph, &query, &result, &control, &error);
+	CHECK(status == EMOGI_CANCELED, "status %d", status);
+	control.cancel = 0;
+	pthread_create(&thread, NULL, cancel_soon, &control);
+	status = engine->run(states[1], &built.graph, &query, &result, &control, &error);
+	CHECK(status == EMOGI_CANCELED, "status %d after level %u", status, control.level);
+	pthread_join(thread, NULL);
+	control.cancel = 0;
+	status = engine->run(states[1], &built.graph, &query, &result, &control, &error);
+	CHECK(status == EMOGI_OK && result.nlevels == 1000001, "status %d, %u levels", status, result.nlevels);
+	free(result.level);
+	emogi_built_graph_free(&built);
+	emogi_edge_set_free(&set);
+	emogi_shape_free(&chain);
+}
+
+/* What cannot be done is refused with a message. */
+static void
+check_bad_input(void)
+{
+	EmogiBuiltGraph built = generate(EMOGI_URAND, 4, EMOGI_BOTH, false);
+	uint32_t	source = (uint32_t) built.graph.nvertices;
+	EmogiQuery	query = {.algorithm = EMOGI_BFS, .nsources = 1, .sources = &source, .max_depth = -1};
+	EmogiResult result = {0};
+	EmogiControl control = {0};
+	EmogiError	error = {{0}, {0}};
+	EmogiDevice device;
+	EmogiEngineOptions none = {0};
+	EmogiEngineState *state;
+
+	CHECK(engine->run(states[0], &built.graph, &query, &result, &control, &error) == EMOGI_BAD_INPUT &&
+		  error.message[0] != '\0', "a source beyond the graph");
+	CHECK(engine->open(&none, &state, &error) == EMOGI_BAD_INPUT && state == NULL, "no thread");
+	CHECK(engine->ndevices(states[0]) == 1, "devices");
+	CHECK(engine->describe(states[1], 0, &device, &error) == EMOGI_OK && device.units == 2 && device.name[0] != '\0',
+		  "device 0");
+	CHECK(engine->describe(states[1], 1, &device, &error) == EMOGI_BAD_INPUT, "device 1");
+	emogi_built_graph_free(&built);
+}
+
+int
+main(void)
+{
+	static const int32_t threads[NENGINES] = {1, 2, 5};
+	EmogiShape	shape;
+	EmogiError	error;
+
+	engine = emogi_cpu_engine();
+	for (int e = 0; e < NENGINES; e++)
+	{
+		EmogiEngineOptions options = {.cpu_threads = threads[e]};
+
+		if (engine->open(&options, &states[e], &error) != EMOGI_OK)
+			abort();
+	}
+	for (int i = 0; i < emogi_shape_count(); i++)
+	{
+		if (!emogi_shape_make(i, &shape))
+			abort();
+		check_shape(&shape, (uint64_t) i);
+	}
+	for (uint64_t seed = 1; seed <= NRANDOM; seed++)
+	{
+		if (!emogi_shape_random(seed, &shape))
+			abort();
+		check_shape(&shape, seed);
+	}
+	check_large(EMOGI_KRON, EMOGI_OUT, false);
+	check_large(EMOGI_KRON, EMOGI_OUT, true);
+	check_large(EMOGI_KRON, EMOGI_BOTH, false);
+	check_large(EMOGI_URAND, EMOGI_IN, true);
+	check_all_sources();
+	check_verifier();
+	check_cancel();
+	check_bad_input();
+	for (int e = 0; e < NENGINES; e++)
+		engine->close(states[e]);
+	return check_report("test_bfs");
+}

@@ -1,0 +1,367 @@
+/*
+ * test_csr.c: Graphs agree with a naive reference and do not depend on threads, chunks or the order of edges.
+ */
+#include "build.h"
+#include "check.h"
+#include "generate.h"
+#include "keys.h"
+#include "shapes.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define NRANDOM 120
+#define NPOOLS 3
+
+static EmogiPool *pools[NPOOLS];	/* of 1, 2 and 5 threads */
+
+/* What a Graph should be: distinct keys and entries (source, target), both sorted. */
+typedef struct Reference
+{
+	int64_t    *ids;
+	uint64_t	nvertices;
+	EmogiEdge  *entries;		/* of keys */
+	uint64_t	nentries;
+} Reference;
+
+/* Order keys for qsort. */
+static int
+compare_keys(const void *a, const void *b)
+{
+	int64_t		x = *(const int64_t *) a,
+				y = *(const int64_t *) b;
+
+	return (x > y) - (x < y);
+}
+
+/* Order entries for qsort. */
+static int
+compare_entries(const void *a, const void *b)
+{
+	const EmogiEdge *x = a,
+			   *y = b;
+
+	return x->src != y->src ? compare_keys(&x->src, &y->src) : compare_keys(&x->dst, &y->dst);
+}
+
+/* Make the reference. */
+static Reference
+make_reference(const EmogiShape *shape, EmogiDirection direction)
+{
+	Reference	r = {0};
+
+	r.ids = malloc((2 * shape->nedges + 1) * sizeof(int64_t));
+	r.entries = malloc((2 * shape->nedges + 1) * sizeof(EmogiEdge));
+	for (uint64_t i = 0; i < shape->nedges; i++)
+	{
+		EmogiEdge	edge = shape->edges[i];
+
+		r.ids[2 * i] = edge.src;
+		r.ids[2 * i + 1] = edge.dst;
+		if (direction != EMOGI_IN)
+			r.entries[r.nentries++] = edge;
+		if (direction == EMOGI_IN || (direction == EMOGI_BOTH && edge.src != edge.dst))
+			r.entries[r.nentries++] = (EmogiEdge) {edge.dst, edge.src};
+	}
+	qsort(r.ids, 2 * shape->nedges, sizeof(int64_t), compare_keys);
+	qsort(r.entries, r.nentries, sizeof(EmogiEdge), compare_entries);
+	for (uint64_t i = 0; i < 2 * shape->nedges; i++)
+	{
+		if (i == 0 || r.ids[i] != r.ids[i - 1])
+			r.ids[r.nvertices++] = r.ids[i];
+	}
+	return r;
+}
+
+/* Say whether an orientation holds exactly the sorted entries. */
+static bool
+same_entries(const EmogiGraph *graph, const EmogiAdjacency *adjacency, const EmogiEdge *entries, uint64_t nentries)
+{
+	uint64_t	i = 0;
+
+	if (adjacency->nedges != nentries || adjacency->offsets[0] != 0 ||
+		adjacency->offsets[graph->nvertices] != nentries)
+		return false;
+	for (uint64_t v = 0; v < graph->nvertices; v++)
+	{
+		if (adjacency->offsets[v] != i)
+			return false;
+		for (; i < adjacency->offsets[v + 1]; i++)
+		{
+			if (i >= nentries || adjacency->targets[i] >= graph->nvertices ||
+				entries[i].src != graph->ids[v] || entries[i].dst != graph->ids[adjacency->targets[i]])
+				return false;
+		}
+	}
+	return true;
+}
+
+/* Say whether an array is aligned and its last line filled up with zeros. */
+static bool
+line_aligned(const void *array, size_t bytes)
+{
+	const char *end = (const char *) array + bytes;
+
+	if ((uintptr_t) array % EMOGI_LINE_BYTES != 0)
+		return false;
+	for (; (uintptr_t) end % EMOGI_LINE_BYTES != 0; end++)
+	{
+		if (*end != 0)
+			return false;
+	}
+	return true;
+}
+
+/* Check a Graph against the reference. */
+static void
+check_graph(const EmogiShape *shape, const EmogiBuiltGraph *built, EmogiDirection direction, bool with_backward)
+{
+	const EmogiGraph *graph = &built->graph;
+	Reference	r = make_reference(shape, direction);
+
+	CHECK(graph->nvertices == r.nvertices, "%s: %llu vertices", shape->name, (unsigned long long) graph->nvertices);
+	CHECK(graph->nvertices == r.nvertices && memcmp(graph->ids, r.ids, r.nvertices * sizeof(int64_t)) == 0,
+		  "%s: ids", shape->name);
+	CHECK(graph->nvertices == r.nvertices && same_entries(graph, &graph->forward, r.entries, r.nentries),
+		  "%s direction %d: forward", shape->name, direction);
+	CHECK(line_aligned(graph->ids, graph->nvertices * 8) && line_aligned(graph->forward.offsets, (graph->nvertices + 1) * 8) &&
+		  line_aligned(graph->forward.targets, graph->forward.nedges * 4), "%s: lines", shape->name);
+	CHECK(graph->memory_bytes <= built->memory_bytes, "%s: memory", shape->name);
+	if (direction == EMOGI_BOTH)
+		CHECK(graph->backward.offsets == graph->forward.offsets && graph->backward.nedges == graph->forward.nedges,
+			  "%s: backward of both", shape->name);
+	else if (with_backward)
+	{
+		for (uint64_t i = 0; i < r.nentries; i++)
+			r.entries[i] = (EmogiEdge) {r.entries[i].dst, r.entries[i].src};
+		qsort(r.entries, r.nentries, sizeof(EmogiEdge), compare_entries);
+		CHECK(graph->nvertices == r.nvertices && same_entries(graph, &graph->backward, r.entries, r.nentries),
+			  "%s direction %d: backward", shape->name, direction);
+		CHECK(line_aligned(graph->backward.targets, graph->backward.nedges * 4), "%s: lines", shape->name);
+	}
+	else
+		CHECK(graph->backward.offsets == NULL, "%s: backward unasked", shape->name);
+	for (uint64_t v = 0; v < graph->nvertices && v < 100; v++)
+		CHECK(emogi_vertex_number(graph, graph->ids[v]) == v, "%s: number of vertex %llu", shape->name,
+			  (unsigned long long) v);
+	CHECK(emogi_vertex_number(graph, 123456789012345) == EMOGI_NO_VERTEX, "%s: a key that is none", shape->name);
+	free(r.ids);
+	free(r.entries);
+}
+
+/* Shuffle the edges. */
+static void
+shuffle(EmogiShape *shape)
+{
+	for (uint64_t i = shape->nedges; i > 1; i--)
+	{
+		uint64_t	j = emogi_random(shape->nedges, i) % i;
+		EmogiEdge	edge = shape->edges[i - 1];
+
+		shape->edges[i - 1] = shape->edges[j];
+		shape->edges[j] = edge;
+	}
+}
+
+/* Build with every pool and in another order; all must be the same to the last byte. Checks the first. */
+static void
+check_builds(EmogiShape *shape, EmogiDirection direction, bool with_backward, uint64_t per_chunk)
+{
+	EmogiBuiltGraph first = {0};
+	EmogiControl control = {0};
+	EmogiError	error;
+
+	for (int p = 0; p < NPOOLS; p++)
+	{
+		EmogiEdgeSet set;
+		EmogiBuiltGraph built;
+		EmogiStatus status;
+
+		if (p == 1)
+			shuffle(shape);
+		if (!emogi_edge_set_fill(&set, shape->edges, shape->nedges, p == 2 ? EMOGI_CHUNK_EDGES : per_chunk))
+			abort();
+		status = emogi_build_graph(pools[p], &set.edges, direction, with_backward, &built, &control, &error);
+		CHECK(status == EMOGI_OK, "%s: status %d", shape->name, status);
+		CHECK(control.done == control.total, "%s: done %llu of %llu", shape->name,
+			  (unsigned long long) control.done, (unsigned long long) control.total);
+		emogi_edge_set_free(&set);
+		if (p == 0)
+		{
+			check_graph(shape, &built, direction, with_backward);
+			first = built;
+			continue;
+		}
+		CHECK(built.graph.memory_bytes == first.graph.memory_bytes &&
+			  memcmp(built.memory, first.memory, first.graph.memory_bytes) == 0, "%s: pool %d differs", shape->name, p);
+		emogi_built_graph_free(&built);
+	}
+	emogi_built_graph_free(&first);
+}
+
+/* Build a shape in all directions. */
+static void
+check_shape(EmogiShape *shape)
+{
+	uint64_t	per_chunk = shape->nedges / 7 + 1;
+
+	if (per_chunk > EMOGI_CHUNK_EDGES)
+		per_chunk = EMOGI_CHUNK_EDGES;
+	check_builds(shape, EMOGI_OUT, true, per_chunk);
+	check_builds(shape, EMOGI_IN, true, per_chunk);
+	check_builds(shape, EMOGI_BOTH, false, per_chunk);
+	check_builds(shape, EMOGI_OUT, false, per_chunk);
+	emogi_shape_free(shape);
+}
+
+/* Build with empty chunks between others. */
+static void
+check_empty_chunks(void)
+{
+	EmogiShape	shape;
+	EmogiEdgeSet set,
+				gaps;
+	EmogiBuiltGraph built;
+	EmogiControl control = {0};
+	EmogiError	error;
+
+	if (!emogi_shape_random(5, &shape) || !emogi_edge_set_fill(&set, shape.edges, shape.nedges, shape.nedges / 3 + 1) ||
+		!emogi_edge_set_create(&gaps, 2 * set.edges.nchunks + 1))
+		abort();
+	for (uint64_t c = 0; c < set.edges.nchunks; c++)
+		memcpy(gaps.chunks[2 * c + 1], set.chunks[c], EMOGI_CHUNK_BYTES);
+	emogi_edge_set_bound(&gaps);
+	CHECK(emogi_build_graph(pools[1], &gaps.edges, EMOGI_OUT, true, &built, &control, &error) == EMOGI_OK, "gaps");
+	check_graph(&shape, &built, EMOGI_OUT, true);
+	emogi_built_graph_free(&built);
+	emogi_edge_set_free(&set);
+	emogi_edge_set_free(&gaps);
+	emogi_shape_free(&shape);
+}
+
+/* The plan is what csr.h says, at its limits too. */
+static void
+check_plans(void)
+{
+	EmogiEdges	edges = {.nedges = 1, .min_key = INT64_MIN, .max_key = INT64_MAX};
+	EmogiKeyPlan plan;
+
+	emogi_keys_plan(&edges, &plan);
+	CHECK(plan.method == EMOGI_KEYS_SORTED && plan.max_vertices == 2, "all keys");
+	edges = (EmogiEdges) {.nedges = 1000, .min_key = -5, .max_key = 4};
+	emogi_keys_plan(&edges, &plan);
+	CHECK(plan.method == EMOGI_KEYS_DIRECT && plan.max_vertices == 10, "ten keys");
+	edges = (EmogiEdges) {.nedges = 0};
+	emogi_keys_plan(&edges, &plan);
+	CHECK(plan.max_vertices == 0, "no edge");
+	edges = (EmogiEdges) {.nedges = 1000000, .min_key = 0, .max_key = 32000000 - 1};
+	emogi_keys_plan(&edges, &plan);
+	CHECK(plan.method == EMOGI_KEYS_DIRECT, "32 keys an edge");
+	edges.max_key = 33000000;
+	emogi_keys_plan(&edges, &plan);
+	CHECK(plan.method == EMOGI_KEYS_SORTED, "33 keys an edge");
+}
+
+/* Generate a graph of some size with dense or spread keys and check it against what is known of it. */
+static void
+check_large(bool spread)
+{
+	EmogiEdgeSet set;
+	EmogiShape	shape = {.name = "large"};
+	uint64_t	n = 0;
+
+	if (!emogi_generate_edges(pools[1], EMOGI_KRON, 16, 16, 3, &set))
+		abort();
+	shape.edges = malloc(set.edges.nedges * sizeof(EmogiEdge));
+	for (uint64_t c = 0; c < set.edges.nchunks; c++)
+	{
+		for (uint64_t i = 0; i < set.chunks[c]->nedges; i++, n++)
+		{
+			EmogiEdge	edge = set.chunks[c]->edges[i];
+
+			if (spread)
+				edge = (EmogiEdge) {(int64_t) emogi_random(9, (uint64_t) edge.src),
+					(int64_t) emogi_random(9, (uint64_t) edge.dst)};
+			shape.edges[n] = edge;
+		}
+	}
+	shape.nedges = n;
+	emogi_edge_set_free(&set);
+	check_builds(&shape, EMOGI_BOTH, false, EMOGI_CHUNK_EDGES);
+	check_builds(&shape, EMOGI_OUT, true, 10000);
+	emogi_shape_free(&shape);
+}
+
+/* Set cancel a while after the start. */
+static void *
+cancel_soon(void *arg)
+{
+	EmogiControl *control = arg;
+
+	usleep(3000);
+	__atomic_store_n(&control->cancel, 1, __ATOMIC_RELAXED);
+	return NULL;
+}
+
+/* Cancel before and during a build. */
+static void
+check_cancel(bool star)
+{
+	EmogiEdgeSet set;
+	EmogiBuiltGraph built;
+	EmogiControl control = {.cancel = 1};
+	EmogiError	error;
+	pthread_t	thread;
+	double		start;
+	EmogiStatus status;
+
+	if (!emogi_generate_edges(pools[1], EMOGI_URAND, 17, 16, 3, &set))
+		abort();
+	for (uint64_t c = 0; c < set.edges.nchunks && star; c++)
+	{
+		for (uint64_t i = 0; i < set.chunks[c]->nedges; i++)
+			set.chunks[c]->edges[i].src = 5;
+	}
+	status = emogi_build_graph(pools[1], &set.edges, EMOGI_OUT, true, &built, &control, &error);
+	CHECK(status == EMOGI_CANCELED, "status %d", status);
+	control.cancel = 0;
+	pthread_create(&thread, NULL, cancel_soon, &control);
+	start = emogi_now_ms();
+	status = emogi_build_graph(pools[2], &set.edges, EMOGI_OUT, true, &built, &control, &error);
+	CHECK(status == EMOGI_CANCELED, "status %d after %.1f ms", status, emogi_now_ms() - start);
+	pthread_join(thread, NULL);
+	emogi_edge_set_free(&set);
+}
+
+int
+main(void)
+{
+	static const int sizes[NPOOLS] = {1, 2, 5};
+	EmogiShape	shape;
+
+	for (int p = 0; p < NPOOLS; p++)
+		pools[p] = emogi_pool_create(sizes[p]);
+	check_plans();
+	for (int i = 0; i < emogi_shape_count(); i++)
+	{
+		if (!emogi_shape_make(i, &shape))
+			abort();
+		check_shape(&shape);
+	}
+	for (uint64_t seed = 1; seed <= NRANDOM; seed++)
+	{
+		if (!emogi_shape_random(seed, &shape))
+			abort();
+		check_shape(&shape);
+	}
+	check_empty_chunks();
+	check_large(false);
+	check_large(true);
+	check_cancel(false);
+	check_cancel(true);
+	for (int p = 0; p < NPOOLS; p++)
+		emogi_pool_destroy(pools[p]);
+	return check_report("test_csr");
+}
