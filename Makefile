@@ -27,9 +27,9 @@ PROVE_TESTS    = test/t/*.pl
 NVCC      ?= $(firstword $(shell command -v nvcc 2>/dev/null) $(wildcard /usr/local/cuda/bin/nvcc))
 NVCCFLAGS ?= -O3 -std=c++17 -lineinfo \
 	-gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90 -gencode arch=compute_90,code=compute_90
-CUDA_OBJS  = $(patsubst %.cu,%.cu.o,$(wildcard cuda/*.cu))
+CUDA_OBJS  = $(patsubst cuda/%.cu,build/cuda/%.o,$(wildcard cuda/*.cu))
 
-EXTRA_CLEAN = emogi_cuda.so $(CUDA_OBJS) build results output_iso tmp_check tmp_check_iso regression.diffs regression.out
+EXTRA_CLEAN = emogi_cuda.so build results output_iso tmp_check tmp_check_iso regression.diffs regression.out
 
 PG_CONFIG ?= pg_config
 PGXS := $(shell $(PG_CONFIG) --pgxs)
@@ -49,7 +49,8 @@ installdirs: installdirs-cuda
 uninstall: uninstall-cuda
 endif
 
-%.cu.o: %.cu $(wildcard cuda/*.cuh) $(ENGINE_HEADERS)
+build/cuda/%.o: cuda/%.cu $(wildcard cuda/*.cuh) $(ENGINE_HEADERS)
+	@mkdir -p build/cuda
 	$(NVCC) $(NVCCFLAGS) -Xcompiler -fPIC,-fvisibility=hidden -Isrc/engine -c $< -o $@
 
 # The CUDA runtime is linked statically: at run time only the driver is needed, and its absence is a clean answer.
