@@ -49,7 +49,7 @@ installdirs: installdirs-cuda
 uninstall: uninstall-cuda
 endif
 
-build/cuda/%.o: cuda/%.cu $(wildcard cuda/*.cuh) $(ENGINE_HEADERS)
+$(CUDA_OBJS): build/cuda/%.o: cuda/%.cu $(wildcard cuda/*.cuh) $(ENGINE_HEADERS)
 	@mkdir -p build/cuda
 	$(NVCC) $(NVCCFLAGS) -Xcompiler -fPIC,-fvisibility=hidden -Isrc/engine -c $< -o $@
 

@@ -40,7 +40,7 @@
 #define QUEUE_CHUNK 64			/* vertices */
 #define WORD_CHUNK 32			/* words of a bitmap: 2048 vertices */
 #define LOCAL_QUEUE 512
-#define PREFETCH_AHEAD 16
+#define PREFETCH_LEVELS 64
 #define ENTRIES_PER_POLL ((uint64_t) 1 << 20)
 
 /* A long list that all threads walk together. */
@@ -49,6 +49,13 @@ typedef struct Hub
 	uint32_t	vertex;
 	uint64_t	next;			/* atomic: its next piece */
 } Hub;
+
+/* A list to walk. */
+typedef struct List
+{
+	const uint32_t *targets;
+	uint64_t	count;
+} List;
 
 /* What one thread has found in a level. */
 typedef struct Tally
@@ -198,32 +205,67 @@ walk_queue(void *arg, int thread, int nthreads)
 	flush_queue(bfs, &local);
 }
 
+/* Prefetch the levels of a list's first targets. */
+static inline void
+prefetch_levels(const Bfs *bfs, List list)
+{
+	uint64_t	count = list.count < PREFETCH_LEVELS ? list.count : PREFETCH_LEVELS;
+
+	for (uint64_t i = 0; i < count; i++)
+		__builtin_prefetch(&bfs->level[list.targets[i]], 1);
+}
+
+/* Get the lists of the frontier's vertices in a word, all but the hubs', on their way to the cache. */
+static inline int
+gather_lists(Bfs *bfs, uint64_t w, List *lists)
+{
+	const EmogiAdjacency *forward = &bfs->forward;
+	int			nlists = 0;
+
+	for (uint64_t bits = bfs->front[w]; bits != 0; bits &= bits - 1)
+	{
+		uint64_t	v = w * 64 + (uint64_t) __builtin_ctzll(bits);
+		List		list = {forward->targets + forward->offsets[v], degree_of(forward, v)};
+
+		if (list.count > HUB_ENTRIES)
+			put_hub_aside(bfs, (uint32_t) v);
+		else if (list.count > 0)
+		{
+			__builtin_prefetch(list.targets);
+			__builtin_prefetch(list.targets + 16);
+			lists[nlists++] = list;
+		}
+	}
+	return nlists;
+}
+
 /* Make a level from the bitmap, all but the hubs. */
 static void
 walk_bitmap(void *arg, int thread, int nthreads)
 {
 	Bfs		   *bfs = arg;
-	const EmogiAdjacency *forward = &bfs->forward;
 	Tally	   *tally = &bfs->tally[thread];
+	List		lists[2 * 64];
 	uint64_t	first;
 
 	while (!emogi_job_stopped(&bfs->job) && (first = emogi_job_take(&bfs->next, WORD_CHUNK)) < bfs->nwords)
 	{
 		uint64_t	end = first + WORD_CHUNK < bfs->nwords ? first + WORD_CHUNK : bfs->nwords;
 		uint64_t	polled = tally->looked;
+		int			nlists = gather_lists(bfs, first, lists);
 
 		for (uint64_t w = first; w < end; w++)
 		{
-			for (uint64_t bits = bfs->front[w]; bits != 0; bits &= bits - 1)
-			{
-				uint64_t	v = w * 64 + (uint64_t) __builtin_ctzll(bits);
-				uint64_t	degree = degree_of(forward, v);
+			int			nnext = w + 1 < end ? gather_lists(bfs, w + 1, lists + nlists) : 0;
 
-				if (degree > HUB_ENTRIES)
-					put_hub_aside(bfs, (uint32_t) v);
-				else
-					enter_dense(bfs, forward->targets + forward->offsets[v], degree, tally);
+			for (int i = 0; i < nlists; i++)
+			{
+				if (i + 1 < nlists + nnext)
+					prefetch_levels(bfs, lists[i + 1]);
+				enter_dense(bfs, lists[i].targets, lists[i].count, tally);
 			}
+			memmove(lists, lists + nlists, (size_t) nnext * sizeof(List));
+			nlists = nnext;
 			if (tally->looked - polled > ENTRIES_PER_POLL)
 			{
 				if (emogi_job_stopped(&bfs->job))
@@ -311,6 +353,16 @@ pull_word(Bfs *bfs, uint64_t w, Tally *tally)
 	bfs->visited[w] |= entered | dead;
 }
 
+/* Bring the beginnings of the lists of a word's vertices on their way to the cache. */
+static inline void
+prefetch_word(const Bfs *bfs, uint64_t w)
+{
+	const uint64_t *offsets = bfs->backward.offsets + w * 64;
+
+	for (uint64_t bits = ~bfs->visited[w]; bits != 0; bits &= bits - 1)
+		__builtin_prefetch(&bfs->backward.targets[offsets[__builtin_ctzll(bits)]]);
+}
+
 /* Make a level bottom-up. */
 static void
 pull_level(void *arg, int thread, int nthreads)
@@ -326,6 +378,8 @@ pull_level(void *arg, int thread, int nthreads)
 
 		for (uint64_t w = first; w < end; w++)
 		{
+			if (w + 1 < end)
+				prefetch_word(bfs, w + 1);
 			pull_word(bfs, w, &tally);
 			if (tally.looked - polled > ENTRIES_PER_POLL)
 			{
