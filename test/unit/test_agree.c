@@ -2,6 +2,7 @@
  * test_agree.c: the cuda engine's answers are the cpu engine's.
  *
  * EMOGI_CUDA_MODULE names the module; without it, or without a device, nothing is checked and one line says so.
+ * EMOGI_AGREE_GRAPHS random graphs (default 220) are made from seeds EMOGI_AGREE_SEED (default 1) and up.
  */
 #include "check.h"
 #include "oracle.h"
@@ -11,7 +12,7 @@
 #include <dlfcn.h>
 #include <string.h>
 
-#define NRANDOM 220
+#define DEFAULT_GRAPHS 220
 #define MAX_SOURCES 50
 #define QUERIES 4
 
@@ -103,6 +104,15 @@ check_large(EmogiGenerator generator)
 	emogi_edge_set_free(&set);
 }
 
+/* Get a number from the environment. */
+static uint64_t
+number_from_environment(const char *name, uint64_t otherwise)
+{
+	const char *text = getenv(name);
+
+	return text != NULL ? strtoull(text, NULL, 10) : otherwise;
+}
+
 /* Load the module and open its engine; NULL, and why, when there is none to test. */
 static const char *
 open_cuda(EmogiError *error)
@@ -138,6 +148,8 @@ main(void)
 	EmogiError	error = {{0}, {0}};
 	EmogiShape	shape;
 	const char *why_not = open_cuda(&error);
+	uint64_t	first = number_from_environment("EMOGI_AGREE_SEED", 1);
+	uint64_t	ngraphs = number_from_environment("EMOGI_AGREE_GRAPHS", DEFAULT_GRAPHS);
 
 	if (why_not != NULL)
 	{
@@ -154,7 +166,7 @@ main(void)
 			abort();
 		check_shape(&shape, (uint64_t) i);
 	}
-	for (uint64_t seed = 1; seed <= NRANDOM; seed++)
+	for (uint64_t seed = first; seed < first + ngraphs; seed++)
 	{
 		if (!emogi_shape_random(seed, &shape))
 			abort();

@@ -1,0 +1,465 @@
+/*
+ * bfs.cuh: the kernels of bfs.cu, which tells the method and launches them.
+ */
+#ifndef EMOGI_BFS_CUH
+#define EMOGI_BFS_CUH
+
+#include "traverse.cuh"
+
+typedef uint32_t Target;
+
+#define FEW_THREADS 1024
+#define FEW_WARPS (FEW_THREADS / WARP_LANES)
+#define FEW_VERTICES FEW_THREADS	/* the largest frontier that one block expands: a vertex a thread */
+#define FEW_EDGES 2048			/* the most edges that it follows in one level */
+#define FEW_LEVELS 512			/* some ms; the host polls cancel in between */
+
+/* Arrays of bits in device memory, [nwords] each; bits of vertices that do not exist stay 0. */
+typedef struct Bitmaps
+{
+	uint32_t   *seen;
+	uint32_t   *visited;
+	uint32_t   *frontier;
+	uint64_t	nwords;
+} Bitmaps;
+
+/* Mark the sources as seen. Bytes: 4 a source, and one atomic operation. */
+static __global__ void
+mark_sources(const uint32_t *sources, uint64_t nsources, uint32_t *seen)
+{
+	const uint64_t nthreads = (uint64_t) gridDim.x * blockDim.x;
+
+	for (uint64_t i = (uint64_t) blockIdx.x * blockDim.x + threadIdx.x; i < nsources; i += nthreads)
+		atomicOr(&seen[sources[i] / 32], 1u << sources[i] % 32);
+}
+
+/* Count the lists that are not empty, and the lines in which they start. Bytes: 8 a vertex. */
+static __global__ void
+survey_lists(const uint64_t *offsets, uint64_t nvertices, Counters *counters)
+{
+	const uint64_t nthreads = (uint64_t) gridDim.x * blockDim.x;
+	const uint64_t own = (uint64_t) blockIdx.x * blockDim.x + threadIdx.x;
+	unsigned long long lists = 0;
+	unsigned long long starts = 0;
+
+	for (uint64_t base = own - lane_number(); base < nvertices; base += nthreads)
+	{
+		const uint64_t vertex = base + lane_number();
+		const uint64_t start = vertex < nvertices ? offsets[vertex] : 0;
+		const bool	filled = vertex < nvertices && offsets[vertex + 1] > start;
+		const uint64_t line = start / Line<Target>::ENTRIES;
+		const uint32_t below = __ballot_sync(FULL_WARP, filled) & lanes_below();
+		const uint64_t line_below = __shfl_sync(FULL_WARP, line, below != 0 ? 31 - __clz(below) : 0);
+
+		lists += filled;
+		starts += filled && (below == 0 || line_below != line);
+	}
+	block_add(&counters->lists, lists);
+	block_add(&counters->starts, starts);
+}
+
+/*
+ * Make what the step found the new frontier, at level `depth`. Bytes: the three bitmaps and one of them again, n/2; for
+ * each word with new vertices 256 of offsets and 128 of levels.
+ */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+settle(Bitmaps maps, const uint64_t *offsets, int32_t *level, int32_t depth, Counters *counters)
+{
+	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
+	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
+	unsigned long long vertices = 0;
+	unsigned long long edges = 0;
+
+	for (uint64_t base = own - lane_number(); base < maps.nwords; base += nthreads)
+	{
+		const uint64_t word = base + lane_number();
+		uint32_t	fresh = 0;
+		uint32_t	todo;
+
+		if (word < maps.nwords)
+		{
+			const uint32_t seen = maps.seen[word];
+
+			fresh = seen & ~maps.visited[word];
+			maps.frontier[word] = fresh;
+			if (fresh != 0)
+				maps.visited[word] = seen;
+			vertices += __popc(fresh);
+		}
+		todo = __ballot_sync(FULL_WARP, fresh != 0);
+		while (todo != 0)
+		{
+			const uint32_t lane = __ffs(todo) - 1;
+			const uint64_t vertex = (base + lane) * 32 + lane_number();
+
+			todo &= todo - 1;
+			if (__shfl_sync(FULL_WARP, fresh, lane) >> lane_number() & 1)
+			{
+				level[vertex] = depth;
+				edges += offsets[vertex + 1] - offsets[vertex];
+			}
+		}
+	}
+	block_add(&counters->vertices, vertices);
+	block_add(&counters->claimed, vertices);
+	block_add(&counters->edges, edges);
+}
+
+/* Add to the sums of the run. `lines` is alike in the lanes of a warp, `entries` is the thread's own. */
+static __device__ void
+add_sums(Counters *counters, unsigned long long lines, unsigned long long entries)
+{
+	block_add(&counters->lines, lane_number() == 0 ? lines : 0);
+	block_add(&counters->entries, entries);
+}
+
+/* Mark the wanted targets as seen. Reads first: an atomic operation costs more, and most targets are seen already. */
+static __device__ __forceinline__ void
+mark_seen(uint32_t *seen, const Target (&target)[Line<Target>::PIECE], uint32_t wanted)
+{
+	uint32_t	word[Line<Target>::PIECE];
+
+#pragma unroll
+	for (uint32_t j = 0; j < Line<Target>::PIECE; j++)
+		word[j] = wanted >> j & 1 ? __ldcg(&seen[target[j] / 32]) : FULL_WARP;
+#pragma unroll
+	for (uint32_t j = 0; j < Line<Target>::PIECE; j++)
+		if ((word[j] >> target[j] % 32 & 1) == 0)
+			atomicOr(&seen[target[j] / 32], 1u << target[j] % 32);
+}
+
+/* Get the bits of the wanted targets that are in the frontier. */
+static __device__ __forceinline__ uint32_t
+find_in_frontier(const uint32_t *frontier, const Target (&target)[Line<Target>::PIECE], uint32_t wanted)
+{
+	uint32_t	hits = 0;
+
+#pragma unroll
+	for (uint32_t j = 0; j < Line<Target>::PIECE; j++)
+		if (wanted >> j & 1)
+			hits |= (__ldg(&frontier[target[j] / 32]) >> target[j] % 32 & 1) << j;
+	return hits;
+}
+
+/* Get the part of a list that a slice names: its lines, at most SLICE_LINES. */
+static __device__ __forceinline__ uint32_t
+open_slice(Slice slice, Span list, uint64_t *first)
+{
+	const uint64_t lines = count_lines<Target>(list);
+	const uint64_t done = (uint64_t) slice.index * SLICE_LINES;
+
+	*first = list.start / Line<Target>::ENTRIES + done;
+	return (uint32_t) (lines - done < SLICE_LINES ? lines - done : SLICE_LINES);
+}
+
+/*
+ * Top-down step, but for long lists, which are queued. Bytes: the lines of the frontier's lists, each once a word; a
+ * random 4-byte read of `seen` for each entry, and an atomic operation for each vertex found (a few for some).
+ */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+top_down(Lists<Target> lists, Bitmaps maps, Step step)
+{
+	unsigned long long nread = 0;
+	unsigned long long entries = 0;
+
+	sweep_words(step, maps.frontier, 0, maps.nwords, [&](uint64_t word, uint32_t bits) {
+		const uint64_t vertex = word * 32 + lane_number();
+		Span		list = {0, 0};
+		uint64_t	first;
+		uint64_t	last;
+		uint64_t	last_below;
+		uint64_t	nlines;
+		uint32_t	below;
+		bool		cut;
+
+		if (bits >> lane_number() & 1)
+			list = Span{__ldg(&lists.offsets[vertex]), __ldg(&lists.offsets[vertex + 1])};
+		nlines = count_lines<Target>(list);
+		cut = nlines > SLICE_LINES;
+		queue_slices(step, cut, (uint32_t) vertex, nlines, 0);
+		if (cut)
+		{
+			list = Span{0, 0};
+			nlines = 0;
+		}
+		entries += list.end - list.start;
+
+		/* A line that the list shares with the lists below it is asked for there. */
+		first = list.start / Line<Target>::ENTRIES;
+		last = first + nlines - 1;
+		below = __ballot_sync(FULL_WARP, nlines > 0) & lanes_below();
+		last_below = __shfl_sync(FULL_WARP, last, below != 0 ? 31 - __clz(below) : 0);
+		if (nlines > 0 && below != 0 && last_below == first)
+		{
+			first++;
+			nlines--;
+		}
+		walk_lines<false>(lists.targets, list, first, (uint32_t) nlines, &nread,
+						  [&](const Target (&target)[Line<Target>::PIECE], uint32_t wanted) {
+			mark_seen(maps.seen, target, wanted);
+			return 0u;
+		});
+	});
+	add_sums(step.counters, nread, entries);
+}
+
+/* Top-down step, the slices of long lists. Bytes: as top_down. */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+top_down_slices(Lists<Target> lists, Bitmaps maps, Step step)
+{
+	unsigned long long nread = 0;
+	unsigned long long entries = 0;
+
+	sweep_slices(step, [&](Slice slice) {
+		Span		list = {__ldg(&lists.offsets[slice.vertex]), __ldg(&lists.offsets[(uint64_t) slice.vertex + 1])};
+		uint64_t	first;
+		uint32_t	nlines = open_slice(slice, list, &first);
+
+		if (lane_number() > 0)
+		{
+			list = Span{0, 0};
+			nlines = 0;
+		}
+		walk_lines<false>(lists.targets, list, first, nlines, &nread,
+						  [&](const Target (&target)[Line<Target>::PIECE], uint32_t wanted) {
+			mark_seen(maps.seen, target, wanted);
+			entries += __popc(wanted);
+			return 0u;
+		});
+	});
+	add_sums(step.counters, nread, entries);
+}
+
+/*
+ * Bottom-up step for the 32 vertices of a word: in rounds of 1, 1, 2, 4, 8 and 16 lines of each list, until an entry is
+ * in the frontier. The first line is often all, and often shared with the lists beside it; what is left after the
+ * rounds is queued. Get the bits of the vertices that were found.
+ */
+static __device__ __forceinline__ uint32_t
+search_word(const Lists<Target> &lists, const Bitmaps &maps, const Step &step, uint64_t vertex, Span list,
+			unsigned long long *nread, unsigned long long *entries)
+{
+	const uint64_t nlines = count_lines<Target>(list);
+	const uint64_t first = list.start / Line<Target>::ENTRIES;
+	const uint32_t filled = __ballot_sync(FULL_WARP, nlines > 0);
+	const uint32_t below = filled & lanes_below();
+	const uint32_t above = filled & lanes_above();
+	const uint64_t first_below = __shfl_sync(FULL_WARP, first, below != 0 ? 31 - __clz(below) : 0);
+	const uint64_t first_above = __shfl_sync(FULL_WARP, first, above != 0 ? __ffs(above) - 1 : 0);
+	const bool	leads = nlines > 0 && (below == 0 || first_below != first);
+	/* Lines to read: not the last one when it is the first of the next list, for round 0 reads it. */
+	const uint64_t upto = nlines - (nlines > 0 && above != 0 && first_above == first + nlines - 1);
+	auto		visit = [&](const Target (&target)[Line<Target>::PIECE], uint32_t wanted) {
+		*entries += __popc(wanted);
+		return find_in_frontier(maps.frontier, target, wanted);
+	};
+	uint64_t	done = 1;
+	bool		found = walk_lines<true>(lists.targets, list, first, leads ? 1 : 0, nread, visit);
+
+	for (uint32_t quota = 1; quota < SLICE_LINES; quota *= 2)
+	{
+		const bool	searches = !found && done < upto;
+		const uint64_t left = searches ? upto - done : 0;
+
+		if (!__any_sync(FULL_WARP, searches))
+			break;
+		found |= walk_lines<true>(lists.targets, searches ? list : Span{0, 0}, first + done,
+								  (uint32_t) (left < quota ? left : quota), nread, visit);
+		done += quota;
+	}
+	queue_slices(step, !found && done < upto, (uint32_t) vertex, nlines, 1);
+	return __ballot_sync(FULL_WARP, found);
+}
+
+/*
+ * Bottom-up step, but for long lists. Bytes: 8 of offsets an unvisited vertex; the first lines of the unvisited
+ * vertices' lists, each once a word, and as many more as the search takes; a random 4-byte read of `frontier` for each
+ * entry.
+ */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+bottom_up(Lists<Target> lists, Bitmaps maps, uint64_t nvertices, Step step)
+{
+	unsigned long long nread = 0;
+	unsigned long long entries = 0;
+
+	sweep_words(step, maps.visited, FULL_WARP, maps.nwords, [&](uint64_t word, uint32_t bits) {
+		const uint64_t vertex = word * 32 + lane_number();
+		Span		list = {0, 0};
+		uint32_t	found;
+
+		if (vertex < nvertices && (bits >> lane_number() & 1))
+			list = Span{__ldg(&lists.offsets[vertex]), __ldg(&lists.offsets[vertex + 1])};
+		found = search_word(lists, maps, step, vertex, list, &nread, &entries);
+		if (found != 0 && lane_number() == 0)
+			maps.seen[word] = ~bits | found;	/* no other warp has this word */
+	});
+	add_sums(step.counters, nread, entries);
+}
+
+/* Bottom-up step, the slices of long lists of vertices that no slice has found yet. Bytes: as bottom_up. */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+bottom_up_slices(Lists<Target> lists, Bitmaps maps, Step step)
+{
+	constexpr uint32_t STRIDE = LINE_UNROLL * WARP_LINES;
+	unsigned long long nread = 0;
+	unsigned long long entries = 0;
+
+	sweep_slices(step, [&](Slice slice) {
+		uint32_t   *seen = &maps.seen[slice.vertex / 32];
+		const uint32_t bit = 1u << slice.vertex % 32;
+		Span		list = {__ldg(&lists.offsets[slice.vertex]), __ldg(&lists.offsets[(uint64_t) slice.vertex + 1])};
+		uint64_t	first;
+		const uint32_t nlines = open_slice(slice, list, &first);
+
+		if (lane_number() > 0)
+			list = Span{0, 0};
+		for (uint32_t done = 0; done < nlines; done += STRIDE)
+		{
+			const uint32_t stretch = nlines - done < STRIDE ? nlines - done : STRIDE;
+			bool		found = lane_number() == 0 && (__ldcg(seen) & bit) != 0;
+
+			if (__any_sync(FULL_WARP, found))
+				break;
+			found = walk_lines<true>(lists.targets, list, first + done, lane_number() == 0 ? stretch : 0, &nread,
+									 [&](const Target (&target)[Line<Target>::PIECE], uint32_t wanted) {
+				entries += __popc(wanted);
+				return find_in_frontier(maps.frontier, target, wanted);
+			});
+			if (found)
+				atomicOr(seen, bit);
+		}
+	});
+	add_sums(step.counters, nread, entries);
+}
+
+/* Queue the vertices of a frontier of at most FEW_VERTICES. Bytes: the bitmap, n/8. */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+queue_frontier(Bitmaps maps, uint32_t *queue, Counters *counters)
+{
+	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
+
+	for (uint64_t word = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; word < maps.nwords; word += nthreads)
+	{
+		uint32_t	bits = maps.frontier[word];
+		uint32_t	slot = bits != 0 ? atomicAdd(&counters->nqueued, __popc(bits)) : 0;
+
+		for (; bits != 0; bits &= bits - 1)
+			queue[slot++] = (uint32_t) (word * 32 + __ffs(bits) - 1);
+	}
+}
+
+/* The frontier that one block works on, in shared memory: two, this level's and the next one's. */
+typedef struct FewQueues
+{
+	uint32_t	vertex[2][FEW_EDGES];
+	uint32_t	length[2];
+	unsigned long long edges[2];	/* that lead from vertex[]; only of a level that may be expanded */
+} FewQueues;
+
+/* Take over the queued frontier, and clear its bits, which are written again at the end. */
+static __device__ void
+enter_few(FewQueues *queues, const uint32_t *queue, uint32_t *frontier, uint32_t nqueued)
+{
+	if (threadIdx.x < 2)
+	{
+		queues->length[threadIdx.x] = threadIdx.x == 0 ? nqueued : 0;
+		queues->edges[threadIdx.x] = 0;
+	}
+	for (uint32_t i = threadIdx.x; i < nqueued; i += FEW_THREADS)
+	{
+		queues->vertex[0][i] = queue[i];
+		frontier[queue[i] / 32] = 0;
+	}
+	__syncthreads();
+}
+
+/* Hand the frontier back as bits, with its size. `depth` is its level, `claimed` what all levels reached. */
+static __device__ void
+leave_few(const uint32_t *vertex, uint32_t nvertices, const uint64_t *offsets, uint32_t *frontier, int32_t depth,
+		  unsigned long long claimed, Counters *counters)
+{
+	unsigned long long edges = 0;
+
+	for (uint32_t i = threadIdx.x; i < nvertices; i += FEW_THREADS)
+	{
+		atomicOr(&frontier[vertex[i] / 32], 1u << vertex[i] % 32);
+		edges += __ldg(&offsets[(uint64_t) vertex[i] + 1]) - __ldg(&offsets[vertex[i]]);
+	}
+	block_add(&counters->edges, edges);
+	if (threadIdx.x == 0)
+	{
+		counters->vertices = nvertices;
+		counters->claimed = claimed;
+		counters->depth = depth;
+	}
+}
+
+/*
+ * Go on from a small frontier at level `depth` for at most FEW_LEVELS levels, while it stays small and below `bound`:
+ * one block, a barrier a level, no launch. `seen` and `visited` are both kept. Bytes: as top_down, the latency of one
+ * list's read (2 us over the link) a level being what counts.
+ */
+static __global__ void __launch_bounds__(FEW_THREADS)
+few_levels(Lists<Target> lists, Bitmaps maps, int32_t *level, const uint32_t *queue, int32_t depth, int32_t bound,
+		   Counters *counters)
+{
+	__shared__ FewQueues queues;
+	const int32_t last = bound - depth < FEW_LEVELS ? bound : depth + FEW_LEVELS;
+	unsigned long long nread = 0;
+	unsigned long long entries = 0;
+	unsigned long long claimed = 0;
+	uint32_t	now = 0;
+	uint32_t	length;
+
+	enter_few(&queues, queue, maps.frontier, counters->nqueued);
+	for (;; depth++, now ^= 1)
+	{
+		const uint32_t next = now ^ 1;
+		const uint32_t i = threadIdx.x / WARP_LANES + lane_number() * FEW_WARPS;	/* spread over the warps */
+		Span		list = {0, 0};
+		unsigned long long edges;
+
+		length = queues.length[now];
+		if (length <= FEW_VERTICES && i < length)
+		{
+			const uint64_t vertex = queues.vertex[now][i];
+
+			list = Span{__ldg(&lists.offsets[vertex]), __ldg(&lists.offsets[vertex + 1])};
+		}
+		edges = warp_sum(list.end - list.start);
+		if (lane_number() == 0 && edges > 0)
+			atomicAdd(&queues.edges[now], edges);
+		__syncthreads();
+		edges = queues.edges[now];
+		if (length == 0 || length > FEW_VERTICES || edges == 0 || edges > FEW_EDGES || depth == last)
+			break;
+		entries += list.end - list.start;
+		walk_lines<false>(lists.targets, list, list.start / Line<Target>::ENTRIES,
+						  (uint32_t) count_lines<Target>(list), &nread,
+						  [&](const Target (&target)[Line<Target>::PIECE], uint32_t wanted) {
+			for (uint32_t j = 0; j < Line<Target>::PIECE; j++)
+			{
+				const Target vertex = target[j];
+				const uint32_t bit = 1u << vertex % 32;
+
+				if ((wanted >> j & 1) == 0 || (atomicOr(&maps.seen[vertex / 32], bit) & bit) != 0)
+					continue;
+				atomicOr(&maps.visited[vertex / 32], bit);
+				level[vertex] = depth + 1;
+				queues.vertex[next][atomicAdd(&queues.length[next], 1)] = vertex;
+			}
+			return 0u;
+		});
+		__syncthreads();
+		claimed += queues.length[next];
+		if (threadIdx.x == 0)	/* nobody looks at them before the next barrier */
+		{
+			queues.length[now] = 0;
+			queues.edges[now] = 0;
+		}
+	}
+	leave_few(queues.vertex[now], length, lists.offsets, maps.frontier, depth, claimed, counters);
+	add_sums(counters, nread, entries);
+}
+
+#endif							/* EMOGI_BFS_CUH */

@@ -1,0 +1,108 @@
+/*
+ * device.cuh: what every file of the CUDA engine shares: the engine's state, errors, device memory, waiting.
+ *
+ * Rules. A function that can fail returns an EmogiStatus and fills `error`; CUDA_TRY and TRY leave it at once, so what
+ * it took must belong to a holder (DeviceMemory, PlacedGraph) that the caller frees on every path. All work goes to
+ * the one stream of the state. Nobody waits for the stream but by emogi_cuda_wait, which polls control->cancel.
+ * Device memory is taken through emogi_memory_take alone, which keeps the cap.
+ */
+#ifndef EMOGI_DEVICE_CUH
+#define EMOGI_DEVICE_CUH
+
+#include <cuda_runtime.h>
+
+#include "engine.h"
+
+#define EMOGI_MAX_BLOCKS_HELD 24
+#define EMOGI_MAILBOX_BYTES 256
+
+/* One process has one. Written by open() alone, but for *stop and *mailbox. */
+struct EmogiEngineState
+{
+	int			device;			/* the first that is visible; CUDA_VISIBLE_DEVICES chooses */
+	int			units;			/* multiprocessors */
+	bool		registers_read_only;	/* the device takes cudaHostRegisterReadOnly */
+	uint64_t	cap_bytes;		/* of device memory; 0 = all that is free */
+	double		link_gbps;		/* pinned copy to the device; 0 = not measured */
+	char		driver[64];
+	cudaStream_t stream;
+	cudaEvent_t begin;			/* around the kernels of a run */
+	cudaEvent_t end;
+
+	/* One pinned block, seen by both sides: a line for `stop`, then the mailbox. */
+	volatile uint32_t *stop;	/* 1 = kernels leave as soon as they can; set by emogi_cuda_wait */
+	const volatile uint32_t *device_stop;	/* the same word at the device's address */
+	void	   *mailbox;		/* [EMOGI_MAILBOX_BYTES], where counters of the device land */
+};
+
+/* Device memory of one run. */
+typedef struct DeviceMemory
+{
+	void	   *block[EMOGI_MAX_BLOCKS_HELD];
+	uint64_t	bytes[EMOGI_MAX_BLOCKS_HELD];
+	int			nblocks;
+	uint64_t	taken_bytes;
+	uint64_t	cap_bytes;		/* 0 = all that is free */
+} DeviceMemory;
+
+/* Leave the calling function with a status unless a CUDA call or a function of ours went well. */
+#define CUDA_TRY(call) \
+	do { \
+		cudaError_t code_ = (call); \
+		if (code_ != cudaSuccess) \
+			return emogi_cuda_fail(error, code_, #call); \
+	} while (0)
+
+#define TRY(call) \
+	do { \
+		EmogiStatus status_ = (call); \
+		if (status_ != EMOGI_OK) \
+			return status_; \
+	} while (0)
+
+#define CUDA_LAUNCH(kernel, nblocks, nthreads, stream, ...) \
+	do { \
+		kernel<<<(nblocks), (nthreads), 0, (stream)>>>(__VA_ARGS__); \
+		CUDA_TRY(cudaGetLastError()); \
+	} while (0)
+
+/* Write an error and return its status, for `return emogi_fail(...)`. */
+extern EmogiStatus emogi_fail(EmogiError *error, EmogiStatus status, const char *message, const char *detail, ...)
+	__attribute__((format(printf, 4, 5)));
+
+/* The same for a CUDA call: out of memory is EMOGI_NO_MEMORY, all else EMOGI_DEVICE_ERROR. */
+extern EmogiStatus emogi_cuda_fail(EmogiError *error, cudaError_t code, const char *what);
+
+/* Wall clock in ms. */
+extern double emogi_now_ms(void);
+
+/* Wait until the stream is idle; EMOGI_CANCELED when control->cancel was seen, after stopping the kernels. */
+extern EmogiStatus emogi_cuda_wait(EmogiEngineState *state, EmogiControl *control, EmogiError *error);
+
+/* Copy and wait, in pieces between which cancel is polled. */
+extern EmogiStatus emogi_cuda_copy(EmogiEngineState *state, void *to, const void *from, uint64_t bytes,
+								   cudaMemcpyKind kind, EmogiControl *control, EmogiError *error);
+
+/* Take device memory; `what` names it in the error. Bytes are as cudaMalloc leaves them. */
+extern EmogiStatus emogi_memory_take(DeviceMemory *memory, void **out, uint64_t bytes, const char *what,
+									 EmogiError *error);
+
+/* Bytes that can still be taken: what is free, or what the cap leaves of it. */
+extern EmogiStatus emogi_memory_left(const DeviceMemory *memory, uint64_t *bytes, EmogiError *error);
+
+/* Free all but the first nblocks blocks. */
+extern void emogi_memory_release(DeviceMemory *memory, int nblocks);
+
+template <typename T>
+static inline EmogiStatus
+take_array(DeviceMemory *memory, T **out, uint64_t length, const char *what, EmogiError *error)
+{
+	return emogi_memory_take(memory, reinterpret_cast<void **>(out), length * sizeof(T), what, error);
+}
+
+/* Algorithms. load: bring the kernels to the device, so that no run pays for it and a missing build shows in open(). */
+extern EmogiStatus emogi_cuda_bfs_load(EmogiError *error);
+extern EmogiStatus emogi_cuda_bfs(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query,
+								  EmogiResult *result, EmogiControl *control, EmogiError *error);
+
+#endif							/* EMOGI_DEVICE_CUH */

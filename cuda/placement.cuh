@@ -1,0 +1,41 @@
+/*
+ * placement.cuh: a Graph where kernels can read it.
+ *
+ * Offsets always go to device memory (8 bytes a vertex, read at random). Targets stay in the Graph's own memory, which
+ * is registered with CUDA and read over the link (host placement, EMOGI PVLDB 14(2) 2020 section 4.1), or are copied
+ * to device memory (device placement).
+ */
+#ifndef EMOGI_PLACEMENT_CUH
+#define EMOGI_PLACEMENT_CUH
+
+#include "device.cuh"
+
+/* One orientation as kernels see it. All pointers are the device's. */
+template <typename Target>
+struct Lists
+{
+	const uint64_t *offsets;	/* [nvertices + 1], edges, device memory; NULL = not there */
+	const Target *targets;		/* [nedges], vertex numbers, 128-byte aligned, readable to the end of the last line */
+};
+
+typedef struct PlacedGraph
+{
+	EmogiPlacement placement;	/* EMOGI_PLACEMENT_HOST or EMOGI_PLACEMENT_DEVICE */
+	Lists<uint32_t> forward;
+	Lists<uint32_t> backward;	/* the same pointers as forward when the Graph's are the same */
+	void	   *registered;		/* what emogi_unplace_graph must unregister; NULL = nothing */
+} PlacedGraph;
+
+/*
+ * Place forward and, when the Graph has it and `wants_backward`, backward. Take from `memory`, after everything else
+ * that the run needs, since EMOGI_PLACEMENT_AUTO looks at what is left. In host placement a backward whose offsets do
+ * not fit is left out. The caller calls emogi_unplace_graph and releases `memory`, also after an error.
+ */
+extern EmogiStatus emogi_place_graph(EmogiEngineState *state, const EmogiGraph *graph, EmogiPlacement placement,
+									 bool wants_backward, DeviceMemory *memory, PlacedGraph *placed,
+									 EmogiControl *control, EmogiError *error);
+
+/* Unregister host memory. The stream must be idle. */
+extern void emogi_unplace_graph(PlacedGraph *placed);
+
+#endif							/* EMOGI_PLACEMENT_CUH */
