@@ -20,7 +20,7 @@ extern "C" {
 #endif
 
 /* Changes whenever a struct below does; emogi_cuda.so of another build is refused. */
-#define EMOGI_ENGINE_ABI 1
+#define EMOGI_ENGINE_ABI 2
 
 /* The unit of a request on the link, and of alignment of every array that a GPU may read in place. */
 #define EMOGI_LINE_BYTES 128
@@ -70,15 +70,28 @@ typedef struct EmogiControl
 	volatile uint64_t total;	/* 0 = unknown */
 } EmogiControl;
 
+/* How a Graph stores its weights: the narrowest type that holds every one of them exactly. */
+typedef enum EmogiWeightType
+{
+	EMOGI_WEIGHT_NONE = 0,		/* no weights: every edge weighs 1 */
+	EMOGI_WEIGHT_U8,
+	EMOGI_WEIGHT_U16,
+	EMOGI_WEIGHT_U32,
+	EMOGI_WEIGHT_F32,
+	EMOGI_WEIGHT_F64
+} EmogiWeightType;
+
 /*
  * One orientation of a Graph in compressed sparse rows. The list of vertex v is targets[offsets[v] .. offsets[v+1]-1],
- * ascending. targets is aligned to EMOGI_LINE_BYTES and may be read (not used) up to the end of its last line.
+ * ascending (by target, then by weight). targets and weights are aligned to EMOGI_LINE_BYTES and may be read (not used)
+ * up to the end of their last line.
  */
 typedef struct EmogiAdjacency
 {
 	uint64_t	nedges;
 	const uint64_t *offsets;	/* [nvertices + 1], edges, offsets[0] = 0; NULL = this orientation is not built */
 	const uint32_t *targets;	/* [nedges], vertex numbers */
+	const void *weights;		/* [nedges] of the Graph's weight_type; NULL when that is EMOGI_WEIGHT_NONE */
 } EmogiAdjacency;
 
 /*
@@ -89,15 +102,42 @@ typedef struct EmogiGraph
 {
 	uint64_t	nvertices;
 	const int64_t *ids;			/* [nvertices], keys, strictly ascending; NULL = numbers are the keys */
+	EmogiWeightType weight_type;
 	EmogiAdjacency forward;
 	EmogiAdjacency backward;
 	const void *memory;			/* the page-aligned block that holds all arrays above, for cudaHostRegister */
 	uint64_t	memory_bytes;
 } EmogiGraph;
 
+/*
+ * What each algorithm takes and fills, beside the counters. n = nvertices.
+ *
+ *                 query                                      result                       forward leads
+ *   BFS           sources, max_depth                         level                        along the traversal
+ *   SSSP          sources, max_distance                      distance (+inf: unreached)   along the traversal
+ *   SSWP          sources                                    distance = width (-1)        along the traversal
+ *   SSNSP         sources; needs backward                    level, paths (0)             along the traversal
+ *   CC                                                       component                    any way
+ *   PAGERANK      damping, max_iterations, tolerance         value                        against the edges
+ *   HEAT          values, max_iterations, tolerance          value                        against the edges
+ *   CIRCUIT       values (NaN = free), as above              value                        against the edges
+ *   NEURAL        values, as above                           value                        against the edges
+ *
+ * "Against the edges": forward's list of v holds the sources of the edges that end in v, so that v gathers from it.
+ * In parentheses the value of a vertex that was not reached. Definitions: algebra.h.
+ */
 typedef enum EmogiAlgorithm
 {
-	EMOGI_BFS = 0
+	EMOGI_BFS = 0,
+	EMOGI_SSSP,					/* shortest paths by weight */
+	EMOGI_SSWP,					/* widest (bottleneck) paths */
+	EMOGI_SSNSP,				/* number of shortest paths by hops */
+	EMOGI_CC,					/* weakly connected components */
+	EMOGI_PAGERANK,
+	EMOGI_HEAT,
+	EMOGI_CIRCUIT,
+	EMOGI_NEURAL,
+	EMOGI_NALGORITHMS
 } EmogiAlgorithm;
 
 /* Where a GPU reads edges from. The CPU engine ignores it. */
@@ -116,6 +156,11 @@ typedef struct EmogiQuery
 	uint64_t	nsources;
 	const uint32_t *sources;	/* [nsources], vertex numbers, each < nvertices, repeats allowed */
 	int64_t		max_depth;		/* hops; levels above it are not entered; -1 = no bound */
+	double		max_distance;	/* vertices farther away are not reached; INFINITY = no bound */
+	double		damping;		/* 0 .. 1 */
+	int64_t		max_iterations; /* >= 1 */
+	double		tolerance;		/* >= 0; stop when the change is below it; 0 = exactly max_iterations (PAGERANK) */
+	const double *values;		/* [nvertices], start values */
 } EmogiQuery;
 
 /*
@@ -125,9 +170,14 @@ typedef struct EmogiQuery
 typedef struct EmogiResult
 {
 	int32_t    *level;			/* [nvertices], hops from the nearest source, -1 = not reached */
+	double	   *distance;		/* [nvertices], see EmogiAlgorithm */
+	double	   *paths;			/* [nvertices], number of shortest paths from the sources, exact to 2^53 */
+	uint32_t   *component;		/* [nvertices], the smallest vertex number of the component */
+	double	   *value;			/* [nvertices] */
 
-	uint64_t	nreached;		/* vertices with level >= 0 */
-	uint32_t	nlevels;		/* levels entered, the sources' own (0) included */
+	uint64_t	nreached;		/* vertices reached; all of them where there is no source */
+	uint32_t	nlevels;		/* levels entered, the sources' own (0) included; or iterations made */
+	double		change;			/* of the last iteration: L1 (PAGERANK) or largest of a vertex */
 	uint64_t	edges_traversed;	/* list entries that the engine looked at */
 	uint64_t	link_bytes;		/* bytes read over the link in place: 128-byte lines requested x 128; 0 on the CPU */
 	double		transfer_ms;	/* copies to and from the device, registration of host memory */

@@ -1,0 +1,135 @@
+/*
+ * algebra.h: the applications, each defined once, for both engines.
+ *
+ * Plain inline C that gcc and nvcc both take. Two algebras cover the applications of EMOGI, CuSha, EtaGraph and Subway
+ * (CuSha, HPDC 2014, Table 3, shows how): a *path* algebra takes the best over all paths of a value that only gets
+ * worse along a path, so that the answer does not depend on the order of the work, bit for bit; a *sum* algebra
+ * gathers over the edges that end in a vertex, iteration by iteration.
+ *
+ * Weights are converted to double first; all arithmetic is double.
+ */
+#ifndef EMOGI_ALGEBRA_H
+#define EMOGI_ALGEBRA_H
+
+#include <math.h>
+
+#include "engine.h"
+
+#ifdef __CUDACC__
+#define EMOGI_INLINE static __host__ __device__ __forceinline__
+#else
+#define EMOGI_INLINE static inline
+#endif
+
+/* Get weight i as a double. */
+EMOGI_INLINE double
+emogi_weight(const void *weights, EmogiWeightType type, uint64_t i)
+{
+	switch (type)
+	{
+		case EMOGI_WEIGHT_U8:
+			return (double) ((const uint8_t *) weights)[i];
+		case EMOGI_WEIGHT_U16:
+			return (double) ((const uint16_t *) weights)[i];
+		case EMOGI_WEIGHT_U32:
+			return (double) ((const uint32_t *) weights)[i];
+		case EMOGI_WEIGHT_F32:
+			return (double) ((const float *) weights)[i];
+		case EMOGI_WEIGHT_F64:
+			return ((const double *) weights)[i];
+		case EMOGI_WEIGHT_NONE:
+			break;
+	}
+	return 1.0;
+}
+
+/* ---- path algebra: candidate(value of u, weight of u -> v) is an offer to v, taken when better ---- */
+
+/*
+ * SSSP. Source 0, not reached +inf. An edge of weight +inf is impassable. Floating-point addition is monotone, so the
+ * least value over all paths of the sum from left to right is well defined and every order of work finds it.
+ */
+EMOGI_INLINE double
+emogi_sssp_candidate(double value, double weight)
+{
+	return value + weight;
+}
+
+EMOGI_INLINE bool
+emogi_sssp_better(double a, double b)
+{
+	return a < b;
+}
+
+/* SSWP. Source +inf, not reached -1. The width of a path is its smallest weight; +inf is impassable here too. */
+EMOGI_INLINE double
+emogi_sswp_candidate(double value, double weight)
+{
+	if (weight == (double) INFINITY)
+		return -1.0;
+	return value < weight ? value : weight;
+}
+
+EMOGI_INLINE bool
+emogi_sswp_better(double a, double b)
+{
+	return a > b;
+}
+
+/* ---- sum algebra: sum = the contributions of all u -> v in list order; finish(own value, sum, total weight) ---- */
+
+/*
+ * PAGERANK. Start 1/n. value' = (1 - damping) / n + damping * (sum + dangling / n), where u contributes value / (its
+ * edges out, parallel ones counted) and dangling is the value of all vertices without an edge out. The L1 change of
+ * an iteration is compared with the tolerance.
+ */
+EMOGI_INLINE double
+emogi_pagerank_finish(double damping, double nvertices, double dangling, double sum)
+{
+	return (1.0 - damping) / nvertices + damping * (sum + dangling / nvertices);
+}
+
+/*
+ * HEAT (CuSha's HS). value' = value + the sum of weight * (value of u - value): what flows in over each edge in one
+ * step of time. The largest change of a vertex is compared with the tolerance, here and below.
+ */
+EMOGI_INLINE double
+emogi_heat_contribution(double other, double own, double weight)
+{
+	return weight * (other - own);
+}
+
+EMOGI_INLINE double
+emogi_heat_finish(double own, double sum)
+{
+	return own + sum;
+}
+
+/*
+ * CIRCUIT (CuSha's CS). Weights are conductances. Vertices with a start value keep it (the poles); the others, NaN at
+ * the start and 0 in the first iteration, take the mean of their neighbours weighted by conductance (Kirchhoff's
+ * current law), 0 where no conductance leads to them.
+ */
+EMOGI_INLINE double
+emogi_circuit_finish(double sum, double conductance)
+{
+	return conductance > 0.0 ? sum / conductance : 0.0;
+}
+
+/*
+ * NEURAL (CuSha's NN). value' = tanh(sum of weight * value of u); a vertex without an edge in keeps its value. The sum is
+ * over `contribution`, shared with CIRCUIT.
+ */
+EMOGI_INLINE double
+emogi_weighted_contribution(double other, double weight)
+{
+	return weight * other;
+}
+
+EMOGI_INLINE double
+emogi_neural_finish(double sum)
+{
+	return tanh(sum);
+}
+
+#endif							/* EMOGI_ALGEBRA_H */
