@@ -19,6 +19,46 @@ typedef struct EmogiEdge
 	int64_t		dst;
 } EmogiEdge;
 
+/* An edge with a weight. Weights are doubles until the CSR stands; NaN never occurs. */
+typedef struct EmogiWeightedEdge
+{
+	int64_t		src;
+	int64_t		dst;
+	double		weight;
+} EmogiWeightedEdge;
+
+/* What a weight is not: OR-ed over all weights, the bits that stay clear name the types that hold every one. */
+#define EMOGI_NOT_U8	1u
+#define EMOGI_NOT_U16	2u
+#define EMOGI_NOT_U32	4u
+#define EMOGI_NOT_F32	8u
+
+/* Get the types that do not hold a weight exactly. */
+static inline uint32_t
+emogi_weight_misfits(double weight)
+{
+	uint32_t	misfits = (double) (float) weight == weight ? 0 : EMOGI_NOT_F32;
+
+	if (!(weight >= 0 && weight <= 4294967295.0) || weight != (double) (uint32_t) weight)
+		return misfits | EMOGI_NOT_U8 | EMOGI_NOT_U16 | EMOGI_NOT_U32;
+	if (weight > 65535)
+		return misfits | EMOGI_NOT_U8 | EMOGI_NOT_U16;
+	return weight > 255 ? misfits | EMOGI_NOT_U8 : misfits;
+}
+
+/* Get the narrowest type for weights with these misfits. */
+static inline EmogiWeightType
+emogi_weight_type(uint32_t misfits)
+{
+	if ((misfits & EMOGI_NOT_U8) == 0)
+		return EMOGI_WEIGHT_U8;
+	if ((misfits & EMOGI_NOT_U16) == 0)
+		return EMOGI_WEIGHT_U16;
+	if ((misfits & EMOGI_NOT_U32) == 0)
+		return EMOGI_WEIGHT_U32;
+	return (misfits & EMOGI_NOT_F32) == 0 ? EMOGI_WEIGHT_F32 : EMOGI_WEIGHT_F64;
+}
+
 /* Edges as the scan leaves them: fixed-size chunks, each filled by one process. */
 #define EMOGI_CHUNK_BYTES ((size_t) 2 << 20)
 
@@ -27,16 +67,27 @@ typedef struct EmogiEdgeChunk
 	uint64_t	nedges;
 	int64_t		min_key;		/* over both ends; meaningless when nedges = 0 */
 	int64_t		max_key;
-	char		pad[EMOGI_LINE_BYTES - 24];
-	EmogiEdge	edges[];		/* [nedges] of EMOGI_CHUNK_EDGES */
+	uint32_t	weight_misfits; /* over all weights */
+	char		pad[EMOGI_LINE_BYTES - 28];
+	EmogiEdge	edges[];		/* [nedges] of EMOGI_CHUNK_EDGES; with weights, see emogi_weighted_edges */
 } EmogiEdgeChunk;
 
+/* Get a chunk's edges where edges have weights: [nedges] of EMOGI_CHUNK_WEIGHTED_EDGES. */
+static inline EmogiWeightedEdge *
+emogi_weighted_edges(EmogiEdgeChunk *chunk)
+{
+	return (EmogiWeightedEdge *) chunk->edges;
+}
+
 #define EMOGI_CHUNK_EDGES ((EMOGI_CHUNK_BYTES - EMOGI_LINE_BYTES) / sizeof(EmogiEdge))
+#define EMOGI_CHUNK_WEIGHTED_EDGES ((EMOGI_CHUNK_BYTES - EMOGI_LINE_BYTES) / sizeof(EmogiWeightedEdge))
 
 typedef struct EmogiEdges
 {
 	uint64_t	nchunks;
 	EmogiEdgeChunk *const *chunks;	/* [nchunks]; chunks with nedges = 0 are allowed */
+	bool		weighted;		/* chunks hold EmogiWeightedEdge */
+	uint32_t	weight_misfits; /* over all weights */
 	uint64_t	nedges;			/* sum over the chunks */
 	int64_t		min_key;		/* over all ends; meaningless when nedges = 0 */
 	int64_t		max_key;
@@ -89,10 +140,12 @@ extern EmogiStatus emogi_keys_build(EmogiPool *pool, const EmogiEdges *edges, co
  * Bytes of the Graph's block (nedges = edges given, before EMOGI_BOTH doubles them): ids, offsets and targets of one
  * orientation, and of the transpose when asked.
  */
-extern size_t emogi_csr_bytes(uint64_t nvertices, uint64_t nedges, EmogiDirection direction, bool with_backward);
+extern size_t emogi_csr_bytes(uint64_t nvertices, uint64_t nedges, EmogiDirection direction, bool with_backward,
+							  EmogiWeightType weight_type);
 
 /* Bytes of scratch for step 2. */
-extern size_t emogi_csr_scratch_bytes(uint64_t nvertices, uint64_t nedges, EmogiDirection direction, int nthreads);
+extern size_t emogi_csr_scratch_bytes(uint64_t nvertices, uint64_t nedges, EmogiDirection direction, int nthreads,
+									  bool weighted);
 
 /*
  * Step 2. memory: emogi_csr_bytes, page-aligned; scratch: emogi_csr_scratch_bytes, EMOGI_LINE_BYTES-aligned; neither
@@ -108,7 +161,7 @@ extern EmogiStatus emogi_csr_build(EmogiPool *pool, const EmogiEdges *edges, con
  * nedges = the list entries of forward (graph->forward.nedges), which for EMOGI_BOTH is more than the edges given.
  */
 extern void emogi_csr_view(void *memory, uint64_t nvertices, uint64_t nedges, EmogiDirection direction,
-						   bool with_backward, EmogiGraph *graph);
+						   bool with_backward, EmogiWeightType weight_type, EmogiGraph *graph);
 
 /* The number of a key, or EMOGI_NO_VERTEX: binary search in ids. */
 extern uint32_t emogi_vertex_number(const EmogiGraph *graph, int64_t key);
