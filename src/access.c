@@ -27,6 +27,8 @@ emogi_access_check(Relation rel, const EmogiSource *source)
 		aclcheck_error(usage, OBJECT_SCHEMA, get_namespace_name(schema));
 	columns = bms_add_member(columns, source->src - FirstLowInvalidHeapAttributeNumber);
 	columns = bms_add_member(columns, source->dst - FirstLowInvalidHeapAttributeNumber);
+	if (source->weight > 0)
+		columns = bms_add_member(columns, source->weight - FirstLowInvalidHeapAttributeNumber);
 	emogi_compat_check_select(rel, columns);
 	return check_enable_rls(RelationGetRelid(rel), InvalidOid, false) == RLS_ENABLED;
 }

@@ -12,7 +12,7 @@
 
 /* Gather the edges of a relation that the caller may read. */
 static void
-gather_relation(EmogiCall *call, const EmogiSource *source)
+gather_relation(EmogiCall *call, const EmogiSource *source, EmogiWeights weights)
 {
 	Relation	rel = relation_open(source->relid, NoLock);
 	bool		row_security = emogi_access_check(rel, source);
@@ -20,9 +20,9 @@ gather_relation(EmogiCall *call, const EmogiSource *source)
 
 	relation_close(rel, NoLock);
 	if (!row_security && emogi_scan_possible(source, &leaves))
-		emogi_scan_tables(call, source, leaves);
+		emogi_scan_tables(call, source, leaves, weights);
 	else
-		emogi_sink_query(call, emogi_source_select(source));
+		emogi_sink_query(call, emogi_source_select(source), source->weight > 0, weights);
 }
 
 /* Raise what keeps the caller from reading a Source, without reading it. */
@@ -33,7 +33,7 @@ emogi_source_check(const EmogiSource *source)
 
 	if (source->is_query)
 	{
-		emogi_sink_check_query(source->query);
+		emogi_sink_check_query(source->query, source->wants_weight);
 		return;
 	}
 	rel = relation_open(source->relid, NoLock);
@@ -55,18 +55,20 @@ make_keys(EmogiCall *call, const EmogiKeyPlan *plan, void *scratch)
 
 /* Have the worker make the CSR. */
 static EmogiGraph
-make_csr(EmogiCall *call, const EmogiKeys *keys, uint64 nedges, EmogiDirection direction)
+make_csr(EmogiCall *call, const EmogiKeys *keys, const EmogiEdges *edges, EmogiDirection direction, bool with_backward)
 {
 	EmogiRequest *request = &call->slot->request;
-	Size		memory_bytes = emogi_csr_bytes(keys->nvertices, nedges, direction, false);
-	Size		scratch_bytes = emogi_csr_scratch_bytes(keys->nvertices, nedges, direction, emogi_cpu_threads);
+	EmogiWeightType type = edges->weighted ? emogi_weight_type(edges->weight_misfits) : EMOGI_WEIGHT_NONE;
+	Size		memory_bytes = emogi_csr_bytes(keys->nvertices, edges->nedges, direction, with_backward, type);
+	Size		scratch_bytes = emogi_csr_scratch_bytes(keys->nvertices, edges->nedges, direction, emogi_cpu_threads,
+														edges->weighted);
 	EmogiGraph	graph;
 
 	emogi_region_check_budget(memory_bytes + scratch_bytes);
 	request->kind = EMOGI_REQUEST_CSR;
 	request->keys = *keys;
 	request->direction = direction;
-	request->with_backward = false;
+	request->with_backward = with_backward;
 	request->memory = emogi_call_alloc(call, memory_bytes);
 	request->scratch = emogi_call_alloc(call, scratch_bytes);
 	graph = emogi_call_request(call)->graph;
@@ -76,10 +78,11 @@ make_csr(EmogiCall *call, const EmogiKeys *keys, uint64 nedges, EmogiDirection d
 
 /*
  * Build the Graph of a Source, as the caller's snapshot sees it, for traversals in one direction. The caller's
- * rights are checked first. Raises 42501, 53200, and whatever a query raises.
+ * rights are checked first. Raises 42501, 53200, 22004 and 22023 for weights, and whatever a query raises.
  */
 void
-emogi_build(EmogiCall *call, const EmogiSource *source, EmogiDirection direction, EmogiGraph *graph)
+emogi_build(EmogiCall *call, const EmogiSource *source, EmogiWeights weights, EmogiDirection direction,
+			bool with_backward, EmogiGraph *graph)
 {
 	EmogiEdges	edges;
 	EmogiKeyPlan plan;
@@ -88,10 +91,10 @@ emogi_build(EmogiCall *call, const EmogiSource *source, EmogiDirection direction
 
 	emogi_call_phase(call, EMOGI_PHASE_SCAN);
 	if (source->is_query)
-		emogi_sink_query(call, source->query);
+		emogi_sink_query(call, source->query, source->wants_weight, weights);
 	else
-		gather_relation(call, source);
-	(void) emogi_region_edges(EMOGI_OWNER_EDGES(call->slot_index), &edges, palloc);
+		gather_relation(call, source, weights);
+	(void) emogi_slot_edges(call->slot, &edges, palloc);
 	if (edges.nedges == 0)
 	{
 		memset(graph, 0, sizeof *graph);
@@ -102,7 +105,7 @@ emogi_build(EmogiCall *call, const EmogiSource *source, EmogiDirection direction
 	scratch = emogi_call_alloc(call, plan.scratch_bytes);
 	keys = make_keys(call, &plan, scratch);
 	emogi_call_phase(call, EMOGI_PHASE_CSR);
-	*graph = make_csr(call, &keys, edges.nedges, direction);
+	*graph = make_csr(call, &keys, &edges, direction, with_backward);
 	emogi_region_free(scratch, plan.scratch_bytes);
 	emogi_region_free_owner(EMOGI_OWNER_EDGES(call->slot_index));
 	pfree((void *) edges.chunks);

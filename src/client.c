@@ -37,6 +37,16 @@ emogi_slot_free(EmogiSlot *slot)
 	ConditionVariableSignal(&emogi_shared->slot_freed);
 }
 
+/* Sum up the edges that a scan has left in a slot; see emogi_region_edges. */
+bool
+emogi_slot_edges(const EmogiSlot *slot, EmogiEdges *edges, void *(*allocate) (Size))
+{
+	bool		ok = emogi_region_edges(EMOGI_OWNER_EDGES(slot - emogi_shared->slots), edges, allocate);
+
+	edges->weighted = slot->weights != EMOGI_WEIGHTS_UNUSED;
+	return ok;
+}
+
 /* Let go of a slot in whatever state it is. Raises nothing. */
 static void
 leave_slot(EmogiSlot *slot)
@@ -99,6 +109,7 @@ take_slot(uint64 token)
 			slot->state = EMOGI_SLOT_HELD;
 			slot->owner_pid = MyProcPid;
 			slot->token = token;
+			slot->weights = EMOGI_WEIGHTS_UNUSED;
 			memset((void *) &slot->control, 0, sizeof slot->control);
 			index = i;
 		}

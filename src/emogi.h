@@ -15,6 +15,8 @@
 
 #include "postgres.h"
 
+#include <math.h>
+
 #include "fmgr.h"
 #include "portability/instr_time.h"
 #include "storage/condition_variable.h"
@@ -83,6 +85,14 @@ typedef enum EmogiSlotState
 	EMOGI_SLOT_ORPHAN			/* RUNNING, but its backend has gone: the worker frees it when it has finished */
 } EmogiSlotState;
 
+/* What weights a call reads, and which it refuses. NaN and NULL are refused always. */
+typedef enum EmogiWeights
+{
+	EMOGI_WEIGHTS_UNUSED = 0,	/* every edge weighs 1, and no weight column is read */
+	EMOGI_WEIGHTS_LENGTHS,		/* 0 .. +infinity: negative ones are refused */
+	EMOGI_WEIGHTS_FACTORS		/* any finite number */
+} EmogiWeights;
+
 typedef enum EmogiRequestKind
 {
 	EMOGI_REQUEST_KEYS,
@@ -128,6 +138,7 @@ typedef struct EmogiSlot
 	int			owner_pid;		/* the backend */
 	uint64		token;			/* random; proves to emogi_sink and parallel workers whose edges they add */
 	uint64		ticket;			/* order of service among QUEUED */
+	EmogiWeights weights;		/* of the edges being gathered; UNUSED where the Source has none */
 
 	ConditionVariable answered; /* broadcast when state becomes DONE or FAILED */
 
@@ -194,6 +205,7 @@ extern void emogi_call_phase(EmogiCall *call, EmogiPhase phase);
 extern const EmogiReply *emogi_call_request(EmogiCall *call);
 extern void *emogi_call_alloc(EmogiCall *call, Size bytes);
 extern void emogi_slot_free(EmogiSlot *slot);
+extern bool emogi_slot_edges(const EmogiSlot *slot, EmogiEdges *edges, void *(*allocate) (Size));
 
 /* ---- source.c ---- */
 
@@ -206,13 +218,15 @@ typedef struct EmogiSource
 	Oid			relid;
 	AttrNumber	src;
 	AttrNumber	dst;
-	AttrNumber	weight;			/* 0 = none */
+	AttrNumber	weight;			/* 0 = none, or not wanted */
 
-	char	   *query;			/* a query: its text, without a closing semicolon */
+	char	   *query;			/* a query: its text */
+	bool		wants_weight;	/* a query: its third column, if it has one, is the weight */
 } EmogiSource;
 
-extern void emogi_source_resolve(const char *graph, EmogiSource *source);
+extern void emogi_source_resolve(const char *graph, bool wants_weight, EmogiSource *source);
 extern char *emogi_source_select(const EmogiSource *source);
+extern bool emogi_is_weight_type(Oid type);
 
 /* ---- access.c ---- */
 
@@ -223,6 +237,7 @@ extern bool emogi_access_check(Relation rel, const EmogiSource *source);
 typedef struct EmogiSink
 {
 	EmogiSlot  *slot;
+	EmogiWeights weights;		/* the slot's */
 	EmogiEdgeChunk *chunk;		/* NULL before the first edge */
 	uint64		nedges;
 	uint64		nskipped;		/* rows with a NULL end */
@@ -230,25 +245,16 @@ typedef struct EmogiSink
 
 extern void emogi_sink_open(EmogiSink *sink, uint64 token);
 extern void emogi_sink_next_chunk(EmogiSink *sink);
-extern void emogi_sink_check_query(const char *query);
-extern void emogi_sink_query(EmogiCall *call, const char *query);
+extern void emogi_sink_refuse_weight(const EmogiSink *sink, int64 src, int64 dst, double weight);
+extern void emogi_sink_refuse_null_weight(int64 src, int64 dst);
+extern void emogi_sink_check_query(const char *query, bool wants_weight);
+extern void emogi_sink_query(EmogiCall *call, const char *query, bool wants_weight, EmogiWeights weights);
 
-/* Append one edge. */
+/* Count one more edge in a chunk. */
 static inline void
-emogi_sink_put(EmogiSink *sink, int64 src, int64 dst)
+emogi_sink_count(EmogiSink *sink, EmogiEdgeChunk *chunk, int64 src, int64 dst)
 {
-	EmogiEdgeChunk *chunk = sink->chunk;
-	uint64		n;
-
-	if (unlikely(chunk == NULL || chunk->nedges == EMOGI_CHUNK_EDGES))
-	{
-		emogi_sink_next_chunk(sink);
-		chunk = sink->chunk;
-	}
-	n = chunk->nedges;
-	chunk->edges[n].src = src;
-	chunk->edges[n].dst = dst;
-	chunk->nedges = n + 1;
+	chunk->nedges++;
 	if (unlikely(Min(src, dst) < chunk->min_key))
 		chunk->min_key = Min(src, dst);
 	if (unlikely(Max(src, dst) > chunk->max_key))
@@ -256,15 +262,48 @@ emogi_sink_put(EmogiSink *sink, int64 src, int64 dst)
 	sink->nedges++;
 }
 
+/* Append one edge to a sink without weights. */
+static inline void
+emogi_sink_put(EmogiSink *sink, int64 src, int64 dst)
+{
+	EmogiEdge  *edge;
+
+	if (unlikely(sink->chunk == NULL || sink->chunk->nedges == EMOGI_CHUNK_EDGES))
+		emogi_sink_next_chunk(sink);
+	edge = &sink->chunk->edges[sink->chunk->nedges];
+	edge->src = src;
+	edge->dst = dst;
+	emogi_sink_count(sink, sink->chunk, src, dst);
+}
+
+/* Append one edge to a sink with weights. Raises 22023 for a weight that the call refuses. */
+static inline void
+emogi_sink_put_weighted(EmogiSink *sink, int64 src, int64 dst, double weight)
+{
+	EmogiWeightedEdge *edge;
+
+	if (unlikely(sink->weights == EMOGI_WEIGHTS_LENGTHS ? !(weight >= 0) : !isfinite(weight)))
+		emogi_sink_refuse_weight(sink, src, dst, weight);
+	if (unlikely(sink->chunk == NULL || sink->chunk->nedges == EMOGI_CHUNK_WEIGHTED_EDGES))
+		emogi_sink_next_chunk(sink);
+	edge = &emogi_weighted_edges(sink->chunk)[sink->chunk->nedges];
+	edge->src = src;
+	edge->dst = dst;
+	edge->weight = weight;
+	sink->chunk->weight_misfits |= emogi_weight_misfits(weight);
+	emogi_sink_count(sink, sink->chunk, src, dst);
+}
+
 /* ---- scan.c: tables to edges ---- */
 
 extern bool emogi_scan_possible(const EmogiSource *source, List **leaves);
-extern void emogi_scan_tables(EmogiCall *call, const EmogiSource *source, List *leaves);
+extern void emogi_scan_tables(EmogiCall *call, const EmogiSource *source, List *leaves, EmogiWeights weights);
 
 /* ---- build.c ---- */
 
 extern void emogi_source_check(const EmogiSource *source);
-extern void emogi_build(EmogiCall *call, const EmogiSource *source, EmogiDirection direction, EmogiGraph *graph);
+extern void emogi_build(EmogiCall *call, const EmogiSource *source, EmogiWeights weights, EmogiDirection direction,
+						bool with_backward, EmogiGraph *graph);
 
 /* ---- worker.c ---- */
 

@@ -20,6 +20,8 @@
 #include "miscadmin.h"
 #include "optimizer/cost.h"
 #include "storage/bufmgr.h"
+#include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
@@ -39,11 +41,20 @@ typedef struct KeyColumn
 	int			length;			/* bytes: 2, 4 or 8 */
 } KeyColumn;
 
+/* The weight in the tuples of one table. */
+typedef struct WeightColumn
+{
+	AttrNumber	attnum;			/* 0 = none */
+	int			offset;			/* from the start of the tuple's data; -1 = not fixed, or of a type without length */
+	Oid			type;			/* base type */
+} WeightColumn;
+
 typedef struct LeafScan
 {
 	Oid			relid;
 	KeyColumn	src;
 	KeyColumn	dst;
+	WeightColumn weight;
 } LeafScan;
 
 /* What a parallel worker is told. */
@@ -81,6 +92,14 @@ init_key_column(KeyColumn *key, TupleDesc desc, AttrNumber attnum)
 	key->attnum = attnum;
 	key->offset = fixed_offset(desc, attnum);
 	key->length = TupleDescAttr(desc, attnum - 1)->attlen;
+}
+
+static void
+init_weight_column(WeightColumn *weight, TupleDesc desc, AttrNumber attnum)
+{
+	weight->attnum = attnum;
+	weight->type = getBaseType(TupleDescAttr(desc, attnum - 1)->atttypid);
+	weight->offset = weight->type == NUMERICOID ? -1 : fixed_offset(desc, attnum);
 }
 
 /* Decode an integer of 2, 4 or 8 bytes. */
@@ -121,6 +140,100 @@ decode_key(HeapTuple tuple, TupleDesc desc, const KeyColumn *key, int64 *value)
 	return true;
 }
 
+/* Turn the Datum of a weight into a double. Raises 22003 for a numeric that is too large. */
+static double
+weight_of_datum(Datum datum, Oid type)
+{
+	switch (type)
+	{
+		case INT2OID:
+			return DatumGetInt16(datum);
+		case INT4OID:
+			return DatumGetInt32(datum);
+		case INT8OID:
+			return (double) DatumGetInt64(datum);
+		case FLOAT4OID:
+			return DatumGetFloat4(datum);
+		case FLOAT8OID:
+			return DatumGetFloat8(datum);
+		default:
+			return DatumGetFloat8(DirectFunctionCall1(numeric_float8, datum));
+	}
+}
+
+/* Get a weight of a tuple the general way; false when it is NULL. */
+static pg_noinline bool
+decode_weight_slowly(HeapTuple tuple, TupleDesc desc, const WeightColumn *weight, double *value)
+{
+	bool		isnull;
+	Datum		datum = heap_getattr(tuple, weight->attnum, desc, &isnull);
+
+	if (isnull)
+		return false;
+	*value = weight_of_datum(datum, weight->type);
+	return true;
+}
+
+/* Get a weight of a tuple; false when it is NULL. */
+static inline bool
+decode_weight(HeapTuple tuple, TupleDesc desc, const WeightColumn *weight, double *value)
+{
+	HeapTupleHeader header = tuple->t_data;
+	const char *p;
+
+	if (unlikely(weight->offset < 0 || (header->t_infomask & HEAP_HASNULL) != 0 ||
+				 HeapTupleHeaderGetNatts(header) < weight->attnum))
+		return decode_weight_slowly(tuple, desc, weight, value);
+	p = (const char *) header + header->t_hoff + weight->offset;
+	switch (weight->type)
+	{
+		case INT2OID:
+			*value = *(const int16 *) p;
+			break;
+		case INT4OID:
+			*value = *(const int32 *) p;
+			break;
+		case INT8OID:
+			*value = (double) *(const int64 *) p;
+			break;
+		case FLOAT4OID:
+			*value = *(const float4 *) p;
+			break;
+		default:
+			*value = *(const float8 *) p;
+			break;
+	}
+	return true;
+}
+
+/* Put all weighted edges that a scan returns into a sink. Raises 22004 for a NULL weight, and what the sink raises. */
+static void
+drain_weighted_scan(TableScanDesc scan, const LeafScan *leaf, EmogiSink *sink)
+{
+	TupleDesc	desc = RelationGetDescr(scan->rs_rd);
+	MemoryContext rows = AllocSetContextCreate(CurrentMemoryContext, "emogi weights", ALLOCSET_SMALL_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(rows);
+	HeapTuple	tuple;
+
+	while ((tuple = heap_getnext(scan, ForwardScanDirection)) != NULL)
+	{
+		int64		src;
+		int64		dst;
+		double		weight;
+
+		if (!decode_key(tuple, desc, &leaf->src, &src) || !decode_key(tuple, desc, &leaf->dst, &dst))
+			sink->nskipped++;
+		else if (!decode_weight(tuple, desc, &leaf->weight, &weight))
+			emogi_sink_refuse_null_weight(src, dst);
+		else
+			emogi_sink_put_weighted(sink, src, dst, weight);
+		if (leaf->weight.type == NUMERICOID)
+			MemoryContextReset(rows);
+	}
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(rows);
+}
+
 /* Put all edges that a scan returns into a sink. */
 static void
 drain_scan(TableScanDesc scan, const LeafScan *leaf, EmogiSink *sink)
@@ -157,7 +270,10 @@ scan_leaves(const ScanJob *job, shm_toc *toc)
 			scan = table_beginscan_parallel(rel, shm_toc_lookup(toc, EMOGI_TOC_SCAN + i, false));
 		else
 			scan = table_beginscan(rel, GetActiveSnapshot(), 0, NULL);
-		drain_scan(scan, leaf, &sink);
+		if (leaf->weight.attnum > 0)
+			drain_weighted_scan(scan, leaf, &sink);
+		else
+			drain_scan(scan, leaf, &sink);
 		table_endscan(scan);
 		table_close(rel, NoLock);
 	}
@@ -170,16 +286,41 @@ emogi_scan_worker(dsm_segment *segment, shm_toc *toc)
 	scan_leaves(shm_toc_lookup(toc, EMOGI_TOC_JOB, false), toc);
 }
 
-/* Is this a heap whose tuples hold both keys? */
-static bool
-is_plain_heap(Relation rel, AttrNumber src, AttrNumber dst)
+/* The columns of a Source by name: leaves may have them at other places. */
+typedef struct ColumnNames
 {
-	TupleDesc	desc = RelationGetDescr(rel);
+	const char *src;
+	const char *dst;
+	const char *weight;			/* NULL = none */
+} ColumnNames;
 
+static ColumnNames
+column_names(const EmogiSource *source)
+{
+	ColumnNames names = {
+		get_attname(source->relid, source->src, false),
+		get_attname(source->relid, source->dst, false),
+		source->weight > 0 ? get_attname(source->relid, source->weight, false) : NULL
+	};
+
+	return names;
+}
+
+/* Do the table's tuples hold this column? */
+static bool
+is_stored(Relation rel, const char *name)
+{
+	return emogi_compat_is_stored(TupleDescAttr(RelationGetDescr(rel), get_attnum(RelationGetRelid(rel), name) - 1));
+}
+
+/* Is this a heap whose tuples hold all that is read? */
+static bool
+is_plain_heap(Relation rel, const ColumnNames *names)
+{
 	return (rel->rd_rel->relkind == RELKIND_RELATION || rel->rd_rel->relkind == RELKIND_MATVIEW) &&
 		rel->rd_tableam == GetHeapamTableAmRoutine() &&
-		emogi_compat_is_stored(TupleDescAttr(desc, src - 1)) &&
-		emogi_compat_is_stored(TupleDescAttr(desc, dst - 1));
+		is_stored(rel, names->src) && is_stored(rel, names->dst) &&
+		(names->weight == NULL || is_stored(rel, names->weight));
 }
 
 /*
@@ -189,8 +330,7 @@ is_plain_heap(Relation rel, AttrNumber src, AttrNumber dst)
 bool
 emogi_scan_possible(const EmogiSource *source, List **leaves)
 {
-	const char *src = get_attname(source->relid, source->src, false);
-	const char *dst = get_attname(source->relid, source->dst, false);
+	ColumnNames names = column_names(source);
 	List	   *relids;
 	ListCell   *cell;
 
@@ -201,7 +341,7 @@ emogi_scan_possible(const EmogiSource *source, List **leaves)
 		Oid			relid = lfirst_oid(cell);
 		Relation	rel = relation_open(relid, NoLock);
 		bool		skip = rel->rd_rel->relkind == RELKIND_PARTITIONED_TABLE || RELATION_IS_OTHER_TEMP(rel);
-		bool		possible = skip || is_plain_heap(rel, get_attnum(relid, src), get_attnum(relid, dst));
+		bool		possible = skip || is_plain_heap(rel, &names);
 
 		relation_close(rel, NoLock);
 		if (!possible)
@@ -216,8 +356,7 @@ emogi_scan_possible(const EmogiSource *source, List **leaves)
 static BlockNumber
 describe_leaves(const EmogiSource *source, List *leaves, ScanJob *job)
 {
-	const char *src = get_attname(source->relid, source->src, false);
-	const char *dst = get_attname(source->relid, source->dst, false);
+	ColumnNames names = column_names(source);
 	BlockNumber pages = 0;
 	bool		local = false;
 	ListCell   *cell;
@@ -229,8 +368,10 @@ describe_leaves(const EmogiSource *source, List *leaves, ScanJob *job)
 
 		leaf->relid = lfirst_oid(cell);
 		rel = table_open(leaf->relid, NoLock);
-		init_key_column(&leaf->src, RelationGetDescr(rel), get_attnum(leaf->relid, src));
-		init_key_column(&leaf->dst, RelationGetDescr(rel), get_attnum(leaf->relid, dst));
+		init_key_column(&leaf->src, RelationGetDescr(rel), get_attnum(leaf->relid, names.src));
+		init_key_column(&leaf->dst, RelationGetDescr(rel), get_attnum(leaf->relid, names.dst));
+		if (names.weight != NULL)
+			init_weight_column(&leaf->weight, RelationGetDescr(rel), get_attnum(leaf->relid, names.weight));
 		pages += RelationGetNumberOfBlocks(rel);
 		local |= RelationUsesLocalBuffers(rel);
 		table_close(rel, NoLock);
@@ -303,12 +444,13 @@ scan_in_parallel(const ScanJob *job, Size job_bytes, int nworkers)
 
 /* Fill a call's slot with the edges of all leaves of a Source. */
 void
-emogi_scan_tables(EmogiCall *call, const EmogiSource *source, List *leaves)
+emogi_scan_tables(EmogiCall *call, const EmogiSource *source, List *leaves, EmogiWeights weights)
 {
 	Size		job_bytes = offsetof(ScanJob, leaves) + list_length(leaves) * sizeof(LeafScan);
 	ScanJob    *job = palloc0(job_bytes);
 	int			nworkers;
 
+	call->slot->weights = source->weight > 0 ? weights : EMOGI_WEIGHTS_UNUSED;
 	job->token = call->slot->token;
 	nworkers = choose_workers(describe_leaves(source, leaves, job));
 	if (nworkers > 0)

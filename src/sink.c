@@ -23,6 +23,7 @@
 #include "utils/plancache.h"
 
 PG_FUNCTION_INFO_V1(emogi_sink_transition);
+PG_FUNCTION_INFO_V1(emogi_sink_transition_weighted);
 PG_FUNCTION_INFO_V1(emogi_sink_combine);
 PG_FUNCTION_INFO_V1(emogi_sink_serialize);
 PG_FUNCTION_INFO_V1(emogi_sink_deserialize);
@@ -48,7 +49,10 @@ emogi_sink_open(EmogiSink *sink, uint64 token)
 		EmogiSlot  *slot = &emogi_shared->slots[i];
 
 		if (slot->state == EMOGI_SLOT_HELD && slot->token == token && slot->owner_pid == pid)
+		{
 			sink->slot = slot;
+			sink->weights = slot->weights;
+		}
 	}
 	LWLockRelease(emogi_shared->lock);
 	if (sink->slot == NULL)
@@ -73,8 +77,31 @@ emogi_sink_next_chunk(EmogiSink *sink)
 	chunk->nedges = 0;
 	chunk->min_key = PG_INT64_MAX;
 	chunk->max_key = PG_INT64_MIN;
+	chunk->weight_misfits = 0;
 	sink->chunk = chunk;
 	sink->slot->control.done += EMOGI_CHUNK_EDGES;
+}
+
+/* Raise 22023 for a weight that is out of range. */
+void
+emogi_sink_refuse_weight(const EmogiSink *sink, int64 src, int64 dst, double weight)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("invalid weight %g of the edge from " INT64_FORMAT " to " INT64_FORMAT, weight, src, dst),
+			 sink->weights == EMOGI_WEIGHTS_LENGTHS ?
+			 errhint("Weights must not be negative or NaN. Leave such edges out with a query: 'SELECT src, dst, weight FROM edges WHERE weight >= 0'.") :
+			 errhint("Weights must be finite numbers.")));
+}
+
+/* Raise 22004 for an edge without a weight. */
+void
+emogi_sink_refuse_null_weight(int64 src, int64 dst)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+			 errmsg("the weight of the edge from " INT64_FORMAT " to " INT64_FORMAT " is NULL", src, dst),
+			 errhint("Leave such edges out, or give them a weight, with a query: 'SELECT src, dst, coalesce(weight, 1) FROM edges'.")));
 }
 
 /* Get the state of the aggregate, made on the first row. */
@@ -107,6 +134,23 @@ emogi_sink_transition(PG_FUNCTION_ARGS)
 		sink->nskipped++;
 	else
 		emogi_sink_put(sink, PG_GETARG_INT64(2), PG_GETARG_INT64(3));
+	PG_RETURN_POINTER(sink);
+}
+
+/* emogi_sink_transition_weighted(state internal, token bigint, src bigint, dst bigint, weight float8) -> internal */
+Datum
+emogi_sink_transition_weighted(PG_FUNCTION_ARGS)
+{
+	EmogiSink  *sink = sink_state(fcinfo);
+
+	if (sink->slot == NULL)
+		emogi_sink_open(sink, PG_ARGISNULL(1) ? 0 : (uint64) PG_GETARG_INT64(1));
+	if (PG_ARGISNULL(2) || PG_ARGISNULL(3))
+		sink->nskipped++;
+	else if (PG_ARGISNULL(4))
+		emogi_sink_refuse_null_weight(PG_GETARG_INT64(2), PG_GETARG_INT64(3));
+	else
+		emogi_sink_put_weighted(sink, PG_GETARG_INT64(2), PG_GETARG_INT64(3), PG_GETARG_FLOAT8(4));
 	PG_RETURN_POINTER(sink);
 }
 
@@ -192,9 +236,26 @@ check_key_column(TupleDesc desc, int column)
 				 errhint("The first two columns are vertex keys: smallint, integer or bigint. Add a cast, such as ::bigint.")));
 }
 
-/* Prepare query text on its own, see that it is one SELECT of two keys, and get its length without a semicolon. */
+/* Raise 42804 unless a column of the query can hold weights. */
+static void
+check_weight_column(TupleDesc desc, int column)
+{
+	Form_pg_attribute attribute = TupleDescAttr(desc, column);
+
+	if (!emogi_is_weight_type(attribute->atttypid))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("column \"%s\" of the graph query has type %s and cannot be a weight",
+						NameStr(attribute->attname), format_type_be(attribute->atttypid)),
+				 errhint("The third column is the weight, of a numeric type. Add a cast, such as ::float8, or leave it out.")));
+}
+
+/*
+ * Prepare query text on its own, see that it is one SELECT of two keys, and get its length without a semicolon.
+ * *weighted comes in as "a weight is wanted" and goes out as "and there is one".
+ */
 static int
-check_query(const char *query)
+check_query(const char *query, bool *weighted)
 {
 	SPIPlanPtr	plan = SPI_prepare(query, 0, NULL);
 	List	   *sources;
@@ -218,6 +279,9 @@ check_query(const char *query)
 				 errhint("Return the source and the target of each edge as the first two columns.")));
 	check_key_column(source->resultDesc, 0);
 	check_key_column(source->resultDesc, 1);
+	*weighted = *weighted && source->resultDesc->natts > 2;
+	if (*weighted)
+		check_weight_column(source->resultDesc, 2);
 	start = Max(source->raw_parse_tree->stmt_location, 0);
 	length = source->raw_parse_tree->stmt_len;
 	SPI_freeplan(plan);
@@ -226,11 +290,11 @@ check_query(const char *query)
 
 /* Raise the error that emogi_sink_query would raise for the form of a query; does not run it. */
 void
-emogi_sink_check_query(const char *query)
+emogi_sink_check_query(const char *query, bool wants_weight)
 {
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
-	(void) check_query(query);
+	(void) check_query(query, &wants_weight);
 	SPI_finish();
 }
 
@@ -240,21 +304,24 @@ emogi_sink_check_query(const char *query)
  * to put between parentheses.
  */
 void
-emogi_sink_query(EmogiCall *call, const char *query)
+emogi_sink_query(EmogiCall *call, const char *query, bool wants_weight, EmogiWeights weights)
 {
 	Oid			types[1] = {INT8OID};
 	Datum		token[1] = {Int64GetDatum((int64) call->slot->token)};
 	StringInfoData sql;
+	bool		weighted = wants_weight;
 	int			length;
 
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
-	length = check_query(query);
+	length = check_query(query, &weighted);
+	call->slot->weights = weighted ? weights : EMOGI_WEIGHTS_UNUSED;
 	initStringInfo(&sql);
-	appendStringInfo(&sql, "SELECT %s.emogi_sink($1, q.s::pg_catalog.int8, q.d::pg_catalog.int8) FROM (",
-					 quote_identifier(get_namespace_name(get_func_namespace(call->function))));
+	appendStringInfo(&sql, "SELECT %s.emogi_sink($1, q.s::pg_catalog.int8, q.d::pg_catalog.int8%s) FROM (",
+					 quote_identifier(get_namespace_name(get_func_namespace(call->function))),
+					 weighted ? ", q.w::pg_catalog.float8" : "");
 	appendBinaryStringInfo(&sql, query, length);
-	appendStringInfoString(&sql, "\n) AS q(s, d)");
+	appendStringInfo(&sql, "\n) AS q(s, d%s)", weighted ? ", w" : "");
 	if (SPI_execute_with_args(sql.data, 1, types, token, NULL, true, 0) != SPI_OK_SELECT)
 		elog(ERROR, "the query of emogi_sink failed");
 	SPI_finish();

@@ -191,6 +191,17 @@ default_columns(Relation rel, EmogiSource *source)
 					 quote_identifier(RelationGetRelationName(rel)))));
 }
 
+/* Find the weight of a relation whose columns the user did not name; 0 when it has none. */
+static AttrNumber
+default_weight(Relation rel)
+{
+	AttrNumber	weight = get_attnum(RelationGetRelid(rel), "weight");
+
+	if (weight <= 0)
+		weight = get_attnum(RelationGetRelid(rel), "cost");
+	return Max(weight, 0);
+}
+
 /* Raise 42804 unless a column can hold vertex keys. */
 static void
 check_key_type(Relation rel, AttrNumber attnum)
@@ -207,13 +218,11 @@ check_key_type(Relation rel, AttrNumber attnum)
 						 quote_identifier(NameStr(attribute->attname)), quote_identifier(RelationGetRelationName(rel)))));
 }
 
-/* Raise 42804 unless a column can hold weights. */
-static void
-check_weight_type(Relation rel, AttrNumber attnum)
+/* Can values of this type be weights? */
+bool
+emogi_is_weight_type(Oid type)
 {
-	Form_pg_attribute attribute = TupleDescAttr(RelationGetDescr(rel), attnum - 1);
-
-	switch (getBaseType(attribute->atttypid))
+	switch (getBaseType(type))
 	{
 		case INT2OID:
 		case INT4OID:
@@ -221,14 +230,25 @@ check_weight_type(Relation rel, AttrNumber attnum)
 		case FLOAT4OID:
 		case FLOAT8OID:
 		case NUMERICOID:
-			return;
+			return true;
 		default:
-			ereport(ERROR,
-					(errcode(ERRCODE_DATATYPE_MISMATCH),
-					 errmsg("column \"%s\" of relation \"%s\" has type %s and cannot be a weight",
-							NameStr(attribute->attname), RelationGetRelationName(rel), format_type_be(attribute->atttypid)),
-					 errhint("Weights are of a numeric type.")));
+			return false;
 	}
+}
+
+/* Raise 42804 unless a column can hold weights. */
+static void
+check_weight_type(Relation rel, AttrNumber attnum)
+{
+	Form_pg_attribute attribute = TupleDescAttr(RelationGetDescr(rel), attnum - 1);
+
+	if (!emogi_is_weight_type(attribute->atttypid))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("column \"%s\" of relation \"%s\" has type %s and cannot be a weight",
+						NameStr(attribute->attname), RelationGetRelationName(rel), format_type_be(attribute->atttypid)),
+				 errhint("Weights are of a numeric type. To go without, name only the two keys: '%s(%s, %s)'.",
+						 quote_identifier(RelationGetRelationName(rel)), "source_column", "target_column")));
 }
 
 /* Raise 42809 unless the relation is of a kind that has rows to select; 0A000 or 55000 when they cannot be had now. */
@@ -262,7 +282,7 @@ check_kind(Relation rel)
 
 /* Resolve a relation and its columns. */
 static void
-resolve_relation(const char *graph, EmogiSource *source)
+resolve_relation(const char *graph, bool wants_weight, EmogiSource *source)
 {
 	List	   *name;
 	List	   *columns;
@@ -273,7 +293,11 @@ resolve_relation(const char *graph, EmogiSource *source)
 	rel = relation_open(source->relid, NoLock);
 	check_kind(rel);
 	if (columns == NIL)
+	{
 		default_columns(rel, source);
+		if (wants_weight)
+			source->weight = default_weight(rel);
+	}
 	else
 	{
 		source->src = named_column(rel, linitial(columns));
@@ -285,24 +309,27 @@ resolve_relation(const char *graph, EmogiSource *source)
 	check_key_type(rel, source->dst);
 	if (source->weight > 0)
 		check_weight_type(rel, source->weight);
+	if (!wants_weight)
+		source->weight = 0;
 	relation_close(rel, NoLock);
 }
 
 /* Resolve the graph argument. Relations come back locked; errors are 42601, 42P01, 42703, 42804, 42809. */
 void
-emogi_source_resolve(const char *graph, EmogiSource *source)
+emogi_source_resolve(const char *graph, bool wants_weight, EmogiSource *source)
 {
 	memset(source, 0, sizeof *source);
 	if (is_query_text(graph))
 	{
 		source->is_query = true;
 		source->query = pstrdup(graph);
+		source->wants_weight = wants_weight;
 	}
 	else
-		resolve_relation(graph, source);
+		resolve_relation(graph, wants_weight, source);
 }
 
-/* Get the text of a query for a Source: its own, or a SELECT of a relation's two columns. */
+/* Get the text of a query for a Source: its own, or a SELECT of a relation's columns. */
 char *
 emogi_source_select(const EmogiSource *source)
 {
@@ -312,9 +339,11 @@ emogi_source_select(const EmogiSource *source)
 	if (source->is_query)
 		return source->query;
 	rel = relation_open(source->relid, NoLock);
-	query = psprintf("SELECT %s, %s FROM %s",
+	query = psprintf("SELECT %s, %s%s%s FROM %s",
 					 quote_identifier(get_attname(source->relid, source->src, false)),
 					 quote_identifier(get_attname(source->relid, source->dst, false)),
+					 source->weight > 0 ? ", " : "",
+					 source->weight > 0 ? quote_identifier(get_attname(source->relid, source->weight, false)) : "",
 					 quote_qualified_identifier(get_namespace_name(RelationGetNamespace(rel)),
 												RelationGetRelationName(rel)));
 	relation_close(rel, NoLock);

@@ -319,8 +319,7 @@ start_next(void)
 	memset(&work, 0, sizeof work);
 	work.slot = slot;
 	work.request = slot->request;
-	if (work.request.kind != EMOGI_REQUEST_RUN && 
-		!emogi_region_edges(EMOGI_OWNER_EDGES(slot - emogi_shared->slots), &work.edges, malloc))
+	if (work.request.kind != EMOGI_REQUEST_RUN && !emogi_slot_edges(slot, &work.edges, malloc))
 	{
 		slot->reply.status = EMOGI_NO_MEMORY;
 		strlcpy(slot->reply.error.message, "out of memory", sizeof slot->reply.error.message);
