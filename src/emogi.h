@@ -228,6 +228,15 @@ extern void emogi_source_resolve(const char *graph, bool wants_weight, EmogiSour
 extern char *emogi_source_select(const EmogiSource *source);
 extern bool emogi_is_weight_type(Oid type);
 
+/* ---- query.c: query text as an argument ---- */
+
+#define EMOGI_GRAPH_QUERY "graph query"
+#define EMOGI_START_QUERY "query of start values"
+
+extern int	emogi_query_describe(const char *query, const char *what, TupleDesc *desc);
+extern void emogi_query_check_key(TupleDesc desc, int column);
+extern void emogi_query_check_number(TupleDesc desc, int column, const char *what);
+
 /* ---- access.c ---- */
 
 extern bool emogi_access_check(Relation rel, const EmogiSource *source);

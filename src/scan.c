@@ -206,13 +206,25 @@ decode_weight(HeapTuple tuple, TupleDesc desc, const WeightColumn *weight, doubl
 	return true;
 }
 
+/* Get a weight of type numeric, whose conversion leaves garbage in memory, by way of a context that is emptied. */
+static bool
+decode_numeric_weight(HeapTuple tuple, TupleDesc desc, const WeightColumn *weight, double *value, MemoryContext scrap)
+{
+	MemoryContext old = MemoryContextSwitchTo(scrap);
+	bool		present = decode_weight_slowly(tuple, desc, weight, value);
+
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(scrap);
+	return present;
+}
+
 /* Put all weighted edges that a scan returns into a sink. Raises 22004 for a NULL weight, and what the sink raises. */
 static void
 drain_weighted_scan(TableScanDesc scan, const LeafScan *leaf, EmogiSink *sink)
 {
 	TupleDesc	desc = RelationGetDescr(scan->rs_rd);
-	MemoryContext rows = AllocSetContextCreate(CurrentMemoryContext, "emogi weights", ALLOCSET_SMALL_SIZES);
-	MemoryContext old = MemoryContextSwitchTo(rows);
+	MemoryContext scrap = AllocSetContextCreate(CurrentMemoryContext, "emogi weights", ALLOCSET_SMALL_SIZES);
+	bool		numeric = leaf->weight.type == NUMERICOID;
 	HeapTuple	tuple;
 
 	while ((tuple = heap_getnext(scan, ForwardScanDirection)) != NULL)
@@ -223,15 +235,13 @@ drain_weighted_scan(TableScanDesc scan, const LeafScan *leaf, EmogiSink *sink)
 
 		if (!decode_key(tuple, desc, &leaf->src, &src) || !decode_key(tuple, desc, &leaf->dst, &dst))
 			sink->nskipped++;
-		else if (!decode_weight(tuple, desc, &leaf->weight, &weight))
+		else if (!(numeric ? decode_numeric_weight(tuple, desc, &leaf->weight, &weight, scrap) :
+				   decode_weight(tuple, desc, &leaf->weight, &weight)))
 			emogi_sink_refuse_null_weight(src, dst);
 		else
 			emogi_sink_put_weighted(sink, src, dst, weight);
-		if (leaf->weight.type == NUMERICOID)
-			MemoryContextReset(rows);
 	}
-	MemoryContextSwitchTo(old);
-	MemoryContextDelete(rows);
+	MemoryContextDelete(scrap);
 }
 
 /* Put all edges that a scan returns into a sink. */

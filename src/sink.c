@@ -15,12 +15,10 @@
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
-#include "nodes/parsenodes.h"
 #include "pool.h"
 #include "storage/proc.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
-#include "utils/plancache.h"
 
 PG_FUNCTION_INFO_V1(emogi_sink_transition);
 PG_FUNCTION_INFO_V1(emogi_sink_transition_weighted);
@@ -211,90 +209,29 @@ emogi_sink_final(PG_FUNCTION_ARGS)
 	PG_RETURN_INT64((int64) ((EmogiSink *) PG_GETARG_POINTER(0))->nskipped);
 }
 
-/* Raise 42601 for query text that is not one SELECT. */
-static void
-report_not_select(void)
+/* Raise 42804 unless the columns of the query are two keys and, where one is wanted and there, a weight. */
+static bool
+check_columns(TupleDesc desc, bool wants_weight)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_SYNTAX_ERROR),
-			 errmsg("the graph query must be one SELECT"),
-			 errhint("Give a single SELECT, WITH ... SELECT, VALUES or TABLE that returns the two ends of an edge.")));
-}
+	bool		weighted = wants_weight && desc->natts > 2;
 
-/* Raise 42804 unless a column of the query can hold vertex keys. */
-static void
-check_key_column(TupleDesc desc, int column)
-{
-	Form_pg_attribute attribute = TupleDescAttr(desc, column);
-	Oid			type = getBaseType(attribute->atttypid);
-
-	if (type != INT2OID && type != INT4OID && type != INT8OID)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("column \"%s\" of the graph query has type %s and cannot be a vertex key",
-						NameStr(attribute->attname), format_type_be(attribute->atttypid)),
-				 errhint("The first two columns are vertex keys: smallint, integer or bigint. Add a cast, such as ::bigint.")));
-}
-
-/* Raise 42804 unless a column of the query can hold weights. */
-static void
-check_weight_column(TupleDesc desc, int column)
-{
-	Form_pg_attribute attribute = TupleDescAttr(desc, column);
-
-	if (!emogi_is_weight_type(attribute->atttypid))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("column \"%s\" of the graph query has type %s and cannot be a weight",
-						NameStr(attribute->attname), format_type_be(attribute->atttypid)),
-				 errhint("The third column is the weight, of a numeric type. Add a cast, such as ::float8, or leave it out.")));
-}
-
-/*
- * Prepare query text on its own, see that it is one SELECT of two keys, and get its length without a semicolon.
- * *weighted comes in as "a weight is wanted" and goes out as "and there is one".
- */
-static int
-check_query(const char *query, bool *weighted)
-{
-	SPIPlanPtr	plan = SPI_prepare(query, 0, NULL);
-	List	   *sources;
-	CachedPlanSource *source;
-	int			start;
-	int			length;
-
-	if (plan == NULL)
-		report_not_select();
-	sources = SPI_plan_get_plan_sources(plan);
-	if (list_length(sources) != 1)
-		report_not_select();
-	source = linitial(sources);
-	if (source->raw_parse_tree == NULL || !IsA(source->raw_parse_tree->stmt, SelectStmt) ||
-		((SelectStmt *) source->raw_parse_tree->stmt)->intoClause != NULL || source->resultDesc == NULL)
-		report_not_select();
-	if (source->resultDesc->natts < 2)
-		ereport(ERROR,
-				(errcode(ERRCODE_SYNTAX_ERROR),
-				 errmsg("the graph query returns %d column, but an edge has two ends", source->resultDesc->natts),
-				 errhint("Return the source and the target of each edge as the first two columns.")));
-	check_key_column(source->resultDesc, 0);
-	check_key_column(source->resultDesc, 1);
-	*weighted = *weighted && source->resultDesc->natts > 2;
-	if (*weighted)
-		check_weight_column(source->resultDesc, 2);
-	start = Max(source->raw_parse_tree->stmt_location, 0);
-	length = source->raw_parse_tree->stmt_len;
-	SPI_freeplan(plan);
-	return length > 0 ? start + length : (int) strlen(query);
+	emogi_query_check_key(desc, 0);
+	emogi_query_check_key(desc, 1);
+	if (weighted)
+		emogi_query_check_number(desc, 2, "weight");
+	return weighted;
 }
 
 /* Raise the error that emogi_sink_query would raise for the form of a query; does not run it. */
 void
 emogi_sink_check_query(const char *query, bool wants_weight)
 {
+	TupleDesc	desc;
+
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
-	(void) check_query(query, &wants_weight);
+	(void) emogi_query_describe(query, EMOGI_GRAPH_QUERY, &desc);
+	(void) check_columns(desc, wants_weight);
 	SPI_finish();
 }
 
@@ -309,12 +246,14 @@ emogi_sink_query(EmogiCall *call, const char *query, bool wants_weight, EmogiWei
 	Oid			types[1] = {INT8OID};
 	Datum		token[1] = {Int64GetDatum((int64) call->slot->token)};
 	StringInfoData sql;
-	bool		weighted = wants_weight;
+	TupleDesc	desc;
+	bool		weighted;
 	int			length;
 
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
-	length = check_query(query, &weighted);
+	length = emogi_query_describe(query, EMOGI_GRAPH_QUERY, &desc);
+	weighted = check_columns(desc, wants_weight);
 	call->slot->weights = weighted ? weights : EMOGI_WEIGHTS_UNUSED;
 	initStringInfo(&sql);
 	appendStringInfo(&sql, "SELECT %s.emogi_sink($1, q.s::pg_catalog.int8, q.d::pg_catalog.int8%s) FROM (",
