@@ -53,9 +53,9 @@ $(CUDA_OBJS): build/cuda/%.o: cuda/%.cu $(wildcard cuda/*.cuh) $(ENGINE_HEADERS)
 	@mkdir -p build/cuda
 	$(NVCC) $(NVCCFLAGS) -Xcompiler -fPIC,-fvisibility=hidden -Isrc/engine -c $< -o $@
 
-# The CUDA runtime is linked statically: at run time only the driver is needed, and its absence is a clean answer.
+# The runtimes of CUDA and C++ are linked statically: at run time only the driver is needed, and its absence is a clean answer.
 emogi_cuda.so: $(CUDA_OBJS)
-	$(NVCC) $(NVCCFLAGS) -shared -cudart static -o $@ $^
+	$(NVCC) $(NVCCFLAGS) -shared -cudart static -Xcompiler -static-libstdc++,-static-libgcc -o $@ $^
 
 .PHONY: install-cuda installdirs-cuda uninstall-cuda unit bench
 installdirs-cuda:
