@@ -314,6 +314,29 @@ extern void emogi_source_check(const EmogiSource *source);
 extern void emogi_build(EmogiCall *call, const EmogiSource *source, EmogiWeights weights, EmogiDirection direction,
 						bool with_backward, EmogiGraph *graph);
 
+/* ---- values.c ---- */
+
+extern void emogi_values_query(const EmogiGraph *graph, const char *query, double otherwise, double *values,
+							   bool *given);
+
+/* ---- run.c ---- */
+
+/* What a SQL function asks for. */
+typedef struct EmogiTask
+{
+	char	   *graph;			/* the argument's text */
+	EmogiDirection direction;	/* which way a stored edge leads */
+	EmogiQuery	query;			/* algorithm and numbers; sources and values are filled in when the Graph stands */
+	bool		has_sources;
+	int64	   *keys;			/* [nkeys], sources */
+	uint64		nkeys;
+	char	   *start;			/* text of the query of start values; NULL = none */
+	bool		with_backward;
+} EmogiTask;
+
+extern EmogiCall *emogi_run(FunctionCallInfo fcinfo, const EmogiTask *task, EmogiGraph *graph, EmogiResult *result);
+extern void emogi_run_to_rows(FunctionCallInfo fcinfo, const EmogiTask *task);
+
 /* ---- worker.c ---- */
 
 extern void emogi_worker_register(void);

@@ -1,20 +1,32 @@
 /*
- * functions.c: the SQL functions, from arguments to rows.
+ * functions.c: the SQL functions: reading and checking their arguments.
+ *
+ * NULL for an argument means its default, but for the graph, which must be there, and for a source, whose absence
+ * gives no rows. Functions with a source exist for one (bigint) and for many (bigint[]); both have the same C entry,
+ * which looks at the type of the argument.
  */
 #include "emogi.h"
 
+#include <math.h>
+
 #include "catalog/pg_type.h"
-#include "miscadmin.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/tuplestore.h"
 
-PG_FUNCTION_INFO_V1(emogi_version);
-PG_FUNCTION_INFO_V1(emogi_bfs_one);
-PG_FUNCTION_INFO_V1(emogi_bfs_many);
+#include "path.h"
 
-/* Rows between two looks for a cancel. */
-#define EMOGI_ROWS_PER_CHECK 65536
+PG_FUNCTION_INFO_V1(emogi_version);
+PG_FUNCTION_INFO_V1(emogi_bfs);
+PG_FUNCTION_INFO_V1(emogi_sssp);
+PG_FUNCTION_INFO_V1(emogi_sswp);
+PG_FUNCTION_INFO_V1(emogi_ssnsp);
+PG_FUNCTION_INFO_V1(emogi_cc);
+PG_FUNCTION_INFO_V1(emogi_pagerank);
+PG_FUNCTION_INFO_V1(emogi_heat);
+PG_FUNCTION_INFO_V1(emogi_circuit);
+PG_FUNCTION_INFO_V1(emogi_neural);
+PG_FUNCTION_INFO_V1(emogi_shortest_path);
 
 /* emogi_version() -> text */
 Datum
@@ -35,15 +47,27 @@ graph_argument(FunctionCallInfo fcinfo, int n)
 	return text_to_cstring(PG_GETARG_TEXT_PP(n));
 }
 
-/* Get the direction argument, 'out' when NULL; raises 22023. */
+/* Get the query of start values; raises 22004 when it is NULL. */
+static char *
+start_argument(FunctionCallInfo fcinfo, int n)
+{
+	if (PG_ARGISNULL(n))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("the query of start values must not be NULL"),
+				 errhint("Give a query that returns a vertex and its value: 'SELECT vertex, value FROM start'.")));
+	return text_to_cstring(PG_GETARG_TEXT_PP(n));
+}
+
+/* Get the direction argument; raises 22023. */
 static EmogiDirection
-direction_argument(FunctionCallInfo fcinfo, int n)
+direction_argument(FunctionCallInfo fcinfo, int n, EmogiDirection otherwise)
 {
 	static const char *const names[] = {"out", "in", "both"};
 	char	   *direction;
 
 	if (PG_ARGISNULL(n))
-		return EMOGI_OUT;
+		return otherwise;
 	direction = text_to_cstring(PG_GETARG_TEXT_PP(n));
 	for (int i = 0; i < (int) lengthof(names); i++)
 		if (pg_strcasecmp(direction, names[i]) == 0)
@@ -71,6 +95,41 @@ max_depth_argument(FunctionCallInfo fcinfo, int n)
 	return max_depth;
 }
 
+/* Get a number that must lie in [least, most]; raises 22023, for NaN too. */
+static double
+number_argument(FunctionCallInfo fcinfo, int n, const char *name, double otherwise, double least, double most)
+{
+	double		number;
+
+	if (PG_ARGISNULL(n))
+		return otherwise;
+	number = PG_GETARG_FLOAT8(n);
+	if (!(number >= least && number <= most))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s is out of range: %g", name, number),
+				 most < (double) INFINITY ? errhint("It must be between %g and %g.", least, most) :
+				 errhint("It must be %g or more.", least)));
+	return number;
+}
+
+/* Get the max_iterations argument; raises 22023. */
+static int64
+max_iterations_argument(FunctionCallInfo fcinfo, int n, int64 otherwise)
+{
+	int32		max_iterations;
+
+	if (PG_ARGISNULL(n))
+		return otherwise;
+	max_iterations = PG_GETARG_INT32(n);
+	if (max_iterations < 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("max_iterations must be positive: %d", max_iterations),
+				 errhint("Use 1 or more.")));
+	return max_iterations;
+}
+
 /* Get the elements of a bigint[] that are not NULL. */
 static int64 *
 array_elements(ArrayType *array, uint64 *count)
@@ -89,113 +148,198 @@ array_elements(ArrayType *array, uint64 *count)
 	return elements;
 }
 
-/* Turn source keys into vertex numbers, in the Region; keys that the graph does not have are dropped. */
+/* Read the source argument, one or many. */
 static void
-set_sources(EmogiQuery *query, uint32 *numbers, const EmogiGraph *graph, const int64 *keys, uint64 nkeys)
+read_sources(FunctionCallInfo fcinfo, int n, EmogiTask *task)
 {
-	query->sources = numbers;
-	query->nsources = 0;
-	for (uint64 i = 0; i < nkeys; i++)
+	task->has_sources = true;
+	if (PG_ARGISNULL(n))
+		return;
+	if (get_fn_expr_argtype(fcinfo->flinfo, n) == INT8ARRAYOID)
+		task->keys = array_elements(PG_GETARG_ARRAYTYPE_P(n), &task->nkeys);
+	else
 	{
-		uint32		number = emogi_vertex_number(graph, keys[i]);
-
-		if (number != EMOGI_NO_VERTEX)
-			numbers[query->nsources++] = number;
+		task->keys = palloc(sizeof(int64));
+		task->keys[0] = PG_GETARG_INT64(n);
+		task->nkeys = 1;
 	}
 }
 
-/* Put one row into the tuplestore for each vertex that was reached, in ascending order of keys. */
+/* Begin a task: see that emogi is loaded, open the rows, read the graph argument, which is always the first. */
+static EmogiTask
+begin_task(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm)
+{
+	EmogiTask	task;
+
+	emogi_require_preload();
+	emogi_compat_init_rows(fcinfo);
+	memset(&task, 0, sizeof task);
+	task.query.algorithm = algorithm;
+	task.query.max_depth = -1;
+	task.query.max_distance = (double) INFINITY;
+	task.graph = graph_argument(fcinfo, 0);
+	return task;
+}
+
+/* emogi_bfs(graph text, source bigint | bigint[], max_depth int, direction text) -> setof (vertex bigint, level int) */
+Datum
+emogi_bfs(PG_FUNCTION_ARGS)
+{
+	EmogiTask	task = begin_task(fcinfo, EMOGI_BFS);
+
+	read_sources(fcinfo, 1, &task);
+	task.query.max_depth = max_depth_argument(fcinfo, 2);
+	task.direction = direction_argument(fcinfo, 3, EMOGI_OUT);
+	emogi_run_to_rows(fcinfo, &task);
+	return (Datum) 0;
+}
+
+/* emogi_sssp(graph, source, max_distance float8, direction) -> setof (vertex bigint, distance float8) */
+Datum
+emogi_sssp(PG_FUNCTION_ARGS)
+{
+	EmogiTask	task = begin_task(fcinfo, EMOGI_SSSP);
+
+	read_sources(fcinfo, 1, &task);
+	task.query.max_distance = number_argument(fcinfo, 2, "max_distance", (double) INFINITY, 0, (double) INFINITY);
+	task.direction = direction_argument(fcinfo, 3, EMOGI_OUT);
+	emogi_run_to_rows(fcinfo, &task);
+	return (Datum) 0;
+}
+
+/* emogi_sswp(graph, source, direction) -> setof (vertex bigint, width float8) */
+Datum
+emogi_sswp(PG_FUNCTION_ARGS)
+{
+	EmogiTask	task = begin_task(fcinfo, EMOGI_SSWP);
+
+	read_sources(fcinfo, 1, &task);
+	task.direction = direction_argument(fcinfo, 2, EMOGI_OUT);
+	emogi_run_to_rows(fcinfo, &task);
+	return (Datum) 0;
+}
+
+/* emogi_ssnsp(graph, source, direction) -> setof (vertex bigint, level int, paths float8) */
+Datum
+emogi_ssnsp(PG_FUNCTION_ARGS)
+{
+	EmogiTask	task = begin_task(fcinfo, EMOGI_SSNSP);
+
+	read_sources(fcinfo, 1, &task);
+	task.direction = direction_argument(fcinfo, 2, EMOGI_OUT);
+	emogi_run_to_rows(fcinfo, &task);
+	return (Datum) 0;
+}
+
+/* emogi_cc(graph) -> setof (vertex bigint, component bigint) */
+Datum
+emogi_cc(PG_FUNCTION_ARGS)
+{
+	EmogiTask	task = begin_task(fcinfo, EMOGI_CC);
+
+	task.direction = EMOGI_OUT;
+	emogi_run_to_rows(fcinfo, &task);
+	return (Datum) 0;
+}
+
+/* emogi_pagerank(graph, damping float8, max_iterations int, tolerance float8) -> setof (vertex bigint, rank float8) */
+Datum
+emogi_pagerank(PG_FUNCTION_ARGS)
+{
+	EmogiTask	task = begin_task(fcinfo, EMOGI_PAGERANK);
+
+	task.direction = EMOGI_OUT;
+	task.query.damping = number_argument(fcinfo, 1, "damping", 0.85, 0, 1);
+	task.query.max_iterations = max_iterations_argument(fcinfo, 2, 100);
+	task.query.tolerance = number_argument(fcinfo, 3, "tolerance", 1e-6, 0, (double) INFINITY);
+	emogi_run_to_rows(fcinfo, &task);
+	return (Datum) 0;
+}
+
+/* The common course of the algorithms with start values: (graph, start, max_iterations, tolerance, direction). */
+static Datum
+run_with_values(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm, EmogiDirection direction)
+{
+	EmogiTask	task = begin_task(fcinfo, algorithm);
+
+	task.start = start_argument(fcinfo, 1);
+	task.query.max_iterations = max_iterations_argument(fcinfo, 2, 1000);
+	task.query.tolerance = number_argument(fcinfo, 3, "tolerance", 1e-6, 0, (double) INFINITY);
+	task.direction = direction_argument(fcinfo, 4, direction);
+	emogi_run_to_rows(fcinfo, &task);
+	return (Datum) 0;
+}
+
+/* emogi_heat(graph, start text, max_iterations int, tolerance float8, direction) -> setof (vertex bigint, value float8) */
+Datum
+emogi_heat(PG_FUNCTION_ARGS)
+{
+	return run_with_values(fcinfo, EMOGI_HEAT, EMOGI_BOTH);
+}
+
+/* emogi_circuit(graph, start text, max_iterations int, tolerance float8, direction) -> setof (vertex bigint, value float8) */
+Datum
+emogi_circuit(PG_FUNCTION_ARGS)
+{
+	return run_with_values(fcinfo, EMOGI_CIRCUIT, EMOGI_BOTH);
+}
+
+/* emogi_neural(graph, start text, max_iterations int, tolerance float8, direction) -> setof (vertex bigint, value float8) */
+Datum
+emogi_neural(PG_FUNCTION_ARGS)
+{
+	return run_with_values(fcinfo, EMOGI_NEURAL, EMOGI_OUT);
+}
+
+/* Put the steps of a path into the tuplestore. */
 static void
-put_levels(FunctionCallInfo fcinfo, const EmogiGraph *graph, const int32 *level)
+put_path(FunctionCallInfo fcinfo, const EmogiGraph *graph, const EmogiResult *result,
+		 const uint32 *path, uint64 length)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	bool		nulls[2] = {false, false};
+	bool		nulls[3] = {false, false, false};
 
-	for (uint64 v = 0; v < graph->nvertices; v++)
+	for (uint64 i = 0; i < length; i++)
 	{
-		Datum		values[2];
+		Datum		values[3];
 
-		if (v % EMOGI_ROWS_PER_CHECK == 0)
-			CHECK_FOR_INTERRUPTS();
-		if (level[v] < 0)
-			continue;
-		values[0] = Int64GetDatum(graph->ids[v]);
-		values[1] = Int32GetDatum(level[v]);
+		values[0] = Int32GetDatum((int32) i);
+		values[1] = Int64GetDatum(graph->ids[path[i]]);
+		values[2] = Float8GetDatum(result->distance[path[i]]);
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 	}
 }
 
-/* Run BFS on a Graph of the call, and put its rows. */
-static void
-run_bfs(FunctionCallInfo fcinfo, EmogiCall *call, const EmogiGraph *graph,
-		const int64 *keys, uint64 nkeys, int64 max_depth)
+/* emogi_shortest_path(graph, source bigint, target bigint, direction) -> setof (seq int, vertex bigint, distance float8) */
+Datum
+emogi_shortest_path(PG_FUNCTION_ARGS)
 {
-	EmogiRequest *request = &call->slot->request;
-	Size		level_bytes = TYPEALIGN(EMOGI_LINE_BYTES, graph->nvertices * sizeof(int32));
-	char	   *block = emogi_call_alloc(call, level_bytes + nkeys * sizeof(uint32));
-
-	emogi_call_phase(call, EMOGI_PHASE_RUN);
-	memset(request, 0, sizeof *request);
-	request->kind = EMOGI_REQUEST_RUN;
-	request->engine = emogi_engine;
-	request->graph = *graph;
-	request->query.algorithm = EMOGI_BFS;
-	request->query.placement = emogi_placement;
-	request->query.max_depth = max_depth;
-	set_sources(&request->query, (uint32 *) (block + level_bytes), graph, keys, nkeys);
-	request->result.level = (int32 *) block;
-	(void) emogi_call_request(call);
-	emogi_call_phase(call, EMOGI_PHASE_ROWS);
-	put_levels(fcinfo, graph, (const int32 *) block);
-}
-
-/* The common course of emogi_bfs: (graph, keys, max_depth, direction) to rows. */
-static void
-bfs(FunctionCallInfo fcinfo, const int64 *keys, uint64 nkeys)
-{
-	EmogiSource source;
+	EmogiTask	task = begin_task(fcinfo, EMOGI_SSSP);
 	EmogiGraph	graph;
+	EmogiResult result;
 	EmogiCall  *call;
-	EmogiDirection direction = direction_argument(fcinfo, 3);
-	int64		max_depth = max_depth_argument(fcinfo, 2);
+	uint32		target;
 
-	emogi_source_resolve(graph_argument(fcinfo, 0), &source);
-	emogi_require_engine();
-	if (nkeys == 0)
+	read_sources(fcinfo, 1, &task);
+	if (PG_ARGISNULL(2))
+		task.nkeys = 0;
+	task.direction = direction_argument(fcinfo, 3, EMOGI_OUT);
+	task.with_backward = true;
+	call = emogi_run(fcinfo, &task, &graph, &result);
+	if (call == NULL)
+		return (Datum) 0;
+	target = emogi_vertex_number(&graph, PG_GETARG_INT64(2));
+	if (target != EMOGI_NO_VERTEX && result.distance[target] < (double) INFINITY)
 	{
-		emogi_source_check(&source);
-		return;
+		uint32	   *path = emogi_call_alloc(call, graph.nvertices * sizeof(uint32));
+		uint32	   *next = emogi_call_alloc(call, graph.nvertices * sizeof(uint32));
+		uint32		source = emogi_vertex_number(&graph, task.keys[0]);
+		uint64		length = emogi_path_find(&graph, result.distance, source, target, path, next,
+											 &call->slot->control);
+
+		CHECK_FOR_INTERRUPTS();
+		put_path(fcinfo, &graph, &result, path, length);
 	}
-	call = emogi_call_begin(fcinfo->flinfo->fn_oid);
-	emogi_build(call, &source, direction, &graph);
-	if (graph.nvertices > 0)
-		run_bfs(fcinfo, call, &graph, keys, nkeys, max_depth);
 	emogi_call_end(call);
-}
-
-/* emogi_bfs(graph text, source bigint, max_depth int, direction text) -> setof (vertex bigint, level int) */
-Datum
-emogi_bfs_one(PG_FUNCTION_ARGS)
-{
-	int64		key = PG_ARGISNULL(1) ? 0 : PG_GETARG_INT64(1);
-
-	emogi_require_preload();
-	emogi_compat_init_rows(fcinfo);
-	bfs(fcinfo, &key, PG_ARGISNULL(1) ? 0 : 1);
-	return (Datum) 0;
-}
-
-/* emogi_bfs(graph text, sources bigint[], max_depth int, direction text) -> setof (vertex bigint, level int) */
-Datum
-emogi_bfs_many(PG_FUNCTION_ARGS)
-{
-	int64	   *keys = NULL;
-	uint64		nkeys = 0;
-
-	emogi_require_preload();
-	emogi_compat_init_rows(fcinfo);
-	if (!PG_ARGISNULL(1))
-		keys = array_elements(PG_GETARG_ARRAYTYPE_P(1), &nkeys);
-	bfs(fcinfo, keys, nkeys);
 	return (Datum) 0;
 }
