@@ -303,7 +303,7 @@ put_path(FunctionCallInfo fcinfo, const EmogiGraph *graph, const EmogiResult *re
 	{
 		Datum		values[3];
 
-		values[0] = Int32GetDatum((int32) i);
+		values[0] = Int32GetDatum((int32) i + 1);
 		values[1] = Int64GetDatum(graph->ids[path[i]]);
 		values[2] = Float8GetDatum(result->distance[path[i]]);
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);

@@ -9,6 +9,7 @@
 #include <math.h>
 
 #include "miscadmin.h"
+#include "utils/float.h"
 #include "utils/tuplestore.h"
 
 /* Rows between two looks for a cancel. */
