@@ -33,6 +33,8 @@ typedef struct Removal
 {
 	const EmogiGraph *from;
 	EmogiGraph	to;
+	uint32_t	max_weight;		/* 0 = no weights */
+	uint64_t	seed;
 	uint64_t   *starts;			/* [nvertices + 1]: counts, then where each list begins */
 	uint64_t	next;			/* atomic: next vertices */
 } Removal;
@@ -135,10 +137,20 @@ emogi_generate_edges(EmogiPool *pool, EmogiGenerator generator, int scale, int d
 	return true;
 }
 
-/* Copy what is kept of the list of v to `to`, or only count it when to is NULL. */
-static uint64_t
-keep_neighbours(const EmogiAdjacency *from, uint64_t v, uint32_t *to)
+/* Choose the weight of the edge between u and v. */
+static uint8_t
+make_weight(const Removal *removal, uint64_t u, uint64_t v)
 {
+	uint64_t	pair = u < v ? u << 32 | v : v << 32 | u;
+
+	return (uint8_t) (1 + (emogi_random(removal->seed + 1, pair) >> 32) * removal->max_weight / (UINT64_C(1) << 32));
+}
+
+/* Copy what is kept of the list of v to `to`, or only count it when to is NULL; chooses the weights. */
+static uint64_t
+keep_neighbours(const Removal *removal, uint64_t v, uint32_t *to, uint8_t *weights)
+{
+	const EmogiAdjacency *from = &removal->from->forward;
 	uint64_t	kept = 0;
 
 	for (uint64_t i = from->offsets[v]; i < from->offsets[v + 1]; i++)
@@ -149,6 +161,8 @@ keep_neighbours(const EmogiAdjacency *from, uint64_t v, uint32_t *to)
 			continue;
 		if (to != NULL)
 			to[kept] = target;
+		if (weights != NULL)
+			weights[kept] = make_weight(removal, v, target);
 		kept++;
 	}
 	return kept;
@@ -161,6 +175,7 @@ keep_lists(void *arg, int thread, int nthreads)
 	Removal    *removal = arg;
 	const EmogiGraph *from = removal->from;
 	uint32_t   *targets = (uint32_t *) removal->to.forward.targets;
+	uint8_t    *weights = (uint8_t *) removal->to.forward.weights;
 	uint64_t	first;
 
 	while ((first = emogi_job_take(&removal->next, VERTICES_AT_ONCE)) < from->nvertices)
@@ -170,22 +185,24 @@ keep_lists(void *arg, int thread, int nthreads)
 		for (uint64_t v = first; v < end; v++)
 		{
 			if (targets == NULL)
-				removal->starts[v] = keep_neighbours(&from->forward, v, NULL);
+				removal->starts[v] = keep_neighbours(removal, v, NULL, NULL);
 			else
 			{
 				((int64_t *) removal->to.ids)[v] = from->ids[v];
 				((uint64_t *) removal->to.forward.offsets)[v] = removal->starts[v];
-				keep_neighbours(&from->forward, v, targets + removal->starts[v]);
+				keep_neighbours(removal, v, targets + removal->starts[v],
+								weights != NULL ? weights + removal->starts[v] : NULL);
 			}
 		}
 	}
 }
 
 bool
-emogi_remove_repeats(EmogiPool *pool, EmogiBuiltGraph *built)
+emogi_remove_repeats(EmogiPool *pool, uint32_t max_weight, uint64_t seed, EmogiBuiltGraph *built)
 {
+	EmogiWeightType type = max_weight > 0 ? EMOGI_WEIGHT_U8 : EMOGI_WEIGHT_NONE;
 	uint64_t	n = built->graph.nvertices;
-	Removal		removal = {.from = &built->graph};
+	Removal		removal = {.from = &built->graph, .max_weight = max_weight, .seed = seed};
 	uint64_t	sum = 0;
 	size_t		bytes;
 	void	   *memory;
@@ -201,11 +218,11 @@ emogi_remove_repeats(EmogiPool *pool, EmogiBuiltGraph *built)
 		removal.starts[v] = sum;
 		sum += count;
 	}
-	bytes = emogi_csr_bytes(n, sum, EMOGI_OUT, false);
+	bytes = emogi_csr_bytes(n, sum, EMOGI_OUT, false, type);
 	memory = emogi_map_memory(bytes);
 	if (memory != NULL)
 	{
-		emogi_csr_view(memory, n, sum, EMOGI_BOTH, false, &removal.to);
+		emogi_csr_view(memory, n, sum, EMOGI_BOTH, false, type, &removal.to);
 		removal.next = 0;
 		emogi_pool_run(pool, keep_lists, &removal);
 		((uint64_t *) removal.to.forward.offsets)[n] = sum;

@@ -21,9 +21,10 @@ extern bool emogi_generate_edges(EmogiPool *pool, EmogiGenerator generator, int 
 
 /*
  * Replace a Graph of EMOGI_BOTH by one without repeated edges and self-loops, as GAP's builder makes it; false without
- * memory. Vertices that lose all their edges stay.
+ * memory. Vertices that lose all their edges stay. max_weight > 0: edges get weights 1 .. max_weight <= 255, evenly, the
+ * same both ways, as GAP's do; they follow from the seed and the edge's two ends.
  */
-extern bool emogi_remove_repeats(EmogiPool *pool, EmogiBuiltGraph *built);
+extern bool emogi_remove_repeats(EmogiPool *pool, uint32_t max_weight, uint64_t seed, EmogiBuiltGraph *built);
 
 /* Pick nsources vertices with neighbours at random; false when there is none. */
 extern bool emogi_pick_sources(const EmogiGraph *graph, uint64_t seed, uint32_t *sources, int nsources);

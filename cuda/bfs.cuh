@@ -4,9 +4,7 @@
 #ifndef EMOGI_BFS_CUH
 #define EMOGI_BFS_CUH
 
-#include "traverse.cuh"
-
-typedef uint32_t Target;
+#include "push.cuh"
 
 #define FEW_THREADS 1024
 #define FEW_WARPS (FEW_THREADS / WARP_LANES)
@@ -22,16 +20,6 @@ typedef struct Bitmaps
 	uint32_t   *frontier;
 	uint64_t	nwords;
 } Bitmaps;
-
-/* Mark the sources as seen. Bytes: 4 a source, and one atomic operation. */
-static __global__ void
-mark_sources(const uint32_t *sources, uint64_t nsources, uint32_t *seen)
-{
-	const uint64_t nthreads = (uint64_t) gridDim.x * blockDim.x;
-
-	for (uint64_t i = (uint64_t) blockIdx.x * blockDim.x + threadIdx.x; i < nsources; i += nthreads)
-		atomicOr(&seen[sources[i] / 32], 1u << sources[i] % 32);
-}
 
 /* Count the lists that are not empty, and the lines in which they start. Bytes: 8 a vertex. */
 static __global__ void
@@ -105,14 +93,6 @@ settle(Bitmaps maps, const uint64_t *offsets, int32_t *level, int32_t depth, Cou
 	block_add(&counters->edges, edges);
 }
 
-/* Add to the sums of the run. `lines` is alike in the lanes of a warp, `entries` is the thread's own. */
-static __device__ void
-add_sums(Counters *counters, unsigned long long lines, unsigned long long entries)
-{
-	block_add(&counters->lines, lane_number() == 0 ? lines : 0);
-	block_add(&counters->entries, entries);
-}
-
 /* Mark the wanted targets as seen. Reads first: an atomic operation costs more, and most targets are seen already. */
 static __device__ __forceinline__ void
 mark_seen(uint32_t *seen, const Target (&target)[Line<Target>::PIECE], uint32_t wanted)
@@ -128,6 +108,27 @@ mark_seen(uint32_t *seen, const Target (&target)[Line<Target>::PIECE], uint32_t 
 			atomicOr(&seen[target[j] / 32], 1u << target[j] % 32);
 }
 
+/* Top-down step: push_words and push_slices with this mark every target of the frontier as seen. */
+struct MarkSeen
+{
+	typedef NoWeight Weight;
+	typedef NoValue Value;
+
+	uint32_t   *seen;
+
+	__device__ __forceinline__ NoValue
+	own(uint64_t vertex) const
+	{
+		return NoValue();
+	}
+
+	__device__ __forceinline__ void
+	visit(const Target (&target)[Line<Target>::PIECE], uint32_t wanted) const
+	{
+		mark_seen(seen, target, wanted);
+	}
+};
+
 /* Get the bits of the wanted targets that are in the frontier. */
 static __device__ __forceinline__ uint32_t
 find_in_frontier(const uint32_t *frontier, const Target (&target)[Line<Target>::PIECE], uint32_t wanted)
@@ -139,95 +140,6 @@ find_in_frontier(const uint32_t *frontier, const Target (&target)[Line<Target>::
 		if (wanted >> j & 1)
 			hits |= (__ldg(&frontier[target[j] / 32]) >> target[j] % 32 & 1) << j;
 	return hits;
-}
-
-/* Get the part of a list that a slice names: its lines, at most SLICE_LINES. */
-static __device__ __forceinline__ uint32_t
-open_slice(Slice slice, Span list, uint64_t *first)
-{
-	const uint64_t lines = count_lines<Target>(list);
-	const uint64_t done = (uint64_t) slice.index * SLICE_LINES;
-
-	*first = list.start / Line<Target>::ENTRIES + done;
-	return (uint32_t) (lines - done < SLICE_LINES ? lines - done : SLICE_LINES);
-}
-
-/*
- * Top-down step, but for long lists, which are queued. Bytes: the lines of the frontier's lists, each once a word; a
- * random 4-byte read of `seen` for each entry, and an atomic operation for each vertex found (a few for some).
- */
-static __global__ void __launch_bounds__(BLOCK_THREADS)
-top_down(Lists<Target> lists, Bitmaps maps, Step step)
-{
-	unsigned long long nread = 0;
-	unsigned long long entries = 0;
-
-	sweep_words(step, maps.frontier, 0, maps.nwords, [&](uint64_t word, uint32_t bits) {
-		const uint64_t vertex = word * 32 + lane_number();
-		Span		list = {0, 0};
-		uint64_t	first;
-		uint64_t	last;
-		uint64_t	last_below;
-		uint64_t	nlines;
-		uint32_t	below;
-		bool		cut;
-
-		if (bits >> lane_number() & 1)
-			list = Span{__ldg(&lists.offsets[vertex]), __ldg(&lists.offsets[vertex + 1])};
-		nlines = count_lines<Target>(list);
-		cut = nlines > SLICE_LINES;
-		queue_slices(step, cut, (uint32_t) vertex, nlines, 0);
-		if (cut)
-		{
-			list = Span{0, 0};
-			nlines = 0;
-		}
-		entries += list.end - list.start;
-
-		/* A line that the list shares with the lists below it is asked for there. */
-		first = list.start / Line<Target>::ENTRIES;
-		last = first + nlines - 1;
-		below = __ballot_sync(FULL_WARP, nlines > 0) & lanes_below();
-		last_below = __shfl_sync(FULL_WARP, last, below != 0 ? 31 - __clz(below) : 0);
-		if (nlines > 0 && below != 0 && last_below == first)
-		{
-			first++;
-			nlines--;
-		}
-		walk_lines<false>(lists.targets, list, first, (uint32_t) nlines, &nread,
-						  [&](const Target (&target)[Line<Target>::PIECE], uint32_t wanted) {
-			mark_seen(maps.seen, target, wanted);
-			return 0u;
-		});
-	});
-	add_sums(step.counters, nread, entries);
-}
-
-/* Top-down step, the slices of long lists. Bytes: as top_down. */
-static __global__ void __launch_bounds__(BLOCK_THREADS)
-top_down_slices(Lists<Target> lists, Bitmaps maps, Step step)
-{
-	unsigned long long nread = 0;
-	unsigned long long entries = 0;
-
-	sweep_slices(step, [&](Slice slice) {
-		Span		list = {__ldg(&lists.offsets[slice.vertex]), __ldg(&lists.offsets[(uint64_t) slice.vertex + 1])};
-		uint64_t	first;
-		uint32_t	nlines = open_slice(slice, list, &first);
-
-		if (lane_number() > 0)
-		{
-			list = Span{0, 0};
-			nlines = 0;
-		}
-		walk_lines<false>(lists.targets, list, first, nlines, &nread,
-						  [&](const Target (&target)[Line<Target>::PIECE], uint32_t wanted) {
-			mark_seen(maps.seen, target, wanted);
-			entries += __popc(wanted);
-			return 0u;
-		});
-	});
-	add_sums(step.counters, nread, entries);
 }
 
 /*
@@ -330,22 +242,6 @@ bottom_up_slices(Lists<Target> lists, Bitmaps maps, Step step)
 		}
 	});
 	add_sums(step.counters, nread, entries);
-}
-
-/* Queue the vertices of a frontier of at most FEW_VERTICES. Bytes: the bitmap, n/8. */
-static __global__ void __launch_bounds__(BLOCK_THREADS)
-queue_frontier(Bitmaps maps, uint32_t *queue, Counters *counters)
-{
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
-
-	for (uint64_t word = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; word < maps.nwords; word += nthreads)
-	{
-		uint32_t	bits = maps.frontier[word];
-		uint32_t	slot = bits != 0 ? atomicAdd(&counters->nqueued, __popc(bits)) : 0;
-
-		for (; bits != 0; bits &= bits - 1)
-			queue[slot++] = (uint32_t) (word * 32 + __ffs(bits) - 1);
-	}
 }
 
 /* The frontier that one block works on, in shared memory: two, this level's and the next one's. */

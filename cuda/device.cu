@@ -4,7 +4,7 @@
  * The engine runs on one device, the first that CUDA shows (CUDA_VISIBLE_DEVICES chooses). A machine without a driver
  * or a device is an ordinary answer of open(): EMOGI_DEVICE_ERROR with the reason.
  */
-#include "device.cuh"
+#include "run.cuh"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -18,6 +18,19 @@
 #define SPIN_MS 20.0			/* wait this long without sleeping: most levels are over by then */
 #define SLEEP_US 100
 #define MIN_COMPUTE_MAJOR 8		/* __reduce_or_sync */
+
+/* What answers each algorithm. */
+static const RunAlgorithm algorithms[EMOGI_NALGORITHMS] = {
+	emogi_cuda_bfs,				/* EMOGI_BFS */
+	emogi_cuda_path,			/* EMOGI_SSSP */
+	emogi_cuda_path,			/* EMOGI_SSWP */
+	emogi_cuda_ssnsp,			/* EMOGI_SSNSP */
+	emogi_cuda_cc,				/* EMOGI_CC */
+	emogi_cuda_gather,			/* EMOGI_PAGERANK */
+	emogi_cuda_gather,			/* EMOGI_HEAT */
+	emogi_cuda_gather,			/* EMOGI_CIRCUIT */
+	emogi_cuda_gather			/* EMOGI_NEURAL */
+};
 
 EmogiStatus
 emogi_fail(EmogiError *error, EmogiStatus status, const char *message, const char *detail, ...)
@@ -284,6 +297,17 @@ close_engine(EmogiEngineState *state)
 	free(state);
 }
 
+/* Bring all kernels to the device, so that no run pays for it and a missing build shows here. */
+static EmogiStatus
+load_algorithms(EmogiError *error)
+{
+	TRY(emogi_cuda_bfs_load(error));
+	TRY(emogi_cuda_path_load(error));
+	TRY(emogi_cuda_ssnsp_load(error));
+	TRY(emogi_cuda_cc_load(error));
+	return emogi_cuda_gather_load(error);
+}
+
 static EmogiStatus
 open_engine(const EmogiEngineOptions *options, EmogiEngineState **out, EmogiError *error)
 {
@@ -298,7 +322,7 @@ open_engine(const EmogiEngineOptions *options, EmogiEngineState **out, EmogiErro
 	if (status == EMOGI_OK)
 		status = make_channels(state, error);
 	if (status == EMOGI_OK)
-		status = emogi_cuda_bfs_load(error);
+		status = load_algorithms(error);
 	if (status == EMOGI_OK)
 		status = measure_link(state, error);
 	if (status != EMOGI_OK)
@@ -344,12 +368,9 @@ run_query(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *qu
 {
 	CUDA_TRY(cudaSetDevice(state->device));	/* current devices are per thread, and this may be a new one */
 	*state->stop = 0;
-	switch (query->algorithm)
-	{
-		case EMOGI_BFS:
-			return emogi_cuda_bfs(state, graph, query, result, control, error);
-	}
-	return emogi_fail(error, EMOGI_BAD_INPUT, "unknown algorithm", "number %d", (int) query->algorithm);
+	if ((unsigned) query->algorithm >= EMOGI_NALGORITHMS)
+		return emogi_fail(error, EMOGI_BAD_INPUT, "unknown algorithm", "number %d", (int) query->algorithm);
+	return emogi_run(state, algorithms[query->algorithm], graph, query, result, control, error);
 }
 
 extern "C" __attribute__((visibility("default"))) const EmogiEngine *

@@ -100,9 +100,4 @@ take_array(DeviceMemory *memory, T **out, uint64_t length, const char *what, Emo
 	return emogi_memory_take(memory, reinterpret_cast<void **>(out), length * sizeof(T), what, error);
 }
 
-/* Algorithms. load: bring the kernels to the device, so that no run pays for it and a missing build shows in open(). */
-extern EmogiStatus emogi_cuda_bfs_load(EmogiError *error);
-extern EmogiStatus emogi_cuda_bfs(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query,
-								  EmogiResult *result, EmogiControl *control, EmogiError *error);
-
 #endif							/* EMOGI_DEVICE_CUH */

@@ -25,6 +25,15 @@ target_bytes(const EmogiAdjacency *adjacency)
 	return round_up(adjacency->nedges * sizeof *adjacency->targets, EMOGI_LINE_BYTES);
 }
 
+/* The same of the weights. */
+static uint64_t
+weight_bytes(const EmogiGraph *graph, const EmogiAdjacency *adjacency)
+{
+	static const uint8_t width[] = {0, 1, 2, 4, 4, 8};	/* by EmogiWeightType */
+
+	return round_up(adjacency->nedges * width[graph->weight_type], EMOGI_LINE_BYTES);
+}
+
 static uint64_t
 offset_bytes(const EmogiGraph *graph)
 {
@@ -37,23 +46,32 @@ same_lists(const EmogiAdjacency *a, const EmogiAdjacency *b)
 	return a->offsets == b->offsets && a->targets == b->targets;
 }
 
-/* Ensure that the targets lie in the Graph's block, with their last line, and start on a line. */
+/* Ensure that an array lies in the Graph's block, with its last line, and starts on a line. */
 static EmogiStatus
-check_targets(const EmogiGraph *graph, const EmogiAdjacency *adjacency, EmogiError *error)
+check_array(const EmogiGraph *graph, const void *array, uint64_t bytes, const char *what, EmogiError *error)
 {
 	const uintptr_t block = (uintptr_t) graph->memory;
-	const uintptr_t start = (uintptr_t) adjacency->targets;
+	const uintptr_t start = (uintptr_t) array;
 	const uint64_t block_bytes = round_up(graph->memory_bytes, PAGE_BYTES);
 
 	if (start % EMOGI_LINE_BYTES != 0 || block % PAGE_BYTES != 0)
-		return emogi_fail(error, EMOGI_BAD_INPUT, "the graph's arrays are not aligned", "block %p, targets %p",
-						  graph->memory, (const void *) adjacency->targets);
+		return emogi_fail(error, EMOGI_BAD_INPUT, "the graph's arrays are not aligned", "block %p, %s %p",
+						  graph->memory, what, array);
 	if (block == 0 || start < block || start - block > block_bytes ||
-		target_bytes(adjacency) > block_bytes - (start - block))
+		bytes > block_bytes - (start - block))
 		return emogi_fail(error, EMOGI_BAD_INPUT, "the graph's arrays are not inside its block",
-						  "block %p of %llu bytes, targets %p of %llu bytes", graph->memory,
-						  (unsigned long long) graph->memory_bytes, (const void *) adjacency->targets,
-						  (unsigned long long) target_bytes(adjacency));
+						  "block %p of %llu bytes, %s %p of %llu bytes", graph->memory,
+						  (unsigned long long) graph->memory_bytes, what, array, (unsigned long long) bytes);
+	return EMOGI_OK;
+}
+
+/* Ensure that all arrays of one orientation that go over the link can do so. */
+static EmogiStatus
+check_lists(const EmogiGraph *graph, const EmogiAdjacency *adjacency, unsigned wants, EmogiError *error)
+{
+	TRY(check_array(graph, adjacency->targets, target_bytes(adjacency), "targets", error));
+	if (wants & PLACE_WEIGHTS)
+		TRY(check_array(graph, adjacency->weights, weight_bytes(graph, adjacency), "weights", error));
 	return EMOGI_OK;
 }
 
@@ -132,40 +150,60 @@ place_offsets(EmogiEngineState *state, const EmogiGraph *graph, const EmogiAdjac
 	return EMOGI_OK;
 }
 
-/* Copy the targets to device memory, or find their address as the device sees it. */
+/* Copy an array of the Graph to device memory, or find its address as the device sees it. */
 static EmogiStatus
-place_targets(EmogiEngineState *state, const EmogiGraph *graph, const EmogiAdjacency *adjacency, DeviceMemory *memory,
-			  EmogiPlacement placement, Lists<uint32_t> *lists, EmogiControl *control, EmogiError *error)
+place_array(EmogiEngineState *state, const EmogiGraph *graph, const void *array, uint64_t bytes, const char *what,
+			EmogiPlacement placement, DeviceMemory *memory, const void **out, EmogiControl *control,
+			EmogiError *error)
 {
-	void	   *targets;
+	void	   *seen;
 
 	if (placement == EMOGI_PLACEMENT_HOST)
 	{
-		CUDA_TRY(cudaHostGetDevicePointer(&targets, const_cast<void *>(graph->memory), 0));
-		targets = (char *) targets + ((const char *) adjacency->targets - (const char *) graph->memory);
+		CUDA_TRY(cudaHostGetDevicePointer(&seen, const_cast<void *>(graph->memory), 0));
+		seen = (char *) seen + ((const char *) array - (const char *) graph->memory);
 	}
 	else
 	{
-		TRY(emogi_memory_take(memory, &targets, target_bytes(adjacency), "targets", error));
-		TRY(emogi_cuda_copy(state, targets, adjacency->targets, target_bytes(adjacency), cudaMemcpyHostToDevice,
-							control, error));
+		TRY(emogi_memory_take(memory, &seen, bytes, what, error));
+		TRY(emogi_cuda_copy(state, seen, array, bytes, cudaMemcpyHostToDevice, control, error));
 	}
+	*out = seen;
+	return EMOGI_OK;
+}
+
+/* Place targets and, when wanted, weights of one orientation. */
+static EmogiStatus
+place_edges(EmogiEngineState *state, const EmogiGraph *graph, const EmogiAdjacency *adjacency, unsigned wants,
+			EmogiPlacement placement, DeviceMemory *memory, Lists<uint32_t> *lists, EmogiControl *control,
+			EmogiError *error)
+{
+	const void *targets;
+
+	TRY(place_array(state, graph, adjacency->targets, target_bytes(adjacency), "targets", placement, memory, &targets,
+					control, error));
 	lists->targets = (const uint32_t *) targets;
+	if (wants & PLACE_WEIGHTS)
+		TRY(place_array(state, graph, adjacency->weights, weight_bytes(graph, adjacency), "weights", placement,
+						memory, &lists->weights, control, error));
 	return EMOGI_OK;
 }
 
 /* Place both orientations, offsets before targets. */
 static EmogiStatus
-place_lists(EmogiEngineState *state, const EmogiGraph *graph, EmogiPlacement placement, bool wants_backward,
+place_lists(EmogiEngineState *state, const EmogiGraph *graph, EmogiPlacement placement, unsigned wants,
 			DeviceMemory *memory, PlacedGraph *placed, EmogiControl *control, EmogiError *error)
 {
+	const bool	wants_backward = (wants & PLACE_BACKWARD) != 0;
+	const bool	surely = (wants & PLACE_BACKWARD_SURELY) == PLACE_BACKWARD_SURELY;
 	const bool	shares = wants_backward && same_lists(&graph->forward, &graph->backward);
 
 	placed->placement = placement;
-	placed->forward = Lists<uint32_t>{NULL, NULL};
-	placed->backward = Lists<uint32_t>{NULL, NULL};
+	placed->forward = Lists<uint32_t>{NULL, NULL, NULL, graph->forward.nedges};
+	placed->backward = Lists<uint32_t>{NULL, NULL, NULL, graph->backward.nedges};
 	TRY(place_offsets(state, graph, &graph->forward, memory, &placed->forward, control, error));
-	TRY(place_targets(state, graph, &graph->forward, memory, placement, &placed->forward, control, error));
+	if (graph->forward.nedges > 0)
+		TRY(place_edges(state, graph, &graph->forward, wants, placement, memory, &placed->forward, control, error));
 	if (shares)
 		placed->backward = placed->forward;
 	else if (wants_backward)
@@ -173,31 +211,35 @@ place_lists(EmogiEngineState *state, const EmogiGraph *graph, EmogiPlacement pla
 		const EmogiStatus status = place_offsets(state, graph, &graph->backward, memory, &placed->backward, control,
 												 error);
 
-		if (status == EMOGI_NO_MEMORY && placement == EMOGI_PLACEMENT_HOST)
+		if (status == EMOGI_NO_MEMORY && placement == EMOGI_PLACEMENT_HOST && !surely)
 			return EMOGI_OK;	/* slower, but an answer */
 		TRY(status);
-		TRY(place_targets(state, graph, &graph->backward, memory, placement, &placed->backward, control, error));
+		if (graph->backward.nedges > 0)
+			TRY(place_edges(state, graph, &graph->backward, wants, placement, memory, &placed->backward, control,
+							error));
 	}
 	return EMOGI_OK;
 }
 
 /* Compare what device placement needs with what is left. */
 static EmogiStatus
-weigh_placement(const EmogiGraph *graph, bool wants_backward, const DeviceMemory *memory, uint64_t *needed_bytes,
+weigh_placement(const EmogiGraph *graph, unsigned wants, const DeviceMemory *memory, uint64_t *needed_bytes,
 				uint64_t *left_bytes, EmogiError *error)
 {
 	*needed_bytes = offset_bytes(graph) + target_bytes(&graph->forward);
-	if (wants_backward && !same_lists(&graph->forward, &graph->backward))
-		*needed_bytes += offset_bytes(graph) + target_bytes(&graph->backward);
+	if (wants & PLACE_WEIGHTS)
+		*needed_bytes += weight_bytes(graph, &graph->forward);
+	if ((wants & PLACE_BACKWARD) && !same_lists(&graph->forward, &graph->backward))
+		*needed_bytes += offset_bytes(graph) + target_bytes(&graph->backward) +
+			(wants & PLACE_WEIGHTS ? weight_bytes(graph, &graph->backward) : 0);
 	return emogi_memory_left(memory, left_bytes, error);
 }
 
 EmogiStatus
-emogi_place_graph(EmogiEngineState *state, const EmogiGraph *graph, EmogiPlacement placement, bool wants_backward,
+emogi_place_graph(EmogiEngineState *state, const EmogiGraph *graph, EmogiPlacement placement, unsigned wants,
 				  DeviceMemory *memory, PlacedGraph *placed, EmogiControl *control, EmogiError *error)
 {
 	const bool	decides = placement == EMOGI_PLACEMENT_AUTO;
-	const bool	backward = wants_backward && graph->backward.offsets != NULL;
 	const int	nblocks = memory->nblocks;
 	uint64_t	needed_bytes;
 	uint64_t	left_bytes;
@@ -207,10 +249,16 @@ emogi_place_graph(EmogiEngineState *state, const EmogiGraph *graph, EmogiPlaceme
 	memset(placed, 0, sizeof *placed);
 	if (!decides && placement != EMOGI_PLACEMENT_HOST && placement != EMOGI_PLACEMENT_DEVICE)
 		return emogi_fail(error, EMOGI_BAD_INPUT, "unknown placement", "number %d", (int) placement);
-	TRY(check_targets(graph, &graph->forward, error));
-	if (backward)
-		TRY(check_targets(graph, &graph->backward, error));
-	TRY(weigh_placement(graph, backward, memory, &needed_bytes, &left_bytes, error));
+	if (graph->backward.offsets == NULL)
+		wants &= ~PLACE_BACKWARD_SURELY;
+	if (graph->weight_type == EMOGI_WEIGHT_NONE)
+		wants &= ~PLACE_WEIGHTS;
+	if (graph->forward.nedges == 0)
+		return place_lists(state, graph, EMOGI_PLACEMENT_DEVICE, wants, memory, placed, control, error);
+	TRY(check_lists(graph, &graph->forward, wants, error));
+	if (wants & PLACE_BACKWARD)
+		TRY(check_lists(graph, &graph->backward, wants, error));
+	TRY(weigh_placement(graph, wants, memory, &needed_bytes, &left_bytes, error));
 	if (decides)
 		placement = needed_bytes + HEADROOM_BYTES <= left_bytes ? EMOGI_PLACEMENT_DEVICE : EMOGI_PLACEMENT_HOST;
 	else if (placement == EMOGI_PLACEMENT_DEVICE && needed_bytes > left_bytes)
@@ -223,11 +271,11 @@ emogi_place_graph(EmogiEngineState *state, const EmogiGraph *graph, EmogiPlaceme
 	pinned = status == EMOGI_OK;
 	if (status == EMOGI_DEVICE_ERROR || (!pinned && placement == EMOGI_PLACEMENT_HOST))
 		return status;
-	status = place_lists(state, graph, placement, backward, memory, placed, control, error);
+	status = place_lists(state, graph, placement, wants, memory, placed, control, error);
 	if (decides && pinned && status == EMOGI_NO_MEMORY && placement == EMOGI_PLACEMENT_DEVICE)
 	{
 		emogi_memory_release(memory, nblocks);
-		status = place_lists(state, graph, EMOGI_PLACEMENT_HOST, backward, memory, placed, control, error);
+		status = place_lists(state, graph, EMOGI_PLACEMENT_HOST, wants, memory, placed, control, error);
 	}
 	return status;
 }

@@ -1,9 +1,9 @@
 /*
  * placement.cuh: a Graph where kernels can read it.
  *
- * Offsets always go to device memory (8 bytes a vertex, read at random). Targets stay in the Graph's own memory, which
- * is registered with CUDA and read over the link (host placement, EMOGI PVLDB 14(2) 2020 section 4.1), or are copied
- * to device memory (device placement).
+ * Offsets always go to device memory (8 bytes a vertex, read at random). Targets and weights stay in the Graph's own
+ * memory, which is registered with CUDA and read over the link (host placement, EMOGI PVLDB 14(2) 2020 section 4.1),
+ * or are copied to device memory (device placement).
  */
 #ifndef EMOGI_PLACEMENT_CUH
 #define EMOGI_PLACEMENT_CUH
@@ -16,7 +16,14 @@ struct Lists
 {
 	const uint64_t *offsets;	/* [nvertices + 1], edges, device memory; NULL = not there */
 	const Target *targets;		/* [nedges], vertex numbers, 128-byte aligned, readable to the end of the last line */
+	const void *weights;		/* [nedges], the same; NULL = none, or not asked for */
+	uint64_t	nedges;
 };
+
+/* What a run needs beside the forward targets: bits. */
+#define PLACE_WEIGHTS 1u
+#define PLACE_BACKWARD 2u		/* when the Graph has it; in host placement left out when its offsets do not fit */
+#define PLACE_BACKWARD_SURELY 6u	/* the run cannot do without */
 
 typedef struct PlacedGraph
 {
@@ -27,12 +34,12 @@ typedef struct PlacedGraph
 } PlacedGraph;
 
 /*
- * Place forward and, when the Graph has it and `wants_backward`, backward. Take from `memory`, after everything else
- * that the run needs, since EMOGI_PLACEMENT_AUTO looks at what is left. In host placement a backward whose offsets do
- * not fit is left out. The caller calls emogi_unplace_graph and releases `memory`, also after an error.
+ * Place forward and what `wants` asks for. Take from `memory`, after everything else that the run needs, since
+ * EMOGI_PLACEMENT_AUTO looks at what is left. A Graph without edges has offsets alone, in device placement. The caller
+ * calls emogi_unplace_graph and releases `memory`, also after an error.
  */
 extern EmogiStatus emogi_place_graph(EmogiEngineState *state, const EmogiGraph *graph, EmogiPlacement placement,
-									 bool wants_backward, DeviceMemory *memory, PlacedGraph *placed,
+									 unsigned wants, DeviceMemory *memory, PlacedGraph *placed,
 									 EmogiControl *control, EmogiError *error);
 
 /* Unregister host memory. The stream must be idle. */

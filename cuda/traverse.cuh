@@ -68,12 +68,15 @@ typedef struct Counters
 	uint32_t	halt;			/* 1 = leave: cancel was seen */
 	uint32_t	nqueued;
 	int32_t		depth;			/* of the new frontier */
+	unsigned long long far;		/* pending vertices that were not taken into the new frontier */
+	unsigned long long nearest; /* ~ of the least key among them */
 
 	/* Sums over the run. */
 	unsigned long long lines;	/* requested */
 	unsigned long long entries; /* looked at */
 	unsigned long long lists;	/* not empty, of the lists that bottom-up steps read */
 	unsigned long long starts;	/* lines in which at least one of them starts */
+	unsigned long long rounds;	/* that few_rounds made */
 } Counters;
 
 /* What the kernels of a step share. */
@@ -228,27 +231,23 @@ visit_lines(uint64_t line, uint4 piece, uint32_t nlines, Span list, Visit visit)
 }
 
 /*
- * The aligned edge loop. Lane i asks for the lines first .. first + nlines - 1 on behalf of its span `list`; the warp
- * reads the lines of all lanes, one after another, and looks in each for the entries of every lane's list, so lanes
- * whose lists share a line let one of them ask for it. nlines may be 0.
- *
- * visit(targets[PIECE], wanted) gets a lane's piece of a line and the bits of the entries to look at; it returns the
- * bits of those that are hits. Get (when SEARCH) whether the own list had one. *nread grows by the lines read, alike
- * in all lanes.
+ * The aligned edge loop. Lane i asks for the lines first .. first + nlines - 1; the warp reads the lines of all lanes,
+ * one after another, WARP_LINES at a time. nlines may be 0. read(line, there) gets the own piece of a line, zeroes when
+ * it is not there; look(line, piece, n) is called by the whole warp with what it read, of which the first n groups
+ * are there. *nread grows by the lines read, alike in all lanes.
  */
-template <bool SEARCH, typename Target, class Visit>
-static __device__ __forceinline__ bool
-walk_lines(const Target *targets, Span list, uint64_t first, uint32_t nlines, unsigned long long *nread, Visit visit)
+template <class Read, class Look>
+static __device__ __forceinline__ void
+deal_lines(uint64_t first, uint32_t nlines, unsigned long long *nread, Read read, Look look)
 {
 	const uint32_t upto = running_sum(nlines);
 	const uint32_t nasked = __shfl_sync(FULL_WARP, upto, WARP_LANES - 1);
 	const uint64_t origin = first - (upto - nlines);	/* ask a of this lane is for line origin + a; may wrap */
-	bool		found = false;
 
 	for (uint32_t base = 0; base < nasked; base += LINE_UNROLL * WARP_LINES)
 	{
 		uint64_t	line[LINE_UNROLL];
-		uint4		piece[LINE_UNROLL];
+		decltype(read(first, true)) piece[LINE_UNROLL];
 
 #pragma unroll
 		for (uint32_t k = 0; k < LINE_UNROLL; k++)
@@ -261,16 +260,36 @@ walk_lines(const Target *targets, Span list, uint64_t first, uint32_t nlines, un
 				if (__shfl_sync(FULL_WARP, upto, asker + step - 1) <= ask)
 					asker += step;
 			line[k] = __shfl_sync(FULL_WARP, origin, asker) + ask;
-			piece[k] = make_uint4(0, 0, 0, 0);
-			if (ask < nasked)
-				piece[k] = read_piece(targets, line[k]);
+			piece[k] = read(line[k], ask < nasked);
 		}
 #pragma unroll
 		for (uint32_t k = 0; k < LINE_UNROLL; k++)
 			if (base + k * WARP_LINES < nasked)
-				found |= visit_lines<SEARCH, Target>(line[k], piece[k], nasked - base - k * WARP_LINES, list, visit);
+				look(line[k], piece[k], nasked - base - k * WARP_LINES);
 	}
 	*nread += nasked;
+}
+
+/*
+ * Deal lines on behalf of lists: look in each line for the entries of every lane's span `list`, so lanes whose lists
+ * share a line let one of them ask for it.
+ *
+ * visit(targets[PIECE], wanted) gets a lane's piece of a line and the bits of the entries to look at; it returns the
+ * bits of those that are hits. Get (when SEARCH) whether the own list had one.
+ */
+template <bool SEARCH, typename Target, class Visit>
+static __device__ __forceinline__ bool
+walk_lines(const Target *targets, Span list, uint64_t first, uint32_t nlines, unsigned long long *nread, Visit visit)
+{
+	bool		found = false;
+
+	deal_lines(first, nlines, nread,
+			   [&](uint64_t line, bool there) {
+		return there ? read_piece(targets, line) : make_uint4(0, 0, 0, 0);
+	},
+			   [&](uint64_t line, const uint4 &piece, uint32_t n) {
+		found |= visit_lines<SEARCH, Target>(line, piece, n, list, visit);
+	});
 	return found;
 }
 

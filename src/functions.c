@@ -32,6 +32,7 @@ PG_FUNCTION_INFO_V1(emogi_shortest_path);
 Datum
 emogi_version(PG_FUNCTION_ARGS)
 {
+	emogi_require_preload();
 	PG_RETURN_TEXT_P(cstring_to_text(EMOGI_VERSION));
 }
 

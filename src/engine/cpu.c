@@ -1,6 +1,7 @@
 /*
  * cpu.c: the engine of this machine's processor: one pool of threads, and which algorithm a Query asks for.
  */
+#include "cpu_algorithms.h"
 #include "cpu_bfs.h"
 #include "engine.h"
 #include "pool.h"
@@ -112,6 +113,18 @@ sources_exist(const EmogiGraph *graph, const EmogiQuery *query)
 	return true;
 }
 
+static EmogiCpuAlgorithm *const algorithms[EMOGI_NALGORITHMS] = {
+	[EMOGI_BFS] = emogi_cpu_bfs,
+	[EMOGI_SSSP] = emogi_cpu_sssp,
+	[EMOGI_SSWP] = emogi_cpu_sswp,
+	[EMOGI_SSNSP] = emogi_cpu_ssnsp,
+	[EMOGI_CC] = emogi_cpu_cc,
+	[EMOGI_PAGERANK] = emogi_cpu_pagerank,
+	[EMOGI_HEAT] = emogi_cpu_gather,
+	[EMOGI_CIRCUIT] = emogi_cpu_gather,
+	[EMOGI_NEURAL] = emogi_cpu_gather
+};
+
 /* Run a Query. */
 static EmogiStatus
 run_cpu(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
@@ -119,12 +132,9 @@ run_cpu(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *quer
 {
 	if (!sources_exist(graph, query))
 		return fail(EMOGI_BAD_INPUT, error, "a source is not a vertex of the graph");
-	switch (query->algorithm)
-	{
-		case EMOGI_BFS:
-			return emogi_cpu_bfs(state->pool, graph, query, result, control, error);
-	}
-	return fail(EMOGI_BAD_INPUT, error, "the cpu engine does not know this algorithm");
+	if ((unsigned int) query->algorithm >= EMOGI_NALGORITHMS)
+		return fail(EMOGI_BAD_INPUT, error, "the cpu engine does not know this algorithm");
+	return algorithms[query->algorithm] (state->pool, graph, query, result, control, error);
 }
 
 const EmogiEngine *

@@ -120,6 +120,8 @@ mark_edges(void *arg, int thread, int nthreads)
 {
 	DirectBuild *build = arg;
 	const EmogiEdges *edges = build->edges;
+	int64_t		buffer[2 * EDGES_PER_POLL];
+	const int64_t *keys;
 	uint64_t	c;
 
 	while ((c = emogi_job_take(&build->next, 1)) < edges->nchunks)
@@ -132,7 +134,8 @@ mark_edges(void *arg, int thread, int nthreads)
 
 			if (emogi_job_stopped(build->job))
 				return;
-			mark_keys(build->words, (uint64_t) edges->min_key, &chunk->edges[i].src, 2 * count);
+			keys = emogi_edge_keys(edges, chunk, i, count, buffer);
+			mark_keys(build->words, (uint64_t) edges->min_key, keys, 2 * count);
 		}
 		emogi_job_done(build->job, chunk->nedges);
 	}

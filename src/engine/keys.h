@@ -13,6 +13,22 @@
 /* Translate count <= EMOGI_KEYS_BATCH keys that occur among the edges into numbers. */
 extern void emogi_keys_numbers(const EmogiKeys *keys, const int64_t *key, uint32_t *number, size_t count);
 
+/* Get the keys of both ends of `count` edges of a chunk from `first` on, [2 * count]: in place, or copied to buffer. */
+static inline const int64_t *
+emogi_edge_keys(const EmogiEdges *edges, const EmogiEdgeChunk *chunk, uint64_t first, uint64_t count, int64_t *buffer)
+{
+	const EmogiWeightedEdge *weighted = (const EmogiWeightedEdge *) chunk->edges + first;
+
+	if (!edges->weighted)
+		return &chunk->edges[first].src;
+	for (uint64_t i = 0; i < count; i++)
+	{
+		buffer[2 * i] = weighted[i].src;
+		buffer[2 * i + 1] = weighted[i].dst;
+	}
+	return buffer;
+}
+
 /* Write the share `part` of nparts of ids[nvertices]. */
 extern void emogi_keys_write_ids(const EmogiKeys *keys, int64_t *ids, uint64_t part, uint64_t nparts);
 

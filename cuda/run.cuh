@@ -1,0 +1,90 @@
+/*
+ * run.cuh: one run of one algorithm: what all of them set up, count and time alike.
+ */
+#ifndef EMOGI_RUN_CUH
+#define EMOGI_RUN_CUH
+
+#include <stddef.h>
+
+#include "traverse.cuh"
+
+typedef uint32_t Target;
+
+/* A run. What it takes belongs to `memory` and `graph`, which emogi_run frees on every path. */
+typedef struct Run
+{
+	EmogiEngineState *state;
+	EmogiControl *control;
+	DeviceMemory memory;
+	PlacedGraph graph;
+	uint64_t	nvertices;		/* > 0 */
+	uint64_t	nwords;			/* of a bitmap over the vertices */
+	Step		step;
+	int			nblocks;		/* of kernels that read edges */
+	int			full_blocks;	/* of kernels that do not */
+} Run;
+
+/*
+ * What an algorithm is: a function that places the Graph, runs and fills the result; run_ms by start_clock and
+ * stop_clock. run->step is taken before it starts, all counters of the result are 0, the sources are vertices.
+ */
+typedef EmogiStatus (*RunAlgorithm) (Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+									 EmogiError *error);
+
+/* Check the input, run, free everything, whatever comes of it. */
+extern EmogiStatus emogi_run(EmogiEngineState *state, RunAlgorithm algorithm, const EmogiGraph *graph,
+							 const EmogiQuery *query, EmogiResult *result, EmogiControl *control, EmogiError *error);
+
+/* Place the Graph, and choose the grids for those kernels, which read `edge_bytes` of the Graph an edge. */
+extern EmogiStatus emogi_run_place(Run *run, const EmogiGraph *graph, const EmogiQuery *query, unsigned wants,
+								   const void *const *kernels, size_t nkernels, uint32_t edge_bytes,
+								   EmogiError *error);
+
+/* Zero what the device counts for one step, or everything that it counts. */
+extern EmogiStatus emogi_run_begin_step(Run *run, EmogiError *error);
+extern EmogiStatus emogi_run_clear(Run *run, EmogiError *error);
+
+/* Wait for the device and get what it has counted. */
+extern EmogiStatus emogi_run_read(Run *run, const Counters **counters, EmogiError *error);
+
+/* Time what runs between the two; stop waits for it, and adds to result->run_ms. */
+extern EmogiStatus emogi_run_start_clock(Run *run, EmogiError *error);
+extern EmogiStatus emogi_run_stop_clock(Run *run, EmogiResult *result, EmogiError *error);
+
+/* Copy an array to and from the device. */
+extern EmogiStatus emogi_run_send(Run *run, void *to, const void *from, uint64_t bytes, EmogiError *error);
+extern EmogiStatus emogi_run_fetch(Run *run, void *to, const void *from, uint64_t bytes, EmogiError *error);
+
+/* Add the lines and entries that the device counted to the result. */
+extern void emogi_run_account(const Run *run, const Counters *counters, EmogiResult *result);
+
+/* Bring kernels to the device. */
+extern EmogiStatus emogi_load_kernels(const void *const *kernels, size_t nkernels, EmogiError *error);
+
+#define LOAD_KERNELS(kernels) emogi_load_kernels(kernels, sizeof kernels / sizeof kernels[0], error)
+
+/* Algorithms: one RunAlgorithm each, and its load function, so that no run pays for it. */
+extern EmogiStatus emogi_cuda_bfs(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+								  EmogiError *error);
+extern EmogiStatus emogi_cuda_path(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+								   EmogiError *error);
+extern EmogiStatus emogi_cuda_ssnsp(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+									EmogiError *error);
+extern EmogiStatus emogi_cuda_cc(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+								 EmogiError *error);
+extern EmogiStatus emogi_cuda_gather(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+									 EmogiError *error);
+extern EmogiStatus emogi_cuda_bfs_load(EmogiError *error);
+extern EmogiStatus emogi_cuda_path_load(EmogiError *error);
+extern EmogiStatus emogi_cuda_ssnsp_load(EmogiError *error);
+extern EmogiStatus emogi_cuda_cc_load(EmogiError *error);
+extern EmogiStatus emogi_cuda_gather_load(EmogiError *error);
+
+/*
+ * BFS that leaves the levels on the device: (*level)[nvertices], taken from run->memory. Places the Graph, after all
+ * else that the caller takes. Fills the result's counters.
+ */
+extern EmogiStatus emogi_cuda_levels(Run *run, const EmogiGraph *graph, const EmogiQuery *query, unsigned wants,
+									 int64_t max_depth, int32_t **level, EmogiResult *result, EmogiError *error);
+
+#endif							/* EMOGI_RUN_CUH */

@@ -1,0 +1,345 @@
+/*
+ * ssnsp.cu: the number of shortest paths, by hops, from one or many sources.
+ *
+ * Returns level[nvertices], as BFS, and paths[nvertices]: 1 for a source, 0 = not reached, else the sum of the paths of
+ * the vertices one level above, once for each edge. Exact to 2^53, rounded beyond.
+ *
+ * Method. BFS gives the levels (bfs.cu). The vertices are then laid out by level, nearly ascending within one, by
+ * counting [1, the forward phase, turned into a pull]. Level by level each vertex sums over its backward list, 8 lanes a
+ * vertex, each with 16 bytes of a line; long lists are cut into slices whose sums are kept and then added in order.
+ * No sum depends on the order of the work, so two runs give the same bits. Levels need no barrier but that between
+ * kernels; the host only launches.
+ *
+ * Bytes, for n vertices: levels twice and 4 of order a vertex; each backward list of a reached vertex once, in lines; for
+ * each entry 4 random bytes of levels, and 8 of paths when it counts.
+ *
+ * [1] U. Brandes: A Faster Algorithm for Betweenness Centrality. Journal of Mathematical Sociology 25(2), 2001.
+ */
+#include <stdlib.h>
+
+#include "push.cuh"
+
+#define LEVELS_AHEAD 256		/* that the host launches before it looks at cancel */
+
+/* What the kernels share. All arrays in device memory. */
+typedef struct Counting
+{
+	int32_t    *level;			/* [nvertices] */
+	double	   *paths;			/* [nvertices] */
+	uint32_t   *order;			/* [nreached], vertices by level */
+	unsigned long long *cursor; /* [nlevels], where the next vertex of a level goes */
+	double	   *part;			/* [slices], the sum of each; see slice_capacity */
+} Counting;
+
+/* Call use(vertex, level, the lanes of the same level) by whole warps; level -1 for vertices that do not exist. */
+template <class Use>
+static __device__ __forceinline__ void
+by_level(const int32_t *level, uint64_t nvertices, Use use)
+{
+	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
+	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
+
+	for (uint64_t base = own - lane_number(); base < nvertices; base += nthreads)
+	{
+		const uint64_t vertex = base + lane_number();
+		const int32_t its = vertex < nvertices ? level[vertex] : -1;
+		const uint32_t alike = __match_any_sync(FULL_WARP, its);
+
+		use(vertex, its, alike);
+	}
+}
+
+/* Count the vertices of each level in `cursor`. Bytes: 4 a vertex. */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+count_levels(Counting counting, uint64_t nvertices)
+{
+	by_level(counting.level, nvertices, [&](uint64_t vertex, int32_t level, uint32_t alike) {
+		if (level >= 0 && (alike & lanes_below()) == 0)
+			atomicAdd(&counting.cursor[level], (unsigned long long) __popc(alike));
+	});
+}
+
+/* Lay the vertices out by level; those of a warp stay in order. Give the sources their one path. Bytes: 16 a vertex. */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+order_levels(Counting counting, uint64_t nvertices)
+{
+	by_level(counting.level, nvertices, [&](uint64_t vertex, int32_t level, uint32_t alike) {
+		unsigned long long slot = 0;
+
+		if (level >= 0 && (alike & lanes_below()) == 0)
+			slot = atomicAdd(&counting.cursor[level], (unsigned long long) __popc(alike));
+		slot = __shfl_sync(FULL_WARP, slot, __ffs(alike) - 1);
+		if (level >= 0)
+			counting.order[slot + __popc(alike & lanes_below())] = (uint32_t) vertex;
+		if (vertex < nvertices)
+			counting.paths[vertex] = level == 0 ? 1.0 : 0.0;
+	});
+}
+
+/* Sum over a span of entries the paths of those at level `above`: one span for each LINE_LANES lanes. */
+static __device__ __forceinline__ double
+sum_span(const Lists<Target> &lists, const Counting &counting, Span span, int32_t above)
+{
+	const uint64_t upto = span.start / ENTRIES + count_lines<Target>(span);
+	double		sum = 0;
+
+	for (uint64_t line = span.start / ENTRIES; line < upto; line++)
+	{
+		const uint4 piece = read_piece(lists.targets, line);
+		const uint32_t wanted = overlap<Target>(span, line) >> (lane_number() % LINE_LANES * PIECE);
+		Target		target[PIECE];
+
+		memcpy(target, &piece, sizeof target);
+#pragma unroll
+		for (uint32_t j = 0; j < PIECE; j++)
+			if ((wanted >> j & 1) && __ldg(&counting.level[target[j]]) == above)
+				sum += counting.paths[target[j]];
+	}
+	return sum;
+}
+
+/* Add over the lanes that share a line. */
+static __device__ __forceinline__ double
+line_sum(double value)
+{
+#pragma unroll
+	for (uint32_t step = LINE_LANES / 2; step > 0; step /= 2)
+		value += __shfl_xor_sync(FULL_WARP, value, step);
+	return value;
+}
+
+/*
+ * Count the paths of order[first .. first + count - 1], all at level above + 1, but for long lists, which are queued: 32
+ * vertices a warp, four at a time. Bytes: 4 of order, 16 of offsets and 8 of paths a vertex; the lines of its list,
+ * and for each entry 4 to 12.
+ */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+count_paths(Lists<Target> lists, Counting counting, uint64_t first, uint64_t count, int32_t above, Step step)
+{
+	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
+	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
+	unsigned long long nread = 0;
+	unsigned long long entries = 0;
+
+	for (uint64_t base = own - lane_number(); base < count; base += nthreads)
+	{
+		const bool	there = base + lane_number() < count;
+		const uint32_t vertex = there ? counting.order[first + base + lane_number()] : 0;
+		Span		list = {0, 0};
+		uint64_t	nlines;
+		bool		cut;
+
+		if (__any_sync(FULL_WARP, lane_number() == 0 && must_leave(step)))
+			break;
+		if (there)
+			list = Span{__ldg(&lists.offsets[vertex]), __ldg(&lists.offsets[(uint64_t) vertex + 1])};
+		nlines = count_lines<Target>(list);
+		cut = nlines > SLICE_LINES;
+		queue_slices(step, cut, vertex, nlines, 0);
+		entries += list.end - list.start;
+		nread += nlines;
+		for (uint32_t lane = lane_number() / LINE_LANES; lane < WARP_LANES; lane += WARP_LINES)
+		{
+			const bool	counts = __shfl_sync(FULL_WARP, there && !cut, lane);
+			const uint32_t its_vertex = __shfl_sync(FULL_WARP, vertex, lane);
+			const Span	span = {__shfl_sync(FULL_WARP, list.start, lane), __shfl_sync(FULL_WARP, list.end, lane)};
+			const double sum = line_sum(counts ? sum_span(lists, counting, span, above) : 0);
+
+			if (counts && lane_number() % LINE_LANES == 0)
+				counting.paths[its_vertex] = sum;
+		}
+	}
+	block_add(&step.counters->lines, nread);
+	block_add(&step.counters->entries, entries);
+}
+
+/* Sum the slices of long lists, each by a warp: four quarters of its lines. Bytes: as count_paths. */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+count_slices(Lists<Target> lists, Counting counting, int32_t above, Step step)
+{
+	const uint64_t nslices = step.counters->nslices;
+	const uint64_t nwarps = (uint64_t) gridDim.x * BLOCK_WARPS;
+
+	for (uint64_t i = ((uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x) / WARP_LANES; i < nslices; i += nwarps)
+	{
+		const Slice slice = step.slices[i];
+		const Span	whole = {__ldg(&lists.offsets[slice.vertex]), __ldg(&lists.offsets[(uint64_t) slice.vertex + 1])};
+		uint64_t	first;
+		const uint32_t nlines = open_slice(slice, whole, &first);
+		const uint32_t quarter = (nlines + WARP_LINES - 1) / WARP_LINES;
+		const uint32_t done = lane_number() / LINE_LANES * quarter;
+		const uint32_t own = done >= nlines ? 0 : nlines - done < quarter ? nlines - done : quarter;
+		double		sum;
+
+		if (__any_sync(FULL_WARP, lane_number() == 0 && must_leave(step)))
+			break;
+		sum = own > 0 ? sum_span(lists, counting, clip_slice(whole, first + done, own), above) : 0;
+#pragma unroll
+		for (uint32_t lanes = WARP_LANES / 2; lanes > 0; lanes /= 2)
+			sum += __shfl_xor_sync(FULL_WARP, sum, lanes);
+		if (lane_number() == 0)
+			counting.part[i] = sum;
+	}
+}
+
+/* Add the slices of each long list in order, each list by a warp, and empty the queue. Bytes: 16 a slice. */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+add_slices(Lists<Target> lists, Counting counting, Step step)
+{
+	const uint64_t nslices = step.counters->nslices;
+	const uint64_t nwarps = (uint64_t) gridDim.x * BLOCK_WARPS;
+
+	for (uint64_t i = ((uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x) / WARP_LANES; i < nslices; i += nwarps)
+	{
+		const Slice slice = step.slices[i];
+		const Span	list = {__ldg(&lists.offsets[slice.vertex]), __ldg(&lists.offsets[(uint64_t) slice.vertex + 1])};
+		const uint64_t its_slices = (count_lines<Target>(list) + SLICE_LINES - 1) / SLICE_LINES;
+		double		sum = 0;
+
+		if (slice.index > 0)
+			continue;			/* the first stands for all; the others follow it in the queue */
+		for (uint64_t k = lane_number(); k < its_slices; k += WARP_LANES)
+			sum += counting.part[i + k];
+#pragma unroll
+		for (uint32_t lanes = WARP_LANES / 2; lanes > 0; lanes /= 2)
+			sum += __shfl_xor_sync(FULL_WARP, sum, lanes);
+		if (lane_number() == 0)
+			counting.paths[slice.vertex] = sum;
+	}
+}
+
+/* Say whether any list is cut into slices. Bytes: 8 a vertex. */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+survey_slices(const uint64_t *offsets, uint64_t nvertices, Counters *counters)
+{
+	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
+	unsigned long long cut = 0;
+
+	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < nvertices; v += nthreads)
+		cut += count_lines<Target>(Span{offsets[v], offsets[v + 1]}) > SLICE_LINES;
+	block_add(&counters->claimed, cut);
+}
+
+static const void *const kernels[] = {
+	(const void *) count_paths, (const void *) count_slices, (const void *) add_slices, (const void *) count_levels,
+	(const void *) order_levels, (const void *) survey_slices
+};
+
+EmogiStatus
+emogi_cuda_ssnsp_load(EmogiError *error)
+{
+	return LOAD_KERNELS(kernels);
+}
+
+/* Turn counts into the places where levels begin, on the host: ends[level] is where the next one begins. */
+static EmogiStatus
+place_levels(Run *run, const Counting *counting, uint64_t *ends, uint32_t nlevels, EmogiError *error)
+{
+	uint64_t	sum = 0;
+
+	TRY(emogi_run_fetch(run, ends, counting->cursor, nlevels * sizeof *ends, error));
+	for (uint32_t level = 0; level < nlevels; level++)
+	{
+		const uint64_t count = ends[level];
+
+		ends[level] = sum;
+		sum += count;
+	}
+	TRY(emogi_run_send(run, counting->cursor, ends, nlevels * sizeof *ends, error));
+	for (uint32_t level = 0; level + 1 < nlevels; level++)
+		ends[level] = ends[level + 1];
+	if (nlevels > 0)
+		ends[nlevels - 1] = sum;
+	return EMOGI_OK;
+}
+
+/* Count the paths of one level. */
+static EmogiStatus
+count_level(Run *run, const Counting *counting, uint64_t first, uint64_t count, int32_t above, bool cuts,
+			EmogiError *error)
+{
+	const uint64_t wanted = (count + BLOCK_THREADS - 1) / BLOCK_THREADS;
+	const int	nblocks = wanted < (uint64_t) run->nblocks ? (int) wanted : run->nblocks;
+	cudaStream_t stream = run->state->stream;
+
+	if (cuts)
+		TRY(emogi_run_begin_step(run, error));
+	CUDA_LAUNCH(count_paths, nblocks, BLOCK_THREADS, stream, run->graph.backward, *counting, first, count, above,
+				run->step);
+	if (cuts)
+	{
+		CUDA_LAUNCH(count_slices, run->nblocks, BLOCK_THREADS, stream, run->graph.backward, *counting, above, run->step);
+		CUDA_LAUNCH(add_slices, run->nblocks, BLOCK_THREADS, stream, run->graph.backward, *counting, run->step);
+	}
+	return EMOGI_OK;
+}
+
+/* Lay the vertices out and count, level by level. `ends` is room for nlevels numbers. */
+static EmogiStatus
+count_all(Run *run, const Counting *counting, uint64_t *ends, uint32_t nlevels, EmogiError *error)
+{
+	cudaStream_t stream = run->state->stream;
+	const Counters *counters;
+	bool		cuts;
+
+	CUDA_TRY(cudaMemsetAsync(counting->cursor, 0, nlevels * sizeof *counting->cursor, stream));
+	TRY(emogi_run_clear(run, error));
+	CUDA_LAUNCH(survey_slices, run->full_blocks, BLOCK_THREADS, stream, run->graph.backward.offsets, run->nvertices,
+				run->step.counters);
+	TRY(emogi_run_read(run, &counters, error));
+	cuts = counters->claimed > 0;
+	CUDA_LAUNCH(count_levels, run->full_blocks, BLOCK_THREADS, stream, *counting, run->nvertices);
+	TRY(place_levels(run, counting, ends, nlevels, error));
+	CUDA_LAUNCH(order_levels, run->full_blocks, BLOCK_THREADS, stream, *counting, run->nvertices);
+	for (uint32_t level = 1; level < nlevels; level++)
+	{
+		run->control->level = level;
+		TRY(count_level(run, counting, ends[level - 1], ends[level] - ends[level - 1], (int32_t) level - 1, cuts,
+						error));
+		if (level % LEVELS_AHEAD == 0)
+			TRY(emogi_cuda_wait(run->state, run->control, error));
+	}
+	return EMOGI_OK;
+}
+
+/* Count between start and stop of the clock. */
+static EmogiStatus
+count_timed(Run *run, const Counting *counting, uint32_t nlevels, EmogiResult *result, EmogiError *error)
+{
+	uint64_t   *ends = (uint64_t *) malloc((nlevels > 0 ? nlevels : 1) * sizeof *ends);
+	EmogiStatus status;
+
+	if (ends == NULL)
+		return emogi_fail(error, EMOGI_NO_MEMORY, "out of memory", "%u levels", nlevels);
+	status = emogi_run_start_clock(run, error);
+	if (status == EMOGI_OK)
+		status = count_all(run, counting, ends, nlevels, error);
+	if (status == EMOGI_OK)
+		status = emogi_run_stop_clock(run, result, error);
+	if (status != EMOGI_OK)
+		(void) cudaStreamSynchronize(run->state->stream);	/* a copy may be on its way to `ends` */
+	free(ends);
+	return status;
+}
+
+EmogiStatus
+emogi_cuda_ssnsp(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiError *error)
+{
+	Counting	counting = {};
+	const Counters *counters;
+
+	if (graph->backward.offsets == NULL)
+		return emogi_fail(error, EMOGI_BAD_INPUT, "counting shortest paths needs the graph's backward orientation",
+						  "the graph has forward alone");
+	TRY(take_array(&run->memory, &counting.paths, run->nvertices, "paths", error));
+	TRY(take_array(&run->memory, &counting.order, run->nvertices, "order of vertices", error));
+	TRY(take_array(&run->memory, &counting.cursor, run->nvertices, "levels' places", error));
+	TRY(take_array(&run->memory, &counting.part, slice_capacity(graph->backward.nedges, ENTRIES), "sums of slices",
+				   error));
+	TRY(emogi_cuda_levels(run, graph, query, PLACE_BACKWARD_SURELY, -1, &counting.level, result, error));
+	TRY(count_timed(run, &counting, result->nlevels, result, error));
+	TRY(emogi_run_read(run, &counters, error));
+	emogi_run_account(run, counters, result);
+	TRY(emogi_run_fetch(run, result->level, counting.level, run->nvertices * sizeof *counting.level, error));
+	return emogi_run_fetch(run, result->paths, counting.paths, run->nvertices * sizeof *counting.paths, error);
+}

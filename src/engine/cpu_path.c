@@ -1,0 +1,364 @@
+/*
+ * cpu_path.c: best paths by the threads of a pool: SSSP (shortest by weight) and SSWP (widest).
+ *
+ * Fills distance[nvertices]: the distance from the nearest source, +inf = not reached (or beyond max_distance); or the
+ * width of the widest path, +inf at the sources, -1 = not reached. The answer is the fixpoint that every order of work
+ * finds (algebra.h), bit for bit.
+ *
+ * Delta-stepping [1] with the bins of each thread apart and bins fused over rounds [2]. Work is sorted by value
+ * into bins; all threads empty the lowest together, round by round, until nothing more falls into it; then the next.
+ * The width of a bin trades work done twice against work for many threads. What lies beyond the last bin waits in a
+ * far bin, from which the bins are filled again when they are empty, so that any range of distances will do; if nearly
+ * all of it stays far, bins become wider. Light and heavy edges are not told apart: with short lists the second
+ * look costs more than it saves.
+ *
+ * Widest paths have no sum to cut at equal steps: their bins are cut at the quantiles of the weights.
+ *
+ * Without weights both are a breadth-first search.
+ *
+ * Parameters: the width of a bin is DELTA_SHARE of the mean weight times 1 + 32 / mean degree.
+ *
+ * [1] U. Meyer, P. Sanders. Delta-stepping: a parallelizable shortest path algorithm. J. Algorithms 49(1), 2003. Section 2.
+ * [2] Y. Zhang et al. Optimizing Ordered Graph Algorithms with GraphIt. CGO 2020. Section 3.3 (bucket fusion).
+ */
+#include "cpu_path.h"
+
+#include "algebra.h"
+#include "cpu_algorithms.h"
+#include "cpu_bfs.h"
+
+#include <stdlib.h>
+
+#define SAMPLES 4096			/* weights that are looked at to choose the bins */
+#define DELTA_SHARE 0.25
+#define LEAST_DELTA 1e-300
+#define MOST_DELTA 1e300
+#define ALONE_ITEMS 32			/* a round with fewer is made by the caller alone */
+#define HUB_ENTRIES 32768		/* as many hubs as lists of this length are expected in a round */
+#define CONVERT_AT_ONCE 16384
+
+/* Order doubles for qsort: descending. */
+static int
+compare_descending(const void *a, const void *b)
+{
+	double		x = *(const double *) a,
+				y = *(const double *) b;
+
+	return (x < y) - (x > y);
+}
+
+/* Take finite weights, spread evenly over all; get how many. */
+static uint64_t
+sample_weights(const EmogiPath *path, double *samples)
+{
+	uint64_t	nedges = path->lists.nedges;
+	uint64_t	step = nedges / SAMPLES + 1;
+	uint64_t	count = 0;
+
+	for (uint64_t i = 0; i < nedges; i += step)
+	{
+		double		weight = emogi_weight(path->lists.weights, path->weight_type, i);
+
+		if (weight < (double) INFINITY)
+			samples[count++] = weight;
+	}
+	return count;
+}
+
+/* Set the width of a bin, within what divides. */
+static void
+set_delta(EmogiPath *path, double delta)
+{
+	if (!(delta >= LEAST_DELTA))
+		delta = LEAST_DELTA;
+	path->per_bin = 1.0 / (delta <= MOST_DELTA ? delta : MOST_DELTA);
+}
+
+/* Choose the bins: their width (SSSP), or their limits (SSWP). */
+static void
+choose_bins(EmogiPath *path)
+{
+	double		samples[SAMPLES];
+	uint64_t	count = sample_weights(path, samples);
+	double		degree = (double) path->lists.nedges / (double) path->nvertices;
+	double		mean = 0.0;
+
+	if (path->widest)
+	{
+		qsort(samples, count, sizeof(double), compare_descending);
+		for (uint64_t b = 1; b < EMOGI_NBINS && count > 0; b++)
+		{
+			double		limit = samples[b * count / EMOGI_NBINS];
+
+			if (path->nlimits == 0 || limit < path->limits[path->nlimits - 1])
+				path->limits[path->nlimits++] = limit;
+		}
+		return;
+	}
+	for (uint64_t i = 0; i < count; i++)
+		mean += samples[i] / (double) count;
+	set_delta(path, mean > 0.0 ? mean * DELTA_SHARE * (1.0 + 32.0 / degree) : 1.0);
+}
+
+/* Take the blocks of the current bin off all threads into the round; gets the number of items, 0 without memory too. */
+static uint64_t
+open_round(EmogiPath *path, int nthreads)
+{
+	uint64_t	nitems = 0;
+
+	path->nround = 0;
+	path->nhubs = 0;
+	for (int t = 0; t < nthreads; t++)
+	{
+		EmogiBinBlock *block = path->bins[t].top[path->bin];
+
+		for (; block != NULL; block = block->below)
+		{
+			if (path->nround == path->round_room)
+			{
+				uint64_t	room = path->round_room * 2 + 64;
+				EmogiBinBlock **larger = realloc(path->round, room * sizeof(*larger));
+
+				if (larger == NULL)
+				{
+					emogi_job_fail(&path->run.job, EMOGI_NO_MEMORY);
+					return 0;
+				}
+				path->round = larger;
+				path->round_room = room;
+			}
+			path->round[path->nround++] = block;
+			nitems += block->count;
+		}
+		path->bins[t].top[path->bin] = NULL;
+	}
+	return nitems;
+}
+
+/* Give the emptied blocks of the round back, to each thread its share. */
+static void
+close_round(EmogiPath *path, int nthreads)
+{
+	for (uint64_t i = 0; i < path->nround; i++)
+		emogi_bins_keep(&path->bins[i % (uint64_t) nthreads], path->round[i]);
+}
+
+/* Tell how far the search is. */
+static void
+report(EmogiPath *path, int nthreads)
+{
+	uint64_t	nreached = 0;
+
+	for (int t = 0; t < nthreads; t++)
+		nreached += path->tally[t].nreached;
+	path->run.job.control->done = nreached;
+	path->run.job.control->level = path->run.result->nlevels;
+	path->run.result->nreached = nreached;
+}
+
+/* Empty the current bin, round by round; false when the job has stopped. */
+static bool
+empty_bin(EmogiPath *path, int nthreads)
+{
+	uint64_t	nitems;
+
+	while ((nitems = open_round(path, nthreads)) > 0)
+	{
+		if (!emogi_run_step(&path->run, emogi_path_walk, path, nitems < ALONE_ITEMS) ||
+			(path->nhubs > 0 && !emogi_run_step(&path->run, emogi_path_walk_hubs, path, false)))
+			return false;
+		close_round(path, nthreads);
+		path->run.result->nlevels++;
+		report(path, nthreads);
+	}
+	return !emogi_job_stopped(&path->run.job);
+}
+
+/* Fill the bins from the far one; false when nothing is there or the job has stopped. */
+static bool
+refill_bins(EmogiPath *path, int nthreads)
+{
+	double		nearest = path->none;
+	uint64_t	nfar = 0,
+				nnear = 0;
+
+	for (int t = 0; t < nthreads; t++)
+	{
+		path->tally[t].nearest = path->none;
+		path->tally[t].nfar = path->tally[t].nnear = 0;
+	}
+	if (path->widest || !emogi_run_step(&path->run, emogi_path_find_nearest, path, false))
+		return false;
+	for (int t = 0; t < nthreads; t++)
+		nearest = path->tally[t].nearest < nearest ? path->tally[t].nearest : nearest;
+	if (nearest == path->none)
+		return false;
+	path->base = nearest;
+	if (path->too_narrow)
+		set_delta(path, 2.0 / path->per_bin);
+	if (!emogi_run_step(&path->run, emogi_path_sort_far, path, false))
+		return false;
+	for (int t = 0; t < nthreads; t++)
+	{
+		nfar += path->tally[t].nfar;
+		nnear += path->tally[t].nnear;
+	}
+	path->too_narrow = nfar / 8 > nnear;
+	return true;
+}
+
+/* Search from the sources; false when the job has stopped. */
+static bool
+search(EmogiPath *path, const EmogiQuery *query, int nthreads)
+{
+	double		at_source = path->widest ? (double) INFINITY : 0.0;
+
+	if (!emogi_run_step(&path->run, emogi_path_clear, path, false))
+		return false;
+	for (uint64_t i = 0; i < query->nsources; i++)
+	{
+		if (!emogi_path_enter(path, query->sources[i], at_source))
+			emogi_job_fail(&path->run.job, EMOGI_NO_MEMORY);
+		if (i % EMOGI_RUN_POLL == 0 && emogi_job_stopped(&path->run.job))
+			return false;
+	}
+	report(path, nthreads);
+	do
+	{
+		for (path->bin = 0; path->bin < EMOGI_NBINS; path->bin++)
+		{
+			if (!empty_bin(path, nthreads))
+				return false;
+		}
+	} while (refill_bins(path, nthreads));
+	return !emogi_job_stopped(&path->run.job);
+}
+
+/* Get the scratch memory; false when there is none. */
+static bool
+open_path(EmogiPath *path, int nthreads)
+{
+	path->hub_room = path->lists.nedges / HUB_ENTRIES + 1;
+	path->hubs = emogi_run_scratch(&path->run, path->hub_room, sizeof(EmogiPathHub));
+	path->bins = emogi_run_scratch(&path->run, (uint64_t) nthreads, sizeof(EmogiBins));
+	path->tally = emogi_run_scratch(&path->run, (uint64_t) nthreads, sizeof(EmogiPathTally));
+	return !emogi_job_stopped(&path->run.job);
+}
+
+/* Run a search over weighted lists. */
+static EmogiStatus
+run_weighted(EmogiPath *path, EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+			 EmogiControl *control, EmogiError *error)
+{
+	int			nthreads = emogi_pool_size(pool);
+
+	emogi_run_begin(&path->run, pool, graph, graph->nvertices, result, control, error, "best paths");
+	path->lists = graph->forward;
+	path->weight_type = graph->weight_type;
+	path->nvertices = graph->nvertices;
+	path->value = result->distance;
+	if (open_path(path, nthreads))
+	{
+		if (graph->forward.nedges > 0)
+			choose_bins(path);
+		search(path, query, nthreads);
+		for (int t = 0; t < nthreads; t++)
+		{
+			result->edges_traversed += path->tally[t].looked;
+			emogi_bins_free(&path->bins[t]);
+		}
+	}
+	free(path->round);
+	return emogi_run_end(&path->run);
+}
+
+/* What turns levels into values. */
+typedef struct Conversion
+{
+	EmogiCpuRun run;
+	uint64_t	nvertices;
+	bool		widest;
+	const int32_t *level;		/* [nvertices] */
+	double	   *value;			/* [nvertices] */
+} Conversion;
+
+/* Turn levels into values: distances in edges of weight 1, or widths of 1. */
+static void
+convert_levels(void *arg, int thread, int nthreads)
+{
+	Conversion *conversion = arg;
+	bool		widest = conversion->widest;
+	uint64_t	v;
+
+	while (!emogi_job_stopped(&conversion->run.job) &&
+		   (v = emogi_job_take(&conversion->run.next, CONVERT_AT_ONCE)) < conversion->nvertices)
+	{
+		uint64_t	end = emogi_run_chunk_end(v, CONVERT_AT_ONCE, conversion->nvertices);
+
+		for (; v < end; v++)
+		{
+			int32_t		level = conversion->level[v];
+
+			if (level < 0)
+				conversion->value[v] = widest ? -1.0 : (double) INFINITY;
+			else if (widest)
+				conversion->value[v] = level == 0 ? (double) INFINITY : 1.0;
+			else
+				conversion->value[v] = (double) level;
+		}
+	}
+}
+
+/* Run a search over lists without weights: breadth-first. */
+static EmogiStatus
+run_unweighted(bool widest, EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+			   EmogiControl *control, EmogiError *error)
+{
+	Conversion	conversion = {.nvertices = graph->nvertices, .widest = widest};
+	EmogiQuery	by_hops = *query;
+	EmogiResult levels = {0};
+	EmogiStatus status = EMOGI_OK;
+
+	emogi_run_begin(&conversion.run, pool, graph, graph->nvertices, result, control, error, "best paths");
+	conversion.value = result->distance;
+	conversion.level = levels.level = emogi_run_scratch(&conversion.run, graph->nvertices, sizeof(int32_t));
+	by_hops.algorithm = EMOGI_BFS;
+	by_hops.max_depth = -1;
+	if (!widest && query->max_distance < (double) EMOGI_MAX_VERTICES)
+		by_hops.max_depth = (int64_t) query->max_distance;
+	if (!widest && !(query->max_distance >= 0.0))
+		by_hops.nsources = 0;
+	if (conversion.level != NULL)
+		status = emogi_cpu_bfs(pool, graph, &by_hops, &levels, control, error);
+	if (status == EMOGI_OK && emogi_run_step(&conversion.run, convert_levels, &conversion, false))
+	{
+		result->nreached = levels.nreached;
+		result->nlevels = levels.nlevels;
+		result->edges_traversed = levels.edges_traversed;
+	}
+	if (status != EMOGI_OK)
+		emogi_job_fail(&conversion.run.job, status);
+	return emogi_run_end(&conversion.run);
+}
+
+EmogiStatus
+emogi_cpu_sssp(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+			   EmogiControl *control, EmogiError *error)
+{
+	EmogiPath	path = {.none = (double) INFINITY, .bound = query->max_distance, .per_bin = 1.0};
+
+	if (graph->weight_type == EMOGI_WEIGHT_NONE)
+		return run_unweighted(false, pool, graph, query, result, control, error);
+	return run_weighted(&path, pool, graph, query, result, control, error);
+}
+
+EmogiStatus
+emogi_cpu_sswp(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+			   EmogiControl *control, EmogiError *error)
+{
+	EmogiPath	path = {.widest = true, .none = -1.0};
+
+	if (graph->weight_type == EMOGI_WEIGHT_NONE)
+		return run_unweighted(true, pool, graph, query, result, control, error);
+	return run_weighted(&path, pool, graph, query, result, control, error);
+}

@@ -1,0 +1,200 @@
+/*
+ * test_path.c: the cpu engine's distances and widths are the fixpoint that a naive search finds, bit for bit.
+ */
+#include "algebra.h"
+#include "engines.h"
+#include "verify.h"
+
+#define NRANDOM 220
+#define MAX_SOURCES 40
+#define QUERIES 3
+
+/* Fill value[nvertices] by the definition: a queue of vertices whose value has become better. Gets how many are reached. */
+static uint64_t
+oracle_path(const EmogiGraph *graph, const EmogiQuery *query, double *value)
+{
+	bool		widest = query->algorithm == EMOGI_SSWP;
+	double		none = widest ? -1.0 : (double) INFINITY;
+	uint64_t	n = graph->nvertices;
+	uint32_t   *queue = malloc((n + 1) * sizeof(uint32_t));
+	bool	   *queued = calloc(n + 1, sizeof(bool));
+	uint64_t	head = 0,
+				count = 0,
+				nreached = 0;
+
+	for (uint64_t v = 0; v < n; v++)
+		value[v] = none;
+	for (uint64_t i = 0; i < query->nsources; i++)
+	{
+		uint32_t	s = query->sources[i];
+
+		if (!widest && !(query->max_distance >= 0.0))
+			break;
+		value[s] = widest ? (double) INFINITY : 0.0;
+		if (!queued[s])
+			queue[count++] = s;
+		queued[s] = true;
+	}
+	while (count > 0)
+	{
+		uint32_t	u = queue[head];
+
+		head = (head + 1) % (n + 1);
+		count--;
+		queued[u] = false;
+		for (uint64_t i = graph->forward.offsets[u]; i < graph->forward.offsets[u + 1]; i++)
+		{
+			double		weight = emogi_weight(graph->forward.weights, graph->weight_type, i);
+			uint32_t	v = graph->forward.targets[i];
+			double		offer = widest ? (weight < value[u] ? weight : value[u]) : value[u] + weight;
+
+			if (isinf(weight) || (widest ? !(offer > value[v]) : !(offer < value[v] && offer <= query->max_distance)))
+				continue;
+			value[v] = offer;
+			if (!queued[v])
+				queue[(head + count++) % (n + 1)] = v;
+			queued[v] = true;
+		}
+	}
+	for (uint64_t v = 0; v < n; v++)
+		nreached += value[v] != none;
+	free(queue);
+	free(queued);
+	return nreached;
+}
+
+/* Ask one query of every engine. */
+static void
+check_query(const char *name, const EmogiGraph *graph, const EmogiQuery *query)
+{
+	size_t		bytes = graph->nvertices * sizeof(double);
+	double	   *expected = malloc(bytes + 8);
+	double	   *value = malloc(bytes + 8);
+	uint64_t	nreached = oracle_path(graph, query, expected);
+
+	for (int e = 0; e < NENGINES; e++)
+	{
+		EmogiResult result = {.distance = value};
+		EmogiControl control = {0};
+		EmogiError	error = {{0}, {0}};
+		EmogiStatus status;
+
+		memset(value, 0x55, bytes + 8);
+		status = engine->run(states[e], graph, query, &result, &control, &error);
+		CHECK(status == EMOGI_OK, "%s: status %d", name, status);
+		CHECK(memcmp(value, expected, bytes) == 0, "%s: algorithm %d, engine %d, %llu sources, bound %g", name,
+			  query->algorithm, e, (unsigned long long) query->nsources, query->max_distance);
+		CHECK(((unsigned char *) value)[bytes] == 0x55, "%s: wrote beyond the end", name);
+		CHECK(result.distance == value && result.nreached == nreached, "%s: algorithm %d reached %llu, not %llu", name,
+			  query->algorithm, (unsigned long long) result.nreached, (unsigned long long) nreached);
+		CHECK(emogi_verify(graph, query, &result, &error), "%s: %s", name, error.message);
+	}
+	free(expected);
+	free(value);
+}
+
+/* Ask queries of a Graph. */
+static void
+check_graph(const char *name, const EmogiGraph *graph, uint64_t seed)
+{
+	static const double bounds[] = {INFINITY, INFINITY, 0.0, 3.0, 100.5, 1e5, 1e300, -1.0};
+	uint32_t	sources[MAX_SOURCES] = {0};
+
+	for (uint64_t i = 0; i < QUERIES; i++)
+	{
+		EmogiQuery	query = {.algorithm = EMOGI_SSSP, .sources = sources, .nsources = 1, .max_distance = INFINITY};
+
+		if (i == 2)
+			query.nsources = emogi_random(seed, i) % MAX_SOURCES;
+		if (graph->nvertices == 0)
+			query.nsources = 0;
+		for (uint64_t s = 0; s < query.nsources && i > 0; s++)
+			sources[s] = (uint32_t) (emogi_random(seed, 100 * i + s) % graph->nvertices);
+		if (i > 0)
+			query.max_distance = bounds[emogi_random(seed, 50 + i) % (sizeof(bounds) / sizeof(bounds[0]))];
+		check_query(name, graph, &query);
+		query.algorithm = EMOGI_SSWP;
+		check_query(name, graph, &query);
+	}
+}
+
+/* Graphs that are large enough for every thread, in few bins and in many. */
+static void
+check_large(int kind)
+{
+	EmogiShape	shape = {.name = "large", .nedges = 300000, .edges = malloc(300000 * sizeof(EmogiEdge))};
+
+	for (uint64_t i = 0; i < shape.nedges; i++)
+	{
+		uint64_t	a = emogi_random(5, 2 * i) % 30000;
+
+		shape.edges[i] = (EmogiEdge) {(int64_t) (a * a / 30000), (int64_t) (emogi_random(5, 2 * i + 1) % 30000)};
+	}
+	engines_check_graph(&shape, kind, EMOGI_OUT, false, (uint64_t) kind, check_graph);
+	engines_check_graph(&shape, kind, EMOGI_BOTH, false, (uint64_t) kind, check_graph);
+	emogi_shape_free(&shape);
+}
+
+/* A verifier that accepts anything would hide everything: break right answers and see them refused. */
+static void
+check_verifier(const char *name, const EmogiGraph *graph, uint64_t seed)
+{
+	double	   *value = malloc((graph->nvertices + 1) * sizeof(double));
+	uint32_t	source = 0;
+	EmogiQuery	query = {.algorithm = EMOGI_SSSP, .nsources = 1, .sources = &source, .max_distance = INFINITY};
+	EmogiResult result = {.distance = value};
+	EmogiControl control = {0};
+	EmogiError	error;
+
+	for (int widest = 0; widest < 2; widest++)
+	{
+		query.algorithm = widest ? EMOGI_SSWP : EMOGI_SSSP;
+		engine->run(states[0], graph, &query, &result, &control, &error);
+		CHECK(emogi_verify(graph, &query, &result, &error), "%s: %s", name, error.message);
+		for (uint64_t v = 0; v < graph->nvertices; v += graph->nvertices / 5 + 1)
+		{
+			double		before = value[v];
+
+			value[v] = before == 0.5 ? 0.25 : 0.5;
+			CHECK(!emogi_verify(graph, &query, &result, &error), "%s: accepts %g of %g", name, value[v], before);
+			value[v] = before;
+		}
+		result.nreached++;
+		CHECK(!emogi_verify(graph, &query, &result, &error), "%s: accepts nreached", name);
+	}
+	free(value);
+}
+
+/* A long chain: a level an edge, and canceled half of the way. */
+static void
+check_chain(const char *name, const EmogiGraph *graph, uint64_t seed)
+{
+	uint32_t	source = 0;
+	EmogiQuery	query = {.algorithm = EMOGI_SSSP, .nsources = 1, .sources = &source, .max_distance = INFINITY};
+	EmogiResult result = {.distance = malloc(graph->nvertices * sizeof(double))};
+
+	engines_check_cancel(name, graph, &query, result);
+	query.algorithm = EMOGI_SSWP;
+	engines_check_cancel(name, graph, &query, result);
+	free(result.distance);
+}
+
+int
+main(void)
+{
+	EmogiShape	shape;
+	EmogiShape	chain = engines_chain(4000000);
+
+	engines_open();
+	engines_check_shapes(NRANDOM, NAIVE_KINDS, check_graph);
+	for (int kind = 1; kind < NAIVE_KINDS; kind++)
+		check_large(kind);
+	if (!emogi_shape_random(40, &shape))
+		abort();
+	engines_check_graph(&shape, 1, EMOGI_BOTH, false, 1, check_verifier);
+	emogi_shape_free(&shape);
+	engines_check_graph(&chain, 1, EMOGI_OUT, false, 1, check_chain);
+	emogi_shape_free(&chain);
+	engines_close();
+	return check_report("test_path");
+}

@@ -1,0 +1,186 @@
+/*
+ * test_ssnsp.c: the cpu engine counts shortest paths as a naive search does, and never wraps.
+ */
+#include "engines.h"
+#include "oracle.h"
+#include "verify.h"
+
+#include <float.h>
+
+#define NRANDOM 200
+#define MAX_SOURCES 40
+#define QUERIES 3
+
+/* Fill level and paths by the definition: a queue that is walked in order, in long double, rounded at the end. */
+static void
+oracle_ssnsp(const EmogiGraph *graph, const EmogiQuery *query, int32_t *level, long double *paths)
+{
+	const EmogiAdjacency *forward = &graph->forward;
+	int32_t		highest = -1;
+
+	oracle_bfs(graph, query, level);
+	for (uint64_t v = 0; v < graph->nvertices; v++)
+	{
+		paths[v] = level[v] == 0 ? 1.0L : 0.0L;
+		highest = level[v] > highest ? level[v] : highest;
+	}
+	for (int32_t d = 0; d < highest; d++)
+	{
+		for (uint64_t u = 0; u < graph->nvertices; u++)
+		{
+			for (uint64_t i = forward->offsets[u]; level[u] == d && i < forward->offsets[u + 1]; i++)
+				paths[forward->targets[i]] += level[forward->targets[i]] == d + 1 ? paths[u] : 0.0L;
+		}
+	}
+}
+
+/* Compare with the oracle: equal where doubles are exact, close elsewhere, +inf beyond all doubles; and with the answer of the first engine. */
+static void
+compare(const char *name, uint64_t nvertices, int e, const double *paths, const double *first,
+		const long double *expected)
+{
+	uint64_t	nwrong = 0;
+
+	for (uint64_t v = 0; v < nvertices; v++)
+	{
+		if (expected[v] <= 9007199254740992.0L || expected[v] > (long double) DBL_MAX)
+			nwrong += paths[v] != (double) expected[v];
+		else
+			nwrong += !(fabsl(paths[v] - expected[v]) <= 1e-9L * expected[v]);
+	}
+	CHECK(nwrong == 0, "%s: engine %d, %llu wrong counts", name, e, (unsigned long long) nwrong);
+	CHECK(memcmp(paths, first, nvertices * sizeof(double)) == 0, "%s: engine %d has other bits than engine 0", name, e);
+}
+
+/* Ask one query of every engine. */
+static void
+check_query(const char *name, const EmogiGraph *graph, const EmogiQuery *query)
+{
+	uint64_t	n = graph->nvertices;
+	int32_t    *levels = malloc((n + 1) * sizeof(int32_t));
+	int32_t    *level = malloc((n + 1) * sizeof(int32_t));
+	long double *expected = malloc((n + 1) * sizeof(long double));
+	double	   *paths = malloc((n + 1) * sizeof(double));
+	double	   *first = malloc((n + 1) * sizeof(double));
+
+	oracle_ssnsp(graph, query, levels, expected);
+	for (int e = 0; e < NENGINES; e++)
+	{
+		EmogiResult result = {.level = level, .paths = paths};
+		EmogiControl control = {0};
+		EmogiError	error = {{0}, {0}};
+		EmogiStatus status;
+
+		memset(paths, 0x55, (n + 1) * sizeof(double));
+		status = engine->run(states[e], graph, query, &result, &control, &error);
+		CHECK(status == EMOGI_OK, "%s: status %d", name, status);
+		if (e == 0)
+			memcpy(first, paths, n * sizeof(double));
+		CHECK(memcmp(level, levels, n * sizeof(int32_t)) == 0, "%s: engine %d, levels", name, e);
+		compare(name, n, e, paths, first, expected);
+		CHECK(((unsigned char *) (paths + n))[0] == 0x55, "%s: wrote beyond the end", name);
+		CHECK(emogi_verify(graph, query, &result, &error), "%s: %s", name, error.message);
+	}
+	free(levels);
+	free(level);
+	free(expected);
+	free(paths);
+	free(first);
+}
+
+/* Ask queries of a Graph; one without backward lists is refused. */
+static void
+check_graph(const char *name, const EmogiGraph *graph, uint64_t seed)
+{
+	uint32_t	sources[MAX_SOURCES];
+
+	for (uint64_t i = 0; i < QUERIES; i++)
+	{
+		EmogiQuery	query = oracle_query(graph, seed, i, sources, MAX_SOURCES);
+
+		query.algorithm = EMOGI_SSNSP;
+		query.max_depth = -1;
+		if (graph->backward.offsets == NULL)
+		{
+			EmogiResult result = {0};
+			EmogiControl control = {0};
+			EmogiError	error = {{0}, {0}};
+
+			CHECK(engine->run(states[1], graph, &query, &result, &control, &error) == EMOGI_BAD_INPUT &&
+				  error.message[0] != '\0', "%s: no backward lists", name);
+		}
+		else
+			check_query(name, graph, &query);
+	}
+}
+
+/* See that the last vertex of a chain of double edges has 2^links paths, exactly. */
+static void
+check_doubling(const char *name, const EmogiGraph *graph, uint64_t links)
+{
+	uint32_t	source = 0;
+	EmogiQuery	query = {.algorithm = EMOGI_SSNSP, .nsources = 1, .sources = &source};
+	double	   *paths = malloc((links + 1) * sizeof(double));
+	int32_t    *level = malloc((links + 1) * sizeof(int32_t));
+	EmogiResult result = {.level = level, .paths = paths};
+	EmogiControl control = {0};
+	EmogiError	error;
+
+	CHECK(engine->run(states[1], graph, &query, &result, &control, &error) == EMOGI_OK, "%s", name);
+	for (uint64_t v = 0; v <= links; v++)
+		CHECK(paths[v] == ldexp(1.0, (int) v), "2^%llu: %.17g", (unsigned long long) v, paths[v]);
+	free(paths);
+	free(level);
+}
+
+/* Counts of 2^70, and one beyond all doubles: +inf, never less. */
+static void
+check_links(const char *name, const EmogiGraph *graph, uint64_t seed)
+{
+	check_doubling(name, graph, graph->nvertices - 1);
+}
+
+/* Make a chain of double edges. */
+static EmogiShape
+double_chain(uint64_t links)
+{
+	EmogiShape	shape = {.name = "double edges", .edges = malloc(2 * links * sizeof(EmogiEdge))};
+
+	for (uint64_t i = 0; i < 2 * links; i++)
+		shape.edges[shape.nedges++] = (EmogiEdge) {(int64_t) i / 2, (int64_t) i / 2 + 1};
+	return shape;
+}
+
+/* A long chain, canceled half of the way. */
+static void
+check_chain(const char *name, const EmogiGraph *graph, uint64_t seed)
+{
+	uint32_t	source = 0;
+	EmogiQuery	query = {.algorithm = EMOGI_SSNSP, .nsources = 1, .sources = &source};
+	EmogiResult result = {0};
+
+	result.level = malloc(graph->nvertices * sizeof(int32_t));
+	result.paths = malloc(graph->nvertices * sizeof(double));
+	engines_check_cancel(name, graph, &query, result);
+	free(result.level);
+	free(result.paths);
+}
+
+int
+main(void)
+{
+	EmogiShape	chain = engines_chain(2000000);
+	EmogiShape	links = double_chain(70);
+
+	engines_open();
+	engines_check_shapes(NRANDOM, 1, check_graph);
+	engines_check_graph(&links, 0, EMOGI_OUT, true, 1, check_links);
+	emogi_shape_free(&links);
+	links = double_chain(1100);
+	engines_check_graph(&links, 0, EMOGI_OUT, true, 1, check_links);
+	emogi_shape_free(&links);
+	engines_check_graph(&chain, 0, EMOGI_OUT, true, 1, check_chain);
+	emogi_shape_free(&chain);
+	engines_close();
+	return check_report("test_ssnsp");
+}

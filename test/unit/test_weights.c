@@ -1,0 +1,256 @@
+/*
+ * test_weights.c: Graphs with weights are those that a naive builder makes, in the narrowest type, and do not depend
+ * on threads, chunks or the order of edges.
+ */
+#include "build.h"
+#include "check.h"
+#include "csr_weighted.h"
+#include "naive.h"
+
+#define NRANDOM 120
+#define NPOOLS 3
+
+static EmogiPool *pools[NPOOLS];	/* of 1, 2 and 5 threads */
+
+/* Weighted edges in chunks. */
+typedef struct WeightedSet
+{
+	EmogiEdges	edges;
+	EmogiEdgeChunk **chunks;
+} WeightedSet;
+
+/* Put edges into chunks of at most per_chunk, from edge `turn` on, and around. */
+static WeightedSet
+fill_set(const EmogiShape *shape, const double *weights, uint64_t per_chunk, uint64_t turn)
+{
+	uint64_t	nchunks = shape->nedges / per_chunk + 2;
+	WeightedSet set = {.chunks = calloc(nchunks, sizeof(EmogiEdgeChunk *))};
+
+	set.edges = (EmogiEdges) {.nchunks = nchunks, .chunks = set.chunks, .weighted = true, .nedges = shape->nedges,
+		.min_key = INT64_MAX, .max_key = INT64_MIN};
+	for (uint64_t c = 0; c < nchunks; c++)
+	{
+		EmogiEdgeChunk *chunk = aligned_alloc(EMOGI_LINE_BYTES, EMOGI_CHUNK_BYTES);
+
+		*chunk = (EmogiEdgeChunk) {.min_key = INT64_MAX, .max_key = INT64_MIN};
+		set.chunks[c] = chunk;
+		for (uint64_t i = c * per_chunk; i < (c + 1) * per_chunk && i < shape->nedges; i++)
+		{
+			uint64_t	j = (i + turn) % shape->nedges;
+			EmogiEdge	edge = shape->edges[j];
+			int64_t		low = edge.src < edge.dst ? edge.src : edge.dst;
+			int64_t		high = edge.src < edge.dst ? edge.dst : edge.src;
+
+			emogi_weighted_edges(chunk)[chunk->nedges++] = (EmogiWeightedEdge) {edge.src, edge.dst, weights[j]};
+			chunk->min_key = low < chunk->min_key ? low : chunk->min_key;
+			chunk->max_key = high > chunk->max_key ? high : chunk->max_key;
+			chunk->weight_misfits |= emogi_weight_misfits(weights[j]);
+		}
+		set.edges.weight_misfits |= chunk->weight_misfits;
+		set.edges.min_key = chunk->min_key < set.edges.min_key ? chunk->min_key : set.edges.min_key;
+		set.edges.max_key = chunk->max_key > set.edges.max_key ? chunk->max_key : set.edges.max_key;
+	}
+	return set;
+}
+
+/* Free a set. */
+static void
+free_set(WeightedSet *set)
+{
+	for (uint64_t c = 0; c < set->edges.nchunks; c++)
+		free(set->chunks[c]);
+	free(set->chunks);
+}
+
+/* Say whether an array is aligned and its last line filled up with zeros. */
+static bool
+line_aligned(const void *array, size_t bytes)
+{
+	const char *end = (const char *) array + bytes;
+
+	if ((uintptr_t) array % EMOGI_LINE_BYTES != 0)
+		return false;
+	for (; (uintptr_t) end % EMOGI_LINE_BYTES != 0; end++)
+	{
+		if (*end != 0)
+			return false;
+	}
+	return true;
+}
+
+/* Say whether two orientations are equal, byte for byte. */
+static bool
+same_lists(const EmogiAdjacency *a, const EmogiAdjacency *b, uint64_t nvertices, EmogiWeightType type)
+{
+	return a->nedges == b->nedges &&
+		memcmp(a->offsets, b->offsets, (nvertices + 1) * sizeof(uint64_t)) == 0 &&
+		memcmp(a->targets, b->targets, a->nedges * sizeof(uint32_t)) == 0 &&
+		memcmp(a->weights, b->weights, a->nedges * naive_weight_bytes(type)) == 0 &&
+		line_aligned(a->weights, a->nedges * naive_weight_bytes(type)) &&
+		line_aligned(a->targets, a->nedges * sizeof(uint32_t));
+}
+
+/* Build a shape in one direction with every pool and compare. */
+static void
+check_direction(const EmogiShape *shape, const double *weights, EmogiDirection direction, bool with_backward,
+				uint64_t seed)
+{
+	EmogiGraph	expected = naive_build(shape, weights, direction, with_backward);
+
+	for (int p = 0; p < NPOOLS; p++)
+	{
+		static const uint64_t per_chunk[NPOOLS] = {EMOGI_CHUNK_WEIGHTED_EDGES, 1000, 77};
+		WeightedSet set = fill_set(shape, weights, shape->nedges > 100000 ? 50000 : per_chunk[p], seed * (uint64_t) p);
+		EmogiBuiltGraph built;
+		EmogiGraph	view;
+		EmogiControl control = {0};
+		EmogiError	error = {{0}, {0}};
+		EmogiStatus status = emogi_build_graph(pools[p], &set.edges, direction, with_backward, &built, &control, &error);
+		EmogiGraph *graph = &built.graph;
+
+		CHECK(status == EMOGI_OK, "%s: status %d, %s", shape->name, status, error.message);
+		CHECK(graph->nvertices == expected.nvertices && graph->weight_type == expected.weight_type,
+			  "%s: type %d, not %d", shape->name, graph->weight_type, expected.weight_type);
+		CHECK(same_lists(&graph->forward, &expected.forward, graph->nvertices, graph->weight_type),
+			  "%s: direction %d, type %d, pool %d: forward", shape->name, direction, graph->weight_type, p);
+		if (expected.backward.offsets != NULL)
+			CHECK(same_lists(&graph->backward, &expected.backward, graph->nvertices, graph->weight_type),
+				  "%s: direction %d, type %d, pool %d: backward", shape->name, direction, graph->weight_type, p);
+		CHECK(control.done == control.total, "%s: done %llu", shape->name, (unsigned long long) control.done);
+		emogi_csr_view(built.memory, graph->nvertices, graph->forward.nedges, direction, with_backward,
+					   graph->weight_type, &view);
+		CHECK(view.forward.weights == graph->forward.weights && view.backward.weights == graph->backward.weights &&
+			  view.weight_type == graph->weight_type && view.memory_bytes <= built.memory_bytes,
+			  "%s: view", shape->name);
+		emogi_built_graph_free(&built);
+		free_set(&set);
+	}
+	naive_free(&expected);
+}
+
+/* Build a shape with weights of a kind in all directions. */
+static void
+check_shape(const EmogiShape *shape, int kind, uint64_t seed)
+{
+	double	   *weights = naive_weights(kind, seed, shape->nedges);
+
+	check_direction(shape, weights, EMOGI_OUT, false, seed);
+	check_direction(shape, weights, EMOGI_OUT, true, seed);
+	check_direction(shape, weights, EMOGI_IN, true, seed);
+	check_direction(shape, weights, EMOGI_BOTH, true, seed);
+	free(weights);
+}
+
+/* One edge so often that it does not fit any scratch, beside another. */
+static void
+check_repeats(int kind)
+{
+	EmogiShape	shape = {.name = "one edge often", .nedges = 150000, .edges = malloc(150000 * sizeof(EmogiEdge))};
+
+	for (uint64_t i = 0; i < shape.nedges; i++)
+		shape.edges[i] = (EmogiEdge) {1, i % 1000 == 7 ? 3 : 2};
+	check_shape(&shape, kind, 5);
+	emogi_shape_free(&shape);
+}
+
+/* Negative weights order as numbers do, and -0 is 0. */
+static void
+check_negative(void)
+{
+	EmogiEdge	edges[] = {{1, 2}, {1, 2}, {1, 2}, {1, 2}, {1, 2}, {1, 2}};
+	EmogiShape	shape = {.name = "negative", .nedges = 6, .edges = edges};
+	double		floats[] = {2.0, -1.5, 0.0, -3.0, 0.5, -0.25};
+	double		doubles[] = {2.0, -1.1, 0.0, -1e300, 1e-300, -1e-300};
+	double		zeros[] = {-0.0, 0.5, 0.0, 0.25, -0.0, 1.0};
+	WeightedSet set = fill_set(&shape, zeros, 10, 0);
+	EmogiBuiltGraph built;
+	EmogiControl control = {0};
+	EmogiError	error;
+
+	check_direction(&shape, floats, EMOGI_OUT, true, 1);
+	check_direction(&shape, doubles, EMOGI_OUT, true, 1);
+	CHECK(emogi_build_graph(pools[0], &set.edges, EMOGI_OUT, false, &built, &control, &error) == EMOGI_OK &&
+		  built.graph.weight_type == EMOGI_WEIGHT_F32 && !signbit(((const float *) built.graph.forward.weights)[0]),
+		  "-0");
+	emogi_built_graph_free(&built);
+	free_set(&set);
+}
+
+/* The narrowest type is the one that holds every weight exactly. */
+static void
+check_types(void)
+{
+	static const struct
+	{
+		double		weight;
+		EmogiWeightType type;
+	}			cases[] = {
+		{0, EMOGI_WEIGHT_U8}, {255, EMOGI_WEIGHT_U8}, {256, EMOGI_WEIGHT_U16}, {65535, EMOGI_WEIGHT_U16},
+		{65536, EMOGI_WEIGHT_U32}, {4294967295.0, EMOGI_WEIGHT_U32}, {4294967296.0, EMOGI_WEIGHT_F32},
+		{4294967297.0, EMOGI_WEIGHT_F64}, {0.5, EMOGI_WEIGHT_F32}, {0.1, EMOGI_WEIGHT_F64}, {-1, EMOGI_WEIGHT_F32},
+		{INFINITY, EMOGI_WEIGHT_F32}, {1e308, EMOGI_WEIGHT_F64}, {5e-324, EMOGI_WEIGHT_F64},
+		{9007199254740992.0, EMOGI_WEIGHT_F32}, {16777217.0, EMOGI_WEIGHT_U32}
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		CHECK(emogi_weight_type(emogi_weight_misfits(cases[i].weight)) == cases[i].type, "%.17g", cases[i].weight);
+}
+
+/* What is canceled stops. */
+static void
+check_cancel(void)
+{
+	EmogiShape	shape;
+	double	   *weights;
+	WeightedSet set;
+	EmogiBuiltGraph built;
+	EmogiControl control = {.cancel = 1};
+	EmogiError	error;
+
+	if (!emogi_shape_random(12, &shape))
+		abort();
+	weights = naive_weights(1, 1, shape.nedges);
+	set = fill_set(&shape, weights, 100, 0);
+	CHECK(emogi_build_graph(pools[1], &set.edges, EMOGI_OUT, true, &built, &control, &error) == EMOGI_CANCELED,
+		  "canceled before");
+	free_set(&set);
+	free(weights);
+	emogi_shape_free(&shape);
+}
+
+int
+main(void)
+{
+	static const int threads[NPOOLS] = {1, 2, 5};
+	EmogiShape	shape;
+
+	for (int p = 0; p < NPOOLS; p++)
+	{
+		pools[p] = emogi_pool_create(threads[p]);
+		if (pools[p] == NULL)
+			abort();
+	}
+	check_types();
+	check_negative();
+	for (int i = 0; i < emogi_shape_count(); i++)
+	{
+		if (!emogi_shape_make(i, &shape))
+			abort();
+		for (int turn = 0; turn < (shape.nedges > 10000 ? 2 : NAIVE_KINDS - 1); turn++)
+			check_shape(&shape, 1 + (i * 2 + turn) % (NAIVE_KINDS - 1), (uint64_t) i);
+		emogi_shape_free(&shape);
+	}
+	for (uint64_t seed = 1; seed <= NRANDOM; seed++)
+	{
+		if (!emogi_shape_random(seed, &shape))
+			abort();
+		check_shape(&shape, 1 + (int) (seed % (NAIVE_KINDS - 1)), seed);
+		emogi_shape_free(&shape);
+	}
+	for (int kind = 1; kind < NAIVE_KINDS; kind++)
+		check_repeats(kind);
+	check_cancel();
+	for (int p = 0; p < NPOOLS; p++)
+		emogi_pool_destroy(pools[p]);
+	return check_report("test_weights");
+}
