@@ -20,6 +20,7 @@ PG_FUNCTION_INFO_V1(emogi_bfs_many);
 Datum
 emogi_version(PG_FUNCTION_ARGS)
 {
+	emogi_require_preload();
 	PG_RETURN_TEXT_P(cstring_to_text(EMOGI_VERSION));
 }
 
