@@ -90,6 +90,38 @@ is_query_text(const char *graph)
 	return false;
 }
 
+/* Is this nothing but identifiers, quoted or not, with `separator` between them? Blanks may stand around them. */
+static bool
+are_identifiers(const char *p, char separator)
+{
+	for (;;)
+	{
+		const char *start;
+
+		while (isspace((unsigned char) *p))
+			p++;
+		start = p;
+		if (*p == '"')
+		{
+			while (*++p != '\0' && (*p != '"' || *++p == '"'))
+				;
+			if (p - start <= 2 || p[-1] != '"')
+				return false;
+		}
+		else if (!isdigit((unsigned char) *p) && *p != '$')
+			while (isalnum((unsigned char) *p) || *p == '_' || *p == '$' || IS_HIGHBIT_SET(*p))
+				p++;
+		if (p == start)
+			return false;
+		while (isspace((unsigned char) *p))
+			p++;
+		if (*p == '\0')
+			return true;
+		if (*p++ != separator)
+			return false;
+	}
+}
+
 /* Find the parenthesis that opens the column list, outside quoted identifiers; NULL when there is none. */
 static char *
 find_column_list(char *text)
@@ -126,10 +158,11 @@ split_relation(const char *graph, List **name, List **columns)
 		if (*close != ')')
 			report_form(graph);
 		*open = *close = '\0';
-		if (!SplitIdentifierString(open + 1, ',', columns) || list_length(*columns) < 2 || list_length(*columns) > 3)
+		if (!are_identifiers(open + 1, ',') || !SplitIdentifierString(open + 1, ',', columns) ||
+			list_length(*columns) < 2 || list_length(*columns) > 3)
 			report_form(graph);
 	}
-	if (!SplitIdentifierString(text, '.', &parts) || parts == NIL)
+	if (!are_identifiers(text, '.') || !SplitIdentifierString(text, '.', &parts))
 		report_form(graph);
 	foreach(cell, parts)
 		*name = lappend(*name, makeString(lfirst(cell)));
