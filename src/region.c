@@ -50,10 +50,17 @@ granules(uint64 bytes)
 	return (bytes + EMOGI_GRANULE_BYTES - 1) / EMOGI_GRANULE_BYTES;
 }
 
+uint64
+emogi_region_budget_bytes(void)
+{
+	return (uint64) emogi_max_memory_mb * 1024 * 1024;
+}
+
+/* Get the budget in granules: not a byte more than the setting says. */
 static uint64
 budget_granules(void)
 {
-	return granules((uint64) emogi_max_memory_mb * 1024 * 1024);
+	return emogi_region_budget_bytes() / EMOGI_GRANULE_BYTES;
 }
 
 static uint64
@@ -120,12 +127,6 @@ emogi_region_shmem_startup(bool found)
 }
 
 uint64
-emogi_region_budget_bytes(void)
-{
-	return region->budget * EMOGI_GRANULE_BYTES;
-}
-
-uint64
 emogi_region_used_bytes(void)
 {
 	uint64		used;
@@ -140,14 +141,12 @@ emogi_region_used_bytes(void)
 static void
 report_full(uint64 needed, uint64 used)
 {
-	uint64		allowed = region->budget * EMOGI_GRANULE_BYTES;
-
 	ereport(ERROR,
 			(errcode(ERRCODE_OUT_OF_MEMORY),
 			 errmsg("emogi.max_memory is too small for this graph"),
 			 errdetail("%llu bytes are needed and %llu are in use; emogi.max_memory allows %llu.",
 					   (unsigned long long) needed, (unsigned long long) (used * EMOGI_GRANULE_BYTES),
-					   (unsigned long long) allowed),
+					   (unsigned long long) emogi_region_budget_bytes()),
 			 errhint("Raise emogi.max_memory (%dMB now) and restart the server, or select fewer edges.",
 					 emogi_max_memory_mb)));
 }

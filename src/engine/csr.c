@@ -21,6 +21,7 @@
 
 #define MAX_BUCKETS 2048
 #define ENTRIES_PER_BUCKET 16384	/* aim */
+#define MAX_ROOM ((uint32_t) 1 << 21)	/* entries that a thread sorts without a look at the job, about 30 ms */
 #define EDGES_PER_BATCH (EMOGI_KEYS_BATCH / 2)
 #define ENTRIES_PER_POLL ((uint64_t) 1 << 20)
 #define POPULATE_BYTES ((size_t) 2 << 20)
@@ -88,7 +89,7 @@ cut_sources(uint64_t nvertices, uint64_t nentries)
 	while ((nvertices >> cut.shift) >= wanted)
 		cut.shift++;
 	cut.nbuckets = (uint32_t) (nvertices >> cut.shift) + 1;
-	cut.room = (uint32_t) (2 * nentries / wanted + 1);
+	cut.room = 2 * nentries / wanted < MAX_ROOM ? (uint32_t) (2 * nentries / wanted + 1) : MAX_ROOM;
 	while (nvertices >> nbits != 0)
 		nbits++;
 	cut.ndigits = (nbits + DIGIT_BITS - 1) / DIGIT_BITS;
@@ -147,7 +148,8 @@ append_edges(Build *build, int thread, uint64_t **cursors, const EmogiEdge *edge
 		uint64_t	src = number[2 * i];
 		uint64_t	dst = number[2 * i + 1];
 
-		if (out && !emogi_partition_append(partition, cursors, mask, thread, (uint32_t) (src >> shift), src << 32 | dst))
+		if (out &&
+			!emogi_partition_append(partition, cursors, mask, thread, (uint32_t) (src >> shift), src << 32 | dst))
 			return false;
 		if (in && (!out || src != dst) &&
 			!emogi_partition_append(partition, cursors, mask, thread, (uint32_t) (dst >> shift), dst << 32 | src))
@@ -340,7 +342,7 @@ place_digits(uint32_t *digit, uint32_t ndigits)
 	}
 }
 
-/* Fill the lists of a bucket that fits the desk, sorted: by the digits of the targets from low to high, then dealt out. */
+/* Fill the lists of a bucket that fits the desk: sort it by the digits of the targets, low to high, and deal it out. */
 static void
 fill_bucket_sorted(Build *build, uint32_t bucket, Desk *desk, uint64_t first, size_t count)
 {

@@ -20,7 +20,8 @@
 #define MAX_BUCKETS 1024
 #define KEYS_PER_BUCKET 8192	/* aim */
 #define SAMPLES_PER_BUCKET 32
-#define RECENT_BITS 13
+#define RECENT_BITS 13			/* of the table of recent keys while the edges are read */
+#define MAX_SEEN_BITS 16		/* of that of a bucket: EMOGI_SORT_SCRATCH keys */
 #define GROUP 16				/* searches among the splitters that run side by side */
 #define BATCH 64				/* keys that take each step of a look-up together */
 #define GUIDE_BITS 12
@@ -188,6 +189,25 @@ choose_splitters(const EmogiEdges *edges, KeyIndex *index, EmogiJob *job)
 	return true;
 }
 
+/* Empty a table of 2^bits recent keys. */
+static void
+forget_keys(uint64_t *recent, int bits)
+{
+	memset(recent, 0, sizeof(uint64_t) << bits);
+	recent[0] = 1;				/* key 0 belongs here and has not been seen; key 1 belongs elsewhere */
+}
+
+/* Put a key in the table of recent ones, in the place of another perhaps; say whether it was not there. */
+static inline bool
+note_key(uint64_t *recent, int bits, uint64_t key)
+{
+	uint64_t   *slot = &recent[(key * UINT64_C(0x9E3779B97F4A7C15)) >> (64 - bits)];
+	bool		isnew = *slot != key;
+
+	*slot = key;
+	return isnew;
+}
+
 /* Count or move the keys of one chunk that are not among the recent ones. */
 static void
 scatter_chunk(SortedBuild *build, const EmogiEdgeChunk *chunk, uint64_t *recent, uint64_t *places)
@@ -207,12 +227,8 @@ scatter_chunk(SortedBuild *build, const EmogiEdgeChunk *chunk, uint64_t *recent,
 			return;
 		for (uint64_t i = first; i < end; i++)
 		{
-			uint64_t	k = (uint64_t) ends[i] - min_key;
-			uint64_t   *slot = &recent[(k * UINT64_C(0x9E3779B97F4A7C15)) >> (64 - RECENT_BITS)];
-
-			key[count] = k;
-			count += *slot != k;
-			*slot = k;
+			key[count] = (uint64_t) ends[i] - min_key;
+			count += note_key(recent, RECENT_BITS, key[count]);
 		}
 		memset(key + count, 0, GROUP * sizeof(uint64_t));
 		for (size_t i = 0; i < count; i += GROUP)
@@ -236,11 +252,11 @@ scatter_keys(void *arg, int thread, int nthreads)
 {
 	SortedBuild *build = arg;
 	const EmogiEdges *edges = build->edges;
-	uint64_t	recent[1 << RECENT_BITS] = {0};
+	uint64_t	recent[1 << RECENT_BITS];
 	uint64_t	first = edges->nchunks * (uint64_t) thread / (uint64_t) nthreads;
 	uint64_t	end = edges->nchunks * ((uint64_t) thread + 1) / (uint64_t) nthreads;
 
-	recent[0] = 1;				/* key 0 belongs here and has not been seen; key 1 belongs elsewhere */
+	forget_keys(recent, RECENT_BITS);
 	for (uint64_t c = first; c < end && !emogi_job_stopped(build->job); c++)
 	{
 		scatter_chunk(build, edges->chunks[c], recent, build->places + (size_t) thread * MAX_BUCKETS);
@@ -286,6 +302,26 @@ populate_keys(void *arg, int thread, int nthreads)
 	}
 }
 
+/* Remove most repeats from keys in any order, with a table in scratch; get how many are left. */
+static size_t
+thin_out(uint64_t *keys, size_t count, uint64_t *scratch)
+{
+	size_t		kept = 0;
+	int			bits = 8;
+
+	while (bits < MAX_SEEN_BITS && (size_t) 2 << bits < count)
+		bits++;
+	forget_keys(scratch, bits);
+	for (size_t i = 0; i < count; i++)
+	{
+		uint64_t	key = keys[i];
+
+		keys[kept] = key;
+		kept += note_key(scratch, bits, key);
+	}
+	return kept;
+}
+
 /* Sort the buckets and remove repeats in each. */
 static void
 sort_buckets(void *arg, int thread, int nthreads)
@@ -301,6 +337,7 @@ sort_buckets(void *arg, int thread, int nthreads)
 		uint64_t   *keys = build->keys + build->start[b];
 		size_t		count = build->start[b + 1] - build->start[b];
 
+		count = thin_out(keys, count, scratch);
 		emogi_sort_u64(keys, count, scratch, EMOGI_SORT_SCRATCH, build->job);
 		build->distinct[b] = remove_repeats(keys, count);
 	}
