@@ -84,6 +84,17 @@ release_calls(ResourceReleasePhase phase, bool is_commit, bool is_top_level, voi
 	}
 }
 
+/*
+ * Sleep on a condition variable for a while, or until it is signaled. An interrupt that came while interrupts were
+ * held off, as they are when a parallel context ends, is pending with the latch reset: look before sleeping.
+ */
+static void
+sleep_on(ConditionVariable *variable, long timeout_ms, uint32 wait_event)
+{
+	CHECK_FOR_INTERRUPTS();
+	ConditionVariableTimedSleep(variable, timeout_ms, wait_event);
+}
+
 /* Take a free slot for this backend, or get -1. */
 static int
 take_slot(uint64 token)
@@ -121,7 +132,7 @@ wait_for_slot(uint64 token)
 					(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
 					 errmsg("more than %d emogi calls are in progress", EMOGI_NSLOTS),
 					 errhint("Try again when fewer sessions use emogi.")));
-		ConditionVariableTimedSleep(&emogi_shared->slot_freed, 1000, emogi_wait_slot());
+		sleep_on(&emogi_shared->slot_freed, 1000, emogi_wait_slot());
 	}
 	ConditionVariableCancelSleep();
 	return index;
@@ -270,7 +281,7 @@ queue_request_patiently(EmogiSlot *slot)
 		if (TimestampDifferenceExceeds(never_started ? PgStartTime : start, GetCurrentTimestamp(),
 									   EMOGI_WORKER_PATIENCE_MS))
 			report_no_worker();
-		ConditionVariableTimedSleep(&emogi_shared->worker_changed, 500, emogi_wait_engine());
+		sleep_on(&emogi_shared->worker_changed, 500, emogi_wait_engine());
 	}
 	ConditionVariableCancelSleep();
 }
@@ -335,7 +346,7 @@ emogi_call_request(EmogiCall *call)
 
 	ConditionVariablePrepareToSleep(&slot->answered);
 	while ((state = slot_state(slot)) == EMOGI_SLOT_QUEUED || state == EMOGI_SLOT_RUNNING)
-		ConditionVariableTimedSleep(&slot->answered, 1000, emogi_wait_engine());
+		sleep_on(&slot->answered, 1000, emogi_wait_engine());
 	ConditionVariableCancelSleep();
 
 	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
