@@ -1,7 +1,6 @@
 /*
  * build.c: edges and Graphs in private memory, for programs without a server.
  */
-#define _GNU_SOURCE
 #include "build.h"
 
 #include <stdio.h>

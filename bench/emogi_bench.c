@@ -1,7 +1,6 @@
 /*
  * emogi_bench.c: generates a GAP graph, builds it, and times breadth-first search on the engines, without a server.
  */
-#define _GNU_SOURCE
 #include "generate.h"
 #include "verify.h"
 

@@ -2,9 +2,10 @@
  * csr.c: from edges and the numbers of their keys to offsets and sorted targets.
  *
  * One pass over the edges translates each key once and appends (source, target) to buckets of neighbouring sources
- * (partition.h). Then each bucket, small enough for the cache of one processor, is counted, laid out and sorted list
- * by list, in place. The transpose is made from the finished lists: they are read in order of sources, so its lists
- * come out sorted.
+ * (partition.h). Each bucket, small enough for the cache of one processor, is sorted by target, digit by digit, and
+ * then dealt out to the lists of its sources, which so come out sorted. A bucket that is too large, for a vertex in it
+ * has very many neighbours, is dealt out first and sorted list by list, in place. The transpose is made from the
+ * finished lists: they are read in order of sources, so that nothing is to be sorted.
  *
  * [1] S. Beamer, K. Asanovic, D. Patterson. Reducing Pagerank Communication via Propagation Blocking. IPDPS 2017.
  *     Section IV (binning, here of edges instead of contributions).
@@ -12,6 +13,7 @@
 #include "csr.h"
 
 #include "keys.h"
+#include "layout.h"
 #include "partition.h"
 #include "radix.h"
 
@@ -19,23 +21,31 @@
 
 #define MAX_BUCKETS 2048
 #define ENTRIES_PER_BUCKET 16384	/* aim */
+#define MAX_ROOM ((uint32_t) 1 << 21)	/* entries that a thread sorts without a look at the job, about 30 ms */
 #define EDGES_PER_BATCH (EMOGI_KEYS_BATCH / 2)
 #define ENTRIES_PER_POLL ((uint64_t) 1 << 20)
 #define POPULATE_BYTES ((size_t) 2 << 20)
 #define ID_PARTS 64
+#define DIGIT_BITS 11
+#define MAX_DIGITS 3
 
 /* How the sources of a Graph are cut into buckets. */
 typedef struct Cut
 {
 	uint32_t	nbuckets;
 	uint32_t	shift;			/* bucket = source >> shift */
+	uint32_t	room;			/* entries of the buckets that are sorted at once */
+	uint32_t	ndigits;		/* of a vertex number */
+	uint32_t	digit_bits;
 } Cut;
 
-/* What one thread needs to lay out a bucket. */
+/* What one thread needs to sort a bucket. */
 typedef struct Desk
 {
 	uint64_t   *cursor;			/* [1 << shift], where the next target of each source goes */
+	uint64_t   *entries[2];		/* [room] */
 	uint32_t   *scratch;		/* [EMOGI_SORT_SCRATCH] */
+	uint32_t	digits[MAX_DIGITS][1 << DIGIT_BITS];	/* counts, then places, of each digit of the targets */
 } Desk;
 
 typedef struct Build
@@ -59,13 +69,6 @@ typedef struct Build
 	uint64_t	next;			/* atomic: next chunk, bucket or piece */
 } Build;
 
-/* Round bytes up to whole lines. */
-static size_t
-whole_lines(size_t bytes)
-{
-	return (bytes + EMOGI_LINE_BYTES - 1) / EMOGI_LINE_BYTES * EMOGI_LINE_BYTES;
-}
-
 /* Get the most list entries that nedges can make. */
 static uint64_t
 most_entries(uint64_t nedges, EmogiDirection direction)
@@ -73,59 +76,24 @@ most_entries(uint64_t nedges, EmogiDirection direction)
 	return direction == EMOGI_BOTH ? 2 * nedges : nedges;
 }
 
-/* Get the bytes of one orientation. */
-static size_t
-adjacency_bytes(uint64_t nvertices, uint64_t nentries)
-{
-	return whole_lines((nvertices + 1) * sizeof(uint64_t)) + whole_lines(nentries * sizeof(uint32_t));
-}
-
-size_t
-emogi_csr_bytes(uint64_t nvertices, uint64_t nedges, EmogiDirection direction, bool with_backward)
-{
-	size_t		one = adjacency_bytes(nvertices, most_entries(nedges, direction));
-	size_t		transposed = with_backward && direction != EMOGI_BOTH ? one : 0;
-
-	return whole_lines(nvertices * sizeof(int64_t)) + one + transposed;
-}
-
-/* Point an orientation into the memory from *used on. */
-static void
-view_adjacency(EmogiAdjacency *adjacency, char *memory, size_t *used, uint64_t nvertices, uint64_t nentries)
-{
-	adjacency->nedges = nentries;
-	adjacency->offsets = (const uint64_t *) (memory + *used);
-	adjacency->targets = (const uint32_t *) (memory + *used + whole_lines((nvertices + 1) * sizeof(uint64_t)));
-	*used += adjacency_bytes(nvertices, nentries);
-}
-
-void
-emogi_csr_view(void *memory, uint64_t nvertices, uint64_t nedges, EmogiDirection direction, bool with_backward,
-			   EmogiGraph *graph)
-{
-	size_t		used = whole_lines(nvertices * sizeof(int64_t));
-
-	*graph = (EmogiGraph) {.nvertices = nvertices, .ids = memory, .memory = memory};
-	view_adjacency(&graph->forward, memory, &used, nvertices, nedges);
-	if (direction == EMOGI_BOTH)
-		graph->backward = graph->forward;
-	else if (with_backward)
-		view_adjacency(&graph->backward, memory, &used, nvertices, nedges);
-	graph->memory_bytes = used;
-}
-
 /* Choose buckets of about ENTRIES_PER_BUCKET list entries. */
 static Cut
 cut_sources(uint64_t nvertices, uint64_t nentries)
 {
 	uint64_t	wanted = nentries / ENTRIES_PER_BUCKET + 1;
-	Cut			cut = {1, 0};
+	uint32_t	nbits = 0;
+	Cut			cut = {.nbuckets = 1};
 
 	if (wanted > MAX_BUCKETS)
 		wanted = MAX_BUCKETS;
 	while ((nvertices >> cut.shift) >= wanted)
 		cut.shift++;
 	cut.nbuckets = (uint32_t) (nvertices >> cut.shift) + 1;
+	cut.room = 2 * nentries / wanted < MAX_ROOM ? (uint32_t) (2 * nentries / wanted + 1) : MAX_ROOM;
+	while (nvertices >> nbits != 0)
+		nbits++;
+	cut.ndigits = (nbits + DIGIT_BITS - 1) / DIGIT_BITS;
+	cut.digit_bits = cut.ndigits > 0 ? (nbits + cut.ndigits - 1) / cut.ndigits : 0;
 	return cut;
 }
 
@@ -133,7 +101,25 @@ cut_sources(uint64_t nvertices, uint64_t nentries)
 static size_t
 bytes_of_desk(Cut cut)
 {
-	return whole_lines(((size_t) 1 << cut.shift) * sizeof(uint64_t)) + EMOGI_SORT_SCRATCH * sizeof(uint32_t);
+	return emogi_whole_lines(sizeof(Desk)) + emogi_whole_lines(((size_t) 1 << cut.shift) * sizeof(uint64_t)) +
+		2 * emogi_whole_lines(cut.room * sizeof(uint64_t)) + EMOGI_SORT_SCRATCH * sizeof(uint32_t);
+}
+
+/* Lay out a thread's desk; NULL without memory. */
+static Desk *
+open_desk(char *memory, Cut cut)
+{
+	Desk	   *desk = (Desk *) memory;
+	uintptr_t	place = (uintptr_t) memory;
+
+	if (!emogi_populate(memory, bytes_of_desk(cut)))
+		return NULL;
+	emogi_carve(&place, sizeof(Desk));
+	desk->cursor = emogi_carve(&place, ((size_t) 1 << cut.shift) * sizeof(uint64_t));
+	desk->entries[0] = emogi_carve(&place, cut.room * sizeof(uint64_t));
+	desk->entries[1] = emogi_carve(&place, cut.room * sizeof(uint64_t));
+	desk->scratch = emogi_carve(&place, EMOGI_SORT_SCRATCH * sizeof(uint32_t));
+	return desk;
 }
 
 size_t
@@ -162,7 +148,8 @@ append_edges(Build *build, int thread, uint64_t **cursors, const EmogiEdge *edge
 		uint64_t	src = number[2 * i];
 		uint64_t	dst = number[2 * i + 1];
 
-		if (out && !emogi_partition_append(partition, cursors, mask, thread, (uint32_t) (src >> shift), src << 32 | dst))
+		if (out &&
+			!emogi_partition_append(partition, cursors, mask, thread, (uint32_t) (src >> shift), src << 32 | dst))
 			return false;
 		if (in && (!out || src != dst) &&
 			!emogi_partition_append(partition, cursors, mask, thread, (uint32_t) (dst >> shift), dst << 32 | src))
@@ -340,31 +327,92 @@ sort_lists(Build *build, const uint64_t *ends, uint64_t count, uint64_t start, u
 	return true;
 }
 
-/* Lay out, fill and sort the lists of the buckets. */
+/* Turn the counts of a digit into places. */
+static void
+place_digits(uint32_t *digit, uint32_t ndigits)
+{
+	uint32_t	sum = 0;
+
+	for (uint32_t d = 0; d < ndigits; d++)
+	{
+		uint32_t	count = digit[d];
+
+		digit[d] = sum;
+		sum += count;
+	}
+}
+
+/* Fill the lists of a bucket that fits the desk: sort it by the digits of the targets, low to high, and deal it out. */
+static void
+fill_bucket_sorted(Build *build, uint32_t bucket, Desk *desk, uint64_t first, size_t count)
+{
+	uint32_t   *targets = (uint32_t *) build->to.targets;
+	uint32_t	bits = build->cut.digit_bits;
+	uint64_t	mask = (UINT64_C(1) << bits) - 1;
+	EmogiBucketWalk walk = emogi_bucket_walk(&build->partition, bucket);
+	uint64_t   *from = desk->entries[0];
+	uint64_t   *to = desk->entries[1];
+	const uint64_t *entries;
+	uint32_t	n;
+
+	for (uint32_t d = 0; d < build->cut.ndigits; d++)
+		memset(desk->digits[d], 0, (mask + 1) * sizeof(uint32_t));
+	while ((entries = emogi_bucket_next(&walk, &n)) != NULL)
+	{
+		for (uint32_t i = 0; i < n; i++)
+		{
+			for (uint32_t d = 0; d < build->cut.ndigits; d++)
+				desk->digits[d][(uint32_t) entries[i] >> (d * bits) & mask]++;
+		}
+	}
+	for (uint32_t d = 0; d < build->cut.ndigits; d++)
+		place_digits(desk->digits[d], (uint32_t) mask + 1);
+
+	walk = emogi_bucket_walk(&build->partition, bucket);
+	while ((entries = emogi_bucket_next(&walk, &n)) != NULL)
+	{
+		for (uint32_t i = 0; i < n; i++)
+			from[desk->digits[0][entries[i] & mask]++] = entries[i];
+	}
+	for (uint32_t d = 1; d < build->cut.ndigits; d++)
+	{
+		uint64_t   *swap = from;
+
+		for (size_t i = 0; i < count; i++)
+			to[desk->digits[d][(uint32_t) from[i] >> (d * bits) & mask]++] = from[i];
+		from = to;
+		to = swap;
+	}
+	for (size_t i = 0; i < count; i++)
+		targets[desk->cursor[(from[i] >> 32) - first]++] = (uint32_t) from[i];
+}
+
+/* Make the lists of the buckets. */
 static void
 place_lists(void *arg, int thread, int nthreads)
 {
 	Build	   *build = arg;
-	char	   *desk = build->desks + (size_t) thread * build->desk_bytes;
-	uint64_t   *cursor = (uint64_t *) desk;
-	uint32_t   *scratch = (uint32_t *) (desk + build->desk_bytes - EMOGI_SORT_SCRATCH * sizeof(uint32_t));
+	Desk	   *desk = open_desk(build->desks + (size_t) thread * build->desk_bytes, build->cut);
 	uint64_t	b;
 
-	if (!emogi_populate(desk, build->desk_bytes))
+	if (desk == NULL)
 		emogi_job_fail(&build->job, EMOGI_NO_MEMORY);
 	while (!emogi_job_stopped(&build->job) && (b = emogi_job_take(&build->next, 1)) < build->cut.nbuckets)
 	{
 		uint64_t	first = b << build->cut.shift;
 		uint64_t	end = (b + 1) << build->cut.shift;
+		uint64_t	count = build->base[b + 1] - build->base[b];
 
 		if (end > build->nvertices)
 			end = build->nvertices;
-		if (!lay_out_bucket(build, (uint32_t) b, cursor, first, end - first) ||
-			!fill_bucket(build, (uint32_t) b, cursor, first))
+		if (!lay_out_bucket(build, (uint32_t) b, desk->cursor, first, end - first))
 			return;
-		if (!build->sorted && !sort_lists(build, cursor, end - first, build->base[b], scratch))
+		if (!build->sorted && count <= build->cut.room)
+			fill_bucket_sorted(build, (uint32_t) b, desk, first, count);
+		else if (!fill_bucket(build, (uint32_t) b, desk->cursor, first) ||
+				 (!build->sorted && !sort_lists(build, desk->cursor, end - first, build->base[b], desk->scratch)))
 			return;
-		emogi_job_done(&build->job, build->base[b + 1] - build->base[b]);
+		emogi_job_done(&build->job, count);
 	}
 }
 
@@ -409,7 +457,7 @@ run_build(EmogiPool *pool, Build *build, EmogiPoolTask task)
 static void
 clear_padding(const void *array, size_t bytes)
 {
-	memset((char *) array + bytes, 0, whole_lines(bytes) - bytes);
+	memset((char *) array + bytes, 0, emogi_whole_lines(bytes) - bytes);
 }
 
 /* Clear the padding of a Graph's arrays and close the offsets of one orientation. */
@@ -491,24 +539,4 @@ emogi_csr_build(EmogiPool *pool, const EmogiEdges *edges, const EmogiKeys *keys,
 	if (build.job.status == EMOGI_OK)
 		control->done = control->total;
 	return emogi_keys_report(&build.job, edges, error);
-}
-
-uint32_t
-emogi_vertex_number(const EmogiGraph *graph, int64_t key)
-{
-	uint64_t	low = 0,
-				high = graph->nvertices;
-
-	if (graph->ids == NULL)
-		return key >= 0 && (uint64_t) key < graph->nvertices ? (uint32_t) key : EMOGI_NO_VERTEX;
-	while (low < high)
-	{
-		uint64_t	middle = low + (high - low) / 2;
-
-		if (graph->ids[middle] < key)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < graph->nvertices && graph->ids[low] == key ? (uint32_t) low : EMOGI_NO_VERTEX;
 }

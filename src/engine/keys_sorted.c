@@ -5,8 +5,9 @@
  * size, however they are spread [1]; equal keys that come in quick succession are dropped by a small table of recent
  * ones, so that the ends of one vertex with most of the edges do not fill a bucket. Every thread counts, then moves,
  * its share of the keys into the buckets; each bucket is sorted and freed of repeats by itself; the buckets, moved
- * together, are the ids. The index cuts the range of each bucket evenly into as many cells as it has keys: a look-up
- * is a search among the splitters, which does not branch, and one in a cell, which most often holds one key or two.
+ * together, are the ids. The index cuts the range of each bucket evenly into one to four times as many cells as it has
+ * keys: a look-up is a search among the splitters, which does not branch, and one in a cell, which most often holds
+ * this key alone.
  *
  * [1] W. D. Frazer, A. C. McKellar. Samplesort: a sampling approach to minimal storage tree sorting. JACM 17(3), 1970.
  */
@@ -19,9 +20,12 @@
 #define MAX_BUCKETS 1024
 #define KEYS_PER_BUCKET 8192	/* aim */
 #define SAMPLES_PER_BUCKET 32
-#define RECENT_BITS 13
+#define RECENT_BITS 13			/* of the table of recent keys while the edges are read */
+#define MAX_SEEN_BITS 16		/* of that of a bucket: EMOGI_SORT_SCRATCH keys */
 #define GROUP 16				/* searches among the splitters that run side by side */
 #define BATCH 64				/* keys that take each step of a look-up together */
+#define GUIDE_BITS 12
+#define MAX_CELLS_PER_KEY 4
 #define PIECE_KEYS ((uint64_t) 1 << 18)	/* of populating and moving, 2 MiB */
 
 /* What the look-up needs to know of a bucket. */
@@ -35,9 +39,11 @@ typedef struct KeyBucket
 typedef struct KeyIndex
 {
 	uint32_t	nbuckets;
-	uint32_t	nsearched;		/* a power of two >= nbuckets */
+	uint32_t	guide_shift;
+	uint32_t	window;			/* a power of two: more than the splitters of any cell of the guide */
 	const uint32_t *cells;		/* [ncells + 1], the number of the first key of the cell or beyond */
-	uint64_t	splitters[MAX_BUCKETS];	/* [nsearched - 1]; bucket b has splitters[b-1] <= key < splitters[b] */
+	uint16_t	guide[1 << GUIDE_BITS];	/* splitters below every key with this key >> guide_shift */
+	uint64_t	splitters[2 * MAX_BUCKETS];	/* bucket b has splitters[b-1] <= key < splitters[b]; then UINT64_MAX */
 	KeyBucket	buckets[MAX_BUCKETS];
 } KeyIndex;
 
@@ -48,6 +54,7 @@ typedef struct SortedBuild
 	KeyIndex   *index;
 	uint64_t   *keys;			/* [nkeys], by buckets; at last [nvertices] */
 	uint64_t	nkeys;
+	uint64_t	room_bytes;		/* of keys, and cells behind them */
 	uint32_t   *cells;
 	uint64_t   *places;			/* [nthreads][MAX_BUCKETS]: counts, then where the next key of the thread goes */
 	uint64_t	start[MAX_BUCKETS + 1];	/* where each bucket begins in keys */
@@ -56,13 +63,15 @@ typedef struct SortedBuild
 	bool		moving;			/* the second reading of the edges */
 } SortedBuild;
 
-/* Count the splitters <= key for GROUP keys at once. */
+/* Count the splitters <= key, for GROUP keys at once: those that the guide says, then those of a window after them. */
 static inline void
 find_buckets(const KeyIndex *index, const uint64_t *key, uint32_t *bucket)
 {
-	uint32_t	found[GROUP] = {0};
+	uint32_t	found[GROUP];
 
-	for (uint32_t half = index->nsearched / 2; half > 0; half /= 2)
+	for (int i = 0; i < GROUP; i++)
+		found[i] = index->guide[key[i] >> index->guide_shift];
+	for (uint32_t half = index->window / 2; half > 0; half /= 2)
 	{
 		for (int i = 0; i < GROUP; i++)
 			found[i] += index->splitters[found[i] + half - 1] <= key[i] ? half : 0;
@@ -71,13 +80,20 @@ find_buckets(const KeyIndex *index, const uint64_t *key, uint32_t *bucket)
 		bucket[i] = found[i] < index->nbuckets ? found[i] : index->nbuckets - 1;
 }
 
-size_t
-emogi_keys_sorted_bytes(uint64_t nedges, uint64_t max_vertices)
+/* Get the bytes for all keys while they are moved, and then for the distinct ones with at least a cell for each. */
+static uint64_t
+bytes_of_keys(uint64_t nedges, uint64_t max_vertices)
 {
 	uint64_t	moved = 2 * nedges * sizeof(uint64_t);
 	uint64_t	kept = max_vertices * (sizeof(uint64_t) + sizeof(uint32_t)) + (MAX_BUCKETS + 1) * sizeof(uint32_t);
 
-	return sizeof(KeyIndex) + EMOGI_LINE_BYTES + (moved > kept ? moved : kept);
+	return moved > kept ? moved : kept;
+}
+
+size_t
+emogi_keys_sorted_bytes(uint64_t nedges, uint64_t max_vertices)
+{
+	return sizeof(KeyIndex) + EMOGI_LINE_BYTES + bytes_of_keys(nedges, max_vertices);
 }
 
 /* Take about `wanted` keys from all over the edges; get how many. */
@@ -122,6 +138,31 @@ remove_repeats(uint64_t *keys, size_t count)
 	return kept;
 }
 
+/* Make the guide over keys 0 .. span, and the window that its fullest cell needs. */
+static void
+make_guide(KeyIndex *index, uint64_t span)
+{
+	uint32_t	below = 0,
+				most = 0;
+
+	index->guide_shift = 0;
+	while (span >> index->guide_shift >= 1 << GUIDE_BITS)
+		index->guide_shift++;
+	for (uint64_t c = 0; c < 1 << GUIDE_BITS; c++)
+	{
+		uint32_t	before = below;
+
+		index->guide[c] = (uint16_t) below;
+		while (below < index->nbuckets - 1 && index->splitters[below] >> index->guide_shift <= c)
+			below++;
+		if (below - before > most)
+			most = below - before;
+	}
+	index->window = 1;
+	while (index->window <= most)
+		index->window *= 2;
+}
+
 /* Choose the splitters from a sample of the keys; false without memory. */
 static bool
 choose_splitters(const EmogiEdges *edges, KeyIndex *index, EmogiJob *job)
@@ -143,11 +184,28 @@ choose_splitters(const EmogiEdges *edges, KeyIndex *index, EmogiJob *job)
 	for (uint32_t b = 1; b < nbuckets; b++)
 		index->splitters[b - 1] = sample[nsample * b / nbuckets];
 	index->nbuckets = nbuckets;
-	index->nsearched = 1;
-	while (index->nsearched < nbuckets)
-		index->nsearched *= 2;
+	make_guide(index, (uint64_t) edges->max_key - (uint64_t) edges->min_key);
 	free(sample);
 	return true;
+}
+
+/* Empty a table of 2^bits recent keys. */
+static void
+forget_keys(uint64_t *recent, int bits)
+{
+	memset(recent, 0, sizeof(uint64_t) << bits);
+	recent[0] = 1;				/* key 0 belongs here and has not been seen; key 1 belongs elsewhere */
+}
+
+/* Put a key in the table of recent ones, in the place of another perhaps; say whether it was not there. */
+static inline bool
+note_key(uint64_t *recent, int bits, uint64_t key)
+{
+	uint64_t   *slot = &recent[(key * UINT64_C(0x9E3779B97F4A7C15)) >> (64 - bits)];
+	bool		isnew = *slot != key;
+
+	*slot = key;
+	return isnew;
 }
 
 /* Count or move the keys of one chunk that are not among the recent ones. */
@@ -169,12 +227,8 @@ scatter_chunk(SortedBuild *build, const EmogiEdgeChunk *chunk, uint64_t *recent,
 			return;
 		for (uint64_t i = first; i < end; i++)
 		{
-			uint64_t	k = (uint64_t) ends[i] - min_key;
-			uint64_t   *slot = &recent[(k * UINT64_C(0x9E3779B97F4A7C15)) >> (64 - RECENT_BITS)];
-
-			key[count] = k;
-			count += *slot != k;
-			*slot = k;
+			key[count] = (uint64_t) ends[i] - min_key;
+			count += note_key(recent, RECENT_BITS, key[count]);
 		}
 		memset(key + count, 0, GROUP * sizeof(uint64_t));
 		for (size_t i = 0; i < count; i += GROUP)
@@ -198,11 +252,11 @@ scatter_keys(void *arg, int thread, int nthreads)
 {
 	SortedBuild *build = arg;
 	const EmogiEdges *edges = build->edges;
-	uint64_t	recent[1 << RECENT_BITS] = {0};
+	uint64_t	recent[1 << RECENT_BITS];
 	uint64_t	first = edges->nchunks * (uint64_t) thread / (uint64_t) nthreads;
 	uint64_t	end = edges->nchunks * ((uint64_t) thread + 1) / (uint64_t) nthreads;
 
-	recent[0] = 1;				/* key 0 belongs here and has not been seen; key 1 belongs elsewhere */
+	forget_keys(recent, RECENT_BITS);
 	for (uint64_t c = first; c < end && !emogi_job_stopped(build->job); c++)
 	{
 		scatter_chunk(build, edges->chunks[c], recent, build->places + (size_t) thread * MAX_BUCKETS);
@@ -248,6 +302,26 @@ populate_keys(void *arg, int thread, int nthreads)
 	}
 }
 
+/* Remove most repeats from keys in any order, with a table in scratch; get how many are left. */
+static size_t
+thin_out(uint64_t *keys, size_t count, uint64_t *scratch)
+{
+	size_t		kept = 0;
+	int			bits = 8;
+
+	while (bits < MAX_SEEN_BITS && (size_t) 2 << bits < count)
+		bits++;
+	forget_keys(scratch, bits);
+	for (size_t i = 0; i < count; i++)
+	{
+		uint64_t	key = keys[i];
+
+		keys[kept] = key;
+		kept += note_key(scratch, bits, key);
+	}
+	return kept;
+}
+
 /* Sort the buckets and remove repeats in each. */
 static void
 sort_buckets(void *arg, int thread, int nthreads)
@@ -263,10 +337,26 @@ sort_buckets(void *arg, int thread, int nthreads)
 		uint64_t   *keys = build->keys + build->start[b];
 		size_t		count = build->start[b + 1] - build->start[b];
 
+		count = thin_out(keys, count, scratch);
 		emogi_sort_u64(keys, count, scratch, EMOGI_SORT_SCRATCH, build->job);
 		build->distinct[b] = remove_repeats(keys, count);
 	}
 	free(scratch);
+}
+
+/* Choose how many cells a key gets: as many as fit behind the keys in the memory that was given. */
+static uint64_t
+cells_per_key(const SortedBuild *build)
+{
+	uint64_t	room = build->room_bytes;
+	uint64_t	n = 0;
+	uint64_t	per_key = MAX_CELLS_PER_KEY;
+
+	for (uint32_t b = 0; b < build->index->nbuckets; b++)
+		n += build->distinct[b];
+	while (per_key > 1 && n * sizeof(uint64_t) + (n * per_key + MAX_BUCKETS + 1) * sizeof(uint32_t) > room)
+		per_key /= 2;
+	return per_key;
 }
 
 /* Move the buckets together at the front of keys and give each its cells; get the number of cells. */
@@ -274,6 +364,7 @@ static uint64_t
 close_up(SortedBuild *build)
 {
 	KeyIndex   *index = build->index;
+	uint64_t	per_key = cells_per_key(build);
 	uint64_t	n = 0,
 				ncells = 0;
 
@@ -293,7 +384,7 @@ close_up(SortedBuild *build)
 		build->start[b] = n;
 		*bucket = (KeyBucket) {.low = count > 0 ? build->keys[n] : 0, .first_cell = (uint32_t) ncells};
 		span = count > 0 ? build->keys[n + count - 1] - bucket->low : 0;
-		while (span >> bucket->shift >= count && span >> bucket->shift > 0)
+		while (span >> bucket->shift >= count * per_key && span >> bucket->shift > 0)
 			bucket->shift++;
 		ncells += (span >> bucket->shift) + 1;
 		n += count;
@@ -385,6 +476,7 @@ emogi_keys_sorted_build(EmogiPool *pool, const EmogiEdges *edges, uint64_t max_v
 		build->job = job;
 		build->edges = edges;
 		build->index = scratch;
+		build->room_bytes = bytes_of_keys(edges->nedges, max_vertices);
 		build->keys = (uint64_t *) ((char *) scratch + (sizeof(KeyIndex) + EMOGI_LINE_BYTES - 1) /
 									EMOGI_LINE_BYTES * EMOGI_LINE_BYTES);
 		done = collect_keys(pool, build, keys);

@@ -3,6 +3,7 @@
  */
 #include "partition.h"
 
+#include "layout.h"
 #include "pool.h"
 
 #include <string.h>
@@ -10,13 +11,6 @@
 #define GROUP_BYTES ((uint64_t) 256 << 10)	/* what a thread takes and populates at once */
 #define MIN_BLOCK_ENTRIES 16
 #define MAX_BLOCK_ENTRIES 1024
-
-/* Round bytes up to whole lines. */
-static size_t
-whole_lines(size_t bytes)
-{
-	return (bytes + EMOGI_LINE_BYTES - 1) / EMOGI_LINE_BYTES * EMOGI_LINE_BYTES;
-}
 
 /* Choose the size of a block, so that half-filled ones cost about a sixteenth, and the number of groups. */
 static void
@@ -37,25 +31,21 @@ plan_blocks(EmogiPartition *partition, uint64_t nentries, uint32_t nbuckets, int
 
 /* Lay the arrays out from memory on; get the bytes of those before the blocks in *fixed and of all. */
 static size_t
-lay_out(EmogiPartition *partition, char *memory, size_t *fixed)
+lay_out(EmogiPartition *partition, void *memory, size_t *fixed)
 {
 	size_t		nchains = (size_t) partition->nbuckets * (size_t) partition->nthreads;
 	size_t		block_bytes = partition->block_entries * sizeof(uint64_t);
 	size_t		nblocks = partition->ngroups * partition->group_blocks;
-	size_t		used = 0;
+	uintptr_t	place = (uintptr_t) memory;
 
-	partition->supply = (EmogiBlockSupply *) (memory + used);
-	used += (size_t) partition->nthreads * sizeof(EmogiBlockSupply);
-	partition->chains = (EmogiChain *) (memory + used);
-	used += whole_lines(nchains * sizeof(EmogiChain));
-	partition->cursor = (uint64_t **) (memory + used);
-	used += whole_lines(nchains * sizeof(uint64_t *));
-	partition->next = (uint32_t *) (memory + used);
-	used += whole_lines(nblocks * sizeof(uint32_t));
-	*fixed = used;
-	used += block_bytes - ((uintptr_t) memory + used) % block_bytes;
-	partition->blocks = (uint64_t *) (memory + used);
-	return used + nblocks * block_bytes;
+	partition->supply = emogi_carve(&place, (size_t) partition->nthreads * sizeof(EmogiBlockSupply));
+	partition->chains = emogi_carve(&place, nchains * sizeof(EmogiChain));
+	partition->cursor = emogi_carve(&place, nchains * sizeof(uint64_t *));
+	partition->next = emogi_carve(&place, nblocks * sizeof(uint32_t));
+	*fixed = (size_t) (place - (uintptr_t) memory);
+	place += block_bytes - place % block_bytes;
+	partition->blocks = (uint64_t *) place;
+	return (size_t) (place - (uintptr_t) memory) + nblocks * block_bytes;
 }
 
 size_t

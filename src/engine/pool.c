@@ -5,7 +5,9 @@
  * microseconds) and then sleeps in a futex on the epoch. The caller waits in the same manner for `running` to fall to
  * zero. When there are more threads than processors nobody spins: the others need the processor.
  */
+#ifndef _GNU_SOURCE
 #define _GNU_SOURCE
+#endif
 #include "pool.h"
 
 #include <errno.h>

@@ -34,7 +34,7 @@ has_bit(BitSet set, uint64_t v)
 }
 
 /* Write why an answer is wrong. */
-static bool
+static bool __attribute__((format(printf, 2, 3)))
 wrong(EmogiError *error, const char *format, ...)
 {
 	va_list		args;

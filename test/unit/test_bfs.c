@@ -127,6 +127,23 @@ check_large(EmogiGenerator generator, EmogiDirection direction, bool with_backwa
 	emogi_built_graph_free(&built);
 }
 
+/* A hub in a graph so large that its frontier stays a queue: all threads walk its list. */
+static void
+check_hub_in_queue(void)
+{
+	EmogiShape	shape = {.name = "hub in a queue"};
+	uint64_t	npairs = 700000,
+				degree = 17000;
+
+	shape.edges = malloc((npairs + degree) * sizeof(EmogiEdge));
+	for (uint64_t i = 0; i < npairs; i++)
+		shape.edges[shape.nedges++] = (EmogiEdge) {(int64_t) (2 * i), (int64_t) (2 * i + 1)};
+	for (uint64_t i = 0; i < degree; i++)
+		shape.edges[shape.nedges++] = (EmogiEdge) {0, (int64_t) (i * 64)};
+	check_graph(&shape, EMOGI_OUT, false, 1);
+	emogi_shape_free(&shape);
+}
+
 /* Everything is a source, some of them twice. */
 static void
 check_all_sources(void)
@@ -286,6 +303,7 @@ main(void)
 	check_large(EMOGI_KRON, EMOGI_OUT, true);
 	check_large(EMOGI_KRON, EMOGI_BOTH, false);
 	check_large(EMOGI_URAND, EMOGI_IN, true);
+	check_hub_in_queue();
 	check_all_sources();
 	check_verifier();
 	check_cancel();

@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #define NRANDOM 120
@@ -126,7 +127,8 @@ check_graph(const EmogiShape *shape, const EmogiBuiltGraph *built, EmogiDirectio
 		  "%s: ids", shape->name);
 	CHECK(graph->nvertices == r.nvertices && same_entries(graph, &graph->forward, r.entries, r.nentries),
 		  "%s direction %d: forward", shape->name, direction);
-	CHECK(line_aligned(graph->ids, graph->nvertices * 8) && line_aligned(graph->forward.offsets, (graph->nvertices + 1) * 8) &&
+	CHECK(line_aligned(graph->ids, graph->nvertices * 8) &&
+		  line_aligned(graph->forward.offsets, (graph->nvertices + 1) * 8) &&
 		  line_aligned(graph->forward.targets, graph->forward.nedges * 4), "%s: lines", shape->name);
 	CHECK(graph->memory_bytes <= built->memory_bytes, "%s: memory", shape->name);
 	if (direction == EMOGI_BOTH)
@@ -294,6 +296,73 @@ check_large(bool spread)
 	emogi_shape_free(&shape);
 }
 
+/* All edges from one vertex, too many for one sort: the list is split in place. */
+static void
+check_large_star(void)
+{
+	EmogiShape	shape = {.name = "large star", .nedges = 2500000};
+
+	shape.edges = malloc(shape.nedges * sizeof(EmogiEdge));
+	for (uint64_t i = 0; i < shape.nedges; i++)
+		shape.edges[i] = (EmogiEdge) {-1, (int64_t) (emogi_random(4, i) % 3000000)};
+	check_builds(&shape, EMOGI_OUT, true, EMOGI_CHUNK_EDGES);
+	emogi_shape_free(&shape);
+}
+
+/* Map bytes and take all but the first page away again: the builder must notice, not die. */
+static void *
+map_torn(size_t bytes)
+{
+	char	   *memory = mmap(NULL, bytes + 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	munmap(memory + 4096, bytes + 4096);
+	return memory;
+}
+
+/* Memory that cannot be had at any place is NO_MEMORY, with a message. */
+static void
+check_no_memory(bool spread)
+{
+	EmogiEdgeSet set;
+	EmogiKeyPlan plan;
+	EmogiKeys	keys;
+	EmogiGraph	graph;
+	EmogiControl control = {0};
+	EmogiError	error = {{0}, {0}};
+	void	   *map;
+	size_t		bytes,
+				scratch_bytes;
+	EmogiStatus status;
+
+	if (!emogi_generate_edges(pools[1], EMOGI_URAND, 16, 4, 3, &set))
+		abort();
+	for (uint64_t c = 0; c < set.edges.nchunks && spread; c++)
+	{
+		for (uint64_t i = 0; i < set.chunks[c]->nedges; i++)
+			set.chunks[c]->edges[i].src *= INT64_C(100000000000);
+		emogi_edge_chunk_bound(set.chunks[c]);
+	}
+	emogi_edge_set_bound(&set);
+	emogi_keys_plan(&set.edges, &plan);
+	CHECK(plan.method == (spread ? EMOGI_KEYS_SORTED : EMOGI_KEYS_DIRECT), "method %d", plan.method);
+	status = emogi_keys_build(pools[1], &set.edges, &plan, map_torn(plan.scratch_bytes), &keys, &control, &error);
+	CHECK(status == EMOGI_NO_MEMORY && error.message[0] != '\0', "keys: status %d", status);
+
+	map = emogi_map_memory(plan.scratch_bytes);
+	if (emogi_keys_build(pools[1], &set.edges, &plan, map, &keys, &control, &error) != EMOGI_OK)
+		abort();
+	bytes = emogi_csr_bytes(keys.nvertices, set.edges.nedges, EMOGI_OUT, true);
+	scratch_bytes = emogi_csr_scratch_bytes(keys.nvertices, set.edges.nedges, EMOGI_OUT, 2);
+	status = emogi_csr_build(pools[1], &set.edges, &keys, EMOGI_OUT, true, emogi_map_memory(bytes),
+							 map_torn(scratch_bytes), &graph, &control, &error);
+	CHECK(status == EMOGI_NO_MEMORY, "scratch: status %d", status);
+	status = emogi_csr_build(pools[1], &set.edges, &keys, EMOGI_OUT, true, map_torn(bytes),
+							 emogi_map_memory(scratch_bytes), &graph, &control, &error);
+	CHECK(status == EMOGI_NO_MEMORY, "memory: status %d", status);
+	emogi_unmap_memory(map, plan.scratch_bytes);
+	emogi_edge_set_free(&set);
+}
+
 /* Set cancel a while after the start. */
 static void *
 cancel_soon(void *arg)
@@ -359,6 +428,9 @@ main(void)
 	check_empty_chunks();
 	check_large(false);
 	check_large(true);
+	check_large_star();
+	check_no_memory(false);
+	check_no_memory(true);
 	check_cancel(false);
 	check_cancel(true);
 	for (int p = 0; p < NPOOLS; p++)

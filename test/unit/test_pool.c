@@ -1,7 +1,6 @@
 /*
  * test_pool.c: every thread takes part in every step, with its number; signals stay with the caller.
  */
-#define _GNU_SOURCE
 #include "check.h"
 #include "pool.h"
 

@@ -1,0 +1,170 @@
+-- emogi_bfs wherever a query may stand a function: joins, LATERAL, subqueries, cursors, prepared plans, parallel plans.
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS emogi;
+RESET client_min_messages;
+CREATE SCHEMA test_planning;
+SET search_path = test_planning, public;
+\pset format unaligned
+\pset tuples_only on
+\pset null (null)
+
+-- A ring 1 .. 6 with the chord 1 -> 4, and names.
+CREATE TABLE edges (src int, dst int);
+INSERT INTO edges VALUES (1, 2), (2, 3), (3, 4), (4, 5), (5, 6), (6, 1), (1, 4);
+CREATE TABLE names (id bigint PRIMARY KEY, name text);
+INSERT INTO names SELECT i, chr(96 + i) FROM generate_series(1, 8) i;
+ANALYZE names;
+
+-- Joins, filters, orders, limits, aggregates.
+SELECT name, level FROM emogi_bfs('edges', 1) JOIN names ON id = vertex ORDER BY level, name;
+SELECT name, level FROM names LEFT JOIN emogi_bfs('edges', 2, 2) ON id = vertex ORDER BY name;
+SELECT name FROM names WHERE id NOT IN (SELECT vertex FROM emogi_bfs('edges', 1)) ORDER BY name;
+SELECT vertex FROM emogi_bfs('edges', 1) WHERE level = 2;
+SELECT level FROM emogi_bfs('edges', 1) WHERE vertex = 6;
+SELECT vertex, level FROM emogi_bfs('edges', 1) WHERE vertex = ANY (ARRAY[9, 5, 3]);
+SELECT vertex, level FROM emogi_bfs('edges', 1) WHERE vertex > 2 AND level <= 1;
+SELECT vertex FROM emogi_bfs('edges', 1) ORDER BY level DESC, vertex DESC LIMIT 3;
+SELECT * FROM emogi_bfs('edges', 1) LIMIT 2;
+SELECT * FROM emogi_bfs('edges', 1) OFFSET 4;
+SELECT * FROM emogi_bfs('edges', 1) LIMIT 0;
+SELECT level, count(*) FROM emogi_bfs('edges', 1) GROUP BY level HAVING count(*) > 1 ORDER BY level;
+SELECT vertex, rank() OVER (ORDER BY level) FROM emogi_bfs('edges', 1) ORDER BY vertex;
+SELECT DISTINCT level FROM emogi_bfs('edges', 1) ORDER BY level;
+SELECT * FROM emogi_bfs('edges', 1, 1) UNION ALL SELECT * FROM emogi_bfs('edges', 4, 1) ORDER BY 1, 2;
+SELECT * FROM emogi_bfs('edges', 1) EXCEPT SELECT * FROM emogi_bfs('edges', 1, 2) ORDER BY 1;
+SELECT b FROM emogi_bfs('edges', 4, 1) b;
+SELECT (b).level, to_json(b) FROM emogi_bfs('edges', 4, 1) b;
+SELECT b.v, b.l FROM emogi_bfs('edges', 4, 1) b(v, l);
+SELECT count(*) FROM emogi_bfs('edges', 1) a, emogi_bfs('edges', 2) b;
+SELECT a.vertex, a.level, b.level FROM emogi_bfs('edges', 1) a JOIN emogi_bfs('edges', 1, direction => 'in') b USING (vertex) ORDER BY 1;
+SELECT a.vertex FROM emogi_bfs('edges', 1) a FULL JOIN emogi_bfs('edges', 7) b USING (vertex) WHERE b.vertex IS NULL ORDER BY 1;
+SELECT vertex FROM emogi_bfs('edges', 1, 1) FOR UPDATE;
+
+-- One call a row of another table.
+SELECT id, (SELECT count(*) FROM emogi_bfs('edges', id, 2)) FROM names ORDER BY id;
+SELECT n.id, b.* FROM names n, emogi_bfs('edges', n.id, 1) b WHERE n.id IN (1, 6, 7) ORDER BY 1, 2;
+SELECT n.id, b.vertex FROM names n LEFT JOIN LATERAL emogi_bfs('edges', n.id, 1) b ON b.level = 1 WHERE n.id > 4 ORDER BY 1, 2;
+SELECT n.id, b.n FROM names n, LATERAL (SELECT count(*) AS n FROM emogi_bfs('edges', ARRAY[n.id, n.id + 3], n.id::int - 1)) b ORDER BY 1;
+SELECT d, string_agg(vertex || ':' || level, ' ') FROM unnest(ARRAY['out', 'in', 'both', NULL]) WITH ORDINALITY w(d, i), emogi_bfs('edges', 2, 2, d) GROUP BY i, d ORDER BY i;
+SELECT a.vertex, count(b.vertex) FROM emogi_bfs('edges', 1, 2) a, LATERAL emogi_bfs('edges', a.vertex, 1) b GROUP BY 1 ORDER BY 1;
+SELECT name FROM names n WHERE EXISTS (SELECT FROM emogi_bfs('edges', 3, 2) b WHERE b.vertex = n.id) ORDER BY 1;
+SELECT name FROM names n WHERE EXISTS (SELECT FROM emogi_bfs('edges', n.id, 1) b WHERE b.vertex = 4) ORDER BY 1;
+SELECT name FROM names n WHERE NOT EXISTS (SELECT FROM emogi_bfs('edges', n.id)) ORDER BY 1;
+SELECT name FROM names n WHERE id = ANY (ARRAY(SELECT vertex FROM emogi_bfs('edges', 5, 1))) ORDER BY 1;
+SELECT id, (SELECT max(level) FROM emogi_bfs('edges', CASE WHEN id < 3 THEN id END)) FROM names WHERE id < 5 ORDER BY id;
+
+-- The other places for a set.
+SELECT * FROM emogi_bfs('edges', 5) WITH ORDINALITY;
+SELECT * FROM ROWS FROM (emogi_bfs('edges', 5, 2), generate_series(10, 13), emogi_bfs('edges', 1, 1)) WITH ORDINALITY;
+SELECT emogi_bfs('edges', 5, 2);
+SELECT (emogi_bfs('edges', 5, 2)).*;
+SELECT emogi_bfs('edges', 5, 2), generate_series(1, 4);
+SELECT id, emogi_bfs('edges', id, 1) FROM names WHERE id IN (1, 7, 6) ORDER BY id, 2;
+SELECT emogi_bfs('edges', 1) LIMIT 1;
+SELECT id, (emogi_bfs('edges', id)).level FROM names ORDER BY id LIMIT 2;
+
+-- Tables, views, materialized views and COPY made from answers.
+CREATE TABLE reach AS SELECT * FROM emogi_bfs('edges', 1);
+INSERT INTO reach SELECT -vertex, level FROM emogi_bfs('edges', 2, 1);
+TABLE reach ORDER BY 1;
+CREATE VIEW reach_view AS SELECT b.vertex, b.level, n.name FROM emogi_bfs('edges', 1) b JOIN names n ON n.id = b.vertex;
+SELECT * FROM reach_view WHERE level < 2 ORDER BY 1;
+CREATE MATERIALIZED VIEW reach_mat AS SELECT * FROM emogi_bfs('test_planning.edges', 6);
+INSERT INTO edges VALUES (6, 8);
+REFRESH MATERIALIZED VIEW reach_mat;
+SELECT * FROM reach_mat WHERE level < 2 ORDER BY 1;
+COPY (SELECT * FROM emogi_bfs('edges', 6, 1)) TO STDOUT;
+WITH a AS MATERIALIZED (SELECT * FROM emogi_bfs('edges', 6, 1)) SELECT count(*) FROM a x, a y;
+WITH RECURSIVE far(vertex, n) AS (SELECT 6::bigint, 0 UNION SELECT b.vertex, n + 1 FROM far, emogi_bfs('edges', far.vertex, 1) b WHERE n < 2)
+  SELECT vertex, min(n) FROM far GROUP BY 1 ORDER BY 1;
+DELETE FROM edges WHERE dst = 8;
+
+-- Cursors, forward and back.
+BEGIN;
+DECLARE c SCROLL CURSOR FOR SELECT * FROM emogi_bfs('edges', 1);
+FETCH 2 FROM c;
+FETCH LAST FROM c;
+FETCH BACKWARD 2 FROM c;
+MOVE ABSOLUTE 2 IN c;
+FETCH NEXT FROM c;
+FETCH FIRST FROM c;
+COMMIT;
+DO $$
+DECLARE
+  c CURSOR (s bigint) FOR SELECT * FROM emogi_bfs('edges', s, 2);
+  r record;
+BEGIN
+  FOR r IN c(3) LOOP
+    RAISE INFO '%', r;
+  END LOOP;
+  OPEN c(5);
+  FETCH c INTO r;
+  RAISE INFO '%', r;
+END $$;
+
+-- Prepared plans, custom and generic.
+PREPARE p(text, bigint, int, text) AS SELECT string_agg(vertex || ':' || level, ' ') FROM emogi_bfs($1, $2, $3, $4);
+SET plan_cache_mode = force_generic_plan;
+EXECUTE p('edges', 1, NULL, 'out');
+EXECUTE p('edges', 1, 2, 'in');
+EXECUTE p('edges(dst, src)', 1, 2, 'out');
+EXECUTE p('VALUES (1, 2)', 1, NULL, NULL);
+EXECUTE p('edges', NULL, NULL, NULL);
+ALTER TABLE edges ADD COLUMN x text DEFAULT 'x';
+EXECUTE p('edges', 1, NULL, 'out');
+ALTER TABLE edges DROP COLUMN src;
+ALTER TABLE edges ADD COLUMN src bigint;
+UPDATE edges SET src = dst - 1;
+EXECUTE p('edges', 1, NULL, 'out');
+SET plan_cache_mode = force_custom_plan;
+EXECUTE p('edges', 1, NULL, 'both');
+RESET plan_cache_mode;
+CREATE FUNCTION many(n int) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+  sum bigint := 0;
+BEGIN
+  FOR i IN 1 .. n LOOP
+    sum := sum + (SELECT count(*) FROM emogi_bfs('edges', i % 6 + 1, i % 3));
+  END LOOP;
+  RETURN sum;
+END $$;
+SELECT many(60);
+
+-- Plans that go parallel around the call, JIT, hash and merge joins.
+TRUNCATE edges;
+ALTER TABLE edges DROP COLUMN x;
+INSERT INTO edges (src, dst) SELECT i, i + 1 FROM generate_series(1, 3000) i;
+ANALYZE edges;
+CREATE FUNCTION tell() RETURNS text LANGUAGE sql STABLE AS $$
+  SELECT format('%s %s %s', count(*), sum(level), (SELECT count(*) FROM edges e WHERE EXISTS (SELECT FROM emogi_bfs('edges', 2990) b WHERE b.vertex = e.src)))
+    FROM edges e JOIN emogi_bfs('edges', 1, 2000) b ON b.vertex = e.src $$;
+SELECT tell();
+SET min_parallel_table_scan_size = 0;
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+SELECT count(*), sum(level) FROM edges e JOIN emogi_bfs('edges', 1, 2000) b ON b.vertex = e.src;
+SELECT count(*) FROM edges e WHERE src IN (SELECT vertex FROM emogi_bfs('edges', 2990));
+SELECT count(*) FROM edges e WHERE EXISTS (SELECT FROM emogi_bfs('SELECT src, dst FROM edges WHERE src % 2 = 0', 10) b WHERE b.vertex = e.src);
+SELECT count(*) FROM emogi_bfs('SELECT a.src, max(b.dst) FROM edges a JOIN edges b ON a.dst = b.src GROUP BY a.src', 1);
+SELECT set_config('force_parallel_mode', 'on', false);
+SELECT tell();
+SELECT count(*) FROM emogi_bfs('edges', 1);
+SELECT count(*) FROM emogi_bfs('SELECT src, dst FROM edges', 1);
+SELECT e.src, (SELECT count(*) FROM emogi_bfs('edges', e.src, 3)) FROM edges e WHERE src > 2996 ORDER BY 1;
+SET max_parallel_workers = 0;
+SELECT tell();
+SELECT count(*) FROM emogi_bfs('SELECT src, dst FROM edges', 1);
+RESET max_parallel_workers;
+SELECT set_config('force_parallel_mode', 'off', false);
+SET jit_above_cost = 0;
+SELECT tell();
+RESET jit_above_cost;
+SET enable_hashjoin = off;
+SELECT tell();
+SET enable_mergejoin = off;
+SET enable_material = off;
+SELECT count(*) FROM names n JOIN emogi_bfs('edges', 2) b ON b.vertex = n.id;
+SET work_mem = '64kB';
+SELECT count(*), min(vertex), max(vertex), sum(level) FROM emogi_bfs('edges', 1);
+SET cursor_tuple_fraction = 0.01;
+SELECT many(30);

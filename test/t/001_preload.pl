@@ -1,0 +1,87 @@
+# Without shared_preload_libraries every function says what to do; with it emogi lives beside other libraries, and dumps restore.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+use EmogiTest;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+# Not preloaded.
+my $node = PostgreSQL::Test::Cluster->new('main');
+$node->init;
+$node->append_conf('postgresql.conf', "max_prepared_transactions = 5\nautovacuum = off");
+$node->start;
+my ($rc, $out, $err) = $node->psql('postgres', 'CREATE EXTENSION emogi');
+is("$rc$err", '0', 'the extension can be created without the library being preloaded');
+foreach my $call (
+	q{SELECT emogi_version()},
+	q{SELECT * FROM emogi_bfs('VALUES (1, 2)', 1)},
+	q{SELECT * FROM emogi_bfs('VALUES (1, 2)', ARRAY[1])},
+	q{SELECT * FROM emogi_bfs('nowhere', NULL::bigint)},
+	q{SELECT * FROM emogi_devices})
+{
+	my ($state, $message) = sqlstate($node, $call);
+	is($state, '55000', "not preloaded: $call");
+	like($message, qr/HINT:.*shared_preload_libraries/, '... with a hint');
+}
+is((sqlstate($node, q{LOAD 'emogi'; SELECT * FROM emogi_bfs('VALUES (1, 2)', 1)}))[0], '55000', 'LOAD is not enough');
+$node->append_conf('postgresql.conf', "session_preload_libraries = 'emogi'");
+$node->reload;
+is((sqlstate($node, q{SELECT * FROM emogi_bfs('VALUES (1, 2)', 1)}))[0], '55000', 'session_preload_libraries is not enough');
+$node->adjust_conf('postgresql.conf', 'session_preload_libraries', "''");
+
+# Preloaded, before and behind others.
+foreach my $libraries ('emogi', 'emogi, pg_stat_statements, auto_explain', 'auto_explain, pg_stat_statements, emogi')
+{
+	$node->append_conf('postgresql.conf', "shared_preload_libraries = '$libraries'");
+	$node->append_conf('postgresql.conf', "auto_explain.log_min_duration = 0\nauto_explain.log_nested_statements = on\nauto_explain.log_analyze = on");
+	$node->restart;
+	$node->safe_psql('postgres', q{
+		CREATE EXTENSION IF NOT EXISTS pg_stat_statements;
+		CREATE TABLE IF NOT EXISTS small (src int, dst int);
+		TRUNCATE small;
+		INSERT INTO small VALUES (1, 2), (2, 3), (1, 4)});
+	answers_small($node, "preloaded: $libraries");
+	is($node->safe_psql('postgres', q{SELECT count(*) FROM emogi_bfs('SELECT src, dst FROM small', 1)}), '4', '... and a query');
+	ok(worker_pid($node), '... and a worker');
+}
+is($node->safe_psql('postgres', q{SELECT count(*) > 0 FROM pg_stat_statements WHERE query LIKE '%emogi_bfs%'}), 't', 'pg_stat_statements saw the calls');
+
+# Dropped and created again, in another schema, in two databases.
+$node->safe_psql('postgres', 'DROP EXTENSION emogi');
+is((sqlstate($node, q{SELECT * FROM emogi_bfs('small', 1)}))[0], '42883', 'dropped');
+$node->safe_psql('postgres', 'CREATE SCHEMA graph; CREATE EXTENSION emogi SCHEMA graph');
+is($node->safe_psql('postgres', q{SELECT count(*) FROM graph.emogi_bfs('small', 1)}), '4', 'in another schema, which search_path does not name');
+is($node->safe_psql('postgres', q{SELECT count(*) FROM graph.emogi_bfs('SELECT src, dst FROM small', 1)}), '4', '... and a query');
+is($node->safe_psql('postgres', q{SELECT count(*) FROM graph.emogi_devices WHERE device = -1}), '1', '... and the devices');
+$node->safe_psql('postgres', 'DROP EXTENSION emogi; CREATE EXTENSION emogi');
+answers_small($node, 'created again');
+$node->safe_psql('postgres', 'CREATE DATABASE second');
+$node->safe_psql('second', 'CREATE EXTENSION emogi; CREATE TABLE small AS SELECT 1 AS src, 9 AS dst');
+is($node->safe_psql('second', q{SELECT string_agg(vertex || ':' || level, ' ') FROM emogi_bfs('small', 1)}), '1:0 9:1', 'a second database');
+answers_small($node, 'the first database');
+
+# Dumped and restored.
+$node->safe_psql('postgres', q{
+	CREATE VIEW reach AS SELECT * FROM emogi_bfs('public.small', 1);
+	CREATE MATERIALIZED VIEW kept AS SELECT * FROM emogi_bfs('public.small', 1);
+	CREATE FUNCTION far(s bigint) RETURNS int LANGUAGE sql AS $$ SELECT max(level) FROM emogi_bfs('public.small', s) $$});
+my $dump = $node->basedir . '/dump.sql';
+$node->command_ok([ 'pg_dump', '-f', $dump, '-d', $node->connstr('postgres') ], 'dump');
+unlike(slurp_file($dump), qr/FUNCTION public\.emogi_|VIEW public\.emogi_/, 'the dump holds no member of the extension');
+$node->safe_psql('postgres', 'CREATE DATABASE restored TEMPLATE template0');
+$node->command_ok([ 'psql', '-Xq', '-v', 'ON_ERROR_STOP=1', '-f', $dump, '-d', $node->connstr('restored') ], 'restore');
+is($node->safe_psql('restored', 'SELECT sum(level), count(*), (SELECT count(*) FROM kept), far(1) FROM reach'), '4|4|4|2', 'what was restored answers');
+
+# A database with sessions that used emogi can be dropped at once: the worker is connected to none.
+$node->safe_psql('postgres', 'DROP DATABASE second; DROP DATABASE restored');
+answers_small($node, 'after DROP DATABASE');
+$node->stop;
+no_crash($node);
+unlike(slurp_file($node->logfile), qr/WARNING/, 'no warnings');
+
+done_testing();

@@ -1,0 +1,45 @@
+# On a machine without a GPU: cuda is refused with the reason, auto computes on the CPU, emogi_devices tells why.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+use EmogiTest;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = emogi_node('main');
+
+# The worker may still be looking for devices.
+wait_until(20, sub { $node->safe_psql('postgres', q{SELECT count(*) FROM emogi_devices WHERE state = 'starting'}) eq '0' });
+plan skip_all => 'there is a GPU'
+  if $node->safe_psql('postgres', q{SELECT count(*) FROM emogi_devices WHERE device >= 0}) ne '0';
+
+is($node->safe_psql('postgres', q{SELECT engine, state FROM emogi_devices WHERE device IS NULL}), 'cuda|absent', 'emogi_devices shows that there is no GPU');
+my $reason = $node->safe_psql('postgres', 'SELECT reason FROM emogi_devices WHERE device IS NULL');
+isnt($reason, '', "... and why: $reason");
+
+foreach my $graph ('small', 'SELECT src, dst FROM small')
+{
+	my ($state, $message) = sqlstate($node, "SET emogi.engine = cuda; SELECT * FROM emogi_bfs('$graph', 1)");
+	is($state, '55000', "engine = cuda is refused: $graph");
+	like($message, qr/DETAIL:.*\Q$reason\E/, '... with the reason');
+}
+is((sqlstate($node, q{SET emogi.engine = cuda; SELECT * FROM emogi_bfs('nowhere', 1)}))[0], '42P01', 'other mistakes are told first');
+region_is_empty($node, 'the Region is empty after a refusal');
+
+foreach my $placement ('auto', 'host', 'device')
+{
+	is($node->safe_psql('postgres', qq{SET emogi.engine = auto; SET emogi.placement = $placement;
+		SELECT string_agg(vertex || ':' || level, ' ') FROM emogi_bfs('small', 1)}), '1:0 2:1 3:2 4:1', "engine = auto computes on the CPU, placement = $placement");
+}
+$node->append_conf('postgresql.conf', 'emogi.engine = cuda');
+$node->restart;
+is((sqlstate($node, q{SELECT * FROM emogi_bfs('small', 1)}))[0], '55000', 'engine = cuda for the server: it starts, calls are refused');
+is($node->safe_psql('postgres', q{SET emogi.engine = cpu; SELECT count(*) FROM emogi_bfs('small', 1)}), '4', '... and a session may choose the CPU');
+$node->stop;
+no_crash($node);
+
+done_testing();
