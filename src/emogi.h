@@ -90,6 +90,7 @@ typedef enum EmogiWeights
 {
 	EMOGI_WEIGHTS_UNUSED = 0,	/* every edge weighs 1, and no weight column is read */
 	EMOGI_WEIGHTS_LENGTHS,		/* 0 .. +infinity: negative ones are refused */
+	EMOGI_WEIGHTS_CONDUCTANCES, /* 0 and more, finite */
 	EMOGI_WEIGHTS_FACTORS		/* any finite number */
 } EmogiWeights;
 
@@ -285,13 +286,22 @@ emogi_sink_put(EmogiSink *sink, int64 src, int64 dst)
 	emogi_sink_count(sink, sink->chunk, src, dst);
 }
 
+/* Does a call that reads such weights take this one? */
+static inline bool
+emogi_weight_fits(EmogiWeights weights, double weight)
+{
+	if (weights == EMOGI_WEIGHTS_LENGTHS)
+		return weight >= 0;
+	return isfinite(weight) && (weights == EMOGI_WEIGHTS_FACTORS || weight >= 0);
+}
+
 /* Append one edge to a sink with weights. Raises 22023 for a weight that the call refuses. */
 static inline void
 emogi_sink_put_weighted(EmogiSink *sink, int64 src, int64 dst, double weight)
 {
 	EmogiWeightedEdge *edge;
 
-	if (unlikely(sink->weights == EMOGI_WEIGHTS_LENGTHS ? !(weight >= 0) : !isfinite(weight)))
+	if (unlikely(!emogi_weight_fits(sink->weights, weight)))
 		emogi_sink_refuse_weight(sink, src, dst, weight);
 	if (unlikely(sink->chunk == NULL || sink->chunk->nedges == EMOGI_CHUNK_WEIGHTED_EDGES))
 		emogi_sink_next_chunk(sink);

@@ -86,7 +86,7 @@ static const Application applications[EMOGI_NALGORITHMS] = {
 	[EMOGI_CC] = {EMOGI_WEIGHTS_UNUSED, false, false, FILLS_COMPONENT, component_row},
 	[EMOGI_PAGERANK] = {EMOGI_WEIGHTS_UNUSED, true, false, FILLS_VALUE, value_row},
 	[EMOGI_HEAT] = {EMOGI_WEIGHTS_FACTORS, true, false, FILLS_VALUE, value_row},
-	[EMOGI_CIRCUIT] = {EMOGI_WEIGHTS_LENGTHS, true, false, FILLS_VALUE, value_row},
+	[EMOGI_CIRCUIT] = {EMOGI_WEIGHTS_CONDUCTANCES, true, false, FILLS_VALUE, value_row},
 	[EMOGI_NEURAL] = {EMOGI_WEIGHTS_FACTORS, true, false, FILLS_VALUE, value_row}
 };
 

@@ -84,12 +84,17 @@ emogi_sink_next_chunk(EmogiSink *sink)
 void
 emogi_sink_refuse_weight(const EmogiSink *sink, int64 src, int64 dst, double weight)
 {
+	static const char *const range[] = {
+		[EMOGI_WEIGHTS_LENGTHS] = "Weights must not be negative or NaN.",
+		[EMOGI_WEIGHTS_CONDUCTANCES] = "Weights must be finite and not negative.",
+		[EMOGI_WEIGHTS_FACTORS] = "Weights must be finite."
+	};
+
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("invalid weight %g of the edge from " INT64_FORMAT " to " INT64_FORMAT, weight, src, dst),
-			 sink->weights == EMOGI_WEIGHTS_LENGTHS ?
-			 errhint("Weights must not be negative or NaN. Leave such edges out with a query: 'SELECT src, dst, weight FROM edges WHERE weight >= 0'.") :
-			 errhint("Weights must be finite numbers.")));
+			 errhint("%s Choose other edges with a query: 'SELECT src, dst, weight FROM edges WHERE weight >= 0'.",
+					 range[sink->weights])));
 }
 
 /* Raise 22004 for an edge without a weight. */
