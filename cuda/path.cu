@@ -24,7 +24,7 @@
 #include "path.cuh"
 
 #define SAMPLES 1024			/* of weights, for their mean */
-#define DELTA_FACTOR 8.0		/* of mean weight / mean degree, for the first bucket */
+#define DELTA_FACTOR 2.0		/* of mean weight / mean degree, for the first bucket */
 #define BUCKET_MIN_EDGES (UINT64_C(1) << 20)	/* below it the next bucket is twice as wide */
 #define BUCKET_MAX_EDGES (UINT64_C(1) << 24)	/* above it half as wide */
 
