@@ -107,6 +107,30 @@ emogi_edge_set_fill(EmogiEdgeSet *set, const EmogiEdge *edges, uint64_t nedges, 
 	return true;
 }
 
+bool
+emogi_edge_set_fill_weighted(EmogiEdgeSet *set, const EmogiEdge *edges, const double *weights, uint64_t nedges,
+							 uint64_t per_chunk)
+{
+	if (!emogi_edge_set_fill(set, edges, nedges, per_chunk))
+		return false;
+	set->edges.weighted = true;
+	for (uint64_t c = 0; c < set->edges.nchunks; c++)
+	{
+		EmogiEdgeChunk *chunk = set->chunks[c];
+
+		for (uint64_t i = 0; i < chunk->nedges; i++)
+		{
+			const EmogiEdge *edge = &edges[c * per_chunk + i];
+			double		weight = weights[c * per_chunk + i];
+
+			emogi_weighted_edges(chunk)[i] = (EmogiWeightedEdge) {edge->src, edge->dst, weight};
+			chunk->weight_misfits |= emogi_weight_misfits(weight);
+		}
+		set->edges.weight_misfits |= chunk->weight_misfits;
+	}
+	return true;
+}
+
 /* Fail for want of memory. */
 static EmogiStatus
 no_memory(EmogiError *error, size_t bytes)
@@ -121,11 +145,13 @@ static EmogiStatus
 build_csr(EmogiPool *pool, const EmogiEdges *edges, const EmogiKeys *keys, EmogiDirection direction,
 		  bool with_backward, EmogiBuiltGraph *built, EmogiControl *control, EmogiError *error)
 {
-	size_t		bytes = emogi_csr_scratch_bytes(keys->nvertices, edges->nedges, direction, emogi_pool_size(pool));
+	size_t		bytes = emogi_csr_scratch_bytes(keys->nvertices, edges->nedges, direction, emogi_pool_size(pool),
+													 edges->weighted);
 	void	   *scratch = emogi_map_memory(bytes);
 	EmogiStatus status;
 
-	built->memory_bytes = emogi_csr_bytes(keys->nvertices, edges->nedges, direction, with_backward);
+	built->memory_bytes = emogi_csr_bytes(keys->nvertices, edges->nedges, direction, with_backward,
+											 edges->weighted ? emogi_weight_type(edges->weight_misfits) : EMOGI_WEIGHT_NONE);
 	built->memory = emogi_map_memory(built->memory_bytes);
 	if (scratch == NULL || built->memory == NULL)
 		status = no_memory(error, scratch == NULL ? bytes : built->memory_bytes);

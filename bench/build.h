@@ -37,6 +37,10 @@ extern void emogi_edge_set_free(EmogiEdgeSet *set);
 /* Put nedges edges into chunks of at most per_chunk <= EMOGI_CHUNK_EDGES; false without memory. */
 extern bool emogi_edge_set_fill(EmogiEdgeSet *set, const EmogiEdge *edges, uint64_t nedges, uint64_t per_chunk);
 
+/* The same with weights [nedges]; per_chunk <= EMOGI_CHUNK_WEIGHTED_EDGES. */
+extern bool emogi_edge_set_fill_weighted(EmogiEdgeSet *set, const EmogiEdge *edges, const double *weights,
+										 uint64_t nedges, uint64_t per_chunk);
+
 /* Set the bounds of a chunk, and those of the whole set. */
 extern void emogi_edge_chunk_bound(EmogiEdgeChunk *chunk);
 extern void emogi_edge_set_bound(EmogiEdgeSet *set);

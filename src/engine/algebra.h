@@ -76,7 +76,7 @@ emogi_sswp_better(double a, double b)
 	return a > b;
 }
 
-/* ---- sum algebra: sum = the contributions of all u -> v in list order; finish(own value, sum, total weight) ---- */
+/* ---- sum algebra: finish(own value, sum of the contributions of all u -> v in an order set by the list alone) ---- */
 
 /*
  * PAGERANK. Start 1/n. value' = (1 - damping) / n + damping * (sum + dangling / n), where u contributes value / (its

@@ -274,7 +274,8 @@ emogi_cpu_bfs(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query,
 	double		start = emogi_now_ms();
 	EmogiStatus status;
 
-	*result = (EmogiResult) {.level = result->level};
+	*result = (EmogiResult) {.level = result->level, .distance = result->distance, .paths = result->paths,
+		.component = result->component, .value = result->value};
 	search.bfs.forward = graph->forward;
 	search.bfs.backward = graph->backward;
 	search.bfs.nvertices = graph->nvertices;

@@ -2,8 +2,8 @@
  * cpu_bins.h: the work of a label-correcting search, sorted by urgency: every thread has bins of its own to add to, and
  * a round takes one bin of all threads together.
  *
- * Work lies in blocks. A thread takes blocks from its own store, which grows by slabs; whoever has emptied a block keeps
- * it. Nothing is copied and nothing is locked: between steps the caller's thread links the bins of all threads.
+ * Work lies in blocks. A thread takes blocks from its own store, which grows by slabs; whoever has emptied a block
+ * keeps it. Nothing is copied and nothing is locked: between steps the caller's thread links the bins of all threads.
  */
 #ifndef EMOGI_CPU_BINS_H
 #define EMOGI_CPU_BINS_H

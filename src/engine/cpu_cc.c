@@ -17,6 +17,8 @@
 #include "cpu_run.h"
 
 #define VERTICES_AT_ONCE 1024
+#define ROOTS_AT_ONCE 65536
+#define AHEAD 16				/* vertices */
 #define SAMPLES 1024			/* vertices asked which component is the giant */
 
 /* What one thread has looked at. */
@@ -44,7 +46,7 @@ link_of(const uint32_t *component, uint32_t v)
 	return __atomic_load_n(&component[v], __ATOMIC_RELAXED);
 }
 
-/* Put u and v into one tree. */
+/* Put u and v into one tree; halves the paths that it climbs. */
 static inline void
 join(uint32_t *component, uint32_t u, uint32_t v)
 {
@@ -53,7 +55,8 @@ join(uint32_t *component, uint32_t u, uint32_t v)
 
 	while (high != low)
 	{
-		uint32_t	parent;
+		uint32_t	parent,
+					above;
 
 		if (high < low)
 		{
@@ -66,50 +69,53 @@ join(uint32_t *component, uint32_t u, uint32_t v)
 		if (parent == high &&
 			__atomic_compare_exchange_n(&component[high], &parent, low, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
 			return;
-		high = parent;
+		above = link_of(component, parent);
+		if (above != parent)	/* high is no root, so that any vertex above it will do as its link */
+			__atomic_store_n(&component[high], above, __ATOMIC_RELAXED);
+		high = above;
 	}
 }
 
-/* Begin with a link to the first neighbour, the smallest, where that is smaller than the vertex itself. */
+/* Make every vertex a root. */
 static void
-link_first(void *arg, int thread, int nthreads)
+make_roots(void *arg, int thread, int nthreads)
 {
 	Components *cc = arg;
+	uint64_t	v;
+
+	while (!emogi_job_stopped(&cc->run.job) && (v = emogi_job_take(&cc->run.next, ROOTS_AT_ONCE)) < cc->nvertices)
+	{
+		uint64_t	end = emogi_run_chunk_end(v, ROOTS_AT_ONCE, cc->nvertices);
+
+		for (; v < end; v++)
+			cc->component[v] = (uint32_t) v;
+	}
+}
+
+/* Link every vertex with its first and its last neighbour. */
+static void
+link_sample(void *arg, int thread, int nthreads)
+{
+	Components *cc = arg;
+	const EmogiAdjacency *forward = &cc->forward;
 	uint64_t	v;
 
 	while (!emogi_job_stopped(&cc->run.job) && (v = emogi_job_take(&cc->run.next, VERTICES_AT_ONCE)) < cc->nvertices)
 	{
 		uint64_t	end = emogi_run_chunk_end(v, VERTICES_AT_ONCE, cc->nvertices);
+		uint64_t	first = forward->offsets[v];
 
 		for (; v < end; v++)
 		{
-			uint64_t	first = cc->forward.offsets[v];
-			uint32_t	link = (uint32_t) v;
+			uint64_t	after = forward->offsets[v + 1];
 
-			if (first < cc->forward.offsets[v + 1] && cc->forward.targets[first] < link)
-				link = cc->forward.targets[first];
-			__atomic_store_n(&cc->component[v], link, __ATOMIC_RELAXED);
-		}
-	}
-}
-
-/* Link the last neighbour. */
-static void
-link_last(void *arg, int thread, int nthreads)
-{
-	Components *cc = arg;
-	uint64_t	v;
-
-	while (!emogi_job_stopped(&cc->run.job) && (v = emogi_job_take(&cc->run.next, VERTICES_AT_ONCE)) < cc->nvertices)
-	{
-		uint64_t	end = emogi_run_chunk_end(v, VERTICES_AT_ONCE, cc->nvertices);
-
-		for (; v < end; v++)
-		{
-			uint64_t	after = cc->forward.offsets[v + 1];
-
-			if (after > cc->forward.offsets[v])
-				join(cc->component, (uint32_t) v, cc->forward.targets[after - 1]);
+			if (v + AHEAD < end)
+				__builtin_prefetch(&forward->targets[forward->offsets[v + AHEAD]]);
+			if (first < after)
+				join(cc->component, (uint32_t) v, forward->targets[first]);
+			if (first + 1 < after)
+				join(cc->component, (uint32_t) v, forward->targets[after - 1]);
+			first = after;
 		}
 	}
 }
@@ -212,12 +218,10 @@ find_components(Components *cc)
 {
 	EmogiCpuRun *run = &cc->run;
 
-	if (!emogi_run_step(run, link_first, cc, false))
+	if (!emogi_run_step(run, make_roots, cc, false) || !emogi_run_step(run, link_sample, cc, false) ||
+		!emogi_run_step(run, compress, cc, false))
 		return false;
 	run->job.control->level = 1;
-	if (!emogi_run_step(run, link_last, cc, false) || !emogi_run_step(run, compress, cc, false))
-		return false;
-	run->job.control->level = 2;
 	cc->giant = cc->backward.offsets != NULL && cc->nvertices > 0 ? find_giant(cc) : EMOGI_NO_VERTEX;
 	return emogi_run_step(run, link_rest, cc, false) && emogi_run_step(run, compress, cc, false);
 }
@@ -235,7 +239,7 @@ emogi_cpu_cc(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query, 
 	if (cc.tally != NULL && find_components(&cc))
 	{
 		result->nreached = graph->nvertices;
-		result->nlevels = 3;
+		result->nlevels = 2;
 		result->edges_traversed = 2 * graph->nvertices;
 		for (int t = 0; t < nthreads; t++)
 			result->edges_traversed += cc.tally[t].looked;

@@ -1,14 +1,16 @@
 /*
  * cpu_run.c: what every run of the cpu engine begins and ends with: its job, its steps over a pool, its scratch memory.
  */
+#ifndef _GNU_SOURCE
 #define _GNU_SOURCE
+#endif
 #include "cpu_run.h"
 
 #include <stdio.h>
 #include <sys/mman.h>
 
 #define ALONE_GRAPH 16384		/* a Graph with fewer vertices and entries is not worth waking anyone */
-#define HUGE_BYTES ((size_t) 2 << 20)	/* arrays of this size are asked for in huge pages: they are read in random order */
+#define HUGE_BYTES ((size_t) 2 << 20)	/* arrays of this size lie in huge pages: they are read in random order */
 
 void
 emogi_run_begin(EmogiCpuRun *run, EmogiPool *pool, const EmogiGraph *graph, uint64_t total, EmogiResult *result,
@@ -35,9 +37,12 @@ void *
 emogi_run_scratch(EmogiCpuRun *run, uint64_t count, size_t element_bytes)
 {
 	size_t		bytes = (size_t) count * element_bytes + EMOGI_LINE_BYTES;
-	void	   *memory = MAP_FAILED;
+	bool		huge = bytes >= HUGE_BYTES;
+	char	   *memory = MAP_FAILED;
 
-	if (count <= (SIZE_MAX - EMOGI_LINE_BYTES) / element_bytes)
+	if (huge)
+		bytes += HUGE_BYTES;	/* to begin on a huge page */
+	if (count <= (SIZE_MAX / 2 - EMOGI_LINE_BYTES) / element_bytes)
 		memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (memory == MAP_FAILED)
 	{
@@ -46,10 +51,13 @@ emogi_run_scratch(EmogiCpuRun *run, uint64_t count, size_t element_bytes)
 		emogi_job_fail(&run->job, EMOGI_NO_MEMORY);
 		return NULL;
 	}
-	if (bytes >= HUGE_BYTES)
-		madvise(memory, bytes, MADV_HUGEPAGE);
 	run->memory[run->nmappings] = memory;
 	run->memory_bytes[run->nmappings++] = bytes;
+	if (huge)
+	{
+		madvise(memory, bytes, MADV_HUGEPAGE);
+		memory += HUGE_BYTES - (uintptr_t) memory % HUGE_BYTES;
+	}
 	return memory;
 }
 

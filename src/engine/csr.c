@@ -10,7 +10,7 @@
  * [1] S. Beamer, K. Asanovic, D. Patterson. Reducing Pagerank Communication via Propagation Blocking. IPDPS 2017.
  *     Section IV (binning, here of edges instead of contributions).
  */
-#include "csr.h"
+#include "csr_weighted.h"
 
 #include "keys.h"
 #include "layout.h"
@@ -123,11 +123,14 @@ open_desk(char *memory, Cut cut)
 }
 
 size_t
-emogi_csr_scratch_bytes(uint64_t nvertices, uint64_t nedges, EmogiDirection direction, int nthreads)
+emogi_csr_scratch_bytes(uint64_t nvertices, uint64_t nedges, EmogiDirection direction, int nthreads,
+						bool weighted)
 {
 	uint64_t	nentries = most_entries(nedges, direction);
 	Cut			cut = cut_sources(nvertices, nentries);
 
+	if (weighted)
+		return emogi_csr_weighted_scratch_bytes(nvertices, nedges, direction, nthreads);
 	return (size_t) nthreads * bytes_of_desk(cut) + emogi_partition_bytes(nentries, cut.nbuckets, nthreads);
 }
 
@@ -485,7 +488,8 @@ build_forward(EmogiPool *pool, Build *build, void *memory, bool with_backward, v
 	}
 	if (!run_build(pool, build, partition_edges))
 		return false;
-	emogi_csr_view(memory, build->nvertices, sum_buckets(build, nthreads), build->direction, with_backward, graph);
+	emogi_csr_view(memory, build->nvertices, sum_buckets(build, nthreads), build->direction, with_backward,
+				   EMOGI_WEIGHT_NONE, graph);
 	build->populate_start = memory;
 	build->populate_bytes = graph->memory_bytes;
 	build->ids = memory;
@@ -528,6 +532,9 @@ emogi_csr_build(EmogiPool *pool, const EmogiEdges *edges, const EmogiKeys *keys,
 	uint64_t	nentries = most_entries(edges->nedges, direction);
 	Build		build = {.job = {.control = control}, .edges = edges, .keys = keys, .direction = direction};
 
+	if (edges->weighted)
+		return emogi_csr_weighted_build(pool, edges, keys, direction, with_backward, memory, scratch, graph, control,
+										error);
 	emogi_job_phase(&build.job, EMOGI_PHASE_CSR, nentries * (transpose ? 4 : 2));
 	build.nvertices = keys->nvertices;
 	build.cut = cut_sources(keys->nvertices, nentries);

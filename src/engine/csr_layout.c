@@ -1,23 +1,25 @@
 /*
  * csr_layout.c: where the arrays of a Graph lie in its block, and how a key is found in it.
  *
- * ids | forward offsets | forward targets | backward offsets | backward targets, each in whole lines; EMOGI_BOTH and a
- * Graph without transpose have no backward arrays.
+ * ids | forward offsets | targets | weights | backward offsets | targets | weights, each in whole lines; EMOGI_BOTH and
+ * a Graph without transpose have no backward arrays, one without weights no weights.
  */
-#include "csr.h"
+#include "csr_weighted.h"
 #include "layout.h"
 
 /* Get the bytes of one orientation. */
 static size_t
-adjacency_bytes(uint64_t nvertices, uint64_t nentries)
+adjacency_bytes(uint64_t nvertices, uint64_t nentries, EmogiWeightType weight_type)
 {
-	return emogi_whole_lines((nvertices + 1) * sizeof(uint64_t)) + emogi_whole_lines(nentries * sizeof(uint32_t));
+	return emogi_whole_lines((nvertices + 1) * sizeof(uint64_t)) + emogi_whole_lines(nentries * sizeof(uint32_t)) +
+		emogi_whole_lines(nentries * emogi_weight_bytes(weight_type));
 }
 
 size_t
-emogi_csr_bytes(uint64_t nvertices, uint64_t nedges, EmogiDirection direction, bool with_backward)
+emogi_csr_bytes(uint64_t nvertices, uint64_t nedges, EmogiDirection direction, bool with_backward,
+				EmogiWeightType weight_type)
 {
-	size_t		one = adjacency_bytes(nvertices, direction == EMOGI_BOTH ? 2 * nedges : nedges);
+	size_t		one = adjacency_bytes(nvertices, direction == EMOGI_BOTH ? 2 * nedges : nedges, weight_type);
 	size_t		transposed = with_backward && direction != EMOGI_BOTH ? one : 0;
 
 	return emogi_whole_lines(nvertices * sizeof(int64_t)) + one + transposed;
@@ -25,26 +27,30 @@ emogi_csr_bytes(uint64_t nvertices, uint64_t nedges, EmogiDirection direction, b
 
 /* Point an orientation into the memory from *used on. */
 static void
-view_adjacency(EmogiAdjacency *adjacency, char *memory, size_t *used, uint64_t nvertices, uint64_t nentries)
+view_adjacency(EmogiAdjacency *adjacency, char *memory, size_t *used, uint64_t nvertices, uint64_t nentries,
+			   EmogiWeightType weight_type)
 {
+	uintptr_t	place = (uintptr_t) memory + *used;
+
 	adjacency->nedges = nentries;
-	adjacency->offsets = (const uint64_t *) (memory + *used);
-	adjacency->targets = (const uint32_t *) (memory + *used + emogi_whole_lines((nvertices + 1) * sizeof(uint64_t)));
-	*used += adjacency_bytes(nvertices, nentries);
+	adjacency->offsets = emogi_carve(&place, (nvertices + 1) * sizeof(uint64_t));
+	adjacency->targets = emogi_carve(&place, nentries * sizeof(uint32_t));
+	adjacency->weights = weight_type == EMOGI_WEIGHT_NONE ? NULL : (const void *) place;
+	*used += adjacency_bytes(nvertices, nentries, weight_type);
 }
 
 void
 emogi_csr_view(void *memory, uint64_t nvertices, uint64_t nedges, EmogiDirection direction, bool with_backward,
-			   EmogiGraph *graph)
+			   EmogiWeightType weight_type, EmogiGraph *graph)
 {
 	size_t		used = emogi_whole_lines(nvertices * sizeof(int64_t));
 
-	*graph = (EmogiGraph) {.nvertices = nvertices, .ids = memory, .memory = memory};
-	view_adjacency(&graph->forward, memory, &used, nvertices, nedges);
+	*graph = (EmogiGraph) {.nvertices = nvertices, .ids = memory, .weight_type = weight_type, .memory = memory};
+	view_adjacency(&graph->forward, memory, &used, nvertices, nedges, weight_type);
 	if (direction == EMOGI_BOTH)
 		graph->backward = graph->forward;
 	else if (with_backward)
-		view_adjacency(&graph->backward, memory, &used, nvertices, nedges);
+		view_adjacency(&graph->backward, memory, &used, nvertices, nedges, weight_type);
 	graph->memory_bytes = used;
 }
 

@@ -110,13 +110,14 @@ take_sample(const EmogiEdges *edges, uint64_t *sample, size_t wanted)
 
 		for (uint64_t i = 0; i < share && chunk->nedges > 0 && taken < wanted; i++)
 		{
-			const EmogiEdge *edge;
+			int64_t		buffer[2];
+			const int64_t *keys;
 
 			random ^= random << 13;
 			random ^= random >> 7;
 			random ^= random << 17;
-			edge = &chunk->edges[(random >> 8) % chunk->nedges];
-			sample[taken++] = (uint64_t) (random & 1 ? edge->src : edge->dst) - (uint64_t) edges->min_key;
+			keys = emogi_edge_keys(edges, chunk, (random >> 8) % chunk->nedges, 1, buffer);
+			sample[taken++] = (uint64_t) keys[random & 1] - (uint64_t) edges->min_key;
 		}
 	}
 	return taken;
@@ -212,7 +213,6 @@ note_key(uint64_t *recent, int bits, uint64_t key)
 static void
 scatter_chunk(SortedBuild *build, const EmogiEdgeChunk *chunk, uint64_t *recent, uint64_t *places)
 {
-	const int64_t *ends = &chunk->edges[0].src;
 	uint64_t	nends = 2 * chunk->nedges;
 	uint64_t	min_key = (uint64_t) build->edges->min_key;
 	uint64_t	key[BATCH + GROUP];
@@ -220,12 +220,14 @@ scatter_chunk(SortedBuild *build, const EmogiEdgeChunk *chunk, uint64_t *recent,
 
 	for (uint64_t first = 0; first < nends; first += BATCH)
 	{
-		uint64_t	end = nends - first < BATCH ? nends : first + BATCH;
+		uint64_t	nkeys = nends - first < BATCH ? nends - first : BATCH;
+		int64_t		buffer[BATCH];
+		const int64_t *ends = emogi_edge_keys(build->edges, chunk, first / 2, nkeys / 2, buffer);
 		size_t		count = 0;
 
 		if (first % (BATCH * 256) == 0 && emogi_job_stopped(build->job))
 			return;
-		for (uint64_t i = first; i < end; i++)
+		for (uint64_t i = 0; i < nkeys; i++)
 		{
 			key[count] = (uint64_t) ends[i] - min_key;
 			count += note_key(recent, RECENT_BITS, key[count]);

@@ -1,5 +1,5 @@
 /*
- * verify.c: is an answer right? By definition and by one thread: for tests and benchmarks.
+ * verify.c: which verifier a query asks for, and the one for breadth-first search.
  *
  * BFS [1]: exactly the sources have level 0; an edge from level d leads to a level of at most d + 1, unless d is the
  * bound; every vertex of a level d > 0 is led to from level d - 1; no level is beyond the bound. By induction over d
@@ -9,8 +9,8 @@
  */
 #include "verify.h"
 
-#include <stdarg.h>
-#include <stdio.h>
+#include "verify_wrong.h"
+
 #include <stdlib.h>
 
 /* Vertices by bits. */
@@ -33,19 +33,6 @@ has_bit(BitSet set, uint64_t v)
 	return (set.words[v / 64] >> (v % 64) & 1) != 0;
 }
 
-/* Write why an answer is wrong. */
-static bool __attribute__((format(printf, 2, 3)))
-wrong(EmogiError *error, const char *format, ...)
-{
-	va_list		args;
-
-	va_start(args, format);
-	vsnprintf(error->message, sizeof(error->message), format, args);
-	va_end(args);
-	error->detail[0] = '\0';
-	return false;
-}
-
 /* Check the sources, the range of all levels and their count; leaves the sources in explained. */
 static bool
 check_vertices(const EmogiGraph *graph, const EmogiQuery *query, const EmogiResult *result, BitSet explained,
@@ -57,21 +44,21 @@ check_vertices(const EmogiGraph *graph, const EmogiQuery *query, const EmogiResu
 	{
 		add_bit(explained, query->sources[i]);
 		if (result->level[query->sources[i]] != 0)
-			return wrong(error, "source %u has level %d", query->sources[i], result->level[query->sources[i]]);
+			return emogi_wrong(error, "source %u has level %d", query->sources[i], result->level[query->sources[i]]);
 	}
 	for (uint64_t v = 0; v < graph->nvertices; v++)
 	{
 		int32_t		level = result->level[v];
 
 		if (level < -1 || (query->max_depth >= 0 && level > query->max_depth))
-			return wrong(error, "vertex %llu has level %d", (unsigned long long) v, level);
+			return emogi_wrong(error, "vertex %llu has level %d", (unsigned long long) v, level);
 		if (level == 0 && !has_bit(explained, v))
-			return wrong(error, "vertex %llu has level 0 and is no source", (unsigned long long) v);
+			return emogi_wrong(error, "vertex %llu has level 0 and is no source", (unsigned long long) v);
 		nreached += level >= 0;
 	}
 	if (nreached != result->nreached)
-		return wrong(error, "%llu vertices have levels but nreached is %llu", (unsigned long long) nreached,
-					 (unsigned long long) result->nreached);
+		return emogi_wrong(error, "%llu vertices have levels but nreached is %llu", (unsigned long long) nreached,
+						   (unsigned long long) result->nreached);
 	return true;
 }
 
@@ -91,8 +78,8 @@ check_edges(const EmogiGraph *graph, const EmogiQuery *query, const int32_t *lev
 			uint32_t	v = forward->targets[i];
 
 			if (level[v] < 0 || level[v] > level[u] + 1)
-				return wrong(error, "edge %llu -> %u leads from level %d to level %d", (unsigned long long) u, v,
-							 level[u], level[v]);
+				return emogi_wrong(error, "edge %llu -> %u leads from level %d to level %d", (unsigned long long) u,
+								   v, level[u], level[v]);
 			if (level[v] == level[u] + 1)
 				add_bit(explained, v);
 		}
@@ -107,8 +94,8 @@ check_explained(const EmogiGraph *graph, const int32_t *level, BitSet explained,
 	for (uint64_t v = 0; v < graph->nvertices; v++)
 	{
 		if (level[v] >= 0 && !has_bit(explained, v))
-			return wrong(error, "vertex %llu has level %d but no edge leads to it from level %d",
-						 (unsigned long long) v, level[v], level[v] - 1);
+			return emogi_wrong(error, "vertex %llu has level %d but no edge leads to it from level %d",
+							   (unsigned long long) v, level[v], level[v] - 1);
 	}
 	return true;
 }
@@ -120,10 +107,30 @@ emogi_verify_bfs(const EmogiGraph *graph, const EmogiQuery *query, const EmogiRe
 	bool		right;
 
 	if (explained.words == NULL)
-		return wrong(error, "no memory to verify");
+		return emogi_wrong(error, "no memory to verify");
 	right = check_vertices(graph, query, result, explained, error) &&
 		check_edges(graph, query, result->level, explained, error) &&
 		check_explained(graph, result->level, explained, error);
 	free(explained.words);
 	return right;
+}
+
+bool
+emogi_verify(const EmogiGraph *graph, const EmogiQuery *query, const EmogiResult *result, EmogiError *error)
+{
+	static EmogiVerifier *const verifiers[EMOGI_NALGORITHMS] = {
+		[EMOGI_BFS] = emogi_verify_bfs,
+		[EMOGI_SSSP] = emogi_verify_path,
+		[EMOGI_SSWP] = emogi_verify_path,
+		[EMOGI_SSNSP] = emogi_verify_ssnsp,
+		[EMOGI_CC] = emogi_verify_cc,
+		[EMOGI_PAGERANK] = emogi_verify_sum,
+		[EMOGI_HEAT] = emogi_verify_sum,
+		[EMOGI_CIRCUIT] = emogi_verify_sum,
+		[EMOGI_NEURAL] = emogi_verify_sum
+	};
+
+	if ((unsigned int) query->algorithm >= EMOGI_NALGORITHMS)
+		return emogi_wrong(error, "no such algorithm");
+	return verifiers[query->algorithm] (graph, query, result, error);
 }

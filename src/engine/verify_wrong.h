@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 /* Write why an answer is wrong; gets false. */
-static inline bool
+static inline bool __attribute__((format(printf, 2, 3)))
 emogi_wrong(EmogiError *error, const char *format, ...)
 {
 	va_list		args;

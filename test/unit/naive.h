@@ -241,4 +241,23 @@ naive_weights(int kind, uint64_t seed, uint64_t nedges)
 	return weights;
 }
 
+/* Make the first random shape that has 5000 edges and fewer vertices. */
+static inline EmogiShape
+naive_random_shape(void)
+{
+	EmogiShape	shape;
+
+	for (uint64_t seed = 1;; seed++)
+	{
+		uint64_t	nvertices;
+
+		if (!emogi_shape_random(seed, &shape))
+			abort();
+		free(naive_ids(&shape, &nvertices));
+		if (shape.nedges >= 5000 && nvertices < shape.nedges)
+			return shape;
+		emogi_shape_free(&shape);
+	}
+}
+
 #endif							/* EMOGI_NAIVE_H */

@@ -234,11 +234,14 @@ check_cancel(void)
 	control.cancel = 1;
 	status = engine->run(states[1], &built.graph, &query, &result, &control, &error);
 	CHECK(status == EMOGI_CANCELED, "status %d", status);
-	control.cancel = 0;
-	pthread_create(&thread, NULL, cancel_soon, &control);
-	status = engine->run(states[1], &built.graph, &query, &result, &control, &error);
+	for (int tries = 0; tries < 20 && (tries == 0 || status == EMOGI_OK); tries++)	/* a busy machine may cancel late */
+	{
+		control.cancel = 0;
+		pthread_create(&thread, NULL, cancel_soon, &control);
+		status = engine->run(states[1], &built.graph, &query, &result, &control, &error);
+		pthread_join(thread, NULL);
+	}
 	CHECK(status == EMOGI_CANCELED, "status %d after level %u", status, control.level);
-	pthread_join(thread, NULL);
 	control.cancel = 0;
 	status = engine->run(states[1], &built.graph, &query, &result, &control, &error);
 	CHECK(status == EMOGI_OK && result.nlevels == 1000001, "status %d, %u levels", status, result.nlevels);

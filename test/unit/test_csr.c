@@ -351,8 +351,8 @@ check_no_memory(bool spread)
 	map = emogi_map_memory(plan.scratch_bytes);
 	if (emogi_keys_build(pools[1], &set.edges, &plan, map, &keys, &control, &error) != EMOGI_OK)
 		abort();
-	bytes = emogi_csr_bytes(keys.nvertices, set.edges.nedges, EMOGI_OUT, true);
-	scratch_bytes = emogi_csr_scratch_bytes(keys.nvertices, set.edges.nedges, EMOGI_OUT, 2);
+	bytes = emogi_csr_bytes(keys.nvertices, set.edges.nedges, EMOGI_OUT, true, EMOGI_WEIGHT_NONE);
+	scratch_bytes = emogi_csr_scratch_bytes(keys.nvertices, set.edges.nedges, EMOGI_OUT, 2, false);
 	status = emogi_csr_build(pools[1], &set.edges, &keys, EMOGI_OUT, true, emogi_map_memory(bytes),
 							 map_torn(scratch_bytes), &graph, &control, &error);
 	CHECK(status == EMOGI_NO_MEMORY, "scratch: status %d", status);

@@ -7,59 +7,31 @@
 #include "csr_weighted.h"
 #include "naive.h"
 
+#include <sys/mman.h>
+
 #define NRANDOM 120
 #define NPOOLS 3
 
 static EmogiPool *pools[NPOOLS];	/* of 1, 2 and 5 threads */
 
-/* Weighted edges in chunks. */
-typedef struct WeightedSet
-{
-	EmogiEdges	edges;
-	EmogiEdgeChunk **chunks;
-} WeightedSet;
-
 /* Put edges into chunks of at most per_chunk, from edge `turn` on, and around. */
-static WeightedSet
+static EmogiEdgeSet
 fill_set(const EmogiShape *shape, const double *weights, uint64_t per_chunk, uint64_t turn)
 {
-	uint64_t	nchunks = shape->nedges / per_chunk + 2;
-	WeightedSet set = {.chunks = calloc(nchunks, sizeof(EmogiEdgeChunk *))};
+	EmogiEdge  *edges = naive_alloc(shape->nedges, sizeof(EmogiEdge));
+	double	   *turned = naive_alloc(shape->nedges, sizeof(double));
+	EmogiEdgeSet set;
 
-	set.edges = (EmogiEdges) {.nchunks = nchunks, .chunks = set.chunks, .weighted = true, .nedges = shape->nedges,
-		.min_key = INT64_MAX, .max_key = INT64_MIN};
-	for (uint64_t c = 0; c < nchunks; c++)
+	for (uint64_t i = 0; i < shape->nedges; i++)
 	{
-		EmogiEdgeChunk *chunk = aligned_alloc(EMOGI_LINE_BYTES, EMOGI_CHUNK_BYTES);
-
-		*chunk = (EmogiEdgeChunk) {.min_key = INT64_MAX, .max_key = INT64_MIN};
-		set.chunks[c] = chunk;
-		for (uint64_t i = c * per_chunk; i < (c + 1) * per_chunk && i < shape->nedges; i++)
-		{
-			uint64_t	j = (i + turn) % shape->nedges;
-			EmogiEdge	edge = shape->edges[j];
-			int64_t		low = edge.src < edge.dst ? edge.src : edge.dst;
-			int64_t		high = edge.src < edge.dst ? edge.dst : edge.src;
-
-			emogi_weighted_edges(chunk)[chunk->nedges++] = (EmogiWeightedEdge) {edge.src, edge.dst, weights[j]};
-			chunk->min_key = low < chunk->min_key ? low : chunk->min_key;
-			chunk->max_key = high > chunk->max_key ? high : chunk->max_key;
-			chunk->weight_misfits |= emogi_weight_misfits(weights[j]);
-		}
-		set.edges.weight_misfits |= chunk->weight_misfits;
-		set.edges.min_key = chunk->min_key < set.edges.min_key ? chunk->min_key : set.edges.min_key;
-		set.edges.max_key = chunk->max_key > set.edges.max_key ? chunk->max_key : set.edges.max_key;
+		edges[i] = shape->edges[(i + turn) % shape->nedges];
+		turned[i] = weights[(i + turn) % shape->nedges];
 	}
+	if (!emogi_edge_set_fill_weighted(&set, edges, turned, shape->nedges, per_chunk))
+		abort();
+	free(edges);
+	free(turned);
 	return set;
-}
-
-/* Free a set. */
-static void
-free_set(WeightedSet *set)
-{
-	for (uint64_t c = 0; c < set->edges.nchunks; c++)
-		free(set->chunks[c]);
-	free(set->chunks);
 }
 
 /* Say whether an array is aligned and its last line filled up with zeros. */
@@ -100,7 +72,7 @@ check_direction(const EmogiShape *shape, const double *weights, EmogiDirection d
 	for (int p = 0; p < NPOOLS; p++)
 	{
 		static const uint64_t per_chunk[NPOOLS] = {EMOGI_CHUNK_WEIGHTED_EDGES, 1000, 77};
-		WeightedSet set = fill_set(shape, weights, shape->nedges > 100000 ? 50000 : per_chunk[p], seed * (uint64_t) p);
+		EmogiEdgeSet set = fill_set(shape, weights, shape->nedges > 100000 ? 50000 : per_chunk[p], seed * (uint64_t) p);
 		EmogiBuiltGraph built;
 		EmogiGraph	view;
 		EmogiControl control = {0};
@@ -123,7 +95,7 @@ check_direction(const EmogiShape *shape, const double *weights, EmogiDirection d
 			  view.weight_type == graph->weight_type && view.memory_bytes <= built.memory_bytes,
 			  "%s: view", shape->name);
 		emogi_built_graph_free(&built);
-		free_set(&set);
+		emogi_edge_set_free(&set);
 	}
 	naive_free(&expected);
 }
@@ -139,6 +111,55 @@ check_shape(const EmogiShape *shape, int kind, uint64_t seed)
 	check_direction(shape, weights, EMOGI_IN, true, seed);
 	check_direction(shape, weights, EMOGI_BOTH, true, seed);
 	free(weights);
+}
+
+/* Map only the first page of so much memory. */
+static void *
+map_torn(size_t bytes)
+{
+	char	   *memory = mmap(NULL, bytes + 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (memory == MAP_FAILED || munmap(memory + 4096, bytes + 4096) != 0)
+		abort();
+	return memory;
+}
+
+/* Memory that cannot be had is said so, wherever it is missing. */
+static void
+check_no_memory(void)
+{
+	EmogiShape	shape = naive_random_shape();
+	double	   *weights;
+	EmogiEdgeSet set;
+	EmogiKeyPlan plan;
+	EmogiKeys	keys;
+	EmogiGraph	graph;
+	EmogiControl control = {0};
+	EmogiError	error;
+	size_t		bytes,
+				scratch_bytes;
+	void	   *memory,
+			   *scratch;
+
+	weights = naive_weights(1, 1, shape.nedges);
+	set = fill_set(&shape, weights, 1000, 0);
+	emogi_keys_plan(&set.edges, &plan);
+	if (emogi_keys_build(pools[1], &set.edges, &plan, emogi_map_memory(plan.scratch_bytes), &keys, &control,
+						 &error) != EMOGI_OK)
+		abort();
+	bytes = emogi_csr_bytes(keys.nvertices, set.edges.nedges, EMOGI_OUT, true, EMOGI_WEIGHT_U8);
+	scratch_bytes = emogi_csr_scratch_bytes(keys.nvertices, set.edges.nedges, EMOGI_OUT, 2, true);
+	memory = emogi_map_memory(bytes);
+	scratch = emogi_map_memory(scratch_bytes);
+	CHECK(emogi_csr_build(pools[1], &set.edges, &keys, EMOGI_OUT, true, memory, map_torn(scratch_bytes), &graph,
+						  &control, &error) == EMOGI_NO_MEMORY, "scratch");
+	CHECK(emogi_csr_build(pools[1], &set.edges, &keys, EMOGI_OUT, true, map_torn(bytes), scratch, &graph, &control,
+						  &error) == EMOGI_NO_MEMORY, "graph");
+	CHECK(emogi_csr_build(pools[1], &set.edges, &keys, EMOGI_OUT, true, memory, scratch, &graph, &control,
+						  &error) == EMOGI_OK, "both are there");
+	emogi_edge_set_free(&set);
+	free(weights);
+	emogi_shape_free(&shape);
 }
 
 /* One edge so often that it does not fit any scratch, beside another. */
@@ -162,7 +183,7 @@ check_negative(void)
 	double		floats[] = {2.0, -1.5, 0.0, -3.0, 0.5, -0.25};
 	double		doubles[] = {2.0, -1.1, 0.0, -1e300, 1e-300, -1e-300};
 	double		zeros[] = {-0.0, 0.5, 0.0, 0.25, -0.0, 1.0};
-	WeightedSet set = fill_set(&shape, zeros, 10, 0);
+	EmogiEdgeSet set = fill_set(&shape, zeros, 10, 0);
 	EmogiBuiltGraph built;
 	EmogiControl control = {0};
 	EmogiError	error;
@@ -173,7 +194,7 @@ check_negative(void)
 		  built.graph.weight_type == EMOGI_WEIGHT_F32 && !signbit(((const float *) built.graph.forward.weights)[0]),
 		  "-0");
 	emogi_built_graph_free(&built);
-	free_set(&set);
+	emogi_edge_set_free(&set);
 }
 
 /* The narrowest type is the one that holds every weight exactly. */
@@ -202,7 +223,7 @@ check_cancel(void)
 {
 	EmogiShape	shape;
 	double	   *weights;
-	WeightedSet set;
+	EmogiEdgeSet set;
 	EmogiBuiltGraph built;
 	EmogiControl control = {.cancel = 1};
 	EmogiError	error;
@@ -213,7 +234,7 @@ check_cancel(void)
 	set = fill_set(&shape, weights, 100, 0);
 	CHECK(emogi_build_graph(pools[1], &set.edges, EMOGI_OUT, true, &built, &control, &error) == EMOGI_CANCELED,
 		  "canceled before");
-	free_set(&set);
+	emogi_edge_set_free(&set);
 	free(weights);
 	emogi_shape_free(&shape);
 }
@@ -250,6 +271,7 @@ main(void)
 	for (int kind = 1; kind < NAIVE_KINDS; kind++)
 		check_repeats(kind);
 	check_cancel();
+	check_no_memory();
 	for (int p = 0; p < NPOOLS; p++)
 		emogi_pool_destroy(pools[p]);
 	return check_report("test_weights");

@@ -1,0 +1,176 @@
+-- What emogi_ssnsp answers: the number of shortest paths by hops, by eye and against an oracle.
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS emogi;
+RESET client_min_messages;
+CREATE SCHEMA test_ssnsp;
+SET search_path = test_ssnsp, public;
+
+-- The interface.
+SELECT * FROM emogi_ssnsp('SELECT 1, 2', 1) \gdesc
+SELECT proargnames[1:pronargs] AS names, proargtypes::regtype[] AS types, pg_get_expr(proargdefaults, 'pg_proc'::regclass) AS defaults,
+       provolatile, proparallel, prosecdef, proleakproof, proretset
+  FROM pg_proc WHERE proname = 'emogi_ssnsp' ORDER BY proargtypes;
+
+-- Rows come in ascending vertex order, so one line shows an answer: vertex:level:paths.
+\pset format unaligned
+\pset tuples_only on
+\pset null (null)
+-- Two ways from 1 to 4, of which the longer one does not count for 3; 6 and 7 are apart. The weights are of no concern.
+CREATE TABLE ways (src int, dst int, weight float8);
+INSERT INTO ways VALUES (1, 2, 9), (1, 3, NULL), (2, 3, 1), (2, 4, -1), (3, 4, 'NaN'), (4, 5, 0), (6, 7, 1), (5, 1, 1);
+SELECT * FROM emogi_ssnsp('ways', 1);
+SELECT string_agg(concat_ws(':', vertex, level, paths), ' ') FROM emogi_ssnsp('ways', 4);
+SELECT string_agg(concat_ws(':', vertex, level, paths), ' ') FROM emogi_ssnsp('ways', 7);
+SELECT count(*) FROM emogi_ssnsp('ways', 99);
+
+-- Direction.
+SELECT string_agg(concat_ws(':', vertex, level, paths), ' ') FROM emogi_ssnsp('ways', 1, 'out');
+SELECT string_agg(concat_ws(':', vertex, level, paths), ' ') FROM emogi_ssnsp('ways', 4, 'in');
+SELECT string_agg(concat_ws(':', vertex, level, paths), ' ') FROM emogi_ssnsp('ways', 4, 'both');
+SELECT string_agg(concat_ws(':', vertex, level, paths), ' ') FROM emogi_ssnsp('ways', 1, direction => NULL);
+
+-- Many sources: the paths from all nearest ones.
+SELECT string_agg(concat_ws(':', vertex, level, paths), ' ') FROM emogi_ssnsp('ways', ARRAY[2, 3]);
+SELECT string_agg(concat_ws(':', vertex, level, paths), ' ') FROM emogi_ssnsp('ways', ARRAY[1, 2]);
+SELECT string_agg(concat_ws(':', vertex, level, paths), ' ') FROM emogi_ssnsp('ways', ARRAY[NULL, 6, 5, 6, NULL, 99, 5]);
+SELECT string_agg(concat_ws(':', vertex, level, paths), ' ') FROM emogi_ssnsp('ways', ARRAY[1, 2, 3, 4, 5, 6, 7]);
+-- No source, no rows.
+SELECT count(*) FROM emogi_ssnsp('ways', NULL::bigint);
+SELECT count(*) FROM emogi_ssnsp('ways', NULL::bigint[]);
+SELECT count(*) FROM emogi_ssnsp('ways', '{}'::bigint[]);
+SELECT count(*) FROM emogi_ssnsp('ways', ARRAY[NULL, NULL]::bigint[]);
+
+-- No edges; loops, which are in no shortest path; parallel edges, which count each; edges with a NULL end, which are none.
+CREATE TABLE none (src int, dst int);
+SELECT count(*) FROM emogi_ssnsp('none', 1);
+CREATE TABLE loops (src int, dst int);
+INSERT INTO loops VALUES (7, 7), (7, 7), (7, 8), (8, 8), (8, 9);
+SELECT string_agg(concat_ws(':', vertex, level, paths), ' ') FROM emogi_ssnsp('loops', 7);
+SELECT string_agg(concat_ws(':', vertex, level, paths), ' ') FROM emogi_ssnsp('loops', 8, 'both');
+CREATE TABLE multi (src int, dst int);
+INSERT INTO multi VALUES (1, 2), (1, 2), (1, 2), (2, 1), (2, 3), (2, 3), (1, 4), (4, 3), (3, 2), (NULL, 3), (1, NULL), (9, NULL);
+SELECT string_agg(concat_ws(':', vertex, level, paths), ' ') FROM emogi_ssnsp('multi', 1);
+SELECT string_agg(concat_ws(':', vertex, level, paths), ' ') FROM emogi_ssnsp('multi', 1, 'both');
+SELECT string_agg(concat_ws(':', vertex, level, paths), ' ') FROM emogi_ssnsp('multi', 3, 'in');
+SELECT count(*) FROM emogi_ssnsp('multi', 9);
+
+-- Powers of two, three and ten by chains of multiple edges: exact to 2^53, then the nearest float8, never wrapped.
+CREATE TABLE doubles AS SELECT i AS src, i + 1 AS dst FROM generate_series(0, 69) i, generate_series(1, 2);
+SELECT vertex, level, paths::bigint FROM emogi_ssnsp('doubles', 0) WHERE vertex IN (0, 1, 31, 32, 33, 52, 53, 54, 62);
+SELECT level, paths, paths = 1180591620717411303424 FROM emogi_ssnsp('doubles', 0) WHERE vertex = 70;
+SELECT count(*) FILTER (WHERE paths <> 2.0::float8 ^ vertex), count(*) FROM emogi_ssnsp('doubles', 0);
+SELECT count(*) FILTER (WHERE paths <> 2.0::float8 ^ (70 - vertex)), count(*) FROM emogi_ssnsp('doubles', 70, 'in');
+CREATE TABLE triples AS SELECT i AS src, i + 1 AS dst FROM generate_series(0, 32) i, generate_series(1, 3);
+SELECT vertex, paths::bigint FROM emogi_ssnsp('triples', 0) WHERE vertex IN (20, 21, 32, 33);
+CREATE TABLE tens AS SELECT i AS src, i + 1 AS dst FROM generate_series(0, 14) i, generate_series(1, 10);
+SELECT paths::bigint FROM emogi_ssnsp('tens', 0) WHERE vertex = 15;
+-- The largest odd number that is exact: 2^52 + 2^51 + ... + 1 = 2^53 - 1, by exits of equal length from a chain of doublings.
+CREATE TABLE triangle AS
+  SELECT i AS src, i + 1 AS dst FROM generate_series(0, 51) i, generate_series(1, 2)
+  UNION ALL SELECT 100 * (i + 1) + j, 100 * (i + 1) + j + 1 FROM generate_series(0, 52) i, generate_series(i + 1, 54) j
+  UNION ALL SELECT i, 100 * (i + 1) + i + 1 FROM generate_series(0, 52) i
+  UNION ALL SELECT 100 * (i + 1) + 55, 9999 FROM generate_series(0, 52) i;
+SELECT level, paths::bigint FROM emogi_ssnsp('triangle', 0) WHERE vertex = 9999;
+-- Over a thousand doublings the number is beyond float8.
+CREATE TABLE endless AS SELECT i AS src, i + 1 AS dst FROM generate_series(0, 1099) i, generate_series(1, 2);
+SELECT vertex, level, paths FROM emogi_ssnsp('endless', 0) WHERE vertex IN (1022, 1023, 1024, 1100);
+
+-- Binomial coefficients on a grid; a star; a chain; all words over lists of 31, 32 and 33 edges.
+CREATE TABLE grid AS
+  SELECT x * 100 + y AS src, (x + 1) * 100 + y AS dst FROM generate_series(0, 19) x, generate_series(0, 20) y
+  UNION ALL SELECT x * 100 + y, x * 100 + y + 1 FROM generate_series(0, 20) x, generate_series(0, 19) y;
+SELECT vertex, level, paths FROM emogi_ssnsp('grid', 0) WHERE vertex IN (0, 1, 100, 101, 505, 1010, 1020, 2020);
+SELECT vertex, level, paths FROM emogi_ssnsp('grid', 1010, 'both') WHERE vertex IN (0, 20, 2000, 2020, 1010, 1009);
+SELECT sum(paths) FROM emogi_ssnsp('grid', 0) WHERE level = 20;
+CREATE TABLE star AS SELECT 0 AS src, i AS dst FROM generate_series(1, 1000) i UNION ALL SELECT i, -1 FROM generate_series(1, 1000) i;
+SELECT level, count(*), min(paths), max(paths) FROM emogi_ssnsp('star', 0) GROUP BY level ORDER BY level;
+SELECT level, count(*), min(paths), max(paths) FROM emogi_ssnsp('star', 7, 'both') GROUP BY level ORDER BY level;
+CREATE TABLE chain AS SELECT i AS src, i + 1 AS dst FROM generate_series(1, 2000) i;
+SELECT count(*), max(level), max(paths) FROM emogi_ssnsp('chain', 1);
+CREATE TABLE layers AS
+  SELECT l * 100 + i AS src, (l + 1) * 100 + j AS dst
+    FROM unnest(ARRAY[1, 31, 32, 33, 64, 65], ARRAY[31, 32, 33, 64, 65, 1]) WITH ORDINALITY s(m, n, l), generate_series(1, m) i, generate_series(1, n) j;
+SELECT level, count(*), min(paths), max(paths) FROM emogi_ssnsp('layers', 101) GROUP BY level ORDER BY level;
+
+-- Keys of every size and sign; a LATERAL join; a prepared statement; a view.
+CREATE TABLE wide (src bigint, dst bigint);
+INSERT INTO wide VALUES (-9223372036854775808, 9223372036854775807), (-9223372036854775808, 4294967296), (4294967296, -1), (9223372036854775807, -1);
+SELECT * FROM emogi_ssnsp('wide', -9223372036854775808);
+SELECT s, vertex, level, paths FROM generate_series(1, 2) s, LATERAL emogi_ssnsp('ways', s) WHERE paths > 1 ORDER BY s, vertex;
+PREPARE number(bigint, bigint) AS SELECT level, paths FROM emogi_ssnsp('ways', $1) WHERE vertex = $2;
+EXECUTE number(1, 5);
+EXECUTE number(NULL, 5);
+CREATE VIEW from_one AS SELECT * FROM emogi_ssnsp('ways', 1) WHERE level <= 2;
+SELECT string_agg(concat_ws(':', vertex, level, paths), ' ') FROM from_one;
+INSERT INTO ways VALUES (2, 4, 1);
+SELECT string_agg(concat_ws(':', vertex, level, paths), ' ') FROM from_one;
+
+-- The oracle: one join a level that adds the paths up.
+\set ECHO none
+\i test/data/shapes.sql
+\set ECHO all
+CREATE TEMP TABLE reached (vertex bigint PRIMARY KEY, level int, paths numeric);
+CREATE FUNCTION oracle(sources bigint[]) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  depth int := 0;
+BEGIN
+  TRUNCATE reached;
+  INSERT INTO reached SELECT DISTINCT s, 0, 1 FROM unnest(sources) s WHERE s IN (SELECT a FROM arc UNION ALL SELECT b FROM arc);
+  WHILE FOUND LOOP
+    depth := depth + 1;
+    INSERT INTO reached SELECT b, depth, sum(paths) FROM arc JOIN reached ON a = vertex AND level = depth - 1 GROUP BY b
+      ON CONFLICT DO NOTHING;
+  END LOOP;
+END $$;
+
+-- Count the rows in which emogi_ssnsp and the oracle differ, both ways, over directions and sources.
+CREATE FUNCTION compare(OUT calls int, OUT rows bigint, OUT most numeric, OUT wrong bigint) LANGUAGE plpgsql AS $$
+DECLARE
+  ends bigint[] := some_vertices(12);
+  sources bigint[];
+  way text;
+  n bigint;
+  r bigint;
+  p numeric;
+BEGIN
+  calls := 0; rows := 0; wrong := 0; most := 0;
+  FOREACH way IN ARRAY ARRAY['out', 'in', 'both'] LOOP
+    PERFORM take_arcs(way);
+    FOR sources IN SELECT ends[1:1] UNION ALL SELECT ends[3:5] || NULL || 4711 || ends[3:4] LOOP
+      PERFORM oracle(sources);
+      WITH answer AS MATERIALIZED (SELECT * FROM emogi_ssnsp('e', sources, way)),
+           truth AS MATERIALIZED (SELECT vertex, level, paths::float8 FROM reached),
+           extra AS (SELECT * FROM answer EXCEPT ALL SELECT * FROM truth),
+           missing AS (SELECT * FROM truth EXCEPT ALL SELECT * FROM answer)
+      SELECT (SELECT count(*) FROM extra) + (SELECT count(*) FROM missing), (SELECT count(*) FROM truth), (SELECT max(paths) FROM truth) INTO n, r, p;
+      calls := calls + 1; rows := rows + r; wrong := wrong + n; most := greatest(most, p);
+    END LOOP;
+  END LOOP;
+END $$;
+CREATE TABLE results (shape text, key text, calls int, rows bigint, most numeric, wrong bigint);
+CREATE PROCEDURE compare_all() LANGUAGE plpgsql AS $$
+DECLARE
+  c record;
+BEGIN
+  FOR c IN SELECT * FROM combinations(2) WHERE (w).kind IN ('bytes', 'double', 'impassable') LOOP
+    PERFORM make_graph(c.s, c.k, c.w);
+    COMMIT;
+    INSERT INTO results SELECT (c.s).shape, (c.k).kind, r.* FROM compare() r;
+    DROP TABLE e;
+  END LOOP;
+END $$;
+\pset tuples_only off
+\pset format aligned
+CALL compare_all();
+SELECT key, sum(calls) AS calls, sum(rows) AS rows, sum(wrong) AS wrong FROM results GROUP BY key ORDER BY key COLLATE "C";
+SELECT shape, sum(calls) AS calls, sum(rows) AS rows, max(most) AS most, sum(wrong) AS wrong FROM results GROUP BY shape ORDER BY shape COLLATE "C";
+SELECT * FROM results WHERE wrong > 0 ORDER BY shape, key;
+
+-- A larger one: the levels are those of emogi_bfs, and each number is the sum over the arcs from the level before.
+CREATE TABLE e AS SELECT pick(i, 41, 5000) AS src, pick(i, 42, 5000) AS dst FROM generate_series(1, 30000) i;
+CREATE TEMP TABLE answer AS SELECT * FROM emogi_ssnsp('e', 1, 'both');
+SELECT count(*) AS rows, max(level) AS levels, count(*) FILTER (WHERE level = 0 AND paths = 1) AS sources FROM answer;
+SELECT count(*) AS wrong FROM (SELECT * FROM emogi_bfs('e', 1, direction => 'both') EXCEPT SELECT vertex, level FROM answer) x;
+WITH sums AS (SELECT b, sum(u.paths) AS paths FROM (SELECT src, dst FROM e UNION ALL SELECT dst, src FROM e) x(a, b)
+                JOIN answer u ON a = u.vertex JOIN answer v ON b = v.vertex AND u.level = v.level - 1 GROUP BY b)
+SELECT count(*) AS wrong FROM answer v LEFT JOIN sums ON b = vertex WHERE level > 0 AND v.paths IS DISTINCT FROM sums.paths;
