@@ -19,6 +19,9 @@
 /* How long a call waits for an engine worker that is being restarted. */
 #define EMOGI_WORKER_PATIENCE_MS 10000
 
+/* Every wait is ended by a signal; this is how long a lost one would go unnoticed. */
+#define EMOGI_WAKEUP_MS 5000
+
 static EmogiCall *calls = NULL;
 
 /* Free a slot and all it owns in the Region. The caller is the only one who still uses it. */
@@ -132,7 +135,7 @@ wait_for_slot(uint64 token)
 					(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
 					 errmsg("more than %d emogi calls are in progress", EMOGI_NSLOTS),
 					 errhint("Try again when fewer sessions use emogi.")));
-		sleep_on(&emogi_shared->slot_freed, 1000, emogi_wait_slot());
+		sleep_on(&emogi_shared->slot_freed, EMOGI_WAKEUP_MS, emogi_wait_slot());
 	}
 	ConditionVariableCancelSleep();
 	return index;
@@ -346,7 +349,7 @@ emogi_call_request(EmogiCall *call)
 
 	ConditionVariablePrepareToSleep(&slot->answered);
 	while ((state = slot_state(slot)) == EMOGI_SLOT_QUEUED || state == EMOGI_SLOT_RUNNING)
-		sleep_on(&slot->answered, 1000, emogi_wait_engine());
+		sleep_on(&slot->answered, EMOGI_WAKEUP_MS, emogi_wait_engine());
 	ConditionVariableCancelSleep();
 
 	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
