@@ -1,4 +1,4 @@
-# A call on 20 million edges can be canceled within a second at any time, and leaves nothing behind.
+# A call on 20 million edges can be canceled at any time, and leaves nothing behind.
 
 use strict;
 use warnings;
@@ -30,14 +30,15 @@ my $whole = time - $start;
 like($answer, qr/^4\d{6}\|/, sprintf('an answer without interruption in %.2f s', $whole));
 region_is_empty($node, 'the Region is empty after it');
 
-# Check that a call that was stopped after so many seconds came back within a second, or was done before.
+# Check that a call that was stopped after so many seconds came back at once, or was done before.
 sub check_stopped
 {
 	my ($late, $out, $err, $name) = @_;
 
 	if ($err =~ /57014/)
 	{
-		cmp_ok($late, '<', 1, sprintf('%s: back after %.3f s', $name, $late));
+		# it takes milliseconds; a wakeup that is missed, 5 s
+		cmp_ok($late, '<', 3, sprintf('%s: back after %.3f s', $name, $late));
 	}
 	else
 	{

@@ -47,7 +47,8 @@ sub wait_until
 
 	while (time() < $end)
 	{
-		return 1 if $code->();
+		# psql that cannot connect ends before it has read its input, a broken pipe that IPC::Run dies of
+		return 1 if eval { $code->() };
 		sleep 0.02;
 	}
 	return 0;
