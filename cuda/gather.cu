@@ -206,7 +206,7 @@ iterate(Gather *gather, const EmogiQuery *query, EmogiResult *result, EmogiError
 		TRY(emogi_cuda_wait(run->state, run->control, error));
 		result->nlevels = (uint32_t) (i + 1);
 		result->change = outcome->change;
-		if (ranks ? result->change < query->tolerance : result->change <= query->tolerance)
+		if (result->change < query->tolerance)
 			break;
 	}
 	return EMOGI_OK;

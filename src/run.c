@@ -71,9 +71,16 @@ component_row(const EmogiGraph *graph, const EmogiResult *result, uint64 v, Datu
 	return true;
 }
 
+/* The iterations of HEAT and NEURAL may grow without bound; what is left then is an error, not an answer. */
 static bool
 value_row(const EmogiGraph *graph, const EmogiResult *result, uint64 v, Datum *columns)
 {
+	if (!isfinite(result->value[v]))
+		ereport(ERROR,
+				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+				 errmsg("the value of vertex " INT64_FORMAT " grew out of range in %u iterations",
+						graph->ids[v], result->nlevels),
+				 errhint("Make the weights smaller, or max_iterations.")));
 	columns[0] = Float8GetDatum(result->value[v]);
 	return true;
 }

@@ -159,7 +159,7 @@ typedef struct EmogiQuery
 	double		max_distance;	/* vertices farther away are not reached; INFINITY = no bound */
 	double		damping;		/* 0 .. 1 */
 	int64_t		max_iterations; /* >= 1 */
-	double		tolerance;		/* >= 0; stop when the change is below it; 0 = exactly max_iterations (PAGERANK) */
+	double		tolerance;		/* >= 0; stop after a change below it; 0 = exactly max_iterations */
 	const double *values;		/* [nvertices], start values */
 } EmogiQuery;
 

@@ -40,7 +40,7 @@ SELECT heat('bar', 'SELECT 2, 100', 1, 0, 'out');
 SELECT heat('bar', 'SELECT 2, 100', 2, 0, 'out');
 SELECT heat('bar', 'SELECT 2, 100', 1, 0, 'in');
 SELECT heat('bar', 'SELECT 2, 100', 1, 0, 'BOTH');
--- Iteration ends after a change that is the tolerance or less: the largest changes are 25, 12.5, 7.8125, without any rounding.
+-- Iteration ends after a change that is less than the tolerance: the largest changes are 25, 12.5, 7.8125, without any rounding.
 SELECT heat('bar', 'SELECT 1, 100', 1000, 25);
 SELECT heat('bar', 'SELECT 1, 100', 1000, 24.9);
 SELECT heat('bar', 'SELECT 1, 100', 1000, 12.5);
@@ -212,7 +212,7 @@ BEGIN
       change := greatest(change, abs(new[v] - old[v]));
     END LOOP;
     old := new;
-    EXIT WHEN change <= tolerance;
+    EXIT WHEN change < tolerance;
   END LOOP;
   RETURN QUERY SELECT * FROM unnest(vertices, old);
 END $$;
@@ -271,3 +271,6 @@ SELECT count(*) AS rows, bool_and(value BETWEEN 0 AND 100) AS within, count(*) F
   FROM volts JOIN (SELECT b, avg(value) AS mean
                      FROM (SELECT i, pick(i, 42, i) FROM generate_series(1, 300) i UNION ALL SELECT i, i % 50 FROM generate_series(51, 300) i) f(x, y),
                           LATERAL (VALUES (x, y), (y, x)) g(a, b) JOIN volts ON vertex = a GROUP BY b) m ON b = vertex;
+-- Values that grow out of range are an error, not an answer.
+\set VERBOSITY sqlstate
+SELECT * FROM emogi_heat('SELECT a, b, 1 FROM (VALUES (1, 2), (1, 3), (1, 4)) v(a, b)', 'SELECT 1, 1', 100000);
