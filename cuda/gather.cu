@@ -188,7 +188,6 @@ iterate(Gather *gather, const EmogiQuery *query, EmogiResult *result, EmogiError
 {
 	Run		   *run = gather->run;
 	const Outcome *outcome = (const Outcome *) run->state->mailbox;
-	const bool	ranks = query->algorithm == EMOGI_PAGERANK;
 
 	run->control->total = (uint64_t) query->max_iterations * run->nvertices;
 	for (int64_t i = 0; i < query->max_iterations; i++)
