@@ -326,6 +326,7 @@ extern void emogi_build(EmogiCall *call, const EmogiSource *source, EmogiWeights
 
 /* ---- values.c ---- */
 
+extern void emogi_values_check(const char *query);
 extern void emogi_values_query(const EmogiGraph *graph, const char *query, double otherwise, double *values,
 							   bool *given);
 

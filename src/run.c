@@ -215,6 +215,8 @@ emogi_run(FunctionCallInfo fcinfo, const EmogiTask *task, EmogiGraph *graph, Emo
 	EmogiCall  *call;
 
 	emogi_source_resolve(task->graph, application->weights != EMOGI_WEIGHTS_UNUSED, &source);
+	if (task->start != NULL)
+		emogi_values_check(task->start);
 	emogi_require_engine();
 	if (task->has_sources && task->nkeys == 0)
 	{

@@ -63,6 +63,28 @@ take_cursor(const EmogiGraph *graph, Portal portal, double *values, bool *given)
 	SPI_cursor_close(portal);
 }
 
+/* See that query text is one SELECT of a vertex and a number, inside SPI; get its length without a semicolon. */
+static int
+check_query(const char *query)
+{
+	TupleDesc	desc;
+	int			length = emogi_query_describe(query, EMOGI_START_QUERY, &desc);
+
+	emogi_query_check_key(desc, 0);
+	emogi_query_check_number(desc, 1, "start value");
+	return length;
+}
+
+/* Raise the error that emogi_values_query would raise for the form of a query; does not run it. */
+void
+emogi_values_check(const char *query)
+{
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	(void) check_query(query);
+	SPI_finish();
+}
+
 /*
  * Fill values[nvertices] from the text of a query that returns (vertex, value), run as the caller under the caller's
  * snapshot. Vertices without a row get `otherwise`; rows of vertices that the graph does not have are passed over.
@@ -72,7 +94,6 @@ void
 emogi_values_query(const EmogiGraph *graph, const char *query, double otherwise, double *values, bool *given)
 {
 	StringInfoData sql;
-	TupleDesc	desc;
 	SPIPlanPtr	plan;
 	int			length;
 
@@ -80,9 +101,7 @@ emogi_values_query(const EmogiGraph *graph, const char *query, double otherwise,
 		values[v] = otherwise;
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
-	length = emogi_query_describe(query, EMOGI_START_QUERY, &desc);
-	emogi_query_check_key(desc, 0);
-	emogi_query_check_number(desc, 1, "start value");
+	length = check_query(query);
 	initStringInfo(&sql);
 	appendStringInfoString(&sql, "SELECT q.v::pg_catalog.int8, q.x::pg_catalog.float8 FROM (");
 	appendBinaryStringInfo(&sql, query, length);

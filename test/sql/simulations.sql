@@ -274,3 +274,5 @@ SELECT count(*) AS rows, bool_and(value BETWEEN 0 AND 100) AS within, count(*) F
 -- Values that grow out of range are an error, not an answer.
 \set VERBOSITY sqlstate
 SELECT * FROM emogi_heat('SELECT a, b, 1 FROM (VALUES (1, 2), (1, 3), (1, 4)) v(a, b)', 'SELECT 1, 1', 100000);
+-- The query of start values is checked before the graph is read, so on an empty one too.
+SELECT * FROM emogi_heat('SELECT 1, 2 WHERE false', 'SELECT 1');
