@@ -10,21 +10,6 @@
 #include "access/relation.h"
 #include "miscadmin.h"
 
-/* Gather the edges of a relation that the caller may read. */
-static void
-gather_relation(EmogiCall *call, const EmogiSource *source, EmogiWeights weights)
-{
-	Relation	rel = relation_open(source->relid, NoLock);
-	bool		row_security = emogi_access_check(rel, source);
-	List	   *leaves;
-
-	relation_close(rel, NoLock);
-	if (!row_security && emogi_scan_possible(source, &leaves))
-		emogi_scan_tables(call, source, leaves, weights);
-	else
-		emogi_sink_query(call, emogi_source_select(source), source->weight > 0, weights);
-}
-
 /* Raise what keeps the caller from reading a Source, without reading it. */
 void
 emogi_source_check(const EmogiSource *source)
@@ -77,36 +62,48 @@ make_csr(EmogiCall *call, const EmogiKeys *keys, const EmogiEdges *edges, EmogiD
 }
 
 /*
- * Build the Graph of a Source, as the caller's snapshot sees it, for traversals in one direction. The caller's
- * rights are checked first. Raises 42501, 53200, 22004 and 22023 for weights, and whatever a query raises.
+ * Gather the edges of a Source in the call's slot, as the caller's snapshot sees them. leaves: the heaps to read, from
+ * emogi_scan_possible; NIL to go through the executor. The caller's rights have been checked. Raises 53200, 22004 and
+ * 22023 for weights, and whatever a query raises.
  */
 void
-emogi_build(EmogiCall *call, const EmogiSource *source, EmogiWeights weights, EmogiDirection direction,
-			bool with_backward, EmogiGraph *graph)
+emogi_build_edges(EmogiCall *call, const EmogiSource *source, List *leaves, EmogiWeights weights)
+{
+	emogi_call_phase(call, EMOGI_PHASE_SCAN);
+	if (leaves != NIL)
+		emogi_scan_tables(call, source, leaves, weights);
+	else if (source->is_query)
+		emogi_sink_query(call, source->query, source->wants_weight, weights);
+	else
+		emogi_sink_query(call, emogi_source_select(source), source->weight > 0, weights);
+}
+
+/*
+ * Build a Graph of the edges in the call's slot, for traversals in one direction; the edges are given back. Without
+ * edges it has no vertices and no memory. Raises 53200.
+ */
+void
+emogi_build_graph(EmogiCall *call, EmogiDirection direction, bool with_backward, EmogiGraph *graph,
+				  uint32 *weight_misfits)
 {
 	EmogiEdges	edges;
 	EmogiKeyPlan plan;
 	EmogiKeys	keys;
 	void	   *scratch;
 
-	emogi_call_phase(call, EMOGI_PHASE_SCAN);
-	if (source->is_query)
-		emogi_sink_query(call, source->query, source->wants_weight, weights);
-	else
-		gather_relation(call, source, weights);
 	(void) emogi_slot_edges(call->slot, &edges, palloc);
-	if (edges.nedges == 0)
+	*weight_misfits = edges.weight_misfits;
+	memset(graph, 0, sizeof *graph);
+	if (edges.nedges > 0)
 	{
-		memset(graph, 0, sizeof *graph);
-		return;
+		emogi_call_phase(call, EMOGI_PHASE_KEYS);
+		emogi_keys_plan(&edges, &plan);
+		scratch = emogi_call_alloc(call, plan.scratch_bytes);
+		keys = make_keys(call, &plan, scratch);
+		emogi_call_phase(call, EMOGI_PHASE_CSR);
+		*graph = make_csr(call, &keys, &edges, direction, with_backward);
+		emogi_region_free(scratch, plan.scratch_bytes);
 	}
-	emogi_call_phase(call, EMOGI_PHASE_KEYS);
-	emogi_keys_plan(&edges, &plan);
-	scratch = emogi_call_alloc(call, plan.scratch_bytes);
-	keys = make_keys(call, &plan, scratch);
-	emogi_call_phase(call, EMOGI_PHASE_CSR);
-	*graph = make_csr(call, &keys, &edges, direction, with_backward);
-	emogi_region_free(scratch, plan.scratch_bytes);
 	emogi_region_free_owner(EMOGI_OWNER_EDGES(call->slot_index));
 	pfree((void *) edges.chunks);
 }

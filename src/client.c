@@ -175,7 +175,7 @@ emogi_require_engine(void)
 
 /* Begin a call: take a slot that lives no longer than the current ResourceOwner. */
 EmogiCall *
-emogi_call_begin(Oid function)
+emogi_call_begin(Oid function, const char *name, const char *source)
 {
 	static bool registered = false;
 	EmogiCall  *call;

@@ -39,6 +39,17 @@ emogi_compat_reserve_prefix(const char *prefix)
 #endif
 }
 
+/* 16: what a check hook hands over comes from guc_malloc. */
+static inline void *
+emogi_compat_guc_malloc(size_t bytes)
+{
+#if PG_VERSION_NUM >= 160000
+	return guc_malloc(LOG, bytes);
+#else
+	return malloc(bytes);
+#endif
+}
+
 /* 17: extensions name their wait events; before, all show as "Extension". */
 static inline uint32
 emogi_compat_wait_event(const char *name)

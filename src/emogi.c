@@ -27,20 +27,31 @@ request_shmem(void)
 	if (previous_shmem_request_hook)
 		previous_shmem_request_hook();
 #endif
-	RequestAddinShmemSpace(add_size(MAXALIGN(sizeof(EmogiShared)), emogi_region_shmem_size()));
-	RequestNamedLWLockTranche("emogi", 1);
+	RequestAddinShmemSpace(MAXALIGN(sizeof(EmogiShared)));
+	RequestAddinShmemSpace(emogi_region_shmem_size());
+	RequestAddinShmemSpace(emogi_ring_shmem_size());
+	RequestAddinShmemSpace(emogi_cache_shmem_size());
+	RequestAddinShmemSpace(emogi_runs_shmem_size());
+	RequestNamedLWLockTranche("emogi", 3);
 }
 
 /* Fill in the shared state, at server start and after every crash restart. */
 static void
 init_shared(void)
 {
+	LWLockPadded *locks = GetNamedLWLockTranche("emogi");
+
 	memset(emogi_shared, 0, sizeof *emogi_shared);
-	emogi_shared->lock = &GetNamedLWLockTranche("emogi")->lock;
+	emogi_shared->lock = &locks[0].lock;
+	emogi_shared->cache_lock = &locks[1].lock;
+	emogi_shared->runs_lock = &locks[2].lock;
 	ConditionVariableInit(&emogi_shared->worker_changed);
 	ConditionVariableInit(&emogi_shared->slot_freed);
 	for (int i = 0; i < EMOGI_NSLOTS; i++)
+	{
 		ConditionVariableInit(&emogi_shared->slots[i].answered);
+		pg_atomic_init_u64(&emogi_shared->slots[i].nskipped, 0);
+	}
 	strlcpy(emogi_shared->cpu.state, "starting", sizeof emogi_shared->cpu.state);
 	strlcpy(emogi_shared->cuda[0].state, "starting", sizeof emogi_shared->cuda[0].state);
 }
@@ -58,6 +69,9 @@ startup_shmem(void)
 	if (!found)
 		init_shared();
 	emogi_region_shmem_startup(found);
+	emogi_ring_shmem_startup(found);
+	emogi_cache_shmem_startup(found);
+	emogi_runs_shmem_startup(found);
 	LWLockRelease(AddinShmemInitLock);
 }
 
@@ -68,6 +82,8 @@ _PG_init(void)
 		return;
 	emogi_define_gucs();
 	emogi_region_reserve();
+	emogi_ring_init();
+	emogi_cache_init();
 #if EMOGI_HAS_SHMEM_REQUEST_HOOK
 	previous_shmem_request_hook = shmem_request_hook;
 	shmem_request_hook = request_shmem;

@@ -5,8 +5,10 @@
  *   functions.c  reads the arguments
  *   source.c     resolves the graph argument to a Source;  access.c checks that the caller may read it
  *   client.c     takes a slot for the call;  everything the call allocates in the Region belongs to that slot
+ *   cache.c      looks for a Graph that holds exactly what the call's snapshot sees, and pins it (ring.c knows who has
+ *                changed which table);  else
  *   build.c      turns the Source into edges in the Region (scan.c reads tables, sink.c takes rows from the
- *                executor), then has the engine worker make keys and CSR of them
+ *                executor), then has the engine worker make keys and CSR of them;  cache.c publishes the Graph
  *   client.c     has the engine worker run the Query;  worker.c is that worker
  *   functions.c  reads the Result out into rows and gives the slot back
  */
@@ -24,6 +26,7 @@
 #include "storage/lwlock.h"
 #include "utils/rel.h"
 #include "utils/snapshot.h"
+#include "utils/timestamp.h"
 
 #include "compat.h"
 #include "csr.h"
@@ -44,23 +47,67 @@ extern int	emogi_max_memory_mb;	/* budget of the Region */
 extern int	emogi_device_memory_mb; /* cap on each GPU, 0 = none */
 extern int	emogi_cpu_threads;		/* of the CPU engine, >= 1 once the server is up */
 extern int	emogi_build_workers;	/* parallel workers of a scan, -1 = max_parallel_workers_per_gather */
+extern bool emogi_cache;			/* Graphs of tables are shared between calls and sessions */
 
 extern void emogi_define_gucs(void);
+
+/* ---- fault.c: trouble on demand, for tests (emogi.fault, superusers only) ---- */
+
+/* Places where a process can be made to sleep. */
+typedef enum EmogiFaultPoint
+{
+	EMOGI_AT_PRE_COMMIT,		/* a writer has been noted and is about to commit */
+	EMOGI_AT_COMMITTED,			/* a writer has left the running transactions */
+	EMOGI_AT_REGISTERED,		/* a table is tracked, the build has not begun */
+	EMOGI_AT_BUILT,				/* a Graph stands and is not yet published */
+	EMOGI_AT_PUBLISHED,
+	EMOGI_AT_FOUND,				/* a cached Graph is pinned and the run has not begun */
+	EMOGI_FAULT_POINTS
+} EmogiFaultPoint;
+
+/* How the worker is to end when it comes to a request of a certain kind. */
+typedef enum EmogiWorkerFault
+{
+	EMOGI_WORKER_LIVES = 0,
+	EMOGI_WORKER_EXITS,			/* proc_exit(1) */
+	EMOGI_WORKER_CRASHES		/* SIGKILL: the server restarts */
+} EmogiWorkerFault;
+
+typedef struct EmogiFaults
+{
+	int			allocation;		/* the n-th allocation in the Region by this process fails; counts down; 0 = none */
+	int			engine_allocation;	/* see EmogiControl */
+	int			device_allocation;
+	int			device_call;
+	EmogiWorkerFault worker;
+	int			worker_at;		/* EmogiRequestKind at whose start, or EMOGI_REQUEST_KINDS: at the end of any */
+	int			sleep_us[EMOGI_FAULT_POINTS];
+	bool		random_sleeps;	/* sleep between 0 and sleep_us */
+	bool		no_registration_rule;	/* the negative control of the cache's tests */
+} EmogiFaults;
+
+extern EmogiFaults emogi_faults;
+
+extern void emogi_define_faults(void);
+extern void emogi_fault_sleep(EmogiFaultPoint point);
+extern bool emogi_fault_allocation(void);
 
 /* ---- region.c ---- */
 
 /* The Region is given out in whole granules; an edge chunk is one granule. */
 #define EMOGI_GRANULE_BYTES EMOGI_CHUNK_BYTES
 
-/* Owner of a granule: a slot, and whether it holds that slot's edges. 0 = free. */
+/* Owner of a granule: a slot, and whether it holds that slot's edges, or a cached Graph. 0 = free. */
 typedef uint32 EmogiOwner;
 #define EMOGI_OWNER(slot_index)			((EmogiOwner) (slot_index) + 1)
 #define EMOGI_OWNER_EDGES(slot_index)	(EMOGI_OWNER(slot_index) | UINT32_C(0x80000000))
+#define EMOGI_OWNER_GRAPH(graph_index)	(((EmogiOwner) (graph_index) + 1) | UINT32_C(0x40000000))
 
 extern void emogi_region_reserve(void);
 extern Size emogi_region_shmem_size(void);
 extern void emogi_region_shmem_startup(bool found);
 extern void *emogi_region_alloc(EmogiOwner owner, Size bytes);
+extern void emogi_region_give(void *start, Size bytes, EmogiOwner owner);
 extern void emogi_region_free(void *start, Size bytes);
 extern void emogi_region_free_owner(EmogiOwner owner);
 extern bool emogi_region_edges(EmogiOwner owner, EmogiEdges *edges, void *(*allocate) (Size));
@@ -72,6 +119,7 @@ extern void emogi_region_check_budget(uint64 bytes);
 
 #define EMOGI_NSLOTS		128		/* calls in flight in the whole cluster */
 #define EMOGI_MAX_DEVICES	16
+#define EMOGI_SOURCE_LENGTH 256
 
 /* Life of a slot: FREE -> HELD (a backend's) -> QUEUED -> RUNNING -> DONE or FAILED -> HELD or FREE. */
 typedef enum EmogiSlotState
@@ -96,17 +144,21 @@ typedef enum EmogiWeights
 
 typedef enum EmogiRequestKind
 {
-	EMOGI_REQUEST_KEYS,
-	EMOGI_REQUEST_CSR,
-	EMOGI_REQUEST_RUN
+	EMOGI_REQUEST_KEYS,			/* the vertices of the slot's edges */
+	EMOGI_REQUEST_CSR,			/* the Graph of the slot's edges */
+	EMOGI_REQUEST_EXPAND,		/* the edges of a Graph, into the slot's chunks */
+	EMOGI_REQUEST_RUN,
+	EMOGI_REQUEST_KINDS
 } EmogiRequestKind;
 
 /* What a backend asks of the worker. Pointers lead into the Region, which every process maps at one address. */
 typedef struct EmogiRequest
 {
 	EmogiRequestKind kind;
+	EmogiWorkerFault fault;		/* for tests; filled in by emogi_call_request */
+	int			fault_at;
 
-	/* KEYS and CSR; the edges are the slot's chunks */
+	/* KEYS and CSR; the edges are the slot's chunks. EXPAND: the chunks are there and empty, `graph` is the donor */
 	EmogiKeyPlan plan;
 	EmogiKeys	keys;			/* in for CSR, out of KEYS through the reply */
 	EmogiDirection direction;
@@ -116,7 +168,7 @@ typedef struct EmogiRequest
 
 	/* RUN */
 	EmogiEngineChoice engine;
-	EmogiGraph	graph;
+	EmogiGraph	graph;			/* its id is that of the cached Graph, or 0 */
 	EmogiQuery	query;
 	EmogiResult result;			/* arrays in; counters out through the reply */
 } EmogiRequest;
@@ -129,6 +181,8 @@ typedef struct EmogiReply
 	EmogiGraph	graph;			/* CSR */
 	EmogiResult result;			/* RUN */
 	char		engine[8];		/* RUN: which one answered */
+	char		reason[256];	/* RUN: why not the GPU, where there is one or one was asked for; else empty */
+	double		wait_ms;		/* between request and start */
 	bool		no_device;		/* RUN: engine = cuda was asked for and there is none; error says why */
 } EmogiReply;
 
@@ -138,8 +192,19 @@ typedef struct EmogiSlot
 	EmogiSlotState state;
 	int			owner_pid;		/* the backend */
 	uint64		token;			/* random; proves to emogi_sink and parallel workers whose edges they add */
-	uint64		ticket;			/* order of service among QUEUED */
+	uint64		ticket;			/* order of service among QUEUED of equal vtime_ms */
+	double		vtime_ms;		/* fair share: see worker.c */
 	EmogiWeights weights;		/* of the edges being gathered; UNUSED where the Source has none */
+	int			graph;			/* index of the cached Graph that the call has pinned, or builds; -1 = none */
+
+	/* who and what, for emogi_progress; under lock */
+	Oid			userid;
+	Oid			database;
+	TimestampTz started;
+	char		function[32];
+	char		source[EMOGI_SOURCE_LENGTH];	/* the graph argument, cut off */
+
+	pg_atomic_uint64 nskipped;	/* rows with a NULL end, so far */
 
 	ConditionVariable answered; /* broadcast when state becomes DONE or FAILED */
 
@@ -162,6 +227,8 @@ typedef struct EmogiDeviceEntry
 typedef struct EmogiShared
 {
 	LWLock	   *lock;			/* slots, worker_*, devices; also the Region's allocator */
+	LWLock	   *cache_lock;		/* ring.c, cache.c; taken before `lock` where both are */
+	LWLock	   *runs_lock;		/* runs.c; taken last */
 
 	/* the worker's, under lock */
 	Latch	   *worker_latch;	/* NULL = no worker */
@@ -176,6 +243,7 @@ typedef struct EmogiShared
 
 	ConditionVariable slot_freed;
 	uint64		next_ticket;
+	double		vclock_ms;		/* vtime_ms of the request that was started last */
 	EmogiSlot	slots[EMOGI_NSLOTS];
 } EmogiShared;
 
@@ -187,6 +255,37 @@ extern uint32 emogi_wait_slot(void);
 
 /* ---- client.c: a backend's side of a slot ---- */
 
+/* One line of emogi_runs. Times in ms; 0 = did not happen. */
+typedef struct EmogiRunEntry
+{
+	TimestampTz started;
+	int			pid;
+	Oid			userid;
+	Oid			database;
+	char		function[32];
+	char		source[EMOGI_SOURCE_LENGTH];
+	bool		failed;			/* ended by an error or a cancel */
+	char		cache[8];		/* hit, built (and published), private; empty = did not come so far */
+	char		engine[8];
+	char		placement[8];	/* of a run on a GPU */
+	char		reason[256];	/* why not the GPU */
+	double		wait_ms;		/* for a free worker, in all requests */
+	double		scan_ms;
+	double		keys_ms;
+	double		csr_ms;
+	double		transfer_ms;
+	double		run_ms;			/* the engine's own time */
+	double		rows_ms;
+	double		total_ms;
+	uint64		nvertices;
+	uint64		nedges;			/* list entries */
+	uint64		nreached;
+	uint32		nlevels;
+	uint64		edges_traversed;
+	uint64		link_bytes;
+	uint64		nrows;
+} EmogiRunEntry;
+
 typedef struct EmogiCall
 {
 	EmogiSlot  *slot;
@@ -196,11 +295,12 @@ typedef struct EmogiCall
 	EmogiPhase	phase;			/* what the call is doing now, since `since` */
 	instr_time	since;
 	double		phase_ms[EMOGI_PHASE_ROWS + 1];
+	EmogiRunEntry run;			/* filled in on the way; recorded when the call ends, well or not */
 	struct EmogiCall *next;
 } EmogiCall;
 
 extern void emogi_require_engine(void);
-extern EmogiCall *emogi_call_begin(Oid function);
+extern EmogiCall *emogi_call_begin(Oid function, const char *name, const char *source);
 extern void emogi_call_end(EmogiCall *call);
 extern void emogi_call_phase(EmogiCall *call, EmogiPhase phase);
 extern const EmogiReply *emogi_call_request(EmogiCall *call);
@@ -241,6 +341,131 @@ extern void emogi_query_check_number(TupleDesc desc, int column, const char *wha
 /* ---- access.c ---- */
 
 extern bool emogi_access_check(Relation rel, const EmogiSource *source);
+
+/* ---- ring.c: which transactions have changed which tables ---- */
+
+#define EMOGI_MAX_TABLES	1024	/* tables whose writers are noted, in the whole cluster */
+#define EMOGI_MAX_RUNNING	512		/* transactions that the snapshot of a cached Graph may see as running */
+
+/* What a snapshot sees of other transactions, in full transaction ids. */
+typedef struct EmogiView
+{
+	uint64		xmin;			/* all below have ended */
+	uint64		xmax;			/* all from here on have not */
+	bool		recovery;		/* taken on a standby: running[] holds subtransactions too */
+	bool		overflowed;		/* ... and not all of them */
+	uint32		nrunning;
+	uint64		running[EMOGI_MAX_RUNNING]; /* ascending */
+} EmogiView;
+
+extern Size emogi_ring_shmem_size(void);
+extern void emogi_ring_shmem_startup(bool found);
+extern void emogi_ring_init(void);
+extern bool emogi_view_take(Snapshot snapshot, EmogiView *view);
+extern bool emogi_ring_changed_by_me(Oid relid);
+extern int	emogi_ring_track(Oid relid);
+extern void emogi_ring_release(int table);
+extern bool emogi_ring_usable(int table, const EmogiView *view);
+extern bool emogi_ring_alike(int table, const EmogiView *a, const EmogiView *b);
+extern bool emogi_ring_outdated(int table, const EmogiView *view, uint64 oldest_xid);
+extern void emogi_ring_forget_recovery(void);
+
+/* ---- cache.c: Graphs that calls and sessions share ---- */
+
+#define EMOGI_MAX_GRAPHS	256
+#define EMOGI_MAX_LEAVES	512		/* tables behind one cached Graph */
+
+/* What a call wants of a Graph, and what a cached Graph is. */
+typedef struct EmogiGraphKey
+{
+	Oid			database;
+	Oid			relid;			/* what the user named: the root of its leaves */
+	AttrNumber	src;
+	AttrNumber	dst;
+	AttrNumber	weight;			/* 0 = none */
+	EmogiWeights weights;		/* wanted: which are refused */
+	EmogiDirection direction;
+	bool		any_direction;	/* wanted: all directions will do */
+	bool		with_backward;
+} EmogiGraphKey;
+
+typedef struct EmogiLeaf
+{
+	int			table;			/* in ring.c, with a reference */
+	Oid			relfilenumber;
+} EmogiLeaf;
+
+typedef enum EmogiCachedState
+{
+	EMOGI_GRAPH_FREE = 0,
+	EMOGI_GRAPH_BUILDING,		/* a call's; others that can use it wait for it */
+	EMOGI_GRAPH_READY,
+	EMOGI_GRAPH_DOOMED			/* found by nobody; freed when nothing has it pinned and no GPU knows it */
+} EmogiCachedState;
+
+/* One cached Graph. All under EmogiShared.cache_lock; the arrays of a READY Graph are read by whoever has it pinned. */
+typedef struct EmogiCached
+{
+	EmogiCachedState state;
+	uint64		id;				/* never used twice */
+	EmogiGraphKey key;
+	uint32		pins;			/* slots that use it, the builder's included */
+	bool		on_device;		/* the worker's GPU engine may know it: only the worker may free it */
+	bool		forgetting;		/* ... and is about to */
+	EmogiGraph	graph;
+	uint32		weight_misfits; /* EMOGI_NOT_* over all weights */
+	uint64		bytes;			/* in the Region */
+	uint64		nskipped;		/* rows with a NULL end */
+	uint64		hits;
+	TimestampTz built_at;
+	TimestampTz last_used;
+	double		build_ms;
+	int			nleaves;
+	EmogiLeaf	leaves[EMOGI_MAX_LEAVES];
+	EmogiView	view;			/* what its rows were read under */
+} EmogiCached;
+
+/* Counters since the server started or they were reset; under cache_lock. */
+typedef struct EmogiCacheCounters
+{
+	uint64		hits;			/* calls that found their Graph */
+	uint64		builds;			/* Graphs built and published */
+	uint64		private_builds; /* Graphs built for one call */
+	uint64		waits;			/* calls that waited for another's build */
+	uint64		evictions;		/* Graphs dropped to make room */
+	TimestampTz reset_at;
+} EmogiCacheCounters;
+
+typedef struct EmogiCache
+{
+	uint64		next_id;
+	EmogiCacheCounters counters;
+	ConditionVariable changed;	/* broadcast when a Graph becomes READY or FREE */
+	EmogiCached graphs[EMOGI_MAX_GRAPHS];
+} EmogiCache;
+
+extern EmogiCache *emogi_cache_shared;
+
+extern Size emogi_cache_shmem_size(void);
+extern void emogi_cache_shmem_startup(bool found);
+extern void emogi_cache_init(void);
+extern void emogi_cache_get(EmogiCall *call, const EmogiSource *source, EmogiWeights weights, EmogiDirection direction,
+							bool any_direction, bool with_backward, EmogiGraph *graph);
+extern void emogi_cache_unpin(int graph);
+extern bool emogi_cache_make_room(void);
+extern uint64 emogi_cache_evict(Oid database, Oid relid);
+
+/* The worker's side: see worker.c. */
+extern void emogi_cache_use_on_device(uint64 id);
+extern uint64 emogi_cache_next_to_forget(void);
+extern void emogi_cache_forgotten(uint64 id);
+extern void emogi_cache_worker_gone(void);
+
+/* ---- runs.c: what has been run ---- */
+
+extern Size emogi_runs_shmem_size(void);
+extern void emogi_runs_shmem_startup(bool found);
+extern void emogi_runs_record(const EmogiRunEntry *run);
 
 /* ---- sink.c: where edges enter the Region ---- */
 
@@ -316,13 +541,15 @@ emogi_sink_put_weighted(EmogiSink *sink, int64 src, int64 dst, double weight)
 /* ---- scan.c: tables to edges ---- */
 
 extern bool emogi_scan_possible(const EmogiSource *source, List **leaves);
+extern double emogi_scan_estimate(const EmogiSource *source, List *leaves);
 extern void emogi_scan_tables(EmogiCall *call, const EmogiSource *source, List *leaves, EmogiWeights weights);
 
 /* ---- build.c ---- */
 
 extern void emogi_source_check(const EmogiSource *source);
-extern void emogi_build(EmogiCall *call, const EmogiSource *source, EmogiWeights weights, EmogiDirection direction,
-						bool with_backward, EmogiGraph *graph);
+extern void emogi_build_edges(EmogiCall *call, const EmogiSource *source, List *leaves, EmogiWeights weights);
+extern void emogi_build_graph(EmogiCall *call, EmogiDirection direction, bool with_backward, EmogiGraph *graph,
+							  uint32 *weight_misfits);
 
 /* ---- values.c ---- */
 

@@ -14,6 +14,7 @@ int			emogi_max_memory_mb;
 int			emogi_device_memory_mb = 0;
 int			emogi_cpu_threads = 0;
 int			emogi_build_workers = -1;
+bool		emogi_cache = true;
 
 static const struct config_enum_entry engine_options[] = {
 	{"auto", EMOGI_ENGINE_AUTO, false},
@@ -86,6 +87,11 @@ emogi_define_gucs(void)
 							 "host reads them in place over the link; device copies them to the GPU first; auto copies when they fit.",
 							 &emogi_placement, EMOGI_PLACEMENT_AUTO, placement_options,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable("emogi.cache",
+							 "Shares the graphs of tables between calls and sessions.",
+							 "off builds one for each call. Answers are the same.",
+							 &emogi_cache, true,
+							 PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("emogi.build_workers",
 							"Parallel workers that may help to scan a table.",
 							"-1 means max_parallel_workers_per_gather.",
@@ -106,6 +112,7 @@ emogi_define_gucs(void)
 							"0 means one for each processor.",
 							&emogi_cpu_threads, 0, 0, 1024,
 							PGC_POSTMASTER, 0, NULL, NULL, NULL);
+	emogi_define_faults();
 	emogi_compat_reserve_prefix("emogi");
 	if (emogi_cpu_threads == 0)
 		emogi_cpu_threads = usable_processors();

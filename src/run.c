@@ -10,6 +10,7 @@
 
 #include "miscadmin.h"
 #include "utils/float.h"
+#include "utils/lsyscache.h"
 #include "utils/tuplestore.h"
 
 /* Rows between two looks for a cancel. */
@@ -223,8 +224,9 @@ emogi_run(FunctionCallInfo fcinfo, const EmogiTask *task, EmogiGraph *graph, Emo
 		emogi_source_check(&source);
 		return NULL;
 	}
-	call = emogi_call_begin(fcinfo->flinfo->fn_oid);
-	emogi_build(call, &source, application->weights, list_direction(task), with_backward, graph);
+	call = emogi_call_begin(fcinfo->flinfo->fn_oid, get_func_name(fcinfo->flinfo->fn_oid), task->graph);
+	emogi_cache_get(call, &source, application->weights, list_direction(task), task->query.algorithm == EMOGI_CC,
+					with_backward, graph);
 	if (graph->nvertices == 0)
 	{
 		emogi_call_end(call);

@@ -137,6 +137,13 @@ run_cpu(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *quer
 	return algorithms[query->algorithm] (state->pool, graph, query, result, control, error);
 }
 
+/* Nothing is kept of a Graph. */
+static uint64_t
+forget_cpu(EmogiEngineState *state, uint64_t graph_id)
+{
+	return 0;
+}
+
 const EmogiEngine *
 emogi_cpu_engine(void)
 {
@@ -147,7 +154,8 @@ emogi_cpu_engine(void)
 		.close = close_cpu,
 		.ndevices = count_devices,
 		.describe = describe_cpu,
-		.run = run_cpu
+		.run = run_cpu,
+		.forget = forget_cpu
 	};
 
 	return &engine;

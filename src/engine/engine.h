@@ -20,7 +20,7 @@ extern "C" {
 #endif
 
 /* Changes whenever a struct below does; emogi_cuda.so of another build is refused. */
-#define EMOGI_ENGINE_ABI 2
+#define EMOGI_ENGINE_ABI 3
 
 /* The unit of a request on the link, and of alignment of every array that a GPU may read in place. */
 #define EMOGI_LINE_BYTES 128
@@ -68,6 +68,11 @@ typedef struct EmogiControl
 	volatile uint32_t level;	/* level or iteration, from 0 */
 	volatile uint64_t done;		/* of `total`, unit of the phase: edges or vertices */
 	volatile uint64_t total;	/* 0 = unknown */
+
+	/* For tests: the n-th allocation, or call of the driver, of this request fails as if by itself. 0 = none does. */
+	uint32_t	fail_allocation;	/* of host memory by an engine */
+	uint32_t	fail_device_allocation;
+	uint32_t	fail_device_call;
 } EmogiControl;
 
 /* How a Graph stores its weights: the narrowest type that holds every one of them exactly. */
@@ -107,6 +112,8 @@ typedef struct EmogiGraph
 	EmogiAdjacency backward;
 	const void *memory;			/* the page-aligned block that holds all arrays above, for cudaHostRegister */
 	uint64_t	memory_bytes;
+	uint64_t	id;				/* never used twice in the life of an engine: it may keep what it made of this Graph's block,
+								 * until forget(); 0 = the block is gone after the run */
 } EmogiGraph;
 
 /*
@@ -180,6 +187,7 @@ typedef struct EmogiResult
 	double		change;			/* of the last iteration: L1 (PAGERANK) or largest of a vertex */
 	uint64_t	edges_traversed;	/* list entries that the engine looked at */
 	uint64_t	link_bytes;		/* bytes read over the link in place: 128-byte lines requested x 128; 0 on the CPU */
+	EmogiPlacement placement;	/* where the edges were read from; EMOGI_PLACEMENT_AUTO on the CPU */
 	double		transfer_ms;	/* copies to and from the device, registration of host memory */
 	double		run_ms;			/* the traversal itself */
 } EmogiResult;
@@ -191,6 +199,7 @@ typedef struct EmogiDevice
 	char		driver[64];		/* driver and runtime version; empty for the CPU */
 	uint64_t	memory_bytes;	/* device memory; 0 for the CPU */
 	uint64_t	free_bytes;
+	uint64_t	used_bytes;		/* device memory that this engine holds now, copies of Graphs included */
 	int32_t		units;			/* multiprocessors or threads */
 	double		link_gbps;		/* measured pinned host-to-device copy, 1e9 bytes/s; 0 = not measured */
 } EmogiDevice;
@@ -218,6 +227,12 @@ typedef struct EmogiEngine
 	EmogiStatus (*describe) (const EmogiEngineState *state, int32_t device, EmogiDevice *out, EmogiError *error);
 	EmogiStatus (*run) (EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query,
 						EmogiResult *result, EmogiControl *control, EmogiError *error);
+
+	/*
+	 * Drop all that was kept of the Graph with this id: after it the Graph's memory may be freed. An unknown id is no
+	 * error. Called by one thread at a time, and never beside run(). Gets the bytes of device memory still kept.
+	 */
+	uint64_t	(*forget) (EmogiEngineState *state, uint64_t graph_id);
 } EmogiEngine;
 
 /* The engine of this machine's processor, linked in. */

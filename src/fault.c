@@ -1,0 +1,157 @@
+/*
+ * fault.c: trouble on demand, for tests.
+ *
+ * emogi.fault, which only superusers may set, is a list of name=value:
+ *
+ *   allocation=N            the N-th allocation in the Region by this backend fails, counted from the SET
+ *   engine_allocation=N     the N-th allocation of host memory by an engine fails, in every request
+ *   device_allocation=N     the same of device memory
+ *   device_call=N           the N-th call of the GPU's driver in a run fails
+ *   worker_exit=POINT       the engine worker ends when it comes to POINT of a request of this session: keys, csr,
+ *   worker_crash=POINT      expand, run (at its start) or done (at the end of any); by proc_exit(1), or by SIGKILL
+ *   PLACE=MICROSECONDS      sleep at a place of the cache's protocol: pre_commit, committed, registered, built,
+ *                           published, found
+ *   random=1                sleep a random part of that
+ *   registration_rule=0     serve cached Graphs without the rule that makes them exact
+ */
+#include "emogi.h"
+
+#include "miscadmin.h"
+#include "utils/guc.h"
+#include "utils/varlena.h"
+
+EmogiFaults emogi_faults;
+
+static char *fault_text;
+
+static const char *const places[EMOGI_FAULT_POINTS] = {
+	[EMOGI_AT_PRE_COMMIT] = "pre_commit",
+	[EMOGI_AT_COMMITTED] = "committed",
+	[EMOGI_AT_REGISTERED] = "registered",
+	[EMOGI_AT_BUILT] = "built",
+	[EMOGI_AT_PUBLISHED] = "published",
+	[EMOGI_AT_FOUND] = "found"
+};
+
+static const char *const points[EMOGI_REQUEST_KINDS + 1] = {
+	[EMOGI_REQUEST_KEYS] = "keys",
+	[EMOGI_REQUEST_CSR] = "csr",
+	[EMOGI_REQUEST_EXPAND] = "expand",
+	[EMOGI_REQUEST_RUN] = "run",
+	[EMOGI_REQUEST_KINDS] = "done"
+};
+
+/* Set how the worker is to end; false for an unknown point. */
+static bool
+read_worker_fault(EmogiFaults *faults, EmogiWorkerFault fault, const char *point)
+{
+	for (int i = 0; i <= EMOGI_REQUEST_KINDS; i++)
+		if (strcmp(point, points[i]) == 0)
+		{
+			faults->worker = fault;
+			faults->worker_at = i;
+			return true;
+		}
+	return false;
+}
+
+/* Read one name=value; false when it makes no sense. */
+static bool
+read_fault(EmogiFaults *faults, char *item)
+{
+	char	   *value = strchr(item, '=');
+	char	   *end;
+	long		number;
+
+	if (value == NULL)
+		return false;
+	*value++ = '\0';
+	if (strcmp(item, "worker_exit") == 0)
+		return read_worker_fault(faults, EMOGI_WORKER_EXITS, value);
+	if (strcmp(item, "worker_crash") == 0)
+		return read_worker_fault(faults, EMOGI_WORKER_CRASHES, value);
+	number = strtol(value, &end, 10);
+	if (end == value || *end != '\0' || number < 0 || number > INT_MAX)
+		return false;
+	for (int i = 0; i < EMOGI_FAULT_POINTS; i++)
+		if (strcmp(item, places[i]) == 0)
+		{
+			faults->sleep_us[i] = (int) number;
+			return true;
+		}
+	if (strcmp(item, "allocation") == 0)
+		faults->allocation = (int) number;
+	else if (strcmp(item, "engine_allocation") == 0)
+		faults->engine_allocation = (int) number;
+	else if (strcmp(item, "device_allocation") == 0)
+		faults->device_allocation = (int) number;
+	else if (strcmp(item, "device_call") == 0)
+		faults->device_call = (int) number;
+	else if (strcmp(item, "random") == 0)
+		faults->random_sleeps = number != 0;
+	else if (strcmp(item, "registration_rule") == 0)
+		faults->no_registration_rule = number == 0;
+	else
+		return false;
+	return true;
+}
+
+static bool
+check_fault(char **text, void **extra, GucSource source)
+{
+	EmogiFaults faults = {0};
+	char	   *copy = pstrdup(*text);
+	List	   *items;
+	ListCell   *cell;
+
+	if (!SplitIdentifierString(copy, ',', &items))
+		return false;
+	foreach(cell, items)
+	{
+		if (!read_fault(&faults, lfirst(cell)))
+		{
+			GUC_check_errdetail("Item \"%s\" is not known.", (char *) lfirst(cell));
+			return false;
+		}
+	}
+	*extra = emogi_compat_guc_malloc(sizeof faults);
+	if (*extra == NULL)
+		return false;
+	memcpy(*extra, &faults, sizeof faults);
+	return true;
+}
+
+static void
+assign_fault(const char *text, void *extra)
+{
+	memcpy(&emogi_faults, extra, sizeof emogi_faults);
+}
+
+/* Define emogi.fault; called once, in the postmaster. */
+void
+emogi_define_faults(void)
+{
+	DefineCustomStringVariable("emogi.fault",
+							   "Makes things fail, for tests of emogi.",
+							   NULL,
+							   &fault_text, "",
+							   PGC_SUSET, GUC_NOT_IN_SAMPLE | GUC_NO_SHOW_ALL,
+							   check_fault, assign_fault, NULL);
+}
+
+/* Sleep where the setting says so. */
+void
+emogi_fault_sleep(EmogiFaultPoint point)
+{
+	int			us = emogi_faults.sleep_us[point];
+
+	if (us > 0)
+		pg_usleep(emogi_faults.random_sleeps ? (long) (random() % us) : us);
+}
+
+/* Count an allocation in the Region; true when it is to fail. */
+bool
+emogi_fault_allocation(void)
+{
+	return emogi_faults.allocation > 0 && --emogi_faults.allocation == 0;
+}
