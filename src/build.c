@@ -8,7 +8,6 @@
 #include "emogi.h"
 
 #include "access/relation.h"
-#include "miscadmin.h"
 
 /* Raise what keeps the caller from reading a Source, without reading it. */
 void
@@ -76,6 +75,29 @@ emogi_build_edges(EmogiCall *call, const EmogiSource *source, List *leaves, Emog
 		emogi_sink_query(call, source->query, source->wants_weight, weights);
 	else
 		emogi_sink_query(call, emogi_source_select(source), source->weight > 0, weights);
+}
+
+/*
+ * Put the edges of a Graph, which leads that way, into the call's slot, as a scan of its table would. Weights that the
+ * Graph does not show are not read. Raises 53200.
+ */
+void
+emogi_build_edges_of(EmogiCall *call, const EmogiGraph *donor, EmogiDirection direction, EmogiWeights weights)
+{
+	EmogiRequest *request = &call->slot->request;
+	bool		weighted = donor->weight_type != EMOGI_WEIGHT_NONE;
+	uint64		per_chunk = weighted ? EMOGI_CHUNK_WEIGHTED_EDGES : EMOGI_CHUNK_EDGES;
+
+	emogi_call_phase(call, EMOGI_PHASE_SCAN);
+	call->slot->weights = weighted ? weights : EMOGI_WEIGHTS_UNUSED;
+	if (donor->forward.nedges == 0)
+		return;
+	for (uint64 i = 0; i < donor->forward.nedges; i += per_chunk)
+		(void) emogi_region_alloc(EMOGI_OWNER_EDGES(call->slot_index), EMOGI_CHUNK_BYTES);
+	request->kind = EMOGI_REQUEST_EXPAND;
+	request->graph = *donor;
+	request->direction = direction;
+	(void) emogi_call_request(call);
 }
 
 /*

@@ -32,6 +32,11 @@ emogi_slot_free(EmogiSlot *slot)
 
 	emogi_region_free_owner(EMOGI_OWNER_EDGES(index));
 	emogi_region_free_owner(EMOGI_OWNER(index));
+	if (slot->donor >= 0)
+		emogi_cache_unpin(slot->donor);
+	if (slot->graph >= 0)
+		emogi_cache_unpin(slot->graph);
+	slot->graph = slot->donor = -1;
 	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
 	slot->state = EMOGI_SLOT_FREE;
 	slot->owner_pid = 0;
@@ -124,6 +129,8 @@ take_slot(uint64 token)
 			slot->owner_pid = MyProcPid;
 			slot->token = token;
 			slot->weights = EMOGI_WEIGHTS_UNUSED;
+			slot->graph = slot->donor = -1;
+			pg_atomic_write_u64(&slot->nskipped, 0);
 			memset((void *) &slot->control, 0, sizeof slot->control);
 			index = i;
 		}

@@ -107,7 +107,7 @@ extern void emogi_region_reserve(void);
 extern Size emogi_region_shmem_size(void);
 extern void emogi_region_shmem_startup(bool found);
 extern void *emogi_region_alloc(EmogiOwner owner, Size bytes);
-extern void emogi_region_give(void *start, Size bytes, EmogiOwner owner);
+extern uint64 emogi_region_give(void *start, Size bytes, EmogiOwner owner);
 extern void emogi_region_free(void *start, Size bytes);
 extern void emogi_region_free_owner(EmogiOwner owner);
 extern bool emogi_region_edges(EmogiOwner owner, EmogiEdges *edges, void *(*allocate) (Size));
@@ -196,6 +196,7 @@ typedef struct EmogiSlot
 	double		vtime_ms;		/* fair share: see worker.c */
 	EmogiWeights weights;		/* of the edges being gathered; UNUSED where the Source has none */
 	int			graph;			/* index of the cached Graph that the call has pinned, or builds; -1 = none */
+	int			donor;			/* ... of that whose edges it builds from; -1 = none */
 
 	/* who and what, for emogi_progress; under lock */
 	Oid			userid;
@@ -363,11 +364,12 @@ extern void emogi_ring_shmem_startup(bool found);
 extern void emogi_ring_init(void);
 extern bool emogi_view_take(Snapshot snapshot, EmogiView *view);
 extern bool emogi_ring_changed_by_me(Oid relid);
-extern int	emogi_ring_track(Oid relid);
+extern int	emogi_ring_track(Oid relid, const EmogiView *view);
 extern void emogi_ring_release(int table);
 extern bool emogi_ring_usable(int table, const EmogiView *view);
 extern bool emogi_ring_alike(int table, const EmogiView *a, const EmogiView *b);
-extern bool emogi_ring_outdated(int table, const EmogiView *view, uint64 oldest_xid);
+extern Oid	emogi_ring_relid(int table);
+extern bool emogi_ring_outdated(int table, const EmogiView *view, TransactionId oldest_xid);
 extern void emogi_ring_forget_recovery(void);
 
 /* ---- cache.c: Graphs that calls and sessions share ---- */
@@ -411,7 +413,7 @@ typedef struct EmogiCached
 	EmogiGraphKey key;
 	uint32		pins;			/* slots that use it, the builder's included */
 	bool		on_device;		/* the worker's GPU engine may know it: only the worker may free it */
-	bool		forgetting;		/* ... and is about to */
+	bool		leaving;		/* DOOMED, and somebody is about to free it */
 	EmogiGraph	graph;
 	uint32		weight_misfits; /* EMOGI_NOT_* over all weights */
 	uint64		bytes;			/* in the Region */
@@ -548,6 +550,8 @@ extern void emogi_scan_tables(EmogiCall *call, const EmogiSource *source, List *
 
 extern void emogi_source_check(const EmogiSource *source);
 extern void emogi_build_edges(EmogiCall *call, const EmogiSource *source, List *leaves, EmogiWeights weights);
+extern void emogi_build_edges_of(EmogiCall *call, const EmogiGraph *donor, EmogiDirection direction,
+								 EmogiWeights weights);
 extern void emogi_build_graph(EmogiCall *call, EmogiDirection direction, bool with_backward, EmogiGraph *graph,
 							  uint32 *weight_misfits);
 

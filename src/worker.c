@@ -213,8 +213,14 @@ do_work(void)
 											request->with_backward, request->memory, request->scratch, &reply->graph,
 											&work.slot->control, &reply->error);
 			break;
+		case EMOGI_REQUEST_EXPAND:
+			reply->status = emogi_csr_expand(pool, &request->graph, request->direction == EMOGI_IN, &work.edges,
+											 &work.slot->control, &reply->error);
+			break;
 		case EMOGI_REQUEST_RUN:
 			run_query();
+			break;
+		case EMOGI_REQUEST_KINDS:
 			break;
 	}
 }
