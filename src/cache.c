@@ -284,6 +284,9 @@ emogi_cache_evict(Oid database, Oid relid)
 	}
 	unlock_cache();
 	free_doomed();
+	lock_cache();
+	emogi_ring_untrack(database, relid);
+	unlock_cache();
 	return bytes;
 }
 

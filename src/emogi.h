@@ -368,6 +368,7 @@ extern int	emogi_ring_track(Oid relid, const EmogiView *view);
 extern void emogi_ring_release(int table);
 extern bool emogi_ring_usable(int table, const EmogiView *view);
 extern bool emogi_ring_alike(int table, const EmogiView *a, const EmogiView *b);
+extern void emogi_ring_untrack(Oid database, Oid relid);
 extern Oid	emogi_ring_relid(int table);
 extern bool emogi_ring_outdated(int table, const EmogiView *view, TransactionId oldest_xid);
 extern void emogi_ring_forget_recovery(void);

@@ -326,16 +326,16 @@ find_room(void)
 	uint32		ntables = pg_atomic_read_u32(&ring->ntables);
 	Table	   *oldest = NULL;
 
-	if (ntables < EMOGI_MAX_TABLES)
-		return &ring->tables[ntables];
 	for (uint32 i = 0; i < ntables; i++)
 	{
 		Table	   *table = &ring->tables[i];
 
+		if (!OidIsValid(table->relid))
+			return table;
 		if (table->references == 0 && (oldest == NULL || table->last_used < oldest->last_used))
 			oldest = table;
 	}
-	return oldest;
+	return ntables < EMOGI_MAX_TABLES ? &ring->tables[ntables] : oldest;
 }
 
 /* Make an entry for a table, seen by every writer that commits from now on. */
@@ -354,7 +354,7 @@ add_table(Oid relid)
 	table->database = MyDatabaseId;
 	pg_memory_barrier();
 	table->relid = relid;
-	if (table == &ring->tables[pg_atomic_read_u32(&ring->ntables)])
+	if (table - ring->tables == (ptrdiff_t) pg_atomic_read_u32(&ring->ntables))
 		pg_atomic_fetch_add_u32(&ring->ntables, 1);
 	pg_memory_barrier();
 	return table;
@@ -495,6 +495,19 @@ void
 emogi_ring_release(int table)
 {
 	ring->tables[table].references--;
+}
+
+/* Track a table, or all of a database (relid = InvalidOid), no longer, where no Graph stands on it. */
+void
+emogi_ring_untrack(Oid database, Oid relid)
+{
+	for (uint32 i = 0; i < pg_atomic_read_u32(&ring->ntables); i++)
+	{
+		Table	   *table = &ring->tables[i];
+
+		if (table->references == 0 && table->database == database && (!OidIsValid(relid) || table->relid == relid))
+			table->relid = InvalidOid;
+	}
 }
 
 /* Get the table that an entry with a reference stands for. */
