@@ -7,6 +7,7 @@
 #include "postgres.h"
 
 #include "access/transam.h"
+#include "catalog/pg_class.h"
 #include "catalog/pg_namespace.h"
 #include "executor/executor.h"
 #include "funcapi.h"
@@ -101,6 +102,28 @@ emogi_compat_check_select(Relation rel, Bitmapset *columns)
 	rte->requiredPerms = ACL_SELECT;
 	rte->selectedCols = columns;
 	ExecCheckRTPerms(list_make1(rte), true);
+#endif
+}
+
+/* 16: likewise. Raises 42501 as the execution of a plan would; planning alone asks for no right. */
+static inline void
+emogi_compat_check_plan(PlannedStmt *plan)
+{
+#if PG_VERSION_NUM >= 160000
+	ExecCheckPermissions(plan->rtable, plan->permInfos, true);
+#else
+	ExecCheckRTPerms(plan->rtable, true);
+#endif
+}
+
+/* 16: one ownercheck for all kinds of object. */
+static inline bool
+emogi_compat_owns_relation(Oid relid)
+{
+#if PG_VERSION_NUM >= 160000
+	return object_ownercheck(RelationRelationId, relid, GetUserId());
+#else
+	return pg_class_ownercheck(relid, GetUserId());
 #endif
 }
 

@@ -466,9 +466,13 @@ extern void emogi_cache_worker_gone(void);
 
 /* ---- runs.c: what has been run ---- */
 
+#define EMOGI_MAX_RUNS 256
+
 extern Size emogi_runs_shmem_size(void);
 extern void emogi_runs_shmem_startup(bool found);
 extern void emogi_runs_record(const EmogiRunEntry *run);
+extern int	emogi_runs_copy(EmogiRunEntry *entries, uint64 *first_id);
+extern void emogi_runs_clear(void);
 
 /* ---- sink.c: where edges enter the Region ---- */
 
@@ -544,8 +548,11 @@ emogi_sink_put_weighted(EmogiSink *sink, int64 src, int64 dst, double weight)
 /* ---- scan.c: tables to edges ---- */
 
 extern bool emogi_scan_possible(const EmogiSource *source, List **leaves);
-extern double emogi_scan_estimate(const EmogiSource *source, List *leaves);
 extern void emogi_scan_tables(EmogiCall *call, const EmogiSource *source, List *leaves, EmogiWeights weights);
+
+/* ---- estimate.c: how large a Graph will be ---- */
+
+extern double emogi_scan_estimate(const EmogiSource *source, List *leaves);
 
 /* ---- build.c ---- */
 
@@ -579,6 +586,26 @@ typedef struct EmogiTask
 
 extern EmogiCall *emogi_run(FunctionCallInfo fcinfo, const EmogiTask *task, EmogiGraph *graph, EmogiResult *result);
 extern void emogi_run_to_rows(FunctionCallInfo fcinfo, const EmogiTask *task);
+
+/* ---- views.c: rows of views ---- */
+
+#define EMOGI_MAX_VIEW_COLUMNS 32
+
+/* A row in the making, from its first column to its last. */
+typedef struct EmogiRow
+{
+	int			ncolumns;
+	Datum		values[EMOGI_MAX_VIEW_COLUMNS];
+	bool		nulls[EMOGI_MAX_VIEW_COLUMNS];
+} EmogiRow;
+
+extern bool emogi_may_see_all(void);
+extern void emogi_row_add(EmogiRow *row, Datum value);
+extern void emogi_row_add_if(EmogiRow *row, bool known, Datum value);
+extern void emogi_row_add_text(EmogiRow *row, const char *text);
+extern void emogi_row_add_name(EmogiRow *row, const char *name);
+extern void emogi_row_add_time(EmogiRow *row, TimestampTz when);
+extern void emogi_row_put(EmogiRow *row, FunctionCallInfo fcinfo);
 
 /* ---- worker.c ---- */
 
