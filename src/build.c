@@ -9,6 +9,9 @@
 
 #include "access/relation.h"
 
+/* Times the budget that the edges alone must be estimated at to be refused unread. */
+#define EMOGI_HOPELESS 8.0
+
 /* Raise what keeps the caller from reading a Source, without reading it. */
 void
 emogi_source_check(const EmogiSource *source)
@@ -61,6 +64,29 @@ make_csr(EmogiCall *call, const EmogiKeys *keys, const EmogiEdges *edges, EmogiD
 }
 
 /*
+ * Announce how many rows a scan will read, and refuse one that is beyond all hope: with edges that are, by the
+ * planner's estimate, several times what may be in memory. Whatever is nearer than that is found out by trying.
+ */
+static void
+announce_scan(EmogiCall *call, const EmogiSource *source, List *leaves)
+{
+	double		rows = emogi_scan_estimate(source, leaves);
+	double		bytes = rows * (source->weight > 0 ? sizeof(EmogiWeightedEdge) : sizeof(EmogiEdge));
+	double		allowed = (double) emogi_region_budget_bytes();
+
+	call->slot->control.done = 0;
+	call->slot->control.total = (uint64) Max(rows, 0);
+	if (bytes > EMOGI_HOPELESS * allowed)
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 errmsg("emogi.max_memory is too small for this graph"),
+				 errdetail("About %.0f bytes are needed for some %.0f edges alone; emogi.max_memory allows %.0f.",
+						   bytes, rows, allowed),
+				 errhint("Raise emogi.max_memory (%dMB now) and restart the server, or select fewer edges. If the table has far fewer rows, ANALYZE it.",
+						 emogi_max_memory_mb)));
+}
+
+/*
  * Gather the edges of a Source in the call's slot, as the caller's snapshot sees them. leaves: the heaps to read, from
  * emogi_scan_possible; NIL to go through the executor. The caller's rights have been checked. Raises 53200, 22004 and
  * 22023 for weights, and whatever a query raises.
@@ -70,7 +96,10 @@ emogi_build_edges(EmogiCall *call, const EmogiSource *source, List *leaves, Emog
 {
 	emogi_call_phase(call, EMOGI_PHASE_SCAN);
 	if (leaves != NIL)
+	{
+		announce_scan(call, source, leaves);
 		emogi_scan_tables(call, source, leaves, weights);
+	}
 	else if (source->is_query)
 		emogi_sink_query(call, source->query, source->wants_weight, weights);
 	else

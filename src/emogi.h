@@ -5,10 +5,10 @@
  *   functions.c  reads the arguments
  *   source.c     resolves the graph argument to a Source;  access.c checks that the caller may read it
  *   client.c     takes a slot for the call;  everything the call allocates in the Region belongs to that slot
- *   cache.c      looks for a Graph that holds exactly what the call's snapshot sees, and pins it (ring.c knows who has
- *                changed which table);  else
+ *   graph.c      looks in the cache for a Graph that holds exactly what the call's snapshot sees, and pins it (cache.c
+ *                keeps the entries, ring.c knows who has changed which table);  else
  *   build.c      turns the Source into edges in the Region (scan.c reads tables, sink.c takes rows from the
- *                executor), then has the engine worker make keys and CSR of them;  cache.c publishes the Graph
+ *                executor), then has the engine worker make keys and CSR of them;  graph.c publishes the Graph
  *   client.c     has the engine worker run the Query;  worker.c is that worker
  *   functions.c  reads the Result out into rows and gives the slot back
  */
@@ -452,9 +452,9 @@ extern EmogiCache *emogi_cache_shared;
 extern Size emogi_cache_shmem_size(void);
 extern void emogi_cache_shmem_startup(bool found);
 extern void emogi_cache_init(void);
-extern void emogi_cache_get(EmogiCall *call, const EmogiSource *source, EmogiWeights weights, EmogiDirection direction,
-							bool any_direction, bool with_backward, EmogiGraph *graph);
 extern void emogi_cache_unpin(int graph);
+extern void emogi_cache_free_doomed(void);
+extern bool emogi_cache_doom_oldest(void);
 extern bool emogi_cache_make_room(void);
 extern uint64 emogi_cache_evict(Oid database, Oid relid);
 
@@ -463,6 +463,23 @@ extern void emogi_cache_use_on_device(uint64 id);
 extern uint64 emogi_cache_next_to_forget(void);
 extern void emogi_cache_forgotten(uint64 id);
 extern void emogi_cache_worker_gone(void);
+
+static inline void
+emogi_cache_lock(void)
+{
+	LWLockAcquire(emogi_shared->cache_lock, LW_EXCLUSIVE);
+}
+
+static inline void
+emogi_cache_unlock(void)
+{
+	LWLockRelease(emogi_shared->cache_lock);
+}
+
+/* ---- graph.c: the Graph of a call ---- */
+
+extern void emogi_graph_get(EmogiCall *call, const EmogiSource *source, EmogiWeights weights, EmogiDirection direction,
+							bool any_direction, bool with_backward, EmogiGraph *graph);
 
 /* ---- runs.c: what has been run ---- */
 

@@ -225,7 +225,7 @@ emogi_run(FunctionCallInfo fcinfo, const EmogiTask *task, EmogiGraph *graph, Emo
 		return NULL;
 	}
 	call = emogi_call_begin(fcinfo->flinfo->fn_oid, get_func_name(fcinfo->flinfo->fn_oid), task->graph);
-	emogi_cache_get(call, &source, application->weights, list_direction(task), task->query.algorithm == EMOGI_CC,
+	emogi_graph_get(call, &source, application->weights, list_direction(task), task->query.algorithm == EMOGI_CC,
 					with_backward, graph);
 	if (graph->nvertices == 0)
 	{
