@@ -327,6 +327,7 @@ typedef struct EmogiSource
 } EmogiSource;
 
 extern void emogi_source_resolve(const char *graph, bool wants_weight, EmogiSource *source);
+extern Oid	emogi_source_relation(const char *graph);
 extern char *emogi_source_select(const EmogiSource *source);
 extern bool emogi_is_weight_type(Oid type);
 

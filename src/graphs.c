@@ -256,18 +256,17 @@ emogi_reset(PG_FUNCTION_ARGS)
 static uint64
 evict_table(const char *graph)
 {
-	EmogiSource source;
+	Oid			relid = emogi_source_relation(graph);
 
-	emogi_source_resolve(graph, false, &source);
-	if (source.is_query)
+	if (!OidIsValid(relid))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("graphs of queries are not cached"),
 				 errhint("Name the table whose graphs are to be dropped, or give no argument to drop those of all your tables.")));
-	if (!emogi_compat_owns_relation(source.relid))
-		aclcheck_error(ACLCHECK_NOT_OWNER, get_relkind_objtype(get_rel_relkind(source.relid)),
-					   get_rel_name(source.relid));
-	return emogi_cache_evict(MyDatabaseId, source.relid);
+	if (!emogi_compat_owns_relation(relid))
+		aclcheck_error(ACLCHECK_NOT_OWNER, get_relkind_objtype(get_rel_relkind(relid)),
+					   get_rel_name(relid));
+	return emogi_cache_evict(MyDatabaseId, relid);
 }
 
 /* Does the current user own this table? Superusers own also those that are gone. */
