@@ -181,8 +181,10 @@ typedef struct EmogiReply
 	EmogiGraph	graph;			/* CSR */
 	EmogiResult result;			/* RUN */
 	char		engine[8];		/* RUN: which one answered */
-	char		reason[256];	/* RUN: why not the GPU, where there is one or one was asked for; else empty */
-	double		wait_ms;		/* between request and start */
+	char		reason[256];	/* RUN: why `auto` took the CPU; else empty */
+	double		started_ms;		/* by emogi_now_ms; 0 = not started; set under EmogiShared.lock, with RUNNING */
+	double		wait_ms;		/* between request and start; the owner's */
+	double		busy_ms;		/* of a runner's time */
 	bool		no_device;		/* RUN: engine = cuda was asked for and there is none; error says why */
 } EmogiReply;
 
