@@ -125,7 +125,8 @@ SELECT vertex FROM emogi_bfs('VALUES (1, 10 + progress_owner()), (1, 20 + progre
   (1, 50 + progress_moni())', 1) ORDER BY vertex;
 RESET ROLE;
 
--- Cached graphs.
+-- Cached graphs. That with weights has taken the place of that without; of other columns there is another.
+SELECT count(*) FROM emogi_bfs('edges(dst, src)', 5);
 SELECT source, database = current_database() AS here, relation = source::regclass AS relation, columns, direction, backward, state, vertices, edges, skipped_rows,
        bytes > 0 AS bytes, pins, hits, built_at <= last_used AS used, build_ms > 0 AS timed
   FROM emogi_graphs ORDER BY source, columns, direction, backward;
