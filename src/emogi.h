@@ -459,6 +459,7 @@ extern void emogi_cache_free_doomed(void);
 extern bool emogi_cache_doom_oldest(void);
 extern bool emogi_cache_make_room(void);
 extern uint64 emogi_cache_evict(Oid database, Oid relid);
+extern void emogi_cache_settle(void);
 
 /* The worker's side: see worker.c. */
 extern void emogi_cache_use_on_device(uint64 id);
