@@ -206,7 +206,6 @@ SET ROLE regress_emogi_alice;
 SELECT emogi_evict();
 SET ROLE regress_emogi_owner;
 SELECT count(*) FROM emogi_bfs('edges', 1);
-SELECT bool_or(on_device) AS on_device FROM emogi_graphs \gset
 SELECT emogi_evict() > 0;
 SELECT count(*) FROM emogi_graphs WHERE state = 'ready';
 SELECT emogi_evict();
