@@ -6,15 +6,18 @@
  * Method. Afforest [1] on a forest in which every vertex points to a smaller one of its tree or, a root, to itself; an
  * edge hooks the larger root of its ends under the smaller [2], so the roots left are the smallest of their
  * components, whatever the order of the work.
- *   sample      every vertex hooks with its first two neighbours; all point to their roots; most of them now are in one
- *               tree, which a sample of vertices names
+ *   lines       when lists are long, one word of vertices in LINES_STRIDE hooks with all that the first lines of
+ *               their lists bring: that alone joins nearly all vertices of a graph without much structure, from a
+ *               fraction of its lines
+ *   sample      all point to their roots; most of them are in one tree, which a sample of vertices names; every other
+ *               vertex hooks with its first two neighbours; then the same again
  *   rest        only vertices outside that tree push the hook along the rest of their lists, forward and backward: an
  *               edge with both ends inside joins nothing
  * Without the other direction an edge might be seen only from inside, so a directed Graph without backward hooks all
  * edges, without a sample.
  *
- * Bytes, for n vertices: compressing 8 to 12 a vertex; sample: 16 of offsets and one line or less a vertex; rest: the
- * lists outside, in lines; for each entry two random reads of 4 and, when it joins trees, an atomic operation.
+ * Bytes, for n vertices: compressing 8 to 12 a vertex; lines: one line or less for one vertex in LINES_STRIDE; sample: 4
+ * a vertex, 16 of offsets and one line or less a vertex outside; rest: the lists outside, in lines; for each entry two random reads of 4 and, when it joins trees, an atomic operation.
  *
  * [1] M. Sutton, T. Ben-Nun, A. Barak: Optimizing Parallel Graph Connectivity Computation via Subgraph Sampling.
  *     IPDPS 2018.
@@ -25,6 +28,8 @@
 #include "push.cuh"
 
 #define SAMPLES 1024			/* vertices that vote for the giant component */
+#define LINES_STRIDE 8			/* words of vertices */
+#define LINES_DEGREE 8			/* mean length of lists from which on it pays */
 
 /* Get where a vertex points to now, past the first-level cache, where it may be old. */
 static __device__ __forceinline__ uint32_t
@@ -116,9 +121,47 @@ compress(uint32_t *component, uint64_t nvertices)
 	}
 }
 
-/* Hook every vertex with its first two neighbours. Bytes: 16 of offsets a vertex, the lines where lists begin. */
+/*
+ * Hook the vertices of every LINES_STRIDE-th word with what the first lines of their lists have. Bytes: 16 of offsets and a
+ * line a vertex of these, lines that lists share once.
+ */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-hook_first(Lists<Target> lists, uint64_t nvertices, uint32_t *component, Step step)
+hook_lines(Lists<Target> lists, uint64_t nvertices, uint32_t *component, Step step)
+{
+	const uint64_t nwarps = (uint64_t) gridDim.x * BLOCK_WARPS;
+	const uint64_t warp = (uint64_t) blockIdx.x * BLOCK_WARPS + threadIdx.x / WARP_LANES;
+	const Hook	push = {component};
+	unsigned long long nread = 0;
+	unsigned long long entries = 0;
+
+	for (uint64_t base = warp * LINES_STRIDE * 32; base < nvertices; base += nwarps * LINES_STRIDE * 32)
+	{
+		const uint64_t vertex = base + lane_number();
+		Span		list = {0, 0};
+		uint64_t	line;
+		uint64_t	line_below;
+		uint32_t	below;
+		bool		filled;
+
+		if (__any_sync(FULL_WARP, lane_number() == 0 && must_leave(step)))
+			break;
+		if (vertex < nvertices)
+			list = Span{lists.offsets[vertex], lists.offsets[vertex + 1]};
+		line = list.start / ENTRIES;
+		filled = list.start < list.end;
+		if (list.end > (line + 1) * ENTRIES)
+			list.end = (line + 1) * ENTRIES;
+		below = __ballot_sync(FULL_WARP, filled) & lanes_below();
+		line_below = __shfl_sync(FULL_WARP, line, below != 0 ? 31 - __clz(below) : 0);
+		push_lines(lists, list, line, filled && !(below != 0 && line_below == line), (uint32_t) vertex, &nread, push);
+		entries += list.end - list.start;
+	}
+	add_sums(step.counters, nread, entries);
+}
+
+/* Hook every vertex that is not in `giant` with its first two neighbours. Bytes: see above. */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+hook_first(Lists<Target> lists, uint64_t nvertices, uint32_t *component, uint32_t giant, Step step)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
@@ -134,7 +177,7 @@ hook_first(Lists<Target> lists, uint64_t nvertices, uint32_t *component, Step st
 
 		if (__any_sync(FULL_WARP, lane_number() == 0 && must_leave(step)))
 			break;
-		if (vertex < nvertices)
+		if (vertex < nvertices && parent_of(component, (uint32_t) vertex) != giant)
 			list = Span{lists.offsets[vertex], lists.offsets[vertex + 1]};
 		if (list.end > list.start + 2)
 			list.end = list.start + 2;
@@ -185,7 +228,7 @@ mark_outside(const uint32_t *component, uint64_t nvertices, uint32_t giant, uint
 
 static const void *const kernels[] = {
 	(const void *) push_words<Hook>, (const void *) push_slices<Hook>, (const void *) plant, (const void *) compress,
-	(const void *) hook_first, (const void *) sample_components, (const void *) mark_outside
+	(const void *) hook_lines, (const void *) hook_first, (const void *) sample_components, (const void *) mark_outside
 };
 
 EmogiStatus
@@ -240,7 +283,7 @@ hook_lists(Run *run, const Lists<Target> &lists, const uint32_t *marked, uint32_
 	return emogi_run_read(run, &counters, error);
 }
 
-/* Find the components. `sampled`: begin with the first neighbours and leave out the giant component. */
+/* Find the components. `sampled`: begin with the first lines and neighbours and leave out the giant component. */
 static EmogiStatus
 connect(Run *run, uint32_t *component, uint32_t *marked, uint32_t *sample, bool sampled, EmogiError *error)
 {
@@ -252,9 +295,16 @@ connect(Run *run, uint32_t *component, uint32_t *marked, uint32_t *sample, bool 
 	CUDA_LAUNCH(plant, run->full_blocks, BLOCK_THREADS, stream, component, run->nvertices);
 	if (forward.nedges == 0)
 		return EMOGI_OK;
+	if (sampled && forward.nedges / LINES_DEGREE >= run->nvertices)
+	{
+		CUDA_LAUNCH(hook_lines, run->nblocks, BLOCK_THREADS, stream, forward, run->nvertices, component, run->step);
+		CUDA_LAUNCH(compress, run->full_blocks, BLOCK_THREADS, stream, component, run->nvertices);
+		TRY(find_giant(run, component, sample, &giant, error));
+	}
 	if (sampled)
 	{
-		CUDA_LAUNCH(hook_first, run->nblocks, BLOCK_THREADS, stream, forward, run->nvertices, component, run->step);
+		CUDA_LAUNCH(hook_first, run->nblocks, BLOCK_THREADS, stream, forward, run->nvertices, component, giant,
+					run->step);
 		CUDA_LAUNCH(compress, run->full_blocks, BLOCK_THREADS, stream, component, run->nvertices);
 		TRY(find_giant(run, component, sample, &giant, error));
 	}

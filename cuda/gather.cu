@@ -7,7 +7,9 @@
  * warps take chunks in ascending order: the link sees whole lines, each once, from one narrow moving window, and a hub
  * is no more work than a thousand small lists. A warp stages a chunk with the values that it reads in shared memory
  * and adds, list by list; what a list has in the chunk where it begins, and in each further one, is kept apart and
- * added in order when the vertex is finished. So there is no atomic operation on a sum, and two runs give the same bits.
+ * added in order when the vertex is finished. So there is no atomic operation on a sum, and two runs that read the edges in the same way give
+ * the same bits. PAGERANK in device memory reads cut lists when its values exceed the cache (segments.cuh); in host
+ * placement edges come by the copy engine when there is room for its buffers (feed.cuh), else they are read in place.
  * The change of an iteration and PageRank's dangling mass are reduced by a fixed tree as well. The applications are
  * those of [1, Table 3], PageRank as in [2, algorithm pr].
  *
@@ -16,9 +18,11 @@
  * [1] F. Khorasani, K. Vora, R. Gupta, L. N. Bhuyan: CuSha: Vertex-Centric Graph Processing on GPUs. HPDC 2014.
  * [2] S. Beamer, K. Asanovic, D. Patterson: The GAP Benchmark Suite. arXiv 1508.03619, 2015.
  */
+#include "feed.cuh"
 #include "gather.cuh"
+#include "segments.cuh"
 
-typedef void (*GatherKernel) (Lists<Target> lists, Field field, Step step);
+typedef void (*GatherKernel) (Lists<Target> lists, Field field, Chunks chunks, Step step);
 typedef void (*FinishKernel) (const uint64_t *offsets, Field field);
 
 /* What depends on the application and the weights. */
@@ -36,7 +40,9 @@ typedef struct Gather
 	Run		   *run;
 	GatherMethod method;
 	Field		field;
-	unsigned long long *degree; /* field.degree, to write */
+	Cut			cut;			/* what sweeps read */
+	Feed		feed;			/* how, in host placement */
+	uint32_t   *list;			/* field.list, to write */
 } Gather;
 
 template <class Term>
@@ -85,6 +91,7 @@ emogi_cuda_gather_load(EmogiError *error)
 			if (method.weigh != NULL)
 				TRY(emogi_load_kernels((const void *const *) &method.weigh, 1, error));
 		}
+	TRY(emogi_cut_load(error));
 	return LOAD_KERNELS(kernels);
 }
 
@@ -95,39 +102,108 @@ take_arrays(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, Em
 	DeviceMemory *memory = &gather->run->memory;
 	Field	   *field = &gather->field;
 	const uint64_t nvertices = graph->nvertices;
-	uint32_t   *list;
 
-	field->nvertices = nvertices;
+	field->nvertices = field->nlists = nvertices;
 	field->nchunks = (graph->forward.nedges + CHUNK_ENTRIES - 1) / CHUNK_ENTRIES;
 	field->damping = query->damping;
-	TRY(take_array(memory, &list, field->nchunks, "lists of chunks", error));
+	TRY(take_array(memory, &gather->list, field->nchunks, "lists of chunks", error));
 	TRY(take_array(memory, &field->value, nvertices, "values", error));
 	TRY(take_array(memory, &field->sum, nvertices, "sums", error));
 	TRY(take_array(memory, &field->head, field->nchunks, "sums of chunks", error));
 	TRY(take_array(memory, &field->outcome, 1, "outcome", error));
 	TRY(take_array(memory, &field->part, gather->run->full_blocks, "outcome of blocks", error));
-	field->list = list;
+	field->list = gather->list;
 	field->source = field->value;
 	if (query->algorithm == EMOGI_PAGERANK)
 	{
 		TRY(take_array(memory, &field->source, nvertices, "contributions", error));
-		TRY(take_array(memory, &gather->degree, nvertices, "degrees", error));
-		field->degree = gather->degree;
+		if (graph->backward.offsets != graph->forward.offsets)
+			TRY(take_array(memory, &field->degree, nvertices, "degrees", error));
 	}
 	if (query->algorithm == EMOGI_CIRCUIT)
 		TRY(take_array(memory, &field->conductance, nvertices, "conductances", error));
 	return EMOGI_OK;
 }
 
-/* Read all lists once, with a kernel that takes the arguments of `gather`. */
+/*
+ * PAGERANK: find the offsets of the edges out in device memory, or bring them there, evicting nothing. field->out stays
+ * NULL when the Graph has none or there is no room: edges are counted then.
+ */
 static EmogiStatus
-sweep(Gather *gather, GatherKernel kernel, EmogiError *error)
+place_out(Gather *gather, const EmogiGraph *graph, EmogiError *error)
+{
+	Run		   *run = gather->run;
+	const uint64_t *offsets = graph->backward.offsets;
+	const uint64_t bytes = (run->nvertices + 1) * sizeof *offsets;
+	uint64_t	left_bytes;
+	uint64_t   *copy;
+	EmogiStatus status;
+
+	if (offsets == graph->forward.offsets)
+		gather->field.out = run->graph.forward.offsets;
+	else if (offsets != NULL)
+		gather->field.out = (const uint64_t *) emogi_resident_use(run->state, offsets, bytes);
+	if (gather->field.out != NULL || offsets == NULL)
+		return EMOGI_OK;
+	TRY(emogi_memory_left(&run->memory, &left_bytes, error));
+	if (bytes + emogi_resident_idle_bytes(run->state) > left_bytes)
+		return EMOGI_OK;
+	status = take_array(&run->memory, &copy, run->nvertices + 1, "offsets of edges out", error);
+	if (status == EMOGI_NO_MEMORY)
+		return EMOGI_OK;		/* slower, but an answer */
+	TRY(status);
+	TRY(emogi_run_send(run, copy, offsets, bytes, error));
+	emogi_resident_keep(run->state, &run->memory, offsets);
+	gather->field.out = copy;
+	return EMOGI_OK;
+}
+
+/* Choose how to read lists: from device memory cut where that pays, from host memory by a Feed where it has room. */
+static EmogiStatus
+open_lists(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, EmogiError *error)
+{
+	const bool	ranks = query->algorithm == EMOGI_PAGERANK;
+	const uint32_t width = ranks ? 0 : edge_bytes(graph->weight_type) - (uint32_t) sizeof(Target);
+	Run		   *run = gather->run;
+
+	if (ranks)
+		TRY(place_out(gather, graph, error));
+	TRY(emogi_cut_open(run, ranks ? (uint64_t) query->max_iterations : 0, gather->list, &gather->cut, error));
+	gather->field.nlists = gather->cut.nlists;
+	if (gather->cut.nsegments > 1)
+		gather->field.sum = gather->cut.sum;
+	return emogi_feed_open(&gather->feed, run, &graph->forward, width, error);
+}
+
+/* Read some chunks. */
+static EmogiStatus
+launch(Gather *gather, GatherKernel kernel, const Lists<Target> &lists, Chunks chunks, EmogiError *error)
 {
 	Run		   *run = gather->run;
 
 	TRY(emogi_run_begin_step(run, error));
-	CUDA_LAUNCH(kernel, run->nblocks, BLOCK_THREADS, run->state->stream, run->graph.forward, gather->field, run->step);
+	CUDA_LAUNCH(kernel, run->nblocks, BLOCK_THREADS, run->state->stream, lists, gather->field, chunks, run->step);
 	return EMOGI_OK;
+}
+
+/* Read all lists once, with a kernel that takes the arguments of `gather`; `more`: another sweep follows. */
+static EmogiStatus
+sweep(Gather *gather, GatherKernel kernel, bool more, EmogiError *error)
+{
+	Feed	   *feed = &gather->feed;
+	Lists<Target> lists = gather->cut.lists;
+	Chunks		chunks = {0, gather->field.nchunks};
+
+	if (feed->npieces == 0)
+		return launch(gather, kernel, lists, chunks, error);
+	emogi_feed_begin(feed, more);
+	for (uint64_t i = 0; i < feed->npieces; i++)
+	{
+		TRY(emogi_feed_take(feed, &lists, &chunks.first, &chunks.upto, error));
+		TRY(launch(gather, kernel, lists, chunks, error));
+		TRY(emogi_feed_give_back(feed, error));
+	}
+	return emogi_feed_end(feed, error);
 }
 
 /* Reduce what the blocks of `finish` have left. */
@@ -141,20 +217,22 @@ reduce_parts(Gather *gather, EmogiError *error)
 	return EMOGI_OK;
 }
 
-/* PAGERANK: edges out, first values, what they contribute. */
+/* PAGERANK: edges out, first values, what they contribute. Get how often it reads all targets. */
 static EmogiStatus
-start_pagerank(Gather *gather, EmogiError *error)
+start_pagerank(Gather *gather, int *ntargets, EmogiError *error)
 {
 	auto	   *const spread = finish<PageRank, true>;
 	Run		   *run = gather->run;
 	cudaStream_t stream = run->state->stream;
 
-	CUDA_TRY(cudaMemsetAsync(gather->degree, 0, run->nvertices * sizeof *gather->degree, stream));
-	TRY(emogi_run_begin_step(run, error));
-	CUDA_LAUNCH(count_degrees, run->nblocks, BLOCK_THREADS, stream, run->graph.forward, gather->field.nchunks,
-				gather->degree, run->step);
+	if (gather->field.out == NULL)
+	{
+		CUDA_TRY(cudaMemsetAsync(gather->field.degree, 0, run->nvertices * sizeof *gather->field.degree, stream));
+		TRY(sweep(gather, count_degrees, true, error));
+		*ntargets = 1;
+	}
 	CUDA_LAUNCH(start_ranks, run->full_blocks, BLOCK_THREADS, stream, gather->field);
-	CUDA_LAUNCH(spread, run->full_blocks, BLOCK_THREADS, stream, run->graph.forward.offsets, gather->field);
+	CUDA_LAUNCH(spread, run->full_blocks, BLOCK_THREADS, stream, gather->cut.lists.offsets, gather->field);
 	return reduce_parts(gather, error);
 }
 
@@ -163,21 +241,20 @@ static EmogiStatus
 start_values(Gather *gather, const EmogiQuery *query, int *ntargets, int *nweights, EmogiError *error)
 {
 	Run		   *run = gather->run;
-	uint32_t   *list = const_cast<uint32_t *>(gather->field.list);
+	const uint64_t *offsets = gather->cut.lists.offsets;
 
-	CUDA_LAUNCH(find_lists, run->full_blocks, BLOCK_THREADS, run->state->stream, run->graph.forward.offsets,
-				run->nvertices, gather->field.nchunks, list);
+	if (gather->cut.nsegments > 1)
+		TRY(emogi_cut_lists(run, &gather->cut, error));
+	else
+		CUDA_LAUNCH(find_lists, run->full_blocks, BLOCK_THREADS, run->state->stream, offsets, run->nvertices,
+					gather->field.nchunks, gather->list);
 	if (query->algorithm == EMOGI_PAGERANK)
-	{
-		*ntargets = 1;
-		return start_pagerank(gather, error);
-	}
+		return start_pagerank(gather, ntargets, error);
 	if (query->algorithm == EMOGI_CIRCUIT)
 	{
 		*ntargets = *nweights = 1;
-		TRY(sweep(gather, gather->method.weigh, error));
-		CUDA_LAUNCH(start_circuit, run->full_blocks, BLOCK_THREADS, run->state->stream, run->graph.forward.offsets,
-					gather->field);
+		TRY(sweep(gather, gather->method.weigh, true, error));
+		CUDA_LAUNCH(start_circuit, run->full_blocks, BLOCK_THREADS, run->state->stream, offsets, gather->field);
 	}
 	return EMOGI_OK;
 }
@@ -196,9 +273,9 @@ iterate(Gather *gather, const EmogiQuery *query, EmogiResult *result, EmogiError
 		run->control->done = (uint64_t) i * run->nvertices;
 		if (run->control->cancel)
 			return EMOGI_CANCELED;
-		TRY(sweep(gather, gather->method.gather, error));
+		TRY(sweep(gather, gather->method.gather, i + 1 < query->max_iterations, error));
 		CUDA_LAUNCH(gather->method.finish, run->full_blocks, BLOCK_THREADS, run->state->stream,
-					run->graph.forward.offsets, gather->field);
+					gather->cut.lists.offsets, gather->field);
 		TRY(reduce_parts(gather, error));
 		CUDA_TRY(cudaMemcpyAsync(run->state->mailbox, gather->field.outcome, sizeof *outcome, cudaMemcpyDeviceToHost,
 								 run->state->stream));
@@ -221,37 +298,52 @@ account(const Gather *gather, const EmogiGraph *graph, uint64_t ntargets, uint64
 	const uint64_t weight_lines = (nedges * width + EMOGI_LINE_BYTES - 1) / EMOGI_LINE_BYTES;
 
 	result->edges_traversed = ntargets * nedges;
-	if (gather->run->graph.placement == EMOGI_PLACEMENT_HOST)
+	if (gather->feed.npieces > 0)
+		result->link_bytes = gather->feed.copied_bytes;
+	else if (gather->run->graph.placement == EMOGI_PLACEMENT_HOST)
 		result->link_bytes = (ntargets * target_lines + nweights * weight_lines) * EMOGI_LINE_BYTES;
+}
+
+/* Place the Graph and run. The Feed is the caller's to close. */
+static EmogiStatus
+run_gather(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiError *error)
+{
+	const bool	ranks = query->algorithm == EMOGI_PAGERANK;
+	Run		   *run = gather->run;
+	int			ntargets = 0;
+	int			nweights = 0;
+
+	TRY(take_arrays(gather, graph, query, error));
+	if (!ranks)
+		TRY(emogi_run_send(run, gather->field.value, query->values, run->nvertices * sizeof *query->values, error));
+	TRY(emogi_run_place(run, graph, query, ranks ? 0 : PLACE_WEIGHTS, (const void *const *) &gather->method.gather, 1,
+						ranks ? sizeof(Target) : edge_bytes(graph->weight_type), error));
+	TRY(open_lists(gather, graph, query, error));
+
+	TRY(emogi_run_start_clock(run, error));
+	TRY(start_values(gather, query, &ntargets, &nweights, error));
+	TRY(iterate(gather, query, result, error));
+	TRY(emogi_run_stop_clock(run, result, error));
+
+	account(gather, graph, ntargets + result->nlevels, ranks ? 0 : nweights + result->nlevels, result);
+	result->nreached = run->nvertices;
+	return emogi_run_fetch(run, result->value, gather->field.value, run->nvertices * sizeof *result->value, error);
 }
 
 EmogiStatus
 emogi_cuda_gather(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiError *error)
 {
-	const bool	ranks = query->algorithm == EMOGI_PAGERANK;
 	Gather		gather = {};
-	int			ntargets = 0;
-	int			nweights = 0;
+	EmogiStatus status;
 
 	if (query->max_iterations < 1 || !(query->tolerance >= 0))
 		return emogi_fail(error, EMOGI_BAD_INPUT, "at least one iteration and a tolerance of 0 or more are needed",
 						  "max_iterations %lld, tolerance %g", (long long) query->max_iterations, query->tolerance);
-	if (!ranks && query->values == NULL)
+	if (query->algorithm != EMOGI_PAGERANK && query->values == NULL)
 		return emogi_fail(error, EMOGI_BAD_INPUT, "start values are needed", "algorithm %d", (int) query->algorithm);
 	gather.run = run;
 	gather.method = choose_method(query->algorithm, graph->weight_type);
-	TRY(take_arrays(&gather, graph, query, error));
-	if (!ranks)
-		TRY(emogi_run_send(run, gather.field.value, query->values, run->nvertices * sizeof *query->values, error));
-	TRY(emogi_run_place(run, graph, query, ranks ? 0 : PLACE_WEIGHTS, (const void *const *) &gather.method.gather, 1,
-						ranks ? sizeof(Target) : edge_bytes(graph->weight_type), error));
-
-	TRY(emogi_run_start_clock(run, error));
-	TRY(start_values(&gather, query, &ntargets, &nweights, error));
-	TRY(iterate(&gather, query, result, error));
-	TRY(emogi_run_stop_clock(run, result, error));
-
-	account(&gather, graph, ntargets + result->nlevels, ranks ? 0 : nweights + result->nlevels, result);
-	result->nreached = run->nvertices;
-	return emogi_run_fetch(run, result->value, gather.field.value, run->nvertices * sizeof *result->value, error);
+	status = run_gather(&gather, graph, query, result, error);
+	emogi_feed_close(&gather.feed);
+	return status;
 }

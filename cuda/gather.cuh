@@ -7,11 +7,8 @@
 #ifndef EMOGI_GATHER_CUH
 #define EMOGI_GATHER_CUH
 
-#include "weights.cuh"
+#include "chunks.cuh"
 
-#define CHUNK_LINES (LINE_UNROLL * WARP_LINES)	/* what a warp reads at once */
-#define CHUNK_ENTRIES (CHUNK_LINES * ENTRIES)
-#define TICKET_CHUNKS 8			/* that a warp takes at once: 8 KB of targets */
 #define SHORT_PART 16			/* entries that a lane adds alone */
 
 /* What an iteration reduces to one number each, in device memory. */
@@ -21,22 +18,34 @@ typedef struct Outcome
 	double		dangling;		/* value of all vertices without an edge out (PAGERANK) */
 } Outcome;
 
-/* All arrays are in device memory; chunk c of the entries is CHUNK_ENTRIES * c .. */
+/*
+ * All arrays are in device memory. Sweeps see lists that may be cut in segments (segments.cuh): list s * nvertices + v is
+ * a part of the list of v.
+ */
 typedef struct Field
 {
 	uint64_t	nvertices;
+	uint64_t	nlists;			/* that sweeps see: a multiple of nvertices; nvertices itself for terms that look at OWN */
 	uint64_t	nchunks;
-	const uint32_t *list;		/* [nchunks], the vertex whose list the chunk's first entry is in */
+	const uint32_t *list;		/* [nchunks], the list that the chunk's first entry is in */
 	double	   *value;			/* [nvertices] */
 	double	   *source;			/* [nvertices], what entries read: value, or in PAGERANK value / edges out */
-	double	   *sum;			/* [nvertices], of a list in the chunk where it begins; nothing when it is empty */
+	double	   *sum;			/* [nlists], of a list in the chunk where it begins; nothing when it is empty */
 	double	   *head;			/* [nchunks], of the list that began before the chunk, in it */
-	const unsigned long long *degree;	/* [nvertices], edges out (PAGERANK) */
+	const uint64_t *out;		/* [nvertices + 1], offsets of edges out; NULL = counted in degree (PAGERANK) */
+	unsigned long long *degree; /* [nvertices], edges out (PAGERANK) */
 	double	   *conductance;	/* [nvertices], total; NaN = a pole, which keeps its value (CIRCUIT) */
 	double		damping;		/* PAGERANK */
 	Outcome    *outcome;
 	Outcome    *part;			/* [blocks of finish], outcome before it is reduced */
 } Field;
+
+/* The chunks that a sweep reads: first .. upto - 1. */
+typedef struct Chunks
+{
+	uint64_t	first;
+	uint64_t	upto;
+} Chunks;
 
 /* ---- terms ---- */
 
@@ -101,7 +110,7 @@ struct PageRank
 	static __device__ __forceinline__ double
 	spread(const Field &field, uint64_t v, double value)
 	{
-		const unsigned long long degree = field.degree[v];
+		const unsigned long long degree = field.out != NULL ? field.out[v + 1] - field.out[v] : field.degree[v];
 
 		field.source[v] = degree > 0 ? value / (double) degree : 0;
 		return degree > 0 ? 0 : value;
@@ -155,57 +164,6 @@ struct Neural : Plain
 	}
 };
 
-/* Get the vertex whose list an entry is in, at or above `low`. */
-static __device__ __forceinline__ uint64_t
-find_list(const uint64_t *offsets, uint64_t low, uint64_t nvertices, uint64_t entry)
-{
-	uint64_t	high = nvertices - 1;
-
-	while (low < high)
-	{
-		const uint64_t middle = low + (high - low) / 2;
-
-		if (__ldg(&offsets[middle + 1]) > entry)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return low;
-}
-
-/* Find where each chunk begins. Bytes: 4 a chunk, and some 8 log n at random. */
-static __global__ void __launch_bounds__(BLOCK_THREADS)
-find_lists(const uint64_t *offsets, uint64_t nvertices, uint64_t nchunks, uint32_t *list)
-{
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
-
-	for (uint64_t c = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; c < nchunks; c += nthreads)
-		list[c] = (uint32_t) find_list(offsets, 0, nvertices, c * CHUNK_ENTRIES);
-}
-
-/* Give the warps of the grid the chunks in ascending order. process(chunk) is called by whole warps. */
-template <class Process>
-static __device__ __forceinline__ void
-sweep_chunks(const Step &step, uint64_t nchunks, Process process)
-{
-	const uint64_t ntickets = (nchunks + TICKET_CHUNKS - 1) / TICKET_CHUNKS;
-	uint32_t	next = lane_number() == 0 ? take_ticket(step) : 0;
-
-	for (;;)
-	{
-		const uint32_t ticket = __shfl_sync(FULL_WARP, next, 0);
-		uint64_t	upto;
-
-		if (ticket >= ntickets)
-			break;
-		if (lane_number() == 0)
-			next = take_ticket(step);	/* under way while the chunks are read */
-		upto = ((uint64_t) ticket + 1) * TICKET_CHUNKS;
-		for (uint64_t c = (uint64_t) ticket * TICKET_CHUNKS; c < upto && c < nchunks; c++)
-			process(c);
-	}
-}
-
 /* Call use(slot in the chunk, targets[PIECE], weights[PIECE], how many) with the pieces of a chunk. */
 template <typename Weight, class Use>
 static __device__ __forceinline__ void
@@ -237,15 +195,15 @@ read_chunk(const Lists<Target> &lists, uint64_t chunk, Use use)
 
 /* Count how often each vertex is a target. Bytes: 4 an entry, and an atomic operation. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-count_degrees(Lists<Target> lists, uint64_t nchunks, unsigned long long *degree, Step step)
+count_degrees(Lists<Target> lists, Field field, Chunks chunks, Step step)
 {
-	sweep_chunks(step, nchunks, [&](uint64_t chunk) {
+	sweep_chunks(step, chunks.first, chunks.upto, [&](uint64_t chunk) {
 		read_chunk<NoWeight>(lists, chunk, [&](uint32_t slot, const Target (&target)[PIECE],
 											   const double (&weight)[PIECE], uint32_t there) {
 #pragma unroll
 			for (uint32_t j = 0; j < PIECE; j++)
 				if (j < there)
-					atomicAdd(&degree[target[j]], 1ull);
+					atomicAdd(&field.degree[target[j]], 1ull);
 		});
 	});
 }
@@ -316,48 +274,33 @@ static __device__ __forceinline__ void
 sum_chunk(const Lists<Target> &lists, const Field &field, const Stage<Weight> *stage, uint64_t chunk)
 {
 	const uint64_t begin = chunk * CHUNK_ENTRIES;
-	const uint64_t end = lists.nedges - begin < CHUNK_ENTRIES ? lists.nedges : begin + CHUNK_ENTRIES;
-	uint64_t	base = field.list[chunk];
 
-	for (;;)
-	{
-		const uint64_t v = base + lane_number();
-		const bool	there = v < field.nvertices;
-		const uint64_t start = there ? __ldg(&lists.offsets[v]) : lists.nedges;
-		const uint64_t stop = there ? __ldg(&lists.offsets[v + 1]) : lists.nedges;
-		const uint64_t low = start > begin ? start : begin;
-		const uint64_t high = stop < end ? stop : end;
-		const uint64_t upto = __shfl_sync(FULL_WARP, stop, WARP_LANES - 1);
+	walk_chunk(lists, field.nlists, chunk, field.list[chunk],
+			   [&](uint64_t own, uint64_t start, uint64_t stop, uint64_t low, uint64_t high) {
 		const bool	filled = low < high;
-		const double own = Term::OWN && filled ? field.value[v] : 0;
+		const double value = Term::OWN && filled ? field.value[own] : 0;
 		const double sum = sum_parts<Term>(stage, filled ? (uint32_t) (low - begin) : 0,
-										   filled ? (uint32_t) (high - begin) : 0, own);
+										   filled ? (uint32_t) (high - begin) : 0, value);
 
 		if (filled && start >= begin)
-			field.sum[v] = sum;
+			field.sum[own] = sum;
 		else if (filled)
 			field.head[chunk] = sum;
-		if (upto >= end)
-			break;
-		base += WARP_LANES;
-		/* Lists that are empty may lie between, more than it would be wise to step through. */
-		if (__ldg(&lists.offsets[base + WARP_LANES < field.nvertices ? base + WARP_LANES : field.nvertices]) <= upto)
-			base = find_list(lists.offsets, base, field.nvertices, upto);
-	}
+	});
 }
 
 /*
  * Gather: sum over all lists. Bytes: targets and weights once, in whole lines and ascending; 8 random ones an entry; 16 of
- * offsets and 8 of sums a vertex (HEAT: 8 of values); 12 a chunk.
+ * offsets and 8 of sums a list (HEAT: 8 of values); 12 a chunk.
  */
 template <class Term, typename Weight>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-gather(Lists<Target> lists, Field field, Step step)
+gather(Lists<Target> lists, Field field, Chunks chunks, Step step)
 {
 	__shared__ Stage<Weight> stages[BLOCK_WARPS];
 	Stage<Weight> *stage = &stages[threadIdx.x / WARP_LANES];
 
-	sweep_chunks(step, field.nchunks, [&](uint64_t chunk) {
+	sweep_chunks(step, chunks.first, chunks.upto, [&](uint64_t chunk) {
 		__syncwarp();			/* nobody reads the last chunk any more */
 		read_chunk<Weight>(lists, chunk, [&](uint32_t slot, const Target (&target)[PIECE],
 											 const double (&weight)[PIECE], uint32_t there) {
@@ -374,14 +317,14 @@ gather(Lists<Target> lists, Field field, Step step)
 	});
 }
 
-/* Get the sum of the own vertex's whole list: its beginning, and the heads of the chunks that it goes on in. */
+/* Get the sum of a whole list, number `own`: its beginning, and the heads of the chunks that it goes on in. */
 static __device__ __forceinline__ double
-whole_sum(const Field &field, uint64_t v, Span list)
+whole_sum(const Field &field, uint64_t own, Span list)
 {
 	const bool	filled = list.start < list.end;
 	const uint64_t first = list.start / CHUNK_ENTRIES;
 	const uint64_t more = filled ? (list.end - 1) / CHUNK_ENTRIES - first : 0;
-	double		sum = filled ? field.sum[v] : 0;
+	double		sum = filled ? field.sum[own] : 0;
 	uint32_t	todo = __ballot_sync(FULL_WARP, more > SHORT_PART);
 
 	for (uint64_t k = 1; more <= SHORT_PART && k <= more; k++)
@@ -447,31 +390,38 @@ block_outcome(Outcome own)
 }
 
 /*
- * Give every vertex its new value, or, at the START, only spread what it has. Bytes: 8 of sums, 16 of values, 8 of
- * offsets a vertex; PAGERANK 16 more; CIRCUIT 8 more.
+ * Give every vertex its new value, or, at the START, only spread what it has. Bytes: 8 of sums and 8 of offsets a list,
+ * 16 of values a vertex; PAGERANK 16 more; CIRCUIT 8 more.
  */
 template <class Application, bool START>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 finish(const uint64_t *offsets, Field field)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
-	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
+	const uint64_t thread = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
 	Outcome		outcome = {0, 0};
 
-	for (uint64_t base = own - lane_number(); base < field.nvertices; base += nthreads)
+	for (uint64_t base = thread - lane_number(); base < field.nvertices; base += nthreads)
 	{
 		const uint64_t v = base + lane_number();
 		const bool	there = v < field.nvertices;
-		const Span	list = {there ? offsets[v] : 0, there ? offsets[v + 1] : 0};
 		double		value = there ? field.value[v] : 0;
 
 		if (!START)
 		{
-			const double sum = whole_sum(field, v, list);
 			const double old = value;
+			double		sum = 0;
+			bool		filled = false;
 
+			for (uint64_t own = v; own - v < field.nlists; own += field.nvertices)
+			{
+				const Span	list = {there ? offsets[own] : 0, there ? offsets[own + 1] : 0};
+
+				sum += whole_sum(field, own, list);
+				filled |= list.start < list.end;
+			}
 			if (there)
-				field.value[v] = value = Application::finish(field, v, old, sum, list.start < list.end);
+				field.value[v] = value = Application::finish(field, v, old, sum, filled);
 			outcome.change = join_changes<Application::L1>(outcome.change, change_of(old, value));
 		}
 		if (there)

@@ -12,8 +12,9 @@
  *   wide        the frontier's lists are read by all warps                                (EMOGI section 4)
  *   few         while the frontier is small, one block goes on alone, up to FEW_ROUNDS rounds in one launch
  * The width of a bucket, delta, starts from the mean weight over the mean degree [1] and follows the work: a bucket of
- * few edges costs more in launches than in reading, one of many reads lists too early and again. SSWP has no
- * threshold: everything pending is near.
+ * few edges costs more in launches than in reading, one of many reads lists too early and again. Widths have no sum to
+ * cut at equal steps: SSWP goes down the sorted weights of a sample, delta of them at a time, with all of a value at once.
+ * A bucket of one value reads no list twice.
  *
  * Bytes, for n vertices and m edges: a step n/4 of bitmaps, 8 a pending vertex, 16 of offsets a vertex taken; 8 random
  * ones an entry; edges as counted in Counters.lines, x 128.
@@ -21,9 +22,12 @@
  * [1] A. Davidson, S. Baxter, M. Garland, J. D. Owens: Work-Efficient Parallel GPU Methods for Single-Source Shortest
  *     Paths. IPDPS 2014.
  */
+#include <stdlib.h>
+
 #include "path.cuh"
 
-#define SAMPLES 1024			/* of weights, for their mean */
+#define SAMPLES 1024			/* of weights, for the first bucket, and the ends of SSWP's */
+#define BUCKETS_PER_EDGE 4		/* of SSWP: the first bucket has a quarter of an edge of each vertex */
 #define DELTA_FACTOR 2.0		/* of mean weight / mean degree, for the first bucket */
 #define BUCKET_MIN_EDGES (UINT64_C(1) << 20)	/* below it the next bucket is twice as wide */
 #define BUCKET_MAX_EDGES (UINT64_C(1) << 24)	/* above it half as wide */
@@ -35,8 +39,11 @@ typedef struct Path
 	Paths		paths;
 	uint32_t   *sources;		/* [nsources] */
 	uint32_t   *queue;			/* [FEW_VERTICES] */
+	bool		widest;			/* SSWP */
 	unsigned long long threshold;	/* keys below it are near; KEY_NONE = all */
-	double		delta;			/* width of the next bucket */
+	double		delta;			/* width of the next bucket; SSWP: so many of the limits */
+	double		limit[SAMPLES];	/* SSWP: [nlimits], weights, descending */
+	uint32_t	nlimits;
 	uint64_t	bucket_edges;	/* that the steps of this one have read */
 	uint64_t	steps;			/* wide ones */
 } Path;
@@ -128,38 +135,69 @@ emogi_cuda_path_load(EmogiError *error)
 	return LOAD_KERNELS(kernels);
 }
 
-/* Get the mean of some weights, +inf left out. */
-static double
-sample_weights(const EmogiGraph *graph)
+/* Get some finite weights. */
+static uint32_t
+sample_weights(const EmogiGraph *graph, double *sample)
 {
 	const uint64_t nedges = graph->forward.nedges;
 	const uint64_t nsamples = nedges < SAMPLES ? nedges : SAMPLES;
-	double		sum = 0;
-	uint64_t	finite = 0;
+	uint32_t	finite = 0;
 
 	for (uint64_t i = 0; i < nsamples; i++)
 	{
 		const double weight = emogi_weight(graph->forward.weights, graph->weight_type, nedges / nsamples * i);
 
 		if (weight < (double) INFINITY)
-		{
-			sum += weight;
-			finite++;
-		}
+			sample[finite++] = weight;
 	}
-	return finite > 0 ? sum / (double) finite : 0;
+	return finite;
+}
+
+/* Order doubles for qsort: descending. */
+static int
+compare_descending(const void *a, const void *b)
+{
+	const double x = *(const double *) a;
+	const double y = *(const double *) b;
+
+	return (x < y) - (x > y);
+}
+
+/* Get the threshold of SSWP's next bucket, when `widest` is the widest value pending: above its key. */
+static unsigned long long
+limit_below(const Path *path, double widest)
+{
+	uint64_t	i = 0;
+	unsigned long long key;
+
+	while (i < path->nlimits && path->limit[i] > widest)
+		i++;
+	i += (uint64_t) path->delta - 1;
+	key = i < path->nlimits ? Sswp::encode(path->limit[i]) : KEY_NONE;
+	return key != KEY_NONE ? key + 1 : KEY_NONE;
 }
 
 /* Choose the first bucket. */
 static void
 choose_delta(Path *path, const EmogiGraph *graph, EmogiAlgorithm algorithm)
 {
-	const double degree = (double) graph->forward.nedges / (double) graph->nvertices;
+	const double mean_degree = (double) graph->forward.nedges / (double) graph->nvertices;
+	const double degree = mean_degree > 1 ? mean_degree : 1;
+	double		sum = 0;
 
-	path->threshold = KEY_NONE;
-	if (algorithm == EMOGI_SSWP)
+	path->widest = algorithm == EMOGI_SSWP;
+	path->nlimits = sample_weights(graph, path->limit);
+	if (path->widest)
+	{
+		qsort(path->limit, path->nlimits, sizeof *path->limit, compare_descending);
+		path->delta = path->nlimits / (BUCKETS_PER_EDGE * degree);
+		path->delta = path->delta > 1 ? path->delta : 1;
+		path->threshold = limit_below(path, (double) INFINITY);
 		return;
-	path->delta = DELTA_FACTOR * sample_weights(graph) / (degree > 1 ? degree : 1);
+	}
+	for (uint32_t i = 0; i < path->nlimits; i++)
+		sum += path->limit[i];
+	path->delta = path->nlimits > 0 ? DELTA_FACTOR * (sum / path->nlimits) / degree : 0;
 	if (!(path->delta > 0 && path->delta < (double) INFINITY))
 		path->delta = 1;
 	path->threshold = Sssp::encode(path->delta);
@@ -172,9 +210,10 @@ raise_threshold(Path *path, unsigned long long nearest)
 	const double factor = path->bucket_edges < BUCKET_MIN_EDGES ? 2 : path->bucket_edges > BUCKET_MAX_EDGES ? 0.5 : 1;
 	const double delta = path->delta * factor;
 
-	if (delta > 0 && delta < (double) INFINITY)
+	if (path->widest ? delta >= 1 && delta <= SAMPLES : delta > 0 && delta < (double) INFINITY)
 		path->delta = delta;
-	path->threshold = Sssp::encode(Sssp::decode(nearest) + path->delta);
+	path->threshold = path->widest ? limit_below(path, Sswp::decode(nearest)) :
+		Sssp::encode(Sssp::decode(nearest) + path->delta);
 	if (path->threshold <= nearest)	/* delta is lost in rounding */
 		path->threshold = nearest + 1;
 	path->bucket_edges = 0;
