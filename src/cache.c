@@ -146,8 +146,8 @@ least_recently_used(void)
  * Doom the Graph that was not used for longest, to make room; false when all are in use. Caller holds cache_lock, and
  * calls emogi_cache_free_doomed without it.
  */
-bool
-emogi_cache_doom_oldest(void)
+static bool
+doom_oldest(void)
 {
 	EmogiCached *victim = least_recently_used();
 
@@ -197,7 +197,7 @@ emogi_cache_make_room(void)
 
 	emogi_cache_lock();
 	leaving = is_one_leaving();
-	doomed = !leaving && emogi_cache_doom_oldest();
+	doomed = !leaving && doom_oldest();
 	emogi_cache_unlock();
 	if (doomed)
 		emogi_cache_free_doomed();

@@ -456,7 +456,6 @@ extern void emogi_cache_shmem_startup(bool found);
 extern void emogi_cache_init(void);
 extern void emogi_cache_unpin(int graph);
 extern void emogi_cache_free_doomed(void);
-extern bool emogi_cache_doom_oldest(void);
 extern bool emogi_cache_make_room(void);
 extern uint64 emogi_cache_evict(Oid database, Oid relid);
 extern void emogi_cache_settle(void);
