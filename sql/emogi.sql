@@ -128,19 +128,147 @@ RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_shortest_path' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000;
 COMMENT ON FUNCTION emogi_shortest_path(text, bigint, bigint, text) IS 'the vertices of one shortest path, from source to target';
 
+-- What a graph would take, and the cache of graphs.
+
+CREATE FUNCTION emogi_estimate(graph text, weights boolean DEFAULT false, direction text DEFAULT 'out',
+	OUT edges bigint, OUT vertices bigint, OUT graph_bytes bigint, OUT peak_bytes bigint, OUT allowed_bytes bigint, OUT fits boolean)
+AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000;
+COMMENT ON FUNCTION emogi_estimate(text, boolean, text) IS 'size of a graph in shared memory (bytes), after its build and at the peak of it, estimated from statistics';
+
+CREATE FUNCTION emogi_evict(graph text DEFAULT NULL) RETURNS bigint
+AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000;
+COMMENT ON FUNCTION emogi_evict(text) IS 'drop the cached graphs of a table, or of all tables of the caller in this database; bytes given back';
+
+CREATE FUNCTION emogi_reset() RETURNS void
+AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+REVOKE ALL ON FUNCTION emogi_reset() FROM PUBLIC;
+COMMENT ON FUNCTION emogi_reset() IS 'empty emogi_runs and set the counters of emogi_cache to 0';
+
+-- Views. Everyone may select them: each shows a caller only what is that caller's to know.
+
 CREATE FUNCTION emogi_devices(OUT device int, OUT engine text, OUT name text, OUT units int, OUT memory_bytes bigint,
-							  OUT used_bytes bigint, OUT link_gbps float8, OUT driver text, OUT state text,
-							  OUT reason text, OUT pid int)
+	OUT used_bytes bigint, OUT link_gbps float8, OUT driver text, OUT state text, OUT reason text, OUT pid int)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL RESTRICTED ROWS 2;
+COMMENT ON FUNCTION emogi_devices() IS 'the rows of the view emogi_devices';
 CREATE VIEW emogi_devices AS SELECT * FROM emogi_devices();
 GRANT SELECT ON emogi_devices TO PUBLIC;
 COMMENT ON VIEW emogi_devices IS 'the processor and each GPU that emogi can compute on, or why there is none';
 COMMENT ON COLUMN emogi_devices.device IS 'number of the GPU, -1 for the processor, NULL where there is no GPU';
+COMMENT ON COLUMN emogi_devices.engine IS 'cpu or cuda';
+COMMENT ON COLUMN emogi_devices.name IS 'of the processor or GPU';
 COMMENT ON COLUMN emogi_devices.units IS 'threads of the engine worker, or multiprocessors';
-COMMENT ON COLUMN emogi_devices.memory_bytes IS 'processor: budget of all graphs and results (emogi.max_memory); GPU: its memory';
-COMMENT ON COLUMN emogi_devices.used_bytes IS 'processor: bytes of that budget in use now';
+COMMENT ON COLUMN emogi_devices.memory_bytes IS 'bytes: of the processor, the budget of all graphs and results (emogi.max_memory); of a GPU, its memory';
+COMMENT ON COLUMN emogi_devices.used_bytes IS 'bytes: of the processor, how much of that budget is in use now; of a GPU, what emogi keeps on it for cached graphs';
 COMMENT ON COLUMN emogi_devices.link_gbps IS 'measured copy from pinned memory to the GPU, 10^9 bytes per second';
+COMMENT ON COLUMN emogi_devices.driver IS 'versions of driver and CUDA runtime';
 COMMENT ON COLUMN emogi_devices.state IS 'ready, starting, absent or failed';
 COMMENT ON COLUMN emogi_devices.reason IS 'why the device cannot be used';
 COMMENT ON COLUMN emogi_devices.pid IS 'process id of the engine worker';
+
+CREATE FUNCTION emogi_graphs(OUT source text, OUT database text, OUT relation oid, OUT columns text,
+	OUT direction text, OUT backward boolean, OUT state text, OUT vertices bigint, OUT edges bigint,
+	OUT skipped_rows bigint, OUT bytes bigint, OUT on_device boolean, OUT pins int, OUT hits bigint,
+	OUT built_at timestamptz, OUT last_used timestamptz, OUT build_ms float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL RESTRICTED ROWS 10;
+COMMENT ON FUNCTION emogi_graphs() IS 'the rows of the view emogi_graphs';
+CREATE VIEW emogi_graphs AS SELECT * FROM emogi_graphs();
+GRANT SELECT ON emogi_graphs TO PUBLIC;
+COMMENT ON VIEW emogi_graphs IS 'graphs of tables in shared memory that the caller may select, of this database; for members of pg_read_all_stats all of all databases';
+COMMENT ON COLUMN emogi_graphs.source IS 'the table, as the search path names it; NULL when it is of another database or gone';
+COMMENT ON COLUMN emogi_graphs.database IS 'database of the table';
+COMMENT ON COLUMN emogi_graphs.relation IS 'object id of the table';
+COMMENT ON COLUMN emogi_graphs.columns IS 'the columns read: source, target and, where there is one, weight; NULL when they are of another database or gone';
+COMMENT ON COLUMN emogi_graphs.direction IS 'which way the lists lead: out, in or both';
+COMMENT ON COLUMN emogi_graphs.backward IS 'whether the graph can be read against its direction too, as some functions need';
+COMMENT ON COLUMN emogi_graphs.state IS 'building, ready or evicting';
+COMMENT ON COLUMN emogi_graphs.vertices IS 'number of vertices; NULL while building';
+COMMENT ON COLUMN emogi_graphs.edges IS 'number of list entries one way; both counts every edge twice; NULL while building';
+COMMENT ON COLUMN emogi_graphs.skipped_rows IS 'number of rows left out for a NULL end; NULL while building';
+COMMENT ON COLUMN emogi_graphs.bytes IS 'bytes of shared memory';
+COMMENT ON COLUMN emogi_graphs.on_device IS 'whether a GPU may keep a copy';
+COMMENT ON COLUMN emogi_graphs.pins IS 'number of calls that use it now';
+COMMENT ON COLUMN emogi_graphs.hits IS 'number of calls that found it here';
+COMMENT ON COLUMN emogi_graphs.built_at IS 'when it became ready; NULL while building';
+COMMENT ON COLUMN emogi_graphs.last_used IS 'when a call last used it; NULL while building';
+COMMENT ON COLUMN emogi_graphs.build_ms IS 'milliseconds that its build took; NULL while building';
+
+CREATE FUNCTION emogi_cache(OUT graphs int, OUT bytes bigint, OUT allowed_bytes bigint, OUT hits bigint,
+	OUT builds bigint, OUT private_builds bigint, OUT waits bigint, OUT evictions bigint, OUT reset_at timestamptz)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_cache_summary' LANGUAGE C VOLATILE PARALLEL RESTRICTED ROWS 1;
+COMMENT ON FUNCTION emogi_cache() IS 'the rows of the view emogi_cache';
+CREATE VIEW emogi_cache AS SELECT * FROM emogi_cache();
+GRANT SELECT ON emogi_cache TO PUBLIC;
+COMMENT ON VIEW emogi_cache IS 'the cache of graphs as a whole; counters since emogi_reset(), or the start of the server';
+COMMENT ON COLUMN emogi_cache.graphs IS 'number of graphs that are ready';
+COMMENT ON COLUMN emogi_cache.bytes IS 'bytes of shared memory of all cached graphs, those about to go included';
+COMMENT ON COLUMN emogi_cache.allowed_bytes IS 'bytes that all graphs and results together may take: emogi.max_memory';
+COMMENT ON COLUMN emogi_cache.hits IS 'number of calls that found their graph';
+COMMENT ON COLUMN emogi_cache.builds IS 'number of graphs built and kept for others';
+COMMENT ON COLUMN emogi_cache.private_builds IS 'number of graphs built for one call';
+COMMENT ON COLUMN emogi_cache.waits IS 'number of calls that waited for the build of another';
+COMMENT ON COLUMN emogi_cache.evictions IS 'number of graphs dropped to make room';
+COMMENT ON COLUMN emogi_cache.reset_at IS 'when the counters began';
+
+CREATE FUNCTION emogi_runs(OUT id bigint, OUT started timestamptz, OUT pid int, OUT username name, OUT database name,
+	OUT function text, OUT source text, OUT status text, OUT cache text, OUT engine text, OUT placement text,
+	OUT reason text, OUT wait_ms float8, OUT scan_ms float8, OUT keys_ms float8, OUT csr_ms float8,
+	OUT transfer_ms float8, OUT run_ms float8, OUT rows_ms float8, OUT total_ms float8, OUT vertices bigint,
+	OUT edges bigint, OUT reached bigint, OUT levels int, OUT edges_traversed bigint, OUT edges_per_second float8,
+	OUT link_bytes bigint, OUT rows bigint)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL RESTRICTED ROWS 100;
+COMMENT ON FUNCTION emogi_runs() IS 'the rows of the view emogi_runs';
+CREATE VIEW emogi_runs AS SELECT * FROM emogi_runs();
+GRANT SELECT ON emogi_runs TO PUBLIC;
+COMMENT ON VIEW emogi_runs IS 'the last 256 runs, of roles whose rights the caller has; for members of pg_read_all_stats all';
+COMMENT ON COLUMN emogi_runs.id IS 'number of the run, ascending';
+COMMENT ON COLUMN emogi_runs.started IS 'when the call began';
+COMMENT ON COLUMN emogi_runs.pid IS 'process id of the session';
+COMMENT ON COLUMN emogi_runs.username IS 'role of the caller';
+COMMENT ON COLUMN emogi_runs.database IS 'database of the caller';
+COMMENT ON COLUMN emogi_runs.function IS 'the function called';
+COMMENT ON COLUMN emogi_runs.source IS 'the graph argument, cut off after 255 bytes';
+COMMENT ON COLUMN emogi_runs.status IS 'ok, or failed: ended by an error or a cancel';
+COMMENT ON COLUMN emogi_runs.cache IS 'hit: a cached graph was used; built: one was built and kept; private: one was built for this call; NULL: it did not come so far';
+COMMENT ON COLUMN emogi_runs.engine IS 'cpu or cuda; NULL: it did not come so far';
+COMMENT ON COLUMN emogi_runs.placement IS 'host or device, of a run on a GPU';
+COMMENT ON COLUMN emogi_runs.reason IS 'why the run was not on a GPU, where there is one or one was asked for';
+COMMENT ON COLUMN emogi_runs.wait_ms IS 'milliseconds of waiting for the engine worker';
+COMMENT ON COLUMN emogi_runs.scan_ms IS 'milliseconds of reading the edges; 0: not read';
+COMMENT ON COLUMN emogi_runs.keys_ms IS 'milliseconds of finding the vertices';
+COMMENT ON COLUMN emogi_runs.csr_ms IS 'milliseconds of making the lists';
+COMMENT ON COLUMN emogi_runs.transfer_ms IS 'milliseconds of copies to and from the GPU and of registering memory with it';
+COMMENT ON COLUMN emogi_runs.run_ms IS 'milliseconds of the traversal itself';
+COMMENT ON COLUMN emogi_runs.rows_ms IS 'milliseconds of making the rows';
+COMMENT ON COLUMN emogi_runs.total_ms IS 'milliseconds from the beginning to the end of the call';
+COMMENT ON COLUMN emogi_runs.vertices IS 'number of vertices of the graph';
+COMMENT ON COLUMN emogi_runs.edges IS 'number of list entries of the graph one way';
+COMMENT ON COLUMN emogi_runs.reached IS 'number of vertices reached';
+COMMENT ON COLUMN emogi_runs.levels IS 'number of levels entered, or of iterations made';
+COMMENT ON COLUMN emogi_runs.edges_traversed IS 'number of list entries that the engine looked at';
+COMMENT ON COLUMN emogi_runs.edges_per_second IS 'edges_traversed per second of run_ms; NULL without a run';
+COMMENT ON COLUMN emogi_runs.link_bytes IS 'bytes that a GPU read over the link in place';
+COMMENT ON COLUMN emogi_runs.rows IS 'number of rows returned';
+
+CREATE FUNCTION emogi_progress(OUT pid int, OUT username name, OUT database name, OUT function text, OUT source text,
+	OUT started timestamptz, OUT state text, OUT phase text, OUT level int, OUT done bigint, OUT total bigint)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL RESTRICTED ROWS 10;
+COMMENT ON FUNCTION emogi_progress() IS 'the rows of the view emogi_progress';
+CREATE VIEW emogi_progress AS SELECT * FROM emogi_progress();
+GRANT SELECT ON emogi_progress TO PUBLIC;
+COMMENT ON VIEW emogi_progress IS 'calls in progress, of roles whose rights the caller has; for members of pg_read_all_stats all';
+COMMENT ON COLUMN emogi_progress.pid IS 'process id of the session';
+COMMENT ON COLUMN emogi_progress.username IS 'role of the caller';
+COMMENT ON COLUMN emogi_progress.database IS 'database of the caller';
+COMMENT ON COLUMN emogi_progress.function IS 'the function called';
+COMMENT ON COLUMN emogi_progress.source IS 'the graph argument, cut off after 255 bytes';
+COMMENT ON COLUMN emogi_progress.started IS 'when the call began';
+COMMENT ON COLUMN emogi_progress.state IS 'idle: the session itself is at work; queued: waits for the engine worker; running: the worker is at it';
+COMMENT ON COLUMN emogi_progress.phase IS 'starting, scan, keys, csr, transfer, run or rows';
+COMMENT ON COLUMN emogi_progress.level IS 'level or iteration of the traversal, from 0';
+COMMENT ON COLUMN emogi_progress.done IS 'of total: edges or vertices, as the phase has it';
+COMMENT ON COLUMN emogi_progress.total IS 'edges or vertices of the phase; NULL: not known';

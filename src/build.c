@@ -8,7 +8,9 @@
 #include "emogi.h"
 
 #include "access/relation.h"
-#include "miscadmin.h"
+
+/* Times the budget that the edges alone must be estimated at to be refused unread. */
+#define EMOGI_HOPELESS 8.0
 
 /* Raise what keeps the caller from reading a Source, without reading it. */
 void
@@ -62,6 +64,29 @@ make_csr(EmogiCall *call, const EmogiKeys *keys, const EmogiEdges *edges, EmogiD
 }
 
 /*
+ * Announce how many rows a scan will read, and refuse one that is beyond all hope: with edges that are, by the
+ * planner's estimate, several times what may be in memory. Whatever is nearer than that is found out by trying.
+ */
+static void
+announce_scan(EmogiCall *call, const EmogiSource *source, List *leaves)
+{
+	double		rows = emogi_scan_estimate(source, leaves);
+	double		bytes = rows * (source->weight > 0 ? sizeof(EmogiWeightedEdge) : sizeof(EmogiEdge));
+	double		allowed = (double) emogi_region_budget_bytes();
+
+	call->slot->control.done = 0;
+	call->slot->control.total = (uint64) Max(rows, 0);
+	if (bytes > EMOGI_HOPELESS * allowed)
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 errmsg("emogi.max_memory is too small for this graph"),
+				 errdetail("About %.0f bytes are needed for some %.0f edges alone; emogi.max_memory allows %.0f.",
+						   bytes, rows, allowed),
+				 errhint("Raise emogi.max_memory (%dMB now) and restart the server, or select fewer edges. If the table has far fewer rows, ANALYZE it.",
+						 emogi_max_memory_mb)));
+}
+
+/*
  * Gather the edges of a Source in the call's slot, as the caller's snapshot sees them. leaves: the heaps to read, from
  * emogi_scan_possible; NIL to go through the executor. The caller's rights have been checked. Raises 53200, 22004 and
  * 22023 for weights, and whatever a query raises.
@@ -71,11 +96,37 @@ emogi_build_edges(EmogiCall *call, const EmogiSource *source, List *leaves, Emog
 {
 	emogi_call_phase(call, EMOGI_PHASE_SCAN);
 	if (leaves != NIL)
+	{
+		announce_scan(call, source, leaves);
 		emogi_scan_tables(call, source, leaves, weights);
+	}
 	else if (source->is_query)
 		emogi_sink_query(call, source->query, source->wants_weight, weights);
 	else
 		emogi_sink_query(call, emogi_source_select(source), source->weight > 0, weights);
+}
+
+/*
+ * Put the edges of a Graph, which leads that way, into the call's slot, as a scan of its table would. Weights that the
+ * Graph does not show are not read. Raises 53200.
+ */
+void
+emogi_build_edges_of(EmogiCall *call, const EmogiGraph *donor, EmogiDirection direction, EmogiWeights weights)
+{
+	EmogiRequest *request = &call->slot->request;
+	bool		weighted = donor->weight_type != EMOGI_WEIGHT_NONE;
+	uint64		per_chunk = weighted ? EMOGI_CHUNK_WEIGHTED_EDGES : EMOGI_CHUNK_EDGES;
+
+	emogi_call_phase(call, EMOGI_PHASE_SCAN);
+	call->slot->weights = weighted ? weights : EMOGI_WEIGHTS_UNUSED;
+	if (donor->forward.nedges == 0)
+		return;
+	for (uint64 i = 0; i < donor->forward.nedges; i += per_chunk)
+		(void) emogi_region_alloc(EMOGI_OWNER_EDGES(call->slot_index), EMOGI_CHUNK_BYTES);
+	request->kind = EMOGI_REQUEST_EXPAND;
+	request->graph = *donor;
+	request->direction = direction;
+	(void) emogi_call_request(call);
 }
 
 /*

@@ -8,9 +8,13 @@
  *
  * A slot that the worker is running cannot be freed from outside: it becomes an ORPHAN with its cancel flag set, and
  * the worker frees it within the 50 ms in which an engine must see the flag.
+ *
+ * A request is queued whether there is a worker or not. One that has not begun when its worker ends waits for the next;
+ * one that was running fails.
  */
 #include "emogi.h"
 
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
 #include "utils/resowner.h"
@@ -22,7 +26,16 @@
 /* Every wait is ended by a signal; this is how long a lost one would go unnoticed. */
 #define EMOGI_WAKEUP_MS 5000
 
+/* ... and while there is no worker. */
+#define EMOGI_WORKER_WAKEUP_MS 500
+
 static EmogiCall *calls = NULL;
+
+/* Fair share: see worker.c. How far a backend's clock may be behind. */
+#define EMOGI_CREDIT_MS 10000.0
+
+/* This backend's clock: the engine time that it has had, since vclock_ms at its first request; < 0 = there was none. */
+static double vtime_ms = -1;
 
 /* Free a slot and all it owns in the Region. The caller is the only one who still uses it. */
 void
@@ -32,7 +45,12 @@ emogi_slot_free(EmogiSlot *slot)
 
 	emogi_region_free_owner(EMOGI_OWNER_EDGES(index));
 	emogi_region_free_owner(EMOGI_OWNER(index));
+	if (slot->donor >= 0)
+		emogi_cache_unpin(slot->donor);
+	if (slot->graph >= 0)
+		emogi_cache_unpin(slot->graph);
 	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
+	slot->graph = slot->donor = -1;
 	slot->state = EMOGI_SLOT_FREE;
 	slot->owner_pid = 0;
 	slot->token = 0;
@@ -50,7 +68,7 @@ emogi_slot_edges(const EmogiSlot *slot, EmogiEdges *edges, void *(*allocate) (Si
 	return ok;
 }
 
-/* Let go of a slot in whatever state it is. Raises nothing. */
+/* Let go of a slot in whatever state it is; a request that is still running is paid for up to now. Raises nothing. */
 static void
 leave_slot(EmogiSlot *slot)
 {
@@ -60,6 +78,8 @@ leave_slot(EmogiSlot *slot)
 	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
 	running = slot->state == EMOGI_SLOT_RUNNING;
 	slot->state = running ? EMOGI_SLOT_ORPHAN : EMOGI_SLOT_HELD;
+	if (running)
+		vtime_ms = slot->vtime_ms + emogi_now_ms() - slot->reply.started_ms;
 	LWLockRelease(emogi_shared->lock);
 	if (!running)
 		emogi_slot_free(slot);
@@ -77,6 +97,24 @@ forget_call(EmogiCall *call)
 	pfree(call);
 }
 
+/* Record a call that is over, in emogi_runs. Raises nothing. */
+static void
+record_call(EmogiCall *call, bool failed)
+{
+	EmogiRunEntry *run = &call->run;
+
+	emogi_call_phase(call, EMOGI_PHASE_IDLE);
+	run->failed = failed;
+	run->scan_ms = call->phase_ms[EMOGI_PHASE_SCAN];
+	run->keys_ms = call->phase_ms[EMOGI_PHASE_KEYS];
+	run->csr_ms = call->phase_ms[EMOGI_PHASE_CSR];
+	run->rows_ms = call->phase_ms[EMOGI_PHASE_ROWS];
+	run->total_ms = 0;
+	for (int i = 0; i < (int) lengthof(call->phase_ms); i++)
+		run->total_ms += call->phase_ms[i];
+	emogi_runs_record(run);
+}
+
 /* Release the calls of a ResourceOwner that ends before they did. */
 static void
 release_calls(ResourceReleasePhase phase, bool is_commit, bool is_top_level, void *arg)
@@ -91,6 +129,7 @@ release_calls(ResourceReleasePhase phase, bool is_commit, bool is_top_level, voi
 		next = call->next;
 		if (call->owner == (void *) CurrentResourceOwner)
 		{
+			record_call(call, true);
 			leave_slot(call->slot);
 			forget_call(call);
 		}
@@ -108,9 +147,19 @@ sleep_on(ConditionVariable *variable, long timeout_ms, uint32 wait_event)
 	ConditionVariableTimedSleep(variable, timeout_ms, wait_event);
 }
 
-/* Take a free slot for this backend, or get -1. */
+/* Copy text into an array, cut off between two characters where it is too long. */
+static void
+copy_text(char *to, Size bytes, const char *from)
+{
+	int			length = pg_mbcliplen(from, (int) Min(strlen(from), (Size) INT_MAX), (int) bytes - 1);
+
+	memcpy(to, from, length);
+	to[length] = '\0';
+}
+
+/* Take a free slot for a call of this backend, or get -1. */
 static int
-take_slot(uint64 token)
+take_slot(uint64 token, const EmogiRunEntry *run)
 {
 	int			index = -1;
 
@@ -124,6 +173,13 @@ take_slot(uint64 token)
 			slot->owner_pid = MyProcPid;
 			slot->token = token;
 			slot->weights = EMOGI_WEIGHTS_UNUSED;
+			slot->graph = slot->donor = -1;
+			slot->userid = run->userid;
+			slot->database = run->database;
+			slot->started = run->started;
+			memcpy(slot->function, run->function, sizeof slot->function);
+			memcpy(slot->source, run->source, sizeof slot->source);
+			pg_atomic_write_u64(&slot->nskipped, 0);
 			memset((void *) &slot->control, 0, sizeof slot->control);
 			index = i;
 		}
@@ -133,12 +189,12 @@ take_slot(uint64 token)
 
 /* Take a slot, waiting for one when all are taken. */
 static int
-wait_for_slot(uint64 token)
+wait_for_slot(uint64 token, const EmogiRunEntry *run)
 {
 	int			index;
 
 	ConditionVariablePrepareToSleep(&emogi_shared->slot_freed);
-	while ((index = take_slot(token)) < 0)
+	while ((index = take_slot(token, run)) < 0)
 	{
 		/* a nested call that waits while its outer call holds a slot could wait for itself */
 		if (calls != NULL)
@@ -173,6 +229,18 @@ emogi_require_engine(void)
 				 errhint("Set emogi.engine to auto or cpu.")));
 }
 
+/* Note who calls what. */
+static void
+describe_call(EmogiRunEntry *run, const char *name, const char *source)
+{
+	run->started = GetCurrentTimestamp();
+	run->pid = MyProcPid;
+	run->userid = GetUserId();
+	run->database = MyDatabaseId;
+	copy_text(run->function, sizeof run->function, name);
+	copy_text(run->source, sizeof run->source, source);
+}
+
 /* Begin a call: take a slot that lives no longer than the current ResourceOwner. */
 EmogiCall *
 emogi_call_begin(Oid function, const char *name, const char *source)
@@ -193,9 +261,10 @@ emogi_call_begin(Oid function, const char *name, const char *source)
 	token = (token & PG_INT64_MAX) | 1;
 
 	call = MemoryContextAllocZero(TopMemoryContext, sizeof *call);
+	describe_call(&call->run, name, source);
 	PG_TRY();
 	{
-		call->slot_index = wait_for_slot(token);
+		call->slot_index = wait_for_slot(token, &call->run);
 	}
 	PG_CATCH();
 	{
@@ -232,7 +301,7 @@ emogi_call_phase(EmogiCall *call, EmogiPhase phase)
 void
 emogi_call_end(EmogiCall *call)
 {
-	emogi_call_phase(call, EMOGI_PHASE_IDLE);
+	record_call(call, false);
 	ereport(DEBUG1,
 			(errmsg_internal("emogi phases: scan %.1f ms, keys %.1f ms, csr %.1f ms, run %.1f ms, rows %.1f ms",
 							 call->phase_ms[EMOGI_PHASE_SCAN], call->phase_ms[EMOGI_PHASE_KEYS],
@@ -260,55 +329,75 @@ report_no_worker(void)
 					 max_worker_processes)));
 }
 
-/* Hand the slot's request to the worker, when there is one. */
-static bool
+/* Queue the slot's request. */
+static void
 queue_request(EmogiSlot *slot)
 {
-	bool		queued = false;
-
 	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
+	if (vtime_ms < 0)
+		vtime_ms = emogi_shared->vclock_ms;
+	slot->state = EMOGI_SLOT_QUEUED;
+	slot->ticket = emogi_shared->next_ticket++;
+	slot->vtime_ms = Max(vtime_ms, emogi_shared->vclock_ms - EMOGI_CREDIT_MS);
 	if (emogi_shared->worker_latch != NULL)
-	{
-		slot->state = EMOGI_SLOT_QUEUED;
-		slot->ticket = emogi_shared->next_ticket++;
 		SetLatch(emogi_shared->worker_latch);
-		queued = true;
-	}
 	LWLockRelease(emogi_shared->lock);
-	return queued;
 }
 
-/* Hand the slot's request to the worker; wait for one that is being restarted. */
-static void
-queue_request_patiently(EmogiSlot *slot)
-{
-	TimestampTz start = GetCurrentTimestamp();
-
-	ConditionVariablePrepareToSleep(&emogi_shared->worker_changed);
-	while (!queue_request(slot))
-	{
-		bool		never_started;
-
-		LWLockAcquire(emogi_shared->lock, LW_SHARED);
-		never_started = emogi_shared->worker_epoch == 0;
-		LWLockRelease(emogi_shared->lock);
-		if (TimestampDifferenceExceeds(never_started ? PgStartTime : start, GetCurrentTimestamp(),
-									   EMOGI_WORKER_PATIENCE_MS))
-			report_no_worker();
-		sleep_on(&emogi_shared->worker_changed, 500, emogi_wait_engine());
-	}
-	ConditionVariableCancelSleep();
-}
-
-static EmogiSlotState
-slot_state(EmogiSlot *slot)
+/*
+ * Does a request still wait for its answer? *missing_since: since when it is queued and no worker is ready; 0 = not so.
+ * A worker that opens its engines may take its time; one that is not there, or ends again and again, may not.
+ */
+static bool
+still_waits(const EmogiSlot *slot, TimestampTz *missing_since)
 {
 	EmogiSlotState state;
+	bool		is_there;
+	bool		is_ready;
+	bool		never_started;
 
 	LWLockAcquire(emogi_shared->lock, LW_SHARED);
 	state = slot->state;
+	is_there = emogi_shared->worker_latch != NULL;
+	is_ready = emogi_shared->worker_ready;
+	never_started = emogi_shared->worker_epoch == 0;
 	LWLockRelease(emogi_shared->lock);
-	return state;
+
+	if (state != EMOGI_SLOT_QUEUED || is_ready)
+		*missing_since = 0;
+	else if (*missing_since == 0)
+		*missing_since = never_started ? PgStartTime : GetCurrentTimestamp();
+	if (*missing_since != 0 && !is_there &&
+		TimestampDifferenceExceeds(*missing_since, GetCurrentTimestamp(), EMOGI_WORKER_PATIENCE_MS))
+		report_no_worker();
+	return state == EMOGI_SLOT_QUEUED || state == EMOGI_SLOT_RUNNING;
+}
+
+/* Wait until the slot's request is answered; raises 58000 when there is no worker to begin with it. */
+static void
+wait_for_answer(EmogiSlot *slot)
+{
+	TimestampTz missing_since = 0;
+
+	ConditionVariablePrepareToSleep(&slot->answered);
+	while (still_waits(slot, &missing_since))
+		sleep_on(&slot->answered, missing_since != 0 ? EMOGI_WORKER_WAKEUP_MS : EMOGI_WAKEUP_MS, emogi_wait_engine());
+	ConditionVariableCancelSleep();
+}
+
+/* Take an answered slot back into the owner's hands, and pay for the engine's time. */
+static void
+take_answer(EmogiSlot *slot, double queued_ms)
+{
+	EmogiReply *reply = &slot->reply;
+
+	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
+	if (slot->state == EMOGI_SLOT_FAILED)
+		reply->status = EMOGI_CANCELED;
+	slot->state = EMOGI_SLOT_HELD;
+	LWLockRelease(emogi_shared->lock);
+	vtime_ms = slot->vtime_ms + reply->busy_ms;
+	reply->wait_ms = Max(reply->started_ms - queued_ms, 0);
 }
 
 /* Raise the error that a status other than EMOGI_OK stands for. */
@@ -348,26 +437,69 @@ report_failure(const EmogiReply *reply)
 			 hint != NULL ? errhint("%s", hint) : 0));
 }
 
+/* Get the name of a placement, empty where no GPU ran. */
+static const char *
+placement_name(EmogiPlacement placement)
+{
+	switch (placement)
+	{
+		case EMOGI_PLACEMENT_AUTO:
+			break;
+		case EMOGI_PLACEMENT_HOST:
+			return "host";
+		case EMOGI_PLACEMENT_DEVICE:
+			return "device";
+	}
+	return "";
+}
+
+/* Note in a call what came of its run. */
+static void
+note_run(EmogiRunEntry *run, const EmogiRequest *request, const EmogiReply *reply)
+{
+	const EmogiResult *result = &reply->result;
+
+	strlcpy(run->engine, reply->engine, sizeof run->engine);
+	strlcpy(run->reason, reply->reason, sizeof run->reason);
+	run->nvertices = request->graph.nvertices;
+	run->nedges = request->graph.forward.nedges;
+	if (reply->status != EMOGI_OK)
+		return;
+	strlcpy(run->placement, placement_name(result->placement), sizeof run->placement);
+	run->transfer_ms = result->transfer_ms;
+	run->run_ms = result->run_ms;
+	run->nreached = result->nreached;
+	run->nlevels = result->nlevels;
+	run->edges_traversed = result->edges_traversed;
+	run->link_bytes = result->link_bytes;
+}
+
+/* Tell the engines and the worker what is to fail, for tests. */
+static void
+pass_faults(EmogiSlot *slot)
+{
+	slot->request.fault = emogi_faults.worker;
+	slot->request.fault_at = emogi_faults.worker_at;
+	slot->control.fail_allocation = emogi_faults.engine_allocation;
+	slot->control.fail_device_allocation = emogi_faults.device_allocation;
+	slot->control.fail_device_call = emogi_faults.device_call;
+}
+
 /* Have the worker carry out slot->request, wait, and get its reply; raises whatever went wrong. */
 const EmogiReply *
 emogi_call_request(EmogiCall *call)
 {
 	EmogiSlot  *slot = call->slot;
-	EmogiSlotState state;
+	double		queued_ms = emogi_now_ms();
 
 	memset(&slot->reply, 0, sizeof slot->reply);
-	queue_request_patiently(slot);
-
-	ConditionVariablePrepareToSleep(&slot->answered);
-	while ((state = slot_state(slot)) == EMOGI_SLOT_QUEUED || state == EMOGI_SLOT_RUNNING)
-		sleep_on(&slot->answered, EMOGI_WAKEUP_MS, emogi_wait_engine());
-	ConditionVariableCancelSleep();
-
-	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
-	slot->state = EMOGI_SLOT_HELD;
-	LWLockRelease(emogi_shared->lock);
-	if (state == EMOGI_SLOT_FAILED)
-		slot->reply.status = EMOGI_CANCELED;
+	pass_faults(slot);
+	queue_request(slot);
+	wait_for_answer(slot);
+	take_answer(slot, queued_ms);
+	call->run.wait_ms += slot->reply.wait_ms;
+	if (slot->request.kind == EMOGI_REQUEST_RUN)
+		note_run(&call->run, &slot->request, &slot->reply);
 	report_failure(&slot->reply);
 	return &slot->reply;
 }

@@ -6,16 +6,22 @@
 
 #include "postgres.h"
 
+#include "access/transam.h"
+#include "catalog/pg_class.h"
 #include "catalog/pg_namespace.h"
 #include "executor/executor.h"
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "parser/parse_relation.h"
+#include "pgstat.h"
 #include "storage/ipc.h"
 #include "utils/acl.h"
 #include "utils/guc.h"
 #include "utils/rel.h"
 #include "utils/wait_event.h"
+#if PG_VERSION_NUM >= 150000
+#include "utils/pgstat_internal.h"
+#endif
 
 #if PG_VERSION_NUM < 140000
 #error "emogi needs PostgreSQL 14 or later"
@@ -99,6 +105,28 @@ emogi_compat_check_select(Relation rel, Bitmapset *columns)
 #endif
 }
 
+/* 16: likewise. Raises 42501 as the execution of a plan would; planning alone asks for no right. */
+static inline void
+emogi_compat_check_plan(PlannedStmt *plan)
+{
+#if PG_VERSION_NUM >= 160000
+	ExecCheckPermissions(plan->rtable, plan->permInfos, true);
+#else
+	ExecCheckRTPerms(plan->rtable, true);
+#endif
+}
+
+/* 16: one ownercheck for all kinds of object. */
+static inline bool
+emogi_compat_owns_relation(Oid relid)
+{
+#if PG_VERSION_NUM >= 160000
+	return object_ownercheck(RelationRelationId, relid, GetUserId());
+#else
+	return pg_class_ownercheck(relid, GetUserId());
+#endif
+}
+
 /* 18: a generated column need not be stored, so a tuple may not hold it. */
 static inline bool
 emogi_compat_is_stored(Form_pg_attribute attribute)
@@ -109,6 +137,54 @@ emogi_compat_is_stored(Form_pg_attribute attribute)
 	(void) attribute;
 	return true;
 #endif
+}
+
+/* 17: the variables of transaction ids have a new name. The caller holds XactTruncationLock. */
+static inline TransactionId
+emogi_compat_oldest_clog_xid(void)
+{
+#if PG_VERSION_NUM >= 170000
+	return TransamVariables->oldestClogXid;
+#else
+	return ShmemVariableCache->oldestClogXid;
+#endif
+}
+
+/* 16: relfilenode is relfilenumber. */
+static inline Oid
+emogi_compat_relfilenumber(Relation rel)
+{
+#if PG_VERSION_NUM >= 160000
+	return rel->rd_locator.relNumber;
+#else
+	return rel->rd_node.relNode;
+#endif
+}
+
+/* 15: counts of changes that are not yet reported moved. Has the own transaction counted any of this table? */
+static inline bool
+emogi_compat_counts_changes(Oid relid)
+{
+	PgStat_TableStatus *status;
+	bool		changed = false;
+
+#if PG_VERSION_NUM >= 150000
+	PgStat_EntryRef *entry = pgstat_fetch_pending_entry(PGSTAT_KIND_RELATION, MyDatabaseId, relid);
+
+	status = entry != NULL ? entry->pending : NULL;
+#else
+	status = find_tabstat_entry(relid);
+#endif
+	for (PgStat_TableXactStatus *level = status != NULL ? status->trans : NULL; level != NULL; level = level->upper)
+	{
+		changed |= level->tuples_inserted > 0 || level->tuples_updated > 0 || level->tuples_deleted > 0;
+#if PG_VERSION_NUM >= 150000
+		changed |= level->truncdropped;
+#else
+		changed |= level->truncated;
+#endif
+	}
+	return changed;
 }
 
 /* 15: the usual opening of a set-returning function that fills a tuplestore. */

@@ -5,10 +5,10 @@
  *   functions.c  reads the arguments
  *   source.c     resolves the graph argument to a Source;  access.c checks that the caller may read it
  *   client.c     takes a slot for the call;  everything the call allocates in the Region belongs to that slot
- *   cache.c      looks for a Graph that holds exactly what the call's snapshot sees, and pins it (ring.c knows who has
- *                changed which table);  else
+ *   graph.c      looks in the cache for a Graph that holds exactly what the call's snapshot sees, and pins it (cache.c
+ *                keeps the entries, ring.c knows who has changed which table);  else
  *   build.c      turns the Source into edges in the Region (scan.c reads tables, sink.c takes rows from the
- *                executor), then has the engine worker make keys and CSR of them;  cache.c publishes the Graph
+ *                executor), then has the engine worker make keys and CSR of them;  graph.c publishes the Graph
  *   client.c     has the engine worker run the Query;  worker.c is that worker
  *   functions.c  reads the Result out into rows and gives the slot back
  */
@@ -107,7 +107,7 @@ extern void emogi_region_reserve(void);
 extern Size emogi_region_shmem_size(void);
 extern void emogi_region_shmem_startup(bool found);
 extern void *emogi_region_alloc(EmogiOwner owner, Size bytes);
-extern void emogi_region_give(void *start, Size bytes, EmogiOwner owner);
+extern uint64 emogi_region_give(void *start, Size bytes, EmogiOwner owner);
 extern void emogi_region_free(void *start, Size bytes);
 extern void emogi_region_free_owner(EmogiOwner owner);
 extern bool emogi_region_edges(EmogiOwner owner, EmogiEdges *edges, void *(*allocate) (Size));
@@ -181,8 +181,10 @@ typedef struct EmogiReply
 	EmogiGraph	graph;			/* CSR */
 	EmogiResult result;			/* RUN */
 	char		engine[8];		/* RUN: which one answered */
-	char		reason[256];	/* RUN: why not the GPU, where there is one or one was asked for; else empty */
-	double		wait_ms;		/* between request and start */
+	char		reason[256];	/* RUN: why `auto` took the CPU; else empty */
+	double		started_ms;		/* by emogi_now_ms; 0 = not started; set under EmogiShared.lock, with RUNNING */
+	double		wait_ms;		/* between request and start; the owner's */
+	double		busy_ms;		/* of a runner's time */
 	bool		no_device;		/* RUN: engine = cuda was asked for and there is none; error says why */
 } EmogiReply;
 
@@ -196,6 +198,7 @@ typedef struct EmogiSlot
 	double		vtime_ms;		/* fair share: see worker.c */
 	EmogiWeights weights;		/* of the edges being gathered; UNUSED where the Source has none */
 	int			graph;			/* index of the cached Graph that the call has pinned, or builds; -1 = none */
+	int			donor;			/* ... of that whose edges it builds from; -1 = none */
 
 	/* who and what, for emogi_progress; under lock */
 	Oid			userid;
@@ -326,6 +329,7 @@ typedef struct EmogiSource
 } EmogiSource;
 
 extern void emogi_source_resolve(const char *graph, bool wants_weight, EmogiSource *source);
+extern Oid	emogi_source_relation(const char *graph);
 extern char *emogi_source_select(const EmogiSource *source);
 extern bool emogi_is_weight_type(Oid type);
 
@@ -363,11 +367,13 @@ extern void emogi_ring_shmem_startup(bool found);
 extern void emogi_ring_init(void);
 extern bool emogi_view_take(Snapshot snapshot, EmogiView *view);
 extern bool emogi_ring_changed_by_me(Oid relid);
-extern int	emogi_ring_track(Oid relid);
+extern int	emogi_ring_track(Oid relid, const EmogiView *view);
 extern void emogi_ring_release(int table);
 extern bool emogi_ring_usable(int table, const EmogiView *view);
 extern bool emogi_ring_alike(int table, const EmogiView *a, const EmogiView *b);
-extern bool emogi_ring_outdated(int table, const EmogiView *view, uint64 oldest_xid);
+extern void emogi_ring_untrack(Oid database, Oid relid);
+extern Oid	emogi_ring_relid(int table);
+extern bool emogi_ring_outdated(int table, const EmogiView *view, TransactionId oldest_xid);
 extern void emogi_ring_forget_recovery(void);
 
 /* ---- cache.c: Graphs that calls and sessions share ---- */
@@ -411,7 +417,7 @@ typedef struct EmogiCached
 	EmogiGraphKey key;
 	uint32		pins;			/* slots that use it, the builder's included */
 	bool		on_device;		/* the worker's GPU engine may know it: only the worker may free it */
-	bool		forgetting;		/* ... and is about to */
+	bool		leaving;		/* DOOMED, and somebody is about to free it */
 	EmogiGraph	graph;
 	uint32		weight_misfits; /* EMOGI_NOT_* over all weights */
 	uint64		bytes;			/* in the Region */
@@ -449,9 +455,9 @@ extern EmogiCache *emogi_cache_shared;
 extern Size emogi_cache_shmem_size(void);
 extern void emogi_cache_shmem_startup(bool found);
 extern void emogi_cache_init(void);
-extern void emogi_cache_get(EmogiCall *call, const EmogiSource *source, EmogiWeights weights, EmogiDirection direction,
-							bool any_direction, bool with_backward, EmogiGraph *graph);
 extern void emogi_cache_unpin(int graph);
+extern void emogi_cache_free_doomed(void);
+extern bool emogi_cache_doom_oldest(void);
 extern bool emogi_cache_make_room(void);
 extern uint64 emogi_cache_evict(Oid database, Oid relid);
 
@@ -461,11 +467,32 @@ extern uint64 emogi_cache_next_to_forget(void);
 extern void emogi_cache_forgotten(uint64 id);
 extern void emogi_cache_worker_gone(void);
 
+static inline void
+emogi_cache_lock(void)
+{
+	LWLockAcquire(emogi_shared->cache_lock, LW_EXCLUSIVE);
+}
+
+static inline void
+emogi_cache_unlock(void)
+{
+	LWLockRelease(emogi_shared->cache_lock);
+}
+
+/* ---- graph.c: the Graph of a call ---- */
+
+extern void emogi_graph_get(EmogiCall *call, const EmogiSource *source, EmogiWeights weights, EmogiDirection direction,
+							bool any_direction, bool with_backward, EmogiGraph *graph);
+
 /* ---- runs.c: what has been run ---- */
+
+#define EMOGI_MAX_RUNS 256
 
 extern Size emogi_runs_shmem_size(void);
 extern void emogi_runs_shmem_startup(bool found);
 extern void emogi_runs_record(const EmogiRunEntry *run);
+extern int	emogi_runs_copy(EmogiRunEntry *entries, uint64 *first_id);
+extern void emogi_runs_clear(void);
 
 /* ---- sink.c: where edges enter the Region ---- */
 
@@ -541,13 +568,18 @@ emogi_sink_put_weighted(EmogiSink *sink, int64 src, int64 dst, double weight)
 /* ---- scan.c: tables to edges ---- */
 
 extern bool emogi_scan_possible(const EmogiSource *source, List **leaves);
-extern double emogi_scan_estimate(const EmogiSource *source, List *leaves);
 extern void emogi_scan_tables(EmogiCall *call, const EmogiSource *source, List *leaves, EmogiWeights weights);
+
+/* ---- estimate.c: how large a Graph will be ---- */
+
+extern double emogi_scan_estimate(const EmogiSource *source, List *leaves);
 
 /* ---- build.c ---- */
 
 extern void emogi_source_check(const EmogiSource *source);
 extern void emogi_build_edges(EmogiCall *call, const EmogiSource *source, List *leaves, EmogiWeights weights);
+extern void emogi_build_edges_of(EmogiCall *call, const EmogiGraph *donor, EmogiDirection direction,
+								 EmogiWeights weights);
 extern void emogi_build_graph(EmogiCall *call, EmogiDirection direction, bool with_backward, EmogiGraph *graph,
 							  uint32 *weight_misfits);
 
@@ -574,6 +606,26 @@ typedef struct EmogiTask
 
 extern EmogiCall *emogi_run(FunctionCallInfo fcinfo, const EmogiTask *task, EmogiGraph *graph, EmogiResult *result);
 extern void emogi_run_to_rows(FunctionCallInfo fcinfo, const EmogiTask *task);
+
+/* ---- views.c: rows of views ---- */
+
+#define EMOGI_MAX_VIEW_COLUMNS 32
+
+/* A row in the making, from its first column to its last. */
+typedef struct EmogiRow
+{
+	int			ncolumns;
+	Datum		values[EMOGI_MAX_VIEW_COLUMNS];
+	bool		nulls[EMOGI_MAX_VIEW_COLUMNS];
+} EmogiRow;
+
+extern bool emogi_may_see_all(void);
+extern void emogi_row_add(EmogiRow *row, Datum value);
+extern void emogi_row_add_if(EmogiRow *row, bool known, Datum value);
+extern void emogi_row_add_text(EmogiRow *row, const char *text);
+extern void emogi_row_add_name(EmogiRow *row, const char *name);
+extern void emogi_row_add_time(EmogiRow *row, TimestampTz when);
+extern void emogi_row_put(EmogiRow *row, FunctionCallInfo fcinfo);
 
 /* ---- worker.c ---- */
 

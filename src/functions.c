@@ -340,6 +340,7 @@ emogi_shortest_path(PG_FUNCTION_ARGS)
 
 		CHECK_FOR_INTERRUPTS();
 		put_path(fcinfo, &graph, &result, path, length);
+		call->run.nrows = length;
 	}
 	emogi_call_end(call);
 	return (Datum) 0;

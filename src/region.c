@@ -151,17 +151,25 @@ report_full(uint64 needed, uint64 used)
 					 emogi_max_memory_mb)));
 }
 
-/* Raise 53200 unless this many more bytes fit in the budget now. */
+/* Get the bytes that are free in the budget now. */
+static uint64
+free_bytes(void)
+{
+	uint64		free_granules;
+
+	LWLockAcquire(emogi_shared->lock, LW_SHARED);
+	free_granules = region->budget - region->used;
+	LWLockRelease(emogi_shared->lock);
+	return free_granules * EMOGI_GRANULE_BYTES;
+}
+
+/* Raise 53200 unless this many more bytes fit in the budget, after cached Graphs have made room for them. */
 void
 emogi_region_check_budget(uint64 bytes)
 {
-	uint64		used;
-
-	LWLockAcquire(emogi_shared->lock, LW_SHARED);
-	used = region->used;
-	LWLockRelease(emogi_shared->lock);
-	if (granules(bytes) > region->budget - used)
-		report_full(bytes, used);
+	while (granules(bytes) * EMOGI_GRANULE_BYTES > free_bytes())
+		if (granules(bytes) > region->budget || !emogi_cache_make_room())
+			report_full(bytes, region->budget - free_bytes() / EMOGI_GRANULE_BYTES);
 }
 
 /* Find `count` free granules in a row within [from, to); returns `to` when there are none. */
@@ -179,41 +187,68 @@ find_gap(uint64 from, uint64 to, uint64 count)
 	return to;
 }
 
+/* Take granules in a row for an owner; NULL when the budget or the gaps do not allow it. */
+static void *
+take_granules(EmogiOwner owner, uint64 count)
+{
+	uint64		first = region->ngranules;
+
+	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
+	if (count <= region->budget - region->used)
+	{
+		first = find_gap(region->hint, region->ngranules, count);
+		if (first == region->ngranules)
+			first = find_gap(0, region->ngranules, count);
+	}
+	if (first < region->ngranules)
+	{
+		for (uint64 i = first; i < first + count; i++)
+			region->owner[i] = owner;
+		region->used += count;
+		region->hint = first + count < region->ngranules ? first + count : 0;
+	}
+	LWLockRelease(emogi_shared->lock);
+	return first < region->ngranules ? region_start + first * EMOGI_GRANULE_BYTES : NULL;
+}
+
 /*
- * Allocate bytes for a slot: whole granules, in a row, aligned to a granule, content zero, not yet populated.
- * Raises 53200 when the budget does not allow it.
+ * Allocate bytes for an owner: whole granules, in a row, aligned to a granule, content zero, not yet populated. Cached
+ * Graphs that are not in use make room. Raises 53200 when that is not enough.
  */
 void *
 emogi_region_alloc(EmogiOwner owner, Size bytes)
 {
 	uint64		count = Max(granules(bytes), 1);
-	uint64		first;
-	uint64		used;
+	void	   *start;
 
-	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
-	used = region->used;
-	if (count > region->budget - used)
+	if (emogi_fault_allocation())
+		report_full(bytes, emogi_region_used_bytes() / EMOGI_GRANULE_BYTES);
+	while ((start = take_granules(owner, count)) == NULL)
 	{
-		LWLockRelease(emogi_shared->lock);
-		report_full(bytes, used);
-	}
-	first = find_gap(region->hint, region->ngranules, count);
-	if (first == region->ngranules)
-		first = find_gap(0, region->ngranules, count);
-	if (first == region->ngranules)
-	{
-		LWLockRelease(emogi_shared->lock);
+		if (count <= region->budget && emogi_cache_make_room())
+			continue;
+		if (count > free_bytes() / EMOGI_GRANULE_BYTES)
+			report_full(bytes, emogi_region_used_bytes() / EMOGI_GRANULE_BYTES);
 		ereport(ERROR,
 				(errcode(ERRCODE_OUT_OF_MEMORY),
 				 errmsg("no contiguous %zu bytes are left in the shared memory of emogi", bytes),
 				 errhint("Raise emogi.max_memory (%dMB now) and restart the server.", emogi_max_memory_mb)));
 	}
+	return start;
+}
+
+/* Hand what emogi_region_alloc gave, the same bytes, to another owner. Returns the bytes that it takes. */
+uint64
+emogi_region_give(void *start, Size bytes, EmogiOwner owner)
+{
+	uint64		first = granule_of(start);
+	uint64		count = Max(granules(bytes), 1);
+
+	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
 	for (uint64 i = first; i < first + count; i++)
 		region->owner[i] = owner;
-	region->used += count;
-	region->hint = first + count < region->ngranules ? first + count : 0;
 	LWLockRelease(emogi_shared->lock);
-	return region_start + first * EMOGI_GRANULE_BYTES;
+	return count * EMOGI_GRANULE_BYTES;
 }
 
 /* Take the granules [first, first + count) out of use in three steps: hide, punch without the lock, free. */

@@ -186,7 +186,8 @@ run_query(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph)
 
 /* Put one row into the tuplestore for each vertex that has one, in ascending order of keys. */
 static void
-put_rows(FunctionCallInfo fcinfo, const Application *application, const EmogiGraph *graph, const EmogiResult *result)
+put_rows(FunctionCallInfo fcinfo, EmogiCall *call, const Application *application, const EmogiGraph *graph,
+		 const EmogiResult *result)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	bool		nulls[EMOGI_MAX_COLUMNS] = {false};
@@ -200,6 +201,7 @@ put_rows(FunctionCallInfo fcinfo, const Application *application, const EmogiGra
 			continue;
 		values[0] = Int64GetDatum(graph->ids[v]);
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+		call->run.nrows++;
 	}
 }
 
@@ -225,7 +227,7 @@ emogi_run(FunctionCallInfo fcinfo, const EmogiTask *task, EmogiGraph *graph, Emo
 		return NULL;
 	}
 	call = emogi_call_begin(fcinfo->flinfo->fn_oid, get_func_name(fcinfo->flinfo->fn_oid), task->graph);
-	emogi_cache_get(call, &source, application->weights, list_direction(task), task->query.algorithm == EMOGI_CC,
+	emogi_graph_get(call, &source, application->weights, list_direction(task), task->query.algorithm == EMOGI_CC,
 					with_backward, graph);
 	if (graph->nvertices == 0)
 	{
@@ -248,6 +250,6 @@ emogi_run_to_rows(FunctionCallInfo fcinfo, const EmogiTask *task)
 
 	if (call == NULL)
 		return;
-	put_rows(fcinfo, &applications[task->query.algorithm], &graph, &result);
+	put_rows(fcinfo, call, &applications[task->query.algorithm], &graph, &result);
 	emogi_call_end(call);
 }

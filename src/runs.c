@@ -1,20 +1,73 @@
 /*
  * runs.c: what has been run: the last runs, in shared memory, for emogi_runs.
+ *
+ * A ring of the latest EMOGI_MAX_RUNS entries. The client writes an entry when its call ends, well or not; whoever asks
+ * gets a copy. Runs are numbered from 1; numbers go on when the ring is emptied.
  */
 #include "emogi.h"
+
+#include "storage/shmem.h"
+
+typedef struct EmogiRuns
+{
+	/* under EmogiShared.runs_lock */
+	uint64		first_id;		/* the oldest run that is kept */
+	uint64		next_id;
+	EmogiRunEntry entries[EMOGI_MAX_RUNS];	/* that of run id at [id % EMOGI_MAX_RUNS] */
+} EmogiRuns;
+
+static EmogiRuns *runs;
 
 Size
 emogi_runs_shmem_size(void)
 {
-	return 0;
+	return sizeof(EmogiRuns);
 }
 
+/* Set up an empty ring, at server start and after every crash restart. Caller holds AddinShmemInitLock. */
 void
 emogi_runs_shmem_startup(bool found)
 {
+	bool		found_runs;
+
+	runs = ShmemInitStruct("emogi runs", emogi_runs_shmem_size(), &found_runs);
+	if (found)
+		return;
+	memset(runs, 0, sizeof *runs);
+	runs->first_id = runs->next_id = 1;
 }
 
+/* Add a run to the ring, in place of the oldest. Raises nothing, so it may run while a transaction aborts. */
 void
 emogi_runs_record(const EmogiRunEntry *run)
 {
+	LWLockAcquire(emogi_shared->runs_lock, LW_EXCLUSIVE);
+	runs->entries[runs->next_id % EMOGI_MAX_RUNS] = *run;
+	runs->next_id++;
+	if (runs->next_id - runs->first_id > EMOGI_MAX_RUNS)
+		runs->first_id++;
+	LWLockRelease(emogi_shared->runs_lock);
+}
+
+/* Copy all runs into entries[EMOGI_MAX_RUNS], oldest first; get their number, and the id of the first. */
+int
+emogi_runs_copy(EmogiRunEntry *entries, uint64 *first_id)
+{
+	int			count = 0;
+
+	LWLockAcquire(emogi_shared->runs_lock, LW_SHARED);
+	*first_id = runs->first_id;
+	for (uint64 id = runs->first_id; id < runs->next_id; id++)
+		entries[count++] = runs->entries[id % EMOGI_MAX_RUNS];
+	LWLockRelease(emogi_shared->runs_lock);
+	return count;
+}
+
+/* Empty the ring. */
+void
+emogi_runs_clear(void)
+{
+	LWLockAcquire(emogi_shared->runs_lock, LW_EXCLUSIVE);
+	runs->first_id = runs->next_id;
+	LWLockRelease(emogi_shared->runs_lock);
 }

@@ -287,6 +287,7 @@ scan_leaves(const ScanJob *job, shm_toc *toc)
 		table_endscan(scan);
 		table_close(rel, NoLock);
 	}
+	pg_atomic_fetch_add_u64(&sink.slot->nskipped, sink.nskipped);
 }
 
 /* Main function of a parallel worker. */

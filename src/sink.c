@@ -253,6 +253,7 @@ emogi_sink_query(EmogiCall *call, const char *query, bool wants_weight, EmogiWei
 	StringInfoData sql;
 	TupleDesc	desc;
 	bool		weighted;
+	bool		isnull;
 	int			length;
 
 	if (SPI_connect() != SPI_OK_CONNECT)
@@ -268,5 +269,6 @@ emogi_sink_query(EmogiCall *call, const char *query, bool wants_weight, EmogiWei
 	appendStringInfo(&sql, "\n) AS q(s, d%s)", weighted ? ", w" : "");
 	if (SPI_execute_with_args(sql.data, 1, types, token, NULL, true, 0) != SPI_OK_SELECT)
 		elog(ERROR, "the query of emogi_sink failed");
+	pg_atomic_fetch_add_u64(&call->slot->nskipped, (uint64) DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull)));
 	SPI_finish();
 }

@@ -362,6 +362,19 @@ emogi_source_resolve(const char *graph, bool wants_weight, EmogiSource *source)
 		resolve_relation(graph, wants_weight, source);
 }
 
+/* Get the relation that a graph argument names, locked, whatever its columns; InvalidOid when it is a query. */
+Oid
+emogi_source_relation(const char *graph)
+{
+	List	   *name;
+	List	   *columns;
+
+	if (is_query_text(graph))
+		return InvalidOid;
+	split_relation(graph, &name, &columns);
+	return RangeVarGetRelid(makeRangeVarFromNameList(name), AccessShareLock, false);
+}
+
 /* Get the text of a query for a Source: its own, or a SELECT of a relation's columns. */
 char *
 emogi_source_select(const EmogiSource *source)

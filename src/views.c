@@ -1,53 +1,139 @@
 /*
- * views.c: the functions behind the views.
+ * views.c: the functions behind the views of devices, runs and calls in progress, and what makes the rows of all views.
+ *
+ * Everyone sees the runs and calls of the roles whose rights they have, as in pg_stat_activity; who has those of
+ * pg_read_all_stats sees all. What is shown is copied first, so that no lock is held when the catalogs are asked.
  */
 #include "emogi.h"
 
+#include "catalog/pg_authid.h"
+#include "commands/dbcommands.h"
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/tuplestore.h"
 
 PG_FUNCTION_INFO_V1(emogi_devices);
+PG_FUNCTION_INFO_V1(emogi_runs);
+PG_FUNCTION_INFO_V1(emogi_progress);
 
-#define EMOGI_DEVICES_COLUMNS 11
+/* A call in progress, copied from its slot. */
+typedef struct Progress
+{
+	EmogiSlotState state;
+	int			pid;
+	Oid			userid;
+	Oid			database;
+	TimestampTz started;
+	char		function[32];
+	char		source[EMOGI_SOURCE_LENGTH];
+	uint32		phase;
+	uint32		level;
+	uint64		done;
+	uint64		total;
+} Progress;
+
+/* ---- rows ---- */
+
+/* Add a column's value to a row. */
+void
+emogi_row_add(EmogiRow *row, Datum value)
+{
+	emogi_row_add_if(row, true, value);
+}
+
+/* Add a column's value to a row, or NULL where it is not known. */
+void
+emogi_row_add_if(EmogiRow *row, bool known, Datum value)
+{
+	row->values[row->ncolumns] = value;
+	row->nulls[row->ncolumns] = !known;
+	row->ncolumns++;
+}
+
+/*
+ * Add text to a row, NULL when it is empty. It may come from a database of another encoding, or be cut off within a
+ * character: what this database cannot hold is left out.
+ */
+void
+emogi_row_add_text(EmogiRow *row, const char *text)
+{
+	int			length = pg_encoding_verifymbstr(GetDatabaseEncoding(), text, (int) strlen(text));
+
+	emogi_row_add_if(row, text[0] != '\0', PointerGetDatum(cstring_to_text_with_len(text, length)));
+}
+
+/* Add a name from the catalogs to a row; NULL = it is gone. */
+void
+emogi_row_add_name(EmogiRow *row, const char *name)
+{
+	emogi_row_add_if(row, name != NULL, name != NULL ? DirectFunctionCall1(namein, CStringGetDatum(name)) : (Datum) 0);
+}
+
+/* Add a time to a row, NULL when it is 0. */
+void
+emogi_row_add_time(EmogiRow *row, TimestampTz when)
+{
+	emogi_row_add_if(row, when != 0, TimestampTzGetDatum(when));
+}
+
+/* Put a finished row into the tuplestore, and begin the next. */
+void
+emogi_row_put(EmogiRow *row, FunctionCallInfo fcinfo)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+
+	Assert(row->ncolumns == rsinfo->setDesc->natts);
+	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, row->values, row->nulls);
+	row->ncolumns = 0;
+}
+
+/* ---- rights ---- */
+
+/* May the current user see what others do? */
+bool
+emogi_may_see_all(void)
+{
+	return has_privs_of_role(GetUserId(), ROLE_PG_READ_ALL_STATS);
+}
+
+/* May the current user see what this role does? */
+static bool
+may_see_role(Oid role)
+{
+	return emogi_may_see_all() || has_privs_of_role(GetUserId(), role);
+}
+
+/* ---- emogi_devices ---- */
 
 /* Put one row of emogi_devices. index < 0: no GPU to number. */
 static void
-put_device(ReturnSetInfo *rsinfo, const EmogiDeviceEntry *entry, const char *engine, int index, int pid)
+put_device(FunctionCallInfo fcinfo, const EmogiDeviceEntry *entry, const char *engine, int index, int pid)
 {
 	const EmogiDevice *device = &entry->device;
 	bool		is_cpu = strcmp(engine, "cpu") == 0;
 	bool		known = device->name[0] != '\0';
-	Datum		values[EMOGI_DEVICES_COLUMNS];
-	bool		nulls[EMOGI_DEVICES_COLUMNS] = {false};
+	EmogiRow	row = {0};
 
-	values[0] = Int32GetDatum(index);
-	nulls[0] = index < 0 && !is_cpu;
-	values[1] = CStringGetTextDatum(engine);
-	values[2] = CStringGetTextDatum(device->name);
-	nulls[2] = !known;
-	values[3] = Int32GetDatum(device->units);
-	nulls[3] = !known;
-	values[4] = Int64GetDatum(is_cpu ? emogi_region_budget_bytes() : device->memory_bytes);
-	nulls[4] = !is_cpu && !known;
-	values[5] = Int64GetDatum(is_cpu ? emogi_region_used_bytes() : 0);
-	nulls[5] = !is_cpu;
-	values[6] = Float8GetDatum(device->link_gbps);
-	nulls[6] = device->link_gbps == 0;
-	values[7] = CStringGetTextDatum(device->driver);
-	nulls[7] = device->driver[0] == '\0';
-	values[8] = CStringGetTextDatum(entry->state);
-	values[9] = CStringGetTextDatum(entry->reason);
-	nulls[9] = entry->reason[0] == '\0';
-	values[10] = Int32GetDatum(pid);
-	nulls[10] = pid == 0;
-	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+	emogi_row_add_if(&row, index >= 0 || is_cpu, Int32GetDatum(index));
+	emogi_row_add_text(&row, engine);
+	emogi_row_add_text(&row, device->name);
+	emogi_row_add_if(&row, known, Int32GetDatum(device->units));
+	emogi_row_add_if(&row, is_cpu || known, Int64GetDatum(is_cpu ? emogi_region_budget_bytes() : device->memory_bytes));
+	emogi_row_add_if(&row, is_cpu || known, Int64GetDatum(is_cpu ? emogi_region_used_bytes() : device->used_bytes));
+	emogi_row_add_if(&row, device->link_gbps != 0, Float8GetDatum(device->link_gbps));
+	emogi_row_add_text(&row, device->driver);
+	emogi_row_add_text(&row, entry->state);
+	emogi_row_add_text(&row, entry->reason);
+	emogi_row_add_if(&row, pid != 0, Int32GetDatum(pid));
+	emogi_row_put(&row, fcinfo);
 }
 
 /* emogi_devices() -> the rows of the view emogi_devices: the CPU, then each GPU, or why there is none. */
 Datum
 emogi_devices(PG_FUNCTION_ARGS)
 {
-	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	EmogiDeviceEntry cpu;
 	EmogiDeviceEntry cuda[EMOGI_MAX_DEVICES];
 	int			ncuda;
@@ -62,10 +148,153 @@ emogi_devices(PG_FUNCTION_ARGS)
 	pid = emogi_shared->worker_pid;
 	LWLockRelease(emogi_shared->lock);
 
-	put_device(rsinfo, &cpu, "cpu", -1, pid);
+	put_device(fcinfo, &cpu, "cpu", -1, pid);
 	for (int i = 0; i < ncuda; i++)
-		put_device(rsinfo, &cuda[i], "cuda", i, pid);
+		put_device(fcinfo, &cuda[i], "cuda", i, pid);
 	if (ncuda == 0)
-		put_device(rsinfo, &cuda[0], "cuda", -1, pid);
+		put_device(fcinfo, &cuda[0], "cuda", -1, pid);
+	return (Datum) 0;
+}
+
+/* ---- emogi_runs ---- */
+
+/* Add who called what, the columns that emogi_runs and emogi_progress share. */
+static void
+add_caller(EmogiRow *row, int pid, Oid userid, Oid database, const char *function, const char *source)
+{
+	emogi_row_add(row, Int32GetDatum(pid));
+	emogi_row_add_name(row, GetUserNameFromId(userid, true));
+	emogi_row_add_name(row, get_database_name(database));
+	emogi_row_add_text(row, function);
+	emogi_row_add_text(row, source);
+}
+
+/* Put one row of emogi_runs. */
+static void
+put_run(FunctionCallInfo fcinfo, uint64 id, const EmogiRunEntry *run)
+{
+	bool		timed = run->run_ms > 0;
+	EmogiRow	row = {0};
+
+	emogi_row_add(&row, Int64GetDatum(id));
+	emogi_row_add_time(&row, run->started);
+	add_caller(&row, run->pid, run->userid, run->database, run->function, run->source);
+	emogi_row_add_text(&row, run->failed ? "failed" : "ok");
+	emogi_row_add_text(&row, run->cache);
+	emogi_row_add_text(&row, run->engine);
+	emogi_row_add_text(&row, run->placement);
+	emogi_row_add_text(&row, run->reason);
+	emogi_row_add(&row, Float8GetDatum(run->wait_ms));
+	emogi_row_add(&row, Float8GetDatum(run->scan_ms));
+	emogi_row_add(&row, Float8GetDatum(run->keys_ms));
+	emogi_row_add(&row, Float8GetDatum(run->csr_ms));
+	emogi_row_add(&row, Float8GetDatum(run->transfer_ms));
+	emogi_row_add(&row, Float8GetDatum(run->run_ms));
+	emogi_row_add(&row, Float8GetDatum(run->rows_ms));
+	emogi_row_add(&row, Float8GetDatum(run->total_ms));
+	emogi_row_add(&row, Int64GetDatum(run->nvertices));
+	emogi_row_add(&row, Int64GetDatum(run->nedges));
+	emogi_row_add(&row, Int64GetDatum(run->nreached));
+	emogi_row_add(&row, Int32GetDatum(run->nlevels));
+	emogi_row_add(&row, Int64GetDatum(run->edges_traversed));
+	emogi_row_add_if(&row, timed, Float8GetDatum(timed ? run->edges_traversed * 1000.0 / run->run_ms : 0));
+	emogi_row_add(&row, Int64GetDatum(run->link_bytes));
+	emogi_row_add(&row, Int64GetDatum(run->nrows));
+	emogi_row_put(&row, fcinfo);
+}
+
+/* emogi_runs() -> the rows of the view emogi_runs: the last runs of roles whose rights the caller has. */
+Datum
+emogi_runs(PG_FUNCTION_ARGS)
+{
+	EmogiRunEntry *runs;
+	uint64		first_id;
+	int			count;
+
+	emogi_require_preload();
+	emogi_compat_init_rows(fcinfo);
+	runs = palloc(EMOGI_MAX_RUNS * sizeof(EmogiRunEntry));
+	count = emogi_runs_copy(runs, &first_id);
+	for (int i = 0; i < count; i++)
+		if (may_see_role(runs[i].userid))
+			put_run(fcinfo, first_id + i, &runs[i]);
+	pfree(runs);
+	return (Datum) 0;
+}
+
+/* ---- emogi_progress ---- */
+
+/* Copy the calls in progress into calls[EMOGI_NSLOTS]; get their number. */
+static int
+copy_progress(Progress *calls)
+{
+	int			count = 0;
+
+	LWLockAcquire(emogi_shared->lock, LW_SHARED);
+	for (int i = 0; i < EMOGI_NSLOTS; i++)
+	{
+		const EmogiSlot *slot = &emogi_shared->slots[i];
+		Progress   *call = &calls[count];
+
+		if (slot->state == EMOGI_SLOT_FREE)
+			continue;
+		call->state = slot->state;
+		call->pid = slot->owner_pid;
+		call->userid = slot->userid;
+		call->database = slot->database;
+		call->started = slot->started;
+		memcpy(call->function, slot->function, sizeof call->function);
+		memcpy(call->source, slot->source, sizeof call->source);
+		call->phase = slot->control.phase;
+		call->level = slot->control.level;
+		call->done = slot->control.done;
+		call->total = slot->control.total;
+		count++;
+	}
+	LWLockRelease(emogi_shared->lock);
+	return count;
+}
+
+/* Put one row of emogi_progress. */
+static void
+put_progress(FunctionCallInfo fcinfo, const Progress *call)
+{
+	static const char *const phases[] = {
+		[EMOGI_PHASE_IDLE] = "starting",
+		[EMOGI_PHASE_SCAN] = "scan",
+		[EMOGI_PHASE_KEYS] = "keys",
+		[EMOGI_PHASE_CSR] = "csr",
+		[EMOGI_PHASE_TRANSFER] = "transfer",
+		[EMOGI_PHASE_RUN] = "run",
+		[EMOGI_PHASE_ROWS] = "rows"
+	};
+	bool		running = call->state == EMOGI_SLOT_RUNNING || call->state == EMOGI_SLOT_ORPHAN;
+	EmogiRow	row = {0};
+
+	add_caller(&row, call->pid, call->userid, call->database, call->function, call->source);
+	emogi_row_add_time(&row, call->started);
+	emogi_row_add_text(&row, running ? "running" : call->state == EMOGI_SLOT_QUEUED ? "queued" : "idle");
+	emogi_row_add_text(&row, call->phase < lengthof(phases) ? phases[call->phase] : "");
+	emogi_row_add(&row, Int32GetDatum(call->level));
+	emogi_row_add(&row, Int64GetDatum(call->done));
+	emogi_row_add_if(&row, call->total > 0, Int64GetDatum(call->total));
+	emogi_row_put(&row, fcinfo);
+}
+
+/* emogi_progress() -> the rows of the view emogi_progress: calls in progress of roles whose rights the caller has. */
+Datum
+emogi_progress(PG_FUNCTION_ARGS)
+{
+	Progress   *calls;
+	int			count;
+
+	emogi_require_preload();
+	emogi_compat_init_rows(fcinfo);
+	calls = palloc(EMOGI_NSLOTS * sizeof(Progress));
+	count = copy_progress(calls);
+	for (int i = 0; i < count; i++)
+		if (may_see_role(calls[i].userid))
+			put_progress(fcinfo, &calls[i]);
+	pfree(calls);
 	return (Datum) 0;
 }

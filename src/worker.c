@@ -1,281 +1,97 @@
 /*
- * worker.c: the engine worker, the one process that computes.
+ * worker.c: the engine worker, the one process that computes: its main thread, which is PostgreSQL's.
  *
- * It has shared memory but no database connection, so that DROP DATABASE and the like never wait for it. Its main
- * thread is PostgreSQL's: it picks requests from the slots in order of their tickets, answers signals, and sleeps.
- * The computing is done by the runner, a thread that knows nothing of PostgreSQL, and by the threads of the CPU
- * engine's pool; all are made with every signal blocked. The runner announces the end of its work on an eventfd.
+ * The worker has shared memory but no database connection, so that DROP DATABASE and the like never wait for it. The
+ * main thread picks requests from the slots, hands them to the runners (runner.c), answers, and sleeps.
+ *
+ * Whose turn is it: start-time fair queueing, after Goyal, Vin and Cheng, "Start-time Fair Queuing", SIGCOMM 1996,
+ * section 2. A backend has a clock of the engine time that it has had, in ms, and stamps its requests with it; the
+ * lowest stamp is served first, among equals the lowest ticket. Short calls thus pass the long runs of others, and
+ * everyone who waits gets the same share. vclock_ms is the highest stamp that was served yet: clocks begin there, and
+ * one that is EMOGI_CREDIT_MS behind is moved on, so that nobody is owed the time when he asked for nothing.
+ *
+ * Two kinds of request may have to let others pass, since what runs is not interrupted: one for the GPU, while another
+ * uses it; and one that promises to be long, while EMOGI_LONG_RUNNERS such are running. So there is always a runner
+ * soon for a short request, and the operating system gives it its share of the processors.
  *
  * The worker ends with proc_exit(1) only, after which the postmaster starts it again within a second: exit code 0
- * would be final, and a crash would take every session with it. Slots that wait for it are failed on the way out.
+ * would be final, and a crash would take every session with it. On the way out it stops its runners and fails the
+ * requests that were running; those that are queued wait for the next worker. After a GPU error it drains: it starts
+ * nothing more, lets the runners finish for a while, and ends.
  */
 #include "emogi.h"
 
-#include <dlfcn.h>
-#include <pthread.h>
 #include <signal.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "miscadmin.h"
-#include "pool.h"
 #include "postmaster/bgworker.h"
 #include "postmaster/interrupt.h"
+#include "runner.h"
 #include "storage/ipc.h"
-#include "storage/proc.h"
-#include "utils/memutils.h"
 
-/* Below this many list entries `auto` stays on the CPU: it is done before a GPU has registered the memory. */
-#define EMOGI_AUTO_MIN_EDGES UINT64CONST(1048576)
+/* A run on the CPU that may look at more edges than this (about a second on two processors) is long. */
+#define EMOGI_LONG_EDGES 500e6
+#define EMOGI_LONG_RUNNERS 2
 
-/* How long a stopping worker waits for its runner to see the cancel flag. */
-#define EMOGI_STOP_PATIENCE_MS 10000
+/* How long a worker that drains lets its runners go on. */
+#define EMOGI_DRAIN_MS 10000.0
 
-/* The engines of this process; the runner's. */
-typedef struct Engines
-{
-	EmogiEngineState *cpu;
-	const EmogiEngine *cuda;
-	EmogiEngineState *cuda_state;	/* NULL = no GPU; cuda_error says why */
-	EmogiError	cuda_error;
-} Engines;
-
-/* One piece of work for the runner, and what came of it. Belongs to the runner from start_work to the eventfd. */
-typedef struct Work
-{
-	EmogiSlot  *slot;			/* NULL: open the engines */
-	EmogiRequest request;
-	EmogiReply	reply;
-	EmogiEdges	edges;			/* KEYS and CSR */
-	bool		device_lost;	/* the process must be replaced */
-
-	/* opening */
-	int			ncuda;
-	EmogiDeviceEntry cpu_entry;
-	EmogiDeviceEntry cuda_entries[EMOGI_MAX_DEVICES];
-} Work;
-
-typedef struct Runner
-{
-	pthread_t	thread;
-	pthread_mutex_t mutex;
-	pthread_cond_t wake;
-	bool		has_work;		/* under mutex */
-	int			done_fd;
-} Runner;
+/* How long a stopping worker waits for its runners to see their cancel flags. */
+#define EMOGI_STOP_PATIENCE_MS 10000.0
 
 PGDLLEXPORT void emogi_worker_main(Datum arg);
 
-static Engines engines;
-static Runner runner;
-static Work work;
-static bool busy = false;		/* the main thread's view: the runner has `work` */
-static EmogiEngineOptions options;
-static char module_path[MAXPGPATH];
+static bool ready = false;		/* the engines are open */
+static int	nlong = 0;			/* long requests that are running */
+static bool draining = false;	/* the GPU is lost */
+static double drain_end_ms;
 
-/* ---- the runner's thread: no PostgreSQL below this line ---- */
+/* ---- starting work ---- */
 
-/* Load emogi_cuda.so and open its engine; on failure leave the reason in engines.cuda_error. */
+/* End as a test wants it, at a point of a request. */
 static void
-open_cuda(void)
+fail_on_demand(const EmogiRequest *request, int at)
 {
-	EmogiError *error = &engines.cuda_error;
-	EmogiEngineEntry entry;
-	void	   *module;
-
-	if (access(module_path, R_OK) != 0)
-	{
-		snprintf(error->message, sizeof error->message, "emogi was built without CUDA (no emogi_cuda.so is installed)");
+	if (request->fault_at != at)
 		return;
-	}
-	module = dlopen(module_path, RTLD_NOW | RTLD_LOCAL);
-	entry = module != NULL ? (EmogiEngineEntry) dlsym(module, EMOGI_CUDA_ENTRY) : NULL;
-	if (entry == NULL)
-	{
-		snprintf(error->message, sizeof error->message, "emogi_cuda.so could not be loaded");
-		snprintf(error->detail, sizeof error->detail, "%s", dlerror());
-		return;
-	}
-	engines.cuda = entry();
-	if (engines.cuda->abi != EMOGI_ENGINE_ABI)
-	{
-		snprintf(error->message, sizeof error->message, "emogi_cuda.so is of another build than emogi.so");
-		return;
-	}
-	if (engines.cuda->open(&options, &engines.cuda_state, error) != EMOGI_OK)
-		engines.cuda_state = NULL;
+	if (request->fault == EMOGI_WORKER_CRASHES)
+		kill(getpid(), SIGKILL);
+	if (request->fault == EMOGI_WORKER_EXITS)
+		proc_exit(1);
 }
 
-/* Fill in the entries of emogi_devices. */
-static void
-describe_engines(void)
+/* Does slot `a` come before slot `b`? */
+static bool
+is_before(const EmogiSlot *a, const EmogiSlot *b)
 {
-	EmogiError *why = &engines.cuda_error;
-	int			n = 0;
-
-	snprintf(work.cpu_entry.state, sizeof work.cpu_entry.state, "ready");
-	emogi_cpu_engine()->describe(engines.cpu, 0, &work.cpu_entry.device, &work.reply.error);
-	if (engines.cuda_state != NULL)
-		n = engines.cuda->ndevices(engines.cuda_state);
-	work.ncuda = n < EMOGI_MAX_DEVICES ? n : EMOGI_MAX_DEVICES;
-	for (int i = 0; i < work.ncuda; i++)
-	{
-		EmogiDeviceEntry *entry = &work.cuda_entries[i];
-		bool		ok = engines.cuda->describe(engines.cuda_state, i, &entry->device, why) == EMOGI_OK;
-
-		snprintf(entry->state, sizeof entry->state, "%s", ok ? "ready" : "failed");
-		if (!ok)
-			snprintf(entry->reason, sizeof entry->reason, "%s", why->message);
-	}
-	if (work.ncuda == 0)
-	{
-		EmogiDeviceEntry *entry = &work.cuda_entries[0];
-
-		snprintf(entry->state, sizeof entry->state, "absent");
-		snprintf(entry->reason, sizeof entry->reason, "%s%s%s", why->message, why->detail[0] ? ": " : "", why->detail);
-	}
+	if (b == NULL)
+		return true;
+	return a->vtime_ms < b->vtime_ms || (a->vtime_ms == b->vtime_ms && a->ticket < b->ticket);
 }
 
-/* Open the engines: the CPU's must succeed. */
-static void
-open_engines(void)
+/* Does a request promise to be long? Iterations are the limit that the caller has set; 0 where there are none. */
+static bool
+is_long(const EmogiRequest *request)
 {
-	work.reply.status = emogi_cpu_engine()->open(&options, &engines.cpu, &work.reply.error);
-	if (work.reply.status != EMOGI_OK)
-		return;
-	open_cuda();
-	describe_engines();
+	return request->kind == EMOGI_REQUEST_RUN && !emogi_request_uses_gpu(request) &&
+		(double) request->graph.forward.nedges * Max(request->query.max_iterations, 1) > EMOGI_LONG_EDGES;
 }
 
-/* Run a Query on one engine. */
-static void
-run_on(const EmogiEngine *engine, EmogiEngineState *state)
+/* Can a request be started now? */
+static bool
+can_start(const EmogiRequest *request, bool gpu_is_free)
 {
-	EmogiRequest *request = &work.request;
-	EmogiReply *reply = &work.reply;
-
-	memset(&reply->error, 0, sizeof reply->error);
-	reply->result = request->result;
-	reply->status = engine->run(state, &request->graph, &request->query, &reply->result,
-								&work.slot->control, &reply->error);
-	snprintf(reply->engine, sizeof reply->engine, "%s", engine->name);
-	if (reply->status == EMOGI_DEVICE_ERROR)
-		work.device_lost = true;
+	if (emogi_request_uses_gpu(request))
+		return gpu_is_free;
+	return nlong < EMOGI_LONG_RUNNERS || !is_long(request);
 }
 
-/* Run a Query where the caller wants it; `auto` falls back to the CPU on any trouble with the GPU. */
-static void
-run_query(void)
-{
-	EmogiRequest *request = &work.request;
-	bool		large = request->graph.forward.nedges >= EMOGI_AUTO_MIN_EDGES;
-
-	if (request->engine == EMOGI_ENGINE_CUDA && engines.cuda_state == NULL)
-	{
-		work.reply.status = EMOGI_DEVICE_ERROR;
-		work.reply.no_device = true;
-		work.reply.error = engines.cuda_error;
-		return;
-	}
-	if (request->engine == EMOGI_ENGINE_CUDA ||
-		(request->engine == EMOGI_ENGINE_AUTO && engines.cuda_state != NULL && large))
-	{
-		run_on(engines.cuda, engines.cuda_state);
-		if (request->engine == EMOGI_ENGINE_CUDA || work.reply.status == EMOGI_OK ||
-			work.reply.status == EMOGI_CANCELED)
-			return;
-	}
-	run_on(emogi_cpu_engine(), engines.cpu);
-}
-
-/* Do the work at hand. */
-static void
-do_work(void)
-{
-	EmogiRequest *request = &work.request;
-	EmogiReply *reply = &work.reply;
-	EmogiPool  *pool;
-
-	if (work.slot == NULL)
-	{
-		open_engines();
-		return;
-	}
-	pool = emogi_cpu_engine_pool(engines.cpu);
-	switch (request->kind)
-	{
-		case EMOGI_REQUEST_KEYS:
-			reply->status = emogi_keys_build(pool, &work.edges, &request->plan, request->scratch, &reply->keys,
-											 &work.slot->control, &reply->error);
-			break;
-		case EMOGI_REQUEST_CSR:
-			reply->status = emogi_csr_build(pool, &work.edges, &request->keys, request->direction,
-											request->with_backward, request->memory, request->scratch, &reply->graph,
-											&work.slot->control, &reply->error);
-			break;
-		case EMOGI_REQUEST_RUN:
-			run_query();
-			break;
-	}
-}
-
-static void *
-runner_main(void *arg)
-{
-	for (;;)
-	{
-		uint64_t	one = 1;
-
-		pthread_mutex_lock(&runner.mutex);
-		while (!runner.has_work)
-			pthread_cond_wait(&runner.wake, &runner.mutex);
-		runner.has_work = false;
-		pthread_mutex_unlock(&runner.mutex);
-		do_work();
-		while (write(runner.done_fd, &one, sizeof one) != sizeof one)
-			;
-	}
-	return NULL;
-}
-
-/* ---- the main thread: PostgreSQL's ---- */
-
-/* Start the runner, with all signals blocked in it. */
-static void
-start_runner(void)
-{
-	sigset_t	all;
-	sigset_t	before;
-	int			rc;
-
-	runner.done_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (runner.done_fd < 0)
-		ereport(FATAL, (errmsg("could not create an eventfd: %m")));
-	pthread_mutex_init(&runner.mutex, NULL);
-	pthread_cond_init(&runner.wake, NULL);
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	rc = pthread_create(&runner.thread, NULL, runner_main, NULL);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	if (rc != 0)
-		ereport(FATAL, (errmsg("could not start a thread: %s", strerror(rc))));
-}
-
-/* Hand `work` to the runner. */
-static void
-start_work(void)
-{
-	busy = true;
-	pthread_mutex_lock(&runner.mutex);
-	runner.has_work = true;
-	pthread_cond_signal(&runner.wake);
-	pthread_mutex_unlock(&runner.mutex);
-}
-
-/* Pick the QUEUED slot with the lowest ticket and make it RUNNING; NULL when none waits. */
+/* Make the QUEUED slot whose turn it is RUNNING; NULL when none waits that can be started now. */
 static EmogiSlot *
 pick_slot(void)
 {
+	bool		gpu_is_free = emogi_gpu_is_free();
 	EmogiSlot  *first = NULL;
 
 	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
@@ -283,11 +99,15 @@ pick_slot(void)
 	{
 		EmogiSlot  *slot = &emogi_shared->slots[i];
 
-		if (slot->state == EMOGI_SLOT_QUEUED && (first == NULL || slot->ticket < first->ticket))
+		if (slot->state == EMOGI_SLOT_QUEUED && is_before(slot, first) && can_start(&slot->request, gpu_is_free))
 			first = slot;
 	}
 	if (first != NULL)
+	{
 		first->state = EMOGI_SLOT_RUNNING;
+		first->reply.started_ms = emogi_now_ms();
+		emogi_shared->vclock_ms = Max(emogi_shared->vclock_ms, first->vtime_ms);
+	}
 	LWLockRelease(emogi_shared->lock);
 	return first;
 }
@@ -308,94 +128,160 @@ answer_slot(EmogiSlot *slot, EmogiSlotState state)
 		ConditionVariableBroadcast(&slot->answered);
 }
 
-/* Start on the next request, if any waits. */
+/* Start on a request. */
 static void
-start_next(void)
+start_request(EmogiWork *work, EmogiSlot *slot)
 {
-	EmogiSlot  *slot = pick_slot();
-
-	if (slot == NULL)
-		return;
-	memset(&work, 0, sizeof work);
-	work.slot = slot;
-	work.request = slot->request;
-	if (work.request.kind != EMOGI_REQUEST_RUN && !emogi_slot_edges(slot, &work.edges, malloc))
+	work->kind = EMOGI_WORK_REQUEST;
+	work->slot = slot;
+	work->request = slot->request;
+	work->reply.started_ms = slot->reply.started_ms;
+	work->on_gpu = emogi_request_uses_gpu(&work->request);
+	fail_on_demand(&work->request, work->request.kind);
+	if (work->on_gpu && work->request.graph.id != 0)
+		emogi_cache_use_on_device(work->request.graph.id);
+	if (work->request.kind != EMOGI_REQUEST_RUN && !emogi_slot_edges(slot, &work->edges, malloc))
 	{
 		slot->reply.status = EMOGI_NO_MEMORY;
 		strlcpy(slot->reply.error.message, "out of memory", sizeof slot->reply.error.message);
 		answer_slot(slot, EMOGI_SLOT_DONE);
 		return;
 	}
-	start_work();
+	nlong += is_long(&work->request);
+	emogi_runner_start(work);
 }
+
+/* Start on a Graph that the GPU is to forget; false when there is none. */
+static bool
+start_forgetting(EmogiWork *work)
+{
+	uint64		id = emogi_gpu_is_free() ? emogi_cache_next_to_forget() : 0;
+
+	if (id == 0)
+		return false;
+	work->kind = EMOGI_WORK_FORGET;
+	work->on_gpu = true;
+	work->graph_id = id;
+	emogi_runner_start(work);
+	return true;
+}
+
+/* Give the idle runners something to do. */
+static void
+start_all(void)
+{
+	EmogiWork  *work;
+	EmogiSlot  *slot;
+
+	while ((work = emogi_runner_idle()) != NULL)
+	{
+		if (start_forgetting(work))
+			continue;
+		slot = pick_slot();
+		if (slot == NULL)
+			return;
+		start_request(work, slot);
+	}
+}
+
+/* ---- finishing work ---- */
 
 /* Publish the engines, once they are open. */
 static void
-publish_engines(void)
+publish_engines(const EmogiReply *reply)
 {
-	if (work.reply.status != EMOGI_OK)
-		ereport(FATAL, (errmsg("the engine worker of emogi could not start: %s", work.reply.error.message)));
+	const EmogiOpened *opened = emogi_opened();
+
+	if (reply->status != EMOGI_OK)
+		ereport(FATAL, (errmsg("the engine worker of emogi could not start: %s", reply->error.message)));
 	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
-	emogi_shared->cpu = work.cpu_entry;
-	emogi_shared->ncuda = work.ncuda;
-	memcpy(emogi_shared->cuda, work.cuda_entries, sizeof work.cuda_entries);
+	emogi_shared->cpu = opened->cpu;
+	emogi_shared->ncuda = opened->ncuda;
+	memcpy(emogi_shared->cuda, opened->cuda, sizeof opened->cuda);
 	emogi_shared->worker_ready = true;
 	LWLockRelease(emogi_shared->lock);
-	ConditionVariableBroadcast(&emogi_shared->worker_changed);
+	ready = true;
 }
 
-/* Take the runner's work back, if it has finished. */
+/* Take note of what work on the GPU has left there. */
 static void
-finish_work(void)
+note_device(const EmogiWork *work)
 {
+	if (!work->on_gpu || work->device_lost)
+		return;
+	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
+	emogi_shared->cuda[0].device.used_bytes = work->device_used_bytes;
+	LWLockRelease(emogi_shared->lock);
+}
+
+/* Let the world know what came of a piece of work, but for the opening. */
+static void
+deliver(EmogiWork *work)
+{
+	free((void *) work->edges.chunks);
+	note_device(work);
+	if (work->kind == EMOGI_WORK_FORGET)
+		emogi_cache_forgotten(work->graph_id);
+	if (work->kind == EMOGI_WORK_REQUEST)
+	{
+		nlong -= is_long(&work->request);
+		work->slot->reply = work->reply;
+		answer_slot(work->slot, EMOGI_SLOT_DONE);
+	}
+}
+
+/* Take finished work back. */
+static void
+finish_all(void)
+{
+	EmogiWork	work;
 	uint64_t	count;
 
-	if (read(runner.done_fd, &count, sizeof count) != sizeof count)
-		return;
-	busy = false;
-	free((void *) work.edges.chunks);
-	work.edges.chunks = NULL;
-	if (work.slot == NULL)
+	(void) !read(emogi_runners_fd(), &count, sizeof count);
+	while (emogi_runner_finished(&work))
 	{
-		publish_engines();
-		return;
-	}
-	work.slot->reply = work.reply;
-	answer_slot(work.slot, EMOGI_SLOT_DONE);
-	if (work.device_lost)
-	{
-		ereport(LOG,
-				(errmsg("the engine worker of emogi restarts after a GPU error: %s", work.reply.error.message)));
-		proc_exit(1);
-	}
-}
-
-/* Wait for the runner to stop, after its cancel flag was set. */
-static void
-stop_work(void)
-{
-	if (busy && work.slot != NULL)
-		work.slot->control.cancel = 1;
-	for (int waited = 0; busy && waited < EMOGI_STOP_PATIENCE_MS; waited += 10)
-	{
-		uint64_t	count;
-
-		if (read(runner.done_fd, &count, sizeof count) == sizeof count)
-			busy = false;
-		else
-			pg_usleep(10 * 1000);
+		if (work.kind == EMOGI_WORK_OPEN)
+			publish_engines(&work.reply);
+		if (work.kind == EMOGI_WORK_REQUEST)
+			fail_on_demand(&work.request, EMOGI_REQUEST_KINDS);
+		deliver(&work);
+		if (work.device_lost)
+		{
+			ereport(LOG,
+					(errmsg("the engine worker of emogi restarts after a GPU error: %s",
+							work.reply.reason[0] != '\0' ? work.reply.reason : work.reply.error.message)));
+			draining = true;
+			drain_end_ms = emogi_now_ms() + EMOGI_DRAIN_MS;
+		}
 	}
 }
 
-/* Fail every slot that waits for this worker; runs on every exit but a crash. */
-static void
-leave_shared(int code, Datum arg)
+/* ---- coming and going ---- */
+
+/* Stop the runners; false when they do not see their cancel flags in time. */
+static bool
+stop_runners(void)
 {
-	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
-	emogi_shared->worker_latch = NULL;
-	emogi_shared->worker_pid = 0;
-	emogi_shared->worker_ready = false;
-	LWLockRelease(emogi_shared->lock);
+	double		end_ms = emogi_now_ms() + EMOGI_STOP_PATIENCE_MS;
+	EmogiWork	work;
+
+	emogi_runners_cancel();
+	for (;;)
+	{
+		while (emogi_runner_finished(&work))
+			deliver(&work);
+		if (emogi_runners_rest())
+			return true;
+		if (emogi_now_ms() > end_ms)
+			return false;
+		pg_usleep(2 * 1000);
+	}
+}
+
+/* Fail what was running in a worker that is gone, or as good as gone. Wake those that are queued, too: they count. */
+static void
+fail_running(void)
+{
 	for (int i = 0; i < EMOGI_NSLOTS; i++)
 	{
 		EmogiSlot  *slot = &emogi_shared->slots[i];
@@ -404,34 +290,91 @@ leave_shared(int code, Datum arg)
 		LWLockAcquire(emogi_shared->lock, LW_SHARED);
 		state = slot->state;
 		LWLockRelease(emogi_shared->lock);
-		if (state == EMOGI_SLOT_QUEUED || state == EMOGI_SLOT_RUNNING || state == EMOGI_SLOT_ORPHAN)
+		if (state == EMOGI_SLOT_RUNNING || state == EMOGI_SLOT_ORPHAN)
 			answer_slot(slot, EMOGI_SLOT_FAILED);
+		else if (state == EMOGI_SLOT_QUEUED)
+			ConditionVariableBroadcast(&slot->answered);
 	}
-	ConditionVariableBroadcast(&emogi_shared->worker_changed);
+	emogi_cache_worker_gone();
+}
+
+/*
+ * Runs on every exit but a crash. While a runner goes on, nobody may free what it works on: then the next worker
+ * fails the slots, for it does not start before this process has ended.
+ */
+static void
+leave_shared(int code, Datum arg)
+{
+	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
+	emogi_shared->worker_latch = NULL;
+	emogi_shared->worker_pid = 0;
+	emogi_shared->worker_ready = false;
+	LWLockRelease(emogi_shared->lock);
+	if (stop_runners())
+		fail_running();
 }
 
 /* Make this worker known. */
 static void
 enter_shared(void)
 {
+	fail_running();
 	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
 	emogi_shared->worker_latch = MyLatch;
 	emogi_shared->worker_pid = MyProcPid;
 	emogi_shared->worker_epoch++;
 	LWLockRelease(emogi_shared->lock);
 	before_shmem_exit(leave_shared, 0);
-	ConditionVariableBroadcast(&emogi_shared->worker_changed);
 }
 
-/* Open the engines, in the runner: a driver may take seconds to start. */
+/* Start the runners, and in one of them open the engines: a driver may take seconds to start. */
 static void
-start_opening(void)
+start_runners(void)
 {
-	options.cpu_threads = emogi_cpu_threads;
-	options.device_memory_bytes = (uint64) emogi_device_memory_mb * 1024 * 1024;
-	snprintf(module_path, sizeof module_path, "%s/emogi_cuda.so", pkglib_path);
-	memset(&work, 0, sizeof work);
-	start_work();
+	EmogiEngineOptions options = {
+		.cpu_threads = emogi_cpu_threads,
+		.device_memory_bytes = (uint64) emogi_device_memory_mb * 1024 * 1024
+	};
+	char		module[MAXPGPATH];
+	EmogiWork  *work;
+	int			rc;
+
+	snprintf(module, sizeof module, "%s/emogi_cuda.so", pkglib_path);
+	rc = emogi_runners_start(&options, module);
+	if (rc != 0)
+		ereport(FATAL, (errmsg("the engine worker of emogi could not start a thread: %s", strerror(rc))));
+	work = emogi_runner_idle();
+	work->kind = EMOGI_WORK_OPEN;
+	emogi_runner_start(work);
+}
+
+/* Sleep until there is something to do. */
+static void
+sleep_main(void)
+{
+	int			events = WL_LATCH_SET | WL_EXIT_ON_PM_DEATH | WL_SOCKET_READABLE;
+	long		timeout_ms = -1;
+
+	if (draining)
+	{
+		events |= WL_TIMEOUT;
+		timeout_ms = (long) Max(drain_end_ms - emogi_now_ms(), 0.0) + 1;
+	}
+	(void) WaitLatchOrSocket(MyLatch, events, emogi_runners_fd(), timeout_ms, emogi_wait_engine());
+	ResetLatch(MyLatch);
+	CHECK_FOR_INTERRUPTS();
+	if (ConfigReloadPending)
+	{
+		ConfigReloadPending = false;
+		ProcessConfigFile(PGC_SIGHUP);
+	}
+}
+
+/* Is there a reason to end? */
+static bool
+must_end(void)
+{
+	return ShutdownRequestPending || (draining && (emogi_runners_rest() || emogi_now_ms() > drain_end_ms));
 }
 
 /* Main function of the engine worker. */
@@ -442,27 +385,15 @@ emogi_worker_main(Datum arg)
 	pqsignal(SIGHUP, SignalHandlerForConfigReload);
 	BackgroundWorkerUnblockSignals();
 
-	start_runner();
 	enter_shared();
-	start_opening();
-	while (!ShutdownRequestPending)
+	start_runners();
+	while (!must_end())
 	{
-		int			events = WL_LATCH_SET | WL_EXIT_ON_PM_DEATH | WL_SOCKET_READABLE;
-
-		(void) WaitLatchOrSocket(MyLatch, events, runner.done_fd, -1, emogi_wait_engine());
-		ResetLatch(MyLatch);
-		CHECK_FOR_INTERRUPTS();
-		if (ConfigReloadPending)
-		{
-			ConfigReloadPending = false;
-			ProcessConfigFile(PGC_SIGHUP);
-		}
-		if (busy)
-			finish_work();
-		if (!busy)
-			start_next();
+		sleep_main();
+		finish_all();
+		if (ready && !draining)
+			start_all();
 	}
-	stop_work();
 	proc_exit(1);
 }
 

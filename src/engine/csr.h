@@ -33,12 +33,20 @@ typedef struct EmogiWeightedEdge
 #define EMOGI_NOT_U32	4u
 #define EMOGI_NOT_F32	8u
 
+/* The same for what not every algorithm takes. */
+#define EMOGI_NEGATIVE	16u
+#define EMOGI_INFINITE	32u
+
 /* Get the types that do not hold a weight exactly. */
 static inline uint32_t
 emogi_weight_misfits(double weight)
 {
 	uint32_t	misfits = (double) (float) weight == weight ? 0 : EMOGI_NOT_F32;
 
+	if (weight < 0)
+		misfits |= EMOGI_NEGATIVE;
+	if (__builtin_isinf(weight))
+		misfits |= EMOGI_INFINITE;
 	if (!(weight >= 0 && weight <= 4294967295.0) || weight != (double) (uint32_t) weight)
 		return misfits | EMOGI_NOT_U8 | EMOGI_NOT_U16 | EMOGI_NOT_U32;
 	if (weight > 65535)
@@ -155,6 +163,13 @@ extern size_t emogi_csr_scratch_bytes(uint64_t nvertices, uint64_t nedges, Emogi
 extern EmogiStatus emogi_csr_build(EmogiPool *pool, const EmogiEdges *edges, const EmogiKeys *keys,
 								   EmogiDirection direction, bool with_backward, void *memory, void *scratch,
 								   EmogiGraph *graph, EmogiControl *control, EmogiError *error);
+
+/*
+ * The reverse: the edges of forward's lists, with the keys as ends and the weights that the Graph shows, into
+ * edges->chunks, which are empty, not yet populated, and hold them all. reversed: forward leads from dst to src.
+ */
+extern EmogiStatus emogi_csr_expand(EmogiPool *pool, const EmogiGraph *graph, bool reversed, const EmogiEdges *edges,
+									EmogiControl *control, EmogiError *error);
 
 /*
  * The view of a Graph that emogi_csr_build has laid out in memory before, perhaps in another process.

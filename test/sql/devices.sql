@@ -9,6 +9,7 @@ SET search_path = test_devices, public;
 SELECT attname, format_type(atttypid, atttypmod) FROM pg_attribute WHERE attrelid = 'emogi_devices'::regclass AND attnum BETWEEN 1 AND 10 ORDER BY attnum;
 
 -- One row for the CPU: its memory is the Region, empty while nothing runs.
+DO $$ BEGIN PERFORM emogi_evict(); END $$;
 SELECT device, engine, state, units > 0 AS units, memory_bytes = pg_size_bytes(current_setting('emogi.max_memory')) AS budget, used_bytes
   FROM emogi_devices WHERE engine = 'cpu';
 
@@ -31,6 +32,7 @@ DROP ROLE regress_emogi_nobody;
 SELECT * FROM emogi_bfs('SELECT 1, CASE WHEN i < 200000 THEN 2 ELSE (SELECT 2 + sign(used_bytes)::int FROM emogi_devices WHERE device = -1 AND i > 0) END
   FROM generate_series(1, 200000) i', 1);
 DO $$ BEGIN
+  PERFORM emogi_evict();
   FOR i IN 1 .. 200 LOOP
     EXIT WHEN 0 = (SELECT used_bytes FROM emogi_devices WHERE device = -1);
     PERFORM pg_sleep(0.01);

@@ -235,6 +235,7 @@ EXECUTE look;
 
 -- Nothing is left in the Region (the worker may need a moment to clear the last failed call).
 DO $$ BEGIN
+  PERFORM emogi_evict();
   FOR i IN 1 .. 200 LOOP
     EXIT WHEN 0 = (SELECT used_bytes FROM emogi_devices WHERE device = -1);
     PERFORM pg_sleep(0.01);

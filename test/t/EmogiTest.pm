@@ -68,15 +68,20 @@ sub worker_pid
 	return 0;
 }
 
-# Check that the Region is empty within 2 seconds.
+# Check that the Region holds nothing but cached graphs within 2 seconds, and is empty when these are evicted.
 sub region_is_empty
 {
 	my ($node, $name) = @_;
 	my $used;
+	my $look = sub {
+		$used = $node->safe_psql('postgres',
+			'SELECT used_bytes - bytes FROM emogi_devices, emogi_cache WHERE device = -1');
+		return $used eq '0';
+	};
+	my $clean = wait_until(2, $look);
 
-	ok(wait_until(2, sub { $used = $node->safe_psql('postgres', 'SELECT used_bytes FROM emogi_devices WHERE device = -1'); $used eq '0' }),
-		$name)
-	  or diag "used_bytes is $used";
+	$node->safe_psql('postgres', 'SELECT emogi_evict()');
+	ok($clean && wait_until(2, $look), $name) or diag "used_bytes without cached graphs is $used";
 }
 
 # Check that a call on a graph of three edges answers right.

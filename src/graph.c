@@ -1,0 +1,494 @@
+/*
+ * graph.c: the Graph of a call: found in the cache, or built and shared.
+ *
+ * A call that names tables looks for a Graph of the same columns that holds exactly what its snapshot sees (ring.c
+ * decides), and pins it for as long as its slot lives. When there is none, the call reserves an entry, builds, and
+ * publishes; others that could use the Graph wait for it. Several Graphs of one table may stand side by side, for older
+ * and newer snapshots, for directions, with and without weights. A Graph that leads the other way is a donor: its edges
+ * are taken from memory and not from the table.
+ *
+ * What is not shared: queries, views, foreign tables and tables under row security (other rows for other users);
+ * temporary tables; catalogs, whose writers do not hold their locks to the end; tables that the own transaction has
+ * changed; SERIALIZABLE transactions, whose reads PostgreSQL must see.
+ */
+#include "emogi.h"
+
+#include "access/relation.h"
+#include "access/xact.h"
+#include "catalog/catalog.h"
+#include "miscadmin.h"
+#include "storage/procarray.h"
+#include "utils/snapmgr.h"
+
+/* Graphs with equal keys, for different snapshots, that are kept. */
+#define EMOGI_MAX_VERSIONS 8
+
+/* What a call asks of the cache. */
+typedef struct Wish
+{
+	EmogiGraphKey key;
+	int			nleaves;
+	Oid			relids[EMOGI_MAX_LEAVES];
+	Oid			relfilenumbers[EMOGI_MAX_LEAVES];
+	EmogiView	view;
+} Wish;
+
+/* What comes of it. */
+typedef enum Finding
+{
+	FOUND,						/* slot->graph is pinned */
+	MUST_WAIT,					/* another call builds it */
+	MUST_BUILD,					/* slot->graph is reserved, slot->donor pinned or -1 */
+	MUST_BUILD_PRIVATELY
+} Finding;
+
+/* ---- finding; caller holds cache_lock ---- */
+
+/* Does a call that reads such weights take all of a Graph's? */
+static bool
+takes_weights(EmogiWeights weights, uint32 misfits)
+{
+	switch (weights)
+	{
+		case EMOGI_WEIGHTS_LENGTHS:
+			return (misfits & EMOGI_NEGATIVE) == 0;
+		case EMOGI_WEIGHTS_CONDUCTANCES:
+			return (misfits & (EMOGI_NEGATIVE | EMOGI_INFINITE)) == 0;
+		case EMOGI_WEIGHTS_FACTORS:
+			return (misfits & EMOGI_INFINITE) == 0;
+		default:
+			return true;
+	}
+}
+
+/* Does a Graph have the columns that are wanted? */
+static bool
+has_columns(const EmogiCached *cached, const EmogiGraphKey *key)
+{
+	if (cached->key.database != key->database || cached->key.relid != key->relid || cached->key.src != key->src ||
+		cached->key.dst != key->dst)
+		return false;
+	return key->weight == 0 || (cached->key.weight == key->weight && takes_weights(key->weights, cached->weight_misfits));
+}
+
+/* Does a Graph have the lists that are wanted? The transpose of 'out' is 'in'. */
+static bool
+has_lists(const EmogiCached *cached, const EmogiGraphKey *key)
+{
+	bool		both_ways = cached->key.with_backward || cached->key.direction == EMOGI_BOTH;
+
+	if (key->with_backward && !both_ways)
+		return false;
+	if (key->any_direction || cached->key.direction == key->direction)
+		return true;
+	return cached->key.direction != EMOGI_BOTH && key->direction != EMOGI_BOTH && cached->key.with_backward;
+}
+
+/* Can a Graph's edges be read out of it? With both directions in one list they cannot be told from each other. */
+static bool
+is_donor(const EmogiCached *cached, const EmogiGraphKey *key)
+{
+	return cached->key.direction != EMOGI_BOTH && has_columns(cached, key);
+}
+
+/* Does a Graph hold exactly the rows that the wish's snapshot sees? */
+static bool
+is_exact(const EmogiCached *cached, const Wish *wish)
+{
+	if (cached->nleaves != wish->nleaves)
+		return false;
+	for (int i = 0; i < wish->nleaves; i++)
+	{
+		const EmogiLeaf *leaf = &cached->leaves[i];
+
+		if (emogi_ring_relid(leaf->table) != wish->relids[i] || leaf->relfilenumber != wish->relfilenumbers[i] ||
+			!emogi_ring_usable(leaf->table, &wish->view) ||
+			!emogi_ring_alike(leaf->table, &cached->view, &wish->view))
+			return false;
+	}
+	return true;
+}
+
+/* Find a Graph in some state that will do; `fits` says whether it has what is wanted. */
+static EmogiCached *
+find_graph(const Wish *wish, EmogiCachedState state, bool (*fits) (const EmogiCached *, const EmogiGraphKey *))
+{
+	for (int i = 0; i < EMOGI_MAX_GRAPHS; i++)
+	{
+		EmogiCached *cached = &emogi_cache_shared->graphs[i];
+
+		if (cached->state == state && has_columns(cached, &wish->key) && fits(cached, &wish->key) &&
+			is_exact(cached, wish))
+			return cached;
+	}
+	return NULL;
+}
+
+/* Pin a Graph. */
+static int
+pin(EmogiCached *cached)
+{
+	cached->pins++;
+	cached->last_used = GetCurrentTimestamp();
+	return (int) (cached - emogi_cache_shared->graphs);
+}
+
+/* Take references to the rings of all leaves; false, with none taken, when there is no room or a rule is against it. */
+static bool
+track_leaves(const Wish *wish, EmogiCached *cached)
+{
+	bool		usable = true;
+
+	cached->nleaves = 0;
+	for (int i = 0; i < wish->nleaves; i++)
+	{
+		int			table = emogi_ring_track(wish->relids[i], &wish->view);
+
+		if (table < 0)
+		{
+			usable = false;
+			break;
+		}
+		cached->leaves[cached->nleaves].table = table;
+		cached->leaves[cached->nleaves++].relfilenumber = wish->relfilenumbers[i];
+		usable &= emogi_ring_usable(table, &wish->view);
+	}
+	if (!usable)
+	{
+		for (int i = 0; i < cached->nleaves; i++)
+			emogi_ring_release(cached->leaves[i].table);
+		cached->nleaves = 0;
+	}
+	return usable;
+}
+
+/* Find an entry that is free. */
+static EmogiCached *
+find_free(void)
+{
+	for (int i = 0; i < EMOGI_MAX_GRAPHS; i++)
+		if (emogi_cache_shared->graphs[i].state == EMOGI_GRAPH_FREE)
+			return &emogi_cache_shared->graphs[i];
+	return NULL;
+}
+
+/* Reserve an entry for the Graph that a slot is to build. */
+static Finding
+reserve(EmogiSlot *slot, const Wish *wish)
+{
+	EmogiCached *cached = find_free();
+	EmogiCached *donor;
+
+	if (cached == NULL)
+	{
+		(void) emogi_cache_doom_oldest();
+		return MUST_BUILD_PRIVATELY;
+	}
+	if (!track_leaves(wish, cached))
+		return MUST_BUILD_PRIVATELY;
+	donor = find_graph(wish, EMOGI_GRAPH_READY, is_donor);
+	cached->id = emogi_cache_shared->next_id++;
+	cached->key = wish->key;
+	cached->key.any_direction = false;
+	cached->view = wish->view;
+	cached->pins = 1;
+	cached->on_device = cached->leaving = false;
+	memset(&cached->graph, 0, sizeof cached->graph);
+	cached->weight_misfits = 0;
+	cached->bytes = cached->nskipped = cached->hits = 0;
+	cached->built_at = cached->last_used = GetCurrentTimestamp();
+	cached->build_ms = 0;
+	cached->state = EMOGI_GRAPH_BUILDING;
+	slot->graph = (int) (cached - emogi_cache_shared->graphs);
+	slot->donor = donor != NULL ? pin(donor) : -1;
+	return MUST_BUILD;
+}
+
+/* Look for a Graph, or reserve an entry for it. */
+static Finding
+look_up(EmogiSlot *slot, const Wish *wish)
+{
+	EmogiCached *cached;
+	Finding		finding;
+
+	emogi_cache_lock();
+	emogi_ring_forget_recovery();
+	cached = find_graph(wish, EMOGI_GRAPH_READY, has_lists);
+	if (cached != NULL)
+	{
+		slot->graph = pin(cached);
+		cached->hits++;
+		emogi_cache_shared->counters.hits++;
+		finding = FOUND;
+	}
+	else if (find_graph(wish, EMOGI_GRAPH_BUILDING, has_lists) != NULL)
+		finding = MUST_WAIT;
+	else
+		finding = reserve(slot, wish);
+	emogi_cache_unlock();
+	if (finding == MUST_BUILD_PRIVATELY)
+		emogi_cache_free_doomed();			/* the entry that may have had to go */
+	return finding;
+}
+
+/* ---- getting a Graph ---- */
+
+/* Fill in the wish's leaves; false when one of them is not for sharing, or there are too many. */
+static bool
+wish_for_leaves(Wish *wish, List *leaves)
+{
+	ListCell   *cell;
+
+	if (leaves == NIL || list_length(leaves) > EMOGI_MAX_LEAVES)
+		return false;
+	wish->nleaves = 0;
+	foreach(cell, leaves)
+	{
+		Oid			relid = lfirst_oid(cell);
+		Relation	rel = relation_open(relid, NoLock);
+		bool		shared = !RelationUsesLocalBuffers(rel) && !IsCatalogRelation(rel) && !emogi_ring_changed_by_me(relid);
+
+		wish->relids[wish->nleaves] = relid;
+		wish->relfilenumbers[wish->nleaves++] = emogi_compat_relfilenumber(rel);
+		relation_close(rel, NoLock);
+		if (!shared)
+			return false;
+	}
+	return true;
+}
+
+/* Find the Graph in the cache, or reserve an entry; waits while another call builds it. */
+static Finding
+find_or_reserve(EmogiCall *call, const Wish *wish)
+{
+	Finding		finding = look_up(call->slot, wish);
+
+	if (finding != MUST_WAIT)
+		return finding;
+	emogi_cache_lock();
+	emogi_cache_shared->counters.waits++;
+	emogi_cache_unlock();
+	for (;;)
+	{
+		ConditionVariablePrepareToSleep(&emogi_cache_shared->changed);
+		finding = look_up(call->slot, wish);
+		if (finding != MUST_WAIT)
+			break;
+		CHECK_FOR_INTERRUPTS();
+		ConditionVariableTimedSleep(&emogi_cache_shared->changed, 1000, emogi_wait_engine());
+	}
+	ConditionVariableCancelSleep();
+	return finding;
+}
+
+/* Will no snapshot ever again see the rows of this Graph? */
+static bool
+is_outdated(const EmogiCached *cached, TransactionId oldest_xid)
+{
+	for (int i = 0; i < cached->nleaves; i++)
+		if (emogi_ring_outdated(cached->leaves[i].table, &cached->view, oldest_xid))
+			return true;
+	return false;
+}
+
+/* Does one Graph do all that the other does, for the same snapshots? */
+static bool
+does_all_of(const EmogiCached *cached, const EmogiCached *other)
+{
+	if (!has_columns(cached, &other->key) || !has_lists(cached, &other->key) || cached->nleaves != other->nleaves)
+		return false;
+	for (int i = 0; i < cached->nleaves; i++)
+		if (cached->leaves[i].table != other->leaves[i].table ||
+			cached->leaves[i].relfilenumber != other->leaves[i].relfilenumber ||
+			!emogi_ring_alike(cached->leaves[i].table, &other->view, &cached->view))
+			return false;
+	return true;
+}
+
+/* Doom what the Graph that has just been published makes superfluous. Caller holds cache_lock. */
+static void
+doom_predecessors(const EmogiCached *published, TransactionId oldest_xid)
+{
+	EmogiCached *oldest = NULL;
+	int			versions = 0;
+
+	for (int i = 0; i < EMOGI_MAX_GRAPHS; i++)
+	{
+		EmogiCached *cached = &emogi_cache_shared->graphs[i];
+
+		if (cached == published || cached->state != EMOGI_GRAPH_READY ||
+			cached->key.database != published->key.database || cached->key.relid != published->key.relid)
+			continue;
+		if (is_outdated(cached, oldest_xid) || does_all_of(published, cached))
+			cached->state = EMOGI_GRAPH_DOOMED;
+		else if (cached->key.direction == published->key.direction && cached->key.weight == published->key.weight)
+		{
+			versions++;
+			if (oldest == NULL || cached->last_used < oldest->last_used)
+				oldest = cached;
+		}
+	}
+	if (versions >= EMOGI_MAX_VERSIONS)
+		oldest->state = EMOGI_GRAPH_DOOMED;
+}
+
+/* Publish the Graph that a call has built. */
+static void
+publish(EmogiCall *call, const EmogiGraph *graph, uint32 weight_misfits, uint64 nskipped)
+{
+	EmogiCached *cached = &emogi_cache_shared->graphs[call->slot->graph];
+	TransactionId oldest_xid = GetOldestNonRemovableTransactionId(NULL);
+
+	emogi_fault_sleep(EMOGI_AT_BUILT);
+	if (graph->memory != NULL)
+		cached->bytes = emogi_region_give((void *) graph->memory, graph->memory_bytes,
+										  EMOGI_OWNER_GRAPH(call->slot->graph));
+	emogi_cache_lock();
+	cached->graph = *graph;
+	cached->graph.id = cached->id;
+	cached->weight_misfits = weight_misfits;
+	cached->nskipped = nskipped;
+	cached->built_at = cached->last_used = GetCurrentTimestamp();
+	cached->build_ms = call->phase_ms[EMOGI_PHASE_SCAN] + call->phase_ms[EMOGI_PHASE_KEYS] + call->phase_ms[EMOGI_PHASE_CSR];
+	cached->state = EMOGI_GRAPH_READY;
+	emogi_cache_shared->counters.builds++;
+	doom_predecessors(cached, oldest_xid);
+	emogi_cache_unlock();
+	ConditionVariableBroadcast(&emogi_cache_shared->changed);
+	emogi_cache_free_doomed();
+	emogi_fault_sleep(EMOGI_AT_PUBLISHED);
+}
+
+/* Hide the weights of a Graph from a call that reads none. */
+static void
+hide_weights(EmogiGraph *graph)
+{
+	graph->weight_type = EMOGI_WEIGHT_NONE;
+	graph->forward.weights = graph->backward.weights = NULL;
+}
+
+/* Show a cached Graph the way that a call wants to see it. */
+static void
+present(const EmogiCached *cached, const EmogiGraphKey *key, EmogiGraph *graph)
+{
+	*graph = cached->graph;
+	if (!key->any_direction && cached->key.direction != key->direction)
+	{
+		graph->forward = cached->graph.backward;
+		graph->backward = cached->graph.forward;
+	}
+	if (key->weight == 0)
+		hide_weights(graph);
+}
+
+/* Let go of the donor. */
+static void
+release_donor(EmogiSlot *slot)
+{
+	int			donor = slot->donor;
+
+	slot->donor = -1;
+	if (donor >= 0)
+		emogi_cache_unpin(donor);
+}
+
+/* Build the Graph that is reserved, from a donor's edges or from the table, and publish it. */
+static void
+build_shared(EmogiCall *call, const EmogiSource *source, List *leaves, const Wish *wish)
+{
+	EmogiSlot  *slot = call->slot;
+	EmogiGraph	graph;
+	uint64		nskipped;
+	uint32		misfits;
+
+	emogi_fault_sleep(EMOGI_AT_REGISTERED);
+	if (slot->donor >= 0)
+	{
+		const EmogiCached *donor = &emogi_cache_shared->graphs[slot->donor];
+
+		nskipped = donor->nskipped;
+		graph = donor->graph;
+		if (wish->key.weight == 0)
+			hide_weights(&graph);
+		emogi_build_edges_of(call, &graph, donor->key.direction, wish->key.weights);
+		release_donor(slot);
+	}
+	else
+	{
+		emogi_build_edges(call, source, leaves, wish->key.weights);
+		nskipped = pg_atomic_read_u64(&slot->nskipped);
+	}
+	emogi_build_graph(call, wish->key.direction, wish->key.with_backward, &graph, &misfits);
+	emogi_call_phase(call, EMOGI_PHASE_IDLE);
+	publish(call, &graph, misfits, nskipped);
+}
+
+/* Build a Graph that lives no longer than the call. */
+static void
+build_privately(EmogiCall *call, const EmogiSource *source, List *leaves, EmogiWeights weights, EmogiDirection direction,
+				bool with_backward, EmogiGraph *graph)
+{
+	uint32		misfits;
+
+	strlcpy(call->run.cache, "private", sizeof call->run.cache);
+	emogi_build_edges(call, source, leaves, weights);
+	emogi_build_graph(call, direction, with_backward, graph, &misfits);
+	emogi_cache_lock();
+	emogi_cache_shared->counters.private_builds++;
+	emogi_cache_unlock();
+}
+
+/* List the heaps of a relation that the caller may read, when its Graph may be shared; raises 42501. */
+static bool
+may_share(const EmogiSource *source, Wish *wish, List **leaves)
+{
+	Relation	rel = relation_open(source->relid, NoLock);
+	bool		row_security = emogi_access_check(rel, source);
+	Snapshot	snapshot = GetActiveSnapshot();
+
+	relation_close(rel, NoLock);
+	if (row_security || !emogi_scan_possible(source, leaves))
+	{
+		*leaves = NIL;
+		return false;
+	}
+	return emogi_cache && !IsolationIsSerializable() && wish_for_leaves(wish, *leaves) &&
+		emogi_view_take(snapshot, &wish->view);
+}
+
+/*
+ * Get the Graph of a Source as the caller's snapshot sees it, from the cache or newly built, for as long as the call
+ * lasts. The caller's rights are checked first, on every call. Raises 42501, 53200, 22004 and 22023 for weights, and
+ * whatever a query raises.
+ */
+void
+emogi_graph_get(EmogiCall *call, const EmogiSource *source, EmogiWeights weights, EmogiDirection direction,
+				bool any_direction, bool with_backward, EmogiGraph *graph)
+{
+	Wish	   *wish = palloc(sizeof *wish);
+	List	   *leaves = NIL;
+	Finding		finding = MUST_BUILD_PRIVATELY;
+
+	wish->key = (EmogiGraphKey)
+	{
+		.database = MyDatabaseId, .relid = source->relid, .src = source->src, .dst = source->dst,
+			.weight = source->weight, .weights = weights, .direction = direction, .any_direction = any_direction,
+			.with_backward = with_backward
+	};
+	if (!source->is_query && may_share(source, wish, &leaves))
+		finding = find_or_reserve(call, wish);
+	if (finding == MUST_BUILD_PRIVATELY)
+		build_privately(call, source, leaves, weights, direction, with_backward, graph);
+	else
+	{
+		strlcpy(call->run.cache, finding == FOUND ? "hit" : "built", sizeof call->run.cache);
+		if (finding == MUST_BUILD)
+			build_shared(call, source, leaves, wish);
+		else
+			emogi_fault_sleep(EMOGI_AT_FOUND);
+		present(&emogi_cache_shared->graphs[call->slot->graph], &wish->key, graph);
+	}
+	call->run.nvertices = graph->nvertices;
+	call->run.nedges = graph->forward.nedges;
+	pfree(wish);
+}
