@@ -1,7 +1,7 @@
 -- The shared cache: what is cached and what is not, what a cached graph may serve, who may see and evict it.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
-CREATE EXTENSION IF NOT EXISTS file_fdw;
+CREATE EXTENSION file_fdw;
 DROP ROLE IF EXISTS regress_emogi_owner, regress_emogi_alice, regress_emogi_bob, regress_emogi_free, regress_emogi_monitor;
 RESET client_min_messages;
 CREATE ROLE regress_emogi_owner;
@@ -245,12 +245,15 @@ SELECT columns, direction FROM graphs;
 -- Directions: built from the graph that is cached, without reading the table again.
 SELECT emogi_evict() > 0;
 CREATE TABLE wide AS SELECT i AS src, i * 7 % 20001 AS dst, i % 5 AS weight FROM generate_series(1, 20000) i;
+CREATE FUNCTION rows_read(name text) RETURNS bigint LANGUAGE sql VOLATILE AS
+  $$ SELECT seq_tup_read FROM pg_stat_xact_user_tables WHERE schemaname = 'test_cache' AND relname = name $$;
 CREATE FUNCTION summary(graph text, direction text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
+  before bigint := rows_read(graph);
   rows text;
 BEGIN
   SELECT concat_ws(' ', count(*), sum(level), sum(vertex * level)) INTO rows FROM public.emogi_bfs(graph, 1, direction => direction);
-  RETURN rows || (SELECT format(', %s, scan %s', cache, scan_ms > 0) FROM public.emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1);
+  RETURN format('%s, %s, rows read: %s', rows, last(), rows_read(graph) - before);
 END $$;
 SET emogi.cache = off;
 SELECT direction, summary('wide', direction) FROM unnest(ARRAY['out', 'in', 'both']) direction;
@@ -478,8 +481,8 @@ SELECT answer('brief');
 CREATE TABLE counted_edges AS SELECT i AS src, i + 1 AS dst, 1 AS weight FROM generate_series(1, 10000) i;
 ANALYZE counted_edges;
 SELECT edges, vertices BETWEEN 9000 AND 21000, graph_bytes > 0, peak_bytes >= graph_bytes, allowed_bytes = (SELECT memory_bytes FROM emogi_devices WHERE device = -1), fits FROM emogi_estimate('counted_edges');
-SELECT a.graph_bytes < b.graph_bytes FROM emogi_estimate('counted_edges') a, emogi_estimate('counted_edges', weights => true) b;
-SELECT a.graph_bytes < b.graph_bytes FROM emogi_estimate('counted_edges') a, emogi_estimate('counted_edges', direction => 'both') b;
+SELECT a.graph_bytes <= b.graph_bytes AND a.peak_bytes <= b.peak_bytes FROM emogi_estimate('counted_edges') a, emogi_estimate('counted_edges', weights => true) b;
+SELECT a.graph_bytes <= b.graph_bytes AND a.peak_bytes <= b.peak_bytes FROM emogi_estimate('counted_edges') a, emogi_estimate('counted_edges', direction => 'both') b;
 SET ROLE regress_emogi_alice;
 SELECT edges FROM emogi_estimate('counted_edges');
 SELECT edges FROM emogi_estimate('nowhere');
@@ -500,5 +503,5 @@ SELECT used_bytes FROM emogi_devices WHERE device = -1;
 
 SET client_min_messages = warning;
 DROP SCHEMA test_cache CASCADE;
-DROP SERVER cache_files;
+DROP EXTENSION file_fdw CASCADE;
 DROP ROLE regress_emogi_owner, regress_emogi_alice, regress_emogi_bob, regress_emogi_free, regress_emogi_monitor;

@@ -35,6 +35,10 @@ $node->safe_psql('postgres', q{
 		END LOOP;
 	END $$;
 	CREATE PROCEDURE add_and_roll_back() LANGUAGE plpgsql AS 'BEGIN INSERT INTO edges (src, dst) VALUES (0, 150); ROLLBACK; END';
+	CREATE FUNCTION volatile_writes() RETURNS int LANGUAGE plpgsql AS 'BEGIN INSERT INTO w.edges (src, dst) VALUES (0, 150); RETURN 1; END';
+	CREATE FUNCTION definer_writes() RETURNS int LANGUAGE plpgsql SECURITY DEFINER AS 'BEGIN INSERT INTO w.edges (src, dst) VALUES (0, 150); RETURN 1; END';
+	CREATE FUNCTION index_writes(int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS 'BEGIN PERFORM public.volatile_writes(); RETURN 1; END';
+	CREATE FUNCTION event_writes() RETURNS event_trigger LANGUAGE plpgsql AS 'BEGIN PERFORM public.volatile_writes(); END';
 	CREATE FUNCTION look_weights() RETURNS text LANGUAGE sql STABLE AS $$
 		SELECT CASE WHEN g = t THEN 'right: ' || g ELSE 'WRONG: ' || g || ', table: ' || t END
 		FROM (SELECT format('%s ends, sum %s', count(*), sum(vertex * distance)) AS g FROM emogi_sssp('edges', 0)) a,
@@ -101,7 +105,7 @@ sub go
 		$in_transaction = 0, $commits++ if $step =~ /^\s*(?:COMMIT|ROLLBACK(?! TO)|PREPARE TRANSACTION)/;
 		$commits++ unless $in_transaction;
 		next unless $watched;
-		if (!is_locked())
+		if (!is_locked() && !($opt{away} && $step !~ /TO edges/))
 		{
 			($verdict, $cache) = look($reader, $check);
 			push @wrong, "beside, after $step: $verdict, $cache" unless $verdict =~ /^right/;
@@ -248,8 +252,24 @@ changes('constraint trigger at COMMIT', 'BEGIN; INSERT INTO other VALUES (1); CO
 changes('constraint trigger at SET CONSTRAINTS', 'BEGIN; INSERT INTO other VALUES (1); SET CONSTRAINTS ALL IMMEDIATE; COMMIT', setup => "$tables; CREATE CONSTRAINT TRIGGER t AFTER INSERT ON other DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION add_edge()");
 changes('INSTEAD OF trigger of a view', 'INSERT INTO v VALUES (1)', setup => "$tables; CREATE VIEW v AS TABLE other; CREATE TRIGGER t INSTEAD OF INSERT ON v FOR EACH ROW EXECUTE FUNCTION add_edge()");
 changes('view that can be written', 'INSERT INTO v VALUES (0, 150); UPDATE v SET dst = 151 WHERE dst = 150; DELETE FROM v WHERE dst = 3', setup => "$tables; CREATE VIEW v AS SELECT src, dst FROM edges");
+changes('function of an index expression', 'CREATE INDEX ON other (index_writes(a))', setup => "$tables; INSERT INTO other VALUES (1)");
+changes('function of an index expression, ANALYZE', 'ANALYZE other', setup => "$tables; INSERT INTO other VALUES (1); CREATE INDEX ON other (index_writes(a)); DELETE FROM edges WHERE dst = 150");
+changes('function of a default that rewrites', 'ALTER TABLE other ADD z int DEFAULT volatile_writes()', setup => "$tables; INSERT INTO other VALUES (1)");
+changes('function of a CHECK', 'ALTER TABLE other ADD CHECK (index_writes(a) = 1)', setup => "$tables; INSERT INTO other VALUES (1)");
+changes('function of a row security policy', 'SET ROLE pg_monitor; SELECT count(*) FROM other; RESET ROLE', cleanup => 'REASSIGN OWNED BY pg_monitor TO CURRENT_USER',
+	setup => "$tables; INSERT INTO other VALUES (1); ALTER TABLE other ENABLE ROW LEVEL SECURITY; CREATE POLICY p ON other USING (definer_writes() = 1); GRANT SELECT ON other TO pg_monitor");
+changes('function of a view', 'SELECT * FROM v', setup => "$tables; CREATE VIEW v AS SELECT volatile_writes()");
+changes('function of another materialized view', 'REFRESH MATERIALIZED VIEW v', setup => "$tables; CREATE MATERIALIZED VIEW v AS SELECT volatile_writes() WITH NO DATA");
+changes('COPY of a query that writes', q{COPY (SELECT volatile_writes()) TO '/dev/null'});
+changes('COPY of INSERT RETURNING', q{COPY (INSERT INTO edges (src, dst) VALUES (0, 150) RETURNING dst) TO '/dev/null'});
+changes('EXPLAIN ANALYZE', 'EXPLAIN ANALYZE INSERT INTO edges (src, dst) VALUES (0, 150)');
+keeps('EXPLAIN', 'EXPLAIN INSERT INTO edges (src, dst) VALUES (0, 150)');
+changes('prepared statement', 'PREPARE p AS INSERT INTO edges (src, dst) VALUES (0, $1); EXECUTE p(150); DEALLOCATE p');
+changes('event trigger', 'CREATE TABLE x (); DROP TABLE x', cleanup => 'DROP EVENT TRIGGER e', setup => "$tables; CREATE EVENT TRIGGER e ON ddl_command_end WHEN TAG IN ('CREATE TABLE') EXECUTE FUNCTION event_writes()");
+changes('cursor WITH HOLD that writes at COMMIT', 'BEGIN; DECLARE c CURSOR WITH HOLD FOR SELECT volatile_writes(); COMMIT; CLOSE c');
+changes('cursor that is read after another write', 'BEGIN; DECLARE c CURSOR FOR SELECT volatile_writes(); INSERT INTO other VALUES (1); FETCH c; COMMIT');
 changes('rule on another table', 'INSERT INTO other VALUES (1)', setup => "$tables; CREATE RULE r AS ON INSERT TO other DO ALSO INSERT INTO edges (src, dst) VALUES (0, 150)");
-keeps('rule that turns a write away', 'INSERT INTO edges (id, src, dst) VALUES (-1, 0, 150)', setup => "$tables; CREATE RULE r AS ON INSERT TO edges DO INSTEAD INSERT INTO other VALUES (1)");
+may_rebuild('rule that turns a write away', 'INSERT INTO edges (id, src, dst) VALUES (-1, 0, 150)', setup => "$tables; CREATE RULE r AS ON INSERT TO edges DO INSTEAD INSERT INTO other VALUES (1)");
 
 # Transactions
 changes('savepoint released', 'BEGIN; SAVEPOINT a; INSERT INTO edges (src, dst) VALUES (0, 150); RELEASE a; COMMIT');
@@ -280,6 +300,9 @@ changes('track_counts off', 'SET track_counts = off; INSERT INTO edges (src, dst
 changes('track_counts off around the write', 'BEGIN; SET track_counts = off; INSERT INTO edges (src, dst) VALUES (0, 150); SET track_counts = on; COMMIT');
 changes('track_counts off at the end', 'BEGIN; INSERT INTO edges (src, dst) VALUES (0, 150); SET track_counts = off; COMMIT');
 changes('function with SET track_counts = off', 'SELECT add_edge_uncounted()');
+changes('emogi.cache off', 'SET emogi.cache = off; INSERT INTO edges (src, dst) VALUES (0, 150)');
+changes('everything off', q{SET jit = off; SET emogi.cache = off; SET track_activities = off; SET default_transaction_isolation = 'serializable'; INSERT INTO edges (src, dst) VALUES (0, 150)});
+changes('READ ONLY after the write', 'BEGIN; INSERT INTO edges (src, dst) VALUES (0, 150); SET TRANSACTION READ ONLY; COMMIT');
 changes('session_replication_role = replica', 'SET session_replication_role = replica; INSERT INTO edges (src, dst) VALUES (0, 150)');
 changes('statistics reset after the write', 'BEGIN; INSERT INTO edges (src, dst) VALUES (0, 150); SELECT pg_stat_reset(); COMMIT');
 
@@ -341,6 +364,7 @@ may_rebuild('SET ACCESS METHOD', 'ALTER TABLE edges SET ACCESS METHOD heap');
 keeps('ENABLE ROW LEVEL SECURITY, for its owner', 'ALTER TABLE other ENABLE ROW LEVEL SECURITY');
 may_rebuild('ENABLE ROW LEVEL SECURITY and DISABLE', 'ALTER TABLE edges ENABLE ROW LEVEL SECURITY; ALTER TABLE edges DISABLE ROW LEVEL SECURITY');
 may_rebuild('OWNER TO', 'ALTER TABLE edges OWNER TO pg_monitor', setup => $plain);
+changes('RENAME, INSERT, and back', 'BEGIN; ALTER TABLE edges RENAME TO x; COMMIT; INSERT INTO x (src, dst) VALUES (0, 150); BEGIN; ALTER TABLE x RENAME TO edges; COMMIT', no_own => 1, away => 1);
 may_rebuild('RENAME and back', 'BEGIN; ALTER TABLE edges RENAME TO x; ALTER TABLE x RENAME TO edges; COMMIT', no_own => 1);
 changes('RENAME: two tables change their names', 'BEGIN; ALTER TABLE edges RENAME TO x; ALTER TABLE others RENAME TO edges; ALTER TABLE x RENAME TO others; COMMIT', setup => $plain, no_own => 1);
 changes('RENAME: two tables change their names, one statement', ['DO $$ BEGIN ALTER TABLE edges RENAME TO x; ALTER TABLE others RENAME TO edges; ALTER TABLE x RENAME TO others; END $$'], setup => $plain);
@@ -348,10 +372,17 @@ changes('RENAME: two cached tables change their names', [q{SELECT count(*) FROM 
 changes('RENAME of schemas', ['DO $$ BEGIN ALTER SCHEMA w RENAME TO x; CREATE SCHEMA w; CREATE TABLE w.edges AS SELECT 0 AS src, 5 AS dst; END $$'], setup => $plain, cleanup => 'DROP SCHEMA x CASCADE');
 changes('another schema comes first', 'CREATE TABLE w.edges AS SELECT 0 AS src, 5 AS dst', setup => 'CREATE TABLE public.edges AS SELECT 0 AS src, g AS dst FROM generate_series(1, 9) g', cleanup => 'DROP TABLE public.edges');
 changes('DROP and CREATE', ['DO $$ BEGIN DROP TABLE edges; CREATE TABLE edges AS SELECT 0 AS src, g AS dst FROM generate_series(1, 9) g; END $$'], setup => $plain);
-keeps('DROP and CREATE, ROLLBACK', 'BEGIN; DROP TABLE edges; CREATE TABLE edges AS SELECT 0 AS src, g AS dst FROM generate_series(1, 9) g; ROLLBACK', setup => $plain, no_own => 1);
+changes('DROP in a savepoint rolled back, after a write', 'BEGIN; INSERT INTO edges VALUES (0, 0, 150, 0); SAVEPOINT s; DROP TABLE edges; ROLLBACK TO s; COMMIT', setup => $plain, no_own => 1);
+# A DROP evicts at once, also one that is rolled back.
+may_rebuild('DROP, ROLLBACK', 'BEGIN; DROP TABLE edges; ROLLBACK', setup => $plain, no_own => 1);
+keeps('RENAME, ROLLBACK', 'BEGIN; ALTER TABLE edges RENAME TO x; ROLLBACK', setup => $plain, no_own => 1);
+may_rebuild('DROP and CREATE, ROLLBACK', 'BEGIN; DROP TABLE edges; CREATE TABLE edges AS SELECT 0 AS src, g AS dst FROM generate_series(1, 9) g; ROLLBACK', setup => $plain, no_own => 1);
 changes('CREATE TABLE LIKE, INSERT, change of names', [ 'CREATE TABLE x (LIKE edges INCLUDING ALL)', 'INSERT INTO x SELECT * FROM edges WHERE id > 7', 'DO $$ BEGIN DROP TABLE edges; ALTER TABLE x RENAME TO edges; END $$' ], setup => $plain);
 changes('exchange of the files, as pg_repack does', [ 'BEGIN', 'LOCK TABLE edges, others', q{UPDATE pg_class SET relfilenode = CASE relname WHEN 'edges' THEN pg_relation_filenode('others') ELSE pg_relation_filenode('edges') END
 	WHERE oid IN ('edges'::regclass, 'others'::regclass)}, 'COMMIT' ], setup => $plain);
+my $exchange = q{DO $$ BEGIN LOCK TABLE edges, others; UPDATE pg_class SET relfilenode = CASE relname WHEN 'edges' THEN pg_relation_filenode('others') ELSE pg_relation_filenode('edges') END
+	WHERE oid IN ('edges'::regclass, 'others'::regclass); END $$};
+changes('exchange of the files, INSERT, and back', [ $exchange, 'INSERT INTO others VALUES (0, 0, 150, 0)', $exchange ], setup => $plain);
 changes('parallel CREATE TABLE AS, INSERT from it', 'SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0; CREATE TABLE n AS SELECT src, dst + 100 AS dst FROM edges WHERE dst % 2 = 0; INSERT INTO edges SELECT 0, src, dst, 0 FROM n', setup => $plain);
 changes('a table becomes a view', 'TRUNCATE edges; CREATE RULE "_RETURN" AS ON SELECT TO edges DO INSTEAD SELECT src, dst FROM others', then => 0,
 	setup => 'CREATE TABLE others AS SELECT 0 AS src, 200 + g AS dst FROM generate_series(1, 9) g; CREATE TABLE edges AS SELECT 0 AS src, 1 AS dst') if $node->pg_version < 16;
@@ -431,6 +462,8 @@ keeps('root: DETACH, ROLLBACK', 'BEGIN; ALTER TABLE edges DETACH PARTITION e1; R
 changes('root: DETACH CONCURRENTLY', 'ALTER TABLE edges DETACH PARTITION e1 CONCURRENTLY', setup => $root);
 changes('root: DETACH, INSERT into what was a leaf', 'ALTER TABLE edges DETACH PARTITION e1; INSERT INTO e1 (src, dst) VALUES (0, 55)', setup => $root);
 may_rebuild('root: DETACH and ATTACH', 'BEGIN; ALTER TABLE edges DETACH PARTITION e1; ALTER TABLE edges ATTACH PARTITION e1 FOR VALUES FROM (0) TO (100); COMMIT', setup => $root);
+changes('root: DETACH, INSERT, ATTACH', 'ALTER TABLE edges DETACH PARTITION e1; INSERT INTO e1 (src, dst) VALUES (0, 55); ALTER TABLE edges ATTACH PARTITION e1 FOR VALUES FROM (0) TO (100)', setup => $root);
+changes('root: DETACH CONCURRENTLY, INSERT, ATTACH', 'ALTER TABLE edges DETACH PARTITION e1 CONCURRENTLY; INSERT INTO e1 (src, dst) VALUES (0, 55); ALTER TABLE edges ATTACH PARTITION e1 FOR VALUES FROM (0) TO (100)', setup => $root);
 changes('root: exchange of a partition', 'BEGIN; ALTER TABLE edges DETACH PARTITION e1; UPDATE loose SET dst = dst - 300; ALTER TABLE edges ATTACH PARTITION loose FOR VALUES FROM (0) TO (100); COMMIT', setup => $root);
 changes('root: a new leaf', 'CREATE TABLE e4 PARTITION OF edges FOR VALUES FROM (300) TO (400); INSERT INTO edges (src, dst) VALUES (0, 333)', setup => $root);
 changes('root: a new leaf of a partition', 'CREATE TABLE e3c PARTITION OF e3 FOR VALUES IN (9); INSERT INTO e3c (src, dst) VALUES (9, 244); UPDATE edges SET src = 0 WHERE src = 9', setup => $root);
@@ -476,6 +509,8 @@ changes('inheritance: TRUNCATE', 'TRUNCATE edges', setup => $family);
 changes('inheritance: INHERIT', 'ALTER TABLE foundling INHERIT edges', setup => $family);
 changes('inheritance: NO INHERIT', 'ALTER TABLE child NO INHERIT edges', setup => $family);
 changes('inheritance: NO INHERIT of the grandchild', 'ALTER TABLE grandchild NO INHERIT child', setup => $family);
+changes('inheritance: NO INHERIT, INSERT, INHERIT', 'ALTER TABLE child NO INHERIT edges; INSERT INTO child VALUES (0, 50, 0); ALTER TABLE child INHERIT edges', setup => $family);
+keeps('inheritance: a temporary child', 'CREATE TEMP TABLE mine () INHERITS (edges); INSERT INTO mine VALUES (0, 50)', setup => $family);
 keeps('inheritance: INHERIT, ROLLBACK', 'BEGIN; ALTER TABLE foundling INHERIT edges; ROLLBACK', setup => $family);
 changes('inheritance: a new child', 'CREATE TABLE x () INHERITS (edges); INSERT INTO x VALUES (0, 50)', setup => $family);
 changes('inheritance: CREATE TABLE and INSERT in one transaction', 'BEGIN; CREATE TABLE x () INHERITS (edges); INSERT INTO x VALUES (0, 50); COMMIT', setup => $family);
@@ -667,6 +702,79 @@ if ($ways eq '')
 		}
 	}
 
+	# A writer that is ended while it sleeps there.
+	foreach my $fault ('pre_commit', 'committed')
+	{
+		fresh();
+		sees($reader, 100, 'built', "terminated at $fault: before");
+		my $victim = session($node);
+		my $pid = $victim->ask('SELECT pg_backend_pid()');
+		$victim->ask("SET emogi.fault = '$fault=700000'; BEGIN; INSERT INTO edges VALUES (0, 0, 150, 0)");
+		$victim->tell('COMMIT');
+		sees($reader, $fault eq 'pre_commit' ? 100 : 10 . '[01]', 'anywhere', '... asleep');
+		$reader->ask("SELECT pg_terminate_backend($pid, 20000)");
+		eval { $victim->quit };
+		my ($verdict) = look($reader);
+		like($verdict, qr/^right: 10[01] ends/, '... ended');
+		hits_again($reader, '10[01]', '... hits');
+	}
+
+	# A transaction that fails at its COMMIT, after it was noted as a writer.
+	fresh();
+	sees($reader, 100, 'built', 'serialization failure: before');
+	$_->ask('BEGIN ISOLATION LEVEL SERIALIZABLE; SELECT count(*) FROM edges') foreach ($a, $b);
+	$a->ask('INSERT INTO edges VALUES (0, 0, 150, 0)');
+	$b->ask('INSERT INTO edges VALUES (0, 0, 151, 0)');
+	is($a->ask('COMMIT'), '', '... one commits');
+	like($b->ask('COMMIT'), qr/^ERROR:  40001/, '... one cannot');
+	sees($reader, 101, 'built', '... and nothing of it is seen');
+	sees($reader, 101, 'hit', '... a hit');
+
+	# More writers than are remembered, beside old snapshots and a prepared transaction that is as old.
+	fresh();
+	sees($reader, 100, 'built', 'thousands of writers: before');
+	$a->ask(q{BEGIN; INSERT INTO edges VALUES (0, 0, 5000, 0); PREPARE TRANSACTION 'x'});
+	$a->ask('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1 FROM pg_class LIMIT 1');
+	sees($a, 100, 'hit', '... an old snapshot');
+	foreach my $round (1 .. 3)
+	{
+		$b->ask('CALL add_and_alternate(1000)');
+		my $ends = 100 + 500;
+		sees($reader, $ends, 'anywhere', "... round $round");
+		sees($a, 100, 'anywhere', '... the old snapshot');
+		sees($reader, $ends, 'anywhere', '... again');
+		$b->ask("CALL add_and_roll_back()") foreach 1 .. 3;
+		sees($a, 100, 'anywhere', '... the old snapshot again');
+	}
+	$b->ask(q{COMMIT PREPARED 'x'});
+	sees($reader, 601, 'anywhere', '... the prepared one committed');
+	sees($a, 100, 'anywhere', '... the old snapshot');
+	$a->ask('COMMIT');
+	sees($a, 601, 'anywhere', '... and after it');
+	hits_again($reader, 601, '... hits');
+	$b->ask('CALL add_and_commit(1000)');
+	sees($reader, 1101, 'anywhere', '... a thousand more');
+	hits_again($reader, 1101, '... hits');
+
+	# A child that is temporary belongs to its session alone.
+	fresh($family);
+	sees($reader, 6, 'built', 'temporary child: before');
+	$a->ask('CREATE TEMP TABLE mine () INHERITS (edges); INSERT INTO mine VALUES (0, 50)');
+	sees($a, 7, 'private', '... its session sees it');
+	sees($reader, 6, 'hit', '... no other does');
+	sees($a, 7, 'private', '... its session sees it again');
+	$a->ask('TRUNCATE mine');
+	sees($a, 6, 'private', '... empty');
+	$a->ask('DROP TABLE mine');
+	sees($a, 6, 'hit', '... gone');
+
+	# The extension is away for a while.
+	fresh();
+	sees($reader, 100, 'built', 'DROP EXTENSION: before');
+	$a->ask('DROP EXTENSION emogi; INSERT INTO edges VALUES (0, 0, 150, 0); CREATE EXTENSION emogi SCHEMA public');
+	sees($reader, 101, 'built', '... and CREATE EXTENSION, a write between them');
+	sees($reader, 101, 'hit', '... a hit');
+
 	# A temporary table before the cached one.
 	fresh();
 	sees($reader, 100, 'built', 'temporary table: first call');
@@ -709,7 +817,7 @@ if ($ways eq '')
 		$a->ask('SELECT 1');
 	}
 	sees($reader, 100, 'anywhere', '... and another');
-	sees($reader, 100, 'hit', '... is cached');
+	hits_again($reader, 100, '... is cached');
 	$a->quit;
 	$b->quit;
 }
