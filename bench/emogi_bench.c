@@ -29,6 +29,7 @@ typedef struct Series
 	EmogiEngineState *state;
 	EmogiQuery	query;			/* but for the source */
 	EmogiGraph	graph;
+	uint64_t	graph_id;		/* 0 = the engine keeps nothing of it */
 	int			count;
 	double	   *run_ms;			/* [count] */
 	double	   *wall_ms;
@@ -189,13 +190,14 @@ note_run(Bench *bench, Series *series, const EmogiResult *result, uint32_t sourc
 		   teps / 1e9, (double) result->link_bytes / 1e9, result->nlevels, (unsigned long long) result->nreached,
 		   (unsigned long long) result->edges_traversed);
 	if (options->csv != NULL)
-		fprintf(options->csv, "%s,%d,%d,%llu,%llu,%s,%s,%s,%d,%u,%d,%.4f,%.4f,%.4f,%u,%llu,%llu,%llu,%.0f,%.4f\n",
+		fprintf(options->csv, "%s,%d,%d,%llu,%llu,%s,%s,%s,%d,%u,%d,%.4f,%.4f,%.4f,%u,%llu,%llu,%llu,%.0f,%.4f,%d,%s\n",
 				emogi_graph_names[options->generator], options->scale, options->degree,
 				(unsigned long long) series->graph.nvertices, (unsigned long long) series->graph.forward.nedges,
 				algorithm, series->engine->name, emogi_placement_names[series->query.placement],
 				options->engine.cpu_threads, source, trial, result->run_ms, wall_ms, result->transfer_ms,
 				result->nlevels, (unsigned long long) result->nreached, (unsigned long long) result->edges_traversed,
-				(unsigned long long) result->link_bytes, teps, iteration_ms);
+				(unsigned long long) result->link_bytes, teps, iteration_ms, options->cached,
+				emogi_placement_names[result->placement]);
 	series->run_ms[series->count] = result->run_ms;
 	series->wall_ms[series->count] = wall_ms;
 	series->iteration_ms[series->count] = iteration_ms;
@@ -222,6 +224,9 @@ run_once(Bench *bench, Series *series, int s, int trial)
 	if (series->engine->run(series->state, &series->graph, &query, &result, &control, &error) != EMOGI_OK)
 		emogi_bench_die("run failed", &error);
 	wall_ms = emogi_now_ms() - start;
+	if (trial < 0 && series->graph_id != 0)
+		printf("  warm-up            run %9.3f ms  wall %9.3f ms  transfer %9.3f ms  placed %s\n", result.run_ms,
+			   wall_ms, result.transfer_ms, emogi_placement_names[result.placement]);
 	if (trial < 0)
 		return;
 	if (bench->options.verify && !emogi_verify(&series->graph, &query, &result, &error))
@@ -265,6 +270,7 @@ run_series(Bench *bench, Series series, EmogiAlgorithm algorithm)
 	series.teps = values + 3 * nruns;
 	series.link_gb = values + 4 * nruns;
 	series.graph = bench->built.graph;
+	series.graph.id = series.graph_id;
 	if (!uses_weights(algorithm))
 	{
 		series.graph.weight_type = EMOGI_WEIGHT_NONE;
@@ -272,8 +278,8 @@ run_series(Bench *bench, Series series, EmogiAlgorithm algorithm)
 	}
 	series.query.algorithm = algorithm;
 	make_values(bench, algorithm);
-	snprintf(title, sizeof(title), "%s %s, placement %s", emogi_algorithm_names[algorithm], series.engine->name,
-			 emogi_placement_names[series.query.placement]);
+	snprintf(title, sizeof(title), "%s %s, placement %s%s", emogi_algorithm_names[algorithm], series.engine->name,
+			 emogi_placement_names[series.query.placement], series.graph_id != 0 ? ", cached" : "");
 	printf("%s%s\n", title, options->verify ? ", every answer verified" : "");
 	run_once(bench, &series, 0, -1);
 	for (int s = 0; s < options->nsources; s++)
@@ -315,8 +321,10 @@ run_engine(Bench *bench, bool cuda)
 	for (int p = 0; p < (cuda ? options->nplacements : 1); p++)
 	{
 		series.query.placement = cuda ? options->placements[p] : EMOGI_PLACEMENT_AUTO;
+		series.graph_id = options->cached ? (uint64_t) p + 1 : 0;
 		for (int a = 0; a < options->nalgorithms; a++)
 			run_series(bench, series, options->algorithms[a]);
+		series.engine->forget(series.state, series.graph_id);
 	}
 	series.engine->close(series.state);
 }

@@ -32,13 +32,16 @@ static const char help[] =
 "  --tolerance X             below which change they stop (0.0001)\n"
 "  --device-memory BYTES     cap on one GPU (all that is free)\n"
 "  --cuda-module PATH        (./emogi_cuda.so)\n"
+"  --cached                  let the engine keep the graph between runs of a placement: after the first, a run copies\n"
+"                            and registers nothing (cuda)\n"
 "  --verify                  check every timed answer\n"
 "  --csv FILE                append one line a run\n"
 "\n"
 "TEPS = list entries of the reached vertices / 2 / run time (of an iteration): every undirected edge once.\n"
 "sssp, sswp, heat, circuit and neural have weights 1 .. 72, which follow from the seed and the two ends of an edge.\n"
 "cc and what iterates take no source: they run as often as there are sources and trials.\n"
-"run ms is what the engine reports, wall ms what the whole call took. A warm-up run comes first and is not counted.\n";
+"run ms is what the engine reports, wall ms what the whole call took. A warm-up run comes first and is not counted.\n"
+"With --cached its times are printed too: the first of a placement has a graph that is not on the device yet.\n";
 
 void
 emogi_bench_die(const char *what, const EmogiError *error)
@@ -127,7 +130,7 @@ open_csv(const char *path)
 		emogi_bench_die("cannot write the csv file", NULL);
 	if (ftell(csv) == 0)
 		fprintf(csv, "graph,scale,degree,vertices,entries,algorithm,engine,placement,threads,source,trial,run_ms,wall_ms,"
-				"transfer_ms,levels,reached,looked_at,link_bytes,teps,iteration_ms\n");
+				"transfer_ms,levels,reached,looked_at,link_bytes,teps,iteration_ms,cached,placed\n");
 	return csv;
 }
 
@@ -139,6 +142,7 @@ static const struct option long_options[] = {
 	{"placement", required_argument, NULL, 'p'}, {"threads", required_argument, NULL, 't'}, {"sources", required_argument, NULL, 'n'},
 	{"trials", required_argument, NULL, 'k'}, {"device-memory", required_argument, NULL, 'm'},
 	{"cuda-module", required_argument, NULL, 'c'}, {"verify", no_argument, NULL, 'v'},
+	{"cached", no_argument, NULL, 'w'},
 	{"csv", required_argument, NULL, 'o'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}
 };
 
@@ -201,6 +205,9 @@ take_option(EmogiBenchOptions *options, int option, const char *text)
 			break;
 		case 'v':
 			options->verify = true;
+			break;
+		case 'w':
+			options->cached = true;
 			break;
 		case 'o':
 			options->csv = open_csv(text);

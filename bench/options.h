@@ -22,6 +22,7 @@ typedef struct EmogiBenchOptions
 	int64_t		max_iterations; /* of the algorithms that iterate */
 	double		tolerance;
 	bool		verify;
+	bool		cached;			/* the engine keeps the Graph between runs, until the next placement */
 	const char *module;			/* path of emogi_cuda.so */
 	FILE	   *csv;
 	EmogiEngineOptions engine;

@@ -1,5 +1,5 @@
 /*
- * device.cu: the CUDA engine's door: open, close, describe, run; errors, waiting and device memory.
+ * device.cu: the CUDA engine's door: open, close, describe, run, forget; errors, waiting and device memory.
  *
  * The engine runs on one device, the first that CUDA shows (CUDA_VISIBLE_DEVICES chooses). A machine without a driver
  * or a device is an ordinary answer of open(): EMOGI_DEVICE_ERROR with the reason.
@@ -31,6 +31,15 @@ static const RunAlgorithm algorithms[EMOGI_NALGORITHMS] = {
 	emogi_cuda_gather,			/* EMOGI_CIRCUIT */
 	emogi_cuda_gather			/* EMOGI_NEURAL */
 };
+
+/* The call of the driver that shall fail in the run of this thread, from 1 for the next; 0 = none (EmogiControl). */
+static __thread uint32_t fail_call;
+
+cudaError_t
+emogi_cuda_fault(void)
+{
+	return fail_call > 0 && --fail_call == 0 ? cudaErrorUnknown : cudaSuccess;
+}
 
 EmogiStatus
 emogi_fail(EmogiError *error, EmogiStatus status, const char *message, const char *detail, ...)
@@ -87,6 +96,7 @@ emogi_cuda_wait(EmogiEngineState *state, EmogiControl *control, EmogiError *erro
 			usleep(SLEEP_US);
 	}
 	(void) cudaGetLastError();	/* cudaErrorNotReady is remembered, though no error */
+	CUDA_TRY(cudaSuccess);		/* for a test that lets the wait fail */
 	return control->cancel ? EMOGI_CANCELED : EMOGI_OK;
 }
 
@@ -104,53 +114,73 @@ emogi_cuda_copy(EmogiEngineState *state, void *to, const void *from, uint64_t by
 	return EMOGI_OK;
 }
 
+/* Evict until the cap allows for so many bytes more; false, with nothing evicted, when it cannot. */
+static bool
+make_room(EmogiEngineState *state, uint64_t bytes)
+{
+	const uint64_t cap = state->cap_bytes;
+
+	if (cap == 0)
+		return true;
+	if (bytes > cap || state->taken_bytes - emogi_resident_idle_bytes(state) > cap - bytes)
+		return false;
+	while (state->taken_bytes > cap - bytes)
+		(void) emogi_resident_evict(state);	/* idle copies are enough */
+	return true;
+}
+
 EmogiStatus
 emogi_memory_take(DeviceMemory *memory, void **out, uint64_t bytes, const char *what, EmogiError *error)
 {
+	EmogiEngineState *state = memory->state;
 	const uint64_t wanted = bytes > 0 ? bytes : 1;
-	cudaError_t code;
+	const bool	fails = memory->fail_take > 0 && --memory->fail_take == 0;
+	cudaError_t code = cudaErrorMemoryAllocation;
 
 	*out = NULL;
 	if (memory->nblocks == EMOGI_MAX_BLOCKS_HELD)
 		return emogi_fail(error, EMOGI_BAD_INPUT, "too many blocks of device memory", "limit %d",
 						  EMOGI_MAX_BLOCKS_HELD);
-	if (memory->cap_bytes > 0 && (memory->taken_bytes > memory->cap_bytes ||
-								  wanted > memory->cap_bytes - memory->taken_bytes))
+	if (!fails && !make_room(state, wanted))
 		return emogi_fail(error, EMOGI_NO_MEMORY, "the run needs more device memory than it may take",
 						  "%s: %llu bytes above the %llu taken, cap %llu", what, (unsigned long long) wanted,
-						  (unsigned long long) memory->taken_bytes, (unsigned long long) memory->cap_bytes);
-	code = cudaMalloc(out, wanted);
-	if (code == cudaErrorMemoryAllocation)
+						  (unsigned long long) state->taken_bytes, (unsigned long long) state->cap_bytes);
+	while (!fails && (code = cudaMalloc(out, wanted)) == cudaErrorMemoryAllocation && emogi_resident_evict(state))
+		;
+	if (code != cudaSuccess)
 	{
-		(void) cudaGetLastError();
 		*out = NULL;
+		(void) cudaGetLastError();
+	}
+	if (code == cudaErrorMemoryAllocation)
 		return emogi_fail(error, EMOGI_NO_MEMORY, "out of memory on the GPU",
 						  "%s: %llu bytes above the %llu taken: %s", what, (unsigned long long) wanted,
-						  (unsigned long long) memory->taken_bytes, cudaGetErrorString(code));
-	}
+						  (unsigned long long) state->taken_bytes, cudaGetErrorString(code));
 	if (code != cudaSuccess)
 		return emogi_cuda_fail(error, code, "cudaMalloc");
 	memory->block[memory->nblocks] = *out;
 	memory->bytes[memory->nblocks++] = wanted;
-	memory->taken_bytes += wanted;
+	state->taken_bytes += wanted;
 	return EMOGI_OK;
 }
 
 EmogiStatus
 emogi_memory_left(const DeviceMemory *memory, uint64_t *bytes, EmogiError *error)
 {
+	const EmogiEngineState *state = memory->state;
 	size_t		free_bytes;
 	size_t		total_bytes;
 
 	CUDA_TRY(cudaMemGetInfo(&free_bytes, &total_bytes));
 	*bytes = free_bytes;
-	if (memory->cap_bytes > 0)
+	if (state->cap_bytes > 0)
 	{
-		const uint64_t left = memory->cap_bytes > memory->taken_bytes ? memory->cap_bytes - memory->taken_bytes : 0;
+		const uint64_t left = state->cap_bytes > state->taken_bytes ? state->cap_bytes - state->taken_bytes : 0;
 
 		if (left < *bytes)
 			*bytes = left;
 	}
+	*bytes += emogi_resident_idle_bytes(state);
 	return EMOGI_OK;
 }
 
@@ -160,9 +190,15 @@ emogi_memory_release(DeviceMemory *memory, int nblocks)
 	while (memory->nblocks > nblocks)
 	{
 		memory->nblocks--;
-		memory->taken_bytes -= memory->bytes[memory->nblocks];
-		(void) cudaFree(memory->block[memory->nblocks]);
+		emogi_memory_free(memory->state, memory->block[memory->nblocks], memory->bytes[memory->nblocks]);
 	}
+}
+
+void
+emogi_memory_free(EmogiEngineState *state, void *block, uint64_t bytes)
+{
+	state->taken_bytes -= bytes;
+	(void) cudaFree(block);
 	(void) cudaGetLastError();
 }
 
@@ -279,6 +315,7 @@ measure_link(EmogiEngineState *state, EmogiError *error)
 	return status;
 }
 
+/* Free everything, also after a DEVICE_ERROR: what the driver then says does not matter. */
 static void
 close_engine(EmogiEngineState *state)
 {
@@ -286,6 +323,7 @@ close_engine(EmogiEngineState *state)
 		return;
 	if (state->stream != NULL)
 		(void) cudaSetDevice(state->device);
+	emogi_resident_forget_all(state);
 	if (state->stop != NULL)
 		(void) cudaFreeHost((void *) state->stop);
 	if (state->begin != NULL)
@@ -357,14 +395,16 @@ describe_device(const EmogiEngineState *state, int32_t device, EmogiDevice *out,
 	snprintf(out->driver, sizeof out->driver, "%s", state->driver);
 	out->memory_bytes = properties.totalGlobalMem;
 	out->free_bytes = free_bytes;
+	out->used_bytes = state->taken_bytes;
 	out->units = state->units;
 	out->link_gbps = state->link_gbps;
 	return EMOGI_OK;
 }
 
+/* Answer a Query. */
 static EmogiStatus
-run_query(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
-		  EmogiControl *control, EmogiError *error)
+answer_query(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+			 EmogiControl *control, EmogiError *error)
 {
 	CUDA_TRY(cudaSetDevice(state->device));	/* current devices are per thread, and this may be a new one */
 	*state->stop = 0;
@@ -373,11 +413,34 @@ run_query(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *qu
 	return emogi_run(state, algorithms[query->algorithm], graph, query, result, control, error);
 }
 
+/* Answer a Query, with the fault that a test asks for. */
+static EmogiStatus
+run_query(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+		  EmogiControl *control, EmogiError *error)
+{
+	EmogiStatus status;
+
+	fail_call = control->fail_device_call;
+	status = answer_query(state, graph, query, result, control, error);
+	fail_call = 0;
+	return status;
+}
+
+/* Drop what is kept of a Graph. The calling thread may be a new one, with a current device of its own. */
+static uint64_t
+forget_graph(EmogiEngineState *state, uint64_t graph_id)
+{
+	(void) cudaSetDevice(state->device);
+	emogi_resident_forget(state, graph_id);
+	return state->taken_bytes;
+}
+
 extern "C" __attribute__((visibility("default"))) const EmogiEngine *
 emogi_cuda_engine(void)
 {
 	static const EmogiEngine engine = {
-		EMOGI_ENGINE_ABI, "cuda", open_engine, close_engine, count_devices, describe_device, run_query
+		EMOGI_ENGINE_ABI, "cuda", open_engine, close_engine, count_devices, describe_device, run_query,
+		forget_graph
 	};
 
 	return &engine;

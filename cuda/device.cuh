@@ -2,27 +2,27 @@
  * device.cuh: what every file of the CUDA engine shares: the engine's state, errors, device memory, waiting.
  *
  * Rules. A function that can fail returns an EmogiStatus and fills `error`; CUDA_TRY and TRY leave it at once, so what
- * it took must belong to a holder (DeviceMemory, PlacedGraph) that the caller frees on every path. All work goes to
- * the one stream of the state. Nobody waits for the stream but by emogi_cuda_wait, which polls control->cancel.
- * Device memory is taken through emogi_memory_take alone, which keeps the cap.
+ * it took must belong to a holder that is freed on every path: a DeviceMemory or a PlacedGraph, which the run frees at
+ * its end, or a Resident, which outlives the run (resident.cuh). All work goes to the one stream of the state. Nobody
+ * waits for the stream but by emogi_cuda_wait, which polls control->cancel; emogi_run leaves it idle.
+ * Device memory is taken through emogi_memory_take and freed through emogi_memory_free alone, which keep the count and
+ * the cap. Nothing of it is freed that a kernel under way reads.
  */
 #ifndef EMOGI_DEVICE_CUH
 #define EMOGI_DEVICE_CUH
 
-#include <cuda_runtime.h>
-
-#include "engine.h"
+#include "resident.cuh"
 
 #define EMOGI_MAX_BLOCKS_HELD 24
 #define EMOGI_MAILBOX_BYTES 256
 
-/* One process has one. Written by open() alone, but for *stop and *mailbox. */
+/* Written by open() alone, but for *stop and *mailbox, and what stands below them. */
 struct EmogiEngineState
 {
 	int			device;			/* the first that is visible; CUDA_VISIBLE_DEVICES chooses */
 	int			units;			/* multiprocessors */
 	bool		registers_read_only;	/* the device takes cudaHostRegisterReadOnly */
-	uint64_t	cap_bytes;		/* of device memory; 0 = all that is free */
+	uint64_t	cap_bytes;		/* of taken_bytes; 0 = all that is free */
 	double		link_gbps;		/* pinned copy to the device; 0 = not measured */
 	char		driver[64];
 	cudaStream_t stream;
@@ -33,22 +33,27 @@ struct EmogiEngineState
 	volatile uint32_t *stop;	/* 1 = kernels leave as soon as they can; set by emogi_cuda_wait */
 	const volatile uint32_t *device_stop;	/* the same word at the device's address */
 	void	   *mailbox;		/* [EMOGI_MAILBOX_BYTES], where counters of the device land */
+
+	uint64_t	taken_bytes;	/* of device memory, by the run under way and by copies that are kept */
+	Residents	residents;
 };
 
 /* Device memory of one run. */
 typedef struct DeviceMemory
 {
+	EmogiEngineState *state;
+	uint32_t	fail_take;		/* the take that shall fail, from 1 for the next; 0 = none (EmogiControl) */
+	int			nblocks;
 	void	   *block[EMOGI_MAX_BLOCKS_HELD];
 	uint64_t	bytes[EMOGI_MAX_BLOCKS_HELD];
-	int			nblocks;
-	uint64_t	taken_bytes;
-	uint64_t	cap_bytes;		/* 0 = all that is free */
 } DeviceMemory;
 
 /* Leave the calling function with a status unless a CUDA call or a function of ours went well. */
 #define CUDA_TRY(call) \
 	do { \
-		cudaError_t code_ = (call); \
+		cudaError_t code_ = emogi_cuda_fault(); \
+		if (code_ == cudaSuccess) \
+			code_ = (call); \
 		if (code_ != cudaSuccess) \
 			return emogi_cuda_fail(error, code_, #call); \
 	} while (0)
@@ -73,6 +78,9 @@ extern EmogiStatus emogi_fail(EmogiError *error, EmogiStatus status, const char 
 /* The same for a CUDA call: out of memory is EMOGI_NO_MEMORY, all else EMOGI_DEVICE_ERROR. */
 extern EmogiStatus emogi_cuda_fail(EmogiError *error, cudaError_t code, const char *what);
 
+/* Count a call of the driver: cudaErrorUnknown when a test wants this one to fail, instead of being made. */
+extern cudaError_t emogi_cuda_fault(void);
+
 /* Wall clock in ms. */
 extern double emogi_now_ms(void);
 
@@ -83,15 +91,21 @@ extern EmogiStatus emogi_cuda_wait(EmogiEngineState *state, EmogiControl *contro
 extern EmogiStatus emogi_cuda_copy(EmogiEngineState *state, void *to, const void *from, uint64_t bytes,
 								   cudaMemcpyKind kind, EmogiControl *control, EmogiError *error);
 
-/* Take device memory; `what` names it in the error. Bytes are as cudaMalloc leaves them. */
+/*
+ * Take device memory; `what` names it in the error. Bytes are as cudaMalloc leaves them. Evicts idle copies as far as
+ * needed, so what the run reads of its Graph must be in use before.
+ */
 extern EmogiStatus emogi_memory_take(DeviceMemory *memory, void **out, uint64_t bytes, const char *what,
 									 EmogiError *error);
 
-/* Bytes that can still be taken: what is free, or what the cap leaves of it. */
+/* Bytes that can still be taken: what is free, or what the cap leaves of it, and what idle copies hold. */
 extern EmogiStatus emogi_memory_left(const DeviceMemory *memory, uint64_t *bytes, EmogiError *error);
 
 /* Free all but the first nblocks blocks. */
 extern void emogi_memory_release(DeviceMemory *memory, int nblocks);
+
+/* Free one block that no DeviceMemory holds any more. */
+extern void emogi_memory_free(EmogiEngineState *state, void *block, uint64_t bytes);
 
 template <typename T>
 static inline EmogiStatus

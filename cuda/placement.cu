@@ -1,8 +1,9 @@
 /*
- * placement.cu: registers the Graph's memory with CUDA, copies what belongs in device memory, undoes both.
+ * placement.cu: registers the Graph's memory with CUDA, copies what belongs in device memory, finds again what was kept
+ * of either, undoes what is not kept.
  *
- * Registration pins pages: about 0.06 s a GiB for pages that are populated. It lasts for one run, because the Region
- * may free the Graph's pages afterwards.
+ * Registration pins pages: about 0.06 s a GiB for pages that are populated. For a Graph without an id it lasts for one
+ * run, because the Region may free the Graph's pages afterwards.
  */
 #include "placement.cuh"
 
@@ -11,6 +12,16 @@
 
 #define HEADROOM_BYTES (UINT64_C(256) << 20)	/* device memory that EMOGI_PLACEMENT_AUTO leaves alone */
 #define PAGE_BYTES UINT64_C(4096)
+
+/* What placing a Graph works with. */
+typedef struct Placing
+{
+	EmogiEngineState *state;
+	const EmogiGraph *graph;
+	unsigned	wants;			/* PLACE_*, none that the Graph does not have */
+	DeviceMemory *memory;
+	EmogiControl *control;
+} Placing;
 
 static uint64_t
 round_up(uint64_t value, uint64_t unit)
@@ -40,10 +51,40 @@ offset_bytes(const EmogiGraph *graph)
 	return (graph->nvertices + 1) * sizeof *graph->forward.offsets;
 }
 
+/* Say whether backward is placed, and is not forward over again. */
 static bool
-same_lists(const EmogiAdjacency *a, const EmogiAdjacency *b)
+places_transpose(const Placing *placing)
 {
-	return a->offsets == b->offsets && a->targets == b->targets;
+	const EmogiAdjacency *forward = &placing->graph->forward;
+	const EmogiAdjacency *backward = &placing->graph->backward;
+
+	return (placing->wants & PLACE_BACKWARD) != 0 &&
+		(forward->offsets != backward->offsets || forward->targets != backward->targets);
+}
+
+/* Make the copies that this placement needs in use, and no others. Get the bytes of those that are missing. */
+static uint64_t
+use_copies(const Placing *placing, EmogiPlacement placement)
+{
+	const EmogiGraph *graph = placing->graph;
+	const EmogiAdjacency *orientation[] = {&graph->forward, &graph->backward};
+	uint64_t	missing_bytes = 0;
+	auto		use = [&](const void *array, uint64_t bytes) {
+		if (emogi_resident_use(placing->state, array, bytes) == NULL)
+			missing_bytes += bytes;
+	};
+
+	emogi_resident_let_go(placing->state);
+	for (int i = 0; i < (places_transpose(placing) ? 2 : 1); i++)
+	{
+		use(orientation[i]->offsets, offset_bytes(graph));
+		if (placement == EMOGI_PLACEMENT_HOST || orientation[i]->nedges == 0)
+			continue;
+		use(orientation[i]->targets, target_bytes(orientation[i]));
+		if (placing->wants & PLACE_WEIGHTS)
+			use(orientation[i]->weights, weight_bytes(graph, orientation[i]));
+	}
+	return missing_bytes;
 }
 
 /* Ensure that an array lies in the Graph's block, with its last line, and starts on a line. */
@@ -67,10 +108,12 @@ check_array(const EmogiGraph *graph, const void *array, uint64_t bytes, const ch
 
 /* Ensure that all arrays of one orientation that go over the link can do so. */
 static EmogiStatus
-check_lists(const EmogiGraph *graph, const EmogiAdjacency *adjacency, unsigned wants, EmogiError *error)
+check_lists(const Placing *placing, const EmogiAdjacency *adjacency, EmogiError *error)
 {
+	const EmogiGraph *graph = placing->graph;
+
 	TRY(check_array(graph, adjacency->targets, target_bytes(adjacency), "targets", error));
-	if (wants & PLACE_WEIGHTS)
+	if (placing->wants & PLACE_WEIGHTS)
 		TRY(check_array(graph, adjacency->weights, weight_bytes(graph, adjacency), "weights", error));
 	return EMOGI_OK;
 }
@@ -110,16 +153,17 @@ explain_registration(const EmogiGraph *graph, cudaError_t code, EmogiError *erro
 	return emogi_cuda_fail(error, code, "cudaHostRegister");
 }
 
-/* Register the Graph's block unless it is pinned already. */
-static EmogiStatus
-register_block(const EmogiEngineState *state, const EmogiGraph *graph, PlacedGraph *placed, EmogiError *error)
+/* Register a block, for reading alone where the device can tell the difference. */
+static cudaError_t
+try_registration(const EmogiEngineState *state, const EmogiGraph *graph)
 {
 	const unsigned flags = cudaHostRegisterMapped | cudaHostRegisterPortable;
 	void	   *block = const_cast<void *>(graph->memory);
-	cudaError_t code = cudaErrorNotSupported;
+	cudaError_t code = emogi_cuda_fault();
 
-	if (is_pinned(block, graph->memory_bytes))
-		return EMOGI_OK;
+	if (code != cudaSuccess)
+		return code;
+	code = cudaErrorNotSupported;
 	if (state->registers_read_only)
 		code = cudaHostRegister(block, graph->memory_bytes, flags | cudaHostRegisterReadOnly);
 	if (code != cudaSuccess)
@@ -127,157 +171,209 @@ register_block(const EmogiEngineState *state, const EmogiGraph *graph, PlacedGra
 		(void) cudaGetLastError();
 		code = cudaHostRegister(block, graph->memory_bytes, flags);
 	}
+	return code;
+}
+
+/*
+ * Register the Graph's block unless it is pinned already. When the run cannot do without, registrations of other Graphs
+ * give way.
+ */
+static EmogiStatus
+register_block(const Placing *placing, EmogiPlacement placement, PlacedGraph *placed, EmogiError *error)
+{
+	const EmogiGraph *graph = placing->graph;
+	Resident   *own = placing->state->residents.own;
+	cudaError_t code;
+
+	if ((own != NULL && own->registered) || is_pinned(graph->memory, graph->memory_bytes))
+		return EMOGI_OK;
+	do
+		code = try_registration(placing->state, graph);
+	while ((code == cudaErrorMemoryAllocation || code == cudaErrorOperatingSystem) &&
+		   placement == EMOGI_PLACEMENT_HOST && emogi_resident_unregister_other(placing->state));
 	if (code == cudaErrorHostMemoryAlreadyRegistered)
+	{
+		(void) cudaGetLastError();
 		return emogi_fail(error, EMOGI_BAD_INPUT, "a part of the graph's memory is registered already",
-						  "block %p of %llu bytes", block, (unsigned long long) graph->memory_bytes);
+						  "block %p of %llu bytes", graph->memory, (unsigned long long) graph->memory_bytes);
+	}
 	if (code != cudaSuccess)
 		return explain_registration(graph, code, error);
-	placed->registered = block;
-	return EMOGI_OK;
-}
-
-/* Copy the offsets of one orientation to device memory. */
-static EmogiStatus
-place_offsets(EmogiEngineState *state, const EmogiGraph *graph, const EmogiAdjacency *adjacency, DeviceMemory *memory,
-			  Lists<uint32_t> *lists, EmogiControl *control, EmogiError *error)
-{
-	void	   *offsets;
-
-	TRY(emogi_memory_take(memory, &offsets, offset_bytes(graph), "offsets", error));
-	TRY(emogi_cuda_copy(state, offsets, adjacency->offsets, offset_bytes(graph), cudaMemcpyHostToDevice, control,
-						error));
-	lists->offsets = (const uint64_t *) offsets;
-	return EMOGI_OK;
-}
-
-/* Copy an array of the Graph to device memory, or find its address as the device sees it. */
-static EmogiStatus
-place_array(EmogiEngineState *state, const EmogiGraph *graph, const void *array, uint64_t bytes, const char *what,
-			EmogiPlacement placement, DeviceMemory *memory, const void **out, EmogiControl *control,
-			EmogiError *error)
-{
-	void	   *seen;
-
-	if (placement == EMOGI_PLACEMENT_HOST)
-	{
-		CUDA_TRY(cudaHostGetDevicePointer(&seen, const_cast<void *>(graph->memory), 0));
-		seen = (char *) seen + ((const char *) array - (const char *) graph->memory);
-	}
+	if (own != NULL)
+		own->registered = true;
 	else
-	{
-		TRY(emogi_memory_take(memory, &seen, bytes, what, error));
-		TRY(emogi_cuda_copy(state, seen, array, bytes, cudaMemcpyHostToDevice, control, error));
-	}
-	*out = seen;
+		placed->registered = const_cast<void *>(graph->memory);
+	return EMOGI_OK;
+}
+
+/* Get an array of the Graph in device memory: the copy that was kept, or a new one. */
+static EmogiStatus
+place_copy(const Placing *placing, const void *array, uint64_t bytes, const char *what, const void **out,
+		   EmogiError *error)
+{
+	void	   *copy;
+
+	*out = emogi_resident_use(placing->state, array, bytes);
+	if (*out != NULL)
+		return EMOGI_OK;
+	TRY(emogi_memory_take(placing->memory, &copy, bytes, what, error));
+	TRY(emogi_cuda_copy(placing->state, copy, array, bytes, cudaMemcpyHostToDevice, placing->control, error));
+	emogi_resident_keep(placing->state, placing->memory, array);
+	*out = copy;
+	return EMOGI_OK;
+}
+
+/* Get the address at which the device sees an array of the Graph's block. */
+static EmogiStatus
+place_in_host(const Placing *placing, const void *array, const void **out, EmogiError *error)
+{
+	const EmogiGraph *graph = placing->graph;
+	void	   *block;
+
+	CUDA_TRY(cudaHostGetDevicePointer(&block, const_cast<void *>(graph->memory), 0));
+	*out = (const char *) block + ((const char *) array - (const char *) graph->memory);
+	return EMOGI_OK;
+}
+
+/* Place the offsets of one orientation. */
+static EmogiStatus
+place_offsets(const Placing *placing, const EmogiAdjacency *adjacency, Lists<uint32_t> *lists, EmogiError *error)
+{
+	const void *offsets;
+
+	TRY(place_copy(placing, adjacency->offsets, offset_bytes(placing->graph), "offsets", &offsets, error));
+	lists->offsets = (const uint64_t *) offsets;
 	return EMOGI_OK;
 }
 
 /* Place targets and, when wanted, weights of one orientation. */
 static EmogiStatus
-place_edges(EmogiEngineState *state, const EmogiGraph *graph, const EmogiAdjacency *adjacency, unsigned wants,
-			EmogiPlacement placement, DeviceMemory *memory, Lists<uint32_t> *lists, EmogiControl *control,
+place_edges(const Placing *placing, const EmogiAdjacency *adjacency, EmogiPlacement placement, Lists<uint32_t> *lists,
 			EmogiError *error)
 {
+	const bool	weighted = (placing->wants & PLACE_WEIGHTS) != 0;
 	const void *targets;
 
-	TRY(place_array(state, graph, adjacency->targets, target_bytes(adjacency), "targets", placement, memory, &targets,
-					control, error));
+	if (placement == EMOGI_PLACEMENT_HOST)
+	{
+		TRY(place_in_host(placing, adjacency->targets, &targets, error));
+		if (weighted)
+			TRY(place_in_host(placing, adjacency->weights, &lists->weights, error));
+	}
+	else
+	{
+		TRY(place_copy(placing, adjacency->targets, target_bytes(adjacency), "targets", &targets, error));
+		if (weighted)
+			TRY(place_copy(placing, adjacency->weights, weight_bytes(placing->graph, adjacency), "weights",
+						   &lists->weights, error));
+	}
 	lists->targets = (const uint32_t *) targets;
-	if (wants & PLACE_WEIGHTS)
-		TRY(place_array(state, graph, adjacency->weights, weight_bytes(graph, adjacency), "weights", placement,
-						memory, &lists->weights, control, error));
 	return EMOGI_OK;
 }
 
 /* Place both orientations, offsets before targets. */
 static EmogiStatus
-place_lists(EmogiEngineState *state, const EmogiGraph *graph, EmogiPlacement placement, unsigned wants,
-			DeviceMemory *memory, PlacedGraph *placed, EmogiControl *control, EmogiError *error)
+place_lists(const Placing *placing, EmogiPlacement placement, PlacedGraph *placed, EmogiError *error)
 {
-	const bool	wants_backward = (wants & PLACE_BACKWARD) != 0;
-	const bool	surely = (wants & PLACE_BACKWARD_SURELY) == PLACE_BACKWARD_SURELY;
-	const bool	shares = wants_backward && same_lists(&graph->forward, &graph->backward);
+	const EmogiGraph *graph = placing->graph;
+	const bool	surely = (placing->wants & PLACE_BACKWARD_SURELY) == PLACE_BACKWARD_SURELY;
 
 	placed->placement = placement;
 	placed->forward = Lists<uint32_t>{NULL, NULL, NULL, graph->forward.nedges};
 	placed->backward = Lists<uint32_t>{NULL, NULL, NULL, graph->backward.nedges};
-	TRY(place_offsets(state, graph, &graph->forward, memory, &placed->forward, control, error));
+	(void) use_copies(placing, placement);	/* so that what is new does not evict them */
+	TRY(place_offsets(placing, &graph->forward, &placed->forward, error));
 	if (graph->forward.nedges > 0)
-		TRY(place_edges(state, graph, &graph->forward, wants, placement, memory, &placed->forward, control, error));
-	if (shares)
-		placed->backward = placed->forward;
-	else if (wants_backward)
+		TRY(place_edges(placing, &graph->forward, placement, &placed->forward, error));
+	if (places_transpose(placing))
 	{
-		const EmogiStatus status = place_offsets(state, graph, &graph->backward, memory, &placed->backward, control,
-												 error);
+		const EmogiStatus status = place_offsets(placing, &graph->backward, &placed->backward, error);
 
 		if (status == EMOGI_NO_MEMORY && placement == EMOGI_PLACEMENT_HOST && !surely)
 			return EMOGI_OK;	/* slower, but an answer */
 		TRY(status);
 		if (graph->backward.nedges > 0)
-			TRY(place_edges(state, graph, &graph->backward, wants, placement, memory, &placed->backward, control,
-							error));
+			TRY(place_edges(placing, &graph->backward, placement, &placed->backward, error));
 	}
+	else if (placing->wants & PLACE_BACKWARD)
+		placed->backward = placed->forward;
 	return EMOGI_OK;
 }
 
-/* Compare what device placement needs with what is left. */
+/*
+ * Choose where edges are read from. AUTO: device memory, when all that is missing there fits beside the run, at the
+ * expense of other Graphs' idle copies if need be. A copy takes as long as reading every edge once over the link. Most
+ * algorithms read them all, and many more than once; a BFS that reads few is repaid by the next run on a Graph that is
+ * kept. A Graph that is there already needs no room, and no look at what is free.
+ */
 static EmogiStatus
-weigh_placement(const EmogiGraph *graph, unsigned wants, const DeviceMemory *memory, uint64_t *needed_bytes,
-				uint64_t *left_bytes, EmogiError *error)
+choose_placement(const Placing *placing, EmogiPlacement *placement, EmogiError *error)
 {
-	*needed_bytes = offset_bytes(graph) + target_bytes(&graph->forward);
-	if (wants & PLACE_WEIGHTS)
-		*needed_bytes += weight_bytes(graph, &graph->forward);
-	if ((wants & PLACE_BACKWARD) && !same_lists(&graph->forward, &graph->backward))
-		*needed_bytes += offset_bytes(graph) + target_bytes(&graph->backward) +
-			(wants & PLACE_WEIGHTS ? weight_bytes(graph, &graph->backward) : 0);
-	return emogi_memory_left(memory, left_bytes, error);
+	uint64_t	missing_bytes;
+	uint64_t	left_bytes = 0;
+
+	if (*placement == EMOGI_PLACEMENT_HOST)
+		return EMOGI_OK;
+	missing_bytes = use_copies(placing, EMOGI_PLACEMENT_DEVICE);
+	if (missing_bytes > 0)
+		TRY(emogi_memory_left(placing->memory, &left_bytes, error));
+	if (*placement == EMOGI_PLACEMENT_AUTO)
+		*placement = missing_bytes == 0 || missing_bytes + HEADROOM_BYTES <= left_bytes ? EMOGI_PLACEMENT_DEVICE :
+			EMOGI_PLACEMENT_HOST;
+	else if (missing_bytes > left_bytes)
+		return emogi_fail(error, EMOGI_NO_MEMORY, "the graph does not fit in the device memory that may be taken",
+						  "%llu bytes needed, %llu left", (unsigned long long) missing_bytes,
+						  (unsigned long long) left_bytes);
+	return EMOGI_OK;
+}
+
+/* Place a Graph that has edges. */
+static EmogiStatus
+place_filled(const Placing *placing, EmogiPlacement placement, PlacedGraph *placed, EmogiError *error)
+{
+	const bool	decides = placement == EMOGI_PLACEMENT_AUTO;
+	const int	nblocks = placing->memory->nblocks;
+	bool		pinned = false;
+	EmogiStatus status;
+
+	TRY(choose_placement(placing, &placement, error));
+
+	/* Copies work from memory that is not pinned too, only slower. */
+	if (placement == EMOGI_PLACEMENT_HOST || use_copies(placing, placement) > 0)
+	{
+		status = register_block(placing, placement, placed, error);
+		pinned = status == EMOGI_OK;
+		if (status == EMOGI_DEVICE_ERROR || (!pinned && placement == EMOGI_PLACEMENT_HOST))
+			return status;
+	}
+	status = place_lists(placing, placement, placed, error);
+	if (decides && pinned && status == EMOGI_NO_MEMORY && placement == EMOGI_PLACEMENT_DEVICE)
+	{
+		emogi_memory_release(placing->memory, nblocks);
+		status = place_lists(placing, EMOGI_PLACEMENT_HOST, placed, error);
+	}
+	return status;
 }
 
 EmogiStatus
 emogi_place_graph(EmogiEngineState *state, const EmogiGraph *graph, EmogiPlacement placement, unsigned wants,
 				  DeviceMemory *memory, PlacedGraph *placed, EmogiControl *control, EmogiError *error)
 {
-	const bool	decides = placement == EMOGI_PLACEMENT_AUTO;
-	const int	nblocks = memory->nblocks;
-	uint64_t	needed_bytes;
-	uint64_t	left_bytes;
-	bool		pinned;
-	EmogiStatus status;
+	Placing		placing = {state, graph, wants, memory, control};
 
 	memset(placed, 0, sizeof *placed);
-	if (!decides && placement != EMOGI_PLACEMENT_HOST && placement != EMOGI_PLACEMENT_DEVICE)
+	if ((unsigned) placement > EMOGI_PLACEMENT_DEVICE)
 		return emogi_fail(error, EMOGI_BAD_INPUT, "unknown placement", "number %d", (int) placement);
 	if (graph->backward.offsets == NULL)
-		wants &= ~PLACE_BACKWARD_SURELY;
+		placing.wants &= ~PLACE_BACKWARD_SURELY;
 	if (graph->weight_type == EMOGI_WEIGHT_NONE)
-		wants &= ~PLACE_WEIGHTS;
+		placing.wants &= ~PLACE_WEIGHTS;
 	if (graph->forward.nedges == 0)
-		return place_lists(state, graph, EMOGI_PLACEMENT_DEVICE, wants, memory, placed, control, error);
-	TRY(check_lists(graph, &graph->forward, wants, error));
-	if (wants & PLACE_BACKWARD)
-		TRY(check_lists(graph, &graph->backward, wants, error));
-	TRY(weigh_placement(graph, wants, memory, &needed_bytes, &left_bytes, error));
-	if (decides)
-		placement = needed_bytes + HEADROOM_BYTES <= left_bytes ? EMOGI_PLACEMENT_DEVICE : EMOGI_PLACEMENT_HOST;
-	else if (placement == EMOGI_PLACEMENT_DEVICE && needed_bytes > left_bytes)
-		return emogi_fail(error, EMOGI_NO_MEMORY, "the graph does not fit in the device memory that may be taken",
-						  "%llu bytes needed, %llu left", (unsigned long long) needed_bytes,
-						  (unsigned long long) left_bytes);
-
-	/* Copies work from memory that is not pinned too, only slower. */
-	status = register_block(state, graph, placed, error);
-	pinned = status == EMOGI_OK;
-	if (status == EMOGI_DEVICE_ERROR || (!pinned && placement == EMOGI_PLACEMENT_HOST))
-		return status;
-	status = place_lists(state, graph, placement, wants, memory, placed, control, error);
-	if (decides && pinned && status == EMOGI_NO_MEMORY && placement == EMOGI_PLACEMENT_DEVICE)
-	{
-		emogi_memory_release(memory, nblocks);
-		status = place_lists(state, graph, EMOGI_PLACEMENT_HOST, wants, memory, placed, control, error);
-	}
-	return status;
+		return place_lists(&placing, EMOGI_PLACEMENT_DEVICE, placed, error);
+	TRY(check_lists(&placing, &graph->forward, error));
+	if (placing.wants & PLACE_BACKWARD)
+		TRY(check_lists(&placing, &graph->backward, error));
+	return place_filled(&placing, placement, placed, error);
 }
 
 void

@@ -3,7 +3,8 @@
  *
  * Offsets always go to device memory (8 bytes a vertex, read at random). Targets and weights stay in the Graph's own
  * memory, which is registered with CUDA and read over the link (host placement, EMOGI PVLDB 14(2) 2020 section 4.1),
- * or are copied to device memory (device placement).
+ * or are copied to device memory (device placement). What is copied or registered for a Graph with an id is kept, and
+ * found again by the next run on it (resident.cuh).
  */
 #ifndef EMOGI_PLACEMENT_CUH
 #define EMOGI_PLACEMENT_CUH
@@ -30,19 +31,19 @@ typedef struct PlacedGraph
 	EmogiPlacement placement;	/* EMOGI_PLACEMENT_HOST or EMOGI_PLACEMENT_DEVICE */
 	Lists<uint32_t> forward;
 	Lists<uint32_t> backward;	/* the same pointers as forward when the Graph's are the same */
-	void	   *registered;		/* what emogi_unplace_graph must unregister; NULL = nothing */
+	void	   *registered;		/* what emogi_unplace_graph must unregister; NULL = nothing, or kept */
 } PlacedGraph;
 
 /*
  * Place forward and what `wants` asks for. Take from `memory`, after everything else that the run needs, since
- * EMOGI_PLACEMENT_AUTO looks at what is left. A Graph without edges has offsets alone, in device placement. The caller
- * calls emogi_unplace_graph and releases `memory`, also after an error.
+ * EMOGI_PLACEMENT_AUTO looks at what is left. A Graph without edges has offsets alone, in device placement. Once in a
+ * run, after emogi_resident_begin. The caller calls emogi_unplace_graph and releases `memory`, also after an error.
  */
 extern EmogiStatus emogi_place_graph(EmogiEngineState *state, const EmogiGraph *graph, EmogiPlacement placement,
 									 unsigned wants, DeviceMemory *memory, PlacedGraph *placed,
 									 EmogiControl *control, EmogiError *error);
 
-/* Unregister host memory. The stream must be idle. */
+/* Unregister host memory that is not kept. The stream must be idle. */
 extern void emogi_unplace_graph(PlacedGraph *placed);
 
 #endif							/* EMOGI_PLACEMENT_CUH */

@@ -49,6 +49,7 @@ emogi_run(EmogiEngineState *state, RunAlgorithm algorithm, const EmogiGraph *gra
 
 	result->nreached = result->edges_traversed = result->link_bytes = 0;
 	result->nlevels = 0;
+	result->placement = EMOGI_PLACEMENT_DEVICE;	/* a Graph without edges reads none over the link */
 	result->change = result->transfer_ms = result->run_ms = 0;
 	TRY(check_query(graph, query, error));
 	if (control->cancel)
@@ -60,9 +61,11 @@ emogi_run(EmogiEngineState *state, RunAlgorithm algorithm, const EmogiGraph *gra
 	if (query->algorithm <= EMOGI_SSNSP && query->nsources == 0)
 		seen.forward.nedges = seen.backward.nedges = 0;
 
+	TRY(emogi_resident_begin(state, graph, error));
 	run.state = state;
 	run.control = control;
-	run.memory.cap_bytes = state->cap_bytes;
+	run.memory.state = state;
+	run.memory.fail_take = control->fail_device_allocation;
 	run.nvertices = graph->nvertices;
 	run.nwords = (graph->nvertices + 31) / 32;
 	run.full_blocks = 8 * state->units;
@@ -75,6 +78,7 @@ emogi_run(EmogiEngineState *state, RunAlgorithm algorithm, const EmogiGraph *gra
 	(void) cudaStreamSynchronize(state->stream);	/* nothing may run on what is freed now */
 	emogi_unplace_graph(&run.graph);
 	emogi_memory_release(&run.memory, 0);
+	result->placement = run.graph.placement;
 	result->transfer_ms = emogi_now_ms() - since - result->run_ms;
 	return status;
 }

@@ -10,7 +10,7 @@
 
 typedef uint32_t Target;
 
-/* A run. What it takes belongs to `memory` and `graph`, which emogi_run frees on every path. */
+/* A run. What it takes belongs to `memory` and `graph`, which emogi_run frees on every path, or to the Resident. */
 typedef struct Run
 {
 	EmogiEngineState *state;
@@ -31,7 +31,7 @@ typedef struct Run
 typedef EmogiStatus (*RunAlgorithm) (Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
 									 EmogiError *error);
 
-/* Check the input, run, free everything, whatever comes of it. */
+/* Check the input, run, free everything but what is kept of the Graph (resident.cuh), whatever comes of it. */
 extern EmogiStatus emogi_run(EmogiEngineState *state, RunAlgorithm algorithm, const EmogiGraph *graph,
 							 const EmogiQuery *query, EmogiResult *result, EmogiControl *control, EmogiError *error);
 

@@ -168,9 +168,9 @@ is_one_leaving(void)
 	return false;
 }
 
-/* Wait until no DOOMED Graph without pins is left. May be canceled. */
-static void
-wait_for_leaving(void)
+/* Wait until every Graph that was evicted, and is not in use, has given its memory back. May be canceled. */
+void
+emogi_cache_settle(void)
 {
 	for (;;)
 	{
@@ -202,7 +202,7 @@ emogi_cache_make_room(void)
 	if (doomed)
 		emogi_cache_free_doomed();
 	if (doomed || leaving)
-		wait_for_leaving();
+		emogi_cache_settle();
 	return doomed || leaving;
 }
 
@@ -220,7 +220,7 @@ stands_on(const EmogiCached *cached, Oid relid)
 
 /*
  * Evict the Graphs of a table, or of a whole database (relid = InvalidOid). Those in use go when they are not. Raises
- * nothing. Returns their bytes.
+ * nothing. Returns the bytes of the others.
  */
 uint64
 emogi_cache_evict(Oid database, Oid relid)
@@ -236,7 +236,7 @@ emogi_cache_evict(Oid database, Oid relid)
 			(!OidIsValid(relid) || stands_on(cached, relid)))
 		{
 			cached->state = EMOGI_GRAPH_DOOMED;
-			bytes += cached->bytes;
+			bytes += cached->pins == 0 ? cached->bytes : 0;
 		}
 	}
 	emogi_cache_unlock();

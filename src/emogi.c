@@ -45,7 +45,6 @@ init_shared(void)
 	emogi_shared->lock = &locks[0].lock;
 	emogi_shared->cache_lock = &locks[1].lock;
 	emogi_shared->runs_lock = &locks[2].lock;
-	ConditionVariableInit(&emogi_shared->worker_changed);
 	ConditionVariableInit(&emogi_shared->slot_freed);
 	for (int i = 0; i < EMOGI_NSLOTS; i++)
 	{

@@ -129,7 +129,7 @@ typedef enum EmogiSlotState
 	EMOGI_SLOT_QUEUED,			/* a request waits for the worker */
 	EMOGI_SLOT_RUNNING,			/* the worker has it; nobody else touches request, reply or the Region behind it */
 	EMOGI_SLOT_DONE,			/* reply is there */
-	EMOGI_SLOT_FAILED,			/* the worker ended before there was a reply */
+	EMOGI_SLOT_FAILED,			/* the worker ended while it ran */
 	EMOGI_SLOT_ORPHAN			/* RUNNING, but its backend has gone: the worker frees it when it has finished */
 } EmogiSlotState;
 
@@ -238,7 +238,6 @@ typedef struct EmogiShared
 	int			worker_pid;
 	uint64		worker_epoch;	/* counts incarnations; 0 = there was none yet */
 	bool		worker_ready;	/* its engines are open */
-	ConditionVariable worker_changed;
 
 	int			ncuda;			/* GPUs in cuda[] */
 	EmogiDeviceEntry cpu;
@@ -246,7 +245,7 @@ typedef struct EmogiShared
 
 	ConditionVariable slot_freed;
 	uint64		next_ticket;
-	double		vclock_ms;		/* vtime_ms of the request that was started last */
+	double		vclock_ms;		/* highest vtime_ms that was started yet */
 	EmogiSlot	slots[EMOGI_NSLOTS];
 } EmogiShared;
 
@@ -460,6 +459,7 @@ extern void emogi_cache_free_doomed(void);
 extern bool emogi_cache_doom_oldest(void);
 extern bool emogi_cache_make_room(void);
 extern uint64 emogi_cache_evict(Oid database, Oid relid);
+extern void emogi_cache_settle(void);
 
 /* The worker's side: see worker.c. */
 extern void emogi_cache_use_on_device(uint64 id);

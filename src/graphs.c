@@ -296,8 +296,10 @@ evict_all(void)
 Datum
 emogi_evict(PG_FUNCTION_ARGS)
 {
+	uint64		bytes;
+
 	emogi_require_preload();
-	if (PG_ARGISNULL(0))
-		PG_RETURN_INT64((int64) evict_all());
-	PG_RETURN_INT64((int64) evict_table(text_to_cstring(PG_GETARG_TEXT_PP(0))));
+	bytes = PG_ARGISNULL(0) ? evict_all() : evict_table(text_to_cstring(PG_GETARG_TEXT_PP(0)));
+	emogi_cache_settle();
+	PG_RETURN_INT64((int64) bytes);
 }

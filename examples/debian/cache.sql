@@ -5,12 +5,11 @@
 SET client_min_messages = warning;
 
 -- Count the packages that need libc6, in whatever way, and take the time.
-CREATE FUNCTION pg_temp.ask_emogi(step text, OUT step text, OUT packages bigint, OUT ms numeric, OUT graph text)
+CREATE FUNCTION pg_temp.ask_emogi(OUT packages bigint, OUT ms numeric, OUT graph text)
 LANGUAGE plpgsql AS $$
 DECLARE
     start timestamptz := clock_timestamp();
 BEGIN
-    step := $1;
     SELECT count(*) - 1 INTO packages
     FROM emogi_bfs('dependency', (SELECT id FROM package WHERE name = 'libc6'), direction => 'in');
     ms := round((extract(epoch FROM clock_timestamp() - start) * 1000)::numeric, 1);
@@ -22,11 +21,11 @@ CREATE TEMP TABLE asked (nr serial, step text, packages bigint, ms numeric, grap
 SELECT id AS libc6 FROM package WHERE name = 'libc6' \gset
 SELECT emogi_evict('dependency') AS evicted \gset
 
-INSERT INTO asked (step, packages, ms, graph) SELECT * FROM pg_temp.ask_emogi('first call');
-INSERT INTO asked (step, packages, ms, graph) SELECT * FROM pg_temp.ask_emogi('second call');
+INSERT INTO asked (step, packages, ms, graph) SELECT 'first call', * FROM pg_temp.ask_emogi();
+INSERT INTO asked (step, packages, ms, graph) SELECT 'second call', * FROM pg_temp.ask_emogi();
 UPDATE dependency SET dst = src WHERE dst = :libc6 AND kind <> 'Provides' RETURNING 1 AS updated \g /dev/null
-INSERT INTO asked (step, packages, ms, graph) SELECT * FROM pg_temp.ask_emogi('after an UPDATE that takes libc6 away');
-INSERT INTO asked (step, packages, ms, graph) SELECT * FROM pg_temp.ask_emogi('the same again');
+INSERT INTO asked (step, packages, ms, graph) SELECT 'after an UPDATE that takes libc6 away', * FROM pg_temp.ask_emogi();
+INSERT INTO asked (step, packages, ms, graph) SELECT 'the same again', * FROM pg_temp.ask_emogi();
 
 SELECT step, packages AS "need libc6", ms, graph FROM asked ORDER BY nr;
 

@@ -1,5 +1,5 @@
 SELECT name AS package, level AS hops, paths AS chains
-FROM emogi_ssnsp($$SELECT src, dst FROM dependency WHERE kind IN ('Depends', 'Pre-Depends')$$,
+FROM emogi_ssnsp('requirement',
                  (SELECT id FROM package WHERE name = 'libc6'),
                  direction => 'in')
 JOIN package ON id = vertex

@@ -14,16 +14,15 @@ LANGUAGE sql AS $$
     SELECT format('WITH RECURSIVE reached(vertex, level) AS (
                        SELECT id, 0 FROM package WHERE name = %L
                        UNION
-                       SELECT d.%I, r.level + 1 FROM reached r JOIN dependency d ON d.%I = r.vertex
-                       WHERE d.kind IN (''Depends'', ''Pre-Depends'') AND r.level < %s)
+                       SELECT d.%I, r.level + 1 FROM reached r JOIN requirement d ON d.%I = r.vertex WHERE r.level < %s)
                    SELECT vertex, min(level) AS level FROM reached GROUP BY vertex',
                   package, yield, follow, deepest + 1)
 $$;
 
 CREATE FUNCTION pg_temp.bfs(package text, direction text) RETURNS text
 LANGUAGE sql AS $$
-    SELECT format('SELECT vertex, level FROM emogi_bfs(%L, (SELECT id FROM package WHERE name = %L), direction => %L)',
-                  'SELECT src, dst FROM dependency WHERE kind IN (''Depends'', ''Pre-Depends'')', package, direction)
+    SELECT format('SELECT vertex, level FROM emogi_bfs(''requirement'', (SELECT id FROM package WHERE name = %L), direction => %L)',
+                  package, direction)
 $$;
 
 -- Milliseconds that a query takes to put its answer into a new temporary table.

@@ -23,9 +23,16 @@ CREATE TABLE IF NOT EXISTS dependency (
 CREATE INDEX IF NOT EXISTS dependency_src ON dependency (src);
 CREATE INDEX IF NOT EXISTS dependency_dst ON dependency (dst);
 
+-- What a package cannot do without. A materialized view is a table to emogi: its graph is built once and shared.
+CREATE MATERIALIZED VIEW IF NOT EXISTS requirement AS
+    SELECT src, dst FROM dependency WHERE kind IN ('Depends', 'Pre-Depends');
+CREATE INDEX IF NOT EXISTS requirement_src ON requirement (src);
+CREATE INDEX IF NOT EXISTS requirement_dst ON requirement (dst);
+
 TRUNCATE package, dependency;
 \copy package FROM 'package.tsv'
 \copy dependency FROM 'dependency.tsv'
+REFRESH MATERIALIZED VIEW requirement;
 COMMIT;
 
-VACUUM ANALYZE package, dependency;
+VACUUM ANALYZE package, dependency, requirement;

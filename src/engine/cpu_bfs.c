@@ -254,7 +254,9 @@ open_search(Search *search, EmogiError *error)
 	bfs->nmaps = nthreads < EMOGI_BFS_MAX_MAPS ? nthreads : EMOGI_BFS_MAX_MAPS;
 	search->alone = bfs->nvertices + bfs->forward.nedges < ALONE_GRAPH;
 	search->memory_bytes = lay_out(bfs, nthreads, NULL);
-	search->memory = mmap(NULL, search->memory_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	search->memory = MAP_FAILED;
+	if (emogi_job_may_allocate(&bfs->job))
+		search->memory = mmap(NULL, search->memory_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (search->memory == MAP_FAILED)
 	{
 		snprintf(error->message, sizeof(error->message), "out of memory in a breadth-first search");

@@ -42,7 +42,7 @@ emogi_run_scratch(EmogiCpuRun *run, uint64_t count, size_t element_bytes)
 
 	if (huge)
 		bytes += HUGE_BYTES;	/* to begin on a huge page */
-	if (count <= (SIZE_MAX / 2 - EMOGI_LINE_BYTES) / element_bytes)
+	if (count <= (SIZE_MAX / 2 - EMOGI_LINE_BYTES) / element_bytes && emogi_job_may_allocate(&run->job))
 		memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (memory == MAP_FAILED)
 	{

@@ -107,12 +107,12 @@ bytes_of_desk(Cut cut)
 
 /* Lay out a thread's desk; NULL without memory. */
 static Desk *
-open_desk(char *memory, Cut cut)
+open_desk(EmogiJob *job, char *memory, Cut cut)
 {
 	Desk	   *desk = (Desk *) memory;
 	uintptr_t	place = (uintptr_t) memory;
 
-	if (!emogi_populate(memory, bytes_of_desk(cut)))
+	if (!emogi_job_populate(job, memory, bytes_of_desk(cut)))
 		return NULL;
 	emogi_carve(&place, sizeof(Desk));
 	desk->cursor = emogi_carve(&place, ((size_t) 1 << cut.shift) * sizeof(uint64_t));
@@ -395,7 +395,7 @@ static void
 place_lists(void *arg, int thread, int nthreads)
 {
 	Build	   *build = arg;
-	Desk	   *desk = open_desk(build->desks + (size_t) thread * build->desk_bytes, build->cut);
+	Desk	   *desk = open_desk(&build->job, build->desks + (size_t) thread * build->desk_bytes, build->cut);
 	uint64_t	b;
 
 	if (desk == NULL)
@@ -431,7 +431,7 @@ populate_memory(void *arg, int thread, int nthreads)
 	{
 		size_t		bytes = build->populate_bytes - at < POPULATE_BYTES ? build->populate_bytes - at : POPULATE_BYTES;
 
-		if (!emogi_populate(build->populate_start + at, bytes))
+		if (!emogi_job_populate(&build->job, build->populate_start + at, bytes))
 			emogi_job_fail(&build->job, EMOGI_NO_MEMORY);
 	}
 }

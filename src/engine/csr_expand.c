@@ -105,7 +105,7 @@ expand_chunks(void *arg, int thread, int nthreads)
 
 		if (i >= expand->edges->nchunks || first >= nentries)
 			break;
-		if (!emogi_populate(expand->edges->chunks[i], EMOGI_CHUNK_BYTES))
+		if (!emogi_job_populate(&expand->job, expand->edges->chunks[i], EMOGI_CHUNK_BYTES))
 			emogi_job_fail(&expand->job, EMOGI_NO_MEMORY);
 		else
 		{

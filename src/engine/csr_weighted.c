@@ -351,7 +351,7 @@ place_lists(void *arg, int thread, int nthreads)
 	Desk		desk;
 	uint64_t	b;
 
-	if (!emogi_populate((void *) place, build->desk_bytes))
+	if (!emogi_job_populate(&build->job, (void *) place, build->desk_bytes))
 		emogi_job_fail(&build->job, EMOGI_NO_MEMORY);
 	desk.cursor = emogi_carve(&place, ((size_t) 1 << build->cut.shift) * sizeof(uint64_t));
 	desk.items = emogi_carve(&place, 2 * EMOGI_LIST_SCRATCH * sizeof(uint64_t));
@@ -382,7 +382,7 @@ populate_memory(void *arg, int thread, int nthreads)
 	{
 		size_t		bytes = build->populate_bytes - at < POPULATE_BYTES ? build->populate_bytes - at : POPULATE_BYTES;
 
-		if (!emogi_populate(build->populate_start + at, bytes))
+		if (!emogi_job_populate(&build->job, build->populate_start + at, bytes))
 			emogi_job_fail(&build->job, EMOGI_NO_MEMORY);
 	}
 }

@@ -7,12 +7,13 @@
 #ifndef EMOGI_JOB_H
 #define EMOGI_JOB_H
 
-#include "engine.h"
+#include "pool.h"
 
 typedef struct EmogiJob
 {
 	EmogiControl *control;
 	uint32_t	status;			/* EmogiStatus; written by any thread, first failure wins */
+	uint32_t	nallocations;	/* counted by any thread, when a test wants one to fail */
 } EmogiJob;
 
 /* End the job with status unless it has failed already. */
@@ -31,6 +32,22 @@ emogi_job_stopped(EmogiJob *job)
 	if (__atomic_load_n(&job->control->cancel, __ATOMIC_RELAXED) != 0)
 		emogi_job_fail(job, EMOGI_CANCELED);
 	return __atomic_load_n(&job->status, __ATOMIC_RELAXED) != EMOGI_OK;
+}
+
+/* Ask before taking memory: false when a test wants this allocation to fail. */
+static inline bool
+emogi_job_may_allocate(EmogiJob *job)
+{
+	const uint32_t which = job->control->fail_allocation;
+
+	return which == 0 || __atomic_add_fetch(&job->nallocations, 1, __ATOMIC_RELAXED) != which;
+}
+
+/* Take the memory of pages that are mapped already, as emogi_populate does; false when there is none. */
+static inline bool
+emogi_job_populate(EmogiJob *job, void *start, size_t bytes)
+{
+	return emogi_job_may_allocate(job) && emogi_populate(start, bytes);
 }
 
 /* Add to what is done of control->total. */

@@ -92,7 +92,7 @@ clear_words(void *arg, int thread, int nthreads)
 	{
 		uint64_t	count = build->nwords - first < ZERO_WORDS ? build->nwords - first : ZERO_WORDS;
 
-		if (!emogi_populate(build->words + first, count * sizeof(KeyWord)))
+		if (!emogi_job_populate(build->job, build->words + first, count * sizeof(KeyWord)))
 			emogi_job_fail(build->job, EMOGI_NO_MEMORY);
 		else
 			memset(build->words + first, 0, count * sizeof(KeyWord));

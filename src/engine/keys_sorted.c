@@ -169,7 +169,7 @@ static bool
 choose_splitters(const EmogiEdges *edges, KeyIndex *index, EmogiJob *job)
 {
 	size_t		nsample = MAX_BUCKETS * SAMPLES_PER_BUCKET;
-	uint64_t   *sample = malloc(2 * nsample * sizeof(uint64_t));
+	uint64_t   *sample = emogi_job_may_allocate(job) ? malloc(2 * nsample * sizeof(uint64_t)) : NULL;
 	uint32_t	nbuckets = 1;
 
 	if (sample == NULL)
@@ -299,7 +299,7 @@ populate_keys(void *arg, int thread, int nthreads)
 	{
 		uint64_t	count = build->nkeys - first < PIECE_KEYS ? build->nkeys - first : PIECE_KEYS;
 
-		if (!emogi_populate(build->keys + first, count * sizeof(uint64_t)))
+		if (!emogi_job_populate(build->job, build->keys + first, count * sizeof(uint64_t)))
 			emogi_job_fail(build->job, EMOGI_NO_MEMORY);
 	}
 }
@@ -329,7 +329,7 @@ static void
 sort_buckets(void *arg, int thread, int nthreads)
 {
 	SortedBuild *build = arg;
-	uint64_t   *scratch = malloc(EMOGI_SORT_SCRATCH * sizeof(uint64_t));
+	uint64_t   *scratch = emogi_job_may_allocate(build->job) ? malloc(EMOGI_SORT_SCRATCH * sizeof(uint64_t)) : NULL;
 	uint64_t	b;
 
 	if (scratch == NULL)
@@ -450,7 +450,7 @@ collect_keys(EmogiPool *pool, SortedBuild *build, EmogiKeys *keys)
 	keys->map_length = keys->nvertices;
 	keys->index = build->index;
 	build->cells = (uint32_t *) (build->keys + keys->nvertices);
-	if (!emogi_populate(build->cells, (ncells + 1) * sizeof(uint32_t)))
+	if (!emogi_job_populate(build->job, build->cells, (ncells + 1) * sizeof(uint32_t)))
 	{
 		emogi_job_fail(build->job, EMOGI_NO_MEMORY);
 		return false;
@@ -468,9 +468,9 @@ emogi_keys_sorted_build(EmogiPool *pool, const EmogiEdges *edges, uint64_t max_v
 	bool		done = false;
 
 	emogi_job_phase(job, EMOGI_PHASE_KEYS, 2 * edges->nedges);
-	if (build != NULL)
+	if (build != NULL && emogi_job_may_allocate(job))
 		build->places = calloc((size_t) emogi_pool_size(pool) * MAX_BUCKETS, sizeof(uint64_t));
-	if (build == NULL || build->places == NULL || !emogi_populate(scratch, sizeof(KeyIndex)) ||
+	if (build == NULL || build->places == NULL || !emogi_job_populate(job, scratch, sizeof(KeyIndex)) ||
 		!choose_splitters(edges, scratch, job))
 		emogi_job_fail(job, EMOGI_NO_MEMORY);
 	else

@@ -69,7 +69,7 @@ emogi_partition_init(EmogiPartition *partition, EmogiJob *job, uint64_t nentries
 	partition->job = job;
 	partition->next_group = 0;
 	lay_out(partition, memory, &fixed);
-	if (!emogi_populate(memory, fixed))
+	if (!emogi_job_populate(job, memory, fixed))
 		return false;
 	memset(partition->supply, 0, (size_t) nthreads * sizeof(EmogiBlockSupply));
 	memset(partition->cursor, 0, nchains * sizeof(uint64_t *));
@@ -91,7 +91,8 @@ take_block(EmogiPartition *partition, int thread, uint64_t *block)
 		uint64_t	first = group * partition->group_blocks;
 
 		if (group >= partition->ngroups ||
-			!emogi_populate((char *) partition->blocks + first * block_bytes, partition->group_blocks * block_bytes))
+			!emogi_job_populate(partition->job, (char *) partition->blocks + first * block_bytes,
+								partition->group_blocks * block_bytes))
 		{
 			emogi_job_fail(partition->job, EMOGI_NO_MEMORY);
 			return false;

@@ -1,10 +1,13 @@
 /*
  * test_agree.c: the cuda engine's answers are the cpu engine's, for every algorithm, without weights and with those of
- * every kind: bit for bit for paths, components and counts up to 2^53, to 1e-9 for larger counts and for sums.
+ * every kind: bit for bit for paths, components and counts up to 2^53, to 1e-9 for larger counts and for sums. Every
+ * other Graph has an id, so that the engine keeps it from query to query; what is kept, evicted and freed, also when
+ * memory or the driver fails, is then checked by itself.
  *
  * EMOGI_CUDA_MODULE names the module; without it, or without a device, nothing is checked and one line says so.
  * EMOGI_AGREE_GRAPHS random graphs (default 220) are made from seeds EMOGI_AGREE_SEED (default 1) and up;
- * EMOGI_AGREE_LARGE = 0 leaves out the fixed shapes and the large graphs, under which racecheck takes hours.
+ * EMOGI_AGREE_LARGE = 0 leaves out the fixed shapes, the large graphs and the failures of the driver, under which
+ * racecheck takes hours.
  */
 #include "check.h"
 #include "naive.h"
@@ -17,11 +20,15 @@
 #define MAX_SOURCES 50
 #define QUERIES 3
 #define FINITE_KINDS 7			/* kinds of weights from this one on make infinities of sums */
+#define PLAIN_VERTICES 40000
+#define MAX_TAKES 40			/* more than any run takes of device memory */
+#define MAX_CALLS 400			/* more than a short run makes of the driver */
 
 static const EmogiEngine *cpu,
 		   *cuda;
 static EmogiEngineState *cpu_state,
 		   *cuda_state;
+static uint64_t last_id;		/* that a Graph was given */
 
 /* What is compared of an algorithm's answer. */
 typedef struct Answer
@@ -109,6 +116,18 @@ within_bounds(uint64_t n, const EmogiResult *result)
 		memcmp(&result->component[n], nonsense, 4) == 0;
 }
 
+/* Get the device memory that the cuda engine holds. */
+static uint64_t
+used_bytes(void)
+{
+	EmogiDevice device;
+	EmogiError	error;
+
+	if (cuda->describe(cuda_state, 0, &device, &error) != EMOGI_OK)
+		abort();
+	return device.used_bytes;
+}
+
 /* Ask one query of both engines, with the edges in either place. */
 static void
 check_query(const char *name, const EmogiGraph *graph, EmogiQuery query)
@@ -138,6 +157,9 @@ check_query(const char *name, const EmogiGraph *graph, EmogiQuery query)
 		CHECK(answer.result.nreached == expected.result.nreached, "%s algorithm %d placement %d: reached %llu of %llu",
 			  name, query.algorithm, p, (unsigned long long) answer.result.nreached,
 			  (unsigned long long) expected.result.nreached);
+		CHECK(answer.result.placement == EMOGI_PLACEMENT_DEVICE ||
+			  (answer.result.placement == EMOGI_PLACEMENT_HOST && p != EMOGI_PLACEMENT_DEVICE),
+			  "%s algorithm %d placement %d was %d", name, query.algorithm, p, answer.result.placement);
 		free(answer.memory);
 	}
 	free(expected.memory);
@@ -207,8 +229,12 @@ check_edges(const char *name, const EmogiEdges *edges, int kind, EmogiDirection 
 	if (emogi_build_graph(emogi_cpu_engine_pool(cpu_state), edges, direction, with_backward, &built, &control,
 						  &error) != EMOGI_OK)
 		abort();
+	if (seed % 2 == 1)
+		built.graph.id = ++last_id;
 	check_paths(name, &built.graph, seed);
 	check_sums(name, &built.graph, kind, seed);
+	CHECK(cuda->forget(cuda_state, built.graph.id) == 0 && used_bytes() == 0, "%s left %llu bytes on the device", name,
+		  (unsigned long long) used_bytes());
 	emogi_built_graph_free(&built);
 }
 
@@ -264,6 +290,270 @@ check_large(EmogiGenerator generator)
 		check_directions("large", edges, nedges, kind, 99);
 	check_directions("large", edges, nedges, 1, 99);
 	free(edges);
+}
+
+/* Build a random Graph with weights 1 .. 72 and both orientations. */
+static EmogiBuiltGraph
+build_random(uint64_t nvertices, uint64_t nedges, uint64_t seed)
+{
+	double	   *weights = naive_weights(1, seed, nedges);
+	EmogiEdge  *edges = naive_alloc(nedges, sizeof(EmogiEdge));
+	EmogiControl control = {0};
+	EmogiBuiltGraph built;
+	EmogiEdgeSet set;
+	EmogiError	error;
+
+	for (uint64_t i = 0; i < nedges; i++)
+		edges[i] = (EmogiEdge) {(int64_t) (emogi_random(seed, 2 * i) % nvertices),
+			(int64_t) (emogi_random(seed, 2 * i + 1) % nvertices)};
+	if (!emogi_edge_set_fill_weighted(&set, edges, weights, nedges, EMOGI_CHUNK_WEIGHTED_EDGES) ||
+		emogi_build_graph(emogi_cpu_engine_pool(cpu_state), &set.edges, EMOGI_OUT, true, &built, &control,
+						  &error) != EMOGI_OK)
+		abort();
+	emogi_edge_set_free(&set);
+	free(edges);
+	free(weights);
+	built.graph.id = ++last_id;
+	return built;
+}
+
+/* Make a query from vertex 0, or of one iteration from 0.5 everywhere. */
+static EmogiQuery
+plain_query(const EmogiGraph *graph, EmogiAlgorithm algorithm, EmogiPlacement placement)
+{
+	static const uint32_t source = 0;
+	static double values[PLAIN_VERTICES];
+
+	for (uint64_t v = 0; v < graph->nvertices; v++)
+		values[v] = 0.5;
+	return (EmogiQuery) {.algorithm = algorithm, .placement = placement, .nsources = 1, .sources = &source,
+		.max_depth = -1, .max_distance = INFINITY, .damping = 0.85, .max_iterations = 1, .values = values};
+}
+
+/* Overwrite what a run on a Graph that is kept must not read from the host any more. */
+static void
+hide_arrays(const EmogiGraph *graph, EmogiPlacement placement)
+{
+	size_t		offset_bytes = (graph->nvertices + 1) * sizeof(uint64_t);
+
+	if (placement == EMOGI_PLACEMENT_DEVICE)
+		memset((void *) graph->memory, 0xFF, graph->memory_bytes);
+	memset((void *) graph->forward.offsets, 0xFF, offset_bytes);
+	memset((void *) graph->backward.offsets, 0xFF, offset_bytes);
+}
+
+/* Ask both engines and compare. Get the status and, unless NULL, where the edges were read from. */
+static EmogiStatus
+ask(const char *what, const EmogiGraph *graph, EmogiQuery query, EmogiControl control, bool hidden,
+	EmogiPlacement *placement)
+{
+	Answer		expected = make_answer(graph->nvertices);
+	Answer		answer = make_answer(graph->nvertices);
+	EmogiControl cpu_control = {0};
+	EmogiError	error = {{0}, {0}};
+	void	   *copy = naive_alloc(graph->memory_bytes, 1);
+	EmogiStatus status;
+
+	if (cpu->run(cpu_state, graph, &query, &expected.result, &cpu_control, &error) != EMOGI_OK)
+		abort();
+	memcpy(copy, graph->memory, graph->memory_bytes);
+	if (hidden)
+		hide_arrays(graph, query.placement);
+	status = cuda->run(cuda_state, graph, &query, &answer.result, &control, &error);
+	if (hidden)
+		memcpy((void *) graph->memory, copy, graph->memory_bytes);
+	CHECK(status != EMOGI_OK || agree(query.algorithm, graph->nvertices, &answer.result, &expected.result),
+		  "%s: algorithm %d placement %d", what, query.algorithm, query.placement);
+	if (placement != NULL)
+		*placement = answer.result.placement;
+	free(expected.memory);
+	free(answer.memory);
+	free(copy);
+	return status;
+}
+
+/* Ask without faults. Get where the edges were read from. */
+static EmogiPlacement
+ask_plainly(const char *what, const EmogiGraph *graph, EmogiAlgorithm algorithm, EmogiPlacement placement)
+{
+	EmogiQuery	query = plain_query(graph, algorithm, placement);
+	EmogiStatus status = ask(what, graph, query, (EmogiControl) {0}, false, &placement);
+
+	CHECK(status == EMOGI_OK, "%s: algorithm %d placement %d: status %d", what, algorithm, query.placement, status);
+	return placement;
+}
+
+/* Ask what only needs arrays that are kept: they are not read from the host, and nothing more is held afterwards. */
+static void
+ask_hidden(const char *what, const EmogiGraph *graph, EmogiAlgorithm algorithm, EmogiPlacement placement)
+{
+	uint64_t	before = used_bytes();
+	EmogiQuery	query = plain_query(graph, algorithm, placement);
+	EmogiStatus status = ask(what, graph, query, (EmogiControl) {0}, true, NULL);
+
+	CHECK(status == EMOGI_OK && used_bytes() == before, "%s: algorithm %d placement %d: status %d, %llu bytes for %llu",
+		  what, algorithm, query.placement, status, (unsigned long long) used_bytes(), (unsigned long long) before);
+}
+
+/* Check that what one run has brought to the device serves the next, through whatever view, until it is forgotten. */
+static void
+check_kept(void)
+{
+	EmogiBuiltGraph built = build_random(700, 9000, 5);
+	EmogiGraph	swapped = built.graph;
+	EmogiGraph	stripped;
+
+	for (int p = EMOGI_PLACEMENT_HOST; p <= EMOGI_PLACEMENT_DEVICE; p++)
+		for (int a = EMOGI_BFS; a < EMOGI_NALGORITHMS; a++)
+		{
+			ask_plainly("kept", &built.graph, (EmogiAlgorithm) a, (EmogiPlacement) p);
+			ask_hidden("kept", &built.graph, (EmogiAlgorithm) a, (EmogiPlacement) p);
+		}
+	CHECK(ask_plainly("kept", &built.graph, EMOGI_BFS, EMOGI_PLACEMENT_AUTO) == EMOGI_PLACEMENT_DEVICE, "not there");
+
+	swapped.forward = built.graph.backward;
+	swapped.backward = built.graph.forward;
+	ask_hidden("swapped", &swapped, EMOGI_BFS, EMOGI_PLACEMENT_DEVICE);
+	ask_hidden("swapped", &swapped, EMOGI_SSNSP, EMOGI_PLACEMENT_HOST);
+	ask_plainly("swapped", &swapped, EMOGI_SSSP, EMOGI_PLACEMENT_DEVICE);	/* its weights are new */
+	stripped = swapped;
+	stripped.weight_type = EMOGI_WEIGHT_NONE;
+	stripped.forward.weights = stripped.backward.weights = NULL;
+	ask_hidden("stripped", &stripped, EMOGI_SSSP, EMOGI_PLACEMENT_DEVICE);
+	ask_hidden("whole again", &built.graph, EMOGI_SSSP, EMOGI_PLACEMENT_DEVICE);
+
+	CHECK(used_bytes() > 0, "nothing was kept");
+	CHECK(cuda->forget(cuda_state, built.graph.id + 1) == used_bytes(), "forgot the wrong graph");
+	CHECK(cuda->forget(cuda_state, built.graph.id) == 0 && used_bytes() == 0, "%llu bytes",
+		  (unsigned long long) used_bytes());
+	built.graph.id = 0;
+	ask_plainly("without an id", &built.graph, EMOGI_SSSP, EMOGI_PLACEMENT_DEVICE);
+	CHECK(used_bytes() == 0, "%llu bytes", (unsigned long long) used_bytes());
+	emogi_built_graph_free(&built);
+}
+
+/* Open the cuda engine again, with a cap. */
+static void
+reopen(uint64_t device_memory_bytes)
+{
+	EmogiEngineOptions options = {.cpu_threads = 2, .device_memory_bytes = device_memory_bytes};
+	EmogiError	error;
+
+	cuda->close(cuda_state);
+	if (cuda->open(&options, &cuda_state, &error) != EMOGI_OK)
+		abort();
+}
+
+/* Check that of two Graphs under a cap that one alone fits, each comes to the device when it is asked for. */
+static void
+check_evicted(void)
+{
+	EmogiBuiltGraph a = build_random(1000, 60000, 6);
+	EmogiBuiltGraph b = build_random(1000, 60000, 7);
+	uint64_t	needed;
+
+	ask_plainly("alone", &a.graph, EMOGI_BFS, EMOGI_PLACEMENT_DEVICE);
+	needed = used_bytes();
+	reopen(needed + needed / 2);
+	for (int round = 0; round < 2; round++)
+	{
+		ask_plainly("evicting", &a.graph, EMOGI_BFS, EMOGI_PLACEMENT_DEVICE);
+		ask_hidden("evicting", &a.graph, EMOGI_BFS, EMOGI_PLACEMENT_DEVICE);
+		CHECK(ask_plainly("there", &a.graph, EMOGI_BFS, EMOGI_PLACEMENT_AUTO) == EMOGI_PLACEMENT_DEVICE, "not there");
+		ask_plainly("beside", &b.graph, EMOGI_SSSP, EMOGI_PLACEMENT_HOST);
+		ask_hidden("beside", &a.graph, EMOGI_BFS, EMOGI_PLACEMENT_DEVICE);
+		ask_plainly("evicting", &b.graph, EMOGI_BFS, EMOGI_PLACEMENT_DEVICE);
+		ask_hidden("evicting", &b.graph, EMOGI_BFS, EMOGI_PLACEMENT_DEVICE);
+		CHECK(ask_plainly("gone", &a.graph, EMOGI_BFS, EMOGI_PLACEMENT_AUTO) == EMOGI_PLACEMENT_HOST, "still there");
+		CHECK(used_bytes() <= needed + needed / 2, "%llu bytes", (unsigned long long) used_bytes());
+	}
+	CHECK(cuda->forget(cuda_state, b.graph.id) < needed, "still there");
+	CHECK(cuda->forget(cuda_state, a.graph.id) == 0, "still there");
+
+	reopen(needed / 2);
+	CHECK(ask("too large", &a.graph, plain_query(&a.graph, EMOGI_BFS, EMOGI_PLACEMENT_DEVICE), (EmogiControl) {0},
+			  false, NULL) == EMOGI_NO_MEMORY && used_bytes() == 0, "%llu bytes", (unsigned long long) used_bytes());
+	ask_plainly("in place", &a.graph, EMOGI_BFS, EMOGI_PLACEMENT_HOST);
+	reopen(0);
+	emogi_built_graph_free(&a);
+	emogi_built_graph_free(&b);
+}
+
+/* Check that a run for which there is memory without copies of its own Graph is not refused because they are kept. */
+static void
+check_own_gives_way(void)
+{
+	EmogiBuiltGraph built = build_random(PLAIN_VERTICES, PLAIN_VERTICES, 8);
+
+	reopen(40 * built.graph.nvertices + 65536);	/* PAGERANK takes 32 a vertex, and offsets 8 */
+	ask_plainly("own", &built.graph, EMOGI_SSSP, EMOGI_PLACEMENT_DEVICE);
+	ask_plainly("own", &built.graph, EMOGI_PAGERANK, EMOGI_PLACEMENT_HOST);
+	ask_plainly("own", &built.graph, EMOGI_SSSP, EMOGI_PLACEMENT_DEVICE);
+	CHECK(cuda->forget(cuda_state, built.graph.id) == 0, "still there");
+	reopen(0);
+	emogi_built_graph_free(&built);
+}
+
+/* Let each allocation of device memory of a run fail in turn: nothing may be left but complete copies. */
+static void
+check_failing_memory(EmogiBuiltGraph *built, EmogiQuery query, bool kept)
+{
+	EmogiControl control = {0};
+	EmogiStatus status = EMOGI_NO_MEMORY;
+
+	while (status == EMOGI_NO_MEMORY && control.fail_device_allocation < MAX_TAKES)
+	{
+		control.fail_device_allocation++;
+		built->graph.id = kept ? ++last_id : 0;
+		status = ask("failing memory", &built->graph, query, control, false, NULL);
+		CHECK(kept || used_bytes() == 0, "algorithm %d placement %d take %u: %llu bytes", query.algorithm,
+			  query.placement, control.fail_device_allocation, (unsigned long long) used_bytes());
+		if (kept && status == EMOGI_NO_MEMORY)
+			ask_plainly("after failing memory", &built->graph, query.algorithm, query.placement);
+		CHECK(cuda->forget(cuda_state, built->graph.id) == 0, "algorithm %d placement %d take %u", query.algorithm,
+			  query.placement, control.fail_device_allocation);
+	}
+	CHECK(status == EMOGI_OK && control.fail_device_allocation > 2, "algorithm %d placement %d: %d at %u",
+		  query.algorithm, query.placement, status, control.fail_device_allocation);
+}
+
+/* Let memory fail in all algorithms, with the edges in either place, of Graphs that are kept and others. */
+static void
+check_all_failing_memory(void)
+{
+	EmogiBuiltGraph built = build_random(300, 3000, 9);
+
+	for (int a = EMOGI_BFS; a < EMOGI_NALGORITHMS; a++)
+		for (int p = EMOGI_PLACEMENT_HOST; p <= EMOGI_PLACEMENT_DEVICE; p++)
+			for (int kept = 0; kept < 2; kept++)
+				check_failing_memory(&built, plain_query(&built.graph, (EmogiAlgorithm) a, (EmogiPlacement) p), kept);
+	CHECK(ask("failing host memory", &built.graph, plain_query(&built.graph, EMOGI_SSNSP, EMOGI_PLACEMENT_HOST),
+			  (EmogiControl) {.fail_allocation = 1}, false, NULL) == EMOGI_NO_MEMORY, "it did not fail");
+	CHECK(cuda->forget(cuda_state, built.graph.id) == 0, "something is left");
+	emogi_built_graph_free(&built);
+}
+
+/* Let calls of the driver fail, the first ones and then ever fewer, each in an engine of its own, which must close. */
+static void
+check_failing_driver(EmogiAlgorithm algorithm, EmogiPlacement placement)
+{
+	EmogiBuiltGraph built = build_random(300, 3000, 10);
+	EmogiQuery	query = plain_query(&built.graph, algorithm, placement);
+	EmogiControl control = {0};
+	EmogiStatus status = EMOGI_DEVICE_ERROR;
+
+	while (status == EMOGI_DEVICE_ERROR && control.fail_device_call < MAX_CALLS)
+	{
+		control.fail_device_call += 1 + control.fail_device_call / 12;
+		status = ask("failing driver", &built.graph, query, control, false, NULL);
+		if (status == EMOGI_DEVICE_ERROR)
+			reopen(0);
+		ask_plainly("after a failing driver", &built.graph, algorithm, placement);
+	}
+	CHECK(status == EMOGI_OK && control.fail_device_call > 12, "algorithm %d placement %d: %d at %u", algorithm,
+		  placement, status, control.fail_device_call);
+	CHECK(cuda->forget(cuda_state, built.graph.id) == 0, "still there");
+	emogi_built_graph_free(&built);
 }
 
 /* Get a number from the environment. */
@@ -339,6 +629,15 @@ main(void)
 	{
 		check_large(EMOGI_KRON);
 		check_large(EMOGI_URAND);
+	}
+	check_kept();
+	check_evicted();
+	check_own_gives_way();
+	check_all_failing_memory();
+	if (large)
+	{
+		check_failing_driver(EMOGI_BFS, EMOGI_PLACEMENT_HOST);
+		check_failing_driver(EMOGI_SSSP, EMOGI_PLACEMENT_DEVICE);
 	}
 	cuda->close(cuda_state);
 	cpu->close(cpu_state);

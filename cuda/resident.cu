@@ -1,0 +1,200 @@
+/*
+ * resident.cu: the table of what is kept between runs. Who owns what, and when it is freed: resident.cuh.
+ */
+#include "device.cuh"
+
+/* Free copy number i; the last one takes its place. */
+static void
+drop_copy(EmogiEngineState *state, int i)
+{
+	Residents  *residents = &state->residents;
+
+	emogi_memory_free(state, residents->copy[i].memory, residents->copy[i].bytes);
+	residents->copy[i] = residents->copy[--residents->ncopies];
+}
+
+/* Unregister a block, if it is registered. */
+static void
+unregister(Resident *resident)
+{
+	if (!resident->registered)
+		return;
+	(void) cudaHostUnregister(const_cast<void *>(resident->block));
+	(void) cudaGetLastError();
+	resident->registered = false;
+}
+
+/* Drop a Resident with all that it owns. */
+static void
+drop_resident(EmogiEngineState *state, Resident *resident)
+{
+	for (int i = state->residents.ncopies - 1; i >= 0; i--)
+		if (state->residents.copy[i].id == resident->id)
+			drop_copy(state, i);
+	unregister(resident);
+	*resident = Resident{};
+}
+
+/* Find the Resident of a Graph, or the one to replace: a free one, else the least recently used. */
+static Resident *
+find_resident(Residents *residents, uint64_t id)
+{
+	Resident   *found = &residents->resident[0];
+
+	for (int i = 0; i < EMOGI_MAX_RESIDENTS; i++)
+	{
+		Resident   *resident = &residents->resident[i];
+
+		if (resident->id == id)
+			return resident;
+		if (resident->last_run < found->last_run)
+			found = resident;
+	}
+	return found;
+}
+
+EmogiStatus
+emogi_resident_begin(EmogiEngineState *state, const EmogiGraph *graph, EmogiError *error)
+{
+	Residents  *residents = &state->residents;
+	Resident   *own;
+
+	residents->run++;
+	residents->own = NULL;
+	if (graph->id == 0)
+		return EMOGI_OK;
+	own = find_resident(residents, graph->id);
+	if (own->id != graph->id)
+	{
+		drop_resident(state, own);
+		own->id = graph->id;
+		own->block = graph->memory;
+		own->block_bytes = graph->memory_bytes;
+	}
+	else if (own->block != graph->memory || own->block_bytes != graph->memory_bytes)
+		return emogi_fail(error, EMOGI_BAD_INPUT, "the graph's id belongs to another graph",
+						  "id %llu: block %p of %llu bytes, now %p of %llu", (unsigned long long) graph->id, own->block,
+						  (unsigned long long) own->block_bytes, graph->memory,
+						  (unsigned long long) graph->memory_bytes);
+	own->last_run = residents->run;
+	residents->own = own;
+	return EMOGI_OK;
+}
+
+const void *
+emogi_resident_use(EmogiEngineState *state, const void *array, uint64_t bytes)
+{
+	Residents  *residents = &state->residents;
+
+	for (int i = 0; residents->own != NULL && i < residents->ncopies; i++)
+	{
+		ResidentCopy *copy = &residents->copy[i];
+
+		if (copy->id == residents->own->id && copy->array == array && copy->bytes == bytes)
+		{
+			copy->last_run = residents->run;
+			return copy->memory;
+		}
+	}
+	return NULL;
+}
+
+void
+emogi_resident_let_go(EmogiEngineState *state)
+{
+	Residents  *residents = &state->residents;
+
+	for (int i = 0; i < residents->ncopies; i++)
+		if (residents->copy[i].last_run == residents->run)
+			residents->copy[i].last_run--;
+}
+
+void
+emogi_resident_keep(EmogiEngineState *state, DeviceMemory *memory, const void *array)
+{
+	Residents  *residents = &state->residents;
+
+	if (residents->own == NULL || residents->ncopies == EMOGI_MAX_COPIES)
+		return;
+	memory->nblocks--;
+	residents->copy[residents->ncopies++] = ResidentCopy{
+		residents->own->id, residents->run, array, memory->block[memory->nblocks], memory->bytes[memory->nblocks]
+	};
+}
+
+uint64_t
+emogi_resident_idle_bytes(const EmogiEngineState *state)
+{
+	const Residents *residents = &state->residents;
+	uint64_t	bytes = 0;
+
+	for (int i = 0; i < residents->ncopies; i++)
+		if (residents->copy[i].last_run < residents->run)
+			bytes += residents->copy[i].bytes;
+	return bytes;
+}
+
+/* Find the idle copy least recently used, of the own Graph or of others; -1 when there is none. */
+static int
+find_idle(const Residents *residents, bool own)
+{
+	const uint64_t own_id = residents->own != NULL ? residents->own->id : 0;
+	uint64_t	oldest = residents->run;
+	int			found = -1;
+
+	for (int i = 0; i < residents->ncopies; i++)
+		if ((residents->copy[i].id == own_id) == own && residents->copy[i].last_run < oldest)
+		{
+			oldest = residents->copy[i].last_run;
+			found = i;
+		}
+	return found;
+}
+
+bool
+emogi_resident_evict(EmogiEngineState *state)
+{
+	int			i = find_idle(&state->residents, false);
+
+	if (i < 0)
+		i = find_idle(&state->residents, true);
+	if (i >= 0)
+		drop_copy(state, i);
+	return i >= 0;
+}
+
+bool
+emogi_resident_unregister_other(EmogiEngineState *state)
+{
+	Residents  *residents = &state->residents;
+	Resident   *found = NULL;
+
+	for (int i = 0; i < EMOGI_MAX_RESIDENTS; i++)
+	{
+		Resident   *resident = &residents->resident[i];
+
+		if (resident->registered && resident != residents->own &&
+			(found == NULL || resident->last_run < found->last_run))
+			found = resident;
+	}
+	if (found != NULL)
+		unregister(found);
+	return found != NULL;
+}
+
+void
+emogi_resident_forget(EmogiEngineState *state, uint64_t graph_id)
+{
+	Resident   *resident = find_resident(&state->residents, graph_id);
+
+	if (graph_id != 0 && resident->id == graph_id)
+		drop_resident(state, resident);
+}
+
+void
+emogi_resident_forget_all(EmogiEngineState *state)
+{
+	for (int i = 0; i < EMOGI_MAX_RESIDENTS; i++)
+		if (state->residents.resident[i].id != 0)
+			drop_resident(state, &state->residents.resident[i]);
+}

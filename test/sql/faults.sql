@@ -1,0 +1,69 @@
+-- Trouble on demand: whatever fails in the engines, a call ends with the right answer or a clear error, and the next is right.
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS emogi;
+RESET client_min_messages;
+CREATE SCHEMA test_faults;
+SET search_path = test_faults, public;
+SET emogi.engine = 'auto';
+\set VERBOSITY terse
+
+-- The setting is a list of name=value, for superusers.
+SET emogi.fault = 'nonsense=1';
+SET emogi.fault = 'allocation';
+SET emogi.fault = 'allocation=x';
+SET emogi.fault = 'worker_exit=nowhere';
+SET emogi.fault = 'allocation=0, pre_commit=0,random=1';
+SET emogi.fault = '';
+CREATE ROLE regress_emogi_faults;
+SET ROLE regress_emogi_faults;
+SET emogi.fault = 'allocation=1';
+RESET ROLE;
+DROP ROLE regress_emogi_faults;
+
+-- Large enough for a GPU, where there is one: a binary tree of 2^20 leaves.
+CREATE TABLE tree AS SELECT i / 2 AS src, i AS dst FROM generate_series(2, 2097151) i;
+CREATE FUNCTION ask() RETURNS text LANGUAGE sql AS $$
+  SELECT format('%s vertices, %s levels, sum %s', count(*), max(level), sum(vertex)) FROM emogi_bfs('tree', 1) $$;
+SELECT ask();
+
+-- A GPU that fails, in the driver or for lack of memory: auto answers with the CPU. On a machine without one these do nothing.
+SET emogi.fault = 'device_call=1';
+SELECT ask();
+SET emogi.fault = 'device_call=9';
+SELECT ask();
+SET emogi.fault = 'device_allocation=1';
+SELECT ask();
+SET emogi.fault = 'device_allocation=3';
+SELECT ask();
+SET emogi.fault = '';
+SELECT ask();
+
+-- The first allocation in shared memory, and that of an engine, fail.
+\set VERBOSITY sqlstate
+SET emogi.engine = 'cpu';
+SET emogi.fault = 'allocation=1';
+SELECT ask();
+SELECT ask();
+SET emogi.fault = 'engine_allocation=1';
+SELECT ask();
+SET emogi.fault = '';
+SELECT ask();
+
+-- The worker ends in the middle of a call, at every kind of request; the graph in the cache stays.
+SET emogi.fault = 'worker_exit=run';
+SELECT ask();
+SET emogi.fault = 'worker_exit=done';
+SELECT ask();
+SET emogi.fault = 'worker_exit=expand';
+SELECT count(*) FROM emogi_bfs('tree', 2097151, direction => 'in');
+SET emogi.fault = 'worker_exit=keys';
+SELECT count(*) FROM emogi_bfs('tree', 2097151, direction => 'in');
+SET emogi.fault = 'worker_exit=csr';
+SELECT count(*) FROM emogi_bfs('tree', 2097151, direction => 'in');
+SET emogi.fault = '';
+SELECT count(*) FROM emogi_bfs('tree', 2097151, direction => 'in');
+SELECT ask();
+SELECT count(*) FROM emogi_graphs WHERE source LIKE '%tree' AND (state <> 'ready' OR pins > 0);
+
+DROP SCHEMA test_faults CASCADE;
+SELECT count(*) FROM emogi_graphs WHERE source LIKE '%tree' OR source IS NULL AND database = current_database();
