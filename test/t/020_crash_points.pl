@@ -16,6 +16,7 @@ make_checked($node, 'tree', 3000);
 make_checked($node, 'other', 500);
 $node->safe_psql('postgres', 'CHECKPOINT');
 my $call = q{SELECT verdict('tree')};
+my $unlogged = q{SELECT count(*) FROM emogi_bfs('scratch', 1)};
 my $count = q{SELECT count(*) FROM emogi_bfs('tree', 1)};
 my $held = 30_000_000;
 
@@ -133,6 +134,15 @@ like(join('|', served($node, $call)), qr/^t\|(?:hit|private)$/, '... once more')
 $node->safe_psql('postgres', q{COMMIT PREPARED 'late'});
 is($node->safe_psql('postgres', $count), $before + 1, '... committed, it is seen');
 is(join('|', served($node, $call)), 't|hit', '... and cached again');
+
+# An unlogged table is empty after a crash, for emogi too; a hit before it is no hit after.
+$node->safe_psql('postgres', 'CREATE UNLOGGED TABLE scratch AS TABLE other');
+isnt($node->safe_psql('postgres', $unlogged), '0', 'an unlogged table');
+$node->stop('immediate');
+$node->start;
+is($node->safe_psql('postgres', $unlogged), '0', '... is empty after a crash');
+is($node->safe_psql('postgres', "INSERT INTO scratch VALUES (1, 2); $unlogged"), '2', '... and written again');
+is($node->safe_psql('postgres', $unlogged), '2', '... cached');
 nothing_left($node, 'at the end');
 $node->stop;
 no_crash($node);

@@ -202,8 +202,57 @@ foreach my $way ('idle_in_transaction_session_timeout', 'pg_terminate_backend', 
 	nothing_left($node, "$way with a cursor open");
 }
 
-# Rows of a holdable cursor outlive their transaction, the graph and the cached Graph.
+# Cursors and savepoints: what a subtransaction began goes with it, what was there before goes on.
 my $session = session($node);
+is($session->ask(q{BEGIN; DECLARE c CURSOR FOR SELECT vertex FROM emogi_bfs('tree', 1); SAVEPOINT a; FETCH 1 FROM c; ROLLBACK TO a; FETCH 2 FROM c;
+	SAVEPOINT b; DECLARE d CURSOR FOR SELECT vertex FROM emogi_bfs('tree', 1, direction => 'both'); FETCH 1 FROM d; ROLLBACK TO b; FETCH 1 FROM c}), "1\n2\n3\n1\n4", 'cursors and savepoints');
+is($session->ask(q{SELECT emogi_evict('tree') IS NULL; SELECT emogi_evict() IS NULL; FETCH 1 FROM c; COMMIT; SELECT 'done'}), "f\nf\n5\ndone",
+	'... emogi_evict() in the session of the cursor waits for nothing');
+
+# Calls within calls: of a graph's query, of start values, for each row of a query, in sessions that want each other's tables.
+make_checked($node, 'other', 2000);
+foreach my $call (
+	[ 3001, q{SELECT count(*) FROM emogi_heat('tree', 'SELECT vertex, 1.0 FROM emogi_bfs(''tree'', 1)', max_iterations => 3)} ],
+	[ 3003, q{SELECT count(*) FROM emogi_bfs('SELECT vertex, vertex + 1 FROM emogi_bfs(''SELECT vertex, vertex + 1 FROM emogi_bfs(''''tree'''', 1)'', 1)', 1)} ],
+	[ 3001, q{SELECT count(*) FROM emogi_bfs('SELECT src, dst FROM tree WHERE emogi_evict() IS NOT NULL', 1)} ],
+	[ 3001, q{SELECT count(*) FROM emogi_heat('tree', 'SELECT 1, 1.0 + 0 * emogi_evict()', max_iterations => 2)} ],
+	[ 100, q{SELECT count(*) FROM generate_series(1, 100) g, LATERAL (SELECT count(*) FROM emogi_bfs('tree', g)) l} ])
+{
+	$session->ask('SELECT emogi_evict()');
+	is($session->ask("SET statement_timeout = '20s'; $call->[1]; $call->[1]"), "$call->[0]\n$call->[0]", "calls within calls: $call->[1]");
+}
+my @others = map { session($node) } 1 .. 4;
+foreach my $round (1 .. 5)
+{
+	$session->ask('SELECT emogi_evict()');
+	foreach my $i (0 .. 3)
+	{
+		my ($one, $two) = $i % 2 ? ('tree', 'other') : ('other', 'tree');
+		$others[$i]->tell("SET statement_timeout = '20s'; SELECT count(*) FROM emogi_heat('$one', 'SELECT vertex, 1.0 FROM emogi_bfs(''$two'', 1)', max_iterations => 2)");
+	}
+	is(join(' ', map { $_->answer } @others), '2001 3001 2001 3001', 'sessions that want each other\'s tables');
+}
+$_->quit foreach @others;
+$session->quit;
+nothing_left($node, 'after calls within calls');
+
+# A parallel worker of a build is terminated, while others wait: an error for the builder alone.
+{
+	my $killed = 0;
+	my $builder = start_session('builder', $call);
+	my @waiters = map { start_session('waiter', $call) } 1 .. 2;
+	wait_until(5, sub {
+		$builder->{psql}->pump_nb;
+		$killed = $node->safe_psql('postgres', q{SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE backend_type = 'parallel worker'});
+		return $killed || !$builder->{psql}->pumpable });
+	my @results = map { result($_) } $builder, @waiters;
+	like($_, qr/^(?:\Q$answer\E|ERROR:  57P01)$/, 'parallel workers are terminated: right, or told') foreach @results;
+	is(join('|', served($node, $call)) =~ /^\Q$answer\E\|/ ? 1 : 0, 1, '... and then a right answer');
+	nothing_left($node, 'after terminated parallel workers');
+}
+
+# Rows of a holdable cursor outlive their transaction, the graph and the cached Graph.
+$session = session($node);
 $session->ask(q{BEGIN; DECLARE h CURSOR WITH HOLD FOR SELECT vertex FROM emogi_bfs('tree', 1); COMMIT});
 $node->safe_psql('postgres', q{SELECT emogi_evict(); CREATE TABLE copy AS TABLE tree; TRUNCATE tree});
 is(scalar(() = $session->ask('FETCH ALL FROM h') =~ /^\d+$/mg), 3001, 'a holdable cursor');
