@@ -67,7 +67,7 @@ sub check_clients
 		foreach my $line (split /\n/, $err[$me])
 		{
 			if ($line =~ /(?:ERROR|FATAL|PANIC):\s+(\w{5})$/) { $states{$1}++ }
-			elsif ($line !~ /^\s|^psql:.*(?:connection to server|server closed|terminating|WARNING|connection was lost)|the database system is|^DETAIL|^$/)
+			elsif ($line !~ /^\s|^psql:.*(?:connection to server|server closed|terminating|WARNING|connection was lost|no connection)|the database system is|^DETAIL|^$/)
 			{
 				$states{$line}++;
 			}

@@ -326,7 +326,7 @@ sub connection_lost
 {
 	my ($err) = @_;
 
-	return $err =~ /57P0[123]|08006|server closed the connection|connection to server|terminating connection|the database system is/;
+	return $err =~ /57P0[123]|08006|server closed the connection|connection to server|no connection to the server|terminating connection|the database system is/;
 }
 
 1;
