@@ -626,6 +626,11 @@ extern void emogi_row_add_name(EmogiRow *row, const char *name);
 extern void emogi_row_add_time(EmogiRow *row, TimestampTz when);
 extern void emogi_row_put(EmogiRow *row, FunctionCallInfo fcinfo);
 
+/* ---- functions.c ---- */
+
+extern char *emogi_graph_argument(FunctionCallInfo fcinfo, int n);
+extern EmogiDirection emogi_direction_argument(FunctionCallInfo fcinfo, int n, EmogiDirection otherwise);
+
 /* ---- worker.c ---- */
 
 extern void emogi_worker_register(void);
