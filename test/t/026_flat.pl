@@ -96,7 +96,8 @@ sub measure
 	$is{"files of backend $_"} = [ files_of($pids[ $_ - 1 ]), 0, 8 ] foreach 1 .. $clients;
 	# its threads' arenas fill up at their own pace
 	$is{'anonymous memory of the worker, kB'} = [ status_of($worker, 'RssAnon'), 0.2, 1000 ];
-	$is{'files of the worker'} = [ files_of($worker), 0, 0 ];
+	# one is there while it sleeps
+	$is{'files of the worker'} = [ files_of($worker), 0, 1 ];
 	$is{'threads of the worker'} = [ status_of($worker, 'Threads'), 0, 0 ];
 	$is{'mappings of the worker'} = [ scalar(() = slurp_file("/proc/$worker/maps") =~ /\n/g), 0.1, 10 ];
 	$is{'files of the postmaster'} = [ files_of($postmaster), 0, 0 ];
