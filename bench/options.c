@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 const char *const emogi_graph_names[] = {"kron", "urand"};
-const char *const emogi_placement_names[] = {"auto", "host", "device"};
+const char *const emogi_placement_names[] = {"auto", "host", "device", "hybrid"};
 const char *const emogi_algorithm_names[EMOGI_NALGORITHMS] = {
 	"bfs", "sssp", "sswp", "ssnsp", "cc", "pagerank", "heat", "circuit", "neural"
 };
@@ -24,7 +24,7 @@ static const char help[] =
 "  --seed N                  of edges and sources (1)\n"
 "  --algorithm NAME[,...]    bfs, sssp, sswp, ssnsp, cc, pagerank, heat, circuit, neural (bfs)\n"
 "  --engine cpu|cuda[,...]   (cpu)\n"
-"  --placement host|device|auto[,...]  where the GPU reads edges (auto)\n"
+"  --placement host|device|hybrid|auto[,...]  where the GPU reads edges (auto)\n"
 "  --threads N               of the builder and the cpu engine (all processors)\n"
 "  --sources N               up to 1024, random vertices with neighbours (16)\n"
 "  --trials N                runs of each source (1)\n"
@@ -184,7 +184,7 @@ take_option(EmogiBenchOptions *options, int option, const char *text)
 				options->cuda[i] = found[i] == 1;
 			break;
 		case 'p':
-			options->nplacements = parse_words("placement", text, emogi_placement_names, 3, found);
+			options->nplacements = parse_words("placement", text, emogi_placement_names, 4, found);
 			for (int i = 0; i < options->nplacements; i++)
 				options->placements[i] = (EmogiPlacement) found[i];
 			break;

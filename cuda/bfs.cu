@@ -7,7 +7,8 @@
  * newest level) and `seen` (visited, and what this step finds). A step marks bits in `seen`; the settle kernel then
  * takes seen & ~visited as the new frontier and writes its levels, all in ascending order and without contention.
  *   top-down    the lists of the frontier are read, unseen targets marked                    (EMOGI section 4)
- *   bottom-up   each unvisited vertex reads its backward list until an entry is in the frontier         [1]
+ *   bottom-up   each unvisited vertex reads its backward list until an entry is in the frontier         [1];
+ *               in hybrid placement first the head of it, which has the neighbours that are reached first
  *   few         while the frontier is small, one block goes on alone, up to FEW_LEVELS levels in one launch
  * Both wide steps leave the same state, so each level takes the cheaper one: the one that is expected to read fewer
  * 128-byte lines. That is [1] with its alpha and beta replaced by the cost of the link.
@@ -17,7 +18,12 @@
  *
  * [1] S. Beamer, K. Asanovic, D. Patterson: Direction-Optimizing Breadth-First Search. SC 2012.
  */
+#include <math.h>
+
 #include "bfs.cuh"
+#include "hybrid.cuh"
+
+#define HEAD_LINE 128			/* vertices that are looked at in heads while the link brings a line: 2.5 ns */
 
 /* A traversal. The device's arrays belong to run->memory. */
 typedef struct Bfs
@@ -29,6 +35,7 @@ typedef struct Bfs
 	int32_t    *level;			/* [nvertices] */
 	uint32_t   *sources;		/* [nsources] */
 	uint32_t   *queue;			/* [FEW_VERTICES] */
+	uint32_t   *rest;			/* bitmap [nwords], vertices that a bottom-up step did not settle by heads */
 
 	/* Where the traversal is. */
 	int32_t		depth;			/* of the frontier */
@@ -36,8 +43,8 @@ typedef struct Bfs
 	uint64_t	edges;			/* that lead from it */
 	uint64_t	reached;		/* so far, with the frontier */
 	uint64_t	unvisited_edges;	/* that lead from vertices not reached */
-	uint64_t	unvisited_lists;	/* backward lists, not empty, of vertices not reached */
-	uint64_t	lists;			/* backward lists, not empty, of all vertices */
+	uint64_t	unvisited_lists;	/* of `lists`, those of vertices not reached */
+	uint64_t	lists;			/* backward lists of all vertices that are longer than heads: not empty when there are none */
 	uint64_t	starts;			/* lines in which they start */
 	uint64_t	entries;		/* sum over the run, as in Counters */
 } Bfs;
@@ -45,7 +52,7 @@ typedef struct Bfs
 static const void *const kernels[] = {
 	(const void *) push_words<MarkSeen>, (const void *) push_slices<MarkSeen>, (const void *) bottom_up,
 	(const void *) bottom_up_slices, (const void *) few_levels, (const void *) mark_sources,
-	(const void *) survey_lists, (const void *) settle, (const void *) queue_frontier
+	(const void *) survey_lists, (const void *) settle, (const void *) queue_frontier, (const void *) bottom_up_heads
 };
 
 #define NEDGE_KERNELS 4			/* the first of them read edges with the whole device */
@@ -53,6 +60,7 @@ static const void *const kernels[] = {
 EmogiStatus
 emogi_cuda_bfs_load(EmogiError *error)
 {
+	TRY(emogi_heads_load(error));
 	return LOAD_KERNELS(kernels);
 }
 
@@ -76,6 +84,7 @@ take_arrays(Bfs *bfs, const EmogiQuery *query, EmogiError *error)
 	TRY(take_array(memory, &bfs->maps.frontier, bfs->maps.nwords, "bitmap of the frontier", error));
 	TRY(take_array(memory, &bfs->sources, query->nsources, "sources", error));
 	TRY(take_array(memory, &bfs->queue, FEW_VERTICES, "queue", error));
+	TRY(take_array(memory, &bfs->rest, bfs->maps.nwords, "bitmap of vertices beyond heads", error));
 	return emogi_run_send(bfs->run, bfs->sources, query->sources, query->nsources * sizeof *query->sources, error);
 }
 
@@ -84,6 +93,7 @@ static EmogiStatus
 end_step(Bfs *bfs, int32_t depth, bool several, EmogiError *error)
 {
 	const Counters *counters;
+	const bool	headed = bfs->run->graph.backward.head_length > 0;	/* `lists` are not all that are not empty */
 	uint64_t	led;			/* edges from all vertices that the step reached */
 
 	TRY(emogi_run_read(bfs->run, &counters, error));
@@ -93,7 +103,9 @@ end_step(Bfs *bfs, int32_t depth, bool several, EmogiError *error)
 	bfs->edges = counters->edges;
 	bfs->reached += counters->claimed;
 	bfs->unvisited_edges = minus(bfs->unvisited_edges, led);
-	bfs->unvisited_lists = minus(bfs->unvisited_lists, counters->claimed);
+	bfs->unvisited_lists = headed ?
+		(uint64_t) ((double) counters->lists * (double) (bfs->run->nvertices - bfs->reached) / (double) bfs->run->nvertices) :
+		minus(bfs->unvisited_lists, counters->claimed);
 	bfs->entries = counters->entries;
 	bfs->lists = counters->lists;
 	bfs->starts = counters->starts;
@@ -114,12 +126,13 @@ enter_sources(Bfs *bfs, const EmogiGraph *graph, const EmogiQuery *query, EmogiE
 	CUDA_LAUNCH(mark_sources, run->full_blocks, BLOCK_THREADS, stream, bfs->sources, query->nsources, bfs->maps.seen);
 	if (run->graph.backward.offsets != NULL)
 		CUDA_LAUNCH(survey_lists, run->full_blocks, BLOCK_THREADS, stream, run->graph.backward.offsets, run->nvertices,
-					run->step.counters);
+					run->graph.backward.head_length, run->step.counters);
 	CUDA_LAUNCH(settle, run->full_blocks, BLOCK_THREADS, stream, bfs->maps, run->graph.forward.offsets, bfs->level, 0,
 				run->step.counters);
 	bfs->unvisited_edges = graph->forward.nedges;
 	TRY(end_step(bfs, 0, false, error));
-	bfs->unvisited_lists = minus(bfs->lists, bfs->reached);
+	if (run->graph.backward.head_length == 0)
+		bfs->unvisited_lists = minus(bfs->lists, bfs->reached);
 	return EMOGI_OK;
 }
 
@@ -138,6 +151,24 @@ step_few(Bfs *bfs, EmogiError *error)
 	return end_step(bfs, 0, true, error);
 }
 
+/* Let the unvisited vertices look for the frontier, in heads first. */
+static EmogiStatus
+search_upwards(Bfs *bfs, EmogiError *error)
+{
+	Run		   *run = bfs->run;
+	cudaStream_t stream = run->state->stream;
+	const Lists<Target> &lists = run->graph.backward;
+	const bool	headed = lists.heads != NULL;
+
+	if (headed)
+		CUDA_LAUNCH(bottom_up_heads, run->full_blocks, BLOCK_THREADS, stream, lists, bfs->maps, run->nvertices,
+					bfs->rest, run->step.counters);
+	CUDA_LAUNCH(bottom_up, run->nblocks, BLOCK_THREADS, stream, lists, bfs->maps,
+				headed ? bfs->rest : bfs->maps.visited, headed ? 0 : FULL_WARP, run->nvertices, run->step);
+	CUDA_LAUNCH(bottom_up_slices, run->nblocks, BLOCK_THREADS, stream, lists, bfs->maps, run->step);
+	return EMOGI_OK;
+}
+
 /* Find the next level with the whole device. */
 static EmogiStatus
 step_wide(Bfs *bfs, bool upwards, EmogiError *error)
@@ -148,11 +179,7 @@ step_wide(Bfs *bfs, bool upwards, EmogiError *error)
 
 	TRY(emogi_run_begin_step(run, error));
 	if (upwards)
-	{
-		CUDA_LAUNCH(bottom_up, run->nblocks, BLOCK_THREADS, stream, run->graph.backward, bfs->maps, run->nvertices,
-					run->step);
-		CUDA_LAUNCH(bottom_up_slices, run->nblocks, BLOCK_THREADS, stream, run->graph.backward, bfs->maps, run->step);
-	}
+		TRY(search_upwards(bfs, error));
 	else
 	{
 		CUDA_LAUNCH(push_words<MarkSeen>, run->nblocks, BLOCK_THREADS, stream, run->graph.forward, bfs->maps.frontier,
@@ -166,30 +193,35 @@ step_wide(Bfs *bfs, bool upwards, EmogiError *error)
 
 /* Estimate the lines in which the lists of so many vertices start: the denser they lie, the more they share. */
 static double
-expect_starts(const Bfs *bfs, uint64_t vertices)
+expect_starts(const Bfs *bfs, double vertices)
 {
 	const double lists = bfs->lists > 0 ? (double) bfs->lists : 1;
-	const double density = (double) vertices < lists ? (double) vertices / lists : 1;
+	const double density = vertices < lists ? vertices / lists : 1;
 
-	return (double) vertices * (1 - (1 - (double) bfs->starts / lists) * density);
+	return vertices * (1 - (1 - (double) bfs->starts / lists) * density);
 }
 
 /*
  * Say whether a bottom-up step is expected to read fewer lines. An entry of an unvisited vertex's backward list leads
  * to the frontier or to another unvisited vertex, never to an older level: edges / (edges + unvisited_edges) of them
- * hit, and a search looks at about the inverse of that many.
+ * hit, and a search looks at about the inverse of that many. With heads, only lists that they leave open are read; that
+ * their entries hit more often than others is left out.
  */
 static bool
 prefers_bottom_up(const Bfs *bfs)
 {
 	const double entries = Line<Target>::ENTRIES;
-	const double all = (double) bfs->unvisited_edges / entries;
-	const double searched = (double) bfs->unvisited_lists / entries *
-		(double) (bfs->edges + bfs->unvisited_edges) / (double) bfs->edges;
+	const uint32_t length = bfs->run->graph.backward.head_length;
+	const double hits = (double) bfs->edges / (double) (bfs->edges + bfs->unvisited_edges);
+	const double open = length > 0 ? pow(1 - hits, length) : 1;
+	const double lists = (double) bfs->unvisited_lists * open;
+	const double all = (double) bfs->unvisited_edges * open / entries;
+	const double searched = lists / entries / hits;
+	const double heads = length > 0 ? (double) (bfs->run->nvertices - bfs->reached) / HEAD_LINE : 0;
 
 	return bfs->run->graph.backward.offsets != NULL &&
-		expect_starts(bfs, bfs->unvisited_lists) + (all < searched ? all : searched) <
-		expect_starts(bfs, bfs->vertices) + (double) bfs->edges / entries;
+		heads + expect_starts(bfs, lists) + (all < searched ? all : searched) <
+		expect_starts(bfs, (double) bfs->vertices) + (double) bfs->edges / entries;
 }
 
 /* The level loop. */
@@ -223,7 +255,7 @@ emogi_cuda_levels(Run *run, const EmogiGraph *graph, const EmogiQuery *query, un
 	bfs.run = run;
 	bfs.bound = max_depth < 0 || max_depth > INT32_MAX ? INT32_MAX : (int32_t) max_depth;
 	TRY(take_arrays(&bfs, query, error));
-	TRY(emogi_run_place(run, graph, query, wants, kernels, NEDGE_KERNELS, sizeof(Target), error));
+	TRY(emogi_run_place(run, graph, query, wants | PLACE_BACKWARD_HEADS, kernels, NEDGE_KERNELS, sizeof(Target), error));
 	TRY(emogi_run_start_clock(run, error));
 	TRY(enter_sources(&bfs, graph, query, error));
 	TRY(traverse(&bfs, error));

@@ -21,9 +21,9 @@ typedef struct Bitmaps
 	uint64_t	nwords;
 } Bitmaps;
 
-/* Count the lists that are not empty, and the lines in which they start. Bytes: 8 a vertex. */
+/* Count the lists above a length, and the lines in which they start. Bytes: 8 a vertex. */
 static __global__ void
-survey_lists(const uint64_t *offsets, uint64_t nvertices, Counters *counters)
+survey_lists(const uint64_t *offsets, uint64_t nvertices, uint32_t length, Counters *counters)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * blockDim.x;
 	const uint64_t own = (uint64_t) blockIdx.x * blockDim.x + threadIdx.x;
@@ -34,7 +34,7 @@ survey_lists(const uint64_t *offsets, uint64_t nvertices, Counters *counters)
 	{
 		const uint64_t vertex = base + lane_number();
 		const uint64_t start = vertex < nvertices ? offsets[vertex] : 0;
-		const bool	filled = vertex < nvertices && offsets[vertex + 1] > start;
+		const bool	filled = vertex < nvertices && offsets[vertex + 1] > start + length;
 		const uint64_t line = start / Line<Target>::ENTRIES;
 		const uint32_t below = __ballot_sync(FULL_WARP, filled) & lanes_below();
 		const uint64_t line_below = __shfl_sync(FULL_WARP, line, below != 0 ? 31 - __clz(below) : 0);
@@ -143,6 +143,46 @@ find_in_frontier(const uint32_t *frontier, const Target (&target)[Line<Target>::
 }
 
 /*
+ * Bottom-up step in the heads: mark as `seen` the unvisited vertices of which an entry is in the frontier, and in `rest`
+ * those of the others that have more entries than that. Bytes: two bitmaps, n/4; for 32 vertices a line for each entry that
+ * one of them comes to; a random 4-byte read of `frontier` for each entry; 16 of offsets for a whole head without success.
+ */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+bottom_up_heads(Lists<Target> lists, Bitmaps maps, uint64_t nvertices, uint32_t *rest, Counters *counters)
+{
+	const uint64_t nwarps = (uint64_t) gridDim.x * BLOCK_WARPS;
+	unsigned long long entries = 0;
+
+	for (uint64_t word = ((uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x) / WARP_LANES; word < maps.nwords;
+		 word += nwarps)
+	{
+		const uint64_t vertex = word * WARP_LANES + lane_number();
+		bool		searches = vertex < nvertices && (~maps.visited[word] >> lane_number() & 1) != 0;
+		bool		found = false;
+		uint32_t	bits;
+
+		for (uint32_t j = 0; j < lists.head_length && __any_sync(FULL_WARP, searches); j++)
+		{
+			const Target target = searches ? read_head(lists, vertex, j) : EMOGI_NO_VERTEX;
+
+			searches = target != EMOGI_NO_VERTEX;
+			entries += searches;
+			found |= searches && (__ldg(&maps.frontier[target / 32]) >> target % 32 & 1) != 0;
+			searches &= !found;
+		}
+		if (searches)
+			searches = __ldg(&lists.offsets[vertex + 1]) - __ldg(&lists.offsets[vertex]) > lists.head_length;
+		bits = __ballot_sync(FULL_WARP, found);
+		if (bits != 0 && lane_number() == 0)
+			maps.seen[word] |= bits;	/* no other warp has this word */
+		bits = __ballot_sync(FULL_WARP, searches);
+		if (lane_number() == 0)
+			rest[word] = bits;
+	}
+	block_add(&counters->entries, entries);
+}
+
+/*
  * Bottom-up step for the 32 vertices of a word: in rounds of 1, 1, 2, 4, 8 and 16 lines of each list, until an entry is
  * in the frontier. The first line is often all, and often shared with the lists beside it; what is left after the
  * rounds is queued. Get the bits of the vertices that were found.
@@ -184,17 +224,17 @@ search_word(const Lists<Target> &lists, const Bitmaps &maps, const Step &step, u
 }
 
 /*
- * Bottom-up step, but for long lists. Bytes: 8 of offsets an unvisited vertex; the first lines of the unvisited
- * vertices' lists, each once a word, and as many more as the search takes; a random 4-byte read of `frontier` for each
- * entry.
+ * Bottom-up step for the vertices of a bitmap after ^ flip, none of them visited, but for long lists. Bytes: 8 of offsets
+ * such a vertex; the first lines of their lists, each once a word, and as many more as the search takes; a random 4-byte
+ * read of `frontier` for each entry.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-bottom_up(Lists<Target> lists, Bitmaps maps, uint64_t nvertices, Step step)
+bottom_up(Lists<Target> lists, Bitmaps maps, const uint32_t *bitmap, uint32_t flip, uint64_t nvertices, Step step)
 {
 	unsigned long long nread = 0;
 	unsigned long long entries = 0;
 
-	sweep_words(step, maps.visited, FULL_WARP, maps.nwords, [&](uint64_t word, uint32_t bits) {
+	sweep_words(step, bitmap, flip, maps.nwords, [&](uint64_t word, uint32_t bits) {
 		const uint64_t vertex = word * 32 + lane_number();
 		Span		list = {0, 0};
 		uint32_t	found;
@@ -203,7 +243,7 @@ bottom_up(Lists<Target> lists, Bitmaps maps, uint64_t nvertices, Step step)
 			list = Span{__ldg(&lists.offsets[vertex]), __ldg(&lists.offsets[vertex + 1])};
 		found = search_word(lists, maps, step, vertex, list, &nread, &entries);
 		if (found != 0 && lane_number() == 0)
-			maps.seen[word] = ~bits | found;	/* no other warp has this word */
+			maps.seen[word] |= found;	/* no other warp has this word */
 	});
 	add_sums(step.counters, nread, entries);
 }

@@ -5,7 +5,7 @@
  * Registration pins pages: about 0.06 s a GiB for pages that are populated. For a Graph without an id it lasts for one
  * run, because the Region may free the Graph's pages afterwards.
  */
-#include "placement.cuh"
+#include "hybrid.cuh"
 
 #include <string.h>
 #include <sys/resource.h>
@@ -21,6 +21,7 @@ typedef struct Placing
 	unsigned	wants;			/* PLACE_*, none that the Graph does not have */
 	DeviceMemory *memory;
 	EmogiControl *control;
+	uint32_t	head_length;	/* of heads that there is room for; 0 = do not make any */
 } Placing;
 
 static uint64_t
@@ -62,6 +63,26 @@ places_transpose(const Placing *placing)
 		(forward->offsets != backward->offsets || forward->targets != backward->targets);
 }
 
+/* Get the orientation whose heads the run has a use for; NULL when it has none. */
+static const EmogiAdjacency *
+wanted_heads(const Placing *placing)
+{
+	const EmogiGraph *graph = placing->graph;
+	const EmogiAdjacency *adjacency = placing->wants & PLACE_BACKWARD_HEADS ? &graph->backward : &graph->forward;
+
+	if (graph->backward.offsets == NULL || adjacency->nedges == 0)
+		return NULL;
+	return placing->wants & (PLACE_FORWARD_HEADS | PLACE_BACKWARD_HEADS) ? adjacency : NULL;
+}
+
+/* Get the heads that are kept, unless there is room for more than twice as many targets. */
+static const uint32_t *
+use_heads(const Placing *placing, uint32_t *length)
+{
+	return (const uint32_t *) emogi_resident_use_heads(placing->state, wanted_heads(placing)->targets,
+													   (placing->head_length + 1) / 2, placing->head_length, length);
+}
+
 /* Make the copies that this placement needs in use, and no others. Get the bytes of those that are missing. */
 static uint64_t
 use_copies(const Placing *placing, EmogiPlacement placement)
@@ -78,11 +99,17 @@ use_copies(const Placing *placing, EmogiPlacement placement)
 	for (int i = 0; i < (places_transpose(placing) ? 2 : 1); i++)
 	{
 		use(orientation[i]->offsets, offset_bytes(graph));
-		if (placement == EMOGI_PLACEMENT_HOST || orientation[i]->nedges == 0)
+		if (placement != EMOGI_PLACEMENT_DEVICE || orientation[i]->nedges == 0)
 			continue;
 		use(orientation[i]->targets, target_bytes(orientation[i]));
 		if (placing->wants & PLACE_WEIGHTS)
 			use(orientation[i]->weights, weight_bytes(graph, orientation[i]));
+	}
+	if (placing->head_length > 0)
+	{
+		uint32_t	length;
+
+		(void) use_heads(placing, &length);
 	}
 	return missing_bytes;
 }
@@ -190,7 +217,7 @@ register_block(const Placing *placing, EmogiPlacement placement, PlacedGraph *pl
 	do
 		code = try_registration(placing->state, graph);
 	while ((code == cudaErrorMemoryAllocation || code == cudaErrorOperatingSystem) &&
-		   placement == EMOGI_PLACEMENT_HOST && emogi_resident_unregister_other(placing->state));
+		   placement != EMOGI_PLACEMENT_DEVICE && emogi_resident_unregister_other(placing->state));
 	if (code == cudaErrorHostMemoryAlreadyRegistered)
 	{
 		(void) cudaGetLastError();
@@ -218,7 +245,7 @@ place_copy(const Placing *placing, const void *array, uint64_t bytes, const char
 		return EMOGI_OK;
 	TRY(emogi_memory_take(placing->memory, &copy, bytes, what, error));
 	TRY(emogi_cuda_copy(placing->state, copy, array, bytes, cudaMemcpyHostToDevice, placing->control, error));
-	emogi_resident_keep(placing->state, placing->memory, array);
+	emogi_resident_keep(placing->state, placing->memory, array, 0);
 	*out = copy;
 	return EMOGI_OK;
 }
@@ -254,7 +281,7 @@ place_edges(const Placing *placing, const EmogiAdjacency *adjacency, EmogiPlacem
 	const bool	weighted = (placing->wants & PLACE_WEIGHTS) != 0;
 	const void *targets;
 
-	if (placement == EMOGI_PLACEMENT_HOST)
+	if (placement != EMOGI_PLACEMENT_DEVICE)
 	{
 		TRY(place_in_host(placing, adjacency->targets, &targets, error));
 		if (weighted)
@@ -271,6 +298,49 @@ place_edges(const Placing *placing, const EmogiAdjacency *adjacency, EmogiPlacem
 	return EMOGI_OK;
 }
 
+/* Make heads of an orientation whose offsets are placed, and keep them. */
+static EmogiStatus
+make_heads(const Placing *placing, const EmogiAdjacency *adjacency, Lists<uint32_t> *lists, EmogiError *error)
+{
+	uint32_t   *heads;
+
+	TRY(take_array(placing->memory, &heads, head_entries(placing->graph->nvertices, placing->head_length),
+				   "heads of lists", error));
+	TRY(emogi_choose_heads(placing->state, placing->graph->nvertices, adjacency, lists->offsets, placing->head_length,
+						   heads, placing->memory, placing->control, error));
+	emogi_resident_keep(placing->state, placing->memory, adjacency->targets, placing->head_length);
+	lists->heads = heads;
+	lists->head_length = placing->head_length;
+	return EMOGI_OK;
+}
+
+/* Place the heads that the run wants, when both orientations are placed. Without room for them it is host placement. */
+static EmogiStatus
+place_heads(const Placing *placing, PlacedGraph *placed, EmogiError *error)
+{
+	const bool	transpose = places_transpose(placing);
+	const bool	backward = transpose && (placing->wants & PLACE_BACKWARD_HEADS) != 0;
+	Lists<uint32_t> *lists = backward ? &placed->backward : &placed->forward;
+	const int	nblocks = placing->memory->nblocks;
+
+	lists->heads = use_heads(placing, &lists->head_length);
+	if (lists->heads == NULL)
+	{
+		const EmogiStatus status = make_heads(placing, wanted_heads(placing), lists, error);
+
+		if (status == EMOGI_NO_MEMORY)
+		{
+			emogi_memory_release(placing->memory, nblocks);
+			placed->placement = EMOGI_PLACEMENT_HOST;	/* slower, but an answer */
+			return EMOGI_OK;
+		}
+		TRY(status);
+	}
+	if (!transpose && (placing->wants & PLACE_BACKWARD))
+		placed->backward = placed->forward;
+	return EMOGI_OK;
+}
+
 /* Place both orientations, offsets before targets. */
 static EmogiStatus
 place_lists(const Placing *placing, EmogiPlacement placement, PlacedGraph *placed, EmogiError *error)
@@ -279,8 +349,8 @@ place_lists(const Placing *placing, EmogiPlacement placement, PlacedGraph *place
 	const bool	surely = (placing->wants & PLACE_BACKWARD_SURELY) == PLACE_BACKWARD_SURELY;
 
 	placed->placement = placement;
-	placed->forward = Lists<uint32_t>{NULL, NULL, NULL, graph->forward.nedges};
-	placed->backward = Lists<uint32_t>{NULL, NULL, NULL, graph->backward.nedges};
+	placed->forward = Lists<uint32_t>{NULL, NULL, NULL, graph->forward.nedges, NULL, 0};
+	placed->backward = Lists<uint32_t>{NULL, NULL, NULL, graph->backward.nedges, NULL, 0};
 	(void) use_copies(placing, placement);	/* so that what is new does not evict them */
 	TRY(place_offsets(placing, &graph->forward, &placed->forward, error));
 	if (graph->forward.nedges > 0)
@@ -289,14 +359,46 @@ place_lists(const Placing *placing, EmogiPlacement placement, PlacedGraph *place
 	{
 		const EmogiStatus status = place_offsets(placing, &graph->backward, &placed->backward, error);
 
-		if (status == EMOGI_NO_MEMORY && placement == EMOGI_PLACEMENT_HOST && !surely)
+		if (status == EMOGI_NO_MEMORY && placement != EMOGI_PLACEMENT_DEVICE && !surely)
+		{
+			placed->placement = EMOGI_PLACEMENT_HOST;
 			return EMOGI_OK;	/* slower, but an answer */
+		}
 		TRY(status);
 		if (graph->backward.nedges > 0)
 			TRY(place_edges(placing, &graph->backward, placement, &placed->backward, error));
 	}
 	else if (placing->wants & PLACE_BACKWARD)
 		placed->backward = placed->forward;
+	return placement == EMOGI_PLACEMENT_HYBRID ? place_heads(placing, placed, error) : EMOGI_OK;
+}
+
+/*
+ * Choose between host and hybrid: how many targets a vertex fit beside the run, its offsets and what choosing them takes,
+ * at the expense of idle copies. Under HEAD_LEAST they would settle too little. To choose them every edge is read over
+ * the link once, which is only repaid by later runs: AUTO makes them for a Graph that is kept. A cap already says what
+ * others need.
+ */
+static EmogiStatus
+choose_heads(Placing *placing, EmogiPlacement *placement, EmogiError *error)
+{
+	const EmogiAdjacency *adjacency = wanted_heads(placing);
+	const bool	pays = *placement == EMOGI_PLACEMENT_HYBRID || placing->graph->id != 0;
+	const uint64_t headroom = placing->state->cap_bytes > 0 ? 0 : HEADROOM_BYTES;
+	uint64_t	taken;
+	uint64_t	left;
+	uint64_t	length;
+
+	*placement = EMOGI_PLACEMENT_HOST;
+	if (adjacency == NULL || !pays)
+		return EMOGI_OK;
+	taken = use_copies(placing, EMOGI_PLACEMENT_HOST) + head_stage_bytes(adjacency) + headroom;
+	TRY(emogi_memory_left(placing->memory, &left, error));
+	length = left > taken ? (left - taken) / (head_entries(placing->graph->nvertices, 1) * sizeof(uint32_t)) : 0;
+	if (length < HEAD_LEAST)
+		return EMOGI_OK;
+	placing->head_length = (uint32_t) (length < HEAD_MOST ? length : HEAD_MOST);
+	*placement = EMOGI_PLACEMENT_HYBRID;
 	return EMOGI_OK;
 }
 
@@ -304,22 +406,25 @@ place_lists(const Placing *placing, EmogiPlacement placement, PlacedGraph *place
  * Choose where edges are read from. AUTO: device memory, when all that is missing there fits beside the run, at the
  * expense of other Graphs' idle copies if need be. A copy takes as long as reading every edge once over the link. Most
  * algorithms read them all, and many more than once; a BFS that reads few is repaid by the next run on a Graph that is
- * kept. A Graph that is there already needs no room, and no look at what is free.
+ * kept. A Graph that is there already needs no room, and no look at what is free. Else hybrid where it is worth having.
  */
 static EmogiStatus
-choose_placement(const Placing *placing, EmogiPlacement *placement, EmogiError *error)
+choose_placement(Placing *placing, EmogiPlacement *placement, EmogiError *error)
 {
 	uint64_t	missing_bytes;
 	uint64_t	left_bytes = 0;
 
 	if (*placement == EMOGI_PLACEMENT_HOST)
 		return EMOGI_OK;
+	if (*placement == EMOGI_PLACEMENT_HYBRID)
+		return choose_heads(placing, placement, error);
 	missing_bytes = use_copies(placing, EMOGI_PLACEMENT_DEVICE);
 	if (missing_bytes > 0)
 		TRY(emogi_memory_left(placing->memory, &left_bytes, error));
+	if (*placement == EMOGI_PLACEMENT_AUTO && missing_bytes > 0 && missing_bytes + HEADROOM_BYTES > left_bytes)
+		return choose_heads(placing, placement, error);
 	if (*placement == EMOGI_PLACEMENT_AUTO)
-		*placement = missing_bytes == 0 || missing_bytes + HEADROOM_BYTES <= left_bytes ? EMOGI_PLACEMENT_DEVICE :
-			EMOGI_PLACEMENT_HOST;
+		*placement = EMOGI_PLACEMENT_DEVICE;
 	else if (missing_bytes > left_bytes)
 		return emogi_fail(error, EMOGI_NO_MEMORY, "the graph does not fit in the device memory that may be taken",
 						  "%llu bytes needed, %llu left", (unsigned long long) missing_bytes,
@@ -329,7 +434,7 @@ choose_placement(const Placing *placing, EmogiPlacement *placement, EmogiError *
 
 /* Place a Graph that has edges. */
 static EmogiStatus
-place_filled(const Placing *placing, EmogiPlacement placement, PlacedGraph *placed, EmogiError *error)
+place_filled(Placing *placing, EmogiPlacement placement, PlacedGraph *placed, EmogiError *error)
 {
 	const bool	decides = placement == EMOGI_PLACEMENT_AUTO;
 	const int	nblocks = placing->memory->nblocks;
@@ -339,11 +444,11 @@ place_filled(const Placing *placing, EmogiPlacement placement, PlacedGraph *plac
 	TRY(choose_placement(placing, &placement, error));
 
 	/* Copies work from memory that is not pinned too, only slower. */
-	if (placement == EMOGI_PLACEMENT_HOST || use_copies(placing, placement) > 0)
+	if (placement != EMOGI_PLACEMENT_DEVICE || use_copies(placing, placement) > 0)
 	{
 		status = register_block(placing, placement, placed, error);
 		pinned = status == EMOGI_OK;
-		if (status == EMOGI_DEVICE_ERROR || (!pinned && placement == EMOGI_PLACEMENT_HOST))
+		if (status == EMOGI_DEVICE_ERROR || (!pinned && placement != EMOGI_PLACEMENT_DEVICE))
 			return status;
 	}
 	status = place_lists(placing, placement, placed, error);
@@ -359,10 +464,10 @@ EmogiStatus
 emogi_place_graph(EmogiEngineState *state, const EmogiGraph *graph, EmogiPlacement placement, unsigned wants,
 				  DeviceMemory *memory, PlacedGraph *placed, EmogiControl *control, EmogiError *error)
 {
-	Placing		placing = {state, graph, wants, memory, control};
+	Placing		placing = {state, graph, wants, memory, control, 0};
 
 	memset(placed, 0, sizeof *placed);
-	if ((unsigned) placement > EMOGI_PLACEMENT_DEVICE)
+	if ((unsigned) placement > EMOGI_PLACEMENT_HYBRID)
 		return emogi_fail(error, EMOGI_BAD_INPUT, "unknown placement", "number %d", (int) placement);
 	if (graph->backward.offsets == NULL)
 		placing.wants &= ~PLACE_BACKWARD_SURELY;

@@ -3,8 +3,9 @@
  *
  * Offsets always go to device memory (8 bytes a vertex, read at random). Targets and weights stay in the Graph's own
  * memory, which is registered with CUDA and read over the link (host placement, EMOGI PVLDB 14(2) 2020 section 4.1),
- * or are copied to device memory (device placement). What is copied or registered for a Graph with an id is kept, and
- * found again by the next run on it (resident.cuh).
+ * or are copied to device memory (device placement). Hybrid is host placement with heads: a few targets of every list in
+ * device memory as well, those of the highest degree (hybrid.cuh). What is copied or registered for a Graph with an id is
+ * kept, and found again by the next run on it (resident.cuh).
  */
 #ifndef EMOGI_PLACEMENT_CUH
 #define EMOGI_PLACEMENT_CUH
@@ -19,16 +20,25 @@ struct Lists
 	const Target *targets;		/* [nedges], vertex numbers, 128-byte aligned, readable to the end of the last line */
 	const void *weights;		/* [nedges], the same; NULL = none, or not asked for */
 	uint64_t	nedges;
+
+	/*
+	 * [nwords][head_length][32], device memory: entry j of the head of vertex v is at [v / 32][j][v % 32], so that lanes with
+	 * neighbouring vertices read one line; EMOGI_NO_VERTEX beyond the end of a list that is shorter. NULL = no heads.
+	 */
+	const Target *heads;
+	uint32_t	head_length;	/* 0 = no heads */
 };
 
 /* What a run needs beside the forward targets: bits. */
 #define PLACE_WEIGHTS 1u
 #define PLACE_BACKWARD 2u		/* when the Graph has it; in host placement left out when its offsets do not fit */
 #define PLACE_BACKWARD_SURELY 6u	/* the run cannot do without */
+#define PLACE_FORWARD_HEADS 8u	/* hybrid placement serves it: it looks at the heads of these lists first. Only of */
+#define PLACE_BACKWARD_HEADS 16u	/* use, and only made, when the Graph has backward, and that is placed */
 
 typedef struct PlacedGraph
 {
-	EmogiPlacement placement;	/* EMOGI_PLACEMENT_HOST or EMOGI_PLACEMENT_DEVICE */
+	EmogiPlacement placement;	/* HOST, DEVICE or HYBRID */
 	Lists<uint32_t> forward;
 	Lists<uint32_t> backward;	/* the same pointers as forward when the Graph's are the same */
 	void	   *registered;		/* what emogi_unplace_graph must unregister; NULL = nothing, or kept */
@@ -36,7 +46,7 @@ typedef struct PlacedGraph
 
 /*
  * Place forward and what `wants` asks for. Take from `memory`, after everything else that the run needs, since
- * EMOGI_PLACEMENT_AUTO looks at what is left. A Graph without edges has offsets alone, in device placement. Once in a
+ * AUTO and HYBRID look at what is left. A Graph without edges has offsets alone, in device placement. Once in a
  * run, after emogi_resident_begin. The caller calls emogi_unplace_graph and releases `memory`, also after an error.
  */
 extern EmogiStatus emogi_place_graph(EmogiEngineState *state, const EmogiGraph *graph, EmogiPlacement placement,

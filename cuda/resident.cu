@@ -81,22 +81,45 @@ emogi_resident_begin(EmogiEngineState *state, const EmogiGraph *graph, EmogiErro
 	return EMOGI_OK;
 }
 
-const void *
-emogi_resident_use(EmogiEngineState *state, const void *array, uint64_t bytes)
+/* Find a copy of the own Graph that `fits` and put it to use; NULL when there is none. */
+template <class Fits>
+static ResidentCopy *
+use_copy(Residents *residents, const void *array, Fits fits)
 {
-	Residents  *residents = &state->residents;
-
 	for (int i = 0; residents->own != NULL && i < residents->ncopies; i++)
 	{
 		ResidentCopy *copy = &residents->copy[i];
 
-		if (copy->id == residents->own->id && copy->array == array && copy->bytes == bytes)
+		if (copy->id == residents->own->id && copy->array == array && fits(copy))
 		{
 			copy->last_run = residents->run;
-			return copy->memory;
+			return copy;
 		}
 	}
 	return NULL;
+}
+
+const void *
+emogi_resident_use(EmogiEngineState *state, const void *array, uint64_t bytes)
+{
+	const ResidentCopy *copy = use_copy(&state->residents, array, [&](const ResidentCopy *one) {
+		return one->head_length == 0 && one->bytes == bytes;
+	});
+
+	return copy != NULL ? copy->memory : NULL;
+}
+
+const void *
+emogi_resident_use_heads(EmogiEngineState *state, const void *array, uint32_t least, uint32_t most, uint32_t *length)
+{
+	const ResidentCopy *copy = use_copy(&state->residents, array, [&](const ResidentCopy *one) {
+		return one->head_length > 0 && one->head_length >= least && one->head_length <= most;
+	});
+
+	if (copy == NULL)
+		return NULL;
+	*length = copy->head_length;
+	return copy->memory;
 }
 
 void
@@ -110,7 +133,7 @@ emogi_resident_let_go(EmogiEngineState *state)
 }
 
 void
-emogi_resident_keep(EmogiEngineState *state, DeviceMemory *memory, const void *array)
+emogi_resident_keep(EmogiEngineState *state, DeviceMemory *memory, const void *array, uint32_t head_length)
 {
 	Residents  *residents = &state->residents;
 
@@ -118,7 +141,7 @@ emogi_resident_keep(EmogiEngineState *state, DeviceMemory *memory, const void *a
 		return;
 	memory->nblocks--;
 	residents->copy[residents->ncopies++] = ResidentCopy{
-		residents->own->id, residents->run, array, memory->block[memory->nblocks], memory->bytes[memory->nblocks]
+		residents->own->id, residents->run, array, head_length, memory->block[memory->nblocks], memory->bytes[memory->nblocks]
 	};
 }
 

@@ -3,7 +3,8 @@
  *
  * A Resident owns the registration of its Graph's block, and copies of the block's arrays in device memory. A copy is
  * known by the host address of its array, not by what the array was to the run that made it: the same block is seen
- * through several views, with the orientations swapped or the weights left out.
+ * through several views, with the orientations swapped or the weights left out. The heads of lists (placement.cuh) are
+ * copies too, known by the address of the targets that they were chosen from.
  *
  *   copies          enter when they are complete (emogi_resident_keep); before that they belong to the run's
  *                   DeviceMemory, which frees them whatever happens. They leave by forget, by close, and by
@@ -24,7 +25,7 @@
 #include "engine.h"
 
 #define EMOGI_MAX_RESIDENTS 256
-#define EMOGI_MAX_COPIES (6 * EMOGI_MAX_RESIDENTS)	/* offsets, targets and weights of both orientations */
+#define EMOGI_MAX_COPIES (8 * EMOGI_MAX_RESIDENTS)	/* offsets, targets, weights and heads of both orientations */
 
 struct DeviceMemory;
 
@@ -42,6 +43,7 @@ typedef struct ResidentCopy
 	uint64_t	id;				/* of the Graph */
 	uint64_t	last_run;		/* number of the last run that read it */
 	const void *array;			/* in the Graph's block */
+	uint32_t	head_length;	/* targets a vertex, of heads; 0 = a copy of the array itself */
 	void	   *memory;			/* [bytes], device memory */
 	uint64_t	bytes;
 } ResidentCopy;
@@ -62,14 +64,18 @@ extern EmogiStatus emogi_resident_begin(EmogiEngineState *state, const EmogiGrap
 /* Get the own Graph's copy of an array, in use from now on; NULL when there is none. */
 extern const void *emogi_resident_use(EmogiEngineState *state, const void *array, uint64_t bytes);
 
+/* The same of heads: with *length targets a vertex, at least `least` and at most `most`. */
+extern const void *emogi_resident_use_heads(EmogiEngineState *state, const void *array, uint32_t least, uint32_t most,
+											uint32_t *length);
+
 /* Make all copies idle: the run has not begun to read any, or will not. */
 extern void emogi_resident_let_go(EmogiEngineState *state);
 
 /*
- * Take over the newest block of a run's memory, a complete copy of an array. It stays with the run when the Graph has
- * no id or the table is full.
+ * Take over the newest block of a run's memory, a complete copy of an array, or heads of that length. It stays with the
+ * run when the Graph has no id or the table is full.
  */
-extern void emogi_resident_keep(EmogiEngineState *state, DeviceMemory *memory, const void *array);
+extern void emogi_resident_keep(EmogiEngineState *state, DeviceMemory *memory, const void *array, uint32_t head_length);
 
 /* Get the bytes that evicting all idle copies would free. */
 extern uint64_t emogi_resident_idle_bytes(const EmogiEngineState *state);

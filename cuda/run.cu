@@ -107,7 +107,7 @@ size_grids(Run *run, const EmogiGraph *graph, const void *const *kernels, size_t
 	}
 	least = (resident < 2 ? resident : 2) * run->state->units;
 	run->nblocks = resident * run->state->units;
-	if (run->graph.placement == EMOGI_PLACEMENT_HOST)
+	if (run->graph.placement != EMOGI_PLACEMENT_DEVICE)
 	{
 		double		fits;
 
@@ -192,7 +192,7 @@ void
 emogi_run_account(const Run *run, const Counters *counters, EmogiResult *result)
 {
 	result->edges_traversed += counters->entries;
-	if (run->graph.placement == EMOGI_PLACEMENT_HOST)
+	if (run->graph.placement != EMOGI_PLACEMENT_DEVICE)
 		result->link_bytes += counters->lines * EMOGI_LINE_BYTES;
 }
 

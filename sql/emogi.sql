@@ -234,7 +234,7 @@ COMMENT ON COLUMN emogi_runs.source IS 'the graph argument, cut off after 255 by
 COMMENT ON COLUMN emogi_runs.status IS 'ok, or failed: ended by an error or a cancel';
 COMMENT ON COLUMN emogi_runs.cache IS 'hit: a cached graph was used; built: one was built and kept; private: one was built for this call; NULL: it did not come so far';
 COMMENT ON COLUMN emogi_runs.engine IS 'cpu or cuda; NULL: it did not come so far';
-COMMENT ON COLUMN emogi_runs.placement IS 'host or device, of a run on a GPU';
+COMMENT ON COLUMN emogi_runs.placement IS 'host, hybrid or device, of a run on a GPU';
 COMMENT ON COLUMN emogi_runs.reason IS 'why the run was not on a GPU, where there is one or one was asked for';
 COMMENT ON COLUMN emogi_runs.wait_ms IS 'milliseconds of waiting for the engine worker';
 COMMENT ON COLUMN emogi_runs.scan_ms IS 'milliseconds of reading the edges; 0: not read';

@@ -8,6 +8,7 @@
  */
 #include "emogi.h"
 
+#include "access/xact.h"
 #include "catalog/objectaccess.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_database.h"
@@ -17,6 +18,10 @@
 EmogiCache *emogi_cache_shared;
 
 static object_access_hook_type previous_object_access_hook = NULL;
+
+/* What this transaction drops, in TopTransactionContext. */
+static List *dropped_relations = NIL;
+static List *dropped_databases = NIL;
 
 Size
 emogi_cache_shmem_size(void)
@@ -146,8 +151,8 @@ least_recently_used(void)
  * Doom the Graph that was not used for longest, to make room; false when all are in use. Caller holds cache_lock, and
  * calls emogi_cache_free_doomed without it.
  */
-bool
-emogi_cache_doom_oldest(void)
+static bool
+doom_oldest(void)
 {
 	EmogiCached *victim = least_recently_used();
 
@@ -197,7 +202,7 @@ emogi_cache_make_room(void)
 
 	emogi_cache_lock();
 	leaving = is_one_leaving();
-	doomed = !leaving && emogi_cache_doom_oldest();
+	doomed = !leaving && doom_oldest();
 	emogi_cache_unlock();
 	if (doomed)
 		emogi_cache_free_doomed();
@@ -247,18 +252,40 @@ emogi_cache_evict(Oid database, Oid relid)
 	return bytes;
 }
 
-/* Evict what belongs to a table or database that is being dropped: an abort costs no more than a build. */
+/* Remember a table or a database that this transaction drops. */
 static void
 on_object_access(ObjectAccessType access, Oid class_id, Oid object_id, int sub_id, void *arg)
 {
+	MemoryContext old;
+
 	if (previous_object_access_hook)
 		previous_object_access_hook(access, class_id, object_id, sub_id, arg);
-	if (access != OAT_DROP || emogi_cache_shared == NULL)
+	if (access != OAT_DROP || sub_id != 0 || (class_id != RelationRelationId && class_id != DatabaseRelationId))
 		return;
-	if (class_id == RelationRelationId && sub_id == 0)
-		(void) emogi_cache_evict(MyDatabaseId, object_id);
-	else if (class_id == DatabaseRelationId)
-		(void) emogi_cache_evict(object_id, InvalidOid);
+	old = MemoryContextSwitchTo(TopTransactionContext);
+	if (class_id == RelationRelationId)
+		dropped_relations = lappend_oid(dropped_relations, object_id);
+	else
+		dropped_databases = lappend_oid(dropped_databases, object_id);
+	MemoryContextSwitchTo(old);
+}
+
+/* Evict what belongs to dropped tables and databases: nobody can read them any more, and nobody builds. */
+static void
+at_end_of_transaction(XactEvent event, void *arg)
+{
+	ListCell   *cell;
+
+	if (event != XACT_EVENT_COMMIT && event != XACT_EVENT_PREPARE && event != XACT_EVENT_ABORT)
+		return;
+	if (event != XACT_EVENT_ABORT && emogi_cache_shared != NULL)
+	{
+		foreach(cell, dropped_relations)
+			(void) emogi_cache_evict(MyDatabaseId, lfirst_oid(cell));
+		foreach(cell, dropped_databases)
+			(void) emogi_cache_evict(lfirst_oid(cell), InvalidOid);
+	}
+	dropped_relations = dropped_databases = NIL;
 }
 
 /* Watch what is dropped; called once, in the postmaster. */
@@ -267,6 +294,7 @@ emogi_cache_init(void)
 {
 	previous_object_access_hook = object_access_hook;
 	object_access_hook = on_object_access;
+	RegisterXactCallback(at_end_of_transaction, NULL);
 }
 
 /* ---- the worker's side ---- */

@@ -449,6 +449,8 @@ placement_name(EmogiPlacement placement)
 			return "host";
 		case EMOGI_PLACEMENT_DEVICE:
 			return "device";
+		case EMOGI_PLACEMENT_HYBRID:
+			return "hybrid";
 	}
 	return "";
 }

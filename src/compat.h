@@ -161,7 +161,18 @@ emogi_compat_relfilenumber(Relation rel)
 #endif
 }
 
-/* 15: counts of changes that are not yet reported moved. Has the own transaction counted any of this table? */
+/* 15: the name of a field. Has a (sub)transaction counted changes of a table? */
+static inline bool
+emogi_compat_has_counts(const PgStat_TableXactStatus *level)
+{
+#if PG_VERSION_NUM >= 150000
+	return level->tuples_inserted > 0 || level->tuples_updated > 0 || level->tuples_deleted > 0 || level->truncdropped;
+#else
+	return level->tuples_inserted > 0 || level->tuples_updated > 0 || level->tuples_deleted > 0 || level->truncated;
+#endif
+}
+
+/* 15: counts that are not yet reported moved. Has the own transaction counted changes of this table? */
 static inline bool
 emogi_compat_counts_changes(Oid relid)
 {
@@ -176,15 +187,32 @@ emogi_compat_counts_changes(Oid relid)
 	status = find_tabstat_entry(relid);
 #endif
 	for (PgStat_TableXactStatus *level = status != NULL ? status->trans : NULL; level != NULL; level = level->upper)
-	{
-		changed |= level->tuples_inserted > 0 || level->tuples_updated > 0 || level->tuples_deleted > 0;
-#if PG_VERSION_NUM >= 150000
-		changed |= level->truncdropped;
-#else
-		changed |= level->truncated;
-#endif
-	}
+		changed |= emogi_compat_has_counts(level);
 	return changed;
+}
+
+/*
+ * 15: a transaction's counts can be walked. At the end of a transaction, when there is one level left: call a function
+ * for each table that it has counted changes of; false when that cannot be done.
+ */
+static inline bool
+emogi_compat_each_counted(void (*function) (Oid relid))
+{
+#if PG_VERSION_NUM >= 150000
+	PgStat_TableXactStatus *level = pgstat_get_xact_stack_level(1)->first;
+
+	for (; level != NULL; level = level->next)
+		if (emogi_compat_has_counts(level))
+#if PG_VERSION_NUM >= 160000
+			function(level->parent->id);
+#else
+			function(level->parent->t_id);
+#endif
+	return true;
+#else
+	(void) function;
+	return false;
+#endif
 }
 
 /* 15: the usual opening of a set-returning function that fills a tuplestore. */

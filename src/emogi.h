@@ -456,7 +456,6 @@ extern void emogi_cache_shmem_startup(bool found);
 extern void emogi_cache_init(void);
 extern void emogi_cache_unpin(int graph);
 extern void emogi_cache_free_doomed(void);
-extern bool emogi_cache_doom_oldest(void);
 extern bool emogi_cache_make_room(void);
 extern uint64 emogi_cache_evict(Oid database, Oid relid);
 extern void emogi_cache_settle(void);
@@ -626,6 +625,11 @@ extern void emogi_row_add_text(EmogiRow *row, const char *text);
 extern void emogi_row_add_name(EmogiRow *row, const char *name);
 extern void emogi_row_add_time(EmogiRow *row, TimestampTz when);
 extern void emogi_row_put(EmogiRow *row, FunctionCallInfo fcinfo);
+
+/* ---- functions.c ---- */
+
+extern char *emogi_graph_argument(FunctionCallInfo fcinfo, int n);
+extern EmogiDirection emogi_direction_argument(FunctionCallInfo fcinfo, int n, EmogiDirection otherwise);
 
 /* ---- worker.c ---- */
 

@@ -322,22 +322,6 @@ estimate_bytes(const Estimate *estimate, EmogiDirection direction, uint64 *graph
 		whole_granules(emogi_csr_scratch_bytes(nvertices, nedges, direction, emogi_cpu_threads, weighted));
 }
 
-/* Read the direction argument, 'out' when NULL; raises 22023. */
-static EmogiDirection
-read_direction(FunctionCallInfo fcinfo, int n)
-{
-	static const char *const names[] = {"out", "in", "both"};
-	char	   *direction = PG_ARGISNULL(n) ? pstrdup(names[EMOGI_OUT]) : text_to_cstring(PG_GETARG_TEXT_PP(n));
-
-	for (int i = 0; i < (int) lengthof(names); i++)
-		if (pg_strcasecmp(direction, names[i]) == 0)
-			return (EmogiDirection) i;
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("invalid direction: \"%s\"", direction),
-			 errhint("Use 'out' (edges as stored), 'in' (against them) or 'both'.")));
-}
-
 /*
  * emogi_estimate(graph text, weights bool, direction text) -> (edges bigint, vertices bigint, graph_bytes bigint,
  * peak_bytes bigint, allowed_bytes bigint, fits bool)
@@ -348,6 +332,7 @@ emogi_estimate(PG_FUNCTION_ARGS)
 	uint64		allowed_bytes;
 	uint64		graph_bytes;
 	uint64		peak_bytes;
+	char	   *graph;
 	EmogiDirection direction;
 	EmogiSource source;
 	Estimate	estimate;
@@ -356,15 +341,11 @@ emogi_estimate(PG_FUNCTION_ARGS)
 	bool		nulls[6] = {false};
 
 	emogi_require_preload();
-	if (PG_ARGISNULL(0))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("the graph argument must not be NULL"),
-				 errhint("Name a table ('edges'), a table with its columns ('edges(src, dst)'), or give a query ('SELECT src, dst FROM edges').")));
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
-	direction = read_direction(fcinfo, 2);
-	emogi_source_resolve(text_to_cstring(PG_GETARG_TEXT_PP(0)), !PG_ARGISNULL(1) && PG_GETARG_BOOL(1), &source);
+	graph = emogi_graph_argument(fcinfo, 0);
+	direction = emogi_direction_argument(fcinfo, 2, EMOGI_OUT);
+	emogi_source_resolve(graph, !PG_ARGISNULL(1) && PG_GETARG_BOOL(1), &source);
 	estimate = estimate_source(&source);
 	estimate_bytes(&estimate, direction, &graph_bytes, &peak_bytes);
 	allowed_bytes = emogi_region_budget_bytes();

@@ -144,9 +144,13 @@ void
 emogi_fault_sleep(EmogiFaultPoint point)
 {
 	int			us = emogi_faults.sleep_us[point];
+	TimestampTz end;
 
-	if (us > 0)
-		pg_usleep(emogi_faults.random_sleeps ? (long) (random() % us) : us);
+	if (us == 0)
+		return;
+	end = GetCurrentTimestamp() + (emogi_faults.random_sleeps ? random() % us : us);
+	for (TimestampTz now = GetCurrentTimestamp(); now < end; now = GetCurrentTimestamp())
+		pg_usleep((long) (end - now));	/* a signal may cut it short */
 }
 
 /* Count an allocation in the Region; true when it is to fail. */

@@ -37,8 +37,8 @@ emogi_version(PG_FUNCTION_ARGS)
 }
 
 /* Get the graph argument; raises 22004 when it is NULL. */
-static char *
-graph_argument(FunctionCallInfo fcinfo, int n)
+char *
+emogi_graph_argument(FunctionCallInfo fcinfo, int n)
 {
 	if (PG_ARGISNULL(n))
 		ereport(ERROR,
@@ -61,8 +61,8 @@ start_argument(FunctionCallInfo fcinfo, int n)
 }
 
 /* Get the direction argument; raises 22023. */
-static EmogiDirection
-direction_argument(FunctionCallInfo fcinfo, int n, EmogiDirection otherwise)
+EmogiDirection
+emogi_direction_argument(FunctionCallInfo fcinfo, int n, EmogiDirection otherwise)
 {
 	static const char *const names[] = {"out", "in", "both"};
 	char	   *direction;
@@ -178,7 +178,7 @@ begin_task(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm)
 	task.query.algorithm = algorithm;
 	task.query.max_depth = -1;
 	task.query.max_distance = (double) INFINITY;
-	task.graph = graph_argument(fcinfo, 0);
+	task.graph = emogi_graph_argument(fcinfo, 0);
 	return task;
 }
 
@@ -190,7 +190,7 @@ emogi_bfs(PG_FUNCTION_ARGS)
 
 	read_sources(fcinfo, 1, &task);
 	task.query.max_depth = max_depth_argument(fcinfo, 2);
-	task.direction = direction_argument(fcinfo, 3, EMOGI_OUT);
+	task.direction = emogi_direction_argument(fcinfo, 3, EMOGI_OUT);
 	emogi_run_to_rows(fcinfo, &task);
 	return (Datum) 0;
 }
@@ -203,7 +203,7 @@ emogi_sssp(PG_FUNCTION_ARGS)
 
 	read_sources(fcinfo, 1, &task);
 	task.query.max_distance = number_argument(fcinfo, 2, "max_distance", (double) INFINITY, 0, (double) INFINITY);
-	task.direction = direction_argument(fcinfo, 3, EMOGI_OUT);
+	task.direction = emogi_direction_argument(fcinfo, 3, EMOGI_OUT);
 	emogi_run_to_rows(fcinfo, &task);
 	return (Datum) 0;
 }
@@ -215,7 +215,7 @@ emogi_sswp(PG_FUNCTION_ARGS)
 	EmogiTask	task = begin_task(fcinfo, EMOGI_SSWP);
 
 	read_sources(fcinfo, 1, &task);
-	task.direction = direction_argument(fcinfo, 2, EMOGI_OUT);
+	task.direction = emogi_direction_argument(fcinfo, 2, EMOGI_OUT);
 	emogi_run_to_rows(fcinfo, &task);
 	return (Datum) 0;
 }
@@ -227,7 +227,7 @@ emogi_ssnsp(PG_FUNCTION_ARGS)
 	EmogiTask	task = begin_task(fcinfo, EMOGI_SSNSP);
 
 	read_sources(fcinfo, 1, &task);
-	task.direction = direction_argument(fcinfo, 2, EMOGI_OUT);
+	task.direction = emogi_direction_argument(fcinfo, 2, EMOGI_OUT);
 	emogi_run_to_rows(fcinfo, &task);
 	return (Datum) 0;
 }
@@ -266,7 +266,7 @@ run_with_values(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm, EmogiDirectio
 	task.start = start_argument(fcinfo, 1);
 	task.query.max_iterations = max_iterations_argument(fcinfo, 2, 1000);
 	task.query.tolerance = number_argument(fcinfo, 3, "tolerance", 1e-6, 0, (double) INFINITY);
-	task.direction = direction_argument(fcinfo, 4, direction);
+	task.direction = emogi_direction_argument(fcinfo, 4, direction);
 	emogi_run_to_rows(fcinfo, &task);
 	return (Datum) 0;
 }
@@ -324,7 +324,7 @@ emogi_shortest_path(PG_FUNCTION_ARGS)
 	read_sources(fcinfo, 1, &task);
 	if (PG_ARGISNULL(2))
 		task.nkeys = 0;
-	task.direction = direction_argument(fcinfo, 3, EMOGI_OUT);
+	task.direction = emogi_direction_argument(fcinfo, 3, EMOGI_OUT);
 	task.with_backward = true;
 	call = emogi_run(fcinfo, &task, &graph, &result);
 	if (call == NULL)

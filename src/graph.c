@@ -13,12 +13,18 @@
  */
 #include "emogi.h"
 
+#include "access/genam.h"
+#include "access/htup_details.h"
 #include "access/relation.h"
+#include "access/table.h"
 #include "access/xact.h"
 #include "catalog/catalog.h"
+#include "catalog/pg_class.h"
 #include "miscadmin.h"
 #include "storage/procarray.h"
+#include "utils/fmgroids.h"
 #include "utils/snapmgr.h"
+#include "utils/syscache.h"
 
 /* Graphs with equal keys, for different snapshots, that are kept. */
 #define EMOGI_MAX_VERSIONS 8
@@ -39,6 +45,7 @@ typedef enum Finding
 	FOUND,						/* slot->graph is pinned */
 	MUST_WAIT,					/* another call builds it */
 	MUST_BUILD,					/* slot->graph is reserved, slot->donor pinned or -1 */
+	MUST_MAKE_ROOM,				/* there is no entry left */
 	MUST_BUILD_PRIVATELY
 } Finding;
 
@@ -180,10 +187,7 @@ reserve(EmogiSlot *slot, const Wish *wish)
 	EmogiCached *donor;
 
 	if (cached == NULL)
-	{
-		(void) emogi_cache_doom_oldest();
-		return MUST_BUILD_PRIVATELY;
-	}
+		return MUST_MAKE_ROOM;
 	if (!track_leaves(wish, cached))
 		return MUST_BUILD_PRIVATELY;
 	donor = find_graph(wish, EMOGI_GRAPH_READY, is_donor);
@@ -226,8 +230,6 @@ look_up(EmogiSlot *slot, const Wish *wish)
 	else
 		finding = reserve(slot, wish);
 	emogi_cache_unlock();
-	if (finding == MUST_BUILD_PRIVATELY)
-		emogi_cache_free_doomed();			/* the entry that may have had to go */
 	return finding;
 }
 
@@ -257,27 +259,40 @@ wish_for_leaves(Wish *wish, List *leaves)
 	return true;
 }
 
-/* Find the Graph in the cache, or reserve an entry; waits while another call builds it. */
+/* Look for a Graph as look_up does, after waiting for the call that builds it. */
 static Finding
-find_or_reserve(EmogiCall *call, const Wish *wish)
+wait_for_builder(EmogiSlot *slot, const Wish *wish)
 {
-	Finding		finding = look_up(call->slot, wish);
+	Finding		finding;
 
-	if (finding != MUST_WAIT)
-		return finding;
 	emogi_cache_lock();
 	emogi_cache_shared->counters.waits++;
 	emogi_cache_unlock();
 	for (;;)
 	{
 		ConditionVariablePrepareToSleep(&emogi_cache_shared->changed);
-		finding = look_up(call->slot, wish);
+		finding = look_up(slot, wish);
 		if (finding != MUST_WAIT)
 			break;
 		CHECK_FOR_INTERRUPTS();
 		ConditionVariableTimedSleep(&emogi_cache_shared->changed, 1000, emogi_wait_engine());
 	}
 	ConditionVariableCancelSleep();
+	return finding;
+}
+
+/* Find the Graph in the cache, or reserve an entry for it. */
+static Finding
+find_or_reserve(EmogiSlot *slot, const Wish *wish)
+{
+	Finding		finding = look_up(slot, wish);
+
+	while (finding == MUST_WAIT || finding == MUST_MAKE_ROOM)
+	{
+		if (finding == MUST_MAKE_ROOM && !emogi_cache_make_room())
+			return MUST_BUILD_PRIVATELY;
+		finding = finding == MUST_WAIT ? wait_for_builder(slot, wish) : look_up(slot, wish);
+	}
 	return finding;
 }
 
@@ -438,22 +453,76 @@ build_privately(EmogiCall *call, const EmogiSource *source, List *leaves, EmogiW
 	emogi_cache_unlock();
 }
 
-/* List the heaps of a relation that the caller may read, when its Graph may be shared; raises 42501. */
-static bool
-may_share(const EmogiSource *source, Wish *wish, List **leaves)
+/* List the heaps of a relation that the caller may read; NIL when it must be read by the executor. Raises 42501. */
+static List *
+readable_leaves(const EmogiSource *source)
 {
 	Relation	rel = relation_open(source->relid, NoLock);
 	bool		row_security = emogi_access_check(rel, source);
-	Snapshot	snapshot = GetActiveSnapshot();
+	List	   *leaves;
 
 	relation_close(rel, NoLock);
-	if (row_security || !emogi_scan_possible(source, leaves))
-	{
-		*leaves = NIL;
+	return !row_security && emogi_scan_possible(source, &leaves) ? leaves : NIL;
+}
+
+/* May the Graph of these heaps be shared, as the active snapshot sees them? Fills in the wish. */
+static bool
+may_share(Wish *wish, List *leaves)
+{
+	return emogi_cache && !IsolationIsSerializable() && wish_for_leaves(wish, leaves) &&
+		emogi_view_take(GetActiveSnapshot(), &wish->view);
+}
+
+/* Is the file of a table newer than a snapshot, which so cannot see what was in it before? Own changes do not count. */
+static bool
+is_rewritten_since(Relation rel, Snapshot snapshot)
+{
+	Relation	catalog;
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+	bool		rewritten;
+
+	ScanKeyInit(&key, Anum_pg_class_oid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(RelationGetRelid(rel)));
+	catalog = table_open(RelationRelationId, AccessShareLock);
+	scan = systable_beginscan(catalog, ClassOidIndexId, true, snapshot, 1, &key);
+	tuple = systable_getnext(scan);
+	rewritten = !HeapTupleIsValid(tuple) ||
+		((Form_pg_class) GETSTRUCT(tuple))->relfilenode != emogi_compat_relfilenumber(rel);
+	systable_endscan(scan);
+	table_close(catalog, AccessShareLock);
+	return rewritten;
+}
+
+/*
+ * Has one of the tables been truncated or rewritten between the statement's snapshot and its lock? A SELECT takes its
+ * snapshot when it has its locks. A call must do the same, or it would find the table empty after it has waited for a
+ * TRUNCATE and reload. Older snapshots on purpose (REPEATABLE READ) are kept, and see what they would in a SELECT.
+ */
+static bool
+needs_newer_snapshot(List *leaves)
+{
+	Snapshot	snapshot = GetActiveSnapshot();
+	bool		rewritten = false;
+	ListCell   *cell;
+
+	if (IsolationUsesXactSnapshot() || IsInParallelMode() || snapshot->takenDuringRecovery)
 		return false;
+	foreach(cell, leaves)
+	{
+		Relation	rel = relation_open(lfirst_oid(cell), NoLock);
+		HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(lfirst_oid(cell)));
+
+		/* the catalog need not be asked about a row that is older than all that runs */
+		if (HeapTupleIsValid(tuple))
+		{
+			if (!TransactionIdPrecedes(HeapTupleHeaderGetXmin(tuple->t_data), snapshot->xmin))
+				rewritten |= is_rewritten_since(rel, snapshot);
+			ReleaseSysCache(tuple);
+		}
+		relation_close(rel, NoLock);
 	}
-	return emogi_cache && !IsolationIsSerializable() && wish_for_leaves(wish, *leaves) &&
-		emogi_view_take(snapshot, &wish->view);
+	return rewritten;
 }
 
 /*
@@ -466,17 +535,20 @@ emogi_graph_get(EmogiCall *call, const EmogiSource *source, EmogiWeights weights
 				bool any_direction, bool with_backward, EmogiGraph *graph)
 {
 	Wish	   *wish = palloc(sizeof *wish);
-	List	   *leaves = NIL;
+	List	   *leaves = source->is_query ? NIL : readable_leaves(source);
+	bool		newer_snapshot = needs_newer_snapshot(leaves);
 	Finding		finding = MUST_BUILD_PRIVATELY;
 
+	if (newer_snapshot)
+		PushActiveSnapshot(GetLatestSnapshot());
 	wish->key = (EmogiGraphKey)
 	{
 		.database = MyDatabaseId, .relid = source->relid, .src = source->src, .dst = source->dst,
 			.weight = source->weight, .weights = weights, .direction = direction, .any_direction = any_direction,
 			.with_backward = with_backward
 	};
-	if (!source->is_query && may_share(source, wish, &leaves))
-		finding = find_or_reserve(call, wish);
+	if (may_share(wish, leaves))
+		finding = find_or_reserve(call->slot, wish);
 	if (finding == MUST_BUILD_PRIVATELY)
 		build_privately(call, source, leaves, weights, direction, with_backward, graph);
 	else
@@ -488,6 +560,8 @@ emogi_graph_get(EmogiCall *call, const EmogiSource *source, EmogiWeights weights
 			emogi_fault_sleep(EMOGI_AT_FOUND);
 		present(&emogi_cache_shared->graphs[call->slot->graph], &wish->key, graph);
 	}
+	if (newer_snapshot)
+		PopActiveSnapshot();
 	call->run.nvertices = graph->nvertices;
 	call->run.nedges = graph->forward.nedges;
 	pfree(wish);

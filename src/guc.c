@@ -27,6 +27,7 @@ static const struct config_enum_entry placement_options[] = {
 	{"auto", EMOGI_PLACEMENT_AUTO, false},
 	{"host", EMOGI_PLACEMENT_HOST, false},
 	{"device", EMOGI_PLACEMENT_DEVICE, false},
+	{"hybrid", EMOGI_PLACEMENT_HYBRID, false},
 	{NULL, 0, false}
 };
 
@@ -84,7 +85,7 @@ emogi_define_gucs(void)
 							 PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomEnumVariable("emogi.placement",
 							 "Memory from which a GPU reads edges.",
-							 "host reads them in place over the link; device copies them to the GPU first; auto copies when they fit.",
+							 "host reads them in place over the link; device copies them to the GPU first; hybrid copies some neighbours of each vertex; auto copies what fits.",
 							 &emogi_placement, EMOGI_PLACEMENT_AUTO, placement_options,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomBoolVariable("emogi.cache",

@@ -174,16 +174,21 @@ did_commit(uint64 xid)
 
 /* ---- writers ---- */
 
+/* Does the own transaction hold a lock on this table such as only writers take? */
+static bool
+holds_writer_lock(Oid relid)
+{
+	return CheckRelationOidLockedByMe(relid, RowExclusiveLock, false) ||
+		CheckRelationOidLockedByMe(relid, ExclusiveLock, false) ||
+		CheckRelationOidLockedByMe(relid, AccessExclusiveLock, false);
+}
+
 /* Has the own transaction, so far, changed this table? Locks tell of all ways to write; the counts of most. */
 bool
 emogi_ring_changed_by_me(Oid relid)
 {
-	if (!FullTransactionIdIsValid(GetTopFullTransactionIdIfAny()))
-		return false;
-	return CheckRelationOidLockedByMe(relid, RowExclusiveLock, false) ||
-		CheckRelationOidLockedByMe(relid, ExclusiveLock, false) ||
-		CheckRelationOidLockedByMe(relid, AccessExclusiveLock, false) ||
-		emogi_compat_counts_changes(relid);
+	return FullTransactionIdIsValid(GetTopFullTransactionIdIfAny()) &&
+		(holds_writer_lock(relid) || emogi_compat_counts_changes(relid));
 }
 
 /* Make room in a full ring. */
@@ -211,10 +216,12 @@ clear_ring(Table *table)
 	table->nwriters = kept;
 }
 
-/* Enter a transaction in a table's ring, if the entry is still the table's. */
+/* Enter the own transaction in a table's ring, if the entry is still the table's. */
 static void
-enter_writer(Table *table, Oid relid, uint64 xid)
+enter_writer(Table *table, Oid relid)
 {
+	uint64		xid = U64FromFullTransactionId(GetTopFullTransactionId());
+
 	LWLockAcquire(emogi_shared->cache_lock, LW_EXCLUSIVE);
 	if (table->relid == relid && table->database == MyDatabaseId)
 	{
@@ -226,22 +233,49 @@ enter_writer(Table *table, Oid relid, uint64 xid)
 	LWLockRelease(emogi_shared->cache_lock);
 }
 
-/* Enter this transaction, which is about to commit or to be prepared, in the rings of the tables that it has changed. */
+/* Find the entry of a table of this database; NULL when it is not tracked. Without lock: see above. */
+static Table *
+find_table(Oid relid)
+{
+	uint32		ntables = pg_atomic_read_u32(&ring->ntables);
+
+	for (uint32 i = 0; i < ntables; i++)
+		if (ring->tables[i].relid == relid && ring->tables[i].database == MyDatabaseId)
+			return &ring->tables[i];
+	return NULL;
+}
+
+/* Enter the own transaction in the ring of a table that it has counted changes of, unless its lock has told already. */
+static void
+enter_counted(Oid relid)
+{
+	Table	   *table = find_table(relid);
+
+	if (table != NULL && !holds_writer_lock(relid))
+		enter_writer(table, relid);
+}
+
+/*
+ * Enter this transaction, which is about to commit or to be prepared, in the rings of the tables that it has changed.
+ * Every transaction that writes pays for this: it asks for the locks table by table, but for the counts only once.
+ */
 static void
 enter_my_changes(void)
 {
-	FullTransactionId own = GetTopFullTransactionIdIfAny();
 	uint32		ntables = pg_atomic_read_u32(&ring->ntables);
+	bool		counted;
 
-	if (!FullTransactionIdIsValid(own))
+	if (!FullTransactionIdIsValid(GetTopFullTransactionIdIfAny()))
 		return;
+	counted = emogi_compat_each_counted(enter_counted);
 	for (uint32 i = 0; i < ntables; i++)
 	{
 		Table	   *table = &ring->tables[i];
 		Oid			relid = table->relid;
 
-		if (OidIsValid(relid) && table->database == MyDatabaseId && emogi_ring_changed_by_me(relid))
-			enter_writer(table, relid, U64FromFullTransactionId(own));
+		if (OidIsValid(relid) && table->database == MyDatabaseId &&
+			(holds_writer_lock(relid) || (!counted && emogi_compat_counts_changes(relid))))
+			enter_writer(table, relid);
 	}
 	if (noted)
 		emogi_fault_sleep(EMOGI_AT_PRE_COMMIT);
@@ -305,18 +339,6 @@ remember_harmless(Table *table)
 		table->nharmless = (int) view->nrunning;
 	}
 	pfree(view);
-}
-
-/* Find the entry of a table of this database; NULL when it is not tracked. */
-static Table *
-find_table(Oid relid)
-{
-	uint32		ntables = pg_atomic_read_u32(&ring->ntables);
-
-	for (uint32 i = 0; i < ntables; i++)
-		if (ring->tables[i].relid == relid && ring->tables[i].database == MyDatabaseId)
-			return &ring->tables[i];
-	return NULL;
 }
 
 /* Find an entry for another table: a free one, else the one without Graphs that was not used for longest; or NULL. */

@@ -14,6 +14,7 @@
 #include "access/relation.h"
 #include "access/table.h"
 #include "access/tableam.h"
+#include "access/xlog.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
@@ -354,6 +355,10 @@ emogi_scan_possible(const EmogiSource *source, List **leaves)
 		bool		skip = rel->rd_rel->relkind == RELKIND_PARTITIONED_TABLE || RELATION_IS_OTHER_TEMP(rel);
 		bool		possible = skip || is_plain_heap(rel, &names);
 
+		if (!skip && RecoveryInProgress() && !RelationIsPermanent(rel))
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("cannot access temporary or unlogged relations during recovery")));
 		relation_close(rel, NoLock);
 		if (!possible)
 			return false;

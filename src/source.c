@@ -18,6 +18,7 @@
 #include "nodes/makefuncs.h"
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
+#include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/varlena.h"
 
@@ -351,6 +352,7 @@ resolve_relation(const char *graph, bool wants_weight, EmogiSource *source)
 void
 emogi_source_resolve(const char *graph, bool wants_weight, EmogiSource *source)
 {
+	AcceptInvalidationMessages();	/* as the parser does: rights may have changed although the lock is held already */
 	memset(source, 0, sizeof *source);
 	if (is_query_text(graph))
 	{

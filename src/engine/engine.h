@@ -150,9 +150,11 @@ typedef enum EmogiAlgorithm
 /* Where a GPU reads edges from. The CPU engine ignores it. */
 typedef enum EmogiPlacement
 {
-	EMOGI_PLACEMENT_AUTO = 0,	/* device when the edges fit in the free device memory, else host */
+	EMOGI_PLACEMENT_AUTO = 0,	/* device when the edges fit in the free device memory, else hybrid or host */
 	EMOGI_PLACEMENT_HOST,		/* zero-copy from registered host memory */
-	EMOGI_PLACEMENT_DEVICE		/* copied to device memory first; NO_MEMORY when they do not fit */
+	EMOGI_PLACEMENT_DEVICE,		/* copied to device memory first; NO_MEMORY when they do not fit */
+	EMOGI_PLACEMENT_HYBRID		/* as host, with as many neighbours of each vertex in device memory as fit; host where that
+								 * is of no use */
 } EmogiPlacement;
 
 /* One algorithm with its arguments. */

@@ -11,7 +11,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(sleep time);
 
-our @EXPORT = qw(emogi_node sqlstate wait_until worker_pid region_is_empty answers_small no_crash start_psql);
+our @EXPORT = qw(emogi_node sqlstate wait_until worker_pid region_is_empty answers_small no_crash start_psql session create_look look sees hits_again);
 
 # Get a running cluster that preloads emogi, with the given lines of configuration and the extension in database postgres.
 sub emogi_node
@@ -108,6 +108,225 @@ sub start_psql
 
 	return IPC::Run::start([ 'psql', '-XAtq', '-v', 'VERBOSITY=sqlstate', '-d', $node->connstr('postgres'), map { ('-c', $_) } @commands ],
 		'<', \'', '>', $out, '2>', $err, IPC::Run::timeout(120));
+}
+
+# Open a psql that stays, on a database ('postgres' if none is named).
+sub session
+{
+	my ($node, $db) = @_;
+
+	return EmogiTest::Session->start($node, $db // 'postgres');
+}
+
+# Make the function look(): it compares emogi_bfs on a table edges, all of whose edges start at 0, with the table itself, in one statement.
+sub create_look
+{
+	my ($node, $db) = @_;
+
+	$node->safe_psql($db // 'postgres', q{
+		SET check_function_bodies = off;
+		CREATE FUNCTION look() RETURNS text LANGUAGE sql STABLE AS $$
+			SELECT CASE WHEN g = t THEN 'right: ' || g ELSE 'WRONG: ' || g || ', table: ' || t END
+			FROM (SELECT format('%s ends, sum %s', count(*), sum(vertex)) AS g FROM emogi_bfs('edges', 0) WHERE level = 1) a,
+				(SELECT format('%s ends, sum %s', count(DISTINCT dst), sum(DISTINCT dst)) AS t FROM edges WHERE src = 0 AND dst <> 0) b
+		$$});
+}
+
+# Ask a session for the verdict of look() ("right: ..." or something else) and where the graph came from.
+sub look
+{
+	my ($session, $check) = @_;
+	$check //= 'look()';
+	my ($verdict, $cache) = split /\n/, $session->ask("SELECT $check; SELECT cache FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1");
+
+	return ($verdict // 'no answer', $cache // 'no run');
+}
+
+# Test that a session's look is right, with the number of ends it should have, and that the graph came from where it should.
+sub sees
+{
+	my ($session, $ends, $from, $name) = @_;
+	my ($verdict, $cache) = look($session);
+
+	$cache = $from if $from eq 'anywhere' || $from eq 'built or hit' && $cache =~ /^(?:built|hit)$/;
+	like("$verdict, $cache", qr/^right: $ends ends, sum -?\d*, $from$/, $name);
+}
+
+# Look until there is a hit, and test that it comes: registration waits for transactions that are older. No answer may be wrong.
+sub hits_again
+{
+	my ($session, $ends, $name) = @_;
+	my ($verdict, $cache, $wrong);
+
+	my $hit = wait_until(10, sub { ($verdict, $cache) = look($session); $wrong = $verdict unless $verdict =~ /^right: $ends ends/; $wrong || $cache eq 'hit' });
+	ok($hit && !$wrong, $name) or diag $wrong // "$verdict, $cache";
+}
+
+# A psql that stays. What it is asked comes back as one string, errors in their place as "ERROR:  SQLSTATE: message".
+package EmogiTest::Session;
+
+sub start
+{
+	my ($class, $node, $db) = @_;
+	my $self = bless { in => '', out => '', asked => 0, timer => IPC::Run::timer(300) }, $class;
+
+	$self->{run} = IPC::Run::start([ 'psql', '-XAtq', '-v', 'VERBOSITY=verbose', '-d', $node->connstr($db) ],
+		'<', \$self->{in}, '>&', \$self->{out}, $self->{timer});
+	$self->ask('SET client_min_messages = warning');
+	return $self;
+}
+
+# Send commands, without waiting.
+sub tell
+{
+	my ($self, $sql) = @_;
+
+	$self->{asked}++;
+	$sql .= ';' unless $sql =~ /^\\\.\n\z/m;    # the end of COPY's data
+	$self->{in} .= "$sql\n\\echo session has answered $self->{asked}\n";
+	$self->{run}->pump_nb;
+}
+
+# Are the commands sent done?
+sub is_done
+{
+	my ($self) = @_;
+
+	$self->{run}->pump_nb;
+	return $self->{out} =~ /^session has answered $self->{asked}\n/m;
+}
+
+# Get the answer to the commands sent, as soon as they are done.
+sub answer
+{
+	my ($self) = @_;
+
+	$self->{timer}->start(300);
+	until ($self->is_done)
+	{
+		die "a session has ended: $self->{out}" unless $self->{run}->pumpable;
+		die "no answer yet: $self->{out}" if $self->{timer}->is_expired;
+		$self->{run}->pump;
+	}
+	my $out = $self->{out};
+	$self->{out} = '';
+	$out =~ s/^(?:session has answered \d+|LOCATION: .*)\n//mg;
+	chomp $out;
+	return $out;
+}
+
+sub ask
+{
+	my ($self, $sql) = @_;
+
+	$self->tell($sql);
+	return $self->answer;
+}
+
+sub quit
+{
+	my ($self) = @_;
+
+	$self->{in} .= "\\q\n";
+	return $self->{run}->finish;
+}
+
+package EmogiTest;
+
+# What the tests of faults share: sessions held at a place of the cache's protocol, answers that check themselves, how calls were served.
+push @EXPORT, qw(crash_node wait_for_restart make_checked is_right served hold_at nothing_left connection_lost);
+
+# Get a cluster as emogi_node() does, that comes back by itself after a crash.
+sub crash_node
+{
+	my ($name, @conf) = @_;
+
+	return emogi_node($name, 'restart_after_crash = on', 'max_prepared_transactions = 10', 'fsync = off', @conf);
+}
+
+# Wait until a crashed cluster accepts connections again.
+sub wait_for_restart
+{
+	my ($node, $name) = @_;
+
+	ok(wait_until(30, sub { my ($rc, $out) = $node->psql('postgres', 'SELECT 1'); ($rc // 1) == 0 && $out eq '1' }), "$name: the cluster is back");
+}
+
+# Make the function verdict(graph), which tells if all that emogi_bfs() reaches from 1 is all that the table holds, and a
+# table where that is so: a tree of n edges with the root 1.
+sub make_checked
+{
+	my ($node, $table, $n, $db) = @_;
+
+	$node->safe_psql($db // 'postgres', qq{
+		CREATE OR REPLACE FUNCTION verdict(graph text) RETURNS bool LANGUAGE plpgsql STABLE AS \$\$
+		DECLARE
+			verdict bool;
+		BEGIN
+			EXECUTE format('SELECT (SELECT concat_ws('' '', count(*), sum(vertex)) FROM emogi_bfs(%L, 1)) =
+				(SELECT concat_ws('' '', count(*), sum(v)) FROM (SELECT src FROM %s UNION SELECT dst FROM %s) u(v))', graph, graph, graph) INTO verdict;
+			RETURN verdict;
+		END \$\$;
+		CREATE TABLE $table AS SELECT i / 2 AS src, i AS dst FROM generate_series(2, $n + 1) i});
+}
+
+# Check that a call on a table of make_checked() answers right.
+sub is_right
+{
+	my ($node, $table, $name, $db) = @_;
+	my ($rc, $out, $err) = $node->psql($db // 'postgres', "SELECT verdict('$table')");
+
+	is($out . $err, 't', $name);
+}
+
+# Run a query that calls emogi once, in a session of its own: the answer and how it was served, 'hit', 'built' or 'private'.
+sub served
+{
+	my ($node, $sql, $db) = @_;
+	my ($rc, $out, $err) = $node->psql($db // 'postgres',
+		"$sql; SELECT 'cache: ' || cache FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1");
+	my $cache = $out =~ s/\n?cache: (\w+)\z// ? $1 : '';
+
+	return ($out . $err, $cache);
+}
+
+# Start a session that is held by emogi.fault in the middle of its last command; returns the harness and the backend's pid,
+# 0 when it was not held.
+my $nheld = 0;
+
+sub hold_at
+{
+	my ($node, $out, $err, $fault, @commands) = @_;
+	my $name = 'held ' . ++$nheld;
+	my $psql = start_psql($node, $out, $err, "SET application_name = '$name'", "SET emogi.fault = '$fault'", @commands);
+	my $pid = '';
+
+	wait_until(10, sub {
+		$psql->pump_nb;
+		$pid = $node->safe_psql('postgres', qq{SELECT pid FROM pg_stat_activity WHERE application_name = '$name'
+			AND backend_type = 'client backend' AND state = 'active' AND clock_timestamp() - query_start > '400 ms'});
+		return $pid ne '' || !$psql->pumpable;
+	});
+	return ($psql, $pid || 0);
+}
+
+# Check that nothing is left in the Region once the cached Graphs of a database are evicted: no pin, no byte.
+sub nothing_left
+{
+	my ($node, $name, $db) = @_;
+
+	ok(wait_until(2, sub { $node->safe_psql($db // 'postgres', q{SELECT count(*) FROM emogi_graphs WHERE pins > 0 OR state <> 'ready'}) eq '0' }),
+		"$name: no pins, no build");
+	$node->safe_psql($db // 'postgres', 'SELECT emogi_evict()');
+	region_is_empty($node, "$name: an empty Region after emogi_evict()");
+}
+
+# Tell whether a message is what a session says whose server goes through a crash, or stops.
+sub connection_lost
+{
+	my ($err) = @_;
+
+	return $err =~ /57P0[123]|08006|server closed the connection|connection to server|no connection to the server|terminating connection|the database system is/;
 }
 
 1;

@@ -21,6 +21,7 @@
 #define QUERIES 3
 #define FINITE_KINDS 7			/* kinds of weights from this one on make infinities of sums */
 #define PLAIN_VERTICES 40000
+#define HEADS_VERTICES 2000
 #define MAX_TAKES 40			/* more than any run takes of device memory */
 #define MAX_CALLS 400			/* more than a short run makes of the driver */
 
@@ -138,7 +139,7 @@ check_query(const char *name, const EmogiGraph *graph, EmogiQuery query)
 
 	if (cpu->run(cpu_state, graph, &query, &expected.result, &control, &error) != EMOGI_OK)
 		abort();
-	for (int p = EMOGI_PLACEMENT_AUTO; p <= EMOGI_PLACEMENT_DEVICE; p++)
+	for (int p = EMOGI_PLACEMENT_AUTO; p <= EMOGI_PLACEMENT_HYBRID; p++)
 	{
 		Answer		answer = make_answer(graph->nvertices);
 		EmogiResult given = answer.result;
@@ -158,7 +159,8 @@ check_query(const char *name, const EmogiGraph *graph, EmogiQuery query)
 			  name, query.algorithm, p, (unsigned long long) answer.result.nreached,
 			  (unsigned long long) expected.result.nreached);
 		CHECK(answer.result.placement == EMOGI_PLACEMENT_DEVICE ||
-			  (answer.result.placement == EMOGI_PLACEMENT_HOST && p != EMOGI_PLACEMENT_DEVICE),
+			  (answer.result.placement == EMOGI_PLACEMENT_HOST && p != EMOGI_PLACEMENT_DEVICE) ||
+			  (answer.result.placement == EMOGI_PLACEMENT_HYBRID && p == EMOGI_PLACEMENT_HYBRID),
 			  "%s algorithm %d placement %d was %d", name, query.algorithm, p, answer.result.placement);
 		free(answer.memory);
 	}
@@ -403,7 +405,7 @@ check_kept(void)
 	EmogiGraph	swapped = built.graph;
 	EmogiGraph	stripped;
 
-	for (int p = EMOGI_PLACEMENT_HOST; p <= EMOGI_PLACEMENT_DEVICE; p++)
+	for (int p = EMOGI_PLACEMENT_HOST; p <= EMOGI_PLACEMENT_HYBRID; p++)
 		for (int a = EMOGI_BFS; a < EMOGI_NALGORITHMS; a++)
 		{
 			ask_plainly("kept", &built.graph, (EmogiAlgorithm) a, (EmogiPlacement) p);
@@ -464,7 +466,7 @@ check_evicted(void)
 		ask_hidden("beside", &a.graph, EMOGI_BFS, EMOGI_PLACEMENT_DEVICE);
 		ask_plainly("evicting", &b.graph, EMOGI_BFS, EMOGI_PLACEMENT_DEVICE);
 		ask_hidden("evicting", &b.graph, EMOGI_BFS, EMOGI_PLACEMENT_DEVICE);
-		CHECK(ask_plainly("gone", &a.graph, EMOGI_BFS, EMOGI_PLACEMENT_AUTO) == EMOGI_PLACEMENT_HOST, "still there");
+		CHECK(ask_plainly("gone", &a.graph, EMOGI_BFS, EMOGI_PLACEMENT_AUTO) != EMOGI_PLACEMENT_DEVICE, "still there");
 		CHECK(used_bytes() <= needed + needed / 2, "%llu bytes", (unsigned long long) used_bytes());
 	}
 	CHECK(cuda->forget(cuda_state, b.graph.id) < needed, "still there");
@@ -490,6 +492,49 @@ check_own_gives_way(void)
 	ask_plainly("own", &built.graph, EMOGI_PAGERANK, EMOGI_PLACEMENT_HOST);
 	ask_plainly("own", &built.graph, EMOGI_SSSP, EMOGI_PLACEMENT_DEVICE);
 	CHECK(cuda->forget(cuda_state, built.graph.id) == 0, "still there");
+	reopen(0);
+	emogi_built_graph_free(&built);
+}
+
+/*
+ * Check hybrid placement under caps from too little for a run to enough for all heads, and that these are kept, whichever
+ * orientation they are of.
+ */
+static void
+check_heads(void)
+{
+	EmogiBuiltGraph built = build_random(HEADS_VERTICES, 12 * HEADS_VERTICES, 11);
+	uint64_t	placed[EMOGI_PLACEMENT_HYBRID + 1] = {0};
+
+	for (uint64_t cap = 8 * HEADS_VERTICES; cap < 256 * HEADS_VERTICES; cap += cap / 4)
+	{
+		reopen(cap);
+		for (int i = 0; i < 16; i++)
+		{
+			EmogiAlgorithm algorithm = (EmogiAlgorithm) (emogi_random(cap, i) % EMOGI_NALGORITHMS);
+			EmogiPlacement placement = i % 4 == 0 ? EMOGI_PLACEMENT_AUTO : EMOGI_PLACEMENT_HYBRID;
+			EmogiGraph	view = built.graph;
+			EmogiStatus status;
+
+			if (i % 3 == 0)
+			{
+				view.forward = built.graph.backward;
+				view.backward = built.graph.forward;
+			}
+			status = ask("capped", &view, plain_query(&view, algorithm, placement), (EmogiControl) {0}, false, &placement);
+			CHECK(status == EMOGI_OK || status == EMOGI_NO_MEMORY, "cap %llu algorithm %d: status %d",
+				  (unsigned long long) cap, algorithm, status);
+			CHECK(used_bytes() <= cap, "%llu bytes of %llu", (unsigned long long) used_bytes(), (unsigned long long) cap);
+			if (status != EMOGI_OK)
+				continue;
+			placed[placement]++;
+			if (placement == EMOGI_PLACEMENT_HYBRID)
+				ask_hidden("capped", &view, algorithm, placement);
+		}
+	}
+	CHECK(placed[EMOGI_PLACEMENT_HOST] > 0 && placed[EMOGI_PLACEMENT_HYBRID] > 0, "host %llu, hybrid %llu",
+		  (unsigned long long) placed[EMOGI_PLACEMENT_HOST], (unsigned long long) placed[EMOGI_PLACEMENT_HYBRID]);
+	CHECK(cuda->forget(cuda_state, built.graph.id) == 0, "something is left");
 	reopen(0);
 	emogi_built_graph_free(&built);
 }
@@ -524,7 +569,7 @@ check_all_failing_memory(void)
 	EmogiBuiltGraph built = build_random(300, 3000, 9);
 
 	for (int a = EMOGI_BFS; a < EMOGI_NALGORITHMS; a++)
-		for (int p = EMOGI_PLACEMENT_HOST; p <= EMOGI_PLACEMENT_DEVICE; p++)
+		for (int p = EMOGI_PLACEMENT_HOST; p <= EMOGI_PLACEMENT_HYBRID; p++)
 			for (int kept = 0; kept < 2; kept++)
 				check_failing_memory(&built, plain_query(&built.graph, (EmogiAlgorithm) a, (EmogiPlacement) p), kept);
 	CHECK(ask("failing host memory", &built.graph, plain_query(&built.graph, EMOGI_SSNSP, EMOGI_PLACEMENT_HOST),
@@ -633,11 +678,13 @@ main(void)
 	check_kept();
 	check_evicted();
 	check_own_gives_way();
+	check_heads();
 	check_all_failing_memory();
 	if (large)
 	{
 		check_failing_driver(EMOGI_BFS, EMOGI_PLACEMENT_HOST);
 		check_failing_driver(EMOGI_SSSP, EMOGI_PLACEMENT_DEVICE);
+		check_failing_driver(EMOGI_BFS, EMOGI_PLACEMENT_HYBRID);
 	}
 	cuda->close(cuda_state);
 	cpu->close(cpu_state);
