@@ -25,6 +25,7 @@
  */
 #include <stdlib.h>
 
+#include "hybrid.cuh"
 #include "push.cuh"
 
 #define SAMPLES 1024			/* vertices that vote for the giant component */
@@ -199,6 +200,29 @@ hook_first(Lists<Target> lists, uint64_t nvertices, uint32_t *component, uint32_
 	block_add(&step.counters->entries, entries);
 }
 
+/* Hook along the heads, which are the neighbours with the longest lists. Bytes: 8 a vertex. */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+hook_heads(Lists<Target> lists, uint64_t nvertices, uint32_t *component, Step step)
+{
+	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
+	unsigned long long entries = 0;
+
+	for (uint64_t vertex = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; vertex < nvertices; vertex += nthreads)
+	{
+#pragma unroll
+		for (uint32_t j = 0; j < HEAD_LEAST; j++)
+		{
+			const Target target = read_head(lists, vertex, j);
+
+			if (target == EMOGI_NO_VERTEX)
+				break;
+			hook(component, (uint32_t) vertex, target);
+			entries++;
+		}
+	}
+	block_add(&step.counters->entries, entries);
+}
+
 /* Take the components of `nsamples` vertices, evenly spread. Bytes: 4 a sample, at random. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 sample_components(const uint32_t *component, uint64_t nvertices, uint32_t *sample, uint32_t nsamples)
@@ -228,7 +252,8 @@ mark_outside(const uint32_t *component, uint64_t nvertices, uint32_t giant, uint
 
 static const void *const kernels[] = {
 	(const void *) push_words<Hook>, (const void *) push_slices<Hook>, (const void *) plant, (const void *) compress,
-	(const void *) hook_lines, (const void *) hook_first, (const void *) sample_components, (const void *) mark_outside
+	(const void *) hook_lines, (const void *) hook_first, (const void *) hook_heads, (const void *) sample_components,
+	(const void *) mark_outside
 };
 
 EmogiStatus
@@ -283,6 +308,32 @@ hook_lists(Run *run, const Lists<Target> &lists, const uint32_t *marked, uint32_
 	return emogi_run_read(run, &counters, error);
 }
 
+/*
+ * Hook along a few neighbours of each vertex and find the giant component. In host placement, where lists are long
+ * enough, a few whole lines come first: what they join need not be read again. Heads cost no line at all.
+ */
+static EmogiStatus
+sample_lists(Run *run, uint32_t *component, uint32_t *sample, uint32_t *giant, EmogiError *error)
+{
+	cudaStream_t stream = run->state->stream;
+	const Lists<Target> &forward = run->graph.forward;
+	const bool	by_lines = run->graph.placement == EMOGI_PLACEMENT_HOST && forward.nedges / LINES_DEGREE >= run->nvertices;
+
+	if (forward.heads == NULL && by_lines)
+	{
+		CUDA_LAUNCH(hook_lines, run->nblocks, BLOCK_THREADS, stream, forward, run->nvertices, component, run->step);
+		CUDA_LAUNCH(compress, run->full_blocks, BLOCK_THREADS, stream, component, run->nvertices);
+		TRY(find_giant(run, component, sample, giant, error));
+	}
+	if (forward.heads != NULL)
+		CUDA_LAUNCH(hook_heads, run->full_blocks, BLOCK_THREADS, stream, forward, run->nvertices, component, run->step);
+	else
+		CUDA_LAUNCH(hook_first, run->nblocks, BLOCK_THREADS, stream, forward, run->nvertices, component, *giant,
+					run->step);
+	CUDA_LAUNCH(compress, run->full_blocks, BLOCK_THREADS, stream, component, run->nvertices);
+	return find_giant(run, component, sample, giant, error);
+}
+
 /* Find the components. `sampled`: begin with the first lines and neighbours and leave out the giant component. */
 static EmogiStatus
 connect(Run *run, uint32_t *component, uint32_t *marked, uint32_t *sample, bool sampled, EmogiError *error)
@@ -295,19 +346,8 @@ connect(Run *run, uint32_t *component, uint32_t *marked, uint32_t *sample, bool 
 	CUDA_LAUNCH(plant, run->full_blocks, BLOCK_THREADS, stream, component, run->nvertices);
 	if (forward.nedges == 0)
 		return EMOGI_OK;
-	if (sampled && forward.nedges / LINES_DEGREE >= run->nvertices)
-	{
-		CUDA_LAUNCH(hook_lines, run->nblocks, BLOCK_THREADS, stream, forward, run->nvertices, component, run->step);
-		CUDA_LAUNCH(compress, run->full_blocks, BLOCK_THREADS, stream, component, run->nvertices);
-		TRY(find_giant(run, component, sample, &giant, error));
-	}
 	if (sampled)
-	{
-		CUDA_LAUNCH(hook_first, run->nblocks, BLOCK_THREADS, stream, forward, run->nvertices, component, giant,
-					run->step);
-		CUDA_LAUNCH(compress, run->full_blocks, BLOCK_THREADS, stream, component, run->nvertices);
-		TRY(find_giant(run, component, sample, &giant, error));
-	}
+		TRY(sample_lists(run, component, sample, &giant, error));
 	CUDA_LAUNCH(mark_outside, run->full_blocks, BLOCK_THREADS, stream, component, run->nvertices, giant, marked);
 	TRY(hook_lists(run, forward, marked, component, error));
 	if (sampled && backward.offsets != forward.offsets)
@@ -327,7 +367,7 @@ emogi_cuda_cc(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiR
 	TRY(take_array(&run->memory, &component, run->nvertices, "components", error));
 	TRY(take_array(&run->memory, &marked, run->nwords, "bitmap of vertices", error));
 	TRY(take_array(&run->memory, &sample, SAMPLES, "sample", error));
-	TRY(emogi_run_place(run, graph, query, PLACE_BACKWARD, kernels, 2, sizeof(Target), error));
+	TRY(emogi_run_place(run, graph, query, PLACE_BACKWARD | PLACE_FORWARD_HEADS, kernels, 2, sizeof(Target), error));
 	TRY(emogi_run_start_clock(run, error));
 	TRY(connect(run, component, marked, sample, run->graph.backward.offsets != NULL, error));
 	TRY(emogi_run_stop_clock(run, result, error));

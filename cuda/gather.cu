@@ -153,7 +153,7 @@ place_out(Gather *gather, const EmogiGraph *graph, EmogiError *error)
 		return EMOGI_OK;		/* slower, but an answer */
 	TRY(status);
 	TRY(emogi_run_send(run, copy, offsets, bytes, error));
-	emogi_resident_keep(run->state, &run->memory, offsets);
+	emogi_resident_keep(run->state, &run->memory, offsets, 0);
 	gather->field.out = copy;
 	return EMOGI_OK;
 }
