@@ -17,7 +17,8 @@
  * edges, without a sample.
  *
  * Bytes, for n vertices: compressing 8 to 12 a vertex; lines: one line or less for one vertex in LINES_STRIDE; sample: 4
- * a vertex, 16 of offsets and one line or less a vertex outside; rest: the lists outside, in lines; for each entry two random reads of 4 and, when it joins trees, an atomic operation.
+ * a vertex, 16 of offsets and one line or less a vertex outside; rest: the lists outside, in lines; for each entry
+ * two random reads of 4 and, when it joins trees, an atomic operation.
  *
  * [1] M. Sutton, T. Ben-Nun, A. Barak: Optimizing Parallel Graph Connectivity Computation via Subgraph Sampling.
  *     IPDPS 2018.

@@ -7,7 +7,8 @@
  * warps take chunks in ascending order: the link sees whole lines, each once, from one narrow moving window, and a hub
  * is no more work than a thousand small lists. A warp stages a chunk with the values that it reads in shared memory
  * and adds, list by list; what a list has in the chunk where it begins, and in each further one, is kept apart and
- * added in order when the vertex is finished. So there is no atomic operation on a sum, and two runs that read the edges in the same way give
+ * added in order when the vertex is finished. So there is no atomic operation on a sum, and two runs that read the
+ * edges in the same way give
  * the same bits. PAGERANK in device memory reads cut lists when its values exceed the cache (segments.cuh); in host
  * placement edges come by the copy engine when there is room for its buffers (feed.cuh), else they are read in place.
  * The change of an iteration and PageRank's dangling mass are reduced by a fixed tree as well. The applications are

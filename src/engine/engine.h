@@ -188,7 +188,7 @@ typedef struct EmogiResult
 	uint32_t	nlevels;		/* levels entered, the sources' own (0) included; or iterations made */
 	double		change;			/* of the last iteration: L1 (PAGERANK) or largest of a vertex */
 	uint64_t	edges_traversed;	/* list entries that the engine looked at */
-	uint64_t	link_bytes;		/* bytes read over the link in place: 128-byte lines requested x 128; 0 on the CPU */
+	uint64_t	link_bytes;		/* bytes of edges that crossed the link in the run: lines read in place x 128, and copies; 0 on the CPU */
 	EmogiPlacement placement;	/* where the edges were read from; EMOGI_PLACEMENT_AUTO on the CPU */
 	double		transfer_ms;	/* copies to and from the device, registration of host memory */
 	double		run_ms;			/* the traversal itself */
