@@ -17,8 +17,6 @@
 
 #include "postgres.h"
 
-#include <math.h>
-
 #include "fmgr.h"
 #include "portability/instr_time.h"
 #include "storage/condition_variable.h"
@@ -493,76 +491,10 @@ extern void emogi_runs_record(const EmogiRunEntry *run);
 extern int	emogi_runs_copy(EmogiRunEntry *entries, uint64 *first_id);
 extern void emogi_runs_clear(void);
 
-/* ---- sink.c: where edges enter the Region ---- */
+/* ---- sink.c: queries to edges; sink.h has what fills a sink ---- */
 
-typedef struct EmogiSink
-{
-	EmogiSlot  *slot;
-	EmogiWeights weights;		/* the slot's */
-	EmogiEdgeChunk *chunk;		/* NULL before the first edge */
-	uint64		nedges;
-	uint64		nskipped;		/* rows with a NULL end */
-} EmogiSink;
-
-extern void emogi_sink_open(EmogiSink *sink, uint64 token);
-extern void emogi_sink_next_chunk(EmogiSink *sink);
-extern void emogi_sink_refuse_weight(const EmogiSink *sink, int64 src, int64 dst, double weight);
-extern void emogi_sink_refuse_null_weight(int64 src, int64 dst);
 extern void emogi_sink_check_query(const char *query, bool wants_weight);
 extern void emogi_sink_query(EmogiCall *call, const char *query, bool wants_weight, EmogiWeights weights);
-
-/* Count one more edge in a chunk. */
-static inline void
-emogi_sink_count(EmogiSink *sink, EmogiEdgeChunk *chunk, int64 src, int64 dst)
-{
-	chunk->nedges++;
-	if (unlikely(Min(src, dst) < chunk->min_key))
-		chunk->min_key = Min(src, dst);
-	if (unlikely(Max(src, dst) > chunk->max_key))
-		chunk->max_key = Max(src, dst);
-	sink->nedges++;
-}
-
-/* Append one edge to a sink without weights. */
-static inline void
-emogi_sink_put(EmogiSink *sink, int64 src, int64 dst)
-{
-	EmogiEdge  *edge;
-
-	if (unlikely(sink->chunk == NULL || sink->chunk->nedges == EMOGI_CHUNK_EDGES))
-		emogi_sink_next_chunk(sink);
-	edge = &sink->chunk->edges[sink->chunk->nedges];
-	edge->src = src;
-	edge->dst = dst;
-	emogi_sink_count(sink, sink->chunk, src, dst);
-}
-
-/* Does a call that reads such weights take this one? */
-static inline bool
-emogi_weight_fits(EmogiWeights weights, double weight)
-{
-	if (weights == EMOGI_WEIGHTS_LENGTHS)
-		return weight >= 0;
-	return isfinite(weight) && (weights == EMOGI_WEIGHTS_FACTORS || weight >= 0);
-}
-
-/* Append one edge to a sink with weights. Raises 22023 for a weight that the call refuses. */
-static inline void
-emogi_sink_put_weighted(EmogiSink *sink, int64 src, int64 dst, double weight)
-{
-	EmogiWeightedEdge *edge;
-
-	if (unlikely(!emogi_weight_fits(sink->weights, weight)))
-		emogi_sink_refuse_weight(sink, src, dst, weight);
-	if (unlikely(sink->chunk == NULL || sink->chunk->nedges == EMOGI_CHUNK_WEIGHTED_EDGES))
-		emogi_sink_next_chunk(sink);
-	edge = &emogi_weighted_edges(sink->chunk)[sink->chunk->nedges];
-	edge->src = src;
-	edge->dst = dst;
-	edge->weight = weight;
-	sink->chunk->weight_misfits |= emogi_weight_misfits(weight);
-	emogi_sink_count(sink, sink->chunk, src, dst);
-}
 
 /* ---- scan.c: tables to edges ---- */
 

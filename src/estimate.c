@@ -8,6 +8,8 @@
  */
 #include "emogi.h"
 
+#include <math.h>
+
 #include "access/htup_details.h"
 #include "access/relation.h"
 #include "access/table.h"

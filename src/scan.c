@@ -20,6 +20,7 @@
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "optimizer/cost.h"
+#include "sink.h"
 #include "storage/bufmgr.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"

@@ -16,6 +16,7 @@
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "pool.h"
+#include "sink.h"
 #include "storage/proc.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
