@@ -1,0 +1,184 @@
+/*
+ * both.h: the cuda engine beside the cpu engine, for tests that compare their answers.
+ *
+ * EMOGI_CUDA_MODULE names the module; without it, or without a device, nothing is checked and one line says so.
+ */
+#ifndef EMOGI_BOTH_H
+#define EMOGI_BOTH_H
+
+#include "check.h"
+#include "naive.h"
+#include "oracle.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+static const EmogiEngine *cpu,
+		   *cuda;
+static EmogiEngineState *cpu_state,
+		   *cuda_state;
+static uint64_t last_id;		/* that a Graph was given */
+
+/* What is compared of an algorithm's answer. */
+typedef struct Answer
+{
+	EmogiResult result;
+	void	   *memory;
+} Answer;
+
+/* Make room for an answer, filled with nonsense. */
+static inline Answer
+make_answer(uint64_t nvertices)
+{
+	uint64_t	room = nvertices + 1;
+	Answer		answer = {.memory = malloc(room * 32)};
+	char	   *place = answer.memory;
+
+	memset(place, 0x55, room * 32);
+	answer.result.distance = (double *) place;
+	answer.result.paths = (double *) (place + room * 8);
+	answer.result.value = (double *) (place + room * 16);
+	answer.result.level = (int32_t *) (place + room * 24);
+	answer.result.component = (uint32_t *) (place + room * 28);
+	return answer;
+}
+
+/* Count the values that are farther apart than 1e-9 of `scale`, or of their own size when that is 0. */
+static inline uint64_t
+count_apart(uint64_t nvertices, const double *values, const double *expected, double exact_below, double scale)
+{
+	uint64_t	napart = 0;
+
+	for (uint64_t v = 0; v < nvertices; v++)
+	{
+		double		allowed = 1e-9 * (scale > 0.0 ? scale : expected[v]);
+
+		if (values[v] != expected[v])
+			napart += expected[v] <= exact_below || !(fabs(values[v] - expected[v]) <= allowed);
+	}
+	return napart;
+}
+
+/* Get the largest size of a value. */
+static inline double
+largest(uint64_t nvertices, const double *values)
+{
+	double		found = 0.0;
+
+	for (uint64_t v = 0; v < nvertices; v++)
+		found = fabs(values[v]) > found ? fabs(values[v]) : found;
+	return found;
+}
+
+/* Say whether two answers agree: bit for bit, but for counts above 2^53 and sums. */
+static inline bool
+agree(EmogiAlgorithm algorithm, uint64_t n, const EmogiResult *result, const EmogiResult *expected)
+{
+	switch (algorithm)
+	{
+		case EMOGI_BFS:
+			return memcmp(result->level, expected->level, n * sizeof(int32_t)) == 0 &&
+				result->nlevels == expected->nlevels;
+		case EMOGI_SSSP:
+		case EMOGI_SSWP:
+			return memcmp(result->distance, expected->distance, n * sizeof(double)) == 0;
+		case EMOGI_SSNSP:
+			return memcmp(result->level, expected->level, n * sizeof(int32_t)) == 0 &&
+				result->nlevels == expected->nlevels &&
+				count_apart(n, result->paths, expected->paths, 9007199254740992.0, 0.0) == 0;
+		case EMOGI_CC:
+			return memcmp(result->component, expected->component, n * sizeof(uint32_t)) == 0;
+		default:
+			return result->nlevels == expected->nlevels &&
+				count_apart(n, result->value, expected->value, -INFINITY, largest(n, expected->value)) == 0;
+	}
+}
+
+/* Say whether nothing was written beyond the arrays. */
+static inline bool
+within_bounds(uint64_t n, const EmogiResult *result)
+{
+	static const unsigned char nonsense[8] = {0x55, 0x55, 0x55, 0x55, 0x55, 0x55, 0x55, 0x55};
+
+	return memcmp(&result->distance[n], nonsense, 8) == 0 && memcmp(&result->paths[n], nonsense, 8) == 0 &&
+		memcmp(&result->value[n], nonsense, 8) == 0 && memcmp(&result->level[n], nonsense, 4) == 0 &&
+		memcmp(&result->component[n], nonsense, 4) == 0;
+}
+
+/* Get the device memory that the cuda engine holds. */
+static inline uint64_t
+used_bytes(void)
+{
+	EmogiDevice device;
+	EmogiError	error;
+
+	if (cuda->describe(cuda_state, 0, &device, &error) != EMOGI_OK)
+		abort();
+	return device.used_bytes;
+}
+
+/* Get a number from the environment. */
+static inline uint64_t
+number_from_environment(const char *name, uint64_t otherwise)
+{
+	const char *text = getenv(name);
+
+	return text != NULL ? strtoull(text, NULL, 10) : otherwise;
+}
+
+/* Load the module and open its engine; NULL, and why, when there is none to test. */
+static inline const char *
+open_cuda(EmogiError *error)
+{
+	const char *path = getenv("EMOGI_CUDA_MODULE");
+	EmogiEngineOptions options = {.cpu_threads = 2};
+	EmogiEngineEntry entry;
+	void	   *module;
+	void	   *symbol;
+
+	if (path == NULL)
+		return "EMOGI_CUDA_MODULE is not set";
+	module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	CHECK(module != NULL, "%s", dlerror());
+	if (module == NULL)
+		return "the module does not load";
+	symbol = dlsym(module, EMOGI_CUDA_ENTRY);
+	CHECK(symbol != NULL, "%s has no %s", path, EMOGI_CUDA_ENTRY);
+	if (symbol == NULL)
+		return "the module has no engine";
+	memcpy(&entry, &symbol, sizeof(entry));
+	cuda = entry();
+	CHECK(cuda->abi == EMOGI_ENGINE_ABI && strcmp(cuda->name, "cuda") == 0, "abi %u", cuda->abi);
+	if (cuda->open(&options, &cuda_state, error) != EMOGI_OK)
+		return error->message;
+	return NULL;
+}
+
+/* Open both engines. False when there is no cuda engine to test: says so. */
+static inline bool
+open_both(void)
+{
+	EmogiEngineOptions options = {.cpu_threads = 2};
+	EmogiError	error = {{0}, {0}};
+	const char *why_not = open_cuda(&error);
+
+	if (why_not != NULL)
+	{
+		printf("skipped: %s\n", why_not);
+		checks_passed = 0;
+		return false;
+	}
+	cpu = emogi_cpu_engine();
+	if (cpu->open(&options, &cpu_state, &error) != EMOGI_OK)
+		abort();
+	return true;
+}
+
+static inline void
+close_both(void)
+{
+	cuda->close(cuda_state);
+	cpu->close(cpu_state);
+}
+
+#endif							/* EMOGI_BOTH_H */

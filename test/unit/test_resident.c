@@ -1,0 +1,339 @@
+/*
+ * test_resident.c: what the cuda engine keeps of a Graph from query to query, evicts and frees, also when memory or the
+ * driver fails. Every answer is compared with the cpu engine's.
+ *
+ * EMOGI_AGREE_LARGE = 0 leaves out the failures of the driver, under which racecheck takes hours.
+ */
+#include "both.h"
+
+#define PLAIN_VERTICES 40000
+#define HEADS_VERTICES 2000
+#define MAX_TAKES 40			/* more than any run takes of device memory */
+#define MAX_CALLS 400			/* more than a short run makes of the driver */
+
+/* Build a random Graph with weights 1 .. 72 and both orientations. */
+static EmogiBuiltGraph
+build_random(uint64_t nvertices, uint64_t nedges, uint64_t seed)
+{
+	double	   *weights = naive_weights(1, seed, nedges);
+	EmogiEdge  *edges = naive_alloc(nedges, sizeof(EmogiEdge));
+	EmogiControl control = {0};
+	EmogiBuiltGraph built;
+	EmogiEdgeSet set;
+	EmogiError	error;
+
+	for (uint64_t i = 0; i < nedges; i++)
+		edges[i] = (EmogiEdge) {(int64_t) (emogi_random(seed, 2 * i) % nvertices),
+			(int64_t) (emogi_random(seed, 2 * i + 1) % nvertices)};
+	if (!emogi_edge_set_fill_weighted(&set, edges, weights, nedges, EMOGI_CHUNK_WEIGHTED_EDGES) ||
+		emogi_build_graph(emogi_cpu_engine_pool(cpu_state), &set.edges, EMOGI_OUT, true, &built, &control,
+						  &error) != EMOGI_OK)
+		abort();
+	emogi_edge_set_free(&set);
+	free(edges);
+	free(weights);
+	built.graph.id = ++last_id;
+	return built;
+}
+
+/* Make a query from vertex 0, or of one iteration from 0.5 everywhere. */
+static EmogiQuery
+plain_query(const EmogiGraph *graph, EmogiAlgorithm algorithm, EmogiPlacement placement)
+{
+	static const uint32_t source = 0;
+	static double values[PLAIN_VERTICES];
+
+	for (uint64_t v = 0; v < graph->nvertices; v++)
+		values[v] = 0.5;
+	return (EmogiQuery) {.algorithm = algorithm, .placement = placement, .nsources = 1, .sources = &source,
+		.max_depth = -1, .max_distance = INFINITY, .damping = 0.85, .max_iterations = 1, .values = values};
+}
+
+/* Overwrite what a run on a Graph that is kept must not read from the host any more. */
+static void
+hide_arrays(const EmogiGraph *graph, EmogiPlacement placement)
+{
+	size_t		offset_bytes = (graph->nvertices + 1) * sizeof(uint64_t);
+
+	if (placement == EMOGI_PLACEMENT_DEVICE)
+		memset((void *) graph->memory, 0xFF, graph->memory_bytes);
+	memset((void *) graph->forward.offsets, 0xFF, offset_bytes);
+	memset((void *) graph->backward.offsets, 0xFF, offset_bytes);
+}
+
+/* Ask both engines and compare. Get the status and, unless NULL, where the edges were read from. */
+static EmogiStatus
+ask(const char *what, const EmogiGraph *graph, EmogiQuery query, EmogiControl control, bool hidden,
+	EmogiPlacement *placement)
+{
+	Answer		expected = make_answer(graph->nvertices);
+	Answer		answer = make_answer(graph->nvertices);
+	EmogiControl cpu_control = {0};
+	EmogiError	error = {{0}, {0}};
+	void	   *copy = naive_alloc(graph->memory_bytes, 1);
+	EmogiStatus status;
+
+	if (cpu->run(cpu_state, graph, &query, &expected.result, &cpu_control, &error) != EMOGI_OK)
+		abort();
+	memcpy(copy, graph->memory, graph->memory_bytes);
+	if (hidden)
+		hide_arrays(graph, query.placement);
+	status = cuda->run(cuda_state, graph, &query, &answer.result, &control, &error);
+	if (hidden)
+		memcpy((void *) graph->memory, copy, graph->memory_bytes);
+	CHECK(status != EMOGI_OK || agree(query.algorithm, graph->nvertices, &answer.result, &expected.result),
+		  "%s: algorithm %d placement %d", what, query.algorithm, query.placement);
+	if (placement != NULL)
+		*placement = answer.result.placement;
+	free(expected.memory);
+	free(answer.memory);
+	free(copy);
+	return status;
+}
+
+/* Ask without faults. Get where the edges were read from. */
+static EmogiPlacement
+ask_plainly(const char *what, const EmogiGraph *graph, EmogiAlgorithm algorithm, EmogiPlacement placement)
+{
+	EmogiQuery	query = plain_query(graph, algorithm, placement);
+	EmogiStatus status = ask(what, graph, query, (EmogiControl) {0}, false, &placement);
+
+	CHECK(status == EMOGI_OK, "%s: algorithm %d placement %d: status %d", what, algorithm, query.placement, status);
+	return placement;
+}
+
+/* Ask what only needs arrays that are kept: they are not read from the host, and nothing more is held afterwards. */
+static void
+ask_hidden(const char *what, const EmogiGraph *graph, EmogiAlgorithm algorithm, EmogiPlacement placement)
+{
+	uint64_t	before = used_bytes();
+	EmogiQuery	query = plain_query(graph, algorithm, placement);
+	EmogiStatus status = ask(what, graph, query, (EmogiControl) {0}, true, NULL);
+
+	CHECK(status == EMOGI_OK && used_bytes() == before, "%s: algorithm %d placement %d: status %d, %llu bytes for %llu",
+		  what, algorithm, query.placement, status, (unsigned long long) used_bytes(), (unsigned long long) before);
+}
+
+/* Check that what one run has brought to the device serves the next, through whatever view, until it is forgotten. */
+static void
+check_kept(void)
+{
+	EmogiBuiltGraph built = build_random(700, 9000, 5);
+	EmogiGraph	swapped = built.graph;
+	EmogiGraph	stripped;
+
+	for (int p = EMOGI_PLACEMENT_HOST; p <= EMOGI_PLACEMENT_HYBRID; p++)
+		for (int a = EMOGI_BFS; a < EMOGI_NALGORITHMS; a++)
+		{
+			ask_plainly("kept", &built.graph, (EmogiAlgorithm) a, (EmogiPlacement) p);
+			ask_hidden("kept", &built.graph, (EmogiAlgorithm) a, (EmogiPlacement) p);
+		}
+	CHECK(ask_plainly("kept", &built.graph, EMOGI_BFS, EMOGI_PLACEMENT_AUTO) == EMOGI_PLACEMENT_DEVICE, "not there");
+
+	swapped.forward = built.graph.backward;
+	swapped.backward = built.graph.forward;
+	ask_hidden("swapped", &swapped, EMOGI_BFS, EMOGI_PLACEMENT_DEVICE);
+	ask_hidden("swapped", &swapped, EMOGI_SSNSP, EMOGI_PLACEMENT_HOST);
+	ask_plainly("swapped", &swapped, EMOGI_SSSP, EMOGI_PLACEMENT_DEVICE);	/* its weights are new */
+	stripped = swapped;
+	stripped.weight_type = EMOGI_WEIGHT_NONE;
+	stripped.forward.weights = stripped.backward.weights = NULL;
+	ask_hidden("stripped", &stripped, EMOGI_SSSP, EMOGI_PLACEMENT_DEVICE);
+	ask_hidden("whole again", &built.graph, EMOGI_SSSP, EMOGI_PLACEMENT_DEVICE);
+
+	CHECK(used_bytes() > 0, "nothing was kept");
+	CHECK(cuda->forget(cuda_state, built.graph.id + 1) == used_bytes(), "forgot the wrong graph");
+	CHECK(cuda->forget(cuda_state, built.graph.id) == 0 && used_bytes() == 0, "%llu bytes",
+		  (unsigned long long) used_bytes());
+	built.graph.id = 0;
+	ask_plainly("without an id", &built.graph, EMOGI_SSSP, EMOGI_PLACEMENT_DEVICE);
+	CHECK(used_bytes() == 0, "%llu bytes", (unsigned long long) used_bytes());
+	emogi_built_graph_free(&built);
+}
+
+/* Open the cuda engine again, with a cap. */
+static void
+reopen(uint64_t device_memory_bytes)
+{
+	EmogiEngineOptions options = {.cpu_threads = 2, .device_memory_bytes = device_memory_bytes};
+	EmogiError	error;
+
+	cuda->close(cuda_state);
+	if (cuda->open(&options, &cuda_state, &error) != EMOGI_OK)
+		abort();
+}
+
+/* Check that of two Graphs under a cap that one alone fits, each comes to the device when it is asked for. */
+static void
+check_evicted(void)
+{
+	EmogiBuiltGraph a = build_random(1000, 60000, 6);
+	EmogiBuiltGraph b = build_random(1000, 60000, 7);
+	uint64_t	needed;
+
+	ask_plainly("alone", &a.graph, EMOGI_BFS, EMOGI_PLACEMENT_DEVICE);
+	needed = used_bytes();
+	reopen(needed + needed / 2);
+	for (int round = 0; round < 2; round++)
+	{
+		ask_plainly("evicting", &a.graph, EMOGI_BFS, EMOGI_PLACEMENT_DEVICE);
+		ask_hidden("evicting", &a.graph, EMOGI_BFS, EMOGI_PLACEMENT_DEVICE);
+		CHECK(ask_plainly("there", &a.graph, EMOGI_BFS, EMOGI_PLACEMENT_AUTO) == EMOGI_PLACEMENT_DEVICE, "not there");
+		ask_plainly("beside", &b.graph, EMOGI_SSSP, EMOGI_PLACEMENT_HOST);
+		ask_hidden("beside", &a.graph, EMOGI_BFS, EMOGI_PLACEMENT_DEVICE);
+		ask_plainly("evicting", &b.graph, EMOGI_BFS, EMOGI_PLACEMENT_DEVICE);
+		ask_hidden("evicting", &b.graph, EMOGI_BFS, EMOGI_PLACEMENT_DEVICE);
+		CHECK(ask_plainly("gone", &a.graph, EMOGI_BFS, EMOGI_PLACEMENT_AUTO) != EMOGI_PLACEMENT_DEVICE, "still there");
+		CHECK(used_bytes() <= needed + needed / 2, "%llu bytes", (unsigned long long) used_bytes());
+	}
+	CHECK(cuda->forget(cuda_state, b.graph.id) < needed, "still there");
+	CHECK(cuda->forget(cuda_state, a.graph.id) == 0, "still there");
+
+	reopen(needed / 2);
+	CHECK(ask("too large", &a.graph, plain_query(&a.graph, EMOGI_BFS, EMOGI_PLACEMENT_DEVICE), (EmogiControl) {0},
+			  false, NULL) == EMOGI_NO_MEMORY && used_bytes() == 0, "%llu bytes", (unsigned long long) used_bytes());
+	ask_plainly("in place", &a.graph, EMOGI_BFS, EMOGI_PLACEMENT_HOST);
+	reopen(0);
+	emogi_built_graph_free(&a);
+	emogi_built_graph_free(&b);
+}
+
+/* Check that a run for which there is memory without copies of its own Graph is not refused because they are kept. */
+static void
+check_own_gives_way(void)
+{
+	EmogiBuiltGraph built = build_random(PLAIN_VERTICES, PLAIN_VERTICES, 8);
+
+	reopen(40 * built.graph.nvertices + 65536);	/* PAGERANK takes 32 a vertex, and offsets 8 */
+	ask_plainly("own", &built.graph, EMOGI_SSSP, EMOGI_PLACEMENT_DEVICE);
+	ask_plainly("own", &built.graph, EMOGI_PAGERANK, EMOGI_PLACEMENT_HOST);
+	ask_plainly("own", &built.graph, EMOGI_SSSP, EMOGI_PLACEMENT_DEVICE);
+	CHECK(cuda->forget(cuda_state, built.graph.id) == 0, "still there");
+	reopen(0);
+	emogi_built_graph_free(&built);
+}
+
+/*
+ * Check hybrid placement under caps from too little for a run to enough for all heads, and that these are kept, whichever
+ * orientation they are of.
+ */
+static void
+check_heads(void)
+{
+	EmogiBuiltGraph built = build_random(HEADS_VERTICES, 12 * HEADS_VERTICES, 11);
+	uint64_t	placed[EMOGI_PLACEMENT_HYBRID + 1] = {0};
+
+	for (uint64_t cap = 8 * HEADS_VERTICES; cap < 256 * HEADS_VERTICES; cap += cap / 4)
+	{
+		reopen(cap);
+		for (int i = 0; i < 16; i++)
+		{
+			EmogiAlgorithm algorithm = (EmogiAlgorithm) (emogi_random(cap, i) % EMOGI_NALGORITHMS);
+			EmogiPlacement placement = i % 4 == 0 ? EMOGI_PLACEMENT_AUTO : EMOGI_PLACEMENT_HYBRID;
+			EmogiGraph	view = built.graph;
+			EmogiStatus status;
+
+			if (i % 3 == 0)
+			{
+				view.forward = built.graph.backward;
+				view.backward = built.graph.forward;
+			}
+			status = ask("capped", &view, plain_query(&view, algorithm, placement), (EmogiControl) {0}, false, &placement);
+			CHECK(status == EMOGI_OK || status == EMOGI_NO_MEMORY, "cap %llu algorithm %d: status %d",
+				  (unsigned long long) cap, algorithm, status);
+			CHECK(used_bytes() <= cap, "%llu bytes of %llu", (unsigned long long) used_bytes(), (unsigned long long) cap);
+			if (status != EMOGI_OK)
+				continue;
+			placed[placement]++;
+			if (placement == EMOGI_PLACEMENT_HYBRID)
+				ask_hidden("capped", &view, algorithm, placement);
+		}
+	}
+	CHECK(placed[EMOGI_PLACEMENT_HOST] > 0 && placed[EMOGI_PLACEMENT_HYBRID] > 0, "host %llu, hybrid %llu",
+		  (unsigned long long) placed[EMOGI_PLACEMENT_HOST], (unsigned long long) placed[EMOGI_PLACEMENT_HYBRID]);
+	CHECK(cuda->forget(cuda_state, built.graph.id) == 0, "something is left");
+	reopen(0);
+	emogi_built_graph_free(&built);
+}
+
+/* Let each allocation of device memory of a run fail in turn: nothing may be left but complete copies. */
+static void
+check_failing_memory(EmogiBuiltGraph *built, EmogiQuery query, bool kept)
+{
+	EmogiControl control = {0};
+	EmogiStatus status = EMOGI_NO_MEMORY;
+
+	while (status == EMOGI_NO_MEMORY && control.fail_device_allocation < MAX_TAKES)
+	{
+		control.fail_device_allocation++;
+		built->graph.id = kept ? ++last_id : 0;
+		status = ask("failing memory", &built->graph, query, control, false, NULL);
+		CHECK(kept || used_bytes() == 0, "algorithm %d placement %d take %u: %llu bytes", query.algorithm,
+			  query.placement, control.fail_device_allocation, (unsigned long long) used_bytes());
+		if (kept && status == EMOGI_NO_MEMORY)
+			ask_plainly("after failing memory", &built->graph, query.algorithm, query.placement);
+		CHECK(cuda->forget(cuda_state, built->graph.id) == 0, "algorithm %d placement %d take %u", query.algorithm,
+			  query.placement, control.fail_device_allocation);
+	}
+	CHECK(status == EMOGI_OK && control.fail_device_allocation > 2, "algorithm %d placement %d: %d at %u",
+		  query.algorithm, query.placement, status, control.fail_device_allocation);
+}
+
+/* Let memory fail in all algorithms, with the edges in either place, of Graphs that are kept and others. */
+static void
+check_all_failing_memory(void)
+{
+	EmogiBuiltGraph built = build_random(300, 3000, 9);
+
+	for (int a = EMOGI_BFS; a < EMOGI_NALGORITHMS; a++)
+		for (int p = EMOGI_PLACEMENT_HOST; p <= EMOGI_PLACEMENT_HYBRID; p++)
+			for (int kept = 0; kept < 2; kept++)
+				check_failing_memory(&built, plain_query(&built.graph, (EmogiAlgorithm) a, (EmogiPlacement) p), kept);
+	CHECK(ask("failing host memory", &built.graph, plain_query(&built.graph, EMOGI_SSNSP, EMOGI_PLACEMENT_HOST),
+			  (EmogiControl) {.fail_allocation = 1}, false, NULL) == EMOGI_NO_MEMORY, "it did not fail");
+	CHECK(cuda->forget(cuda_state, built.graph.id) == 0, "something is left");
+	emogi_built_graph_free(&built);
+}
+
+/* Let calls of the driver fail, the first ones and then ever fewer, each in an engine of its own, which must close. */
+static void
+check_failing_driver(EmogiAlgorithm algorithm, EmogiPlacement placement)
+{
+	EmogiBuiltGraph built = build_random(300, 3000, 10);
+	EmogiQuery	query = plain_query(&built.graph, algorithm, placement);
+	EmogiControl control = {0};
+	EmogiStatus status = EMOGI_DEVICE_ERROR;
+
+	while (status == EMOGI_DEVICE_ERROR && control.fail_device_call < MAX_CALLS)
+	{
+		control.fail_device_call += 1 + control.fail_device_call / 12;
+		status = ask("failing driver", &built.graph, query, control, false, NULL);
+		if (status == EMOGI_DEVICE_ERROR)
+			reopen(0);
+		ask_plainly("after a failing driver", &built.graph, algorithm, placement);
+	}
+	CHECK(status == EMOGI_OK && control.fail_device_call > 12, "algorithm %d placement %d: %d at %u", algorithm,
+		  placement, status, control.fail_device_call);
+	CHECK(cuda->forget(cuda_state, built.graph.id) == 0, "still there");
+	emogi_built_graph_free(&built);
+}
+
+int
+main(void)
+{
+	if (!open_both())
+		return check_report("test_resident");
+	check_kept();
+	check_evicted();
+	check_own_gives_way();
+	check_heads();
+	check_all_failing_memory();
+	if (number_from_environment("EMOGI_AGREE_LARGE", 1) != 0)
+	{
+		check_failing_driver(EMOGI_BFS, EMOGI_PLACEMENT_HOST);
+		check_failing_driver(EMOGI_SSSP, EMOGI_PLACEMENT_DEVICE);
+		check_failing_driver(EMOGI_BFS, EMOGI_PLACEMENT_HYBRID);
+	}
+	close_both();
+	return check_report("test_resident");
+}
