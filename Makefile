@@ -65,13 +65,17 @@ install-cuda: emogi_cuda.so installdirs-cuda
 uninstall-cuda:
 	rm -f '$(DESTDIR)$(pkglibdir)/emogi_cuda.so'
 
-# Programs without a server: test/unit/*.c is one test program each, bench/*.c together are emogi_bench.
+# Programs without a server: test/unit/*.c is one test program each, bench/*.c together are emogi_bench, bench/*.cu the
+# module with which it makes graphs on a GPU.
 UNIT_PROGRAMS = $(patsubst test/unit/%.c,build/unit/%,$(wildcard test/unit/test_*.c))
 TOOL_CFLAGS   = -O2 -g -Wall -Wextra -Wno-unused-parameter -std=gnu11 -Isrc/engine -Ibench -Itest/unit -pthread
 BENCH_LIB     = $(filter-out bench/emogi_bench.c,$(wildcard bench/*.c))
 
 unit: $(UNIT_PROGRAMS)
 bench: build/emogi_bench
+ifneq ($(NVCC),)
+bench: build/emogi_bench_cuda.so
+endif
 
 build/unit/%: test/unit/%.c $(wildcard test/unit/*.h) $(wildcard bench/*.h) $(BENCH_LIB) $(ENGINE_OBJS)
 	@mkdir -p build/unit
@@ -79,3 +83,7 @@ build/unit/%: test/unit/%.c $(wildcard test/unit/*.h) $(wildcard bench/*.h) $(BE
 build/emogi_bench: bench/emogi_bench.c $(wildcard bench/*.h) $(BENCH_LIB) $(ENGINE_OBJS)
 	@mkdir -p build
 	$(CC) $(TOOL_CFLAGS) -o $@ $< $(BENCH_LIB) $(ENGINE_OBJS) -ldl -lm
+build/emogi_bench_cuda.so: bench/generate_gpu.cu $(wildcard bench/*.h) $(ENGINE_HEADERS)
+	@mkdir -p build
+	$(NVCC) $(NVCCFLAGS) -Xcompiler -fPIC,-fvisibility=hidden -Isrc/engine -Ibench -shared -cudart static \
+		-Xcompiler -static-libstdc++,-static-libgcc -o $@ $<

@@ -3,21 +3,79 @@
  */
 #include "build.h"
 
+#include "job.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
+
+#define HUGE_PAGE_BYTES ((size_t) 2 << 20)
+#define POPULATE_BYTES ((size_t) 16 << 20)	/* that a thread takes at a time */
+
+/* Memory that the threads populate. */
+typedef struct Population
+{
+	char	   *memory;
+	size_t		bytes;
+	uint64_t	next;			/* atomic: next piece */
+	uint32_t	failed;			/* atomic */
+} Population;
+
+/* Round up to a multiple of a power of two. */
+static size_t
+round_up(size_t bytes, size_t unit)
+{
+	return (bytes + unit - 1) & ~(unit - 1);
+}
 
 void *
 emogi_map_memory(size_t bytes)
 {
-	void	   *memory = mmap(NULL, bytes > 0 ? bytes : 1, PROT_READ | PROT_WRITE,
-							  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	size_t		spare = bytes >= HUGE_PAGE_BYTES ? HUGE_PAGE_BYTES : 0;
+	size_t		whole = round_up(bytes > 0 ? bytes : 1, (size_t) sysconf(_SC_PAGESIZE));
+	char	   *mapped = mmap(NULL, whole + spare, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	size_t		before;
 
-	if (memory == MAP_FAILED)
+	if (mapped == MAP_FAILED)
 		return NULL;
-	madvise(memory, bytes, MADV_HUGEPAGE);
-	return memory;
+	if (spare > 0)
+	{
+		before = round_up((uintptr_t) mapped, HUGE_PAGE_BYTES) - (uintptr_t) mapped;
+		if (before > 0)
+			munmap(mapped, before);
+		mapped += before;
+		if (before < spare)
+			munmap(mapped + whole, spare - before);
+	}
+	madvise(mapped, whole, MADV_HUGEPAGE);
+	return mapped;
+}
+
+/* Populate pieces. */
+static void
+populate_pieces(void *arg, int thread, int nthreads)
+{
+	Population *population = arg;
+	uint64_t	at;
+
+	while ((at = emogi_job_take(&population->next, POPULATE_BYTES)) < population->bytes)
+	{
+		size_t		rest = population->bytes - at;
+
+		if (!emogi_populate(population->memory + at, rest < POPULATE_BYTES ? rest : POPULATE_BYTES))
+			__atomic_store_n(&population->failed, 1, __ATOMIC_RELAXED);
+	}
+}
+
+bool
+emogi_populate_memory(EmogiPool *pool, void *memory, size_t bytes)
+{
+	Population	population = {.memory = memory, .bytes = bytes};
+
+	emogi_pool_run(pool, populate_pieces, &population);
+	return population.failed == 0;
 }
 
 void

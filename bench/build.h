@@ -26,8 +26,11 @@ typedef struct EmogiBuiltGraph
 	double		csr_ms;
 } EmogiBuiltGraph;
 
-/* Map bytes of memory that is taken when it is touched; NULL when there is none. */
+/* Map bytes of zeros that are taken when they are touched, in huge pages where there are any; NULL without memory. */
 extern void *emogi_map_memory(size_t bytes);
+
+/* Take mapped memory now, by all threads of the pool; false when there is not enough. */
+extern bool emogi_populate_memory(EmogiPool *pool, void *memory, size_t bytes);
 extern void emogi_unmap_memory(void *memory, size_t bytes);
 
 /* Make nchunks empty chunks; false without memory. */

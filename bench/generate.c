@@ -1,12 +1,8 @@
 /*
- * generate.c: the synthetic graphs of the GAP Benchmark Suite, and its choice of sources.
- *
- * The distributions and the treatment (both directions, no self-loops, no repeats) are GAP's; the random numbers are
- * not: here edge i depends on (seed, i) alone, so that the threads' number changes nothing.
+ * generate.c: the edges of synthetic graphs, and what GAP's builder makes of them: both directions, no self-loops, no
+ * repeats. Which edges: edge.h.
  *
  * [1] S. Beamer, K. Asanovic, D. Patterson. The GAP Benchmark Suite. arXiv:1508.03619, 2015. Section 3.
- * [2] D. Chakrabarti, Y. Zhan, C. Faloutsos. R-MAT: A Recursive Model for Graph Mining. SDM 2004. Section 3.
- * [3] G. Steele, D. Lea, C. Flood. Fast Splittable Pseudorandom Number Generators. OOPSLA 2014. Figure 20 (the mixer).
  */
 #include "generate.h"
 
@@ -14,17 +10,11 @@
 
 #include <stdlib.h>
 
-#define KRON_A 0.57
-#define KRON_B 0.19
-#define KRON_C 0.19
 #define VERTICES_AT_ONCE 4096
 
 typedef struct Generation
 {
-	EmogiGenerator generator;
-	int			scale;
-	uint64_t	seed;
-	uint64_t	nedges;
+	const EmogiRecipe *recipe;
 	EmogiEdgeSet *set;
 	uint64_t	next;			/* atomic: next chunk */
 } Generation;
@@ -39,64 +29,32 @@ typedef struct Removal
 	uint64_t	next;			/* atomic: next vertices */
 } Removal;
 
-uint64_t
-emogi_random(uint64_t seed, uint64_t i)
+EmogiRecipe
+emogi_recipe(EmogiGenerator generator, int scale, int degree, uint64_t nvertices, uint64_t seed, uint32_t max_weight)
 {
-	uint64_t	x = seed * UINT64_C(0xD1B54A32D192ED03) + (i + 1) * UINT64_C(0x9E3779B97F4A7C15);
+	EmogiRecipe recipe = {.generator = generator, .scale = scale, .seed = seed, .side = 1, .nkeys = nvertices,
+		.max_weight = max_weight};
 
-	x = (x ^ x >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
-	x = (x ^ x >> 27) * UINT64_C(0x94D049BB133111EB);
-	return x ^ x >> 31;
-}
-
-/* Permute 0 .. 2^scale - 1: each step has an inverse on scale bits. */
-static uint64_t
-permute(uint64_t v, int scale, uint64_t seed)
-{
-	uint64_t	mask = (UINT64_C(1) << scale) - 1;
-	int			half = scale / 2 + 1;
-
-	for (uint64_t round = 0; round < 4; round++)
+	if (generator == EMOGI_KRON || generator == EMOGI_URAND)
 	{
-		v = (v * (emogi_random(seed, 2 * round) | 1) + emogi_random(seed, 2 * round + 1)) & mask;
-		v ^= v >> half;
+		recipe.nkeys = UINT64_C(1) << scale;
+		recipe.nedges = (uint64_t) degree << scale;
 	}
-	return v & mask;
-}
-
-/* Choose one of the four quarters at each of scale steps. */
-static EmogiEdge
-make_kron_edge(int scale, uint64_t seed, uint64_t i)
-{
-	const uint32_t a = (uint32_t) (KRON_A * 4294967296.0);
-	const uint32_t ab = (uint32_t) ((KRON_A + KRON_B) * 4294967296.0);
-	const uint32_t abc = (uint32_t) ((KRON_A + KRON_B + KRON_C) * 4294967296.0);
-	uint64_t	src = 0,
-				dst = 0;
-
-	for (int step = 0; step < scale; step += 2)
+	else if (generator == EMOGI_GRID)
 	{
-		uint64_t	random = emogi_random(seed, i * 32 + (uint64_t) step / 2);
-
-		for (int j = 0; j < 2 && step + j < scale; j++)
-		{
-			uint32_t	r = (uint32_t) (random >> (32 * j));
-
-			src = src << 1 | (r >= ab);
-			dst = dst << 1 | ((r >= a && r < ab) || r >= abc);
-		}
+		while ((recipe.side + 1) * (recipe.side + 1) <= nvertices)
+			recipe.side++;
+		recipe.nkeys = recipe.side * recipe.side;
+		recipe.nedges = 2 * recipe.side * (recipe.side - 1);
 	}
-	return (EmogiEdge) {(int64_t) permute(src, scale, ~seed), (int64_t) permute(dst, scale, ~seed)};
-}
-
-/* Choose both ends evenly. */
-static EmogiEdge
-make_urand_edge(int scale, uint64_t seed, uint64_t i)
-{
-	return (EmogiEdge) {
-		(int64_t) (emogi_random(seed, 2 * i) >> (64 - scale)),
-		(int64_t) (emogi_random(seed, 2 * i + 1) >> (64 - scale))
-	};
+	else if (generator == EMOGI_PATH)
+		recipe.nedges = nvertices - 1;
+	else
+	{
+		recipe.nkeys = nvertices + 1;
+		recipe.nedges = nvertices;
+	}
+	return recipe;
 }
 
 /* Generate the edges of chunks. */
@@ -104,6 +62,7 @@ static void
 generate_chunks(void *arg, int thread, int nthreads)
 {
 	Generation *generation = arg;
+	const uint64_t nedges = generation->recipe->nedges;
 	uint64_t	c;
 
 	while ((c = emogi_job_take(&generation->next, 1)) < generation->set->edges.nchunks)
@@ -111,39 +70,32 @@ generate_chunks(void *arg, int thread, int nthreads)
 		EmogiEdgeChunk *chunk = generation->set->chunks[c];
 		uint64_t	first = c * EMOGI_CHUNK_EDGES;
 
-		chunk->nedges = generation->nedges - first < EMOGI_CHUNK_EDGES ? generation->nedges - first : EMOGI_CHUNK_EDGES;
+		chunk->nedges = nedges - first < EMOGI_CHUNK_EDGES ? nedges - first : EMOGI_CHUNK_EDGES;
 		for (uint64_t i = 0; i < chunk->nedges; i++)
-		{
-			if (generation->generator == EMOGI_KRON)
-				chunk->edges[i] = make_kron_edge(generation->scale, generation->seed, first + i);
-			else
-				chunk->edges[i] = make_urand_edge(generation->scale, generation->seed, first + i);
-		}
+			chunk->edges[i] = emogi_make_edge(generation->recipe, first + i);
 		emogi_edge_chunk_bound(chunk);
 	}
 }
 
 bool
-emogi_generate_edges(EmogiPool *pool, EmogiGenerator generator, int scale, int degree, uint64_t seed,
-					 EmogiEdgeSet *set)
+emogi_generate(EmogiPool *pool, const EmogiRecipe *recipe, EmogiEdgeSet *set)
 {
-	Generation	generation = {.generator = generator, .scale = scale, .seed = seed, .set = set};
+	Generation	generation = {.recipe = recipe, .set = set};
 
-	generation.nedges = (uint64_t) degree << scale;
-	if (!emogi_edge_set_create(set, (generation.nedges + EMOGI_CHUNK_EDGES - 1) / EMOGI_CHUNK_EDGES))
+	if (!emogi_edge_set_create(set, (recipe->nedges + EMOGI_CHUNK_EDGES - 1) / EMOGI_CHUNK_EDGES))
 		return false;
 	emogi_pool_run(pool, generate_chunks, &generation);
 	emogi_edge_set_bound(set);
 	return true;
 }
 
-/* Choose the weight of the edge between u and v. */
-static uint8_t
-make_weight(const Removal *removal, uint64_t u, uint64_t v)
+bool
+emogi_generate_edges(EmogiPool *pool, EmogiGenerator generator, int scale, int degree, uint64_t seed,
+					 EmogiEdgeSet *set)
 {
-	uint64_t	pair = u < v ? u << 32 | v : v << 32 | u;
+	const EmogiRecipe recipe = emogi_recipe(generator, scale, degree, 0, seed, 0);
 
-	return (uint8_t) (1 + (emogi_random(removal->seed + 1, pair) >> 32) * removal->max_weight / (UINT64_C(1) << 32));
+	return emogi_generate(pool, &recipe, set);
 }
 
 /* Copy what is kept of the list of v to `to`, or only count it when to is NULL; chooses the weights. */
@@ -162,7 +114,7 @@ keep_neighbours(const Removal *removal, uint64_t v, uint32_t *to, uint8_t *weigh
 		if (to != NULL)
 			to[kept] = target;
 		if (weights != NULL)
-			weights[kept] = make_weight(removal, v, target);
+			weights[kept] = emogi_make_weight(removal->seed, removal->max_weight, v, target);
 		kept++;
 	}
 	return kept;

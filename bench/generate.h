@@ -1,21 +1,23 @@
 /*
- * generate.h: the synthetic graphs of the GAP Benchmark Suite, and its choice of sources.
+ * generate.h: synthetic graphs, those of the GAP Benchmark Suite among them, and GAP's choice of sources.
  */
 #ifndef EMOGI_BENCH_GENERATE_H
 #define EMOGI_BENCH_GENERATE_H
 
 #include "build.h"
+#include "edge.h"
 
-typedef enum EmogiGenerator
-{
-	EMOGI_KRON = 0,				/* Kronecker, A 0.57, B 0.19, C 0.19, vertices permuted */
-	EMOGI_URAND					/* both ends uniform */
-} EmogiGenerator;
+/*
+ * Say what a graph is made of. kron, urand: degree * 2^scale edges over 2^scale keys. grid: the largest square of at most
+ * nvertices; path: nvertices; star: nvertices beside the middle.
+ */
+extern EmogiRecipe emogi_recipe(EmogiGenerator generator, int scale, int degree, uint64_t nvertices, uint64_t seed,
+								uint32_t max_weight);
 
-/* Numbers that depend on (seed, i) alone: any thread can make any of them. */
-extern uint64_t emogi_random(uint64_t seed, uint64_t i);
+/* Generate the recipe's edges; false without memory. */
+extern bool emogi_generate(EmogiPool *pool, const EmogiRecipe *recipe, EmogiEdgeSet *set);
 
-/* Generate degree * 2^scale edges over keys 0 .. 2^scale - 1; false without memory. */
+/* The same for kron or urand. */
 extern bool emogi_generate_edges(EmogiPool *pool, EmogiGenerator generator, int scale, int degree, uint64_t seed,
 								 EmogiEdgeSet *set);
 

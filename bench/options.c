@@ -9,39 +9,57 @@
 #include <string.h>
 #include <unistd.h>
 
-const char *const emogi_graph_names[] = {"kron", "urand"};
+const char *const emogi_graph_names[] = {"kron", "urand", "grid", "path", "star"};
 const char *const emogi_placement_names[] = {"auto", "host", "device", "hybrid"};
 const char *const emogi_algorithm_names[EMOGI_NALGORITHMS] = {
 	"bfs", "sssp", "sswp", "ssnsp", "cc", "pagerank", "heat", "circuit", "neural"
 };
+static const char *const engine_names[] = {"cpu", "cuda"};
 
 static const char help[] =
-"emogi_bench: the algorithms on a GAP graph\n"
+"emogi_bench: the algorithms on a synthetic graph\n"
 "\n"
-"  --graph kron|urand        (kron)\n"
-"  --scale N                 2^N vertices (20)\n"
-"  --degree N                edges a vertex, before both directions (16)\n"
-"  --seed N                  of edges and sources (1)\n"
+"The graph\n"
+"  --graph kron|urand|grid|path|star  GAP's two, a square grid, a path, or a star (kron)\n"
+"  --scale N                 2^N vertices (20); of a star 2^N leaves; of a grid the largest square of at most 2^N\n"
+"  --vertices N              the same with N for 2^N (grid, path, star)\n"
+"  --degree N                edges a vertex, before both directions (kron, urand: 16)\n"
+"  --seed N                  of edges, weights and sources (1)\n"
+"  --generate-on cpu|cuda    who makes the graph: both make the same (cpu)\n"
+"  --generator-module PATH   what makes it on a GPU (./build/emogi_bench_cuda.so)\n"
+"  --check-generate          make small graphs of all kinds both ways, compare them and leave; --scale is the largest (18)\n"
+"\n"
+"The runs\n"
 "  --algorithm NAME[,...]    bfs, sssp, sswp, ssnsp, cc, pagerank, heat, circuit, neural (bfs)\n"
-"  --engine cpu|cuda[,...]   (cpu)\n"
+"  --engine cpu|cuda[,...]   in this order; one may come again, for runs in turn (cpu)\n"
 "  --placement host|device|hybrid|auto[,...]  where the GPU reads edges (auto)\n"
-"  --threads N               of the builder and the cpu engine (all processors)\n"
+"  --threads N               of the builder, the verifier and the cpu engine (all processors)\n"
 "  --sources N               up to 1024, random vertices with neighbours (16)\n"
+"  --source V                only this one, a vertex number: in a grid row x side + column\n"
 "  --trials N                runs of each source (1)\n"
 "  --iterations N            of algorithms that iterate, at most (20)\n"
 "  --tolerance X             below which change they stop (0.0001)\n"
+"  --distance X              pagerank: as many iterations as bring the ranks within an L1 distance of X from a reference\n"
 "  --device-memory BYTES     cap on one GPU (all that is free)\n"
 "  --cuda-module PATH        (./emogi_cuda.so)\n"
 "  --cached                  let the engine keep the graph between runs of a placement: after the first, a run copies\n"
 "                            and registers nothing (cuda)\n"
+"  --cancel-after MS         cancel each run after so many ms and say how long it took to come back\n"
 "  --verify                  check every timed answer\n"
+"\n"
+"The figures\n"
 "  --csv FILE                append one line a run\n"
+"  --summary FILE            append one line for all runs of an algorithm on an engine and placement: what bench/plot draws\n"
+"  --label TEXT              of these lines, a commit say\n"
 "\n"
 "TEPS = list entries of the reached vertices / 2 / run time (of an iteration): every undirected edge once.\n"
+"Vertices are numbered as they occur; self-loops and repeated edges are left out; every edge leads both ways.\n"
 "sssp, sswp, heat, circuit and neural have weights 1 .. 72, which follow from the seed and the two ends of an edge.\n"
 "cc and what iterates take no source: they run as often as there are sources and trials.\n"
 "run ms is what the engine reports, wall ms what the whole call took. A warm-up run comes first and is not counted.\n"
-"With --cached its times are printed too: the first of a placement has a graph that is not on the device yet.\n";
+"With --cached its times are printed too: the first of a placement has a graph that is not on the device yet.\n"
+"The reference of --distance are the ranks after a change below 1e-14, on the first engine that was asked for.\n"
+"What does not fit in memory is left out, and the exit status is 1; a wrong answer ends everything.\n";
 
 void
 emogi_bench_die(const char *what, const EmogiError *error)
@@ -120,105 +138,194 @@ parse_words(const char *option, const char *text, const char *const *names, int 
 	return count;
 }
 
-/* Open the CSV file and write its head if it is new. */
+/* Open a file of figures to append to, and write its head if it is new. */
 static FILE *
-open_csv(const char *path)
+open_figures(const char *path, const char *head)
 {
-	FILE	   *csv = fopen(path, "a");
+	FILE	   *figures = fopen(path, "a");
 
-	if (csv == NULL)
-		emogi_bench_die("cannot write the csv file", NULL);
-	if (ftell(csv) == 0)
-		fprintf(csv, "graph,scale,degree,vertices,entries,algorithm,engine,placement,threads,source,trial,run_ms,wall_ms,"
-				"transfer_ms,levels,reached,looked_at,link_bytes,teps,iteration_ms,cached,placed\n");
-	return csv;
+	if (figures == NULL)
+		emogi_bench_die("cannot write the file of figures", NULL);
+	if (ftell(figures) == 0)
+		fprintf(figures, "%s\n", head);
+	return figures;
 }
+
+/* Read a label, which has to go into a line of a CSV file as it is. */
+static const char *
+parse_label(const char *text)
+{
+	if (strpbrk(text, ",\"\r\n") != NULL)
+		emogi_bench_die("--label takes no comma, quote or line end", NULL);
+	return text;
+}
+
+/* What getopt_long gets for options that have no letter here. */
+enum
+{
+	OPTION_VERTICES = 256, OPTION_GENERATE_ON, OPTION_GENERATOR_MODULE, OPTION_CHECK_GENERATE, OPTION_SOURCE,
+	OPTION_DISTANCE, OPTION_CANCEL_AFTER, OPTION_SUMMARY, OPTION_LABEL
+};
 
 static const struct option long_options[] = {
 	{"graph", required_argument, NULL, 'g'}, {"scale", required_argument, NULL, 's'},
-	{"degree", required_argument, NULL, 'd'}, {"seed", required_argument, NULL, 'r'},
-	{"algorithm", required_argument, NULL, 'a'}, {"iterations", required_argument, NULL, 'i'},
-	{"tolerance", required_argument, NULL, 'x'}, {"engine", required_argument, NULL, 'e'},
-	{"placement", required_argument, NULL, 'p'}, {"threads", required_argument, NULL, 't'}, {"sources", required_argument, NULL, 'n'},
-	{"trials", required_argument, NULL, 'k'}, {"device-memory", required_argument, NULL, 'm'},
-	{"cuda-module", required_argument, NULL, 'c'}, {"verify", no_argument, NULL, 'v'},
-	{"cached", no_argument, NULL, 'w'},
-	{"csv", required_argument, NULL, 'o'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}
+	{"vertices", required_argument, NULL, OPTION_VERTICES}, {"degree", required_argument, NULL, 'd'},
+	{"seed", required_argument, NULL, 'r'}, {"generate-on", required_argument, NULL, OPTION_GENERATE_ON},
+	{"generator-module", required_argument, NULL, OPTION_GENERATOR_MODULE},
+	{"check-generate", no_argument, NULL, OPTION_CHECK_GENERATE}, {"algorithm", required_argument, NULL, 'a'},
+	{"engine", required_argument, NULL, 'e'}, {"placement", required_argument, NULL, 'p'},
+	{"threads", required_argument, NULL, 't'}, {"sources", required_argument, NULL, 'n'},
+	{"source", required_argument, NULL, OPTION_SOURCE}, {"trials", required_argument, NULL, 'k'},
+	{"iterations", required_argument, NULL, 'i'}, {"tolerance", required_argument, NULL, 'x'},
+	{"distance", required_argument, NULL, OPTION_DISTANCE}, {"device-memory", required_argument, NULL, 'm'},
+	{"cuda-module", required_argument, NULL, 'c'}, {"cached", no_argument, NULL, 'w'},
+	{"cancel-after", required_argument, NULL, OPTION_CANCEL_AFTER}, {"verify", no_argument, NULL, 'v'},
+	{"csv", required_argument, NULL, 'o'}, {"summary", required_argument, NULL, OPTION_SUMMARY},
+	{"label", required_argument, NULL, OPTION_LABEL}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}
 };
 
-/* Take one option. */
-static void
-take_option(EmogiBenchOptions *options, int option, const char *text)
+/* Take an option of the graph; false when it is none. */
+static bool
+take_graph_option(EmogiBenchOptions *options, int option, const char *text)
 {
-	static const char *const engine_names[] = {"cpu", "cuda"};
+	switch (option)
+	{
+		case 'g':
+			options->generator = (EmogiGenerator) parse_word("graph", text, emogi_graph_names, EMOGI_NGENERATORS);
+			return true;
+		case 's':
+			options->scale = (int) parse_number("scale", text, 1, 31);
+			return true;
+		case OPTION_VERTICES:
+			options->nvertices = parse_number("vertices", text, 1, UINT64_C(1) << 31);
+			return true;
+		case 'd':
+			options->degree = (int) parse_number("degree", text, 1, 1024);
+			return true;
+		case 'r':
+			options->seed = parse_number("seed", text, 0, UINT64_MAX);
+			return true;
+		case OPTION_GENERATE_ON:
+			options->generate_on_cuda = parse_word("generate-on", text, engine_names, 2) == 1;
+			return true;
+		case OPTION_GENERATOR_MODULE:
+			options->generator_module = text;
+			return true;
+		case OPTION_CHECK_GENERATE:
+			options->check_generate = true;
+			return true;
+		default:
+			return false;
+	}
+}
+
+/* Take an option of the files of figures; false when it is none. */
+static bool
+take_figures_option(EmogiBenchOptions *options, int option, const char *text)
+{
+	switch (option)
+	{
+		case 'o':
+			options->csv = open_figures(text, "graph,scale,degree,vertices,entries,algorithm,engine,placement,threads,source,"
+										"trial,run_ms,wall_ms,transfer_ms,levels,reached,looked_at,link_bytes,teps,"
+										"iteration_ms,cached,placed,link_lines,link_gbps,device_memory,distance,label");
+			return true;
+		case OPTION_SUMMARY:
+			options->summary = open_figures(text, "graph,scale,degree,vertices,entries,algorithm,engine,placement,placed,"
+											"device_memory,cached,threads,runs,run_ms,run_ms_min,run_ms_max,wall_ms,"
+											"iteration_ms,link_gb,link_gbps,gteps,levels,distance,verified,label");
+			return true;
+		case OPTION_LABEL:
+			options->label = parse_label(text);
+			return true;
+		default:
+			return false;
+	}
+}
+
+/* Take an option of the runs; false when it is none. */
+static bool
+take_run_option(EmogiBenchOptions *options, int option, const char *text)
+{
 	int			found[EMOGI_BENCH_CHOICES];
 
 	switch (option)
 	{
-		case 'g':
-			options->generator = (EmogiGenerator) parse_word("graph", text, emogi_graph_names, 2);
-			break;
-		case 's':
-			options->scale = (int) parse_number("scale", text, 1, 31);
-			break;
-		case 'd':
-			options->degree = (int) parse_number("degree", text, 1, 1024);
-			break;
-		case 'r':
-			options->seed = parse_number("seed", text, 0, UINT64_MAX);
-			break;
 		case 'a':
 			options->nalgorithms = parse_words("algorithm", text, emogi_algorithm_names, EMOGI_NALGORITHMS, found);
 			for (int i = 0; i < options->nalgorithms; i++)
 				options->algorithms[i] = (EmogiAlgorithm) found[i];
-			break;
+			return true;
 		case 'i':
 			options->max_iterations = (int64_t) parse_number("iterations", text, 1, 1000000000);
-			break;
+			return true;
 		case 'x':
 			options->tolerance = parse_real("tolerance", text);
-			break;
+			return true;
+		case OPTION_DISTANCE:
+			options->distance = parse_real("distance", text);
+			return true;
 		case 'e':
 			options->nengines = parse_words("engine", text, engine_names, 2, found);
 			for (int i = 0; i < options->nengines; i++)
 				options->cuda[i] = found[i] == 1;
-			break;
+			return true;
 		case 'p':
 			options->nplacements = parse_words("placement", text, emogi_placement_names, 4, found);
 			for (int i = 0; i < options->nplacements; i++)
 				options->placements[i] = (EmogiPlacement) found[i];
-			break;
+			return true;
 		case 't':
 			options->engine.cpu_threads = (int32_t) parse_number("threads", text, 1, 1024);
-			break;
+			return true;
 		case 'n':
 			options->nsources = (int) parse_number("sources", text, 1, EMOGI_BENCH_SOURCES);
-			break;
+			return true;
+		case OPTION_SOURCE:
+			options->source = (int64_t) parse_number("source", text, 0, EMOGI_MAX_VERTICES - 1);
+			return true;
 		case 'k':
 			options->ntrials = (int) parse_number("trials", text, 1, 1000000);
-			break;
+			return true;
 		case 'm':
 			options->engine.device_memory_bytes = parse_number("device-memory", text, 0, UINT64_MAX);
-			break;
+			return true;
 		case 'c':
 			options->module = text;
-			break;
+			return true;
 		case 'v':
 			options->verify = true;
-			break;
+			return true;
 		case 'w':
 			options->cached = true;
-			break;
-		case 'o':
-			options->csv = open_csv(text);
-			break;
-		case 'h':
-			fputs(help, stdout);
-			exit(0);
+			return true;
+		case OPTION_CANCEL_AFTER:
+			options->cancel_after_ms = (double) parse_number("cancel-after", text, 0, 86400000);
+			return true;
 		default:
-			fputs("try emogi_bench --help\n", stderr);
-			exit(1);
+			return false;
 	}
+}
+
+/* Fill in what follows from other options. */
+static void
+complete(EmogiBenchOptions *options)
+{
+	bool		by_degree = options->generator == EMOGI_KRON || options->generator == EMOGI_URAND;
+
+	if (options->nvertices > 0 && by_degree)
+		emogi_bench_die("--vertices is for grid, path and star; kron and urand take --scale", NULL);
+	if (options->nvertices > 0)
+		options->scale = 0;
+	else if (!options->check_generate)
+	{
+		options->scale = options->scale > 0 ? options->scale : 20;
+		options->nvertices = UINT64_C(1) << options->scale;
+	}
+	if (!by_degree && !options->check_generate)
+		options->degree = 0;
+	if (options->source >= 0)
+		options->nsources = 1;
 }
 
 void
@@ -226,13 +333,28 @@ emogi_bench_options(EmogiBenchOptions *options, int argc, char **argv)
 {
 	int			option;
 
-	*options = (EmogiBenchOptions) {.scale = 20, .degree = 16, .nsources = 16, .ntrials = 1, .seed = 1,
-		.max_iterations = 20, .tolerance = 1e-4, .nalgorithms = 1};
+	*options = (EmogiBenchOptions) {.degree = 16, .source = -1, .nsources = 16, .ntrials = 1, .seed = 1,
+		.max_iterations = 20, .tolerance = 1e-4, .cancel_after_ms = -1.0, .nalgorithms = 1};
 	options->module = "./emogi_cuda.so";
+	options->generator_module = "./build/emogi_bench_cuda.so";
+	options->label = "";
 	options->nengines = options->nplacements = 1;
 	options->engine.cpu_threads = (int32_t) sysconf(_SC_NPROCESSORS_ONLN);
 	while ((option = getopt_long(argc, argv, "", long_options, NULL)) != -1)
-		take_option(options, option, optarg);
+	{
+		if (option == 'h')
+		{
+			fputs(help, stdout);
+			exit(0);
+		}
+		if (!take_graph_option(options, option, optarg) && !take_run_option(options, option, optarg) &&
+			!take_figures_option(options, option, optarg))
+		{
+			fputs("try emogi_bench --help\n", stderr);
+			exit(1);
+		}
+	}
 	if (optind < argc)
 		emogi_bench_die("takes options only; try --help", NULL);
+	complete(options);
 }

@@ -14,17 +14,26 @@
 typedef struct EmogiBenchOptions
 {
 	EmogiGenerator generator;
-	int			scale;
+	int			scale;			/* 0 = nvertices is not a power of two that was asked for */
+	uint64_t	nvertices;		/* grid, path, star: see emogi_recipe */
 	int			degree;
+	bool		generate_on_cuda;
+	bool		check_generate;
+	int64_t		source;			/* the only one; -1 = nsources at random */
 	int			nsources;
 	int			ntrials;
 	uint64_t	seed;
 	int64_t		max_iterations; /* of the algorithms that iterate */
 	double		tolerance;
+	double		distance;		/* PageRank runs until its L1 distance from a reference is this; 0 = does not */
+	double		cancel_after_ms;	/* -1 = runs are not canceled */
 	bool		verify;
 	bool		cached;			/* the engine keeps the Graph between runs, until the next placement */
 	const char *module;			/* path of emogi_cuda.so */
-	FILE	   *csv;
+	const char *generator_module;	/* path of emogi_bench_cuda.so */
+	const char *label;			/* of the lines in the files */
+	FILE	   *csv;			/* one line a run */
+	FILE	   *summary;		/* one line a series */
 	EmogiEngineOptions engine;
 	int			nalgorithms;
 	EmogiAlgorithm algorithms[EMOGI_BENCH_CHOICES];	/* [nalgorithms] */
@@ -33,6 +42,20 @@ typedef struct EmogiBenchOptions
 	int			nplacements;
 	EmogiPlacement placements[EMOGI_BENCH_CHOICES];	/* [nplacements] */
 } EmogiBenchOptions;
+
+/* Say whether an algorithm's edges have weights. */
+static inline bool
+emogi_uses_weights(EmogiAlgorithm algorithm)
+{
+	return algorithm == EMOGI_SSSP || algorithm == EMOGI_SSWP || algorithm >= EMOGI_HEAT;
+}
+
+/* Say whether an algorithm makes iterations over all edges. */
+static inline bool
+emogi_iterates(EmogiAlgorithm algorithm)
+{
+	return algorithm >= EMOGI_PAGERANK;
+}
 
 extern const char *const emogi_graph_names[];	/* by EmogiGenerator */
 extern const char *const emogi_placement_names[];	/* by EmogiPlacement */

@@ -9,128 +9,148 @@
  */
 #include "verify.h"
 
-#include "verify_wrong.h"
+#include "verify_check.h"
 
 #include <stdlib.h>
 
-/* Vertices by bits. */
-typedef struct BitSet
+/* A check of levels. */
+typedef struct Levels
 {
-	uint64_t   *words;
-} BitSet;
+	EmogiCheck *check;
+	uint64_t   *explained;		/* bits: sources, and ends of edges that lead to the next level */
+	uint64_t	nreached;		/* atomic */
+} Levels;
 
-/* Add a vertex. */
-static inline void
-add_bit(BitSet set, uint64_t v)
-{
-	set.words[v / 64] |= UINT64_C(1) << (v % 64);
-}
-
-/* Say whether a vertex is in the set. */
-static inline bool
-has_bit(BitSet set, uint64_t v)
-{
-	return (set.words[v / 64] >> (v % 64) & 1) != 0;
-}
-
-/* Check the sources, the range of all levels and their count; leaves the sources in explained. */
+/* Check the sources and explain them. */
 static bool
-check_vertices(const EmogiGraph *graph, const EmogiQuery *query, const EmogiResult *result, BitSet explained,
-			   EmogiError *error)
+check_sources(Levels *levels)
 {
-	uint64_t	nreached = 0;
+	const EmogiQuery *query = levels->check->query;
+	const int32_t *level = levels->check->result->level;
 
 	for (uint64_t i = 0; i < query->nsources; i++)
 	{
-		add_bit(explained, query->sources[i]);
-		if (result->level[query->sources[i]] != 0)
-			return emogi_wrong(error, "source %u has level %d", query->sources[i], result->level[query->sources[i]]);
+		emogi_add_bit(levels->explained, query->sources[i]);
+		if (level[query->sources[i]] != 0)
+			return emogi_wrong(levels->check, "source %u has level %d", query->sources[i], level[query->sources[i]]);
 	}
-	for (uint64_t v = 0; v < graph->nvertices; v++)
-	{
-		int32_t		level = result->level[v];
-
-		if (level < -1 || (query->max_depth >= 0 && level > query->max_depth))
-			return emogi_wrong(error, "vertex %llu has level %d", (unsigned long long) v, level);
-		if (level == 0 && !has_bit(explained, v))
-			return emogi_wrong(error, "vertex %llu has level 0 and is no source", (unsigned long long) v);
-		nreached += level >= 0;
-	}
-	if (nreached != result->nreached)
-		return emogi_wrong(error, "%llu vertices have levels but nreached is %llu", (unsigned long long) nreached,
-						   (unsigned long long) result->nreached);
 	return true;
 }
 
-/* Check every edge that leaves a level below the bound; adds the targets of tight ones to explained. */
-static bool
-check_edges(const EmogiGraph *graph, const EmogiQuery *query, const int32_t *level, BitSet explained,
-			EmogiError *error)
+/* Check the range of levels, and that only sources have 0; counts the vertices that are reached. */
+static void
+check_vertices(void *arg, uint64_t first, uint64_t end)
 {
-	const EmogiAdjacency *forward = &graph->forward;
+	Levels	   *levels = arg;
+	const int32_t *level = levels->check->result->level;
+	int64_t		bound = levels->check->query->max_depth;
+	uint64_t	nreached = 0;
 
-	for (uint64_t u = 0; u < graph->nvertices; u++)
+	for (uint64_t v = first; v < end; v++)
 	{
-		if (level[u] < 0 || level[u] == query->max_depth)
+		if (level[v] < -1 || (bound >= 0 && level[v] > bound))
+			emogi_wrong(levels->check, "vertex %llu has level %d", (unsigned long long) v, level[v]);
+		if (level[v] == 0 && !emogi_has_bit(levels->explained, v))
+			emogi_wrong(levels->check, "vertex %llu has level 0 and is no source", (unsigned long long) v);
+		nreached += level[v] >= 0;
+	}
+	emogi_add_count(&levels->nreached, nreached);
+}
+
+/* Check every edge that leaves a level below the bound; explains the ends of those that lead to the next level. */
+static void
+check_edges(void *arg, uint64_t first, uint64_t end)
+{
+	Levels	   *levels = arg;
+	const EmogiAdjacency *forward = &levels->check->graph->forward;
+	const int32_t *level = levels->check->result->level;
+
+	for (uint64_t u = first; u < end; u++)
+	{
+		if (level[u] < 0 || level[u] == levels->check->query->max_depth)
 			continue;
 		for (uint64_t i = forward->offsets[u]; i < forward->offsets[u + 1]; i++)
 		{
 			uint32_t	v = forward->targets[i];
 
 			if (level[v] < 0 || level[v] > level[u] + 1)
-				return emogi_wrong(error, "edge %llu -> %u leads from level %d to level %d", (unsigned long long) u,
-								   v, level[u], level[v]);
+			{
+				emogi_wrong(levels->check, "edge %llu -> %u leads from level %d to level %d", (unsigned long long) u, v,
+							level[u], level[v]);
+				return;
+			}
 			if (level[v] == level[u] + 1)
-				add_bit(explained, v);
+				emogi_add_bit(levels->explained, v);
 		}
 	}
-	return true;
 }
 
 /* Check that every level is explained by a source or an edge. */
-static bool
-check_explained(const EmogiGraph *graph, const int32_t *level, BitSet explained, EmogiError *error)
+static void
+check_explained(void *arg, uint64_t first, uint64_t end)
 {
-	for (uint64_t v = 0; v < graph->nvertices; v++)
+	Levels	   *levels = arg;
+	const int32_t *level = levels->check->result->level;
+
+	for (uint64_t v = first; v < end; v++)
 	{
-		if (level[v] >= 0 && !has_bit(explained, v))
-			return emogi_wrong(error, "vertex %llu has level %d but no edge leads to it from level %d",
-							   (unsigned long long) v, level[v], level[v] - 1);
+		if (level[v] >= 0 && !emogi_has_bit(levels->explained, v))
+			emogi_wrong(levels->check, "vertex %llu has level %d but no edge leads to it from level %d",
+						(unsigned long long) v, level[v], level[v] - 1);
 	}
-	return true;
+}
+
+bool
+emogi_check_bfs(EmogiCheck *check)
+{
+	const uint64_t n = check->graph->nvertices;
+	Levels		levels = {.check = check, .explained = emogi_check_bits(n)};
+	bool		right;
+
+	if (levels.explained == NULL)
+		return emogi_wrong(check, "no memory to verify");
+	right = check_sources(&levels) && emogi_check_parts(check, check_vertices, &levels, n);
+	if (right && levels.nreached != check->result->nreached)
+		right = emogi_wrong(check, "%llu vertices have levels but nreached is %llu", (unsigned long long) levels.nreached,
+							(unsigned long long) check->result->nreached);
+	right = right && emogi_check_parts(check, check_edges, &levels, n) &&
+		emogi_check_parts(check, check_explained, &levels, n);
+	free(levels.explained);
+	return right;
 }
 
 bool
 emogi_verify_bfs(const EmogiGraph *graph, const EmogiQuery *query, const EmogiResult *result, EmogiError *error)
 {
-	BitSet		explained = {calloc(graph->nvertices / 64 + 1, sizeof(uint64_t))};
-	bool		right;
+	EmogiCheck	check = {.graph = graph, .query = query, .result = result, .error = error};
 
-	if (explained.words == NULL)
-		return emogi_wrong(error, "no memory to verify");
-	right = check_vertices(graph, query, result, explained, error) &&
-		check_edges(graph, query, result->level, explained, error) &&
-		check_explained(graph, result->level, explained, error);
-	free(explained.words);
-	return right;
+	return emogi_check_bfs(&check);
+}
+
+bool
+emogi_verify_parallel(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query, const EmogiResult *result,
+					  EmogiError *error)
+{
+	static bool (*const verifiers[EMOGI_NALGORITHMS]) (EmogiCheck *check) = {
+		[EMOGI_BFS] = emogi_check_bfs,
+		[EMOGI_SSSP] = emogi_check_path,
+		[EMOGI_SSWP] = emogi_check_path,
+		[EMOGI_SSNSP] = emogi_check_ssnsp,
+		[EMOGI_CC] = emogi_check_cc,
+		[EMOGI_PAGERANK] = emogi_check_pagerank,
+		[EMOGI_HEAT] = emogi_check_values,
+		[EMOGI_CIRCUIT] = emogi_check_values,
+		[EMOGI_NEURAL] = emogi_check_values
+	};
+	EmogiCheck	check = {.pool = pool, .graph = graph, .query = query, .result = result, .error = error};
+
+	if ((unsigned int) query->algorithm >= EMOGI_NALGORITHMS)
+		return emogi_wrong(&check, "no such algorithm");
+	return verifiers[query->algorithm] (&check);
 }
 
 bool
 emogi_verify(const EmogiGraph *graph, const EmogiQuery *query, const EmogiResult *result, EmogiError *error)
 {
-	static EmogiVerifier *const verifiers[EMOGI_NALGORITHMS] = {
-		[EMOGI_BFS] = emogi_verify_bfs,
-		[EMOGI_SSSP] = emogi_verify_path,
-		[EMOGI_SSWP] = emogi_verify_path,
-		[EMOGI_SSNSP] = emogi_verify_ssnsp,
-		[EMOGI_CC] = emogi_verify_cc,
-		[EMOGI_PAGERANK] = emogi_verify_sum,
-		[EMOGI_HEAT] = emogi_verify_sum,
-		[EMOGI_CIRCUIT] = emogi_verify_sum,
-		[EMOGI_NEURAL] = emogi_verify_sum
-	};
-
-	if ((unsigned int) query->algorithm >= EMOGI_NALGORITHMS)
-		return emogi_wrong(error, "no such algorithm");
-	return verifiers[query->algorithm] (graph, query, result, error);
+	return emogi_verify_parallel(NULL, graph, query, result, error);
 }

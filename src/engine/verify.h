@@ -1,24 +1,25 @@
 /*
- * verify.h: is an answer right? By definition, not against another run, and by one thread: for tests and benchmarks.
+ * verify.h: is an answer right? By definition, not against another run: for tests and benchmarks.
  *
- * Each says whether result is the answer to a query of its algorithms and, if not, why, in error->message. They need
- * some bytes of memory a vertex; without them the answer counts as wrong.
+ * Each says whether result is the answer to the query and, if not, why, in error->message (where several things are wrong, one
+ * of them). They need some bytes of memory a vertex; without them the answer counts as wrong.
  */
 #ifndef EMOGI_VERIFY_H
 #define EMOGI_VERIFY_H
 
 #include "engine.h"
+#include "pool.h"
 
-typedef bool (EmogiVerifier) (const EmogiGraph *graph, const EmogiQuery *query, const EmogiResult *result,
-							  EmogiError *error);
+/* Check by the calling thread alone. */
+extern bool emogi_verify(const EmogiGraph *graph, const EmogiQuery *query, const EmogiResult *result,
+						 EmogiError *error);
 
-/* The one that the query's algorithm asks for. */
-extern EmogiVerifier emogi_verify;
+/* The same by all threads of a pool; NULL = the calling thread alone. */
+extern bool emogi_verify_parallel(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query,
+								  const EmogiResult *result, EmogiError *error);
 
-extern EmogiVerifier emogi_verify_bfs;	/* verify.c */
-extern EmogiVerifier emogi_verify_path; /* verify_path.c: SSSP, SSWP */
-extern EmogiVerifier emogi_verify_ssnsp;	/* verify_path.c */
-extern EmogiVerifier emogi_verify_cc;	/* verify_cc.c */
-extern EmogiVerifier emogi_verify_sum;	/* verify_sum.c: PAGERANK, HEAT, CIRCUIT, NEURAL */
+/* Check levels, whatever the query's algorithm is. */
+extern bool emogi_verify_bfs(const EmogiGraph *graph, const EmogiQuery *query, const EmogiResult *result,
+							 EmogiError *error);
 
 #endif							/* EMOGI_VERIFY_H */

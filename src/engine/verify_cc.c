@@ -1,90 +1,126 @@
 /*
  * verify_cc.c: are the components right?
  *
- * Both ends of an edge have one component; a component is a vertex of its own, none in it is smaller, and there are as
- * many as sets remain when all edges are united [1]: so no component could be cut further.
+ * All edges are united [1] by all threads at once [2], always the larger root under the smaller, so that the root of each set
+ * is its smallest vertex. That is what the component of each of its vertices has to be.
  *
  * [1] R. Tarjan. Efficiency of a Good But Not Linear Set Union Algorithm. J. ACM 22(2), 1975. (Path halving instead of
  *     compression; no ranks: this is a check.)
+ * [2] S. Jayanti, R. Tarjan. A Randomized Concurrent Algorithm for Disjoint Set Union. PODC 2016. Section 3. (Roots are
+ *     linked by compare and swap; a parent is only ever replaced by an ancestor.)
  */
-#include "verify.h"
-
-#include "verify_wrong.h"
+#include "verify_check.h"
 
 #include <stdlib.h>
 
+/* A check of components. */
+typedef struct Sets
+{
+	EmogiCheck *check;
+	uint32_t   *parent;			/* [nvertices], atomic; parent[v] <= v */
+} Sets;
+
+/* Get a vertex's parent. */
+static inline uint32_t
+parent_of(const Sets *sets, uint32_t v)
+{
+	return __atomic_load_n(&sets->parent[v], __ATOMIC_RELAXED);
+}
+
 /* Find the root of a vertex's set, halving the path to it. */
 static uint32_t
-find_root(uint32_t *parent, uint32_t v)
+find_root(const Sets *sets, uint32_t v)
 {
-	while (parent[v] != v)
+	for (;;)
 	{
-		parent[v] = parent[parent[v]];
-		v = parent[v];
+		uint32_t	parent = parent_of(sets, v);
+		uint32_t	grandparent = parent_of(sets, parent);
+
+		if (parent == grandparent)
+			return parent;
+		__atomic_store_n(&sets->parent[v], grandparent, __ATOMIC_RELAXED);
+		v = grandparent;
 	}
-	return v;
 }
 
-/* Check that every edge joins equals; gets how many sets remain of all vertices by uniting them. */
-static bool
-check_edges(const EmogiGraph *graph, const uint32_t *component, uint32_t *parent, uint64_t *nsets, EmogiError *error)
+/* Unite the sets of two vertices; gets the root, or what was the root a moment ago. */
+static uint32_t
+unite(const Sets *sets, uint32_t a, uint32_t b)
 {
-	const EmogiAdjacency *forward = &graph->forward;
-
-	*nsets = graph->nvertices;
-	for (uint64_t v = 0; v < graph->nvertices; v++)
-		parent[v] = (uint32_t) v;
-	for (uint32_t u = 0; u < graph->nvertices; u++)
+	for (;;)
 	{
+		uint32_t	root,
+					other;
+
+		a = find_root(sets, a);
+		b = find_root(sets, b);
+		root = a < b ? a : b;
+		other = a < b ? b : a;
+		if (root == other || __atomic_compare_exchange_n(&sets->parent[other], &other, root, false, __ATOMIC_RELAXED,
+														 __ATOMIC_RELAXED))
+			return root;
+	}
+}
+
+/* Make vertices sets of their own. */
+static void
+separate(void *arg, uint64_t first, uint64_t end)
+{
+	Sets	   *sets = arg;
+
+	for (uint64_t v = first; v < end; v++)
+		sets->parent[v] = (uint32_t) v;
+}
+
+/* Unite vertices with their neighbours. */
+static void
+unite_edges(void *arg, uint64_t first, uint64_t end)
+{
+	Sets	   *sets = arg;
+	const EmogiAdjacency *forward = &sets->check->graph->forward;
+
+	for (uint64_t u = first; u < end; u++)
+	{
+		uint32_t	root = find_root(sets, (uint32_t) u);
+
 		for (uint64_t i = forward->offsets[u]; i < forward->offsets[u + 1]; i++)
 		{
-			uint32_t	v = forward->targets[i];
-			uint32_t	a,
-						b;
-
-			if (component[u] != component[v])
-				return emogi_wrong(error, "edge %u -> %u joins components %u and %u", u, v, component[u],
-								   component[v]);
-			a = find_root(parent, u);
-			b = find_root(parent, v);
-			parent[a > b ? a : b] = a > b ? b : a;
-			*nsets -= a != b;
+			if (parent_of(sets, forward->targets[i]) != root)
+				root = unite(sets, root, forward->targets[i]);
 		}
 	}
-	return true;
 }
 
-/* Check that components are their smallest vertices; gets how many there are. */
-static bool
-check_vertices(const EmogiGraph *graph, const uint32_t *component, uint64_t *ncomponents, EmogiError *error)
+/* Compare components with roots. */
+static void
+compare_roots(void *arg, uint64_t first, uint64_t end)
 {
-	*ncomponents = 0;
-	for (uint32_t v = 0; v < graph->nvertices; v++)
+	Sets	   *sets = arg;
+	const uint32_t *component = sets->check->result->component;
+
+	for (uint64_t v = first; v < end; v++)
 	{
-		if (component[v] > v || component[component[v]] != component[v])
-			return emogi_wrong(error, "vertex %u has component %u, which is not its smallest vertex", v, component[v]);
-		*ncomponents += component[v] == v;
+		uint32_t	root = find_root(sets, (uint32_t) v);
+
+		if (component[v] != root)
+			emogi_wrong(sets->check, "vertex %llu has component %u instead of %u", (unsigned long long) v, component[v],
+						root);
 	}
-	return true;
 }
 
 bool
-emogi_verify_cc(const EmogiGraph *graph, const EmogiQuery *query, const EmogiResult *result, EmogiError *error)
+emogi_check_cc(EmogiCheck *check)
 {
-	uint32_t   *parent = malloc((graph->nvertices + 1) * sizeof(uint32_t));
-	uint64_t	nsets = 0,
-				ncomponents = 0;
+	const uint64_t n = check->graph->nvertices;
+	Sets		sets = {.check = check, .parent = malloc((n + 1) * sizeof(uint32_t))};
 	bool		right;
 
-	if (parent == NULL)
-		return emogi_wrong(error, "no memory to verify");
-	right = check_vertices(graph, result->component, &ncomponents, error) &&
-		check_edges(graph, result->component, parent, &nsets, error);
-	free(parent);
-	if (right && nsets != ncomponents)
-		return emogi_wrong(error, "%llu components where the edges leave %llu", (unsigned long long) ncomponents,
-						   (unsigned long long) nsets);
-	if (right && result->nreached != graph->nvertices)
-		return emogi_wrong(error, "nreached is %llu", (unsigned long long) result->nreached);
+	if (sets.parent == NULL)
+		return emogi_wrong(check, "no memory to verify");
+	right = emogi_check_parts(check, separate, &sets, n) && emogi_check_parts(check, unite_edges, &sets, n) &&
+		emogi_check_parts(check, compare_roots, &sets, n);
+	free(sets.parent);
+	if (right && check->result->nreached != n)
+		return emogi_wrong(check, "nreached is %llu", (unsigned long long) check->result->nreached);
 	return right;
 }

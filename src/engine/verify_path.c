@@ -6,14 +6,14 @@
  * end has. So each value is that of a path, and no path has a better one. (A tight edge into every vertex would not do:
  * a cycle of zero weights explains itself.)
  *
- * SSNSP: the levels are right, and counts pushed from level to level are the counts, exactly up to 2^53.
+ * SSNSP: the levels are right, and counts pushed from level to level are the counts, exactly up to 2^53, where the order
+ * of the sums makes no difference.
  *
  * [1] S. Beamer, K. Asanovic, D. Patterson. The GAP Benchmark Suite. arXiv:1508.03619, 2015. Section 4 (verification).
  */
-#include "verify.h"
+#include "verify_check.h"
 
 #include "algebra.h"
-#include "verify_wrong.h"
 
 #include <stdlib.h>
 
@@ -23,13 +23,13 @@
 /* A search over tight edges. */
 typedef struct Search
 {
-	const EmogiGraph *graph;
+	EmogiCheck *check;
 	bool		widest;
 	double		bound;			/* distances beyond it count as not reached */
 	const double *value;		/* [nvertices] */
-	bool	   *explained;		/* [nvertices] */
-	uint32_t   *queue;			/* [nvertices] */
-	uint64_t	tail;
+	uint64_t   *explained;		/* bits */
+	uint64_t	nreached;		/* atomic */
+	EmogiCheckQueue queue;
 } Search;
 
 /* Say whether a is better than b. */
@@ -39,24 +39,17 @@ is_better(const Search *search, double a, double b)
 	return search->widest ? emogi_sswp_better(a, b) : emogi_sssp_better(a, b);
 }
 
-/* Put a vertex into the queue unless it was there. */
-static void
-explain(Search *search, uint32_t v)
-{
-	if (!search->explained[v])
-		search->queue[search->tail++] = v;
-	search->explained[v] = true;
-}
-
 /* Check the edges of a vertex that is reached; explains the ends of tight ones. */
-static bool
-check_edges(Search *search, uint32_t u, EmogiError *error)
+static void
+check_edges(void *arg, EmogiFound *found, uint32_t u)
 {
-	const EmogiAdjacency *forward = &search->graph->forward;
+	Search	   *search = arg;
+	const EmogiGraph *graph = search->check->graph;
+	const EmogiAdjacency *forward = &graph->forward;
 
 	for (uint64_t i = forward->offsets[u]; i < forward->offsets[u + 1]; i++)
 	{
-		double		weight = emogi_weight(forward->weights, search->graph->weight_type, i);
+		double		weight = emogi_weight(forward->weights, graph->weight_type, i);
 		double		offer = search->widest ? emogi_sswp_candidate(search->value[u], weight) :
 			emogi_sssp_candidate(search->value[u], weight);
 		uint32_t	v = forward->targets[i];
@@ -64,134 +57,168 @@ check_edges(Search *search, uint32_t u, EmogiError *error)
 		if (!search->widest && !(offer <= search->bound))
 			continue;
 		if (is_better(search, offer, search->value[v]))
-			return emogi_wrong(error, "edge %u -> %u of weight %.17g makes %.17g of %.17g, better than %.17g", u, v,
-							   weight, offer, search->value[u], search->value[v]);
-		if (offer == search->value[v] && weight != (double) INFINITY)
-			explain(search, v);
+		{
+			emogi_wrong(search->check, "edge %u -> %u of weight %.17g makes %.17g of %.17g, better than %.17g", u, v,
+						weight, offer, search->value[u], search->value[v]);
+			return;
+		}
+		if (offer == search->value[v] && weight != (double) INFINITY && emogi_add_bit(search->explained, v))
+			emogi_found_add(found, v);
 	}
-	return true;
 }
 
-/* Search from the sources and see that all is reached that has a value. */
+/* Check the sources and begin the search with them. */
 static bool
-check_paths(Search *search, const EmogiQuery *query, const EmogiResult *result, EmogiError *error)
+check_sources(Search *search)
 {
-	double		none = search->widest ? -1.0 : (double) INFINITY;
+	const EmogiQuery *query = search->check->query;
 	double		at_source = search->widest ? (double) INFINITY : 0.0;
-	uint64_t	nreached = 0;
 
 	for (uint64_t i = 0; i < query->nsources && at_source <= search->bound; i++)
 	{
 		uint32_t	source = query->sources[i];
 
 		if (search->value[source] != at_source)
-			return emogi_wrong(error, "source %u has %.17g", source, search->value[source]);
-		explain(search, source);
+			return emogi_wrong(search->check, "source %u has %.17g", source, search->value[source]);
+		if (emogi_add_bit(search->explained, source))
+			search->queue.items[search->queue.tail++] = source;
 	}
-	for (uint64_t head = 0; head < search->tail; head++)
-	{
-		if (!check_edges(search, search->queue[head], error))
-			return false;
-	}
-	for (uint64_t v = 0; v < search->graph->nvertices; v++)
+	return true;
+}
+
+/* Check that what has a value was reached; counts it. */
+static void
+check_explained(void *arg, uint64_t first, uint64_t end)
+{
+	Search	   *search = arg;
+	double		none = search->widest ? -1.0 : (double) INFINITY;
+	uint64_t	nreached = 0;
+
+	for (uint64_t v = first; v < end; v++)
 	{
 		bool		reached = search->value[v] != none;
 
-		if (reached && !search->explained[v])
-			return emogi_wrong(error, "vertex %llu has %.17g, which no path has", (unsigned long long) v,
-							   search->value[v]);
+		if (reached && !emogi_has_bit(search->explained, v))
+			emogi_wrong(search->check, "vertex %llu has %.17g, which no path has", (unsigned long long) v,
+						search->value[v]);
 		nreached += reached;
 	}
-	if (nreached != result->nreached)
-		return emogi_wrong(error, "%llu vertices have values but nreached is %llu", (unsigned long long) nreached,
-						   (unsigned long long) result->nreached);
+	emogi_add_count(&search->nreached, nreached);
+}
+
+/* Search from the sources and see that all is reached that has a value. */
+static bool
+check_paths(Search *search)
+{
+	EmogiCheck *check = search->check;
+
+	if (!check_sources(search) || !emogi_check_search(&search->queue) ||
+		!emogi_check_parts(check, check_explained, search, check->graph->nvertices))
+		return false;
+	if (search->nreached != check->result->nreached)
+		return emogi_wrong(check, "%llu vertices have values but nreached is %llu", (unsigned long long) search->nreached,
+						   (unsigned long long) check->result->nreached);
 	return true;
 }
 
 bool
-emogi_verify_path(const EmogiGraph *graph, const EmogiQuery *query, const EmogiResult *result, EmogiError *error)
+emogi_check_path(EmogiCheck *check)
 {
-	Search		search = {.graph = graph, .widest = query->algorithm == EMOGI_SSWP, .value = result->distance};
+	const uint64_t n = check->graph->nvertices;
+	Search		search = {.check = check, .widest = check->query->algorithm == EMOGI_SSWP};
 	bool		right;
 
-	search.bound = search.widest ? (double) INFINITY : query->max_distance;
-	search.explained = calloc(graph->nvertices + 1, sizeof(bool));
-	search.queue = malloc((graph->nvertices + 1) * sizeof(uint32_t));
-	if (search.explained == NULL || search.queue == NULL)
-		right = emogi_wrong(error, "no memory to verify");
+	search.value = check->result->distance;
+	search.bound = search.widest ? (double) INFINITY : check->query->max_distance;
+	search.explained = emogi_check_bits(n);
+	if (!emogi_check_queue_init(&search.queue, check, check_edges, &search) || search.explained == NULL)
+		right = emogi_wrong(check, "no memory to verify");
 	else
-		right = check_paths(&search, query, result, error);
+		right = check_paths(&search);
 	free(search.explained);
-	free(search.queue);
+	emogi_check_queue_free(&search.queue);
 	return right;
 }
 
-/* Push the counts of all vertices in the order of levels; the sources stand in the queue. */
-static void
-push_counts(const EmogiGraph *graph, const int32_t *level, double *count, uint32_t *queue, uint64_t tail)
+/* A count of shortest paths. */
+typedef struct Count
 {
-	const EmogiAdjacency *forward = &graph->forward;
+	EmogiCheck *check;
+	double	   *count;			/* [nvertices], atomic */
+	EmogiCheckQueue queue;		/* each round is a level: a vertex is found from the level before its own */
+} Count;
 
-	for (uint64_t head = 0; head < tail; head++)
+/* Add the count of a vertex to those of its neighbours in the next level. */
+static void
+push_count(void *arg, EmogiFound *found, uint32_t u)
+{
+	Count	   *count = arg;
+	const EmogiAdjacency *forward = &count->check->graph->forward;
+	const int32_t *level = count->check->result->level;
+	double		own = count->count[u];
+
+	for (uint64_t i = forward->offsets[u]; i < forward->offsets[u + 1]; i++)
 	{
-		uint32_t	u = queue[head];
+		uint32_t	v = forward->targets[i];
 
-		for (uint64_t i = forward->offsets[u]; i < forward->offsets[u + 1]; i++)
-		{
-			uint32_t	v = forward->targets[i];
+		if (level[v] == level[u] + 1 && emogi_add_double(&count->count[v], own) == 0.0)
+			emogi_found_add(found, v);
+	}
+}
 
-			if (level[v] != level[u] + 1)
-				continue;
-			if (count[v] == 0.0)
-				queue[tail++] = v;
-			count[v] += count[u];
-		}
+/* Give each source a path. */
+static void
+count_sources(Count *count)
+{
+	const EmogiQuery *query = count->check->query;
+
+	for (uint64_t i = 0; i < query->nsources; i++)
+	{
+		if (count->count[query->sources[i]] == 0.0)
+			count->queue.items[count->queue.tail++] = query->sources[i];
+		count->count[query->sources[i]] = 1.0;
 	}
 }
 
 /* Compare the counts. */
-static bool
-compare_counts(uint64_t nvertices, const double *expected, const double *paths, EmogiError *error)
+static void
+compare_counts(void *arg, uint64_t first, uint64_t end)
 {
-	for (uint64_t v = 0; v < nvertices; v++)
-	{
-		double		allowed = expected[v] <= EXACT_COUNT ? 0.0 : expected[v] * COUNT_TOLERANCE;
+	Count	   *count = arg;
+	const double *paths = count->check->result->paths;
 
-		if (paths[v] != expected[v] && !(fabs(paths[v] - expected[v]) <= allowed))
-			return emogi_wrong(error, "vertex %llu has %.17g paths instead of %.17g", (unsigned long long) v, paths[v],
-							   expected[v]);
+	for (uint64_t v = first; v < end; v++)
+	{
+		double		expected = count->count[v];
+		double		allowed = expected <= EXACT_COUNT ? 0.0 : expected * COUNT_TOLERANCE;
+
+		if (paths[v] != expected && !(fabs(paths[v] - expected) <= allowed))
+			emogi_wrong(count->check, "vertex %llu has %.17g paths instead of %.17g", (unsigned long long) v, paths[v],
+						expected);
 	}
-	return true;
 }
 
+/* The sources are exactly the vertices of level 0, once the levels are right. */
 bool
-emogi_verify_ssnsp(const EmogiGraph *graph, const EmogiQuery *query, const EmogiResult *result, EmogiError *error)
+emogi_check_ssnsp(EmogiCheck *check)
 {
-	EmogiQuery	levels = *query;
-	double	   *count = calloc(graph->nvertices + 1, sizeof(double));
-	uint32_t   *queue = malloc((graph->nvertices + 1) * sizeof(uint32_t));
-	uint64_t	tail = 0;
+	const uint64_t n = check->graph->nvertices;
+	EmogiQuery	query = *check->query;
+	Count		count = {.check = check, .count = calloc(n + 1, sizeof(double))};
 	bool		right;
 
-	levels.max_depth = -1;
-	if (count == NULL || queue == NULL)
-		right = emogi_wrong(error, "no memory to verify");
+	query.max_depth = -1;
+	check->query = &query;
+	if (!emogi_check_queue_init(&count.queue, check, push_count, &count) || count.count == NULL)
+		right = emogi_wrong(check, "no memory to verify");
 	else
-		right = emogi_verify_bfs(graph, &levels, result, error);
+		right = emogi_check_bfs(check);
 	if (right)
 	{
-		for (uint64_t v = 0; v < graph->nvertices; v++)
-		{
-			if (result->level[v] == 0)
-			{
-				count[v] = 1.0;
-				queue[tail++] = (uint32_t) v;
-			}
-		}
-		push_counts(graph, result->level, count, queue, tail);
-		right = compare_counts(graph->nvertices, count, result->paths, error);
+		count_sources(&count);
+		right = emogi_check_search(&count.queue) && emogi_check_parts(check, compare_counts, &count, n);
 	}
-	free(count);
-	free(queue);
+	free(count.count);
+	emogi_check_queue_free(&count.queue);
 	return right;
 }

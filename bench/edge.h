@@ -1,0 +1,138 @@
+/*
+ * edge.h: edge i of a synthetic graph, and the weight of an edge, as functions of the recipe alone. Plain inline C that gcc and
+ * nvcc both take, so that any thread of either machine can make any of them and all make the same.
+ *
+ * Kron and urand are those of the GAP Benchmark Suite; its random numbers are not: here edge i depends on (seed, i).
+ *
+ * [1] S. Beamer, K. Asanovic, D. Patterson. The GAP Benchmark Suite. arXiv:1508.03619, 2015. Section 3.
+ * [2] D. Chakrabarti, Y. Zhan, C. Faloutsos. R-MAT: A Recursive Model for Graph Mining. SDM 2004. Section 3.
+ * [3] G. Steele, D. Lea, C. Flood. Fast Splittable Pseudorandom Number Generators. OOPSLA 2014. Figure 20 (the mixer).
+ */
+#ifndef EMOGI_BENCH_EDGE_H
+#define EMOGI_BENCH_EDGE_H
+
+#include "algebra.h"
+#include "csr.h"
+
+#define EMOGI_KRON_A 0.57
+#define EMOGI_KRON_B 0.19
+#define EMOGI_KRON_C 0.19
+
+typedef enum EmogiGenerator
+{
+	EMOGI_KRON = 0,				/* Kronecker, A 0.57, B 0.19, C 0.19, vertices permuted */
+	EMOGI_URAND,				/* both ends uniform */
+	EMOGI_GRID,					/* a square, row by row, each vertex joined to the next in its row and in its column */
+	EMOGI_PATH,					/* each vertex joined to the next */
+	EMOGI_STAR,					/* vertex 0 joined to all others */
+	EMOGI_NGENERATORS
+} EmogiGenerator;
+
+/* All that a graph follows from. Made by emogi_recipe. */
+typedef struct EmogiRecipe
+{
+	EmogiGenerator generator;
+	int			scale;			/* kron, urand: nkeys = 2^scale */
+	uint64_t	seed;
+	uint64_t	side;			/* grid: vertices in a row */
+	uint64_t	nkeys;			/* keys are 0 .. nkeys-1; not all need occur */
+	uint64_t	nedges;			/* before both directions, repeats and self-loops among them */
+	uint32_t	max_weight;		/* <= 255; 0 = no weights */
+} EmogiRecipe;
+
+/* Get number i of a sequence of random ones. */
+EMOGI_INLINE uint64_t
+emogi_random(uint64_t seed, uint64_t i)
+{
+	uint64_t	x = seed * UINT64_C(0xD1B54A32D192ED03) + (i + 1) * UINT64_C(0x9E3779B97F4A7C15);
+
+	x = (x ^ x >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+	x = (x ^ x >> 27) * UINT64_C(0x94D049BB133111EB);
+	return x ^ x >> 31;
+}
+
+/* Permute 0 .. 2^scale - 1: each step has an inverse on scale bits. */
+EMOGI_INLINE uint64_t
+emogi_permute(uint64_t v, int scale, uint64_t seed)
+{
+	uint64_t	mask = (UINT64_C(1) << scale) - 1;
+	int			half = scale / 2 + 1;
+
+	for (uint64_t round = 0; round < 4; round++)
+	{
+		v = (v * (emogi_random(seed, 2 * round) | 1) + emogi_random(seed, 2 * round + 1)) & mask;
+		v ^= v >> half;
+	}
+	return v & mask;
+}
+
+/* Choose one of the four quarters at each of scale steps. */
+EMOGI_INLINE EmogiEdge
+emogi_kron_edge(int scale, uint64_t seed, uint64_t i)
+{
+	const uint32_t a = (uint32_t) (EMOGI_KRON_A * 4294967296.0);
+	const uint32_t ab = (uint32_t) ((EMOGI_KRON_A + EMOGI_KRON_B) * 4294967296.0);
+	const uint32_t abc = (uint32_t) ((EMOGI_KRON_A + EMOGI_KRON_B + EMOGI_KRON_C) * 4294967296.0);
+	uint64_t	src = 0,
+				dst = 0;
+	EmogiEdge	edge;
+
+	for (int step = 0; step < scale; step += 2)
+	{
+		uint64_t	random = emogi_random(seed, i * 32 + (uint64_t) step / 2);
+
+		for (int j = 0; j < 2 && step + j < scale; j++)
+		{
+			uint32_t	r = (uint32_t) (random >> (32 * j));
+
+			src = src << 1 | (r >= ab);
+			dst = dst << 1 | ((r >= a && r < ab) || r >= abc);
+		}
+	}
+	edge.src = (int64_t) emogi_permute(src, scale, ~seed);
+	edge.dst = (int64_t) emogi_permute(dst, scale, ~seed);
+	return edge;
+}
+
+/* Get edge i < nedges. */
+EMOGI_INLINE EmogiEdge
+emogi_make_edge(const EmogiRecipe *recipe, uint64_t i)
+{
+	uint64_t	in_rows = recipe->side * (recipe->side - 1);
+	EmogiEdge	edge = {0, 0};
+
+	switch (recipe->generator)
+	{
+		case EMOGI_KRON:
+			return emogi_kron_edge(recipe->scale, recipe->seed, i);
+		case EMOGI_URAND:
+			edge.src = (int64_t) (emogi_random(recipe->seed, 2 * i) >> (64 - recipe->scale));
+			edge.dst = (int64_t) (emogi_random(recipe->seed, 2 * i + 1) >> (64 - recipe->scale));
+			break;
+		case EMOGI_GRID:
+			edge.src = (int64_t) (i < in_rows ? i / (recipe->side - 1) * recipe->side + i % (recipe->side - 1) : i - in_rows);
+			edge.dst = edge.src + (int64_t) (i < in_rows ? 1 : recipe->side);
+			break;
+		case EMOGI_PATH:
+			edge.src = (int64_t) i;
+			edge.dst = (int64_t) i + 1;
+			break;
+		case EMOGI_STAR:
+			edge.dst = (int64_t) i + 1;
+			break;
+		case EMOGI_NGENERATORS:
+			break;
+	}
+	return edge;
+}
+
+/* Choose the weight of the edge between the vertices numbered u and v: 1 .. max_weight, the same both ways. */
+EMOGI_INLINE uint8_t
+emogi_make_weight(uint64_t seed, uint32_t max_weight, uint64_t u, uint64_t v)
+{
+	uint64_t	pair = u < v ? u << 32 | v : v << 32 | u;
+
+	return (uint8_t) (1 + (emogi_random(seed + 1, pair) >> 32) * max_weight / (UINT64_C(1) << 32));
+}
+
+#endif							/* EMOGI_BENCH_EDGE_H */

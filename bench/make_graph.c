@@ -1,0 +1,157 @@
+/*
+ * make_graph.c: the graph of a benchmark, made by the processor or on a GPU: equal bit for bit.
+ */
+#include "make_graph.h"
+
+#include "load.h"
+
+#include <string.h>
+
+#define MAX_WEIGHT 72			/* the papers' */
+
+/* What making a graph took, in ms. */
+typedef struct Times
+{
+	double		generate;		/* edges; on a GPU all of the graph */
+	double		remove;			/* repeats and self-loops */
+	double		populate;		/* memory for the graph, and copying it there from the GPU */
+	double		copy;
+} Times;
+
+/* Make a graph with the threads of a pool. */
+static void
+make_on_cpu(const EmogiRecipe *recipe, EmogiPool *pool, EmogiBuiltGraph *built, Times *times)
+{
+	EmogiControl control = {0};
+	EmogiError	error = {{0}, {0}};
+	double		start = emogi_now_ms();
+	EmogiEdgeSet set;
+
+	if (!emogi_generate(pool, recipe, &set))
+		emogi_bench_die("no memory for the edges", NULL);
+	times->generate = emogi_now_ms() - start;
+	if (emogi_build_graph(pool, &set.edges, EMOGI_BOTH, false, built, &control, &error) != EMOGI_OK)
+		emogi_bench_die("could not build the graph", &error);
+	emogi_edge_set_free(&set);
+	start = emogi_now_ms();
+	if (!emogi_remove_repeats(pool, recipe->max_weight, recipe->seed, built))
+		emogi_bench_die("no memory for the graph without repeats", NULL);
+	times->remove = emogi_now_ms() - start;
+}
+
+/* Make a graph on a GPU and copy it to memory that the threads of a pool take; leaves no device memory taken. */
+static void
+make_on_device(const EmogiBenchOptions *options, const EmogiRecipe *recipe, EmogiPool *pool, EmogiBuiltGraph *built,
+			   Times *times)
+{
+	const EmogiDeviceGenerator *generator = emogi_bench_device_generator(options);
+	EmogiWeightType type = recipe->max_weight > 0 ? EMOGI_WEIGHT_U8 : EMOGI_WEIGHT_NONE;
+	EmogiDeviceGraph *made = NULL;
+	EmogiError	error = {{0}, {0}};
+	uint64_t	nvertices = 0,
+				nedges = 0;
+	double		start = emogi_now_ms();
+
+	*built = (EmogiBuiltGraph) {0};
+	if (generator->generate(recipe, &made, &nvertices, &nedges, &error) != EMOGI_OK)
+		emogi_bench_die("could not make the graph on the GPU", &error);
+	times->generate = emogi_now_ms() - start;
+	start = emogi_now_ms();
+	built->memory_bytes = emogi_csr_bytes(nvertices, nedges, EMOGI_OUT, false, type);
+	built->memory = emogi_map_memory(built->memory_bytes);
+	if (built->memory == NULL || !emogi_populate_memory(pool, built->memory, built->memory_bytes))
+		emogi_bench_die("no memory for the graph", NULL);
+	times->populate = emogi_now_ms() - start;
+	start = emogi_now_ms();
+	emogi_csr_view(built->memory, nvertices, nedges, EMOGI_BOTH, false, type, &built->graph);
+	if (generator->fetch(made, &built->graph, &error) != EMOGI_OK)
+		emogi_bench_die("could not copy the graph from the GPU", &error);
+	generator->release(made);
+	times->copy = emogi_now_ms() - start;
+}
+
+/* Say whether an algorithm that was asked for has weights on its edges. */
+static bool
+wants_weights(const EmogiBenchOptions *options)
+{
+	for (int a = 0; a < options->nalgorithms; a++)
+	{
+		if (emogi_uses_weights(options->algorithms[a]))
+			return true;
+	}
+	return false;
+}
+
+void
+emogi_bench_make_graph(const EmogiBenchOptions *options, EmogiPool *pool, EmogiBuiltGraph *built)
+{
+	EmogiRecipe recipe = emogi_recipe(options->generator, options->scale, options->degree, options->nvertices,
+									  options->seed, wants_weights(options) ? MAX_WEIGHT : 0);
+	Times		times = {0};
+
+	if (recipe.nedges == 0)
+		emogi_bench_die("a graph without edges", NULL);
+	if (options->generate_on_cuda)
+		make_on_device(options, &recipe, pool, built, &times);
+	else
+		make_on_cpu(&recipe, pool, built, &times);
+	printf("%s %s %llu seed %llu: n = %llu of %llu keys, m = %llu entries of %llu edges both ways%s, threads %d\n",
+		   emogi_graph_names[options->generator], options->scale > 0 ? "scale" : "vertices",
+		   options->scale > 0 ? (unsigned long long) options->scale : (unsigned long long) options->nvertices,
+		   (unsigned long long) options->seed, (unsigned long long) built->graph.nvertices,
+		   (unsigned long long) recipe.nkeys, (unsigned long long) built->graph.forward.nedges,
+		   (unsigned long long) recipe.nedges, recipe.max_weight > 0 ? ", weights 1 .. 72" : "",
+		   options->engine.cpu_threads);
+	if (options->generate_on_cuda)
+		printf("made on the GPU %.1f ms, memory %.1f ms, copy %.1f ms for %.2f GB\n\n", times.generate, times.populate,
+			   times.copy, (double) built->memory_bytes / 1e9);
+	else
+		printf("generate %.1f ms, keys %.1f ms (%s), csr %.1f ms, remove repeats and self-loops %.1f ms\n\n", times.generate,
+			   built->keys_ms, built->method == EMOGI_KEYS_DIRECT ? "direct" : "sorted", built->csr_ms, times.remove);
+	fflush(stdout);
+}
+
+/* Make one graph both ways and compare. */
+static void
+check_recipe(const EmogiBenchOptions *options, EmogiPool *pool, const EmogiRecipe *recipe)
+{
+	EmogiBuiltGraph expected,
+				found;
+	Times		times;
+	bool		equal;
+
+	make_on_cpu(recipe, pool, &expected, &times);
+	make_on_device(options, recipe, pool, &found, &times);
+	printf("%-5s %10llu edges of %10llu keys, seed %llu, weights to %2u: n = %llu, m = %llu on the processor, ",
+		   emogi_graph_names[recipe->generator], (unsigned long long) recipe->nedges, (unsigned long long) recipe->nkeys,
+		   (unsigned long long) recipe->seed, recipe->max_weight, (unsigned long long) expected.graph.nvertices,
+		   (unsigned long long) expected.graph.forward.nedges);
+	printf("n = %llu, m = %llu on the GPU: ", (unsigned long long) found.graph.nvertices,
+		   (unsigned long long) found.graph.forward.nedges);
+	equal = expected.graph.nvertices == found.graph.nvertices &&
+		expected.graph.forward.nedges == found.graph.forward.nedges && expected.memory_bytes == found.memory_bytes &&
+		memcmp(expected.memory, found.memory, found.memory_bytes) == 0;
+	puts(equal ? "equal" : "NOT EQUAL");
+	fflush(stdout);
+	if (!equal)
+		emogi_bench_die("the GPU makes another graph", NULL);
+	emogi_built_graph_free(&expected);
+	emogi_built_graph_free(&found);
+}
+
+void
+emogi_bench_check_generate(const EmogiBenchOptions *options, EmogiPool *pool)
+{
+	const int	scales[] = {2, 5, 13, options->scale > 0 ? options->scale : 18};
+
+	for (int generator = 0; generator < EMOGI_NGENERATORS; generator++)
+	{
+		for (size_t i = 0; i < sizeof(scales) / sizeof(scales[0]); i++)
+		{
+			EmogiRecipe recipe = emogi_recipe((EmogiGenerator) generator, scales[i], options->degree,
+											  UINT64_C(1) << scales[i], options->seed + i, i == 2 ? 0 : MAX_WEIGHT);
+
+			check_recipe(options, pool, &recipe);
+		}
+	}
+}

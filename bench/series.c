@@ -1,0 +1,193 @@
+/*
+ * series.c: runs of one algorithm on one engine and placement, from all sources: timed, or canceled.
+ */
+#include "series.h"
+
+#include "cancel.h"
+#include "verify.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Make the start values of an algorithm: noise, or two poles for a circuit. */
+static void
+make_values(EmogiBench *bench, EmogiAlgorithm algorithm)
+{
+	uint64_t	n = bench->built.graph.nvertices;
+
+	for (uint64_t v = 0; v < n; v++)
+	{
+		bench->values[v] = (double) (emogi_random(bench->options.seed + 72, v) >> 11) / 9007199254740992.0;
+		if (algorithm == EMOGI_CIRCUIT)
+			bench->values[v] = (double) NAN;
+	}
+	if (algorithm == EMOGI_CIRCUIT)
+	{
+		bench->values[bench->sources[0]] = 1.0;
+		bench->values[bench->sources[bench->options.nsources - 1]] = 0.0;
+	}
+}
+
+/* Get a result that points to the bench's arrays. */
+static EmogiResult
+point_result(const EmogiBench *bench)
+{
+	EmogiResult result = {0};
+
+	result.level = bench->arrays[1];
+	result.distance = result.value = result.paths = bench->arrays[0];
+	result.component = bench->arrays[0];
+	return result;
+}
+
+bool
+emogi_bench_run(EmogiBench *bench, EmogiSeries *series, const EmogiQuery *query, bool verify, EmogiRun *run)
+{
+	EmogiControl control = {0};
+	EmogiError	error = {{0}, {0}};
+	double		start = emogi_now_ms();
+	EmogiStatus status;
+
+	run->result = point_result(bench);
+	status = series->engine->run(series->state, &series->graph, query, &run->result, &control, &error);
+	run->wall_ms = emogi_now_ms() - start;
+	if (status == EMOGI_NO_MEMORY)
+	{
+		printf("  does not fit: %s: %s\n", error.message, error.detail);
+		bench->failed = true;
+		return false;
+	}
+	if (status != EMOGI_OK)
+		emogi_bench_die("run failed", &error);
+	if (verify && !emogi_verify_parallel(bench->pool, &series->graph, query, &run->result, &error))
+		emogi_bench_die("WRONG ANSWER", &error);
+	return true;
+}
+
+/* Run one source once; verifies and notes it unless it is a warm-up. False when it does not fit in memory. */
+static bool
+run_once(EmogiBench *bench, EmogiSeries *series, int s, int trial)
+{
+	EmogiQuery	query = series->query;
+	EmogiRun	run = {.source = bench->sources[s], .trial = trial};
+
+	query.sources = &bench->sources[s];
+	if (!emogi_bench_run(bench, series, &query, bench->options.verify && trial >= 0, &run))
+		return false;
+	if (trial >= 0)
+		emogi_bench_note_run(bench, series, &run);
+	else if (series->graph.id != 0)
+		printf("  warm-up            run %9.3f ms  wall %9.3f ms  transfer %9.3f ms  placed %s\n", run.result.run_ms,
+			   run.wall_ms, run.result.transfer_ms, emogi_placement_names[run.result.placement]);
+	return true;
+}
+
+/* Cancel a run of one source and say how long it took to come back; false when it does not fit in memory. */
+static bool
+cancel_once(EmogiBench *bench, EmogiSeries *series, int s)
+{
+	EmogiControl control = {0};
+	EmogiError	error = {{0}, {0}};
+	EmogiQuery	query = series->query;
+	EmogiResult result = point_result(bench);
+	EmogiCancel cancel;
+	double		start = emogi_now_ms(),
+				end,
+				set_at;
+	EmogiStatus status;
+
+	query.sources = &bench->sources[s];
+	if (!emogi_cancel_start(&cancel, &control, bench->options.cancel_after_ms))
+		emogi_bench_die("could not start the thread that cancels", NULL);
+	status = series->engine->run(series->state, &series->graph, &query, &result, &control, &error);
+	end = emogi_now_ms();
+	set_at = emogi_cancel_stop(&cancel);
+	if (status == EMOGI_CANCELED)
+	{
+		printf("  source %10u  canceled after %9.3f ms, back %9.3f ms later\n", bench->sources[s], set_at - start,
+			   end - set_at);
+		series->figures[EMOGI_CANCEL_MS][series->count++] = end - set_at;
+	}
+	else if (status == EMOGI_OK)
+		printf("  source %10u  finished after %9.3f ms, %s\n", bench->sources[s], end - start,
+			   set_at > 0.0 && set_at <= end ? "all the same" : "before it was canceled");
+	else if (status == EMOGI_NO_MEMORY)
+	{
+		printf("  does not fit: %s: %s\n", error.message, error.detail);
+		bench->failed = true;
+	}
+	else
+		emogi_bench_die("run failed", &error);
+	return status != EMOGI_NO_MEMORY;
+}
+
+/* Cancel as many runs as there are sources and trials. */
+static void
+cancel_series(EmogiBench *bench, EmogiSeries *series)
+{
+	const int	nruns = bench->options.nsources * bench->options.ntrials;
+
+	printf("%s, canceled after %.0f ms\n", series->title, bench->options.cancel_after_ms);
+	for (int r = 0; r < nruns; r++)
+	{
+		if (!cancel_once(bench, series, r % bench->options.nsources))
+			return;
+	}
+	emogi_bench_note_cancels(series, nruns);
+}
+
+/* Time as many runs as there are sources and trials, after a warm-up. */
+static void
+time_series(EmogiBench *bench, EmogiSeries *series)
+{
+	const EmogiBenchOptions *options = &bench->options;
+
+	printf("%s%s\n", series->title, options->verify ? ", every answer verified" : "");
+	if (series->query.algorithm == EMOGI_PAGERANK && options->distance > 0.0 &&
+		!emogi_bench_find_iterations(bench, series))
+		return;
+	if (!run_once(bench, series, 0, -1))
+		return;
+	for (int s = 0; s < options->nsources; s++)
+	{
+		for (int trial = 0; trial < options->ntrials; trial++)
+		{
+			if (!run_once(bench, series, s, trial))
+				return;
+		}
+	}
+	emogi_bench_note_series(bench, series);
+}
+
+void
+emogi_bench_series(EmogiBench *bench, EmogiSeries series, EmogiAlgorithm algorithm, uint64_t graph_id)
+{
+	const EmogiBenchOptions *options = &bench->options;
+	size_t		nruns = (size_t) options->nsources * (size_t) options->ntrials;
+	double	   *figures = calloc(EMOGI_NFIGURES * nruns, sizeof(double));
+
+	if (figures == NULL)
+		emogi_bench_die("no memory for the figures", NULL);
+	for (int f = 0; f < EMOGI_NFIGURES; f++)
+		series.figures[f] = figures + (size_t) f * nruns;
+	series.distance = (double) NAN;
+	series.graph = bench->built.graph;
+	series.graph.id = graph_id;
+	if (!emogi_uses_weights(algorithm))
+	{
+		series.graph.weight_type = EMOGI_WEIGHT_NONE;
+		series.graph.forward.weights = series.graph.backward.weights = NULL;
+	}
+	series.query.algorithm = algorithm;
+	if (algorithm >= EMOGI_HEAT)
+		make_values(bench, algorithm);
+	snprintf(series.title, sizeof(series.title), "%s %s, placement %s%s", emogi_algorithm_names[algorithm],
+			 series.engine->name, emogi_placement_names[series.query.placement], graph_id != 0 ? ", cached" : "");
+	if (options->cancel_after_ms >= 0.0)
+		cancel_series(bench, &series);
+	else
+		time_series(bench, &series);
+	printf("\n");
+	fflush(stdout);
+	free(figures);
+}
