@@ -65,8 +65,8 @@ install-cuda: emogi_cuda.so installdirs-cuda
 uninstall-cuda:
 	rm -f '$(DESTDIR)$(pkglibdir)/emogi_cuda.so'
 
-# Programs without a server: test/unit/*.c is one test program each, bench/*.c together are emogi_bench, bench/*.cu the
-# module with which it makes graphs on a GPU.
+# Programs without a server: test/unit/*.c is one test program each, bench/*.c together are emogi_bench, generate_gpu.cu the
+# module with which it makes graphs on a GPU, packed.cu a program of its own.
 UNIT_PROGRAMS = $(patsubst test/unit/%.c,build/unit/%,$(wildcard test/unit/test_*.c))
 TOOL_CFLAGS   = -O2 -g -Wall -Wextra -Wno-unused-parameter -std=gnu11 -Isrc/engine -Ibench -Itest/unit -pthread
 BENCH_LIB     = $(filter-out bench/emogi_bench.c,$(wildcard bench/*.c))
@@ -74,7 +74,7 @@ BENCH_LIB     = $(filter-out bench/emogi_bench.c,$(wildcard bench/*.c))
 unit: $(UNIT_PROGRAMS)
 bench: build/emogi_bench
 ifneq ($(NVCC),)
-bench: build/emogi_bench_cuda.so
+bench: build/emogi_bench_cuda.so build/packed
 endif
 
 build/unit/%: test/unit/%.c $(wildcard test/unit/*.h) $(wildcard bench/*.h) $(BENCH_LIB) $(ENGINE_OBJS)
@@ -87,3 +87,8 @@ build/emogi_bench_cuda.so: bench/generate_gpu.cu $(wildcard bench/*.h) $(ENGINE_
 	@mkdir -p build
 	$(NVCC) $(NVCCFLAGS) -Xcompiler -fPIC,-fvisibility=hidden -Isrc/engine -Ibench -shared -cudart static \
 		-Xcompiler -static-libstdc++,-static-libgcc -o $@ $<
+build/bench/%.o: bench/%.c $(wildcard bench/*.h) $(ENGINE_HEADERS)
+	@mkdir -p build/bench
+	$(CC) $(TOOL_CFLAGS) -c $< -o $@
+build/packed: bench/packed.cu $(patsubst bench/%.c,build/bench/%.o,$(BENCH_LIB)) $(ENGINE_OBJS)
+	$(NVCC) $(NVCCFLAGS) -Isrc/engine -Ibench -cudart static -o $@ $^ -ldl -lm -lpthread
