@@ -1,0 +1,420 @@
+/*
+ * cc.cuh: the forest that CC grows, and the kernels that grow it. The method as a whole stands in cc.cu.
+ *
+ * component[v] is a smaller vertex of v's tree or, for a root, v itself. Two kinds of writes there are while others read:
+ * a root is planted under a smaller vertex of another tree, by an atomic operation that fails when it is no root any
+ * more; and what is no root gets another vertex from farther up its tree, by a plain store. So trees only merge, no
+ * cycle can arise, and what was once seen above a vertex stays in its tree. A kernel may therefore read parents from the
+ * first-level cache, where they may be old, as long as a tree that looks separate and is not does no harm.
+ */
+#ifndef EMOGI_CC_CUH
+#define EMOGI_CC_CUH
+
+#include "hybrid.cuh"
+#include "push.cuh"
+
+#define NEAR_HEADS 4			/* heads, of those that there are, among which the two smallest are looked for */
+#define NEAR_HOOKED 8			/* one word of vertices in so many hooks their second neighbour for certain */
+#define COVER_HOOKED 8			/* one entry in so many is hooked for certain when lines are read */
+
+/* What the kernels tell each other, in device memory. */
+typedef struct Forest
+{
+	uint32_t	giant;			/* root of the largest tree that the last vote knew; EMOGI_NO_VERTEX = no vote */
+	uint32_t	hooked;			/* 1 = trees were joined when lists were pushed */
+} Forest;
+
+/* The two smallest of a vertex's neighbours that are at hand. */
+typedef struct Near
+{
+	Target		least;			/* EMOGI_NO_VERTEX = there is none */
+	Target		next;			/* the same */
+} Near;
+
+/* Get where a vertex points to now, past the first-level cache, where it may be old. */
+static __device__ __forceinline__ uint32_t
+parent_of(const uint32_t *component, uint32_t vertex)
+{
+	return *(const volatile uint32_t *) (component + vertex);
+}
+
+/*
+ * Join the trees of two vertices; get whether they were two. Climbs on the side whose parent is the larger one [2], and
+ * moves what it climbs over one parent up [3].
+ */
+static __device__ __forceinline__ bool
+hook(uint32_t *component, uint32_t a, uint32_t b)
+{
+	uint32_t	above_a = parent_of(component, a);
+	uint32_t	above_b = parent_of(component, b);
+
+	while (above_a != above_b)
+	{
+		const bool	climb_a = above_a > above_b;
+		const uint32_t high = climb_a ? a : b;
+		const uint32_t parent = climb_a ? above_a : above_b;
+		uint32_t	above;
+
+		if (parent == high)
+		{
+			above = atomicCAS(&component[high], high, climb_a ? above_b : above_a);
+			if (above == high)
+				return true;
+		}
+		else
+		{
+			above = parent_of(component, parent);
+			if (above != parent)
+				*(volatile uint32_t *) (component + high) = above;
+		}
+		if (climb_a)
+		{
+			a = parent == high ? a : parent;
+			above_a = above;
+		}
+		else
+		{
+			b = parent == high ? b : parent;
+			above_b = above;
+		}
+	}
+	return false;
+}
+
+/*
+ * Plant the larger end of an edge under the smaller one if it is a root, as `parent`, what it points to, tells. Get
+ * whether that joined them: most vertices are roots when they are first met, and this costs no walk.
+ */
+static __device__ __forceinline__ bool
+plant_end(uint32_t *component, uint32_t a, uint32_t b, uint32_t parent)
+{
+	const uint32_t high = a > b ? a : b;
+
+	return a == b || (parent == high && atomicCAS(&component[high], high, a > b ? b : a) == high);
+}
+
+/* Get the root above a vertex, or one that was it a while ago. */
+static __device__ __forceinline__ uint32_t
+root_of(const uint32_t *component, uint32_t vertex)
+{
+	uint32_t	parent = component[vertex];
+
+	while (parent != vertex)
+	{
+		vertex = parent;
+		parent = component[vertex];
+	}
+	return vertex;
+}
+
+/* Point a vertex to its root, and get that. What points to `giant` already is left alone. */
+static __device__ __forceinline__ uint32_t
+shorten(uint32_t *component, uint32_t vertex, uint32_t giant)
+{
+	const uint32_t parent = component[vertex];
+	const uint32_t root = parent == giant ? giant : root_of(component, parent);
+
+	if (root != parent)
+		component[vertex] = root;
+	return root;
+}
+
+/* Add a neighbour to the two smallest. */
+static __device__ __forceinline__ void
+meet(Near *near, Target target)
+{
+	if (target < near->least)
+	{
+		near->next = near->least;
+		near->least = target;
+	}
+	else if (target < near->next)
+		near->next = target;
+}
+
+/* Get the neighbours of a vertex that are at hand: of its head, else of the first two entries of its list, *list. */
+static __device__ __forceinline__ Near
+read_near(const Lists<Target> &lists, uint64_t vertex, Span *list)
+{
+	Near		near = {EMOGI_NO_VERTEX, EMOGI_NO_VERTEX};
+
+	if (lists.heads != NULL)
+	{
+		Target		head[NEAR_HEADS];
+
+#pragma unroll
+		for (uint32_t j = 0; j < NEAR_HEADS; j++)
+			head[j] = j < lists.head_length ? read_head(lists, vertex, j) : EMOGI_NO_VERTEX;
+#pragma unroll
+		for (uint32_t j = 0; j < NEAR_HEADS; j++)
+			meet(&near, head[j]);
+		return near;
+	}
+	*list = Span{__ldg(&lists.offsets[vertex]), __ldg(&lists.offsets[vertex + 1])};
+	if (list->end > list->start + 2)
+		list->end = list->start + 2;
+	if (list->start < list->end)
+	{
+		const Target first = __ldg(&lists.targets[list->start]);
+		const Target last = __ldg(&lists.targets[list->end - 1]);
+
+		meet(&near, first);
+		if (list->end - list->start > 1)
+			meet(&near, last);
+	}
+	return near;
+}
+
+/* Say whether the first line of the own span is the last one of the nearest span below that has one. */
+static __device__ __forceinline__ bool
+shares_line(Span list)
+{
+	const uint32_t below = __ballot_sync(FULL_WARP, list.start < list.end) & lanes_below();
+	const uint64_t line_below = __shfl_sync(FULL_WARP, (list.end - 1) / ENTRIES, below != 0 ? 31 - __clz(below) : 0);
+
+	return below != 0 && line_below == list.start / ENTRIES;
+}
+
+/* The Push of CC: hook each entry with the vertex whose list it is in. */
+struct Hook
+{
+	typedef NoWeight Weight;
+	typedef uint32_t Value;
+
+	uint32_t   *component;
+	Forest	   *forest;
+
+	__device__ __forceinline__ uint32_t
+	own(uint64_t vertex) const
+	{
+		return (uint32_t) vertex;
+	}
+
+	__device__ __forceinline__ void
+	visit(const Target (&target)[PIECE], const double (&weight)[PIECE], const uint32_t (&vertex)[PIECE],
+		  uint32_t wanted) const
+	{
+#pragma unroll
+		for (uint32_t j = 0; j < PIECE; j++)
+			if ((wanted >> j & 1) && hook(component, vertex[j], target[j]))
+				*(volatile uint32_t *) &forest->hooked = 1;
+	}
+};
+
+/*
+ * The Push of join_lines: plant what can be planted at no cost, and hook where a list's vertex would be left alone, and a
+ * few entries more, so that the trees meet.
+ */
+struct Cover
+{
+	typedef NoWeight Weight;
+	typedef uint32_t Value;
+
+	uint32_t   *component;
+	unsigned long long *entries;	/* the thread's own count */
+
+	__device__ __forceinline__ void
+	visit(const Target (&target)[PIECE], const double (&weight)[PIECE], const uint32_t (&vertex)[PIECE],
+		  uint32_t wanted) const
+	{
+		uint32_t	parent[PIECE];
+
+#pragma unroll
+		for (uint32_t j = 0; j < PIECE; j++)
+			if (wanted >> j & 1)
+				parent[j] = parent_of(component, vertex[j] > target[j] ? vertex[j] : target[j]);
+#pragma unroll
+		for (uint32_t j = 0; j < PIECE; j++)
+		{
+			const bool	chosen = ((vertex[j] ^ target[j]) * 0x9E3779B1u >> 16) % COVER_HOOKED == 0;
+
+			if (!(wanted >> j & 1) || plant_end(component, vertex[j], target[j], parent[j]))
+				continue;
+			if (chosen || parent_of(component, vertex[j]) == vertex[j])
+				hook(component, vertex[j], target[j]);
+		}
+		*entries += __popc(wanted);
+	}
+};
+
+/* Make every vertex a tree. Bytes: 4 a vertex. */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+plant(uint32_t *component, uint64_t nvertices, Forest *forest)
+{
+	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
+
+	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < nvertices; v += nthreads)
+		component[v] = (uint32_t) v;
+	if (blockIdx.x == 0 && threadIdx.x == 0)
+		*forest = Forest{EMOGI_NO_VERTEX, 0};
+}
+
+/*
+ * Join every vertex with the smaller of the two neighbours at hand, and that one with the other. Bytes: 16 of offsets and
+ * a sector of 32, or 4 a head, a vertex; 4 of its own parent, and two random reads or three of 4.
+ */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+join_near(Lists<Target> lists, uint64_t nvertices, uint32_t *component, Step step)
+{
+	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
+	unsigned long long entries = 0;
+
+	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < nvertices; v += nthreads)
+	{
+		const uint32_t vertex = (uint32_t) v;
+		Span		list = {0, 0};
+		const Near	near = read_near(lists, v, &list);
+		const bool	two = near.next != EMOGI_NO_VERTEX;
+		uint32_t	low = vertex;
+		uint32_t	high = near.least;
+		uint32_t	parent;
+		uint32_t	parent_next;
+
+		if (near.least == EMOGI_NO_VERTEX)
+			continue;
+		if (low > high)
+		{
+			low = near.least;
+			high = vertex;
+		}
+		parent = parent_of(component, high);
+		parent_next = two ? parent_of(component, near.next) : EMOGI_NO_VERTEX;
+		if (!plant_end(component, low, high, parent) && parent_of(component, vertex) == vertex)
+			hook(component, low, high);
+		if (two && !plant_end(component, low, near.next, parent_next) && v / WARP_LANES % NEAR_HOOKED == 0)
+			hook(component, low, near.next);
+		entries += two ? 2 : 1;
+	}
+	block_add(&step.counters->entries, entries);
+}
+
+/*
+ * Read the first line of the list of each vertex that is still a root when its turn comes, in ascending order, and join
+ * what it brings of any list of the same word. Bytes: 4 a vertex and 16 of offsets; the lines, each once a word; for each
+ * entry a random read of 4, and some more for one in COVER_HOOKED. `all` is a bitmap of ones.
+ */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+join_lines(Lists<Target> lists, uint64_t nvertices, const uint32_t *all, uint64_t nwords, uint32_t *component, Step step)
+{
+	unsigned long long nread = 0;
+	unsigned long long entries = 0;
+	const Cover push = {component, &entries};
+
+	sweep_words(step, all, 0, nwords, [&](uint64_t word, uint32_t bits) {
+		const uint64_t vertex = word * 32 + lane_number();
+		const bool	alone = vertex < nvertices && parent_of(component, (uint32_t) vertex) == vertex;
+		Span		list = {0, 0};
+		Span		asked = {0, 0};
+		bool		shared;
+
+		if (!__any_sync(FULL_WARP, alone))
+			return;
+		if (vertex < nvertices)
+			list = Span{__ldg(&lists.offsets[vertex]), __ldg(&lists.offsets[vertex + 1])};
+		if (alone && list.start < list.end)
+			asked = Span{list.start, list.start + 1};
+		shared = shares_line(asked);
+		push_lines(lists, list, list.start / ENTRIES, asked.start < asked.end && !shared, (uint32_t) vertex, &nread, push);
+	});
+	add_sums(step.counters, nread, entries);
+}
+
+/*
+ * Point every vertex to its root, and hook those outside the giant tree with the two neighbours at hand. Bytes: 4 to 8 a
+ * vertex and random reads of 4 in a few hot lines; 16 of offsets and a line, or 4 a head, a vertex outside.
+ */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+settle(Lists<Target> lists, uint64_t nvertices, uint32_t *component, const Forest *forest, Step step)
+{
+	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
+	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
+	const uint32_t giant = forest->giant;
+	unsigned long long nread = 0;
+	unsigned long long entries = 0;
+
+	for (uint64_t base = own - lane_number(); base < nvertices; base += nthreads)
+	{
+		const uint64_t vertex = base + lane_number();
+		const bool	outside = vertex < nvertices && shorten(component, (uint32_t) vertex, giant) != giant;
+		Near		near = {EMOGI_NO_VERTEX, EMOGI_NO_VERTEX};
+		Span		list = {0, 0};
+		bool		shared;
+
+		if (!__any_sync(FULL_WARP, outside))
+			continue;
+		if (__any_sync(FULL_WARP, lane_number() == 0 && must_leave(step)))
+			break;
+		if (outside)
+			near = read_near(lists, vertex, &list);
+		shared = shares_line(list);
+		nread += count_lines<Target>(list) - (list.start < list.end && shared);
+		if (near.least != EMOGI_NO_VERTEX)
+		{
+			hook(component, (uint32_t) vertex, near.least);
+			entries++;
+		}
+		if (near.next != EMOGI_NO_VERTEX)
+		{
+			hook(component, (uint32_t) vertex, near.next);
+			entries++;
+		}
+	}
+	block_add(&step.counters->lines, nread);
+	block_add(&step.counters->entries, entries);
+}
+
+/* Let BLOCK_THREADS vertices, evenly spread, vote for the giant tree. One block. Bytes: 4 a step up, at random. */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+vote(const uint32_t *component, uint64_t nvertices, Forest *forest)
+{
+	__shared__ uint32_t root[BLOCK_THREADS];
+	__shared__ unsigned long long most;	/* votes, root */
+	const uint64_t vertex = (nvertices + BLOCK_THREADS - 1) / BLOCK_THREADS * threadIdx.x;
+	const uint32_t own = vertex < nvertices ? root_of(component, (uint32_t) vertex) : EMOGI_NO_VERTEX;
+	unsigned long long votes = 0;
+
+	root[threadIdx.x] = own;
+	if (threadIdx.x == 0)
+		most = 0;
+	__syncthreads();
+	for (uint32_t i = 0; i < BLOCK_THREADS; i++)
+		votes += root[i] == own;
+	if (own != EMOGI_NO_VERTEX)
+		atomicMax(&most, votes << 32 | own);
+	__syncthreads();
+	if (threadIdx.x == 0)
+		forest->giant = (uint32_t) most;
+}
+
+/* Point every vertex to its root, and mark in a bitmap those outside the giant tree, or all. Bytes: 4 to 8 a vertex. */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+mark_outside(uint32_t *component, uint64_t nvertices, const Forest *forest, bool all, uint32_t *outside)
+{
+	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
+	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
+	const uint32_t giant = forest->giant;
+
+	for (uint64_t base = own - lane_number(); base < nvertices; base += nthreads)
+	{
+		const uint64_t vertex = base + lane_number();
+		const bool	is_outside = vertex < nvertices && shorten(component, (uint32_t) vertex, giant) != giant;
+		const uint32_t bits = __ballot_sync(FULL_WARP, is_outside || (all && vertex < nvertices));
+
+		if (lane_number() == 0)
+			outside[base / 32] = bits;
+	}
+}
+
+/* Point every vertex to its root, if any tree was joined since that was done. Bytes: none, or 4 to 8 a vertex. */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+compress(uint32_t *component, uint64_t nvertices, const Forest *forest)
+{
+	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
+
+	if (forest->hooked == 0)
+		return;
+	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < nvertices; v += nthreads)
+		shorten(component, (uint32_t) v, EMOGI_NO_VERTEX);
+}
+
+#endif							/* EMOGI_CC_CUH */
