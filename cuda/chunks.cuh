@@ -1,45 +1,59 @@
 /*
- * chunks.cuh: how kernels read every entry of every list: in chunks of eight lines, whatever the lists.
+ * chunks.cuh: how kernels read every entry of every list: in chunks of 64 lines, whatever the lists.
  *
  * Chunk c has the entries from CHUNK_ENTRIES * c on. Warps take chunks in ascending order, so the link sees whole lines,
- * each once, from one narrow moving window, and a hub is no more work than a thousand small lists.
+ * each once, from one narrow moving window, and a hub is no more work than a thousand small lists. A chunk is read in
+ * rounds of eight lines; in a round each lane has LANE_ENTRIES neighbouring entries.
+ *
+ * What lists the entries are in is told by an Outline, one bit an entry: an eighth of a byte where offsets take eight
+ * a list, and what a lane needs of it is a byte of its own. Empty lists have no entry and no part in it. The others are
+ * numbered on in ascending order: that is their rank.
  */
 #ifndef EMOGI_CHUNKS_CUH
 #define EMOGI_CHUNKS_CUH
 
 #include "weights.cuh"
 
-#define CHUNK_LINES (LINE_UNROLL * WARP_LINES)	/* what a warp reads at once */
-#define CHUNK_ENTRIES (CHUNK_LINES * ENTRIES)
-#define CHUNK_TARGET_BYTES (CHUNK_LINES * EMOGI_LINE_BYTES)
-#define TICKET_CHUNKS 8			/* that a warp takes at once: 8 KB of targets */
+#define LANE_ENTRIES 8			/* of a round */
+#define ROUND_ENTRIES (WARP_LANES * LANE_ENTRIES)
+#define CHUNK_ROUNDS 8
+#define CHUNK_ENTRIES (CHUNK_ROUNDS * ROUND_ENTRIES)
 
-/* Get the list that an entry is in, at or above `low`. */
-static __device__ __forceinline__ uint64_t
-find_list(const uint64_t *offsets, uint64_t low, uint64_t nlists, uint64_t entry)
+/*
+ * Where lists begin. List v is bit v % 32 of word v / 32; lists that are cut in segments (segments.cuh) have a run of
+ * nwords / segments words for each. All arrays are in one block of device memory.
+ */
+typedef struct Outline
 {
-	uint64_t	high = nlists - 1;
+	uint64_t	nchunks;
+	uint64_t	nwords;
+	uint32_t   *begins;			/* [nchunks * CHUNK_ENTRIES / 32], bit e: entry e is the first of its list */
+	uint32_t   *chunk_rank;		/* [nchunks + 1], lists that begin before the chunk */
+	uint32_t   *filled;			/* [nwords], bit v: list v is not empty */
+	uint32_t   *word_rank;		/* [nwords + 1], rank of the first list of the word, or of those after it */
+	uint32_t   *tile;			/* for finding the ranks */
+} Outline;
 
-	while (low < high)
-	{
-		const uint64_t middle = low + (high - low) / 2;
+/* What a lane reads of a round. */
+template <typename Weight>
+struct Octet
+{
+	Target		target[LANE_ENTRIES];
+	uint32_t	weights[weight_bytes<Weight>() > 0 ? LANE_ENTRIES * sizeof(Weight) / 4 : 1];
+};
 
-		if (__ldg(&offsets[middle + 1]) > entry)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return low;
+/* Get the chunks of so many entries. */
+static inline __host__ __device__ uint64_t
+count_chunks(uint64_t nedges)
+{
+	return (nedges + CHUNK_ENTRIES - 1) / CHUNK_ENTRIES;
 }
 
-/* Find where each chunk begins. Bytes: 4 a chunk, and some 8 log n at random. */
-static __global__ void __launch_bounds__(BLOCK_THREADS)
-find_lists(const uint64_t *offsets, uint64_t nlists, uint64_t nchunks, uint32_t *list)
+/* Get the first of the own entries of a round. */
+static __device__ __forceinline__ uint64_t
+round_entry(uint64_t chunk, uint32_t round)
 {
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
-
-	for (uint64_t c = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; c < nchunks; c += nthreads)
-		list[c] = (uint32_t) find_list(offsets, 0, nlists, c * CHUNK_ENTRIES);
+	return chunk * CHUNK_ENTRIES + round * ROUND_ENTRIES + lane_number() * LANE_ENTRIES;
 }
 
 /* Give the warps of the grid chunks first .. upto - 1 in ascending order. process(chunk) is called by whole warps. */
@@ -47,51 +61,109 @@ template <class Process>
 static __device__ __forceinline__ void
 sweep_chunks(const Step &step, uint64_t first, uint64_t upto, Process process)
 {
-	const uint64_t ntickets = (upto - first + TICKET_CHUNKS - 1) / TICKET_CHUNKS;
 	uint32_t	next = lane_number() == 0 ? take_ticket(step) : 0;
 
 	for (;;)
 	{
 		const uint32_t ticket = __shfl_sync(FULL_WARP, next, 0);
-		uint64_t	chunk = first + (uint64_t) ticket * TICKET_CHUNKS;
 
-		if (ticket >= ntickets)
+		if (ticket >= upto - first)
 			break;
 		if (lane_number() == 0)
-			next = take_ticket(step);	/* under way while the chunks are read */
-		for (uint32_t i = 0; i < TICKET_CHUNKS && chunk < upto; i++)
-			process(chunk++);
+			next = take_ticket(step);	/* under way while the chunk is read */
+		process(first + ticket);
 	}
+}
+
+/* Get how many of the own entries of a round are there, of which the first has number `entry`. */
+static __device__ __forceinline__ uint32_t
+octet_length(const Lists<Target> &lists, uint64_t entry)
+{
+	return entry >= lists.nedges ? 0 : lists.nedges - entry < LANE_ENTRIES ? (uint32_t) (lists.nedges - entry) :
+		LANE_ENTRIES;
 }
 
 /*
- * Walk the lists that have entries in a chunk, 32 at a time, from list `base`, which has its first one. use(list number,
- * start, stop, low, high) is called by the whole warp, each lane with the bounds of one list and of what the chunk has
- * of it, low >= high for nothing.
+ * Read the own entries of a round; zeroes when none is there. Nothing is read twice in a sweep, so the cache need not keep
+ * it. The two halves of a lane's targets make one request for each line, since the second finds the line in the
+ * first-level cache, or under way to it.
  */
-template <class Use>
-static __device__ __forceinline__ void
-walk_chunk(const Lists<Target> &lists, uint64_t nlists, uint64_t chunk, uint64_t base, Use use)
+template <typename Weight>
+static __device__ __forceinline__ Octet<Weight>
+read_octet(const Lists<Target> &lists, uint64_t entry, uint32_t length)
 {
-	const uint64_t begin = chunk * CHUNK_ENTRIES;
-	const uint64_t end = lists.nedges - begin < CHUNK_ENTRIES ? lists.nedges : begin + CHUNK_ENTRIES;
+	constexpr uint32_t BYTES = LANE_ENTRIES * weight_bytes<Weight>();
+	const char *weights = (const char *) lists.weights + entry * weight_bytes<Weight>();
+	Octet<Weight> octet = {};
 
-	for (;;)
+	if (length == 0)
+		return octet;
+#pragma unroll
+	for (uint32_t i = 0; i < LANE_ENTRIES / PIECE; i++)
 	{
-		const uint64_t own = base + lane_number();
-		const bool	there = own < nlists;
-		const uint64_t start = there ? __ldg(&lists.offsets[own]) : lists.nedges;
-		const uint64_t stop = there ? __ldg(&lists.offsets[own + 1]) : lists.nedges;
-		const uint64_t upto = __shfl_sync(FULL_WARP, stop, WARP_LANES - 1);
+		const uint4 piece = __ldcs((const uint4 *) (lists.targets + entry) + i);
 
-		use(own, start, stop, start > begin ? start : begin, stop < end ? stop : end);
-		if (upto >= end)
-			break;
-		base += WARP_LANES;
-		/* Lists that are empty may lie between, more than it would be wise to step through. */
-		if (__ldg(&lists.offsets[base + WARP_LANES < nlists ? base + WARP_LANES : nlists]) <= upto)
-			base = find_list(lists.offsets, base, nlists, upto);
+		memcpy(octet.target + i * PIECE, &piece, sizeof piece);
+	}
+	if constexpr (BYTES == 8)
+	{
+		const uint2 pair = __ldcs((const uint2 *) weights);
+
+		memcpy(octet.weights, &pair, sizeof pair);
+	}
+	else if constexpr (BYTES > 0)
+	{
+#pragma unroll
+		for (uint32_t i = 0; i < BYTES / PIECE_BYTES; i++)
+		{
+			const uint4 quad = __ldcs((const uint4 *) weights + i);
+
+			memcpy(octet.weights + 4 * i, &quad, sizeof quad);
+		}
+	}
+	return octet;
+}
+
+/* Get weight j of an octet. */
+template <typename Weight>
+static __device__ __forceinline__ double
+octet_weight(const Octet<Weight> &octet, uint32_t j)
+{
+	if constexpr (weight_bytes<Weight>() == 0)
+		return 1.0;
+	else
+	{
+		Weight		weight[LANE_ENTRIES];
+
+		memcpy(weight, octet.weights, sizeof weight);
+		return (double) weight[j];
 	}
 }
+
+/* Get which of the own entries of a round, from number `entry` on, begin lists, a bit each. */
+static __device__ __forceinline__ uint32_t
+read_begins(const Outline &outline, uint64_t entry)
+{
+	return __ldcs((const uint8_t *) outline.begins + entry / LANE_ENTRIES);
+}
+
+/* Get the words of an Outline of so many entries, and lists in nwords words. */
+extern uint64_t emogi_outline_words(uint64_t nedges, uint64_t nwords);
+
+/* Lay an Outline into so many words of device memory. */
+extern Outline emogi_outline_lay(uint32_t *memory, uint64_t nedges, uint64_t nwords);
+
+/* Make the Outline of lists from their offsets, queued on the stream as all below. */
+extern EmogiStatus emogi_outline_make(Run *run, const uint64_t *offsets, const Outline *outline, EmogiError *error);
+
+/* Zero an Outline; with begins and filled set, find the ranks. */
+extern EmogiStatus emogi_outline_clear(Run *run, const Outline *outline, EmogiError *error);
+extern EmogiStatus emogi_outline_rank(Run *run, const Outline *outline, EmogiError *error);
+
+/* Find the number of each list: vertex[rank]. */
+extern EmogiStatus emogi_outline_name(Run *run, const Outline *outline, uint32_t *vertex, EmogiError *error);
+
+/* Bring the kernels to the device. */
+extern EmogiStatus emogi_outline_load(EmogiError *error);
 
 #endif							/* EMOGI_CHUNKS_CUH */

@@ -1,63 +1,219 @@
 /*
- * feed.cu: queues the copies of a Feed.
+ * feed.cu: queues the copies of a Feed, and brings its parts to device memory.
  */
 #include "feed.cuh"
 
 #include <unistd.h>
 
-#define SLEEP_US 20				/* a piece takes thirty times as long */
+#define SLEEP_US 20				/* a piece takes at least twice as long */
 
-/* Bytes of the targets, and of the targets and weights, of a full piece. */
+/* Get the bytes that a full piece has of an array. */
 static uint64_t
-target_bytes(void)
+full_bytes(const Feed *feed, const FeedArray *array)
 {
-	return FEED_CHUNKS * CHUNK_TARGET_BYTES;
+	return feed->piece_chunks * CHUNK_ENTRIES * array->entry_bytes;
 }
 
+/* Get the bytes of a piece of an array, the last one up to the end of its last line. */
 static uint64_t
-piece_bytes(const Feed *feed)
+piece_bytes(const Feed *feed, const FeedArray *array, uint64_t piece)
 {
-	return target_bytes() + FEED_CHUNKS * CHUNK_ENTRIES * feed->width;
+	const uint64_t full = full_bytes(feed, array);
+	const uint64_t lines = (feed->nedges * array->entry_bytes + EMOGI_LINE_BYTES - 1) / EMOGI_LINE_BYTES;
+	const uint64_t left = lines * EMOGI_LINE_BYTES - piece * full;
+
+	return left < full ? left : full;
 }
 
-/* Say whether all buffers fit in what is free, evicting nothing. */
+/* Get the bytes of a buffer. */
+static uint64_t
+buffer_bytes(const Feed *feed)
+{
+	uint64_t	bytes = 0;
+
+	for (int a = 0; a < feed->narrays; a++)
+		bytes += full_bytes(feed, &feed->array[a]);
+	return bytes;
+}
+
+/* Get how many pieces below one are kept of an array: evenly spread. */
+static uint64_t
+kept_below(const Feed *feed, const FeedArray *array, uint64_t piece)
+{
+	return piece * array->nkept / feed->npieces;
+}
+
+static bool
+is_kept(const Feed *feed, const FeedArray *array, uint64_t piece)
+{
+	return kept_below(feed, array, piece) < kept_below(feed, array, piece + 1);
+}
+
+/* Say whether a piece is copied in each sweep. */
+static bool
+is_copied(const Feed *feed, uint64_t piece)
+{
+	for (int a = 0; a < feed->narrays; a++)
+		if (!is_kept(feed, &feed->array[a], piece))
+			return true;
+	return false;
+}
+
+/* Get what can be taken: in host placement without evicting anything, in hybrid placement also what is idle. */
 static EmogiStatus
-look_for_room(const Feed *feed, bool *fits, EmogiError *error)
+look_for_room(const Feed *feed, uint64_t *bytes, EmogiError *error)
 {
-	const DeviceMemory *memory = &feed->run->memory;
-	uint64_t	left_bytes;
+	const EmogiEngineState *state = feed->run->state;
+	uint64_t	spared = 0;
 
-	TRY(emogi_memory_left(memory, &left_bytes, error));
-	*fits = FEED_BUFFERS * piece_bytes(feed) + emogi_resident_idle_bytes(memory->state) <= left_bytes;
+	if (feed->run->graph.placement == EMOGI_PLACEMENT_HOST)
+		spared = emogi_resident_idle_bytes(state);
+	else if (state->cap_bytes == 0)
+		spared = HEADROOM_BYTES;
+	TRY(emogi_memory_left(&feed->run->memory, bytes, error));
+	*bytes = *bytes > spared ? *bytes - spared : 0;
 	return EMOGI_OK;
 }
 
-EmogiStatus
-emogi_feed_open(Feed *feed, Run *run, const EmogiAdjacency *adjacency, uint32_t width, EmogiError *error)
+/*
+ * Take the buffers, the stream and the events. Get whether there was memory for them. When it is short pieces get smaller;
+ * that leaves nothing worth keeping, and parts know nothing of such pieces.
+ */
+static EmogiStatus
+take_buffers(Feed *feed, bool *taken, EmogiError *error)
 {
-	bool		fits;
-	EmogiStatus status;
+	uint64_t	room;
+	EmogiStatus status = EMOGI_NO_MEMORY;
 
-	feed->run = run;
-	feed->adjacency = adjacency;
-	feed->width = width;
-	feed->nchunks = (adjacency->nedges + CHUNK_ENTRIES - 1) / CHUNK_ENTRIES;
-	if (run->graph.placement != EMOGI_PLACEMENT_HOST || feed->nchunks <= FEED_CHUNKS)
-		return EMOGI_OK;
-	TRY(look_for_room(feed, &fits, error));
-	if (!fits)
-		return EMOGI_OK;
-	status = take_array(&run->memory, &feed->buffer, FEED_BUFFERS * piece_bytes(feed), "buffers of edges", error);
-	if (status == EMOGI_NO_MEMORY)
-		return EMOGI_OK;		/* slower, but an answer */
-	TRY(status);
+	TRY(look_for_room(feed, &room, error));
+	while (FEED_BUFFERS * buffer_bytes(feed) > room && feed->piece_chunks > FEED_LEAST)
+	{
+		feed->piece_chunks /= 2;
+		feed->run->graph.placement = EMOGI_PLACEMENT_HOST;
+	}
+	if (FEED_BUFFERS * buffer_bytes(feed) <= room)
+		status = take_array(&feed->run->memory, &feed->buffer, FEED_BUFFERS * buffer_bytes(feed), "buffers of edges",
+							error);
+	*taken = status == EMOGI_OK;
+	if (status != EMOGI_OK)
+		return status == EMOGI_NO_MEMORY ? EMOGI_OK : status;
 	CUDA_TRY(cudaStreamCreateWithFlags(&feed->stream, cudaStreamNonBlocking));
 	for (int i = 0; i < FEED_BUFFERS; i++)
 	{
 		CUDA_TRY(cudaEventCreateWithFlags(&feed->filled[i], cudaEventDisableTiming));
 		CUDA_TRY(cudaEventCreateWithFlags(&feed->emptied[i], cudaEventDisableTiming));
 	}
-	feed->npieces = (feed->nchunks + FEED_CHUNKS - 1) / FEED_CHUNKS;
+	return EMOGI_OK;
+}
+
+/* Copy the pieces of a part. */
+static EmogiStatus
+fill_part(const Feed *feed, const FeedArray *array, char *part, EmogiError *error)
+{
+	for (uint64_t piece = 0; piece < feed->npieces; piece++)
+		if (is_kept(feed, array, piece))
+			TRY(emogi_run_send(feed->run, part + kept_below(feed, array, piece) * full_bytes(feed, array),
+							   array->host + piece * full_bytes(feed, array), piece_bytes(feed, array, piece), error));
+	return EMOGI_OK;
+}
+
+/* Make a part of nkept pieces, and keep it. Without memory there is none. */
+static EmogiStatus
+make_part(const Feed *feed, FeedArray *array, EmogiError *error)
+{
+	const bool	whole = array->nkept == feed->npieces;
+	const uint64_t last = feed->npieces - 1;
+	DeviceMemory *memory = &feed->run->memory;
+	char	   *part;
+	EmogiStatus status;
+
+	/* The last piece is in every part. */
+	status = take_array(memory, &part, (array->nkept - 1) * full_bytes(feed, array) + piece_bytes(feed, array, last),
+						"part of the edges", error);
+	if (status == EMOGI_NO_MEMORY)
+	{
+		array->nkept = 0;		/* slower, but an answer */
+		return EMOGI_OK;
+	}
+	TRY(status);
+	TRY(fill_part(feed, array, part, error));
+	emogi_resident_keep(feed->run->state, memory, array->host, whole ? EMOGI_COPY_WHOLE : EMOGI_COPY_PART,
+						whole ? 0 : array->nkept);
+	array->part = part;
+	return EMOGI_OK;
+}
+
+/* Find the part of an array, or the whole, that is kept; or make one, if there is room for more than twice as much. */
+static EmogiStatus
+place_part(const Feed *feed, FeedArray *array, EmogiError *error)
+{
+	EmogiEngineState *state = feed->run->state;
+	const uint64_t full = full_bytes(feed, array);
+	const uint64_t whole_bytes = (feed->npieces - 1) * full + piece_bytes(feed, array, feed->npieces - 1);
+	uint64_t	room;
+	uint64_t	most;
+
+	array->part = (const char *) emogi_resident_use(state, array->host, whole_bytes);
+	if (array->part != NULL)
+		array->nkept = feed->npieces;
+	if (array->part != NULL)
+		return EMOGI_OK;
+	TRY(look_for_room(feed, &room, error));
+	most = room / full < feed->npieces ? room / full : feed->npieces;
+	if (most == 0)
+		return EMOGI_OK;
+	array->part = (const char *) emogi_resident_use_made(state, array->host, EMOGI_COPY_PART, (most + 1) / 2,
+														 feed->npieces, &array->nkept);
+	if (array->part != NULL)
+		return EMOGI_OK;
+	emogi_resident_drop(state, array->host, EMOGI_COPY_PART);
+	array->nkept = most;
+	return make_part(feed, array, error);
+}
+
+/* Place the parts of all arrays, those of the targets first. Without any it is host placement. */
+static EmogiStatus
+place_parts(Feed *feed, EmogiError *error)
+{
+	PlacedGraph *placed = &feed->run->graph;
+	uint64_t	nkept = 0;
+
+	for (int a = 0; a < feed->narrays && placed->placement == EMOGI_PLACEMENT_HYBRID; a++)
+	{
+		TRY(place_part(feed, &feed->array[a], error));
+		nkept += feed->array[a].nkept;
+	}
+	if (nkept == 0)
+		placed->placement = EMOGI_PLACEMENT_HOST;
+	for (uint64_t piece = 0; piece < feed->npieces; piece++)
+		feed->ncopied += is_copied(feed, piece);
+	return EMOGI_OK;
+}
+
+EmogiStatus
+emogi_feed_open(Feed *feed, Run *run, const EmogiAdjacency *adjacency, uint32_t width, EmogiError *error)
+{
+	bool		taken = false;
+
+	feed->run = run;
+	feed->nedges = adjacency->nedges;
+	feed->nchunks = count_chunks(adjacency->nedges);
+	feed->array[feed->narrays++] = FeedArray{(const char *) adjacency->targets, sizeof(Target), 0, NULL};
+	if (width > 0)
+		feed->array[feed->narrays++] = FeedArray{(const char *) adjacency->weights, width, 0, NULL};
+	if (run->graph.placement == EMOGI_PLACEMENT_DEVICE)
+		return EMOGI_OK;
+	feed->piece_chunks = FEED_LEAST;
+	while (feed->piece_chunks < FEED_MOST && feed->nchunks / feed->piece_chunks >= 2 * FEED_PIECES)
+		feed->piece_chunks *= 2;
+	if (feed->nchunks > FEED_LEAST)
+		TRY(take_buffers(feed, &taken, error));
+	if (taken)
+		feed->npieces = (feed->nchunks + feed->piece_chunks - 1) / feed->piece_chunks;
+	feed->piece = feed->npieces;
+	if (taken)
+		return place_parts(feed, error);
+	run->graph.placement = EMOGI_PLACEMENT_HOST;
 	return EMOGI_OK;
 }
 
@@ -103,18 +259,23 @@ wait_emptied(const Feed *feed, uint64_t buffer, EmogiError *error)
 	return EMOGI_OK;
 }
 
-/* Queue the copy of what a piece has of one array of the Graph, `entry_bytes` an entry. */
+/* Queue the copies of what a piece has of the arrays that do not keep it. */
 static EmogiStatus
-copy_array(Feed *feed, char *to, const void *array, uint64_t piece, uint32_t entry_bytes, EmogiError *error)
+copy_piece(Feed *feed, uint64_t piece, char *to, EmogiError *error)
 {
-	const uint64_t full = FEED_CHUNKS * CHUNK_ENTRIES * entry_bytes;
-	const uint64_t from = piece * full;
-	const uint64_t lines = (feed->adjacency->nedges * entry_bytes + EMOGI_LINE_BYTES - 1) / EMOGI_LINE_BYTES;
-	const uint64_t end = lines * EMOGI_LINE_BYTES;
-	const uint64_t bytes = end - from < full ? end - from : full;
+	for (int a = 0; a < feed->narrays; a++)
+	{
+		const FeedArray *array = &feed->array[a];
+		const uint64_t bytes = piece_bytes(feed, array, piece);
 
-	CUDA_TRY(cudaMemcpyAsync(to, (const char *) array + from, bytes, cudaMemcpyHostToDevice, feed->stream));
-	feed->copied_bytes += bytes;
+		if (!is_kept(feed, array, piece))
+		{
+			CUDA_TRY(cudaMemcpyAsync(to, array->host + piece * full_bytes(feed, array), bytes, cudaMemcpyHostToDevice,
+									 feed->stream));
+			feed->copied_bytes += bytes;
+		}
+		to += full_bytes(feed, array);
+	}
 	return EMOGI_OK;
 }
 
@@ -125,17 +286,16 @@ run_ahead(Feed *feed, EmogiError *error)
 	while (feed->queued < feed->allowed && feed->queued + 2 <= feed->taken + FEED_BUFFERS)
 	{
 		const uint64_t buffer = feed->queued % FEED_BUFFERS;
-		const uint64_t piece = feed->queued % feed->npieces;
-		char	   *to = feed->buffer + buffer * piece_bytes(feed);
 
+		while (!is_copied(feed, feed->ahead))
+			feed->ahead = (feed->ahead + 1) % feed->npieces;
 		if (feed->queued >= FEED_BUFFERS)
 			TRY(wait_emptied(feed, buffer, error));
 		else if (feed->queued == 0)	/* no copy before the clock runs */
 			CUDA_TRY(cudaStreamWaitEvent(feed->stream, feed->run->state->begin, 0));
-		TRY(copy_array(feed, to, feed->adjacency->targets, piece, sizeof(Target), error));
-		if (feed->width > 0)
-			TRY(copy_array(feed, to + target_bytes(), feed->adjacency->weights, piece, feed->width, error));
+		TRY(copy_piece(feed, feed->ahead, feed->buffer + buffer * buffer_bytes(feed), error));
 		CUDA_TRY(cudaEventRecord(feed->filled[buffer], feed->stream));
+		feed->ahead = (feed->ahead + 1) % feed->npieces;
 		feed->queued++;
 	}
 	return EMOGI_OK;
@@ -144,29 +304,46 @@ run_ahead(Feed *feed, EmogiError *error)
 void
 emogi_feed_begin(Feed *feed, bool more)
 {
-	feed->allowed = feed->taken + (more ? 2 : 1) * feed->npieces;
+	feed->allowed = feed->taken + (more ? 2 : 1) * feed->ncopied;
+	feed->piece = 0;
 }
 
 EmogiStatus
 emogi_feed_take(Feed *feed, Lists<Target> *lists, uint64_t *first, uint64_t *upto, EmogiError *error)
 {
 	const uint64_t buffer = feed->taken % FEED_BUFFERS;
-	const uint64_t piece = feed->taken % feed->npieces;
-	const char *memory = feed->buffer + buffer * piece_bytes(feed);
+	const char *copy = feed->buffer + buffer * buffer_bytes(feed);
+	const char *at[2] = {NULL, NULL};
 
 	TRY(run_ahead(feed, error));
-	CUDA_TRY(cudaStreamWaitEvent(feed->run->state->stream, feed->filled[buffer], 0));
-	*first = piece * FEED_CHUNKS;
-	*upto = feed->nchunks - *first < FEED_CHUNKS ? feed->nchunks : *first + FEED_CHUNKS;
-	lists->targets = (const Target *) memory - *first * CHUNK_ENTRIES;
-	if (feed->width > 0)
-		lists->weights = memory + target_bytes() - *first * CHUNK_ENTRIES * feed->width;
+	*first = feed->piece * feed->piece_chunks;
+	for (int a = 0; a < feed->narrays; a++)
+	{
+		const FeedArray *array = &feed->array[a];
+		const char *memory = copy;
+
+		if (is_kept(feed, array, feed->piece))
+			memory = array->part + kept_below(feed, array, feed->piece) * full_bytes(feed, array);
+		at[a] = memory - *first * CHUNK_ENTRIES * array->entry_bytes;
+		copy += full_bytes(feed, array);
+	}
+	feed->in_buffer = is_copied(feed, feed->piece++);
+	if (feed->in_buffer)
+		CUDA_TRY(cudaStreamWaitEvent(feed->run->state->stream, feed->filled[buffer], 0));
+	else						/* those that are kept one after another are one after another in the parts too */
+		while (feed->piece < feed->npieces && !is_copied(feed, feed->piece))
+			feed->piece++;
+	*upto = feed->piece < feed->npieces ? feed->piece * feed->piece_chunks : feed->nchunks;
+	lists->targets = (const Target *) at[0];
+	lists->weights = at[1];
 	return EMOGI_OK;
 }
 
 EmogiStatus
 emogi_feed_give_back(Feed *feed, EmogiError *error)
 {
+	if (!feed->in_buffer)
+		return EMOGI_OK;
 	CUDA_TRY(cudaEventRecord(feed->emptied[feed->taken % FEED_BUFFERS], feed->run->state->stream));
 	feed->taken++;
 	return EMOGI_OK;

@@ -3,10 +3,15 @@
  *
  * For an algorithm that reads all edges in order, again and again: the copy engine gets 55 GB/s out of the link where
  * kernels that read in place get 50. A Feed has FEED_BUFFERS buffers in device memory, a stream of its own for copies,
- * and runs ahead of the kernels, into the next sweep too. Pieces are numbered on from sweep to sweep.
+ * and runs ahead of the kernels, into the next sweep too.
+ *
+ * In hybrid placement as many pieces as there is room for, a part of each array, are in device memory for good and are
+ * not copied in sweeps. They are spread evenly among the others, so that the copy engine always has a buffer to fill. A
+ * part is kept for a Graph with an id (resident.cuh); it is known by the number of its pieces, since their size and which
+ * they are is a matter of the Graph. One that has all of them is a copy of the whole array like any other.
  *
  * The host waits, polling cancel, until a buffer's kernel is over before it queues the next copy into it, so when a run
- * is canceled no more than FEED_BUFFERS copies are under way (2 ms). Only the host thread of the run touches a Feed.
+ * is canceled no more than FEED_BUFFERS copies are under way (1 ms). Only the host thread of the run touches a Feed.
  */
 #ifndef EMOGI_FEED_CUH
 #define EMOGI_FEED_CUH
@@ -14,28 +19,49 @@
 #include "chunks.cuh"
 
 #define FEED_BUFFERS 3
-#define FEED_CHUNKS (UINT64_C(1) << 15)	/* of a piece: 32 MB of targets, 0.6 ms of the link */
+#define FEED_PIECES 256			/* of a sweep, about: the finer, the more room is left for parts */
+#define FEED_LEAST UINT64_C(256)	/* chunks of a piece: 2 MB of targets; smaller ones are not worth a copy */
+#define FEED_MOST UINT64_C(2048)	/* 16 MB, 0.3 ms of the link */
+
+/* What a Feed copies. */
+typedef struct FeedArray
+{
+	const char *host;			/* pinned */
+	uint32_t	entry_bytes;
+	uint64_t	nkept;			/* pieces in device memory for good */
+	const char *part;			/* [nkept] pieces; NULL = none */
+} FeedArray;
 
 typedef struct Feed
 {
 	Run		   *run;
-	const EmogiAdjacency *adjacency;	/* in host memory that is pinned */
-	uint32_t	width;			/* bytes of a weight; 0 = none wanted */
+	uint64_t	nedges;
 	uint64_t	nchunks;
+	uint64_t	piece_chunks;	/* of a full piece */
 	uint64_t	npieces;		/* of a sweep; 0 = no Feed: read in place */
+	uint64_t	ncopied;		/* pieces of a sweep that are copied, if only one of their arrays */
+	int			narrays;
+	FeedArray	array[2];		/* targets, weights */
 	cudaStream_t stream;		/* for copies */
 	cudaEvent_t filled[FEED_BUFFERS];	/* the copies of a piece are over */
 	cudaEvent_t emptied[FEED_BUFFERS];	/* the kernel on a piece is over */
 	char	   *buffer;			/* [FEED_BUFFERS] times targets, then weights, of a piece; belongs to run->memory */
-	uint64_t	allowed;		/* pieces below it may be copied */
-	uint64_t	queued;			/* pieces below it are copied, or will be */
-	uint64_t	taken;			/* pieces below it have been given to kernels */
-	uint64_t	copied_bytes;	/* over the link */
+	uint64_t	piece;			/* the next one for kernels; npieces = the sweep is over */
+	bool		in_buffer;		/* the one taken last is */
+	uint64_t	ahead;			/* the next piece to look at for copying */
+
+	/* Copied pieces, numbered on from sweep to sweep. */
+	uint64_t	allowed;		/* those below it may be copied */
+	uint64_t	queued;			/* those below it are copied, or will be */
+	uint64_t	taken;			/* those below it have been given to kernels */
+	uint64_t	copied_bytes;	/* over the link, in sweeps */
 } Feed;
 
 /*
- * Open a Feed of a Graph placed in host memory. Takes device memory that is free, evicting nothing. When there is not
- * enough, or little to copy, npieces stays 0. *feed is zero before. emogi_feed_close is called whatever comes of it.
+ * Open a Feed of lists placed in host memory, with weights of `width` bytes, 0 = none wanted; last of all that takes
+ * device memory. In host placement it takes what is free, evicting nothing. When there is not enough, or little to copy,
+ * npieces stays 0. A hybrid placement without any part turns into host placement. *feed is zero before. emogi_feed_close
+ * is called whatever comes of it.
  */
 extern EmogiStatus emogi_feed_open(Feed *feed, Run *run, const EmogiAdjacency *adjacency, uint32_t width,
 								   EmogiError *error);
@@ -44,8 +70,8 @@ extern EmogiStatus emogi_feed_open(Feed *feed, Run *run, const EmogiAdjacency *a
 extern void emogi_feed_begin(Feed *feed, bool more);
 
 /*
- * Get the next piece: chunks *first .. *upto - 1, in lists->targets and weights, which are set so that entries keep
- * their numbers. Kernels that are launched next find it filled; emogi_feed_give_back follows them.
+ * Get the next pieces, until feed->piece = npieces: chunks *first .. *upto - 1, in lists->targets and weights, which are
+ * set so that entries keep their numbers. Kernels that are launched next find them filled; emogi_feed_give_back follows.
  */
 extern EmogiStatus emogi_feed_take(Feed *feed, Lists<Target> *lists, uint64_t *first, uint64_t *upto,
 								   EmogiError *error);
@@ -54,7 +80,7 @@ extern EmogiStatus emogi_feed_give_back(Feed *feed, EmogiError *error);
 /* End a sweep: queue copies of the next one, as far as it may run ahead. */
 extern EmogiStatus emogi_feed_end(Feed *feed, EmogiError *error);
 
-/* Wait for the copies under way and free everything but the buffer. */
+/* Wait for the copies under way and free everything but the memory of the run. */
 extern void emogi_feed_close(Feed *feed);
 
 #endif							/* EMOGI_FEED_CUH */

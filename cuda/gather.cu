@@ -3,35 +3,35 @@
  *
  * Returns value[nvertices] after the last iteration.
  *
- * Method. Every iteration reads all lists, so the entries are cut into chunks of eight lines, whatever the lists, and
- * warps take chunks in ascending order: the link sees whole lines, each once, from one narrow moving window, and a hub
- * is no more work than a thousand small lists. A warp stages a chunk with the values that it reads in shared memory
- * and adds, list by list; what a list has in the chunk where it begins, and in each further one, is kept apart and
- * added in order when the vertex is finished. So there is no atomic operation on a sum, and two runs that read the
- * edges in the same way give
- * the same bits. PAGERANK in device memory reads cut lists when its values exceed the cache (segments.cuh); in host
- * placement edges come by the copy engine when there is room for its buffers (feed.cuh), else they are read in place.
- * The change of an iteration and PageRank's dangling mass are reduced by a fixed tree as well. The applications are
- * those of [1, Table 3], PageRank as in [2, algorithm pr].
+ * Method. Every iteration reads all lists, in chunks of 64 lines, whatever the lists (chunks.cuh). A lane adds the entries
+ * that it has, a warp joins its lanes where a list goes on from one to the next; what a list has in the chunk where it
+ * begins, and in each further one, is kept apart and added in order. So there is no atomic operation on a sum, and sums
+ * are cut, and added, as the Graph alone has it: two runs give the same bits, wherever the edges were read from, but
+ * for those over lists cut in segments. PAGERANK in device memory reads targets that were renumbered or cut in segments
+ * where that helps the caches (segments.cuh). In host and hybrid placement edges come by the copy engine, but for the
+ * pieces that are in device memory for good, when there is room for buffers (feed.cuh); else they are read in place. The
+ * change of an iteration and PageRank's dangling mass are reduced by a fixed tree as well. The applications are those of
+ * [1, Table 3], PageRank as in [2, algorithm pr].
  *
- * Bytes of an iteration, for n vertices and m edges: 4m and the weights of the Graph; 8m random ones; some 60n.
+ * Device memory, for n vertices and m edges: 24n of offsets, sums and values (PAGERANK: contributions; 8n more when the
+ * edges out are not those of `forward`), an eighth of m and n/4 of the Outline; HEAT 4n, CIRCUIT 8n more.
+ *
+ * Bytes of an iteration: 4m and the weights of the Graph; 8m random ones; m/8; some 50n.
  *
  * [1] F. Khorasani, K. Vora, R. Gupta, L. N. Bhuyan: CuSha: Vertex-Centric Graph Processing on GPUs. HPDC 2014.
  * [2] S. Beamer, K. Asanovic, D. Patterson: The GAP Benchmark Suite. arXiv 1508.03619, 2015.
  */
 #include "feed.cuh"
 #include "gather.cuh"
-#include "segments.cuh"
 
 typedef void (*GatherKernel) (Lists<Target> lists, Field field, Chunks chunks, Step step);
-typedef void (*FinishKernel) (const uint64_t *offsets, Field field);
 
 /* What depends on the application and the weights. */
 typedef struct GatherMethod
 {
 	GatherKernel gather;
 	GatherKernel weigh;			/* gathers the weights alone (CIRCUIT) */
-	FinishKernel finish;
+	void		(*finish) (Field field);
 	void		(*reduce) (Field field, uint32_t nparts);
 } GatherMethod;
 
@@ -41,9 +41,11 @@ typedef struct Gather
 	Run		   *run;
 	GatherMethod method;
 	Field		field;
-	Cut			cut;			/* what sweeps read */
-	Feed		feed;			/* how, in host placement */
-	uint32_t   *list;			/* field.list, to write */
+	Outline		outline;		/* of the lists as they are */
+	uint32_t   *vertex;			/* field.vertex, to write */
+	Lists<Target> lists;		/* what sweeps read */
+	Cut			cut;			/* what they read instead, if any */
+	Feed		feed;			/* how, in host and hybrid placement */
 } Gather;
 
 template <class Term>
@@ -76,7 +78,7 @@ EmogiStatus
 emogi_cuda_gather_load(EmogiError *error)
 {
 	const void *const kernels[] = {
-		(const void *) find_lists, (const void *) count_degrees, (const void *) start_ranks,
+		(const void *) count_degrees, (const void *) join_heads, (const void *) collect_ranks,
 		(const void *) start_circuit, (const void *) finish<PageRank, true>
 	};
 
@@ -92,6 +94,7 @@ emogi_cuda_gather_load(EmogiError *error)
 			if (method.weigh != NULL)
 				TRY(emogi_load_kernels((const void *const *) &method.weigh, 1, error));
 		}
+	TRY(emogi_outline_load(error));
 	TRY(emogi_cut_load(error));
 	return LOAD_KERNELS(kernels);
 }
@@ -100,80 +103,52 @@ emogi_cuda_gather_load(EmogiError *error)
 static EmogiStatus
 take_arrays(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, EmogiError *error)
 {
-	DeviceMemory *memory = &gather->run->memory;
+	Run		   *run = gather->run;
+	DeviceMemory *memory = &run->memory;
 	Field	   *field = &gather->field;
+	const uint64_t nedges = graph->forward.nedges;
 	const uint64_t nvertices = graph->nvertices;
+	uint32_t   *outline;
 
-	field->nvertices = field->nlists = nvertices;
-	field->nchunks = (graph->forward.nedges + CHUNK_ENTRIES - 1) / CHUNK_ENTRIES;
+	field->nvertices = nvertices;
+	field->nwords = run->nwords;
 	field->damping = query->damping;
-	TRY(take_array(memory, &gather->list, field->nchunks, "lists of chunks", error));
-	TRY(take_array(memory, &field->value, nvertices, "values", error));
+	TRY(take_array(memory, &field->source, nvertices, "values", error));
 	TRY(take_array(memory, &field->sum, nvertices, "sums", error));
-	TRY(take_array(memory, &field->head, field->nchunks, "sums of chunks", error));
+	TRY(take_array(memory, &field->head, count_chunks(nedges), "sums of chunks", error));
+	TRY(take_array(memory, &outline, emogi_outline_words(nedges, run->nwords), "outline of lists", error));
 	TRY(take_array(memory, &field->outcome, 1, "outcome", error));
-	TRY(take_array(memory, &field->part, gather->run->full_blocks, "outcome of blocks", error));
-	field->list = gather->list;
-	field->source = field->value;
-	if (query->algorithm == EMOGI_PAGERANK)
-	{
-		TRY(take_array(memory, &field->source, nvertices, "contributions", error));
-		if (graph->backward.offsets != graph->forward.offsets)
-			TRY(take_array(memory, &field->degree, nvertices, "degrees", error));
-	}
+	TRY(take_array(memory, &field->part, run->full_blocks, "outcome of blocks", error));
+	gather->outline = emogi_outline_lay(outline, nedges, run->nwords);
+	if (query->algorithm != EMOGI_PAGERANK)
+		field->value = field->source;
+	else if (graph->backward.offsets == NULL)
+		TRY(take_array(memory, &field->degrees.counted, nvertices, "degrees", error));
+	if (query->algorithm == EMOGI_HEAT)
+		TRY(take_array(memory, &gather->vertex, nvertices, "lists by rank", error));
 	if (query->algorithm == EMOGI_CIRCUIT)
 		TRY(take_array(memory, &field->conductance, nvertices, "conductances", error));
 	return EMOGI_OK;
 }
 
-/*
- * PAGERANK: find the offsets of the edges out in device memory, or bring them there, evicting nothing. field->out stays
- * NULL when the Graph has none or there is no room: edges are counted then.
- */
+/* Place the Graph, and choose how to read lists. */
 static EmogiStatus
-place_out(Gather *gather, const EmogiGraph *graph, EmogiError *error)
-{
-	Run		   *run = gather->run;
-	const uint64_t *offsets = graph->backward.offsets;
-	const uint64_t bytes = (run->nvertices + 1) * sizeof *offsets;
-	uint64_t	left_bytes;
-	uint64_t   *copy;
-	EmogiStatus status;
-
-	if (offsets == graph->forward.offsets)
-		gather->field.out = run->graph.forward.offsets;
-	else if (offsets != NULL)
-		gather->field.out = (const uint64_t *) emogi_resident_use(run->state, offsets, bytes);
-	if (gather->field.out != NULL || offsets == NULL)
-		return EMOGI_OK;
-	TRY(emogi_memory_left(&run->memory, &left_bytes, error));
-	if (bytes + emogi_resident_idle_bytes(run->state) > left_bytes)
-		return EMOGI_OK;
-	status = take_array(&run->memory, &copy, run->nvertices + 1, "offsets of edges out", error);
-	if (status == EMOGI_NO_MEMORY)
-		return EMOGI_OK;		/* slower, but an answer */
-	TRY(status);
-	TRY(emogi_run_send(run, copy, offsets, bytes, error));
-	emogi_resident_keep(run->state, &run->memory, offsets, 0);
-	gather->field.out = copy;
-	return EMOGI_OK;
-}
-
-/* Choose how to read lists: from device memory cut where that pays, from host memory by a Feed where it has room. */
-static EmogiStatus
-open_lists(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, EmogiError *error)
+place_lists(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, EmogiError *error)
 {
 	const bool	ranks = query->algorithm == EMOGI_PAGERANK;
-	const uint32_t width = ranks ? 0 : edge_bytes(graph->weight_type) - (uint32_t) sizeof(Target);
+	const uint32_t width = edge_bytes(graph->weight_type);
 	Run		   *run = gather->run;
+	unsigned	wants = query->max_iterations > 1 ? PLACE_PARTS_REPAID : PLACE_PARTS;
 
+	wants |= ranks ? PLACE_BACKWARD_OFFSETS : PLACE_WEIGHTS;
+	TRY(emogi_run_place(run, graph, query, wants, (const void *const *) &gather->method.gather, 1,
+						ranks ? sizeof(Target) : width, error));
+	gather->lists = run->graph.forward;
+	gather->field.outline = gather->outline;
+	gather->field.degrees.out = run->graph.backward.offsets;
 	if (ranks)
-		TRY(place_out(gather, graph, error));
-	TRY(emogi_cut_open(run, ranks ? (uint64_t) query->max_iterations : 0, gather->list, &gather->cut, error));
-	gather->field.nlists = gather->cut.nlists;
-	if (gather->cut.nsegments > 1)
-		gather->field.sum = gather->cut.sum;
-	return emogi_feed_open(&gather->feed, run, &graph->forward, width, error);
+		TRY(emogi_cut_find(run, graph->forward.targets, &gather->cut, error));
+	return emogi_feed_open(&gather->feed, run, &graph->forward, ranks ? 0 : width - (uint32_t) sizeof(Target), error);
 }
 
 /* Read some chunks. */
@@ -192,19 +167,30 @@ static EmogiStatus
 sweep(Gather *gather, GatherKernel kernel, bool more, EmogiError *error)
 {
 	Feed	   *feed = &gather->feed;
-	Lists<Target> lists = gather->cut.lists;
-	Chunks		chunks = {0, gather->field.nchunks};
+	Lists<Target> lists = gather->lists;
+	Chunks		chunks = {0, gather->outline.nchunks};
 
 	if (feed->npieces == 0)
 		return launch(gather, kernel, lists, chunks, error);
 	emogi_feed_begin(feed, more);
-	for (uint64_t i = 0; i < feed->npieces; i++)
+	while (feed->piece < feed->npieces)
 	{
 		TRY(emogi_feed_take(feed, &lists, &chunks.first, &chunks.upto, error));
 		TRY(launch(gather, kernel, lists, chunks, error));
 		TRY(emogi_feed_give_back(feed, error));
 	}
 	return emogi_feed_end(feed, error);
+}
+
+/* Sum over all lists. */
+static EmogiStatus
+sum_lists(Gather *gather, GatherKernel kernel, bool more, EmogiError *error)
+{
+	Run		   *run = gather->run;
+
+	TRY(sweep(gather, kernel, more, error));
+	CUDA_LAUNCH(join_heads, run->full_blocks, BLOCK_THREADS, run->state->stream, gather->field);
+	return EMOGI_OK;
 }
 
 /* Reduce what the blocks of `finish` have left. */
@@ -218,44 +204,61 @@ reduce_parts(Gather *gather, EmogiError *error)
 	return EMOGI_OK;
 }
 
-/* PAGERANK: edges out, first values, what they contribute. Get how often it reads all targets. */
-static EmogiStatus
-start_pagerank(Gather *gather, int *ntargets, EmogiError *error)
+/* Sweep a Cut from now on, if there is one. */
+static void
+sweep_cut(Gather *gather)
 {
-	auto	   *const spread = finish<PageRank, true>;
-	Run		   *run = gather->run;
-	cudaStream_t stream = run->state->stream;
+	if (gather->cut.nsegments == 0)
+		return;
+	gather->lists = gather->cut.lists;
+	gather->field.outline = gather->cut.outline;
+	gather->field.label = gather->cut.label;
+	if (gather->cut.sum != NULL)
+		gather->field.sum = gather->cut.sum;
+}
 
-	if (gather->field.out == NULL)
+/* PAGERANK: edges out, a Cut, first values, what they contribute. Get how often it reads all targets. */
+static EmogiStatus
+start_pagerank(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, int *ntargets, EmogiError *error)
+{
+	auto	   *const start = finish<PageRank, true>;
+	Run		   *run = gather->run;
+	Field	   *field = &gather->field;
+
+	if (field->degrees.out == NULL)
 	{
-		CUDA_TRY(cudaMemsetAsync(gather->field.degree, 0, run->nvertices * sizeof *gather->field.degree, stream));
+		CUDA_TRY(cudaMemsetAsync(field->degrees.counted, 0, run->nvertices * sizeof *field->degrees.counted,
+								 run->state->stream));
 		TRY(sweep(gather, count_degrees, true, error));
 		*ntargets = 1;
 	}
-	CUDA_LAUNCH(start_ranks, run->full_blocks, BLOCK_THREADS, stream, gather->field);
-	CUDA_LAUNCH(spread, run->full_blocks, BLOCK_THREADS, stream, gather->cut.lists.offsets, gather->field);
+	if (gather->cut.nsegments == 0)
+		TRY(emogi_cut_make(run, graph->forward.targets, &gather->outline, &field->degrees,
+						   (uint64_t) query->max_iterations, &gather->cut, error));
+	sweep_cut(gather);
+	CUDA_LAUNCH(start, run->full_blocks, BLOCK_THREADS, run->state->stream, *field);
 	return reduce_parts(gather, error);
 }
 
 /* Bring everything to where the first iteration begins. Get how often it reads all targets, and all weights. */
 static EmogiStatus
-start_values(Gather *gather, const EmogiQuery *query, int *ntargets, int *nweights, EmogiError *error)
+start_values(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, int *ntargets, int *nweights,
+			 EmogiError *error)
 {
 	Run		   *run = gather->run;
-	const uint64_t *offsets = gather->cut.lists.offsets;
 
-	if (gather->cut.nsegments > 1)
-		TRY(emogi_cut_lists(run, &gather->cut, error));
-	else
-		CUDA_LAUNCH(find_lists, run->full_blocks, BLOCK_THREADS, run->state->stream, offsets, run->nvertices,
-					gather->field.nchunks, gather->list);
+	if (gather->cut.nsegments == 0)
+		TRY(emogi_outline_make(run, run->graph.forward.offsets, &gather->outline, error));
 	if (query->algorithm == EMOGI_PAGERANK)
-		return start_pagerank(gather, ntargets, error);
+		return start_pagerank(gather, graph, query, ntargets, error);
+	if (query->algorithm == EMOGI_HEAT)
+		TRY(emogi_outline_name(run, &gather->outline, gather->vertex, error));
+	gather->field.vertex = gather->vertex;
 	if (query->algorithm == EMOGI_CIRCUIT)
 	{
 		*ntargets = *nweights = 1;
-		TRY(sweep(gather, gather->method.weigh, true, error));
-		CUDA_LAUNCH(start_circuit, run->full_blocks, BLOCK_THREADS, run->state->stream, offsets, gather->field);
+		TRY(sum_lists(gather, gather->method.weigh, true, error));
+		CUDA_LAUNCH(start_circuit, run->full_blocks, BLOCK_THREADS, run->state->stream, gather->field);
 	}
 	return EMOGI_OK;
 }
@@ -274,9 +277,8 @@ iterate(Gather *gather, const EmogiQuery *query, EmogiResult *result, EmogiError
 		run->control->done = (uint64_t) i * run->nvertices;
 		if (run->control->cancel)
 			return EMOGI_CANCELED;
-		TRY(sweep(gather, gather->method.gather, i + 1 < query->max_iterations, error));
-		CUDA_LAUNCH(gather->method.finish, run->full_blocks, BLOCK_THREADS, run->state->stream,
-					gather->cut.lists.offsets, gather->field);
+		TRY(sum_lists(gather, gather->method.gather, i + 1 < query->max_iterations, error));
+		CUDA_LAUNCH(gather->method.finish, run->full_blocks, BLOCK_THREADS, run->state->stream, gather->field);
 		TRY(reduce_parts(gather, error));
 		CUDA_TRY(cudaMemcpyAsync(run->state->mailbox, gather->field.outcome, sizeof *outcome, cudaMemcpyDeviceToHost,
 								 run->state->stream));
@@ -311,24 +313,26 @@ run_gather(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, Emo
 {
 	const bool	ranks = query->algorithm == EMOGI_PAGERANK;
 	Run		   *run = gather->run;
+	Field	   *field = &gather->field;
 	int			ntargets = 0;
 	int			nweights = 0;
 
 	TRY(take_arrays(gather, graph, query, error));
 	if (!ranks)
-		TRY(emogi_run_send(run, gather->field.value, query->values, run->nvertices * sizeof *query->values, error));
-	TRY(emogi_run_place(run, graph, query, ranks ? 0 : PLACE_WEIGHTS, (const void *const *) &gather->method.gather, 1,
-						ranks ? sizeof(Target) : edge_bytes(graph->weight_type), error));
-	TRY(open_lists(gather, graph, query, error));
+		TRY(emogi_run_send(run, field->value, query->values, run->nvertices * sizeof *query->values, error));
+	TRY(place_lists(gather, graph, query, error));
 
 	TRY(emogi_run_start_clock(run, error));
-	TRY(start_values(gather, query, &ntargets, &nweights, error));
+	TRY(start_values(gather, graph, query, &ntargets, &nweights, error));
 	TRY(iterate(gather, query, result, error));
+	if (ranks)
+		CUDA_LAUNCH(collect_ranks, run->full_blocks, BLOCK_THREADS, run->state->stream, *field);
 	TRY(emogi_run_stop_clock(run, result, error));
 
 	account(gather, graph, ntargets + result->nlevels, ranks ? 0 : nweights + result->nlevels, result);
 	result->nreached = run->nvertices;
-	return emogi_run_fetch(run, result->value, gather->field.value, run->nvertices * sizeof *result->value, error);
+	return emogi_run_fetch(run, result->value, ranks ? field->sum : field->value,
+						   run->nvertices * sizeof *result->value, error);
 }
 
 EmogiStatus

@@ -7,9 +7,12 @@
 #ifndef EMOGI_GATHER_CUH
 #define EMOGI_GATHER_CUH
 
-#include "chunks.cuh"
+#include "segments.cuh"
 
-#define SHORT_PART 16			/* entries that a lane adds alone */
+#define GATHER_BLOCKS 4			/* a multiprocessor: room for 64 registers a thread; a warp has 256 reads under way */
+#define FEW_LANES 4				/* over which most lists go on */
+#define JOIN_ALONE 4			/* chunks that a lane joins alone */
+#define JOIN_UNROLL 4			/* such rounds of a warp under way together */
 
 /* What an iteration reduces to one number each, in device memory. */
 typedef struct Outcome
@@ -19,21 +22,21 @@ typedef struct Outcome
 } Outcome;
 
 /*
- * All arrays are in device memory. Sweeps see lists that may be cut in segments (segments.cuh): list s * nvertices + v is
- * a part of the list of v.
+ * All arrays are in device memory. What sweeps read may be cut in segments, or have vertices by other names (segments.cuh):
+ * sums are those of the parts of lists, and entries are indexes of `source`.
  */
 typedef struct Field
 {
 	uint64_t	nvertices;
-	uint64_t	nlists;			/* that sweeps see: a multiple of nvertices; nvertices itself for terms that look at OWN */
-	uint64_t	nchunks;
-	const uint32_t *list;		/* [nchunks], the list that the chunk's first entry is in */
-	double	   *value;			/* [nvertices] */
+	uint64_t	nwords;			/* of a segment in the Outline */
+	Outline		outline;		/* of what sweeps read */
+	double	   *value;			/* [nvertices]; NULL in PAGERANK, where it is source * edges out, or source without any */
 	double	   *source;			/* [nvertices], what entries read: value, or in PAGERANK value / edges out */
-	double	   *sum;			/* [nlists], of a list in the chunk where it begins; nothing when it is empty */
-	double	   *head;			/* [nchunks], of the list that began before the chunk, in it */
-	const uint64_t *out;		/* [nvertices + 1], offsets of edges out; NULL = counted in degree (PAGERANK) */
-	unsigned long long *degree; /* [nvertices], edges out (PAGERANK) */
+	double	   *sum;			/* [rank], of a list in the chunk where it begins; in whole after join_heads */
+	double	   *head;			/* [nchunks], of the list that began before the chunk, in it; 0 when there is none */
+	const uint32_t *vertex;		/* [rank], number of the list; NULL but for terms that look at OWN */
+	const uint32_t *label;		/* [nvertices], index of the vertex in source; NULL = its number */
+	Degrees		degrees;		/* edges out (PAGERANK) */
 	double	   *conductance;	/* [nvertices], total; NaN = a pole, which keeps its value (CIRCUIT) */
 	double		damping;		/* PAGERANK */
 	Outcome    *outcome;
@@ -93,12 +96,35 @@ struct WeightTerm
 	}
 };
 
-/* ---- applications: finish gets the new value of vertex v; L1: changes are added, otherwise the largest counts ---- */
+/*
+ * ---- applications: load gets the value of vertex v, finish its new one, store writes it; L1: changes are added, otherwise
+ * the largest counts ----
+ */
 
 struct PageRank
 {
 	typedef PlainTerm Term;
 	static constexpr bool L1 = true;
+
+	static __device__ __forceinline__ uint64_t
+	degree(const Field &field, uint64_t v)
+	{
+		return degree_of(field.degrees, v);
+	}
+
+	static __device__ __forceinline__ uint64_t
+	index(const Field &field, uint64_t v)
+	{
+		return field.label != NULL ? field.label[v] : v;
+	}
+
+	static __device__ __forceinline__ double
+	load(const Field &field, uint64_t v, uint64_t degree)
+	{
+		const double source = field.source[index(field, v)];
+
+		return degree > 0 ? source * (double) degree : source;
+	}
 
 	static __device__ __forceinline__ double
 	finish(const Field &field, uint64_t v, double own, double sum, bool filled)
@@ -106,13 +132,11 @@ struct PageRank
 		return emogi_pagerank_finish(field.damping, (double) field.nvertices, field.outcome->dangling, sum);
 	}
 
-	/* Write what v contributes along each edge out in the next iteration. Get what it cannot. */
+	/* Write what v contributes along each edge out in the next iteration. Get what it cannot, which no entry reads. */
 	static __device__ __forceinline__ double
-	spread(const Field &field, uint64_t v, double value)
+	store(const Field &field, uint64_t v, uint64_t degree, double value)
 	{
-		const unsigned long long degree = field.out != NULL ? field.out[v + 1] - field.out[v] : field.degree[v];
-
-		field.source[v] = degree > 0 ? value / (double) degree : 0;
+		field.source[index(field, v)] = degree > 0 ? value / (double) degree : value;
 		return degree > 0 ? 0 : value;
 	}
 };
@@ -122,9 +146,22 @@ struct Plain
 {
 	static constexpr bool L1 = false;
 
-	static __device__ __forceinline__ double
-	spread(const Field &field, uint64_t v, double value)
+	static __device__ __forceinline__ uint64_t
+	degree(const Field &field, uint64_t v)
 	{
+		return 0;
+	}
+
+	static __device__ __forceinline__ double
+	load(const Field &field, uint64_t v, uint64_t degree)
+	{
+		return field.value[v];
+	}
+
+	static __device__ __forceinline__ double
+	store(const Field &field, uint64_t v, uint64_t degree, double value)
+	{
+		field.value[v] = value;
 		return 0;
 	}
 };
@@ -164,186 +201,232 @@ struct Neural : Plain
 	}
 };
 
-/* Call use(slot in the chunk, targets[PIECE], weights[PIECE], how many) with the pieces of a chunk. */
-template <typename Weight, class Use>
-static __device__ __forceinline__ void
-read_chunk(const Lists<Target> &lists, uint64_t chunk, Use use)
-{
-	Piece<Weight> piece[LINE_UNROLL];
-
-#pragma unroll
-	for (uint32_t k = 0; k < LINE_UNROLL; k++)
-	{
-		const uint64_t line = chunk * CHUNK_LINES + k * WARP_LINES + lane_number() / LINE_LANES;
-
-		piece[k] = read_pieces<Weight>(lists, line, line * ENTRIES < lists.nedges);
-	}
-#pragma unroll
-	for (uint32_t k = 0; k < LINE_UNROLL; k++)
-	{
-		const uint32_t slot = (k * WARP_LANES + lane_number()) * PIECE;
-		const uint64_t entry = chunk * CHUNK_ENTRIES + slot;
-		Target		target[PIECE];
-		double		weight[PIECE];
-
-		memcpy(target, &piece[k].targets, sizeof target);
-		unpack_weights(piece[k], weight);
-		use(slot, target, weight, entry >= lists.nedges ? 0 : lists.nedges - entry < PIECE ?
-			(uint32_t) (lists.nedges - entry) : PIECE);
-	}
-}
-
 /* Count how often each vertex is a target. Bytes: 4 an entry, and an atomic operation. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 count_degrees(Lists<Target> lists, Field field, Chunks chunks, Step step)
 {
 	sweep_chunks(step, chunks.first, chunks.upto, [&](uint64_t chunk) {
-		read_chunk<NoWeight>(lists, chunk, [&](uint32_t slot, const Target (&target)[PIECE],
-											   const double (&weight)[PIECE], uint32_t there) {
+		for (uint32_t round = 0; round < CHUNK_ROUNDS; round++)
+		{
+			const uint64_t entry = round_entry(chunk, round);
+			const uint32_t length = octet_length(lists, entry);
+			const Octet<NoWeight> octet = read_octet<NoWeight>(lists, entry, length);
+
 #pragma unroll
-			for (uint32_t j = 0; j < PIECE; j++)
-				if (j < there)
-					atomicAdd(&field.degree[target[j]], 1ull);
-		});
+			for (uint32_t j = 0; j < LANE_ENTRIES; j++)
+				if (j < length)
+					atomicAdd(&field.degrees.counted[octet.target[j]], 1ull);
+		}
 	});
 }
 
-/* What a warp holds of a chunk. */
-template <typename Weight>
-struct Stage
+/* Where a warp stands in its chunk. */
+typedef struct Stand
 {
-	double		other[CHUNK_ENTRIES];
-	Weight		weight[weight_bytes<Weight>() > 0 ? CHUNK_ENTRIES : 1];
-};
+	double	   *head;			/* of the chunk */
+	uint32_t	first;			/* rank of the first list that begins in the chunk */
+	uint32_t	rank;			/* of the next list that begins */
+	double		sum;			/* of the list that is open, in the chunk */
+} Stand;
 
-/* Add the contributions of entries first, first + stride .. below upto of a stage, in this order. */
+/* Write the sum of the list that is open until list `rank` begins or the chunk ends. */
+static __device__ __forceinline__ void
+close_list(const Field &field, const Stand *stand, uint32_t rank, double sum)
+{
+	__stcs(rank > stand->first ? &field.sum[rank - 1] : stand->head, sum);
+}
+
+/*
+ * Add the own entries of a round, of which `length` are there, to `sum`, which is that of the list that is open. Of the lists
+ * that begin here, `rank` is the first; those that end here too are written. Get the sum of the list that is open
+ * afterwards and, when another one was before, *closing, the sum of that.
+ */
 template <class Term, typename Weight>
 static __device__ __forceinline__ double
-add_entries(const Stage<Weight> *stage, uint32_t first, uint32_t upto, uint32_t stride, double own)
+add_octet(const Lists<Target> &lists, const Field &field, uint64_t entry, uint32_t length, uint32_t begins, uint32_t rank,
+		  double sum, double *closing)
+{
+	const Octet<Weight> octet = read_octet<Weight>(lists, entry, length);
+	const uint32_t later = begins & (begins - 1);	/* all but the first */
+	double	   *to = &field.sum[rank];
+	double		other[LANE_ENTRIES];
+	double		own = 0;
+
+#pragma unroll
+	for (uint32_t j = 0; j < LANE_ENTRIES; j++)
+		other[j] = j < length ? __ldg(&field.source[octet.target[j]]) : 0;
+	if (Term::OWN && length > 0 && rank > 0)
+		own = field.value[field.vertex[rank - 1]];
+#pragma unroll
+	for (uint32_t j = 0; j < LANE_ENTRIES; j++)
+	{
+		const bool	begin = (begins >> j & 1) != 0;
+		const bool	end = (later >> j & 1) != 0;	/* of a list that began here */
+
+		if (end)
+			__stcs(to, sum);
+		to += end;
+		*closing = begin && !end ? sum : *closing;
+		sum = begin ? 0 : sum;
+		if (Term::OWN && begin)
+			own = field.value[field.vertex[rank++]];
+		sum += j < length ? Term::contribution(other[j], own, octet_weight(octet, j)) : 0;
+	}
+	return sum;
+}
+
+/*
+ * Add a round of a chunk, FULL = surely all there: each lane its own entries, then the lanes over which a list goes on, by
+ * a tree. Which lanes these are is a matter of the Graph alone.
+ */
+template <class Term, typename Weight, bool FULL>
+static __device__ __forceinline__ void
+add_round(const Lists<Target> &lists, const Field &field, uint64_t entry, Stand *stand)
+{
+	const uint32_t lane = lane_number();
+	const uint32_t begins = read_begins(field.outline, entry);
+	const uint32_t lanes = __ballot_sync(FULL_WARP, begins != 0);
+	const uint32_t upto = running_sum(__popc(begins));
+	const uint32_t rank = stand->rank + upto - __popc(begins);
+	const uint32_t reach = lane - (31 - __clz((lanes & ~lanes_above()) | 1));	/* lanes back to where the open list begins */
+	double		closing = 0;
+	double		sum = add_octet<Term, Weight>(lists, field, entry, FULL ? LANE_ENTRIES : octet_length(lists, entry), begins,
+											  rank, lane == 0 ? stand->sum : 0, &closing);
+	double		before;
+
+#pragma unroll
+	for (uint32_t step = 1; step < WARP_LANES; step *= 2)
+	{
+		double		other;
+
+		if (step == FEW_LANES && !__any_sync(FULL_WARP, reach >= FEW_LANES))
+			break;
+		other = __shfl_up_sync(FULL_WARP, sum, step);
+		sum += step <= reach ? other : 0;
+	}
+	before = __shfl_up_sync(FULL_WARP, sum, 1);
+	if (begins != 0)
+		close_list(field, stand, rank, lane > 0 ? before + closing : closing);
+	stand->sum = __shfl_sync(FULL_WARP, sum, WARP_LANES - 1);
+	stand->rank += __shfl_sync(FULL_WARP, upto, WARP_LANES - 1);
+}
+
+/* Add a chunk. */
+template <class Term, typename Weight, bool FULL>
+static __device__ __forceinline__ void
+add_chunk(const Lists<Target> &lists, const Field &field, uint64_t chunk)
+{
+	const uint32_t rank = __ldg(&field.outline.chunk_rank[chunk]);
+	Stand		stand = {&field.head[chunk], rank, rank, 0};
+
+#pragma unroll 1
+	for (uint32_t round = 0; round < CHUNK_ROUNDS; round++)
+		add_round<Term, Weight, FULL>(lists, field, round_entry(chunk, round), &stand);
+	if (lane_number() == 0)
+		close_list(field, &stand, stand.rank, stand.sum);
+}
+
+/*
+ * Gather: sum over all lists. A list of which the chunk has the beginning goes to `sum`, the one that began before to
+ * `head`. Bytes: targets and weights once, in whole lines and ascending; 8 random ones an entry; an eighth of one an
+ * entry of the Outline; 8 of sums a list (HEAT: 12 of values); 12 a chunk.
+ */
+template <class Term, typename Weight>
+static __global__ void __launch_bounds__(BLOCK_THREADS, GATHER_BLOCKS)
+gather(Lists<Target> lists, Field field, Chunks chunks, Step step)
+{
+	sweep_chunks(step, chunks.first, chunks.upto, [&](uint64_t chunk) {
+		if (chunk < lists.nedges / CHUNK_ENTRIES)
+			add_chunk<Term, Weight, true>(lists, field, chunk);
+		else
+			add_chunk<Term, Weight, false>(lists, field, chunk);
+	});
+}
+
+/* Sum the heads of chunk `first` and of those after it before which no list begins. Get the own lane's part. Whole warp. */
+static __device__ __forceinline__ double
+sum_heads(const Field &field, uint64_t first, uint32_t rank)
+{
+	double		sum = 0;
+	bool		more = true;
+
+	for (uint64_t base = first; more; base += JOIN_UNROLL * WARP_LANES)
+	{
+#pragma unroll
+		for (uint32_t i = 0; i < JOIN_UNROLL; i++)
+		{
+			const uint64_t k = base + i * WARP_LANES + lane_number();
+
+			more = k < field.outline.nchunks && field.outline.chunk_rank[k] == rank;
+			sum += more ? field.head[k] : 0;
+		}
+		more = __shfl_sync(FULL_WARP, (int) more, WARP_LANES - 1) != 0;
+	}
+	return sum;
+}
+
+/*
+ * Add to the sum of each list what the chunks have of it that it goes on in, in order: short ones a lane each, the others
+ * by the whole warp, one after another. Bytes: 12 a chunk, 16 a list that goes on.
+ */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+join_heads(Field field)
+{
+	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
+	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
+	const uint64_t nchunks = field.outline.nchunks;
+	const uint32_t *ranks = field.outline.chunk_rank;
+
+	for (uint64_t base = own - lane_number(); base < nchunks; base += nthreads)
+	{
+		const uint64_t c = base + lane_number();
+		const uint32_t rank = c < nchunks ? ranks[c] : 0;
+		const bool	joins = c > 0 && c < nchunks && ranks[c - 1] < rank;	/* a list begins in the chunk before */
+		bool		more = joins;
+		uint64_t	next = c;
+		double		sum = 0;
+		uint32_t	todo;
+
+		for (uint32_t i = 0; i < JOIN_ALONE && more; i++)
+		{
+			sum += field.head[next++];
+			more = next < nchunks && ranks[next] == rank;
+		}
+		todo = __ballot_sync(FULL_WARP, more);
+		while (todo != 0)
+		{
+			const uint32_t lane = __ffs(todo) - 1;
+			double		part = sum_heads(field, __shfl_sync(FULL_WARP, (unsigned long long) next, lane),
+										 __shfl_sync(FULL_WARP, rank, lane));
+
+			todo &= todo - 1;
+#pragma unroll
+			for (uint32_t step = WARP_LANES / 2; step > 0; step /= 2)
+				part += __shfl_xor_sync(FULL_WARP, part, step);
+			if (lane == lane_number())
+				sum += part;
+		}
+		if (joins)
+			field.sum[rank - 1] += sum;
+	}
+}
+
+/* Get the sum of the list of a vertex, all its segments, and whether it has any. The lanes have a word's 32 vertices. */
+static __device__ __forceinline__ double
+list_sum(const Field &field, uint64_t v, bool *filled)
 {
 	double		sum = 0;
 
-	for (uint32_t i = first; i < upto; i += stride)
+	*filled = false;
+	for (uint64_t w = v / 32; w < field.outline.nwords; w += field.nwords)
 	{
-		double		weight = 1.0;
+		const uint32_t word = field.outline.filled[w];
 
-		if constexpr (weight_bytes<Weight>() > 0)
-			weight = (double) stage->weight[i];
-		sum += Term::contribution(stage->other[i], own, weight);
-	}
-	return sum;
-}
-
-/*
- * Sum the parts of 32 lists that are in a chunk: short ones a lane each, the others by the whole warp, one after
- * another. [low, high) is the own part, as slots. Get its sum.
- */
-template <class Term, typename Weight>
-static __device__ __forceinline__ double
-sum_parts(const Stage<Weight> *stage, uint32_t low, uint32_t high, double own)
-{
-	const bool	alone = high - low <= SHORT_PART;
-	uint32_t	todo = __ballot_sync(FULL_WARP, !alone);
-	double		sum = alone ? add_entries<Term>(stage, low, high, 1, own) : 0;
-
-	while (todo != 0)
-	{
-		const uint32_t lane = __ffs(todo) - 1;
-		const uint32_t first = __shfl_sync(FULL_WARP, low, lane);
-		const uint32_t upto = __shfl_sync(FULL_WARP, high, lane);
-		double		part = add_entries<Term>(stage, first + lane_number(), upto, WARP_LANES,
-											 __shfl_sync(FULL_WARP, own, lane));
-
-		todo &= todo - 1;
-#pragma unroll
-		for (uint32_t step = WARP_LANES / 2; step > 0; step /= 2)
-			part += __shfl_xor_sync(FULL_WARP, part, step);
-		if (lane == lane_number())
-			sum = part;
-	}
-	return sum;
-}
-
-/*
- * Sum what is in one chunk of every list that is in it. A list of which the chunk has the beginning goes to `sum`, the
- * one that began before to `head`: where sums are cut, and in which order they are added, is a matter of the Graph
- * alone.
- */
-template <class Term, typename Weight>
-static __device__ __forceinline__ void
-sum_chunk(const Lists<Target> &lists, const Field &field, const Stage<Weight> *stage, uint64_t chunk)
-{
-	const uint64_t begin = chunk * CHUNK_ENTRIES;
-
-	walk_chunk(lists, field.nlists, chunk, field.list[chunk],
-			   [&](uint64_t own, uint64_t start, uint64_t stop, uint64_t low, uint64_t high) {
-		const bool	filled = low < high;
-		const double value = Term::OWN && filled ? field.value[own] : 0;
-		const double sum = sum_parts<Term>(stage, filled ? (uint32_t) (low - begin) : 0,
-										   filled ? (uint32_t) (high - begin) : 0, value);
-
-		if (filled && start >= begin)
-			field.sum[own] = sum;
-		else if (filled)
-			field.head[chunk] = sum;
-	});
-}
-
-/*
- * Gather: sum over all lists. Bytes: targets and weights once, in whole lines and ascending; 8 random ones an entry; 16 of
- * offsets and 8 of sums a list (HEAT: 8 of values); 12 a chunk.
- */
-template <class Term, typename Weight>
-static __global__ void __launch_bounds__(BLOCK_THREADS)
-gather(Lists<Target> lists, Field field, Chunks chunks, Step step)
-{
-	__shared__ Stage<Weight> stages[BLOCK_WARPS];
-	Stage<Weight> *stage = &stages[threadIdx.x / WARP_LANES];
-
-	sweep_chunks(step, chunks.first, chunks.upto, [&](uint64_t chunk) {
-		__syncwarp();			/* nobody reads the last chunk any more */
-		read_chunk<Weight>(lists, chunk, [&](uint32_t slot, const Target (&target)[PIECE],
-											 const double (&weight)[PIECE], uint32_t there) {
-#pragma unroll
-			for (uint32_t j = 0; j < PIECE; j++)
-			{
-				stage->other[slot + j] = j < there ? __ldg(&field.source[target[j]]) : 0;
-				if constexpr (weight_bytes<Weight>() > 0)
-					stage->weight[slot + j] = (Weight) weight[j];
-			}
-		});
-		__syncwarp();
-		sum_chunk<Term>(lists, field, stage, chunk);
-	});
-}
-
-/* Get the sum of a whole list, number `own`: its beginning, and the heads of the chunks that it goes on in. */
-static __device__ __forceinline__ double
-whole_sum(const Field &field, uint64_t own, Span list)
-{
-	const bool	filled = list.start < list.end;
-	const uint64_t first = list.start / CHUNK_ENTRIES;
-	const uint64_t more = filled ? (list.end - 1) / CHUNK_ENTRIES - first : 0;
-	double		sum = filled ? field.sum[own] : 0;
-	uint32_t	todo = __ballot_sync(FULL_WARP, more > SHORT_PART);
-
-	for (uint64_t k = 1; more <= SHORT_PART && k <= more; k++)
-		sum += field.head[first + k];
-	while (todo != 0)
-	{
-		const uint32_t lane = __ffs(todo) - 1;
-		const uint64_t its_first = __shfl_sync(FULL_WARP, first, lane);
-		const uint64_t its_more = __shfl_sync(FULL_WARP, more, lane);
-		double		part = 0;
-
-		todo &= todo - 1;
-		for (uint64_t k = 1 + lane_number(); k <= its_more; k += WARP_LANES)
-			part += field.head[its_first + k];
-#pragma unroll
-		for (uint32_t step = WARP_LANES / 2; step > 0; step /= 2)
-			part += __shfl_xor_sync(FULL_WARP, part, step);
-		if (lane == lane_number())
-			sum += part;
+		if (word >> lane_number() & 1)
+		{
+			sum += __ldcs(&field.sum[field.outline.word_rank[w] + __popc(word & lanes_below())]);
+			*filled = true;
+		}
 	}
 	return sum;
 }
@@ -390,12 +473,12 @@ block_outcome(Outcome own)
 }
 
 /*
- * Give every vertex its new value, or, at the START, only spread what it has. Bytes: 8 of sums and 8 of offsets a list,
- * 16 of values a vertex; PAGERANK 16 more; CIRCUIT 8 more.
+ * Give every vertex its new value, or, at the START, 1/n. Bytes: 8 of sums a list and 1/4 of the Outline, 16 of values a
+ * vertex; PAGERANK 8 of degrees; CIRCUIT 8 of conductances.
  */
 template <class Application, bool START>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-finish(const uint64_t *offsets, Field field)
+finish(Field field)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 	const uint64_t thread = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
@@ -405,27 +488,20 @@ finish(const uint64_t *offsets, Field field)
 	{
 		const uint64_t v = base + lane_number();
 		const bool	there = v < field.nvertices;
-		double		value = there ? field.value[v] : 0;
+		const uint64_t degree = there ? Application::degree(field, v) : 0;
+		double		value = 1.0 / (double) field.nvertices;
 
 		if (!START)
 		{
-			const double old = value;
-			double		sum = 0;
-			bool		filled = false;
+			const double old = there ? Application::load(field, v, degree) : 0;
+			bool		filled;
+			const double sum = list_sum(field, v, &filled);
 
-			for (uint64_t own = v; own - v < field.nlists; own += field.nvertices)
-			{
-				const Span	list = {there ? offsets[own] : 0, there ? offsets[own + 1] : 0};
-
-				sum += whole_sum(field, own, list);
-				filled |= list.start < list.end;
-			}
-			if (there)
-				field.value[v] = value = Application::finish(field, v, old, sum, filled);
+			value = there ? Application::finish(field, v, old, sum, filled) : 0;
 			outcome.change = join_changes<Application::L1>(outcome.change, change_of(old, value));
 		}
 		if (there)
-			outcome.dangling += Application::spread(field, v, value);
+			outcome.dangling += Application::store(field, v, degree, value);
 	}
 	outcome = block_outcome<Application::L1>(outcome);
 	if (threadIdx.x == 0)
@@ -449,22 +525,22 @@ reduce_outcome(Field field, uint32_t nparts)
 		*field.outcome = outcome;
 }
 
-/* Give every vertex 1/n. Bytes: 8 a vertex. */
+/* Write the ranks of PAGERANK where the sums were. Bytes: 24 a vertex. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-start_ranks(Field field)
+collect_ranks(Field field)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
 	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < field.nvertices; v += nthreads)
-		field.value[v] = 1.0 / (double) field.nvertices;
+		field.sum[v] = PageRank::load(field, v, PageRank::degree(field, v));
 }
 
 /*
  * Take over the conductances that were gathered; a vertex with a start value is a pole instead, one without starts from
- * 0. Bytes: 24 a vertex, 8 of offsets.
+ * 0. Bytes: 24 a vertex, and what it reads of sums.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-start_circuit(const uint64_t *offsets, Field field)
+start_circuit(Field field)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
@@ -472,13 +548,12 @@ start_circuit(const uint64_t *offsets, Field field)
 	for (uint64_t base = own - lane_number(); base < field.nvertices; base += nthreads)
 	{
 		const uint64_t v = base + lane_number();
-		const bool	there = v < field.nvertices;
-		const Span	list = {there ? offsets[v] : 0, there ? offsets[v + 1] : 0};
-		const double sum = whole_sum(field, v, list);
+		bool		filled;
+		const double sum = list_sum(field, v, &filled);
 
-		if (there && field.value[v] == field.value[v])
+		if (v < field.nvertices && field.value[v] == field.value[v])
 			field.conductance[v] = (double) NAN;
-		else if (there)
+		else if (v < field.nvertices)
 		{
 			field.conductance[v] = sum;
 			field.value[v] = 0;

@@ -10,7 +10,6 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#define HEADROOM_BYTES (UINT64_C(256) << 20)	/* device memory that EMOGI_PLACEMENT_AUTO leaves alone */
 #define PAGE_BYTES UINT64_C(4096)
 
 /* What placing a Graph works with. */
@@ -63,6 +62,14 @@ places_transpose(const Placing *placing)
 		(forward->offsets != backward->offsets || forward->targets != backward->targets);
 }
 
+/* Say whether the run reads the offsets of backward, and they are not those of forward. */
+static bool
+places_backward_offsets(const Placing *placing)
+{
+	return (placing->wants & PLACE_BACKWARD_OFFSETS) != 0 &&
+		placing->graph->forward.offsets != placing->graph->backward.offsets;
+}
+
 /* Get the orientation whose heads the run has a use for; NULL when it has none. */
 static const EmogiAdjacency *
 wanted_heads(const Placing *placing)
@@ -79,8 +86,13 @@ wanted_heads(const Placing *placing)
 static const uint32_t *
 use_heads(const Placing *placing, uint32_t *length)
 {
-	return (const uint32_t *) emogi_resident_use_heads(placing->state, wanted_heads(placing)->targets,
-													   (placing->head_length + 1) / 2, placing->head_length, length);
+	uint64_t	kept_length;
+	const void *heads = emogi_resident_use_made(placing->state, wanted_heads(placing)->targets, EMOGI_COPY_HEADS,
+												(placing->head_length + 1) / 2, placing->head_length, &kept_length);
+
+	if (heads != NULL)
+		*length = (uint32_t) kept_length;
+	return (const uint32_t *) heads;
 }
 
 /* Make the copies that this placement needs in use, and no others. Get the bytes of those that are missing. */
@@ -105,6 +117,8 @@ use_copies(const Placing *placing, EmogiPlacement placement)
 		if (placing->wants & PLACE_WEIGHTS)
 			use(orientation[i]->weights, weight_bytes(graph, orientation[i]));
 	}
+	if (places_backward_offsets(placing))
+		use(graph->backward.offsets, offset_bytes(graph));
 	if (placing->head_length > 0)
 	{
 		uint32_t	length;
@@ -245,7 +259,7 @@ place_copy(const Placing *placing, const void *array, uint64_t bytes, const char
 		return EMOGI_OK;
 	TRY(emogi_memory_take(placing->memory, &copy, bytes, what, error));
 	TRY(emogi_cuda_copy(placing->state, copy, array, bytes, cudaMemcpyHostToDevice, placing->control, error));
-	emogi_resident_keep(placing->state, placing->memory, array, 0);
+	emogi_resident_keep(placing->state, placing->memory, array, EMOGI_COPY_WHOLE, 0);
 	*out = copy;
 	return EMOGI_OK;
 }
@@ -308,7 +322,7 @@ make_heads(const Placing *placing, const EmogiAdjacency *adjacency, Lists<uint32
 				   "heads of lists", error));
 	TRY(emogi_choose_heads(placing->state, placing->graph->nvertices, adjacency, lists->offsets, placing->head_length,
 						   heads, placing->memory, placing->control, error));
-	emogi_resident_keep(placing->state, placing->memory, adjacency->targets, placing->head_length);
+	emogi_resident_keep(placing->state, placing->memory, adjacency->targets, EMOGI_COPY_HEADS, placing->head_length);
 	lists->heads = heads;
 	lists->head_length = placing->head_length;
 	return EMOGI_OK;
@@ -353,6 +367,10 @@ place_lists(const Placing *placing, EmogiPlacement placement, PlacedGraph *place
 	placed->backward = Lists<uint32_t>{NULL, NULL, NULL, graph->backward.nedges, NULL, 0};
 	(void) use_copies(placing, placement);	/* so that what is new does not evict them */
 	TRY(place_offsets(placing, &graph->forward, &placed->forward, error));
+	if (places_backward_offsets(placing))
+		TRY(place_offsets(placing, &graph->backward, &placed->backward, error));
+	else if (placing->wants & PLACE_BACKWARD_OFFSETS)
+		placed->backward.offsets = placed->forward.offsets;
 	if (graph->forward.nedges > 0)
 		TRY(place_edges(placing, &graph->forward, placement, &placed->forward, error));
 	if (places_transpose(placing))
@@ -370,7 +388,8 @@ place_lists(const Placing *placing, EmogiPlacement placement, PlacedGraph *place
 	}
 	else if (placing->wants & PLACE_BACKWARD)
 		placed->backward = placed->forward;
-	return placement == EMOGI_PLACEMENT_HYBRID ? place_heads(placing, placed, error) : EMOGI_OK;
+	return placing->head_length > 0 && placement == EMOGI_PLACEMENT_HYBRID ? place_heads(placing, placed, error) :
+		EMOGI_OK;
 }
 
 /*
@@ -403,6 +422,28 @@ choose_heads(Placing *placing, EmogiPlacement *placement, EmogiError *error)
 }
 
 /*
+ * Say whether AUTO wants parts where the whole does not fit. They are copied once, which takes as long as reading them
+ * once over the link: so for a Graph that is kept, or a run that reads them again.
+ */
+static bool
+parts_pay(const Placing *placing)
+{
+	return (placing->wants & PLACE_PARTS) != 0 &&
+		((placing->wants & PLACE_PARTS_REPAID) == PLACE_PARTS_REPAID || placing->graph->id != 0);
+}
+
+/* Choose between host and hybrid. How many parts fit is for the Feed to find out. */
+static EmogiStatus
+choose_hybrid(Placing *placing, EmogiPlacement *placement, EmogiError *error)
+{
+	if ((placing->wants & PLACE_PARTS) == 0)
+		return choose_heads(placing, placement, error);
+	if (*placement == EMOGI_PLACEMENT_AUTO)
+		*placement = parts_pay(placing) ? EMOGI_PLACEMENT_HYBRID : EMOGI_PLACEMENT_HOST;
+	return EMOGI_OK;
+}
+
+/*
  * Choose where edges are read from. AUTO: device memory, when all that is missing there fits beside the run, at the
  * expense of other Graphs' idle copies if need be. A copy takes as long as reading every edge once over the link. Most
  * algorithms read them all, and many more than once; a BFS that reads few is repaid by the next run on a Graph that is
@@ -417,12 +458,12 @@ choose_placement(Placing *placing, EmogiPlacement *placement, EmogiError *error)
 	if (*placement == EMOGI_PLACEMENT_HOST)
 		return EMOGI_OK;
 	if (*placement == EMOGI_PLACEMENT_HYBRID)
-		return choose_heads(placing, placement, error);
+		return choose_hybrid(placing, placement, error);
 	missing_bytes = use_copies(placing, EMOGI_PLACEMENT_DEVICE);
 	if (missing_bytes > 0)
 		TRY(emogi_memory_left(placing->memory, &left_bytes, error));
 	if (*placement == EMOGI_PLACEMENT_AUTO && missing_bytes > 0 && missing_bytes + HEADROOM_BYTES > left_bytes)
-		return choose_heads(placing, placement, error);
+		return choose_hybrid(placing, placement, error);
 	if (*placement == EMOGI_PLACEMENT_AUTO)
 		*placement = EMOGI_PLACEMENT_DEVICE;
 	else if (missing_bytes > left_bytes)
@@ -455,7 +496,8 @@ place_filled(Placing *placing, EmogiPlacement placement, PlacedGraph *placed, Em
 	if (decides && pinned && status == EMOGI_NO_MEMORY && placement == EMOGI_PLACEMENT_DEVICE)
 	{
 		emogi_memory_release(placing->memory, nblocks);
-		status = place_lists(placing, EMOGI_PLACEMENT_HOST, placed, error);
+		placement = parts_pay(placing) ? EMOGI_PLACEMENT_HYBRID : EMOGI_PLACEMENT_HOST;
+		status = place_lists(placing, placement, placed, error);
 	}
 	return status;
 }
@@ -470,7 +512,7 @@ emogi_place_graph(EmogiEngineState *state, const EmogiGraph *graph, EmogiPlaceme
 	if ((unsigned) placement > EMOGI_PLACEMENT_HYBRID)
 		return emogi_fail(error, EMOGI_BAD_INPUT, "unknown placement", "number %d", (int) placement);
 	if (graph->backward.offsets == NULL)
-		placing.wants &= ~PLACE_BACKWARD_SURELY;
+		placing.wants &= ~(PLACE_BACKWARD_SURELY | PLACE_BACKWARD_OFFSETS);
 	if (graph->weight_type == EMOGI_WEIGHT_NONE)
 		placing.wants &= ~PLACE_WEIGHTS;
 	if (graph->forward.nedges == 0)

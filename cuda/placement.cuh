@@ -3,9 +3,10 @@
  *
  * Offsets always go to device memory (8 bytes a vertex, read at random). Targets and weights stay in the Graph's own
  * memory, which is registered with CUDA and read over the link (host placement, EMOGI PVLDB 14(2) 2020 section 4.1),
- * or are copied to device memory (device placement). Hybrid is host placement with heads: a few targets of every list in
- * device memory as well, those of the highest degree (hybrid.cuh). What is copied or registered for a Graph with an id is
- * kept, and found again by the next run on it (resident.cuh).
+ * or are copied to device memory (device placement). Hybrid is host placement with something of the lists in device
+ * memory as well: heads, a few targets of every list, those of the highest degree (hybrid.cuh), or, for runs that read
+ * every edge in every sweep, as many whole pieces of the arrays as there is room for (feed.cuh). What is copied or
+ * registered for a Graph with an id is kept, and found again by the next run on it (resident.cuh).
  */
 #ifndef EMOGI_PLACEMENT_CUH
 #define EMOGI_PLACEMENT_CUH
@@ -29,16 +30,22 @@ struct Lists
 	uint32_t	head_length;	/* 0 = no heads */
 };
 
+/* Device memory that AUTO, and hybrid without a cap, leave alone. */
+#define HEADROOM_BYTES (UINT64_C(256) << 20)
+
 /* What a run needs beside the forward targets: bits. */
 #define PLACE_WEIGHTS 1u
 #define PLACE_BACKWARD 2u		/* when the Graph has it; in host placement left out when its offsets do not fit */
 #define PLACE_BACKWARD_SURELY 6u	/* the run cannot do without */
 #define PLACE_FORWARD_HEADS 8u	/* hybrid placement serves it: it looks at the heads of these lists first. Only of */
 #define PLACE_BACKWARD_HEADS 16u	/* use, and only made, when the Graph has backward, and that is placed */
+#define PLACE_PARTS 32u			/* hybrid placement serves it: the run reads all edges by a Feed, which keeps parts */
+#define PLACE_PARTS_REPAID 96u	/* the same, more than once: they are of use even if the Graph is not kept */
+#define PLACE_BACKWARD_OFFSETS 128u	/* when the Graph has it; the run cannot do without these, and reads no edges of it */
 
 typedef struct PlacedGraph
 {
-	EmogiPlacement placement;	/* HOST, DEVICE or HYBRID */
+	EmogiPlacement placement;	/* HOST, DEVICE or HYBRID; a Feed that finds no room for parts makes it HOST */
 	Lists<uint32_t> forward;
 	Lists<uint32_t> backward;	/* the same pointers as forward when the Graph's are the same */
 	void	   *registered;		/* what emogi_unplace_graph must unregister; NULL = nothing, or kept */

@@ -83,14 +83,14 @@ emogi_resident_begin(EmogiEngineState *state, const EmogiGraph *graph, EmogiErro
 
 /* Find a copy of the own Graph that `fits` and put it to use; NULL when there is none. */
 template <class Fits>
-static ResidentCopy *
-use_copy(Residents *residents, const void *array, Fits fits)
+static const ResidentCopy *
+use_copy(Residents *residents, const void *array, EmogiCopyKind kind, Fits fits)
 {
 	for (int i = 0; residents->own != NULL && i < residents->ncopies; i++)
 	{
 		ResidentCopy *copy = &residents->copy[i];
 
-		if (copy->id == residents->own->id && copy->array == array && fits(copy))
+		if (copy->id == residents->own->id && copy->array == array && copy->kind == kind && fits(copy))
 		{
 			copy->last_run = residents->run;
 			return copy;
@@ -102,23 +102,24 @@ use_copy(Residents *residents, const void *array, Fits fits)
 const void *
 emogi_resident_use(EmogiEngineState *state, const void *array, uint64_t bytes)
 {
-	const ResidentCopy *copy = use_copy(&state->residents, array, [&](const ResidentCopy *one) {
-		return one->head_length == 0 && one->bytes == bytes;
+	const ResidentCopy *copy = use_copy(&state->residents, array, EMOGI_COPY_WHOLE, [&](const ResidentCopy *one) {
+		return one->bytes == bytes;
 	});
 
 	return copy != NULL ? copy->memory : NULL;
 }
 
 const void *
-emogi_resident_use_heads(EmogiEngineState *state, const void *array, uint32_t least, uint32_t most, uint32_t *length)
+emogi_resident_use_made(EmogiEngineState *state, const void *array, EmogiCopyKind kind, uint64_t least, uint64_t most,
+						uint64_t *length)
 {
-	const ResidentCopy *copy = use_copy(&state->residents, array, [&](const ResidentCopy *one) {
-		return one->head_length > 0 && one->head_length >= least && one->head_length <= most;
+	const ResidentCopy *copy = use_copy(&state->residents, array, kind, [&](const ResidentCopy *one) {
+		return one->length >= least && one->length <= most;
 	});
 
 	if (copy == NULL)
 		return NULL;
-	*length = copy->head_length;
+	*length = copy->length;
 	return copy->memory;
 }
 
@@ -133,7 +134,7 @@ emogi_resident_let_go(EmogiEngineState *state)
 }
 
 void
-emogi_resident_keep(EmogiEngineState *state, DeviceMemory *memory, const void *array, uint32_t head_length)
+emogi_resident_keep(EmogiEngineState *state, DeviceMemory *memory, const void *array, EmogiCopyKind kind, uint64_t length)
 {
 	Residents  *residents = &state->residents;
 
@@ -141,8 +142,23 @@ emogi_resident_keep(EmogiEngineState *state, DeviceMemory *memory, const void *a
 		return;
 	memory->nblocks--;
 	residents->copy[residents->ncopies++] = ResidentCopy{
-		residents->own->id, residents->run, array, head_length, memory->block[memory->nblocks], memory->bytes[memory->nblocks]
+		residents->own->id, residents->run, array, kind, length, memory->block[memory->nblocks], memory->bytes[memory->nblocks]
 	};
+}
+
+void
+emogi_resident_drop(EmogiEngineState *state, const void *array, EmogiCopyKind kind)
+{
+	Residents  *residents = &state->residents;
+
+	for (int i = residents->ncopies - 1; residents->own != NULL && i >= 0; i--)
+	{
+		const ResidentCopy *copy = &residents->copy[i];
+
+		if (copy->id == residents->own->id && copy->array == array && copy->kind == kind &&
+			copy->last_run < residents->run)
+			drop_copy(state, i);
+	}
 }
 
 uint64_t

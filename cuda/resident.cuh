@@ -3,8 +3,10 @@
  *
  * A Resident owns the registration of its Graph's block, and copies of the block's arrays in device memory. A copy is
  * known by the host address of its array, not by what the array was to the run that made it: the same block is seen
- * through several views, with the orientations swapped or the weights left out. The heads of lists (placement.cuh) are
- * copies too, known by the address of the targets that they were chosen from.
+ * through several views, with the orientations swapped or the weights left out. What was made of an array is a copy too,
+ * known by the same address and its kind: heads of lists (placement.cuh), a part of the array (feed.cuh), the targets
+ * in another order or by other names (segments.cuh). A part and the whole may be there side by side; whoever wants one of
+ * them leaves the other idle.
  *
  *   copies          enter when they are complete (emogi_resident_keep); before that they belong to the run's
  *                   DeviceMemory, which frees them whatever happens. They leave by forget, by close, and by
@@ -25,9 +27,18 @@
 #include "engine.h"
 
 #define EMOGI_MAX_RESIDENTS 256
-#define EMOGI_MAX_COPIES (8 * EMOGI_MAX_RESIDENTS)	/* offsets, targets, weights and heads of both orientations */
+#define EMOGI_MAX_COPIES (14 * EMOGI_MAX_RESIDENTS)	/* offsets, targets, weights and what is made of them, twice */
 
 struct DeviceMemory;
+
+/* What a copy is to its array. */
+typedef enum EmogiCopyKind
+{
+	EMOGI_COPY_WHOLE,
+	EMOGI_COPY_HEADS,			/* of lists; length: targets a vertex */
+	EMOGI_COPY_PART,			/* some pieces of a Feed; length: how many */
+	EMOGI_COPY_CUT				/* targets for sweeps; length: segments */
+} EmogiCopyKind;
 
 typedef struct Resident
 {
@@ -43,7 +54,8 @@ typedef struct ResidentCopy
 	uint64_t	id;				/* of the Graph */
 	uint64_t	last_run;		/* number of the last run that read it */
 	const void *array;			/* in the Graph's block */
-	uint32_t	head_length;	/* targets a vertex, of heads; 0 = a copy of the array itself */
+	EmogiCopyKind kind;
+	uint64_t	length;			/* see EmogiCopyKind; 0 = a copy of the array itself */
 	void	   *memory;			/* [bytes], device memory */
 	uint64_t	bytes;
 } ResidentCopy;
@@ -64,18 +76,22 @@ extern EmogiStatus emogi_resident_begin(EmogiEngineState *state, const EmogiGrap
 /* Get the own Graph's copy of an array, in use from now on; NULL when there is none. */
 extern const void *emogi_resident_use(EmogiEngineState *state, const void *array, uint64_t bytes);
 
-/* The same of heads: with *length targets a vertex, at least `least` and at most `most`. */
-extern const void *emogi_resident_use_heads(EmogiEngineState *state, const void *array, uint32_t least, uint32_t most,
-											uint32_t *length);
+/* The same of what was made of an array, of *length, at least `least` and at most `most`. */
+extern const void *emogi_resident_use_made(EmogiEngineState *state, const void *array, EmogiCopyKind kind,
+										   uint64_t least, uint64_t most, uint64_t *length);
 
 /* Make all copies idle: the run has not begun to read any, or will not. */
 extern void emogi_resident_let_go(EmogiEngineState *state);
 
 /*
- * Take over the newest block of a run's memory, a complete copy of an array, or heads of that length. It stays with the
+ * Take over the newest block of a run's memory, a complete copy of an array, or what was made of it. It stays with the
  * run when the Graph has no id or the table is full.
  */
-extern void emogi_resident_keep(EmogiEngineState *state, DeviceMemory *memory, const void *array, uint32_t head_length);
+extern void emogi_resident_keep(EmogiEngineState *state, DeviceMemory *memory, const void *array, EmogiCopyKind kind,
+								uint64_t length);
+
+/* Free the own Graph's idle copies of one kind of an array: a better one will be made. */
+extern void emogi_resident_drop(EmogiEngineState *state, const void *array, EmogiCopyKind kind);
 
 /* Get the bytes that evicting all idle copies would free. */
 extern uint64_t emogi_resident_idle_bytes(const EmogiEngineState *state);

@@ -1,41 +1,56 @@
 /*
- * segments.cuh: lists cut by where their targets are, so that what entries read at random stays in the second-level cache.
+ * segments.cuh: targets for sweeps in device memory, so that what entries read at random stays in the caches.
  *
- * The vertices are cut into segments of `width`. List s * nvertices + v of the cut Graph has those targets of v's list
- * that are in segment s, in order. A sweep over the cut lists, in ascending order, reads one segment's values after the
- * other: from the cache at 159 G reads/s, where device memory gives 38 (DESIGN.md section 10).
+ * A sweep reads 8 bytes an entry at random. The second-level cache serves 159 G of such reads a second, device memory 38
+ * (DESIGN.md section 10), the first-level caches more than either. There are two ways to stay in them:
+ *
+ *   renumbering   where few vertices have most of the edges. Targets are replaced by labels, in descending order of
+ *                 degree, and values are kept in that order: what is read most often lies together. Lists stay as they are.
+ *   segments      elsewhere. The vertices are cut into segments, and the entries are sorted by segment, stably: list
+ *                 s * nvertices + v has those targets of v's list that are in segment s. A sweep reads one segment's
+ *                 values after the other.
+ *
+ * Neither is of use where the targets of a list are near to each other as they are.
  */
 #ifndef EMOGI_SEGMENTS_CUH
 #define EMOGI_SEGMENTS_CUH
 
 #include "chunks.cuh"
 
-/* In device memory, of the run. */
+/* How often each vertex is a target: one of the two, in device memory. */
+typedef struct Degrees
+{
+	const uint64_t *out;		/* [nvertices + 1], offsets of the edges out; NULL = counted */
+	unsigned long long *counted;	/* [nvertices] */
+} Degrees;
+
+static __device__ __forceinline__ uint64_t
+degree_of(const Degrees &degrees, uint64_t v)
+{
+	return degrees.out != NULL ? degrees.out[v + 1] - degrees.out[v] : degrees.counted[v];
+}
+
+/* What to sweep instead of a Graph's forward lists, in device memory. */
 typedef struct Cut
 {
-	uint32_t	nsegments;		/* 1 = not cut */
-	uint64_t	width;			/* vertices of a segment */
-	uint64_t	nlists;			/* nsegments * nvertices, < 2^32 when cut */
-	Lists<Target> lists;		/* the Graph's own when not cut; no weights when cut */
-	uint32_t   *list;			/* [nchunks], the list that the chunk's first entry is in; filled when cut */
-
-	/* The rest is there when it is cut. */
-	uint64_t   *offsets;		/* lists.offsets, to write */
-	Target	   *targets;		/* lists.targets, to write */
-	uint64_t   *tile;			/* [ntiles], sums */
-	uint64_t	ntiles;
-	double	   *sum;			/* [nlists], for the caller */
+	uint32_t	nsegments;		/* 1 = renumbered; 0 = there is nothing better than the lists as they are */
+	Lists<Target> lists;		/* targets alone */
+	Outline		outline;		/* of each segment's lists, one segment after the other */
+	const uint32_t *label;		/* [nvertices], index of each vertex in what entries read; NULL = its number */
+	double	   *sum;			/* [nsegments * nvertices], for the caller; NULL when renumbered: its own has room */
 } Cut;
 
-/*
- * Decide whether to cut the forward lists of a Graph, and take the arrays: when it is placed in device memory, the values
- * are too many for the cache, there are sweeps enough to pay for it, and room without evicting anything. `list` is the
- * caller's, with room for all chunks. *cut is good for sweeps over the lists as they are, when it is not to be cut.
- */
-extern EmogiStatus emogi_cut_open(Run *run, uint64_t nsweeps, uint32_t *list, Cut *cut, EmogiError *error);
+/* Find the Cut that was kept, of the Graph's forward lists, whose targets are `array` in host memory. */
+extern EmogiStatus emogi_cut_find(Run *run, const Target *array, Cut *cut, EmogiError *error);
 
-/* Cut the lists, and wait for it. */
-extern EmogiStatus emogi_cut_lists(Run *run, const Cut *cut, EmogiError *error);
+/*
+ * Make a Cut, and keep it: when the Graph is placed in device memory, the values are too many for the cache, there are
+ * sweeps enough to pay for it, and room without evicting anything. `outline` is that of the lists.
+ */
+extern EmogiStatus emogi_cut_make(Run *run, const Target *array, const Outline *outline, const Degrees *degrees,
+								  uint64_t nsweeps, Cut *cut, EmogiError *error);
+
+/* Bring the kernels to the device. */
 extern EmogiStatus emogi_cut_load(EmogiError *error);
 
 #endif							/* EMOGI_SEGMENTS_CUH */
