@@ -9,12 +9,13 @@
  *   top-down    the lists of the frontier are read, unseen targets marked                    (EMOGI section 4)
  *   bottom-up   each unvisited vertex reads its backward list until an entry is in the frontier         [1];
  *               in hybrid placement first the head of it, which has the neighbours that are reached first
- *   few         while the frontier is small, one block goes on alone, up to FEW_LEVELS levels in one launch
+ *   deep        while the frontier is small, many levels in one launch, with queues and without any bitmap but `seen`
+ *               (deep.cuh). For the next wide step `visited` is made a copy of it, and the queue is marked in `frontier`.
  * Both wide steps leave the same state, so each level takes the cheaper one: the one that is expected to read fewer
  * 128-byte lines. That is [1] with its alpha and beta replaced by the cost of the link.
  *
- * Bytes, for n vertices and m edges of 4 bytes: offsets 8n once a wide step at most, bitmaps n/2 a step, levels 4n a run;
- * edges as counted in Counters.lines, x 128.
+ * Bytes, for n vertices and m edges of 4 bytes: offsets 8n once a wide step at most, bitmaps n/2 a wide step and n/8 for
+ * each change to deep steps and back, levels 4n a run; edges as counted in Counters.lines, x 128.
  *
  * [1] S. Beamer, K. Asanovic, D. Patterson: Direction-Optimizing Breadth-First Search. SC 2012.
  */
@@ -34,7 +35,8 @@ typedef struct Bfs
 	Bitmaps		maps;
 	int32_t    *level;			/* [nvertices] */
 	uint32_t   *sources;		/* [nsources] */
-	uint32_t   *queue;			/* [FEW_VERTICES] */
+	DeepPlan	plan;
+	DeepItem   *queue;			/* [2][plan.capacity] */
 	uint32_t   *rest;			/* bitmap [nwords], vertices that a bottom-up step did not settle by heads */
 
 	/* Where the traversal is. */
@@ -51,8 +53,9 @@ typedef struct Bfs
 
 static const void *const kernels[] = {
 	(const void *) push_words<MarkSeen>, (const void *) push_slices<MarkSeen>, (const void *) bottom_up,
-	(const void *) bottom_up_slices, (const void *) few_levels, (const void *) mark_sources,
-	(const void *) survey_lists, (const void *) settle, (const void *) queue_frontier, (const void *) bottom_up_heads
+	(const void *) bottom_up_slices, (const void *) walk_deep<LevelSearch>, (const void *) mark_sources,
+	(const void *) survey_lists, (const void *) settle, (const void *) bottom_up_heads,
+	(const void *) queue_bits<DeepItem, PlainItem>, (const void *) mark_queued<DeepItem, PlainItem>
 };
 
 #define NEDGE_KERNELS 4			/* the first of them read edges with the whole device */
@@ -83,22 +86,21 @@ take_arrays(Bfs *bfs, const EmogiQuery *query, EmogiError *error)
 	TRY(take_array(memory, &bfs->maps.visited, bfs->maps.nwords, "bitmap of visited vertices", error));
 	TRY(take_array(memory, &bfs->maps.frontier, bfs->maps.nwords, "bitmap of the frontier", error));
 	TRY(take_array(memory, &bfs->sources, query->nsources, "sources", error));
-	TRY(take_array(memory, &bfs->queue, FEW_VERTICES, "queue", error));
+	TRY(take_deep(bfs->run, &bfs->plan, &bfs->queue, error));
 	TRY(take_array(memory, &bfs->rest, bfs->maps.nwords, "bitmap of vertices beyond heads", error));
 	return emogi_run_send(bfs->run, bfs->sources, query->sources, query->nsources * sizeof *query->sources, error);
 }
 
-/* Wait for the step and take over its frontier, at level `depth` unless the step says otherwise. */
+/* Wait for a step, or several, and take over the frontier that they leave. */
 static EmogiStatus
-end_step(Bfs *bfs, int32_t depth, bool several, EmogiError *error)
+end_step(Bfs *bfs, bool several, EmogiError *error)
 {
 	const Counters *counters;
 	const bool	headed = bfs->run->graph.backward.head_length > 0;	/* `lists` are not all that are not empty */
-	uint64_t	led;			/* edges from all vertices that the step reached */
+	uint64_t	led;			/* edges from all vertices that the steps reached */
 
 	TRY(emogi_run_read(bfs->run, &counters, error));
 	led = several ? minus(counters->entries - bfs->entries + counters->edges, bfs->edges) : counters->edges;
-	bfs->depth = several ? counters->depth : depth;
 	bfs->vertices = counters->vertices;
 	bfs->edges = counters->edges;
 	bfs->reached += counters->claimed;
@@ -109,6 +111,11 @@ end_step(Bfs *bfs, int32_t depth, bool several, EmogiError *error)
 	bfs->entries = counters->entries;
 	bfs->lists = counters->lists;
 	bfs->starts = counters->starts;
+	if (several)
+	{
+		bfs->depth += (int32_t) counters->steps;
+		bfs->plan.now = counters->now;
+	}
 	return EMOGI_OK;
 }
 
@@ -130,25 +137,57 @@ enter_sources(Bfs *bfs, const EmogiGraph *graph, const EmogiQuery *query, EmogiE
 	CUDA_LAUNCH(settle, run->full_blocks, BLOCK_THREADS, stream, bfs->maps, run->graph.forward.offsets, bfs->level, 0,
 				run->step.counters);
 	bfs->unvisited_edges = graph->forward.nedges;
-	TRY(end_step(bfs, 0, false, error));
+	TRY(end_step(bfs, false, error));
 	if (run->graph.backward.head_length == 0)
 		bfs->unvisited_lists = minus(bfs->lists, bfs->reached);
 	return EMOGI_OK;
 }
 
-/* Go on with one block until the frontier is no longer small. */
+/* Bring the frontier from its bitmap to the queue. */
 static EmogiStatus
-step_few(Bfs *bfs, EmogiError *error)
+enter_queue(Bfs *bfs, EmogiError *error)
+{
+	Run		   *run = bfs->run;
+	auto	   *const queue = queue_bits<DeepItem, PlainItem>;
+
+	TRY(emogi_run_begin_step(run, error));
+	CUDA_LAUNCH(queue, run->full_blocks, BLOCK_THREADS, run->state->stream, bfs->maps.frontier, bfs->maps.nwords,
+				run->graph.forward.offsets, bfs->queue, run->step.counters, PlainItem());
+	bfs->plan.queued = true;
+	bfs->plan.now = 0;
+	return EMOGI_OK;
+}
+
+/* Bring it back, and make the bitmaps what a wide step wants. */
+static EmogiStatus
+leave_queue(Bfs *bfs, EmogiError *error)
 {
 	Run		   *run = bfs->run;
 	cudaStream_t stream = run->state->stream;
+	const uint64_t bitmap_bytes = bfs->maps.nwords * sizeof *bfs->maps.seen;
+	auto	   *const mark = mark_queued<DeepItem, PlainItem>;
 
-	TRY(emogi_run_begin_step(run, error));
-	CUDA_LAUNCH(queue_frontier, run->full_blocks, BLOCK_THREADS, stream, bfs->maps.frontier, bfs->maps.nwords,
-				bfs->queue, run->step.counters);
-	CUDA_LAUNCH(few_levels, 1, FEW_THREADS, stream, run->graph.forward, bfs->maps, bfs->level, bfs->queue, bfs->depth,
-				bfs->bound, run->step.counters);
-	return end_step(bfs, 0, true, error);
+	CUDA_TRY(cudaMemcpyAsync(bfs->maps.visited, bfs->maps.seen, bitmap_bytes, cudaMemcpyDeviceToDevice, stream));
+	CUDA_TRY(cudaMemsetAsync(bfs->maps.frontier, 0, bitmap_bytes, stream));
+	CUDA_LAUNCH(mark, run->full_blocks, BLOCK_THREADS, stream,
+				bfs->queue + (uint64_t) bfs->plan.now * bfs->plan.capacity, (uint32_t) bfs->vertices,
+				bfs->maps.frontier, PlainItem());
+	bfs->plan.queued = false;
+	return EMOGI_OK;
+}
+
+/* Go on in the queue until the frontier is too large for it. */
+static EmogiStatus
+step_deep(Bfs *bfs, EmogiError *error)
+{
+	const LevelSearch search = {bfs->maps.seen, bfs->level, bfs->depth};
+
+	if (!bfs->plan.queued)
+		TRY(enter_queue(bfs, error));
+	TRY(emogi_run_begin_step(bfs->run, error));
+	TRY(launch_deep(bfs->run, &bfs->plan, bfs->queue, bfs->vertices, bfs->edges, (uint32_t) (bfs->bound - bfs->depth),
+					search, error));
+	return end_step(bfs, true, error);
 }
 
 /* Let the unvisited vertices look for the frontier, in heads first. */
@@ -177,7 +216,10 @@ step_wide(Bfs *bfs, bool upwards, EmogiError *error)
 	Run		   *run = bfs->run;
 	cudaStream_t stream = run->state->stream;
 
+	if (bfs->plan.queued)
+		TRY(leave_queue(bfs, error));
 	TRY(emogi_run_begin_step(run, error));
+	bfs->depth++;
 	if (upwards)
 		TRY(search_upwards(bfs, error));
 	else
@@ -187,8 +229,8 @@ step_wide(Bfs *bfs, bool upwards, EmogiError *error)
 		CUDA_LAUNCH(push_slices<MarkSeen>, run->nblocks, BLOCK_THREADS, stream, run->graph.forward, run->step, mark);
 	}
 	CUDA_LAUNCH(settle, run->full_blocks, BLOCK_THREADS, stream, bfs->maps, run->graph.forward.offsets, bfs->level,
-				bfs->depth + 1, run->step.counters);
-	return end_step(bfs, bfs->depth + 1, false, error);
+				bfs->depth, run->step.counters);
+	return end_step(bfs, false, error);
 }
 
 /* Estimate the lines in which the lists of so many vertices start: the denser they lie, the more they share. */
@@ -235,9 +277,8 @@ traverse(Bfs *bfs, EmogiError *error)
 		bfs->run->control->done = bfs->reached;
 		if (bfs->run->control->cancel)
 			return EMOGI_CANCELED;
-		/* Half of what few_levels takes, so that it never returns without a step. */
-		if (bfs->vertices <= FEW_VERTICES / 2 && bfs->edges <= FEW_EDGES / 2)
-			TRY(step_few(bfs, error));
+		if (is_deep(&bfs->plan, bfs->vertices, bfs->edges))
+			TRY(step_deep(bfs, error));
 		else
 			TRY(step_wide(bfs, prefers_bottom_up(bfs), error));
 	}
@@ -256,6 +297,7 @@ emogi_cuda_levels(Run *run, const EmogiGraph *graph, const EmogiQuery *query, un
 	bfs.bound = max_depth < 0 || max_depth > INT32_MAX ? INT32_MAX : (int32_t) max_depth;
 	TRY(take_arrays(&bfs, query, error));
 	TRY(emogi_run_place(run, graph, query, wants | PLACE_BACKWARD_HEADS, kernels, NEDGE_KERNELS, sizeof(Target), error));
+	TRY(emogi_deep_size(run, &bfs.plan, (const void *) walk_deep<LevelSearch>, error));
 	TRY(emogi_run_start_clock(run, error));
 	TRY(enter_sources(&bfs, graph, query, error));
 	TRY(traverse(&bfs, error));

@@ -4,13 +4,8 @@
 #ifndef EMOGI_BFS_CUH
 #define EMOGI_BFS_CUH
 
+#include "deep.cuh"
 #include "push.cuh"
-
-#define FEW_THREADS 1024
-#define FEW_WARPS (FEW_THREADS / WARP_LANES)
-#define FEW_VERTICES FEW_THREADS	/* the largest frontier that one block expands: a vertex a thread */
-#define FEW_EDGES 2048			/* the most edges that it follows in one level */
-#define FEW_LEVELS 512			/* some ms; the host polls cancel in between */
 
 /* Arrays of bits in device memory, [nwords] each; bits of vertices that do not exist stay 0. */
 typedef struct Bitmaps
@@ -284,118 +279,49 @@ bottom_up_slices(Lists<Target> lists, Bitmaps maps, Step step)
 	add_sums(step.counters, nread, entries);
 }
 
-/* The frontier that one block works on, in shared memory: two, this level's and the next one's. */
-typedef struct FewQueues
+/* The Search of BFS: a vertex that was not seen is of the next level. Keeps `seen`, not `visited`. */
+struct LevelSearch
 {
-	uint32_t	vertex[2][FEW_EDGES];
-	uint32_t	length[2];
-	unsigned long long edges[2];	/* that lead from vertex[]; only of a level that may be expanded */
-} FewQueues;
+	typedef NoWeight Weight;
+	typedef DeepItem Item;
+	static constexpr bool PILES = false;
 
-/* Take over the queued frontier, and clear its bits, which are written again at the end. */
-static __device__ void
-enter_few(FewQueues *queues, const uint32_t *queue, uint32_t *frontier, uint32_t nqueued)
+	uint32_t   *seen;
+	int32_t    *level;
+	int32_t		depth;			/* of the frontier at the start of the walk */
+
+	__device__ __forceinline__ unsigned long long
+	own(const DeepItem &item) const
+	{
+		return 0;
+	}
+
+	__device__ __forceinline__ Fate
+	visit(const DeepItem &item, unsigned long long own, Target target, double weight, uint32_t step,
+		  DeepItem *fresh) const
+	{
+		const uint32_t bit = 1u << target % 32;
+
+		if ((atomicOr(&seen[target / 32], bit) & bit) != 0)
+			return FATE_NONE;
+		level[target] = depth + 1 + (int32_t) step;
+		return FATE_NEAR;
+	}
+};
+
+/* What queue_bits and mark_queued have to do for BFS: nothing. */
+struct PlainItem
 {
-	if (threadIdx.x < 2)
+	__device__ __forceinline__ void
+	operator()(DeepItem *item) const
 	{
-		queues->length[threadIdx.x] = threadIdx.x == 0 ? nqueued : 0;
-		queues->edges[threadIdx.x] = 0;
 	}
-	for (uint32_t i = threadIdx.x; i < nqueued; i += FEW_THREADS)
+
+	__device__ __forceinline__ bool
+	operator()(const DeepItem &item) const
 	{
-		queues->vertex[0][i] = queue[i];
-		frontier[queue[i] / 32] = 0;
+		return true;
 	}
-	__syncthreads();
-}
-
-/* Hand the frontier back as bits, with its size. `depth` is its level, `claimed` what all levels reached. */
-static __device__ void
-leave_few(const uint32_t *vertex, uint32_t nvertices, const uint64_t *offsets, uint32_t *frontier, int32_t depth,
-		  unsigned long long claimed, Counters *counters)
-{
-	unsigned long long edges = 0;
-
-	for (uint32_t i = threadIdx.x; i < nvertices; i += FEW_THREADS)
-	{
-		atomicOr(&frontier[vertex[i] / 32], 1u << vertex[i] % 32);
-		edges += __ldg(&offsets[(uint64_t) vertex[i] + 1]) - __ldg(&offsets[vertex[i]]);
-	}
-	block_add(&counters->edges, edges);
-	if (threadIdx.x == 0)
-	{
-		counters->vertices = nvertices;
-		counters->claimed = claimed;
-		counters->depth = depth;
-	}
-}
-
-/*
- * Go on from a small frontier at level `depth` for at most FEW_LEVELS levels, while it stays small and below `bound`:
- * one block, a barrier a level, no launch. `seen` and `visited` are both kept. Bytes: as top_down, the latency of one
- * list's read (2 us over the link) a level being what counts.
- */
-static __global__ void __launch_bounds__(FEW_THREADS)
-few_levels(Lists<Target> lists, Bitmaps maps, int32_t *level, const uint32_t *queue, int32_t depth, int32_t bound,
-		   Counters *counters)
-{
-	__shared__ FewQueues queues;
-	const int32_t last = bound - depth < FEW_LEVELS ? bound : depth + FEW_LEVELS;
-	unsigned long long nread = 0;
-	unsigned long long entries = 0;
-	unsigned long long claimed = 0;
-	uint32_t	now = 0;
-	uint32_t	length;
-
-	enter_few(&queues, queue, maps.frontier, counters->nqueued);
-	for (;; depth++, now ^= 1)
-	{
-		const uint32_t next = now ^ 1;
-		const uint32_t i = threadIdx.x / WARP_LANES + lane_number() * FEW_WARPS;	/* spread over the warps */
-		Span		list = {0, 0};
-		unsigned long long edges;
-
-		length = queues.length[now];
-		if (length <= FEW_VERTICES && i < length)
-		{
-			const uint64_t vertex = queues.vertex[now][i];
-
-			list = Span{__ldg(&lists.offsets[vertex]), __ldg(&lists.offsets[vertex + 1])};
-		}
-		edges = warp_sum(list.end - list.start);
-		if (lane_number() == 0 && edges > 0)
-			atomicAdd(&queues.edges[now], edges);
-		__syncthreads();
-		edges = queues.edges[now];
-		if (length == 0 || length > FEW_VERTICES || edges == 0 || edges > FEW_EDGES || depth == last)
-			break;
-		entries += list.end - list.start;
-		walk_lines<false>(lists.targets, list, list.start / Line<Target>::ENTRIES,
-						  (uint32_t) count_lines<Target>(list), &nread,
-						  [&](const Target (&target)[Line<Target>::PIECE], uint32_t wanted) {
-			for (uint32_t j = 0; j < Line<Target>::PIECE; j++)
-			{
-				const Target vertex = target[j];
-				const uint32_t bit = 1u << vertex % 32;
-
-				if ((wanted >> j & 1) == 0 || (atomicOr(&maps.seen[vertex / 32], bit) & bit) != 0)
-					continue;
-				atomicOr(&maps.visited[vertex / 32], bit);
-				level[vertex] = depth + 1;
-				queues.vertex[next][atomicAdd(&queues.length[next], 1)] = vertex;
-			}
-			return 0u;
-		});
-		__syncthreads();
-		claimed += queues.length[next];
-		if (threadIdx.x == 0)	/* nobody looks at them before the next barrier */
-		{
-			queues.length[now] = 0;
-			queues.edges[now] = 0;
-		}
-	}
-	leave_few(queues.vertex[now], length, lists.offsets, maps.frontier, depth, claimed, counters);
-	add_sums(counters, nread, entries);
-}
+};
 
 #endif							/* EMOGI_BFS_CUH */

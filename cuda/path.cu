@@ -10,14 +10,16 @@
  * pending [1, near-far]. Values only get worse along a path, so any order of work ends in the same least fixpoint, bit
  * for bit, and what is pending beyond the threshold is merely likely to improve again first.
  *   wide        the frontier's lists are read by all warps                                (EMOGI section 4)
- *   few         while the frontier is small, one block goes on alone, up to FEW_ROUNDS rounds in one launch
+ *   deep        while the frontier is small, many steps in one launch, with queues: of what is near and, as long as it has
+ *               room, of what waits, so that buckets follow each other without the host (deep.cuh). What the queues have is
+ *               not pending; for the next wide step it is marked so.
  * The width of a bucket, delta, starts from the mean weight over the mean degree [1] and follows the work: a bucket of
  * few edges costs more in launches than in reading, one of many reads lists too early and again. Widths have no sum to
  * cut at equal steps: SSWP goes down the sorted weights of a sample, delta of them at a time, with all of a value at once.
  * A bucket of one value reads no list twice.
  *
- * Bytes, for n vertices and m edges: a step n/4 of bitmaps, 8 a pending vertex, 16 of offsets a vertex taken; 8 random
- * ones an entry; edges as counted in Counters.lines, x 128.
+ * Bytes, for n vertices and m edges: a wide step n/4 of bitmaps, 8 a pending vertex, 16 of offsets a vertex taken; 8
+ * random ones an entry; edges as counted in Counters.lines, x 128. Deep steps: deep.cuh, and 24 a vertex that waits.
  *
  * [1] A. Davidson, S. Baxter, M. Garland, J. D. Owens: Work-Efficient Parallel GPU Methods for Single-Source Shortest
  *     Paths. IPDPS 2014.
@@ -31,6 +33,8 @@
 #define DELTA_FACTOR 2.0		/* of mean weight / mean degree, for the first bucket */
 #define BUCKET_MIN_EDGES (UINT64_C(1) << 20)	/* below it the next bucket is twice as wide */
 #define BUCKET_MAX_EDGES (UINT64_C(1) << 24)	/* above it half as wide */
+#define DEEP_BUCKET_MIN_EDGES (UINT64_C(1) << 16)	/* the same in deep steps */
+#define DEEP_BUCKET_MAX_EDGES (UINT64_C(1) << 18)
 
 /* A traversal. The device's arrays belong to run->memory. */
 typedef struct Path
@@ -38,23 +42,27 @@ typedef struct Path
 	Run		   *run;
 	Paths		paths;
 	uint32_t   *sources;		/* [nsources] */
-	uint32_t   *queue;			/* [FEW_VERTICES] */
-	bool		widest;			/* SSWP */
-	unsigned long long threshold;	/* keys below it are near; KEY_NONE = all */
-	double		delta;			/* width of the next bucket; SSWP: so many of the limits */
-	double		limit[SAMPLES];	/* SSWP: [nlimits], weights, descending */
-	uint32_t	nlimits;
-	uint64_t	bucket_edges;	/* that the steps of this one have read */
-	uint64_t	steps;			/* wide ones */
+	DeepPlan	plan;			/* `spent` is kept in wide steps too */
+	PathItem   *queue;			/* [2][plan.capacity] */
+	Piles		piles;			/* [2][plan.capacity] */
+	uint32_t	pile;			/* number of the one that is filled */
+	uint64_t	vertices;		/* of the frontier */
+	uint64_t	edges;
+	uint64_t	waiting;		/* on the pile */
+	Bucket		bucket;
+	BucketRule	rule;			/* of wide steps */
+	BucketRule	deep_rule;
+	double		limit[SAMPLES];
+	uint64_t	steps;
 } Path;
 
 /* What depends on the algebra and the weights. */
 typedef struct PathMethod
 {
 	EmogiStatus (*push_wide) (Path *path, EmogiError *error);
-	EmogiStatus (*push_few) (Path *path, unsigned long long threshold, EmogiError *error);
+	EmogiStatus (*walk) (Path *path, EmogiError *error);
 	EmogiStatus (*finish) (Path *path, EmogiError *error);
-	const void *kernels[4];		/* the first two read edges with the whole device */
+	const void *kernels[4];		/* the first two read edges with the whole device, the third in deep steps */
 } PathMethod;
 
 template <class Algebra, typename Weight>
@@ -74,17 +82,12 @@ push_wide(Path *path, EmogiError *error)
 
 template <class Algebra, typename Weight>
 static EmogiStatus
-push_few(Path *path, unsigned long long threshold, EmogiError *error)
+walk(Path *path, EmogiError *error)
 {
-	auto	   *const few = few_rounds<Algebra, Weight>;
-	Run		   *run = path->run;
-	cudaStream_t stream = run->state->stream;
+	const PathSearch<Algebra, Weight> search = {path->paths, path->piles, path->deep_rule, path->run->step.counters,
+		path->bucket, path->pile};
 
-	CUDA_LAUNCH(queue_frontier, run->full_blocks, BLOCK_THREADS, stream, path->paths.frontier, run->nwords, path->queue,
-				run->step.counters);
-	CUDA_LAUNCH(few, 1, FEW_THREADS, stream, run->graph.forward, path->paths, path->queue, threshold,
-				run->step.counters);
-	return EMOGI_OK;
+	return launch_deep(path->run, &path->plan, path->queue, path->vertices, path->edges, DEEP_STEPS, search, error);
 }
 
 template <class Algebra>
@@ -104,9 +107,9 @@ choose_weight(EmogiWeightType type)
 		typedef decltype(weight) Weight;
 		typedef Relax<Algebra, Weight> Push;
 
-		return PathMethod{push_wide<Algebra, Weight>, push_few<Algebra, Weight>, finish_keys<Algebra>,
+		return PathMethod{push_wide<Algebra, Weight>, walk<Algebra, Weight>, finish_keys<Algebra>,
 			{(const void *) push_words<Push>, (const void *) push_slices<Push>,
-			(const void *) few_rounds<Algebra, Weight>, (const void *) finish_paths<Algebra>}};
+			(const void *) walk_deep<PathSearch<Algebra, Weight>>, (const void *) finish_paths<Algebra>}};
 	});
 }
 
@@ -121,7 +124,8 @@ emogi_cuda_path_load(EmogiError *error)
 {
 	const void *const kernels[] = {
 		(const void *) start_paths, (const void *) select_near, (const void *) mark_sources,
-		(const void *) queue_frontier
+		(const void *) queue_bits<PathItem, KeyedItem>, (const void *) mark_queued<PathItem, KeyedItem>,
+		(const void *) mark_queued<WaitingItem, KeyedItem>, (const void *) pile_pending
 	};
 
 	for (int type = EMOGI_WEIGHT_NONE; type <= EMOGI_WEIGHT_F64; type++)
@@ -163,74 +167,55 @@ compare_descending(const void *a, const void *b)
 	return (x < y) - (x > y);
 }
 
-/* Get the threshold of SSWP's next bucket, when `widest` is the widest value pending: above its key. */
-static unsigned long long
-limit_below(const Path *path, double widest)
-{
-	uint64_t	i = 0;
-	unsigned long long key;
-
-	while (i < path->nlimits && path->limit[i] > widest)
-		i++;
-	i += (uint64_t) path->delta - 1;
-	key = i < path->nlimits ? Sswp::encode(path->limit[i]) : KEY_NONE;
-	return key != KEY_NONE ? key + 1 : KEY_NONE;
-}
-
-/* Choose the first bucket. */
+/* Choose the first bucket, and how the others follow. */
 static void
 choose_delta(Path *path, const EmogiGraph *graph, EmogiAlgorithm algorithm)
 {
 	const double mean_degree = (double) graph->forward.nedges / (double) graph->nvertices;
 	const double degree = mean_degree > 1 ? mean_degree : 1;
+	Bucket	   *bucket = &path->bucket;
 	double		sum = 0;
 
-	path->widest = algorithm == EMOGI_SSWP;
-	path->nlimits = sample_weights(graph, path->limit);
-	if (path->widest)
+	path->rule = BucketRule{BUCKET_MIN_EDGES, BUCKET_MAX_EDGES, algorithm == EMOGI_SSWP};
+	path->rule.nlimits = sample_weights(graph, path->limit);
+	path->rule.limit = path->limit;
+	if (path->rule.widest)
 	{
-		qsort(path->limit, path->nlimits, sizeof *path->limit, compare_descending);
-		path->delta = path->nlimits / (BUCKETS_PER_EDGE * degree);
-		path->delta = path->delta > 1 ? path->delta : 1;
-		path->threshold = limit_below(path, (double) INFINITY);
+		qsort(path->limit, path->rule.nlimits, sizeof *path->limit, compare_descending);
+		bucket->delta = path->rule.nlimits / (BUCKETS_PER_EDGE * degree);
+		bucket->delta = bucket->delta > 1 ? bucket->delta : 1;
+		bucket->threshold = limit_below(path->rule, bucket->delta, (double) INFINITY);
 		return;
 	}
-	for (uint32_t i = 0; i < path->nlimits; i++)
+	for (uint32_t i = 0; i < path->rule.nlimits; i++)
 		sum += path->limit[i];
-	path->delta = path->nlimits > 0 ? DELTA_FACTOR * (sum / path->nlimits) / degree : 0;
-	if (!(path->delta > 0 && path->delta < (double) INFINITY))
-		path->delta = 1;
-	path->threshold = Sssp::encode(path->delta);
+	bucket->delta = path->rule.nlimits > 0 ? DELTA_FACTOR * (sum / path->rule.nlimits) / degree : 0;
+	if (!(bucket->delta > 0 && bucket->delta < (double) INFINITY))
+		bucket->delta = 1;
+	bucket->threshold = Sssp::encode(bucket->delta);
 }
 
-/* Move the threshold beyond the least key that is pending. */
-static void
-raise_threshold(Path *path, unsigned long long nearest)
-{
-	const double factor = path->bucket_edges < BUCKET_MIN_EDGES ? 2 : path->bucket_edges > BUCKET_MAX_EDGES ? 0.5 : 1;
-	const double delta = path->delta * factor;
-
-	if (path->widest ? delta >= 1 && delta <= SAMPLES : delta > 0 && delta < (double) INFINITY)
-		path->delta = delta;
-	path->threshold = path->widest ? limit_below(path, Sswp::decode(nearest)) :
-		Sssp::encode(Sssp::decode(nearest) + path->delta);
-	if (path->threshold <= nearest)	/* delta is lost in rounding */
-		path->threshold = nearest + 1;
-	path->bucket_edges = 0;
-}
-
-/* Take the arrays, and bring the sources to the device. */
+/* Take the arrays, and bring the sources and SSWP's limits to the device. */
 static EmogiStatus
 take_arrays(Path *path, const uint32_t *sources, uint64_t nsources, EmogiError *error)
 {
 	DeviceMemory *memory = &path->run->memory;
+	double	   *limit;
 
 	path->paths.nwords = path->run->nwords;
 	TRY(take_array(memory, &path->paths.key, path->run->nvertices, "keys", error));
 	TRY(take_array(memory, &path->paths.pending, path->run->nwords, "bitmap of pending vertices", error));
 	TRY(take_array(memory, &path->paths.frontier, path->run->nwords, "bitmap of the frontier", error));
 	TRY(take_array(memory, &path->sources, nsources, "sources", error));
-	TRY(take_array(memory, &path->queue, FEW_VERTICES, "queue", error));
+	TRY(take_array(memory, &limit, SAMPLES, "weights", error));
+	TRY(take_deep(path->run, &path->plan, &path->queue, error));
+	TRY(take_array(memory, &path->piles.item, 2 * (uint64_t) path->plan.capacity, "vertices that wait", error));
+	TRY(take_array(memory, &path->piles.state, 1, "state of the pile", error));
+	path->deep_rule = path->rule;
+	path->deep_rule.least_entries = DEEP_BUCKET_MIN_EDGES;
+	path->deep_rule.most_entries = DEEP_BUCKET_MAX_EDGES;
+	path->deep_rule.limit = limit;
+	TRY(emogi_run_send(path->run, limit, path->limit, path->rule.nlimits * sizeof *limit, error));
 	return emogi_run_send(path->run, path->sources, sources, nsources * sizeof *sources, error);
 }
 
@@ -247,37 +232,119 @@ enter_sources(Path *path, uint64_t nsources, unsigned long long source_key, Emog
 	return EMOGI_OK;
 }
 
-/* The step loop: the host waits once a step, for what select_near counts, while nothing else is under way. */
+/* Bring the frontier to the queue, and what is pending beside it to the pile if it has room for that. */
+static EmogiStatus
+enter_queue(Path *path, EmogiError *error)
+{
+	Run		   *run = path->run;
+	cudaStream_t stream = run->state->stream;
+	auto	   *const queue = queue_bits<PathItem, KeyedItem>;
+
+	path->piles.capacity = path->waiting <= path->plan.capacity ? path->plan.capacity : 0;
+	path->pile = 0;
+	CUDA_TRY(cudaMemsetAsync(path->piles.state, 0, sizeof *path->piles.state, stream));
+	CUDA_LAUNCH(queue, run->full_blocks, BLOCK_THREADS, stream, path->paths.frontier, run->nwords,
+				run->graph.forward.offsets, path->queue, run->step.counters, KeyedItem{path->paths.key});
+	if (path->piles.capacity > 0)
+		CUDA_LAUNCH(pile_pending, run->full_blocks, BLOCK_THREADS, stream, path->paths, path->piles);
+	path->plan.queued = true;
+	path->plan.now = 0;
+	return EMOGI_OK;
+}
+
+/* Mark as pending what is in the queue and on the pile. */
+static EmogiStatus
+leave_queue(Path *path, EmogiError *error)
+{
+	Run		   *run = path->run;
+	cudaStream_t stream = run->state->stream;
+	auto	   *const mark_near = mark_queued<PathItem, KeyedItem>;
+	auto	   *const mark_far = mark_queued<WaitingItem, KeyedItem>;
+
+	CUDA_LAUNCH(mark_near, run->full_blocks, BLOCK_THREADS, stream,
+				path->queue + (uint64_t) path->plan.now * path->plan.capacity, (uint32_t) path->vertices,
+				path->paths.pending, KeyedItem{path->paths.key});
+	CUDA_LAUNCH(mark_far, run->full_blocks, BLOCK_THREADS, stream,
+				path->piles.item + (uint64_t) (path->pile % 2) * path->piles.capacity, (uint32_t) path->waiting,
+				path->paths.pending, KeyedItem{path->paths.key});
+	path->plan.queued = false;
+	return EMOGI_OK;
+}
+
+/* Go on in the queue, and leave it when there is nothing near any more, too much, or more waits than the pile holds. */
+static EmogiStatus
+step_deep(Path *path, const PathMethod *method, EmogiError *error)
+{
+	const Counters *counters;
+
+	TRY(emogi_run_begin_step(path->run, error));
+	TRY(method->walk(path, error));
+	TRY(emogi_run_read(path->run, &counters, error));
+	path->vertices = counters->vertices;
+	path->edges = counters->edges;
+	path->waiting = counters->waiting;
+	path->steps += counters->steps;
+	path->plan.now = counters->now;
+	path->plan.spent = counters->spent;
+	path->pile = counters->pile;
+	path->bucket = Bucket{counters->threshold, counters->delta};
+	if (path->edges == 0 || !is_deep(&path->plan, path->vertices, path->edges) ||
+		(path->waiting == path->piles.capacity && path->waiting > 0))
+		return leave_queue(path, error);
+	return EMOGI_OK;
+}
+
+/* Choose the frontier among what is pending, and push from it. Get whether nothing is left. */
+static EmogiStatus
+step_wide(Path *path, const PathMethod *method, bool *done, EmogiError *error)
+{
+	Run		   *run = path->run;
+	const Counters *counters;
+	unsigned long long nearest;
+
+	TRY(emogi_run_begin_step(run, error));
+	CUDA_LAUNCH(select_near, run->full_blocks, BLOCK_THREADS, run->state->stream, path->paths,
+				run->graph.forward.offsets, path->bucket.threshold, run->step.counters);
+	TRY(emogi_run_read(run, &counters, error));
+	path->vertices = counters->vertices;
+	path->edges = counters->edges;
+	path->waiting = counters->far;
+	nearest = ~counters->nearest;
+	*done = path->edges == 0 && path->waiting == 0;
+	if (*done)
+		return EMOGI_OK;
+	if (path->edges == 0)
+	{
+		raise_threshold(&path->bucket, path->rule, path->plan.spent, nearest, nearest + 1);
+		path->plan.spent = 0;
+		return EMOGI_OK;
+	}
+	if (is_deep(&path->plan, path->vertices, path->edges))
+		return enter_queue(path, error);
+	path->plan.spent += path->edges;
+	path->steps++;
+	return method->push_wide(path, error);
+}
+
+/* The step loop: the host waits once a step, or walk, for what was counted, while nothing else is under way. */
 static EmogiStatus
 relax_all(Path *path, const PathMethod *method, EmogiError *error)
 {
 	Run		   *run = path->run;
-	const Counters *counters;
+	bool		done = false;
 
 	run->control->total = run->nvertices;
-	for (;;)
+	while (!done)
 	{
 		run->control->level = (uint32_t) path->steps;
 		if (run->control->cancel)
 			return EMOGI_CANCELED;
-		TRY(emogi_run_begin_step(run, error));
-		CUDA_LAUNCH(select_near, run->full_blocks, BLOCK_THREADS, run->state->stream, path->paths,
-					run->graph.forward.offsets, path->threshold, run->step.counters);
-		TRY(emogi_run_read(run, &counters, error));
-		path->bucket_edges += counters->edges;
-		if (counters->edges == 0 && counters->far == 0)
-			return EMOGI_OK;
-		if (counters->edges == 0)
-			raise_threshold(path, ~counters->nearest);
-		/* Half of what few_rounds takes, so that it never returns without a round. */
-		else if (counters->vertices <= FEW_VERTICES / 2 && counters->edges <= FEW_EDGES / 2)
-			TRY(method->push_few(path, counters->far > 0 ? path->threshold : KEY_NONE, error));
+		if (path->plan.queued)
+			TRY(step_deep(path, method, error));
 		else
-		{
-			TRY(method->push_wide(path, error));
-			path->steps++;
-		}
+			TRY(step_wide(path, method, &done, error));
 	}
+	return EMOGI_OK;
 }
 
 EmogiStatus
@@ -297,6 +364,7 @@ emogi_cuda_path(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Emog
 	TRY(take_arrays(&path, query->sources, nsources, error));
 	TRY(emogi_run_place(run, graph, query, PLACE_WEIGHTS, method.kernels, 2, edge_bytes(graph->weight_type), error));
 
+	TRY(emogi_deep_size(run, &path.plan, method.kernels[2], error));
 	TRY(emogi_run_start_clock(run, error));
 	TRY(enter_sources(&path, nsources, widest ? Sswp::encode((double) INFINITY) : Sssp::encode(0), error));
 	TRY(relax_all(&path, &method, error));
@@ -306,7 +374,7 @@ emogi_cuda_path(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Emog
 	TRY(emogi_run_read(run, &counters, error));
 	emogi_run_account(run, counters, result);
 	result->nreached = counters->claimed;
-	result->nlevels = (uint32_t) (path.steps + counters->rounds);
+	result->nlevels = (uint32_t) path.steps;
 	run->control->done = result->nreached;
 	return emogi_run_fetch(run, result->distance, path.paths.key, run->nvertices * sizeof *result->distance, error);
 }

@@ -4,13 +4,10 @@
 #ifndef EMOGI_PATH_CUH
 #define EMOGI_PATH_CUH
 
+#include "deep.cuh"
 #include "push.cuh"
 
-#define FEW_THREADS 1024
-#define FEW_WARPS (FEW_THREADS / WARP_LANES)
-#define FEW_VERTICES FEW_THREADS	/* the most vertices that one block takes in a round: a vertex a thread */
-#define FEW_EDGES 2048			/* the most edges */
-#define FEW_ROUNDS 512			/* some ms; the host polls cancel in between */
+#define PILE_COUNTS 3			/* one being filled, one being read, one being cleared */
 
 /* A value as a key: 64 bits, the less the better. Keys of values >= 0 are their own bits, which sort as they do. */
 #define KEY_INFINITY 0x7FF0000000000000ull
@@ -234,146 +231,287 @@ finish_paths(unsigned long long *key, uint64_t nvertices, Counters *counters)
 	block_add(&counters->claimed, reached);
 }
 
-/* What the one block of few_rounds shares. */
-typedef struct FewPaths
+/* An item of the frontier: a vertex with the key that it was found with, out of date once it has another. */
+struct PathItem : DeepItem
 {
-	uint32_t	vertex[2][FEW_EDGES];	/* this round's and the next one's */
-	uint32_t	length[2];
-	uint32_t	upto[FEW_VERTICES]; /* edges of this round's vertices up to and with this one */
-	uint64_t	start[FEW_VERTICES];	/* of its list */
-	double		value[FEW_VERTICES];
-	uint32_t	warp_edges[FEW_WARPS];
-	uint32_t	nedges;
-} FewPaths;
+	unsigned long long key;
+};
 
-/*
- * Lay out the edges of this round: a running sum over the vertices. Get their number, FEW_EDGES + 1 for more. Whole
- * block.
- */
-static __device__ uint32_t
-lay_out_few(FewPaths *few, const Lists<Target> &lists, const uint32_t *vertex, uint32_t length, uint64_t *nlines)
+/* A vertex that waits beyond the threshold, with its key, as above. */
+typedef struct WaitingItem
 {
-	const uint32_t warp = threadIdx.x / WARP_LANES;
-	uint64_t	edges = 0;
-	uint32_t	upto;
+	unsigned long long key;
+	uint32_t	vertex;
+	uint32_t	unused;
+} WaitingItem;
 
-	if (threadIdx.x < length)
-	{
-		const uint64_t v = vertex[threadIdx.x];
-		const Span	list = {__ldg(&lists.offsets[v]), __ldg(&lists.offsets[v + 1])};
-
-		few->start[threadIdx.x] = list.start;
-		edges = list.end - list.start;
-		*nlines = count_lines<Target>(list);
-	}
-	upto = running_sum((uint32_t) (edges <= FEW_EDGES ? edges : FEW_EDGES + 1));
-	if (lane_number() == WARP_LANES - 1)
-		few->warp_edges[warp] = upto;
-	__syncthreads();
-	if (warp == 0)
-	{
-		const uint32_t sum = running_sum(few->warp_edges[lane_number()]);
-
-		few->warp_edges[lane_number()] = sum;
-		if (lane_number() == WARP_LANES - 1)
-			few->nedges = sum;
-	}
-	__syncthreads();
-	few->upto[threadIdx.x] = upto + (warp > 0 ? few->warp_edges[warp - 1] : 0);
-	return few->nedges;
-}
-
-/* Relax edge number e of this round. A target that improves is pending; near ones are taken in the next round too. */
-template <class Algebra, typename Weight>
-static __device__ __forceinline__ void
-relax_few(FewPaths *few, const Lists<Target> &lists, const Paths &paths, uint32_t e, uint32_t length, uint32_t next,
-		  unsigned long long threshold)
+/* How many items a pile has, and ~ of the upper half of their least key, or of one that was less. */
+typedef struct PileCount
 {
-	uint32_t	low = 0;		/* the first vertex with upto > e */
-	uint32_t	high = length - 1;
-	double		weight = 1.0;
-	unsigned long long offer;
-	uint64_t	entry;
-	Target		target;
-	uint32_t	bit;
+	uint32_t	length;
+	uint32_t	nearest;
+} PileCount;
+
+/* What is known of piles, in device memory; zeroed when the frontier is brought to the queue. */
+typedef struct PileState
+{
+	PileCount	count[PILE_COUNTS];
+	uint32_t	strays;			/* 1 = vertices were marked as pending since the pile was full */
+} PileState;
+
+/* Piles of vertices that wait, in device memory. Number i is in item[i % 2] and count[i % PILE_COUNTS]. */
+typedef struct Piles
+{
+	WaitingItem *item;			/* [2][capacity] */
+	PileState  *state;
+	uint32_t	capacity;		/* 0 = none: vertices that wait are only marked as pending */
+} Piles;
+
+/* How far the steps go before they come back to what waits. */
+typedef struct Bucket
+{
+	unsigned long long threshold;	/* keys below it are near; KEY_NONE = all */
+	double		delta;			/* width of the next bucket; SSWP: so many of the limits */
+} Bucket;
+
+typedef struct BucketRule
+{
+	uint64_t	least_entries;	/* below it the next bucket is twice as wide */
+	uint64_t	most_entries;	/* above it half as wide */
+	bool		widest;			/* SSWP */
+	uint32_t	nlimits;
+	const double *limit;		/* SSWP: [nlimits], weights, descending */
+} BucketRule;
+
+/* Get the threshold of SSWP's next bucket, when `widest` is the widest value pending: above its key. */
+static __host__ __device__ inline unsigned long long
+limit_below(const BucketRule &rule, double delta, double widest)
+{
+	uint32_t	low = 0;		/* the first limit that is not above it */
+	uint32_t	high = rule.nlimits;
+	uint64_t	last;
+	unsigned long long key;
 
 	while (low < high)
 	{
 		const uint32_t middle = (low + high) / 2;
 
-		if (few->upto[middle] > e)
-			high = middle;
-		else
+		if (rule.limit[middle] > widest)
 			low = middle + 1;
+		else
+			high = middle;
 	}
-	entry = few->start[low] + (e - (low > 0 ? few->upto[low - 1] : 0));
-	target = __ldg(&lists.targets[entry]);
-	if constexpr (weight_bytes<Weight>() > 0)
-		weight = (double) __ldg((const Weight *) lists.weights + entry);
-	offer = make_offer<Algebra>(paths, few->value[low], weight);
-	if (offer == KEY_NONE || offer >= __ldcg(&paths.key[target]) || offer >= atomicMin(&paths.key[target], offer))
-		return;
-	bit = 1u << target % 32;
-	if ((atomicOr(&paths.pending[target / 32], bit) & bit) == 0 && (offer < threshold || threshold == KEY_NONE))
-		few->vertex[next][atomicAdd(&few->length[next], 1)] = target;
+	last = low + (uint64_t) delta - 1;
+	key = last < rule.nlimits ? Sswp::encode(rule.limit[last]) : KEY_NONE;
+	return key != KEY_NONE ? key + 1 : KEY_NONE;
 }
 
 /*
- * Go on from a small frontier for at most FEW_ROUNDS rounds, while it stays small: one block, no launch. A vertex in the
- * queue stays pending until its round comes, so nothing has to be handed back. Bytes: 4 and the weight an edge, in
- * lines; the latency of one list's read (2 us over the link) a round being what counts.
+ * Move the threshold beyond the least key that waits, by a width that follows from how many entries the last bucket had.
+ * `nearest`: that key, or one below it; `least`: what the threshold must be at the least.
  */
-template <class Algebra, typename Weight>
-static __global__ void __launch_bounds__(FEW_THREADS)
-few_rounds(Lists<Target> lists, Paths paths, const uint32_t *queue, unsigned long long threshold, Counters *counters)
+static __host__ __device__ inline void
+raise_threshold(Bucket *bucket, const BucketRule &rule, uint64_t entries, unsigned long long nearest,
+				unsigned long long least)
 {
-	__shared__ FewPaths few;
-	unsigned long long nread = 0;
-	unsigned long long entries = 0;
-	uint32_t	now = 0;
-	uint32_t	round = 0;
+	const double factor = entries < rule.least_entries ? 2 : entries > rule.most_entries ? 0.5 : 1;
+	const double delta = bucket->delta * factor;
 
-	if (threadIdx.x < 2)
-		few.length[threadIdx.x] = threadIdx.x == 0 ? counters->nqueued : 0;
-	for (uint32_t i = threadIdx.x; i < counters->nqueued; i += FEW_THREADS)
+	if (rule.widest ? delta >= 1 && delta <= rule.nlimits : delta > 0 && delta < (double) INFINITY)
+		bucket->delta = delta;
+	bucket->threshold = rule.widest ? limit_below(rule, bucket->delta, Sswp::decode(nearest)) :
+		Sssp::encode(Sssp::decode(nearest) + bucket->delta);
+	if (bucket->threshold < least)	/* delta is lost in rounding */
+		bucket->threshold = least;
+}
+
+/* The Search of a path algebra: near-far, with what is far on a pile. */
+template <class Algebra, typename W>
+struct PathSearch
+{
+	typedef W Weight;
+	typedef PathItem Item;
+	static constexpr bool PILES = true;
+
+	Paths		paths;
+	Piles		piles;
+	BucketRule	rule;
+	Counters   *counters;
+	Bucket		bucket;
+	uint32_t	pile;			/* number of the one that is filled */
+
+	__device__ __forceinline__ unsigned long long
+	own(const PathItem &item) const
 	{
-		few.vertex[0][i] = queue[i];
-		atomicOr(&paths.pending[queue[i] / 32], 1u << queue[i] % 32);
+		return __ldcg(&paths.key[item.vertex]);
 	}
-	for (; round < FEW_ROUNDS; round++, now ^= 1)
-	{
-		uint32_t	length;
-		uint32_t	nedges;
-		uint64_t	nlines = 0;
 
-		__syncthreads();
-		length = few.length[now];
-		if (length == 0 || length > FEW_VERTICES)
-			break;
-		nedges = lay_out_few(&few, lists, few.vertex[now], length, &nlines);
-		if (nedges > FEW_EDGES)
-			break;
-		if (threadIdx.x < length)
+	/* An item that is out of date has another in its place, which does what it would do, and better. */
+	__device__ __forceinline__ Fate
+	visit(const PathItem &item, unsigned long long own, Target target, double weight, uint32_t step,
+		  PathItem *fresh) const
+	{
+		const unsigned long long offer = own == item.key ?
+			make_offer<Algebra>(paths, Algebra::decode(item.key), weight) : KEY_NONE;
+		unsigned long long known;
+
+		if (offer == KEY_NONE)
+			return FATE_NONE;
+		known = atomicMin(&paths.key[target], offer);
+		if (offer >= known)
+			return FATE_NONE;
+		fresh->key = offer;
+		if (offer >= bucket.threshold && bucket.threshold != KEY_NONE)
+			return FATE_FAR;
+		if (piles.capacity == 0 && known >= bucket.threshold && known != KEY_NONE)
+			atomicAnd(&paths.pending[target / 32], ~(1u << target % 32));
+		return FATE_NEAR;
+	}
+
+	__device__ __forceinline__ void
+	wait(bool waits, const PathItem &item) const
+	{
+		const uint32_t lanes = __ballot_sync(FULL_WARP, waits);
+		PileCount  *count = &piles.state->count[pile % PILE_COUNTS];
+		uint32_t	slot = 0;
+
+		if (lanes == 0)
+			return;
+		if (piles.capacity > 0)
 		{
-			const uint32_t vertex = few.vertex[now][threadIdx.x];
+			const uint32_t best = __reduce_min_sync(FULL_WARP, waits ? (uint32_t) (item.key >> 32) : UINT32_MAX);
 
-			/* First no longer pending, then the key: what comes later makes it pending again. */
-			atomicAnd(&paths.pending[vertex / 32], ~(1u << vertex % 32));
-			__threadfence();
-			few.value[threadIdx.x] = Algebra::decode(__ldcg(&paths.key[vertex]));
+			if (lane_number() == 0)
+			{
+				slot = atomicAdd(&count->length, __popc(lanes));
+				atomicMax(&count->nearest, ~best);
+			}
+			slot = __shfl_sync(FULL_WARP, slot, 0) + __popc(lanes & lanes_below());
 		}
-		if (threadIdx.x == 0)
-			few.length[now ^ 1] = 0;
-		__syncthreads();
-		for (uint32_t e = threadIdx.x; e < nedges; e += FEW_THREADS)
-			relax_few<Algebra, Weight>(&few, lists, paths, e, length, now ^ 1, threshold);
-		entries += threadIdx.x == 0 ? nedges : 0;
-		nread += nlines;
+		if (waits && slot < piles.capacity)
+			piles.item[(uint64_t) (pile % 2) * piles.capacity + slot] = WaitingItem{item.key, item.vertex, 0};
+		else if (waits)
+		{
+			atomicOr(&paths.pending[item.vertex / 32], 1u << item.vertex % 32);
+			piles.state->strays = 1;
+		}
 	}
-	block_add(&counters->lines, nread);
-	block_add(&counters->entries, entries);
-	if (threadIdx.x == 0)
-		counters->rounds += round;
+
+	__device__ __forceinline__ uint32_t
+	piled(void) const
+	{
+		const uint32_t length = __ldcg(&piles.state->count[pile % PILE_COUNTS].length);
+
+		return length < piles.capacity ? length : piles.capacity;
+	}
+
+	/* Look at what waits: near items are the frontier, far ones go to the next pile, those out of date are dropped. */
+	template <class Walk>
+	__device__ __forceinline__ bool
+	refill(Walk &walk)
+	{
+		const WaitingItem *from = piles.item + (uint64_t) (pile % 2) * piles.capacity;
+		const uint32_t waiting = piled();
+		const unsigned long long nearest =
+			(unsigned long long) ~__ldcg(&piles.state->count[pile % PILE_COUNTS].nearest) << 32;
+
+		if (waiting == 0 || __ldcg(&piles.state->strays) != 0)
+			return false;
+		raise_threshold(&bucket, rule, walk.spent, nearest, nearest + (1ull << 32));
+		walk.spent = 0;
+		pile++;
+		if (blockIdx.x == 0 && threadIdx.x == 0)
+			piles.state->count[(pile + 1) % PILE_COUNTS] = PileCount{0, 0};
+		begin_turn(walk);
+		for (uint32_t base = blockIdx.x * DEEP_THREADS + threadIdx.x - lane_number(); base < waiting;
+			 base += walk.nblocks * DEEP_THREADS)
+			sort_out(walk, from, base + lane_number(), waiting);
+		end_turn(walk, 0);
+		return true;
+	}
+
+	/* Sort out item i of the last pile. Whole warps. */
+	template <class Walk>
+	__device__ __forceinline__ void
+	sort_out(Walk &walk, const WaitingItem *from, uint32_t i, uint32_t waiting) const
+	{
+		PathItem	item = {};
+		bool		valid = i < waiting;
+		bool		near;
+
+		if (valid)
+		{
+			const WaitingItem waits = load_item(&from[i]);
+
+			item.vertex = waits.vertex;
+			item.key = waits.key;
+			valid = own(item) == item.key;
+			locate(&item, walk.deep.lists.offsets);
+		}
+		near = valid && (item.key < bucket.threshold || bucket.threshold == KEY_NONE);
+		push_items(walk, near, item);
+		wait(valid && !near, item);
+	}
+
+	__device__ __forceinline__ void
+	publish(void) const
+	{
+		counters->pile = pile;
+		counters->waiting = piled();
+		counters->threshold = bucket.threshold;
+		counters->delta = bucket.delta;
+	}
+
+	__device__ __forceinline__ void
+	adopt(void)
+	{
+		pile = __ldcg(&counters->pile);
+		bucket.threshold = __ldcg(&counters->threshold);
+		bucket.delta = __ldcg(&counters->delta);
+	}
+};
+
+/* What queue_bits and mark_queued have to do for paths. */
+struct KeyedItem
+{
+	const unsigned long long *key;
+
+	__device__ __forceinline__ void
+	operator()(PathItem *item) const
+	{
+		item->key = key[item->vertex];
+	}
+
+	template <class Item>
+	__device__ __forceinline__ bool
+	operator()(const Item &item) const
+	{
+		return key[item.vertex] == item.key;
+	}
+};
+
+/* Put the pending vertices on the first pile, which has room for them. Bytes: the bitmap, n/8, and 24 each. */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+pile_pending(Paths paths, Piles piles)
+{
+	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
+
+	for (uint64_t word = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; word < paths.nwords; word += nthreads)
+	{
+		uint32_t	bits = paths.pending[word];
+		uint32_t	slot = bits != 0 ? atomicAdd(&piles.state->count[0].length, __popc(bits)) : 0;
+
+		if (bits != 0)
+			paths.pending[word] = 0;
+		for (; bits != 0; bits &= bits - 1)
+		{
+			const uint32_t vertex = (uint32_t) (word * 32 + __ffs(bits) - 1);
+			const unsigned long long key = paths.key[vertex];
+
+			piles.item[slot++] = WaitingItem{key, vertex, 0};
+			atomicMax(&piles.state->count[0].nearest, ~(uint32_t) (key >> 32));
+		}
+	}
 }
 
 #endif							/* EMOGI_PATH_CUH */

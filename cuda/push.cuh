@@ -27,22 +27,6 @@ mark_sources(const uint32_t *sources, uint64_t nsources, uint32_t *bitmap)
 		atomicOr(&bitmap[sources[i] / 32], 1u << sources[i] % 32);
 }
 
-/* Queue the vertices of a small frontier. Bytes: the bitmap, n/8. */
-static __global__ void __launch_bounds__(BLOCK_THREADS)
-queue_frontier(const uint32_t *frontier, uint64_t nwords, uint32_t *queue, Counters *counters)
-{
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
-
-	for (uint64_t word = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; word < nwords; word += nthreads)
-	{
-		uint32_t	bits = frontier[word];
-		uint32_t	slot = bits != 0 ? atomicAdd(&counters->nqueued, __popc(bits)) : 0;
-
-		for (; bits != 0; bits &= bits - 1)
-			queue[slot++] = (uint32_t) (word * 32 + __ffs(bits) - 1);
-	}
-}
-
 /* Add to the sums of the run. `lines` is alike in the lanes of a warp, `entries` is the thread's own. */
 static __device__ void
 add_sums(Counters *counters, unsigned long long lines, unsigned long long entries)

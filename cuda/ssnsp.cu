@@ -7,10 +7,11 @@
  * Method. BFS gives the levels (bfs.cu). The vertices are then laid out by level, nearly ascending within one, by
  * counting [1, the forward phase, turned into a pull]. Level by level each vertex sums over its backward list, 8 lanes a
  * vertex, each with 16 bytes of a line; long lists are cut into slices whose sums are kept and then added in order.
- * No sum depends on the order of the work, so two runs give the same bits. Levels need no barrier but that between
- * kernels; the host only launches.
+ * Levels need no barrier but that between kernels; the host only launches. Small levels of short lists that follow each
+ * other are counted by one block in one launch (count_chain). No sum depends on the order of the work, so two runs give
+ * the same bits.
  *
- * Bytes, for n vertices: levels twice and 4 of order a vertex; each backward list of a reached vertex once, in lines; for
+ * Bytes, for n vertices: levels twice, offsets and 4 of order a vertex; each backward list of a reached vertex once, in lines; for
  * each entry 4 random bytes of levels, and 8 of paths when it counts.
  *
  * [1] U. Brandes: A Faster Algorithm for Betweenness Centrality. Journal of Mathematical Sociology 25(2), 2001.
@@ -19,7 +20,13 @@
 
 #include "push.cuh"
 
-#define LEVELS_AHEAD 256		/* that the host launches before it looks at cancel */
+#define LAUNCHES_AHEAD 256		/* that the host makes before it looks at cancel */
+#define CHAIN_THREADS 1024		/* vertices, of whole levels, that one block holds at a time */
+#define CHAIN_VERTICES (CHAIN_THREADS / 2)	/* the most of a level in a chain */
+#define CHAIN_LIST 32			/* the longest list in a chain */
+#define CHAIN_LINKS 4			/* entries that count, of a vertex, that a thread keeps */
+#define LONG_SHIFT 32			/* in `cursor` while levels are counted: vertices with longer lists stand above */
+#define NO_LEVEL UINT32_MAX
 
 /* What the kernels share. All arrays in device memory. */
 typedef struct Counting
@@ -27,7 +34,7 @@ typedef struct Counting
 	int32_t    *level;			/* [nvertices] */
 	double	   *paths;			/* [nvertices] */
 	uint32_t   *order;			/* [nreached], vertices by level */
-	unsigned long long *cursor; /* [nlevels], where the next vertex of a level goes */
+	unsigned long long *cursor; /* [nlevels], where the next vertex of a level goes; in the end, where the next level begins */
 	double	   *part;			/* [slices], the sum of each; see slice_capacity */
 } Counting;
 
@@ -49,13 +56,16 @@ by_level(const int32_t *level, uint64_t nvertices, Use use)
 	}
 }
 
-/* Count the vertices of each level in `cursor`. Bytes: 4 a vertex. */
+/* Count in `cursor` the vertices of each level, and those with lists too long for a chain. Bytes: 12 a vertex. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-count_levels(Counting counting, uint64_t nvertices)
+count_levels(Counting counting, uint64_t nvertices, const uint64_t *offsets)
 {
 	by_level(counting.level, nvertices, [&](uint64_t vertex, int32_t level, uint32_t alike) {
+		const bool	is_long = level >= 0 && offsets[vertex + 1] - offsets[vertex] > CHAIN_LIST;
+		const uint32_t nlong = __popc(__ballot_sync(FULL_WARP, is_long) & alike);
+
 		if (level >= 0 && (alike & lanes_below()) == 0)
-			atomicAdd(&counting.cursor[level], (unsigned long long) __popc(alike));
+			atomicAdd(&counting.cursor[level], (unsigned long long) nlong << LONG_SHIFT | __popc(alike));
 	});
 }
 
@@ -208,21 +218,161 @@ add_slices(Lists<Target> lists, Counting counting, Step step)
 	}
 }
 
-/* Say whether any list is cut into slices. Bytes: 8 a vertex. */
-static __global__ void __launch_bounds__(BLOCK_THREADS)
-survey_slices(const uint64_t *offsets, uint64_t nvertices, Counters *counters)
+/*
+ * Call use(target) for the entries of a list that are at level `above`, in order. By threads, each with 16 bytes of a
+ * line at a time.
+ */
+template <class Use>
+static __device__ __forceinline__ void
+each_above(const Lists<Target> &lists, const Counting &counting, Span list, int32_t above, Use use)
 {
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
-	unsigned long long cut = 0;
+	const uint4 *pieces = reinterpret_cast<const uint4 *>(lists.targets);
 
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < nvertices; v += nthreads)
-		cut += count_lines<Target>(Span{offsets[v], offsets[v + 1]}) > SLICE_LINES;
-	block_add(&counters->claimed, cut);
+	for (uint64_t piece = list.start / PIECE; piece * PIECE < list.end; piece++)
+	{
+		const uint4 quad = __ldg(pieces + piece);
+		Target		target[PIECE];
+
+		memcpy(target, &quad, sizeof target);
+#pragma unroll
+		for (uint32_t j = 0; j < PIECE; j++)
+			if (piece * PIECE + j >= list.start && piece * PIECE + j < list.end &&
+				__ldg(&counting.level[target[j]]) == above)
+				use(target[j]);
+	}
+}
+
+/* What a thread knows of its vertex in a chain. */
+typedef struct Link
+{
+	uint32_t	vertex;
+	uint32_t	level;			/* NO_LEVEL = none that this chain counts */
+	Span		list;
+	uint32_t	nlinks;			/* entries that count */
+	uint32_t	link[CHAIN_LINKS];	/* the first of them, as the threads that have them */
+	double		sum;			/* of the first level's, whose entries are counted already */
+} Link;
+
+/*
+ * Take a vertex a thread from `first` on, of whole levels before `upto`. Get the level after the last of them. `next` is
+ * shared by the block.
+ */
+static __device__ __forceinline__ uint32_t
+take_links(const Lists<Target> &lists, const Counting &counting, uint64_t first, uint32_t upto, uint32_t *next,
+		   Link *own)
+{
+	const uint64_t end = counting.cursor[upto - 1];
+	const uint64_t place = first + threadIdx.x;
+	const bool	last = place < end && threadIdx.x == CHAIN_THREADS - 1;
+
+	own->level = NO_LEVEL;
+	if (threadIdx.x == 0)
+		*next = upto;
+	__syncthreads();
+	if (place < end)
+	{
+		own->vertex = counting.order[place];
+		own->level = (uint32_t) counting.level[own->vertex];
+		own->list = Span{lists.offsets[own->vertex], lists.offsets[(uint64_t) own->vertex + 1]};
+	}
+	if (last)
+		*next = own->level + (counting.cursor[own->level] == place + 1);
+	__syncthreads();
+	if (own->level >= *next)
+		own->level = NO_LEVEL;
+	return *next;
+}
+
+/* Find the entries that count: of the first level's vertices their sum, of all others which threads have them. */
+static __device__ __forceinline__ void
+find_links(const Lists<Target> &lists, const Counting &counting, uint32_t first_level, Link *own)
+{
+	own->nlinks = 0;
+	own->sum = 0;
+	if (own->level == NO_LEVEL)
+		return;
+	each_above(lists, counting, own->list, (int32_t) own->level - 1, [&](Target target) {
+		const double paths = counting.paths[target];
+
+		if (own->level == first_level)
+			own->sum += paths;
+		else
+		{
+#pragma unroll
+			for (uint32_t k = 0; k < CHAIN_LINKS; k++)
+				if (k == own->nlinks)
+					own->link[k] = (uint32_t) paths;
+			own->nlinks++;
+		}
+	});
+}
+
+/* Sum over the entries that count the values of the threads that have them. */
+static __device__ __forceinline__ double
+sum_links(const Lists<Target> &lists, const Counting &counting, const Link &own, const double *value)
+{
+	double		sum = own.sum;
+
+	if (own.nlinks > CHAIN_LINKS)
+		each_above(lists, counting, own.list, (int32_t) own.level - 1,
+				   [&](Target target) { sum += value[(uint32_t) counting.paths[target]]; });
+	else
+	{
+#pragma unroll
+		for (uint32_t k = 0; k < CHAIN_LINKS; k++)
+			if (k < own.nlinks)
+				sum += value[own.link[k]];
+	}
+	return sum;
+}
+
+/*
+ * Count the paths of the levels from `level` to before `upto`, each of at most CHAIN_VERTICES vertices with lists of at
+ * most CHAIN_LIST entries: by one block, a vertex a thread. Which entries count, and which threads have them, is found for
+ * many levels together, for that needs no paths: until they are counted, `paths` says which thread has the vertex. What is
+ * left for each level is a sum in shared memory and the block's barrier. Bytes: as count_paths.
+ */
+static __global__ void __launch_bounds__(CHAIN_THREADS, 1)
+count_chain(Lists<Target> lists, Counting counting, uint32_t level, uint32_t upto, Step step)
+{
+	__shared__ double value[CHAIN_THREADS];
+	__shared__ uint32_t next;
+	unsigned long long nread = 0;
+	unsigned long long entries = 0;
+	bool		leaves = false;
+
+	while (level < upto && !leaves)
+	{
+		const uint32_t stop = threadIdx.x == 0 ? *step.stop : 0;	/* comes over the link meanwhile */
+		Link		own = {};
+		const uint32_t end = take_links(lists, counting, counting.cursor[level - 1], upto, &next, &own);
+
+		if (own.level != NO_LEVEL)
+		{
+			counting.paths[own.vertex] = (double) threadIdx.x;
+			nread += count_lines<Target>(own.list);
+			entries += own.list.end - own.list.start;
+		}
+		__syncthreads();
+		find_links(lists, counting, level, &own);
+		for (uint32_t now = level; now < end; now++)
+		{
+			if (own.level == now)
+				value[threadIdx.x] = sum_links(lists, counting, own, value);
+			__syncthreads();
+		}
+		if (own.level != NO_LEVEL)
+			counting.paths[own.vertex] = value[threadIdx.x];
+		level = end;
+		leaves = __syncthreads_or(stop != 0) != 0;
+	}
+	block_add(&step.counters->lines, nread);
+	block_add(&step.counters->entries, entries);
 }
 
 static const void *const kernels[] = {
 	(const void *) count_paths, (const void *) count_slices, (const void *) add_slices, (const void *) count_levels,
-	(const void *) order_levels, (const void *) survey_slices
+	(const void *) order_levels, (const void *) count_chain
 };
 
 EmogiStatus
@@ -231,33 +381,40 @@ emogi_cuda_ssnsp_load(EmogiError *error)
 	return LOAD_KERNELS(kernels);
 }
 
-/* Turn counts into the places where levels begin, on the host: ends[level] is where the next one begins. */
-static EmogiStatus
-place_levels(Run *run, const Counting *counting, uint64_t *ends, uint32_t nlevels, EmogiError *error)
+/* A level, on the host. */
+typedef struct Level
 {
+	uint64_t	end;			/* where the next one begins */
+	bool		has_long;		/* lists of more than CHAIN_LIST entries */
+} Level;
+
+/* Turn counts into the places where levels begin. `levels` is followed by room for nlevels numbers. */
+static EmogiStatus
+place_levels(Run *run, const Counting *counting, Level *levels, uint32_t nlevels, EmogiError *error)
+{
+	uint64_t   *counts = (uint64_t *) (levels + nlevels);
 	uint64_t	sum = 0;
 
-	TRY(emogi_run_fetch(run, ends, counting->cursor, nlevels * sizeof *ends, error));
+	TRY(emogi_run_fetch(run, counts, counting->cursor, nlevels * sizeof *counts, error));
 	for (uint32_t level = 0; level < nlevels; level++)
 	{
-		const uint64_t count = ends[level];
+		const uint64_t start = sum;
 
-		ends[level] = sum;
-		sum += count;
+		sum += counts[level] & UINT32_MAX;
+		levels[level] = Level{sum, counts[level] >> LONG_SHIFT != 0};
+		counts[level] = start;
 	}
-	TRY(emogi_run_send(run, counting->cursor, ends, nlevels * sizeof *ends, error));
-	for (uint32_t level = 0; level + 1 < nlevels; level++)
-		ends[level] = ends[level + 1];
-	if (nlevels > 0)
-		ends[nlevels - 1] = sum;
-	return EMOGI_OK;
+	return emogi_run_send(run, counting->cursor, counts, nlevels * sizeof *counts, error);
 }
 
 /* Count the paths of one level. */
 static EmogiStatus
-count_level(Run *run, const Counting *counting, uint64_t first, uint64_t count, int32_t above, bool cuts,
-			EmogiError *error)
+count_level(Run *run, const Counting *counting, const Level *levels, uint32_t level, EmogiError *error)
 {
+	const uint64_t first = levels[level - 1].end;
+	const uint64_t count = levels[level].end - first;
+	const int32_t above = (int32_t) level - 1;
+	const bool	cuts = levels[level].has_long;	/* it may have lists that are cut */
 	const uint64_t wanted = (count + BLOCK_THREADS - 1) / BLOCK_THREADS;
 	const int	nblocks = wanted < (uint64_t) run->nblocks ? (int) wanted : run->nblocks;
 	cudaStream_t stream = run->state->stream;
@@ -274,29 +431,41 @@ count_level(Run *run, const Counting *counting, uint64_t first, uint64_t count, 
 	return EMOGI_OK;
 }
 
-/* Lay the vertices out and count, level by level. `ends` is room for nlevels numbers. */
+/* Get the first level from `level` on that is not for a chain. */
+static uint32_t
+end_chain(const Level *levels, uint32_t level, uint32_t nlevels)
+{
+	while (level < nlevels && !levels[level].has_long && levels[level].end - levels[level - 1].end <= CHAIN_VERTICES)
+		level++;
+	return level;
+}
+
+/* Lay the vertices out and count, level by level. `levels` as in place_levels. */
 static EmogiStatus
-count_all(Run *run, const Counting *counting, uint64_t *ends, uint32_t nlevels, EmogiError *error)
+count_all(Run *run, const Counting *counting, Level *levels, uint32_t nlevels, EmogiError *error)
 {
 	cudaStream_t stream = run->state->stream;
-	const Counters *counters;
-	bool		cuts;
+	uint32_t	nlaunches = 0;
+	uint32_t	next;
 
 	CUDA_TRY(cudaMemsetAsync(counting->cursor, 0, nlevels * sizeof *counting->cursor, stream));
 	TRY(emogi_run_clear(run, error));
-	CUDA_LAUNCH(survey_slices, run->full_blocks, BLOCK_THREADS, stream, run->graph.backward.offsets, run->nvertices,
-				run->step.counters);
-	TRY(emogi_run_read(run, &counters, error));
-	cuts = counters->claimed > 0;
-	CUDA_LAUNCH(count_levels, run->full_blocks, BLOCK_THREADS, stream, *counting, run->nvertices);
-	TRY(place_levels(run, counting, ends, nlevels, error));
+	CUDA_LAUNCH(count_levels, run->full_blocks, BLOCK_THREADS, stream, *counting, run->nvertices,
+				run->graph.backward.offsets);
+	TRY(place_levels(run, counting, levels, nlevels, error));
 	CUDA_LAUNCH(order_levels, run->full_blocks, BLOCK_THREADS, stream, *counting, run->nvertices);
-	for (uint32_t level = 1; level < nlevels; level++)
+	for (uint32_t level = 1; level < nlevels; level = next)
 	{
 		run->control->level = level;
-		TRY(count_level(run, counting, ends[level - 1], ends[level] - ends[level - 1], (int32_t) level - 1, cuts,
-						error));
-		if (level % LEVELS_AHEAD == 0)
+		next = end_chain(levels, level, nlevels);
+		if (next > level)
+			CUDA_LAUNCH(count_chain, 1, CHAIN_THREADS, stream, run->graph.backward, *counting, level, next, run->step);
+		else
+		{
+			TRY(count_level(run, counting, levels, level, error));
+			next = level + 1;
+		}
+		if (++nlaunches % LAUNCHES_AHEAD == 0)
 			TRY(emogi_cuda_wait(run->state, run->control, error));
 	}
 	return EMOGI_OK;
@@ -307,19 +476,19 @@ static EmogiStatus
 count_timed(Run *run, const Counting *counting, uint32_t nlevels, EmogiResult *result, EmogiError *error)
 {
 	const bool	fails = run->control->fail_allocation == 1; /* for a test; it is the only one of a run */
-	uint64_t   *ends = fails ? NULL : (uint64_t *) malloc((nlevels > 0 ? nlevels : 1) * sizeof *ends);
+	Level	   *levels = fails ? NULL : (Level *) malloc((nlevels + UINT64_C(1)) * (sizeof(Level) + sizeof(uint64_t)));
 	EmogiStatus status;
 
-	if (ends == NULL)
+	if (levels == NULL)
 		return emogi_fail(error, EMOGI_NO_MEMORY, "out of memory", "%u levels", nlevels);
 	status = emogi_run_start_clock(run, error);
 	if (status == EMOGI_OK)
-		status = count_all(run, counting, ends, nlevels, error);
+		status = count_all(run, counting, levels, nlevels, error);
 	if (status == EMOGI_OK)
 		status = emogi_run_stop_clock(run, result, error);
 	if (status != EMOGI_OK)
-		(void) cudaStreamSynchronize(run->state->stream);	/* a copy may be on its way to `ends` */
-	free(ends);
+		(void) cudaStreamSynchronize(run->state->stream);	/* a copy may be on its way to `levels` */
+	free(levels);
 	return status;
 }
 

@@ -67,7 +67,16 @@ typedef struct Counters
 	uint32_t	ticket;			/* the next batch of words */
 	uint32_t	halt;			/* 1 = leave: cancel was seen */
 	uint32_t	nqueued;
-	int32_t		depth;			/* of the new frontier */
+
+	/* What a deep walk leaves behind (deep.cuh; the last three only when it has a pile of vertices that wait). */
+	uint32_t	steps;			/* made */
+	uint32_t	now;			/* the queue that has the frontier */
+	unsigned long long spent;	/* entries of the steps since the pile was looked at */
+	uint32_t	pile;			/* how often it has been */
+	uint32_t	waiting;		/* items on it */
+	unsigned long long threshold;	/* and what was chosen then */
+	double		delta;
+
 	unsigned long long far;		/* pending vertices that were not taken into the new frontier */
 	unsigned long long nearest; /* ~ of the least key among them */
 
@@ -76,7 +85,6 @@ typedef struct Counters
 	unsigned long long entries; /* looked at */
 	unsigned long long lists;	/* not empty, of the lists that bottom-up steps read */
 	unsigned long long starts;	/* lines in which at least one of them starts */
-	unsigned long long rounds;	/* that few_rounds made */
 } Counters;
 
 /* What the kernels of a step share. */
