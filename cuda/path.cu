@@ -362,7 +362,7 @@ emogi_cuda_path(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Emog
 	path.paths.bound = bounded && !none ? Sssp::encode(query->max_distance + 0.0) : KEY_INFINITY;
 	choose_delta(&path, graph, query->algorithm);
 	TRY(take_arrays(&path, query->sources, nsources, error));
-	TRY(emogi_run_place(run, graph, query, PLACE_WEIGHTS, method.kernels, 2, edge_bytes(graph->weight_type), error));
+	TRY(emogi_run_place(run, graph, query, PLACE_NEAR_WEIGHTS, method.kernels, 2, edge_bytes(graph->weight_type), error));
 
 	TRY(emogi_deep_size(run, &path.plan, method.kernels[2], error));
 	TRY(emogi_run_start_clock(run, error));

@@ -21,6 +21,7 @@ typedef struct Placing
 	DeviceMemory *memory;
 	EmogiControl *control;
 	uint32_t	head_length;	/* of heads that there is room for; 0 = do not make any */
+	bool		near_weights;	/* there is room for the weights of forward, in hybrid placement */
 } Placing;
 
 static uint64_t
@@ -111,6 +112,8 @@ use_copies(const Placing *placing, EmogiPlacement placement)
 	for (int i = 0; i < (places_transpose(placing) ? 2 : 1); i++)
 	{
 		use(orientation[i]->offsets, offset_bytes(graph));
+		if (placing->near_weights && placement == EMOGI_PLACEMENT_HYBRID && i == 0)
+			use(graph->forward.weights, weight_bytes(graph, &graph->forward));
 		if (placement != EMOGI_PLACEMENT_DEVICE || orientation[i]->nedges == 0)
 			continue;
 		use(orientation[i]->targets, target_bytes(orientation[i]));
@@ -287,6 +290,18 @@ place_offsets(const Placing *placing, const EmogiAdjacency *adjacency, Lists<uin
 	return EMOGI_OK;
 }
 
+/* Copy the weights of forward, or do without. */
+static EmogiStatus
+place_near_weights(const Placing *placing, Lists<uint32_t> *lists, EmogiError *error)
+{
+	const EmogiGraph *graph = placing->graph;
+	const EmogiStatus status = place_copy(placing, graph->forward.weights, weight_bytes(graph, &graph->forward), "weights",
+										  &lists->weights, error);
+
+	lists->near_weights = status == EMOGI_OK;
+	return status == EMOGI_NO_MEMORY ? EMOGI_OK : status;	/* slower, but an answer */
+}
+
 /* Place targets and, when wanted, weights of one orientation. */
 static EmogiStatus
 place_edges(const Placing *placing, const EmogiAdjacency *adjacency, EmogiPlacement placement, Lists<uint32_t> *lists,
@@ -298,7 +313,9 @@ place_edges(const Placing *placing, const EmogiAdjacency *adjacency, EmogiPlacem
 	if (placement != EMOGI_PLACEMENT_DEVICE)
 	{
 		TRY(place_in_host(placing, adjacency->targets, &targets, error));
-		if (weighted)
+		if (placing->near_weights && placement == EMOGI_PLACEMENT_HYBRID && adjacency == &placing->graph->forward)
+			TRY(place_near_weights(placing, lists, error));
+		if (weighted && !lists->near_weights)
 			TRY(place_in_host(placing, adjacency->weights, &lists->weights, error));
 	}
 	else
@@ -373,6 +390,8 @@ place_lists(const Placing *placing, EmogiPlacement placement, PlacedGraph *place
 		placed->backward.offsets = placed->forward.offsets;
 	if (graph->forward.nedges > 0)
 		TRY(place_edges(placing, &graph->forward, placement, &placed->forward, error));
+	if (placing->near_weights && placement == EMOGI_PLACEMENT_HYBRID && !placed->forward.near_weights)
+		placed->placement = EMOGI_PLACEMENT_HOST;
 	if (places_transpose(placing))
 	{
 		const EmogiStatus status = place_offsets(placing, &graph->backward, &placed->backward, error);
@@ -432,10 +451,36 @@ parts_pay(const Placing *placing)
 		((placing->wants & PLACE_PARTS_REPAID) == PLACE_PARTS_REPAID || placing->graph->id != 0);
 }
 
+/*
+ * Choose between host and hybrid: whether the weights fit beside the run and its offsets. To copy them takes about as long
+ * as reading their lines once over the link, so AUTO does it for a Graph that is kept.
+ */
+static EmogiStatus
+choose_near_weights(Placing *placing, EmogiPlacement *placement, EmogiError *error)
+{
+	const EmogiGraph *graph = placing->graph;
+	const bool	pays = *placement == EMOGI_PLACEMENT_HYBRID || graph->id != 0;
+	const uint64_t headroom = placing->state->cap_bytes > 0 ? 0 : HEADROOM_BYTES;
+	uint64_t	taken;
+	uint64_t	left;
+
+	*placement = EMOGI_PLACEMENT_HOST;
+	if (!pays)
+		return EMOGI_OK;
+	taken = use_copies(placing, EMOGI_PLACEMENT_HOST) + weight_bytes(graph, &graph->forward) + headroom;
+	TRY(emogi_memory_left(placing->memory, &left, error));
+	placing->near_weights = taken <= left;
+	if (placing->near_weights)
+		*placement = EMOGI_PLACEMENT_HYBRID;
+	return EMOGI_OK;
+}
+
 /* Choose between host and hybrid. How many parts fit is for the Feed to find out. */
 static EmogiStatus
 choose_hybrid(Placing *placing, EmogiPlacement *placement, EmogiError *error)
 {
+	if ((placing->wants & PLACE_NEAR_WEIGHTS) == PLACE_NEAR_WEIGHTS)
+		return choose_near_weights(placing, placement, error);
 	if ((placing->wants & PLACE_PARTS) == 0)
 		return choose_heads(placing, placement, error);
 	if (*placement == EMOGI_PLACEMENT_AUTO)
@@ -506,7 +551,7 @@ EmogiStatus
 emogi_place_graph(EmogiEngineState *state, const EmogiGraph *graph, EmogiPlacement placement, unsigned wants,
 				  DeviceMemory *memory, PlacedGraph *placed, EmogiControl *control, EmogiError *error)
 {
-	Placing		placing = {state, graph, wants, memory, control, 0};
+	Placing		placing = {state, graph, wants, memory, control, 0, false};
 
 	memset(placed, 0, sizeof *placed);
 	if ((unsigned) placement > EMOGI_PLACEMENT_HYBRID)

@@ -4,8 +4,9 @@
  * Offsets always go to device memory (8 bytes a vertex, read at random). Targets and weights stay in the Graph's own
  * memory, which is registered with CUDA and read over the link (host placement, EMOGI PVLDB 14(2) 2020 section 4.1),
  * or are copied to device memory (device placement). Hybrid is host placement with something of the lists in device
- * memory as well: heads, a few targets of every list, those of the highest degree (hybrid.cuh), or, for runs that read
- * every edge in every sweep, as many whole pieces of the arrays as there is room for (feed.cuh). What is copied or
+ * memory as well: heads, a few targets of every list, those of the highest degree (hybrid.cuh); or all weights, which are
+ * narrow, so that of a line of them a short list needs little; or, for runs that read every edge in every sweep, as many
+ * whole pieces of the arrays as there is room for (feed.cuh). What is copied or
  * registered for a Graph with an id is kept, and found again by the next run on it (resident.cuh).
  */
 #ifndef EMOGI_PLACEMENT_CUH
@@ -28,6 +29,7 @@ struct Lists
 	 */
 	const Target *heads;
 	uint32_t	head_length;	/* 0 = no heads */
+	bool		near_weights;	/* weights are in device memory, though targets are not */
 };
 
 /* Device memory that AUTO, and hybrid without a cap, leave alone. */
@@ -41,6 +43,7 @@ struct Lists
 #define PLACE_BACKWARD_HEADS 16u	/* use, and only made, when the Graph has backward, and that is placed */
 #define PLACE_PARTS 32u			/* hybrid placement serves it: the run reads all edges by a Feed, which keeps parts */
 #define PLACE_PARTS_REPAID 96u	/* the same, more than once: they are of use even if the Graph is not kept */
+#define PLACE_NEAR_WEIGHTS 257u	/* PLACE_WEIGHTS, and hybrid placement serves it: by weights in device memory */
 #define PLACE_BACKWARD_OFFSETS 128u	/* when the Graph has it; the run cannot do without these, and reads no edges of it */
 
 typedef struct PlacedGraph

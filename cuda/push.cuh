@@ -135,7 +135,7 @@ push_lines(const Lists<Target> &lists, Span list, uint64_t first, uint32_t nline
 			for (uint32_t j = 0; j < PIECE; j++)
 				own[j] = values[rank[j]];
 			push.visit(target, weight, own, wanted);
-			more += count_weight_lines<Weight>(line, n);
+			more += lists.near_weights ? 0 : count_weight_lines<Weight>(line, n);
 		});
 		*nread += more;
 	}
