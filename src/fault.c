@@ -17,8 +17,10 @@
 #include "emogi.h"
 
 #include "miscadmin.h"
+#include "pgstat.h"
 #include "utils/guc.h"
 #include "utils/varlena.h"
+#include "utils/wait_event.h"
 
 EmogiFaults emogi_faults;
 
@@ -149,8 +151,10 @@ emogi_fault_sleep(EmogiFaultPoint point)
 	if (us == 0)
 		return;
 	end = GetCurrentTimestamp() + (emogi_faults.random_sleeps ? random() % us : us);
+	pgstat_report_wait_start(WAIT_EVENT_PG_SLEEP);	/* so that tests see it in pg_stat_activity */
 	for (TimestampTz now = GetCurrentTimestamp(); now < end; now = GetCurrentTimestamp())
 		pg_usleep((long) (end - now));	/* a signal may cut it short */
+	pgstat_report_wait_end();
 }
 
 /* Count an allocation in the Region; true when it is to fail. */
