@@ -20,7 +20,7 @@ extern "C" {
 #endif
 
 /* Changes whenever a struct below does; emogi_cuda.so of another build is refused. */
-#define EMOGI_ENGINE_ABI 3
+#define EMOGI_ENGINE_ABI 4
 
 /* The unit of a request on the link, and of alignment of every array that a GPU may read in place. */
 #define EMOGI_LINE_BYTES 128
@@ -164,6 +164,9 @@ typedef struct EmogiQuery
 	EmogiPlacement placement;
 	uint64_t	nsources;
 	const uint32_t *sources;	/* [nsources], vertex numbers, each < nvertices, repeats allowed */
+	uint64_t	ntargets;
+	const uint32_t *targets;	/* [ntargets], vertex numbers: BFS and SSSP may stop when these are settled; the result then
+								 * holds for them alone, and an engine may ignore them; ntargets = 0: all are wanted */
 	int64_t		max_depth;		/* hops; levels above it are not entered; -1 = no bound */
 	double		max_distance;	/* vertices farther away are not reached; INFINITY = no bound */
 	double		damping;		/* 0 .. 1 */
