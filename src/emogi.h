@@ -478,8 +478,7 @@ emogi_cache_unlock(void)
 
 /* ---- graph.c: the Graph of a call ---- */
 
-extern void emogi_graph_get(EmogiCall *call, const EmogiSource *source, EmogiWeights weights, EmogiDirection direction,
-							bool any_direction, bool with_backward, EmogiGraph *graph);
+extern void emogi_graph_get(EmogiCall *call, const EmogiSource *source, const EmogiGraphKey *wanted, EmogiGraph *graph);
 
 /* ---- runs.c: what has been run ---- */
 
@@ -531,11 +530,28 @@ typedef struct EmogiTask
 	bool		has_sources;
 	int64	   *keys;			/* [nkeys], sources */
 	uint64		nkeys;
+	bool		has_targets;	/* rows of these vertices alone are wanted */
+	const int64 *targets;		/* [ntargets], keys */
+	uint64		ntargets;
 	char	   *start;			/* text of the query of start values; NULL = none */
 	bool		with_backward;
 } EmogiTask;
 
-extern EmogiCall *emogi_run(FunctionCallInfo fcinfo, const EmogiTask *task, EmogiGraph *graph, EmogiResult *result);
+/* What a row of an algorithm is: the key of a vertex, then its columns. */
+typedef struct EmogiRowKind
+{
+	int			ncolumns;		/* after `vertex` */
+
+	/* Get the first vertex of [v, end) that has a row; `end` when there is none. */
+	uint64		(*next) (const EmogiResult *result, uint64 v, uint64 end);
+
+	/* Get a column of vertex v's row, 0 = the first after `vertex`. */
+	Datum		(*column) (const EmogiGraph *graph, const EmogiResult *result, uint64 v, int column);
+} EmogiRowKind;
+
+extern const EmogiRowKind *emogi_row_kind(EmogiAlgorithm algorithm);
+extern void emogi_wish_of(const EmogiTask *task, EmogiGraphKey *key);
+extern EmogiCall *emogi_run(Oid function, const EmogiTask *task, EmogiGraph *graph, EmogiResult *result);
 extern void emogi_run_to_rows(FunctionCallInfo fcinfo, const EmogiTask *task);
 
 /* ---- views.c: rows of views ---- */
@@ -560,6 +576,18 @@ extern void emogi_row_put(EmogiRow *row, FunctionCallInfo fcinfo);
 
 /* ---- functions.c ---- */
 
+/* Reads the arguments of a SQL function; raises what is wrong with them. */
+typedef void (*EmogiReader) (FunctionCallInfo fcinfo, EmogiTask *task);
+
+/* A SQL function whose rows are vertices, one each, in ascending order of keys. */
+typedef struct EmogiFunction
+{
+	const char *symbol;			/* of its C entry */
+	EmogiAlgorithm algorithm;
+	EmogiReader read;
+} EmogiFunction;
+
+extern const EmogiFunction *emogi_function(const char *symbol);
 extern char *emogi_graph_argument(FunctionCallInfo fcinfo, int n);
 extern EmogiDirection emogi_direction_argument(FunctionCallInfo fcinfo, int n, EmogiDirection otherwise);
 

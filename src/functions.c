@@ -4,6 +4,9 @@
  * NULL for an argument means its default, but for the graph, which must be there, and for a source, whose absence
  * gives no rows. Functions with a source exist for one (bigint) and for many (bigint[]); both have the same C entry,
  * which looks at the type of the argument.
+ *
+ * Where PostgreSQL calls an entry, all rows go into a tuplestore. As an item of FROM a function is never called: its
+ * arguments are read by the same reader, which emogi_function finds, and the rows are streamed (stream.c).
  */
 #include "emogi.h"
 
@@ -166,130 +169,198 @@ read_sources(FunctionCallInfo fcinfo, int n, EmogiTask *task)
 	}
 }
 
-/* Begin a task: see that emogi is loaded, open the rows, read the graph argument, which is always the first. */
-static EmogiTask
-begin_task(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm)
+/* Begin a task: see that emogi is loaded, read the graph argument, which is always the first. */
+static void
+begin_task(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm, EmogiTask *task)
+{
+	emogi_require_preload();
+	memset(task, 0, sizeof *task);
+	task->query.algorithm = algorithm;
+	task->query.max_depth = -1;
+	task->query.max_distance = (double) INFINITY;
+	task->graph = emogi_graph_argument(fcinfo, 0);
+}
+
+/* ---- the readers: arguments to a task ---- */
+
+static void
+read_bfs(FunctionCallInfo fcinfo, EmogiTask *task)
+{
+	begin_task(fcinfo, EMOGI_BFS, task);
+	read_sources(fcinfo, 1, task);
+	task->query.max_depth = max_depth_argument(fcinfo, 2);
+	task->direction = emogi_direction_argument(fcinfo, 3, EMOGI_OUT);
+}
+
+static void
+read_sssp(FunctionCallInfo fcinfo, EmogiTask *task)
+{
+	begin_task(fcinfo, EMOGI_SSSP, task);
+	read_sources(fcinfo, 1, task);
+	task->query.max_distance = number_argument(fcinfo, 2, "max_distance", (double) INFINITY, 0, (double) INFINITY);
+	task->direction = emogi_direction_argument(fcinfo, 3, EMOGI_OUT);
+}
+
+static void
+read_sswp(FunctionCallInfo fcinfo, EmogiTask *task)
+{
+	begin_task(fcinfo, EMOGI_SSWP, task);
+	read_sources(fcinfo, 1, task);
+	task->direction = emogi_direction_argument(fcinfo, 2, EMOGI_OUT);
+}
+
+static void
+read_ssnsp(FunctionCallInfo fcinfo, EmogiTask *task)
+{
+	begin_task(fcinfo, EMOGI_SSNSP, task);
+	read_sources(fcinfo, 1, task);
+	task->direction = emogi_direction_argument(fcinfo, 2, EMOGI_OUT);
+}
+
+static void
+read_cc(FunctionCallInfo fcinfo, EmogiTask *task)
+{
+	begin_task(fcinfo, EMOGI_CC, task);
+	task->direction = EMOGI_OUT;
+}
+
+static void
+read_pagerank(FunctionCallInfo fcinfo, EmogiTask *task)
+{
+	begin_task(fcinfo, EMOGI_PAGERANK, task);
+	task->direction = EMOGI_OUT;
+	task->query.damping = number_argument(fcinfo, 1, "damping", 0.85, 0, 1);
+	task->query.max_iterations = max_iterations_argument(fcinfo, 2, 100);
+	task->query.tolerance = number_argument(fcinfo, 3, "tolerance", 1e-6, 0, (double) INFINITY);
+}
+
+/* The arguments of the algorithms with start values: (graph, start, max_iterations, tolerance, direction). */
+static void
+read_with_values(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm, EmogiDirection direction, EmogiTask *task)
+{
+	begin_task(fcinfo, algorithm, task);
+	task->start = start_argument(fcinfo, 1);
+	task->query.max_iterations = max_iterations_argument(fcinfo, 2, 1000);
+	task->query.tolerance = number_argument(fcinfo, 3, "tolerance", 1e-6, 0, (double) INFINITY);
+	task->direction = emogi_direction_argument(fcinfo, 4, direction);
+}
+
+static void
+read_heat(FunctionCallInfo fcinfo, EmogiTask *task)
+{
+	read_with_values(fcinfo, EMOGI_HEAT, EMOGI_BOTH, task);
+}
+
+static void
+read_circuit(FunctionCallInfo fcinfo, EmogiTask *task)
+{
+	read_with_values(fcinfo, EMOGI_CIRCUIT, EMOGI_BOTH, task);
+}
+
+static void
+read_neural(FunctionCallInfo fcinfo, EmogiTask *task)
+{
+	read_with_values(fcinfo, EMOGI_NEURAL, EMOGI_OUT, task);
+}
+
+/* The functions whose rows are vertices. */
+static const EmogiFunction functions[] = {
+	{"emogi_bfs", EMOGI_BFS, read_bfs},
+	{"emogi_sssp", EMOGI_SSSP, read_sssp},
+	{"emogi_sswp", EMOGI_SSWP, read_sswp},
+	{"emogi_ssnsp", EMOGI_SSNSP, read_ssnsp},
+	{"emogi_cc", EMOGI_CC, read_cc},
+	{"emogi_pagerank", EMOGI_PAGERANK, read_pagerank},
+	{"emogi_heat", EMOGI_HEAT, read_heat},
+	{"emogi_circuit", EMOGI_CIRCUIT, read_circuit},
+	{"emogi_neural", EMOGI_NEURAL, read_neural}
+};
+
+/* Find the function whose C entry has this name; NULL when its rows are not vertices. */
+const EmogiFunction *
+emogi_function(const char *symbol)
+{
+	for (int i = 0; i < (int) lengthof(functions); i++)
+		if (strcmp(functions[i].symbol, symbol) == 0)
+			return &functions[i];
+	return NULL;
+}
+
+/* ---- the entries ---- */
+
+/* Carry out a function, its rows into a tuplestore. */
+static Datum
+run_to_rows(FunctionCallInfo fcinfo, EmogiReader read)
 {
 	EmogiTask	task;
 
-	emogi_require_preload();
 	emogi_compat_init_rows(fcinfo);
-	memset(&task, 0, sizeof task);
-	task.query.algorithm = algorithm;
-	task.query.max_depth = -1;
-	task.query.max_distance = (double) INFINITY;
-	task.graph = emogi_graph_argument(fcinfo, 0);
-	return task;
+	read(fcinfo, &task);
+	emogi_run_to_rows(fcinfo, &task);
+	return (Datum) 0;
 }
 
 /* emogi_bfs(graph text, source bigint | bigint[], max_depth int, direction text) -> setof (vertex bigint, level int) */
 Datum
 emogi_bfs(PG_FUNCTION_ARGS)
 {
-	EmogiTask	task = begin_task(fcinfo, EMOGI_BFS);
-
-	read_sources(fcinfo, 1, &task);
-	task.query.max_depth = max_depth_argument(fcinfo, 2);
-	task.direction = emogi_direction_argument(fcinfo, 3, EMOGI_OUT);
-	emogi_run_to_rows(fcinfo, &task);
-	return (Datum) 0;
+	return run_to_rows(fcinfo, read_bfs);
 }
 
 /* emogi_sssp(graph, source, max_distance float8, direction) -> setof (vertex bigint, distance float8) */
 Datum
 emogi_sssp(PG_FUNCTION_ARGS)
 {
-	EmogiTask	task = begin_task(fcinfo, EMOGI_SSSP);
-
-	read_sources(fcinfo, 1, &task);
-	task.query.max_distance = number_argument(fcinfo, 2, "max_distance", (double) INFINITY, 0, (double) INFINITY);
-	task.direction = emogi_direction_argument(fcinfo, 3, EMOGI_OUT);
-	emogi_run_to_rows(fcinfo, &task);
-	return (Datum) 0;
+	return run_to_rows(fcinfo, read_sssp);
 }
 
 /* emogi_sswp(graph, source, direction) -> setof (vertex bigint, width float8) */
 Datum
 emogi_sswp(PG_FUNCTION_ARGS)
 {
-	EmogiTask	task = begin_task(fcinfo, EMOGI_SSWP);
-
-	read_sources(fcinfo, 1, &task);
-	task.direction = emogi_direction_argument(fcinfo, 2, EMOGI_OUT);
-	emogi_run_to_rows(fcinfo, &task);
-	return (Datum) 0;
+	return run_to_rows(fcinfo, read_sswp);
 }
 
 /* emogi_ssnsp(graph, source, direction) -> setof (vertex bigint, level int, paths float8) */
 Datum
 emogi_ssnsp(PG_FUNCTION_ARGS)
 {
-	EmogiTask	task = begin_task(fcinfo, EMOGI_SSNSP);
-
-	read_sources(fcinfo, 1, &task);
-	task.direction = emogi_direction_argument(fcinfo, 2, EMOGI_OUT);
-	emogi_run_to_rows(fcinfo, &task);
-	return (Datum) 0;
+	return run_to_rows(fcinfo, read_ssnsp);
 }
 
 /* emogi_cc(graph) -> setof (vertex bigint, component bigint) */
 Datum
 emogi_cc(PG_FUNCTION_ARGS)
 {
-	EmogiTask	task = begin_task(fcinfo, EMOGI_CC);
-
-	task.direction = EMOGI_OUT;
-	emogi_run_to_rows(fcinfo, &task);
-	return (Datum) 0;
+	return run_to_rows(fcinfo, read_cc);
 }
 
 /* emogi_pagerank(graph, damping float8, max_iterations int, tolerance float8) -> setof (vertex bigint, rank float8) */
 Datum
 emogi_pagerank(PG_FUNCTION_ARGS)
 {
-	EmogiTask	task = begin_task(fcinfo, EMOGI_PAGERANK);
-
-	task.direction = EMOGI_OUT;
-	task.query.damping = number_argument(fcinfo, 1, "damping", 0.85, 0, 1);
-	task.query.max_iterations = max_iterations_argument(fcinfo, 2, 100);
-	task.query.tolerance = number_argument(fcinfo, 3, "tolerance", 1e-6, 0, (double) INFINITY);
-	emogi_run_to_rows(fcinfo, &task);
-	return (Datum) 0;
-}
-
-/* The common course of the algorithms with start values: (graph, start, max_iterations, tolerance, direction). */
-static Datum
-run_with_values(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm, EmogiDirection direction)
-{
-	EmogiTask	task = begin_task(fcinfo, algorithm);
-
-	task.start = start_argument(fcinfo, 1);
-	task.query.max_iterations = max_iterations_argument(fcinfo, 2, 1000);
-	task.query.tolerance = number_argument(fcinfo, 3, "tolerance", 1e-6, 0, (double) INFINITY);
-	task.direction = emogi_direction_argument(fcinfo, 4, direction);
-	emogi_run_to_rows(fcinfo, &task);
-	return (Datum) 0;
+	return run_to_rows(fcinfo, read_pagerank);
 }
 
 /* emogi_heat(graph, start text, max_iterations int, tolerance float8, direction) -> setof (vertex bigint, value float8) */
 Datum
 emogi_heat(PG_FUNCTION_ARGS)
 {
-	return run_with_values(fcinfo, EMOGI_HEAT, EMOGI_BOTH);
+	return run_to_rows(fcinfo, read_heat);
 }
 
 /* emogi_circuit(graph, start text, max_iterations int, tolerance float8, direction) -> setof (vertex bigint, value float8) */
 Datum
 emogi_circuit(PG_FUNCTION_ARGS)
 {
-	return run_with_values(fcinfo, EMOGI_CIRCUIT, EMOGI_BOTH);
+	return run_to_rows(fcinfo, read_circuit);
 }
 
 /* emogi_neural(graph, start text, max_iterations int, tolerance float8, direction) -> setof (vertex bigint, value float8) */
 Datum
 emogi_neural(PG_FUNCTION_ARGS)
 {
-	return run_with_values(fcinfo, EMOGI_NEURAL, EMOGI_OUT);
+	return run_to_rows(fcinfo, read_neural);
 }
 
 /* Put the steps of a path into the tuplestore. */
@@ -315,18 +386,20 @@ put_path(FunctionCallInfo fcinfo, const EmogiGraph *graph, const EmogiResult *re
 Datum
 emogi_shortest_path(PG_FUNCTION_ARGS)
 {
-	EmogiTask	task = begin_task(fcinfo, EMOGI_SSSP);
+	EmogiTask	task;
 	EmogiGraph	graph;
 	EmogiResult result;
 	EmogiCall  *call;
 	uint32		target;
 
+	emogi_compat_init_rows(fcinfo);
+	begin_task(fcinfo, EMOGI_SSSP, &task);
 	read_sources(fcinfo, 1, &task);
 	if (PG_ARGISNULL(2))
 		task.nkeys = 0;
 	task.direction = emogi_direction_argument(fcinfo, 3, EMOGI_OUT);
 	task.with_backward = true;
-	call = emogi_run(fcinfo, &task, &graph, &result);
+	call = emogi_run(fcinfo->flinfo->fn_oid, &task, &graph, &result);
 	if (call == NULL)
 		return (Datum) 0;
 	target = emogi_vertex_number(&graph, PG_GETARG_INT64(2));

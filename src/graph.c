@@ -440,14 +440,13 @@ build_shared(EmogiCall *call, const EmogiSource *source, List *leaves, const Wis
 
 /* Build a Graph that lives no longer than the call. */
 static void
-build_privately(EmogiCall *call, const EmogiSource *source, List *leaves, EmogiWeights weights, EmogiDirection direction,
-				bool with_backward, EmogiGraph *graph)
+build_privately(EmogiCall *call, const EmogiSource *source, List *leaves, const EmogiGraphKey *wanted, EmogiGraph *graph)
 {
 	uint32		misfits;
 
 	strlcpy(call->run.cache, "private", sizeof call->run.cache);
-	emogi_build_edges(call, source, leaves, weights);
-	emogi_build_graph(call, direction, with_backward, graph, &misfits);
+	emogi_build_edges(call, source, leaves, wanted->weights);
+	emogi_build_graph(call, wanted->direction, wanted->with_backward, graph, &misfits);
 	emogi_cache_lock();
 	emogi_cache_shared->counters.private_builds++;
 	emogi_cache_unlock();
@@ -525,14 +524,27 @@ needs_newer_snapshot(List *leaves)
 	return rewritten;
 }
 
+/* Put together what is wanted of a Graph. */
+static EmogiGraphKey
+key_of(const EmogiSource *source, const EmogiGraphKey *wanted)
+{
+	EmogiGraphKey key = *wanted;
+
+	key.database = MyDatabaseId;
+	key.relid = source->relid;
+	key.src = source->src;
+	key.dst = source->dst;
+	key.weight = source->weight;
+	return key;
+}
+
 /*
  * Get the Graph of a Source as the caller's snapshot sees it, from the cache or newly built, for as long as the call
  * lasts. The caller's rights are checked first, on every call. Raises 42501, 53200, 22004 and 22023 for weights, and
- * whatever a query raises.
+ * whatever a query raises. wanted: what kind of lists and weights (emogi_wish_of).
  */
 void
-emogi_graph_get(EmogiCall *call, const EmogiSource *source, EmogiWeights weights, EmogiDirection direction,
-				bool any_direction, bool with_backward, EmogiGraph *graph)
+emogi_graph_get(EmogiCall *call, const EmogiSource *source, const EmogiGraphKey *wanted, EmogiGraph *graph)
 {
 	Wish	   *wish = palloc(sizeof *wish);
 	List	   *leaves = source->is_query ? NIL : readable_leaves(source);
@@ -541,16 +553,11 @@ emogi_graph_get(EmogiCall *call, const EmogiSource *source, EmogiWeights weights
 
 	if (newer_snapshot)
 		PushActiveSnapshot(GetLatestSnapshot());
-	wish->key = (EmogiGraphKey)
-	{
-		.database = MyDatabaseId, .relid = source->relid, .src = source->src, .dst = source->dst,
-			.weight = source->weight, .weights = weights, .direction = direction, .any_direction = any_direction,
-			.with_backward = with_backward
-	};
+	wish->key = key_of(source, wanted);
 	if (may_share(wish, leaves))
 		finding = find_or_reserve(call->slot, wish);
 	if (finding == MUST_BUILD_PRIVATELY)
-		build_privately(call, source, leaves, weights, direction, with_backward, graph);
+		build_privately(call, source, leaves, wanted, graph);
 	else
 	{
 		strlcpy(call->run.cache, finding == FOUND ? "hit" : "built", sizeof call->run.cache);

@@ -30,73 +30,93 @@ typedef struct Application
 	EmogiWeights weights;
 	bool		against;		/* gathers: its lists lead against the edges */
 	bool		with_backward;
+	bool		stops;			/* at targets, when they are all that is wanted */
 	int			fills;			/* FILLS_* */
-
-	/* Get the columns after `vertex` of vertex v; false when it has no row. */
-	bool		(*row) (const EmogiGraph *graph, const EmogiResult *result, uint64 v, Datum *columns);
+	EmogiRowKind rows;
 } Application;
 
-static bool
-level_row(const EmogiGraph *graph, const EmogiResult *result, uint64 v, Datum *columns)
+/* ---- rows ---- */
+
+static uint64
+next_with_level(const EmogiResult *result, uint64 v, uint64 end)
 {
-	columns[0] = Int32GetDatum(result->level[v]);
-	return result->level[v] >= 0;
+	while (v < end && result->level[v] < 0)
+		v++;
+	return v;
 }
 
-static bool
-distance_row(const EmogiGraph *graph, const EmogiResult *result, uint64 v, Datum *columns)
+static uint64
+next_with_distance(const EmogiResult *result, uint64 v, uint64 end)
 {
-	columns[0] = Float8GetDatum(result->distance[v]);
-	return result->distance[v] < (double) INFINITY;
+	while (v < end && !(result->distance[v] < (double) INFINITY))
+		v++;
+	return v;
 }
 
-static bool
-width_row(const EmogiGraph *graph, const EmogiResult *result, uint64 v, Datum *columns)
+static uint64
+next_with_width(const EmogiResult *result, uint64 v, uint64 end)
 {
-	columns[0] = Float8GetDatum(result->distance[v]);
-	return result->distance[v] >= 0;
+	while (v < end && !(result->distance[v] >= 0))
+		v++;
+	return v;
 }
 
-static bool
-paths_row(const EmogiGraph *graph, const EmogiResult *result, uint64 v, Datum *columns)
+static uint64
+next_vertex(const EmogiResult *result, uint64 v, uint64 end)
 {
-	columns[0] = Int32GetDatum(result->level[v]);
-	columns[1] = Float8GetDatum(result->paths[v]);
-	return result->level[v] >= 0;
+	return v;
 }
 
-static bool
-component_row(const EmogiGraph *graph, const EmogiResult *result, uint64 v, Datum *columns)
+static Datum
+level_column(const EmogiGraph *graph, const EmogiResult *result, uint64 v, int column)
 {
-	columns[0] = Int64GetDatum(graph->ids[result->component[v]]);
-	return true;
+	return Int32GetDatum(result->level[v]);
 }
 
-/* The iterations of HEAT and NEURAL may grow without bound; what is left then is an error, not an answer. */
-static bool
-value_row(const EmogiGraph *graph, const EmogiResult *result, uint64 v, Datum *columns)
+static Datum
+distance_column(const EmogiGraph *graph, const EmogiResult *result, uint64 v, int column)
 {
-	if (!isfinite(result->value[v]))
-		ereport(ERROR,
-				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-				 errmsg("the value of vertex " INT64_FORMAT " grew out of range in %u iterations",
-						graph->ids[v], result->nlevels),
-				 errhint("Make the weights smaller, or max_iterations.")));
-	columns[0] = Float8GetDatum(result->value[v]);
-	return true;
+	return Float8GetDatum(result->distance[v]);
+}
+
+static Datum
+paths_column(const EmogiGraph *graph, const EmogiResult *result, uint64 v, int column)
+{
+	return column == 0 ? Int32GetDatum(result->level[v]) : Float8GetDatum(result->paths[v]);
+}
+
+static Datum
+component_column(const EmogiGraph *graph, const EmogiResult *result, uint64 v, int column)
+{
+	return Int64GetDatum(graph->ids[result->component[v]]);
+}
+
+static Datum
+value_column(const EmogiGraph *graph, const EmogiResult *result, uint64 v, int column)
+{
+	return Float8GetDatum(result->value[v]);
 }
 
 static const Application applications[EMOGI_NALGORITHMS] = {
-	[EMOGI_BFS] = {EMOGI_WEIGHTS_UNUSED, false, false, FILLS_LEVEL, level_row},
-	[EMOGI_SSSP] = {EMOGI_WEIGHTS_LENGTHS, false, false, FILLS_DISTANCE, distance_row},
-	[EMOGI_SSWP] = {EMOGI_WEIGHTS_LENGTHS, false, false, FILLS_DISTANCE, width_row},
-	[EMOGI_SSNSP] = {EMOGI_WEIGHTS_UNUSED, false, true, FILLS_LEVEL | FILLS_PATHS, paths_row},
-	[EMOGI_CC] = {EMOGI_WEIGHTS_UNUSED, false, false, FILLS_COMPONENT, component_row},
-	[EMOGI_PAGERANK] = {EMOGI_WEIGHTS_UNUSED, true, false, FILLS_VALUE, value_row},
-	[EMOGI_HEAT] = {EMOGI_WEIGHTS_FACTORS, true, false, FILLS_VALUE, value_row},
-	[EMOGI_CIRCUIT] = {EMOGI_WEIGHTS_CONDUCTANCES, true, false, FILLS_VALUE, value_row},
-	[EMOGI_NEURAL] = {EMOGI_WEIGHTS_FACTORS, true, false, FILLS_VALUE, value_row}
+	[EMOGI_BFS] = {EMOGI_WEIGHTS_UNUSED, false, false, true, FILLS_LEVEL, {1, next_with_level, level_column}},
+	[EMOGI_SSSP] = {EMOGI_WEIGHTS_LENGTHS, false, false, true, FILLS_DISTANCE, {1, next_with_distance, distance_column}},
+	[EMOGI_SSWP] = {EMOGI_WEIGHTS_LENGTHS, false, false, false, FILLS_DISTANCE, {1, next_with_width, distance_column}},
+	[EMOGI_SSNSP] = {EMOGI_WEIGHTS_UNUSED, false, true, false, FILLS_LEVEL | FILLS_PATHS, {2, next_with_level, paths_column}},
+	[EMOGI_CC] = {EMOGI_WEIGHTS_UNUSED, false, false, false, FILLS_COMPONENT, {1, next_vertex, component_column}},
+	[EMOGI_PAGERANK] = {EMOGI_WEIGHTS_UNUSED, true, false, false, FILLS_VALUE, {1, next_vertex, value_column}},
+	[EMOGI_HEAT] = {EMOGI_WEIGHTS_FACTORS, true, false, false, FILLS_VALUE, {1, next_vertex, value_column}},
+	[EMOGI_CIRCUIT] = {EMOGI_WEIGHTS_CONDUCTANCES, true, false, false, FILLS_VALUE, {1, next_vertex, value_column}},
+	[EMOGI_NEURAL] = {EMOGI_WEIGHTS_FACTORS, true, false, false, FILLS_VALUE, {1, next_vertex, value_column}}
 };
+
+/* Get what a row of an algorithm is. */
+const EmogiRowKind *
+emogi_row_kind(EmogiAlgorithm algorithm)
+{
+	return &applications[algorithm].rows;
+}
+
+/* ---- running ---- */
 
 /* Get the direction in which lists must lead. */
 static EmogiDirection
@@ -105,6 +125,18 @@ list_direction(const EmogiTask *task)
 	if (!applications[task->query.algorithm].against || task->direction == EMOGI_BOTH)
 		return task->direction;
 	return task->direction == EMOGI_OUT ? EMOGI_IN : EMOGI_OUT;
+}
+
+/* Fill in what a task wants of its Graph, but for the relation and its columns. */
+void
+emogi_wish_of(const EmogiTask *task, EmogiGraphKey *key)
+{
+	const Application *application = &applications[task->query.algorithm];
+
+	key->weights = application->weights;
+	key->direction = list_direction(task);
+	key->any_direction = task->query.algorithm == EMOGI_CC;
+	key->with_backward = application->with_backward || task->with_backward;
 }
 
 /* Allocate an array of the Region for a call. */
@@ -130,21 +162,21 @@ take_result(EmogiCall *call, int fills, uint64 nvertices, EmogiResult *result)
 		result->value = take_array(call, nvertices, sizeof(double));
 }
 
-/* Turn source keys into vertex numbers, in the Region; keys that the graph does not have are dropped. */
-static void
-set_sources(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, EmogiQuery *query)
+/* Turn keys into vertex numbers, in the Region; keys that the graph does not have are dropped. */
+static const uint32 *
+take_numbers(EmogiCall *call, const EmogiGraph *graph, const int64 *keys, uint64 nkeys, uint64 *nnumbers)
 {
-	uint32	   *numbers = take_array(call, task->nkeys, sizeof(uint32));
+	uint32	   *numbers = take_array(call, nkeys, sizeof(uint32));
 
-	query->sources = numbers;
-	query->nsources = 0;
-	for (uint64 i = 0; i < task->nkeys; i++)
+	*nnumbers = 0;
+	for (uint64 i = 0; i < nkeys; i++)
 	{
-		uint32		number = emogi_vertex_number(graph, task->keys[i]);
+		uint32		number = emogi_vertex_number(graph, keys[i]);
 
 		if (number != EMOGI_NO_VERTEX)
-			numbers[query->nsources++] = number;
+			numbers[(*nnumbers)++] = number;
 	}
+	return numbers;
 }
 
 /* Bring the start values into the Region. */
@@ -170,7 +202,9 @@ run_query(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph)
 
 	query.placement = emogi_placement;
 	if (task->has_sources)
-		set_sources(call, task, graph, &query);
+		query.sources = take_numbers(call, graph, task->keys, task->nkeys, &query.nsources);
+	if (task->has_targets && applications[query.algorithm].stops)
+		query.targets = take_numbers(call, graph, task->targets, task->ntargets, &query.ntargets);
 	if (task->start != NULL)
 		set_values(call, task, graph, &query);
 	take_result(call, applications[query.algorithm].fills, graph->nvertices, &result);
@@ -184,36 +218,56 @@ run_query(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph)
 	return emogi_call_request(call)->result;
 }
 
+/*
+ * The iterations of HEAT and NEURAL may grow without bound; what is left then is an error (22003), not an answer. All
+ * vertices are looked at, whichever rows are wanted.
+ */
+static void
+check_values(const EmogiGraph *graph, const EmogiResult *result)
+{
+	for (uint64 v = 0; v < graph->nvertices; v++)
+		if (unlikely(!isfinite(result->value[v])))
+			ereport(ERROR,
+					(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+					 errmsg("the value of vertex " INT64_FORMAT " grew out of range in %u iterations",
+							graph->ids[v], result->nlevels),
+					 errhint("Make the weights smaller, or max_iterations.")));
+}
+
 /* Put one row into the tuplestore for each vertex that has one, in ascending order of keys. */
 static void
-put_rows(FunctionCallInfo fcinfo, EmogiCall *call, const Application *application, const EmogiGraph *graph,
+put_rows(FunctionCallInfo fcinfo, EmogiCall *call, const EmogiRowKind *rows, const EmogiGraph *graph,
 		 const EmogiResult *result)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	bool		nulls[EMOGI_MAX_COLUMNS] = {false};
 	Datum		values[EMOGI_MAX_COLUMNS];
 
-	for (uint64 v = 0; v < graph->nvertices; v++)
+	for (uint64 first = 0; first < graph->nvertices; first += EMOGI_ROWS_PER_CHECK)
 	{
-		if (v % EMOGI_ROWS_PER_CHECK == 0)
-			CHECK_FOR_INTERRUPTS();
-		if (!application->row(graph, result, v, values + 1))
-			continue;
-		values[0] = Int64GetDatum(graph->ids[v]);
-		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
-		call->run.nrows++;
+		uint64		end = Min(first + EMOGI_ROWS_PER_CHECK, graph->nvertices);
+
+		CHECK_FOR_INTERRUPTS();
+		for (uint64 v = rows->next(result, first, end); v < end; v = rows->next(result, v + 1, end))
+		{
+			values[0] = Int64GetDatum(graph->ids[v]);
+			for (int i = 0; i < rows->ncolumns; i++)
+				values[i + 1] = rows->column(graph, result, v, i);
+			tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+			call->run.nrows++;
+		}
 	}
 }
 
 /*
  * Resolve the task's graph, check the caller's rights, build the Graph and run. Returns NULL when there is nothing to
- * run: no source was given, or the graph has no edge. The caller ends the call.
+ * run: no source was given, or the graph has no edge. The caller reads the result and ends the call.
  */
 EmogiCall *
-emogi_run(FunctionCallInfo fcinfo, const EmogiTask *task, EmogiGraph *graph, EmogiResult *result)
+emogi_run(Oid function, const EmogiTask *task, EmogiGraph *graph, EmogiResult *result)
 {
 	const Application *application = &applications[task->query.algorithm];
-	bool		with_backward = application->with_backward || task->with_backward;
+	EmogiGraphKey wish;
 	EmogiSource source;
 	EmogiCall  *call;
 
@@ -226,9 +280,9 @@ emogi_run(FunctionCallInfo fcinfo, const EmogiTask *task, EmogiGraph *graph, Emo
 		emogi_source_check(&source);
 		return NULL;
 	}
-	call = emogi_call_begin(fcinfo->flinfo->fn_oid, get_func_name(fcinfo->flinfo->fn_oid), task->graph);
-	emogi_graph_get(call, &source, application->weights, list_direction(task), task->query.algorithm == EMOGI_CC,
-					with_backward, graph);
+	call = emogi_call_begin(function, get_func_name(function), task->graph);
+	emogi_wish_of(task, &wish);
+	emogi_graph_get(call, &source, &wish, graph);
 	if (graph->nvertices == 0)
 	{
 		emogi_call_end(call);
@@ -236,20 +290,22 @@ emogi_run(FunctionCallInfo fcinfo, const EmogiTask *task, EmogiGraph *graph, Emo
 	}
 	emogi_call_phase(call, EMOGI_PHASE_RUN);
 	*result = run_query(call, task, graph);
+	if (result->value != NULL)
+		check_values(graph, result);
 	emogi_call_phase(call, EMOGI_PHASE_ROWS);
 	return call;
 }
 
-/* Carry out a task whose rows are its vertices. */
+/* Carry out a task, its rows into a tuplestore. */
 void
 emogi_run_to_rows(FunctionCallInfo fcinfo, const EmogiTask *task)
 {
 	EmogiGraph	graph;
 	EmogiResult result;
-	EmogiCall  *call = emogi_run(fcinfo, task, &graph, &result);
+	EmogiCall  *call = emogi_run(fcinfo->flinfo->fn_oid, task, &graph, &result);
 
 	if (call == NULL)
 		return;
-	put_rows(fcinfo, call, &applications[task->query.algorithm], &graph, &result);
+	put_rows(fcinfo, call, emogi_row_kind(task->query.algorithm), &graph, &result);
 	emogi_call_end(call);
 }
