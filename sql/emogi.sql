@@ -40,54 +40,58 @@ CREATE AGGREGATE emogi_sink(token bigint, src bigint, dst bigint, weight float8)
 );
 COMMENT ON AGGREGATE emogi_sink(bigint, bigint, bigint, float8) IS 'for the use of emogi itself';
 
+-- What the planner asks about the functions below.
+CREATE FUNCTION emogi_support(internal) RETURNS internal
+AS 'MODULE_PATHNAME' LANGUAGE C STRICT PARALLEL SAFE;
+
 -- Functions with a source: for one, and for several (the nearest counts).
 
 CREATE FUNCTION emogi_bfs(graph text, source bigint, max_depth int DEFAULT NULL, direction text DEFAULT 'out',
 	OUT vertex bigint, OUT level int)
 RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'emogi_bfs' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000;
+AS 'MODULE_PATHNAME', 'emogi_bfs' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT emogi_support;
 COMMENT ON FUNCTION emogi_bfs(text, bigint, int, text) IS 'vertices reached, with the fewest hops to each';
 
 CREATE FUNCTION emogi_bfs(graph text, source bigint[], max_depth int DEFAULT NULL, direction text DEFAULT 'out',
 	OUT vertex bigint, OUT level int)
 RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'emogi_bfs' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000;
+AS 'MODULE_PATHNAME', 'emogi_bfs' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT emogi_support;
 COMMENT ON FUNCTION emogi_bfs(text, bigint[], int, text) IS 'vertices reached, with the fewest hops to each';
 
 CREATE FUNCTION emogi_sssp(graph text, source bigint, max_distance float8 DEFAULT NULL, direction text DEFAULT 'out',
 	OUT vertex bigint, OUT distance float8)
 RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'emogi_sssp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000;
+AS 'MODULE_PATHNAME', 'emogi_sssp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT emogi_support;
 COMMENT ON FUNCTION emogi_sssp(text, bigint, float8, text) IS 'vertices reached, with the least sum of weights to each';
 
 CREATE FUNCTION emogi_sssp(graph text, source bigint[], max_distance float8 DEFAULT NULL, direction text DEFAULT 'out',
 	OUT vertex bigint, OUT distance float8)
 RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'emogi_sssp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000;
+AS 'MODULE_PATHNAME', 'emogi_sssp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT emogi_support;
 COMMENT ON FUNCTION emogi_sssp(text, bigint[], float8, text) IS 'vertices reached, with the least sum of weights to each';
 
 CREATE FUNCTION emogi_sswp(graph text, source bigint, direction text DEFAULT 'out',
 	OUT vertex bigint, OUT width float8)
 RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'emogi_sswp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000;
+AS 'MODULE_PATHNAME', 'emogi_sswp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT emogi_support;
 COMMENT ON FUNCTION emogi_sswp(text, bigint, text) IS 'vertices reached, with the width of the widest path to each';
 
 CREATE FUNCTION emogi_sswp(graph text, source bigint[], direction text DEFAULT 'out',
 	OUT vertex bigint, OUT width float8)
 RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'emogi_sswp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000;
+AS 'MODULE_PATHNAME', 'emogi_sswp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT emogi_support;
 COMMENT ON FUNCTION emogi_sswp(text, bigint[], text) IS 'vertices reached, with the width of the widest path to each';
 
 CREATE FUNCTION emogi_ssnsp(graph text, source bigint, direction text DEFAULT 'out',
 	OUT vertex bigint, OUT level int, OUT paths float8)
 RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'emogi_ssnsp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000;
+AS 'MODULE_PATHNAME', 'emogi_ssnsp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT emogi_support;
 COMMENT ON FUNCTION emogi_ssnsp(text, bigint, text) IS 'vertices reached, with the number of shortest paths (by hops) to each';
 
 CREATE FUNCTION emogi_ssnsp(graph text, source bigint[], direction text DEFAULT 'out',
 	OUT vertex bigint, OUT level int, OUT paths float8)
 RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'emogi_ssnsp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000;
+AS 'MODULE_PATHNAME', 'emogi_ssnsp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT emogi_support;
 COMMENT ON FUNCTION emogi_ssnsp(text, bigint[], text) IS 'vertices reached, with the number of shortest paths (by hops) to each';
 
 -- Functions of the whole graph.
@@ -95,31 +99,31 @@ COMMENT ON FUNCTION emogi_ssnsp(text, bigint[], text) IS 'vertices reached, with
 CREATE FUNCTION emogi_cc(graph text,
 	OUT vertex bigint, OUT component bigint)
 RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'emogi_cc' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000;
+AS 'MODULE_PATHNAME', 'emogi_cc' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT emogi_support;
 COMMENT ON FUNCTION emogi_cc(text) IS 'weakly connected components, each named by its smallest vertex';
 
 CREATE FUNCTION emogi_pagerank(graph text, damping float8 DEFAULT 0.85, max_iterations int DEFAULT 100, tolerance float8 DEFAULT 1e-6,
 	OUT vertex bigint, OUT rank float8)
 RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'emogi_pagerank' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000;
+AS 'MODULE_PATHNAME', 'emogi_pagerank' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT emogi_support;
 COMMENT ON FUNCTION emogi_pagerank(text, float8, int, float8) IS 'PageRank; the ranks sum to 1';
 
 CREATE FUNCTION emogi_heat(graph text, start text, max_iterations int DEFAULT 1000, tolerance float8 DEFAULT 1e-6, direction text DEFAULT 'both',
 	OUT vertex bigint, OUT value float8)
 RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'emogi_heat' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000;
+AS 'MODULE_PATHNAME', 'emogi_heat' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT emogi_support;
 COMMENT ON FUNCTION emogi_heat(text, text, int, float8, text) IS 'temperatures after heat has flowed along the edges';
 
 CREATE FUNCTION emogi_circuit(graph text, start text, max_iterations int DEFAULT 1000, tolerance float8 DEFAULT 1e-6, direction text DEFAULT 'both',
 	OUT vertex bigint, OUT value float8)
 RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'emogi_circuit' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000;
+AS 'MODULE_PATHNAME', 'emogi_circuit' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT emogi_support;
 COMMENT ON FUNCTION emogi_circuit(text, text, int, float8, text) IS 'voltages in a network of conductances with fixed poles';
 
 CREATE FUNCTION emogi_neural(graph text, start text, max_iterations int DEFAULT 1000, tolerance float8 DEFAULT 1e-6, direction text DEFAULT 'out',
 	OUT vertex bigint, OUT value float8)
 RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'emogi_neural' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000;
+AS 'MODULE_PATHNAME', 'emogi_neural' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT emogi_support;
 COMMENT ON FUNCTION emogi_neural(text, text, int, float8, text) IS 'activations of a recurrent network of tanh neurons';
 
 CREATE FUNCTION emogi_shortest_path(graph text, source bigint, target bigint, direction text DEFAULT 'out',

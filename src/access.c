@@ -7,6 +7,7 @@
 #include "emogi.h"
 
 #include "access/sysattr.h"
+#include "miscadmin.h"
 #include "nodes/bitmapset.h"
 #include "utils/acl.h"
 #include "utils/lsyscache.h"
@@ -31,4 +32,22 @@ emogi_access_check(Relation rel, const EmogiSource *source)
 		columns = bms_add_member(columns, source->weight - FirstLowInvalidHeapAttributeNumber);
 	emogi_compat_check_select(rel, columns);
 	return check_enable_rls(RelationGetRelid(rel), InvalidOid, false) == RLS_ENABLED;
+}
+
+/* Would emogi_access_check let the caller read this relation, and as a table? Raises nothing. */
+bool
+emogi_access_peek(const EmogiSource *source)
+{
+	const AttrNumber columns[] = {source->src, source->dst, source->weight};
+	Oid			schema = get_rel_namespace(source->relid);
+
+	if (!OidIsValid(schema) || emogi_compat_schema_usage(schema) != ACLCHECK_OK ||
+		check_enable_rls(source->relid, InvalidOid, true) == RLS_ENABLED)
+		return false;
+	if (pg_class_aclcheck(source->relid, GetUserId(), ACL_SELECT) == ACLCHECK_OK)
+		return true;
+	for (int i = 0; i < (int) lengthof(columns); i++)
+		if (columns[i] > 0 && pg_attribute_aclcheck(source->relid, columns[i], GetUserId(), ACL_SELECT) != ACLCHECK_OK)
+			return false;
+	return true;
 }

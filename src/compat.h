@@ -9,9 +9,16 @@
 #include "access/transam.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_namespace.h"
+#include "catalog/pg_proc.h"
+#include "commands/explain.h"
+#if PG_VERSION_NUM >= 180000
+#include "commands/explain_format.h"
+#endif
 #include "executor/executor.h"
 #include "funcapi.h"
 #include "miscadmin.h"
+#include "nodes/extensible.h"
+#include "optimizer/paths.h"
 #include "parser/parse_relation.h"
 #include "pgstat.h"
 #include "storage/ipc.h"
@@ -237,6 +244,39 @@ emogi_compat_init_rows(FunctionCallInfo fcinfo)
 	rsinfo->setResult = tuplestore_begin_heap((rsinfo->allowedModes & SFRM_Materialize_Random) != 0, false, work_mem);
 	rsinfo->setDesc = tupdesc;
 	MemoryContextSwitchTo(old);
+#endif
+}
+
+/* 16: no set of nullable relations. Get the pathkeys of one expression in ascending order; NIL when they are of no use. */
+static inline List *
+emogi_compat_pathkeys(PlannerInfo *root, Expr *expression, Oid less_than, Relids relids)
+{
+#if PG_VERSION_NUM >= 160000
+	return build_expression_pathkey(root, expression, less_than, relids, false);
+#else
+	return build_expression_pathkey(root, expression, NULL, less_than, relids, false);
+#endif
+}
+
+/* 15: a custom scan says that it can project; before, every one must. */
+static inline uint32
+emogi_compat_projects(void)
+{
+#if PG_VERSION_NUM >= 150000
+	return CUSTOMPATH_SUPPORT_PROJECTION;
+#else
+	return 0;
+#endif
+}
+
+/* 16: one aclcheck for all kinds of object. */
+static inline AclResult
+emogi_compat_may_execute(Oid function)
+{
+#if PG_VERSION_NUM >= 160000
+	return object_aclcheck(ProcedureRelationId, function, GetUserId(), ACL_EXECUTE);
+#else
+	return pg_proc_aclcheck(function, GetUserId(), ACL_EXECUTE);
 #endif
 }
 

@@ -11,6 +11,8 @@
  *                executor), then has the engine worker make keys and CSR of them;  graph.c publishes the Graph
  *   client.c     has the engine worker run the Query;  worker.c is that worker
  *   functions.c  reads the Result out into rows and gives the slot back
+ *
+ * As an item of FROM the function is replaced by a scan: plan.c puts it into the plan, stream.c carries it out.
  */
 #ifndef EMOGI_H
 #define EMOGI_H
@@ -18,6 +20,7 @@
 #include "postgres.h"
 
 #include "fmgr.h"
+#include "nodes/extensible.h"
 #include "portability/instr_time.h"
 #include "storage/condition_variable.h"
 #include "storage/latch.h"
@@ -46,6 +49,7 @@ extern int	emogi_device_memory_mb; /* cap on each GPU, 0 = none */
 extern int	emogi_cpu_threads;		/* of the CPU engine, >= 1 once the server is up */
 extern int	emogi_build_workers;	/* parallel workers of a scan, -1 = max_parallel_workers_per_gather */
 extern bool emogi_cache;			/* Graphs of tables are shared between calls and sessions */
+extern bool emogi_enable_scan;		/* rows of functions in FROM are streamed */
 
 extern void emogi_define_gucs(void);
 
@@ -326,6 +330,7 @@ typedef struct EmogiSource
 } EmogiSource;
 
 extern void emogi_source_resolve(const char *graph, bool wants_weight, EmogiSource *source);
+extern bool emogi_source_peek(const char *graph, bool wants_weight, EmogiSource *source);
 extern Oid	emogi_source_relation(const char *graph);
 extern char *emogi_source_select(const EmogiSource *source);
 extern bool emogi_is_weight_type(Oid type);
@@ -342,6 +347,7 @@ extern void emogi_query_check_number(TupleDesc desc, int column, const char *wha
 /* ---- access.c ---- */
 
 extern bool emogi_access_check(Relation rel, const EmogiSource *source);
+extern bool emogi_access_peek(const EmogiSource *source);
 
 /* ---- ring.c: which transactions have changed which tables ---- */
 
@@ -478,6 +484,16 @@ emogi_cache_unlock(void)
 
 /* ---- graph.c: the Graph of a call ---- */
 
+/* Where a call would find its Graph. */
+typedef enum EmogiOutlook
+{
+	EMOGI_GRAPH_IS_CACHED,
+	EMOGI_GRAPH_WILL_BE_BUILT,
+	EMOGI_GRAPH_WILL_BE_PRIVATE
+} EmogiOutlook;
+
+extern EmogiOutlook emogi_graph_outlook(const EmogiSource *source, const EmogiGraphKey *wanted);
+extern bool emogi_graph_size(const EmogiSource *source, uint64 *nvertices, uint64 *nedges);
 extern void emogi_graph_get(EmogiCall *call, const EmogiSource *source, const EmogiGraphKey *wanted, EmogiGraph *graph);
 
 /* ---- runs.c: what has been run ---- */
@@ -503,6 +519,7 @@ extern void emogi_scan_tables(EmogiCall *call, const EmogiSource *source, List *
 /* ---- estimate.c: how large a Graph will be ---- */
 
 extern double emogi_scan_estimate(const EmogiSource *source, List *leaves);
+extern bool emogi_estimate_size(const EmogiSource *source, double *nvertices, double *nedges);
 
 /* ---- build.c ---- */
 
@@ -530,6 +547,7 @@ typedef struct EmogiTask
 	bool		has_sources;
 	int64	   *keys;			/* [nkeys], sources */
 	uint64		nkeys;
+	bool		no_rows;		/* none is wanted: for errors alone */
 	bool		has_targets;	/* rows of these vertices alone are wanted */
 	const int64 *targets;		/* [ntargets], keys */
 	uint64		ntargets;
@@ -590,6 +608,28 @@ typedef struct EmogiFunction
 extern const EmogiFunction *emogi_function(const char *symbol);
 extern char *emogi_graph_argument(FunctionCallInfo fcinfo, int n);
 extern EmogiDirection emogi_direction_argument(FunctionCallInfo fcinfo, int n, EmogiDirection otherwise);
+
+/* ---- plan.c: the rows of a function in FROM as a scan, planned; stream.c: carried out ---- */
+
+/* Conditions that a scan sees to itself. */
+typedef enum EmogiPushdown
+{
+	EMOGI_VERTEX_IS,			/* vertex = x */
+	EMOGI_VERTEX_IN,			/* vertex = ANY (x) */
+	EMOGI_AT_MOST,				/* level or distance <= x */
+	EMOGI_BELOW,				/* level or distance < x */
+	EMOGI_EXACTLY				/* level or distance = x: bounds the traversal, and is checked for each row besides */
+} EmogiPushdown;
+
+/*
+ * A scan's custom_exprs: the call (a FuncExpr), then the right sides of the conditions pushed down.
+ * custom_private: a list of the columns it returns (integers, 0 = vertex, 1 .. = the others), in the order of
+ * custom_scan_tlist; a list of EmogiPushdown; a list of the names of the columns that these are about (strings).
+ */
+extern const CustomScanMethods emogi_scan_methods;
+
+extern const EmogiFunction *emogi_function_of(Oid function);
+extern void emogi_plan_init(void);
 
 /* ---- worker.c ---- */
 

@@ -14,6 +14,7 @@
 #include "access/relation.h"
 #include "access/table.h"
 #include "access/tableam.h"
+#include "catalog/pg_class.h"
 #include "catalog/pg_statistic.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
@@ -180,6 +181,34 @@ relation_keys(const EmogiSource *source, List *leaves, double rows)
 		return figures;
 	return unknown_keys(Max(get_typlen(get_atttype(source->relid, source->src)),
 							get_typlen(get_atttype(source->relid, source->dst))));
+}
+
+/*
+ * Estimate the edges and vertices of a relation from statistics alone, for the planner: without lock, file or error.
+ * False when there are none.
+ */
+bool
+emogi_estimate_size(const EmogiSource *source, double *nvertices, double *nedges)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(source->relid));
+	KeyFigures	figures = {0};
+	bool		known = false;
+
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	*nedges = ((Form_pg_class) GETSTRUCT(tuple))->reltuples;
+	ReleaseSysCache(tuple);
+	if (*nedges <= 0)
+		return false;
+	for (int of_children = 0; of_children < 2 && !known; of_children++)
+	{
+		figures.nvertices = 0;
+		(void) add_key_column(source->relid, source->src, of_children, *nedges, &figures);
+		known = figures.nvertices > 0;
+		(void) add_key_column(source->relid, source->dst, of_children, *nedges, &figures);
+	}
+	*nvertices = known ? Max(figures.nvertices / 2, 1) : *nedges;
+	return true;
 }
 
 /* ---- weights ---- */

@@ -15,6 +15,7 @@ int			emogi_device_memory_mb = 0;
 int			emogi_cpu_threads = 0;
 int			emogi_build_workers = -1;
 bool		emogi_cache = true;
+bool		emogi_enable_scan = true;
 
 static const struct config_enum_entry engine_options[] = {
 	{"auto", EMOGI_ENGINE_AUTO, false},
@@ -93,6 +94,11 @@ emogi_define_gucs(void)
 							 "off builds one for each call. Answers are the same.",
 							 &emogi_cache, true,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable("emogi.enable_scan",
+							 "Streams the rows of functions in FROM.",
+							 "off has PostgreSQL collect all rows before the first is used. Answers are the same.",
+							 &emogi_enable_scan, true,
+							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
 	DefineCustomIntVariable("emogi.build_workers",
 							"Parallel workers that may help to scan a table.",
 							"-1 means max_parallel_workers_per_gather.",

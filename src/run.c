@@ -192,30 +192,34 @@ set_values(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, Emog
 	query->values = values;
 }
 
-/* Run the task's algorithm on its Graph. */
-static EmogiResult
-run_query(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph)
+/* Run the task's algorithm on its Graph; false, with nothing run, when no vertex is wanted that the Graph has. */
+static bool
+run_query(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, EmogiResult *result)
 {
+	const Application *application = &applications[task->query.algorithm];
 	EmogiRequest *request = &call->slot->request;
 	EmogiQuery	query = task->query;
-	EmogiResult result = {0};
 
 	query.placement = emogi_placement;
 	if (task->has_sources)
 		query.sources = take_numbers(call, graph, task->keys, task->nkeys, &query.nsources);
-	if (task->has_targets && applications[query.algorithm].stops)
+	if (task->has_targets && application->stops)
+	{
 		query.targets = take_numbers(call, graph, task->targets, task->ntargets, &query.ntargets);
+		if (query.ntargets == 0)
+			return false;
+	}
 	if (task->start != NULL)
 		set_values(call, task, graph, &query);
-	take_result(call, applications[query.algorithm].fills, graph->nvertices, &result);
 
 	memset(request, 0, sizeof *request);
 	request->kind = EMOGI_REQUEST_RUN;
 	request->engine = emogi_engine;
 	request->graph = *graph;
 	request->query = query;
-	request->result = result;
-	return emogi_call_request(call)->result;
+	take_result(call, application->fills, graph->nvertices, &request->result);
+	*result = emogi_call_request(call)->result;
+	return true;
 }
 
 /*
@@ -261,7 +265,7 @@ put_rows(FunctionCallInfo fcinfo, EmogiCall *call, const EmogiRowKind *rows, con
 
 /*
  * Resolve the task's graph, check the caller's rights, build the Graph and run. Returns NULL when there is nothing to
- * run: no source was given, or the graph has no edge. The caller reads the result and ends the call.
+ * run: no source was given, no row is wanted, or the graph has no edge. The caller reads the result and ends the call.
  */
 EmogiCall *
 emogi_run(Oid function, const EmogiTask *task, EmogiGraph *graph, EmogiResult *result)
@@ -283,13 +287,12 @@ emogi_run(Oid function, const EmogiTask *task, EmogiGraph *graph, EmogiResult *r
 	call = emogi_call_begin(function, get_func_name(function), task->graph);
 	emogi_wish_of(task, &wish);
 	emogi_graph_get(call, &source, &wish, graph);
-	if (graph->nvertices == 0)
+	emogi_call_phase(call, EMOGI_PHASE_RUN);
+	if (graph->nvertices == 0 || task->no_rows || !run_query(call, task, graph, result))
 	{
 		emogi_call_end(call);
 		return NULL;
 	}
-	emogi_call_phase(call, EMOGI_PHASE_RUN);
-	*result = run_query(call, task, graph);
 	if (result->value != NULL)
 		check_values(graph, result);
 	emogi_call_phase(call, EMOGI_PHASE_ROWS);

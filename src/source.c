@@ -139,8 +139,11 @@ find_column_list(char *text)
 	return NULL;
 }
 
-/* Cut 'rel(a, b, c)' into a qualified name and a list of column names (NIL when none are given). */
-static void
+/*
+ * Cut 'rel(a, b, c)' into a qualified name and a list of column names (NIL when none are given); false when it is of no
+ * known form.
+ */
+static bool
 split_relation(const char *graph, List **name, List **columns)
 {
 	char	   *text = pstrdup(graph);
@@ -157,16 +160,17 @@ split_relation(const char *graph, List **name, List **columns)
 		while (close > open && isspace((unsigned char) *close))
 			close--;
 		if (*close != ')')
-			report_form(graph);
+			return false;
 		*open = *close = '\0';
 		if (!are_identifiers(open + 1, ',') || !SplitIdentifierString(open + 1, ',', columns) ||
 			list_length(*columns) < 2 || list_length(*columns) > 3)
-			report_form(graph);
+			return false;
 	}
 	if (!are_identifiers(text, '.') || !SplitIdentifierString(text, '.', &parts))
-		report_form(graph);
+		return false;
 	foreach(cell, parts)
 		*name = lappend(*name, makeString(lfirst(cell)));
+	return true;
 }
 
 /* List a relation's columns, for an error's DETAIL. */
@@ -203,20 +207,28 @@ named_column(Relation rel, const char *name)
 	return attnum;
 }
 
-/* Find the columns of a relation that the user did not name, or raise 42703. */
-static void
-default_columns(Relation rel, EmogiSource *source)
+/* Find the columns of a relation that the user did not name; false when they are not there. */
+static bool
+find_default_columns(Oid relid, EmogiSource *source)
 {
 	static const char *const pairs[][2] = {{"src", "dst"}, {"source", "target"}};
-	Oid			relid = RelationGetRelid(rel);
 
 	for (int i = 0; i < (int) lengthof(pairs); i++)
 	{
 		source->src = get_attnum(relid, pairs[i][0]);
 		source->dst = get_attnum(relid, pairs[i][1]);
 		if (source->src > 0 && source->dst > 0)
-			return;
+			return true;
 	}
+	return false;
+}
+
+/* Find the columns of a relation that the user did not name, or raise 42703. */
+static void
+default_columns(Relation rel, EmogiSource *source)
+{
+	if (find_default_columns(RelationGetRelid(rel), source))
+		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_UNDEFINED_COLUMN),
 			 errmsg("relation \"%s\" has neither columns src and dst nor source and target", RelationGetRelationName(rel)),
@@ -227,12 +239,12 @@ default_columns(Relation rel, EmogiSource *source)
 
 /* Find the weight of a relation whose columns the user did not name; 0 when it has none. */
 static AttrNumber
-default_weight(Relation rel)
+default_weight(Oid relid)
 {
-	AttrNumber	weight = get_attnum(RelationGetRelid(rel), "weight");
+	AttrNumber	weight = get_attnum(relid, "weight");
 
 	if (weight <= 0)
-		weight = get_attnum(RelationGetRelid(rel), "cost");
+		weight = get_attnum(relid, "cost");
 	return Max(weight, 0);
 }
 
@@ -322,7 +334,8 @@ resolve_relation(const char *graph, bool wants_weight, EmogiSource *source)
 	List	   *columns;
 	Relation	rel;
 
-	split_relation(graph, &name, &columns);
+	if (!split_relation(graph, &name, &columns))
+		report_form(graph);
 	source->relid = RangeVarGetRelid(makeRangeVarFromNameList(name), AccessShareLock, false);
 	rel = relation_open(source->relid, NoLock);
 	check_kind(rel);
@@ -330,7 +343,7 @@ resolve_relation(const char *graph, bool wants_weight, EmogiSource *source)
 	{
 		default_columns(rel, source);
 		if (wants_weight)
-			source->weight = default_weight(rel);
+			source->weight = default_weight(source->relid);
 	}
 	else
 	{
@@ -364,6 +377,37 @@ emogi_source_resolve(const char *graph, bool wants_weight, EmogiSource *source)
 		resolve_relation(graph, wants_weight, source);
 }
 
+/*
+ * Resolve the graph argument for the planner: without locks or errors. False when it names no relation that the caller
+ * may read as a table. What it says may be out of date by the time of the call, which resolves anew.
+ */
+bool
+emogi_source_peek(const char *graph, bool wants_weight, EmogiSource *source)
+{
+	List	   *name;
+	List	   *columns;
+
+	memset(source, 0, sizeof *source);
+	if (is_query_text(graph) || !split_relation(graph, &name, &columns) || list_length(name) > 2)
+		return false;
+	source->relid = RangeVarGetRelid(makeRangeVarFromNameList(name), NoLock, true);
+	if (!OidIsValid(source->relid))
+		return false;
+	if (columns != NIL)
+	{
+		source->src = get_attnum(source->relid, linitial(columns));
+		source->dst = get_attnum(source->relid, lsecond(columns));
+		source->weight = list_length(columns) == 3 ? get_attnum(source->relid, lthird(columns)) : 0;
+	}
+	else if (!find_default_columns(source->relid, source))
+		return false;
+	else if (wants_weight)
+		source->weight = default_weight(source->relid);
+	if (!wants_weight)
+		source->weight = 0;
+	return source->src > 0 && source->dst > 0 && source->weight >= 0 && emogi_access_peek(source);
+}
+
 /* Get the relation that a graph argument names, locked, whatever its columns; InvalidOid when it is a query. */
 Oid
 emogi_source_relation(const char *graph)
@@ -373,7 +417,8 @@ emogi_source_relation(const char *graph)
 
 	if (is_query_text(graph))
 		return InvalidOid;
-	split_relation(graph, &name, &columns);
+	if (!split_relation(graph, &name, &columns))
+		report_form(graph);
 	return RangeVarGetRelid(makeRangeVarFromNameList(name), AccessShareLock, false);
 }
 

@@ -1,0 +1,557 @@
+/*
+ * plan.c: the rows of a function in FROM as a scan: what the planner sees.
+ *
+ * PostgreSQL would have a FunctionScan collect all rows in a tuplestore before the first is used. In its place comes a
+ * CustomScan that streams them (stream.c), returns the columns that are used and no others, in order of `vertex`, and
+ * sees to conditions itself: those on `vertex` choose rows, those on level or distance bound the traversal. A join that
+ * compares `vertex` with another table's column may look up single vertices in the result of one run.
+ *
+ * The FunctionScan stays where whole rows are asked for: row marks (UPDATE ... FROM, FOR UPDATE), whole-row variables,
+ * WITH ORDINALITY, ROWS FROM of several functions, column definitions, arguments with correlated sub-selects.
+ *
+ * The planner is told that `vertex` is unique, how many rows there are, and what they cost: from the cached Graph or
+ * the table's statistics.
+ */
+#include "emogi.h"
+
+#include <math.h>
+
+#include "access/htup_details.h"
+#include "access/sysattr.h"
+#include "catalog/dependency.h"
+#include "catalog/pg_am_d.h"
+#include "catalog/pg_language.h"
+#include "catalog/pg_operator_d.h"
+#include "catalog/pg_proc.h"
+#include "catalog/pg_type.h"
+#include "commands/defrem.h"
+#include "commands/extension.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "nodes/supportnodes.h"
+#include "optimizer/clauses.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/paths.h"
+#include "optimizer/restrictinfo.h"
+#include "parser/parsetree.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/selfuncs.h"
+#include "utils/syscache.h"
+
+PG_FUNCTION_INFO_V1(emogi_support);
+
+/* Costs against that of a sequential scan, by measurement: streamed rows, a lookup, an edge read, an edge traversed. */
+#define ROW_COST	(0.25 * cpu_tuple_cost)
+#define LOOKUP_COST (2 * cpu_operator_cost)
+#define BUILD_COST	(2.5 * cpu_tuple_cost)
+#define EDGE_COST	(0.1 * cpu_operator_cost)
+
+/* A condition that a scan can see to. */
+typedef struct Condition
+{
+	EmogiPushdown pushdown;
+	Expr	   *operand;
+	bool		exact;			/* need not be checked any more */
+} Condition;
+
+static set_rel_pathlist_hook_type previous_set_rel_pathlist_hook = NULL;
+static get_relation_stats_hook_type previous_get_relation_stats_hook = NULL;
+
+/* ---- which functions ---- */
+
+/* Find which of emogi's functions a function of the catalog is; NULL when it is none whose rows are vertices. */
+const EmogiFunction *
+emogi_function_of(Oid function)
+{
+	const EmogiFunction *found = NULL;
+	HeapTuple	tuple;
+
+	if (function < FirstNormalObjectId)
+		return NULL;
+	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
+	if (!HeapTupleIsValid(tuple))
+		return NULL;
+	if (((Form_pg_proc) GETSTRUCT(tuple))->prolang == ClanguageId)
+	{
+		bool		isnull;
+		Datum		symbol = SysCacheGetAttr(PROCOID, tuple, Anum_pg_proc_prosrc, &isnull);
+
+		if (!isnull)
+			found = emogi_function(TextDatumGetCString(symbol));
+	}
+	ReleaseSysCache(tuple);
+	if (found != NULL)
+	{
+		char	   *extension = get_extension_name(getExtensionOfObject(ProcedureRelationId, function));
+
+		if (extension == NULL || strcmp(extension, "emogi") != 0)
+			found = NULL;
+	}
+	return found;
+}
+
+/* Get the call of one of emogi's functions that is all of an item of FROM; NULL when it is something else. */
+static FuncExpr *
+call_of(const RangeTblEntry *rte, const EmogiFunction **function)
+{
+	RangeTblFunction *item;
+
+	if (rte->rtekind != RTE_FUNCTION || rte->funcordinality || list_length(rte->functions) != 1)
+		return NULL;
+	item = linitial_node(RangeTblFunction, rte->functions);
+	if (!IsA(item->funcexpr, FuncExpr) || item->funccolnames != NIL)
+		return NULL;
+	*function = emogi_function_of(((FuncExpr *) item->funcexpr)->funcid);
+	return *function != NULL ? (FuncExpr *) item->funcexpr : NULL;
+}
+
+/* ---- conditions ---- */
+
+/* Is this column `attnum` of the scanned item? */
+static bool
+is_column(Node *node, const RelOptInfo *rel, AttrNumber attnum)
+{
+	return node != NULL && IsA(node, Var) && ((Var *) node)->varno == rel->relid && ((Var *) node)->varattno == attnum &&
+		((Var *) node)->varlevelsup == 0;
+}
+
+/* Can this be computed before a row of the scanned item is there, and only once? */
+static bool
+is_known_before(PlannerInfo *root, const RelOptInfo *rel, Node *node)
+{
+	return !bms_is_member(rel->relid, pull_varnos(root, node)) && !contain_volatile_functions(node) &&
+		!contain_subplans(node);
+}
+
+/* Get the btree strategy of an operator between a column and another type of its family; 0 when it has none. */
+static int
+strategy_of(Oid operator, Oid column_type)
+{
+	return get_op_opfamily_strategy(operator, get_opclass_family(GetDefaultOpClass(column_type, BTREE_AM_OID)));
+}
+
+/* Match `vertex = ANY (array)`. */
+static bool
+match_any(PlannerInfo *root, const RelOptInfo *rel, ScalarArrayOpExpr *clause, Condition *condition)
+{
+	if (!clause->useOr || !is_column(linitial(clause->args), rel, 1) ||
+		strategy_of(clause->opno, INT8OID) != BTEqualStrategyNumber || !is_known_before(root, rel, lsecond(clause->args)))
+		return false;
+	*condition = (Condition) {EMOGI_VERTEX_IN, lsecond(clause->args), true};
+	return true;
+}
+
+/* Match a comparison of `vertex`, level or distance with something else. */
+static bool
+match_comparison(PlannerInfo *root, const RelOptInfo *rel, const EmogiFunction *function, OpExpr *clause,
+				 Condition *condition)
+{
+	bool		bounded = function->algorithm == EMOGI_BFS || function->algorithm == EMOGI_SSSP;
+	Node	   *left;
+	Node	   *right;
+	Oid			operator = clause->opno;
+
+	if (list_length(clause->args) != 2)
+		return false;
+	left = linitial(clause->args);
+	right = lsecond(clause->args);
+	if (!is_column(left, rel, 1) && !is_column(left, rel, 2))
+	{
+		Node	   *swap = left;
+
+		left = right;
+		right = swap;
+		operator = get_commutator(operator);
+	}
+	if (!OidIsValid(operator) || !is_known_before(root, rel, right))
+		return false;
+	if (is_column(left, rel, 1) && strategy_of(operator, INT8OID) == BTEqualStrategyNumber)
+	{
+		*condition = (Condition) {EMOGI_VERTEX_IS, (Expr *) right, true};
+		return true;
+	}
+	if (!bounded || !is_column(left, rel, 2))
+		return false;
+	switch (strategy_of(operator, exprType(left)))
+	{
+		case BTLessStrategyNumber:
+			*condition = (Condition) {EMOGI_BELOW, (Expr *) right, true};
+			return true;
+		case BTLessEqualStrategyNumber:
+			*condition = (Condition) {EMOGI_AT_MOST, (Expr *) right, true};
+			return true;
+		case BTEqualStrategyNumber:
+			*condition = (Condition) {EMOGI_EXACTLY, (Expr *) right, false};
+			return true;
+		default:
+			return false;
+	}
+}
+
+/* Can the scan see to this clause? Clauses of a security barrier's outside wait for those inside. */
+static bool
+match_clause(PlannerInfo *root, const RelOptInfo *rel, const EmogiFunction *function, RestrictInfo *clause,
+			 Condition *condition)
+{
+	if (clause->pseudoconstant || clause->security_level > rel->baserestrict_min_security)
+		return false;
+	if (IsA(clause->clause, ScalarArrayOpExpr))
+		return match_any(root, rel, (ScalarArrayOpExpr *) clause->clause, condition);
+	return IsA(clause->clause, OpExpr) &&
+		match_comparison(root, rel, function, (OpExpr *) clause->clause, condition);
+}
+
+/* ---- sizes and costs ---- */
+
+/* What the planner knows of a call's Graph. */
+typedef struct GraphSize
+{
+	double		nvertices;
+	double		nedges;
+	bool		cached;
+} GraphSize;
+
+/* Find out what is known of the size of the Graph that a call names; false when that is nothing. */
+static bool
+find_size(const FuncExpr *call, const EmogiFunction *function, GraphSize *size)
+{
+	Node	   *graph = linitial(call->args);
+	EmogiGraphKey wish;
+	EmogiTask	task = {.query.algorithm = function->algorithm};
+	EmogiSource source;
+	uint64		nvertices;
+	uint64		nedges;
+
+	if (emogi_shared == NULL || !IsA(graph, Const) || ((Const *) graph)->constisnull)
+		return false;
+	emogi_wish_of(&task, &wish);
+	if (!emogi_source_peek(TextDatumGetCString(((Const *) graph)->constvalue), wish.weights != EMOGI_WEIGHTS_UNUSED,
+						   &source))
+		return false;
+	size->cached = emogi_graph_size(&source, &nvertices, &nedges);
+	if (!size->cached)
+		return emogi_estimate_size(&source, &size->nvertices, &size->nedges);
+	size->nvertices = (double) nvertices;
+	size->nedges = (double) nedges;
+	return true;
+}
+
+/* Get a constant integer of a call; -1 when it is NULL or not constant. */
+static double
+constant_bound(Node *node)
+{
+	Const	   *constant = (Const *) node;
+
+	if (!IsA(node, Const) || constant->constisnull)
+		return -1;
+	switch (constant->consttype)
+	{
+		case INT2OID:
+			return DatumGetInt16(constant->constvalue);
+		case INT4OID:
+			return DatumGetInt32(constant->constvalue);
+		case INT8OID:
+			return (double) DatumGetInt64(constant->constvalue);
+		default:
+			return -1;
+	}
+}
+
+/* Estimate how many vertices are within so many hops (< 0: any number) of one, if every list has the mean length. */
+static double
+estimate_reached(const GraphSize *size, double depth)
+{
+	double		degree = size->nedges / Max(size->nvertices, 1);
+	double		reached = 1;
+	double		frontier = 1;
+
+	if (depth < 0)
+		return size->nvertices;
+	for (double level = 0; level < depth && reached < size->nvertices && frontier > 0.5; level++)
+		reached += frontier *= degree;
+	return Max(Min(reached, size->nvertices), 1);
+}
+
+/* Estimate the rows of a call. */
+static double
+estimate_rows(const FuncExpr *call, const EmogiFunction *function, const GraphSize *size)
+{
+	if (function->algorithm == EMOGI_BFS)
+		return Max(estimate_reached(size, constant_bound(lthird(call->args))), 1);
+	return Max(size->nvertices, 1);
+}
+
+/* emogi_support(internal) -> internal: tells the planner rows and cost of a call (supportnodes.h). */
+Datum
+emogi_support(PG_FUNCTION_ARGS)
+{
+	Node	   *request = (Node *) PG_GETARG_POINTER(0);
+	Node	   *node = NULL;
+	const EmogiFunction *function;
+	GraphSize	size;
+
+	if (IsA(request, SupportRequestRows))
+		node = ((SupportRequestRows *) request)->node;
+	else if (IsA(request, SupportRequestCost))
+		node = ((SupportRequestCost *) request)->node;
+	if (node == NULL || !IsA(node, FuncExpr))
+		PG_RETURN_POINTER(NULL);
+	function = emogi_function_of(((FuncExpr *) node)->funcid);
+	if (function == NULL || !find_size((FuncExpr *) node, function, &size))
+		PG_RETURN_POINTER(NULL);
+	if (IsA(request, SupportRequestRows))
+		((SupportRequestRows *) request)->rows = estimate_rows((FuncExpr *) node, function, &size);
+	else
+	{
+		SupportRequestCost *cost = (SupportRequestCost *) request;
+
+		cost->startup = 0;
+		cost->per_tuple = size.nedges * (size.cached ? EDGE_COST : BUILD_COST);
+	}
+	PG_RETURN_POINTER(request);
+}
+
+/* Tell the planner that no vertex has two rows. */
+static bool
+get_stats(PlannerInfo *root, RangeTblEntry *rte, AttrNumber attnum, VariableStatData *variable)
+{
+	const EmogiFunction *function;
+
+	if (attnum == 1 && call_of(rte, &function) != NULL)
+	{
+		variable->statsTuple = NULL;
+		variable->isunique = true;
+		return true;
+	}
+	return previous_get_relation_stats_hook != NULL &&
+		previous_get_relation_stats_hook(root, rte, attnum, variable);
+}
+
+/* ---- plans ---- */
+
+/* Append the item's columns in these expressions to the scan's, each once. */
+static void
+add_columns(RelOptInfo *rel, Node *expressions, List **tlist, List **columns)
+{
+	ListCell   *cell;
+
+	foreach(cell, pull_var_clause(expressions, PVC_RECURSE_AGGREGATES | PVC_RECURSE_WINDOWFUNCS | PVC_RECURSE_PLACEHOLDERS))
+	{
+		Var		   *var = lfirst_node(Var, cell);
+
+		if (var->varno != rel->relid || list_member_int(*columns, var->varattno - 1))
+			continue;
+		*columns = lappend_int(*columns, var->varattno - 1);
+		*tlist = lappend(*tlist, makeTargetEntry((Expr *) copyObject(var), list_length(*columns), NULL, false));
+	}
+}
+
+/* Make the plan of a path: push down the conditions that can be, and return the columns that are left to be used. */
+static Plan *
+plan_scan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, List *clauses, List *children)
+{
+	CustomScan *scan = makeNode(CustomScan);
+	RangeTblEntry *rte = planner_rt_fetch(rel->relid, root);
+	const EmogiFunction *function;
+	FuncExpr   *call = call_of(rte, &function);
+	bool		has_vertices = false;
+	List	   *quals = NIL;
+	List	   *columns = NIL;
+	List	   *pushdowns = NIL;
+	List	   *names = NIL;
+	ListCell   *cell;
+
+	scan->custom_exprs = list_make1(copyObject(call));
+	foreach(cell, clauses)
+	{
+		RestrictInfo *clause = lfirst_node(RestrictInfo, cell);
+		Condition	condition;
+		bool		of_vertex;
+
+		if (clause->pseudoconstant)
+			continue;
+		if (!match_clause(root, rel, function, clause, &condition) ||
+			(condition.pushdown <= EMOGI_VERTEX_IN && has_vertices))
+		{
+			quals = lappend(quals, clause->clause);
+			continue;
+		}
+		of_vertex = condition.pushdown <= EMOGI_VERTEX_IN;
+		has_vertices |= of_vertex;
+		if (!condition.exact)
+			quals = lappend(quals, clause->clause);
+		scan->custom_exprs = lappend(scan->custom_exprs, copyObject(condition.operand));
+		pushdowns = lappend_int(pushdowns, condition.pushdown);
+		names = lappend(names, makeString(pstrdup(strVal(list_nth(rte->eref->colnames, of_vertex ? 0 : 1)))));
+	}
+	/* the target list may yet be exchanged for another projection of what the path returns */
+	add_columns(rel, (Node *) rel->reltarget->exprs, &scan->custom_scan_tlist, &columns);
+	add_columns(rel, (Node *) quals, &scan->custom_scan_tlist, &columns);
+	scan->scan.plan.targetlist = tlist;
+	scan->scan.plan.qual = quals;
+	scan->scan.scanrelid = 0;
+	scan->flags = path->flags;
+	scan->custom_private = list_make3(columns, pushdowns, names);
+	scan->methods = &emogi_scan_methods;
+	return (Plan *) scan;
+}
+
+/* ---- paths ---- */
+
+static const CustomPathMethods path_methods = {.CustomName = "EmogiScan",.PlanCustomPath = plan_scan};
+
+/* Does anything want whole rows of this item? */
+static bool
+wants_whole_rows(const RelOptInfo *rel)
+{
+	Bitmapset  *columns = NULL;
+	ListCell   *cell;
+
+	pull_varattnos((Node *) rel->reltarget->exprs, rel->relid, &columns);
+	foreach(cell, rel->baserestrictinfo)
+		pull_varattnos((Node *) lfirst_node(RestrictInfo, cell)->clause, rel->relid, &columns);
+	foreach(cell, rel->joininfo)
+		pull_varattnos((Node *) lfirst_node(RestrictInfo, cell)->clause, rel->relid, &columns);
+	return bms_is_member(InvalidAttrNumber - FirstLowInvalidHeapAttributeNumber, columns) ||
+		(rel->min_attr <= 0 && !bms_is_empty(rel->attr_needed[InvalidAttrNumber - rel->min_attr]));
+}
+
+/* Make a path for those outer relations, without rows and costs. */
+static CustomPath *
+make_path(PlannerInfo *root, RelOptInfo *rel, Relids required_outer)
+{
+	CustomPath *path = makeNode(CustomPath);
+
+	path->path.pathtype = T_CustomScan;
+	path->path.parent = rel;
+	path->path.pathtarget = rel->reltarget;
+	path->path.param_info = get_baserel_parampathinfo(root, rel, required_outer);
+	path->path.pathkeys = emogi_compat_pathkeys(root, (Expr *) makeVar(rel->relid, 1, INT8OID, -1, InvalidOid, 0),
+												Int8LessOperator, rel->relids);
+	path->flags = emogi_compat_projects();
+	path->methods = &path_methods;
+	return path;
+}
+
+/* Take what the pushed-down conditions say into account for the rows of the item. */
+static void
+adjust_rows(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call, const EmogiFunction *function)
+{
+	GraphSize	size;
+	ListCell   *cell;
+
+	if (function->algorithm != EMOGI_BFS || !find_size(call, function, &size))
+		return;
+	foreach(cell, rel->baserestrictinfo)
+	{
+		RestrictInfo *clause = lfirst_node(RestrictInfo, cell);
+		Condition	condition;
+		double		bound;
+
+		if (!match_clause(root, rel, function, clause, &condition) || condition.pushdown < EMOGI_AT_MOST)
+			continue;
+		bound = constant_bound((Node *) condition.operand);
+		if (bound >= 0)
+			rel->rows = clamp_row_est(Min(rel->rows, estimate_reached(&size, bound)));
+	}
+}
+
+/* Add the path that returns all rows. */
+static void
+add_scan_path(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call)
+{
+	CustomPath *path = make_path(root, rel, rel->lateral_relids);
+	QualCost	call_cost;
+	QualCost	qual_cost;
+
+	cost_qual_eval_node(&call_cost, (Node *) call, root);
+	cost_qual_eval(&qual_cost, rel->baserestrictinfo, root);
+	path->path.rows = path->path.param_info != NULL ? path->path.param_info->ppi_rows : rel->rows;
+	path->path.startup_cost = call_cost.startup + call_cost.per_tuple + qual_cost.startup + rel->reltarget->cost.startup;
+	path->path.total_cost = path->path.startup_cost + rel->tuples * (ROW_COST + qual_cost.per_tuple) +
+		path->path.rows * rel->reltarget->cost.per_tuple;
+	add_path(rel, (Path *) path);
+}
+
+/*
+ * Add a path that looks up the vertices that an outer relation names in the result of one run. The run is not in its
+ * cost: it is paid once, whichever path is taken, while this cost counts for every row of the outer relation.
+ */
+static void
+add_lookup_path(PlannerInfo *root, RelOptInfo *rel, const EmogiFunction *function, RestrictInfo *clause,
+				Relids *done)
+{
+	Relids		required_outer = bms_union(clause->clause_relids, rel->lateral_relids);
+	Condition	condition;
+	CustomPath *path;
+
+	required_outer = bms_del_member(required_outer, rel->relid);
+	if (!join_clause_is_movable_to(clause, rel) || !match_clause(root, rel, function, clause, &condition) ||
+		condition.pushdown != EMOGI_VERTEX_IS || bms_is_empty(required_outer) || bms_is_subset(required_outer, *done))
+		return;
+	*done = bms_union(*done, required_outer);
+	path = make_path(root, rel, required_outer);
+	path->path.rows = path->path.param_info->ppi_rows;
+	path->path.startup_cost = 0;
+	path->path.total_cost = LOOKUP_COST + path->path.rows * (ROW_COST + rel->reltarget->cost.per_tuple);
+	add_path(rel, (Path *) path);
+}
+
+/* Is this member of an equivalence class the item's vertex? */
+static bool
+is_vertex(PlannerInfo *root, RelOptInfo *rel, EquivalenceClass *class, EquivalenceMember *member, void *arg)
+{
+	return is_column((Node *) member->em_expr, rel, 1);
+}
+
+/* Add the paths that look up vertices, one for each relation that may name them. */
+static void
+add_lookup_paths(PlannerInfo *root, RelOptInfo *rel, const EmogiFunction *function)
+{
+	Relids		done = NULL;
+	ListCell   *cell;
+	List	   *clauses;
+
+	/* with arguments from an outer relation, every row of it would have a run of its own */
+	if (!bms_is_empty(rel->lateral_relids))
+		return;
+	clauses = generate_implied_equalities_for_column(root, rel, is_vertex, NULL, rel->lateral_referencers);
+	foreach(cell, list_concat_copy(clauses, rel->joininfo))
+		add_lookup_path(root, rel, function, lfirst_node(RestrictInfo, cell), &done);
+}
+
+/* Put the scan in the place of the FunctionScan, where it can be. */
+static void
+set_rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rte)
+{
+	const EmogiFunction *function;
+	FuncExpr   *call;
+
+	if (previous_set_rel_pathlist_hook)
+		previous_set_rel_pathlist_hook(root, rel, rti, rte);
+	if (!emogi_enable_scan || IS_DUMMY_REL(rel) || root->rowMarks != NIL ||
+		(root->parse->commandType != CMD_SELECT && root->parse->commandType != CMD_INSERT))
+		return;
+	call = call_of(rte, &function);
+	if (call == NULL || wants_whole_rows(rel) || contain_subplans((Node *) call->args))
+		return;
+	adjust_rows(root, rel, call, function);
+	rel->pathlist = rel->partial_pathlist = NIL;
+	add_scan_path(root, rel, call);
+	add_lookup_paths(root, rel, function);
+}
+
+/* Take part in planning; called once, in the postmaster. */
+void
+emogi_plan_init(void)
+{
+	RegisterCustomScanMethods(&emogi_scan_methods);
+	previous_set_rel_pathlist_hook = set_rel_pathlist_hook;
+	set_rel_pathlist_hook = set_rel_pathlist;
+	previous_get_relation_stats_hook = get_relation_stats_hook;
+	get_relation_stats_hook = get_stats;
+}

@@ -1,0 +1,661 @@
+/*
+ * stream.c: the scan of a function's rows, carried out and explained.
+ *
+ * The call begins with the first row that is asked for: its arguments are computed, the Graph is got and the engine
+ * runs. Then the rows are read out of the result one by one, as they are asked for, or those of single vertices are
+ * looked up; all other columns than those in use are left alone. The call, and with it its slot and memory, ends with
+ * the last row, or with the plan.
+ *
+ * A result is kept beyond its last row where the plan may come back for it: to read it again, or to look up other
+ * vertices. When the plan comes back with other arguments, they are compared with those of the result at hand, so that
+ * neighbouring outer rows with the same source share one run.
+ */
+#include "emogi.h"
+
+#include <float.h>
+#include <math.h>
+
+#include "access/htup_details.h"
+#include "access/relation.h"
+#include "catalog/objectaccess.h"
+#include "catalog/pg_type.h"
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/datum.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/ruleutils.h"
+
+/* Vertices between two looks for a cancel. */
+#define VERTICES_PER_CHECK 65536
+
+/* An expression whose value the run, or the choice of rows, depends on. */
+typedef struct Input
+{
+	Expr	   *expression;
+	ExprState  *state;
+	Oid			type;
+	int16		length;
+	bool		by_value;
+	NullableDatum value;		/* in the scan's run context; of the run at hand */
+} Input;
+
+typedef struct EmogiScan
+{
+	CustomScanState css;
+	const EmogiFunction *function;
+	const EmogiRowKind *rows;
+	FuncExpr   *call_expr;
+	FmgrInfo	flinfo;
+	FunctionCallInfo fcinfo;	/* the arguments of the call, as if it were called */
+	int			ninputs;
+	Input	   *inputs;			/* [ninputs]: the arguments, then the operands of the conditions */
+	int			nconditions;
+	EmogiPushdown *pushdowns;	/* [nconditions] */
+	int			vertex_input;	/* of the condition on `vertex`; -1 = none */
+	bool		looks_up;		/* that changes from scan to scan: the run is for all vertices */
+	Bitmapset  *run_params;		/* executor parameters that the run depends on */
+	bool		keeps;			/* the result outlives its last row */
+	int			ncolumns;
+	int		   *columns;		/* [ncolumns] of the scan tuple: 0 = vertex, else the column of the row kind + 1 */
+
+	/* the run at hand */
+	MemoryContext run_context;
+	bool		has_run;
+	bool		changed;		/* a parameter that it depends on may have changed since */
+	EmogiCall  *call;			/* NULL = it has no rows */
+	EmogiGraph	graph;
+	EmogiResult result;
+
+	/* the rows that are still to come */
+	bool		started;
+	uint64		position;		/* vertex number, or index into keys */
+	MemoryContext keys_context;
+	int64	   *keys;			/* [nkeys], ascending: rows of these vertices; NULL = of all */
+	uint64		nkeys;
+
+	/* for EXPLAIN ANALYZE */
+	uint64		nruns;
+	EmogiRunEntry total;		/* the last run, with the times and counts of all */
+} EmogiScan;
+
+/* ---- the run ---- */
+
+/* Take the counts and times of a call that is about to end into the totals. */
+static void
+add_to_total(EmogiScan *scan, const EmogiCall *call)
+{
+	EmogiRunEntry sum = call->run;
+	const EmogiRunEntry *total = &scan->total;
+
+	sum.wait_ms += total->wait_ms;
+	sum.transfer_ms += total->transfer_ms;
+	sum.run_ms += total->run_ms;
+	sum.scan_ms = total->scan_ms + call->phase_ms[EMOGI_PHASE_SCAN];
+	sum.keys_ms = total->keys_ms + call->phase_ms[EMOGI_PHASE_KEYS];
+	sum.csr_ms = total->csr_ms + call->phase_ms[EMOGI_PHASE_CSR];
+	sum.nlevels = Max(sum.nlevels, total->nlevels);
+	sum.nreached += total->nreached;
+	sum.edges_traversed += total->edges_traversed;
+	sum.link_bytes += total->link_bytes;
+	scan->total = sum;
+}
+
+/* End the run at hand. */
+static void
+end_run(EmogiScan *scan)
+{
+	EmogiCall  *call = scan->call;
+
+	scan->call = NULL;
+	scan->has_run = false;
+	if (call != NULL)
+		emogi_call_end(call);
+}
+
+/* Compute the inputs of the run anew; true when they are those of the run at hand. Else that is over. */
+static bool
+compute_inputs(EmogiScan *scan)
+{
+	ExprContext *context = scan->css.ss.ps.ps_ExprContext;
+	bool		same = scan->has_run;
+	NullableDatum *values = palloc(Max(scan->ninputs, 1) * sizeof *values);
+
+	for (int i = 0; i < scan->ninputs; i++)
+	{
+		Input	   *input = &scan->inputs[i];
+
+		if (i == scan->vertex_input && scan->looks_up)
+			continue;
+		values[i].value = ExecEvalExprSwitchContext(input->state, context, &values[i].isnull);
+		same = same && values[i].isnull == input->value.isnull &&
+			(values[i].isnull || datumIsEqual(values[i].value, input->value.value, input->by_value, input->length));
+	}
+	if (!same)
+	{
+		MemoryContext old;
+
+		end_run(scan);
+		MemoryContextReset(scan->run_context);
+		old = MemoryContextSwitchTo(scan->run_context);
+		for (int i = 0; i < scan->ninputs; i++)
+		{
+			Input	   *input = &scan->inputs[i];
+
+			if (i == scan->vertex_input && scan->looks_up)
+				continue;
+			input->value.isnull = values[i].isnull;
+			if (!values[i].isnull)
+				input->value.value = datumCopy(values[i].value, input->by_value, input->length);
+		}
+		MemoryContextSwitchTo(old);
+	}
+	pfree(values);
+	return same;
+}
+
+/* Turn the Datum of an integer of 2, 4 or 8 bytes into its value. */
+static int64
+integer_of(Datum datum, Oid type)
+{
+	switch (type)
+	{
+		case INT2OID:
+			return DatumGetInt16(datum);
+		case INT4OID:
+			return DatumGetInt32(datum);
+		default:
+			return DatumGetInt64(datum);
+	}
+}
+
+static int
+compare_keys(const void *a, const void *b)
+{
+	int64		x = *(const int64 *) a;
+	int64		y = *(const int64 *) b;
+
+	return (x > y) - (x < y);
+}
+
+/* Get the keys of an array, ascending, each once, without NULLs. */
+static int64 *
+keys_of_array(ArrayType *array, uint64 *nkeys)
+{
+	Oid			type = ARR_ELEMTYPE(array);
+	int16		length;
+	bool		by_value;
+	char		align;
+	Datum	   *datums;
+	bool	   *nulls;
+	int			n;
+	int64	   *keys;
+	uint64		count = 0;
+
+	get_typlenbyvalalign(type, &length, &by_value, &align);
+	deconstruct_array(array, type, length, by_value, align, &datums, &nulls, &n);
+	keys = palloc(Max(n, 1) * sizeof *keys);
+	for (int i = 0; i < n; i++)
+		if (!nulls[i])
+			keys[count++] = integer_of(datums[i], type);
+	qsort(keys, count, sizeof *keys, compare_keys);
+	*nkeys = 0;
+	for (uint64 i = 0; i < count; i++)
+		if (*nkeys == 0 || keys[*nkeys - 1] != keys[i])
+			keys[(*nkeys)++] = keys[i];
+	return keys;
+}
+
+/* Read the condition on `vertex` out of its operand. */
+static void
+set_keys(EmogiScan *scan, NullableDatum operand)
+{
+	const Input *input = &scan->inputs[scan->vertex_input];
+	EmogiPushdown pushdown = scan->pushdowns[scan->vertex_input - (scan->ninputs - scan->nconditions)];
+	MemoryContext old;
+
+	MemoryContextReset(scan->keys_context);
+	old = MemoryContextSwitchTo(scan->keys_context);
+	scan->nkeys = 0;
+	if (pushdown == EMOGI_VERTEX_IN && !operand.isnull)
+		scan->keys = keys_of_array(DatumGetArrayTypeP(operand.value), &scan->nkeys);
+	else
+	{
+		scan->keys = palloc(sizeof *scan->keys);
+		if (!operand.isnull)
+			scan->keys[scan->nkeys++] = integer_of(operand.value, input->type);
+	}
+	MemoryContextSwitchTo(old);
+}
+
+/* Have a condition on the level bound the task. */
+static void
+bound_depth(EmogiTask *task, EmogiPushdown pushdown, int64 bound)
+{
+	if (pushdown == EMOGI_BELOW && bound > PG_INT64_MIN)
+		bound--;
+	task->no_rows |= bound < 0;
+	if (bound >= 0 && (task->query.max_depth < 0 || bound < task->query.max_depth))
+		task->query.max_depth = bound;
+}
+
+/* Have a condition on the distance bound the task. NaN is more than any distance. */
+static void
+bound_distance(EmogiTask *task, EmogiPushdown pushdown, double bound)
+{
+	if (isnan(bound))
+		task->no_rows |= pushdown == EMOGI_EXACTLY;
+	else
+	{
+		if (pushdown == EMOGI_BELOW)
+			bound = nextafter(bound, -(double) INFINITY);
+		task->no_rows |= bound < 0;
+		task->query.max_distance = Min(task->query.max_distance, Max(bound, 0));
+	}
+}
+
+/* Apply the conditions to a task. */
+static void
+apply_conditions(EmogiScan *scan, EmogiTask *task)
+{
+	for (int i = 0; i < scan->nconditions; i++)
+	{
+		const Input *input = &scan->inputs[scan->ninputs - scan->nconditions + i];
+		EmogiPushdown pushdown = scan->pushdowns[i];
+
+		if (pushdown <= EMOGI_VERTEX_IN)
+		{
+			if (scan->looks_up)
+				continue;
+			set_keys(scan, input->value);
+			task->has_targets = true;
+			task->targets = scan->keys;
+			task->ntargets = scan->nkeys;
+		}
+		else if (input->value.isnull)
+			task->no_rows = true;
+		else if (input->type == FLOAT8OID)
+			bound_distance(task, pushdown, DatumGetFloat8(input->value.value));
+		else if (input->type == FLOAT4OID)
+			bound_distance(task, pushdown, DatumGetFloat4(input->value.value));
+		else
+			bound_depth(task, pushdown, integer_of(input->value.value, input->type));
+	}
+}
+
+/* Run the call with its inputs. */
+static void
+run(EmogiScan *scan)
+{
+	MemoryContext old = MemoryContextSwitchTo(scan->run_context);
+	EmogiTask	task;
+
+	for (int i = 0; i < scan->fcinfo->nargs; i++)
+		scan->fcinfo->args[i] = scan->inputs[i].value;
+	scan->function->read(scan->fcinfo, &task);
+	apply_conditions(scan, &task);
+	scan->call = emogi_run(scan->flinfo.fn_oid, &task, &scan->graph, &scan->result);
+	MemoryContextSwitchTo(old);
+	scan->has_run = true;
+	scan->nruns++;
+	if (scan->call != NULL)
+		add_to_total(scan, scan->call);
+}
+
+/* ---- the rows ---- */
+
+/* Begin to return rows: from the run at hand if it will do, else from a new one. */
+static void
+start(EmogiScan *scan)
+{
+	ExprContext *context = scan->css.ss.ps.ps_ExprContext;
+
+	ResetExprContext(context);
+	if ((!scan->has_run || scan->changed) && !compute_inputs(scan))
+		run(scan);
+	if (scan->looks_up)
+	{
+		NullableDatum operand;
+
+		operand.value = ExecEvalExprSwitchContext(scan->inputs[scan->vertex_input].state, context, &operand.isnull);
+		set_keys(scan, operand);
+	}
+	scan->position = 0;
+	scan->changed = false;
+	scan->started = true;
+}
+
+/* Find the next vertex that has a row, looking for a cancel now and then; false when there is none. */
+static bool
+next_vertex(EmogiScan *scan, uint64 *v)
+{
+	uint64		n = scan->graph.nvertices;
+
+	while (scan->position < n)
+	{
+		/* up to the next multiple of the step, where it is time to look */
+		uint64		end = Min((scan->position / VERTICES_PER_CHECK + 1) * VERTICES_PER_CHECK, n);
+
+		*v = scan->rows->next(&scan->result, scan->position, end);
+		scan->position = *v + 1;
+		if (*v < end)
+			return true;
+		scan->position = end;
+		CHECK_FOR_INTERRUPTS();
+	}
+	return false;
+}
+
+/* Find the next of the keys that has a row; false when there is none. */
+static bool
+next_key(EmogiScan *scan, uint64 *v)
+{
+	while (scan->position < scan->nkeys)
+	{
+		uint32		number = emogi_vertex_number(&scan->graph, scan->keys[scan->position++]);
+
+		*v = number;
+		if (number != EMOGI_NO_VERTEX && scan->rows->next(&scan->result, number, (uint64) number + 1) == number)
+			return true;
+	}
+	return false;
+}
+
+/* Return the next row, or an empty slot. */
+static TupleTableSlot *
+next_row(ScanState *state)
+{
+	EmogiScan  *scan = (EmogiScan *) state;
+	TupleTableSlot *slot = state->ss_ScanTupleSlot;
+	uint64		v;
+
+	if (unlikely(!scan->started))
+		start(scan);
+	ExecClearTuple(slot);
+	if (scan->call == NULL)
+		return slot;
+	if (!(scan->keys != NULL ? next_key(scan, &v) : next_vertex(scan, &v)))
+	{
+		if (!scan->keeps)
+			end_run(scan);
+		return slot;
+	}
+	for (int i = 0; i < scan->ncolumns; i++)
+	{
+		int			column = scan->columns[i];
+
+		slot->tts_values[i] = column == 0 ? Int64GetDatum(scan->graph.ids[v]) :
+			scan->rows->column(&scan->graph, &scan->result, v, column - 1);
+		slot->tts_isnull[i] = false;
+	}
+	scan->call->run.nrows++;
+	return ExecStoreVirtualTuple(slot);
+}
+
+/* No row of a function is ever locked, so none is rechecked. */
+static bool
+recheck_row(ScanState *state, TupleTableSlot *slot)
+{
+	return true;
+}
+
+/* Return the next row that the remaining conditions let pass. */
+static TupleTableSlot *
+exec_scan(CustomScanState *node)
+{
+	if (node->ss.ps.qual == NULL && node->ss.ps.ps_ProjInfo == NULL)
+		return next_row(&node->ss);
+	return ExecScan(&node->ss, next_row, recheck_row);
+}
+
+/* ---- beginning and end ---- */
+
+/* Collect the executor's parameters in an expression. */
+static bool
+collect_params(Node *node, Bitmapset **params)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXEC)
+		*params = bms_add_member(*params, ((Param *) node)->paramid);
+	return expression_tree_walker(node, collect_params, (void *) params);
+}
+
+/* Prepare an expression that the run depends on. */
+static void
+init_input(EmogiScan *scan, Expr *expression)
+{
+	Input	   *input = &scan->inputs[scan->ninputs++];
+
+	input->expression = expression;
+	input->state = ExecInitExpr(expression, (PlanState *) scan);
+	input->type = exprType((Node *) expression);
+	get_typlenbyval(input->type, &input->length, &input->by_value);
+}
+
+/* Prepare the conditions. One on `vertex` that changes from scan to scan is looked up. */
+static void
+init_conditions(EmogiScan *scan, List *operands, List *pushdowns)
+{
+	ListCell   *operand;
+	ListCell   *pushdown;
+
+	scan->vertex_input = -1;
+	scan->pushdowns = palloc(Max(list_length(pushdowns), 1) * sizeof *scan->pushdowns);
+	forboth(operand, operands, pushdown, pushdowns)
+	{
+		Bitmapset  *params = NULL;
+
+		(void) collect_params(lfirst(operand), &params);
+		scan->pushdowns[scan->nconditions++] = (EmogiPushdown) lfirst_int(pushdown);
+		if (lfirst_int(pushdown) <= EMOGI_VERTEX_IN)
+		{
+			scan->vertex_input = scan->ninputs;
+			scan->looks_up = !bms_is_empty(params);
+		}
+		if (lfirst_int(pushdown) > EMOGI_VERTEX_IN || !scan->looks_up)
+			scan->run_params = bms_join(scan->run_params, params);
+		init_input(scan, lfirst(operand));
+	}
+}
+
+static void
+begin_scan(CustomScanState *node, EState *estate, int eflags)
+{
+	EmogiScan  *scan = (EmogiScan *) node;
+	CustomScan *plan = (CustomScan *) node->ss.ps.plan;
+	FuncExpr   *call = linitial_node(FuncExpr, plan->custom_exprs);
+	List	   *columns = linitial(plan->custom_private);
+	AclResult	may_execute = emogi_compat_may_execute(call->funcid);
+	ListCell   *cell;
+
+	if (may_execute != ACLCHECK_OK)
+		aclcheck_error(may_execute, OBJECT_FUNCTION, get_func_name(call->funcid));
+	InvokeFunctionExecuteHook(call->funcid);
+	fmgr_info(call->funcid, &scan->flinfo);
+	fmgr_info_set_expr((Node *) call, &scan->flinfo);
+	scan->function = emogi_function_of(call->funcid);
+	if (scan->function == NULL)
+		elog(ERROR, "function %u is not one of emogi's", call->funcid);
+	scan->rows = emogi_row_kind(scan->function->algorithm);
+	scan->call_expr = call;
+	scan->fcinfo = palloc0(SizeForFunctionCallInfo(list_length(call->args)));
+	InitFunctionCallInfoData(*scan->fcinfo, &scan->flinfo, list_length(call->args), call->inputcollid, NULL, NULL);
+
+	scan->inputs = palloc0((list_length(call->args) + list_length(plan->custom_exprs)) * sizeof *scan->inputs);
+	foreach(cell, call->args)
+		init_input(scan, lfirst(cell));
+	(void) collect_params((Node *) call->args, &scan->run_params);
+	init_conditions(scan, list_copy_tail(plan->custom_exprs, 1), lsecond(plan->custom_private));
+	scan->keeps = (eflags & EXEC_FLAG_REWIND) != 0 || scan->looks_up || !bms_is_empty(scan->run_params);
+
+	scan->columns = palloc(Max(list_length(columns), 1) * sizeof *scan->columns);
+	foreach(cell, columns)
+		scan->columns[scan->ncolumns++] = lfirst_int(cell);
+	scan->keys_context = AllocSetContextCreate(CurrentMemoryContext, "emogi keys", ALLOCSET_SMALL_SIZES);
+	scan->run_context = AllocSetContextCreate(CurrentMemoryContext, "emogi run", ALLOCSET_DEFAULT_SIZES);
+}
+
+static void
+end_scan(CustomScanState *node)
+{
+	end_run((EmogiScan *) node);
+}
+
+/* Come back to the first row, perhaps with other parameters. */
+static void
+rescan(CustomScanState *node)
+{
+	EmogiScan  *scan = (EmogiScan *) node;
+
+	scan->started = false;
+	scan->changed |= bms_overlap(node->ss.ps.chgParam, scan->run_params);
+	ExecScanReScan(&node->ss);
+}
+
+/* ---- EXPLAIN ---- */
+
+/* Show the call and the conditions that the scan sees to. */
+static void
+explain_conditions(EmogiScan *scan, List *ancestors, ExplainState *es)
+{
+	CustomScan *plan = (CustomScan *) scan->css.ss.ps.plan;
+	List	   *context = set_deparse_context_plan(es->deparse_cxt, &plan->scan.plan, ancestors);
+	static const char *const operators[] = {
+		[EMOGI_VERTEX_IS] = "=", [EMOGI_VERTEX_IN] = "= ANY", [EMOGI_AT_MOST] = "<=", [EMOGI_BELOW] = "<",
+		[EMOGI_EXACTLY] = "="
+	};
+	List	   *conditions = NIL;
+
+	ExplainPropertyText("Function Call", deparse_expression((Node *) scan->call_expr, context, true, false), es);
+	for (int i = 0; i < scan->nconditions; i++)
+	{
+		char	   *column = strVal(list_nth(lthird(plan->custom_private), i));
+		char	   *operand = deparse_expression(list_nth(plan->custom_exprs, i + 1), context, true, false);
+		bool		any = scan->pushdowns[i] == EMOGI_VERTEX_IN;
+
+		conditions = lappend(conditions, psprintf("%s %s %s%s%s", quote_identifier(column), operators[scan->pushdowns[i]],
+												  any ? "(" : "", operand, any ? ")" : ""));
+	}
+	if (conditions != NIL)
+		ExplainPropertyList("Pushed Down", conditions, es);
+}
+
+/* Say where the call will find its Graph, if its arguments are constant and name a table that is there. */
+static void
+explain_outlook(EmogiScan *scan, ExplainState *es)
+{
+	static const char *const outlooks[] = {
+		[EMOGI_GRAPH_IS_CACHED] = "cached", [EMOGI_GRAPH_WILL_BE_BUILT] = "to be built",
+		[EMOGI_GRAPH_WILL_BE_PRIVATE] = "to be built for this call alone"
+	};
+	EmogiGraphKey wish;
+	EmogiSource source;
+	EmogiTask	task;
+	Relation	rel;
+
+	for (int i = 0; i < scan->fcinfo->nargs; i++)
+	{
+		const Const *constant = (const Const *) scan->inputs[i].expression;
+
+		if (!IsA(constant, Const))
+			return;
+		scan->fcinfo->args[i].value = constant->constvalue;
+		scan->fcinfo->args[i].isnull = constant->constisnull;
+	}
+	if (scan->fcinfo->args[0].isnull)
+		return;
+	scan->function->read(scan->fcinfo, &task);
+	memset(&wish, 0, sizeof wish);
+	emogi_wish_of(&task, &wish);
+	if (!emogi_source_peek(task.graph, wish.weights != EMOGI_WEIGHTS_UNUSED, &source))
+		return;
+	rel = try_relation_open(source.relid, AccessShareLock);
+	if (rel == NULL)
+		return;
+	ExplainPropertyText("Graph", outlooks[emogi_graph_outlook(&source, &wish)], es);
+	relation_close(rel, NoLock);
+}
+
+/* Show the times of all runs, and the rates that follow from them. */
+static void
+explain_times(const EmogiRunEntry *total, ExplainState *es)
+{
+	ExplainPropertyFloat("Wait Time", "ms", total->wait_ms, 3, es);
+	ExplainPropertyFloat("Scan Time", "ms", total->scan_ms, 3, es);
+	ExplainPropertyFloat("Keys Time", "ms", total->keys_ms, 3, es);
+	ExplainPropertyFloat("CSR Time", "ms", total->csr_ms, 3, es);
+	ExplainPropertyFloat("Transfer Time", "ms", total->transfer_ms, 3, es);
+	ExplainPropertyFloat("Run Time", "ms", total->run_ms, 3, es);
+	if (total->run_ms > 0)
+		ExplainPropertyFloat("Traversal Rate", "edges/s", (double) total->edges_traversed / total->run_ms * 1e3, 0, es);
+	if (total->run_ms > 0 && total->link_bytes > 0)
+		ExplainPropertyFloat("Link Rate", "GB/s", (double) total->link_bytes / total->run_ms / 1e6, 2, es);
+}
+
+/* Show what came of the runs. */
+static void
+explain_runs(const EmogiScan *scan, ExplainState *es)
+{
+	const EmogiRunEntry *total = &scan->total;
+
+	if (scan->nruns != 1)
+		ExplainPropertyUInteger("Runs", NULL, scan->nruns, es);
+	if (total->cache[0] == '\0')
+		return;
+	ExplainPropertyText("Graph", strcmp(total->cache, "hit") == 0 ? "cached" :
+						strcmp(total->cache, "built") == 0 ? "built" : "built for this call alone", es);
+	ExplainPropertyUInteger("Vertices", NULL, total->nvertices, es);
+	ExplainPropertyUInteger("Edges", NULL, total->nedges, es);
+	ExplainPropertyText("Engine", total->engine, es);
+	if (total->placement[0] != '\0')
+		ExplainPropertyText("Placement", total->placement, es);
+	ExplainPropertyUInteger("Levels", NULL, total->nlevels, es);
+	ExplainPropertyUInteger("Edges Traversed", NULL, total->edges_traversed, es);
+	if (total->link_bytes > 0)
+		ExplainPropertyUInteger("Link Bytes", NULL, total->link_bytes, es);
+	if (es->timing)
+		explain_times(total, es);
+}
+
+static void
+explain_scan(CustomScanState *node, List *ancestors, ExplainState *es)
+{
+	static const char *const engines[] = {
+		[EMOGI_ENGINE_AUTO] = "auto", [EMOGI_ENGINE_CPU] = "cpu", [EMOGI_ENGINE_CUDA] = "cuda"
+	};
+	EmogiScan  *scan = (EmogiScan *) node;
+
+	explain_conditions(scan, ancestors, es);
+	if (es->analyze)
+		explain_runs(scan, es);
+	else
+	{
+		explain_outlook(scan, es);
+		ExplainPropertyText("Engine", engines[emogi_engine], es);
+	}
+}
+
+static const CustomExecMethods exec_methods = {
+	.CustomName = "EmogiScan",
+	.BeginCustomScan = begin_scan,
+	.ExecCustomScan = exec_scan,
+	.EndCustomScan = end_scan,
+	.ReScanCustomScan = rescan,
+	.ExplainCustomScan = explain_scan
+};
+
+/* Make the state of a scan. */
+static Node *
+create_scan_state(CustomScan *plan)
+{
+	EmogiScan  *scan = (EmogiScan *) newNode(sizeof(EmogiScan), T_CustomScanState);
+
+	scan->css.methods = &exec_methods;
+	return (Node *) scan;
+}
+
+const CustomScanMethods emogi_scan_methods = {.CustomName = "EmogiScan",.CreateCustomScanState = create_scan_state};
