@@ -1,5 +1,5 @@
 /*
- * stream.c: the scan of a function's rows, carried out and explained.
+ * stream.c: the scan of a function's rows, carried out.
  *
  * The call begins with the first row that is asked for: its arguments are computed, the Graph is got and the engine
  * runs. Then the rows are read out of the result one by one, as they are asked for, or those of single vertices are
@@ -10,77 +10,22 @@
  * vertices. When the plan comes back with other arguments, they are compared with those of the result at hand, so that
  * neighbouring outer rows with the same source share one run.
  */
-#include "emogi.h"
+#include "stream.h"
 
-#include <float.h>
 #include <math.h>
 
-#include "access/htup_details.h"
-#include "access/relation.h"
 #include "catalog/objectaccess.h"
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/array.h"
-#include "utils/builtins.h"
 #include "utils/datum.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
-#include "utils/ruleutils.h"
 
 /* Vertices between two looks for a cancel. */
 #define VERTICES_PER_CHECK 65536
-
-/* An expression whose value the run, or the choice of rows, depends on. */
-typedef struct Input
-{
-	Expr	   *expression;
-	ExprState  *state;
-	Oid			type;
-	int16		length;
-	bool		by_value;
-	NullableDatum value;		/* in the scan's run context; of the run at hand */
-} Input;
-
-typedef struct EmogiScan
-{
-	CustomScanState css;
-	const EmogiFunction *function;
-	const EmogiRowKind *rows;
-	FuncExpr   *call_expr;
-	FmgrInfo	flinfo;
-	FunctionCallInfo fcinfo;	/* the arguments of the call, as if it were called */
-	int			ninputs;
-	Input	   *inputs;			/* [ninputs]: the arguments, then the operands of the conditions */
-	int			nconditions;
-	EmogiPushdown *pushdowns;	/* [nconditions] */
-	int			vertex_input;	/* of the condition on `vertex`; -1 = none */
-	bool		looks_up;		/* that changes from scan to scan: the run is for all vertices */
-	Bitmapset  *run_params;		/* executor parameters that the run depends on */
-	bool		keeps;			/* the result outlives its last row */
-	int			ncolumns;
-	int		   *columns;		/* [ncolumns] of the scan tuple: 0 = vertex, else the column of the row kind + 1 */
-
-	/* the run at hand */
-	MemoryContext run_context;
-	bool		has_run;
-	bool		changed;		/* a parameter that it depends on may have changed since */
-	EmogiCall  *call;			/* NULL = it has no rows */
-	EmogiGraph	graph;
-	EmogiResult result;
-
-	/* the rows that are still to come */
-	bool		started;
-	uint64		position;		/* vertex number, or index into keys */
-	MemoryContext keys_context;
-	int64	   *keys;			/* [nkeys], ascending: rows of these vertices; NULL = of all */
-	uint64		nkeys;
-
-	/* for EXPLAIN ANALYZE */
-	uint64		nruns;
-	EmogiRunEntry total;		/* the last run, with the times and counts of all */
-} EmogiScan;
 
 /* ---- the run ---- */
 
@@ -516,136 +461,13 @@ rescan(CustomScanState *node)
 	ExecScanReScan(&node->ss);
 }
 
-/* ---- EXPLAIN ---- */
-
-/* Show the call and the conditions that the scan sees to. */
-static void
-explain_conditions(EmogiScan *scan, List *ancestors, ExplainState *es)
-{
-	CustomScan *plan = (CustomScan *) scan->css.ss.ps.plan;
-	List	   *context = set_deparse_context_plan(es->deparse_cxt, &plan->scan.plan, ancestors);
-	static const char *const operators[] = {
-		[EMOGI_VERTEX_IS] = "=", [EMOGI_VERTEX_IN] = "= ANY", [EMOGI_AT_MOST] = "<=", [EMOGI_BELOW] = "<",
-		[EMOGI_EXACTLY] = "="
-	};
-	List	   *conditions = NIL;
-
-	ExplainPropertyText("Function Call", deparse_expression((Node *) scan->call_expr, context, true, false), es);
-	for (int i = 0; i < scan->nconditions; i++)
-	{
-		char	   *column = strVal(list_nth(lthird(plan->custom_private), i));
-		char	   *operand = deparse_expression(list_nth(plan->custom_exprs, i + 1), context, true, false);
-		bool		any = scan->pushdowns[i] == EMOGI_VERTEX_IN;
-
-		conditions = lappend(conditions, psprintf("%s %s %s%s%s", quote_identifier(column), operators[scan->pushdowns[i]],
-												  any ? "(" : "", operand, any ? ")" : ""));
-	}
-	if (conditions != NIL)
-		ExplainPropertyList("Pushed Down", conditions, es);
-}
-
-/* Say where the call will find its Graph, if its arguments are constant and name a table that is there. */
-static void
-explain_outlook(EmogiScan *scan, ExplainState *es)
-{
-	static const char *const outlooks[] = {
-		[EMOGI_GRAPH_IS_CACHED] = "cached", [EMOGI_GRAPH_WILL_BE_BUILT] = "to be built",
-		[EMOGI_GRAPH_WILL_BE_PRIVATE] = "to be built for this call alone"
-	};
-	EmogiGraphKey wish;
-	EmogiSource source;
-	EmogiTask	task;
-	Relation	rel;
-
-	for (int i = 0; i < scan->fcinfo->nargs; i++)
-	{
-		const Const *constant = (const Const *) scan->inputs[i].expression;
-
-		if (!IsA(constant, Const))
-			return;
-		scan->fcinfo->args[i].value = constant->constvalue;
-		scan->fcinfo->args[i].isnull = constant->constisnull;
-	}
-	if (scan->fcinfo->args[0].isnull)
-		return;
-	scan->function->read(scan->fcinfo, &task);
-	memset(&wish, 0, sizeof wish);
-	emogi_wish_of(&task, &wish);
-	if (!emogi_source_peek(task.graph, wish.weights != EMOGI_WEIGHTS_UNUSED, &source))
-		return;
-	rel = try_relation_open(source.relid, AccessShareLock);
-	if (rel == NULL)
-		return;
-	ExplainPropertyText("Graph", outlooks[emogi_graph_outlook(&source, &wish)], es);
-	relation_close(rel, NoLock);
-}
-
-/* Show the times of all runs, and the rates that follow from them. */
-static void
-explain_times(const EmogiRunEntry *total, ExplainState *es)
-{
-	ExplainPropertyFloat("Wait Time", "ms", total->wait_ms, 3, es);
-	ExplainPropertyFloat("Scan Time", "ms", total->scan_ms, 3, es);
-	ExplainPropertyFloat("Keys Time", "ms", total->keys_ms, 3, es);
-	ExplainPropertyFloat("CSR Time", "ms", total->csr_ms, 3, es);
-	ExplainPropertyFloat("Transfer Time", "ms", total->transfer_ms, 3, es);
-	ExplainPropertyFloat("Run Time", "ms", total->run_ms, 3, es);
-	if (total->run_ms > 0)
-		ExplainPropertyFloat("Traversal Rate", "edges/s", (double) total->edges_traversed / total->run_ms * 1e3, 0, es);
-	if (total->run_ms > 0 && total->link_bytes > 0)
-		ExplainPropertyFloat("Link Rate", "GB/s", (double) total->link_bytes / total->run_ms / 1e6, 2, es);
-}
-
-/* Show what came of the runs. */
-static void
-explain_runs(const EmogiScan *scan, ExplainState *es)
-{
-	const EmogiRunEntry *total = &scan->total;
-
-	if (scan->nruns != 1)
-		ExplainPropertyUInteger("Runs", NULL, scan->nruns, es);
-	if (total->cache[0] == '\0')
-		return;
-	ExplainPropertyText("Graph", strcmp(total->cache, "hit") == 0 ? "cached" :
-						strcmp(total->cache, "built") == 0 ? "built" : "built for this call alone", es);
-	ExplainPropertyUInteger("Vertices", NULL, total->nvertices, es);
-	ExplainPropertyUInteger("Edges", NULL, total->nedges, es);
-	ExplainPropertyText("Engine", total->engine, es);
-	if (total->placement[0] != '\0')
-		ExplainPropertyText("Placement", total->placement, es);
-	ExplainPropertyUInteger("Levels", NULL, total->nlevels, es);
-	ExplainPropertyUInteger("Edges Traversed", NULL, total->edges_traversed, es);
-	if (total->link_bytes > 0)
-		ExplainPropertyUInteger("Link Bytes", NULL, total->link_bytes, es);
-	if (es->timing)
-		explain_times(total, es);
-}
-
-static void
-explain_scan(CustomScanState *node, List *ancestors, ExplainState *es)
-{
-	static const char *const engines[] = {
-		[EMOGI_ENGINE_AUTO] = "auto", [EMOGI_ENGINE_CPU] = "cpu", [EMOGI_ENGINE_CUDA] = "cuda"
-	};
-	EmogiScan  *scan = (EmogiScan *) node;
-
-	explain_conditions(scan, ancestors, es);
-	if (es->analyze)
-		explain_runs(scan, es);
-	else
-	{
-		explain_outlook(scan, es);
-		ExplainPropertyText("Engine", engines[emogi_engine], es);
-	}
-}
-
 static const CustomExecMethods exec_methods = {
 	.CustomName = "EmogiScan",
 	.BeginCustomScan = begin_scan,
 	.ExecCustomScan = exec_scan,
 	.EndCustomScan = end_scan,
 	.ReScanCustomScan = rescan,
-	.ExplainCustomScan = explain_scan
+	.ExplainCustomScan = emogi_explain_scan
 };
 
 /* Make the state of a scan. */

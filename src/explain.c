@@ -1,0 +1,133 @@
+/*
+ * explain.c: what EXPLAIN says of the scan of a function's rows.
+ *
+ * Before the run: the call, the conditions that the scan sees to, where the Graph will be found, the engine that is
+ * asked for. After it (ANALYZE): what came of it, of all runs together where there were several.
+ */
+#include "stream.h"
+
+#include "access/relation.h"
+#include "utils/builtins.h"
+#include "utils/ruleutils.h"
+
+/* Show the call and the conditions that the scan sees to. */
+static void
+explain_conditions(EmogiScan *scan, List *ancestors, ExplainState *es)
+{
+	CustomScan *plan = (CustomScan *) scan->css.ss.ps.plan;
+	List	   *context = set_deparse_context_plan(es->deparse_cxt, &plan->scan.plan, ancestors);
+	static const char *const operators[] = {
+		[EMOGI_VERTEX_IS] = "=", [EMOGI_VERTEX_IN] = "= ANY", [EMOGI_AT_MOST] = "<=", [EMOGI_BELOW] = "<",
+		[EMOGI_EXACTLY] = "="
+	};
+	List	   *conditions = NIL;
+
+	ExplainPropertyText("Function Call", deparse_expression((Node *) scan->call_expr, context, true, false), es);
+	for (int i = 0; i < scan->nconditions; i++)
+	{
+		char	   *column = strVal(list_nth(lthird(plan->custom_private), i));
+		char	   *operand = deparse_expression(list_nth(plan->custom_exprs, i + 1), context, true, false);
+		bool		any = scan->pushdowns[i] == EMOGI_VERTEX_IN;
+
+		conditions = lappend(conditions, psprintf("%s %s %s%s%s", quote_identifier(column), operators[scan->pushdowns[i]],
+												  any ? "(" : "", operand, any ? ")" : ""));
+	}
+	if (conditions != NIL)
+		ExplainPropertyList("Pushed Down", conditions, es);
+}
+
+/* Say where the call will find its Graph, if its arguments are constant and name a table that is there. */
+static void
+explain_outlook(EmogiScan *scan, ExplainState *es)
+{
+	static const char *const outlooks[] = {
+		[EMOGI_GRAPH_IS_CACHED] = "cached", [EMOGI_GRAPH_WILL_BE_BUILT] = "to be built",
+		[EMOGI_GRAPH_WILL_BE_PRIVATE] = "to be built for this call alone"
+	};
+	EmogiGraphKey wish;
+	EmogiSource source;
+	EmogiTask	task;
+	Relation	rel;
+
+	for (int i = 0; i < scan->fcinfo->nargs; i++)
+	{
+		const Const *constant = (const Const *) scan->inputs[i].expression;
+
+		if (!IsA(constant, Const))
+			return;
+		scan->fcinfo->args[i].value = constant->constvalue;
+		scan->fcinfo->args[i].isnull = constant->constisnull;
+	}
+	if (scan->fcinfo->args[0].isnull)
+		return;
+	scan->function->read(scan->fcinfo, &task);
+	memset(&wish, 0, sizeof wish);
+	emogi_wish_of(&task, &wish);
+	if (!emogi_source_peek(task.graph, wish.weights != EMOGI_WEIGHTS_UNUSED, &source))
+		return;
+	rel = try_relation_open(source.relid, AccessShareLock);
+	if (rel == NULL)
+		return;
+	ExplainPropertyText("Graph", outlooks[emogi_graph_outlook(&source, &wish)], es);
+	relation_close(rel, NoLock);
+}
+
+/* Show the times of all runs, and the rates that follow from them. */
+static void
+explain_times(const EmogiRunEntry *total, ExplainState *es)
+{
+	ExplainPropertyFloat("Wait Time", "ms", total->wait_ms, 3, es);
+	ExplainPropertyFloat("Scan Time", "ms", total->scan_ms, 3, es);
+	ExplainPropertyFloat("Keys Time", "ms", total->keys_ms, 3, es);
+	ExplainPropertyFloat("CSR Time", "ms", total->csr_ms, 3, es);
+	ExplainPropertyFloat("Transfer Time", "ms", total->transfer_ms, 3, es);
+	ExplainPropertyFloat("Run Time", "ms", total->run_ms, 3, es);
+	if (total->run_ms > 0)
+		ExplainPropertyFloat("Traversal Rate", "edges/s", (double) total->edges_traversed / total->run_ms * 1e3, 0, es);
+	if (total->run_ms > 0 && total->link_bytes > 0)
+		ExplainPropertyFloat("Link Rate", "GB/s", (double) total->link_bytes / total->run_ms / 1e6, 2, es);
+}
+
+/* Show what came of the runs. */
+static void
+explain_runs(const EmogiScan *scan, ExplainState *es)
+{
+	const EmogiRunEntry *total = &scan->total;
+
+	if (scan->nruns != 1)
+		ExplainPropertyUInteger("Runs", NULL, scan->nruns, es);
+	if (total->cache[0] == '\0')
+		return;
+	ExplainPropertyText("Graph", strcmp(total->cache, "hit") == 0 ? "cached" :
+						strcmp(total->cache, "built") == 0 ? "built" : "built for this call alone", es);
+	ExplainPropertyUInteger("Vertices", NULL, total->nvertices, es);
+	ExplainPropertyUInteger("Edges", NULL, total->nedges, es);
+	ExplainPropertyText("Engine", total->engine, es);
+	if (total->placement[0] != '\0')
+		ExplainPropertyText("Placement", total->placement, es);
+	ExplainPropertyUInteger("Levels", NULL, total->nlevels, es);
+	ExplainPropertyUInteger("Edges Traversed", NULL, total->edges_traversed, es);
+	if (total->link_bytes > 0)
+		ExplainPropertyUInteger("Link Bytes", NULL, total->link_bytes, es);
+	if (es->timing)
+		explain_times(total, es);
+}
+
+/* Show a scan in EXPLAIN. */
+void
+emogi_explain_scan(CustomScanState *node, List *ancestors, ExplainState *es)
+{
+	static const char *const engines[] = {
+		[EMOGI_ENGINE_AUTO] = "auto", [EMOGI_ENGINE_CPU] = "cpu", [EMOGI_ENGINE_CUDA] = "cuda"
+	};
+	EmogiScan  *scan = (EmogiScan *) node;
+
+	explain_conditions(scan, ancestors, es);
+	if (es->analyze)
+		explain_runs(scan, es);
+	else
+	{
+		explain_outlook(scan, es);
+		ExplainPropertyText("Engine", engines[emogi_engine], es);
+	}
+}

@@ -1,0 +1,64 @@
+/*
+ * stream.h: the state of a scan of a function's rows, for stream.c, which carries it out, and explain.c, which shows it.
+ */
+#ifndef EMOGI_STREAM_H
+#define EMOGI_STREAM_H
+
+#include "emogi.h"
+
+#include "nodes/execnodes.h"
+
+/* An expression whose value the run, or the choice of rows, depends on. */
+typedef struct Input
+{
+	Expr	   *expression;
+	ExprState  *state;
+	Oid			type;
+	int16		length;
+	bool		by_value;
+	NullableDatum value;		/* in the scan's run context; of the run at hand */
+} Input;
+
+typedef struct EmogiScan
+{
+	CustomScanState css;
+	const EmogiFunction *function;
+	const EmogiRowKind *rows;
+	FuncExpr   *call_expr;
+	FmgrInfo	flinfo;
+	FunctionCallInfo fcinfo;	/* the arguments of the call, as if it were called */
+	int			ninputs;
+	Input	   *inputs;			/* [ninputs]: the arguments, then the operands of the conditions */
+	int			nconditions;
+	EmogiPushdown *pushdowns;	/* [nconditions] */
+	int			vertex_input;	/* of the condition on `vertex`; -1 = none */
+	bool		looks_up;		/* that changes from scan to scan: the run is for all vertices */
+	Bitmapset  *run_params;		/* executor parameters that the run depends on */
+	bool		keeps;			/* the result outlives its last row */
+	int			ncolumns;
+	int		   *columns;		/* [ncolumns] of the scan tuple: 0 = vertex, else the column of the row kind + 1 */
+
+	/* the run at hand */
+	MemoryContext run_context;
+	bool		has_run;
+	bool		changed;		/* a parameter that it depends on may have changed since */
+	EmogiCall  *call;			/* NULL = it has no rows */
+	EmogiGraph	graph;
+	EmogiResult result;
+
+	/* the rows that are still to come */
+	bool		started;
+	uint64		position;		/* vertex number, or index into keys */
+	MemoryContext keys_context;
+	int64	   *keys;			/* [nkeys], ascending: rows of these vertices; NULL = of all */
+	uint64		nkeys;
+
+	/* for EXPLAIN ANALYZE */
+	uint64		nruns;
+	EmogiRunEntry total;		/* the last run, with the times and counts of all */
+} EmogiScan;
+
+/* explain.c */
+extern void emogi_explain_scan(CustomScanState *node, List *ancestors, ExplainState *es);
+
+#endif							/* EMOGI_STREAM_H */
