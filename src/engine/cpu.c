@@ -101,13 +101,13 @@ describe_cpu(const EmogiEngineState *state, int32_t device, EmogiDevice *out, Em
 	return EMOGI_OK;
 }
 
-/* Check that the sources are vertices. */
+/* Check that these are vertices. */
 static bool
-sources_exist(const EmogiGraph *graph, const EmogiQuery *query)
+are_vertices(const EmogiGraph *graph, const uint32_t *numbers, uint64_t count)
 {
-	for (uint64_t i = 0; i < query->nsources; i++)
+	for (uint64_t i = 0; i < count; i++)
 	{
-		if (query->sources[i] >= graph->nvertices)
+		if (numbers[i] >= graph->nvertices)
 			return false;
 	}
 	return true;
@@ -130,8 +130,10 @@ static EmogiStatus
 run_cpu(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
 		EmogiControl *control, EmogiError *error)
 {
-	if (!sources_exist(graph, query))
+	if (!are_vertices(graph, query->sources, query->nsources))
 		return fail(EMOGI_BAD_INPUT, error, "a source is not a vertex of the graph");
+	if (!are_vertices(graph, query->targets, query->ntargets))
+		return fail(EMOGI_BAD_INPUT, error, "a target is not a vertex of the graph");
 	if ((unsigned int) query->algorithm >= EMOGI_NALGORITHMS)
 		return fail(EMOGI_BAD_INPUT, error, "the cpu engine does not know this algorithm");
 	return algorithms[query->algorithm] (state->pool, graph, query, result, control, error);

@@ -12,7 +12,7 @@
  *   bottom-up Every vertex not yet visited looks for a neighbour in the frontier bitmap and stops at the first [1].
  *             Needs graph->backward.
  * Levels too small to be worth waking anyone are made by the caller alone. Levels, counts and the way taken depend on
- * nothing but the Graph and the Query.
+ * nothing but the Graph and the Query. No level is made after the one in which the last of the Query's targets is reached.
  *
  * Parameters: ALPHA and BETA weigh bottom-up against top-down as in [1]. BETA is that of [2]; ALPHA is lower than its
  * 15, for a dense level costs less than the top-down step there.
@@ -46,6 +46,7 @@ typedef struct Search
 	uint64_t	nedges;			/* forward list entries of the frontier */
 	uint64_t	last_count;		/* vertices of the frontier before */
 	uint64_t	unexplored;		/* forward list entries of vertices that were in no frontier yet */
+	uint64_t	nfound;			/* so many of the query's targets, from the first on, are known to be reached */
 	void	   *memory;
 	size_t		memory_bytes;
 } Search;
@@ -223,6 +224,20 @@ enter_sources(Search *search, const EmogiQuery *query, EmogiResult *result)
 	return true;
 }
 
+/* Say whether nothing more is wanted: all targets, if there are any, are reached, or the job has stopped. */
+static bool
+has_enough(Search *search, const EmogiQuery *query)
+{
+	if (query->ntargets == 0)
+		return false;
+	while (search->nfound < query->ntargets && search->bfs.level[query->targets[search->nfound]] >= 0)
+	{
+		if ((++search->nfound & 0xFFFF) == 0 && emogi_job_stopped(&search->bfs.job))
+			return true;
+	}
+	return search->nfound == query->ntargets;
+}
+
 /* Lay the arrays out from an address on; get their bytes. */
 static size_t
 lay_out(EmogiBfs *bfs, int nthreads, void *start)
@@ -291,7 +306,7 @@ emogi_cpu_bfs(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query,
 	if (enter_sources(&search, query, result))
 	{
 		while (search.bfs.count > 0 && (query->max_depth < 0 || search.bfs.depth < query->max_depth) &&
-			   make_level(&search, result))
+			   !has_enough(&search, query) && make_level(&search, result))
 			;
 	}
 	munmap(search.memory, search.memory_bytes);

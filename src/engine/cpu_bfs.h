@@ -7,7 +7,7 @@
 #include "engine.h"
 #include "pool.h"
 
-/* Fill result for an EMOGI_BFS query whose sources have been checked. */
+/* Fill result for an EMOGI_BFS query whose sources and targets have been checked. */
 extern EmogiStatus emogi_cpu_bfs(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query,
 								 EmogiResult *result, EmogiControl *control, EmogiError *error);
 

@@ -12,6 +12,9 @@
  * all of it stays far, bins become wider. Light and heavy edges are not told apart: with short lists the second
  * look costs more than it saves.
  *
+ * When all targets of a Query are reached, the value of the farthest bounds the search: what is as far as that or farther
+ * leads to no better value of a target, for values only grow along a path. The search ends with the bin of that value.
+ *
  * Widest paths have no sum to cut at equal steps: their bins are cut at the quantiles of the weights.
  *
  * Without weights both are a breadth-first search.
@@ -156,14 +159,54 @@ report(EmogiPath *path, int nthreads)
 	path->run.result->nreached = nreached;
 }
 
+/* Bound the search by the farthest target when all are reached; costs no more than the walk since the last time. */
+static void
+bound_by_targets(EmogiPath *path, const EmogiQuery *query, int nthreads)
+{
+	uint64_t	looked = 0;
+	double		farthest = 0.0;
+
+	if (path->widest || query->ntargets == 0)
+		return;
+	while (path->nfound < query->ntargets && path->value[query->targets[path->nfound]] < path->none)
+	{
+		if ((++path->nfound & 0xFFFF) == 0 && emogi_job_stopped(&path->run.job))
+			return;
+	}
+	for (int t = 0; t < nthreads; t++)
+		looked += path->tally[t].looked;
+	if (path->nfound < query->ntargets ||
+		(path->farthest < path->none && looked - path->looked < query->ntargets))
+		return;
+	for (uint64_t i = 0; i < query->ntargets; i++)
+	{
+		double		value = path->value[query->targets[i]];
+
+		farthest = value > farthest ? value : farthest;
+		if ((i & 0xFFFF) == 0xFFFF && emogi_job_stopped(&path->run.job))
+			return;
+	}
+	path->looked = looked;
+	path->farthest = farthest;
+	path->bound = nextafter(farthest, -(double) INFINITY);
+}
+
+/* Say whether all that is left, in the current bin and later ones, lies beyond the farthest target. */
+static bool
+has_enough(const EmogiPath *path)
+{
+	return (path->farthest - path->base) * path->per_bin < (double) path->bin;
+}
+
 /* Empty the current bin, round by round; false when the job has stopped. */
 static bool
-empty_bin(EmogiPath *path, int nthreads)
+empty_bin(EmogiPath *path, const EmogiQuery *query, int nthreads)
 {
 	uint64_t	nitems;
 
 	while ((nitems = open_round(path, nthreads)) > 0)
 	{
+		bound_by_targets(path, query, nthreads);
 		if (!emogi_run_step(&path->run, emogi_path_walk, path, nitems < ALONE_ITEMS) ||
 			(path->nhubs > 0 && !emogi_run_step(&path->run, emogi_path_walk_hubs, path, false)))
 			return false;
@@ -174,7 +217,7 @@ empty_bin(EmogiPath *path, int nthreads)
 	return !emogi_job_stopped(&path->run.job);
 }
 
-/* Fill the bins from the far one; false when nothing is there or the job has stopped. */
+/* Fill the bins from the far one; false when nothing that is wanted is there or the job has stopped. */
 static bool
 refill_bins(EmogiPath *path, int nthreads)
 {
@@ -191,7 +234,7 @@ refill_bins(EmogiPath *path, int nthreads)
 		return false;
 	for (int t = 0; t < nthreads; t++)
 		nearest = path->tally[t].nearest < nearest ? path->tally[t].nearest : nearest;
-	if (nearest == path->none)
+	if (nearest == path->none || nearest >= path->farthest)
 		return false;
 	path->base = nearest;
 	if (path->too_narrow)
@@ -225,12 +268,12 @@ search(EmogiPath *path, const EmogiQuery *query, int nthreads)
 	report(path, nthreads);
 	do
 	{
-		for (path->bin = 0; path->bin < EMOGI_NBINS; path->bin++)
+		for (path->bin = 0; path->bin < EMOGI_NBINS && !has_enough(path); path->bin++)
 		{
-			if (!empty_bin(path, nthreads))
+			if (!empty_bin(path, query, nthreads))
 				return false;
 		}
-	} while (refill_bins(path, nthreads));
+	} while (path->bin == EMOGI_NBINS && refill_bins(path, nthreads));
 	return !emogi_job_stopped(&path->run.job);
 }
 
@@ -324,6 +367,8 @@ run_unweighted(bool widest, EmogiPool *pool, const EmogiGraph *graph, const Emog
 	conversion.level = levels.level = emogi_run_scratch(&conversion.run, graph->nvertices, sizeof(int32_t));
 	by_hops.algorithm = EMOGI_BFS;
 	by_hops.max_depth = -1;
+	if (widest)
+		by_hops.ntargets = 0;
 	if (!widest && query->max_distance < (double) EMOGI_MAX_VERTICES)
 		by_hops.max_depth = (int64_t) query->max_distance;
 	if (!widest && !(query->max_distance >= 0.0))
@@ -345,7 +390,8 @@ EmogiStatus
 emogi_cpu_sssp(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
 			   EmogiControl *control, EmogiError *error)
 {
-	EmogiPath	path = {.none = (double) INFINITY, .bound = query->max_distance, .per_bin = 1.0};
+	EmogiPath	path = {.none = (double) INFINITY, .farthest = (double) INFINITY,
+		.bound = query->max_distance, .per_bin = 1.0};
 
 	if (graph->weight_type == EMOGI_WEIGHT_NONE)
 		return run_unweighted(false, pool, graph, query, result, control, error);
@@ -356,7 +402,7 @@ EmogiStatus
 emogi_cpu_sswp(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
 			   EmogiControl *control, EmogiError *error)
 {
-	EmogiPath	path = {.widest = true, .none = -1.0};
+	EmogiPath	path = {.widest = true, .none = -1.0, .farthest = (double) INFINITY, .per_bin = 1.0};
 
 	if (graph->weight_type == EMOGI_WEIGHT_NONE)
 		return run_unweighted(true, pool, graph, query, result, control, error);

@@ -38,7 +38,11 @@ typedef struct EmogiPath
 	uint64_t	nvertices;
 	bool		widest;			/* SSWP, not SSSP */
 	double		none;			/* the value of a vertex that is not reached */
-	double		bound;			/* values beyond it are not taken (SSSP) */
+	double		bound;			/* SSSP: values beyond it are not taken, and not followed when taken before */
+	double		farthest;		/* SSSP: the value of the farthest target once all are reached, or a value before; +inf till
+								 * then */
+	uint64_t	nfound;			/* so many of the query's targets, from the first on, are known to be reached */
+	uint64_t	looked;			/* list entries looked at when farthest was found */
 	double	   *value;			/* [nvertices], atomic */
 	double		base;			/* SSSP: where bin 0 begins, and 1 / the width of a bin */
 	double		per_bin;

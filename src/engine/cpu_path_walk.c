@@ -124,7 +124,7 @@ relax_item(EmogiPath *path, EmogiWeightType type, bool widest, EmogiBins *bins, 
 	uint64_t	first = path->lists.offsets[item.vertex];
 	uint64_t	end = path->lists.offsets[item.vertex + 1];
 
-	if (load_value(&path->value[item.vertex]) != item.value)
+	if (load_value(&path->value[item.vertex]) != item.value || (!widest && item.value > path->bound))
 		return true;
 	if (end - first > HUB_ENTRIES && put_hub_aside(path, item))
 		return true;

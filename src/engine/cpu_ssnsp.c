@@ -200,6 +200,7 @@ emogi_cpu_ssnsp(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *quer
 	}
 	search.algorithm = EMOGI_BFS;
 	search.max_depth = -1;
+	search.ntargets = 0;
 	status = emogi_cpu_bfs(pool, graph, &search, &levels, control, error);
 	if (status != EMOGI_OK)
 		return status;

@@ -2,7 +2,8 @@
  * verify.h: is an answer right? By definition, not against another run: for tests and benchmarks.
  *
  * Each says whether result is the answer to the query and, if not, why, in error->message (where several things are wrong, one
- * of them). They need some bytes of memory a vertex; without them the answer counts as wrong.
+ * of them). They need some bytes of memory a vertex; without them the answer counts as wrong. The answer to a query with
+ * targets, which holds at these alone, is not for them.
  */
 #ifndef EMOGI_VERIFY_H
 #define EMOGI_VERIFY_H

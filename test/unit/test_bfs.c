@@ -13,10 +13,12 @@
 #define NRANDOM 250
 #define NENGINES 3
 #define MAX_SOURCES 300
+#define MAX_TARGETS 6
 #define QUERIES 6
 
 static const EmogiEngine *engine;
 static EmogiEngineState *states[NENGINES];	/* of 1, 2 and 5 threads */
+static uint64_t nshorter;		/* searches that ended at their targets before they had seen what a full one sees */
 
 /* Count the levels that have a vertex: nlevels, when no level between is empty. */
 static uint32_t
@@ -29,6 +31,43 @@ count_levels(const int32_t *level, uint64_t nvertices)
 	return (uint32_t) (highest + 1);
 }
 
+/* Ask a query again for some vertices alone; expected: [nvertices], the levels of all, found by looking at most entries. */
+static void
+check_targets(const char *name, const EmogiGraph *graph, const EmogiQuery *query, const int32_t *expected,
+			  const uint64_t *most)
+{
+	uint32_t	targets[MAX_TARGETS];
+	EmogiQuery	near = *query;
+	int32_t    *level = malloc((graph->nvertices + 1) * sizeof(int32_t));
+
+	near.targets = targets;
+	near.ntargets = emogi_random(graph->nvertices, query->nsources) % 3 == 0 ? MAX_TARGETS : 1;
+	for (uint64_t i = 0; i < near.ntargets; i++)
+		targets[i] = (uint32_t) (emogi_random(graph->forward.nedges + query->nsources, i / 2) % graph->nvertices);
+	for (int e = 0; e < NENGINES; e++)
+	{
+		EmogiResult result = {.level = level};
+		EmogiControl control = {0};
+		EmogiError	error;
+		EmogiStatus status;
+		uint64_t	ndifferent = 0,
+					nunwritten = 0;
+
+		memset(level, 0x55, graph->nvertices * sizeof(int32_t));
+		status = engine->run(states[e], graph, &near, &result, &control, &error);
+		for (uint64_t i = 0; i < near.ntargets; i++)
+			ndifferent += level[targets[i]] != expected[targets[i]];
+		for (uint64_t v = 0; v < graph->nvertices; v++)
+			nunwritten += level[v] == 0x55555555;
+		CHECK(status == EMOGI_OK && ndifferent == 0 && nunwritten == 0, "%s: status %d, %llu targets differ, %llu unwritten",
+			  name, status, (unsigned long long) ndifferent, (unsigned long long) nunwritten);
+		CHECK(result.edges_traversed <= most[e], "%s: engine %d, %llu entries, not %llu", name, e,
+			  (unsigned long long) result.edges_traversed, (unsigned long long) most[e]);
+		nshorter += result.edges_traversed < most[e];
+	}
+	free(level);
+}
+
 /* Ask one query of every engine. */
 static void
 check_query(const char *name, const EmogiGraph *graph, const EmogiQuery *query)
@@ -37,6 +76,7 @@ check_query(const char *name, const EmogiGraph *graph, const EmogiQuery *query)
 	int32_t    *expected = malloc(bytes + 4);
 	int32_t    *level = malloc(bytes + 4);
 	uint64_t	nreached = oracle_bfs(graph, query, expected);
+	uint64_t	looked[NENGINES];
 
 	for (int e = 0; e < NENGINES; e++)
 	{
@@ -54,7 +94,10 @@ check_query(const char *name, const EmogiGraph *graph, const EmogiQuery *query)
 		CHECK(result.nreached == nreached, "%s: reached %llu", name, (unsigned long long) result.nreached);
 		CHECK(result.nlevels == count_levels(expected, graph->nvertices), "%s: %u levels", name, result.nlevels);
 		CHECK(emogi_verify_bfs(graph, query, &result, &error), "%s: %s", name, error.message);
+		looked[e] = result.edges_traversed;
 	}
+	if (graph->nvertices > 0)
+		check_targets(name, graph, query, expected, looked);
 	free(expected);
 	free(level);
 }
@@ -164,6 +207,45 @@ check_all_sources(void)
 	emogi_built_graph_free(&built);
 }
 
+/* On a chain the search ends where its last target is, and goes on to the end for one that it cannot reach. */
+static void
+check_near_targets(void)
+{
+	static const struct
+	{
+		uint32_t	targets[3];
+		uint64_t	looked;
+	}			cases[] = {{{10, 10, 10}, 10}, {{3, 1000, 5}, 1000}, {{5, 5, 5}, 0}, {{10, 4, 7}, 19995}};
+	EmogiShape	chain = {.name = "chain", .nedges = 20000, .edges = malloc(20000 * sizeof(EmogiEdge))};
+	EmogiEdgeSet set;
+	EmogiBuiltGraph built;
+	EmogiControl control = {0};
+	EmogiError	error;
+	EmogiResult result = {.level = malloc(20001 * sizeof(int32_t))};
+
+	for (uint64_t i = 0; i < chain.nedges; i++)
+		chain.edges[i] = (EmogiEdge) {(int64_t) i, (int64_t) i + 1};
+	if (!emogi_edge_set_fill(&set, chain.edges, chain.nedges, EMOGI_CHUNK_EDGES) ||
+		emogi_build_graph(emogi_cpu_engine_pool(states[1]), &set.edges, EMOGI_OUT, false, &built, &control,
+						  &error) != EMOGI_OK)
+		abort();
+	for (int i = 0; i < 4 * NENGINES; i++)
+	{
+		uint32_t	source = i / NENGINES < 2 ? 0 : 5;
+		EmogiQuery	query = {.algorithm = EMOGI_BFS, .nsources = 1, .sources = &source, .max_depth = -1, .ntargets = 3,
+			.targets = cases[i / NENGINES].targets};
+
+		CHECK(engine->run(states[i % NENGINES], &built.graph, &query, &result, &control, &error) == EMOGI_OK &&
+			  result.edges_traversed == cases[i / NENGINES].looked, "case %d: %llu entries", i / NENGINES,
+			  (unsigned long long) result.edges_traversed);
+	}
+	CHECK(nshorter > 1000, "%llu searches ended early", (unsigned long long) nshorter);
+	free(result.level);
+	emogi_built_graph_free(&built);
+	emogi_edge_set_free(&set);
+	emogi_shape_free(&chain);
+}
+
 /* A verifier that accepts anything would hide everything: break a right answer and see it refused. */
 static void
 check_verifier(void)
@@ -267,6 +349,11 @@ check_bad_input(void)
 
 	CHECK(engine->run(states[0], &built.graph, &query, &result, &control, &error) == EMOGI_BAD_INPUT &&
 		  error.message[0] != '\0', "a source beyond the graph");
+	query.nsources = 0;
+	query.targets = &source;
+	query.ntargets = 1;
+	CHECK(engine->run(states[0], &built.graph, &query, &result, &control, &error) == EMOGI_BAD_INPUT &&
+		  error.message[0] != '\0', "a target beyond the graph");
 	CHECK(engine->open(&none, &state, &error) == EMOGI_BAD_INPUT && state == NULL, "no thread");
 	CHECK(engine->ndevices(states[0]) == 1, "devices");
 	CHECK(engine->describe(states[1], 0, &device, &error) == EMOGI_OK && device.units == 2 && device.name[0] != '\0',
@@ -308,6 +395,7 @@ main(void)
 	check_large(EMOGI_URAND, EMOGI_IN, true);
 	check_hub_in_queue();
 	check_all_sources();
+	check_near_targets();
 	check_verifier();
 	check_cancel();
 	check_bad_input();

@@ -7,7 +7,9 @@
 
 #define NRANDOM 220
 #define MAX_SOURCES 40
+#define MAX_TARGETS 6
 #define QUERIES 3
+#define GRID_SIDE 200
 
 /* Fill value[nvertices] by the definition: a queue of vertices whose value has become better. Gets how many are reached. */
 static uint64_t
@@ -63,6 +65,43 @@ oracle_path(const EmogiGraph *graph, const EmogiQuery *query, double *value)
 	return nreached;
 }
 
+/* Ask a query again for some vertices alone; expected: [nvertices], the values of all. SSWP takes no notice. */
+static void
+check_targets(const char *name, const EmogiGraph *graph, const EmogiQuery *query, const double *expected)
+{
+	uint64_t	unwritten = UINT64_C(0x5555555555555555);
+	uint32_t	targets[MAX_TARGETS];
+	EmogiQuery	near = *query;
+	double	   *value = malloc((graph->nvertices + 1) * sizeof(double));
+
+	near.targets = targets;
+	near.ntargets = emogi_random(graph->nvertices, query->nsources) % 3 == 0 ? MAX_TARGETS : 1;
+	for (uint64_t i = 0; i < near.ntargets; i++)
+		targets[i] = (uint32_t) (emogi_random(graph->forward.nedges + query->nsources, i / 2) % graph->nvertices);
+	for (int e = 0; e < NENGINES; e++)
+	{
+		EmogiResult result = {.distance = value};
+		EmogiControl control = {0};
+		EmogiError	error;
+		EmogiStatus status;
+		uint64_t	ndifferent = 0,
+					nunwritten = 0;
+
+		memset(value, 0x55, graph->nvertices * sizeof(double));
+		status = engine->run(states[e], graph, &near, &result, &control, &error);
+		for (uint64_t v = 0; v < graph->nvertices; v++)
+			nunwritten += memcmp(&value[v], &unwritten, sizeof(double)) == 0;
+		for (uint64_t i = 0; i < near.ntargets; i++)
+			ndifferent += memcmp(&value[targets[i]], &expected[targets[i]], sizeof(double)) != 0;
+		CHECK(status == EMOGI_OK && ndifferent == 0 && nunwritten == 0, "%s: algorithm %d, status %d, %llu targets differ, "
+			  "%llu unwritten", name, query->algorithm, status, (unsigned long long) ndifferent,
+			  (unsigned long long) nunwritten);
+		CHECK(query->algorithm == EMOGI_SSSP || memcmp(value, expected, graph->nvertices * sizeof(double)) == 0,
+			  "%s: widths", name);
+	}
+	free(value);
+}
+
 /* Ask one query of every engine. */
 static void
 check_query(const char *name, const EmogiGraph *graph, const EmogiQuery *query)
@@ -89,6 +128,8 @@ check_query(const char *name, const EmogiGraph *graph, const EmogiQuery *query)
 			  query->algorithm, (unsigned long long) result.nreached, (unsigned long long) nreached);
 		CHECK(emogi_verify(graph, query, &result, &error), "%s: %s", name, error.message);
 	}
+	if (graph->nvertices > 0)
+		check_targets(name, graph, query, expected);
 	free(expected);
 	free(value);
 }
@@ -133,6 +174,115 @@ check_large(int kind)
 	engines_check_graph(&shape, kind, EMOGI_OUT, false, (uint64_t) kind, check_graph);
 	engines_check_graph(&shape, kind, EMOGI_BOTH, false, (uint64_t) kind, check_graph);
 	emogi_shape_free(&shape);
+}
+
+/* On a grid the search for near targets sees little of the whole, on one for a target out of reach all of it. */
+static void
+check_near_targets(const char *name, const EmogiGraph *graph, uint64_t seed)
+{
+	static const uint32_t near_ones[] = {GRID_SIDE + 1, 3, 3};
+	static const uint32_t lone[] = {3, GRID_SIDE * GRID_SIDE};
+	uint32_t	source = 0;
+	double	   *value = malloc(graph->nvertices * sizeof(double));
+	EmogiQuery	query = {.algorithm = EMOGI_SSSP, .nsources = 1, .sources = &source, .max_distance = INFINITY};
+
+	for (int e = 0; e < NENGINES; e++)
+	{
+		EmogiResult result = {.distance = value};
+		EmogiControl control = {0};
+		EmogiError	error;
+
+		query.targets = near_ones;
+		query.ntargets = 3;
+		engine->run(states[e], graph, &query, &result, &control, &error);
+		CHECK(result.edges_traversed > 0 && result.edges_traversed < graph->forward.nedges / 20, "%s: %llu entries", name,
+			  (unsigned long long) result.edges_traversed);
+		query.targets = lone;
+		query.ntargets = 2;
+		engine->run(states[e], graph, &query, &result, &control, &error);
+		CHECK(result.nreached == GRID_SIDE * GRID_SIDE, "%s: %llu reached", name, (unsigned long long) result.nreached);
+		query.targets = &source;
+		query.ntargets = 1;
+		engine->run(states[e], graph, &query, &result, &control, &error);
+		CHECK(result.edges_traversed == 0, "%s: %llu entries", name, (unsigned long long) result.edges_traversed);
+	}
+	free(value);
+}
+
+/* On a grid, where the first way found is seldom the best, each of many targets has the distance of a full search. */
+static void
+check_single_targets(const char *name, const EmogiGraph *graph, uint64_t seed)
+{
+	uint32_t	source = (uint32_t) (emogi_random(seed, 0) % graph->nvertices);
+	double	   *expected = malloc(graph->nvertices * sizeof(double));
+	EmogiResult result = {.distance = malloc(graph->nvertices * sizeof(double))};
+	EmogiQuery	query = {.algorithm = EMOGI_SSSP, .nsources = 1, .sources = &source, .max_distance = INFINITY};
+
+	oracle_path(graph, &query, expected);
+	for (uint64_t i = 0; i < 100; i++)
+	{
+		uint32_t	target = (uint32_t) (emogi_random(seed, i + 1) % graph->nvertices);
+		EmogiControl control = {0};
+		EmogiError	error;
+
+		query.targets = &target;
+		query.ntargets = 1;
+		CHECK(engine->run(states[i % NENGINES], graph, &query, &result, &control, &error) == EMOGI_OK &&
+			  memcmp(&result.distance[target], &expected[target], sizeof(double)) == 0, "%s: %u to %u: %g, not %g", name,
+			  source, target, result.distance[target], expected[target]);
+	}
+	free(expected);
+	free(result.distance);
+}
+
+/* A target that a heavy edge reaches at once is not settled until the light ones have been followed, bins and bins later. */
+static void
+check_detour(uint64_t nedges)
+{
+	EmogiShape	chain = engines_chain(nedges);
+	double	   *weights = malloc((nedges + 1) * sizeof(double));
+	uint32_t	source = 0,
+				target = (uint32_t) nedges;
+	EmogiQuery	query = {.algorithm = EMOGI_SSSP, .nsources = 1, .sources = &source, .ntargets = 1, .targets = &target,
+		.max_distance = INFINITY};
+	EmogiResult result = {.distance = malloc((nedges + 1) * sizeof(double))};
+	EmogiGraph	graph;
+
+	chain.edges = realloc(chain.edges, (nedges + 1) * sizeof(EmogiEdge));
+	chain.edges[chain.nedges++] = (EmogiEdge) {0, (int64_t) nedges};
+	for (uint64_t i = 0; i <= nedges; i++)
+		weights[i] = i < nedges ? 1.0 : 1.25 * (double) nedges;
+	graph = naive_build(&chain, weights, EMOGI_OUT, false);
+	for (int e = 0; e < NENGINES; e++)
+	{
+		EmogiControl control = {0};
+		EmogiError	error;
+
+		CHECK(engine->run(states[e], &graph, &query, &result, &control, &error) == EMOGI_OK &&
+			  result.distance[target] == (double) nedges, "engine %d: %g by a detour of %llu", e, result.distance[target],
+			  (unsigned long long) nedges);
+	}
+	free(result.distance);
+	free(weights);
+	naive_free(&graph);
+	emogi_shape_free(&chain);
+}
+
+/* Make a grid, and beside it an edge that the grid does not reach. */
+static EmogiShape
+make_grid(void)
+{
+	EmogiShape	grid = {.name = "grid", .edges = malloc((2 * GRID_SIDE * GRID_SIDE + 1) * sizeof(EmogiEdge))};
+
+	for (int64_t v = 0; v < GRID_SIDE * GRID_SIDE; v++)
+	{
+		if (v % GRID_SIDE + 1 < GRID_SIDE)
+			grid.edges[grid.nedges++] = (EmogiEdge) {v, v + 1};
+		if (v + GRID_SIDE < GRID_SIDE * GRID_SIDE)
+			grid.edges[grid.nedges++] = (EmogiEdge) {v, v + GRID_SIDE};
+	}
+	grid.edges[grid.nedges++] = (EmogiEdge) {GRID_SIDE * GRID_SIDE, GRID_SIDE * GRID_SIDE + 1};
+	return grid;
 }
 
 /* A verifier that accepts anything would hide everything: break right answers and see them refused. */
@@ -184,11 +334,20 @@ main(void)
 {
 	EmogiShape	shape = naive_random_shape();
 	EmogiShape	chain = engines_chain(4000000);
+	EmogiShape	grid = make_grid();
 
 	engines_open();
 	engines_check_shapes(NRANDOM, NAIVE_KINDS, check_graph);
 	for (int kind = 1; kind < NAIVE_KINDS; kind++)
 		check_large(kind);
+	for (int kind = 0; kind < 7; kind++)
+	{
+		engines_check_graph(&grid, kind, EMOGI_BOTH, false, 1, check_near_targets);
+		engines_check_graph(&grid, kind, EMOGI_BOTH, false, 1, check_single_targets);
+	}
+	emogi_shape_free(&grid);
+	check_detour(1000);
+	check_detour(20000);
 	engines_check_graph(&shape, 1, EMOGI_BOTH, false, 1, check_verifier);
 	emogi_shape_free(&shape);
 	engines_check_graph(&chain, 1, EMOGI_OUT, false, 1, check_chain);

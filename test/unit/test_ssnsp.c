@@ -114,12 +114,12 @@ check_graph(const char *name, const EmogiGraph *graph, uint64_t seed)
 	}
 }
 
-/* See that the last vertex of a chain of double edges has 2^links paths, exactly. */
+/* See that the last vertex of a chain of double edges has 2^links paths, exactly, also where its first is a target. */
 static void
 check_doubling(const char *name, const EmogiGraph *graph, uint64_t links)
 {
 	uint32_t	source = 0;
-	EmogiQuery	query = {.algorithm = EMOGI_SSNSP, .nsources = 1, .sources = &source};
+	EmogiQuery	query = {.algorithm = EMOGI_SSNSP, .nsources = 1, .sources = &source, .ntargets = 1, .targets = &source};
 	double	   *paths = malloc((links + 1) * sizeof(double));
 	int32_t    *level = malloc((links + 1) * sizeof(int32_t));
 	EmogiResult result = {.level = level, .paths = paths};

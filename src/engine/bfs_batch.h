@@ -1,0 +1,104 @@
+/*
+ * bfs_batch.h: breadth-first search from up to 64 sources at once, each by itself, by the threads of a pool.
+ *
+ * The answer lies in one block of memory that the caller gives, in one of two forms, whichever is smaller; read it with
+ * emogi_batch_next, which hides them. It holds no pointer: another process may read it where it sees the same block.
+ *   rows   nplanes > 0: rows[nsources][row_words] words. For each 64 vertices nplanes words follow one another: bit i of
+ *          word k is bit k of the code of the i-th vertex. A code is the level + 1, and 0 where the source leads not.
+ *   lists  nplanes = 0: vertices uint32[starts[nsources]], then levels uint8[starts[nsources]]; those of source s from
+ *          starts[s] to starts[s + 1] - 1, vertices ascending.
+ */
+#ifndef EMOGI_BFS_BATCH_H
+#define EMOGI_BFS_BATCH_H
+
+#include "pool.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define EMOGI_BATCH_SOURCES 64
+#define EMOGI_BATCH_PLANES 8	/* at most: levels 0 .. 254 */
+
+typedef struct EmogiBatchResult
+{
+	/* Given by the caller. */
+	void	   *memory;			/* aligned to EMOGI_LINE_BYTES, any content */
+	uint64_t	memory_bytes;	/* emogi_batch_bytes() or less: the deepest level that can be told is lower then */
+
+	/* Filled by the search. */
+	bool		too_deep;		/* there are levels that memory has no room for: the rest is undefined */
+	uint64_t	nvertices;
+	int			nsources;
+	int			nplanes;
+	uint64_t	row_words;
+	uint64_t	used_bytes;		/* of memory, from its start: the rest was not touched */
+	uint64_t	starts[EMOGI_BATCH_SOURCES + 1];
+	uint64_t	nreached[EMOGI_BATCH_SOURCES];	/* by each source, itself included */
+	uint32_t	nlevels;		/* levels entered by any source, their own (0) included */
+	uint64_t	edges_traversed;	/* list entries that were looked at */
+	double		run_ms;
+} EmogiBatchResult;
+
+/* Get the memory that answers of levels up to max_depth may take; -1 = up to 254, the deepest that can be told. */
+extern uint64_t emogi_batch_bytes(uint64_t nvertices, int nsources, int64_t max_depth);
+
+/*
+ * Search from each of sources[nsources], 1 .. 64 vertex numbers, repeats allowed, up to max_depth hops; -1 = no bound. The
+ * lists of graph->backward, when it is there, save work. When result->too_deep is set (status EMOGI_OK), ask for the
+ * sources one by one.
+ */
+extern EmogiStatus emogi_bfs_batch(EmogiPool *pool, const EmogiGraph *graph, const uint32_t *sources, int nsources,
+								   int64_t max_depth, EmogiBatchResult *result, EmogiControl *control,
+								   EmogiError *error);
+
+/*
+ * Get the next vertex that a source has reached, in ascending order, and its level; false at the end. *position is 0 to
+ * begin with and belongs to this function from then on.
+ */
+static inline bool
+emogi_batch_next(const EmogiBatchResult *result, int source, uint64_t *position, uint32_t *vertex, uint32_t *level)
+{
+	const int	nplanes = result->nplanes;
+
+	if (nplanes == 0)
+	{
+		const uint32_t *vertices = (const uint32_t *) result->memory;
+		const uint8_t *levels = (const uint8_t *) (vertices + result->starts[result->nsources]);
+		const uint64_t i = result->starts[source] + *position;
+
+		if (i >= result->starts[source + 1])
+			return false;
+		*vertex = vertices[i];
+		*level = levels[i];
+		++*position;
+		return true;
+	}
+	for (uint64_t v = *position; v < result->nvertices; v = (v | 63) + 1)
+	{
+		const uint64_t *codes = (const uint64_t *) result->memory + (uint64_t) source * result->row_words +
+			v / 64 * (uint64_t) nplanes;
+		uint64_t	reached = 0;
+		uint32_t	code = 0;
+
+		for (int k = 0; k < nplanes; k++)
+			reached |= codes[k];
+		reached >>= v % 64;
+		if (reached == 0)
+			continue;
+		v += (uint64_t) __builtin_ctzll(reached);
+		for (int k = 0; k < nplanes; k++)
+			code |= (uint32_t) (codes[k] >> (v % 64) & 1) << k;
+		*vertex = (uint32_t) v;
+		*level = code - 1;
+		*position = v + 1;
+		return true;
+	}
+	*position = result->nvertices;
+	return false;
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif							/* EMOGI_BFS_BATCH_H */

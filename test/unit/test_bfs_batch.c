@@ -1,0 +1,412 @@
+/*
+ * test_bfs_batch.c: a search from many sources at once agrees with a naive search from each, for any number of threads.
+ */
+#include "bfs_batch.h"
+#include "engines.h"
+#include "oracle.h"
+
+#define NRANDOM 150
+#define GUARD 0x55
+#define GUARD_BYTES 64
+
+/* What to ask of a graph. */
+typedef struct Ask
+{
+	const uint32_t *sources;
+	int			nsources;
+	int64_t		max_depth;
+	uint64_t	memory_bytes;
+} Ask;
+
+/* Get the deepest level that the memory of an ask can tell. */
+static int32_t
+deepest(const EmogiGraph *graph, const Ask *ask)
+{
+	int			nplanes = 1;
+
+	while (nplanes < EMOGI_BATCH_PLANES &&
+		   emogi_batch_bytes(graph->nvertices, ask->nsources, (1 << (nplanes + 1)) - 2) <= ask->memory_bytes)
+		nplanes++;
+	return (1 << nplanes) - 2;
+}
+
+/* Fill level[nsources][nvertices] by a naive search from each source; get the deepest level. */
+static int32_t
+search_naively(const EmogiGraph *graph, const Ask *ask, int32_t *level)
+{
+	int32_t		depth = 0;
+
+	for (int s = 0; s < ask->nsources; s++)
+	{
+		EmogiQuery	query = {.algorithm = EMOGI_BFS, .nsources = 1, .sources = &ask->sources[s],
+			.max_depth = ask->max_depth};
+		int32_t    *own = level + (uint64_t) s * graph->nvertices;
+
+		oracle_bfs(graph, &query, own);
+		for (uint64_t v = 0; v < graph->nvertices; v++)
+			depth = own[v] > depth ? own[v] : depth;
+	}
+	return depth;
+}
+
+/* Count the vertices at which what a source's walk over the answer gives is not what is expected. */
+static uint64_t
+count_wrong(const EmogiGraph *graph, const EmogiBatchResult *result, int s, const int32_t *level)
+{
+	uint64_t	position = 0,
+				nreached = 0,
+				nwrong = 0,
+				after = 0;		/* the least vertex that may come */
+	uint32_t	vertex,
+				depth;
+
+	for (; emogi_batch_next(result, s, &position, &vertex, &depth); after = (uint64_t) vertex + 1)
+	{
+		if (vertex < after || vertex >= graph->nvertices)
+			return graph->nvertices + 1;
+		nwrong += level[vertex] != (int32_t) depth;
+		nreached++;
+	}
+	nwrong += emogi_batch_next(result, s, &position, &vertex, &depth);	/* the end stays the end */
+	for (uint64_t v = 0; v < graph->nvertices; v++)
+		nreached -= level[v] >= 0;
+	return nwrong + (nreached != 0);
+}
+
+/* Search with some number of threads into memory that is filled with nonsense. */
+static EmogiBatchResult
+search_batch(const char *name, EmogiEngineState *state, const EmogiGraph *graph, const Ask *ask)
+{
+	EmogiBatchResult result = {.memory = NULL, .memory_bytes = ask->memory_bytes, .nplanes = -7};
+	EmogiControl control = {0};
+	EmogiError	error;
+	EmogiStatus status;
+	unsigned char *end;
+
+	result.memory = aligned_alloc(EMOGI_LINE_BYTES, ask->memory_bytes + 2 * GUARD_BYTES);
+	memset(result.memory, GUARD, ask->memory_bytes + 2 * GUARD_BYTES);
+	status = emogi_bfs_batch(emogi_cpu_engine_pool(state), graph, ask->sources, ask->nsources, ask->max_depth, &result,
+							 &control, &error);
+	CHECK(status == EMOGI_OK, "%s: status %d", name, status);
+	end = (unsigned char *) result.memory + (result.too_deep ? 0 : result.used_bytes);
+	CHECK(end[0] == GUARD && memcmp(end, end + 1, GUARD_BYTES - 1) == 0, "%s: wrote beyond the end", name);
+	return result;
+}
+
+/* Check an answer against the naive levels, and against the answer of one thread. */
+static void
+check_answer(const char *name, const EmogiGraph *graph, const Ask *ask, const EmogiBatchResult *result,
+			 const EmogiBatchResult *first, const int32_t *level, int32_t depth)
+{
+	CHECK(result->nlevels == (uint32_t) depth + 1, "%s: %u levels, not %d", name, result->nlevels, depth + 1);
+	CHECK(result->used_bytes <= ask->memory_bytes, "%s: %llu bytes", name, (unsigned long long) result->used_bytes);
+	for (int s = 0; s < ask->nsources; s++)
+	{
+		const int32_t *own = level + (uint64_t) s * graph->nvertices;
+		uint64_t	nreached = 0;
+
+		for (uint64_t v = 0; v < graph->nvertices; v++)
+			nreached += own[v] >= 0;
+		CHECK(result->nreached[s] == nreached, "%s: source %d of %d reached %llu, not %llu", name, s, ask->nsources,
+			  (unsigned long long) result->nreached[s], (unsigned long long) nreached);
+		CHECK(count_wrong(graph, result, s, own) == 0, "%s: source %d of %d, max depth %lld", name, s, ask->nsources,
+			  (long long) ask->max_depth);
+	}
+	CHECK(result->used_bytes == first->used_bytes && result->nplanes == first->nplanes &&
+		  memcmp(result->memory, first->memory, first->used_bytes) == 0, "%s: not the bits of one thread", name);
+	CHECK(result->edges_traversed == first->edges_traversed, "%s: looked at %llu", name,
+		  (unsigned long long) result->edges_traversed);
+}
+
+/* Ask with 1, 2 and 5 threads. */
+static void
+check_ask(const char *name, const EmogiGraph *graph, const Ask *ask)
+{
+	int32_t    *level = malloc(((uint64_t) ask->nsources * graph->nvertices + 1) * sizeof(int32_t));
+	int32_t		depth = search_naively(graph, ask, level);
+	EmogiBatchResult results[NENGINES];
+
+	for (int e = 0; e < NENGINES; e++)
+	{
+		results[e] = search_batch(name, states[e], graph, ask);
+		CHECK(results[e].too_deep == (depth > deepest(graph, ask)), "%s: too deep is %d at %d", name,
+			  results[e].too_deep, depth);
+		if (!results[e].too_deep)
+			check_answer(name, graph, ask, &results[e], &results[0], level, depth);
+	}
+	for (int e = 0; e < NENGINES; e++)
+		free(results[e].memory);
+	free(level);
+}
+
+/* Ask from nsources random vertices, each third of them a repeat. */
+static void
+check_sources(const char *name, const EmogiGraph *graph, uint64_t seed, int nsources, int64_t max_depth)
+{
+	uint32_t	sources[EMOGI_BATCH_SOURCES];
+	Ask			ask = {.sources = sources, .nsources = nsources, .max_depth = max_depth,
+		.memory_bytes = emogi_batch_bytes(graph->nvertices, nsources, max_depth)};
+
+	for (int s = 0; s < nsources; s++)
+		sources[s] = s % 3 == 2 ? sources[s / 2] : (uint32_t) (emogi_random(seed, (uint64_t) s) % graph->nvertices);
+	check_ask(name, graph, &ask);
+	if (max_depth < 0)			/* memory for levels 0 to 2 */
+	{
+		ask.memory_bytes = emogi_batch_bytes(graph->nvertices, nsources, 2);
+		check_ask(name, graph, &ask);
+	}
+}
+
+/* Ask of a graph with few and many sources, near and far. */
+static void
+check_graph(const char *name, const EmogiGraph *graph, uint64_t seed)
+{
+	static const int counts[] = {1, 2, 63, 64};
+
+	if (graph->nvertices == 0)
+		return;
+	for (int64_t max_depth = -1; max_depth <= 3; max_depth++)
+	{
+		int			which = (int) ((seed + (uint64_t) (max_depth + 1)) % 4);
+
+		check_sources(name, graph, seed + 1, graph->nvertices > 100000 ? counts[which % 2] : counts[which], max_depth);
+	}
+	if (graph->nvertices <= 100000)
+		check_sources(name, graph, seed + 2, 64, -1);
+}
+
+/* Build a generated graph. */
+static EmogiBuiltGraph
+generate(EmogiGenerator generator, int scale, int degree, EmogiDirection direction, bool with_backward)
+{
+	EmogiPool  *pool = emogi_cpu_engine_pool(states[1]);
+	EmogiEdgeSet set;
+	EmogiBuiltGraph built;
+	EmogiControl control = {0};
+	EmogiError	error;
+
+	if (!emogi_generate_edges(pool, generator, scale, degree, 7, &set) ||
+		emogi_build_graph(pool, &set.edges, direction, with_backward, &built, &control, &error) != EMOGI_OK)
+		abort();
+	emogi_edge_set_free(&set);
+	return built;
+}
+
+/* Ask of graphs that are large enough for every way to make a level. */
+static void
+check_large(const char *name, EmogiGenerator generator, int degree, EmogiDirection direction, bool with_backward)
+{
+	EmogiBuiltGraph built = generate(generator, 15, degree, direction, with_backward);
+
+	for (int64_t max_depth = -1; max_depth <= 3; max_depth++)
+		check_sources(name, &built.graph, (uint64_t) degree, 64, max_depth);
+	check_sources(name, &built.graph, 3, 1, -1);
+	emogi_built_graph_free(&built);
+}
+
+/* Hubs on either side: 40 vertices that lead to everything, which leads back. */
+static void
+check_hubs(void)
+{
+	EmogiShape	shape = {.name = "hubs"};
+	const int64_t nhubs = 40,
+				nleaves = 20000;
+
+	shape.edges = malloc((uint64_t) (2 * nhubs * nleaves) * sizeof(EmogiEdge));
+	for (int64_t hub = 0; hub < nhubs; hub++)
+	{
+		for (int64_t leaf = 0; leaf < nleaves; leaf++)
+		{
+			shape.edges[shape.nedges++] = (EmogiEdge) {hub * 1000, 1000000 + leaf};
+			if (leaf % nhubs != hub)
+				shape.edges[shape.nedges++] = (EmogiEdge) {1000000 + leaf, hub * 1000};
+		}
+	}
+	engines_check_graph(&shape, 0, EMOGI_OUT, false, 4, check_graph);
+	engines_check_graph(&shape, 0, EMOGI_OUT, true, 5, check_graph);
+	engines_check_graph(&shape, 0, EMOGI_BOTH, false, 6, check_graph);
+	emogi_shape_free(&shape);
+}
+
+/* Ask from vertex 0 alone, which may only be left by the edges as they are. */
+static void
+check_from_zero(EmogiShape *shape)
+{
+	EmogiGraph	graph = naive_build(shape, NULL, EMOGI_OUT, false);
+	uint32_t	source = 0;
+	Ask			ask = {.sources = &source, .nsources = 1, .max_depth = -1,
+		.memory_bytes = emogi_batch_bytes(graph.nvertices, 1, -1)};
+
+	check_ask(shape->name, &graph, &ask);
+	naive_free(&graph);
+	emogi_shape_free(shape);
+}
+
+/* A hub in a graph so large that its frontier stays a queue, and one that only a pass over all vertices finds. */
+static void
+check_hubs_pushed(void)
+{
+	EmogiShape	large = {.name = "hub in a queue", .edges = malloc(200000 * sizeof(EmogiEdge))};
+	EmogiShape	deep = {.name = "hub after a wide level", .edges = malloc(40000 * sizeof(EmogiEdge))};
+
+	for (int64_t i = 0; i < 90000; i++)
+		large.edges[large.nedges++] = (EmogiEdge) {2 * i, 2 * i + 1};
+	for (int64_t i = 0; i < 17000; i++)
+		large.edges[large.nedges++] = (EmogiEdge) {0, i * 10};
+	check_from_zero(&large);
+	for (int64_t i = 1; i <= 5000; i++)
+	{
+		deep.edges[deep.nedges++] = (EmogiEdge) {0, i};
+		deep.edges[deep.nedges++] = (EmogiEdge) {i, 5001};
+	}
+	for (int64_t i = 0; i < 20000; i++)
+		deep.edges[deep.nedges++] = (EmogiEdge) {5001, 5002 + i};
+	check_from_zero(&deep);
+}
+
+/* Walk a path of nvertices from its beginning, and from elsewhere. */
+static void
+check_path(uint64_t nvertices, int64_t max_depth, bool too_deep)
+{
+	EmogiShape	shape = engines_chain(nvertices - 1);
+	EmogiGraph	graph = naive_build(&shape, NULL, EMOGI_BOTH, true);
+	uint32_t	sources[3] = {(uint32_t) nvertices / 2, 0, (uint32_t) nvertices - 1};
+	Ask			ask = {.sources = sources, .nsources = 3, .max_depth = max_depth,
+		.memory_bytes = emogi_batch_bytes(nvertices, 3, max_depth)};
+	EmogiBatchResult result = search_batch("path", states[1], &graph, &ask);
+
+	CHECK(result.too_deep == too_deep, "path of %llu to depth %lld: %d", (unsigned long long) nvertices,
+		  (long long) max_depth, result.too_deep);
+	free(result.memory);
+	check_ask("path", &graph, &ask);
+	naive_free(&graph);
+	emogi_shape_free(&shape);
+}
+
+/* Set cancel a moment after the start. */
+static void *
+cancel_soon(void *arg)
+{
+	EmogiControl *control = arg;
+
+	usleep(1000);
+	__atomic_store_n(&control->cancel, 1, __ATOMIC_RELAXED);
+	return NULL;
+}
+
+/* Cancel before a search and during it. */
+static void
+check_cancel(void)
+{
+	EmogiBuiltGraph built = generate(EMOGI_URAND, 17, 16, EMOGI_BOTH, false);
+	uint32_t	sources[EMOGI_BATCH_SOURCES];
+	EmogiBatchResult result = {.memory_bytes = emogi_batch_bytes(built.graph.nvertices, EMOGI_BATCH_SOURCES, -1)};
+
+	result.memory = aligned_alloc(EMOGI_LINE_BYTES, result.memory_bytes);
+	for (int s = 0; s < EMOGI_BATCH_SOURCES; s++)
+		sources[s] = (uint32_t) s;
+	for (int e = 0; e < NENGINES; e++)
+	{
+		EmogiPool  *pool = emogi_cpu_engine_pool(states[e]);
+		EmogiControl control = {.cancel = 1};
+		EmogiError	error;
+		EmogiStatus status = emogi_bfs_batch(pool, &built.graph, sources, 64, -1, &result, &control, &error);
+		pthread_t	thread;
+
+		CHECK(status == EMOGI_CANCELED, "status %d before", status);
+		for (int tries = 0; tries < 20 && (tries == 0 || status == EMOGI_OK); tries++)	/* a busy machine may cancel late */
+		{
+			control.cancel = 0;
+			pthread_create(&thread, NULL, cancel_soon, &control);
+			status = emogi_bfs_batch(pool, &built.graph, sources, 64, -1, &result, &control, &error);
+			pthread_join(thread, NULL);
+		}
+		CHECK(status == EMOGI_CANCELED, "status %d during", status);
+		control.cancel = 0;
+		status = emogi_bfs_batch(pool, &built.graph, sources, 64, -1, &result, &control, &error);
+		CHECK(status == EMOGI_OK && result.nreached[63] == built.graph.nvertices, "status %d after", status);
+	}
+	free(result.memory);
+	emogi_built_graph_free(&built);
+}
+
+/* Let every allocation fail in turn: 4 of a path of 200, whose levels need 8 bits. */
+static void
+check_no_memory(void)
+{
+	EmogiShape	shape = engines_chain(199);
+	EmogiGraph	graph = naive_build(&shape, NULL, EMOGI_OUT, true);
+	uint32_t	source = 0;
+	EmogiBatchResult result = {.memory_bytes = emogi_batch_bytes(200, 1, -1)};
+
+	result.memory = aligned_alloc(EMOGI_LINE_BYTES, result.memory_bytes);
+	for (int e = 0; e < NENGINES; e++)
+	{
+		EmogiStatus status = EMOGI_NO_MEMORY;
+		uint32_t	which = 0;
+
+		while (status == EMOGI_NO_MEMORY && which < 100)
+		{
+			EmogiControl control = {.fail_allocation = ++which};
+			EmogiError	error = {{0}, {0}};
+
+			status = emogi_bfs_batch(emogi_cpu_engine_pool(states[e]), &graph, &source, 1, -1, &result, &control, &error);
+			CHECK(status == EMOGI_OK || (status == EMOGI_NO_MEMORY && error.message[0] != '\0' && error.detail[0] != '\0'),
+				  "allocation %u: status %d", which, status);
+		}
+		CHECK(which == 5 && status == EMOGI_OK && result.nreached[0] == 200, "%u allocations, status %d", which - 1, status);
+	}
+	free(result.memory);
+	naive_free(&graph);
+	emogi_shape_free(&shape);
+}
+
+/* What cannot be done is refused with a message. */
+static void
+check_refused(const char *name, uint32_t source, int nsources, uint64_t memory_bytes)
+{
+	EmogiShape	shape = engines_chain(9);
+	EmogiGraph	graph = naive_build(&shape, NULL, EMOGI_OUT, false);
+	uint32_t	sources[EMOGI_BATCH_SOURCES + 1] = {0};
+	EmogiBatchResult result = {.memory_bytes = memory_bytes};
+	EmogiControl control = {0};
+	EmogiError	error = {{0}, {0}};
+	EmogiStatus status;
+
+	sources[0] = source;
+	status = emogi_bfs_batch(emogi_cpu_engine_pool(states[0]), &graph, sources, nsources, -1, &result, &control, &error);
+	CHECK(status == EMOGI_BAD_INPUT && error.message[0] != '\0', "%s: status %d", name, status);
+	naive_free(&graph);
+	emogi_shape_free(&shape);
+}
+
+int
+main(void)
+{
+	engines_open();
+	engines_check_shapes(NRANDOM, 1, check_graph);
+	check_large("kron, out", EMOGI_KRON, 16, EMOGI_OUT, false);
+	check_large("kron, out, with backward", EMOGI_KRON, 16, EMOGI_OUT, true);
+	check_large("kron, both", EMOGI_KRON, 16, EMOGI_BOTH, false);
+	check_large("urand, in, with backward", EMOGI_URAND, 16, EMOGI_IN, true);
+	check_large("sparse urand, both", EMOGI_URAND, 1, EMOGI_BOTH, false);
+	check_large("sparse urand, out", EMOGI_URAND, 2, EMOGI_OUT, false);
+	check_hubs();
+	check_hubs_pushed();
+	check_path(254, -1, false);
+	check_path(255, -1, false);
+	check_path(256, -1, true);
+	check_path(256, 254, false);
+	check_path(300, -1, true);
+	check_path(300, 255, true);
+	check_path(300, 254, false);
+	check_path(300, 100, false);
+	check_cancel();
+	check_no_memory();
+	check_refused("no source", 0, 0, 1 << 20);
+	check_refused("65 sources", 0, EMOGI_BATCH_SOURCES + 1, 1 << 20);
+	check_refused("a source beyond the graph", 10, 1, 1 << 20);
+	check_refused("no memory for the answer", 0, 1, 64);
+	engines_close();
+	return check_report("test_bfs_batch");
+}
