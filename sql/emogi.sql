@@ -246,7 +246,7 @@ COMMENT ON COLUMN emogi_runs.keys_ms IS 'milliseconds of finding the vertices';
 COMMENT ON COLUMN emogi_runs.csr_ms IS 'milliseconds of making the lists';
 COMMENT ON COLUMN emogi_runs.transfer_ms IS 'milliseconds of copies to and from the GPU and of registering memory with it';
 COMMENT ON COLUMN emogi_runs.run_ms IS 'milliseconds of the traversal itself';
-COMMENT ON COLUMN emogi_runs.rows_ms IS 'milliseconds of making the rows';
+COMMENT ON COLUMN emogi_runs.rows_ms IS 'milliseconds from the first row to the last, with what the query did with them in between';
 COMMENT ON COLUMN emogi_runs.total_ms IS 'milliseconds from the beginning to the end of the call';
 COMMENT ON COLUMN emogi_runs.vertices IS 'number of vertices of the graph';
 COMMENT ON COLUMN emogi_runs.edges IS 'number of list entries of the graph one way';

@@ -455,7 +455,7 @@ placement_name(EmogiPlacement placement)
 	return "";
 }
 
-/* Note in a call what came of its run. */
+/* Note in a call what came of its run; counts and times add up where it has several. */
 static void
 note_run(EmogiRunEntry *run, const EmogiRequest *request, const EmogiReply *reply)
 {
@@ -468,12 +468,12 @@ note_run(EmogiRunEntry *run, const EmogiRequest *request, const EmogiReply *repl
 	if (reply->status != EMOGI_OK)
 		return;
 	strlcpy(run->placement, placement_name(result->placement), sizeof run->placement);
-	run->transfer_ms = result->transfer_ms;
-	run->run_ms = result->run_ms;
-	run->nreached = result->nreached;
-	run->nlevels = result->nlevels;
-	run->edges_traversed = result->edges_traversed;
-	run->link_bytes = result->link_bytes;
+	run->transfer_ms += result->transfer_ms;
+	run->run_ms += result->run_ms;
+	run->nreached += result->nreached;
+	run->nlevels = Max(run->nlevels, result->nlevels);
+	run->edges_traversed += result->edges_traversed;
+	run->link_bytes += result->link_bytes;
 }
 
 /* Tell the engines and the worker what is to fail, for tests. */
@@ -500,7 +500,7 @@ emogi_call_request(EmogiCall *call)
 	wait_for_answer(slot);
 	take_answer(slot, queued_ms);
 	call->run.wait_ms += slot->reply.wait_ms;
-	if (slot->request.kind == EMOGI_REQUEST_RUN)
+	if (slot->request.kind >= EMOGI_REQUEST_RUN)
 		note_run(&call->run, &slot->request, &slot->reply);
 	report_failure(&slot->reply);
 	return &slot->reply;

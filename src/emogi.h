@@ -29,9 +29,11 @@
 #include "utils/snapshot.h"
 #include "utils/timestamp.h"
 
+#include "bfs_batch.h"
 #include "compat.h"
 #include "csr.h"
 #include "engine.h"
+#include "path_search.h"
 
 /* ---- guc.c ---- */
 
@@ -50,6 +52,7 @@ extern int	emogi_cpu_threads;		/* of the CPU engine, >= 1 once the server is up 
 extern int	emogi_build_workers;	/* parallel workers of a scan, -1 = max_parallel_workers_per_gather */
 extern bool emogi_cache;			/* Graphs of tables are shared between calls and sessions */
 extern bool emogi_enable_scan;		/* rows of functions in FROM are streamed */
+extern bool emogi_enable_batch;		/* ... and in a LATERAL join searched from many outer rows at once */
 
 extern void emogi_define_gucs(void);
 
@@ -149,7 +152,9 @@ typedef enum EmogiRequestKind
 	EMOGI_REQUEST_KEYS,			/* the vertices of the slot's edges */
 	EMOGI_REQUEST_CSR,			/* the Graph of the slot's edges */
 	EMOGI_REQUEST_EXPAND,		/* the edges of a Graph, into the slot's chunks */
-	EMOGI_REQUEST_RUN,
+	EMOGI_REQUEST_RUN,			/* from here on: a Query on a Graph */
+	EMOGI_REQUEST_BATCH,		/* BFS from each of query.sources by itself, on the CPU */
+	EMOGI_REQUEST_PATH,			/* one path between two vertices, on the CPU */
 	EMOGI_REQUEST_KINDS
 } EmogiRequestKind;
 
@@ -173,6 +178,15 @@ typedef struct EmogiRequest
 	EmogiGraph	graph;			/* its id is that of the cached Graph, or 0 */
 	EmogiQuery	query;
 	EmogiResult result;			/* arrays in; counters out through the reply */
+
+	/* BATCH: RUN's graph and query, and */
+	EmogiBatchResult batch;		/* memory in */
+
+	/* PATH: RUN's graph, query.sources[0] and query.targets[0], and */
+	uint64		max_edges;		/* give up after so many list entries */
+	uint64		max_length;		/* ... or when the path has more vertices than that */
+	uint32	   *path;			/* [max_length] */
+	double	   *path_distance;	/* [max_length] */
 } EmogiRequest;
 
 typedef struct EmogiReply
@@ -181,8 +195,11 @@ typedef struct EmogiReply
 	EmogiError	error;
 	EmogiKeys	keys;			/* KEYS */
 	EmogiGraph	graph;			/* CSR */
-	EmogiResult result;			/* RUN */
-	char		engine[8];		/* RUN: which one answered */
+	EmogiResult result;			/* RUN; the counters also of BATCH and PATH */
+	EmogiBatchResult batch;		/* BATCH */
+	EmogiPathOutcome path_outcome;	/* PATH */
+	uint64		path_length;	/* PATH: vertices */
+	char		engine[8];		/* RUN, BATCH, PATH: which one answered */
 	char		reason[256];	/* RUN: why `auto` took the CPU; else empty */
 	double		started_ms;		/* by emogi_now_ms; 0 = not started; set under EmogiShared.lock, with RUNNING */
 	double		wait_ms;		/* between request and start; the owner's */
@@ -569,6 +586,12 @@ typedef struct EmogiRowKind
 
 extern const EmogiRowKind *emogi_row_kind(EmogiAlgorithm algorithm);
 extern void emogi_wish_of(const EmogiTask *task, EmogiGraphKey *key);
+extern EmogiCall *emogi_run_open(Oid function, const EmogiTask *task, EmogiGraph *graph);
+extern bool emogi_run_query(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, EmogiResult *result);
+extern void emogi_run_batch(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, const uint32 *sources,
+							int nsources, EmogiBatchResult *result);
+extern bool emogi_run_path(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, uint32 *path,
+						   double *distance, uint64 max_length, uint64 *length);
 extern EmogiCall *emogi_run(Oid function, const EmogiTask *task, EmogiGraph *graph, EmogiResult *result);
 extern void emogi_run_to_rows(FunctionCallInfo fcinfo, const EmogiTask *task);
 
@@ -627,6 +650,9 @@ typedef enum EmogiPushdown
  * custom_scan_tlist; a list of EmogiPushdown; a list of the names of the columns that these are about (strings).
  */
 extern const CustomScanMethods emogi_scan_methods;
+
+/* A batch (lateral.c, batch.c): likewise, and last in custom_private the number of the outer plan's columns. */
+extern const CustomScanMethods emogi_batch_methods;
 
 extern const EmogiFunction *emogi_function_of(Oid function);
 extern void emogi_plan_init(void);

@@ -8,7 +8,8 @@
  *   device_allocation=N     the same of device memory
  *   device_call=N           the N-th call of the GPU's driver in a run fails
  *   worker_exit=POINT       the engine worker ends when it comes to POINT of a request of this session: keys, csr,
- *   worker_crash=POINT      expand, run (at its start) or done (at the end of any); by proc_exit(1), or by SIGKILL
+ *   worker_crash=POINT      expand, run, batch, path (at its start) or done (at the end of any); by proc_exit(1), or by
+ *                           SIGKILL
  *   PLACE=MICROSECONDS      sleep at a place of the cache's protocol: pre_commit, committed, registered, built,
  *                           published, found
  *   random=1                sleep a random part of that
@@ -40,6 +41,8 @@ static const char *const points[EMOGI_REQUEST_KINDS + 1] = {
 	[EMOGI_REQUEST_CSR] = "csr",
 	[EMOGI_REQUEST_EXPAND] = "expand",
 	[EMOGI_REQUEST_RUN] = "run",
+	[EMOGI_REQUEST_BATCH] = "batch",
+	[EMOGI_REQUEST_PATH] = "path",
 	[EMOGI_REQUEST_KINDS] = "done"
 };
 

@@ -363,10 +363,9 @@ emogi_neural(PG_FUNCTION_ARGS)
 	return run_to_rows(fcinfo, read_neural);
 }
 
-/* Put the steps of a path into the tuplestore. */
+/* Put the steps of a path into the tuplestore. distance: [length], along the path. */
 static void
-put_path(FunctionCallInfo fcinfo, const EmogiGraph *graph, const EmogiResult *result,
-		 const uint32 *path, uint64 length)
+put_path(FunctionCallInfo fcinfo, const EmogiGraph *graph, const uint32 *path, const double *distance, uint64 length)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	bool		nulls[3] = {false, false, false};
@@ -377,9 +376,29 @@ put_path(FunctionCallInfo fcinfo, const EmogiGraph *graph, const EmogiResult *re
 
 		values[0] = Int32GetDatum((int32) i + 1);
 		values[1] = Int64GetDatum(graph->ids[path[i]]);
-		values[2] = Float8GetDatum(result->distance[path[i]]);
+		values[2] = Float8GetDatum(distance[i]);
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 	}
+}
+
+/* Find a path by way of the distances up to its target. path, distance: [nvertices]. Gets its length, 0 = there is none. */
+static uint64
+path_of_distances(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, uint32 *path, double *distance)
+{
+	uint32		source = emogi_vertex_number(graph, task->keys[0]);
+	uint32		target = emogi_vertex_number(graph, task->targets[0]);
+	EmogiResult result = {0};
+	uint32	   *next;
+	uint64		length;
+
+	if (!emogi_run_query(call, task, graph, &result) || !(result.distance[target] < (double) INFINITY))
+		return 0;
+	next = emogi_call_alloc(call, graph->nvertices * sizeof(uint32));
+	length = emogi_path_find(graph, result.distance, source, target, path, next, &call->slot->control);
+	CHECK_FOR_INTERRUPTS();
+	for (uint64 i = 0; i < length; i++)
+		distance[i] = result.distance[path[i]];
+	return length;
 }
 
 /* emogi_shortest_path(graph, source bigint, target bigint, direction) -> setof (seq int, vertex bigint, distance float8) */
@@ -388,33 +407,33 @@ emogi_shortest_path(PG_FUNCTION_ARGS)
 {
 	EmogiTask	task;
 	EmogiGraph	graph;
-	EmogiResult result;
 	EmogiCall  *call;
-	uint32		target;
+	int64		target;
+	uint32	   *path;
+	double	   *distance;
+	uint64		length;
 
 	emogi_compat_init_rows(fcinfo);
 	begin_task(fcinfo, EMOGI_SSSP, &task);
 	read_sources(fcinfo, 1, &task);
 	if (PG_ARGISNULL(2))
 		task.nkeys = 0;
+	target = PG_ARGISNULL(2) ? 0 : PG_GETARG_INT64(2);
+	task.has_targets = true;
+	task.targets = &target;
+	task.ntargets = 1;
 	task.direction = emogi_direction_argument(fcinfo, 3, EMOGI_OUT);
 	task.with_backward = true;
-	call = emogi_run(fcinfo->flinfo->fn_oid, &task, &graph, &result);
+	call = emogi_run_open(fcinfo->flinfo->fn_oid, &task, &graph);
 	if (call == NULL)
 		return (Datum) 0;
-	target = emogi_vertex_number(&graph, PG_GETARG_INT64(2));
-	if (target != EMOGI_NO_VERTEX && result.distance[target] < (double) INFINITY)
-	{
-		uint32	   *path = emogi_call_alloc(call, graph.nvertices * sizeof(uint32));
-		uint32	   *next = emogi_call_alloc(call, graph.nvertices * sizeof(uint32));
-		uint32		source = emogi_vertex_number(&graph, task.keys[0]);
-		uint64		length = emogi_path_find(&graph, result.distance, source, target, path, next,
-											 &call->slot->control);
-
-		CHECK_FOR_INTERRUPTS();
-		put_path(fcinfo, &graph, &result, path, length);
-		call->run.nrows = length;
-	}
+	path = emogi_call_alloc(call, graph.nvertices * sizeof *path);
+	distance = emogi_call_alloc(call, graph.nvertices * sizeof *distance);
+	if (!emogi_run_path(call, &task, &graph, path, distance, graph.nvertices, &length))
+		length = path_of_distances(call, &task, &graph, path, distance);
+	emogi_call_phase(call, EMOGI_PHASE_ROWS);
+	put_path(fcinfo, &graph, path, distance, length);
+	call->run.nrows = length;
 	emogi_call_end(call);
 	return (Datum) 0;
 }

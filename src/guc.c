@@ -16,6 +16,7 @@ int			emogi_cpu_threads = 0;
 int			emogi_build_workers = -1;
 bool		emogi_cache = true;
 bool		emogi_enable_scan = true;
+bool		emogi_enable_batch = true;
 
 static const struct config_enum_entry engine_options[] = {
 	{"auto", EMOGI_ENGINE_AUTO, false},
@@ -98,6 +99,11 @@ emogi_define_gucs(void)
 							 "Streams the rows of functions in FROM.",
 							 "off has PostgreSQL collect all rows before the first is used. Answers are the same.",
 							 &emogi_enable_scan, true,
+							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
+	DefineCustomBoolVariable("emogi.enable_batch",
+							 "Searches from many outer rows of a LATERAL join at once.",
+							 "off has a run for each row. Answers are the same.",
+							 &emogi_enable_batch, true,
 							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
 	DefineCustomIntVariable("emogi.build_workers",
 							"Parallel workers that may help to scan a table.",

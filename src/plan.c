@@ -12,7 +12,7 @@
  * The planner is told that `vertex` is unique, how many rows there are, and what they cost: from the cached Graph or
  * the table's statistics.
  */
-#include "emogi.h"
+#include "plan.h"
 
 #include <math.h>
 
@@ -43,20 +43,6 @@
 #include "utils/syscache.h"
 
 PG_FUNCTION_INFO_V1(emogi_support);
-
-/* Costs against that of a sequential scan, by measurement: streamed rows, a lookup, an edge read, an edge traversed. */
-#define ROW_COST	(0.25 * cpu_tuple_cost)
-#define LOOKUP_COST (2 * cpu_operator_cost)
-#define BUILD_COST	(2.5 * cpu_tuple_cost)
-#define EDGE_COST	(0.1 * cpu_operator_cost)
-
-/* A condition that a scan can see to. */
-typedef struct Condition
-{
-	EmogiPushdown pushdown;
-	Expr	   *operand;
-	bool		exact;			/* need not be checked any more */
-} Condition;
 
 static set_rel_pathlist_hook_type previous_set_rel_pathlist_hook = NULL;
 static get_relation_stats_hook_type previous_get_relation_stats_hook = NULL;
@@ -95,8 +81,8 @@ emogi_function_of(Oid function)
 }
 
 /* Get the call of one of emogi's functions that is all of an item of FROM; NULL when it is something else. */
-static FuncExpr *
-call_of(const RangeTblEntry *rte, const EmogiFunction **function)
+FuncExpr *
+emogi_call_of(const RangeTblEntry *rte, const EmogiFunction **function)
 {
 	RangeTblFunction *item;
 
@@ -136,19 +122,19 @@ strategy_of(Oid operator, Oid column_type)
 
 /* Match `vertex = ANY (array)`. */
 static bool
-match_any(PlannerInfo *root, const RelOptInfo *rel, ScalarArrayOpExpr *clause, Condition *condition)
+match_any(PlannerInfo *root, const RelOptInfo *rel, ScalarArrayOpExpr *clause, EmogiCondition *condition)
 {
 	if (!clause->useOr || !is_column(linitial(clause->args), rel, 1) ||
 		strategy_of(clause->opno, INT8OID) != BTEqualStrategyNumber || !is_known_before(root, rel, lsecond(clause->args)))
 		return false;
-	*condition = (Condition) {EMOGI_VERTEX_IN, lsecond(clause->args), true};
+	*condition = (EmogiCondition) {EMOGI_VERTEX_IN, lsecond(clause->args), true};
 	return true;
 }
 
 /* Match a comparison of `vertex`, level or distance with something else. */
 static bool
 match_comparison(PlannerInfo *root, const RelOptInfo *rel, const EmogiFunction *function, OpExpr *clause,
-				 Condition *condition)
+				 EmogiCondition *condition)
 {
 	bool		bounded = function->algorithm == EMOGI_BFS || function->algorithm == EMOGI_SSSP;
 	Node	   *left;
@@ -171,7 +157,7 @@ match_comparison(PlannerInfo *root, const RelOptInfo *rel, const EmogiFunction *
 		return false;
 	if (is_column(left, rel, 1) && strategy_of(operator, INT8OID) == BTEqualStrategyNumber)
 	{
-		*condition = (Condition) {EMOGI_VERTEX_IS, (Expr *) right, true};
+		*condition = (EmogiCondition) {EMOGI_VERTEX_IS, (Expr *) right, true};
 		return true;
 	}
 	if (!bounded || !is_column(left, rel, 2))
@@ -179,13 +165,13 @@ match_comparison(PlannerInfo *root, const RelOptInfo *rel, const EmogiFunction *
 	switch (strategy_of(operator, exprType(left)))
 	{
 		case BTLessStrategyNumber:
-			*condition = (Condition) {EMOGI_BELOW, (Expr *) right, true};
+			*condition = (EmogiCondition) {EMOGI_BELOW, (Expr *) right, true};
 			return true;
 		case BTLessEqualStrategyNumber:
-			*condition = (Condition) {EMOGI_AT_MOST, (Expr *) right, true};
+			*condition = (EmogiCondition) {EMOGI_AT_MOST, (Expr *) right, true};
 			return true;
 		case BTEqualStrategyNumber:
-			*condition = (Condition) {EMOGI_EXACTLY, (Expr *) right, false};
+			*condition = (EmogiCondition) {EMOGI_EXACTLY, (Expr *) right, false};
 			return true;
 		default:
 			return false;
@@ -193,9 +179,9 @@ match_comparison(PlannerInfo *root, const RelOptInfo *rel, const EmogiFunction *
 }
 
 /* Can the scan see to this clause? Clauses of a security barrier's outside wait for those inside. */
-static bool
-match_clause(PlannerInfo *root, const RelOptInfo *rel, const EmogiFunction *function, RestrictInfo *clause,
-			 Condition *condition)
+bool
+emogi_match_clause(PlannerInfo *root, const RelOptInfo *rel, const EmogiFunction *function, RestrictInfo *clause,
+				   EmogiCondition *condition)
 {
 	if (clause->pseudoconstant || clause->security_level > rel->baserestrict_min_security)
 		return false;
@@ -207,17 +193,9 @@ match_clause(PlannerInfo *root, const RelOptInfo *rel, const EmogiFunction *func
 
 /* ---- sizes and costs ---- */
 
-/* What the planner knows of a call's Graph. */
-typedef struct GraphSize
-{
-	double		nvertices;
-	double		nedges;
-	bool		cached;
-} GraphSize;
-
 /* Find out what is known of the size of the Graph that a call names; false when that is nothing. */
-static bool
-find_size(const FuncExpr *call, const EmogiFunction *function, GraphSize *size)
+bool
+emogi_find_size(const FuncExpr *call, const EmogiFunction *function, EmogiGraphSize *size)
 {
 	Node	   *graph = linitial(call->args);
 	EmogiGraphKey wish;
@@ -263,7 +241,7 @@ constant_bound(Node *node)
 
 /* Estimate how many vertices are within so many hops (< 0: any number) of one, if every list has the mean length. */
 static double
-estimate_reached(const GraphSize *size, double depth)
+estimate_reached(const EmogiGraphSize *size, double depth)
 {
 	double		degree = size->nedges / Max(size->nvertices, 1);
 	double		reached = 1;
@@ -278,7 +256,7 @@ estimate_reached(const GraphSize *size, double depth)
 
 /* Estimate the rows of a call. */
 static double
-estimate_rows(const FuncExpr *call, const EmogiFunction *function, const GraphSize *size)
+estimate_rows(const FuncExpr *call, const EmogiFunction *function, const EmogiGraphSize *size)
 {
 	if (function->algorithm == EMOGI_BFS)
 		return Max(estimate_reached(size, constant_bound(lthird(call->args))), 1);
@@ -292,7 +270,7 @@ emogi_support(PG_FUNCTION_ARGS)
 	Node	   *request = (Node *) PG_GETARG_POINTER(0);
 	Node	   *node = NULL;
 	const EmogiFunction *function;
-	GraphSize	size;
+	EmogiGraphSize	size;
 
 	if (IsA(request, SupportRequestRows))
 		node = ((SupportRequestRows *) request)->node;
@@ -301,7 +279,7 @@ emogi_support(PG_FUNCTION_ARGS)
 	if (node == NULL || !IsA(node, FuncExpr))
 		PG_RETURN_POINTER(NULL);
 	function = emogi_function_of(((FuncExpr *) node)->funcid);
-	if (function == NULL || !find_size((FuncExpr *) node, function, &size))
+	if (function == NULL || !emogi_find_size((FuncExpr *) node, function, &size))
 		PG_RETURN_POINTER(NULL);
 	if (IsA(request, SupportRequestRows))
 		((SupportRequestRows *) request)->rows = estimate_rows((FuncExpr *) node, function, &size);
@@ -310,7 +288,7 @@ emogi_support(PG_FUNCTION_ARGS)
 		SupportRequestCost *cost = (SupportRequestCost *) request;
 
 		cost->startup = 0;
-		cost->per_tuple = size.nedges * (size.cached ? EDGE_COST : BUILD_COST);
+		cost->per_tuple = size.nedges * (size.cached ? EMOGI_EDGE_COST : EMOGI_BUILD_COST);
 	}
 	PG_RETURN_POINTER(request);
 }
@@ -321,7 +299,7 @@ get_stats(PlannerInfo *root, RangeTblEntry *rte, AttrNumber attnum, VariableStat
 {
 	const EmogiFunction *function;
 
-	if (attnum == 1 && call_of(rte, &function) != NULL)
+	if (attnum == 1 && emogi_call_of(rte, &function) != NULL)
 	{
 		variable->statsTuple = NULL;
 		variable->isunique = true;
@@ -334,8 +312,8 @@ get_stats(PlannerInfo *root, RangeTblEntry *rte, AttrNumber attnum, VariableStat
 /* ---- plans ---- */
 
 /* Append the item's columns in these expressions to the scan's, each once. */
-static void
-add_columns(RelOptInfo *rel, Node *expressions, List **tlist, List **columns)
+void
+emogi_add_columns(Index relid, Node *expressions, List **tlist, List **columns)
 {
 	ListCell   *cell;
 
@@ -343,10 +321,10 @@ add_columns(RelOptInfo *rel, Node *expressions, List **tlist, List **columns)
 	{
 		Var		   *var = lfirst_node(Var, cell);
 
-		if (var->varno != rel->relid || list_member_int(*columns, var->varattno - 1))
+		if (var->varno != relid || list_member_int(*columns, var->varattno - 1))
 			continue;
 		*columns = lappend_int(*columns, var->varattno - 1);
-		*tlist = lappend(*tlist, makeTargetEntry((Expr *) copyObject(var), list_length(*columns), NULL, false));
+		*tlist = lappend(*tlist, makeTargetEntry((Expr *) copyObject(var), list_length(*tlist) + 1, NULL, false));
 	}
 }
 
@@ -357,7 +335,7 @@ plan_scan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, Lis
 	CustomScan *scan = makeNode(CustomScan);
 	RangeTblEntry *rte = planner_rt_fetch(rel->relid, root);
 	const EmogiFunction *function;
-	FuncExpr   *call = call_of(rte, &function);
+	FuncExpr   *call = emogi_call_of(rte, &function);
 	bool		has_vertices = false;
 	List	   *quals = NIL;
 	List	   *columns = NIL;
@@ -369,12 +347,12 @@ plan_scan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, Lis
 	foreach(cell, clauses)
 	{
 		RestrictInfo *clause = lfirst_node(RestrictInfo, cell);
-		Condition	condition;
+		EmogiCondition	condition;
 		bool		of_vertex;
 
 		if (clause->pseudoconstant)
 			continue;
-		if (!match_clause(root, rel, function, clause, &condition) ||
+		if (!emogi_match_clause(root, rel, function, clause, &condition) ||
 			(condition.pushdown <= EMOGI_VERTEX_IN && has_vertices))
 		{
 			quals = lappend(quals, clause->clause);
@@ -389,8 +367,8 @@ plan_scan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, Lis
 		names = lappend(names, makeString(pstrdup(strVal(list_nth(rte->eref->colnames, of_vertex ? 0 : 1)))));
 	}
 	/* the target list may yet be exchanged for another projection of what the path returns */
-	add_columns(rel, (Node *) rel->reltarget->exprs, &scan->custom_scan_tlist, &columns);
-	add_columns(rel, (Node *) quals, &scan->custom_scan_tlist, &columns);
+	emogi_add_columns(rel->relid, (Node *) rel->reltarget->exprs, &scan->custom_scan_tlist, &columns);
+	emogi_add_columns(rel->relid, (Node *) quals, &scan->custom_scan_tlist, &columns);
 	scan->scan.plan.targetlist = tlist;
 	scan->scan.plan.qual = quals;
 	scan->scan.scanrelid = 0;
@@ -403,6 +381,14 @@ plan_scan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, Lis
 /* ---- paths ---- */
 
 static const CustomPathMethods path_methods = {.CustomName = "EmogiScan",.PlanCustomPath = plan_scan};
+
+/* Is this the path of a scan that returns all rows? */
+bool
+emogi_is_scan_path(const Path *path)
+{
+	return IsA(path, CustomPath) && ((const CustomPath *) path)->methods == &path_methods &&
+		bms_equal(PATH_REQ_OUTER(path), path->parent->lateral_relids);
+}
 
 /* Does anything want whole rows of this item? */
 static bool
@@ -441,18 +427,18 @@ make_path(PlannerInfo *root, RelOptInfo *rel, Relids required_outer)
 static void
 adjust_rows(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call, const EmogiFunction *function)
 {
-	GraphSize	size;
+	EmogiGraphSize	size;
 	ListCell   *cell;
 
-	if (function->algorithm != EMOGI_BFS || !find_size(call, function, &size))
+	if (function->algorithm != EMOGI_BFS || !emogi_find_size(call, function, &size))
 		return;
 	foreach(cell, rel->baserestrictinfo)
 	{
 		RestrictInfo *clause = lfirst_node(RestrictInfo, cell);
-		Condition	condition;
+		EmogiCondition	condition;
 		double		bound;
 
-		if (!match_clause(root, rel, function, clause, &condition) || condition.pushdown < EMOGI_AT_MOST)
+		if (!emogi_match_clause(root, rel, function, clause, &condition) || condition.pushdown < EMOGI_AT_MOST)
 			continue;
 		bound = constant_bound((Node *) condition.operand);
 		if (bound >= 0)
@@ -472,7 +458,7 @@ add_scan_path(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call)
 	cost_qual_eval(&qual_cost, rel->baserestrictinfo, root);
 	path->path.rows = path->path.param_info != NULL ? path->path.param_info->ppi_rows : rel->rows;
 	path->path.startup_cost = call_cost.startup + call_cost.per_tuple + qual_cost.startup + rel->reltarget->cost.startup;
-	path->path.total_cost = path->path.startup_cost + rel->tuples * (ROW_COST + qual_cost.per_tuple) +
+	path->path.total_cost = path->path.startup_cost + rel->tuples * (EMOGI_ROW_COST + qual_cost.per_tuple) +
 		path->path.rows * rel->reltarget->cost.per_tuple;
 	add_path(rel, (Path *) path);
 }
@@ -486,18 +472,18 @@ add_lookup_path(PlannerInfo *root, RelOptInfo *rel, const EmogiFunction *functio
 				Relids *done)
 {
 	Relids		required_outer = bms_union(clause->clause_relids, rel->lateral_relids);
-	Condition	condition;
+	EmogiCondition	condition;
 	CustomPath *path;
 
 	required_outer = bms_del_member(required_outer, rel->relid);
-	if (!join_clause_is_movable_to(clause, rel) || !match_clause(root, rel, function, clause, &condition) ||
+	if (!join_clause_is_movable_to(clause, rel) || !emogi_match_clause(root, rel, function, clause, &condition) ||
 		condition.pushdown != EMOGI_VERTEX_IS || bms_is_empty(required_outer) || bms_is_subset(required_outer, *done))
 		return;
 	*done = bms_union(*done, required_outer);
 	path = make_path(root, rel, required_outer);
 	path->path.rows = path->path.param_info->ppi_rows;
 	path->path.startup_cost = 0;
-	path->path.total_cost = LOOKUP_COST + path->path.rows * (ROW_COST + rel->reltarget->cost.per_tuple);
+	path->path.total_cost = EMOGI_LOOKUP_COST + path->path.rows * (EMOGI_ROW_COST + rel->reltarget->cost.per_tuple);
 	add_path(rel, (Path *) path);
 }
 
@@ -536,7 +522,7 @@ set_rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *r
 	if (!emogi_enable_scan || IS_DUMMY_REL(rel) || root->rowMarks != NIL ||
 		(root->parse->commandType != CMD_SELECT && root->parse->commandType != CMD_INSERT))
 		return;
-	call = call_of(rte, &function);
+	call = emogi_call_of(rte, &function);
 	if (call == NULL || wants_whole_rows(rel) || contain_subplans((Node *) call->args))
 		return;
 	adjust_rows(root, rel, call, function);
@@ -554,4 +540,5 @@ emogi_plan_init(void)
 	set_rel_pathlist_hook = set_rel_pathlist;
 	previous_get_relation_stats_hook = get_relation_stats_hook;
 	get_relation_stats_hook = get_stats;
+	emogi_lateral_init();
 }

@@ -18,6 +18,10 @@
 
 #define EMOGI_MAX_COLUMNS 3
 
+/* A search for one path gives up after this share of all list entries: all threads together see all of them sooner. */
+#define EMOGI_PATH_SHARE	16
+#define EMOGI_PATH_MIN_EDGES UINT64CONST(1000000)
+
 /* The arrays of an EmogiResult. */
 #define FILLS_LEVEL		0x01
 #define FILLS_DISTANCE	0x02
@@ -146,19 +150,19 @@ take_array(EmogiCall *call, uint64 length, Size element)
 	return emogi_call_alloc(call, Max(length, 1) * element);
 }
 
-/* Give the result the arrays that the algorithm fills. */
+/* Give the result the arrays that the algorithm fills, where it has none yet. */
 static void
 take_result(EmogiCall *call, int fills, uint64 nvertices, EmogiResult *result)
 {
-	if (fills & FILLS_LEVEL)
+	if ((fills & FILLS_LEVEL) && result->level == NULL)
 		result->level = take_array(call, nvertices, sizeof(int32));
-	if (fills & FILLS_DISTANCE)
+	if ((fills & FILLS_DISTANCE) && result->distance == NULL)
 		result->distance = take_array(call, nvertices, sizeof(double));
-	if (fills & FILLS_PATHS)
+	if ((fills & FILLS_PATHS) && result->paths == NULL)
 		result->paths = take_array(call, nvertices, sizeof(double));
-	if (fills & FILLS_COMPONENT)
+	if ((fills & FILLS_COMPONENT) && result->component == NULL)
 		result->component = take_array(call, nvertices, sizeof(uint32));
-	if (fills & FILLS_VALUE)
+	if ((fills & FILLS_VALUE) && result->value == NULL)
 		result->value = take_array(call, nvertices, sizeof(double));
 }
 
@@ -192,34 +196,94 @@ set_values(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, Emog
 	query->values = values;
 }
 
-/* Run the task's algorithm on its Graph; false, with nothing run, when no vertex is wanted that the Graph has. */
-static bool
-run_query(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, EmogiResult *result)
+/* Begin a request for a task's Query. */
+static EmogiRequest *
+begin_request(EmogiCall *call, EmogiRequestKind kind, const EmogiTask *task, const EmogiGraph *graph)
+{
+	EmogiRequest *request = &call->slot->request;
+
+	memset(request, 0, sizeof *request);
+	request->kind = kind;
+	request->engine = emogi_engine;
+	request->graph = *graph;
+	request->query = task->query;
+	request->query.placement = emogi_placement;
+	return request;
+}
+
+/*
+ * Run the task's algorithm on its Graph, with new result arrays where *result has none; false, with nothing run, when no
+ * vertex is wanted that the Graph has.
+ */
+bool
+emogi_run_query(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, EmogiResult *result)
 {
 	const Application *application = &applications[task->query.algorithm];
-	EmogiRequest *request = &call->slot->request;
-	EmogiQuery	query = task->query;
+	EmogiRequest *request = begin_request(call, EMOGI_REQUEST_RUN, task, graph);
+	EmogiQuery *query = &request->query;
 
-	query.placement = emogi_placement;
 	if (task->has_sources)
-		query.sources = take_numbers(call, graph, task->keys, task->nkeys, &query.nsources);
+		query->sources = take_numbers(call, graph, task->keys, task->nkeys, &query->nsources);
 	if (task->has_targets && application->stops)
 	{
-		query.targets = take_numbers(call, graph, task->targets, task->ntargets, &query.ntargets);
-		if (query.ntargets == 0)
+		query->targets = take_numbers(call, graph, task->targets, task->ntargets, &query->ntargets);
+		if (query->ntargets == 0)
 			return false;
 	}
 	if (task->start != NULL)
-		set_values(call, task, graph, &query);
-
-	memset(request, 0, sizeof *request);
-	request->kind = EMOGI_REQUEST_RUN;
-	request->engine = emogi_engine;
-	request->graph = *graph;
-	request->query = query;
+		set_values(call, task, graph, query);
+	request->result = *result;
 	take_result(call, application->fills, graph->nvertices, &request->result);
 	*result = emogi_call_request(call)->result;
+	if (query->sources != NULL)
+		emogi_region_free((void *) query->sources, Max(task->nkeys, 1) * sizeof(uint32));
 	return true;
+}
+
+/*
+ * Run BFS from each of the sources (vertex numbers, 1 .. EMOGI_BATCH_SOURCES) by itself. result->memory has been
+ * allocated for the call. Check result->too_deep.
+ */
+void
+emogi_run_batch(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, const uint32 *sources, int nsources,
+				EmogiBatchResult *result)
+{
+	EmogiRequest *request = begin_request(call, EMOGI_REQUEST_BATCH, task, graph);
+	uint32	   *numbers = take_array(call, nsources, sizeof(uint32));
+
+	memcpy(numbers, sources, nsources * sizeof(uint32));
+	request->query.sources = numbers;
+	request->query.nsources = nsources;
+	request->batch = *result;
+	*result = emogi_call_request(call)->batch;
+	emogi_region_free(numbers, nsources * sizeof(uint32));
+}
+
+/*
+ * Find the path between the task's source and its target without the distances of all vertices. False when that takes
+ * too long: then run the query. path, distance: [max_length], allocated for the call; *length = 0: there is no path.
+ */
+bool
+emogi_run_path(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, uint32 *path, double *distance,
+			   uint64 max_length, uint64 *length)
+{
+	EmogiRequest *request = begin_request(call, EMOGI_REQUEST_PATH, task, graph);
+	const EmogiReply *reply;
+	uint64		nsources;
+	uint64		ntargets;
+
+	*length = 0;
+	request->query.sources = take_numbers(call, graph, task->keys, 1, &nsources);
+	request->query.targets = take_numbers(call, graph, task->targets, 1, &ntargets);
+	if (nsources == 0 || ntargets == 0)
+		return true;
+	request->max_edges = Max(graph->forward.nedges / EMOGI_PATH_SHARE, EMOGI_PATH_MIN_EDGES);
+	request->max_length = max_length;
+	request->path = path;
+	request->path_distance = distance;
+	reply = emogi_call_request(call);
+	*length = reply->path_length;
+	return reply->path_outcome != EMOGI_PATH_GAVE_UP;
 }
 
 /*
@@ -264,18 +328,18 @@ put_rows(FunctionCallInfo fcinfo, EmogiCall *call, const EmogiRowKind *rows, con
 }
 
 /*
- * Resolve the task's graph, check the caller's rights, build the Graph and run. Returns NULL when there is nothing to
- * run: no source was given, no row is wanted, or the graph has no edge. The caller reads the result and ends the call.
+ * Begin a call: resolve the task's graph, check the caller's rights, get the Graph. Returns NULL when there is nothing to
+ * run: no source was given, or the graph has no edge. The caller ends the call.
  */
 EmogiCall *
-emogi_run(Oid function, const EmogiTask *task, EmogiGraph *graph, EmogiResult *result)
+emogi_run_open(Oid function, const EmogiTask *task, EmogiGraph *graph)
 {
-	const Application *application = &applications[task->query.algorithm];
 	EmogiGraphKey wish;
 	EmogiSource source;
 	EmogiCall  *call;
 
-	emogi_source_resolve(task->graph, application->weights != EMOGI_WEIGHTS_UNUSED, &source);
+	emogi_wish_of(task, &wish);
+	emogi_source_resolve(task->graph, wish.weights != EMOGI_WEIGHTS_UNUSED, &source);
 	if (task->start != NULL)
 		emogi_values_check(task->start);
 	emogi_require_engine();
@@ -285,10 +349,29 @@ emogi_run(Oid function, const EmogiTask *task, EmogiGraph *graph, EmogiResult *r
 		return NULL;
 	}
 	call = emogi_call_begin(function, get_func_name(function), task->graph);
-	emogi_wish_of(task, &wish);
 	emogi_graph_get(call, &source, &wish, graph);
 	emogi_call_phase(call, EMOGI_PHASE_RUN);
-	if (graph->nvertices == 0 || task->no_rows || !run_query(call, task, graph, result))
+	if (graph->nvertices == 0)
+	{
+		emogi_call_end(call);
+		return NULL;
+	}
+	return call;
+}
+
+/*
+ * Begin a call as emogi_run_open does, and run its query. Returns NULL also when no row is wanted. The caller reads the
+ * result and ends the call.
+ */
+EmogiCall *
+emogi_run(Oid function, const EmogiTask *task, EmogiGraph *graph, EmogiResult *result)
+{
+	EmogiCall  *call = emogi_run_open(function, task, graph);
+
+	if (call == NULL)
+		return NULL;
+	memset(result, 0, sizeof *result);
+	if (task->no_rows || !emogi_run_query(call, task, graph, result))
 	{
 		emogi_call_end(call);
 		return NULL;

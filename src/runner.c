@@ -232,6 +232,55 @@ run_query(Runner *runner)
 		run_on(work, emogi_cpu_engine(), runner->cpu);
 }
 
+/* Search from many sources at once. */
+static EmogiStatus
+run_batch(EmogiWork *work, EmogiPool *pool)
+{
+	const EmogiQuery *query = &work->request.query;
+	EmogiReply *reply = &work->reply;
+	EmogiStatus status;
+
+	reply->batch = work->request.batch;
+	status = emogi_bfs_batch(pool, &work->request.graph, query->sources, (int) query->nsources, query->max_depth,
+							 &reply->batch, &work->slot->control, &reply->error);
+	if (status != EMOGI_OK)
+		return status;
+	for (int i = 0; i < reply->batch.nsources && !reply->batch.too_deep; i++)
+		reply->result.nreached += reply->batch.nreached[i];
+	reply->result.nlevels = reply->batch.nlevels;
+	reply->result.edges_traversed = reply->batch.edges_traversed;
+	reply->result.run_ms = reply->batch.run_ms;
+	return EMOGI_OK;
+}
+
+/* Search for one path, and bring it to where the caller wants it. */
+static EmogiStatus
+run_path(EmogiWork *work)
+{
+	const EmogiRequest *request = &work->request;
+	EmogiReply *reply = &work->reply;
+	double		start = emogi_now_ms();
+	EmogiPathAnswer answer;
+	EmogiStatus status;
+
+	status = emogi_path_search(&request->graph, request->query.sources[0], request->query.targets[0],
+							   request->max_edges, &answer, &work->slot->control, &reply->error);
+	if (status != EMOGI_OK)
+		return status;
+	reply->path_outcome = answer.length <= request->max_length ? answer.outcome : EMOGI_PATH_GAVE_UP;
+	if (reply->path_outcome == EMOGI_PATH_FOUND)
+	{
+		reply->path_length = answer.length;
+		memcpy(request->path, answer.vertices, answer.length * sizeof *request->path);
+		memcpy(request->path_distance, answer.distance, answer.length * sizeof *request->path_distance);
+	}
+	reply->result.nreached = answer.length;
+	reply->result.edges_traversed = answer.edges_traversed;
+	reply->result.run_ms = emogi_now_ms() - start;
+	emogi_path_answer_free(&answer);
+	return EMOGI_OK;
+}
+
 /* Carry out a request that makes a Graph or takes it apart. */
 static EmogiStatus
 build(Runner *runner)
@@ -256,6 +305,21 @@ build(Runner *runner)
 							&reply->error);
 }
 
+/* Carry out a request that is the CPU's whatever the caller has chosen. */
+static EmogiStatus
+run_on_cpu(Runner *runner)
+{
+	EmogiReply *reply = &runner->work.reply;
+	EmogiStatus status = open_cpu(runner, &reply->error);
+
+	snprintf(reply->engine, sizeof reply->engine, "cpu");
+	if (status != EMOGI_OK)
+		return status;
+	if (runner->work.request.kind == EMOGI_REQUEST_PATH)
+		return run_path(&runner->work);
+	return run_batch(&runner->work, emogi_cpu_engine_pool(runner->cpu));
+}
+
 /* Do the work at hand. */
 static void
 do_work(Runner *runner)
@@ -275,6 +339,8 @@ do_work(Runner *runner)
 		case EMOGI_WORK_REQUEST:
 			if (work->request.kind == EMOGI_REQUEST_RUN)
 				run_query(runner);
+			else if (work->request.kind > EMOGI_REQUEST_RUN)
+				work->reply.status = run_on_cpu(runner);
 			else
 				work->reply.status = build(runner);
 			break;

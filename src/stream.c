@@ -30,8 +30,8 @@
 /* ---- the run ---- */
 
 /* Take the counts and times of a call that is about to end into the totals. */
-static void
-add_to_total(EmogiScan *scan, const EmogiCall *call)
+void
+emogi_scan_add_to_total(EmogiScan *scan, const EmogiCall *call)
 {
 	EmogiRunEntry sum = call->run;
 	const EmogiRunEntry *total = &scan->total;
@@ -155,8 +155,8 @@ keys_of_array(ArrayType *array, uint64 *nkeys)
 }
 
 /* Read the condition on `vertex` out of its operand. */
-static void
-set_keys(EmogiScan *scan, NullableDatum operand)
+void
+emogi_scan_set_keys(EmogiScan *scan, NullableDatum operand)
 {
 	const Input *input = &scan->inputs[scan->vertex_input];
 	EmogiPushdown pushdown = scan->pushdowns[scan->vertex_input - (scan->ninputs - scan->nconditions)];
@@ -203,8 +203,8 @@ bound_distance(EmogiTask *task, EmogiPushdown pushdown, double bound)
 }
 
 /* Apply the conditions to a task. */
-static void
-apply_conditions(EmogiScan *scan, EmogiTask *task)
+void
+emogi_scan_apply_conditions(EmogiScan *scan, EmogiTask *task)
 {
 	for (int i = 0; i < scan->nconditions; i++)
 	{
@@ -215,7 +215,7 @@ apply_conditions(EmogiScan *scan, EmogiTask *task)
 		{
 			if (scan->looks_up)
 				continue;
-			set_keys(scan, input->value);
+			emogi_scan_set_keys(scan, input->value);
 			task->has_targets = true;
 			task->targets = scan->keys;
 			task->ntargets = scan->nkeys;
@@ -241,13 +241,13 @@ run(EmogiScan *scan)
 	for (int i = 0; i < scan->fcinfo->nargs; i++)
 		scan->fcinfo->args[i] = scan->inputs[i].value;
 	scan->function->read(scan->fcinfo, &task);
-	apply_conditions(scan, &task);
+	emogi_scan_apply_conditions(scan, &task);
 	scan->call = emogi_run(scan->flinfo.fn_oid, &task, &scan->graph, &scan->result);
 	MemoryContextSwitchTo(old);
 	scan->has_run = true;
 	scan->nruns++;
 	if (scan->call != NULL)
-		add_to_total(scan, scan->call);
+		emogi_scan_add_to_total(scan, scan->call);
 }
 
 /* ---- the rows ---- */
@@ -266,7 +266,7 @@ start(EmogiScan *scan)
 		NullableDatum operand;
 
 		operand.value = ExecEvalExprSwitchContext(scan->inputs[scan->vertex_input].state, context, &operand.isnull);
-		set_keys(scan, operand);
+		emogi_scan_set_keys(scan, operand);
 	}
 	scan->position = 0;
 	scan->changed = false;
@@ -407,11 +407,11 @@ init_conditions(EmogiScan *scan, List *operands, List *pushdowns)
 	}
 }
 
-static void
-begin_scan(CustomScanState *node, EState *estate, int eflags)
+/* Prepare a scan for its plan, as ExecInitFunctionScan would: rights on the function, arguments. Raises 42501. */
+void
+emogi_scan_init(EmogiScan *scan, int eflags)
 {
-	EmogiScan  *scan = (EmogiScan *) node;
-	CustomScan *plan = (CustomScan *) node->ss.ps.plan;
+	CustomScan *plan = (CustomScan *) scan->css.ss.ps.plan;
 	FuncExpr   *call = linitial_node(FuncExpr, plan->custom_exprs);
 	List	   *columns = linitial(plan->custom_private);
 	AclResult	may_execute = emogi_compat_may_execute(call->funcid);
@@ -442,6 +442,12 @@ begin_scan(CustomScanState *node, EState *estate, int eflags)
 		scan->columns[scan->ncolumns++] = lfirst_int(cell);
 	scan->keys_context = AllocSetContextCreate(CurrentMemoryContext, "emogi keys", ALLOCSET_SMALL_SIZES);
 	scan->run_context = AllocSetContextCreate(CurrentMemoryContext, "emogi run", ALLOCSET_DEFAULT_SIZES);
+}
+
+static void
+begin_scan(CustomScanState *node, EState *estate, int eflags)
+{
+	emogi_scan_init((EmogiScan *) node, eflags);
 }
 
 static void

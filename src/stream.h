@@ -1,5 +1,6 @@
 /*
- * stream.h: the state of a scan of a function's rows, for stream.c, which carries it out, and explain.c, which shows it.
+ * stream.h: the state of a scan of a function's rows, for stream.c, which carries it out, batch.c, which carries out many
+ * at once, and explain.c, which shows both.
  */
 #ifndef EMOGI_STREAM_H
 #define EMOGI_STREAM_H
@@ -57,6 +58,12 @@ typedef struct EmogiScan
 	uint64		nruns;
 	EmogiRunEntry total;		/* the last run, with the times and counts of all */
 } EmogiScan;
+
+/* stream.c */
+extern void emogi_scan_init(EmogiScan *scan, int eflags);
+extern void emogi_scan_set_keys(EmogiScan *scan, NullableDatum operand);
+extern void emogi_scan_apply_conditions(EmogiScan *scan, EmogiTask *task);
+extern void emogi_scan_add_to_total(EmogiScan *scan, const EmogiCall *call);
 
 /* explain.c */
 extern void emogi_explain_scan(CustomScanState *node, List *ancestors, ExplainState *es);

@@ -74,7 +74,7 @@ is_before(const EmogiSlot *a, const EmogiSlot *b)
 static bool
 is_long(const EmogiRequest *request)
 {
-	return request->kind == EMOGI_REQUEST_RUN && !emogi_request_uses_gpu(request) &&
+	return request->kind >= EMOGI_REQUEST_RUN && request->kind != EMOGI_REQUEST_PATH && !emogi_request_uses_gpu(request) &&
 		(double) request->graph.forward.nedges * Max(request->query.max_iterations, 1) > EMOGI_LONG_EDGES;
 }
 
@@ -140,7 +140,7 @@ start_request(EmogiWork *work, EmogiSlot *slot)
 	fail_on_demand(&work->request, work->request.kind);
 	if (work->on_gpu && work->request.graph.id != 0)
 		emogi_cache_use_on_device(work->request.graph.id);
-	if (work->request.kind != EMOGI_REQUEST_RUN && !emogi_slot_edges(slot, &work->edges, malloc))
+	if (work->request.kind < EMOGI_REQUEST_RUN && !emogi_slot_edges(slot, &work->edges, malloc))
 	{
 		slot->reply.status = EMOGI_NO_MEMORY;
 		strlcpy(slot->reply.error.message, "out of memory", sizeof slot->reply.error.message);

@@ -1,0 +1,426 @@
+/*
+ * batch.c: BFS for each row of an outer plan, EMOGI_BATCH_SOURCES of them at once, carried out (lateral.c plans it).
+ *
+ * One call, with one slot and one Graph, lasts for all outer rows. So many of them are read ahead; a single pass over the
+ * Graph searches from all their sources, each distinct one once; then the outer rows are joined in their order with what
+ * each of their sources has reached. Where a pass cannot tell the levels (more than 254 of them, or no memory for 64
+ * answers), and where the GPU was asked for, the sources are searched from one by one.
+ */
+#include "stream.h"
+
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+/* The answers of one pass may take this share of the budget of the Region. */
+#define ANSWER_SHARE 8
+
+/* Fewer sources than these in one pass gain nothing. */
+#define LEAST_SOURCES 8
+
+/* Outer rows that wait to be joined. */
+typedef struct OuterRow
+{
+	MinimalTuple tuple;			/* in the batch's context */
+	int			search;			/* index of the search from its source; -1 = there is none */
+} OuterRow;
+
+typedef struct EmogiBatch
+{
+	EmogiScan	scan;			/* its inputs are the arguments, of which the source is computed for each outer row */
+	PlanState  *outer;
+	int			nouter;			/* columns of the outer plan, first in the scan tuple */
+	TupleTableSlot *outer_slot;
+
+	/* the call */
+	bool		is_open;
+	bool		in_passes;		/* not one by one */
+	EmogiTask	task;
+	int			most_sources;	/* in one pass */
+	EmogiBatchResult passed;
+	EmogiResult single;			/* of the one search at hand, one by one */
+
+	/* the outer rows at hand */
+	MemoryContext rows_context;
+	bool		outer_ended;
+	int			nrows;
+	int			current;		/* -1 = none is entered yet */
+	OuterRow	rows[EMOGI_BATCH_SOURCES];
+	int			nsearches;
+	uint32		sources[EMOGI_BATCH_SOURCES];	/* vertex numbers, distinct */
+
+	/* what of the current row is still to come */
+	uint64		position;		/* emogi_batch_next's, or a vertex number */
+	uint64		key_position;
+} EmogiBatch;
+
+/* ---- the call ---- */
+
+/* End the call. */
+static void
+close_call(EmogiBatch *batch)
+{
+	EmogiCall  *call = batch->scan.call;
+
+	batch->scan.call = NULL;
+	batch->is_open = false;
+	if (call == NULL)
+		return;
+	emogi_scan_add_to_total(&batch->scan, call);
+	emogi_call_end(call);
+}
+
+/* Allocate what a pass over this Graph answers into, for as many sources as there may be. */
+static void
+allocate_answer(EmogiBatch *batch)
+{
+	EmogiScan  *scan = &batch->scan;
+	uint64		allowed = emogi_region_budget_bytes() / ANSWER_SHARE;
+	int			nsources = EMOGI_BATCH_SOURCES;
+
+	while (nsources >= LEAST_SOURCES &&
+		   emogi_batch_bytes(scan->graph.nvertices, nsources, batch->task.query.max_depth) > allowed)
+		nsources /= 2;
+	batch->in_passes = nsources >= LEAST_SOURCES && emogi_engine != EMOGI_ENGINE_CUDA;
+	batch->most_sources = batch->in_passes ? nsources : 1;
+	memset(&batch->single, 0, sizeof batch->single);
+	memset(&batch->passed, 0, sizeof batch->passed);
+	if (!batch->in_passes)
+		return;
+	batch->passed.memory_bytes = emogi_batch_bytes(scan->graph.nvertices, nsources, batch->task.query.max_depth);
+	batch->passed.memory = emogi_call_alloc(scan->call, batch->passed.memory_bytes);
+}
+
+/* Compute an input of the scan. */
+static NullableDatum
+compute(EmogiBatch *batch, int input)
+{
+	NullableDatum datum;
+
+	datum.value = ExecEvalExpr(batch->scan.inputs[input].state, batch->scan.css.ss.ps.ps_ExprContext, &datum.isnull);
+	return datum;
+}
+
+/* Begin the call, with the first outer row: read its arguments and get the Graph. */
+static void
+open_call(EmogiBatch *batch)
+{
+	EmogiScan  *scan = &batch->scan;
+	MemoryContext old;
+
+	MemoryContextReset(scan->run_context);
+	old = MemoryContextSwitchTo(scan->run_context);
+	for (int i = 0; i < scan->ninputs; i++)
+		if (i != 1 && i != scan->vertex_input)
+			scan->inputs[i].value = compute(batch, i);
+	for (int i = 0; i < scan->fcinfo->nargs; i++)
+		scan->fcinfo->args[i] = scan->inputs[i].value;
+	scan->fcinfo->args[1].value = Int64GetDatum(0);
+	scan->fcinfo->args[1].isnull = false;
+	scan->function->read(scan->fcinfo, &batch->task);
+	emogi_scan_apply_conditions(scan, &batch->task);
+	scan->call = emogi_run_open(scan->flinfo.fn_oid, &batch->task, &scan->graph);
+	if (scan->call != NULL)
+		allocate_answer(batch);
+	MemoryContextSwitchTo(old);
+	scan->nruns++;
+	batch->is_open = true;
+}
+
+/* ---- the searches ---- */
+
+/* Search from all sources at hand in one pass; when that cannot be, get ready to go one by one from now on. */
+static void
+search_in_one_pass(EmogiBatch *batch)
+{
+	EmogiScan  *scan = &batch->scan;
+
+	emogi_call_phase(scan->call, EMOGI_PHASE_RUN);
+	emogi_run_batch(scan->call, &batch->task, &scan->graph, batch->sources, batch->nsearches, &batch->passed);
+	emogi_call_phase(scan->call, EMOGI_PHASE_ROWS);
+	batch->in_passes = !batch->passed.too_deep;
+}
+
+/* Search from one source. */
+static void
+search_alone(EmogiBatch *batch, int search)
+{
+	EmogiScan  *scan = &batch->scan;
+	EmogiTask	task = batch->task;
+	int64		key = scan->graph.ids[batch->sources[search]];
+
+	task.keys = &key;
+	task.nkeys = 1;
+	emogi_call_phase(scan->call, EMOGI_PHASE_RUN);
+	(void) emogi_run_query(scan->call, &task, &scan->graph, &batch->single);
+	emogi_call_phase(scan->call, EMOGI_PHASE_ROWS);
+}
+
+/* ---- outer rows ---- */
+
+/* Put an outer row into the scan tuple. */
+static void
+load_outer(EmogiBatch *batch, TupleTableSlot *from)
+{
+	TupleTableSlot *slot = batch->scan.css.ss.ss_ScanTupleSlot;
+
+	slot_getallattrs(from);
+	ExecClearTuple(slot);
+	memcpy(slot->tts_values, from->tts_values, batch->nouter * sizeof(Datum));
+	memcpy(slot->tts_isnull, from->tts_isnull, batch->nouter * sizeof(bool));
+	for (int i = 0; i < batch->scan.ncolumns; i++)
+		slot->tts_isnull[batch->nouter + i] = true;
+	ExecStoreVirtualTuple(slot);
+	batch->scan.css.ss.ps.ps_ExprContext->ecxt_scantuple = slot;
+}
+
+/* Note that an outer row wants a search from this vertex; get the search's index. */
+static int
+want_search(EmogiBatch *batch, uint32 source)
+{
+	for (int i = 0; i < batch->nsearches; i++)
+		if (batch->sources[i] == source)
+			return i;
+	batch->sources[batch->nsearches] = source;
+	return batch->nsearches++;
+}
+
+/* Take in one outer row. */
+static void
+take_outer(EmogiBatch *batch, TupleTableSlot *outer)
+{
+	EmogiScan  *scan = &batch->scan;
+	OuterRow   *row = &batch->rows[batch->nrows++];
+	MemoryContext old = MemoryContextSwitchTo(batch->rows_context);
+	NullableDatum source;
+	uint32		number = EMOGI_NO_VERTEX;
+
+	row->tuple = ExecCopySlotMinimalTuple(outer);
+	MemoryContextSwitchTo(old);
+	load_outer(batch, outer);
+	ResetExprContext(scan->css.ss.ps.ps_ExprContext);
+	if (!batch->is_open)
+		open_call(batch);
+	old = MemoryContextSwitchTo(scan->css.ss.ps.ps_ExprContext->ecxt_per_tuple_memory);
+	source = compute(batch, 1);
+	MemoryContextSwitchTo(old);
+	if (!source.isnull && scan->call != NULL && !batch->task.no_rows)
+		number = emogi_vertex_number(&scan->graph, DatumGetInt64(source.value));
+	row->search = number != EMOGI_NO_VERTEX ? want_search(batch, number) : -1;
+}
+
+/* Read ahead as many outer rows as there can be, and search from all their sources; false when there are none left. */
+static bool
+read_ahead(EmogiBatch *batch)
+{
+	MemoryContextReset(batch->rows_context);
+	batch->nrows = batch->nsearches = 0;
+	batch->current = -1;
+	while (!batch->outer_ended && batch->nrows < EMOGI_BATCH_SOURCES &&
+		   (batch->nrows == 0 || batch->nsearches < batch->most_sources))
+	{
+		TupleTableSlot *outer = ExecProcNode(batch->outer);
+
+		if (TupIsNull(outer))
+			batch->outer_ended = true;
+		else
+			take_outer(batch, outer);
+	}
+	if (batch->nsearches > 0 && batch->in_passes)
+		search_in_one_pass(batch);
+	return batch->nrows > 0;
+}
+
+/* Go on to the next outer row; false when there are none left. */
+static bool
+next_outer(EmogiBatch *batch)
+{
+	EmogiScan  *scan = &batch->scan;
+	const OuterRow *row;
+
+	if (batch->current + 1 >= batch->nrows)
+	{
+		if (batch->outer_ended || !read_ahead(batch))
+			return false;
+	}
+	row = &batch->rows[++batch->current];
+	ExecForceStoreMinimalTuple(row->tuple, batch->outer_slot, false);
+	load_outer(batch, batch->outer_slot);
+	batch->position = batch->key_position = 0;
+	if (row->search < 0)
+		return true;
+	if (scan->vertex_input >= 0)
+	{
+		ResetExprContext(scan->css.ss.ps.ps_ExprContext);
+		emogi_scan_set_keys(scan, compute(batch, scan->vertex_input));
+	}
+	if (!batch->in_passes)
+		search_alone(batch, row->search);
+	return true;
+}
+
+/* ---- rows ---- */
+
+/* Get the next vertex from `least` on that the current row's source has reached; false when there is none. */
+static bool
+next_reached(EmogiBatch *batch, uint64 least, uint32 *v, uint32 *level)
+{
+	EmogiScan  *scan = &batch->scan;
+	int			search = batch->rows[batch->current].search;
+
+	if (batch->in_passes)
+	{
+		if (batch->passed.nplanes > 0)
+			batch->position = Max(batch->position, least);
+		while (emogi_batch_next(&batch->passed, search, &batch->position, v, level))
+			if (*v >= least)
+				return true;
+		return false;
+	}
+	batch->position = scan->rows->next(&batch->single, Max(batch->position, least), scan->graph.nvertices);
+	if (batch->position >= scan->graph.nvertices)
+		return false;
+	*v = (uint32) batch->position++;
+	*level = (uint32) batch->single.level[*v];
+	return true;
+}
+
+/* Get the next vertex of the current row that is wanted; false when there is none. */
+static bool
+next_wanted(EmogiBatch *batch, uint32 *v, uint32 *level)
+{
+	EmogiScan  *scan = &batch->scan;
+
+	if (batch->current < 0 || batch->rows[batch->current].search < 0)
+		return false;
+	if (scan->vertex_input < 0)
+		return next_reached(batch, 0, v, level);
+	while (batch->key_position < scan->nkeys)
+	{
+		uint32		wanted = emogi_vertex_number(&scan->graph, scan->keys[batch->key_position++]);
+
+		if (wanted == EMOGI_NO_VERTEX)
+			continue;
+		if (!next_reached(batch, wanted, v, level))
+			return false;
+		if (*v == wanted)
+			return true;
+		/* what was found may be a later key */
+		while (batch->key_position < scan->nkeys && scan->graph.ids[*v] > scan->keys[batch->key_position])
+			batch->key_position++;
+		if (batch->key_position < scan->nkeys && scan->graph.ids[*v] == scan->keys[batch->key_position])
+		{
+			batch->key_position++;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Return the next joined row that the conditions let pass. */
+static TupleTableSlot *
+exec_batch(CustomScanState *node)
+{
+	EmogiBatch *batch = (EmogiBatch *) node;
+	EmogiScan  *scan = &batch->scan;
+	TupleTableSlot *slot = node->ss.ss_ScanTupleSlot;
+	ExprContext *context = node->ss.ps.ps_ExprContext;
+	uint32		v;
+	uint32		level;
+
+	for (;;)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (!next_wanted(batch, &v, &level))
+		{
+			if (next_outer(batch))
+				continue;
+			close_call(batch);
+			return ExecClearTuple(node->ss.ps.ps_ProjInfo != NULL ? node->ss.ps.ps_ResultTupleSlot : slot);
+		}
+		for (int i = 0; i < scan->ncolumns; i++)
+		{
+			slot->tts_values[batch->nouter + i] = scan->columns[i] == 0 ? Int64GetDatum(scan->graph.ids[v]) :
+				Int32GetDatum((int32) level);
+			slot->tts_isnull[batch->nouter + i] = false;
+		}
+		scan->call->run.nrows++;
+		ResetExprContext(context);
+		context->ecxt_scantuple = slot;
+		if (!ExecQual(node->ss.ps.qual, context))
+		{
+			InstrCountFiltered1(node, 1);
+			continue;
+		}
+		return node->ss.ps.ps_ProjInfo != NULL ? ExecProject(node->ss.ps.ps_ProjInfo) : slot;
+	}
+}
+
+/* ---- beginning and end ---- */
+
+/* Forget the outer rows at hand. */
+static void
+forget_rows(EmogiBatch *batch)
+{
+	batch->outer_ended = false;
+	batch->nrows = batch->nsearches = 0;
+	batch->current = -1;
+}
+
+static void
+begin_batch(CustomScanState *node, EState *estate, int eflags)
+{
+	EmogiBatch *batch = (EmogiBatch *) node;
+	CustomScan *plan = (CustomScan *) node->ss.ps.plan;
+
+	batch->outer = ExecInitNode(linitial(plan->custom_plans), estate, eflags);
+	node->custom_ps = list_make1(batch->outer);
+	emogi_scan_init(&batch->scan, eflags);
+	batch->scan.looks_up = batch->scan.vertex_input >= 0;
+	batch->nouter = intVal(lfourth(plan->custom_private));
+	batch->outer_slot = ExecInitExtraTupleSlot(estate, ExecGetResultType(batch->outer), &TTSOpsMinimalTuple);
+	batch->rows_context = AllocSetContextCreate(CurrentMemoryContext, "emogi outer rows", ALLOCSET_DEFAULT_SIZES);
+	forget_rows(batch);
+}
+
+static void
+end_batch(CustomScanState *node)
+{
+	close_call((EmogiBatch *) node);
+	ExecEndNode(((EmogiBatch *) node)->outer);
+}
+
+/* Come back to the first row, perhaps with other parameters. */
+static void
+rescan_batch(CustomScanState *node)
+{
+	EmogiBatch *batch = (EmogiBatch *) node;
+
+	close_call(batch);
+	forget_rows(batch);
+	if (node->ss.ps.chgParam != NULL)
+		UpdateChangedParamSet(batch->outer, node->ss.ps.chgParam);
+	if (batch->outer->chgParam == NULL)
+		ExecReScan(batch->outer);
+}
+
+static const CustomExecMethods exec_methods = {
+	.CustomName = "EmogiBatch",
+	.BeginCustomScan = begin_batch,
+	.ExecCustomScan = exec_batch,
+	.EndCustomScan = end_batch,
+	.ReScanCustomScan = rescan_batch,
+	.ExplainCustomScan = emogi_explain_scan
+};
+
+/* Make the state of a batch. */
+static Node *
+create_batch_state(CustomScan *plan)
+{
+	EmogiBatch *batch = (EmogiBatch *) newNode(sizeof(EmogiBatch), T_CustomScanState);
+
+	batch->scan.css.methods = &exec_methods;
+	return (Node *) batch;
+}
+
+const CustomScanMethods emogi_batch_methods = {.CustomName = "EmogiBatch",.CreateCustomScanState = create_batch_state};
