@@ -6,6 +6,7 @@
 
 #include "postgres.h"
 
+#include "access/heapam.h"
 #include "access/transam.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_namespace.h"
@@ -21,7 +22,11 @@
 #include "optimizer/paths.h"
 #include "parser/parse_relation.h"
 #include "pgstat.h"
+#include "storage/bufmgr.h"
 #include "storage/ipc.h"
+#if PG_VERSION_NUM >= 170000
+#include "storage/read_stream.h"
+#endif
 #include "utils/acl.h"
 #include "utils/guc.h"
 #include "utils/rel.h"
@@ -277,6 +282,61 @@ emogi_compat_may_execute(Oid function)
 	return object_aclcheck(ProcedureRelationId, function, GetUserId(), ACL_EXECUTE);
 #else
 	return pg_proc_aclcheck(function, GetUserId(), ACL_EXECUTE);
+#endif
+}
+
+/* ---- what pages.c needs of heaps ---- */
+
+/*
+ * 17: a sequential scan reads its pages through a stream, which takes them of the blocks that parallel workers share.
+ * Get the next page of a parallel scan, pinned; InvalidBuffer at the end.
+ */
+static inline Buffer
+emogi_compat_next_page(HeapScanDesc scan)
+{
+#if PG_VERSION_NUM >= 170000
+	return read_stream_next_buffer(scan->rs_read_stream, NULL);
+#else
+	Relation	rel = scan->rs_base.rs_rd;
+	ParallelBlockTableScanDesc shared = (ParallelBlockTableScanDesc) scan->rs_base.rs_parallel;
+	BlockNumber block;
+
+	if (!scan->rs_inited)
+		table_block_parallelscan_startblock_init(rel, scan->rs_parallelworkerdata, shared);
+	scan->rs_inited = true;
+	block = table_block_parallelscan_nextpage(rel, scan->rs_parallelworkerdata, shared);
+	if (block == InvalidBlockNumber)
+		return InvalidBuffer;
+	return ReadBufferExtended(rel, MAIN_FORKNUM, block, RBM_NORMAL, scan->rs_strategy);
+#endif
+}
+
+/* 17: snapshots no longer grow too old. Raises 72000 when rows that this one may see have gone from a page. */
+static inline void
+emogi_compat_check_snapshot_age(Snapshot snapshot, Relation rel, Page page)
+{
+#if PG_VERSION_NUM < 170000
+	TestForOldSnapshot(snapshot, rel, page);
+#else
+	(void) snapshot;
+	(void) rel;
+	(void) page;
+#endif
+}
+
+/* 15: counts are set up on first use; 16: the names of fields. Count rows that a sequential scan has returned. */
+static inline void
+emogi_compat_count_returned(Relation rel, int nrows)
+{
+#if PG_VERSION_NUM >= 160000
+	if (pgstat_should_count_relation(rel))
+		rel->pgstat_info->counts.tuples_returned += nrows;
+#elif PG_VERSION_NUM >= 150000
+	if (pgstat_should_count_relation(rel))
+		rel->pgstat_info->t_counts.t_tuples_returned += nrows;
+#else
+	if (rel->pgstat_info != NULL)
+		rel->pgstat_info->t_counts.t_tuples_returned += nrows;
 #endif
 }
 

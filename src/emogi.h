@@ -7,7 +7,7 @@
  *   client.c     takes a slot for the call;  everything the call allocates in the Region belongs to that slot
  *   graph.c      looks in the cache for a Graph that holds exactly what the call's snapshot sees, and pins it (cache.c
  *                keeps the entries, ring.c knows who has changed which table);  else
- *   build.c      turns the Source into edges in the Region (scan.c reads tables, sink.c takes rows from the
+ *   build.c      turns the Source into edges in the Region (scan.c and pages.c read tables, sink.c takes rows from the
  *                executor), then has the engine worker make keys and CSR of them;  graph.c publishes the Graph
  *   client.c     has the engine worker run the Query;  worker.c is that worker
  *   functions.c  reads the Result out into rows and gives the slot back

@@ -2,14 +2,12 @@
  * scan.c: heap tables to edges, in parallel, under the caller's snapshot.
  *
  * A table, or all leaves of a partitioned table or of an inheritance tree, is read by this process and by parallel
- * workers that share one scan of each leaf. The two keys are decoded at fixed offsets where all columns before them
- * are of fixed length (58 M rows per cpu-second where a slot gives 37); a tuple with NULLs, or older than a column,
- * takes the general way. Whatever is not a plain heap goes through the executor instead (sink.c).
+ * workers that share one scan of each leaf; pages.c reads the pages that a process gets of it. Whatever is not a plain
+ * heap goes through the executor instead (sink.c).
  */
 #include "emogi.h"
 
 #include "access/heapam.h"
-#include "access/htup_details.h"
 #include "access/parallel.h"
 #include "access/relation.h"
 #include "access/table.h"
@@ -17,15 +15,11 @@
 #include "access/xlog.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
-#include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "optimizer/cost.h"
-#include "sink.h"
+#include "pages.h"
 #include "storage/bufmgr.h"
-#include "utils/builtins.h"
-#include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
-#include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
 /* A parallel worker takes 4 to 16 ms to start; this many pages (32 MB, some 700,000 rows) take it longer to read. */
@@ -35,28 +29,10 @@
 #define EMOGI_TOC_JOB	UINT64CONST(0xE306100000000001)
 #define EMOGI_TOC_SCAN	UINT64CONST(0xE306100000010000)
 
-/* One of the two keys in the tuples of one table. */
-typedef struct KeyColumn
-{
-	AttrNumber	attnum;
-	int			offset;			/* from the start of the tuple's data; -1 = not fixed */
-	int			length;			/* bytes: 2, 4 or 8 */
-} KeyColumn;
-
-/* The weight in the tuples of one table. */
-typedef struct WeightColumn
-{
-	AttrNumber	attnum;			/* 0 = none */
-	int			offset;			/* from the start of the tuple's data; -1 = not fixed, or of a type without length */
-	Oid			type;			/* base type */
-} WeightColumn;
-
 typedef struct LeafScan
 {
 	Oid			relid;
-	KeyColumn	src;
-	KeyColumn	dst;
-	WeightColumn weight;
+	EmogiLayout layout;
 } LeafScan;
 
 /* What a parallel worker is told. */
@@ -69,200 +45,15 @@ typedef struct ScanJob
 
 PGDLLEXPORT void emogi_scan_worker(dsm_segment *segment, shm_toc *toc);
 
-/* Get a column's offset when it and all columns before it have fixed lengths, else -1. */
-static int
-fixed_offset(TupleDesc desc, AttrNumber attnum)
+/* Set up the scan of a table that nobody helps with: a shared one, in local memory. */
+static ParallelTableScanDesc
+make_lone_scan(Relation rel)
 {
-	int			offset = 0;
+	Snapshot	snapshot = GetActiveSnapshot();
+	ParallelTableScanDesc shared = palloc(table_parallelscan_estimate(rel, snapshot));
 
-	for (int i = 0; i < attnum; i++)
-	{
-		Form_pg_attribute attribute = TupleDescAttr(desc, i);
-
-		if (attribute->attlen <= 0)
-			return -1;
-		offset = att_align_nominal(offset, attribute->attalign);
-		if (i < attnum - 1)
-			offset += attribute->attlen;
-	}
-	return offset;
-}
-
-static void
-init_key_column(KeyColumn *key, TupleDesc desc, AttrNumber attnum)
-{
-	key->attnum = attnum;
-	key->offset = fixed_offset(desc, attnum);
-	key->length = TupleDescAttr(desc, attnum - 1)->attlen;
-}
-
-static void
-init_weight_column(WeightColumn *weight, TupleDesc desc, AttrNumber attnum)
-{
-	weight->attnum = attnum;
-	weight->type = getBaseType(TupleDescAttr(desc, attnum - 1)->atttypid);
-	weight->offset = weight->type == NUMERICOID ? -1 : fixed_offset(desc, attnum);
-}
-
-/* Decode an integer of 2, 4 or 8 bytes. */
-static inline int64
-decode_integer(const char *p, int length)
-{
-	if (length == 8)
-		return *(const int64 *) p;
-	return length == 4 ? *(const int32 *) p : *(const int16 *) p;
-}
-
-/* Get a key of a tuple the general way; false when it is NULL. */
-static pg_noinline bool
-decode_key_slowly(HeapTuple tuple, TupleDesc desc, const KeyColumn *key, int64 *value)
-{
-	bool		isnull;
-	Datum		datum = heap_getattr(tuple, key->attnum, desc, &isnull);
-
-	if (isnull)
-		return false;
-	if (key->length == 8)
-		*value = DatumGetInt64(datum);
-	else
-		*value = key->length == 4 ? DatumGetInt32(datum) : DatumGetInt16(datum);
-	return true;
-}
-
-/* Get a key of a tuple; false when it is NULL. */
-static inline bool
-decode_key(HeapTuple tuple, TupleDesc desc, const KeyColumn *key, int64 *value)
-{
-	HeapTupleHeader header = tuple->t_data;
-
-	if (unlikely(key->offset < 0 || (header->t_infomask & HEAP_HASNULL) != 0 ||
-				 HeapTupleHeaderGetNatts(header) < key->attnum))
-		return decode_key_slowly(tuple, desc, key, value);
-	*value = decode_integer((const char *) header + header->t_hoff + key->offset, key->length);
-	return true;
-}
-
-/* Turn the Datum of a weight into a double. Raises 22003 for a numeric that is too large. */
-static double
-weight_of_datum(Datum datum, Oid type)
-{
-	switch (type)
-	{
-		case INT2OID:
-			return DatumGetInt16(datum);
-		case INT4OID:
-			return DatumGetInt32(datum);
-		case INT8OID:
-			return (double) DatumGetInt64(datum);
-		case FLOAT4OID:
-			return DatumGetFloat4(datum);
-		case FLOAT8OID:
-			return DatumGetFloat8(datum);
-		default:
-			return DatumGetFloat8(DirectFunctionCall1(numeric_float8, datum));
-	}
-}
-
-/* Get a weight of a tuple the general way; false when it is NULL. */
-static pg_noinline bool
-decode_weight_slowly(HeapTuple tuple, TupleDesc desc, const WeightColumn *weight, double *value)
-{
-	bool		isnull;
-	Datum		datum = heap_getattr(tuple, weight->attnum, desc, &isnull);
-
-	if (isnull)
-		return false;
-	*value = weight_of_datum(datum, weight->type);
-	return true;
-}
-
-/* Get a weight of a tuple; false when it is NULL. */
-static inline bool
-decode_weight(HeapTuple tuple, TupleDesc desc, const WeightColumn *weight, double *value)
-{
-	HeapTupleHeader header = tuple->t_data;
-	const char *p;
-
-	if (unlikely(weight->offset < 0 || (header->t_infomask & HEAP_HASNULL) != 0 ||
-				 HeapTupleHeaderGetNatts(header) < weight->attnum))
-		return decode_weight_slowly(tuple, desc, weight, value);
-	p = (const char *) header + header->t_hoff + weight->offset;
-	switch (weight->type)
-	{
-		case INT2OID:
-			*value = *(const int16 *) p;
-			break;
-		case INT4OID:
-			*value = *(const int32 *) p;
-			break;
-		case INT8OID:
-			*value = (double) *(const int64 *) p;
-			break;
-		case FLOAT4OID:
-			*value = *(const float4 *) p;
-			break;
-		default:
-			*value = *(const float8 *) p;
-			break;
-	}
-	return true;
-}
-
-/* Get a weight of type numeric, whose conversion leaves garbage in memory, by way of a context that is emptied. */
-static bool
-decode_numeric_weight(HeapTuple tuple, TupleDesc desc, const WeightColumn *weight, double *value, MemoryContext scrap)
-{
-	MemoryContext old = MemoryContextSwitchTo(scrap);
-	bool		present = decode_weight_slowly(tuple, desc, weight, value);
-
-	MemoryContextSwitchTo(old);
-	MemoryContextReset(scrap);
-	return present;
-}
-
-/* Put all weighted edges that a scan returns into a sink. Raises 22004 for a NULL weight, and what the sink raises. */
-static void
-drain_weighted_scan(TableScanDesc scan, const LeafScan *leaf, EmogiSink *sink)
-{
-	TupleDesc	desc = RelationGetDescr(scan->rs_rd);
-	MemoryContext scrap = AllocSetContextCreate(CurrentMemoryContext, "emogi weights", ALLOCSET_SMALL_SIZES);
-	bool		numeric = leaf->weight.type == NUMERICOID;
-	HeapTuple	tuple;
-
-	while ((tuple = heap_getnext(scan, ForwardScanDirection)) != NULL)
-	{
-		int64		src;
-		int64		dst;
-		double		weight;
-
-		if (!decode_key(tuple, desc, &leaf->src, &src) || !decode_key(tuple, desc, &leaf->dst, &dst))
-			sink->nskipped++;
-		else if (!(numeric ? decode_numeric_weight(tuple, desc, &leaf->weight, &weight, scrap) :
-				   decode_weight(tuple, desc, &leaf->weight, &weight)))
-			emogi_sink_refuse_null_weight(src, dst);
-		else
-			emogi_sink_put_weighted(sink, src, dst, weight);
-	}
-	MemoryContextDelete(scrap);
-}
-
-/* Put all edges that a scan returns into a sink. */
-static void
-drain_scan(TableScanDesc scan, const LeafScan *leaf, EmogiSink *sink)
-{
-	TupleDesc	desc = RelationGetDescr(scan->rs_rd);
-	HeapTuple	tuple;
-
-	while ((tuple = heap_getnext(scan, ForwardScanDirection)) != NULL)
-	{
-		int64		src;
-		int64		dst;
-
-		if (decode_key(tuple, desc, &leaf->src, &src) && decode_key(tuple, desc, &leaf->dst, &dst))
-			emogi_sink_put(sink, src, dst);
-		else
-			sink->nskipped++;
-	}
+	table_parallelscan_initialize(rel, shared, snapshot);
+	return shared;
 }
 
 /* Take part in the shared scans of all leaves. toc = NULL: read them alone. */
@@ -276,18 +67,14 @@ scan_leaves(const ScanJob *job, shm_toc *toc)
 	{
 		const LeafScan *leaf = &job->leaves[i];
 		Relation	rel = table_open(leaf->relid, AccessShareLock);
-		TableScanDesc scan;
+		ParallelTableScanDesc shared = toc != NULL ? shm_toc_lookup(toc, EMOGI_TOC_SCAN + i, false) : make_lone_scan(rel);
+		TableScanDesc scan = table_beginscan_parallel(rel, shared);
 
-		if (toc != NULL)
-			scan = table_beginscan_parallel(rel, shm_toc_lookup(toc, EMOGI_TOC_SCAN + i, false));
-		else
-			scan = table_beginscan(rel, GetActiveSnapshot(), 0, NULL);
-		if (leaf->weight.attnum > 0)
-			drain_weighted_scan(scan, leaf, &sink);
-		else
-			drain_scan(scan, leaf, &sink);
+		emogi_pages_read(scan, &leaf->layout, &sink);
 		table_endscan(scan);
 		table_close(rel, NoLock);
+		if (toc == NULL)
+			pfree(shared);
 	}
 	pg_atomic_fetch_add_u64(&sink.slot->nskipped, sink.nskipped);
 }
@@ -385,10 +172,9 @@ describe_leaves(const EmogiSource *source, List *leaves, ScanJob *job)
 
 		leaf->relid = lfirst_oid(cell);
 		rel = table_open(leaf->relid, NoLock);
-		init_key_column(&leaf->src, RelationGetDescr(rel), get_attnum(leaf->relid, names.src));
-		init_key_column(&leaf->dst, RelationGetDescr(rel), get_attnum(leaf->relid, names.dst));
-		if (names.weight != NULL)
-			init_weight_column(&leaf->weight, RelationGetDescr(rel), get_attnum(leaf->relid, names.weight));
+		emogi_layout_init(&leaf->layout, RelationGetDescr(rel), get_attnum(leaf->relid, names.src),
+						  get_attnum(leaf->relid, names.dst),
+						  names.weight != NULL ? get_attnum(leaf->relid, names.weight) : 0);
 		pages += RelationGetNumberOfBlocks(rel);
 		local |= RelationUsesLocalBuffers(rel);
 		table_close(rel, NoLock);

@@ -1,5 +1,5 @@
 /*
- * sink.h: how scan.c and sink.c put edges into the Region: edge by edge, so it is inline.
+ * sink.h: how pages.c and sink.c put edges into the Region: edge by edge or a page's at once, so it is inline.
  */
 #ifndef EMOGI_SINK_H
 #define EMOGI_SINK_H
@@ -22,16 +22,28 @@ extern void emogi_sink_next_chunk(EmogiSink *sink);
 extern void emogi_sink_refuse_weight(const EmogiSink *sink, int64 src, int64 dst, double weight);
 extern void emogi_sink_refuse_null_weight(int64 src, int64 dst);
 
-/* Count one more edge in a chunk. */
+/* Count more edges in a sink's chunk, whose ends are min_key .. max_key. */
 static inline void
-emogi_sink_count(EmogiSink *sink, EmogiEdgeChunk *chunk, int64 src, int64 dst)
+emogi_sink_count(EmogiSink *sink, uint64 nedges, int64 min_key, int64 max_key)
 {
-	chunk->nedges++;
-	if (unlikely(Min(src, dst) < chunk->min_key))
-		chunk->min_key = Min(src, dst);
-	if (unlikely(Max(src, dst) > chunk->max_key))
-		chunk->max_key = Max(src, dst);
-	sink->nedges++;
+	EmogiEdgeChunk *chunk = sink->chunk;
+
+	chunk->nedges += nedges;
+	if (unlikely(min_key < chunk->min_key))
+		chunk->min_key = min_key;
+	if (unlikely(max_key > chunk->max_key))
+		chunk->max_key = max_key;
+	sink->nedges += nedges;
+}
+
+/* Get how many edges, at least one, may be written where into a sink without weights; emogi_sink_count counts them. */
+static inline uint64
+emogi_sink_room(EmogiSink *sink, EmogiEdge **edges)
+{
+	if (unlikely(sink->chunk == NULL || sink->chunk->nedges == EMOGI_CHUNK_EDGES))
+		emogi_sink_next_chunk(sink);
+	*edges = &sink->chunk->edges[sink->chunk->nedges];
+	return EMOGI_CHUNK_EDGES - sink->chunk->nedges;
 }
 
 /* Append one edge to a sink without weights. */
@@ -40,12 +52,10 @@ emogi_sink_put(EmogiSink *sink, int64 src, int64 dst)
 {
 	EmogiEdge  *edge;
 
-	if (unlikely(sink->chunk == NULL || sink->chunk->nedges == EMOGI_CHUNK_EDGES))
-		emogi_sink_next_chunk(sink);
-	edge = &sink->chunk->edges[sink->chunk->nedges];
+	emogi_sink_room(sink, &edge);
 	edge->src = src;
 	edge->dst = dst;
-	emogi_sink_count(sink, sink->chunk, src, dst);
+	emogi_sink_count(sink, 1, Min(src, dst), Max(src, dst));
 }
 
 /* Does a call that reads such weights take this one? */
@@ -72,7 +82,7 @@ emogi_sink_put_weighted(EmogiSink *sink, int64 src, int64 dst, double weight)
 	edge->dst = dst;
 	edge->weight = weight;
 	sink->chunk->weight_misfits |= emogi_weight_misfits(weight);
-	emogi_sink_count(sink, sink->chunk, src, dst);
+	emogi_sink_count(sink, 1, Min(src, dst), Max(src, dst));
 }
 
 #endif							/* EMOGI_SINK_H */
