@@ -318,6 +318,13 @@ emogi_call_alloc(EmogiCall *call, Size bytes)
 	return emogi_region_alloc(EMOGI_OWNER(call->slot_index), bytes);
 }
 
+/* The same with any content, for who writes before reading. */
+void *
+emogi_call_alloc_any(EmogiCall *call, Size bytes)
+{
+	return emogi_region_alloc_any(EMOGI_OWNER(call->slot_index), bytes);
+}
+
 /* Raise the error of an engine worker that is not there. */
 static void
 report_no_worker(void)

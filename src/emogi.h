@@ -112,6 +112,8 @@ extern void emogi_region_reserve(void);
 extern Size emogi_region_shmem_size(void);
 extern void emogi_region_shmem_startup(bool found);
 extern void *emogi_region_alloc(EmogiOwner owner, Size bytes);
+extern void *emogi_region_alloc_any(EmogiOwner owner, Size bytes);
+extern void emogi_region_cool(void);
 extern uint64 emogi_region_give(void *start, Size bytes, EmogiOwner owner);
 extern void emogi_region_free(void *start, Size bytes);
 extern void emogi_region_free_owner(EmogiOwner owner);
@@ -326,6 +328,7 @@ extern void emogi_call_end(EmogiCall *call);
 extern void emogi_call_phase(EmogiCall *call, EmogiPhase phase);
 extern const EmogiReply *emogi_call_request(EmogiCall *call);
 extern void *emogi_call_alloc(EmogiCall *call, Size bytes);
+extern void *emogi_call_alloc_any(EmogiCall *call, Size bytes);
 extern void emogi_slot_free(EmogiSlot *slot);
 extern bool emogi_slot_edges(const EmogiSlot *slot, EmogiEdges *edges, void *(*allocate) (Size));
 

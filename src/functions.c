@@ -393,7 +393,7 @@ path_of_distances(EmogiCall *call, const EmogiTask *task, const EmogiGraph *grap
 
 	if (!emogi_run_query(call, task, graph, &result) || !(result.distance[target] < (double) INFINITY))
 		return 0;
-	next = emogi_call_alloc(call, graph->nvertices * sizeof(uint32));
+	next = emogi_call_alloc_any(call, graph->nvertices * sizeof(uint32));
 	length = emogi_path_find(graph, result.distance, source, target, path, next, &call->slot->control);
 	CHECK_FOR_INTERRUPTS();
 	for (uint64 i = 0; i < length; i++)
@@ -427,8 +427,8 @@ emogi_shortest_path(PG_FUNCTION_ARGS)
 	call = emogi_run_open(fcinfo->flinfo->fn_oid, &task, &graph);
 	if (call == NULL)
 		return (Datum) 0;
-	path = emogi_call_alloc(call, graph.nvertices * sizeof *path);
-	distance = emogi_call_alloc(call, graph.nvertices * sizeof *distance);
+	path = emogi_call_alloc_any(call, graph.nvertices * sizeof *path);
+	distance = emogi_call_alloc_any(call, graph.nvertices * sizeof *distance);
 	if (!emogi_run_path(call, &task, &graph, path, distance, graph.nvertices, &length))
 		length = path_of_distances(call, &task, &graph, path, distance);
 	emogi_call_phase(call, EMOGI_PHASE_ROWS);

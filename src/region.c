@@ -8,8 +8,12 @@
  *
  * Allocation is by granule (2 MiB), first fit from a moving hint; one owner word a granule is all the bookkeeping
  * there is, in PostgreSQL's shared memory, under EmogiShared.lock. Memory is taken from the kernel when a page is
- * first touched (emogi_populate does it in bulk and in parallel) and given back by punching a hole when freed.
- * After a crash restart the postmaster's shmem_startup_hook runs again and empties the Region.
+ * first touched (emogi_populate does it in bulk and in parallel) and given back by punching a hole when freed. After a
+ * crash restart the postmaster's shmem_startup_hook runs again and empties the Region.
+ *
+ * Taking pages from the kernel costs as much as a third of a scan, or more than a short traversal. So a part of what is
+ * freed stays warm: free, but with its pages, for those who do not care what is in them. Warm granules and those in use
+ * are together within the budget; when others need it, warm ones are given back first.
  */
 #include "emogi.h"
 
@@ -29,12 +33,19 @@
 /* Marks granules between free and punched: nobody's, but not to be given out yet. */
 #define EMOGI_OWNER_LEAVING UINT32_C(0xFFFFFFFF)
 
+/* Marks granules that are free and still have pages, with any content. */
+#define EMOGI_OWNER_WARM UINT32_C(0xFFFFFFFE)
+
+/* At most this share of the budget is warm. */
+#define EMOGI_WARM_SHARE 8
+
 typedef struct EmogiRegion
 {
 	/* under EmogiShared.lock */
 	uint64		ngranules;		/* address space */
 	uint64		budget;			/* granules that may be in use */
 	uint64		used;
+	uint64		warm;
 	uint64		hint;			/* where the next search begins */
 	EmogiOwner	owner[FLEXIBLE_ARRAY_MEMBER];	/* [ngranules] */
 } EmogiRegion;
@@ -172,59 +183,116 @@ emogi_region_check_budget(uint64 bytes)
 			report_full(bytes, region->budget - free_bytes() / EMOGI_GRANULE_BYTES);
 }
 
-/* Find `count` free granules in a row within [from, to); returns `to` when there are none. */
+/* Take LEAVING granules [first, first + count) out of use: punch without the lock, then free. */
+static void
+release_run(uint64 first, uint64 count)
+{
+	punch(first, count);
+	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
+	for (uint64 i = first; i < first + count; i++)
+		region->owner[i] = 0;
+	region->used -= count;
+	LWLockRelease(emogi_shared->lock);
+}
+
+/* Take granules out of use that are their owner's, in a row; they stay warm if there may be so many. Caller holds lock. */
+static bool
+keep_warm(uint64 first, uint64 count)
+{
+	if (region->warm + count > region->budget / EMOGI_WARM_SHARE)
+		return false;
+	for (uint64 i = first; i < first + count; i++)
+		region->owner[i] = EMOGI_OWNER_WARM;
+	region->warm += count;
+	region->used -= count;
+	return true;
+}
+
+/* Find `count` granules of one kind, free or warm, in a row within [from, to); returns `to` when there are none. */
 static uint64
-find_gap(uint64 from, uint64 to, uint64 count)
+find_run(EmogiOwner kind, uint64 from, uint64 to, uint64 count)
 {
 	uint64		run = 0;
 
 	for (uint64 i = from; i < to; i++)
 	{
-		run = region->owner[i] == 0 ? run + 1 : 0;
+		run = region->owner[i] == kind ? run + 1 : 0;
 		if (run == count)
 			return i + 1 - count;
 	}
 	return to;
 }
 
-/* Take granules in a row for an owner; NULL when the budget or the gaps do not allow it. */
+/* Take granules in a row for an owner, warm or cold; NULL when the budget or the gaps do not allow it. */
 static void *
-take_granules(EmogiOwner owner, uint64 count)
+take_granules(EmogiOwner owner, uint64 count, bool warm)
 {
 	uint64		first = region->ngranules;
 
 	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
-	if (count <= region->budget - region->used)
+	if (warm && count <= region->warm)
+		first = find_run(EMOGI_OWNER_WARM, 0, region->ngranules, count);
+	else if (!warm && count <= region->budget - region->used - region->warm)
 	{
-		first = find_gap(region->hint, region->ngranules, count);
+		first = find_run(0, region->hint, region->ngranules, count);
 		if (first == region->ngranules)
-			first = find_gap(0, region->ngranules, count);
+			first = find_run(0, 0, region->ngranules, count);
+		if (first < region->ngranules)
+			region->hint = first + count < region->ngranules ? first + count : 0;
 	}
 	if (first < region->ngranules)
 	{
 		for (uint64 i = first; i < first + count; i++)
 			region->owner[i] = owner;
 		region->used += count;
-		region->hint = first + count < region->ngranules ? first + count : 0;
+		region->warm -= warm ? count : 0;
 	}
 	LWLockRelease(emogi_shared->lock);
 	return first < region->ngranules ? region_start + first * EMOGI_GRANULE_BYTES : NULL;
 }
 
-/*
- * Allocate bytes for an owner: whole granules, in a row, aligned to a granule, content zero, not yet populated. Cached
- * Graphs that are not in use make room. Raises 53200 when that is not enough.
- */
-void *
-emogi_region_alloc(EmogiOwner owner, Size bytes)
+/* Give the pages of up to `count` warm granules back to the kernel; false when there are none. */
+static bool
+cool(uint64 count)
+{
+	uint64		first;
+	uint64		n = 0;
+
+	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
+	first = find_run(EMOGI_OWNER_WARM, 0, region->ngranules, 1);
+	while (first + n < region->ngranules && n < count && region->owner[first + n] == EMOGI_OWNER_WARM)
+		region->owner[first + n++] = EMOGI_OWNER_LEAVING;
+	region->warm -= n;
+	region->used += n;			/* until they are punched */
+	LWLockRelease(emogi_shared->lock);
+	if (n > 0)
+		release_run(first, n);
+	return n > 0;
+}
+
+/* Give all warm granules back to the kernel. */
+void
+emogi_region_cool(void)
+{
+	while (cool(region->ngranules))
+		;
+}
+
+/* Allocate granules, warm ones if they will do and are there. See below. */
+static void *
+allocate(EmogiOwner owner, Size bytes, bool any_content)
 {
 	uint64		count = Max(granules(bytes), 1);
 	void	   *start;
 
 	if (emogi_fault_allocation())
 		report_full(bytes, emogi_region_used_bytes() / EMOGI_GRANULE_BYTES);
-	while ((start = take_granules(owner, count)) == NULL)
+	if (any_content && (start = take_granules(owner, count, true)) != NULL)
+		return start;
+	while ((start = take_granules(owner, count, false)) == NULL)
 	{
+		if (cool(count))
+			continue;
 		if (count <= region->budget && emogi_cache_make_room())
 			continue;
 		if (count > free_bytes() / EMOGI_GRANULE_BYTES)
@@ -235,6 +303,23 @@ emogi_region_alloc(EmogiOwner owner, Size bytes)
 				 errhint("Raise emogi.max_memory (%dMB now) and restart the server.", emogi_max_memory_mb)));
 	}
 	return start;
+}
+
+/*
+ * Allocate bytes for an owner: whole granules, in a row, aligned to a granule, content zero, not yet populated. Cached
+ * Graphs that are not in use make room. Raises 53200 when that is not enough.
+ */
+void *
+emogi_region_alloc(EmogiOwner owner, Size bytes)
+{
+	return allocate(owner, bytes, false);
+}
+
+/* The same for who writes before reading: with any content, and populated if it is warm. */
+void *
+emogi_region_alloc_any(EmogiOwner owner, Size bytes)
+{
+	return allocate(owner, bytes, true);
 }
 
 /* Hand what emogi_region_alloc gave, the same bytes, to another owner. Returns the bytes that it takes. */
@@ -251,35 +336,26 @@ emogi_region_give(void *start, Size bytes, EmogiOwner owner)
 	return count * EMOGI_GRANULE_BYTES;
 }
 
-/* Take the granules [first, first + count) out of use in three steps: hide, punch without the lock, free. */
-static void
-release_run(uint64 first, uint64 count)
-{
-	punch(first, count);
-	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
-	for (uint64 i = first; i < first + count; i++)
-		region->owner[i] = 0;
-	region->used -= count;
-	LWLockRelease(emogi_shared->lock);
-}
-
 /* Free what emogi_region_alloc gave, the same bytes. */
 void
 emogi_region_free(void *start, Size bytes)
 {
 	uint64		first = granule_of(start);
 	uint64		count = Max(granules(bytes), 1);
+	bool		warm;
 
 	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
-	for (uint64 i = first; i < first + count; i++)
+	warm = keep_warm(first, count);
+	for (uint64 i = first; i < first + count && !warm; i++)
 		region->owner[i] = EMOGI_OWNER_LEAVING;
 	LWLockRelease(emogi_shared->lock);
-	release_run(first, count);
+	if (!warm)
+		release_run(first, count);
 }
 
-/* Find the next run of granules of an owner from *first on, and hide it; false when there is none. */
+/* Find the next run of granules of an owner from *first on, and keep it warm or hide it; false when there is none. */
 static bool
-hide_next_run(EmogiOwner owner, uint64 *first, uint64 *count)
+hide_next_run(EmogiOwner owner, uint64 *first, uint64 *count, bool *warm)
 {
 	uint64		i = *first;
 
@@ -287,9 +363,12 @@ hide_next_run(EmogiOwner owner, uint64 *first, uint64 *count)
 	while (i < region->ngranules && region->owner[i] != owner)
 		i++;
 	*first = i;
-	for (; i < region->ngranules && region->owner[i] == owner; i++)
-		region->owner[i] = EMOGI_OWNER_LEAVING;
+	while (i < region->ngranules && region->owner[i] == owner)
+		i++;
 	*count = i - *first;
+	*warm = keep_warm(*first, *count);
+	for (i = *first; i < *first + *count && !*warm; i++)
+		region->owner[i] = EMOGI_OWNER_LEAVING;
 	LWLockRelease(emogi_shared->lock);
 	return *count > 0;
 }
@@ -300,10 +379,12 @@ emogi_region_free_owner(EmogiOwner owner)
 {
 	uint64		first = 0;
 	uint64		count;
+	bool		warm;
 
-	while (hide_next_run(owner, &first, &count))
+	while (hide_next_run(owner, &first, &count, &warm))
 	{
-		release_run(first, count);
+		if (!warm)
+			release_run(first, count);
 		first += count;
 	}
 }

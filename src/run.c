@@ -143,11 +143,11 @@ emogi_wish_of(const EmogiTask *task, EmogiGraphKey *key)
 	key->with_backward = application->with_backward || task->with_backward;
 }
 
-/* Allocate an array of the Region for a call. */
+/* Allocate an array of the Region for a call, with any content. */
 static void *
 take_array(EmogiCall *call, uint64 length, Size element)
 {
-	return emogi_call_alloc(call, Max(length, 1) * element);
+	return emogi_call_alloc_any(call, Max(length, 1) * element);
 }
 
 /* Give the result the arrays that the algorithm fills, where it has none yet. */
