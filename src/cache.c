@@ -252,6 +252,34 @@ emogi_cache_evict(Oid database, Oid relid)
 	return bytes;
 }
 
+/*
+ * Get the size of a cached Graph of these columns and any direction, the latest that there is, whatever snapshot it was
+ * made for; false when there is none.
+ */
+bool
+emogi_cache_size(const EmogiSource *source, uint64 *nvertices, uint64 *nedges)
+{
+	const EmogiCached *latest = NULL;
+
+	emogi_cache_lock();
+	for (int i = 0; i < EMOGI_MAX_GRAPHS; i++)
+	{
+		const EmogiCached *cached = &emogi_cache_shared->graphs[i];
+
+		if (cached->state == EMOGI_GRAPH_READY && cached->key.database == MyDatabaseId &&
+			cached->key.relid == source->relid && cached->key.src == source->src && cached->key.dst == source->dst &&
+			(latest == NULL || cached->id > latest->id))
+			latest = cached;
+	}
+	if (latest != NULL)
+	{
+		*nvertices = latest->graph.nvertices;
+		*nedges = latest->graph.forward.nedges;
+	}
+	emogi_cache_unlock();
+	return latest != NULL;
+}
+
 /* Remember a table or a database that this transaction drops. */
 static void
 on_object_access(ObjectAccessType access, Oid class_id, Oid object_id, int sub_id, void *arg)

@@ -9,6 +9,10 @@
  * A slot that the worker is running cannot be freed from outside: it becomes an ORPHAN with its cancel flag set, and
  * the worker frees it within the 50 ms in which an engine must see the flag.
  *
+ * A call whose rows are read bit by bit gives its slot back when it has nothing left to ask of the worker, and keeps its
+ * memory as a holding. When its last row has been read it may be kept for a plan that comes back for the same rows; a few
+ * of those stay at a time.
+ *
  * A request is queued whether there is a worker or not. One that has not begun when its worker ends waits for the next;
  * one that was running fails.
  */
@@ -29,7 +33,10 @@
 /* ... and while there is no worker. */
 #define EMOGI_WORKER_WAKEUP_MS 500
 
-static EmogiCall *calls = NULL;
+/* Calls that have finished and are kept: more are ended when a new call begins, the oldest first. */
+#define EMOGI_MAX_FINISHED 8
+
+static EmogiCall *calls = NULL;	/* the latest first */
 
 /* Fair share: see worker.c. How far a backend's clock may be behind. */
 #define EMOGI_CREDIT_MS 10000.0
@@ -85,6 +92,16 @@ leave_slot(EmogiSlot *slot)
 		emogi_slot_free(slot);
 }
 
+/* Give back what a call has, slot or holding. Raises nothing. */
+static void
+leave(EmogiCall *call)
+{
+	if (call->slot != NULL)
+		leave_slot(call->slot);
+	else
+		emogi_holding_leave(call->holding);
+}
+
 static void
 forget_call(EmogiCall *call)
 {
@@ -129,8 +146,9 @@ release_calls(ResourceReleasePhase phase, bool is_commit, bool is_top_level, voi
 		next = call->next;
 		if (call->owner == (void *) CurrentResourceOwner)
 		{
-			record_call(call, true);
-			leave_slot(call->slot);
+			if (!call->is_recorded)
+				record_call(call, true);
+			leave(call);
 			forget_call(call);
 		}
 	}
@@ -187,6 +205,16 @@ take_slot(uint64 token, const EmogiRunEntry *run)
 	return index;
 }
 
+/* Does a call of this backend hold a slot? */
+static bool
+holds_slot(void)
+{
+	for (const EmogiCall *call = calls; call != NULL; call = call->next)
+		if (call->slot != NULL)
+			return true;
+	return false;
+}
+
 /* Take a slot, waiting for one when all are taken. */
 static int
 wait_for_slot(uint64 token, const EmogiRunEntry *run)
@@ -197,7 +225,7 @@ wait_for_slot(uint64 token, const EmogiRunEntry *run)
 	while ((index = take_slot(token, run)) < 0)
 	{
 		/* a nested call that waits while its outer call holds a slot could wait for itself */
-		if (calls != NULL)
+		if (holds_slot())
 			ereport(ERROR,
 					(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
 					 errmsg("more than %d emogi calls are in progress", EMOGI_NSLOTS),
@@ -241,6 +269,26 @@ describe_call(EmogiRunEntry *run, const char *name, const char *source)
 	copy_text(run->source, sizeof run->source, source);
 }
 
+/* End the oldest of the finished calls when there are too many. */
+static void
+end_finished(void)
+{
+	EmogiCall  *oldest = NULL;
+	int			count = 0;
+
+	for (EmogiCall *call = calls; call != NULL; call = call->next)
+		if (call->holder != NULL)
+		{
+			oldest = call;
+			count++;
+		}
+	if (count < EMOGI_MAX_FINISHED)
+		return;
+	*oldest->holder = NULL;
+	leave(oldest);
+	forget_call(oldest);
+}
+
 /* Begin a call: take a slot that lives no longer than the current ResourceOwner. */
 EmogiCall *
 emogi_call_begin(Oid function, const char *name, const char *source)
@@ -260,7 +308,9 @@ emogi_call_begin(Oid function, const char *name, const char *source)
 				 errmsg("could not generate a random number")));
 	token = (token & PG_INT64_MAX) | 1;
 
+	end_finished();
 	call = MemoryContextAllocZero(TopMemoryContext, sizeof *call);
+	call->holding = -1;
 	describe_call(&call->run, name, source);
 	PG_TRY();
 	{
@@ -294,12 +344,13 @@ emogi_call_phase(EmogiCall *call, EmogiPhase phase)
 	call->phase_ms[call->phase] += INSTR_TIME_GET_MILLISEC(passed);
 	call->phase = phase;
 	call->since = now;
-	call->slot->control.phase = phase;
+	if (call->slot != NULL)
+		call->slot->control.phase = phase;
 }
 
-/* End a call that went well. The times go to whoever listens at DEBUG1. */
-void
-emogi_call_end(EmogiCall *call)
+/* Record a call that went well. The times go to whoever listens at DEBUG1. */
+static void
+report_call(EmogiCall *call)
 {
 	record_call(call, false);
 	ereport(DEBUG1,
@@ -307,8 +358,53 @@ emogi_call_end(EmogiCall *call)
 							 call->phase_ms[EMOGI_PHASE_SCAN], call->phase_ms[EMOGI_PHASE_KEYS],
 							 call->phase_ms[EMOGI_PHASE_CSR], call->phase_ms[EMOGI_PHASE_RUN],
 							 call->phase_ms[EMOGI_PHASE_ROWS])));
-	leave_slot(call->slot);
+}
+
+/* End a call that went well. */
+void
+emogi_call_end(EmogiCall *call)
+{
+	if (!call->is_recorded)
+		report_call(call);
+	leave(call);
 	forget_call(call);
+}
+
+/* Give the slot of a call back that asks the worker for nothing any more; its memory stays. Without room it keeps it. */
+void
+emogi_call_hold(EmogiCall *call)
+{
+	EmogiSlot  *slot = call->slot;
+
+	call->holding = emogi_holding_take(slot);
+	if (call->holding < 0)
+		return;
+	call->slot = NULL;
+	leave_slot(slot);
+}
+
+/*
+ * Note that the last row of a call has been read. It counts as ended; its result is kept until its end, or until there are
+ * too many of its kind: then *holder becomes NULL.
+ */
+void
+emogi_call_finish(EmogiCall *call, EmogiCall **holder)
+{
+	if (!call->is_recorded)
+		report_call(call);
+	call->is_recorded = true;
+	call->holder = holder;
+	if (call->holding >= 0)
+		emogi_holding_finish(call->holding, true);
+}
+
+/* Keep a call, which may have finished, as its result is read once more. */
+void
+emogi_call_resume(EmogiCall *call)
+{
+	call->holder = NULL;
+	if (call->holding >= 0)
+		emogi_holding_finish(call->holding, false);
 }
 
 /* Allocate in the Region for a call, until its end. Raises 53200. */
@@ -444,45 +540,6 @@ report_failure(const EmogiReply *reply)
 			 hint != NULL ? errhint("%s", hint) : 0));
 }
 
-/* Get the name of a placement, empty where no GPU ran. */
-static const char *
-placement_name(EmogiPlacement placement)
-{
-	switch (placement)
-	{
-		case EMOGI_PLACEMENT_AUTO:
-			break;
-		case EMOGI_PLACEMENT_HOST:
-			return "host";
-		case EMOGI_PLACEMENT_DEVICE:
-			return "device";
-		case EMOGI_PLACEMENT_HYBRID:
-			return "hybrid";
-	}
-	return "";
-}
-
-/* Note in a call what came of its run; counts and times add up where it has several. */
-static void
-note_run(EmogiRunEntry *run, const EmogiRequest *request, const EmogiReply *reply)
-{
-	const EmogiResult *result = &reply->result;
-
-	strlcpy(run->engine, reply->engine, sizeof run->engine);
-	strlcpy(run->reason, reply->reason, sizeof run->reason);
-	run->nvertices = request->graph.nvertices;
-	run->nedges = request->graph.forward.nedges;
-	if (reply->status != EMOGI_OK)
-		return;
-	strlcpy(run->placement, placement_name(result->placement), sizeof run->placement);
-	run->transfer_ms += result->transfer_ms;
-	run->run_ms += result->run_ms;
-	run->nreached += result->nreached;
-	run->nlevels = Max(run->nlevels, result->nlevels);
-	run->edges_traversed += result->edges_traversed;
-	run->link_bytes += result->link_bytes;
-}
-
 /* Tell the engines and the worker what is to fail, for tests. */
 static void
 pass_faults(EmogiSlot *slot)
@@ -508,7 +565,7 @@ emogi_call_request(EmogiCall *call)
 	take_answer(slot, queued_ms);
 	call->run.wait_ms += slot->reply.wait_ms;
 	if (slot->request.kind >= EMOGI_REQUEST_RUN)
-		note_run(&call->run, &slot->request, &slot->reply);
+		emogi_runs_note(&call->run, &slot->request, &slot->reply);
 	report_failure(&slot->reply);
 	return &slot->reply;
 }

@@ -102,11 +102,12 @@ extern bool emogi_fault_allocation(void);
 /* The Region is given out in whole granules; an edge chunk is one granule. */
 #define EMOGI_GRANULE_BYTES EMOGI_CHUNK_BYTES
 
-/* Owner of a granule: a slot, and whether it holds that slot's edges, or a cached Graph. 0 = free. */
+/* Owner of a granule: a slot, and whether it holds that slot's edges, a cached Graph, or a held Result. 0 = free. */
 typedef uint32 EmogiOwner;
 #define EMOGI_OWNER(slot_index)			((EmogiOwner) (slot_index) + 1)
 #define EMOGI_OWNER_EDGES(slot_index)	(EMOGI_OWNER(slot_index) | UINT32_C(0x80000000))
 #define EMOGI_OWNER_GRAPH(graph_index)	(((EmogiOwner) (graph_index) + 1) | UINT32_C(0x40000000))
+#define EMOGI_OWNER_HOLDING(index)		(((EmogiOwner) (index) + 1) | UINT32_C(0x20000000))
 
 extern void emogi_region_reserve(void);
 extern Size emogi_region_shmem_size(void);
@@ -115,6 +116,7 @@ extern void *emogi_region_alloc(EmogiOwner owner, Size bytes);
 extern void *emogi_region_alloc_any(EmogiOwner owner, Size bytes);
 extern void emogi_region_cool(void);
 extern uint64 emogi_region_give(void *start, Size bytes, EmogiOwner owner);
+extern void emogi_region_give_all(EmogiOwner from, EmogiOwner to);
 extern void emogi_region_free(void *start, Size bytes);
 extern void emogi_region_free_owner(EmogiOwner owner);
 extern bool emogi_region_edges(EmogiOwner owner, EmogiEdges *edges, void *(*allocate) (Size));
@@ -240,6 +242,26 @@ typedef struct EmogiSlot
 	EmogiControl control;
 } EmogiSlot;
 
+/*
+ * What a call keeps that asks the worker for nothing any more, while its rows are read: memory of the Region, and a pin on
+ * its Graph. It has given its slot back: whoever leaves a cursor open keeps nobody else waiting.
+ */
+typedef struct EmogiHolding
+{
+	int			owner_pid;		/* 0 = free */
+	int			graph;			/* index of the cached Graph; -1 = the Graph is among what is held */
+	bool		finished;		/* its last row has been read */
+
+	/* for emogi_progress */
+	Oid			userid;
+	Oid			database;
+	TimestampTz started;
+	char		function[32];
+	char		source[EMOGI_SOURCE_LENGTH];
+} EmogiHolding;
+
+#define EMOGI_NHOLDINGS		4096
+
 /* One line of emogi_devices, written by the worker when it has opened its engines. */
 typedef struct EmogiDeviceEntry
 {
@@ -268,6 +290,7 @@ typedef struct EmogiShared
 	uint64		next_ticket;
 	double		vclock_ms;		/* highest vtime_ms that was started yet */
 	EmogiSlot	slots[EMOGI_NSLOTS];
+	EmogiHolding holdings[EMOGI_NHOLDINGS]; /* under lock */
 } EmogiShared;
 
 extern EmogiShared *emogi_shared;	/* NULL = not preloaded */
@@ -311,8 +334,11 @@ typedef struct EmogiRunEntry
 
 typedef struct EmogiCall
 {
-	EmogiSlot  *slot;
+	EmogiSlot  *slot;			/* NULL = given back, see emogi_call_hold */
 	int			slot_index;
+	int			holding;		/* index; -1 = none */
+	bool		is_recorded;	/* in emogi_runs */
+	struct EmogiCall **holder;	/* of a call that may be ended at any time: who may come back for its result */
 	Oid			function;		/* the SQL function that was called: its schema is the extension's */
 	void	   *owner;			/* the ResourceOwner whose end frees the slot on any error */
 	EmogiPhase	phase;			/* what the call is doing now, since `since` */
@@ -325,12 +351,21 @@ typedef struct EmogiCall
 extern void emogi_require_engine(void);
 extern EmogiCall *emogi_call_begin(Oid function, const char *name, const char *source);
 extern void emogi_call_end(EmogiCall *call);
+extern void emogi_call_hold(EmogiCall *call);
+extern void emogi_call_finish(EmogiCall *call, EmogiCall **holder);
+extern void emogi_call_resume(EmogiCall *call);
 extern void emogi_call_phase(EmogiCall *call, EmogiPhase phase);
 extern const EmogiReply *emogi_call_request(EmogiCall *call);
 extern void *emogi_call_alloc(EmogiCall *call, Size bytes);
 extern void *emogi_call_alloc_any(EmogiCall *call, Size bytes);
 extern void emogi_slot_free(EmogiSlot *slot);
 extern bool emogi_slot_edges(const EmogiSlot *slot, EmogiEdges *edges, void *(*allocate) (Size));
+
+/* ---- holding.c ---- */
+
+extern int	emogi_holding_take(EmogiSlot *slot);
+extern void emogi_holding_leave(int index);
+extern void emogi_holding_finish(int index, bool finished);
 
 /* ---- source.c ---- */
 
@@ -369,152 +404,9 @@ extern void emogi_query_check_number(TupleDesc desc, int column, const char *wha
 extern bool emogi_access_check(Relation rel, const EmogiSource *source);
 extern bool emogi_access_peek(const EmogiSource *source);
 
-/* ---- ring.c: which transactions have changed which tables ---- */
+/* ---- ring.c, cache.c, graph.c ---- */
 
-#define EMOGI_MAX_TABLES	1024	/* tables whose writers are noted, in the whole cluster */
-#define EMOGI_MAX_RUNNING	512		/* transactions that the snapshot of a cached Graph may see as running */
-
-/* What a snapshot sees of other transactions, in full transaction ids. */
-typedef struct EmogiView
-{
-	uint64		xmin;			/* all below have ended */
-	uint64		xmax;			/* all from here on have not */
-	bool		recovery;		/* taken on a standby: running[] holds subtransactions too */
-	bool		overflowed;		/* ... and not all of them */
-	uint32		nrunning;
-	uint64		running[EMOGI_MAX_RUNNING]; /* ascending */
-} EmogiView;
-
-extern Size emogi_ring_shmem_size(void);
-extern void emogi_ring_shmem_startup(bool found);
-extern void emogi_ring_init(void);
-extern bool emogi_view_take(Snapshot snapshot, EmogiView *view);
-extern bool emogi_ring_changed_by_me(Oid relid);
-extern int	emogi_ring_track(Oid relid, const EmogiView *view);
-extern void emogi_ring_release(int table);
-extern bool emogi_ring_usable(int table, const EmogiView *view);
-extern bool emogi_ring_alike(int table, const EmogiView *a, const EmogiView *b);
-extern void emogi_ring_untrack(Oid database, Oid relid);
-extern Oid	emogi_ring_relid(int table);
-extern bool emogi_ring_outdated(int table, const EmogiView *view, TransactionId oldest_xid);
-extern void emogi_ring_forget_recovery(void);
-
-/* ---- cache.c: Graphs that calls and sessions share ---- */
-
-#define EMOGI_MAX_GRAPHS	256
-#define EMOGI_MAX_LEAVES	512		/* tables behind one cached Graph */
-
-/* What a call wants of a Graph, and what a cached Graph is. */
-typedef struct EmogiGraphKey
-{
-	Oid			database;
-	Oid			relid;			/* what the user named: the root of its leaves */
-	AttrNumber	src;
-	AttrNumber	dst;
-	AttrNumber	weight;			/* 0 = none */
-	EmogiWeights weights;		/* wanted: which are refused */
-	EmogiDirection direction;
-	bool		any_direction;	/* wanted: all directions will do */
-	bool		with_backward;
-} EmogiGraphKey;
-
-typedef struct EmogiLeaf
-{
-	int			table;			/* in ring.c, with a reference */
-	Oid			relfilenumber;
-} EmogiLeaf;
-
-typedef enum EmogiCachedState
-{
-	EMOGI_GRAPH_FREE = 0,
-	EMOGI_GRAPH_BUILDING,		/* a call's; others that can use it wait for it */
-	EMOGI_GRAPH_READY,
-	EMOGI_GRAPH_DOOMED			/* found by nobody; freed when nothing has it pinned and no GPU knows it */
-} EmogiCachedState;
-
-/* One cached Graph. All under EmogiShared.cache_lock; the arrays of a READY Graph are read by whoever has it pinned. */
-typedef struct EmogiCached
-{
-	EmogiCachedState state;
-	uint64		id;				/* never used twice */
-	EmogiGraphKey key;
-	uint32		pins;			/* slots that use it, the builder's included */
-	bool		on_device;		/* the worker's GPU engine may know it: only the worker may free it */
-	bool		leaving;		/* DOOMED, and somebody is about to free it */
-	EmogiGraph	graph;
-	uint32		weight_misfits; /* EMOGI_NOT_* over all weights */
-	uint64		bytes;			/* in the Region */
-	uint64		nskipped;		/* rows with a NULL end */
-	uint64		hits;
-	TimestampTz built_at;
-	TimestampTz last_used;
-	double		build_ms;
-	int			nleaves;
-	EmogiLeaf	leaves[EMOGI_MAX_LEAVES];
-	EmogiView	view;			/* what its rows were read under */
-} EmogiCached;
-
-/* Counters since the server started or they were reset; under cache_lock. */
-typedef struct EmogiCacheCounters
-{
-	uint64		hits;			/* calls that found their Graph */
-	uint64		builds;			/* Graphs built and published */
-	uint64		private_builds; /* Graphs built for one call */
-	uint64		waits;			/* calls that waited for another's build */
-	uint64		evictions;		/* Graphs dropped to make room */
-	TimestampTz reset_at;
-} EmogiCacheCounters;
-
-typedef struct EmogiCache
-{
-	uint64		next_id;
-	EmogiCacheCounters counters;
-	ConditionVariable changed;	/* broadcast when a Graph becomes READY or FREE */
-	EmogiCached graphs[EMOGI_MAX_GRAPHS];
-} EmogiCache;
-
-extern EmogiCache *emogi_cache_shared;
-
-extern Size emogi_cache_shmem_size(void);
-extern void emogi_cache_shmem_startup(bool found);
-extern void emogi_cache_init(void);
-extern void emogi_cache_unpin(int graph);
-extern void emogi_cache_free_doomed(void);
-extern bool emogi_cache_make_room(void);
-extern uint64 emogi_cache_evict(Oid database, Oid relid);
-extern void emogi_cache_settle(void);
-
-/* The worker's side: see worker.c. */
-extern void emogi_cache_use_on_device(uint64 id);
-extern uint64 emogi_cache_next_to_forget(void);
-extern void emogi_cache_forgotten(uint64 id);
-extern void emogi_cache_worker_gone(void);
-
-static inline void
-emogi_cache_lock(void)
-{
-	LWLockAcquire(emogi_shared->cache_lock, LW_EXCLUSIVE);
-}
-
-static inline void
-emogi_cache_unlock(void)
-{
-	LWLockRelease(emogi_shared->cache_lock);
-}
-
-/* ---- graph.c: the Graph of a call ---- */
-
-/* Where a call would find its Graph. */
-typedef enum EmogiOutlook
-{
-	EMOGI_GRAPH_IS_CACHED,
-	EMOGI_GRAPH_WILL_BE_BUILT,
-	EMOGI_GRAPH_WILL_BE_PRIVATE
-} EmogiOutlook;
-
-extern EmogiOutlook emogi_graph_outlook(const EmogiSource *source, const EmogiGraphKey *wanted);
-extern bool emogi_graph_size(const EmogiSource *source, uint64 *nvertices, uint64 *nedges);
-extern void emogi_graph_get(EmogiCall *call, const EmogiSource *source, const EmogiGraphKey *wanted, EmogiGraph *graph);
+#include "cache.h"
 
 /* ---- runs.c: what has been run ---- */
 
@@ -522,6 +414,7 @@ extern void emogi_graph_get(EmogiCall *call, const EmogiSource *source, const Em
 
 extern Size emogi_runs_shmem_size(void);
 extern void emogi_runs_shmem_startup(bool found);
+extern void emogi_runs_note(EmogiRunEntry *run, const EmogiRequest *request, const EmogiReply *reply);
 extern void emogi_runs_record(const EmogiRunEntry *run);
 extern int	emogi_runs_copy(EmogiRunEntry *entries, uint64 *first_id);
 extern void emogi_runs_clear(void);
@@ -629,9 +522,12 @@ typedef struct EmogiFunction
 	const char *symbol;			/* of its C entry */
 	EmogiAlgorithm algorithm;
 	EmogiReader read;
+	int			direction_argument; /* -1 = none */
+	EmogiDirection direction;	/* otherwise */
 } EmogiFunction;
 
 extern const EmogiFunction *emogi_function(const char *symbol);
+extern bool emogi_read_direction(const char *text, EmogiDirection *direction);
 extern char *emogi_graph_argument(FunctionCallInfo fcinfo, int n);
 extern EmogiDirection emogi_direction_argument(FunctionCallInfo fcinfo, int n, EmogiDirection otherwise);
 

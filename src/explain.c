@@ -36,7 +36,30 @@ explain_conditions(EmogiScan *scan, List *ancestors, ExplainState *es)
 		ExplainPropertyList("Pushed Down", conditions, es);
 }
 
-/* Say where the call will find its Graph, if its arguments are constant and name a table that is there. */
+/* Get the text of a constant argument; NULL when it is NULL, *known = false when it is not constant. */
+static char *
+constant_text(const EmogiScan *scan, int n, bool *known)
+{
+	const Const *constant = (const Const *) scan->inputs[n].expression;
+
+	*known = IsA(constant, Const);
+	return *known && !constant->constisnull ? TextDatumGetCString(constant->constvalue) : NULL;
+}
+
+/* Get the direction of the call; false when it is not constant, or none. */
+static bool
+constant_direction(const EmogiScan *scan, EmogiDirection *direction)
+{
+	bool		known = true;
+	char	   *text = NULL;
+
+	*direction = scan->function->direction;
+	if (scan->function->direction_argument >= 0)
+		text = constant_text(scan, scan->function->direction_argument, &known);
+	return known && (text == NULL || emogi_read_direction(text, direction));
+}
+
+/* Say where the call will find its Graph, if its arguments are constant and name a table that is there. Raises nothing. */
 static void
 explain_outlook(EmogiScan *scan, ExplainState *es)
 {
@@ -44,26 +67,17 @@ explain_outlook(EmogiScan *scan, ExplainState *es)
 		[EMOGI_GRAPH_IS_CACHED] = "cached", [EMOGI_GRAPH_WILL_BE_BUILT] = "to be built",
 		[EMOGI_GRAPH_WILL_BE_PRIVATE] = "to be built for this call alone"
 	};
-	EmogiGraphKey wish;
+	EmogiTask	task = {.query.algorithm = scan->function->algorithm};
+	EmogiGraphKey wish = {0};
 	EmogiSource source;
-	EmogiTask	task;
 	Relation	rel;
+	bool		known;
+	char	   *graph = constant_text(scan, 0, &known);
 
-	for (int i = 0; i < scan->fcinfo->nargs; i++)
-	{
-		const Const *constant = (const Const *) scan->inputs[i].expression;
-
-		if (!IsA(constant, Const))
-			return;
-		scan->fcinfo->args[i].value = constant->constvalue;
-		scan->fcinfo->args[i].isnull = constant->constisnull;
-	}
-	if (scan->fcinfo->args[0].isnull)
+	if (graph == NULL || !constant_direction(scan, &task.direction))
 		return;
-	scan->function->read(scan->fcinfo, &task);
-	memset(&wish, 0, sizeof wish);
 	emogi_wish_of(&task, &wish);
-	if (!emogi_source_peek(task.graph, wish.weights != EMOGI_WEIGHTS_UNUSED, &source))
+	if (!emogi_source_peek(graph, wish.weights != EMOGI_WEIGHTS_UNUSED, &source))
 		return;
 	rel = try_relation_open(source.relid, AccessShareLock);
 	if (rel == NULL)

@@ -63,23 +63,37 @@ start_argument(FunctionCallInfo fcinfo, int n)
 	return text_to_cstring(PG_GETARG_TEXT_PP(n));
 }
 
+/* Read the name of a direction; false when it is none. */
+bool
+emogi_read_direction(const char *text, EmogiDirection *direction)
+{
+	static const char *const names[] = {"out", "in", "both"};
+
+	for (int i = 0; i < (int) lengthof(names); i++)
+		if (pg_strcasecmp(text, names[i]) == 0)
+		{
+			*direction = (EmogiDirection) i;
+			return true;
+		}
+	return false;
+}
+
 /* Get the direction argument; raises 22023. */
 EmogiDirection
 emogi_direction_argument(FunctionCallInfo fcinfo, int n, EmogiDirection otherwise)
 {
-	static const char *const names[] = {"out", "in", "both"};
-	char	   *direction;
+	EmogiDirection direction = otherwise;
+	char	   *name;
 
 	if (PG_ARGISNULL(n))
 		return otherwise;
-	direction = text_to_cstring(PG_GETARG_TEXT_PP(n));
-	for (int i = 0; i < (int) lengthof(names); i++)
-		if (pg_strcasecmp(direction, names[i]) == 0)
-			return (EmogiDirection) i;
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("invalid direction: \"%s\"", direction),
-			 errhint("Use 'out' (edges as stored), 'in' (against them) or 'both'.")));
+	name = text_to_cstring(PG_GETARG_TEXT_PP(n));
+	if (!emogi_read_direction(name, &direction))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("invalid direction: \"%s\"", name),
+				 errhint("Use 'out' (edges as stored), 'in' (against them) or 'both'.")));
+	return direction;
 }
 
 /* Get the max_depth argument, -1 (no bound) when NULL; raises 22023. */
@@ -265,15 +279,15 @@ read_neural(FunctionCallInfo fcinfo, EmogiTask *task)
 
 /* The functions whose rows are vertices. */
 static const EmogiFunction functions[] = {
-	{"emogi_bfs", EMOGI_BFS, read_bfs},
-	{"emogi_sssp", EMOGI_SSSP, read_sssp},
-	{"emogi_sswp", EMOGI_SSWP, read_sswp},
-	{"emogi_ssnsp", EMOGI_SSNSP, read_ssnsp},
-	{"emogi_cc", EMOGI_CC, read_cc},
-	{"emogi_pagerank", EMOGI_PAGERANK, read_pagerank},
-	{"emogi_heat", EMOGI_HEAT, read_heat},
-	{"emogi_circuit", EMOGI_CIRCUIT, read_circuit},
-	{"emogi_neural", EMOGI_NEURAL, read_neural}
+	{"emogi_bfs", EMOGI_BFS, read_bfs, 3, EMOGI_OUT},
+	{"emogi_sssp", EMOGI_SSSP, read_sssp, 3, EMOGI_OUT},
+	{"emogi_sswp", EMOGI_SSWP, read_sswp, 2, EMOGI_OUT},
+	{"emogi_ssnsp", EMOGI_SSNSP, read_ssnsp, 2, EMOGI_OUT},
+	{"emogi_cc", EMOGI_CC, read_cc, -1, EMOGI_OUT},
+	{"emogi_pagerank", EMOGI_PAGERANK, read_pagerank, -1, EMOGI_OUT},
+	{"emogi_heat", EMOGI_HEAT, read_heat, 4, EMOGI_BOTH},
+	{"emogi_circuit", EMOGI_CIRCUIT, read_circuit, 4, EMOGI_BOTH},
+	{"emogi_neural", EMOGI_NEURAL, read_neural, 4, EMOGI_OUT}
 };
 
 /* Find the function whose C entry has this name; NULL when its rows are not vertices. */

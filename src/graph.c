@@ -594,31 +594,3 @@ emogi_graph_outlook(const EmogiSource *source, const EmogiGraphKey *wanted)
 	pfree(wish);
 	return found ? EMOGI_GRAPH_IS_CACHED : EMOGI_GRAPH_WILL_BE_BUILT;
 }
-
-/*
- * Get the size of a cached Graph of these columns and any direction, the latest that there is, whatever snapshot it was
- * made for; false when there is none.
- */
-bool
-emogi_graph_size(const EmogiSource *source, uint64 *nvertices, uint64 *nedges)
-{
-	const EmogiCached *latest = NULL;
-
-	emogi_cache_lock();
-	for (int i = 0; i < EMOGI_MAX_GRAPHS; i++)
-	{
-		const EmogiCached *cached = &emogi_cache_shared->graphs[i];
-
-		if (cached->state == EMOGI_GRAPH_READY && cached->key.database == MyDatabaseId &&
-			cached->key.relid == source->relid && cached->key.src == source->src && cached->key.dst == source->dst &&
-			(latest == NULL || cached->id > latest->id))
-			latest = cached;
-	}
-	if (latest != NULL)
-	{
-		*nvertices = latest->graph.nvertices;
-		*nedges = latest->graph.forward.nedges;
-	}
-	emogi_cache_unlock();
-	return latest != NULL;
-}

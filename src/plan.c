@@ -19,15 +19,12 @@
 #include "access/htup_details.h"
 #include "access/sysattr.h"
 #include "catalog/dependency.h"
-#include "catalog/pg_am_d.h"
 #include "catalog/pg_language.h"
 #include "catalog/pg_operator_d.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
-#include "commands/defrem.h"
 #include "commands/extension.h"
 #include "nodes/makefuncs.h"
-#include "nodes/nodeFuncs.h"
 #include "nodes/supportnodes.h"
 #include "optimizer/clauses.h"
 #include "optimizer/cost.h"
@@ -36,7 +33,6 @@
 #include "optimizer/paths.h"
 #include "optimizer/restrictinfo.h"
 #include "parser/parsetree.h"
-#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
@@ -49,11 +45,15 @@ static get_relation_stats_hook_type previous_get_relation_stats_hook = NULL;
 
 /* ---- which functions ---- */
 
-/* Find which of emogi's functions a function of the catalog is; NULL when it is none whose rows are vertices. */
+/*
+ * Find which of emogi's functions a function of the catalog is; NULL when it is none whose rows are vertices, or when ALTER
+ * FUNCTION has given it what the executor must see to: STRICT, SECURITY DEFINER, SET.
+ */
 const EmogiFunction *
 emogi_function_of(Oid function)
 {
 	const EmogiFunction *found = NULL;
+	Form_pg_proc proc;
 	HeapTuple	tuple;
 
 	if (function < FirstNormalObjectId)
@@ -61,7 +61,9 @@ emogi_function_of(Oid function)
 	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
 	if (!HeapTupleIsValid(tuple))
 		return NULL;
-	if (((Form_pg_proc) GETSTRUCT(tuple))->prolang == ClanguageId)
+	proc = (Form_pg_proc) GETSTRUCT(tuple);
+	if (proc->prolang == ClanguageId && !proc->proisstrict && !proc->prosecdef &&
+		heap_attisnull(tuple, Anum_pg_proc_proconfig, NULL))
 	{
 		bool		isnull;
 		Datum		symbol = SysCacheGetAttr(PROCOID, tuple, Anum_pg_proc_prosrc, &isnull);
@@ -95,102 +97,6 @@ emogi_call_of(const RangeTblEntry *rte, const EmogiFunction **function)
 	return *function != NULL ? (FuncExpr *) item->funcexpr : NULL;
 }
 
-/* ---- conditions ---- */
-
-/* Is this column `attnum` of the scanned item? */
-static bool
-is_column(Node *node, const RelOptInfo *rel, AttrNumber attnum)
-{
-	return node != NULL && IsA(node, Var) && ((Var *) node)->varno == rel->relid && ((Var *) node)->varattno == attnum &&
-		((Var *) node)->varlevelsup == 0;
-}
-
-/* Can this be computed before a row of the scanned item is there, and only once? */
-static bool
-is_known_before(PlannerInfo *root, const RelOptInfo *rel, Node *node)
-{
-	return !bms_is_member(rel->relid, pull_varnos(root, node)) && !contain_volatile_functions(node) &&
-		!contain_subplans(node);
-}
-
-/* Get the btree strategy of an operator between a column and another type of its family; 0 when it has none. */
-static int
-strategy_of(Oid operator, Oid column_type)
-{
-	return get_op_opfamily_strategy(operator, get_opclass_family(GetDefaultOpClass(column_type, BTREE_AM_OID)));
-}
-
-/* Match `vertex = ANY (array)`. */
-static bool
-match_any(PlannerInfo *root, const RelOptInfo *rel, ScalarArrayOpExpr *clause, EmogiCondition *condition)
-{
-	if (!clause->useOr || !is_column(linitial(clause->args), rel, 1) ||
-		strategy_of(clause->opno, INT8OID) != BTEqualStrategyNumber || !is_known_before(root, rel, lsecond(clause->args)))
-		return false;
-	*condition = (EmogiCondition) {EMOGI_VERTEX_IN, lsecond(clause->args), true};
-	return true;
-}
-
-/* Match a comparison of `vertex`, level or distance with something else. */
-static bool
-match_comparison(PlannerInfo *root, const RelOptInfo *rel, const EmogiFunction *function, OpExpr *clause,
-				 EmogiCondition *condition)
-{
-	bool		bounded = function->algorithm == EMOGI_BFS || function->algorithm == EMOGI_SSSP;
-	Node	   *left;
-	Node	   *right;
-	Oid			operator = clause->opno;
-
-	if (list_length(clause->args) != 2)
-		return false;
-	left = linitial(clause->args);
-	right = lsecond(clause->args);
-	if (!is_column(left, rel, 1) && !is_column(left, rel, 2))
-	{
-		Node	   *swap = left;
-
-		left = right;
-		right = swap;
-		operator = get_commutator(operator);
-	}
-	if (!OidIsValid(operator) || !is_known_before(root, rel, right))
-		return false;
-	if (is_column(left, rel, 1) && strategy_of(operator, INT8OID) == BTEqualStrategyNumber)
-	{
-		*condition = (EmogiCondition) {EMOGI_VERTEX_IS, (Expr *) right, true};
-		return true;
-	}
-	if (!bounded || !is_column(left, rel, 2))
-		return false;
-	switch (strategy_of(operator, exprType(left)))
-	{
-		case BTLessStrategyNumber:
-			*condition = (EmogiCondition) {EMOGI_BELOW, (Expr *) right, true};
-			return true;
-		case BTLessEqualStrategyNumber:
-			*condition = (EmogiCondition) {EMOGI_AT_MOST, (Expr *) right, true};
-			return true;
-		case BTEqualStrategyNumber:
-			*condition = (EmogiCondition) {EMOGI_EXACTLY, (Expr *) right, false};
-			return true;
-		default:
-			return false;
-	}
-}
-
-/* Can the scan see to this clause? Clauses of a security barrier's outside wait for those inside. */
-bool
-emogi_match_clause(PlannerInfo *root, const RelOptInfo *rel, const EmogiFunction *function, RestrictInfo *clause,
-				   EmogiCondition *condition)
-{
-	if (clause->pseudoconstant || clause->security_level > rel->baserestrict_min_security)
-		return false;
-	if (IsA(clause->clause, ScalarArrayOpExpr))
-		return match_any(root, rel, (ScalarArrayOpExpr *) clause->clause, condition);
-	return IsA(clause->clause, OpExpr) &&
-		match_comparison(root, rel, function, (OpExpr *) clause->clause, condition);
-}
-
 /* ---- sizes and costs ---- */
 
 /* Find out what is known of the size of the Graph that a call names; false when that is nothing. */
@@ -210,7 +116,7 @@ emogi_find_size(const FuncExpr *call, const EmogiFunction *function, EmogiGraphS
 	if (!emogi_source_peek(TextDatumGetCString(((Const *) graph)->constvalue), wish.weights != EMOGI_WEIGHTS_UNUSED,
 						   &source))
 		return false;
-	size->cached = emogi_graph_size(&source, &nvertices, &nedges);
+	size->cached = emogi_cache_size(&source, &nvertices, &nedges);
 	if (!size->cached)
 		return emogi_estimate_size(&source, &size->nvertices, &size->nedges);
 	size->nvertices = (double) nvertices;
@@ -353,7 +259,8 @@ plan_scan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, Lis
 		if (clause->pseudoconstant)
 			continue;
 		if (!emogi_match_clause(root, rel, function, clause, &condition) ||
-			(condition.pushdown <= EMOGI_VERTEX_IN && has_vertices))
+			(condition.pushdown <= EMOGI_VERTEX_IN ? has_vertices :
+			 !emogi_may_bound(root, call, (Node *) condition.operand)))
 		{
 			quals = lappend(quals, clause->clause);
 			continue;
@@ -438,7 +345,8 @@ adjust_rows(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call, const Emog
 		EmogiCondition	condition;
 		double		bound;
 
-		if (!emogi_match_clause(root, rel, function, clause, &condition) || condition.pushdown < EMOGI_AT_MOST)
+		if (!emogi_match_clause(root, rel, function, clause, &condition) || condition.pushdown < EMOGI_AT_MOST ||
+			!emogi_may_bound(root, call, (Node *) condition.operand))
 			continue;
 		bound = constant_bound((Node *) condition.operand);
 		if (bound >= 0)
@@ -491,7 +399,7 @@ add_lookup_path(PlannerInfo *root, RelOptInfo *rel, const EmogiFunction *functio
 static bool
 is_vertex(PlannerInfo *root, RelOptInfo *rel, EquivalenceClass *class, EquivalenceMember *member, void *arg)
 {
-	return is_column((Node *) member->em_expr, rel, 1);
+	return emogi_is_column((Node *) member->em_expr, rel, 1);
 }
 
 /* Add the paths that look up vertices, one for each relation that may name them. */

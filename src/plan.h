@@ -1,5 +1,5 @@
 /*
- * plan.h: what plan.c and lateral.c, the planner's side of scans and of batches of scans, share.
+ * plan.h: what the planner's side shares: plan.c for scans, lateral.c for batches of scans, conditions.c for both.
  */
 #ifndef EMOGI_PLAN_H
 #define EMOGI_PLAN_H
@@ -31,9 +31,14 @@ typedef struct EmogiGraphSize
 	bool		cached;
 } EmogiGraphSize;
 
-extern FuncExpr *emogi_call_of(const RangeTblEntry *rte, const EmogiFunction **function);
+/* conditions.c */
+extern bool emogi_is_column(Node *node, const RelOptInfo *rel, AttrNumber attnum);
 extern bool emogi_match_clause(PlannerInfo *root, const RelOptInfo *rel, const EmogiFunction *function,
 							   RestrictInfo *clause, EmogiCondition *condition);
+extern bool emogi_may_bound(PlannerInfo *root, const FuncExpr *call, Node *operand);
+
+/* plan.c */
+extern FuncExpr *emogi_call_of(const RangeTblEntry *rte, const EmogiFunction **function);
 extern bool emogi_find_size(const FuncExpr *call, const EmogiFunction *function, EmogiGraphSize *size);
 extern void emogi_add_columns(Index relid, Node *expressions, List **tlist, List **columns);
 extern bool emogi_is_scan_path(const Path *path);

@@ -336,6 +336,17 @@ emogi_region_give(void *start, Size bytes, EmogiOwner owner)
 	return count * EMOGI_GRANULE_BYTES;
 }
 
+/* Hand all that an owner has to another. */
+void
+emogi_region_give_all(EmogiOwner from, EmogiOwner to)
+{
+	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
+	for (uint64 i = 0; i < region->ngranules; i++)
+		if (region->owner[i] == from)
+			region->owner[i] = to;
+	LWLockRelease(emogi_shared->lock);
+}
+
 /* Free what emogi_region_alloc gave, the same bytes. */
 void
 emogi_region_free(void *start, Size bytes)

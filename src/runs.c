@@ -37,6 +37,45 @@ emogi_runs_shmem_startup(bool found)
 	runs->first_id = runs->next_id = 1;
 }
 
+/* Get the name of a placement, empty where no GPU ran. */
+static const char *
+placement_name(EmogiPlacement placement)
+{
+	switch (placement)
+	{
+		case EMOGI_PLACEMENT_AUTO:
+			break;
+		case EMOGI_PLACEMENT_HOST:
+			return "host";
+		case EMOGI_PLACEMENT_DEVICE:
+			return "device";
+		case EMOGI_PLACEMENT_HYBRID:
+			return "hybrid";
+	}
+	return "";
+}
+
+/* Note in an entry in the making what came of a run; counts and times add up where a call has several. */
+void
+emogi_runs_note(EmogiRunEntry *run, const EmogiRequest *request, const EmogiReply *reply)
+{
+	const EmogiResult *result = &reply->result;
+
+	strlcpy(run->engine, reply->engine, sizeof run->engine);
+	strlcpy(run->reason, reply->reason, sizeof run->reason);
+	run->nvertices = request->graph.nvertices;
+	run->nedges = request->graph.forward.nedges;
+	if (reply->status != EMOGI_OK)
+		return;
+	strlcpy(run->placement, placement_name(result->placement), sizeof run->placement);
+	run->transfer_ms += result->transfer_ms;
+	run->run_ms += result->run_ms;
+	run->nreached += result->nreached;
+	run->nlevels = Max(run->nlevels, result->nlevels);
+	run->edges_traversed += result->edges_traversed;
+	run->link_bytes += result->link_bytes;
+}
+
 /* Add a run to the ring, in place of the oldest. Raises nothing, so it may run while a transaction aborts. */
 void
 emogi_runs_record(const EmogiRunEntry *run)

@@ -3,12 +3,13 @@
  *
  * The call begins with the first row that is asked for: its arguments are computed, the Graph is got and the engine
  * runs. Then the rows are read out of the result one by one, as they are asked for, or those of single vertices are
- * looked up; all other columns than those in use are left alone. The call, and with it its slot and memory, ends with
- * the last row, or with the plan.
+ * looked up; all other columns than those in use are left alone. The call gives its slot back as soon as it has run, and
+ * its memory at the end of the plan.
  *
- * A result is kept beyond its last row where the plan may come back for it: to read it again, or to look up other
- * vertices. When the plan comes back with other arguments, they are compared with those of the result at hand, so that
- * neighbouring outer rows with the same source share one run.
+ * A result is kept beyond its last row, as a FunctionScan keeps its own: the plan may come back to read it again, or to
+ * look up other vertices. When it comes back with other arguments, they are compared with those of the result at hand, so
+ * that neighbouring outer rows with the same source share one run. Of results that nothing but chance would ask for again,
+ * a few are kept (emogi_call_finish); should one be missed, its call runs again, with the arguments that it had.
  */
 #include "stream.h"
 
@@ -19,6 +20,7 @@
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
+#include "pgstat.h"
 #include "utils/array.h"
 #include "utils/datum.h"
 #include "utils/lsyscache.h"
@@ -56,17 +58,17 @@ end_run(EmogiScan *scan)
 	EmogiCall  *call = scan->call;
 
 	scan->call = NULL;
-	scan->has_run = false;
+	scan->is_empty = false;
 	if (call != NULL)
 		emogi_call_end(call);
 }
 
-/* Compute the inputs of the run anew; true when they are those of the run at hand. Else that is over. */
-static bool
+/* Compute the inputs of the run anew. When they are other than those of the run at hand, that is over. */
+static void
 compute_inputs(EmogiScan *scan)
 {
 	ExprContext *context = scan->css.ss.ps.ps_ExprContext;
-	bool		same = scan->has_run;
+	bool		same = scan->has_inputs;
 	NullableDatum *values = palloc(Max(scan->ninputs, 1) * sizeof *values);
 
 	for (int i = 0; i < scan->ninputs; i++)
@@ -99,7 +101,7 @@ compute_inputs(EmogiScan *scan)
 		MemoryContextSwitchTo(old);
 	}
 	pfree(values);
-	return same;
+	scan->has_inputs = true;
 }
 
 /* Turn the Datum of an integer of 2, 4 or 8 bytes into its value. */
@@ -236,18 +238,23 @@ static void
 run(EmogiScan *scan)
 {
 	MemoryContext old = MemoryContextSwitchTo(scan->run_context);
+	PgStat_FunctionCallUsage usage;
 	EmogiTask	task;
 
 	for (int i = 0; i < scan->fcinfo->nargs; i++)
 		scan->fcinfo->args[i] = scan->inputs[i].value;
 	scan->function->read(scan->fcinfo, &task);
 	emogi_scan_apply_conditions(scan, &task);
+	pgstat_init_function_usage(scan->fcinfo, &usage);
 	scan->call = emogi_run(scan->flinfo.fn_oid, &task, &scan->graph, &scan->result);
+	pgstat_end_function_usage(&usage, true);
 	MemoryContextSwitchTo(old);
-	scan->has_run = true;
+	scan->is_empty = scan->call == NULL;
 	scan->nruns++;
-	if (scan->call != NULL)
-		emogi_scan_add_to_total(scan, scan->call);
+	if (scan->call == NULL)
+		return;
+	emogi_scan_add_to_total(scan, scan->call);
+	emogi_call_hold(scan->call);
 }
 
 /* ---- the rows ---- */
@@ -259,7 +266,11 @@ start(EmogiScan *scan)
 	ExprContext *context = scan->css.ss.ps.ps_ExprContext;
 
 	ResetExprContext(context);
-	if ((!scan->has_run || scan->changed) && !compute_inputs(scan))
+	if (!scan->has_inputs || scan->changed)
+		compute_inputs(scan);
+	if (scan->call != NULL)
+		emogi_call_resume(scan->call);
+	else if (!scan->is_empty)
 		run(scan);
 	if (scan->looks_up)
 	{
@@ -325,7 +336,7 @@ next_row(ScanState *state)
 	if (!(scan->keys != NULL ? next_key(scan, &v) : next_vertex(scan, &v)))
 	{
 		if (!scan->keeps)
-			end_run(scan);
+			emogi_call_finish(scan->call, &scan->call);
 		return slot;
 	}
 	for (int i = 0; i < scan->ncolumns; i++)
@@ -435,7 +446,7 @@ emogi_scan_init(EmogiScan *scan, int eflags)
 		init_input(scan, lfirst(cell));
 	(void) collect_params((Node *) call->args, &scan->run_params);
 	init_conditions(scan, list_copy_tail(plan->custom_exprs, 1), lsecond(plan->custom_private));
-	scan->keeps = (eflags & EXEC_FLAG_REWIND) != 0 || scan->looks_up || !bms_is_empty(scan->run_params);
+	scan->keeps = (eflags & EXEC_FLAG_REWIND) != 0 || scan->looks_up;
 
 	scan->columns = palloc(Max(list_length(columns), 1) * sizeof *scan->columns);
 	foreach(cell, columns)

@@ -35,15 +35,16 @@ typedef struct EmogiScan
 	int			vertex_input;	/* of the condition on `vertex`; -1 = none */
 	bool		looks_up;		/* that changes from scan to scan: the run is for all vertices */
 	Bitmapset  *run_params;		/* executor parameters that the run depends on */
-	bool		keeps;			/* the result outlives its last row */
+	bool		keeps;			/* the result will be wanted again */
 	int			ncolumns;
 	int		   *columns;		/* [ncolumns] of the scan tuple: 0 = vertex, else the column of the row kind + 1 */
 
 	/* the run at hand */
 	MemoryContext run_context;
-	bool		has_run;
+	bool		has_inputs;		/* theirs are the values of its inputs */
 	bool		changed;		/* a parameter that it depends on may have changed since */
-	EmogiCall  *call;			/* NULL = it has no rows */
+	EmogiCall  *call;			/* NULL = there is none, or it has no rows: */
+	bool		is_empty;
 	EmogiGraph	graph;
 	EmogiResult result;
 

@@ -224,7 +224,39 @@ emogi_runs(PG_FUNCTION_ARGS)
 
 /* ---- emogi_progress ---- */
 
-/* Copy the calls in progress into calls[EMOGI_NSLOTS]; get their number. */
+/* Copy a call that has a slot. */
+static void
+copy_slot(const EmogiSlot *slot, Progress *call)
+{
+	call->state = slot->state;
+	call->pid = slot->owner_pid;
+	call->userid = slot->userid;
+	call->database = slot->database;
+	call->started = slot->started;
+	memcpy(call->function, slot->function, sizeof call->function);
+	memcpy(call->source, slot->source, sizeof call->source);
+	call->phase = slot->control.phase;
+	call->level = slot->control.level;
+	call->done = slot->control.done;
+	call->total = slot->control.total;
+}
+
+/* Copy a call whose rows are being read. */
+static void
+copy_holding(const EmogiHolding *holding, Progress *call)
+{
+	memset(call, 0, sizeof *call);
+	call->state = EMOGI_SLOT_HELD;
+	call->pid = holding->owner_pid;
+	call->userid = holding->userid;
+	call->database = holding->database;
+	call->started = holding->started;
+	memcpy(call->function, holding->function, sizeof call->function);
+	memcpy(call->source, holding->source, sizeof call->source);
+	call->phase = EMOGI_PHASE_ROWS;
+}
+
+/* Copy the calls in progress into calls[EMOGI_NSLOTS + EMOGI_NHOLDINGS]; get their number. */
 static int
 copy_progress(Progress *calls)
 {
@@ -232,25 +264,11 @@ copy_progress(Progress *calls)
 
 	LWLockAcquire(emogi_shared->lock, LW_SHARED);
 	for (int i = 0; i < EMOGI_NSLOTS; i++)
-	{
-		const EmogiSlot *slot = &emogi_shared->slots[i];
-		Progress   *call = &calls[count];
-
-		if (slot->state == EMOGI_SLOT_FREE)
-			continue;
-		call->state = slot->state;
-		call->pid = slot->owner_pid;
-		call->userid = slot->userid;
-		call->database = slot->database;
-		call->started = slot->started;
-		memcpy(call->function, slot->function, sizeof call->function);
-		memcpy(call->source, slot->source, sizeof call->source);
-		call->phase = slot->control.phase;
-		call->level = slot->control.level;
-		call->done = slot->control.done;
-		call->total = slot->control.total;
-		count++;
-	}
+		if (emogi_shared->slots[i].state != EMOGI_SLOT_FREE)
+			copy_slot(&emogi_shared->slots[i], &calls[count++]);
+	for (int i = 0; i < EMOGI_NHOLDINGS; i++)
+		if (emogi_shared->holdings[i].owner_pid != 0 && !emogi_shared->holdings[i].finished)
+			copy_holding(&emogi_shared->holdings[i], &calls[count++]);
 	LWLockRelease(emogi_shared->lock);
 	return count;
 }
@@ -290,7 +308,7 @@ emogi_progress(PG_FUNCTION_ARGS)
 
 	emogi_require_preload();
 	emogi_compat_init_rows(fcinfo);
-	calls = palloc(EMOGI_NSLOTS * sizeof(Progress));
+	calls = palloc((EMOGI_NSLOTS + EMOGI_NHOLDINGS) * sizeof(Progress));
 	count = copy_progress(calls);
 	for (int i = 0; i < count; i++)
 		if (may_see_role(calls[i].userid))

@@ -1,0 +1,76 @@
+/*
+ * holding.c: what calls keep while their rows are read, without a slot.
+ *
+ * A call whose rows are streamed asks the engine worker for nothing any more, but its Result and its Graph are read until
+ * the plan ends, which for an open cursor may take as long as its session likes. So it gives its slot back and keeps a
+ * holding, of which there are many.
+ */
+#include "emogi.h"
+
+#include "miscadmin.h"
+
+/* Find a holding that is free; NULL when there is none. Caller holds EmogiShared.lock. */
+static EmogiHolding *
+find_free(void)
+{
+	for (int i = 0; i < EMOGI_NHOLDINGS; i++)
+		if (emogi_shared->holdings[i].owner_pid == 0)
+			return &emogi_shared->holdings[i];
+	return NULL;
+}
+
+/*
+ * Move what a slot has, its memory but for edges and its pin on a Graph, into a holding; -1, with nothing moved, when there
+ * is none free. The slot's owner calls, while the worker is not at it.
+ */
+int
+emogi_holding_take(EmogiSlot *slot)
+{
+	EmogiHolding *holding;
+	int			index;
+
+	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
+	holding = find_free();
+	if (holding != NULL)
+	{
+		holding->owner_pid = MyProcPid;
+		holding->graph = slot->graph;
+		holding->finished = false;
+		holding->userid = slot->userid;
+		holding->database = slot->database;
+		holding->started = slot->started;
+		memcpy(holding->function, slot->function, sizeof holding->function);
+		memcpy(holding->source, slot->source, sizeof holding->source);
+		slot->graph = -1;
+	}
+	LWLockRelease(emogi_shared->lock);
+	if (holding == NULL)
+		return -1;
+	index = (int) (holding - emogi_shared->holdings);
+	emogi_region_give_all(EMOGI_OWNER(slot - emogi_shared->slots), EMOGI_OWNER_HOLDING(index));
+	return index;
+}
+
+/* Free a holding and what it has. Raises nothing. */
+void
+emogi_holding_leave(int index)
+{
+	EmogiHolding *holding = &emogi_shared->holdings[index];
+	int			graph = holding->graph;
+
+	emogi_region_free_owner(EMOGI_OWNER_HOLDING(index));
+	if (graph >= 0)
+		emogi_cache_unpin(graph);
+	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
+	holding->owner_pid = 0;
+	LWLockRelease(emogi_shared->lock);
+}
+
+/* Note whether the last row has been read: such a call is not in progress any more, though it keeps what it has. */
+void
+emogi_holding_finish(int index, bool finished)
+{
+	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
+	emogi_shared->holdings[index].finished = finished;
+	LWLockRelease(emogi_shared->lock);
+}
