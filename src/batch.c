@@ -25,7 +25,7 @@ typedef struct OuterRow
 	int			search;			/* index of the search from its source; -1 = there is none */
 } OuterRow;
 
-typedef struct EmogiBatch
+typedef struct EmogiBatchState
 {
 	EmogiScan	scan;			/* its inputs are the arguments, of which the source is computed for each outer row */
 	PlanState  *outer;
@@ -34,11 +34,13 @@ typedef struct EmogiBatch
 
 	/* the call */
 	bool		is_open;
+	bool		is_checked;		/* a row without a source has seen to the arguments and rights */
 	bool		in_passes;		/* not one by one */
 	EmogiTask	task;
 	int			most_sources;	/* in one pass */
 	EmogiBatchResult passed;
 	EmogiResult single;			/* of the one search at hand, one by one */
+	int			searched;		/* its index; -1 = there is none */
 
 	/* the outer rows at hand */
 	MemoryContext rows_context;
@@ -52,18 +54,18 @@ typedef struct EmogiBatch
 	/* what of the current row is still to come */
 	uint64		position;		/* emogi_batch_next's, or a vertex number */
 	uint64		key_position;
-} EmogiBatch;
+} EmogiBatchState;
 
 /* ---- the call ---- */
 
 /* End the call. */
 static void
-close_call(EmogiBatch *batch)
+close_call(EmogiBatchState *batch)
 {
 	EmogiCall  *call = batch->scan.call;
 
 	batch->scan.call = NULL;
-	batch->is_open = false;
+	batch->is_open = batch->is_checked = false;
 	if (call == NULL)
 		return;
 	emogi_scan_add_to_total(&batch->scan, call);
@@ -72,10 +74,11 @@ close_call(EmogiBatch *batch)
 
 /* Allocate what a pass over this Graph answers into, for as many sources as there may be. */
 static void
-allocate_answer(EmogiBatch *batch)
+allocate_answer(EmogiBatchState *batch)
 {
 	EmogiScan  *scan = &batch->scan;
 	uint64		allowed = emogi_region_budget_bytes() / ANSWER_SHARE;
+	uint64		scratch_bytes;
 	int			nsources = EMOGI_BATCH_SOURCES;
 
 	while (nsources >= LEAST_SOURCES &&
@@ -88,12 +91,15 @@ allocate_answer(EmogiBatch *batch)
 	if (!batch->in_passes)
 		return;
 	batch->passed.memory_bytes = emogi_batch_bytes(scan->graph.nvertices, nsources, batch->task.query.max_depth);
-	batch->passed.memory = emogi_call_alloc(scan->call, batch->passed.memory_bytes);
+	batch->passed.memory = emogi_call_alloc_any(scan->call, batch->passed.memory_bytes);
+	scratch_bytes = emogi_batch_scratch_bytes(scan->graph.nvertices, batch->task.query.max_depth);
+	if (scratch_bytes <= allowed)
+		batch->passed.scratch = emogi_call_alloc(scan->call, scratch_bytes);
 }
 
-/* Compute an input of the scan. */
+/* Compute an input of the scan, in the current context. */
 static NullableDatum
-compute(EmogiBatch *batch, int input)
+compute(EmogiBatchState *batch, int input)
 {
 	NullableDatum datum;
 
@@ -101,9 +107,23 @@ compute(EmogiBatch *batch, int input)
 	return datum;
 }
 
-/* Begin the call, with the first outer row: read its arguments and get the Graph. */
+/* Compute an input of the scan that lasts until the next row. */
+static NullableDatum
+compute_for_row(EmogiBatchState *batch, int input)
+{
+	MemoryContext old = MemoryContextSwitchTo(batch->scan.css.ss.ps.ps_ExprContext->ecxt_per_tuple_memory);
+	NullableDatum datum = compute(batch, input);
+
+	MemoryContextSwitchTo(old);
+	return datum;
+}
+
+/*
+ * Begin the call, with the first outer row that has a source: read its arguments and get the Graph. A row without a source
+ * has the arguments and rights checked and no more, as it would in a run of its own.
+ */
 static void
-open_call(EmogiBatch *batch)
+open_call(EmogiBatchState *batch, bool has_source)
 {
 	EmogiScan  *scan = &batch->scan;
 	MemoryContext old;
@@ -116,22 +136,23 @@ open_call(EmogiBatch *batch)
 	for (int i = 0; i < scan->fcinfo->nargs; i++)
 		scan->fcinfo->args[i] = scan->inputs[i].value;
 	scan->fcinfo->args[1].value = Int64GetDatum(0);
-	scan->fcinfo->args[1].isnull = false;
+	scan->fcinfo->args[1].isnull = !has_source;
 	scan->function->read(scan->fcinfo, &batch->task);
 	emogi_scan_apply_conditions(scan, &batch->task);
 	scan->call = emogi_run_open(scan->flinfo.fn_oid, &batch->task, &scan->graph);
 	if (scan->call != NULL)
 		allocate_answer(batch);
 	MemoryContextSwitchTo(old);
-	scan->nruns++;
-	batch->is_open = true;
+	batch->is_checked = true;
+	batch->is_open = has_source;
+	scan->nruns += has_source;
 }
 
 /* ---- the searches ---- */
 
 /* Search from all sources at hand in one pass; when that cannot be, get ready to go one by one from now on. */
 static void
-search_in_one_pass(EmogiBatch *batch)
+search_in_one_pass(EmogiBatchState *batch)
 {
 	EmogiScan  *scan = &batch->scan;
 
@@ -141,14 +162,17 @@ search_in_one_pass(EmogiBatch *batch)
 	batch->in_passes = !batch->passed.too_deep;
 }
 
-/* Search from one source. */
+/* Search from one source, unless that is the search at hand. */
 static void
-search_alone(EmogiBatch *batch, int search)
+search_alone(EmogiBatchState *batch, int search)
 {
 	EmogiScan  *scan = &batch->scan;
 	EmogiTask	task = batch->task;
 	int64		key = scan->graph.ids[batch->sources[search]];
 
+	if (batch->searched == search)
+		return;
+	batch->searched = search;
 	task.keys = &key;
 	task.nkeys = 1;
 	emogi_call_phase(scan->call, EMOGI_PHASE_RUN);
@@ -160,7 +184,7 @@ search_alone(EmogiBatch *batch, int search)
 
 /* Put an outer row into the scan tuple. */
 static void
-load_outer(EmogiBatch *batch, TupleTableSlot *from)
+load_outer(EmogiBatchState *batch, TupleTableSlot *from)
 {
 	TupleTableSlot *slot = batch->scan.css.ss.ss_ScanTupleSlot;
 
@@ -176,7 +200,7 @@ load_outer(EmogiBatch *batch, TupleTableSlot *from)
 
 /* Note that an outer row wants a search from this vertex; get the search's index. */
 static int
-want_search(EmogiBatch *batch, uint32 source)
+want_search(EmogiBatchState *batch, uint32 source)
 {
 	for (int i = 0; i < batch->nsearches; i++)
 		if (batch->sources[i] == source)
@@ -187,7 +211,7 @@ want_search(EmogiBatch *batch, uint32 source)
 
 /* Take in one outer row. */
 static void
-take_outer(EmogiBatch *batch, TupleTableSlot *outer)
+take_outer(EmogiBatchState *batch, TupleTableSlot *outer)
 {
 	EmogiScan  *scan = &batch->scan;
 	OuterRow   *row = &batch->rows[batch->nrows++];
@@ -199,11 +223,9 @@ take_outer(EmogiBatch *batch, TupleTableSlot *outer)
 	MemoryContextSwitchTo(old);
 	load_outer(batch, outer);
 	ResetExprContext(scan->css.ss.ps.ps_ExprContext);
-	if (!batch->is_open)
-		open_call(batch);
-	old = MemoryContextSwitchTo(scan->css.ss.ps.ps_ExprContext->ecxt_per_tuple_memory);
-	source = compute(batch, 1);
-	MemoryContextSwitchTo(old);
+	source = compute_for_row(batch, 1);
+	if (!batch->is_open && !(source.isnull && batch->is_checked))
+		open_call(batch, !source.isnull);
 	if (!source.isnull && scan->call != NULL && !batch->task.no_rows)
 		number = emogi_vertex_number(&scan->graph, DatumGetInt64(source.value));
 	row->search = number != EMOGI_NO_VERTEX ? want_search(batch, number) : -1;
@@ -211,11 +233,11 @@ take_outer(EmogiBatch *batch, TupleTableSlot *outer)
 
 /* Read ahead as many outer rows as there can be, and search from all their sources; false when there are none left. */
 static bool
-read_ahead(EmogiBatch *batch)
+read_ahead(EmogiBatchState *batch)
 {
 	MemoryContextReset(batch->rows_context);
 	batch->nrows = batch->nsearches = 0;
-	batch->current = -1;
+	batch->current = batch->searched = -1;
 	while (!batch->outer_ended && batch->nrows < EMOGI_BATCH_SOURCES &&
 		   (batch->nrows == 0 || batch->nsearches < batch->most_sources))
 	{
@@ -233,7 +255,7 @@ read_ahead(EmogiBatch *batch)
 
 /* Go on to the next outer row; false when there are none left. */
 static bool
-next_outer(EmogiBatch *batch)
+next_outer(EmogiBatchState *batch)
 {
 	EmogiScan  *scan = &batch->scan;
 	const OuterRow *row;
@@ -252,7 +274,7 @@ next_outer(EmogiBatch *batch)
 	if (scan->vertex_input >= 0)
 	{
 		ResetExprContext(scan->css.ss.ps.ps_ExprContext);
-		emogi_scan_set_keys(scan, compute(batch, scan->vertex_input));
+		emogi_scan_set_keys(scan, compute_for_row(batch, scan->vertex_input));
 	}
 	if (!batch->in_passes)
 		search_alone(batch, row->search);
@@ -263,7 +285,7 @@ next_outer(EmogiBatch *batch)
 
 /* Get the next vertex from `least` on that the current row's source has reached; false when there is none. */
 static bool
-next_reached(EmogiBatch *batch, uint64 least, uint32 *v, uint32 *level)
+next_reached(EmogiBatchState *batch, uint64 least, uint32 *v, uint32 *level)
 {
 	EmogiScan  *scan = &batch->scan;
 	int			search = batch->rows[batch->current].search;
@@ -287,7 +309,7 @@ next_reached(EmogiBatch *batch, uint64 least, uint32 *v, uint32 *level)
 
 /* Get the next vertex of the current row that is wanted; false when there is none. */
 static bool
-next_wanted(EmogiBatch *batch, uint32 *v, uint32 *level)
+next_wanted(EmogiBatchState *batch, uint32 *v, uint32 *level)
 {
 	EmogiScan  *scan = &batch->scan;
 
@@ -321,7 +343,7 @@ next_wanted(EmogiBatch *batch, uint32 *v, uint32 *level)
 static TupleTableSlot *
 exec_batch(CustomScanState *node)
 {
-	EmogiBatch *batch = (EmogiBatch *) node;
+	EmogiBatchState *batch = (EmogiBatchState *) node;
 	EmogiScan  *scan = &batch->scan;
 	TupleTableSlot *slot = node->ss.ss_ScanTupleSlot;
 	ExprContext *context = node->ss.ps.ps_ExprContext;
@@ -336,6 +358,8 @@ exec_batch(CustomScanState *node)
 			if (next_outer(batch))
 				continue;
 			close_call(batch);
+			batch->nrows = 0;	/* whoever asks again is told the same */
+			batch->current = -1;
 			return ExecClearTuple(node->ss.ps.ps_ProjInfo != NULL ? node->ss.ps.ps_ResultTupleSlot : slot);
 		}
 		for (int i = 0; i < scan->ncolumns; i++)
@@ -360,17 +384,17 @@ exec_batch(CustomScanState *node)
 
 /* Forget the outer rows at hand. */
 static void
-forget_rows(EmogiBatch *batch)
+forget_rows(EmogiBatchState *batch)
 {
 	batch->outer_ended = false;
 	batch->nrows = batch->nsearches = 0;
-	batch->current = -1;
+	batch->current = batch->searched = -1;
 }
 
 static void
 begin_batch(CustomScanState *node, EState *estate, int eflags)
 {
-	EmogiBatch *batch = (EmogiBatch *) node;
+	EmogiBatchState *batch = (EmogiBatchState *) node;
 	CustomScan *plan = (CustomScan *) node->ss.ps.plan;
 
 	batch->outer = ExecInitNode(linitial(plan->custom_plans), estate, eflags);
@@ -386,15 +410,15 @@ begin_batch(CustomScanState *node, EState *estate, int eflags)
 static void
 end_batch(CustomScanState *node)
 {
-	close_call((EmogiBatch *) node);
-	ExecEndNode(((EmogiBatch *) node)->outer);
+	close_call((EmogiBatchState *) node);
+	ExecEndNode(((EmogiBatchState *) node)->outer);
 }
 
 /* Come back to the first row, perhaps with other parameters. */
 static void
 rescan_batch(CustomScanState *node)
 {
-	EmogiBatch *batch = (EmogiBatch *) node;
+	EmogiBatchState *batch = (EmogiBatchState *) node;
 
 	close_call(batch);
 	forget_rows(batch);
@@ -417,7 +441,7 @@ static const CustomExecMethods exec_methods = {
 static Node *
 create_batch_state(CustomScan *plan)
 {
-	EmogiBatch *batch = (EmogiBatch *) newNode(sizeof(EmogiBatch), T_CustomScanState);
+	EmogiBatchState *batch = (EmogiBatchState *) newNode(sizeof(EmogiBatchState), T_CustomScanState);
 
 	batch->scan.css.methods = &exec_methods;
 	return (Node *) batch;

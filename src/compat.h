@@ -8,6 +8,7 @@
 
 #include "access/heapam.h"
 #include "access/transam.h"
+#include "catalog/catalog.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_namespace.h"
 #include "catalog/pg_proc.h"
@@ -24,6 +25,7 @@
 #include "pgstat.h"
 #include "storage/bufmgr.h"
 #include "storage/ipc.h"
+#include "storage/lock.h"
 #if PG_VERSION_NUM >= 170000
 #include "storage/read_stream.h"
 #endif
@@ -173,6 +175,23 @@ emogi_compat_relfilenumber(Relation rel)
 #endif
 }
 
+/*
+ * 17: the question may include stronger modes. CheckRelationOidLockedByMe asks the same, but the first minor releases of
+ * 14, 15 and 16 lack it. Does the own transaction hold just this lock on a table?
+ */
+static inline bool
+emogi_compat_holds_lock(Oid relid, LOCKMODE mode)
+{
+	LOCKTAG		tag;
+
+	SET_LOCKTAG_RELATION(tag, IsSharedRelation(relid) ? InvalidOid : MyDatabaseId, relid);
+#if PG_VERSION_NUM >= 170000
+	return LockHeldByMe(&tag, mode, false);
+#else
+	return LockHeldByMe(&tag, mode);
+#endif
+}
+
 /* 15: the name of a field. Has a (sub)transaction counted changes of a table? */
 static inline bool
 emogi_compat_has_counts(const PgStat_TableXactStatus *level)
@@ -260,6 +279,18 @@ emogi_compat_pathkeys(PlannerInfo *root, Expr *expression, Oid less_than, Relids
 	return build_expression_pathkey(root, expression, less_than, relids, false);
 #else
 	return build_expression_pathkey(root, expression, NULL, less_than, relids, false);
+#endif
+}
+
+/* 18: what is switched off is counted, no longer made expensive. Count in a path what is of its input. */
+static inline void
+emogi_compat_add_disabled(Path *path, const Path *input)
+{
+#if PG_VERSION_NUM >= 180000
+	path->disabled_nodes += input->disabled_nodes;
+#else
+	(void) path;
+	(void) input;
 #endif
 }
 

@@ -40,9 +40,12 @@ is_fixed(PlannerInfo *root, Node *node)
 static bool
 is_batchable(PlannerInfo *root, const FuncExpr *call, const EmogiFunction *function)
 {
-	Node	   *source = lsecond(call->args);
+	Node	   *source;
 
-	return function->algorithm == EMOGI_BFS && exprType(source) == INT8OID && !contain_volatile_functions(source) &&
+	if (function->algorithm != EMOGI_BFS)
+		return false;
+	source = lsecond(call->args);
+	return exprType(source) == INT8OID && !contain_volatile_functions(source) &&
 		is_fixed(root, linitial(call->args)) && is_fixed(root, lthird(call->args)) && is_fixed(root, lfourth(call->args));
 }
 
@@ -165,6 +168,7 @@ add_batch_path(PlannerInfo *root, RelOptInfo *joinrel, Path *outer_path, RelOptI
 	path->path.startup_cost = outer_path->startup_cost + call_cost.startup + call_cost.per_tuple + qual_cost.startup;
 	path->path.total_cost = path->path.startup_cost + (outer_path->total_cost - outer_path->startup_cost) +
 		inner_rows * (EMOGI_ROW_COST + qual_cost.per_tuple) + joinrel->rows * joinrel->reltarget->cost.per_tuple;
+	emogi_compat_add_disabled(&path->path, outer_path);
 	if (emogi_find_size(call, function, &size))
 		path->path.total_cost += passes * PASS_COST * size.nedges * EMOGI_EDGE_COST;
 	else

@@ -31,7 +31,6 @@
 #include "access/xact.h"
 #include "access/xlog.h"
 #include "miscadmin.h"
-#include "storage/lmgr.h"
 #include "storage/lock.h"
 #include "storage/procarray.h"
 #include "storage/shmem.h"
@@ -178,9 +177,9 @@ did_commit(uint64 xid)
 static bool
 holds_writer_lock(Oid relid)
 {
-	return CheckRelationOidLockedByMe(relid, RowExclusiveLock, false) ||
-		CheckRelationOidLockedByMe(relid, ExclusiveLock, false) ||
-		CheckRelationOidLockedByMe(relid, AccessExclusiveLock, false);
+	return emogi_compat_holds_lock(relid, RowExclusiveLock) ||
+		emogi_compat_holds_lock(relid, ExclusiveLock) ||
+		emogi_compat_holds_lock(relid, AccessExclusiveLock);
 }
 
 /* Has the own transaction, so far, changed this table? Locks tell of all ways to write; the counts of most. */

@@ -40,6 +40,7 @@
 #define QUEUE_LEAST 4096		/* but not fewer than these */
 #define ALONE_ENTRIES 1024		/* a queue with fewer vertices and entries is walked by the caller alone */
 #define STRIP_ENTRIES 16		/* in a strip, of the frontier's mean list, that are worth finding them */
+#define KEPT_PLANES 4			/* in the caller's scratch memory, at most: levels up to 14 */
 #define FEW_SHARE 512			/* fewer than nvertices / 512 touched are few: not one in each small page of their words */
 
 /* Take the next queue as the frontier's. */
@@ -171,9 +172,12 @@ take_memory(EmogiBatch *search, uint64_t bytes)
 static bool
 add_planes(EmogiBatch *search)
 {
+	while (search->nplanes < search->kept_planes && search->code >> search->nplanes != 0)
+		search->nplanes++;
 	while (search->nplanes < search->max_planes && search->code >> search->nplanes != 0)
 	{
-		int			more = search->nplanes == 0 ? 2 : search->nplanes;	/* 2, 4, 8: few mappings */
+		int			most = EMOGI_BATCH_PLANES - search->nplanes;
+		int			more = search->nplanes == 0 ? 2 : search->nplanes < most ? search->nplanes : most;	/* 2, 4, 8: few mappings */
 		uint64_t   *words = take_memory(search, (uint64_t) more * search->nvertices * sizeof(uint64_t));
 
 		if (words == NULL)
@@ -255,7 +259,40 @@ leads_to_few(const EmogiGraph *graph, const uint32_t *sources, int nsources, int
 	return count <= nentries;
 }
 
-/* Lay the arrays out from an address on, all but the planes; get their bytes. */
+/* Lay the arrays of words of the vertices out from an address on; get the address behind them. */
+static uintptr_t
+carve_words(EmogiBatch *search, uintptr_t place)
+{
+	search->seen = emogi_carve(&place, search->nvertices * sizeof(uint64_t));
+	search->front = emogi_carve(&place, search->nvertices * sizeof(uint64_t));
+	search->next = emogi_carve(&place, search->nvertices * sizeof(uint64_t));
+	search->touched = emogi_carve(&place, search->nwords * sizeof(uint64_t));
+	return place;
+}
+
+/* Lay these arrays and the first planes out in the caller's scratch memory. */
+static void
+carve_scratch(EmogiBatch *search, int nplanes)
+{
+	uintptr_t	place = carve_words(search, (uintptr_t) search->result->scratch);
+
+	search->kept_planes = nplanes < search->max_planes ? nplanes : search->max_planes;
+	for (int k = 0; k < search->kept_planes; k++)
+		search->planes[k] = emogi_carve(&place, search->nvertices * sizeof(uint64_t));
+}
+
+/* Get the number of planes in which levels up to max_depth can be told; -1 = any. */
+static int
+planes_for(int64_t max_depth, int most)
+{
+	int			nplanes = most;
+
+	if (max_depth >= 0 && max_depth < 254)
+		nplanes = 32 - __builtin_clz((uint32_t) max_depth + 1);
+	return nplanes < most ? nplanes : most;
+}
+
+/* Lay the other arrays out from an address on, all but the planes; get their bytes. */
 static uint64_t
 lay_out(EmogiBatch *search, void *start)
 {
@@ -264,10 +301,8 @@ lay_out(EmogiBatch *search, void *start)
 		search->backward.nedges;
 	uintptr_t	place = (uintptr_t) start;
 
-	search->seen = emogi_carve(&place, search->nvertices * sizeof(uint64_t));
-	search->front = emogi_carve(&place, search->nvertices * sizeof(uint64_t));
-	search->next = emogi_carve(&place, search->nvertices * sizeof(uint64_t));
-	search->touched = emogi_carve(&place, search->nwords * sizeof(uint64_t));
+	if (search->result->scratch == NULL)
+		place = carve_words(search, place);
 	search->queue = emogi_carve(&place, search->queue_room * sizeof(uint32_t));
 	search->next_queue = emogi_carve(&place, search->queue_room * sizeof(uint32_t));
 	search->hubs = emogi_carve(&place, (nedges / EMOGI_BATCH_HUB_ENTRIES + 1) * sizeof(EmogiBatchHub));
@@ -279,7 +314,7 @@ lay_out(EmogiBatch *search, void *start)
 
 /* Get the scratch memory; pages that nothing needs are never touched. False when there is none. */
 static bool
-open_search(EmogiBatch *search)
+open_search(EmogiBatch *search, int64_t max_depth)
 {
 	uint64_t	room = search->nvertices / QUEUE_SHARE;
 	void	   *memory;
@@ -289,6 +324,8 @@ open_search(EmogiBatch *search)
 	if (memory == NULL)
 		return false;
 	lay_out(search, memory);
+	if (search->result->scratch != NULL)
+		carve_scratch(search, planes_for(max_depth, KEPT_PLANES));
 	search->code = 1;
 	return add_planes(search);
 }
@@ -296,11 +333,28 @@ open_search(EmogiBatch *search)
 uint64_t
 emogi_batch_bytes(uint64_t nvertices, int nsources, int64_t max_depth)
 {
-	int			nplanes = EMOGI_BATCH_PLANES;
+	int			nplanes = planes_for(max_depth, EMOGI_BATCH_PLANES);
 
-	if (max_depth >= 0 && max_depth < 254)
-		nplanes = 32 - __builtin_clz((uint32_t) max_depth + 1);
 	return (uint64_t) nsources * emogi_batch_row_words(nvertices, nplanes) * sizeof(uint64_t);
+}
+
+uint64_t
+emogi_batch_scratch_bytes(uint64_t nvertices, int64_t max_depth)
+{
+	EmogiBatch	search = {.nvertices = nvertices, .nwords = (nvertices + 63) / 64};
+	uintptr_t	place = carve_words(&search, 0);
+
+	for (int k = 0; k < planes_for(max_depth, KEPT_PLANES); k++)
+		(void) emogi_carve(&place, nvertices * sizeof(uint64_t));
+	return place;
+}
+
+/* Leave the caller's scratch memory zero; false when the job has stopped. */
+static bool
+clean_scratch(EmogiBatch *search)
+{
+	return search->result->scratch == NULL ||
+		run_all(search, search->only_queues ? emogi_batch_clean_touched : emogi_batch_clean_all);
 }
 
 /* Refuse with a message. */
@@ -319,7 +373,7 @@ clear_result(EmogiBatchResult *result, uint64_t nvertices, int nsources)
 	int			nplanes = 0;
 
 	*result = (EmogiBatchResult) {.memory = result->memory, .memory_bytes = result->memory_bytes,
-		.nvertices = nvertices, .nsources = nsources};
+		.scratch = result->scratch, .nvertices = nvertices, .nsources = nsources};
 	while (nplanes < EMOGI_BATCH_PLANES &&
 		   (uint64_t) nsources * emogi_batch_row_words(nvertices, nplanes + 1) * sizeof(uint64_t) <= result->memory_bytes)
 		nplanes++;
@@ -347,7 +401,7 @@ emogi_bfs_batch(EmogiPool *pool, const EmogiGraph *graph, const uint32_t *source
 	search.nwords = (graph->nvertices + 63) / 64;
 	search.small_pages = leads_to_few(graph, sources, nsources, max_depth, graph->nvertices / FEW_SHARE);
 	emogi_run_begin(&search.run, pool, graph, 0, &search.counters, control, error, "breadth-first searches");
-	if (open_search(&search))
+	if (open_search(&search, max_depth))
 	{
 		enter_sources(&search, sources);
 		while (search.total.nvertices > 0 && search.total.nopen > 0 &&
@@ -355,6 +409,7 @@ emogi_bfs_batch(EmogiPool *pool, const EmogiGraph *graph, const uint32_t *source
 			;
 		if (!result->too_deep && !emogi_job_stopped(&search.run.job))
 			emogi_batch_make_answer(&search);
+		clean_scratch(&search);
 	}
 	status = emogi_run_end(&search.run);
 	result->run_ms = search.counters.run_ms;

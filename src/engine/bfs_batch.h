@@ -25,6 +25,8 @@ typedef struct EmogiBatchResult
 	/* Given by the caller. */
 	void	   *memory;			/* aligned to EMOGI_LINE_BYTES, any content */
 	uint64_t	memory_bytes;	/* emogi_batch_bytes() or less: the deepest level that can be told is lower then */
+	void	   *scratch;		/* emogi_batch_scratch_bytes(), aligned likewise, all zero; left all zero when the status is OK, so
+								 * that the next search need not clear new memory. NULL = none */
 
 	/* Filled by the search. */
 	bool		too_deep;		/* there are levels that memory has no room for: the rest is undefined */
@@ -42,6 +44,9 @@ typedef struct EmogiBatchResult
 
 /* Get the memory that answers of levels up to max_depth may take; -1 = up to 254, the deepest that can be told. */
 extern uint64_t emogi_batch_bytes(uint64_t nvertices, int nsources, int64_t max_depth);
+
+/* Get the bytes of scratch memory that are worth keeping from search to search of levels up to max_depth, -1 = any. */
+extern uint64_t emogi_batch_scratch_bytes(uint64_t nvertices, int64_t max_depth);
 
 /*
  * Search from each of sources[nsources], 1 .. 64 vertex numbers, repeats allowed, up to max_depth hops; -1 = no bound. The

@@ -406,3 +406,50 @@ emogi_batch_collect_queue(void *arg, int thread, int nthreads)
 	}
 	flush_queue(search, &local);
 }
+
+/* Clear the caller's scratch memory where vertices were touched. */
+void
+emogi_batch_clean_touched(void *arg, int thread, int nthreads)
+{
+	EmogiBatch *search = arg;
+	uint64_t	first,
+				last;
+
+	while (emogi_batch_take(search, EMOGI_BATCH_LIST_CHUNK, search->nwords, &first, &last))
+	{
+		for (uint64_t w = first; w < last; w++)
+		{
+			for (uint64_t bits = search->touched[w]; bits != 0; bits &= bits - 1)
+			{
+				uint64_t	v = w * 64 + (uint64_t) __builtin_ctzll(bits);
+
+				search->seen[v] = search->front[v] = search->next[v] = 0;
+				for (int k = 0; k < search->kept_planes; k++)
+					search->planes[k][v] = 0;
+			}
+			search->touched[w] = 0;
+		}
+	}
+}
+
+/* Clear all of the caller's scratch memory that was used. */
+void
+emogi_batch_clean_all(void *arg, int thread, int nthreads)
+{
+	EmogiBatch *search = arg;
+	uint64_t	first,
+				last;
+
+	while (emogi_batch_take(search, EMOGI_BATCH_LIST_CHUNK, search->nwords, &first, &last))
+	{
+		uint64_t	v = first * 64;
+		size_t		bytes = (size_t) (emogi_run_chunk_end(v, (last - first) * 64, search->nvertices) - v) * sizeof(uint64_t);
+
+		memset(search->seen + v, 0, bytes);
+		memset(search->front + v, 0, bytes);
+		memset(search->next + v, 0, bytes);
+		for (int k = 0; k < search->kept_planes; k++)
+			memset(search->planes[k] + v, 0, bytes);
+		memset(search->touched + first, 0, (size_t) (last - first) * sizeof(uint64_t));
+	}
+}

@@ -52,6 +52,7 @@ typedef struct EmogiBatch
 	uint64_t   *planes[EMOGI_BATCH_PLANES]; /* [nplanes][nvertices] */
 	int			nplanes;
 	int			max_planes;		/* that the caller's memory holds as rows */
+	int			kept_planes;	/* the first of them lie in the caller's scratch memory, as seen, front, next and touched do */
 	uint32_t	code;			/* of the level that is being made */
 	uint64_t   *touched;		/* [nwords], bitmap of the vertices reached, while only_queues */
 	bool		only_queues;	/* all levels were made from queues */
@@ -127,6 +128,8 @@ extern void emogi_batch_pull(void *arg, int thread, int nthreads);
 extern void emogi_batch_pull_hubs(void *arg, int thread, int nthreads);
 extern void emogi_batch_clear_next(void *arg, int thread, int nthreads);
 extern void emogi_batch_collect_queue(void *arg, int thread, int nthreads);
+extern void emogi_batch_clean_touched(void *arg, int thread, int nthreads);
+extern void emogi_batch_clean_all(void *arg, int thread, int nthreads);
 
 /* Get the words of a row of the answer. */
 extern uint64_t emogi_batch_row_words(uint64_t nvertices, int nplanes);

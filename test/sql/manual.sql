@@ -60,6 +60,6 @@ FROM emogi_neural('synapse', 'VALUES (1, 1), (2, -1), (3, -1)');
 SET emogi.engine = cpu;
 EXPLAIN (COSTS OFF) SELECT * FROM emogi_bfs('follows', 1) WHERE level <= 1 AND vertex IN (2, 3, 4);
 
-EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) SELECT count(*) FROM emogi_bfs('follows', 1);
+EXPLAIN (ANALYZE, BUFFERS OFF, COSTS OFF, TIMING OFF, SUMMARY OFF) SELECT count(*) FROM emogi_bfs('follows', 1);
 
 RESET emogi.engine;

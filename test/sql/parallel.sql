@@ -87,11 +87,11 @@ SELECT * FROM check_tree('SELECT src, dst FROM kept');
 ROLLBACK;
 
 -- A call in a query that itself runs in parallel workers.
-SELECT set_config('force_parallel_mode', 'on', false);
+SELECT set_config(name, 'on', false) FROM pg_settings WHERE name IN ('force_parallel_mode', 'debug_parallel_query');
 SELECT count(*), sum(level) FROM tree JOIN emogi_bfs('tree', 1, 10) ON dst = vertex;
 SELECT count(*) FROM tree t WHERE dst < 100 AND EXISTS (SELECT FROM emogi_bfs('tree', 1, 3) b WHERE b.vertex = t.dst);
 SELECT * FROM check_tree('tree');
-SELECT set_config('force_parallel_mode', 'off', false);
+SELECT set_config(name, 'off', false) FROM pg_settings WHERE name IN ('force_parallel_mode', 'debug_parallel_query');
 
 -- Partitions with other column orders.
 CREATE TABLE leaves (src int, dst int) PARTITION BY HASH (dst);

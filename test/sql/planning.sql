@@ -146,7 +146,7 @@ SELECT count(*), sum(level) FROM edges e JOIN emogi_bfs('edges', 1, 2000) b ON b
 SELECT count(*) FROM edges e WHERE src IN (SELECT vertex FROM emogi_bfs('edges', 2990));
 SELECT count(*) FROM edges e WHERE EXISTS (SELECT FROM emogi_bfs('SELECT src, dst FROM edges WHERE src % 2 = 0', 10) b WHERE b.vertex = e.src);
 SELECT count(*) FROM emogi_bfs('SELECT a.src, max(b.dst) FROM edges a JOIN edges b ON a.dst = b.src GROUP BY a.src', 1);
-SELECT set_config('force_parallel_mode', 'on', false);
+SELECT set_config(name, 'on', false) FROM pg_settings WHERE name IN ('force_parallel_mode', 'debug_parallel_query');
 SELECT tell();
 SELECT count(*) FROM emogi_bfs('edges', 1);
 SELECT count(*) FROM emogi_bfs('SELECT src, dst FROM edges', 1);
@@ -155,7 +155,7 @@ SET max_parallel_workers = 0;
 SELECT tell();
 SELECT count(*) FROM emogi_bfs('SELECT src, dst FROM edges', 1);
 RESET max_parallel_workers;
-SELECT set_config('force_parallel_mode', 'off', false);
+SELECT set_config(name, 'off', false) FROM pg_settings WHERE name IN ('force_parallel_mode', 'debug_parallel_query');
 SET jit_above_cost = 0;
 SELECT tell();
 RESET jit_above_cost;

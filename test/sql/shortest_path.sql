@@ -186,3 +186,73 @@ SELECT count(DISTINCT target) AS targets, count(*) FILTER (WHERE seq = 1 AND (ve
        (SELECT count(*) FROM emogi_sssp('e', 1) s WHERE vertex BETWEEN 20 AND 2000 AND vertex % 20 = 0
            AND NOT EXISTS (SELECT FROM path WHERE path.target = s.vertex AND path.vertex = s.vertex)) AS missing
   FROM path;
+
+-- Random graphs of thousands of edges with many equal ways: the steps are those that the distances of emogi_sssp lead back, over
+-- the fewest edges and then the smallest vertices; in every direction, for targets near, far and out of reach.
+CREATE FUNCTION oracle_of_sssp(graph text, source bigint, way text) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  turn int := 0;
+BEGIN
+  PERFORM take_arcs(way);
+  TRUNCATE reached;
+  INSERT INTO reached SELECT vertex, distance, 0, CASE WHEN vertex = source THEN 0 END FROM emogi_sssp(graph, source, direction => way);
+  ANALYZE arc, reached;
+  LOOP
+    turn := turn + 1;
+    UPDATE reached v SET hops = turn FROM arc, reached u
+     WHERE a = u.vertex AND b = v.vertex AND u.hops = turn - 1 AND v.hops IS NULL AND u.value + w = v.value;
+    EXIT WHEN NOT FOUND;
+  END LOOP;
+END $$;
+DROP TABLE e;
+CREATE INDEX ON arc (b);
+CREATE TABLE kinds (kind text, vertices int, edges int, weight text);
+INSERT INTO kinds VALUES ('equal', 1500, 5000, '1'), ('few values', 1500, 5000, 'pick(i, 63, 3) + 1'), ('zeros', 1500, 4000, 'greatest(pick(i, 64, 4) - 1, 0)'),
+  ('rounding', 1500, 6000, '0.1::float8 * (1 + pick(i, 65, 5))'), ('wide', 1500, 6000, '10::float8 ^ (pick(i, 66, 12) - 6)');
+CREATE TABLE ways (kind text, way text, target bigint, truth text, answer text);
+DO $$
+DECLARE
+  k kinds;
+  direction text;
+BEGIN
+  FOR k IN SELECT * FROM kinds LOOP
+    EXECUTE format('CREATE TABLE e AS SELECT pick(i, 61, %1$s) AS src, pick(i, 62, %1$s) AS dst, %3$s AS weight FROM generate_series(1, %2$s) i', k.vertices, k.edges, k.weight);
+    FOREACH direction IN ARRAY ARRAY['out', 'in', 'both'] LOOP
+      PERFORM oracle_of_sssp('e', 7, direction);
+      INSERT INTO ways SELECT k.kind, direction, target, way_to(target), answer
+        FROM generate_series(3, 1500, 73) target,
+             LATERAL (SELECT string_agg(vertex || ':' || distance, ' ' ORDER BY seq) FROM emogi_shortest_path('e', 7, target, direction)) s(answer);
+    END LOOP;
+    DROP TABLE e;
+  END LOOP;
+END $$;
+SELECT kind, way, count(*) AS targets, count(truth) AS found, max(cardinality(string_to_array(truth, ' '))) AS longest, count(*) FILTER (WHERE truth IS DISTINCT FROM answer) AS wrong
+  FROM ways GROUP BY kind, way ORDER BY kind COLLATE "C", way COLLATE "C";
+SELECT * FROM ways WHERE truth IS DISTINCT FROM answer ORDER BY kind, way, target LIMIT 3;
+
+-- A grid of 1.4 million list entries, from corner to corner: the search for one path gives up, and the path is read out of all
+-- distances. Near ones it finds itself.
+SET jit = off;
+CREATE TABLE grid AS
+  SELECT i AS src, i + 1 AS dst, (1 + pick(i, 71, 5))::smallint AS weight FROM generate_series(0, 359999) i WHERE i % 600 < 599
+  UNION ALL SELECT i, i + 600, (1 + pick(i, 72, 5))::smallint FROM generate_series(0, 359399) i;
+CREATE TABLE paths AS
+  SELECT graph, target, p.* FROM (VALUES ('grid', 359999), ('grid', 1203), ('grid(src, dst)', 359999), ('grid(src, dst)', 1203), ('grid(src, dst)', 599)) g(graph, target),
+         LATERAL emogi_shortest_path(graph, 0, target, 'both') p;
+ANALYZE grid, paths;
+WITH step AS (SELECT a.graph, a.target, a.vertex AS a, b.vertex AS b, b.distance - a.distance AS length
+                FROM paths a JOIN paths b ON b.graph = a.graph AND b.target = a.target AND b.seq = a.seq + 1),
+     far AS (SELECT graph, s.* FROM (VALUES ('grid'), ('grid(src, dst)')) g(graph), LATERAL emogi_sssp(graph, 0, direction => 'both') s)
+SELECT graph, target, count(*) - 1 = max(abs(target % 600) + target / 600) AS straight, min(seq) = 1 AND max(seq) = count(*) AS numbered,
+       count(*) FILTER (WHERE p.distance IS DISTINCT FROM far.distance) AS bad_distances,
+       (SELECT count(*) FROM step s WHERE s.graph = p.graph AND s.target = p.target
+           AND NOT EXISTS (SELECT FROM grid WHERE src = least(a, b) AND dst = greatest(a, b) AND length = CASE s.graph WHEN 'grid' THEN weight ELSE 1 END)) AS bad_steps
+  FROM paths p LEFT JOIN far USING (graph, vertex) GROUP BY graph, target ORDER BY graph COLLATE "C", target;
+-- By hops all ways are equal: backwards over the smallest vertices, which are those above, up to the first row.
+SELECT count(*), count(*) FILTER (WHERE vertex <> CASE WHEN seq <= 600 THEN seq - 1 ELSE 599 + (seq - 600) * 600 END) AS elsewhere FROM paths WHERE graph = 'grid(src, dst)' AND target = 359999;
+-- Only the engine's word says who has found it.
+SET emogi.engine = cpu;
+SELECT count(*) FROM emogi_shortest_path('grid', 0, 359999, 'both');
+SELECT count(*) FROM emogi_shortest_path('grid', 0, 1203, 'both');
+SELECT reached = vertices AS all_distances FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 2;
+RESET emogi.engine;

@@ -15,7 +15,7 @@ use Time::HiRes qw(time);
 my $node = emogi_node('main', "emogi.max_memory = '16MB'");
 $node->safe_psql('postgres', q{
 	CREATE UNLOGGED TABLE big AS SELECT hashint8(i) & 1048575 AS src, hashint8(-i) & 1048575 AS dst FROM generate_series(1, 2000000) i;
-	CREATE UNLOGGED TABLE parts (src int, dst int) PARTITION BY HASH (src);
+	CREATE TABLE parts (src int, dst int) PARTITION BY HASH (src);
 	CREATE UNLOGGED TABLE part1 PARTITION OF parts FOR VALUES WITH (MODULUS 2, REMAINDER 0);
 	CREATE UNLOGGED TABLE part2 PARTITION OF parts FOR VALUES WITH (MODULUS 2, REMAINDER 1);
 	INSERT INTO parts TABLE big;

@@ -104,7 +104,7 @@ is($reader->ask(q{SELECT count(*) FROM emogi_bfs('late', 0); SELECT count(*) FRO
 $subscriber->safe_psql('postgres', 'INSERT INTO edges VALUES (9500, 0, 9500)');
 sees($reader, 53, 'anywhere', 'conflict: before');
 $writer->ask('BEGIN; INSERT INTO edges VALUES (9499, 0, 9499), (9500, 0, 9501); COMMIT');
-ok(wait_until(30, sub { slurp_file($subscriber->logfile) =~ /duplicate key value/ }), '... the worker fails');
+ok(wait_until(30, sub { slurp_file($subscriber->logfile) =~ /duplicate key value|conflict=insert_exists/ }), '... the worker fails');
 sees($reader, 53, 'anywhere', '... nothing is seen');
 $subscriber->safe_psql('postgres', 'DELETE FROM edges WHERE id = 9500');
 $publisher->wait_for_catchup('sub');

@@ -125,11 +125,16 @@ sub create_look
 
 	$node->safe_psql($db // 'postgres', q{
 		SET check_function_bodies = off;
-		CREATE FUNCTION look() RETURNS text LANGUAGE sql STABLE AS $$
-			SELECT CASE WHEN g = t THEN 'right: ' || g ELSE 'WRONG: ' || g || ', table: ' || t END
-			FROM (SELECT format('%s ends, sum %s', count(*), sum(vertex)) AS g FROM emogi_bfs('edges', 0) WHERE level = 1) a,
-				(SELECT format('%s ends, sum %s', count(DISTINCT dst), sum(DISTINCT dst)) AS t FROM edges WHERE src = 0 AND dst <> 0) b
-		$$});
+		CREATE FUNCTION look() RETURNS text LANGUAGE plpgsql STABLE AS $$
+		DECLARE verdict text;
+		BEGIN
+			EXECUTE $q$
+				SELECT CASE WHEN g = t THEN 'right: ' || g ELSE 'WRONG: ' || g || ', table: ' || t END
+				FROM (SELECT format('%s ends, sum %s', count(*), sum(vertex)) AS g FROM emogi_bfs('edges', 0) WHERE level = 1) a,
+					(SELECT format('%s ends, sum %s', count(DISTINCT dst), sum(DISTINCT dst)) AS t FROM edges WHERE src = 0 AND dst <> 0) b
+			$q$ INTO verdict;
+			RETURN verdict;
+		END $$});
 }
 
 # Ask a session for the verdict of look() ("right: ..." or something else) and where the graph came from.

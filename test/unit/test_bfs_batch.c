@@ -73,6 +73,41 @@ count_wrong(const EmogiGraph *graph, const EmogiBatchResult *result, int s, cons
 	return nwrong + (nreached != 0);
 }
 
+/* Search again, with scratch memory that is kept from search to search: the same answer, and the memory is left zero. */
+static void
+check_scratch(const char *name, EmogiEngineState *state, const EmogiGraph *graph, const Ask *ask,
+			  const EmogiBatchResult *answer)
+{
+	static unsigned char *scratch = NULL;
+	static uint64_t bytes = 0;
+	EmogiBatchResult result = {.memory_bytes = ask->memory_bytes};
+	EmogiControl control = {0};
+	EmogiError	error;
+	EmogiStatus status;
+
+	if (bytes != emogi_batch_scratch_bytes(graph->nvertices, ask->max_depth))
+	{
+		bytes = emogi_batch_scratch_bytes(graph->nvertices, ask->max_depth);
+		free(scratch);
+		scratch = aligned_alloc(EMOGI_LINE_BYTES, bytes + GUARD_BYTES);
+		memset(scratch, 0, bytes);
+		memset(scratch + bytes, GUARD, GUARD_BYTES);
+	}
+	result.memory = aligned_alloc(EMOGI_LINE_BYTES, ask->memory_bytes);
+	memset(result.memory, GUARD, ask->memory_bytes);
+	result.scratch = scratch;
+	status = emogi_bfs_batch(emogi_cpu_engine_pool(state), graph, ask->sources, ask->nsources, ask->max_depth, &result,
+							 &control, &error);
+	CHECK(status == EMOGI_OK && result.too_deep == answer->too_deep && result.used_bytes == answer->used_bytes &&
+		  result.edges_traversed == answer->edges_traversed, "%s: status %d with scratch memory", name, status);
+	CHECK(answer->too_deep || memcmp(result.memory, answer->memory, answer->used_bytes) == 0,
+		  "%s: another answer with scratch memory", name);
+	CHECK(bytes == 0 || (scratch[0] == 0 && memcmp(scratch, scratch + 1, bytes - 1) == 0), "%s: scratch memory is not zero", name);
+	CHECK(scratch[bytes] == GUARD && memcmp(scratch + bytes, scratch + bytes + 1, GUARD_BYTES - 1) == 0,
+		  "%s: wrote beyond scratch memory", name);
+	free(result.memory);
+}
+
 /* Search with some number of threads into memory that is filled with nonsense. */
 static EmogiBatchResult
 search_batch(const char *name, EmogiEngineState *state, const EmogiGraph *graph, const Ask *ask)
@@ -90,6 +125,7 @@ search_batch(const char *name, EmogiEngineState *state, const EmogiGraph *graph,
 	CHECK(status == EMOGI_OK, "%s: status %d", name, status);
 	end = (unsigned char *) result.memory + (result.too_deep ? 0 : result.used_bytes);
 	CHECK(end[0] == GUARD && memcmp(end, end + 1, GUARD_BYTES - 1) == 0, "%s: wrote beyond the end", name);
+	check_scratch(name, state, graph, ask, &result);
 	return result;
 }
 
