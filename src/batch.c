@@ -235,6 +235,8 @@ take_outer(EmogiBatchState *batch, TupleTableSlot *outer)
 static bool
 read_ahead(EmogiBatchState *batch)
 {
+	EmogiScan  *scan = &batch->scan;
+
 	MemoryContextReset(batch->rows_context);
 	batch->nrows = batch->nsearches = 0;
 	batch->current = batch->searched = -1;
@@ -250,6 +252,8 @@ read_ahead(EmogiBatchState *batch)
 	}
 	if (batch->nsearches > 0 && batch->in_passes)
 		search_in_one_pass(batch);
+	if (batch->outer_ended && batch->in_passes && scan->call != NULL && scan->call->slot != NULL)
+		emogi_call_hold(scan->call);
 	return batch->nrows > 0;
 }
 
