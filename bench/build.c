@@ -198,6 +198,19 @@ no_memory(EmogiError *error, size_t bytes)
 	return EMOGI_NO_MEMORY;
 }
 
+int			emogi_build_fill = -1;
+
+/* Map memory for a Graph or its making. */
+static void *
+map_for_graph(size_t bytes)
+{
+	void	   *memory = emogi_map_memory(bytes);
+
+	if (memory != NULL && emogi_build_fill >= 0)
+		memset(memory, emogi_build_fill, bytes);
+	return memory;
+}
+
 /* Take the second step of csr.h, with the scratch of the first still in place. */
 static EmogiStatus
 build_csr(EmogiPool *pool, const EmogiEdges *edges, const EmogiKeys *keys, EmogiDirection direction,
@@ -205,12 +218,12 @@ build_csr(EmogiPool *pool, const EmogiEdges *edges, const EmogiKeys *keys, Emogi
 {
 	size_t		bytes = emogi_csr_scratch_bytes(keys->nvertices, edges->nedges, direction, emogi_pool_size(pool),
 													 edges->weighted);
-	void	   *scratch = emogi_map_memory(bytes);
+	void	   *scratch = map_for_graph(bytes);
 	EmogiStatus status;
 
 	built->memory_bytes = emogi_csr_bytes(keys->nvertices, edges->nedges, direction, with_backward,
 											 edges->weighted ? emogi_weight_type(edges->weight_misfits) : EMOGI_WEIGHT_NONE);
-	built->memory = emogi_map_memory(built->memory_bytes);
+	built->memory = map_for_graph(built->memory_bytes);
 	if (scratch == NULL || built->memory == NULL)
 		status = no_memory(error, scratch == NULL ? bytes : built->memory_bytes);
 	else
@@ -233,7 +246,7 @@ emogi_build_graph(EmogiPool *pool, const EmogiEdges *edges, EmogiDirection direc
 	*built = (EmogiBuiltGraph) {0};
 	emogi_keys_plan(edges, &plan);
 	built->method = plan.method;
-	scratch = emogi_map_memory(plan.scratch_bytes);
+	scratch = map_for_graph(plan.scratch_bytes);
 	if (scratch == NULL)
 		return no_memory(error, plan.scratch_bytes);
 	status = emogi_keys_build(pool, edges, &plan, scratch, &keys, control, error);

@@ -48,6 +48,9 @@ extern bool emogi_edge_set_fill_weighted(EmogiEdgeSet *set, const EmogiEdge *edg
 extern void emogi_edge_chunk_bound(EmogiEdgeChunk *chunk);
 extern void emogi_edge_set_bound(EmogiEdgeSet *set);
 
+/* For tests: the byte with which the memory of Graphs, and of their making, is filled beforehand; -1 = none. */
+extern int	emogi_build_fill;
+
 /* Take both steps of csr.h. What is not EMOGI_OK leaves nothing allocated. */
 extern EmogiStatus emogi_build_graph(EmogiPool *pool, const EmogiEdges *edges, EmogiDirection direction,
 									 bool with_backward, EmogiBuiltGraph *built, EmogiControl *control,

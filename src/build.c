@@ -56,8 +56,8 @@ make_csr(EmogiCall *call, const EmogiKeys *keys, const EmogiEdges *edges, EmogiD
 	request->keys = *keys;
 	request->direction = direction;
 	request->with_backward = with_backward;
-	request->memory = emogi_call_alloc(call, memory_bytes);
-	request->scratch = emogi_call_alloc(call, scratch_bytes);
+	request->memory = emogi_call_alloc_any(call, memory_bytes);
+	request->scratch = emogi_call_alloc_any(call, scratch_bytes);
 	graph = emogi_call_request(call)->graph;
 	emogi_region_free(request->scratch, scratch_bytes);
 	return graph;
@@ -149,7 +149,7 @@ emogi_build_graph(EmogiCall *call, EmogiDirection direction, bool with_backward,
 	{
 		emogi_call_phase(call, EMOGI_PHASE_KEYS);
 		emogi_keys_plan(&edges, &plan);
-		scratch = emogi_call_alloc(call, plan.scratch_bytes);
+		scratch = emogi_call_alloc_any(call, plan.scratch_bytes);
 		keys = make_keys(call, &plan, scratch);
 		emogi_call_phase(call, EMOGI_PHASE_CSR);
 		*graph = make_csr(call, &keys, &edges, direction, with_backward);

@@ -156,8 +156,8 @@ extern size_t emogi_csr_scratch_bytes(uint64_t nvertices, uint64_t nedges, Emogi
 									  bool weighted);
 
 /*
- * Step 2. memory: emogi_csr_bytes, page-aligned; scratch: emogi_csr_scratch_bytes, EMOGI_LINE_BYTES-aligned; neither
- * populated. The edges are only read. Fills *graph, whose pointers lead into memory. For EMOGI_BOTH backward equals
+ * Step 2. memory: emogi_csr_bytes, page-aligned; scratch: emogi_csr_scratch_bytes, EMOGI_LINE_BYTES-aligned; any
+ * content, not populated. The edges are only read. Fills *graph, whose pointers lead into memory. For EMOGI_BOTH backward equals
  * forward at no cost; else backward is built only when asked (its offsets are NULL otherwise).
  */
 extern EmogiStatus emogi_csr_build(EmogiPool *pool, const EmogiEdges *edges, const EmogiKeys *keys,

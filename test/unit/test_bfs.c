@@ -369,6 +369,7 @@ main(void)
 	EmogiShape	shape;
 	EmogiError	error;
 
+	emogi_build_fill = 0xA5;	/* nothing counts on memory that is zero */
 	engine = emogi_cpu_engine();
 	for (int e = 0; e < NENGINES; e++)
 	{

@@ -245,6 +245,7 @@ main(void)
 	static const int threads[NPOOLS] = {1, 2, 5};
 	EmogiShape	shape;
 
+	emogi_build_fill = 0xA5;	/* nothing counts on memory that is zero */
 	for (int p = 0; p < NPOOLS; p++)
 	{
 		pools[p] = emogi_pool_create(threads[p]);
