@@ -52,7 +52,8 @@ typedef struct EmogiBatchState
 	uint32		sources[EMOGI_BATCH_SOURCES];	/* vertex numbers, distinct */
 
 	/* what of the current row is still to come */
-	uint64		position;		/* emogi_batch_next's, or a vertex number */
+	EmogiBatchCursor cursor;	/* in passes */
+	uint64		position;		/* one by one: vertex number */
 	uint64		key_position;
 } EmogiBatchState;
 
@@ -273,6 +274,7 @@ next_outer(EmogiBatchState *batch)
 	ExecForceStoreMinimalTuple(row->tuple, batch->outer_slot, false);
 	load_outer(batch, batch->outer_slot);
 	batch->position = batch->key_position = 0;
+	memset(&batch->cursor, 0, sizeof batch->cursor);
 	if (row->search < 0)
 		return true;
 	if (scan->vertex_input >= 0)
@@ -296,9 +298,9 @@ next_reached(EmogiBatchState *batch, uint64 least, uint32 *v, uint32 *level)
 
 	if (batch->in_passes)
 	{
-		if (batch->passed.nplanes > 0)
-			batch->position = Max(batch->position, least);
-		while (emogi_batch_next(&batch->passed, search, &batch->position, v, level))
+		if (least > 0)
+			emogi_batch_skip_to(&batch->passed, search, &batch->cursor, least);
+		while (emogi_batch_next(&batch->passed, search, &batch->cursor, v, level))
 			if (*v >= least)
 				return true;
 		return false;

@@ -57,50 +57,86 @@ extern EmogiStatus emogi_bfs_batch(EmogiPool *pool, const EmogiGraph *graph, con
 								   int64_t max_depth, EmogiBatchResult *result, EmogiControl *control,
 								   EmogiError *error);
 
-/*
- * Get the next vertex that a source has reached, in ascending order, and its level; false at the end. *position is 0 to
- * begin with and belongs to this function from then on.
- */
-static inline bool
-emogi_batch_next(const EmogiBatchResult *result, int source, uint64_t *position, uint32_t *vertex, uint32_t *level)
+/* Where a reader of one source's answer stands; all zero = at its beginning. */
+typedef struct EmogiBatchCursor
 {
-	const int	nplanes = result->nplanes;
+	uint64_t	next;			/* lists: index in the list; rows: the 64 vertices to be unpacked next */
+	uint64_t	reached;		/* rows: of the 64 unpacked last, those that are still to come */
+	uint8_t		code[64];		/* rows: theirs */
+} EmogiBatchCursor;
 
-	if (nplanes == 0)
+/* Spread 8 bits over 8 bytes, bit i to byte i, each 0 or 1. */
+static inline uint64_t
+emogi_spread_bits(uint64_t bits)
+{
+	const uint64_t ones = UINT64_C(0x0101010101010101);
+
+	return ((((bits * ones) & UINT64_C(0x8040201008040201)) + 127 * ones) >> 7) & ones;
+}
+
+/* Unpack the codes of the next 64 vertices of a row. */
+static inline void
+emogi_batch_unpack(const EmogiBatchResult *result, int source, EmogiBatchCursor *cursor)
+{
+	const uint64_t *planes = (const uint64_t *) result->memory + (uint64_t) source * result->row_words +
+		cursor->next++ * (uint64_t) result->nplanes;
+	uint64_t	codes[8] = {0};
+
+	cursor->reached = 0;
+	for (int k = 0; k < result->nplanes; k++)
+	{
+		cursor->reached |= planes[k];
+		for (int i = 0; i < 8; i++)
+			codes[i] |= emogi_spread_bits(planes[k] >> (8 * i) & 0xFF) << k;
+	}
+	__builtin_memcpy(cursor->code, codes, sizeof(codes));
+}
+
+/* Get the next vertex that a source has reached, in ascending order, and its level; false at the end. */
+static inline bool
+emogi_batch_next(const EmogiBatchResult *result, int source, EmogiBatchCursor *cursor, uint32_t *vertex, uint32_t *level)
+{
+	int			i;
+
+	if (result->nplanes == 0)
 	{
 		const uint32_t *vertices = (const uint32_t *) result->memory;
 		const uint8_t *levels = (const uint8_t *) (vertices + result->starts[result->nsources]);
-		const uint64_t i = result->starts[source] + *position;
+		const uint64_t at = result->starts[source] + cursor->next;
 
-		if (i >= result->starts[source + 1])
+		if (at >= result->starts[source + 1])
 			return false;
-		*vertex = vertices[i];
-		*level = levels[i];
-		++*position;
+		*vertex = vertices[at];
+		*level = levels[at];
+		cursor->next++;
 		return true;
 	}
-	for (uint64_t v = *position; v < result->nvertices; v = (v | 63) + 1)
+	while (cursor->reached == 0)
 	{
-		const uint64_t *codes = (const uint64_t *) result->memory + (uint64_t) source * result->row_words +
-			v / 64 * (uint64_t) nplanes;
-		uint64_t	reached = 0;
-		uint32_t	code = 0;
-
-		for (int k = 0; k < nplanes; k++)
-			reached |= codes[k];
-		reached >>= v % 64;
-		if (reached == 0)
-			continue;
-		v += (uint64_t) __builtin_ctzll(reached);
-		for (int k = 0; k < nplanes; k++)
-			code |= (uint32_t) (codes[k] >> (v % 64) & 1) << k;
-		*vertex = (uint32_t) v;
-		*level = code - 1;
-		*position = v + 1;
-		return true;
+		if (cursor->next * 64 >= result->nvertices)
+			return false;
+		emogi_batch_unpack(result, source, cursor);
 	}
-	*position = result->nvertices;
-	return false;
+	i = __builtin_ctzll(cursor->reached);
+	cursor->reached &= cursor->reached - 1;
+	*vertex = (uint32_t) ((cursor->next - 1) * 64) + (uint32_t) i;
+	*level = (uint32_t) cursor->code[i] - 1;
+	return true;
+}
+
+/* Go on to the first vertex reached from `least` on, which is none that the cursor has passed. Saves time with rows only. */
+static inline void
+emogi_batch_skip_to(const EmogiBatchResult *result, int source, EmogiBatchCursor *cursor, uint64_t least)
+{
+	if (result->nplanes == 0)
+		return;
+	if (least / 64 >= cursor->next)
+	{
+		cursor->next = least / 64;
+		emogi_batch_unpack(result, source, cursor);
+	}
+	if (least / 64 + 1 == cursor->next)
+		cursor->reached &= ~UINT64_C(0) << (least % 64);
 }
 
 #ifdef __cplusplus

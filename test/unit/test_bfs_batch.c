@@ -53,23 +53,37 @@ search_naively(const EmogiGraph *graph, const Ask *ask, int32_t *level)
 static uint64_t
 count_wrong(const EmogiGraph *graph, const EmogiBatchResult *result, int s, const int32_t *level)
 {
-	uint64_t	position = 0,
-				nreached = 0,
+	EmogiBatchCursor cursor = {0};
+	EmogiBatchCursor skipping = {0};
+	uint64_t	nreached = 0,
 				nwrong = 0,
 				after = 0;		/* the least vertex that may come */
 	uint32_t	vertex,
 				depth;
 
-	for (; emogi_batch_next(result, s, &position, &vertex, &depth); after = (uint64_t) vertex + 1)
+	for (; emogi_batch_next(result, s, &cursor, &vertex, &depth); after = (uint64_t) vertex + 1)
 	{
 		if (vertex < after || vertex >= graph->nvertices)
 			return graph->nvertices + 1;
 		nwrong += level[vertex] != (int32_t) depth;
 		nreached++;
 	}
-	nwrong += emogi_batch_next(result, s, &position, &vertex, &depth);	/* the end stays the end */
+	nwrong += emogi_batch_next(result, s, &cursor, &vertex, &depth);	/* the end stays the end */
 	for (uint64_t v = 0; v < graph->nvertices; v++)
 		nreached -= level[v] >= 0;
+	for (uint64_t least = 0; least < graph->nvertices; least = (uint64_t) vertex + 1 + (vertex * 7) % 150)
+	{
+		bool		found;
+
+		emogi_batch_skip_to(result, s, &skipping, least);
+		while ((found = emogi_batch_next(result, s, &skipping, &vertex, &depth)) && vertex < least)
+			;
+		while (least < graph->nvertices && level[least] < 0)
+			least++;
+		nwrong += found ? vertex != least || level[vertex] != (int32_t) depth : least < graph->nvertices;
+		if (!found)
+			break;
+	}
 	return nwrong + (nreached != 0);
 }
 
