@@ -10,6 +10,7 @@
 
 #include "executor/executor.h"
 #include "miscadmin.h"
+#include "pgstat.h"
 #include "utils/memutils.h"
 
 /* The answers of one pass may take this share of the budget of the Region. */
@@ -127,6 +128,7 @@ static void
 open_call(EmogiBatchState *batch, bool has_source)
 {
 	EmogiScan  *scan = &batch->scan;
+	PgStat_FunctionCallUsage usage;
 	MemoryContext old;
 
 	MemoryContextReset(scan->run_context);
@@ -140,7 +142,9 @@ open_call(EmogiBatchState *batch, bool has_source)
 	scan->fcinfo->args[1].isnull = !has_source;
 	scan->function->read(scan->fcinfo, &batch->task);
 	emogi_scan_apply_conditions(scan, &batch->task);
+	pgstat_init_function_usage(scan->fcinfo, &usage);
 	scan->call = emogi_run_open(scan->flinfo.fn_oid, &batch->task, &scan->graph);
+	pgstat_end_function_usage(&usage, true);
 	if (scan->call != NULL)
 		allocate_answer(batch);
 	MemoryContextSwitchTo(old);
@@ -434,13 +438,22 @@ rescan_batch(CustomScanState *node)
 		ExecReScan(batch->outer);
 }
 
+/* Show a batch in EXPLAIN. A call that was not read to its end has not been added up yet. */
+static void
+explain_batch(CustomScanState *node, List *ancestors, ExplainState *es)
+{
+	if (es->analyze)
+		close_call((EmogiBatchState *) node);
+	emogi_explain_scan(node, ancestors, es);
+}
+
 static const CustomExecMethods exec_methods = {
 	.CustomName = "EmogiBatch",
 	.BeginCustomScan = begin_batch,
 	.ExecCustomScan = exec_batch,
 	.EndCustomScan = end_batch,
 	.ReScanCustomScan = rescan_batch,
-	.ExplainCustomScan = emogi_explain_scan
+	.ExplainCustomScan = explain_batch
 };
 
 /* Make the state of a batch. */

@@ -188,9 +188,8 @@ typedef struct EmogiRequest
 
 	/* PATH: RUN's graph, query.sources[0] and query.targets[0], and */
 	uint64		max_edges;		/* give up after so many list entries */
-	uint64		max_length;		/* ... or when the path has more vertices than that */
-	uint32	   *path;			/* [max_length] */
-	double	   *path_distance;	/* [max_length] */
+	uint32	   *path;			/* [nvertices] */
+	double	   *path_distance;	/* [nvertices] */
 } EmogiRequest;
 
 typedef struct EmogiReply
@@ -487,7 +486,7 @@ extern bool emogi_run_query(EmogiCall *call, const EmogiTask *task, const EmogiG
 extern void emogi_run_batch(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, const uint32 *sources,
 							int nsources, EmogiBatchResult *result);
 extern bool emogi_run_path(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, uint32 *path,
-						   double *distance, uint64 max_length, uint64 *length);
+						   double *distance, uint64 *length);
 extern EmogiCall *emogi_run(Oid function, const EmogiTask *task, EmogiGraph *graph, EmogiResult *result);
 extern void emogi_run_to_rows(FunctionCallInfo fcinfo, const EmogiTask *task);
 

@@ -443,7 +443,7 @@ emogi_shortest_path(PG_FUNCTION_ARGS)
 		return (Datum) 0;
 	path = emogi_call_alloc_any(call, graph.nvertices * sizeof *path);
 	distance = emogi_call_alloc_any(call, graph.nvertices * sizeof *distance);
-	if (!emogi_run_path(call, &task, &graph, path, distance, graph.nvertices, &length))
+	if (!emogi_run_path(call, &task, &graph, path, distance, &length))
 		length = path_of_distances(call, &task, &graph, path, distance);
 	emogi_call_phase(call, EMOGI_PHASE_ROWS);
 	put_path(fcinfo, &graph, path, distance, length);

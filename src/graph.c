@@ -582,15 +582,16 @@ EmogiOutlook
 emogi_graph_outlook(const EmogiSource *source, const EmogiGraphKey *wanted)
 {
 	Wish	   *wish = palloc(sizeof *wish);
+	EmogiOutlook outlook = EMOGI_GRAPH_WILL_BE_PRIVATE;
 	List	   *leaves;
-	bool		found;
 
 	wish->key = key_of(source, wanted);
-	if (!emogi_scan_possible(source, &leaves) || !may_share(wish, leaves))
-		return EMOGI_GRAPH_WILL_BE_PRIVATE;
-	emogi_cache_lock();
-	found = find_graph(wish, EMOGI_GRAPH_READY, has_lists) != NULL;
-	emogi_cache_unlock();
+	if (emogi_scan_possible(source, &leaves) && may_share(wish, leaves))
+	{
+		emogi_cache_lock();
+		outlook = find_graph(wish, EMOGI_GRAPH_READY, has_lists) != NULL ? EMOGI_GRAPH_IS_CACHED : EMOGI_GRAPH_WILL_BE_BUILT;
+		emogi_cache_unlock();
+	}
 	pfree(wish);
-	return found ? EMOGI_GRAPH_IS_CACHED : EMOGI_GRAPH_WILL_BE_BUILT;
+	return outlook;
 }

@@ -261,11 +261,11 @@ emogi_run_batch(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph,
 
 /*
  * Find the path between the task's source and its target without the distances of all vertices. False when that takes
- * too long: then run the query. path, distance: [max_length], allocated for the call; *length = 0: there is no path.
+ * too long: then run the query. path, distance: [nvertices], allocated for the call; *length = 0: there is no path.
  */
 bool
 emogi_run_path(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, uint32 *path, double *distance,
-			   uint64 max_length, uint64 *length)
+			   uint64 *length)
 {
 	EmogiRequest *request = begin_request(call, EMOGI_REQUEST_PATH, task, graph);
 	const EmogiReply *reply;
@@ -278,7 +278,6 @@ emogi_run_path(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, 
 	if (nsources == 0 || ntargets == 0)
 		return true;
 	request->max_edges = Max(graph->forward.nedges / EMOGI_PATH_SHARE, EMOGI_PATH_MIN_EDGES);
-	request->max_length = max_length;
 	request->path = path;
 	request->path_distance = distance;
 	reply = emogi_call_request(call);

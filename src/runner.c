@@ -267,7 +267,7 @@ run_path(EmogiWork *work)
 							   request->max_edges, &answer, &work->slot->control, &reply->error);
 	if (status != EMOGI_OK)
 		return status;
-	reply->path_outcome = answer.length <= request->max_length ? answer.outcome : EMOGI_PATH_GAVE_UP;
+	reply->path_outcome = answer.outcome;
 	if (reply->path_outcome == EMOGI_PATH_FOUND)
 	{
 		reply->path_length = answer.length;

@@ -447,12 +447,13 @@ CREATE FUNCTION explained(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
   line text;
 BEGIN
-  FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
+  FOR line IN EXECUTE 'EXPLAIN (ANALYZE, BUFFERS OFF, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
     RETURN NEXT regexp_replace(regexp_replace(line, 'rows=(\d+)\.00', 'rows=\1'), '(Traversed|Rate|Graph): .*', '\1: ...');
   END LOOP;
 END $$;
 SELECT explained('SELECT o.id, vertex FROM o, LATERAL emogi_bfs(''edges'', o.x) b WHERE vertex > o.y');
 SELECT explained('SELECT o.id, vertex FROM o, LATERAL emogi_bfs(''edges'', o.x) b WHERE o.id < 0');
+SELECT explained('SELECT o.id, vertex FROM o, LATERAL emogi_bfs(''edges'', o.x) b LIMIT 1');
 SELECT explained('SELECT m, (SELECT sum(vertex) FROM o, LATERAL emogi_bfs(''edges'', o.x, m) b) FROM generate_series(1, 3) m');
 RESET emogi.engine;
 DROP OWNED BY regress_emogi_lateral;

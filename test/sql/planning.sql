@@ -168,3 +168,24 @@ SET work_mem = '64kB';
 SELECT count(*), min(vertex), max(vertex), sum(level) FROM emogi_bfs('edges', 1);
 SET cursor_tuple_fraction = 0.01;
 SELECT many(30);
+
+-- What the planner expects: rows of the cached graph, else by statistics; one row a vertex.
+CREATE FUNCTION expected_rows(query text) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+  plan json;
+BEGIN
+  EXECUTE 'EXPLAIN (FORMAT json) ' || query INTO plan;
+  RETURN plan -> 0 -> 'Plan' ->> 'Plan Rows';
+END $$;
+CREATE TABLE ring (src int, dst int);
+INSERT INTO ring SELECT i, i % 5000 + 1 FROM generate_series(1, 5000) i;
+ANALYZE ring;
+SELECT expected_rows($$ SELECT * FROM emogi_cc('ring') $$);
+SELECT count(*) FROM emogi_cc('ring');
+SELECT expected_rows('SELECT * FROM ' || f) FROM unnest(ARRAY[$$emogi_cc('ring')$$, $$emogi_bfs('ring', 1)$$, $$emogi_bfs('ring', 1, 3)$$, $$emogi_bfs('ring', 1) WHERE level <= 7$$,
+  $$emogi_bfs('ring', 1) WHERE vertex = 9$$, $$emogi_bfs('ring', 1) WHERE vertex IN (1, 2, 3)$$, $$emogi_sssp('ring', 1) a JOIN emogi_cc('ring') b USING (vertex)$$,
+  $$ring JOIN emogi_pagerank('ring') ON vertex = src$$]) f;
+SET emogi.enable_scan = off;
+SELECT expected_rows($$ SELECT * FROM emogi_bfs('ring', 1) $$), expected_rows($$ SELECT * FROM emogi_bfs('ring', 1) WHERE vertex = 9 $$);
+RESET emogi.enable_scan;
+SELECT expected_rows($$ SELECT * FROM emogi_bfs('nowhere', 1) $$), expected_rows($$ SELECT * FROM emogi_bfs('SELECT * FROM ring', 1) $$);
