@@ -147,7 +147,7 @@ place_lists(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, Em
 	gather->field.outline = gather->outline;
 	gather->field.degrees.out = run->graph.backward.offsets;
 	if (ranks)
-		TRY(emogi_cut_find(run, graph->forward.targets, &gather->cut, error));
+		TRY(emogi_cut_find(run, graph->forward.targets, (uint64_t) query->max_iterations, &gather->cut, error));
 	return emogi_feed_open(&gather->feed, run, &graph->forward, ranks ? 0 : width - (uint32_t) sizeof(Target), error);
 }
 

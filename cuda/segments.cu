@@ -18,7 +18,7 @@
 #define MIN_SWEEPS 4			/* for which it pays */
 #define MIN_PART 4				/* mean entries of a list of the Cut: shorter ones cost more in sums than they save */
 #define MAX_SEGMENTS WARP_LANES	/* a lane keeps the place of each */
-#define L2_SHARE 2				/* what is read often should fill no more than one part in so many of the second-level cache */
+#define L2_SHARE 2				/* what is read often should fill one part in so many of the second-level cache at most */
 #define SMALL_SHARE 4			/* fewer values than one part in so many of it are left alone */
 #define HOT_VERTICES 16384		/* whose values stay in a first-level cache */
 #define HOT_PART 8				/* renumber where they have one entry in so many, or more */
@@ -326,19 +326,29 @@ take_sums(Run *run, Cut *cut, EmogiError *error)
 	return EMOGI_OK;
 }
 
-EmogiStatus
-emogi_cut_find(Run *run, const Target *array, Cut *cut, EmogiError *error)
+/* Put the Cut that was kept to use; NULL when there is none. */
+static const void *
+use_kept(Run *run, const Target *array, uint32_t *nsegments)
 {
-	uint64_t	nsegments;
-	const void *memory;
+	uint64_t	length = 0;
+	const void *memory = NULL;
+
+	if (run->graph.placement == EMOGI_PLACEMENT_DEVICE)
+		memory = emogi_resident_use_made(run->state, array, EMOGI_COPY_CUT, 1, MAX_SEGMENTS, &length);
+	*nsegments = (uint32_t) length;
+	return memory;
+}
+
+EmogiStatus
+emogi_cut_find(Run *run, const Target *array, uint64_t nsweeps, Cut *cut, EmogiError *error)
+{
+	uint32_t	nsegments;
+	const void *memory = use_kept(run, array, &nsegments);
 
 	cut->nsegments = 0;
-	if (run->graph.placement != EMOGI_PLACEMENT_DEVICE)
+	if (memory == NULL || (nsegments > 1 && nsweeps < MIN_SWEEPS))
 		return EMOGI_OK;
-	memory = emogi_resident_use_made(run->state, array, EMOGI_COPY_CUT, 1, MAX_SEGMENTS, &nsegments);
-	if (memory == NULL)
-		return EMOGI_OK;
-	lay_cut(run, (uint32_t) nsegments, (uint32_t *) const_cast<void *>(memory), cut);
+	lay_cut(run, nsegments, (uint32_t *) const_cast<void *>(memory), cut);
 	return take_sums(run, cut, error);
 }
 
@@ -513,12 +523,14 @@ emogi_cut_make(Run *run, const Target *array, const Outline *outline, const Degr
 			   EmogiError *error)
 {
 	const int	nblocks = run->memory.nblocks;
+	uint32_t	nsegments;
 	bool		fits = false;
 	Plan		plan;
 	EmogiStatus status;
 
 	cut->nsegments = 0;
-	if (nsweeps < MIN_SWEEPS || run->graph.placement != EMOGI_PLACEMENT_DEVICE || outline->nchunks == 0)
+	if (nsweeps < MIN_SWEEPS || run->graph.placement != EMOGI_PLACEMENT_DEVICE || outline->nchunks == 0 ||
+		use_kept(run, array, &nsegments) != NULL)	/* there is one, but no room for its sums */
 		return EMOGI_OK;
 	status = make_plan(run, outline, degrees, &plan, error);
 	if (status == EMOGI_OK && plan.nsegments > 0)

@@ -40,8 +40,11 @@ typedef struct Cut
 	double	   *sum;			/* [nsegments * nvertices], for the caller; NULL when renumbered: its own has room */
 } Cut;
 
-/* Find the Cut that was kept, of the Graph's forward lists, whose targets are `array` in host memory. */
-extern EmogiStatus emogi_cut_find(Run *run, const Target *array, Cut *cut, EmogiError *error);
+/*
+ * Find the Cut that was kept, of the Graph's forward lists, whose targets are `array` in host memory; a run that would not
+ * make segments does not get them, for they add in another order.
+ */
+extern EmogiStatus emogi_cut_find(Run *run, const Target *array, uint64_t nsweeps, Cut *cut, EmogiError *error);
 
 /*
  * Make a Cut, and keep it: when the Graph is placed in device memory, the values are too many for the cache, there are
