@@ -18,7 +18,8 @@
  *   visit(item, own, target, weight, step, fresh)    look at an entry: get what becomes of the target, and fill what Item
  *                                has beside DeepItem
  *   PILES                        whether there is a pile of vertices that wait. If so:
- *   wait(waits, item)            by whole warps: put items on it
+ *   claim(waits, item)           by whole warps: claim places on it; get the first of them in lane 0
+ *   wait(waits, item, place)     by whole warps: put items there
  *   piled()                      get how many items are on it
  *   refill(walk)                 make the next frontier from it; false when that cannot be done here
  *   publish(), adopt()           write to and read from device memory what refill changes
@@ -31,12 +32,13 @@
 
 #include "walk.cuh"
 
-#define DEEP_LEAST 1024			/* the smallest */
-#define DEEP_SHARE 16			/* vertices of the Graph for each item of it */
+#define DEEP_LEAST 1024			/* items, the smallest queue */
+#define DEEP_SHARE 16			/* vertices of the Graph for each item of a queue */
 #define DEEP_STEPS 4096			/* of a launch, some ms; the host polls cancel in between */
 #define ALONE_ENTRIES 2048		/* up to which one block is faster than all */
 #define CHUNK_ITEMS 8			/* that a block takes in turn */
-#define IDLE_NS 200				/* between looks at the barrier while one block works alone */
+#define STOP_STEPS 16			/* of all blocks, for a look at `stop` */
+#define IDLE_NS 100				/* between looks at the barrier while one block works alone */
 
 /* Lay out the block's items, one a thread at most: a running sum over their entries. Get how many there are. */
 template <class Item>
@@ -57,6 +59,21 @@ lay_out(DeepBlock<Item> *block, const Item &item)
 	block->upto[threadIdx.x] = upto + (warp > 0 ? before : 0);
 	__syncthreads();
 	return __shfl_sync(FULL_WARP, sums, WARP_LANES - 1);
+}
+
+/* Put items where they belong: near ones in the next queue, far ones on the pile. Whole warps. */
+template <class Search>
+static __device__ __forceinline__ void
+put_items(Walk<Search> &walk, bool near, bool far, const typename Search::Item &item)
+{
+	const uint32_t slot = claim_slots(walk, near, item);
+	uint32_t	place = 0;
+
+	if constexpr (Search::PILES)
+		place = walk.search.claim(far, item);	/* both are under way together */
+	fill_slots(walk, near, item, slot);
+	if constexpr (Search::PILES)
+		walk.search.wait(far, item, place);
 }
 
 /* Expand the items laid out: every stride-th entry from `first` on. Whole warps. */
@@ -85,10 +102,8 @@ expand(Walk<Search> &walk, uint32_t nitems, uint32_t nentries, uint32_t first, u
 		}
 		fate = look(walk, block->item[low], block->item[low].start + (e - (low > 0 ? block->upto[low - 1] : 0)),
 					e < nentries, &fresh);
-		push_items(walk, fate == FATE_NEAR, fresh);
 		walk.found += fate == FATE_NEAR;
-		if constexpr (Search::PILES)
-			walk.search.wait(fate == FATE_FAR, fresh);
+		put_items(walk, fate == FATE_NEAR, fate == FATE_FAR, fresh);
 	}
 }
 
@@ -116,7 +131,7 @@ step_blocks(Walk<Search> &walk)
 	uint32_t	stop = 0;
 
 	begin_turn(walk);
-	if (walk.nblocks > 1 && blockIdx.x == 0 && threadIdx.x == 0)
+	if (walk.nblocks > 1 && walk.steps % STOP_STEPS == 0 && blockIdx.x == 0 && threadIdx.x == 0)
 		stop = *walk.deep.stop;	/* comes over the link while the step is made */
 	for (uint32_t base = 0; base < nown; base += DEEP_THREADS)
 	{
@@ -166,7 +181,7 @@ follow(Walk<Search> &walk, const typename Search::Item &item, uint32_t total, bo
 	own = shuffle_item(item, owner);
 	fate = look(walk, own, own.start + (lane_number() - before), lane_number() < total, &fresh);
 	if constexpr (Search::PILES)
-		walk.search.wait(fate == FATE_FAR, fresh);
+		walk.search.wait(fate == FATE_FAR, fresh, walk.search.claim(fate == FATE_FAR, fresh));
 	*there = fate == FATE_NEAR;
 	if (!*there)
 		fresh.length = 0;
@@ -210,7 +225,7 @@ step_warp(Walk<Search> &walk)
 			block->steps = walk.steps;
 			block->spent = walk.spent;
 		}
-		push_items(walk, there, item);
+		fill_slots(walk, there, item, claim_slots(walk, there, item));
 	}
 	__syncthreads();
 	walk.steps = block->steps;
@@ -285,24 +300,26 @@ static __device__ void
 walk_alone(Walk<Search> &walk)
 {
 	walk.nblocks = 1;
-	__syncthreads();			/* nobody reads the last word any more */
 	if (blockIdx.x == 0)
+	{
 		do
 			take_step(walk);
 		while (!walk.leave && (is_small(walk) || gridDim.x == 1));
-	if (threadIdx.x == 0)
-	{
-		if (blockIdx.x == 0)
+		if (threadIdx.x == 0)
 		{
 			publish(walk);
 			arrive(walk.deep.phase, walk.phase, walk.items, walk.entries, walk.leave);
 		}
-		walk.block->word = await(&walk.deep.phase[walk.phase % DEEP_PHASES], 1, IDLE_NS);
+		__syncthreads();		/* nobody counts in the phase that is cleared there before it is */
+		walk.phase++;
+		return;
 	}
+	__syncthreads();			/* nobody reads the last word any more */
+	if (threadIdx.x == 0)
+		walk.block->word = await(&walk.deep.phase[walk.phase % DEEP_PHASES], 1, IDLE_NS);
 	__syncthreads();
 	take_word(walk);
-	if (blockIdx.x > 0)
-		adopt(walk);
+	adopt(walk);
 }
 
 /*
@@ -443,7 +460,7 @@ launch_deep(Run *run, const DeepPlan *plan, typename Search::Item *queue, uint64
 	config.blockDim = dim3(DEEP_THREADS);
 	config.stream = run->state->stream;
 	config.attrs = &together;
-	config.numAttrs = 1;
+	config.numAttrs = plan->nblocks > 1;
 	CUDA_TRY(cudaMemsetAsync(plan->phase, 0, DEEP_PHASES * sizeof *plan->phase, run->state->stream));
 	CUDA_TRY(cudaLaunchKernelEx(&config, walk_deep<Search>, deep, search));
 	return EMOGI_OK;

@@ -16,7 +16,7 @@
  * The width of a bucket, delta, starts from the mean weight over the mean degree [1] and follows the work: a bucket of
  * few edges costs more in launches than in reading, one of many reads lists too early and again. Widths have no sum to
  * cut at equal steps: SSWP goes down the sorted weights of a sample, delta of them at a time, with all of a value at once.
- * A bucket of one value reads no list twice.
+ * A bucket of one value reads no list twice, so in deep steps, where a small bucket costs little, they do not get wider.
  *
  * Bytes, for n vertices and m edges: a wide step n/4 of bitmaps, 8 a pending vertex, 16 of offsets a vertex taken; 8
  * random ones an entry; edges as counted in Counters.lines, x 128. Deep steps: deep.cuh, and 24 a vertex that waits.
@@ -212,7 +212,7 @@ take_arrays(Path *path, const uint32_t *sources, uint64_t nsources, EmogiError *
 	TRY(take_array(memory, &path->piles.item, 2 * (uint64_t) path->plan.capacity, "vertices that wait", error));
 	TRY(take_array(memory, &path->piles.state, 1, "state of the pile", error));
 	path->deep_rule = path->rule;
-	path->deep_rule.least_entries = DEEP_BUCKET_MIN_EDGES;
+	path->deep_rule.least_entries = path->rule.widest ? 0 : DEEP_BUCKET_MIN_EDGES;
 	path->deep_rule.most_entries = DEEP_BUCKET_MAX_EDGES;
 	path->deep_rule.limit = limit;
 	TRY(emogi_run_send(path->run, limit, path->limit, path->rule.nlimits * sizeof *limit, error));

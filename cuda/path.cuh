@@ -368,28 +368,34 @@ struct PathSearch
 		return FATE_NEAR;
 	}
 
-	__device__ __forceinline__ void
-	wait(bool waits, const PathItem &item) const
+	__device__ __forceinline__ uint32_t
+	claim(bool waits, const PathItem &item) const
 	{
 		const uint32_t lanes = __ballot_sync(FULL_WARP, waits);
 		PileCount  *count = &piles.state->count[pile % PILE_COUNTS];
-		uint32_t	slot = 0;
+		uint32_t	best;
+		uint32_t	place = 0;
+
+		if (lanes == 0 || piles.capacity == 0)
+			return 0;
+		if (lane_number() == 0)
+			place = atomicAdd(&count->length, __popc(lanes));
+		best = __reduce_min_sync(FULL_WARP, waits ? (uint32_t) (item.key >> 32) : UINT32_MAX);
+		if (lane_number() == 0)
+			atomicMax(&count->nearest, ~best);
+		return place;
+	}
+
+	__device__ __forceinline__ void
+	wait(bool waits, const PathItem &item, uint32_t place) const
+	{
+		const uint32_t lanes = __ballot_sync(FULL_WARP, waits);
 
 		if (lanes == 0)
 			return;
-		if (piles.capacity > 0)
-		{
-			const uint32_t best = __reduce_min_sync(FULL_WARP, waits ? (uint32_t) (item.key >> 32) : UINT32_MAX);
-
-			if (lane_number() == 0)
-			{
-				slot = atomicAdd(&count->length, __popc(lanes));
-				atomicMax(&count->nearest, ~best);
-			}
-			slot = __shfl_sync(FULL_WARP, slot, 0) + __popc(lanes & lanes_below());
-		}
-		if (waits && slot < piles.capacity)
-			piles.item[(uint64_t) (pile % 2) * piles.capacity + slot] = WaitingItem{item.key, item.vertex, 0};
+		place = __shfl_sync(FULL_WARP, place, 0) + __popc(lanes & lanes_below());
+		if (waits && place < piles.capacity)
+			piles.item[(uint64_t) (pile % 2) * piles.capacity + place] = WaitingItem{item.key, item.vertex, 0};
 		else if (waits)
 		{
 			atomicOr(&paths.pending[item.vertex / 32], 1u << item.vertex % 32);
@@ -449,8 +455,7 @@ struct PathSearch
 			locate(&item, walk.deep.lists.offsets);
 		}
 		near = valid && (item.key < bucket.threshold || bucket.threshold == KEY_NONE);
-		push_items(walk, near, item);
-		wait(valid && !near, item);
+		put_items(walk, near, valid && !near, item);
 	}
 
 	__device__ __forceinline__ void

@@ -194,10 +194,10 @@ frontier_queue(const Walk<Search> &walk, uint32_t which)
 	return walk.deep.queue + (uint64_t) which * walk.deep.capacity;
 }
 
-/* Put the items that lanes have found into the next queue. Whole warps. */
+/* Claim slots in the next queue for the items that lanes have found. Gets the first of them in lane 0. Whole warps. */
 template <class Search>
-static __device__ __forceinline__ void
-push_items(Walk<Search> &walk, bool found, const typename Search::Item &item)
+static __device__ __forceinline__ uint32_t
+claim_slots(Walk<Search> &walk, bool found, const typename Search::Item &item)
 {
 	const uint32_t lanes = __ballot_sync(FULL_WARP, found);
 	const uint32_t clamped = found ? item.length < LIST_CLAMP ? item.length : LIST_CLAMP : 0;
@@ -206,18 +206,32 @@ push_items(Walk<Search> &walk, bool found, const typename Search::Item &item)
 	uint32_t	slot = 0;
 
 	if (lanes == 0)
-		return;
+		return 0;
+	if (lane_number() == 0 && walk.nblocks > 1)
+		slot = atomicAdd(&walk.deep.phase[walk.phase % DEEP_PHASES].length, __popc(lanes));
 	entries = __reduce_add_sync(FULL_WARP, clamped);
 	if (lane_number() == 0)
 	{
+		const uint32_t in_block = atomicAdd(&walk.block->nfound[turn], __popc(lanes));
 		volatile uint32_t *sum = &walk.block->entries[turn];
 
-		slot = atomicAdd(&walk.block->nfound[turn], __popc(lanes));
-		if (walk.nblocks > 1)
-			slot = atomicAdd(&walk.deep.phase[walk.phase % DEEP_PHASES].length, __popc(lanes));
+		if (walk.nblocks == 1)
+			slot = in_block;
 		if (*sum <= ENTRIES_CLAMP)	/* more is alike; all warps together stay below 2^30 */
 			atomicAdd(&walk.block->entries[turn], entries);
 	}
+	return slot;
+}
+
+/* Put the items into the slots claimed. */
+template <class Search>
+static __device__ __forceinline__ void
+fill_slots(const Walk<Search> &walk, bool found, const typename Search::Item &item, uint32_t slot)
+{
+	const uint32_t lanes = __ballot_sync(FULL_WARP, found);
+
+	if (lanes == 0)
+		return;
 	slot = __shfl_sync(FULL_WARP, slot, 0) + __popc(lanes & lanes_below());
 	if (found)
 		frontier_queue(walk, walk.now ^ 1)[slot] = item;
