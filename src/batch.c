@@ -10,6 +10,7 @@
 
 #include "executor/executor.h"
 #include "miscadmin.h"
+#include "nodes/memnodes.h"
 #include "pgstat.h"
 #include "utils/memutils.h"
 
@@ -32,6 +33,9 @@ typedef struct EmogiBatchState
 	PlanState  *outer;
 	int			nouter;			/* columns of the outer plan, first in the scan tuple */
 	TupleTableSlot *outer_slot;
+	Datum	   *vertex_value;	/* where the scan tuple has them, or `unused` */
+	Datum	   *level_value;
+	Datum		unused;
 
 	/* the call */
 	bool		is_open;
@@ -54,6 +58,10 @@ typedef struct EmogiBatchState
 
 	/* what of the current row is still to come */
 	EmogiBatchCursor cursor;	/* in passes */
+	int			nunpacked;		/* vertices that the cursor has passed, and nobody has taken yet, when all are wanted */
+	int			taken;			/* of them */
+	uint32		vertices[EMOGI_BATCH_SOURCES];
+	uint32		levels[EMOGI_BATCH_SOURCES];
 	uint64		position;		/* one by one: vertex number */
 	uint64		key_position;
 } EmogiBatchState;
@@ -278,9 +286,11 @@ next_outer(EmogiBatchState *batch)
 	ExecForceStoreMinimalTuple(row->tuple, batch->outer_slot, false);
 	load_outer(batch, batch->outer_slot);
 	batch->position = batch->key_position = 0;
+	batch->nunpacked = batch->taken = 0;
 	memset(&batch->cursor, 0, sizeof batch->cursor);
 	if (row->search < 0)
 		return true;
+	memset(batch->scan.css.ss.ss_ScanTupleSlot->tts_isnull + batch->nouter, 0, scan->ncolumns * sizeof(bool));
 	if (scan->vertex_input >= 0)
 	{
 		ResetExprContext(scan->css.ss.ps.ps_ExprContext);
@@ -317,6 +327,23 @@ next_reached(EmogiBatchState *batch, uint64 least, uint32 *v, uint32 *level)
 	return true;
 }
 
+/* The same, of all that it has reached: some of them are unpacked at a time. */
+static inline bool
+next_of_all(EmogiBatchState *batch, uint32 *v, uint32 *level)
+{
+	if (batch->taken == batch->nunpacked)
+	{
+		batch->nunpacked = emogi_batch_fill(&batch->passed, batch->rows[batch->current].search, &batch->cursor, batch->vertices,
+											batch->levels);
+		batch->taken = 0;
+		if (batch->nunpacked == 0)
+			return false;
+	}
+	*v = batch->vertices[batch->taken];
+	*level = batch->levels[batch->taken++];
+	return true;
+}
+
 /* Get the next vertex of the current row that is wanted; false when there is none. */
 static bool
 next_wanted(EmogiBatchState *batch, uint32 *v, uint32 *level)
@@ -326,7 +353,7 @@ next_wanted(EmogiBatchState *batch, uint32 *v, uint32 *level)
 	if (batch->current < 0 || batch->rows[batch->current].search < 0)
 		return false;
 	if (scan->vertex_input < 0)
-		return next_reached(batch, 0, v, level);
+		return batch->in_passes ? next_of_all(batch, v, level) : next_reached(batch, 0, v, level);
 	while (batch->key_position < scan->nkeys)
 	{
 		uint32		wanted = emogi_vertex_number(&scan->graph, scan->keys[batch->key_position++]);
@@ -357,6 +384,7 @@ exec_batch(CustomScanState *node)
 	EmogiScan  *scan = &batch->scan;
 	TupleTableSlot *slot = node->ss.ss_ScanTupleSlot;
 	ExprContext *context = node->ss.ps.ps_ExprContext;
+	MemoryContext row_memory = context->ecxt_per_tuple_memory;
 	uint32		v;
 	uint32		level;
 
@@ -372,14 +400,11 @@ exec_batch(CustomScanState *node)
 			batch->current = -1;
 			return ExecClearTuple(node->ss.ps.ps_ProjInfo != NULL ? node->ss.ps.ps_ResultTupleSlot : slot);
 		}
-		for (int i = 0; i < scan->ncolumns; i++)
-		{
-			slot->tts_values[batch->nouter + i] = scan->columns[i] == 0 ? Int64GetDatum(scan->graph.ids[v]) :
-				Int32GetDatum((int32) level);
-			slot->tts_isnull[batch->nouter + i] = false;
-		}
+		*batch->vertex_value = Int64GetDatum(scan->graph.ids[v]);
+		*batch->level_value = Int32GetDatum((int32) level);
 		scan->call->run.nrows++;
-		ResetExprContext(context);
+		if (!row_memory->isReset)	/* a call less for each row */
+			ResetExprContext(context);
 		context->ecxt_scantuple = slot;
 		if (!ExecQual(node->ss.ps.qual, context))
 		{
@@ -412,6 +437,10 @@ begin_batch(CustomScanState *node, EState *estate, int eflags)
 	emogi_scan_init(&batch->scan, eflags);
 	batch->scan.looks_up = batch->scan.vertex_input >= 0;
 	batch->nouter = intVal(lfourth(plan->custom_private));
+	batch->vertex_value = batch->level_value = &batch->unused;
+	for (int i = 0; i < batch->scan.ncolumns; i++)
+		*(batch->scan.columns[i] == 0 ? &batch->vertex_value : &batch->level_value) =
+			&node->ss.ss_ScanTupleSlot->tts_values[batch->nouter + i];
 	batch->outer_slot = ExecInitExtraTupleSlot(estate, ExecGetResultType(batch->outer), &TTSOpsMinimalTuple);
 	batch->rows_context = AllocSetContextCreate(CurrentMemoryContext, "emogi outer rows", ALLOCSET_DEFAULT_SIZES);
 	forget_rows(batch);

@@ -124,6 +124,25 @@ emogi_batch_next(const EmogiBatchResult *result, int source, EmogiBatchCursor *c
 	return true;
 }
 
+/*
+ * Get the next vertices that a source has reached, in ascending order, and their levels: as many as come at once, at most
+ * EMOGI_BATCH_SOURCES; 0 at the end.
+ */
+static inline int
+emogi_batch_fill(const EmogiBatchResult *result, int source, EmogiBatchCursor *cursor, uint32_t *vertices,
+				 uint32_t *levels)
+{
+	int			n = 0;
+
+	while (n < EMOGI_BATCH_SOURCES && emogi_batch_next(result, source, cursor, &vertices[n], &levels[n]))
+	{
+		n++;
+		if (result->nplanes > 0 && cursor->reached == 0)
+			break;
+	}
+	return n;
+}
+
 /* Go on to the first vertex reached from `least` on, which is none that the cursor has passed. Saves time with rows only. */
 static inline void
 emogi_batch_skip_to(const EmogiBatchResult *result, int source, EmogiBatchCursor *cursor, uint64_t least)
