@@ -9,8 +9,9 @@
  * look at an edge only plants the larger end under the smaller if it is a root, which is a read and at most one
  * atomic operation, and hooks, which walks, one in a few: that is enough to make one tree of nearly all vertices.
  *   join        device and hybrid placement, join_near: every vertex with its first neighbour, which is the smallest one as
- *               lists are sorted, or the smallest of its head; that one with the second. Small vertices are met most
- *               often, and what is read at random are their parents, which the second-level cache holds.
+ *               lists are sorted, or the smallest of its head, where that leads to hubs; that one with the second. Small
+ *               vertices are met most often, and what is read at random are their parents, which the second-level cache
+ *               holds.
  *               Host placement, join_lines: in ascending order, the first line of the list of each vertex that nothing has
  *               been planted on or hooked yet. What it brings covers vertices to come, so that 0.11 lines a vertex cover a
  *               random graph of mean degree 32, and 0.26 a Kronecker graph of mean degree 50.
@@ -39,7 +40,7 @@
 
 static const void *const kernels[] = {
 	(const void *) push_words<Hook>, (const void *) push_slices<Hook>, (const void *) join_lines,
-	(const void *) plant, (const void *) join_near, (const void *) settle, (const void *) vote,
+	(const void *) plant, (const void *) choose_near, (const void *) join_near, (const void *) settle, (const void *) vote,
 	(const void *) mark_outside, (const void *) compress
 };
 
@@ -80,7 +81,12 @@ grow_giant(Run *run, uint32_t *component, uint32_t *marked, Forest *forest, Emog
 					component, run->step);
 	}
 	else
-		CUDA_LAUNCH(join_near, run->full_blocks, BLOCK_THREADS, stream, forward, run->nvertices, component, run->step);
+	{
+		if (forward.heads != NULL && run->graph.placement == EMOGI_PLACEMENT_DEVICE)
+			CUDA_LAUNCH(choose_near, 1, BLOCK_THREADS, stream, forward, run->nvertices, forest);
+		CUDA_LAUNCH(join_near, run->full_blocks, BLOCK_THREADS, stream, forward, run->nvertices, component, forest,
+					run->step);
+	}
 	CUDA_LAUNCH(vote, 1, BLOCK_THREADS, stream, component, run->nvertices, forest);
 	CUDA_LAUNCH(settle, run->full_blocks, BLOCK_THREADS, stream, forward, run->nvertices, component, forest, run->step);
 	CUDA_LAUNCH(vote, 1, BLOCK_THREADS, stream, component, run->nvertices, forest);

@@ -14,6 +14,7 @@
 #include "push.cuh"
 
 #define NEAR_HEADS 4			/* heads, of those that there are, among which the two smallest are looked for */
+#define HUB_DEGREE 8			/* times the mean degree: a hub */
 #define NEAR_HOOKED 8			/* one word of vertices in so many hooks their second neighbour for certain */
 #define COVER_HOOKED 8			/* one entry in so many is hooked for certain when lines are read */
 
@@ -22,6 +23,7 @@ typedef struct Forest
 {
 	uint32_t	giant;			/* root of the largest tree that the last vote knew; EMOGI_NO_VERTEX = no vote */
 	uint32_t	hooked;			/* 1 = trees were joined when lists were pushed */
+	uint32_t	headed;			/* 1 = neighbours at hand are those of heads, where there are any */
 } Forest;
 
 /* The two smallest of a vertex's neighbours that are at hand. */
@@ -132,13 +134,13 @@ meet(Near *near, Target target)
 		near->next = target;
 }
 
-/* Get the neighbours of a vertex that are at hand: of its head, else of the first two entries of its list, *list. */
+/* Get the neighbours of a vertex that are at hand: of its head, if `headed`, or the first two entries of its list, *list. */
 static __device__ __forceinline__ Near
-read_near(const Lists<Target> &lists, uint64_t vertex, Span *list)
+read_near(const Lists<Target> &lists, uint64_t vertex, bool headed, Span *list)
 {
 	Near		near = {EMOGI_NO_VERTEX, EMOGI_NO_VERTEX};
 
-	if (lists.heads != NULL)
+	if (headed)
 	{
 		Target		head[NEAR_HEADS];
 
@@ -246,7 +248,27 @@ plant(uint32_t *component, uint64_t nvertices, Forest *forest)
 	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < nvertices; v += nthreads)
 		component[v] = (uint32_t) v;
 	if (blockIdx.x == 0 && threadIdx.x == 0)
-		*forest = Forest{EMOGI_NO_VERTEX, 0};
+		*forest = Forest{EMOGI_NO_VERTEX, 0, 1};
+}
+
+/*
+ * Choose between heads and lists, where both are in device memory: heads lead to hubs, if there are hubs, and so to one
+ * tree at once; else the smallest neighbours are fewer vertices than the heads, and those stay in the caches. One block:
+ * looks at the first entries of some heads. Bytes: 36 for each.
+ */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+choose_near(Lists<Target> lists, uint64_t nvertices, Forest *forest)
+{
+	const uint64_t vertex = nvertices * threadIdx.x / BLOCK_THREADS;
+	const Target head = vertex < nvertices ? read_head(lists, vertex, 0) : EMOGI_NO_VERTEX;
+	const uint64_t mean = lists.nedges / nvertices + 1;
+	const bool	there = head != EMOGI_NO_VERTEX;
+	const bool	hub = there && __ldg(&lists.offsets[head + (uint64_t) 1]) - __ldg(&lists.offsets[head]) > HUB_DEGREE * mean;
+	const int	nheads = __syncthreads_count(there);
+	const int	nhubs = __syncthreads_count(hub);
+
+	if (threadIdx.x == 0)
+		forest->headed = 2 * nhubs > nheads;
 }
 
 /*
@@ -254,16 +276,17 @@ plant(uint32_t *component, uint64_t nvertices, Forest *forest)
  * a sector of 32, or 4 a head, a vertex; 4 of its own parent, and two random reads or three of 4.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-join_near(Lists<Target> lists, uint64_t nvertices, uint32_t *component, Step step)
+join_near(Lists<Target> lists, uint64_t nvertices, uint32_t *component, const Forest *forest, Step step)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
+	const bool	headed = lists.heads != NULL && forest->headed;
 	unsigned long long entries = 0;
 
 	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < nvertices; v += nthreads)
 	{
 		const uint32_t vertex = (uint32_t) v;
 		Span		list = {0, 0};
-		const Near	near = read_near(lists, v, &list);
+		const Near	near = read_near(lists, v, headed, &list);
 		const bool	two = near.next != EMOGI_NO_VERTEX;
 		uint32_t	low = vertex;
 		uint32_t	high = near.least;
@@ -329,6 +352,7 @@ settle(Lists<Target> lists, uint64_t nvertices, uint32_t *component, const Fores
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
 	const uint32_t giant = forest->giant;
+	const bool	headed = lists.heads != NULL && forest->headed;
 	unsigned long long nread = 0;
 	unsigned long long entries = 0;
 
@@ -345,7 +369,7 @@ settle(Lists<Target> lists, uint64_t nvertices, uint32_t *component, const Fores
 		if (__any_sync(FULL_WARP, lane_number() == 0 && must_leave(step)))
 			break;
 		if (outside)
-			near = read_near(lists, vertex, &list);
+			near = read_near(lists, vertex, headed, &list);
 		shared = shares_line(list);
 		nread += count_lines<Target>(list) - (list.start < list.end && shared);
 		if (near.least != EMOGI_NO_VERTEX)

@@ -9,6 +9,7 @@
 #include "run.cuh"
 
 #define STAGE_BLOCKS 16			/* a multiprocessor, of kernels that read the stage */
+#define NEAR_VERTICES (UINT64_C(1) << 24)	/* between two looks at cancel: some 15 ms */
 #define SEARCHED_ENTRIES 4096	/* of a longer list no more: surely some of them have long lists */
 
 static_assert(HEAD_MOST <= WARP_LANES, "the head of a list is chosen from one entry a lane");
@@ -80,6 +81,21 @@ emogi_heads_load(EmogiError *error)
 	return LOAD_KERNELS(kernels);
 }
 
+/* Choose the heads of some lists, of which so many entries are staged. */
+static EmogiStatus
+launch(EmogiEngineState *state, const uint64_t *offsets, const Target *stage, Span staged, Span vertices, uint32_t length,
+	   uint32_t *heads, EmogiError *error)
+{
+	const uint64_t most = (uint64_t) STAGE_BLOCKS * state->units;
+	uint64_t	nblocks = (vertices.end - vertices.start + BLOCK_WARPS - 1) / BLOCK_WARPS;
+
+	if (nblocks > most)
+		nblocks = most;
+	CUDA_LAUNCH(choose_heads, (int) nblocks, BLOCK_THREADS, state->stream, offsets, stage, staged.start, staged.end,
+				vertices.start, vertices.end, length, heads);
+	return EMOGI_OK;
+}
+
 /* Find the last vertex up to which all lists from `first` on fit the stage; at least the next one. */
 static uint64_t
 fill_stage(const uint64_t *offsets, uint64_t nvertices, uint64_t first, uint64_t capacity)
@@ -112,21 +128,30 @@ emogi_choose_heads(EmogiEngineState *state, uint64_t nvertices, const EmogiAdjac
 	{
 		const uint64_t start = adjacency->offsets[first];
 		uint64_t	end;
-		uint64_t	nblocks;
 
 		last = fill_stage(adjacency->offsets, nvertices, first, capacity);
 		end = adjacency->offsets[last];
 		if (end - start > capacity)
 			end = start + capacity; /* of one long list */
-		nblocks = (last - first + BLOCK_WARPS - 1) / BLOCK_WARPS;
-		if (nblocks > (uint64_t) (STAGE_BLOCKS * state->units))
-			nblocks = (uint64_t) (STAGE_BLOCKS * state->units);
 		TRY(emogi_cuda_copy(state, stage, adjacency->targets + start, (end - start) * sizeof *stage,
 							cudaMemcpyHostToDevice, control, error));
-		CUDA_LAUNCH(choose_heads, (int) nblocks, BLOCK_THREADS, state->stream, offsets, stage, start, end, first,
-					last, length, heads);
+		TRY(launch(state, offsets, stage, Span{start, end}, Span{first, last}, length, heads, error));
 	}
 	TRY(emogi_cuda_wait(state, control, error));
 	emogi_memory_release(memory, nheld);
+	return EMOGI_OK;
+}
+
+EmogiStatus
+emogi_choose_near_heads(EmogiEngineState *state, uint64_t nvertices, const Lists<uint32_t> *lists, uint32_t length,
+						uint32_t *heads, EmogiControl *control, EmogiError *error)
+{
+	for (uint64_t first = 0; first < nvertices; first += NEAR_VERTICES)
+	{
+		const uint64_t last = nvertices - first < NEAR_VERTICES ? nvertices : first + NEAR_VERTICES;
+
+		TRY(launch(state, lists->offsets, lists->targets, Span{0, lists->nedges}, Span{first, last}, length, heads, error));
+		TRY(emogi_cuda_wait(state, control, error));
+	}
 	return EMOGI_OK;
 }

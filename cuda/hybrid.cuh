@@ -1,5 +1,5 @@
 /*
- * hybrid.cuh: the heads of lists, which hybrid placement has in device memory.
+ * hybrid.cuh: the heads of lists, which hybrid placement has in device memory, and device placement beside the lists.
  *
  * A head is a copy of a few targets of a list, those whose own lists are the longest first: the neighbours that most
  * paths lead through, and so those that a BFS reaches first and that belong to the giant component. A bottom-up step
@@ -13,6 +13,7 @@
 
 #define HEAD_LEAST 2			/* targets a vertex: what Afforest samples */
 #define HEAD_MOST 16			/* more would settle next to nothing */
+#define HEAD_NEAR 4				/* beside lists that are in device memory, where a list costs little */
 
 /* Get the entries that the heads of all vertices take. */
 static inline uint64_t
@@ -38,6 +39,10 @@ head_stage_bytes(const EmogiAdjacency *adjacency)
 extern EmogiStatus emogi_choose_heads(EmogiEngineState *state, uint64_t nvertices, const EmogiAdjacency *adjacency,
 									  const uint64_t *offsets, uint32_t length, uint32_t *heads, DeviceMemory *memory,
 									  EmogiControl *control, EmogiError *error);
+
+/* The same of lists that are in device memory: heads[head_entries(nvertices, length)]. Takes nothing. */
+extern EmogiStatus emogi_choose_near_heads(EmogiEngineState *state, uint64_t nvertices, const Lists<uint32_t> *lists,
+										   uint32_t length, uint32_t *heads, EmogiControl *control, EmogiError *error);
 
 /* Bring the kernel to the device. */
 extern EmogiStatus emogi_heads_load(EmogiError *error);

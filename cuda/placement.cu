@@ -5,52 +5,12 @@
  * Registration pins pages: about 0.06 s a GiB for pages that are populated. For a Graph without an id it lasts for one
  * run, because the Region may free the Graph's pages afterwards.
  */
-#include "hybrid.cuh"
+#include "placing.cuh"
 
 #include <string.h>
 #include <sys/resource.h>
 
 #define PAGE_BYTES UINT64_C(4096)
-
-/* What placing a Graph works with. */
-typedef struct Placing
-{
-	EmogiEngineState *state;
-	const EmogiGraph *graph;
-	unsigned	wants;			/* PLACE_*, none that the Graph does not have */
-	DeviceMemory *memory;
-	EmogiControl *control;
-	uint32_t	head_length;	/* of heads that there is room for; 0 = do not make any */
-	bool		near_weights;	/* there is room for the weights of forward, in hybrid placement */
-} Placing;
-
-static uint64_t
-round_up(uint64_t value, uint64_t unit)
-{
-	return (value + unit - 1) / unit * unit;
-}
-
-/* Bytes of the targets up to the end of their last line. */
-static uint64_t
-target_bytes(const EmogiAdjacency *adjacency)
-{
-	return round_up(adjacency->nedges * sizeof *adjacency->targets, EMOGI_LINE_BYTES);
-}
-
-/* The same of the weights. */
-static uint64_t
-weight_bytes(const EmogiGraph *graph, const EmogiAdjacency *adjacency)
-{
-	static const uint8_t width[] = {0, 1, 2, 4, 4, 8};	/* by EmogiWeightType */
-
-	return round_up(adjacency->nedges * width[graph->weight_type], EMOGI_LINE_BYTES);
-}
-
-static uint64_t
-offset_bytes(const EmogiGraph *graph)
-{
-	return (graph->nvertices + 1) * sizeof *graph->forward.offsets;
-}
 
 /* Say whether backward is placed, and is not forward over again. */
 static bool
@@ -72,8 +32,8 @@ places_backward_offsets(const Placing *placing)
 }
 
 /* Get the orientation whose heads the run has a use for; NULL when it has none. */
-static const EmogiAdjacency *
-wanted_heads(const Placing *placing)
+const EmogiAdjacency *
+emogi_wanted_heads(const Placing *placing)
 {
 	const EmogiGraph *graph = placing->graph;
 	const EmogiAdjacency *adjacency = placing->wants & PLACE_BACKWARD_HEADS ? &graph->backward : &graph->forward;
@@ -84,11 +44,11 @@ wanted_heads(const Placing *placing)
 }
 
 /* Get the heads that are kept, unless there is room for more than twice as many targets. */
-static const uint32_t *
-use_heads(const Placing *placing, uint32_t *length)
+const uint32_t *
+emogi_use_heads(const Placing *placing, uint32_t *length)
 {
 	uint64_t	kept_length;
-	const void *heads = emogi_resident_use_made(placing->state, wanted_heads(placing)->targets, EMOGI_COPY_HEADS,
+	const void *heads = emogi_resident_use_made(placing->state, emogi_wanted_heads(placing)->targets, EMOGI_COPY_HEADS,
 												(placing->head_length + 1) / 2, placing->head_length, &kept_length);
 
 	if (heads != NULL)
@@ -97,8 +57,8 @@ use_heads(const Placing *placing, uint32_t *length)
 }
 
 /* Make the copies that this placement needs in use, and no others. Get the bytes of those that are missing. */
-static uint64_t
-use_copies(const Placing *placing, EmogiPlacement placement)
+uint64_t
+emogi_use_copies(const Placing *placing, EmogiPlacement placement)
 {
 	const EmogiGraph *graph = placing->graph;
 	const EmogiAdjacency *orientation[] = {&graph->forward, &graph->backward};
@@ -126,7 +86,7 @@ use_copies(const Placing *placing, EmogiPlacement placement)
 	{
 		uint32_t	length;
 
-		(void) use_heads(placing, &length);
+		(void) emogi_use_heads(placing, &length);
 	}
 	return missing_bytes;
 }
@@ -331,21 +291,29 @@ place_edges(const Placing *placing, const EmogiAdjacency *adjacency, EmogiPlacem
 
 /* Make heads of an orientation whose offsets are placed, and keep them. */
 static EmogiStatus
-make_heads(const Placing *placing, const EmogiAdjacency *adjacency, Lists<uint32_t> *lists, EmogiError *error)
+make_heads(const Placing *placing, const EmogiAdjacency *adjacency, EmogiPlacement placement, Lists<uint32_t> *lists,
+		   EmogiError *error)
 {
 	uint32_t   *heads;
 
 	TRY(take_array(placing->memory, &heads, head_entries(placing->graph->nvertices, placing->head_length),
 				   "heads of lists", error));
-	TRY(emogi_choose_heads(placing->state, placing->graph->nvertices, adjacency, lists->offsets, placing->head_length,
-						   heads, placing->memory, placing->control, error));
+	if (placement == EMOGI_PLACEMENT_DEVICE)
+		TRY(emogi_choose_near_heads(placing->state, placing->graph->nvertices, lists, placing->head_length, heads,
+									placing->control, error));
+	else
+		TRY(emogi_choose_heads(placing->state, placing->graph->nvertices, adjacency, lists->offsets, placing->head_length,
+							   heads, placing->memory, placing->control, error));
 	emogi_resident_keep(placing->state, placing->memory, adjacency->targets, EMOGI_COPY_HEADS, placing->head_length);
 	lists->heads = heads;
 	lists->head_length = placing->head_length;
 	return EMOGI_OK;
 }
 
-/* Place the heads that the run wants, when both orientations are placed. Without room for them it is host placement. */
+/*
+ * Place the heads that the run wants, when both orientations are placed. Without room for them hybrid placement is host
+ * placement.
+ */
 static EmogiStatus
 place_heads(const Placing *placing, PlacedGraph *placed, EmogiError *error)
 {
@@ -354,15 +322,16 @@ place_heads(const Placing *placing, PlacedGraph *placed, EmogiError *error)
 	Lists<uint32_t> *lists = backward ? &placed->backward : &placed->forward;
 	const int	nblocks = placing->memory->nblocks;
 
-	lists->heads = use_heads(placing, &lists->head_length);
+	lists->heads = emogi_use_heads(placing, &lists->head_length);
 	if (lists->heads == NULL)
 	{
-		const EmogiStatus status = make_heads(placing, wanted_heads(placing), lists, error);
+		const EmogiStatus status = make_heads(placing, emogi_wanted_heads(placing), placed->placement, lists, error);
 
 		if (status == EMOGI_NO_MEMORY)
 		{
 			emogi_memory_release(placing->memory, nblocks);
-			placed->placement = EMOGI_PLACEMENT_HOST;	/* slower, but an answer */
+			if (placed->placement == EMOGI_PLACEMENT_HYBRID)
+				placed->placement = EMOGI_PLACEMENT_HOST;	/* slower, but an answer */
 			return EMOGI_OK;
 		}
 		TRY(status);
@@ -382,7 +351,7 @@ place_lists(const Placing *placing, EmogiPlacement placement, PlacedGraph *place
 	placed->placement = placement;
 	placed->forward = Lists<uint32_t>{NULL, NULL, NULL, graph->forward.nedges, NULL, 0};
 	placed->backward = Lists<uint32_t>{NULL, NULL, NULL, graph->backward.nedges, NULL, 0};
-	(void) use_copies(placing, placement);	/* so that what is new does not evict them */
+	(void) emogi_use_copies(placing, placement);	/* so that what is new does not evict them */
 	TRY(place_offsets(placing, &graph->forward, &placed->forward, error));
 	if (places_backward_offsets(placing))
 		TRY(place_offsets(placing, &graph->backward, &placed->backward, error));
@@ -407,115 +376,7 @@ place_lists(const Placing *placing, EmogiPlacement placement, PlacedGraph *place
 	}
 	else if (placing->wants & PLACE_BACKWARD)
 		placed->backward = placed->forward;
-	return placing->head_length > 0 && placement == EMOGI_PLACEMENT_HYBRID ? place_heads(placing, placed, error) :
-		EMOGI_OK;
-}
-
-/*
- * Choose between host and hybrid: how many targets a vertex fit beside the run, its offsets and what choosing them takes,
- * at the expense of idle copies. Under HEAD_LEAST they would settle too little. To choose them every edge is read over
- * the link once, which is only repaid by later runs: AUTO makes them for a Graph that is kept. A cap already says what
- * others need.
- */
-static EmogiStatus
-choose_heads(Placing *placing, EmogiPlacement *placement, EmogiError *error)
-{
-	const EmogiAdjacency *adjacency = wanted_heads(placing);
-	const bool	pays = *placement == EMOGI_PLACEMENT_HYBRID || placing->graph->id != 0;
-	const uint64_t headroom = placing->state->cap_bytes > 0 ? 0 : HEADROOM_BYTES;
-	uint64_t	taken;
-	uint64_t	left;
-	uint64_t	length;
-
-	*placement = EMOGI_PLACEMENT_HOST;
-	if (adjacency == NULL || !pays)
-		return EMOGI_OK;
-	taken = use_copies(placing, EMOGI_PLACEMENT_HOST) + head_stage_bytes(adjacency) + headroom;
-	TRY(emogi_memory_left(placing->memory, &left, error));
-	length = left > taken ? (left - taken) / (head_entries(placing->graph->nvertices, 1) * sizeof(uint32_t)) : 0;
-	if (length < HEAD_LEAST)
-		return EMOGI_OK;
-	placing->head_length = (uint32_t) (length < HEAD_MOST ? length : HEAD_MOST);
-	*placement = EMOGI_PLACEMENT_HYBRID;
-	return EMOGI_OK;
-}
-
-/*
- * Say whether AUTO wants parts where the whole does not fit. They are copied once, which takes as long as reading them
- * once over the link: so for a Graph that is kept, or a run that reads them again.
- */
-static bool
-parts_pay(const Placing *placing)
-{
-	return (placing->wants & PLACE_PARTS) != 0 &&
-		((placing->wants & PLACE_PARTS_REPAID) == PLACE_PARTS_REPAID || placing->graph->id != 0);
-}
-
-/*
- * Choose between host and hybrid: whether the weights fit beside the run and its offsets. To copy them takes about as long
- * as reading their lines once over the link, so AUTO does it for a Graph that is kept.
- */
-static EmogiStatus
-choose_near_weights(Placing *placing, EmogiPlacement *placement, EmogiError *error)
-{
-	const EmogiGraph *graph = placing->graph;
-	const bool	pays = *placement == EMOGI_PLACEMENT_HYBRID || graph->id != 0;
-	const uint64_t headroom = placing->state->cap_bytes > 0 ? 0 : HEADROOM_BYTES;
-	uint64_t	taken;
-	uint64_t	left;
-
-	*placement = EMOGI_PLACEMENT_HOST;
-	if (!pays)
-		return EMOGI_OK;
-	taken = use_copies(placing, EMOGI_PLACEMENT_HOST) + weight_bytes(graph, &graph->forward) + headroom;
-	TRY(emogi_memory_left(placing->memory, &left, error));
-	placing->near_weights = taken <= left;
-	if (placing->near_weights)
-		*placement = EMOGI_PLACEMENT_HYBRID;
-	return EMOGI_OK;
-}
-
-/* Choose between host and hybrid. How many parts fit is for the Feed to find out. */
-static EmogiStatus
-choose_hybrid(Placing *placing, EmogiPlacement *placement, EmogiError *error)
-{
-	if ((placing->wants & PLACE_NEAR_WEIGHTS) == PLACE_NEAR_WEIGHTS)
-		return choose_near_weights(placing, placement, error);
-	if ((placing->wants & PLACE_PARTS) == 0)
-		return choose_heads(placing, placement, error);
-	if (*placement == EMOGI_PLACEMENT_AUTO)
-		*placement = parts_pay(placing) ? EMOGI_PLACEMENT_HYBRID : EMOGI_PLACEMENT_HOST;
-	return EMOGI_OK;
-}
-
-/*
- * Choose where edges are read from. AUTO: device memory, when all that is missing there fits beside the run, at the
- * expense of other Graphs' idle copies if need be. A copy takes as long as reading every edge once over the link. Most
- * algorithms read them all, and many more than once; a BFS that reads few is repaid by the next run on a Graph that is
- * kept. A Graph that is there already needs no room, and no look at what is free. Else hybrid where it is worth having.
- */
-static EmogiStatus
-choose_placement(Placing *placing, EmogiPlacement *placement, EmogiError *error)
-{
-	uint64_t	missing_bytes;
-	uint64_t	left_bytes = 0;
-
-	if (*placement == EMOGI_PLACEMENT_HOST)
-		return EMOGI_OK;
-	if (*placement == EMOGI_PLACEMENT_HYBRID)
-		return choose_hybrid(placing, placement, error);
-	missing_bytes = use_copies(placing, EMOGI_PLACEMENT_DEVICE);
-	if (missing_bytes > 0)
-		TRY(emogi_memory_left(placing->memory, &left_bytes, error));
-	if (*placement == EMOGI_PLACEMENT_AUTO && missing_bytes > 0 && missing_bytes + HEADROOM_BYTES > left_bytes)
-		return choose_hybrid(placing, placement, error);
-	if (*placement == EMOGI_PLACEMENT_AUTO)
-		*placement = EMOGI_PLACEMENT_DEVICE;
-	else if (missing_bytes > left_bytes)
-		return emogi_fail(error, EMOGI_NO_MEMORY, "the graph does not fit in the device memory that may be taken",
-						  "%llu bytes needed, %llu left", (unsigned long long) missing_bytes,
-						  (unsigned long long) left_bytes);
-	return EMOGI_OK;
+	return placing->head_length > 0 && placement != EMOGI_PLACEMENT_HOST ? place_heads(placing, placed, error) : EMOGI_OK;
 }
 
 /* Place a Graph that has edges. */
@@ -527,10 +388,10 @@ place_filled(Placing *placing, EmogiPlacement placement, PlacedGraph *placed, Em
 	bool		pinned = false;
 	EmogiStatus status;
 
-	TRY(choose_placement(placing, &placement, error));
+	TRY(emogi_choose_placement(placing, &placement, error));
 
 	/* Copies work from memory that is not pinned too, only slower. */
-	if (placement != EMOGI_PLACEMENT_DEVICE || use_copies(placing, placement) > 0)
+	if (placement != EMOGI_PLACEMENT_DEVICE || emogi_use_copies(placing, placement) > 0)
 	{
 		status = register_block(placing, placement, placed, error);
 		pinned = status == EMOGI_OK;
@@ -541,7 +402,7 @@ place_filled(Placing *placing, EmogiPlacement placement, PlacedGraph *placed, Em
 	if (decides && pinned && status == EMOGI_NO_MEMORY && placement == EMOGI_PLACEMENT_DEVICE)
 	{
 		emogi_memory_release(placing->memory, nblocks);
-		placement = parts_pay(placing) ? EMOGI_PLACEMENT_HYBRID : EMOGI_PLACEMENT_HOST;
+		placement = emogi_parts_pay(placing) ? EMOGI_PLACEMENT_HYBRID : EMOGI_PLACEMENT_HOST;
 		status = place_lists(placing, placement, placed, error);
 	}
 	return status;

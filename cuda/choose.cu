@@ -1,0 +1,135 @@
+/*
+ * choose.cu: the rule by which a run reads edges from where it does: emogi_choose_placement, and what it asks.
+ */
+#include "placing.cuh"
+
+/*
+ * Choose between host and hybrid: how many targets a vertex fit beside the run, its offsets and what choosing them takes,
+ * at the expense of idle copies. Under HEAD_LEAST they would settle too little. To choose them every edge is read over
+ * the link once, which is only repaid by later runs: AUTO makes them for a Graph that is kept. A cap already says what
+ * others need.
+ */
+static EmogiStatus
+choose_heads(Placing *placing, EmogiPlacement *placement, EmogiError *error)
+{
+	const EmogiAdjacency *adjacency = emogi_wanted_heads(placing);
+	const bool	pays = *placement == EMOGI_PLACEMENT_HYBRID || placing->graph->id != 0;
+	const uint64_t headroom = placing->state->cap_bytes > 0 ? 0 : HEADROOM_BYTES;
+	uint64_t	taken;
+	uint64_t	left;
+	uint64_t	length;
+
+	*placement = EMOGI_PLACEMENT_HOST;
+	if (adjacency == NULL || !pays)
+		return EMOGI_OK;
+	taken = emogi_use_copies(placing, EMOGI_PLACEMENT_HOST) + head_stage_bytes(adjacency) + headroom;
+	TRY(emogi_memory_left(placing->memory, &left, error));
+	length = left > taken ? (left - taken) / (head_entries(placing->graph->nvertices, 1) * sizeof(uint32_t)) : 0;
+	if (length < HEAD_LEAST)
+		return EMOGI_OK;
+	placing->head_length = (uint32_t) (length < HEAD_MOST ? length : HEAD_MOST);
+	*placement = EMOGI_PLACEMENT_HYBRID;
+	return EMOGI_OK;
+}
+
+/*
+ * Choose whether there are heads beside lists that are in device memory: a bottom-up step finds most of what it looks for
+ * in them, and reads them in order. They are made from the lists' copy, by a later run than the one that made that, and
+ * where nothing has to give way.
+ */
+static EmogiStatus
+choose_near_heads(Placing *placing, EmogiError *error)
+{
+	const uint64_t bytes = head_entries(placing->graph->nvertices, HEAD_NEAR) * sizeof(uint32_t);
+	const uint64_t headroom = placing->state->cap_bytes > 0 ? 0 : HEADROOM_BYTES;
+	uint32_t	length;
+	uint64_t	left;
+
+	if (emogi_wanted_heads(placing) == NULL || placing->graph->id == 0)
+		return EMOGI_OK;
+	placing->head_length = HEAD_NEAR;
+	if (emogi_use_heads(placing, &length) != NULL)
+		return EMOGI_OK;
+	TRY(emogi_memory_left(placing->memory, &left, error));
+	if (bytes + headroom + emogi_resident_idle_bytes(placing->state) > left)
+		placing->head_length = 0;
+	return EMOGI_OK;
+}
+
+/*
+ * Say whether AUTO wants parts where the whole does not fit. They are copied once, which takes as long as reading them
+ * once over the link: so for a Graph that is kept, or a run that reads them again.
+ */
+bool
+emogi_parts_pay(const Placing *placing)
+{
+	return (placing->wants & PLACE_PARTS) != 0 &&
+		((placing->wants & PLACE_PARTS_REPAID) == PLACE_PARTS_REPAID || placing->graph->id != 0);
+}
+
+/*
+ * Choose between host and hybrid: whether the weights fit beside the run and its offsets. To copy them takes about as long
+ * as reading their lines once over the link, so AUTO does it for a Graph that is kept.
+ */
+static EmogiStatus
+choose_near_weights(Placing *placing, EmogiPlacement *placement, EmogiError *error)
+{
+	const EmogiGraph *graph = placing->graph;
+	const bool	pays = *placement == EMOGI_PLACEMENT_HYBRID || graph->id != 0;
+	const uint64_t headroom = placing->state->cap_bytes > 0 ? 0 : HEADROOM_BYTES;
+	uint64_t	taken;
+	uint64_t	left;
+
+	*placement = EMOGI_PLACEMENT_HOST;
+	if (!pays)
+		return EMOGI_OK;
+	taken = emogi_use_copies(placing, EMOGI_PLACEMENT_HOST) + weight_bytes(graph, &graph->forward) + headroom;
+	TRY(emogi_memory_left(placing->memory, &left, error));
+	placing->near_weights = taken <= left;
+	if (placing->near_weights)
+		*placement = EMOGI_PLACEMENT_HYBRID;
+	return EMOGI_OK;
+}
+
+/* Choose between host and hybrid. How many parts fit is for the Feed to find out. */
+static EmogiStatus
+choose_hybrid(Placing *placing, EmogiPlacement *placement, EmogiError *error)
+{
+	if ((placing->wants & PLACE_NEAR_WEIGHTS) == PLACE_NEAR_WEIGHTS)
+		return choose_near_weights(placing, placement, error);
+	if ((placing->wants & PLACE_PARTS) == 0)
+		return choose_heads(placing, placement, error);
+	if (*placement == EMOGI_PLACEMENT_AUTO)
+		*placement = emogi_parts_pay(placing) ? EMOGI_PLACEMENT_HYBRID : EMOGI_PLACEMENT_HOST;
+	return EMOGI_OK;
+}
+
+/*
+ * Choose where edges are read from. AUTO: device memory, when all that is missing there fits beside the run, at the
+ * expense of other Graphs' idle copies if need be. A copy takes as long as reading every edge once over the link. Most
+ * algorithms read them all, and many more than once; a BFS that reads few is repaid by the next run on a Graph that is
+ * kept. A Graph that is there already needs no room, and no look at what is free. Else hybrid where it is worth having.
+ */
+EmogiStatus
+emogi_choose_placement(Placing *placing, EmogiPlacement *placement, EmogiError *error)
+{
+	uint64_t	missing_bytes;
+	uint64_t	left_bytes = 0;
+
+	if (*placement == EMOGI_PLACEMENT_HOST)
+		return EMOGI_OK;
+	if (*placement == EMOGI_PLACEMENT_HYBRID)
+		return choose_hybrid(placing, placement, error);
+	missing_bytes = emogi_use_copies(placing, EMOGI_PLACEMENT_DEVICE);
+	if (missing_bytes > 0)
+		TRY(emogi_memory_left(placing->memory, &left_bytes, error));
+	if (*placement == EMOGI_PLACEMENT_AUTO && missing_bytes > 0 && missing_bytes + HEADROOM_BYTES > left_bytes)
+		return choose_hybrid(placing, placement, error);
+	if (*placement == EMOGI_PLACEMENT_AUTO)
+		*placement = EMOGI_PLACEMENT_DEVICE;
+	else if (missing_bytes > left_bytes)
+		return emogi_fail(error, EMOGI_NO_MEMORY, "the graph does not fit in the device memory that may be taken",
+						  "%llu bytes needed, %llu left", (unsigned long long) missing_bytes,
+						  (unsigned long long) left_bytes);
+	return missing_bytes == 0 ? choose_near_heads(placing, error) : EMOGI_OK;
+}

@@ -1,0 +1,64 @@
+/*
+ * placing.cuh: what placement.cu, which places Graphs, and choose.cu, which says where, share.
+ */
+#ifndef EMOGI_PLACING_CUH
+#define EMOGI_PLACING_CUH
+
+#include "hybrid.cuh"
+
+/* What placing a Graph works with. */
+typedef struct Placing
+{
+	EmogiEngineState *state;
+	const EmogiGraph *graph;
+	unsigned	wants;			/* PLACE_*, none that the Graph does not have */
+	DeviceMemory *memory;
+	EmogiControl *control;
+	uint32_t	head_length;	/* of heads that there is room for; 0 = do not make any */
+	bool		near_weights;	/* there is room for the weights of forward, in hybrid placement */
+} Placing;
+
+static inline uint64_t
+round_up(uint64_t value, uint64_t unit)
+{
+	return (value + unit - 1) / unit * unit;
+}
+
+/* Bytes of the targets up to the end of their last line. */
+static inline uint64_t
+target_bytes(const EmogiAdjacency *adjacency)
+{
+	return round_up(adjacency->nedges * sizeof *adjacency->targets, EMOGI_LINE_BYTES);
+}
+
+/* The same of the weights. */
+static inline uint64_t
+weight_bytes(const EmogiGraph *graph, const EmogiAdjacency *adjacency)
+{
+	static const uint8_t width[] = {0, 1, 2, 4, 4, 8};	/* by EmogiWeightType */
+
+	return round_up(adjacency->nedges * width[graph->weight_type], EMOGI_LINE_BYTES);
+}
+
+static inline uint64_t
+offset_bytes(const EmogiGraph *graph)
+{
+	return (graph->nvertices + 1) * sizeof *graph->forward.offsets;
+}
+
+/* Get the orientation whose heads the run has a use for; NULL when it has none. */
+extern const EmogiAdjacency *emogi_wanted_heads(const Placing *placing);
+
+/* Get the heads that are kept, unless there is room for more than twice as many targets. */
+extern const uint32_t *emogi_use_heads(const Placing *placing, uint32_t *length);
+
+/* Make the copies that this placement needs in use, and no others. Get the bytes of those that are missing. */
+extern uint64_t emogi_use_copies(const Placing *placing, EmogiPlacement placement);
+
+/* Say whether AUTO wants parts where the whole does not fit. */
+extern bool emogi_parts_pay(const Placing *placing);
+
+/* Choose where edges are read from, and what else of the Graph belongs in device memory: head_length and near_weights. */
+extern EmogiStatus emogi_choose_placement(Placing *placing, EmogiPlacement *placement, EmogiError *error);
+
+#endif							/* EMOGI_PLACING_CUH */
