@@ -44,6 +44,7 @@ static const void *const kernels[] = {
 	(const void *) mark_outside, (const void *) compress
 };
 
+#define SMALL_BYTES (UINT64_C(32) << 20)	/* of components: they stay in the second-level cache, however they are read */
 #define EDGE_KERNELS 3			/* of these, that read edges by blocks as many as fit */
 
 EmogiStatus
@@ -82,7 +83,8 @@ grow_giant(Run *run, uint32_t *component, uint32_t *marked, Forest *forest, Emog
 	}
 	else
 	{
-		if (forward.heads != NULL && run->graph.placement == EMOGI_PLACEMENT_DEVICE)
+		if (forward.heads != NULL && run->graph.placement == EMOGI_PLACEMENT_DEVICE &&
+			run->nvertices * sizeof *component > SMALL_BYTES)
 			CUDA_LAUNCH(choose_near, 1, BLOCK_THREADS, stream, forward, run->nvertices, forest);
 		CUDA_LAUNCH(join_near, run->full_blocks, BLOCK_THREADS, stream, forward, run->nvertices, component, forest,
 					run->step);

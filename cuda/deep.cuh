@@ -32,7 +32,7 @@
 
 #include "walk.cuh"
 
-#define DEEP_LEAST 1024			/* items, the smallest queue */
+#define DEEP_LEAST 65536		/* items, the smallest queue: a small Graph is walked without a word with the host */
 #define DEEP_SHARE 16			/* vertices of the Graph for each item of a queue */
 #define DEEP_STEPS 4096			/* of a launch, some ms; the host polls cancel in between */
 #define ALONE_ENTRIES 2048		/* up to which one block is faster than all */
