@@ -33,6 +33,11 @@
 #define DELTA_FACTOR 2.0		/* of mean weight / mean degree, for the first bucket */
 #define BUCKET_MIN_EDGES (UINT64_C(1) << 20)	/* below it the next bucket is twice as wide */
 #define BUCKET_MAX_EDGES (UINT64_C(1) << 24)	/* above it half as wide */
+#define NEAR_MIN_EDGES (UINT64_C(1) << 23)	/* the same in device placement */
+#define NEAR_MAX_EDGES (UINT64_C(1) << 26)
+#define NEAR_WIDTHS_MIN_EDGES (UINT64_C(1) << 25)	/* there of SSWP, which reads no list twice in a bucket of one value */
+#define NEAR_WIDTHS_MAX_EDGES (UINT64_C(1) << 27)
+#define NEAR_WIDTHS_FACTOR 2	/* and its first bucket is so many times as wide */
 #define DEEP_BUCKET_MIN_EDGES (UINT64_C(1) << 16)	/* the same in deep steps */
 #define DEEP_BUCKET_MAX_EDGES (UINT64_C(1) << 18)
 
@@ -193,6 +198,25 @@ choose_delta(Path *path, const EmogiGraph *graph, EmogiAlgorithm algorithm)
 	if (!(bucket->delta > 0 && bucket->delta < (double) INFINITY))
 		bucket->delta = 1;
 	bucket->threshold = Sssp::encode(bucket->delta);
+}
+
+/*
+ * Fit buckets to where edges are read: a step costs the host and the device as much as reading some million edges of
+ * device memory, but one over the link.
+ */
+static void
+fit_buckets(Path *path)
+{
+	const bool	widest = path->rule.widest;
+
+	if (path->run->graph.placement != EMOGI_PLACEMENT_DEVICE)
+		return;
+	path->rule.least_entries = widest ? NEAR_WIDTHS_MIN_EDGES : NEAR_MIN_EDGES;
+	path->rule.most_entries = widest ? NEAR_WIDTHS_MAX_EDGES : NEAR_MAX_EDGES;
+	if (!widest)
+		return;
+	path->bucket.delta *= NEAR_WIDTHS_FACTOR;
+	path->bucket.threshold = limit_below(path->rule, path->bucket.delta, (double) INFINITY);
 }
 
 /* Take the arrays, and bring the sources and SSWP's limits to the device. */
@@ -364,6 +388,7 @@ emogi_cuda_path(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Emog
 	TRY(take_arrays(&path, query->sources, nsources, error));
 	TRY(emogi_run_place(run, graph, query, PLACE_NEAR_WEIGHTS, method.kernels, 2, edge_bytes(graph->weight_type), error));
 
+	fit_buckets(&path);
 	TRY(emogi_deep_size(run, &path.plan, method.kernels[2], error));
 	TRY(emogi_run_start_clock(run, error));
 	TRY(enter_sources(&path, nsources, widest ? Sswp::encode((double) INFINITY) : Sssp::encode(0), error));
