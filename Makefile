@@ -27,7 +27,8 @@ PROVE_TESTS    = test/t/*.pl
 NVCC      ?= $(firstword $(shell command -v nvcc 2>/dev/null) $(wildcard /usr/local/cuda/bin/nvcc))
 NVCCFLAGS ?= -O3 -std=c++17 -lineinfo \
 	-gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90 -gencode arch=compute_90,code=compute_90
-CUDA_OBJS  = $(patsubst cuda/%.cu,build/cuda/%.o,$(wildcard cuda/*.cu))
+CUDA_OBJS  = $(patsubst cuda/%.cu,build/cuda/%.o,$(wildcard cuda/*.cu cuda/papers/*.cu))
+CUDA_C_OBJS = $(patsubst %.c,build/%.o,$(wildcard cuda/papers/*.c) src/engine/pool.c)
 
 EXTRA_CLEAN = emogi_cuda.so build results output_iso tmp_check tmp_check_iso regression.diffs regression.out
 
@@ -49,13 +50,18 @@ installdirs: installdirs-cuda
 uninstall: uninstall-cuda
 endif
 
-$(CUDA_OBJS): build/cuda/%.o: cuda/%.cu $(wildcard cuda/*.cuh) $(ENGINE_HEADERS)
-	@mkdir -p build/cuda
-	$(NVCC) $(NVCCFLAGS) -Xcompiler -fPIC,-fvisibility=hidden -Isrc/engine -c $< -o $@
+$(CUDA_OBJS): build/cuda/%.o: cuda/%.cu $(wildcard cuda/*.cuh cuda/papers/*.cuh cuda/papers/*.h) $(ENGINE_HEADERS)
+	@mkdir -p $(@D)
+	$(NVCC) $(NVCCFLAGS) -Xcompiler -fPIC,-fvisibility=hidden -Isrc/engine -Icuda -c $< -o $@
+
+# Threads that gather: the CPU engine's pool, once more, seen by this module alone.
+$(CUDA_C_OBJS): build/%.o: %.c $(wildcard cuda/papers/*.h) $(ENGINE_HEADERS)
+	@mkdir -p $(@D)
+	$(CC) -O3 -Wall -Wextra -Wno-unused-parameter -std=gnu11 -fPIC -fvisibility=hidden -pthread -Isrc/engine -c $< -o $@
 
 # The runtimes of CUDA and C++ are linked statically: at run time only the driver is needed, and its absence is a clean answer.
-emogi_cuda.so: $(CUDA_OBJS)
-	$(NVCC) $(NVCCFLAGS) -shared -cudart static -Xcompiler -static-libstdc++,-static-libgcc -o $@ $^
+emogi_cuda.so: $(CUDA_OBJS) $(CUDA_C_OBJS)
+	$(NVCC) $(NVCCFLAGS) -shared -cudart static -Xcompiler -static-libstdc++,-static-libgcc -o $@ $^ -lpthread
 
 .PHONY: install-cuda installdirs-cuda uninstall-cuda unit bench
 installdirs-cuda:

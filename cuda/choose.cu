@@ -105,10 +105,16 @@ choose_hybrid(Placing *placing, EmogiPlacement *placement, EmogiError *error)
 }
 
 /*
- * Choose where edges are read from. AUTO: device memory, when all that is missing there fits beside the run, at the
- * expense of other Graphs' idle copies if need be. A copy takes as long as reading every edge once over the link. Most
- * algorithms read them all, and many more than once; a BFS that reads few is repaid by the next run on a Graph that is
- * kept. A Graph that is there already needs no room, and no look at what is free. Else hybrid where it is worth having.
+ * Choose where our own kernels read edges from, which are what AUTO mapping means: of all that was measured on graphs of
+ * five kinds they are the fastest, or nearly so (bench/PAPERS.md, last table), and none of the papers' mappings that beat
+ * them somewhere by a little does so without being many times slower elsewhere.
+ *
+ * AUTO: device memory, when all that is missing there fits beside the run, at the expense of other Graphs' idle copies if
+ * need be: a read there costs a tenth or less of one over the link, and a copy takes as long as reading every edge once
+ * over it. Most algorithms read them all, and many more than once; a BFS that reads few is repaid by the next run on a
+ * Graph that is kept. A Graph that is there already needs no room, and no look at what is free. Else hybrid where it is
+ * worth having, for what is read twice or by a later run again, and host where it is not. MANAGED and STAGED are never
+ * chosen: where the edges fit device memory is faster, where they do not hybrid is.
  */
 EmogiStatus
 emogi_choose_placement(Placing *placing, EmogiPlacement *placement, EmogiError *error)

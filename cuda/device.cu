@@ -4,7 +4,7 @@
  * The engine runs on one device, the first that CUDA shows (CUDA_VISIBLE_DEVICES chooses). A machine without a driver
  * or a device is an ordinary answer of open(): EMOGI_DEVICE_ERROR with the reason.
  */
-#include "run.cuh"
+#include "papers/papers.cuh"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -356,6 +356,7 @@ open_engine(const EmogiEngineOptions *options, EmogiEngineState **out, EmogiErro
 	if (state == NULL)
 		return emogi_fail(error, EMOGI_NO_MEMORY, "out of memory", "the CUDA engine's state, %zu bytes", sizeof *state);
 	state->cap_bytes = options->device_memory_bytes;
+	state->cpu_threads = options->cpu_threads;
 	status = start_device(state, error);
 	if (status == EMOGI_OK)
 		status = make_channels(state, error);
@@ -401,16 +402,36 @@ describe_device(const EmogiEngineState *state, int32_t device, EmogiDevice *out,
 	return EMOGI_OK;
 }
 
+/* Get what answers a Query: our own kernels, or the papers' where the query asks for them; NULL for an unknown mapping. */
+static RunAlgorithm
+choose_algorithm(const EmogiQuery *query)
+{
+	if ((unsigned) query->mapping >= EMOGI_NMAPPINGS)
+		return NULL;
+	if (query->mapping == EMOGI_MAPPING_SHARDS || query->mapping == EMOGI_MAPPING_WINDOWS)
+		return emogi_cuda_shards;
+	if (query->mapping != EMOGI_MAPPING_AUTO || query->id_bytes == 8 || query->placement == EMOGI_PLACEMENT_MANAGED ||
+		query->placement == EMOGI_PLACEMENT_STAGED)
+		return emogi_cuda_papers;
+	return algorithms[query->algorithm];
+}
+
 /* Answer a Query. */
 static EmogiStatus
 answer_query(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
 			 EmogiControl *control, EmogiError *error)
 {
+	RunAlgorithm algorithm;
+
 	CUDA_TRY(cudaSetDevice(state->device));	/* current devices are per thread, and this may be a new one */
 	*state->stop = 0;
 	if ((unsigned) query->algorithm >= EMOGI_NALGORITHMS)
 		return emogi_fail(error, EMOGI_BAD_INPUT, "unknown algorithm", "number %d", (int) query->algorithm);
-	return emogi_run(state, algorithms[query->algorithm], graph, query, result, control, error);
+	algorithm = choose_algorithm(query);
+	if (algorithm == NULL)
+		return emogi_fail(error, EMOGI_BAD_INPUT, "unknown mapping", "number %d", (int) query->mapping);
+	memset(result->requests, 0, sizeof result->requests);
+	return emogi_run(state, algorithm, graph, query, result, control, error);
 }
 
 /* Answer a Query, with the fault that a test asks for. */

@@ -23,6 +23,7 @@ struct EmogiEngineState
 	int			units;			/* multiprocessors */
 	bool		registers_read_only;	/* the device takes cudaHostRegisterReadOnly */
 	uint64_t	cap_bytes;		/* of taken_bytes; 0 = all that is free */
+	int32_t		cpu_threads;	/* that a run may use */
 	double		link_gbps;		/* pinned copy to the device; 0 = not measured */
 	char		driver[64];
 	cudaStream_t stream;

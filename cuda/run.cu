@@ -78,6 +78,8 @@ emogi_run(EmogiEngineState *state, RunAlgorithm algorithm, const EmogiGraph *gra
 	(void) cudaStreamSynchronize(state->stream);	/* nothing may run on what is freed now */
 	emogi_unplace_graph(&run.graph);
 	emogi_memory_release(&run.memory, 0);
+	if (run.pinned != NULL)
+		(void) cudaFreeHost(run.pinned);
 	result->placement = run.graph.placement;
 	result->transfer_ms = emogi_now_ms() - since - result->run_ms;
 	return status;

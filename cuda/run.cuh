@@ -17,6 +17,7 @@ typedef struct Run
 	EmogiControl *control;
 	DeviceMemory memory;
 	PlacedGraph graph;
+	void	   *pinned;			/* host memory of cudaHostAlloc, freed with the run; NULL = none */
 	uint64_t	nvertices;		/* > 0 */
 	uint64_t	nwords;			/* of a bitmap over the vertices */
 	Step		step;

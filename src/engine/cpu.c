@@ -136,6 +136,7 @@ run_cpu(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *quer
 		return fail(EMOGI_BAD_INPUT, error, "a target is not a vertex of the graph");
 	if ((unsigned int) query->algorithm >= EMOGI_NALGORITHMS)
 		return fail(EMOGI_BAD_INPUT, error, "the cpu engine does not know this algorithm");
+	memset(result->requests, 0, sizeof(result->requests));
 	return algorithms[query->algorithm] (state->pool, graph, query, result, control, error);
 }
 
