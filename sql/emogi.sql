@@ -218,7 +218,7 @@ COMMENT ON COLUMN emogi_cache.reset_at IS 'when the counters began';
 
 CREATE FUNCTION emogi_runs(OUT id bigint, OUT started timestamptz, OUT pid int, OUT username name, OUT database name,
 	OUT function text, OUT source text, OUT status text, OUT cache text, OUT engine text, OUT placement text,
-	OUT reason text, OUT wait_ms float8, OUT scan_ms float8, OUT keys_ms float8, OUT csr_ms float8,
+	OUT mapping text, OUT reason text, OUT wait_ms float8, OUT scan_ms float8, OUT keys_ms float8, OUT csr_ms float8,
 	OUT transfer_ms float8, OUT run_ms float8, OUT rows_ms float8, OUT total_ms float8, OUT vertices bigint,
 	OUT edges bigint, OUT reached bigint, OUT levels int, OUT edges_traversed bigint, OUT edges_per_second float8,
 	OUT link_bytes bigint, OUT rows bigint)
@@ -238,7 +238,8 @@ COMMENT ON COLUMN emogi_runs.source IS 'the graph argument, cut off after 255 by
 COMMENT ON COLUMN emogi_runs.status IS 'ok, or failed: ended by an error or a cancel';
 COMMENT ON COLUMN emogi_runs.cache IS 'hit: a cached graph was used; built: one was built and kept; private: one was built for this call; NULL: it did not come so far';
 COMMENT ON COLUMN emogi_runs.engine IS 'cpu or cuda; NULL: it did not come so far';
-COMMENT ON COLUMN emogi_runs.placement IS 'host, hybrid or device, of a run on a GPU';
+COMMENT ON COLUMN emogi_runs.placement IS 'host, device, hybrid, managed or staged: where a run on a GPU read the edges from';
+COMMENT ON COLUMN emogi_runs.mapping IS 'the mapping that a run on a GPU was asked for, auto if none';
 COMMENT ON COLUMN emogi_runs.reason IS 'why the run was not on a GPU, where there is one or one was asked for';
 COMMENT ON COLUMN emogi_runs.wait_ms IS 'milliseconds of waiting for the engine worker';
 COMMENT ON COLUMN emogi_runs.scan_ms IS 'milliseconds of reading the edges; 0: not read';
@@ -254,7 +255,7 @@ COMMENT ON COLUMN emogi_runs.reached IS 'number of vertices reached';
 COMMENT ON COLUMN emogi_runs.levels IS 'number of levels entered, or of iterations made';
 COMMENT ON COLUMN emogi_runs.edges_traversed IS 'number of list entries that the engine looked at';
 COMMENT ON COLUMN emogi_runs.edges_per_second IS 'edges_traversed per second of run_ms; NULL without a run';
-COMMENT ON COLUMN emogi_runs.link_bytes IS 'bytes that a GPU read over the link in place';
+COMMENT ON COLUMN emogi_runs.link_bytes IS 'bytes of edges that crossed the link to a GPU in the run, read in place or copied';
 COMMENT ON COLUMN emogi_runs.rows IS 'number of rows returned';
 
 CREATE FUNCTION emogi_progress(OUT pid int, OUT username name, OUT database name, OUT function text, OUT source text,

@@ -503,6 +503,26 @@ take_answer(EmogiSlot *slot, double queued_ms)
 	reply->wait_ms = Max(reply->started_ms - queued_ms, 0);
 }
 
+/* Did a GPU refuse the mapping and the placement that were asked for? */
+static bool
+settings_were_refused(const EmogiQuery *query, const EmogiReply *reply)
+{
+	return reply->status == EMOGI_BAD_INPUT && strcmp(reply->engine, "cuda") == 0 &&
+		(query->mapping != EMOGI_MAPPING_AUTO || query->placement != EMOGI_PLACEMENT_AUTO);
+}
+
+/* Raise the error of settings that were refused. */
+static void
+report_settings(const EmogiQuery *query, const EmogiError *error)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("%s", error->message),
+			 error->detail[0] != '\0' ? errdetail("%s", error->detail) : 0,
+			 errhint("Choose another emogi.mapping (%s now) or emogi.placement (%s now).",
+					 emogi_mapping_name(query->mapping), emogi_placement_name(query->placement))));
+}
+
 /* Raise the error that a status other than EMOGI_OK stands for. */
 static void
 report_failure(const EmogiReply *reply)
@@ -566,6 +586,8 @@ emogi_call_request(EmogiCall *call)
 	call->run.wait_ms += slot->reply.wait_ms;
 	if (slot->request.kind >= EMOGI_REQUEST_RUN)
 		emogi_runs_note(&call->run, &slot->request, &slot->reply);
+	if (settings_were_refused(&slot->request.query, &slot->reply))
+		report_settings(&slot->request.query, &slot->reply.error);
 	report_failure(&slot->reply);
 	return &slot->reply;
 }

@@ -46,6 +46,9 @@ typedef enum EmogiEngineChoice
 
 extern int	emogi_engine;			/* EmogiEngineChoice */
 extern int	emogi_placement;		/* EmogiPlacement */
+extern int	emogi_mapping;			/* EmogiMapping */
+extern bool emogi_prefetch;		/* placement managed: all edges go to the GPU before the run */
+extern bool emogi_asynchronous;	/* placement staged: what was brought is used until nothing there changes */
 extern int	emogi_max_memory_mb;	/* budget of the Region */
 extern int	emogi_device_memory_mb; /* cap on each GPU, 0 = none */
 extern int	emogi_cpu_threads;		/* of the CPU engine, >= 1 once the server is up */
@@ -55,6 +58,8 @@ extern bool emogi_enable_scan;		/* rows of functions in FROM are streamed */
 extern bool emogi_enable_batch;		/* ... and in a LATERAL join searched from many outer rows at once */
 
 extern void emogi_define_gucs(void);
+extern const char *emogi_placement_name(EmogiPlacement placement);
+extern const char *emogi_mapping_name(EmogiMapping mapping);
 
 /* ---- fault.c: trouble on demand, for tests (emogi.fault, superusers only) ---- */
 
@@ -313,6 +318,7 @@ typedef struct EmogiRunEntry
 	char		cache[8];		/* hit, built (and published), private; empty = did not come so far */
 	char		engine[8];
 	char		placement[8];	/* of a run on a GPU */
+	char		mapping[16];	/* that a run on a GPU was asked for */
 	char		reason[256];	/* why not the GPU */
 	double		wait_ms;		/* for a free worker, in all requests */
 	double		scan_ms;

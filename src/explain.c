@@ -119,6 +119,8 @@ explain_runs(const EmogiScan *scan, ExplainState *es)
 	ExplainPropertyText("Engine", total->engine, es);
 	if (total->placement[0] != '\0')
 		ExplainPropertyText("Placement", total->placement, es);
+	if (total->mapping[0] != '\0' && strcmp(total->mapping, emogi_mapping_name(EMOGI_MAPPING_AUTO)) != 0)
+		ExplainPropertyText("Mapping", total->mapping, es);
 	ExplainPropertyUInteger("Levels", NULL, total->nlevels, es);
 	ExplainPropertyUInteger("Edges Traversed", NULL, total->edges_traversed, es);
 	if (total->link_bytes > 0)

@@ -208,6 +208,9 @@ begin_request(EmogiCall *call, EmogiRequestKind kind, const EmogiTask *task, con
 	request->graph = *graph;
 	request->query = task->query;
 	request->query.placement = emogi_placement;
+	request->query.mapping = emogi_mapping;
+	request->query.prefetch = emogi_prefetch;
+	request->query.asynchronous = emogi_asynchronous;
 	return request;
 }
 

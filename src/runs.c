@@ -37,29 +37,12 @@ emogi_runs_shmem_startup(bool found)
 	runs->first_id = runs->next_id = 1;
 }
 
-/* Get the name of a placement, empty where no GPU ran. */
-static const char *
-placement_name(EmogiPlacement placement)
-{
-	switch (placement)
-	{
-		case EMOGI_PLACEMENT_AUTO:
-			break;
-		case EMOGI_PLACEMENT_HOST:
-			return "host";
-		case EMOGI_PLACEMENT_DEVICE:
-			return "device";
-		case EMOGI_PLACEMENT_HYBRID:
-			return "hybrid";
-	}
-	return "";
-}
-
 /* Note in an entry in the making what came of a run; counts and times add up where a call has several. */
 void
 emogi_runs_note(EmogiRunEntry *run, const EmogiRequest *request, const EmogiReply *reply)
 {
 	const EmogiResult *result = &reply->result;
+	bool		on_gpu;
 
 	strlcpy(run->engine, reply->engine, sizeof run->engine);
 	strlcpy(run->reason, reply->reason, sizeof run->reason);
@@ -67,7 +50,9 @@ emogi_runs_note(EmogiRunEntry *run, const EmogiRequest *request, const EmogiRepl
 	run->nedges = request->graph.forward.nedges;
 	if (reply->status != EMOGI_OK)
 		return;
-	strlcpy(run->placement, placement_name(result->placement), sizeof run->placement);
+	on_gpu = result->placement != EMOGI_PLACEMENT_AUTO;
+	strlcpy(run->placement, on_gpu ? emogi_placement_name(result->placement) : "", sizeof run->placement);
+	strlcpy(run->mapping, on_gpu ? emogi_mapping_name(request->query.mapping) : "", sizeof run->mapping);
 	run->transfer_ms += result->transfer_ms;
 	run->run_ms += result->run_ms;
 	run->nreached += result->nreached;

@@ -183,6 +183,7 @@ put_run(FunctionCallInfo fcinfo, uint64 id, const EmogiRunEntry *run)
 	emogi_row_add_text(&row, run->cache);
 	emogi_row_add_text(&row, run->engine);
 	emogi_row_add_text(&row, run->placement);
+	emogi_row_add_text(&row, run->mapping);
 	emogi_row_add_text(&row, run->reason);
 	emogi_row_add(&row, Float8GetDatum(run->wait_ms));
 	emogi_row_add(&row, Float8GetDatum(run->scan_ms));

@@ -30,11 +30,16 @@ foreach my $graph ('small', 'SELECT src, dst FROM small')
 is((sqlstate($node, q{SET emogi.engine = cuda; SELECT * FROM emogi_bfs('nowhere', 1)}))[0], '42P01', 'other mistakes are told first');
 region_is_empty($node, 'the Region is empty after a refusal');
 
-foreach my $placement ('auto', 'host', 'device')
+# Placements and mappings are a GPU's; here they mean nothing, not even where a GPU would refuse them.
+my @settings = split /\n/, $node->safe_psql('postgres',
+	q{SELECT name || ' = ' || unnest(enumvals) FROM pg_settings WHERE name IN ('emogi.placement', 'emogi.mapping') ORDER BY name DESC});
+foreach my $setting (@settings)
 {
-	is($node->safe_psql('postgres', qq{SET emogi.engine = auto; SET emogi.placement = $placement;
-		SELECT string_agg(vertex || ':' || level, ' ') FROM emogi_bfs('small', 1)}), '1:0 2:1 3:2 4:1', "engine = auto computes on the CPU, placement = $placement");
+	is($node->safe_psql('postgres', qq{SET emogi.placement = staged; SET emogi.mapping = degree_cut; SET emogi.engine = auto; SET $setting;
+		SELECT string_agg(vertex || ':' || level, ' ') FROM emogi_bfs('small', 1)}), '1:0 2:1 3:2 4:1', "engine = auto computes on the CPU, $setting");
 }
+is($node->safe_psql('postgres', q{SELECT count(*), count(placement), count(mapping), bool_and(reason LIKE 'there is no GPU: %') FROM emogi_runs WHERE engine = 'cpu'}),
+	scalar(@settings) . '|0|0|t', '... and emogi_runs tells no placement, no mapping, and why');
 $node->append_conf('postgresql.conf', 'emogi.engine = cuda');
 $node->restart;
 is((sqlstate($node, q{SELECT * FROM emogi_bfs('small', 1)}))[0], '55000', 'engine = cuda for the server: it starts, calls are refused');
