@@ -11,7 +11,7 @@ extern "C" {
 #endif
 
 /* Changes whenever something below or the graphs do; a module of another build is refused. */
-#define EMOGI_GENERATOR_ABI 1
+#define EMOGI_GENERATOR_ABI 2
 
 /* A Graph in device memory. */
 typedef struct EmogiDeviceGraph EmogiDeviceGraph;

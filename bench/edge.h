@@ -14,17 +14,15 @@
 #include "algebra.h"
 #include "csr.h"
 
-#define EMOGI_KRON_A 0.57
-#define EMOGI_KRON_B 0.19
-#define EMOGI_KRON_C 0.19
-
 typedef enum EmogiGenerator
 {
-	EMOGI_KRON = 0,				/* Kronecker, A 0.57, B 0.19, C 0.19, vertices permuted */
+	EMOGI_KRON = 0,				/* R-MAT with A 0.57, B 0.19, C 0.19, vertices permuted */
 	EMOGI_URAND,				/* both ends uniform */
 	EMOGI_GRID,					/* a square, row by row, each vertex joined to the next in its row and in its column */
 	EMOGI_PATH,					/* each vertex joined to the next */
 	EMOGI_STAR,					/* vertex 0 joined to all others */
+	EMOGI_RMAT,					/* as kron with any A, B, C */
+	EMOGI_FILE,					/* as a file has them: no function of the recipe */
 	EMOGI_NGENERATORS
 } EmogiGenerator;
 
@@ -32,8 +30,9 @@ typedef enum EmogiGenerator
 typedef struct EmogiRecipe
 {
 	EmogiGenerator generator;
-	int			scale;			/* kron, urand: nkeys = 2^scale */
+	int			scale;			/* kron, rmat, urand: nkeys = 2^scale */
 	uint64_t	seed;
+	uint32_t	upto[3];		/* kron, rmat: A, A + B, A + B + C, of 2^32: below which number a step takes which quarter */
 	uint64_t	side;			/* grid: vertices in a row */
 	uint64_t	nkeys;			/* keys are 0 .. nkeys-1; not all need occur */
 	uint64_t	nedges;			/* before both directions, repeats and self-loops among them */
@@ -68,18 +67,19 @@ emogi_permute(uint64_t v, int scale, uint64_t seed)
 
 /* Choose one of the four quarters at each of scale steps. */
 EMOGI_INLINE EmogiEdge
-emogi_kron_edge(int scale, uint64_t seed, uint64_t i)
+emogi_rmat_edge(const EmogiRecipe *recipe, uint64_t i)
 {
-	const uint32_t a = (uint32_t) (EMOGI_KRON_A * 4294967296.0);
-	const uint32_t ab = (uint32_t) ((EMOGI_KRON_A + EMOGI_KRON_B) * 4294967296.0);
-	const uint32_t abc = (uint32_t) ((EMOGI_KRON_A + EMOGI_KRON_B + EMOGI_KRON_C) * 4294967296.0);
+	const int	scale = recipe->scale;
+	const uint32_t a = recipe->upto[0];
+	const uint32_t ab = recipe->upto[1];
+	const uint32_t abc = recipe->upto[2];
 	uint64_t	src = 0,
 				dst = 0;
 	EmogiEdge	edge;
 
 	for (int step = 0; step < scale; step += 2)
 	{
-		uint64_t	random = emogi_random(seed, i * 32 + (uint64_t) step / 2);
+		uint64_t	random = emogi_random(recipe->seed, i * 32 + (uint64_t) step / 2);
 
 		for (int j = 0; j < 2 && step + j < scale; j++)
 		{
@@ -89,8 +89,8 @@ emogi_kron_edge(int scale, uint64_t seed, uint64_t i)
 			dst = dst << 1 | ((r >= a && r < ab) || r >= abc);
 		}
 	}
-	edge.src = (int64_t) emogi_permute(src, scale, ~seed);
-	edge.dst = (int64_t) emogi_permute(dst, scale, ~seed);
+	edge.src = (int64_t) emogi_permute(src, scale, ~recipe->seed);
+	edge.dst = (int64_t) emogi_permute(dst, scale, ~recipe->seed);
 	return edge;
 }
 
@@ -104,7 +104,8 @@ emogi_make_edge(const EmogiRecipe *recipe, uint64_t i)
 	switch (recipe->generator)
 	{
 		case EMOGI_KRON:
-			return emogi_kron_edge(recipe->scale, recipe->seed, i);
+		case EMOGI_RMAT:
+			return emogi_rmat_edge(recipe, i);
 		case EMOGI_URAND:
 			edge.src = (int64_t) (emogi_random(recipe->seed, 2 * i) >> (64 - recipe->scale));
 			edge.dst = (int64_t) (emogi_random(recipe->seed, 2 * i + 1) >> (64 - recipe->scale));
@@ -120,6 +121,7 @@ emogi_make_edge(const EmogiRecipe *recipe, uint64_t i)
 		case EMOGI_STAR:
 			edge.dst = (int64_t) i + 1;
 			break;
+		case EMOGI_FILE:
 		case EMOGI_NGENERATORS:
 			break;
 	}

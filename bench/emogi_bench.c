@@ -1,5 +1,5 @@
 /*
- * emogi_bench.c: makes a synthetic graph and times the algorithms on the engines, without a server.
+ * emogi_bench.c: makes a synthetic graph, or reads one, and times the algorithms on the engines, without a server.
  */
 #include "load.h"
 #include "make_graph.h"
@@ -55,6 +55,27 @@ clean_up(EmogiBench *bench)
 	emogi_pool_destroy(bench->pool);
 }
 
+/* Run everything that was asked of a placement, with every mapping. */
+static void
+run_placement(EmogiBench *bench, EmogiSeries *series, EmogiPlacement placement, uint64_t graph_id)
+{
+	const EmogiBenchOptions *options = &bench->options;
+	const bool	cuda = series->engine != emogi_cpu_engine();
+
+	series->query.placement = placement;
+	series->query.prefetch = options->prefetch && placement == EMOGI_PLACEMENT_MANAGED;
+	series->query.asynchronous = options->asynchronous && placement == EMOGI_PLACEMENT_STAGED;
+	series->query.count_requests = cuda && options->count_requests;
+	series->query.id_bytes = cuda ? options->id_bytes : sizeof(uint32_t);
+	for (int m = 0; m < (cuda ? options->nmappings : 1); m++)
+	{
+		series->query.mapping = cuda ? options->mappings[m] : EMOGI_MAPPING_AUTO;
+		for (int a = 0; a < options->nalgorithms; a++)
+			emogi_bench_series(bench, *series, options->algorithms[a], graph_id);
+	}
+	series->engine->forget(series->state, graph_id);
+}
+
 /* Run everything that was asked of one engine. */
 static void
 run_engine(EmogiBench *bench, bool cuda)
@@ -77,14 +98,8 @@ run_engine(EmogiBench *bench, bool cuda)
 		.damping = DAMPING, .max_iterations = options->max_iterations, .tolerance = options->tolerance,
 		.values = bench->values};
 	for (int p = 0; p < (cuda ? options->nplacements : 1); p++)
-	{
-		const uint64_t graph_id = options->cached ? (uint64_t) p + 1 : 0;
-
-		series.query.placement = cuda ? options->placements[p] : EMOGI_PLACEMENT_AUTO;
-		for (int a = 0; a < options->nalgorithms; a++)
-			emogi_bench_series(bench, series, options->algorithms[a], graph_id);
-		series.engine->forget(series.state, graph_id);
-	}
+		run_placement(bench, &series, cuda ? options->placements[p] : EMOGI_PLACEMENT_AUTO,
+					  options->cached ? (uint64_t) p + 1 : 0);
 	series.engine->close(series.state);
 }
 

@@ -12,6 +12,9 @@
 
 #define VERTICES_AT_ONCE 4096
 
+const double emogi_kron_quarters[3] = {0.57, 0.19, 0.19};
+const double emogi_rmat_quarters[3] = {0.45, 0.22, 0.22};
+
 typedef struct Generation
 {
 	const EmogiRecipe *recipe;
@@ -29,13 +32,26 @@ typedef struct Removal
 	uint64_t	next;			/* atomic: next vertices */
 } Removal;
 
+void
+emogi_recipe_quarters(EmogiRecipe *recipe, const double quarters[3])
+{
+	double		sum = 0.0;
+
+	for (int q = 0; q < 3; q++)
+	{
+		sum += quarters[q];
+		recipe->upto[q] = (uint32_t) (sum * 4294967296.0);
+	}
+}
+
 EmogiRecipe
 emogi_recipe(EmogiGenerator generator, int scale, int degree, uint64_t nvertices, uint64_t seed, uint32_t max_weight)
 {
 	EmogiRecipe recipe = {.generator = generator, .scale = scale, .seed = seed, .side = 1, .nkeys = nvertices,
 		.max_weight = max_weight};
 
-	if (generator == EMOGI_KRON || generator == EMOGI_URAND)
+	emogi_recipe_quarters(&recipe, generator == EMOGI_RMAT ? emogi_rmat_quarters : emogi_kron_quarters);
+	if (emogi_generator_has_degree(generator))
 	{
 		recipe.nkeys = UINT64_C(1) << scale;
 		recipe.nedges = (uint64_t) degree << scale;

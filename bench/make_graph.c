@@ -1,8 +1,9 @@
 /*
- * make_graph.c: the graph of a benchmark, made by the processor or on a GPU: equal bit for bit.
+ * make_graph.c: the graph of a benchmark, made by the processor or on a GPU: equal bit for bit; or read from a file.
  */
 #include "make_graph.h"
 
+#include "edge_file.h"
 #include "load.h"
 
 #include <string.h>
@@ -12,23 +13,26 @@
 /* What making a graph took, in ms. */
 typedef struct Times
 {
-	double		generate;		/* edges; on a GPU all of the graph */
+	double		generate;		/* edges, or reading them; on a GPU all of the graph */
 	double		remove;			/* repeats and self-loops */
 	double		populate;		/* memory for the graph, and copying it there from the GPU */
 	double		copy;
 } Times;
 
-/* Make a graph with the threads of a pool. */
+/* Make a graph with the threads of a pool, of the edges in `file` unless that is NULL; notes how many there are. */
 static void
-make_on_cpu(const EmogiRecipe *recipe, EmogiPool *pool, EmogiBuiltGraph *built, Times *times)
+make_on_cpu(EmogiRecipe *recipe, const char *file, EmogiPool *pool, EmogiBuiltGraph *built, Times *times)
 {
 	EmogiControl control = {0};
 	EmogiError	error = {{0}, {0}};
 	double		start = emogi_now_ms();
 	EmogiEdgeSet set;
 
-	if (!emogi_generate(pool, recipe, &set))
+	if (file != NULL && emogi_read_edges(file, &set, &error) != EMOGI_OK)
+		emogi_bench_die("could not read the graph", &error);
+	if (file == NULL && !emogi_generate(pool, recipe, &set))
 		emogi_bench_die("no memory for the edges", NULL);
+	recipe->nedges = set.edges.nedges;
 	times->generate = emogi_now_ms() - start;
 	if (emogi_build_graph(pool, &set.edges, EMOGI_BOTH, false, built, &control, &error) != EMOGI_OK)
 		emogi_bench_die("could not build the graph", &error);
@@ -82,27 +86,44 @@ wants_weights(const EmogiBenchOptions *options)
 	return false;
 }
 
+/* Print what was made. */
+static void
+print_graph(const EmogiBenchOptions *options, const EmogiRecipe *recipe, const EmogiGraph *graph)
+{
+	if (options->file != NULL)
+		printf("file %s seed %llu: n = %llu", options->file, (unsigned long long) options->seed,
+			   (unsigned long long) graph->nvertices);
+	else
+		printf("%s %s %llu seed %llu: n = %llu of %llu keys", emogi_graph_names[options->generator],
+			   options->scale > 0 ? "scale" : "vertices",
+			   options->scale > 0 ? (unsigned long long) options->scale : (unsigned long long) options->nvertices,
+			   (unsigned long long) options->seed, (unsigned long long) graph->nvertices,
+			   (unsigned long long) recipe->nkeys);
+	if (options->generator == EMOGI_RMAT)
+		printf(", quarters %g, %g, %g", options->quarters[0], options->quarters[1], options->quarters[2]);
+	printf(", m = %llu entries of %llu edges both ways%s, threads %d\n", (unsigned long long) graph->forward.nedges,
+		   (unsigned long long) recipe->nedges, recipe->max_weight > 0 ? ", weights 1 .. 72" : "",
+		   options->engine.cpu_threads);
+}
+
 void
 emogi_bench_make_graph(const EmogiBenchOptions *options, EmogiPool *pool, EmogiBuiltGraph *built)
 {
 	EmogiRecipe recipe = emogi_recipe(options->generator, options->scale, options->degree, options->nvertices,
 									  options->seed, wants_weights(options) ? MAX_WEIGHT : 0);
+	const bool	on_cuda = options->generate_on_cuda && options->file == NULL;
 	Times		times = {0};
 
-	if (recipe.nedges == 0)
+	if (options->generator == EMOGI_RMAT)
+		emogi_recipe_quarters(&recipe, options->quarters);
+	if (recipe.nedges == 0 && options->file == NULL)
 		emogi_bench_die("a graph without edges", NULL);
-	if (options->generate_on_cuda)
+	if (on_cuda)
 		make_on_device(options, &recipe, pool, built, &times);
 	else
-		make_on_cpu(&recipe, pool, built, &times);
-	printf("%s %s %llu seed %llu: n = %llu of %llu keys, m = %llu entries of %llu edges both ways%s, threads %d\n",
-		   emogi_graph_names[options->generator], options->scale > 0 ? "scale" : "vertices",
-		   options->scale > 0 ? (unsigned long long) options->scale : (unsigned long long) options->nvertices,
-		   (unsigned long long) options->seed, (unsigned long long) built->graph.nvertices,
-		   (unsigned long long) recipe.nkeys, (unsigned long long) built->graph.forward.nedges,
-		   (unsigned long long) recipe.nedges, recipe.max_weight > 0 ? ", weights 1 .. 72" : "",
-		   options->engine.cpu_threads);
-	if (options->generate_on_cuda)
+		make_on_cpu(&recipe, options->file, pool, built, &times);
+	print_graph(options, &recipe, &built->graph);
+	if (on_cuda)
 		printf("made on the GPU %.1f ms, memory %.1f ms, copy %.1f ms for %.2f GB\n\n", times.generate, times.populate,
 			   times.copy, (double) built->memory_bytes / 1e9);
 	else
@@ -113,14 +134,14 @@ emogi_bench_make_graph(const EmogiBenchOptions *options, EmogiPool *pool, EmogiB
 
 /* Make one graph both ways and compare. */
 static void
-check_recipe(const EmogiBenchOptions *options, EmogiPool *pool, const EmogiRecipe *recipe)
+check_recipe(const EmogiBenchOptions *options, EmogiPool *pool, EmogiRecipe *recipe)
 {
 	EmogiBuiltGraph expected,
 				found;
 	Times		times;
 	bool		equal;
 
-	make_on_cpu(recipe, pool, &expected, &times);
+	make_on_cpu(recipe, NULL, pool, &expected, &times);
 	make_on_device(options, recipe, pool, &found, &times);
 	printf("%-5s %10llu edges of %10llu keys, seed %llu, weights to %2u: n = %llu, m = %llu on the processor, ",
 		   emogi_graph_names[recipe->generator], (unsigned long long) recipe->nedges, (unsigned long long) recipe->nkeys,
@@ -146,6 +167,8 @@ emogi_bench_check_generate(const EmogiBenchOptions *options, EmogiPool *pool)
 
 	for (int generator = 0; generator < EMOGI_NGENERATORS; generator++)
 	{
+		if (generator == EMOGI_FILE)
+			continue;
 		for (size_t i = 0; i < sizeof(scales) / sizeof(scales[0]); i++)
 		{
 			EmogiRecipe recipe = emogi_recipe((EmogiGenerator) generator, scales[i], options->degree,

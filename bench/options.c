@@ -9,30 +9,44 @@
 #include <string.h>
 #include <unistd.h>
 
-const char *const emogi_graph_names[] = {"kron", "urand", "grid", "path", "star"};
-const char *const emogi_placement_names[] = {"auto", "host", "device", "hybrid"};
+const char *const emogi_graph_names[] = {"kron", "urand", "grid", "path", "star", "rmat", "file"};
+const char *const emogi_placement_names[] = {"auto", "host", "device", "hybrid", "managed", "staged"};
+const char *const emogi_mapping_names[EMOGI_NMAPPINGS] = {
+	"auto", "thread", "warp", "aligned", "virtual2", "virtual4", "virtual8", "virtual16", "degree_cut", "shards", "windows"
+};
 const char *const emogi_algorithm_names[EMOGI_NALGORITHMS] = {
 	"bfs", "sssp", "sswp", "ssnsp", "cc", "pagerank", "heat", "circuit", "neural"
 };
+#define NPLACEMENTS ((int) (sizeof(emogi_placement_names) / sizeof(emogi_placement_names[0])))
 static const char *const engine_names[] = {"cpu", "cuda"};
 
 static const char help[] =
-"emogi_bench: the algorithms on a synthetic graph\n"
+"emogi_bench: the algorithms on a synthetic graph, or that of a file\n"
 "\n"
 "The graph\n"
-"  --graph kron|urand|grid|path|star  GAP's two, a square grid, a path, or a star (kron)\n"
+"  --graph kron|urand|rmat|grid|path|star|file  GAP's two, R-MAT, a square grid, a path, a star, or --file (kron)\n"
 "  --scale N                 2^N vertices (20); of a star 2^N leaves; of a grid the largest square of at most 2^N\n"
 "  --vertices N              the same with N for 2^N (grid, path, star)\n"
-"  --degree N                edges a vertex, before both directions (kron, urand: 16)\n"
+"  --degree N                edges a vertex, before both directions (kron, urand, rmat: 16)\n"
+"  --rmat A,B,C              rmat: how likely an edge is in the first three quarters of the matrix, at every step; vertices\n"
+"                            are permuted as those of kron (0.45,0.22,0.22, which leave 0.11: what PaRMAT, the generator\n"
+"                            of CuSha's author, takes by itself; kron has 0.57,0.19,0.19)\n"
+"  --file PATH               file: a text file, a line \"source target\" for each edge; # and % begin comments\n"
 "  --seed N                  of edges, weights and sources (1)\n"
-"  --generate-on cpu|cuda    who makes the graph: both make the same (cpu)\n"
+"  --generate-on cpu|cuda    who makes the graph: both make the same (cpu); a file's is always made by the cpu\n"
 "  --generator-module PATH   what makes it on a GPU (./build/emogi_bench_cuda.so)\n"
 "  --check-generate          make small graphs of all kinds both ways, compare them and leave; --scale is the largest (18)\n"
 "\n"
 "The runs\n"
 "  --algorithm NAME[,...]    bfs, sssp, sswp, ssnsp, cc, pagerank, heat, circuit, neural (bfs)\n"
 "  --engine cpu|cuda[,...]   in this order; one may come again, for runs in turn (cpu)\n"
-"  --placement host|device|hybrid|auto[,...]  where the GPU reads edges (auto)\n"
+"  --placement host|device|hybrid|managed|staged|auto[,...]  where the GPU reads edges (auto)\n"
+"  --mapping NAME[,...]      how the GPU's threads take edges: auto (our own kernels), thread, warp, aligned, virtual2,\n"
+"                            virtual4, virtual8, virtual16, degree_cut, shards, windows; each with every placement (auto)\n"
+"  --prefetch                managed: bring all edges to the device before the run\n"
+"  --asynchronous            staged: go on with the lists that were brought until nothing changes\n"
+"  --count-requests          print and write how many requests of 32, 64, 96 and 128 bytes a run makes; it takes longer\n"
+"  --id-bytes 4|8            bytes of a vertex number as kernels read it (4)\n"
 "  --threads N               of the builder, the verifier and the cpu engine (all processors)\n"
 "  --sources N               up to 1024, random vertices with neighbours (16)\n"
 "  --source V                only this one, a vertex number: in a grid row x side + column\n"
@@ -49,7 +63,8 @@ static const char help[] =
 "\n"
 "The figures\n"
 "  --csv FILE                append one line a run\n"
-"  --summary FILE            append one line for all runs of an algorithm on an engine and placement: what bench/plot draws\n"
+"  --summary FILE            append one line for all runs of an algorithm on an engine, placement and mapping: what\n"
+"                            bench/plot draws\n"
 "  --label TEXT              of these lines, a commit say\n"
 "\n"
 "TEPS = list entries of the reached vertices / 2 / run time (of an iteration): every undirected edge once.\n"
@@ -59,7 +74,8 @@ static const char help[] =
 "run ms is what the engine reports, wall ms what the whole call took. A warm-up run comes first and is not counted.\n"
 "With --cached its times are printed too: the first of a placement has a graph that is not on the device yet.\n"
 "The reference of --distance are the ranks after a change below 1e-14, on the first engine that was asked for.\n"
-"What does not fit in memory is left out, and the exit status is 1; a wrong answer ends everything.\n";
+"What does not fit in memory is left out, and the exit status is 1; a wrong answer ends everything. Mappings,\n"
+"placements and algorithms that do not go together are left out too, which is no failure.\n";
 
 void
 emogi_bench_die(const char *what, const EmogiError *error)
@@ -138,17 +154,15 @@ parse_words(const char *option, const char *text, const char *const *names, int 
 	return count;
 }
 
-/* Open a file of figures to append to, and write its head if it is new. */
-static FILE *
-open_figures(const char *path, const char *head)
+/* Read the quarters of an R-MAT graph. */
+static void
+parse_quarters(const char *text, double quarters[3])
 {
-	FILE	   *figures = fopen(path, "a");
+	char		rest;
 
-	if (figures == NULL)
-		emogi_bench_die("cannot write the file of figures", NULL);
-	if (ftell(figures) == 0)
-		fprintf(figures, "%s\n", head);
-	return figures;
+	if (sscanf(text, "%lf,%lf,%lf%c", &quarters[0], &quarters[1], &quarters[2], &rest) != 3 || !(quarters[0] >= 0.0) ||
+		!(quarters[1] >= 0.0) || !(quarters[2] >= 0.0) || !(quarters[0] + quarters[1] + quarters[2] < 1.0))
+		emogi_bench_die("--rmat takes three numbers of at least 0 with commas between them, whose sum is below 1", NULL);
 }
 
 /* Read a label, which has to go into a line of a CSV file as it is. */
@@ -164,7 +178,8 @@ parse_label(const char *text)
 enum
 {
 	OPTION_VERTICES = 256, OPTION_GENERATE_ON, OPTION_GENERATOR_MODULE, OPTION_CHECK_GENERATE, OPTION_SOURCE,
-	OPTION_DISTANCE, OPTION_CANCEL_AFTER, OPTION_SUMMARY, OPTION_LABEL
+	OPTION_DISTANCE, OPTION_CANCEL_AFTER, OPTION_SUMMARY, OPTION_LABEL, OPTION_FILE, OPTION_RMAT, OPTION_MAPPING,
+	OPTION_PREFETCH, OPTION_ASYNCHRONOUS, OPTION_COUNT_REQUESTS, OPTION_ID_BYTES
 };
 
 static const struct option long_options[] = {
@@ -181,7 +196,11 @@ static const struct option long_options[] = {
 	{"cuda-module", required_argument, NULL, 'c'}, {"cached", no_argument, NULL, 'w'},
 	{"cancel-after", required_argument, NULL, OPTION_CANCEL_AFTER}, {"verify", no_argument, NULL, 'v'},
 	{"csv", required_argument, NULL, 'o'}, {"summary", required_argument, NULL, OPTION_SUMMARY},
-	{"label", required_argument, NULL, OPTION_LABEL}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}
+	{"label", required_argument, NULL, OPTION_LABEL}, {"file", required_argument, NULL, OPTION_FILE},
+	{"rmat", required_argument, NULL, OPTION_RMAT}, {"mapping", required_argument, NULL, OPTION_MAPPING},
+	{"prefetch", no_argument, NULL, OPTION_PREFETCH}, {"asynchronous", no_argument, NULL, OPTION_ASYNCHRONOUS},
+	{"count-requests", no_argument, NULL, OPTION_COUNT_REQUESTS}, {"id-bytes", required_argument, NULL, OPTION_ID_BYTES},
+	{"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}
 };
 
 /* Take an option of the graph; false when it is none. */
@@ -214,6 +233,12 @@ take_graph_option(EmogiBenchOptions *options, int option, const char *text)
 		case OPTION_CHECK_GENERATE:
 			options->check_generate = true;
 			return true;
+		case OPTION_FILE:
+			options->file = text;
+			return true;
+		case OPTION_RMAT:
+			parse_quarters(text, options->quarters);
+			return true;
 		default:
 			return false;
 	}
@@ -226,17 +251,55 @@ take_figures_option(EmogiBenchOptions *options, int option, const char *text)
 	switch (option)
 	{
 		case 'o':
-			options->csv = open_figures(text, "graph,scale,degree,vertices,entries,algorithm,engine,placement,threads,source,"
-										"trial,run_ms,wall_ms,transfer_ms,levels,reached,looked_at,link_bytes,teps,"
-										"iteration_ms,cached,placed,link_lines,link_gbps,device_memory,distance,label");
+			options->csv = emogi_bench_open_csv(text);
 			return true;
 		case OPTION_SUMMARY:
-			options->summary = open_figures(text, "graph,scale,degree,vertices,entries,algorithm,engine,placement,placed,"
-											"device_memory,cached,threads,runs,run_ms,run_ms_min,run_ms_max,wall_ms,"
-											"iteration_ms,link_gb,link_gbps,gteps,levels,distance,verified,label");
+			options->summary = emogi_bench_open_summary(text);
 			return true;
 		case OPTION_LABEL:
 			options->label = parse_label(text);
+			return true;
+		default:
+			return false;
+	}
+}
+
+/* Take an option of how a GPU reads edges; false when it is none. */
+static bool
+take_placement_option(EmogiBenchOptions *options, int option, const char *text)
+{
+	static const char *const id_bytes[] = {"4", "8"};
+	int			found[EMOGI_BENCH_CHOICES];
+
+	switch (option)
+	{
+		case 'p':
+			options->nplacements = parse_words("placement", text, emogi_placement_names, NPLACEMENTS, found);
+			for (int i = 0; i < options->nplacements; i++)
+				options->placements[i] = (EmogiPlacement) found[i];
+			return true;
+		case OPTION_MAPPING:
+			options->nmappings = parse_words("mapping", text, emogi_mapping_names, EMOGI_NMAPPINGS, found);
+			for (int i = 0; i < options->nmappings; i++)
+				options->mappings[i] = (EmogiMapping) found[i];
+			return true;
+		case OPTION_PREFETCH:
+			options->prefetch = true;
+			return true;
+		case OPTION_ASYNCHRONOUS:
+			options->asynchronous = true;
+			return true;
+		case OPTION_COUNT_REQUESTS:
+			options->count_requests = true;
+			return true;
+		case OPTION_ID_BYTES:
+			options->id_bytes = parse_word("id-bytes", text, id_bytes, 2) == 0 ? 4 : 8;
+			return true;
+		case 'm':
+			options->engine.device_memory_bytes = parse_number("device-memory", text, 0, UINT64_MAX);
+			return true;
+		case 'w':
+			options->cached = true;
 			return true;
 		default:
 			return false;
@@ -270,11 +333,6 @@ take_run_option(EmogiBenchOptions *options, int option, const char *text)
 			for (int i = 0; i < options->nengines; i++)
 				options->cuda[i] = found[i] == 1;
 			return true;
-		case 'p':
-			options->nplacements = parse_words("placement", text, emogi_placement_names, 4, found);
-			for (int i = 0; i < options->nplacements; i++)
-				options->placements[i] = (EmogiPlacement) found[i];
-			return true;
 		case 't':
 			options->engine.cpu_threads = (int32_t) parse_number("threads", text, 1, 1024);
 			return true;
@@ -287,17 +345,11 @@ take_run_option(EmogiBenchOptions *options, int option, const char *text)
 		case 'k':
 			options->ntrials = (int) parse_number("trials", text, 1, 1000000);
 			return true;
-		case 'm':
-			options->engine.device_memory_bytes = parse_number("device-memory", text, 0, UINT64_MAX);
-			return true;
 		case 'c':
 			options->module = text;
 			return true;
 		case 'v':
 			options->verify = true;
-			return true;
-		case 'w':
-			options->cached = true;
 			return true;
 		case OPTION_CANCEL_AFTER:
 			options->cancel_after_ms = (double) parse_number("cancel-after", text, 0, 86400000);
@@ -311,11 +363,13 @@ take_run_option(EmogiBenchOptions *options, int option, const char *text)
 static void
 complete(EmogiBenchOptions *options)
 {
-	bool		by_degree = options->generator == EMOGI_KRON || options->generator == EMOGI_URAND;
+	const bool	by_degree = emogi_generator_has_degree(options->generator);
 
-	if (options->nvertices > 0 && by_degree)
-		emogi_bench_die("--vertices is for grid, path and star; kron and urand take --scale", NULL);
-	if (options->nvertices > 0)
+	if (options->nvertices > 0 && (by_degree || options->generator == EMOGI_FILE))
+		emogi_bench_die("--vertices is for grid, path and star; kron, urand and rmat take --scale", NULL);
+	if ((options->generator == EMOGI_FILE) != (options->file != NULL))
+		emogi_bench_die("--graph file goes with --file PATH", NULL);
+	if (options->nvertices > 0 || options->generator == EMOGI_FILE)
 		options->scale = 0;
 	else if (!options->check_generate)
 	{
@@ -338,7 +392,9 @@ emogi_bench_options(EmogiBenchOptions *options, int argc, char **argv)
 	options->module = "./emogi_cuda.so";
 	options->generator_module = "./build/emogi_bench_cuda.so";
 	options->label = "";
-	options->nengines = options->nplacements = 1;
+	options->nengines = options->nplacements = options->nmappings = 1;
+	options->id_bytes = 4;
+	memcpy(options->quarters, emogi_rmat_quarters, sizeof(options->quarters));
 	options->engine.cpu_threads = (int32_t) sysconf(_SC_NPROCESSORS_ONLN);
 	while ((option = getopt_long(argc, argv, "", long_options, NULL)) != -1)
 	{
@@ -348,7 +404,7 @@ emogi_bench_options(EmogiBenchOptions *options, int argc, char **argv)
 			exit(0);
 		}
 		if (!take_graph_option(options, option, optarg) && !take_run_option(options, option, optarg) &&
-			!take_figures_option(options, option, optarg))
+			!take_placement_option(options, option, optarg) && !take_figures_option(options, option, optarg))
 		{
 			fputs("try emogi_bench --help\n", stderr);
 			exit(1);

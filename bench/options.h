@@ -19,6 +19,8 @@ typedef struct EmogiBenchOptions
 	int			degree;
 	bool		generate_on_cuda;
 	bool		check_generate;
+	const char *file;			/* of the edges; NULL = none */
+	double		quarters[3];	/* rmat: A, B, C */
 	int64_t		source;			/* the only one; -1 = nsources at random */
 	int			nsources;
 	int			ntrials;
@@ -41,6 +43,12 @@ typedef struct EmogiBenchOptions
 	bool		cuda[EMOGI_BENCH_CHOICES];	/* [nengines]; false = cpu */
 	int			nplacements;
 	EmogiPlacement placements[EMOGI_BENCH_CHOICES];	/* [nplacements] */
+	int			nmappings;
+	EmogiMapping mappings[EMOGI_BENCH_CHOICES]; /* [nmappings] */
+	bool		prefetch;		/* managed placement; these four as in EmogiQuery */
+	bool		asynchronous;	/* staged placement */
+	bool		count_requests;
+	uint32_t	id_bytes;
 } EmogiBenchOptions;
 
 /* Say whether an algorithm's edges have weights. */
@@ -59,10 +67,15 @@ emogi_iterates(EmogiAlgorithm algorithm)
 
 extern const char *const emogi_graph_names[];	/* by EmogiGenerator */
 extern const char *const emogi_placement_names[];	/* by EmogiPlacement */
+extern const char *const emogi_mapping_names[EMOGI_NMAPPINGS];
 extern const char *const emogi_algorithm_names[EMOGI_NALGORITHMS];
 
 /* Print a message and leave. */
 extern void emogi_bench_die(const char *what, const EmogiError *error);
+
+/* report.c: open the files of runs and of series to append to, and write their heads where they are new. */
+extern FILE *emogi_bench_open_csv(const char *path);
+extern FILE *emogi_bench_open_summary(const char *path);
 
 /* Read the command line; leaves when it cannot be understood. */
 extern void emogi_bench_options(EmogiBenchOptions *options, int argc, char **argv);

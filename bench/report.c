@@ -5,6 +5,51 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+
+#define CSV_HEAD "graph,scale,degree,vertices,entries,algorithm,engine,placement,threads,source,trial,run_ms,wall_ms," \
+	"transfer_ms,levels,reached,looked_at,link_bytes,teps,iteration_ms,cached,placed,link_lines,link_gbps,device_memory," \
+	"distance,label," QUERY_HEAD
+#define SUMMARY_HEAD "graph,scale,degree,vertices,entries,algorithm,engine,placement,placed,device_memory,cached,threads," \
+	"runs,run_ms,run_ms_min,run_ms_max,wall_ms,iteration_ms,link_gb,link_gbps,gteps,levels,distance,verified,label," \
+	QUERY_HEAD
+#define QUERY_HEAD "mapping,requests_32,requests_64,requests_96,requests_128,asynchronous,prefetch,id_bytes"
+
+/* Open a file of figures to append to: one that has these columns, or a new one, which gets its head. */
+static FILE *
+open_figures(const char *path, const char *head)
+{
+	FILE	   *figures = fopen(path, "a+");
+	char	   *line = NULL;
+	size_t		room = 0;
+	ssize_t		length;
+
+	if (figures == NULL)
+		emogi_bench_die("cannot write the file of figures", NULL);
+	rewind(figures);
+	length = getline(&line, &room, figures);
+	if (length > 0 && line[length - 1] == '\n')
+		line[length - 1] = '\0';
+	if (length > 0 && strcmp(line, head) != 0)
+		emogi_bench_die("the file of figures has other columns", NULL);
+	free(line);
+	fseek(figures, 0, SEEK_END);
+	if (length <= 0)
+		fprintf(figures, "%s\n", head);
+	return figures;
+}
+
+FILE *
+emogi_bench_open_csv(const char *path)
+{
+	return open_figures(path, CSV_HEAD);
+}
+
+FILE *
+emogi_bench_open_summary(const char *path)
+{
+	return open_figures(path, SUMMARY_HEAD);
+}
 
 /* Count the list entries of the reached vertices, whatever the algorithm calls reached. */
 static uint64_t
@@ -59,6 +104,14 @@ write_distance(FILE *file, double distance)
 		fprintf(file, "%.6g,", distance);
 }
 
+/* Write how the edges were read, and end the line. */
+static void
+write_query(FILE *file, const EmogiQuery *query, const double requests[4])
+{
+	fprintf(file, ",%s,%.0f,%.0f,%.0f,%.0f,%d,%d,%u\n", emogi_mapping_names[query->mapping], requests[0], requests[1],
+			requests[2], requests[3], query->asynchronous, query->prefetch, query->id_bytes);
+}
+
 /* Write a run's line. */
 static void
 write_run(const EmogiBench *bench, const EmogiSeries *series, const EmogiRun *run)
@@ -66,7 +119,10 @@ write_run(const EmogiBench *bench, const EmogiSeries *series, const EmogiRun *ru
 	const EmogiBenchOptions *options = &bench->options;
 	const EmogiResult *result = &run->result;
 	const int	at = series->count - 1;
+	double		requests[4];
 
+	for (int i = 0; i < 4; i++)
+		requests[i] = (double) result->requests[i];
 	write_names(options->csv, bench, series);
 	fprintf(options->csv, "%d,%u,%d,%.4f,%.4f,%.4f,%u,%llu,%llu,%llu,%.0f,%.4f,%d,%s,%llu,%.3f,%llu,",
 			options->engine.cpu_threads, run->source, run->trial, result->run_ms, run->wall_ms, result->transfer_ms,
@@ -76,7 +132,8 @@ write_run(const EmogiBench *bench, const EmogiSeries *series, const EmogiRun *ru
 			(unsigned long long) result->link_bytes / EMOGI_LINE_BYTES, gbps(series->figures[EMOGI_LINK_GB][at], result->run_ms),
 			(unsigned long long) options->engine.device_memory_bytes);
 	write_distance(options->csv, series->distance);
-	fprintf(options->csv, "%s\n", options->label);
+	fprintf(options->csv, "%s", options->label);
+	write_query(options->csv, &series->query, requests);
 }
 
 void
@@ -95,10 +152,16 @@ emogi_bench_note_run(EmogiBench *bench, EmogiSeries *series, const EmogiRun *run
 		(result->run_ms / steps) * 1e3;
 	series->figures[EMOGI_LINK_GB][at] = (double) result->link_bytes / 1e9;
 	series->figures[EMOGI_LEVELS][at] = result->nlevels;
+	for (int i = 0; i < 4; i++)
+		series->figures[EMOGI_REQUESTS + i][at] = (double) result->requests[i];
 	printf("  source %10u  run %9.3f ms  wall %9.3f ms  transfer %9.3f ms  %6.2f GTEPS  link %7.3f GB  levels %4u"
 		   "  reached %llu  looked at %llu\n", run->source, result->run_ms, run->wall_ms, result->transfer_ms,
 		   series->figures[EMOGI_TEPS][at] / 1e9, (double) result->link_bytes / 1e9, result->nlevels,
 		   (unsigned long long) result->nreached, (unsigned long long) result->edges_traversed);
+	if (series->query.count_requests)
+		printf("  requests of 32 bytes %llu, 64 %llu, 96 %llu, 128 %llu\n", (unsigned long long) result->requests[0],
+			   (unsigned long long) result->requests[1], (unsigned long long) result->requests[2],
+			   (unsigned long long) result->requests[3]);
 	if (bench->options.csv != NULL)
 		write_run(bench, series, run);
 }
@@ -148,7 +211,8 @@ emogi_bench_note_series(EmogiBench *bench, EmogiSeries *series)
 			run_ms[series->count - 1], medians[EMOGI_WALL_MS], medians[EMOGI_ITERATION_MS], medians[EMOGI_LINK_GB],
 			gbps(medians[EMOGI_LINK_GB], medians[EMOGI_RUN_MS]), medians[EMOGI_TEPS] / 1e9, medians[EMOGI_LEVELS]);
 	write_distance(options->summary, series->distance);
-	fprintf(options->summary, "%s,%s\n", options->verify ? "yes" : "no", options->label);
+	fprintf(options->summary, "%s,%s", options->verify ? "yes" : "no", options->label);
+	write_query(options->summary, &series->query, &medians[EMOGI_REQUESTS]);
 }
 
 void

@@ -1,5 +1,5 @@
 /*
- * series.c: runs of one algorithm on one engine and placement, from all sources: timed, or canceled.
+ * series.c: runs of one algorithm on one engine, placement and mapping, from all sources: timed, or canceled.
  */
 #include "series.h"
 
@@ -40,6 +40,25 @@ point_result(const EmogiBench *bench)
 	return result;
 }
 
+/* Say whether a query asks for what not every algorithm, placement and mapping has. */
+static bool
+is_special(const EmogiQuery *query)
+{
+	return query->mapping != EMOGI_MAPPING_AUTO || query->placement == EMOGI_PLACEMENT_MANAGED ||
+		query->placement == EMOGI_PLACEMENT_STAGED || query->count_requests || query->id_bytes != sizeof(uint32_t);
+}
+
+/* Print why a run is left out; leaves when nothing but success would do. */
+static void
+leave_out(EmogiBench *bench, const EmogiQuery *query, EmogiStatus status, const EmogiError *error)
+{
+	if (status == EMOGI_NO_MEMORY)
+		bench->failed = true;
+	else if (status != EMOGI_BAD_INPUT || !is_special(query))
+		emogi_bench_die("run failed", error);
+	printf("  %s: %s: %s\n", status == EMOGI_NO_MEMORY ? "does not fit" : "left out", error->message, error->detail);
+}
+
 bool
 emogi_bench_run(EmogiBench *bench, EmogiSeries *series, const EmogiQuery *query, bool verify, EmogiRun *run)
 {
@@ -51,20 +70,17 @@ emogi_bench_run(EmogiBench *bench, EmogiSeries *series, const EmogiQuery *query,
 	run->result = point_result(bench);
 	status = series->engine->run(series->state, &series->graph, query, &run->result, &control, &error);
 	run->wall_ms = emogi_now_ms() - start;
-	if (status == EMOGI_NO_MEMORY)
+	if (status != EMOGI_OK)
 	{
-		printf("  does not fit: %s: %s\n", error.message, error.detail);
-		bench->failed = true;
+		leave_out(bench, query, status, &error);
 		return false;
 	}
-	if (status != EMOGI_OK)
-		emogi_bench_die("run failed", &error);
 	if (verify && !emogi_verify_parallel(bench->pool, &series->graph, query, &run->result, &error))
 		emogi_bench_die("WRONG ANSWER", &error);
 	return true;
 }
 
-/* Run one source once; verifies and notes it unless it is a warm-up. False when it does not fit in memory. */
+/* Run one source once; verifies and notes it unless it is a warm-up. False when it is left out. */
 static bool
 run_once(EmogiBench *bench, EmogiSeries *series, int s, int trial)
 {
@@ -82,7 +98,7 @@ run_once(EmogiBench *bench, EmogiSeries *series, int s, int trial)
 	return true;
 }
 
-/* Cancel a run of one source and say how long it took to come back; false when it does not fit in memory. */
+/* Cancel a run of one source and say how long it took to come back; false when it is left out. */
 static bool
 cancel_once(EmogiBench *bench, EmogiSeries *series, int s)
 {
@@ -111,14 +127,9 @@ cancel_once(EmogiBench *bench, EmogiSeries *series, int s)
 	else if (status == EMOGI_OK)
 		printf("  source %10u  finished after %9.3f ms, %s\n", bench->sources[s], end - start,
 			   set_at > 0.0 && set_at <= end ? "all the same" : "before it was canceled");
-	else if (status == EMOGI_NO_MEMORY)
-	{
-		printf("  does not fit: %s: %s\n", error.message, error.detail);
-		bench->failed = true;
-	}
 	else
-		emogi_bench_die("run failed", &error);
-	return status != EMOGI_NO_MEMORY;
+		leave_out(bench, &query, status, &error);
+	return status == EMOGI_OK || status == EMOGI_CANCELED;
 }
 
 /* Cancel as many runs as there are sources and trials. */
@@ -159,6 +170,19 @@ time_series(EmogiBench *bench, EmogiSeries *series)
 	emogi_bench_note_series(bench, series);
 }
 
+/* Say in a few words what is run. */
+static void
+write_title(EmogiSeries *series)
+{
+	const EmogiQuery *query = &series->query;
+
+	snprintf(series->title, sizeof(series->title), "%s %s, placement %s%s%s, mapping %s%s%s%s",
+			 emogi_algorithm_names[query->algorithm], series->engine->name, emogi_placement_names[query->placement],
+			 query->prefetch ? " prefetched" : "", query->asynchronous ? " asynchronous" : "",
+			 emogi_mapping_names[query->mapping], query->id_bytes == 8 ? ", ids of 8 bytes" : "",
+			 query->count_requests ? ", requests counted" : "", series->graph.id != 0 ? ", cached" : "");
+}
+
 void
 emogi_bench_series(EmogiBench *bench, EmogiSeries series, EmogiAlgorithm algorithm, uint64_t graph_id)
 {
@@ -181,13 +205,12 @@ emogi_bench_series(EmogiBench *bench, EmogiSeries series, EmogiAlgorithm algorit
 	series.query.algorithm = algorithm;
 	if (algorithm >= EMOGI_HEAT)
 		make_values(bench, algorithm);
-	snprintf(series.title, sizeof(series.title), "%s %s, placement %s%s", emogi_algorithm_names[algorithm],
-			 series.engine->name, emogi_placement_names[series.query.placement], graph_id != 0 ? ", cached" : "");
+	write_title(&series);
 	if (options->cancel_after_ms >= 0.0)
 		cancel_series(bench, &series);
 	else
 		time_series(bench, &series);
 	printf("\n");
-	fflush(stdout);
+	fflush(NULL);				/* whoever is stopped later leaves what it has */
 	free(figures);
 }

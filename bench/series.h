@@ -1,5 +1,5 @@
 /*
- * series.h: runs of one algorithm on one engine and placement, from all sources.
+ * series.h: runs of one algorithm on one engine, placement and mapping, from all sources.
  */
 #ifndef EMOGI_BENCH_SERIES_H
 #define EMOGI_BENCH_SERIES_H
@@ -28,17 +28,19 @@ typedef enum EmogiFigure
 	EMOGI_LINK_GB,
 	EMOGI_LEVELS,
 	EMOGI_CANCEL_MS,			/* from cancel to the return of the call */
+	EMOGI_REQUESTS,				/* of 32 bytes; the next three of 64, 96 and 128 */
+	EMOGI_LAST_FIGURE = EMOGI_REQUESTS + 3,
 	EMOGI_NFIGURES
 } EmogiFigure;
 
-/* Runs of one algorithm on one engine and placement. */
+/* Runs of one algorithm on one engine, placement and mapping. */
 typedef struct EmogiSeries
 {
 	const EmogiEngine *engine;
 	EmogiEngineState *state;
 	EmogiQuery	query;			/* but for the source */
 	EmogiGraph	graph;			/* id 0: the engine keeps nothing of it */
-	char		title[64];
+	char		title[160];
 	double		distance;		/* of the ranks from the reference, L1; NaN where that is not asked */
 	EmogiPlacement placed;		/* where the last run read edges */
 	int			count;
@@ -55,8 +57,9 @@ typedef struct EmogiRun
 } EmogiRun;
 
 /*
- * Run a query of the series once, into the bench's arrays, and verify the answer if verify is true. NO_MEMORY is printed and
- * makes it get false; after anything else but OK it leaves.
+ * Run a query of the series once, into the bench's arrays, and verify the answer if verify is true. NO_MEMORY,
+ * and BAD_INPUT where a paper's mapping or placement is asked for, are printed and make it get false; after anything else but
+ * OK it leaves.
  */
 extern bool emogi_bench_run(EmogiBench *bench, EmogiSeries *series, const EmogiQuery *query, bool verify, EmogiRun *run);
 
