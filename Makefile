@@ -25,7 +25,7 @@ TAP_TESTS      = 1
 PROVE_TESTS    = test/t/*.pl
 
 NVCC      ?= $(firstword $(shell command -v nvcc 2>/dev/null) $(wildcard /usr/local/cuda/bin/nvcc))
-NVCCFLAGS ?= -O3 -std=c++17 -lineinfo \
+NVCCFLAGS ?= -O3 -std=c++17 -lineinfo -Xfatbin=-compress-all \
 	-gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90 -gencode arch=compute_90,code=compute_90
 CUDA_OBJS  = $(patsubst cuda/%.cu,build/cuda/%.o,$(wildcard cuda/*.cu cuda/papers/*.cu))
 CUDA_C_OBJS = $(patsubst %.c,build/%.o,$(wildcard cuda/papers/*.c) src/engine/pool.c)
