@@ -33,6 +33,8 @@
 #include "walk.cuh"
 
 #define DEEP_LEAST 65536		/* items, the smallest queue: a small Graph is walked without a word with the host */
+#define DEEP_CAP_BYTES 1024		/* of a cap on device memory for each of these items .. */
+#define DEEP_LEAST_CAPPED 1024	/* .. but not fewer */
 #define DEEP_SHARE 16			/* vertices of the Graph for each item of a queue */
 #define DEEP_STEPS 4096			/* of a launch, some ms; the host polls cancel in between */
 #define ALONE_ENTRIES 2048		/* up to which one block is faster than all */
@@ -412,14 +414,25 @@ typedef struct DeepPlan
 	uint64_t	spent;			/* entries of the steps since the last refill */
 } DeepPlan;
 
+/* Get the items of a queue: a share of the vertices, but many even of a small Graph, unless device memory is capped low. */
+static inline uint32_t
+queue_capacity(const Run *run)
+{
+	const uint64_t cap = run->state->cap_bytes / DEEP_CAP_BYTES;
+	const uint64_t share = run->nvertices / DEEP_SHARE;
+	uint64_t	least = DEEP_LEAST;
+
+	if (cap > 0 && cap < least)
+		least = cap > DEEP_LEAST_CAPPED ? cap : DEEP_LEAST_CAPPED;
+	return (uint32_t) (share < least ? least : share < DEEP_ENTRIES ? share : DEEP_ENTRIES);
+}
+
 /* Take what every algorithm needs, before the Graph is placed. */
 template <class Item>
 static EmogiStatus
 take_deep(Run *run, DeepPlan *plan, Item **queue, EmogiError *error)
 {
-	const uint64_t share = run->nvertices / DEEP_SHARE;
-
-	plan->capacity = share < DEEP_LEAST ? DEEP_LEAST : share < DEEP_ENTRIES ? (uint32_t) share : DEEP_ENTRIES;
+	plan->capacity = queue_capacity(run);
 	TRY(take_array(&run->memory, &plan->phase, DEEP_PHASES, "barriers", error));
 	return take_array(&run->memory, queue, 2 * (uint64_t) plan->capacity, "queues", error);
 }
