@@ -15,7 +15,10 @@ const char *const emogi_mapping_names[EMOGI_NMAPPINGS] = {
 	"auto", "thread", "warp", "aligned", "virtual2", "virtual4", "virtual8", "virtual16", "degree_cut", "shards", "windows"
 };
 const char *const emogi_algorithm_names[EMOGI_NALGORITHMS] = {
-	"bfs", "sssp", "sswp", "ssnsp", "cc", "pagerank", "heat", "circuit", "neural"
+	"bfs", "sssp", "sswp", "ssnsp", "cc", "pagerank",
+#define SUM(NAME, name, direction, weights, traits) #name,
+	EMOGI_SUM_APPLICATIONS(SUM)
+#undef SUM
 };
 #define NPLACEMENTS ((int) (sizeof(emogi_placement_names) / sizeof(emogi_placement_names[0])))
 static const char *const engine_names[] = {"cpu", "cuda"};
@@ -38,7 +41,11 @@ static const char help[] =
 "  --check-generate          make small graphs of all kinds both ways, compare them and leave; --scale is the largest (18)\n"
 "\n"
 "The runs\n"
-"  --algorithm NAME[,...]    bfs, sssp, sswp, ssnsp, cc, pagerank, heat, circuit, neural (bfs)\n"
+"  --algorithm NAME[,...]    bfs, sssp, sswp, ssnsp, cc, pagerank"
+#define SUM(NAME, name, direction, weights, traits) ", " #name
+EMOGI_SUM_APPLICATIONS(SUM)
+#undef SUM
+" (bfs)\n"
 "  --engine cpu|cuda[,...]   in this order; one may come again, for runs in turn (cpu)\n"
 "  --placement host|device|hybrid|managed|staged|auto[,...]  where the GPU reads edges (auto)\n"
 "  --mapping NAME[,...]      how the GPU's threads take edges: auto (our own kernels), thread, warp, aligned, virtual2,\n"

@@ -55,7 +55,7 @@ typedef struct EmogiBenchOptions
 static inline bool
 emogi_uses_weights(EmogiAlgorithm algorithm)
 {
-	return algorithm == EMOGI_SSSP || algorithm == EMOGI_SSWP || algorithm >= EMOGI_HEAT;
+	return algorithm == EMOGI_SSSP || algorithm == EMOGI_SSWP || algorithm > EMOGI_PAGERANK;
 }
 
 /* Say whether an algorithm makes iterations over all edges. */

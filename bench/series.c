@@ -3,25 +3,27 @@
  */
 #include "series.h"
 
+#include "algebra.h"
 #include "cancel.h"
 #include "verify.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* Make the start values of an algorithm: noise, or two poles for a circuit. */
+/* Make the start values of an algorithm: noise, or two poles where there are poles. */
 static void
 make_values(EmogiBench *bench, EmogiAlgorithm algorithm)
 {
+	const bool	poles = (emogi_sum_traits(algorithm) & EMOGI_SUM_POLES) != 0;
 	uint64_t	n = bench->built.graph.nvertices;
 
 	for (uint64_t v = 0; v < n; v++)
 	{
 		bench->values[v] = (double) (emogi_random(bench->options.seed + 72, v) >> 11) / 9007199254740992.0;
-		if (algorithm == EMOGI_CIRCUIT)
+		if (poles)
 			bench->values[v] = (double) NAN;
 	}
-	if (algorithm == EMOGI_CIRCUIT)
+	if (poles)
 	{
 		bench->values[bench->sources[0]] = 1.0;
 		bench->values[bench->sources[bench->options.nsources - 1]] = 0.0;
@@ -203,7 +205,7 @@ emogi_bench_series(EmogiBench *bench, EmogiSeries series, EmogiAlgorithm algorit
 		series.graph.forward.weights = series.graph.backward.weights = NULL;
 	}
 	series.query.algorithm = algorithm;
-	if (algorithm >= EMOGI_HEAT)
+	if (algorithm > EMOGI_PAGERANK)
 		make_values(bench, algorithm);
 	write_title(&series);
 	if (options->cancel_after_ms >= 0.0)

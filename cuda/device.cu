@@ -27,9 +27,9 @@ static const RunAlgorithm algorithms[EMOGI_NALGORITHMS] = {
 	emogi_cuda_ssnsp,			/* EMOGI_SSNSP */
 	emogi_cuda_cc,				/* EMOGI_CC */
 	emogi_cuda_gather,			/* EMOGI_PAGERANK */
-	emogi_cuda_gather,			/* EMOGI_HEAT */
-	emogi_cuda_gather,			/* EMOGI_CIRCUIT */
-	emogi_cuda_gather			/* EMOGI_NEURAL */
+#define SUM(NAME, name, direction, weights, traits) emogi_cuda_gather,
+	EMOGI_SUM_APPLICATIONS(SUM)
+#undef SUM
 };
 
 /* The call of the driver that shall fail in the run of this thread, from 1 for the next; 0 = none (EmogiControl). */

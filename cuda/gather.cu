@@ -1,5 +1,5 @@
 /*
- * gather.cu: the sum algebra: PAGERANK, HEAT, CIRCUIT and NEURAL.
+ * gather.cu: the sum algebra: PAGERANK, and the applications of the table: HEAT, CIRCUIT, NEURAL.
  *
  * Returns value[nvertices] after the last iteration.
  *
@@ -30,7 +30,7 @@ typedef void (*GatherKernel) (Lists<Target> lists, Field field, Chunks chunks, S
 typedef struct GatherMethod
 {
 	GatherKernel gather;
-	GatherKernel weigh;			/* gathers the weights alone (CIRCUIT) */
+	GatherKernel weigh;			/* gathers the weights alone; NULL but with EMOGI_SUM_POLES */
 	void		(*finish) (Field field);
 	void		(*reduce) (Field field, uint32_t nparts);
 } GatherMethod;
@@ -55,19 +55,25 @@ choose_weight(EmogiWeightType type)
 	return with_weight(type, [](auto weight) { return (GatherKernel) gather<Term, decltype(weight)>; });
 }
 
+template <class Application>
+static GatherMethod
+make_method(EmogiWeightType type)
+{
+	return GatherMethod{choose_weight<typename Application::Term>(type),
+		Application::POLES ? choose_weight<WeightTerm>(type) : NULL, finish<Application, false>,
+		reduce_outcome<Application::L1>};
+}
+
 static GatherMethod
 choose_method(EmogiAlgorithm algorithm, EmogiWeightType type)
 {
 	switch (algorithm)
 	{
-		case EMOGI_HEAT:
-			return GatherMethod{choose_weight<Heat::Term>(type), NULL, finish<Heat, false>, reduce_outcome<Heat::L1>};
-		case EMOGI_CIRCUIT:
-			return GatherMethod{choose_weight<Circuit::Term>(type), choose_weight<WeightTerm>(type),
-				finish<Circuit, false>, reduce_outcome<Circuit::L1>};
-		case EMOGI_NEURAL:
-			return GatherMethod{choose_weight<Neural::Term>(type), NULL, finish<Neural, false>,
-				reduce_outcome<Neural::L1>};
+#define SUM(NAME, name, direction, weights, traits) \
+		case EMOGI_##NAME: \
+			return make_method<FromTable<EMOGI_##NAME>>(type);
+			EMOGI_SUM_APPLICATIONS(SUM)
+#undef SUM
 		default:
 			return GatherMethod{gather<PageRank::Term, NoWeight>, NULL, finish<PageRank, false>,
 				reduce_outcome<PageRank::L1>};
@@ -83,7 +89,7 @@ emogi_cuda_gather_load(EmogiError *error)
 	};
 
 	for (int type = EMOGI_WEIGHT_NONE; type <= EMOGI_WEIGHT_F64; type++)
-		for (int algorithm = EMOGI_PAGERANK; algorithm <= EMOGI_NEURAL; algorithm++)
+		for (int algorithm = EMOGI_PAGERANK; algorithm < EMOGI_NALGORITHMS; algorithm++)
 		{
 			const GatherMethod method = choose_method((EmogiAlgorithm) algorithm, (EmogiWeightType) type);
 			const void *const its_kernels[] = {
@@ -108,6 +114,7 @@ take_arrays(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, Em
 	Field	   *field = &gather->field;
 	const uint64_t nedges = graph->forward.nedges;
 	const uint64_t nvertices = graph->nvertices;
+	const uint32_t traits = emogi_sum_traits(query->algorithm);
 	uint32_t   *outline;
 
 	field->nvertices = nvertices;
@@ -124,9 +131,9 @@ take_arrays(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, Em
 		field->value = field->source;
 	else if (graph->backward.offsets == NULL)
 		TRY(take_array(memory, &field->degrees.counted, nvertices, "degrees", error));
-	if (query->algorithm == EMOGI_HEAT)
+	if (traits & EMOGI_SUM_OWN)
 		TRY(take_array(memory, &gather->vertex, nvertices, "lists by rank", error));
-	if (query->algorithm == EMOGI_CIRCUIT)
+	if (traits & EMOGI_SUM_POLES)
 		TRY(take_array(memory, &field->conductance, nvertices, "conductances", error));
 	return EMOGI_OK;
 }
@@ -245,16 +252,17 @@ static EmogiStatus
 start_values(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, int *ntargets, int *nweights,
 			 EmogiError *error)
 {
+	const uint32_t traits = emogi_sum_traits(query->algorithm);
 	Run		   *run = gather->run;
 
 	if (gather->cut.nsegments == 0)
 		TRY(emogi_outline_make(run, run->graph.forward.offsets, &gather->outline, error));
 	if (query->algorithm == EMOGI_PAGERANK)
 		return start_pagerank(gather, graph, query, ntargets, error);
-	if (query->algorithm == EMOGI_HEAT)
+	if (traits & EMOGI_SUM_OWN)
 		TRY(emogi_outline_name(run, &gather->outline, gather->vertex, error));
 	gather->field.vertex = gather->vertex;
-	if (query->algorithm == EMOGI_CIRCUIT)
+	if (traits & EMOGI_SUM_POLES)
 	{
 		*ntargets = *nweights = 1;
 		TRY(sum_lists(gather, gather->method.weigh, true, error));

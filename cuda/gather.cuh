@@ -37,7 +37,7 @@ typedef struct Field
 	const uint32_t *vertex;		/* [rank], number of the list; NULL but for terms that look at OWN */
 	const uint32_t *label;		/* [nvertices], index of the vertex in source; NULL = its number */
 	Degrees		degrees;		/* edges out (PAGERANK) */
-	double	   *conductance;	/* [nvertices], total; NaN = a pole, which keeps its value (CIRCUIT) */
+	double	   *conductance;	/* [nvertices], sums of weights; NaN = a pole, which keeps its value (EMOGI_SUM_POLES) */
 	double		damping;		/* PAGERANK */
 	Outcome    *outcome;
 	Outcome    *part;			/* [blocks of finish], outcome before it is reduced */
@@ -63,25 +63,30 @@ struct PlainTerm
 	}
 };
 
-struct HeatTerm
-{
-	static constexpr bool OWN = true;
+/* EMOGI_SUM_* of an application of the table (applications.h). */
+template <EmogiAlgorithm ALGORITHM>
+struct Traits;
 
-	static __device__ __forceinline__ double
-	contribution(double other, double own, double weight)
-	{
-		return emogi_heat_contribution(other, own, weight);
-	}
+#define TRAITS(NAME, name, direction, weights, traits) \
+template <> \
+struct Traits<EMOGI_##NAME> \
+{ \
+	static constexpr bool OWN = ((traits) & EMOGI_SUM_OWN) != 0; \
+	static constexpr bool POLES = ((traits) & EMOGI_SUM_POLES) != 0; \
+	static constexpr bool KEEPS = ((traits) & EMOGI_SUM_KEEPS) != 0; \
 };
+EMOGI_SUM_APPLICATIONS(TRAITS)
+#undef TRAITS
 
-struct WeightedTerm
+template <EmogiAlgorithm ALGORITHM>
+struct TableTerm
 {
-	static constexpr bool OWN = false;
+	static constexpr bool OWN = Traits<ALGORITHM>::OWN;
 
 	static __device__ __forceinline__ double
 	contribution(double other, double own, double weight)
 	{
-		return emogi_weighted_contribution(other, weight);
+		return emogi_sum_contribution(ALGORITHM, other, own, weight);
 	}
 };
 
@@ -166,38 +171,23 @@ struct Plain
 	}
 };
 
-struct Heat : Plain
+/* An application of the table. */
+template <EmogiAlgorithm ALGORITHM>
+struct FromTable : Plain
 {
-	typedef HeatTerm Term;
+	typedef TableTerm<ALGORITHM> Term;
+	static constexpr bool POLES = Traits<ALGORITHM>::POLES;
 
 	static __device__ __forceinline__ double
 	finish(const Field &field, uint64_t v, double own, double sum, bool filled)
 	{
-		return emogi_heat_finish(own, sum);
-	}
-};
+		if (POLES)
+		{
+			const double total = field.conductance[v];
 
-struct Circuit : Plain
-{
-	typedef WeightedTerm Term;
-
-	static __device__ __forceinline__ double
-	finish(const Field &field, uint64_t v, double own, double sum, bool filled)
-	{
-		const double conductance = field.conductance[v];
-
-		return conductance == conductance ? emogi_circuit_finish(sum, conductance) : own;
-	}
-};
-
-struct Neural : Plain
-{
-	typedef WeightedTerm Term;
-
-	static __device__ __forceinline__ double
-	finish(const Field &field, uint64_t v, double own, double sum, bool filled)
-	{
-		return filled ? emogi_neural_finish(sum) : own;
+			return total == total ? emogi_sum_finish(ALGORITHM, own, sum, total) : own;
+		}
+		return Traits<ALGORITHM>::KEEPS && !filled ? own : emogi_sum_finish(ALGORITHM, own, sum, 0);
 	}
 };
 

@@ -26,9 +26,9 @@ PG_FUNCTION_INFO_V1(emogi_sswp);
 PG_FUNCTION_INFO_V1(emogi_ssnsp);
 PG_FUNCTION_INFO_V1(emogi_cc);
 PG_FUNCTION_INFO_V1(emogi_pagerank);
-PG_FUNCTION_INFO_V1(emogi_heat);
-PG_FUNCTION_INFO_V1(emogi_circuit);
-PG_FUNCTION_INFO_V1(emogi_neural);
+#define SUM(NAME, name, direction, weights, traits) PG_FUNCTION_INFO_V1(emogi_##name);
+EMOGI_SUM_APPLICATIONS(SUM)
+#undef SUM
 PG_FUNCTION_INFO_V1(emogi_shortest_path);
 
 /* emogi_version() -> text */
@@ -259,23 +259,14 @@ read_with_values(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm, EmogiDirecti
 	task->direction = emogi_direction_argument(fcinfo, 4, direction);
 }
 
-static void
-read_heat(FunctionCallInfo fcinfo, EmogiTask *task)
-{
-	read_with_values(fcinfo, EMOGI_HEAT, EMOGI_BOTH, task);
+#define SUM(NAME, name, direction, weights, traits) \
+static void \
+read_##name(FunctionCallInfo fcinfo, EmogiTask *task) \
+{ \
+	read_with_values(fcinfo, EMOGI_##NAME, direction, task); \
 }
-
-static void
-read_circuit(FunctionCallInfo fcinfo, EmogiTask *task)
-{
-	read_with_values(fcinfo, EMOGI_CIRCUIT, EMOGI_BOTH, task);
-}
-
-static void
-read_neural(FunctionCallInfo fcinfo, EmogiTask *task)
-{
-	read_with_values(fcinfo, EMOGI_NEURAL, EMOGI_OUT, task);
-}
+EMOGI_SUM_APPLICATIONS(SUM)
+#undef SUM
 
 /* The functions whose rows are vertices. */
 static const EmogiFunction functions[] = {
@@ -285,9 +276,9 @@ static const EmogiFunction functions[] = {
 	{"emogi_ssnsp", EMOGI_SSNSP, read_ssnsp, 2, EMOGI_OUT},
 	{"emogi_cc", EMOGI_CC, read_cc, -1, EMOGI_OUT},
 	{"emogi_pagerank", EMOGI_PAGERANK, read_pagerank, -1, EMOGI_OUT},
-	{"emogi_heat", EMOGI_HEAT, read_heat, 4, EMOGI_BOTH},
-	{"emogi_circuit", EMOGI_CIRCUIT, read_circuit, 4, EMOGI_BOTH},
-	{"emogi_neural", EMOGI_NEURAL, read_neural, 4, EMOGI_OUT}
+#define SUM(NAME, name, direction, weights, traits) {"emogi_" #name, EMOGI_##NAME, read_##name, 4, direction},
+	EMOGI_SUM_APPLICATIONS(SUM)
+#undef SUM
 };
 
 /* Find the function whose C entry has this name; NULL when its rows are not vertices. */
@@ -356,26 +347,15 @@ emogi_pagerank(PG_FUNCTION_ARGS)
 	return run_to_rows(fcinfo, read_pagerank);
 }
 
-/* emogi_heat(graph, start text, max_iterations int, tolerance float8, direction) -> setof (vertex bigint, value float8) */
-Datum
-emogi_heat(PG_FUNCTION_ARGS)
-{
-	return run_to_rows(fcinfo, read_heat);
+/* emogi_heat and so on(graph, start text, max_iterations int, tolerance float8, direction) -> setof (vertex bigint, value float8) */
+#define SUM(NAME, name, direction, weights, traits) \
+Datum \
+emogi_##name(PG_FUNCTION_ARGS) \
+{ \
+	return run_to_rows(fcinfo, read_##name); \
 }
-
-/* emogi_circuit(graph, start text, max_iterations int, tolerance float8, direction) -> setof (vertex bigint, value float8) */
-Datum
-emogi_circuit(PG_FUNCTION_ARGS)
-{
-	return run_to_rows(fcinfo, read_circuit);
-}
-
-/* emogi_neural(graph, start text, max_iterations int, tolerance float8, direction) -> setof (vertex bigint, value float8) */
-Datum
-emogi_neural(PG_FUNCTION_ARGS)
-{
-	return run_to_rows(fcinfo, read_neural);
-}
+EMOGI_SUM_APPLICATIONS(SUM)
+#undef SUM
 
 /* Put the steps of a path into the tuplestore. distance: [length], along the path. */
 static void

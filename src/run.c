@@ -5,6 +5,7 @@
  * they read, which arrays they fill, and what a row of theirs is.
  */
 #include "emogi.h"
+#include "algebra.h"
 
 #include <math.h>
 
@@ -108,9 +109,10 @@ static const Application applications[EMOGI_NALGORITHMS] = {
 	[EMOGI_SSNSP] = {EMOGI_WEIGHTS_UNUSED, false, true, false, FILLS_LEVEL | FILLS_PATHS, {2, next_with_level, paths_column}},
 	[EMOGI_CC] = {EMOGI_WEIGHTS_UNUSED, false, false, false, FILLS_COMPONENT, {1, next_vertex, component_column}},
 	[EMOGI_PAGERANK] = {EMOGI_WEIGHTS_UNUSED, true, false, false, FILLS_VALUE, {1, next_vertex, value_column}},
-	[EMOGI_HEAT] = {EMOGI_WEIGHTS_FACTORS, true, false, false, FILLS_VALUE, {1, next_vertex, value_column}},
-	[EMOGI_CIRCUIT] = {EMOGI_WEIGHTS_CONDUCTANCES, true, false, false, FILLS_VALUE, {1, next_vertex, value_column}},
-	[EMOGI_NEURAL] = {EMOGI_WEIGHTS_FACTORS, true, false, false, FILLS_VALUE, {1, next_vertex, value_column}}
+#define SUM(NAME, name, direction, weights, traits) \
+	[EMOGI_##NAME] = {weights, true, false, false, FILLS_VALUE, {1, next_vertex, value_column}},
+	EMOGI_SUM_APPLICATIONS(SUM)
+#undef SUM
 };
 
 /* Get what a row of an algorithm is. */
@@ -190,8 +192,9 @@ set_values(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, Emog
 	double	   *values = take_array(call, graph->nvertices, sizeof(double));
 	Size		given_bytes = Max(graph->nvertices, 1) * sizeof(bool);
 	bool	   *given = emogi_call_alloc(call, given_bytes);
+	const bool	poles = (emogi_sum_traits(query->algorithm) & EMOGI_SUM_POLES) != 0;
 
-	emogi_values_query(graph, task->start, query->algorithm == EMOGI_CIRCUIT ? get_float8_nan() : 0.0, values, given);
+	emogi_values_query(graph, task->start, poles ? get_float8_nan() : 0.0, values, given);
 	emogi_region_free(given, given_bytes);
 	query->values = values;
 }

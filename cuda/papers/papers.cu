@@ -14,9 +14,9 @@ static EmogiStatus (*const algorithms[EMOGI_NALGORITHMS]) (Sweeps *sweeps, Run *
 	emogi_papers_ssnsp,			/* EMOGI_SSNSP */
 	emogi_papers_path,			/* EMOGI_CC */
 	emogi_papers_sum,			/* EMOGI_PAGERANK */
-	emogi_papers_sum,			/* EMOGI_HEAT */
-	emogi_papers_sum,			/* EMOGI_CIRCUIT */
-	emogi_papers_sum			/* EMOGI_NEURAL */
+#define SUM(NAME, name, direction, weights, traits) emogi_papers_sum,
+	EMOGI_SUM_APPLICATIONS(SUM)
+#undef SUM
 };
 
 /* Get the most Items that lists of one orientation give. */

@@ -1,5 +1,6 @@
 /*
- * shards_sum.cu: the sum algebra on shards: PAGERANK, HEAT, CIRCUIT and NEURAL, and the counts of SSNSP.
+ * shards_sum.cu: the sum algebra on shards: PAGERANK and the applications of the table, HEAT, CIRCUIT, NEURAL, and the
+ * counts of SSNSP.
  *
  * Returns value, or level and paths [nvertices], as our own kernels do: the same bits in two runs, values within 1e-9 of
  * the largest, counts exact to 2^53.
@@ -10,7 +11,7 @@
  * bits (shards_fixed.cuh). The unit of a vertex's sum follows from the largest weight of the edges that end in it, found
  * beforehand, and the largest value of all, found with the iteration before: what is cut off a contribution is below
  * 2^-70 of their product, unless a shard has more than 16 million entries.
- *   CIRCUIT    sums the conductances first, by the same kernel
+ *   CIRCUIT    and whatever has poles: sums the weights first, by the same kernel
  *   SSNSP      levels first (shards_path.cu), then an iteration a level, whose vertices alone sum: of the entries that
  *              end in them those from the level above have a count by then, and all others 0. Their unit is 1, or what
  *              their own largest contribution allows, which takes one more look at the entries.
@@ -42,7 +43,7 @@ typedef struct SumSweep
 typedef struct SumMethod
 {
 	SumSweep	gather;
-	SumSweep	weigh;			/* CIRCUIT */
+	SumSweep	weigh;			/* with EMOGI_SUM_POLES */
 	MeasureKernel measure;		/* how far weights reach; NULL without weights */
 	void		(*reduce) (Field field, uint32_t nparts);
 	bool		own;			/* contributions are of differences: twice the largest value */
@@ -84,6 +85,14 @@ choose_measure(EmogiWeightType type)
 	return with_weight(type, [](auto weight) { return (MeasureKernel) measure_weights<decltype(weight)>; });
 }
 
+template <class Application>
+static SumMethod
+make_method(EmogiWeightType type)
+{
+	return SumMethod{choose_weight<Application>(type), Application::POLES ? choose_weight<Weigh>(type) : SumSweep{},
+		choose_measure(type), reduce_outcome<Application::L1>, Application::Term::OWN};
+}
+
 static SumMethod
 choose_method(EmogiAlgorithm algorithm, EmogiWeightType type)
 {
@@ -91,13 +100,11 @@ choose_method(EmogiAlgorithm algorithm, EmogiWeightType type)
 
 	switch (algorithm)
 	{
-		case EMOGI_HEAT:
-			return SumMethod{choose_weight<Heat>(type), nothing, choose_measure(type), reduce_outcome<Heat::L1>, true};
-		case EMOGI_CIRCUIT:
-			return SumMethod{choose_weight<Circuit>(type), choose_weight<Weigh>(type), choose_measure(type),
-				reduce_outcome<Circuit::L1>, false};
-		case EMOGI_NEURAL:
-			return SumMethod{choose_weight<Neural>(type), nothing, choose_measure(type), reduce_outcome<Neural::L1>, false};
+#define SUM(NAME, name, direction, weights, traits) \
+		case EMOGI_##NAME: \
+			return make_method<FromTable<EMOGI_##NAME>>(type);
+			EMOGI_SUM_APPLICATIONS(SUM)
+#undef SUM
 		case EMOGI_SSNSP:
 			return SumMethod{make_sweep<Count, NoWeight>(), nothing, NULL, NULL, false};
 		default:
@@ -154,6 +161,7 @@ static EmogiStatus
 take_arrays(Sum *sum, const EmogiQuery *query, EmogiError *error)
 {
 	DeviceMemory *memory = &sum->run->memory;
+	const uint32_t traits = emogi_sum_traits(query->algorithm);
 	Field	   *field = &sum->field;
 	const uint64_t nvertices = sum->run->nvertices;
 	uint32_t   *filled;
@@ -168,9 +176,9 @@ take_arrays(Sum *sum, const EmogiQuery *query, EmogiError *error)
 		TRY(take_array(memory, &field->degrees.counted, nvertices, "degrees", error));
 	else
 		field->value = field->source;
-	if (query->algorithm == EMOGI_CIRCUIT)
+	if (traits & EMOGI_SUM_POLES)
 		TRY(take_array(memory, &field->conductance, nvertices, "conductances", error));
-	if (query->algorithm == EMOGI_NEURAL)
+	if (traits & EMOGI_SUM_KEEPS)
 	{
 		TRY(take_array(memory, &filled, sum->run->nwords, "bitmap of vertices with edges", error));
 		sum->sums.filled = filled;
@@ -251,7 +259,7 @@ start_values(Sum *sum, const EmogiQuery *query, EmogiResult *result, EmogiError 
 	}
 	if (sum->method.measure != NULL)
 		TRY(measure(sum, error));
-	if (query->algorithm == EMOGI_CIRCUIT)
+	if (emogi_sum_traits(query->algorithm) & EMOGI_SUM_POLES)
 	{
 		sum->sums.reach = 0;
 		TRY(gather_all(sum, sum->method.weigh, error));

@@ -1,5 +1,6 @@
 /*
- * sums.cu: the sum algebra by the papers' mappings: PAGERANK, HEAT, CIRCUIT and NEURAL.
+ * sums.cu: the sum algebra by the papers' mappings: PAGERANK and the applications of the table: HEAT, CIRCUIT,
+ * NEURAL.
  *
  * Returns value[nvertices] after the last iteration, as our own kernels do, but for rounding: within a list the order of
  * the sum is the mapping's.
@@ -115,7 +116,7 @@ typedef struct SumMethod
 {
 	SweepKernel<Field> sum;
 	AddKernel<Field> add;
-	SweepKernel<Field> weigh;	/* sums the weights alone; NULL = not needed (CIRCUIT) */
+	SweepKernel<Field> weigh;	/* sums the weights alone; NULL = not needed (all but EMOGI_SUM_POLES) */
 	void		(*start) (const uint64_t *offsets, Field field);	/* gives the first values; NULL = not needed */
 	void		(*settle) (const uint64_t *offsets, Field field);
 	void		(*reduce) (Field field, uint32_t nparts);
@@ -130,6 +131,17 @@ make_method(SweepKernel<Field> sum, bool weighted)
 		reduce_outcome<Application::L1>, weighted};
 }
 
+template <class Application>
+static SumMethod
+make_weighted_method(EmogiMapping mapping, EmogiWeightType type)
+{
+	SumMethod	method = make_method<Application>(choose_sweep<Summing<typename Application::Term>>(mapping, type), true);
+
+	if (Application::POLES)
+		method.weigh = choose_sweep<Summing<WeightTerm>>(mapping, type);
+	return method;
+}
+
 static SumMethod
 choose_method(EmogiAlgorithm algorithm, EmogiMapping mapping, EmogiWeightType type)
 {
@@ -137,14 +149,11 @@ choose_method(EmogiAlgorithm algorithm, EmogiMapping mapping, EmogiWeightType ty
 
 	switch (algorithm)
 	{
-		case EMOGI_HEAT:
-			return make_method<Heat>(choose_sweep<Summing<Heat::Term>>(mapping, type), true);
-		case EMOGI_CIRCUIT:
-			method = make_method<Circuit>(choose_sweep<Summing<Circuit::Term>>(mapping, type), true);
-			method.weigh = choose_sweep<Summing<WeightTerm>>(mapping, type);
-			return method;
-		case EMOGI_NEURAL:
-			return make_method<Neural>(choose_sweep<Summing<Neural::Term>>(mapping, type), true);
+#define SUM(NAME, name, direction, weights, traits) \
+		case EMOGI_##NAME: \
+			return make_weighted_method<FromTable<EMOGI_##NAME>>(mapping, type);
+			EMOGI_SUM_APPLICATIONS(SUM)
+#undef SUM
 		default:
 			method = make_method<PageRank>(choose_mapping<Summing<PageRank::Term>, NoWeight>(mapping), false);
 			method.start = settle_values<PageRank, true>;
@@ -177,7 +186,7 @@ take_arrays(Iteration *iteration, const EmogiGraph *graph, const EmogiQuery *que
 	TRY(take_array(memory, &field->sum, nvertices, "sums", error));
 	TRY(take_array(memory, &field->outcome, 1, "outcome", error));
 	TRY(take_array(memory, &field->part, run->full_blocks, "outcome of blocks", error));
-	if (query->algorithm == EMOGI_CIRCUIT)
+	if (emogi_sum_traits(query->algorithm) & EMOGI_SUM_POLES)
 		TRY(take_array(memory, &field->conductance, nvertices, "conductances", error));
 	if (query->algorithm == EMOGI_PAGERANK)
 		return graph->backward.offsets != NULL ? EMOGI_OK :

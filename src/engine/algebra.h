@@ -76,7 +76,12 @@ emogi_sswp_better(double a, double b)
 	return a > b;
 }
 
-/* ---- sum algebra: finish(own value, sum of the contributions of all u -> v in an order set by the list alone) ---- */
+/*
+ * ---- sum algebra: contribution(value of u, own value, weight of u -> v); finish(own value, sum of the contributions of all
+ * u -> v in an order set by the list alone, sum of their weights or 0 where the application does not ask for it);
+ * stretch(sum of weights, sum of their sizes): how many times the difference of two sets of values, the largest of a
+ * vertex, can be larger after an iteration, at most ----
+ */
 
 /*
  * PAGERANK. Start 1/n. value' = (1 - damping) / n + damping * (sum + dangling / n), where u contributes value / (its
@@ -100,9 +105,15 @@ emogi_heat_contribution(double other, double own, double weight)
 }
 
 EMOGI_INLINE double
-emogi_heat_finish(double own, double sum)
+emogi_heat_finish(double own, double sum, double total)
 {
 	return own + sum;
+}
+
+EMOGI_INLINE double
+emogi_heat_stretch(double total, double magnitude)
+{
+	return fabs(1.0 - total) + magnitude;
 }
 
 /*
@@ -111,25 +122,108 @@ emogi_heat_finish(double own, double sum)
  * current law), 0 where no conductance leads to them.
  */
 EMOGI_INLINE double
-emogi_circuit_finish(double sum, double conductance)
-{
-	return conductance > 0.0 ? sum / conductance : 0.0;
-}
-
-/*
- * NEURAL (CuSha's NN). value' = tanh(sum of weight * value of u); a vertex without an edge in keeps its value. The sum is
- * over `contribution`, shared with CIRCUIT.
- */
-EMOGI_INLINE double
-emogi_weighted_contribution(double other, double weight)
+emogi_circuit_contribution(double other, double own, double weight)
 {
 	return weight * other;
 }
 
 EMOGI_INLINE double
-emogi_neural_finish(double sum)
+emogi_circuit_finish(double own, double sum, double total)
+{
+	return total > 0.0 ? sum / total : 0.0;
+}
+
+EMOGI_INLINE double
+emogi_circuit_stretch(double total, double magnitude)
+{
+	return 1.0;
+}
+
+/* NEURAL (CuSha's NN). value' = tanh(sum of weight * value of u); a vertex without an edge in keeps its value. */
+EMOGI_INLINE double
+emogi_neural_contribution(double other, double own, double weight)
+{
+	return weight * other;
+}
+
+EMOGI_INLINE double
+emogi_neural_finish(double own, double sum, double total)
 {
 	return tanh(sum);
 }
+
+EMOGI_INLINE double
+emogi_neural_stretch(double total, double magnitude)
+{
+	return magnitude;
+}
+
+/* ---- the same by algorithm, which is a constant where it is to be fast; 0 for other algorithms ---- */
+
+#define CONTRIBUTION(NAME, name, direction, weights, traits) \
+	case EMOGI_##NAME: \
+		return emogi_##name##_contribution(other, own, weight);
+
+EMOGI_INLINE double
+emogi_sum_contribution(EmogiAlgorithm algorithm, double other, double own, double weight)
+{
+	switch (algorithm)
+	{
+		EMOGI_SUM_APPLICATIONS(CONTRIBUTION)
+		default:
+			return 0.0;
+	}
+}
+
+#define FINISH(NAME, name, direction, weights, traits) \
+	case EMOGI_##NAME: \
+		return emogi_##name##_finish(own, sum, total);
+
+EMOGI_INLINE double
+emogi_sum_finish(EmogiAlgorithm algorithm, double own, double sum, double total)
+{
+	switch (algorithm)
+	{
+		EMOGI_SUM_APPLICATIONS(FINISH)
+		default:
+			return 0.0;
+	}
+}
+
+#define STRETCH(NAME, name, direction, weights, traits) \
+	case EMOGI_##NAME: \
+		return emogi_##name##_stretch(total, magnitude);
+
+EMOGI_INLINE double
+emogi_sum_stretch(EmogiAlgorithm algorithm, double total, double magnitude)
+{
+	switch (algorithm)
+	{
+		EMOGI_SUM_APPLICATIONS(STRETCH)
+		default:
+			return 0.0;
+	}
+}
+
+#define TRAITS(NAME, name, direction, weights, traits) \
+	case EMOGI_##NAME: \
+		return traits;
+
+/* Get EMOGI_SUM_* of an application. */
+EMOGI_INLINE uint32_t
+emogi_sum_traits(EmogiAlgorithm algorithm)
+{
+	switch (algorithm)
+	{
+		EMOGI_SUM_APPLICATIONS(TRAITS)
+		default:
+			return 0;
+	}
+}
+
+#undef CONTRIBUTION
+#undef FINISH
+#undef STRETCH
+#undef TRAITS
 
 #endif							/* EMOGI_ALGEBRA_H */

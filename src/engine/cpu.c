@@ -120,9 +120,9 @@ static EmogiCpuAlgorithm *const algorithms[EMOGI_NALGORITHMS] = {
 	[EMOGI_SSNSP] = emogi_cpu_ssnsp,
 	[EMOGI_CC] = emogi_cpu_cc,
 	[EMOGI_PAGERANK] = emogi_cpu_pagerank,
-	[EMOGI_HEAT] = emogi_cpu_gather,
-	[EMOGI_CIRCUIT] = emogi_cpu_gather,
-	[EMOGI_NEURAL] = emogi_cpu_gather
+#define SUM(NAME, name, direction, weights, traits) [EMOGI_##NAME] = emogi_cpu_gather,
+	EMOGI_SUM_APPLICATIONS(SUM)
+#undef SUM
 };
 
 /* Run a Query. */

@@ -18,6 +18,6 @@ extern EmogiCpuAlgorithm emogi_cpu_sswp;	/* cpu_path.c */
 extern EmogiCpuAlgorithm emogi_cpu_ssnsp;	/* cpu_ssnsp.c */
 extern EmogiCpuAlgorithm emogi_cpu_cc;	/* cpu_cc.c */
 extern EmogiCpuAlgorithm emogi_cpu_pagerank;	/* cpu_pagerank.c */
-extern EmogiCpuAlgorithm emogi_cpu_gather;	/* cpu_gather.c: HEAT, CIRCUIT, NEURAL */
+extern EmogiCpuAlgorithm emogi_cpu_gather;	/* cpu_gather.c: those of applications.h */
 
 #endif							/* EMOGI_CPU_ALGORITHMS_H */

@@ -1,7 +1,7 @@
 /*
- * cpu_gather.c: HEAT, CIRCUIT and NEURAL, the sum algebra, by the threads of a pool.
+ * cpu_gather.c: the sum algebra's applications with start values, by the threads of a pool.
  *
- * Fills value[nvertices] (algebra.h has the formulas).
+ * Fills value[nvertices] (applications.h says which there are, algebra.h has the formulas).
  *
  * Jacobi's iteration, pulled: every vertex makes its new value of the old values of the sources of its edges, which
  * graph->forward holds, added in list order; no atomic operation, and the same bits whatever the threads do. The loop
@@ -47,11 +47,12 @@ larger(double a, double b)
 	return a > b || a != a ? a : b;
 }
 
-/* Take the start values; those that CIRCUIT leaves free begin with 0. */
+/* Take the start values; of an application with poles, those that are free begin with 0. */
 static void
 start_values(void *arg, int thread, int nthreads)
 {
 	Gather	   *gather = arg;
+	const bool	poles = (emogi_sum_traits(gather->algorithm) & EMOGI_SUM_POLES) != 0;
 	uint64_t	v;
 
 	while (!emogi_job_stopped(&gather->run.job) &&
@@ -61,7 +62,7 @@ start_values(void *arg, int thread, int nthreads)
 
 		for (; v < end; v++)
 		{
-			bool		is_free = gather->algorithm == EMOGI_CIRCUIT && isnan(gather->start[v]);
+			bool		is_free = poles && isnan(gather->start[v]);
 
 			gather->value[v] = is_free ? 0.0 : gather->start[v];
 		}
@@ -77,22 +78,19 @@ add_entries(const Gather *gather, EmogiAlgorithm algorithm, EmogiWeightType type
 	const void *weights = gather->in.weights;
 	const double *value = gather->value;
 	double		contributions = *sum;
-	double		conductance = *total;
+	double		weights_sum = *total;
 
 	for (uint64_t i = first; i < end; i++)
 	{
 		double		weight = emogi_weight(weights, type, i);
 		double		other = value[targets[i]];
 
-		if (algorithm == EMOGI_HEAT)
-			contributions += emogi_heat_contribution(other, own, weight);
-		else
-			contributions += emogi_weighted_contribution(other, weight);
-		if (algorithm == EMOGI_CIRCUIT)
-			conductance += weight;
+		contributions += emogi_sum_contribution(algorithm, other, own, weight);
+		if (emogi_sum_traits(algorithm) & EMOGI_SUM_POLES)
+			weights_sum += weight;
 	}
 	*sum = contributions;
-	*total = conductance;
+	*total = weights_sum;
 }
 
 /* Make the new value of a vertex; false when the job has stopped. */
@@ -101,12 +99,13 @@ make_value(Gather *gather, EmogiAlgorithm algorithm, EmogiWeightType type, uint6
 {
 	uint64_t	first = gather->in.offsets[v];
 	uint64_t	end = gather->in.offsets[v + 1];
+	const uint32_t traits = emogi_sum_traits(algorithm);
 	double		own = gather->value[v];
 	double		sum = 0.0,
 				total = 0.0,
 				next;
 
-	if ((algorithm == EMOGI_CIRCUIT && !isnan(gather->start[v])) || (algorithm == EMOGI_NEURAL && first == end))
+	if (((traits & EMOGI_SUM_POLES) != 0 && !isnan(gather->start[v])) || ((traits & EMOGI_SUM_KEEPS) != 0 && first == end))
 	{
 		gather->next_value[v] = own;
 		return true;
@@ -119,12 +118,7 @@ make_value(Gather *gather, EmogiAlgorithm algorithm, EmogiWeightType type, uint6
 			return false;
 	}
 	add_entries(gather, algorithm, type, own, first, end, &sum, &total);
-	if (algorithm == EMOGI_HEAT)
-		next = emogi_heat_finish(own, sum);
-	else if (algorithm == EMOGI_CIRCUIT)
-		next = emogi_circuit_finish(sum, total);
-	else
-		next = emogi_neural_finish(sum);
+	next = emogi_sum_finish(algorithm, own, sum, total);
 	tally->change = larger(tally->change, fabs(next - own));
 	gather->next_value[v] = next;
 	return true;
@@ -191,12 +185,17 @@ gather_values(void *arg, int thread, int nthreads)
 	Gather	   *gather = arg;
 	Tally	   *tally = &gather->tally[thread];
 
-	if (gather->algorithm == EMOGI_HEAT)
-		make_typed_values(gather, EMOGI_HEAT, tally);
-	else if (gather->algorithm == EMOGI_CIRCUIT)
-		make_typed_values(gather, EMOGI_CIRCUIT, tally);
-	else
-		make_typed_values(gather, EMOGI_NEURAL, tally);
+	switch (gather->algorithm)
+	{
+#define SUM(NAME, name, direction, weights, traits) \
+		case EMOGI_##NAME: \
+			make_typed_values(gather, EMOGI_##NAME, tally); \
+			break;
+			EMOGI_SUM_APPLICATIONS(SUM)
+#undef SUM
+		default:
+			break;
+	}
 }
 
 /* Let the new values be the values; gets the largest change. */

@@ -15,6 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "applications.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -141,9 +143,9 @@ typedef enum EmogiAlgorithm
 	EMOGI_SSNSP,				/* number of shortest paths by hops */
 	EMOGI_CC,					/* weakly connected components */
 	EMOGI_PAGERANK,
-	EMOGI_HEAT,
-	EMOGI_CIRCUIT,
-	EMOGI_NEURAL,
+#define ALGORITHM(NAME, name, direction, weights, traits) EMOGI_##NAME,
+	EMOGI_SUM_APPLICATIONS(ALGORITHM)	/* HEAT, CIRCUIT, NEURAL */
+#undef ALGORITHM
 	EMOGI_NALGORITHMS
 } EmogiAlgorithm;
 

@@ -138,9 +138,9 @@ emogi_verify_parallel(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery
 		[EMOGI_SSNSP] = emogi_check_ssnsp,
 		[EMOGI_CC] = emogi_check_cc,
 		[EMOGI_PAGERANK] = emogi_check_pagerank,
-		[EMOGI_HEAT] = emogi_check_values,
-		[EMOGI_CIRCUIT] = emogi_check_values,
-		[EMOGI_NEURAL] = emogi_check_values
+#define SUM(NAME, name, direction, weights, traits) [EMOGI_##NAME] = emogi_check_values,
+		EMOGI_SUM_APPLICATIONS(SUM)
+#undef SUM
 	};
 	EmogiCheck	check = {.pool = pool, .graph = graph, .query = query, .result = result, .error = error};
 

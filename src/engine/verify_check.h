@@ -128,6 +128,6 @@ extern bool emogi_check_path(EmogiCheck *check);	/* verify_path.c: SSSP, SSWP */
 extern bool emogi_check_ssnsp(EmogiCheck *check);	/* verify_path.c */
 extern bool emogi_check_cc(EmogiCheck *check);	/* verify_cc.c */
 extern bool emogi_check_pagerank(EmogiCheck *check);	/* verify_sum.c */
-extern bool emogi_check_values(EmogiCheck *check);	/* verify_sum.c: HEAT, CIRCUIT, NEURAL */
+extern bool emogi_check_values(EmogiCheck *check);	/* verify_sum.c: the applications of applications.h */
 
 #endif							/* EMOGI_VERIFY_CHECK_H */

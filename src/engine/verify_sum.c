@@ -217,34 +217,21 @@ step_vertex(const EmogiGraph *graph, EmogiAlgorithm algorithm, const double *val
 	{
 		double		weight = emogi_weight(in->weights, graph->weight_type, i);
 		double		other = value[in->targets[i]];
-		double		part = algorithm == EMOGI_HEAT ? emogi_heat_contribution(other, value[v], weight) :
-			emogi_weighted_contribution(other, weight);
+		double		part = emogi_sum_contribution(algorithm, other, value[v], weight);
 
 		sum += part;
 		total += weight;
 		magnitude += fabs(weight);
 		step.scale += fabs(part);
 	}
-	if (algorithm == EMOGI_HEAT)
-	{
-		step.value = emogi_heat_finish(value[v], sum);
-		step.stretch = fabs(1.0 - total) + magnitude;
-	}
-	else if (algorithm == EMOGI_CIRCUIT)
-	{
-		step.value = emogi_circuit_finish(sum, total);
-		step.stretch = 1.0;
-		step.scale = total > 0.0 ? step.scale / total + fabs(value[v]) : step.scale;
-	}
-	else
-	{
-		step.value = emogi_neural_finish(sum);
-		step.stretch = magnitude;
-	}
+	step.value = emogi_sum_finish(algorithm, value[v], sum, total);
+	step.stretch = emogi_sum_stretch(algorithm, total, magnitude);
+	if ((emogi_sum_traits(algorithm) & EMOGI_SUM_POLES) != 0 && total > 0.0)
+		step.scale = step.scale / total + fabs(value[v]);
 	return step;
 }
 
-/* Check values of HEAT, CIRCUIT and NEURAL. */
+/* Check values of the applications with start values. */
 static void
 check_values(void *arg, uint64_t first, uint64_t end)
 {
@@ -252,12 +239,13 @@ check_values(void *arg, uint64_t first, uint64_t end)
 	const EmogiGraph *graph = check->graph;
 	const EmogiQuery *query = check->query;
 	const EmogiResult *result = check->result;
+	const uint32_t traits = emogi_sum_traits(query->algorithm);
 
 	for (uint64_t v = first; v < end; v++)
 	{
 		double		value = result->value[v];
-		bool		keeps = (query->algorithm == EMOGI_CIRCUIT && !isnan(query->values[v])) ||
-			(query->algorithm == EMOGI_NEURAL && graph->forward.offsets[v] == graph->forward.offsets[v + 1]);
+		bool		keeps = ((traits & EMOGI_SUM_POLES) != 0 && !isnan(query->values[v])) ||
+			((traits & EMOGI_SUM_KEEPS) != 0 && graph->forward.offsets[v] == graph->forward.offsets[v + 1]);
 		Step		step;
 
 		if (keeps && value != query->values[v] && !(isnan(value) && isnan(query->values[v])))
