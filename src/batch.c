@@ -33,9 +33,11 @@ typedef struct EmogiBatchState
 	PlanState  *outer;
 	int			nouter;			/* columns of the outer plan, first in the scan tuple */
 	TupleTableSlot *outer_slot;
-	Datum	   *vertex_value;	/* where the scan tuple has them, or `unused` */
+	Datum	   *vertex_value;	/* where the tuple that is returned, or filtered, has them, or `unused` */
 	Datum	   *level_value;
 	Datum		unused;
+	int		   *from;			/* [columns of the result], columns of the scan tuple, when rows are returned without a look at
+								 * anything else; NULL = filtered and projected */
 
 	/* the call */
 	bool		is_open;
@@ -195,6 +197,22 @@ search_alone(EmogiBatchState *batch, int search)
 
 /* ---- outer rows ---- */
 
+/* Put the outer row in the scan tuple into the result, where it stays while there are rows to join with it. */
+static void
+place_outer(EmogiBatchState *batch)
+{
+	TupleTableSlot *slot = batch->scan.css.ss.ss_ScanTupleSlot;
+	TupleTableSlot *result = batch->scan.css.ss.ps.ps_ResultTupleSlot;
+
+	ExecClearTuple(result);
+	for (int i = 0; i < result->tts_tupleDescriptor->natts; i++)
+	{
+		result->tts_values[i] = slot->tts_values[batch->from[i]];
+		result->tts_isnull[i] = batch->from[i] < batch->nouter && slot->tts_isnull[batch->from[i]];
+	}
+	ExecStoreVirtualTuple(result);
+}
+
 /* Put an outer row into the scan tuple. */
 static void
 load_outer(EmogiBatchState *batch, TupleTableSlot *from)
@@ -291,6 +309,8 @@ next_outer(EmogiBatchState *batch)
 	if (row->search < 0)
 		return true;
 	memset(batch->scan.css.ss.ss_ScanTupleSlot->tts_isnull + batch->nouter, 0, scan->ncolumns * sizeof(bool));
+	if (batch->from != NULL)
+		place_outer(batch);
 	if (scan->vertex_input >= 0)
 	{
 		ResetExprContext(scan->css.ss.ps.ps_ExprContext);
@@ -400,9 +420,13 @@ exec_batch(CustomScanState *node)
 			batch->current = -1;
 			return ExecClearTuple(node->ss.ps.ps_ProjInfo != NULL ? node->ss.ps.ps_ResultTupleSlot : slot);
 		}
+		if (batch->from != NULL && TTS_EMPTY(node->ss.ps.ps_ResultTupleSlot))
+			place_outer(batch); /* whoever read the last row has cleared it */
 		*batch->vertex_value = Int64GetDatum(scan->graph.ids[v]);
 		*batch->level_value = Int32GetDatum((int32) level);
 		scan->call->run.nrows++;
+		if (batch->from != NULL)
+			return node->ss.ps.ps_ResultTupleSlot;
 		if (!row_memory->isReset)	/* a call less for each row */
 			ResetExprContext(context);
 		context->ecxt_scantuple = slot;
@@ -416,6 +440,53 @@ exec_batch(CustomScanState *node)
 }
 
 /* ---- beginning and end ---- */
+
+/*
+ * Rows are returned directly when there is nothing to filter, and every column of the result is one of the scan tuple; of
+ * the function's each at most once, as it has one place to be written to.
+ */
+static void
+choose_direct(EmogiBatchState *batch, CustomScan *plan)
+{
+	PlanState  *ps = &batch->scan.css.ss.ps;
+	Bitmapset  *met = NULL;
+	int			natts = 0;
+	ListCell   *cell;
+
+	if (ps->qual != NULL || ps->ps_ProjInfo == NULL)
+		return;
+	batch->from = palloc(Max(list_length(plan->scan.plan.targetlist), 1) * sizeof *batch->from);
+	foreach(cell, plan->scan.plan.targetlist)
+	{
+		Var		   *var = (Var *) lfirst_node(TargetEntry, cell)->expr;
+
+		if (!IsA(var, Var) || var->varno != INDEX_VAR || var->varattno < 1 ||
+			(var->varattno > batch->nouter && bms_is_member(var->varattno, met)))
+		{
+			pfree(batch->from);
+			batch->from = NULL;
+			return;
+		}
+		met = bms_add_member(met, var->varattno);
+		batch->from[natts++] = var->varattno - 1;
+	}
+}
+
+/* Find where vertex and level are to be written. */
+static void
+find_values(EmogiBatchState *batch)
+{
+	TupleTableSlot *slot = batch->from != NULL ? batch->scan.css.ss.ps.ps_ResultTupleSlot : batch->scan.css.ss.ss_ScanTupleSlot;
+
+	batch->vertex_value = batch->level_value = &batch->unused;
+	for (int i = 0; i < slot->tts_tupleDescriptor->natts; i++)
+	{
+		int			column = (batch->from != NULL ? batch->from[i] : i) - batch->nouter;
+
+		if (column >= 0)
+			*(batch->scan.columns[column] == 0 ? &batch->vertex_value : &batch->level_value) = &slot->tts_values[i];
+	}
+}
 
 /* Forget the outer rows at hand. */
 static void
@@ -437,10 +508,8 @@ begin_batch(CustomScanState *node, EState *estate, int eflags)
 	emogi_scan_init(&batch->scan, eflags);
 	batch->scan.looks_up = batch->scan.vertex_input >= 0;
 	batch->nouter = intVal(lfourth(plan->custom_private));
-	batch->vertex_value = batch->level_value = &batch->unused;
-	for (int i = 0; i < batch->scan.ncolumns; i++)
-		*(batch->scan.columns[i] == 0 ? &batch->vertex_value : &batch->level_value) =
-			&node->ss.ss_ScanTupleSlot->tts_values[batch->nouter + i];
+	choose_direct(batch, plan);
+	find_values(batch);
 	batch->outer_slot = ExecInitExtraTupleSlot(estate, ExecGetResultType(batch->outer), &TTSOpsMinimalTuple);
 	batch->rows_context = AllocSetContextCreate(CurrentMemoryContext, "emogi outer rows", ALLOCSET_DEFAULT_SIZES);
 	forget_rows(batch);
