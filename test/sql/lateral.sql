@@ -146,6 +146,18 @@ SELECT ways('SELECT p.tableoid::regclass, p, b.vertex FROM parts p, LATERAL emog
 
 -- Outer columns of every kind are passed through, and used beside those of the function.
 SELECT ways('SELECT o.t, o.n, o.arr, o.p, o.x, b.* FROM o, LATERAL emogi_bfs(''edges'', o.x) b');
+SELECT ways('SELECT b.level, o.t, b.vertex, o.p, o.t AS again FROM o, LATERAL emogi_bfs(''edges'', o.x) b');
+SELECT ways('SELECT b.vertex, o.t, b.vertex AS again, b.level FROM o, LATERAL emogi_bfs(''edges'', o.x) b');
+SELECT ways('WITH kept AS MATERIALIZED (SELECT o.t, b.vertex, o.arr, b.level FROM o, LATERAL emogi_bfs(''edges'', o.x, 2) b) SELECT * FROM kept');
+SELECT ways('SELECT o.p, b.vertex, lag(b.vertex) OVER (ORDER BY o.id, b.vertex), lag(o.t) OVER (ORDER BY o.id, b.vertex) FROM o, LATERAL emogi_bfs(''edges'', o.x, 1) b');
+SELECT ways('SELECT DISTINCT ON (o.id) o.id, o.t, b.vertex, b.level FROM o, LATERAL emogi_bfs(''edges'', o.x) b ORDER BY o.id, b.level DESC, b.vertex');
+SELECT ways('SELECT x.* FROM o, LATERAL (SELECT b.vertex, o.t, b.level FROM emogi_bfs(''edges'', o.x) b ORDER BY b.level DESC, b.vertex LIMIT 3) x');
+CREATE TEMP TABLE kept (vertex bigint, t text, level int, p pair);
+INSERT INTO kept SELECT b.vertex, o.t, b.level, o.p FROM o, LATERAL emogi_bfs('edges', o.x, 2) b;
+SET emogi.enable_batch = off;
+SELECT count(*) FROM (TABLE kept EXCEPT ALL SELECT b.vertex, o.t, b.level, o.p FROM o, LATERAL emogi_bfs('edges', o.x, 2) b) differ;
+SELECT count(*) FROM (SELECT b.vertex, o.t, b.level, o.p FROM o, LATERAL emogi_bfs('edges', o.x, 2) b EXCEPT ALL TABLE kept) differ;
+RESET emogi.enable_batch;
 SELECT ways('SELECT o, b.vertex FROM o, LATERAL emogi_bfs(''edges'', o.x) b');
 SELECT ways('SELECT q, b.vertex FROM (SELECT id, x, t FROM o OFFSET 0) q, LATERAL emogi_bfs(''edges'', q.x) b');
 SELECT ways('SELECT o.id, b FROM o, LATERAL emogi_bfs(''edges'', o.x) b');
