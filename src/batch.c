@@ -10,7 +10,6 @@
 
 #include "executor/executor.h"
 #include "miscadmin.h"
-#include "nodes/memnodes.h"
 #include "pgstat.h"
 #include "utils/memutils.h"
 
@@ -62,8 +61,8 @@ typedef struct EmogiBatchState
 	EmogiBatchCursor cursor;	/* in passes */
 	int			nunpacked;		/* vertices that the cursor has passed, and nobody has taken yet, when all are wanted */
 	int			taken;			/* of them */
-	uint32		vertices[EMOGI_BATCH_SOURCES];
-	uint32		levels[EMOGI_BATCH_SOURCES];
+	uint32		vertices[EMOGI_BATCH_VERTICES];
+	uint32		levels[EMOGI_BATCH_VERTICES];
 	uint64		position;		/* one by one: vertex number */
 	uint64		key_position;
 } EmogiBatchState;
@@ -404,7 +403,6 @@ exec_batch(CustomScanState *node)
 	EmogiScan  *scan = &batch->scan;
 	TupleTableSlot *slot = node->ss.ss_ScanTupleSlot;
 	ExprContext *context = node->ss.ps.ps_ExprContext;
-	MemoryContext row_memory = context->ecxt_per_tuple_memory;
 	uint32		v;
 	uint32		level;
 
@@ -427,8 +425,7 @@ exec_batch(CustomScanState *node)
 		scan->call->run.nrows++;
 		if (batch->from != NULL)
 			return node->ss.ps.ps_ResultTupleSlot;
-		if (!row_memory->isReset)	/* a call less for each row */
-			ResetExprContext(context);
+		ResetExprContext(context);
 		context->ecxt_scantuple = slot;
 		if (!ExecQual(node->ss.ps.qual, context))
 		{

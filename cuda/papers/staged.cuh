@@ -39,12 +39,8 @@
 #define STAGED_BUFFERS 2
 #define STAGED_UNIT UINT64_C(128)	/* entries: weights of a byte then start on a line as well */
 
-#ifndef STAGED_LEAST_BYTES
 #define STAGED_LEAST_BYTES (UINT64_C(1) << 20)	/* of an edge buffer, unless all edges take less */
-#endif
-#ifndef STAGED_PIECE_BYTES
 #define STAGED_PIECE_BYTES (UINT64_C(64) << 20) /* of pinned memory: 1 ms of the link */
-#endif
 
 /* What is in a buffer: entries of some items' lists, of which the first and the last may be cut. */
 typedef struct StagedPart

@@ -18,6 +18,7 @@ extern "C" {
 #endif
 
 #define EMOGI_BATCH_SOURCES 64
+#define EMOGI_BATCH_VERTICES 64	/* that are packed together, and unpacked at once */
 #define EMOGI_BATCH_PLANES 8	/* at most: levels 0 .. 254 */
 
 typedef struct EmogiBatchResult
@@ -62,7 +63,7 @@ typedef struct EmogiBatchCursor
 {
 	uint64_t	next;			/* lists: index in the list; rows: the 64 vertices to be unpacked next */
 	uint64_t	reached;		/* rows: of the 64 unpacked last, those that are still to come */
-	uint8_t		code[64];		/* rows: theirs */
+	uint8_t		code[EMOGI_BATCH_VERTICES];		/* rows: theirs */
 } EmogiBatchCursor;
 
 /* Spread 8 bits over 8 bytes, bit i to byte i, each 0 or 1. */
@@ -126,7 +127,7 @@ emogi_batch_next(const EmogiBatchResult *result, int source, EmogiBatchCursor *c
 
 /*
  * Get the next vertices that a source has reached, in ascending order, and their levels: as many as come at once, at most
- * EMOGI_BATCH_SOURCES; 0 at the end.
+ * EMOGI_BATCH_VERTICES; 0 at the end.
  */
 static inline int
 emogi_batch_fill(const EmogiBatchResult *result, int source, EmogiBatchCursor *cursor, uint32_t *vertices,
@@ -134,7 +135,7 @@ emogi_batch_fill(const EmogiBatchResult *result, int source, EmogiBatchCursor *c
 {
 	int			n = 0;
 
-	while (n < EMOGI_BATCH_SOURCES && emogi_batch_next(result, source, cursor, &vertices[n], &levels[n]))
+	while (n < EMOGI_BATCH_VERTICES && emogi_batch_next(result, source, cursor, &vertices[n], &levels[n]))
 	{
 		n++;
 		if (result->nplanes > 0 && cursor->reached == 0)
