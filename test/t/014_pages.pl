@@ -63,8 +63,8 @@ SKIP:
 $primary->stop;
 
 # Edges 0 -> dst with all dst different, in a table of many pages. Writers move every edge to and fro, by updates in place and by
-# updates that go elsewhere, and delete and insert; one session vacuums. Whatever a snapshot sees, there are 3000 edges, and
-# those that a call finds are those of a SELECT.
+# updates that go elsewhere, and delete and insert, each in one statement, for any may end in a deadlock; one session vacuums.
+# Whatever a snapshot sees, there are 3000 edges, and those that a call finds are those of a SELECT.
 my $node = emogi_node('main', 'max_connections = 30', 'log_min_error_statement = panic', "emogi.max_memory = '1GB'");
 $node->safe_psql('postgres', q{
 	CREATE TABLE edges (id int PRIMARY KEY, src int, dst int, note text) WITH (fillfactor = 70);
@@ -83,7 +83,7 @@ my %writes = (
 	hot => 'UPDATE edges SET dst = dst + 10000 WHERE id % 50 = (random() * 50)::int AND dst < 1000000',
 	move => q{UPDATE edges SET id = id % 100000 + 100000 * (random() * 100)::int, dst = dst + 10000, note = repeat('y', 200) WHERE id % 97 = (random() * 97)::int AND dst < 1000000},
 	replace => 'WITH gone AS (DELETE FROM edges WHERE id % 89 = (random() * 89)::int RETURNING *) INSERT INTO edges SELECT id % 100000 + 100000 * (100 + (random() * 100)::int), src, dst, note FROM gone',
-	abort => 'BEGIN; DELETE FROM edges WHERE id % 7 = 1; INSERT INTO edges SELECT -i, 0, -i FROM generate_series(1, 200) i; ROLLBACK');
+	abort => 'BEGIN; WITH gone AS (DELETE FROM edges WHERE id % 7 = 1) INSERT INTO edges SELECT -i, 0, -i FROM generate_series(1, 200) i; ROLLBACK');
 my %sessions = map { ($_ => session($node)) } (keys %writes, 'vacuum', 'one', 'two', 'serializable');
 $sessions{$_}->ask('SET emogi.cache = off') foreach ('one', 'two', 'serializable');
 $sessions{serializable}->ask(q{SET default_transaction_isolation = 'serializable'});
