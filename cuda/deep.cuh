@@ -32,10 +32,8 @@
 
 #include "walk.cuh"
 
-#define DEEP_LEAST 65536		/* items, the smallest queue: a small Graph is walked without a word with the host */
-#define DEEP_CAP_BYTES 1024		/* of a cap on device memory for each of these items .. */
-#define DEEP_LEAST_CAPPED 1024	/* .. but not fewer */
-#define DEEP_SHARE 16			/* vertices of the Graph for each item of a queue */
+#define DEEP_CAP_BYTES 1024		/* of a cap on device memory for each item of a queue .. */
+#define DEEP_LEAST 1024			/* .. but not fewer */
 #define DEEP_STEPS 4096			/* of a launch, some ms; the host polls cancel in between */
 #define ALONE_ENTRIES 2048		/* up to which one block is faster than all */
 #define CHUNK_ITEMS 8			/* that a block takes in turn */
@@ -414,17 +412,15 @@ typedef struct DeepPlan
 	uint64_t	spent;			/* entries of the steps since the last refill */
 } DeepPlan;
 
-/* Get the items of a queue: a share of the vertices, but many even of a small Graph, unless device memory is capped low. */
+/* Get the items of a queue: many even for a small Graph, which is then walked without a word with the host. */
 static inline uint32_t
 queue_capacity(const Run *run)
 {
-	const uint64_t cap = run->state->cap_bytes / DEEP_CAP_BYTES;
-	const uint64_t share = run->nvertices / DEEP_SHARE;
-	uint64_t	least = DEEP_LEAST;
+	const uint64_t capped = run->state->cap_bytes / DEEP_CAP_BYTES;
 
-	if (cap > 0 && cap < least)
-		least = cap > DEEP_LEAST_CAPPED ? cap : DEEP_LEAST_CAPPED;
-	return (uint32_t) (share < least ? least : share < DEEP_ENTRIES ? share : DEEP_ENTRIES);
+	if (run->state->cap_bytes == 0 || capped > DEEP_ENTRIES)
+		return DEEP_ENTRIES;
+	return (uint32_t) (capped > DEEP_LEAST ? capped : DEEP_LEAST);
 }
 
 /* Take what every algorithm needs, before the Graph is placed. */
