@@ -15,7 +15,11 @@ const char *const emogi_mapping_names[EMOGI_NMAPPINGS] = {
 	"auto", "thread", "warp", "aligned", "virtual2", "virtual4", "virtual8", "virtual16", "degree_cut", "shards", "windows"
 };
 const char *const emogi_algorithm_names[EMOGI_NALGORITHMS] = {
-	"bfs", "sssp", "sswp", "ssnsp", "cc", "pagerank",
+	"bfs",
+#define PATH(NAME, name, order, source, traits) #name,
+	EMOGI_PATH_APPLICATIONS(PATH)
+#undef PATH
+	"ssnsp", "cc", "pagerank",
 #define SUM(NAME, name, direction, weights, traits) #name,
 	EMOGI_SUM_APPLICATIONS(SUM)
 #undef SUM
@@ -41,7 +45,11 @@ static const char help[] =
 "  --check-generate          make small graphs of all kinds both ways, compare them and leave; --scale is the largest (18)\n"
 "\n"
 "The runs\n"
-"  --algorithm NAME[,...]    bfs, sssp, sswp, ssnsp, cc, pagerank"
+"  --algorithm NAME[,...]    bfs"
+#define PATH(NAME, name, order, source, traits) ", " #name
+EMOGI_PATH_APPLICATIONS(PATH)
+#undef PATH
+", ssnsp, cc, pagerank"
 #define SUM(NAME, name, direction, weights, traits) ", " #name
 EMOGI_SUM_APPLICATIONS(SUM)
 #undef SUM
@@ -76,7 +84,14 @@ EMOGI_SUM_APPLICATIONS(SUM)
 "\n"
 "TEPS = list entries of the reached vertices / 2 / run time (of an iteration): every undirected edge once.\n"
 "Vertices are numbered as they occur; self-loops and repeated edges are left out; every edge leads both ways.\n"
-"sssp, sswp, heat, circuit and neural have weights 1 .. 72, which follow from the seed and the two ends of an edge.\n"
+"Edges have weights 1 .. 72, which follow from the seed and their two ends; these use them:"
+#define PATH(NAME, name, order, source, traits) " " #name
+EMOGI_PATH_APPLICATIONS(PATH)
+#undef PATH
+#define SUM(NAME, name, direction, weights, traits) " " #name
+EMOGI_SUM_APPLICATIONS(SUM)
+#undef SUM
+".\n"
 "cc and what iterates take no source: they run as often as there are sources and trials.\n"
 "run ms is what the engine reports, wall ms what the whole call took. A warm-up run comes first and is not counted.\n"
 "With --cached its times are printed too: the first of a placement has a graph that is not on the device yet.\n"

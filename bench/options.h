@@ -4,6 +4,7 @@
 #ifndef EMOGI_BENCH_OPTIONS_H
 #define EMOGI_BENCH_OPTIONS_H
 
+#include "algebra.h"
 #include "generate.h"
 
 #include <stdio.h>
@@ -55,7 +56,7 @@ typedef struct EmogiBenchOptions
 static inline bool
 emogi_uses_weights(EmogiAlgorithm algorithm)
 {
-	return algorithm == EMOGI_SSSP || algorithm == EMOGI_SSWP || algorithm > EMOGI_PAGERANK;
+	return emogi_is_path(algorithm) || algorithm > EMOGI_PAGERANK;
 }
 
 /* Say whether an algorithm makes iterations over all edges. */

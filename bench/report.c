@@ -65,10 +65,8 @@ reached_entries(const EmogiGraph *graph, EmogiAlgorithm algorithm, const EmogiRe
 
 		if (algorithm == EMOGI_BFS || algorithm == EMOGI_SSNSP)
 			reached = result->level[v] >= 0;
-		else if (algorithm == EMOGI_SSSP)
-			reached = result->distance[v] < (double) INFINITY;
-		else if (algorithm == EMOGI_SSWP)
-			reached = result->distance[v] >= 0.0;
+		else if (emogi_is_path(algorithm))
+			reached = emogi_path_better(algorithm, result->distance[v], emogi_path_none(algorithm));
 		if (reached)
 			sum += graph->forward.offsets[v + 1] - graph->forward.offsets[v];
 	}

@@ -22,8 +22,9 @@
 /* What answers each algorithm. */
 static const RunAlgorithm algorithms[EMOGI_NALGORITHMS] = {
 	emogi_cuda_bfs,				/* EMOGI_BFS */
-	emogi_cuda_path,			/* EMOGI_SSSP */
-	emogi_cuda_path,			/* EMOGI_SSWP */
+#define PATH(NAME, name, order, source, traits) emogi_cuda_path,
+	EMOGI_PATH_APPLICATIONS(PATH)
+#undef PATH
 	emogi_cuda_ssnsp,			/* EMOGI_SSNSP */
 	emogi_cuda_cc,				/* EMOGI_CC */
 	emogi_cuda_gather,			/* EMOGI_PAGERANK */

@@ -349,11 +349,6 @@ emogi_cuda_gather(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Em
 	Gather		gather = {};
 	EmogiStatus status;
 
-	if (query->max_iterations < 1 || !(query->tolerance >= 0))
-		return emogi_fail(error, EMOGI_BAD_INPUT, "at least one iteration and a tolerance of 0 or more are needed",
-						  "max_iterations %lld, tolerance %g", (long long) query->max_iterations, query->tolerance);
-	if (query->algorithm != EMOGI_PAGERANK && query->values == NULL)
-		return emogi_fail(error, EMOGI_BAD_INPUT, "start values are needed", "algorithm %d", (int) query->algorithm);
 	gather.run = run;
 	gather.method = choose_method(query->algorithm, graph->weight_type);
 	status = run_gather(&gather, graph, query, result, error);

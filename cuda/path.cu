@@ -1,8 +1,8 @@
 /*
- * path.cu: the path algebra: SSSP and SSWP from one or many sources.
+ * path.cu: the path algebra from one or many sources: SSSP, SSWP and what else applications.h has.
  *
- * Returns distance[nvertices]: SSSP the least sum of weights, +inf = not reached; SSWP the largest least weight, -1 = not
- * reached, +inf for the sources themselves.
+ * Returns distance[nvertices]: the best value over all paths from a source; where none leads, +inf when the least is best,
+ * -1 when the most is.
  *
  * Method. Each vertex has a key of 64 bits, the less the better (path.cuh), which atomicMin improves; a vertex that has
  * improved since its list was read is pending. A step takes the pending vertices with keys below a threshold as the
@@ -14,9 +14,10 @@
  *               room, of what waits, so that buckets follow each other without the host (deep.cuh). What the queues have is
  *               not pending; for the next wide step it is marked so.
  * The width of a bucket, delta, starts from the mean weight over the mean degree [1] and follows the work: a bucket of
- * few edges costs more in launches than in reading, one of many reads lists too early and again. Widths have no sum to
- * cut at equal steps: SSWP goes down the sorted weights of a sample, delta of them at a time, with all of a value at once.
- * A bucket of one value reads no list twice, so in deep steps, where a small bucket costs little, they do not get wider.
+ * few edges costs more in launches than in reading, one of many reads lists too early and again. Values that do not add up,
+ * as widths, cannot be cut at equal steps: they go down the sorted weights of a sample, delta of them at a time, with all of a
+ * value at once. A bucket of one value reads no list twice, so in deep steps, where a small bucket costs little, they do
+ * not get wider.
  *
  * Bytes, for n vertices and m edges: a wide step n/4 of bitmaps, 8 a pending vertex, 16 of offsets a vertex taken; 8
  * random ones an entry; edges as counted in Counters.lines, x 128. Deep steps: deep.cuh, and 24 a vertex that waits.
@@ -28,16 +29,17 @@
 
 #include "path.cuh"
 
-#define SAMPLES 1024			/* of weights, for the first bucket, and the ends of SSWP's */
-#define BUCKETS_PER_EDGE 4		/* of SSWP: the first bucket has a quarter of an edge of each vertex */
+#define SAMPLES 1024			/* of weights, for the first bucket, and the limits of those of values that do not add up */
+#define BUCKETS_PER_EDGE 4		/* of limits: the first bucket has a quarter of an edge of each vertex */
 #define DELTA_FACTOR 2.0		/* of mean weight / mean degree, for the first bucket */
 #define BUCKET_MIN_EDGES (UINT64_C(1) << 20)	/* below it the next bucket is twice as wide */
 #define BUCKET_MAX_EDGES (UINT64_C(1) << 24)	/* above it half as wide */
 #define NEAR_MIN_EDGES (UINT64_C(1) << 23)	/* the same in device placement */
 #define NEAR_MAX_EDGES (UINT64_C(1) << 26)
-#define NEAR_WIDTHS_MIN_EDGES (UINT64_C(1) << 25)	/* there of SSWP, which reads no list twice in a bucket of one value */
-#define NEAR_WIDTHS_MAX_EDGES (UINT64_C(1) << 27)
-#define NEAR_WIDTHS_FACTOR 2	/* and its first bucket is so many times as wide */
+#define NEAR_LIMITS_MIN_EDGES (UINT64_C(1) << 25)	/* there with limits: no list is read twice in a bucket of one value */
+#define NEAR_LIMITS_MAX_EDGES (UINT64_C(1) << 27)
+#define NEAR_LIMITS_FACTOR 2	/* and the first bucket is so many times as wide .. */
+#define NEAR_LIMITS_EDGES (UINT64_C(1) << 20)	/* .. or has so many of the Graph's edges */
 #define DEEP_BUCKET_MIN_EDGES (UINT64_C(1) << 16)	/* the same in deep steps */
 #define DEEP_BUCKET_MAX_EDGES (UINT64_C(1) << 18)
 
@@ -61,9 +63,12 @@ typedef struct Path
 	uint64_t	steps;
 } Path;
 
-/* What depends on the algebra and the weights. */
+/* What depends on the application and the weights. */
 typedef struct PathMethod
 {
+	void		(*set_limits) (Path *path, double delta);	/* choose the first bucket by limits; NULL where values add up */
+	void		(*raise) (Bucket *bucket, const BucketRule &rule, uint64_t entries, unsigned long long nearest,
+						  unsigned long long least);
 	EmogiStatus (*push_wide) (Path *path, EmogiError *error);
 	EmogiStatus (*walk) (Path *path, EmogiError *error);
 	EmogiStatus (*finish) (Path *path, EmogiError *error);
@@ -104,6 +109,18 @@ finish_keys(Path *path, EmogiError *error)
 	return EMOGI_OK;
 }
 
+/* Set the first bucket to so many limits, one at the least. */
+template <class Algebra>
+static void
+set_limits(Path *path, double delta)
+{
+	const double most = path->rule.nlimits > 1 ? path->rule.nlimits : 1;
+
+	path->bucket.delta = delta < 1 ? 1 : delta < most ? delta : most;
+	path->bucket.threshold = limit_beyond<Algebra>(path->rule, path->bucket.delta,
+												   emogi_path_source(Algebra::ALGORITHM));
+}
+
 template <class Algebra>
 static PathMethod
 choose_weight(EmogiWeightType type)
@@ -112,7 +129,8 @@ choose_weight(EmogiWeightType type)
 		typedef decltype(weight) Weight;
 		typedef Relax<Algebra, Weight> Push;
 
-		return PathMethod{push_wide<Algebra, Weight>, walk<Algebra, Weight>, finish_keys<Algebra>,
+		return PathMethod{Algebra::ADDS ? NULL : set_limits<Algebra>, raise_threshold<Algebra>,
+			push_wide<Algebra, Weight>, walk<Algebra, Weight>, finish_keys<Algebra>,
 			{(const void *) push_words<Push>, (const void *) push_slices<Push>,
 			(const void *) walk_deep<PathSearch<Algebra, Weight>>, (const void *) finish_paths<Algebra>}};
 	});
@@ -121,7 +139,7 @@ choose_weight(EmogiWeightType type)
 static PathMethod
 choose_method(EmogiAlgorithm algorithm, EmogiWeightType type)
 {
-	return algorithm == EMOGI_SSWP ? choose_weight<Sswp>(type) : choose_weight<Sssp>(type);
+	return with_path(algorithm, [=](auto algebra) { return choose_weight<decltype(algebra)>(type); });
 }
 
 EmogiStatus
@@ -134,13 +152,13 @@ emogi_cuda_path_load(EmogiError *error)
 	};
 
 	for (int type = EMOGI_WEIGHT_NONE; type <= EMOGI_WEIGHT_F64; type++)
-	{
-		const PathMethod sssp = choose_method(EMOGI_SSSP, (EmogiWeightType) type);
-		const PathMethod sswp = choose_method(EMOGI_SSWP, (EmogiWeightType) type);
+		for (int algorithm = 0; algorithm < EMOGI_NALGORITHMS; algorithm++)
+			if (emogi_is_path((EmogiAlgorithm) algorithm))
+			{
+				const PathMethod method = choose_method((EmogiAlgorithm) algorithm, (EmogiWeightType) type);
 
-		TRY(LOAD_KERNELS(sssp.kernels));
-		TRY(LOAD_KERNELS(sswp.kernels));
-	}
+				TRY(LOAD_KERNELS(method.kernels));
+			}
 	return LOAD_KERNELS(kernels);
 }
 
@@ -162,34 +180,39 @@ sample_weights(const EmogiGraph *graph, double *sample)
 	return finite;
 }
 
-/* Order doubles for qsort: descending. */
+/* Order doubles for qsort. */
 static int
-compare_descending(const void *a, const void *b)
+compare_ascending(const void *a, const void *b)
 {
 	const double x = *(const double *) a;
 	const double y = *(const double *) b;
 
-	return (x < y) - (x > y);
+	return (x > y) - (x < y);
+}
+
+static int
+compare_descending(const void *a, const void *b)
+{
+	return compare_ascending(b, a);
 }
 
 /* Choose the first bucket, and how the others follow. */
 static void
-choose_delta(Path *path, const EmogiGraph *graph, EmogiAlgorithm algorithm)
+choose_delta(Path *path, const PathMethod *method, const EmogiGraph *graph, EmogiAlgorithm algorithm)
 {
 	const double mean_degree = (double) graph->forward.nedges / (double) graph->nvertices;
 	const double degree = mean_degree > 1 ? mean_degree : 1;
 	Bucket	   *bucket = &path->bucket;
 	double		sum = 0;
 
-	path->rule = BucketRule{BUCKET_MIN_EDGES, BUCKET_MAX_EDGES, algorithm == EMOGI_SSWP};
+	path->rule = BucketRule{BUCKET_MIN_EDGES, BUCKET_MAX_EDGES};
 	path->rule.nlimits = sample_weights(graph, path->limit);
 	path->rule.limit = path->limit;
-	if (path->rule.widest)
+	if (method->set_limits != NULL)
 	{
-		qsort(path->limit, path->rule.nlimits, sizeof *path->limit, compare_descending);
-		bucket->delta = path->rule.nlimits / (BUCKETS_PER_EDGE * degree);
-		bucket->delta = bucket->delta > 1 ? bucket->delta : 1;
-		bucket->threshold = limit_below(path->rule, bucket->delta, (double) INFINITY);
+		qsort(path->limit, path->rule.nlimits, sizeof *path->limit,
+			  emogi_path_wants_most(algorithm) ? compare_descending : compare_ascending);
+		method->set_limits(path, path->rule.nlimits / (BUCKETS_PER_EDGE * degree));
 		return;
 	}
 	for (uint32_t i = 0; i < path->rule.nlimits; i++)
@@ -197,31 +220,34 @@ choose_delta(Path *path, const EmogiGraph *graph, EmogiAlgorithm algorithm)
 	bucket->delta = path->rule.nlimits > 0 ? DELTA_FACTOR * (sum / path->rule.nlimits) / degree : 0;
 	if (!(bucket->delta > 0 && bucket->delta < (double) INFINITY))
 		bucket->delta = 1;
-	bucket->threshold = Sssp::encode(bucket->delta);
+	bucket->threshold = LeastKeys::encode(bucket->delta);
 }
 
 /*
  * Fit buckets to where edges are read: a step costs the host and the device as much as reading some million edges of
- * device memory, but one over the link.
+ * device memory, but one over the link. A Graph of few edges is one bucket.
  */
 static void
-fit_buckets(Path *path)
+fit_buckets(Path *path, const PathMethod *method)
 {
-	const bool	widest = path->rule.widest;
+	const bool	limits = method->set_limits != NULL;
+	const uint64_t nedges = path->run->graph.forward.nedges;
+	double		wider = NEAR_LIMITS_FACTOR * path->bucket.delta;
 
 	if (path->run->graph.placement != EMOGI_PLACEMENT_DEVICE)
 		return;
-	path->rule.least_entries = widest ? NEAR_WIDTHS_MIN_EDGES : NEAR_MIN_EDGES;
-	path->rule.most_entries = widest ? NEAR_WIDTHS_MAX_EDGES : NEAR_MAX_EDGES;
-	if (!widest)
+	path->rule.least_entries = limits ? NEAR_LIMITS_MIN_EDGES : NEAR_MIN_EDGES;
+	path->rule.most_entries = limits ? NEAR_LIMITS_MAX_EDGES : NEAR_MAX_EDGES;
+	if (!limits)
 		return;
-	path->bucket.delta *= NEAR_WIDTHS_FACTOR;
-	path->bucket.threshold = limit_below(path->rule, path->bucket.delta, (double) INFINITY);
+	if (nedges > 0 && wider * nedges < (double) NEAR_LIMITS_EDGES * path->rule.nlimits)
+		wider = (double) NEAR_LIMITS_EDGES * path->rule.nlimits / nedges;
+	method->set_limits(path, wider);
 }
 
-/* Take the arrays, and bring the sources and SSWP's limits to the device. */
+/* Take the arrays, and bring the sources and the limits to the device. */
 static EmogiStatus
-take_arrays(Path *path, const uint32_t *sources, uint64_t nsources, EmogiError *error)
+take_arrays(Path *path, const PathMethod *method, const uint32_t *sources, uint64_t nsources, EmogiError *error)
 {
 	DeviceMemory *memory = &path->run->memory;
 	double	   *limit;
@@ -236,7 +262,7 @@ take_arrays(Path *path, const uint32_t *sources, uint64_t nsources, EmogiError *
 	TRY(take_array(memory, &path->piles.item, 2 * (uint64_t) path->plan.capacity, "vertices that wait", error));
 	TRY(take_array(memory, &path->piles.state, 1, "state of the pile", error));
 	path->deep_rule = path->rule;
-	path->deep_rule.least_entries = path->rule.widest ? 0 : DEEP_BUCKET_MIN_EDGES;
+	path->deep_rule.least_entries = method->set_limits != NULL ? 0 : DEEP_BUCKET_MIN_EDGES;
 	path->deep_rule.most_entries = DEEP_BUCKET_MAX_EDGES;
 	path->deep_rule.limit = limit;
 	TRY(emogi_run_send(path->run, limit, path->limit, path->rule.nlimits * sizeof *limit, error));
@@ -339,7 +365,7 @@ step_wide(Path *path, const PathMethod *method, bool *done, EmogiError *error)
 		return EMOGI_OK;
 	if (path->edges == 0)
 	{
-		raise_threshold(&path->bucket, path->rule, path->plan.spent, nearest, nearest + 1);
+		method->raise(&path->bucket, path->rule, path->plan.spent, nearest, nearest + 1);
 		path->plan.spent = 0;
 		return EMOGI_OK;
 	}
@@ -374,24 +400,20 @@ relax_all(Path *path, const PathMethod *method, EmogiError *error)
 EmogiStatus
 emogi_cuda_path(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiError *error)
 {
-	const bool	widest = query->algorithm == EMOGI_SSWP;
-	const bool	none = !widest && query->max_distance < 0;	/* even the sources are too far */
-	const bool	bounded = !widest && query->max_distance < (double) INFINITY;
-	const uint64_t nsources = none ? 0 : query->nsources;
+	const uint64_t nsources = is_hopeless(query) ? 0 : query->nsources;
 	const PathMethod method = choose_method(query->algorithm, graph->weight_type);
 	const Counters *counters;
 	Path		path = {};
 
 	path.run = run;
-	path.paths.bound = bounded && !none ? Sssp::encode(query->max_distance + 0.0) : KEY_INFINITY;
-	choose_delta(&path, graph, query->algorithm);
-	TRY(take_arrays(&path, query->sources, nsources, error));
+	path.paths.bound = offer_bound(query);
+	choose_delta(&path, &method, graph, query->algorithm);
+	TRY(take_arrays(&path, &method, query->sources, nsources, error));
 	TRY(emogi_run_place(run, graph, query, PLACE_NEAR_WEIGHTS, method.kernels, 2, edge_bytes(graph->weight_type), error));
-
-	fit_buckets(&path);
+	fit_buckets(&path, &method);
 	TRY(emogi_deep_size(run, &path.plan, method.kernels[2], error));
 	TRY(emogi_run_start_clock(run, error));
-	TRY(enter_sources(&path, nsources, widest ? Sswp::encode((double) INFINITY) : Sssp::encode(0), error));
+	TRY(enter_sources(&path, nsources, source_key(query->algorithm), error));
 	TRY(relax_all(&path, &method, error));
 	TRY(method.finish(&path, error));
 	TRY(emogi_run_stop_clock(run, result, error));

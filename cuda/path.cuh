@@ -4,6 +4,8 @@
 #ifndef EMOGI_PATH_CUH
 #define EMOGI_PATH_CUH
 
+#include <type_traits>
+
 #include "deep.cuh"
 #include "push.cuh"
 
@@ -13,8 +15,8 @@
 #define KEY_INFINITY 0x7FF0000000000000ull
 #define KEY_NONE 0xFFFFFFFFFFFFFFFFull	/* no offer, and a vertex that nothing has reached */
 
-/* SSSP as keys. No offer is better than KEY_INFINITY that is not a real distance. */
-struct Sssp
+/* Values of which the least is best, as keys. No offer is better than KEY_INFINITY that is not a real value. */
+struct LeastKeys
 {
 	static __host__ __device__ __forceinline__ double
 	decode(unsigned long long key)
@@ -33,16 +35,10 @@ struct Sssp
 		memcpy(&key, &value, sizeof key);
 		return key < KEY_INFINITY ? key : KEY_NONE;
 	}
-
-	static __device__ __forceinline__ double
-	candidate(double value, double weight)
-	{
-		return emogi_sssp_candidate(value, weight);
-	}
 };
 
-/* SSWP as keys: the wider the less, from 0 for +inf up to KEY_INFINITY for 0; -1 is no offer. */
-struct Sswp
+/* Values of which the most is best, as keys: from 0 for +inf up to KEY_INFINITY for 0; -1 is no offer. */
+struct MostKeys
 {
 	static __host__ __device__ __forceinline__ double
 	decode(unsigned long long key)
@@ -63,13 +59,80 @@ struct Sswp
 		memcpy(&bits, &positive, sizeof bits);
 		return bits <= KEY_INFINITY ? KEY_INFINITY - bits : KEY_NONE;
 	}
+};
+
+/* What applications.h says of one. */
+template <EmogiAlgorithm ALGORITHM>
+struct PathTraits;
+
+#define TRAITS(NAME, name, order, source, traits) \
+template <> \
+struct PathTraits<EMOGI_##NAME> \
+{ \
+	static constexpr bool MOST = (order) == EMOGI_MOST; \
+	static constexpr bool ADDS = ((traits) & EMOGI_PATH_ADDS) != 0; \
+	static_assert(!(MOST && ADDS), "sums of weights get worse along a path when the least is best"); \
+};
+EMOGI_PATH_APPLICATIONS(TRAITS)
+#undef TRAITS
+
+/* An application of the path algebra. */
+template <EmogiAlgorithm ITSELF>
+struct PathAlgebra : std::conditional<PathTraits<ITSELF>::MOST, MostKeys, LeastKeys>::type
+{
+	static constexpr EmogiAlgorithm ALGORITHM = ITSELF;
+	static constexpr bool ADDS = PathTraits<ITSELF>::ADDS;
 
 	static __device__ __forceinline__ double
 	candidate(double value, double weight)
 	{
-		return emogi_sswp_candidate(value, weight);
+		return emogi_path_candidate(ITSELF, value, weight);
 	}
 };
+
+typedef PathAlgebra<EMOGI_SSSP> Sssp;
+
+/* Call `call` with the PathAlgebra of an algorithm, that of SSSP for one that has none: one instance of a kernel for each. */
+template <class Call>
+static auto
+with_path(EmogiAlgorithm algorithm, Call call)
+{
+	switch (algorithm)
+	{
+#define PATH(NAME, name, order, source, traits) \
+		case EMOGI_##NAME: \
+			return call(PathAlgebra<EMOGI_##NAME>());
+			EMOGI_PATH_APPLICATIONS(PATH)
+#undef PATH
+		default:
+			return call(Sssp());
+	}
+}
+
+/* Get the key of a path without an edge. */
+static inline unsigned long long
+source_key(EmogiAlgorithm algorithm)
+{
+	const double source = emogi_path_source(algorithm);
+
+	return emogi_path_wants_most(algorithm) ? MostKeys::encode(source) : LeastKeys::encode(source);
+}
+
+/* Get the bound of offers that a query sets: a key. None where even the sources are too far. */
+static inline unsigned long long
+offer_bound(const EmogiQuery *query)
+{
+	if (!emogi_path_adds(query->algorithm) || !(query->max_distance < (double) INFINITY) || query->max_distance < 0)
+		return KEY_INFINITY;
+	return LeastKeys::encode(query->max_distance + 0.0);
+}
+
+/* Say whether even the sources are too far for a query. */
+static inline bool
+is_hopeless(const EmogiQuery *query)
+{
+	return emogi_path_adds(query->algorithm) && query->max_distance < emogi_path_source(query->algorithm);
+}
 
 /*
  * The state of the vertices, in device memory. `pending`: the vertex has improved since its list was read. Bits of
@@ -271,23 +334,23 @@ typedef struct Piles
 typedef struct Bucket
 {
 	unsigned long long threshold;	/* keys below it are near; KEY_NONE = all */
-	double		delta;			/* width of the next bucket; SSWP: so many of the limits */
+	double		delta;			/* width of the next bucket; where values do not add up: so many of the limits */
 } Bucket;
 
 typedef struct BucketRule
 {
 	uint64_t	least_entries;	/* below it the next bucket is twice as wide */
 	uint64_t	most_entries;	/* above it half as wide */
-	bool		widest;			/* SSWP */
 	uint32_t	nlimits;
-	const double *limit;		/* SSWP: [nlimits], weights, descending */
+	const double *limit;		/* [nlimits], weights, the best first */
 } BucketRule;
 
-/* Get the threshold of SSWP's next bucket, when `widest` is the widest value pending: above its key. */
+/* Get the threshold of the next bucket of so many limits, when `best` is the best value pending: beyond its key. */
+template <class Algebra>
 static __host__ __device__ inline unsigned long long
-limit_below(const BucketRule &rule, double delta, double widest)
+limit_beyond(const BucketRule &rule, double delta, double best)
 {
-	uint32_t	low = 0;		/* the first limit that is not above it */
+	uint32_t	low = 0;		/* the first limit that is not better than it */
 	uint32_t	high = rule.nlimits;
 	uint64_t	last;
 	unsigned long long key;
@@ -296,13 +359,13 @@ limit_below(const BucketRule &rule, double delta, double widest)
 	{
 		const uint32_t middle = (low + high) / 2;
 
-		if (rule.limit[middle] > widest)
+		if (emogi_path_better(Algebra::ALGORITHM, rule.limit[middle], best))
 			low = middle + 1;
 		else
 			high = middle;
 	}
 	last = low + (uint64_t) delta - 1;
-	key = last < rule.nlimits ? Sswp::encode(rule.limit[last]) : KEY_NONE;
+	key = last < rule.nlimits ? Algebra::encode(rule.limit[last]) : KEY_NONE;
 	return key != KEY_NONE ? key + 1 : KEY_NONE;
 }
 
@@ -310,6 +373,7 @@ limit_below(const BucketRule &rule, double delta, double widest)
  * Move the threshold beyond the least key that waits, by a width that follows from how many entries the last bucket had.
  * `nearest`: that key, or one below it; `least`: what the threshold must be at the least.
  */
+template <class Algebra>
 static __host__ __device__ inline void
 raise_threshold(Bucket *bucket, const BucketRule &rule, uint64_t entries, unsigned long long nearest,
 				unsigned long long least)
@@ -317,10 +381,10 @@ raise_threshold(Bucket *bucket, const BucketRule &rule, uint64_t entries, unsign
 	const double factor = entries < rule.least_entries ? 2 : entries > rule.most_entries ? 0.5 : 1;
 	const double delta = bucket->delta * factor;
 
-	if (rule.widest ? delta >= 1 && delta <= rule.nlimits : delta > 0 && delta < (double) INFINITY)
+	if (Algebra::ADDS ? delta > 0 && delta < (double) INFINITY : delta >= 1 && delta <= rule.nlimits)
 		bucket->delta = delta;
-	bucket->threshold = rule.widest ? limit_below(rule, bucket->delta, Sswp::decode(nearest)) :
-		Sssp::encode(Sssp::decode(nearest) + bucket->delta);
+	bucket->threshold = Algebra::ADDS ? Algebra::encode(Algebra::decode(nearest) + bucket->delta) :
+		limit_beyond<Algebra>(rule, bucket->delta, Algebra::decode(nearest));
 	if (bucket->threshold < least)	/* delta is lost in rounding */
 		bucket->threshold = least;
 }
@@ -423,7 +487,7 @@ struct PathSearch
 
 		if (waiting == 0 || __ldcg(&piles.state->strays) != 0)
 			return false;
-		raise_threshold(&bucket, rule, walk.spent, nearest, nearest + (1ull << 32));
+		raise_threshold<Algebra>(&bucket, rule, walk.spent, nearest, nearest + (1ull << 32));
 		walk.spent = 0;
 		pile++;
 		if (blockIdx.x == 0 && threadIdx.x == 0)

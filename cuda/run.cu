@@ -2,11 +2,33 @@
  * run.cu: begins and ends a run, sizes its grids, reads its counters.
  */
 #include "run.cuh"
+#include "algebra.h"
 
 #define WINDOW_BYTES (128.0 * (1 << 20))	/* of host memory that all blocks together may read at a time */
 #define MAX_BATCH_WORDS 64
 
 static_assert(sizeof(Counters) <= EMOGI_MAILBOX_BYTES, "counters must fit the mailbox");
+
+/* Say whether a query can have targets of 8 bytes. */
+static bool
+can_widen(const EmogiQuery *query)
+{
+	return (query->algorithm == EMOGI_BFS || emogi_is_path(query->algorithm) || query->algorithm == EMOGI_CC) &&
+		query->mapping <= EMOGI_MAPPING_ALIGNED &&
+		(query->placement == EMOGI_PLACEMENT_HOST || query->placement == EMOGI_PLACEMENT_DEVICE);
+}
+
+/* Ensure that the algorithm has what it iterates with. */
+static EmogiStatus
+check_iterations(const EmogiQuery *query, EmogiError *error)
+{
+	if (query->max_iterations < 1 || !(query->tolerance >= 0))
+		return emogi_fail(error, EMOGI_BAD_INPUT, "at least one iteration and a tolerance of 0 or more are needed",
+						  "max_iterations %lld, tolerance %g", (long long) query->max_iterations, query->tolerance);
+	if (query->algorithm != EMOGI_PAGERANK && query->values == NULL)
+		return emogi_fail(error, EMOGI_BAD_INPUT, "start values are needed", "algorithm %d", (int) query->algorithm);
+	return EMOGI_OK;
+}
 
 /* Ensure that the query makes sense for the Graph. */
 static EmogiStatus
@@ -16,6 +38,12 @@ check_query(const EmogiGraph *graph, const EmogiQuery *query, EmogiError *error)
 		return emogi_fail(error, EMOGI_BAD_INPUT, "too many vertices", "%llu", (unsigned long long) graph->nvertices);
 	if ((unsigned) graph->weight_type > EMOGI_WEIGHT_F64)
 		return emogi_fail(error, EMOGI_BAD_INPUT, "unknown type of weights", "number %d", (int) graph->weight_type);
+	if (query->id_bytes == 8 && !can_widen(query))
+		return emogi_fail(error, EMOGI_BAD_INPUT, "ids of 8 bytes are there for bfs, best paths and cc by thread, warp and aligned "
+						  "in host and device placement alone", "algorithm %d, mapping %d, placement %d",
+						  (int) query->algorithm, (int) query->mapping, (int) query->placement);
+	if (query->algorithm >= EMOGI_PAGERANK && graph->nvertices > 0)
+		return check_iterations(query, error);
 	if (query->algorithm > EMOGI_SSNSP)
 		return EMOGI_OK;
 	for (uint64_t i = 0; i < query->nsources; i++)

@@ -1,7 +1,8 @@
 /*
  * conditions.c: which conditions on a function's rows its scan can see to.
  *
- * One on `vertex` chooses rows; one on the level of emogi_bfs or the distance of emogi_sssp bounds the traversal.
+ * One on `vertex` chooses rows; one on the level of emogi_bfs, or on a value that is a sum of weights (the distance of
+ * emogi_sssp; EMOGI_PATH_ADDS), bounds the traversal.
  */
 #include "plan.h"
 
@@ -13,6 +14,8 @@
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "utils/lsyscache.h"
+
+#include "algebra.h"
 
 /* Is this column `attnum` of the scanned item? */
 bool
@@ -110,7 +113,7 @@ static bool
 match_comparison(PlannerInfo *root, const RelOptInfo *rel, const EmogiFunction *function, OpExpr *clause,
 				 EmogiCondition *condition)
 {
-	bool		bounded = function->algorithm == EMOGI_BFS || function->algorithm == EMOGI_SSSP;
+	bool		bounded = function->algorithm == EMOGI_BFS || emogi_path_adds(function->algorithm);
 	Node	   *left;
 	Node	   *right;
 	Oid			operator = clause->opno;

@@ -17,12 +17,14 @@
 #include "utils/builtins.h"
 #include "utils/tuplestore.h"
 
+#include "algebra.h"
 #include "path.h"
 
 PG_FUNCTION_INFO_V1(emogi_version);
 PG_FUNCTION_INFO_V1(emogi_bfs);
-PG_FUNCTION_INFO_V1(emogi_sssp);
-PG_FUNCTION_INFO_V1(emogi_sswp);
+#define PATH(NAME, name, order, source, traits) PG_FUNCTION_INFO_V1(emogi_##name);
+EMOGI_PATH_APPLICATIONS(PATH)
+#undef PATH
 PG_FUNCTION_INFO_V1(emogi_ssnsp);
 PG_FUNCTION_INFO_V1(emogi_cc);
 PG_FUNCTION_INFO_V1(emogi_pagerank);
@@ -206,22 +208,27 @@ read_bfs(FunctionCallInfo fcinfo, EmogiTask *task)
 	task->direction = emogi_direction_argument(fcinfo, 3, EMOGI_OUT);
 }
 
+/* The arguments of the path algebra: (graph, source, direction), or (graph, source, max_distance, direction) of sums. */
 static void
-read_sssp(FunctionCallInfo fcinfo, EmogiTask *task)
+read_best_paths(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm, EmogiTask *task)
 {
-	begin_task(fcinfo, EMOGI_SSSP, task);
+	const bool	adds = emogi_path_adds(algorithm);
+
+	begin_task(fcinfo, algorithm, task);
 	read_sources(fcinfo, 1, task);
-	task->query.max_distance = number_argument(fcinfo, 2, "max_distance", (double) INFINITY, 0, (double) INFINITY);
-	task->direction = emogi_direction_argument(fcinfo, 3, EMOGI_OUT);
+	if (adds)
+		task->query.max_distance = number_argument(fcinfo, 2, "max_distance", (double) INFINITY, 0, (double) INFINITY);
+	task->direction = emogi_direction_argument(fcinfo, adds ? 3 : 2, EMOGI_OUT);
 }
 
-static void
-read_sswp(FunctionCallInfo fcinfo, EmogiTask *task)
-{
-	begin_task(fcinfo, EMOGI_SSWP, task);
-	read_sources(fcinfo, 1, task);
-	task->direction = emogi_direction_argument(fcinfo, 2, EMOGI_OUT);
+#define PATH(NAME, name, order, source, traits) \
+static void \
+read_##name(FunctionCallInfo fcinfo, EmogiTask *task) \
+{ \
+	read_best_paths(fcinfo, EMOGI_##NAME, task); \
 }
+EMOGI_PATH_APPLICATIONS(PATH)
+#undef PATH
 
 static void
 read_ssnsp(FunctionCallInfo fcinfo, EmogiTask *task)
@@ -271,8 +278,10 @@ EMOGI_SUM_APPLICATIONS(SUM)
 /* The functions whose rows are vertices. */
 static const EmogiFunction functions[] = {
 	{"emogi_bfs", EMOGI_BFS, read_bfs, 3, EMOGI_OUT},
-	{"emogi_sssp", EMOGI_SSSP, read_sssp, 3, EMOGI_OUT},
-	{"emogi_sswp", EMOGI_SSWP, read_sswp, 2, EMOGI_OUT},
+#define PATH(NAME, name, order, source, traits) \
+	{"emogi_" #name, EMOGI_##NAME, read_##name, ((traits) & EMOGI_PATH_ADDS) != 0 ? 3 : 2, EMOGI_OUT},
+	EMOGI_PATH_APPLICATIONS(PATH)
+#undef PATH
 	{"emogi_ssnsp", EMOGI_SSNSP, read_ssnsp, 2, EMOGI_OUT},
 	{"emogi_cc", EMOGI_CC, read_cc, -1, EMOGI_OUT},
 	{"emogi_pagerank", EMOGI_PAGERANK, read_pagerank, -1, EMOGI_OUT},
@@ -312,19 +321,15 @@ emogi_bfs(PG_FUNCTION_ARGS)
 	return run_to_rows(fcinfo, read_bfs);
 }
 
-/* emogi_sssp(graph, source, max_distance float8, direction) -> setof (vertex bigint, distance float8) */
-Datum
-emogi_sssp(PG_FUNCTION_ARGS)
-{
-	return run_to_rows(fcinfo, read_sssp);
+/* emogi_sssp and so on(graph, source, [max_distance float8,] direction) -> setof (vertex bigint, value float8) */
+#define PATH(NAME, name, order, source, traits) \
+Datum \
+emogi_##name(PG_FUNCTION_ARGS) \
+{ \
+	return run_to_rows(fcinfo, read_##name); \
 }
-
-/* emogi_sswp(graph, source, direction) -> setof (vertex bigint, width float8) */
-Datum
-emogi_sswp(PG_FUNCTION_ARGS)
-{
-	return run_to_rows(fcinfo, read_sswp);
-}
+EMOGI_PATH_APPLICATIONS(PATH)
+#undef PATH
 
 /* emogi_ssnsp(graph, source, direction) -> setof (vertex bigint, level int, paths float8) */
 Datum

@@ -51,7 +51,7 @@ next_with_level(const EmogiResult *result, uint64 v, uint64 end)
 }
 
 static uint64
-next_with_distance(const EmogiResult *result, uint64 v, uint64 end)
+next_with_least(const EmogiResult *result, uint64 v, uint64 end)
 {
 	while (v < end && !(result->distance[v] < (double) INFINITY))
 		v++;
@@ -59,7 +59,7 @@ next_with_distance(const EmogiResult *result, uint64 v, uint64 end)
 }
 
 static uint64
-next_with_width(const EmogiResult *result, uint64 v, uint64 end)
+next_with_most(const EmogiResult *result, uint64 v, uint64 end)
 {
 	while (v < end && !(result->distance[v] >= 0))
 		v++;
@@ -104,8 +104,11 @@ value_column(const EmogiGraph *graph, const EmogiResult *result, uint64 v, int c
 
 static const Application applications[EMOGI_NALGORITHMS] = {
 	[EMOGI_BFS] = {EMOGI_WEIGHTS_UNUSED, false, false, true, FILLS_LEVEL, {1, next_with_level, level_column}},
-	[EMOGI_SSSP] = {EMOGI_WEIGHTS_LENGTHS, false, false, true, FILLS_DISTANCE, {1, next_with_distance, distance_column}},
-	[EMOGI_SSWP] = {EMOGI_WEIGHTS_LENGTHS, false, false, false, FILLS_DISTANCE, {1, next_with_width, distance_column}},
+#define PATH(NAME, name, order, source, traits) \
+	[EMOGI_##NAME] = {EMOGI_WEIGHTS_LENGTHS, false, false, ((traits) & EMOGI_PATH_ADDS) != 0, FILLS_DISTANCE, \
+		{1, (order) == EMOGI_MOST ? next_with_most : next_with_least, distance_column}},
+	EMOGI_PATH_APPLICATIONS(PATH)
+#undef PATH
 	[EMOGI_SSNSP] = {EMOGI_WEIGHTS_UNUSED, false, true, false, FILLS_LEVEL | FILLS_PATHS, {2, next_with_level, paths_column}},
 	[EMOGI_CC] = {EMOGI_WEIGHTS_UNUSED, false, false, false, FILLS_COMPONENT, {1, next_vertex, component_column}},
 	[EMOGI_PAGERANK] = {EMOGI_WEIGHTS_UNUSED, true, false, false, FILLS_VALUE, {1, next_vertex, value_column}},

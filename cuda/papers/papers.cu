@@ -9,8 +9,9 @@ static EmogiStatus (*const algorithms[EMOGI_NALGORITHMS]) (Sweeps *sweeps, Run *
 														   const EmogiQuery *query, EmogiResult *result,
 														   EmogiError *error) = {
 	emogi_papers_path,			/* EMOGI_BFS */
-	emogi_papers_path,			/* EMOGI_SSSP */
-	emogi_papers_path,			/* EMOGI_SSWP */
+#define PATH(NAME, name, order, source, traits) emogi_papers_path,
+	EMOGI_PATH_APPLICATIONS(PATH)
+#undef PATH
 	emogi_papers_ssnsp,			/* EMOGI_SSNSP */
 	emogi_papers_path,			/* EMOGI_CC */
 	emogi_papers_sum,			/* EMOGI_PAGERANK */
@@ -109,15 +110,6 @@ emogi_papers_account(Sweeps *sweeps, EmogiResult *result, EmogiError *error)
 	return EMOGI_OK;
 }
 
-/* Say whether a query can have targets of 8 bytes. */
-static bool
-can_widen(const EmogiQuery *query)
-{
-	return (query->algorithm == EMOGI_BFS || query->algorithm == EMOGI_SSSP || query->algorithm == EMOGI_CC) &&
-		query->mapping >= EMOGI_MAPPING_THREAD && query->mapping <= EMOGI_MAPPING_ALIGNED &&
-		(query->placement == EMOGI_PLACEMENT_HOST || query->placement == EMOGI_PLACEMENT_DEVICE);
-}
-
 EmogiStatus
 emogi_cuda_papers(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiError *error)
 {
@@ -130,10 +122,6 @@ emogi_cuda_papers(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Em
 						  "degree_cut cuts lists where they stand, staged placement brings them elsewhere");
 	if (query->mapping == EMOGI_MAPPING_AUTO)
 		asked.mapping = EMOGI_MAPPING_ALIGNED;
-	if (query->id_bytes == 8 && !can_widen(&asked))
-		return emogi_fail(error, EMOGI_BAD_INPUT, "ids of 8 bytes are there for bfs, sssp and cc by thread, warp and aligned in "
-						  "host and device placement alone", "algorithm %d, mapping %d, placement %d",
-						  (int) query->algorithm, (int) asked.mapping, (int) query->placement);
 	status = algorithms[query->algorithm] (&sweeps, run, graph, &asked, result, error);
 	emogi_staged_close(&sweeps);
 	return status;

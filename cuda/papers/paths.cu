@@ -1,18 +1,16 @@
 /*
- * paths.cu: the path algebra by the papers' mappings: BFS, SSSP, SSWP, CC.
+ * paths.cu: the path algebra by the papers' mappings, and BFS and CC, which are made of the same parts.
  *
  * Returns level[nvertices], distance[nvertices] or component[nvertices], as our own kernels do, bit for bit.
  *
  * Method. Every vertex has a key of 64 bits, the less the better (path.cuh). An iteration takes all active vertices and
  * offers along their lists; atomicMin decides, and a vertex that has improved is active in the next one; when there is
- * none, keys are least. That is the loop of [1, section 4], [2, section 3] and [3]: Bellman-Ford for SSSP and SSWP, the
+ * none, keys are least. That is the loop of [1, section 4], [2, section 3] and [3]: Bellman-Ford for best paths, the
  * spread of the smallest label for CC, levels for BFS. CC goes along the lists of both orientations. With forward
  * alone, a vertex also takes from its targets what is better, and all are active until nothing changes.
  *
  * Bytes of an iteration, for n vertices: bitmaps n/2, offsets 32 and the own key an active vertex, edges as the mapping
  * has it; for each entry 8 random ones, and an atomic operation when it improves its target.
- *
- * An application is a row of choose_method, and its Algebra.
  *
  * [1] S. W. Min et al.: EMOGI: Efficient Memory-access for Out-of-memory Graph-traversal in GPUs. PVLDB 14(2), 2020.
  * [2] S. Hong et al.: Accelerating CUDA Graph Algorithms at Maximum Warp. PPoPP 2011.
@@ -22,7 +20,7 @@
 #include "path.cuh"
 
 /* CC as keys: the smallest number of a vertex that leads here, along edges or against them. */
-struct Label : Sssp
+struct Label : LeastKeys
 {
 	static __device__ __forceinline__ double
 	candidate(double value, double weight)
@@ -161,11 +159,12 @@ choose_method(const EmogiQuery *query, EmogiWeightType type, bool mutual)
 
 	switch (query->algorithm)
 	{
-		case EMOGI_SSSP:
-			return make_method<Sssp, double, false>(choose_kernel<Offer<Sssp, false>>(mapping, type, wide), true, false, 0);
-		case EMOGI_SSWP:
-			return make_method<Sswp, double, false>(choose_sweep<Offer<Sswp, false>>(mapping, type), true, false,
-													(double) INFINITY);
+#define PATH(NAME, name, order, source, traits) \
+		case EMOGI_##NAME: \
+			return make_method<PathAlgebra<EMOGI_##NAME>, double, false>( \
+				choose_kernel<Offer<PathAlgebra<EMOGI_##NAME>, false>>(mapping, type, wide), true, false, source);
+			EMOGI_PATH_APPLICATIONS(PATH)
+#undef PATH
 		case EMOGI_CC:
 			if (mutual)
 				return make_method<Label, uint32_t, true>(choose_plain<Offer<Label, true>>(mapping, wide), false, true, 0);
@@ -322,15 +321,11 @@ set_bounds(Spread *spread, const EmogiQuery *query)
 	spread->asynchronous = query->asynchronous &&
 		(spread->method.weighted || (spread->method.labels && !spread->method.mutual));
 	spread->most = UINT64_MAX;
-	spread->paths.bound = KEY_INFINITY;
-	if (query->algorithm == EMOGI_CC)
+	spread->paths.bound = offer_bound(query);
+	if (query->algorithm == EMOGI_CC || is_hopeless(query))
 		spread->nsources = 0;
 	if (query->algorithm == EMOGI_BFS && query->max_depth >= 0)
 		spread->most = (uint64_t) query->max_depth;
-	if (query->algorithm == EMOGI_SSSP && query->max_distance < 0)
-		spread->nsources = 0;	/* even the sources are too far */
-	else if (query->algorithm == EMOGI_SSSP && query->max_distance < (double) INFINITY)
-		spread->paths.bound = Sssp::encode(query->max_distance + 0.0);
 }
 
 /* Run any of the applications up to the values on the device. */

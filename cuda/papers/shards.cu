@@ -15,7 +15,7 @@
  *
  * shards_build.cu  makes the structure on the device from the Graph's lists, wherever they are placed; it is part of
  *                  transfer_ms, as in [1]. The structure always stands in device memory.
- * shards_path.cu   BFS, SSSP, SSWP, CC: one kernel. A shard that changes writes back at once, so that others see it in
+ * shards_path.cu   BFS, CC and best paths: one kernel. A shard that changes writes back at once, so that others see it in
  *                  the same iteration [1, section 4]: values only get better, and any order ends in the same fixpoint.
  * shards_sum.cu    PAGERANK, HEAT, CIRCUIT, NEURAL and the counts of SSNSP: one kernel. An iteration reads only what the
  *                  one before has left, as our definitions want (algebra.h), so all shards compute before any writes
@@ -95,9 +95,10 @@ emogi_cuda_shards(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Em
 	switch (query->algorithm)
 	{
 		case EMOGI_BFS:
-		case EMOGI_SSSP:
-		case EMOGI_SSWP:
 		case EMOGI_CC:
+#define PATH(NAME, name, order, source, traits) case EMOGI_##NAME:
+			EMOGI_PATH_APPLICATIONS(PATH)
+#undef PATH
 			return emogi_shards_path(run, graph, query, result, error);
 		case EMOGI_SSNSP:
 			return emogi_shards_count(run, graph, query, result, error);

@@ -94,7 +94,7 @@ typedef struct ShardPaths
 	unsigned long long bound;	/* keys above it are not taken */
 } ShardPaths;
 
-/* Choose the kernels of BFS, SSSP, SSWP or CC, and bring them to the device. Before the clock starts. */
+/* Choose the kernels of BFS, CC or best paths, and bring them to the device. Before the clock starts. */
 extern EmogiStatus emogi_shards_open_paths(ShardPaths *paths, EmogiAlgorithm algorithm, EmogiWeightType type,
 										   EmogiError *error);
 

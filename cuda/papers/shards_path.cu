@@ -1,5 +1,5 @@
 /*
- * shards_path.cu: the path algebra on shards: BFS, SSSP, SSWP and CC.
+ * shards_path.cu: the path algebra on shards, and BFS and CC, which are made of the same parts.
  *
  * Returns level, distance or component [nvertices], as our own kernels do.
  *
@@ -9,7 +9,7 @@
  * their sources' keys throughout, so nothing is left to improve; the least fixpoint is one, bit for bit. A long path
  * takes about as many iterations as it has hops, each of which reads every entry: that is the method.
  *   BFS    hops, 4 bytes            CC     the least vertex, 4 bytes; every edge both ways, no source
- *   SSSP, SSWP    keys of path.cuh, 8 bytes
+ *   the path algebra    keys of path.cuh, 8 bytes
  *
  * Bytes of an iteration, for n vertices, m entries: Vn, twice what changes; V an entry; 4 and the weight for each whose
  * source has a key; those of write_back for each entry that begins in a shard that changes.
@@ -196,10 +196,11 @@ choose_relax(EmogiAlgorithm algorithm, EmogiWeightType type)
 {
 	switch (algorithm)
 	{
-		case EMOGI_SSSP:
-			return choose_weight<Valued<Sssp>>(type);
-		case EMOGI_SSWP:
-			return choose_weight<Valued<Sswp>>(type);
+#define PATH(NAME, name, order, source, traits) \
+		case EMOGI_##NAME: \
+			return choose_weight<Valued<PathAlgebra<EMOGI_##NAME>>>(type);
+			EMOGI_PATH_APPLICATIONS(PATH)
+#undef PATH
 		case EMOGI_CC:
 			return relax_shards<Least, NoWeight>;
 		default:
@@ -207,11 +208,12 @@ choose_relax(EmogiAlgorithm algorithm, EmogiWeightType type)
 	}
 }
 
-/* Say whether keys are those of values, 8 bytes; otherwise they are hops or vertices. */
-static bool
-has_values(EmogiAlgorithm algorithm)
+typedef void (*FinishKernel) (unsigned long long *key, uint64_t nvertices, Counters *counters);
+
+static FinishKernel
+choose_finish(EmogiAlgorithm algorithm)
 {
-	return algorithm == EMOGI_SSSP || algorithm == EMOGI_SSWP;
+	return with_path(algorithm, [](auto algebra) { return (FinishKernel) finish_paths<decltype(algebra)>; });
 }
 
 /* Bring the kernels that run before and after the iterations to the device. */
@@ -221,11 +223,10 @@ load_ends(EmogiAlgorithm algorithm, EmogiError *error)
 	const void *const labels[] = {(const void *) enter_all};
 	const void *const levels[] = {(const void *) enter_sources<uint32_t>, (const void *) survey_levels};
 	const void *const values[] = {
-		(const void *) enter_sources<unsigned long long>,
-		algorithm == EMOGI_SSWP ? (const void *) finish_paths<Sswp> : (const void *) finish_paths<Sssp>
+		(const void *) enter_sources<unsigned long long>, (const void *) choose_finish(algorithm)
 	};
 
-	if (has_values(algorithm))
+	if (emogi_is_path(algorithm))
 		return LOAD_KERNELS(values);
 	return algorithm == EMOGI_CC ? LOAD_KERNELS(labels) : LOAD_KERNELS(levels);
 }
@@ -301,16 +302,15 @@ emogi_shards_levels(ShardPaths *paths, EmogiResult *result, EmogiError *error)
 	return EMOGI_OK;
 }
 
-/* Run SSSP or SSWP. Keys become values in the end. */
+/* Find best paths. Keys become values in the end. */
 static EmogiStatus
 find_values(ShardPaths *paths, EmogiAlgorithm algorithm, EmogiResult *result, EmogiError *error)
 {
-	const bool	widest = algorithm == EMOGI_SSWP;
-	auto	   *const finish = widest ? finish_paths<Sswp> : finish_paths<Sssp>;
+	const FinishKernel finish = choose_finish(algorithm);
 	Run		   *run = paths->run;
 	const Counters *counters;
 
-	TRY(start_at_sources(paths, widest ? Sswp::encode((double) INFINITY) : Sssp::encode(0), error));
+	TRY(start_at_sources(paths, source_key(algorithm), error));
 	TRY(iterate(paths, &result->nlevels, result, error));
 	TRY(emogi_run_begin_step(run, error));
 	CUDA_LAUNCH(finish, run->full_blocks, BLOCK_THREADS, run->state->stream, (unsigned long long *) paths->key,
@@ -339,9 +339,7 @@ find_bound(const EmogiQuery *query)
 {
 	if (query->algorithm == EMOGI_BFS)
 		return query->max_depth < 0 || query->max_depth > INT32_MAX ? INT32_MAX : (uint64_t) query->max_depth;
-	if (query->algorithm == EMOGI_SSSP && query->max_distance >= 0 && query->max_distance < (double) INFINITY)
-		return Sssp::encode(query->max_distance + 0.0);
-	return KEY_INFINITY;
+	return offer_bound(query);
 }
 
 /* Run, between start and stop of the clock, up to the values on the device. */
@@ -366,9 +364,8 @@ EmogiStatus
 emogi_shards_path(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiError *error)
 {
 	const EmogiAlgorithm algorithm = query->algorithm;
-	const bool	valued = has_values(algorithm);
-	const bool	none = algorithm == EMOGI_CC ||
-		(algorithm == EMOGI_SSSP && query->max_distance < 0);	/* even the sources are too far */
+	const bool	valued = emogi_is_path(algorithm);
+	const bool	none = algorithm == EMOGI_CC || is_hopeless(query);
 	const uint32_t key_bytes = valued ? sizeof(unsigned long long) : sizeof(uint32_t);
 	const ShardWants wants = {key_bytes, key_bytes, valued, false, algorithm == EMOGI_CC, NULL, NULL};
 	void	   *const out = algorithm == EMOGI_BFS ? (void *) result->level : algorithm == EMOGI_CC ?

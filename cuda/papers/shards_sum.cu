@@ -309,11 +309,6 @@ emogi_shards_sum(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Emo
 	ShardWants	wants = {sizeof(double), 0, !ranks, true, false, NULL, NULL};
 	Sum			sum = {};
 
-	if (query->max_iterations < 1 || !(query->tolerance >= 0))
-		return emogi_fail(error, EMOGI_BAD_INPUT, "at least one iteration and a tolerance of 0 or more are needed",
-						  "max_iterations %lld, tolerance %g", (long long) query->max_iterations, query->tolerance);
-	if (!ranks && query->values == NULL)
-		return emogi_fail(error, EMOGI_BAD_INPUT, "start values are needed", "algorithm %d", (int) query->algorithm);
 	sum.run = run;
 	sum.method = choose_method(query->algorithm, graph->weight_type);
 	TRY(take_arrays(&sum, query, error));

@@ -15,7 +15,7 @@
  *
  * Asynchronous [1]: a part is swept again, over those of its vertices that have improved meanwhile, until
  * there is none, and only then does the next one come. Vertices whose list is cut, or not there, wait for the next
- * iteration. That is for SSSP, SSWP and CC. It makes no sense, and each list is swept once, in
+ * iteration. That is for best paths and CC. It makes no sense, and each list is swept once, in
  *   sums, and the counts of SSNSP      their iterations are fixed
  *   BFS, and the levels of SSNSP       a vertex improves once, before its list is brought: nothing is to be swept again
  *   CC by forward lists alone          who takes from its targets must see it when they improve, and they cannot tell it

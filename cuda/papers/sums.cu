@@ -312,11 +312,6 @@ emogi_papers_sum(Sweeps *sweeps, Run *run, const EmogiGraph *graph, const EmogiQ
 	const bool	ranks = query->algorithm == EMOGI_PAGERANK;
 	unsigned	does = SWEEPS_SUMS | SWEEPS_ALL;
 
-	if (query->max_iterations < 1 || !(query->tolerance >= 0))
-		return emogi_fail(error, EMOGI_BAD_INPUT, "at least one iteration and a tolerance of 0 or more are needed",
-						  "max_iterations %lld, tolerance %g", (long long) query->max_iterations, query->tolerance);
-	if (query->algorithm != EMOGI_PAGERANK && query->values == NULL)
-		return emogi_fail(error, EMOGI_BAD_INPUT, "start values are needed", "algorithm %d", (int) query->algorithm);
 	iteration.sweeps = sweeps;
 	iteration.method = choose_method(query->algorithm, query->mapping, graph->weight_type);
 	if (iteration.method.weighted)

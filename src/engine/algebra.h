@@ -43,11 +43,15 @@ emogi_weight(const void *weights, EmogiWeightType type, uint64_t i)
 	return 1.0;
 }
 
-/* ---- path algebra: candidate(value of u, weight of u -> v) is an offer to v, taken when better ---- */
+/*
+ * ---- path algebra: candidate(value of u, weight of u -> v) is an offer to v, taken when better. Weights are >= 0; +inf is
+ * impassable: its offer is no better than that of a vertex that is not reached, +inf (EMOGI_LEAST) or -1 (EMOGI_MOST). No offer is
+ * better than the value it is made of, and better values make no worse offers ----
+ */
 
 /*
- * SSSP. Source 0, not reached +inf. An edge of weight +inf is impassable. Floating-point addition is monotone, so the
- * least value over all paths of the sum from left to right is well defined and every order of work finds it.
+ * SSSP. Floating-point addition is monotone, so the least value over all paths of the sum from left to right is well
+ * defined and every order of work finds it.
  */
 EMOGI_INLINE double
 emogi_sssp_candidate(double value, double weight)
@@ -55,25 +59,13 @@ emogi_sssp_candidate(double value, double weight)
 	return value + weight;
 }
 
-EMOGI_INLINE bool
-emogi_sssp_better(double a, double b)
-{
-	return a < b;
-}
-
-/* SSWP. Source +inf, not reached -1. The width of a path is its smallest weight; +inf is impassable here too. */
+/* SSWP. The width of a path is its smallest weight, +inf without an edge; +inf is impassable here too. */
 EMOGI_INLINE double
 emogi_sswp_candidate(double value, double weight)
 {
 	if (weight == (double) INFINITY)
 		return -1.0;
 	return value < weight ? value : weight;
-}
-
-EMOGI_INLINE bool
-emogi_sswp_better(double a, double b)
-{
-	return a > b;
 }
 
 /*
@@ -160,6 +152,99 @@ emogi_neural_stretch(double total, double magnitude)
 
 /* ---- the same by algorithm, which is a constant where it is to be fast; 0 for other algorithms ---- */
 
+#define CANDIDATE(NAME, name, order, source, traits) \
+	case EMOGI_##NAME: \
+		return emogi_##name##_candidate(value, weight);
+
+EMOGI_INLINE double
+emogi_path_candidate(EmogiAlgorithm algorithm, double value, double weight)
+{
+	switch (algorithm)
+	{
+		EMOGI_PATH_APPLICATIONS(CANDIDATE)
+		default:
+			return 0.0;
+	}
+}
+
+#define ORDER(NAME, name, order, source, traits) \
+	case EMOGI_##NAME: \
+		return (order) == EMOGI_MOST;
+
+/* Say whether the more is the better, not the less. */
+EMOGI_INLINE bool
+emogi_path_wants_most(EmogiAlgorithm algorithm)
+{
+	switch (algorithm)
+	{
+		EMOGI_PATH_APPLICATIONS(ORDER)
+		default:
+			return false;
+	}
+}
+
+/* Say whether a is better than b. */
+EMOGI_INLINE bool
+emogi_path_better(EmogiAlgorithm algorithm, double a, double b)
+{
+	return emogi_path_wants_most(algorithm) ? a > b : a < b;
+}
+
+/* Get the value of a vertex that is not reached; any is better. */
+EMOGI_INLINE double
+emogi_path_none(EmogiAlgorithm algorithm)
+{
+	return emogi_path_wants_most(algorithm) ? -1.0 : (double) INFINITY;
+}
+
+#define SOURCE(NAME, name, order, source, traits) \
+	case EMOGI_##NAME: \
+		return source;
+
+/* Get the value of a source. */
+EMOGI_INLINE double
+emogi_path_source(EmogiAlgorithm algorithm)
+{
+	switch (algorithm)
+	{
+		EMOGI_PATH_APPLICATIONS(SOURCE)
+		default:
+			return 0.0;
+	}
+}
+
+#define ADDS(NAME, name, order, source, traits) \
+	case EMOGI_##NAME: \
+		return ((traits) & EMOGI_PATH_ADDS) != 0;
+
+/* Say whether values are sums of weights (EMOGI_PATH_ADDS). */
+EMOGI_INLINE bool
+emogi_path_adds(EmogiAlgorithm algorithm)
+{
+	switch (algorithm)
+	{
+		EMOGI_PATH_APPLICATIONS(ADDS)
+		default:
+			return false;
+	}
+}
+
+#define ITSELF(NAME, name, order, source, traits) \
+	case EMOGI_##NAME:
+
+/* Say whether an algorithm is an application of the path algebra. */
+EMOGI_INLINE bool
+emogi_is_path(EmogiAlgorithm algorithm)
+{
+	switch (algorithm)
+	{
+		EMOGI_PATH_APPLICATIONS(ITSELF)
+			return true;
+		default:
+			return false;
+	}
+}
+
 #define CONTRIBUTION(NAME, name, direction, weights, traits) \
 	case EMOGI_##NAME: \
 		return emogi_##name##_contribution(other, own, weight);
@@ -221,6 +306,11 @@ emogi_sum_traits(EmogiAlgorithm algorithm)
 	}
 }
 
+#undef CANDIDATE
+#undef ORDER
+#undef SOURCE
+#undef ADDS
+#undef ITSELF
 #undef CONTRIBUTION
 #undef FINISH
 #undef STRETCH

@@ -115,8 +115,9 @@ are_vertices(const EmogiGraph *graph, const uint32_t *numbers, uint64_t count)
 
 static EmogiCpuAlgorithm *const algorithms[EMOGI_NALGORITHMS] = {
 	[EMOGI_BFS] = emogi_cpu_bfs,
-	[EMOGI_SSSP] = emogi_cpu_sssp,
-	[EMOGI_SSWP] = emogi_cpu_sswp,
+#define PATH(NAME, name, order, source, traits) [EMOGI_##NAME] = emogi_cpu_path,
+	EMOGI_PATH_APPLICATIONS(PATH)
+#undef PATH
 	[EMOGI_SSNSP] = emogi_cpu_ssnsp,
 	[EMOGI_CC] = emogi_cpu_cc,
 	[EMOGI_PAGERANK] = emogi_cpu_pagerank,

@@ -13,11 +13,10 @@
 typedef EmogiStatus (EmogiCpuAlgorithm) (EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query,
 										 EmogiResult *result, EmogiControl *control, EmogiError *error);
 
-extern EmogiCpuAlgorithm emogi_cpu_sssp;	/* cpu_path.c */
-extern EmogiCpuAlgorithm emogi_cpu_sswp;	/* cpu_path.c */
+extern EmogiCpuAlgorithm emogi_cpu_path;	/* cpu_path.c: those of the path algebra (applications.h) */
 extern EmogiCpuAlgorithm emogi_cpu_ssnsp;	/* cpu_ssnsp.c */
 extern EmogiCpuAlgorithm emogi_cpu_cc;	/* cpu_cc.c */
 extern EmogiCpuAlgorithm emogi_cpu_pagerank;	/* cpu_pagerank.c */
-extern EmogiCpuAlgorithm emogi_cpu_gather;	/* cpu_gather.c: those of applications.h */
+extern EmogiCpuAlgorithm emogi_cpu_gather;	/* cpu_gather.c: those of the sum algebra */
 
 #endif							/* EMOGI_CPU_ALGORITHMS_H */

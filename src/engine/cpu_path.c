@@ -1,23 +1,22 @@
 /*
- * cpu_path.c: best paths by the threads of a pool: SSSP (shortest by weight) and SSWP (widest).
+ * cpu_path.c: best paths by the threads of a pool: the applications of the path algebra (applications.h).
  *
- * Fills distance[nvertices]: the distance from the nearest source, +inf = not reached (or beyond max_distance); or the
- * width of the widest path, +inf at the sources, -1 = not reached. The answer is the fixpoint that every order of work
- * finds (algebra.h), bit for bit.
+ * Fills distance[nvertices]: the best value of a path from a source, +inf (EMOGI_LEAST) or -1 (EMOGI_MOST) = not reached,
+ * or beyond max_distance. The answer is the fixpoint that every order of work finds (algebra.h), bit for bit.
  *
  * Delta-stepping [1] with the bins of each thread apart and bins fused over rounds [2]. Work is sorted by value
  * into bins; all threads empty the lowest together, round by round, until nothing more falls into it; then the next.
  * The width of a bin trades work done twice against work for many threads. What lies beyond the last bin waits in a
  * far bin, from which the bins are filled again when they are empty, so that any range of distances will do; if nearly
  * all of it stays far, bins become wider. Light and heavy edges are not told apart: with short lists the second
- * look costs more than it saves.
+ * look costs more than it saves. All this goes for values that are sums of weights (EMOGI_PATH_ADDS).
  *
  * When all targets of a Query are reached, the value of the farthest bounds the search: what is as far as that or farther
  * leads to no better value of a target, for values only grow along a path. The search ends with the bin of that value.
  *
- * Widest paths have no sum to cut at equal steps: their bins are cut at the quantiles of the weights.
+ * Other values are weights or near them: their bins are cut at the quantiles of the weights, the best values first.
  *
- * Without weights both are a breadth-first search.
+ * Without weights every search is breadth-first: values only get worse along a path, so that one of the fewest edges is best.
  *
  * Parameters: the width of a bin is DELTA_SHARE of the mean weight times 1 + 32 / mean degree.
  *
@@ -40,14 +39,20 @@
 #define HUB_ENTRIES 32768		/* as many hubs as lists of this length are expected in a round */
 #define CONVERT_AT_ONCE 16384
 
-/* Order doubles for qsort: descending. */
+/* Sums grow along a path, and bins of equal width lead upwards: what adds up must want the least. */
+#define CHECK_ORDER(NAME, name, order, source, traits) \
+	_Static_assert(((traits) & EMOGI_PATH_ADDS) == 0 || (order) == EMOGI_LEAST, #name " adds up and wants the most");
+EMOGI_PATH_APPLICATIONS(CHECK_ORDER)
+#undef CHECK_ORDER
+
+/* Order doubles for qsort. */
 static int
-compare_descending(const void *a, const void *b)
+compare_doubles(const void *a, const void *b)
 {
 	double		x = *(const double *) a,
 				y = *(const double *) b;
 
-	return (x < y) - (x > y);
+	return (x > y) - (x < y);
 }
 
 /* Take finite weights, spread evenly over all; get how many. */
@@ -77,7 +82,24 @@ set_delta(EmogiPath *path, double delta)
 	path->per_bin = 1.0 / (delta <= MOST_DELTA ? delta : MOST_DELTA);
 }
 
-/* Choose the bins: their width (SSSP), or their limits (SSWP). */
+/* Choose the limits of the bins out of sampled weights: quantiles, best first. */
+static void
+set_limits(EmogiPath *path, double *samples, uint64_t count)
+{
+	const bool	most = emogi_path_wants_most(path->algorithm);
+
+	qsort(samples, count, sizeof(double), compare_doubles);
+	for (uint64_t b = 1; b < EMOGI_NBINS && count > 0; b++)
+	{
+		uint64_t	rank = b * count / EMOGI_NBINS;
+		double		limit = samples[most ? count - 1 - rank : rank];
+
+		if (path->nlimits == 0 || emogi_path_better(path->algorithm, path->limits[path->nlimits - 1], limit))
+			path->limits[path->nlimits++] = limit;
+	}
+}
+
+/* Choose the bins: their width where values add up, else their limits. */
 static void
 choose_bins(EmogiPath *path)
 {
@@ -86,16 +108,9 @@ choose_bins(EmogiPath *path)
 	double		degree = (double) path->lists.nedges / (double) path->nvertices;
 	double		mean = 0.0;
 
-	if (path->widest)
+	if (!emogi_path_adds(path->algorithm))
 	{
-		qsort(samples, count, sizeof(double), compare_descending);
-		for (uint64_t b = 1; b < EMOGI_NBINS && count > 0; b++)
-		{
-			double		limit = samples[b * count / EMOGI_NBINS];
-
-			if (path->nlimits == 0 || limit < path->limits[path->nlimits - 1])
-				path->limits[path->nlimits++] = limit;
-		}
+		set_limits(path, samples, count);
 		return;
 	}
 	for (uint64_t i = 0; i < count; i++)
@@ -166,7 +181,7 @@ bound_by_targets(EmogiPath *path, const EmogiQuery *query, int nthreads)
 	uint64_t	looked = 0;
 	double		farthest = 0.0;
 
-	if (path->widest || query->ntargets == 0)
+	if (!emogi_path_adds(path->algorithm) || query->ntargets == 0)
 		return;
 	while (path->nfound < query->ntargets && path->value[query->targets[path->nfound]] < path->none)
 	{
@@ -230,7 +245,7 @@ refill_bins(EmogiPath *path, int nthreads)
 		path->tally[t].nearest = path->none;
 		path->tally[t].nfar = path->tally[t].nnear = 0;
 	}
-	if (path->widest || !emogi_run_step(&path->run, emogi_path_find_nearest, path, false))
+	if (!emogi_path_adds(path->algorithm) || !emogi_run_step(&path->run, emogi_path_find_nearest, path, false))
 		return false;
 	for (int t = 0; t < nthreads; t++)
 		nearest = path->tally[t].nearest < nearest ? path->tally[t].nearest : nearest;
@@ -254,13 +269,11 @@ refill_bins(EmogiPath *path, int nthreads)
 static bool
 search(EmogiPath *path, const EmogiQuery *query, int nthreads)
 {
-	double		at_source = path->widest ? (double) INFINITY : 0.0;
-
 	if (!emogi_run_step(&path->run, emogi_path_clear, path, false))
 		return false;
 	for (uint64_t i = 0; i < query->nsources; i++)
 	{
-		if (!emogi_path_enter(path, query->sources[i], at_source))
+		if (!emogi_path_enter(path, query->sources[i]))
 			emogi_job_fail(&path->run.job, EMOGI_NO_MEMORY);
 		if (i % EMOGI_RUN_POLL == 0 && emogi_job_stopped(&path->run.job))
 			return false;
@@ -319,18 +332,42 @@ run_weighted(EmogiPath *path, EmogiPool *pool, const EmogiGraph *graph, const Em
 typedef struct Conversion
 {
 	EmogiCpuRun run;
+	EmogiAlgorithm algorithm;
 	uint64_t	nvertices;
-	bool		widest;
 	const int32_t *level;		/* [nvertices] */
+	double	   *of_level;		/* [levels entered], the value of a vertex of each level */
 	double	   *value;			/* [nvertices] */
+	uint64_t	nreached;		/* atomic */
 } Conversion;
 
-/* Turn levels into values: distances in edges of weight 1, or widths of 1. */
+/* Find the value of each level: what the one before offers over an edge of weight 1. False when the job has stopped. */
+static bool
+find_values(Conversion *conversion, uint32_t nlevels)
+{
+	const double none = emogi_path_none(conversion->algorithm);
+	double		value = emogi_path_source(conversion->algorithm);
+
+	conversion->of_level = emogi_run_scratch(&conversion->run, nlevels, sizeof(double));
+	for (uint32_t k = 0; k < nlevels && conversion->of_level != NULL; k++)
+	{
+		conversion->of_level[k] = value;
+		if (value != none)
+			value = emogi_path_candidate(conversion->algorithm, value, 1.0);
+		if (!emogi_path_better(conversion->algorithm, value, none))
+			value = none;
+		if (k % EMOGI_RUN_POLL == 0 && emogi_job_stopped(&conversion->run.job))
+			return false;
+	}
+	return conversion->of_level != NULL;
+}
+
+/* Turn levels into values; counts those of vertices that are reached. */
 static void
 convert_levels(void *arg, int thread, int nthreads)
 {
 	Conversion *conversion = arg;
-	bool		widest = conversion->widest;
+	const double none = emogi_path_none(conversion->algorithm);
+	uint64_t	nreached = 0;
 	uint64_t	v;
 
 	while (!emogi_job_stopped(&conversion->run.job) &&
@@ -341,70 +378,70 @@ convert_levels(void *arg, int thread, int nthreads)
 		for (; v < end; v++)
 		{
 			int32_t		level = conversion->level[v];
+			double		value = level < 0 ? none : conversion->of_level[level];
 
-			if (level < 0)
-				conversion->value[v] = widest ? -1.0 : (double) INFINITY;
-			else if (widest)
-				conversion->value[v] = level == 0 ? (double) INFINITY : 1.0;
-			else
-				conversion->value[v] = (double) level;
+			conversion->value[v] = value;
+			nreached += value != none;
 		}
 	}
+	__atomic_fetch_add(&conversion->nreached, nreached, __ATOMIC_RELAXED);
+}
+
+/* Turn a query into one by hops: bounds mean something where values add up. */
+static EmogiQuery
+by_hops(const EmogiQuery *query)
+{
+	const double most = query->max_distance - emogi_path_source(query->algorithm);
+	EmogiQuery	hops = *query;
+
+	hops.algorithm = EMOGI_BFS;
+	hops.max_depth = -1;
+	if (!emogi_path_adds(query->algorithm))
+		hops.ntargets = 0;
+	else if (!(most >= 0.0))
+		hops.nsources = 0;
+	else if (most < (double) EMOGI_MAX_VERTICES)
+		hops.max_depth = (int64_t) most;
+	return hops;
 }
 
 /* Run a search over lists without weights: breadth-first. */
 static EmogiStatus
-run_unweighted(bool widest, EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+run_unweighted(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
 			   EmogiControl *control, EmogiError *error)
 {
-	Conversion	conversion = {.nvertices = graph->nvertices, .widest = widest};
-	EmogiQuery	by_hops = *query;
+	Conversion	conversion = {.algorithm = query->algorithm, .nvertices = graph->nvertices};
+	EmogiQuery	hops = by_hops(query);
 	EmogiResult levels = {0};
 	EmogiStatus status = EMOGI_OK;
 
 	emogi_run_begin(&conversion.run, pool, graph, graph->nvertices, result, control, error, "best paths");
 	conversion.value = result->distance;
 	conversion.level = levels.level = emogi_run_scratch(&conversion.run, graph->nvertices, sizeof(int32_t));
-	by_hops.algorithm = EMOGI_BFS;
-	by_hops.max_depth = -1;
-	if (widest)
-		by_hops.ntargets = 0;
-	if (!widest && query->max_distance < (double) EMOGI_MAX_VERTICES)
-		by_hops.max_depth = (int64_t) query->max_distance;
-	if (!widest && !(query->max_distance >= 0.0))
-		by_hops.nsources = 0;
 	if (conversion.level != NULL)
-		status = emogi_cpu_bfs(pool, graph, &by_hops, &levels, control, error);
-	if (status == EMOGI_OK && emogi_run_step(&conversion.run, convert_levels, &conversion, false))
+		status = emogi_cpu_bfs(pool, graph, &hops, &levels, control, error);
+	if (status != EMOGI_OK)
+		emogi_job_fail(&conversion.run.job, status);
+	else if (conversion.level != NULL && find_values(&conversion, levels.nlevels) &&
+			 emogi_run_step(&conversion.run, convert_levels, &conversion, false))
 	{
-		result->nreached = levels.nreached;
+		result->nreached = conversion.nreached;
 		result->nlevels = levels.nlevels;
 		result->edges_traversed = levels.edges_traversed;
 	}
-	if (status != EMOGI_OK)
-		emogi_job_fail(&conversion.run.job, status);
 	return emogi_run_end(&conversion.run);
 }
 
 EmogiStatus
-emogi_cpu_sssp(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+emogi_cpu_path(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
 			   EmogiControl *control, EmogiError *error)
 {
-	EmogiPath	path = {.none = (double) INFINITY, .farthest = (double) INFINITY,
-		.bound = query->max_distance, .per_bin = 1.0};
+	const bool	adds = emogi_path_adds(query->algorithm);
+	EmogiPath	path = {.algorithm = query->algorithm, .none = emogi_path_none(query->algorithm),
+		.bound = adds ? query->max_distance : (double) INFINITY, .farthest = (double) INFINITY,
+		.base = adds ? emogi_path_source(query->algorithm) : 0.0, .per_bin = 1.0};
 
 	if (graph->weight_type == EMOGI_WEIGHT_NONE)
-		return run_unweighted(false, pool, graph, query, result, control, error);
-	return run_weighted(&path, pool, graph, query, result, control, error);
-}
-
-EmogiStatus
-emogi_cpu_sswp(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
-			   EmogiControl *control, EmogiError *error)
-{
-	EmogiPath	path = {.widest = true, .none = -1.0, .farthest = (double) INFINITY, .per_bin = 1.0};
-
-	if (graph->weight_type == EMOGI_WEIGHT_NONE)
-		return run_unweighted(true, pool, graph, query, result, control, error);
+		return run_unweighted(pool, graph, query, result, control, error);
 	return run_weighted(&path, pool, graph, query, result, control, error);
 }

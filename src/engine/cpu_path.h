@@ -36,18 +36,18 @@ typedef struct EmogiPath
 	EmogiAdjacency lists;
 	EmogiWeightType weight_type;
 	uint64_t	nvertices;
-	bool		widest;			/* SSWP, not SSSP */
+	EmogiAlgorithm algorithm;
 	double		none;			/* the value of a vertex that is not reached */
-	double		bound;			/* SSSP: values beyond it are not taken, and not followed when taken before */
-	double		farthest;		/* SSSP: the value of the farthest target once all are reached, or a value before; +inf till
-								 * then */
+	double		bound;			/* of sums: those beyond it are not taken, and not followed when taken before */
+	double		farthest;		/* of sums: that of the farthest target once all are reached, or one before; +inf till then */
 	uint64_t	nfound;			/* so many of the query's targets, from the first on, are known to be reached */
 	uint64_t	looked;			/* list entries looked at when farthest was found */
 	double	   *value;			/* [nvertices], atomic */
-	double		base;			/* SSSP: where bin 0 begins, and 1 / the width of a bin */
+	double		base;			/* of sums: where bin 0 begins, and 1 / the width of a bin */
 	double		per_bin;
 	bool		too_narrow;		/* the last time that the bins were filled, nearly all stayed in the far bin */
-	double		limits[EMOGI_NBINS];	/* SSWP: [nlimits], descending: bin b holds the values of limits[b-1] > x >= limits[b] */
+	double		limits[EMOGI_NBINS];	/* of other values: [nlimits], best first: bin b holds those that limits[b] is the
+										 * first not to be better than */
 	uint32_t	nlimits;
 	uint32_t	bin;			/* the bin that is being emptied */
 	EmogiBinBlock **round;		/* [nround of round_room], its blocks */
@@ -68,6 +68,6 @@ extern void emogi_path_find_nearest(void *arg, int thread, int nthreads);
 extern void emogi_path_sort_far(void *arg, int thread, int nthreads);
 
 /* Put a source into the bins of thread 0; false without memory. */
-extern bool emogi_path_enter(EmogiPath *path, uint32_t source, double value);
+extern bool emogi_path_enter(EmogiPath *path, uint32_t source);
 
 #endif							/* EMOGI_CPU_PATH_H */

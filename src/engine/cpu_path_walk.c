@@ -1,7 +1,7 @@
 /*
  * cpu_path_walk.c: the parallel steps of a search of the path algebra. cpu_path.c tells the whole story.
  *
- * The loop over a list is written once; the compiler makes it for each type of weight and each algebra.
+ * The loop over a list is written once; the compiler makes it for each type of weight and each application.
  */
 #include "cpu_path.h"
 
@@ -27,64 +27,64 @@ load_value(const double *value)
 	return loaded;
 }
 
-/* Say whether a is better than b. */
-ALWAYS_INLINE bool
-is_better(bool widest, double a, double b)
+/* Get the bin of a sum that is not before the current bin: bins are equally wide. */
+ALWAYS_INLINE uint32_t
+bin_by_steps(const EmogiPath *path, double value)
 {
-	return widest ? emogi_sswp_better(a, b) : emogi_sssp_better(a, b);
+	double		bin = (value - path->base) * path->per_bin;
+
+	return bin < (double) EMOGI_NBINS ? (uint32_t) bin : EMOGI_FAR_BIN;
+}
+
+/* Get the bin of a value that is no sum: bins end at the limits. */
+ALWAYS_INLINE uint32_t
+bin_by_limits(const EmogiPath *path, EmogiAlgorithm algorithm, double value)
+{
+	uint32_t	low = 0,
+				high = path->nlimits;
+
+	while (low < high)
+	{
+		uint32_t	middle = (low + high) / 2;
+
+		if (emogi_path_better(algorithm, path->limits[middle], value))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
 }
 
 /* Get the bin of a value that is not before the current bin. */
 ALWAYS_INLINE uint32_t
-bin_of(const EmogiPath *path, bool widest, double value)
+bin_of(const EmogiPath *path, EmogiAlgorithm algorithm, double value)
 {
-	if (widest)
-	{
-		uint32_t	low = 0,
-					high = path->nlimits;
-
-		while (low < high)
-		{
-			uint32_t	middle = (low + high) / 2;
-
-			if (path->limits[middle] > value)
-				low = middle + 1;
-			else
-				high = middle;
-		}
-		return low;
-	}
-	else
-	{
-		double		bin = (value - path->base) * path->per_bin;
-
-		return bin < (double) EMOGI_NBINS ? (uint32_t) bin : EMOGI_FAR_BIN;
-	}
+	return emogi_path_adds(algorithm) ? bin_by_steps(path, value) : bin_by_limits(path, algorithm, value);
 }
 
 /* Make an offer to v: take it if it is better and put v into its bin. False without memory. */
 ALWAYS_INLINE bool
-offer(EmogiPath *path, bool widest, EmogiBins *bins, EmogiPathTally *tally, uint32_t v, double candidate)
+offer(EmogiPath *path, EmogiAlgorithm algorithm, EmogiBins *bins, EmogiPathTally *tally, uint32_t v, double candidate)
 {
 	double		before = load_value(&path->value[v]);
 
-	if (__builtin_expect(!is_better(widest, candidate, before), 1))
+	if (__builtin_expect(!emogi_path_better(algorithm, candidate, before), 1))
 		return true;
-	if (!widest && !(candidate <= path->bound))
+	if (emogi_path_adds(algorithm) && !(candidate <= path->bound))
 		return true;
 	while (!__atomic_compare_exchange(&path->value[v], &before, &candidate, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
 	{
-		if (!is_better(widest, candidate, before))
+		if (!emogi_path_better(algorithm, candidate, before))
 			return true;
 	}
 	tally->nreached += before == path->none;
-	return emogi_bins_add(bins, bin_of(path, widest, candidate), v, candidate);
+	return emogi_bins_add(bins, bin_of(path, algorithm, candidate), v, candidate);
 }
 
 /* Make offers over the list entries first .. end-1 of a vertex; false when the job has failed. */
 ALWAYS_INLINE bool
-relax(EmogiPath *path, EmogiWeightType type, bool widest, EmogiBins *bins, EmogiPathTally *tally, double value,
-	  uint64_t first, uint64_t end)
+relax(EmogiPath *path, EmogiWeightType type, EmogiAlgorithm algorithm, EmogiBins *bins, EmogiPathTally *tally,
+	  double value, uint64_t first, uint64_t end)
 {
 	const uint32_t *targets = path->lists.targets;
 	const void *weights = path->lists.weights;
@@ -93,9 +93,9 @@ relax(EmogiPath *path, EmogiWeightType type, bool widest, EmogiBins *bins, Emogi
 	for (uint64_t i = first; i < end; i++)
 	{
 		double		weight = emogi_weight(weights, type, i);
-		double		candidate = widest ? emogi_sswp_candidate(value, weight) : emogi_sssp_candidate(value, weight);
+		double		candidate = emogi_path_candidate(algorithm, value, weight);
 
-		if (!offer(path, widest, bins, tally, targets[i], candidate))
+		if (!offer(path, algorithm, bins, tally, targets[i], candidate))
 		{
 			emogi_job_fail(&path->run.job, EMOGI_NO_MEMORY);
 			return false;
@@ -118,29 +118,30 @@ put_hub_aside(EmogiPath *path, EmogiBinItem item)
 
 /* Walk the whole list of an item; false when the job has stopped. */
 ALWAYS_INLINE bool
-relax_item(EmogiPath *path, EmogiWeightType type, bool widest, EmogiBins *bins, EmogiPathTally *tally,
+relax_item(EmogiPath *path, EmogiWeightType type, EmogiAlgorithm algorithm, EmogiBins *bins, EmogiPathTally *tally,
 		   EmogiBinItem item)
 {
 	uint64_t	first = path->lists.offsets[item.vertex];
 	uint64_t	end = path->lists.offsets[item.vertex + 1];
 
-	if (load_value(&path->value[item.vertex]) != item.value || (!widest && item.value > path->bound))
+	if (load_value(&path->value[item.vertex]) != item.value ||
+		(emogi_path_adds(algorithm) && item.value > path->bound))
 		return true;
 	if (end - first > HUB_ENTRIES && put_hub_aside(path, item))
 		return true;
 	while (end - first > EMOGI_RUN_POLL)
 	{
-		if (!relax(path, type, widest, bins, tally, item.value, first, first + EMOGI_RUN_POLL) ||
+		if (!relax(path, type, algorithm, bins, tally, item.value, first, first + EMOGI_RUN_POLL) ||
 			emogi_job_stopped(&path->run.job))
 			return false;
 		first += EMOGI_RUN_POLL;
 	}
-	return relax(path, type, widest, bins, tally, item.value, first, end);
+	return relax(path, type, algorithm, bins, tally, item.value, first, end);
 }
 
 /* Walk the lists of some items; false when the job has stopped. */
 ALWAYS_INLINE bool
-relax_items(EmogiPath *path, EmogiWeightType type, bool widest, EmogiBins *bins, EmogiPathTally *tally,
+relax_items(EmogiPath *path, EmogiWeightType type, EmogiAlgorithm algorithm, EmogiBins *bins, EmogiPathTally *tally,
 			const EmogiBinItem *items, uint64_t count)
 {
 	const uint64_t *offsets = path->lists.offsets;
@@ -155,7 +156,7 @@ relax_items(EmogiPath *path, EmogiWeightType type, bool widest, EmogiBins *bins,
 		}
 		if (i + AHEAD < count)
 			__builtin_prefetch(&path->lists.targets[offsets[items[i + AHEAD].vertex]]);
-		if (!relax_item(path, type, widest, bins, tally, items[i]))
+		if (!relax_item(path, type, algorithm, bins, tally, items[i]))
 			return false;
 		if (tally->looked - polled > EMOGI_RUN_POLL)
 		{
@@ -169,7 +170,7 @@ relax_items(EmogiPath *path, EmogiWeightType type, bool widest, EmogiBins *bins,
 
 /* Empty this thread's own current bin as long as that is little work. */
 ALWAYS_INLINE void
-fuse(EmogiPath *path, EmogiWeightType type, bool widest, EmogiBins *bins, EmogiPathTally *tally)
+fuse(EmogiPath *path, EmogiWeightType type, EmogiAlgorithm algorithm, EmogiBins *bins, EmogiPathTally *tally)
 {
 	EmogiBinBlock *block;
 
@@ -182,7 +183,7 @@ fuse(EmogiPath *path, EmogiWeightType type, bool widest, EmogiBins *bins, EmogiP
 		if (below != NULL)
 			return;
 		bins->top[path->bin] = block->below;
-		if (!relax_items(path, type, widest, bins, tally, block->items, block->count))
+		if (!relax_items(path, type, algorithm, bins, tally, block->items, block->count))
 			return;
 		emogi_bins_keep(bins, block);
 	}
@@ -190,7 +191,7 @@ fuse(EmogiPath *path, EmogiWeightType type, bool widest, EmogiBins *bins, EmogiP
 
 /* Walk the blocks of the round, then what has come into this thread's current bin. */
 ALWAYS_INLINE void
-walk(EmogiPath *path, int thread, EmogiWeightType type, bool widest)
+walk(EmogiPath *path, int thread, EmogiWeightType type, EmogiAlgorithm algorithm)
 {
 	EmogiBins  *bins = &path->bins[thread];
 	EmogiPathTally *tally = &path->tally[thread];
@@ -203,16 +204,16 @@ walk(EmogiPath *path, int thread, EmogiWeightType type, bool widest)
 		uint64_t	first = piece % PIECES_PER_BLOCK * ITEMS_AT_ONCE;
 		uint64_t	count = block->count > first ? block->count - first : 0;
 
-		if (!relax_items(path, type, widest, bins, tally, block->items + first,
+		if (!relax_items(path, type, algorithm, bins, tally, block->items + first,
 						 count < ITEMS_AT_ONCE ? count : ITEMS_AT_ONCE))
 			return;
 	}
-	fuse(path, type, widest, bins, tally);
+	fuse(path, type, algorithm, bins, tally);
 }
 
 /* Walk the lists that were put aside, piece by piece. */
 ALWAYS_INLINE void
-walk_hubs(EmogiPath *path, int thread, EmogiWeightType type, bool widest)
+walk_hubs(EmogiPath *path, int thread, EmogiWeightType type, EmogiAlgorithm algorithm)
 {
 	uint64_t	nhubs = path->nhubs < path->hub_room ? path->nhubs : path->hub_room;
 
@@ -227,31 +228,31 @@ walk_hubs(EmogiPath *path, int thread, EmogiWeightType type, bool widest)
 			   load_value(&path->value[hub->item.vertex]) == hub->item.value &&
 			   (at = emogi_job_take(&hub->next, HUB_PIECE)) < degree)
 		{
-			if (!relax(path, type, widest, &path->bins[thread], &path->tally[thread], hub->item.value, first + at,
+			if (!relax(path, type, algorithm, &path->bins[thread], &path->tally[thread], hub->item.value, first + at,
 					   first + emogi_run_chunk_end(at, HUB_PIECE, degree)))
 				return;
 		}
 	}
 }
 
-/* Call a walk with the type of weight and the algebra as constants. */
-#define CALL_WITH_TYPE(walk_name, path, thread, widest) \
+/* Call a walk with the type of weight and the application as constants. */
+#define CALL_WITH_TYPE(walk_name, path, thread, algorithm) \
 	switch ((path)->weight_type) \
 	{ \
 		case EMOGI_WEIGHT_U8: \
-			walk_name(path, thread, EMOGI_WEIGHT_U8, widest); \
+			walk_name(path, thread, EMOGI_WEIGHT_U8, algorithm); \
 			break; \
 		case EMOGI_WEIGHT_U16: \
-			walk_name(path, thread, EMOGI_WEIGHT_U16, widest); \
+			walk_name(path, thread, EMOGI_WEIGHT_U16, algorithm); \
 			break; \
 		case EMOGI_WEIGHT_U32: \
-			walk_name(path, thread, EMOGI_WEIGHT_U32, widest); \
+			walk_name(path, thread, EMOGI_WEIGHT_U32, algorithm); \
 			break; \
 		case EMOGI_WEIGHT_F32: \
-			walk_name(path, thread, EMOGI_WEIGHT_F32, widest); \
+			walk_name(path, thread, EMOGI_WEIGHT_F32, algorithm); \
 			break; \
 		case EMOGI_WEIGHT_F64: \
-			walk_name(path, thread, EMOGI_WEIGHT_F64, widest); \
+			walk_name(path, thread, EMOGI_WEIGHT_F64, algorithm); \
 			break; \
 		case EMOGI_WEIGHT_NONE: \
 			break; \
@@ -262,10 +263,17 @@ emogi_path_walk(void *arg, int thread, int nthreads)
 {
 	EmogiPath  *path = arg;
 
-	if (path->widest)
-		CALL_WITH_TYPE(walk, path, thread, true)
-	else
-		CALL_WITH_TYPE(walk, path, thread, false)
+	switch (path->algorithm)
+	{
+#define WALK(NAME, name, order, source, traits) \
+		case EMOGI_##NAME: \
+			CALL_WITH_TYPE(walk, path, thread, EMOGI_##NAME) \
+			break;
+		EMOGI_PATH_APPLICATIONS(WALK)
+#undef WALK
+		default:
+			break;
+	}
 }
 
 void
@@ -273,10 +281,17 @@ emogi_path_walk_hubs(void *arg, int thread, int nthreads)
 {
 	EmogiPath  *path = arg;
 
-	if (path->widest)
-		CALL_WITH_TYPE(walk_hubs, path, thread, true)
-	else
-		CALL_WITH_TYPE(walk_hubs, path, thread, false)
+	switch (path->algorithm)
+	{
+#define WALK_HUBS(NAME, name, order, source, traits) \
+		case EMOGI_##NAME: \
+			CALL_WITH_TYPE(walk_hubs, path, thread, EMOGI_##NAME) \
+			break;
+		EMOGI_PATH_APPLICATIONS(WALK_HUBS)
+#undef WALK_HUBS
+		default:
+			break;
+	}
 }
 
 /* Set every value to that of a vertex that is not reached. */
@@ -335,7 +350,7 @@ emogi_path_sort_far(void *arg, int thread, int nthreads)
 		for (uint64_t i = 0; i < block->count; i++)
 		{
 			EmogiBinItem item = block->items[i];
-			uint32_t	bin = bin_of(path, false, item.value);
+			uint32_t	bin = bin_by_steps(path, item.value);
 
 			if (load_value(&path->value[item.vertex]) != item.value)
 				continue;
@@ -350,7 +365,7 @@ emogi_path_sort_far(void *arg, int thread, int nthreads)
 }
 
 bool
-emogi_path_enter(EmogiPath *path, uint32_t source, double value)
+emogi_path_enter(EmogiPath *path, uint32_t source)
 {
-	return offer(path, path->widest, &path->bins[0], &path->tally[0], source, value);
+	return offer(path, path->algorithm, &path->bins[0], &path->tally[0], source, emogi_path_source(path->algorithm));
 }

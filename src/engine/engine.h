@@ -123,7 +123,7 @@ typedef struct EmogiGraph
  *
  *                 query                                      result                       forward leads
  *   BFS           sources, max_depth                         level                        along the traversal
- *   SSSP          sources, max_distance                      distance (+inf: unreached)   along the traversal
+ *   SSSP          sources, max_distance                      distance (+inf)              along the traversal
  *   SSWP          sources                                    distance = width (-1)        along the traversal
  *   SSNSP         sources; needs backward                    level, paths (0)             along the traversal
  *   CC                                                       component                    any way
@@ -138,8 +138,9 @@ typedef struct EmogiGraph
 typedef enum EmogiAlgorithm
 {
 	EMOGI_BFS = 0,
-	EMOGI_SSSP,					/* shortest paths by weight */
-	EMOGI_SSWP,					/* widest (bottleneck) paths */
+#define ALGORITHM(NAME, name, order, source, traits) EMOGI_##NAME,
+	EMOGI_PATH_APPLICATIONS(ALGORITHM)	/* SSSP, shortest paths by weight; SSWP, widest (bottleneck) paths */
+#undef ALGORITHM
 	EMOGI_SSNSP,				/* number of shortest paths by hops */
 	EMOGI_CC,					/* weakly connected components */
 	EMOGI_PAGERANK,
@@ -193,11 +194,11 @@ typedef struct EmogiQuery
 								 * instead of once (Subway, EuroSys 2020); for paths, not for sums, which have fixed iterations */
 	bool		count_requests; /* fill result->requests, at the cost of time; papers' mappings on CSR, HOST placement */
 	uint32_t	id_bytes;		/* of a target as kernels read it: 4; or 8, from a copy that is made first (EMOGI, figure 12):
-								 * BFS, SSSP and CC by THREAD, WARP and ALIGNED in HOST and DEVICE placement alone; 0 = 4 */
+								 * BFS, best paths and CC by THREAD, WARP, ALIGNED in HOST and DEVICE placement alone; 0 = 4 */
 	uint64_t	nsources;
 	const uint32_t *sources;	/* [nsources], vertex numbers, each < nvertices, repeats allowed */
 	uint64_t	ntargets;
-	const uint32_t *targets;	/* [ntargets], vertex numbers: BFS and SSSP may stop when these are settled; the result then
+	const uint32_t *targets;	/* [ntargets], vertex numbers: BFS, and paths that add up, may stop when these are settled; the result then
 								 * holds for them alone, and an engine may ignore them; ntargets = 0: all are wanted */
 	int64_t		max_depth;		/* hops; levels above it are not entered; -1 = no bound */
 	double		max_distance;	/* vertices farther away are not reached; INFINITY = no bound */

@@ -133,8 +133,9 @@ emogi_verify_parallel(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery
 {
 	static bool (*const verifiers[EMOGI_NALGORITHMS]) (EmogiCheck *check) = {
 		[EMOGI_BFS] = emogi_check_bfs,
-		[EMOGI_SSSP] = emogi_check_path,
-		[EMOGI_SSWP] = emogi_check_path,
+#define PATH(NAME, name, order, source, traits) [EMOGI_##NAME] = emogi_check_path,
+		EMOGI_PATH_APPLICATIONS(PATH)
+#undef PATH
 		[EMOGI_SSNSP] = emogi_check_ssnsp,
 		[EMOGI_CC] = emogi_check_cc,
 		[EMOGI_PAGERANK] = emogi_check_pagerank,

@@ -124,10 +124,10 @@ extern bool emogi_check_search(EmogiCheckQueue *queue);
 
 /* One verifier each; false when the answer is wrong. */
 extern bool emogi_check_bfs(EmogiCheck *check);	/* verify.c */
-extern bool emogi_check_path(EmogiCheck *check);	/* verify_path.c: SSSP, SSWP */
+extern bool emogi_check_path(EmogiCheck *check);	/* verify_path.c: the path algebra (applications.h) */
 extern bool emogi_check_ssnsp(EmogiCheck *check);	/* verify_path.c */
 extern bool emogi_check_cc(EmogiCheck *check);	/* verify_cc.c */
 extern bool emogi_check_pagerank(EmogiCheck *check);	/* verify_sum.c */
-extern bool emogi_check_values(EmogiCheck *check);	/* verify_sum.c: the applications of applications.h */
+extern bool emogi_check_values(EmogiCheck *check);	/* verify_sum.c: the sum algebra */
 
 #endif							/* EMOGI_VERIFY_CHECK_H */

@@ -1,10 +1,10 @@
 /*
  * verify_path.c: are best paths, and the numbers of shortest paths, right?
  *
- * SSSP, SSWP [1]: the sources have the value of the empty path; no edge makes an offer that is better than what its
- * end has; and every vertex that is reached is reached from a source over tight edges, whose offer is exactly what their
- * end has. So each value is that of a path, and no path has a better one. (A tight edge into every vertex would not do:
- * a cycle of zero weights explains itself.)
+ * The path algebra (applications.h) [1]: the sources have the value of the empty path; no edge makes an offer that is better
+ * than what its end has; and every vertex that is reached is reached from a source over tight edges, whose offer is exactly
+ * what their end has. So each value is that of a path, and no path has a better one. (A tight edge into every vertex would
+ * not do: a cycle of edges that change nothing explains itself.)
  *
  * SSNSP: the levels are right, and counts pushed from level to level are the counts, exactly up to 2^53, where the order
  * of the sums makes no difference.
@@ -24,20 +24,14 @@
 typedef struct Search
 {
 	EmogiCheck *check;
-	bool		widest;
-	double		bound;			/* distances beyond it count as not reached */
+	EmogiAlgorithm algorithm;
+	double		none;			/* the value of a vertex that is not reached */
+	double		bound;			/* of sums: those beyond it count as not reached; +inf for other values */
 	const double *value;		/* [nvertices] */
 	uint64_t   *explained;		/* bits */
 	uint64_t	nreached;		/* atomic */
 	EmogiCheckQueue queue;
 } Search;
-
-/* Say whether a is better than b. */
-static bool
-is_better(const Search *search, double a, double b)
-{
-	return search->widest ? emogi_sswp_better(a, b) : emogi_sssp_better(a, b);
-}
 
 /* Check the edges of a vertex that is reached; explains the ends of tight ones. */
 static void
@@ -50,13 +44,12 @@ check_edges(void *arg, EmogiFound *found, uint32_t u)
 	for (uint64_t i = forward->offsets[u]; i < forward->offsets[u + 1]; i++)
 	{
 		double		weight = emogi_weight(forward->weights, graph->weight_type, i);
-		double		offer = search->widest ? emogi_sswp_candidate(search->value[u], weight) :
-			emogi_sssp_candidate(search->value[u], weight);
+		double		offer = emogi_path_candidate(search->algorithm, search->value[u], weight);
 		uint32_t	v = forward->targets[i];
 
-		if (!search->widest && !(offer <= search->bound))
+		if (!(offer <= search->bound) || !emogi_path_better(search->algorithm, offer, search->none))
 			continue;
-		if (is_better(search, offer, search->value[v]))
+		if (emogi_path_better(search->algorithm, offer, search->value[v]))
 		{
 			emogi_wrong(search->check, "edge %u -> %u of weight %.17g makes %.17g of %.17g, better than %.17g", u, v,
 						weight, offer, search->value[u], search->value[v]);
@@ -72,7 +65,7 @@ static bool
 check_sources(Search *search)
 {
 	const EmogiQuery *query = search->check->query;
-	double		at_source = search->widest ? (double) INFINITY : 0.0;
+	const double at_source = emogi_path_source(search->algorithm);
 
 	for (uint64_t i = 0; i < query->nsources && at_source <= search->bound; i++)
 	{
@@ -91,12 +84,11 @@ static void
 check_explained(void *arg, uint64_t first, uint64_t end)
 {
 	Search	   *search = arg;
-	double		none = search->widest ? -1.0 : (double) INFINITY;
 	uint64_t	nreached = 0;
 
 	for (uint64_t v = first; v < end; v++)
 	{
-		bool		reached = search->value[v] != none;
+		bool		reached = search->value[v] != search->none;
 
 		if (reached && !emogi_has_bit(search->explained, v))
 			emogi_wrong(search->check, "vertex %llu has %.17g, which no path has", (unsigned long long) v,
@@ -125,11 +117,12 @@ bool
 emogi_check_path(EmogiCheck *check)
 {
 	const uint64_t n = check->graph->nvertices;
-	Search		search = {.check = check, .widest = check->query->algorithm == EMOGI_SSWP};
+	const EmogiAlgorithm algorithm = check->query->algorithm;
+	Search		search = {.check = check, .algorithm = algorithm, .none = emogi_path_none(algorithm)};
 	bool		right;
 
 	search.value = check->result->distance;
-	search.bound = search.widest ? (double) INFINITY : check->query->max_distance;
+	search.bound = emogi_path_adds(algorithm) ? check->query->max_distance : (double) INFINITY;
 	search.explained = emogi_check_bits(n);
 	if (!emogi_check_queue_init(&search.queue, check, check_edges, &search) || search.explained == NULL)
 		right = emogi_wrong(check, "no memory to verify");

@@ -79,8 +79,9 @@ agree(EmogiAlgorithm algorithm, uint64_t n, const EmogiResult *result, const Emo
 		case EMOGI_BFS:
 			return memcmp(result->level, expected->level, n * sizeof(int32_t)) == 0 &&
 				result->nlevels == expected->nlevels;
-		case EMOGI_SSSP:
-		case EMOGI_SSWP:
+#define PATH(NAME, name, order, source, traits) case EMOGI_##NAME:
+			EMOGI_PATH_APPLICATIONS(PATH)
+#undef PATH
 			return memcmp(result->distance, expected->distance, n * sizeof(double)) == 0;
 		case EMOGI_SSNSP:
 			return memcmp(result->level, expected->level, n * sizeof(int32_t)) == 0 &&

@@ -8,6 +8,8 @@
  */
 #include "both.h"
 
+#include "algebra.h"
+
 #define DEFAULT_GRAPHS 220
 #define MAX_SOURCES 50
 #define QUERIES 3
@@ -65,10 +67,12 @@ check_paths(const char *name, const EmogiGraph *graph, uint64_t seed)
 		query.max_distance = bounds[emogi_random(seed, 70 + i) % (sizeof(bounds) / sizeof(bounds[0]))];
 		check_query(name, graph, query);
 		query.max_depth = -1;
-		query.algorithm = EMOGI_SSSP;
-		check_query(name, graph, query);
-		query.algorithm = EMOGI_SSWP;
-		check_query(name, graph, query);
+		for (int a = 0; a < EMOGI_NALGORITHMS; a++)
+		{
+			query.algorithm = (EmogiAlgorithm) a;
+			if (emogi_is_path(query.algorithm))
+				check_query(name, graph, query);
+		}
 		query.algorithm = EMOGI_SSNSP;
 		if (graph->backward.offsets != NULL)
 			check_query(name, graph, query);
@@ -79,18 +83,14 @@ check_paths(const char *name, const EmogiGraph *graph, uint64_t seed)
 static void
 check_sums(const char *name, const EmogiGraph *graph, int kind, uint64_t seed)
 {
-	static const struct
-	{
-		EmogiAlgorithm algorithm;
-		int64_t		max_iterations;
-	}			runs[] = {{EMOGI_CC, 1}, {EMOGI_PAGERANK, 20}, {EMOGI_HEAT, 3}, {EMOGI_CIRCUIT, 12}, {EMOGI_NEURAL, 1}};
+	static const int64_t iterations[EMOGI_NALGORITHMS] = {[EMOGI_PAGERANK] = 20, [EMOGI_HEAT] = 3, [EMOGI_CIRCUIT] = 12};
 	double	   *values = naive_alloc(graph->nvertices, sizeof(double));
 	EmogiQuery	query = {.damping = 0.85, .values = values};
 
-	for (size_t i = 0; i < sizeof(runs) / sizeof(runs[0]); i++)
+	for (int a = EMOGI_CC; a < EMOGI_NALGORITHMS; a++)
 	{
-		query.algorithm = runs[i].algorithm;
-		query.max_iterations = runs[i].max_iterations;
+		query.algorithm = (EmogiAlgorithm) a;
+		query.max_iterations = iterations[a] > 0 ? iterations[a] : 1;
 		for (uint64_t v = 0; v < graph->nvertices; v++)
 		{
 			values[v] = (double) (emogi_random(seed, v) % 1000) / 1000.0;

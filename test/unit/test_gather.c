@@ -247,7 +247,7 @@ check_verifier(const char *name, const EmogiGraph *graph, uint64_t seed)
 	CHECK(engine->run(states[1], graph, &query, &result, &control, &error) == EMOGI_OK && result.nlevels == 100,
 		  "%u iterations of what overflows", result.nlevels);
 	query.max_iterations = INT64_MAX;
-	for (query.algorithm = EMOGI_PAGERANK; query.algorithm <= EMOGI_NEURAL; query.algorithm++)
+	for (query.algorithm = EMOGI_PAGERANK; query.algorithm < EMOGI_NALGORITHMS; query.algorithm++)
 	{
 		query.tolerance = 0.0;
 		engines_check_cancel(name, graph, &query, result);

@@ -9,6 +9,8 @@
  */
 #include "both.h"
 
+#include "algebra.h"
+
 #define DEFAULT_GRAPHS 140		/* of which every algorithm has an answer for 100 and more */
 #define MAX_SOURCES 8
 #define FINITE_KINDS 7			/* kinds of weights from this one on make infinities of sums */
@@ -56,7 +58,8 @@ static const Way ways[] = {
 	{"degree_cut, staged", EMOGI_MAPPING_DEGREE_CUT, EMOGI_PLACEMENT_STAGED, false, 4},
 	{"shards, auto", EMOGI_MAPPING_SHARDS, EMOGI_PLACEMENT_AUTO, false, 4},
 	{"windows, auto", EMOGI_MAPPING_WINDOWS, EMOGI_PLACEMENT_AUTO, false, 4},
-	{"windows, host", EMOGI_MAPPING_WINDOWS, EMOGI_PLACEMENT_HOST, true, 4}
+	{"windows, host", EMOGI_MAPPING_WINDOWS, EMOGI_PLACEMENT_HOST, true, 4},
+	{"windows, host, 8-byte ids", EMOGI_MAPPING_WINDOWS, EMOGI_PLACEMENT_HOST, true, 8}
 };
 
 #define NWAYS (sizeof(ways) / sizeof(ways[0]))
@@ -69,7 +72,8 @@ is_refused(const Way *way, EmogiAlgorithm algorithm)
 {
 	if (way->mapping == EMOGI_MAPPING_DEGREE_CUT && way->placement == EMOGI_PLACEMENT_STAGED)
 		return true;
-	return way->id_bytes == 8 && algorithm != EMOGI_BFS && algorithm != EMOGI_SSSP && algorithm != EMOGI_CC;
+	return way->id_bytes == 8 && (way->mapping > EMOGI_MAPPING_ALIGNED ||
+		(algorithm != EMOGI_BFS && algorithm != EMOGI_CC && !emogi_is_path(algorithm)));
 }
 
 /* Make a query go a way. */
@@ -153,7 +157,7 @@ ask_way(const char *name, const EmogiGraph *graph, EmogiQuery query, const Way *
 static EmogiQuery
 make_query(const EmogiGraph *graph, EmogiAlgorithm algorithm, uint64_t seed, uint32_t *sources, double *values)
 {
-	static const int64_t iterations[EMOGI_NALGORITHMS] = {1, 1, 1, 1, 1, 20, 3, 12, 1};
+	static const int64_t iterations[EMOGI_NALGORITHMS] = {[EMOGI_PAGERANK] = 20, [EMOGI_HEAT] = 3, [EMOGI_CIRCUIT] = 12};
 	static const double bounds[] = {INFINITY, INFINITY, 0.0, 3.0, 1e5};
 	EmogiQuery	query = oracle_query(graph, seed, seed % 3, sources, MAX_SOURCES);
 
@@ -162,7 +166,7 @@ make_query(const EmogiGraph *graph, EmogiAlgorithm algorithm, uint64_t seed, uin
 		query.max_depth = -1;
 	query.max_distance = bounds[seed % (sizeof(bounds) / sizeof(bounds[0]))];
 	query.damping = 0.85;
-	query.max_iterations = iterations[algorithm];
+	query.max_iterations = iterations[algorithm] > 0 ? iterations[algorithm] : 1;
 	query.values = values;
 	for (uint64_t v = 0; v < graph->nvertices; v++)
 	{
@@ -412,8 +416,14 @@ check_all_failing(void)
 static void
 print_matrix(void)
 {
-	static const char *const algorithms[EMOGI_NALGORITHMS] = {"bfs", "sssp", "sswp", "ssnsp", "cc", "pagerank", "heat",
-		"circuit", "neural"};
+#define PATH(NAME, name, order, source, traits) [EMOGI_##NAME] = #name,
+#define SUM(NAME, name, direction, weights, traits) [EMOGI_##NAME] = #name,
+	static const char *const algorithms[EMOGI_NALGORITHMS] = {
+		[EMOGI_BFS] = "bfs", EMOGI_PATH_APPLICATIONS(PATH)[EMOGI_SSNSP] = "ssnsp", [EMOGI_CC] = "cc",
+		[EMOGI_PAGERANK] = "pagerank", EMOGI_SUM_APPLICATIONS(SUM)
+	};
+#undef PATH
+#undef SUM
 
 	printf("%-28s", "");
 	for (int a = 0; a < EMOGI_NALGORITHMS; a++)
