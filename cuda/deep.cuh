@@ -32,7 +32,7 @@
 
 #include "walk.cuh"
 
-#define DEEP_CAP_BYTES 1024		/* of a cap on device memory for each item of a queue .. */
+#define DEEP_CAP_BYTES 4096		/* of a cap on device memory for each item of a queue .. */
 #define DEEP_LEAST 1024			/* .. but not fewer */
 #define DEEP_STEPS 4096			/* of a launch, some ms; the host polls cancel in between */
 #define ALONE_ENTRIES 2048		/* up to which one block is faster than all */

@@ -15,8 +15,8 @@
  *               not pending; for the next wide step it is marked so.
  * The width of a bucket, delta, starts from the mean weight over the mean degree [1] and follows the work: a bucket of
  * few edges costs more in launches than in reading, one of many reads lists too early and again. Values that do not add up,
- * as widths, cannot be cut at equal steps: they go down the sorted weights of a sample, delta of them at a time, with all of a
- * value at once. A bucket of one value reads no list twice, so in deep steps, where a small bucket costs little, they do
+ * as widths, cannot be cut at equal steps: they follow the sorted weights of a sample, best first, delta of them at a time,
+ * with all of a value at once. A bucket of one value reads no list twice, so in deep steps, where a small bucket costs little, they do
  * not get wider.
  *
  * Bytes, for n vertices and m edges: a wide step n/4 of bitmaps, 8 a pending vertex, 16 of offsets a vertex taken; 8
@@ -29,7 +29,7 @@
 
 #include "path.cuh"
 
-#define SAMPLES 1024			/* of weights, for the first bucket, and the limits of those of values that do not add up */
+#define SAMPLES 1024			/* of weights, for the first bucket, or for limits */
 #define BUCKETS_PER_EDGE 4		/* of limits: the first bucket has a quarter of an edge of each vertex */
 #define DELTA_FACTOR 2.0		/* of mean weight / mean degree, for the first bucket */
 #define BUCKET_MIN_EDGES (UINT64_C(1) << 20)	/* below it the next bucket is twice as wide */
@@ -39,7 +39,8 @@
 #define NEAR_LIMITS_MIN_EDGES (UINT64_C(1) << 25)	/* there with limits: no list is read twice in a bucket of one value */
 #define NEAR_LIMITS_MAX_EDGES (UINT64_C(1) << 27)
 #define NEAR_LIMITS_FACTOR 2	/* and the first bucket is so many times as wide .. */
-#define NEAR_LIMITS_EDGES (UINT64_C(1) << 20)	/* .. or has so many of the Graph's edges */
+#define NEAR_LIMITS_MOST 8		/* .. or more, up to this, to have .. */
+#define NEAR_LIMITS_EDGES (UINT64_C(1) << 20)	/* .. so many of the Graph's edges */
 #define DEEP_BUCKET_MIN_EDGES (UINT64_C(1) << 16)	/* the same in deep steps */
 #define DEEP_BUCKET_MAX_EDGES (UINT64_C(1) << 18)
 
@@ -225,14 +226,14 @@ choose_delta(Path *path, const PathMethod *method, const EmogiGraph *graph, Emog
 
 /*
  * Fit buckets to where edges are read: a step costs the host and the device as much as reading some million edges of
- * device memory, but one over the link. A Graph of few edges is one bucket.
+ * device memory, but one over the link.
  */
 static void
 fit_buckets(Path *path, const PathMethod *method)
 {
 	const bool	limits = method->set_limits != NULL;
-	const uint64_t nedges = path->run->graph.forward.nedges;
-	double		wider = NEAR_LIMITS_FACTOR * path->bucket.delta;
+	const double nedges = (double) path->run->graph.forward.nedges;
+	double		factor = NEAR_LIMITS_FACTOR;
 
 	if (path->run->graph.placement != EMOGI_PLACEMENT_DEVICE)
 		return;
@@ -240,9 +241,10 @@ fit_buckets(Path *path, const PathMethod *method)
 	path->rule.most_entries = limits ? NEAR_LIMITS_MAX_EDGES : NEAR_MAX_EDGES;
 	if (!limits)
 		return;
-	if (nedges > 0 && wider * nedges < (double) NEAR_LIMITS_EDGES * path->rule.nlimits)
-		wider = (double) NEAR_LIMITS_EDGES * path->rule.nlimits / nedges;
-	method->set_limits(path, wider);
+	while (factor < NEAR_LIMITS_MOST &&
+		   factor * path->bucket.delta / path->rule.nlimits * nedges < (double) NEAR_LIMITS_EDGES)
+		factor *= 2;
+	method->set_limits(path, factor * path->bucket.delta);
 }
 
 /* Take the arrays, and bring the sources and the limits to the device. */

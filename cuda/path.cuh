@@ -90,9 +90,7 @@ struct PathAlgebra : std::conditional<PathTraits<ITSELF>::MOST, MostKeys, LeastK
 	}
 };
 
-typedef PathAlgebra<EMOGI_SSSP> Sssp;
-
-/* Call `call` with the PathAlgebra of an algorithm, that of SSSP for one that has none: one instance of a kernel for each. */
+/* Call `call` with the PathAlgebra of an algorithm; with any for BFS and CC, which have none. One instance for each. */
 template <class Call>
 static auto
 with_path(EmogiAlgorithm algorithm, Call call)
@@ -105,7 +103,7 @@ with_path(EmogiAlgorithm algorithm, Call call)
 			EMOGI_PATH_APPLICATIONS(PATH)
 #undef PATH
 		default:
-			return call(Sssp());
+			return call(PathAlgebra<EMOGI_SSSP>());
 	}
 }
 
@@ -118,20 +116,20 @@ source_key(EmogiAlgorithm algorithm)
 	return emogi_path_wants_most(algorithm) ? MostKeys::encode(source) : LeastKeys::encode(source);
 }
 
-/* Get the bound of offers that a query sets: a key. None where even the sources are too far. */
-static inline unsigned long long
-offer_bound(const EmogiQuery *query)
-{
-	if (!emogi_path_adds(query->algorithm) || !(query->max_distance < (double) INFINITY) || query->max_distance < 0)
-		return KEY_INFINITY;
-	return LeastKeys::encode(query->max_distance + 0.0);
-}
-
 /* Say whether even the sources are too far for a query. */
 static inline bool
 is_hopeless(const EmogiQuery *query)
 {
 	return emogi_path_adds(query->algorithm) && query->max_distance < emogi_path_source(query->algorithm);
+}
+
+/* Get the bound of offers that a query sets: a key. There is none where no offer is made at all. */
+static inline unsigned long long
+offer_bound(const EmogiQuery *query)
+{
+	if (!emogi_path_adds(query->algorithm) || !(query->max_distance < (double) INFINITY) || is_hopeless(query))
+		return KEY_INFINITY;
+	return LeastKeys::encode(query->max_distance + 0.0);
 }
 
 /*

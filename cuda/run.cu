@@ -1,5 +1,5 @@
 /*
- * run.cu: begins and ends a run, sizes its grids, reads its counters.
+ * run.cu: checks a query, begins and ends its run, sizes the grids, reads the counters.
  */
 #include "run.cuh"
 #include "algebra.h"
@@ -20,12 +20,12 @@ can_widen(const EmogiQuery *query)
 
 /* Ensure that the algorithm has what it iterates with. */
 static EmogiStatus
-check_iterations(const EmogiQuery *query, EmogiError *error)
+check_iterations(const EmogiGraph *graph, const EmogiQuery *query, EmogiError *error)
 {
 	if (query->max_iterations < 1 || !(query->tolerance >= 0))
 		return emogi_fail(error, EMOGI_BAD_INPUT, "at least one iteration and a tolerance of 0 or more are needed",
 						  "max_iterations %lld, tolerance %g", (long long) query->max_iterations, query->tolerance);
-	if (query->algorithm != EMOGI_PAGERANK && query->values == NULL)
+	if (query->algorithm != EMOGI_PAGERANK && query->values == NULL && graph->nvertices > 0)
 		return emogi_fail(error, EMOGI_BAD_INPUT, "start values are needed", "algorithm %d", (int) query->algorithm);
 	return EMOGI_OK;
 }
@@ -39,11 +39,11 @@ check_query(const EmogiGraph *graph, const EmogiQuery *query, EmogiError *error)
 	if ((unsigned) graph->weight_type > EMOGI_WEIGHT_F64)
 		return emogi_fail(error, EMOGI_BAD_INPUT, "unknown type of weights", "number %d", (int) graph->weight_type);
 	if (query->id_bytes == 8 && !can_widen(query))
-		return emogi_fail(error, EMOGI_BAD_INPUT, "ids of 8 bytes are there for bfs, best paths and cc by thread, warp and aligned "
-						  "in host and device placement alone", "algorithm %d, mapping %d, placement %d",
+		return emogi_fail(error, EMOGI_BAD_INPUT, "ids of 8 bytes are there for bfs, best paths and cc by thread, warp and "
+						  "aligned in host and device placement alone", "algorithm %d, mapping %d, placement %d",
 						  (int) query->algorithm, (int) query->mapping, (int) query->placement);
-	if (query->algorithm >= EMOGI_PAGERANK && graph->nvertices > 0)
-		return check_iterations(query, error);
+	if (query->algorithm >= EMOGI_PAGERANK)
+		return check_iterations(graph, query, error);
 	if (query->algorithm > EMOGI_SSNSP)
 		return EMOGI_OK;
 	for (uint64_t i = 0; i < query->nsources; i++)

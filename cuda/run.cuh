@@ -27,7 +27,8 @@ typedef struct Run
 
 /*
  * What an algorithm is: a function that places the Graph, runs and fills the result; run_ms by start_clock and
- * stop_clock. run->step is taken before it starts, all counters of the result are 0, the sources are vertices.
+ * stop_clock. run->step is taken before it starts, all counters of the result are 0, the sources are vertices, and
+ * what iterates has something to iterate with.
  */
 typedef EmogiStatus (*RunAlgorithm) (Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
 									 EmogiError *error);

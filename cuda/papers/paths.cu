@@ -19,6 +19,16 @@
 #include "mapping.cuh"
 #include "path.cuh"
 
+/* BFS as keys: the fewest edges. */
+struct Hops : LeastKeys
+{
+	static __device__ __forceinline__ double
+	candidate(double value, double weight)
+	{
+		return value + 1.0;
+	}
+};
+
 /* CC as keys: the smallest number of a vertex that leads here, along edges or against them. */
 struct Label : LeastKeys
 {
@@ -170,7 +180,7 @@ choose_method(const EmogiQuery *query, EmogiWeightType type, bool mutual)
 				return make_method<Label, uint32_t, true>(choose_plain<Offer<Label, true>>(mapping, wide), false, true, 0);
 			return make_method<Label, uint32_t, false>(choose_plain<Offer<Label, false>>(mapping, wide), false, true, 0);
 		default:
-			return make_method<Sssp, int32_t, false>(choose_plain<Offer<Sssp, false>>(mapping, wide), false, false, 0);
+			return make_method<Hops, int32_t, false>(choose_plain<Offer<Hops, false>>(mapping, wide), false, false, 0);
 	}
 }
 

@@ -45,8 +45,8 @@ emogi_weight(const void *weights, EmogiWeightType type, uint64_t i)
 
 /*
  * ---- path algebra: candidate(value of u, weight of u -> v) is an offer to v, taken when better. Weights are >= 0; +inf is
- * impassable: its offer is no better than that of a vertex that is not reached, +inf (EMOGI_LEAST) or -1 (EMOGI_MOST). No offer is
- * better than the value it is made of, and better values make no worse offers ----
+ * impassable: its offer is no better than the value of what is not reached, +inf (EMOGI_LEAST) or -1 (EMOGI_MOST). No offer
+ * is better than the value it is made of, and better values make no worse offers ----
  */
 
 /*
@@ -190,7 +190,7 @@ emogi_path_better(EmogiAlgorithm algorithm, double a, double b)
 	return emogi_path_wants_most(algorithm) ? a > b : a < b;
 }
 
-/* Get the value of a vertex that is not reached; any is better. */
+/* Get the value of a vertex that is not reached; that of any path is better. */
 EMOGI_INLINE double
 emogi_path_none(EmogiAlgorithm algorithm)
 {

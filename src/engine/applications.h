@@ -7,10 +7,11 @@
  *
  *   X(NAME, name, order, source, traits)
  *
- * NAME        EMOGI_NAME is the algorithm, and name prefixes its formula: name_candidate. Values are never below 0.
+ * NAME        EMOGI_NAME is the algorithm, and name prefixes its formula: name_candidate. Values are never below 0, nor -0.
+ *             Weights are lengths: 0 or more, also above 1; the formula sees to it that values get no better by them
  * order       EMOGI_LEAST: the less a value, the better, +inf = not reached; EMOGI_MOST: the more, -1 = not reached
  * source      value of the path without an edge
- * traits      EMOGI_PATH_*, or 0
+ * traits      EMOGI_PATH_*, or 0; with EMOGI_PATH_ADDS the order is EMOGI_LEAST and the source finite
  *
  * The sum algebra, emogi_NAME(graph, start, max_iterations, tolerance, direction):
  *

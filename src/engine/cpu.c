@@ -137,6 +137,10 @@ run_cpu(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *quer
 		return fail(EMOGI_BAD_INPUT, error, "a target is not a vertex of the graph");
 	if ((unsigned int) query->algorithm >= EMOGI_NALGORITHMS)
 		return fail(EMOGI_BAD_INPUT, error, "the cpu engine does not know this algorithm");
+	if (query->algorithm >= EMOGI_PAGERANK && (query->max_iterations < 1 || !(query->tolerance >= 0.0)))
+		return fail(EMOGI_BAD_INPUT, error, "at least one iteration and a tolerance of 0 or more are needed");
+	if (query->algorithm > EMOGI_PAGERANK && query->values == NULL && graph->nvertices > 0)
+		return fail(EMOGI_BAD_INPUT, error, "start values are needed");
 	memset(result->requests, 0, sizeof(result->requests));
 	return algorithms[query->algorithm] (state->pool, graph, query, result, control, error);
 }

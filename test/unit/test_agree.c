@@ -9,6 +9,7 @@
 #include "both.h"
 
 #include "algebra.h"
+#include "refused.h"
 
 #define DEFAULT_GRAPHS 220
 #define MAX_SOURCES 50
@@ -100,6 +101,8 @@ check_sums(const char *name, const EmogiGraph *graph, int kind, uint64_t seed)
 		if (query.algorithm <= EMOGI_PAGERANK || kind < FINITE_KINDS)
 			check_query(name, graph, query);
 	}
+	if (kind == 0 && graph->nvertices > 0)
+		refused_check(name, cuda, cuda_state, graph);
 	free(values);
 }
 

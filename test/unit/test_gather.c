@@ -3,6 +3,7 @@
  */
 #include "algebra.h"
 #include "engines.h"
+#include "refused.h"
 #include "verify.h"
 
 #define NRANDOM 200
@@ -219,6 +220,12 @@ check_types(const char *name, const EmogiGraph *graph, uint64_t seed)
 	free(values);
 }
 
+static void
+check_refused(const char *name, const EmogiGraph *graph, uint64_t seed)
+{
+	refused_check(name, engine, states[1], graph);
+}
+
 /* Break right answers and see them refused; what overflows runs on without harm; cancel. */
 static void
 check_verifier(const char *name, const EmogiGraph *graph, uint64_t seed)
@@ -267,6 +274,7 @@ main(void)
 	for (int kind = 0; kind < FINITE_KINDS; kind++)
 		engines_check_graph(&shape, kind, EMOGI_OUT, false, 1, check_types);
 	engines_check_graph(&shape, 1, EMOGI_BOTH, false, 1, check_verifier);
+	engines_check_graph(&shape, 1, EMOGI_OUT, false, 1, check_refused);
 	emogi_shape_free(&shape);
 	engines_close();
 	return check_report("test_gather");
