@@ -28,21 +28,13 @@ like($answer, qr/^1\d{6}\|/, sprintf('an answer without interruption in %.2f s',
 # Start the call in a session of its own and come back after some part of its time, with the harness and its backend's pid.
 sub start_call
 {
-	my ($part, $out, $err) = @_;
-	my $psql = start_psql($node, $out, $err, "SET application_name = 'victim'", $call);
+	my ($part, $out, $err, @then) = @_;
+	my $psql = start_psql($node, $out, $err, "SET application_name = 'victim'", $call, @then);
 	my $pid = '';
 
 	wait_until(10, sub { ($pid = $node->safe_psql('postgres', 'SELECT pid FROM victim')) ne '' });
 	sleep $part * $whole;
 	return ($psql, $pid);
-}
-
-# Wait until a crashed cluster accepts connections again.
-sub wait_for_restart
-{
-	my ($name) = @_;
-
-	ok(wait_until(30, sub { my ($rc, $out) = $node->psql('postgres', 'SELECT 1'); ($rc // 1) == 0 && $out eq '1' }), "$name: the cluster is back");
 }
 
 # The worker is terminated while a call waits for it.
@@ -72,15 +64,15 @@ foreach (1 .. 3)
 }
 answers_small($node, '... and answers');
 
-# A backend is killed in mid-build.
+# A backend is killed in mid-build; one that is quicker than the first was waits, so that there is a crash.
 foreach my $part (0.1, 0.5, 0.9)
 {
 	my ($out, $err) = ('', '');
-	my ($psql, $pid) = start_call($part, \$out, \$err);
+	my ($psql, $pid) = start_call($part, \$out, \$err, 'SELECT pg_sleep(60)');
 
 	kill 'KILL', $pid;
 	eval { $psql->finish };
-	wait_for_restart("SIGKILL to a backend after $part of a call");
+	wait_for_restart($node, "SIGKILL to a backend after $part of a call");
 	answers_small($node, '... the next call is right');
 	region_is_empty($node, '... and the Region is empty');
 }
@@ -93,7 +85,7 @@ foreach my $part (0.3, 0.8)
 
 	kill 'KILL', worker_pid($node);
 	eval { $psql->finish };
-	wait_for_restart("SIGKILL to the worker after $part of a call");
+	wait_for_restart($node, "SIGKILL to the worker after $part of a call");
 	answers_small($node, '... the next call is right');
 	region_is_empty($node, '... and the Region is empty');
 }

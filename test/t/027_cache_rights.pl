@@ -179,7 +179,14 @@ $node->safe_psql('postgres', q{
 	CREATE FUNCTION s.plain() RETURNS text LANGUAGE sql STABLE SET search_path = public AS
 	$$ SELECT string_agg(vertex || ':' || level, ' ') FROM emogi_bfs('s.edges', 1) $$;
 	CREATE VIEW s.view AS SELECT src, dst FROM s.edges;
-	CREATE VIEW s.invoker WITH (security_invoker) AS SELECT src, dst FROM s.edges;
+	DO $$ BEGIN
+		IF current_setting('server_version_num')::int >= 150000 THEN
+			CREATE VIEW s.invoker WITH (security_invoker) AS SELECT src, dst FROM s.edges;
+		ELSE
+			CREATE FUNCTION s.of_caller() RETURNS TABLE (src int, dst int) LANGUAGE sql STABLE AS 'SELECT src, dst FROM s.edges';
+			CREATE VIEW s.invoker AS SELECT src, dst FROM s.of_caller();
+		END IF;
+	END $$;
 	CREATE VIEW s.barrier WITH (security_barrier) AS SELECT src, dst FROM s.edges WHERE who = 'alice';
 	CREATE VIEW s.rows AS SELECT * FROM emogi_bfs('s.edges', 1);
 	GRANT SELECT ON s.view, s.invoker, s.barrier, s.rows TO alice, bob;

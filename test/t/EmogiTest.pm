@@ -249,12 +249,22 @@ sub crash_node
 	return emogi_node($name, 'restart_after_crash = on', 'max_prepared_transactions = 10', 'fsync = off', @conf);
 }
 
-# Wait until a crashed cluster accepts connections again.
+# Wait until a cluster that has crashed since the last such wait accepts connections again.
+my %crashes_seen;
 sub wait_for_restart
 {
 	my ($node, $name) = @_;
+	my $crashes;
+	my $back = sub {
+		# before the postmaster has seen the crash, the cluster would answer still
+		$crashes = () = slurp_file($node->logfile) =~ /all server processes terminated; reinitializing/g;
+		return 0 if $crashes <= ($crashes_seen{$node->name} // 0);
+		my ($rc, $out) = $node->psql('postgres', 'SELECT 1');
+		return ($rc // 1) == 0 && $out eq '1';
+	};
 
-	ok(wait_until(30, sub { my ($rc, $out) = $node->psql('postgres', 'SELECT 1'); ($rc // 1) == 0 && $out eq '1' }), "$name: the cluster is back");
+	ok(wait_until(30, $back), "$name: the cluster is back");
+	$crashes_seen{$node->name} = $crashes;
 }
 
 # Make the function verdict(graph), which tells if all that emogi_bfs() reaches from 1 is all that the table holds, and a
