@@ -317,7 +317,7 @@ SELECT every_way($$ SELECT p.v, (SELECT count(*) FROM emogi_bfs('dense', (SELECT
 CREATE FUNCTION conditions(call text, conditions text[]) RETURNS TABLE (condition text, verdict text) LANGUAGE sql AS
   $$ SELECT c, same(format('SELECT * FROM %s WHERE %s', call, c), true) FROM unnest(conditions) WITH ORDINALITY u(c, n) ORDER BY n $$;
 SELECT * FROM conditions($$emogi_bfs('dense', 1)$$, ARRAY['vertex = 4', '4 = vertex', 'vertex = 4::smallint', '4::smallint = vertex', 'vertex = 4::bigint', 'vertex = 4::numeric', 'vertex = 4.5', 'vertex = 4::real', 'vertex = 4::float8',
-  'vertex = NULL', 'vertex = NULL::int', 'vertex = -1', 'vertex = 99', 'vertex = 9223372036854775807', 'vertex = 9223372036854775808', 'vertex = ''4''', 'vertex = 4 AND vertex = 4', 'vertex = 4 AND vertex = 5', 'vertex = 4 AND vertex = NULL',
+  'vertex = NULL', 'vertex = NULL::int', 'vertex = -1', 'vertex = 99', 'vertex = 9223372036854775807', 'vertex = 9223372036854775808', 'vertex = ''4''', 'vertex = 4 AND vertex = 4', 'vertex = 4 AND vertex = (SELECT 5)', 'vertex = 4 AND vertex = NULL',
   'vertex = 4 AND vertex IN (3, 4)', 'vertex = 4 AND vertex IN (3, 5)', 'vertex IN (3, 4) AND vertex IN (4, 5)', 'vertex IN (1, 5, 3, 5, 1)', 'vertex IN (NULL)', 'vertex IN (4, NULL)', 'vertex IN (4::smallint, 5::bigint, 99999999999)', 'vertex IN (4, 4.5)',
   'vertex = ANY (''{}'')', 'vertex = ANY (''{4,NULL,4,1,-1}'')', 'vertex = ANY (NULL)', 'vertex = ANY (NULL::bigint[])', 'vertex = ANY (''{4,5}''::int[])', 'vertex = ANY (''{4,5}''::smallint[])', 'vertex = ANY (''{4,5}''::numeric[])', 'vertex = ANY (''[7:9]={6,5,4}''::bigint[])',
   'vertex = ANY (''{{4,5},{6,NULL}}''::bigint[])', 'vertex = ANY (ARRAY[4, NULL, 5]::bigint[])', 'vertex = ALL (''{4,4}'')', 'vertex = ALL (''{}'')', 'vertex <> ALL (''{4,5}'')', 'vertex <> ALL (''{4,NULL}'')', 'vertex NOT IN (4, 5)', 'vertex <> ANY (''{4}'')', 'vertex > ANY (''{4,5}'')',
@@ -327,7 +327,7 @@ SELECT * FROM conditions($$emogi_bfs('dense', 1)$$, ARRAY['vertex = 4', '4 = ver
 SELECT * FROM conditions($$emogi_bfs('huge', -9223372036854775808, 4)$$, ARRAY['vertex = -9223372036854775808', 'vertex = 9223372036854775807', 'vertex IN (9223372036854775807, -9223372036854775808, 0, 1)', 'vertex = 4294967296', 'vertex = 0::smallint', 'vertex = -1 AND level <= 3', 'vertex = -1 AND level < 3']);
 SELECT * FROM conditions($$emogi_bfs('dense', 1)$$, ARRAY['level <= 2', '2 >= level', 'level < 2', '2 > level', 'level = 2', '2 = level', 'level <= 2::smallint', 'level <= 2::bigint', 'level < 2::bigint', '2::bigint = level', 'level <= 2.5', 'level < 2.0', 'level = 2::float8', 'level <= NULL', 'level < NULL::bigint', 'level = NULL',
   'level <= 0', 'level < 0', 'level = 0', 'level <= -1', 'level < -1', 'level = -1', 'level < -2147483648', 'level <= -2147483648', 'level <= 2147483647', 'level < 2147483647', 'level = 2147483647', 'level <= 2147483648', 'level < 2147483648', 'level = 2147483648', 'level <= -2147483649', 'level < -9223372036854775808', 'level <= 9223372036854775807',
-  'level < 9223372036854775807', 'level <= 32768::bigint', 'level = 32767::smallint', 'level < (-32768)::smallint', 'level >= 2', 'level > 2', '2 < level', 'level <> 2', 'level BETWEEN 1 AND 2', 'level BETWEEN 2 AND 1', 'level <= 3 AND level > 1', 'level <= 2 AND level > 3', 'level = 2 AND level = 3', 'level = 2 AND level <= 1', 'level < 3 AND level <= 3 AND level = 2',
+  'level < 9223372036854775807', 'level <= 32768::bigint', 'level = 32767::smallint', 'level < (-32768)::smallint', 'level >= 2', 'level > 2', '2 < level', 'level <> 2', 'level BETWEEN 1 AND 2', 'level BETWEEN 2 AND 1', 'level <= 3 AND level > 1', 'level <= 2 AND level > 3', 'level = 2 AND level = (SELECT 3)', 'level = 2 AND level <= 1', 'level < 3 AND level <= 3 AND level = 2',
   'level <= 3 AND level < NULL', 'level IN (1, 3)', 'level = ANY (''{1,NULL,3}'')', 'level IS NULL', 'NOT level > 2', 'level <= 1 OR level >= 4', 'level + 0 <= 2', 'level <= vertex', 'level <= vertex - 2', 'vertex = 4 AND level = 2', 'vertex = 4 AND level <= 1', 'vertex IN (3, 4, 5) AND level < 3 AND level > 1', 'level <= (SELECT min(k) + 1 FROM probe)', 'level <= (1 + random() * 0)::int']);
 SELECT * FROM conditions($$emogi_bfs('dense', 1, 2)$$, ARRAY['level <= 1', 'level <= 3', 'level = 2', 'level = 3', 'level < 0', 'level <= NULL']);
 SELECT * FROM conditions($$emogi_bfs('dense', ARRAY[1, 7]::bigint[], NULL, 'in')$$, ARRAY['level <= 1', 'level = 0', 'vertex IN (8, 7, 5) AND level < 2']);
@@ -428,7 +428,8 @@ RESET enable_mergejoin;
 RESET enable_material;
 -- Arguments that are random, but the same again.
 SELECT setseed(0.5) IS NOT NULL, string_agg(vertex || ':' || level, ' ') FROM emogi_bfs('dense', (random() * 0 + 4)::int);
-SELECT same($$ SELECT * FROM (SELECT setseed(0.25) OFFSET 0) s, emogi_bfs('chain', 500 - (random() * 9)::int) $$, true);
+-- How many rows that are is another matter before 15, which has other random numbers.
+SELECT regexp_replace(same($$ SELECT * FROM (SELECT setseed(0.25) OFFSET 0) s, emogi_bfs('chain', 500 - (random() * 9)::int) $$, true), '\d+ rows$', 'rows');
 
 --
 -- Commands that change tables.
@@ -840,8 +841,11 @@ SELECT f, string_agg(DISTINCT same(format(q, f), true), E'\n') FROM unnest(ARRAY
   GROUP BY f, n ORDER BY n;
 -- An error of a bound is none: it bounds nothing, but the argument is looked at still.
 SELECT same($$ SELECT * FROM emogi_bfs('dense', 1, -1) WHERE level <= 2 $$), same($$ SELECT * FROM emogi_bfs('nowhere', 1) WHERE level < 0 $$), same($$ SELECT * FROM emogi_bfs('nowhere', 1) WHERE vertex = ANY ('{}') $$),
-  same($$ SELECT * FROM emogi_sssp('negative', 1) WHERE distance < 0 $$), same($$ SELECT * FROM emogi_sssp('negative', 1) WHERE distance <= 'NaN' $$), same($$ SELECT * FROM emogi_bfs('nowhere', 1) WHERE vertex = 4 AND vertex = 5 $$),
+  same($$ SELECT * FROM emogi_sssp('negative', 1) WHERE distance < 0 $$), same($$ SELECT * FROM emogi_sssp('negative', 1) WHERE distance <= 'NaN' $$), same($$ SELECT * FROM emogi_bfs('nowhere', 1) WHERE vertex = 4 AND vertex = (SELECT 5) $$),
   same($$ SELECT * FROM emogi_bfs('nowhere', 1) WHERE false $$), same($$ SELECT * FROM emogi_bfs('nowhere', 1) WHERE level <= (SELECT NULL::int) $$), same($$ SELECT * FROM emogi_bfs('dense', 1, -1) WHERE vertex = (SELECT NULL::int) $$), same($$ SELECT * FROM emogi_bfs('nowhere', 1) LIMIT 0 $$);
+-- Constants that contradict each other: 17 and later see it when planning, and have no scan then.
+SELECT split_part(same($$ SELECT * FROM emogi_bfs('dense', 1) WHERE vertex = 4 AND vertex = 5 $$), ', ', 2), split_part(same($$ SELECT * FROM emogi_bfs('dense', 1) WHERE level = 2 AND level = 3 $$), ', ', 2),
+  split_part(same($$ SELECT * FROM emogi_bfs('nowhere', 1) WHERE vertex = 4 AND vertex = 5 $$), ', ', 2);
 -- Errors of the query's own, in the middle of the rows.
 SELECT same($$ SELECT 1 / (vertex - 4) FROM emogi_bfs('dense', 1) $$), same($$ SELECT vertex FROM emogi_bfs('dense', 1) WHERE 1 / (level - 2) < 9 $$), same($$ SELECT 1 / (vertex - 4) FROM emogi_bfs('dense', 1) LIMIT 3 $$),
   same($$ SELECT vertex FROM emogi_bfs('dense', 1) WHERE vertex = 1 / (SELECT 0) $$), same($$ SELECT (SELECT vertex FROM emogi_bfs('dense', 1)) $$);
