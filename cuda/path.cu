@@ -15,9 +15,9 @@
  *               not pending; for the next wide step it is marked so.
  * The width of a bucket, delta, starts from the mean weight over the mean degree [1] and follows the work: a bucket of
  * few edges costs more in launches than in reading, one of many reads lists too early and again. Values that do not add up,
- * as widths, cannot be cut at equal steps: they follow the sorted weights of a sample, best first, delta of them at a time,
- * with all of a value at once. A bucket of one value reads no list twice, so in deep steps, where a small bucket costs little, they do
- * not get wider.
+ * as widths, cannot be cut at equal steps: they follow the sorted weights of a sample, best first, delta of them at a
+ * time, with all of a value at once. A bucket of one value reads no list twice, so in deep steps, where a small bucket
+ * costs little, they do not get wider.
  *
  * Bytes, for n vertices and m edges: a wide step n/4 of bitmaps, 8 a pending vertex, 16 of offsets a vertex taken; 8
  * random ones an entry; edges as counted in Counters.lines, x 128. Deep steps: deep.cuh, and 24 a vertex that waits.

@@ -63,7 +63,7 @@ typedef struct EmogiBatchCursor
 {
 	uint64_t	next;			/* lists: index in the list; rows: the 64 vertices to be unpacked next */
 	uint64_t	reached;		/* rows: of the 64 unpacked last, those that are still to come */
-	uint8_t		code[EMOGI_BATCH_VERTICES];		/* rows: theirs */
+	uint8_t		code[EMOGI_BATCH_VERTICES];	/* rows: theirs */
 } EmogiBatchCursor;
 
 /* Spread 8 bits over 8 bytes, bit i to byte i, each 0 or 1. */
