@@ -8,10 +8,12 @@
  * their components, whatever the order of the work. What costs are walks to a root and atomic operations; so the first
  * look at an edge only plants the larger end under the smaller if it is a root, which is a read and at most one
  * atomic operation, and hooks, which walks, one in a few: that is enough to make one tree of nearly all vertices.
- *   join        device and hybrid placement, join_near: every vertex with its first neighbour, which is the smallest one as
- *               lists are sorted, or the smallest of its head, where that leads to hubs; that one with the second. Small
- *               vertices are met most often, and what is read at random are their parents, which the second-level cache
- *               holds.
+ *   join        device and hybrid placement, join_near: the first vertices, 6 or 25 in a hundred, each with its smallest
+ *               neighbour, or the smallest of its head, where that leads to hubs; that one with the second. If that made a
+ *               tree of most of them, the others look for it: a vertex whose first neighbour is in there, or that one's,
+ *               points to its root at once. What is in there is looked up in a bitmap, a 32nd of the components, which the
+ *               second-level cache holds when it no longer holds those. Where there is no such tree or no way to it, a
+ *               vertex is joined as the first ones are.
  *               Host placement, join_lines: in ascending order, the first line of the list of each vertex that nothing has
  *               been planted on or hooked yet. What it brings covers vertices to come, so that 0.11 lines a vertex cover a
  *               random graph of mean degree 32, and 0.26 a Kronecker graph of mean degree 50.
@@ -24,10 +26,11 @@
  * all lists: most edges then have both ends under one root, which takes two reads to see. The kernels are in cc.cuh; the
  * host waits for none of them but the last.
  *
- * Bytes, for n vertices: planting 4 a vertex; join_near 16 of offsets, 32 of the list or 16 of heads, 4, and 2 to 3 random
- * reads of 4; join_lines 20 a vertex, the lines, and 1 random read an entry, some more for one in eight; settle 8 and
- * about 2 random reads, mark_outside 4 to 8; rest: the lists outside, in lines, and for each entry two random reads
- * or more of 4.
+ * Bytes, for n vertices: planting 4 a vertex; join_near 4 of a head, or 16 of offsets and 32 of the list, 4 to 8 for
+ * marking, 4 to 8 of its own parent and a random read of the bitmap, for the first and those without a way 16 of heads and
+ * 2 to 3 random reads of 4; join_lines 20 a vertex, the lines, and 1 random read an entry, some more for one in eight;
+ * settle 8 and about 2 random reads, mark_outside 4 to 8; rest: the lists outside, in lines, and for each entry two random
+ * reads or more of 4.
  *
  * [1] M. Sutton, T. Ben-Nun, A. Barak: Optimizing Parallel Graph Connectivity Computation via Subgraph Sampling.
  *     IPDPS 2018.
@@ -86,12 +89,20 @@ grow_giant(Run *run, uint32_t *component, uint32_t *marked, Forest *forest, Emog
 		if (forward.heads != NULL && run->graph.placement == EMOGI_PLACEMENT_DEVICE &&
 			run->nvertices * sizeof *component > SMALL_BYTES)
 			CUDA_LAUNCH(choose_near, 1, BLOCK_THREADS, stream, forward, run->nvertices, forest);
-		CUDA_LAUNCH(join_near, run->full_blocks, BLOCK_THREADS, stream, forward, run->nvertices, component, forest,
-					run->step);
+		CUDA_LAUNCH(join_near, run->full_blocks, BLOCK_THREADS, stream, forward, run->nvertices, false, component, marked,
+					forest, run->step);
+		if (run->nvertices >= START_LEAST)
+		{
+			CUDA_LAUNCH(vote, 1, BLOCK_THREADS, stream, component, run->nvertices / START_HEADS, BLOCK_THREADS / 2, forest);
+			CUDA_LAUNCH(mark_outside, run->full_blocks, BLOCK_THREADS, stream, component, run->nvertices, forest, false,
+						marked);
+			CUDA_LAUNCH(join_near, run->full_blocks, BLOCK_THREADS, stream, forward, run->nvertices, true, component, marked,
+						forest, run->step);
+		}
 	}
-	CUDA_LAUNCH(vote, 1, BLOCK_THREADS, stream, component, run->nvertices, forest);
+	CUDA_LAUNCH(vote, 1, BLOCK_THREADS, stream, component, run->nvertices, 0, forest);
 	CUDA_LAUNCH(settle, run->full_blocks, BLOCK_THREADS, stream, forward, run->nvertices, component, forest, run->step);
-	CUDA_LAUNCH(vote, 1, BLOCK_THREADS, stream, component, run->nvertices, forest);
+	CUDA_LAUNCH(vote, 1, BLOCK_THREADS, stream, component, run->nvertices, 0, forest);
 	return EMOGI_OK;
 }
 
@@ -104,7 +115,8 @@ connect(Run *run, uint32_t *component, uint32_t *marked, Forest *forest, EmogiEr
 	const Lists<Target> &backward = run->graph.backward;
 	const bool	one_way = backward.offsets == NULL;
 
-	CUDA_LAUNCH(plant, run->full_blocks, BLOCK_THREADS, stream, component, run->nvertices, forest);
+	CUDA_LAUNCH(plant, run->full_blocks, BLOCK_THREADS, stream, component, run->nvertices, forward.heads != NULL,
+				forest);
 	if (forward.nedges == 0)
 		return EMOGI_OK;
 	TRY(grow_giant(run, component, marked, forest, error));

@@ -16,6 +16,9 @@
 #define NEAR_HEADS 4			/* heads, of those that there are, among which the two smallest are looked for */
 #define HUB_DEGREE 8			/* times the mean degree: a hub */
 #define NEAR_HOOKED 8			/* one word of vertices in so many hooks their second neighbour for certain */
+#define START_HEADS 16			/* one vertex in so many, where heads lead to hubs */
+#define START_LEAST (START_HEADS * BLOCK_THREADS)	/* vertices; of fewer all are the first ones: too few to vote */
+#define START_LISTS 4			/* the same where there are the smallest neighbours */
 #define COVER_HOOKED 8			/* one entry in so many is hooked for certain when lines are read */
 
 /* What the kernels tell each other, in device memory. */
@@ -24,6 +27,7 @@ typedef struct Forest
 	uint32_t	giant;			/* root of the largest tree that the last vote knew; EMOGI_NO_VERTEX = no vote */
 	uint32_t	hooked;			/* 1 = trees were joined when lists were pushed */
 	uint32_t	headed;			/* 1 = neighbours at hand are those of heads, where there are any */
+	uint64_t	start;			/* the first so many vertices grow the tree that the others look for */
 } Forest;
 
 /* The two smallest of a vertex's neighbours that are at hand. */
@@ -167,6 +171,18 @@ read_near(const Lists<Target> &lists, uint64_t vertex, bool headed, Span *list)
 	return near;
 }
 
+/* Get the best head of a vertex, if `headed`, or the first entry of its list; EMOGI_NO_VERTEX = it has no neighbours. */
+static __device__ __forceinline__ Target
+read_first(const Lists<Target> &lists, uint64_t vertex, bool headed)
+{
+	Span		list;
+
+	if (headed)
+		return read_head(lists, vertex, 0);
+	list = Span{__ldg(&lists.offsets[vertex]), __ldg(&lists.offsets[vertex + 1])};
+	return list.start < list.end ? __ldg(&lists.targets[list.start]) : EMOGI_NO_VERTEX;
+}
+
 /* Say whether the first line of the own span is the last one of the nearest span below that has one. */
 static __device__ __forceinline__ bool
 shares_line(Span list)
@@ -239,16 +255,23 @@ struct Cover
 	}
 };
 
+/* Get how many vertices grow the first tree: all, or a multiple of 32. */
+static __device__ __forceinline__ uint64_t
+start_length(uint64_t nvertices, bool headed)
+{
+	return nvertices < START_LEAST ? nvertices : nvertices / (headed ? START_HEADS : START_LISTS) / 32 * 32;
+}
+
 /* Make every vertex a tree. Bytes: 4 a vertex. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-plant(uint32_t *component, uint64_t nvertices, Forest *forest)
+plant(uint32_t *component, uint64_t nvertices, bool headed, Forest *forest)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
 	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < nvertices; v += nthreads)
 		component[v] = (uint32_t) v;
 	if (blockIdx.x == 0 && threadIdx.x == 0)
-		*forest = Forest{EMOGI_NO_VERTEX, 0, 1};
+		*forest = Forest{EMOGI_NO_VERTEX, 0, headed, start_length(nvertices, headed)};
 }
 
 /*
@@ -268,45 +291,106 @@ choose_near(Lists<Target> lists, uint64_t nvertices, Forest *forest)
 	const int	nhubs = __syncthreads_count(hub);
 
 	if (threadIdx.x == 0)
+	{
 		forest->headed = 2 * nhubs > nheads;
+		forest->start = start_length(nvertices, forest->headed);
+	}
+}
+
+/* Join a vertex with the smaller of two neighbours, and that one with the other. Get how many there are. */
+static __device__ __forceinline__ uint32_t
+join_two(uint32_t *component, uint32_t vertex, Near near)
+{
+	const bool	two = near.next != EMOGI_NO_VERTEX;
+	const uint32_t low = vertex < near.least ? vertex : near.least;
+	const uint32_t high = vertex < near.least ? near.least : vertex;
+	uint32_t	parent;
+	uint32_t	parent_next;
+
+	if (near.least == EMOGI_NO_VERTEX)
+		return 0;
+	parent = parent_of(component, high);
+	parent_next = two ? parent_of(component, near.next) : EMOGI_NO_VERTEX;
+	if (!plant_end(component, low, high, parent) && parent_of(component, vertex) == vertex)
+		hook(component, low, high);
+	if (two && !plant_end(component, low, near.next, parent_next) && vertex / WARP_LANES % NEAR_HOOKED == 0)
+		hook(component, low, near.next);
+	return two ? 2 : 1;
+}
+
+/* Join a vertex with the tree of `giant`, at once if it is a root. */
+static __device__ __forceinline__ void
+join_giant(uint32_t *component, uint32_t vertex, uint32_t giant)
+{
+	const uint32_t above = vertex > giant ? atomicCAS(&component[vertex], vertex, giant) : EMOGI_NO_VERTEX;
+
+	if (above != vertex && above != giant)
+		hook(component, vertex, giant);
+}
+
+static __device__ __forceinline__ bool
+is_marked(const uint32_t *marked, uint32_t vertex)
+{
+	return marked[vertex / 32] >> vertex % 32 & 1;
 }
 
 /*
- * Join every vertex with the smaller of the two neighbours at hand, and that one with the other. Bytes: 16 of offsets and
- * a sector of 32, or 4 a head, a vertex; 4 of its own parent, and two random reads or three of 4.
+ * Join a vertex with the giant tree if its first neighbour at hand is in there, or that one's is; get whether this was so.
+ * What is in the tree is looked up in a bitmap, which stays in the caches where components do not; a bit that another
+ * block has cleared may be seen late.
+ */
+static __device__ __forceinline__ bool
+follow(const Lists<Target> &lists, uint32_t vertex, bool headed, uint32_t giant, uint32_t *component, uint32_t *outside)
+{
+	const Target first = read_first(lists, vertex, headed);
+
+	if (first == EMOGI_NO_VERTEX)
+		return false;
+	if (is_marked(outside, first))
+	{
+		const Target second = read_first(lists, first, headed);
+
+		if (second == EMOGI_NO_VERTEX || is_marked(outside, second))
+			return false;
+		join_giant(component, first, giant);
+		atomicAnd(&outside[first / 32], ~(1u << first % 32));
+	}
+	join_giant(component, vertex, giant);
+	return true;
+}
+
+/*
+ * Join the first vertices with the smaller of the two neighbours at hand, and that one with the other; or, `then`, the
+ * other ones: those that `outside` marks with the giant tree, if there is one, where they have a way there, else as the
+ * first. Bytes: 4 of a head, or 16 of offsets and a sector of 32, 4 of its own parent, and random reads of a bitmap, a
+ * vertex; without a way there 16 of heads and two random reads or three of 4.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-join_near(Lists<Target> lists, uint64_t nvertices, uint32_t *component, const Forest *forest, Step step)
+join_near(Lists<Target> lists, uint64_t nvertices, bool then, uint32_t *component, uint32_t *outside,
+		  const Forest *forest, Step step)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
+	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
+	const uint64_t end = then ? nvertices : forest->start;
 	const bool	headed = lists.heads != NULL && forest->headed;
+	const uint32_t giant = forest->giant;
 	unsigned long long entries = 0;
 
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < nvertices; v += nthreads)
+	for (uint64_t base = (then ? forest->start : 0) + own - lane_number(); base < end; base += nthreads)
 	{
-		const uint32_t vertex = (uint32_t) v;
+		const uint64_t vertex = base + lane_number();
+		const uint32_t word = giant != EMOGI_NO_VERTEX ? outside[base / 32] : FULL_WARP;
+		const bool	alone = vertex < end && (word >> lane_number() & 1);
+		const bool	followed = alone && giant != EMOGI_NO_VERTEX &&
+			follow(lists, (uint32_t) vertex, headed, giant, component, outside);
+		const uint32_t joined = __ballot_sync(FULL_WARP, followed);
 		Span		list = {0, 0};
-		const Near	near = read_near(lists, v, headed, &list);
-		const bool	two = near.next != EMOGI_NO_VERTEX;
-		uint32_t	low = vertex;
-		uint32_t	high = near.least;
-		uint32_t	parent;
-		uint32_t	parent_next;
 
-		if (near.least == EMOGI_NO_VERTEX)
-			continue;
-		if (low > high)
-		{
-			low = near.least;
-			high = vertex;
-		}
-		parent = parent_of(component, high);
-		parent_next = two ? parent_of(component, near.next) : EMOGI_NO_VERTEX;
-		if (!plant_end(component, low, high, parent) && parent_of(component, vertex) == vertex)
-			hook(component, low, high);
-		if (two && !plant_end(component, low, near.next, parent_next) && v / WARP_LANES % NEAR_HOOKED == 0)
-			hook(component, low, near.next);
-		entries += two ? 2 : 1;
+		if (lane_number() == 0 && joined != 0)
+			atomicAnd(&outside[base / 32], ~joined);
+		if (alone && !followed)
+			entries += join_two(component, (uint32_t) vertex, read_near(lists, vertex, headed, &list));
+		entries += followed;
 	}
 	block_add(&step.counters->entries, entries);
 }
@@ -387,9 +471,12 @@ settle(Lists<Target> lists, uint64_t nvertices, uint32_t *component, const Fores
 	block_add(&step.counters->entries, entries);
 }
 
-/* Let BLOCK_THREADS vertices, evenly spread, vote for the giant tree. One block. Bytes: 4 a step up, at random. */
+/*
+ * Let BLOCK_THREADS vertices, evenly spread over the first ones or all, vote for the giant tree, which shall have so many
+ * votes. One block. Bytes: 4 a step up, at random.
+ */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-vote(const uint32_t *component, uint64_t nvertices, Forest *forest)
+vote(const uint32_t *component, uint64_t nvertices, uint32_t least, Forest *forest)
 {
 	__shared__ uint32_t root[BLOCK_THREADS];
 	__shared__ unsigned long long most;	/* votes, root */
@@ -407,10 +494,13 @@ vote(const uint32_t *component, uint64_t nvertices, Forest *forest)
 		atomicMax(&most, votes << 32 | own);
 	__syncthreads();
 	if (threadIdx.x == 0)
-		forest->giant = (uint32_t) most;
+		forest->giant = most >> 32 < least ? EMOGI_NO_VERTEX : (uint32_t) most;
 }
 
-/* Point every vertex to its root, and mark in a bitmap those outside the giant tree, or all. Bytes: 4 to 8 a vertex. */
+/*
+ * Point every vertex to its root, and mark in a bitmap those outside the giant tree, or all; nothing when there is no such
+ * tree. Bytes: 4 to 8 a vertex.
+ */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 mark_outside(uint32_t *component, uint64_t nvertices, const Forest *forest, bool all, uint32_t *outside)
 {
@@ -418,6 +508,8 @@ mark_outside(uint32_t *component, uint64_t nvertices, const Forest *forest, bool
 	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
 	const uint32_t giant = forest->giant;
 
+	if (giant == EMOGI_NO_VERTEX)
+		return;
 	for (uint64_t base = own - lane_number(); base < nvertices; base += nthreads)
 	{
 		const uint64_t vertex = base + lane_number();
