@@ -15,6 +15,7 @@
 
 #define LINK_PROBE_BYTES ((size_t) 64 << 20)
 #define COPY_PIECE_BYTES (UINT64_C(256) << 20)	/* 5 ms of the link, below 50 ms for memory that is not pinned */
+#define READY_SHARE 64			/* one byte of device memory in so many, or of the cap, stays with the engine between runs */
 #define SPIN_MS 20.0			/* wait this long without sleeping: most levels are over by then */
 #define SLEEP_US 100
 #define MIN_COMPUTE_MAJOR 8		/* __reduce_or_sync */
@@ -130,6 +131,20 @@ make_room(EmogiEngineState *state, uint64_t bytes)
 	return true;
 }
 
+/* Take memory from the pool; give back what lies idle there if there is none. */
+static cudaError_t
+take_from_pool(EmogiEngineState *state, void **out, uint64_t bytes)
+{
+	cudaError_t code = cudaMallocFromPoolAsync(out, bytes, state->pool, state->stream);
+
+	if (code != cudaErrorMemoryAllocation)
+		return code;
+	(void) cudaGetLastError();
+	(void) cudaStreamSynchronize(state->stream);	/* what was freed is not idle before */
+	(void) cudaMemPoolTrimTo(state->pool, 0);
+	return cudaMallocFromPoolAsync(out, bytes, state->pool, state->stream);
+}
+
 EmogiStatus
 emogi_memory_take(DeviceMemory *memory, void **out, uint64_t bytes, const char *what, EmogiError *error)
 {
@@ -146,7 +161,7 @@ emogi_memory_take(DeviceMemory *memory, void **out, uint64_t bytes, const char *
 		return emogi_fail(error, EMOGI_NO_MEMORY, "the run needs more device memory than it may take",
 						  "%s: %llu bytes above the %llu taken, cap %llu", what, (unsigned long long) wanted,
 						  (unsigned long long) state->taken_bytes, (unsigned long long) state->cap_bytes);
-	while (!fails && (code = cudaMalloc(out, wanted)) == cudaErrorMemoryAllocation && emogi_resident_evict(state))
+	while (!fails && (code = take_from_pool(state, out, wanted)) == cudaErrorMemoryAllocation && emogi_resident_evict(state))
 		;
 	if (code != cudaSuccess)
 	{
@@ -158,7 +173,7 @@ emogi_memory_take(DeviceMemory *memory, void **out, uint64_t bytes, const char *
 						  "%s: %llu bytes above the %llu taken: %s", what, (unsigned long long) wanted,
 						  (unsigned long long) state->taken_bytes, cudaGetErrorString(code));
 	if (code != cudaSuccess)
-		return emogi_cuda_fail(error, code, "cudaMalloc");
+		return emogi_cuda_fail(error, code, "cudaMallocFromPoolAsync");
 	memory->block[memory->nblocks] = *out;
 	memory->bytes[memory->nblocks++] = wanted;
 	state->taken_bytes += wanted;
@@ -171,9 +186,13 @@ emogi_memory_left(const DeviceMemory *memory, uint64_t *bytes, EmogiError *error
 	const EmogiEngineState *state = memory->state;
 	size_t		free_bytes;
 	size_t		total_bytes;
+	uint64_t	reserved_bytes;
+	uint64_t	used_bytes;
 
 	CUDA_TRY(cudaMemGetInfo(&free_bytes, &total_bytes));
-	*bytes = free_bytes;
+	CUDA_TRY(cudaMemPoolGetAttribute(state->pool, cudaMemPoolAttrReservedMemCurrent, &reserved_bytes));
+	CUDA_TRY(cudaMemPoolGetAttribute(state->pool, cudaMemPoolAttrUsedMemCurrent, &used_bytes));
+	*bytes = free_bytes + (reserved_bytes - used_bytes);
 	if (state->cap_bytes > 0)
 	{
 		const uint64_t left = state->cap_bytes > state->taken_bytes ? state->cap_bytes - state->taken_bytes : 0;
@@ -199,7 +218,7 @@ void
 emogi_memory_free(EmogiEngineState *state, void *block, uint64_t bytes)
 {
 	state->taken_bytes -= bytes;
-	(void) cudaFree(block);
+	(void) cudaFreeAsync(block, state->stream);
 	(void) cudaGetLastError();
 }
 
@@ -259,6 +278,28 @@ start_device(EmogiEngineState *state, EmogiError *error)
 	state->registers_read_only = read_only != 0;
 	snprintf(state->driver, sizeof state->driver, "CUDA driver %d.%d, runtime %d.%d", driver / 1000,
 			 driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10);
+	return EMOGI_OK;
+}
+
+/*
+ * Make the pool of device memory. Taking memory from the driver and freeing it costs more than most runs on a small
+ * graph, so a little stays in the pool.
+ */
+static EmogiStatus
+make_pool(EmogiEngineState *state, EmogiError *error)
+{
+	cudaMemPoolProps properties = {};
+	size_t		free_bytes;
+	size_t		total_bytes;
+	uint64_t	ready_bytes;
+
+	properties.allocType = cudaMemAllocationTypePinned;
+	properties.location.type = cudaMemLocationTypeDevice;
+	properties.location.id = state->device;
+	CUDA_TRY(cudaMemGetInfo(&free_bytes, &total_bytes));
+	ready_bytes = (state->cap_bytes > 0 && state->cap_bytes < total_bytes ? state->cap_bytes : total_bytes) / READY_SHARE;
+	CUDA_TRY(cudaMemPoolCreate(&state->pool, &properties));
+	CUDA_TRY(cudaMemPoolSetAttribute(state->pool, cudaMemPoolAttrReleaseThreshold, &ready_bytes));
 	return EMOGI_OK;
 }
 
@@ -333,6 +374,8 @@ close_engine(EmogiEngineState *state)
 		(void) cudaEventDestroy(state->end);
 	if (state->stream != NULL)
 		(void) cudaStreamDestroy(state->stream);
+	if (state->pool != NULL)
+		(void) cudaMemPoolDestroy(state->pool);
 	free(state);
 }
 
@@ -359,6 +402,8 @@ open_engine(const EmogiEngineOptions *options, EmogiEngineState **out, EmogiErro
 	state->cap_bytes = options->device_memory_bytes;
 	state->cpu_threads = options->cpu_threads;
 	status = start_device(state, error);
+	if (status == EMOGI_OK)
+		status = make_pool(state, error);
 	if (status == EMOGI_OK)
 		status = make_channels(state, error);
 	if (status == EMOGI_OK)

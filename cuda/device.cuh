@@ -27,6 +27,7 @@ struct EmogiEngineState
 	double		link_gbps;		/* pinned copy to the device; 0 = not measured */
 	char		driver[64];
 	cudaStream_t stream;
+	cudaMemPool_t pool;			/* that all device memory comes from */
 	cudaEvent_t begin;			/* around the kernels of a run */
 	cudaEvent_t end;
 
