@@ -131,6 +131,14 @@ make_room(EmogiEngineState *state, uint64_t bytes)
 	return true;
 }
 
+void
+emogi_memory_trim(EmogiEngineState *state)
+{
+	(void) cudaStreamSynchronize(state->stream);	/* what was freed is not idle before */
+	(void) cudaMemPoolTrimTo(state->pool, 0);
+	(void) cudaGetLastError();
+}
+
 /* Take memory from the pool; give back what lies idle there if there is none. */
 static cudaError_t
 take_from_pool(EmogiEngineState *state, void **out, uint64_t bytes)
@@ -139,9 +147,7 @@ take_from_pool(EmogiEngineState *state, void **out, uint64_t bytes)
 
 	if (code != cudaErrorMemoryAllocation)
 		return code;
-	(void) cudaGetLastError();
-	(void) cudaStreamSynchronize(state->stream);	/* what was freed is not idle before */
-	(void) cudaMemPoolTrimTo(state->pool, 0);
+	emogi_memory_trim(state);
 	return cudaMallocFromPoolAsync(out, bytes, state->pool, state->stream);
 }
 

@@ -103,6 +103,9 @@ extern EmogiStatus emogi_memory_take(DeviceMemory *memory, void **out, uint64_t 
 /* Bytes that can still be taken: what is free, or what the cap leaves of it, and what idle copies hold. */
 extern EmogiStatus emogi_memory_left(const DeviceMemory *memory, uint64_t *bytes, EmogiError *error);
 
+/* Give back to the driver what lies idle in the pool. Waits for the stream. */
+extern void emogi_memory_trim(EmogiEngineState *state);
+
 /* Free all but the first nblocks blocks. */
 extern void emogi_memory_release(DeviceMemory *memory, int nblocks);
 

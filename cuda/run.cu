@@ -108,6 +108,9 @@ emogi_run(EmogiEngineState *state, RunAlgorithm algorithm, const EmogiGraph *gra
 	emogi_memory_release(&run.memory, 0);
 	if (run.pinned != NULL)
 		(void) cudaFreeHost(run.pinned);
+	if (run.managed != NULL)
+		(void) cudaFree(run.managed);
+	state->taken_bytes -= run.managed_bytes;
 	result->placement = run.graph.placement;
 	result->transfer_ms = emogi_now_ms() - since - result->run_ms;
 	return status;

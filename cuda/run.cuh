@@ -18,6 +18,8 @@ typedef struct Run
 	DeviceMemory memory;
 	PlacedGraph graph;
 	void	   *pinned;			/* host memory of cudaHostAlloc, freed with the run; NULL = none */
+	void	   *managed;		/* managed memory, the same */
+	uint64_t	managed_bytes;
 	uint64_t	nvertices;		/* > 0 */
 	uint64_t	nwords;			/* of a bitmap over the vertices */
 	Step		step;

@@ -46,23 +46,24 @@ make_room(const Run *run, uint64_t bytes, EmogiError *error)
 	}
 }
 
-/* Take managed memory: as emogi_memory_take, which frees it too. */
+/*
+ * Take managed memory, once in a run, which frees it. What lies idle in the pool is given back first: it would not be free
+ * for the driver to move pages to.
+ */
 static EmogiStatus
 take_managed(Run *run, char **out, uint64_t bytes, EmogiError *error)
 {
 	DeviceMemory *memory = &run->memory;
-	const bool	fails = memory->fail_take > 0 && --memory->fail_take == 0;
-	void	   *block;
 
-	if (fails || memory->nblocks == EMOGI_MAX_BLOCKS_HELD)
+	if (memory->fail_take > 0 && --memory->fail_take == 0)
 		return emogi_fail(error, EMOGI_NO_MEMORY, "out of memory on the GPU", "managed memory: %llu bytes",
 						  (unsigned long long) bytes);
 	TRY(make_room(run, bytes, error));
-	CUDA_TRY(cudaMallocManaged(&block, bytes, cudaMemAttachGlobal));
-	memory->block[memory->nblocks] = block;
-	memory->bytes[memory->nblocks++] = bytes;
+	emogi_memory_trim(run->state);
+	CUDA_TRY(cudaMallocManaged(&run->managed, bytes, cudaMemAttachGlobal));
+	run->managed_bytes = bytes;
 	run->state->taken_bytes += bytes;
-	*out = (char *) block;
+	*out = (char *) run->managed;
 	return EMOGI_OK;
 }
 

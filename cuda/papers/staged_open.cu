@@ -118,6 +118,8 @@ make_channels(Staged *staged, EmogiError *error)
 		CUDA_TRY(cudaEventCreateWithFlags(&staged->copied[i], cudaEventDisableTiming));
 		CUDA_TRY(cudaEventCreateWithFlags(&staged->filled[i], cudaEventDisableTiming));
 		CUDA_TRY(cudaEventCreateWithFlags(&staged->emptied[i], cudaEventDisableTiming));
+		/* Taken from the pool in the order of the run's stream: no copy may come before that. */
+		CUDA_TRY(cudaEventRecord(staged->emptied[i], staged->run->state->stream));
 		TRY(take_pinned(staged, &staged->piece[i], staged->piece_entries * entry_bytes, "pieces of edges", error));
 	}
 	return EMOGI_OK;
