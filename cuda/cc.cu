@@ -9,11 +9,11 @@
  * look at an edge only plants the larger end under the smaller if it is a root, which is a read and at most one
  * atomic operation, and hooks, which walks, one in a few: that is enough to make one tree of nearly all vertices.
  *   join        device and hybrid placement, join_near: the first vertices, 6 or 25 in a hundred, each with its smallest
- *               neighbour, or the smallest of its head, where that leads to hubs; that one with the second. If that made a
- *               tree of most of them, the others look for it: a vertex whose first neighbour is in there, or that one's,
- *               points to its root at once. What is in there is looked up in a bitmap, a 32nd of the components, which the
- *               second-level cache holds when it no longer holds those. Where there is no such tree or no way to it, a
- *               vertex is joined as the first ones are.
+ *               neighbour, or the smallest of its head, where that leads to hubs; that one with the second. If one tree
+ *               has half of a sample of them, the others look for it: a vertex whose first neighbour is in there, or
+ *               that one's, points to its root at once. What is in there is looked up in a bitmap, a 32nd of the
+ *               components, which the second-level cache holds when it no longer holds those. Where there is no such tree
+ *               or no way to it, a vertex is joined as the first ones are.
  *               Host placement, join_lines: in ascending order, the first line of the list of each vertex that nothing has
  *               been planted on or hooked yet. What it brings covers vertices to come, so that 0.11 lines a vertex cover a
  *               random graph of mean degree 32, and 0.26 a Kronecker graph of mean degree 50.
@@ -93,16 +93,16 @@ grow_giant(Run *run, uint32_t *component, uint32_t *marked, Forest *forest, Emog
 					forest, run->step);
 		if (run->nvertices >= START_LEAST)
 		{
-			CUDA_LAUNCH(vote, 1, BLOCK_THREADS, stream, component, run->nvertices / START_HEADS, BLOCK_THREADS / 2, forest);
+			CUDA_LAUNCH(vote, 1, BLOCK_THREADS, stream, component, run->nvertices / START_HEADS, true, forest);
 			CUDA_LAUNCH(mark_outside, run->full_blocks, BLOCK_THREADS, stream, component, run->nvertices, forest, false,
 						marked);
 			CUDA_LAUNCH(join_near, run->full_blocks, BLOCK_THREADS, stream, forward, run->nvertices, true, component, marked,
 						forest, run->step);
 		}
 	}
-	CUDA_LAUNCH(vote, 1, BLOCK_THREADS, stream, component, run->nvertices, 0, forest);
+	CUDA_LAUNCH(vote, 1, BLOCK_THREADS, stream, component, run->nvertices, false, forest);
 	CUDA_LAUNCH(settle, run->full_blocks, BLOCK_THREADS, stream, forward, run->nvertices, component, forest, run->step);
-	CUDA_LAUNCH(vote, 1, BLOCK_THREADS, stream, component, run->nvertices, 0, forest);
+	CUDA_LAUNCH(vote, 1, BLOCK_THREADS, stream, component, run->nvertices, false, forest);
 	return EMOGI_OK;
 }
 

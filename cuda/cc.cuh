@@ -24,7 +24,7 @@
 /* What the kernels tell each other, in device memory. */
 typedef struct Forest
 {
-	uint32_t	giant;			/* root of the largest tree that the last vote knew; EMOGI_NO_VERTEX = no vote */
+	uint32_t	giant;			/* root of the tree that won the last vote; EMOGI_NO_VERTEX = none did */
 	uint32_t	hooked;			/* 1 = trees were joined when lists were pushed */
 	uint32_t	headed;			/* 1 = neighbours at hand are those of heads, where there are any */
 	uint64_t	start;			/* the first so many vertices grow the tree that the others look for */
@@ -335,22 +335,27 @@ is_marked(const uint32_t *marked, uint32_t vertex)
 }
 
 /*
- * Join a vertex with the giant tree if its first neighbour at hand is in there, or that one's is; get whether this was so.
- * What is in the tree is looked up in a bitmap, which stays in the caches where components do not; a bit that another
- * block has cleared may be seen late.
+ * Join a vertex with the giant tree if its first neighbour at hand is in there, or that one's is; get whether this was so,
+ * and count the entries looked at. What is in the tree is looked up in a bitmap, which stays in the caches where components do not; a bit that
+ * another block has cleared may be seen late.
  */
 static __device__ __forceinline__ bool
-follow(const Lists<Target> &lists, uint32_t vertex, bool headed, uint32_t giant, uint32_t *component, uint32_t *outside)
+follow(const Lists<Target> &lists, uint32_t vertex, bool headed, uint32_t giant, uint32_t *component, uint32_t *outside,
+	   unsigned long long *entries)
 {
 	const Target first = read_first(lists, vertex, headed);
 
 	if (first == EMOGI_NO_VERTEX)
 		return false;
+	++*entries;
 	if (is_marked(outside, first))
 	{
 		const Target second = read_first(lists, first, headed);
 
-		if (second == EMOGI_NO_VERTEX || is_marked(outside, second))
+		if (second == EMOGI_NO_VERTEX)
+			return false;
+		++*entries;
+		if (is_marked(outside, second))
 			return false;
 		join_giant(component, first, giant);
 		atomicAnd(&outside[first / 32], ~(1u << first % 32));
@@ -382,7 +387,7 @@ join_near(Lists<Target> lists, uint64_t nvertices, bool then, uint32_t *componen
 		const uint32_t word = giant != EMOGI_NO_VERTEX ? outside[base / 32] : FULL_WARP;
 		const bool	alone = vertex < end && (word >> lane_number() & 1);
 		const bool	followed = alone && giant != EMOGI_NO_VERTEX &&
-			follow(lists, (uint32_t) vertex, headed, giant, component, outside);
+			follow(lists, (uint32_t) vertex, headed, giant, component, outside, &entries);
 		const uint32_t joined = __ballot_sync(FULL_WARP, followed);
 		Span		list = {0, 0};
 
@@ -390,7 +395,6 @@ join_near(Lists<Target> lists, uint64_t nvertices, bool then, uint32_t *componen
 			atomicAnd(&outside[base / 32], ~joined);
 		if (alone && !followed)
 			entries += join_two(component, (uint32_t) vertex, read_near(lists, vertex, headed, &list));
-		entries += followed;
 	}
 	block_add(&step.counters->entries, entries);
 }
@@ -472,16 +476,17 @@ settle(Lists<Target> lists, uint64_t nvertices, uint32_t *component, const Fores
 }
 
 /*
- * Let BLOCK_THREADS vertices, evenly spread over the first ones or all, vote for the giant tree, which shall have so many
- * votes. One block. Bytes: 4 a step up, at random.
+ * Let BLOCK_THREADS vertices, or fewer, evenly spread over some of the first ones or all, vote for the giant tree; `half`:
+ * it shall have half of the votes. One block. Bytes: 4 a step up, at random.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-vote(const uint32_t *component, uint64_t nvertices, uint32_t least, Forest *forest)
+vote(const uint32_t *component, uint64_t nvertices, bool half, Forest *forest)
 {
 	__shared__ uint32_t root[BLOCK_THREADS];
 	__shared__ unsigned long long most;	/* votes, root */
 	const uint64_t vertex = (nvertices + BLOCK_THREADS - 1) / BLOCK_THREADS * threadIdx.x;
 	const uint32_t own = vertex < nvertices ? root_of(component, (uint32_t) vertex) : EMOGI_NO_VERTEX;
+	const int	nvoters = __syncthreads_count(own != EMOGI_NO_VERTEX);
 	unsigned long long votes = 0;
 
 	root[threadIdx.x] = own;
@@ -494,7 +499,7 @@ vote(const uint32_t *component, uint64_t nvertices, uint32_t least, Forest *fore
 		atomicMax(&most, votes << 32 | own);
 	__syncthreads();
 	if (threadIdx.x == 0)
-		forest->giant = most >> 32 < least ? EMOGI_NO_VERTEX : (uint32_t) most;
+		forest->giant = half && 2 * (most >> 32) < (unsigned) nvoters ? EMOGI_NO_VERTEX : (uint32_t) most;
 }
 
 /*

@@ -1,5 +1,5 @@
 /*
- * device.cu: the CUDA engine's door: open, close, describe, run, forget; errors, waiting and device memory.
+ * device.cu: the CUDA engine's door: open, close, describe, run, forget; errors and waiting.
  *
  * The engine runs on one device, the first that CUDA shows (CUDA_VISIBLE_DEVICES chooses). A machine without a driver
  * or a device is an ordinary answer of open(): EMOGI_DEVICE_ERROR with the reason.
@@ -15,7 +15,6 @@
 
 #define LINK_PROBE_BYTES ((size_t) 64 << 20)
 #define COPY_PIECE_BYTES (UINT64_C(256) << 20)	/* 5 ms of the link, below 50 ms for memory that is not pinned */
-#define READY_SHARE 64			/* one byte of device memory in so many, or of the cap, stays with the engine between runs */
 #define SPIN_MS 20.0			/* wait this long without sleeping: most levels are over by then */
 #define SLEEP_US 100
 #define MIN_COMPUTE_MAJOR 8		/* __reduce_or_sync */
@@ -116,118 +115,6 @@ emogi_cuda_copy(EmogiEngineState *state, void *to, const void *from, uint64_t by
 	return EMOGI_OK;
 }
 
-/* Evict until the cap allows for so many bytes more; false, with nothing evicted, when it cannot. */
-static bool
-make_room(EmogiEngineState *state, uint64_t bytes)
-{
-	const uint64_t cap = state->cap_bytes;
-
-	if (cap == 0)
-		return true;
-	if (bytes > cap || state->taken_bytes - emogi_resident_idle_bytes(state) > cap - bytes)
-		return false;
-	while (state->taken_bytes > cap - bytes)
-		(void) emogi_resident_evict(state);	/* idle copies are enough */
-	return true;
-}
-
-void
-emogi_memory_trim(EmogiEngineState *state)
-{
-	(void) cudaStreamSynchronize(state->stream);	/* what was freed is not idle before */
-	(void) cudaMemPoolTrimTo(state->pool, 0);
-	(void) cudaGetLastError();
-}
-
-/* Take memory from the pool; give back what lies idle there if there is none. */
-static cudaError_t
-take_from_pool(EmogiEngineState *state, void **out, uint64_t bytes)
-{
-	cudaError_t code = cudaMallocFromPoolAsync(out, bytes, state->pool, state->stream);
-
-	if (code != cudaErrorMemoryAllocation)
-		return code;
-	emogi_memory_trim(state);
-	return cudaMallocFromPoolAsync(out, bytes, state->pool, state->stream);
-}
-
-EmogiStatus
-emogi_memory_take(DeviceMemory *memory, void **out, uint64_t bytes, const char *what, EmogiError *error)
-{
-	EmogiEngineState *state = memory->state;
-	const uint64_t wanted = bytes > 0 ? bytes : 1;
-	const bool	fails = memory->fail_take > 0 && --memory->fail_take == 0;
-	cudaError_t code = cudaErrorMemoryAllocation;
-
-	*out = NULL;
-	if (memory->nblocks == EMOGI_MAX_BLOCKS_HELD)
-		return emogi_fail(error, EMOGI_BAD_INPUT, "too many blocks of device memory", "limit %d",
-						  EMOGI_MAX_BLOCKS_HELD);
-	if (!fails && !make_room(state, wanted))
-		return emogi_fail(error, EMOGI_NO_MEMORY, "the run needs more device memory than it may take",
-						  "%s: %llu bytes above the %llu taken, cap %llu", what, (unsigned long long) wanted,
-						  (unsigned long long) state->taken_bytes, (unsigned long long) state->cap_bytes);
-	while (!fails && (code = take_from_pool(state, out, wanted)) == cudaErrorMemoryAllocation && emogi_resident_evict(state))
-		;
-	if (code != cudaSuccess)
-	{
-		*out = NULL;
-		(void) cudaGetLastError();
-	}
-	if (code == cudaErrorMemoryAllocation)
-		return emogi_fail(error, EMOGI_NO_MEMORY, "out of memory on the GPU",
-						  "%s: %llu bytes above the %llu taken: %s", what, (unsigned long long) wanted,
-						  (unsigned long long) state->taken_bytes, cudaGetErrorString(code));
-	if (code != cudaSuccess)
-		return emogi_cuda_fail(error, code, "cudaMallocFromPoolAsync");
-	memory->block[memory->nblocks] = *out;
-	memory->bytes[memory->nblocks++] = wanted;
-	state->taken_bytes += wanted;
-	return EMOGI_OK;
-}
-
-EmogiStatus
-emogi_memory_left(const DeviceMemory *memory, uint64_t *bytes, EmogiError *error)
-{
-	const EmogiEngineState *state = memory->state;
-	size_t		free_bytes;
-	size_t		total_bytes;
-	uint64_t	reserved_bytes;
-	uint64_t	used_bytes;
-
-	CUDA_TRY(cudaMemGetInfo(&free_bytes, &total_bytes));
-	CUDA_TRY(cudaMemPoolGetAttribute(state->pool, cudaMemPoolAttrReservedMemCurrent, &reserved_bytes));
-	CUDA_TRY(cudaMemPoolGetAttribute(state->pool, cudaMemPoolAttrUsedMemCurrent, &used_bytes));
-	*bytes = free_bytes + (reserved_bytes - used_bytes);
-	if (state->cap_bytes > 0)
-	{
-		const uint64_t left = state->cap_bytes > state->taken_bytes ? state->cap_bytes - state->taken_bytes : 0;
-
-		if (left < *bytes)
-			*bytes = left;
-	}
-	*bytes += emogi_resident_idle_bytes(state);
-	return EMOGI_OK;
-}
-
-void
-emogi_memory_release(DeviceMemory *memory, int nblocks)
-{
-	while (memory->nblocks > nblocks)
-	{
-		memory->nblocks--;
-		emogi_memory_free(memory->state, memory->block[memory->nblocks], memory->bytes[memory->nblocks]);
-	}
-}
-
-void
-emogi_memory_free(EmogiEngineState *state, void *block, uint64_t bytes)
-{
-	state->taken_bytes -= bytes;
-	(void) cudaFreeAsync(block, state->stream);
-	(void) cudaGetLastError();
-}
-
 /* Say in plain words why CUDA does not start here. */
 static EmogiStatus
 explain_start(EmogiError *error, cudaError_t code)
@@ -284,28 +171,6 @@ start_device(EmogiEngineState *state, EmogiError *error)
 	state->registers_read_only = read_only != 0;
 	snprintf(state->driver, sizeof state->driver, "CUDA driver %d.%d, runtime %d.%d", driver / 1000,
 			 driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10);
-	return EMOGI_OK;
-}
-
-/*
- * Make the pool of device memory. Taking memory from the driver and freeing it costs more than most runs on a small
- * graph, so a little stays in the pool.
- */
-static EmogiStatus
-make_pool(EmogiEngineState *state, EmogiError *error)
-{
-	cudaMemPoolProps properties = {};
-	size_t		free_bytes;
-	size_t		total_bytes;
-	uint64_t	ready_bytes;
-
-	properties.allocType = cudaMemAllocationTypePinned;
-	properties.location.type = cudaMemLocationTypeDevice;
-	properties.location.id = state->device;
-	CUDA_TRY(cudaMemGetInfo(&free_bytes, &total_bytes));
-	ready_bytes = (state->cap_bytes > 0 && state->cap_bytes < total_bytes ? state->cap_bytes : total_bytes) / READY_SHARE;
-	CUDA_TRY(cudaMemPoolCreate(&state->pool, &properties));
-	CUDA_TRY(cudaMemPoolSetAttribute(state->pool, cudaMemPoolAttrReleaseThreshold, &ready_bytes));
 	return EMOGI_OK;
 }
 
@@ -378,10 +243,9 @@ close_engine(EmogiEngineState *state)
 		(void) cudaEventDestroy(state->begin);
 	if (state->end != NULL)
 		(void) cudaEventDestroy(state->end);
+	emogi_memory_close(state);
 	if (state->stream != NULL)
 		(void) cudaStreamDestroy(state->stream);
-	if (state->pool != NULL)
-		(void) cudaMemPoolDestroy(state->pool);
 	free(state);
 }
 
@@ -409,7 +273,7 @@ open_engine(const EmogiEngineOptions *options, EmogiEngineState **out, EmogiErro
 	state->cpu_threads = options->cpu_threads;
 	status = start_device(state, error);
 	if (status == EMOGI_OK)
-		status = make_pool(state, error);
+		status = emogi_memory_open(state, options->plain_memory, error);
 	if (status == EMOGI_OK)
 		status = make_channels(state, error);
 	if (status == EMOGI_OK)
@@ -449,6 +313,7 @@ describe_device(const EmogiEngineState *state, int32_t device, EmogiDevice *out,
 	out->memory_bytes = properties.totalGlobalMem;
 	out->free_bytes = free_bytes;
 	out->used_bytes = state->taken_bytes;
+	TRY(emogi_memory_idle(state, &out->ready_bytes, error));
 	out->units = state->units;
 	out->link_gbps = state->link_gbps;
 	return EMOGI_OK;
@@ -505,6 +370,7 @@ forget_graph(EmogiEngineState *state, uint64_t graph_id)
 {
 	(void) cudaSetDevice(state->device);
 	emogi_resident_forget(state, graph_id);
+	emogi_memory_trim(state, state->ready_bytes);
 	return state->taken_bytes;
 }
 

@@ -4,9 +4,10 @@
  * Rules. A function that can fail returns an EmogiStatus and fills `error`; CUDA_TRY and TRY leave it at once, so what
  * it took must belong to a holder that is freed on every path: a DeviceMemory or a PlacedGraph, which the run frees at
  * its end, or a Resident, which outlives the run (resident.cuh). All work goes to the one stream of the state. Nobody
- * waits for the stream but by emogi_cuda_wait, which polls control->cancel; emogi_run leaves it idle.
+ * waits for work on the stream but by emogi_cuda_wait, which polls control->cancel; emogi_run leaves it idle.
  * Device memory is taken through emogi_memory_take and freed through emogi_memory_free alone, which keep the count and
- * the cap. Nothing of it is freed that a kernel under way reads.
+ * the cap (managed memory: papers/managed.cu). It comes and goes in the order of the stream: what works on it elsewhere
+ * waits for an event of the stream first, and is over before it is freed.
  */
 #ifndef EMOGI_DEVICE_CUH
 #define EMOGI_DEVICE_CUH
@@ -27,7 +28,8 @@ struct EmogiEngineState
 	double		link_gbps;		/* pinned copy to the device; 0 = not measured */
 	char		driver[64];
 	cudaStream_t stream;
-	cudaMemPool_t pool;			/* that all device memory comes from */
+	cudaMemPool_t pool;			/* that device memory comes from; NULL = from the driver */
+	uint64_t	ready_bytes;	/* what may lie idle there between runs */
 	cudaEvent_t begin;			/* around the kernels of a run */
 	cudaEvent_t end;
 
@@ -94,17 +96,24 @@ extern EmogiStatus emogi_cuda_copy(EmogiEngineState *state, void *to, const void
 								   cudaMemcpyKind kind, EmogiControl *control, EmogiError *error);
 
 /*
- * Take device memory; `what` names it in the error. Bytes are as cudaMalloc leaves them. Evicts idle copies as far as
+ * Take device memory; `what` names it in the error. Bytes are whatever was there before. Evicts idle copies as far as
  * needed, so what the run reads of its Graph must be in use before.
  */
 extern EmogiStatus emogi_memory_take(DeviceMemory *memory, void **out, uint64_t bytes, const char *what,
 									 EmogiError *error);
 
-/* Bytes that can still be taken: what is free, or what the cap leaves of it, and what idle copies hold. */
+/* Bytes that can still be taken: what is free or idle, or what the cap leaves of it, and what idle copies hold. */
 extern EmogiStatus emogi_memory_left(const DeviceMemory *memory, uint64_t *bytes, EmogiError *error);
 
-/* Give back to the driver what lies idle in the pool. Waits for the stream. */
-extern void emogi_memory_trim(EmogiEngineState *state);
+/* Make the pool of device memory; `plain`: do without. Close it, when all memory is freed. */
+extern EmogiStatus emogi_memory_open(EmogiEngineState *state, bool plain, EmogiError *error);
+extern void emogi_memory_close(EmogiEngineState *state);
+
+/* Get the bytes that lie idle in the pool. */
+extern EmogiStatus emogi_memory_idle(const EmogiEngineState *state, uint64_t *bytes, EmogiError *error);
+
+/* Give back to the driver what lies idle in the pool beyond so many bytes. Waits for the stream. */
+extern void emogi_memory_trim(EmogiEngineState *state, uint64_t ready_bytes);
 
 /* Free all but the first nblocks blocks. */
 extern void emogi_memory_release(DeviceMemory *memory, int nblocks);

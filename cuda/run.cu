@@ -110,7 +110,9 @@ emogi_run(EmogiEngineState *state, RunAlgorithm algorithm, const EmogiGraph *gra
 		(void) cudaFreeHost(run.pinned);
 	if (run.managed != NULL)
 		(void) cudaFree(run.managed);
+	(void) cudaGetLastError();
 	state->taken_bytes -= run.managed_bytes;
+	emogi_memory_trim(state, state->ready_bytes);
 	result->placement = run.graph.placement;
 	result->transfer_ms = emogi_now_ms() - since - result->run_ms;
 	return status;

@@ -54,16 +54,19 @@ static EmogiStatus
 take_managed(Run *run, char **out, uint64_t bytes, EmogiError *error)
 {
 	DeviceMemory *memory = &run->memory;
+	void	   *block;
 
 	if (memory->fail_take > 0 && --memory->fail_take == 0)
 		return emogi_fail(error, EMOGI_NO_MEMORY, "out of memory on the GPU", "managed memory: %llu bytes",
 						  (unsigned long long) bytes);
+	emogi_memory_trim(run->state, 0);
 	TRY(make_room(run, bytes, error));
-	emogi_memory_trim(run->state);
-	CUDA_TRY(cudaMallocManaged(&run->managed, bytes, cudaMemAttachGlobal));
+	emogi_memory_trim(run->state, 0);	/* what was evicted */
+	CUDA_TRY(cudaMallocManaged(&block, bytes, cudaMemAttachGlobal));
+	run->managed = block;
 	run->managed_bytes = bytes;
 	run->state->taken_bytes += bytes;
-	*out = (char *) run->managed;
+	*out = (char *) block;
 	return EMOGI_OK;
 }
 

@@ -22,7 +22,7 @@ extern "C" {
 #endif
 
 /* Changes whenever a struct below does; emogi_cuda.so of another build is refused. */
-#define EMOGI_ENGINE_ABI 5
+#define EMOGI_ENGINE_ABI 6
 
 /* The unit of a request on the link, and of alignment of every array that a GPU may read in place. */
 #define EMOGI_LINE_BYTES 128
@@ -243,6 +243,7 @@ typedef struct EmogiDevice
 	uint64_t	memory_bytes;	/* device memory; 0 for the CPU */
 	uint64_t	free_bytes;
 	uint64_t	used_bytes;		/* device memory that this engine holds now, copies of Graphs included */
+	uint64_t	ready_bytes;	/* beside that, what lies ready for runs to come: a 64th of all, or of the cap, at most */
 	int32_t		units;			/* multiprocessors or threads */
 	double		link_gbps;		/* measured pinned host-to-device copy, 1e9 bytes/s; 0 = not measured */
 } EmogiDevice;
@@ -251,6 +252,7 @@ typedef struct EmogiEngineOptions
 {
 	int32_t		cpu_threads;	/* >= 1 */
 	uint64_t	device_memory_bytes;	/* cap of what an engine may take on one GPU; 0 = all that is free */
+	bool		plain_memory;	/* tests: have nothing ready between runs, as on a GPU without memory pools */
 } EmogiEngineOptions;
 
 typedef struct EmogiEngineState EmogiEngineState;

@@ -106,16 +106,35 @@ within_bounds(uint64_t n, const EmogiResult *result)
 		memcmp(&result->component[n], nonsense, 4) == 0;
 }
 
-/* Get the device memory that the cuda engine holds. */
-static inline uint64_t
-used_bytes(void)
+/* Get what the cuda engine says of the device. */
+static inline EmogiDevice
+describe_cuda(void)
 {
 	EmogiDevice device;
 	EmogiError	error;
 
 	if (cuda->describe(cuda_state, 0, &device, &error) != EMOGI_OK)
 		abort();
-	return device.used_bytes;
+	return device;
+}
+
+/* Get the device memory that the cuda engine holds. */
+static inline uint64_t
+used_bytes(void)
+{
+	return describe_cuda().used_bytes;
+}
+
+/* Check that the cuda engine, under a cap or without (0), holds no device memory but the little that may lie ready. */
+static inline void
+check_nothing_held(const char *what, uint64_t cap)
+{
+	EmogiDevice device = describe_cuda();
+	uint64_t	most = (cap > 0 && cap < device.memory_bytes ? cap : device.memory_bytes) / 64;
+
+	CHECK(device.used_bytes == 0, "%s left %llu bytes", what, (unsigned long long) device.used_bytes);
+	CHECK(device.ready_bytes <= most, "%s: %llu bytes lie ready, may be %llu", what, (unsigned long long) device.ready_bytes,
+		  (unsigned long long) most);
 }
 
 /* Get a number from the environment. */

@@ -122,8 +122,8 @@ check_edges(const char *name, const EmogiEdges *edges, int kind, EmogiDirection 
 		built.graph.id = ++last_id;
 	check_paths(name, &built.graph, seed);
 	check_sums(name, &built.graph, kind, seed);
-	CHECK(cuda->forget(cuda_state, built.graph.id) == 0 && used_bytes() == 0, "%s left %llu bytes on the device", name,
-		  (unsigned long long) used_bytes());
+	CHECK(cuda->forget(cuda_state, built.graph.id) == 0, "%s was not forgotten", name);
+	check_nothing_held(name, 0);
 	emogi_built_graph_free(&built);
 }
 

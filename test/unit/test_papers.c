@@ -250,8 +250,8 @@ check_random(uint64_t seed)
 	if (seed % 2 == 1)
 		built.graph.id = ++last_id;
 	check_graph(shape.name, &built.graph, (int) kind, seed);
-	CHECK(cuda->forget(cuda_state, built.graph.id) == 0 && used_bytes() == 0, "%s left %llu bytes on the device", shape.name,
-		  (unsigned long long) used_bytes());
+	CHECK(cuda->forget(cuda_state, built.graph.id) == 0, "%s was not forgotten", shape.name);
+	check_nothing_held(shape.name, 0);
 	emogi_built_graph_free(&built);
 	emogi_shape_free(&shape);
 }
@@ -329,7 +329,7 @@ check_capped(void)
 						  ways[w].name, a, (unsigned long long) cap, status);
 					nrefused++;
 				}
-				CHECK(used_bytes() == 0, "%s left %llu bytes", ways[w].name, (unsigned long long) used_bytes());
+				check_nothing_held(ways[w].name, cap);
 				free(answer.memory);
 			}
 		}

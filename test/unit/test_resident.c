@@ -11,6 +11,9 @@
 #define MAX_TAKES 40			/* more than any run takes of device memory */
 #define MAX_CALLS 400			/* more than a short run makes of the driver */
 
+/* The engine is opened as on a device without memory pools. */
+static bool plain_memory;
+
 /* Build a random Graph with weights 1 .. 72 and both orientations. */
 static EmogiBuiltGraph
 build_random(uint64_t nvertices, uint64_t nedges, uint64_t seed)
@@ -163,7 +166,7 @@ check_kept(void)
 static void
 reopen(uint64_t device_memory_bytes)
 {
-	EmogiEngineOptions options = {.cpu_threads = 2, .device_memory_bytes = device_memory_bytes};
+	EmogiEngineOptions options = {.cpu_threads = 2, .device_memory_bytes = device_memory_bytes, .plain_memory = plain_memory};
 	EmogiError	error;
 
 	cuda->close(cuda_state);
@@ -196,10 +199,12 @@ check_evicted(void)
 	}
 	CHECK(cuda->forget(cuda_state, b.graph.id) < needed, "still there");
 	CHECK(cuda->forget(cuda_state, a.graph.id) == 0, "still there");
+	check_nothing_held("evicting", needed + needed / 2);
 
 	reopen(needed / 2);
 	CHECK(ask("too large", &a.graph, plain_query(&a.graph, EMOGI_BFS, EMOGI_PLACEMENT_DEVICE), (EmogiControl) {0},
-			  false, NULL) == EMOGI_NO_MEMORY && used_bytes() == 0, "%llu bytes", (unsigned long long) used_bytes());
+			  false, NULL) == EMOGI_NO_MEMORY, "it fits");
+	check_nothing_held("too large", needed / 2);
 	ask_plainly("in place", &a.graph, EMOGI_BFS, EMOGI_PLACEMENT_HOST);
 	reopen(0);
 	emogi_built_graph_free(&a);
@@ -297,9 +302,12 @@ check_all_failing_memory(void)
 		for (int p = EMOGI_PLACEMENT_HOST; p <= EMOGI_PLACEMENT_HYBRID; p++)
 			for (int kept = 0; kept < 2; kept++)
 				check_failing_memory(&built, plain_query(&built.graph, (EmogiAlgorithm) a, (EmogiPlacement) p), kept);
+	CHECK(plain_memory ? describe_cuda().ready_bytes == 0 : describe_cuda().ready_bytes > 0, "%llu bytes lie ready",
+		  (unsigned long long) describe_cuda().ready_bytes);
 	CHECK(ask("failing host memory", &built.graph, plain_query(&built.graph, EMOGI_SSNSP, EMOGI_PLACEMENT_HOST),
 			  (EmogiControl) {.fail_allocation = 1}, false, NULL) == EMOGI_NO_MEMORY, "it did not fail");
 	CHECK(cuda->forget(cuda_state, built.graph.id) == 0, "something is left");
+	check_nothing_held("failing memory", 0);
 	emogi_built_graph_free(&built);
 }
 
@@ -332,10 +340,15 @@ main(void)
 	if (!open_both())
 		return check_report("test_resident");
 	check_kept();
-	check_evicted();
-	check_own_gives_way();
-	check_heads();
-	check_all_failing_memory();
+	for (int plain = 0; plain < 2; plain++)
+	{
+		plain_memory = plain;
+		reopen(0);
+		check_evicted();
+		check_own_gives_way();
+		check_heads();
+		check_all_failing_memory();
+	}
 	if (number_from_environment("EMOGI_AGREE_LARGE", 1) != 0)
 	{
 		check_failing_driver(EMOGI_BFS, EMOGI_PLACEMENT_HOST);

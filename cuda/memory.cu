@@ -1,0 +1,180 @@
+/*
+ * memory.cu: device memory: the pool that it comes from, the cap, and what gives way when it is short.
+ *
+ * Taking memory from the driver and freeing it costs as much as a run on a small graph, so it comes from a pool, in the
+ * order of the engine's stream, and after a run all of what is idle there but ready_bytes goes back to the driver: other
+ * processes want it too. The pool's own threshold would not do: it compares with all that the pool holds, kept copies
+ * included. A device without pools takes memory from the driver each time.
+ */
+#include "device.cuh"
+
+#define READY_SHARE 64			/* one byte in so many, of device memory or of the cap, stays ready for runs to come */
+
+EmogiStatus
+emogi_memory_open(EmogiEngineState *state, bool plain, EmogiError *error)
+{
+	cudaMemPoolProps properties = {};
+	uint64_t	threshold = UINT64_MAX;
+	size_t		free_bytes;
+	size_t		total_bytes;
+	int			supported;
+
+	CUDA_TRY(cudaDeviceGetAttribute(&supported, cudaDevAttrMemoryPoolsSupported, state->device));
+	if (plain || !supported)
+		return EMOGI_OK;
+	properties.allocType = cudaMemAllocationTypePinned;
+	properties.location.type = cudaMemLocationTypeDevice;
+	properties.location.id = state->device;
+	CUDA_TRY(cudaMemGetInfo(&free_bytes, &total_bytes));
+	CUDA_TRY(cudaMemPoolCreate(&state->pool, &properties));
+	CUDA_TRY(cudaMemPoolSetAttribute(state->pool, cudaMemPoolAttrReleaseThreshold, &threshold));
+	state->ready_bytes = (state->cap_bytes > 0 && state->cap_bytes < total_bytes ? state->cap_bytes : total_bytes) / READY_SHARE;
+	return EMOGI_OK;
+}
+
+void
+emogi_memory_close(EmogiEngineState *state)
+{
+	if (state->pool == NULL)
+		return;
+	if (state->stream != NULL)
+		(void) cudaStreamSynchronize(state->stream);
+	(void) cudaMemPoolDestroy(state->pool);
+	(void) cudaGetLastError();
+}
+
+EmogiStatus
+emogi_memory_idle(const EmogiEngineState *state, uint64_t *bytes, EmogiError *error)
+{
+	uint64_t	reserved_bytes;
+	uint64_t	used_bytes;
+
+	*bytes = 0;
+	if (state->pool == NULL)
+		return EMOGI_OK;
+	CUDA_TRY(cudaMemPoolGetAttribute(state->pool, cudaMemPoolAttrReservedMemCurrent, &reserved_bytes));
+	CUDA_TRY(cudaMemPoolGetAttribute(state->pool, cudaMemPoolAttrUsedMemCurrent, &used_bytes));
+	*bytes = reserved_bytes > used_bytes ? reserved_bytes - used_bytes : 0;
+	return EMOGI_OK;
+}
+
+void
+emogi_memory_trim(EmogiEngineState *state, uint64_t ready_bytes)
+{
+	uint64_t	used_bytes;
+
+	if (state->pool == NULL)
+		return;
+	(void) cudaStreamSynchronize(state->stream);	/* what was freed is not idle before */
+	if (cudaMemPoolGetAttribute(state->pool, cudaMemPoolAttrUsedMemCurrent, &used_bytes) == cudaSuccess)
+		(void) cudaMemPoolTrimTo(state->pool, used_bytes + ready_bytes);
+	(void) cudaGetLastError();
+}
+
+/* Evict until the cap allows for so many bytes more; false, with nothing evicted, when it cannot. */
+static bool
+make_room(EmogiEngineState *state, uint64_t bytes)
+{
+	const uint64_t cap = state->cap_bytes;
+
+	if (cap == 0)
+		return true;
+	if (bytes > cap || state->taken_bytes - emogi_resident_idle_bytes(state) > cap - bytes)
+		return false;
+	while (state->taken_bytes > cap - bytes)
+		(void) emogi_resident_evict(state);	/* idle copies are enough */
+	return true;
+}
+
+/* Take memory; give back what lies idle in the pool if there is none. */
+static cudaError_t
+allocate(EmogiEngineState *state, void **out, uint64_t bytes)
+{
+	cudaError_t code;
+
+	if (state->pool == NULL)
+		return cudaMalloc(out, bytes);
+	code = cudaMallocFromPoolAsync(out, bytes, state->pool, state->stream);
+	if (code != cudaErrorMemoryAllocation)
+		return code;
+	emogi_memory_trim(state, 0);
+	return cudaMallocFromPoolAsync(out, bytes, state->pool, state->stream);
+}
+
+EmogiStatus
+emogi_memory_take(DeviceMemory *memory, void **out, uint64_t bytes, const char *what, EmogiError *error)
+{
+	EmogiEngineState *state = memory->state;
+	const uint64_t wanted = bytes > 0 ? bytes : 1;
+	const bool	fails = memory->fail_take > 0 && --memory->fail_take == 0;
+	cudaError_t code = cudaErrorMemoryAllocation;
+
+	*out = NULL;
+	if (memory->nblocks == EMOGI_MAX_BLOCKS_HELD)
+		return emogi_fail(error, EMOGI_BAD_INPUT, "too many blocks of device memory", "limit %d",
+						  EMOGI_MAX_BLOCKS_HELD);
+	if (!fails && !make_room(state, wanted))
+		return emogi_fail(error, EMOGI_NO_MEMORY, "the run needs more device memory than it may take",
+						  "%s: %llu bytes above the %llu taken, cap %llu", what, (unsigned long long) wanted,
+						  (unsigned long long) state->taken_bytes, (unsigned long long) state->cap_bytes);
+	while (!fails && (code = allocate(state, out, wanted)) == cudaErrorMemoryAllocation && emogi_resident_evict(state))
+		;
+	if (code != cudaSuccess)
+	{
+		*out = NULL;
+		(void) cudaGetLastError();
+	}
+	if (code == cudaErrorMemoryAllocation)
+		return emogi_fail(error, EMOGI_NO_MEMORY, "out of memory on the GPU",
+						  "%s: %llu bytes above the %llu taken: %s", what, (unsigned long long) wanted,
+						  (unsigned long long) state->taken_bytes, cudaGetErrorString(code));
+	if (code != cudaSuccess)
+		return emogi_cuda_fail(error, code, "taking device memory");
+	memory->block[memory->nblocks] = *out;
+	memory->bytes[memory->nblocks++] = wanted;
+	state->taken_bytes += wanted;
+	return EMOGI_OK;
+}
+
+EmogiStatus
+emogi_memory_left(const DeviceMemory *memory, uint64_t *bytes, EmogiError *error)
+{
+	const EmogiEngineState *state = memory->state;
+	uint64_t	idle_bytes;
+	size_t		free_bytes;
+	size_t		total_bytes;
+
+	CUDA_TRY(cudaMemGetInfo(&free_bytes, &total_bytes));
+	TRY(emogi_memory_idle(state, &idle_bytes, error));
+	*bytes = free_bytes + idle_bytes;
+	if (state->cap_bytes > 0)
+	{
+		const uint64_t left = state->cap_bytes > state->taken_bytes ? state->cap_bytes - state->taken_bytes : 0;
+
+		if (left < *bytes)
+			*bytes = left;
+	}
+	*bytes += emogi_resident_idle_bytes(state);
+	return EMOGI_OK;
+}
+
+void
+emogi_memory_release(DeviceMemory *memory, int nblocks)
+{
+	while (memory->nblocks > nblocks)
+	{
+		memory->nblocks--;
+		emogi_memory_free(memory->state, memory->block[memory->nblocks], memory->bytes[memory->nblocks]);
+	}
+}
+
+void
+emogi_memory_free(EmogiEngineState *state, void *block, uint64_t bytes)
+{
+	state->taken_bytes -= bytes;
+	if (state->pool == NULL)
+		(void) cudaFree(block);
+	else
+		(void) cudaFreeAsync(block, state->stream);
+	(void) cudaGetLastError();
+}
