@@ -336,8 +336,8 @@ is_marked(const uint32_t *marked, uint32_t vertex)
 
 /*
  * Join a vertex with the giant tree if its first neighbour at hand is in there, or that one's is; get whether this was so,
- * and count the entries looked at. What is in the tree is looked up in a bitmap, which stays in the caches where components do not; a bit that
- * another block has cleared may be seen late.
+ * and count the entries looked at. What is in the tree is looked up in a bitmap, which stays in the caches where
+ * components do not; a bit that another block has cleared may be seen late.
  */
 static __device__ __forceinline__ bool
 follow(const Lists<Target> &lists, uint32_t vertex, bool headed, uint32_t giant, uint32_t *component, uint32_t *outside,

@@ -15,6 +15,7 @@ emogi_memory_open(EmogiEngineState *state, bool plain, EmogiError *error)
 {
 	cudaMemPoolProps properties = {};
 	uint64_t	threshold = UINT64_MAX;
+	const uint64_t cap = state->cap_bytes;
 	size_t		free_bytes;
 	size_t		total_bytes;
 	int			supported;
@@ -28,7 +29,7 @@ emogi_memory_open(EmogiEngineState *state, bool plain, EmogiError *error)
 	CUDA_TRY(cudaMemGetInfo(&free_bytes, &total_bytes));
 	CUDA_TRY(cudaMemPoolCreate(&state->pool, &properties));
 	CUDA_TRY(cudaMemPoolSetAttribute(state->pool, cudaMemPoolAttrReleaseThreshold, &threshold));
-	state->ready_bytes = (state->cap_bytes > 0 && state->cap_bytes < total_bytes ? state->cap_bytes : total_bytes) / READY_SHARE;
+	state->ready_bytes = (cap > 0 && cap < total_bytes ? cap : total_bytes) / READY_SHARE;
 	return EMOGI_OK;
 }
 
