@@ -368,9 +368,12 @@ run_query(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *qu
 static uint64_t
 forget_graph(EmogiEngineState *state, uint64_t graph_id)
 {
+	const uint64_t before = state->taken_bytes;
+
 	(void) cudaSetDevice(state->device);
 	emogi_resident_forget(state, graph_id);
-	emogi_memory_trim(state, state->ready_bytes);
+	if (state->taken_bytes < before)
+		emogi_memory_trim(state, state->ready_bytes);
 	return state->taken_bytes;
 }
 
