@@ -229,7 +229,7 @@ wait_for_slot(uint64 token, const EmogiRunEntry *run)
 			ereport(ERROR,
 					(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
 					 errmsg("more than %d emogi calls are in progress", EMOGI_NSLOTS),
-					 errhint("Try again when fewer sessions use emogi.")));
+					 errhint("Close cursors over emogi's functions, or try again when fewer sessions use them.")));
 		sleep_on(&emogi_shared->slot_freed, EMOGI_WAKEUP_MS, emogi_wait_slot());
 	}
 	ConditionVariableCancelSleep();
