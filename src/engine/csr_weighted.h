@@ -1,5 +1,5 @@
 /*
- * csr_weighted.h: what csr.c leaves to csr_weighted.c and sort_weighted.c: Graphs whose edges have weights.
+ * csr_weighted.h: weights of edges, and lists that have them.
  */
 #ifndef EMOGI_CSR_WEIGHTED_H
 #define EMOGI_CSR_WEIGHTED_H
@@ -18,13 +18,6 @@ emogi_weight_bytes(EmogiWeightType type)
 
 	return bytes[type];
 }
-
-/* csr_weighted.c: what emogi_csr_scratch_bytes and emogi_csr_build are for weighted edges. */
-extern size_t emogi_csr_weighted_scratch_bytes(uint64_t nvertices, uint64_t nedges, EmogiDirection direction,
-											   int nthreads);
-extern EmogiStatus emogi_csr_weighted_build(EmogiPool *pool, const EmogiEdges *edges, const EmogiKeys *keys,
-											EmogiDirection direction, bool with_backward, void *memory, void *scratch,
-											EmogiGraph *graph, EmogiControl *control, EmogiError *error);
 
 /*
  * sort_weighted.c: sort a list of `count` entries by target, then by weight, in place. items: [2][EMOGI_LIST_SCRATCH],
