@@ -119,23 +119,16 @@ fill_lists(EmogiCsrBuild *build, const EmogiCsrBucket *bucket)
 	uint32_t   *targets = (uint32_t *) build->to.targets;
 	uint64_t   *cursor = bucket->cursor;
 	uint64_t	first = bucket->first;
-	EmogiBucketWalk walk = emogi_bucket_walk(&build->partition, bucket->number);
-	uint64_t	polled = 0;
+	EmogiCsrWalk walk = emogi_csr_walk(build, bucket);
 	const uint64_t *entries;
 	uint32_t	n;
 
-	while ((entries = emogi_bucket_next(&walk, &n)) != NULL)
+	while ((entries = emogi_csr_next(build, &walk, &n)) != NULL)
 	{
 		for (uint32_t i = 0; i < n; i++)
 			targets[cursor[(entries[i] >> 32) - first]++] = (uint32_t) entries[i];
-		if ((polled += n) >= EMOGI_CSR_POLL)
-		{
-			if (emogi_job_stopped(&build->job))
-				return false;
-			polled = 0;
-		}
 	}
-	return true;
+	return !emogi_job_stopped(&build->job);
 }
 
 /* Sort the lists of a bucket, which is filled: each goes up to its cursor. False when the job has stopped. */

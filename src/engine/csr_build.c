@@ -147,24 +147,17 @@ count_entries(EmogiCsrBuild *build, const EmogiCsrBucket *bucket, uint32_t nword
 {
 	uint64_t   *cursor = bucket->cursor;
 	uint64_t	first = bucket->first;
-	EmogiBucketWalk walk = emogi_bucket_walk(&build->partition, bucket->number);
-	uint64_t	polled = 0;
+	EmogiCsrWalk walk = emogi_csr_walk(build, bucket);
 	const uint64_t *words;
 	uint32_t	n;
 
 	memset(cursor, 0, (bucket->end - first) * sizeof(*cursor));
-	while ((words = emogi_bucket_next(&walk, &n)) != NULL)
+	while ((words = emogi_csr_next(build, &walk, &n)) != NULL)
 	{
 		for (uint32_t i = 0; i < n; i += nwords)
 			cursor[(words[i] >> 32) - first]++;
-		if ((polled += n) >= EMOGI_CSR_POLL)
-		{
-			if (emogi_job_stopped(&build->job))
-				return false;
-			polled = 0;
-		}
 	}
-	return true;
+	return !emogi_job_stopped(&build->job);
 }
 
 /* Set the offsets of a bucket's vertices, and a cursor at each; false when the job has stopped. */

@@ -15,7 +15,7 @@
 
 #define EMOGI_CSR_MAX_BUCKETS 2048
 #define EMOGI_CSR_BATCH (EMOGI_KEYS_BATCH / 2)	/* edges whose keys are translated at once */
-#define EMOGI_CSR_POLL ((uint64_t) 1 << 20)	/* words between two looks at the job */
+#define EMOGI_CSR_POLL ((uint64_t) 1 << 20)	/* entries or words between two looks at the job */
 
 typedef struct EmogiCsrKind EmogiCsrKind;
 
@@ -86,6 +86,37 @@ static inline size_t
 emogi_csr_block_mask(const EmogiCsrBuild *build)
 {
 	return build->partition.block_entries * sizeof(uint64_t) - 1;
+}
+
+/* Walks the words of a bucket, with a look at the job now and then. */
+typedef struct EmogiCsrWalk
+{
+	EmogiBucketWalk walk;
+	uint64_t	polled;			/* words since the last look */
+} EmogiCsrWalk;
+
+/* Begin a walk over a bucket. */
+static inline EmogiCsrWalk
+emogi_csr_walk(const EmogiCsrBuild *build, const EmogiCsrBucket *bucket)
+{
+	return (EmogiCsrWalk) {.walk = emogi_bucket_walk(&build->partition, bucket->number)};
+}
+
+/* Get the next words and their number; NULL at the end, or when the job was seen to have stopped. */
+static inline const uint64_t *
+emogi_csr_next(EmogiCsrBuild *build, EmogiCsrWalk *walk, uint32_t *count)
+{
+	const uint64_t *words;
+
+	if (walk->polled >= EMOGI_CSR_POLL)
+	{
+		if (emogi_job_stopped(&build->job))
+			return NULL;
+		walk->polled = 0;
+	}
+	words = emogi_bucket_next(&walk->walk, count);
+	walk->polled += words != NULL ? *count : 0;
+	return words;
 }
 
 /* What emogi_csr_scratch_bytes and emogi_csr_build are, of a kind. */

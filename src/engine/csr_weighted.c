@@ -92,12 +92,11 @@ fill_lists_of(EmogiCsrBuild *build, EmogiWeightType type, const EmogiCsrBucket *
 	void	   *weights = (void *) build->to.weights;
 	uint64_t   *cursor = bucket->cursor;
 	uint64_t	first = bucket->first;
-	EmogiBucketWalk walk = emogi_bucket_walk(&build->partition, bucket->number);
-	uint64_t	polled = 0;
+	EmogiCsrWalk walk = emogi_csr_walk(build, bucket);
 	const uint64_t *words;
 	uint32_t	n;
 
-	while ((words = emogi_bucket_next(&walk, &n)) != NULL)
+	while ((words = emogi_csr_next(build, &walk, &n)) != NULL)
 	{
 		for (uint32_t i = 0; i < n; i += WORDS)
 		{
@@ -108,14 +107,8 @@ fill_lists_of(EmogiCsrBuild *build, EmogiWeightType type, const EmogiCsrBucket *
 			memcpy(&weight, &words[i + 1], sizeof(weight));
 			store_weight(weights, type, place, weight);
 		}
-		if ((polled += n) >= EMOGI_CSR_POLL)
-		{
-			if (emogi_job_stopped(&build->job))
-				return false;
-			polled = 0;
-		}
 	}
-	return true;
+	return !emogi_job_stopped(&build->job);
 }
 
 /* Move a bucket's entries to their lists with the type as a constant. */
