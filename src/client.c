@@ -20,6 +20,7 @@
 
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
+#include "storage/pmsignal.h"
 #include "utils/memutils.h"
 #include "utils/resowner.h"
 #include "utils/timestamp.h"
@@ -448,6 +449,17 @@ queue_request(EmogiSlot *slot)
 }
 
 /*
+ * Have the postmaster look for background workers that it is to start. Through PostgreSQL 15 it finds out how long it may
+ * sleep before it lets signals through: a worker whose end it is told of in between is not started again until something
+ * else wakes it, which can take a minute.
+ */
+static void
+wake_postmaster(void)
+{
+	SendPostmasterSignal(PMSIGNAL_BACKGROUND_WORKER_CHANGE);
+}
+
+/*
  * Does a request still wait for its answer? *missing_since: since when it is queued and no worker is ready; 0 = not so.
  * A worker that opens its engines may take its time; one that is not there, or ends again and again, may not.
  */
@@ -470,9 +482,12 @@ still_waits(const EmogiSlot *slot, TimestampTz *missing_since)
 		*missing_since = 0;
 	else if (*missing_since == 0)
 		*missing_since = never_started ? PgStartTime : GetCurrentTimestamp();
-	if (*missing_since != 0 && !is_there &&
-		TimestampDifferenceExceeds(*missing_since, GetCurrentTimestamp(), EMOGI_WORKER_PATIENCE_MS))
-		report_no_worker();
+	if (*missing_since != 0 && !is_there)
+	{
+		if (TimestampDifferenceExceeds(*missing_since, GetCurrentTimestamp(), EMOGI_WORKER_PATIENCE_MS))
+			report_no_worker();
+		wake_postmaster();
+	}
 	return state == EMOGI_SLOT_QUEUED || state == EMOGI_SLOT_RUNNING;
 }
 

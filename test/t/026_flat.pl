@@ -48,14 +48,6 @@ sub round_of
 		SELECT 'right' FROM emogi_shortest_path('tree', 1, 3000) HAVING count(*) = 12};
 }
 
-# Get a line of /proc/PID/status as a number.
-sub status_of
-{
-	my ($pid, $line) = @_;
-
-	return slurp_file("/proc/$pid/status") =~ /^$line:\s+(\d+)/m ? $1 : -1;
-}
-
 # Count the files that a process has open.
 sub files_of
 {
@@ -64,7 +56,7 @@ sub files_of
 	return scalar(() = glob "/proc/$pid/fd/*");
 }
 
-my ($postmaster) = split /\n/, slurp_file($node->data_dir . '/postmaster.pid');
+my $postmaster = postmaster_pid($node);
 my @sessions = map { session($node) } 1 .. $clients;
 my @pids = map { $_->ask('SELECT pg_backend_pid()') } @sessions;
 my $worker = worker_pid($node);

@@ -11,7 +11,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(sleep time);
 
-our @EXPORT = qw(emogi_node sqlstate wait_until worker_pid region_is_empty answers_small no_crash start_psql session create_look look sees hits_again);
+our @EXPORT = qw(emogi_node sqlstate wait_until postmaster_pid worker_pid status_of region_is_empty answers_small no_crash start_psql session create_look look sees hits_again);
 
 # Get a running cluster that preloads emogi, with the given lines of configuration and the extension in database postgres.
 sub emogi_node
@@ -54,11 +54,19 @@ sub wait_until
 	return 0;
 }
 
+# Get the process id of the postmaster.
+sub postmaster_pid
+{
+	my ($node) = @_;
+
+	return (split /\n/, slurp_file($node->data_dir . '/postmaster.pid'))[0];
+}
+
 # Get the process id of the engine worker, 0 if there is none.
 sub worker_pid
 {
 	my ($node) = @_;
-	my ($postmaster) = split /\n/, slurp_file($node->data_dir . '/postmaster.pid');
+	my $postmaster = postmaster_pid($node);
 
 	foreach my $dir (glob '/proc/[0-9]*')
 	{
@@ -66,6 +74,15 @@ sub worker_pid
 		return $1 if $title =~ /emogi engine/ && $stat =~ /^(\d+) \(.*\) \w $postmaster /;
 	}
 	return 0;
+}
+
+# Get the first word of a line of /proc/PID/status, '' if there is no such process.
+sub status_of
+{
+	my ($pid, $line) = @_;
+	my $status = eval { slurp_file("/proc/$pid/status") } // '';
+
+	return $status =~ /^$line:\s+(\S+)/m ? $1 : '';
 }
 
 # Check that the Region holds nothing but cached graphs within 2 seconds, and is empty when these are evicted.
