@@ -9,7 +9,7 @@
  *                keeps the entries, ring.c knows who has changed which table);  else
  *   build.c      turns the Source into edges in the Region (scan.c and pages.c read tables, sink.c takes rows from the
  *                executor), then has the engine worker make keys and CSR of them;  graph.c publishes the Graph
- *   client.c     has the engine worker run the Query;  worker.c is that worker
+ *   request.c    has the engine worker run the Query;  worker.c is that worker
  *   functions.c  reads the Result out into rows and gives the slot back
  *
  * As an item of FROM the function is replaced by a scan: plan.c puts it into the plan, stream.c carries it out.
@@ -353,18 +353,26 @@ typedef struct EmogiCall
 	struct EmogiCall *next;
 } EmogiCall;
 
-extern void emogi_require_engine(void);
+/* Every wait is ended by a signal; this is how long a lost one would go unnoticed. */
+#define EMOGI_WAKEUP_MS 5000
+
 extern EmogiCall *emogi_call_begin(Oid function, const char *name, const char *source);
 extern void emogi_call_end(EmogiCall *call);
 extern void emogi_call_hold(EmogiCall *call);
 extern void emogi_call_finish(EmogiCall *call, EmogiCall **holder);
 extern void emogi_call_resume(EmogiCall *call);
 extern void emogi_call_phase(EmogiCall *call, EmogiPhase phase);
-extern const EmogiReply *emogi_call_request(EmogiCall *call);
 extern void *emogi_call_alloc(EmogiCall *call, Size bytes);
 extern void *emogi_call_alloc_any(EmogiCall *call, Size bytes);
 extern void emogi_slot_free(EmogiSlot *slot);
 extern bool emogi_slot_edges(const EmogiSlot *slot, EmogiEdges *edges, void *(*allocate) (Size));
+extern void emogi_sleep_on(ConditionVariable *variable, long timeout_ms, uint32 wait_event);
+
+/* ---- request.c ---- */
+
+extern void emogi_require_engine(void);
+extern const EmogiReply *emogi_call_request(EmogiCall *call);
+extern void emogi_request_abandon(const EmogiSlot *slot);
 
 /* ---- holding.c ---- */
 
