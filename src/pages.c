@@ -418,7 +418,7 @@ emogi_pages_read(TableScanDesc scan, const EmogiLayout *layout, EmogiSink *sink)
 	MemoryContext old;
 	Buffer		buffer;
 
-	while (BufferIsValid(buffer = emogi_compat_next_page((HeapScanDesc) scan)))
+	while ((buffer = emogi_compat_next_page((HeapScanDesc) scan)) != InvalidBuffer)
 	{
 		CHECK_FOR_INTERRUPTS();
 		see_page(&seen, scan, buffer);
