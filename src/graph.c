@@ -505,7 +505,7 @@ needs_newer_snapshot(List *leaves)
 	bool		rewritten = false;
 	ListCell   *cell;
 
-	if (IsolationUsesXactSnapshot() || IsInParallelMode() || snapshot->takenDuringRecovery)
+	if (IsolationUsesXactSnapshot() || snapshot->takenDuringRecovery)
 		return false;
 	foreach(cell, leaves)
 	{
@@ -522,6 +522,13 @@ needs_newer_snapshot(List *leaves)
 		relation_close(rel, NoLock);
 	}
 	return rewritten;
+}
+
+/* Get a snapshot of now. In parallel mode GetLatestSnapshot refuses, but such as catalogs are read with may be taken. */
+static Snapshot
+snapshot_of_now(const EmogiSource *source)
+{
+	return IsInParallelMode() ? GetNonHistoricCatalogSnapshot(source->relid) : GetLatestSnapshot();
 }
 
 /* Put together what is wanted of a Graph. */
@@ -552,7 +559,7 @@ emogi_graph_get(EmogiCall *call, const EmogiSource *source, const EmogiGraphKey 
 	Finding		finding = MUST_BUILD_PRIVATELY;
 
 	if (newer_snapshot)
-		PushActiveSnapshot(GetLatestSnapshot());
+		PushActiveSnapshot(snapshot_of_now(source));
 	wish->key = key_of(source, wanted);
 	if (may_share(wish, leaves))
 		finding = find_or_reserve(call->slot, wish);
