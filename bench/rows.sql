@@ -1,14 +1,16 @@
--- Rows of a result: how many in a second of this session's processor time, streamed and collected, and what a query that
--- wants few of them pays.
+-- Rows of a result: how many in a second of this session's processor time, streamed and collected, what a query that wants
+-- few of them pays, and how soon parallel workers have read them.
 --
---   psql -X -v vertices=10000000 -f bench/rows.sql
+--   psql -X -v vertices=10000000 -v workers=2 -f bench/rows.sql
 --
 -- Needs a database with the extension, and a superuser, who may read /proc/self/stat; makes and drops the table
--- emogi_bench_edges, a random graph of which nearly all is reached. Seven calls after a warm-up, in turn with the scan on and
--- off; figures are medians. cpu_s is of the session alone: the engine's time is not in it. run_ms and rows_ms are those of
--- emogi_runs; statement_ms is the clock's.
+-- emogi_bench_edges, a random graph of which nearly all is reached. Seven calls after a warm-up, in turn with the scan on, off,
+-- and with so many workers; figures are medians. cpu_s is of the session alone, in which the engine's time is not, and without
+-- workers. run_ms and rows_ms are those of emogi_runs; statement_ms is the clock's.
 \set ON_ERROR_STOP on
 \if :{?vertices} \else \set vertices 10000000 \endif
+\if :{?workers} \else \set workers 2 \endif
+SELECT set_config('emogi_bench.workers', :'workers', false);
 \pset footer off
 SET client_min_messages = warning;
 SET jit = off;
@@ -37,15 +39,16 @@ DECLARE
 BEGIN
 	FOR round IN 0 .. 7 LOOP
 		FOR q IN SELECT * FROM queries ORDER BY what LOOP
-			FOREACH setting IN ARRAY ARRAY['on', 'off'] LOOP
-				PERFORM set_config('emogi.enable_scan', setting, false);
+			FOREACH setting IN ARRAY ARRAY['on', 'off', 'parallel'] LOOP
+				PERFORM set_config('emogi.enable_scan', CASE setting WHEN 'off' THEN 'off' ELSE 'on' END, false),
+					set_config('max_parallel_workers_per_gather', CASE setting WHEN 'parallel' THEN current_setting('emogi_bench.workers') ELSE '0' END, false);
 				c0 := pg_temp.cpu_s();
 				t0 := clock_timestamp();
 				EXECUTE q.query;
 				t1 := clock_timestamp();
 				c1 := pg_temp.cpu_s();
 				INSERT INTO timing
-				SELECT q.what, setting, round, c1 - c0, extract(epoch FROM t1 - t0) * 1000, run_ms, rows_ms, rows, edges_traversed
+				SELECT q.what, setting, round, CASE WHEN setting <> 'parallel' THEN c1 - c0 END, extract(epoch FROM t1 - t0) * 1000, run_ms, rows_ms, rows, edges_traversed
 				FROM emogi_runs WHERE pid = pg_backend_pid() AND round > 0 ORDER BY id DESC LIMIT 1;
 			END LOOP;
 		END LOOP;
@@ -60,5 +63,5 @@ FROM (SELECT what, scan, max(rows) AS rows, max(edges) AS edges,
 			 percentile_cont(0.5) WITHIN GROUP (ORDER BY run_ms) AS run,
 			 percentile_cont(0.5) WITHIN GROUP (ORDER BY rows_ms) AS making
 	  FROM timing GROUP BY what, scan) medians JOIN queries USING (what)
-ORDER BY what, scan DESC;
+ORDER BY what, array_position(ARRAY['on', 'off', 'parallel'], scan);
 DROP TABLE emogi_bench_edges;

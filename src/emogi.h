@@ -252,7 +252,9 @@ typedef struct EmogiSlot
  */
 typedef struct EmogiHolding
 {
-	int			owner_pid;		/* 0 = free */
+	int			nusers;			/* the call's owner and the parallel workers that read its rows; 0 = free */
+	uint64		token;			/* the call's, by which a worker knows it; 0 = nobody may join any more */
+	int			owner_pid;
 	int			graph;			/* index of the cached Graph; -1 = the Graph is among what is held */
 	bool		finished;		/* its last row has been read */
 
@@ -377,6 +379,7 @@ extern void emogi_request_abandon(const EmogiSlot *slot);
 /* ---- holding.c ---- */
 
 extern int	emogi_holding_take(EmogiSlot *slot);
+extern bool emogi_holding_join(int index, uint64 token);
 extern void emogi_holding_leave(int index);
 extern void emogi_holding_finish(int index, bool finished);
 
@@ -537,6 +540,7 @@ typedef struct EmogiFunction
 	EmogiReader read;
 	int			direction_argument; /* -1 = none */
 	EmogiDirection direction;	/* otherwise */
+	bool		has_start;		/* takes a query of start values */
 } EmogiFunction;
 
 extern const EmogiFunction *emogi_function(const char *symbol);

@@ -285,7 +285,7 @@ static const EmogiFunction functions[] = {
 	{"emogi_ssnsp", EMOGI_SSNSP, read_ssnsp, 2, EMOGI_OUT},
 	{"emogi_cc", EMOGI_CC, read_cc, -1, EMOGI_OUT},
 	{"emogi_pagerank", EMOGI_PAGERANK, read_pagerank, -1, EMOGI_OUT},
-#define SUM(NAME, name, direction, weights, traits) {"emogi_" #name, EMOGI_##NAME, read_##name, 4, direction},
+#define SUM(NAME, name, direction, weights, traits) {"emogi_" #name, EMOGI_##NAME, read_##name, 4, direction, true},
 	EMOGI_SUM_APPLICATIONS(SUM)
 #undef SUM
 };

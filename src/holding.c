@@ -3,7 +3,7 @@
  *
  * A call whose rows are streamed asks the engine worker for nothing any more, but its Result and its Graph are read until
  * the plan ends, which for an open cursor may take as long as its session likes. So it gives its slot back and keeps a
- * holding, of which there are many.
+ * holding, of which there are many. Parallel workers that read some of its rows join it; the last to leave frees it.
  */
 #include "emogi.h"
 
@@ -14,7 +14,7 @@ static EmogiHolding *
 find_free(void)
 {
 	for (int i = 0; i < EMOGI_NHOLDINGS; i++)
-		if (emogi_shared->holdings[i].owner_pid == 0)
+		if (emogi_shared->holdings[i].nusers == 0)
 			return &emogi_shared->holdings[i];
 	return NULL;
 }
@@ -33,6 +33,8 @@ emogi_holding_take(EmogiSlot *slot)
 	holding = find_free();
 	if (holding != NULL)
 	{
+		holding->nusers = 1;
+		holding->token = slot->token;
 		holding->owner_pid = MyProcPid;
 		holding->graph = slot->graph;
 		holding->finished = false;
@@ -51,18 +53,43 @@ emogi_holding_take(EmogiSlot *slot)
 	return index;
 }
 
-/* Free a holding and what it has. Raises nothing. */
+/* Use what a call of another process keeps, until emogi_holding_leave; false when it keeps it no more. */
+bool
+emogi_holding_join(int index, uint64 token)
+{
+	EmogiHolding *holding = &emogi_shared->holdings[index];
+	bool		is_there;
+
+	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
+	is_there = holding->nusers > 0 && holding->token == token;
+	if (is_there)
+		holding->nusers++;
+	LWLockRelease(emogi_shared->lock);
+	return is_there;
+}
+
+/* Leave a holding; the last one frees it and what it has. Raises nothing. */
 void
 emogi_holding_leave(int index)
 {
 	EmogiHolding *holding = &emogi_shared->holdings[index];
-	int			graph = holding->graph;
+	bool		is_last;
+
+	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
+	is_last = holding->nusers == 1;
+	if (is_last)
+		holding->token = 0;
+	else
+		holding->nusers--;
+	LWLockRelease(emogi_shared->lock);
+	if (!is_last)
+		return;
 
 	emogi_region_free_owner(EMOGI_OWNER_HOLDING(index));
-	if (graph >= 0)
-		emogi_cache_unpin(graph);
+	if (holding->graph >= 0)
+		emogi_cache_unpin(holding->graph);
 	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
-	holding->owner_pid = 0;
+	holding->nusers = 0;
 	LWLockRelease(emogi_shared->lock);
 }
 

@@ -19,6 +19,7 @@
 #include "access/htup_details.h"
 #include "access/sysattr.h"
 #include "catalog/dependency.h"
+#include "catalog/pg_class.h"
 #include "catalog/pg_language.h"
 #include "catalog/pg_operator_d.h"
 #include "catalog/pg_proc.h"
@@ -37,6 +38,9 @@
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 #include "utils/syscache.h"
+
+/* A row of two columns in a table. */
+#define TABLE_ROW_BYTES 44
 
 PG_FUNCTION_INFO_V1(emogi_support);
 
@@ -99,22 +103,29 @@ emogi_call_of(const RangeTblEntry *rte, const EmogiFunction **function)
 
 /* ---- sizes and costs ---- */
 
-/* Find out what is known of the size of the Graph that a call names; false when that is nothing. */
-bool
-emogi_find_size(const FuncExpr *call, const EmogiFunction *function, EmogiGraphSize *size)
+/* Find the relation that a call names; false when it is not known, or the caller may not read it as a table. */
+static bool
+find_source(const FuncExpr *call, const EmogiFunction *function, EmogiSource *source)
 {
 	Node	   *graph = linitial(call->args);
 	EmogiGraphKey wish;
 	EmogiTask	task = {.query.algorithm = function->algorithm};
-	EmogiSource source;
-	uint64		nvertices;
-	uint64		nedges;
 
 	if (emogi_shared == NULL || !IsA(graph, Const) || ((Const *) graph)->constisnull)
 		return false;
 	emogi_wish_of(&task, &wish);
-	if (!emogi_source_peek(TextDatumGetCString(((Const *) graph)->constvalue), wish.weights != EMOGI_WEIGHTS_UNUSED,
-						   &source))
+	return emogi_source_peek(TextDatumGetCString(((Const *) graph)->constvalue), wish.weights != EMOGI_WEIGHTS_UNUSED, source);
+}
+
+/* Find out what is known of the size of the Graph that a call names; false when that is nothing. */
+bool
+emogi_find_size(const FuncExpr *call, const EmogiFunction *function, EmogiGraphSize *size)
+{
+	EmogiSource source;
+	uint64		nvertices;
+	uint64		nedges;
+
+	if (!find_source(call, function, &source))
 		return false;
 	size->cached = emogi_cache_size(&source, &nvertices, &nedges);
 	if (!size->cached)
@@ -371,6 +382,93 @@ add_scan_path(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call)
 	add_path(rel, (Path *) path);
 }
 
+/* Does a condition choose rows by `vertex`? */
+static bool
+chooses_vertices(PlannerInfo *root, RelOptInfo *rel, const EmogiFunction *function)
+{
+	ListCell   *cell;
+
+	foreach(cell, rel->baserestrictinfo)
+	{
+		EmogiCondition condition;
+
+		if (emogi_match_clause(root, rel, function, lfirst_node(RestrictInfo, cell), &condition) &&
+			condition.pushdown <= EMOGI_VERTEX_IN)
+			return true;
+	}
+	return false;
+}
+
+/* Does a query, or one around it, have a condition that holds for all rows or none, or a LIMIT that may change from scan to scan? */
+static bool
+may_stop(const PlannerInfo *root)
+{
+	for (; root != NULL; root = root->parent_root)
+	{
+		const Node *const limits[] = {root->parse->limitCount, root->parse->limitOffset};
+
+		if (root->hasPseudoConstantQuals)
+			return true;
+		for (int i = 0; i < (int) lengthof(limits); i++)
+			if (limits[i] != NULL && !IsA(limits[i], Const))
+				return true;
+	}
+	return false;
+}
+
+/*
+ * May parallel workers read the rows? The leader makes the call, in parallel mode, where code that someone has written for
+ * a view, a foreign table, a policy or a query of edges or of start values may fail: it must be for a table. A part of a
+ * UNION ALL has no parallel paths of its own. The call is made before anyone asks for a row: no condition may say that
+ * nobody will. And where a LIMIT changes, workers go by its first value (PostgreSQL 15, ExecParallelReinitialize).
+ */
+static bool
+may_share_rows(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call, const EmogiFunction *function, Oid *table)
+{
+	EmogiSource source;
+	char		kind;
+
+	if (!root->glob->parallelModeOK || may_stop(root) || rel->reloptkind != RELOPT_BASEREL || !bms_is_empty(rel->lateral_relids) ||
+		function->has_start || !is_parallel_safe(root, (Node *) call->args) ||
+		!is_parallel_safe(root, (Node *) rel->baserestrictinfo) || !is_parallel_safe(root, (Node *) rel->reltarget->exprs) ||
+		chooses_vertices(root, rel, function) || !find_source(call, function, &source))
+		return false;
+	*table = source.relid;
+	kind = get_rel_relkind(source.relid);
+	return kind == RELKIND_RELATION || kind == RELKIND_PARTITIONED_TABLE || kind == RELKIND_MATVIEW;
+}
+
+/*
+ * Add the path that has parallel workers read the rows, as many as for a table of that size. The plan then depends on what
+ * the graph's table is now, and on who asks.
+ */
+static void
+add_shared_path(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call, Oid table)
+{
+	CustomPath *path = make_path(root, rel, NULL);
+	int			nworkers = compute_parallel_worker(rel, rel->tuples * TABLE_ROW_BYTES / BLCKSZ, -1,
+												   max_parallel_workers_per_gather);
+	double		leader_share = parallel_leader_participation ? Max(1 - 0.3 * nworkers, 0) : 0;
+	double		nreaders = nworkers + leader_share;
+	QualCost	call_cost;
+	QualCost	qual_cost;
+
+	if (nworkers == 0)
+		return;
+	cost_qual_eval_node(&call_cost, (Node *) call, root);
+	cost_qual_eval(&qual_cost, rel->baserestrictinfo, root);
+	path->path.parallel_aware = path->path.parallel_safe = true;
+	path->path.parallel_workers = nworkers;
+	path->path.rows = clamp_row_est(rel->rows / nreaders);
+	path->path.startup_cost = call_cost.startup + call_cost.per_tuple + qual_cost.startup + rel->reltarget->cost.startup;
+	path->path.total_cost = path->path.startup_cost + rel->tuples * (EMOGI_ROW_COST + qual_cost.per_tuple) / nreaders +
+		path->path.rows * rel->reltarget->cost.per_tuple;
+	root->glob->relationOids = list_append_unique_oid(root->glob->relationOids, table);
+	root->glob->dependsOnRole = true;
+	rel->consider_parallel = true;
+	add_partial_path(rel, (Path *) path);
+}
+
 /*
  * Add a path that looks up the vertices that an outer relation names in the result of one run. The run is not in its
  * cost: it is paid once, whichever path is taken, while this cost counts for every row of the outer relation.
@@ -424,6 +522,7 @@ set_rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *r
 {
 	const EmogiFunction *function;
 	FuncExpr   *call;
+	Oid			table;
 
 	if (previous_set_rel_pathlist_hook)
 		previous_set_rel_pathlist_hook(root, rel, rti, rte);
@@ -436,6 +535,8 @@ set_rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *r
 	adjust_rows(root, rel, call, function);
 	rel->pathlist = rel->partial_pathlist = NIL;
 	add_scan_path(root, rel, call);
+	if (may_share_rows(root, rel, call, function, &table))
+		add_shared_path(root, rel, call, table);
 	add_lookup_paths(root, rel, function);
 }
 

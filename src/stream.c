@@ -1,10 +1,10 @@
 /*
  * stream.c: the scan of a function's rows, carried out.
  *
- * The call begins with the first row that is asked for: its arguments are computed, the Graph is got and the engine
- * runs. Then the rows are read out of the result one by one, as they are asked for, or those of single vertices are
- * looked up; all other columns than those in use are left alone. The call gives its slot back as soon as it has run, and
- * its memory at the end of the plan.
+ * The call begins with the first row that is asked for, or before parallel workers are started that will ask for rows
+ * (share.c): its arguments are computed, the Graph is got and the engine runs. Then the rows are read out of the result
+ * one by one, as they are asked for, or those of single vertices are looked up; all other columns than those in use are
+ * left alone. The call gives its slot back as soon as it has run, and its memory at the end of the plan.
  *
  * A result is kept beyond its last row, as a FunctionScan keeps its own: the plan may come back to read it again, or to
  * look up other vertices. When it comes back with other arguments, they are compared with those of the result at hand, so
@@ -25,9 +25,6 @@
 #include "utils/datum.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
-
-/* Vertices between two looks for a cancel. */
-#define VERTICES_PER_CHECK 65536
 
 /* ---- the run ---- */
 
@@ -259,9 +256,9 @@ run(EmogiScan *scan)
 
 /* ---- the rows ---- */
 
-/* Begin to return rows: from the run at hand if it will do, else from a new one. */
-static void
-start(EmogiScan *scan)
+/* Get rows to return: from the run at hand if it will do, else from a new one. */
+void
+emogi_scan_run(EmogiScan *scan)
 {
 	ExprContext *context = scan->css.ss.ps.ps_ExprContext;
 
@@ -279,30 +276,49 @@ start(EmogiScan *scan)
 		operand.value = ExecEvalExprSwitchContext(scan->inputs[scan->vertex_input].state, context, &operand.isnull);
 		emogi_scan_set_keys(scan, operand);
 	}
-	scan->position = 0;
 	scan->changed = false;
+}
+
+/* Begin to return rows. Where they are shared with parallel workers, the run was made before these were started. */
+static void
+start(EmogiScan *scan)
+{
+	if (scan->share == NULL)
+		emogi_scan_run(scan);
+	scan->position = scan->end = 0;
 	scan->started = true;
+}
+
+/* Go on to the next vertices; false when there are none left. */
+static bool
+take_piece(EmogiScan *scan)
+{
+	uint64		first = scan->share != NULL ? emogi_share_next(scan) : scan->end;
+
+	CHECK_FOR_INTERRUPTS();
+	if (first >= scan->graph.nvertices)
+		return false;
+	scan->position = first;
+	scan->end = Min(first + EMOGI_PIECE_VERTICES, scan->graph.nvertices);
+	return true;
 }
 
 /* Find the next vertex that has a row, looking for a cancel now and then; false when there is none. */
 static bool
 next_vertex(EmogiScan *scan, uint64 *v)
 {
-	uint64		n = scan->graph.nvertices;
-
-	while (scan->position < n)
+	for (;;)
 	{
-		/* up to the next multiple of the step, where it is time to look */
-		uint64		end = Min((scan->position / VERTICES_PER_CHECK + 1) * VERTICES_PER_CHECK, n);
-
-		*v = scan->rows->next(&scan->result, scan->position, end);
-		scan->position = *v + 1;
-		if (*v < end)
+		*v = scan->rows->next(&scan->result, scan->position, scan->end);
+		if (*v < scan->end)
+		{
+			scan->position = *v + 1;
 			return true;
-		scan->position = end;
-		CHECK_FOR_INTERRUPTS();
+		}
+		scan->position = scan->end;
+		if (!take_piece(scan))
+			return false;
 	}
-	return false;
 }
 
 /* Find the next of the keys that has a row; false when there is none. */
@@ -326,16 +342,16 @@ next_row(ScanState *state)
 {
 	EmogiScan  *scan = (EmogiScan *) state;
 	TupleTableSlot *slot = state->ss_ScanTupleSlot;
-	uint64		v;
+	uint64		v = 0;
 
 	if (unlikely(!scan->started))
 		start(scan);
 	ExecClearTuple(slot);
-	if (scan->call == NULL)
+	if (scan->call == NULL && scan->joined < 0)
 		return slot;
 	if (!(scan->keys != NULL ? next_key(scan, &v) : next_vertex(scan, &v)))
 	{
-		if (!scan->keeps)
+		if (!scan->keeps && scan->share == NULL)
 			emogi_call_finish(scan->call, &scan->call);
 		return slot;
 	}
@@ -347,7 +363,10 @@ next_row(ScanState *state)
 			scan->rows->column(&scan->graph, &scan->result, v, column - 1);
 		slot->tts_isnull[i] = false;
 	}
-	scan->call->run.nrows++;
+	if (scan->call != NULL)
+		scan->call->run.nrows++;
+	else
+		scan->nrows++;
 	return ExecStoreVirtualTuple(slot);
 }
 
@@ -399,7 +418,7 @@ init_conditions(EmogiScan *scan, List *operands, List *pushdowns)
 	ListCell   *operand;
 	ListCell   *pushdown;
 
-	scan->vertex_input = -1;
+	scan->vertex_input = scan->joined = -1;
 	scan->pushdowns = palloc(Max(list_length(pushdowns), 1) * sizeof *scan->pushdowns);
 	forboth(operand, operands, pushdown, pushdowns)
 	{
@@ -464,6 +483,7 @@ begin_scan(CustomScanState *node, EState *estate, int eflags)
 static void
 end_scan(CustomScanState *node)
 {
+	emogi_share_end(node);
 	end_run((EmogiScan *) node);
 }
 
@@ -484,6 +504,11 @@ static const CustomExecMethods exec_methods = {
 	.ExecCustomScan = exec_scan,
 	.EndCustomScan = end_scan,
 	.ReScanCustomScan = rescan,
+	.EstimateDSMCustomScan = emogi_share_estimate,
+	.InitializeDSMCustomScan = emogi_share_begin,
+	.ReInitializeDSMCustomScan = emogi_share_begin,
+	.InitializeWorkerCustomScan = emogi_share_join,
+	.ShutdownCustomScan = emogi_share_end,
 	.ExplainCustomScan = emogi_explain_scan
 };
 

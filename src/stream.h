@@ -1,12 +1,13 @@
 /*
- * stream.h: the state of a scan of a function's rows, for stream.c, which carries it out, batch.c, which carries out many
- * at once, and explain.c, which shows both.
+ * stream.h: the state of a scan of a function's rows, for stream.c, which carries it out, share.c, with parallel workers,
+ * batch.c, which carries out many at once, and explain.c, which shows them.
  */
 #ifndef EMOGI_STREAM_H
 #define EMOGI_STREAM_H
 
 #include "emogi.h"
 
+#include "access/parallel.h"
 #include "nodes/execnodes.h"
 
 /* An expression whose value the run, or the choice of rows, depends on. */
@@ -51,6 +52,10 @@ typedef struct EmogiScan
 	/* the rows that are still to come */
 	bool		started;
 	uint64		position;		/* vertex number, or index into keys */
+	uint64		end;			/* of the vertices at hand, when all are wanted */
+	struct EmogiShare *share;	/* with parallel workers: what they know of the run */
+	int			joined;			/* in one of them: the holding whose rows it reads; -1 = none */
+	uint64		nrows;			/* ... and how many it has returned */
 	MemoryContext keys_context;
 	int64	   *keys;			/* [nkeys], ascending: rows of these vertices; NULL = of all */
 	uint64		nkeys;
@@ -65,6 +70,18 @@ extern void emogi_scan_init(EmogiScan *scan, int eflags);
 extern void emogi_scan_set_keys(EmogiScan *scan, NullableDatum operand);
 extern void emogi_scan_apply_conditions(EmogiScan *scan, EmogiTask *task);
 extern void emogi_scan_add_to_total(EmogiScan *scan, const EmogiCall *call);
+extern void emogi_scan_run(EmogiScan *scan);
+
+/* share.c */
+
+/* Vertices that one process reads at a time; between two of these it looks for a cancel. */
+#define EMOGI_PIECE_VERTICES 65536
+
+extern Size emogi_share_estimate(CustomScanState *node, ParallelContext *context);
+extern void emogi_share_begin(CustomScanState *node, ParallelContext *context, void *memory);
+extern void emogi_share_join(CustomScanState *node, shm_toc *toc, void *memory);
+extern void emogi_share_end(CustomScanState *node);
+extern uint64 emogi_share_next(EmogiScan *scan);
 
 /* explain.c */
 extern void emogi_explain_scan(CustomScanState *node, List *ancestors, ExplainState *es);

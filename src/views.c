@@ -268,7 +268,7 @@ copy_progress(Progress *calls)
 		if (emogi_shared->slots[i].state != EMOGI_SLOT_FREE)
 			copy_slot(&emogi_shared->slots[i], &calls[count++]);
 	for (int i = 0; i < EMOGI_NHOLDINGS; i++)
-		if (emogi_shared->holdings[i].owner_pid != 0 && !emogi_shared->holdings[i].finished)
+		if (emogi_shared->holdings[i].nusers != 0 && !emogi_shared->holdings[i].finished)
 			copy_holding(&emogi_shared->holdings[i], &calls[count++]);
 	LWLockRelease(emogi_shared->lock);
 	return count;

@@ -69,6 +69,21 @@ answers_small($node, '... and answers');
 is($node->safe_psql('postgres', q{SELECT count(*) > 900000 FROM emogi_bfs('big', (SELECT src FROM big LIMIT 1), direction => 'both')}), 't', 'with room the same graph is fine');
 region_is_empty($node, '... and the Region is empty again');
 
+# No place to keep a result in: one process reads its rows without, parallel workers cannot.
+my $holder = session($node);
+$holder->ask(q{BEGIN; DO $$ DECLARE c refcursor; r record; BEGIN FOR i IN 1 .. 4096 LOOP
+	c := 'c' || i; OPEN c FOR SELECT * FROM emogi_bfs('small', 1); FETCH c INTO r; END LOOP; END $$});
+answers_small($node, '4096 open cursors');
+my $together = q{SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0; SELECT count(*) FROM emogi_cc('ring')};
+my ($refused, $why) = sqlstate($node, $together);
+is($refused, '53000', '... parallel workers are refused');
+like($why, qr/4096.*HINT: .*max_parallel_workers_per_gather/s, '... with a way out');
+is($node->safe_psql('postgres', "SET max_parallel_workers_per_gather = 0; $together"), '1000', '... that is one');
+$holder->ask('ROLLBACK');
+is($node->safe_psql('postgres', $together), '1000', '... until the cursors are closed');
+region_is_empty($node, '... and the Region is empty again');
+$holder->quit;
+
 # No parallel workers, and none left of max_worker_processes but the engine's own.
 $node->append_conf('postgresql.conf', 'max_parallel_workers = 0');
 $node->restart;

@@ -1,0 +1,180 @@
+/*
+ * share.c: the rows of one run, read by the leader of a parallel query and its workers.
+ *
+ * The leader makes the call and runs it before it starts workers: nobody else asks the engine for anything, so that a
+ * function need not be parallel safe. The result lies in the Region, which all processes map at one address; the query's
+ * dynamic shared memory says where. Leader and workers take pieces of the vertices in ascending order, so that the rows of
+ * each come in the order of `vertex`.
+ *
+ * A worker joins the call's holding, which is freed when the last has left: a plan may end before its workers. One that
+ * comes too late to join returns no rows: the leader ends the call when the plan has all rows, or wants no more.
+ */
+#include "stream.h"
+
+#include "miscadmin.h"
+#include "storage/ipc.h"
+#include "utils/memutils.h"
+
+/* Written by the leader before workers look at it, but for the atomics. */
+typedef struct EmogiShare
+{
+	int			holding;		/* -1 = there are no rows */
+	uint64		token;
+	EmogiGraph	graph;
+	EmogiResult result;
+	pg_atomic_uint64 next;		/* where the next piece begins */
+	pg_atomic_uint64 nrows;		/* that workers have returned, but for those of pieces that they are at */
+} EmogiShare;
+
+/* The holdings that this worker has joined. */
+static List *joined = NIL;
+
+/* Count the rows that a worker has returned. */
+static void
+add_rows(EmogiScan *scan)
+{
+	pg_atomic_fetch_add_u64(&scan->share->nrows, scan->nrows);
+	scan->nrows = 0;
+}
+
+/* Take the next piece of the vertices: get its first, or more than there are. */
+uint64
+emogi_share_next(EmogiScan *scan)
+{
+	if (scan->nrows > 0)
+		add_rows(scan);
+	return pg_atomic_fetch_add_u64(&scan->share->next, EMOGI_PIECE_VERTICES);
+}
+
+/* ---- the leader ---- */
+
+/* Get the size of what is shared. */
+Size
+emogi_share_estimate(CustomScanState *node, ParallelContext *context)
+{
+	return sizeof(EmogiShare);
+}
+
+/* Count the workers' rows for the call. */
+static void
+take_rows(EmogiScan *scan)
+{
+	if (scan->call != NULL)
+		scan->call->run.nrows += pg_atomic_read_u64(&scan->share->nrows);
+}
+
+/* Run the call, and share its result with workers that are still to be started: the first ones, or those of a rescan. */
+void
+emogi_share_begin(CustomScanState *node, ParallelContext *context, void *memory)
+{
+	EmogiScan  *scan = (EmogiScan *) node;
+	EmogiShare *share = memory;
+
+	if (scan->share != NULL)
+		take_rows(scan);
+	/* whether a parameter has changed is not known yet: this comes before the rescan of the node */
+	scan->changed = true;
+	emogi_scan_run(scan);
+	share->holding = -1;
+	if (scan->call != NULL)
+	{
+		if (scan->call->holding < 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
+					 errmsg("more than %d results of emogi's functions are being read", EMOGI_NHOLDINGS),
+					 errhint("Close cursors over emogi's functions, or set max_parallel_workers_per_gather to 0.")));
+		share->holding = scan->call->holding;
+		share->token = emogi_shared->holdings[share->holding].token;
+		share->graph = scan->graph;
+		share->result = scan->result;
+	}
+	pg_atomic_init_u64(&share->next, 0);
+	pg_atomic_init_u64(&share->nrows, 0);
+	scan->share = share;
+}
+
+/* End the sharing in the leader, which has no rows to come either. */
+static void
+end_leader(EmogiScan *scan)
+{
+	take_rows(scan);
+	scan->share = NULL;
+	scan->position = scan->end = scan->graph.nvertices;
+	if (scan->call != NULL && !scan->keeps)
+		emogi_call_finish(scan->call, &scan->call);
+}
+
+/* ---- a worker ---- */
+
+/* Leave what a worker has joined that ends early. */
+static void
+leave_all(int code, Datum arg)
+{
+	ListCell   *cell;
+
+	foreach(cell, joined)
+		emogi_holding_leave(lfirst_int(cell));
+	joined = NIL;
+}
+
+/* Remember that this worker has joined a holding. */
+static void
+remember(int holding)
+{
+	static bool registered = false;
+	MemoryContext old = MemoryContextSwitchTo(TopMemoryContext);
+
+	if (!registered)
+		before_shmem_exit(leave_all, 0);
+	registered = true;
+	joined = lappend_int(joined, holding);
+	MemoryContextSwitchTo(old);
+}
+
+/* Get ready, in a worker, to read rows of the leader's result. */
+void
+emogi_share_join(CustomScanState *node, shm_toc *toc, void *memory)
+{
+	EmogiScan  *scan = (EmogiScan *) node;
+	EmogiShare *share = memory;
+
+	scan->share = share;
+	scan->started = true;
+	if (share->holding < 0)
+		return;
+	remember(share->holding);
+	if (!emogi_holding_join(share->holding, share->token))
+	{
+		joined = list_delete_last(joined);
+		return;
+	}
+	scan->joined = share->holding;
+	scan->graph = share->graph;
+	scan->result = share->result;
+}
+
+/* End the sharing in a worker. */
+static void
+end_worker(EmogiScan *scan)
+{
+	if (scan->joined < 0)
+		return;
+	add_rows(scan);
+	joined = list_delete_int(joined, scan->joined);
+	emogi_holding_leave(scan->joined);
+	scan->joined = -1;
+}
+
+/* End the sharing, when all rows have been read or none are wanted any more. */
+void
+emogi_share_end(CustomScanState *node)
+{
+	EmogiScan  *scan = (EmogiScan *) node;
+
+	if (scan->share == NULL)
+		return;
+	if (IsParallelWorker())
+		end_worker(scan);
+	else
+		end_leader(scan);
+}
