@@ -524,13 +524,6 @@ needs_newer_snapshot(List *leaves)
 	return rewritten;
 }
 
-/* Get a snapshot of now. In parallel mode GetLatestSnapshot refuses, but such as catalogs are read with may be taken. */
-static Snapshot
-snapshot_of_now(const EmogiSource *source)
-{
-	return IsInParallelMode() ? GetNonHistoricCatalogSnapshot(source->relid) : GetLatestSnapshot();
-}
-
 /* Put together what is wanted of a Graph. */
 static EmogiGraphKey
 key_of(const EmogiSource *source, const EmogiGraphKey *wanted)
@@ -558,8 +551,8 @@ emogi_graph_get(EmogiCall *call, const EmogiSource *source, const EmogiGraphKey 
 	bool		newer_snapshot = needs_newer_snapshot(leaves);
 	Finding		finding = MUST_BUILD_PRIVATELY;
 
-	if (newer_snapshot)
-		PushActiveSnapshot(snapshot_of_now(source));
+	if (newer_snapshot)			/* GetLatestSnapshot refuses in parallel mode; for what is no catalog this is as new */
+		PushActiveSnapshot(GetNonHistoricCatalogSnapshot(source->relid));
 	wish->key = key_of(source, wanted);
 	if (may_share(wish, leaves))
 		finding = find_or_reserve(call->slot, wish);
