@@ -46,7 +46,7 @@ sub start_clients
 	{
 		($out[$me], $err[$me]) = ('', '');
 		$psql[$me] = IPC::Run::start([ 'bash', '-c',
-			'until [ -e "$0" ]; do psql -XAtq -v VERBOSITY=sqlstate -d "$1" -f "$2" || sleep 0.05; done', $stop, $node->connstr('postgres'), $calls ],
+			'until [ -e "$0" ] || [ ! -d "${0%/*}" ]; do psql -XAtq -v VERBOSITY=sqlstate -d "$1" -f "$2" || sleep 0.05; done', $stop, $node->connstr('postgres'), $calls ],
 			'<', \'', '>', \$out[$me], '2>', \$err[$me], IPC::Run::timeout(180));
 	}
 }
