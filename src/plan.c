@@ -365,20 +365,28 @@ adjust_rows(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call, const Emog
 	}
 }
 
-/* Add the path that returns all rows. */
+/* Set the costs of a path of which all rows are read, by so many processes; its rows are those of one of them. */
 static void
-add_scan_path(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call)
+set_costs(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call, double nreaders, Path *path)
 {
-	CustomPath *path = make_path(root, rel, rel->lateral_relids);
 	QualCost	call_cost;
 	QualCost	qual_cost;
 
 	cost_qual_eval_node(&call_cost, (Node *) call, root);
 	cost_qual_eval(&qual_cost, rel->baserestrictinfo, root);
+	path->startup_cost = call_cost.startup + call_cost.per_tuple + qual_cost.startup + rel->reltarget->cost.startup;
+	path->total_cost = path->startup_cost + rel->tuples * (EMOGI_ROW_COST + qual_cost.per_tuple) / nreaders +
+		path->rows * rel->reltarget->cost.per_tuple;
+}
+
+/* Add the path that returns all rows. */
+static void
+add_scan_path(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call)
+{
+	CustomPath *path = make_path(root, rel, rel->lateral_relids);
+
 	path->path.rows = path->path.param_info != NULL ? path->path.param_info->ppi_rows : rel->rows;
-	path->path.startup_cost = call_cost.startup + call_cost.per_tuple + qual_cost.startup + rel->reltarget->cost.startup;
-	path->path.total_cost = path->path.startup_cost + rel->tuples * (EMOGI_ROW_COST + qual_cost.per_tuple) +
-		path->path.rows * rel->reltarget->cost.per_tuple;
+	set_costs(root, rel, call, 1, &path->path);
 	add_path(rel, (Path *) path);
 }
 
@@ -399,7 +407,7 @@ chooses_vertices(PlannerInfo *root, RelOptInfo *rel, const EmogiFunction *functi
 	return false;
 }
 
-/* Does a query, or one around it, have a condition that holds for all rows or none, or a LIMIT that may change from scan to scan? */
+/* Has a query, or one around it, a condition that holds for all rows or none, or a LIMIT that may change from scan to scan? */
 static bool
 may_stop(const PlannerInfo *root)
 {
@@ -439,30 +447,25 @@ may_share_rows(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call, const E
 }
 
 /*
- * Add the path that has parallel workers read the rows, as many as for a table of that size. The plan then depends on what
- * the graph's table is now, and on who asks.
+ * Add the path that has parallel workers read the rows, as many as for a table of that size, where they may. The plan then
+ * depends on what the graph's table is now, and on who asks.
  */
 static void
-add_shared_path(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call, Oid table)
+add_shared_path(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call, const EmogiFunction *function)
 {
-	CustomPath *path = make_path(root, rel, NULL);
 	int			nworkers = compute_parallel_worker(rel, rel->tuples * TABLE_ROW_BYTES / BLCKSZ, -1,
 												   max_parallel_workers_per_gather);
 	double		leader_share = parallel_leader_participation ? Max(1 - 0.3 * nworkers, 0) : 0;
-	double		nreaders = nworkers + leader_share;
-	QualCost	call_cost;
-	QualCost	qual_cost;
+	CustomPath *path;
+	Oid			table;
 
-	if (nworkers == 0)
+	if (nworkers == 0 || !may_share_rows(root, rel, call, function, &table))
 		return;
-	cost_qual_eval_node(&call_cost, (Node *) call, root);
-	cost_qual_eval(&qual_cost, rel->baserestrictinfo, root);
+	path = make_path(root, rel, NULL);
 	path->path.parallel_aware = path->path.parallel_safe = true;
 	path->path.parallel_workers = nworkers;
-	path->path.rows = clamp_row_est(rel->rows / nreaders);
-	path->path.startup_cost = call_cost.startup + call_cost.per_tuple + qual_cost.startup + rel->reltarget->cost.startup;
-	path->path.total_cost = path->path.startup_cost + rel->tuples * (EMOGI_ROW_COST + qual_cost.per_tuple) / nreaders +
-		path->path.rows * rel->reltarget->cost.per_tuple;
+	path->path.rows = clamp_row_est(rel->rows / (nworkers + leader_share));
+	set_costs(root, rel, call, nworkers + leader_share, &path->path);
 	root->glob->relationOids = list_append_unique_oid(root->glob->relationOids, table);
 	root->glob->dependsOnRole = true;
 	rel->consider_parallel = true;
@@ -522,7 +525,6 @@ set_rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *r
 {
 	const EmogiFunction *function;
 	FuncExpr   *call;
-	Oid			table;
 
 	if (previous_set_rel_pathlist_hook)
 		previous_set_rel_pathlist_hook(root, rel, rti, rte);
@@ -535,8 +537,7 @@ set_rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *r
 	adjust_rows(root, rel, call, function);
 	rel->pathlist = rel->partial_pathlist = NIL;
 	add_scan_path(root, rel, call);
-	if (may_share_rows(root, rel, call, function, &table))
-		add_shared_path(root, rel, call, table);
+	add_shared_path(root, rel, call, function);
 	add_lookup_paths(root, rel, function);
 }
 
