@@ -86,6 +86,19 @@ SELECT same('SELECT vertex, rank FROM emogi_pagerank(''edges'') AS p(vertex, ran
 SELECT same('SELECT vertex, value FROM emogi_heat(''edges'', ''VALUES (0, 1.0)'', max_iterations => 3)');
 SELECT same('SELECT vertex FROM emogi_bfs(''SELECT src, dst FROM edges'', 0)');
 
+CREATE VIEW seen AS SELECT src, dst FROM edges;
+CREATE MATERIALIZED VIEW kept AS SELECT src, dst FROM edges;
+CREATE TABLE parts (src int, dst int) PARTITION BY HASH (src);
+CREATE TABLE part1 PARTITION OF parts FOR VALUES WITH (MODULUS 2, REMAINDER 0);
+CREATE TABLE part2 PARTITION OF parts FOR VALUES WITH (MODULUS 2, REMAINDER 1);
+INSERT INTO parts SELECT src, dst FROM edges;
+SELECT same('SELECT vertex, level FROM emogi_bfs(''seen'', 0)');
+SELECT same('SELECT vertex, level FROM emogi_bfs(''kept'', 0)');
+SELECT same('SELECT vertex, level FROM emogi_bfs(''parts'', 0)');
+DROP VIEW seen;
+DROP TABLE parts;
+DROP MATERIALIZED VIEW kept;
+
 -- Columns that are not used, conditions that bound the search, conditions that are checked, and one that looks a vertex up.
 SELECT same('SELECT count(*) FROM emogi_bfs(''edges'', 0)');
 SELECT same('SELECT vertex, level FROM emogi_bfs(''edges'', 0) WHERE level <= 3');
