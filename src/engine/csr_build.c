@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define ENTRIES_PER_BUCKET 16384	/* aim */
+#define ENTRIES_PER_THREAD 131072	/* fewer do not repay its desk and its blocks, most of a megabyte */
 #define POPULATE_BYTES ((size_t) 2 << 20)
 #define ID_PARTS 64
 
@@ -29,13 +30,17 @@ cut_sources(EmogiCsrBuild *build)
 	build->nbuckets = (uint32_t) (build->nvertices >> build->shift) + 1;
 }
 
-/* Set what follows from the number of vertices and entries. */
+/* Set what follows from the number of vertices, entries and threads there are. */
 static void
-size_build(EmogiCsrBuild *build, uint64_t nvertices, uint64_t nedges, EmogiDirection direction)
+size_build(EmogiCsrBuild *build, uint64_t nvertices, uint64_t nedges, EmogiDirection direction, int nthreads)
 {
+	uint64_t	most_threads;
+
 	build->direction = direction;
 	build->nvertices = nvertices;
 	build->nentries = emogi_csr_most_entries(nedges, direction);
+	most_threads = build->nentries / ENTRIES_PER_THREAD + 1;
+	build->nthreads = (uint64_t) nthreads < most_threads ? nthreads : (int) most_threads;
 	cut_sources(build);
 	build->desk_bytes = emogi_whole_lines(((size_t) 1 << build->shift) * sizeof(uint64_t)) +
 		emogi_whole_lines(build->kind->desk_bytes(build));
@@ -47,9 +52,9 @@ emogi_csr_scratch_bytes_of(const EmogiCsrKind *kind, uint64_t nvertices, uint64_
 {
 	EmogiCsrBuild build = {.kind = kind};
 
-	size_build(&build, nvertices, nedges, direction);
-	return (size_t) nthreads * build.desk_bytes +
-		emogi_partition_bytes(kind->words * build.nentries, build.nbuckets, nthreads);
+	size_build(&build, nvertices, nedges, direction, nthreads);
+	return (size_t) build.nthreads * build.desk_bytes +
+		emogi_partition_bytes(kind->words * build.nentries, build.nbuckets, build.nthreads);
 }
 
 /* ---- into buckets ---- */
@@ -59,9 +64,12 @@ static void
 partition_edges(void *arg, int thread, int nthreads)
 {
 	EmogiCsrBuild *build = arg;
-	uint64_t  **cursors = emogi_partition_cursors(&build->partition, thread);
+	uint64_t  **cursors;
 	uint64_t	c;
 
+	if (thread >= build->nthreads)
+		return;
+	cursors = emogi_partition_cursors(&build->partition, thread);
 	while ((c = emogi_job_take(&build->next, 1)) < build->edges->nchunks)
 	{
 		EmogiEdgeChunk *chunk = build->edges->chunks[c];
@@ -101,13 +109,17 @@ static void
 partition_lists(void *arg, int thread, int nthreads)
 {
 	EmogiCsrBuild *build = arg;
-	uint64_t  **cursors = emogi_partition_cursors(&build->partition, thread);
 	const EmogiAdjacency *from = build->from;
-	uint64_t	share = from->nedges / (uint64_t) nthreads + 1;
+	uint64_t	share = from->nedges / (uint64_t) build->nthreads + 1;
 	uint64_t	i = share * (uint64_t) thread;
 	uint64_t	end = i + share < from->nedges ? i + share : from->nedges;
-	uint64_t	v = i < end ? vertex_of_entry(from, build->nvertices, i) : 0;
+	uint64_t  **cursors;
+	uint64_t	v;
 
+	if (thread >= build->nthreads || i >= end)
+		return;
+	cursors = emogi_partition_cursors(&build->partition, thread);
+	v = vertex_of_entry(from, build->nvertices, i);
 	while (i < end && !emogi_job_stopped(&build->job))
 	{
 		uint64_t	stop = end - i < EMOGI_CSR_BATCH ? end : i + EMOGI_CSR_BATCH;
@@ -125,14 +137,14 @@ partition_lists(void *arg, int thread, int nthreads)
 
 /* Count the entries before each bucket; get the number of all. */
 static uint64_t
-sum_buckets(EmogiCsrBuild *build, int nthreads)
+sum_buckets(EmogiCsrBuild *build)
 {
 	uint64_t	sum = 0;
 
 	for (uint32_t b = 0; b < build->nbuckets; b++)
 	{
 		build->base[b] = sum;
-		for (int t = 0; t < nthreads; t++)
+		for (int t = 0; t < build->nthreads; t++)
 			sum += emogi_partition_count(&build->partition, t, b) / build->kind->words;
 	}
 	build->base[build->nbuckets] = sum;
@@ -190,6 +202,8 @@ place_lists(void *arg, int thread, int nthreads)
 	EmogiCsrBucket bucket = {.desk = (uintptr_t) build->desks + (size_t) thread * build->desk_bytes};
 	uint64_t	b;
 
+	if (thread >= build->nthreads)
+		return;
 	if (!emogi_job_populate(&build->job, (void *) bucket.desk, build->desk_bytes))
 		emogi_job_fail(&build->job, EMOGI_NO_MEMORY);
 	bucket.cursor = emogi_carve(&bucket.desk, ((size_t) 1 << build->shift) * sizeof(uint64_t));
@@ -265,10 +279,10 @@ close_adjacency(const EmogiAdjacency *adjacency, uint64_t nvertices, EmogiWeight
 
 /* Make an empty partition for the most entries there can be; false, with the job failed, without memory. */
 static bool
-open_partition(EmogiCsrBuild *build, uint64_t nentries, int nthreads, void *scratch)
+open_partition(EmogiCsrBuild *build, uint64_t nentries, void *scratch)
 {
-	if (emogi_partition_init(&build->partition, &build->job, build->kind->words * nentries, build->nbuckets, nthreads,
-							 scratch))
+	if (emogi_partition_init(&build->partition, &build->job, build->kind->words * nentries, build->nbuckets,
+							 build->nthreads, scratch))
 		return true;
 	emogi_job_fail(&build->job, EMOGI_NO_MEMORY);
 	return false;
@@ -278,11 +292,9 @@ open_partition(EmogiCsrBuild *build, uint64_t nentries, int nthreads, void *scra
 static bool
 build_forward(EmogiPool *pool, EmogiCsrBuild *build, void *memory, bool with_backward, void *scratch, EmogiGraph *graph)
 {
-	int			nthreads = emogi_pool_size(pool);
-
-	if (!open_partition(build, build->nentries, nthreads, scratch) || !run_build(pool, build, partition_edges))
+	if (!open_partition(build, build->nentries, scratch) || !run_build(pool, build, partition_edges))
 		return false;
-	emogi_csr_view(memory, build->nvertices, sum_buckets(build, nthreads), build->direction, with_backward,
+	emogi_csr_view(memory, build->nvertices, sum_buckets(build), build->direction, with_backward,
 				   build->type, graph);
 	build->populate_start = memory;
 	build->populate_bytes = graph->memory_bytes;
@@ -299,9 +311,7 @@ build_forward(EmogiPool *pool, EmogiCsrBuild *build, void *memory, bool with_bac
 static bool
 build_backward(EmogiPool *pool, EmogiCsrBuild *build, void *scratch, EmogiGraph *graph)
 {
-	int			nthreads = emogi_pool_size(pool);
-
-	if (!open_partition(build, graph->forward.nedges, nthreads, scratch))
+	if (!open_partition(build, graph->forward.nedges, scratch))
 		return false;
 	build->from = &graph->forward;
 	build->to = graph->backward;
@@ -309,7 +319,7 @@ build_backward(EmogiPool *pool, EmogiCsrBuild *build, void *scratch, EmogiGraph 
 	close_adjacency(&graph->backward, build->nvertices, build->type);
 	if (!run_build(pool, build, partition_lists))
 		return false;
-	sum_buckets(build, nthreads);
+	(void) sum_buckets(build);
 	return run_build(pool, build, place_lists);
 }
 
@@ -321,11 +331,11 @@ emogi_csr_build_of(const EmogiCsrKind *kind, EmogiPool *pool, const EmogiEdges *
 	bool		transpose = with_backward && direction != EMOGI_BOTH;
 	EmogiCsrBuild build = {.job = {.control = control},.kind = kind,.edges = edges,.keys = keys};
 
-	size_build(&build, keys->nvertices, edges->nedges, direction);
+	size_build(&build, keys->nvertices, edges->nedges, direction, emogi_pool_size(pool));
 	emogi_job_phase(&build.job, EMOGI_PHASE_CSR, build.nentries * (transpose ? 4 : 2));
 	build.type = edges->weighted ? emogi_weight_type(edges->weight_misfits) : EMOGI_WEIGHT_NONE;
 	build.desks = scratch;
-	scratch = build.desks + (size_t) emogi_pool_size(pool) * build.desk_bytes;
+	scratch = build.desks + (size_t) build.nthreads * build.desk_bytes;
 	if (build_forward(pool, &build, memory, with_backward, scratch, graph) && transpose)
 		build_backward(pool, &build, scratch, graph);
 	if (build.job.status == EMOGI_OK)

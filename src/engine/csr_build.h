@@ -32,6 +32,7 @@ typedef struct EmogiCsrBuild
 	uint64_t	aim;			/* entries that a bucket should have */
 	uint32_t	nbuckets;
 	uint32_t	shift;			/* bucket = source >> shift */
+	int			nthreads;		/* the first so many of the pool's take part: few for few entries */
 	EmogiPartition partition;
 	char	   *desks;			/* [nthreads] of desk_bytes: cursors, then the kind's own */
 	size_t		desk_bytes;

@@ -136,7 +136,7 @@ restart_with('max_connections = 4', 'superuser_reserved_connections = 0', 'max_w
 }
 
 # A Region of 16 MB: small graphs are cached, the large one says what it needs, and does not drive out others for nothing.
-restart_with(q{emogi.max_memory = '16MB'});
+restart_with(q{emogi.max_memory = '16MB'}, 'emogi.cpu_threads = 64');
 is($node->safe_psql('postgres', 'SELECT allowed_bytes FROM emogi_cache'), '16777216', 'emogi.max_memory = 16MB, as emogi_cache shows');
 is_right($node, 'tree', '... a small table');
 foreach my $graph ('big', 'bigview', 'SELECT src, dst FROM big')

@@ -266,6 +266,23 @@ check_plans(void)
 	CHECK(plan.method == EMOGI_KEYS_SORTED, "33 keys an edge");
 }
 
+/* The scratch of few edges does not grow with the threads that there are, nor beyond twice the edges' own memory. */
+static void
+check_scratch(void)
+{
+	for (int weighted = 0; weighted <= 1; weighted++)
+	{
+		uint64_t	edge_bytes = weighted ? sizeof(EmogiWeightedEdge) : sizeof(EmogiEdge);
+
+		for (uint64_t nedges = 1; nedges < 100000; nedges *= 10)
+			CHECK(emogi_csr_scratch_bytes(nedges + 1, nedges, EMOGI_OUT, 1024, weighted) ==
+				  emogi_csr_scratch_bytes(nedges + 1, nedges, EMOGI_OUT, 1, weighted), "scratch of %d edges", (int) nedges);
+		for (uint64_t nedges = 1000000; nedges <= 100000000; nedges *= 10)
+			CHECK(emogi_csr_scratch_bytes(nedges / 16, nedges, EMOGI_OUT, 1024, weighted) <= 2 * nedges * edge_bytes,
+				  "scratch of %d edges", (int) nedges);
+	}
+}
+
 /* Generate a graph of some size with dense or spread keys and check it against what is known of it. */
 static void
 check_large(bool spread)
@@ -414,6 +431,7 @@ main(void)
 	for (int p = 0; p < NPOOLS; p++)
 		pools[p] = emogi_pool_create(sizes[p]);
 	check_plans();
+	check_scratch();
 	for (int i = 0; i < emogi_shape_count(); i++)
 	{
 		if (!emogi_shape_make(i, &shape))

@@ -174,6 +174,18 @@ check_repeats(int kind)
 	emogi_shape_free(&shape);
 }
 
+/* Edges enough for several threads, many of them repeated. */
+static void
+check_many(int kind)
+{
+	EmogiShape	shape = {.name = "many edges", .nedges = 400000, .edges = malloc(400000 * sizeof(EmogiEdge))};
+
+	for (uint64_t i = 0; i < shape.nedges; i++)
+		shape.edges[i] = (EmogiEdge) {(int64_t) (emogi_random(7, 2 * i) % 3000), (int64_t) (emogi_random(7, 2 * i + 1) % 70) * 40};
+	check_shape(&shape, kind, 6);
+	emogi_shape_free(&shape);
+}
+
 /* Negative weights order as numbers do, and -0 is 0. */
 static void
 check_negative(void)
@@ -271,6 +283,8 @@ main(void)
 	}
 	for (int kind = 1; kind < NAIVE_KINDS; kind++)
 		check_repeats(kind);
+	check_many(1);
+	check_many(NAIVE_KINDS - 1);
 	check_cancel();
 	check_no_memory();
 	for (int p = 0; p < NPOOLS; p++)
