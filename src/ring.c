@@ -44,6 +44,7 @@ typedef struct Table
 	volatile Oid relid;			/* InvalidOid = free; see above */
 	volatile Oid database;
 	int			references;		/* cached Graphs that stand on it; an entry without any may be taken for another table */
+	bool		unwanted;		/* to be free when the last of them is */
 	uint64		last_used;		/* order among those */
 	bool		recovery;		/* tracked on a standby */
 	uint64		registered;		/* R; PG_UINT64_MAX = not yet */
@@ -498,6 +499,7 @@ emogi_ring_track(Oid relid, const EmogiView *view)
 	if (table == NULL)
 		return -1;
 	table->references++;
+	table->unwanted = false;
 	table->last_used = ++ring->clock;
 	if (view->recovery)
 		table->recovery = ring->any_recovery = true;
@@ -515,10 +517,16 @@ emogi_ring_track(Oid relid, const EmogiView *view)
 void
 emogi_ring_release(int table)
 {
-	ring->tables[table].references--;
+	Table	   *entry = &ring->tables[table];
+
+	if (--entry->references == 0 && entry->unwanted)
+		entry->relid = InvalidOid;
 }
 
-/* Track a table, or all of a database (relid = InvalidOid), no longer, where no Graph stands on it. */
+/*
+ * Track a table, or all of a database (relid = InvalidOid), no longer: at once, or when the last Graph on it is freed, which
+ * may be in use or on a GPU. Whoever tracks it before goes on with what is known. Caller holds cache_lock exclusively.
+ */
 void
 emogi_ring_untrack(Oid database, Oid relid)
 {
@@ -526,7 +534,10 @@ emogi_ring_untrack(Oid database, Oid relid)
 	{
 		Table	   *table = &ring->tables[i];
 
-		if (table->references == 0 && table->database == database && (!OidIsValid(relid) || table->relid == relid))
+		if (table->database != database || (OidIsValid(relid) && table->relid != relid))
+			continue;
+		table->unwanted = true;
+		if (table->references == 0)
 			table->relid = InvalidOid;
 	}
 }
