@@ -63,12 +63,19 @@ void
 emogi_memory_trim(EmogiEngineState *state, uint64_t ready_bytes)
 {
 	uint64_t	used_bytes;
+	uint64_t	idle_bytes;
+	EmogiError	ignored;
 
 	if (state->pool == NULL)
 		return;
 	(void) cudaStreamSynchronize(state->stream);	/* what was freed is not idle before */
 	if (cudaMemPoolGetAttribute(state->pool, cudaMemPoolAttrUsedMemCurrent, &used_bytes) == cudaSuccess)
+	{
 		(void) cudaMemPoolTrimTo(state->pool, used_bytes + ready_bytes);
+		/* the driver keeps at least as much, in steps of 32 MiB and more: rather nothing than more than that */
+		if (emogi_memory_idle(state, &idle_bytes, &ignored) == EMOGI_OK && idle_bytes > ready_bytes)
+			(void) cudaMemPoolTrimTo(state->pool, used_bytes);
+	}
 	(void) cudaGetLastError();
 }
 
