@@ -62,9 +62,8 @@ emogi_memory_idle(const EmogiEngineState *state, uint64_t *bytes, EmogiError *er
 void
 emogi_memory_trim(EmogiEngineState *state, uint64_t ready_bytes)
 {
+	uint64_t	reserved_bytes;
 	uint64_t	used_bytes;
-	uint64_t	idle_bytes;
-	EmogiError	ignored;
 
 	if (state->pool == NULL)
 		return;
@@ -73,7 +72,8 @@ emogi_memory_trim(EmogiEngineState *state, uint64_t ready_bytes)
 	{
 		(void) cudaMemPoolTrimTo(state->pool, used_bytes + ready_bytes);
 		/* the driver keeps at least as much, in steps of 32 MiB and more: rather nothing than more than that */
-		if (emogi_memory_idle(state, &idle_bytes, &ignored) == EMOGI_OK && idle_bytes > ready_bytes)
+		if (cudaMemPoolGetAttribute(state->pool, cudaMemPoolAttrReservedMemCurrent, &reserved_bytes) == cudaSuccess &&
+			reserved_bytes > used_bytes + ready_bytes)
 			(void) cudaMemPoolTrimTo(state->pool, used_bytes);
 	}
 	(void) cudaGetLastError();
