@@ -2,7 +2,8 @@
  * test_resident.c: what the cuda engine keeps of a Graph from query to query, evicts and frees, also when memory or the
  * driver fails. Every answer is compared with the cpu engine's.
  *
- * EMOGI_AGREE_LARGE = 0 leaves out the failures of the driver, under which racecheck takes hours.
+ * EMOGI_AGREE_LARGE = 0 leaves out the failures of the driver, under which racecheck takes hours. EMOGI_PLAIN_MEMORY = 0
+ * tests the engine with memory pools alone, 1 the engine without them: racecheck of each takes minutes.
  */
 #include "both.h"
 
@@ -337,13 +338,17 @@ check_failing_driver(EmogiAlgorithm algorithm, EmogiPlacement placement)
 int
 main(void)
 {
+	uint64_t	only = number_from_environment("EMOGI_PLAIN_MEMORY", 2);	/* 2: both */
+
 	if (!open_both())
 		return check_report("test_resident");
-	check_kept();
-	for (int plain = 0; plain < 2; plain++)
+	for (uint64_t plain = 0; plain < 2; plain++)
 	{
-		plain_memory = plain;
+		if (only < 2 && plain != only)
+			continue;
+		plain_memory = plain == 1;
 		reopen(0);
+		check_kept();
 		check_evicted();
 		check_own_gives_way();
 		check_heads();
