@@ -9,7 +9,7 @@ export LC_ALL=C.UTF-8 PGCLIENTENCODING=UTF8
 unset PGHOST PGHOSTADDR PGPORT PGUSER PGDATABASE PGSERVICE PGDATA PGPASSWORD PGSSLMODE PGAPPNAME
 
 PG_MAJOR=${PG_MAJOR:-15}
-PG_BINDIR=/usr/lib/postgresql/$PG_MAJOR/bin
+PG_BINDIR=${PG_BINDIR:-/usr/lib/postgresql/$PG_MAJOR/bin}    # may be given: an installation of one's own
 SETUP_NO_MAIN_CLUSTER=/etc/postgresql-common/createcluster.d/emogi-no-main-cluster.conf
 SETUP_MADE_CONF=
 
