@@ -533,13 +533,17 @@ rescan_batch(CustomScanState *node)
 		ExecReScan(batch->outer);
 }
 
-/* Show a batch in EXPLAIN. A call that was not read to its end has not been added up yet. */
+/* Show a batch in EXPLAIN. A call that is still open has not been added up yet, and goes on: whoever asks may want more rows. */
 static void
 explain_batch(CustomScanState *node, List *ancestors, ExplainState *es)
 {
-	if (es->analyze)
-		close_call((EmogiBatchState *) node);
+	EmogiScan  *scan = &((EmogiBatchState *) node)->scan;
+	EmogiRunEntry total = scan->total;
+
+	if (scan->call != NULL)
+		emogi_scan_add_to_total(scan, scan->call);
 	emogi_explain_scan(node, ancestors, es);
+	scan->total = total;
 }
 
 static const CustomExecMethods exec_methods = {

@@ -3,12 +3,17 @@
  *
  * Before the run: the call, the conditions that the scan sees to, where the Graph will be found, the engine that is
  * asked for. After it (ANALYZE): what came of it, of all runs together where there were several.
+ *
+ * Others than EXPLAIN print plans too: auto_explain does so when the executor ends, without a snapshot and perhaps without
+ * ANALYZE. Then the plan has run, or is running: what came of it is said, without times, and no table is looked at.
  */
 #include "stream.h"
 
 #include "access/relation.h"
+#include "executor/executor.h"
 #include "utils/builtins.h"
 #include "utils/ruleutils.h"
+#include "utils/snapmgr.h"
 
 /* Show the call and the conditions that the scan sees to. */
 static void
@@ -102,6 +107,22 @@ explain_times(const EmogiRunEntry *total, ExplainState *es)
 		ExplainPropertyFloat("Link Rate", "GB/s", (double) total->link_bytes / total->run_ms / 1e6, 2, es);
 }
 
+/* Show where the Graph of the last run came from, and what it ran on; false when there was no run. */
+static bool
+explain_finding(const EmogiScan *scan, ExplainState *es)
+{
+	const EmogiRunEntry *total = &scan->total;
+
+	if (total->cache[0] == '\0')
+		return false;
+	ExplainPropertyText("Graph", strcmp(total->cache, "hit") == 0 ? "cached" :
+						strcmp(total->cache, "built") == 0 ? "built" : "built for this call alone", es);
+	ExplainPropertyUInteger("Vertices", NULL, total->nvertices, es);
+	ExplainPropertyUInteger("Edges", NULL, total->nedges, es);
+	ExplainPropertyText("Engine", total->engine, es);
+	return true;
+}
+
 /* Show what came of the runs. */
 static void
 explain_runs(const EmogiScan *scan, ExplainState *es)
@@ -110,13 +131,8 @@ explain_runs(const EmogiScan *scan, ExplainState *es)
 
 	if (scan->nruns != 1)
 		ExplainPropertyUInteger("Runs", NULL, scan->nruns, es);
-	if (total->cache[0] == '\0')
+	if (!explain_finding(scan, es))
 		return;
-	ExplainPropertyText("Graph", strcmp(total->cache, "hit") == 0 ? "cached" :
-						strcmp(total->cache, "built") == 0 ? "built" : "built for this call alone", es);
-	ExplainPropertyUInteger("Vertices", NULL, total->nvertices, es);
-	ExplainPropertyUInteger("Edges", NULL, total->nedges, es);
-	ExplainPropertyText("Engine", total->engine, es);
 	if (total->placement[0] != '\0')
 		ExplainPropertyText("Placement", total->placement, es);
 	if (total->mapping[0] != '\0' && strcmp(total->mapping, emogi_mapping_name(EMOGI_MAPPING_AUTO)) != 0)
@@ -127,6 +143,13 @@ explain_runs(const EmogiScan *scan, ExplainState *es)
 		ExplainPropertyUInteger("Link Bytes", NULL, total->link_bytes, es);
 	if (es->timing)
 		explain_times(total, es);
+}
+
+/* Is the plan printed by EXPLAIN itself, which will not run it, under a snapshot of its own? */
+static bool
+is_explained_only(const EmogiScan *scan)
+{
+	return (scan->css.ss.ps.state->es_top_eflags & EXEC_FLAG_EXPLAIN_ONLY) != 0 && ActiveSnapshotSet();
 }
 
 /* Show a scan in EXPLAIN. */
@@ -141,9 +164,11 @@ emogi_explain_scan(CustomScanState *node, List *ancestors, ExplainState *es)
 	explain_conditions(scan, ancestors, es);
 	if (es->analyze)
 		explain_runs(scan, es);
-	else
+	else if (is_explained_only(scan))
 	{
 		explain_outlook(scan, es);
 		ExplainPropertyText("Engine", engines[emogi_engine], es);
 	}
+	else
+		(void) explain_finding(scan, es);
 }

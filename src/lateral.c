@@ -131,7 +131,8 @@ plan_batch(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, Li
 		scan->custom_scan_tlist = lappend(scan->custom_scan_tlist,
 										  makeTargetEntry(copyObject(lfirst_node(TargetEntry, cell)->expr),
 														  list_length(scan->custom_scan_tlist) + 1, NULL, false));
-	emogi_add_columns(inner->relid, (Node *) rel->reltarget->exprs, &scan->custom_scan_tlist, &columns);
+	emogi_add_columns(inner->relid, (Node *) path->path.pathtarget->exprs, &scan->custom_scan_tlist, &columns);
+	emogi_add_columns(inner->relid, (Node *) tlist, &scan->custom_scan_tlist, &columns);
 	emogi_add_columns(inner->relid, (Node *) quals, &scan->custom_scan_tlist, &columns);
 	scan->scan.plan.targetlist = tlist;
 	scan->scan.plan.qual = quals;

@@ -284,8 +284,12 @@ plan_scan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, Lis
 		pushdowns = lappend_int(pushdowns, condition.pushdown);
 		names = lappend(names, makeString(pstrdup(strVal(list_nth(rte->eref->colnames, of_vertex ? 0 : 1)))));
 	}
-	/* the target list may yet be exchanged for another projection of what the path returns */
-	emogi_add_columns(rel->relid, (Node *) rel->reltarget->exprs, &scan->custom_scan_tlist, &columns);
+	/*
+	 * The target list may yet be exchanged for another projection of what the path returns. rel->reltarget is no measure of
+	 * that: when the plan is made it may be the target of all joins, which uses less than the path was made for.
+	 */
+	emogi_add_columns(rel->relid, (Node *) path->path.pathtarget->exprs, &scan->custom_scan_tlist, &columns);
+	emogi_add_columns(rel->relid, (Node *) tlist, &scan->custom_scan_tlist, &columns);
 	emogi_add_columns(rel->relid, (Node *) quals, &scan->custom_scan_tlist, &columns);
 	scan->scan.plan.targetlist = tlist;
 	scan->scan.plan.qual = quals;
