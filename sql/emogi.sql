@@ -129,7 +129,7 @@ COMMENT ON FUNCTION emogi_neural(text, text, int, float8, text) IS 'activations 
 CREATE FUNCTION emogi_shortest_path(graph text, source bigint, target bigint, direction text DEFAULT 'out',
 	OUT seq int, OUT vertex bigint, OUT distance float8)
 RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'emogi_shortest_path' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000;
+AS 'MODULE_PATHNAME', 'emogi_shortest_path' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100 SUPPORT emogi_support;
 COMMENT ON FUNCTION emogi_shortest_path(text, bigint, bigint, text) IS 'the vertices of one shortest path, from source to target';
 
 -- What a graph would take, and the cache of graphs.

@@ -401,6 +401,7 @@ typedef struct EmogiSource
 } EmogiSource;
 
 extern void emogi_source_resolve(const char *graph, bool wants_weight, EmogiSource *source);
+extern bool emogi_source_is_query(const char *graph);
 extern bool emogi_source_peek(const char *graph, bool wants_weight, EmogiSource *source);
 extern Oid	emogi_source_relation(const char *graph);
 extern char *emogi_source_select(const EmogiSource *source);
@@ -449,6 +450,17 @@ extern void emogi_scan_tables(EmogiCall *call, const EmogiSource *source, List *
 
 extern double emogi_scan_estimate(const EmogiSource *source, List *leaves);
 extern bool emogi_estimate_size(const EmogiSource *source, double *nvertices, double *nedges);
+
+/* ---- foresight.c: what the planner can know of a query ---- */
+
+typedef struct EmogiForesight
+{
+	double		nedges;			/* rows of its plan */
+	double		nvertices;		/* distinct keys among them */
+	double		cost;			/* of its plan, in the planner's unit */
+} EmogiForesight;
+
+extern bool emogi_foresee(const char *query, EmogiForesight *foresight);
 
 /* ---- build.c ---- */
 

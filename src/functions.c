@@ -13,6 +13,7 @@
 #include <math.h>
 
 #include "catalog/pg_type.h"
+#include "miscadmin.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/tuplestore.h"
@@ -380,6 +381,14 @@ put_path(FunctionCallInfo fcinfo, const EmogiGraph *graph, const uint32 *path, c
 	}
 }
 
+/* Serve a cancel, which raises its error. */
+static bool
+serve_interrupts(void)
+{
+	CHECK_FOR_INTERRUPTS();
+	return false;
+}
+
 /* Find a path by way of the distances up to its target. path, distance: [nvertices]. Gets its length, 0 = there is none. */
 static uint64
 path_of_distances(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, uint32 *path, double *distance)
@@ -393,8 +402,7 @@ path_of_distances(EmogiCall *call, const EmogiTask *task, const EmogiGraph *grap
 	if (!emogi_run_query(call, task, graph, &result) || !(result.distance[target] < (double) INFINITY))
 		return 0;
 	next = emogi_call_alloc_any(call, graph->nvertices * sizeof(uint32));
-	length = emogi_path_find(graph, result.distance, source, target, path, next, &call->slot->control);
-	CHECK_FOR_INTERRUPTS();
+	length = emogi_path_find(graph, result.distance, source, target, path, next, serve_interrupts);
 	for (uint64 i = 0; i < length; i++)
 		distance[i] = result.distance[path[i]];
 	return length;

@@ -170,7 +170,7 @@ add_batch_path(PlannerInfo *root, RelOptInfo *joinrel, Path *outer_path, RelOptI
 	path->path.total_cost = path->path.startup_cost + (outer_path->total_cost - outer_path->startup_cost) +
 		inner_rows * (EMOGI_ROW_COST + qual_cost.per_tuple) + joinrel->rows * joinrel->reltarget->cost.per_tuple;
 	emogi_compat_add_disabled(&path->path, outer_path);
-	if (emogi_find_size(call, function, &size))
+	if (emogi_find_size(call, function->algorithm, &size))
 		path->path.total_cost += passes * PASS_COST * size.nedges * EMOGI_EDGE_COST;
 	else
 		path->path.total_cost += passes * (call_cost.startup + call_cost.per_tuple);

@@ -42,6 +42,9 @@
 /* A row of two columns in a table. */
 #define TABLE_ROW_BYTES 44
 
+/* A search for one path looks at such a part of the edges. */
+#define PATH_SHARE 16
+
 PG_FUNCTION_INFO_V1(emogi_support);
 
 static set_rel_pathlist_hook_type previous_set_rel_pathlist_hook = NULL;
@@ -50,13 +53,13 @@ static get_relation_stats_hook_type previous_get_relation_stats_hook = NULL;
 /* ---- which functions ---- */
 
 /*
- * Find which of emogi's functions a function of the catalog is; NULL when it is none whose rows are vertices, or when ALTER
- * FUNCTION has given it what the executor must see to: STRICT, SECURITY DEFINER, SET.
+ * Get the name of the C entry of a function of emogi's; NULL when it is none, or when ALTER FUNCTION has given it what the
+ * executor must see to: STRICT, SECURITY DEFINER, SET.
  */
-const EmogiFunction *
-emogi_function_of(Oid function)
+static char *
+symbol_of(Oid function)
 {
-	const EmogiFunction *found = NULL;
+	char	   *symbol = NULL;
 	Form_pg_proc proc;
 	HeapTuple	tuple;
 
@@ -70,20 +73,41 @@ emogi_function_of(Oid function)
 		heap_attisnull(tuple, Anum_pg_proc_proconfig, NULL))
 	{
 		bool		isnull;
-		Datum		symbol = SysCacheGetAttr(PROCOID, tuple, Anum_pg_proc_prosrc, &isnull);
+		Datum		source = SysCacheGetAttr(PROCOID, tuple, Anum_pg_proc_prosrc, &isnull);
 
 		if (!isnull)
-			found = emogi_function(TextDatumGetCString(symbol));
+			symbol = TextDatumGetCString(source);
 	}
 	ReleaseSysCache(tuple);
-	if (found != NULL)
-	{
-		char	   *extension = get_extension_name(getExtensionOfObject(ProcedureRelationId, function));
+	return symbol;
+}
 
-		if (extension == NULL || strcmp(extension, "emogi") != 0)
-			found = NULL;
-	}
-	return found;
+/* Is a function a member of the extension? */
+static bool
+is_member(Oid function)
+{
+	char	   *extension = get_extension_name(getExtensionOfObject(ProcedureRelationId, function));
+
+	return extension != NULL && strcmp(extension, "emogi") == 0;
+}
+
+/* Find which of emogi's functions a function of the catalog is; NULL when it is none whose rows are vertices. */
+const EmogiFunction *
+emogi_function_of(Oid function)
+{
+	char	   *symbol = symbol_of(function);
+	const EmogiFunction *found = symbol != NULL ? emogi_function(symbol) : NULL;
+
+	return found != NULL && is_member(function) ? found : NULL;
+}
+
+/* Is a function emogi_shortest_path, whose rows are the steps of a path? */
+static bool
+is_shortest_path(Oid function)
+{
+	char	   *symbol = symbol_of(function);
+
+	return symbol != NULL && strcmp(symbol, "emogi_shortest_path") == 0 && is_member(function);
 }
 
 /* Get the call of one of emogi's functions that is all of an item of FROM; NULL when it is something else. */
@@ -103,35 +127,64 @@ emogi_call_of(const RangeTblEntry *rte, const EmogiFunction **function)
 
 /* ---- sizes and costs ---- */
 
+/* Get the text of a call's graph argument; NULL when it is not known. */
+static char *
+graph_text(const FuncExpr *call)
+{
+	const Const *graph = linitial(call->args);
+
+	return IsA(graph, Const) && !graph->constisnull ? TextDatumGetCString(graph->constvalue) : NULL;
+}
+
 /* Find the relation that a call names; false when it is not known, or the caller may not read it as a table. */
 static bool
-find_source(const FuncExpr *call, const EmogiFunction *function, EmogiSource *source)
+find_source(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiSource *source)
 {
-	Node	   *graph = linitial(call->args);
+	char	   *graph = graph_text(call);
 	EmogiGraphKey wish;
-	EmogiTask	task = {.query.algorithm = function->algorithm};
+	EmogiTask	task = {.query.algorithm = algorithm};
 
-	if (emogi_shared == NULL || !IsA(graph, Const) || ((Const *) graph)->constisnull)
+	if (emogi_shared == NULL || graph == NULL)
 		return false;
 	emogi_wish_of(&task, &wish);
-	return emogi_source_peek(TextDatumGetCString(((Const *) graph)->constvalue), wish.weights != EMOGI_WEIGHTS_UNUSED, source);
+	return emogi_source_peek(graph, wish.weights != EMOGI_WEIGHTS_UNUSED, source);
+}
+
+/* Find out what is known of the size of a Graph that is made of a query; false when that is nothing. */
+static bool
+find_query_size(const char *query, EmogiGraphSize *size)
+{
+	EmogiForesight foresight;
+
+	if (!emogi_foresee(query, &foresight))
+		return false;
+	size->nvertices = foresight.nvertices;
+	size->nedges = foresight.nedges;
+	size->build_cost = foresight.cost + size->nedges * EMOGI_BUILD_COST;
+	return true;
 }
 
 /* Find out what is known of the size of the Graph that a call names; false when that is nothing. */
 bool
-emogi_find_size(const FuncExpr *call, const EmogiFunction *function, EmogiGraphSize *size)
+emogi_find_size(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiGraphSize *size)
 {
+	char	   *graph = graph_text(call);
 	EmogiSource source;
 	uint64		nvertices;
 	uint64		nedges;
 
-	if (!find_source(call, function, &source))
+	if (emogi_shared != NULL && graph != NULL && emogi_source_is_query(graph))
+		return find_query_size(graph, size);
+	if (!find_source(call, algorithm, &source))
 		return false;
-	size->cached = emogi_cache_size(&source, &nvertices, &nedges);
-	if (!size->cached)
-		return emogi_estimate_size(&source, &size->nvertices, &size->nedges);
-	size->nvertices = (double) nvertices;
-	size->nedges = (double) nedges;
+	if (emogi_cache_size(&source, &nvertices, &nedges))
+	{
+		*size = (EmogiGraphSize) {(double) nvertices, (double) nedges, 0};
+		return true;
+	}
+	if (!emogi_estimate_size(&source, &size->nvertices, &size->nedges))
+		return get_rel_relkind(source.relid) == RELKIND_VIEW && find_query_size(emogi_source_select(&source), size);
+	size->build_cost = size->nedges * EMOGI_BUILD_COST;
 	return true;
 }
 
@@ -161,13 +214,16 @@ static double
 estimate_reached(const EmogiGraphSize *size, double depth)
 {
 	double		degree = size->nedges / Max(size->nvertices, 1);
-	double		reached = 1;
-	double		frontier = 1;
+	double		reached;
 
 	if (depth < 0)
-		return size->nvertices;
-	for (double level = 0; level < depth && reached < size->nvertices && frontier > 0.5; level++)
-		reached += frontier *= degree;
+		return Max(size->nvertices, 1);
+	if (fabs(degree - 1) < 1e-6)
+		reached = 1 + depth;
+	else
+		reached = (pow(degree, depth + 1) - 1) / (degree - 1);
+	if (isnan(reached))
+		return Max(size->nvertices, 1);
 	return Max(Min(reached, size->nvertices), 1);
 }
 
@@ -176,18 +232,30 @@ static double
 estimate_rows(const FuncExpr *call, const EmogiFunction *function, const EmogiGraphSize *size)
 {
 	if (function->algorithm == EMOGI_BFS)
-		return Max(estimate_reached(size, constant_bound(lthird(call->args))), 1);
+		return estimate_reached(size, constant_bound(lthird(call->args)));
 	return Max(size->nvertices, 1);
 }
 
-/* emogi_support(internal) -> internal: tells the planner rows and cost of a call (supportnodes.h). */
+/* Estimate the steps of a path: there are few in most graphs, and in nets of roads as many as lie along a side. */
+static double
+estimate_steps(const EmogiGraphSize *size)
+{
+	return Max(Min(sqrt(size->nvertices) / 4, 1000), 2);
+}
+
+/*
+ * emogi_support(internal) -> internal: tells the planner rows and cost of a call (supportnodes.h). A path looks at few of
+ * the edges, but needs both directions.
+ */
 Datum
 emogi_support(PG_FUNCTION_ARGS)
 {
 	Node	   *request = (Node *) PG_GETARG_POINTER(0);
 	Node	   *node = NULL;
+	FuncExpr   *call;
 	const EmogiFunction *function;
-	EmogiGraphSize	size;
+	EmogiGraphSize size;
+	bool		is_path;
 
 	if (IsA(request, SupportRequestRows))
 		node = ((SupportRequestRows *) request)->node;
@@ -195,17 +263,20 @@ emogi_support(PG_FUNCTION_ARGS)
 		node = ((SupportRequestCost *) request)->node;
 	if (node == NULL || !IsA(node, FuncExpr))
 		PG_RETURN_POINTER(NULL);
-	function = emogi_function_of(((FuncExpr *) node)->funcid);
-	if (function == NULL || !emogi_find_size((FuncExpr *) node, function, &size))
+	call = (FuncExpr *) node;
+	function = emogi_function_of(call->funcid);
+	is_path = function == NULL && is_shortest_path(call->funcid);
+	if ((function == NULL && !is_path) || !emogi_find_size(call, is_path ? EMOGI_SSSP : function->algorithm, &size))
 		PG_RETURN_POINTER(NULL);
 	if (IsA(request, SupportRequestRows))
-		((SupportRequestRows *) request)->rows = estimate_rows((FuncExpr *) node, function, &size);
+		((SupportRequestRows *) request)->rows = is_path ? estimate_steps(&size) : estimate_rows(call, function, &size);
 	else
 	{
 		SupportRequestCost *cost = (SupportRequestCost *) request;
 
 		cost->startup = 0;
-		cost->per_tuple = size.nedges * (size.cached ? EMOGI_EDGE_COST : EMOGI_BUILD_COST);
+		cost->per_tuple = EMOGI_CALL_COST + (is_path ? 2 : 1) * size.build_cost +
+			size.nedges * EMOGI_EDGE_COST / (is_path ? PATH_SHARE : 1);
 	}
 	PG_RETURN_POINTER(request);
 }
@@ -352,7 +423,7 @@ adjust_rows(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call, const Emog
 	EmogiGraphSize	size;
 	ListCell   *cell;
 
-	if (function->algorithm != EMOGI_BFS || !emogi_find_size(call, function, &size))
+	if (function->algorithm != EMOGI_BFS || !emogi_find_size(call, function->algorithm, &size))
 		return;
 	foreach(cell, rel->baserestrictinfo)
 	{
@@ -443,7 +514,7 @@ may_share_rows(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call, const E
 	if (!root->glob->parallelModeOK || may_stop(root) || rel->reloptkind != RELOPT_BASEREL || !bms_is_empty(rel->lateral_relids) ||
 		function->has_start || !is_parallel_safe(root, (Node *) call->args) ||
 		!is_parallel_safe(root, (Node *) rel->baserestrictinfo) || !is_parallel_safe(root, (Node *) rel->reltarget->exprs) ||
-		chooses_vertices(root, rel, function) || !find_source(call, function, &source))
+		chooses_vertices(root, rel, function) || !find_source(call, function->algorithm, &source))
 		return false;
 	*table = source.relid;
 	kind = get_rel_relkind(source.relid);

@@ -15,6 +15,9 @@
 #define EMOGI_BUILD_COST	(2.5 * cpu_tuple_cost)
 #define EMOGI_EDGE_COST	(0.1 * cpu_operator_cost)
 
+/* ... and the way of a call to the engine and back, which takes a tenth of a millisecond with nothing to do. */
+#define EMOGI_CALL_COST	(1000 * cpu_tuple_cost)
+
 /* A condition that a scan can see to. */
 typedef struct EmogiCondition
 {
@@ -28,7 +31,7 @@ typedef struct EmogiGraphSize
 {
 	double		nvertices;
 	double		nedges;
-	bool		cached;
+	double		build_cost;		/* 0 = it is cached */
 } EmogiGraphSize;
 
 /* conditions.c */
@@ -39,7 +42,7 @@ extern bool emogi_may_bound(PlannerInfo *root, const FuncExpr *call, Node *opera
 
 /* plan.c */
 extern FuncExpr *emogi_call_of(const RangeTblEntry *rte, const EmogiFunction **function);
-extern bool emogi_find_size(const FuncExpr *call, const EmogiFunction *function, EmogiGraphSize *size);
+extern bool emogi_find_size(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiGraphSize *size);
 extern void emogi_add_columns(Index relid, Node *expressions, List **tlist, List **columns);
 extern bool emogi_is_scan_path(const Path *path);
 

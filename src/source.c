@@ -377,6 +377,13 @@ emogi_source_resolve(const char *graph, bool wants_weight, EmogiSource *source)
 		resolve_relation(graph, wants_weight, source);
 }
 
+/* Is a graph argument the text of a query? */
+bool
+emogi_source_is_query(const char *graph)
+{
+	return is_query_text(graph);
+}
+
 /*
  * Resolve the graph argument for the planner: without locks or errors. False when it names no relation that the caller
  * may read as a table. What it says may be out of date by the time of the call, which resolves anew.

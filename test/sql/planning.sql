@@ -189,3 +189,39 @@ SET emogi.enable_scan = off;
 SELECT expected_rows($$ SELECT * FROM emogi_bfs('ring', 1) $$), expected_rows($$ SELECT * FROM emogi_bfs('ring', 1) WHERE vertex = 9 $$);
 RESET emogi.enable_scan;
 SELECT expected_rows($$ SELECT * FROM emogi_bfs('nowhere', 1) $$), expected_rows($$ SELECT * FROM emogi_bfs('SELECT * FROM ring', 1) $$);
+
+-- A path has few steps; a query and a view have the rows of their own plans; text that does not plan is the call's business.
+CREATE VIEW odd AS SELECT src, dst FROM ring WHERE src > 4000;
+CREATE VIEW endless AS SELECT 1::bigint AS src, 2 AS dst;
+CREATE OR REPLACE VIEW endless AS SELECT vertex AS src, level AS dst FROM emogi_bfs('endless', 1);
+SELECT expected_rows('SELECT * FROM ' || f) FROM unnest(ARRAY[$$emogi_shortest_path('ring', 1, 2)$$, $$emogi_bfs('SELECT src, dst FROM ring WHERE src > 4000', 1)$$,
+  $$emogi_bfs('odd', 1)$$, $$emogi_bfs('SELECT src, count(*) FROM ring GROUP BY src', 1)$$, $$emogi_cc('SELECT src, dst FROM nowhere')$$, $$emogi_cc('SELECT src,')$$,
+  $$emogi_cc('DELETE FROM ring')$$, $$emogi_cc('SELECT 1')$$]) f;
+SELECT expected_rows($$SELECT * FROM emogi_bfs('endless', 1)$$) > 0;
+CREATE TABLE places (id int PRIMARY KEY, name text);
+INSERT INTO places SELECT i, 'p' || i FROM generate_series(1, 20000) i;
+ANALYZE places;
+EXPLAIN (COSTS OFF) SELECT p.name FROM emogi_shortest_path('ring', 1, 3) s JOIN places p ON p.id = s.vertex;
+
+-- A run for each row is never so cheap that the planner would make thousands of them instead of one.
+SELECT count(*) FROM ring r WHERE EXISTS (SELECT FROM emogi_cc('edges') c WHERE c.vertex = r.src);
+CREATE FUNCTION expected_cost(query text) RETURNS float8 LANGUAGE plpgsql AS $$
+DECLARE
+  plan json;
+BEGIN
+  EXECUTE 'EXPLAIN (FORMAT json) ' || query INTO plan;
+  RETURN plan -> 0 -> 'Plan' ->> 'Total Cost';
+END $$;
+CREATE TABLE tiny (src int, dst int);
+INSERT INTO tiny VALUES (1, 2);
+ANALYZE tiny;
+SELECT expected_cost('SELECT * FROM ' || f) >= 10 FROM unnest(ARRAY[$$emogi_bfs('tiny', 1)$$, $$emogi_shortest_path('tiny', 1, 2)$$, $$emogi_cc('tiny')$$, $$emogi_pagerank('SELECT 1, 2')$$]) f;
+
+-- Planning takes no time that grows with statistics: they may be absurd.
+BEGIN;
+SET LOCAL statement_timeout = '5s';
+UPDATE pg_class SET reltuples = 1e9 WHERE oid = 'ring'::regclass;
+SELECT expected_rows($$SELECT * FROM emogi_bfs('ring(dst, src)', 1, 2000000000)$$) > 1000;
+UPDATE pg_class SET reltuples = 1e30 WHERE oid = 'ring'::regclass;
+SELECT expected_rows($$SELECT * FROM emogi_bfs('ring(dst, src)', 1, 2000000000)$$) > 1000;
+ROLLBACK;

@@ -7,6 +7,7 @@
 #include "path_search.h"
 
 #include <float.h>
+#include <limits.h>
 
 #define NRANDOM 200
 #define NTINY 3000
@@ -62,7 +63,7 @@ check_pair(const char *name, const EmogiGraph *graph, Full *full, uint32_t sourc
 				ndifferent = 0;
 
 	if (full->distance[target] < (double) INFINITY)
-		length = emogi_path_find(graph, full->distance, source, target, full->path, full->next, &control);
+		length = emogi_path_find(graph, full->distance, source, target, full->path, full->next, NULL);
 	CHECK(status == EMOGI_OK && answer.outcome == (length > 0 ? EMOGI_PATH_FOUND : EMOGI_PATH_NONE),
 		  "%s: %u to %u: status %d, outcome %d", name, source, target, status, answer.outcome);
 	CHECK(answer.length == length, "%s: %u to %u: %llu vertices, not %llu", name, source, target,
@@ -269,6 +270,29 @@ check_budget(const char *name, const EmogiGraph *graph)
 	CHECK(enough >= needed, "%s: %llu were enough, not %llu", name, (unsigned long long) enough, (unsigned long long) needed);
 }
 
+static int	npolls;
+static int	most_polls;
+
+/* Stop after so many looks. */
+static bool
+poll_so_often(void)
+{
+	return ++npolls > most_polls;
+}
+
+/* The way through all distances looks up often enough to be stopped in the middle of one long list. */
+static void
+check_stopped(const EmogiGraph *graph, Full *full, uint32_t source, uint32_t target)
+{
+	npolls = 0;
+	most_polls = INT_MAX;
+	CHECK(emogi_path_find(graph, full->distance, source, target, full->path, full->next, poll_so_often) == 2 && npolls > 0,
+		  "%d looks", npolls);
+	npolls = most_polls = 0;
+	CHECK(emogi_path_find(graph, full->distance, source, target, full->path, full->next, poll_so_often) == 0 && npolls == 1,
+		  "not stopped: %d looks", npolls);
+}
+
 /* Large graphs: the same path, and far less to look at than all there is. */
 static void
 check_large(EmogiGenerator generator, int kind, EmogiDirection direction)
@@ -315,6 +339,7 @@ check_hub(void)
 		  (unsigned long long) answer.edges_traversed);
 	full = run_full(&graph, 0);
 	check_pair("from hub to hub", &graph, &full, 0, 1);
+	check_stopped(&graph, &full, 0, 1);
 	CHECK(check_pair("from hub to leaf", &graph, &full, 0, 77) <= 2, "the hub's list was walked");
 	free_full(&full);
 	naive_free(&graph);
