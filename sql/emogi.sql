@@ -198,7 +198,7 @@ COMMENT ON COLUMN emogi_graphs.built_at IS 'when it became ready; NULL while bui
 COMMENT ON COLUMN emogi_graphs.last_used IS 'when a call last used it; NULL while building';
 COMMENT ON COLUMN emogi_graphs.build_ms IS 'milliseconds that its build took; NULL while building';
 
-CREATE FUNCTION emogi_cache(OUT graphs int, OUT bytes bigint, OUT allowed_bytes bigint, OUT hits bigint,
+CREATE FUNCTION emogi_cache(OUT graphs int, OUT tables int, OUT bytes bigint, OUT allowed_bytes bigint, OUT hits bigint,
 	OUT builds bigint, OUT private_builds bigint, OUT waits bigint, OUT evictions bigint, OUT reset_at timestamptz)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_cache_summary' LANGUAGE C VOLATILE PARALLEL RESTRICTED ROWS 1;
@@ -207,6 +207,7 @@ CREATE VIEW emogi_cache AS SELECT * FROM emogi_cache();
 GRANT SELECT ON emogi_cache TO PUBLIC;
 COMMENT ON VIEW emogi_cache IS 'the cache of graphs as a whole; counters since emogi_reset(), or the start of the server';
 COMMENT ON COLUMN emogi_cache.graphs IS 'number of graphs that are ready';
+COMMENT ON COLUMN emogi_cache.tables IS 'number of tables whose writers are noted for their sake';
 COMMENT ON COLUMN emogi_cache.bytes IS 'bytes of shared memory of all cached graphs, those about to go included';
 COMMENT ON COLUMN emogi_cache.allowed_bytes IS 'bytes that all graphs and results together may take: emogi.max_memory';
 COMMENT ON COLUMN emogi_cache.hits IS 'number of calls that found their graph';

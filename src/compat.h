@@ -26,6 +26,7 @@
 #include "storage/bufmgr.h"
 #include "storage/ipc.h"
 #include "storage/lock.h"
+#include "storage/proc.h"
 #if PG_VERSION_NUM >= 170000
 #include "storage/read_stream.h"
 #endif
@@ -190,6 +191,80 @@ emogi_compat_holds_lock(Oid relid, LOCKMODE mode)
 #else
 	return LockHeldByMe(&tag, mode);
 #endif
+}
+
+/* 18: any number of slots, in groups. Get the modes of the own fast-path locks in slot n, as a mask of three bits. */
+static inline int
+emogi_compat_fast_path_slots(void)
+{
+#if PG_VERSION_NUM >= 180000
+	return FastPathLockSlotsPerBackend();
+#else
+	return FP_LOCK_SLOTS_PER_BACKEND;
+#endif
+}
+
+static inline LOCKMASK
+emogi_compat_fast_path_modes(int n)
+{
+#if PG_VERSION_NUM >= 180000
+	uint64		bits = MyProc->fpLockBits[n / FP_LOCK_SLOTS_PER_GROUP] >> (3 * (n % FP_LOCK_SLOTS_PER_GROUP));
+#else
+	uint64		bits = MyProc->fpLockBits >> (3 * n);
+#endif
+
+	return (LOCKMASK) (bits & 7) << AccessShareLock;
+}
+
+/* 16: lists are of another kind. Get the own lock after this one (NULL = the first) in a partition; NULL at the end. */
+static inline PROCLOCK *
+emogi_compat_next_lock(int partition, PROCLOCK *lock)
+{
+#if PG_VERSION_NUM >= 160000
+	dlist_head *list = &MyProc->myProcLocks[partition];
+
+	if (lock == NULL)
+		return dlist_is_empty(list) ? NULL : dlist_head_element(PROCLOCK, procLink, list);
+	return dlist_has_next(list, &lock->procLink) ?
+		dlist_container(PROCLOCK, procLink, dlist_next_node(list, &lock->procLink)) : NULL;
+#else
+	SHM_QUEUE  *list = &MyProc->myProcLocks[partition];
+
+	return (PROCLOCK *) SHMQueueNext(list, lock != NULL ? &lock->procLink : list, offsetof(PROCLOCK, procLink));
+#endif
+}
+
+/*
+ * Call a function, which takes no lock, for each table of this database that the own transaction has locked in one of these
+ * modes; more than once for some. Fast-path locks come first: when another process moves one to the main table meanwhile, it
+ * stands there before its bit is gone. Shared relations, which are of no database, are left out.
+ */
+static inline void
+emogi_compat_each_lock(LOCKMASK modes, void (*function) (Oid relid))
+{
+	LWLockAcquire(&MyProc->fpInfoLock, LW_SHARED);
+	for (int i = 0; i < emogi_compat_fast_path_slots(); i++)
+		if (emogi_compat_fast_path_modes(i) & modes)
+			function(MyProc->fpRelId[i]);
+	LWLockRelease(&MyProc->fpInfoLock);
+
+	for (int i = 0; i < NUM_LOCK_PARTITIONS; i++)
+	{
+		PROCLOCK   *lock;
+
+		/* looked at without lock: others only add what was in the fast path, which was read under its lock */
+		if (emogi_compat_next_lock(i, NULL) == NULL)
+			continue;
+		LWLockAcquire(LockHashPartitionLockByIndex(i), LW_SHARED);
+		for (lock = emogi_compat_next_lock(i, NULL); lock != NULL; lock = emogi_compat_next_lock(i, lock))
+		{
+			const LOCKTAG *tag = &lock->tag.myLock->tag;
+
+			if (tag->locktag_type == LOCKTAG_RELATION && tag->locktag_field1 == MyDatabaseId && (lock->holdMask & modes))
+				function(tag->locktag_field2);
+		}
+		LWLockRelease(LockHashPartitionLockByIndex(i));
+	}
 }
 
 /* 15: the name of a field. Has a (sub)transaction counted changes of a table? */

@@ -114,6 +114,9 @@ typedef uint32 EmogiOwner;
 #define EMOGI_OWNER_GRAPH(graph_index)	(((EmogiOwner) (graph_index) + 1) | UINT32_C(0x40000000))
 #define EMOGI_OWNER_HOLDING(index)		(((EmogiOwner) (index) + 1) | UINT32_C(0x20000000))
 
+/* Blocks of at most this size can be small blocks, which share granules. */
+#define EMOGI_SMALL_BYTES ((Size) 512 * 1024)
+
 extern void emogi_region_reserve(void);
 extern Size emogi_region_shmem_size(void);
 extern void emogi_region_shmem_startup(bool found);
@@ -124,6 +127,10 @@ extern uint64 emogi_region_give(void *start, Size bytes, EmogiOwner owner);
 extern void emogi_region_give_all(EmogiOwner from, EmogiOwner to);
 extern void emogi_region_free(void *start, Size bytes);
 extern void emogi_region_free_owner(EmogiOwner owner);
+extern void *emogi_region_alloc_small(Size bytes);
+extern void emogi_region_free_small(void *start, Size bytes);
+extern uint64 emogi_region_small_bytes(Size bytes);
+extern void *emogi_region_pack(void *start, Size bytes);
 extern bool emogi_region_edges(EmogiOwner owner, EmogiEdges *edges, void *(*allocate) (Size));
 extern uint64 emogi_region_used_bytes(void);
 extern uint64 emogi_region_budget_bytes(void);

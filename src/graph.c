@@ -34,8 +34,9 @@ typedef struct Wish
 {
 	EmogiGraphKey key;
 	int			nleaves;
-	Oid			relids[EMOGI_MAX_LEAVES];
-	Oid			relfilenumbers[EMOGI_MAX_LEAVES];
+	Oid		   *relids;			/* [nleaves], tables, ascending as find_all_inheritors has them */
+	Oid		   *relfilenumbers; /* [nleaves] */
+	int		   *tables;			/* [nleaves], their entries in ring.c; by track_leaves */
 	EmogiView	view;
 } Wish;
 
@@ -45,7 +46,7 @@ typedef enum Finding
 	FOUND,						/* slot->graph is pinned */
 	MUST_WAIT,					/* another call builds it */
 	MUST_BUILD,					/* slot->graph is reserved, slot->donor pinned or -1 */
-	MUST_MAKE_ROOM,				/* there is no entry left */
+	MUST_MAKE_ROOM,				/* there is no entry left, for the Graph or for a table */
 	MUST_BUILD_PRIVATELY
 } Finding;
 
@@ -120,9 +121,11 @@ is_exact(const EmogiCached *cached, const Wish *wish)
 static EmogiCached *
 find_graph(const Wish *wish, EmogiCachedState state, bool (*fits) (const EmogiCached *, const EmogiGraphKey *))
 {
-	for (int i = 0; i < EMOGI_MAX_GRAPHS; i++)
+	dlist_iter	iter;
+
+	dlist_foreach(iter, emogi_cache_chain(&wish->key))
 	{
-		EmogiCached *cached = &emogi_cache_shared->graphs[i];
+		EmogiCached *cached = dlist_container(EmogiCached, chain, iter.cur);
 
 		if (cached->state == state && has_columns(cached, &wish->key) && fits(cached, &wish->key) &&
 			is_exact(cached, wish))
@@ -136,73 +139,62 @@ static int
 pin(EmogiCached *cached)
 {
 	cached->pins++;
-	cached->last_used = GetCurrentTimestamp();
+	emogi_cache_touch(cached);
 	return (int) (cached - emogi_cache_shared->graphs);
 }
 
-/* Take references to the rings of all leaves; false, with none taken, when there is no room or a rule is against it. */
-static bool
-track_leaves(const Wish *wish, EmogiCached *cached)
+/* Give the references to the rings of the first `count` leaves back. */
+static void
+untrack_leaves(const Wish *wish, int count)
+{
+	for (int i = 0; i < count; i++)
+		emogi_ring_release(wish->tables[i]);
+}
+
+/* Take references to the rings of all leaves: MUST_BUILD; with none taken when there is no room, or a rule is against it. */
+static Finding
+track_leaves(const Wish *wish)
 {
 	bool		usable = true;
 
-	cached->nleaves = 0;
 	for (int i = 0; i < wish->nleaves; i++)
 	{
-		int			table = emogi_ring_track(wish->relids[i], &wish->view);
-
-		if (table < 0)
+		wish->tables[i] = emogi_ring_track(wish->relids[i], &wish->view);
+		if (wish->tables[i] < 0)
 		{
-			usable = false;
-			break;
+			untrack_leaves(wish, i);
+			return emogi_ring_can_hold(wish->nleaves) ? MUST_MAKE_ROOM : MUST_BUILD_PRIVATELY;
 		}
-		cached->leaves[cached->nleaves].table = table;
-		cached->leaves[cached->nleaves++].relfilenumber = wish->relfilenumbers[i];
-		usable &= emogi_ring_usable(table, &wish->view);
+		usable &= emogi_ring_usable(wish->tables[i], &wish->view);
 	}
-	if (!usable)
-	{
-		for (int i = 0; i < cached->nleaves; i++)
-			emogi_ring_release(cached->leaves[i].table);
-		cached->nleaves = 0;
-	}
-	return usable;
-}
-
-/* Find an entry that is free. */
-static EmogiCached *
-find_free(void)
-{
-	for (int i = 0; i < EMOGI_MAX_GRAPHS; i++)
-		if (emogi_cache_shared->graphs[i].state == EMOGI_GRAPH_FREE)
-			return &emogi_cache_shared->graphs[i];
-	return NULL;
+	if (usable)
+		return MUST_BUILD;
+	untrack_leaves(wish, wish->nleaves);
+	return MUST_BUILD_PRIVATELY;
 }
 
 /* Reserve an entry for the Graph that a slot is to build. */
 static Finding
 reserve(EmogiSlot *slot, const Wish *wish)
 {
-	EmogiCached *cached = find_free();
+	EmogiGraphKey key = wish->key;
 	EmogiCached *donor;
+	EmogiCached *cached;
+	Finding		finding = track_leaves(wish);
 
-	if (cached == NULL)
-		return MUST_MAKE_ROOM;
-	if (!track_leaves(wish, cached))
-		return MUST_BUILD_PRIVATELY;
+	if (finding != MUST_BUILD)
+		return finding;
 	donor = find_graph(wish, EMOGI_GRAPH_READY, is_donor);
-	cached->id = emogi_cache_shared->next_id++;
-	cached->key = wish->key;
-	cached->key.any_direction = false;
-	cached->view = wish->view;
-	cached->pins = 1;
-	cached->on_device = cached->leaving = false;
-	memset(&cached->graph, 0, sizeof cached->graph);
-	cached->weight_misfits = 0;
-	cached->bytes = cached->nskipped = cached->hits = 0;
-	cached->built_at = cached->last_used = GetCurrentTimestamp();
-	cached->build_ms = 0;
-	cached->state = EMOGI_GRAPH_BUILDING;
+	key.any_direction = false;
+	cached = emogi_cache_add(&key, &wish->view, wish->nleaves);
+	if (cached == NULL)
+	{
+		untrack_leaves(wish, wish->nleaves);
+		return MUST_MAKE_ROOM;
+	}
+	for (int i = 0; i < wish->nleaves; i++)
+		cached->leaves[i] = (EmogiLeaf) {.table = wish->tables[i], .relfilenumber = wish->relfilenumbers[i]};
+	cached->nleaves = wish->nleaves;
 	slot->graph = (int) (cached - emogi_cache_shared->graphs);
 	slot->donor = donor != NULL ? pin(donor) : -1;
 	return MUST_BUILD;
@@ -235,14 +227,33 @@ look_up(EmogiSlot *slot, const Wish *wish)
 
 /* ---- getting a Graph ---- */
 
-/* Fill in the wish's leaves; false when one of them is not for sharing, or there are too many. */
+/*
+ * Has a table no block at all? Then no snapshot that is older than this look sees a row in it, as long as the caller's lock
+ * keeps others from rewriting it: what such a snapshot sees as committed was written before. Nor will rows come into a
+ * table whose look was after the caller's snapshot, but such as that does not see.
+ */
+static bool
+is_empty(Relation rel)
+{
+	return !RecoveryInProgress() && RelationGetNumberOfBlocks(rel) == 0;
+}
+
+/*
+ * Fill in the wish's leaves; false when one of them is not for sharing, or there are too many. An empty one among several
+ * is left out: a Graph without it holds all that the active snapshot, which is there already, sees in it; and so does one
+ * that was made when it was empty. So partitions may come and go, and be set up, as long as nobody fills them.
+ */
 static bool
 wish_for_leaves(Wish *wish, List *leaves)
 {
+	int			count = list_length(leaves);
 	ListCell   *cell;
 
-	if (leaves == NIL || list_length(leaves) > EMOGI_MAX_LEAVES)
+	if (count == 0 || count > EMOGI_MAX_LEAVES)
 		return false;
+	wish->relids = palloc(count * sizeof(Oid));
+	wish->relfilenumbers = palloc(count * sizeof(Oid));
+	wish->tables = palloc(count * sizeof(int));
 	wish->nleaves = 0;
 	foreach(cell, leaves)
 	{
@@ -250,13 +261,40 @@ wish_for_leaves(Wish *wish, List *leaves)
 		Relation	rel = relation_open(relid, NoLock);
 		bool		shared = !RelationUsesLocalBuffers(rel) && !IsCatalogRelation(rel) && !emogi_ring_changed_by_me(relid);
 
-		wish->relids[wish->nleaves] = relid;
-		wish->relfilenumbers[wish->nleaves++] = emogi_compat_relfilenumber(rel);
+		if (shared && (count == 1 || !is_empty(rel)))
+		{
+			wish->relids[wish->nleaves] = relid;
+			wish->relfilenumbers[wish->nleaves++] = emogi_compat_relfilenumber(rel);
+		}
 		relation_close(rel, NoLock);
 		if (!shared)
 			return false;
 	}
 	return true;
+}
+
+/* Make a wish for a Graph. */
+static Wish *
+make_wish(const EmogiGraphKey *key)
+{
+	Wish	   *wish = palloc0(sizeof *wish);
+
+	wish->key = *key;
+	return wish;
+}
+
+static void
+free_wish(Wish *wish)
+{
+	if (wish->relids != NULL)
+	{
+		pfree(wish->relids);
+		pfree(wish->relfilenumbers);
+		pfree(wish->tables);
+	}
+	if (wish->view.running != NULL)
+		pfree(wish->view.running);
+	pfree(wish);
 }
 
 /* Look for a Graph as look_up does, after waiting for the call that builds it. */
@@ -320,22 +358,37 @@ does_all_of(const EmogiCached *cached, const EmogiCached *other)
 	return true;
 }
 
+/* Has a Graph fewer leaves than another, for those that were empty then are so no more? Nobody will find it. */
+static bool
+is_outgrown(const EmogiCached *cached, const EmogiCached *other)
+{
+	int			nfound = 0;
+
+	if (cached->nleaves >= other->nleaves)
+		return false;
+	for (int i = 0; i < other->nleaves && nfound < cached->nleaves; i++)
+		nfound += cached->leaves[nfound].table == other->leaves[i].table &&
+			cached->leaves[nfound].relfilenumber == other->leaves[i].relfilenumber;
+	return nfound == cached->nleaves;
+}
+
 /* Doom what the Graph that has just been published makes superfluous. Caller holds cache_lock. */
 static void
 doom_predecessors(const EmogiCached *published, TransactionId oldest_xid)
 {
 	EmogiCached *oldest = NULL;
 	int			versions = 0;
+	dlist_iter	iter;
 
-	for (int i = 0; i < EMOGI_MAX_GRAPHS; i++)
+	dlist_foreach(iter, emogi_cache_chain(&published->key))
 	{
-		EmogiCached *cached = &emogi_cache_shared->graphs[i];
+		EmogiCached *cached = dlist_container(EmogiCached, chain, iter.cur);
 
 		if (cached == published || cached->state != EMOGI_GRAPH_READY ||
 			cached->key.database != published->key.database || cached->key.relid != published->key.relid)
 			continue;
-		if (is_outdated(cached, oldest_xid) || does_all_of(published, cached))
-			cached->state = EMOGI_GRAPH_DOOMED;
+		if (is_outdated(cached, oldest_xid) || is_outgrown(cached, published) || does_all_of(published, cached))
+			emogi_cache_doom(cached);
 		else if (cached->key.direction == published->key.direction && cached->key.weight == published->key.weight)
 		{
 			versions++;
@@ -344,28 +397,27 @@ doom_predecessors(const EmogiCached *published, TransactionId oldest_xid)
 		}
 	}
 	if (versions >= EMOGI_MAX_VERSIONS)
-		oldest->state = EMOGI_GRAPH_DOOMED;
+		emogi_cache_doom(oldest);
 }
 
 /* Publish the Graph that a call has built. */
 static void
-publish(EmogiCall *call, const EmogiGraph *graph, uint32 weight_misfits, uint64 nskipped)
+publish(EmogiCall *call, EmogiGraph *graph, uint32 weight_misfits, uint64 nskipped)
 {
 	EmogiCached *cached = &emogi_cache_shared->graphs[call->slot->graph];
 	TransactionId oldest_xid = GetOldestNonRemovableTransactionId(NULL);
 
 	emogi_fault_sleep(EMOGI_AT_BUILT);
-	if (graph->memory != NULL)
-		cached->bytes = emogi_region_give((void *) graph->memory, graph->memory_bytes,
-										  EMOGI_OWNER_GRAPH(call->slot->graph));
+	emogi_cache_take_over(call->slot->graph, graph);
 	emogi_cache_lock();
-	cached->graph = *graph;
-	cached->graph.id = cached->id;
 	cached->weight_misfits = weight_misfits;
 	cached->nskipped = nskipped;
-	cached->built_at = cached->last_used = GetCurrentTimestamp();
 	cached->build_ms = call->phase_ms[EMOGI_PHASE_SCAN] + call->phase_ms[EMOGI_PHASE_KEYS] + call->phase_ms[EMOGI_PHASE_CSR];
 	cached->state = EMOGI_GRAPH_READY;
+	emogi_cache_touch(cached);
+	cached->built_at = cached->last_used;
+	for (int i = 0; i < cached->nleaves; i++)
+		emogi_ring_publish(cached->leaves[i].table);
 	emogi_cache_shared->counters.builds++;
 	doom_predecessors(cached, oldest_xid);
 	emogi_cache_unlock();
@@ -546,14 +598,14 @@ key_of(const EmogiSource *source, const EmogiGraphKey *wanted)
 void
 emogi_graph_get(EmogiCall *call, const EmogiSource *source, const EmogiGraphKey *wanted, EmogiGraph *graph)
 {
-	Wish	   *wish = palloc(sizeof *wish);
+	EmogiGraphKey key = key_of(source, wanted);
+	Wish	   *wish = make_wish(&key);
 	List	   *leaves = source->is_query ? NIL : readable_leaves(source);
 	bool		newer_snapshot = needs_newer_snapshot(leaves);
 	Finding		finding = MUST_BUILD_PRIVATELY;
 
 	if (newer_snapshot)			/* GetLatestSnapshot refuses in parallel mode; for what is no catalog this is as new */
 		PushActiveSnapshot(GetNonHistoricCatalogSnapshot(source->relid));
-	wish->key = key_of(source, wanted);
 	if (may_share(wish, leaves))
 		finding = find_or_reserve(call->slot, wish);
 	if (finding == MUST_BUILD_PRIVATELY)
@@ -571,7 +623,7 @@ emogi_graph_get(EmogiCall *call, const EmogiSource *source, const EmogiGraphKey 
 		PopActiveSnapshot();
 	call->run.nvertices = graph->nvertices;
 	call->run.nedges = graph->forward.nedges;
-	pfree(wish);
+	free_wish(wish);
 }
 
 /*
@@ -581,17 +633,17 @@ emogi_graph_get(EmogiCall *call, const EmogiSource *source, const EmogiGraphKey 
 EmogiOutlook
 emogi_graph_outlook(const EmogiSource *source, const EmogiGraphKey *wanted)
 {
-	Wish	   *wish = palloc(sizeof *wish);
+	EmogiGraphKey key = key_of(source, wanted);
+	Wish	   *wish = make_wish(&key);
 	EmogiOutlook outlook = EMOGI_GRAPH_WILL_BE_PRIVATE;
 	List	   *leaves;
 
-	wish->key = key_of(source, wanted);
 	if (emogi_scan_possible(source, &leaves) && may_share(wish, leaves))
 	{
 		emogi_cache_lock();
 		outlook = find_graph(wish, EMOGI_GRAPH_READY, has_lists) != NULL ? EMOGI_GRAPH_IS_CACHED : EMOGI_GRAPH_WILL_BE_BUILT;
 		emogi_cache_unlock();
 	}
-	pfree(wish);
+	free_wish(wish);
 	return outlook;
 }

@@ -40,14 +40,20 @@ typedef struct Cached
 	double		build_ms;
 } Cached;
 
-/* Copy all cached Graphs into graphs[EMOGI_MAX_GRAPHS]; get their number. */
+/* Copy all cached Graphs into a palloced array; get their number. */
 static int
-copy_graphs(Cached *graphs)
+copy_graphs(Cached **copy)
 {
+	uint32		nused;
+	Cached	   *graphs;
 	int			count = 0;
 
 	LWLockAcquire(emogi_shared->cache_lock, LW_SHARED);
-	for (int i = 0; i < EMOGI_MAX_GRAPHS; i++)
+	nused = emogi_cache_shared->nused;
+	LWLockRelease(emogi_shared->cache_lock);
+	*copy = graphs = palloc_extended(Max(nused, 1) * sizeof(Cached), MCXT_ALLOC_HUGE);
+	LWLockAcquire(emogi_shared->cache_lock, LW_SHARED);
+	for (uint32 i = 0; i < nused; i++)
 	{
 		const EmogiCached *cached = &emogi_cache_shared->graphs[i];
 		Cached	   *graph = &graphs[count];
@@ -191,8 +197,7 @@ emogi_graphs(PG_FUNCTION_ARGS)
 
 	emogi_require_preload();
 	emogi_compat_init_rows(fcinfo);
-	graphs = palloc(EMOGI_MAX_GRAPHS * sizeof(Cached));
-	count = copy_graphs(graphs);
+	count = copy_graphs(&graphs);
 	for (int i = 0; i < count; i++)
 		if (emogi_may_see_all() || may_use(&graphs[i].key))
 			put_graph(fcinfo, &graphs[i]);
@@ -215,7 +220,7 @@ emogi_cache_summary(PG_FUNCTION_ARGS)
 	emogi_compat_init_rows(fcinfo);
 	LWLockAcquire(emogi_shared->cache_lock, LW_SHARED);
 	counters = emogi_cache_shared->counters;
-	for (int i = 0; i < EMOGI_MAX_GRAPHS; i++)
+	for (uint32 i = 0; i < emogi_cache_shared->nused; i++)
 	{
 		const EmogiCached *cached = &emogi_cache_shared->graphs[i];
 
@@ -225,6 +230,7 @@ emogi_cache_summary(PG_FUNCTION_ARGS)
 	LWLockRelease(emogi_shared->cache_lock);
 
 	emogi_row_add(&row, Int32GetDatum(ngraphs));
+	emogi_row_add(&row, Int32GetDatum((int32) emogi_ring_ntracked()));
 	emogi_row_add(&row, Int64GetDatum(bytes));
 	emogi_row_add(&row, Int64GetDatum(emogi_region_budget_bytes()));
 	emogi_row_add(&row, Int64GetDatum(counters.hits));
@@ -281,8 +287,8 @@ owns_table(Oid relid)
 static uint64
 evict_all(void)
 {
-	Cached	   *graphs = palloc(EMOGI_MAX_GRAPHS * sizeof(Cached));
-	int			count = copy_graphs(graphs);
+	Cached	   *graphs;
+	int			count = copy_graphs(&graphs);
 	uint64		bytes = 0;
 
 	for (int i = 0; i < count; i++)

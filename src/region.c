@@ -14,6 +14,10 @@
  * Taking pages from the kernel costs as much as a third of a scan, or more than a short traversal. So a part of what is
  * freed stays warm: free, but with its pages, for those who do not care what is in them. Warm granules and those in use
  * are together within the budget; when others need it, warm ones are given back first.
+ *
+ * Small blocks, of cached Graphs and their entries, share granules: such a granule is cut into units of a page, one bit
+ * each, and given back when the last unit is free. No two blocks share a page, for a GPU registers a Graph's memory by the
+ * page. Who has a small block keeps account of it; the granule has no owner but all of them.
  */
 #include "emogi.h"
 
@@ -36,8 +40,22 @@
 /* Marks granules that are free and still have pages, with any content. */
 #define EMOGI_OWNER_WARM UINT32_C(0xFFFFFFFE)
 
+/* Marks granules that are cut into units. */
+#define EMOGI_OWNER_SMALL UINT32_C(0xFFFFFFFD)
+
+/* A unit is a page, and at least so many bytes. */
+#define EMOGI_UNIT_BYTES 4096
+#define EMOGI_MAX_UNITS (EMOGI_GRANULE_BYTES / EMOGI_UNIT_BYTES)
+
 /* At most this share of the budget is warm. */
 #define EMOGI_WARM_SHARE 8
+
+/* The units of a SMALL granule. */
+typedef struct Units
+{
+	uint32		ntaken;
+	uint64		taken[EMOGI_MAX_UNITS / 64];	/* a bit each */
+} Units;
 
 typedef struct EmogiRegion
 {
@@ -47,12 +65,17 @@ typedef struct EmogiRegion
 	uint64		used;
 	uint64		warm;
 	uint64		hint;			/* where the next search begins */
+	uint64		nsmall;			/* SMALL granules */
+	uint64		ntaken;			/* units in use in all of them */
+	uint64		small_hint;		/* where the next search among them begins */
 	EmogiOwner	owner[FLEXIBLE_ARRAY_MEMBER];	/* [ngranules] */
 } EmogiRegion;
 
 static int	region_fd = -1;
 static char *region_start;
 static EmogiRegion *region;
+static Units *region_units;		/* [ngranules], of SMALL granules; under EmogiShared.lock */
+static uint64 unit_bytes;
 
 /* Get the number of granules that hold this many bytes. */
 static uint64
@@ -92,6 +115,7 @@ emogi_region_reserve(void)
 {
 	Size		bytes = address_granules() * EMOGI_GRANULE_BYTES;
 
+	unit_bytes = Max(EMOGI_UNIT_BYTES, sysconf(_SC_PAGESIZE));
 	region_fd = memfd_create("emogi", MFD_CLOEXEC);
 	if (region_fd < 0 || ftruncate(region_fd, bytes) != 0)
 		ereport(FATAL,
@@ -107,10 +131,16 @@ emogi_region_reserve(void)
 	(void) madvise(region_start, bytes, MADV_HUGEPAGE);
 }
 
+static Size
+owners_bytes(void)
+{
+	return add_size(offsetof(EmogiRegion, owner), mul_size(address_granules(), sizeof(EmogiOwner)));
+}
+
 Size
 emogi_region_shmem_size(void)
 {
-	return add_size(offsetof(EmogiRegion, owner), mul_size(address_granules(), sizeof(EmogiOwner)));
+	return add_size(MAXALIGN(owners_bytes()), MAXALIGN(mul_size(address_granules(), sizeof(Units))));
 }
 
 /* Give the pages of a run of granules back to the kernel. */
@@ -128,24 +158,26 @@ emogi_region_shmem_startup(bool found)
 {
 	bool		found_region;
 
-	region = ShmemInitStruct("emogi region", emogi_region_shmem_size(), &found_region);
+	region = ShmemInitStruct("emogi region", owners_bytes(), &found_region);
+	region_units = ShmemInitStruct("emogi region units", address_granules() * sizeof(Units), &found_region);
 	if (found)
 		return;
-	memset(region, 0, emogi_region_shmem_size());
+	memset(region, 0, owners_bytes());	/* units are set up when a granule is cut */
 	region->ngranules = address_granules();
 	region->budget = budget_granules();
 	punch(0, region->ngranules);
 }
 
+/* Get the bytes in use: of granules that are cut, those of the units that are taken. */
 uint64
 emogi_region_used_bytes(void)
 {
-	uint64		used;
+	uint64		bytes;
 
 	LWLockAcquire(emogi_shared->lock, LW_SHARED);
-	used = region->used;
+	bytes = (region->used - region->nsmall) * EMOGI_GRANULE_BYTES + region->ntaken * unit_bytes;
 	LWLockRelease(emogi_shared->lock);
-	return used * EMOGI_GRANULE_BYTES;
+	return bytes;
 }
 
 /* Raise the error of a full budget. */
@@ -286,7 +318,7 @@ allocate(EmogiOwner owner, Size bytes, bool any_content)
 	void	   *start;
 
 	if (emogi_fault_allocation())
-		report_full(bytes, emogi_region_used_bytes() / EMOGI_GRANULE_BYTES);
+		report_full(bytes, region->budget - free_bytes() / EMOGI_GRANULE_BYTES);
 	if (any_content && (start = take_granules(owner, count, true)) != NULL)
 		return start;
 	while ((start = take_granules(owner, count, false)) == NULL)
@@ -296,7 +328,7 @@ allocate(EmogiOwner owner, Size bytes, bool any_content)
 		if (count <= region->budget && emogi_cache_make_room())
 			continue;
 		if (count > free_bytes() / EMOGI_GRANULE_BYTES)
-			report_full(bytes, emogi_region_used_bytes() / EMOGI_GRANULE_BYTES);
+			report_full(bytes, region->budget - free_bytes() / EMOGI_GRANULE_BYTES);
 		ereport(ERROR,
 				(errcode(ERRCODE_OUT_OF_MEMORY),
 				 errmsg("no contiguous %zu bytes are left in the shared memory of emogi", bytes),
@@ -399,6 +431,161 @@ emogi_region_free_owner(EmogiOwner owner)
 		first += count;
 	}
 }
+
+/* ---- small blocks ---- */
+
+static uint64
+units_for(Size bytes)
+{
+	return Max((bytes + unit_bytes - 1) / unit_bytes, 1);
+}
+
+/* Mark units [first, first + count) of a granule as taken, or as free. Caller holds lock. */
+static void
+mark_units(Units *units, uint64 first, uint64 count, bool taken)
+{
+	uint64		change = taken ? count : -count;
+
+	for (uint64 i = first; i < first + count; i++)
+		if (taken)
+			units->taken[i / 64] |= UINT64CONST(1) << i % 64;
+		else
+			units->taken[i / 64] &= ~(UINT64CONST(1) << i % 64);
+	units->ntaken += change;
+	region->ntaken += change;
+}
+
+/* Find `count` free units in a row; get -1 when there are none. Caller holds lock. */
+static int
+find_units(const Units *units, uint64 count)
+{
+	uint64		nunits = EMOGI_GRANULE_BYTES / unit_bytes;
+	uint64		run = 0;
+
+	if (nunits - units->ntaken < count)
+		return -1;
+	for (uint64 i = 0; i < nunits; i++)
+	{
+		run = units->taken[i / 64] >> i % 64 & 1 ? 0 : run + 1;
+		if (run == count)
+			return (int) (i + 1 - count);
+	}
+	return -1;
+}
+
+/* Take `count` units in a row of a granule that is cut already; NULL when there are none. Caller holds lock. */
+static void *
+take_units(uint64 count)
+{
+	uint64		nseen = 0;
+
+	for (uint64 n = 0; n < region->ngranules && nseen < region->nsmall; n++)
+	{
+		uint64		i = (region->small_hint + n) % region->ngranules;
+		int			first;
+
+		if (region->owner[i] != EMOGI_OWNER_SMALL)
+			continue;
+		nseen++;
+		first = find_units(&region_units[i], count);
+		if (first < 0)
+			continue;
+		mark_units(&region_units[i], first, count, true);
+		region->small_hint = i;
+		return region_start + i * EMOGI_GRANULE_BYTES + first * unit_bytes;
+	}
+	return NULL;
+}
+
+/* Cut a granule, whose content is anything, and take its first `count` units. Caller holds lock. */
+static void
+cut_granule(uint64 granule, uint64 count)
+{
+	memset(&region_units[granule], 0, sizeof(Units));
+	mark_units(&region_units[granule], 0, count, true);
+	region->owner[granule] = EMOGI_OWNER_SMALL;
+	region->nsmall++;
+	region->small_hint = granule;
+}
+
+/* Get the bytes that a small block takes. */
+uint64
+emogi_region_small_bytes(Size bytes)
+{
+	return units_for(bytes) * unit_bytes;
+}
+
+/*
+ * Allocate a small block, with any content; NULL when the budget does not allow it as it is. For use under cache_lock:
+ * evicts nothing, raises nothing.
+ */
+void *
+emogi_region_alloc_small(Size bytes)
+{
+	void	   *start;
+
+	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
+	start = take_units(units_for(bytes));
+	LWLockRelease(emogi_shared->lock);
+	if (start != NULL)
+		return start;
+	start = take_granules(EMOGI_OWNER_LEAVING, 1, true);	/* nobody's, until it is cut */
+	if (start == NULL)
+		start = take_granules(EMOGI_OWNER_LEAVING, 1, false);
+	if (start == NULL)
+		return NULL;
+	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
+	cut_granule(granule_of(start), units_for(bytes));
+	LWLockRelease(emogi_shared->lock);
+	return start;
+}
+
+/* Free what emogi_region_alloc_small or emogi_region_pack gave, the same bytes. Raises nothing. */
+void
+emogi_region_free_small(void *start, Size bytes)
+{
+	uint64		granule = granule_of(start);
+	uint64		offset = (uint64) ((char *) start - region_start) % EMOGI_GRANULE_BYTES;
+	Units	   *units = &region_units[granule];
+	bool		warm = true;
+
+	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
+	mark_units(units, offset / unit_bytes, units_for(bytes), false);
+	if (units->ntaken == 0)
+	{
+		region->nsmall--;
+		warm = keep_warm(granule, 1);
+		if (!warm)
+			region->owner[granule] = EMOGI_OWNER_LEAVING;
+	}
+	LWLockRelease(emogi_shared->lock);
+	if (!warm)
+		release_run(granule, 1);
+}
+
+/*
+ * Make a small block of what emogi_region_alloc gave, which holds `bytes` of content. Where no granule has room for it, its
+ * own is cut, so this takes no memory and cannot fail; else it moves there, and its granule is freed. Gets where it is then.
+ */
+void *
+emogi_region_pack(void *start, Size bytes)
+{
+	uint64		count = units_for(bytes);
+	void	   *place;
+
+	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
+	place = take_units(count);
+	if (place == NULL)
+		cut_granule(granule_of(start), count);
+	LWLockRelease(emogi_shared->lock);
+	if (place == NULL)
+		return start;
+	memcpy(place, start, bytes);
+	emogi_region_free(start, bytes);
+	return place;
+}
+
+/* ---- edges ---- */
 
 /* Count an owner's granules. */
 static uint64

@@ -11,10 +11,16 @@
  * afterwards stay and do no harm. What an unfinished transaction writes is seen by itself alone, and it neither uses
  * nor publishes Graphs of tables that it has changed.
  *
+ * A writer pays for its own locks only. It walks them, those of the fast path first: another process may move such a lock
+ * to the main table at any time, and puts it there before it takes it away. A filter, counters by hash of the tracked
+ * tables' names, is read without any lock and tells of nearly every table that is not tracked; the others are looked up
+ * under cache_lock.
+ *
  * Registration. A transaction that passed this point before the table was tracked is in no ring. So, when a table is
- * tracked: the entry is made visible to all; then R = the next transaction id; then, if nobody holds a writer's lock on
- * the table, the transactions that are running now are harmless: they will find the entry when they commit. A snapshot
- * is usable for the table iff each transaction below R that it sees as running is harmless.
+ * tracked: it is counted in the filter, visible to all; then R = the next transaction id; then, if nobody holds a writer's
+ * lock on the table, the transactions that are running now are harmless: they will find the table in the filter when they
+ * commit, wait for cache_lock, and find the entry. A snapshot is usable for the table iff each transaction below R that it
+ * sees as running is harmless.
  *
  * Overflow. A full ring is cleared of the transactions that have ended, and remembers the highest of them and the next
  * transaction id of that moment: a snapshot that has all of them behind it, or that was certainly taken later, sees
@@ -22,30 +28,53 @@
  *
  * Standby. No writer's callback runs there; Graphs serve snapshots that are equal. Promotion starts anew.
  *
- * Locks: all under EmogiShared.cache_lock, but for a table's identity, which writers read without it and check again
- * under it. A writer that misses an entry because it was being made is one that registration finds by its lock.
+ * An entry goes when the last Graph on its table is freed. One that never had a published Graph stays for a while, so that
+ * its R grows old: under writers that never pause, this is how a table comes to be cached.
+ *
+ * Locks: all under EmogiShared.cache_lock, but for the filter, which writers read without it. A writer that finds 0 there
+ * because the entry was just being made is one that registration finds by its lock, or that has ended before.
  */
 #include "emogi.h"
 
 #include "access/transam.h"
 #include "access/xact.h"
 #include "access/xlog.h"
+#include "common/hashfn.h"
+#include "lib/ilist.h"
 #include "miscadmin.h"
 #include "storage/lock.h"
 #include "storage/procarray.h"
 #include "storage/shmem.h"
+#include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
 #define EMOGI_RING_WRITERS	128
 #define EMOGI_RING_HARMLESS 128
 
+/* Tables that can be tracked: so many for each MiB of emogi.max_memory, within bounds. */
+#define EMOGI_TABLES_PER_MB 4
+#define EMOGI_MIN_TABLES	1024
+#define EMOGI_MAX_TABLES	65536
+
+/* Counters of the filter; a power of two. */
+#define EMOGI_FILTER_SIZE	65536
+
+/* How long an entry that never had a published Graph stays without a reference. */
+#define EMOGI_IDLE_MS		60000
+
+/* The locks that writers take, and only they. */
+#define EMOGI_WRITER_LOCKS	(LOCKBIT_ON(RowExclusiveLock) | LOCKBIT_ON(ExclusiveLock) | LOCKBIT_ON(AccessExclusiveLock))
+
 typedef struct Table
 {
-	volatile Oid relid;			/* InvalidOid = free; see above */
-	volatile Oid database;
-	int			references;		/* cached Graphs that stand on it; an entry without any may be taken for another table */
-	bool		unwanted;		/* to be free when the last of them is */
-	uint64		last_used;		/* order among those */
+	Oid			relid;			/* InvalidOid = the entry is free */
+	Oid			database;
+	dlist_node	chain;			/* in the bucket of its name, unless it is free */
+	dlist_node	rest;			/* in Ring.idle without references, in Ring.free when it is free */
+	int			references;		/* Graphs that stand on it, those that are being built included */
+	bool		published;		/* one of them was published: the last reference takes the entry with it */
+	bool		unwanted;		/* the same for another reason */
+	TimestampTz idle_since;
 	bool		recovery;		/* tracked on a standby */
 	uint64		registered;		/* R; PG_UINT64_MAX = not yet */
 
@@ -62,19 +91,40 @@ typedef struct Table
 
 typedef struct Ring
 {
-	pg_atomic_uint32 ntables;	/* entries [0, ntables) may be in use */
-	uint64		clock;			/* for last_used */
+	pg_atomic_uint32 ntracked;	/* entries that are not free; read without lock */
 	bool		any_recovery;
-	Table		tables[EMOGI_MAX_TABLES];
+	uint32		nused;			/* entries [0, nused) are set up */
+	dlist_head	free;
+	dlist_head	idle;			/* the one that has been longest without reference first */
+	Table		tables[FLEXIBLE_ARRAY_MEMBER];	/* [max_tables()] */
 } Ring;
 
 static Ring *ring;
+static pg_atomic_uint32 *filter;	/* [EMOGI_FILTER_SIZE], tracked tables by the hash of their names */
+static dlist_head *buckets;		/* [max_tables()], the same */
+static List *suspects;			/* tables that this transaction has changed and the filter knows, see enter_my_changes */
 static bool noted = false;		/* this transaction has entered itself in a ring */
+
+/* Get the number of tables that can be tracked. */
+static uint32
+max_tables(void)
+{
+	return (uint32) Min(Max((int64) emogi_max_memory_mb * EMOGI_TABLES_PER_MB, EMOGI_MIN_TABLES), EMOGI_MAX_TABLES);
+}
+
+static Size
+entries_bytes(void)
+{
+	return add_size(offsetof(Ring, tables), mul_size(max_tables(), sizeof(Table)));
+}
 
 Size
 emogi_ring_shmem_size(void)
 {
-	return MAXALIGN(sizeof(Ring));
+	Size		bytes = MAXALIGN(entries_bytes());
+
+	bytes = add_size(bytes, MAXALIGN(EMOGI_FILTER_SIZE * sizeof(pg_atomic_uint32)));
+	return add_size(bytes, MAXALIGN(mul_size(max_tables(), sizeof(dlist_head))));
 }
 
 /* Set up the rings, empty. Caller holds AddinShmemInitLock. */
@@ -83,11 +133,87 @@ emogi_ring_shmem_startup(bool found)
 {
 	bool		found_ring;
 
-	ring = ShmemInitStruct("emogi ring", emogi_ring_shmem_size(), &found_ring);
+	ring = ShmemInitStruct("emogi ring", entries_bytes(), &found_ring);
+	filter = ShmemInitStruct("emogi ring filter", EMOGI_FILTER_SIZE * sizeof(pg_atomic_uint32), &found_ring);
+	buckets = ShmemInitStruct("emogi ring buckets", max_tables() * sizeof(dlist_head), &found_ring);
 	if (found)
 		return;
-	memset(ring, 0, emogi_ring_shmem_size());
-	pg_atomic_init_u32(&ring->ntables, 0);
+	memset(ring, 0, offsetof(Ring, tables));	/* an entry is set up when it is first taken */
+	pg_atomic_init_u32(&ring->ntracked, 0);
+	dlist_init(&ring->free);
+	dlist_init(&ring->idle);
+	for (uint32 i = 0; i < EMOGI_FILTER_SIZE; i++)
+		pg_atomic_init_u32(&filter[i], 0);
+	for (uint32 i = 0; i < max_tables(); i++)
+		dlist_init(&buckets[i]);
+}
+
+/* ---- entries by name ---- */
+
+static uint32
+hash_name(Oid database, Oid relid)
+{
+	return hash_combine(murmurhash32(database), murmurhash32(relid));
+}
+
+/* Get the filter's counter for a table. */
+static pg_atomic_uint32 *
+counter_of(Oid database, Oid relid)
+{
+	return &filter[hash_name(database, relid) % EMOGI_FILTER_SIZE];
+}
+
+static dlist_head *
+bucket_of(Oid database, Oid relid)
+{
+	return &buckets[hash_name(database, relid) % max_tables()];
+}
+
+/* Find the entry of a table; NULL when it is not tracked. Caller holds cache_lock. */
+static Table *
+find_table(Oid database, Oid relid)
+{
+	dlist_iter	iter;
+
+	dlist_foreach(iter, bucket_of(database, relid))
+	{
+		Table	   *table = dlist_container(Table, chain, iter.cur);
+
+		if (table->relid == relid && table->database == database)
+			return table;
+	}
+	return NULL;
+}
+
+/* Free an entry without references. Caller holds cache_lock exclusively. */
+static void
+let_go(Table *table)
+{
+	pg_atomic_fetch_sub_u32(counter_of(table->database, table->relid), 1);
+	pg_atomic_fetch_sub_u32(&ring->ntracked, 1);
+	dlist_delete(&table->chain);
+	dlist_delete(&table->rest);
+	dlist_push_head(&ring->free, &table->rest);
+	table->relid = InvalidOid;
+}
+
+/* Free the entries that have been idle for too long. Caller holds cache_lock exclusively. */
+static void
+let_go_idle(void)
+{
+	TimestampTz now;
+
+	if (dlist_is_empty(&ring->idle))
+		return;
+	now = GetCurrentTimestamp();
+	while (!dlist_is_empty(&ring->idle))
+	{
+		Table	   *table = dlist_head_element(Table, rest, &ring->idle);
+
+		if (!TimestampDifferenceExceeds(table->idle_since, now, EMOGI_IDLE_MS))
+			break;
+		let_go(table);
+	}
 }
 
 /* ---- snapshots ---- */
@@ -113,8 +239,8 @@ compare_xids(const void *a, const void *b)
 }
 
 /*
- * Turn a snapshot into a view; false when it is of a kind that Graphs are not shared under, or sees too many running
- * transactions. The own transaction counts as running: a Graph that it builds never holds changes of its own.
+ * Turn a snapshot into a view, with a palloced running[]; false when it is of a kind that Graphs are not shared under, or
+ * sees too many running transactions. The own transaction counts as running: a Graph that it builds never holds changes of its own.
  */
 bool
 emogi_view_take(Snapshot snapshot, EmogiView *view)
@@ -132,6 +258,7 @@ emogi_view_take(Snapshot snapshot, EmogiView *view)
 	view->recovery = recovery;
 	view->overflowed = snapshot->suboverflowed;
 	view->nrunning = count;
+	view->running = palloc((count + 1) * sizeof(uint64));
 	for (uint32 i = 0; i < count; i++)
 		view->running[i] = full_xid(xids[i], next);
 	if (FullTransactionIdIsValid(own) && U64FromFullTransactionId(own) < view->xmax)
@@ -216,67 +343,82 @@ clear_ring(Table *table)
 	table->nwriters = kept;
 }
 
-/* Enter the own transaction in a table's ring, if the entry is still the table's. */
+/* Enter the own transaction in a table's ring, once. Caller holds cache_lock exclusively. */
 static void
-enter_writer(Table *table, Oid relid)
+enter_writer(Table *table)
 {
 	uint64		xid = U64FromFullTransactionId(GetTopFullTransactionId());
 
-	LWLockAcquire(emogi_shared->cache_lock, LW_EXCLUSIVE);
-	if (table->relid == relid && table->database == MyDatabaseId)
+	if (table->nwriters > 0 && table->writers[table->nwriters - 1] == xid)
+		return;
+	if (table->nwriters == EMOGI_RING_WRITERS)
+		clear_ring(table);
+	table->writers[table->nwriters++] = xid;
+	noted = true;
+}
+
+/* Remember a table that this transaction has changed, unless it is certainly not tracked. */
+static void
+suspect(Oid relid)
+{
+	if (pg_atomic_read_u32(counter_of(MyDatabaseId, relid)) > 0)
+		suspects = lappend_oid(suspects, relid);
+}
+
+/* Remember the tracked tables that this transaction has counted changes of, where counts cannot be walked. */
+static void
+suspect_counted(void)
+{
+	LWLockAcquire(emogi_shared->cache_lock, LW_SHARED);
+	for (uint32 i = 0; i < ring->nused; i++)
 	{
-		if (table->nwriters == EMOGI_RING_WRITERS)
-			clear_ring(table);
-		table->writers[table->nwriters++] = xid;
-		noted = true;
+		const Table *table = &ring->tables[i];
+
+		if (OidIsValid(table->relid) && table->database == MyDatabaseId && emogi_compat_counts_changes(table->relid))
+			suspects = lappend_oid(suspects, table->relid);
 	}
 	LWLockRelease(emogi_shared->cache_lock);
 }
 
-/* Find the entry of a table of this database; NULL when it is not tracked. Without lock: see above. */
-static Table *
-find_table(Oid relid)
-{
-	uint32		ntables = pg_atomic_read_u32(&ring->ntables);
-
-	for (uint32 i = 0; i < ntables; i++)
-		if (ring->tables[i].relid == relid && ring->tables[i].database == MyDatabaseId)
-			return &ring->tables[i];
-	return NULL;
-}
-
-/* Enter the own transaction in the ring of a table that it has counted changes of, unless its lock has told already. */
+/* Enter the own transaction in the rings of those of its suspects that are tracked. */
 static void
-enter_counted(Oid relid)
+enter_suspects(void)
 {
-	Table	   *table = find_table(relid);
+	ListCell   *cell;
 
-	if (table != NULL && !holds_writer_lock(relid))
-		enter_writer(table, relid);
+	LWLockAcquire(emogi_shared->cache_lock, LW_EXCLUSIVE);
+	foreach(cell, suspects)
+	{
+		Table	   *table = find_table(MyDatabaseId, lfirst_oid(cell));
+
+		if (table != NULL)
+			enter_writer(table);
+	}
+	let_go_idle();
+	LWLockRelease(emogi_shared->cache_lock);
 }
 
 /*
- * Enter this transaction, which is about to commit or to be prepared, in the rings of the tables that it has changed.
- * Every transaction that writes pays for this: it asks for the locks table by table, but for the counts only once.
+ * Enter this transaction, which is about to commit or to be prepared, in the rings of the tables that it has changed. Every
+ * transaction that writes pays for this. No lock of the lock manager may be held with cache_lock, under which registration
+ * asks for such locks: so first all are walked, then what was found is entered.
  */
 static void
 enter_my_changes(void)
 {
-	uint32		ntables = pg_atomic_read_u32(&ring->ntables);
-	bool		counted;
+	MemoryContext old;
 
 	if (!FullTransactionIdIsValid(GetTopFullTransactionIdIfAny()))
 		return;
-	counted = emogi_compat_each_counted(enter_counted);
-	for (uint32 i = 0; i < ntables; i++)
-	{
-		Table	   *table = &ring->tables[i];
-		Oid			relid = table->relid;
-
-		if (OidIsValid(relid) && table->database == MyDatabaseId &&
-			(holds_writer_lock(relid) || (!counted && emogi_compat_counts_changes(relid))))
-			enter_writer(table, relid);
-	}
+	old = MemoryContextSwitchTo(TopTransactionContext);
+	suspects = NIL;
+	emogi_compat_each_lock(EMOGI_WRITER_LOCKS, suspect);
+	if (!emogi_compat_each_counted(suspect))
+		suspect_counted();
+	MemoryContextSwitchTo(old);
+	if (suspects != NIL)
+		enter_suspects();
+	list_free(suspects);
 	if (noted)
 		emogi_fault_sleep(EMOGI_AT_PRE_COMMIT);
 }
@@ -289,7 +431,7 @@ at_end_of_transaction(XactEvent event, void *arg)
 		case XACT_EVENT_PRE_COMMIT:
 		case XACT_EVENT_PRE_PREPARE:
 			noted = false;
-			if (ring != NULL && pg_atomic_read_u32(&ring->ntables) > 0)
+			if (ring != NULL && pg_atomic_read_u32(&ring->ntracked) > 0)
 				enter_my_changes();
 			break;
 		case XACT_EVENT_COMMIT:
@@ -327,58 +469,54 @@ static void
 remember_harmless(Table *table)
 {
 	static SnapshotData snapshot = {SNAPSHOT_MVCC};
-	EmogiView  *view = palloc(sizeof *view);
+	EmogiView	view;
 
 	/* not GetLatestSnapshot, which refuses in parallel mode; the caller's snapshot keeps MyProc->xmin */
 	GetSnapshotData(&snapshot);
 	table->nharmless = -1;
-	if (emogi_view_take(&snapshot, view) && view->nrunning <= EMOGI_RING_HARMLESS)
+	if (!emogi_view_take(&snapshot, &view))
+		return;
+	if (view.nrunning <= EMOGI_RING_HARMLESS)
 	{
-		table->harmless_xmax = view->xmax;
-		memcpy(table->harmless, view->running, view->nrunning * sizeof(uint64));
-		table->nharmless = (int) view->nrunning;
+		table->harmless_xmax = view.xmax;
+		memcpy(table->harmless, view.running, view.nrunning * sizeof(uint64));
+		table->nharmless = (int) view.nrunning;
 	}
-	pfree(view);
+	pfree(view.running);
 }
 
-/* Find an entry for another table: a free one, else the one without Graphs that was not used for longest; or NULL. */
+/* Take an entry that is free, or else the one that has been idle for longest; NULL when all have references. */
 static Table *
-find_room(void)
+take_entry(void)
 {
-	uint32		ntables = pg_atomic_read_u32(&ring->ntables);
-	Table	   *oldest = NULL;
-
-	for (uint32 i = 0; i < ntables; i++)
+	if (dlist_is_empty(&ring->free) && ring->nused < max_tables())
+		return &ring->tables[ring->nused++];
+	if (dlist_is_empty(&ring->free))
 	{
-		Table	   *table = &ring->tables[i];
-
-		if (!OidIsValid(table->relid))
-			return table;
-		if (table->references == 0 && (oldest == NULL || table->last_used < oldest->last_used))
-			oldest = table;
+		if (dlist_is_empty(&ring->idle))
+			return NULL;
+		let_go(dlist_head_element(Table, rest, &ring->idle));
 	}
-	return ntables < EMOGI_MAX_TABLES ? &ring->tables[ntables] : oldest;
+	return dlist_container(Table, rest, dlist_pop_head_node(&ring->free));
 }
 
-/* Make an entry for a table, seen by every writer that commits from now on. */
+/* Make an entry for a table, without references, seen by every writer that commits from now on; NULL without room. */
 static Table *
 add_table(Oid relid)
 {
-	Table	   *table = find_room();
+	Table	   *table = take_entry();
 
 	if (table == NULL)
 		return NULL;
-	table->relid = InvalidOid;
-	pg_memory_barrier();
 	memset(table, 0, sizeof *table);
+	table->relid = relid;
+	table->database = MyDatabaseId;
 	table->nharmless = -1;
 	table->registered = PG_UINT64_MAX;
-	table->database = MyDatabaseId;
-	pg_memory_barrier();
-	table->relid = relid;
-	if (table - ring->tables == (ptrdiff_t) pg_atomic_read_u32(&ring->ntables))
-		pg_atomic_fetch_add_u32(&ring->ntables, 1);
-	pg_memory_barrier();
+	dlist_push_tail(bucket_of(MyDatabaseId, relid), &table->chain);
+	dlist_push_tail(&ring->idle, &table->rest);
+	pg_atomic_fetch_add_u32(&ring->ntracked, 1);
+	pg_atomic_fetch_add_u32(counter_of(MyDatabaseId, relid), 1);	/* a barrier: R is read afterwards */
 	return table;
 }
 
@@ -492,15 +630,15 @@ emogi_ring_outdated(int index, const EmogiView *view, TransactionId oldest_xid)
 int
 emogi_ring_track(Oid relid, const EmogiView *view)
 {
-	Table	   *table = find_table(relid);
+	Table	   *table = find_table(MyDatabaseId, relid);
 
 	if (table == NULL)
 		table = add_table(relid);
 	if (table == NULL)
 		return -1;
-	table->references++;
+	if (table->references++ == 0)
+		dlist_delete(&table->rest);
 	table->unwanted = false;
-	table->last_used = ++ring->clock;
 	if (view->recovery)
 		table->recovery = ring->any_recovery = true;
 	else
@@ -513,14 +651,49 @@ emogi_ring_track(Oid relid, const EmogiView *view)
 	return (int) (table - ring->tables);
 }
 
-/* Give a reference back. Caller holds cache_lock exclusively. */
+/* Count the tables that are tracked. */
+uint32
+emogi_ring_ntracked(void)
+{
+	return pg_atomic_read_u32(&ring->ntracked);
+}
+
+/* Can so many tables be tracked, if no others are? */
+bool
+emogi_ring_can_hold(int ntables)
+{
+	return (uint32) ntables <= max_tables();
+}
+
+/* Note that a Graph on a table has been published. */
+void
+emogi_ring_publish(int table)
+{
+	ring->tables[table].published = true;
+}
+
+/* Give a reference back; the last one takes the entry with it, or leaves it idle. */
 void
 emogi_ring_release(int table)
 {
 	Table	   *entry = &ring->tables[table];
 
-	if (--entry->references == 0 && entry->unwanted)
-		entry->relid = InvalidOid;
+	if (--entry->references > 0)
+		return;
+	entry->idle_since = GetCurrentTimestamp();
+	dlist_push_tail(&ring->idle, &entry->rest);
+	if (entry->published || entry->unwanted)
+		let_go(entry);
+	let_go_idle();
+}
+
+/* Track one table no longer than a Graph needs it. */
+static void
+untrack(Table *table)
+{
+	table->unwanted = true;
+	if (table->references == 0)
+		let_go(table);
 }
 
 /*
@@ -530,16 +703,22 @@ emogi_ring_release(int table)
 void
 emogi_ring_untrack(Oid database, Oid relid)
 {
-	for (uint32 i = 0; i < pg_atomic_read_u32(&ring->ntables); i++)
-	{
-		Table	   *table = &ring->tables[i];
+	Table	   *table = OidIsValid(relid) ? find_table(database, relid) : NULL;
 
-		if (table->database != database || (OidIsValid(relid) && table->relid != relid))
-			continue;
-		table->unwanted = true;
-		if (table->references == 0)
-			table->relid = InvalidOid;
-	}
+	if (table != NULL)
+		untrack(table);
+	for (uint32 i = 0; i < ring->nused && !OidIsValid(relid); i++)
+		if (OidIsValid(ring->tables[i].relid) && ring->tables[i].database == database)
+			untrack(&ring->tables[i]);
+}
+
+/* Count the Graphs that stand on a table, those that are being built included. */
+int
+emogi_ring_references(Oid database, Oid relid)
+{
+	const Table *table = find_table(database, relid);
+
+	return table != NULL ? table->references : 0;
 }
 
 /* Get the table that an entry with a reference stands for. */
@@ -555,11 +734,11 @@ emogi_ring_forget_recovery(void)
 {
 	if (!ring->any_recovery || RecoveryInProgress())
 		return;
-	for (uint32 i = 0; i < pg_atomic_read_u32(&ring->ntables); i++)
+	for (uint32 i = 0; i < ring->nused; i++)
 	{
 		Table	   *table = &ring->tables[i];
 
-		if (table->recovery)
+		if (OidIsValid(table->relid) && table->recovery)
 		{
 			table->recovery = false;
 			table->registered = U64FromFullTransactionId(ReadNextFullTransactionId());

@@ -178,6 +178,9 @@ extern EmogiStatus emogi_csr_expand(EmogiPool *pool, const EmogiGraph *graph, bo
 extern void emogi_csr_view(void *memory, uint64_t nvertices, uint64_t nedges, EmogiDirection direction,
 						   bool with_backward, EmogiWeightType weight_type, EmogiGraph *graph);
 
+/* Have a Graph lead into `memory`, where a copy of its block lies. */
+extern void emogi_graph_move(EmogiGraph *graph, const void *memory);
+
 /* The number of a key, or EMOGI_NO_VERTEX: binary search in ids. */
 extern uint32_t emogi_vertex_number(const EmogiGraph *graph, int64_t key);
 

@@ -2,7 +2,7 @@
  * csr_layout.c: where the arrays of a Graph lie in its block, and how a key is found in it.
  *
  * ids | forward offsets | targets | weights | backward offsets | targets | weights, each in whole lines; EMOGI_BOTH and
- * a Graph without transpose have no backward arrays, one without weights no weights.
+ * a Graph without transpose have no backward arrays, one without weights no weights. A block can be moved as a whole.
  */
 #include "csr_weighted.h"
 #include "layout.h"
@@ -52,6 +52,31 @@ emogi_csr_view(void *memory, uint64_t nvertices, uint64_t nedges, EmogiDirection
 	else if (with_backward)
 		view_adjacency(&graph->backward, memory, &used, nvertices, nedges, weight_type);
 	graph->memory_bytes = used;
+}
+
+/* Get where an array of a block lies when the block lies elsewhere; NULL stays NULL. */
+static const void *
+move_array(const void *array, const void *from, const void *to)
+{
+	return array == NULL ? NULL : (const char *) to + ((const char *) array - (const char *) from);
+}
+
+/* Have an orientation lead into another block. */
+static void
+move_adjacency(EmogiAdjacency *adjacency, const void *from, const void *to)
+{
+	adjacency->offsets = move_array(adjacency->offsets, from, to);
+	adjacency->targets = move_array(adjacency->targets, from, to);
+	adjacency->weights = move_array(adjacency->weights, from, to);
+}
+
+void
+emogi_graph_move(EmogiGraph *graph, const void *memory)
+{
+	graph->ids = move_array(graph->ids, graph->memory, memory);
+	move_adjacency(&graph->forward, graph->memory, memory);
+	move_adjacency(&graph->backward, graph->memory, memory);
+	graph->memory = memory;
 }
 
 uint32_t
