@@ -157,13 +157,15 @@ track_leaves(const Wish *wish)
 {
 	bool		usable = true;
 
+	if (!emogi_ring_can_hold(wish->nleaves))
+		return MUST_BUILD_PRIVATELY;
 	for (int i = 0; i < wish->nleaves; i++)
 	{
 		wish->tables[i] = emogi_ring_track(wish->relids[i], &wish->view);
 		if (wish->tables[i] < 0)
 		{
 			untrack_leaves(wish, i);
-			return emogi_ring_can_hold(wish->nleaves) ? MUST_MAKE_ROOM : MUST_BUILD_PRIVATELY;
+			return MUST_MAKE_ROOM;
 		}
 		usable &= emogi_ring_usable(wish->tables[i], &wish->view);
 	}

@@ -419,6 +419,7 @@ enter_my_changes(void)
 	if (suspects != NIL)
 		enter_suspects();
 	list_free(suspects);
+	suspects = NIL;
 	if (noted)
 		emogi_fault_sleep(EMOGI_AT_PRE_COMMIT);
 }

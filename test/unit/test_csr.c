@@ -153,6 +153,23 @@ check_graph(const EmogiShape *shape, const EmogiBuiltGraph *built, EmogiDirectio
 	free(r.entries);
 }
 
+/* Do two orientations lead to the same places? */
+static bool
+same_places(const EmogiAdjacency *a, const EmogiAdjacency *b)
+{
+	return a->nedges == b->nedges && a->offsets == b->offsets && a->targets == b->targets && a->weights == b->weights;
+}
+
+/* Check that a Graph, moved to where an equal one was built, leads to the same places as that one. */
+static void
+check_move(const EmogiShape *shape, EmogiGraph graph, const EmogiGraph *there)
+{
+	emogi_graph_move(&graph, there->memory);
+	CHECK(graph.memory == there->memory && graph.memory_bytes == there->memory_bytes && graph.ids == there->ids &&
+		  same_places(&graph.forward, &there->forward) && same_places(&graph.backward, &there->backward), "%s: moved",
+		  shape->name);
+}
+
 /* Shuffle the edges. */
 static void
 shuffle(EmogiShape *shape)
@@ -198,6 +215,7 @@ check_builds(EmogiShape *shape, EmogiDirection direction, bool with_backward, ui
 		}
 		CHECK(built.graph.memory_bytes == first.graph.memory_bytes &&
 			  memcmp(built.memory, first.memory, first.graph.memory_bytes) == 0, "%s: pool %d differs", shape->name, p);
+		check_move(shape, first.graph, &built.graph);
 		emogi_built_graph_free(&built);
 	}
 	emogi_built_graph_free(&first);
