@@ -147,6 +147,28 @@ install_extension() {
 # How the CUDA half was built, in a few words.
 cuda_note() { if [ -n "$NVCC" ]; then echo "with CUDA"; else echo "no nvcc: without CUDA"; fi; }
 
+# Copy the PostgreSQL installation below FOLDER and have PG_BINDIR name the copy: its programs find their folders by where
+# they lie themselves. What is installed from then on touches nothing but the copy.
+copy_postgres() {
+    local folder=$1 part
+    for part in --bindir --sharedir --pkglibdir --includedir --includedir-server; do
+        part=$("$PG_BINDIR/pg_config" "$part")
+        [ -d "$part" ] && [ ! -d "$folder$part" ] || continue
+        mkdir -p "$folder$part" && cp -a "$part/." "$folder$part/" || return
+    done
+    PG_BINDIR=$folder$("$PG_BINDIR/pg_config" --bindir)
+    case $("$PG_BINDIR/pg_config" --pkglibdir)$("$PG_BINDIR/pg_config" --sharedir) in
+        "$folder"/*"$folder"/*) ;;
+        *) echo "the copy of PostgreSQL does not find its own folders" >&2; return 1 ;;
+    esac
+}
+
+# Copy the checkout to a folder: what git knows, and what is new and not ignored.
+copy_checkout() {
+    mkdir "$1" && (cd "$ROOT" && git ls-files -z --cached --others --exclude-standard |
+        xargs -0 -r ls -1d 2>/dev/null | tar -cf - -T -) | tar -xf - -C "$1"
+}
+
 # ----------------------------------------------------------------------------------------------------- cluster
 
 # The account a server runs as: PostgreSQL refuses root, so root lends the package's account.

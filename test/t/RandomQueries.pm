@@ -353,6 +353,17 @@ sub window
 		"lag($i) OVER (${partition}ORDER BY $all)", "sum($i % 10) OVER (${partition}ORDER BY $i$down)::bigint", "first_value($i) OVER (${partition}ORDER BY $all)");
 }
 
+# Leave a part of a scope, so that nothing is asked of the other relations, which the planner may then leave out.
+sub seen_part
+{
+	my ($scope) = @_;
+	my %aliases = map { ($_->[0] =~ /^(\w+)/) => 1 } @$scope;
+	my %kept = map { ($_ => 1) } maybe(0.5) ? $scope->[0][0] =~ /^(\w+)/ : some(0.5, sort keys %aliases);
+	my @part = grep { my ($alias) = $_->[0] =~ /^(\w+)/; $kept{$alias} } @$scope;
+
+	return \@part;
+}
+
 # Make a query whose columns have these types: { sql, ordered, locks }. Ordered: the order of its rows is determined.
 sub query
 {
@@ -367,10 +378,10 @@ sub query
 		return { sql => "$sql ORDER BY " . join(', ', 1 .. @types) . any('', ' LIMIT 3', ' OFFSET 2'), ordered => 1, locks => [] };
 	}
 	my $from = from_tree($depth, maybe(0.5) ? $outer : []);
-	my $scope = $from->{scope};
+	my $scope = maybe(0.4) ? seen_part($from->{scope}) : $from->{scope};
 	my @where = map { condition([ @$scope, maybe(0.3) ? @$outer : () ], $depth) } 1 .. any(0, 0, 1, 1, 2);
 	my ($distinct, $rest, @targets, $plain) = ('', '');
-	my $all = join(', ', map { $_->[0] } @$scope) || '1';
+	my $all = join(', ', map { $_->[0] } @{ $from->{scope} }) || '1';
 	my $kind = rand();
 
 	if ($kind < 0.2 && @$scope)

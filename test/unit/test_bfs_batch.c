@@ -87,6 +87,17 @@ count_wrong(const EmogiGraph *graph, const EmogiBatchResult *result, int s, cons
 	return nwrong + (nreached != 0);
 }
 
+/* Get memory that begins at a line and has exactly so many bytes, which aligned_alloc need not give; never NULL. */
+static void *
+allocate_lines(size_t bytes)
+{
+	void	   *memory;
+
+	if (posix_memalign(&memory, EMOGI_LINE_BYTES, bytes) != 0)
+		abort();
+	return memory;
+}
+
 /* Search again, with scratch memory that is kept from search to search: the same answer, and the memory is left zero. */
 static void
 check_scratch(const char *name, EmogiEngineState *state, const EmogiGraph *graph, const Ask *ask,
@@ -103,11 +114,11 @@ check_scratch(const char *name, EmogiEngineState *state, const EmogiGraph *graph
 	{
 		bytes = emogi_batch_scratch_bytes(graph->nvertices, ask->max_depth);
 		free(scratch);
-		scratch = aligned_alloc(EMOGI_LINE_BYTES, bytes + GUARD_BYTES);
+		scratch = allocate_lines(bytes + GUARD_BYTES);
 		memset(scratch, 0, bytes);
 		memset(scratch + bytes, GUARD, GUARD_BYTES);
 	}
-	result.memory = aligned_alloc(EMOGI_LINE_BYTES, ask->memory_bytes);
+	result.memory = allocate_lines(ask->memory_bytes);
 	memset(result.memory, GUARD, ask->memory_bytes);
 	result.scratch = scratch;
 	status = emogi_bfs_batch(emogi_cpu_engine_pool(state), graph, ask->sources, ask->nsources, ask->max_depth, &result,
@@ -132,7 +143,7 @@ search_batch(const char *name, EmogiEngineState *state, const EmogiGraph *graph,
 	EmogiStatus status;
 	unsigned char *end;
 
-	result.memory = aligned_alloc(EMOGI_LINE_BYTES, ask->memory_bytes + 2 * GUARD_BYTES);
+	result.memory = allocate_lines(ask->memory_bytes + 2 * GUARD_BYTES);
 	memset(result.memory, GUARD, ask->memory_bytes + 2 * GUARD_BYTES);
 	status = emogi_bfs_batch(emogi_cpu_engine_pool(state), graph, ask->sources, ask->nsources, ask->max_depth, &result,
 							 &control, &error);
@@ -352,7 +363,7 @@ check_cancel(void)
 	uint32_t	sources[EMOGI_BATCH_SOURCES];
 	EmogiBatchResult result = {.memory_bytes = emogi_batch_bytes(built.graph.nvertices, EMOGI_BATCH_SOURCES, -1)};
 
-	result.memory = aligned_alloc(EMOGI_LINE_BYTES, result.memory_bytes);
+	result.memory = allocate_lines(result.memory_bytes);
 	for (int s = 0; s < EMOGI_BATCH_SOURCES; s++)
 		sources[s] = (uint32_t) s;
 	for (int e = 0; e < NENGINES; e++)
@@ -389,7 +400,7 @@ check_no_memory(void)
 	uint32_t	source = 0;
 	EmogiBatchResult result = {.memory_bytes = emogi_batch_bytes(200, 1, -1)};
 
-	result.memory = aligned_alloc(EMOGI_LINE_BYTES, result.memory_bytes);
+	result.memory = allocate_lines(result.memory_bytes);
 	for (int e = 0; e < NENGINES; e++)
 	{
 		EmogiStatus status = EMOGI_NO_MEMORY;
