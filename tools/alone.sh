@@ -1,0 +1,47 @@
+# shellcheck shell=bash
+# One TAP test by itself, longer than in the suite: build, install into the PostgreSQL folders what is not current, and run it by
+# the server's account in a copy of the tests. Sourced by the programs in test/ that do so; nothing is left behind.
+
+# shellcheck source=tools/setup.sh
+. "$ROOT/tools/setup.sh"
+
+WORK=$(mktemp -d /tmp/emogi-alone.XXXXXX)
+LOG=$WORK/log
+TREE=$WORK/tree         # a copy of the tests that the server's account may read and write
+
+clean_up() {
+    local file pid
+    setup_cleanup
+    while read -r file; do
+        pid=$(head -n 1 "$file") && kill -QUIT "$pid" 2>/dev/null || continue
+        for _ in $(seq 50); do
+            kill -0 "$pid" 2>/dev/null || break
+            sleep 0.1
+        done
+    done < <(find "$WORK" -name postmaster.pid 2>/dev/null)
+    rm -rf "$WORK"
+}
+trap clean_up EXIT
+trap 'exit 130' INT TERM HUP
+
+give_up() { die "$1; the end of its output is above"; }
+
+# Run test/t/NAME.pl with settings of the environment; its exit status.
+run_alone() {
+    local name=$1
+    shift
+    chown "$(cluster_user)" "$WORK" 2>/dev/null || true
+    install_packages build-essential "postgresql-$PG_MAJOR" "postgresql-server-dev-$PG_MAJOR" libipc-run-perl
+    chown "$(cluster_user)" "$WORK"
+    step "Build ($(cuda_note))" build_extension || give_up 'emogi did not build'
+    if ! installed_is_current; then
+        ask_for_root || die 'make install needs root or sudo'
+        step 'Install into the PostgreSQL folders' install_extension || give_up 'emogi could not be installed'
+    fi
+    mkdir "$TREE" "$WORK/t"
+    cp -r "$ROOT"/{Makefile,emogi.control,test,expected} "$TREE/"
+    chown -R "$(cluster_user)" "$TREE" "$WORK/t"
+    as_cluster_user "$TREE" env TMPDIR="$WORK/t" "$@" \
+        make -s --no-print-directory PG_CONFIG="$PG_BINDIR/pg_config" NVCC= REGRESS= ISOLATION= \
+        PROVE_TESTS="test/t/$name.pl" PROVE_FLAGS=--verbose installcheck </dev/null
+}
