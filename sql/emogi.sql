@@ -260,7 +260,8 @@ COMMENT ON COLUMN emogi_runs.link_bytes IS 'bytes of edges that crossed the link
 COMMENT ON COLUMN emogi_runs.rows IS 'number of rows returned';
 
 CREATE FUNCTION emogi_progress(OUT pid int, OUT username name, OUT database name, OUT function text, OUT source text,
-	OUT started timestamptz, OUT state text, OUT phase text, OUT level int, OUT done bigint, OUT total bigint)
+	OUT started timestamptz, OUT state text, OUT phase text, OUT level int, OUT done bigint, OUT total bigint,
+	OUT waits_for text, OUT blocked_by int[])
 RETURNS SETOF record
 AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL RESTRICTED ROWS 10;
 COMMENT ON FUNCTION emogi_progress() IS 'the rows of the view emogi_progress';
@@ -273,8 +274,10 @@ COMMENT ON COLUMN emogi_progress.database IS 'database of the caller';
 COMMENT ON COLUMN emogi_progress.function IS 'the function called';
 COMMENT ON COLUMN emogi_progress.source IS 'the graph argument, cut off after 255 bytes';
 COMMENT ON COLUMN emogi_progress.started IS 'when the call began';
-COMMENT ON COLUMN emogi_progress.state IS 'idle: the session itself is at work; queued: waits for the engine worker; running: the worker is at it';
+COMMENT ON COLUMN emogi_progress.state IS 'idle: the session itself is at work; queued: waits for the engine worker; running: the worker is at it; waiting: for something else';
 COMMENT ON COLUMN emogi_progress.phase IS 'starting, scan, keys, csr, transfer, run or rows';
 COMMENT ON COLUMN emogi_progress.level IS 'level or iteration of the traversal, from 0';
 COMMENT ON COLUMN emogi_progress.done IS 'of total: edges or vertices, as the phase has it';
 COMMENT ON COLUMN emogi_progress.total IS 'edges or vertices of the phase; NULL: not known';
+COMMENT ON COLUMN emogi_progress.waits_for IS 'engine: the engine worker; slot: one of those for calls in progress; build: another call''s build of the same graph; room: memory of graphs that are evicted; NULL: nothing';
+COMMENT ON COLUMN emogi_progress.blocked_by IS 'process ids of the sessions that it waits for; NULL: none';

@@ -1,9 +1,10 @@
 /*
  * batch.c: BFS for each row of an outer plan, EMOGI_BATCH_SOURCES of them at once, carried out (lateral.c plans it).
  *
- * One call, with one slot and one Graph, lasts for all outer rows. So many of them are read ahead; a single pass over the
- * Graph searches from all their sources, each distinct one once; then the outer rows are joined in their order with what
- * each of their sources has reached. Where a pass cannot tell the levels (more than 254 of them, or no memory for 64
+ * One call, with one Graph, lasts for all outer rows. So many of them are read ahead; a single pass over the Graph searches
+ * from all their sources, each distinct one once; then the outer rows are joined in their order with what each of their
+ * sources has reached. The call has a slot for each pass only, and keeps what it needs in between as a holding; when the query
+ * stops for a while (a cursor), and Graph and answers are small, in memory of its own. Where a pass cannot tell the levels (more than 254 of them, or no memory for 64
  * answers), and where the GPU was asked for, the sources are searched from one by one.
  */
 #include "stream.h"
@@ -47,6 +48,8 @@ typedef struct EmogiBatchState
 	EmogiBatchResult passed;
 	EmogiResult single;			/* of the one search at hand, one by one */
 	int			searched;		/* its index; -1 = there is none */
+	void	   *graph_copy;		/* the block of the Graph in memory of our own, once it was put there; NULL = it was not */
+	void	   *answer_copy;	/* likewise of the answer at hand; not NULL: the call has nothing in shared memory */
 
 	/* the outer rows at hand */
 	MemoryContext rows_context;
@@ -77,10 +80,27 @@ close_call(EmogiBatchState *batch)
 
 	batch->scan.call = NULL;
 	batch->is_open = batch->is_checked = false;
+	batch->graph_copy = batch->answer_copy = NULL;
 	if (call == NULL)
 		return;
 	emogi_scan_add_to_total(&batch->scan, call);
 	emogi_call_end(call);
+}
+
+/* Decide how many sources are searched from in one pass, if there are passes. */
+static void
+choose_passes(EmogiBatchState *batch)
+{
+	const uint64 nvertices = batch->scan.graph.nvertices;
+	const uint64 allowed = emogi_region_budget_bytes() / ANSWER_SHARE;
+	int			nsources = EMOGI_BATCH_SOURCES;
+
+	while (nsources >= LEAST_SOURCES && emogi_batch_bytes(nvertices, nsources, batch->task.query.max_depth) > allowed)
+		nsources /= 2;
+	batch->in_passes = nsources >= LEAST_SOURCES && emogi_engine != EMOGI_ENGINE_CUDA;
+	batch->most_sources = batch->in_passes ? nsources : 1;
+	memset(&batch->single, 0, sizeof batch->single);
+	memset(&batch->passed, 0, sizeof batch->passed);
 }
 
 /* Allocate what a pass over this Graph answers into, for as many sources as there may be. */
@@ -88,25 +108,115 @@ static void
 allocate_answer(EmogiBatchState *batch)
 {
 	EmogiScan  *scan = &batch->scan;
-	uint64		allowed = emogi_region_budget_bytes() / ANSWER_SHARE;
-	uint64		scratch_bytes;
-	int			nsources = EMOGI_BATCH_SOURCES;
+	const uint64 nvertices = scan->graph.nvertices;
+	const int64 max_depth = batch->task.query.max_depth;
+	uint64		scratch_bytes = emogi_batch_scratch_bytes(nvertices, max_depth);
 
-	while (nsources >= LEAST_SOURCES &&
-		   emogi_batch_bytes(scan->graph.nvertices, nsources, batch->task.query.max_depth) > allowed)
-		nsources /= 2;
-	batch->in_passes = nsources >= LEAST_SOURCES && emogi_engine != EMOGI_ENGINE_CUDA;
-	batch->most_sources = batch->in_passes ? nsources : 1;
-	memset(&batch->single, 0, sizeof batch->single);
-	memset(&batch->passed, 0, sizeof batch->passed);
-	if (!batch->in_passes)
-		return;
-	batch->passed.memory_bytes = emogi_batch_bytes(scan->graph.nvertices, nsources, batch->task.query.max_depth);
+	batch->passed.memory_bytes = emogi_batch_bytes(nvertices, batch->most_sources, max_depth);
 	batch->passed.memory = emogi_call_alloc_any(scan->call, batch->passed.memory_bytes);
-	scratch_bytes = emogi_batch_scratch_bytes(scan->graph.nvertices, batch->task.query.max_depth);
-	if (scratch_bytes <= allowed)
+	batch->passed.scratch = NULL;
+	if (scratch_bytes <= emogi_region_budget_bytes() / ANSWER_SHARE)
 		batch->passed.scratch = emogi_call_alloc(scan->call, scratch_bytes);
 }
+
+/* ---- giving back what is not needed, and getting it again ---- */
+
+/* Make pointers into the block of a Graph lead into another block, to which it was copied. */
+static void
+move_graph(EmogiGraph *graph, const void *block)
+{
+	const ptrdiff_t by = (const char *) block - (const char *) graph->memory;
+	EmogiAdjacency *adjacencies[] = {&graph->forward, &graph->backward};
+
+#define MOVE(pointer) if ((pointer) != NULL) (pointer) = (const void *) ((const char *) (pointer) + by)
+	MOVE(graph->ids);
+	for (int i = 0; i < (int) lengthof(adjacencies); i++)
+	{
+		MOVE(adjacencies[i]->offsets);
+		MOVE(adjacencies[i]->targets);
+		MOVE(adjacencies[i]->weights);
+	}
+#undef MOVE
+	graph->memory = block;
+	graph->id = 0;				/* it is no cached one any more */
+}
+
+/* Get what rows are read from at present, and its bytes. */
+static void *
+answer_at_hand(EmogiBatchState *batch, Size *bytes)
+{
+	*bytes = batch->in_passes ? batch->passed.used_bytes : batch->scan.graph.nvertices * sizeof *batch->single.level;
+	return batch->in_passes ? batch->passed.memory : batch->single.level;
+}
+
+/* Put an answer in the place of the one at hand. */
+static void
+set_answer(EmogiBatchState *batch, void *answer)
+{
+	if (batch->in_passes)
+		batch->passed.memory = answer;
+	else
+		batch->single.level = answer;
+}
+
+/* Keep nothing in shared memory while no rows are asked for, if what is needed is small; else no slot. */
+static void
+rest_batch(void *arg)
+{
+	EmogiBatchState *batch = arg;
+	EmogiScan  *scan = &batch->scan;
+	Size		bytes;
+	void	   *answer = answer_at_hand(batch, &bytes);
+	MemoryContext old;
+
+	if (batch->answer_copy != NULL)
+		return;
+	if (answer == NULL || scan->graph.memory == NULL || scan->graph.memory_bytes + bytes > EMOGI_SMALL_BYTES)
+	{
+		(void) emogi_call_hold(scan->call);
+		return;
+	}
+	old = MemoryContextSwitchTo(scan->run_context);
+	if (batch->graph_copy == NULL)
+		batch->graph_copy = memcpy(palloc(scan->graph.memory_bytes), scan->graph.memory, scan->graph.memory_bytes);
+	batch->answer_copy = memcpy(palloc(Max(bytes, 1)), answer, bytes);
+	MemoryContextSwitchTo(old);
+	move_graph(&scan->graph, batch->graph_copy);
+	set_answer(batch, batch->answer_copy);
+	emogi_call_leave(scan->call);
+}
+
+/* Get a slot for the next search, and what was given back into the Region. What the last one answered is forgotten. */
+static void
+get_ready(EmogiBatchState *batch)
+{
+	EmogiScan  *scan = &batch->scan;
+	void	   *block;
+
+	emogi_call_take_slot(scan->call);
+	emogi_call_phase(scan->call, EMOGI_PHASE_RUN);
+	if (batch->answer_copy == NULL)
+		return;
+	block = emogi_call_alloc_any(scan->call, scan->graph.memory_bytes);
+	memcpy(block, batch->graph_copy, scan->graph.memory_bytes);
+	move_graph(&scan->graph, block);
+	pfree(batch->answer_copy);
+	batch->answer_copy = NULL;
+	if (batch->in_passes)
+		allocate_answer(batch);
+	else
+		batch->single.level = NULL;
+}
+
+/* Give the slot back after a search, or before the first. */
+static void
+give_back_slot(EmogiBatchState *batch)
+{
+	emogi_call_phase(batch->scan.call, EMOGI_PHASE_ROWS);
+	(void) emogi_call_hold(batch->scan.call);
+}
+
+/* ---- beginning ---- */
 
 /* Compute an input of the scan, in the current context. */
 static NullableDatum
@@ -155,7 +265,14 @@ open_call(EmogiBatchState *batch, bool has_source)
 	scan->call = emogi_run_open(scan->flinfo.fn_oid, &batch->task, &scan->graph);
 	pgstat_end_function_usage(&usage, true);
 	if (scan->call != NULL)
-		allocate_answer(batch);
+	{
+		choose_passes(batch);
+		if (batch->in_passes)
+			allocate_answer(batch);
+		scan->call->rest = rest_batch;
+		scan->call->rest_arg = batch;
+		give_back_slot(batch);
+	}
 	MemoryContextSwitchTo(old);
 	batch->is_checked = true;
 	batch->is_open = has_source;
@@ -170,10 +287,10 @@ search_in_one_pass(EmogiBatchState *batch)
 {
 	EmogiScan  *scan = &batch->scan;
 
-	emogi_call_phase(scan->call, EMOGI_PHASE_RUN);
+	get_ready(batch);
 	emogi_run_batch(scan->call, &batch->task, &scan->graph, batch->sources, batch->nsearches, &batch->passed);
-	emogi_call_phase(scan->call, EMOGI_PHASE_ROWS);
 	batch->in_passes = !batch->passed.too_deep;
+	give_back_slot(batch);
 }
 
 /* Search from one source, unless that is the search at hand. */
@@ -189,9 +306,9 @@ search_alone(EmogiBatchState *batch, int search)
 	batch->searched = search;
 	task.keys = &key;
 	task.nkeys = 1;
-	emogi_call_phase(scan->call, EMOGI_PHASE_RUN);
+	get_ready(batch);
 	(void) emogi_run_query(scan->call, &task, &scan->graph, &batch->single);
-	emogi_call_phase(scan->call, EMOGI_PHASE_ROWS);
+	give_back_slot(batch);
 }
 
 /* ---- outer rows ---- */
@@ -265,8 +382,6 @@ take_outer(EmogiBatchState *batch, TupleTableSlot *outer)
 static bool
 read_ahead(EmogiBatchState *batch)
 {
-	EmogiScan  *scan = &batch->scan;
-
 	MemoryContextReset(batch->rows_context);
 	batch->nrows = batch->nsearches = 0;
 	batch->current = batch->searched = -1;
@@ -282,8 +397,6 @@ read_ahead(EmogiBatchState *batch)
 	}
 	if (batch->nsearches > 0 && batch->in_passes)
 		search_in_one_pass(batch);
-	if (batch->outer_ended && batch->in_passes && scan->call != NULL && scan->call->slot != NULL)
-		emogi_call_hold(scan->call);
 	return batch->nrows > 0;
 }
 

@@ -359,7 +359,7 @@ emogi_cache_settle(void)
 		if (!leaving)
 			break;
 		CHECK_FOR_INTERRUPTS();
-		ConditionVariableTimedSleep(&emogi_cache_shared->changed, 1000, emogi_wait_engine());
+		ConditionVariableTimedSleep(&emogi_cache_shared->changed, 1000, emogi_wait_room());
 	}
 	ConditionVariableCancelSleep();
 }
@@ -378,7 +378,11 @@ emogi_cache_make_room(void)
 	if (doomed)
 		emogi_cache_free_doomed();
 	if (doomed || leaving)
+	{
+		emogi_calls_wait_for_room(true);
 		emogi_cache_settle();
+		emogi_calls_wait_for_room(false);
+	}
 	return doomed || leaving;
 }
 

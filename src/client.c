@@ -1,20 +1,25 @@
 /*
  * client.c: a backend's side of a slot: take one, keep it or what it owns, give it back.
  *
- * A call holds one slot from its first allocation to its last row, and everything in the Region that it allocates
- * belongs to the slot. The slot is tied to the ResourceOwner that was current when the call began: whatever ends the
- * call early (an error, a cancel, the end of the session) releases that owner, and with it slot and memory. By then
- * the call's parallel workers are gone, because aborting a transaction ends them first.
+ * A call holds one slot while it may ask something of the worker, and everything in the Region that it allocates belongs
+ * to the slot. The call is tied to the ResourceOwner that was current when it began: whatever ends it early (an error, a
+ * cancel, the end of the session) releases that owner, and with it slot and memory. By then the call's parallel workers are
+ * gone, because aborting a transaction ends them first.
  *
  * A slot that the worker is running cannot be freed from outside: it becomes an ORPHAN with its cancel flag set, and
  * the worker frees it within the 50 ms in which an engine must see the flag.
  *
- * A call whose rows are read bit by bit gives its slot back when it has nothing left to ask of the worker, and keeps its
- * memory as a holding. When its last row has been read it may be kept for a plan that comes back for the same rows; a few
- * of those stay at a time.
+ * A call whose rows are read bit by bit gives its slot back as soon as it has something to read, and keeps its memory as a
+ * holding (emogi_call_hold); when it has to ask the worker again it takes a slot, and its memory belongs to that
+ * (emogi_call_take_slot). So whoever reads slowly, or not at all, keeps no slot. What is small the reader copies to memory of
+ * its own, and the call has nothing in shared memory at all (emogi_call_leave). When its last row has been read a call may be
+ * kept for a plan that comes back for the same rows; a few of those stay at a time.
+ *
+ * A session waits for a slot only while it has none: with calls within calls, two could wait for each other's for ever.
  */
 #include "emogi.h"
 
+#include "executor/executor.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
@@ -25,6 +30,8 @@
 #define EMOGI_MAX_FINISHED 8
 
 static EmogiCall *calls = NULL;	/* the latest first */
+
+static ExecutorRun_hook_type previous_executor_run_hook = NULL;
 
 /* Free a slot and all it owns in the Region. The caller is the only one who still uses it. */
 void
@@ -43,8 +50,10 @@ emogi_slot_free(EmogiSlot *slot)
 	slot->state = EMOGI_SLOT_FREE;
 	slot->owner_pid = 0;
 	slot->token = 0;
+	emogi_account_close(index);
 	LWLockRelease(emogi_shared->lock);
-	ConditionVariableSignal(&emogi_shared->slot_freed);
+	/* to all, for one of them may have to wait for a slot of its own role */
+	ConditionVariableBroadcast(&emogi_shared->slot_freed);
 }
 
 /* Sum up the edges that a scan has left in a slot; see emogi_region_edges. */
@@ -74,14 +83,32 @@ leave_slot(EmogiSlot *slot)
 		emogi_slot_free(slot);
 }
 
-/* Give back what a call has, slot or holding. Raises nothing. */
+/* Wait no more in emogi_progress. */
 static void
-leave(EmogiCall *call)
+forget_waiter(EmogiCall *call)
 {
-	if (call->slot != NULL)
-		leave_slot(call->slot);
-	else
-		emogi_holding_leave(call->holding);
+	if (call->waiter < 0)
+		return;
+	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
+	emogi_shared->waiters[call->waiter].pid = 0;
+	LWLockRelease(emogi_shared->lock);
+	call->waiter = -1;
+}
+
+/* Give back all that a call has in shared memory. Raises nothing. */
+void
+emogi_call_leave(EmogiCall *call)
+{
+	EmogiSlot  *slot = call->slot;
+	int			holding = call->holding;
+
+	forget_waiter(call);
+	call->slot = NULL;
+	call->holding = -1;
+	if (slot != NULL)
+		leave_slot(slot);
+	if (holding >= 0)
+		emogi_holding_leave(holding);
 }
 
 static void
@@ -130,7 +157,7 @@ release_calls(ResourceReleasePhase phase, bool is_commit, bool is_top_level, voi
 		{
 			if (!call->is_recorded)
 				record_call(call, true);
-			leave(call);
+			emogi_call_leave(call);
 			forget_call(call);
 		}
 	}
@@ -157,23 +184,29 @@ copy_text(char *to, Size bytes, const char *from)
 	to[length] = '\0';
 }
 
-/* Take a free slot for a call of this backend, or get -1. */
-static int
-take_slot(uint64 token, const EmogiRunEntry *run)
+/* Take a free slot for a call of this backend; else get what is against it. */
+static EmogiLimit
+take_slot(EmogiCall *call)
 {
-	int			index = -1;
+	EmogiLimit	limit = EMOGI_WITHIN_LIMITS;
+	const EmogiRunEntry *run = &call->run;
 
 	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
-	for (int i = 0; i < EMOGI_NSLOTS && index < 0; i++)
+	if (call->limited && call->holding < 0)
+		limit = emogi_limits_of_calls(MyProcPid, run->userid);
+	if (call->limited && limit == EMOGI_WITHIN_LIMITS)
+		limit = emogi_limits_of_slots(run->userid);
+	for (int i = 0; i < EMOGI_NSLOTS && limit == EMOGI_WITHIN_LIMITS && call->slot == NULL; i++)
 		if (emogi_shared->slots[i].state == EMOGI_SLOT_FREE)
 		{
 			EmogiSlot  *slot = &emogi_shared->slots[i];
 
 			slot->state = EMOGI_SLOT_HELD;
 			slot->owner_pid = MyProcPid;
-			slot->token = token;
+			slot->token = call->token;
 			slot->weights = EMOGI_WEIGHTS_UNUSED;
-			slot->graph = slot->donor = -1;
+			slot->graph = slot->donor = slot->awaited_graph = -1;
+			slot->waits_for_room = false;
 			slot->userid = run->userid;
 			slot->database = run->database;
 			slot->started = run->started;
@@ -181,10 +214,13 @@ take_slot(uint64 token, const EmogiRunEntry *run)
 			memcpy(slot->source, run->source, sizeof slot->source);
 			pg_atomic_write_u64(&slot->nskipped, 0);
 			memset((void *) &slot->control, 0, sizeof slot->control);
-			index = i;
+			slot->control.phase = call->phase;
+			emogi_account_open(i, MyProcPid, run->userid, call->limited);
+			call->slot = slot;
+			call->slot_index = i;
 		}
 	LWLockRelease(emogi_shared->lock);
-	return index;
+	return limit == EMOGI_WITHIN_LIMITS && call->slot == NULL ? EMOGI_AT_SLOTS : limit;
 }
 
 /* Does a call of this backend hold a slot? */
@@ -197,25 +233,56 @@ holds_slot(void)
 	return false;
 }
 
-/* Take a slot, waiting for one when all are taken. */
-static int
-wait_for_slot(uint64 token, const EmogiRunEntry *run)
+/* Have emogi_progress show that a call waits for a slot. */
+static void
+note_waiter(EmogiCall *call)
 {
-	int			index;
+	const EmogiRunEntry *run = &call->run;
 
+	if (call->waiter >= 0 || call->holding >= 0)
+		return;
+	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
+	for (int i = 0; i < EMOGI_NWAITERS && call->waiter < 0; i++)
+		if (emogi_shared->waiters[i].pid == 0)
+		{
+			EmogiWaiter *waiter = &emogi_shared->waiters[i];
+
+			waiter->pid = run->pid;
+			waiter->userid = run->userid;
+			waiter->database = run->database;
+			waiter->started = run->started;
+			memcpy(waiter->function, run->function, sizeof waiter->function);
+			memcpy(waiter->source, run->source, sizeof waiter->source);
+			call->waiter = i;
+		}
+	LWLockRelease(emogi_shared->lock);
+}
+
+/*
+ * Take a slot, waiting for one when all are taken, or all that the role may have. Raises 53400 where waiting could be for
+ * ever: beyond the limits of calls, and within another call that holds a slot.
+ */
+static void
+wait_for_slot(EmogiCall *call)
+{
+	EmogiLimit	limit = take_slot(call);
+
+	if (limit == EMOGI_WITHIN_LIMITS)
+		return;
 	ConditionVariablePrepareToSleep(&emogi_shared->slot_freed);
-	while ((index = take_slot(token, run)) < 0)
+	while ((limit = take_slot(call)) != EMOGI_WITHIN_LIMITS)
 	{
-		/* a nested call that waits while its outer call holds a slot could wait for itself */
-		if (holds_slot())
-			ereport(ERROR,
-					(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
-					 errmsg("more than %d emogi calls are in progress", EMOGI_NSLOTS),
-					 errhint("Close cursors over emogi's functions, or try again when fewer sessions use them.")));
+		bool		is_lasting = limit == EMOGI_AT_SESSION_CALLS || limit == EMOGI_AT_ROLE_CALLS;
+
+		if (is_lasting && emogi_calls_end_finished())
+			continue;
+		if (is_lasting || holds_slot())
+			emogi_limits_report(limit);
+		note_waiter(call);
 		emogi_sleep_on(&emogi_shared->slot_freed, EMOGI_WAKEUP_MS, emogi_wait_slot());
 	}
 	ConditionVariableCancelSleep();
-	return index;
+	forget_waiter(call);
 }
 
 /* Note who calls what. */
@@ -230,9 +297,36 @@ describe_call(EmogiRunEntry *run, const char *name, const char *source)
 	copy_text(run->source, sizeof run->source, source);
 }
 
+/* End a finished call, before its plan does. */
+static void
+end_finished(EmogiCall *call)
+{
+	*call->holder = NULL;
+	emogi_call_leave(call);
+	forget_call(call);
+}
+
+/* End all finished calls of this backend, which may need what they have; false when there are none. */
+bool
+emogi_calls_end_finished(void)
+{
+	EmogiCall  *next;
+	bool		ended = false;
+
+	for (EmogiCall *call = calls; call != NULL; call = next)
+	{
+		next = call->next;
+		if (call->holder == NULL)
+			continue;
+		end_finished(call);
+		ended = true;
+	}
+	return ended;
+}
+
 /* End the oldest of the finished calls when there are too many. */
 static void
-end_finished(void)
+end_oldest(void)
 {
 	EmogiCall  *oldest = NULL;
 	int			count = 0;
@@ -243,52 +337,48 @@ end_finished(void)
 			oldest = call;
 			count++;
 		}
-	if (count < EMOGI_MAX_FINISHED)
-		return;
-	*oldest->holder = NULL;
-	leave(oldest);
-	forget_call(oldest);
+	if (count >= EMOGI_MAX_FINISHED)
+		end_finished(oldest);
 }
 
-/* Begin a call: take a slot that lives no longer than the current ResourceOwner. */
+/* Get a number that nobody can guess, by which a call is known. */
+static uint64
+make_token(void)
+{
+	uint64		token;
+
+	if (!pg_strong_random(&token, sizeof token))
+		ereport(ERROR,
+				(errcode(ERRCODE_INTERNAL_ERROR),
+				 errmsg("could not generate a random number")));
+	return (token & PG_INT64_MAX) | 1;
+}
+
+/* Begin a call, which lives no longer than the current ResourceOwner: take a slot. Raises 53400. */
 EmogiCall *
 emogi_call_begin(Oid function, const char *name, const char *source)
 {
 	static bool registered = false;
+	uint64		token = make_token();
 	EmogiCall  *call;
-	uint64		token;
 
 	if (!registered)
 	{
 		RegisterResourceReleaseCallback(release_calls, NULL);
 		registered = true;
 	}
-	if (!pg_strong_random(&token, sizeof token))
-		ereport(ERROR,
-				(errcode(ERRCODE_INTERNAL_ERROR),
-				 errmsg("could not generate a random number")));
-	token = (token & PG_INT64_MAX) | 1;
-
-	end_finished();
+	end_oldest();
 	call = MemoryContextAllocZero(TopMemoryContext, sizeof *call);
-	call->holding = -1;
+	call->holding = call->waiter = -1;
+	call->token = token;
 	describe_call(&call->run, name, source);
-	PG_TRY();
-	{
-		call->slot_index = wait_for_slot(token, &call->run);
-	}
-	PG_CATCH();
-	{
-		pfree(call);
-		PG_RE_THROW();
-	}
-	PG_END_TRY();
-	call->slot = &emogi_shared->slots[call->slot_index];
 	call->function = function;
 	call->owner = CurrentResourceOwner;
 	INSTR_TIME_SET_CURRENT(call->since);
 	call->next = calls;
-	calls = call;
+	calls = call;				/* from here on an error ends it */
+	call->limited = !superuser();
+	wait_for_slot(call);
 	return call;
 }
 
@@ -327,26 +417,107 @@ emogi_call_end(EmogiCall *call)
 {
 	if (!call->is_recorded)
 		report_call(call);
-	leave(call);
+	emogi_call_leave(call);
 	forget_call(call);
 }
 
-/* Give the slot of a call back that asks the worker for nothing any more; its memory stays. Without room it keeps it. */
-void
+/* Give the slot of a call back that asks the worker for nothing; its memory stays. False when there is no room: it keeps it. */
+bool
 emogi_call_hold(EmogiCall *call)
 {
 	EmogiSlot  *slot = call->slot;
 
+	if (slot == NULL)
+		return true;
 	call->holding = emogi_holding_take(slot);
 	if (call->holding < 0)
-		return;
+		return false;
 	call->slot = NULL;
 	leave_slot(slot);
+	return true;
+}
+
+/* Take a slot again, which gets what the call has, before it asks the worker for something. */
+void
+emogi_call_take_slot(EmogiCall *call)
+{
+	int			holding = call->holding;
+
+	if (call->slot != NULL)
+		return;
+	if (take_slot(call) != EMOGI_WITHIN_LIMITS)
+	{
+		if (holding >= 0)
+			emogi_holding_wait(holding, true);
+		wait_for_slot(call);
+	}
+	call->holding = -1;
+	if (holding >= 0)
+		emogi_holding_return(holding, call->slot);
+}
+
+/* Raise the error of no room for what is read, where a slot would be kept for as long as a cursor is open. */
+static void
+report_no_holding(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
+			 errmsg("more than %d results of emogi's functions are being read", EMOGI_NHOLDINGS),
+			 errhint("Close cursors over emogi's functions.")));
 }
 
 /*
- * Note that the last row of a call has been read. It counts as ended; its result is kept until its end, or until there are
- * too many of its kind: then *holder becomes NULL.
+ * Have the calls whose rows are being read give back what they need not keep: a query has returned some of its rows, and the
+ * next may be asked for soon, late or never.
+ */
+static void
+rest_calls(void)
+{
+	for (EmogiCall *call = calls; call != NULL; call = call->next)
+	{
+		if (call->rest == NULL || call->phase != EMOGI_PHASE_ROWS)
+			continue;
+		call->rest(call->rest_arg);
+		if (call->slot != NULL)
+			report_no_holding();
+	}
+}
+
+/* Run a plan for a while. */
+static void
+run_executor(EMOGI_EXECUTOR_RUN_PARAMETERS)
+{
+	if (previous_executor_run_hook)
+		previous_executor_run_hook(EMOGI_EXECUTOR_RUN_ARGUMENTS);
+	else
+		standard_ExecutorRun(EMOGI_EXECUTOR_RUN_ARGUMENTS);
+	if (count != 0)				/* else it has run to its end */
+		rest_calls();
+}
+
+/* See when a query stops for a while; called once, in the postmaster. */
+void
+emogi_calls_init(void)
+{
+	previous_executor_run_hook = ExecutorRun_hook;
+	ExecutorRun_hook = run_executor;
+}
+
+/* Have emogi_progress show that this backend's call waits for room in the Region, or does so no more. */
+void
+emogi_calls_wait_for_room(bool waits)
+{
+	for (EmogiCall *call = calls; call != NULL; call = call->next)
+		if (call->slot != NULL)
+		{
+			call->slot->waits_for_room = waits;
+			break;
+		}
+}
+
+/*
+ * Note that the last row of a call has been read. It counts as ended; its result is kept until its end, or, unless holder is
+ * NULL, until there are too many of its kind: then *holder becomes NULL.
  */
 void
 emogi_call_finish(EmogiCall *call, EmogiCall **holder)

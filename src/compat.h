@@ -391,6 +391,15 @@ emogi_compat_may_execute(Oid function)
 #endif
 }
 
+/* 18: a plan is run in one way, again and again. */
+#if PG_VERSION_NUM >= 180000
+#define EMOGI_EXECUTOR_RUN_PARAMETERS	QueryDesc *query, ScanDirection direction, uint64 count
+#define EMOGI_EXECUTOR_RUN_ARGUMENTS	query, direction, count
+#else
+#define EMOGI_EXECUTOR_RUN_PARAMETERS	QueryDesc *query, ScanDirection direction, uint64 count, bool once
+#define EMOGI_EXECUTOR_RUN_ARGUMENTS	query, direction, count, once
+#endif
+
 /* ---- what pages.c needs of heaps ---- */
 
 /*

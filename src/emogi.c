@@ -84,6 +84,7 @@ _PG_init(void)
 	emogi_ring_init();
 	emogi_cache_init();
 	emogi_plan_init();
+	emogi_calls_init();
 #if EMOGI_HAS_SHMEM_REQUEST_HOOK
 	previous_shmem_request_hook = shmem_request_hook;
 	shmem_request_hook = request_shmem;
@@ -106,23 +107,56 @@ emogi_require_preload(void)
 				 errhint("Add emogi to shared_preload_libraries in postgresql.conf and restart the server.")));
 }
 
-/* Wait events: for the engine worker's answer, and for a free slot. */
+/* Get a wait event by its name, which is looked up once. */
+static uint32
+wait_event(uint32 *event, const char *name)
+{
+	if (*event == 0)
+		*event = emogi_compat_wait_event(name);
+	return *event;
+}
+
+/* Get the wait event of the engine worker that has nothing to do. */
+uint32
+emogi_wait_main(void)
+{
+	static uint32 event = 0;
+
+	return wait_event(&event, "EmogiMain");
+}
+
+/* Get that of a call that waits for the engine worker's answer. */
 uint32
 emogi_wait_engine(void)
 {
 	static uint32 event = 0;
 
-	if (event == 0)
-		event = emogi_compat_wait_event("EmogiEngine");
-	return event;
+	return wait_event(&event, "EmogiEngine");
 }
 
+/* Get that of a call that waits for a slot. */
 uint32
 emogi_wait_slot(void)
 {
 	static uint32 event = 0;
 
-	if (event == 0)
-		event = emogi_compat_wait_event("EmogiSlot");
-	return event;
+	return wait_event(&event, "EmogiSlot");
+}
+
+/* Get that of a call that waits for another call's build of the same Graph. */
+uint32
+emogi_wait_build(void)
+{
+	static uint32 event = 0;
+
+	return wait_event(&event, "EmogiBuild");
+}
+
+/* Get that of whoever waits until Graphs that are evicted have given their memory back. */
+uint32
+emogi_wait_room(void)
+{
+	static uint32 event = 0;
+
+	return wait_event(&event, "EmogiRoom");
 }

@@ -53,6 +53,11 @@ extern int	emogi_max_memory_mb;	/* budget of the Region */
 extern int	emogi_device_memory_mb; /* cap on each GPU, 0 = none */
 extern int	emogi_cpu_threads;		/* of the CPU engine, >= 1 once the server is up */
 extern int	emogi_build_workers;	/* parallel workers of a scan, -1 = max_parallel_workers_per_gather */
+extern int	emogi_session_calls;	/* limits of those who are no superusers: see limits.c. 0 = none */
+extern int	emogi_role_calls;
+extern int	emogi_role_slots;
+extern int	emogi_session_memory_mb;	/* -1 = three quarters of emogi.max_memory */
+extern int	emogi_role_memory_mb;
 extern bool emogi_cache;			/* Graphs of tables are shared between calls and sessions */
 extern bool emogi_enable_scan;		/* rows of functions in FROM are streamed */
 extern bool emogi_enable_batch;		/* ... and in a LATERAL join searched from many outer rows at once */
@@ -60,6 +65,7 @@ extern bool emogi_enable_batch;		/* ... and in a LATERAL join searched from many
 extern void emogi_define_gucs(void);
 extern const char *emogi_placement_name(EmogiPlacement placement);
 extern const char *emogi_mapping_name(EmogiMapping mapping);
+extern uint64 emogi_machine_bytes(void);
 
 /* ---- fault.c: trouble on demand, for tests (emogi.fault, superusers only) ---- */
 
@@ -113,6 +119,7 @@ typedef uint32 EmogiOwner;
 #define EMOGI_OWNER_EDGES(slot_index)	(EMOGI_OWNER(slot_index) | UINT32_C(0x80000000))
 #define EMOGI_OWNER_GRAPH(graph_index)	(((EmogiOwner) (graph_index) + 1) | UINT32_C(0x40000000))
 #define EMOGI_OWNER_HOLDING(index)		(((EmogiOwner) (index) + 1) | UINT32_C(0x20000000))
+#define EMOGI_OWNER_INDEX				UINT32_C(0x1FFFFFFF)	/* index + 1, of whatever kind */
 
 /* Blocks of at most this size can be small blocks, which share granules. */
 #define EMOGI_SMALL_BYTES ((Size) 512 * 1024)
@@ -233,6 +240,8 @@ typedef struct EmogiSlot
 	EmogiWeights weights;		/* of the edges being gathered; UNUSED where the Source has none */
 	int			graph;			/* index of the cached Graph that the call has pinned, or builds; -1 = none */
 	int			donor;			/* ... of that whose edges it builds from; -1 = none */
+	int			awaited_graph;	/* ... of that whose build by another call it waits for; -1 = none */
+	bool		waits_for_room; /* until Graphs that are evicted have given their memory back */
 
 	/* who and what, for emogi_progress; under lock */
 	Oid			userid;
@@ -264,6 +273,7 @@ typedef struct EmogiHolding
 	int			owner_pid;
 	int			graph;			/* index of the cached Graph; -1 = the Graph is among what is held */
 	bool		finished;		/* its last row has been read */
+	bool		waits;			/* for a slot, to go on */
 
 	/* for emogi_progress */
 	Oid			userid;
@@ -274,6 +284,33 @@ typedef struct EmogiHolding
 } EmogiHolding;
 
 #define EMOGI_NHOLDINGS		4096
+
+/* A call that has nothing yet and waits for a slot, for emogi_progress. */
+typedef struct EmogiWaiter
+{
+	int			pid;			/* 0 = nobody */
+	Oid			userid;
+	Oid			database;
+	TimestampTz started;
+	char		function[32];
+	char		source[EMOGI_SOURCE_LENGTH];
+} EmogiWaiter;
+
+#define EMOGI_NWAITERS		512 /* that are shown; more may wait */
+
+/* Who has a slot or a holding, and how much of the Region it has. That of a holding comes after those of all slots. */
+typedef struct EmogiAccount
+{
+	int			pid;			/* of the session; 0 = free */
+	Oid			userid;
+	bool		limited;		/* no superuser */
+	uint32		nchunks;		/* granules with edges */
+	uint32		nothers;		/* other granules */
+	uint64		first;			/* they lie in [first, end) */
+	uint64		end;
+} EmogiAccount;
+
+#define EMOGI_NACCOUNTS		(EMOGI_NSLOTS + EMOGI_NHOLDINGS)
 
 /* One line of emogi_devices, written by the worker when it has opened its engines. */
 typedef struct EmogiDeviceEntry
@@ -303,14 +340,20 @@ typedef struct EmogiShared
 	uint64		next_ticket;
 	double		vclock_ms;		/* highest vtime_ms that was started yet */
 	EmogiSlot	slots[EMOGI_NSLOTS];
-	EmogiHolding holdings[EMOGI_NHOLDINGS]; /* under lock */
+	EmogiHolding holdings[EMOGI_NHOLDINGS]; /* under lock, as what follows */
+	EmogiWaiter waiters[EMOGI_NWAITERS];
+	int			accounts_end;	/* all from here on are free */
+	EmogiAccount accounts[EMOGI_NACCOUNTS];
 } EmogiShared;
 
 extern EmogiShared *emogi_shared;	/* NULL = not preloaded */
 
 extern void emogi_require_preload(void);
+extern uint32 emogi_wait_main(void);
 extern uint32 emogi_wait_engine(void);
 extern uint32 emogi_wait_slot(void);
+extern uint32 emogi_wait_build(void);
+extern uint32 emogi_wait_room(void);
 
 /* ---- client.c: a backend's side of a slot ---- */
 
@@ -350,7 +393,12 @@ typedef struct EmogiCall
 {
 	EmogiSlot  *slot;			/* NULL = given back, see emogi_call_hold */
 	int			slot_index;
-	int			holding;		/* index; -1 = none */
+	int			holding;		/* index; -1 = none: with no slot either, it has nothing that others could want */
+	int			waiter;			/* index, while it waits for its first slot; -1 = none */
+	bool		limited;		/* no superuser's */
+	uint64		token;
+	void		(*rest) (void *arg);	/* gives back what is not needed until more rows are asked for; NULL = nothing is */
+	void	   *rest_arg;
 	bool		is_recorded;	/* in emogi_runs */
 	struct EmogiCall **holder;	/* of a call that may be ended at any time: who may come back for its result */
 	Oid			function;		/* the SQL function that was called: its schema is the extension's */
@@ -367,7 +415,12 @@ typedef struct EmogiCall
 
 extern EmogiCall *emogi_call_begin(Oid function, const char *name, const char *source);
 extern void emogi_call_end(EmogiCall *call);
-extern void emogi_call_hold(EmogiCall *call);
+extern bool emogi_call_hold(EmogiCall *call);
+extern void emogi_call_take_slot(EmogiCall *call);
+extern void emogi_call_leave(EmogiCall *call);
+extern void emogi_calls_init(void);
+extern bool emogi_calls_end_finished(void);
+extern void emogi_calls_wait_for_room(bool waits);
 extern void emogi_call_finish(EmogiCall *call, EmogiCall **holder);
 extern void emogi_call_resume(EmogiCall *call);
 extern void emogi_call_phase(EmogiCall *call, EmogiPhase phase);
@@ -376,6 +429,33 @@ extern void *emogi_call_alloc_any(EmogiCall *call, Size bytes);
 extern void emogi_slot_free(EmogiSlot *slot);
 extern bool emogi_slot_edges(const EmogiSlot *slot, EmogiEdges *edges, void *(*allocate) (Size));
 extern void emogi_sleep_on(ConditionVariable *variable, long timeout_ms, uint32 wait_event);
+
+/*
+ * What calls keep in memory of their own, while nothing is asked of the engine, and not in the Region: so many bytes at most.
+ * Copying them takes less than a tenth of the run before it.
+ */
+#define EMOGI_SMALL_BYTES (256 * 1024)
+
+/* ---- limits.c: what a session and a role may have at once ---- */
+
+typedef enum EmogiLimit
+{
+	EMOGI_WITHIN_LIMITS = 0,
+	EMOGI_AT_SLOTS,				/* of the server: all are taken */
+	EMOGI_AT_ROLE_SLOTS,
+	EMOGI_AT_SESSION_CALLS,
+	EMOGI_AT_ROLE_CALLS,
+	EMOGI_AT_SESSION_MEMORY,
+	EMOGI_AT_ROLE_MEMORY
+} EmogiLimit;
+
+extern void emogi_account_open(int index, int pid, Oid userid, bool limited);
+extern void emogi_account_close(int index);
+extern EmogiLimit emogi_limits_of_calls(int pid, Oid userid);
+extern EmogiLimit emogi_limits_of_slots(Oid userid);
+extern EmogiLimit emogi_limits_of_memory(const EmogiAccount *account, uint64 ngranules);
+extern void emogi_limits_report(EmogiLimit limit);
+extern uint64 emogi_limits_allowed_bytes(void);
 
 /* ---- request.c ---- */
 
@@ -386,6 +466,8 @@ extern void emogi_request_abandon(const EmogiSlot *slot);
 /* ---- holding.c ---- */
 
 extern int	emogi_holding_take(EmogiSlot *slot);
+extern void emogi_holding_return(int index, EmogiSlot *slot);
+extern void emogi_holding_wait(int index, bool waits);
 extern bool emogi_holding_join(int index, uint64 token);
 extern void emogi_holding_leave(int index);
 extern void emogi_holding_finish(int index, bool finished);

@@ -379,7 +379,7 @@ emogi_estimate(PG_FUNCTION_ARGS)
 	emogi_source_resolve(graph, !PG_ARGISNULL(1) && PG_GETARG_BOOL(1), &source);
 	estimate = estimate_source(&source);
 	estimate_bytes(&estimate, direction, &graph_bytes, &peak_bytes);
-	allowed_bytes = emogi_region_budget_bytes();
+	allowed_bytes = Min(emogi_limits_allowed_bytes(), emogi_machine_bytes());
 
 	values[0] = Int64GetDatum(estimate.nedges);
 	values[1] = Int64GetDatum(estimate.nvertices);

@@ -219,8 +219,11 @@ look_up(EmogiSlot *slot, const Wish *wish)
 		emogi_cache_shared->counters.hits++;
 		finding = FOUND;
 	}
-	else if (find_graph(wish, EMOGI_GRAPH_BUILDING, has_lists) != NULL)
+	else if ((cached = find_graph(wish, EMOGI_GRAPH_BUILDING, has_lists)) != NULL)
+	{
+		slot->awaited_graph = (int) (cached - emogi_cache_shared->graphs);
 		finding = MUST_WAIT;
+	}
 	else
 		finding = reserve(slot, wish);
 	emogi_cache_unlock();
@@ -315,9 +318,10 @@ wait_for_builder(EmogiSlot *slot, const Wish *wish)
 		if (finding != MUST_WAIT)
 			break;
 		CHECK_FOR_INTERRUPTS();
-		ConditionVariableTimedSleep(&emogi_cache_shared->changed, 1000, emogi_wait_engine());
+		ConditionVariableTimedSleep(&emogi_cache_shared->changed, 1000, emogi_wait_build());
 	}
 	ConditionVariableCancelSleep();
+	slot->awaited_graph = -1;
 	return finding;
 }
 

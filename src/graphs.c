@@ -307,7 +307,6 @@ emogi_evict(PG_FUNCTION_ARGS)
 	emogi_require_preload();
 	bytes = PG_ARGISNULL(0) ? evict_all() : evict_table(text_to_cstring(PG_GETARG_TEXT_PP(0)));
 	emogi_cache_settle();
-	if (PG_ARGISNULL(0))
-		emogi_region_cool();
+	emogi_region_cool();
 	PG_RETURN_INT64((int64) bytes);
 }

@@ -17,6 +17,11 @@ int			emogi_max_memory_mb;
 int			emogi_device_memory_mb = 0;
 int			emogi_cpu_threads = 0;
 int			emogi_build_workers = -1;
+int			emogi_session_calls = 64;
+int			emogi_role_calls = EMOGI_NHOLDINGS / 2;
+int			emogi_role_slots = EMOGI_NSLOTS / 4 * 3;
+int			emogi_session_memory_mb = -1;
+int			emogi_role_memory_mb = -1;
 bool		emogi_cache = true;
 bool		emogi_enable_scan = true;
 bool		emogi_enable_batch = true;
@@ -94,21 +99,95 @@ read_bytes(const char *path)
 	return value;
 }
 
-/* Get half of the memory that this server may use: the machine's, or its control group's where that is less. */
+/* Lower a number of bytes to the limits of a control group and of those around it. top: folder of the outermost. */
+static void
+apply_group_limits(uint64 *bytes, const char *top, const char *group, const char *file)
+{
+	char		path[MAXPGPATH];
+	char		limit_path[MAXPGPATH];
+	uint64		limit;
+
+	snprintf(path, sizeof path, "%s%s", top, group);
+	for (;;)
+	{
+		snprintf(limit_path, sizeof limit_path, "%s/%s", path, file);
+		limit = read_bytes(limit_path);
+		if (limit > 0 && limit < *bytes)
+			*bytes = limit;
+		if (strlen(path) <= strlen(top))
+			break;
+		*strrchr(path, '/') = '\0';
+	}
+}
+
+/* Is "memory" one of the controllers in a list with commas? */
+static bool
+lists_memory(const char *controllers)
+{
+	for (const char *name = controllers; name != NULL; name = strchr(name, ','))
+	{
+		name += *name == ',';
+		if (strncmp(name, "memory", 6) == 0 && (name[6] == ',' || name[6] == '\0'))
+			return true;
+	}
+	return false;
+}
+
+/* Get the memory that this server may use: the machine's, or that of its control group (version 1 or 2), which may be less. */
+uint64
+emogi_machine_bytes(void)
+{
+	static uint64 bytes = 0;	/* found out by the postmaster */
+	const char *const v1 = "/sys/fs/cgroup/memory";
+	const char *const v2 = "/sys/fs/cgroup";
+	char		line[MAXPGPATH];
+	FILE	   *file;
+
+	if (bytes > 0)
+		return bytes;
+	bytes = (uint64) sysconf(_SC_PHYS_PAGES) * (uint64) sysconf(_SC_PAGESIZE);
+	apply_group_limits(&bytes, v1, "", "memory.limit_in_bytes");
+	apply_group_limits(&bytes, v2, "", "memory.max");
+	file = fopen("/proc/self/cgroup", "r");
+	while (file != NULL && fgets(line, sizeof line, file) != NULL)
+	{
+		/* each line is number:controllers:path, without controllers for version 2 */
+		char	   *controllers = strchr(line, ':');
+		char	   *group = controllers != NULL ? strchr(controllers + 1, ':') : NULL;
+
+		if (group == NULL)
+			continue;
+		*controllers++ = *group++ = '\0';
+		group[strcspn(group, "\n")] = '\0';
+		if (group[0] == '/' && group[1] != '\0' && controllers[0] == '\0')
+			apply_group_limits(&bytes, v2, group, "memory.max");
+		else if (group[0] == '/' && group[1] != '\0' && lists_memory(controllers))
+			apply_group_limits(&bytes, v1, group, "memory.limit_in_bytes");
+	}
+	if (file != NULL)
+		fclose(file);
+	return bytes;
+}
+
+/* Get half of that memory. */
 static int
 default_max_memory_mb(void)
 {
-	uint64		bytes = (uint64) sysconf(_SC_PHYS_PAGES) * (uint64) sysconf(_SC_PAGESIZE);
-	const char *const limits[] = {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"};
+	return (int) Max(Min(emogi_machine_bytes() / 2 / (1024 * 1024), (uint64) INT_MAX / 2), 64);
+}
 
-	for (int i = 0; i < (int) lengthof(limits); i++)
-	{
-		uint64		limit = read_bytes(limits[i]);
+/* Warn of a budget that is more than there is: nothing would keep the kernel from ending the server. */
+static void
+warn_of_max_memory(void)
+{
+	uint64		there_mb = emogi_machine_bytes() / (1024 * 1024);
 
-		if (limit > 0 && limit < bytes)
-			bytes = limit;
-	}
-	return (int) Max(Min(bytes / 2 / (1024 * 1024), (uint64) INT_MAX / 2), 64);
+	if ((uint64) emogi_max_memory_mb > there_mb)
+		ereport(WARNING,
+				(errmsg("emogi.max_memory is more than the memory that this server may use"),
+				 errdetail("emogi.max_memory is %dMB; the machine, or the control group, has %lluMB.",
+						   emogi_max_memory_mb, (unsigned long long) there_mb),
+				 errhint("Lower emogi.max_memory, or graphs may take more memory than there is.")));
 }
 
 /* Get the number of processors this server may run on. */
@@ -120,6 +199,37 @@ usable_processors(void)
 	if (sched_getaffinity(0, sizeof set, &set) == 0)
 		return Max(CPU_COUNT(&set), 1);
 	return (int) Max(sysconf(_SC_NPROCESSORS_ONLN), 1);
+}
+
+/* Define the limits of limits.c. */
+static void
+define_limits(void)
+{
+	DefineCustomIntVariable("emogi.session_calls",
+							"Calls of one session at once that have an engine's slot or shared memory.",
+							"0 means no limit. Superusers have none.",
+							&emogi_session_calls, 64, 0, EMOGI_NACCOUNTS,
+							PGC_SUSET, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("emogi.role_calls",
+							"Calls of all sessions of a role at once that have an engine's slot or shared memory.",
+							"0 means no limit. Superusers have none.",
+							&emogi_role_calls, EMOGI_NHOLDINGS / 2, 0, EMOGI_NACCOUNTS,
+							PGC_SUSET, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("emogi.role_slots",
+							"Calls of all sessions of a role that are in progress at once; further ones wait.",
+							"0 means no limit. Superusers have none.",
+							&emogi_role_slots, EMOGI_NSLOTS / 4 * 3, 0, EMOGI_NSLOTS,
+							PGC_SUSET, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("emogi.session_memory",
+							"Memory that the calls of one session may take.",
+							"-1 means three quarters of emogi.max_memory, 0 no limit. Superusers have none.",
+							&emogi_session_memory_mb, -1, -1, INT_MAX / 2,
+							PGC_SUSET, GUC_UNIT_MB, NULL, NULL, NULL);
+	DefineCustomIntVariable("emogi.role_memory",
+							"Memory that the calls of all sessions of a role may take.",
+							"-1 means three quarters of emogi.max_memory, 0 no limit. Superusers have none.",
+							&emogi_role_memory_mb, -1, -1, INT_MAX / 2,
+							PGC_SUSET, GUC_UNIT_MB, NULL, NULL, NULL);
 }
 
 /* Define all settings; called once, in the postmaster. */
@@ -186,8 +296,10 @@ emogi_define_gucs(void)
 							"0 means one for each processor.",
 							&emogi_cpu_threads, 0, 0, 1024,
 							PGC_POSTMASTER, 0, NULL, NULL, NULL);
+	define_limits();
 	emogi_define_faults();
 	emogi_compat_reserve_prefix("emogi");
 	if (emogi_cpu_threads == 0)
 		emogi_cpu_threads = usable_processors();
+	warn_of_max_memory();
 }

@@ -1,9 +1,10 @@
 /*
  * holding.c: what calls keep while their rows are read, without a slot.
  *
- * A call whose rows are streamed asks the engine worker for nothing any more, but its Result and its Graph are read until
- * the plan ends, which for an open cursor may take as long as its session likes. So it gives its slot back and keeps a
- * holding, of which there are many. Parallel workers that read some of its rows join it; the last to leave frees it.
+ * A call whose rows are streamed asks the engine worker for nothing for a while, or for ever, but its Result and its Graph are
+ * read until the plan ends, which for an open cursor may take as long as its session likes. So it gives its slot back and
+ * keeps a holding, of which there are many, until it wants a slot again. Parallel workers that read some of its rows join
+ * it; the last to leave frees it.
  */
 #include "emogi.h"
 
@@ -19,6 +20,15 @@ find_free(void)
 	return NULL;
 }
 
+/* Free a holding that has nothing any more. Caller holds EmogiShared.lock. */
+static void
+free_holding(int index)
+{
+	emogi_shared->holdings[index].nusers = 0;
+	emogi_shared->holdings[index].token = 0;
+	emogi_account_close(EMOGI_NSLOTS + index);
+}
+
 /*
  * Move what a slot has, its memory but for edges and its pin on a Graph, into a holding; -1, with nothing moved, when there
  * is none free. The slot's owner calls, while the worker is not at it.
@@ -26,6 +36,7 @@ find_free(void)
 int
 emogi_holding_take(EmogiSlot *slot)
 {
+	const EmogiAccount *account = &emogi_shared->accounts[slot - emogi_shared->slots];
 	EmogiHolding *holding;
 	int			index;
 
@@ -33,7 +44,9 @@ emogi_holding_take(EmogiSlot *slot)
 	holding = find_free();
 	if (holding != NULL)
 	{
+		emogi_account_open(EMOGI_NSLOTS + (int) (holding - emogi_shared->holdings), account->pid, account->userid, account->limited);
 		holding->nusers = 1;
+		holding->waits = false;
 		holding->token = slot->token;
 		holding->owner_pid = MyProcPid;
 		holding->graph = slot->graph;
@@ -51,6 +64,19 @@ emogi_holding_take(EmogiSlot *slot)
 	index = (int) (holding - emogi_shared->holdings);
 	emogi_region_give_all(EMOGI_OWNER(slot - emogi_shared->slots), EMOGI_OWNER_HOLDING(index));
 	return index;
+}
+
+/* Move what a holding has into a slot, and free it. Its owner calls, who alone uses it. */
+void
+emogi_holding_return(int index, EmogiSlot *slot)
+{
+	EmogiHolding *holding = &emogi_shared->holdings[index];
+
+	emogi_region_give_all(EMOGI_OWNER_HOLDING(index), EMOGI_OWNER(slot - emogi_shared->slots));
+	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
+	slot->graph = holding->graph;
+	free_holding(index);
+	LWLockRelease(emogi_shared->lock);
 }
 
 /* Use what a call of another process keeps, until emogi_holding_leave; false when it keeps it no more. */
@@ -89,7 +115,16 @@ emogi_holding_leave(int index)
 	if (holding->graph >= 0)
 		emogi_cache_unpin(holding->graph);
 	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
-	holding->nusers = 0;
+	free_holding(index);
+	LWLockRelease(emogi_shared->lock);
+}
+
+/* Note whether a call waits for a slot, to go on. */
+void
+emogi_holding_wait(int index, bool waits)
+{
+	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
+	emogi_shared->holdings[index].waits = waits;
 	LWLockRelease(emogi_shared->lock);
 }
 

@@ -227,6 +227,64 @@ release_run(uint64 first, uint64 count)
 	LWLockRelease(emogi_shared->lock);
 }
 
+/*
+ * Get the account that an owner's granules are counted in, and where there; NULL for those of cached Graphs, and of nobody.
+ * Caller holds lock, as for the three that follow.
+ */
+static EmogiAccount *
+account_of(EmogiOwner owner, uint32 **counter)
+{
+	uint32		kind = owner & ~EMOGI_OWNER_INDEX;
+	uint32		index = (owner & EMOGI_OWNER_INDEX) - 1;
+	EmogiAccount *account;
+
+	if (kind == EMOGI_OWNER_GRAPH(-1))
+		return NULL;
+	account = &emogi_shared->accounts[kind == EMOGI_OWNER_HOLDING(-1) ? EMOGI_NSLOTS + index : index];
+	*counter = kind == EMOGI_OWNER_EDGES(-1) ? &account->nchunks : &account->nothers;
+	return account;
+}
+
+/* Count granules that an owner has got. */
+static void
+count_in(EmogiOwner owner, uint64 first, uint64 count)
+{
+	uint32	   *counter;
+	EmogiAccount *account = account_of(owner, &counter);
+
+	if (account == NULL)
+		return;
+	if (account->nchunks + account->nothers == 0)
+		account->first = first;
+	account->end = Max(account->nchunks + account->nothers == 0 ? 0 : account->end, first + count);
+	account->first = Min(account->first, first);
+	*counter += (uint32) count;
+}
+
+/* Count granules that an owner has no more. */
+static void
+count_out(EmogiOwner owner, uint64 count)
+{
+	uint32	   *counter;
+
+	if (account_of(owner, &counter) != NULL)
+		*counter -= (uint32) count;
+}
+
+/* Narrow [*first, *end) down to where an owner's granules are; false when it has none. */
+static bool
+find_span(EmogiOwner owner, uint64 *first, uint64 *end)
+{
+	uint32	   *counter;
+	const EmogiAccount *account = account_of(owner, &counter);
+
+	if (account == NULL)
+		return true;
+	*first = Max(*first, account->first);
+	*end = Min(*end, account->end);
+	return *counter > 0 && *first < *end;
+}
+
 /* Take granules out of use that are their owner's, in a row; they stay warm if there may be so many. Caller holds lock. */
 static bool
 keep_warm(uint64 first, uint64 count)
@@ -255,14 +313,23 @@ find_run(EmogiOwner kind, uint64 from, uint64 to, uint64 count)
 	return to;
 }
 
-/* Take granules in a row for an owner, warm or cold; NULL when the budget or the gaps do not allow it. */
+/*
+ * Take granules in a row for an owner, warm or cold; NULL when the budget, the gaps or, then *limit is set, the limits do not
+ * allow it.
+ */
 static void *
-take_granules(EmogiOwner owner, uint64 count, bool warm)
+take_granules(EmogiOwner owner, uint64 count, bool warm, EmogiLimit *limit)
 {
 	uint64		first = region->ngranules;
+	const EmogiAccount *account;
+	uint32	   *counter;
 
 	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
-	if (warm && count <= region->warm)
+	account = account_of(owner, &counter);
+	*limit = account != NULL ? emogi_limits_of_memory(account, count) : EMOGI_WITHIN_LIMITS;
+	if (*limit != EMOGI_WITHIN_LIMITS)
+		;
+	else if (warm && count <= region->warm)
 		first = find_run(EMOGI_OWNER_WARM, 0, region->ngranules, count);
 	else if (!warm && count <= region->budget - region->used - region->warm)
 	{
@@ -276,6 +343,7 @@ take_granules(EmogiOwner owner, uint64 count, bool warm)
 	{
 		for (uint64 i = first; i < first + count; i++)
 			region->owner[i] = owner;
+		count_in(owner, first, count);
 		region->used += count;
 		region->warm -= warm ? count : 0;
 	}
@@ -315,14 +383,21 @@ static void *
 allocate(EmogiOwner owner, Size bytes, bool any_content)
 {
 	uint64		count = Max(granules(bytes), 1);
+	EmogiLimit	limit;
 	void	   *start;
 
 	if (emogi_fault_allocation())
 		report_full(bytes, region->budget - free_bytes() / EMOGI_GRANULE_BYTES);
-	if (any_content && (start = take_granules(owner, count, true)) != NULL)
+	if (any_content && (start = take_granules(owner, count, true, &limit)) != NULL)
 		return start;
-	while ((start = take_granules(owner, count, false)) == NULL)
+	while ((start = take_granules(owner, count, false, &limit)) == NULL)
 	{
+		if (limit != EMOGI_WITHIN_LIMITS)
+		{
+			if (emogi_calls_end_finished())
+				continue;
+			emogi_limits_report(limit);
+		}
 		if (cool(count))
 			continue;
 		if (count <= region->budget && emogi_cache_make_room())
@@ -362,8 +437,10 @@ emogi_region_give(void *start, Size bytes, EmogiOwner owner)
 	uint64		count = Max(granules(bytes), 1);
 
 	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
+	count_out(region->owner[first], count);
 	for (uint64 i = first; i < first + count; i++)
 		region->owner[i] = owner;
+	count_in(owner, first, count);
 	LWLockRelease(emogi_shared->lock);
 	return count * EMOGI_GRANULE_BYTES;
 }
@@ -372,10 +449,18 @@ emogi_region_give(void *start, Size bytes, EmogiOwner owner)
 void
 emogi_region_give_all(EmogiOwner from, EmogiOwner to)
 {
+	uint64		first = 0;
+	uint64		end = region->ngranules;
+
 	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
-	for (uint64 i = 0; i < region->ngranules; i++)
-		if (region->owner[i] == from)
-			region->owner[i] = to;
+	if (find_span(from, &first, &end))
+		for (uint64 i = first; i < end; i++)
+			if (region->owner[i] == from)
+			{
+				region->owner[i] = to;
+				count_out(from, 1);
+				count_in(to, i, 1);
+			}
 	LWLockRelease(emogi_shared->lock);
 }
 
@@ -388,6 +473,7 @@ emogi_region_free(void *start, Size bytes)
 	bool		warm;
 
 	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
+	count_out(region->owner[first], count);
 	warm = keep_warm(first, count);
 	for (uint64 i = first; i < first + count && !warm; i++)
 		region->owner[i] = EMOGI_OWNER_LEAVING;
@@ -400,15 +486,20 @@ emogi_region_free(void *start, Size bytes)
 static bool
 hide_next_run(EmogiOwner owner, uint64 *first, uint64 *count, bool *warm)
 {
-	uint64		i = *first;
+	uint64		end = region->ngranules;
+	uint64		i;
 
 	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
-	while (i < region->ngranules && region->owner[i] != owner)
+	if (!find_span(owner, first, &end))
+		*first = end;
+	i = *first;
+	while (i < end && region->owner[i] != owner)
 		i++;
 	*first = i;
-	while (i < region->ngranules && region->owner[i] == owner)
+	while (i < end && region->owner[i] == owner)
 		i++;
 	*count = i - *first;
+	count_out(owner, *count);
 	*warm = keep_warm(*first, *count);
 	for (i = *first; i < *first + *count && !*warm; i++)
 		region->owner[i] = EMOGI_OWNER_LEAVING;
@@ -591,11 +682,14 @@ emogi_region_pack(void *start, Size bytes)
 static uint64
 count_granules(EmogiOwner owner)
 {
+	uint64		first = 0;
+	uint64		end = region->ngranules;
 	uint64		n = 0;
 
 	LWLockAcquire(emogi_shared->lock, LW_SHARED);
-	for (uint64 i = 0; i < region->ngranules; i++)
-		n += region->owner[i] == owner;
+	if (find_span(owner, &first, &end))
+		for (uint64 i = first; i < end; i++)
+			n += region->owner[i] == owner;
 	LWLockRelease(emogi_shared->lock);
 	return n;
 }

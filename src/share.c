@@ -73,7 +73,7 @@ emogi_share_begin(CustomScanState *node, ParallelContext *context, void *memory)
 	if (scan->share != NULL)
 		take_rows(scan);
 	/* whether a parameter has changed is not known yet: this comes before the rescan of the node */
-	scan->changed = true;
+	scan->changed = scan->is_shared = true;
 	emogi_scan_run(scan);
 	share->holding = -1;
 	if (scan->call != NULL)

@@ -4,7 +4,8 @@
  * The call begins with the first row that is asked for, or before parallel workers are started that will ask for rows
  * (share.c): its arguments are computed, the Graph is got and the engine runs. Then the rows are read out of the result
  * one by one, as they are asked for, or those of single vertices are looked up; all other columns than those in use are
- * left alone. The call gives its slot back as soon as it has run, and its memory at the end of the plan.
+ * left alone. The call gives its slot back as soon as it has run, and its memory at the end of the plan, or at once where the
+ * result is small: then it is read from a copy.
  *
  * A result is kept beyond its last row, as a FunctionScan keeps its own: the plan may come back to read it again, or to
  * look up other vertices. When it comes back with other arguments, they are compared with those of the result at hand, so
@@ -55,7 +56,7 @@ end_run(EmogiScan *scan)
 	EmogiCall  *call = scan->call;
 
 	scan->call = NULL;
-	scan->is_empty = false;
+	scan->is_empty = scan->is_copied = false;
 	if (call != NULL)
 		emogi_call_end(call);
 }
@@ -230,6 +231,60 @@ emogi_scan_apply_conditions(EmogiScan *scan, EmogiTask *task)
 	}
 }
 
+/* Give the slot back if there was no holding to take its place, and there is one now. */
+static void
+rest_scan(void *arg)
+{
+	(void) emogi_call_hold(((EmogiScan *) arg)->call);
+}
+
+/* Copy one of the arrays that rows are read from, if it is there; else count its bytes. */
+static void *
+copy_array(void *array, Size bytes, bool only_count, Size *total)
+{
+	void	   *copy = array;
+
+	if (array == NULL)
+		return NULL;
+	*total += bytes;
+	if (!only_count)
+		copy = memcpy(palloc(bytes), array, bytes);
+	return copy;
+}
+
+/* Copy what rows are read from into the current context; get its bytes. only_count: but do not copy it. */
+static Size
+copy_rows(EmogiScan *scan, bool only_count)
+{
+	EmogiResult *result = &scan->result;
+	const uint64 n = scan->graph.nvertices;
+	Size		total = 0;
+
+	scan->graph.ids = copy_array((void *) scan->graph.ids, n * sizeof *scan->graph.ids, only_count, &total);
+	result->level = copy_array(result->level, n * sizeof *result->level, only_count, &total);
+	result->distance = copy_array(result->distance, n * sizeof *result->distance, only_count, &total);
+	result->paths = copy_array(result->paths, n * sizeof *result->paths, only_count, &total);
+	result->component = copy_array(result->component, n * sizeof *result->component, only_count, &total);
+	result->value = copy_array(result->value, n * sizeof *result->value, only_count, &total);
+	return total;
+}
+
+/* Keep what rows are read from, in memory of our own if it is small, else in the Region, without a slot. */
+static void
+keep_rows(EmogiScan *scan)
+{
+	scan->is_copied = !scan->is_shared && copy_rows(scan, true) <= EMOGI_SMALL_BYTES;
+	if (scan->is_copied)
+	{
+		(void) copy_rows(scan, false);
+		emogi_call_leave(scan->call);
+		return;
+	}
+	scan->call->rest = rest_scan;
+	scan->call->rest_arg = scan;
+	(void) emogi_call_hold(scan->call);
+}
+
 /* Run the call with its inputs. */
 static void
 run(EmogiScan *scan)
@@ -245,13 +300,14 @@ run(EmogiScan *scan)
 	pgstat_init_function_usage(scan->fcinfo, &usage);
 	scan->call = emogi_run(scan->flinfo.fn_oid, &task, &scan->graph, &scan->result);
 	pgstat_end_function_usage(&usage, true);
-	MemoryContextSwitchTo(old);
 	scan->is_empty = scan->call == NULL;
 	scan->nruns++;
-	if (scan->call == NULL)
-		return;
-	emogi_scan_add_to_total(scan, scan->call);
-	emogi_call_hold(scan->call);
+	if (scan->call != NULL)
+	{
+		emogi_scan_add_to_total(scan, scan->call);
+		keep_rows(scan);
+	}
+	MemoryContextSwitchTo(old);
 }
 
 /* ---- the rows ---- */
@@ -265,6 +321,8 @@ emogi_scan_run(EmogiScan *scan)
 	ResetExprContext(context);
 	if (!scan->has_inputs || scan->changed)
 		compute_inputs(scan);
+	if (scan->is_copied && scan->is_shared)
+		end_run(scan);
 	if (scan->call != NULL)
 		emogi_call_resume(scan->call);
 	else if (!scan->is_empty)
@@ -352,7 +410,7 @@ next_row(ScanState *state)
 	if (!(scan->keys != NULL ? next_key(scan, &v) : next_vertex(scan, &v)))
 	{
 		if (!scan->keeps && scan->share == NULL)
-			emogi_call_finish(scan->call, &scan->call);
+			emogi_call_finish(scan->call, scan->is_copied ? NULL : &scan->call);
 		return slot;
 	}
 	for (int i = 0; i < scan->ncolumns; i++)

@@ -46,6 +46,8 @@ typedef struct EmogiScan
 	bool		changed;		/* a parameter that it depends on may have changed since */
 	EmogiCall  *call;			/* NULL = there is none, or it has no rows: */
 	bool		is_empty;
+	bool		is_copied;		/* the keys and the result are in run_context; the call has nothing in shared memory */
+	bool		is_shared;		/* rows are read by other processes, too: nothing is copied */
 	EmogiGraph	graph;
 	EmogiResult result;
 

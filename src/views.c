@@ -7,10 +7,12 @@
 #include "emogi.h"
 
 #include "catalog/pg_authid.h"
+#include "catalog/pg_type.h"
 #include "commands/dbcommands.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
+#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/tuplestore.h"
 
@@ -18,10 +20,24 @@ PG_FUNCTION_INFO_V1(emogi_devices);
 PG_FUNCTION_INFO_V1(emogi_runs);
 PG_FUNCTION_INFO_V1(emogi_progress);
 
-/* A call in progress, copied from its slot. */
+/* What a call waits for. */
+typedef enum Wait
+{
+	WAITS_FOR_NOTHING = 0,
+	WAITS_FOR_ENGINE,
+	WAITS_FOR_SLOT,
+	WAITS_FOR_BUILD,
+	WAITS_FOR_ROOM
+} Wait;
+
+/* A call in progress, copied from its slot, its holding, or where it waits for a slot. */
 typedef struct Progress
 {
 	EmogiSlotState state;
+	bool		has_slot;
+	Wait		wait;
+	int			graph;			/* the cached Graph that it has pinned or builds; -1 = none */
+	int			awaited_graph;	/* that it waits for */
 	int			pid;
 	Oid			userid;
 	Oid			database;
@@ -230,6 +246,12 @@ static void
 copy_slot(const EmogiSlot *slot, Progress *call)
 {
 	call->state = slot->state;
+	call->has_slot = true;
+	call->graph = slot->graph;
+	call->awaited_graph = slot->awaited_graph;
+	call->wait = slot->state == EMOGI_SLOT_QUEUED ? WAITS_FOR_ENGINE :
+		slot->awaited_graph >= 0 ? WAITS_FOR_BUILD :
+		slot->waits_for_room ? WAITS_FOR_ROOM : WAITS_FOR_NOTHING;
 	call->pid = slot->owner_pid;
 	call->userid = slot->userid;
 	call->database = slot->database;
@@ -248,6 +270,8 @@ copy_holding(const EmogiHolding *holding, Progress *call)
 {
 	memset(call, 0, sizeof *call);
 	call->state = EMOGI_SLOT_HELD;
+	call->wait = holding->waits ? WAITS_FOR_SLOT : WAITS_FOR_NOTHING;
+	call->graph = call->awaited_graph = -1;
 	call->pid = holding->owner_pid;
 	call->userid = holding->userid;
 	call->database = holding->database;
@@ -257,7 +281,27 @@ copy_holding(const EmogiHolding *holding, Progress *call)
 	call->phase = EMOGI_PHASE_ROWS;
 }
 
-/* Copy the calls in progress into calls[EMOGI_NSLOTS + EMOGI_NHOLDINGS]; get their number. */
+/* Copy a call that waits for a slot and has nothing yet. */
+static void
+copy_waiter(const EmogiWaiter *waiter, Progress *call)
+{
+	memset(call, 0, sizeof *call);
+	call->state = EMOGI_SLOT_HELD;
+	call->wait = WAITS_FOR_SLOT;
+	call->graph = call->awaited_graph = -1;
+	call->pid = waiter->pid;
+	call->userid = waiter->userid;
+	call->database = waiter->database;
+	call->started = waiter->started;
+	memcpy(call->function, waiter->function, sizeof call->function);
+	memcpy(call->source, waiter->source, sizeof call->source);
+	call->phase = EMOGI_PHASE_IDLE;
+}
+
+/* How many calls may be in progress, or wait to be. */
+#define MOST_CALLS (EMOGI_NSLOTS + EMOGI_NHOLDINGS + EMOGI_NWAITERS)
+
+/* Copy the calls in progress into calls[MOST_CALLS], those with slots first; get their number. */
 static int
 copy_progress(Progress *calls)
 {
@@ -270,14 +314,66 @@ copy_progress(Progress *calls)
 	for (int i = 0; i < EMOGI_NHOLDINGS; i++)
 		if (emogi_shared->holdings[i].nusers != 0 && !emogi_shared->holdings[i].finished)
 			copy_holding(&emogi_shared->holdings[i], &calls[count++]);
+	for (int i = 0; i < EMOGI_NWAITERS; i++)
+		if (emogi_shared->waiters[i].pid != 0)
+			copy_waiter(&emogi_shared->waiters[i], &calls[count++]);
 	LWLockRelease(emogi_shared->lock);
 	return count;
 }
 
+/* Does a call keep another from what that waits for? all_taken: all slots are. */
+static bool
+keeps_waiting(const Progress *blocker, const Progress *call, bool all_taken)
+{
+	if (!blocker->has_slot || blocker == call || blocker->pid == 0)
+		return false;
+	switch (call->wait)
+	{
+		case WAITS_FOR_ENGINE:
+			return blocker->state == EMOGI_SLOT_RUNNING || blocker->state == EMOGI_SLOT_ORPHAN;
+		case WAITS_FOR_SLOT:	/* where some are free, the role has as many as it may */
+			return all_taken || blocker->userid == call->userid;
+		case WAITS_FOR_BUILD:
+			return blocker->graph == call->awaited_graph;
+		default:
+			return false;
+	}
+}
+
+/* Add the sessions that a call waits for, NULL when there are none. */
+static void
+add_blockers(EmogiRow *row, const Progress *call, const Progress *calls, int count)
+{
+	Datum		pids[EMOGI_NSLOTS];
+	int			npids = 0;
+	int			nslots = 0;
+
+	while (nslots < count && calls[nslots].has_slot)
+		nslots++;
+	for (int i = 0; i < nslots; i++)
+	{
+		bool		known = !keeps_waiting(&calls[i], call, nslots == EMOGI_NSLOTS);
+
+		for (int k = 0; k < npids && !known; k++)
+			known = DatumGetInt32(pids[k]) == calls[i].pid;
+		if (!known)
+			pids[npids++] = Int32GetDatum(calls[i].pid);
+	}
+	emogi_row_add_if(row, npids > 0,
+					 PointerGetDatum(construct_array(pids, npids, INT4OID, sizeof(int32), true, TYPALIGN_INT)));
+}
+
 /* Put one row of emogi_progress. */
 static void
-put_progress(FunctionCallInfo fcinfo, const Progress *call)
+put_progress(FunctionCallInfo fcinfo, const Progress *call, const Progress *calls, int count)
 {
+	static const char *const waits[] = {
+		[WAITS_FOR_NOTHING] = "",
+		[WAITS_FOR_ENGINE] = "engine",
+		[WAITS_FOR_SLOT] = "slot",
+		[WAITS_FOR_BUILD] = "build",
+		[WAITS_FOR_ROOM] = "room"
+	};
 	static const char *const phases[] = {
 		[EMOGI_PHASE_IDLE] = "starting",
 		[EMOGI_PHASE_SCAN] = "scan",
@@ -292,11 +388,14 @@ put_progress(FunctionCallInfo fcinfo, const Progress *call)
 
 	add_caller(&row, call->pid, call->userid, call->database, call->function, call->source);
 	emogi_row_add_time(&row, call->started);
-	emogi_row_add_text(&row, running ? "running" : call->state == EMOGI_SLOT_QUEUED ? "queued" : "idle");
+	emogi_row_add_text(&row, running ? "running" : call->wait == WAITS_FOR_ENGINE ? "queued" :
+					   call->wait != WAITS_FOR_NOTHING ? "waiting" : "idle");
 	emogi_row_add_text(&row, call->phase < lengthof(phases) ? phases[call->phase] : "");
 	emogi_row_add(&row, Int32GetDatum(call->level));
 	emogi_row_add(&row, Int64GetDatum(call->done));
 	emogi_row_add_if(&row, call->total > 0, Int64GetDatum(call->total));
+	emogi_row_add_text(&row, waits[call->wait]);
+	add_blockers(&row, call, calls, count);
 	emogi_row_put(&row, fcinfo);
 }
 
@@ -309,11 +408,11 @@ emogi_progress(PG_FUNCTION_ARGS)
 
 	emogi_require_preload();
 	emogi_compat_init_rows(fcinfo);
-	calls = palloc((EMOGI_NSLOTS + EMOGI_NHOLDINGS) * sizeof(Progress));
+	calls = palloc(MOST_CALLS * sizeof(Progress));
 	count = copy_progress(calls);
 	for (int i = 0; i < count; i++)
 		if (may_see_role(calls[i].userid))
-			put_progress(fcinfo, &calls[i]);
+			put_progress(fcinfo, &calls[i], calls, count);
 	pfree(calls);
 	return (Datum) 0;
 }

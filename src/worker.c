@@ -14,8 +14,9 @@
  * uses it; and one that promises to be long, while EMOGI_LONG_RUNNERS such are running. So there is always a runner
  * soon for a short request, and the operating system gives it its share of the processors.
  *
- * The worker ends with proc_exit(1) only, after which the postmaster starts it again within a second: exit code 0
- * would be final, and a crash would take every session with it. On the way out it stops its runners and fails the
+ * The worker ends with proc_exit(1), after which the postmaster starts it again within a second: exit code 0 is final, and a
+ * crash would take every session with it. Only when the postmaster itself asks for its end, which is the end of the server,
+ * the code is 0. On the way out it stops its runners and fails the
  * requests that were running; those that are queued wait for the next worker. After a GPU error it drains: it starts
  * nothing more, lets the runners finish for a while, and ends.
  */
@@ -46,6 +47,7 @@ static bool ready = false;		/* the engines are open */
 static int	nlong = 0;			/* long requests that are running */
 static bool draining = false;	/* the GPU is lost */
 static double drain_end_ms;
+static volatile sig_atomic_t server_stops = false;	/* the postmaster has sent SIGTERM */
 
 /* ---- starting work ---- */
 
@@ -186,6 +188,23 @@ start_all(void)
 
 /* ---- finishing work ---- */
 
+/* Say in the server's log what there is to compute with. */
+static void
+report_ready(const EmogiOpened *opened)
+{
+	StringInfoData gpus;
+
+	initStringInfo(&gpus);
+	for (int i = 0; i < opened->ncuda; i++)
+		appendStringInfo(&gpus, "%s%s", i > 0 ? ", " : "GPU: ", opened->cuda[i].device.name);
+	if (opened->ncuda == 0)
+		appendStringInfo(&gpus, "no GPU: %s", opened->cuda[0].reason);
+	ereport(LOG,
+			(errmsg("emogi " EMOGI_VERSION " is ready: %d threads, emogi.max_memory = %dMB, %s",
+					opened->cpu.device.units, emogi_max_memory_mb, gpus.data)));
+	pfree(gpus.data);
+}
+
 /* Publish the engines, once they are open. */
 static void
 publish_engines(const EmogiReply *reply)
@@ -201,6 +220,7 @@ publish_engines(const EmogiReply *reply)
 	emogi_shared->worker_ready = true;
 	LWLockRelease(emogi_shared->lock);
 	ready = true;
+	report_ready(opened);
 }
 
 /* Take note of what work on the GPU has left there. */
@@ -360,7 +380,7 @@ sleep_main(void)
 		events |= WL_TIMEOUT;
 		timeout_ms = (long) Max(drain_end_ms - emogi_now_ms(), 0.0) + 1;
 	}
-	(void) WaitLatchOrSocket(MyLatch, events, emogi_runners_fd(), timeout_ms, emogi_wait_engine());
+	(void) WaitLatchOrSocket(MyLatch, events, emogi_runners_fd(), timeout_ms, emogi_wait_main());
 	ResetLatch(MyLatch);
 	CHECK_FOR_INTERRUPTS();
 	if (ConfigReloadPending)
@@ -377,11 +397,34 @@ must_end(void)
 	return ShutdownRequestPending || (draining && (emogi_runners_rest() || emogi_now_ms() > drain_end_ms));
 }
 
+/* Handle SIGTERM: end, for good if it comes from the postmaster. */
+static void
+handle_sigterm(int signo, siginfo_t *info, void *context)
+{
+	if (info->si_pid == PostmasterPid)
+		server_stops = true;
+	SignalHandlerForShutdownRequest(signo);
+}
+
+/* Have handle_sigterm called; pqsignal's handlers are not told who sent the signal. */
+static void
+catch_sigterm(void)
+{
+	struct sigaction action;
+
+	memset(&action, 0, sizeof action);
+	action.sa_sigaction = handle_sigterm;
+	action.sa_flags = SA_SIGINFO | SA_RESTART;
+	sigemptyset(&action.sa_mask);
+	if (sigaction(SIGTERM, &action, NULL) != 0)
+		ereport(FATAL, (errmsg("could not set a signal handler: %m")));
+}
+
 /* Main function of the engine worker. */
 void
 emogi_worker_main(Datum arg)
 {
-	pqsignal(SIGTERM, SignalHandlerForShutdownRequest);
+	catch_sigterm();
 	pqsignal(SIGHUP, SignalHandlerForConfigReload);
 	BackgroundWorkerUnblockSignals();
 
@@ -394,7 +437,7 @@ emogi_worker_main(Datum arg)
 		if (ready && !draining)
 			start_all();
 	}
-	proc_exit(1);
+	proc_exit(server_stops ? 0 : 1);
 }
 
 /* Register the engine worker; called once, in the postmaster. */

@@ -1,0 +1,216 @@
+/*
+ * limits.c: what a session and a role may have at once: calls, slots, and memory of the Region.
+ *
+ * There are EMOGI_NSLOTS slots, EMOGI_NHOLDINGS holdings and one budget for everybody, and it takes no right to call on the
+ * edges of a query. So that nobody has all of it, each slot and each holding has an account: whose it is, and the granules
+ * that it has, kept by region.c where they are taken, handed on and freed. Limits are sums over the accounts in use, of
+ * which there are few. Superusers are not limited.
+ *
+ * A cached Graph is everybody's, but a pinned one cannot make room. So the Graphs that a role's other calls have pinned count
+ * as its memory, each once. That of the call itself does not: whatever is cached may be used.
+ *
+ * By default a session may have 64 calls, far more than a plan needs and half of the slots; a role half of the holdings and
+ * three quarters of the slots, for the rest serves many roles, as slots are had for the time of a request only; both three
+ * quarters of the memory: with less, a role could not build a large graph that there is room for.
+ */
+#include "emogi.h"
+
+#include "miscadmin.h"
+
+/* What -1 stands for, of the budget. */
+#define DEFAULT_MEMORY_SHARE 0.75
+
+/* ---- accounts; caller holds EmogiShared.lock ---- */
+
+/* Open the account of a slot or a holding that has nothing yet. */
+void
+emogi_account_open(int index, int pid, Oid userid, bool limited)
+{
+	EmogiAccount *account = &emogi_shared->accounts[index];
+
+	memset(account, 0, sizeof *account);
+	account->pid = pid;
+	account->userid = userid;
+	account->limited = limited;
+	emogi_shared->accounts_end = Max(emogi_shared->accounts_end, index + 1);
+}
+
+/* Close an account that has nothing any more. */
+void
+emogi_account_close(int index)
+{
+	emogi_shared->accounts[index].pid = 0;
+	while (emogi_shared->accounts_end > 0 && emogi_shared->accounts[emogi_shared->accounts_end - 1].pid == 0)
+		emogi_shared->accounts_end--;
+}
+
+/* Get the index of the cached Graph that an account keeps pinned; -1 = none. */
+static int
+pinned_graph(int index)
+{
+	return index < EMOGI_NSLOTS ? emogi_shared->slots[index].graph : emogi_shared->holdings[index - EMOGI_NSLOTS].graph;
+}
+
+/* Does an account count for a session (pid), or for a role (pid = 0)? */
+static inline bool
+counts(const EmogiAccount *account, int pid, Oid userid)
+{
+	return pid != 0 ? account->pid == pid : account->pid != 0 && account->userid == userid && account->limited;
+}
+
+/* Count the calls of a session or a role among the first so many accounts. */
+static int
+count_calls(int naccounts, int pid, Oid userid)
+{
+	int			n = 0;
+
+	for (int i = 0; i < Min(naccounts, emogi_shared->accounts_end); i++)
+		n += counts(&emogi_shared->accounts[i], pid, userid);
+	return n;
+}
+
+/* Sum up the granules of a session or a role: what its calls have, and what they have pinned but for one Graph. */
+static uint64
+count_granules(int pid, Oid userid, int without_graph)
+{
+	static bool seen[EMOGI_MAX_GRAPHS];
+	uint64		n = 0;
+
+	memset(seen, 0, sizeof seen);
+	if (without_graph >= 0)
+		seen[without_graph] = true;
+	for (int i = 0; i < emogi_shared->accounts_end; i++)
+	{
+		const EmogiAccount *account = &emogi_shared->accounts[i];
+		int			graph;
+
+		if (!counts(account, pid, userid))
+			continue;
+		n += account->nchunks + account->nothers;
+		graph = pinned_graph(i);
+		if (graph >= 0 && !seen[graph])
+		{
+			seen[graph] = true;
+			n += emogi_cache_shared->graphs[graph].bytes / EMOGI_GRANULE_BYTES;
+		}
+	}
+	return n;
+}
+
+/* Get a setting of memory in granules, 0 = no limit. */
+static uint64
+memory_limit(int setting_mb)
+{
+	if (setting_mb < 0)
+		return Max((uint64) (emogi_region_budget_bytes() * DEFAULT_MEMORY_SHARE / EMOGI_GRANULE_BYTES), 1);
+	return (uint64) setting_mb * 1024 * 1024 / EMOGI_GRANULE_BYTES;
+}
+
+/* Would one more call of a session and its role be beyond their limits? */
+EmogiLimit
+emogi_limits_of_calls(int pid, Oid userid)
+{
+	if (emogi_session_calls > 0 && count_calls(EMOGI_NACCOUNTS, pid, InvalidOid) >= emogi_session_calls)
+		return EMOGI_AT_SESSION_CALLS;
+	if (emogi_role_calls > 0 && count_calls(EMOGI_NACCOUNTS, 0, userid) >= emogi_role_calls)
+		return EMOGI_AT_ROLE_CALLS;
+	return EMOGI_WITHIN_LIMITS;
+}
+
+/* Would one more slot of a role be beyond its limit? */
+EmogiLimit
+emogi_limits_of_slots(Oid userid)
+{
+	if (emogi_role_slots > 0 && count_calls(EMOGI_NSLOTS, 0, userid) >= emogi_role_slots)
+		return EMOGI_AT_ROLE_SLOTS;
+	return EMOGI_WITHIN_LIMITS;
+}
+
+/* Would so many more granules in an account be beyond the limits of its session and role? */
+EmogiLimit
+emogi_limits_of_memory(const EmogiAccount *account, uint64 ngranules)
+{
+	uint64		session_limit = memory_limit(emogi_session_memory_mb);
+	uint64		role_limit = memory_limit(emogi_role_memory_mb);
+	int			graph = pinned_graph((int) (account - emogi_shared->accounts));
+
+	if (!account->limited)
+		return EMOGI_WITHIN_LIMITS;
+	if (emogi_session_memory_mb != 0 && count_granules(account->pid, InvalidOid, graph) + ngranules > session_limit)
+		return EMOGI_AT_SESSION_MEMORY;
+	if (emogi_role_memory_mb != 0 && count_granules(0, account->userid, graph) + ngranules > role_limit)
+		return EMOGI_AT_ROLE_MEMORY;
+	return EMOGI_WITHIN_LIMITS;
+}
+
+/* ---- without lock ---- */
+
+/* Get the bytes that calls of the current user may have: emogi.max_memory, or less. */
+uint64
+emogi_limits_allowed_bytes(void)
+{
+	uint64		allowed = emogi_region_budget_bytes();
+
+	if (superuser())
+		return allowed;
+	if (emogi_session_memory_mb != 0)
+		allowed = Min(allowed, memory_limit(emogi_session_memory_mb) * EMOGI_GRANULE_BYTES);
+	if (emogi_role_memory_mb != 0)
+		allowed = Min(allowed, memory_limit(emogi_role_memory_mb) * EMOGI_GRANULE_BYTES);
+	return allowed;
+}
+
+/* Raise 53400 for a number of calls that is at its limit. */
+static void
+report_calls(const char *whose, const char *what, const char *setting, int limit)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+			 errmsg("too many emogi calls of this %s at once", whose),
+			 errdetail("It has %d %s, as many as %s allows.", limit, what, setting),
+			 errhint("Close cursors over emogi's functions, or have a superuser raise %s.", setting)));
+}
+
+/* Raise 53400 for memory that is at its limit. */
+static void
+report_memory(const char *whose, const char *setting, int setting_mb)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+			 errmsg("the emogi calls of this %s take too much memory", whose),
+			 errdetail("%s allows %llu bytes for their graphs and results.", setting,
+					   (unsigned long long) (memory_limit(setting_mb) * EMOGI_GRANULE_BYTES)),
+			 errhint("Select fewer edges, close cursors over emogi's functions, or have a superuser raise %s.", setting)));
+}
+
+/* Raise 53400 for a limit that is reached, 53000 for all slots. */
+void
+emogi_limits_report(EmogiLimit limit)
+{
+	switch (limit)
+	{
+		case EMOGI_WITHIN_LIMITS:
+			return;
+		case EMOGI_AT_SLOTS:
+			ereport(ERROR,
+					(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
+					 errmsg("more than %d emogi calls are in progress", EMOGI_NSLOTS),
+					 errhint("Close cursors over emogi's functions, or try again when fewer sessions use them.")));
+			break;
+		case EMOGI_AT_ROLE_SLOTS:
+			report_calls("role", "calls with the engine", "emogi.role_slots", emogi_role_slots);
+			break;
+		case EMOGI_AT_SESSION_CALLS:
+			report_calls("session", "calls", "emogi.session_calls", emogi_session_calls);
+			break;
+		case EMOGI_AT_ROLE_CALLS:
+			report_calls("role", "calls", "emogi.role_calls", emogi_role_calls);
+			break;
+		case EMOGI_AT_SESSION_MEMORY:
+			report_memory("session", "emogi.session_memory", emogi_session_memory_mb);
+			break;
+		case EMOGI_AT_ROLE_MEMORY:
+			report_memory("role", "emogi.role_memory", emogi_role_memory_mb);
+			break;
+	}
+}
