@@ -910,24 +910,28 @@ SELECT f, traversed('SELECT count(*) FROM ' || f) < traversed('SELECT count(*) F
   FROM unnest(ARRAY[$$emogi_bfs('chain', 1) WHERE level <= 2$$, $$emogi_bfs('chain', 1) WHERE level < 2$$, $$emogi_bfs('chain', 1) WHERE 2::bigint = level$$, $$emogi_bfs('chain', 1) WHERE level <= (SELECT 2)$$, $$emogi_bfs('chain', 1) WHERE level BETWEEN 1 AND 2$$,
     $$emogi_bfs('chain', 1, 400) WHERE level <= 2$$, $$emogi_sssp('chain', 1) WHERE distance <= 2$$, $$emogi_sssp('chain', 1) WHERE distance < 2::real$$, $$emogi_sssp('chain', 1) WHERE distance = 2$$, $$emogi_bfs('chain', 1) WHERE level > 2$$, $$emogi_sssp('chain', 1) WHERE distance <= 'NaN'$$]) WITH ORDINALITY f(f, n) ORDER BY n;
 
--- Cursors in great number: one is refused at last, for want of memory or of places to keep them in, and nothing is lost.
-CREATE FUNCTION open_cursors(n int) RETURNS TABLE (many bool, refused text) LANGUAGE plpgsql AS $$
+-- Cursors in great number, with small results: none is refused. With large ones one is at last, for want of memory or of
+-- places to keep them in, and nothing is lost.
+CREATE FUNCTION open_cursors(graph text, n int) RETURNS TABLE (many bool, refused text) LANGUAGE plpgsql AS $$
 DECLARE
   c refcursor;
   r record;
 BEGIN
   many := false;
   FOR i IN 1 .. n LOOP
-    c := 'cursor ' || i;
-    OPEN c FOR SELECT * FROM emogi_bfs('dense', 1);
+    c := 'cursor ' || graph || i;
+    OPEN c FOR SELECT * FROM emogi_bfs(graph, 1);
     FETCH c INTO r;
     many := i > 100;
   END LOOP;
+  RETURN NEXT;
 EXCEPTION WHEN insufficient_resources OR out_of_memory THEN
   refused := 'refused';
   RETURN NEXT;
 END $$;
-SELECT * FROM open_cursors(5000);
+CREATE TABLE wide AS SELECT 1 AS src, i AS dst FROM generate_series(2, 40000) i;
+SELECT * FROM open_cursors('dense', 5000);
+SELECT * FROM open_cursors('wide', 5000);
 SELECT count(*) > 0 AS works FROM emogi_bfs('dense', 1);
 SELECT count(*) AS calls FROM emogi_progress WHERE pid = pg_backend_pid() AND function = 'emogi_bfs';
 
