@@ -171,7 +171,7 @@ rest_batch(void *arg)
 
 	if (batch->answer_copy != NULL)
 		return;
-	if (answer == NULL || scan->graph.memory == NULL || scan->graph.memory_bytes + bytes > EMOGI_SMALL_BYTES)
+	if (answer == NULL || scan->graph.memory == NULL || scan->graph.memory_bytes + bytes > EMOGI_COPIED_BYTES)
 	{
 		(void) emogi_call_hold(scan->call);
 		return;

@@ -434,7 +434,7 @@ extern void emogi_sleep_on(ConditionVariable *variable, long timeout_ms, uint32 
  * What calls keep in memory of their own, while nothing is asked of the engine, and not in the Region: so many bytes at most.
  * Copying them takes less than a tenth of the run before it.
  */
-#define EMOGI_SMALL_BYTES (256 * 1024)
+#define EMOGI_COPIED_BYTES (256 * 1024)
 
 /* ---- limits.c: what a session and a role may have at once ---- */
 

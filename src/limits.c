@@ -73,10 +73,9 @@ count_calls(int naccounts, int pid, Oid userid)
 static uint64
 count_granules(int pid, Oid userid, int without_graph)
 {
-	static bool seen[EMOGI_MAX_GRAPHS];
+	static bool seen[EMOGI_MAX_GRAPHS]; /* all false between two counts */
 	uint64		n = 0;
 
-	memset(seen, 0, sizeof seen);
 	if (without_graph >= 0)
 		seen[without_graph] = true;
 	for (int i = 0; i < emogi_shared->accounts_end; i++)
@@ -94,6 +93,11 @@ count_granules(int pid, Oid userid, int without_graph)
 			n += emogi_cache_shared->graphs[graph].bytes / EMOGI_GRANULE_BYTES;
 		}
 	}
+	for (int i = 0; i < emogi_shared->accounts_end; i++)
+		if (pinned_graph(i) >= 0)
+			seen[pinned_graph(i)] = false;
+	if (without_graph >= 0)
+		seen[without_graph] = false;
 	return n;
 }
 

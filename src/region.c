@@ -238,7 +238,7 @@ account_of(EmogiOwner owner, uint32 **counter)
 	uint32		index = (owner & EMOGI_OWNER_INDEX) - 1;
 	EmogiAccount *account;
 
-	if (kind == EMOGI_OWNER_GRAPH(-1))
+	if (kind == EMOGI_OWNER_GRAPH(-1) || owner >= EMOGI_OWNER_SMALL)
 		return NULL;
 	account = &emogi_shared->accounts[kind == EMOGI_OWNER_HOLDING(-1) ? EMOGI_NSLOTS + index : index];
 	*counter = kind == EMOGI_OWNER_EDGES(-1) ? &account->nchunks : &account->nothers;
@@ -613,6 +613,7 @@ emogi_region_small_bytes(Size bytes)
 void *
 emogi_region_alloc_small(Size bytes)
 {
+	EmogiLimit	limit;
 	void	   *start;
 
 	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
@@ -620,9 +621,9 @@ emogi_region_alloc_small(Size bytes)
 	LWLockRelease(emogi_shared->lock);
 	if (start != NULL)
 		return start;
-	start = take_granules(EMOGI_OWNER_LEAVING, 1, true);	/* nobody's, until it is cut */
+	start = take_granules(EMOGI_OWNER_LEAVING, 1, true, &limit);	/* nobody's, until it is cut */
 	if (start == NULL)
-		start = take_granules(EMOGI_OWNER_LEAVING, 1, false);
+		start = take_granules(EMOGI_OWNER_LEAVING, 1, false, &limit);
 	if (start == NULL)
 		return NULL;
 	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
@@ -667,7 +668,10 @@ emogi_region_pack(void *start, Size bytes)
 	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
 	place = take_units(count);
 	if (place == NULL)
+	{
+		count_out(region->owner[granule_of(start)], 1);
 		cut_granule(granule_of(start), count);
+	}
 	LWLockRelease(emogi_shared->lock);
 	if (place == NULL)
 		return start;

@@ -273,7 +273,7 @@ copy_rows(EmogiScan *scan, bool only_count)
 static void
 keep_rows(EmogiScan *scan)
 {
-	scan->is_copied = !scan->is_shared && copy_rows(scan, true) <= EMOGI_SMALL_BYTES;
+	scan->is_copied = !scan->is_shared && copy_rows(scan, true) <= EMOGI_COPIED_BYTES;
 	if (scan->is_copied)
 	{
 		(void) copy_rows(scan, false);
