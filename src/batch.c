@@ -249,6 +249,7 @@ open_call(EmogiBatchState *batch, bool has_source)
 	EmogiScan  *scan = &batch->scan;
 	PgStat_FunctionCallUsage usage;
 	MemoryContext old;
+	Oid			table = InvalidOid;
 
 	MemoryContextReset(scan->run_context);
 	old = MemoryContextSwitchTo(scan->run_context);
@@ -261,9 +262,12 @@ open_call(EmogiBatchState *batch, bool has_source)
 	scan->fcinfo->args[1].isnull = !has_source;
 	scan->function->read(scan->fcinfo, &batch->task);
 	emogi_scan_apply_conditions(scan, &batch->task);
+	batch->task.table = &table;
 	pgstat_init_function_usage(scan->fcinfo, &usage);
 	scan->call = emogi_run_open(scan->flinfo.fn_oid, &batch->task, &scan->graph);
 	pgstat_end_function_usage(&usage, true);
+	batch->task.table = NULL;
+	emogi_scan_open_tables(scan, table);
 	if (scan->call != NULL)
 	{
 		choose_passes(batch);
@@ -629,6 +633,7 @@ static void
 end_batch(CustomScanState *node)
 {
 	close_call((EmogiBatchState *) node);
+	emogi_scan_close_tables(&((EmogiBatchState *) node)->scan);
 	ExecEndNode(((EmogiBatchState *) node)->outer);
 }
 

@@ -583,6 +583,7 @@ typedef struct EmogiTask
 	uint64		ntargets;
 	char	   *start;			/* text of the query of start values; NULL = none */
 	bool		with_backward;
+	Oid		   *table;			/* where to note the relation that is read, InvalidOid for a query; NULL = nobody asks */
 } EmogiTask;
 
 /* What a row of an algorithm is: the key of a vertex, then its columns. */

@@ -348,6 +348,8 @@ emogi_run_open(Oid function, const EmogiTask *task, EmogiGraph *graph)
 
 	emogi_wish_of(task, &wish);
 	emogi_source_resolve(task->graph, wish.weights != EMOGI_WEIGHTS_UNUSED, &source);
+	if (task->table != NULL)
+		*task->table = source.is_query ? InvalidOid : source.relid;
 	if (task->start != NULL)
 		emogi_values_check(task->start);
 	emogi_require_engine();

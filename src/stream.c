@@ -16,7 +16,9 @@
 
 #include <math.h>
 
+#include "access/relation.h"
 #include "catalog/objectaccess.h"
+#include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
@@ -231,6 +233,48 @@ emogi_scan_apply_conditions(EmogiScan *scan, EmogiTask *task)
 	}
 }
 
+/*
+ * Have a relation that was read, with its partitions and children, open until the end of the plan, as a SELECT has: its own
+ * transaction is refused to drop, truncate or rewrite it (55006), for the plan may come back to read it.
+ */
+void
+emogi_scan_open_tables(EmogiScan *scan, Oid root)
+{
+	ResourceOwner old_owner = CurrentResourceOwner;
+	MemoryContext old;
+	List	   *relids;
+	ListCell   *cell;
+
+	if (!OidIsValid(root) || list_member_oid(scan->roots, root))
+		return;
+	relids = has_subclass(root) ? find_all_inheritors(root, AccessShareLock, NULL) : list_make1_oid(root);
+	if (scan->tables_owner == NULL)
+		scan->tables_owner = CurrentResourceOwner;
+	old = MemoryContextSwitchTo(scan->css.ss.ps.state->es_query_cxt);
+	CurrentResourceOwner = scan->tables_owner;
+	scan->roots = lappend_oid(scan->roots, root);
+	foreach(cell, relids)
+		scan->tables = lappend(scan->tables, relation_open(lfirst_oid(cell), NoLock));
+	CurrentResourceOwner = old_owner;
+	MemoryContextSwitchTo(old);
+}
+
+/* Close them. */
+void
+emogi_scan_close_tables(EmogiScan *scan)
+{
+	ResourceOwner old_owner = CurrentResourceOwner;
+	ListCell   *cell;
+
+	if (scan->tables == NIL)
+		return;
+	CurrentResourceOwner = scan->tables_owner;
+	foreach(cell, scan->tables)
+		relation_close((Relation) lfirst(cell), NoLock);
+	CurrentResourceOwner = old_owner;
+	scan->roots = scan->tables = NIL;
+}
+
 /* Give the slot back if there was no holding to take its place, and there is one now. */
 static void
 rest_scan(void *arg)
@@ -292,14 +336,17 @@ run(EmogiScan *scan)
 	MemoryContext old = MemoryContextSwitchTo(scan->run_context);
 	PgStat_FunctionCallUsage usage;
 	EmogiTask	task;
+	Oid			table = InvalidOid;
 
 	for (int i = 0; i < scan->fcinfo->nargs; i++)
 		scan->fcinfo->args[i] = scan->inputs[i].value;
 	scan->function->read(scan->fcinfo, &task);
 	emogi_scan_apply_conditions(scan, &task);
+	task.table = &table;
 	pgstat_init_function_usage(scan->fcinfo, &usage);
 	scan->call = emogi_run(scan->flinfo.fn_oid, &task, &scan->graph, &scan->result);
 	pgstat_end_function_usage(&usage, true);
+	emogi_scan_open_tables(scan, table);
 	scan->is_empty = scan->call == NULL;
 	scan->nruns++;
 	if (scan->call != NULL)
@@ -543,6 +590,7 @@ end_scan(CustomScanState *node)
 {
 	emogi_share_end(node);
 	end_run((EmogiScan *) node);
+	emogi_scan_close_tables((EmogiScan *) node);
 }
 
 /* Come back to the first row, perhaps with other parameters. */

@@ -9,6 +9,7 @@
 
 #include "access/parallel.h"
 #include "nodes/execnodes.h"
+#include "utils/resowner.h"
 
 /* An expression whose value the run, or the choice of rows, depends on. */
 typedef struct Input
@@ -62,6 +63,11 @@ typedef struct EmogiScan
 	int64	   *keys;			/* [nkeys], ascending: rows of these vertices; NULL = of all */
 	uint64		nkeys;
 
+	/* what the plan has open until its end, in its memory */
+	List	   *roots;			/* of Oid: what graph arguments named */
+	List	   *tables;			/* of Relation: they, their partitions and children */
+	ResourceOwner tables_owner;
+
 	/* for EXPLAIN ANALYZE */
 	uint64		nruns;
 	EmogiRunEntry total;		/* the last run, with the times and counts of all */
@@ -73,6 +79,8 @@ extern void emogi_scan_set_keys(EmogiScan *scan, NullableDatum operand);
 extern void emogi_scan_apply_conditions(EmogiScan *scan, EmogiTask *task);
 extern void emogi_scan_add_to_total(EmogiScan *scan, const EmogiCall *call);
 extern void emogi_scan_run(EmogiScan *scan);
+extern void emogi_scan_open_tables(EmogiScan *scan, Oid root);
+extern void emogi_scan_close_tables(EmogiScan *scan);
 
 /* share.c */
 

@@ -691,15 +691,30 @@ FETCH BACKWARD 2 FROM c;
 FETCH ALL FROM d;
 CLOSE ALL;
 INSERT INTO dense TABLE parts;
--- The table goes while a cursor is open; another takes its place.
+-- The own transaction must not drop, truncate or rewrite a table while a cursor is open that may come back to it; then it may.
 BEGIN;
 DECLARE c CURSOR FOR SELECT vertex FROM emogi_bfs('dense', 1);
-DECLARE d CURSOR FOR SELECT vertex FROM emogi_bfs('dense', 1);
+DECLARE d CURSOR FOR SELECT x, b.vertex FROM generate_series(1, 7) x, LATERAL emogi_bfs('dense', x, 1) b;
+DECLARE e CURSOR FOR SELECT x, b.vertex FROM generate_series(1, 7) x, LATERAL emogi_bfs('dense', 1, x) b;
 FETCH 2 FROM c;
 DROP VIEW dense_view;
+SAVEPOINT s;
+DROP TABLE dense;
+ROLLBACK TO s;
+TRUNCATE dense;
+ROLLBACK TO s;
+FETCH ALL FROM c;
+CLOSE c;
+FETCH 1 FROM d;
+TRUNCATE dense;
+ROLLBACK TO s;
+FETCH 1 FROM e;
+CLOSE d;
+ALTER TABLE dense ALTER src TYPE bigint;
+ROLLBACK TO s;
+CLOSE e;
 DROP TABLE dense;
 CREATE TABLE dense AS SELECT 1 AS src, 100 AS dst;
-FETCH ALL FROM c;
 ROLLBACK;
 SELECT string_agg(vertex || ':' || level, ' ') FROM emogi_bfs('dense', 1);
 -- Many at once.
