@@ -4,7 +4,8 @@
  * A call of a traversal function, from top to bottom:
  *   functions.c  reads the arguments
  *   source.c     resolves the graph argument to a Source;  access.c checks that the caller may read it
- *   client.c     takes a slot for the call;  everything the call allocates in the Region belongs to that slot
+ *   client.c     takes a slot for the call, if limits.c has nothing against it;  everything the call allocates in the
+ *                Region belongs to that slot
  *   graph.c      looks in the cache for a Graph that holds exactly what the call's snapshot sees, and pins it (cache.c
  *                keeps the entries, ring.c knows who has changed which table);  else
  *   build.c      turns the Source into edges in the Region (scan.c and pages.c read tables, sink.c takes rows from the
