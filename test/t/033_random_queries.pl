@@ -18,7 +18,7 @@ use Time::HiRes qw(sleep time);
 my $queries = $ENV{EMOGI_QUERIES} // 300;
 my $seed = $ENV{EMOGI_SEED} // 33;
 my $most_findings = 20;    # are reduced and printed; more are counted only
-my $node = crash_node('main', "emogi.max_memory = '1GB'", 'max_worker_processes = 12', "statement_timeout = '5s'", 'client_min_messages = warning',
+my $node = crash_node('main', 'max_worker_processes = 12', "statement_timeout = '1s'", 'client_min_messages = warning',
 	'log_min_messages = fatal', 'log_min_error_statement = panic', 'max_parallel_workers = 4', "emogi.max_memory = '512MB'");
 
 srand($seed);
@@ -239,10 +239,11 @@ for my $i (1 .. $queries)
 	srand($seed * 1000003 + $i);
 	my $query = random_query();
 	my @ways = ({ name => 'plain', settings => [], text => with_literals($query->{sql}) . ';' }, map { random_way($query) } 1 .. 3);
-	my ($reference, @answers) = ask($query->{before}, { settings => \@reference, text => with_literals($query->{sql}) . ';' }, @ways);
+	my ($reference) = ask($query->{before}, { settings => \@reference, text => with_literals($query->{sql}) . ';' });
 
 	$count{queries}++;
 	next unless $reference;
+	my @answers = ($reference->{error} // '') eq '57014' ? () : ask($query->{before}, @ways);
 	$count{errors}++ if defined $reference->{error} && $reference->{error} ne '57014';
 	diag "$reference->{error}: $reference->{message}: " . with_literals($query->{sql}) if $ENV{EMOGI_VERBOSE} && defined $reference->{error};
 	$count{timeouts}++ if ($reference->{error} // '') eq '57014';
@@ -279,7 +280,8 @@ my $parts = join(', ', map { "$_ $count{$_}" } sort keys %count);
 is($count{internal}, 0, "$queries random queries, seed $seed: no internal error, no crash");
 is($count{differences}, 0, '... and the same answers in all ways');
 cmp_ok($count{rows}, '>', 0.3 * $queries, "... with rows: $parts");
-cmp_ok($count{errors} + $count{timeouts}, '<', 0.1 * $queries, "... few of them errors: $parts");
+cmp_ok($count{errors}, '<', 0.05 * $queries, "... few of them errors: $parts");
+cmp_ok($count{timeouts}, '<', 0.3 * $queries, "... and not many too slow: $parts");
 cmp_ok($count{scans}, '>', 0.6 * $count{explained}, "... streamed: $parts");
 diag "$count{queries} queries, $count{differences} differences, $count{internal} internal errors";
 $session->quit if $session;
