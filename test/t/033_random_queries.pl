@@ -61,7 +61,7 @@ my %ways = (
 		return 'SET LOCAL plan_cache_mode = ' . any('auto', 'force_generic_plan', 'force_generic_plan', 'force_custom_plan') . ";\nPREPARE p" . (@$types ? '(' . join(', ', @$types) . ')' : '') . " AS $sql;\n"
 		  . ("\\o /dev/null\n$run\n\\o\n" x any(0, 0, 1)) . "$run\nDEALLOCATE p;";
 	},
-	scroll => sub { 'DECLARE c SCROLL CURSOR FOR ' . with_literals($_[0]) . ";\n\\echo <part>\nFETCH 3 FROM c;\n\\echo <part>\nFETCH BACKWARD 2 FROM c;\n\\o /dev/null\nFETCH RELATIVE 4 FROM c;\nFETCH BACKWARD ALL FROM c;\n\\o\n\\echo <answer>\nFETCH ALL FROM c;\nCLOSE c;" },
+	scroll => sub { 'DECLARE c SCROLL CURSOR FOR ' . with_literals($_[0]) . ";\nSELECT '<part>';\nFETCH 3 FROM c;\nSELECT '<part>';\nFETCH BACKWARD 2 FROM c;\n\\o /dev/null\nFETCH RELATIVE 4 FROM c;\nFETCH BACKWARD ALL FROM c;\n\\o\nSELECT '<answer>';\nFETCH ALL FROM c;\nCLOSE c;" },
 	pieces => sub { 'DECLARE c ' . any('', 'NO SCROLL ') . 'CURSOR FOR ' . with_literals($_[0]) . ";\nFETCH 1 FROM c;\nFETCH 4 FROM c;\nFETCH ALL FROM c;\nFETCH 1 FROM c;\nCLOSE c;" },
 	hold => sub { 'DECLARE c SCROLL CURSOR WITH HOLD FOR ' . with_literals($_[0]) . ";\n\\o /dev/null\nFETCH 2 FROM c;\n\\o\nCOMMIT;\nBEGIN;\nMOVE ABSOLUTE 0 FROM c;\nFETCH ALL FROM c;\nCLOSE c;" },
 	table => sub { 'CREATE TEMP TABLE answer AS ' . with_literals($_[0]) . ";\nTABLE answer;" },
@@ -109,7 +109,7 @@ sub answer_of
 	return { rows => \@rows };
 }
 
-# Have ways answer a query; the answers, or undef for those that the server did not survive.
+# Have ways answer a query (what divides their answers is selected, for psql keeps back what it echoes until after an error); the answers, or undef for those that the server did not survive.
 sub ask
 {
 	my ($before, @ways) = @_;
@@ -121,7 +121,7 @@ sub ask
 		$session = session($node);
 		$session->ask("\\pset null (null)\nSELECT");    # else the semicolon would belong to it
 	}
-	my $said = eval { $session->ask(join("\n", map { '\echo <way ' . $n++ . ">\n" . commands($_, $before) } @ways)) };
+	my $said = eval { $session->ask(join("\n", map { "SELECT '<way " . $n++ . ">';\n" . commands($_, $before) } @ways)) };
 	if (!defined $said)
 	{
 		diag "no answer: $@" if $ENV{EMOGI_VERBOSE};
