@@ -180,6 +180,6 @@ typedef enum EmogiOutlook
 } EmogiOutlook;
 
 extern EmogiOutlook emogi_graph_outlook(const EmogiSource *source, const EmogiGraphKey *wanted);
-extern void emogi_graph_get(EmogiCall *call, const EmogiSource *source, const EmogiGraphKey *wanted, EmogiGraph *graph);
+extern void emogi_graph_get(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *wanted, EmogiGraph *graph);
 
 #endif							/* EMOGI_CACHE_H */

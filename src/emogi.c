@@ -83,6 +83,7 @@ _PG_init(void)
 	emogi_region_reserve();
 	emogi_ring_init();
 	emogi_cache_init();
+	emogi_snapshot_init();
 	emogi_plan_init();
 	emogi_calls_init();
 #if EMOGI_HAS_SHMEM_REQUEST_HOOK

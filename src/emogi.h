@@ -6,6 +6,7 @@
  *   source.c     resolves the graph argument to a Source;  access.c checks that the caller may read it
  *   client.c     takes a slot for the call, if limits.c has nothing against it;  everything the call allocates in the
  *                Region belongs to that slot
+ *   snapshot.c   sees to it that the call's snapshot is not older than what the graph argument names
  *   graph.c      looks in the cache for a Graph that holds exactly what the call's snapshot sees, and pins it (cache.c
  *                keeps the entries, ring.c knows who has changed which table);  else
  *   build.c      turns the Source into edges in the Region (scan.c and pages.c read tables, sink.c takes rows from the
@@ -101,6 +102,7 @@ typedef struct EmogiFaults
 	int			sleep_us[EMOGI_FAULT_POINTS];
 	bool		random_sleeps;	/* sleep between 0 and sleep_us */
 	bool		no_registration_rule;	/* the negative control of the cache's tests */
+	bool		no_snapshot_rule;	/* ... and of those of snapshot.c */
 } EmogiFaults;
 
 extern EmogiFaults emogi_faults;
@@ -479,15 +481,17 @@ extern void emogi_holding_finish(int index, bool finished);
 typedef struct EmogiSource
 {
 	bool		is_query;
+	const char *graph;			/* the argument */
+	bool		wants_weight;	/* a query: its third column, if it has one, is the weight */
 
 	/* a relation: held with AccessShareLock to the end of the transaction */
+	List	   *name;			/* strings, qualified or not; NIL = it was not given by its name */
 	Oid			relid;
 	AttrNumber	src;
 	AttrNumber	dst;
 	AttrNumber	weight;			/* 0 = none, or not wanted */
 
 	char	   *query;			/* a query: its text */
-	bool		wants_weight;	/* a query: its third column, if it has one, is the weight */
 } EmogiSource;
 
 extern void emogi_source_resolve(const char *graph, bool wants_weight, EmogiSource *source);
@@ -511,6 +515,25 @@ extern void emogi_query_check_number(TupleDesc desc, int column, const char *wha
 extern bool emogi_access_check(Relation rel, const EmogiSource *source);
 extern bool emogi_access_peek(const EmogiSource *source);
 
+/* ---- snapshot.c: the snapshot that a call reads under ---- */
+
+/* A query that is prepared to be read. */
+typedef struct EmogiReading
+{
+	struct _SPI_plan *plan;
+	int			generation;		/* of the plan that was looked at */
+} EmogiReading;
+
+extern void emogi_snapshot_init(void);
+extern void emogi_refuse_worker(void);
+extern void emogi_snapshot_push(void);
+extern void emogi_snapshot_answer(void);
+extern void emogi_snapshot_renew(Oid relid);
+extern bool emogi_snapshot_sees(const EmogiSource *source, List **relids);
+extern EmogiReading emogi_snapshot_open(const char *query, int nargs, Oid *types, int cursor_options);
+extern void emogi_snapshot_settle(const char *query);
+extern void emogi_snapshot_check(const EmogiReading *reading);
+
 /* ---- ring.c, cache.c, graph.c ---- */
 
 #include "cache.h"
@@ -533,6 +556,7 @@ extern void emogi_sink_query(EmogiCall *call, const char *query, bool wants_weig
 
 /* ---- scan.c: tables to edges ---- */
 
+extern bool emogi_scan_heaps(const EmogiSource *source, List *relids, List **leaves);
 extern bool emogi_scan_possible(const EmogiSource *source, List **leaves);
 extern void emogi_scan_tables(EmogiCall *call, const EmogiSource *source, List *leaves, EmogiWeights weights);
 

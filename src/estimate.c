@@ -372,6 +372,7 @@ emogi_estimate(PG_FUNCTION_ARGS)
 	bool		nulls[6] = {false};
 
 	emogi_require_preload();
+	emogi_refuse_worker();
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
 	graph = emogi_graph_argument(fcinfo, 0);

@@ -14,6 +14,7 @@
  *                           published, found
  *   random=1                sleep a random part of that
  *   registration_rule=0     serve cached Graphs without the rule that makes them exact
+ *   snapshot_rule=0         read under the statement's snapshot, whatever it sees in the catalogs
  */
 #include "emogi.h"
 
@@ -96,6 +97,8 @@ read_fault(EmogiFaults *faults, char *item)
 		faults->random_sleeps = number != 0;
 	else if (strcmp(item, "registration_rule") == 0)
 		faults->no_registration_rule = number == 0;
+	else if (strcmp(item, "snapshot_rule") == 0)
+		faults->no_snapshot_rule = number == 0;
 	else
 		return false;
 	return true;

@@ -191,6 +191,7 @@ static void
 begin_task(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm, EmogiTask *task)
 {
 	emogi_require_preload();
+	emogi_refuse_worker();
 	memset(task, 0, sizeof *task);
 	task->query.algorithm = algorithm;
 	task->query.max_depth = -1;

@@ -13,18 +13,13 @@
  */
 #include "emogi.h"
 
-#include "access/genam.h"
-#include "access/htup_details.h"
 #include "access/relation.h"
-#include "access/table.h"
 #include "access/xact.h"
 #include "catalog/catalog.h"
 #include "catalog/pg_class.h"
 #include "miscadmin.h"
 #include "storage/procarray.h"
-#include "utils/fmgroids.h"
 #include "utils/snapmgr.h"
-#include "utils/syscache.h"
 
 /* Graphs with equal keys, for different snapshots, that are kept. */
 #define EMOGI_MAX_VERSIONS 8
@@ -510,16 +505,36 @@ build_privately(EmogiCall *call, const EmogiSource *source, List *leaves, const 
 	emogi_cache_unlock();
 }
 
-/* List the heaps of a relation that the caller may read; NIL when it must be read by the executor. Raises 42501. */
+/*
+ * List the heaps of a relation that the caller may read, under a snapshot that sees them, which becomes the active one; NIL,
+ * and no snapshot, when it must be read by the executor. What the graph argument names may change on the way. Raises 42501
+ * and 40001.
+ */
 static List *
-readable_leaves(const EmogiSource *source)
+readable_leaves(EmogiSource *source)
 {
-	Relation	rel = relation_open(source->relid, NoLock);
-	bool		row_security = emogi_access_check(rel, source);
-	List	   *leaves;
+	for (;;)
+	{
+		Relation	rel = relation_open(source->relid, NoLock);
+		bool		row_security = emogi_access_check(rel, source);
+		List	   *relids;
+		List	   *leaves;
 
-	relation_close(rel, NoLock);
-	return !row_security && emogi_scan_possible(source, &leaves) ? leaves : NIL;
+		relation_close(rel, NoLock);
+		if (row_security)
+			return NIL;
+		emogi_snapshot_push();
+		if (emogi_snapshot_sees(source, &relids))
+		{
+			if (emogi_scan_heaps(source, relids, &leaves) && leaves != NIL)
+				return leaves;
+			PopActiveSnapshot();
+			return NIL;
+		}
+		PopActiveSnapshot();
+		emogi_snapshot_renew(source->relid);
+		emogi_source_resolve(source->graph, source->wants_weight, source);
+	}
 }
 
 /* May the Graph of these heaps be shared, as the active snapshot sees them? Fills in the wish. */
@@ -528,58 +543,6 @@ may_share(Wish *wish, List *leaves)
 {
 	return emogi_cache && !IsolationIsSerializable() && wish_for_leaves(wish, leaves) &&
 		emogi_view_take(GetActiveSnapshot(), &wish->view);
-}
-
-/* Is the file of a table newer than a snapshot, which so cannot see what was in it before? Own changes do not count. */
-static bool
-is_rewritten_since(Relation rel, Snapshot snapshot)
-{
-	Relation	catalog;
-	ScanKeyData key;
-	SysScanDesc scan;
-	HeapTuple	tuple;
-	bool		rewritten;
-
-	ScanKeyInit(&key, Anum_pg_class_oid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(RelationGetRelid(rel)));
-	catalog = table_open(RelationRelationId, AccessShareLock);
-	scan = systable_beginscan(catalog, ClassOidIndexId, true, snapshot, 1, &key);
-	tuple = systable_getnext(scan);
-	rewritten = !HeapTupleIsValid(tuple) ||
-		((Form_pg_class) GETSTRUCT(tuple))->relfilenode != emogi_compat_relfilenumber(rel);
-	systable_endscan(scan);
-	table_close(catalog, AccessShareLock);
-	return rewritten;
-}
-
-/*
- * Has one of the tables been truncated or rewritten between the statement's snapshot and its lock? A SELECT takes its
- * snapshot when it has its locks. A call must do the same, or it would find the table empty after it has waited for a
- * TRUNCATE and reload. Older snapshots on purpose (REPEATABLE READ) are kept, and see what they would in a SELECT.
- */
-static bool
-needs_newer_snapshot(List *leaves)
-{
-	Snapshot	snapshot = GetActiveSnapshot();
-	bool		rewritten = false;
-	ListCell   *cell;
-
-	if (IsolationUsesXactSnapshot() || snapshot->takenDuringRecovery)
-		return false;
-	foreach(cell, leaves)
-	{
-		Relation	rel = relation_open(lfirst_oid(cell), NoLock);
-		HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(lfirst_oid(cell)));
-
-		/* the catalog need not be asked about a row that is older than all that runs */
-		if (HeapTupleIsValid(tuple))
-		{
-			if (!TransactionIdPrecedes(HeapTupleHeaderGetXmin(tuple->t_data), snapshot->xmin))
-				rewritten |= is_rewritten_since(rel, snapshot);
-			ReleaseSysCache(tuple);
-		}
-		relation_close(rel, NoLock);
-	}
-	return rewritten;
 }
 
 /* Put together what is wanted of a Graph. */
@@ -598,20 +561,19 @@ key_of(const EmogiSource *source, const EmogiGraphKey *wanted)
 
 /*
  * Get the Graph of a Source as the caller's snapshot sees it, from the cache or newly built, for as long as the call
- * lasts. The caller's rights are checked first, on every call. Raises 42501, 53200, 22004 and 22023 for weights, and
+ * lasts. The caller's rights are checked first, on every call. Raises 42501, 40001, 53200, 22004 and 22023 for weights, and
  * whatever a query raises. wanted: what kind of lists and weights (emogi_wish_of).
  */
 void
-emogi_graph_get(EmogiCall *call, const EmogiSource *source, const EmogiGraphKey *wanted, EmogiGraph *graph)
+emogi_graph_get(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *wanted, EmogiGraph *graph)
 {
-	EmogiGraphKey key = key_of(source, wanted);
-	Wish	   *wish = make_wish(&key);
 	List	   *leaves = source->is_query ? NIL : readable_leaves(source);
-	bool		newer_snapshot = needs_newer_snapshot(leaves);
+	EmogiGraphKey key = key_of(source, wanted); /* of what was found in the end */
+	Wish	   *wish = make_wish(&key);
 	Finding		finding = MUST_BUILD_PRIVATELY;
 
-	if (newer_snapshot)			/* GetLatestSnapshot refuses in parallel mode; for what is no catalog this is as new */
-		PushActiveSnapshot(GetNonHistoricCatalogSnapshot(source->relid));
+	if (leaves != NIL)
+		emogi_snapshot_answer();
 	if (may_share(wish, leaves))
 		finding = find_or_reserve(call->slot, wish);
 	if (finding == MUST_BUILD_PRIVATELY)
@@ -625,7 +587,7 @@ emogi_graph_get(EmogiCall *call, const EmogiSource *source, const EmogiGraphKey 
 			emogi_fault_sleep(EMOGI_AT_FOUND);
 		present(&emogi_cache_shared->graphs[call->slot->graph], &wish->key, graph);
 	}
-	if (newer_snapshot)
+	if (leaves != NIL)
 		PopActiveSnapshot();
 	call->run.nvertices = graph->nvertices;
 	call->run.nedges = graph->forward.nedges;

@@ -124,18 +124,16 @@ is_plain_heap(Relation rel, const ColumnNames *names)
 }
 
 /*
- * List the heaps that a relation's rows are in, locked: itself, its partitions, its children. False when one of
- * them, or the relation itself, is nothing that can be read here (a view, a foreign table, another access method).
+ * List the heaps among a relation, its partitions and its children, which are locked. False when one of them, or the
+ * relation itself, is nothing that can be read here (a view, a foreign table, another access method).
  */
 bool
-emogi_scan_possible(const EmogiSource *source, List **leaves)
+emogi_scan_heaps(const EmogiSource *source, List *relids, List **leaves)
 {
 	ColumnNames names = column_names(source);
-	List	   *relids;
 	ListCell   *cell;
 
 	*leaves = NIL;
-	relids = find_all_inheritors(source->relid, AccessShareLock, NULL);
 	foreach(cell, relids)
 	{
 		Oid			relid = lfirst_oid(cell);
@@ -154,6 +152,13 @@ emogi_scan_possible(const EmogiSource *source, List **leaves)
 			*leaves = lappend_oid(*leaves, relid);
 	}
 	return true;
+}
+
+/* List the heaps that a relation's rows are in now, locked; false as above. */
+bool
+emogi_scan_possible(const EmogiSource *source, List **leaves)
+{
+	return emogi_scan_heaps(source, find_all_inheritors(source->relid, AccessShareLock, NULL), leaves);
 }
 
 /* Fill in what the scan of each leaf needs; get the pages of all, or 0 when only this process may read them. */

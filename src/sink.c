@@ -20,6 +20,7 @@
 #include "storage/proc.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
+#include "utils/snapmgr.h"
 
 PG_FUNCTION_INFO_V1(emogi_sink_transition);
 PG_FUNCTION_INFO_V1(emogi_sink_transition_weighted);
@@ -252,6 +253,7 @@ emogi_sink_query(EmogiCall *call, const char *query, bool wants_weight, EmogiWei
 	Oid			types[1] = {INT8OID};
 	Datum		token[1] = {Int64GetDatum((int64) call->slot->token)};
 	StringInfoData sql;
+	EmogiReading reading;
 	TupleDesc	desc;
 	bool		weighted;
 	bool		isnull;
@@ -268,8 +270,11 @@ emogi_sink_query(EmogiCall *call, const char *query, bool wants_weight, EmogiWei
 					 weighted ? ", q.w::pg_catalog.float8" : "");
 	appendBinaryStringInfo(&sql, query, length);
 	appendStringInfo(&sql, "\n) AS q(s, d%s)", weighted ? ", w" : "");
-	if (SPI_execute_with_args(sql.data, 1, types, token, NULL, true, 0) != SPI_OK_SELECT)
+	reading = emogi_snapshot_open(sql.data, 1, types, CURSOR_OPT_PARALLEL_OK);
+	if (SPI_execute_plan(reading.plan, token, NULL, true, 0) != SPI_OK_SELECT)
 		elog(ERROR, "the query of emogi_sink failed");
+	emogi_snapshot_check(&reading);
+	PopActiveSnapshot();
 	pg_atomic_fetch_add_u64(&call->slot->nskipped, (uint64) DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull)));
 	SPI_finish();
 }

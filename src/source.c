@@ -336,6 +336,7 @@ resolve_relation(const char *graph, bool wants_weight, EmogiSource *source)
 
 	if (!split_relation(graph, &name, &columns))
 		report_form(graph);
+	source->name = name;
 	source->relid = RangeVarGetRelid(makeRangeVarFromNameList(name), AccessShareLock, false);
 	rel = relation_open(source->relid, NoLock);
 	check_kind(rel);
@@ -367,11 +368,12 @@ emogi_source_resolve(const char *graph, bool wants_weight, EmogiSource *source)
 {
 	AcceptInvalidationMessages();	/* as the parser does: rights may have changed although the lock is held already */
 	memset(source, 0, sizeof *source);
+	source->graph = graph;
+	source->wants_weight = wants_weight;
 	if (is_query_text(graph))
 	{
 		source->is_query = true;
 		source->query = pstrdup(graph);
-		source->wants_weight = wants_weight;
 	}
 	else
 		resolve_relation(graph, wants_weight, source);

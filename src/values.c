@@ -7,6 +7,7 @@
 
 #include "executor/spi.h"
 #include "miscadmin.h"
+#include "utils/snapmgr.h"
 
 /* Rows fetched at a time. */
 #define EMOGI_FETCH_ROWS 10000
@@ -82,6 +83,7 @@ emogi_values_check(const char *query)
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
 	(void) check_query(query);
+	emogi_snapshot_settle(query);
 	SPI_finish();
 }
 
@@ -94,7 +96,7 @@ void
 emogi_values_query(const EmogiGraph *graph, const char *query, double otherwise, double *values, bool *given)
 {
 	StringInfoData sql;
-	SPIPlanPtr	plan;
+	EmogiReading reading;
 	int			length;
 
 	for (uint64 v = 0; v < graph->nvertices; v++)
@@ -106,7 +108,9 @@ emogi_values_query(const EmogiGraph *graph, const char *query, double otherwise,
 	appendStringInfoString(&sql, "SELECT q.v::pg_catalog.int8, q.x::pg_catalog.float8 FROM (");
 	appendBinaryStringInfo(&sql, query, length);
 	appendStringInfoString(&sql, "\n) AS q(v, x)");
-	plan = SPI_prepare(sql.data, 0, NULL);
-	take_cursor(graph, SPI_cursor_open(NULL, plan, NULL, NULL, true), values, given);
+	reading = emogi_snapshot_open(sql.data, 0, NULL, 0);
+	take_cursor(graph, SPI_cursor_open(NULL, reading.plan, NULL, NULL, true), values, given);
+	emogi_snapshot_check(&reading);
+	PopActiveSnapshot();
 	SPI_finish();
 }
