@@ -487,6 +487,7 @@ typedef struct EmogiSource
 	/* a relation: held with AccessShareLock to the end of the transaction */
 	List	   *name;			/* strings, qualified or not; NIL = it was not given by its name */
 	Oid			relid;
+	bool		was_locked;		/* before: the statement may read it otherwise, too */
 	AttrNumber	src;
 	AttrNumber	dst;
 	AttrNumber	weight;			/* 0 = none, or not wanted */

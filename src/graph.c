@@ -491,14 +491,16 @@ build_shared(EmogiCall *call, const EmogiSource *source, List *leaves, const Wis
 	publish(call, &graph, misfits, nskipped);
 }
 
-/* Build a Graph that lives no longer than the call. */
+/* Build a Graph that lives no longer than the call. A relation of which no heap is left has no edges. */
 static void
-build_privately(EmogiCall *call, const EmogiSource *source, List *leaves, const EmogiGraphKey *wanted, EmogiGraph *graph)
+build_privately(EmogiCall *call, const EmogiSource *source, bool from_heaps, List *leaves, const EmogiGraphKey *wanted,
+				EmogiGraph *graph)
 {
 	uint32		misfits;
 
 	strlcpy(call->run.cache, "private", sizeof call->run.cache);
-	emogi_build_edges(call, source, leaves, wanted->weights);
+	if (!from_heaps || leaves != NIL)
+		emogi_build_edges(call, source, leaves, wanted->weights);
 	emogi_build_graph(call, wanted->direction, wanted->with_backward, graph, &misfits);
 	emogi_cache_lock();
 	emogi_cache_shared->counters.private_builds++;
@@ -506,30 +508,33 @@ build_privately(EmogiCall *call, const EmogiSource *source, List *leaves, const 
 }
 
 /*
- * List the heaps of a relation that the caller may read, under a snapshot that sees them, which becomes the active one; NIL,
+ * List the heaps of a relation that the caller may read, under a snapshot that sees them, which becomes the active one; false,
  * and no snapshot, when it must be read by the executor. What the graph argument names may change on the way. Raises 42501
  * and 40001.
  */
-static List *
-readable_leaves(EmogiSource *source)
+static bool
+find_leaves(EmogiSource *source, List **leaves)
 {
+	*leaves = NIL;
+	if (source->is_query)
+		return false;
 	for (;;)
 	{
 		Relation	rel = relation_open(source->relid, NoLock);
 		bool		row_security = emogi_access_check(rel, source);
 		List	   *relids;
-		List	   *leaves;
 
 		relation_close(rel, NoLock);
 		if (row_security)
-			return NIL;
+			return false;
 		emogi_snapshot_push();
 		if (emogi_snapshot_sees(source, &relids))
 		{
-			if (emogi_scan_heaps(source, relids, &leaves) && leaves != NIL)
-				return leaves;
+			if (emogi_scan_heaps(source, relids, leaves))
+				return true;
+			*leaves = NIL;
 			PopActiveSnapshot();
-			return NIL;
+			return false;
 		}
 		PopActiveSnapshot();
 		emogi_snapshot_renew(source->relid);
@@ -567,17 +572,18 @@ key_of(const EmogiSource *source, const EmogiGraphKey *wanted)
 void
 emogi_graph_get(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *wanted, EmogiGraph *graph)
 {
-	List	   *leaves = source->is_query ? NIL : readable_leaves(source);
+	List	   *leaves;
+	bool		from_heaps = find_leaves(source, &leaves);
 	EmogiGraphKey key = key_of(source, wanted); /* of what was found in the end */
 	Wish	   *wish = make_wish(&key);
 	Finding		finding = MUST_BUILD_PRIVATELY;
 
-	if (leaves != NIL)
+	if (from_heaps)
 		emogi_snapshot_answer();
 	if (may_share(wish, leaves))
 		finding = find_or_reserve(call->slot, wish);
 	if (finding == MUST_BUILD_PRIVATELY)
-		build_privately(call, source, leaves, wanted, graph);
+		build_privately(call, source, from_heaps, leaves, wanted, graph);
 	else
 	{
 		strlcpy(call->run.cache, finding == FOUND ? "hit" : "built", sizeof call->run.cache);
@@ -587,7 +593,7 @@ emogi_graph_get(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *wante
 			emogi_fault_sleep(EMOGI_AT_FOUND);
 		present(&emogi_cache_shared->graphs[call->slot->graph], &wish->key, graph);
 	}
-	if (leaves != NIL)
+	if (from_heaps)
 		PopActiveSnapshot();
 	call->run.nvertices = graph->nvertices;
 	call->run.nedges = graph->forward.nedges;

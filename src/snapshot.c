@@ -8,10 +8,13 @@
  *
  * So whatever a call reads must be what its snapshot sees in the catalogs: under that name, in that schema, on that search
  * path, in that file, with those columns; for a view that rule, for the tables of a query the same partitions and children.
- * Of a relation itself those partitions and children are read that the snapshot sees (so does a SELECT that was planned
- * then, when others attach and detach concurrently beside it). What is compared is what is used, with locks held: that the
- * catalogs change again in the meantime does no harm. A catalog row whose writer the snapshot sees as ended is the row that
- * the snapshot sees; only if it does not, the catalog is read under the snapshot.
+ * What is compared is what is used, with locks held: that the catalogs change again in the meantime does no harm. A catalog
+ * row whose writer the snapshot sees as ended is the row that the snapshot sees; only if it does not, the catalog is read
+ * under the snapshot.
+ *
+ * Partitions come and go without a lock that keeps readers out, beside a SELECT in the same statement, which goes on with
+ * those that it was planned with. So of a relation that the statement may have read already, those partitions and children
+ * are read that the snapshot sees, be they its own no longer.
  *
  * Where the snapshot does not agree, the calls of the statement go over to a newer one, taken with the locks held, and names
  * are looked up again, until both agree. All calls of a statement read under one snapshot: once one of them has been
@@ -499,42 +502,6 @@ add_children(Oid parent, Snapshot snapshot, List **relids)
 	return true;
 }
 
-/*
- * Does the active snapshot see a relation as it was resolved? Lists it and all below it that the snapshot sees, locked. The
- * root is locked.
- */
-bool
-emogi_snapshot_sees(const EmogiSource *source, List **relids)
-{
-	Snapshot	snapshot = GetActiveSnapshot();
-	char	   *const names[3] = {
-		get_attname(source->relid, source->src, false),
-		get_attname(source->relid, source->dst, false),
-		source->weight > 0 ? get_attname(source->relid, source->weight, false) : NULL
-	};
-
-	if (is_kept())
-	{
-		*relids = find_all_inheritors(source->relid, AccessShareLock, NULL);
-		return true;
-	}
-	*relids = list_make1_oid(source->relid);
-	if (source->name != NIL && !sees_name(source->name, source->relid, snapshot))
-		return false;
-	for (int i = 0; i < list_length(*relids); i++)
-	{
-		Oid			relid = list_nth_oid(*relids, i);
-		bool		childless;
-
-		if (!sees_relation(relid, snapshot, &childless) || !sees_columns(relid, names, snapshot) ||
-			(!childless && !add_children(relid, snapshot, relids)))
-			return false;
-	}
-	return true;
-}
-
-/* ---- a query ---- */
-
 /* Does a relation have the same children, bounds and all? */
 static bool
 sees_children(Oid parent, Snapshot snapshot)
@@ -558,6 +525,46 @@ sees_children(Oid parent, Snapshot snapshot)
 	table_close(catalog, AccessShareLock);
 	return seen && balance == 0;
 }
+
+/*
+ * Does the active snapshot see a relation as it was resolved? Lists it and all below it that the snapshot sees, locked. The
+ * root is locked. Where other children have come or gone since, a newer snapshot is asked for only if nothing else in the
+ * statement can have read the relation yet.
+ */
+bool
+emogi_snapshot_sees(const EmogiSource *source, List **relids)
+{
+	Snapshot	snapshot = GetActiveSnapshot();
+	char	   *const names[3] = {
+		get_attname(source->relid, source->src, false),
+		get_attname(source->relid, source->dst, false),
+		source->weight > 0 ? get_attname(source->relid, source->weight, false) : NULL
+	};
+	bool		same_children = !source->was_locked;
+
+	if (is_kept())
+	{
+		*relids = find_all_inheritors(source->relid, AccessShareLock, NULL);
+		return true;
+	}
+	same_children &= !current_statement()->answered;
+	*relids = list_make1_oid(source->relid);
+	if (source->name != NIL && !sees_name(source->name, source->relid, snapshot))
+		return false;
+	for (int i = 0; i < list_length(*relids); i++)
+	{
+		Oid			relid = list_nth_oid(*relids, i);
+		bool		childless;
+
+		if (!sees_relation(relid, snapshot, &childless) || !sees_columns(relid, names, snapshot) ||
+			(!childless && same_children && !sees_children(relid, snapshot)) ||
+			(!childless && !add_children(relid, snapshot, relids)))
+			return false;
+	}
+	return true;
+}
+
+/* ---- a query ---- */
 
 /* Count the columns of a relation, dropped ones included. */
 static AttrNumber

@@ -326,18 +326,30 @@ check_kind(Relation rel)
 				 errhint("Use the REFRESH MATERIALIZED VIEW command.")));
 }
 
+/* Get the relation that a name leads to, if the own transaction holds a reader's lock on it; InvalidOid otherwise. */
+static Oid
+locked_relation(RangeVar *name)
+{
+	Oid			relid = RangeVarGetRelid(name, NoLock, true);
+
+	return OidIsValid(relid) && emogi_compat_holds_lock(relid, AccessShareLock) ? relid : InvalidOid;
+}
+
 /* Resolve a relation and its columns. */
 static void
 resolve_relation(const char *graph, bool wants_weight, EmogiSource *source)
 {
 	List	   *name;
 	List	   *columns;
+	Oid			locked;
 	Relation	rel;
 
 	if (!split_relation(graph, &name, &columns))
 		report_form(graph);
 	source->name = name;
+	locked = locked_relation(makeRangeVarFromNameList(name));
 	source->relid = RangeVarGetRelid(makeRangeVarFromNameList(name), AccessShareLock, false);
+	source->was_locked = source->relid == locked;
 	rel = relation_open(source->relid, NoLock);
 	check_kind(rel);
 	if (columns == NIL)
