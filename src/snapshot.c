@@ -247,7 +247,9 @@ sees_row(HeapTuple row, Snapshot snapshot)
 {
 	TransactionId xmin = HeapTupleHeaderGetXmin(row->t_data);
 
-	return !TransactionIdIsCurrentTransactionId(xmin) && !XidInMVCCSnapshot(xmin, snapshot);
+	if (TransactionIdIsCurrentTransactionId(xmin))
+		return HeapTupleHeaderGetCmin(row->t_data) < snapshot->curcid;
+	return !XidInMVCCSnapshot(xmin, snapshot);
 }
 
 /* Get the first row that a snapshot sees under some keys of a catalog's unique index, copied; NULL when there is none. */
