@@ -1,7 +1,12 @@
 -- A function that is wrongly marked PARALLEL SAFE brings a call into a parallel worker, which does not see what its leader has
 -- written, nor what snapshot the statement's other calls read under: refused, cached or not. Reading the leader's rows in a
 -- worker, and a query's rows, goes on working.
-CREATE EXTENSION emogi;
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS emogi;
+RESET client_min_messages;
+CREATE SCHEMA test_in_workers;
+SET search_path = test_in_workers, public;
+\pset format unaligned
 CREATE TABLE wrapped (src int, dst int, weight float8);
 INSERT INTO wrapped SELECT 0, g, 1 FROM generate_series(1, 100) g;
 CREATE TABLE one (n int);
@@ -58,7 +63,5 @@ SELECT count(*) FROM emogi_bfs('SELECT src, dst FROM wrapped', 0);
 RESET emogi.cache;
 SELECT count(*) FROM emogi_bfs('wrapped', 0) JOIN one ON vertex = n;
 
-RESET ALL;
-DROP FUNCTION unsafely(text), rightly(text), sqlstate_of(text);
-DROP TABLE wrapped, one;
-DROP EXTENSION emogi;
+SET client_min_messages = warning;
+DROP SCHEMA test_in_workers CASCADE;

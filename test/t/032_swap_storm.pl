@@ -177,7 +177,7 @@ $node->safe_psql('postgres', q{
 # Checks. By calls alone: one generation. Beside a SELECT: the same as it sees.
 my $alone = q{$$SELECT ARRAY[ends('%1$s')::text, ends('SELECT src, dst FROM %1$s')::text, ends('%1$s', 'both')::text]$$};
 my $late = q{$$SELECT ARRAY[ends('SELECT src, dst FROM %1$s')::text, ends('%1$s')::text, ends('%1$s(src, dst)')::text] FROM (SELECT pg_sleep(random() / 50) OFFSET 0) l$$};
-my $beside = q{$$SELECT ARRAY[(SELECT ARRAY[count(*), min(dst), max(dst)] FROM %1$s)::text, ends('%1$s')::text, ends('SELECT src, dst FROM %1$s')::text] FROM (SELECT pg_sleep(random() / 50) OFFSET 0) l$$};
+my $beside = q{$$SELECT ARRAY[(SELECT ARRAY[count(dst), min(dst), max(dst)] FROM %1$s)::text, ends('%1$s')::text, ends('SELECT src, dst FROM %1$s')::text] FROM (SELECT pg_sleep(random() / 50) OFFSET 0) l$$};
 
 sub check { my ($name, $query, $relation, $generation) = @_; return "SELECT chk('$name $relation', " . sprintf($query, $relation) . ", $generation);\n" }
 
@@ -199,7 +199,7 @@ my %writer = (
 	edges => { clients => 1, script => "\\set w random(0, 6)\n\\set s random(1, 60)\nSELECT change_edges(:w);\n\\sleep :s ms" },
 	parts => { clients => 1, script => "\\set w random(0, 3)\n\\set s random(1, 80)\nSELECT change_parts(:w);\n\\sleep :s ms" },
 	others => { clients => 1, script => "\\set w random(0, 3)\n\\set s random(1, 60)\nSELECT change_others(:w);\n\\sleep :s ms" },
-	rewrite => { clients => 1, script => "\\set s random(100, 500)\nVACUUM FULL part0, slot0;\n\\sleep :s ms\nVACUUM FULL slot1;\n\\sleep :s ms" },
+	rewrite => { clients => 1, script => "\\set s random(100, 500)\nVACUUM FULL parts, slot0;\n\\sleep :s ms\nVACUUM FULL slot1;\n\\sleep :s ms" },
 	evict => { clients => 1, script => "\\set s random(20, 200)\nSELECT emogi_evict();\n\\sleep :s ms" });
 
 # Start pgbench for some roles.
