@@ -41,6 +41,10 @@ $node->safe_psql('postgres', q{
 	CREATE SCHEMA app;
 	CREATE TABLE app.links (src int, dst bigint);
 	INSERT INTO app.links SELECT 0, g FROM generate_series(1, 40) g;
+	CREATE TABLE twin0 (src int, dst bigint);
+	CREATE TABLE twin1 (src int, dst bigint);
+	INSERT INTO twin0 SELECT 0, g FROM generate_series(1, 40) g;
+	INSERT INTO twin1 SELECT 0, g FROM generate_series(1, 40) g;
 	CREATE TABLE live (src int, dst bigint, p int) PARTITION BY LIST (p);
 	CREATE TABLE live_truth (answer bigint[]);
 	INSERT INTO live_truth VALUES (ARRAY[0, NULL, NULL]);
@@ -137,6 +141,29 @@ $node->safe_psql('postgres', q{
 		END IF;
 	EXCEPTION WHEN deadlock_detected OR lock_not_available THEN RAISE WARNING 'COUNT %', SQLSTATE;
 	END $$;
+	-- Both tables go on to the same generation, in one transaction.
+	CREATE FUNCTION change_twins(way int) RETURNS void LANGUAGE plpgsql AS $$
+	DECLARE
+		g bigint := nextval('gens');
+		one text := 'twin' || way % 2;
+		other text := 'twin' || 1 - way % 2;
+	BEGIN
+		PERFORM pg_advisory_xact_lock(4);
+		IF way / 2 = 0 THEN
+			EXECUTE format('TRUNCATE %s', one);
+			PERFORM fill(one, g);
+		ELSIF way / 2 = 1 THEN
+			CREATE TABLE twin_new (src int, dst bigint);
+			PERFORM fill('twin_new', g);
+			EXECUTE format('ALTER TABLE %s RENAME TO twin_old', one);
+			EXECUTE format('ALTER TABLE twin_new RENAME TO %s', one);
+			DROP TABLE twin_old;
+		ELSE
+			EXECUTE format('UPDATE %s SET dst = 1000 * %s + dst %% 1000', one, g);
+		END IF;
+		EXECUTE format('UPDATE %s SET dst = 1000 * %s + dst %% 1000', other, g);
+	EXCEPTION WHEN deadlock_detected OR lock_not_available THEN RAISE WARNING 'COUNT %', SQLSTATE;
+	END $$;
 	CREATE FUNCTION change_others(way int) RETURNS void LANGUAGE plpgsql AS $$
 	DECLARE
 		g bigint := nextval('gens');
@@ -179,6 +206,9 @@ my $alone = q{$$SELECT ARRAY[ends('%1$s')::text, ends('SELECT src, dst FROM %1$s
 my $late = q{$$SELECT ARRAY[ends('SELECT src, dst FROM %1$s')::text, ends('%1$s')::text, ends('%1$s(src, dst)')::text] FROM (SELECT pg_sleep(random() / 50) OFFSET 0) l$$};
 my $beside = q{$$SELECT ARRAY[(SELECT ARRAY[count(dst), min(dst), max(dst)] FROM %1$s)::text, ends('%1$s')::text, ends('SELECT src, dst FROM %1$s')::text] FROM (SELECT pg_sleep(random() / 50) OFFSET 0) l$$};
 
+my $twins = q{$$SELECT ARRAY[ends('%1$s0')::text, ends('%1$s1')::text, ends('SELECT src, dst FROM %1$s0')::text]$$};
+my $late_twins = q{$$SELECT ARRAY[ends('SELECT src, dst FROM %1$s1')::text, ends('%1$s0')::text, ends('%1$s1', 'both')::text] FROM (SELECT pg_sleep(random() / 50) OFFSET 0) l$$};
+
 sub check { my ($name, $query, $relation, $generation) = @_; return "SELECT chk('$name $relation', " . sprintf($query, $relation) . ", $generation);\n" }
 
 my $all_beside = join('', map { check('beside', $beside, $_, 'false') } qw(edges parts cur edges));
@@ -190,6 +220,7 @@ my %reader = (
 	parts_beside => { clients => 1, checks => 1, script => check('beside', $beside, 'parts', 'true') },
 	views => { clients => 1, checks => 2, script => check('alone', $alone, 'cur', 'true') . check('beside', $beside, 'cur', 'true') },
 	schemas => { clients => 1, checks => 2, script => check('alone', $alone, 'app.links', 'true') . check('late', $late, 'app.links', 'true') },
+	twins => { clients => 2, checks => 2, script => check('twins', $twins, 'twin', 'true') . check('late twins', $late_twins, 'twin', 'true') },
 	# A plan may be older than the snapshot by an ATTACH; what the snapshot sees stands in live_truth.
 	live => { clients => 1, checks => 1, script => q{SELECT chk('live', $$SELECT ARRAY[(SELECT answer FROM live_truth)::text, ends('live')::text, ends('live', 'both')::text] FROM (SELECT pg_sleep(random() / 50) OFFSET 0) l WHERE (SELECT count(*) FROM live) >= 0$$, false);} },
 	transaction => { clients => 1, checks => 3, script => 'BEGIN;' . check('alone', $alone, 'edges', 'true') . check('alone', $alone, 'cur', 'true') . check('late', $late, 'edges', 'true') . 'COMMIT;' },
@@ -199,6 +230,7 @@ my %writer = (
 	edges => { clients => 1, script => "\\set w random(0, 6)\n\\set s random(1, 60)\nSELECT change_edges(:w);\n\\sleep :s ms" },
 	parts => { clients => 1, script => "\\set w random(0, 3)\n\\set s random(1, 80)\nSELECT change_parts(:w);\n\\sleep :s ms" },
 	others => { clients => 1, script => "\\set w random(0, 3)\n\\set s random(1, 60)\nSELECT change_others(:w);\n\\sleep :s ms" },
+	twins => { clients => 1, script => "\\set w random(0, 5)\n\\set s random(1, 40)\nSELECT change_twins(:w);\n\\sleep :s ms" },
 	rewrite => { clients => 1, script => "\\set s random(100, 500)\nVACUUM FULL parts, slot0;\n\\sleep :s ms\nVACUUM FULL slot1;\n\\sleep :s ms" },
 	evict => { clients => 1, script => "\\set s random(20, 200)\nSELECT emogi_evict();\n\\sleep :s ms" });
 
@@ -206,11 +238,12 @@ my %writer = (
 sub start_all
 {
 	my ($roles, $options, @arguments) = @_;
+	my $kind = $roles == \%reader ? 'read' : 'write';
 	my %running;
 
 	foreach my $name (sort keys %$roles)
 	{
-		my $file = $node->basedir . "/$name.sql";
+		my $file = $node->basedir . "/${kind}_$name.sql";
 		my $out = '';
 		open(my $script, '>', $file) or die "$file: $!";
 		print $script $roles->{$name}{script}, "\n";
