@@ -2,129 +2,261 @@
 \echo Use "CREATE EXTENSION emogi" to load this file. \quit
 
 CREATE FUNCTION emogi_version() RETURNS text
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION emogi_version() IS 'version of the emogi library that is loaded';
 
--- Where rows of a query enter a graph under construction. For emogi itself: without a call in progress it raises an error.
-CREATE FUNCTION emogi_sink_transition(internal, bigint, bigint, bigint) RETURNS internal
-AS 'MODULE_PATHNAME' LANGUAGE C PARALLEL SAFE;
-CREATE FUNCTION emogi_sink_transition_weighted(internal, bigint, bigint, bigint, float8) RETURNS internal
-AS 'MODULE_PATHNAME' LANGUAGE C PARALLEL SAFE;
-CREATE FUNCTION emogi_sink_combine(internal, internal) RETURNS internal
-AS 'MODULE_PATHNAME' LANGUAGE C PARALLEL SAFE;
-CREATE FUNCTION emogi_sink_serialize(internal) RETURNS bytea
-AS 'MODULE_PATHNAME' LANGUAGE C STRICT PARALLEL SAFE;
-CREATE FUNCTION emogi_sink_deserialize(bytea, internal) RETURNS internal
-AS 'MODULE_PATHNAME' LANGUAGE C STRICT PARALLEL SAFE;
-CREATE FUNCTION emogi_sink_final(internal) RETURNS bigint
-AS 'MODULE_PATHNAME' LANGUAGE C PARALLEL SAFE;
-CREATE AGGREGATE emogi_sink(token bigint, src bigint, dst bigint) (
-	SFUNC = emogi_sink_transition,
-	STYPE = internal,
-	COMBINEFUNC = emogi_sink_combine,
-	SERIALFUNC = emogi_sink_serialize,
-	DESERIALFUNC = emogi_sink_deserialize,
-	FINALFUNC = emogi_sink_final,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE emogi_sink(bigint, bigint, bigint) IS 'for the use of emogi itself';
+-- Functions for emogi itself begin with an underscore, out of the way of \df emogi_*.
 
-CREATE AGGREGATE emogi_sink(token bigint, src bigint, dst bigint, weight float8) (
-	SFUNC = emogi_sink_transition_weighted,
+-- Where rows of a query enter a graph under construction. Without a call in progress it raises an error.
+CREATE FUNCTION _emogi_sink_transition(internal, bigint, bigint, bigint) RETURNS internal
+AS 'MODULE_PATHNAME', 'emogi_sink_transition' LANGUAGE C PARALLEL SAFE;
+CREATE FUNCTION _emogi_sink_transition_weighted(internal, bigint, bigint, bigint, float8) RETURNS internal
+AS 'MODULE_PATHNAME', 'emogi_sink_transition_weighted' LANGUAGE C PARALLEL SAFE;
+CREATE FUNCTION _emogi_sink_combine(internal, internal) RETURNS internal
+AS 'MODULE_PATHNAME', 'emogi_sink_combine' LANGUAGE C PARALLEL SAFE;
+CREATE FUNCTION _emogi_sink_serialize(internal) RETURNS bytea
+AS 'MODULE_PATHNAME', 'emogi_sink_serialize' LANGUAGE C STRICT PARALLEL SAFE;
+CREATE FUNCTION _emogi_sink_deserialize(bytea, internal) RETURNS internal
+AS 'MODULE_PATHNAME', 'emogi_sink_deserialize' LANGUAGE C STRICT PARALLEL SAFE;
+CREATE FUNCTION _emogi_sink_final(internal) RETURNS bigint
+AS 'MODULE_PATHNAME', 'emogi_sink_final' LANGUAGE C PARALLEL SAFE;
+CREATE AGGREGATE _emogi_sink(token bigint, src bigint, dst bigint) (
+	SFUNC = _emogi_sink_transition,
 	STYPE = internal,
-	COMBINEFUNC = emogi_sink_combine,
-	SERIALFUNC = emogi_sink_serialize,
-	DESERIALFUNC = emogi_sink_deserialize,
-	FINALFUNC = emogi_sink_final,
+	COMBINEFUNC = _emogi_sink_combine,
+	SERIALFUNC = _emogi_sink_serialize,
+	DESERIALFUNC = _emogi_sink_deserialize,
+	FINALFUNC = _emogi_sink_final,
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE emogi_sink(bigint, bigint, bigint, float8) IS 'for the use of emogi itself';
+COMMENT ON AGGREGATE _emogi_sink(bigint, bigint, bigint) IS 'for the use of emogi itself';
+
+CREATE AGGREGATE _emogi_sink(token bigint, src bigint, dst bigint, weight float8) (
+	SFUNC = _emogi_sink_transition_weighted,
+	STYPE = internal,
+	COMBINEFUNC = _emogi_sink_combine,
+	SERIALFUNC = _emogi_sink_serialize,
+	DESERIALFUNC = _emogi_sink_deserialize,
+	FINALFUNC = _emogi_sink_final,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE _emogi_sink(bigint, bigint, bigint, float8) IS 'for the use of emogi itself';
 
 -- What the planner asks about the functions below.
-CREATE FUNCTION emogi_support(internal) RETURNS internal
-AS 'MODULE_PATHNAME' LANGUAGE C STRICT PARALLEL SAFE;
+CREATE FUNCTION _emogi_support(internal) RETURNS internal
+AS 'MODULE_PATHNAME', 'emogi_support' LANGUAGE C STRICT PARALLEL SAFE;
 
--- Functions with a source: for one, and for several (the nearest counts).
+-- The graph is text, or a relation (regclass) with the names of columns as the last argument: stored in a view or a function of
+-- SQL, that is a dependency, which text is not. A source is one (bigint), several (bigint[]; the nearest counts), or text that has
+-- one or several: what drivers pass of which they do not know the type, and untyped literals and NULL.
+
+-- Functions with a source.
 
 CREATE FUNCTION emogi_bfs(graph text, source bigint, max_depth int DEFAULT NULL, direction text DEFAULT 'out',
 	OUT vertex bigint, OUT level int)
 RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'emogi_bfs' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT emogi_support;
+AS 'MODULE_PATHNAME', 'emogi_bfs' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
 COMMENT ON FUNCTION emogi_bfs(text, bigint, int, text) IS 'vertices reached, with the fewest hops to each';
 
 CREATE FUNCTION emogi_bfs(graph text, source bigint[], max_depth int DEFAULT NULL, direction text DEFAULT 'out',
 	OUT vertex bigint, OUT level int)
 RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'emogi_bfs' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT emogi_support;
+AS 'MODULE_PATHNAME', 'emogi_bfs' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
 COMMENT ON FUNCTION emogi_bfs(text, bigint[], int, text) IS 'vertices reached, with the fewest hops to each';
+
+CREATE FUNCTION emogi_bfs(graph text, source text, max_depth int DEFAULT NULL, direction text DEFAULT 'out',
+	OUT vertex bigint, OUT level int)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_bfs' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_bfs(text, text, int, text) IS 'vertices reached, with the fewest hops to each';
+
+CREATE FUNCTION emogi_bfs(graph regclass, source bigint, max_depth int DEFAULT NULL, direction text DEFAULT 'out', columns text DEFAULT NULL,
+	OUT vertex bigint, OUT level int)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_bfs' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_bfs(regclass, bigint, int, text, text) IS 'vertices reached, with the fewest hops to each';
+
+CREATE FUNCTION emogi_bfs(graph regclass, source bigint[], max_depth int DEFAULT NULL, direction text DEFAULT 'out', columns text DEFAULT NULL,
+	OUT vertex bigint, OUT level int)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_bfs' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_bfs(regclass, bigint[], int, text, text) IS 'vertices reached, with the fewest hops to each';
+
+CREATE FUNCTION emogi_bfs(graph regclass, source text, max_depth int DEFAULT NULL, direction text DEFAULT 'out', columns text DEFAULT NULL,
+	OUT vertex bigint, OUT level int)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_bfs' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_bfs(regclass, text, int, text, text) IS 'vertices reached, with the fewest hops to each';
 
 CREATE FUNCTION emogi_sssp(graph text, source bigint, max_distance float8 DEFAULT NULL, direction text DEFAULT 'out',
 	OUT vertex bigint, OUT distance float8)
 RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'emogi_sssp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT emogi_support;
+AS 'MODULE_PATHNAME', 'emogi_sssp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
 COMMENT ON FUNCTION emogi_sssp(text, bigint, float8, text) IS 'vertices reached, with the least sum of weights to each';
 
 CREATE FUNCTION emogi_sssp(graph text, source bigint[], max_distance float8 DEFAULT NULL, direction text DEFAULT 'out',
 	OUT vertex bigint, OUT distance float8)
 RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'emogi_sssp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT emogi_support;
+AS 'MODULE_PATHNAME', 'emogi_sssp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
 COMMENT ON FUNCTION emogi_sssp(text, bigint[], float8, text) IS 'vertices reached, with the least sum of weights to each';
+
+CREATE FUNCTION emogi_sssp(graph text, source text, max_distance float8 DEFAULT NULL, direction text DEFAULT 'out',
+	OUT vertex bigint, OUT distance float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_sssp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_sssp(text, text, float8, text) IS 'vertices reached, with the least sum of weights to each';
+
+CREATE FUNCTION emogi_sssp(graph regclass, source bigint, max_distance float8 DEFAULT NULL, direction text DEFAULT 'out', columns text DEFAULT NULL,
+	OUT vertex bigint, OUT distance float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_sssp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_sssp(regclass, bigint, float8, text, text) IS 'vertices reached, with the least sum of weights to each';
+
+CREATE FUNCTION emogi_sssp(graph regclass, source bigint[], max_distance float8 DEFAULT NULL, direction text DEFAULT 'out', columns text DEFAULT NULL,
+	OUT vertex bigint, OUT distance float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_sssp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_sssp(regclass, bigint[], float8, text, text) IS 'vertices reached, with the least sum of weights to each';
+
+CREATE FUNCTION emogi_sssp(graph regclass, source text, max_distance float8 DEFAULT NULL, direction text DEFAULT 'out', columns text DEFAULT NULL,
+	OUT vertex bigint, OUT distance float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_sssp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_sssp(regclass, text, float8, text, text) IS 'vertices reached, with the least sum of weights to each';
 
 CREATE FUNCTION emogi_sswp(graph text, source bigint, direction text DEFAULT 'out',
 	OUT vertex bigint, OUT width float8)
 RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'emogi_sswp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT emogi_support;
+AS 'MODULE_PATHNAME', 'emogi_sswp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
 COMMENT ON FUNCTION emogi_sswp(text, bigint, text) IS 'vertices reached, with the width of the widest path to each';
 
 CREATE FUNCTION emogi_sswp(graph text, source bigint[], direction text DEFAULT 'out',
 	OUT vertex bigint, OUT width float8)
 RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'emogi_sswp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT emogi_support;
+AS 'MODULE_PATHNAME', 'emogi_sswp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
 COMMENT ON FUNCTION emogi_sswp(text, bigint[], text) IS 'vertices reached, with the width of the widest path to each';
+
+CREATE FUNCTION emogi_sswp(graph text, source text, direction text DEFAULT 'out',
+	OUT vertex bigint, OUT width float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_sswp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_sswp(text, text, text) IS 'vertices reached, with the width of the widest path to each';
+
+CREATE FUNCTION emogi_sswp(graph regclass, source bigint, direction text DEFAULT 'out', columns text DEFAULT NULL,
+	OUT vertex bigint, OUT width float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_sswp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_sswp(regclass, bigint, text, text) IS 'vertices reached, with the width of the widest path to each';
+
+CREATE FUNCTION emogi_sswp(graph regclass, source bigint[], direction text DEFAULT 'out', columns text DEFAULT NULL,
+	OUT vertex bigint, OUT width float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_sswp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_sswp(regclass, bigint[], text, text) IS 'vertices reached, with the width of the widest path to each';
+
+CREATE FUNCTION emogi_sswp(graph regclass, source text, direction text DEFAULT 'out', columns text DEFAULT NULL,
+	OUT vertex bigint, OUT width float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_sswp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_sswp(regclass, text, text, text) IS 'vertices reached, with the width of the widest path to each';
 
 CREATE FUNCTION emogi_ssnsp(graph text, source bigint, direction text DEFAULT 'out',
 	OUT vertex bigint, OUT level int, OUT paths float8)
 RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'emogi_ssnsp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT emogi_support;
+AS 'MODULE_PATHNAME', 'emogi_ssnsp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
 COMMENT ON FUNCTION emogi_ssnsp(text, bigint, text) IS 'vertices reached, with the number of shortest paths (by hops) to each';
 
 CREATE FUNCTION emogi_ssnsp(graph text, source bigint[], direction text DEFAULT 'out',
 	OUT vertex bigint, OUT level int, OUT paths float8)
 RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'emogi_ssnsp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT emogi_support;
+AS 'MODULE_PATHNAME', 'emogi_ssnsp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
 COMMENT ON FUNCTION emogi_ssnsp(text, bigint[], text) IS 'vertices reached, with the number of shortest paths (by hops) to each';
+
+CREATE FUNCTION emogi_ssnsp(graph text, source text, direction text DEFAULT 'out',
+	OUT vertex bigint, OUT level int, OUT paths float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_ssnsp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_ssnsp(text, text, text) IS 'vertices reached, with the number of shortest paths (by hops) to each';
+
+CREATE FUNCTION emogi_ssnsp(graph regclass, source bigint, direction text DEFAULT 'out', columns text DEFAULT NULL,
+	OUT vertex bigint, OUT level int, OUT paths float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_ssnsp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_ssnsp(regclass, bigint, text, text) IS 'vertices reached, with the number of shortest paths (by hops) to each';
+
+CREATE FUNCTION emogi_ssnsp(graph regclass, source bigint[], direction text DEFAULT 'out', columns text DEFAULT NULL,
+	OUT vertex bigint, OUT level int, OUT paths float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_ssnsp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_ssnsp(regclass, bigint[], text, text) IS 'vertices reached, with the number of shortest paths (by hops) to each';
+
+CREATE FUNCTION emogi_ssnsp(graph regclass, source text, direction text DEFAULT 'out', columns text DEFAULT NULL,
+	OUT vertex bigint, OUT level int, OUT paths float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_ssnsp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_ssnsp(regclass, text, text, text) IS 'vertices reached, with the number of shortest paths (by hops) to each';
 
 -- Functions of the whole graph.
 
 CREATE FUNCTION emogi_cc(graph text,
 	OUT vertex bigint, OUT component bigint)
 RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'emogi_cc' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT emogi_support;
+AS 'MODULE_PATHNAME', 'emogi_cc' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
 COMMENT ON FUNCTION emogi_cc(text) IS 'weakly connected components, each named by its smallest vertex';
+
+CREATE FUNCTION emogi_cc(graph regclass, columns text DEFAULT NULL,
+	OUT vertex bigint, OUT component bigint)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_cc' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_cc(regclass, text) IS 'weakly connected components, each named by its smallest vertex';
 
 CREATE FUNCTION emogi_pagerank(graph text, damping float8 DEFAULT 0.85, max_iterations int DEFAULT 100, tolerance float8 DEFAULT 1e-6,
 	OUT vertex bigint, OUT rank float8)
 RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'emogi_pagerank' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT emogi_support;
+AS 'MODULE_PATHNAME', 'emogi_pagerank' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
 COMMENT ON FUNCTION emogi_pagerank(text, float8, int, float8) IS 'PageRank; the ranks sum to 1';
+
+CREATE FUNCTION emogi_pagerank(graph regclass, damping float8 DEFAULT 0.85, max_iterations int DEFAULT 100, tolerance float8 DEFAULT 1e-6, columns text DEFAULT NULL,
+	OUT vertex bigint, OUT rank float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_pagerank' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_pagerank(regclass, float8, int, float8, text) IS 'PageRank; the ranks sum to 1';
 
 CREATE FUNCTION emogi_heat(graph text, start text, max_iterations int DEFAULT 1000, tolerance float8 DEFAULT 1e-6, direction text DEFAULT 'both',
 	OUT vertex bigint, OUT value float8)
 RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'emogi_heat' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT emogi_support;
+AS 'MODULE_PATHNAME', 'emogi_heat' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
 COMMENT ON FUNCTION emogi_heat(text, text, int, float8, text) IS 'temperatures after heat has flowed along the edges';
+
+CREATE FUNCTION emogi_heat(graph regclass, start text, max_iterations int DEFAULT 1000, tolerance float8 DEFAULT 1e-6, direction text DEFAULT 'both', columns text DEFAULT NULL,
+	OUT vertex bigint, OUT value float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_heat' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_heat(regclass, text, int, float8, text, text) IS 'temperatures after heat has flowed along the edges';
 
 CREATE FUNCTION emogi_circuit(graph text, start text, max_iterations int DEFAULT 1000, tolerance float8 DEFAULT 1e-6, direction text DEFAULT 'both',
 	OUT vertex bigint, OUT value float8)
 RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'emogi_circuit' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT emogi_support;
+AS 'MODULE_PATHNAME', 'emogi_circuit' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
 COMMENT ON FUNCTION emogi_circuit(text, text, int, float8, text) IS 'voltages in a network of conductances with fixed poles';
+
+CREATE FUNCTION emogi_circuit(graph regclass, start text, max_iterations int DEFAULT 1000, tolerance float8 DEFAULT 1e-6, direction text DEFAULT 'both', columns text DEFAULT NULL,
+	OUT vertex bigint, OUT value float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_circuit' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_circuit(regclass, text, int, float8, text, text) IS 'voltages in a network of conductances with fixed poles';
 
 CREATE FUNCTION emogi_neural(graph text, start text, max_iterations int DEFAULT 1000, tolerance float8 DEFAULT 1e-6, direction text DEFAULT 'out',
 	OUT vertex bigint, OUT value float8)
 RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'emogi_neural' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT emogi_support;
+AS 'MODULE_PATHNAME', 'emogi_neural' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
 COMMENT ON FUNCTION emogi_neural(text, text, int, float8, text) IS 'activations of a recurrent network of tanh neurons';
+
+CREATE FUNCTION emogi_neural(graph regclass, start text, max_iterations int DEFAULT 1000, tolerance float8 DEFAULT 1e-6, direction text DEFAULT 'out', columns text DEFAULT NULL,
+	OUT vertex bigint, OUT value float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_neural' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_neural(regclass, text, int, float8, text, text) IS 'activations of a recurrent network of tanh neurons';
 
 CREATE FUNCTION emogi_shortest_path(graph text, source bigint, target bigint, direction text DEFAULT 'out',
 	OUT seq int, OUT vertex bigint, OUT distance float8)
@@ -132,16 +264,43 @@ RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_shortest_path' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100 SUPPORT emogi_support;
 COMMENT ON FUNCTION emogi_shortest_path(text, bigint, bigint, text) IS 'the vertices of one shortest path, from source to target';
 
+CREATE FUNCTION emogi_shortest_path(graph text, source text, target text, direction text DEFAULT 'out',
+	OUT seq int, OUT vertex bigint, OUT distance float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_shortest_path' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000;
+COMMENT ON FUNCTION emogi_shortest_path(text, text, text, text) IS 'the vertices of one shortest path, from source to target';
+
+CREATE FUNCTION emogi_shortest_path(graph regclass, source bigint, target bigint, direction text DEFAULT 'out', columns text DEFAULT NULL,
+	OUT seq int, OUT vertex bigint, OUT distance float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_shortest_path' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000;
+COMMENT ON FUNCTION emogi_shortest_path(regclass, bigint, bigint, text, text) IS 'the vertices of one shortest path, from source to target';
+
+CREATE FUNCTION emogi_shortest_path(graph regclass, source text, target text, direction text DEFAULT 'out', columns text DEFAULT NULL,
+	OUT seq int, OUT vertex bigint, OUT distance float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_shortest_path' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000;
+COMMENT ON FUNCTION emogi_shortest_path(regclass, text, text, text, text) IS 'the vertices of one shortest path, from source to target';
+
 -- What a graph would take, and the cache of graphs.
 
 CREATE FUNCTION emogi_estimate(graph text, weights boolean DEFAULT false, direction text DEFAULT 'out',
 	OUT edges bigint, OUT vertices bigint, OUT graph_bytes bigint, OUT peak_bytes bigint, OUT allowed_bytes bigint, OUT fits boolean)
-AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000;
+AS 'MODULE_PATHNAME', 'emogi_estimate' LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000;
 COMMENT ON FUNCTION emogi_estimate(text, boolean, text) IS 'size of a graph in shared memory (bytes), after its build and at the peak of it, estimated from statistics';
 
+CREATE FUNCTION emogi_estimate(graph regclass, weights boolean DEFAULT false, direction text DEFAULT 'out', columns text DEFAULT NULL,
+	OUT edges bigint, OUT vertices bigint, OUT graph_bytes bigint, OUT peak_bytes bigint, OUT allowed_bytes bigint, OUT fits boolean)
+AS 'MODULE_PATHNAME', 'emogi_estimate' LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000;
+COMMENT ON FUNCTION emogi_estimate(regclass, boolean, text, text) IS 'size of a graph in shared memory (bytes), after its build and at the peak of it, estimated from statistics';
+
 CREATE FUNCTION emogi_evict(graph text DEFAULT NULL) RETURNS bigint
-AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000;
+AS 'MODULE_PATHNAME', 'emogi_evict' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000;
 COMMENT ON FUNCTION emogi_evict(text) IS 'drop the cached graphs of a table, or of all tables of the caller in this database; bytes given back';
+
+CREATE FUNCTION emogi_evict(graph regclass) RETURNS bigint
+AS 'MODULE_PATHNAME', 'emogi_evict' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000;
+COMMENT ON FUNCTION emogi_evict(regclass) IS 'drop the cached graphs of a table, or of all tables of the caller in this database; bytes given back';
 
 CREATE FUNCTION emogi_reset() RETURNS void
 AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;

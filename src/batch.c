@@ -379,6 +379,8 @@ take_outer(EmogiBatchState *batch, TupleTableSlot *outer)
 		open_call(batch, !source.isnull);
 	if (!source.isnull && scan->call != NULL && !batch->task.no_rows)
 		number = emogi_vertex_number(&scan->graph, DatumGetInt64(source.value));
+	if (!source.isnull && number == EMOGI_NO_VERTEX && !batch->task.no_rows)
+		emogi_notice_missing("source", DatumGetInt64(source.value));
 	row->search = number != EMOGI_NO_VERTEX ? want_search(batch, number) : -1;
 }
 

@@ -100,10 +100,8 @@ emogi_build_edges(EmogiCall *call, const EmogiSource *source, List *leaves, Emog
 		announce_scan(call, source, leaves);
 		emogi_scan_tables(call, source, leaves, weights);
 	}
-	else if (source->is_query)
-		emogi_sink_query(call, source->query, source->wants_weight, weights);
 	else
-		emogi_sink_query(call, emogi_source_select(source), source->weight > 0, weights);
+		emogi_sink_query(call, source, weights);
 }
 
 /*

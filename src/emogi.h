@@ -63,6 +63,7 @@ extern int	emogi_role_memory_mb;
 extern bool emogi_cache;			/* Graphs of tables are shared between calls and sessions */
 extern bool emogi_enable_scan;		/* rows of functions in FROM are streamed */
 extern bool emogi_enable_batch;		/* ... and in a LATERAL join searched from many outer rows at once */
+extern bool emogi_notice_missing_source;	/* a source that the graph does not have is told of */
 
 extern void emogi_define_gucs(void);
 extern const char *emogi_placement_name(EmogiPlacement placement);
@@ -477,12 +478,20 @@ extern void emogi_holding_finish(int index, bool finished);
 
 /* ---- source.c ---- */
 
+/* The graph argument as it was given: text, or a relation (regclass) with a list of columns beside it. */
+typedef struct EmogiGraphArgument
+{
+	char	   *text;			/* what was given; for a relation, text that names it and the columns */
+	Oid			relid;			/* InvalidOid = text was given */
+	char	   *columns;		/* of a relation; NULL = not named */
+} EmogiGraphArgument;
+
 /* What the graph argument names. */
 typedef struct EmogiSource
 {
 	bool		is_query;
-	const char *graph;			/* the argument */
-	bool		wants_weight;	/* a query: its third column, if it has one, is the weight */
+	const EmogiGraphArgument *graph;
+	bool		wants_weight;	/* weights, if it has any, are read */
 
 	/* a relation: held with AccessShareLock to the end of the transaction */
 	List	   *name;			/* strings, qualified or not; NIL = it was not given by its name */
@@ -495,19 +504,42 @@ typedef struct EmogiSource
 	char	   *query;			/* a query: its text */
 } EmogiSource;
 
-extern void emogi_source_resolve(const char *graph, bool wants_weight, EmogiSource *source);
-extern bool emogi_source_is_query(const char *graph);
-extern bool emogi_source_peek(const char *graph, bool wants_weight, EmogiSource *source);
-extern Oid	emogi_source_relation(const char *graph);
+extern void emogi_source_resolve(const EmogiGraphArgument *graph, bool wants_weight, EmogiSource *source);
+extern bool emogi_source_is_query(const EmogiGraphArgument *graph);
+extern bool emogi_source_peek(const EmogiGraphArgument *graph, bool wants_weight, EmogiSource *source);
+extern bool emogi_source_is_missing(const EmogiGraphArgument *graph);
+extern Oid	emogi_source_relation(const EmogiGraphArgument *graph);
 extern char *emogi_source_select(const EmogiSource *source);
 extern bool emogi_is_weight_type(Oid type);
+
+#define EMOGI_FORMS_HINT \
+	"Name a table ('edges'), a table with its columns ('edges(src, dst)'), or give a query ('SELECT src, dst FROM edges')."
+
+/* ---- missing.c ---- */
+
+extern bool emogi_has_rows(char relkind);
+extern Oid	emogi_peek_relation(const char *schema, const char *name);
+extern void emogi_report_form(const char *graph) pg_attribute_noreturn();
+extern void emogi_report_missing(const char *graph, List *name) pg_attribute_noreturn();
 
 /* ---- query.c: query text as an argument ---- */
 
 #define EMOGI_GRAPH_QUERY "graph query"
 #define EMOGI_START_QUERY "query of start values"
 
+/* Which columns of a query's result make an edge: from 1. */
+typedef struct EmogiEdgeColumns
+{
+	int			ncolumns;
+	int			src;
+	int			dst;
+	int			weight;			/* 0 = none, or not wanted */
+} EmogiEdgeColumns;
+
+extern const char *const emogi_end_names[2][2];
+
 extern int	emogi_query_describe(const char *query, const char *what, TupleDesc *desc);
+extern int	emogi_query_describe_edges(const char *query, bool wants_weight, TupleDesc *desc, EmogiEdgeColumns *columns);
 extern void emogi_query_check_key(TupleDesc desc, int column);
 extern void emogi_query_check_number(TupleDesc desc, int column, const char *what);
 
@@ -553,7 +585,7 @@ extern void emogi_runs_clear(void);
 /* ---- sink.c: queries to edges; sink.h has what fills a sink ---- */
 
 extern void emogi_sink_check_query(const char *query, bool wants_weight);
-extern void emogi_sink_query(EmogiCall *call, const char *query, bool wants_weight, EmogiWeights weights);
+extern void emogi_sink_query(EmogiCall *call, const EmogiSource *source, EmogiWeights weights);
 
 /* ---- scan.c: tables to edges ---- */
 
@@ -597,7 +629,7 @@ extern void emogi_values_query(const EmogiGraph *graph, const char *query, doubl
 /* What a SQL function asks for. */
 typedef struct EmogiTask
 {
-	char	   *graph;			/* the argument's text */
+	EmogiGraphArgument graph;
 	EmogiDirection direction;	/* which way a stored edge leads */
 	EmogiQuery	query;			/* algorithm and numbers; sources and values are filled in when the Graph stands */
 	bool		has_sources;
@@ -634,6 +666,7 @@ extern bool emogi_run_path(EmogiCall *call, const EmogiTask *task, const EmogiGr
 						   double *distance, uint64 *length);
 extern EmogiCall *emogi_run(Oid function, const EmogiTask *task, EmogiGraph *graph, EmogiResult *result);
 extern void emogi_run_to_rows(FunctionCallInfo fcinfo, const EmogiTask *task);
+extern void emogi_notice_missing(const char *what, int64 key);
 
 /* ---- views.c: rows of views ---- */
 
@@ -673,7 +706,7 @@ typedef struct EmogiFunction
 
 extern const EmogiFunction *emogi_function(const char *symbol);
 extern bool emogi_read_direction(const char *text, EmogiDirection *direction);
-extern char *emogi_graph_argument(FunctionCallInfo fcinfo, int n);
+extern void emogi_graph_argument(FunctionCallInfo fcinfo, EmogiGraphArgument *graph);
 extern EmogiDirection emogi_direction_argument(FunctionCallInfo fcinfo, int n, EmogiDirection otherwise);
 
 /* ---- plan.c: the rows of a function in FROM as a scan, planned; stream.c: carried out ---- */
@@ -699,6 +732,7 @@ extern const CustomScanMethods emogi_scan_methods;
 extern const CustomScanMethods emogi_batch_methods;
 
 extern const EmogiFunction *emogi_function_of(Oid function);
+extern bool emogi_graph_constant(const FuncExpr *call, EmogiGraphArgument *graph);
 extern void emogi_plan_init(void);
 
 /* ---- worker.c ---- */

@@ -227,20 +227,18 @@ widest_weight(Oid type)
 	}
 }
 
-/* Get the weights of a query: those of its third column, where they are wanted and there. */
+/* Get the weights of a query, where they are wanted and there; raises what is wrong with its form. */
 static EmogiWeightType
 query_weight(const EmogiSource *source)
 {
 	TupleDesc	desc;
+	EmogiEdgeColumns columns;
 	EmogiWeightType type;
 
-	emogi_sink_check_query(source->query, source->wants_weight);
-	if (!source->wants_weight)
-		return EMOGI_WEIGHT_NONE;
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
-	(void) emogi_query_describe(source->query, EMOGI_GRAPH_QUERY, &desc);
-	type = desc->natts > 2 ? widest_weight(TupleDescAttr(desc, 2)->atttypid) : EMOGI_WEIGHT_NONE;
+	(void) emogi_query_describe_edges(source->query, source->wants_weight, &desc, &columns);
+	type = columns.weight > 0 ? widest_weight(TupleDescAttr(desc, columns.weight - 1)->atttypid) : EMOGI_WEIGHT_NONE;
 	SPI_finish();
 	return type;
 }
@@ -354,7 +352,7 @@ estimate_bytes(const Estimate *estimate, EmogiDirection direction, uint64 *graph
 }
 
 /*
- * emogi_estimate(graph text, weights bool, direction text) -> (edges bigint, vertices bigint, graph_bytes bigint,
+ * emogi_estimate(graph, weights bool, direction text) -> (edges bigint, vertices bigint, graph_bytes bigint,
  * peak_bytes bigint, allowed_bytes bigint, fits bool)
  */
 Datum
@@ -363,7 +361,7 @@ emogi_estimate(PG_FUNCTION_ARGS)
 	uint64		allowed_bytes;
 	uint64		graph_bytes;
 	uint64		peak_bytes;
-	char	   *graph;
+	EmogiGraphArgument graph;
 	EmogiDirection direction;
 	EmogiSource source;
 	Estimate	estimate;
@@ -375,9 +373,9 @@ emogi_estimate(PG_FUNCTION_ARGS)
 	emogi_refuse_worker();
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
-	graph = emogi_graph_argument(fcinfo, 0);
+	emogi_graph_argument(fcinfo, &graph);
 	direction = emogi_direction_argument(fcinfo, 2, EMOGI_OUT);
-	emogi_source_resolve(graph, !PG_ARGISNULL(1) && PG_GETARG_BOOL(1), &source);
+	emogi_source_resolve(&graph, !PG_ARGISNULL(1) && PG_GETARG_BOOL(1), &source);
 	estimate = estimate_source(&source);
 	estimate_bytes(&estimate, direction, &graph_bytes, &peak_bytes);
 	allowed_bytes = Min(emogi_limits_allowed_bytes(), emogi_machine_bytes());

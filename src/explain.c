@@ -74,15 +74,16 @@ explain_outlook(EmogiScan *scan, ExplainState *es)
 	};
 	EmogiTask	task = {.query.algorithm = scan->function->algorithm};
 	EmogiGraphKey wish = {0};
+	EmogiGraphArgument graph;
 	EmogiSource source;
 	Relation	rel;
-	bool		known;
-	char	   *graph = constant_text(scan, 0, &known);
 
-	if (graph == NULL || !constant_direction(scan, &task.direction))
+	if (!emogi_graph_constant(scan->call_expr, &graph) || !constant_direction(scan, &task.direction))
 		return;
 	emogi_wish_of(&task, &wish);
-	if (!emogi_source_peek(graph, wish.weights != EMOGI_WEIGHTS_UNUSED, &source))
+	if (emogi_source_is_missing(&graph))
+		ExplainPropertyText("Graph", "no such relation", es);
+	if (!emogi_source_peek(&graph, wish.weights != EMOGI_WEIGHTS_UNUSED, &source))
 		return;
 	rel = try_relation_open(source.relid, AccessShareLock);
 	if (rel == NULL)

@@ -2,8 +2,9 @@
  * functions.c: the SQL functions: reading and checking their arguments.
  *
  * NULL for an argument means its default, but for the graph, which must be there, and for a source, whose absence
- * gives no rows. Functions with a source exist for one (bigint) and for many (bigint[]); both have the same C entry,
- * which looks at the type of the argument.
+ * gives no rows. Functions exist for a graph that is text and for one that is a relation (regclass, with a last argument
+ * more, the columns); and for one source (bigint), for many (bigint[]) and for text that has one or many. All forms of a
+ * function have the same C entry, which looks at the declared types of its arguments.
  *
  * Where PostgreSQL calls an entry, all rows go into a tuplestore. As an item of FROM a function is never called: its
  * arguments are read by the same reader, which emogi_function finds, and the rows are streamed (stream.c).
@@ -16,6 +17,9 @@
 #include "miscadmin.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/fmgrprotos.h"
+#include "utils/lsyscache.h"
 #include "utils/tuplestore.h"
 
 #include "algebra.h"
@@ -42,16 +46,54 @@ emogi_version(PG_FUNCTION_ARGS)
 	PG_RETURN_TEXT_P(cstring_to_text(EMOGI_VERSION));
 }
 
-/* Get the graph argument; raises 22004 when it is NULL. */
-char *
-emogi_graph_argument(FunctionCallInfo fcinfo, int n)
+/*
+ * Get the declared type of an argument. Asked of the catalog: calls that are no expression, as by the fastpath, could not
+ * tell.
+ */
+static Oid
+argument_type(FunctionCallInfo fcinfo, int n)
 {
-	if (PG_ARGISNULL(n))
+	Oid		   *types;
+	int			ntypes;
+
+	(void) get_func_signature(fcinfo->flinfo->fn_oid, &types, &ntypes);
+	return n < ntypes ? types[n] : InvalidOid;
+}
+
+/* Get text that names a relation and the columns given with it. One that is gone is named by its number. */
+static char *
+relation_text(Oid relid, const char *columns)
+{
+	char	   *name = get_rel_name(relid);
+	char	   *schema = name != NULL ? get_namespace_name(get_rel_namespace(relid)) : NULL;
+
+	if (schema == NULL)
+		return psprintf("%u", relid);
+	name = quote_qualified_identifier(schema, name);
+	return columns == NULL ? name : psprintf("%s(%s)", name, columns);
+}
+
+/* Get the graph argument, which is always the first; of a relation also the columns, the last. Raises 22004 when it is NULL. */
+void
+emogi_graph_argument(FunctionCallInfo fcinfo, EmogiGraphArgument *graph)
+{
+	int			last = fcinfo->nargs - 1;
+
+	memset(graph, 0, sizeof *graph);
+	if (PG_ARGISNULL(0))
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("the graph argument must not be NULL"),
-				 errhint("Name a table ('edges'), a table with its columns ('edges(src, dst)'), or give a query ('SELECT src, dst FROM edges').")));
-	return text_to_cstring(PG_GETARG_TEXT_PP(n));
+				 errhint(EMOGI_FORMS_HINT)));
+	if (argument_type(fcinfo, 0) != REGCLASSOID)
+	{
+		graph->text = text_to_cstring(PG_GETARG_TEXT_PP(0));
+		return;
+	}
+	graph->relid = PG_GETARG_OID(0);
+	if (last > 0 && !PG_ARGISNULL(last))
+		graph->columns = text_to_cstring(PG_GETARG_TEXT_PP(last));
+	graph->text = relation_text(graph->relid, graph->columns);
 }
 
 /* Get the query of start values; raises 22004 when it is NULL. */
@@ -169,19 +211,70 @@ array_elements(ArrayType *array, uint64 *count)
 	return elements;
 }
 
+/* Add to the error of text that is no vertex key what may be given. */
+static void
+explain_key(void *arg)
+{
+	if (geterrcode() == ERRCODE_INVALID_TEXT_REPRESENTATION || geterrcode() == ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE)
+		errhint("A vertex is a bigint: 42 or '42'. Several sources are an array: ARRAY[1, 2] or '{1,2}'.");
+}
+
+/* Read text with the input function of a type, bigint or bigint[]; raises 22P02 and 22003. */
+static Datum
+read_text(const char *string, Oid type)
+{
+	ErrorContextCallback context = {.previous = error_context_stack,.callback = explain_key};
+	Datum		value;
+
+	error_context_stack = &context;
+	value = type == INT8OID ? DirectFunctionCall1(int8in, CStringGetDatum(string)) :
+		OidInputFunctionCall(F_ARRAY_IN, unconstify(char *, string), INT8OID, -1);
+	error_context_stack = context.previous;
+	return value;
+}
+
+/* Get a vertex key: a bigint, or text that has one. */
+static int64
+key_argument(FunctionCallInfo fcinfo, int n)
+{
+	if (argument_type(fcinfo, n) == TEXTOID)
+		return DatumGetInt64(read_text(text_to_cstring(PG_GETARG_TEXT_PP(n)), INT8OID));
+	return PG_GETARG_INT64(n);
+}
+
+/* Get the array of keys that is an argument, or its text; NULL when it is neither, but one key. */
+static ArrayType *
+array_argument(FunctionCallInfo fcinfo, int n)
+{
+	Oid			type = argument_type(fcinfo, n);
+	const char *string;
+
+	if (type == INT8ARRAYOID)
+		return PG_GETARG_ARRAYTYPE_P(n);
+	if (type != TEXTOID)
+		return NULL;
+	string = text_to_cstring(PG_GETARG_TEXT_PP(n));
+	while (isspace((unsigned char) *string))
+		string++;
+	return *string == '{' ? DatumGetArrayTypeP(read_text(string, INT8ARRAYOID)) : NULL;
+}
+
 /* Read the source argument, one or many. */
 static void
 read_sources(FunctionCallInfo fcinfo, int n, EmogiTask *task)
 {
+	ArrayType  *array;
+
 	task->has_sources = true;
 	if (PG_ARGISNULL(n))
 		return;
-	if (get_fn_expr_argtype(fcinfo->flinfo, n) == INT8ARRAYOID)
-		task->keys = array_elements(PG_GETARG_ARRAYTYPE_P(n), &task->nkeys);
+	array = array_argument(fcinfo, n);
+	if (array != NULL)
+		task->keys = array_elements(array, &task->nkeys);
 	else
 	{
 		task->keys = palloc(sizeof(int64));
-		task->keys[0] = PG_GETARG_INT64(n);
+		task->keys[0] = key_argument(fcinfo, n);
 		task->nkeys = 1;
 	}
 }
@@ -196,7 +289,7 @@ begin_task(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm, EmogiTask *task)
 	task->query.algorithm = algorithm;
 	task->query.max_depth = -1;
 	task->query.max_distance = (double) INFINITY;
-	task->graph = emogi_graph_argument(fcinfo, 0);
+	emogi_graph_argument(fcinfo, &task->graph);
 }
 
 /* ---- the readers: arguments to a task ---- */
@@ -316,7 +409,7 @@ run_to_rows(FunctionCallInfo fcinfo, EmogiReader read)
 	return (Datum) 0;
 }
 
-/* emogi_bfs(graph text, source bigint | bigint[], max_depth int, direction text) -> setof (vertex bigint, level int) */
+/* emogi_bfs(graph, source, max_depth int, direction text) -> setof (vertex bigint, level int) */
 Datum
 emogi_bfs(PG_FUNCTION_ARGS)
 {
@@ -364,6 +457,17 @@ emogi_##name(PG_FUNCTION_ARGS) \
 EMOGI_SUM_APPLICATIONS(SUM)
 #undef SUM
 
+/* Read the two ends of a path; without one of them there is no source. */
+static void
+read_ends(FunctionCallInfo fcinfo, EmogiTask *task, int64 *target)
+{
+	task->has_sources = true;
+	task->keys = palloc(sizeof(int64));
+	task->keys[0] = PG_ARGISNULL(1) ? 0 : key_argument(fcinfo, 1);
+	*target = PG_ARGISNULL(2) ? 0 : key_argument(fcinfo, 2);
+	task->nkeys = PG_ARGISNULL(1) || PG_ARGISNULL(2) ? 0 : 1;
+}
+
 /* Put the steps of a path into the tuplestore. distance: [length], along the path. */
 static void
 put_path(FunctionCallInfo fcinfo, const EmogiGraph *graph, const uint32 *path, const double *distance, uint64 length)
@@ -390,6 +494,18 @@ serve_interrupts(void)
 	return false;
 }
 
+/* Tell of an end of a path that is no vertex of the graph, NULL = one without any. */
+static void
+notice_ends(const EmogiTask *task, const EmogiGraph *graph)
+{
+	if (task->nkeys == 0)
+		return;
+	if (graph == NULL || emogi_vertex_number(graph, task->keys[0]) == EMOGI_NO_VERTEX)
+		emogi_notice_missing("source", task->keys[0]);
+	else if (emogi_vertex_number(graph, task->targets[0]) == EMOGI_NO_VERTEX)
+		emogi_notice_missing("target", task->targets[0]);
+}
+
 /* Find a path by way of the distances up to its target. path, distance: [nvertices]. Gets its length, 0 = there is none. */
 static uint64
 path_of_distances(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, uint32 *path, double *distance)
@@ -409,7 +525,7 @@ path_of_distances(EmogiCall *call, const EmogiTask *task, const EmogiGraph *grap
 	return length;
 }
 
-/* emogi_shortest_path(graph, source bigint, target bigint, direction) -> setof (seq int, vertex bigint, distance float8) */
+/* emogi_shortest_path(graph, source, target, direction) -> setof (seq int, vertex bigint, distance float8) */
 Datum
 emogi_shortest_path(PG_FUNCTION_ARGS)
 {
@@ -423,16 +539,14 @@ emogi_shortest_path(PG_FUNCTION_ARGS)
 
 	emogi_compat_init_rows(fcinfo);
 	begin_task(fcinfo, EMOGI_SSSP, &task);
-	read_sources(fcinfo, 1, &task);
-	if (PG_ARGISNULL(2))
-		task.nkeys = 0;
-	target = PG_ARGISNULL(2) ? 0 : PG_GETARG_INT64(2);
+	read_ends(fcinfo, &task, &target);
 	task.has_targets = true;
 	task.targets = &target;
 	task.ntargets = 1;
 	task.direction = emogi_direction_argument(fcinfo, 3, EMOGI_OUT);
 	task.with_backward = true;
 	call = emogi_run_open(fcinfo->flinfo->fn_oid, &task, &graph);
+	notice_ends(&task, call != NULL ? &graph : NULL);
 	if (call == NULL)
 		return (Datum) 0;
 	path = emogi_call_alloc_any(call, graph.nvertices * sizeof *path);

@@ -260,7 +260,7 @@ emogi_reset(PG_FUNCTION_ARGS)
 
 /* Evict the Graphs of the table that a graph argument names; raises 42501 unless the current user owns it. */
 static uint64
-evict_table(const char *graph)
+evict_table(const EmogiGraphArgument *graph)
 {
 	Oid			relid = emogi_source_relation(graph);
 
@@ -298,14 +298,21 @@ evict_all(void)
 	return bytes;
 }
 
-/* emogi_evict(graph text) -> bigint: drop cached Graphs of a table, or of all; get the bytes given back. */
+/* emogi_evict(graph) -> bigint: drop cached Graphs of a table, or of all; get the bytes given back. */
 Datum
 emogi_evict(PG_FUNCTION_ARGS)
 {
+	EmogiGraphArgument graph;
 	uint64		bytes;
 
 	emogi_require_preload();
-	bytes = PG_ARGISNULL(0) ? evict_all() : evict_table(text_to_cstring(PG_GETARG_TEXT_PP(0)));
+	if (PG_ARGISNULL(0))
+		bytes = evict_all();
+	else
+	{
+		emogi_graph_argument(fcinfo, &graph);
+		bytes = evict_table(&graph);
+	}
 	emogi_cache_settle();
 	emogi_region_cool();
 	PG_RETURN_INT64((int64) bytes);

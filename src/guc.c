@@ -25,6 +25,7 @@ int			emogi_role_memory_mb = -1;
 bool		emogi_cache = true;
 bool		emogi_enable_scan = true;
 bool		emogi_enable_batch = true;
+bool		emogi_notice_missing_source = false;
 
 static const struct config_enum_entry engine_options[] = {
 	{"auto", EMOGI_ENGINE_AUTO, false},
@@ -276,6 +277,11 @@ emogi_define_gucs(void)
 							 "off has a run for each row. Answers are the same.",
 							 &emogi_enable_batch, true,
 							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
+	DefineCustomBoolVariable("emogi.notice_missing_source",
+							 "Raises a notice when a source is not a vertex of the graph.",
+							 "off gives no rows and says nothing. It is raised once a statement.",
+							 &emogi_notice_missing_source, false,
+							 PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("emogi.build_workers",
 							"Parallel workers that may help to scan a table.",
 							"-1 means max_parallel_workers_per_gather.",

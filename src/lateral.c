@@ -46,7 +46,7 @@ is_batchable(PlannerInfo *root, const FuncExpr *call, const EmogiFunction *funct
 		return false;
 	source = lsecond(call->args);
 	return exprType(source) == INT8OID && !contain_volatile_functions(source) &&
-		is_fixed(root, linitial(call->args)) && is_fixed(root, lthird(call->args)) && is_fixed(root, lfourth(call->args));
+		is_fixed(root, linitial(call->args)) && is_fixed(root, (Node *) list_copy_tail(call->args, 2));
 }
 
 /* Is there a clause that holds or not for all rows? Gates are made for joins, but not for what takes their place. */

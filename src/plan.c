@@ -127,27 +127,41 @@ emogi_call_of(const RangeTblEntry *rte, const EmogiFunction **function)
 
 /* ---- sizes and costs ---- */
 
-/* Get the text of a call's graph argument; NULL when it is not known. */
-static char *
-graph_text(const FuncExpr *call)
+/* Read the graph argument of a call, all but its text for display; false when it is not constant, or NULL. Raises nothing. */
+bool
+emogi_graph_constant(const FuncExpr *call, EmogiGraphArgument *graph)
 {
-	const Const *graph = linitial(call->args);
+	const Const *argument = linitial(call->args);
+	const Const *columns = llast(call->args);
 
-	return IsA(graph, Const) && !graph->constisnull ? TextDatumGetCString(graph->constvalue) : NULL;
+	memset(graph, 0, sizeof *graph);
+	if (!IsA(argument, Const) || argument->constisnull)
+		return false;
+	if (argument->consttype != REGCLASSOID)
+	{
+		graph->text = TextDatumGetCString(argument->constvalue);
+		return true;
+	}
+	graph->relid = DatumGetObjectId(argument->constvalue);
+	if (!IsA(columns, Const))
+		return false;
+	if (!columns->constisnull)
+		graph->columns = TextDatumGetCString(columns->constvalue);
+	return true;
 }
 
 /* Find the relation that a call names; false when it is not known, or the caller may not read it as a table. */
 static bool
 find_source(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiSource *source)
 {
-	char	   *graph = graph_text(call);
+	EmogiGraphArgument graph;
 	EmogiGraphKey wish;
 	EmogiTask	task = {.query.algorithm = algorithm};
 
-	if (emogi_shared == NULL || graph == NULL)
+	if (emogi_shared == NULL || !emogi_graph_constant(call, &graph))
 		return false;
 	emogi_wish_of(&task, &wish);
-	return emogi_source_peek(graph, wish.weights != EMOGI_WEIGHTS_UNUSED, source);
+	return emogi_source_peek(&graph, wish.weights != EMOGI_WEIGHTS_UNUSED, source);
 }
 
 /* Find out what is known of the size of a Graph that is made of a query; false when that is nothing. */
@@ -156,7 +170,7 @@ find_query_size(const char *query, EmogiGraphSize *size)
 {
 	EmogiForesight foresight;
 
-	if (!emogi_foresee(query, &foresight))
+	if (query == NULL || !emogi_foresee(query, &foresight))
 		return false;
 	size->nvertices = foresight.nvertices;
 	size->nedges = foresight.nedges;
@@ -168,13 +182,13 @@ find_query_size(const char *query, EmogiGraphSize *size)
 bool
 emogi_find_size(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiGraphSize *size)
 {
-	char	   *graph = graph_text(call);
+	EmogiGraphArgument graph;
 	EmogiSource source;
 	uint64		nvertices;
 	uint64		nedges;
 
-	if (emogi_shared != NULL && graph != NULL && emogi_source_is_query(graph))
-		return find_query_size(graph, size);
+	if (emogi_shared != NULL && emogi_graph_constant(call, &graph) && emogi_source_is_query(&graph))
+		return find_query_size(graph.text, size);
 	if (!find_source(call, algorithm, &source))
 		return false;
 	if (emogi_cache_size(&source, &nvertices, &nedges))

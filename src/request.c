@@ -22,13 +22,18 @@
 /* This backend's clock: the engine time that it has had, since vclock_ms at its first request; < 0 = there was none. */
 static double vtime_ms = -1;
 
-/* Raise 55000 at once when emogi.engine = cuda and it is known that there is no GPU. */
+/* Raise 55000 at once when it is known that the engine asked for is not there: no GPU, or no worker at all. */
 void
 emogi_require_engine(void)
 {
 	bool		absent;
 	char		reason[sizeof emogi_shared->cuda[0].reason];
 
+	if (!IsUnderPostmaster)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("emogi does not compute in single-user mode"),
+				 errhint("There are no background workers in single-user mode. Start the server to call functions of emogi.")));
 	if (emogi_engine != EMOGI_ENGINE_CUDA)
 		return;
 	LWLockAcquire(emogi_shared->lock, LW_SHARED);

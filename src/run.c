@@ -9,6 +9,7 @@
 
 #include <math.h>
 
+#include "access/xact.h"
 #include "miscadmin.h"
 #include "utils/float.h"
 #include "utils/lsyscache.h"
@@ -347,7 +348,7 @@ emogi_run_open(Oid function, const EmogiTask *task, EmogiGraph *graph)
 	EmogiCall  *call;
 
 	emogi_wish_of(task, &wish);
-	emogi_source_resolve(task->graph, wish.weights != EMOGI_WEIGHTS_UNUSED, &source);
+	emogi_source_resolve(&task->graph, wish.weights != EMOGI_WEIGHTS_UNUSED, &source);
 	if (task->table != NULL)
 		*task->table = source.is_query ? InvalidOid : source.relid;
 	if (task->start != NULL)
@@ -358,7 +359,7 @@ emogi_run_open(Oid function, const EmogiTask *task, EmogiGraph *graph)
 		emogi_source_check(&source);
 		return NULL;
 	}
-	call = emogi_call_begin(function, get_func_name(function), task->graph);
+	call = emogi_call_begin(function, get_func_name(function), task->graph.text);
 	emogi_graph_get(call, &source, &wish, graph);
 	emogi_call_phase(call, EMOGI_PHASE_RUN);
 	if (graph->nvertices == 0)
@@ -367,6 +368,34 @@ emogi_run_open(Oid function, const EmogiTask *task, EmogiGraph *graph)
 		return NULL;
 	}
 	return call;
+}
+
+/* Tell the caller that a vertex is not in the graph, where that is asked for: once a statement, not for each row. */
+void
+emogi_notice_missing(const char *what, int64 key)
+{
+	static TimestampTz told = 0;
+
+	if (!emogi_notice_missing_source || told == GetCurrentStatementStartTimestamp())
+		return;
+	told = GetCurrentStatementStartTimestamp();
+	ereport(NOTICE,
+			(errmsg("the %s " INT64_FORMAT " is not in the graph", what, key),
+			 errhint("A vertex is in the graph if an edge begins or ends there.")));
+}
+
+/* Tell of the first source that is no vertex of the graph, NULL = one without any. */
+static void
+notice_sources(const EmogiTask *task, const EmogiGraph *graph)
+{
+	if (!emogi_notice_missing_source || !task->has_sources)
+		return;
+	for (uint64 i = 0; i < task->nkeys; i++)
+		if (graph == NULL || emogi_vertex_number(graph, task->keys[i]) == EMOGI_NO_VERTEX)
+		{
+			emogi_notice_missing("source", task->keys[i]);
+			return;
+		}
 }
 
 /*
@@ -378,6 +407,7 @@ emogi_run(Oid function, const EmogiTask *task, EmogiGraph *graph, EmogiResult *r
 {
 	EmogiCall  *call = emogi_run_open(function, task, graph);
 
+	notice_sources(task, call != NULL ? graph : NULL);
 	if (call == NULL)
 		return NULL;
 	memset(result, 0, sizeof *result);

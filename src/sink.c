@@ -6,8 +6,8 @@
  * reason, what it has put stands in the Region and nothing needs to be flushed.
  *
  * Tables fill sinks from scan.c. Everything else goes through the executor, with the caller's rights, as
- *     SELECT emogi_sink(token, q.s, q.d) FROM (query) AS q(s, d)
- * where emogi_sink is a parallel-safe aggregate: its rows never leave the process that made them. The token names
+ *     SELECT _emogi_sink(token, q.c1, q.c2) FROM (query) AS q(c1, c2)
+ * where _emogi_sink is a parallel-safe aggregate: its rows never leave the process that made them. The token names
  * the slot; it is random and lives as long as the call, so that nobody can add edges to a call that is not theirs.
  */
 #include "emogi.h"
@@ -58,7 +58,7 @@ emogi_sink_open(EmogiSink *sink, uint64 token)
 	if (sink->slot == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("emogi_sink is for the use of emogi itself")));
+				 errmsg("_emogi_sink is for the use of emogi itself")));
 }
 
 /* Take a new chunk for a sink whose chunk is full. Raises 53200. */
@@ -119,7 +119,7 @@ sink_state(FunctionCallInfo fcinfo)
 	if (!AggCheckCallContext(fcinfo, &context))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("emogi_sink is for the use of emogi itself")));
+				 errmsg("_emogi_sink is for the use of emogi itself")));
 	if (!PG_ARGISNULL(0))
 		return (EmogiSink *) PG_GETARG_POINTER(0);
 	emogi_require_preload();
@@ -199,7 +199,7 @@ emogi_sink_deserialize(PG_FUNCTION_ARGS)
 	if (!AggCheckCallContext(fcinfo, NULL) || VARSIZE_ANY_EXHDR(bytes) != sizeof counters)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("emogi_sink is for the use of emogi itself")));
+				 errmsg("_emogi_sink is for the use of emogi itself")));
 	memcpy(counters, VARDATA_ANY(bytes), sizeof counters);
 	sink = palloc0(sizeof *sink);
 	sink->nedges = counters[0];
@@ -216,63 +216,70 @@ emogi_sink_final(PG_FUNCTION_ARGS)
 	PG_RETURN_INT64((int64) ((EmogiSink *) PG_GETARG_POINTER(0))->nskipped);
 }
 
-/* Raise 42804 unless the columns of the query are two keys and, where one is wanted and there, a weight. */
-static bool
-check_columns(TupleDesc desc, bool wants_weight)
-{
-	bool		weighted = wants_weight && desc->natts > 2;
-
-	emogi_query_check_key(desc, 0);
-	emogi_query_check_key(desc, 1);
-	if (weighted)
-		emogi_query_check_number(desc, 2, "weight");
-	return weighted;
-}
-
 /* Raise the error that emogi_sink_query would raise for the form of a query; does not run it. */
 void
 emogi_sink_check_query(const char *query, bool wants_weight)
 {
+	EmogiEdgeColumns columns;
 	TupleDesc	desc;
 
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
-	(void) emogi_query_describe(query, EMOGI_GRAPH_QUERY, &desc);
-	(void) check_columns(desc, wants_weight);
+	(void) emogi_query_describe_edges(query, wants_weight, &desc, &columns);
 	SPI_finish();
 }
 
 /*
- * Fill a call's slot with the edges that a query returns. It runs as the caller, under the caller's snapshot, read
- * only, in parallel where the planner sees fit. That the text parses on its own as one SELECT is what makes it safe
- * to put between parentheses.
+ * Get the query, inside SPI, that sinks the edges of a Source. Its text is a user's: that it parses on its own as one
+ * SELECT is what makes it safe to put between parentheses. There its columns get names of ours, whatever theirs are.
+ */
+static char *
+sinking_query(const EmogiCall *call, const EmogiSource *source, bool *weighted)
+{
+	EmogiEdgeColumns columns = {source->weight > 0 ? 3 : 2, 1, 2, source->weight > 0 ? 3 : 0};
+	char	   *query = emogi_source_select(source);
+	int			length = strlen(query);
+	StringInfoData sql;
+	TupleDesc	desc;
+
+	if (source->is_query)
+		length = emogi_query_describe_edges(query, source->wants_weight, &desc, &columns);
+	*weighted = columns.weight > 0;
+	initStringInfo(&sql);
+	appendStringInfo(&sql, "SELECT %s._emogi_sink($1, q.c%d::pg_catalog.int8, q.c%d::pg_catalog.int8",
+					 quote_identifier(get_namespace_name(get_func_namespace(call->function))), columns.src, columns.dst);
+	if (*weighted)
+		appendStringInfo(&sql, ", q.c%d::pg_catalog.float8", columns.weight);
+	appendStringInfoString(&sql, ") FROM (");
+	appendBinaryStringInfo(&sql, query, length);
+	appendStringInfoString(&sql, "\n) AS q(c1");
+	for (int i = 2; i <= columns.ncolumns; i++)
+		appendStringInfo(&sql, ", c%d", i);
+	appendStringInfoChar(&sql, ')');
+	return sql.data;
+}
+
+/*
+ * Fill a call's slot with the edges of a Source that is read by the executor. It runs as the caller, under the caller's
+ * snapshot, read only, in parallel where the planner sees fit.
  */
 void
-emogi_sink_query(EmogiCall *call, const char *query, bool wants_weight, EmogiWeights weights)
+emogi_sink_query(EmogiCall *call, const EmogiSource *source, EmogiWeights weights)
 {
 	Oid			types[1] = {INT8OID};
 	Datum		token[1] = {Int64GetDatum((int64) call->slot->token)};
-	StringInfoData sql;
 	EmogiReading reading;
-	TupleDesc	desc;
+	char	   *sql;
 	bool		weighted;
 	bool		isnull;
-	int			length;
 
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
-	length = emogi_query_describe(query, EMOGI_GRAPH_QUERY, &desc);
-	weighted = check_columns(desc, wants_weight);
+	sql = sinking_query(call, source, &weighted);
 	call->slot->weights = weighted ? weights : EMOGI_WEIGHTS_UNUSED;
-	initStringInfo(&sql);
-	appendStringInfo(&sql, "SELECT %s.emogi_sink($1, q.s::pg_catalog.int8, q.d::pg_catalog.int8%s) FROM (",
-					 quote_identifier(get_namespace_name(get_func_namespace(call->function))),
-					 weighted ? ", q.w::pg_catalog.float8" : "");
-	appendBinaryStringInfo(&sql, query, length);
-	appendStringInfo(&sql, "\n) AS q(s, d%s)", weighted ? ", w" : "");
-	reading = emogi_snapshot_open(sql.data, 1, types, CURSOR_OPT_PARALLEL_OK);
+	reading = emogi_snapshot_open(sql, 1, types, CURSOR_OPT_PARALLEL_OK);
 	if (SPI_execute_plan(reading.plan, token, NULL, true, 0) != SPI_OK_SELECT)
-		elog(ERROR, "the query of emogi_sink failed");
+		elog(ERROR, "the query of _emogi_sink failed");
 	emogi_snapshot_check(&reading);
 	PopActiveSnapshot();
 	pg_atomic_fetch_add_u64(&call->slot->nskipped, (uint64) DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull)));

@@ -4,8 +4,9 @@
  *   'edges'  'schema."Edges"'                 a relation; its columns by name: src,dst or source,target
  *   'roads(from_node, to_node[, km])'         a relation with the columns named
  *   'SELECT a, b[, w] FROM ...'               a query (also WITH, VALUES, TABLE, or one in parentheses)
+ *   'edges'::regclass, columns => 'a, b[, w]' a relation by its oid, and the columns beside it
  *
- * Only names are resolved here, and the relation locked; rights are access.c's.
+ * Only names are resolved here, and the relation locked; rights are access.c's, the columns of a query query.c's.
  */
 #include "emogi.h"
 
@@ -16,24 +17,12 @@
 #include "lib/stringinfo.h"
 #include "mb/pg_wchar.h"
 #include "nodes/makefuncs.h"
+#include "parser/parse_coerce.h"
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/varlena.h"
-
-#define EMOGI_FORMS_HINT \
-	"Name a table ('edges'), a table with its columns ('edges(src, dst)'), or give a query ('SELECT src, dst FROM edges')."
-
-/* Raise 42601 for a graph argument of no known form. */
-static void
-report_form(const char *graph)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_SYNTAX_ERROR),
-			 errmsg("invalid graph argument: \"%s\"", graph),
-			 errhint(EMOGI_FORMS_HINT)));
-}
 
 /* Skip blanks, comments and opening parentheses. */
 static const char *
@@ -139,6 +128,14 @@ find_column_list(char *text)
 	return NULL;
 }
 
+/* Cut 'a, b' or 'a, b, c' into a list of column names; false when it is no such list. */
+static bool
+split_columns(const char *text, List **columns)
+{
+	return are_identifiers(text, ',') && SplitIdentifierString(pstrdup(text), ',', columns) &&
+		list_length(*columns) >= 2 && list_length(*columns) <= 3;
+}
+
 /*
  * Cut 'rel(a, b, c)' into a qualified name and a list of column names (NIL when none are given); false when it is of no
  * known form.
@@ -162,8 +159,7 @@ split_relation(const char *graph, List **name, List **columns)
 		if (*close != ')')
 			return false;
 		*open = *close = '\0';
-		if (!are_identifiers(open + 1, ',') || !SplitIdentifierString(open + 1, ',', columns) ||
-			list_length(*columns) < 2 || list_length(*columns) > 3)
+		if (!split_columns(open + 1, columns))
 			return false;
 	}
 	if (!are_identifiers(text, '.') || !SplitIdentifierString(text, '.', &parts))
@@ -172,6 +168,8 @@ split_relation(const char *graph, List **name, List **columns)
 		*name = lappend(*name, makeString(lfirst(cell)));
 	return true;
 }
+
+/* ---- columns ---- */
 
 /* List a relation's columns, for an error's DETAIL. */
 static char *
@@ -211,12 +209,10 @@ named_column(Relation rel, const char *name)
 static bool
 find_default_columns(Oid relid, EmogiSource *source)
 {
-	static const char *const pairs[][2] = {{"src", "dst"}, {"source", "target"}};
-
-	for (int i = 0; i < (int) lengthof(pairs); i++)
+	for (int i = 0; i < (int) lengthof(emogi_end_names); i++)
 	{
-		source->src = get_attnum(relid, pairs[i][0]);
-		source->dst = get_attnum(relid, pairs[i][1]);
+		source->src = get_attnum(relid, emogi_end_names[i][0]);
+		source->dst = get_attnum(relid, emogi_end_names[i][1]);
 		if (source->src > 0 && source->dst > 0)
 			return true;
 	}
@@ -248,9 +244,46 @@ default_weight(Oid relid)
 	return Max(weight, 0);
 }
 
+/* Is there a `reverse_cost` beside a `cost` that the user did not name? It would go unread. */
+static bool
+has_unread_reverse(Oid relid, AttrNumber weight)
+{
+	return weight > 0 && weight == get_attnum(relid, "cost") && get_attnum(relid, "reverse_cost") > 0;
+}
+
+/* Raise 0A000 for a `reverse_cost` that would go unread. */
+static void
+report_reverse(Relation rel, const EmogiSource *source)
+{
+	const char *name = quote_identifier(RelationGetRelationName(rel));
+	const char *src = quote_identifier(NameStr(TupleDescAttr(RelationGetDescr(rel), source->src - 1)->attname));
+	const char *dst = quote_identifier(NameStr(TupleDescAttr(RelationGetDescr(rel), source->dst - 1)->attname));
+
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("column \"reverse_cost\" of relation \"%s\" is not read", RelationGetRelationName(rel)),
+			 errhint("For cost alone, name the columns: '%s(%s, %s, cost)'. For both ways, give 'SELECT %s, %s, cost FROM %s WHERE cost >= 0 UNION ALL SELECT %s, %s, reverse_cost FROM %s WHERE reverse_cost >= 0'.",
+					 name, src, dst, src, dst, name, dst, src, name)));
+}
+
+/* Say how edges whose ends are no integers can be read nevertheless. */
+static int
+hint_of_keys(Relation rel, const EmogiSource *source, Oid type)
+{
+	const char *name = quote_identifier(RelationGetRelationName(rel));
+	const char *src = quote_identifier(NameStr(TupleDescAttr(RelationGetDescr(rel), source->src - 1)->attname));
+	const char *dst = quote_identifier(NameStr(TupleDescAttr(RelationGetDescr(rel), source->dst - 1)->attname));
+
+	if (TypeCategory(type) == TYPCATEGORY_NUMERIC)
+		return errhint("Vertex keys are smallint, integer or bigint. Cast others in a query: 'SELECT %s::bigint, %s::bigint FROM %s'.",
+					   src, dst, name);
+	return errhint("Vertex keys are smallint, integer or bigint. Number others in a table, CREATE TABLE vertices AS SELECT key, row_number() OVER () AS id FROM (SELECT %s FROM %s UNION SELECT %s FROM %s) AS keys (key), and give 'SELECT a.id, b.id FROM %s AS e JOIN vertices AS a ON a.key = e.%s JOIN vertices AS b ON b.key = e.%s'.",
+				   src, name, dst, name, name, src, dst);
+}
+
 /* Raise 42804 unless a column can hold vertex keys. */
 static void
-check_key_type(Relation rel, AttrNumber attnum)
+check_key_type(Relation rel, const EmogiSource *source, AttrNumber attnum)
 {
 	Form_pg_attribute attribute = TupleDescAttr(RelationGetDescr(rel), attnum - 1);
 	Oid			type = getBaseType(attribute->atttypid);
@@ -260,8 +293,7 @@ check_key_type(Relation rel, AttrNumber attnum)
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("column \"%s\" of relation \"%s\" has type %s and cannot be a vertex key",
 						NameStr(attribute->attname), RelationGetRelationName(rel), format_type_be(attribute->atttypid)),
-				 errhint("Vertex keys are smallint, integer or bigint. Cast or number them in a query: 'SELECT %s::bigint, ... FROM %s'.",
-						 quote_identifier(NameStr(attribute->attname)), quote_identifier(RelationGetRelationName(rel)))));
+				 hint_of_keys(rel, source, type)));
 }
 
 /* Can values of this type be weights? */
@@ -301,20 +333,11 @@ check_weight_type(Relation rel, AttrNumber attnum)
 static void
 check_kind(Relation rel)
 {
-	switch (rel->rd_rel->relkind)
-	{
-		case RELKIND_RELATION:
-		case RELKIND_PARTITIONED_TABLE:
-		case RELKIND_MATVIEW:
-		case RELKIND_VIEW:
-		case RELKIND_FOREIGN_TABLE:
-			break;
-		default:
-			ereport(ERROR,
-					(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-					 errmsg("\"%s\" is not a table, view, materialized view or foreign table", RelationGetRelationName(rel)),
-					 errhint(EMOGI_FORMS_HINT)));
-	}
+	if (!emogi_has_rows(rel->rd_rel->relkind))
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("\"%s\" is not a table, view, materialized view or foreign table", RelationGetRelationName(rel)),
+				 errhint(EMOGI_FORMS_HINT)));
 	if (RELATION_IS_OTHER_TEMP(rel))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -326,6 +349,8 @@ check_kind(Relation rel)
 				 errhint("Use the REFRESH MATERIALIZED VIEW command.")));
 }
 
+/* ---- the whole ---- */
+
 /* Get the relation that a name leads to, if the own transaction holds a reader's lock on it; InvalidOid otherwise. */
 static Oid
 locked_relation(RangeVar *name)
@@ -335,21 +360,56 @@ locked_relation(RangeVar *name)
 	return OidIsValid(relid) && emogi_compat_holds_lock(relid, AccessShareLock) ? relid : InvalidOid;
 }
 
-/* Resolve a relation and its columns. */
+/* Lock the relation that a graph argument gives by its object id. Raises 42P01, and 42601 for what is wrong with columns. */
 static void
-resolve_relation(const char *graph, bool wants_weight, EmogiSource *source)
+lock_given(const EmogiGraphArgument *graph, EmogiSource *source, List **columns)
 {
-	List	   *name;
-	List	   *columns;
-	Oid			locked;
 	Relation	rel;
 
-	if (!split_relation(graph, &name, &columns))
-		report_form(graph);
-	source->name = name;
-	locked = locked_relation(makeRangeVarFromNameList(name));
-	source->relid = RangeVarGetRelid(makeRangeVarFromNameList(name), AccessShareLock, false);
+	source->was_locked = emogi_compat_holds_lock(graph->relid, AccessShareLock);
+	rel = try_relation_open(graph->relid, AccessShareLock);
+	if (rel == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation with OID %u does not exist", graph->relid)));
+	relation_close(rel, NoLock);
+	if (graph->columns != NULL && !split_columns(graph->columns, columns))
+		ereport(ERROR,
+				(errcode(ERRCODE_SYNTAX_ERROR),
+				 errmsg("invalid list of columns: \"%s\"", graph->columns),
+				 errhint("Name the two ends of an edge, and the weight if there is one: columns => 'from_node, to_node, km'.")));
+	source->relid = graph->relid;
+}
+
+/* Lock the relation that a graph argument names; get the columns named with it, NIL when there are none. */
+static void
+lock_relation(const EmogiGraphArgument *graph, EmogiSource *source, List **columns)
+{
+	Oid			locked;
+
+	*columns = NIL;
+	if (OidIsValid(graph->relid))
+	{
+		lock_given(graph, source, columns);
+		return;
+	}
+	if (!split_relation(graph->text, &source->name, columns))
+		emogi_report_form(graph->text);
+	locked = locked_relation(makeRangeVarFromNameList(source->name));
+	source->relid = RangeVarGetRelid(makeRangeVarFromNameList(source->name), AccessShareLock, true);
+	if (!OidIsValid(source->relid))
+		emogi_report_missing(graph->text, source->name);
 	source->was_locked = source->relid == locked;
+}
+
+/* Resolve a relation and its columns. */
+static void
+resolve_relation(const EmogiGraphArgument *graph, bool wants_weight, EmogiSource *source)
+{
+	List	   *columns;
+	Relation	rel;
+
+	lock_relation(graph, source, &columns);
 	rel = relation_open(source->relid, NoLock);
 	check_kind(rel);
 	if (columns == NIL)
@@ -357,6 +417,8 @@ resolve_relation(const char *graph, bool wants_weight, EmogiSource *source)
 		default_columns(rel, source);
 		if (wants_weight)
 			source->weight = default_weight(source->relid);
+		if (has_unread_reverse(source->relid, source->weight))
+			report_reverse(rel, source);
 	}
 	else
 	{
@@ -365,8 +427,8 @@ resolve_relation(const char *graph, bool wants_weight, EmogiSource *source)
 		if (list_length(columns) == 3)
 			source->weight = named_column(rel, lthird(columns));
 	}
-	check_key_type(rel, source->src);
-	check_key_type(rel, source->dst);
+	check_key_type(rel, source, source->src);
+	check_key_type(rel, source, source->dst);
 	if (source->weight > 0)
 		check_weight_type(rel, source->weight);
 	if (!wants_weight)
@@ -374,28 +436,60 @@ resolve_relation(const char *graph, bool wants_weight, EmogiSource *source)
 	relation_close(rel, NoLock);
 }
 
-/* Resolve the graph argument. Relations come back locked; errors are 42601, 42P01, 42703, 42804, 42809. */
+/* Is a graph argument the text of a query? */
+bool
+emogi_source_is_query(const EmogiGraphArgument *graph)
+{
+	return !OidIsValid(graph->relid) && is_query_text(graph->text);
+}
+
+/* Resolve the graph argument. Relations come back locked; errors are 0A000, 42601, 42P01, 42703, 42804, 42809. */
 void
-emogi_source_resolve(const char *graph, bool wants_weight, EmogiSource *source)
+emogi_source_resolve(const EmogiGraphArgument *graph, bool wants_weight, EmogiSource *source)
 {
 	AcceptInvalidationMessages();	/* as the parser does: rights may have changed although the lock is held already */
 	memset(source, 0, sizeof *source);
 	source->graph = graph;
 	source->wants_weight = wants_weight;
-	if (is_query_text(graph))
+	if (emogi_source_is_query(graph))
 	{
 		source->is_query = true;
-		source->query = pstrdup(graph);
+		source->query = pstrdup(graph->text);
 	}
 	else
 		resolve_relation(graph, wants_weight, source);
 }
 
-/* Is a graph argument the text of a query? */
-bool
-emogi_source_is_query(const char *graph)
+/*
+ * Find the relation that a graph argument names, without locks or errors. False when it is of another form; else *relid is
+ * InvalidOid when there is no such relation in sight.
+ */
+static bool
+find_relation(const EmogiGraphArgument *graph, Oid *relid, List **columns)
 {
-	return is_query_text(graph);
+	List	   *name;
+
+	*columns = NIL;
+	*relid = graph->relid;
+	if (OidIsValid(graph->relid))
+		return graph->columns == NULL || split_columns(graph->columns, columns);
+	if (is_query_text(graph->text) || !split_relation(graph->text, &name, columns) || list_length(name) > 2)
+		return false;
+	if (list_length(name) == 2 && strcmp(strVal(linitial(name)), "pg_temp") != 0)
+		*relid = emogi_peek_relation(strVal(linitial(name)), strVal(lsecond(name)));
+	else
+		*relid = RangeVarGetRelid(makeRangeVarFromNameList(name), NoLock, true);
+	return true;
+}
+
+/* Does a graph argument name a relation that is not there? Raises nothing. */
+bool
+emogi_source_is_missing(const EmogiGraphArgument *graph)
+{
+	List	   *columns;
+	Oid			relid;
+
+	return find_relation(graph, &relid, &columns) && get_rel_relkind(relid) == '\0';
 }
 
 /*
@@ -403,16 +497,12 @@ emogi_source_is_query(const char *graph)
  * may read as a table. What it says may be out of date by the time of the call, which resolves anew.
  */
 bool
-emogi_source_peek(const char *graph, bool wants_weight, EmogiSource *source)
+emogi_source_peek(const EmogiGraphArgument *graph, bool wants_weight, EmogiSource *source)
 {
-	List	   *name;
 	List	   *columns;
 
 	memset(source, 0, sizeof *source);
-	if (is_query_text(graph) || !split_relation(graph, &name, &columns) || list_length(name) > 2)
-		return false;
-	source->relid = RangeVarGetRelid(makeRangeVarFromNameList(name), NoLock, true);
-	if (!OidIsValid(source->relid))
+	if (!find_relation(graph, &source->relid, &columns) || get_rel_relkind(source->relid) == '\0')
 		return false;
 	if (columns != NIL)
 	{
@@ -431,35 +521,43 @@ emogi_source_peek(const char *graph, bool wants_weight, EmogiSource *source)
 
 /* Get the relation that a graph argument names, locked, whatever its columns; InvalidOid when it is a query. */
 Oid
-emogi_source_relation(const char *graph)
+emogi_source_relation(const EmogiGraphArgument *graph)
 {
-	List	   *name;
+	EmogiSource source = {0};
 	List	   *columns;
 
-	if (is_query_text(graph))
+	if (emogi_source_is_query(graph))
 		return InvalidOid;
-	if (!split_relation(graph, &name, &columns))
-		report_form(graph);
-	return RangeVarGetRelid(makeRangeVarFromNameList(name), AccessShareLock, false);
+	lock_relation(graph, &source, &columns);
+	return source.relid;
 }
 
-/* Get the text of a query for a Source: its own, or a SELECT of a relation's columns. */
+/*
+ * Get the text of a query for a Source: its own, or a SELECT of a relation's columns; NULL when the relation has gone, which it
+ * cannot where it is locked.
+ */
 char *
 emogi_source_select(const EmogiSource *source)
 {
-	Relation	rel;
-	char	   *query;
+	const AttrNumber attnums[] = {source->src, source->dst, source->weight};
+	char	   *relation = get_rel_name(source->relid);
+	char	   *schema = get_namespace_name(get_rel_namespace(source->relid));
+	StringInfoData query;
 
 	if (source->is_query)
 		return source->query;
-	rel = relation_open(source->relid, NoLock);
-	query = psprintf("SELECT %s, %s%s%s FROM %s",
-					 quote_identifier(get_attname(source->relid, source->src, false)),
-					 quote_identifier(get_attname(source->relid, source->dst, false)),
-					 source->weight > 0 ? ", " : "",
-					 source->weight > 0 ? quote_identifier(get_attname(source->relid, source->weight, false)) : "",
-					 quote_qualified_identifier(get_namespace_name(RelationGetNamespace(rel)),
-												RelationGetRelationName(rel)));
-	relation_close(rel, NoLock);
-	return query;
+	initStringInfo(&query);
+	appendStringInfoString(&query, "SELECT ");
+	for (int i = 0; i < (source->weight > 0 ? 3 : 2); i++)
+	{
+		char	   *column = get_attname(source->relid, attnums[i], true);
+
+		if (column == NULL)
+			return NULL;
+		appendStringInfo(&query, "%s%s", i > 0 ? ", " : "", quote_identifier(column));
+	}
+	if (relation == NULL || schema == NULL)
+		return NULL;
+	appendStringInfo(&query, " FROM %s", quote_qualified_identifier(schema, relation));
+	return query.data;
 }

@@ -10,7 +10,7 @@ SET search_path = test_estimate, public;
 \pset null (null)
 
 SELECT proargnames, proallargtypes::regtype[] AS types, pg_get_expr(proargdefaults, 'pg_proc'::regclass) AS defaults, provolatile, proparallel, proisstrict
-  FROM pg_proc WHERE proname = 'emogi_estimate';
+  FROM pg_proc WHERE proname = 'emogi_estimate' ORDER BY proargtypes;
 
 -- near(): is the estimate of edges and vertices within a tenth of the truth, and are its bytes those that a graph of this size takes?
 -- fresh lists take 4 bytes an edge and 16 a vertex; the build 16 bytes an edge more at least, 24 with weights. A granule has 2 MiB.

@@ -9,7 +9,7 @@ SET search_path = test_pagerank, public;
 SELECT * FROM emogi_pagerank('SELECT 1, 2') \gdesc
 SELECT proargnames[1:pronargs] AS names, proargtypes::regtype[] AS types, pg_get_expr(proargdefaults, 'pg_proc'::regclass) AS defaults,
        provolatile, proparallel, prosecdef, proleakproof, proretset
-  FROM pg_proc WHERE proname = 'emogi_pagerank';
+  FROM pg_proc WHERE proname = 'emogi_pagerank' ORDER BY proargtypes;
 
 -- Rows come in ascending vertex order, so one line shows an answer.
 \pset format unaligned

@@ -9,7 +9,7 @@ SET search_path = test_shortest_path, public;
 SELECT * FROM emogi_shortest_path('SELECT 1, 2', 1, 2) \gdesc
 SELECT proargnames[1:pronargs] AS names, proargtypes::regtype[] AS types, pg_get_expr(proargdefaults, 'pg_proc'::regclass) AS defaults,
        provolatile, proparallel, prosecdef, proleakproof, proretset
-  FROM pg_proc WHERE proname = 'emogi_shortest_path';
+  FROM pg_proc WHERE proname = 'emogi_shortest_path' ORDER BY proargtypes;
 
 -- One line shows a path: vertex:distance from the source to the target.
 \pset format unaligned

@@ -9,7 +9,7 @@ SET search_path = test_simulations, public;
 SELECT * FROM emogi_heat('SELECT 1, 2', 'SELECT 1, 1') \gdesc
 SELECT proname, proargnames[1:pronargs] AS names, proargtypes::regtype[] AS types, pg_get_expr(proargdefaults, 'pg_proc'::regclass) AS defaults,
        provolatile, proparallel, prosecdef, proleakproof, proretset
-  FROM pg_proc WHERE proname IN ('emogi_heat', 'emogi_circuit', 'emogi_neural') ORDER BY proname;
+  FROM pg_proc WHERE proname IN ('emogi_heat', 'emogi_circuit', 'emogi_neural') ORDER BY proname, proargtypes;
 
 -- Rows come in ascending vertex order, so one line shows an answer.
 \pset format unaligned
