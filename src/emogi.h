@@ -482,7 +482,8 @@ extern void emogi_holding_finish(int index, bool finished);
 typedef struct EmogiGraphArgument
 {
 	char	   *text;			/* what was given; for a relation, text that names it and the columns */
-	Oid			relid;			/* InvalidOid = text was given */
+	bool		is_relation;
+	Oid			relid;			/* of a relation; may be any number, also 0 */
 	char	   *columns;		/* of a relation; NULL = not named */
 } EmogiGraphArgument;
 

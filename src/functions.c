@@ -90,6 +90,7 @@ emogi_graph_argument(FunctionCallInfo fcinfo, EmogiGraphArgument *graph)
 		graph->text = text_to_cstring(PG_GETARG_TEXT_PP(0));
 		return;
 	}
+	graph->is_relation = true;
 	graph->relid = PG_GETARG_OID(0);
 	if (last > 0 && !PG_ARGISNULL(last))
 		graph->columns = text_to_cstring(PG_GETARG_TEXT_PP(last));

@@ -68,9 +68,9 @@ find_quoted(const char *graph)
 	return psprintf("%s.%s", quote_identifier(schema), quote_identifier(dot + 1));
 }
 
-/* Get the name of a relation in sight that is most like this one; NULL when none is. */
+/* Get the name of a relation in sight that is most like this one, in a schema or in the search path; NULL when none is. */
 static char *
-find_near(const char *name)
+find_near(const char *schema, const char *name)
 {
 	Relation	catalog = table_open(RelationRelationId, AccessShareLock);
 	SysScanDesc scan = systable_beginscan(catalog, InvalidOid, false, NULL, 0, NULL);
@@ -87,10 +87,10 @@ find_near(const char *name)
 															 nearest - 1, true);
 
 		pfree(folded);
-		if (distance >= nearest || !emogi_has_rows(relation->relkind) || RelnameGetRelid(other) != relation->oid)
+		if (distance >= nearest || !emogi_has_rows(relation->relkind) || emogi_peek_relation(schema, other) != relation->oid)
 			continue;
 		nearest = distance;
-		found = pstrdup(other);
+		found = schema == NULL ? pstrdup(quote_identifier(other)) : quote_qualified_identifier(schema, other);
 	}
 	systable_endscan(scan);
 	table_close(catalog, AccessShareLock);
@@ -106,7 +106,7 @@ emogi_report_form(const char *graph)
 	ereport(ERROR,
 			(errcode(ERRCODE_SYNTAX_ERROR),
 			 errmsg("invalid graph argument: \"%s\"", graph),
-			 quoted != NULL ? errhint("Names with blanks or signs need double quotes: '%s'.", quoted) :
+			 quoted != NULL ? errhint("Write the name in double quotes: '%s'.", quoted) :
 			 errhint(EMOGI_FORMS_HINT)));
 }
 
@@ -115,12 +115,14 @@ void
 emogi_report_missing(const char *graph, List *name)
 {
 	char	   *quoted = find_quoted(graph);
-	char	   *near = quoted == NULL && list_length(name) == 1 ? find_near(strVal(linitial(name))) : NULL;
+	bool		qualified = list_length(name) > 1;
+	char	   *schema = qualified ? strVal(list_nth(name, list_length(name) - 2)) : NULL;
+	char	   *near = quoted == NULL ? find_near(schema, strVal(llast(name))) : NULL;
 
 	ereport(ERROR,
 			(errcode(ERRCODE_UNDEFINED_TABLE),
 			 errmsg("relation \"%s\" does not exist", NameListToString(name)),
 			 quoted != NULL ? errhint("Names are folded to lower case unless they are quoted: '%s'.", quoted) :
-			 near != NULL ? errhint("Perhaps you meant '%s'.", quote_identifier(near)) :
+			 near != NULL ? errhint("Perhaps you meant '%s'.", near) : qualified ? 0 :
 			 errhint("The graph is looked up in the database, not among the WITH queries and aliases around the call. Give a query as its text: 'SELECT src, dst FROM ...'.")));
 }

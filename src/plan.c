@@ -142,6 +142,7 @@ emogi_graph_constant(const FuncExpr *call, EmogiGraphArgument *graph)
 		graph->text = TextDatumGetCString(argument->constvalue);
 		return true;
 	}
+	graph->is_relation = true;
 	graph->relid = DatumGetObjectId(argument->constvalue);
 	if (!IsA(columns, Const))
 		return false;

@@ -388,7 +388,7 @@ lock_relation(const EmogiGraphArgument *graph, EmogiSource *source, List **colum
 	Oid			locked;
 
 	*columns = NIL;
-	if (OidIsValid(graph->relid))
+	if (graph->is_relation)
 	{
 		lock_given(graph, source, columns);
 		return;
@@ -440,7 +440,7 @@ resolve_relation(const EmogiGraphArgument *graph, bool wants_weight, EmogiSource
 bool
 emogi_source_is_query(const EmogiGraphArgument *graph)
 {
-	return !OidIsValid(graph->relid) && is_query_text(graph->text);
+	return !graph->is_relation && is_query_text(graph->text);
 }
 
 /* Resolve the graph argument. Relations come back locked; errors are 0A000, 42601, 42P01, 42703, 42804, 42809. */
@@ -461,8 +461,8 @@ emogi_source_resolve(const EmogiGraphArgument *graph, bool wants_weight, EmogiSo
 }
 
 /*
- * Find the relation that a graph argument names, without locks or errors. False when it is of another form; else *relid is
- * InvalidOid when there is no such relation in sight.
+ * Find the relation that a graph argument names, without locks or errors. False when it is of another form, or the caller
+ * may not look for it; else *relid is InvalidOid when there is none.
  */
 static bool
 find_relation(const EmogiGraphArgument *graph, Oid *relid, List **columns)
@@ -471,14 +471,18 @@ find_relation(const EmogiGraphArgument *graph, Oid *relid, List **columns)
 
 	*columns = NIL;
 	*relid = graph->relid;
-	if (OidIsValid(graph->relid))
+	if (graph->is_relation)
 		return graph->columns == NULL || split_columns(graph->columns, columns);
 	if (is_query_text(graph->text) || !split_relation(graph->text, &name, columns) || list_length(name) > 2)
 		return false;
-	if (list_length(name) == 2 && strcmp(strVal(linitial(name)), "pg_temp") != 0)
-		*relid = emogi_peek_relation(strVal(linitial(name)), strVal(lsecond(name)));
-	else
-		*relid = RangeVarGetRelid(makeRangeVarFromNameList(name), NoLock, true);
+	if (list_length(name) == 2)
+	{
+		Oid			namespace = get_namespace_oid(strVal(linitial(name)), true);
+
+		if (OidIsValid(namespace) && emogi_compat_schema_usage(namespace) != ACLCHECK_OK)
+			return false;
+	}
+	*relid = RangeVarGetRelid(makeRangeVarFromNameList(name), NoLock, true);
 	return true;
 }
 

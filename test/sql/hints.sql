@@ -1,0 +1,99 @@
+-- What is said where a graph, a key or a source cannot be as it was given.
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS emogi;
+RESET client_min_messages;
+CREATE SCHEMA test_hints;
+CREATE SCHEMA "test hints";
+SET search_path = test_hints, public;
+\pset format unaligned
+\pset tuples_only on
+
+CREATE TABLE edges (src int, dst int);
+INSERT INTO edges VALUES (1, 2), (2, 3);
+CREATE TABLE "Follows" (src int, dst int);
+CREATE TABLE "my friends" (src int, dst int);
+CREATE TABLE "my-links" (src int, dst int);
+CREATE TABLE "1st" (src int, dst int);
+CREATE TABLE "test hints"."Who" (src int, dst int);
+CREATE FUNCTION message(graph text, OUT state text, OUT message text, OUT hint text) LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM emogi_sssp(graph, 1);
+  state := 'no error';
+EXCEPTION WHEN OTHERS THEN
+  GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, message = MESSAGE_TEXT, hint = PG_EXCEPTION_HINT;
+END $$;
+
+-- Names: those that want quotes, those that are misspelt, others.
+SELECT graph, m.* FROM unnest(ARRAY['Follows', 'follows', 'Follows(src, dst)', 'test_hints.Follows', ' Follows ', 'my friends', 'my-links', 'my-links(src, dst)', 'test_hints.my-links', '1st',
+  'test hints.Who', 'edge', 'EGDES', 'edges_', 'edges2024(src, dst)', 'test_hints.edge', 'nowhere.edges', 'e', 'x y', 'my-link', 'Edges', '"Follows"', '"my friends"', 'test_hints."my-links"', '"test hints"."Who"']) AS graph,
+  message(graph) m;
+-- A schema without a right is not looked into.
+CREATE ROLE regress_emogi_hints;
+GRANT USAGE ON SCHEMA test_hints TO regress_emogi_hints;
+SET emogi.engine = cpu;
+SET ROLE regress_emogi_hints;
+SELECT graph, m.* FROM unnest(ARRAY['test hints.Who', '"test hints".who', '"test hints"."Who"']) AS graph, message(graph) m;
+EXPLAIN (COSTS OFF) SELECT vertex FROM emogi_cc('"test hints"."Who"');
+EXPLAIN (COSTS OFF) SELECT vertex FROM emogi_cc('"test hints".nowhere');
+RESET ROLE;
+RESET emogi.engine;
+DROP OWNED BY regress_emogi_hints;
+DROP ROLE regress_emogi_hints;
+
+-- A WITH query around the call is not to be seen in it. A parameter neither.
+\set VERBOSITY default
+WITH e AS (SELECT 1 AS src, 2 AS dst) SELECT * FROM emogi_bfs('e', 1);
+SELECT * FROM emogi_bfs('SELECT src, dst FROM edges WHERE src > $1', 1);
+SELECT * FROM emogi_heat('edges', 'SELECT $1, 2');
+PREPARE p(int) AS SELECT string_agg(vertex::text, ' ') FROM emogi_bfs(format('SELECT src, dst FROM edges WHERE src > %L', $1), 2);
+EXECUTE p(1);
+
+-- Keys that are no integers.
+CREATE TABLE uuids (id serial, src uuid, dst uuid);
+CREATE TABLE texts (src text, "To" text);
+INSERT INTO texts VALUES ('a', 'b'), ('b', 'c');
+CREATE TABLE numbers (src numeric, dst int);
+SELECT * FROM emogi_bfs('uuids', 1);
+SELECT * FROM emogi_bfs('texts(src, "To")', 1);
+SELECT * FROM emogi_bfs('numbers', 1);
+SELECT * FROM emogi_bfs('SELECT src, dst FROM uuids', 1);
+SELECT * FROM emogi_bfs('SELECT src, dst FROM numbers', 1);
+-- As the hint says.
+CREATE TABLE vertices AS SELECT key, row_number() OVER () AS id FROM (SELECT src FROM texts UNION SELECT "To" FROM texts) AS keys (key);
+SELECT string_agg(key || ':' || level, ' ' ORDER BY level)
+  FROM emogi_bfs('SELECT a.id, b.id FROM texts AS e JOIN vertices AS a ON a.key = e.src JOIN vertices AS b ON b.key = e."To"', (SELECT id FROM vertices WHERE key = 'a')) JOIN vertices ON id = vertex;
+
+-- EXPLAIN says that there is no such relation.
+SET emogi.engine = cpu;
+EXPLAIN (COSTS OFF) SELECT * FROM emogi_bfs('nowhere', 1);
+EXPLAIN (COSTS OFF) SELECT * FROM emogi_bfs('nowhere.edges(src, dst)', 1);
+EXPLAIN (COSTS OFF) SELECT * FROM emogi_bfs('edges', 1);
+EXPLAIN (COSTS OFF) SELECT * FROM emogi_bfs('SELECT 1, 2', 1);
+EXPLAIN (COSTS OFF) SELECT * FROM emogi_bfs('my friends', 1);
+RESET emogi.engine;
+
+-- A source that is no vertex of the graph: no rows, and a notice where it is asked for, one for a statement.
+CREATE TABLE empty (src int, dst int);
+SELECT * FROM emogi_bfs('edges', 7);
+SET emogi.notice_missing_source = on;
+SELECT * FROM emogi_bfs('edges', 7);
+SELECT count(*) FROM emogi_bfs('edges', ARRAY[1, 8, 9]);
+SELECT * FROM emogi_bfs('edges', '{7}') WHERE level < 5;
+SELECT * FROM emogi_sssp('SELECT src, dst FROM edges', 7);
+SELECT * FROM emogi_ssnsp('empty', 7);
+SELECT * FROM emogi_shortest_path('edges', 7, 1);
+SELECT * FROM emogi_shortest_path('edges', 1, 7);
+SELECT * FROM emogi_shortest_path('empty', 1, 7);
+SELECT emogi_bfs('edges', 7);
+SELECT count(*) FROM generate_series(1, 200) i, LATERAL emogi_bfs('edges', i);
+SELECT count(*) FROM generate_series(1, 200) i, LATERAL emogi_sssp('edges', i);
+SELECT count(*) FROM generate_series(7, 9) i, LATERAL emogi_bfs('empty', i);
+SELECT count(*) FROM (SELECT emogi_bfs('edges', i) FROM generate_series(7, 9) i) x;
+-- Nothing is missing here.
+SELECT count(*) FROM emogi_bfs('edges', 3);
+SELECT count(*) FROM emogi_bfs('edges', NULL);
+SELECT count(*) FROM emogi_bfs('edges', '{}');
+SELECT count(*) FROM emogi_bfs('edges', 1) WHERE vertex = 7;
+SELECT count(*) FROM emogi_cc('empty');
+SELECT count(*) FROM emogi_shortest_path('edges', 7, NULL);
+RESET emogi.notice_missing_source;
