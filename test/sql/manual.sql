@@ -15,6 +15,12 @@ SELECT * FROM emogi_bfs('follows', 4, max_depth => 2, direction => 'in');
 
 SELECT level, count(*) FROM emogi_bfs('follows', 1) GROUP BY level ORDER BY level;
 
+CREATE MATERIALIZED VIEW follows_rank AS SELECT * FROM emogi_pagerank('follows'::regclass);
+CREATE VIEW followers AS SELECT * FROM emogi_bfs('follows', 4, columns => 'dst, src');
+CREATE FUNCTION within(source bigint, hops int) RETURNS SETOF bigint STABLE
+BEGIN ATOMIC SELECT vertex FROM emogi_bfs('follows'::regclass, source, hops); END;
+SELECT * FROM followers;
+
 CREATE TABLE link (source int, target int, cost float8, mbit int);
 INSERT INTO link VALUES (1, 2, 10, 100), (1, 3, 5, 1000), (3, 2, 3, 200), (2, 4, 2, 100), (3, 4, 9, 1000),
                         (4, 5, 4, 400), (7, 8, 1, 10);
