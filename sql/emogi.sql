@@ -261,25 +261,25 @@ COMMENT ON FUNCTION emogi_neural(regclass, text, int, float8, text, text) IS 'ac
 CREATE FUNCTION emogi_shortest_path(graph text, source bigint, target bigint, direction text DEFAULT 'out',
 	OUT seq int, OUT vertex bigint, OUT distance float8)
 RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'emogi_shortest_path' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100 SUPPORT emogi_support;
+AS 'MODULE_PATHNAME', 'emogi_shortest_path' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100 SUPPORT _emogi_support;
 COMMENT ON FUNCTION emogi_shortest_path(text, bigint, bigint, text) IS 'the vertices of one shortest path, from source to target';
 
 CREATE FUNCTION emogi_shortest_path(graph text, source text, target text, direction text DEFAULT 'out',
 	OUT seq int, OUT vertex bigint, OUT distance float8)
 RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'emogi_shortest_path' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000;
+AS 'MODULE_PATHNAME', 'emogi_shortest_path' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100 SUPPORT _emogi_support;
 COMMENT ON FUNCTION emogi_shortest_path(text, text, text, text) IS 'the vertices of one shortest path, from source to target';
 
 CREATE FUNCTION emogi_shortest_path(graph regclass, source bigint, target bigint, direction text DEFAULT 'out', columns text DEFAULT NULL,
 	OUT seq int, OUT vertex bigint, OUT distance float8)
 RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'emogi_shortest_path' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000;
+AS 'MODULE_PATHNAME', 'emogi_shortest_path' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100 SUPPORT _emogi_support;
 COMMENT ON FUNCTION emogi_shortest_path(regclass, bigint, bigint, text, text) IS 'the vertices of one shortest path, from source to target';
 
 CREATE FUNCTION emogi_shortest_path(graph regclass, source text, target text, direction text DEFAULT 'out', columns text DEFAULT NULL,
 	OUT seq int, OUT vertex bigint, OUT distance float8)
 RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'emogi_shortest_path' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000;
+AS 'MODULE_PATHNAME', 'emogi_shortest_path' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100 SUPPORT _emogi_support;
 COMMENT ON FUNCTION emogi_shortest_path(regclass, text, text, text, text) IS 'the vertices of one shortest path, from source to target';
 
 -- What a graph would take, and the cache of graphs.
