@@ -114,7 +114,7 @@ extern bool emogi_fault_allocation(void);
 
 /* ---- region.c ---- */
 
-/* The Region is given out in whole granules; an edge chunk is one granule. */
+/* The Region is given out in whole granules, but for small blocks; an edge chunk is one granule. */
 #define EMOGI_GRANULE_BYTES EMOGI_CHUNK_BYTES
 
 /* Owner of a granule: a slot, and whether it holds that slot's edges, a cached Graph, or a held Result. 0 = free. */
