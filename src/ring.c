@@ -240,7 +240,8 @@ compare_xids(const void *a, const void *b)
 
 /*
  * Turn a snapshot into a view, with a palloced running[]; false when it is of a kind that Graphs are not shared under, or
- * sees too many running transactions. The own transaction counts as running: a Graph that it builds never holds changes of its own.
+ * sees too many running transactions. The own transaction counts as running: a Graph that it builds never holds changes of
+ * its own.
  */
 bool
 emogi_view_take(Snapshot snapshot, EmogiView *view)
