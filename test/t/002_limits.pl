@@ -70,9 +70,12 @@ is($node->safe_psql('postgres', q{SELECT count(*) > 900000 FROM emogi_bfs('big',
 region_is_empty($node, '... and the Region is empty again');
 
 # No place to keep a result in: one process reads its rows without, parallel workers cannot.
+$node->safe_psql('postgres', 'CREATE TABLE wide AS SELECT 1 AS src, i AS dst FROM generate_series(2, 22500) i');
 my $holder = session($node);
 $holder->ask(q{BEGIN; DO $$ DECLARE c refcursor; r record; BEGIN FOR i IN 1 .. 4096 LOOP
-	c := 'c' || i; OPEN c FOR SELECT * FROM emogi_bfs('small', 1); FETCH c INTO r; END LOOP; END $$});
+	c := 'c' || i; OPEN c FOR SELECT * FROM emogi_bfs('wide', 1); FETCH c INTO r; END LOOP; END $$});
+is($node->safe_psql('postgres', q{SELECT count(*) FROM emogi_bfs('wide', 1)}), '22500', 'beside 4096 open cursors one process reads its rows');
+is((sqlstate($node, q{BEGIN; DECLARE c CURSOR FOR SELECT * FROM emogi_bfs('wide', 1); FETCH 1 FROM c}))[0], '53000', '... but a cursor is not left open');
 answers_small($node, '4096 open cursors');
 my $together = q{SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0; SELECT count(*) FROM emogi_cc('ring')};
 my ($refused, $why) = sqlstate($node, $together);

@@ -201,11 +201,15 @@ foreach my $way ('cancel', 'terminate')
 }
 
 # A session that ends with a batch half read.
-my $half = session($node);
-is($half->ask(q{SET jit = off; BEGIN; DECLARE c CURSOR FOR SELECT b.vertex FROM generate_series(7, 1000) i, LATERAL emogi_bfs('tree', i) b; FETCH 1 FROM c}), '7', 'a cursor');
-is($node->safe_psql('postgres', 'SELECT count(*) FROM emogi_progress'), '1', '... holds a call');
-$half->quit;
-is_gone('the session ends');
+foreach my $of ([ 'tree', '0', 'small' ], [ 'e20', '1', 'large' ])
+{
+	my ($graph, $held, $size) = @$of;
+	my $half = session($node);
+	like($half->ask(qq{SET jit = off; BEGIN; DECLARE c CURSOR FOR SELECT b.vertex FROM (SELECT src FROM $graph ORDER BY src LIMIT 1000) i, LATERAL emogi_bfs('$graph', i.src, direction => 'both') b; FETCH 1 FROM c}), qr/^\d+$/, "a cursor on a $size graph");
+	is($node->safe_psql('postgres', 'SELECT count(*) FROM emogi_progress'), $held, $held ? '... holds a call' : '... holds nothing');
+	$half->quit;
+	is_gone("the session ends, a $size graph");
+}
 
 # More errors, and more cursors closed early, than there are slots.
 is($node->safe_psql('postgres', q{
