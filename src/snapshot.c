@@ -59,8 +59,12 @@ typedef struct Statement
 {
 	Snapshot	snapshot;		/* its own */
 	Snapshot	newer;			/* that its calls read under instead; NULL = its own will do */
+	int			nrenewals;
 	bool		answered;		/* a call has read under it */
 } Statement;
+
+/* Newer snapshots that a statement takes one after the other before it gives up. */
+#define MOST_RENEWALS 1000
 
 static List *statements = NIL;	/* of this transaction; in its memory */
 static ExecutorEnd_hook_type previous_executor_end_hook = NULL;
@@ -172,7 +176,7 @@ emogi_snapshot_renew(Oid relid)
 	Snapshot	newer;
 
 	CHECK_FOR_INTERRUPTS();
-	if (statement->answered)
+	if (statement->answered || ++statement->nrenewals > MOST_RENEWALS)
 		report_change(relid);
 	/* GetLatestSnapshot refuses in parallel mode; for what is no catalog this is as new */
 	newer = RegisterSnapshotOnOwner(GetNonHistoricCatalogSnapshot(InvalidOid), TopTransactionResourceOwner);
@@ -390,11 +394,10 @@ sees_relation(Oid relid, Snapshot snapshot, bool *childless)
 	return seen;
 }
 
-/* Is a column of the same name and type? */
+/* Is a column of the same name and type? newest: its row, from the cache and given back to it; invalid = there is none. */
 static bool
-sees_column(Oid relid, AttrNumber attnum, Snapshot snapshot)
+sees_column(HeapTuple newest, Snapshot snapshot)
 {
-	HeapTuple	newest = SearchSysCache2(ATTNUM, ObjectIdGetDatum(relid), Int16GetDatum(attnum));
 	HeapTuple	row;
 	ScanKeyData keys[2];
 	bool		seen;
@@ -406,8 +409,8 @@ sees_column(Oid relid, AttrNumber attnum, Snapshot snapshot)
 	{
 		Form_pg_attribute now = (Form_pg_attribute) GETSTRUCT(newest);
 
-		ScanKeyInit(&keys[0], Anum_pg_attribute_attrelid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(relid));
-		ScanKeyInit(&keys[1], Anum_pg_attribute_attnum, BTEqualStrategyNumber, F_INT2EQ, Int16GetDatum(attnum));
+		ScanKeyInit(&keys[0], Anum_pg_attribute_attrelid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(now->attrelid));
+		ScanKeyInit(&keys[1], Anum_pg_attribute_attnum, BTEqualStrategyNumber, F_INT2EQ, Int16GetDatum(now->attnum));
 		row = fetch_row(AttributeRelationId, AttributeRelidNumIndexId, keys, 2, snapshot);
 		if (HeapTupleIsValid(row))
 		{
@@ -426,7 +429,7 @@ static bool
 sees_columns(Oid relid, char *const names[3], Snapshot snapshot)
 {
 	for (int i = 0; i < 3; i++)
-		if (names[i] != NULL && !sees_column(relid, get_attnum(relid, names[i]), snapshot))
+		if (names[i] != NULL && !sees_column(SearchSysCacheAttName(relid, names[i]), snapshot))
 			return false;
 	return true;
 }
@@ -593,7 +596,7 @@ sees_definition(Oid relid, Snapshot snapshot)
 	if (get_rel_relispartition(relid))
 		return true;
 	for (AttrNumber attnum = 1; attnum <= natts; attnum++)
-		if (!sees_column(relid, attnum, snapshot))
+		if (!sees_column(SearchSysCache2(ATTNUM, ObjectIdGetDatum(relid), Int16GetDatum(attnum)), snapshot))
 			return false;
 	name = list_make1(makeString(get_rel_name(relid)));
 	if (!RelationIsVisible(relid))
