@@ -15,7 +15,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(sleep time);
 
-my $wanted = $ENV{EMOGI_SWAP_CHECKS} // 2000;
+my $wanted = $ENV{EMOGI_SWAP_CHECKS} || 2000;
 my $control = 30;    # seconds at most for the negative control
 my $patience = 60 + $wanted / 20;
 my $node = emogi_node('main', 'max_connections = 60', "emogi.max_memory = '512MB'", 'deadlock_timeout = 200ms',
