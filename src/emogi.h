@@ -23,6 +23,7 @@
 
 #include "fmgr.h"
 #include "nodes/extensible.h"
+#include "nodes/primnodes.h"
 #include "portability/instr_time.h"
 #include "storage/condition_variable.h"
 #include "storage/latch.h"
@@ -520,8 +521,8 @@ extern bool emogi_is_weight_type(Oid type);
 
 extern bool emogi_has_rows(char relkind);
 extern Oid	emogi_peek_relation(const char *schema, const char *name);
-extern void emogi_report_form(const char *graph) pg_attribute_noreturn();
-extern void emogi_report_missing(const char *graph, List *name) pg_attribute_noreturn();
+extern void emogi_report_form(const char *graph);
+extern void emogi_report_missing(const char *graph, List *name);
 
 /* ---- query.c: query text as an argument ---- */
 

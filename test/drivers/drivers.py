@@ -146,8 +146,8 @@ async def asyncpg_():
     try:
         await connection.fetch('SELECT vertex FROM emogi_bfs($1, $2)', 'edges', 42)
         refused = 'rows'
-    except asyncpg.DataError:
-        refused = 'DataError'
+    except Exception as error:
+        refused = type(error).__name__
     check('asyncpg, fetch', '42 without a cast, as the manual says', lambda: refused, 'DataError')
     await connection.close()
 

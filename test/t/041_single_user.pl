@@ -1,0 +1,38 @@
+# In single-user mode there are no workers: a call says so at once, and the rest of the server's work is not disturbed.
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+use EmogiTest;
+use IPC::Run;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = emogi_node('main', q{emogi.max_memory = '128MB'});
+my $postgres = $node->config_data('--bindir') . '/postgres';
+$node->stop;
+
+# Run commands, a line each, in single-user mode; get what is printed.
+sub single_user
+{
+	my (@commands) = @_;
+	my $out = '';
+
+	IPC::Run::run([ $postgres, '--single', '-D', $node->data_dir, 'postgres' ], '<', \join("\n", @commands, ''), '>&', \$out, IPC::Run::timeout(60))
+	  or diag 'postgres --single failed';
+	return $out;
+}
+
+my $out = single_user(q{SELECT * FROM emogi_bfs('small', 1)}, q{SELECT * FROM emogi_shortest_path('small'::regclass, 1, 3)}, q{SELECT count(*) AS devices FROM emogi_devices},
+	q{SELECT emogi_evict()}, q{INSERT INTO small VALUES (4, 5)}, q{SELECT count(*) AS edges FROM small});
+is(() = $out =~ /ERROR: .*emogi does not compute in single-user mode/g, 2, 'a call is refused');
+like($out, qr/Start the server to call functions of emogi/, 'the hint says what to do');
+unlike($out, qr/max_worker_processes/, '... and not what does not help');
+like($out, qr/edges = "4"/, 'the rest works');
+
+$node->start;
+is($node->safe_psql('postgres', q{SELECT string_agg(vertex || ':' || level, ' ') FROM emogi_bfs('small', 1)}), '1:0 2:1 3:2 4:1 5:2', 'and is there afterwards');
+no_crash($node);
+done_testing();
