@@ -520,7 +520,6 @@ extern bool emogi_is_weight_type(Oid type);
 /* ---- missing.c ---- */
 
 extern bool emogi_has_rows(char relkind);
-extern Oid	emogi_peek_relation(const char *schema, const char *name);
 extern void emogi_report_form(const char *graph);
 extern void emogi_report_missing(const char *graph, List *name);
 

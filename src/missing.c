@@ -26,8 +26,8 @@ emogi_has_rows(char relkind)
 }
 
 /* Find a relation by names that are not to be folded, without locks or errors; InvalidOid when there is none in sight. */
-Oid
-emogi_peek_relation(const char *schema, const char *name)
+static Oid
+peek_relation(const char *schema, const char *name)
 {
 	Oid			namespace;
 
@@ -57,13 +57,13 @@ find_quoted(const char *graph)
 		name++;
 	for (end = name + strlen(name); end > name && isspace((unsigned char) end[-1]); end--)
 		end[-1] = '\0';
-	if (OidIsValid(emogi_peek_relation(NULL, name)))
+	if (OidIsValid(peek_relation(NULL, name)))
 		return pstrdup(quote_identifier(name));
 	dot = strchr(name, '.');
 	if (dot == NULL)
 		return NULL;
 	schema = pnstrdup(name, dot - name);
-	if (!OidIsValid(emogi_peek_relation(schema, dot + 1)))
+	if (!OidIsValid(peek_relation(schema, dot + 1)))
 		return NULL;
 	return psprintf("%s.%s", quote_identifier(schema), quote_identifier(dot + 1));
 }
@@ -87,7 +87,7 @@ find_near(const char *schema, const char *name)
 															 nearest - 1, true);
 
 		pfree(folded);
-		if (distance >= nearest || !emogi_has_rows(relation->relkind) || emogi_peek_relation(schema, other) != relation->oid)
+		if (distance >= nearest || !emogi_has_rows(relation->relkind) || peek_relation(schema, other) != relation->oid)
 			continue;
 		nearest = distance;
 		found = schema == NULL ? pstrdup(quote_identifier(other)) : quote_qualified_identifier(schema, other);
