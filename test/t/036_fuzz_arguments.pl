@@ -14,7 +14,7 @@ use RandomQueries;
 use Test::More;
 
 my $calls = $ENV{EMOGI_CALLS} // 600;
-my $seed = $ENV{EMOGI_SEED} // 34;
+my $seed = $ENV{EMOGI_SEED} // 36;
 my $node = crash_node('main', "emogi.max_memory = '256MB'", "statement_timeout = '3s'", 'client_min_messages = error', 'log_min_messages = fatal', 'log_min_error_statement = panic',
 	"temp_file_limit = '200MB'");
 
