@@ -298,10 +298,38 @@ sub join_condition
 	return any(any(@l) . ' < ' . any(@r), condition([ @$left, @$right ]), condition($right));
 }
 
+# Make joins that the planner may leave out: of a call with what has one row for each key, of which nothing is asked, or of a table
+# with itself. Perhaps the vertex is asked for by the joins only.
+sub removable_joins
+{
+	my ($outer) = @_;
+	my ($call, @columns) = call($outer);
+	my $item = maybe(0.75) ? aliased($call, @columns) : aliased('named', 'vertex i', 'level i');
+	my ($vertex) = grep { /\.vertex$/ } map { $_->[0] } @{ $item->{scope} };
+	my @scope = maybe(0.6) ? grep { $_->[0] ne $vertex } @{ $item->{scope} } : @{ $item->{scope} };
+
+	for (1 .. any(1, 1, 2, 3))
+	{
+		my $alias = fresh('key');
+		my $unique = any('s1', 's1', 's3', 'p1', 'p2', '(SELECT DISTINCT k AS id FROM s2)', '(SELECT level AS id, count(*) AS n FROM grouped GROUP BY level)',
+			"(SELECT vertex AS id FROM emogi_cc('dense'))", "(SELECT vertex AS id, count(*) AS n FROM emogi_bfs('wide', 1) GROUP BY vertex)");
+		$item->{sql} .= " LEFT JOIN $unique $alias ON $alias.id = $vertex" . any('', '', " AND $alias.id > 2");
+	}
+	if (maybe(0.25))
+	{
+		my ($one, $other) = (fresh('self'), fresh('self'));
+		$item->{sql} .= any(' JOIN', ' LEFT JOIN') . " (s1 $one JOIN s1 $other ON $one.id = $other.id) ON $one.id = $vertex";
+		push @scope, [ any("$one.k", "$other.k"), 'i' ];
+	}
+	$item->{scope} = @scope ? \@scope : [ [ $vertex, 'i' ] ];
+	return $item;
+}
+
 # Make a tree of joins.
 sub from_tree
 {
 	my ($depth, $outer) = @_;
+	return removable_joins($outer) if maybe(0.12);
 	my $tree = item($depth, $outer);
 
 	for (1 .. any(0, 0, 1, 1, 1, 2, 2, 3))
