@@ -195,6 +195,19 @@ SELECT answer('part2', 2);
 INSERT INTO part1 VALUES (1, 3, 1);
 SELECT answer('parts');
 SELECT answer('part2', 2);
+-- emogi_evict() of a partition takes the graph of the whole table along.
+SELECT emogi_evict('part1') > 0 AS evicted;
+SELECT answer('parts');
+SELECT answer('part2', 2);
+-- Other columns are another graph.
+CREATE TABLE columns (src int, dst int, other int);
+INSERT INTO columns VALUES (1, 2, 3);
+SELECT answer('columns');
+SELECT answer('columns(src, other)');
+SELECT answer('columns(other, dst)', 3);
+SELECT answer('columns(src, other)');
+SELECT answer('columns');
+DROP TABLE columns;
 CREATE FOREIGN TABLE part3 PARTITION OF parts FOR VALUES FROM (4) TO (5) SERVER cache_files OPTIONS (program 'printf "4,8,1\n"', format 'csv');
 INSERT INTO parts VALUES (3, 4, 1);
 SELECT answer('parts');

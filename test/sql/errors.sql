@@ -31,6 +31,17 @@ ALTER TABLE dropped DROP src;
 SELECT * FROM emogi_bfs('dropped', 1);
 SELECT * FROM emogi_bfs('dropped(src, dst)', 1);
 SELECT * FROM emogi_bfs('dropped("........pg.dropped.1........", dst)', 1);
+DO $$
+BEGIN
+  PERFORM * FROM emogi_bfs('dropped', 1);
+EXCEPTION WHEN undefined_column THEN
+  DECLARE
+    detail text;
+  BEGIN
+    GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
+    ASSERT detail LIKE '%dst%' AND detail NOT LIKE '%pg.dropped%', detail;
+  END;
+END $$;
 
 -- No columns that fit: the message tells which there are and what to write.
 CREATE TABLE flights (origin int, destination int, weight_kg int);

@@ -70,6 +70,19 @@ SELECT count(*) FROM emogi_sswp('VALUES (1, 2, 1), (3, 4, -1)', 1);
 SELECT count(*) FROM emogi_shortest_path('VALUES (1, 2, 1), (3, 4, -1)', 1, 2);
 SELECT count(*) FROM emogi_circuit('VALUES (1, 2, 1), (3, 4, -1)', 'VALUES (1, 1), (2, 1), (3, 1), (4, 1)');
 
+-- Cached with its weights for a function that takes them, a graph is still refused to those that do not.
+CREATE TABLE kept_negative AS SELECT * FROM (VALUES (1, 2, 1::float8), (2, 3, -1)) v(src, dst, weight);
+SELECT direction, outcome(format('emogi_neural(''kept_negative'', ''SELECT 1, 1'', direction => %L)', direction)) FROM unnest(ARRAY['out', 'in', 'both']) direction;
+SELECT count(*) > 0 AS cached FROM emogi_graphs WHERE source = 'kept_negative' AND columns = 'src, dst, weight';
+SELECT * FROM each('''kept_negative''') WHERE algorithm <> 'heat';
+SELECT direction, outcome(format('emogi_sssp(''kept_negative'', 1, direction => %L)', direction)) FROM unnest(ARRAY['out', 'in', 'both']) direction;
+CREATE TABLE kept_infinite AS SELECT * FROM (VALUES (1, 2, 1::float8), (2, 3, 'Infinity')) v(src, dst, weight);
+SELECT direction, outcome(format('emogi_sssp(''kept_infinite'', 1, direction => %L)', direction)) FROM unnest(ARRAY['out', 'in', 'both']) direction;
+SELECT count(*) > 0 AS cached FROM emogi_graphs WHERE source = 'kept_infinite' AND columns = 'src, dst, weight';
+SELECT * FROM each('''kept_infinite''');
+SELECT f, direction, outcome(format('emogi_%s(''kept_infinite'', ''SELECT 1, 1'', direction => %L)', f, direction))
+  FROM unnest(ARRAY['heat', 'circuit', 'neural']) WITH ORDINALITY f(f, i), unnest(ARRAY['out', 'in', 'both']) WITH ORDINALITY d(direction, j) ORDER BY i, j;
+
 -- A weight column that is no number.
 SELECT c, string_agg(DISTINCT outcome, ' ') FROM unnest(ARRAY['t', 'b', 'i', 'm', 'j', 'a', 'd']) c, each(format('%L', format('edges(src, dst, %s)', c)))
  WHERE algorithm NOT IN ('bfs', 'ssnsp', 'cc', 'pagerank') GROUP BY c ORDER BY c;
