@@ -270,6 +270,7 @@ SELECT same($$ SELECT vertex FROM emogi_bfs('dense', 1) ORDER BY vertex DESC NUL
 SELECT same($$ SELECT vertex FROM emogi_bfs('dense', 1) ORDER BY vertex OFFSET 2 ROWS FETCH FIRST 2 ROWS WITH TIES $$, true);
 SELECT same($$ SELECT * FROM emogi_bfs('huge', -9223372036854775808) ORDER BY vertex $$, true);
 SELECT same($$ SELECT vertex FROM emogi_bfs('dense', 1) WHERE vertex = ANY ('{5,3,1,3,NULL,99}') ORDER BY vertex $$, true);
+SELECT same($$ SELECT vertex FROM emogi_bfs('VALUES (0, 1), (1, 2)', 0) WHERE vertex = ANY ('{NULL,1}') ORDER BY vertex $$, true);
 SELECT same($$ SELECT vertex FROM emogi_bfs('dense', 1) WHERE vertex = 4 ORDER BY vertex, level $$, true);
 -- Aliases, other names, functions and views that become part of the query.
 CREATE FUNCTION reached(source bigint) RETURNS TABLE (vertex bigint, hops int) LANGUAGE sql STABLE AS $$ SELECT f.vertex, f.level FROM emogi_bfs('test_scan.dense', source) f $$;
