@@ -4,8 +4,9 @@
  * One call, with one Graph, lasts for all outer rows. So many of them are read ahead; a single pass over the Graph searches
  * from all their sources, each distinct one once; then the outer rows are joined in their order with what each of their
  * sources has reached. The call has a slot for each pass only, and keeps what it needs in between as a holding; when the query
- * stops for a while (a cursor), and Graph and answers are small, in memory of its own. Where a pass cannot tell the levels (more than 254 of them, or no memory for 64
- * answers), and where the GPU was asked for, the sources are searched from one by one.
+ * stops for a while (a cursor), and Graph and answers are small, in memory of its own. Where a pass cannot tell the levels
+ * (more than 254 of them, or no memory for 64 answers), and where the GPU was asked for, the sources are searched from one by
+ * one.
  */
 #include "stream.h"
 

@@ -359,7 +359,7 @@ emogi_cache_settle(void)
 		if (!leaving)
 			break;
 		CHECK_FOR_INTERRUPTS();
-		ConditionVariableTimedSleep(&emogi_cache_shared->changed, 1000, emogi_wait_room());
+		ConditionVariableTimedSleep(&emogi_cache_shared->changed, 1000, emogi_wait_event(EMOGI_WAIT_ROOM));
 	}
 	ConditionVariableCancelSleep();
 }

@@ -279,7 +279,7 @@ wait_for_slot(EmogiCall *call)
 		if (is_lasting || holds_slot())
 			emogi_limits_report(limit);
 		note_waiter(call);
-		emogi_sleep_on(&emogi_shared->slot_freed, EMOGI_WAKEUP_MS, emogi_wait_slot());
+		emogi_sleep_on(&emogi_shared->slot_freed, EMOGI_WAKEUP_MS, emogi_wait_event(EMOGI_WAIT_SLOT));
 	}
 	ConditionVariableCancelSleep();
 	forget_waiter(call);

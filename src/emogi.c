@@ -108,56 +108,20 @@ emogi_require_preload(void)
 				 errhint("Add emogi to shared_preload_libraries in postgresql.conf and restart the server.")));
 }
 
-/* Get a wait event by its name, which is looked up once. */
-static uint32
-wait_event(uint32 *event, const char *name)
-{
-	if (*event == 0)
-		*event = emogi_compat_wait_event(name);
-	return *event;
-}
-
-/* Get the wait event of the engine worker that has nothing to do. */
+/* Get the wait event of whoever waits for this; its name is looked up once. */
 uint32
-emogi_wait_main(void)
+emogi_wait_event(EmogiWait wait)
 {
-	static uint32 event = 0;
+	static const char *const names[EMOGI_WAITS] = {
+		[EMOGI_WAIT_MAIN] = "EmogiMain",
+		[EMOGI_WAIT_ENGINE] = "EmogiEngine",
+		[EMOGI_WAIT_SLOT] = "EmogiSlot",
+		[EMOGI_WAIT_BUILD] = "EmogiBuild",
+		[EMOGI_WAIT_ROOM] = "EmogiRoom"
+	};
+	static uint32 events[EMOGI_WAITS];
 
-	return wait_event(&event, "EmogiMain");
-}
-
-/* Get that of a call that waits for the engine worker's answer. */
-uint32
-emogi_wait_engine(void)
-{
-	static uint32 event = 0;
-
-	return wait_event(&event, "EmogiEngine");
-}
-
-/* Get that of a call that waits for a slot. */
-uint32
-emogi_wait_slot(void)
-{
-	static uint32 event = 0;
-
-	return wait_event(&event, "EmogiSlot");
-}
-
-/* Get that of a call that waits for another call's build of the same Graph. */
-uint32
-emogi_wait_build(void)
-{
-	static uint32 event = 0;
-
-	return wait_event(&event, "EmogiBuild");
-}
-
-/* Get that of whoever waits until Graphs that are evicted have given their memory back. */
-uint32
-emogi_wait_room(void)
-{
-	static uint32 event = 0;
-
-	return wait_event(&event, "EmogiRoom");
+	if (events[wait] == 0)
+		events[wait] = emogi_compat_wait_event(names[wait]);
+	return events[wait];
 }

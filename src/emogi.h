@@ -354,11 +354,19 @@ typedef struct EmogiShared
 extern EmogiShared *emogi_shared;	/* NULL = not preloaded */
 
 extern void emogi_require_preload(void);
-extern uint32 emogi_wait_main(void);
-extern uint32 emogi_wait_engine(void);
-extern uint32 emogi_wait_slot(void);
-extern uint32 emogi_wait_build(void);
-extern uint32 emogi_wait_room(void);
+
+/* What a process waits for. */
+typedef enum EmogiWait
+{
+	EMOGI_WAIT_MAIN,			/* the engine worker, for something to do */
+	EMOGI_WAIT_ENGINE,			/* a call, for the engine worker's answer */
+	EMOGI_WAIT_SLOT,			/* a call, for a slot */
+	EMOGI_WAIT_BUILD,			/* a call, for another's build of the same Graph */
+	EMOGI_WAIT_ROOM,			/* whoever evicts, for Graphs to give their memory back */
+	EMOGI_WAITS
+} EmogiWait;
+
+extern uint32 emogi_wait_event(EmogiWait wait);
 
 /* ---- client.c: a backend's side of a slot ---- */
 

@@ -313,7 +313,7 @@ wait_for_builder(EmogiSlot *slot, const Wish *wish)
 		if (finding != MUST_WAIT)
 			break;
 		CHECK_FOR_INTERRUPTS();
-		ConditionVariableTimedSleep(&emogi_cache_shared->changed, 1000, emogi_wait_build());
+		ConditionVariableTimedSleep(&emogi_cache_shared->changed, 1000, emogi_wait_event(EMOGI_WAIT_BUILD));
 	}
 	ConditionVariableCancelSleep();
 	slot->awaited_graph = -1;

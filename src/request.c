@@ -125,7 +125,7 @@ wait_for_answer(EmogiSlot *slot)
 
 	ConditionVariablePrepareToSleep(&slot->answered);
 	while (still_waits(slot, &missing_since))
-		emogi_sleep_on(&slot->answered, missing_since != 0 ? EMOGI_WORKER_WAKEUP_MS : EMOGI_WAKEUP_MS, emogi_wait_engine());
+		emogi_sleep_on(&slot->answered, missing_since != 0 ? EMOGI_WORKER_WAKEUP_MS : EMOGI_WAKEUP_MS, emogi_wait_event(EMOGI_WAIT_ENGINE));
 	ConditionVariableCancelSleep();
 }
 
