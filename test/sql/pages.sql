@@ -214,3 +214,12 @@ SELECT a.seq_scan - b.seq_scan, a.seq_tup_read - b.seq_tup_read FROM scans a, sc
 SELECT count(*) > 0 FROM emogi_bfs('p1', 0);
 SELECT a.seq_scan - b.seq_scan, a.seq_tup_read - b.seq_tup_read FROM scans a, scans_before b;
 ROLLBACK;
+
+-- The smallest key may be that of a target alone, and the largest that of a source, for keys of each length, with weights and without.
+CREATE TABLE down2 AS SELECT (2000 + i)::smallint AS src, (2000 - i)::smallint AS dst, i AS weight FROM generate_series(1, 500) i;
+CREATE TABLE down4 AS SELECT 2000 + i AS src, 2000 - i AS dst, i AS weight FROM generate_series(1, 500) i;
+CREATE TABLE down8 AS SELECT (2000 + i)::bigint AS src, (2000 - i)::bigint AS dst, i AS weight FROM generate_series(1, 500) i;
+SELECT t, (SELECT string_agg(vertex || ':' || level, ' ') FROM emogi_bfs(t, ARRAY[2500, 2001]::bigint[])),
+       (SELECT string_agg(vertex || ':' || level, ' ') FROM emogi_bfs(t, 1500, direction => 'in')),
+       (SELECT string_agg(vertex || ':' || distance, ' ') FROM emogi_sssp(t, 2500)), (SELECT count(*) FROM emogi_cc(t) WHERE component + (vertex - component) / 2 = 2000)
+  FROM unnest(ARRAY['down2', 'down4', 'down8']) t;
