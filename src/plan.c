@@ -426,6 +426,8 @@ make_path(PlannerInfo *root, RelOptInfo *rel, Relids required_outer)
 	path->path.param_info = get_baserel_parampathinfo(root, rel, required_outer);
 	path->path.pathkeys = emogi_compat_pathkeys(root, (Expr *) makeVar(rel->relid, 1, INT8OID, -1, InvalidOid, 0),
 												Int8LessOperator, rel->relids);
+	/* an order that only a join cared for which was left out is none: `vertex` may not be among the columns above */
+	path->path.pathkeys = truncate_useless_pathkeys(root, rel, path->path.pathkeys);
 	path->flags = emogi_compat_projects();
 	path->methods = &path_methods;
 	return path;

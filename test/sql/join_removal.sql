@@ -63,5 +63,20 @@ SELECT q, differs(q) FROM unnest(ARRAY[
   $$SELECT count(*) FROM (SELECT x.vertex FROM emogi_bfs('edges', 1) x LEFT JOIN named n ON n.id = x.vertex UNION ALL SELECT x.level FROM emogi_bfs('edges', 2) x LEFT JOIN named n ON n.id = x.vertex) u$$
 ]) q;
 
+-- An order by vertex that only the join cared for: rows of parallel workers are not merged by it.
+CREATE TABLE chain (src int, dst int);
+INSERT INTO chain SELECT i, i + 1 FROM generate_series(1, 50000) i;
+ANALYZE chain;
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+SET min_parallel_table_scan_size = 0;
+SET enable_sort = off;
+SELECT q, differs(q) FROM unnest(ARRAY[
+  $$SELECT level FROM emogi_ssnsp('chain', 8) e LEFT JOIN named n ON n.id = e.vertex WHERE e.level = 2 GROUP BY GROUPING SETS ((e.level))$$,
+  $$SELECT level FROM emogi_ssnsp('chain', 8) e LEFT JOIN named n ON n.id = e.vertex WHERE e.level = 2 GROUP BY e.level$$,
+  $$SELECT count(*) FROM (SELECT DISTINCT level FROM emogi_bfs('chain', 8) e LEFT JOIN named n ON n.id = e.vertex) x$$,
+  $$SELECT vertex FROM emogi_bfs('chain', 8) e LEFT JOIN named n ON n.id = e.vertex WHERE level < 5 ORDER BY vertex$$
+]) q;
+
 SET client_min_messages = warning;
 DROP SCHEMA test_join_removal CASCADE;

@@ -189,6 +189,7 @@ my %reasonable = map { ($_ => 1) } qw(42P01 42703 42601 22023 22003 22P02 42804 
 for my $i (1 .. $calls)
 {
 	srand($seed * 1000003 + $i);
+	answers_small($node, "another session is answered after $i calls") if $i % 200 == 0;
 	my ($command, $odd) = random_call();
 	utf8::encode($command) if utf8::is_utf8($command);
 	utf8::encode($odd) if defined $odd && utf8::is_utf8($odd);
@@ -207,8 +208,9 @@ for my $i (1 .. $calls)
 	next unless defined $state;
 	diag "$state: $command: " . substr($message, 0, 200) if $ENV{EMOGI_VERBOSE};
 	if ($state =~ /^XX/) { $count{internal}++; found('internal error', $command, $said) }
+	# of several arguments that are out of range the message is about the first that is looked at
+	next if $state eq '22023' && $message =~ /^(max_depth|max_distance|max_iterations|tolerance|damping|invalid direction)\b/;
 	if (defined $odd && $reasonable{$state} && $command !~ /emogi_evict/ && index(lc $message, lc $odd) < 0) { $count{unnamed}++; found("the error does not name '$odd'", $command, $said) }
-	answers_small($node, "another session is answered after $i calls") if $i % 200 == 0;
 }
 $session->quit if $session;
 my $counts = join(', ', map { "$_ $count{$_}" } sort keys %count);
