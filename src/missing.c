@@ -106,6 +106,8 @@ emogi_report_form(const char *graph)
 	ereport(ERROR,
 			(errcode(ERRCODE_SYNTAX_ERROR),
 			 errmsg("invalid graph argument: \"%s\"", graph),
+			 strchr(graph, '(') != NULL ?
+			 errhint("After the name, in double quotes if it is not of lower case letters, digits and _, stand two or three columns: 'edges(src, dst)', '\"Edges\"(src, dst, weight)'.") :
 			 quoted != NULL ? errhint("Write the name in double quotes: '%s'.", quoted) :
 			 errhint(EMOGI_FORMS_HINT)));
 }

@@ -215,9 +215,25 @@ report_reverse(TupleDesc desc, const EmogiEdgeColumns *columns)
 					 src, dst, src, dst, dst, src)));
 }
 
-/* Find the weight of edges whose ends are known by name: by its own name, else the third of three columns; 0 = none. */
+/* Get the third column of three as the weight. Raises 42703 when it is called id: it is hardly one. */
 static int
-find_weight(TupleDesc desc, const EmogiEdgeColumns *columns)
+third_as_weight(TupleDesc desc, const EmogiEdgeColumns *columns)
+{
+	if (strcmp(name_of(desc, 3), "id") == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("column \"id\" of the %s is not taken for a weight", EMOGI_GRAPH_QUERY),
+				 errhint("Leave it out, or say that it is one: 'SELECT %s AS src, %s AS dst, id AS weight FROM ...'.",
+						 quote_identifier(name_of(desc, columns->src)), quote_identifier(name_of(desc, columns->dst)))));
+	return 3;
+}
+
+/*
+ * Find the weight of edges whose ends are known by name: by its own name, else the third of three columns; 0 = none. A
+ * `reverse_cost` is refused whether weights are read or not: without it, half of the edges may be missing.
+ */
+static int
+find_weight(TupleDesc desc, bool wants_weight, const EmogiEdgeColumns *columns)
 {
 	int			weight = find_column(desc, "weight");
 
@@ -226,15 +242,9 @@ find_weight(TupleDesc desc, const EmogiEdgeColumns *columns)
 	weight = find_column(desc, "cost");
 	if (weight > 0 && find_column(desc, "reverse_cost") > 0)
 		report_reverse(desc, columns);
-	if (weight > 0 || desc->natts != 3 || Max(columns->src, columns->dst) != 2)
+	if (weight > 0 || !wants_weight || desc->natts != 3 || Max(columns->src, columns->dst) != 2)
 		return weight;
-	if (strcmp(name_of(desc, 3), "id") == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_COLUMN),
-				 errmsg("column \"id\" of the %s is not taken for a weight", EMOGI_GRAPH_QUERY),
-				 errhint("Leave it out, or say that it is one: 'SELECT %s, %s, id AS weight FROM ...'.",
-						 name_of(desc, columns->src), name_of(desc, columns->dst))));
-	return 3;
+	return third_as_weight(desc, columns);
 }
 
 /* Find the ends of an edge by their names; false when they have none that is known. */
@@ -268,8 +278,9 @@ find_edge_columns(TupleDesc desc, bool wants_weight, EmogiEdgeColumns *columns)
 	{
 		check_unique(desc, columns->src);
 		check_unique(desc, columns->dst);
-		if (wants_weight)
-			columns->weight = find_weight(desc, columns);
+		columns->weight = find_weight(desc, wants_weight, columns);
+		if (!wants_weight)
+			columns->weight = 0;
 		if (columns->weight > 0)
 			check_unique(desc, columns->weight);
 		return;
@@ -278,7 +289,7 @@ find_edge_columns(TupleDesc desc, bool wants_weight, EmogiEdgeColumns *columns)
 		report_unknown_ends(desc);
 	columns->src = 1;
 	columns->dst = 2;
-	columns->weight = wants_weight && desc->natts == 3 ? 3 : 0;
+	columns->weight = wants_weight && desc->natts == 3 ? third_as_weight(desc, columns) : 0;
 }
 
 /*

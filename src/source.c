@@ -244,7 +244,10 @@ default_weight(Oid relid)
 	return Max(weight, 0);
 }
 
-/* Is there a `reverse_cost` beside a `cost` that the user did not name? It would go unread. */
+/*
+ * Is there a `reverse_cost` beside a `cost` that the user did not name? It would go unread: without it, half of the edges may
+ * be missing, whether the call reads weights or not.
+ */
 static bool
 has_unread_reverse(Oid relid, AttrNumber weight)
 {
@@ -415,8 +418,7 @@ resolve_relation(const EmogiGraphArgument *graph, bool wants_weight, EmogiSource
 	if (columns == NIL)
 	{
 		default_columns(rel, source);
-		if (wants_weight)
-			source->weight = default_weight(source->relid);
+		source->weight = default_weight(source->relid);
 		if (has_unread_reverse(source->relid, source->weight))
 			report_reverse(rel, source);
 	}
@@ -429,6 +431,8 @@ resolve_relation(const EmogiGraphArgument *graph, bool wants_weight, EmogiSource
 	}
 	check_key_type(rel, source, source->src);
 	check_key_type(rel, source, source->dst);
+	if (!wants_weight && columns == NIL)
+		source->weight = 0;
 	if (source->weight > 0)
 		check_weight_type(rel, source->weight);
 	if (!wants_weight)

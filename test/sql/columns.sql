@@ -68,7 +68,11 @@ SELECT * FROM emogi_sssp('streets', 1);
 SELECT * FROM emogi_sssp('SELECT id, source, target, cost, reverse_cost FROM streets', 1);
 SELECT * FROM emogi_sssp('SELECT *, cost AS REVERSE_COST FROM roads', 1);
 SELECT * FROM emogi_sswp('SELECT source AS src, target AS dst, cost, reverse_cost FROM streets', 1);
-SELECT hops('streets'), hops('SELECT * FROM streets'), ways('weighed'), ways('SELECT * FROM weighed');
+SELECT * FROM emogi_bfs('streets', 1);
+SELECT * FROM emogi_cc('SELECT * FROM streets');
+SELECT hops('streets(source, target)'), hops('SELECT source, target FROM streets'), ways('weighed'), ways('SELECT * FROM weighed');
+SELECT * FROM emogi_sssp('SELECT source AS caller, target AS callee, id FROM streets', 1);
+SELECT hops('SELECT source AS caller, target AS callee, id FROM streets');
 SELECT ways('streets(source, target, cost)') AS "as the hint says",
        ways('SELECT source, target, cost FROM streets WHERE cost >= 0 UNION ALL SELECT target, source, reverse_cost FROM streets WHERE reverse_cost >= 0') AS "both ways";
 SELECT ways('streets(target, source, reverse_cost)');
