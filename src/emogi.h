@@ -605,6 +605,7 @@ extern void emogi_scan_tables(EmogiCall *call, const EmogiSource *source, List *
 /* ---- estimate.c: how large a Graph will be ---- */
 
 extern double emogi_scan_estimate(const EmogiSource *source, List *leaves);
+extern double emogi_estimate_next_degree(const EmogiSource *source, double nvertices, double nedges);
 extern bool emogi_estimate_size(const EmogiSource *source, double *nvertices, double *nedges);
 
 /* ---- foresight.c: what the planner can know of a query ---- */

@@ -31,6 +31,9 @@ PG_FUNCTION_INFO_V1(emogi_estimate);
 /* More edges than any memory holds, and few enough for arithmetic in 64 bits. */
 #define MOST_EDGES 1e15
 
+/* The most common values of a column that the planner looks at, of which the first tell nearly all. */
+#define MOST_COMMON 100
+
 /* What statistics know of the two keys. */
 typedef struct KeyFigures
 {
@@ -209,6 +212,62 @@ emogi_estimate_size(const EmogiSource *source, double *nvertices, double *nedges
 	}
 	*nvertices = known ? Max(figures.nvertices / 2, 1) : *nedges;
 	return true;
+}
+
+/* Get the most common values of a column and their shares; false when there are none. */
+static bool
+common_values(Oid relid, AttrNumber attnum, AttStatsSlot *slot)
+{
+	HeapTuple	tuple = SearchSysCache3(STATRELATTINH, ObjectIdGetDatum(relid), Int16GetDatum(attnum), BoolGetDatum(false));
+	bool		found;
+
+	if (!HeapTupleIsValid(tuple))
+		tuple = SearchSysCache3(STATRELATTINH, ObjectIdGetDatum(relid), Int16GetDatum(attnum), BoolGetDatum(true));
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	found = get_attstatsslot(slot, tuple, STATISTIC_KIND_MCV, InvalidOid, ATTSTATSSLOT_VALUES | ATTSTATSSLOT_NUMBERS);
+	ReleaseSysCache(tuple);
+	return found;
+}
+
+/*
+ * Estimate the length of the list of a vertex that an edge leads to, for the planner. It is longer than the mean where some
+ * vertices have very many edges: these are met the more often. Statistics name them, as ends of either kind.
+ */
+double
+emogi_estimate_next_degree(const EmogiSource *source, double nvertices, double nedges)
+{
+	double		mean = nedges / Max(nvertices, 1);
+	double		degree = 0;
+	double		share = 0;
+	int			from_length;
+	int			to_length;
+	AttStatsSlot from;
+	AttStatsSlot to;
+
+	if (!common_values(source->relid, source->src, &from))
+		return mean;
+	if (!common_values(source->relid, source->dst, &to))
+	{
+		free_attstatsslot(&from);
+		return mean;
+	}
+	from_length = get_typlen(from.valuetype);
+	to_length = get_typlen(to.valuetype);
+	for (int i = 0; i < Min(to.nvalues, MOST_COMMON); i++)
+	{
+		int64		key = key_of_datum(to.values[i], to_length);
+
+		for (int j = 0; j < Min(from.nvalues, MOST_COMMON); j++)
+			if (key_of_datum(from.values[j], from_length) == key)
+			{
+				degree += to.numbers[i] * from.numbers[j] * nedges;
+				share += to.numbers[i];
+			}
+	}
+	free_attstatsslot(&from);
+	free_attstatsslot(&to);
+	return Max(degree + (1 - Min(share, 1)) * mean, mean);
 }
 
 /* ---- weights ---- */

@@ -175,6 +175,7 @@ find_query_size(const char *query, EmogiGraphSize *size)
 		return false;
 	size->nvertices = foresight.nvertices;
 	size->nedges = foresight.nedges;
+	size->next_degree = size->nedges / Max(size->nvertices, 1);
 	size->build_cost = foresight.cost + size->nedges * EMOGI_BUILD_COST;
 	return true;
 }
@@ -194,12 +195,15 @@ emogi_find_size(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiGraphSize *
 		return false;
 	if (emogi_cache_size(&source, &nvertices, &nedges))
 	{
-		*size = (EmogiGraphSize) {(double) nvertices, (double) nedges, 0};
-		return true;
+		size->nvertices = (double) nvertices;
+		size->nedges = (double) nedges;
+		size->build_cost = 0;
 	}
-	if (!emogi_estimate_size(&source, &size->nvertices, &size->nedges))
+	else if (emogi_estimate_size(&source, &size->nvertices, &size->nedges))
+		size->build_cost = size->nedges * EMOGI_BUILD_COST;
+	else
 		return get_rel_relkind(source.relid) == RELKIND_VIEW && find_query_size(emogi_source_select(&source), size);
-	size->build_cost = size->nedges * EMOGI_BUILD_COST;
+	size->next_degree = emogi_estimate_next_degree(&source, size->nvertices, size->nedges);
 	return true;
 }
 
@@ -224,22 +228,23 @@ constant_bound(Node *node)
 	}
 }
 
-/* Estimate how many vertices are within so many hops (< 0: any number) of one, if every list has the mean length. */
+/*
+ * Estimate how many vertices are within so many hops (< 0: any number) of one: it has a list of the mean length, and each
+ * vertex on it one of next_degree, and so on.
+ */
 static double
 estimate_reached(const EmogiGraphSize *size, double depth)
 {
 	double		degree = size->nedges / Max(size->nvertices, 1);
-	double		reached;
+	double		next = size->next_degree;
+	double		lists;			/* that are walked, in units of the first */
 
 	if (depth < 0)
 		return Max(size->nvertices, 1);
-	if (fabs(degree - 1) < 1e-6)
-		reached = 1 + depth;
-	else
-		reached = (pow(degree, depth + 1) - 1) / (degree - 1);
-	if (isnan(reached))
+	lists = fabs(next - 1) < 1e-6 ? depth : (pow(next, depth) - 1) / (next - 1);
+	if (isnan(degree * lists))
 		return Max(size->nvertices, 1);
-	return Max(Min(reached, size->nvertices), 1);
+	return Max(Min(1 + degree * lists, size->nvertices), 1);
 }
 
 /* Estimate the rows of a call. */

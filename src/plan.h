@@ -31,6 +31,7 @@ typedef struct EmogiGraphSize
 {
 	double		nvertices;
 	double		nedges;
+	double		next_degree;	/* edges of a vertex that an edge leads to */
 	double		build_cost;		/* 0 = it is cached */
 } EmogiGraphSize;
 

@@ -225,3 +225,9 @@ SELECT expected_rows($$SELECT * FROM emogi_bfs('ring(dst, src)', 1, 2000000000)$
 UPDATE pg_class SET reltuples = 1e30 WHERE oid = 'ring'::regclass;
 SELECT expected_rows($$SELECT * FROM emogi_bfs('ring(dst, src)', 1, 2000000000)$$) > 1000;
 ROLLBACK;
+
+-- Two hops from anywhere reach much where there are hubs, though the mean list is short.
+CREATE TABLE hubs (src int, dst int);
+INSERT INTO hubs SELECT i, 1 FROM generate_series(2, 2000) i UNION ALL SELECT 1, i FROM generate_series(2, 2000) i;
+ANALYZE hubs;
+SELECT expected_rows($$SELECT * FROM emogi_bfs('hubs', 5, 1)$$) < 10, expected_rows($$SELECT * FROM emogi_bfs('hubs', 5, 2)$$) > 500, count(*) FROM emogi_bfs('hubs', 5, 2);
