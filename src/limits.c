@@ -149,6 +149,18 @@ emogi_limits_of_memory(const EmogiAccount *account, uint64 ngranules)
 
 /* ---- without lock ---- */
 
+/* Get the bytes that the calls of this session have, and what they have pinned. */
+uint64
+emogi_limits_own_bytes(void)
+{
+	uint64		n;
+
+	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
+	n = count_granules(MyProcPid, InvalidOid, -1);
+	LWLockRelease(emogi_shared->lock);
+	return n * EMOGI_GRANULE_BYTES;
+}
+
 /* Get the bytes that calls of the current user may have: emogi.max_memory, or less. */
 uint64
 emogi_limits_allowed_bytes(void)

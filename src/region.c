@@ -180,18 +180,22 @@ emogi_region_used_bytes(void)
 	return bytes;
 }
 
-/* Raise the error of a full budget. */
+/* Raise the error of a full budget, and say if calls of other sessions have a part of it: then it may be room enough later. */
 static void
 report_full(uint64 needed, uint64 used)
 {
+	uint64		used_bytes = used * EMOGI_GRANULE_BYTES;
+	uint64		others_bytes = used_bytes - Min(emogi_limits_own_bytes(), used_bytes);
+
 	ereport(ERROR,
 			(errcode(ERRCODE_OUT_OF_MEMORY),
-			 errmsg("emogi.max_memory is too small for this graph"),
-			 errdetail("%llu bytes are needed and %llu are in use; emogi.max_memory allows %llu.",
-					   (unsigned long long) needed, (unsigned long long) (used * EMOGI_GRANULE_BYTES),
+			 errmsg(others_bytes > 0 ? "emogi.max_memory is too small for this graph beside those of other calls" :
+					"emogi.max_memory is too small for this graph"),
+			 errdetail("%llu more bytes are needed; %llu are in use, %llu of them by other sessions. emogi.max_memory allows %llu.",
+					   (unsigned long long) needed, (unsigned long long) used_bytes, (unsigned long long) others_bytes,
 					   (unsigned long long) emogi_region_budget_bytes()),
-			 errhint("Raise emogi.max_memory (%dMB now) and restart the server, or select fewer edges.",
-					 emogi_max_memory_mb)));
+			 errhint("Raise emogi.max_memory (%dMB now) and restart the server, or select fewer edges%s.", emogi_max_memory_mb,
+					 others_bytes > 0 ? ", or call again when fewer calls are in progress" : "")));
 }
 
 /* Get the bytes that are free in the budget now. */

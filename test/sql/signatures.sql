@@ -45,7 +45,7 @@ SELECT calls, string_agg(DISTINCT try(format(calls, graph)), ' / ')
 -- `columns` is of the regclass form, which a literal then takes; so does text, but not a name.
 SELECT calls, try(calls) FROM unnest(ARRAY['emogi_bfs(''edges'', 3, columns => ''a, b'')', 'emogi_bfs(''edges''::text, ''3'', columns => ''a, b'')', 'emogi_bfs(''edges'', NULL, columns => NULL)',
   'emogi_bfs(''edges'', ''{5,3}'', NULL, NULL, ''a, b'')', 'emogi_sssp(''edges'', 3, columns => ''a, b, weight'')', 'emogi_shortest_path(''edges'', 3, 4, columns => ''"a", B'')', 'emogi_cc(''edges'', ''a,b'')',
-  'emogi_pagerank(''edges'', columns => ''a, b'')', 'emogi_heat(''edges'', ''VALUES (3, 1)'', columns => ''a, b'')']) AS calls;
+  'emogi_pagerank(''edges'', columns => ''a, b'')', 'emogi_heat(''edges'', ''VALUES (3, 1)'', 2, columns => ''a, b'')']) AS calls;
 
 -- Untyped parameters, and all types that drivers give them.
 CREATE FUNCTION prepared(types text, call text, VARIADIC arguments text[]) RETURNS text LANGUAGE plpgsql AS $$
