@@ -116,12 +116,12 @@ sub value
 	return constant($sqltype{$type}, $literal // literal($type));
 }
 
-# Replace the constants of a query by literals.
+# Replace the constants of a query by literals. NULL has a type, as a parameter has.
 sub with_literals
 {
 	my ($sql) = @_;
 
-	$sql =~ s/\x01(\w+):(.*?)\x02/$2/sg;
+	$sql =~ s/\x01(\w+):(.*?)\x02/$2 eq 'NULL' ? "NULL::$1" : $2/sge;
 	return $sql;
 }
 
