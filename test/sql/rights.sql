@@ -45,6 +45,15 @@ SELECT * FROM emogi_bfs('test_rights.edges', 1);
 SELECT * FROM emogi_bfs('SELECT src, dst FROM test_rights.edges', 1);
 RESET ROLE;
 REVOKE SELECT ON test_rights.edges FROM regress_emogi_alice;
+-- ... nor read by its object id, which asks for no schema.
+RESET ROLE;
+SELECT 'test_rights.edges'::regclass::oid AS edges \gset
+GRANT SELECT ON test_rights.edges TO regress_emogi_alice;
+SET ROLE regress_emogi_alice;
+SELECT count(*) FROM emogi_bfs(:edges::regclass, 1);
+SELECT edges FROM emogi_estimate(:edges::regclass);
+RESET ROLE;
+REVOKE SELECT ON test_rights.edges FROM regress_emogi_alice;
 GRANT USAGE ON SCHEMA test_rights TO PUBLIC;
 
 -- The table: SELECT on the two columns read is needed and is enough; the default weight column is not read.
