@@ -151,7 +151,7 @@ my $forever = q{SELECT count(*) FROM emogi_pagerank('SELECT i / 2, i FROM genera
 my @pids = map { $_->ask('SELECT pg_backend_pid()') } @attackers;
 $_->ask("RESET ROLE; SET emogi.role_slots = 1; SET ROLE mallory") foreach @attackers;
 $attackers[0]->tell($forever);
-shown("pid = $pids[0] AND p.state = 'running'", qr/running/, 'the first of a role runs');
+shown("pid = $pids[0] AND p.state = 'running' AND phase = 'run'", qr/running/, 'the first of a role runs');
 $attackers[1]->tell($forever);
 shown("pid = $pids[1] AND blocked_by = '{$pids[0]}'", qr/^waiting\|slot\|${\event('EmogiSlot')}$/, 'the second waits for a slot of the role');
 others_are_answered('beside a role that has used up its slots');
@@ -166,7 +166,8 @@ my $third_pid = $third->ask('SELECT pg_backend_pid()');
 foreach my $i (0 .. 1)		# as many long ones as run at a time
 {
 	$attackers[$i]->tell($forever);
-	shown("pid = $pids[$i] AND p.state = 'running'", qr/running/, "run $i runs");
+	# running is also who has his graph built, and may yet have to queue
+	shown("pid = $pids[$i] AND p.state = 'running' AND phase = 'run'", qr/running/, "run $i runs");
 }
 $third->tell($forever);
 shown("pid = $third_pid AND cardinality(blocked_by) = 2", qr/^queued\|engine\|${\event('EmogiEngine')}$/, 'one more is queued');
