@@ -122,24 +122,12 @@ allocate_answer(EmogiBatchState *batch)
 
 /* ---- giving back what is not needed, and getting it again ---- */
 
-/* Make pointers into the block of a Graph lead into another block, to which it was copied. */
+/* Have a Graph stand in another block, to which it was copied. It is no cached one any more. */
 static void
 move_graph(EmogiGraph *graph, const void *block)
 {
-	const ptrdiff_t by = (const char *) block - (const char *) graph->memory;
-	EmogiAdjacency *adjacencies[] = {&graph->forward, &graph->backward};
-
-#define MOVE(pointer) if ((pointer) != NULL) (pointer) = (const void *) ((const char *) (pointer) + by)
-	MOVE(graph->ids);
-	for (int i = 0; i < (int) lengthof(adjacencies); i++)
-	{
-		MOVE(adjacencies[i]->offsets);
-		MOVE(adjacencies[i]->targets);
-		MOVE(adjacencies[i]->weights);
-	}
-#undef MOVE
-	graph->memory = block;
-	graph->id = 0;				/* it is no cached one any more */
+	emogi_graph_move(graph, block);
+	graph->id = 0;
 }
 
 /* Get what rows are read from at present, and its bytes. */
