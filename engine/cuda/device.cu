@@ -4,7 +4,7 @@
  * The engine runs on one device, the first that CUDA shows (CUDA_VISIBLE_DEVICES chooses). A machine without a driver
  * or a device is an ordinary answer of open(): EMOGI_DEVICE_ERROR with the reason.
  */
-#include "engine/cuda/papers/papers.cuh"
+#include "cuda/papers/papers.cuh"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -26,7 +26,7 @@
 #define EMOGI_MAPPING_CUH
 
 #include "papers.cuh"
-#include "engine/cuda/weights.cuh"
+#include "cuda/weights.cuh"
 
 #define TICKET_ROUNDS 4			/* of as many items as a warp takes at once: what a ticket is for; 1 to 8 */
 #define STRETCH 4096			/* entries that a lane reads of a list before it looks at cancel: some ms over the link */

@@ -2,7 +2,7 @@
  * papers.cu: begins a run by a paper's mapping, sizes its grids, accounts for what it has read.
  */
 #include "papers.cuh"
-#include "engine/cuda/weights.cuh"
+#include "cuda/weights.cuh"
 
 /* What answers each algorithm. */
 static EmogiStatus (*const algorithms[EMOGI_NALGORITHMS]) (Sweeps *sweeps, Run *run, const EmogiGraph *graph,

@@ -24,7 +24,7 @@
 #ifndef EMOGI_PAPERS_CUH
 #define EMOGI_PAPERS_CUH
 
-#include "engine/cuda/run.cuh"
+#include "cuda/run.cuh"
 
 #define CUT_DEGREE 16			/* most neighbours of a shadow vertex: K of [3] */
 #define CUT_THREADS 128			/* of a block that cuts: what it prefetches must fit in shared memory */

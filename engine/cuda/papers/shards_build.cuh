@@ -4,7 +4,7 @@
 #ifndef EMOGI_SHARDS_BUILD_CUH
 #define EMOGI_SHARDS_BUILD_CUH
 
-#include "engine/cuda/chunks.cuh"
+#include "cuda/chunks.cuh"
 #include "shards.cuh"
 
 #define SOURCE_BITS 32			/* of a sort key, below the shard */

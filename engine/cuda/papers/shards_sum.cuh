@@ -5,7 +5,7 @@
 #ifndef EMOGI_SHARDS_SUM_CUH
 #define EMOGI_SHARDS_SUM_CUH
 
-#include "engine/cuda/gather.cuh"
+#include "cuda/gather.cuh"
 #include "shards.cuh"
 #include "shards_fixed.cuh"
 

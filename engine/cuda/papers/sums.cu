@@ -14,7 +14,7 @@
  *
  * [1] F. Khorasani, K. Vora, R. Gupta, L. N. Bhuyan: CuSha: Vertex-Centric Graph Processing on GPUs. HPDC 2014.
  */
-#include "engine/cuda/gather.cuh"
+#include "cuda/gather.cuh"
 #include "mapping.cuh"
 
 /* The Work of a term of the sum algebra. */
