@@ -360,11 +360,11 @@ emogi_run_open(Oid function, const EmogiTask *task, EmogiGraph *graph)
 	emogi_require_engine();
 	if (task->has_sources && task->nkeys == 0)
 	{
-		emogi_source_check(&source);
+		emogi_build_check(&source);
 		return NULL;
 	}
 	call = emogi_call_begin(function, get_func_name(function), task->graph.text);
-	emogi_graph_get(call, &source, &wish, graph);
+	emogi_obtain_graph(call, &source, &wish, graph);
 	emogi_call_phase(call, EMOGI_PHASE_RUN);
 	if (graph->nvertices == 0)
 	{

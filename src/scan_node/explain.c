@@ -91,7 +91,7 @@ explain_outlook(EmogiScan *scan, ExplainState *es)
 	rel = try_relation_open(source.relid, AccessShareLock);
 	if (rel == NULL)
 		return;
-	ExplainPropertyText("Graph", outlooks[emogi_graph_outlook(&source, &wish)], es);
+	ExplainPropertyText("Graph", outlooks[emogi_obtain_outlook(&source, &wish)], es);
 	relation_close(rel, NoLock);
 }
 

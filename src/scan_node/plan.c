@@ -175,7 +175,7 @@ find_query_size(const char *query, EmogiGraphSize *size)
 {
 	EmogiForesight foresight;
 
-	if (query == NULL || !emogi_foresee(query, &foresight))
+	if (query == NULL || !emogi_foresight_get(query, &foresight))
 		return false;
 	size->nvertices = foresight.nvertices;
 	size->nedges = foresight.nedges;
