@@ -15,6 +15,7 @@
 #include "utils/ruleutils.h"
 #include "utils/snapmgr.h"
 
+#include "scan_node/call_expr.h"
 #include "scan_node/stream.h"
 #include "server/compat.h"
 
@@ -81,7 +82,7 @@ explain_outlook(EmogiScan *scan, ExplainState *es)
 	EmogiSource source;
 	Relation	rel;
 
-	if (!emogi_graph_constant(scan->call_expr, &graph) || !constant_direction(scan, &task.direction))
+	if (!emogi_call_expr_graph(scan->call_expr, &graph) || !constant_direction(scan, &task.direction))
 		return;
 	emogi_wish_of(&task, &wish);
 	if (emogi_source_is_missing(&graph))

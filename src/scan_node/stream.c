@@ -29,6 +29,7 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
+#include "scan_node/call_expr.h"
 #include "scan_node/stream.h"
 #include "server/compat.h"
 
@@ -560,7 +561,7 @@ emogi_scan_init(EmogiScan *scan, int eflags)
 	InvokeFunctionExecuteHook(call->funcid);
 	fmgr_info(call->funcid, &scan->flinfo);
 	fmgr_info_set_expr((Node *) call, &scan->flinfo);
-	scan->function = emogi_function_of(call->funcid);
+	scan->function = emogi_call_expr_function(call->funcid);
 	if (scan->function == NULL)
 		elog(ERROR, "function %u is not one of emogi's", call->funcid);
 	scan->rows = emogi_row_kind(scan->function->algorithm);
