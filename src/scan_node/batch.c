@@ -15,7 +15,7 @@
 #include "pgstat.h"
 #include "utils/memutils.h"
 
-#include "scan_node/stream.h"
+#include "scan_node/scan.h"
 #include "server/region.h"
 
 /* The answers of one pass may take this share of the budget of the Region. */
@@ -253,7 +253,7 @@ open_call(EmogiBatchState *batch, bool has_source)
 	scan->fcinfo->args[1].value = Int64GetDatum(0);
 	scan->fcinfo->args[1].isnull = !has_source;
 	scan->function->read(scan->fcinfo, &batch->task);
-	emogi_scan_apply_conditions(scan, &batch->task);
+	emogi_inputs_apply_conditions(scan, &batch->task);
 	batch->task.table = &table;
 	pgstat_init_function_usage(scan->fcinfo, &usage);
 	scan->call = emogi_run_open(scan->flinfo.fn_oid, &batch->task, &scan->graph);
@@ -424,7 +424,7 @@ next_outer(EmogiBatchState *batch)
 	if (scan->vertex_input >= 0)
 	{
 		ResetExprContext(scan->css.ss.ps.ps_ExprContext);
-		emogi_scan_set_keys(scan, compute_for_row(batch, scan->vertex_input));
+		emogi_inputs_set_keys(scan, compute_for_row(batch, scan->vertex_input));
 	}
 	if (!batch->in_passes)
 		search_alone(batch, row->search);

@@ -16,7 +16,7 @@
 #include "utils/snapmgr.h"
 
 #include "scan_node/call_expr.h"
-#include "scan_node/stream.h"
+#include "scan_node/scan.h"
 #include "server/compat.h"
 
 /* Show the call and the conditions that the scan sees to. */
