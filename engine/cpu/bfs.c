@@ -211,7 +211,7 @@ enter_sources(Search *search, const EmogiQuery *query, EmogiResult *result)
 			continue;
 		bfs->visited[v / 64] |= bit;
 		bfs->level[v] = 0;
-		search->nedges += emogi_degree(&bfs->forward, v);
+		search->nedges += emogi_bfs_degree(&bfs->forward, v);
 		if (bfs->in_queue)
 			bfs->queue[bfs->count] = v;
 		else

@@ -90,7 +90,7 @@ enter_sparse(EmogiBfs *bfs, LocalQueue *local, List list, EmogiBfsTally *tally)
 			continue;
 		bfs->level[v] = bfs->depth;
 		tally->nvertices++;
-		tally->nedges += emogi_degree(&bfs->forward, v);
+		tally->nedges += emogi_bfs_degree(&bfs->forward, v);
 		local->vertices[local->count++] = v;
 		if (local->count == LOCAL_QUEUE)
 			flush_queue(bfs, local);
@@ -128,7 +128,7 @@ emogi_bfs_walk_queue(void *arg, int thread, int nthreads)
 			__builtin_prefetch(&forward->targets[forward->offsets[queue[i]]]);
 		for (uint64_t i = 0; i < count; i++)
 		{
-			List		list = {forward->targets + forward->offsets[queue[i]], emogi_degree(forward, queue[i])};
+			List		list = {forward->targets + forward->offsets[queue[i]], emogi_bfs_degree(forward, queue[i])};
 
 			if (list.count > EMOGI_BFS_HUB_ENTRIES)
 				put_hub_aside(bfs, queue[i]);
@@ -149,7 +149,7 @@ gather_lists(EmogiBfs *bfs, uint64_t w, List *lists)
 	for (uint64_t bits = bfs->front[w]; bits != 0; bits &= bits - 1)
 	{
 		uint64_t	v = w * 64 + (uint64_t) __builtin_ctzll(bits);
-		List		list = {forward->targets + forward->offsets[v], emogi_degree(forward, v)};
+		List		list = {forward->targets + forward->offsets[v], emogi_bfs_degree(forward, v)};
 
 		if (list.count > EMOGI_BFS_HUB_ENTRIES)
 		{
@@ -210,7 +210,7 @@ emogi_bfs_walk_hubs(void *arg, int thread, int nthreads)
 	{
 		EmogiBfsHub *hub = &bfs->hubs[h];
 		const uint32_t *targets = bfs->forward.targets + bfs->forward.offsets[hub->vertex];
-		uint64_t	degree = emogi_degree(&bfs->forward, hub->vertex);
+		uint64_t	degree = emogi_bfs_degree(&bfs->forward, hub->vertex);
 		uint64_t	i;
 
 		while (!emogi_job_stopped(&bfs->job) && (i = emogi_job_take(&hub->next, HUB_PIECE)) < degree)

@@ -59,7 +59,7 @@ typedef struct EmogiBfs
 
 /* Get the length of a list. */
 static inline uint64_t
-emogi_degree(const EmogiAdjacency *adjacency, uint64_t v)
+emogi_bfs_degree(const EmogiAdjacency *adjacency, uint64_t v)
 {
 	return adjacency->offsets[v + 1] - adjacency->offsets[v];
 }

@@ -181,7 +181,7 @@ typedef enum EmogiRequestKind
 	EMOGI_REQUEST_CSR,			/* the Graph of the slot's edges */
 	EMOGI_REQUEST_EXPAND,		/* the edges of a Graph, into the slot's chunks */
 	EMOGI_REQUEST_RUN,			/* from here on: a Query on a Graph */
-	EMOGI_REQUEST_BATCH,		/* BFS from each of query.sources by itself, on the CPU */
+	EMOGI_REQUEST_MSBFS,		/* BFS from each of query.sources by itself, on the CPU */
 	EMOGI_REQUEST_PATH,			/* one path between two vertices, on the CPU */
 	EMOGI_REQUEST_KINDS
 } EmogiRequestKind;
@@ -208,7 +208,7 @@ typedef struct EmogiRequest
 	EmogiResult result;			/* arrays in; counters out through the reply */
 
 	/* BATCH: RUN's graph and query, and */
-	EmogiBatchResult batch;		/* memory in */
+	EmogiMsbfsResult batch;		/* memory in */
 
 	/* PATH: RUN's graph, query.sources[0] and query.targets[0], and */
 	uint64		max_edges;		/* give up after so many list entries */
@@ -223,7 +223,7 @@ typedef struct EmogiReply
 	EmogiKeys	keys;			/* KEYS */
 	EmogiGraph	graph;			/* CSR */
 	EmogiResult result;			/* RUN; the counters also of BATCH and PATH */
-	EmogiBatchResult batch;		/* BATCH */
+	EmogiMsbfsResult batch;		/* MSBFS */
 	EmogiPathOutcome path_outcome;	/* PATH */
 	uint64		path_length;	/* PATH: vertices */
 	char		engine[8];		/* RUN, BATCH, PATH: which one answered */
@@ -672,7 +672,7 @@ extern void emogi_wish_of(const EmogiTask *task, EmogiGraphKey *key);
 extern EmogiCall *emogi_run_open(Oid function, const EmogiTask *task, EmogiGraph *graph);
 extern bool emogi_run_query(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, EmogiResult *result);
 extern void emogi_run_batch(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, const uint32 *sources,
-							int nsources, EmogiBatchResult *result);
+							int nsources, EmogiMsbfsResult *result);
 extern bool emogi_run_path(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, uint32 *path,
 						   double *distance, uint64 *length);
 extern EmogiCall *emogi_run(Oid function, const EmogiTask *task, EmogiGraph *graph, EmogiResult *result);
