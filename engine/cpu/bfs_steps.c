@@ -12,7 +12,6 @@
 #define QUEUE_CHUNK 64			/* vertices */
 #define WORD_CHUNK 32			/* words of a bitmap: 2048 vertices */
 #define LOCAL_QUEUE 512
-#define ENTRIES_PER_POLL ((uint64_t) 1 << 20)
 
 /* A list to walk. */
 typedef struct List
@@ -49,9 +48,9 @@ put_hub_aside(EmogiBfs *bfs, uint32_t v)
 static bool
 take_words(EmogiBfs *bfs, uint64_t *first, uint64_t *end)
 {
-	if (emogi_job_stopped(&bfs->job))
+	if (emogi_job_stopped(&bfs->run.job))
 		return false;
-	*first = emogi_job_take(&bfs->next, WORD_CHUNK);
+	*first = emogi_job_take(&bfs->run.next, WORD_CHUNK);
 	*end = *first + WORD_CHUNK < bfs->nwords ? *first + WORD_CHUNK : bfs->nwords;
 	return *first < bfs->nwords;
 }
@@ -117,7 +116,7 @@ emogi_bfs_walk_queue(void *arg, int thread, int nthreads)
 	uint64_t	first;
 
 	local.count = 0;
-	while (!emogi_job_stopped(&bfs->job) && (first = emogi_job_take(&bfs->next, QUEUE_CHUNK)) < bfs->count)
+	while (!emogi_job_stopped(&bfs->run.job) && (first = emogi_job_take(&bfs->run.next, QUEUE_CHUNK)) < bfs->count)
 	{
 		uint64_t	count = bfs->count - first < QUEUE_CHUNK ? bfs->count - first : QUEUE_CHUNK;
 		const uint32_t *queue = bfs->queue + first;
@@ -187,9 +186,9 @@ emogi_bfs_walk_bitmap(void *arg, int thread, int nthreads)
 				enter_dense(map, lists[i], tally);
 			memmove(lists, lists + nlists, (size_t) nnext * sizeof(List));
 			nlists = nnext;
-			if (tally->looked - polled > ENTRIES_PER_POLL)
+			if (tally->looked - polled > EMOGI_RUN_POLL)
 			{
-				if (emogi_job_stopped(&bfs->job))
+				if (emogi_job_stopped(&bfs->run.job))
 					return;
 				polled = tally->looked;
 			}
@@ -213,7 +212,7 @@ emogi_bfs_walk_hubs(void *arg, int thread, int nthreads)
 		uint64_t	degree = emogi_bfs_degree(&bfs->forward, hub->vertex);
 		uint64_t	i;
 
-		while (!emogi_job_stopped(&bfs->job) && (i = emogi_job_take(&hub->next, HUB_PIECE)) < degree)
+		while (!emogi_job_stopped(&bfs->run.job) && (i = emogi_job_take(&hub->next, HUB_PIECE)) < degree)
 		{
 			List		piece = {targets + i, degree - i < HUB_PIECE ? degree - i : HUB_PIECE};
 
@@ -354,9 +353,9 @@ emogi_bfs_pull(void *arg, int thread, int nthreads)
 			if (w + 1 < end)
 				prefetch_word(bfs, w + 1);
 			pull_word(bfs, w, &tally);
-			if (tally.looked - polled > ENTRIES_PER_POLL)
+			if (tally.looked - polled > EMOGI_RUN_POLL)
 			{
-				if (emogi_job_stopped(&bfs->job))
+				if (emogi_job_stopped(&bfs->run.job))
 					break;
 				polled = tally.looked;
 			}

@@ -161,10 +161,13 @@ add_up(EmogiMsbfs *search)
 static void *
 take_memory(EmogiMsbfs *search, uint64_t bytes)
 {
-	char	   *memory = emogi_run_scratch(&search->run, bytes, 1);
+	void	   *memory;
 
-	if (memory != NULL && search->small_pages)
-		madvise(memory - (uintptr_t) memory % 4096, bytes, MADV_NOHUGEPAGE);
+	if (!search->small_pages)
+		return emogi_run_scratch(&search->run, bytes, 1);
+	memory = emogi_run_map(&search->run, bytes);
+	if (memory != NULL)
+		madvise(memory, bytes, MADV_NOHUGEPAGE);
 	return memory;
 }
 
