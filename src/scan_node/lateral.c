@@ -4,7 +4,7 @@
  *   SELECT ... FROM sources s, LATERAL emogi_bfs('edges', s.vertex) b
  *
  * A nested loop would run one search after the other. Where the source is all that comes from the outer rows, a
- * CustomScan in the loop's place (batch.c) takes EMOGI_BATCH_SOURCES outer rows at a time and searches from all of them
+ * CustomScan in the loop's place (batch.c) takes EMOGI_MSBFS_SOURCES outer rows at a time and searches from all of them
  * in one pass over the Graph. Rows come in the order of the nested loop.
  *
  * It reads ahead in the outer relation, as a hash join does. Outer joins are left to the nested loop.
@@ -158,7 +158,7 @@ add_batch_path(PlannerInfo *root, RelOptInfo *joinrel, Path *outer_path, RelOptI
 			   const EmogiFunction *function, List *clauses)
 {
 	CustomPath *path = makeNode(CustomPath);
-	double		passes = ceil(outer_path->rows / EMOGI_BATCH_SOURCES);
+	double		passes = ceil(outer_path->rows / EMOGI_MSBFS_SOURCES);
 	double		inner_rows = inner->tuples * outer_path->rows;
 	EmogiGraphSize size;
 	QualCost	call_cost;

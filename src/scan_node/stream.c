@@ -62,7 +62,7 @@ next_key(EmogiScan *scan, uint64 *v)
 {
 	while (scan->position < scan->nkeys)
 	{
-		uint32		number = emogi_vertex_number(&scan->graph, scan->keys[scan->position++]);
+		uint32		number = emogi_graph_vertex(&scan->graph, scan->keys[scan->position++]);
 
 		*v = number;
 		if (number != EMOGI_NO_VERTEX && scan->rows->next(&scan->result, number, (uint64) number + 1) == number)
