@@ -503,9 +503,9 @@ notice_ends(const EmogiTask *task, const EmogiGraph *graph)
 {
 	if (task->nkeys == 0)
 		return;
-	if (graph == NULL || emogi_vertex_number(graph, task->keys[0]) == EMOGI_NO_VERTEX)
+	if (graph == NULL || emogi_graph_vertex(graph, task->keys[0]) == EMOGI_NO_VERTEX)
 		emogi_notice_missing("source", task->keys[0]);
-	else if (emogi_vertex_number(graph, task->targets[0]) == EMOGI_NO_VERTEX)
+	else if (emogi_graph_vertex(graph, task->targets[0]) == EMOGI_NO_VERTEX)
 		emogi_notice_missing("target", task->targets[0]);
 }
 
@@ -513,8 +513,8 @@ notice_ends(const EmogiTask *task, const EmogiGraph *graph)
 static uint64
 path_of_distances(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, uint32 *path, double *distance)
 {
-	uint32		source = emogi_vertex_number(graph, task->keys[0]);
-	uint32		target = emogi_vertex_number(graph, task->targets[0]);
+	uint32		source = emogi_graph_vertex(graph, task->keys[0]);
+	uint32		target = emogi_graph_vertex(graph, task->targets[0]);
 	EmogiResult result = {0};
 	uint32	   *next;
 	uint64		length;
@@ -522,7 +522,7 @@ path_of_distances(EmogiCall *call, const EmogiTask *task, const EmogiGraph *grap
 	if (!emogi_run_query(call, task, graph, &result) || !(result.distance[target] < (double) INFINITY))
 		return 0;
 	next = emogi_call_alloc_any(call, graph->nvertices * sizeof(uint32));
-	length = emogi_path_find(graph, result.distance, source, target, path, next, serve_interrupts);
+	length = emogi_trace_path(graph, result.distance, source, target, path, next, serve_interrupts);
 	for (uint64 i = 0; i < length; i++)
 		distance[i] = result.distance[path[i]];
 	return length;

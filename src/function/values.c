@@ -18,7 +18,7 @@
 static void
 set_value(const EmogiGraph *graph, int64 key, double value, double *values, bool *given)
 {
-	uint32		v = emogi_vertex_number(graph, key);
+	uint32		v = emogi_graph_vertex(graph, key);
 
 	if (!isfinite(value))
 		ereport(ERROR,

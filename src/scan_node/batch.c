@@ -1,5 +1,5 @@
 /*
- * batch.c: BFS for each row of an outer plan, EMOGI_BATCH_SOURCES of them at once, carried out (lateral.c plans it).
+ * batch.c: BFS for each row of an outer plan, EMOGI_MSBFS_SOURCES of them at once, carried out (lateral.c plans it).
  *
  * One call, with one Graph, lasts for all outer rows. So many of them are read ahead; a single pass over the Graph searches
  * from all their sources, each distinct one once; then the outer rows are joined in their order with what each of their
@@ -15,7 +15,7 @@
 #include "pgstat.h"
 #include "utils/memutils.h"
 
-#include "scan_node/stream.h"
+#include "scan_node/scan.h"
 #include "server/region.h"
 
 /* The answers of one pass may take this share of the budget of the Region. */
@@ -49,7 +49,7 @@ typedef struct EmogiBatchState
 	bool		in_passes;		/* not one by one */
 	EmogiTask	task;
 	int			most_sources;	/* in one pass */
-	EmogiBatchResult passed;
+	EmogiMsbfsResult passed;
 	EmogiResult single;			/* of the one search at hand, one by one */
 	int			searched;		/* its index; -1 = there is none */
 	void	   *graph_copy;		/* the block of the Graph in memory of our own, once it was put there; NULL = it was not */
@@ -60,16 +60,16 @@ typedef struct EmogiBatchState
 	bool		outer_ended;
 	int			nrows;
 	int			current;		/* -1 = none is entered yet */
-	OuterRow	rows[EMOGI_BATCH_SOURCES];
+	OuterRow	rows[EMOGI_MSBFS_SOURCES];
 	int			nsearches;
-	uint32		sources[EMOGI_BATCH_SOURCES];	/* vertex numbers, distinct */
+	uint32		sources[EMOGI_MSBFS_SOURCES];	/* vertex numbers, distinct */
 
 	/* what of the current row is still to come */
-	EmogiBatchCursor cursor;	/* in passes */
+	EmogiMsbfsCursor cursor;	/* in passes */
 	int			nunpacked;		/* vertices that the cursor has passed, and nobody has taken yet, when all are wanted */
 	int			taken;			/* of them */
-	uint32		vertices[EMOGI_BATCH_VERTICES];
-	uint32		levels[EMOGI_BATCH_VERTICES];
+	uint32		vertices[EMOGI_MSBFS_VERTICES];
+	uint32		levels[EMOGI_MSBFS_VERTICES];
 	uint64		position;		/* one by one: vertex number */
 	uint64		key_position;
 } EmogiBatchState;
@@ -97,9 +97,9 @@ choose_passes(EmogiBatchState *batch)
 {
 	const uint64 nvertices = batch->scan.graph.nvertices;
 	const uint64 allowed = emogi_region_budget_bytes() / ANSWER_SHARE;
-	int			nsources = EMOGI_BATCH_SOURCES;
+	int			nsources = EMOGI_MSBFS_SOURCES;
 
-	while (nsources >= LEAST_SOURCES && emogi_batch_bytes(nvertices, nsources, batch->task.query.max_depth) > allowed)
+	while (nsources >= LEAST_SOURCES && emogi_msbfs_bytes(nvertices, nsources, batch->task.query.max_depth) > allowed)
 		nsources /= 2;
 	batch->in_passes = nsources >= LEAST_SOURCES && emogi_engine != EMOGI_ENGINE_CUDA;
 	batch->most_sources = batch->in_passes ? nsources : 1;
@@ -114,9 +114,9 @@ allocate_answer(EmogiBatchState *batch)
 	EmogiScan  *scan = &batch->scan;
 	const uint64 nvertices = scan->graph.nvertices;
 	const int64 max_depth = batch->task.query.max_depth;
-	uint64		scratch_bytes = emogi_batch_scratch_bytes(nvertices, max_depth);
+	uint64		scratch_bytes = emogi_msbfs_scratch_bytes(nvertices, max_depth);
 
-	batch->passed.memory_bytes = emogi_batch_bytes(nvertices, batch->most_sources, max_depth);
+	batch->passed.memory_bytes = emogi_msbfs_bytes(nvertices, batch->most_sources, max_depth);
 	batch->passed.memory = emogi_call_alloc_any(scan->call, batch->passed.memory_bytes);
 	batch->passed.scratch = NULL;
 	if (scratch_bytes <= emogi_region_budget_bytes() / ANSWER_SHARE)
@@ -253,7 +253,7 @@ open_call(EmogiBatchState *batch, bool has_source)
 	scan->fcinfo->args[1].value = Int64GetDatum(0);
 	scan->fcinfo->args[1].isnull = !has_source;
 	scan->function->read(scan->fcinfo, &batch->task);
-	emogi_scan_apply_conditions(scan, &batch->task);
+	emogi_inputs_apply_conditions(scan, &batch->task);
 	batch->task.table = &table;
 	pgstat_init_function_usage(scan->fcinfo, &usage);
 	scan->call = emogi_run_open(scan->flinfo.fn_oid, &batch->task, &scan->graph);
@@ -370,7 +370,7 @@ take_outer(EmogiBatchState *batch, TupleTableSlot *outer)
 	if (!batch->is_open && !(source.isnull && batch->is_checked))
 		open_call(batch, !source.isnull);
 	if (!source.isnull && scan->call != NULL && !batch->task.no_rows)
-		number = emogi_vertex_number(&scan->graph, DatumGetInt64(source.value));
+		number = emogi_graph_vertex(&scan->graph, DatumGetInt64(source.value));
 	if (!source.isnull && number == EMOGI_NO_VERTEX && !batch->task.no_rows)
 		emogi_notice_missing("source", DatumGetInt64(source.value));
 	row->search = number != EMOGI_NO_VERTEX ? want_search(batch, number) : -1;
@@ -383,7 +383,7 @@ read_ahead(EmogiBatchState *batch)
 	MemoryContextReset(batch->rows_context);
 	batch->nrows = batch->nsearches = 0;
 	batch->current = batch->searched = -1;
-	while (!batch->outer_ended && batch->nrows < EMOGI_BATCH_SOURCES &&
+	while (!batch->outer_ended && batch->nrows < EMOGI_MSBFS_SOURCES &&
 		   (batch->nrows == 0 || batch->nsearches < batch->most_sources))
 	{
 		TupleTableSlot *outer = ExecProcNode(batch->outer);
@@ -424,7 +424,7 @@ next_outer(EmogiBatchState *batch)
 	if (scan->vertex_input >= 0)
 	{
 		ResetExprContext(scan->css.ss.ps.ps_ExprContext);
-		emogi_scan_set_keys(scan, compute_for_row(batch, scan->vertex_input));
+		emogi_inputs_set_keys(scan, compute_for_row(batch, scan->vertex_input));
 	}
 	if (!batch->in_passes)
 		search_alone(batch, row->search);
@@ -443,8 +443,8 @@ next_reached(EmogiBatchState *batch, uint64 least, uint32 *v, uint32 *level)
 	if (batch->in_passes)
 	{
 		if (least > 0)
-			emogi_batch_skip_to(&batch->passed, search, &batch->cursor, least);
-		while (emogi_batch_next(&batch->passed, search, &batch->cursor, v, level))
+			emogi_msbfs_skip_to(&batch->passed, search, &batch->cursor, least);
+		while (emogi_msbfs_next(&batch->passed, search, &batch->cursor, v, level))
 			if (*v >= least)
 				return true;
 		return false;
@@ -463,7 +463,7 @@ next_of_all(EmogiBatchState *batch, uint32 *v, uint32 *level)
 {
 	if (batch->taken == batch->nunpacked)
 	{
-		batch->nunpacked = emogi_batch_fill(&batch->passed, batch->rows[batch->current].search, &batch->cursor, batch->vertices,
+		batch->nunpacked = emogi_msbfs_fill(&batch->passed, batch->rows[batch->current].search, &batch->cursor, batch->vertices,
 											batch->levels);
 		batch->taken = 0;
 		if (batch->nunpacked == 0)
@@ -486,7 +486,7 @@ next_wanted(EmogiBatchState *batch, uint32 *v, uint32 *level)
 		return batch->in_passes ? next_of_all(batch, v, level) : next_reached(batch, 0, v, level);
 	while (batch->key_position < scan->nkeys)
 	{
-		uint32		wanted = emogi_vertex_number(&scan->graph, scan->keys[batch->key_position++]);
+		uint32		wanted = emogi_graph_vertex(&scan->graph, scan->keys[batch->key_position++]);
 
 		if (wanted == EMOGI_NO_VERTEX)
 			continue;

@@ -53,7 +53,7 @@ typedef enum EmogiRequestKind
 	EMOGI_REQUEST_CSR,			/* the Graph of the slot's edges */
 	EMOGI_REQUEST_EXPAND,		/* the edges of a Graph, into the slot's chunks */
 	EMOGI_REQUEST_RUN,			/* from here on: a Query on a Graph */
-	EMOGI_REQUEST_BATCH,		/* BFS from each of query.sources by itself, on the CPU */
+	EMOGI_REQUEST_MSBFS,		/* BFS from each of query.sources by itself, on the CPU */
 	EMOGI_REQUEST_PATH,			/* one path between two vertices, on the CPU */
 	EMOGI_REQUEST_KINDS
 } EmogiRequestKind;
@@ -79,8 +79,8 @@ typedef struct EmogiRequest
 	EmogiQuery	query;
 	EmogiResult result;			/* arrays in; counters out through the reply */
 
-	/* BATCH: RUN's graph and query, and */
-	EmogiBatchResult batch;		/* memory in */
+	/* MSBFS: RUN's graph and query, and */
+	EmogiMsbfsResult batch;		/* memory in */
 
 	/* PATH: RUN's graph, query.sources[0] and query.targets[0], and */
 	uint64		max_edges;		/* give up after so many list entries */
@@ -94,11 +94,11 @@ typedef struct EmogiReply
 	EmogiError	error;
 	EmogiKeys	keys;			/* KEYS */
 	EmogiGraph	graph;			/* CSR */
-	EmogiResult result;			/* RUN; the counters also of BATCH and PATH */
-	EmogiBatchResult batch;		/* BATCH */
+	EmogiResult result;			/* RUN; the counters also of MSBFS and PATH */
+	EmogiMsbfsResult batch;		/* MSBFS */
 	EmogiPathOutcome path_outcome;	/* PATH */
 	uint64		path_length;	/* PATH: vertices */
-	char		engine[8];		/* RUN, BATCH, PATH: which one answered */
+	char		engine[8];		/* RUN, MSBFS, PATH: which one answered */
 	char		reason[256];	/* RUN: why `auto` took the CPU; else empty */
 	double		started_ms;		/* by emogi_now_ms; 0 = not started; set under EmogiShared.lock, with RUNNING */
 	double		wait_ms;		/* between request and start; the owner's */
