@@ -315,8 +315,7 @@ wait_for_builder(EmogiSlot *slot, const Wish *wish)
 		finding = look_up(slot, wish);
 		if (finding != MUST_WAIT)
 			break;
-		CHECK_FOR_INTERRUPTS();
-		ConditionVariableTimedSleep(&emogi_cache_shared->changed, 1000, emogi_wait_event(EMOGI_WAIT_BUILD));
+		emogi_shared_sleep(&emogi_cache_shared->changed, 1000, EMOGI_WAIT_BUILD);
 	}
 	ConditionVariableCancelSleep();
 	slot->awaited_graph = -1;
@@ -331,7 +330,7 @@ find_or_reserve(EmogiSlot *slot, const Wish *wish)
 
 	while (finding == MUST_WAIT || finding == MUST_MAKE_ROOM)
 	{
-		if (finding == MUST_MAKE_ROOM && !emogi_cache_make_room())
+		if (finding == MUST_MAKE_ROOM && !emogi_call_make_room())
 			return MUST_BUILD_PRIVATELY;
 		finding = finding == MUST_WAIT ? wait_for_builder(slot, wish) : look_up(slot, wish);
 	}

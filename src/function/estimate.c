@@ -9,6 +9,7 @@
 #include "function/function.h"
 #include "server/compat.h"
 #include "server/limits.h"
+#include "server/machine.h"
 
 PG_FUNCTION_INFO_V1(emogi_estimate);
 
@@ -28,8 +29,8 @@ emogi_estimate(PG_FUNCTION_ARGS)
 	Datum		values[6];
 	bool		nulls[6] = {false};
 
-	emogi_require_preload();
-	emogi_refuse_worker();
+	emogi_shared_require_preload();
+	emogi_snapshot_refuse_worker();
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
 	emogi_graph_argument(fcinfo, &graph);

@@ -44,7 +44,7 @@ PG_FUNCTION_INFO_V1(emogi_shortest_path);
 Datum
 emogi_version(PG_FUNCTION_ARGS)
 {
-	emogi_require_preload();
+	emogi_shared_require_preload();
 	PG_RETURN_TEXT_P(cstring_to_text(EMOGI_VERSION));
 }
 
@@ -286,8 +286,8 @@ read_sources(FunctionCallInfo fcinfo, int n, EmogiTask *task)
 static void
 begin_task(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm, EmogiTask *task)
 {
-	emogi_require_preload();
-	emogi_refuse_worker();
+	emogi_shared_require_preload();
+	emogi_snapshot_refuse_worker();
 	memset(task, 0, sizeof *task);
 	task->query.algorithm = algorithm;
 	task->query.max_depth = -1;

@@ -17,6 +17,7 @@
 
 #include "contract/algebra.h"
 #include "function/function.h"
+#include "server/papers.h"
 #include "server/region.h"
 
 /* Rows between two looks for a cancel. */
@@ -357,7 +358,7 @@ emogi_run_open(Oid function, const EmogiTask *task, EmogiGraph *graph)
 		*task->table = source.is_query ? InvalidOid : source.relid;
 	if (task->start != NULL)
 		emogi_values_check(task->start);
-	emogi_require_engine();
+	emogi_request_require_engine();
 	if (task->has_sources && task->nkeys == 0)
 	{
 		emogi_build_check(&source);

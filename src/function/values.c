@@ -85,7 +85,7 @@ emogi_values_check(const char *query)
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
 	(void) check_query(query);
-	emogi_snapshot_settle(query);
+	emogi_snapshot_prepare(query);
 	SPI_finish();
 }
 

@@ -18,6 +18,7 @@
 #include "scan_node/call_expr.h"
 #include "scan_node/scan.h"
 #include "server/compat.h"
+#include "server/papers.h"
 
 /* Show the call and the conditions that the scan sees to. */
 static void
@@ -140,7 +141,7 @@ explain_runs(const EmogiScan *scan, ExplainState *es)
 		return;
 	if (total->placement[0] != '\0')
 		ExplainPropertyText("Placement", total->placement, es);
-	if (total->mapping[0] != '\0' && strcmp(total->mapping, emogi_mapping_name(EMOGI_MAPPING_AUTO)) != 0)
+	if (total->mapping[0] != '\0' && strcmp(total->mapping, emogi_papers_mapping_name(EMOGI_MAPPING_AUTO)) != 0)
 		ExplainPropertyText("Mapping", total->mapping, es);
 	ExplainPropertyUInteger("Levels", NULL, total->nlevels, es);
 	ExplainPropertyUInteger("Edges Traversed", NULL, total->edges_traversed, es);

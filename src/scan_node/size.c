@@ -47,7 +47,7 @@ emogi_size_find(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiGraphSize *
 		return find_query_size(graph.text, size);
 	if (!emogi_call_expr_source(call, algorithm, &source))
 		return false;
-	if (emogi_cache_size(&source, &nvertices, &nedges))
+	if (emogi_cache_size(source.relid, source.src, source.dst, &nvertices, &nedges))
 	{
 		size->nvertices = (double) nvertices;
 		size->nedges = (double) nedges;

@@ -141,7 +141,7 @@ assign_fault(const char *text, void *extra)
 
 /* Define emogi.fault; called once, in the postmaster. */
 void
-emogi_define_faults(void)
+emogi_fault_define(void)
 {
 	DefineCustomStringVariable("emogi.fault",
 							   "Makes things fail, for tests of emogi.",

@@ -15,8 +15,16 @@
 #include "server/fault.h"
 #include "server/settings.h"
 
-/* Length of the graph argument, cut off, where it is shown. */
-#define EMOGI_SOURCE_LENGTH 256
+/* Who calls what, for those who look: emogi_progress and emogi_runs. */
+typedef struct EmogiCaller
+{
+	int			pid;			/* the backend */
+	Oid			userid;
+	Oid			database;
+	TimestampTz started;
+	char		function[32];
+	char		source[256];	/* the graph argument, cut off */
+} EmogiCaller;
 
 /* Life of a slot: FREE -> HELD (a backend's) -> QUEUED -> RUNNING -> DONE or FAILED -> HELD or FREE. */
 typedef enum EmogiSlotState
@@ -102,7 +110,6 @@ typedef struct EmogiSlot
 {
 	/* under EmogiShared.lock */
 	EmogiSlotState state;
-	int			owner_pid;		/* the backend */
 	uint64		token;			/* random; proves to emogi_sink and parallel workers whose edges they add */
 	uint64		ticket;			/* order of service among QUEUED of equal vtime_ms */
 	double		vtime_ms;		/* fair share: see worker.c */
@@ -112,13 +119,7 @@ typedef struct EmogiSlot
 	int			awaited_graph;	/* ... of that whose build by another call it waits for; -1 = none */
 	bool		waits_for_room; /* until Graphs that are evicted have given their memory back */
 
-	/* who and what, for emogi_progress; under lock */
-	Oid			userid;
-	Oid			database;
-	TimestampTz started;
-	char		function[32];
-	char		source[EMOGI_SOURCE_LENGTH];	/* the graph argument, cut off */
-
+	EmogiCaller caller;			/* pid: 0 = its backend has gone */
 	pg_atomic_uint64 nskipped;	/* rows with a NULL end, so far */
 
 	ConditionVariable answered; /* broadcast when state becomes DONE or FAILED */
