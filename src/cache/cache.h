@@ -2,7 +2,7 @@
  * cache.h: the Graphs that calls and sessions share.
  *
  * ring.c knows which transactions have changed which tables, and so whether a Graph still holds what a snapshot sees.
- * cache.c keeps the entries: their life, their memory, their eviction. Which entry serves a call is obtain.c's business,
+ * cache.c keeps the entries: their life, their memory, their eviction. Which entry serves a call is wish.c's business,
  * in ../build.
  */
 #ifndef EMOGI_CACHE_H
