@@ -1,7 +1,7 @@
 /*
  * cache.c: the entries of Graphs that calls and sessions share: their life, their memory, their eviction.
  *
- * An entry's life: FREE -> BUILDING -> READY -> DOOMED -> FREE, all under EmogiShared.cache_lock. obtain.c takes it as
+ * An entry's life: FREE -> BUILDING -> READY -> DOOMED -> FREE, all under EmogiShared.cache_lock. wish.c takes it as
  * far as READY. A DOOMED Graph is found by nobody. Whoever takes away its last pin frees it, unless a GPU may know its
  * memory (on_device): then the engine worker has the GPU forget it first. A builder that fails dooms its entry through
  * its slot.

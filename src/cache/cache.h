@@ -3,7 +3,7 @@
  *
  * ring.c knows which transactions have changed which tables, and so whether a Graph still holds what a snapshot sees; it stands
  * on xids.c, what a snapshot sees of other transactions, and tables.c, the tables that are tracked.
- * cache.c keeps the entries: their life, their memory, their eviction. Which entry serves a call is obtain.c's business,
+ * cache.c keeps the entries: their life, their memory, their eviction. Which entry serves a call is wish.c's business,
  * in ../build.
  */
 #ifndef EMOGI_CACHE_H
