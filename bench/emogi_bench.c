@@ -34,10 +34,14 @@ prepare(EmogiBench *bench)
 	emogi_bench_make_graph(&bench->options, bench->pool, &bench->built);
 	bytes = bench->built.graph.nvertices * sizeof(double);
 	bench->values = emogi_map_memory(bytes);
-	bench->arrays[0] = emogi_map_memory(bytes);
-	bench->arrays[1] = emogi_map_memory(bytes);
-	if (bench->values == NULL || bench->arrays[0] == NULL || bench->arrays[1] == NULL)
-		emogi_bench_die("no memory for the answers", NULL);
+	if (bench->values == NULL)
+		emogi_bench_die("no memory for the start values", NULL);
+	for (int i = 0; i < EMOGI_MAX_COLUMNS; i++)
+	{
+		bench->arrays[i] = emogi_map_memory(bytes);
+		if (bench->arrays[i] == NULL)
+			emogi_bench_die("no memory for the answers", NULL);
+	}
 	choose_sources(bench);
 }
 
@@ -48,8 +52,8 @@ clean_up(EmogiBench *bench)
 	size_t		bytes = bench->built.graph.nvertices * sizeof(double);
 
 	emogi_unmap_memory(bench->values, bytes);
-	emogi_unmap_memory(bench->arrays[0], bytes);
-	emogi_unmap_memory(bench->arrays[1], bytes);
+	for (int i = 0; i < EMOGI_MAX_COLUMNS; i++)
+		emogi_unmap_memory(bench->arrays[i], bytes);
 	emogi_unmap_memory(bench->reference, bytes);
 	emogi_built_graph_free(&bench->built);
 	emogi_pool_destroy(bench->pool);

@@ -14,16 +14,9 @@ const char *const emogi_placement_names[] = {"auto", "host", "device", "hybrid",
 const char *const emogi_mapping_names[EMOGI_NMAPPINGS] = {
 	"auto", "thread", "warp", "aligned", "virtual2", "virtual4", "virtual8", "virtual16", "degree_cut", "shards", "windows"
 };
-const char *const emogi_algorithm_names[EMOGI_NALGORITHMS] = {
-	"bfs",
-#define PATH(NAME, name, order, source, traits) #name,
-	EMOGI_PATH_APPLICATIONS(PATH)
-#undef PATH
-	"ssnsp", "cc", "pagerank",
-#define SUM(NAME, name, direction, weights, traits) #name,
-	EMOGI_SUM_APPLICATIONS(SUM)
-#undef SUM
-};
+#define NAME_OF(NAME, name, ...) #name,
+static const char *const algorithm_names[] = {EMOGI_ALGORITHMS(NAME_OF, NAME_OF, NAME_OF)};
+#undef NAME_OF
 #define NPLACEMENTS ((int) (sizeof(emogi_placement_names) / sizeof(emogi_placement_names[0])))
 static const char *const engine_names[] = {"cpu", "cuda"};
 
@@ -45,14 +38,9 @@ static const char help[] =
 "  --check-generate          make small graphs of all kinds both ways, compare them and leave; --scale is the largest (18)\n"
 "\n"
 "The runs\n"
-"  --algorithm NAME[,...]    bfs"
-#define PATH(NAME, name, order, source, traits) ", " #name
-EMOGI_PATH_APPLICATIONS(PATH)
-#undef PATH
-", ssnsp, cc, pagerank"
-#define SUM(NAME, name, direction, weights, traits) ", " #name
-EMOGI_SUM_APPLICATIONS(SUM)
-#undef SUM
+"  --algorithm NAME[,...]   "
+#define NAME_OF(NAME, name, ...) " " #name
+EMOGI_ALGORITHMS(NAME_OF, NAME_OF, NAME_OF)
 " (bfs)\n"
 "  --engine cpu|cuda[,...]   in this order; one may come again, for runs in turn (cpu)\n"
 "  --placement host|device|hybrid|managed|staged|auto[,...]  where the GPU reads edges (auto)\n"
@@ -84,13 +72,9 @@ EMOGI_SUM_APPLICATIONS(SUM)
 "\n"
 "TEPS = list entries of the reached vertices / 2 / run time (of an iteration): every undirected edge once.\n"
 "Vertices are numbered as they occur; self-loops and repeated edges are left out; every edge leads both ways.\n"
-"Edges have weights 1 .. 72, which follow from the seed and their two ends; these use them:"
-#define PATH(NAME, name, order, source, traits) " " #name
-EMOGI_PATH_APPLICATIONS(PATH)
-#undef PATH
-#define SUM(NAME, name, direction, weights, traits) " " #name
-EMOGI_SUM_APPLICATIONS(SUM)
-#undef SUM
+"Edges have weights 1 .. 72, which follow from the seed and their two ends; those of a semiring use them:"
+EMOGI_ALGORITHMS(EMOGI_NOTHING, NAME_OF, NAME_OF)
+#undef NAME_OF
 ".\n"
 "cc and what iterates take no source: they run as often as there are sources and trials.\n"
 "run ms is what the engine reports, wall ms what the whole call took. A warm-up run comes first and is not counted.\n"
@@ -337,7 +321,7 @@ take_run_option(EmogiBenchOptions *options, int option, const char *text)
 	switch (option)
 	{
 		case 'a':
-			options->nalgorithms = parse_words("algorithm", text, emogi_algorithm_names, EMOGI_NALGORITHMS, found);
+			options->nalgorithms = parse_words("algorithm", text, algorithm_names, EMOGI_NALGORITHMS, found);
 			for (int i = 0; i < options->nalgorithms; i++)
 				options->algorithms[i] = (EmogiAlgorithm) found[i];
 			return true;

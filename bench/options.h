@@ -4,7 +4,7 @@
 #ifndef EMOGI_BENCH_OPTIONS_H
 #define EMOGI_BENCH_OPTIONS_H
 
-#include "contract/algebra.h"
+#include "contract/semirings.h"
 #include "generate.h"
 
 #include <stdio.h>
@@ -52,24 +52,9 @@ typedef struct EmogiBenchOptions
 	uint32_t	id_bytes;
 } EmogiBenchOptions;
 
-/* Say whether an algorithm's edges have weights. */
-static inline bool
-emogi_uses_weights(EmogiAlgorithm algorithm)
-{
-	return emogi_is_path(algorithm) || algorithm > EMOGI_PAGERANK;
-}
-
-/* Say whether an algorithm makes iterations over all edges. */
-static inline bool
-emogi_iterates(EmogiAlgorithm algorithm)
-{
-	return algorithm >= EMOGI_PAGERANK;
-}
-
 extern const char *const emogi_graph_names[];	/* by EmogiGenerator */
 extern const char *const emogi_placement_names[];	/* by EmogiPlacement */
 extern const char *const emogi_mapping_names[EMOGI_NMAPPINGS];
-extern const char *const emogi_algorithm_names[EMOGI_NALGORITHMS];
 
 /* Print a message and leave. */
 extern void emogi_bench_die(const char *what, const EmogiError *error);

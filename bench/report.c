@@ -55,19 +55,14 @@ emogi_bench_open_summary(const char *path)
 static uint64_t
 reached_entries(const EmogiGraph *graph, EmogiAlgorithm algorithm, const EmogiResult *result)
 {
+	const EmogiResultColumn *column = emogi_algorithm_row(algorithm)->columns;
 	uint64_t	sum = 0;
 
 	if (result->nreached == graph->nvertices)
 		return graph->forward.nedges;
 	for (uint64_t v = 0; v < graph->nvertices; v++)
 	{
-		bool		reached = true;
-
-		if (algorithm == EMOGI_BFS || algorithm == EMOGI_SSNSP)
-			reached = result->level[v] >= 0;
-		else if (emogi_is_path(algorithm))
-			reached = emogi_path_better(algorithm, result->distance[v], emogi_path_none(algorithm));
-		if (reached)
+		if (emogi_column_number(column, result->columns[0], v) != column->none)
 			sum += graph->forward.offsets[v + 1] - graph->forward.offsets[v];
 	}
 	return sum;
@@ -88,7 +83,7 @@ write_names(FILE *file, const EmogiBench *bench, const EmogiSeries *series)
 
 	fprintf(file, "%s,%d,%d,%llu,%llu,%s,%s,%s,", emogi_graph_names[options->generator], options->scale, options->degree,
 			(unsigned long long) series->graph.nvertices, (unsigned long long) series->graph.forward.nedges,
-			emogi_algorithm_names[series->query.algorithm], series->engine->name,
+			emogi_algorithm_row(series->query.algorithm)->name, series->engine->name,
 			emogi_placement_names[series->query.placement]);
 }
 
@@ -140,7 +135,7 @@ emogi_bench_note_run(EmogiBench *bench, EmogiSeries *series, const EmogiRun *run
 	const EmogiResult *result = &run->result;
 	const EmogiAlgorithm algorithm = series->query.algorithm;
 	const int	at = series->count++;
-	const double steps = emogi_iterates(algorithm) && result->nlevels > 0 ? (double) result->nlevels : 1.0;
+	const double steps = emogi_algorithm_iterates(algorithm) && result->nlevels > 0 ? (double) result->nlevels : 1.0;
 
 	series->placed = result->placement;
 	series->figures[EMOGI_RUN_MS][at] = result->run_ms;
@@ -197,7 +192,7 @@ emogi_bench_note_series(EmogiBench *bench, EmogiSeries *series)
 	printf("%s: median of %d: run %.3f ms (%.3f to %.3f), wall %.3f ms, %.3f GTEPS, link %.3f GB, %.1f GB/s", series->title,
 		   series->count, medians[EMOGI_RUN_MS], run_ms[0], run_ms[series->count - 1], medians[EMOGI_WALL_MS],
 		   medians[EMOGI_TEPS] / 1e9, medians[EMOGI_LINK_GB], gbps(medians[EMOGI_LINK_GB], medians[EMOGI_RUN_MS]));
-	if (emogi_iterates(series->query.algorithm))
+	if (emogi_algorithm_iterates(series->query.algorithm))
 		printf(", %.0f iterations, %.3f ms each", medians[EMOGI_LEVELS], medians[EMOGI_ITERATION_MS]);
 	printf("\n");
 	if (options->summary == NULL)

@@ -15,14 +15,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "applications.h"
+#include "algorithms.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 /* Changes whenever a struct below does; emogi_cuda.so of another build is refused. */
-#define EMOGI_ENGINE_ABI 6
+#define EMOGI_ENGINE_ABI 7
 
 /* The unit of a request on the link, and of alignment of every array that a GPU may read in place. */
 #define EMOGI_LINE_BYTES 128
@@ -37,7 +37,8 @@ typedef enum EmogiStatus
 	EMOGI_CANCELED,				/* control->cancel was seen; outputs are undefined */
 	EMOGI_NO_MEMORY,			/* host or device memory; nothing was left allocated */
 	EMOGI_DEVICE_ERROR,			/* the device or its driver failed; the process should be replaced */
-	EMOGI_BAD_INPUT				/* the caller asked for something that cannot be done */
+	EMOGI_BAD_INPUT,			/* the caller asked for something that cannot be done */
+	EMOGI_UNSUPPORTED			/* this engine does not have it; another may. The error's message says what */
 } EmogiStatus;
 
 /* What went wrong, for a person. Set whenever a function returns anything but EMOGI_OK and EMOGI_CANCELED. */
@@ -118,38 +119,6 @@ typedef struct EmogiGraph
 								 * until forget(); 0 = the block is gone after the run */
 } EmogiGraph;
 
-/*
- * What each algorithm takes and fills, beside the counters. n = nvertices.
- *
- *                 query                                      result                       forward leads
- *   BFS           sources, max_depth                         level                        along the traversal
- *   SSSP          sources, max_distance                      distance (+inf)              along the traversal
- *   SSWP          sources                                    distance = width (-1)        along the traversal
- *   SSNSP         sources; needs backward                    level, paths (0)             along the traversal
- *   CC                                                       component                    any way
- *   PAGERANK      damping, max_iterations, tolerance         value                        against the edges
- *   HEAT          values, max_iterations, tolerance          value                        against the edges
- *   CIRCUIT       values (NaN = free), as above              value                        against the edges
- *   NEURAL        values, as above                           value                        against the edges
- *
- * "Against the edges": forward's list of v holds the sources of the edges that end in v, so that v gathers from it.
- * In parentheses the value of a vertex that was not reached. Definitions: algebra.h.
- */
-typedef enum EmogiAlgorithm
-{
-	EMOGI_BFS = 0,
-#define ALGORITHM(NAME, name, order, source, traits) EMOGI_##NAME,
-	EMOGI_PATH_APPLICATIONS(ALGORITHM)	/* SSSP, shortest paths by weight; SSWP, widest (bottleneck) paths */
-#undef ALGORITHM
-	EMOGI_SSNSP,				/* number of shortest paths by hops */
-	EMOGI_CC,					/* weakly connected components */
-	EMOGI_PAGERANK,
-#define ALGORITHM(NAME, name, direction, weights, traits) EMOGI_##NAME,
-	EMOGI_SUM_APPLICATIONS(ALGORITHM)	/* HEAT, CIRCUIT, NEURAL */
-#undef ALGORITHM
-	EMOGI_NALGORITHMS
-} EmogiAlgorithm;
-
 /* Where a GPU reads edges from. The CPU engine ignores it. */
 typedef enum EmogiPlacement
 {
@@ -183,7 +152,7 @@ typedef enum EmogiMapping
 	EMOGI_NMAPPINGS
 } EmogiMapping;
 
-/* One algorithm with its arguments. */
+/* One algorithm with its arguments: those that its row says. */
 typedef struct EmogiQuery
 {
 	EmogiAlgorithm algorithm;
@@ -209,17 +178,41 @@ typedef struct EmogiQuery
 	const double *values;		/* [nvertices], start values */
 } EmogiQuery;
 
+/* A column of an answer: [nvertices], of the type that the algorithm's row says. */
+typedef union EmogiArray
+{
+	int32_t    *int32;
+	int64_t    *int64;
+	double	   *float64;
+	uint32_t   *vertex;
+	void	   *any;
+} EmogiArray;
+
+/* Get a value of a column as a number. */
+static inline double
+emogi_column_number(const EmogiResultColumn *column, EmogiArray array, uint64_t v)
+{
+	switch (column->type)
+	{
+		case EMOGI_INT32:
+			return array.int32[v];
+		case EMOGI_INT64:
+			return (double) array.int64[v];
+		case EMOGI_FLOAT64:
+			return array.float64[v];
+		case EMOGI_VERTEX:
+			return array.vertex[v];
+	}
+	return 0.0;
+}
+
 /*
  * What a Query fills. Arrays belong to the caller and need no initialisation: an engine writes every element.
  * The counters describe the run.
  */
 typedef struct EmogiResult
 {
-	int32_t    *level;			/* [nvertices], hops from the nearest source, -1 = not reached */
-	double	   *distance;		/* [nvertices], see EmogiAlgorithm */
-	double	   *paths;			/* [nvertices], number of shortest paths from the sources, exact to 2^53 */
-	uint32_t   *component;		/* [nvertices], the smallest vertex number of the component */
-	double	   *value;			/* [nvertices] */
+	EmogiArray	columns[EMOGI_MAX_COLUMNS]; /* those of the algorithm's row, in its order */
 
 	uint64_t	nreached;		/* vertices reached; all of them where there is no source */
 	uint32_t	nlevels;		/* levels entered, the sources' own (0) included; or iterations made */

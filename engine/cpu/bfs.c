@@ -291,12 +291,11 @@ emogi_cpu_bfs(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query,
 	double		start = emogi_now_ms();
 	EmogiStatus status;
 
-	*result = (EmogiResult) {.level = result->level, .distance = result->distance, .paths = result->paths,
-		.component = result->component, .value = result->value};
+	*result = (EmogiResult) {.columns = {result->columns[0]}};
 	search.bfs.forward = graph->forward;
 	search.bfs.backward = graph->backward;
 	search.bfs.nvertices = graph->nvertices;
-	search.bfs.level = result->level;
+	search.bfs.level = result->columns[0].int32;
 	search.unexplored = graph->forward.nedges;
 	emogi_job_phase(&search.bfs.job, EMOGI_PHASE_RUN, graph->nvertices);
 	__atomic_store_n(&control->level, UINT32_C(0), __ATOMIC_RELAXED);

@@ -30,7 +30,7 @@ typedef void (*GatherKernel) (Lists<Target> lists, Field field, Chunks chunks, S
 typedef struct GatherMethod
 {
 	GatherKernel gather;
-	GatherKernel weigh;			/* gathers the weights alone; NULL but with EMOGI_SUM_POLES */
+	GatherKernel weigh;			/* gathers the weights alone; NULL but with EMOGI_SUM_FIXES */
 	void		(*finish) (Field field);
 	void		(*reduce) (Field field, uint32_t nparts);
 } GatherMethod;
@@ -133,7 +133,7 @@ take_arrays(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, Em
 		TRY(take_array(memory, &field->degrees.counted, nvertices, "degrees", error));
 	if (traits & EMOGI_SUM_OWN)
 		TRY(take_array(memory, &gather->vertex, nvertices, "lists by rank", error));
-	if (traits & EMOGI_SUM_POLES)
+	if (traits & EMOGI_SUM_FIXES)
 		TRY(take_array(memory, &field->conductance, nvertices, "conductances", error));
 	return EMOGI_OK;
 }
@@ -262,7 +262,7 @@ start_values(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, i
 	if (traits & EMOGI_SUM_OWN)
 		TRY(emogi_outline_name(run, &gather->outline, gather->vertex, error));
 	gather->field.vertex = gather->vertex;
-	if (traits & EMOGI_SUM_POLES)
+	if (traits & EMOGI_SUM_FIXES)
 	{
 		*ntargets = *nweights = 1;
 		TRY(sum_lists(gather, gather->method.weigh, true, error));

@@ -37,7 +37,7 @@ typedef struct Field
 	const uint32_t *vertex;		/* [rank], number of the list; NULL but for terms that look at OWN */
 	const uint32_t *label;		/* [nvertices], index of the vertex in source; NULL = its number */
 	Degrees		degrees;		/* edges out (PAGERANK) */
-	double	   *conductance;	/* [nvertices], sums of weights; NaN = a pole, which keeps its value (EMOGI_SUM_POLES) */
+	double	   *conductance;	/* [nvertices], sums of weights; NaN = a pole, which keeps its value (EMOGI_SUM_FIXES) */
 	double		damping;		/* PAGERANK */
 	Outcome    *outcome;
 	Outcome    *part;			/* [blocks of finish], outcome before it is reduced */
@@ -72,7 +72,7 @@ template <> \
 struct Traits<EMOGI_##NAME> \
 { \
 	static constexpr bool OWN = ((traits) & EMOGI_SUM_OWN) != 0; \
-	static constexpr bool POLES = ((traits) & EMOGI_SUM_POLES) != 0; \
+	static constexpr bool POLES = ((traits) & EMOGI_SUM_FIXES) != 0; \
 	static constexpr bool KEEPS = ((traits) & EMOGI_SUM_KEEPS) != 0; \
 };
 EMOGI_SUM_APPLICATIONS(TRAITS)

@@ -2,7 +2,7 @@
  * run.cu: checks a query, begins and ends its run, sizes the grids, reads the counters.
  */
 #include "run.cuh"
-#include "contract/algebra.h"
+#include "contract/semirings.h"
 
 #define WINDOW_BYTES (128.0 * (1 << 20))	/* of host memory that all blocks together may read at a time */
 #define MAX_BATCH_WORDS 64

@@ -101,14 +101,6 @@ typedef struct EmogiEdges
 	int64_t		max_key;
 } EmogiEdges;
 
-/* Which way a traversal follows a stored edge src -> dst. */
-typedef enum EmogiDirection
-{
-	EMOGI_OUT = 0,				/* src to dst */
-	EMOGI_IN,					/* dst to src */
-	EMOGI_BOTH					/* either way: every edge enters two lists, a self-loop one */
-} EmogiDirection;
-
 /* How keys become numbers: see emogi_keys_plan. */
 typedef enum EmogiKeyMethod
 {

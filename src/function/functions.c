@@ -22,7 +22,7 @@
 #include "utils/lsyscache.h"
 #include "utils/tuplestore.h"
 
-#include "contract/algebra.h"
+#include "contract/semirings.h"
 #include "cpu/trace_path.h"
 
 PG_FUNCTION_INFO_V1(emogi_version);

@@ -5,7 +5,7 @@
  * they read, which arrays they fill, and what a row of theirs is.
  */
 #include "server/emogi.h"
-#include "contract/algebra.h"
+#include "contract/semirings.h"
 
 #include <math.h>
 
@@ -196,7 +196,7 @@ set_values(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, Emog
 	double	   *values = take_array(call, graph->nvertices, sizeof(double));
 	Size		given_bytes = Max(graph->nvertices, 1) * sizeof(bool);
 	bool	   *given = emogi_call_alloc(call, given_bytes);
-	const bool	poles = (emogi_sum_traits(query->algorithm) & EMOGI_SUM_POLES) != 0;
+	const bool	poles = (emogi_sum_traits(query->algorithm) & EMOGI_SUM_FIXES) != 0;
 
 	emogi_values_query(graph, task->start, poles ? get_float8_nan() : 0.0, values, given);
 	emogi_region_free(given, given_bytes);

@@ -15,7 +15,7 @@
 #include "optimizer/optimizer.h"
 #include "utils/lsyscache.h"
 
-#include "contract/algebra.h"
+#include "contract/semirings.h"
 
 /* Is this column `attnum` of the scanned item? */
 bool

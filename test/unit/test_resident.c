@@ -135,7 +135,7 @@ check_kept(void)
 	EmogiGraph	stripped;
 
 	for (int p = EMOGI_PLACEMENT_HOST; p <= EMOGI_PLACEMENT_HYBRID; p++)
-		for (int a = EMOGI_BFS; a < EMOGI_NALGORITHMS; a++)
+		for (int a = 0; a < EMOGI_NALGORITHMS; a++)
 		{
 			ask_twice("kept", &built.graph, (EmogiAlgorithm) a, (EmogiPlacement) p);
 			ask_hidden("kept", &built.graph, (EmogiAlgorithm) a, (EmogiPlacement) p);
@@ -299,7 +299,7 @@ check_all_failing_memory(void)
 {
 	EmogiBuiltGraph built = build_random(300, 3000, 9);
 
-	for (int a = EMOGI_BFS; a < EMOGI_NALGORITHMS; a++)
+	for (int a = 0; a < EMOGI_NALGORITHMS; a++)
 		for (int p = EMOGI_PLACEMENT_HOST; p <= EMOGI_PLACEMENT_HYBRID; p++)
 			for (int kept = 0; kept < 2; kept++)
 				check_failing_memory(&built, plain_query(&built.graph, (EmogiAlgorithm) a, (EmogiPlacement) p), kept);

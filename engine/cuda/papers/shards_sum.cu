@@ -43,7 +43,7 @@ typedef struct SumSweep
 typedef struct SumMethod
 {
 	SumSweep	gather;
-	SumSweep	weigh;			/* with EMOGI_SUM_POLES */
+	SumSweep	weigh;			/* with EMOGI_SUM_FIXES */
 	MeasureKernel measure;		/* how far weights reach; NULL without weights */
 	void		(*reduce) (Field field, uint32_t nparts);
 	bool		own;			/* contributions are of differences: twice the largest value */
@@ -176,7 +176,7 @@ take_arrays(Sum *sum, const EmogiQuery *query, EmogiError *error)
 		TRY(take_array(memory, &field->degrees.counted, nvertices, "degrees", error));
 	else
 		field->value = field->source;
-	if (traits & EMOGI_SUM_POLES)
+	if (traits & EMOGI_SUM_FIXES)
 		TRY(take_array(memory, &field->conductance, nvertices, "conductances", error));
 	if (traits & EMOGI_SUM_KEEPS)
 	{
@@ -259,7 +259,7 @@ start_values(Sum *sum, const EmogiQuery *query, EmogiResult *result, EmogiError 
 	}
 	if (sum->method.measure != NULL)
 		TRY(measure(sum, error));
-	if (emogi_sum_traits(query->algorithm) & EMOGI_SUM_POLES)
+	if (emogi_sum_traits(query->algorithm) & EMOGI_SUM_FIXES)
 	{
 		sum->sums.reach = 0;
 		TRY(gather_all(sum, sum->method.weigh, error));

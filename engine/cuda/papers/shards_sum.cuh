@@ -30,7 +30,7 @@ typedef struct Sums
 
 /* ---- applications beside those of gather.cuh ---- */
 
-/* With EMOGI_SUM_POLES, before the first iteration: sums of weights. A vertex with a start value is a pole, others start from 0. */
+/* With EMOGI_SUM_FIXES, before the first iteration: sums of weights. A vertex with a start value is a pole, others start from 0. */
 struct Weigh : Plain
 {
 	typedef WeightTerm Term;
