@@ -3,10 +3,40 @@
  *
  * Everything needs shared_preload_libraries: the Region must be mapped and the engine worker registered before the
  * postmaster forks. _PG_init neither touches CUDA nor starts a thread: both would be lost, or worse, in its children.
+ *
+ * The folders beside this file are rooms. A room may use those below it, and none above; its header tells what lives there:
+ *
+ *   scan_node/   calls in FROM, as nodes of a plan             worker/  the engine worker, on the other side of a slot
+ *   function/    the SQL functions                             views/   the views, and what administers the cache
+ *   build/       from a Source to a Graph
+ *   call/        a call and its slot
+ *   source/      what the graph argument names                 cache/   the Graphs that calls and sessions share
+ *   server/      what all stand on: settings, faults, shared state, the Region, limits, versions of PostgreSQL
+ *
+ * A call of a traversal function, from top to bottom:
+ *
+ *   function/functions.c   reads the arguments
+ *   source/source.c        resolves the graph argument to a Source;  access.c checks that the caller may read it
+ *   call/client.c          takes a slot for the call, if server/limits.c has nothing against it;  everything the call allocates
+ *                          in the Region belongs to that slot
+ *   source/snapshot.c      sees to it that the call's snapshot is not older than what the graph argument names
+ *   build/obtain.c         looks in the cache for a Graph that holds exactly what the call's snapshot sees, and pins it
+ *                          (cache/cache.c keeps the entries, cache/ring.c knows who has changed which table);  else
+ *   build/build.c          turns the Source into edges in the Region (heap_scan.c and pages.c read tables, sink.c takes rows
+ *                          from the executor), then has the engine worker make keys and CSR of them;  obtain.c publishes the Graph
+ *   call/request.c         has the engine worker run the Query;  worker/worker.c is that worker
+ *   function/run.c         reads the Result out into rows and gives the slot back
+ *
+ * As an item of FROM the function is replaced by a scan: scan_node/plan.c puts it into the plan, stream.c carries it out.
  */
-#include "server/emogi.h"
+#include "postgres.h"
 
 #include "storage/shmem.h"
+
+#include "scan_node/scan_node.h"
+#include "server/compat.h"
+#include "server/region.h"
+#include "worker/worker.h"
 
 PG_MODULE_MAGIC;
 

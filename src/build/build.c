@@ -5,9 +5,12 @@
  * them, each step with exactly the memory it needs, and gives the edges back as soon as the CSR stands. All of it
  * belongs to the call's slot.
  */
-#include "server/emogi.h"
+#include "postgres.h"
 
 #include "access/relation.h"
+
+#include "build/build.h"
+#include "server/region.h"
 
 /* Times the budget that the edges alone must be estimated at to be refused unread. */
 #define EMOGI_HOPELESS 8.0

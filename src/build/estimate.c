@@ -6,7 +6,7 @@
  * on what nobody knows beforehand: no two keys of src and dst are the same unless statistics say that there are fewer,
  * keys without statistics lie anywhere in their type, and weights are as wide as their type allows.
  */
-#include "server/emogi.h"
+#include "postgres.h"
 
 #include <math.h>
 
@@ -25,6 +25,12 @@
 #include "utils/lsyscache.h"
 #include "utils/plancache.h"
 #include "utils/syscache.h"
+
+#include "build/build.h"
+#include "function/function.h"
+#include "server/compat.h"
+#include "server/limits.h"
+#include "server/region.h"
 
 PG_FUNCTION_INFO_V1(emogi_estimate);
 

@@ -5,7 +5,7 @@
  * workers that share one scan of each leaf; pages.c reads the pages that a process gets of it. Whatever is not a plain
  * heap goes through the executor instead (sink.c).
  */
-#include "server/emogi.h"
+#include "postgres.h"
 
 #include "access/heapam.h"
 #include "access/parallel.h"
@@ -17,10 +17,13 @@
 #include "catalog/pg_inherits.h"
 #include "miscadmin.h"
 #include "optimizer/cost.h"
-#include "pages.h"
 #include "storage/bufmgr.h"
 #include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
+
+#include "build/build.h"
+#include "build/pages.h"
+#include "server/compat.h"
 
 /* A parallel worker takes 4 to 16 ms to start; this many pages (32 MB, some 700,000 rows) take it longer to read. */
 #define EMOGI_PAGES_PER_WORKER 4096

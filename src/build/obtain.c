@@ -11,7 +11,7 @@
  * temporary tables; catalogs, whose writers do not hold their locks to the end; tables that the own transaction has
  * changed; SERIALIZABLE transactions, whose reads PostgreSQL must see.
  */
-#include "server/emogi.h"
+#include "postgres.h"
 
 #include "access/relation.h"
 #include "access/xact.h"
@@ -20,6 +20,9 @@
 #include "miscadmin.h"
 #include "storage/procarray.h"
 #include "utils/snapmgr.h"
+
+#include "build/build.h"
+#include "server/compat.h"
 
 /* Graphs with equal keys, for different snapshots, that are kept. */
 #define EMOGI_MAX_VERSIONS 8

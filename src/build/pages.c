@@ -10,19 +10,22 @@
  * which none of them is NULL. Two keys of 4 bytes, or of 8, without a weight have a loop of their own; where a column
  * cannot be had by its offset, the tuple takes the server's general way.
  */
-#include "server/emogi.h"
+#include "postgres.h"
 
 #include "access/heapam.h"
 #include "access/htup_details.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
-#include "pages.h"
 #include "storage/bufmgr.h"
 #include "storage/predicate.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
+
+#include "build/build.h"
+#include "build/pages.h"
+#include "server/compat.h"
 
 /*
  * A page's first tuple lies at its end and each next one below: no order that processors foresee well. What lies so

@@ -4,10 +4,9 @@
 #ifndef EMOGI_PAGES_H
 #define EMOGI_PAGES_H
 
-#include "server/emogi.h"
-
 #include "access/relscan.h"
-#include "sink.h"
+
+#include "build/sink.h"
 
 /* A column that is read, in the tuples of one table. */
 typedef struct EmogiColumn

@@ -10,17 +10,20 @@
  * where _emogi_sink is a parallel-safe aggregate: its rows never leave the process that made them. The token names
  * the slot; it is random and lives as long as the call, so that nobody can add edges to a call that is not theirs.
  */
-#include "server/emogi.h"
+#include "postgres.h"
 
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
-#include "threads/pool.h"
-#include "sink.h"
 #include "storage/proc.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
+
+#include "build/build.h"
+#include "build/sink.h"
+#include "server/region.h"
+#include "threads/pool.h"
 
 PG_FUNCTION_INFO_V1(emogi_sink_transition);
 PG_FUNCTION_INFO_V1(emogi_sink_transition_weighted);

@@ -13,7 +13,7 @@
  * A Graph that is small is moved, when it is published, into a small block of the Region (region.c): thousands of them
  * would otherwise take a granule each. Where an entry has many leaves, these are kept in such a block, too.
  */
-#include "server/emogi.h"
+#include "postgres.h"
 
 #include "access/xact.h"
 #include "catalog/objectaccess.h"
@@ -22,6 +22,11 @@
 #include "common/hashfn.h"
 #include "miscadmin.h"
 #include "storage/shmem.h"
+#include "utils/memutils.h"
+
+#include "cache/cache.h"
+#include "call/call.h"
+#include "server/region.h"
 
 EmogiCache *emogi_cache_shared;
 static dlist_head *buckets;		/* [max_graphs()], entries by database and table */

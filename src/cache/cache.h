@@ -1,11 +1,18 @@
 /*
- * cache.h: the Graphs that calls and sessions share: ring.c, which knows what transactions have changed which tables,
- * cache.c, which keeps the entries, and obtain.c, which gets a call its Graph. Part of emogi.h.
+ * cache.h: the Graphs that calls and sessions share.
+ *
+ * ring.c knows which transactions have changed which tables, and so whether a Graph still holds what a snapshot sees.
+ * cache.c keeps the entries: their life, their memory, their eviction. Which entry serves a call is obtain.c's business,
+ * in ../build.
  */
 #ifndef EMOGI_CACHE_H
 #define EMOGI_CACHE_H
 
 #include "lib/ilist.h"
+#include "utils/snapshot.h"
+
+#include "server/shared.h"
+#include "source/source.h"
 
 /* ---- ring.c: which transactions have changed which tables ---- */
 
@@ -168,18 +175,5 @@ emogi_cache_unlock(void)
 {
 	LWLockRelease(emogi_shared->cache_lock);
 }
-
-/* ---- obtain.c: the Graph of a call ---- */
-
-/* Where a call would find its Graph. */
-typedef enum EmogiOutlook
-{
-	EMOGI_GRAPH_IS_CACHED,
-	EMOGI_GRAPH_WILL_BE_BUILT,
-	EMOGI_GRAPH_WILL_BE_PRIVATE
-} EmogiOutlook;
-
-extern EmogiOutlook emogi_graph_outlook(const EmogiSource *source, const EmogiGraphKey *wanted);
-extern void emogi_graph_get(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *wanted, EmogiGraph *graph);
 
 #endif							/* EMOGI_CACHE_H */

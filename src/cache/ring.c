@@ -34,7 +34,7 @@
  * Locks: all under EmogiShared.cache_lock, but for the filter, which writers read without it. A writer that finds 0 there
  * because the entry was just being made is one that registration finds by its lock, or that has ended before.
  */
-#include "server/emogi.h"
+#include "postgres.h"
 
 #include "access/transam.h"
 #include "access/xact.h"
@@ -47,6 +47,9 @@
 #include "storage/shmem.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
+
+#include "cache/cache.h"
+#include "server/compat.h"
 
 #define EMOGI_RING_WRITERS	128
 #define EMOGI_RING_HARMLESS 128

@@ -17,7 +17,7 @@
  *
  * A session waits for a slot only while it has none: with calls within calls, two could wait for each other's for ever.
  */
-#include "server/emogi.h"
+#include "postgres.h"
 
 #include "executor/executor.h"
 #include "mb/pg_wchar.h"
@@ -25,6 +25,12 @@
 #include "utils/memutils.h"
 #include "utils/resowner.h"
 #include "utils/timestamp.h"
+
+#include "cache/cache.h"
+#include "call/call.h"
+#include "server/compat.h"
+#include "server/limits.h"
+#include "server/region.h"
 
 /* Calls that have finished and are kept: more are ended when a new call begins, the oldest first. */
 #define EMOGI_MAX_FINISHED 8

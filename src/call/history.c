@@ -4,9 +4,11 @@
  * A ring of the latest EMOGI_MAX_RUNS entries. The client writes an entry when its call ends, well or not; whoever asks
  * gets a copy. Runs are numbered from 1; numbers go on when the ring is emptied.
  */
-#include "server/emogi.h"
+#include "postgres.h"
 
 #include "storage/shmem.h"
+
+#include "call/call.h"
 
 typedef struct EmogiRuns
 {

@@ -6,9 +6,14 @@
  * keeps a holding, of which there are many, until it wants a slot again. Parallel workers that read some of its rows join
  * it; the last to leave frees it.
  */
-#include "server/emogi.h"
+#include "postgres.h"
 
 #include "miscadmin.h"
+
+#include "cache/cache.h"
+#include "call/call.h"
+#include "server/limits.h"
+#include "server/region.h"
 
 /* Find a holding that is free; NULL when there is none. Caller holds EmogiShared.lock. */
 static EmogiHolding *

@@ -4,11 +4,13 @@
  * A request is queued whether there is a worker or not. One that has not begun when its worker ends waits for the next;
  * one that was running fails.
  */
-#include "server/emogi.h"
+#include "postgres.h"
 
 #include "miscadmin.h"
 #include "storage/pmsignal.h"
 #include "utils/timestamp.h"
+
+#include "call/call.h"
 
 /* How long a call waits for an engine worker that is being restarted. */
 #define EMOGI_WORKER_PATIENCE_MS 10000

@@ -9,7 +9,7 @@
  * Where PostgreSQL calls an entry, all rows go into a tuplestore. As an item of FROM a function is never called: its
  * arguments are read by the same reader, which emogi_function finds, and the rows are streamed (stream.c).
  */
-#include "server/emogi.h"
+#include "postgres.h"
 
 #include <math.h>
 
@@ -24,6 +24,8 @@
 
 #include "contract/semirings.h"
 #include "cpu/trace_path.h"
+#include "function/function.h"
+#include "server/compat.h"
 
 PG_FUNCTION_INFO_V1(emogi_version);
 PG_FUNCTION_INFO_V1(emogi_bfs);

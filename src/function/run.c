@@ -4,16 +4,20 @@
  * What sets the algorithms apart on this side of the engine boundary is one row each in `applications`: which edges
  * they read, which arrays they fill, and what a row of theirs is.
  */
-#include "server/emogi.h"
-#include "contract/semirings.h"
+#include "postgres.h"
 
 #include <math.h>
 
 #include "access/xact.h"
 #include "miscadmin.h"
+#include "nodes/execnodes.h"
 #include "utils/float.h"
 #include "utils/lsyscache.h"
 #include "utils/tuplestore.h"
+
+#include "contract/semirings.h"
+#include "function/function.h"
+#include "server/region.h"
 
 /* Rows between two looks for a cancel. */
 #define EMOGI_ROWS_PER_CHECK 65536

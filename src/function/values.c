@@ -1,13 +1,15 @@
 /*
  * values.c: start values of vertices, from a query that returns (vertex, value).
  */
-#include "server/emogi.h"
+#include "postgres.h"
 
 #include <math.h>
 
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "utils/snapmgr.h"
+
+#include "function/function.h"
 
 /* Rows fetched at a time. */
 #define EMOGI_FETCH_ROWS 10000

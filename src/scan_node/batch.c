@@ -8,12 +8,15 @@
  * (more than 254 of them, or no memory for 64 answers), and where the GPU was asked for, the sources are searched from one by
  * one.
  */
-#include "stream.h"
+#include "postgres.h"
 
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "utils/memutils.h"
+
+#include "scan_node/stream.h"
+#include "server/region.h"
 
 /* The answers of one pass may take this share of the budget of the Region. */
 #define ANSWER_SHARE 8

@@ -4,7 +4,7 @@
  * One on `vertex` chooses rows; one on the level of emogi_bfs, or on a value that is a sum of weights (the distance of
  * emogi_sssp; EMOGI_PATH_ADDS), bounds the traversal.
  */
-#include "plan.h"
+#include "postgres.h"
 
 #include "access/stratnum.h"
 #include "catalog/pg_am_d.h"
@@ -16,6 +16,7 @@
 #include "utils/lsyscache.h"
 
 #include "contract/semirings.h"
+#include "scan_node/plan.h"
 
 /* Is this column `attnum` of the scanned item? */
 bool

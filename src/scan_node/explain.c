@@ -7,13 +7,16 @@
  * Others than EXPLAIN print plans too: auto_explain does so when the executor ends, without a snapshot and perhaps without
  * ANALYZE. Then the plan has run, or is running: what came of it is said, without times, and no table is looked at.
  */
-#include "stream.h"
+#include "postgres.h"
 
 #include "access/relation.h"
 #include "executor/executor.h"
 #include "utils/builtins.h"
 #include "utils/ruleutils.h"
 #include "utils/snapmgr.h"
+
+#include "scan_node/stream.h"
+#include "server/compat.h"
 
 /* Show the call and the conditions that the scan sees to. */
 static void

@@ -9,7 +9,7 @@
  *
  * It reads ahead in the outer relation, as a hash join does. Outer joins are left to the nested loop.
  */
-#include "plan.h"
+#include "postgres.h"
 
 #include <math.h>
 
@@ -23,6 +23,9 @@
 #include "optimizer/paths.h"
 #include "optimizer/restrictinfo.h"
 #include "parser/parsetree.h"
+
+#include "scan_node/plan.h"
+#include "server/compat.h"
 
 /* A pass for 64 sources against one for a single source, by measurement: of all its time, not only that of edges. */
 #define PASS_COST 8

@@ -12,7 +12,7 @@
  * The planner is told that `vertex` is unique, how many rows there are, and what they cost: from the cached Graph or
  * the table's statistics.
  */
-#include "plan.h"
+#include "postgres.h"
 
 #include <math.h>
 
@@ -38,6 +38,10 @@
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 #include "utils/syscache.h"
+
+#include "scan_node/plan.h"
+#include "scan_node/stream.h"
+#include "server/compat.h"
 
 /* A row of two columns in a table. */
 #define TABLE_ROW_BYTES 44

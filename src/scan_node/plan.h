@@ -4,10 +4,10 @@
 #ifndef EMOGI_PLAN_H
 #define EMOGI_PLAN_H
 
-#include "server/emogi.h"
-
 #include "nodes/pathnodes.h"
 #include "optimizer/cost.h"
+
+#include "scan_node/scan_node.h"
 
 /* Costs against that of a sequential scan, by measurement: streamed rows, a lookup, an edge read, an edge traversed. */
 #define EMOGI_ROW_COST	(0.25 * cpu_tuple_cost)

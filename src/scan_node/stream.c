@@ -12,7 +12,7 @@
  * that neighbouring outer rows with the same source share one run. Of results that nothing but chance would ask for again,
  * a few are kept (emogi_call_finish); should one be missed, its call runs again, with the arguments that it had.
  */
-#include "stream.h"
+#include "postgres.h"
 
 #include <math.h>
 
@@ -28,6 +28,9 @@
 #include "utils/datum.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
+
+#include "scan_node/stream.h"
+#include "server/compat.h"
 
 /* ---- the run ---- */
 

@@ -5,11 +5,11 @@
 #ifndef EMOGI_STREAM_H
 #define EMOGI_STREAM_H
 
-#include "server/emogi.h"
-
 #include "access/parallel.h"
 #include "nodes/execnodes.h"
 #include "utils/resowner.h"
+
+#include "scan_node/scan_node.h"
 
 /* An expression whose value the run, or the choice of rows, depends on. */
 typedef struct Input

@@ -16,13 +16,17 @@
  *   registration_rule=0     serve cached Graphs without the rule that makes them exact
  *   snapshot_rule=0         read under the statement's snapshot, whatever it sees in the catalogs
  */
-#include "emogi.h"
+#include "postgres.h"
 
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "utils/guc.h"
 #include "utils/varlena.h"
 #include "utils/wait_event.h"
+
+#include "server/compat.h"
+#include "server/fault.h"
+#include "server/slot.h"
 
 EmogiFaults emogi_faults;
 

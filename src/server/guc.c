@@ -3,10 +3,15 @@
  *
  * Only under shared_preload_libraries: several are fixed when the server starts.
  */
-#include "emogi.h"
+#include "postgres.h"
 
 #include <sched.h>
 #include <unistd.h>
+
+#include "server/compat.h"
+#include "server/fault.h"
+#include "server/settings.h"
+#include "server/shared.h"
 
 int			emogi_engine = EMOGI_ENGINE_AUTO;
 int			emogi_placement = EMOGI_PLACEMENT_AUTO;

@@ -13,9 +13,13 @@
  * three quarters of the slots, for the rest serves many roles, as slots are had for the time of a request only; both three
  * quarters of the memory: with less, a role could not build a large graph that there is room for.
  */
-#include "emogi.h"
+#include "postgres.h"
 
 #include "miscadmin.h"
+
+#include "cache/cache.h"
+#include "server/limits.h"
+#include "server/region.h"
 
 /* What -1 stands for, of the budget. */
 #define DEFAULT_MEMORY_SHARE 0.75

@@ -19,7 +19,7 @@
  * each, and given back when the last unit is free. No two blocks share a page, for a GPU registers a Graph's memory by the
  * page. Who has a small block keeps account of it; the granule has no owner but all of them.
  */
-#include "emogi.h"
+#include "postgres.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -27,6 +27,14 @@
 
 #include "storage/shmem.h"
 #include "utils/builtins.h"
+
+#include "cache/cache.h"
+#include "call/call.h"
+#include "server/fault.h"
+#include "server/limits.h"
+#include "server/region.h"
+#include "server/settings.h"
+#include "server/shared.h"
 
 #ifndef MFD_CLOEXEC
 #define MFD_CLOEXEC 1U

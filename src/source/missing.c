@@ -1,7 +1,7 @@
 /*
  * missing.c: a graph argument that names nothing: what may have been meant.
  */
-#include "server/emogi.h"
+#include "postgres.h"
 
 #include "access/genam.h"
 #include "access/htup_details.h"
@@ -13,6 +13,9 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/varlena.h"
+
+#include "server/compat.h"
+#include "source/source.h"
 
 /* How many rows of pg_class are looked at for a name like one that is not there. */
 #define EMOGI_NEAR_ROWS 10000

@@ -7,17 +7,19 @@
  * Such text is prepared on its own, which raises its syntax errors with the right position, and must be one SELECT.
  * That it parses on its own is what makes it safe to put between parentheses, into a query of emogi's.
  */
-#include "server/emogi.h"
+#include "postgres.h"
 
 #include "access/tupdesc.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
-#include "parser/parse_coerce.h"
 #include "lib/stringinfo.h"
 #include "nodes/parsenodes.h"
+#include "parser/parse_coerce.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/plancache.h"
+
+#include "source/source.h"
 
 /* The names that the ends of an edge may have, in relations and results of queries, in this order. */
 const char *const emogi_end_names[2][2] = {{"src", "dst"}, {"source", "target"}};

@@ -4,7 +4,7 @@
  * A catalog row whose writer the snapshot sees as ended is the row that the snapshot sees; only if it does not, the catalog
  * is read under the snapshot. What follows from it is snapshot.c's.
  */
-#include "seen.h"
+#include "postgres.h"
 
 #include "access/genam.h"
 #include "access/htup_details.h"
@@ -26,6 +26,10 @@
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
 #include "utils/varlena.h"
+
+#include "server/compat.h"
+#include "source/seen.h"
+#include "source/source.h"
 
 /* Does a snapshot see this row, which is the newest? Own rows may be of a later command. */
 static bool

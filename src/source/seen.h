@@ -4,7 +4,7 @@
 #ifndef EMOGI_SEEN_H
 #define EMOGI_SEEN_H
 
-#include "server/emogi.h"
+#include "source/source.h"
 
 extern bool emogi_sees_name(List *name, Oid relid, Snapshot snapshot);
 extern bool emogi_sees_relation(Oid relid, Snapshot snapshot, bool *childless);

@@ -22,7 +22,7 @@
  * In REPEATABLE READ and SERIALIZABLE snapshots are older on purpose: a call sees what a SELECT would. A query's functions
  * that are not inlined look up names of their own, as they do in a SELECT.
  */
-#include "seen.h"
+#include "postgres.h"
 
 #include "access/htup_details.h"
 #include "access/parallel.h"
@@ -41,6 +41,10 @@
 #include "utils/resowner.h"
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
+
+#include "server/fault.h"
+#include "source/seen.h"
+#include "source/source.h"
 
 /* A statement in which calls are made. Its snapshots are registered with the transaction. */
 typedef struct Statement

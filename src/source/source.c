@@ -8,7 +8,7 @@
  *
  * Only names are resolved here, and the relation locked; rights are access.c's, the columns of a query query.c's.
  */
-#include "server/emogi.h"
+#include "postgres.h"
 
 #include "access/relation.h"
 #include "catalog/namespace.h"
@@ -23,6 +23,9 @@
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/varlena.h"
+
+#include "server/compat.h"
+#include "source/source.h"
 
 /* Skip blanks, comments and opening parentheses. */
 static const char *

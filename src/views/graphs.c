@@ -5,7 +5,7 @@
  * would answer with this Graph, and for members of pg_read_all_stats. What is shown is copied first, so that no lock is
  * held when the catalogs are asked; by then a table may be gone, which is no error.
  */
-#include "server/emogi.h"
+#include "postgres.h"
 
 #include "catalog/objectaddress.h"
 #include "commands/dbcommands.h"
@@ -16,6 +16,11 @@
 #include "utils/lsyscache.h"
 #include "utils/rls.h"
 #include "utils/syscache.h"
+
+#include "function/function.h"
+#include "server/compat.h"
+#include "server/region.h"
+#include "views/views.h"
 
 PG_FUNCTION_INFO_V1(emogi_graphs);
 PG_FUNCTION_INFO_V1(emogi_cache_summary);

@@ -4,7 +4,7 @@
  * Everyone sees the runs and calls of the roles whose rights they have, as in pg_stat_activity; who has those of
  * pg_read_all_stats sees all. What is shown is copied first, so that no lock is held when the catalogs are asked.
  */
-#include "server/emogi.h"
+#include "postgres.h"
 
 #include "catalog/pg_authid.h"
 #include "catalog/pg_type.h"
@@ -15,6 +15,11 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/tuplestore.h"
+
+#include "call/call.h"
+#include "server/compat.h"
+#include "server/region.h"
+#include "views/views.h"
 
 PG_FUNCTION_INFO_V1(emogi_devices);
 PG_FUNCTION_INFO_V1(emogi_runs);

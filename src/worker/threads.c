@@ -1,17 +1,19 @@
 /*
  * threads.c: the threads of the engine worker that compute.
  *
- * No PostgreSQL runs in these threads: emogi.h is here for its structs alone. Each runner has a CPU engine of its own,
+ * No PostgreSQL runs in these threads: its headers are here for structs alone. Each runner has a CPU engine of its own,
  * whose threads come to life with the first work that needs them, so that an idle runner costs nothing; the operating
  * system shares the processors among the busy ones. The CUDA engine is one for all and used by one runner at a time.
  */
-#include "threads.h"
+#include "postgres.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
+
+#include "worker/threads.h"
 
 /* Below this many list entries `auto` stays on the CPU: it is done before a GPU has registered the memory. */
 #define EMOGI_AUTO_MIN_EDGES 1048576

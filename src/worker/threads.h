@@ -5,10 +5,10 @@
  * until emogi_runner_finished gives it back. emogi_runners_fd() becomes readable whenever the main thread should look:
  * work has finished, or the GPU is free. Functions are the main thread's unless they say otherwise.
  */
-#ifndef EMOGI_RUNNER_H
-#define EMOGI_RUNNER_H
+#ifndef EMOGI_THREADS_H
+#define EMOGI_THREADS_H
 
-#include "server/emogi.h"
+#include "server/shared.h"
 
 #define EMOGI_RUNNERS 4			/* requests served at once */
 
@@ -68,4 +68,4 @@ extern bool emogi_runners_rest(void);
 /* Set the cancel flag of every request that is running. */
 extern void emogi_runners_cancel(void);
 
-#endif							/* EMOGI_RUNNER_H */
+#endif							/* EMOGI_THREADS_H */

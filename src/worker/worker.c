@@ -20,7 +20,7 @@
  * requests that were running; those that are queued wait for the next worker. After a GPU error it drains: it starts
  * nothing more, lets the runners finish for a while, and ends.
  */
-#include "server/emogi.h"
+#include "postgres.h"
 
 #include <signal.h>
 #include <unistd.h>
@@ -28,8 +28,13 @@
 #include "miscadmin.h"
 #include "postmaster/bgworker.h"
 #include "postmaster/interrupt.h"
-#include "threads.h"
 #include "storage/ipc.h"
+#include "utils/guc.h"
+
+#include "cache/cache.h"
+#include "call/call.h"
+#include "worker/threads.h"
+#include "worker/worker.h"
 
 /* A run on the CPU that may look at more edges than this (about a second on two processors) is long. */
 #define EMOGI_LONG_EDGES 500e6

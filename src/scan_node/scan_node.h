@@ -1,0 +1,40 @@
+/*
+ * scan_node.h: calls of the functions in FROM, as nodes of a plan.
+ *
+ * plan.c replaces the scan of a function by a custom scan, with the conditions that it sees to itself (conditions.c); lateral.c
+ * does the same for a LATERAL join, as a batch. stream.c carries a scan out, with parallel workers through share.c; batch.c
+ * carries out a batch; explain.c shows both. plan.h and stream.h are what the two halves of this room share.
+ */
+#ifndef EMOGI_SCAN_NODE_H
+#define EMOGI_SCAN_NODE_H
+
+#include "nodes/extensible.h"
+#include "nodes/primnodes.h"
+
+#include "function/function.h"
+
+/* Conditions that a scan sees to itself. */
+typedef enum EmogiPushdown
+{
+	EMOGI_VERTEX_IS,			/* vertex = x */
+	EMOGI_VERTEX_IN,			/* vertex = ANY (x) */
+	EMOGI_AT_MOST,				/* level or distance <= x */
+	EMOGI_BELOW,				/* level or distance < x */
+	EMOGI_EXACTLY				/* level or distance = x: bounds the traversal, and is checked for each row besides */
+} EmogiPushdown;
+
+/*
+ * A scan's custom_exprs: the call (a FuncExpr), then the right sides of the conditions pushed down.
+ * custom_private: a list of the columns it returns (integers, 0 = vertex, 1 .. = the others), in the order of
+ * custom_scan_tlist; a list of EmogiPushdown; a list of the names of the columns that these are about (strings).
+ */
+extern const CustomScanMethods emogi_scan_methods;
+
+/* A batch (lateral.c, batch.c): likewise, and last in custom_private the number of the outer plan's columns. */
+extern const CustomScanMethods emogi_batch_methods;
+
+extern const EmogiFunction *emogi_function_of(Oid function);
+extern bool emogi_graph_constant(const FuncExpr *call, EmogiGraphArgument *graph);
+extern void emogi_plan_init(void);
+
+#endif							/* EMOGI_SCAN_NODE_H */
