@@ -141,7 +141,7 @@ run_cpu(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *quer
 		return fail(EMOGI_BAD_INPUT, error, "at least one iteration and a tolerance of 0 or more are needed");
 	if (query->algorithm > EMOGI_PAGERANK && query->values == NULL && graph->nvertices > 0)
 		return fail(EMOGI_BAD_INPUT, error, "start values are needed");
-	memset(result->requests, 0, sizeof(result->requests));
+	memset(&result->papers, 0, sizeof(result->papers));
 	return algorithms[query->algorithm] (state->pool, graph, query, result, control, error);
 }
 
