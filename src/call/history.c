@@ -5,6 +5,7 @@
  * gets a copy. Runs are numbered from 1; numbers go on when the ring is emptied.
  */
 #include "server/emogi.h"
+#include "server/papers_settings.h"
 
 #include "storage/shmem.h"
 
@@ -52,7 +53,7 @@ emogi_runs_note(EmogiRunEntry *run, const EmogiRequest *request, const EmogiRepl
 		return;
 	on_gpu = result->placement != EMOGI_PLACEMENT_AUTO;
 	strlcpy(run->placement, on_gpu ? emogi_placement_name(result->placement) : "", sizeof run->placement);
-	strlcpy(run->mapping, on_gpu ? emogi_mapping_name(request->query.mapping) : "", sizeof run->mapping);
+	strlcpy(run->mapping, on_gpu ? emogi_papers_mapping_name(request->query.papers.mapping) : "", sizeof run->mapping);
 	run->transfer_ms += result->transfer_ms;
 	run->run_ms += result->run_ms;
 	run->nreached += result->nreached;

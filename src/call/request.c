@@ -5,6 +5,7 @@
  * one that was running fails.
  */
 #include "server/emogi.h"
+#include "server/papers_settings.h"
 
 #include "miscadmin.h"
 #include "storage/pmsignal.h"
@@ -156,7 +157,7 @@ static bool
 settings_were_refused(const EmogiQuery *query, const EmogiReply *reply)
 {
 	return reply->status == EMOGI_BAD_INPUT && strcmp(reply->engine, "cuda") == 0 &&
-		(query->mapping != EMOGI_MAPPING_AUTO || query->placement != EMOGI_PLACEMENT_AUTO);
+		(query->papers.mapping != EMOGI_MAPPING_AUTO || query->placement != EMOGI_PLACEMENT_AUTO);
 }
 
 /* Raise the error of settings that were refused. */
@@ -168,7 +169,7 @@ report_settings(const EmogiQuery *query, const EmogiError *error)
 			 errmsg("%s", error->message),
 			 error->detail[0] != '\0' ? errdetail("%s", error->detail) : 0,
 			 errhint("Choose another emogi.mapping (%s now) or emogi.placement (%s now).",
-					 emogi_mapping_name(query->mapping), emogi_placement_name(query->placement))));
+					 emogi_papers_mapping_name(query->papers.mapping), emogi_placement_name(query->placement))));
 }
 
 /* Raise the error that a status other than EMOGI_OK stands for. */

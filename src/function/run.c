@@ -5,6 +5,7 @@
  * they read, which arrays they fill, and what a row of theirs is.
  */
 #include "server/emogi.h"
+#include "server/papers_settings.h"
 #include "contract/algebra.h"
 
 #include <math.h>
@@ -215,9 +216,7 @@ begin_request(EmogiCall *call, EmogiRequestKind kind, const EmogiTask *task, con
 	request->graph = *graph;
 	request->query = task->query;
 	request->query.placement = emogi_placement;
-	request->query.mapping = emogi_mapping;
-	request->query.prefetch = emogi_prefetch;
-	request->query.asynchronous = emogi_asynchronous;
+	request->query.papers = emogi_papers_query();
 	return request;
 }
 

@@ -8,6 +8,7 @@
  * ANALYZE. Then the plan has run, or is running: what came of it is said, without times, and no table is looked at.
  */
 #include "stream.h"
+#include "server/papers_settings.h"
 
 #include "access/relation.h"
 #include "executor/executor.h"
@@ -136,7 +137,7 @@ explain_runs(const EmogiScan *scan, ExplainState *es)
 		return;
 	if (total->placement[0] != '\0')
 		ExplainPropertyText("Placement", total->placement, es);
-	if (total->mapping[0] != '\0' && strcmp(total->mapping, emogi_mapping_name(EMOGI_MAPPING_AUTO)) != 0)
+	if (total->mapping[0] != '\0' && strcmp(total->mapping, emogi_papers_mapping_name(EMOGI_MAPPING_AUTO)) != 0)
 		ExplainPropertyText("Mapping", total->mapping, es);
 	ExplainPropertyUInteger("Levels", NULL, total->nlevels, es);
 	ExplainPropertyUInteger("Edges Traversed", NULL, total->edges_traversed, es);
