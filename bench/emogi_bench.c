@@ -59,6 +59,18 @@ clean_up(EmogiBench *bench)
 	emogi_pool_destroy(bench->pool);
 }
 
+/* Get what is asked of the papers' systems on a GPU, with one placement and mapping. */
+static EmogiPapersQuery
+ask_papers(const EmogiBenchOptions *options, EmogiPlacement placement, EmogiMapping mapping)
+{
+	EmogiPapersQuery papers = options->papers;
+
+	papers.mapping = mapping;
+	papers.prefetch &= placement == EMOGI_PLACEMENT_MANAGED;
+	papers.asynchronous &= placement == EMOGI_PLACEMENT_STAGED;
+	return papers;
+}
+
 /* Run everything that was asked of a placement, with every mapping. */
 static void
 run_placement(EmogiBench *bench, EmogiSeries *series, EmogiPlacement placement, uint64_t graph_id)
@@ -67,13 +79,10 @@ run_placement(EmogiBench *bench, EmogiSeries *series, EmogiPlacement placement, 
 	const bool	cuda = series->engine != emogi_cpu_engine();
 
 	series->query.placement = placement;
-	series->query.prefetch = options->prefetch && placement == EMOGI_PLACEMENT_MANAGED;
-	series->query.asynchronous = options->asynchronous && placement == EMOGI_PLACEMENT_STAGED;
-	series->query.count_requests = cuda && options->count_requests;
-	series->query.id_bytes = cuda ? options->id_bytes : sizeof(uint32_t);
 	for (int m = 0; m < (cuda ? options->nmappings : 1); m++)
 	{
-		series->query.mapping = cuda ? options->mappings[m] : EMOGI_MAPPING_AUTO;
+		series->query.papers = cuda ? ask_papers(options, placement, options->mappings[m]) :
+			(EmogiPapersQuery) {.id_bytes = sizeof(uint32_t)};
 		for (int a = 0; a < options->nalgorithms; a++)
 			emogi_bench_series(bench, *series, options->algorithms[a], graph_id);
 	}

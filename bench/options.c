@@ -10,14 +10,13 @@
 #include <unistd.h>
 
 const char *const emogi_graph_names[] = {"kron", "urand", "grid", "path", "star", "rmat", "file"};
-const char *const emogi_placement_names[] = {"auto", "host", "device", "hybrid", "managed", "staged"};
+const char *const emogi_placement_names[EMOGI_NPLACEMENTS] = {"auto", "host", "device", "hybrid", "managed", "staged"};
 const char *const emogi_mapping_names[EMOGI_NMAPPINGS] = {
 	"auto", "thread", "warp", "aligned", "virtual2", "virtual4", "virtual8", "virtual16", "degree_cut", "shards", "windows"
 };
 #define NAME_OF(NAME, name, ...) #name,
 static const char *const algorithm_names[] = {EMOGI_ALGORITHMS(NAME_OF, NAME_OF, NAME_OF)};
 #undef NAME_OF
-#define NPLACEMENTS ((int) (sizeof(emogi_placement_names) / sizeof(emogi_placement_names[0])))
 static const char *const engine_names[] = {"cpu", "cuda"};
 
 static const char help[] =
@@ -270,36 +269,49 @@ take_figures_option(EmogiBenchOptions *options, int option, const char *text)
 	}
 }
 
-/* Take an option of how a GPU reads edges; false when it is none. */
+/* Take an option of the papers' systems; false when it is none. */
 static bool
-take_placement_option(EmogiBenchOptions *options, int option, const char *text)
+take_papers_option(EmogiBenchOptions *options, int option, const char *text)
 {
 	static const char *const id_bytes[] = {"4", "8"};
 	int			found[EMOGI_BENCH_CHOICES];
 
 	switch (option)
 	{
-		case 'p':
-			options->nplacements = parse_words("placement", text, emogi_placement_names, NPLACEMENTS, found);
-			for (int i = 0; i < options->nplacements; i++)
-				options->placements[i] = (EmogiPlacement) found[i];
-			return true;
 		case OPTION_MAPPING:
 			options->nmappings = parse_words("mapping", text, emogi_mapping_names, EMOGI_NMAPPINGS, found);
 			for (int i = 0; i < options->nmappings; i++)
 				options->mappings[i] = (EmogiMapping) found[i];
 			return true;
 		case OPTION_PREFETCH:
-			options->prefetch = true;
+			options->papers.prefetch = true;
 			return true;
 		case OPTION_ASYNCHRONOUS:
-			options->asynchronous = true;
+			options->papers.asynchronous = true;
 			return true;
 		case OPTION_COUNT_REQUESTS:
-			options->count_requests = true;
+			options->papers.count_requests = true;
 			return true;
 		case OPTION_ID_BYTES:
-			options->id_bytes = parse_word("id-bytes", text, id_bytes, 2) == 0 ? 4 : 8;
+			options->papers.id_bytes = parse_word("id-bytes", text, id_bytes, 2) == 0 ? 4 : 8;
+			return true;
+		default:
+			return false;
+	}
+}
+
+/* Take an option of how a GPU reads edges; false when it is none. */
+static bool
+take_placement_option(EmogiBenchOptions *options, int option, const char *text)
+{
+	int			found[EMOGI_BENCH_CHOICES];
+
+	switch (option)
+	{
+		case 'p':
+			options->nplacements = parse_words("placement", text, emogi_placement_names, EMOGI_NPLACEMENTS, found);
+			for (int i = 0; i < options->nplacements; i++)
+				options->placements[i] = (EmogiPlacement) found[i];
 			return true;
 		case 'm':
 			options->engine.device_memory_bytes = parse_number("device-memory", text, 0, UINT64_MAX);
@@ -399,7 +411,7 @@ emogi_bench_options(EmogiBenchOptions *options, int argc, char **argv)
 	options->generator_module = "./build/emogi_bench_cuda.so";
 	options->label = "";
 	options->nengines = options->nplacements = options->nmappings = 1;
-	options->id_bytes = 4;
+	options->papers.id_bytes = 4;
 	memcpy(options->quarters, emogi_rmat_quarters, sizeof(options->quarters));
 	options->engine.cpu_threads = (int32_t) sysconf(_SC_NPROCESSORS_ONLN);
 	while ((option = getopt_long(argc, argv, "", long_options, NULL)) != -1)
@@ -410,7 +422,8 @@ emogi_bench_options(EmogiBenchOptions *options, int argc, char **argv)
 			exit(0);
 		}
 		if (!take_graph_option(options, option, optarg) && !take_run_option(options, option, optarg) &&
-			!take_placement_option(options, option, optarg) && !take_figures_option(options, option, optarg))
+			!take_placement_option(options, option, optarg) && !take_papers_option(options, option, optarg) &&
+			!take_figures_option(options, option, optarg))
 		{
 			fputs("try emogi_bench --help\n", stderr);
 			exit(1);

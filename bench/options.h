@@ -46,14 +46,11 @@ typedef struct EmogiBenchOptions
 	EmogiPlacement placements[EMOGI_BENCH_CHOICES];	/* [nplacements] */
 	int			nmappings;
 	EmogiMapping mappings[EMOGI_BENCH_CHOICES]; /* [nmappings] */
-	bool		prefetch;		/* managed placement; these four as in EmogiQuery */
-	bool		asynchronous;	/* staged placement */
-	bool		count_requests;
-	uint32_t	id_bytes;
+	EmogiPapersQuery papers;	/* but for the mapping */
 } EmogiBenchOptions;
 
 extern const char *const emogi_graph_names[];	/* by EmogiGenerator */
-extern const char *const emogi_placement_names[];	/* by EmogiPlacement */
+extern const char *const emogi_placement_names[EMOGI_NPLACEMENTS];
 extern const char *const emogi_mapping_names[EMOGI_NMAPPINGS];
 
 /* Print a message and leave. */

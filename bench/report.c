@@ -101,8 +101,8 @@ write_distance(FILE *file, double distance)
 static void
 write_query(FILE *file, const EmogiQuery *query, const double requests[4])
 {
-	fprintf(file, ",%s,%.0f,%.0f,%.0f,%.0f,%d,%d,%u\n", emogi_mapping_names[query->mapping], requests[0], requests[1],
-			requests[2], requests[3], query->asynchronous, query->prefetch, query->id_bytes);
+	fprintf(file, ",%s,%.0f,%.0f,%.0f,%.0f,%d,%d,%u\n", emogi_mapping_names[query->papers.mapping], requests[0], requests[1],
+			requests[2], requests[3], query->papers.asynchronous, query->papers.prefetch, query->papers.id_bytes);
 }
 
 /* Write a run's line. */
@@ -115,7 +115,7 @@ write_run(const EmogiBench *bench, const EmogiSeries *series, const EmogiRun *ru
 	double		requests[4];
 
 	for (int i = 0; i < 4; i++)
-		requests[i] = (double) result->requests[i];
+		requests[i] = (double) result->papers.requests[i];
 	write_names(options->csv, bench, series);
 	fprintf(options->csv, "%d,%u,%d,%.4f,%.4f,%.4f,%u,%llu,%llu,%llu,%.0f,%.4f,%d,%s,%llu,%.3f,%llu,",
 			options->engine.cpu_threads, run->source, run->trial, result->run_ms, run->wall_ms, result->transfer_ms,
@@ -146,15 +146,15 @@ emogi_bench_note_run(EmogiBench *bench, EmogiSeries *series, const EmogiRun *run
 	series->figures[EMOGI_LINK_GB][at] = (double) result->link_bytes / 1e9;
 	series->figures[EMOGI_LEVELS][at] = result->nlevels;
 	for (int i = 0; i < 4; i++)
-		series->figures[EMOGI_REQUESTS + i][at] = (double) result->requests[i];
+		series->figures[EMOGI_REQUESTS + i][at] = (double) result->papers.requests[i];
 	printf("  source %10u  run %9.3f ms  wall %9.3f ms  transfer %9.3f ms  %6.2f GTEPS  link %7.3f GB  levels %4u"
 		   "  reached %llu  looked at %llu\n", run->source, result->run_ms, run->wall_ms, result->transfer_ms,
 		   series->figures[EMOGI_TEPS][at] / 1e9, (double) result->link_bytes / 1e9, result->nlevels,
 		   (unsigned long long) result->nreached, (unsigned long long) result->edges_traversed);
-	if (series->query.count_requests)
-		printf("  requests of 32 bytes %llu, 64 %llu, 96 %llu, 128 %llu\n", (unsigned long long) result->requests[0],
-			   (unsigned long long) result->requests[1], (unsigned long long) result->requests[2],
-			   (unsigned long long) result->requests[3]);
+	if (series->query.papers.count_requests)
+		printf("  requests of 32 bytes %llu, 64 %llu, 96 %llu, 128 %llu\n", (unsigned long long) result->papers.requests[0],
+			   (unsigned long long) result->papers.requests[1], (unsigned long long) result->papers.requests[2],
+			   (unsigned long long) result->papers.requests[3]);
 	if (bench->options.csv != NULL)
 		write_run(bench, series, run);
 }

@@ -45,8 +45,8 @@ point_result(const EmogiBench *bench)
 static bool
 is_special(const EmogiQuery *query)
 {
-	return query->mapping != EMOGI_MAPPING_AUTO || query->placement == EMOGI_PLACEMENT_MANAGED ||
-		query->placement == EMOGI_PLACEMENT_STAGED || query->count_requests || query->id_bytes != sizeof(uint32_t);
+	return query->papers.mapping != EMOGI_MAPPING_AUTO || query->placement == EMOGI_PLACEMENT_MANAGED ||
+		query->placement == EMOGI_PLACEMENT_STAGED || query->papers.count_requests || query->papers.id_bytes != sizeof(uint32_t);
 }
 
 /* Print why a run is left out; leaves when nothing but success would do. */
@@ -179,9 +179,9 @@ write_title(EmogiSeries *series)
 
 	snprintf(series->title, sizeof(series->title), "%s %s, placement %s%s%s, mapping %s%s%s%s",
 			 emogi_algorithm_row(query->algorithm)->name, series->engine->name, emogi_placement_names[query->placement],
-			 query->prefetch ? " prefetched" : "", query->asynchronous ? " asynchronous" : "",
-			 emogi_mapping_names[query->mapping], query->id_bytes == 8 ? ", ids of 8 bytes" : "",
-			 query->count_requests ? ", requests counted" : "", series->graph.id != 0 ? ", cached" : "");
+			 query->papers.prefetch ? " prefetched" : "", query->papers.asynchronous ? " asynchronous" : "",
+			 emogi_mapping_names[query->papers.mapping], query->papers.id_bytes == 8 ? ", ids of 8 bytes" : "",
+			 query->papers.count_requests ? ", requests counted" : "", series->graph.id != 0 ? ", cached" : "");
 }
 
 void

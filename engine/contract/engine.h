@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "algorithms.h"
+#include "papers.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -127,43 +128,16 @@ typedef enum EmogiPlacement
 	EMOGI_PLACEMENT_DEVICE,		/* copied to device memory first; NO_MEMORY when they do not fit */
 	EMOGI_PLACEMENT_HYBRID,		/* as host, with what is read most often in device memory as far as it fits: some neighbours of
 								 * each vertex, all weights, or whole pieces of the lists; host where that is of no use */
-	EMOGI_PLACEMENT_MANAGED,	/* managed memory that the driver moves page by page, read-mostly (EMOGI's UVM baseline);
-								 * NO_MEMORY when the edges do not fit in the free device memory */
-	EMOGI_PLACEMENT_STAGED		/* the lists of the active vertices, gathered and copied iteration by iteration (Subway) */
+	EMOGI_PAPERS_PLACEMENTS		/* MANAGED, STAGED: papers.h */
+	EMOGI_NPLACEMENTS
 } EmogiPlacement;
-
-/*
- * How a GPU's threads take edges: by our own kernels, or as the papers do that emogi is compared with. The answers are
- * the same, but for the rounding of sums. The CPU engine ignores it. HYBRID placement is HOST for the papers' mappings.
- */
-typedef enum EmogiMapping
-{
-	EMOGI_MAPPING_AUTO = 0,		/* our own kernels; ALIGNED with MANAGED placement, for which there are none */
-	EMOGI_MAPPING_THREAD,		/* a thread a vertex (EMOGI, PVLDB 14(2) 2020: strided) */
-	EMOGI_MAPPING_WARP,			/* a warp a vertex, its lanes on consecutive entries (EMOGI: merged) */
-	EMOGI_MAPPING_ALIGNED,		/* the same from the start of a 128-byte line (EMOGI: merged and aligned) */
-	EMOGI_MAPPING_VIRTUAL2,		/* 2 lanes a vertex (virtual warps: Hong et al., PPoPP 2011) */
-	EMOGI_MAPPING_VIRTUAL4,
-	EMOGI_MAPPING_VIRTUAL8,
-	EMOGI_MAPPING_VIRTUAL16,
-	EMOGI_MAPPING_DEGREE_CUT,	/* a thread for a few neighbours of a vertex (EtaGraph, IPDPS 2019) */
-	EMOGI_MAPPING_SHARDS,		/* G-Shards (CuSha, HPDC 2014) */
-	EMOGI_MAPPING_WINDOWS,		/* concatenated windows (CuSha) */
-	EMOGI_NMAPPINGS
-} EmogiMapping;
 
 /* One algorithm with its arguments: those that its row says. */
 typedef struct EmogiQuery
 {
 	EmogiAlgorithm algorithm;
 	EmogiPlacement placement;
-	EmogiMapping mapping;
-	bool		prefetch;		/* MANAGED: bring all edges to the device before the run, not page by page as it reads them */
-	bool		asynchronous;	/* STAGED: go on with the lists that were brought until nothing changes among their vertices,
-								 * instead of once (Subway, EuroSys 2020); for paths, not for sums, which have fixed iterations */
-	bool		count_requests; /* fill result->requests, at the cost of time; papers' mappings on CSR, HOST placement */
-	uint32_t	id_bytes;		/* of a target as kernels read it: 4; or 8, from a copy that is made first (EMOGI, figure 12):
-								 * BFS, best paths and CC by THREAD, WARP, ALIGNED in HOST and DEVICE placement alone; 0 = 4 */
+	EmogiPapersQuery papers;	/* all 0 = by our own kernels */
 	uint64_t	nsources;
 	const uint32_t *sources;	/* [nsources], vertex numbers, each < nvertices, repeats allowed */
 	uint64_t	ntargets;
@@ -221,8 +195,7 @@ typedef struct EmogiResult
 	uint64_t	link_bytes;		/* bytes of edges that crossed the link in the run: lines read in place x 128, and copies; 0 on
 								 * the CPU. Of the papers' mappings in HOST placement: lines that the lists read lie in, or, when
 								 * requests are counted, lines requested; in MANAGED placement all edges */
-	uint64_t	requests[4];	/* that warps made for 32, 64, 96 and 128 bytes of a line, of which caches may have answered
-								 * some; 0 unless count_requests */
+	EmogiPapersCounts papers;
 	EmogiPlacement placement;	/* where the edges were read from; EMOGI_PLACEMENT_AUTO on the CPU */
 	double		transfer_ms;	/* copies to and from the device, registration of host memory */
 	double		run_ms;			/* the traversal itself */

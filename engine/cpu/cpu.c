@@ -122,7 +122,7 @@ run_cpu(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *quer
 		return status;
 	if (algorithms[query->algorithm] == NULL)
 		return fail(EMOGI_UNSUPPORTED, error, "the cpu engine does not have this algorithm");
-	memset(result->requests, 0, sizeof(result->requests));
+	memset(&result->papers, 0, sizeof(result->papers));
 	return algorithms[query->algorithm] (state->pool, graph, query, result, control, error);
 }
 

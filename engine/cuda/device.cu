@@ -4,7 +4,7 @@
  * The engine runs on one device, the first that CUDA shows (CUDA_VISIBLE_DEVICES chooses). A machine without a driver
  * or a device is an ordinary answer of open(): EMOGI_DEVICE_ERROR with the reason.
  */
-#include "cuda/papers/papers.cuh"
+#include "cuda/papers/door.cuh"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -319,20 +319,6 @@ describe_device(const EmogiEngineState *state, int32_t device, EmogiDevice *out,
 	return EMOGI_OK;
 }
 
-/* Get what answers a Query: our own kernels, or the papers' where the query asks for them; NULL for an unknown mapping. */
-static RunAlgorithm
-choose_algorithm(const EmogiQuery *query)
-{
-	if ((unsigned) query->mapping >= EMOGI_NMAPPINGS)
-		return NULL;
-	if (query->mapping == EMOGI_MAPPING_SHARDS || query->mapping == EMOGI_MAPPING_WINDOWS)
-		return emogi_cuda_shards;
-	if (query->mapping != EMOGI_MAPPING_AUTO || query->id_bytes == 8 || query->placement == EMOGI_PLACEMENT_MANAGED ||
-		query->placement == EMOGI_PLACEMENT_STAGED)
-		return emogi_cuda_papers;
-	return algorithms[query->algorithm];
-}
-
 /* Answer a Query. */
 static EmogiStatus
 answer_query(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
@@ -344,10 +330,9 @@ answer_query(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery 
 	*state->stop = 0;
 	if ((unsigned) query->algorithm >= EMOGI_NALGORITHMS)
 		return emogi_fail(error, EMOGI_BAD_INPUT, "unknown algorithm", "number %d", (int) query->algorithm);
-	algorithm = choose_algorithm(query);
-	if (algorithm == NULL)
-		return emogi_fail(error, EMOGI_BAD_INPUT, "unknown mapping", "number %d", (int) query->mapping);
-	memset(result->requests, 0, sizeof result->requests);
+	algorithm = algorithms[query->algorithm];
+	TRY(emogi_papers_choose(query, &algorithm, error));
+	memset(&result->papers, 0, sizeof result->papers);
 	return emogi_run(state, algorithm, graph, query, result, control, error);
 }
 

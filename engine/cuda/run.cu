@@ -9,15 +9,6 @@
 
 static_assert(sizeof(Counters) <= EMOGI_MAILBOX_BYTES, "counters must fit the mailbox");
 
-/* Say whether a query can have targets of 8 bytes. */
-static bool
-can_widen(const EmogiQuery *query)
-{
-	return (query->algorithm == EMOGI_BFS || emogi_is_path(query->algorithm) || query->algorithm == EMOGI_CC) &&
-		query->mapping <= EMOGI_MAPPING_ALIGNED &&
-		(query->placement == EMOGI_PLACEMENT_HOST || query->placement == EMOGI_PLACEMENT_DEVICE);
-}
-
 /* Ensure that the algorithm has what it iterates with. */
 static EmogiStatus
 check_iterations(const EmogiGraph *graph, const EmogiQuery *query, EmogiError *error)
@@ -38,10 +29,6 @@ check_query(const EmogiGraph *graph, const EmogiQuery *query, EmogiError *error)
 		return emogi_fail(error, EMOGI_BAD_INPUT, "too many vertices", "%llu", (unsigned long long) graph->nvertices);
 	if ((unsigned) graph->weight_type > EMOGI_WEIGHT_F64)
 		return emogi_fail(error, EMOGI_BAD_INPUT, "unknown type of weights", "number %d", (int) graph->weight_type);
-	if (query->id_bytes == 8 && !can_widen(query))
-		return emogi_fail(error, EMOGI_BAD_INPUT, "ids of 8 bytes are there for bfs, best paths and cc by thread, warp and "
-						  "aligned in host and device placement alone", "algorithm %d, mapping %d, placement %d",
-						  (int) query->algorithm, (int) query->mapping, (int) query->placement);
 	if (query->algorithm >= EMOGI_PAGERANK)
 		return check_iterations(graph, query, error);
 	if (query->algorithm > EMOGI_SSNSP)
@@ -106,12 +93,6 @@ emogi_run(EmogiEngineState *state, RunAlgorithm algorithm, const EmogiGraph *gra
 	(void) cudaStreamSynchronize(state->stream);	/* nothing may run on what is freed now */
 	emogi_unplace_graph(&run.graph);
 	emogi_memory_release(&run.memory, 0);
-	if (run.pinned != NULL)
-		(void) cudaFreeHost(run.pinned);
-	if (run.managed != NULL)
-		(void) cudaFree(run.managed);
-	(void) cudaGetLastError();
-	state->taken_bytes -= run.managed_bytes;
 	emogi_memory_trim(state, state->ready_bytes);
 	result->placement = run.graph.placement;
 	result->transfer_ms = emogi_now_ms() - since - result->run_ms;

@@ -17,9 +17,6 @@ typedef struct Run
 	EmogiControl *control;
 	DeviceMemory memory;
 	PlacedGraph graph;
-	void	   *pinned;			/* host memory of cudaHostAlloc, freed with the run; NULL = none */
-	void	   *managed;		/* managed memory, the same */
-	uint64_t	managed_bytes;
 	uint64_t	nvertices;		/* > 0 */
 	uint64_t	nwords;			/* of a bitmap over the vertices */
 	Step		step;

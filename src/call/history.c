@@ -9,6 +9,7 @@
 #include "storage/shmem.h"
 
 #include "call/call.h"
+#include "server/papers_settings.h"
 
 typedef struct EmogiRuns
 {
@@ -54,7 +55,7 @@ emogi_runs_note(EmogiRunEntry *run, const EmogiRequest *request, const EmogiRepl
 		return;
 	on_gpu = result->placement != EMOGI_PLACEMENT_AUTO;
 	strlcpy(run->placement, on_gpu ? emogi_placement_name(result->placement) : "", sizeof run->placement);
-	strlcpy(run->mapping, on_gpu ? emogi_mapping_name(request->query.mapping) : "", sizeof run->mapping);
+	strlcpy(run->mapping, on_gpu ? emogi_papers_mapping_name(request->query.papers.mapping) : "", sizeof run->mapping);
 	run->transfer_ms += result->transfer_ms;
 	run->run_ms += result->run_ms;
 	run->nreached += result->nreached;

@@ -11,6 +11,7 @@
 #include "utils/timestamp.h"
 
 #include "call/call.h"
+#include "server/papers_settings.h"
 
 /* How long a call waits for an engine worker that is being restarted. */
 #define EMOGI_WORKER_PATIENCE_MS 10000
@@ -158,7 +159,7 @@ static bool
 settings_were_refused(const EmogiQuery *query, const EmogiReply *reply)
 {
 	return reply->status == EMOGI_BAD_INPUT && strcmp(reply->engine, "cuda") == 0 &&
-		(query->mapping != EMOGI_MAPPING_AUTO || query->placement != EMOGI_PLACEMENT_AUTO);
+		(query->papers.mapping != EMOGI_MAPPING_AUTO || query->placement != EMOGI_PLACEMENT_AUTO);
 }
 
 /* Raise the error of settings that were refused. */
@@ -170,7 +171,7 @@ report_settings(const EmogiQuery *query, const EmogiError *error)
 			 errmsg("%s", error->message),
 			 error->detail[0] != '\0' ? errdetail("%s", error->detail) : 0,
 			 errhint("Choose another emogi.mapping (%s now) or emogi.placement (%s now).",
-					 emogi_mapping_name(query->mapping), emogi_placement_name(query->placement))));
+					 emogi_papers_mapping_name(query->papers.mapping), emogi_placement_name(query->placement))));
 }
 
 /* Raise the error that a status other than EMOGI_OK stands for. */

@@ -18,6 +18,7 @@
 #include "contract/semirings.h"
 #include "function/function.h"
 #include "server/region.h"
+#include "server/papers_settings.h"
 
 /* Rows between two looks for a cancel. */
 #define EMOGI_ROWS_PER_CHECK 65536
@@ -219,9 +220,7 @@ begin_request(EmogiCall *call, EmogiRequestKind kind, const EmogiTask *task, con
 	request->graph = *graph;
 	request->query = task->query;
 	request->query.placement = emogi_placement;
-	request->query.mapping = emogi_mapping;
-	request->query.prefetch = emogi_prefetch;
-	request->query.asynchronous = emogi_asynchronous;
+	request->query.papers = emogi_papers_query();
 	return request;
 }
 

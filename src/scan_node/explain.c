@@ -17,6 +17,7 @@
 
 #include "scan_node/stream.h"
 #include "server/compat.h"
+#include "server/papers_settings.h"
 
 /* Show the call and the conditions that the scan sees to. */
 static void
@@ -139,7 +140,7 @@ explain_runs(const EmogiScan *scan, ExplainState *es)
 		return;
 	if (total->placement[0] != '\0')
 		ExplainPropertyText("Placement", total->placement, es);
-	if (total->mapping[0] != '\0' && strcmp(total->mapping, emogi_mapping_name(EMOGI_MAPPING_AUTO)) != 0)
+	if (total->mapping[0] != '\0' && strcmp(total->mapping, emogi_papers_mapping_name(EMOGI_MAPPING_AUTO)) != 0)
 		ExplainPropertyText("Mapping", total->mapping, es);
 	ExplainPropertyUInteger("Levels", NULL, total->nlevels, es);
 	ExplainPropertyUInteger("Edges Traversed", NULL, total->edges_traversed, es);

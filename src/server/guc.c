@@ -12,12 +12,10 @@
 #include "server/fault.h"
 #include "server/settings.h"
 #include "server/shared.h"
+#include "server/papers_settings.h"
 
 int			emogi_engine = EMOGI_ENGINE_AUTO;
 int			emogi_placement = EMOGI_PLACEMENT_AUTO;
-int			emogi_mapping = EMOGI_MAPPING_AUTO;
-bool		emogi_prefetch = false;
-bool		emogi_asynchronous = false;
 int			emogi_max_memory_mb;
 int			emogi_device_memory_mb = 0;
 int			emogi_cpu_threads = 0;
@@ -49,23 +47,6 @@ static const struct config_enum_entry placement_options[] = {
 	{NULL, 0, false}
 };
 
-static const struct config_enum_entry mapping_options[] = {
-	{"auto", EMOGI_MAPPING_AUTO, false},
-	{"thread", EMOGI_MAPPING_THREAD, false},
-	{"warp", EMOGI_MAPPING_WARP, false},
-	{"aligned", EMOGI_MAPPING_ALIGNED, false},
-	{"virtual2", EMOGI_MAPPING_VIRTUAL2, false},
-	{"virtual4", EMOGI_MAPPING_VIRTUAL4, false},
-	{"virtual8", EMOGI_MAPPING_VIRTUAL8, false},
-	{"virtual16", EMOGI_MAPPING_VIRTUAL16, false},
-	{"degree_cut", EMOGI_MAPPING_DEGREE_CUT, false},
-	{"shards", EMOGI_MAPPING_SHARDS, false},
-	{"windows", EMOGI_MAPPING_WINDOWS, false},
-	{NULL, 0, false}
-};
-
-StaticAssertDecl(lengthof(mapping_options) == EMOGI_NMAPPINGS + 1, "every mapping has a name");
-
 /* Get the name of a value of an enum setting; empty when it has none. */
 static const char *
 option_name(const struct config_enum_entry *options, int value)
@@ -81,13 +62,6 @@ const char *
 emogi_placement_name(EmogiPlacement placement)
 {
 	return option_name(placement_options, placement);
-}
-
-/* Get what emogi.mapping calls a mapping. */
-const char *
-emogi_mapping_name(EmogiMapping mapping)
-{
-	return option_name(mapping_options, mapping);
 }
 
 /* Read one number of bytes from a file of the kernel's; 0 when it holds none ("max") or is not there. */
@@ -252,21 +226,7 @@ emogi_define_gucs(void)
 							 "host reads them in place over the link; device copies them to the GPU first; hybrid copies some neighbours of each vertex; managed has the driver move pages; staged copies the lists of each iteration; auto copies what fits.",
 							 &emogi_placement, EMOGI_PLACEMENT_AUTO, placement_options,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
-	DefineCustomEnumVariable("emogi.mapping",
-							 "How the threads of a GPU take edges.",
-							 "auto takes emogi's own kernels; the others work as the systems that it is compared with. Answers are the same, but for the rounding of sums.",
-							 &emogi_mapping, EMOGI_MAPPING_AUTO, mapping_options,
-							 PGC_USERSET, 0, NULL, NULL, NULL);
-	DefineCustomBoolVariable("emogi.prefetch",
-							 "Brings all edges to the GPU before the run, with placement managed.",
-							 "off leaves it to the driver to move pages as the run reads them. Answers are the same.",
-							 &emogi_prefetch, false,
-							 PGC_USERSET, 0, NULL, NULL, NULL);
-	DefineCustomBoolVariable("emogi.asynchronous",
-							 "Iterates on the lists that were brought until nothing changes there, with placement staged.",
-							 "off goes over them once. Sums ignore it. Answers are the same.",
-							 &emogi_asynchronous, false,
-							 PGC_USERSET, 0, NULL, NULL, NULL);
+	emogi_papers_define_settings();
 	DefineCustomBoolVariable("emogi.cache",
 							 "Shares the graphs of tables between calls and sessions.",
 							 "off builds one for each call. Answers are the same.",

@@ -15,9 +15,6 @@ typedef enum EmogiEngineChoice
 
 extern int	emogi_engine;			/* EmogiEngineChoice */
 extern int	emogi_placement;		/* EmogiPlacement */
-extern int	emogi_mapping;			/* EmogiMapping */
-extern bool emogi_prefetch;		/* placement managed: all edges go to the GPU before the run */
-extern bool emogi_asynchronous;	/* placement staged: what was brought is used until nothing there changes */
 extern int	emogi_max_memory_mb;	/* budget of the Region */
 extern int	emogi_device_memory_mb; /* cap on each GPU, 0 = none */
 extern int	emogi_cpu_threads;		/* of the CPU engine, >= 1 once the server is up */
@@ -34,7 +31,6 @@ extern bool emogi_notice_missing_source;	/* a source that the graph does not hav
 
 extern void emogi_define_gucs(void);
 extern const char *emogi_placement_name(EmogiPlacement placement);
-extern const char *emogi_mapping_name(EmogiMapping mapping);
 extern uint64 emogi_machine_bytes(void);
 
 #endif							/* EMOGI_SETTINGS_H */

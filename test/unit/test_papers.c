@@ -80,11 +80,11 @@ is_refused(const Way *way, EmogiAlgorithm algorithm)
 static EmogiQuery
 go_way(EmogiQuery query, const Way *way)
 {
-	query.mapping = way->mapping;
+	query.papers.mapping = way->mapping;
 	query.placement = way->placement;
-	query.id_bytes = way->id_bytes;
-	query.prefetch = query.asynchronous = way->option;
-	query.count_requests = way->option;
+	query.papers.id_bytes = way->id_bytes;
+	query.papers.prefetch = query.papers.asynchronous = way->option;
+	query.papers.count_requests = way->option;
 	return query;
 }
 
@@ -99,17 +99,17 @@ is_right(EmogiQuery query, uint64_t nvertices, const EmogiResult *result, const 
 static void
 check_counters(const char *what, const EmogiGraph *graph, const EmogiQuery *query, const EmogiResult *result)
 {
-	const bool	in_place = result->placement == EMOGI_PLACEMENT_HOST && query->mapping <= EMOGI_MAPPING_DEGREE_CUT;
+	const bool	in_place = result->placement == EMOGI_PLACEMENT_HOST && query->papers.mapping <= EMOGI_MAPPING_DEGREE_CUT;
 	uint64_t	nrequests = 0;
 
 	for (int i = 0; i < 4; i++)
-		nrequests += result->requests[i];
-	if (in_place && query->count_requests)
+		nrequests += result->papers.requests[i];
+	if (in_place && query->papers.count_requests)
 		CHECK(nrequests * EMOGI_LINE_BYTES == result->link_bytes, "%s: %llu requests, %llu bytes", what,
 			  (unsigned long long) nrequests, (unsigned long long) result->link_bytes);
 	else
 		CHECK(nrequests == 0, "%s: %llu requests", what, (unsigned long long) nrequests);
-	if (query->placement >= EMOGI_PLACEMENT_MANAGED && query->mapping < EMOGI_MAPPING_SHARDS && graph->forward.nedges > 0 &&
+	if (query->placement >= EMOGI_PLACEMENT_MANAGED && query->papers.mapping < EMOGI_MAPPING_SHARDS && graph->forward.nedges > 0 &&
 		(query->nsources > 0 || emogi_algorithm_takes(emogi_algorithm_row(query->algorithm), EMOGI_SOURCES) < 0))
 		CHECK(result->placement == query->placement, "%s was %d", what, result->placement);
 }
@@ -295,7 +295,7 @@ check_capped(void)
 	const EmogiGraph *graph = &built.graph;
 	const uint64_t edge_bytes = graph->forward.nedges * 5;
 	double	   *values = naive_alloc(graph->nvertices, sizeof(double));
-	uint64_t	nanswers[EMOGI_PLACEMENT_STAGED + 1] = {0};
+	uint64_t	nanswers[EMOGI_NPLACEMENTS] = {0};
 	uint64_t	nrefused = 0;
 	uint32_t	sources[MAX_SOURCES];
 

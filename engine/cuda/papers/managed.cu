@@ -51,8 +51,9 @@ make_room(const Run *run, uint64_t bytes, EmogiError *error)
  * for the driver to move pages to.
  */
 static EmogiStatus
-take_managed(Run *run, char **out, uint64_t bytes, EmogiError *error)
+take_managed(Sweeps *sweeps, char **out, uint64_t bytes, EmogiError *error)
 {
+	Run		   *run = sweeps->run;
 	DeviceMemory *memory = &run->memory;
 	void	   *block;
 
@@ -63,8 +64,8 @@ take_managed(Run *run, char **out, uint64_t bytes, EmogiError *error)
 	TRY(make_room(run, bytes, error));
 	emogi_memory_trim(run->state, 0);	/* what was evicted */
 	CUDA_TRY(cudaMallocManaged(&block, bytes, cudaMemAttachGlobal));
-	run->managed = block;
-	run->managed_bytes = bytes;
+	sweeps->managed = block;
+	sweeps->managed_bytes = bytes;
 	run->state->taken_bytes += bytes;
 	*out = (char *) block;
 	return EMOGI_OK;
@@ -157,14 +158,13 @@ emogi_papers_place_managed(Sweeps *sweeps, const EmogiGraph *graph, const EmogiQ
 	TRY(place_offsets(sweeps, graph, query, wants, arrays, &narrays, error));
 	for (int i = 0; i < narrays; i++)
 		bytes += (arrays[i].bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
-	TRY(take_managed(run, &block, bytes, error));
-	sweeps->managed_bytes = bytes;
+	TRY(take_managed(sweeps, &block, bytes, error));
 	for (int i = 0; i < narrays; i++)
 	{
 		TRY(fill_managed(run, block, &arrays[i]));
 		block += (arrays[i].bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
 	}
-	TRY(advise(run, block - bytes, bytes, query->prefetch, error));
+	TRY(advise(run, block - bytes, bytes, query->papers.prefetch, error));
 	if (run->graph.backward.offsets != NULL && graph->backward.targets == graph->forward.targets)
 		run->graph.backward = run->graph.forward;
 	run->graph.placement = EMOGI_PLACEMENT_MANAGED;

@@ -70,7 +70,9 @@ typedef struct Sweeps
 	uint64_t	item_lines;		/* lines that their lists lie in, weights included */
 	uint64_t	edges;			/* that all sweeps have read */
 	uint64_t	lines;
-	uint64_t	managed_bytes;	/* of edges in managed memory */
+	void	   *pinned;			/* host memory of cudaHostAlloc, freed when the run is over; NULL = none */
+	void	   *managed;		/* managed memory, the same */
+	uint64_t	managed_bytes;	/* of it */
 	unsigned long long *requests;	/* [4], as in EmogiResult; NULL = not counted */
 
 	/* STAGED placement (staged.cuh). */
@@ -93,7 +95,7 @@ extern EmogiStatus emogi_papers_open(Sweeps *sweeps, Run *run, const EmogiGraph 
 extern EmogiStatus emogi_papers_place(Sweeps *sweeps, const EmogiGraph *graph, const EmogiQuery *query, unsigned wants,
 									  EmogiError *error);
 
-/* The same in managed memory: its edges stand in one block of run->memory. */
+/* The same in managed memory: its edges stand in one block, sweeps->managed. */
 extern EmogiStatus emogi_papers_place_managed(Sweeps *sweeps, const EmogiGraph *graph, const EmogiQuery *query,
 											  unsigned wants, EmogiError *error);
 
@@ -159,12 +161,8 @@ extern EmogiStatus emogi_papers_sum(Sweeps *sweeps, Run *run, const EmogiGraph *
 extern EmogiStatus emogi_papers_ssnsp(Sweeps *sweeps, Run *run, const EmogiGraph *graph, const EmogiQuery *query,
 									  EmogiResult *result, EmogiError *error);
 
-/* All of these mappings, with any placement. Their kernels are brought to the device by the run that wants them. */
-extern EmogiStatus emogi_cuda_papers(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
-									 EmogiError *error);
-
 /* CuSha's mappings (shards.cu). */
-extern EmogiStatus emogi_cuda_shards(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
-									 EmogiError *error);
+extern EmogiStatus emogi_papers_shards(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+									   EmogiError *error);
 
 #endif							/* EMOGI_PAPERS_CUH */

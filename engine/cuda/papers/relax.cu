@@ -164,8 +164,8 @@ choose_plain(EmogiMapping mapping, bool wide)
 static PathMethod
 choose_method(const EmogiQuery *query, EmogiWeightType type, bool mutual)
 {
-	const EmogiMapping mapping = query->mapping;
-	const bool	wide = query->id_bytes == 8;
+	const EmogiMapping mapping = query->papers.mapping;
+	const bool	wide = query->papers.id_bytes == 8;
 
 	switch (query->algorithm)
 	{
@@ -328,7 +328,7 @@ static void
 set_bounds(Spread *spread, const EmogiQuery *query)
 {
 	spread->nsources = query->nsources;
-	spread->asynchronous = query->asynchronous &&
+	spread->asynchronous = query->papers.asynchronous &&
 		(spread->method.weighted || (spread->method.labels && !spread->method.mutual));
 	spread->most = UINT64_MAX;
 	spread->paths.bound = offer_bound(query);

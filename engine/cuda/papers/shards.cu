@@ -90,7 +90,7 @@ emogi_shards_write(Run *run, const Shards *shards, const ShardGrid *grid, const 
 }
 
 EmogiStatus
-emogi_cuda_shards(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiError *error)
+emogi_papers_shards(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiError *error)
 {
 	switch (query->algorithm)
 	{

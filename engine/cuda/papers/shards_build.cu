@@ -436,7 +436,7 @@ emogi_shards_build(Run *run, const EmogiGraph *graph, const EmogiQuery *query, c
 	build.fill = choose_fill(type);
 	build.edge_width = edge_bytes(type);
 	TRY(choose_shape(&build, graph, error));
-	TRY(take_structure(&build, query->mapping, error));
+	TRY(take_structure(&build, query->papers.mapping, error));
 	nblocks = run->memory.nblocks;
 	build.ends = fails ? NULL : (uint64_t *) malloc((shards->shape.nshards + (size_t) 1) * sizeof *build.ends);
 	if (build.ends == NULL)

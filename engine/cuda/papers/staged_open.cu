@@ -155,7 +155,7 @@ emogi_papers_place_staged(Sweeps *sweeps, const EmogiGraph *graph, const EmogiQu
 	TRY(place_offsets(sweeps, graph, query, wants, error));
 	TRY(make_staged(sweeps, graph, wants, error));
 	if (sweeps->items.vertex != NULL)
-		TRY(take_lists(sweeps, query->asynchronous, error));
+		TRY(take_lists(sweeps, query->papers.asynchronous, error));
 	TRY(take_buffers(sweeps->staged, error));
 	TRY(make_channels(sweeps->staged, error));
 	TRY(emogi_staged_load(error));

@@ -313,7 +313,7 @@ emogi_papers_sum(Sweeps *sweeps, Run *run, const EmogiGraph *graph, const EmogiQ
 	unsigned	does = SWEEPS_SUMS | SWEEPS_ALL;
 
 	iteration.sweeps = sweeps;
-	iteration.method = choose_method(query->algorithm, query->mapping, graph->weight_type);
+	iteration.method = choose_method(query->algorithm, query->papers.mapping, graph->weight_type);
 	if (iteration.method.weighted)
 		does |= SWEEPS_WEIGHTS;
 	TRY(emogi_papers_open(sweeps, run, graph, query, does, error));

@@ -31,12 +31,14 @@ wide_bytes(const Lists<Target> &lists)
 
 /* Take room for all of them: the device's pointer. */
 static EmogiStatus
-take_room(Run *run, uint64_t bytes, void **room, EmogiError *error)
+take_room(Sweeps *sweeps, uint64_t bytes, void **room, EmogiError *error)
 {
+	Run		   *run = sweeps->run;
+
 	if (run->graph.placement == EMOGI_PLACEMENT_DEVICE)
 		return emogi_memory_take(&run->memory, room, bytes, "wide targets", error);
-	CUDA_TRY(cudaHostAlloc(&run->pinned, bytes, cudaHostAllocMapped));
-	CUDA_TRY(cudaHostGetDevicePointer(room, run->pinned, 0));
+	CUDA_TRY(cudaHostAlloc(&sweeps->pinned, bytes, cudaHostAllocMapped));
+	CUDA_TRY(cudaHostGetDevicePointer(room, sweeps->pinned, 0));
 	return EMOGI_OK;
 }
 
@@ -63,7 +65,7 @@ emogi_papers_widen(Sweeps *sweeps, unsigned wants, EmogiError *error)
 
 	if (placed->forward.nedges == 0)
 		return EMOGI_OK;
-	TRY(take_room(run, forward + (both ? wide_bytes(placed->backward) : 0), &room, error));
+	TRY(take_room(sweeps, forward + (both ? wide_bytes(placed->backward) : 0), &room, error));
 	TRY(widen_lists(run, &placed->forward, room, error));
 	if (both)
 		return widen_lists(run, &placed->backward, (char *) room + forward, error);
