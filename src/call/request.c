@@ -201,6 +201,9 @@ report_failure(const EmogiReply *reply)
 		case EMOGI_BAD_INPUT:
 			code = ERRCODE_PROGRAM_LIMIT_EXCEEDED;
 			break;
+		case EMOGI_UNSUPPORTED:
+			code = ERRCODE_FEATURE_NOT_SUPPORTED;
+			break;
 	}
 	if (reply->no_device)
 		code = ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE;

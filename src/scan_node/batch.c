@@ -137,8 +137,8 @@ move_graph(EmogiGraph *graph, const void *block)
 static void *
 answer_at_hand(EmogiBatchState *batch, Size *bytes)
 {
-	*bytes = batch->in_passes ? batch->passed.used_bytes : batch->scan.graph.nvertices * sizeof *batch->single.level;
-	return batch->in_passes ? batch->passed.memory : batch->single.level;
+	*bytes = batch->in_passes ? batch->passed.used_bytes : batch->scan.graph.nvertices * sizeof *batch->single.columns[0].int32;
+	return batch->in_passes ? batch->passed.memory : batch->single.columns[0].int32;
 }
 
 /* Put an answer in the place of the one at hand. */
@@ -148,7 +148,7 @@ set_answer(EmogiBatchState *batch, void *answer)
 	if (batch->in_passes)
 		batch->passed.memory = answer;
 	else
-		batch->single.level = answer;
+		batch->single.columns[0].int32 = answer;
 }
 
 /* Keep nothing in shared memory while no rows are asked for, if what is needed is small; else no slot. */
@@ -197,7 +197,7 @@ get_ready(EmogiBatchState *batch)
 	if (batch->in_passes)
 		allocate_answer(batch);
 	else
-		batch->single.level = NULL;
+		batch->single.columns[0].int32 = NULL;
 }
 
 /* Give the slot back after a search, or before the first. */
@@ -252,7 +252,7 @@ open_call(EmogiBatchState *batch, bool has_source)
 		scan->fcinfo->args[i] = scan->inputs[i].value;
 	scan->fcinfo->args[1].value = Int64GetDatum(0);
 	scan->fcinfo->args[1].isnull = !has_source;
-	scan->function->read(scan->fcinfo, &batch->task);
+	emogi_arguments_read(scan->fcinfo, scan->function->algorithm, &batch->task);
 	emogi_scan_apply_conditions(scan, &batch->task);
 	batch->task.table = &table;
 	pgstat_init_function_usage(scan->fcinfo, &usage);
@@ -372,7 +372,7 @@ take_outer(EmogiBatchState *batch, TupleTableSlot *outer)
 	if (!source.isnull && scan->call != NULL && !batch->task.no_rows)
 		number = emogi_vertex_number(&scan->graph, DatumGetInt64(source.value));
 	if (!source.isnull && number == EMOGI_NO_VERTEX && !batch->task.no_rows)
-		emogi_notice_missing("source", DatumGetInt64(source.value));
+		emogi_run_notice_missing("source", DatumGetInt64(source.value));
 	row->search = number != EMOGI_NO_VERTEX ? want_search(batch, number) : -1;
 }
 
@@ -449,11 +449,11 @@ next_reached(EmogiBatchState *batch, uint64 least, uint32 *v, uint32 *level)
 				return true;
 		return false;
 	}
-	batch->position = scan->rows->next(&batch->single, Max(batch->position, least), scan->graph.nvertices);
+	batch->position = emogi_rows_next(scan->function->columns, &batch->single, Max(batch->position, least), scan->graph.nvertices);
 	if (batch->position >= scan->graph.nvertices)
 		return false;
 	*v = (uint32) batch->position++;
-	*level = (uint32) batch->single.level[*v];
+	*level = (uint32) batch->single.columns[0].int32[*v];
 	return true;
 }
 

@@ -96,12 +96,14 @@ is_member(Oid function)
 }
 
 /* Find which of emogi's functions a function of the catalog is; NULL when it is none whose rows are vertices. */
-const EmogiFunction *
+const EmogiAlgorithmRow *
 emogi_function_of(Oid function)
 {
 	char	   *symbol = symbol_of(function);
-	const EmogiFunction *found = symbol != NULL ? emogi_function(symbol) : NULL;
+	const EmogiAlgorithmRow *found = NULL;
 
+	if (symbol != NULL && strncmp(symbol, "emogi_", strlen("emogi_")) == 0)
+		found = emogi_algorithm_named(symbol + strlen("emogi_"));
 	return found != NULL && is_member(function) ? found : NULL;
 }
 
@@ -116,7 +118,7 @@ is_shortest_path(Oid function)
 
 /* Get the call of one of emogi's functions that is all of an item of FROM; NULL when it is something else. */
 FuncExpr *
-emogi_call_of(const RangeTblEntry *rte, const EmogiFunction **function)
+emogi_call_of(const RangeTblEntry *rte, const EmogiAlgorithmRow **function)
 {
 	RangeTblFunction *item;
 
@@ -165,7 +167,7 @@ find_source(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiSource *source)
 
 	if (emogi_shared == NULL || !emogi_graph_constant(call, &graph))
 		return false;
-	emogi_wish_of(&task, &wish);
+	emogi_run_wish(&task, &wish);
 	return emogi_source_peek(&graph, wish.weights != EMOGI_WEIGHTS_UNUSED, source);
 }
 
@@ -253,10 +255,12 @@ estimate_reached(const EmogiGraphSize *size, double depth)
 
 /* Estimate the rows of a call. */
 static double
-estimate_rows(const FuncExpr *call, const EmogiFunction *function, const EmogiGraphSize *size)
+estimate_rows(const FuncExpr *call, const EmogiAlgorithmRow *function, const EmogiGraphSize *size)
 {
-	if (function->algorithm == EMOGI_BFS)
-		return estimate_reached(size, constant_bound(lthird(call->args)));
+	const int	bound = emogi_algorithm_takes(function, EMOGI_MAX_DEPTH);
+
+	if (bound >= 0)
+		return estimate_reached(size, constant_bound(list_nth(call->args, bound + 1)));
 	return Max(size->nvertices, 1);
 }
 
@@ -277,7 +281,7 @@ emogi_support(PG_FUNCTION_ARGS)
 	Node	   *request = (Node *) PG_GETARG_POINTER(0);
 	Node	   *node = NULL;
 	FuncExpr   *call;
-	const EmogiFunction *function;
+	const EmogiAlgorithmRow *function;
 	EmogiGraphSize size;
 	bool		is_path;
 
@@ -309,7 +313,7 @@ emogi_support(PG_FUNCTION_ARGS)
 static bool
 get_stats(PlannerInfo *root, RangeTblEntry *rte, AttrNumber attnum, VariableStatData *variable)
 {
-	const EmogiFunction *function;
+	const EmogiAlgorithmRow *function;
 
 	if (attnum == 1 && emogi_call_of(rte, &function) != NULL)
 	{
@@ -346,7 +350,7 @@ plan_scan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, Lis
 {
 	CustomScan *scan = makeNode(CustomScan);
 	RangeTblEntry *rte = planner_rt_fetch(rel->relid, root);
-	const EmogiFunction *function;
+	const EmogiAlgorithmRow *function;
 	FuncExpr   *call = emogi_call_of(rte, &function);
 	bool		has_vertices = false;
 	List	   *quals = NIL;
@@ -444,12 +448,12 @@ make_path(PlannerInfo *root, RelOptInfo *rel, Relids required_outer)
 
 /* Take what the pushed-down conditions say into account for the rows of the item. */
 static void
-adjust_rows(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call, const EmogiFunction *function)
+adjust_rows(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call, const EmogiAlgorithmRow *function)
 {
 	EmogiGraphSize	size;
 	ListCell   *cell;
 
-	if (function->algorithm != EMOGI_BFS || !emogi_find_size(call, function->algorithm, &size))
+	if (emogi_algorithm_takes(function, EMOGI_MAX_DEPTH) < 0 || !emogi_find_size(call, function->algorithm, &size))
 		return;
 	foreach(cell, rel->baserestrictinfo)
 	{
@@ -493,7 +497,7 @@ add_scan_path(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call)
 
 /* Does a condition choose rows by `vertex`? */
 static bool
-chooses_vertices(PlannerInfo *root, RelOptInfo *rel, const EmogiFunction *function)
+chooses_vertices(PlannerInfo *root, RelOptInfo *rel, const EmogiAlgorithmRow *function)
 {
 	ListCell   *cell;
 
@@ -532,13 +536,13 @@ may_stop(const PlannerInfo *root)
  * nobody will. And where a LIMIT changes, workers go by its first value (PostgreSQL 15, ExecParallelReinitialize).
  */
 static bool
-may_share_rows(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call, const EmogiFunction *function, Oid *table)
+may_share_rows(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call, const EmogiAlgorithmRow *function, Oid *table)
 {
 	EmogiSource source;
 	char		kind;
 
 	if (!root->glob->parallelModeOK || may_stop(root) || rel->reloptkind != RELOPT_BASEREL || !bms_is_empty(rel->lateral_relids) ||
-		function->has_start || !is_parallel_safe(root, (Node *) call->args) ||
+		emogi_algorithm_takes(function, EMOGI_START) >= 0 || !is_parallel_safe(root, (Node *) call->args) ||
 		!is_parallel_safe(root, (Node *) rel->baserestrictinfo) || !is_parallel_safe(root, (Node *) rel->reltarget->exprs) ||
 		chooses_vertices(root, rel, function) || !find_source(call, function->algorithm, &source))
 		return false;
@@ -552,7 +556,7 @@ may_share_rows(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call, const E
  * depends on what the graph's table is now, and on who asks.
  */
 static void
-add_shared_path(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call, const EmogiFunction *function)
+add_shared_path(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call, const EmogiAlgorithmRow *function)
 {
 	int			nworkers = compute_parallel_worker(rel, rel->tuples * TABLE_ROW_BYTES / BLCKSZ, -1,
 												   max_parallel_workers_per_gather);
@@ -578,7 +582,7 @@ add_shared_path(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call, const 
  * cost: it is paid once, whichever path is taken, while this cost counts for every row of the outer relation.
  */
 static void
-add_lookup_path(PlannerInfo *root, RelOptInfo *rel, const EmogiFunction *function, RestrictInfo *clause,
+add_lookup_path(PlannerInfo *root, RelOptInfo *rel, const EmogiAlgorithmRow *function, RestrictInfo *clause,
 				Relids *done)
 {
 	Relids		required_outer = bms_union(clause->clause_relids, rel->lateral_relids);
@@ -606,7 +610,7 @@ is_vertex(PlannerInfo *root, RelOptInfo *rel, EquivalenceClass *class, Equivalen
 
 /* Add the paths that look up vertices, one for each relation that may name them. */
 static void
-add_lookup_paths(PlannerInfo *root, RelOptInfo *rel, const EmogiFunction *function)
+add_lookup_paths(PlannerInfo *root, RelOptInfo *rel, const EmogiAlgorithmRow *function)
 {
 	Relids		done = NULL;
 	ListCell   *cell;
@@ -624,7 +628,7 @@ add_lookup_paths(PlannerInfo *root, RelOptInfo *rel, const EmogiFunction *functi
 static void
 set_rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rte)
 {
-	const EmogiFunction *function;
+	const EmogiAlgorithmRow *function;
 	FuncExpr   *call;
 
 	if (previous_set_rel_pathlist_hook)

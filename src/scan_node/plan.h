@@ -37,12 +37,12 @@ typedef struct EmogiGraphSize
 
 /* conditions.c */
 extern bool emogi_is_column(Node *node, const RelOptInfo *rel, AttrNumber attnum);
-extern bool emogi_match_clause(PlannerInfo *root, const RelOptInfo *rel, const EmogiFunction *function,
+extern bool emogi_match_clause(PlannerInfo *root, const RelOptInfo *rel, const EmogiAlgorithmRow *function,
 							   RestrictInfo *clause, EmogiCondition *condition);
 extern bool emogi_may_bound(PlannerInfo *root, const FuncExpr *call, Node *operand);
 
 /* plan.c */
-extern FuncExpr *emogi_call_of(const RangeTblEntry *rte, const EmogiFunction **function);
+extern FuncExpr *emogi_call_of(const RangeTblEntry *rte, const EmogiAlgorithmRow **function);
 extern bool emogi_find_size(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiGraphSize *size);
 extern void emogi_add_columns(Index relid, Node *expressions, List **tlist, List **columns);
 extern bool emogi_is_scan_path(const Path *path);

@@ -33,7 +33,7 @@ extern const CustomScanMethods emogi_scan_methods;
 /* A batch (lateral.c, batch.c): likewise, and last in custom_private the number of the outer plan's columns. */
 extern const CustomScanMethods emogi_batch_methods;
 
-extern const EmogiFunction *emogi_function_of(Oid function);
+extern const EmogiAlgorithmRow *emogi_function_of(Oid function);
 extern bool emogi_graph_constant(const FuncExpr *call, EmogiGraphArgument *graph);
 extern void emogi_plan_init(void);
 

@@ -303,16 +303,14 @@ copy_array(void *array, Size bytes, bool only_count, Size *total)
 static Size
 copy_rows(EmogiScan *scan, bool only_count)
 {
+	const EmogiResultColumn *columns = scan->function->columns;
 	EmogiResult *result = &scan->result;
 	const uint64 n = scan->graph.nvertices;
 	Size		total = 0;
 
 	scan->graph.ids = copy_array((void *) scan->graph.ids, n * sizeof *scan->graph.ids, only_count, &total);
-	result->level = copy_array(result->level, n * sizeof *result->level, only_count, &total);
-	result->distance = copy_array(result->distance, n * sizeof *result->distance, only_count, &total);
-	result->paths = copy_array(result->paths, n * sizeof *result->paths, only_count, &total);
-	result->component = copy_array(result->component, n * sizeof *result->component, only_count, &total);
-	result->value = copy_array(result->value, n * sizeof *result->value, only_count, &total);
+	for (int i = 0; columns[i].name != NULL; i++)
+		result->columns[i].any = copy_array(result->columns[i].any, n * emogi_column_bytes(columns[i].type), only_count, &total);
 	return total;
 }
 
@@ -343,7 +341,7 @@ run(EmogiScan *scan)
 
 	for (int i = 0; i < scan->fcinfo->nargs; i++)
 		scan->fcinfo->args[i] = scan->inputs[i].value;
-	scan->function->read(scan->fcinfo, &task);
+	emogi_arguments_read(scan->fcinfo, scan->function->algorithm, &task);
 	emogi_scan_apply_conditions(scan, &task);
 	task.table = &table;
 	pgstat_init_function_usage(scan->fcinfo, &usage);
@@ -417,7 +415,7 @@ next_vertex(EmogiScan *scan, uint64 *v)
 {
 	for (;;)
 	{
-		*v = scan->rows->next(&scan->result, scan->position, scan->end);
+		*v = emogi_rows_next(scan->function->columns, &scan->result, scan->position, scan->end);
 		if (*v < scan->end)
 		{
 			scan->position = *v + 1;
@@ -438,7 +436,7 @@ next_key(EmogiScan *scan, uint64 *v)
 		uint32		number = emogi_vertex_number(&scan->graph, scan->keys[scan->position++]);
 
 		*v = number;
-		if (number != EMOGI_NO_VERTEX && scan->rows->next(&scan->result, number, (uint64) number + 1) == number)
+		if (number != EMOGI_NO_VERTEX && emogi_rows_next(scan->function->columns, &scan->result, number, (uint64) number + 1) == number)
 			return true;
 	}
 	return false;
@@ -468,7 +466,7 @@ next_row(ScanState *state)
 		int			column = scan->columns[i];
 
 		slot->tts_values[i] = column == 0 ? Int64GetDatum(scan->graph.ids[v]) :
-			scan->rows->column(&scan->graph, &scan->result, v, column - 1);
+			emogi_rows_column(scan->function->columns, &scan->graph, &scan->result, v, column - 1);
 		slot->tts_isnull[i] = false;
 	}
 	if (scan->call != NULL)
@@ -563,7 +561,6 @@ emogi_scan_init(EmogiScan *scan, int eflags)
 	scan->function = emogi_function_of(call->funcid);
 	if (scan->function == NULL)
 		elog(ERROR, "function %u is not one of emogi's", call->funcid);
-	scan->rows = emogi_row_kind(scan->function->algorithm);
 	scan->call_expr = call;
 	scan->fcinfo = palloc0(SizeForFunctionCallInfo(list_length(call->args)));
 	InitFunctionCallInfoData(*scan->fcinfo, &scan->flinfo, list_length(call->args), call->inputcollid, NULL, NULL);

@@ -182,30 +182,47 @@ run_on_gpu(EmogiWork *work)
 	leave_gpu();
 }
 
-/* Say why `auto` goes on with the CPU after the GPU has given up. */
+/* Say why the CPU goes on after the GPU has given up. */
 static void
 explain_fallback(EmogiReply *reply)
 {
-	const char *what = "the GPU refused";
+	const char *what = "";
 
-	if (reply->status == EMOGI_DEVICE_ERROR)
-		what = "the GPU failed";
-	else if (reply->status == EMOGI_NO_MEMORY)
-		what = "the graph does not fit";
-	snprintf(reply->reason, sizeof reply->reason, "%s: %.200s", what, reply->error.message);
+	switch (reply->status)
+	{
+		case EMOGI_OK:
+		case EMOGI_CANCELED:
+		case EMOGI_UNSUPPORTED:
+			break;
+		case EMOGI_DEVICE_ERROR:
+			what = "the GPU failed: ";
+			break;
+		case EMOGI_NO_MEMORY:
+			what = "the graph does not fit: ";
+			break;
+		case EMOGI_BAD_INPUT:
+			what = "the GPU refused: ";
+			break;
+	}
+	snprintf(reply->reason, sizeof reply->reason, "%s%.200s", what, reply->error.message);
 }
 
-/* Say why `auto` begins with the CPU. */
+/* Say why the CPU begins. */
 static void
-explain_cpu(EmogiReply *reply)
+explain_cpu(const EmogiAlgorithmRow *row, EmogiReply *reply)
 {
-	if (!opened.has_gpu)
+	if (!emogi_algorithm_is_on_cuda(row))
+		snprintf(reply->reason, sizeof reply->reason, "%s runs on the CPU only", row->name);
+	else if (!opened.has_gpu)
 		snprintf(reply->reason, sizeof reply->reason, "there is no GPU: %.200s", opened.why_no_gpu.message);
 	else
 		snprintf(reply->reason, sizeof reply->reason, "the graph has fewer than %d edges", EMOGI_AUTO_MIN_EDGES);
 }
 
-/* Run a Query where the caller wants it; `auto` falls back to the CPU on any trouble with the GPU. */
+/*
+ * Run a Query where the caller wants it; `auto` falls back to the CPU on any trouble with the GPU, and what no GPU has is the CPU's
+ * whatever the caller wants.
+ */
 static void
 run_query(Runner *runner)
 {
@@ -223,12 +240,13 @@ run_query(Runner *runner)
 	if (work->on_gpu)
 	{
 		run_on_gpu(work);
-		if (choice == EMOGI_ENGINE_CUDA || reply->status == EMOGI_OK || reply->status == EMOGI_CANCELED)
+		if (reply->status == EMOGI_OK || reply->status == EMOGI_CANCELED ||
+			(choice == EMOGI_ENGINE_CUDA && reply->status != EMOGI_UNSUPPORTED))
 			return;
 		explain_fallback(reply);
 	}
-	else if (choice == EMOGI_ENGINE_AUTO)
-		explain_cpu(reply);
+	else if (choice != EMOGI_ENGINE_CPU)
+		explain_cpu(emogi_algorithm_row(work->request.query.algorithm), reply);
 	reply->status = open_cpu(runner, &reply->error);
 	if (reply->status == EMOGI_OK)
 		run_on(work, emogi_cpu_engine(), runner->cpu);
@@ -374,7 +392,8 @@ runner_main(void *arg)
 bool
 emogi_request_uses_gpu(const EmogiRequest *request)
 {
-	if (request->kind != EMOGI_REQUEST_RUN || !opened.has_gpu)
+	if (request->kind != EMOGI_REQUEST_RUN || !opened.has_gpu ||
+		!emogi_algorithm_is_on_cuda(emogi_algorithm_row(request->query.algorithm)))
 		return false;
 	return request->engine == EMOGI_ENGINE_CUDA ||
 		(request->engine == EMOGI_ENGINE_AUTO && request->graph.forward.nedges >= EMOGI_AUTO_MIN_EDGES);
