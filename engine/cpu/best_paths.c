@@ -1,8 +1,8 @@
 /*
- * best_paths.c: best paths by the threads of a pool: the applications of the path algebra (applications.h).
+ * best_paths.c: best paths by the threads of a pool: the applications of the path algebra (algorithms.h).
  *
  * Fills distance[nvertices]: the best value of a path from a source, +inf (EMOGI_LEAST) or -1 (EMOGI_MOST) = not reached,
- * or beyond max_distance. The answer is the fixpoint that every order of work finds (algebra.h), bit for bit.
+ * or beyond max_distance. The answer is the fixpoint that every order of work finds (algorithms.h), bit for bit.
  *
  * Delta-stepping [1] with the bins of each thread apart and bins fused over rounds [2]. Work is sorted by value
  * into bins; all threads empty the lowest together, round by round, until nothing more falls into it; then the next.

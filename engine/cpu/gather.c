@@ -1,7 +1,7 @@
 /*
  * gather.c: the sum algebra's applications with start values, by the threads of a pool.
  *
- * Fills value[nvertices] (applications.h says which there are, algebra.h has the formulas).
+ * Fills value[nvertices] (algorithms.h says which there are, algorithms.h has the formulas).
  *
  * Jacobi's iteration, pulled: every vertex makes its new value of the old values of the sources of its edges, which
  * graph->forward holds, added in list order; no atomic operation, and the same bits whatever the threads do. The loop

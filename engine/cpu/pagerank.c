@@ -1,7 +1,7 @@
 /*
  * pagerank.c: PageRank by the threads of a pool.
  *
- * Fills value[nvertices]: ranks that sum to 1 (algebra.h has the formula).
+ * Fills value[nvertices]: ranks that sum to 1 (algorithms.h has the formula).
  *
  * Every vertex pulls [1] what the sources of its edges give, their rank over their edges out; graph->forward holds those
  * sources. A share is divided once, when the rank is made, for the next iteration. Sums over all vertices are

@@ -1,5 +1,5 @@
 /*
- * best_paths.cu: the path algebra from one or many sources: SSSP, SSWP and what else applications.h has.
+ * best_paths.cu: the path algebra from one or many sources: SSSP, SSWP and what else algorithms.h has.
  *
  * Returns distance[nvertices]: the best value over all paths from a source; where none leads, +inf when the least is best,
  * -1 when the most is.
@@ -425,5 +425,5 @@ emogi_cuda_path(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Emog
 	result->nreached = counters->claimed;
 	result->nlevels = (uint32_t) path.steps;
 	run->control->done = result->nreached;
-	return emogi_run_fetch(run, result->distance, path.paths.key, run->nvertices * sizeof *result->distance, error);
+	return emogi_run_fetch(run, result->columns[0].float64, path.paths.key, run->nvertices * sizeof(double), error);
 }

@@ -61,11 +61,11 @@ struct MostKeys
 	}
 };
 
-/* What applications.h says of one. */
+/* What algorithms.h says of one. */
 template <EmogiAlgorithm ALGORITHM>
 struct PathTraits;
 
-#define TRAITS(NAME, name, order, source, traits) \
+#define TRAITS(NAME, name, column, order, source, traits, candidate) \
 template <> \
 struct PathTraits<EMOGI_##NAME> \
 { \
@@ -73,7 +73,7 @@ struct PathTraits<EMOGI_##NAME> \
 	static constexpr bool ADDS = ((traits) & EMOGI_PATH_ADDS) != 0; \
 	static_assert(!(MOST && ADDS), "sums of weights get worse along a path when the least is best"); \
 };
-EMOGI_PATH_APPLICATIONS(TRAITS)
+EMOGI_ALGORITHMS(EMOGI_NOTHING, TRAITS, EMOGI_NOTHING)
 #undef TRAITS
 
 /* An application of the path algebra. */
@@ -90,21 +90,20 @@ struct PathAlgebra : std::conditional<PathTraits<ITSELF>::MOST, MostKeys, LeastK
 	}
 };
 
-/* Call `call` with the PathAlgebra of an algorithm; with any for BFS and CC, which have none. One instance for each. */
+/* Call `call` with the PathAlgebra of an algorithm, one instance for each; nothing comes of one that is not of the path semiring. */
 template <class Call>
 static auto
 with_path(EmogiAlgorithm algorithm, Call call)
 {
 	switch (algorithm)
 	{
-#define PATH(NAME, name, order, source, traits) \
+#define PATH(NAME, ...) \
 		case EMOGI_##NAME: \
 			return call(PathAlgebra<EMOGI_##NAME>());
-			EMOGI_PATH_APPLICATIONS(PATH)
+			EMOGI_ALGORITHMS(EMOGI_LEAVE, PATH, EMOGI_LEAVE)
 #undef PATH
-		default:
-			return call(PathAlgebra<EMOGI_SSSP>());
 	}
+	return decltype(call(PathAlgebra<EMOGI_SSSP>())) {};
 }
 
 /* Get the key of a path without an edge. */

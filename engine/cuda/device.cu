@@ -5,6 +5,7 @@
  * or a device is an ordinary answer of open(): EMOGI_DEVICE_ERROR with the reason.
  */
 #include "cuda/papers/door.cuh"
+#include "contract/query_check.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -19,17 +20,15 @@
 #define SLEEP_US 100
 #define MIN_COMPUTE_MAJOR 8		/* __reduce_or_sync */
 
-/* What answers each algorithm. */
-static const RunAlgorithm algorithms[EMOGI_NALGORITHMS] = {
-	emogi_cuda_bfs,				/* EMOGI_BFS */
-#define PATH(NAME, name, order, source, traits) emogi_cuda_path,
-	EMOGI_PATH_APPLICATIONS(PATH)
+/* What answers each algorithm; NULL = the CPU. */
+static const RunAlgorithm algorithms[] = {
+#define emogi_cuda_none NULL
+#define OTHER(NAME, name, cpu, cuda, ...) emogi_cuda_##cuda,
+#define PATH(NAME, ...) emogi_cuda_path,
+#define SUM(NAME, ...) emogi_cuda_gather,
+	EMOGI_ALGORITHMS(OTHER, PATH, SUM)
+#undef OTHER
 #undef PATH
-	emogi_cuda_ssnsp,			/* EMOGI_SSNSP */
-	emogi_cuda_cc,				/* EMOGI_CC */
-	emogi_cuda_gather,			/* EMOGI_PAGERANK */
-#define SUM(NAME, name, direction, weights, traits) emogi_cuda_gather,
-	EMOGI_SUM_APPLICATIONS(SUM)
 #undef SUM
 };
 
@@ -328,10 +327,12 @@ answer_query(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery 
 
 	CUDA_TRY(cudaSetDevice(state->device));	/* current devices are per thread, and this may be a new one */
 	*state->stop = 0;
-	if ((unsigned) query->algorithm >= EMOGI_NALGORITHMS)
-		return emogi_fail(error, EMOGI_BAD_INPUT, "unknown algorithm", "number %d", (int) query->algorithm);
+	TRY(emogi_query_check(graph, query, error));
 	algorithm = algorithms[query->algorithm];
 	TRY(emogi_papers_choose(query, &algorithm, error));
+	if (algorithm == NULL)
+		return emogi_fail(error, EMOGI_UNSUPPORTED, "there are no kernels for this algorithm", "%s",
+						  emogi_algorithm_row(query->algorithm)->name);
 	memset(&result->papers, 0, sizeof result->papers);
 	return emogi_run(state, algorithm, graph, query, result, control, error);
 }

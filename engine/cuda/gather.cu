@@ -67,17 +67,18 @@ make_method(EmogiWeightType type)
 static GatherMethod
 choose_method(EmogiAlgorithm algorithm, EmogiWeightType type)
 {
+	if (algorithm == EMOGI_PAGERANK)
+		return GatherMethod{gather<PageRank::Term, NoWeight>, NULL, finish<PageRank, false>,
+			reduce_outcome<PageRank::L1>};
 	switch (algorithm)
 	{
-#define SUM(NAME, name, direction, weights, traits) \
+#define SUM(NAME, ...) \
 		case EMOGI_##NAME: \
 			return make_method<FromTable<EMOGI_##NAME>>(type);
-			EMOGI_SUM_APPLICATIONS(SUM)
+			EMOGI_ALGORITHMS(EMOGI_LEAVE, EMOGI_LEAVE, SUM)
 #undef SUM
-		default:
-			return GatherMethod{gather<PageRank::Term, NoWeight>, NULL, finish<PageRank, false>,
-				reduce_outcome<PageRank::L1>};
 	}
+	return GatherMethod{};
 }
 
 EmogiStatus
@@ -89,13 +90,15 @@ emogi_cuda_gather_load(EmogiError *error)
 	};
 
 	for (int type = EMOGI_WEIGHT_NONE; type <= EMOGI_WEIGHT_F64; type++)
-		for (int algorithm = EMOGI_PAGERANK; algorithm < EMOGI_NALGORITHMS; algorithm++)
+		for (int algorithm = 0; algorithm < EMOGI_NALGORITHMS; algorithm++)
 		{
 			const GatherMethod method = choose_method((EmogiAlgorithm) algorithm, (EmogiWeightType) type);
 			const void *const its_kernels[] = {
 				(const void *) method.gather, (const void *) method.finish, (const void *) method.reduce
 			};
 
+			if (method.gather == NULL)
+				continue;
 			TRY(LOAD_KERNELS(its_kernels));
 			if (method.weigh != NULL)
 				TRY(emogi_load_kernels((const void *const *) &method.weigh, 1, error));
@@ -339,8 +342,8 @@ run_gather(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, Emo
 
 	account(gather, graph, ntargets + result->nlevels, ranks ? 0 : nweights + result->nlevels, result);
 	result->nreached = run->nvertices;
-	return emogi_run_fetch(run, result->value, ranks ? field->sum : field->value,
-						   run->nvertices * sizeof *result->value, error);
+	return emogi_run_fetch(run, result->columns[0].float64, ranks ? field->sum : field->value,
+						   run->nvertices * sizeof(double), error);
 }
 
 EmogiStatus

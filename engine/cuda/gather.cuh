@@ -63,11 +63,11 @@ struct PlainTerm
 	}
 };
 
-/* EMOGI_SUM_* of an application of the table (applications.h). */
+/* EMOGI_SUM_* of an application of the table (algorithms.h). */
 template <EmogiAlgorithm ALGORITHM>
 struct Traits;
 
-#define TRAITS(NAME, name, direction, weights, traits) \
+#define TRAITS(NAME, name, direction, weights, traits, contribution, finish, lipschitz) \
 template <> \
 struct Traits<EMOGI_##NAME> \
 { \
@@ -75,7 +75,7 @@ struct Traits<EMOGI_##NAME> \
 	static constexpr bool POLES = ((traits) & EMOGI_SUM_FIXES) != 0; \
 	static constexpr bool KEEPS = ((traits) & EMOGI_SUM_KEEPS) != 0; \
 };
-EMOGI_SUM_APPLICATIONS(TRAITS)
+EMOGI_ALGORITHMS(EMOGI_NOTHING, EMOGI_NOTHING, TRAITS)
 #undef TRAITS
 
 template <EmogiAlgorithm ALGORITHM>

@@ -1,44 +1,12 @@
 /*
- * run.cu: checks a query, begins and ends its run, sizes the grids, reads the counters.
+ * run.cu: begins and ends a run, sizes the grids, reads the counters.
  */
 #include "run.cuh"
-#include "contract/semirings.h"
 
 #define WINDOW_BYTES (128.0 * (1 << 20))	/* of host memory that all blocks together may read at a time */
 #define MAX_BATCH_WORDS 64
 
 static_assert(sizeof(Counters) <= EMOGI_MAILBOX_BYTES, "counters must fit the mailbox");
-
-/* Ensure that the algorithm has what it iterates with. */
-static EmogiStatus
-check_iterations(const EmogiGraph *graph, const EmogiQuery *query, EmogiError *error)
-{
-	if (query->max_iterations < 1 || !(query->tolerance >= 0))
-		return emogi_fail(error, EMOGI_BAD_INPUT, "at least one iteration and a tolerance of 0 or more are needed",
-						  "max_iterations %lld, tolerance %g", (long long) query->max_iterations, query->tolerance);
-	if (query->algorithm != EMOGI_PAGERANK && query->values == NULL && graph->nvertices > 0)
-		return emogi_fail(error, EMOGI_BAD_INPUT, "start values are needed", "algorithm %d", (int) query->algorithm);
-	return EMOGI_OK;
-}
-
-/* Ensure that the query makes sense for the Graph. */
-static EmogiStatus
-check_query(const EmogiGraph *graph, const EmogiQuery *query, EmogiError *error)
-{
-	if (graph->nvertices > EMOGI_MAX_VERTICES)
-		return emogi_fail(error, EMOGI_BAD_INPUT, "too many vertices", "%llu", (unsigned long long) graph->nvertices);
-	if ((unsigned) graph->weight_type > EMOGI_WEIGHT_F64)
-		return emogi_fail(error, EMOGI_BAD_INPUT, "unknown type of weights", "number %d", (int) graph->weight_type);
-	if (query->algorithm >= EMOGI_PAGERANK)
-		return check_iterations(graph, query, error);
-	if (query->algorithm > EMOGI_SSNSP)
-		return EMOGI_OK;
-	for (uint64_t i = 0; i < query->nsources; i++)
-		if (query->sources[i] >= graph->nvertices)
-			return emogi_fail(error, EMOGI_BAD_INPUT, "a source is not a vertex of the graph", "number %u of %llu",
-							  query->sources[i], (unsigned long long) graph->nvertices);
-	return EMOGI_OK;
-}
 
 /* Take what every run counts with. */
 static EmogiStatus
@@ -66,14 +34,13 @@ emogi_run(EmogiEngineState *state, RunAlgorithm algorithm, const EmogiGraph *gra
 	result->nlevels = 0;
 	result->placement = EMOGI_PLACEMENT_DEVICE;	/* a Graph without edges reads none over the link */
 	result->change = result->transfer_ms = result->run_ms = 0;
-	TRY(check_query(graph, query, error));
 	if (control->cancel)
 		return EMOGI_CANCELED;
 	if (graph->nvertices == 0)
 		return EMOGI_OK;
 
 	/* No edge is followed: spare it their placement. */
-	if (query->algorithm <= EMOGI_SSNSP && query->nsources == 0)
+	if (emogi_algorithm_takes(emogi_algorithm_row(query->algorithm), EMOGI_SOURCES) >= 0 && query->nsources == 0)
 		seen.forward.nedges = seen.backward.nedges = 0;
 
 	TRY(emogi_resident_begin(state, graph, error));

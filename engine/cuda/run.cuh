@@ -32,7 +32,7 @@ typedef struct Run
 typedef EmogiStatus (*RunAlgorithm) (Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
 									 EmogiError *error);
 
-/* Check the input, run, free everything but what is kept of the Graph (resident.cuh), whatever comes of it. */
+/* Run a query that has been checked, free everything but what is kept of the Graph (resident.cuh), whatever comes of it. */
 extern EmogiStatus emogi_run(EmogiEngineState *state, RunAlgorithm algorithm, const EmogiGraph *graph,
 							 const EmogiQuery *query, EmogiResult *result, EmogiControl *control, EmogiError *error);
 

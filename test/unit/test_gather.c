@@ -1,5 +1,5 @@
 /*
- * test_gather.c: the cpu engine's ranks and values are those of the formulas of algebra.h, computed in long double.
+ * test_gather.c: the cpu engine's ranks and values are those of the formulas of algorithms.h, computed in long double.
  */
 #include "contract/semirings.h"
 #include "engines.h"

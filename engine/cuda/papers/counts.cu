@@ -122,6 +122,6 @@ emogi_papers_ssnsp(Sweeps *sweeps, Run *run, const EmogiGraph *graph, const Emog
 	counts.level = level;
 	TRY(count_levels(sweeps, &counts, bitmap, result, error));
 	TRY(emogi_papers_account(sweeps, result, error));
-	TRY(emogi_run_fetch(run, result->level, level, run->nvertices * sizeof *level, error));
-	return emogi_run_fetch(run, result->paths, counts.paths, run->nvertices * sizeof *counts.paths, error);
+	TRY(emogi_run_fetch(run, result->columns[0].int32, level, run->nvertices * sizeof *level, error));
+	return emogi_run_fetch(run, result->columns[1].float64, counts.paths, run->nvertices * sizeof *counts.paths, error);
 }

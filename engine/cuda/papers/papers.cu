@@ -3,21 +3,33 @@
  */
 #include "papers.cuh"
 #include "door.cuh"
+#include "shards.cuh"
 #include "cuda/weights.cuh"
 
-/* What answers each algorithm. */
-static EmogiStatus (*const algorithms[EMOGI_NALGORITHMS]) (Sweeps *sweeps, Run *run, const EmogiGraph *graph,
-														   const EmogiQuery *query, EmogiResult *result,
-														   EmogiError *error) = {
-	emogi_papers_path,			/* EMOGI_BFS */
-#define PATH(NAME, name, order, source, traits) emogi_papers_path,
-	EMOGI_PATH_APPLICATIONS(PATH)
+typedef EmogiStatus (*SweepAlgorithm) (Sweeps *sweeps, Run *run, const EmogiGraph *graph, const EmogiQuery *query,
+									   EmogiResult *result, EmogiError *error);
+
+/* What answers each algorithm; NULL = the papers' systems do not have it. */
+static const SweepAlgorithm algorithms[] = {
+#define emogi_papers_none NULL
+#define OTHER(NAME, name, cpu, cuda, papers, ...) emogi_papers_##papers,
+#define PATH(NAME, ...) emogi_papers_path,
+#define SUM(NAME, ...) emogi_papers_sum,
+	EMOGI_ALGORITHMS(OTHER, PATH, SUM)
+#undef OTHER
 #undef PATH
-	emogi_papers_ssnsp,			/* EMOGI_SSNSP */
-	emogi_papers_path,			/* EMOGI_CC */
-	emogi_papers_sum,			/* EMOGI_PAGERANK */
-#define SUM(NAME, name, direction, weights, traits) emogi_papers_sum,
-	EMOGI_SUM_APPLICATIONS(SUM)
+#undef SUM
+};
+
+/* The same in shards. */
+static const RunAlgorithm shard_algorithms[] = {
+#define emogi_shards_none NULL
+#define OTHER(NAME, name, cpu, cuda, papers, ...) emogi_shards_##papers,
+#define PATH(NAME, ...) emogi_shards_path,
+#define SUM(NAME, ...) emogi_shards_sum,
+	EMOGI_ALGORITHMS(OTHER, PATH, SUM)
+#undef OTHER
+#undef PATH
 #undef SUM
 };
 
@@ -164,10 +176,13 @@ emogi_papers_choose(const EmogiQuery *query, RunAlgorithm *algorithm, EmogiError
 		return emogi_fail(error, EMOGI_BAD_INPUT, "ids of 8 bytes are there for bfs, best paths and cc by thread, warp and "
 						  "aligned in host and device placement alone", "algorithm %d, mapping %d, placement %d",
 						  (int) query->algorithm, (int) mapping, (int) query->placement);
-	if (mapping == EMOGI_MAPPING_SHARDS || mapping == EMOGI_MAPPING_WINDOWS)
-		*algorithm = emogi_papers_shards;
-	else if (mapping != EMOGI_MAPPING_AUTO || wide || query->placement == EMOGI_PLACEMENT_MANAGED ||
-			 query->placement == EMOGI_PLACEMENT_STAGED)
-		*algorithm = run_mapping;
+	if (mapping == EMOGI_MAPPING_AUTO && !wide && query->placement != EMOGI_PLACEMENT_MANAGED &&
+		query->placement != EMOGI_PLACEMENT_STAGED)
+		return EMOGI_OK;
+	if (algorithms[query->algorithm] == NULL)
+		return emogi_fail(error, EMOGI_UNSUPPORTED, "the papers' systems do not have this algorithm", "%s",
+						  emogi_algorithm_row(query->algorithm)->name);
+	*algorithm = mapping == EMOGI_MAPPING_SHARDS || mapping == EMOGI_MAPPING_WINDOWS ?
+		shard_algorithms[query->algorithm] : run_mapping;
 	return EMOGI_OK;
 }

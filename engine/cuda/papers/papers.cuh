@@ -161,8 +161,4 @@ extern EmogiStatus emogi_papers_sum(Sweeps *sweeps, Run *run, const EmogiGraph *
 extern EmogiStatus emogi_papers_ssnsp(Sweeps *sweeps, Run *run, const EmogiGraph *graph, const EmogiQuery *query,
 									  EmogiResult *result, EmogiError *error);
 
-/* CuSha's mappings (shards.cu). */
-extern EmogiStatus emogi_papers_shards(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
-									   EmogiError *error);
-
 #endif							/* EMOGI_PAPERS_CUH */

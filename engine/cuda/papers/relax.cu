@@ -167,21 +167,22 @@ choose_method(const EmogiQuery *query, EmogiWeightType type, bool mutual)
 	const EmogiMapping mapping = query->papers.mapping;
 	const bool	wide = query->papers.id_bytes == 8;
 
+	if (query->algorithm == EMOGI_BFS)
+		return make_method<Hops, int32_t, false>(choose_plain<Offer<Hops, false>>(mapping, wide), false, false, 0);
+	if (query->algorithm == EMOGI_CC && mutual)
+		return make_method<Label, uint32_t, true>(choose_plain<Offer<Label, true>>(mapping, wide), false, true, 0);
+	if (query->algorithm == EMOGI_CC)
+		return make_method<Label, uint32_t, false>(choose_plain<Offer<Label, false>>(mapping, wide), false, true, 0);
 	switch (query->algorithm)
 	{
-#define PATH(NAME, name, order, source, traits) \
+#define PATH(NAME, name, column, order, source, traits, candidate) \
 		case EMOGI_##NAME: \
 			return make_method<PathAlgebra<EMOGI_##NAME>, double, false>( \
 				choose_kernel<Offer<PathAlgebra<EMOGI_##NAME>, false>>(mapping, type, wide), true, false, source);
-			EMOGI_PATH_APPLICATIONS(PATH)
+			EMOGI_ALGORITHMS(EMOGI_LEAVE, PATH, EMOGI_LEAVE)
 #undef PATH
-		case EMOGI_CC:
-			if (mutual)
-				return make_method<Label, uint32_t, true>(choose_plain<Offer<Label, true>>(mapping, wide), false, true, 0);
-			return make_method<Label, uint32_t, false>(choose_plain<Offer<Label, false>>(mapping, wide), false, true, 0);
-		default:
-			return make_method<Hops, int32_t, false>(choose_plain<Offer<Hops, false>>(mapping, wide), false, false, 0);
 	}
+	return {};
 }
 
 /* A traversal. The device's arrays belong to run->memory. */
@@ -378,12 +379,10 @@ emogi_papers_path(Sweeps *sweeps, Run *run, const EmogiGraph *graph, const Emogi
 				  EmogiError *error)
 {
 	const unsigned wants = query->algorithm == EMOGI_CC ? PLACE_BACKWARD_SURELY : 0;
-	void	   *const out = query->algorithm == EMOGI_BFS ? (void *) result->level :
-		query->algorithm == EMOGI_CC ? (void *) result->component : (void *) result->distance;
 	Spread		spread = {};
 
 	spread.sweeps = sweeps;
 	TRY(spread_values(&spread, run, graph, query, 0, wants, result, error));
 	TRY(emogi_papers_account(sweeps, result, error));
-	return emogi_run_fetch(run, out, spread.out, run->nvertices * spread.method.out_bytes, error);
+	return emogi_run_fetch(run, result->columns[0].any, spread.out, run->nvertices * spread.method.out_bytes, error);
 }

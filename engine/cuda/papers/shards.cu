@@ -18,7 +18,7 @@
  * shards_path.cu   BFS, CC and best paths: one kernel. A shard that changes writes back at once, so that others see it in
  *                  the same iteration [1, section 4]: values only get better, and any order ends in the same fixpoint.
  * shards_sum.cu    PAGERANK, HEAT, CIRCUIT, NEURAL and the counts of SSNSP: one kernel. An iteration reads only what the
- *                  one before has left, as our definitions want (algebra.h), so all shards compute before any writes
+ *                  one before has left, as our definitions want (algorithms.h), so all shards compute before any writes
  *                  back; in [1] sums are asynchronous too. Sums are integers (shards_fixed.cuh), since the order of
  *                  atomic operations is not fixed: two runs give the same bits.
  *
@@ -87,22 +87,4 @@ emogi_shards_write(Run *run, const Shards *shards, const ShardGrid *grid, const 
 	TRY(emogi_run_begin_step(run, error));
 	SHARD_LAUNCH(write, *grid, run->state->stream, *shards, vertex_value, changed, run->step);
 	return EMOGI_OK;
-}
-
-EmogiStatus
-emogi_papers_shards(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiError *error)
-{
-	switch (query->algorithm)
-	{
-		case EMOGI_BFS:
-		case EMOGI_CC:
-#define PATH(NAME, name, order, source, traits) case EMOGI_##NAME:
-			EMOGI_PATH_APPLICATIONS(PATH)
-#undef PATH
-			return emogi_shards_path(run, graph, query, result, error);
-		case EMOGI_SSNSP:
-			return emogi_shards_count(run, graph, query, result, error);
-		default:
-			return emogi_shards_sum(run, graph, query, result, error);
-	}
 }

@@ -107,7 +107,7 @@ extern EmogiStatus emogi_shards_levels(ShardPaths *paths, EmogiResult *result, E
 /* Applications. */
 extern EmogiStatus emogi_shards_path(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
 									 EmogiError *error);
-extern EmogiStatus emogi_shards_count(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+extern EmogiStatus emogi_shards_ssnsp(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
 									  EmogiError *error);
 extern EmogiStatus emogi_shards_sum(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
 									EmogiError *error);

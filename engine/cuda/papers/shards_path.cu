@@ -194,18 +194,19 @@ choose_weight(EmogiWeightType type)
 static RelaxKernel
 choose_relax(EmogiAlgorithm algorithm, EmogiWeightType type)
 {
+	if (algorithm == EMOGI_BFS)
+		return relax_shards<Hops, NoWeight>;
+	if (algorithm == EMOGI_CC)
+		return relax_shards<Least, NoWeight>;
 	switch (algorithm)
 	{
-#define PATH(NAME, name, order, source, traits) \
+#define PATH(NAME, ...) \
 		case EMOGI_##NAME: \
 			return choose_weight<Valued<PathAlgebra<EMOGI_##NAME>>>(type);
-			EMOGI_PATH_APPLICATIONS(PATH)
+			EMOGI_ALGORITHMS(EMOGI_LEAVE, PATH, EMOGI_LEAVE)
 #undef PATH
-		case EMOGI_CC:
-			return relax_shards<Least, NoWeight>;
-		default:
-			return relax_shards<Hops, NoWeight>;
 	}
+	return NULL;
 }
 
 typedef void (*FinishKernel) (unsigned long long *key, uint64_t nvertices, Counters *counters);
@@ -368,8 +369,6 @@ emogi_shards_path(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Em
 	const bool	none = algorithm == EMOGI_CC || is_hopeless(query);
 	const uint32_t key_bytes = valued ? sizeof(unsigned long long) : sizeof(uint32_t);
 	const ShardWants wants = {key_bytes, key_bytes, valued, false, algorithm == EMOGI_CC, NULL, NULL};
-	void	   *const out = algorithm == EMOGI_BFS ? (void *) result->level : algorithm == EMOGI_CC ?
-		(void *) result->component : (void *) result->distance;
 	ShardPaths	paths = {};
 	uint32_t   *sources;
 
@@ -384,5 +383,5 @@ emogi_shards_path(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Em
 	TRY(take_array(&run->memory, &paths.changed, paths.shards.shape.nshards, "marks of shards", error));
 	TRY(emogi_shards_open_paths(&paths, algorithm, graph->weight_type, error));
 	TRY(run_timed(&paths, algorithm, result, error));
-	return emogi_run_fetch(run, out, paths.key, run->nvertices * (uint64_t) key_bytes, error);
+	return emogi_run_fetch(run, result->columns[0].any, paths.key, run->nvertices * (uint64_t) key_bytes, error);
 }

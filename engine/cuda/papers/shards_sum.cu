@@ -98,18 +98,19 @@ choose_method(EmogiAlgorithm algorithm, EmogiWeightType type)
 {
 	const SumSweep nothing = {};
 
+	if (algorithm == EMOGI_SSNSP)
+		return SumMethod{make_sweep<Count, NoWeight>(), nothing, NULL, NULL, false};
+	if (algorithm == EMOGI_PAGERANK)
+		return SumMethod{make_sweep<PageRank, NoWeight>(), nothing, NULL, reduce_outcome<PageRank::L1>, false};
 	switch (algorithm)
 	{
-#define SUM(NAME, name, direction, weights, traits) \
+#define SUM(NAME, ...) \
 		case EMOGI_##NAME: \
 			return make_method<FromTable<EMOGI_##NAME>>(type);
-			EMOGI_SUM_APPLICATIONS(SUM)
+			EMOGI_ALGORITHMS(EMOGI_LEAVE, EMOGI_LEAVE, SUM)
 #undef SUM
-		case EMOGI_SSNSP:
-			return SumMethod{make_sweep<Count, NoWeight>(), nothing, NULL, NULL, false};
-		default:
-			return SumMethod{make_sweep<PageRank, NoWeight>(), nothing, NULL, reduce_outcome<PageRank::L1>, false};
 	}
+	return SumMethod{};
 }
 
 /* Bring a sweep to the device. */
@@ -328,7 +329,7 @@ emogi_shards_sum(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Emo
 		CUDA_LAUNCH(collect_ranks, run->full_blocks, BLOCK_THREADS, run->state->stream, sum.field);
 	TRY(emogi_run_stop_clock(run, result, error));
 	result->nreached = run->nvertices;
-	return emogi_run_fetch(run, result->value, sum.field.source, run->nvertices * sizeof *result->value, error);
+	return emogi_run_fetch(run, result->columns[0].float64, sum.field.source, run->nvertices * sizeof(double), error);
 }
 
 /* Count the paths, level by level. */
@@ -358,7 +359,7 @@ count_levels(Sum *sum, const uint32_t *level, EmogiResult *result, EmogiError *e
 }
 
 EmogiStatus
-emogi_shards_count(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiError *error)
+emogi_shards_ssnsp(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiError *error)
 {
 	const void *const ends[] = {(const void *) start_counts};
 	ShardWants	wants = {sizeof(double), 0, false, false, false, NULL, NULL};
@@ -387,6 +388,6 @@ emogi_shards_count(Run *run, const EmogiGraph *graph, const EmogiQuery *query, E
 	TRY(count_levels(&sum, level, result, error));
 	TRY(emogi_run_stop_clock(run, result, error));
 	run->control->done = result->nreached;
-	TRY(emogi_run_fetch(run, result->level, level, run->nvertices * sizeof *level, error));
-	return emogi_run_fetch(run, result->paths, sum.field.value, run->nvertices * sizeof *result->paths, error);
+	TRY(emogi_run_fetch(run, result->columns[0].int32, level, run->nvertices * sizeof *level, error));
+	return emogi_run_fetch(run, result->columns[1].float64, sum.field.value, run->nvertices * sizeof(double), error);
 }

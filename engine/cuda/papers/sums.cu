@@ -147,18 +147,21 @@ choose_method(EmogiAlgorithm algorithm, EmogiMapping mapping, EmogiWeightType ty
 {
 	SumMethod	method;
 
+	if (algorithm == EMOGI_PAGERANK)
+	{
+		method = make_method<PageRank>(choose_mapping<Summing<PageRank::Term>, NoWeight>(mapping), false);
+		method.start = settle_values<PageRank, true>;
+		return method;
+	}
 	switch (algorithm)
 	{
-#define SUM(NAME, name, direction, weights, traits) \
+#define SUM(NAME, ...) \
 		case EMOGI_##NAME: \
 			return make_weighted_method<FromTable<EMOGI_##NAME>>(mapping, type);
-			EMOGI_SUM_APPLICATIONS(SUM)
+			EMOGI_ALGORITHMS(EMOGI_LEAVE, EMOGI_LEAVE, SUM)
 #undef SUM
-		default:
-			method = make_method<PageRank>(choose_mapping<Summing<PageRank::Term>, NoWeight>(mapping), false);
-			method.start = settle_values<PageRank, true>;
-			return method;
 	}
+	return SumMethod{};
 }
 
 /* A run. The device's arrays belong to run->memory. */
@@ -330,6 +333,6 @@ emogi_papers_sum(Sweeps *sweeps, Run *run, const EmogiGraph *graph, const EmogiQ
 
 	TRY(emogi_papers_account(sweeps, result, error));
 	result->nreached = run->nvertices;
-	return emogi_run_fetch(run, result->value, ranks ? iteration.field.sum : iteration.field.value,
-						   run->nvertices * sizeof *result->value, error);
+	return emogi_run_fetch(run, result->columns[0].float64, ranks ? iteration.field.sum : iteration.field.value,
+						   run->nvertices * sizeof(double), error);
 }
