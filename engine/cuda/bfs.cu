@@ -8,7 +8,7 @@
  * takes seen & ~visited as the new frontier and writes its levels, all in ascending order and without contention.
  *   top-down    the lists of the frontier are read, unseen targets marked                    (EMOGI section 4)
  *   bottom-up   each unvisited vertex reads its backward list until an entry is in the frontier         [1];
- *               in hybrid placement first the head of it, which has the neighbours that are reached first
+ *               in hybrid placement first the prefix of it, which has the neighbours that are reached first
  *   deep        while the frontier is small, many levels in one launch, with queues and without any bitmap but `seen`
  *               (persistent.cuh). For the next wide step `visited` is made a copy of it, and the queue is marked in `frontier`.
  * Both wide steps leave the same state, so each level takes the cheaper one: the one that is expected to read fewer
@@ -24,7 +24,7 @@
 #include "bfs.cuh"
 #include "hybrid.cuh"
 
-#define HEAD_LINE 128			/* vertices that are looked at in heads while the link brings a line: 2.5 ns */
+#define PREFIX_LINE 128			/* vertices that are looked at in prefixes while the link brings a line: 2.5 ns */
 
 /* A traversal. The device's arrays belong to run->memory. */
 typedef struct Bfs
@@ -37,7 +37,7 @@ typedef struct Bfs
 	uint32_t   *sources;		/* [nsources] */
 	DeepPlan	plan;
 	DeepItem   *queue;			/* [2][plan.capacity] */
-	uint32_t   *rest;			/* bitmap [nwords], vertices that a bottom-up step did not settle by heads */
+	uint32_t   *rest;			/* bitmap [nwords], vertices that a bottom-up step did not settle by prefixes */
 
 	/* Where the traversal is. */
 	int32_t		depth;			/* of the frontier */
@@ -46,7 +46,7 @@ typedef struct Bfs
 	uint64_t	reached;		/* so far, with the frontier */
 	uint64_t	unvisited_edges;	/* that lead from vertices not reached */
 	uint64_t	unvisited_lists;	/* of `lists`, those of vertices not reached */
-	uint64_t	lists;			/* backward lists of all vertices that are longer than heads: not empty when there are none */
+	uint64_t	lists;			/* backward lists of all vertices that are longer than prefixes: not empty when there are none */
 	uint64_t	starts;			/* lines in which they start */
 	uint64_t	entries;		/* sum over the run, as in Counters */
 } Bfs;
@@ -54,7 +54,7 @@ typedef struct Bfs
 static const void *const kernels[] = {
 	(const void *) push_words<MarkSeen>, (const void *) push_slices<MarkSeen>, (const void *) bottom_up,
 	(const void *) bottom_up_slices, (const void *) walk_deep<LevelSearch>, (const void *) mark_sources,
-	(const void *) survey_lists, (const void *) settle, (const void *) bottom_up_heads,
+	(const void *) survey_lists, (const void *) settle, (const void *) bottom_up_prefixes,
 	(const void *) queue_bits<DeepItem, PlainItem>, (const void *) mark_queued<DeepItem, PlainItem>
 };
 
@@ -63,7 +63,7 @@ static const void *const kernels[] = {
 EmogiStatus
 emogi_cuda_bfs_load(EmogiError *error)
 {
-	TRY(emogi_heads_load(error));
+	TRY(emogi_hybrid_load(error));
 	return LOAD_KERNELS(kernels);
 }
 
@@ -87,7 +87,7 @@ take_arrays(Bfs *bfs, const EmogiQuery *query, EmogiError *error)
 	TRY(take_array(memory, &bfs->maps.frontier, bfs->maps.nwords, "bitmap of the frontier", error));
 	TRY(take_array(memory, &bfs->sources, query->nsources, "sources", error));
 	TRY(take_deep(bfs->run, &bfs->plan, &bfs->queue, error));
-	TRY(take_array(memory, &bfs->rest, bfs->maps.nwords, "bitmap of vertices beyond heads", error));
+	TRY(take_array(memory, &bfs->rest, bfs->maps.nwords, "bitmap of vertices beyond prefixes", error));
 	return emogi_run_send(bfs->run, bfs->sources, query->sources, query->nsources * sizeof *query->sources, error);
 }
 
@@ -96,7 +96,7 @@ static EmogiStatus
 end_step(Bfs *bfs, bool several, EmogiError *error)
 {
 	const Counters *counters;
-	const bool	headed = bfs->run->graph.backward.head_length > 0;	/* `lists` are not all that are not empty */
+	const bool	prefixed = bfs->run->graph.backward.prefix_length > 0;	/* `lists` are not all that are not empty */
 	uint64_t	led;			/* edges from all vertices that the steps reached */
 
 	TRY(emogi_run_read(bfs->run, &counters, error));
@@ -105,7 +105,7 @@ end_step(Bfs *bfs, bool several, EmogiError *error)
 	bfs->edges = counters->edges;
 	bfs->reached += counters->claimed;
 	bfs->unvisited_edges = minus(bfs->unvisited_edges, led);
-	bfs->unvisited_lists = headed ?
+	bfs->unvisited_lists = prefixed ?
 		(uint64_t) ((double) counters->lists * (double) (bfs->run->nvertices - bfs->reached) / (double) bfs->run->nvertices) :
 		minus(bfs->unvisited_lists, counters->claimed);
 	bfs->entries = counters->entries;
@@ -133,12 +133,12 @@ enter_sources(Bfs *bfs, const EmogiGraph *graph, const EmogiQuery *query, EmogiE
 	CUDA_LAUNCH(mark_sources, run->full_blocks, BLOCK_THREADS, stream, bfs->sources, query->nsources, bfs->maps.seen);
 	if (run->graph.backward.offsets != NULL)
 		CUDA_LAUNCH(survey_lists, run->full_blocks, BLOCK_THREADS, stream, run->graph.backward.offsets, run->nvertices,
-					run->graph.backward.head_length, run->step.counters);
+					run->graph.backward.prefix_length, run->step.counters);
 	CUDA_LAUNCH(settle, run->full_blocks, BLOCK_THREADS, stream, bfs->maps, run->graph.forward.offsets, bfs->level, 0,
 				run->step.counters);
 	bfs->unvisited_edges = graph->forward.nedges;
 	TRY(end_step(bfs, false, error));
-	if (run->graph.backward.head_length == 0)
+	if (run->graph.backward.prefix_length == 0)
 		bfs->unvisited_lists = minus(bfs->lists, bfs->reached);
 	return EMOGI_OK;
 }
@@ -190,20 +190,20 @@ step_deep(Bfs *bfs, EmogiError *error)
 	return end_step(bfs, true, error);
 }
 
-/* Let the unvisited vertices look for the frontier, in heads first. */
+/* Let the unvisited vertices look for the frontier, in prefixes first. */
 static EmogiStatus
 search_upwards(Bfs *bfs, EmogiError *error)
 {
 	Run		   *run = bfs->run;
 	cudaStream_t stream = run->state->stream;
 	const Lists<Target> &lists = run->graph.backward;
-	const bool	headed = lists.heads != NULL;
+	const bool	prefixed = lists.prefixes != NULL;
 
-	if (headed)
-		CUDA_LAUNCH(bottom_up_heads, run->full_blocks, BLOCK_THREADS, stream, lists, bfs->maps, run->nvertices,
+	if (prefixed)
+		CUDA_LAUNCH(bottom_up_prefixes, run->full_blocks, BLOCK_THREADS, stream, lists, bfs->maps, run->nvertices,
 					bfs->rest, run->step.counters);
 	CUDA_LAUNCH(bottom_up, run->nblocks, BLOCK_THREADS, stream, lists, bfs->maps,
-				headed ? bfs->rest : bfs->maps.visited, headed ? 0 : FULL_WARP, run->nvertices, run->step);
+				prefixed ? bfs->rest : bfs->maps.visited, prefixed ? 0 : FULL_WARP, run->nvertices, run->step);
 	CUDA_LAUNCH(bottom_up_slices, run->nblocks, BLOCK_THREADS, stream, lists, bfs->maps, run->step);
 	return EMOGI_OK;
 }
@@ -246,23 +246,23 @@ expect_starts(const Bfs *bfs, double vertices)
 /*
  * Say whether a bottom-up step is expected to read fewer lines. An entry of an unvisited vertex's backward list leads
  * to the frontier or to another unvisited vertex, never to an older level: edges / (edges + unvisited_edges) of them
- * hit, and a search looks at about the inverse of that many. With heads, only lists that they leave open are read; that
+ * hit, and a search looks at about the inverse of that many. With prefixes, only lists that they leave open are read; that
  * their entries hit more often than others is left out.
  */
 static bool
 prefers_bottom_up(const Bfs *bfs)
 {
 	const double entries = Line<Target>::ENTRIES;
-	const uint32_t length = bfs->run->graph.backward.head_length;
+	const uint32_t length = bfs->run->graph.backward.prefix_length;
 	const double hits = (double) bfs->edges / (double) (bfs->edges + bfs->unvisited_edges);
 	const double open = length > 0 ? pow(1 - hits, length) : 1;
 	const double lists = (double) bfs->unvisited_lists * open;
 	const double all = (double) bfs->unvisited_edges * open / entries;
 	const double searched = lists / entries / hits;
-	const double heads = length > 0 ? (double) (bfs->run->nvertices - bfs->reached) / HEAD_LINE : 0;
+	const double prefixes = length > 0 ? (double) (bfs->run->nvertices - bfs->reached) / PREFIX_LINE : 0;
 
 	return bfs->run->graph.backward.offsets != NULL &&
-		heads + expect_starts(bfs, lists) + (all < searched ? all : searched) <
+		prefixes + expect_starts(bfs, lists) + (all < searched ? all : searched) <
 		expect_starts(bfs, (double) bfs->vertices) + (double) bfs->edges / entries;
 }
 
@@ -296,7 +296,7 @@ emogi_cuda_levels(Run *run, const EmogiGraph *graph, const EmogiQuery *query, un
 	bfs.run = run;
 	bfs.bound = max_depth < 0 || max_depth > INT32_MAX ? INT32_MAX : (int32_t) max_depth;
 	TRY(take_arrays(&bfs, query, error));
-	TRY(emogi_run_place(run, graph, query, wants | PLACE_BACKWARD_HEADS, kernels, NEDGE_KERNELS, sizeof(Target), error));
+	TRY(emogi_run_place(run, graph, query, wants | PLACE_BACKWARD_PREFIXES, kernels, NEDGE_KERNELS, sizeof(Target), error));
 	TRY(emogi_deep_size(run, &bfs.plan, (const void *) walk_deep<LevelSearch>, error));
 	TRY(emogi_run_start_clock(run, error));
 	TRY(enter_sources(&bfs, graph, query, error));

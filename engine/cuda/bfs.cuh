@@ -138,12 +138,12 @@ find_in_frontier(const uint32_t *frontier, const Target (&target)[Line<Target>::
 }
 
 /*
- * Bottom-up step in the heads: mark as `seen` the unvisited vertices of which an entry is in the frontier, and in `rest`
+ * Bottom-up step in the prefixes: mark as `seen` the unvisited vertices of which an entry is in the frontier, and in `rest`
  * those of the others that have more entries than that. Bytes: two bitmaps, n/4; for 32 vertices a line for each entry that
- * one of them comes to; a random 4-byte read of `frontier` for each entry; 16 of offsets for a whole head without success.
+ * one of them comes to; a random 4-byte read of `frontier` for each entry; 16 of offsets for a whole prefix without success.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-bottom_up_heads(Lists<Target> lists, Bitmaps maps, uint64_t nvertices, uint32_t *rest, Counters *counters)
+bottom_up_prefixes(Lists<Target> lists, Bitmaps maps, uint64_t nvertices, uint32_t *rest, Counters *counters)
 {
 	const uint64_t nwarps = (uint64_t) gridDim.x * BLOCK_WARPS;
 	unsigned long long entries = 0;
@@ -156,9 +156,9 @@ bottom_up_heads(Lists<Target> lists, Bitmaps maps, uint64_t nvertices, uint32_t 
 		bool		found = false;
 		uint32_t	bits;
 
-		for (uint32_t j = 0; j < lists.head_length && __any_sync(FULL_WARP, searches); j++)
+		for (uint32_t j = 0; j < lists.prefix_length && __any_sync(FULL_WARP, searches); j++)
 		{
-			const Target target = searches ? read_head(lists, vertex, j) : EMOGI_NO_VERTEX;
+			const Target target = searches ? read_prefix(lists, vertex, j) : EMOGI_NO_VERTEX;
 
 			searches = target != EMOGI_NO_VERTEX;
 			entries += searches;
@@ -166,7 +166,7 @@ bottom_up_heads(Lists<Target> lists, Bitmaps maps, uint64_t nvertices, uint32_t 
 			searches &= !found;
 		}
 		if (searches)
-			searches = __ldg(&lists.offsets[vertex + 1]) - __ldg(&lists.offsets[vertex]) > lists.head_length;
+			searches = __ldg(&lists.offsets[vertex + 1]) - __ldg(&lists.offsets[vertex]) > lists.prefix_length;
 		bits = __ballot_sync(FULL_WARP, found);
 		if (bits != 0 && lane_number() == 0)
 			maps.seen[word] |= bits;	/* no other warp has this word */
@@ -262,12 +262,12 @@ bottom_up_slices(Lists<Target> lists, Bitmaps maps, Step step)
 			list = Span{0, 0};
 		for (uint32_t done = 0; done < nlines; done += STRIDE)
 		{
-			const uint32_t stretch = nlines - done < STRIDE ? nlines - done : STRIDE;
+			const uint32_t now = nlines - done < STRIDE ? nlines - done : STRIDE;
 			bool		found = lane_number() == 0 && (__ldcg(seen) & bit) != 0;
 
 			if (__any_sync(FULL_WARP, found))
 				break;
-			found = walk_lines<true>(lists.targets, list, first + done, lane_number() == 0 ? stretch : 0, &nread,
+			found = walk_lines<true>(lists.targets, list, first + done, lane_number() == 0 ? now : 0, &nread,
 									 [&](const Target (&target)[Line<Target>::PIECE], uint32_t wanted) {
 				entries += __popc(wanted);
 				return find_in_frontier(maps.frontier, target, wanted);

@@ -9,7 +9,7 @@
  * look at an edge only plants the larger end under the smaller if it is a root, which is a read and at most one
  * atomic operation, and hooks, which walks, one in a few: that is enough to make one tree of nearly all vertices.
  *   join        device and hybrid placement, join_near: the first vertices, 6 or 25 in a hundred, each with its smallest
- *               neighbour, or the smallest of its head, where that leads to hubs; that one with the second. If one tree
+ *               neighbour, or the smallest of its prefix, where that leads to hubs; that one with the second. If one tree
  *               has half of a sample of them, the others look for it: a vertex whose first neighbour is in there, or
  *               that one's, points to its root at once. What is in there is looked up in a bitmap, a 32nd of the
  *               components, which the second-level cache holds when it no longer holds those. Where there is no such tree
@@ -26,8 +26,8 @@
  * all lists: most edges then have both ends under one root, which takes two reads to see. The kernels are in cc.cuh; the
  * host waits for none of them but the last.
  *
- * Bytes, for n vertices: planting 4 a vertex; join_near 4 of a head, or 16 of offsets and 32 of the list, 4 to 8 for
- * marking, 4 to 8 of its own parent and a random read of the bitmap, for the first and those without a way 16 of heads and
+ * Bytes, for n vertices: planting 4 a vertex; join_near 4 of a prefix, or 16 of offsets and 32 of the list, 4 to 8 for
+ * marking, 4 to 8 of its own parent and a random read of the bitmap, for the first and those without a way 16 of prefixes and
  * 2 to 3 random reads of 4; join_lines 20 a vertex, the lines, and 1 random read an entry, some more for one in eight;
  * settle 8 and about 2 random reads, mark_outside 4 to 8; rest: the lists outside, in lines, and for each entry two random
  * reads or more of 4.
@@ -77,7 +77,7 @@ grow_giant(Run *run, uint32_t *component, uint32_t *marked, Forest *forest, Emog
 	cudaStream_t stream = run->state->stream;
 	const Lists<Target> &forward = run->graph.forward;
 
-	if (forward.heads == NULL && run->graph.placement != EMOGI_PLACEMENT_DEVICE)
+	if (forward.prefixes == NULL && run->graph.placement != EMOGI_PLACEMENT_DEVICE)
 	{
 		CUDA_TRY(cudaMemsetAsync(marked, 0xFF, run->nwords * sizeof *marked, stream));
 		TRY(emogi_run_begin_step(run, error));
@@ -86,14 +86,14 @@ grow_giant(Run *run, uint32_t *component, uint32_t *marked, Forest *forest, Emog
 	}
 	else
 	{
-		if (forward.heads != NULL && run->graph.placement == EMOGI_PLACEMENT_DEVICE &&
+		if (forward.prefixes != NULL && run->graph.placement == EMOGI_PLACEMENT_DEVICE &&
 			run->nvertices * sizeof *component > SMALL_BYTES)
 			CUDA_LAUNCH(choose_near, 1, BLOCK_THREADS, stream, forward, run->nvertices, forest);
 		CUDA_LAUNCH(join_near, run->full_blocks, BLOCK_THREADS, stream, forward, run->nvertices, false, component, marked,
 					forest, run->step);
 		if (run->nvertices >= START_LEAST)
 		{
-			CUDA_LAUNCH(vote, 1, BLOCK_THREADS, stream, component, run->nvertices / START_HEADS, true, forest);
+			CUDA_LAUNCH(vote, 1, BLOCK_THREADS, stream, component, run->nvertices / START_HUBS, true, forest);
 			CUDA_LAUNCH(mark_outside, run->full_blocks, BLOCK_THREADS, stream, component, run->nvertices, forest, false,
 						marked);
 			CUDA_LAUNCH(join_near, run->full_blocks, BLOCK_THREADS, stream, forward, run->nvertices, true, component, marked,
@@ -115,7 +115,7 @@ connect(Run *run, uint32_t *component, uint32_t *marked, Forest *forest, EmogiEr
 	const Lists<Target> &backward = run->graph.backward;
 	const bool	one_way = backward.offsets == NULL;
 
-	CUDA_LAUNCH(plant, run->full_blocks, BLOCK_THREADS, stream, component, run->nvertices, forward.heads != NULL,
+	CUDA_LAUNCH(plant, run->full_blocks, BLOCK_THREADS, stream, component, run->nvertices, forward.prefixes != NULL,
 				forest);
 	if (forward.nedges == 0)
 		return EMOGI_OK;
@@ -139,7 +139,7 @@ emogi_cuda_cc(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiR
 	TRY(take_array(&run->memory, &component, run->nvertices, "components", error));
 	TRY(take_array(&run->memory, &marked, run->nwords, "bitmap of vertices", error));
 	TRY(take_array(&run->memory, &forest, 1, "forest", error));
-	TRY(emogi_run_place(run, graph, query, PLACE_BACKWARD | PLACE_FORWARD_HEADS, kernels, EDGE_KERNELS, sizeof(Target),
+	TRY(emogi_run_place(run, graph, query, PLACE_BACKWARD | PLACE_FORWARD_PREFIXES, kernels, EDGE_KERNELS, sizeof(Target),
 						error));
 	TRY(emogi_run_start_clock(run, error));
 	TRY(connect(run, component, marked, forest, error));

@@ -71,14 +71,14 @@ count_ranks(uint64_t nedges, uint64_t nwords)
 }
 
 uint64_t
-emogi_outline_words(uint64_t nedges, uint64_t nwords)
+emogi_chunks_outline_words(uint64_t nedges, uint64_t nwords)
 {
 	return count_chunks(nedges) * (CHUNK_ENTRIES / 32 + 1) + 1 + 2 * nwords + 1 +
 		count_tiles(count_ranks(nedges, nwords));
 }
 
 Outline
-emogi_outline_lay(uint32_t *memory, uint64_t nedges, uint64_t nwords)
+emogi_chunks_lay_outline(uint32_t *memory, uint64_t nedges, uint64_t nwords)
 {
 	Outline		outline;
 
@@ -93,7 +93,7 @@ emogi_outline_lay(uint32_t *memory, uint64_t nedges, uint64_t nwords)
 }
 
 EmogiStatus
-emogi_outline_clear(Run *run, const Outline *outline, EmogiError *error)
+emogi_chunks_clear_outline(Run *run, const Outline *outline, EmogiError *error)
 {
 	const size_t bytes = (size_t) (outline->tile - outline->begins) * sizeof(uint32_t);
 
@@ -102,7 +102,7 @@ emogi_outline_clear(Run *run, const Outline *outline, EmogiError *error)
 }
 
 EmogiStatus
-emogi_outline_rank(Run *run, const Outline *outline, EmogiError *error)
+emogi_chunks_rank_lists(Run *run, const Outline *outline, EmogiError *error)
 {
 	CUDA_LAUNCH(count_lists, run->full_blocks, BLOCK_THREADS, run->state->stream, *outline);
 	TRY(scan(run, outline->chunk_rank, outline->nchunks + 1, outline->tile, error));
@@ -110,22 +110,22 @@ emogi_outline_rank(Run *run, const Outline *outline, EmogiError *error)
 }
 
 EmogiStatus
-emogi_outline_make(Run *run, const uint64_t *offsets, const Outline *outline, EmogiError *error)
+emogi_chunks_make_outline(Run *run, const uint64_t *offsets, const Outline *outline, EmogiError *error)
 {
-	TRY(emogi_outline_clear(run, outline, error));
+	TRY(emogi_chunks_clear_outline(run, outline, error));
 	CUDA_LAUNCH(mark_lists, run->full_blocks, BLOCK_THREADS, run->state->stream, offsets, run->nvertices, *outline);
-	return emogi_outline_rank(run, outline, error);
+	return emogi_chunks_rank_lists(run, outline, error);
 }
 
 EmogiStatus
-emogi_outline_name(Run *run, const Outline *outline, uint32_t *vertex, EmogiError *error)
+emogi_chunks_name_lists(Run *run, const Outline *outline, uint32_t *vertex, EmogiError *error)
 {
 	CUDA_LAUNCH(name_lists, run->full_blocks, BLOCK_THREADS, run->state->stream, *outline, vertex);
 	return EMOGI_OK;
 }
 
 EmogiStatus
-emogi_outline_load(EmogiError *error)
+emogi_chunks_load(EmogiError *error)
 {
 	const void *const kernels[] = {(const void *) mark_lists, (const void *) count_lists, (const void *) name_lists};
 

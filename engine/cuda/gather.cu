@@ -98,10 +98,10 @@ emogi_cuda_gather_load(EmogiError *error)
 
 			TRY(LOAD_KERNELS(its_kernels));
 			if (method.weigh != NULL)
-				TRY(emogi_load_kernels((const void *const *) &method.weigh, 1, error));
+				TRY(emogi_run_load_kernels((const void *const *) &method.weigh, 1, error));
 		}
-	TRY(emogi_outline_load(error));
-	TRY(emogi_cut_load(error));
+	TRY(emogi_chunks_load(error));
+	TRY(emogi_segments_load(error));
 	return LOAD_KERNELS(kernels);
 }
 
@@ -123,10 +123,10 @@ take_arrays(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, Em
 	TRY(take_array(memory, &field->source, nvertices, "values", error));
 	TRY(take_array(memory, &field->sum, nvertices, "sums", error));
 	TRY(take_array(memory, &field->head, count_chunks(nedges), "sums of chunks", error));
-	TRY(take_array(memory, &outline, emogi_outline_words(nedges, run->nwords), "outline of lists", error));
+	TRY(take_array(memory, &outline, emogi_chunks_outline_words(nedges, run->nwords), "outline of lists", error));
 	TRY(take_array(memory, &field->outcome, 1, "outcome", error));
 	TRY(take_array(memory, &field->part, run->full_blocks, "outcome of blocks", error));
-	gather->outline = emogi_outline_lay(outline, nedges, run->nwords);
+	gather->outline = emogi_chunks_lay_outline(outline, nedges, run->nwords);
 	if (query->algorithm != EMOGI_PAGERANK)
 		field->value = field->source;
 	else if (graph->backward.offsets == NULL)
@@ -154,7 +154,7 @@ place_lists(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, Em
 	gather->field.outline = gather->outline;
 	gather->field.degrees.out = run->graph.backward.offsets;
 	if (ranks)
-		TRY(emogi_cut_find(run, graph->forward.targets, (uint64_t) query->max_iterations, &gather->cut, error));
+		TRY(emogi_segments_find(run, graph->forward.targets, (uint64_t) query->max_iterations, &gather->cut, error));
 	return emogi_feed_open(&gather->feed, run, &graph->forward, ranks ? 0 : width - (uint32_t) sizeof(Target), error);
 }
 
@@ -240,7 +240,7 @@ start_pagerank(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query,
 		*ntargets = 1;
 	}
 	if (gather->cut.nsegments == 0)
-		TRY(emogi_cut_make(run, graph->forward.targets, &gather->outline, &field->degrees,
+		TRY(emogi_segments_make(run, graph->forward.targets, &gather->outline, &field->degrees,
 						   (uint64_t) query->max_iterations, &gather->cut, error));
 	sweep_cut(gather);
 	CUDA_LAUNCH(start, run->full_blocks, BLOCK_THREADS, run->state->stream, *field);
@@ -256,11 +256,11 @@ start_values(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, i
 	Run		   *run = gather->run;
 
 	if (gather->cut.nsegments == 0)
-		TRY(emogi_outline_make(run, run->graph.forward.offsets, &gather->outline, error));
+		TRY(emogi_chunks_make_outline(run, run->graph.forward.offsets, &gather->outline, error));
 	if (query->algorithm == EMOGI_PAGERANK)
 		return start_pagerank(gather, graph, query, ntargets, error);
 	if (traits & EMOGI_SUM_OWN)
-		TRY(emogi_outline_name(run, &gather->outline, gather->vertex, error));
+		TRY(emogi_chunks_name_lists(run, &gather->outline, gather->vertex, error));
 	gather->field.vertex = gather->vertex;
 	if (traits & EMOGI_SUM_POLES)
 	{

@@ -276,7 +276,7 @@ copy_entries(Lists<Target> lists, Outline outline, const uint32_t *vertex, uint3
 }
 
 EmogiStatus
-emogi_cut_load(EmogiError *error)
+emogi_segments_load(EmogiError *error)
 {
 	const void *const kernels[] = {
 		(const void *) count_bins, (const void *) compare_entries, (const void *) label_vertices,
@@ -293,7 +293,7 @@ cut_words(const Run *run, uint32_t nsegments)
 {
 	const uint64_t nedges = run->graph.forward.nedges;
 
-	return (nedges + ENTRIES - 1) / ENTRIES * ENTRIES + emogi_outline_words(nedges, nsegments * run->nwords) +
+	return (nedges + ENTRIES - 1) / ENTRIES * ENTRIES + emogi_chunks_outline_words(nedges, nsegments * run->nwords) +
 		(nsegments == 1 ? run->nvertices : 0);
 }
 
@@ -307,8 +307,8 @@ lay_cut(const Run *run, uint32_t nsegments, uint32_t *memory, Cut *cut)
 
 	cut->nsegments = nsegments;
 	cut->lists = Lists<Target>{NULL, memory, NULL, nedges, NULL, 0};
-	cut->outline = emogi_outline_lay(outline, nedges, nwords);
-	cut->label = nsegments == 1 ? outline + emogi_outline_words(nedges, nwords) : NULL;
+	cut->outline = emogi_chunks_lay_outline(outline, nedges, nwords);
+	cut->label = nsegments == 1 ? outline + emogi_chunks_outline_words(nedges, nwords) : NULL;
 }
 
 /* Take the sums of a Cut. Without room for them there is no Cut. */
@@ -340,7 +340,7 @@ use_kept(Run *run, const Target *array, uint32_t *nsegments)
 }
 
 EmogiStatus
-emogi_cut_find(Run *run, const Target *array, uint64_t nsweeps, Cut *cut, EmogiError *error)
+emogi_segments_find(Run *run, const Target *array, uint64_t nsweeps, Cut *cut, EmogiError *error)
 {
 	uint32_t	nsegments;
 	const void *memory = use_kept(run, array, &nsegments);
@@ -468,17 +468,17 @@ cut_lists(Run *run, const Outline *outline, Cut *cut, EmogiError *error)
 	TRY(take_array(&run->memory, &place, nplaces, "places of chunks", error));
 	TRY(take_array(&run->memory, &tile, count_tiles(nplaces), "sums of tiles", error));
 	TRY(take_array(&run->memory, &vertex, run->nvertices, "lists by rank", error));
-	TRY(emogi_outline_name(run, outline, vertex, error));
+	TRY(emogi_chunks_name_lists(run, outline, vertex, error));
 	TRY(emogi_run_begin_step(run, error));
 	CUDA_LAUNCH(count_segments, run->full_blocks, BLOCK_THREADS, stream, lists, cut->nsegments, factor, place,
 				outline->nchunks, run->step);
 	TRY(scan(run, place, nplaces, tile, error));
-	TRY(emogi_outline_clear(run, &cut->outline, error));
+	TRY(emogi_chunks_clear_outline(run, &cut->outline, error));
 	TRY(emogi_cuda_wait(run->state, run->control, error));	/* places that were not counted to the end lead anywhere */
 	TRY(emogi_run_begin_step(run, error));
 	CUDA_LAUNCH(copy_entries, run->full_blocks, BLOCK_THREADS, stream, lists, *outline, vertex, cut->nsegments, factor,
 				place, const_cast<Target *>(cut->lists.targets), cut->outline, run->nwords, run->step);
-	return emogi_outline_rank(run, &cut->outline, error);
+	return emogi_chunks_rank_lists(run, &cut->outline, error);
 }
 
 /* Make what was planned, in memory of its own; NO_MEMORY when that is short. */
@@ -519,7 +519,7 @@ look_for_room(const Run *run, uint32_t nsegments, bool *fits, EmogiError *error)
 }
 
 EmogiStatus
-emogi_cut_make(Run *run, const Target *array, const Outline *outline, const Degrees *degrees, uint64_t nsweeps, Cut *cut,
+emogi_segments_make(Run *run, const Target *array, const Outline *outline, const Degrees *degrees, uint64_t nsweeps, Cut *cut,
 			   EmogiError *error)
 {
 	const int	nblocks = run->memory.nblocks;

@@ -188,12 +188,12 @@ overlap(Span list, uint64_t line)
 	return low < high ? FULL_WARP >> (32 - (uint32_t) (high - low)) << (uint32_t) (low - base) : 0;
 }
 
-/* Get entry j of a vertex's head, j below head_length; EMOGI_NO_VERTEX beyond the end of its list. */
+/* Get entry j of a vertex's prefix, j below prefix_length; EMOGI_NO_VERTEX beyond the end of its list. */
 template <typename Target>
 static __device__ __forceinline__ Target
-read_head(const Lists<Target> &lists, uint64_t vertex, uint32_t j)
+read_prefix(const Lists<Target> &lists, uint64_t vertex, uint32_t j)
 {
-	return __ldg(&lists.heads[(vertex / WARP_LANES * lists.head_length + j) * WARP_LANES + vertex % WARP_LANES]);
+	return __ldg(&lists.prefixes[(vertex / WARP_LANES * lists.prefix_length + j) * WARP_LANES + vertex % WARP_LANES]);
 }
 
 /* Read the own piece of a line: one request for the LINE_LANES lanes that share the line. */

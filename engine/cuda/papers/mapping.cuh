@@ -29,7 +29,7 @@
 #include "cuda/weights.cuh"
 
 #define TICKET_ROUNDS 4			/* of as many items as a warp takes at once: what a ticket is for; 1 to 8 */
-#define STRETCH 4096			/* entries that a lane reads of a list before it looks at cancel: some ms over the link */
+#define ENTRIES_PER_CHECK 4096	/* entries that a lane reads of a list before it looks at cancel: some ms over the link */
 #define SHORT_LIST 16			/* parts that a lane adds alone */
 
 /* Get the weight of an entry. */
@@ -163,7 +163,7 @@ sweep_lists(Lists<Target> lists, Items items, typename Work::State state, Step s
 
 		while (entry < list.end)
 		{
-			const uint64_t most = entry + (uint64_t) STRETCH * LANES;
+			const uint64_t most = entry + (uint64_t) ENTRIES_PER_CHECK * LANES;
 			const uint64_t upto = most < list.end ? most : list.end;
 
 			for (; entry < upto; entry += LANES)

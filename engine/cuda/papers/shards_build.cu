@@ -87,7 +87,7 @@ choose_shape(Build *build, const EmogiGraph *graph, EmogiError *error)
 	shape->nentries = graph->forward.nedges * (wants->both && !is_symmetric(graph) ? 2 : 1);
 	shape->value_bytes = wants->value_bytes;
 	shape->weight_bytes = build->edge_width - (uint32_t) sizeof(Target);
-	emogi_shard_shape(shape, wants->vertex_bytes, shared_bytes);
+	emogi_shards_shape(shape, wants->vertex_bytes, shared_bytes);
 	return EMOGI_OK;
 }
 
@@ -97,7 +97,7 @@ check_room(const Build *build, EmogiMapping mapping, EmogiError *error)
 {
 	const EmogiShardShape *shape = &build->shards->shape;
 	const bool	windows = mapping == EMOGI_MAPPING_WINDOWS;
-	const uint64_t bytes = emogi_shard_bytes(shape, windows ? EMOGI_SHARD_WINDOWS : EMOGI_SHARD_SHARDS);
+	const uint64_t bytes = emogi_shards_bytes(shape, windows ? EMOGI_SHARD_WINDOWS : EMOGI_SHARD_SHARDS);
 	uint64_t	left;
 
 	TRY(emogi_memory_left(&build->run->memory, &left, error));
@@ -106,7 +106,7 @@ check_room(const Build *build, EmogiMapping mapping, EmogiError *error)
 	return emogi_fail(error, EMOGI_NO_MEMORY, windows ? "the graph does not fit in device memory as concatenated windows" :
 					  "the graph does not fit in device memory as shards",
 					  "%llu bytes needed, %llu left; as CSR %llu; %u shards of %u vertices", (unsigned long long) bytes,
-					  (unsigned long long) left, (unsigned long long) emogi_shard_bytes(shape, EMOGI_SHARD_CSR),
+					  (unsigned long long) left, (unsigned long long) emogi_shards_bytes(shape, EMOGI_SHARD_CSR),
 					  shape->nshards, shape->width);
 }
 
@@ -132,7 +132,7 @@ take_structure(Build *build, EmogiMapping mapping, EmogiError *error)
 		return take_array(memory, &shards->window, (nshards + 1) * nshards, "places of windows", error);
 	build->source = (uint32_t *) shards->value;
 	TRY(take_array(memory, &shards->joined, nshards + 1, "places of joined windows", error));
-	return emogi_memory_take(memory, &shards->place, nentries * emogi_shard_place_bytes(nentries), "places of entries",
+	return emogi_memory_take(memory, &shards->place, nentries * emogi_shards_place_bytes(nentries), "places of entries",
 							 error);
 }
 

@@ -276,7 +276,7 @@ bring_piece(Sweeps *sweeps, Span entries, char *targets, char *weights, EmogiErr
 	gather->upto = entries.end;
 	gather->targets = (uint32_t *) staged->piece[number] + at;
 	gather->weights = staged->piece[number] + staged->piece_entries * sizeof(Target) + at * width;
-	if (!emogi_gather(staged->pool, gather))
+	if (!emogi_staged_gather(staged->pool, gather))
 		return leave(staged);
 	CUDA_TRY(cudaMemcpyAsync(targets, gather->targets, count * sizeof(Target), cudaMemcpyHostToDevice, staged->stream));
 	if (width > 0)
