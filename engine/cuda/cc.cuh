@@ -220,8 +220,8 @@ struct Hook
 };
 
 /*
- * The Push of join_lines: plant what can be planted at no cost, and hook where a list's vertex would be left alone, and a
- * few entries more, so that the trees meet.
+ * The Push of cc_join_lines_kernel: plant what can be planted at no cost, and hook where a list's vertex would be left alone,
+ * and a few entries more, so that the trees meet.
  */
 struct Cover
 {
@@ -264,7 +264,7 @@ start_length(uint64_t nvertices, bool prefixed)
 
 /* Make every vertex a tree. Bytes: 4 a vertex. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-plant(uint32_t *component, uint64_t nvertices, bool prefixed, Forest *forest)
+cc_plant_kernel(uint32_t *component, uint64_t nvertices, bool prefixed, Forest *forest)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
@@ -280,7 +280,7 @@ plant(uint32_t *component, uint64_t nvertices, bool prefixed, Forest *forest)
  * looks at the first entries of some prefixes. Bytes: 36 for each.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-choose_near(Lists<Target> lists, uint64_t nvertices, Forest *forest)
+cc_choose_near_kernel(Lists<Target> lists, uint64_t nvertices, Forest *forest)
 {
 	const uint64_t vertex = nvertices * threadIdx.x / BLOCK_THREADS;
 	const Target first = vertex < nvertices ? read_prefix(lists, vertex, 0) : EMOGI_NO_VERTEX;
@@ -371,8 +371,8 @@ follow(const Lists<Target> &lists, uint32_t vertex, bool prefixed, uint32_t gian
  * vertex; without a way there 16 of prefixes and two random reads or three of 4.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-join_near(Lists<Target> lists, uint64_t nvertices, bool then, uint32_t *component, uint32_t *outside,
-		  const Forest *forest, Step step)
+cc_join_near_kernel(Lists<Target> lists, uint64_t nvertices, bool then, uint32_t *component, uint32_t *outside,
+					const Forest *forest, Step step)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
@@ -405,7 +405,8 @@ join_near(Lists<Target> lists, uint64_t nvertices, bool then, uint32_t *componen
  * entry a random read of 4, and some more for one in COVER_HOOKED. `all` is a bitmap of ones.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-join_lines(Lists<Target> lists, uint64_t nvertices, const uint32_t *all, uint64_t nwords, uint32_t *component, Step step)
+cc_join_lines_kernel(Lists<Target> lists, uint64_t nvertices, const uint32_t *all, uint64_t nwords, uint32_t *component,
+					 Step step)
 {
 	unsigned long long nread = 0;
 	unsigned long long entries = 0;
@@ -435,7 +436,7 @@ join_lines(Lists<Target> lists, uint64_t nvertices, const uint32_t *all, uint64_
  * vertex and random reads of 4 in a few hot lines; 16 of offsets and a line, or 4 a prefix, a vertex outside.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-settle(Lists<Target> lists, uint64_t nvertices, uint32_t *component, const Forest *forest, Step step)
+cc_hook_outside_kernel(Lists<Target> lists, uint64_t nvertices, uint32_t *component, const Forest *forest, Step step)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
@@ -480,7 +481,7 @@ settle(Lists<Target> lists, uint64_t nvertices, uint32_t *component, const Fores
  * it shall have half of the votes. One block. Bytes: 4 a step up, at random.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-vote(const uint32_t *component, uint64_t nvertices, bool half, Forest *forest)
+cc_vote_kernel(const uint32_t *component, uint64_t nvertices, bool half, Forest *forest)
 {
 	__shared__ uint32_t root[BLOCK_THREADS];
 	__shared__ unsigned long long most;	/* votes, root */
@@ -507,7 +508,7 @@ vote(const uint32_t *component, uint64_t nvertices, bool half, Forest *forest)
  * tree. Bytes: 4 to 8 a vertex.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-mark_outside(uint32_t *component, uint64_t nvertices, const Forest *forest, bool all, uint32_t *outside)
+cc_mark_outside_kernel(uint32_t *component, uint64_t nvertices, const Forest *forest, bool all, uint32_t *outside)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
@@ -528,7 +529,7 @@ mark_outside(uint32_t *component, uint64_t nvertices, const Forest *forest, bool
 
 /* Point every vertex to its root, if any tree was joined since that was done. Bytes: none, or 4 to 8 a vertex. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-compress(uint32_t *component, uint64_t nvertices, const Forest *forest)
+cc_compress_kernel(uint32_t *component, uint64_t nvertices, const Forest *forest)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 

@@ -5,7 +5,7 @@
 
 /*
  * Choose between host and hybrid: how many targets a vertex fit beside the run, its offsets and what choosing them takes,
- * at the expense of idle copies. Under PREFIX_LEAST they would settle too little. To choose them every edge is read over
+ * at the expense of idle copies. Under PREFIX_LEAST they would answer too little. To choose them every edge is read over
  * the link once, which is only repaid by later runs: AUTO makes them for a Graph that is kept. A cap already says what
  * others need.
  */

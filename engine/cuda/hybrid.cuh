@@ -12,7 +12,7 @@
 #include "placement.cuh"
 
 #define PREFIX_LEAST 2			/* targets a vertex: what Afforest samples */
-#define PREFIX_MOST 16			/* more would settle next to nothing */
+#define PREFIX_MOST 16			/* more would answer next to nothing */
 #define PREFIX_NEAR 4				/* beside lists that are in device memory, where a list costs little */
 
 /* Get the entries that the prefixes of all vertices take. */

@@ -293,7 +293,7 @@ place_edges(const Placing *placing, const EmogiAdjacency *adjacency, EmogiPlacem
 /* Make prefixes of an orientation whose offsets are placed, and keep them. */
 static EmogiStatus
 make_prefixes(const Placing *placing, const EmogiAdjacency *adjacency, EmogiPlacement placement, Lists<uint32_t> *lists,
-		   EmogiError *error)
+			  EmogiError *error)
 {
 	const uint64_t nvertices = placing->graph->nvertices;
 	const uint32_t length = placing->prefix_length;
@@ -325,7 +325,8 @@ place_prefixes(const Placing *placing, PlacedGraph *placed, EmogiError *error)
 	lists->prefixes = emogi_placement_use_prefixes(placing, &lists->prefix_length);
 	if (lists->prefixes == NULL)
 	{
-		const EmogiStatus status = make_prefixes(placing, emogi_placement_wanted_prefixes(placing), placed->placement, lists, error);
+		const EmogiStatus status = make_prefixes(placing, emogi_placement_wanted_prefixes(placing), placed->placement, lists,
+												 error);
 
 		if (status == EMOGI_NO_MEMORY)
 		{
@@ -410,7 +411,7 @@ place_filled(Placing *placing, EmogiPlacement placement, PlacedGraph *placed, Em
 
 EmogiStatus
 emogi_placement_place(EmogiEngineState *state, const EmogiGraph *graph, EmogiPlacement placement, unsigned wants,
-				  DeviceMemory *memory, PlacedGraph *placed, EmogiControl *control, EmogiError *error)
+					  DeviceMemory *memory, PlacedGraph *placed, EmogiControl *control, EmogiError *error)
 {
 	Placing		placing = {state, graph, wants, memory, control, 0, false};
 

@@ -60,8 +60,8 @@ typedef struct PlacedGraph
  * run, after emogi_resident_begin. The caller calls emogi_placement_undo and releases `memory`, also after an error.
  */
 extern EmogiStatus emogi_placement_place(EmogiEngineState *state, const EmogiGraph *graph, EmogiPlacement placement,
-									 unsigned wants, DeviceMemory *memory, PlacedGraph *placed,
-									 EmogiControl *control, EmogiError *error);
+										 unsigned wants, DeviceMemory *memory, PlacedGraph *placed,
+										 EmogiControl *control, EmogiError *error);
 
 /* Unregister host memory that is not kept. The stream must be idle. */
 extern void emogi_placement_undo(PlacedGraph *placed);

@@ -51,7 +51,7 @@ extern EmogiStatus emogi_segments_find(Run *run, const Target *array, uint64_t n
  * sweeps enough to pay for it, and room without evicting anything. `outline` is that of the lists.
  */
 extern EmogiStatus emogi_segments_make(Run *run, const Target *array, const Outline *outline, const Degrees *degrees,
-								  uint64_t nsweeps, Cut *cut, EmogiError *error);
+									   uint64_t nsweeps, Cut *cut, EmogiError *error);
 
 /* Bring the kernels to the device. */
 extern EmogiStatus emogi_segments_load(EmogiError *error);

@@ -32,7 +32,7 @@
 /* Write marked shards' values into the entries that begin in them. Bytes: V a vertex, and those of write_back. */
 template <typename Value>
 static __global__ void __launch_bounds__(SHARD_THREADS, SHARD_RESIDENT)
-write_shards(Shards shards, const void *vertex_value, const uint32_t *changed, Step step)
+shards_write_kernel(Shards shards, const void *vertex_value, const uint32_t *changed, Step step)
 {
 	Value	   *local = (Value *) shard_memory();
 
@@ -68,7 +68,8 @@ typedef void (*WriteKernel) (Shards shards, const void *vertex_value, const uint
 static WriteKernel
 choose_write(const Shards *shards)
 {
-	return shards->shape.value_bytes == sizeof(uint32_t) ? write_shards<uint32_t> : write_shards<unsigned long long>;
+	return shards->shape.value_bytes == sizeof(uint32_t) ? shards_write_kernel<uint32_t> :
+		shards_write_kernel<unsigned long long>;
 }
 
 EmogiStatus

@@ -46,7 +46,7 @@ typedef struct Build
 static FillKernel
 choose_fill(EmogiWeightType type)
 {
-	return with_weight(type, [](auto weight) { return (FillKernel) fill_edges<decltype(weight)>; });
+	return with_weight(type, [](auto weight) { return (FillKernel) shards_fill_edges_kernel<decltype(weight)>; });
 }
 
 /* Get what a block may have of shared memory, so that SHARD_BLOCKS fit a multiprocessor. */
@@ -220,7 +220,7 @@ sort_piece(Build *build, uint64_t count, bool by_source, const unsigned long lon
 	while (end_bit < 64 && build->shards->shape.nshards - 1 >> (end_bit - SOURCE_BITS) != 0)
 		end_bit++;
 	CUDA_TRY(emogi_shards_sort(&build->transit, count, by_source ? 0 : SOURCE_BITS, end_bit, stream, key, index));
-	CUDA_LAUNCH(find_shifts, build->run->full_blocks, BLOCK_THREADS, stream, *key, count, build->transit.cursor,
+	CUDA_LAUNCH(shards_find_shifts_kernel, build->run->full_blocks, BLOCK_THREADS, stream, *key, count, build->transit.cursor,
 				build->transit.shift);
 	return EMOGI_OK;
 }
@@ -234,7 +234,7 @@ move_piece(Build *build, uint64_t count, bool by_source, EmogiError *error)
 	const uint32_t *index;
 
 	TRY(sort_piece(build, count, by_source, &key, &index, error));
-	CUDA_LAUNCH(move_to_shards, run->full_blocks, BLOCK_THREADS, run->state->stream, build->transit, key, index, count,
+	CUDA_LAUNCH(shards_move_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, build->transit, key, index, count,
 				*build->shards, build->source);
 	return emogi_cuda_wait(run->state, run->control, error);
 }
@@ -258,7 +258,7 @@ count_lists(Build *build, const Edges &edges, EmogiError *error)
 
 	account(build, edges.lists.nedges, sizeof(Target));
 	TRY(emogi_run_begin_step(run, error));
-	CUDA_LAUNCH(count_edges, run->nblocks, BLOCK_THREADS, run->state->stream, edges, build->shards->shape.width,
+	CUDA_LAUNCH(shards_count_edges_kernel, run->nblocks, BLOCK_THREADS, run->state->stream, edges, build->shards->shape.width,
 				build->transit.cursor, run->step);
 	return emogi_cuda_wait(run->state, run->control, error);
 }
@@ -307,8 +307,8 @@ sort_shards(Build *build, EmogiError *error)
 			span.end = ends[upto + 1];
 		if (span.start == span.end)
 			continue;
-		CUDA_LAUNCH(fill_again, run->full_blocks, BLOCK_THREADS, run->state->stream, *build->shards, build->source, span,
-					build->transit);
+		CUDA_LAUNCH(shards_fill_again_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, *build->shards,
+					build->source, span, build->transit);
 		TRY(move_piece(build, span.end - span.start, true, error));
 	}
 	return EMOGI_OK;
@@ -324,8 +324,8 @@ join_windows(Build *build, EmogiError *error)
 
 	CUDA_TRY(cudaMemsetAsync(build->transit.cursor, 0, shape->nshards * sizeof *build->transit.cursor, stream));
 	TRY(emogi_run_begin_step(run, error));
-	CUDA_LAUNCH(count_sources, run->full_blocks, BLOCK_THREADS, stream, build->source, shape->nentries, shape->width,
-				build->transit.cursor, run->step);
+	CUDA_LAUNCH(shards_count_sources_kernel, run->full_blocks, BLOCK_THREADS, stream, build->source, shape->nentries,
+				shape->width, build->transit.cursor, run->step);
 	TRY(place_shards(build, build->shards->joined, error));
 	for (uint64_t start = 0; start < shape->nentries; start += build->transit.room)
 	{
@@ -334,11 +334,11 @@ join_windows(Build *build, EmogiError *error)
 		const unsigned long long *key;
 		const uint32_t *index;
 
-		CUDA_LAUNCH(fill_sources, run->full_blocks, BLOCK_THREADS, stream, build->source, shape->width,
+		CUDA_LAUNCH(shards_fill_sources_kernel, run->full_blocks, BLOCK_THREADS, stream, build->source, shape->width,
 					Span{start, start + count}, build->transit);
 		TRY(sort_piece(build, count, false, &key, &index, error));
-		CUDA_LAUNCH(move_to_windows, run->full_blocks, BLOCK_THREADS, stream, build->transit, key, index, count, start,
-					*build->shards);
+		CUDA_LAUNCH(shards_move_to_windows_kernel, run->full_blocks, BLOCK_THREADS, stream, build->transit, key, index, count,
+					start, *build->shards);
 		TRY(emogi_cuda_wait(run->state, run->control, error));
 	}
 	return EMOGI_OK;
@@ -361,8 +361,8 @@ fill_structure(Build *build, EmogiError *error)
 	if (build->wants->degree != NULL)
 		CUDA_TRY(cudaMemsetAsync(build->wants->degree, 0, run->nvertices * sizeof *build->wants->degree, stream));
 	if (build->wants->filled != NULL)
-		CUDA_LAUNCH(mark_filled, run->full_blocks, BLOCK_THREADS, stream, run->graph.forward.offsets, run->nvertices,
-					build->wants->filled);
+		CUDA_LAUNCH(shards_mark_filled_kernel, run->full_blocks, BLOCK_THREADS, stream, run->graph.forward.offsets,
+					run->nvertices, build->wants->filled);
 	if (forth)
 		TRY(count_lists(build, along, error));
 	if (back)
@@ -413,7 +413,7 @@ build_from_lists(Build *build, const EmogiGraph *graph, const EmogiQuery *query,
 	if (build->shards->joined != NULL)
 		return join_windows(build, error);
 	TRY(emogi_run_begin_step(run, error));
-	CUDA_LAUNCH(find_windows, run->full_blocks, BLOCK_THREADS, run->state->stream, *build->shards, run->step);
+	CUDA_LAUNCH(shards_find_windows_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, *build->shards, run->step);
 	return emogi_cuda_wait(run->state, run->control, error);
 }
 
