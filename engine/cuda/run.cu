@@ -58,7 +58,7 @@ emogi_run(EmogiEngineState *state, RunAlgorithm algorithm, const EmogiGraph *gra
 	if (status == EMOGI_OK)
 		status = algorithm(&run, &seen, query, result, error);
 	(void) cudaStreamSynchronize(state->stream);	/* nothing may run on what is freed now */
-	emogi_unplace_graph(&run.graph);
+	emogi_placement_undo(&run.graph);
 	emogi_memory_release(&run.memory, 0);
 	emogi_memory_trim(state, state->ready_bytes);
 	result->placement = run.graph.placement;
@@ -110,7 +110,7 @@ EmogiStatus
 emogi_run_place(Run *run, const EmogiGraph *graph, const EmogiQuery *query, unsigned wants,
 				const void *const *kernels, size_t nkernels, uint32_t edge_bytes, EmogiError *error)
 {
-	TRY(emogi_place_graph(run->state, graph, query->placement, wants, &run->memory, &run->graph, run->control, error));
+	TRY(emogi_placement_place(run->state, graph, query->placement, wants, &run->memory, &run->graph, run->control, error));
 	return size_grids(run, graph, kernels, nkernels, edge_bytes, error);
 }
 
@@ -180,7 +180,7 @@ emogi_run_account(const Run *run, const Counters *counters, EmogiResult *result)
 }
 
 EmogiStatus
-emogi_load_kernels(const void *const *kernels, size_t nkernels, EmogiError *error)
+emogi_run_load_kernels(const void *const *kernels, size_t nkernels, EmogiError *error)
 {
 	for (size_t i = 0; i < nkernels; i++)
 	{

@@ -68,7 +68,7 @@ typedef struct Counters
 	uint32_t	halt;			/* 1 = leave: cancel was seen */
 	uint32_t	nqueued;
 
-	/* What a deep walk leaves behind (persistent.cuh; the last three only when it has a pile of vertices that wait). */
+	/* What a persistent kernel leaves behind (persistent.cuh; the last three only when it has a pile of vertices that wait). */
 	uint32_t	steps;			/* made */
 	uint32_t	now;			/* the queue that has the frontier */
 	unsigned long long spent;	/* entries of the steps since the pile was looked at */
@@ -128,7 +128,7 @@ lanes_above(void)
 
 /* Sum over the lanes up to and including the own one. */
 static __device__ __forceinline__ uint32_t
-running_sum(uint32_t value)
+warp_prefix_sum(uint32_t value)
 {
 #pragma unroll
 	for (uint32_t step = 1; step < WARP_LANES; step *= 2)
@@ -188,12 +188,12 @@ overlap(Span list, uint64_t line)
 	return low < high ? FULL_WARP >> (32 - (uint32_t) (high - low)) << (uint32_t) (low - base) : 0;
 }
 
-/* Get entry j of a vertex's head, j below head_length; EMOGI_NO_VERTEX beyond the end of its list. */
+/* Get entry j of a vertex's prefix, j below prefix_length; EMOGI_NO_VERTEX beyond the end of its list. */
 template <typename Target>
 static __device__ __forceinline__ Target
-read_head(const Lists<Target> &lists, uint64_t vertex, uint32_t j)
+read_prefix(const Lists<Target> &lists, uint64_t vertex, uint32_t j)
 {
-	return __ldg(&lists.heads[(vertex / WARP_LANES * lists.head_length + j) * WARP_LANES + vertex % WARP_LANES]);
+	return __ldg(&lists.prefixes[(vertex / WARP_LANES * lists.prefix_length + j) * WARP_LANES + vertex % WARP_LANES]);
 }
 
 /* Read the own piece of a line: one request for the LINE_LANES lanes that share the line. */
@@ -256,7 +256,7 @@ template <class Read, class Look>
 static __device__ __forceinline__ void
 deal_lines(uint64_t first, uint32_t nlines, unsigned long long *nread, Read read, Look look)
 {
-	const uint32_t upto = running_sum(nlines);
+	const uint32_t upto = warp_prefix_sum(nlines);
 	const uint32_t nasked = __shfl_sync(FULL_WARP, upto, WARP_LANES - 1);
 	const uint64_t origin = first - (upto - nlines);	/* ask a of this lane is for line origin + a; may wrap */
 

@@ -99,7 +99,7 @@ write_value(uint32_t *out, double value)
 /* Turn keys into values, and count the vertices reached; `out` may be the keys' own array. Bytes: 12 or 16 a vertex. */
 template <class Algebra, typename Out>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-write_values(const unsigned long long *key, void *out, uint64_t nvertices, Counters *counters)
+relax_write_kernel(const unsigned long long *key, void *out, uint64_t nvertices, Counters *counters)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 	unsigned long long reached = 0;
@@ -116,7 +116,7 @@ write_values(const unsigned long long *key, void *out, uint64_t nvertices, Count
 
 /* Give every vertex its own number as the label. Bytes: 8 a vertex. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-start_labels(unsigned long long *key, uint64_t nvertices)
+relax_start_labels_kernel(unsigned long long *key, uint64_t nvertices)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
@@ -140,7 +140,7 @@ template <class Algebra, typename Out, bool MUTUAL>
 static PathMethod
 make_method(SweepKernel<Paths> sweep, bool weighted, bool labels, double source)
 {
-	return PathMethod{sweep, write_values<Algebra, Out>, sizeof(Out), weighted, MUTUAL, labels,
+	return PathMethod{sweep, relax_write_kernel<Algebra, Out>, sizeof(Out), weighted, MUTUAL, labels,
 		Algebra::encode(source)};
 }
 
@@ -223,7 +223,7 @@ static EmogiStatus
 load_kernels(Spread *spread, EmogiError *error)
 {
 	const void *const kernels[] = {
-		(const void *) mark_sources, (const void *) start_paths, (const void *) start_labels,
+		(const void *) push_mark_sources_kernel, (const void *) best_paths_start_kernel, (const void *) relax_start_labels_kernel,
 		(const void *) spread->method.write
 	};
 
@@ -241,13 +241,13 @@ start(Spread *spread, EmogiError *error)
 
 	if (spread->method.labels)
 	{
-		CUDA_LAUNCH(start_labels, run->full_blocks, BLOCK_THREADS, stream, paths->key, run->nvertices);
+		CUDA_LAUNCH(relax_start_labels_kernel, run->full_blocks, BLOCK_THREADS, stream, paths->key, run->nvertices);
 		return emogi_papers_mark_all(spread->sweeps, paths->pending, error);
 	}
 	CUDA_TRY(cudaMemsetAsync(paths->pending, 0, run->nwords * sizeof *paths->pending, stream));
-	CUDA_LAUNCH(mark_sources, run->full_blocks, BLOCK_THREADS, stream, spread->sources, spread->nsources,
+	CUDA_LAUNCH(push_mark_sources_kernel, run->full_blocks, BLOCK_THREADS, stream, spread->sources, spread->nsources,
 				paths->pending);
-	CUDA_LAUNCH(start_paths, run->full_blocks, BLOCK_THREADS, stream, *paths, run->nvertices,
+	CUDA_LAUNCH(best_paths_start_kernel, run->full_blocks, BLOCK_THREADS, stream, *paths, run->nvertices,
 				spread->method.source_key);
 	return EMOGI_OK;
 }

@@ -32,7 +32,7 @@
 /* Write marked shards' values into the entries that begin in them. Bytes: V a vertex, and those of write_back. */
 template <typename Value>
 static __global__ void __launch_bounds__(SHARD_THREADS, SHARD_RESIDENT)
-write_shards(Shards shards, const void *vertex_value, const uint32_t *changed, Step step)
+shards_write_kernel(Shards shards, const void *vertex_value, const uint32_t *changed, Step step)
 {
 	Value	   *local = (Value *) shard_memory();
 
@@ -53,7 +53,7 @@ emogi_shards_fit(const Run *run, const Shards *shards, const void *kernel, uint3
 	int			fits;
 	uint64_t	all;
 
-	TRY(emogi_load_kernels(&kernel, 1, error));
+	TRY(emogi_run_load_kernels(&kernel, 1, error));
 	CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int) shared_bytes));
 	CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fits, kernel, SHARD_THREADS, shared_bytes));
 	all = (uint64_t) (fits > 0 ? fits : 1) * run->state->units;
@@ -68,7 +68,8 @@ typedef void (*WriteKernel) (Shards shards, const void *vertex_value, const uint
 static WriteKernel
 choose_write(const Shards *shards)
 {
-	return shards->shape.value_bytes == sizeof(uint32_t) ? write_shards<uint32_t> : write_shards<unsigned long long>;
+	return shards->shape.value_bytes == sizeof(uint32_t) ? shards_write_kernel<uint32_t> :
+		shards_write_kernel<unsigned long long>;
 }
 
 EmogiStatus

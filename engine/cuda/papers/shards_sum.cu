@@ -11,7 +11,7 @@
  * bits (shards_fixed.cuh). The unit of a vertex's sum follows from the largest weight of the edges that end in it, found
  * beforehand, and the largest value of all, found with the iteration before: what is cut off a contribution is below
  * 2^-70 of their product, unless a shard has more than 16 million entries.
- *   CIRCUIT    and whatever has poles: sums the weights first, by the same kernel
+ *   CIRCUIT    and whatever fixes vertices: sums the weights first, by the same kernel
  *   SSNSP      levels first (shards_path.cu), then an iteration a level, whose vertices alone sum: of the entries that
  *              end in them those from the level above have a count by then, and all others 0. Their unit is 1, or what
  *              their own largest contribution allows, which takes one more look at the entries.
@@ -67,7 +67,7 @@ template <class Application, typename Weight>
 static SumSweep
 make_sweep(void)
 {
-	return SumSweep{gather_shards<Application, Weight>, sum_bytes<Application, Weight>, ShardGrid{}};
+	return SumSweep{shards_gather_kernel<Application, Weight>, sum_bytes<Application, Weight>, ShardGrid{}};
 }
 
 template <class Application>
@@ -82,15 +82,15 @@ choose_measure(EmogiWeightType type)
 {
 	if (type == EMOGI_WEIGHT_NONE)
 		return NULL;
-	return with_weight(type, [](auto weight) { return (MeasureKernel) measure_weights<decltype(weight)>; });
+	return with_weight(type, [](auto weight) { return (MeasureKernel) shards_measure_kernel<decltype(weight)>; });
 }
 
 template <class Application>
 static SumMethod
 make_method(EmogiWeightType type)
 {
-	return SumMethod{choose_weight<Application>(type), Application::POLES ? choose_weight<Weigh>(type) : SumSweep{},
-		choose_measure(type), reduce_outcome<Application::L1>, Application::Term::OWN};
+	return SumMethod{choose_weight<Application>(type), Application::FIXES ? choose_weight<Weigh>(type) : SumSweep{},
+		choose_measure(type), gather_reduce_kernel<Application::L1>, Application::Term::OWN};
 }
 
 static SumMethod
@@ -101,7 +101,7 @@ choose_method(EmogiAlgorithm algorithm, EmogiWeightType type)
 	if (algorithm == EMOGI_SSNSP)
 		return SumMethod{make_sweep<Count, NoWeight>(), nothing, NULL, NULL, false};
 	if (algorithm == EMOGI_PAGERANK)
-		return SumMethod{make_sweep<PageRank, NoWeight>(), nothing, NULL, reduce_outcome<PageRank::L1>, false};
+		return SumMethod{make_sweep<PageRank, NoWeight>(), nothing, NULL, gather_reduce_kernel<PageRank::L1>, false};
 	switch (algorithm)
 	{
 #define SUM(NAME, ...) \
@@ -127,7 +127,7 @@ load_kernels(Sum *sum, const void *const *ends, size_t nends, EmogiError *error)
 {
 	const uint32_t width = sum->shards.shape.width;
 
-	TRY(emogi_load_kernels(ends, nends, error));
+	TRY(emogi_run_load_kernels(ends, nends, error));
 	TRY(emogi_shards_fit_write(sum->run, &sum->shards, &sum->write_grid, error));
 	TRY(load_sweep(sum, &sum->method.gather, error));
 	if (sum->method.weigh.kernel != NULL)
@@ -247,7 +247,7 @@ measure(Sum *sum, EmogiError *error)
 static EmogiStatus
 start_values(Sum *sum, const EmogiQuery *query, EmogiResult *result, EmogiError *error)
 {
-	auto	   *const start_ranks = finish<PageRank, true>;
+	auto	   *const start_ranks = gather_finish_kernel<PageRank, true>;
 	Run		   *run = sum->run;
 	cudaStream_t stream = run->state->stream;
 	Outcome		outcome;
@@ -266,7 +266,8 @@ start_values(Sum *sum, const EmogiQuery *query, EmogiResult *result, EmogiError 
 		TRY(gather_all(sum, sum->method.weigh, error));
 		result->edges_traversed += sum->shards.shape.nentries;
 	}
-	CUDA_LAUNCH(find_peak, run->full_blocks, BLOCK_THREADS, stream, sum->field.source, run->nvertices, sum->sums.peak);
+	CUDA_LAUNCH(shards_find_peak_kernel, run->full_blocks, BLOCK_THREADS, stream, sum->field.source, run->nvertices,
+				sum->sums.peak);
 	CUDA_TRY(cudaMemsetAsync(sum->sums.changed, 0xFF, sum->shards.shape.nshards * sizeof *sum->sums.changed, stream));
 	return read_totals(sum, &outcome, error);
 }
@@ -304,8 +305,9 @@ emogi_shards_sum(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Emo
 {
 	const bool	ranks = query->algorithm == EMOGI_PAGERANK;
 	const void *const ends[] = {
-		(const void *) find_peak, ranks ? (const void *) reduce_outcome<true> : (const void *) reduce_outcome<false>,
-		(const void *) finish<PageRank, true>, (const void *) collect_ranks
+		(const void *) shards_find_peak_kernel,
+		ranks ? (const void *) gather_reduce_kernel<true> : (const void *) gather_reduce_kernel<false>,
+		(const void *) gather_finish_kernel<PageRank, true>, (const void *) gather_collect_ranks_kernel
 	};
 	ShardWants	wants = {sizeof(double), 0, !ranks, true, false, NULL, NULL};
 	Sum			sum = {};
@@ -324,9 +326,9 @@ emogi_shards_sum(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Emo
 	TRY(emogi_run_start_clock(run, error));
 	TRY(start_values(&sum, query, result, error));
 	TRY(iterate(&sum, query, result, error));
-	sum.field.sum = sum.field.source;	/* collect_ranks turns each into its rank, where it stands */
+	sum.field.sum = sum.field.source;	/* gather_collect_ranks_kernel turns each into its rank, where it stands */
 	if (ranks)
-		CUDA_LAUNCH(collect_ranks, run->full_blocks, BLOCK_THREADS, run->state->stream, sum.field);
+		CUDA_LAUNCH(gather_collect_ranks_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, sum.field);
 	TRY(emogi_run_stop_clock(run, result, error));
 	result->nreached = run->nvertices;
 	return emogi_run_fetch(run, result->columns[0].float64, sum.field.source, run->nvertices * sizeof(double), error);
@@ -342,7 +344,7 @@ count_levels(Sum *sum, const uint32_t *level, EmogiResult *result, EmogiError *e
 
 	CUDA_TRY(cudaMemsetAsync(sum->shards.value, 0, shape->nentries * sizeof(double), stream));
 	CUDA_TRY(cudaMemsetAsync(sum->sums.changed, 0, shape->nshards * sizeof *sum->sums.changed, stream));
-	CUDA_LAUNCH(start_counts, run->full_blocks, BLOCK_THREADS, stream, level, run->nvertices, sum->field.value,
+	CUDA_LAUNCH(shards_start_counts_kernel, run->full_blocks, BLOCK_THREADS, stream, level, run->nvertices, sum->field.value,
 				shape->width, sum->sums.changed);
 	sum->sums.level = level;
 	for (uint32_t depth = 1; depth < result->nlevels; depth++)
@@ -361,7 +363,7 @@ count_levels(Sum *sum, const uint32_t *level, EmogiResult *result, EmogiError *e
 EmogiStatus
 emogi_shards_ssnsp(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiError *error)
 {
-	const void *const ends[] = {(const void *) start_counts};
+	const void *const ends[] = {(const void *) shards_start_counts_kernel};
 	ShardWants	wants = {sizeof(double), 0, false, false, false, NULL, NULL};
 	Sum			sum = {};
 	ShardPaths	paths = {};

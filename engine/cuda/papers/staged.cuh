@@ -63,7 +63,7 @@ typedef struct Staged
 	/* Device memory. */
 	uint32_t   *before;			/* [nwords], active vertices below each word; NULL: all are active, always */
 	uint64_t   *start;			/* [items' capacity + 1], where lists start in the SubCSR; NULL likewise */
-	uint64_t   *tile;			/* for scans of both */
+	uint64_t   *tile;			/* for the prefix sums of both */
 	uint32_t   *pick;			/* [items' capacity], items to sweep again; NULL = not asynchronous */
 	uint64_t	buffer_entries; /* a multiple of STAGED_UNIT */
 	char	   *buffer;			/* [STAGED_BUFFERS] times targets, then weights */

@@ -69,19 +69,19 @@ gather_share(void *arg, int thread, int nthreads)
 }
 
 EmogiPool *
-emogi_gather_open(int32_t nthreads)
+emogi_staged_gather_open(int32_t nthreads)
 {
 	return emogi_pool_create(nthreads);
 }
 
 void
-emogi_gather_close(EmogiPool *pool)
+emogi_staged_gather_close(EmogiPool *pool)
 {
 	emogi_pool_destroy(pool);
 }
 
 bool
-emogi_gather(EmogiPool *pool, EmogiGather *gather)
+emogi_staged_gather(EmogiPool *pool, EmogiGather *gather)
 {
 	if (*gather->cancel)
 		return false;

@@ -142,7 +142,7 @@ make_staged(Sweeps *sweeps, const EmogiGraph *graph, unsigned wants, EmogiError 
 	if ((wants & PLACE_BACKWARD) != 0 && graph->backward.offsets != NULL)
 		staged->backward = graph->backward;
 	staged->weight_bytes = sweeps->bytes.weight;
-	staged->pool = may_allocate(staged) ? emogi_gather_open(nthreads) : NULL;
+	staged->pool = may_allocate(staged) ? emogi_staged_gather_open(nthreads) : NULL;
 	if (staged->pool == NULL)
 		return emogi_fail(error, EMOGI_NO_MEMORY, "no threads to gather edges with", "%d threads", (int) nthreads);
 	return EMOGI_OK;
@@ -189,7 +189,7 @@ emogi_staged_close(Sweeps *sweeps)
 	}
 	(void) cudaFreeHost(staged->listed);
 	(void) cudaGetLastError();
-	emogi_gather_close(staged->pool);
+	emogi_staged_gather_close(staged->pool);
 	free(staged);
 	sweeps->staged = NULL;
 }

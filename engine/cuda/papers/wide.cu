@@ -10,7 +10,7 @@
 
 /* Copy targets. Bytes: 12 an entry. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-widen(const Target *from, uint64_t *to, uint64_t nedges, Step step)
+wide_copy_kernel(const Target *from, uint64_t *to, uint64_t nedges, Step step)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
@@ -47,7 +47,7 @@ static EmogiStatus
 widen_lists(Run *run, Lists<Target> *lists, void *room, EmogiError *error)
 {
 	TRY(emogi_run_begin_step(run, error));
-	CUDA_LAUNCH(widen, run->full_blocks, BLOCK_THREADS, run->state->stream, lists->targets, (uint64_t *) room,
+	CUDA_LAUNCH(wide_copy_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, lists->targets, (uint64_t *) room,
 				lists->nedges, run->step);
 	lists->targets = (const Target *) room;
 	return emogi_cuda_wait(run->state, run->control, error);
