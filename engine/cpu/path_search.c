@@ -1,8 +1,8 @@
 /*
  * path_search.c: one shortest path between two vertices without the distances of all others.
  *
- * Finds what emogi_path_find (trace_path.h) finds among the distances of SSSP: least distance in SSSP's arithmetic, then fewest
- * edges, then the smallest vertices read from the target back.
+ * Finds what emogi_trace_path (trace_path.h) finds among the distances of SSSP: least distance in SSSP's arithmetic, then
+ * fewest edges, then the smallest vertices read from the target back.
  *
  * Method. Dijkstra's search from the source is exact: it settles vertices in the order of (distance, edges), and each keeps
  * as its parent the smallest of the vertices that offer it that pair. All parents of a vertex are settled before it, so
@@ -532,7 +532,7 @@ write_path(Search *search, EmogiPathAnswer *answer)
 		answer->distance = malloc(length * sizeof(double));
 	if (answer->vertices == NULL || answer->distance == NULL)
 	{
-		emogi_path_answer_free(answer);
+		emogi_path_search_free(answer);
 		emogi_job_fail(&search->job, EMOGI_NO_MEMORY);
 		return;
 	}
@@ -576,7 +576,7 @@ emogi_path_search(const EmogiGraph *graph, uint32_t source, uint32_t target, uin
 }
 
 void
-emogi_path_answer_free(EmogiPathAnswer *answer)
+emogi_path_search_free(EmogiPathAnswer *answer)
 {
 	free(answer->vertices);
 	free(answer->distance);

@@ -55,8 +55,8 @@ queue_tight(Search *search, uint32_t v)
 }
 
 uint64_t
-emogi_path_find(const EmogiGraph *graph, const double *distance, uint32_t source, uint32_t target,
-				uint32_t *path, uint32_t *next, EmogiPoll poll)
+emogi_trace_path(const EmogiGraph *graph, const double *distance, uint32_t source, uint32_t target,
+				 uint32_t *path, uint32_t *next, EmogiPoll poll)
 {
 	Search		search = {graph, distance, .queue = path, .tail = 1, next, poll, CHECK_ENTRIES};
 	uint64_t	head = 0;

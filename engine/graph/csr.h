@@ -174,6 +174,6 @@ extern void emogi_csr_view(void *memory, uint64_t nvertices, uint64_t nedges, Em
 extern void emogi_graph_move(EmogiGraph *graph, const void *memory);
 
 /* The number of a key, or EMOGI_NO_VERTEX: binary search in ids. */
-extern uint32_t emogi_vertex_number(const EmogiGraph *graph, int64_t key);
+extern uint32_t emogi_graph_vertex(const EmogiGraph *graph, int64_t key);
 
 #endif							/* EMOGI_CSR_H */

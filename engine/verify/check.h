@@ -19,11 +19,11 @@ typedef struct EmogiCheck
 	uint32_t	wrong;			/* atomic; every thread looks at it between parts and leaves */
 } EmogiCheck;
 
-/* Says what is wrong with the elements first .. end-1, if anything, by emogi_wrong. */
+/* Says what is wrong with the elements first .. end-1, if anything, by emogi_check_wrong. */
 typedef void (*EmogiCheckPart) (void *arg, uint64_t first, uint64_t end);
 
 /* Write why the answer is wrong, unless another thread has; gets false. */
-extern bool emogi_wrong(EmogiCheck *check, const char *format, ...) __attribute__((format(printf, 2, 3)));
+extern bool emogi_check_wrong(EmogiCheck *check, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Check elements 0 .. count-1 part by part, on all threads; false when something is wrong. arg: what parts get. */
 extern bool emogi_check_parts(EmogiCheck *check, EmogiCheckPart part, void *arg, uint64_t count);
@@ -100,15 +100,15 @@ typedef struct EmogiFound
 } EmogiFound;
 
 /* Put what was found into the queue. */
-extern void emogi_found_flush(EmogiFound *found);
+extern void emogi_check_found_flush(EmogiFound *found);
 
 /* Note a vertex that no other thread notes. */
 static inline void
-emogi_found_add(EmogiFound *found, uint32_t v)
+emogi_check_found_add(EmogiFound *found, uint32_t v)
 {
 	found->items[found->count++] = v;
 	if (found->count == EMOGI_CHECK_FOUND)
-		emogi_found_flush(found);
+		emogi_check_found_flush(found);
 }
 
 /* Make an empty queue; false without memory. To be freed in any case. */

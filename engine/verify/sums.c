@@ -50,9 +50,9 @@ check_stop(EmogiCheck *check)
 	const EmogiResult *result = check->result;
 
 	if (result->nlevels < 1 || result->nlevels > query->max_iterations)
-		return emogi_wrong(check, "%u iterations of at most %lld", result->nlevels, (long long) query->max_iterations);
+		return emogi_check_wrong(check, "%u iterations of at most %lld", result->nlevels, (long long) query->max_iterations);
 	if (result->nlevels < query->max_iterations && !(result->change < query->tolerance))
-		return emogi_wrong(check, "stopped after %u iterations with a change of %.17g", result->nlevels, result->change);
+		return emogi_check_wrong(check, "stopped after %u iterations with a change of %.17g", result->nlevels, result->change);
 	return true;
 }
 
@@ -138,7 +138,7 @@ share_ranks(void *arg, uint64_t first, uint64_t end)
 		uint64_t	nedges = ranks->shares[v].nedges;
 
 		if (!(value[v] >= 0.0))
-			emogi_wrong(ranks->check, "vertex %llu has rank %.17g", (unsigned long long) v, value[v]);
+			emogi_check_wrong(ranks->check, "vertex %llu has rank %.17g", (unsigned long long) v, value[v]);
 		ranks->shares[v].value = nedges > 0 ? value[v] / (double) nedges : 0.0;
 		sum += value[v];
 		dangling += nedges == 0 ? value[v] : 0.0;
@@ -184,14 +184,14 @@ emogi_check_pagerank(EmogiCheck *check)
 		return false;
 	ranks.shares = malloc(n * sizeof(Share));
 	if (ranks.shares == NULL)
-		return emogi_wrong(check, "no memory to verify");
+		return emogi_check_wrong(check, "no memory to verify");
 	right = find_degrees(&ranks) && emogi_check_parts(check, share_ranks, &ranks, n) &&
 		emogi_check_parts(check, step_ranks, &ranks, n);
 	free(ranks.shares);
 	if (right && !(fabs(ranks.sum - 1.0) <= ROUNDING))
-		return emogi_wrong(check, "the ranks sum to %.17g", ranks.sum);
+		return emogi_check_wrong(check, "the ranks sum to %.17g", ranks.sum);
 	if (right && !(ranks.change <= allowed))
-		return emogi_wrong(check, "one more iteration changes %.17g after %.17g", ranks.change, check->result->change);
+		return emogi_check_wrong(check, "one more iteration changes %.17g after %.17g", ranks.change, check->result->change);
 	return right;
 }
 
@@ -249,15 +249,15 @@ check_values(void *arg, uint64_t first, uint64_t end)
 		Step		step;
 
 		if (keeps && value != query->values[v] && !(isnan(value) && isnan(query->values[v])))
-			emogi_wrong(check, "vertex %llu has %.17g and should have kept %.17g", (unsigned long long) v, value,
-						query->values[v]);
+			emogi_check_wrong(check, "vertex %llu has %.17g and should have kept %.17g", (unsigned long long) v, value,
+							  query->values[v]);
 		if (keeps || !(fabs(result->change) < (double) INFINITY))
 			continue;
 		step = step_vertex(graph, query->algorithm, result->columns[0].float64, v);
 		if (step.value != value &&
 			!(fabs(step.value - value) <= step.lipschitz * result->change + ROUNDING * step.scale))
-			emogi_wrong(check, "one more iteration makes %.17g of vertex %llu's %.17g after a change of %.17g",
-						step.value, (unsigned long long) v, value, result->change);
+			emogi_check_wrong(check, "one more iteration makes %.17g of vertex %llu's %.17g after a change of %.17g",
+							  step.value, (unsigned long long) v, value, result->change);
 	}
 }
 

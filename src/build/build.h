@@ -1,7 +1,7 @@
 /*
  * build.h: from a Source to a Graph.
  *
- * emogi_graph_get (obtain.c) looks in the cache for a Graph that holds exactly what the snapshot of the call sees, and pins it;
+ * emogi_obtain_graph (obtain.c) looks in the cache for a Graph that holds exactly what the snapshot of the call sees, and pins it;
  * else it has one built and publishes it. build.c turns the Source into edges in the Region, as heap_scan.c and pages.c read tables
  * or sink.c takes rows from the executor, then has the engine worker make keys and CSR of them. estimate.c and foresight.c say
  * how large a Graph will be, before the scan and for the planner.
@@ -23,8 +23,8 @@ typedef enum EmogiOutlook
 	EMOGI_GRAPH_WILL_BE_PRIVATE
 } EmogiOutlook;
 
-extern EmogiOutlook emogi_graph_outlook(const EmogiSource *source, const EmogiGraphKey *wanted);
-extern void emogi_graph_get(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *wanted, EmogiGraph *graph);
+extern EmogiOutlook emogi_obtain_outlook(const EmogiSource *source, const EmogiGraphKey *wanted);
+extern void emogi_obtain_graph(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *wanted, EmogiGraph *graph);
 
 /* ---- sink.c: queries to edges; sink.h has what fills a sink ---- */
 
@@ -33,13 +33,26 @@ extern void emogi_sink_query(EmogiCall *call, const EmogiSource *source, EmogiWe
 
 /* ---- heap_scan.c: tables to edges ---- */
 
-extern bool emogi_scan_heaps(const EmogiSource *source, List *relids, List **leaves);
-extern bool emogi_scan_possible(const EmogiSource *source, List **leaves);
-extern void emogi_scan_tables(EmogiCall *call, const EmogiSource *source, List *leaves, EmogiWeights weights);
+extern bool emogi_heap_scan_list(const EmogiSource *source, List *relids, List **leaves);
+extern bool emogi_heap_scan_possible(const EmogiSource *source, List **leaves);
+extern void emogi_heap_scan_tables(EmogiCall *call, const EmogiSource *source, List *leaves, EmogiWeights weights);
 
 /* ---- estimate.c: how large a Graph will be ---- */
 
-extern double emogi_scan_estimate(const EmogiSource *source, List *leaves);
+typedef struct EmogiEstimate
+{
+	uint64		nedges;
+	uint64		nvertices;
+	EmogiWeightType weight_type;
+	int64		min_key;
+	int64		max_key;
+	bool		from_heaps;		/* edges are read from tables, not through the executor */
+	uint64		graph_bytes;
+	uint64		peak_bytes;		/* while the CSR is made: chunks, map of keys, CSR and its scratch are all there */
+} EmogiEstimate;
+
+extern EmogiEstimate emogi_estimate_graph(const EmogiSource *source, EmogiDirection direction);
+extern double emogi_estimate_rows(const EmogiSource *source, List *leaves);
 extern double emogi_estimate_next_degree(const EmogiSource *source, double nvertices, double nedges);
 extern bool emogi_estimate_size(const EmogiSource *source, double *nvertices, double *nedges);
 
@@ -52,11 +65,11 @@ typedef struct EmogiForesight
 	double		cost;			/* of its plan, in the planner's unit */
 } EmogiForesight;
 
-extern bool emogi_foresee(const char *query, EmogiForesight *foresight);
+extern bool emogi_foresight_get(const char *query, EmogiForesight *foresight);
 
 /* ---- build.c ---- */
 
-extern void emogi_source_check(const EmogiSource *source);
+extern void emogi_build_check(const EmogiSource *source);
 extern void emogi_build_edges(EmogiCall *call, const EmogiSource *source, List *leaves, EmogiWeights weights);
 extern void emogi_build_edges_of(EmogiCall *call, const EmogiGraph *donor, EmogiDirection direction,
 								 EmogiWeights weights);

@@ -147,7 +147,7 @@ make_memory(const char *query)
  * the query has errors, or this is no place to plan it. Raises nothing but a cancel.
  */
 bool
-emogi_foresee(const char *query, EmogiForesight *foresight)
+emogi_foresight_get(const char *query, EmogiForesight *foresight)
 {
 	Memory	   *memory;
 

@@ -315,8 +315,7 @@ wait_for_builder(EmogiSlot *slot, const Wish *wish)
 		finding = look_up(slot, wish);
 		if (finding != MUST_WAIT)
 			break;
-		CHECK_FOR_INTERRUPTS();
-		ConditionVariableTimedSleep(&emogi_cache_shared->changed, 1000, emogi_wait_event(EMOGI_WAIT_BUILD));
+		emogi_shared_sleep(&emogi_cache_shared->changed, 1000, EMOGI_WAIT_BUILD);
 	}
 	ConditionVariableCancelSleep();
 	slot->awaited_graph = -1;
@@ -331,7 +330,7 @@ find_or_reserve(EmogiSlot *slot, const Wish *wish)
 
 	while (finding == MUST_WAIT || finding == MUST_MAKE_ROOM)
 	{
-		if (finding == MUST_MAKE_ROOM && !emogi_cache_make_room())
+		if (finding == MUST_MAKE_ROOM && !emogi_call_make_room())
 			return MUST_BUILD_PRIVATELY;
 		finding = finding == MUST_WAIT ? wait_for_builder(slot, wish) : look_up(slot, wish);
 	}
@@ -533,7 +532,7 @@ find_leaves(EmogiSource *source, List **leaves)
 		emogi_snapshot_push();
 		if (emogi_snapshot_sees(source, &relids))
 		{
-			if (emogi_scan_heaps(source, relids, leaves))
+			if (emogi_heap_scan_list(source, relids, leaves))
 				return true;
 			*leaves = NIL;
 			PopActiveSnapshot();
@@ -573,7 +572,7 @@ key_of(const EmogiSource *source, const EmogiGraphKey *wanted)
  * whatever a query raises. wanted: what kind of lists and weights (emogi_run_wish).
  */
 void
-emogi_graph_get(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *wanted, EmogiGraph *graph)
+emogi_obtain_graph(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *wanted, EmogiGraph *graph)
 {
 	List	   *leaves;
 	bool		from_heaps = find_leaves(source, &leaves);
@@ -608,14 +607,14 @@ emogi_graph_get(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *wante
  * at), and holds a lock on it.
  */
 EmogiOutlook
-emogi_graph_outlook(const EmogiSource *source, const EmogiGraphKey *wanted)
+emogi_obtain_outlook(const EmogiSource *source, const EmogiGraphKey *wanted)
 {
 	EmogiGraphKey key = key_of(source, wanted);
 	Wish	   *wish = make_wish(&key);
 	EmogiOutlook outlook = EMOGI_GRAPH_WILL_BE_PRIVATE;
 	List	   *leaves;
 
-	if (emogi_scan_possible(source, &leaves) && may_share(wish, leaves))
+	if (emogi_heap_scan_possible(source, &leaves) && may_share(wish, leaves))
 	{
 		emogi_cache_lock();
 		outlook = find_graph(wish, EMOGI_GRAPH_READY, has_lists) != NULL ? EMOGI_GRAPH_IS_CACHED : EMOGI_GRAPH_WILL_BE_BUILT;

@@ -51,7 +51,7 @@ emogi_sink_open(EmogiSink *sink, uint64 token)
 	{
 		EmogiSlot  *slot = &emogi_shared->slots[i];
 
-		if (slot->state == EMOGI_SLOT_HELD && slot->token == token && slot->owner_pid == pid)
+		if (slot->state == EMOGI_SLOT_HELD && slot->token == token && slot->caller.pid == pid)
 		{
 			sink->slot = slot;
 			sink->weights = slot->weights;
@@ -125,7 +125,7 @@ sink_state(FunctionCallInfo fcinfo)
 				 errmsg("_emogi_sink is for the use of emogi itself")));
 	if (!PG_ARGISNULL(0))
 		return (EmogiSink *) PG_GETARG_POINTER(0);
-	emogi_require_preload();
+	emogi_shared_require_preload();
 	sink = MemoryContextAllocZero(context, sizeof *sink);
 	return sink;
 }

@@ -25,7 +25,7 @@
 #include "utils/memutils.h"
 
 #include "cache/cache.h"
-#include "call/call.h"
+#include "server/limits.h"
 #include "server/region.h"
 
 EmogiCache *emogi_cache_shared;
@@ -115,10 +115,10 @@ find_room(EmogiCached *cached, int nleaves, uint32 nrunning)
 	if (nleaves <= EMOGI_FEW_LEAVES && nrunning <= EMOGI_FEW_RUNNING)
 		return true;
 	cached->many_bytes = nrunning * sizeof(uint64) + nleaves * sizeof(EmogiLeaf);
-	cached->many = emogi_region_alloc_small(cached->many_bytes);
+	cached->many = emogi_small_alloc(cached->many_bytes);
 	if (cached->many == NULL)
 		return false;
-	cached->bytes = emogi_region_small_bytes(cached->many_bytes);
+	cached->bytes = emogi_small_bytes(cached->many_bytes);
 	cached->view.running = cached->many;
 	cached->leaves = (EmogiLeaf *) (cached->view.running + nrunning);
 	return true;
@@ -184,8 +184,8 @@ emogi_cache_take_over(int index, EmogiGraph *built)
 
 	if (packed)
 	{
-		bytes = emogi_region_small_bytes(built->memory_bytes);
-		emogi_graph_move(built, emogi_region_pack((void *) built->memory, built->memory_bytes));
+		bytes = emogi_small_bytes(built->memory_bytes);
+		emogi_graph_move(built, emogi_small_pack((void *) built->memory, built->memory_bytes));
 	}
 	else if (built->memory != NULL)
 		bytes = emogi_region_give((void *) built->memory, built->memory_bytes, EMOGI_OWNER_GRAPH(index));
@@ -217,11 +217,11 @@ free_graph(int index)
 	cached->on_device = false;
 	emogi_cache_unlock();
 	if (cached->packed)
-		emogi_region_free_small((void *) cached->graph.memory, cached->graph.memory_bytes);
+		emogi_small_free((void *) cached->graph.memory, cached->graph.memory_bytes);
 	else if (cached->graph.memory != NULL)
 		emogi_region_free_owner(EMOGI_OWNER_GRAPH(index));
 	if (cached->many != NULL)
-		emogi_region_free_small(cached->many, cached->many_bytes);
+		emogi_small_free(cached->many, cached->many_bytes);
 	emogi_cache_lock();
 	dlist_delete(&cached->chain);
 	dlist_delete(&cached->order);
@@ -239,16 +239,6 @@ may_free(EmogiCached *cached)
 		return false;
 	cached->leaving = true;
 	return true;
-}
-
-/* Wake the worker, to have a Graph forgotten. */
-static void
-wake_worker(void)
-{
-	LWLockAcquire(emogi_shared->lock, LW_SHARED);
-	if (emogi_shared->worker_latch != NULL)
-		SetLatch(emogi_shared->worker_latch);
-	LWLockRelease(emogi_shared->lock);
 }
 
 /* Take a DOOMED Graph that this process may free; -1 when there is none. Sets *tell_worker when there are others. */
@@ -285,7 +275,7 @@ emogi_cache_free_doomed(void)
 	while (pg_atomic_read_u32(&emogi_cache_shared->ndoomed) > 0 && (index = next_to_free(&tell_worker)) >= 0)
 		free_graph(index);
 	if (tell_worker)
-		wake_worker();
+		emogi_shared_wake_worker();
 }
 
 /* Give a pin back, with the entry if it was never finished. Raises nothing; also called in the worker. */
@@ -351,7 +341,7 @@ is_one_leaving(void)
 
 /* Wait until every Graph that was evicted, and is not in use, has given its memory back. May be canceled. */
 void
-emogi_cache_settle(void)
+emogi_cache_wait_for_room(void)
 {
 	for (;;)
 	{
@@ -363,8 +353,7 @@ emogi_cache_settle(void)
 		emogi_cache_unlock();
 		if (!leaving)
 			break;
-		CHECK_FOR_INTERRUPTS();
-		ConditionVariableTimedSleep(&emogi_cache_shared->changed, 1000, emogi_wait_event(EMOGI_WAIT_ROOM));
+		emogi_shared_sleep(&emogi_cache_shared->changed, 1000, EMOGI_WAIT_ROOM);
 	}
 	ConditionVariableCancelSleep();
 }
@@ -383,11 +372,7 @@ emogi_cache_make_room(void)
 	if (doomed)
 		emogi_cache_free_doomed();
 	if (doomed || leaving)
-	{
-		emogi_calls_wait_for_room(true);
-		emogi_cache_settle();
-		emogi_calls_wait_for_room(false);
-	}
+		emogi_cache_wait_for_room();
 	return doomed || leaving;
 }
 
@@ -473,9 +458,9 @@ emogi_cache_evict(Oid database, Oid relid)
  * made for; false when there is none.
  */
 bool
-emogi_cache_size(const EmogiSource *source, uint64 *nvertices, uint64 *nedges)
+emogi_cache_size(Oid relid, AttrNumber src, AttrNumber dst, uint64 *nvertices, uint64 *nedges)
 {
-	EmogiGraphKey key = {.database = MyDatabaseId, .relid = source->relid};
+	EmogiGraphKey key = {.database = MyDatabaseId, .relid = relid};
 	const EmogiCached *latest = NULL;
 	dlist_iter	iter;
 
@@ -485,7 +470,7 @@ emogi_cache_size(const EmogiSource *source, uint64 *nvertices, uint64 *nedges)
 		const EmogiCached *cached = dlist_container(EmogiCached, chain, iter.cur);
 
 		if (cached->state == EMOGI_GRAPH_READY && cached->key.database == MyDatabaseId &&
-			cached->key.relid == source->relid && cached->key.src == source->src && cached->key.dst == source->dst &&
+			cached->key.relid == relid && cached->key.src == src && cached->key.dst == dst &&
 			(latest == NULL || cached->id > latest->id))
 			latest = cached;
 	}
@@ -534,10 +519,18 @@ at_end_of_transaction(XactEvent event, void *arg)
 	dropped_relations = dropped_databases = NIL;
 }
 
-/* Watch what is dropped; called once, in the postmaster. */
+/* Get the bytes of a cached Graph. Whoever asks has it pinned, so that it stays what it is. */
+static uint64
+graph_bytes(int index)
+{
+	return emogi_cache_shared->graphs[index].bytes;
+}
+
+/* Watch what is dropped, and tell how large Graphs are; called once, in the postmaster. */
 void
 emogi_cache_init(void)
 {
+	emogi_limits_ask_size(graph_bytes);
 	previous_object_access_hook = object_access_hook;
 	object_access_hook = on_object_access;
 	RegisterXactCallback(at_end_of_transaction, NULL);

@@ -12,7 +12,6 @@
 #include "utils/snapshot.h"
 
 #include "server/shared.h"
-#include "source/source.h"
 
 /* ---- ring.c: which transactions have changed which tables ---- */
 
@@ -49,9 +48,8 @@ extern void emogi_ring_forget_recovery(void);
 
 /* ---- cache.c: Graphs that calls and sessions share ---- */
 
-/* Graphs that can be cached: one for each MiB of emogi.max_memory, within bounds. */
+/* Graphs that can be cached: one for each MiB of emogi.max_memory, but at least so many, and at most EMOGI_MAX_GRAPHS. */
 #define EMOGI_MIN_GRAPHS	1024
-#define EMOGI_MAX_GRAPHS	65536
 
 #define EMOGI_MAX_LEAVES	16384	/* tables behind one cached Graph */
 
@@ -155,8 +153,8 @@ extern void emogi_cache_unpin(int graph);
 extern void emogi_cache_free_doomed(void);
 extern bool emogi_cache_make_room(void);
 extern uint64 emogi_cache_evict(Oid database, Oid relid);
-extern void emogi_cache_settle(void);
-extern bool emogi_cache_size(const EmogiSource *source, uint64 *nvertices, uint64 *nedges);
+extern void emogi_cache_wait_for_room(void);
+extern bool emogi_cache_size(Oid relid, AttrNumber src, AttrNumber dst, uint64 *nvertices, uint64 *nedges);
 
 /* The worker's side: see worker.c. */
 extern void emogi_cache_use_on_device(uint64 id);

@@ -1,7 +1,7 @@
 /*
  * call.h: a call of a SQL function, as its backend has it.
  *
- * emogi_call_begin (client.c) takes a slot for it, if limits.c has nothing against it; everything that the call allocates in the
+ * emogi_call_begin (call.c) takes a slot for it, if limits.c has nothing against it (slot.c); everything that the call allocates in the
  * Region belongs to that slot. emogi_call_request (request.c) has the engine worker carry out what stands in the slot.
  * While its rows are read the call keeps a holding instead (holding.c), and takes a slot again to go on. At its end, well or
  * not, it gives back what it has and is recorded for emogi_runs (history.c).
@@ -11,19 +11,14 @@
 
 #include "portability/instr_time.h"
 
-#include "server/shared.h"
+#include "server/limits.h"
 
-/* ---- client.c: a backend's side of a slot ---- */
+/* ---- call.c: the life of a call ---- */
 
 /* One line of emogi_runs. Times in ms; 0 = did not happen. */
 typedef struct EmogiRunEntry
 {
-	TimestampTz started;
-	int			pid;
-	Oid			userid;
-	Oid			database;
-	char		function[32];
-	char		source[EMOGI_SOURCE_LENGTH];
+	EmogiCaller caller;
 	bool		failed;			/* ended by an error or a cancel */
 	char		cache[8];		/* hit, built (and published), private; empty = did not come so far */
 	char		engine[8];
@@ -73,16 +68,13 @@ extern void emogi_call_end(EmogiCall *call);
 extern bool emogi_call_hold(EmogiCall *call);
 extern void emogi_call_take_slot(EmogiCall *call);
 extern void emogi_call_leave(EmogiCall *call);
-extern void emogi_calls_init(void);
-extern bool emogi_calls_end_finished(void);
-extern void emogi_calls_wait_for_room(bool waits);
+extern void emogi_call_init(void);
+extern bool emogi_call_make_room(void);
 extern void emogi_call_finish(EmogiCall *call, EmogiCall **holder);
 extern void emogi_call_resume(EmogiCall *call);
 extern void emogi_call_phase(EmogiCall *call, EmogiPhase phase);
 extern void *emogi_call_alloc(EmogiCall *call, Size bytes);
 extern void *emogi_call_alloc_any(EmogiCall *call, Size bytes);
-extern void emogi_slot_free(EmogiSlot *slot);
-extern bool emogi_slot_edges(const EmogiSlot *slot, EmogiEdges *edges, void *(*allocate) (Size));
 
 /*
  * What calls keep in memory of their own, while nothing is asked of the engine, and not in the Region: so many bytes at most.
@@ -90,9 +82,16 @@ extern bool emogi_slot_edges(const EmogiSlot *slot, EmogiEdges *edges, void *(*a
  */
 #define EMOGI_COPIED_BYTES (256 * 1024)
 
+/* ---- slot.c: slots ---- */
+
+extern EmogiLimit emogi_slot_take(EmogiCall *call);
+extern void emogi_slot_leave(EmogiSlot *slot);
+extern void emogi_slot_free(EmogiSlot *slot);
+extern bool emogi_slot_edges(const EmogiSlot *slot, EmogiEdges *edges, void *(*allocate) (Size));
+
 /* ---- request.c ---- */
 
-extern void emogi_require_engine(void);
+extern void emogi_request_require_engine(void);
 extern const EmogiReply *emogi_call_request(EmogiCall *call);
 extern void emogi_request_abandon(const EmogiSlot *slot);
 
@@ -109,11 +108,11 @@ extern void emogi_holding_finish(int index, bool finished);
 
 #define EMOGI_MAX_RUNS 256
 
-extern Size emogi_runs_shmem_size(void);
-extern void emogi_runs_shmem_startup(bool found);
-extern void emogi_runs_note(EmogiRunEntry *run, const EmogiRequest *request, const EmogiReply *reply);
-extern void emogi_runs_record(const EmogiRunEntry *run);
-extern int	emogi_runs_copy(EmogiRunEntry *entries, uint64 *first_id);
-extern void emogi_runs_clear(void);
+extern Size emogi_history_shmem_size(void);
+extern void emogi_history_shmem_startup(bool found);
+extern void emogi_history_note(EmogiRunEntry *run, const EmogiRequest *request, const EmogiReply *reply);
+extern void emogi_history_record(const EmogiRunEntry *run);
+extern int	emogi_history_copy(EmogiRunEntry *entries, uint64 *first_id);
+extern void emogi_history_clear(void);
 
 #endif							/* EMOGI_CALL_H */

@@ -9,31 +9,31 @@
 #include "storage/shmem.h"
 
 #include "call/call.h"
-#include "server/papers_settings.h"
+#include "server/papers.h"
 
-typedef struct EmogiRuns
+typedef struct EmogiHistory
 {
-	/* under EmogiShared.runs_lock */
+	/* under EmogiShared.history_lock */
 	uint64		first_id;		/* the oldest run that is kept */
 	uint64		next_id;
 	EmogiRunEntry entries[EMOGI_MAX_RUNS];	/* that of run id at [id % EMOGI_MAX_RUNS] */
-} EmogiRuns;
+} EmogiHistory;
 
-static EmogiRuns *runs;
+static EmogiHistory *runs;
 
 Size
-emogi_runs_shmem_size(void)
+emogi_history_shmem_size(void)
 {
-	return sizeof(EmogiRuns);
+	return sizeof(EmogiHistory);
 }
 
 /* Set up an empty ring, at server start and after every crash restart. Caller holds AddinShmemInitLock. */
 void
-emogi_runs_shmem_startup(bool found)
+emogi_history_shmem_startup(bool found)
 {
 	bool		found_runs;
 
-	runs = ShmemInitStruct("emogi runs", emogi_runs_shmem_size(), &found_runs);
+	runs = ShmemInitStruct("emogi runs", emogi_history_shmem_size(), &found_runs);
 	if (found)
 		return;
 	memset(runs, 0, sizeof *runs);
@@ -42,7 +42,7 @@ emogi_runs_shmem_startup(bool found)
 
 /* Note in an entry in the making what came of a run; counts and times add up where a call has several. */
 void
-emogi_runs_note(EmogiRunEntry *run, const EmogiRequest *request, const EmogiReply *reply)
+emogi_history_note(EmogiRunEntry *run, const EmogiRequest *request, const EmogiReply *reply)
 {
 	const EmogiResult *result = &reply->result;
 	bool		on_gpu;
@@ -54,7 +54,7 @@ emogi_runs_note(EmogiRunEntry *run, const EmogiRequest *request, const EmogiRepl
 	if (reply->status != EMOGI_OK)
 		return;
 	on_gpu = result->placement != EMOGI_PLACEMENT_AUTO;
-	strlcpy(run->placement, on_gpu ? emogi_placement_name(result->placement) : "", sizeof run->placement);
+	strlcpy(run->placement, on_gpu ? emogi_settings_placement_name(result->placement) : "", sizeof run->placement);
 	strlcpy(run->mapping, on_gpu ? emogi_papers_mapping_name(request->query.papers.mapping) : "", sizeof run->mapping);
 	run->transfer_ms += result->transfer_ms;
 	run->run_ms += result->run_ms;
@@ -66,35 +66,35 @@ emogi_runs_note(EmogiRunEntry *run, const EmogiRequest *request, const EmogiRepl
 
 /* Add a run to the ring, in place of the oldest. Raises nothing, so it may run while a transaction aborts. */
 void
-emogi_runs_record(const EmogiRunEntry *run)
+emogi_history_record(const EmogiRunEntry *run)
 {
-	LWLockAcquire(emogi_shared->runs_lock, LW_EXCLUSIVE);
+	LWLockAcquire(emogi_shared->history_lock, LW_EXCLUSIVE);
 	runs->entries[runs->next_id % EMOGI_MAX_RUNS] = *run;
 	runs->next_id++;
 	if (runs->next_id - runs->first_id > EMOGI_MAX_RUNS)
 		runs->first_id++;
-	LWLockRelease(emogi_shared->runs_lock);
+	LWLockRelease(emogi_shared->history_lock);
 }
 
 /* Copy all runs into entries[EMOGI_MAX_RUNS], oldest first; get their number, and the id of the first. */
 int
-emogi_runs_copy(EmogiRunEntry *entries, uint64 *first_id)
+emogi_history_copy(EmogiRunEntry *entries, uint64 *first_id)
 {
 	int			count = 0;
 
-	LWLockAcquire(emogi_shared->runs_lock, LW_SHARED);
+	LWLockAcquire(emogi_shared->history_lock, LW_SHARED);
 	*first_id = runs->first_id;
 	for (uint64 id = runs->first_id; id < runs->next_id; id++)
 		entries[count++] = runs->entries[id % EMOGI_MAX_RUNS];
-	LWLockRelease(emogi_shared->runs_lock);
+	LWLockRelease(emogi_shared->history_lock);
 	return count;
 }
 
 /* Empty the ring. */
 void
-emogi_runs_clear(void)
+emogi_history_clear(void)
 {
-	LWLockAcquire(emogi_shared->runs_lock, LW_EXCLUSIVE);
+	LWLockAcquire(emogi_shared->history_lock, LW_EXCLUSIVE);
 	runs->first_id = runs->next_id;
-	LWLockRelease(emogi_shared->runs_lock);
+	LWLockRelease(emogi_shared->history_lock);
 }

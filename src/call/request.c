@@ -11,7 +11,7 @@
 #include "utils/timestamp.h"
 
 #include "call/call.h"
-#include "server/papers_settings.h"
+#include "server/papers.h"
 
 /* How long a call waits for an engine worker that is being restarted. */
 #define EMOGI_WORKER_PATIENCE_MS 10000
@@ -27,7 +27,7 @@ static double vtime_ms = -1;
 
 /* Raise 55000 at once when it is known that the engine asked for is not there: no GPU, or no worker at all. */
 void
-emogi_require_engine(void)
+emogi_request_require_engine(void)
 {
 	bool		absent;
 	char		reason[sizeof emogi_shared->cuda[0].reason];
@@ -128,7 +128,7 @@ wait_for_answer(EmogiSlot *slot)
 
 	ConditionVariablePrepareToSleep(&slot->answered);
 	while (still_waits(slot, &missing_since))
-		emogi_sleep_on(&slot->answered, missing_since != 0 ? EMOGI_WORKER_WAKEUP_MS : EMOGI_WAKEUP_MS, emogi_wait_event(EMOGI_WAIT_ENGINE));
+		emogi_shared_sleep(&slot->answered, missing_since != 0 ? EMOGI_WORKER_WAKEUP_MS : EMOGI_WAKEUP_MS, EMOGI_WAIT_ENGINE);
 	ConditionVariableCancelSleep();
 }
 
@@ -171,7 +171,7 @@ report_settings(const EmogiQuery *query, const EmogiError *error)
 			 errmsg("%s", error->message),
 			 error->detail[0] != '\0' ? errdetail("%s", error->detail) : 0,
 			 errhint("Choose another emogi.mapping (%s now) or emogi.placement (%s now).",
-					 emogi_papers_mapping_name(query->papers.mapping), emogi_placement_name(query->placement))));
+					 emogi_papers_mapping_name(query->papers.mapping), emogi_settings_placement_name(query->placement))));
 }
 
 /* Raise the error that a status other than EMOGI_OK stands for. */
@@ -239,7 +239,7 @@ emogi_call_request(EmogiCall *call)
 	take_answer(slot, queued_ms);
 	call->run.wait_ms += slot->reply.wait_ms;
 	if (slot->request.kind >= EMOGI_REQUEST_RUN)
-		emogi_runs_note(&call->run, &slot->request, &slot->reply);
+		emogi_history_note(&call->run, &slot->request, &slot->reply);
 	if (settings_were_refused(&slot->request.query, &slot->reply))
 		report_settings(&slot->request.query, &slot->reply.error);
 	report_failure(&slot->reply);

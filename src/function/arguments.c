@@ -280,8 +280,8 @@ read_argument(FunctionCallInfo fcinfo, int n, const EmogiParameter *parameter, E
 void
 emogi_arguments_begin(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm, EmogiTask *task)
 {
-	emogi_require_preload();
-	emogi_refuse_worker();
+	emogi_shared_require_preload();
+	emogi_snapshot_refuse_worker();
 	memset(task, 0, sizeof *task);
 	task->direction = EMOGI_OUT;
 	task->query.algorithm = algorithm;

@@ -41,7 +41,7 @@ extern void emogi_run_wish(const EmogiTask *task, EmogiGraphKey *key);
 extern EmogiCall *emogi_run_open(Oid function, const EmogiTask *task, EmogiGraph *graph);
 extern bool emogi_run_query(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, EmogiResult *result);
 extern void emogi_run_batch(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, const uint32 *sources,
-							int nsources, EmogiBatchResult *result);
+							int nsources, EmogiMsbfsResult *result);
 extern bool emogi_run_path(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, uint32 *path,
 						   double *distance, uint64 *length);
 extern EmogiCall *emogi_run(Oid function, const EmogiTask *task, EmogiGraph *graph, EmogiResult *result);

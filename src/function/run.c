@@ -17,8 +17,8 @@
 #include "function/function.h"
 #include "function/rows.h"
 #include "server/compat.h"
+#include "server/papers.h"
 #include "server/region.h"
-#include "server/papers_settings.h"
 
 /* Rows between two looks for a cancel. */
 #define EMOGI_ROWS_PER_CHECK 65536
@@ -97,7 +97,7 @@ take_numbers(EmogiCall *call, const EmogiGraph *graph, const int64 *keys, uint64
 	*nnumbers = 0;
 	for (uint64 i = 0; i < nkeys; i++)
 	{
-		uint32		number = emogi_vertex_number(graph, keys[i]);
+		uint32		number = emogi_graph_vertex(graph, keys[i]);
 
 		if (number != EMOGI_NO_VERTEX)
 			numbers[(*nnumbers)++] = number;
@@ -165,14 +165,14 @@ emogi_run_query(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph,
 }
 
 /*
- * Run BFS from each of the sources (vertex numbers, 1 .. EMOGI_BATCH_SOURCES) by itself. result->memory has been
+ * Run BFS from each of the sources (vertex numbers, 1 .. EMOGI_MSBFS_SOURCES) by itself. result->memory has been
  * allocated for the call. Check result->too_deep.
  */
 void
 emogi_run_batch(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, const uint32 *sources, int nsources,
-				EmogiBatchResult *result)
+				EmogiMsbfsResult *result)
 {
-	EmogiRequest *request = begin_request(call, EMOGI_REQUEST_BATCH, task, graph);
+	EmogiRequest *request = begin_request(call, EMOGI_REQUEST_MSBFS, task, graph);
 	uint32	   *numbers = take_array(call, nsources, sizeof(uint32));
 
 	memcpy(numbers, sources, nsources * sizeof(uint32));
@@ -266,14 +266,14 @@ emogi_run_open(Oid function, const EmogiTask *task, EmogiGraph *graph)
 		*task->table = source.is_query ? InvalidOid : source.relid;
 	if (task->start != NULL)
 		emogi_values_check(task->start);
-	emogi_require_engine();
+	emogi_request_require_engine();
 	if (task->has_sources && task->nkeys == 0)
 	{
-		emogi_source_check(&source);
+		emogi_build_check(&source);
 		return NULL;
 	}
 	call = emogi_call_begin(function, get_func_name(function), task->graph.text);
-	emogi_graph_get(call, &source, &wish, graph);
+	emogi_obtain_graph(call, &source, &wish, graph);
 	emogi_call_phase(call, EMOGI_PHASE_RUN);
 	if (graph->nvertices == 0)
 	{
@@ -304,7 +304,7 @@ notice_sources(const EmogiTask *task, const EmogiGraph *graph)
 	if (!emogi_notice_missing_source || !task->has_sources)
 		return;
 	for (uint64 i = 0; i < task->nkeys; i++)
-		if (graph == NULL || emogi_vertex_number(graph, task->keys[i]) == EMOGI_NO_VERTEX)
+		if (graph == NULL || emogi_graph_vertex(graph, task->keys[i]) == EMOGI_NO_VERTEX)
 		{
 			emogi_run_notice_missing("source", task->keys[i]);
 			return;

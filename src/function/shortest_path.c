@@ -62,9 +62,9 @@ notice_ends(const EmogiTask *task, const EmogiGraph *graph)
 {
 	if (task->nkeys == 0)
 		return;
-	if (graph == NULL || emogi_vertex_number(graph, task->keys[0]) == EMOGI_NO_VERTEX)
+	if (graph == NULL || emogi_graph_vertex(graph, task->keys[0]) == EMOGI_NO_VERTEX)
 		emogi_run_notice_missing("source", task->keys[0]);
-	else if (emogi_vertex_number(graph, task->targets[0]) == EMOGI_NO_VERTEX)
+	else if (emogi_graph_vertex(graph, task->targets[0]) == EMOGI_NO_VERTEX)
 		emogi_run_notice_missing("target", task->targets[0]);
 }
 
@@ -72,8 +72,8 @@ notice_ends(const EmogiTask *task, const EmogiGraph *graph)
 static uint64
 path_of_distances(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, uint32 *path, double *distance)
 {
-	uint32		source = emogi_vertex_number(graph, task->keys[0]);
-	uint32		target = emogi_vertex_number(graph, task->targets[0]);
+	uint32		source = emogi_graph_vertex(graph, task->keys[0]);
+	uint32		target = emogi_graph_vertex(graph, task->targets[0]);
 	EmogiResult result = {0};
 	uint32	   *next;
 	uint64		length;
@@ -81,7 +81,7 @@ path_of_distances(EmogiCall *call, const EmogiTask *task, const EmogiGraph *grap
 	if (!emogi_run_query(call, task, graph, &result) || !(result.columns[0].float64[target] < (double) INFINITY))
 		return 0;
 	next = emogi_call_alloc_any(call, graph->nvertices * sizeof(uint32));
-	length = emogi_path_find(graph, result.columns[0].float64, source, target, path, next, serve_interrupts);
+	length = emogi_trace_path(graph, result.columns[0].float64, source, target, path, next, serve_interrupts);
 	for (uint64 i = 0; i < length; i++)
 		distance[i] = result.columns[0].float64[path[i]];
 	return length;

@@ -18,7 +18,7 @@
 static void
 set_value(const EmogiGraph *graph, int64 key, double value, double *values, bool *given)
 {
-	uint32		v = emogi_vertex_number(graph, key);
+	uint32		v = emogi_graph_vertex(graph, key);
 
 	if (!isfinite(value))
 		ereport(ERROR,
@@ -85,7 +85,7 @@ emogi_values_check(const char *query)
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
 	(void) check_query(query);
-	emogi_snapshot_settle(query);
+	emogi_snapshot_prepare(query);
 	SPI_finish();
 }
 

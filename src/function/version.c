@@ -13,6 +13,6 @@ PG_FUNCTION_INFO_V1(emogi_version);
 Datum
 emogi_version(PG_FUNCTION_ARGS)
 {
-	emogi_require_preload();
+	emogi_shared_require_preload();
 	PG_RETURN_TEXT_P(cstring_to_text(EMOGI_VERSION));
 }

@@ -19,7 +19,7 @@
 
 /* Is this column `attnum` of the scanned item? */
 bool
-emogi_is_column(Node *node, const RelOptInfo *rel, AttrNumber attnum)
+emogi_conditions_is_column(Node *node, const RelOptInfo *rel, AttrNumber attnum)
 {
 	return node != NULL && IsA(node, Var) && ((Var *) node)->varno == rel->relid && ((Var *) node)->varattno == attnum &&
 		((Var *) node)->varlevelsup == 0;
@@ -82,7 +82,7 @@ dependence_of(PlannerInfo *root, Node *node)
  * where the rows of one could be used again.
  */
 bool
-emogi_may_bound(PlannerInfo *root, const FuncExpr *call, Node *operand)
+emogi_conditions_may_bound(PlannerInfo *root, const FuncExpr *call, Node *operand)
 {
 	Dependence	of_call = dependence_of(root, (Node *) call->args);
 	Dependence	of_operand = dependence_of(root, operand);
@@ -101,7 +101,7 @@ strategy_of(Oid operator, Oid column_type)
 static bool
 match_any(PlannerInfo *root, const RelOptInfo *rel, ScalarArrayOpExpr *clause, EmogiCondition *condition)
 {
-	if (!clause->useOr || !emogi_is_column(linitial(clause->args), rel, 1) ||
+	if (!clause->useOr || !emogi_conditions_is_column(linitial(clause->args), rel, 1) ||
 		strategy_of(clause->opno, INT8OID) != BTEqualStrategyNumber || !is_known_before(root, rel, lsecond(clause->args)))
 		return false;
 	*condition = (EmogiCondition) {EMOGI_VERTEX_IN, lsecond(clause->args), true};
@@ -123,7 +123,7 @@ match_comparison(PlannerInfo *root, const RelOptInfo *rel, const EmogiAlgorithmR
 		return false;
 	left = linitial(clause->args);
 	right = lsecond(clause->args);
-	if (!emogi_is_column(left, rel, 1) && !emogi_is_column(left, rel, 2))
+	if (!emogi_conditions_is_column(left, rel, 1) && !emogi_conditions_is_column(left, rel, 2))
 	{
 		Node	   *swap = left;
 
@@ -133,12 +133,12 @@ match_comparison(PlannerInfo *root, const RelOptInfo *rel, const EmogiAlgorithmR
 	}
 	if (!OidIsValid(operator) || !is_known_before(root, rel, right))
 		return false;
-	if (emogi_is_column(left, rel, 1) && strategy_of(operator, INT8OID) == BTEqualStrategyNumber)
+	if (emogi_conditions_is_column(left, rel, 1) && strategy_of(operator, INT8OID) == BTEqualStrategyNumber)
 	{
 		*condition = (EmogiCondition) {EMOGI_VERTEX_IS, (Expr *) right, true};
 		return true;
 	}
-	if (!bounded || !emogi_is_column(left, rel, 2))
+	if (!bounded || !emogi_conditions_is_column(left, rel, 2))
 		return false;
 	switch (strategy_of(operator, exprType(left)))
 	{
@@ -158,7 +158,7 @@ match_comparison(PlannerInfo *root, const RelOptInfo *rel, const EmogiAlgorithmR
 
 /* Can the scan see to this clause? Clauses of a security barrier's outside wait for those inside. */
 bool
-emogi_match_clause(PlannerInfo *root, const RelOptInfo *rel, const EmogiAlgorithmRow *function, RestrictInfo *clause,
+emogi_conditions_match(PlannerInfo *root, const RelOptInfo *rel, const EmogiAlgorithmRow *function, RestrictInfo *clause,
 				   EmogiCondition *condition)
 {
 	if (clause->pseudoconstant || clause->security_level > rel->baserestrict_min_security)

@@ -15,9 +15,10 @@
 #include "utils/ruleutils.h"
 #include "utils/snapmgr.h"
 
-#include "scan_node/stream.h"
+#include "scan_node/call_expr.h"
+#include "scan_node/scan.h"
 #include "server/compat.h"
-#include "server/papers_settings.h"
+#include "server/papers.h"
 
 /* Show the call and the conditions that the scan sees to. */
 static void
@@ -87,7 +88,7 @@ explain_outlook(EmogiScan *scan, ExplainState *es)
 	EmogiSource source;
 	Relation	rel;
 
-	if (!emogi_graph_constant(scan->call_expr, &graph) || !constant_direction(scan, &task.direction))
+	if (!emogi_call_expr_graph(scan->call_expr, &graph) || !constant_direction(scan, &task.direction))
 		return;
 	emogi_run_wish(&task, &wish);
 	if (emogi_source_is_missing(&graph))
@@ -97,7 +98,7 @@ explain_outlook(EmogiScan *scan, ExplainState *es)
 	rel = try_relation_open(source.relid, AccessShareLock);
 	if (rel == NULL)
 		return;
-	ExplainPropertyText("Graph", outlooks[emogi_graph_outlook(&source, &wish)], es);
+	ExplainPropertyText("Graph", outlooks[emogi_obtain_outlook(&source, &wish)], es);
 	relation_close(rel, NoLock);
 }
 

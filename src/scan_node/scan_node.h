@@ -2,8 +2,10 @@
  * scan_node.h: calls of the functions in FROM, as nodes of a plan.
  *
  * plan.c replaces the scan of a function by a custom scan, with the conditions that it sees to itself (conditions.c); lateral.c
- * does the same for a LATERAL join, as a batch. stream.c carries a scan out, with parallel workers through share.c; batch.c
- * carries out a batch; explain.c shows both. plan.h and stream.h are what the two halves of this room share.
+ * does the same for a LATERAL join, as a batch. size.c tells the planner rows and costs; call_expr.c knows what a call says before
+ * it is carried out. scan.c makes the run of a scan, of inputs.c's inputs; stream.c returns its rows, with parallel workers through
+ * share.c; batch.c and batch_call.c carry out a batch; explain.c shows both. plan.h and scan.h are what the planner's and the
+ * executor's half of this room share.
  */
 #ifndef EMOGI_SCAN_NODE_H
 #define EMOGI_SCAN_NODE_H
@@ -33,8 +35,7 @@ extern const CustomScanMethods emogi_scan_methods;
 /* A batch (lateral.c, batch.c): likewise, and last in custom_private the number of the outer plan's columns. */
 extern const CustomScanMethods emogi_batch_methods;
 
-extern const EmogiAlgorithmRow *emogi_function_of(Oid function);
-extern bool emogi_graph_constant(const FuncExpr *call, EmogiGraphArgument *graph);
 extern void emogi_plan_init(void);
+extern void emogi_lateral_init(void);
 
 #endif							/* EMOGI_SCAN_NODE_H */

@@ -15,7 +15,7 @@
 #include "storage/ipc.h"
 #include "utils/memutils.h"
 
-#include "scan_node/stream.h"
+#include "scan_node/scan.h"
 
 /* Written by the leader before workers look at it, but for the atomics. */
 typedef struct EmogiShare

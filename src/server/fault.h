@@ -40,7 +40,7 @@ typedef struct EmogiFaults
 
 extern EmogiFaults emogi_faults;
 
-extern void emogi_define_faults(void);
+extern void emogi_fault_define(void);
 extern void emogi_fault_sleep(EmogiFaultPoint point);
 extern bool emogi_fault_allocation(void);
 

@@ -17,8 +17,10 @@ typedef enum EmogiLimit
 	EMOGI_AT_ROLE_MEMORY
 } EmogiLimit;
 
-extern void emogi_account_open(int index, int pid, Oid userid, bool limited);
-extern void emogi_account_close(int index);
+extern void emogi_limits_define(void);
+extern void emogi_limits_ask_size(uint64 (*bytes) (int graph));
+extern void emogi_limits_open_account(int index, int pid, Oid userid, bool limited);
+extern void emogi_limits_close_account(int index);
 extern EmogiLimit emogi_limits_of_calls(int pid, Oid userid);
 extern EmogiLimit emogi_limits_of_slots(Oid userid);
 extern EmogiLimit emogi_limits_of_memory(const EmogiAccount *account, uint64 ngranules);

@@ -2,7 +2,7 @@
  * shared.h: the state that all processes share, and how they wait in it; see shared.c.
  *
  * EmogiShared is in PostgreSQL's shared memory, made when the server starts, and again after a crash. The Region, the cache and
- * the record of runs keep shared state of their own; their locks are here, in the order in which they are taken.
+ * the history of runs keep shared state of their own; their locks are here.
  */
 #ifndef EMOGI_SHARED_H
 #define EMOGI_SHARED_H
@@ -15,6 +15,7 @@
 #include "server/slot.h"
 
 #define EMOGI_NSLOTS		128		/* calls in flight in the whole cluster */
+#define EMOGI_MAX_GRAPHS	65536	/* that are cached */
 #define EMOGI_MAX_DEVICES	16
 
 /*
@@ -25,33 +26,15 @@ typedef struct EmogiHolding
 {
 	int			nusers;			/* the call's owner and the parallel workers that read its rows; 0 = free */
 	uint64		token;			/* the call's, by which a worker knows it; 0 = nobody may join any more */
-	int			owner_pid;
 	int			graph;			/* index of the cached Graph; -1 = the Graph is among what is held */
 	bool		finished;		/* its last row has been read */
 	bool		waits;			/* for a slot, to go on */
-
-	/* for emogi_progress */
-	Oid			userid;
-	Oid			database;
-	TimestampTz started;
-	char		function[32];
-	char		source[EMOGI_SOURCE_LENGTH];
+	EmogiCaller caller;
 } EmogiHolding;
 
 #define EMOGI_NHOLDINGS		4096
 
-/* A call that has nothing yet and waits for a slot, for emogi_progress. */
-typedef struct EmogiWaiter
-{
-	int			pid;			/* 0 = nobody */
-	Oid			userid;
-	Oid			database;
-	TimestampTz started;
-	char		function[32];
-	char		source[EMOGI_SOURCE_LENGTH];
-} EmogiWaiter;
-
-#define EMOGI_NWAITERS		512 /* that are shown; more may wait */
+#define EMOGI_NWAITERS		512 /* calls that are shown to wait for a slot; more may wait */
 
 /* Who has a slot or a holding, and how much of the Region it has. That of a holding comes after those of all slots. */
 typedef struct EmogiAccount
@@ -79,7 +62,7 @@ typedef struct EmogiShared
 {
 	LWLock	   *lock;			/* slots, worker_*, devices; also the Region's allocator */
 	LWLock	   *cache_lock;		/* ring.c, cache.c; taken before `lock` where both are */
-	LWLock	   *runs_lock;		/* history.c; taken last */
+	LWLock	   *history_lock;	/* history.c; taken last */
 
 	/* the worker's, under lock */
 	Latch	   *worker_latch;	/* NULL = no worker */
@@ -96,14 +79,12 @@ typedef struct EmogiShared
 	double		vclock_ms;		/* highest vtime_ms that was started yet */
 	EmogiSlot	slots[EMOGI_NSLOTS];
 	EmogiHolding holdings[EMOGI_NHOLDINGS]; /* under lock, as what follows */
-	EmogiWaiter waiters[EMOGI_NWAITERS];
+	EmogiCaller waiters[EMOGI_NWAITERS];	/* calls that have nothing yet and wait for a slot; pid 0 = nobody */
 	int			accounts_end;	/* all from here on are free */
 	EmogiAccount accounts[EMOGI_NACCOUNTS];
 } EmogiShared;
 
 extern EmogiShared *emogi_shared;	/* NULL = not preloaded */
-
-extern void emogi_require_preload(void);
 
 /* What a process waits for. */
 typedef enum EmogiWait
@@ -116,11 +97,14 @@ typedef enum EmogiWait
 	EMOGI_WAITS
 } EmogiWait;
 
-extern uint32 emogi_wait_event(EmogiWait wait);
-
 /* Every wait is ended by a signal; this is how long a lost one would go unnoticed. */
 #define EMOGI_WAKEUP_MS 5000
 
-extern void emogi_sleep_on(ConditionVariable *variable, long timeout_ms, uint32 wait_event);
+extern void emogi_shared_request(void);
+extern bool emogi_shared_startup(void);
+extern void emogi_shared_require_preload(void);
+extern void emogi_shared_wake_worker(void);
+extern uint32 emogi_shared_wait_event(EmogiWait wait);
+extern void emogi_shared_sleep(ConditionVariable *variable, long timeout_ms, EmogiWait wait);
 
 #endif							/* EMOGI_SHARED_H */

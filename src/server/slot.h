@@ -15,8 +15,16 @@
 #include "server/fault.h"
 #include "server/settings.h"
 
-/* Length of the graph argument, cut off, where it is shown. */
-#define EMOGI_SOURCE_LENGTH 256
+/* Who calls what, for those who look: emogi_progress and emogi_runs. */
+typedef struct EmogiCaller
+{
+	int			pid;			/* the backend */
+	Oid			userid;
+	Oid			database;
+	TimestampTz started;
+	char		function[32];
+	char		source[256];	/* the graph argument, cut off */
+} EmogiCaller;
 
 /* Life of a slot: FREE -> HELD (a backend's) -> QUEUED -> RUNNING -> DONE or FAILED -> HELD or FREE. */
 typedef enum EmogiSlotState
@@ -36,7 +44,7 @@ typedef enum EmogiRequestKind
 	EMOGI_REQUEST_CSR,			/* the Graph of the slot's edges */
 	EMOGI_REQUEST_EXPAND,		/* the edges of a Graph, into the slot's chunks */
 	EMOGI_REQUEST_RUN,			/* from here on: a Query on a Graph */
-	EMOGI_REQUEST_BATCH,		/* BFS from each of query.sources by itself, on the CPU */
+	EMOGI_REQUEST_MSBFS,		/* BFS from each of query.sources by itself, on the CPU */
 	EMOGI_REQUEST_PATH,			/* one path between two vertices, on the CPU */
 	EMOGI_REQUEST_KINDS
 } EmogiRequestKind;
@@ -62,8 +70,8 @@ typedef struct EmogiRequest
 	EmogiQuery	query;
 	EmogiResult result;			/* arrays in; counters out through the reply */
 
-	/* BATCH: RUN's graph and query, and */
-	EmogiBatchResult batch;		/* memory in */
+	/* MSBFS: RUN's graph and query, and */
+	EmogiMsbfsResult batch;		/* memory in */
 
 	/* PATH: RUN's graph, query.sources[0] and query.targets[0], and */
 	uint64		max_edges;		/* give up after so many list entries */
@@ -77,11 +85,11 @@ typedef struct EmogiReply
 	EmogiError	error;
 	EmogiKeys	keys;			/* KEYS */
 	EmogiGraph	graph;			/* CSR */
-	EmogiResult result;			/* RUN; the counters also of BATCH and PATH */
-	EmogiBatchResult batch;		/* BATCH */
+	EmogiResult result;			/* RUN; the counters also of MSBFS and PATH */
+	EmogiMsbfsResult batch;		/* MSBFS */
 	EmogiPathOutcome path_outcome;	/* PATH */
 	uint64		path_length;	/* PATH: vertices */
-	char		engine[8];		/* RUN, BATCH, PATH: which one answered */
+	char		engine[8];		/* RUN, MSBFS, PATH: which one answered */
 	char		reason[256];	/* RUN: why `auto` took the CPU; else empty */
 	double		started_ms;		/* by emogi_now_ms; 0 = not started; set under EmogiShared.lock, with RUNNING */
 	double		wait_ms;		/* between request and start; the owner's */
@@ -93,7 +101,6 @@ typedef struct EmogiSlot
 {
 	/* under EmogiShared.lock */
 	EmogiSlotState state;
-	int			owner_pid;		/* the backend */
 	uint64		token;			/* random; proves to emogi_sink and parallel workers whose edges they add */
 	uint64		ticket;			/* order of service among QUEUED of equal vtime_ms */
 	double		vtime_ms;		/* fair share: see worker.c */
@@ -103,13 +110,7 @@ typedef struct EmogiSlot
 	int			awaited_graph;	/* ... of that whose build by another call it waits for; -1 = none */
 	bool		waits_for_room; /* until Graphs that are evicted have given their memory back */
 
-	/* who and what, for emogi_progress; under lock */
-	Oid			userid;
-	Oid			database;
-	TimestampTz started;
-	char		function[32];
-	char		source[EMOGI_SOURCE_LENGTH];	/* the graph argument, cut off */
-
+	EmogiCaller caller;			/* pid: 0 = its backend has gone */
 	pg_atomic_uint64 nskipped;	/* rows with a NULL end, so far */
 
 	ConditionVariable answered; /* broadcast when state becomes DONE or FAILED */

@@ -22,7 +22,7 @@
 
 /* Has a relation of this kind rows to select? */
 bool
-emogi_has_rows(char relkind)
+emogi_source_has_rows(char relkind)
 {
 	return relkind == RELKIND_RELATION || relkind == RELKIND_PARTITIONED_TABLE || relkind == RELKIND_MATVIEW ||
 		relkind == RELKIND_VIEW || relkind == RELKIND_FOREIGN_TABLE;
@@ -90,7 +90,7 @@ find_near(const char *schema, const char *name)
 															 nearest - 1, true);
 
 		pfree(folded);
-		if (distance >= nearest || !emogi_has_rows(relation->relkind) || peek_relation(schema, other) != relation->oid)
+		if (distance >= nearest || !emogi_source_has_rows(relation->relkind) || peek_relation(schema, other) != relation->oid)
 			continue;
 		nearest = distance;
 		found = schema == NULL ? pstrdup(quote_identifier(other)) : quote_qualified_identifier(schema, other);
@@ -102,7 +102,7 @@ find_near(const char *schema, const char *name)
 
 /* Raise 42601 for a graph argument of no known form. */
 void
-emogi_report_form(const char *graph)
+emogi_missing_report_form(const char *graph)
 {
 	char	   *quoted = find_quoted(graph);
 
@@ -117,7 +117,7 @@ emogi_report_form(const char *graph)
 
 /* Raise 42P01 for a name, as it was given and cut up, that no relation has. */
 void
-emogi_report_missing(const char *graph, List *name)
+emogi_missing_report_name(const char *graph, List *name)
 {
 	char	   *quoted = find_quoted(graph);
 	bool		qualified = list_length(name) > 1;

@@ -47,16 +47,15 @@ extern bool emogi_source_peek(const EmogiGraphArgument *graph, bool wants_weight
 extern bool emogi_source_is_missing(const EmogiGraphArgument *graph);
 extern Oid	emogi_source_relation(const EmogiGraphArgument *graph);
 extern char *emogi_source_select(const EmogiSource *source);
-extern bool emogi_is_weight_type(Oid type);
 
 #define EMOGI_FORMS_HINT \
 	"Name a table ('edges'), a table with its columns ('edges(src, dst)'), or give a query ('SELECT src, dst FROM edges')."
 
 /* ---- missing.c ---- */
 
-extern bool emogi_has_rows(char relkind);
-extern void emogi_report_form(const char *graph);
-extern void emogi_report_missing(const char *graph, List *name);
+extern bool emogi_source_has_rows(char relkind);
+extern void emogi_missing_report_form(const char *graph);
+extern void emogi_missing_report_name(const char *graph, List *name);
 
 /* ---- query.c: query text as an argument ---- */
 
@@ -72,10 +71,11 @@ typedef struct EmogiEdgeColumns
 	int			weight;			/* 0 = none, or not wanted */
 } EmogiEdgeColumns;
 
-extern const char *const emogi_end_names[2][2];
+extern const char *const emogi_query_end_names[2][2];
 
 extern int	emogi_query_describe(const char *query, const char *what, TupleDesc *desc);
 extern int	emogi_query_describe_edges(const char *query, bool wants_weight, TupleDesc *desc, EmogiEdgeColumns *columns);
+extern bool emogi_query_is_weight_type(Oid type);
 extern void emogi_query_check_key(TupleDesc desc, int column);
 extern void emogi_query_check_number(TupleDesc desc, int column, const char *what);
 
@@ -94,13 +94,13 @@ typedef struct EmogiReading
 } EmogiReading;
 
 extern void emogi_snapshot_init(void);
-extern void emogi_refuse_worker(void);
+extern void emogi_snapshot_refuse_worker(void);
 extern void emogi_snapshot_push(void);
 extern void emogi_snapshot_answer(void);
 extern void emogi_snapshot_renew(Oid relid);
 extern bool emogi_snapshot_sees(const EmogiSource *source, List **relids);
 extern EmogiReading emogi_snapshot_open(const char *query, int nargs, Oid *types, int cursor_options);
-extern void emogi_snapshot_settle(const char *query);
+extern void emogi_snapshot_prepare(const char *query);
 extern void emogi_snapshot_check(const EmogiReading *reading);
 
 #endif							/* EMOGI_SOURCE_H */

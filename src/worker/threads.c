@@ -261,7 +261,7 @@ run_batch(EmogiWork *work, EmogiPool *pool)
 	EmogiStatus status;
 
 	reply->batch = work->request.batch;
-	status = emogi_bfs_batch(pool, &work->request.graph, query->sources, (int) query->nsources, query->max_depth,
+	status = emogi_msbfs_run(pool, &work->request.graph, query->sources, (int) query->nsources, query->max_depth,
 							 &reply->batch, &work->slot->control, &reply->error);
 	if (status != EMOGI_OK)
 		return status;
@@ -297,7 +297,7 @@ run_path(EmogiWork *work)
 	reply->result.nreached = answer.length;
 	reply->result.edges_traversed = answer.edges_traversed;
 	reply->result.run_ms = emogi_now_ms() - start;
-	emogi_path_answer_free(&answer);
+	emogi_path_search_free(&answer);
 	return EMOGI_OK;
 }
 

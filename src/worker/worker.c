@@ -385,7 +385,7 @@ sleep_main(void)
 		events |= WL_TIMEOUT;
 		timeout_ms = (long) Max(drain_end_ms - emogi_now_ms(), 0.0) + 1;
 	}
-	(void) WaitLatchOrSocket(MyLatch, events, emogi_runners_fd(), timeout_ms, emogi_wait_event(EMOGI_WAIT_MAIN));
+	(void) WaitLatchOrSocket(MyLatch, events, emogi_runners_fd(), timeout_ms, emogi_shared_wait_event(EMOGI_WAIT_MAIN));
 	ResetLatch(MyLatch);
 	CHECK_FOR_INTERRUPTS();
 	if (ConfigReloadPending)

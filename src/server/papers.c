@@ -1,13 +1,10 @@
 /*
- * papers_settings.c: the settings of the papers' systems: emogi.mapping, emogi.prefetch, emogi.asynchronous.
- *
- * Their placements, managed and staged, are values of emogi.placement (guc.c).
+ * papers.c: the settings of the systems of the papers, which a GPU can work as instead of by emogi's own kernels.
  */
 #include "postgres.h"
 
-#include "utils/guc.h"
-
-#include "server/papers_settings.h"
+#include "server/papers.h"
+#include "server/settings.h"
 
 static int	mapping = EMOGI_MAPPING_AUTO;
 static bool prefetch = false;	/* placement managed: all edges go to the GPU before the run */
@@ -34,10 +31,7 @@ StaticAssertDecl(lengthof(mapping_options) == EMOGI_NMAPPINGS + 1, "every mappin
 const char *
 emogi_papers_mapping_name(EmogiMapping value)
 {
-	for (const struct config_enum_entry *option = mapping_options; option->name != NULL; option++)
-		if (option->val == (int) value)
-			return option->name;
-	return "";
+	return emogi_settings_option_name(mapping_options, value);
 }
 
 /* Get what the settings ask of a query. */
@@ -47,9 +41,9 @@ emogi_papers_query(void)
 	return (EmogiPapersQuery) {.mapping = (EmogiMapping) mapping, .prefetch = prefetch, .asynchronous = asynchronous};
 }
 
-/* Define the settings; called once, in the postmaster. */
+/* Define these settings; called once, in the postmaster. */
 void
-emogi_papers_define_settings(void)
+emogi_papers_define(void)
 {
 	DefineCustomEnumVariable("emogi.mapping",
 							 "How the threads of a GPU take edges.",
