@@ -59,7 +59,7 @@ request_shmem(void)
 #endif
 	emogi_shared_request();
 	RequestAddinShmemSpace(emogi_granules_shmem_size());
-	RequestAddinShmemSpace(emogi_ring_shmem_size());
+	RequestAddinShmemSpace(emogi_tables_shmem_size());
 	RequestAddinShmemSpace(emogi_cache_shmem_size());
 	RequestAddinShmemSpace(emogi_history_shmem_size());
 }
@@ -75,7 +75,7 @@ startup_shmem(void)
 	LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
 	found = emogi_shared_startup();
 	emogi_granules_shmem_startup(found);
-	emogi_ring_shmem_startup(found);
+	emogi_tables_shmem_startup(found);
 	emogi_cache_shmem_startup(found);
 	emogi_history_shmem_startup(found);
 	LWLockRelease(AddinShmemInitLock);
@@ -94,6 +94,7 @@ _PG_init(void)
 	emogi_granules_reserve();
 	emogi_ring_init();
 	emogi_cache_init();
+	emogi_drops_init();
 	emogi_snapshot_init();
 	emogi_plan_init();
 	emogi_lateral_init();

@@ -55,8 +55,8 @@ emogi_wish_free(EmogiWish *wish)
 		pfree(wish->relfilenumbers);
 		pfree(wish->tables);
 	}
-	if (wish->view.running != NULL)
-		pfree(wish->view.running);
+	if (wish->xids.running != NULL)
+		pfree(wish->xids.running);
 	pfree(wish);
 }
 
@@ -110,8 +110,8 @@ wish_for_leaves(EmogiWish *wish, List *leaves)
 bool
 emogi_wish_may_share(EmogiWish *wish, List *leaves)
 {
-	return emogi_cache && !IsolationIsSerializable() && wish_for_leaves(wish, leaves) &&
-		emogi_view_take(GetActiveSnapshot(), &wish->view);
+	return emogi_enable_cache && !IsolationIsSerializable() && wish_for_leaves(wish, leaves) &&
+		emogi_xids_take(GetActiveSnapshot(), &wish->xids);
 }
 
 /* ---- finding, under cache_lock ---- */
@@ -173,9 +173,9 @@ is_exact(const EmogiCached *cached, const EmogiWish *wish)
 	{
 		const EmogiLeaf *leaf = &cached->leaves[i];
 
-		if (emogi_ring_relid(leaf->table) != wish->relids[i] || leaf->relfilenumber != wish->relfilenumbers[i] ||
-			!emogi_ring_usable(leaf->table, &wish->view) ||
-			!emogi_ring_alike(leaf->table, &cached->view, &wish->view))
+		if (emogi_tables_relid(leaf->table) != wish->relids[i] || leaf->relfilenumber != wish->relfilenumbers[i] ||
+			!emogi_ring_usable(leaf->table, &wish->xids) ||
+			!emogi_ring_alike(leaf->table, &cached->xids, &wish->xids))
 			return false;
 	}
 	return true;
@@ -212,7 +212,7 @@ static void
 untrack_leaves(const EmogiWish *wish, int count)
 {
 	for (int i = 0; i < count; i++)
-		emogi_ring_release(wish->tables[i]);
+		emogi_tables_release(wish->tables[i]);
 }
 
 /* Take references to the rings of all leaves: EMOGI_MUST_BUILD; with none taken when there is no room, or a rule is against it. */
@@ -221,17 +221,17 @@ track_leaves(const EmogiWish *wish)
 {
 	bool		usable = true;
 
-	if (!emogi_ring_can_hold(wish->nleaves))
+	if (!emogi_tables_can_hold(wish->nleaves))
 		return EMOGI_MUST_BUILD_PRIVATELY;
 	for (int i = 0; i < wish->nleaves; i++)
 	{
-		wish->tables[i] = emogi_ring_track(wish->relids[i], &wish->view);
+		wish->tables[i] = emogi_ring_track(wish->relids[i], &wish->xids);
 		if (wish->tables[i] < 0)
 		{
 			untrack_leaves(wish, i);
 			return EMOGI_MUST_MAKE_ROOM;
 		}
-		usable &= emogi_ring_usable(wish->tables[i], &wish->view);
+		usable &= emogi_ring_usable(wish->tables[i], &wish->xids);
 	}
 	if (usable)
 		return EMOGI_MUST_BUILD;
@@ -252,7 +252,7 @@ reserve(EmogiSlot *slot, const EmogiWish *wish)
 		return finding;
 	donor = find_graph(wish, EMOGI_GRAPH_READY, is_donor);
 	key.any_direction = false;
-	cached = emogi_cache_add(&key, &wish->view, wish->nleaves);
+	cached = emogi_cache_add(&key, &wish->xids, wish->nleaves);
 	if (cached == NULL)
 	{
 		untrack_leaves(wish, wish->nleaves);
@@ -352,7 +352,7 @@ static bool
 is_outdated(const EmogiCached *cached, TransactionId oldest_xid)
 {
 	for (int i = 0; i < cached->nleaves; i++)
-		if (emogi_ring_outdated(cached->leaves[i].table, &cached->view, oldest_xid))
+		if (emogi_ring_outdated(cached->leaves[i].table, &cached->xids, oldest_xid))
 			return true;
 	return false;
 }
@@ -366,7 +366,7 @@ does_all_of(const EmogiCached *cached, const EmogiCached *other)
 	for (int i = 0; i < cached->nleaves; i++)
 		if (cached->leaves[i].table != other->leaves[i].table ||
 			cached->leaves[i].relfilenumber != other->leaves[i].relfilenumber ||
-			!emogi_ring_alike(cached->leaves[i].table, &other->view, &cached->view))
+			!emogi_ring_alike(cached->leaves[i].table, &other->xids, &cached->xids))
 			return false;
 	return true;
 }
@@ -430,7 +430,7 @@ emogi_wish_publish(EmogiCall *call, EmogiGraph *graph, uint32 weight_misfits, ui
 	emogi_cache_touch(cached);
 	cached->built_at = cached->last_used;
 	for (int i = 0; i < cached->nleaves; i++)
-		emogi_ring_publish(cached->leaves[i].table);
+		emogi_tables_publish(cached->leaves[i].table);
 	emogi_cache_shared->counters.builds++;
 	doom_predecessors(cached, oldest_xid);
 	emogi_cache_unlock();

@@ -13,8 +13,8 @@ typedef struct EmogiWish
 	int			nleaves;
 	Oid		   *relids;			/* [nleaves], tables, ascending as find_all_inheritors has them */
 	Oid		   *relfilenumbers; /* [nleaves] */
-	int		   *tables;			/* [nleaves], their entries in ring.c; by track_leaves */
-	EmogiView	view;
+	int		   *tables;			/* [nleaves], their entries in tables.c; by track_leaves */
+	EmogiXidSnapshot xids;
 } EmogiWish;
 
 /* What comes of it. */
