@@ -6,7 +6,7 @@
 #   make unit bench             engine tests and benchmark, no server needed (build/)
 
 EXTENSION  = emogi
-EXTVERSION = 0.1.0
+EXTVERSION := $(shell sed -n "s/^default_version = '\(.*\)'/\1/p" emogi.control)
 MODULE_big = emogi
 
 # verify is for tests and benchmarks, cuda a module of its own
