@@ -2,11 +2,12 @@
 #
 #   make && make install        needs pg_config on PATH, or PG_CONFIG=/path/to/pg_config
 #   make NVCC=                  without CUDA, whatever is installed
+#   make check                  all tests, in copies: nothing is installed; KINDS='unit regress' for some of them
 #   make installcheck           against a running server with shared_preload_libraries = 'emogi'
 #   make unit bench             engine tests and benchmark, no server needed (build/)
 
 EXTENSION  = emogi
-EXTVERSION = 0.1.0
+EXTVERSION := $(shell sed -n "s/^default_version = '\(.*\)'/\1/p" emogi.control)
 MODULE_big = emogi
 
 # verify is for tests and benchmarks, cuda a module of its own
@@ -37,7 +38,13 @@ EXTRA_CLEAN = $(OBJS:.o=.d) $(VERIFY_OBJS) $(VERIFY_OBJS:.o=.d) emogi_cuda.so bu
 
 PG_CONFIG ?= pg_config
 PGXS := $(shell $(PG_CONFIG) --pgxs)
+ifneq ($(MAKECMDGOALS),check)
 include $(PGXS)
+else
+# not PGXS's rule of that name, which says that there is none
+check:
+	PG_BINDIR='$(shell $(PG_CONFIG) --bindir)' NVCC='$(NVCC)' test/run $(KINDS)
+endif
 
 # Each object depends on the headers that it includes, bitcode on the object. PGXS makes all files secondary, so that missing ones
 # would go unnoticed.

@@ -20,14 +20,14 @@
  *   call/call.c            takes a slot for the call, if server/limits.c has nothing against it;  everything the call allocates
  *                          in the Region belongs to that slot
  *   source/snapshot.c      sees to it that the call's snapshot is not older than what the graph argument names
- *   build/obtain.c         looks in the cache for a Graph that holds exactly what the call's snapshot sees, and pins it
+ *   build/obtain.c         has wish.c look in the cache for a Graph that holds exactly what the call's snapshot sees, and pin it
  *                          (cache/cache.c keeps the entries, cache/ring.c knows who has changed which table);  else
  *   build/build.c          turns the Source into edges in the Region (heap_scan.c and pages.c read tables, sink.c takes rows
- *                          from the executor), then has the engine worker make keys and CSR of them;  obtain.c publishes the Graph
+ *                          from the executor), then has the engine worker make keys and CSR of them;  wish.c publishes the Graph
  *   call/request.c         has the engine worker run the Query;  worker/worker.c is that worker
  *   function/run.c         reads the Result out into rows and gives the slot back
  *
- * As an item of FROM the function is replaced by a scan: scan_node/plan.c puts it into the plan, stream.c carries it out.
+ * As an item of FROM the function is replaced by a scan: scan_node/plan.c puts it into the plan, scan.c and stream.c carry it out.
  */
 #include "postgres.h"
 
@@ -59,7 +59,7 @@ request_shmem(void)
 #endif
 	emogi_shared_request();
 	RequestAddinShmemSpace(emogi_granules_shmem_size());
-	RequestAddinShmemSpace(emogi_ring_shmem_size());
+	RequestAddinShmemSpace(emogi_tables_shmem_size());
 	RequestAddinShmemSpace(emogi_cache_shmem_size());
 	RequestAddinShmemSpace(emogi_history_shmem_size());
 }
@@ -75,7 +75,7 @@ startup_shmem(void)
 	LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
 	found = emogi_shared_startup();
 	emogi_granules_shmem_startup(found);
-	emogi_ring_shmem_startup(found);
+	emogi_tables_shmem_startup(found);
 	emogi_cache_shmem_startup(found);
 	emogi_history_shmem_startup(found);
 	LWLockRelease(AddinShmemInitLock);
@@ -94,6 +94,7 @@ _PG_init(void)
 	emogi_granules_reserve();
 	emogi_ring_init();
 	emogi_cache_init();
+	emogi_drops_init();
 	emogi_snapshot_init();
 	emogi_plan_init();
 	emogi_lateral_init();

@@ -1,10 +1,10 @@
 /*
  * build.h: from a Source to a Graph.
  *
- * emogi_obtain_graph (obtain.c) looks in the cache for a Graph that holds exactly what the snapshot of the call sees, and pins it;
- * else it has one built and publishes it. build.c turns the Source into edges in the Region, as heap_scan.c and pages.c read tables
- * or sink.c takes rows from the executor, then has the engine worker make keys and CSR of them. estimate.c and foresight.c say
- * how large a Graph will be, before the scan and for the planner.
+ * emogi_obtain_graph (obtain.c) looks in the cache for a Graph that holds exactly what the snapshot of the call sees, and pins it
+ * (wish.c); else it has one built and published. build.c turns the Source into edges in the Region, as heap_scan.c and pages.c read
+ * tables or sink.c takes rows from the executor, then has the engine worker make keys and CSR of them. estimate.c and foresight.c
+ * say how large a Graph will be, before the scan and for the planner.
  */
 #ifndef EMOGI_BUILD_H
 #define EMOGI_BUILD_H

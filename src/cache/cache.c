@@ -1,7 +1,7 @@
 /*
  * cache.c: the entries of Graphs that calls and sessions share: their life, their memory, their eviction.
  *
- * An entry's life: FREE -> BUILDING -> READY -> DOOMED -> FREE, all under EmogiShared.cache_lock. obtain.c takes it as
+ * An entry's life: FREE -> BUILDING -> READY -> DOOMED -> FREE, all under EmogiShared.cache_lock. wish.c takes it as
  * far as READY. A DOOMED Graph is found by nobody. Whoever takes away its last pin frees it, unless a GPU may know its
  * memory (on_device): then the engine worker has the GPU forget it first. A builder that fails dooms its entry through
  * its slot.
@@ -15,14 +15,9 @@
  */
 #include "postgres.h"
 
-#include "access/xact.h"
-#include "catalog/objectaccess.h"
-#include "catalog/pg_class.h"
-#include "catalog/pg_database.h"
 #include "common/hashfn.h"
 #include "miscadmin.h"
 #include "storage/shmem.h"
-#include "utils/memutils.h"
 
 #include "cache/cache.h"
 #include "server/limits.h"
@@ -30,12 +25,6 @@
 
 EmogiCache *emogi_cache_shared;
 static dlist_head *buckets;		/* [max_graphs()], entries by database and table */
-
-static object_access_hook_type previous_object_access_hook = NULL;
-
-/* What this transaction drops, in TopTransactionContext. */
-static List *dropped_relations = NIL;
-static List *dropped_databases = NIL;
 
 /* Get the number of Graphs that can be cached. */
 static uint32
@@ -111,7 +100,7 @@ static bool
 find_room(EmogiCached *cached, int nleaves, uint32 nrunning)
 {
 	cached->leaves = cached->few_leaves;
-	cached->view.running = cached->few_running;
+	cached->xids.running = cached->few_running;
 	if (nleaves <= EMOGI_FEW_LEAVES && nrunning <= EMOGI_FEW_RUNNING)
 		return true;
 	cached->many_bytes = nrunning * sizeof(uint64) + nleaves * sizeof(EmogiLeaf);
@@ -119,14 +108,14 @@ find_room(EmogiCached *cached, int nleaves, uint32 nrunning)
 	if (cached->many == NULL)
 		return false;
 	cached->bytes = emogi_small_bytes(cached->many_bytes);
-	cached->view.running = cached->many;
-	cached->leaves = (EmogiLeaf *) (cached->view.running + nrunning);
+	cached->xids.running = cached->many;
+	cached->leaves = (EmogiLeaf *) (cached->xids.running + nrunning);
 	return true;
 }
 
 /* Make an entry for a Graph that is to be built, with one pin and room for its leaves; NULL when there is no room. */
 EmogiCached *
-emogi_cache_add(const EmogiGraphKey *key, const EmogiView *view, int nleaves)
+emogi_cache_add(const EmogiGraphKey *key, const EmogiXidSnapshot *xids, int nleaves)
 {
 	EmogiCached *cached = take_entry();
 	uint64	   *running;
@@ -134,15 +123,15 @@ emogi_cache_add(const EmogiGraphKey *key, const EmogiView *view, int nleaves)
 	if (cached == NULL)
 		return NULL;
 	memset(cached, 0, sizeof *cached);
-	if (!find_room(cached, nleaves, view->nrunning))
+	if (!find_room(cached, nleaves, xids->nrunning))
 	{
 		give_entry(cached);
 		return NULL;
 	}
-	running = cached->view.running;
-	memcpy(running, view->running, view->nrunning * sizeof(uint64));
-	cached->view = *view;
-	cached->view.running = running;
+	running = cached->xids.running;
+	memcpy(running, xids->running, xids->nrunning * sizeof(uint64));
+	cached->xids = *xids;
+	cached->xids.running = running;
 	cached->id = emogi_cache_shared->next_id++ * EMOGI_MAX_GRAPHS + (cached - emogi_cache_shared->graphs);
 	cached->key = *key;
 	cached->pins = 1;
@@ -202,7 +191,7 @@ static void
 release_leaves(EmogiCached *cached)
 {
 	for (int i = 0; i < cached->nleaves; i++)
-		emogi_ring_release(cached->leaves[i].table);
+		emogi_tables_release(cached->leaves[i].table);
 	cached->nleaves = 0;
 }
 
@@ -381,7 +370,7 @@ static bool
 stands_on(const EmogiCached *cached, Oid relid)
 {
 	for (int i = 0; i < cached->nleaves; i++)
-		if (emogi_ring_relid(cached->leaves[i].table) == relid)
+		if (emogi_tables_relid(cached->leaves[i].table) == relid)
 			return true;
 	return false;
 }
@@ -443,12 +432,12 @@ emogi_cache_evict(Oid database, Oid relid)
 	uint64		bytes = 0;
 
 	emogi_cache_lock();
-	if (!OidIsValid(relid) || doom_named(&key, &bytes) < emogi_ring_references(database, relid))
+	if (!OidIsValid(relid) || doom_named(&key, &bytes) < emogi_tables_references(database, relid))
 		bytes += doom_all_on(database, relid);
 	emogi_cache_unlock();
 	emogi_cache_free_doomed();
 	emogi_cache_lock();
-	emogi_ring_untrack(database, relid);
+	emogi_tables_untrack(database, relid);
 	emogi_cache_unlock();
 	return bytes;
 }
@@ -483,42 +472,6 @@ emogi_cache_size(Oid relid, AttrNumber src, AttrNumber dst, uint64 *nvertices, u
 	return latest != NULL;
 }
 
-/* Remember a table or a database that this transaction drops. */
-static void
-on_object_access(ObjectAccessType access, Oid class_id, Oid object_id, int sub_id, void *arg)
-{
-	MemoryContext old;
-
-	if (previous_object_access_hook)
-		previous_object_access_hook(access, class_id, object_id, sub_id, arg);
-	if (access != OAT_DROP || sub_id != 0 || (class_id != RelationRelationId && class_id != DatabaseRelationId))
-		return;
-	old = MemoryContextSwitchTo(TopTransactionContext);
-	if (class_id == RelationRelationId)
-		dropped_relations = lappend_oid(dropped_relations, object_id);
-	else
-		dropped_databases = lappend_oid(dropped_databases, object_id);
-	MemoryContextSwitchTo(old);
-}
-
-/* Evict what belongs to dropped tables and databases: nobody can read them any more, and nobody builds. */
-static void
-at_end_of_transaction(XactEvent event, void *arg)
-{
-	ListCell   *cell;
-
-	if (event != XACT_EVENT_COMMIT && event != XACT_EVENT_PREPARE && event != XACT_EVENT_ABORT)
-		return;
-	if (event != XACT_EVENT_ABORT && emogi_cache_shared != NULL)
-	{
-		foreach(cell, dropped_relations)
-			(void) emogi_cache_evict(MyDatabaseId, lfirst_oid(cell));
-		foreach(cell, dropped_databases)
-			(void) emogi_cache_evict(lfirst_oid(cell), InvalidOid);
-	}
-	dropped_relations = dropped_databases = NIL;
-}
-
 /* Get the bytes of a cached Graph. Whoever asks has it pinned, so that it stays what it is. */
 static uint64
 graph_bytes(int index)
@@ -526,14 +479,11 @@ graph_bytes(int index)
 	return emogi_cache_shared->graphs[index].bytes;
 }
 
-/* Watch what is dropped, and tell how large Graphs are; called once, in the postmaster. */
+/* Tell those below how large Graphs are; called once, in the postmaster. */
 void
 emogi_cache_init(void)
 {
 	emogi_limits_ask_size(graph_bytes);
-	previous_object_access_hook = object_access_hook;
-	object_access_hook = on_object_access;
-	RegisterXactCallback(at_end_of_transaction, NULL);
 }
 
 /* ---- the worker's side ---- */

@@ -26,7 +26,6 @@
 #include "cache/cache.h"
 #include "call/call.h"
 #include "server/compat.h"
-#include "server/limits.h"
 #include "server/region.h"
 
 /* Calls that have finished and are kept: more are ended when a new call begins, the oldest first. */

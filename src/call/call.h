@@ -1,10 +1,10 @@
 /*
  * call.h: a call of a SQL function, as its backend has it.
  *
- * emogi_call_begin (call.c) takes a slot for it, if limits.c has nothing against it (slot.c); everything that the call allocates in the
- * Region belongs to that slot. emogi_call_request (request.c) has the engine worker carry out what stands in the slot.
- * While its rows are read the call keeps a holding instead (holding.c), and takes a slot again to go on. At its end, well or
- * not, it gives back what it has and is recorded for emogi_runs (history.c).
+ * emogi_call_begin (call.c) takes a slot for it (slot.c), if limits.c has nothing against it; everything that the call
+ * allocates in the Region belongs to that slot. emogi_call_request (request.c) has the engine worker carry out what stands in
+ * the slot. While its rows are read the call keeps a holding instead (holding.c), and takes a slot again to go on. At its end,
+ * well or not, it gives back what it has and is recorded for emogi_runs (history.c).
  */
 #ifndef EMOGI_CALL_H
 #define EMOGI_CALL_H

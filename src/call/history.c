@@ -1,7 +1,7 @@
 /*
  * history.c: what has been run: the last runs, in shared memory, for emogi_runs.
  *
- * A ring of the latest EMOGI_MAX_RUNS entries. The client writes an entry when its call ends, well or not; whoever asks
+ * A ring of the latest EMOGI_MAX_RUNS entries. A call writes an entry when it ends, well or not; whoever asks
  * gets a copy. Runs are numbered from 1; numbers go on when the ring is emptied.
  */
 #include "postgres.h"
@@ -19,7 +19,7 @@ typedef struct EmogiHistory
 	EmogiRunEntry entries[EMOGI_MAX_RUNS];	/* that of run id at [id % EMOGI_MAX_RUNS] */
 } EmogiHistory;
 
-static EmogiHistory *runs;
+static EmogiHistory *history;
 
 Size
 emogi_history_shmem_size(void)
@@ -31,13 +31,13 @@ emogi_history_shmem_size(void)
 void
 emogi_history_shmem_startup(bool found)
 {
-	bool		found_runs;
+	bool		found_history;
 
-	runs = ShmemInitStruct("emogi runs", emogi_history_shmem_size(), &found_runs);
+	history = ShmemInitStruct("emogi history", emogi_history_shmem_size(), &found_history);
 	if (found)
 		return;
-	memset(runs, 0, sizeof *runs);
-	runs->first_id = runs->next_id = 1;
+	memset(history, 0, sizeof *history);
+	history->first_id = history->next_id = 1;
 }
 
 /* Note in an entry in the making what came of a run; counts and times add up where a call has several. */
@@ -69,10 +69,10 @@ void
 emogi_history_record(const EmogiRunEntry *run)
 {
 	LWLockAcquire(emogi_shared->history_lock, LW_EXCLUSIVE);
-	runs->entries[runs->next_id % EMOGI_MAX_RUNS] = *run;
-	runs->next_id++;
-	if (runs->next_id - runs->first_id > EMOGI_MAX_RUNS)
-		runs->first_id++;
+	history->entries[history->next_id % EMOGI_MAX_RUNS] = *run;
+	history->next_id++;
+	if (history->next_id - history->first_id > EMOGI_MAX_RUNS)
+		history->first_id++;
 	LWLockRelease(emogi_shared->history_lock);
 }
 
@@ -83,9 +83,9 @@ emogi_history_copy(EmogiRunEntry *entries, uint64 *first_id)
 	int			count = 0;
 
 	LWLockAcquire(emogi_shared->history_lock, LW_SHARED);
-	*first_id = runs->first_id;
-	for (uint64 id = runs->first_id; id < runs->next_id; id++)
-		entries[count++] = runs->entries[id % EMOGI_MAX_RUNS];
+	*first_id = history->first_id;
+	for (uint64 id = history->first_id; id < history->next_id; id++)
+		entries[count++] = history->entries[id % EMOGI_MAX_RUNS];
 	LWLockRelease(emogi_shared->history_lock);
 	return count;
 }
@@ -95,6 +95,6 @@ void
 emogi_history_clear(void)
 {
 	LWLockAcquire(emogi_shared->history_lock, LW_EXCLUSIVE);
-	runs->first_id = runs->next_id;
+	history->first_id = history->next_id;
 	LWLockRelease(emogi_shared->history_lock);
 }

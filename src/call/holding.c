@@ -8,11 +8,8 @@
  */
 #include "postgres.h"
 
-#include "miscadmin.h"
-
 #include "cache/cache.h"
 #include "call/call.h"
-#include "server/limits.h"
 #include "server/region.h"
 
 /* Find a holding that is free; NULL when there is none. Caller holds EmogiShared.lock. */
@@ -49,7 +46,8 @@ emogi_holding_take(EmogiSlot *slot)
 	holding = find_free();
 	if (holding != NULL)
 	{
-		emogi_limits_open_account(EMOGI_NSLOTS + (int) (holding - emogi_shared->holdings), account->pid, account->userid, account->limited);
+		emogi_limits_open_account(EMOGI_NSLOTS + (int) (holding - emogi_shared->holdings), account->pid, account->userid,
+								  account->limited);
 		holding->nusers = 1;
 		holding->waits = false;
 		holding->token = slot->token;

@@ -8,7 +8,6 @@
 
 #include "cache/cache.h"
 #include "call/call.h"
-#include "server/limits.h"
 #include "server/region.h"
 
 /* Take a free slot for a call of this backend; else get what is against it. */

@@ -159,7 +159,7 @@ match_comparison(PlannerInfo *root, const RelOptInfo *rel, const EmogiAlgorithmR
 /* Can the scan see to this clause? Clauses of a security barrier's outside wait for those inside. */
 bool
 emogi_conditions_match(PlannerInfo *root, const RelOptInfo *rel, const EmogiAlgorithmRow *function, RestrictInfo *clause,
-				   EmogiCondition *condition)
+					   EmogiCondition *condition)
 {
 	if (clause->pseudoconstant || clause->security_level > rel->baserestrict_min_security)
 		return false;

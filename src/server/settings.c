@@ -1,5 +1,5 @@
 /*
- * settings.c: the settings, emogi.*, but for those of the papers' systems (papers.c), of limits (limits.c), and for tests (fault.c).
+ * settings.c: the settings, emogi.*, but for those of the papers' systems (papers.c), limits (limits.c) and tests (fault.c).
  *
  * Only under shared_preload_libraries: several are fixed when the server starts.
  */
@@ -16,7 +16,7 @@ int			emogi_max_memory_mb;
 int			emogi_device_memory_mb = 0;
 int			emogi_cpu_threads = 0;
 int			emogi_build_workers = -1;
-bool		emogi_cache = true;
+bool		emogi_enable_cache = true;
 bool		emogi_enable_scan = true;
 bool		emogi_enable_batch = true;
 bool		emogi_notice_missing_source = false;
@@ -93,7 +93,7 @@ emogi_settings_define(void)
 	DefineCustomBoolVariable("emogi.cache",
 							 "Shares the graphs of tables between calls and sessions.",
 							 "off builds one for each call. Answers are the same.",
-							 &emogi_cache, true,
+							 &emogi_enable_cache, true,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomBoolVariable("emogi.enable_scan",
 							 "Streams the rows of functions in FROM.",

@@ -1,14 +1,15 @@
 /*
  * small.c: small blocks of the Region, of cached Graphs and their entries, which share granules.
  *
- * A granule that they share is cut into units of a page, one bit
- * each, and given back when the last unit is free. No two blocks share a page, for a GPU registers a Graph's memory by the
- * page. Who has a small block keeps account of it; the granule has no owner but all of them.
+ * Such a granule is cut into units of a page, one bit each, and given back when the last unit is free. No two blocks share a
+ * page, for a GPU registers a Graph's memory by the page. Who has a small block keeps account of it; the granule has no owner
+ * but all of them.
  */
 #include "postgres.h"
 
 #include "server/granules.h"
 
+/* Get the number of units that hold this many bytes. */
 static uint64
 units_for(Size bytes)
 {
@@ -122,7 +123,7 @@ emogi_small_free(void *start, Size bytes)
 {
 	uint64		granule = emogi_granules_of(start);
 	uint64		offset = (uint64) ((char *) start - emogi_region_start) % EMOGI_GRANULE_BYTES;
-	EmogiUnits	   *units = &emogi_region_units[granule];
+	EmogiUnits *units = &emogi_region_units[granule];
 	bool		warm = true;
 
 	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);

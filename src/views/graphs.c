@@ -23,11 +23,11 @@
 #include "views/views.h"
 
 PG_FUNCTION_INFO_V1(emogi_graphs);
-PG_FUNCTION_INFO_V1(emogi_cache_summary);
+PG_FUNCTION_INFO_V1(emogi_cache);
 PG_FUNCTION_INFO_V1(emogi_evict);
 PG_FUNCTION_INFO_V1(emogi_reset);
 
-/* A cached Graph, copied without its leaves and its view. */
+/* A cached Graph, copied without its leaves and its snapshot. */
 typedef struct Cached
 {
 	EmogiCachedState state;
@@ -212,9 +212,9 @@ emogi_graphs(PG_FUNCTION_ARGS)
 
 /* ---- emogi_cache ---- */
 
-/* emogi_cache() -> the row of the view emogi_cache. In C its name is taken, by the setting. */
+/* emogi_cache() -> the row of the view emogi_cache. */
 Datum
-emogi_cache_summary(PG_FUNCTION_ARGS)
+emogi_cache(PG_FUNCTION_ARGS)
 {
 	EmogiCacheCounters counters;
 	int			ngraphs = 0;
@@ -235,7 +235,7 @@ emogi_cache_summary(PG_FUNCTION_ARGS)
 	LWLockRelease(emogi_shared->cache_lock);
 
 	emogi_rows_add(&row, Int32GetDatum(ngraphs));
-	emogi_rows_add(&row, Int32GetDatum((int32) emogi_ring_ntracked()));
+	emogi_rows_add(&row, Int32GetDatum((int32) emogi_tables_ntracked()));
 	emogi_rows_add(&row, Int64GetDatum(bytes));
 	emogi_rows_add(&row, Int64GetDatum(emogi_region_budget_bytes()));
 	emogi_rows_add(&row, Int64GetDatum(counters.hits));

@@ -15,8 +15,7 @@ install_python_drivers() {
 install_or_skip() {
     local what=$1
     shift
-    printf '  %-46s ' "Install $what"
-    if "$@" >>"$LOG" 2>&1 </dev/null; then echo ok; else echo 'skipped: cannot be installed here, is a registry in reach?'; return 1; fi
+    "$@" >>"$LOG" 2>&1 </dev/null || { add_skipped "$what" 'cannot be installed here, is a registry in reach?'; return 1; }
 }
 
 # A server of their own, for pgjdbc wants TCP: on a free port of this machine alone, with a password.
@@ -54,8 +53,8 @@ run_driver_program() {
 
 run_drivers() {
     local python= java=
-    ! install_or_skip 'the drivers of Java' install_jdbc || java=yes
-    ! install_or_skip 'the drivers of Python' install_python_drivers || python=yes
+    ! install_or_skip 'drivers of Java' install_jdbc || java=yes
+    ! install_or_skip 'drivers of Python' install_python_drivers || python=yes
     [ -n "$python$java" ] || return 0
     step 'Start a server for drivers' start_drivers_server || { add drivers 0 1; return 0; }
     [ -z "$python" ] || run_driver_program 'drivers of Python' "$WORK/venv/bin/python" "$ROOT/test/drivers/drivers.py" \
