@@ -30,6 +30,12 @@
 
 #include "best_paths.cuh"
 
+/*
+ * Tuned constants. A wide bucket reads lists too early and again, a narrow one costs steps. Measured on an NVIDIA H200:
+ * NEAR_MIN_EDGES and NEAR_MAX_EDGES at b90b651 (kron 24, SSSP 15.5 to 12.3 ms), NEAR_LIMITS_* at b0f7547 and b47e0c8
+ * (SSWP of the Debian graph 0.96 to 0.76 ms). DELTA_FACTOR is of ed16670, 8 before, PERSISTENT_* of 7b4563e, the others of
+ * 7f32b51 and 6130b04; the figures in bench/RESULTS.md (ad4a202) are with all of them.
+ */
 #define SAMPLES 1024			/* of weights, for the first bucket, or for limits */
 #define BUCKETS_PER_EDGE 4		/* of limits: the first bucket has a quarter of an edge of each vertex */
 #define DELTA_FACTOR 2.0		/* of mean weight / mean degree, for the first bucket */

@@ -24,7 +24,8 @@
 #include "bfs.cuh"
 #include "hybrid.cuh"
 
-#define PREFIX_LINE 128			/* vertices that are looked at in prefixes while the link brings a line: 2.5 ns */
+/* Tuned constant, of 46b8c33: 2.5 ns, on an NVIDIA H200 behind PCIe 5. */
+#define PREFIX_LINE 128			/* vertices that are looked at in prefixes while the link brings a line */
 
 /* A traversal. The device's arrays belong to run->memory. */
 typedef struct Bfs

@@ -48,7 +48,6 @@ static const void *const kernels[] = {
 	(const void *) cc_mark_outside_kernel, (const void *) cc_compress_kernel
 };
 
-#define SMALL_BYTES (UINT64_C(32) << 20)	/* of components: they stay in the second-level cache, however they are read */
 #define EDGE_KERNELS 3			/* of these, that read edges by blocks as many as fit */
 
 EmogiStatus

@@ -33,15 +33,7 @@
 
 #include "persistent_queue.cuh"
 
-#define PERSISTENT_CAP_BYTES 4096		/* of a cap on device memory for each item of a queue .. */
-#define PERSISTENT_LEAST 1024			/* .. but not fewer */
-#define PERSISTENT_STEPS 4096			/* of a launch, some ms; the host polls cancel in between */
-#define ALONE_ENTRIES 2048		/* up to which one block is faster than all */
-#define CHUNK_ITEMS 8			/* that a block takes in turn */
-#define STOP_STEPS 16			/* of all blocks, for a look at `stop` */
-#define IDLE_NS 100				/* between looks at the barrier while one block works alone */
-
-/* Lay out the block's items, one a thread at most: a running sum over their entries. Get how many there are. */
+/* Lay out the block's items, one a thread at most: a prefix sum over their entries. Get how many there are. */
 template <class Item>
 static __device__ __forceinline__ uint32_t
 lay_out(PersistentBlock<Item> *block, const Item &item)

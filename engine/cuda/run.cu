@@ -3,8 +3,9 @@
  */
 #include "run.cuh"
 
-#define WINDOW_BYTES (128.0 * (1 << 20))	/* of host memory that all blocks together may read at a time */
-#define MAX_BATCH_WORDS 64
+/* Tuned constants, of edf1050. All figures of an NVIDIA H200 in bench/RESULTS.md (ad4a202) are with these values. */
+#define WINDOW_BYTES (128.0 * (1 << 20))	/* of host memory that all blocks together may read at a time: see traverse.cuh */
+#define MAX_BATCH_WORDS 64		/* of a bitmap for one ticket: the more, the fewer tickets, and the wider the window */
 
 static_assert(sizeof(Counters) <= EMOGI_MAILBOX_BYTES, "counters must fit the mailbox");
 

@@ -19,9 +19,6 @@
 
 #include <stdlib.h>
 
-#define PIECE_CHUNKS (UINT64_C(1) << 14)	/* of a piece: 2^25 entries, 1.1 GB; worth trying: 2^13, 2^16 */
-#define LEAST_CHUNKS (UINT64_C(1) << 9)	/* that are worth sorting at a time */
-#define PIECE_SHARE 2			/* a piece takes no more than one part in so many of the room left */
 #define ARRAY_ALIGN 256
 #define STATIC_BYTES 1024		/* of shared memory, for what a kernel has beside the shard */
 

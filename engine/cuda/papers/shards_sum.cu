@@ -23,8 +23,6 @@
  */
 #include "shards_sum.cuh"
 
-#define LEVELS_AHEAD 64			/* that the host launches before it looks at cancel */
-
 static_assert(sizeof(Totals) <= EMOGI_MAILBOX_BYTES, "totals must fit the mailbox");
 
 typedef void (*SumKernel) (Shards shards, Field field, Sums sums, Step step);
