@@ -14,10 +14,10 @@ static EmogiStatus
 check_iterations(const EmogiGraph *graph, const EmogiQuery *query, EmogiError *error)
 {
 	if (query->max_iterations < 1 || !(query->tolerance >= 0))
-		return emogi_fail(error, EMOGI_BAD_INPUT, "at least one iteration and a tolerance of 0 or more are needed",
-						  "max_iterations %lld, tolerance %g", (long long) query->max_iterations, query->tolerance);
+		return emogi_device_fail(error, EMOGI_BAD_INPUT, "at least one iteration and a tolerance of 0 or more are needed",
+								 "max_iterations %lld, tolerance %g", (long long) query->max_iterations, query->tolerance);
 	if (query->algorithm != EMOGI_PAGERANK && query->values == NULL && graph->nvertices > 0)
-		return emogi_fail(error, EMOGI_BAD_INPUT, "start values are needed", "algorithm %d", (int) query->algorithm);
+		return emogi_device_fail(error, EMOGI_BAD_INPUT, "start values are needed", "algorithm %d", (int) query->algorithm);
 	return EMOGI_OK;
 }
 
@@ -26,17 +26,17 @@ static EmogiStatus
 check_query(const EmogiGraph *graph, const EmogiQuery *query, EmogiError *error)
 {
 	if (graph->nvertices > EMOGI_MAX_VERTICES)
-		return emogi_fail(error, EMOGI_BAD_INPUT, "too many vertices", "%llu", (unsigned long long) graph->nvertices);
+		return emogi_device_fail(error, EMOGI_BAD_INPUT, "too many vertices", "%llu", (unsigned long long) graph->nvertices);
 	if ((unsigned) graph->weight_type > EMOGI_WEIGHT_F64)
-		return emogi_fail(error, EMOGI_BAD_INPUT, "unknown type of weights", "number %d", (int) graph->weight_type);
+		return emogi_device_fail(error, EMOGI_BAD_INPUT, "unknown type of weights", "number %d", (int) graph->weight_type);
 	if (query->algorithm >= EMOGI_PAGERANK)
 		return check_iterations(graph, query, error);
 	if (query->algorithm > EMOGI_SSNSP)
 		return EMOGI_OK;
 	for (uint64_t i = 0; i < query->nsources; i++)
 		if (query->sources[i] >= graph->nvertices)
-			return emogi_fail(error, EMOGI_BAD_INPUT, "a source is not a vertex of the graph", "number %u of %llu",
-							  query->sources[i], (unsigned long long) graph->nvertices);
+			return emogi_device_fail(error, EMOGI_BAD_INPUT, "a source is not a vertex of the graph", "number %u of %llu",
+									 query->sources[i], (unsigned long long) graph->nvertices);
 	return EMOGI_OK;
 }
 
@@ -57,7 +57,7 @@ EmogiStatus
 emogi_run(EmogiEngineState *state, RunAlgorithm algorithm, const EmogiGraph *graph, const EmogiQuery *query,
 		  EmogiResult *result, EmogiControl *control, EmogiError *error)
 {
-	const double since = emogi_now_ms();
+	const double since = emogi_device_now_ms();
 	EmogiGraph	seen = *graph;
 	Run			run = {};
 	EmogiStatus status;
@@ -95,7 +95,7 @@ emogi_run(EmogiEngineState *state, RunAlgorithm algorithm, const EmogiGraph *gra
 	emogi_memory_release(&run.memory, 0);
 	emogi_memory_trim(state, state->ready_bytes);
 	result->placement = run.graph.placement;
-	result->transfer_ms = emogi_now_ms() - since - result->run_ms;
+	result->transfer_ms = emogi_device_now_ms() - since - result->run_ms;
 	return status;
 }
 

@@ -484,7 +484,7 @@ count_timed(Run *run, const Counting *counting, uint32_t nlevels, EmogiResult *r
 	EmogiStatus status;
 
 	if (levels == NULL)
-		return emogi_fail(error, EMOGI_NO_MEMORY, "out of memory", "%u levels", nlevels);
+		return emogi_device_fail(error, EMOGI_NO_MEMORY, "out of memory", "%u levels", nlevels);
 	status = emogi_run_start_clock(run, error);
 	if (status == EMOGI_OK)
 		status = count_all(run, counting, levels, nlevels, error);
@@ -503,8 +503,8 @@ emogi_cuda_ssnsp(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Emo
 	const Counters *counters;
 
 	if (graph->backward.offsets == NULL)
-		return emogi_fail(error, EMOGI_BAD_INPUT, "counting shortest paths needs the graph's backward orientation",
-						  "the graph has forward alone");
+		return emogi_device_fail(error, EMOGI_BAD_INPUT, "counting shortest paths needs the graph's backward orientation",
+								 "the graph has forward alone");
 	TRY(take_array(&run->memory, &counting.paths, run->nvertices, "paths", error));
 	TRY(take_array(&run->memory, &counting.order, run->nvertices, "order of vertices", error));
 	TRY(take_array(&run->memory, &counting.cursor, run->nvertices, "levels' places", error));

@@ -213,10 +213,10 @@ cut_part(Staged *staged, StagedPart *part, EmogiError *error)
 	if (low > staged->item)
 		part->entries.end = item_end(gather, low - 1);
 	else if (!staged->cuts)
-		return emogi_fail(error, EMOGI_NO_MEMORY, "the edge buffer is too small for a list that is summed",
-						  "%llu edges in the list, room for %llu",
-						  (unsigned long long) (item_end(gather, low) - staged->entry),
-						  (unsigned long long) (end - staged->entry));
+		return emogi_device_fail(error, EMOGI_NO_MEMORY, "the edge buffer is too small for a list that is summed",
+								 "%llu edges in the list, room for %llu",
+								 (unsigned long long) (item_end(gather, low) - staged->entry),
+								 (unsigned long long) (end - staged->entry));
 	else
 		part->nitems = 1;
 	staged->item = low;
