@@ -2,7 +2,7 @@
  * hybrid.cuh: the prefixes of lists, which hybrid placement has in device memory, and device placement beside the lists.
  *
  * A prefix is a copy of a few targets of a list, those whose own lists are the longest first: the hubs, which most
- * paths lead through, and so those that a BFS reaches first and that belong to the giant component. A bottom-up step
+ * paths lead through, and so the ones that a BFS reaches first and that belong to the giant component. A bottom-up step
  * that finds one of them in the frontier needs no line of the list, nor does Afforest when it samples. A list that is no
  * longer than the prefixes is in its prefix as a whole. The shape is in placement.cuh, Lists.prefixes.
  */
