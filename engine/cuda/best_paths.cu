@@ -1,5 +1,5 @@
 /*
- * best_paths.cu: the path algebra from one or many sources: SSSP, SSWP and what else applications.h has.
+ * best_paths.cu: the path semiring from one or many sources: SSSP, SSWP and what else applications.h has.
  *
  * Returns distance[nvertices]: the best value over all paths from a source; where none leads, +inf when the least is best,
  * -1 when the most is.
@@ -20,8 +20,8 @@
  * small bucket costs little, they do not get wider.
  *
  * Bytes, for n vertices and m edges: a wide step n/4 of bitmaps, 8 a pending vertex, 16 of offsets a vertex taken; 8
- * random ones an entry; edges as counted in Counters.lines, x 128. The persistent kernel: persistent.cuh, and 24 a vertex that
- * waits.
+ * random ones an entry; edges as counted in Counters.lines, x 128. The persistent kernel: persistent.cuh, and 24 a vertex
+ * that waits.
  *
  * [1] A. Davidson, S. Baxter, M. Garland, J. D. Owens: Work-Efficient Parallel GPU Methods for Single-Source Shortest
  *     Paths. IPDPS 2014.
@@ -57,7 +57,7 @@ typedef struct Path
 	Run		   *run;
 	Paths		paths;
 	uint32_t   *sources;		/* [nsources] */
-	PersistentPlan	plan;			/* `spent` is kept in wide steps too */
+	PersistentPlan plan;		/* `spent` is kept in wide steps too */
 	PathItem   *queue;			/* [2][plan.capacity] */
 	Piles		piles;			/* [2][plan.capacity] */
 	uint32_t	pile;			/* number of the one that is filled */

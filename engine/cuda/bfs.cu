@@ -36,8 +36,8 @@ typedef struct Bfs
 	Bitmaps		maps;
 	int32_t    *level;			/* [nvertices] */
 	uint32_t   *sources;		/* [nsources] */
-	PersistentPlan	plan;
-	QueueItem   *queue;			/* [2][plan.capacity] */
+	PersistentPlan plan;
+	QueueItem  *queue;			/* [2][plan.capacity] */
 	uint32_t   *rest;			/* bitmap [nwords], vertices that a bottom-up step did not find by prefixes */
 
 	/* Where the traversal is. */

@@ -56,7 +56,7 @@ struct PersistentLaunch
 {
 	Lists<Target> lists;
 	Item	   *queue;			/* [2][capacity] */
-	BarrierPhase  *phase;			/* [PERSISTENT_PHASES], zeroed */
+	BarrierPhase *phase;		/* [PERSISTENT_PHASES], zeroed */
 	Counters   *counters;
 	const volatile uint32_t *stop;	/* as in Step */
 	uint32_t	capacity;		/* > 0, items, and entries of a step */

@@ -88,7 +88,7 @@ extern EmogiStatus emogi_shards_write(Run *run, const Shards *shards, const Shar
 
 typedef void (*RelaxKernel) (Shards shards, void *vertex_key, unsigned long long bound, Step step);
 
-/* A run of the path algebra over shards that are built. The device's arrays belong to run->memory. */
+/* A run of the path semiring over shards that are built. The device's arrays belong to run->memory. */
 typedef struct ShardPaths
 {
 	Run		   *run;

@@ -1,5 +1,5 @@
 /*
- * shards_sum.cu: the sum algebra on shards: PAGERANK and the applications of the table, HEAT, CIRCUIT, NEURAL, and the
+ * shards_sum.cu: the sum semiring on shards: PAGERANK and the applications of the table, HEAT, CIRCUIT, NEURAL, and the
  * counts of SSNSP.
  *
  * Returns value, or level and paths [nvertices], as our own kernels do: the same bits in two runs, values within 1e-9 of
