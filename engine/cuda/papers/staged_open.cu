@@ -99,7 +99,8 @@ take_buffers(Staged *staged, EmogiError *error)
 	if (fit < most && fit * entry_bytes < least)
 		return emogi_device_fail(error, EMOGI_NO_MEMORY, "too little device memory is left for edge buffers",
 								 "%d buffers of %llu bytes or more, %llu bytes left, of which %llu must stay free",
-								 STAGED_BUFFERS, (unsigned long long) least, (unsigned long long) left, (unsigned long long) headroom);
+								 STAGED_BUFFERS, (unsigned long long) least, (unsigned long long) left,
+								 (unsigned long long) headroom);
 	return emogi_memory_take(&run->memory, (void **) &staged->buffer,
 							 STAGED_BUFFERS * staged->buffer_entries * entry_bytes, "edge buffers", error);
 }
