@@ -1,9 +1,12 @@
 /*
  * papers.h: the papers' systems beside our own kernels, as a query asks for them and a result tells of them.
  *
- * They are there to be compared with. A query whose EmogiPapersQuery is all 0, and whose placement is none of theirs, has nothing
- * to do with them; nor has the CPU engine, which ignores what stands here. Answers are the same by every system, but for the
- * rounding of sums.
+ * They are there to be compared with, and nothing needs them. A query whose EmogiPapersQuery is all 0, and whose placement is
+ * none of theirs, has nothing to do with them; nor has the CPU engine, which ignores what stands here. Answers are the same
+ * by every system, but for the rounding of sums.
+ *
+ * What belongs to them: this header, with two fields and the placements in engine.h; cuda/papers/, with one call in
+ * cuda/device.cu; on the PostgreSQL side server/papers_settings.c; options of emogi_bench; the unit test test_papers.
  */
 #ifndef EMOGI_PAPERS_H
 #define EMOGI_PAPERS_H

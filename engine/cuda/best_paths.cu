@@ -1,5 +1,5 @@
 /*
- * best_paths.cu: the path algebra from one or many sources: SSSP, SSWP and what else algorithms.h has.
+ * best_paths.cu: the path semiring from one or many sources: SSSP, SSWP and what else algorithms.h has.
  *
  * Returns distance[nvertices]: the best value over all paths from a source; where none leads, +inf when the least is best,
  * -1 when the most is.
@@ -20,8 +20,8 @@
  * small bucket costs little, they do not get wider.
  *
  * Bytes, for n vertices and m edges: a wide step n/4 of bitmaps, 8 a pending vertex, 16 of offsets a vertex taken; 8
- * random ones an entry; edges as counted in Counters.lines, x 128. The persistent kernel: persistent.cuh, and 24 a vertex that
- * waits.
+ * random ones an entry; edges as counted in Counters.lines, x 128. The persistent kernel: persistent.cuh, and 24 a vertex
+ * that waits.
  *
  * [1] A. Davidson, S. Baxter, M. Garland, J. D. Owens: Work-Efficient Parallel GPU Methods for Single-Source Shortest
  *     Paths. IPDPS 2014.
@@ -30,6 +30,12 @@
 
 #include "best_paths.cuh"
 
+/*
+ * Tuned constants. A wide bucket reads lists too early and again, a narrow one costs steps. Measured on an NVIDIA H200:
+ * NEAR_MIN_EDGES and NEAR_MAX_EDGES at b90b651 (kron 24, SSSP 15.5 to 12.3 ms), NEAR_LIMITS_* at b0f7547 and b47e0c8
+ * (SSWP of the Debian graph 0.96 to 0.76 ms). DELTA_FACTOR is of ed16670, 8 before, PERSISTENT_* of 7b4563e, the others of
+ * 7f32b51 and 6130b04; the figures in bench/RESULTS.md (ad4a202) are with all of them.
+ */
 #define SAMPLES 1024			/* of weights, for the first bucket, or for limits */
 #define BUCKETS_PER_EDGE 4		/* of limits: the first bucket has a quarter of an edge of each vertex */
 #define DELTA_FACTOR 2.0		/* of mean weight / mean degree, for the first bucket */
@@ -51,7 +57,7 @@ typedef struct Path
 	Run		   *run;
 	Paths		paths;
 	uint32_t   *sources;		/* [nsources] */
-	PersistentPlan	plan;			/* `spent` is kept in wide steps too */
+	PersistentPlan plan;		/* `spent` is kept in wide steps too */
 	PathItem   *queue;			/* [2][plan.capacity] */
 	Piles		piles;			/* [2][plan.capacity] */
 	uint32_t	pile;			/* number of the one that is filled */

@@ -76,7 +76,7 @@ struct PathTraits<EMOGI_##NAME> \
 EMOGI_ALGORITHMS(EMOGI_NOTHING, TRAITS, EMOGI_NOTHING)
 #undef TRAITS
 
-/* An application of the path algebra. */
+/* An application of the path semiring. */
 template <EmogiAlgorithm ITSELF>
 struct PathAlgebra : std::conditional<PathTraits<ITSELF>::MOST, MostKeys, LeastKeys>::type
 {
@@ -155,7 +155,7 @@ make_offer(const Paths &paths, double value, double weight)
 }
 
 /*
- * The Push of a path algebra: offer to every target the own value and the edge. Reads first: an atomic operation costs
+ * The Push of a path semiring: offer to every target the own value and the edge. Reads first: an atomic operation costs
  * more, and most offers are refused. Bits of `pending` are only set while it runs.
  */
 template <class Algebra, typename W>
@@ -386,7 +386,7 @@ raise_threshold(Bucket *bucket, const BucketRule &rule, uint64_t entries, unsign
 		bucket->threshold = least;
 }
 
-/* The Search of a path algebra: near-far, with what is far on a pile. */
+/* The Search of a path semiring: near-far, with what is far on a pile. */
 template <class Algebra, typename W>
 struct PathSearch
 {

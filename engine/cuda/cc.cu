@@ -44,11 +44,10 @@
 static const void *const kernels[] = {
 	(const void *) push_words_kernel<Hook>, (const void *) push_slices_kernel<Hook>, (const void *) cc_join_lines_kernel,
 	(const void *) cc_plant_kernel, (const void *) cc_choose_near_kernel, (const void *) cc_join_near_kernel,
-	(const void *) cc_hook_outside_kernel, (const void *) cc_vote_kernel,
-	(const void *) cc_mark_outside_kernel, (const void *) cc_compress_kernel
+	(const void *) cc_hook_outside_kernel, (const void *) cc_vote_kernel, (const void *) cc_mark_outside_kernel,
+	(const void *) cc_compress_kernel
 };
 
-#define SMALL_BYTES (UINT64_C(32) << 20)	/* of components: they stay in the second-level cache, however they are read */
 #define EDGE_KERNELS 3			/* of these, that read edges by blocks as many as fit */
 
 EmogiStatus

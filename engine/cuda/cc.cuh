@@ -13,6 +13,11 @@
 #include "hybrid.cuh"
 #include "push.cuh"
 
+/*
+ * Tuned constants. Measured on an NVIDIA H200: START_* at e52fca1 (bench/RESULTS.md, CC, has before and after, and what
+ * else was tried: one vertex in 64 instead of 16 among it). HUB_DEGREE is of 804490e, SMALL_BYTES of 26a6e58, the others
+ * of 1c8365d; the figures there (ad4a202) are with all of them.
+ */
 #define NEAR_PREFIX 4			/* entries of a prefix, of those that there are, among which the two smallest are looked for */
 #define HUB_DEGREE 8			/* times the mean degree: a hub */
 #define NEAR_HOOKED 8			/* one word of vertices in so many hooks their second neighbour for certain */
@@ -20,6 +25,7 @@
 #define START_LEAST (START_HUBS * BLOCK_THREADS)	/* vertices; of fewer all are the first ones: too few to vote */
 #define START_LISTS 4			/* the same where there are the smallest neighbours */
 #define COVER_HOOKED 8			/* one entry in so many is hooked for certain when lines are read */
+#define SMALL_BYTES (UINT64_C(32) << 20)	/* of components: they stay in the second-level cache, however they are read */
 
 /* What the kernels tell each other, in device memory. */
 typedef struct Forest

@@ -134,8 +134,8 @@ emogi_choose_placement(Placing *placing, EmogiPlacement *placement, EmogiError *
 	if (*placement == EMOGI_PLACEMENT_AUTO)
 		*placement = EMOGI_PLACEMENT_DEVICE;
 	else if (missing_bytes > left_bytes)
-		return emogi_fail(error, EMOGI_NO_MEMORY, "the graph does not fit in the device memory that may be taken",
-						  "%llu bytes needed, %llu left", (unsigned long long) missing_bytes,
-						  (unsigned long long) left_bytes);
+		return emogi_device_fail(error, EMOGI_NO_MEMORY, "the graph does not fit in the device memory that may be taken",
+								 "%llu bytes needed, %llu left", (unsigned long long) missing_bytes,
+								 (unsigned long long) left_bytes);
 	return missing_bytes == 0 ? choose_near_prefixes(placing, error) : EMOGI_OK;
 }

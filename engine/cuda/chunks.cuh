@@ -14,9 +14,11 @@
 
 #include "weights.cuh"
 
-#define LANE_ENTRIES 8			/* of a round */
+/* Tuned constants, of 753e333. PageRank's figures of an NVIDIA H200 in bench/RESULTS.md (ad4a202) are with these values. */
+#define LANE_ENTRIES 8			/* of a round: reads that a lane has under way */
+#define CHUNK_ROUNDS 8			/* the more, the fewer carries are joined, and the later the last warp is ready */
+
 #define ROUND_ENTRIES (WARP_LANES * LANE_ENTRIES)
-#define CHUNK_ROUNDS 8
 #define CHUNK_ENTRIES (CHUNK_ROUNDS * ROUND_ENTRIES)
 
 /*

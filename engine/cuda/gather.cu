@@ -1,5 +1,5 @@
 /*
- * gather.cu: the sum algebra: PAGERANK, and the applications of the table: HEAT, CIRCUIT, NEURAL.
+ * gather.cu: the sum semiring: PAGERANK, and the applications of the table: HEAT, CIRCUIT, NEURAL.
  *
  * Returns value[nvertices] after the last iteration.
  *

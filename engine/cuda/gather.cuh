@@ -9,6 +9,7 @@
 
 #include "segments.cuh"
 
+/* Tuned constants, of 753e333. The figures of an NVIDIA H200 in bench/RESULTS.md (PageRank, ad4a202) are with these values. */
 #define GATHER_BLOCKS 4			/* a multiprocessor: room for 64 registers a thread; a warp has 256 reads under way */
 #define FEW_LANES 4				/* over which most lists go on */
 #define JOIN_ALONE 4			/* chunks that a lane joins alone */

@@ -8,10 +8,6 @@
 #include "hybrid.cuh"
 #include "run.cuh"
 
-#define STAGE_BLOCKS 16			/* a multiprocessor, of kernels that read the stage */
-#define NEAR_VERTICES (UINT64_C(1) << 24)	/* between two looks at cancel: some 15 ms */
-#define SEARCHED_ENTRIES 4096	/* of a longer list no more: surely some of them have long lists */
-
 static_assert(PREFIX_MOST <= WARP_LANES, "the prefix of a list is chosen from one entry a lane");
 
 /* Get the greatest value among the lanes. */

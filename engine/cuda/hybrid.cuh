@@ -2,7 +2,7 @@
  * hybrid.cuh: the prefixes of lists, which hybrid placement has in device memory, and device placement beside the lists.
  *
  * A prefix is a copy of a few targets of a list, those whose own lists are the longest first: the hubs, which most
- * paths lead through, and so those that a BFS reaches first and that belong to the giant component. A bottom-up step
+ * paths lead through, and so the ones that a BFS reaches first and that belong to the giant component. A bottom-up step
  * that finds one of them in the frontier needs no line of the list, nor does Afforest when it samples. A list that is no
  * longer than the prefixes is in its prefix as a whole. The shape is in placement.cuh, Lists.prefixes.
  */
@@ -11,9 +11,16 @@
 
 #include "placement.cuh"
 
+/*
+ * Tuned constants, of 46b8c33, but PREFIX_NEAR and NEAR_VERTICES of 804490e (on an NVIDIA H200 BFS of kron 24 1.15 to
+ * 0.73 ms, of urand 24 1.50 to 1.26; bench/RESULTS.md). The figures there (ad4a202) are with all of them.
+ */
 #define PREFIX_LEAST 2			/* targets a vertex: what Afforest samples */
 #define PREFIX_MOST 16			/* more would answer next to nothing */
-#define PREFIX_NEAR 4				/* beside lists that are in device memory, where a list costs little */
+#define PREFIX_NEAR 4			/* beside lists that are in device memory, where a list costs little */
+#define STAGE_BLOCKS 16			/* a multiprocessor, of the kernel that chooses: random reads of offsets want many warps */
+#define NEAR_VERTICES (UINT64_C(1) << 24)	/* between two looks at cancel: some 15 ms */
+#define SEARCHED_ENTRIES 4096	/* of a longer list no more: surely some of them have long lists */
 
 /* Get the entries that the prefixes of all vertices take. */
 static inline uint64_t

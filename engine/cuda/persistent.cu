@@ -3,17 +3,6 @@
  */
 #include "persistent.cuh"
 
-/*
- * The most lines of a step in host placement, by how far the lists reach. Above it a wide step is faster, in spite of
- * its 45 us of launches, for it reads in ascending order: 2.5 ns a line. Items are in no order, which costs 2.5 ns, 9 ns
- * and 23 ns a line as address translation fails (DESIGN.md section 10).
- */
-#define NEAR_BYTES (UINT64_C(512) << 20)
-#define NEAR_LINES 16384
-#define MIDDLE_BYTES (UINT64_C(2) << 30)
-#define MIDDLE_LINES 6144
-#define WIDE_LINES 2048
-
 EmogiStatus
 emogi_persistent_size(const Run *run, PersistentPlan *plan, const void *kernel, EmogiError *error)
 {

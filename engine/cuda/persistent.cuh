@@ -1,6 +1,6 @@
 /*
- * persistent.cuh: a persistent kernel: many small steps in one launch, for graphs of high diameter, where launches are what a
- * step costs.
+ * persistent.cuh: a persistent kernel: many small steps in one launch, for graphs of high diameter, where launches are
+ * what a step costs.
  *
  * The frontier is a queue in device memory. An item says where the list of a vertex lies: that is read when the vertex is
  * found, beside what decides whether it is new. So a step is a chain of an item, a target, what is known of it, a
@@ -33,15 +33,7 @@
 
 #include "persistent_queue.cuh"
 
-#define PERSISTENT_CAP_BYTES 4096		/* of a cap on device memory for each item of a queue .. */
-#define PERSISTENT_LEAST 1024			/* .. but not fewer */
-#define PERSISTENT_STEPS 4096			/* of a launch, some ms; the host polls cancel in between */
-#define ALONE_ENTRIES 2048		/* up to which one block is faster than all */
-#define CHUNK_ITEMS 8			/* that a block takes in turn */
-#define STOP_STEPS 16			/* of all blocks, for a look at `stop` */
-#define IDLE_NS 100				/* between looks at the barrier while one block works alone */
-
-/* Lay out the block's items, one a thread at most: a running sum over their entries. Get how many there are. */
+/* Lay out the block's items, one a thread at most: a prefix sum over their entries. Get how many there are. */
 template <class Item>
 static __device__ __forceinline__ uint32_t
 lay_out(PersistentBlock<Item> *block, const Item &item)
@@ -406,7 +398,7 @@ persistent_mark_kernel(const Item *queue, uint32_t nitems, uint32_t *bitmap, Hol
 /* What a run has for its persistent kernel: how large a frontier it takes, and where that is. */
 typedef struct PersistentPlan
 {
-	BarrierPhase  *phase;			/* [PERSISTENT_PHASES], device memory */
+	BarrierPhase *phase;		/* [PERSISTENT_PHASES], device memory */
 	uint32_t	capacity;		/* of a queue */
 	uint32_t	most_lines;
 	int			nblocks;
@@ -455,7 +447,9 @@ static EmogiStatus
 launch_persistent(Run *run, const PersistentPlan *plan, typename Search::Item *queue, uint64_t items, uint64_t entries,
 				  uint32_t most_steps, const Search &search, EmogiError *error)
 {
-	PersistentLaunch<typename Search::Item> launch = {run->graph.forward, queue, plan->phase, run->step.counters, run->step.stop};
+	PersistentLaunch<typename Search::Item> launch = {
+		run->graph.forward, queue, plan->phase, run->step.counters, run->step.stop
+	};
 	cudaLaunchConfig_t config = {};
 	cudaLaunchAttribute together = {};
 

@@ -10,16 +10,12 @@
 #ifndef EMOGI_PERSISTENT_QUEUE_CUH
 #define EMOGI_PERSISTENT_QUEUE_CUH
 
+#include "persistent_tuning.cuh"
 #include "weights.cuh"
 
-#define PERSISTENT_THREADS 1024
 #define PERSISTENT_WARPS (PERSISTENT_THREADS / WARP_LANES)
-#define PERSISTENT_BLOCKS 32			/* the more, the slower the barrier: 1 us */
-#define PERSISTENT_ENTRIES (1u << 18) /* the largest queue, and the most entries of a step */
-#define PERSISTENT_TURNS 3			/* sets of a block's counters: one in use, one still read, one being cleared */
-#define PERSISTENT_PHASES 4			/* the same of barriers; one more, for a barrier that not all blocks arrive at */
-
-#define POLL_NS 20				/* between looks at a barrier */
+#define PERSISTENT_TURNS 3		/* sets of a block's counters: one in use, one still read, one being cleared */
+#define PERSISTENT_PHASES 4		/* the same of barriers; one more, for a barrier that not all blocks arrive at */
 
 /* What an arrival at the barrier adds to its word: a block, whether it wants to leave, its items, their entries. */
 #define ARRIVED_SHIFT 56
@@ -60,7 +56,7 @@ struct PersistentLaunch
 {
 	Lists<Target> lists;
 	Item	   *queue;			/* [2][capacity] */
-	BarrierPhase  *phase;			/* [PERSISTENT_PHASES], zeroed */
+	BarrierPhase *phase;		/* [PERSISTENT_PHASES], zeroed */
 	Counters   *counters;
 	const volatile uint32_t *stop;	/* as in Step */
 	uint32_t	capacity;		/* > 0, items, and entries of a step */

@@ -101,13 +101,13 @@ check_array(const EmogiGraph *graph, const void *array, uint64_t bytes, const ch
 	const uint64_t block_bytes = round_up(graph->memory_bytes, PAGE_BYTES);
 
 	if (start % EMOGI_LINE_BYTES != 0 || block % PAGE_BYTES != 0)
-		return emogi_fail(error, EMOGI_BAD_INPUT, "the graph's arrays are not aligned", "block %p, %s %p",
-						  graph->memory, what, array);
+		return emogi_device_fail(error, EMOGI_BAD_INPUT, "the graph's arrays are not aligned", "block %p, %s %p",
+								 graph->memory, what, array);
 	if (block == 0 || start < block || start - block > block_bytes ||
 		bytes > block_bytes - (start - block))
-		return emogi_fail(error, EMOGI_BAD_INPUT, "the graph's arrays are not inside its block",
-						  "block %p of %llu bytes, %s %p of %llu bytes", graph->memory,
-						  (unsigned long long) graph->memory_bytes, what, array, (unsigned long long) bytes);
+		return emogi_device_fail(error, EMOGI_BAD_INPUT, "the graph's arrays are not inside its block",
+								 "block %p of %llu bytes, %s %p of %llu bytes", graph->memory,
+								 (unsigned long long) graph->memory_bytes, what, array, (unsigned long long) bytes);
 	return EMOGI_OK;
 }
 
@@ -147,14 +147,14 @@ explain_registration(const EmogiGraph *graph, cudaError_t code, EmogiError *erro
 	(void) cudaGetLastError();
 	(void) getrlimit(RLIMIT_MEMLOCK, &limit);
 	if (code == cudaErrorMemoryAllocation || code == cudaErrorOperatingSystem || code == cudaErrorInvalidValue)
-		return emogi_fail(error, EMOGI_NO_MEMORY, "the graph's memory could not be locked for the GPU",
-						  "cudaHostRegister of %llu bytes: %s; RLIMIT_MEMLOCK %s%llu",
-						  (unsigned long long) graph->memory_bytes, name,
-						  limit.rlim_cur == RLIM_INFINITY ? "unlimited, " : "",
-						  (unsigned long long) limit.rlim_cur);
+		return emogi_device_fail(error, EMOGI_NO_MEMORY, "the graph's memory could not be locked for the GPU",
+								 "cudaHostRegister of %llu bytes: %s; RLIMIT_MEMLOCK %s%llu",
+								 (unsigned long long) graph->memory_bytes, name,
+								 limit.rlim_cur == RLIM_INFINITY ? "unlimited, " : "",
+								 (unsigned long long) limit.rlim_cur);
 	if (code == cudaErrorNotSupported || code == cudaErrorNotPermitted)
-		return emogi_fail(error, EMOGI_BAD_INPUT, "this machine does not let the GPU read host memory in place",
-						  "cudaHostRegister of %llu bytes: %s", (unsigned long long) graph->memory_bytes, name);
+		return emogi_device_fail(error, EMOGI_BAD_INPUT, "this machine does not let the GPU read host memory in place",
+								 "cudaHostRegister of %llu bytes: %s", (unsigned long long) graph->memory_bytes, name);
 	return emogi_cuda_fail(error, code, "cudaHostRegister");
 }
 
@@ -199,8 +199,8 @@ register_block(const Placing *placing, EmogiPlacement placement, PlacedGraph *pl
 	if (code == cudaErrorHostMemoryAlreadyRegistered)
 	{
 		(void) cudaGetLastError();
-		return emogi_fail(error, EMOGI_BAD_INPUT, "a part of the graph's memory is registered already",
-						  "block %p of %llu bytes", graph->memory, (unsigned long long) graph->memory_bytes);
+		return emogi_device_fail(error, EMOGI_BAD_INPUT, "a part of the graph's memory is registered already",
+								 "block %p of %llu bytes", graph->memory, (unsigned long long) graph->memory_bytes);
 	}
 	if (code != cudaSuccess)
 		return explain_registration(graph, code, error);
@@ -417,7 +417,7 @@ emogi_placement_place(EmogiEngineState *state, const EmogiGraph *graph, EmogiPla
 
 	memset(placed, 0, sizeof *placed);
 	if ((unsigned) placement > EMOGI_PLACEMENT_HYBRID)
-		return emogi_fail(error, EMOGI_BAD_INPUT, "unknown placement", "number %d", (int) placement);
+		return emogi_device_fail(error, EMOGI_BAD_INPUT, "unknown placement", "number %d", (int) placement);
 	if (graph->backward.offsets == NULL)
 		placing.wants &= ~(PLACE_BACKWARD_SURELY | PLACE_BACKWARD_OFFSETS);
 	if (graph->weight_type == EMOGI_WEIGHT_NONE)

@@ -3,8 +3,9 @@
  */
 #include "run.cuh"
 
-#define WINDOW_BYTES (128.0 * (1 << 20))	/* of host memory that all blocks together may read at a time */
-#define MAX_BATCH_WORDS 64
+/* Tuned constants, of edf1050. All figures of an NVIDIA H200 in bench/RESULTS.md (ad4a202) are with these values. */
+#define WINDOW_BYTES (128.0 * (1 << 20))	/* of host memory that all blocks together may read at a time: see traverse.cuh */
+#define MAX_BATCH_WORDS 64		/* of a bitmap for one ticket: the more, the fewer tickets, and the wider the window */
 
 static_assert(sizeof(Counters) <= EMOGI_MAILBOX_BYTES, "counters must fit the mailbox");
 
@@ -25,7 +26,7 @@ EmogiStatus
 emogi_run(EmogiEngineState *state, RunAlgorithm algorithm, const EmogiGraph *graph, const EmogiQuery *query,
 		  EmogiResult *result, EmogiControl *control, EmogiError *error)
 {
-	const double since = emogi_now_ms();
+	const double since = emogi_device_now_ms();
 	EmogiGraph	seen = *graph;
 	Run			run = {};
 	EmogiStatus status;
@@ -62,7 +63,7 @@ emogi_run(EmogiEngineState *state, RunAlgorithm algorithm, const EmogiGraph *gra
 	emogi_memory_release(&run.memory, 0);
 	emogi_memory_trim(state, state->ready_bytes);
 	result->placement = run.graph.placement;
-	result->transfer_ms = emogi_now_ms() - since - result->run_ms;
+	result->transfer_ms = emogi_device_now_ms() - since - result->run_ms;
 	return status;
 }
 

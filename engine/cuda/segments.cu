@@ -15,6 +15,11 @@
 #include "segments.cuh"
 #include "prefix_sum.cuh"
 
+/*
+ * Tuned constants: what a Cut costs against what its sweeps save, and what fits a cache. MIN_SWEEPS, MIN_PART and L2_SHARE
+ * are of 6130b04, the others of 753e333. The figures of an NVIDIA H200 in bench/RESULTS.md (PageRank in device placement,
+ * ad4a202) are with these values.
+ */
 #define MIN_SWEEPS 4			/* for which it pays */
 #define MIN_PART 4				/* mean entries of a list of the Cut: shorter ones cost more in sums than they save */
 #define MAX_SEGMENTS WARP_LANES	/* a lane keeps the place of each */

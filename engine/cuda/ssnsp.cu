@@ -11,8 +11,8 @@
  * other are counted by one block in one launch (ssnsp_count_chain_kernel). No sum depends on the order of the work, so two
  * runs give the same bits.
  *
- * Bytes, for n vertices: levels twice, offsets and 4 of order a vertex; each backward list of a reached vertex once, in lines; for
- * each entry 4 random bytes of levels, and 8 of paths when it counts.
+ * Bytes, for n vertices: levels twice, offsets and 4 of order a vertex; each backward list of a reached vertex once, in lines;
+ * for each entry 4 random bytes of levels, and 8 of paths when it counts.
  *
  * [1] U. Brandes: A Faster Algorithm for Betweenness Centrality. Journal of Mathematical Sociology 25(2), 2001.
  */
@@ -20,11 +20,13 @@
 
 #include "push.cuh"
 
+/* Tuned constants, of 7b4563e. The figures of an NVIDIA H200 in bench/RESULTS.md (ad4a202) are with these values. */
 #define LAUNCHES_AHEAD 256		/* that the host makes before it looks at cancel */
 #define CHAIN_THREADS 1024		/* vertices, of whole levels, that one block holds at a time */
 #define CHAIN_VERTICES (CHAIN_THREADS / 2)	/* the most of a level in a chain */
 #define CHAIN_LIST 32			/* the longest list in a chain */
 #define CHAIN_LINKS 4			/* entries that count, of a vertex, that a thread keeps */
+
 #define LONG_SHIFT 32			/* in `cursor` while levels are counted: vertices with longer lists stand above */
 #define NO_LEVEL UINT32_MAX
 
@@ -482,7 +484,7 @@ count_timed(Run *run, const Counting *counting, uint32_t nlevels, EmogiResult *r
 	EmogiStatus status;
 
 	if (levels == NULL)
-		return emogi_fail(error, EMOGI_NO_MEMORY, "out of memory", "%u levels", nlevels);
+		return emogi_device_fail(error, EMOGI_NO_MEMORY, "out of memory", "%u levels", nlevels);
 	status = emogi_run_start_clock(run, error);
 	if (status == EMOGI_OK)
 		status = count_all(run, counting, levels, nlevels, error);
@@ -501,8 +503,8 @@ emogi_cuda_ssnsp(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Emo
 	const Counters *counters;
 
 	if (graph->backward.offsets == NULL)
-		return emogi_fail(error, EMOGI_BAD_INPUT, "counting shortest paths needs the graph's backward orientation",
-						  "the graph has forward alone");
+		return emogi_device_fail(error, EMOGI_BAD_INPUT, "counting shortest paths needs the graph's backward orientation",
+								 "the graph has forward alone");
 	TRY(take_array(&run->memory, &counting.paths, run->nvertices, "paths", error));
 	TRY(take_array(&run->memory, &counting.order, run->nvertices, "order of vertices", error));
 	TRY(take_array(&run->memory, &counting.cursor, run->nvertices, "levels' places", error));

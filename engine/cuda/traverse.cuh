@@ -21,17 +21,18 @@
 
 #include "placement.cuh"
 
+/* Tuned constants, of edf1050. All figures of an NVIDIA H200 in bench/RESULTS.md (ad4a202) are with these values. */
+#define BLOCK_THREADS 256		/* of most kernels: more share a ticket, fewer fill the device more evenly */
+#define LINE_UNROLL 2			/* instructions in flight, WARP_LINES lines each: more hide latency and take registers */
+#define SLICE_LINES 32			/* of a long list, 4 KB: fewer spread hubs more evenly, in a longer queue of slices */
+
 #define WARP_LANES 32
 #define FULL_WARP 0xFFFFFFFFu
-#define BLOCK_THREADS 256
 #define BLOCK_WARPS (BLOCK_THREADS / WARP_LANES)
 
 #define PIECE_BYTES 16			/* what a lane reads of a line */
 #define LINE_LANES (EMOGI_LINE_BYTES / PIECE_BYTES)
 #define WARP_LINES (WARP_LANES / LINE_LANES)	/* lines in one instruction */
-#define LINE_UNROLL 2			/* such instructions in flight */
-
-#define SLICE_LINES 32			/* of a long list: 4 KB */
 #define NO_BATCH UINT32_MAX
 
 /* How many targets a line and a lane's piece of it hold. */

@@ -115,8 +115,8 @@ emogi_papers_ssnsp(Sweeps *sweeps, Run *run, const EmogiGraph *graph, const Emog
 	int32_t    *level;
 
 	if (graph->backward.offsets == NULL)
-		return emogi_fail(error, EMOGI_BAD_INPUT, "counting shortest paths needs the graph's backward orientation",
-						  "the graph has forward alone");
+		return emogi_device_fail(error, EMOGI_BAD_INPUT, "counting shortest paths needs the graph's backward orientation",
+								 "the graph has forward alone");
 	TRY(take_array(&run->memory, &counts.paths, run->nvertices, "paths", error));
 	TRY(take_array(&run->memory, &bitmap, run->nwords, "bitmap of a level", error));
 	TRY(emogi_papers_levels(sweeps, run, graph, query, SWEEPS_SUMS, PLACE_BACKWARD_SURELY, &level, result, error));

@@ -13,7 +13,6 @@
  */
 #include "mapping.cuh"
 
-#define LIST_WORDS 8			/* 256 vertices: one atomic operation for them */
 #define SECTOR_BYTES 32
 #define LINE_SECTORS (EMOGI_LINE_BYTES / SECTOR_BYTES)
 

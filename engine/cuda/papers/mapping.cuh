@@ -28,10 +28,6 @@
 #include "papers.cuh"
 #include "cuda/weights.cuh"
 
-#define TICKET_ROUNDS 4			/* of as many items as a warp takes at once: what a ticket is for; 1 to 8 */
-#define ENTRIES_PER_CHECK 4096	/* entries that a lane reads of a list before it looks at cancel: some ms over the link */
-#define SHORT_LIST 16			/* parts that a lane adds alone */
-
 /* Get the weight of an entry. */
 template <typename Weight>
 static __device__ __forceinline__ double

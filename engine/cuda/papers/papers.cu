@@ -146,8 +146,8 @@ run_mapping(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiRes
 	EmogiStatus status;
 
 	if (query->placement == EMOGI_PLACEMENT_STAGED && query->papers.mapping == EMOGI_MAPPING_DEGREE_CUT)
-		return emogi_fail(error, EMOGI_BAD_INPUT, "staged placement does not go with the degree_cut mapping",
-						  "degree_cut cuts lists where they stand, staged placement brings them elsewhere");
+		return emogi_device_fail(error, EMOGI_BAD_INPUT, "staged placement does not go with the degree_cut mapping",
+								 "degree_cut cuts lists where they stand, staged placement brings them elsewhere");
 	if (query->papers.mapping == EMOGI_MAPPING_AUTO)
 		asked.papers.mapping = EMOGI_MAPPING_ALIGNED;
 	status = algorithms[query->algorithm] (&sweeps, run, graph, &asked, result, error);
@@ -171,16 +171,16 @@ emogi_papers_choose(const EmogiQuery *query, RunAlgorithm *algorithm, EmogiError
 	const bool	wide = query->papers.id_bytes == 8;
 
 	if ((unsigned) mapping >= EMOGI_NMAPPINGS)
-		return emogi_fail(error, EMOGI_BAD_INPUT, "unknown mapping", "number %d", (int) mapping);
+		return emogi_device_fail(error, EMOGI_BAD_INPUT, "unknown mapping", "number %d", (int) mapping);
 	if (wide && !can_widen(query))
-		return emogi_fail(error, EMOGI_BAD_INPUT, "ids of 8 bytes are there for bfs, best paths and cc by thread, warp and "
+		return emogi_device_fail(error, EMOGI_BAD_INPUT, "ids of 8 bytes are there for bfs, best paths and cc by thread, warp and "
 						  "aligned in host and device placement alone", "algorithm %d, mapping %d, placement %d",
 						  (int) query->algorithm, (int) mapping, (int) query->placement);
 	if (mapping == EMOGI_MAPPING_AUTO && !wide && query->placement != EMOGI_PLACEMENT_MANAGED &&
 		query->placement != EMOGI_PLACEMENT_STAGED)
 		return EMOGI_OK;
 	if (algorithms[query->algorithm] == NULL)
-		return emogi_fail(error, EMOGI_UNSUPPORTED, "the papers' systems do not have this algorithm", "%s",
+		return emogi_device_fail(error, EMOGI_UNSUPPORTED, "the papers' systems do not have this algorithm", "%s",
 						  emogi_algorithm_row(query->algorithm)->name);
 	*algorithm = mapping == EMOGI_MAPPING_SHARDS || mapping == EMOGI_MAPPING_WINDOWS ?
 		shard_algorithms[query->algorithm] : run_mapping;

@@ -26,8 +26,13 @@
 
 #include "cuda/run.cuh"
 
+/* Tuned constants of the mappings, of bc1d508. bench/PAPERS.md has the figures of an NVIDIA H200 at b47e0c8 with these values. */
 #define CUT_DEGREE 16			/* most neighbours of a shadow vertex: K of [3] */
 #define CUT_THREADS 128			/* of a block that cuts: what it prefetches must fit in shared memory */
+#define TICKET_ROUNDS 4			/* of as many items as a warp takes at once: what a ticket is for; 1 to 8 */
+#define ENTRIES_PER_CHECK 4096	/* that a lane reads of a list between two looks at cancel: some ms over the link */
+#define SHORT_LIST 16			/* parts that a lane adds alone: longer lists would keep the others waiting */
+#define LIST_WORDS 8			/* of the bitmap, 256 vertices: one atomic operation for them */
 
 /*
  * What one sweep works on, in device memory. With DEGREE_CUT an item is a shadow vertex, part `index` of the list of its

@@ -1,5 +1,5 @@
 /*
- * relax.cu: the path algebra by the papers' mappings, and BFS and CC, which are made of the same parts.
+ * relax.cu: the path semiring by the papers' mappings, and BFS and CC, which are made of the same parts.
  *
  * Returns level[nvertices], distance[nvertices] or component[nvertices], as our own kernels do, bit for bit.
  *
@@ -39,7 +39,7 @@ struct Label : LeastKeys
 	}
 };
 
-/* The Work of a path algebra. MUTUAL: an entry's target offers its value too. */
+/* The Work of a path semiring. MUTUAL: an entry's target offers its value too. */
 template <class Algebra, bool MUTUAL>
 struct Offer
 {

@@ -19,9 +19,6 @@
 
 #include <stdlib.h>
 
-#define PIECE_CHUNKS (UINT64_C(1) << 14)	/* of a piece: 2^25 entries, 1.1 GB; worth trying: 2^13, 2^16 */
-#define LEAST_CHUNKS (UINT64_C(1) << 9)	/* that are worth sorting at a time */
-#define PIECE_SHARE 2			/* a piece takes no more than one part in so many of the room left */
 #define ARRAY_ALIGN 256
 #define STATIC_BYTES 1024		/* of shared memory, for what a kernel has beside the shard */
 
@@ -103,11 +100,11 @@ check_room(const Build *build, EmogiMapping mapping, EmogiError *error)
 	TRY(emogi_memory_left(&build->run->memory, &left, error));
 	if (bytes - shape->nvertices * shape->value_bytes <= left)
 		return EMOGI_OK;
-	return emogi_fail(error, EMOGI_NO_MEMORY, windows ? "the graph does not fit in device memory as concatenated windows" :
-					  "the graph does not fit in device memory as shards",
-					  "%llu bytes needed, %llu left; as CSR %llu; %u shards of %u vertices", (unsigned long long) bytes,
-					  (unsigned long long) left, (unsigned long long) emogi_shards_bytes(shape, EMOGI_SHARD_CSR),
-					  shape->nshards, shape->width);
+	return emogi_device_fail(error, EMOGI_NO_MEMORY, windows ? "the graph does not fit in device memory as concatenated windows" :
+							 "the graph does not fit in device memory as shards",
+							 "%llu bytes needed, %llu left; as CSR %llu; %u shards of %u vertices", (unsigned long long) bytes,
+							 (unsigned long long) left, (unsigned long long) emogi_shards_bytes(shape, EMOGI_SHARD_CSR),
+							 shape->nshards, shape->width);
 }
 
 /* Take the structure. */
@@ -181,8 +178,8 @@ take_transit(Build *build, uint64_t room, EmogiError *error)
 	memset(transit, 0, sizeof *transit);
 	transit->room = room;
 	if (room > UINT32_MAX)
-		return emogi_fail(error, EMOGI_NO_MEMORY, "a shard has too many entries to be sorted", "%llu",
-						  (unsigned long long) room);
+		return emogi_device_fail(error, EMOGI_NO_MEMORY, "a shard has too many entries to be sorted", "%llu",
+								 (unsigned long long) room);
 	CUDA_TRY(emogi_shards_sort(transit, room, 0, 64, build->run->state->stream, &key, &index));
 	TRY(take_array(&build->run->memory, &block, lay_out_transit(build, NULL), "pieces of shards", error));
 	(void) lay_out_transit(build, block);
@@ -440,7 +437,7 @@ emogi_shards_build(Run *run, const EmogiGraph *graph, const EmogiQuery *query, c
 	nblocks = run->memory.nblocks;
 	build.ends = fails ? NULL : (uint64_t *) malloc((shards->shape.nshards + (size_t) 1) * sizeof *build.ends);
 	if (build.ends == NULL)
-		return emogi_fail(error, EMOGI_NO_MEMORY, "out of memory", "%u shards", shards->shape.nshards);
+		return emogi_device_fail(error, EMOGI_NO_MEMORY, "out of memory", "%u shards", shards->shape.nshards);
 	status = build_from_lists(&build, graph, query, error);
 	(void) cudaStreamSynchronize(run->state->stream);	/* after an error a copy may be on its way to `ends` */
 	free(build.ends);

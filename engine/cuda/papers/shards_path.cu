@@ -1,5 +1,5 @@
 /*
- * shards_path.cu: the path algebra on shards, and BFS and CC, which are made of the same parts.
+ * shards_path.cu: the path semiring on shards, and BFS and CC, which are made of the same parts.
  *
  * Returns level, distance or component [nvertices], as our own kernels do.
  *
@@ -9,7 +9,7 @@
  * their sources' keys throughout, so nothing is left to improve; the least fixpoint is one, bit for bit. A long path
  * takes about as many iterations as it has hops, each of which reads every entry: that is the method.
  *   BFS    hops, 4 bytes            CC     the least vertex, 4 bytes; every edge both ways, no source
- *   the path algebra    keys of best_paths.cuh, 8 bytes
+ *   the path semiring    keys of best_paths.cuh, 8 bytes
  *
  * Bytes of an iteration, for n vertices, m entries: Vn, twice what changes; V an entry; 4 and the weight for each whose
  * source has a key; those of write_back for each entry that begins in a shard that changes.

@@ -1,5 +1,5 @@
 /*
- * shards_sum.cu: the sum algebra on shards: PAGERANK and the applications of the table, HEAT, CIRCUIT, NEURAL, and the
+ * shards_sum.cu: the sum semiring on shards: PAGERANK and the applications of the table, HEAT, CIRCUIT, NEURAL, and the
  * counts of SSNSP.
  *
  * Returns value, or level and paths [nvertices], as our own kernels do: the same bits in two runs, values within 1e-9 of
@@ -22,8 +22,6 @@
  * [1] F. Khorasani, K. Vora, R. Gupta, L. N. Bhuyan: CuSha: Vertex-Centric Graph Processing on GPUs. HPDC 2014.
  */
 #include "shards_sum.cuh"
-
-#define LEVELS_AHEAD 64			/* that the host launches before it looks at cancel */
 
 static_assert(sizeof(Totals) <= EMOGI_MAILBOX_BYTES, "totals must fit the mailbox");
 

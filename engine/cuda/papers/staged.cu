@@ -6,8 +6,6 @@
 
 #include <unistd.h>
 
-#define SLEEP_US 20				/* a piece takes at least ten times as long */
-
 /* Get the degree of the own vertex of a word, 0 when it is not marked. */
 static __device__ __forceinline__ uint64_t
 marked_degree(const uint64_t *offsets, uint64_t word, uint32_t bits)
@@ -215,10 +213,10 @@ cut_part(Staged *staged, StagedPart *part, EmogiError *error)
 	if (low > staged->item)
 		part->entries.end = item_end(gather, low - 1);
 	else if (!staged->cuts)
-		return emogi_fail(error, EMOGI_NO_MEMORY, "the edge buffer is too small for a list that is summed",
-						  "%llu edges in the list, room for %llu",
-						  (unsigned long long) (item_end(gather, low) - staged->entry),
-						  (unsigned long long) (end - staged->entry));
+		return emogi_device_fail(error, EMOGI_NO_MEMORY, "the edge buffer is too small for a list that is summed",
+								 "%llu edges in the list, room for %llu",
+								 (unsigned long long) (item_end(gather, low) - staged->entry),
+								 (unsigned long long) (end - staged->entry));
 	else
 		part->nitems = 1;
 	staged->item = low;
@@ -253,7 +251,7 @@ wait_copied(const Staged *staged, uint64_t piece, EmogiError *error)
 			break;
 		if (code != cudaErrorNotReady)
 			return emogi_cuda_fail(error, code, "waiting for pinned memory");
-		usleep(SLEEP_US);
+		usleep(STAGED_SLEEP_US);
 	}
 	(void) cudaGetLastError();	/* cudaErrorNotReady is remembered, though no error */
 	CUDA_TRY(cudaSuccess);		/* for a test that lets the wait fail */

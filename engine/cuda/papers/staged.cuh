@@ -35,12 +35,17 @@
 #include "mapping.cuh"
 #include "staged_gather.h"
 
+/*
+ * Tuned constants, of bc1d508. bench/PAPERS.md (subway) has the figures of an NVIDIA H200 at b47e0c8 with these values; of
+ * others there is no record.
+ */
 #define WHOLE_PERCENT 80		/* of the edges [1]: above it gathering is not worth while */
-#define STAGED_BUFFERS 2
-#define STAGED_UNIT UINT64_C(128)	/* entries: weights of a byte then start on a line as well */
-
 #define STAGED_LEAST_BYTES (UINT64_C(1) << 20)	/* of an edge buffer, unless all edges take less */
 #define STAGED_PIECE_BYTES (UINT64_C(64) << 20) /* of pinned memory: 1 ms of the link */
+#define STAGED_SLEEP_US 20		/* between looks at a copy: a piece takes at least ten times as long */
+
+#define STAGED_BUFFERS 2
+#define STAGED_UNIT UINT64_C(128)	/* entries: weights of a byte then start on a line as well */
 
 /* What is in a buffer: entries of some items' lists, of which the first and the last may be cut. */
 typedef struct StagedPart

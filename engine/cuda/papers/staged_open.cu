@@ -47,8 +47,8 @@ take_pinned(Staged *staged, char **out, uint64_t bytes, const char *what, EmogiE
 	if (code == cudaErrorMemoryAllocation)
 	{
 		(void) cudaGetLastError();
-		return emogi_fail(error, EMOGI_NO_MEMORY, "out of pinned host memory", "%s: %llu bytes", what,
-						  (unsigned long long) bytes);
+		return emogi_device_fail(error, EMOGI_NO_MEMORY, "out of pinned host memory", "%s: %llu bytes", what,
+								 (unsigned long long) bytes);
 	}
 	if (code != cudaSuccess)
 		return emogi_cuda_fail(error, code, "cudaMallocHost");
@@ -97,9 +97,10 @@ take_buffers(Staged *staged, EmogiError *error)
 	fit = left > headroom ? (left - headroom) / STAGED_BUFFERS / unit_bytes * STAGED_UNIT : 0;
 	staged->buffer_entries = fit < most ? fit : most;
 	if (fit < most && fit * entry_bytes < least)
-		return emogi_fail(error, EMOGI_NO_MEMORY, "too little device memory is left for edge buffers",
-						  "%d buffers of %llu bytes or more, %llu bytes left, of which %llu must stay free", STAGED_BUFFERS,
-						  (unsigned long long) least, (unsigned long long) left, (unsigned long long) headroom);
+		return emogi_device_fail(error, EMOGI_NO_MEMORY, "too little device memory is left for edge buffers",
+								 "%d buffers of %llu bytes or more, %llu bytes left, of which %llu must stay free",
+								 STAGED_BUFFERS, (unsigned long long) least, (unsigned long long) left,
+								 (unsigned long long) headroom);
 	return emogi_memory_take(&run->memory, (void **) &staged->buffer,
 							 STAGED_BUFFERS * staged->buffer_entries * entry_bytes, "edge buffers", error);
 }
@@ -134,7 +135,7 @@ make_staged(Sweeps *sweeps, const EmogiGraph *graph, unsigned wants, EmogiError 
 	Staged	   *staged = run->control->fail_allocation == 1 ? NULL : (Staged *) calloc(1, sizeof *staged);
 
 	if (staged == NULL)
-		return emogi_fail(error, EMOGI_NO_MEMORY, "out of memory", "what stages edges, %zu bytes", sizeof *staged);
+		return emogi_device_fail(error, EMOGI_NO_MEMORY, "out of memory", "what stages edges, %zu bytes", sizeof *staged);
 	sweeps->staged = staged;
 	staged->run = run;
 	staged->nallocations = 1;
@@ -144,7 +145,7 @@ make_staged(Sweeps *sweeps, const EmogiGraph *graph, unsigned wants, EmogiError 
 	staged->weight_bytes = sweeps->bytes.weight;
 	staged->pool = may_allocate(staged) ? emogi_staged_gather_open(nthreads) : NULL;
 	if (staged->pool == NULL)
-		return emogi_fail(error, EMOGI_NO_MEMORY, "no threads to gather edges with", "%d threads", (int) nthreads);
+		return emogi_device_fail(error, EMOGI_NO_MEMORY, "no threads to gather edges with", "%d threads", (int) nthreads);
 	return EMOGI_OK;
 }
 

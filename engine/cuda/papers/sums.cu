@@ -1,5 +1,5 @@
 /*
- * sums.cu: the sum algebra by the papers' mappings: PAGERANK and the applications of the table: HEAT, CIRCUIT,
+ * sums.cu: the sum semiring by the papers' mappings: PAGERANK and the applications of the table: HEAT, CIRCUIT,
  * NEURAL.
  *
  * Returns value[nvertices] after the last iteration, as our own kernels do, but for rounding: within a list the order of
@@ -17,7 +17,7 @@
 #include "cuda/gather.cuh"
 #include "mapping.cuh"
 
-/* The Work of a term of the sum algebra. */
+/* The Work of a term of the sum semiring. */
 template <class Term>
 struct Summing
 {
