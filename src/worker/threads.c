@@ -281,6 +281,17 @@ run_path(EmogiWork *work)
 	return EMOGI_OK;
 }
 
+/* Make a Graph of the edges and the numbers of their keys. */
+static EmogiStatus
+build_lists(EmogiWork *work, EmogiPool *pool)
+{
+	const EmogiRequest *request = &work->request;
+	const EmogiCsrInput input = {.edges = &work->edges, .keys = &request->keys, .direction = request->direction,
+		.with_backward = request->with_backward, .memory = request->memory, .scratch = request->scratch};
+
+	return emogi_csr_build(pool, &input, &work->reply.graph, &work->slot->control, &work->reply.error);
+}
+
 /* Carry out a request that makes a Graph or takes it apart. */
 static EmogiStatus
 build(Runner *runner)
@@ -299,8 +310,7 @@ build(Runner *runner)
 		return emogi_keys_build(pool, &work->edges, &request->plan, request->scratch, &reply->keys, control,
 								&reply->error);
 	if (request->kind == EMOGI_REQUEST_CSR)
-		return emogi_csr_build(pool, &work->edges, &request->keys, request->direction, request->with_backward,
-							   request->memory, request->scratch, &reply->graph, control, &reply->error);
+		return build_lists(work, pool);
 	return emogi_csr_expand(pool, &request->graph, request->direction == EMOGI_IN, &work->edges, control,
 							&reply->error);
 }
