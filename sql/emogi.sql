@@ -360,7 +360,7 @@ COMMENT ON COLUMN emogi_graphs.build_ms IS 'milliseconds that its build took; NU
 CREATE FUNCTION emogi_cache(OUT graphs int, OUT tables int, OUT bytes bigint, OUT allowed_bytes bigint, OUT hits bigint,
 	OUT builds bigint, OUT private_builds bigint, OUT waits bigint, OUT evictions bigint, OUT reset_at timestamptz)
 RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'emogi_cache_summary' LANGUAGE C VOLATILE PARALLEL RESTRICTED ROWS 1;
+AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL RESTRICTED ROWS 1;
 COMMENT ON FUNCTION emogi_cache() IS 'the rows of the view emogi_cache';
 CREATE VIEW emogi_cache AS SELECT * FROM emogi_cache();
 GRANT SELECT ON emogi_cache TO PUBLIC;

@@ -1,25 +1,55 @@
 /*
- * emogi.c: loading, and the state that all processes share.
+ * emogi.c: loading.
  *
  * Everything needs shared_preload_libraries: the Region must be mapped and the engine worker registered before the
  * postmaster forks. _PG_init neither touches CUDA nor starts a thread: both would be lost, or worse, in its children.
+ *
+ * The folders beside this file are rooms. A room may use those below it, and none above; its header tells what lives there:
+ *
+ *   scan_node/   calls in FROM, as nodes of a plan             worker/  the engine worker, on the other side of a slot
+ *   function/    the SQL functions                             views/   the views, and what administers the cache
+ *   build/       from a Source to a Graph
+ *   call/        a call and its slot
+ *   source/      what the graph argument names                 cache/   the Graphs that calls and sessions share
+ *   server/      what all stand on: settings, faults, shared state, the Region, limits, versions of PostgreSQL
+ *
+ * A call of a traversal function, from top to bottom:
+ *
+ *   function/functions.c   reads the arguments
+ *   source/source.c        resolves the graph argument to a Source;  access.c checks that the caller may read it
+ *   call/call.c            takes a slot for the call, if server/limits.c has nothing against it;  everything the call allocates
+ *                          in the Region belongs to that slot
+ *   source/snapshot.c      sees to it that the call's snapshot is not older than what the graph argument names
+ *   build/obtain.c         has wish.c look in the cache for a Graph that holds exactly what the call's snapshot sees, and pin it
+ *                          (cache/cache.c keeps the entries, cache/ring.c knows who has changed which table);  else
+ *   build/build.c          turns the Source into edges in the Region (heap_scan.c and pages.c read tables, sink.c takes rows
+ *                          from the executor), then has the engine worker make keys and CSR of them;  wish.c publishes the Graph
+ *   call/request.c         has the engine worker run the Query;  worker/worker.c is that worker
+ *   function/run.c         reads the Result out into rows and gives the slot back
+ *
+ * As an item of FROM the function is replaced by a scan: scan_node/plan.c puts it into the plan, scan.c and stream.c carry it out.
  */
-#include "server/emogi.h"
+#include "postgres.h"
 
 #include "storage/shmem.h"
+
+#include "scan_node/scan_node.h"
+#include "server/compat.h"
+#include "server/fault.h"
+#include "server/granules.h"
+#include "server/papers.h"
+#include "worker/worker.h"
 
 PG_MODULE_MAGIC;
 
 void		_PG_init(void);
-
-EmogiShared *emogi_shared = NULL;
 
 static shmem_startup_hook_type previous_shmem_startup_hook = NULL;
 #if EMOGI_HAS_SHMEM_REQUEST_HOOK
 static shmem_request_hook_type previous_shmem_request_hook = NULL;
 #endif
 
-/* Ask for the shared memory and the lock. */
+/* Ask for the shared memory and the locks. */
 static void
 request_shmem(void)
 {
@@ -27,32 +57,11 @@ request_shmem(void)
 	if (previous_shmem_request_hook)
 		previous_shmem_request_hook();
 #endif
-	RequestAddinShmemSpace(MAXALIGN(sizeof(EmogiShared)));
-	RequestAddinShmemSpace(emogi_region_shmem_size());
-	RequestAddinShmemSpace(emogi_ring_shmem_size());
+	emogi_shared_request();
+	RequestAddinShmemSpace(emogi_granules_shmem_size());
+	RequestAddinShmemSpace(emogi_tables_shmem_size());
 	RequestAddinShmemSpace(emogi_cache_shmem_size());
-	RequestAddinShmemSpace(emogi_runs_shmem_size());
-	RequestNamedLWLockTranche("emogi", 3);
-}
-
-/* Fill in the shared state, at server start and after every crash restart. */
-static void
-init_shared(void)
-{
-	LWLockPadded *locks = GetNamedLWLockTranche("emogi");
-
-	memset(emogi_shared, 0, sizeof *emogi_shared);
-	emogi_shared->lock = &locks[0].lock;
-	emogi_shared->cache_lock = &locks[1].lock;
-	emogi_shared->runs_lock = &locks[2].lock;
-	ConditionVariableInit(&emogi_shared->slot_freed);
-	for (int i = 0; i < EMOGI_NSLOTS; i++)
-	{
-		ConditionVariableInit(&emogi_shared->slots[i].answered);
-		pg_atomic_init_u64(&emogi_shared->slots[i].nskipped, 0);
-	}
-	strlcpy(emogi_shared->cpu.state, "starting", sizeof emogi_shared->cpu.state);
-	strlcpy(emogi_shared->cuda[0].state, "starting", sizeof emogi_shared->cuda[0].state);
+	RequestAddinShmemSpace(emogi_history_shmem_size());
 }
 
 /* Attach to the shared state, and make it where it is not there. */
@@ -64,13 +73,11 @@ startup_shmem(void)
 	if (previous_shmem_startup_hook)
 		previous_shmem_startup_hook();
 	LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
-	emogi_shared = ShmemInitStruct("emogi", sizeof(EmogiShared), &found);
-	if (!found)
-		init_shared();
-	emogi_region_shmem_startup(found);
-	emogi_ring_shmem_startup(found);
+	found = emogi_shared_startup();
+	emogi_granules_shmem_startup(found);
+	emogi_tables_shmem_startup(found);
 	emogi_cache_shmem_startup(found);
-	emogi_runs_shmem_startup(found);
+	emogi_history_shmem_startup(found);
 	LWLockRelease(AddinShmemInitLock);
 }
 
@@ -79,13 +86,19 @@ _PG_init(void)
 {
 	if (!process_shared_preload_libraries_in_progress)
 		return;
-	emogi_define_gucs();
-	emogi_region_reserve();
+	emogi_settings_define();
+	emogi_papers_define();
+	emogi_limits_define();
+	emogi_fault_define();
+	emogi_compat_reserve_prefix("emogi");
+	emogi_granules_reserve();
 	emogi_ring_init();
 	emogi_cache_init();
+	emogi_drops_init();
 	emogi_snapshot_init();
 	emogi_plan_init();
-	emogi_calls_init();
+	emogi_lateral_init();
+	emogi_call_init();
 #if EMOGI_HAS_SHMEM_REQUEST_HOOK
 	previous_shmem_request_hook = shmem_request_hook;
 	shmem_request_hook = request_shmem;
@@ -95,33 +108,4 @@ _PG_init(void)
 	previous_shmem_startup_hook = shmem_startup_hook;
 	shmem_startup_hook = startup_shmem;
 	emogi_worker_register();
-}
-
-/* Raise 55000 unless emogi was preloaded; the first thing that every SQL function does. */
-void
-emogi_require_preload(void)
-{
-	if (emogi_shared == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("emogi is not preloaded"),
-				 errhint("Add emogi to shared_preload_libraries in postgresql.conf and restart the server.")));
-}
-
-/* Get the wait event of whoever waits for this; its name is looked up once. */
-uint32
-emogi_wait_event(EmogiWait wait)
-{
-	static const char *const names[EMOGI_WAITS] = {
-		[EMOGI_WAIT_MAIN] = "EmogiMain",
-		[EMOGI_WAIT_ENGINE] = "EmogiEngine",
-		[EMOGI_WAIT_SLOT] = "EmogiSlot",
-		[EMOGI_WAIT_BUILD] = "EmogiBuild",
-		[EMOGI_WAIT_ROOM] = "EmogiRoom"
-	};
-	static uint32 events[EMOGI_WAITS];
-
-	if (events[wait] == 0)
-		events[wait] = emogi_compat_wait_event(names[wait]);
-	return events[wait];
 }

@@ -1,8 +1,8 @@
 /*
- * best_paths.c: best paths by the threads of a pool: the applications of the path algebra (applications.h).
+ * best_paths.c: best paths by the threads of a pool: the applications of the path algebra (algorithms.h).
  *
  * Fills distance[nvertices]: the best value of a path from a source, +inf (EMOGI_LEAST) or -1 (EMOGI_MOST) = not reached,
- * or beyond max_distance. The answer is the fixpoint that every order of work finds (algebra.h), bit for bit.
+ * or beyond max_distance. The answer is the fixpoint that every order of work finds (algorithms.h), bit for bit.
  *
  * Delta-stepping [1] with the bins of each thread apart and bins fused over rounds [2]. Work is sorted by value
  * into bins; all threads empty the lowest together, round by round, until nothing more falls into it; then the next.
@@ -25,8 +25,8 @@
  */
 #include "best_paths.h"
 
-#include "contract/algebra.h"
-#include "algorithms.h"
+#include "contract/semirings.h"
+#include "cpu.h"
 #include "bfs.h"
 
 #include <stdlib.h>
@@ -40,9 +40,9 @@
 #define CONVERT_AT_ONCE 16384
 
 /* Sums grow along a path, and bins of equal width lead upwards: what adds up must want the least. */
-#define CHECK_ORDER(NAME, name, order, source, traits) \
+#define CHECK_ORDER(NAME, name, column, order, source, traits, candidate) \
 	_Static_assert(((traits) & EMOGI_PATH_ADDS) == 0 || (order) == EMOGI_LEAST, #name " adds up and wants the most");
-EMOGI_PATH_APPLICATIONS(CHECK_ORDER)
+EMOGI_ALGORITHMS(EMOGI_NOTHING, CHECK_ORDER, EMOGI_NOTHING)
 #undef CHECK_ORDER
 
 /* Order doubles for qsort. */
@@ -57,7 +57,7 @@ compare_doubles(const void *a, const void *b)
 
 /* Take finite weights, spread evenly over all; get how many. */
 static uint64_t
-sample_weights(const EmogiPath *path, double *samples)
+sample_weights(const EmogiBestPaths *path, double *samples)
 {
 	uint64_t	nedges = path->lists.nedges;
 	uint64_t	step = nedges / SAMPLES + 1;
@@ -75,7 +75,7 @@ sample_weights(const EmogiPath *path, double *samples)
 
 /* Set the width of a bin, within what divides. */
 static void
-set_delta(EmogiPath *path, double delta)
+set_delta(EmogiBestPaths *path, double delta)
 {
 	if (!(delta >= LEAST_DELTA))
 		delta = LEAST_DELTA;
@@ -84,7 +84,7 @@ set_delta(EmogiPath *path, double delta)
 
 /* Choose the limits of the bins out of sampled weights: quantiles, best first. */
 static void
-set_limits(EmogiPath *path, double *samples, uint64_t count)
+set_limits(EmogiBestPaths *path, double *samples, uint64_t count)
 {
 	const bool	most = emogi_path_wants_most(path->algorithm);
 
@@ -101,7 +101,7 @@ set_limits(EmogiPath *path, double *samples, uint64_t count)
 
 /* Choose the bins: their width where values add up, else their limits. */
 static void
-choose_bins(EmogiPath *path)
+choose_bins(EmogiBestPaths *path)
 {
 	double		samples[SAMPLES];
 	uint64_t	count = sample_weights(path, samples);
@@ -120,7 +120,7 @@ choose_bins(EmogiPath *path)
 
 /* Take the blocks of the current bin off all threads into the round; gets the number of items, 0 without memory too. */
 static uint64_t
-open_round(EmogiPath *path, int nthreads)
+open_round(EmogiBestPaths *path, int nthreads)
 {
 	uint64_t	nitems = 0;
 
@@ -155,7 +155,7 @@ open_round(EmogiPath *path, int nthreads)
 
 /* Give the emptied blocks of the round back, to each thread its share. */
 static void
-close_round(EmogiPath *path, int nthreads)
+close_round(EmogiBestPaths *path, int nthreads)
 {
 	for (uint64_t i = 0; i < path->nround; i++)
 		emogi_bins_keep(&path->bins[i % (uint64_t) nthreads], path->round[i]);
@@ -163,7 +163,7 @@ close_round(EmogiPath *path, int nthreads)
 
 /* Tell how far the search is. */
 static void
-report(EmogiPath *path, int nthreads)
+report(EmogiBestPaths *path, int nthreads)
 {
 	uint64_t	nreached = 0;
 
@@ -176,7 +176,7 @@ report(EmogiPath *path, int nthreads)
 
 /* Bound the search by the farthest target when all are reached; costs no more than the walk since the last time. */
 static void
-bound_by_targets(EmogiPath *path, const EmogiQuery *query, int nthreads)
+bound_by_targets(EmogiBestPaths *path, const EmogiQuery *query, int nthreads)
 {
 	uint64_t	looked = 0;
 	double		farthest = 0.0;
@@ -208,22 +208,22 @@ bound_by_targets(EmogiPath *path, const EmogiQuery *query, int nthreads)
 
 /* Say whether all that is left, in the current bin and later ones, lies beyond the farthest target. */
 static bool
-has_enough(const EmogiPath *path)
+has_enough(const EmogiBestPaths *path)
 {
 	return (path->farthest - path->base) * path->per_bin < (double) path->bin;
 }
 
 /* Empty the current bin, round by round; false when the job has stopped. */
 static bool
-empty_bin(EmogiPath *path, const EmogiQuery *query, int nthreads)
+empty_bin(EmogiBestPaths *path, const EmogiQuery *query, int nthreads)
 {
 	uint64_t	nitems;
 
 	while ((nitems = open_round(path, nthreads)) > 0)
 	{
 		bound_by_targets(path, query, nthreads);
-		if (!emogi_run_step(&path->run, emogi_path_walk, path, nitems < ALONE_ITEMS) ||
-			(path->nhubs > 0 && !emogi_run_step(&path->run, emogi_path_walk_hubs, path, false)))
+		if (!emogi_run_step(&path->run, emogi_best_paths_walk, path, nitems < ALONE_ITEMS) ||
+			(path->nhubs > 0 && !emogi_run_step(&path->run, emogi_best_paths_walk_hubs, path, false)))
 			return false;
 		close_round(path, nthreads);
 		path->run.result->nlevels++;
@@ -234,7 +234,7 @@ empty_bin(EmogiPath *path, const EmogiQuery *query, int nthreads)
 
 /* Fill the bins from the far one; false when nothing that is wanted is there or the job has stopped. */
 static bool
-refill_bins(EmogiPath *path, int nthreads)
+refill_bins(EmogiBestPaths *path, int nthreads)
 {
 	double		nearest = path->none;
 	uint64_t	nfar = 0,
@@ -245,7 +245,7 @@ refill_bins(EmogiPath *path, int nthreads)
 		path->tally[t].nearest = path->none;
 		path->tally[t].nfar = path->tally[t].nnear = 0;
 	}
-	if (!emogi_path_adds(path->algorithm) || !emogi_run_step(&path->run, emogi_path_find_nearest, path, false))
+	if (!emogi_path_adds(path->algorithm) || !emogi_run_step(&path->run, emogi_best_paths_find_nearest, path, false))
 		return false;
 	for (int t = 0; t < nthreads; t++)
 		nearest = path->tally[t].nearest < nearest ? path->tally[t].nearest : nearest;
@@ -254,7 +254,7 @@ refill_bins(EmogiPath *path, int nthreads)
 	path->base = nearest;
 	if (path->too_narrow)
 		set_delta(path, 2.0 / path->per_bin);
-	if (!emogi_run_step(&path->run, emogi_path_sort_far, path, false))
+	if (!emogi_run_step(&path->run, emogi_best_paths_sort_far, path, false))
 		return false;
 	for (int t = 0; t < nthreads; t++)
 	{
@@ -267,13 +267,13 @@ refill_bins(EmogiPath *path, int nthreads)
 
 /* Search from the sources; false when the job has stopped. */
 static bool
-search(EmogiPath *path, const EmogiQuery *query, int nthreads)
+search(EmogiBestPaths *path, const EmogiQuery *query, int nthreads)
 {
-	if (!emogi_run_step(&path->run, emogi_path_clear, path, false))
+	if (!emogi_run_step(&path->run, emogi_best_paths_clear, path, false))
 		return false;
 	for (uint64_t i = 0; i < query->nsources; i++)
 	{
-		if (!emogi_path_enter(path, query->sources[i]))
+		if (!emogi_best_paths_enter(path, query->sources[i]))
 			emogi_job_fail(&path->run.job, EMOGI_NO_MEMORY);
 		if (i % EMOGI_RUN_POLL == 0 && emogi_job_stopped(&path->run.job))
 			return false;
@@ -292,18 +292,18 @@ search(EmogiPath *path, const EmogiQuery *query, int nthreads)
 
 /* Get the scratch memory; false when there is none. */
 static bool
-open_path(EmogiPath *path, int nthreads)
+open_path(EmogiBestPaths *path, int nthreads)
 {
 	path->hub_room = path->lists.nedges / HUB_ENTRIES + 1;
-	path->hubs = emogi_run_scratch(&path->run, path->hub_room, sizeof(EmogiPathHub));
+	path->hubs = emogi_run_scratch(&path->run, path->hub_room, sizeof(EmogiBestPathsHub));
 	path->bins = emogi_run_scratch(&path->run, (uint64_t) nthreads, sizeof(EmogiBins));
-	path->tally = emogi_run_scratch(&path->run, (uint64_t) nthreads, sizeof(EmogiPathTally));
+	path->tally = emogi_run_scratch(&path->run, (uint64_t) nthreads, sizeof(EmogiBestPathsTally));
 	return !emogi_job_stopped(&path->run.job);
 }
 
 /* Run a search over weighted lists. */
 static EmogiStatus
-run_weighted(EmogiPath *path, EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+run_weighted(EmogiBestPaths *path, EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
 			 EmogiControl *control, EmogiError *error)
 {
 	int			nthreads = emogi_pool_size(pool);
@@ -312,7 +312,7 @@ run_weighted(EmogiPath *path, EmogiPool *pool, const EmogiGraph *graph, const Em
 	path->lists = graph->forward;
 	path->weight_type = graph->weight_type;
 	path->nvertices = graph->nvertices;
-	path->value = result->distance;
+	path->value = result->columns[0].float64;
 	if (open_path(path, nthreads))
 	{
 		if (graph->forward.nedges > 0)
@@ -416,8 +416,8 @@ run_unweighted(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query
 	EmogiStatus status = EMOGI_OK;
 
 	emogi_run_begin(&conversion.run, pool, graph, graph->nvertices, result, control, error, "best paths");
-	conversion.value = result->distance;
-	conversion.level = levels.level = emogi_run_scratch(&conversion.run, graph->nvertices, sizeof(int32_t));
+	conversion.value = result->columns[0].float64;
+	conversion.level = levels.columns[0].int32 = emogi_run_scratch(&conversion.run, graph->nvertices, sizeof(int32_t));
 	if (conversion.level != NULL)
 		status = emogi_cpu_bfs(pool, graph, &hops, &levels, control, error);
 	if (status != EMOGI_OK)
@@ -437,7 +437,7 @@ emogi_cpu_path(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query
 			   EmogiControl *control, EmogiError *error)
 {
 	const bool	adds = emogi_path_adds(query->algorithm);
-	EmogiPath	path = {.algorithm = query->algorithm, .none = emogi_path_none(query->algorithm),
+	EmogiBestPaths	path = {.algorithm = query->algorithm, .none = emogi_path_none(query->algorithm),
 		.bound = adds ? query->max_distance : (double) INFINITY, .farthest = (double) INFINITY,
 		.base = adds ? emogi_path_source(query->algorithm) : 0.0, .per_bin = 1.0};
 

@@ -2,21 +2,21 @@
  * best_paths.h: what passes between best_paths.c, which leads a search of the path algebra from bin to bin, and
  * best_paths_walk.c, which holds the parallel steps.
  */
-#ifndef EMOGI_CPU_PATH_H
-#define EMOGI_CPU_PATH_H
+#ifndef EMOGI_CPU_BEST_PATHS_H
+#define EMOGI_CPU_BEST_PATHS_H
 
 #include "bins.h"
 #include "run.h"
 
 /* A long list that all threads walk together. */
-typedef struct EmogiPathHub
+typedef struct EmogiBestPathsHub
 {
 	EmogiBinItem item;
 	uint64_t	next;			/* atomic: its next piece */
-} EmogiPathHub;
+} EmogiBestPathsHub;
 
 /* What one thread has found. */
-typedef struct EmogiPathTally
+typedef struct EmogiBestPathsTally
 {
 	uint64_t	nreached;
 	uint64_t	looked;			/* list entries */
@@ -24,13 +24,13 @@ typedef struct EmogiPathTally
 	uint64_t	nnear;			/* items that came into a near bin */
 	double		nearest;		/* the least value of the far bin */
 	char		pad[EMOGI_LINE_BYTES - 40];
-} EmogiPathTally;
+} EmogiBestPathsTally;
 
 /*
  * The state of a search. Between steps it belongs to the caller's thread; in a step, threads write value[] (atomic),
  * what else is marked atomic, and their own bins and tally.
  */
-typedef struct EmogiPath
+typedef struct EmogiBestPaths
 {
 	EmogiCpuRun run;
 	EmogiAdjacency lists;
@@ -53,21 +53,21 @@ typedef struct EmogiPath
 	EmogiBinBlock **round;		/* [nround of round_room], its blocks */
 	uint64_t	nround;
 	uint64_t	round_room;
-	EmogiPathHub *hubs;			/* [nhubs of hub_room] */
+	EmogiBestPathsHub *hubs;			/* [nhubs of hub_room] */
 	uint64_t	hub_room;
 	uint64_t	nhubs;			/* atomic; more than hub_room when there was no room */
 	EmogiBins  *bins;			/* [nthreads] */
-	EmogiPathTally *tally;		/* [nthreads] */
-} EmogiPath;
+	EmogiBestPathsTally *tally;		/* [nthreads] */
+} EmogiBestPaths;
 
-/* Steps: tasks of a pool, or of one thread alone; arg is the EmogiPath. */
-extern void emogi_path_clear(void *arg, int thread, int nthreads);
-extern void emogi_path_walk(void *arg, int thread, int nthreads);
-extern void emogi_path_walk_hubs(void *arg, int thread, int nthreads);
-extern void emogi_path_find_nearest(void *arg, int thread, int nthreads);
-extern void emogi_path_sort_far(void *arg, int thread, int nthreads);
+/* Steps: tasks of a pool, or of one thread alone; arg is the EmogiBestPaths. */
+extern void emogi_best_paths_clear(void *arg, int thread, int nthreads);
+extern void emogi_best_paths_walk(void *arg, int thread, int nthreads);
+extern void emogi_best_paths_walk_hubs(void *arg, int thread, int nthreads);
+extern void emogi_best_paths_find_nearest(void *arg, int thread, int nthreads);
+extern void emogi_best_paths_sort_far(void *arg, int thread, int nthreads);
 
 /* Put a source into the bins of thread 0; false without memory. */
-extern bool emogi_path_enter(EmogiPath *path, uint32_t source);
+extern bool emogi_best_paths_enter(EmogiBestPaths *path, uint32_t source);
 
-#endif							/* EMOGI_CPU_PATH_H */
+#endif							/* EMOGI_CPU_BEST_PATHS_H */

@@ -5,7 +5,7 @@
  */
 #include "best_paths.h"
 
-#include "contract/algebra.h"
+#include "contract/semirings.h"
 
 #define ITEMS_AT_ONCE 64
 #define PIECES_PER_BLOCK ((EMOGI_BLOCK_ITEMS + ITEMS_AT_ONCE - 1) / ITEMS_AT_ONCE)
@@ -29,7 +29,7 @@ load_value(const double *value)
 
 /* Get the bin of a sum that is not before the current bin: bins are equally wide. */
 ALWAYS_INLINE uint32_t
-bin_by_steps(const EmogiPath *path, double value)
+bin_by_steps(const EmogiBestPaths *path, double value)
 {
 	double		bin = (value - path->base) * path->per_bin;
 
@@ -38,7 +38,7 @@ bin_by_steps(const EmogiPath *path, double value)
 
 /* Get the bin of a value that is no sum: bins end at the limits. */
 ALWAYS_INLINE uint32_t
-bin_by_limits(const EmogiPath *path, EmogiAlgorithm algorithm, double value)
+bin_by_limits(const EmogiBestPaths *path, EmogiAlgorithm algorithm, double value)
 {
 	uint32_t	low = 0,
 				high = path->nlimits;
@@ -57,14 +57,15 @@ bin_by_limits(const EmogiPath *path, EmogiAlgorithm algorithm, double value)
 
 /* Get the bin of a value that is not before the current bin. */
 ALWAYS_INLINE uint32_t
-bin_of(const EmogiPath *path, EmogiAlgorithm algorithm, double value)
+bin_of(const EmogiBestPaths *path, EmogiAlgorithm algorithm, double value)
 {
 	return emogi_path_adds(algorithm) ? bin_by_steps(path, value) : bin_by_limits(path, algorithm, value);
 }
 
 /* Make an offer to v: take it if it is better and put v into its bin. False without memory. */
 ALWAYS_INLINE bool
-offer(EmogiPath *path, EmogiAlgorithm algorithm, EmogiBins *bins, EmogiPathTally *tally, uint32_t v, double candidate)
+offer(EmogiBestPaths *path, EmogiAlgorithm algorithm, EmogiBins *bins, EmogiBestPathsTally *tally, uint32_t v,
+	  double candidate)
 {
 	double		before = load_value(&path->value[v]);
 
@@ -83,7 +84,7 @@ offer(EmogiPath *path, EmogiAlgorithm algorithm, EmogiBins *bins, EmogiPathTally
 
 /* Make offers over the list entries first .. end-1 of a vertex; false when the job has failed. */
 ALWAYS_INLINE bool
-relax(EmogiPath *path, EmogiWeightType type, EmogiAlgorithm algorithm, EmogiBins *bins, EmogiPathTally *tally,
+relax(EmogiBestPaths *path, EmogiWeightType type, EmogiAlgorithm algorithm, EmogiBins *bins, EmogiBestPathsTally *tally,
 	  double value, uint64_t first, uint64_t end)
 {
 	const uint32_t *targets = path->lists.targets;
@@ -106,20 +107,20 @@ relax(EmogiPath *path, EmogiWeightType type, EmogiAlgorithm algorithm, EmogiBins
 
 /* Put a long list aside for all threads; false when there is no room. */
 static bool
-put_hub_aside(EmogiPath *path, EmogiBinItem item)
+put_hub_aside(EmogiBestPaths *path, EmogiBinItem item)
 {
 	uint64_t	place = emogi_job_take(&path->nhubs, 1);
 
 	if (place >= path->hub_room)
 		return false;
-	path->hubs[place] = (EmogiPathHub) {.item = item};
+	path->hubs[place] = (EmogiBestPathsHub) {.item = item};
 	return true;
 }
 
 /* Walk the whole list of an item; false when the job has stopped. */
 ALWAYS_INLINE bool
-relax_item(EmogiPath *path, EmogiWeightType type, EmogiAlgorithm algorithm, EmogiBins *bins, EmogiPathTally *tally,
-		   EmogiBinItem item)
+relax_item(EmogiBestPaths *path, EmogiWeightType type, EmogiAlgorithm algorithm, EmogiBins *bins,
+		   EmogiBestPathsTally *tally, EmogiBinItem item)
 {
 	uint64_t	first = path->lists.offsets[item.vertex];
 	uint64_t	end = path->lists.offsets[item.vertex + 1];
@@ -141,8 +142,8 @@ relax_item(EmogiPath *path, EmogiWeightType type, EmogiAlgorithm algorithm, Emog
 
 /* Walk the lists of some items; false when the job has stopped. */
 ALWAYS_INLINE bool
-relax_items(EmogiPath *path, EmogiWeightType type, EmogiAlgorithm algorithm, EmogiBins *bins, EmogiPathTally *tally,
-			const EmogiBinItem *items, uint64_t count)
+relax_items(EmogiBestPaths *path, EmogiWeightType type, EmogiAlgorithm algorithm, EmogiBins *bins,
+			EmogiBestPathsTally *tally, const EmogiBinItem *items, uint64_t count)
 {
 	const uint64_t *offsets = path->lists.offsets;
 	uint64_t	polled = tally->looked;
@@ -170,7 +171,7 @@ relax_items(EmogiPath *path, EmogiWeightType type, EmogiAlgorithm algorithm, Emo
 
 /* Empty this thread's own current bin as long as that is little work. */
 ALWAYS_INLINE void
-fuse(EmogiPath *path, EmogiWeightType type, EmogiAlgorithm algorithm, EmogiBins *bins, EmogiPathTally *tally)
+fuse(EmogiBestPaths *path, EmogiWeightType type, EmogiAlgorithm algorithm, EmogiBins *bins, EmogiBestPathsTally *tally)
 {
 	EmogiBinBlock *block;
 
@@ -191,10 +192,10 @@ fuse(EmogiPath *path, EmogiWeightType type, EmogiAlgorithm algorithm, EmogiBins 
 
 /* Walk the blocks of the round, then what has come into this thread's current bin. */
 ALWAYS_INLINE void
-walk(EmogiPath *path, int thread, EmogiWeightType type, EmogiAlgorithm algorithm)
+walk(EmogiBestPaths *path, int thread, EmogiWeightType type, EmogiAlgorithm algorithm)
 {
 	EmogiBins  *bins = &path->bins[thread];
-	EmogiPathTally *tally = &path->tally[thread];
+	EmogiBestPathsTally *tally = &path->tally[thread];
 	uint64_t	piece;
 
 	while (!emogi_job_stopped(&path->run.job) &&
@@ -213,13 +214,13 @@ walk(EmogiPath *path, int thread, EmogiWeightType type, EmogiAlgorithm algorithm
 
 /* Walk the lists that were put aside, piece by piece. */
 ALWAYS_INLINE void
-walk_hubs(EmogiPath *path, int thread, EmogiWeightType type, EmogiAlgorithm algorithm)
+walk_hubs(EmogiBestPaths *path, int thread, EmogiWeightType type, EmogiAlgorithm algorithm)
 {
 	uint64_t	nhubs = path->nhubs < path->hub_room ? path->nhubs : path->hub_room;
 
 	for (uint64_t h = 0; h < nhubs; h++)
 	{
-		EmogiPathHub *hub = &path->hubs[h];
+		EmogiBestPathsHub *hub = &path->hubs[h];
 		uint64_t	first = path->lists.offsets[hub->item.vertex];
 		uint64_t	degree = path->lists.offsets[hub->item.vertex + 1] - first;
 		uint64_t	at;
@@ -259,46 +260,42 @@ walk_hubs(EmogiPath *path, int thread, EmogiWeightType type, EmogiAlgorithm algo
 	}
 
 void
-emogi_path_walk(void *arg, int thread, int nthreads)
+emogi_best_paths_walk(void *arg, int thread, int nthreads)
 {
-	EmogiPath  *path = arg;
+	EmogiBestPaths  *path = arg;
 
 	switch (path->algorithm)
 	{
-#define WALK(NAME, name, order, source, traits) \
+#define WALK(NAME, ...) \
 		case EMOGI_##NAME: \
 			CALL_WITH_TYPE(walk, path, thread, EMOGI_##NAME) \
 			break;
-		EMOGI_PATH_APPLICATIONS(WALK)
+		EMOGI_ALGORITHMS(EMOGI_LEAVE, WALK, EMOGI_LEAVE)
 #undef WALK
-		default:
-			break;
 	}
 }
 
 void
-emogi_path_walk_hubs(void *arg, int thread, int nthreads)
+emogi_best_paths_walk_hubs(void *arg, int thread, int nthreads)
 {
-	EmogiPath  *path = arg;
+	EmogiBestPaths  *path = arg;
 
 	switch (path->algorithm)
 	{
-#define WALK_HUBS(NAME, name, order, source, traits) \
+#define WALK_HUBS(NAME, ...) \
 		case EMOGI_##NAME: \
 			CALL_WITH_TYPE(walk_hubs, path, thread, EMOGI_##NAME) \
 			break;
-		EMOGI_PATH_APPLICATIONS(WALK_HUBS)
+		EMOGI_ALGORITHMS(EMOGI_LEAVE, WALK_HUBS, EMOGI_LEAVE)
 #undef WALK_HUBS
-		default:
-			break;
 	}
 }
 
 /* Set every value to that of a vertex that is not reached. */
 void
-emogi_path_clear(void *arg, int thread, int nthreads)
+emogi_best_paths_clear(void *arg, int thread, int nthreads)
 {
-	EmogiPath  *path = arg;
+	EmogiBestPaths  *path = arg;
 	uint64_t	v;
 
 	while (!emogi_job_stopped(&path->run.job) &&
@@ -313,9 +310,9 @@ emogi_path_clear(void *arg, int thread, int nthreads)
 
 /* Find the least value in this thread's far bin. */
 void
-emogi_path_find_nearest(void *arg, int thread, int nthreads)
+emogi_best_paths_find_nearest(void *arg, int thread, int nthreads)
 {
-	EmogiPath  *path = arg;
+	EmogiBestPaths  *path = arg;
 	double		nearest = path->none;
 
 	for (EmogiBinBlock *block = path->bins[thread].top[EMOGI_FAR_BIN]; block != NULL; block = block->below)
@@ -335,11 +332,11 @@ emogi_path_find_nearest(void *arg, int thread, int nthreads)
 
 /* Sort this thread's far bin into the bins from the new base on; drops what is stale. */
 void
-emogi_path_sort_far(void *arg, int thread, int nthreads)
+emogi_best_paths_sort_far(void *arg, int thread, int nthreads)
 {
-	EmogiPath  *path = arg;
+	EmogiBestPaths  *path = arg;
 	EmogiBins  *bins = &path->bins[thread];
-	EmogiPathTally *tally = &path->tally[thread];
+	EmogiBestPathsTally *tally = &path->tally[thread];
 	EmogiBinBlock *block = bins->top[EMOGI_FAR_BIN];
 
 	bins->top[EMOGI_FAR_BIN] = NULL;
@@ -365,7 +362,7 @@ emogi_path_sort_far(void *arg, int thread, int nthreads)
 }
 
 bool
-emogi_path_enter(EmogiPath *path, uint32_t source)
+emogi_best_paths_enter(EmogiBestPaths *path, uint32_t source)
 {
 	return offer(path, path->algorithm, &path->bins[0], &path->tally[0], source, emogi_path_source(path->algorithm));
 }

@@ -25,42 +25,30 @@
 #include "bfs_steps.h"
 #include "graph/layout.h"
 
-#include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #define ALPHA 8
 #define BETA 18
 #define DENSE_SHARE 64			/* a frontier with more than nvertices / 64 list entries is walked as a bitmap */
 #define DENSE_ENTRIES 4096		/* but not one with fewer than these */
 #define ALONE_ENTRIES 1024		/* a queue with fewer vertices and entries is walked by the caller alone */
-#define ALONE_GRAPH 16384		/* so is all of a Graph with fewer vertices and entries */
 
 /* A search and what only this file needs of it. */
 typedef struct Search
 {
 	EmogiBfs	bfs;
-	EmogiPool  *pool;
-	bool		alone;			/* the Graph is too small to wake anyone */
 	bool		bottom_up;
 	uint64_t	nedges;			/* forward list entries of the frontier */
 	uint64_t	last_count;		/* vertices of the frontier before */
 	uint64_t	unexplored;		/* forward list entries of vertices that were in no frontier yet */
 	uint64_t	nfound;			/* so many of the query's targets, from the first on, are known to be reached */
-	void	   *memory;
-	size_t		memory_bytes;
 } Search;
 
-/* Run one step over its chunks, in all threads or in this one alone; false when the job has stopped. */
+/* Run a step in all threads, or in this one alone; false when the job has stopped. */
 static bool
-run_step(Search *search, EmogiPoolTask step, bool alone)
+run_step(EmogiBfs *bfs, EmogiPoolTask step, bool alone)
 {
-	search->bfs.next = 0;
-	if (alone || search->alone)
-		step(&search->bfs, 0, 1);
-	else
-		emogi_pool_run(search->pool, step, &search->bfs);
-	return !emogi_job_stopped(&search->bfs.job);
+	return emogi_run_step(&bfs->run, step, bfs, alone);
 }
 
 /* Take the next frontier bitmap as the frontier. */
@@ -95,13 +83,13 @@ make_bitmap(EmogiBfs *bfs)
 
 /* Make the frontier bitmap a queue; false when the job has stopped. */
 static bool
-make_queue(Search *search)
+make_queue(EmogiBfs *bfs)
 {
-	search->bfs.next_count = 0;
-	if (!run_step(search, emogi_bfs_collect_queue, false))
+	bfs->next_count = 0;
+	if (!run_step(bfs, emogi_bfs_collect_queue, false))
 		return false;
-	swap_queues(&search->bfs);
-	search->bfs.in_queue = true;
+	swap_queues(bfs);
+	bfs->in_queue = true;
 	return true;
 }
 
@@ -122,7 +110,7 @@ choose_way(Search *search)
 
 	sparse = !search->bottom_up && search->nedges <= bfs->queue_room && bfs->count <= bfs->queue_room;
 	if (sparse && !bfs->in_queue)
-		return make_queue(search);
+		return make_queue(bfs);
 	if (!sparse && bfs->in_queue)
 		make_bitmap(bfs);
 	return true;
@@ -130,11 +118,10 @@ choose_way(Search *search)
 
 /* Walk the frontier top-down, hubs last; false when the job has stopped. */
 static bool
-walk(Search *search, EmogiPoolTask step, bool alone)
+walk(EmogiBfs *bfs, EmogiPoolTask step, bool alone)
 {
-	search->bfs.nhubs = 0;
-	return run_step(search, step, alone) &&
-		(search->bfs.nhubs == 0 || run_step(search, emogi_bfs_walk_hubs, false));
+	bfs->nhubs = 0;
+	return run_step(bfs, step, alone) && (bfs->nhubs == 0 || run_step(bfs, emogi_bfs_walk_hubs, false));
 }
 
 /* Make the next frontier; false when the job has stopped. */
@@ -147,30 +134,29 @@ make_frontier(Search *search)
 	if (bfs->in_queue)
 	{
 		bfs->next_count = 0;
-		made = walk(search, emogi_bfs_walk_queue, search->nedges < ALONE_ENTRIES && bfs->count < ALONE_ENTRIES);
+		made = walk(bfs, emogi_bfs_walk_queue, search->nedges < ALONE_ENTRIES && bfs->count < ALONE_ENTRIES);
 		swap_queues(bfs);
 		return made;
 	}
 	if (search->bottom_up)
-		made = run_step(search, emogi_bfs_pull, false);
+		made = run_step(bfs, emogi_bfs_pull, false);
 	else
-		made = walk(search, emogi_bfs_walk_bitmap, false) && run_step(search, emogi_bfs_merge_maps, false);
+		made = walk(bfs, emogi_bfs_walk_bitmap, false) && run_step(bfs, emogi_bfs_merge_maps, false);
 	swap_fronts(bfs);
 	return made;
 }
 
 /* Make level depth + 1 and add up what was found; false when the job has stopped. */
 static bool
-make_level(Search *search, EmogiResult *result)
+make_level(Search *search)
 {
 	EmogiBfs   *bfs = &search->bfs;
-	EmogiControl *control = bfs->job.control;
-	int			nthreads = emogi_pool_size(search->pool);
+	EmogiResult *result = bfs->run.result;
+	int			nthreads = emogi_pool_size(bfs->run.pool);
 
 	if (!choose_way(search))
 		return false;
-	bfs->depth++;
-	__atomic_store_n(&control->level, (uint32_t) bfs->depth, __ATOMIC_RELAXED);
+	bfs->run.job.control->level = (uint32_t) ++bfs->depth;
 	for (int t = 0; t < nthreads; t++)
 		bfs->tally[t] = (EmogiBfsTally) {0};
 	if (!make_frontier(search))
@@ -187,17 +173,17 @@ make_level(Search *search, EmogiResult *result)
 	}
 	result->nreached += bfs->count;
 	result->nlevels += bfs->count > 0 ? 1 : 0;
-	emogi_job_done(&bfs->job, bfs->count);
+	emogi_job_done(&bfs->run.job, bfs->count);
 	return true;
 }
 
 /* Make level 0, as a queue or, when it is too large, as a bitmap; false when the job has stopped. */
 static bool
-enter_sources(Search *search, const EmogiQuery *query, EmogiResult *result)
+enter_sources(Search *search, const EmogiQuery *query)
 {
 	EmogiBfs   *bfs = &search->bfs;
 
-	if (!run_step(search, emogi_bfs_clear, false))
+	if (!run_step(bfs, emogi_bfs_clear, false))
 		return false;
 	bfs->in_queue = query->nsources <= bfs->queue_room;
 	for (uint64_t i = 0; i < query->nsources; i++)
@@ -205,22 +191,22 @@ enter_sources(Search *search, const EmogiQuery *query, EmogiResult *result)
 		uint32_t	v = query->sources[i];
 		uint64_t	bit = UINT64_C(1) << (v % 64);
 
-		if ((i & 0xFFFF) == 0 && emogi_job_stopped(&bfs->job))
+		if ((i & 0xFFFF) == 0 && emogi_job_stopped(&bfs->run.job))
 			return false;
 		if ((bfs->visited[v / 64] & bit) != 0)
 			continue;
 		bfs->visited[v / 64] |= bit;
 		bfs->level[v] = 0;
-		search->nedges += emogi_degree(&bfs->forward, v);
+		search->nedges += emogi_bfs_degree(&bfs->forward, v);
 		if (bfs->in_queue)
 			bfs->queue[bfs->count] = v;
 		else
-			bfs->front[v / 64] |= bit;	/* zero from mmap */
+			bfs->front[v / 64] |= bit;	/* zero as new memory is */
 		bfs->count++;
 	}
-	result->nreached = bfs->count;
-	result->nlevels = bfs->count > 0 ? 1 : 0;
-	emogi_job_done(&bfs->job, bfs->count);
+	bfs->run.result->nreached = bfs->count;
+	bfs->run.result->nlevels = bfs->count > 0 ? 1 : 0;
+	emogi_job_done(&bfs->run.job, bfs->count);
 	return true;
 }
 
@@ -232,7 +218,7 @@ has_enough(Search *search, const EmogiQuery *query)
 		return false;
 	while (search->nfound < query->ntargets && search->bfs.level[query->targets[search->nfound]] >= 0)
 	{
-		if ((++search->nfound & 0xFFFF) == 0 && emogi_job_stopped(&search->bfs.job))
+		if ((++search->nfound & 0xFFFF) == 0 && emogi_job_stopped(&search->bfs.run.job))
 			return true;
 	}
 	return search->nfound == query->ntargets;
@@ -240,8 +226,9 @@ has_enough(Search *search, const EmogiQuery *query)
 
 /* Lay the arrays out from an address on; get their bytes. */
 static size_t
-lay_out(EmogiBfs *bfs, int nthreads, void *start)
+lay_out(EmogiBfs *bfs, void *start)
 {
+	const int	nthreads = emogi_pool_size(bfs->run.pool);
 	uintptr_t	place = (uintptr_t) start;
 
 	bfs->tally = emogi_carve(&place, (size_t) nthreads * sizeof(EmogiBfsTally));
@@ -255,61 +242,42 @@ lay_out(EmogiBfs *bfs, int nthreads, void *start)
 	return (size_t) (place - (uintptr_t) start);
 }
 
-/* Get scratch memory, zero; pages that no level needs are never touched. */
-static EmogiStatus
-open_search(Search *search, EmogiError *error)
+/* Get the scratch memory; pages that no level needs are never touched. False when there is none. */
+static bool
+open_search(EmogiBfs *bfs)
 {
-	EmogiBfs   *bfs = &search->bfs;
-	int			nthreads = emogi_pool_size(search->pool);
+	int			nthreads = emogi_pool_size(bfs->run.pool);
+	void	   *memory;
 
 	bfs->nwords = (bfs->nvertices + 63) / 64;
 	bfs->queue_room = bfs->nvertices / DENSE_SHARE;
 	if (bfs->queue_room < DENSE_ENTRIES)
 		bfs->queue_room = DENSE_ENTRIES;
 	bfs->nmaps = nthreads < EMOGI_BFS_MAX_MAPS ? nthreads : EMOGI_BFS_MAX_MAPS;
-	search->alone = bfs->nvertices + bfs->forward.nedges < ALONE_GRAPH;
-	search->memory_bytes = lay_out(bfs, nthreads, NULL);
-	search->memory = MAP_FAILED;
-	if (emogi_job_may_allocate(&bfs->job))
-		search->memory = mmap(NULL, search->memory_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (search->memory == MAP_FAILED)
-	{
-		snprintf(error->message, sizeof(error->message), "out of memory in a breadth-first search");
-		snprintf(error->detail, sizeof(error->detail), "%llu bytes of scratch for %llu vertices",
-				 (unsigned long long) search->memory_bytes, (unsigned long long) bfs->nvertices);
-		return EMOGI_NO_MEMORY;
-	}
-	lay_out(bfs, nthreads, search->memory);
-	return EMOGI_OK;
+	memory = emogi_run_map(&bfs->run, lay_out(bfs, NULL));
+	if (memory == NULL)
+		return false;
+	lay_out(bfs, memory);
+	return true;
 }
 
 EmogiStatus
 emogi_cpu_bfs(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
 			  EmogiControl *control, EmogiError *error)
 {
-	Search		search = {.bfs = {.job = {.control = control}}, .pool = pool};
-	double		start = emogi_now_ms();
-	EmogiStatus status;
+	Search		search = {.unexplored = graph->forward.nedges};
+	EmogiBfs   *bfs = &search.bfs;
 
-	*result = (EmogiResult) {.level = result->level, .distance = result->distance, .paths = result->paths,
-		.component = result->component, .value = result->value};
-	search.bfs.forward = graph->forward;
-	search.bfs.backward = graph->backward;
-	search.bfs.nvertices = graph->nvertices;
-	search.bfs.level = result->level;
-	search.unexplored = graph->forward.nedges;
-	emogi_job_phase(&search.bfs.job, EMOGI_PHASE_RUN, graph->nvertices);
-	__atomic_store_n(&control->level, UINT32_C(0), __ATOMIC_RELAXED);
-	status = open_search(&search, error);
-	if (status != EMOGI_OK)
-		return status;
-	if (enter_sources(&search, query, result))
+	emogi_run_begin(&bfs->run, pool, graph, graph->nvertices, result, control, error, "a breadth-first search");
+	bfs->forward = graph->forward;
+	bfs->backward = graph->backward;
+	bfs->nvertices = graph->nvertices;
+	bfs->level = result->columns[0].int32;
+	if (open_search(bfs) && enter_sources(&search, query))
 	{
-		while (search.bfs.count > 0 && (query->max_depth < 0 || search.bfs.depth < query->max_depth) &&
-			   !has_enough(&search, query) && make_level(&search, result))
+		while (bfs->count > 0 && (query->max_depth < 0 || bfs->depth < query->max_depth) &&
+			   !has_enough(&search, query) && make_level(&search))
 			;
 	}
-	munmap(search.memory, search.memory_bytes);
-	result->run_ms = emogi_now_ms() - start;
-	return (EmogiStatus) search.bfs.job.status;
+	return emogi_run_end(&bfs->run);
 }

@@ -12,7 +12,6 @@
 #define QUEUE_CHUNK 64			/* vertices */
 #define WORD_CHUNK 32			/* words of a bitmap: 2048 vertices */
 #define LOCAL_QUEUE 512
-#define ENTRIES_PER_POLL ((uint64_t) 1 << 20)
 
 /* A list to walk. */
 typedef struct List
@@ -49,9 +48,9 @@ put_hub_aside(EmogiBfs *bfs, uint32_t v)
 static bool
 take_words(EmogiBfs *bfs, uint64_t *first, uint64_t *end)
 {
-	if (emogi_job_stopped(&bfs->job))
+	if (emogi_job_stopped(&bfs->run.job))
 		return false;
-	*first = emogi_job_take(&bfs->next, WORD_CHUNK);
+	*first = emogi_job_take(&bfs->run.next, WORD_CHUNK);
 	*end = *first + WORD_CHUNK < bfs->nwords ? *first + WORD_CHUNK : bfs->nwords;
 	return *first < bfs->nwords;
 }
@@ -90,7 +89,7 @@ enter_sparse(EmogiBfs *bfs, LocalQueue *local, List list, EmogiBfsTally *tally)
 			continue;
 		bfs->level[v] = bfs->depth;
 		tally->nvertices++;
-		tally->nedges += emogi_degree(&bfs->forward, v);
+		tally->nedges += emogi_bfs_degree(&bfs->forward, v);
 		local->vertices[local->count++] = v;
 		if (local->count == LOCAL_QUEUE)
 			flush_queue(bfs, local);
@@ -117,7 +116,7 @@ emogi_bfs_walk_queue(void *arg, int thread, int nthreads)
 	uint64_t	first;
 
 	local.count = 0;
-	while (!emogi_job_stopped(&bfs->job) && (first = emogi_job_take(&bfs->next, QUEUE_CHUNK)) < bfs->count)
+	while (!emogi_job_stopped(&bfs->run.job) && (first = emogi_job_take(&bfs->run.next, QUEUE_CHUNK)) < bfs->count)
 	{
 		uint64_t	count = bfs->count - first < QUEUE_CHUNK ? bfs->count - first : QUEUE_CHUNK;
 		const uint32_t *queue = bfs->queue + first;
@@ -128,7 +127,7 @@ emogi_bfs_walk_queue(void *arg, int thread, int nthreads)
 			__builtin_prefetch(&forward->targets[forward->offsets[queue[i]]]);
 		for (uint64_t i = 0; i < count; i++)
 		{
-			List		list = {forward->targets + forward->offsets[queue[i]], emogi_degree(forward, queue[i])};
+			List		list = {forward->targets + forward->offsets[queue[i]], emogi_bfs_degree(forward, queue[i])};
 
 			if (list.count > EMOGI_BFS_HUB_ENTRIES)
 				put_hub_aside(bfs, queue[i]);
@@ -149,7 +148,7 @@ gather_lists(EmogiBfs *bfs, uint64_t w, List *lists)
 	for (uint64_t bits = bfs->front[w]; bits != 0; bits &= bits - 1)
 	{
 		uint64_t	v = w * 64 + (uint64_t) __builtin_ctzll(bits);
-		List		list = {forward->targets + forward->offsets[v], emogi_degree(forward, v)};
+		List		list = {forward->targets + forward->offsets[v], emogi_bfs_degree(forward, v)};
 
 		if (list.count > EMOGI_BFS_HUB_ENTRIES)
 		{
@@ -187,9 +186,9 @@ emogi_bfs_walk_bitmap(void *arg, int thread, int nthreads)
 				enter_dense(map, lists[i], tally);
 			memmove(lists, lists + nlists, (size_t) nnext * sizeof(List));
 			nlists = nnext;
-			if (tally->looked - polled > ENTRIES_PER_POLL)
+			if (tally->looked - polled > EMOGI_RUN_POLL)
 			{
-				if (emogi_job_stopped(&bfs->job))
+				if (emogi_job_stopped(&bfs->run.job))
 					return;
 				polled = tally->looked;
 			}
@@ -210,10 +209,10 @@ emogi_bfs_walk_hubs(void *arg, int thread, int nthreads)
 	{
 		EmogiBfsHub *hub = &bfs->hubs[h];
 		const uint32_t *targets = bfs->forward.targets + bfs->forward.offsets[hub->vertex];
-		uint64_t	degree = emogi_degree(&bfs->forward, hub->vertex);
+		uint64_t	degree = emogi_bfs_degree(&bfs->forward, hub->vertex);
 		uint64_t	i;
 
-		while (!emogi_job_stopped(&bfs->job) && (i = emogi_job_take(&hub->next, HUB_PIECE)) < degree)
+		while (!emogi_job_stopped(&bfs->run.job) && (i = emogi_job_take(&hub->next, HUB_PIECE)) < degree)
 		{
 			List		piece = {targets + i, degree - i < HUB_PIECE ? degree - i : HUB_PIECE};
 
@@ -354,9 +353,9 @@ emogi_bfs_pull(void *arg, int thread, int nthreads)
 			if (w + 1 < end)
 				prefetch_word(bfs, w + 1);
 			pull_word(bfs, w, &tally);
-			if (tally.looked - polled > ENTRIES_PER_POLL)
+			if (tally.looked - polled > EMOGI_RUN_POLL)
 			{
-				if (emogi_job_stopped(&bfs->job))
+				if (emogi_job_stopped(&bfs->run.job))
 					break;
 				polled = tally.looked;
 			}

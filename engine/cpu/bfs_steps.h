@@ -5,8 +5,7 @@
 #ifndef EMOGI_CPU_BFS_STEPS_H
 #define EMOGI_CPU_BFS_STEPS_H
 
-#include "threads/job.h"
-#include "threads/pool.h"
+#include "run.h"
 
 #define EMOGI_BFS_HUB_ENTRIES 16384	/* a longer list is walked by all threads together */
 #define EMOGI_BFS_MAX_MAPS 32	/* threads that walk a bitmap at most */
@@ -33,7 +32,7 @@ typedef struct EmogiBfsTally
  */
 typedef struct EmogiBfs
 {
-	EmogiJob	job;
+	EmogiCpuRun run;
 	EmogiAdjacency forward;
 	EmogiAdjacency backward;	/* offsets NULL = no bottom-up */
 	uint64_t	nvertices;
@@ -51,7 +50,6 @@ typedef struct EmogiBfs
 	uint64_t	next_count;		/* atomic: length of next_queue */
 	EmogiBfsHub *hubs;			/* [nhubs of forward.nedges / EMOGI_BFS_HUB_ENTRIES + 1] */
 	uint64_t	nhubs;			/* atomic while a frontier is walked */
-	uint64_t	next;			/* atomic: next chunk */
 	EmogiBfsTally *tally;		/* [nthreads] */
 	uint64_t	count;			/* vertices of the frontier */
 	bool		in_queue;
@@ -59,7 +57,7 @@ typedef struct EmogiBfs
 
 /* Get the length of a list. */
 static inline uint64_t
-emogi_degree(const EmogiAdjacency *adjacency, uint64_t v)
+emogi_bfs_degree(const EmogiAdjacency *adjacency, uint64_t v)
 {
 	return adjacency->offsets[v + 1] - adjacency->offsets[v];
 }

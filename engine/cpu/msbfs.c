@@ -45,7 +45,7 @@
 
 /* Take the next queue as the frontier's. */
 static void
-swap_queues(EmogiBatch *search)
+swap_queues(EmogiMsbfs *search)
 {
 	uint32_t   *swap = search->queue;
 
@@ -57,54 +57,54 @@ swap_queues(EmogiBatch *search)
 
 /* Run a step in all threads; false when the job has stopped. */
 static bool
-run_all(EmogiBatch *search, EmogiPoolTask step)
+run_all(EmogiMsbfs *search, EmogiPoolTask step)
 {
 	return emogi_run_step(&search->run, step, search, false);
 }
 
 /* Push along the frontier's lists, hubs last, and enter what was found; false when the job has stopped. */
 static bool
-push_level(EmogiBatch *search)
+push_level(EmogiMsbfs *search)
 {
 	bool		alone = search->in_queue && search->count < ALONE_ENTRIES && search->total.nedges < ALONE_ENTRIES;
-	EmogiPoolTask walk = search->in_queue ? emogi_batch_walk_queue :
-		search->in_strips ? emogi_batch_walk_strips : emogi_batch_walk_all;
-	EmogiPoolTask enter = search->in_queue ? emogi_batch_enter_queue : emogi_batch_enter_all;
+	EmogiPoolTask walk = search->in_queue ? emogi_msbfs_walk_queue :
+		search->in_strips ? emogi_msbfs_walk_strips : emogi_msbfs_walk_all;
+	EmogiPoolTask enter = search->in_queue ? emogi_msbfs_enter_queue : emogi_msbfs_enter_all;
 
 	return emogi_run_step(&search->run, walk, search, alone) &&
-		(search->nhubs == 0 || run_all(search, emogi_batch_walk_hubs)) &&
+		(search->nhubs == 0 || run_all(search, emogi_msbfs_walk_hubs)) &&
 		emogi_run_step(&search->run, enter, search, alone);
 }
 
 /* Make a level by looking back; false when the job has stopped. */
 static bool
-pull_level(EmogiBatch *search)
+pull_level(EmogiMsbfs *search)
 {
-	if (!run_all(search, emogi_batch_pull) || (search->nhubs > 0 && !run_all(search, emogi_batch_pull_hubs)))
+	if (!run_all(search, emogi_msbfs_pull) || (search->nhubs > 0 && !run_all(search, emogi_msbfs_pull_hubs)))
 		return false;
 	for (uint64_t h = 0; h < search->nhubs; h++)
 	{
 		uint32_t	v = search->hubs[h].vertex;
 
 		if (search->next[v] != 0)
-			emogi_batch_enter(search, v, search->next[v], &search->tally[0]);
-		emogi_batch_count_open(search, v, &search->tally[0]);
+			emogi_msbfs_enter(search, v, search->next[v], &search->tally[0]);
+		emogi_msbfs_count_open(search, v, &search->tally[0]);
 	}
 	return true;
 }
 
 /* Say whether the lists of the frontier's vertices are so long that each has something for every strip. */
 static bool
-worth_strips(const EmogiBatch *search)
+worth_strips(const EmogiMsbfs *search)
 {
-	const uint64_t nstrips = (search->nvertices + EMOGI_BATCH_STRIP - 1) / EMOGI_BATCH_STRIP;
+	const uint64_t nstrips = (search->nvertices + EMOGI_MSBFS_STRIP - 1) / EMOGI_MSBFS_STRIP;
 
 	return search->total.nedges / search->count / STRIP_ENTRIES >= nstrips;
 }
 
 /* Choose the way to make the next level and bring the frontier into its form; false when the job has stopped. */
 static bool
-choose_way(EmogiBatch *search, bool *by_pull)
+choose_way(EmogiMsbfs *search, bool *by_pull)
 {
 	bool		queue = search->total.nedges <= search->queue_room && search->count <= search->queue_room;
 	uint64_t	push_cost = search->total.nedges * PUSH_COST + (queue ? 0 : search->nvertices * SWEEP_COST);
@@ -118,12 +118,12 @@ choose_way(EmogiBatch *search, bool *by_pull)
 		search->in_queue = false;
 		return true;
 	}
-	if (search->next_dirty && !run_all(search, emogi_batch_clear_next))
+	if (search->next_dirty && !run_all(search, emogi_msbfs_clear_next))
 		return false;
 	search->next_dirty = false;
 	if (queue && !search->in_queue)
 	{
-		if (!run_all(search, emogi_batch_collect_queue))
+		if (!run_all(search, emogi_msbfs_collect_queue))
 			return false;
 		swap_queues(search);
 	}
@@ -133,10 +133,10 @@ choose_way(EmogiBatch *search, bool *by_pull)
 
 /* Add up what the threads found in a level. */
 static void
-add_up(EmogiBatch *search)
+add_up(EmogiMsbfs *search)
 {
 	const bool	passed = !search->in_queue; /* over all vertices: what is open is known */
-	EmogiBatchTally total = {0};
+	EmogiMsbfsTally total = {0};
 
 	if (!passed)
 	{
@@ -145,7 +145,7 @@ add_up(EmogiBatch *search)
 	}
 	for (int t = 0; t < emogi_pool_size(search->run.pool); t++)
 	{
-		const EmogiBatchTally *tally = &search->tally[t];
+		const EmogiMsbfsTally *tally = &search->tally[t];
 
 		total.nvertices += tally->nvertices;
 		total.nedges += tally->nedges;
@@ -159,24 +159,27 @@ add_up(EmogiBatch *search)
 
 /* Get scratch memory, zero, in pages of the right size; NULL, with the job failed, when there is none. */
 static void *
-take_memory(EmogiBatch *search, uint64_t bytes)
+take_memory(EmogiMsbfs *search, uint64_t bytes)
 {
-	char	   *memory = emogi_run_scratch(&search->run, bytes, 1);
+	void	   *memory;
 
-	if (memory != NULL && search->small_pages)
-		madvise(memory - (uintptr_t) memory % 4096, bytes, MADV_NOHUGEPAGE);
+	if (!search->small_pages)
+		return emogi_run_scratch(&search->run, bytes, 1);
+	memory = emogi_run_map(&search->run, bytes);
+	if (memory != NULL)
+		madvise(memory, bytes, MADV_NOHUGEPAGE);
 	return memory;
 }
 
 /* See to the planes that the level's code needs, or as many as there may be; false when there is no memory. */
 static bool
-add_planes(EmogiBatch *search)
+add_planes(EmogiMsbfs *search)
 {
 	while (search->nplanes < search->kept_planes && search->code >> search->nplanes != 0)
 		search->nplanes++;
 	while (search->nplanes < search->max_planes && search->code >> search->nplanes != 0)
 	{
-		int			most = EMOGI_BATCH_PLANES - search->nplanes;
+		int			most = EMOGI_MSBFS_PLANES - search->nplanes;
 		int			more = search->nplanes == 0 ? 2 : search->nplanes < most ? search->nplanes : most;	/* 2, 4, 8: few mappings */
 		uint64_t   *words = take_memory(search, (uint64_t) more * search->nvertices * sizeof(uint64_t));
 
@@ -190,14 +193,14 @@ add_planes(EmogiBatch *search)
 
 /* Make the next level; false when the job has stopped or the level is too deep to be told. */
 static bool
-make_level(EmogiBatch *search)
+make_level(EmogiMsbfs *search)
 {
 	uint64_t   *swap;
 	bool		by_pull;
 
 	search->code++;
 	search->run.job.control->level = search->code - 1;
-	memset(search->tally, 0, (size_t) emogi_pool_size(search->run.pool) * sizeof(EmogiBatchTally));
+	memset(search->tally, 0, (size_t) emogi_pool_size(search->run.pool) * sizeof(EmogiMsbfsTally));
 	if (!add_planes(search) || !choose_way(search, &by_pull))
 		return false;
 	search->nhubs = 0;
@@ -220,7 +223,7 @@ make_level(EmogiBatch *search)
 
 /* Enter the sources into level 0, a queue. */
 static void
-enter_sources(EmogiBatch *search, const uint32_t *sources)
+enter_sources(EmogiMsbfs *search, const uint32_t *sources)
 {
 	search->in_queue = search->only_queues = true;
 	for (int s = 0; s < search->result->nsources; s++)
@@ -231,7 +234,7 @@ enter_sources(EmogiBatch *search, const uint32_t *sources)
 			search->queue[search->count++] = v;
 		search->touched[v / 64] |= UINT64_C(1) << (v % 64);
 		search->front[v] |= UINT64_C(1) << s;
-		emogi_batch_enter(search, v, UINT64_C(1) << s, &search->tally[0]);
+		emogi_msbfs_enter(search, v, UINT64_C(1) << s, &search->tally[0]);
 	}
 	search->total = search->tally[0];
 	search->total.nopen = search->nvertices;
@@ -254,14 +257,14 @@ leads_to_few(const EmogiGraph *graph, const uint32_t *sources, int nsources, int
 
 		count += offsets[1] - offsets[0];
 		for (uint64_t i = offsets[0]; i < offsets[1] && max_depth == 2 && count <= nentries; i++)
-			count += emogi_batch_degree(forward, forward->targets[i]);
+			count += emogi_msbfs_degree(forward, forward->targets[i]);
 	}
 	return count <= nentries;
 }
 
 /* Lay the arrays of words of the vertices out from an address on; get the address behind them. */
 static uintptr_t
-carve_words(EmogiBatch *search, uintptr_t place)
+carve_words(EmogiMsbfs *search, uintptr_t place)
 {
 	search->seen = emogi_carve(&place, search->nvertices * sizeof(uint64_t));
 	search->front = emogi_carve(&place, search->nvertices * sizeof(uint64_t));
@@ -272,7 +275,7 @@ carve_words(EmogiBatch *search, uintptr_t place)
 
 /* Lay these arrays and the first planes out in the caller's scratch memory. */
 static void
-carve_scratch(EmogiBatch *search, int nplanes)
+carve_scratch(EmogiMsbfs *search, int nplanes)
 {
 	uintptr_t	place = carve_words(search, (uintptr_t) search->result->scratch);
 
@@ -294,7 +297,7 @@ planes_for(int64_t max_depth, int most)
 
 /* Lay the other arrays out from an address on, all but the planes; get their bytes. */
 static uint64_t
-lay_out(EmogiBatch *search, void *start)
+lay_out(EmogiMsbfs *search, void *start)
 {
 	const uint64_t nthreads = (uint64_t) emogi_pool_size(search->run.pool);
 	const uint64_t nedges = search->forward.nedges > search->backward.nedges ? search->forward.nedges :
@@ -305,16 +308,16 @@ lay_out(EmogiBatch *search, void *start)
 		place = carve_words(search, place);
 	search->queue = emogi_carve(&place, search->queue_room * sizeof(uint32_t));
 	search->next_queue = emogi_carve(&place, search->queue_room * sizeof(uint32_t));
-	search->hubs = emogi_carve(&place, (nedges / EMOGI_BATCH_HUB_ENTRIES + 1) * sizeof(EmogiBatchHub));
-	search->tally = emogi_carve(&place, nthreads * sizeof(EmogiBatchTally));
+	search->hubs = emogi_carve(&place, (nedges / EMOGI_MSBFS_HUB_ENTRIES + 1) * sizeof(EmogiMsbfsHub));
+	search->tally = emogi_carve(&place, nthreads * sizeof(EmogiMsbfsTally));
 	search->thread_counts = emogi_carve(&place, nthreads * sizeof(*search->thread_counts));
-	search->counts = emogi_carve(&place, (search->nwords / EMOGI_BATCH_LIST_CHUNK + 1) * sizeof(*search->counts));
+	search->counts = emogi_carve(&place, (search->nwords / EMOGI_MSBFS_LIST_CHUNK + 1) * sizeof(*search->counts));
 	return (uint64_t) (place - (uintptr_t) start);
 }
 
 /* Get the scratch memory; pages that nothing needs are never touched. False when there is none. */
 static bool
-open_search(EmogiBatch *search, int64_t max_depth)
+open_search(EmogiMsbfs *search, int64_t max_depth)
 {
 	uint64_t	room = search->nvertices / QUEUE_SHARE;
 	void	   *memory;
@@ -331,17 +334,17 @@ open_search(EmogiBatch *search, int64_t max_depth)
 }
 
 uint64_t
-emogi_batch_bytes(uint64_t nvertices, int nsources, int64_t max_depth)
+emogi_msbfs_bytes(uint64_t nvertices, int nsources, int64_t max_depth)
 {
-	int			nplanes = planes_for(max_depth, EMOGI_BATCH_PLANES);
+	int			nplanes = planes_for(max_depth, EMOGI_MSBFS_PLANES);
 
-	return (uint64_t) nsources * emogi_batch_row_words(nvertices, nplanes) * sizeof(uint64_t);
+	return (uint64_t) nsources * emogi_msbfs_row_words(nvertices, nplanes) * sizeof(uint64_t);
 }
 
 uint64_t
-emogi_batch_scratch_bytes(uint64_t nvertices, int64_t max_depth)
+emogi_msbfs_scratch_bytes(uint64_t nvertices, int64_t max_depth)
 {
-	EmogiBatch	search = {.nvertices = nvertices, .nwords = (nvertices + 63) / 64};
+	EmogiMsbfs	search = {.nvertices = nvertices, .nwords = (nvertices + 63) / 64};
 	uintptr_t	place = carve_words(&search, 0);
 
 	for (int k = 0; k < planes_for(max_depth, KEPT_PLANES); k++)
@@ -351,10 +354,10 @@ emogi_batch_scratch_bytes(uint64_t nvertices, int64_t max_depth)
 
 /* Leave the caller's scratch memory zero; false when the job has stopped. */
 static bool
-clean_scratch(EmogiBatch *search)
+clean_scratch(EmogiMsbfs *search)
 {
 	return search->result->scratch == NULL ||
-		run_all(search, search->only_queues ? emogi_batch_clean_touched : emogi_batch_clean_all);
+		run_all(search, search->only_queues ? emogi_msbfs_clean_touched : emogi_msbfs_clean_all);
 }
 
 /* Refuse with a message. */
@@ -368,27 +371,27 @@ refuse(EmogiError *error, const char *message)
 
 /* Clear what a result holds of an earlier search; say how many planes its memory has room for. */
 static int
-clear_result(EmogiBatchResult *result, uint64_t nvertices, int nsources)
+clear_result(EmogiMsbfsResult *result, uint64_t nvertices, int nsources)
 {
 	int			nplanes = 0;
 
-	*result = (EmogiBatchResult) {.memory = result->memory, .memory_bytes = result->memory_bytes,
+	*result = (EmogiMsbfsResult) {.memory = result->memory, .memory_bytes = result->memory_bytes,
 		.scratch = result->scratch, .nvertices = nvertices, .nsources = nsources};
-	while (nplanes < EMOGI_BATCH_PLANES &&
-		   (uint64_t) nsources * emogi_batch_row_words(nvertices, nplanes + 1) * sizeof(uint64_t) <= result->memory_bytes)
+	while (nplanes < EMOGI_MSBFS_PLANES &&
+		   (uint64_t) nsources * emogi_msbfs_row_words(nvertices, nplanes + 1) * sizeof(uint64_t) <= result->memory_bytes)
 		nplanes++;
 	return nplanes;
 }
 
 EmogiStatus
-emogi_bfs_batch(EmogiPool *pool, const EmogiGraph *graph, const uint32_t *sources, int nsources, int64_t max_depth,
-				EmogiBatchResult *result, EmogiControl *control, EmogiError *error)
+emogi_msbfs_run(EmogiPool *pool, const EmogiGraph *graph, const uint32_t *sources, int nsources, int64_t max_depth,
+				EmogiMsbfsResult *result, EmogiControl *control, EmogiError *error)
 {
-	EmogiBatch	search = {.result = result, .forward = graph->forward, .backward = graph->backward};
+	EmogiMsbfs	search = {.result = result, .forward = graph->forward, .backward = graph->backward};
 	EmogiStatus status;
 
-	if (nsources < 1 || nsources > EMOGI_BATCH_SOURCES)
-		return refuse(error, "a batch has 1 to 64 sources");
+	if (nsources < 1 || nsources > EMOGI_MSBFS_SOURCES)
+		return refuse(error, "a search from many sources takes 1 to 64 of them");
 	for (int s = 0; s < nsources; s++)
 	{
 		if (sources[s] >= graph->nvertices)
@@ -408,7 +411,7 @@ emogi_bfs_batch(EmogiPool *pool, const EmogiGraph *graph, const uint32_t *source
 			   (max_depth < 0 || search.code - 1 < max_depth) && make_level(&search))
 			;
 		if (!result->too_deep && !emogi_job_stopped(&search.run.job))
-			emogi_batch_make_answer(&search);
+			emogi_msbfs_make_answer(&search);
 		clean_scratch(&search);
 	}
 	status = emogi_run_end(&search.run);

@@ -64,16 +64,16 @@ take_bits(uint64_t *bits, const uint64_t *words, uint64_t count)
 static void
 make_rows(void *arg, int thread, int nthreads)
 {
-	EmogiBatch *search = arg;
-	const EmogiBatchResult *result = search->result;
+	EmogiMsbfs *search = arg;
+	const EmogiMsbfsResult *result = search->result;
 	const uint64_t nplanes = (uint64_t) result->nplanes;
 	uint64_t   *counts = search->thread_counts[thread];
 	uint64_t	bits[64];
-	uint64_t	rows[EMOGI_BATCH_SOURCES][ROW_CHUNK * EMOGI_BATCH_PLANES];
+	uint64_t	rows[EMOGI_MSBFS_SOURCES][ROW_CHUNK * EMOGI_MSBFS_PLANES];
 	uint64_t	first,
 				last;
 
-	while (emogi_batch_take(search, ROW_CHUNK, search->nwords, &first, &last))
+	while (emogi_msbfs_take(search, ROW_CHUNK, search->nwords, &first, &last))
 	{
 		for (uint64_t w = first; w < last; w++)
 		{
@@ -100,13 +100,13 @@ make_rows(void *arg, int thread, int nthreads)
 static void
 count_lists(void *arg, int thread, int nthreads)
 {
-	EmogiBatch *search = arg;
+	EmogiMsbfs *search = arg;
 	uint64_t	first,
 				last;
 
-	while (emogi_batch_take(search, EMOGI_BATCH_LIST_CHUNK, search->nwords, &first, &last))
+	while (emogi_msbfs_take(search, EMOGI_MSBFS_LIST_CHUNK, search->nwords, &first, &last))
 	{
-		uint64_t   *counts = search->counts[first / EMOGI_BATCH_LIST_CHUNK];
+		uint64_t   *counts = search->counts[first / EMOGI_MSBFS_LIST_CHUNK];
 
 		for (uint64_t w = first; w < last; w++)
 		{
@@ -125,15 +125,15 @@ count_lists(void *arg, int thread, int nthreads)
 static void
 make_lists(void *arg, int thread, int nthreads)
 {
-	EmogiBatch *search = arg;
+	EmogiMsbfs *search = arg;
 	uint32_t   *vertices = search->result->memory;
 	uint8_t    *levels = (uint8_t *) (vertices + search->result->starts[search->result->nsources]);
 	uint64_t	first,
 				last;
 
-	while (emogi_batch_take(search, EMOGI_BATCH_LIST_CHUNK, search->nwords, &first, &last))
+	while (emogi_msbfs_take(search, EMOGI_MSBFS_LIST_CHUNK, search->nwords, &first, &last))
 	{
-		uint64_t   *places = search->counts[first / EMOGI_BATCH_LIST_CHUNK];
+		uint64_t   *places = search->counts[first / EMOGI_MSBFS_LIST_CHUNK];
 
 		for (uint64_t w = first; w < last; w++)
 		{
@@ -158,9 +158,9 @@ make_lists(void *arg, int thread, int nthreads)
 
 /* Make of the counts by chunk the places where each chunk's lists go on. */
 static void
-place_lists(EmogiBatch *search, uint64_t nchunks)
+place_lists(EmogiMsbfs *search, uint64_t nchunks)
 {
-	EmogiBatchResult *result = search->result;
+	EmogiMsbfsResult *result = search->result;
 	uint64_t	place = 0;
 
 	for (int s = 0; s < result->nsources; s++)
@@ -180,7 +180,7 @@ place_lists(EmogiBatch *search, uint64_t nchunks)
 
 /* Get the words of a row: whole lines, and an odd number of them, or all rows would fall into the same cache sets. */
 uint64_t
-emogi_batch_row_words(uint64_t nvertices, int nplanes)
+emogi_msbfs_row_words(uint64_t nvertices, int nplanes)
 {
 	uint64_t	nlines = ((nvertices + 63) / 64 * (uint64_t) nplanes + 15) / 16;
 
@@ -189,13 +189,13 @@ emogi_batch_row_words(uint64_t nvertices, int nplanes)
 
 /* Turn the planes into the answer; false when the job has stopped. */
 bool
-emogi_batch_make_answer(EmogiBatch *search)
+emogi_msbfs_make_answer(EmogiMsbfs *search)
 {
-	EmogiBatchResult *result = search->result;
-	uint64_t	nchunks = (search->nwords + EMOGI_BATCH_LIST_CHUNK - 1) / EMOGI_BATCH_LIST_CHUNK;
+	EmogiMsbfsResult *result = search->result;
+	uint64_t	nchunks = (search->nwords + EMOGI_MSBFS_LIST_CHUNK - 1) / EMOGI_MSBFS_LIST_CHUNK;
 	int			nplanes = 32 - __builtin_clz(result->nlevels);
 
-	result->row_words = emogi_batch_row_words(result->nvertices, nplanes);
+	result->row_words = emogi_msbfs_row_words(result->nvertices, nplanes);
 	result->used_bytes = (uint64_t) result->nsources * result->row_words * sizeof(uint64_t);
 	if (search->only_queues)
 	{

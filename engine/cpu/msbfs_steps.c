@@ -24,7 +24,7 @@ typedef struct LocalQueue
 
 /* Say whether a thread that has looked at this many entries must leave; *polled is when it last asked. */
 static inline bool
-must_leave(EmogiBatch *search, uint64_t looked, uint64_t *polled)
+must_leave(EmogiMsbfs *search, uint64_t looked, uint64_t *polled)
 {
 	if (looked - *polled < EMOGI_RUN_POLL)
 		return false;
@@ -34,7 +34,7 @@ must_leave(EmogiBatch *search, uint64_t looked, uint64_t *polled)
 
 /* Append the local queue to the next queue. */
 static void
-flush_queue(EmogiBatch *search, LocalQueue *local)
+flush_queue(EmogiMsbfs *search, LocalQueue *local)
 {
 	uint64_t	place = emogi_job_take(&search->next_count, local->count);
 
@@ -44,7 +44,7 @@ flush_queue(EmogiBatch *search, LocalQueue *local)
 
 /* Append a vertex to the next queue. */
 static inline void
-enqueue(EmogiBatch *search, LocalQueue *local, uint32_t v)
+enqueue(EmogiMsbfs *search, LocalQueue *local, uint32_t v)
 {
 	local->vertices[local->count++] = v;
 	if (local->count == LOCAL_QUEUE)
@@ -53,8 +53,8 @@ enqueue(EmogiBatch *search, LocalQueue *local, uint32_t v)
 
 /* Push a word into the `next` of the targets of a list, or of a piece of one; local = NULL: no queue is made. */
 static inline void
-push(EmogiBatch *search, LocalQueue *local, uint64_t word, const uint32_t *targets, uint64_t count,
-	 EmogiBatchTally *tally)
+push(EmogiMsbfs *search, LocalQueue *local, uint64_t word, const uint32_t *targets, uint64_t count,
+	 EmogiMsbfsTally *tally)
 {
 	uint64_t   *next = search->next;
 
@@ -76,21 +76,21 @@ push(EmogiBatch *search, LocalQueue *local, uint64_t word, const uint32_t *targe
 
 /* Put a long list aside for all threads. */
 static void
-put_hub_aside(EmogiBatch *search, uint64_t v)
+put_hub_aside(EmogiMsbfs *search, uint64_t v)
 {
-	search->hubs[emogi_job_take(&search->nhubs, 1)] = (EmogiBatchHub) {.vertex = (uint32_t) v};
+	search->hubs[emogi_job_take(&search->nhubs, 1)] = (EmogiMsbfsHub) {.vertex = (uint32_t) v};
 }
 
 /* Push what a vertex of the frontier has, unless its list is long. */
 static inline void
-push_vertex(EmogiBatch *search, LocalQueue *local, uint64_t v, EmogiBatchTally *tally)
+push_vertex(EmogiMsbfs *search, LocalQueue *local, uint64_t v, EmogiMsbfsTally *tally)
 {
 	const EmogiAdjacency *forward = &search->forward;
-	uint64_t	count = emogi_batch_degree(forward, v);
+	uint64_t	count = emogi_msbfs_degree(forward, v);
 
 	if (search->front[v] == 0)
 		return;
-	if (count > EMOGI_BATCH_HUB_ENTRIES)
+	if (count > EMOGI_MSBFS_HUB_ENTRIES)
 		put_hub_aside(search, v);
 	else
 		push(search, local, search->front[v], forward->targets + forward->offsets[v], count, tally);
@@ -98,16 +98,16 @@ push_vertex(EmogiBatch *search, LocalQueue *local, uint64_t v, EmogiBatchTally *
 
 /* Fill next and next_queue from the queue, all but the hubs. */
 void
-emogi_batch_walk_queue(void *arg, int thread, int nthreads)
+emogi_msbfs_walk_queue(void *arg, int thread, int nthreads)
 {
-	EmogiBatch *search = arg;
+	EmogiMsbfs *search = arg;
 	const EmogiAdjacency *forward = &search->forward;
 	LocalQueue	local;
 	uint64_t	first,
 				last;
 
 	local.count = 0;
-	while (emogi_batch_take(search, QUEUE_CHUNK, search->count, &first, &last))
+	while (emogi_msbfs_take(search, QUEUE_CHUNK, search->count, &first, &last))
 	{
 		const uint32_t *queue = search->queue;
 
@@ -123,15 +123,15 @@ emogi_batch_walk_queue(void *arg, int thread, int nthreads)
 
 /* Fill next from all vertices of the frontier but the hubs. */
 void
-emogi_batch_walk_all(void *arg, int thread, int nthreads)
+emogi_msbfs_walk_all(void *arg, int thread, int nthreads)
 {
-	EmogiBatch *search = arg;
-	EmogiBatchTally *tally = &search->tally[thread];
+	EmogiMsbfs *search = arg;
+	EmogiMsbfsTally *tally = &search->tally[thread];
 	uint64_t	polled = tally->looked;
 	uint64_t	first,
 				last;
 
-	while (emogi_batch_take(search, SWEEP_CHUNK, search->nvertices, &first, &last))
+	while (emogi_msbfs_take(search, SWEEP_CHUNK, search->nvertices, &first, &last))
 	{
 		for (uint64_t v = first; v < last; v++)
 		{
@@ -165,23 +165,23 @@ find_entry(const uint32_t *targets, uint64_t count, uint64_t v)
 
 /* Fill a strip of next from the queue, strip by strip: only one thread writes there, and the strip stays in its cache. */
 void
-emogi_batch_walk_strips(void *arg, int thread, int nthreads)
+emogi_msbfs_walk_strips(void *arg, int thread, int nthreads)
 {
-	EmogiBatch *search = arg;
-	EmogiBatchTally *tally = &search->tally[thread];
+	EmogiMsbfs *search = arg;
+	EmogiMsbfsTally *tally = &search->tally[thread];
 	uint64_t   *next = search->next;
 	uint64_t	polled = tally->looked;
 	uint64_t	first,
 				last;
 
-	while (emogi_batch_take(search, EMOGI_BATCH_STRIP, search->nvertices, &first, &last))
+	while (emogi_msbfs_take(search, EMOGI_MSBFS_STRIP, search->nvertices, &first, &last))
 	{
 		for (uint64_t i = 0; i < search->count && !must_leave(search, tally->looked, &polled); i++)
 		{
 			const uint32_t u = search->queue[i];
 			const uint64_t word = search->front[u];
 			const uint32_t *targets = search->forward.targets + search->forward.offsets[u];
-			const uint64_t count = word != 0 ? emogi_batch_degree(&search->forward, u) : 0;
+			const uint64_t count = word != 0 ? emogi_msbfs_degree(&search->forward, u) : 0;
 			const uint64_t begin = find_entry(targets, count, first);
 			uint64_t	at = begin;
 
@@ -194,17 +194,17 @@ emogi_batch_walk_strips(void *arg, int thread, int nthreads)
 
 /* Fill next, and next_queue when the frontier is one, from the lists that were put aside. */
 void
-emogi_batch_walk_hubs(void *arg, int thread, int nthreads)
+emogi_msbfs_walk_hubs(void *arg, int thread, int nthreads)
 {
-	EmogiBatch *search = arg;
+	EmogiMsbfs *search = arg;
 	LocalQueue	local;
 
 	local.count = 0;
 	for (uint64_t h = 0; h < search->nhubs; h++)
 	{
-		EmogiBatchHub *hub = &search->hubs[h];
+		EmogiMsbfsHub *hub = &search->hubs[h];
 		const uint32_t *targets = search->forward.targets + search->forward.offsets[hub->vertex];
-		uint64_t	end = emogi_batch_degree(&search->forward, hub->vertex);
+		uint64_t	end = emogi_msbfs_degree(&search->forward, hub->vertex);
 		uint64_t	i;
 
 		while (!emogi_job_stopped(&search->run.job) && (i = emogi_job_take(&hub->next, HUB_PIECE)) < end)
@@ -216,17 +216,17 @@ emogi_batch_walk_hubs(void *arg, int thread, int nthreads)
 
 /* Enter the vertices of the next queue, leave in next what is new of them, and clear front. */
 void
-emogi_batch_enter_queue(void *arg, int thread, int nthreads)
+emogi_msbfs_enter_queue(void *arg, int thread, int nthreads)
 {
-	EmogiBatch *search = arg;
-	EmogiBatchTally tally = search->tally[thread];
+	EmogiMsbfs *search = arg;
+	EmogiMsbfsTally tally = search->tally[thread];
 	uint64_t	first,
 				last;
 
 	for (uint64_t i = search->count * (uint64_t) thread / (uint64_t) nthreads;
 		 i < search->count * (uint64_t) (thread + 1) / (uint64_t) nthreads; i++)
 		search->front[search->queue[i]] = 0;
-	while (emogi_batch_take(search, QUEUE_CHUNK, search->next_count, &first, &last))
+	while (emogi_msbfs_take(search, QUEUE_CHUNK, search->next_count, &first, &last))
 	{
 		const uint32_t *queue = search->next_queue;
 
@@ -246,7 +246,7 @@ emogi_batch_enter_queue(void *arg, int thread, int nthreads)
 				continue;
 			if (seen == 0 && search->only_queues)
 				__atomic_fetch_or(&search->touched[v / 64], UINT64_C(1) << (v % 64), __ATOMIC_RELAXED);
-			emogi_batch_enter(search, v, fresh, &tally);
+			emogi_msbfs_enter(search, v, fresh, &tally);
 		}
 	}
 	search->tally[thread] = tally;
@@ -254,14 +254,14 @@ emogi_batch_enter_queue(void *arg, int thread, int nthreads)
 
 /* Enter all vertices that next holds, leave in it what is new of them, and clear front. */
 void
-emogi_batch_enter_all(void *arg, int thread, int nthreads)
+emogi_msbfs_enter_all(void *arg, int thread, int nthreads)
 {
-	EmogiBatch *search = arg;
-	EmogiBatchTally tally = search->tally[thread];
+	EmogiMsbfs *search = arg;
+	EmogiMsbfsTally tally = search->tally[thread];
 	uint64_t	first,
 				last;
 
-	while (emogi_batch_take(search, SWEEP_CHUNK, search->nvertices, &first, &last))
+	while (emogi_msbfs_take(search, SWEEP_CHUNK, search->nvertices, &first, &last))
 	{
 		for (uint64_t v = first; v < last; v++)
 		{
@@ -270,8 +270,8 @@ emogi_batch_enter_all(void *arg, int thread, int nthreads)
 			search->front[v] = 0;
 			search->next[v] = fresh;
 			if (fresh != 0)
-				emogi_batch_enter(search, v, fresh, &tally);
-			emogi_batch_count_open(search, v, &tally);
+				emogi_msbfs_enter(search, v, fresh, &tally);
+			emogi_msbfs_count_open(search, v, &tally);
 		}
 	}
 	search->tally[thread] = tally;
@@ -279,7 +279,7 @@ emogi_batch_enter_all(void *arg, int thread, int nthreads)
 
 /* Get the words of a list's, or of a piece's, vertices, together; stops when nothing of want is missing. */
 static inline uint64_t
-gather(const uint64_t *front, const uint32_t *targets, uint64_t count, uint64_t want, EmogiBatchTally *tally)
+gather(const uint64_t *front, const uint32_t *targets, uint64_t count, uint64_t want, EmogiMsbfsTally *tally)
 {
 	uint64_t	word = 0;
 	uint64_t	i = 0;
@@ -300,7 +300,7 @@ gather(const uint64_t *front, const uint32_t *targets, uint64_t count, uint64_t 
 
 /* Bring the words of a vertex's first neighbours on their way to the cache. */
 static inline void
-prefetch_first(const EmogiBatch *search, uint64_t v)
+prefetch_first(const EmogiMsbfs *search, uint64_t v)
 {
 	const uint64_t *offsets = search->backward.offsets + v;
 	const uint32_t *targets = search->backward.targets;
@@ -311,22 +311,22 @@ prefetch_first(const EmogiBatch *search, uint64_t v)
 
 /* Fill next by looking back from every vertex that is not finished, and enter what is found; all but the hubs. */
 void
-emogi_batch_pull(void *arg, int thread, int nthreads)
+emogi_msbfs_pull(void *arg, int thread, int nthreads)
 {
-	EmogiBatch *search = arg;
+	EmogiMsbfs *search = arg;
 	const EmogiAdjacency *backward = &search->backward;
 	const uint64_t active = search->total.active;
-	EmogiBatchTally tally = search->tally[thread];
+	EmogiMsbfsTally tally = search->tally[thread];
 	uint64_t	polled = tally.looked;
 	uint64_t	first,
 				last;
 
-	while (emogi_batch_take(search, SWEEP_CHUNK, search->nvertices, &first, &last))
+	while (emogi_msbfs_take(search, SWEEP_CHUNK, search->nvertices, &first, &last))
 	{
 		for (uint64_t v = first; v < last && !must_leave(search, tally.looked, &polled); v++)
 		{
 			uint64_t	want = active & ~search->seen[v];
-			uint64_t	count = emogi_batch_degree(backward, v);
+			uint64_t	count = emogi_msbfs_degree(backward, v);
 
 			if (v + 2 * AHEAD < last)
 				__builtin_prefetch(&backward->targets[backward->offsets[v + 2 * AHEAD]]);
@@ -335,7 +335,7 @@ emogi_batch_pull(void *arg, int thread, int nthreads)
 			search->next[v] = 0;
 			if (want == 0)
 				continue;
-			if (count > EMOGI_BATCH_HUB_ENTRIES)
+			if (count > EMOGI_MSBFS_HUB_ENTRIES)
 			{
 				put_hub_aside(search, v);
 				continue;
@@ -343,8 +343,8 @@ emogi_batch_pull(void *arg, int thread, int nthreads)
 			want = gather(search->front, backward->targets + backward->offsets[v], count, want, &tally);
 			search->next[v] = want;
 			if (want != 0)
-				emogi_batch_enter(search, v, want, &tally);
-			emogi_batch_count_open(search, v, &tally);
+				emogi_msbfs_enter(search, v, want, &tally);
+			emogi_msbfs_count_open(search, v, &tally);
 		}
 	}
 	search->tally[thread] = tally;
@@ -352,15 +352,15 @@ emogi_batch_pull(void *arg, int thread, int nthreads)
 
 /* Fill next of the hubs that pull put aside. */
 void
-emogi_batch_pull_hubs(void *arg, int thread, int nthreads)
+emogi_msbfs_pull_hubs(void *arg, int thread, int nthreads)
 {
-	EmogiBatch *search = arg;
+	EmogiMsbfs *search = arg;
 
 	for (uint64_t h = 0; h < search->nhubs; h++)
 	{
-		EmogiBatchHub *hub = &search->hubs[h];
+		EmogiMsbfsHub *hub = &search->hubs[h];
 		const uint32_t *targets = search->backward.targets + search->backward.offsets[hub->vertex];
-		uint64_t	end = emogi_batch_degree(&search->backward, hub->vertex);
+		uint64_t	end = emogi_msbfs_degree(&search->backward, hub->vertex);
 		uint64_t	want = search->total.active & ~search->seen[hub->vertex];
 		uint64_t	i;
 
@@ -376,27 +376,27 @@ emogi_batch_pull_hubs(void *arg, int thread, int nthreads)
 
 /* Clear next. */
 void
-emogi_batch_clear_next(void *arg, int thread, int nthreads)
+emogi_msbfs_clear_next(void *arg, int thread, int nthreads)
 {
-	EmogiBatch *search = arg;
+	EmogiMsbfs *search = arg;
 	uint64_t	first,
 				last;
 
-	while (emogi_batch_take(search, SWEEP_CHUNK, search->nvertices, &first, &last))
+	while (emogi_msbfs_take(search, SWEEP_CHUNK, search->nvertices, &first, &last))
 		memset(search->next + first, 0, (last - first) * sizeof(uint64_t));
 }
 
 /* List the vertices of the frontier in the next queue. */
 void
-emogi_batch_collect_queue(void *arg, int thread, int nthreads)
+emogi_msbfs_collect_queue(void *arg, int thread, int nthreads)
 {
-	EmogiBatch *search = arg;
+	EmogiMsbfs *search = arg;
 	LocalQueue	local;
 	uint64_t	first,
 				last;
 
 	local.count = 0;
-	while (emogi_batch_take(search, SWEEP_CHUNK, search->nvertices, &first, &last))
+	while (emogi_msbfs_take(search, SWEEP_CHUNK, search->nvertices, &first, &last))
 	{
 		for (uint64_t v = first; v < last; v++)
 		{
@@ -409,13 +409,13 @@ emogi_batch_collect_queue(void *arg, int thread, int nthreads)
 
 /* Clear the caller's scratch memory where vertices were touched. */
 void
-emogi_batch_clean_touched(void *arg, int thread, int nthreads)
+emogi_msbfs_clean_touched(void *arg, int thread, int nthreads)
 {
-	EmogiBatch *search = arg;
+	EmogiMsbfs *search = arg;
 	uint64_t	first,
 				last;
 
-	while (emogi_batch_take(search, EMOGI_BATCH_LIST_CHUNK, search->nwords, &first, &last))
+	while (emogi_msbfs_take(search, EMOGI_MSBFS_LIST_CHUNK, search->nwords, &first, &last))
 	{
 		for (uint64_t w = first; w < last; w++)
 		{
@@ -434,13 +434,13 @@ emogi_batch_clean_touched(void *arg, int thread, int nthreads)
 
 /* Clear all of the caller's scratch memory that was used. */
 void
-emogi_batch_clean_all(void *arg, int thread, int nthreads)
+emogi_msbfs_clean_all(void *arg, int thread, int nthreads)
 {
-	EmogiBatch *search = arg;
+	EmogiMsbfs *search = arg;
 	uint64_t	first,
 				last;
 
-	while (emogi_batch_take(search, EMOGI_BATCH_LIST_CHUNK, search->nwords, &first, &last))
+	while (emogi_msbfs_take(search, EMOGI_MSBFS_LIST_CHUNK, search->nwords, &first, &last))
 	{
 		uint64_t	v = first * 64;
 		size_t		bytes = (size_t) (emogi_run_chunk_end(v, (last - first) * 64, search->nvertices) - v) * sizeof(uint64_t);

@@ -2,25 +2,25 @@
  * msbfs_steps.h: what passes between msbfs.c, which chooses the way to make each level, msbfs_steps.c, which
  * holds the parallel steps, and msbfs_answer.c, which turns what they found into the answer.
  */
-#ifndef EMOGI_BFS_BATCH_STEPS_H
-#define EMOGI_BFS_BATCH_STEPS_H
+#ifndef EMOGI_MSBFS_STEPS_H
+#define EMOGI_MSBFS_STEPS_H
 
 #include "msbfs.h"
 #include "run.h"
 
-#define EMOGI_BATCH_HUB_ENTRIES 16384	/* a longer list is walked by all threads together */
-#define EMOGI_BATCH_STRIP 16384	/* vertices whose words one thread fills at a time: 128 KB */
-#define EMOGI_BATCH_LIST_CHUNK 512	/* times 64 vertices whose lists one thread makes */
+#define EMOGI_MSBFS_HUB_ENTRIES 16384	/* a longer list is walked by all threads together */
+#define EMOGI_MSBFS_STRIP 16384	/* vertices whose words one thread fills at a time: 128 KB */
+#define EMOGI_MSBFS_LIST_CHUNK 512	/* times 64 vertices whose lists one thread makes */
 
 /* A long list that all threads walk together. */
-typedef struct EmogiBatchHub
+typedef struct EmogiMsbfsHub
 {
 	uint32_t	vertex;
 	uint64_t	next;			/* atomic: its next piece */
-} EmogiBatchHub;
+} EmogiMsbfsHub;
 
 /* What one thread has found in a level. */
-typedef struct EmogiBatchTally
+typedef struct EmogiMsbfsTally
 {
 	uint64_t	nvertices;		/* entered by a source */
 	uint64_t	nedges;			/* their forward list entries */
@@ -29,17 +29,17 @@ typedef struct EmogiBatchTally
 	uint64_t	nopen;			/* vertices that an active source has yet to reach, known after a pass over all */
 	uint64_t	open_edges;		/* their backward list entries */
 	char		pad[EMOGI_LINE_BYTES - 48];
-} EmogiBatchTally;
+} EmogiMsbfsTally;
 
 /*
  * Between steps it belongs to the caller's thread; in a step, threads write what is marked atomic, their own tally, and
  * what the step's comment says.
  */
-typedef struct EmogiBatch
+typedef struct EmogiMsbfs
 {
 	EmogiCpuRun run;
 	EmogiResult counters;		/* for run */
-	EmogiBatchResult *result;
+	EmogiMsbfsResult *result;
 	EmogiAdjacency forward;
 	EmogiAdjacency backward;	/* offsets NULL = no pull */
 	uint64_t	nvertices;
@@ -49,7 +49,7 @@ typedef struct EmogiBatch
 	uint64_t   *front;			/* [nvertices], 0 outside of the frontier */
 	uint64_t   *next;			/* [nvertices], all 0 between levels, unless next_dirty */
 	bool		next_dirty;
-	uint64_t   *planes[EMOGI_BATCH_PLANES]; /* [nplanes][nvertices] */
+	uint64_t   *planes[EMOGI_MSBFS_PLANES]; /* [nplanes][nvertices] */
 	int			nplanes;
 	int			max_planes;		/* that the caller's memory holds as rows */
 	int			kept_planes;	/* the first of them lie in the caller's scratch memory, as seen, front, next and touched do */
@@ -63,24 +63,24 @@ typedef struct EmogiBatch
 	uint64_t	queue_room;
 	uint64_t	count;			/* vertices of the frontier, or in the queue */
 	uint64_t	next_count;		/* atomic: length of next_queue */
-	EmogiBatchHub *hubs;			/* [nhubs], room for all long lists */
+	EmogiMsbfsHub *hubs;			/* [nhubs], room for all long lists */
 	uint64_t	nhubs;			/* atomic */
-	EmogiBatchTally *tally;			/* [nthreads] */
-	EmogiBatchTally total;			/* of the last level */
-	uint64_t  (*counts)[EMOGI_BATCH_SOURCES];	/* [list chunks], vertices reached; then where their lists go on */
-	uint64_t  (*thread_counts)[EMOGI_BATCH_SOURCES];	/* [nthreads], vertices reached, of the rows a thread makes */
-} EmogiBatch;
+	EmogiMsbfsTally *tally;			/* [nthreads] */
+	EmogiMsbfsTally total;			/* of the last level */
+	uint64_t  (*counts)[EMOGI_MSBFS_SOURCES];	/* [list chunks], vertices reached; then where their lists go on */
+	uint64_t  (*thread_counts)[EMOGI_MSBFS_SOURCES];	/* [nthreads], vertices reached, of the rows a thread makes */
+} EmogiMsbfs;
 
 /* Get the length of a list. */
 static inline uint64_t
-emogi_batch_degree(const EmogiAdjacency *adjacency, uint64_t v)
+emogi_msbfs_degree(const EmogiAdjacency *adjacency, uint64_t v)
 {
 	return adjacency->offsets[v + 1] - adjacency->offsets[v];
 }
 
 /* Take the next chunk of [0, end); false at the end or when the job has stopped. */
 static inline bool
-emogi_batch_take(EmogiBatch *search, uint64_t step, uint64_t end, uint64_t *first, uint64_t *last)
+emogi_msbfs_take(EmogiMsbfs *search, uint64_t step, uint64_t end, uint64_t *first, uint64_t *last)
 {
 	if (emogi_job_stopped(&search->run.job))
 		return false;
@@ -93,7 +93,7 @@ emogi_batch_take(EmogiBatch *search, uint64_t step, uint64_t end, uint64_t *firs
 
 /* Enter a vertex for sources that have not reached it before: seen, planes, and what the next level will cost. */
 static inline void
-emogi_batch_enter(EmogiBatch *search, uint64_t v, uint64_t fresh, EmogiBatchTally *tally)
+emogi_msbfs_enter(EmogiMsbfs *search, uint64_t v, uint64_t fresh, EmogiMsbfsTally *tally)
 {
 	search->seen[v] |= fresh;
 	for (int k = 0; k < search->nplanes; k++)
@@ -102,39 +102,39 @@ emogi_batch_enter(EmogiBatch *search, uint64_t v, uint64_t fresh, EmogiBatchTall
 			search->planes[k][v] |= fresh;
 	}
 	tally->nvertices++;
-	tally->nedges += emogi_batch_degree(&search->forward, v);
+	tally->nedges += emogi_msbfs_degree(&search->forward, v);
 	tally->active |= fresh;
 }
 
 /* Count a vertex that an active source may yet reach. */
 static inline void
-emogi_batch_count_open(EmogiBatch *search, uint64_t v, EmogiBatchTally *tally)
+emogi_msbfs_count_open(EmogiMsbfs *search, uint64_t v, EmogiMsbfsTally *tally)
 {
 	if ((search->total.active & ~search->seen[v]) == 0)
 		return;
 	tally->nopen++;
 	if (search->backward.offsets != NULL)
-		tally->open_edges += emogi_batch_degree(&search->backward, v);
+		tally->open_edges += emogi_msbfs_degree(&search->backward, v);
 }
 
-/* Steps: tasks of a pool, or of one thread alone; arg is the EmogiBatch. */
-extern void emogi_batch_walk_queue(void *arg, int thread, int nthreads);
-extern void emogi_batch_walk_all(void *arg, int thread, int nthreads);
-extern void emogi_batch_walk_strips(void *arg, int thread, int nthreads);
-extern void emogi_batch_walk_hubs(void *arg, int thread, int nthreads);
-extern void emogi_batch_enter_queue(void *arg, int thread, int nthreads);
-extern void emogi_batch_enter_all(void *arg, int thread, int nthreads);
-extern void emogi_batch_pull(void *arg, int thread, int nthreads);
-extern void emogi_batch_pull_hubs(void *arg, int thread, int nthreads);
-extern void emogi_batch_clear_next(void *arg, int thread, int nthreads);
-extern void emogi_batch_collect_queue(void *arg, int thread, int nthreads);
-extern void emogi_batch_clean_touched(void *arg, int thread, int nthreads);
-extern void emogi_batch_clean_all(void *arg, int thread, int nthreads);
+/* Steps: tasks of a pool, or of one thread alone; arg is the EmogiMsbfs. */
+extern void emogi_msbfs_walk_queue(void *arg, int thread, int nthreads);
+extern void emogi_msbfs_walk_all(void *arg, int thread, int nthreads);
+extern void emogi_msbfs_walk_strips(void *arg, int thread, int nthreads);
+extern void emogi_msbfs_walk_hubs(void *arg, int thread, int nthreads);
+extern void emogi_msbfs_enter_queue(void *arg, int thread, int nthreads);
+extern void emogi_msbfs_enter_all(void *arg, int thread, int nthreads);
+extern void emogi_msbfs_pull(void *arg, int thread, int nthreads);
+extern void emogi_msbfs_pull_hubs(void *arg, int thread, int nthreads);
+extern void emogi_msbfs_clear_next(void *arg, int thread, int nthreads);
+extern void emogi_msbfs_collect_queue(void *arg, int thread, int nthreads);
+extern void emogi_msbfs_clean_touched(void *arg, int thread, int nthreads);
+extern void emogi_msbfs_clean_all(void *arg, int thread, int nthreads);
 
 /* Get the words of a row of the answer. */
-extern uint64_t emogi_batch_row_words(uint64_t nvertices, int nplanes);
+extern uint64_t emogi_msbfs_row_words(uint64_t nvertices, int nplanes);
 
 /* Turn the planes into the answer; false when the job has stopped. */
-extern bool emogi_batch_make_answer(EmogiBatch *search);
+extern bool emogi_msbfs_make_answer(EmogiMsbfs *search);
 
-#endif							/* EMOGI_BFS_BATCH_STEPS_H */
+#endif							/* EMOGI_MSBFS_STEPS_H */

@@ -1,8 +1,8 @@
 /*
  * path_search.c: one shortest path between two vertices without the distances of all others.
  *
- * Finds what emogi_path_find (trace_path.h) finds among the distances of SSSP: least distance in SSSP's arithmetic, then fewest
- * edges, then the smallest vertices read from the target back.
+ * Finds what emogi_trace_path (trace_path.h) finds among the distances of SSSP: least distance in SSSP's arithmetic, then
+ * fewest edges, then the smallest vertices read from the target back.
  *
  * Method. Dijkstra's search from the source is exact: it settles vertices in the order of (distance, edges), and each keeps
  * as its parent the smallest of the vertices that offer it that pair. All parents of a vertex are settled before it, so
@@ -29,7 +29,7 @@
  */
 #include "path_search.h"
 
-#include "contract/algebra.h"
+#include "contract/semirings.h"
 #include "threads/job.h"
 
 #include <float.h>
@@ -345,7 +345,7 @@ walk(Search *search, Side *side, Entry entry, uint64_t first, uint64_t end)
 	for (uint64_t i = first; i < end; i++)
 	{
 		double		weight = emogi_weight(lists->weights, type, i);
-		double		distance = emogi_sssp_candidate(entry.distance, weight);
+		double		distance = emogi_path_candidate(EMOGI_SSSP, entry.distance, weight);
 
 		if (i + AHEAD < end)
 			__builtin_prefetch(&search->nodes[first_place(search, lists->targets[i + AHEAD])]);
@@ -532,7 +532,7 @@ write_path(Search *search, EmogiPathAnswer *answer)
 		answer->distance = malloc(length * sizeof(double));
 	if (answer->vertices == NULL || answer->distance == NULL)
 	{
-		emogi_path_answer_free(answer);
+		emogi_path_search_free(answer);
 		emogi_job_fail(&search->job, EMOGI_NO_MEMORY);
 		return;
 	}
@@ -576,7 +576,7 @@ emogi_path_search(const EmogiGraph *graph, uint32_t source, uint32_t target, uin
 }
 
 void
-emogi_path_answer_free(EmogiPathAnswer *answer)
+emogi_path_search_free(EmogiPathAnswer *answer)
 {
 	free(answer->vertices);
 	free(answer->distance);

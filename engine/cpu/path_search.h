@@ -24,7 +24,7 @@ typedef struct EmogiPathAnswer
 } EmogiPathAnswer;
 
 /*
- * Find the path that emogi_path_find finds among the distances of SSSP from the source, with the same distances, looking
+ * Find the path that emogi_trace_path finds among the distances of SSSP from the source, with the same distances, looking
  * at max_edges list entries at most. source, target: < nvertices. graph->backward must be built. Time and memory depend on
  * what lies between the two vertices, not on nvertices or nedges: up to 250 bytes for a vertex met, of which there are no
  * more than list entries looked at, and the two.
@@ -36,6 +36,6 @@ extern EmogiStatus emogi_path_search(const EmogiGraph *graph, uint32_t source, u
 									 EmogiPathAnswer *answer, EmogiControl *control, EmogiError *error);
 
 /* Free the arrays of an answer. */
-extern void emogi_path_answer_free(EmogiPathAnswer *answer);
+extern void emogi_path_search_free(EmogiPathAnswer *answer);
 
 #endif							/* EMOGI_PATH_SEARCH_H */

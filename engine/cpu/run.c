@@ -7,6 +7,7 @@
 #include "run.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 
 #define ALONE_GRAPH 16384		/* a Graph with fewer vertices and entries is not worth waking anyone */
@@ -16,14 +17,9 @@ void
 emogi_run_begin(EmogiCpuRun *run, EmogiPool *pool, const EmogiGraph *graph, uint64_t total, EmogiResult *result,
 				EmogiControl *control, EmogiError *error, const char *what)
 {
-	EmogiResult cleared = {
-		.level = result->level,
-		.distance = result->distance,
-		.paths = result->paths,
-		.component = result->component,
-		.value = result->value
-	};
+	EmogiResult cleared = {0};
 
+	memcpy(cleared.columns, result->columns, sizeof(cleared.columns));
 	*result = cleared;
 	*run = (EmogiCpuRun) {.job = {.control = control}, .pool = pool, .result = result, .error = error, .what = what};
 	run->alone = graph->nvertices + graph->forward.nedges < ALONE_GRAPH;
@@ -34,15 +30,11 @@ emogi_run_begin(EmogiCpuRun *run, EmogiPool *pool, const EmogiGraph *graph, uint
 }
 
 void *
-emogi_run_scratch(EmogiCpuRun *run, uint64_t count, size_t element_bytes)
+emogi_run_map(EmogiCpuRun *run, size_t bytes)
 {
-	size_t		bytes = (size_t) count * element_bytes + EMOGI_LINE_BYTES;
-	bool		huge = bytes >= HUGE_BYTES;
-	char	   *memory = MAP_FAILED;
+	void	   *memory = MAP_FAILED;
 
-	if (huge)
-		bytes += HUGE_BYTES;	/* to begin on a huge page */
-	if (count <= (SIZE_MAX / 2 - EMOGI_LINE_BYTES) / element_bytes && emogi_job_may_allocate(&run->job))
+	if (emogi_job_may_allocate(&run->job))
 		memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (memory == MAP_FAILED)
 	{
@@ -53,7 +45,21 @@ emogi_run_scratch(EmogiCpuRun *run, uint64_t count, size_t element_bytes)
 	}
 	run->memory[run->nmappings] = memory;
 	run->memory_bytes[run->nmappings++] = bytes;
+	return memory;
+}
+
+void *
+emogi_run_scratch(EmogiCpuRun *run, uint64_t count, size_t element_bytes)
+{
+	const bool	fits = count <= (SIZE_MAX / 2 - EMOGI_LINE_BYTES) / element_bytes;
+	size_t		bytes = fits ? (size_t) count * element_bytes + EMOGI_LINE_BYTES : SIZE_MAX / 2;
+	bool		huge = bytes >= HUGE_BYTES;
+	char	   *memory;
+
 	if (huge)
+		bytes += HUGE_BYTES;	/* to begin on a huge page */
+	memory = emogi_run_map(run, bytes);
+	if (memory != NULL && huge)
 	{
 		madvise(memory, bytes, MADV_HUGEPAGE);
 		memory += HUGE_BYTES - (uintptr_t) memory % HUGE_BYTES;

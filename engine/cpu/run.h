@@ -33,7 +33,10 @@ typedef struct EmogiCpuRun
 extern void emogi_run_begin(EmogiCpuRun *run, EmogiPool *pool, const EmogiGraph *graph, uint64_t total,
 							EmogiResult *result, EmogiControl *control, EmogiError *error, const char *what);
 
-/* Get line-aligned scratch memory, all zero, taken when touched; NULL, with the job failed, when there is none. */
+/* Get page-aligned scratch memory, all zero, taken when touched; NULL, with the job failed, when there is none. */
+extern void *emogi_run_map(EmogiCpuRun *run, size_t bytes);
+
+/* The same for an array, line-aligned, in huge pages where it is large: most of it will be touched, in random order. */
 extern void *emogi_run_scratch(EmogiCpuRun *run, uint64_t count, size_t element_bytes);
 
 /* Run one step over its chunks, in all threads or in this one alone; false when the job has stopped. */

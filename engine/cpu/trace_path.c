@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#include "contract/algebra.h"
+#include "contract/semirings.h"
 
 /* How many list entries are looked at between two looks for a cancel: milliseconds, though each may be a cache miss. */
 #define CHECK_ENTRIES 65536
@@ -45,7 +45,7 @@ queue_tight(Search *search, uint32_t v)
 				return false;
 		}
 		if (search->next[u] == EMOGI_NO_VERTEX &&
-			emogi_sssp_candidate(distance[u], emogi_weight(lists->weights, graph->weight_type, e)) == distance[v])
+			emogi_path_candidate(EMOGI_SSSP, distance[u], emogi_weight(lists->weights, graph->weight_type, e)) == distance[v])
 		{
 			search->next[u] = v;
 			search->queue[search->tail++] = u;
@@ -55,8 +55,8 @@ queue_tight(Search *search, uint32_t v)
 }
 
 uint64_t
-emogi_path_find(const EmogiGraph *graph, const double *distance, uint32_t source, uint32_t target,
-				uint32_t *path, uint32_t *next, EmogiPoll poll)
+emogi_trace_path(const EmogiGraph *graph, const double *distance, uint32_t source, uint32_t target,
+				 uint32_t *path, uint32_t *next, EmogiPoll poll)
 {
 	Search		search = {graph, distance, .queue = path, .tail = 1, next, poll, CHECK_ENTRIES};
 	uint64_t	head = 0;

@@ -1,8 +1,8 @@
 /*
  * trace_path.h: one shortest path out of the distances of all vertices.
  */
-#ifndef EMOGI_PATH_H
-#define EMOGI_PATH_H
+#ifndef EMOGI_TRACE_PATH_H
+#define EMOGI_TRACE_PATH_H
 
 #include "contract/engine.h"
 
@@ -17,7 +17,7 @@ typedef bool (*EmogiPoll) (void);
  * path, next: [nvertices], any content. path gets the vertices from the source to the target. Returns how many, or 0
  * when poll said so. The caller's own thread does it all, and holds nothing meanwhile: poll may also leave by a jump.
  */
-extern uint64_t emogi_path_find(const EmogiGraph *graph, const double *distance, uint32_t source, uint32_t target,
-								uint32_t *path, uint32_t *next, EmogiPoll poll);
+extern uint64_t emogi_trace_path(const EmogiGraph *graph, const double *distance, uint32_t source, uint32_t target,
+								 uint32_t *path, uint32_t *next, EmogiPoll poll);
 
-#endif							/* EMOGI_PATH_H */
+#endif							/* EMOGI_TRACE_PATH_H */

@@ -44,16 +44,16 @@ typedef struct Cut
  * Find the Cut that was kept, of the Graph's forward lists, whose targets are `array` in host memory; a run that would not
  * make segments does not get them, for they add in another order.
  */
-extern EmogiStatus emogi_cut_find(Run *run, const Target *array, uint64_t nsweeps, Cut *cut, EmogiError *error);
+extern EmogiStatus emogi_segments_find(Run *run, const Target *array, uint64_t nsweeps, Cut *cut, EmogiError *error);
 
 /*
  * Make a Cut, and keep it: when the Graph is placed in device memory, the values are too many for the cache, there are
  * sweeps enough to pay for it, and room without evicting anything. `outline` is that of the lists.
  */
-extern EmogiStatus emogi_cut_make(Run *run, const Target *array, const Outline *outline, const Degrees *degrees,
-								  uint64_t nsweeps, Cut *cut, EmogiError *error);
+extern EmogiStatus emogi_segments_make(Run *run, const Target *array, const Outline *outline, const Degrees *degrees,
+									   uint64_t nsweeps, Cut *cut, EmogiError *error);
 
 /* Bring the kernels to the device. */
-extern EmogiStatus emogi_cut_load(EmogiError *error);
+extern EmogiStatus emogi_segments_load(EmogiError *error);
 
 #endif							/* EMOGI_SEGMENTS_CUH */

@@ -144,7 +144,7 @@ sort_lists(EmogiCsrBuild *build, const EmogiCsrBucket *bucket, uint32_t *scratch
 		uint64_t	end = bucket->cursor[v];
 
 		if (end - start > 1)
-			emogi_sort_u32(targets + start, end - start, scratch, EMOGI_SORT_SCRATCH, &build->job);
+			emogi_radix_sort_u32(targets + start, end - start, scratch, EMOGI_SORT_SCRATCH, &build->job);
 		if (end - polled >= EMOGI_CSR_POLL)
 		{
 			if (emogi_job_stopped(&build->job))
@@ -181,7 +181,7 @@ fill_lists_sorted(EmogiCsrBuild *build, const EmogiCsrBucket *bucket, const Desk
 	uint64_t	first = bucket->first;
 	uint32_t   *places = desk->digits;
 	uint64_t	mask = (UINT64_C(1) << digits.bits) - 1;
-	EmogiBucketWalk walk = emogi_bucket_walk(&build->partition, bucket->number);
+	EmogiPartitionWalk walk = emogi_partition_walk(&build->partition, bucket->number);
 	uint64_t   *from = desk->entries[0];
 	uint64_t   *to = desk->entries[1];
 	const uint64_t *entries;
@@ -189,7 +189,7 @@ fill_lists_sorted(EmogiCsrBuild *build, const EmogiCsrBucket *bucket, const Desk
 
 	for (uint32_t d = 0; d < digits.count; d++)
 		memset(places + (d << DIGIT_BITS), 0, (mask + 1) * sizeof(uint32_t));
-	while ((entries = emogi_bucket_next(&walk, &n)) != NULL)
+	while ((entries = emogi_partition_next(&walk, &n)) != NULL)
 	{
 		for (uint32_t i = 0; i < n; i++)
 		{
@@ -200,8 +200,8 @@ fill_lists_sorted(EmogiCsrBuild *build, const EmogiCsrBucket *bucket, const Desk
 	for (uint32_t d = 0; d < digits.count; d++)
 		place_digits(places + (d << DIGIT_BITS), (uint32_t) mask + 1);
 
-	walk = emogi_bucket_walk(&build->partition, bucket->number);
-	while ((entries = emogi_bucket_next(&walk, &n)) != NULL)
+	walk = emogi_partition_walk(&build->partition, bucket->number);
+	while ((entries = emogi_partition_next(&walk, &n)) != NULL)
 	{
 		for (uint32_t i = 0; i < n; i++)
 			from[places[entries[i] & mask]++] = entries[i];

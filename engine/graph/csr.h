@@ -101,14 +101,6 @@ typedef struct EmogiEdges
 	int64_t		max_key;
 } EmogiEdges;
 
-/* Which way a traversal follows a stored edge src -> dst. */
-typedef enum EmogiDirection
-{
-	EMOGI_OUT = 0,				/* src to dst */
-	EMOGI_IN,					/* dst to src */
-	EMOGI_BOTH					/* either way: every edge enters two lists, a self-loop one */
-} EmogiDirection;
-
 /* How keys become numbers: see emogi_keys_plan. */
 typedef enum EmogiKeyMethod
 {
@@ -182,6 +174,6 @@ extern void emogi_csr_view(void *memory, uint64_t nvertices, uint64_t nedges, Em
 extern void emogi_graph_move(EmogiGraph *graph, const void *memory);
 
 /* The number of a key, or EMOGI_NO_VERTEX: binary search in ids. */
-extern uint32_t emogi_vertex_number(const EmogiGraph *graph, int64_t key);
+extern uint32_t emogi_graph_vertex(const EmogiGraph *graph, int64_t key);
 
 #endif							/* EMOGI_CSR_H */

@@ -92,7 +92,7 @@ emogi_csr_block_mask(const EmogiCsrBuild *build)
 /* Walks the words of a bucket, with a look at the job now and then. */
 typedef struct EmogiCsrWalk
 {
-	EmogiBucketWalk walk;
+	EmogiPartitionWalk walk;
 	uint64_t	polled;			/* words since the last look */
 } EmogiCsrWalk;
 
@@ -100,7 +100,7 @@ typedef struct EmogiCsrWalk
 static inline EmogiCsrWalk
 emogi_csr_walk(const EmogiCsrBuild *build, const EmogiCsrBucket *bucket)
 {
-	return (EmogiCsrWalk) {.walk = emogi_bucket_walk(&build->partition, bucket->number)};
+	return (EmogiCsrWalk) {.walk = emogi_partition_walk(&build->partition, bucket->number)};
 }
 
 /* Get the next words and their number; NULL at the end, or when the job was seen to have stopped. */
@@ -115,7 +115,7 @@ emogi_csr_next(EmogiCsrBuild *build, EmogiCsrWalk *walk, uint32_t *count)
 			return NULL;
 		walk->polled = 0;
 	}
-	words = emogi_bucket_next(&walk->walk, count);
+	words = emogi_partition_next(&walk->walk, count);
 	walk->polled += words != NULL ? *count : 0;
 	return words;
 }

@@ -80,7 +80,7 @@ emogi_graph_move(EmogiGraph *graph, const void *memory)
 }
 
 uint32_t
-emogi_vertex_number(const EmogiGraph *graph, int64_t key)
+emogi_graph_vertex(const EmogiGraph *graph, int64_t key)
 {
 	uint64_t	low = 0,
 				high = graph->nvertices;

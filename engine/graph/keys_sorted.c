@@ -177,7 +177,7 @@ choose_splitters(const EmogiEdges *edges, KeyIndex *index, EmogiJob *job)
 	while (nbuckets < MAX_BUCKETS && nbuckets * (uint64_t) KEYS_PER_BUCKET < 2 * edges->nedges)
 		nbuckets *= 2;
 	nsample = take_sample(edges, sample, nbuckets * SAMPLES_PER_BUCKET);
-	emogi_sort_u64(sample, nsample, sample + MAX_BUCKETS * SAMPLES_PER_BUCKET, nsample, job);
+	emogi_radix_sort_u64(sample, nsample, sample + MAX_BUCKETS * SAMPLES_PER_BUCKET, nsample, job);
 	nsample = remove_repeats(sample, nsample);
 	if (nbuckets > nsample)
 		nbuckets = (uint32_t) nsample;
@@ -340,7 +340,7 @@ sort_buckets(void *arg, int thread, int nthreads)
 		size_t		count = build->start[b + 1] - build->start[b];
 
 		count = thin_out(keys, count, scratch);
-		emogi_sort_u64(keys, count, scratch, EMOGI_SORT_SCRATCH, build->job);
+		emogi_radix_sort_u64(keys, count, scratch, EMOGI_SORT_SCRATCH, build->job);
 		build->distinct[b] = remove_repeats(keys, count);
 	}
 	free(scratch);

@@ -83,25 +83,25 @@ emogi_partition_append(EmogiPartition *partition, uint64_t **cursor, size_t bloc
 }
 
 /* Walks the entries of one bucket, block by block. */
-typedef struct EmogiBucketWalk
+typedef struct EmogiPartitionWalk
 {
 	const EmogiPartition *partition;
 	uint32_t	bucket;
 	int			thread;			/* whose chain comes next */
 	uint32_t	block;
 	uint64_t	left;			/* entries of the chain from block on */
-} EmogiBucketWalk;
+} EmogiPartitionWalk;
 
 /* Begin a walk over a bucket. */
-static inline EmogiBucketWalk
-emogi_bucket_walk(const EmogiPartition *partition, uint32_t bucket)
+static inline EmogiPartitionWalk
+emogi_partition_walk(const EmogiPartition *partition, uint32_t bucket)
 {
-	return (EmogiBucketWalk) {.partition = partition, .bucket = bucket};
+	return (EmogiPartitionWalk) {.partition = partition, .bucket = bucket};
 }
 
 /* Get the next block and its number of entries; NULL at the end. */
 static inline const uint64_t *
-emogi_bucket_next(EmogiBucketWalk *walk, uint32_t *count)
+emogi_partition_next(EmogiPartitionWalk *walk, uint32_t *count)
 {
 	const EmogiPartition *partition = walk->partition;
 	const uint64_t *entries;

@@ -67,7 +67,7 @@ counts_to_starts(size_t *counts, size_t n)
 #undef NAME
 
 void
-emogi_sort_u32(uint32_t *keys, size_t count, uint32_t *scratch, size_t scratch_count, EmogiJob *job)
+emogi_radix_sort_u32(uint32_t *keys, size_t count, uint32_t *scratch, size_t scratch_count, EmogiJob *job)
 {
 	if (count > scratch_count && count > INSERTION_MAX)
 		sort_long_u32(keys, count, scratch, scratch_count, job);
@@ -76,7 +76,7 @@ emogi_sort_u32(uint32_t *keys, size_t count, uint32_t *scratch, size_t scratch_c
 }
 
 void
-emogi_sort_u64(uint64_t *keys, size_t count, uint64_t *scratch, size_t scratch_count, EmogiJob *job)
+emogi_radix_sort_u64(uint64_t *keys, size_t count, uint64_t *scratch, size_t scratch_count, EmogiJob *job)
 {
 	if (count > scratch_count && count > INSERTION_MAX)
 		sort_long_u64(keys, count, scratch, scratch_count, job);

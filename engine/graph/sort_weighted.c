@@ -85,7 +85,7 @@ sort_narrow(uint32_t *targets, void *weights, EmogiWeightType type, uint64_t cou
 {
 	for (uint64_t i = 0; i < count; i++)
 		items[i] = (uint64_t) targets[i] << 32 | load_order(weights, type, i);
-	emogi_sort_u64(items, count, items + EMOGI_LIST_SCRATCH, EMOGI_LIST_SCRATCH, job);
+	emogi_radix_sort_u64(items, count, items + EMOGI_LIST_SCRATCH, EMOGI_LIST_SCRATCH, job);
 	for (uint64_t i = 0; i < count; i++)
 	{
 		targets[i] = (uint32_t) (items[i] >> 32);
@@ -99,7 +99,7 @@ sort_doubles(uint64_t *weights, uint64_t count, uint64_t *scratch, EmogiJob *job
 {
 	for (uint64_t i = 0; i < count; i++)
 		weights[i] = order_f64(weights[i]);
-	emogi_sort_u64(weights, count, scratch, EMOGI_LIST_SCRATCH, job);
+	emogi_radix_sort_u64(weights, count, scratch, EMOGI_LIST_SCRATCH, job);
 	for (uint64_t i = 0; i < count; i++)
 		weights[i] = restore_f64(weights[i]);
 }
@@ -112,7 +112,7 @@ sort_wide(uint32_t *targets, uint64_t *weights, uint64_t count, uint64_t *items,
 
 	for (uint64_t i = 0; i < count; i++)
 		items[i] = (uint64_t) targets[i] << 32 | i;
-	emogi_sort_u64(items, count, moved, EMOGI_LIST_SCRATCH, job);
+	emogi_radix_sort_u64(items, count, moved, EMOGI_LIST_SCRATCH, job);
 	for (uint64_t i = 0; i < count; i++)
 		moved[i] = weights[(uint32_t) items[i]];
 	memcpy(weights, moved, count * sizeof(uint64_t));
@@ -166,7 +166,7 @@ sort_weights(void *weights, EmogiWeightType type, uint64_t count, uint64_t *item
 	{
 		for (uint64_t i = 0; i < count; i++)
 			((uint32_t *) weights)[i] = load_order(weights, type, i);
-		emogi_sort_u32(weights, count, (uint32_t *) items, EMOGI_LIST_SCRATCH, job);
+		emogi_radix_sort_u32(weights, count, (uint32_t *) items, EMOGI_LIST_SCRATCH, job);
 		for (uint64_t i = 0; i < count; i++)
 			store_order(weights, type, i, ((uint32_t *) weights)[i]);
 	}

@@ -1,7 +1,7 @@
 /*
  * best_paths.c: are best paths, and the numbers of shortest paths, right?
  *
- * The path algebra (applications.h) [1]: the sources have the value of the empty path; no edge makes an offer that is better
+ * The path algebra (algorithms.h) [1]: the sources have the value of the empty path; no edge makes an offer that is better
  * than what its end has; and every vertex that is reached is reached from a source over tight edges, whose offer is exactly
  * what their end has. So each value is that of a path, and no path has a better one. (A tight edge into every vertex would
  * not do: a cycle of edges that change nothing explains itself.)
@@ -13,7 +13,7 @@
  */
 #include "check.h"
 
-#include "contract/algebra.h"
+#include "contract/semirings.h"
 
 #include <stdlib.h>
 
@@ -51,12 +51,12 @@ check_edges(void *arg, EmogiFound *found, uint32_t u)
 			continue;
 		if (emogi_path_better(search->algorithm, offer, search->value[v]))
 		{
-			emogi_wrong(search->check, "edge %u -> %u of weight %.17g makes %.17g of %.17g, better than %.17g", u, v,
-						weight, offer, search->value[u], search->value[v]);
+			emogi_check_wrong(search->check, "edge %u -> %u of weight %.17g makes %.17g of %.17g, better than %.17g", u, v,
+							  weight, offer, search->value[u], search->value[v]);
 			return;
 		}
 		if (offer == search->value[v] && weight != (double) INFINITY && emogi_add_bit(search->explained, v))
-			emogi_found_add(found, v);
+			emogi_check_found_add(found, v);
 	}
 }
 
@@ -72,7 +72,7 @@ check_sources(Search *search)
 		uint32_t	source = query->sources[i];
 
 		if (search->value[source] != at_source)
-			return emogi_wrong(search->check, "source %u has %.17g", source, search->value[source]);
+			return emogi_check_wrong(search->check, "source %u has %.17g", source, search->value[source]);
 		if (emogi_add_bit(search->explained, source))
 			search->queue.items[search->queue.tail++] = source;
 	}
@@ -91,8 +91,8 @@ check_explained(void *arg, uint64_t first, uint64_t end)
 		bool		reached = search->value[v] != search->none;
 
 		if (reached && !emogi_has_bit(search->explained, v))
-			emogi_wrong(search->check, "vertex %llu has %.17g, which no path has", (unsigned long long) v,
-						search->value[v]);
+			emogi_check_wrong(search->check, "vertex %llu has %.17g, which no path has", (unsigned long long) v,
+							  search->value[v]);
 		nreached += reached;
 	}
 	emogi_add_count(&search->nreached, nreached);
@@ -108,8 +108,8 @@ check_paths(Search *search)
 		!emogi_check_parts(check, check_explained, search, check->graph->nvertices))
 		return false;
 	if (search->nreached != check->result->nreached)
-		return emogi_wrong(check, "%llu vertices have values but nreached is %llu", (unsigned long long) search->nreached,
-						   (unsigned long long) check->result->nreached);
+		return emogi_check_wrong(check, "%llu vertices have values but nreached is %llu",
+								 (unsigned long long) search->nreached, (unsigned long long) check->result->nreached);
 	return true;
 }
 
@@ -121,11 +121,11 @@ emogi_check_path(EmogiCheck *check)
 	Search		search = {.check = check, .algorithm = algorithm, .none = emogi_path_none(algorithm)};
 	bool		right;
 
-	search.value = check->result->distance;
+	search.value = check->result->columns[0].float64;
 	search.bound = emogi_path_adds(algorithm) ? check->query->max_distance : (double) INFINITY;
 	search.explained = emogi_check_bits(n);
 	if (!emogi_check_queue_init(&search.queue, check, check_edges, &search) || search.explained == NULL)
-		right = emogi_wrong(check, "no memory to verify");
+		right = emogi_check_wrong(check, "no memory to verify");
 	else
 		right = check_paths(&search);
 	free(search.explained);
@@ -147,7 +147,7 @@ push_count(void *arg, EmogiFound *found, uint32_t u)
 {
 	Count	   *count = arg;
 	const EmogiAdjacency *forward = &count->check->graph->forward;
-	const int32_t *level = count->check->result->level;
+	const int32_t *level = count->check->result->columns[0].int32;
 	double		own = count->count[u];
 
 	for (uint64_t i = forward->offsets[u]; i < forward->offsets[u + 1]; i++)
@@ -155,7 +155,7 @@ push_count(void *arg, EmogiFound *found, uint32_t u)
 		uint32_t	v = forward->targets[i];
 
 		if (level[v] == level[u] + 1 && emogi_add_double(&count->count[v], own) == 0.0)
-			emogi_found_add(found, v);
+			emogi_check_found_add(found, v);
 	}
 }
 
@@ -178,7 +178,7 @@ static void
 compare_counts(void *arg, uint64_t first, uint64_t end)
 {
 	Count	   *count = arg;
-	const double *paths = count->check->result->paths;
+	const double *paths = count->check->result->columns[1].float64;
 
 	for (uint64_t v = first; v < end; v++)
 	{
@@ -186,8 +186,8 @@ compare_counts(void *arg, uint64_t first, uint64_t end)
 		double		allowed = expected <= EXACT_COUNT ? 0.0 : expected * COUNT_TOLERANCE;
 
 		if (paths[v] != expected && !(fabs(paths[v] - expected) <= allowed))
-			emogi_wrong(count->check, "vertex %llu has %.17g paths instead of %.17g", (unsigned long long) v, paths[v],
-						expected);
+			emogi_check_wrong(count->check, "vertex %llu has %.17g paths instead of %.17g", (unsigned long long) v,
+							  paths[v], expected);
 	}
 }
 
@@ -203,7 +203,7 @@ emogi_check_ssnsp(EmogiCheck *check)
 	query.max_depth = -1;
 	check->query = &query;
 	if (!emogi_check_queue_init(&count.queue, check, push_count, &count) || count.count == NULL)
-		right = emogi_wrong(check, "no memory to verify");
+		right = emogi_check_wrong(check, "no memory to verify");
 	else
 		right = emogi_check_bfs(check);
 	if (right)

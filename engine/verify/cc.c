@@ -96,15 +96,15 @@ static void
 compare_roots(void *arg, uint64_t first, uint64_t end)
 {
 	Sets	   *sets = arg;
-	const uint32_t *component = sets->check->result->component;
+	const uint32_t *component = sets->check->result->columns[0].vertex;
 
 	for (uint64_t v = first; v < end; v++)
 	{
 		uint32_t	root = find_root(sets, (uint32_t) v);
 
 		if (component[v] != root)
-			emogi_wrong(sets->check, "vertex %llu has component %u instead of %u", (unsigned long long) v, component[v],
-						root);
+			emogi_check_wrong(sets->check, "vertex %llu has component %u instead of %u", (unsigned long long) v,
+							  component[v], root);
 	}
 }
 
@@ -116,11 +116,11 @@ emogi_check_cc(EmogiCheck *check)
 	bool		right;
 
 	if (sets.parent == NULL)
-		return emogi_wrong(check, "no memory to verify");
+		return emogi_check_wrong(check, "no memory to verify");
 	right = emogi_check_parts(check, separate, &sets, n) && emogi_check_parts(check, unite_edges, &sets, n) &&
 		emogi_check_parts(check, compare_roots, &sets, n);
 	free(sets.parent);
 	if (right && check->result->nreached != n)
-		return emogi_wrong(check, "nreached is %llu", (unsigned long long) check->result->nreached);
+		return emogi_check_wrong(check, "nreached is %llu", (unsigned long long) check->result->nreached);
 	return right;
 }

@@ -23,7 +23,7 @@ typedef struct Parts
 } Parts;
 
 bool
-emogi_wrong(EmogiCheck *check, const char *format, ...)
+emogi_check_wrong(EmogiCheck *check, const char *format, ...)
 {
 	va_list		args;
 
@@ -71,7 +71,7 @@ emogi_check_parts(EmogiCheck *check, EmogiCheckPart part, void *arg, uint64_t co
 }
 
 void
-emogi_found_flush(EmogiFound *found)
+emogi_check_found_flush(EmogiFound *found)
 {
 	uint64_t	at = emogi_job_take(&found->queue->tail, found->count);
 
@@ -114,7 +114,7 @@ visit_items(void *arg, int thread, int nthreads)
 		for (uint64_t i = first; i < end; i++)
 			queue->visit(queue->arg, &found, queue->items[i]);
 	}
-	emogi_found_flush(&found);
+	emogi_check_found_flush(&found);
 }
 
 /* Mark what is to be visited. */
@@ -147,7 +147,7 @@ visit_marked(void *arg, int thread, int nthreads)
 			queue->round[w] = 0;
 		}
 	}
-	emogi_found_flush(&found);
+	emogi_check_found_flush(&found);
 }
 
 /* Run a step of a round on all threads. */

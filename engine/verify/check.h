@@ -19,11 +19,11 @@ typedef struct EmogiCheck
 	uint32_t	wrong;			/* atomic; every thread looks at it between parts and leaves */
 } EmogiCheck;
 
-/* Says what is wrong with the elements first .. end-1, if anything, by emogi_wrong. */
+/* Says what is wrong with the elements first .. end-1, if anything, by emogi_check_wrong. */
 typedef void (*EmogiCheckPart) (void *arg, uint64_t first, uint64_t end);
 
 /* Write why the answer is wrong, unless another thread has; gets false. */
-extern bool emogi_wrong(EmogiCheck *check, const char *format, ...) __attribute__((format(printf, 2, 3)));
+extern bool emogi_check_wrong(EmogiCheck *check, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Check elements 0 .. count-1 part by part, on all threads; false when something is wrong. arg: what parts get. */
 extern bool emogi_check_parts(EmogiCheck *check, EmogiCheckPart part, void *arg, uint64_t count);
@@ -100,15 +100,15 @@ typedef struct EmogiFound
 } EmogiFound;
 
 /* Put what was found into the queue. */
-extern void emogi_found_flush(EmogiFound *found);
+extern void emogi_check_found_flush(EmogiFound *found);
 
 /* Note a vertex that no other thread notes. */
 static inline void
-emogi_found_add(EmogiFound *found, uint32_t v)
+emogi_check_found_add(EmogiFound *found, uint32_t v)
 {
 	found->items[found->count++] = v;
 	if (found->count == EMOGI_CHECK_FOUND)
-		emogi_found_flush(found);
+		emogi_check_found_flush(found);
 }
 
 /* Make an empty queue; false without memory. To be freed in any case. */
@@ -123,11 +123,10 @@ extern void emogi_check_queue_free(EmogiCheckQueue *queue);
 extern bool emogi_check_search(EmogiCheckQueue *queue);
 
 /* One verifier each; false when the answer is wrong. */
-extern bool emogi_check_bfs(EmogiCheck *check);	/* verify.c */
-extern bool emogi_check_path(EmogiCheck *check);	/* best_paths.c: the path algebra (applications.h) */
-extern bool emogi_check_ssnsp(EmogiCheck *check);	/* best_paths.c */
-extern bool emogi_check_cc(EmogiCheck *check);	/* cc.c */
-extern bool emogi_check_pagerank(EmogiCheck *check);	/* sums.c */
-extern bool emogi_check_values(EmogiCheck *check);	/* sums.c: the sum algebra */
+#define OTHER(NAME, name, cpu, cuda, papers, verifier, ...) extern bool emogi_check_##verifier(EmogiCheck *check);
+EMOGI_ALGORITHMS(OTHER, EMOGI_NOTHING, EMOGI_NOTHING)
+#undef OTHER
+extern bool emogi_check_path(EmogiCheck *check);	/* best_paths.c */
+extern bool emogi_check_values(EmogiCheck *check);	/* sums.c */
 
 #endif							/* EMOGI_VERIFY_CHECK_H */

@@ -2,7 +2,7 @@
  * sums.c: are the values of the sum algebra right?
  *
  * One more iteration is made, plainly. The step of each algorithm is a map of which is known how far it can carry two
- * values apart: PAGERANK shrinks the L1 distance by the damping; the others stretch the largest distance by no more
+ * values apart: PAGERANK shrinks the L1 distance by the damping; the others lipschitz the largest distance by no more
  * than the sum of |weight| that each formula puts on its vertices. So the change of that iteration is bounded by the change
  * that the run reports of its last, whether it has converged or not. Beside that: ranks sum to 1; poles and vertices
  * that keep their value have it; and the run stopped for a reason.
@@ -17,7 +17,7 @@
  */
 #include "check.h"
 
-#include "contract/algebra.h"
+#include "contract/semirings.h"
 
 #include <stdlib.h>
 
@@ -50,9 +50,9 @@ check_stop(EmogiCheck *check)
 	const EmogiResult *result = check->result;
 
 	if (result->nlevels < 1 || result->nlevels > query->max_iterations)
-		return emogi_wrong(check, "%u iterations of at most %lld", result->nlevels, (long long) query->max_iterations);
+		return emogi_check_wrong(check, "%u iterations of at most %lld", result->nlevels, (long long) query->max_iterations);
 	if (result->nlevels < query->max_iterations && !(result->change < query->tolerance))
-		return emogi_wrong(check, "stopped after %u iterations with a change of %.17g", result->nlevels, result->change);
+		return emogi_check_wrong(check, "stopped after %u iterations with a change of %.17g", result->nlevels, result->change);
 	return true;
 }
 
@@ -129,7 +129,7 @@ static void
 share_ranks(void *arg, uint64_t first, uint64_t end)
 {
 	Ranks	   *ranks = arg;
-	const double *value = ranks->check->result->value;
+	const double *value = ranks->check->result->columns[0].float64;
 	double		sum = 0.0,
 				dangling = 0.0;
 
@@ -138,7 +138,7 @@ share_ranks(void *arg, uint64_t first, uint64_t end)
 		uint64_t	nedges = ranks->shares[v].nedges;
 
 		if (!(value[v] >= 0.0))
-			emogi_wrong(ranks->check, "vertex %llu has rank %.17g", (unsigned long long) v, value[v]);
+			emogi_check_wrong(ranks->check, "vertex %llu has rank %.17g", (unsigned long long) v, value[v]);
 		ranks->shares[v].value = nedges > 0 ? value[v] / (double) nedges : 0.0;
 		sum += value[v];
 		dangling += nedges == 0 ? value[v] : 0.0;
@@ -165,7 +165,7 @@ step_ranks(void *arg, uint64_t first, uint64_t end)
 			sum += ranks->shares[in->targets[i]].value;
 		}
 		change += fabs(emogi_pagerank_finish(ranks->check->query->damping, (double) graph->nvertices, ranks->dangling, sum) -
-					   ranks->check->result->value[v]);
+					   ranks->check->result->columns[0].float64[v]);
 	}
 	emogi_add_double(&ranks->change, change);
 }
@@ -184,14 +184,14 @@ emogi_check_pagerank(EmogiCheck *check)
 		return false;
 	ranks.shares = malloc(n * sizeof(Share));
 	if (ranks.shares == NULL)
-		return emogi_wrong(check, "no memory to verify");
+		return emogi_check_wrong(check, "no memory to verify");
 	right = find_degrees(&ranks) && emogi_check_parts(check, share_ranks, &ranks, n) &&
 		emogi_check_parts(check, step_ranks, &ranks, n);
 	free(ranks.shares);
 	if (right && !(fabs(ranks.sum - 1.0) <= ROUNDING))
-		return emogi_wrong(check, "the ranks sum to %.17g", ranks.sum);
+		return emogi_check_wrong(check, "the ranks sum to %.17g", ranks.sum);
 	if (right && !(ranks.change <= allowed))
-		return emogi_wrong(check, "one more iteration changes %.17g after %.17g", ranks.change, check->result->change);
+		return emogi_check_wrong(check, "one more iteration changes %.17g after %.17g", ranks.change, check->result->change);
 	return right;
 }
 
@@ -199,7 +199,7 @@ emogi_check_pagerank(EmogiCheck *check)
 typedef struct Step
 {
 	double		value;
-	double		stretch;
+	double		lipschitz;
 	double		scale;			/* the sum of what was added, without signs: rounding is relative to it */
 } Step;
 
@@ -225,8 +225,8 @@ step_vertex(const EmogiGraph *graph, EmogiAlgorithm algorithm, const double *val
 		step.scale += fabs(part);
 	}
 	step.value = emogi_sum_finish(algorithm, value[v], sum, total);
-	step.stretch = emogi_sum_stretch(algorithm, total, magnitude);
-	if ((emogi_sum_traits(algorithm) & EMOGI_SUM_POLES) != 0 && total > 0.0)
+	step.lipschitz = emogi_sum_lipschitz(algorithm, total, magnitude);
+	if ((emogi_sum_traits(algorithm) & EMOGI_SUM_FIXES) != 0 && total > 0.0)
 		step.scale = step.scale / total + fabs(value[v]);
 	return step;
 }
@@ -243,21 +243,21 @@ check_values(void *arg, uint64_t first, uint64_t end)
 
 	for (uint64_t v = first; v < end; v++)
 	{
-		double		value = result->value[v];
-		bool		keeps = ((traits & EMOGI_SUM_POLES) != 0 && !isnan(query->values[v])) ||
+		double		value = result->columns[0].float64[v];
+		bool		keeps = ((traits & EMOGI_SUM_FIXES) != 0 && !isnan(query->values[v])) ||
 			((traits & EMOGI_SUM_KEEPS) != 0 && graph->forward.offsets[v] == graph->forward.offsets[v + 1]);
 		Step		step;
 
 		if (keeps && value != query->values[v] && !(isnan(value) && isnan(query->values[v])))
-			emogi_wrong(check, "vertex %llu has %.17g and should have kept %.17g", (unsigned long long) v, value,
-						query->values[v]);
+			emogi_check_wrong(check, "vertex %llu has %.17g and should have kept %.17g", (unsigned long long) v, value,
+							  query->values[v]);
 		if (keeps || !(fabs(result->change) < (double) INFINITY))
 			continue;
-		step = step_vertex(graph, query->algorithm, result->value, v);
+		step = step_vertex(graph, query->algorithm, result->columns[0].float64, v);
 		if (step.value != value &&
-			!(fabs(step.value - value) <= step.stretch * result->change + ROUNDING * step.scale))
-			emogi_wrong(check, "one more iteration makes %.17g of vertex %llu's %.17g after a change of %.17g",
-						step.value, (unsigned long long) v, value, result->change);
+			!(fabs(step.value - value) <= step.lipschitz * result->change + ROUNDING * step.scale))
+			emogi_check_wrong(check, "one more iteration makes %.17g of vertex %llu's %.17g after a change of %.17g",
+							  step.value, (unsigned long long) v, value, result->change);
 	}
 }
 

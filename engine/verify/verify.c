@@ -26,13 +26,13 @@ static bool
 check_sources(Levels *levels)
 {
 	const EmogiQuery *query = levels->check->query;
-	const int32_t *level = levels->check->result->level;
+	const int32_t *level = levels->check->result->columns[0].int32;
 
 	for (uint64_t i = 0; i < query->nsources; i++)
 	{
 		emogi_add_bit(levels->explained, query->sources[i]);
 		if (level[query->sources[i]] != 0)
-			return emogi_wrong(levels->check, "source %u has level %d", query->sources[i], level[query->sources[i]]);
+			return emogi_check_wrong(levels->check, "source %u has level %d", query->sources[i], level[query->sources[i]]);
 	}
 	return true;
 }
@@ -42,16 +42,16 @@ static void
 check_vertices(void *arg, uint64_t first, uint64_t end)
 {
 	Levels	   *levels = arg;
-	const int32_t *level = levels->check->result->level;
+	const int32_t *level = levels->check->result->columns[0].int32;
 	int64_t		bound = levels->check->query->max_depth;
 	uint64_t	nreached = 0;
 
 	for (uint64_t v = first; v < end; v++)
 	{
 		if (level[v] < -1 || (bound >= 0 && level[v] > bound))
-			emogi_wrong(levels->check, "vertex %llu has level %d", (unsigned long long) v, level[v]);
+			emogi_check_wrong(levels->check, "vertex %llu has level %d", (unsigned long long) v, level[v]);
 		if (level[v] == 0 && !emogi_has_bit(levels->explained, v))
-			emogi_wrong(levels->check, "vertex %llu has level 0 and is no source", (unsigned long long) v);
+			emogi_check_wrong(levels->check, "vertex %llu has level 0 and is no source", (unsigned long long) v);
 		nreached += level[v] >= 0;
 	}
 	emogi_add_count(&levels->nreached, nreached);
@@ -63,7 +63,7 @@ check_edges(void *arg, uint64_t first, uint64_t end)
 {
 	Levels	   *levels = arg;
 	const EmogiAdjacency *forward = &levels->check->graph->forward;
-	const int32_t *level = levels->check->result->level;
+	const int32_t *level = levels->check->result->columns[0].int32;
 
 	for (uint64_t u = first; u < end; u++)
 	{
@@ -75,8 +75,8 @@ check_edges(void *arg, uint64_t first, uint64_t end)
 
 			if (level[v] < 0 || level[v] > level[u] + 1)
 			{
-				emogi_wrong(levels->check, "edge %llu -> %u leads from level %d to level %d", (unsigned long long) u, v,
-							level[u], level[v]);
+				emogi_check_wrong(levels->check, "edge %llu -> %u leads from level %d to level %d",
+								  (unsigned long long) u, v, level[u], level[v]);
 				return;
 			}
 			if (level[v] == level[u] + 1)
@@ -90,13 +90,13 @@ static void
 check_explained(void *arg, uint64_t first, uint64_t end)
 {
 	Levels	   *levels = arg;
-	const int32_t *level = levels->check->result->level;
+	const int32_t *level = levels->check->result->columns[0].int32;
 
 	for (uint64_t v = first; v < end; v++)
 	{
 		if (level[v] >= 0 && !emogi_has_bit(levels->explained, v))
-			emogi_wrong(levels->check, "vertex %llu has level %d but no edge leads to it from level %d",
-						(unsigned long long) v, level[v], level[v] - 1);
+			emogi_check_wrong(levels->check, "vertex %llu has level %d but no edge leads to it from level %d",
+							  (unsigned long long) v, level[v], level[v] - 1);
 	}
 }
 
@@ -108,11 +108,11 @@ emogi_check_bfs(EmogiCheck *check)
 	bool		right;
 
 	if (levels.explained == NULL)
-		return emogi_wrong(check, "no memory to verify");
+		return emogi_check_wrong(check, "no memory to verify");
 	right = check_sources(&levels) && emogi_check_parts(check, check_vertices, &levels, n);
 	if (right && levels.nreached != check->result->nreached)
-		right = emogi_wrong(check, "%llu vertices have levels but nreached is %llu", (unsigned long long) levels.nreached,
-							(unsigned long long) check->result->nreached);
+		right = emogi_check_wrong(check, "%llu vertices have levels but nreached is %llu",
+								  (unsigned long long) levels.nreached, (unsigned long long) check->result->nreached);
 	right = right && emogi_check_parts(check, check_edges, &levels, n) &&
 		emogi_check_parts(check, check_explained, &levels, n);
 	free(levels.explained);
@@ -131,22 +131,19 @@ bool
 emogi_verify_parallel(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query, const EmogiResult *result,
 					  EmogiError *error)
 {
-	static bool (*const verifiers[EMOGI_NALGORITHMS]) (EmogiCheck *check) = {
-		[EMOGI_BFS] = emogi_check_bfs,
-#define PATH(NAME, name, order, source, traits) [EMOGI_##NAME] = emogi_check_path,
-		EMOGI_PATH_APPLICATIONS(PATH)
+	static bool (*const verifiers[]) (EmogiCheck *check) = {
+#define OTHER(NAME, name, cpu, cuda, papers, verifier, ...) [EMOGI_##NAME] = emogi_check_##verifier,
+#define PATH(NAME, ...) [EMOGI_##NAME] = emogi_check_path,
+#define SUM(NAME, ...) [EMOGI_##NAME] = emogi_check_values,
+		EMOGI_ALGORITHMS(OTHER, PATH, SUM)
+#undef OTHER
 #undef PATH
-		[EMOGI_SSNSP] = emogi_check_ssnsp,
-		[EMOGI_CC] = emogi_check_cc,
-		[EMOGI_PAGERANK] = emogi_check_pagerank,
-#define SUM(NAME, name, direction, weights, traits) [EMOGI_##NAME] = emogi_check_values,
-		EMOGI_SUM_APPLICATIONS(SUM)
 #undef SUM
 	};
 	EmogiCheck	check = {.pool = pool, .graph = graph, .query = query, .result = result, .error = error};
 
 	if ((unsigned int) query->algorithm >= EMOGI_NALGORITHMS)
-		return emogi_wrong(&check, "no such algorithm");
+		return emogi_check_wrong(&check, "no such algorithm");
 	return verifiers[query->algorithm] (&check);
 }
 

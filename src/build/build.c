@@ -5,16 +5,19 @@
  * them, each step with exactly the memory it needs, and gives the edges back as soon as the CSR stands. All of it
  * belongs to the call's slot.
  */
-#include "server/emogi.h"
+#include "postgres.h"
 
 #include "access/relation.h"
+
+#include "build/build.h"
+#include "server/region.h"
 
 /* Times the budget that the edges alone must be estimated at to be refused unread. */
 #define EMOGI_HOPELESS 8.0
 
 /* Raise what keeps the caller from reading a Source, without reading it. */
 void
-emogi_source_check(const EmogiSource *source)
+emogi_build_check(const EmogiSource *source)
 {
 	Relation	rel;
 
@@ -70,7 +73,7 @@ make_csr(EmogiCall *call, const EmogiKeys *keys, const EmogiEdges *edges, EmogiD
 static void
 announce_scan(EmogiCall *call, const EmogiSource *source, List *leaves)
 {
-	double		rows = emogi_scan_estimate(source, leaves);
+	double		rows = emogi_estimate_rows(source, leaves);
 	double		bytes = rows * (source->weight > 0 ? sizeof(EmogiWeightedEdge) : sizeof(EmogiEdge));
 	double		allowed = (double) emogi_region_budget_bytes();
 
@@ -88,7 +91,7 @@ announce_scan(EmogiCall *call, const EmogiSource *source, List *leaves)
 
 /*
  * Gather the edges of a Source in the call's slot, as the caller's snapshot sees them. leaves: the heaps to read, from
- * emogi_scan_possible; NIL to go through the executor. The caller's rights have been checked. Raises 53200, 22004 and
+ * emogi_heap_scan_possible; NIL to go through the executor. The caller's rights have been checked. Raises 53200, 22004 and
  * 22023 for weights, and whatever a query raises.
  */
 void
@@ -98,7 +101,7 @@ emogi_build_edges(EmogiCall *call, const EmogiSource *source, List *leaves, Emog
 	if (leaves != NIL)
 	{
 		announce_scan(call, source, leaves);
-		emogi_scan_tables(call, source, leaves, weights);
+		emogi_heap_scan_tables(call, source, leaves, weights);
 	}
 	else
 		emogi_sink_query(call, source, weights);

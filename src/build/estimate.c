@@ -1,12 +1,12 @@
 /*
- * estimate.c: how large a Graph will be, without building it: emogi_estimate.
+ * estimate.c: how large a Graph will be, without building it.
  *
  * Rows come from the planner's own figures: of tables by pages and density, of all else by the plan of the query. The
  * rest is arithmetic with the functions that the build itself asks (csr.h), on the safe side wherever the build depends
  * on what nobody knows beforehand: no two keys of src and dst are the same unless statistics say that there are fewer,
  * keys without statistics lie anywhere in their type, and weights are as wide as their type allows.
  */
-#include "server/emogi.h"
+#include "postgres.h"
 
 #include <math.h>
 
@@ -26,7 +26,9 @@
 #include "utils/plancache.h"
 #include "utils/syscache.h"
 
-PG_FUNCTION_INFO_V1(emogi_estimate);
+#include "build/build.h"
+#include "server/compat.h"
+#include "server/region.h"
 
 /* More edges than any memory holds, and few enough for arithmetic in 64 bits. */
 #define MOST_EDGES 1e15
@@ -42,16 +44,6 @@ typedef struct KeyFigures
 	int64		min_key;
 	int64		max_key;
 } KeyFigures;
-
-typedef struct Estimate
-{
-	uint64		nedges;
-	uint64		nvertices;
-	EmogiWeightType weight_type;
-	int64		min_key;
-	int64		max_key;
-	bool		from_heaps;		/* edges are read from tables, not through the executor */
-} Estimate;
 
 /* ---- rows ---- */
 
@@ -83,7 +75,7 @@ estimate_query(const char *query)
  * executor. The caller's rights on a relation have been checked.
  */
 double
-emogi_scan_estimate(const EmogiSource *source, List *leaves)
+emogi_estimate_rows(const EmogiSource *source, List *leaves)
 {
 	double		rows = 0;
 	ListCell   *cell;
@@ -305,14 +297,14 @@ query_weight(const EmogiSource *source)
 /* ---- the whole ---- */
 
 /* Put rows and figures of keys together. */
-static Estimate
+static EmogiEstimate
 put_together(double rows, const KeyFigures *keys, EmogiWeightType weight_type)
 {
 	double		nedges = Min(rint(Max(rows, 0) * (1 - keys->null_share)), MOST_EDGES);
 	double		nvertices = Min(keys->nvertices < 0 ? nedges : keys->nvertices, 2 * nedges);
 
 	nvertices = Min(rint(nvertices), (double) keys->max_key - (double) keys->min_key + 1);
-	return (Estimate) {
+	return (EmogiEstimate) {
 		.nedges = (uint64) nedges,
 		.nvertices = (uint64) (nedges > 0 ? Max(nvertices, 1) : 0),
 		.weight_type = weight_type,
@@ -322,13 +314,13 @@ put_together(double rows, const KeyFigures *keys, EmogiWeightType weight_type)
 }
 
 /* Estimate the edges and vertices of a Source; raises what keeps the caller from reading it. */
-static Estimate
+static EmogiEstimate
 estimate_source(const EmogiSource *source)
 {
 	EmogiWeightType weight_type = EMOGI_WEIGHT_NONE;
 	KeyFigures	keys = unknown_keys(sizeof(int64));
 	List	   *leaves = NIL;
-	Estimate	estimate;
+	EmogiEstimate estimate;
 	Relation	rel;
 	bool		row_security;
 	char		kind;
@@ -343,11 +335,11 @@ estimate_source(const EmogiSource *source)
 	row_security = emogi_access_check(rel, source);
 	kind = rel->rd_rel->relkind;
 	relation_close(rel, NoLock);
-	if (row_security || !emogi_scan_possible(source, &leaves))
+	if (row_security || !emogi_heap_scan_possible(source, &leaves))
 		leaves = NIL;
 	if (source->weight > 0)
 		weight_type = widest_weight(get_atttype(source->relid, source->weight));
-	rows = emogi_scan_estimate(source, leaves);
+	rows = emogi_estimate_rows(source, leaves);
 	if (!row_security && kind != RELKIND_VIEW)
 		keys = relation_keys(source, leaves, rows);
 	estimate = put_together(rows, &keys, weight_type);
@@ -367,7 +359,7 @@ whole_granules(uint64 bytes)
  * have workers read a table, while a query may have them and return few.
  */
 static uint64
-chunk_bytes(const Estimate *estimate)
+chunk_bytes(const EmogiEstimate *estimate)
 {
 	uint64		length = estimate->weight_type == EMOGI_WEIGHT_NONE ? EMOGI_CHUNK_EDGES : EMOGI_CHUNK_WEIGHTED_EDGES;
 	uint64		nchunks = (estimate->nedges + length - 1) / length;
@@ -380,7 +372,7 @@ chunk_bytes(const Estimate *estimate)
 
 /* Get the bytes that finding the vertices takes, for a range of keys twice as wide as that which statistics have seen. */
 static uint64
-key_bytes(const Estimate *estimate)
+key_bytes(const EmogiEstimate *estimate)
 {
 	uint64		span = (uint64) estimate->max_key - (uint64) estimate->min_key;
 	EmogiEdges	edges = {.nedges = estimate->nedges};
@@ -392,58 +384,21 @@ key_bytes(const Estimate *estimate)
 }
 
 /*
- * Get the bytes of the Graph, and those in use at the peak of its build (build.c): while the CSR is made, when chunks,
- * map of keys, CSR and its scratch are all there.
+ * Estimate the Graph of a Source for traversals in one direction, and the memory that it and its build take. Raises what keeps the
+ * caller from reading the Source.
  */
-static void
-estimate_bytes(const Estimate *estimate, EmogiDirection direction, uint64 *graph_bytes, uint64 *peak_bytes)
+EmogiEstimate
+emogi_estimate_graph(const EmogiSource *source, EmogiDirection direction)
 {
-	uint64		nvertices = estimate->nvertices;
-	uint64		nedges = estimate->nedges;
-	bool		weighted = estimate->weight_type != EMOGI_WEIGHT_NONE;
+	EmogiEstimate estimate = estimate_source(source);
+	uint64		nvertices = estimate.nvertices;
+	uint64		nedges = estimate.nedges;
+	bool		weighted = estimate.weight_type != EMOGI_WEIGHT_NONE;
 
-	*graph_bytes = *peak_bytes = 0;
 	if (nedges == 0)
-		return;
-	*graph_bytes = whole_granules(emogi_csr_bytes(nvertices, nedges, direction, false, estimate->weight_type));
-	*peak_bytes = chunk_bytes(estimate) + key_bytes(estimate) + *graph_bytes +
+		return estimate;
+	estimate.graph_bytes = whole_granules(emogi_csr_bytes(nvertices, nedges, direction, false, estimate.weight_type));
+	estimate.peak_bytes = chunk_bytes(&estimate) + key_bytes(&estimate) + estimate.graph_bytes +
 		whole_granules(emogi_csr_scratch_bytes(nvertices, nedges, direction, emogi_cpu_threads, weighted));
-}
-
-/*
- * emogi_estimate(graph, weights bool, direction text) -> (edges bigint, vertices bigint, graph_bytes bigint,
- * peak_bytes bigint, allowed_bytes bigint, fits bool)
- */
-Datum
-emogi_estimate(PG_FUNCTION_ARGS)
-{
-	uint64		allowed_bytes;
-	uint64		graph_bytes;
-	uint64		peak_bytes;
-	EmogiGraphArgument graph;
-	EmogiDirection direction;
-	EmogiSource source;
-	Estimate	estimate;
-	TupleDesc	desc;
-	Datum		values[6];
-	bool		nulls[6] = {false};
-
-	emogi_require_preload();
-	emogi_refuse_worker();
-	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "return type must be a row type");
-	emogi_graph_argument(fcinfo, &graph);
-	direction = emogi_direction_argument(fcinfo, 2, EMOGI_OUT);
-	emogi_source_resolve(&graph, !PG_ARGISNULL(1) && PG_GETARG_BOOL(1), &source);
-	estimate = estimate_source(&source);
-	estimate_bytes(&estimate, direction, &graph_bytes, &peak_bytes);
-	allowed_bytes = Min(emogi_limits_allowed_bytes(), emogi_machine_bytes());
-
-	values[0] = Int64GetDatum(estimate.nedges);
-	values[1] = Int64GetDatum(estimate.nvertices);
-	values[2] = Int64GetDatum(graph_bytes);
-	values[3] = Int64GetDatum(peak_bytes);
-	values[4] = Int64GetDatum(allowed_bytes);
-	values[5] = BoolGetDatum(peak_bytes <= allowed_bytes);
-	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
+	return estimate;
 }

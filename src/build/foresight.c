@@ -5,7 +5,7 @@
  * before its call is made. A query within the query is not looked into: one whose view calls itself would never end.
  * The planner asks several times for one plan, so the last answers are remembered for the statement.
  */
-#include "server/emogi.h"
+#include "postgres.h"
 
 #include "access/xact.h"
 #include "executor/spi.h"
@@ -15,6 +15,9 @@
 #include "utils/plancache.h"
 #include "utils/resowner.h"
 #include "utils/snapmgr.h"
+
+#include "build/build.h"
+#include "server/compat.h"
 
 #define MEMORIES 4
 
@@ -144,7 +147,7 @@ make_memory(const char *query)
  * the query has errors, or this is no place to plan it. Raises nothing but a cancel.
  */
 bool
-emogi_foresee(const char *query, EmogiForesight *foresight)
+emogi_foresight_get(const char *query, EmogiForesight *foresight)
 {
 	Memory	   *memory;
 

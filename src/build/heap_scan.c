@@ -5,7 +5,7 @@
  * workers that share one scan of each leaf; pages.c reads the pages that a process gets of it. Whatever is not a plain
  * heap goes through the executor instead (sink.c).
  */
-#include "server/emogi.h"
+#include "postgres.h"
 
 #include "access/heapam.h"
 #include "access/parallel.h"
@@ -17,10 +17,13 @@
 #include "catalog/pg_inherits.h"
 #include "miscadmin.h"
 #include "optimizer/cost.h"
-#include "pages.h"
 #include "storage/bufmgr.h"
 #include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
+
+#include "build/build.h"
+#include "build/pages.h"
+#include "server/compat.h"
 
 /* A parallel worker takes 4 to 16 ms to start; this many pages (32 MB, some 700,000 rows) take it longer to read. */
 #define EMOGI_PAGES_PER_WORKER 4096
@@ -32,7 +35,7 @@
 typedef struct LeafScan
 {
 	Oid			relid;
-	EmogiLayout layout;
+	EmogiTupleLayout layout;
 } LeafScan;
 
 /* What a parallel worker is told. */
@@ -43,7 +46,7 @@ typedef struct ScanJob
 	LeafScan	leaves[FLEXIBLE_ARRAY_MEMBER];
 } ScanJob;
 
-PGDLLEXPORT void emogi_scan_worker(dsm_segment *segment, shm_toc *toc);
+PGDLLEXPORT void emogi_heap_scan_worker(dsm_segment *segment, shm_toc *toc);
 
 /* Set up the scan of a table that nobody helps with: a shared one, in local memory. */
 static ParallelTableScanDesc
@@ -81,7 +84,7 @@ scan_leaves(const ScanJob *job, shm_toc *toc)
 
 /* Main function of a parallel worker. */
 void
-emogi_scan_worker(dsm_segment *segment, shm_toc *toc)
+emogi_heap_scan_worker(dsm_segment *segment, shm_toc *toc)
 {
 	scan_leaves(shm_toc_lookup(toc, EMOGI_TOC_JOB, false), toc);
 }
@@ -128,7 +131,7 @@ is_plain_heap(Relation rel, const ColumnNames *names)
  * relation itself, is nothing that can be read here (a view, a foreign table, another access method).
  */
 bool
-emogi_scan_heaps(const EmogiSource *source, List *relids, List **leaves)
+emogi_heap_scan_list(const EmogiSource *source, List *relids, List **leaves)
 {
 	ColumnNames names = column_names(source);
 	ListCell   *cell;
@@ -156,9 +159,9 @@ emogi_scan_heaps(const EmogiSource *source, List *relids, List **leaves)
 
 /* List the heaps that a relation's rows are in now, locked; false as above. */
 bool
-emogi_scan_possible(const EmogiSource *source, List **leaves)
+emogi_heap_scan_possible(const EmogiSource *source, List **leaves)
 {
-	return emogi_scan_heaps(source, find_all_inheritors(source->relid, AccessShareLock, NULL), leaves);
+	return emogi_heap_scan_list(source, find_all_inheritors(source->relid, AccessShareLock, NULL), leaves);
 }
 
 /* Fill in what the scan of each leaf needs; get the pages of all, or 0 when only this process may read them. */
@@ -177,9 +180,9 @@ describe_leaves(const EmogiSource *source, List *leaves, ScanJob *job)
 
 		leaf->relid = lfirst_oid(cell);
 		rel = table_open(leaf->relid, NoLock);
-		emogi_layout_init(&leaf->layout, RelationGetDescr(rel), get_attnum(leaf->relid, names.src),
-						  get_attnum(leaf->relid, names.dst),
-						  names.weight != NULL ? get_attnum(leaf->relid, names.weight) : 0);
+		emogi_pages_layout(&leaf->layout, RelationGetDescr(rel), get_attnum(leaf->relid, names.src),
+						   get_attnum(leaf->relid, names.dst),
+						   names.weight != NULL ? get_attnum(leaf->relid, names.weight) : 0);
 		pages += RelationGetNumberOfBlocks(rel);
 		local |= RelationUsesLocalBuffers(rel);
 		table_close(rel, NoLock);
@@ -235,7 +238,7 @@ scan_in_parallel(const ScanJob *job, Size job_bytes, int nworkers)
 	ScanJob    *shared_job;
 
 	EnterParallelMode();
-	context = CreateParallelContext("emogi", "emogi_scan_worker", nworkers);
+	context = CreateParallelContext("emogi", "emogi_heap_scan_worker", nworkers);
 	estimate_scans(context, job, job_bytes, snapshot);
 	InitializeParallelDSM(context);
 	shared_job = shm_toc_allocate(context->toc, job_bytes);
@@ -252,7 +255,7 @@ scan_in_parallel(const ScanJob *job, Size job_bytes, int nworkers)
 
 /* Fill a call's slot with the edges of all leaves of a Source. */
 void
-emogi_scan_tables(EmogiCall *call, const EmogiSource *source, List *leaves, EmogiWeights weights)
+emogi_heap_scan_tables(EmogiCall *call, const EmogiSource *source, List *leaves, EmogiWeights weights)
 {
 	Size		job_bytes = offsetof(ScanJob, leaves) + list_length(leaves) * sizeof(LeafScan);
 	ScanJob    *job = palloc0(job_bytes);

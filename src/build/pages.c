@@ -10,19 +10,22 @@
  * which none of them is NULL. Two keys of 4 bytes, or of 8, without a weight have a loop of their own; where a column
  * cannot be had by its offset, the tuple takes the server's general way.
  */
-#include "server/emogi.h"
+#include "postgres.h"
 
 #include "access/heapam.h"
 #include "access/htup_details.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
-#include "pages.h"
 #include "storage/bufmgr.h"
 #include "storage/predicate.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
+
+#include "build/build.h"
+#include "build/pages.h"
+#include "server/compat.h"
 
 /*
  * A page's first tuple lies at its end and each next one below: no order that processors foresee well. What lies so
@@ -139,7 +142,7 @@ fixed_offset(TupleDesc desc, AttrNumber attnum)
 }
 
 static void
-init_column(EmogiColumn *column, TupleDesc desc, AttrNumber attnum)
+init_column(EmogiTupleColumn *column, TupleDesc desc, AttrNumber attnum)
 {
 	column->attnum = attnum;
 	column->offset = fixed_offset(desc, attnum);
@@ -150,7 +153,7 @@ init_column(EmogiColumn *column, TupleDesc desc, AttrNumber attnum)
 
 /* Find out where a table's tuples have two keys and, unless it is 0, a weight. */
 void
-emogi_layout_init(EmogiLayout *layout, TupleDesc desc, AttrNumber src, AttrNumber dst, AttrNumber weight)
+emogi_pages_layout(EmogiTupleLayout *layout, TupleDesc desc, AttrNumber src, AttrNumber dst, AttrNumber weight)
 {
 	memset(layout, 0, sizeof *layout);
 	init_column(&layout->src, desc, src);
@@ -169,7 +172,7 @@ has_in_place(HeapTupleHeader tuple, AttrNumber attnum, uint16 prefix)
 
 /* Get the place of a column in a tuple; NULL when it is to be had the general way only. */
 static inline const char *
-column_in_place(HeapTupleHeader tuple, const EmogiColumn *column)
+column_in_place(HeapTupleHeader tuple, const EmogiTupleColumn *column)
 {
 	if (unlikely(column->offset < 0 || !has_in_place(tuple, column->attnum, column->prefix)))
 		return NULL;
@@ -180,7 +183,7 @@ column_in_place(HeapTupleHeader tuple, const EmogiColumn *column)
 
 /* Get a column of a tuple the general way; false when it is NULL. */
 static pg_noinline bool
-get_slowly(HeapTupleHeader header, TupleDesc desc, const EmogiColumn *column, Datum *datum)
+get_slowly(HeapTupleHeader header, TupleDesc desc, const EmogiTupleColumn *column, Datum *datum)
 {
 	HeapTupleData tuple = {.t_data = header};
 	bool		isnull;
@@ -200,7 +203,7 @@ decode_integer(const char *p, int length)
 
 /* Get a key of a tuple; false when it is NULL. */
 static inline bool
-get_key(HeapTupleHeader tuple, TupleDesc desc, const EmogiColumn *column, int64 *key)
+get_key(HeapTupleHeader tuple, TupleDesc desc, const EmogiTupleColumn *column, int64 *key)
 {
 	const char *p = column_in_place(tuple, column);
 	Datum		datum;
@@ -258,7 +261,7 @@ weight_of_datum(Datum datum, Oid type)
 
 /* Get a weight of a tuple; false when it is NULL. What the conversion of a numeric leaves stays in current memory. */
 static inline bool
-get_weight(HeapTupleHeader tuple, TupleDesc desc, const EmogiColumn *column, double *weight)
+get_weight(HeapTupleHeader tuple, TupleDesc desc, const EmogiTupleColumn *column, double *weight)
 {
 	const char *p = column_in_place(tuple, column);
 	Datum		datum;
@@ -274,7 +277,7 @@ get_weight(HeapTupleHeader tuple, TupleDesc desc, const EmogiColumn *column, dou
 
 /* Put the edge of a tuple into a sink without weights. */
 static inline void
-put_edge(HeapTupleHeader tuple, TupleDesc desc, const EmogiLayout *layout, EmogiSink *sink)
+put_edge(HeapTupleHeader tuple, TupleDesc desc, const EmogiTupleLayout *layout, EmogiSink *sink)
 {
 	int64		src;
 	int64		dst;
@@ -287,7 +290,7 @@ put_edge(HeapTupleHeader tuple, TupleDesc desc, const EmogiLayout *layout, Emogi
 
 /* Put the edges of a page into a sink without weights. */
 static void
-put_edges(SeenPage *seen, TupleDesc desc, const EmogiLayout *layout, EmogiSink *sink)
+put_edges(SeenPage *seen, TupleDesc desc, const EmogiTupleLayout *layout, EmogiSink *sink)
 {
 	for (int i = 0; i < seen->nitems; i++)
 		put_edge(get_tuple(seen, i), desc, layout, sink);
@@ -295,7 +298,7 @@ put_edges(SeenPage *seen, TupleDesc desc, const EmogiLayout *layout, EmogiSink *
 
 /* Put the edges of a page into a sink with weights. Raises 22004 for a NULL weight, and what the sink raises. */
 static void
-put_weighted_edges(SeenPage *seen, TupleDesc desc, const EmogiLayout *layout, EmogiSink *sink)
+put_weighted_edges(SeenPage *seen, TupleDesc desc, const EmogiTupleLayout *layout, EmogiSink *sink)
 {
 	for (int i = 0; i < seen->nitems; i++)
 	{
@@ -320,10 +323,10 @@ put_weighted_edges(SeenPage *seen, TupleDesc desc, const EmogiLayout *layout, Em
  * keys in place. Gets its index, or `end`, and the range of the keys.
  */
 static pg_attribute_always_inline int
-decode_run(SeenPage *seen, int first, int end, const EmogiLayout *layout, int length, EmogiEdge *edges,
+decode_run(SeenPage *seen, int first, int end, const EmogiTupleLayout *layout, int length, EmogiEdge *edges,
 		   int64 *min_key, int64 *max_key)
 {
-	const EmogiColumn *last = layout->src.attnum > layout->dst.attnum ? &layout->src : &layout->dst;
+	const EmogiTupleColumn *last = layout->src.attnum > layout->dst.attnum ? &layout->src : &layout->dst;
 	AttrNumber	attnum = last->attnum;
 	uint16		prefix = last->prefix;
 	int			src_offset = layout->src.offset;
@@ -355,7 +358,7 @@ decode_run(SeenPage *seen, int first, int end, const EmogiLayout *layout, int le
 
 /* Put the edges of a page, both of whose keys have fixed offsets and `length` bytes, into a sink without weights. */
 static pg_attribute_always_inline void
-put_runs(SeenPage *seen, TupleDesc desc, const EmogiLayout *layout, int length, EmogiSink *sink)
+put_runs(SeenPage *seen, TupleDesc desc, const EmogiTupleLayout *layout, int length, EmogiSink *sink)
 {
 	int			i = 0;
 
@@ -376,24 +379,24 @@ put_runs(SeenPage *seen, TupleDesc desc, const EmogiLayout *layout, int length, 
 
 /* Put the edges of a page of int keys into a sink. */
 static void
-put_int4_runs(SeenPage *seen, TupleDesc desc, const EmogiLayout *layout, EmogiSink *sink)
+put_int4_runs(SeenPage *seen, TupleDesc desc, const EmogiTupleLayout *layout, EmogiSink *sink)
 {
 	put_runs(seen, desc, layout, sizeof(int32), sink);
 }
 
 /* Put the edges of a page of bigint keys into a sink. */
 static void
-put_int8_runs(SeenPage *seen, TupleDesc desc, const EmogiLayout *layout, EmogiSink *sink)
+put_int8_runs(SeenPage *seen, TupleDesc desc, const EmogiTupleLayout *layout, EmogiSink *sink)
 {
 	put_runs(seen, desc, layout, sizeof(int64), sink);
 }
 
 /* ---- page by page ---- */
 
-typedef void (*PutPage) (SeenPage *seen, TupleDesc desc, const EmogiLayout *layout, EmogiSink *sink);
+typedef void (*PutPage) (SeenPage *seen, TupleDesc desc, const EmogiTupleLayout *layout, EmogiSink *sink);
 
 static PutPage
-choose_put(const EmogiLayout *layout)
+choose_put(const EmogiTupleLayout *layout)
 {
 	if (layout->weight.attnum > 0)
 		return put_weighted_edges;
@@ -409,7 +412,7 @@ choose_put(const EmogiLayout *layout)
  * sink raises.
  */
 void
-emogi_pages_read(TableScanDesc scan, const EmogiLayout *layout, EmogiSink *sink)
+emogi_pages_read(TableScanDesc scan, const EmogiTupleLayout *layout, EmogiSink *sink)
 {
 	MemoryContext scrap = AllocSetContextCreate(CurrentMemoryContext, "emogi pages", ALLOCSET_SMALL_SIZES);
 	TupleDesc	desc = RelationGetDescr(scan->rs_rd);

@@ -10,17 +10,20 @@
  * where _emogi_sink is a parallel-safe aggregate: its rows never leave the process that made them. The token names
  * the slot; it is random and lives as long as the call, so that nobody can add edges to a call that is not theirs.
  */
-#include "server/emogi.h"
+#include "postgres.h"
 
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
-#include "threads/pool.h"
-#include "sink.h"
 #include "storage/proc.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
+
+#include "build/build.h"
+#include "build/sink.h"
+#include "server/region.h"
+#include "threads/pool.h"
 
 PG_FUNCTION_INFO_V1(emogi_sink_transition);
 PG_FUNCTION_INFO_V1(emogi_sink_transition_weighted);
@@ -48,7 +51,7 @@ emogi_sink_open(EmogiSink *sink, uint64 token)
 	{
 		EmogiSlot  *slot = &emogi_shared->slots[i];
 
-		if (slot->state == EMOGI_SLOT_HELD && slot->token == token && slot->owner_pid == pid)
+		if (slot->state == EMOGI_SLOT_HELD && slot->token == token && slot->caller.pid == pid)
 		{
 			sink->slot = slot;
 			sink->weights = slot->weights;
@@ -122,7 +125,7 @@ sink_state(FunctionCallInfo fcinfo)
 				 errmsg("_emogi_sink is for the use of emogi itself")));
 	if (!PG_ARGISNULL(0))
 		return (EmogiSink *) PG_GETARG_POINTER(0);
-	emogi_require_preload();
+	emogi_shared_require_preload();
 	sink = MemoryContextAllocZero(context, sizeof *sink);
 	return sink;
 }

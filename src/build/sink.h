@@ -4,9 +4,9 @@
 #ifndef EMOGI_SINK_H
 #define EMOGI_SINK_H
 
-#include "server/emogi.h"
-
 #include <math.h>
+
+#include "build/build.h"
 
 typedef struct EmogiSink
 {

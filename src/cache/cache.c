@@ -1,7 +1,7 @@
 /*
  * cache.c: the entries of Graphs that calls and sessions share: their life, their memory, their eviction.
  *
- * An entry's life: FREE -> BUILDING -> READY -> DOOMED -> FREE, all under EmogiShared.cache_lock. obtain.c takes it as
+ * An entry's life: FREE -> BUILDING -> READY -> DOOMED -> FREE, all under EmogiShared.cache_lock. wish.c takes it as
  * far as READY. A DOOMED Graph is found by nobody. Whoever takes away its last pin frees it, unless a GPU may know its
  * memory (on_device): then the engine worker has the GPU forget it first. A builder that fails dooms its entry through
  * its slot.
@@ -13,24 +13,18 @@
  * A Graph that is small is moved, when it is published, into a small block of the Region (region.c): thousands of them
  * would otherwise take a granule each. Where an entry has many leaves, these are kept in such a block, too.
  */
-#include "server/emogi.h"
+#include "postgres.h"
 
-#include "access/xact.h"
-#include "catalog/objectaccess.h"
-#include "catalog/pg_class.h"
-#include "catalog/pg_database.h"
 #include "common/hashfn.h"
 #include "miscadmin.h"
 #include "storage/shmem.h"
 
+#include "cache/cache.h"
+#include "server/limits.h"
+#include "server/region.h"
+
 EmogiCache *emogi_cache_shared;
 static dlist_head *buckets;		/* [max_graphs()], entries by database and table */
-
-static object_access_hook_type previous_object_access_hook = NULL;
-
-/* What this transaction drops, in TopTransactionContext. */
-static List *dropped_relations = NIL;
-static List *dropped_databases = NIL;
 
 /* Get the number of Graphs that can be cached. */
 static uint32
@@ -106,22 +100,22 @@ static bool
 find_room(EmogiCached *cached, int nleaves, uint32 nrunning)
 {
 	cached->leaves = cached->few_leaves;
-	cached->view.running = cached->few_running;
+	cached->xids.running = cached->few_running;
 	if (nleaves <= EMOGI_FEW_LEAVES && nrunning <= EMOGI_FEW_RUNNING)
 		return true;
 	cached->many_bytes = nrunning * sizeof(uint64) + nleaves * sizeof(EmogiLeaf);
-	cached->many = emogi_region_alloc_small(cached->many_bytes);
+	cached->many = emogi_small_alloc(cached->many_bytes);
 	if (cached->many == NULL)
 		return false;
-	cached->bytes = emogi_region_small_bytes(cached->many_bytes);
-	cached->view.running = cached->many;
-	cached->leaves = (EmogiLeaf *) (cached->view.running + nrunning);
+	cached->bytes = emogi_small_bytes(cached->many_bytes);
+	cached->xids.running = cached->many;
+	cached->leaves = (EmogiLeaf *) (cached->xids.running + nrunning);
 	return true;
 }
 
 /* Make an entry for a Graph that is to be built, with one pin and room for its leaves; NULL when there is no room. */
 EmogiCached *
-emogi_cache_add(const EmogiGraphKey *key, const EmogiView *view, int nleaves)
+emogi_cache_add(const EmogiGraphKey *key, const EmogiXidSnapshot *xids, int nleaves)
 {
 	EmogiCached *cached = take_entry();
 	uint64	   *running;
@@ -129,15 +123,15 @@ emogi_cache_add(const EmogiGraphKey *key, const EmogiView *view, int nleaves)
 	if (cached == NULL)
 		return NULL;
 	memset(cached, 0, sizeof *cached);
-	if (!find_room(cached, nleaves, view->nrunning))
+	if (!find_room(cached, nleaves, xids->nrunning))
 	{
 		give_entry(cached);
 		return NULL;
 	}
-	running = cached->view.running;
-	memcpy(running, view->running, view->nrunning * sizeof(uint64));
-	cached->view = *view;
-	cached->view.running = running;
+	running = cached->xids.running;
+	memcpy(running, xids->running, xids->nrunning * sizeof(uint64));
+	cached->xids = *xids;
+	cached->xids.running = running;
 	cached->id = emogi_cache_shared->next_id++ * EMOGI_MAX_GRAPHS + (cached - emogi_cache_shared->graphs);
 	cached->key = *key;
 	cached->pins = 1;
@@ -179,8 +173,8 @@ emogi_cache_take_over(int index, EmogiGraph *built)
 
 	if (packed)
 	{
-		bytes = emogi_region_small_bytes(built->memory_bytes);
-		emogi_graph_move(built, emogi_region_pack((void *) built->memory, built->memory_bytes));
+		bytes = emogi_small_bytes(built->memory_bytes);
+		emogi_graph_move(built, emogi_small_pack((void *) built->memory, built->memory_bytes));
 	}
 	else if (built->memory != NULL)
 		bytes = emogi_region_give((void *) built->memory, built->memory_bytes, EMOGI_OWNER_GRAPH(index));
@@ -197,7 +191,7 @@ static void
 release_leaves(EmogiCached *cached)
 {
 	for (int i = 0; i < cached->nleaves; i++)
-		emogi_ring_release(cached->leaves[i].table);
+		emogi_tables_release(cached->leaves[i].table);
 	cached->nleaves = 0;
 }
 
@@ -212,11 +206,11 @@ free_graph(int index)
 	cached->on_device = false;
 	emogi_cache_unlock();
 	if (cached->packed)
-		emogi_region_free_small((void *) cached->graph.memory, cached->graph.memory_bytes);
+		emogi_small_free((void *) cached->graph.memory, cached->graph.memory_bytes);
 	else if (cached->graph.memory != NULL)
 		emogi_region_free_owner(EMOGI_OWNER_GRAPH(index));
 	if (cached->many != NULL)
-		emogi_region_free_small(cached->many, cached->many_bytes);
+		emogi_small_free(cached->many, cached->many_bytes);
 	emogi_cache_lock();
 	dlist_delete(&cached->chain);
 	dlist_delete(&cached->order);
@@ -234,16 +228,6 @@ may_free(EmogiCached *cached)
 		return false;
 	cached->leaving = true;
 	return true;
-}
-
-/* Wake the worker, to have a Graph forgotten. */
-static void
-wake_worker(void)
-{
-	LWLockAcquire(emogi_shared->lock, LW_SHARED);
-	if (emogi_shared->worker_latch != NULL)
-		SetLatch(emogi_shared->worker_latch);
-	LWLockRelease(emogi_shared->lock);
 }
 
 /* Take a DOOMED Graph that this process may free; -1 when there is none. Sets *tell_worker when there are others. */
@@ -280,7 +264,7 @@ emogi_cache_free_doomed(void)
 	while (pg_atomic_read_u32(&emogi_cache_shared->ndoomed) > 0 && (index = next_to_free(&tell_worker)) >= 0)
 		free_graph(index);
 	if (tell_worker)
-		wake_worker();
+		emogi_shared_wake_worker();
 }
 
 /* Give a pin back, with the entry if it was never finished. Raises nothing; also called in the worker. */
@@ -346,7 +330,7 @@ is_one_leaving(void)
 
 /* Wait until every Graph that was evicted, and is not in use, has given its memory back. May be canceled. */
 void
-emogi_cache_settle(void)
+emogi_cache_wait_for_room(void)
 {
 	for (;;)
 	{
@@ -358,8 +342,7 @@ emogi_cache_settle(void)
 		emogi_cache_unlock();
 		if (!leaving)
 			break;
-		CHECK_FOR_INTERRUPTS();
-		ConditionVariableTimedSleep(&emogi_cache_shared->changed, 1000, emogi_wait_event(EMOGI_WAIT_ROOM));
+		emogi_shared_sleep(&emogi_cache_shared->changed, 1000, EMOGI_WAIT_ROOM);
 	}
 	ConditionVariableCancelSleep();
 }
@@ -378,11 +361,7 @@ emogi_cache_make_room(void)
 	if (doomed)
 		emogi_cache_free_doomed();
 	if (doomed || leaving)
-	{
-		emogi_calls_wait_for_room(true);
-		emogi_cache_settle();
-		emogi_calls_wait_for_room(false);
-	}
+		emogi_cache_wait_for_room();
 	return doomed || leaving;
 }
 
@@ -391,7 +370,7 @@ static bool
 stands_on(const EmogiCached *cached, Oid relid)
 {
 	for (int i = 0; i < cached->nleaves; i++)
-		if (emogi_ring_relid(cached->leaves[i].table) == relid)
+		if (emogi_tables_relid(cached->leaves[i].table) == relid)
 			return true;
 	return false;
 }
@@ -453,12 +432,12 @@ emogi_cache_evict(Oid database, Oid relid)
 	uint64		bytes = 0;
 
 	emogi_cache_lock();
-	if (!OidIsValid(relid) || doom_named(&key, &bytes) < emogi_ring_references(database, relid))
+	if (!OidIsValid(relid) || doom_named(&key, &bytes) < emogi_tables_references(database, relid))
 		bytes += doom_all_on(database, relid);
 	emogi_cache_unlock();
 	emogi_cache_free_doomed();
 	emogi_cache_lock();
-	emogi_ring_untrack(database, relid);
+	emogi_tables_untrack(database, relid);
 	emogi_cache_unlock();
 	return bytes;
 }
@@ -468,9 +447,9 @@ emogi_cache_evict(Oid database, Oid relid)
  * made for; false when there is none.
  */
 bool
-emogi_cache_size(const EmogiSource *source, uint64 *nvertices, uint64 *nedges)
+emogi_cache_size(Oid relid, AttrNumber src, AttrNumber dst, uint64 *nvertices, uint64 *nedges)
 {
-	EmogiGraphKey key = {.database = MyDatabaseId, .relid = source->relid};
+	EmogiGraphKey key = {.database = MyDatabaseId, .relid = relid};
 	const EmogiCached *latest = NULL;
 	dlist_iter	iter;
 
@@ -480,7 +459,7 @@ emogi_cache_size(const EmogiSource *source, uint64 *nvertices, uint64 *nedges)
 		const EmogiCached *cached = dlist_container(EmogiCached, chain, iter.cur);
 
 		if (cached->state == EMOGI_GRAPH_READY && cached->key.database == MyDatabaseId &&
-			cached->key.relid == source->relid && cached->key.src == source->src && cached->key.dst == source->dst &&
+			cached->key.relid == relid && cached->key.src == src && cached->key.dst == dst &&
 			(latest == NULL || cached->id > latest->id))
 			latest = cached;
 	}
@@ -493,49 +472,18 @@ emogi_cache_size(const EmogiSource *source, uint64 *nvertices, uint64 *nedges)
 	return latest != NULL;
 }
 
-/* Remember a table or a database that this transaction drops. */
-static void
-on_object_access(ObjectAccessType access, Oid class_id, Oid object_id, int sub_id, void *arg)
+/* Get the bytes of a cached Graph. Whoever asks has it pinned, so that it stays what it is. */
+static uint64
+graph_bytes(int index)
 {
-	MemoryContext old;
-
-	if (previous_object_access_hook)
-		previous_object_access_hook(access, class_id, object_id, sub_id, arg);
-	if (access != OAT_DROP || sub_id != 0 || (class_id != RelationRelationId && class_id != DatabaseRelationId))
-		return;
-	old = MemoryContextSwitchTo(TopTransactionContext);
-	if (class_id == RelationRelationId)
-		dropped_relations = lappend_oid(dropped_relations, object_id);
-	else
-		dropped_databases = lappend_oid(dropped_databases, object_id);
-	MemoryContextSwitchTo(old);
+	return emogi_cache_shared->graphs[index].bytes;
 }
 
-/* Evict what belongs to dropped tables and databases: nobody can read them any more, and nobody builds. */
-static void
-at_end_of_transaction(XactEvent event, void *arg)
-{
-	ListCell   *cell;
-
-	if (event != XACT_EVENT_COMMIT && event != XACT_EVENT_PREPARE && event != XACT_EVENT_ABORT)
-		return;
-	if (event != XACT_EVENT_ABORT && emogi_cache_shared != NULL)
-	{
-		foreach(cell, dropped_relations)
-			(void) emogi_cache_evict(MyDatabaseId, lfirst_oid(cell));
-		foreach(cell, dropped_databases)
-			(void) emogi_cache_evict(lfirst_oid(cell), InvalidOid);
-	}
-	dropped_relations = dropped_databases = NIL;
-}
-
-/* Watch what is dropped; called once, in the postmaster. */
+/* Tell those below how large Graphs are; called once, in the postmaster. */
 void
 emogi_cache_init(void)
 {
-	previous_object_access_hook = object_access_hook;
-	object_access_hook = on_object_access;
-	RegisterXactCallback(at_end_of_transaction, NULL);
+	emogi_limits_ask_size(graph_bytes);
 }
 
 /* ---- the worker's side ---- */

@@ -1,50 +1,67 @@
 /*
- * cache.h: the Graphs that calls and sessions share: ring.c, which knows what transactions have changed which tables,
- * cache.c, which keeps the entries, and obtain.c, which gets a call its Graph. Part of emogi.h.
+ * cache.h: the Graphs that calls and sessions share.
+ *
+ * ring.c knows which transactions have changed which tables, and so whether a Graph still holds what a snapshot sees; it stands
+ * on xids.c, what a snapshot sees of other transactions, and tables.c, the tables that are tracked.
+ * cache.c keeps the entries: their life, their memory, their eviction. Which entry serves a call is wish.c's business,
+ * in ../build.
  */
 #ifndef EMOGI_CACHE_H
 #define EMOGI_CACHE_H
 
 #include "lib/ilist.h"
+#include "utils/snapshot.h"
 
-/* ---- ring.c: which transactions have changed which tables ---- */
+#include "server/shared.h"
+
+/* ---- xids.c: what a snapshot sees of other transactions ---- */
 
 #define EMOGI_MAX_RUNNING	512		/* transactions that the snapshot of a cached Graph may see as running */
 
-/* What a snapshot sees of other transactions, in full transaction ids. */
-typedef struct EmogiView
+/* In full transaction ids. */
+typedef struct EmogiXidSnapshot
 {
 	uint64		xmin;			/* all below have ended */
 	uint64		xmax;			/* all from here on have not */
 	bool		recovery;		/* taken on a standby: running[] holds subtransactions too */
 	bool		overflowed;		/* ... and not all of them */
 	uint32		nrunning;
-	uint64	   *running;		/* [nrunning], ascending; palloced, or of the entry that has the view */
-} EmogiView;
+	uint64	   *running;		/* [nrunning], ascending; palloced, or of the entry that has it */
+} EmogiXidSnapshot;
 
-extern Size emogi_ring_shmem_size(void);
-extern void emogi_ring_shmem_startup(bool found);
+extern bool emogi_xids_take(Snapshot snapshot, EmogiXidSnapshot *xids);
+extern bool emogi_xids_running(const EmogiXidSnapshot *xids, uint64 xid);
+extern bool emogi_xids_equal(const EmogiXidSnapshot *a, const EmogiXidSnapshot *b);
+extern bool emogi_xids_committed(uint64 xid);
+extern uint64 emogi_xids_full(TransactionId xid, uint64 next);
+extern int	emogi_xids_compare(const void *a, const void *b);
+
+/* ---- tables.c: which tables are tracked; a table is known by the index of its entry ---- */
+
+extern Size emogi_tables_shmem_size(void);
+extern void emogi_tables_shmem_startup(bool found);
+extern bool emogi_tables_can_hold(int ntables);
+extern void emogi_tables_publish(int table);
+extern void emogi_tables_release(int table);
+extern void emogi_tables_untrack(Oid database, Oid relid);
+extern uint32 emogi_tables_ntracked(void);
+extern int	emogi_tables_references(Oid database, Oid relid);
+extern Oid	emogi_tables_relid(int table);
+
+/* ---- ring.c: which transactions have changed which tables ---- */
+
 extern void emogi_ring_init(void);
-extern bool emogi_view_take(Snapshot snapshot, EmogiView *view);
 extern bool emogi_ring_changed_by_me(Oid relid);
-extern int	emogi_ring_track(Oid relid, const EmogiView *view);
-extern bool emogi_ring_can_hold(int ntables);
-extern void emogi_ring_publish(int table);
-extern void emogi_ring_release(int table);
-extern bool emogi_ring_usable(int table, const EmogiView *view);
-extern bool emogi_ring_alike(int table, const EmogiView *a, const EmogiView *b);
-extern void emogi_ring_untrack(Oid database, Oid relid);
-extern uint32 emogi_ring_ntracked(void);
-extern int	emogi_ring_references(Oid database, Oid relid);
-extern Oid	emogi_ring_relid(int table);
-extern bool emogi_ring_outdated(int table, const EmogiView *view, TransactionId oldest_xid);
+extern int	emogi_ring_track(Oid relid, const EmogiXidSnapshot *xids);
+extern bool emogi_ring_usable(int table, const EmogiXidSnapshot *xids);
+extern bool emogi_ring_alike(int table, const EmogiXidSnapshot *a, const EmogiXidSnapshot *b);
+extern bool emogi_ring_outdated(int table, const EmogiXidSnapshot *xids, TransactionId oldest_xid);
 extern void emogi_ring_forget_recovery(void);
 
 /* ---- cache.c: Graphs that calls and sessions share ---- */
 
-/* Graphs that can be cached: one for each MiB of emogi.max_memory, within bounds. */
+/* Graphs that can be cached: one for each MiB of emogi.max_memory, but at least so many, and at most EMOGI_MAX_GRAPHS. */
 #define EMOGI_MIN_GRAPHS	1024
-#define EMOGI_MAX_GRAPHS	65536
 
 #define EMOGI_MAX_LEAVES	16384	/* tables behind one cached Graph */
 
@@ -68,7 +85,7 @@ typedef struct EmogiGraphKey
 
 typedef struct EmogiLeaf
 {
-	int			table;			/* in ring.c, with a reference */
+	int			table;			/* in tables.c, with a reference */
 	Oid			relfilenumber;
 } EmogiLeaf;
 
@@ -102,7 +119,7 @@ typedef struct EmogiCached
 	double		build_ms;
 	int			nleaves;
 	EmogiLeaf  *leaves;			/* [nleaves], of `few` or `many` */
-	EmogiView	view;			/* what its rows were read under; running[] likewise */
+	EmogiXidSnapshot xids;		/* of what its rows were read under; running[] likewise */
 	void	   *many;			/* small block in the Region; NULL = none */
 	Size		many_bytes;
 	EmogiLeaf	few_leaves[EMOGI_FEW_LEAVES];
@@ -140,7 +157,7 @@ extern Size emogi_cache_shmem_size(void);
 extern void emogi_cache_shmem_startup(bool found);
 extern void emogi_cache_init(void);
 extern dlist_head *emogi_cache_chain(const EmogiGraphKey *key);
-extern EmogiCached *emogi_cache_add(const EmogiGraphKey *key, const EmogiView *view, int nleaves);
+extern EmogiCached *emogi_cache_add(const EmogiGraphKey *key, const EmogiXidSnapshot *xids, int nleaves);
 extern void emogi_cache_touch(EmogiCached *cached);
 extern void emogi_cache_doom(EmogiCached *cached);
 extern void emogi_cache_take_over(int graph, EmogiGraph *built);
@@ -148,8 +165,8 @@ extern void emogi_cache_unpin(int graph);
 extern void emogi_cache_free_doomed(void);
 extern bool emogi_cache_make_room(void);
 extern uint64 emogi_cache_evict(Oid database, Oid relid);
-extern void emogi_cache_settle(void);
-extern bool emogi_cache_size(const EmogiSource *source, uint64 *nvertices, uint64 *nedges);
+extern void emogi_cache_wait_for_room(void);
+extern bool emogi_cache_size(Oid relid, AttrNumber src, AttrNumber dst, uint64 *nvertices, uint64 *nedges);
 
 /* The worker's side: see worker.c. */
 extern void emogi_cache_use_on_device(uint64 id);
@@ -169,17 +186,8 @@ emogi_cache_unlock(void)
 	LWLockRelease(emogi_shared->cache_lock);
 }
 
-/* ---- obtain.c: the Graph of a call ---- */
+/* ---- drops.c: what is dropped is evicted ---- */
 
-/* Where a call would find its Graph. */
-typedef enum EmogiOutlook
-{
-	EMOGI_GRAPH_IS_CACHED,
-	EMOGI_GRAPH_WILL_BE_BUILT,
-	EMOGI_GRAPH_WILL_BE_PRIVATE
-} EmogiOutlook;
-
-extern EmogiOutlook emogi_graph_outlook(const EmogiSource *source, const EmogiGraphKey *wanted);
-extern void emogi_graph_get(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *wanted, EmogiGraph *graph);
+extern void emogi_drops_init(void);
 
 #endif							/* EMOGI_CACHE_H */

@@ -1,45 +1,48 @@
 /*
  * history.c: what has been run: the last runs, in shared memory, for emogi_runs.
  *
- * A ring of the latest EMOGI_MAX_RUNS entries. The client writes an entry when its call ends, well or not; whoever asks
+ * A ring of the latest EMOGI_MAX_RUNS entries. A call writes an entry when it ends, well or not; whoever asks
  * gets a copy. Runs are numbered from 1; numbers go on when the ring is emptied.
  */
-#include "server/emogi.h"
+#include "postgres.h"
 
 #include "storage/shmem.h"
 
-typedef struct EmogiRuns
+#include "call/call.h"
+#include "server/papers.h"
+
+typedef struct EmogiHistory
 {
-	/* under EmogiShared.runs_lock */
+	/* under EmogiShared.history_lock */
 	uint64		first_id;		/* the oldest run that is kept */
 	uint64		next_id;
 	EmogiRunEntry entries[EMOGI_MAX_RUNS];	/* that of run id at [id % EMOGI_MAX_RUNS] */
-} EmogiRuns;
+} EmogiHistory;
 
-static EmogiRuns *runs;
+static EmogiHistory *history;
 
 Size
-emogi_runs_shmem_size(void)
+emogi_history_shmem_size(void)
 {
-	return sizeof(EmogiRuns);
+	return sizeof(EmogiHistory);
 }
 
 /* Set up an empty ring, at server start and after every crash restart. Caller holds AddinShmemInitLock. */
 void
-emogi_runs_shmem_startup(bool found)
+emogi_history_shmem_startup(bool found)
 {
-	bool		found_runs;
+	bool		found_history;
 
-	runs = ShmemInitStruct("emogi runs", emogi_runs_shmem_size(), &found_runs);
+	history = ShmemInitStruct("emogi history", emogi_history_shmem_size(), &found_history);
 	if (found)
 		return;
-	memset(runs, 0, sizeof *runs);
-	runs->first_id = runs->next_id = 1;
+	memset(history, 0, sizeof *history);
+	history->first_id = history->next_id = 1;
 }
 
 /* Note in an entry in the making what came of a run; counts and times add up where a call has several. */
 void
-emogi_runs_note(EmogiRunEntry *run, const EmogiRequest *request, const EmogiReply *reply)
+emogi_history_note(EmogiRunEntry *run, const EmogiRequest *request, const EmogiReply *reply)
 {
 	const EmogiResult *result = &reply->result;
 	bool		on_gpu;
@@ -51,8 +54,8 @@ emogi_runs_note(EmogiRunEntry *run, const EmogiRequest *request, const EmogiRepl
 	if (reply->status != EMOGI_OK)
 		return;
 	on_gpu = result->placement != EMOGI_PLACEMENT_AUTO;
-	strlcpy(run->placement, on_gpu ? emogi_placement_name(result->placement) : "", sizeof run->placement);
-	strlcpy(run->mapping, on_gpu ? emogi_mapping_name(request->query.mapping) : "", sizeof run->mapping);
+	strlcpy(run->placement, on_gpu ? emogi_settings_placement_name(result->placement) : "", sizeof run->placement);
+	strlcpy(run->mapping, on_gpu ? emogi_papers_mapping_name(request->query.papers.mapping) : "", sizeof run->mapping);
 	run->transfer_ms += result->transfer_ms;
 	run->run_ms += result->run_ms;
 	run->nreached += result->nreached;
@@ -63,35 +66,35 @@ emogi_runs_note(EmogiRunEntry *run, const EmogiRequest *request, const EmogiRepl
 
 /* Add a run to the ring, in place of the oldest. Raises nothing, so it may run while a transaction aborts. */
 void
-emogi_runs_record(const EmogiRunEntry *run)
+emogi_history_record(const EmogiRunEntry *run)
 {
-	LWLockAcquire(emogi_shared->runs_lock, LW_EXCLUSIVE);
-	runs->entries[runs->next_id % EMOGI_MAX_RUNS] = *run;
-	runs->next_id++;
-	if (runs->next_id - runs->first_id > EMOGI_MAX_RUNS)
-		runs->first_id++;
-	LWLockRelease(emogi_shared->runs_lock);
+	LWLockAcquire(emogi_shared->history_lock, LW_EXCLUSIVE);
+	history->entries[history->next_id % EMOGI_MAX_RUNS] = *run;
+	history->next_id++;
+	if (history->next_id - history->first_id > EMOGI_MAX_RUNS)
+		history->first_id++;
+	LWLockRelease(emogi_shared->history_lock);
 }
 
 /* Copy all runs into entries[EMOGI_MAX_RUNS], oldest first; get their number, and the id of the first. */
 int
-emogi_runs_copy(EmogiRunEntry *entries, uint64 *first_id)
+emogi_history_copy(EmogiRunEntry *entries, uint64 *first_id)
 {
 	int			count = 0;
 
-	LWLockAcquire(emogi_shared->runs_lock, LW_SHARED);
-	*first_id = runs->first_id;
-	for (uint64 id = runs->first_id; id < runs->next_id; id++)
-		entries[count++] = runs->entries[id % EMOGI_MAX_RUNS];
-	LWLockRelease(emogi_shared->runs_lock);
+	LWLockAcquire(emogi_shared->history_lock, LW_SHARED);
+	*first_id = history->first_id;
+	for (uint64 id = history->first_id; id < history->next_id; id++)
+		entries[count++] = history->entries[id % EMOGI_MAX_RUNS];
+	LWLockRelease(emogi_shared->history_lock);
 	return count;
 }
 
 /* Empty the ring. */
 void
-emogi_runs_clear(void)
+emogi_history_clear(void)
 {
-	LWLockAcquire(emogi_shared->runs_lock, LW_EXCLUSIVE);
-	runs->first_id = runs->next_id;
-	LWLockRelease(emogi_shared->runs_lock);
+	LWLockAcquire(emogi_shared->history_lock, LW_EXCLUSIVE);
+	history->first_id = history->next_id;
+	LWLockRelease(emogi_shared->history_lock);
 }

@@ -6,9 +6,11 @@
  * keeps a holding, of which there are many, until it wants a slot again. Parallel workers that read some of its rows join
  * it; the last to leave frees it.
  */
-#include "server/emogi.h"
+#include "postgres.h"
 
-#include "miscadmin.h"
+#include "cache/cache.h"
+#include "call/call.h"
+#include "server/region.h"
 
 /* Find a holding that is free; NULL when there is none. Caller holds EmogiShared.lock. */
 static EmogiHolding *
@@ -26,7 +28,7 @@ free_holding(int index)
 {
 	emogi_shared->holdings[index].nusers = 0;
 	emogi_shared->holdings[index].token = 0;
-	emogi_account_close(EMOGI_NSLOTS + index);
+	emogi_limits_close_account(EMOGI_NSLOTS + index);
 }
 
 /*
@@ -44,18 +46,14 @@ emogi_holding_take(EmogiSlot *slot)
 	holding = find_free();
 	if (holding != NULL)
 	{
-		emogi_account_open(EMOGI_NSLOTS + (int) (holding - emogi_shared->holdings), account->pid, account->userid, account->limited);
+		emogi_limits_open_account(EMOGI_NSLOTS + (int) (holding - emogi_shared->holdings), account->pid, account->userid,
+								  account->limited);
 		holding->nusers = 1;
 		holding->waits = false;
 		holding->token = slot->token;
-		holding->owner_pid = MyProcPid;
 		holding->graph = slot->graph;
 		holding->finished = false;
-		holding->userid = slot->userid;
-		holding->database = slot->database;
-		holding->started = slot->started;
-		memcpy(holding->function, slot->function, sizeof holding->function);
-		memcpy(holding->source, slot->source, sizeof holding->source);
+		holding->caller = slot->caller;
 		slot->graph = -1;
 	}
 	LWLockRelease(emogi_shared->lock);

@@ -4,11 +4,14 @@
  * A request is queued whether there is a worker or not. One that has not begun when its worker ends waits for the next;
  * one that was running fails.
  */
-#include "server/emogi.h"
+#include "postgres.h"
 
 #include "miscadmin.h"
 #include "storage/pmsignal.h"
 #include "utils/timestamp.h"
+
+#include "call/call.h"
+#include "server/papers.h"
 
 /* How long a call waits for an engine worker that is being restarted. */
 #define EMOGI_WORKER_PATIENCE_MS 10000
@@ -24,7 +27,7 @@ static double vtime_ms = -1;
 
 /* Raise 55000 at once when it is known that the engine asked for is not there: no GPU, or no worker at all. */
 void
-emogi_require_engine(void)
+emogi_request_require_engine(void)
 {
 	bool		absent;
 	char		reason[sizeof emogi_shared->cuda[0].reason];
@@ -125,7 +128,7 @@ wait_for_answer(EmogiSlot *slot)
 
 	ConditionVariablePrepareToSleep(&slot->answered);
 	while (still_waits(slot, &missing_since))
-		emogi_sleep_on(&slot->answered, missing_since != 0 ? EMOGI_WORKER_WAKEUP_MS : EMOGI_WAKEUP_MS, emogi_wait_event(EMOGI_WAIT_ENGINE));
+		emogi_shared_sleep(&slot->answered, missing_since != 0 ? EMOGI_WORKER_WAKEUP_MS : EMOGI_WAKEUP_MS, EMOGI_WAIT_ENGINE);
 	ConditionVariableCancelSleep();
 }
 
@@ -156,7 +159,7 @@ static bool
 settings_were_refused(const EmogiQuery *query, const EmogiReply *reply)
 {
 	return reply->status == EMOGI_BAD_INPUT && strcmp(reply->engine, "cuda") == 0 &&
-		(query->mapping != EMOGI_MAPPING_AUTO || query->placement != EMOGI_PLACEMENT_AUTO);
+		(query->papers.mapping != EMOGI_MAPPING_AUTO || query->placement != EMOGI_PLACEMENT_AUTO);
 }
 
 /* Raise the error of settings that were refused. */
@@ -168,7 +171,7 @@ report_settings(const EmogiQuery *query, const EmogiError *error)
 			 errmsg("%s", error->message),
 			 error->detail[0] != '\0' ? errdetail("%s", error->detail) : 0,
 			 errhint("Choose another emogi.mapping (%s now) or emogi.placement (%s now).",
-					 emogi_mapping_name(query->mapping), emogi_placement_name(query->placement))));
+					 emogi_papers_mapping_name(query->papers.mapping), emogi_settings_placement_name(query->placement))));
 }
 
 /* Raise the error that a status other than EMOGI_OK stands for. */
@@ -197,6 +200,9 @@ report_failure(const EmogiReply *reply)
 			break;
 		case EMOGI_BAD_INPUT:
 			code = ERRCODE_PROGRAM_LIMIT_EXCEEDED;
+			break;
+		case EMOGI_UNSUPPORTED:
+			code = ERRCODE_FEATURE_NOT_SUPPORTED;
 			break;
 	}
 	if (reply->no_device)
@@ -233,7 +239,7 @@ emogi_call_request(EmogiCall *call)
 	take_answer(slot, queued_ms);
 	call->run.wait_ms += slot->reply.wait_ms;
 	if (slot->request.kind >= EMOGI_REQUEST_RUN)
-		emogi_runs_note(&call->run, &slot->request, &slot->reply);
+		emogi_history_note(&call->run, &slot->request, &slot->reply);
 	if (settings_were_refused(&slot->request.query, &slot->reply))
 		report_settings(&slot->request.query, &slot->reply.error);
 	report_failure(&slot->reply);

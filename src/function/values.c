@@ -1,13 +1,15 @@
 /*
  * values.c: start values of vertices, from a query that returns (vertex, value).
  */
-#include "server/emogi.h"
+#include "postgres.h"
 
 #include <math.h>
 
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "utils/snapmgr.h"
+
+#include "function/function.h"
 
 /* Rows fetched at a time. */
 #define EMOGI_FETCH_ROWS 10000
@@ -16,7 +18,7 @@
 static void
 set_value(const EmogiGraph *graph, int64 key, double value, double *values, bool *given)
 {
-	uint32		v = emogi_vertex_number(graph, key);
+	uint32		v = emogi_graph_vertex(graph, key);
 
 	if (!isfinite(value))
 		ereport(ERROR,
@@ -83,7 +85,7 @@ emogi_values_check(const char *query)
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
 	(void) check_query(query);
-	emogi_snapshot_settle(query);
+	emogi_snapshot_prepare(query);
 	SPI_finish();
 }
 

@@ -1,310 +1,30 @@
 /*
- * batch.c: BFS for each row of an outer plan, EMOGI_BATCH_SOURCES of them at once, carried out (lateral.c plans it).
+ * batch.c: BFS for each row of an outer plan, EMOGI_MSBFS_SOURCES of them at once, carried out (lateral.c plans it).
  *
- * One call, with one Graph, lasts for all outer rows. So many of them are read ahead; a single pass over the Graph searches
- * from all their sources, each distinct one once; then the outer rows are joined in their order with what each of their
- * sources has reached. The call has a slot for each pass only, and keeps what it needs in between as a holding; when the query
- * stops for a while (a cursor), and Graph and answers are small, in memory of its own. Where a pass cannot tell the levels
- * (more than 254 of them, or no memory for 64 answers), and where the GPU was asked for, the sources are searched from one by
- * one.
+ * One call, with one Graph, lasts for all outer rows (batch_call.c). So many of them are read ahead; a single pass over the Graph
+ * searches from all their sources, each distinct one once; then the outer rows are joined in their order with what each of their
+ * sources has reached.
  */
-#include "stream.h"
+#include "postgres.h"
 
 #include "executor/executor.h"
 #include "miscadmin.h"
-#include "pgstat.h"
 #include "utils/memutils.h"
 
-/* The answers of one pass may take this share of the budget of the Region. */
-#define ANSWER_SHARE 8
+#include "scan_node/batch.h"
 
-/* Fewer sources than these in one pass gain nothing. */
-#define LEAST_SOURCES 8
-
-/* Outer rows that wait to be joined. */
-typedef struct OuterRow
-{
-	MinimalTuple tuple;			/* in the batch's context */
-	int			search;			/* index of the search from its source; -1 = there is none */
-} OuterRow;
-
-typedef struct EmogiBatchState
-{
-	EmogiScan	scan;			/* its inputs are the arguments, of which the source is computed for each outer row */
-	PlanState  *outer;
-	int			nouter;			/* columns of the outer plan, first in the scan tuple */
-	TupleTableSlot *outer_slot;
-	Datum	   *vertex_value;	/* where the tuple that is returned, or filtered, has them, or `unused` */
-	Datum	   *level_value;
-	Datum		unused;
-	int		   *from;			/* [columns of the result], columns of the scan tuple, when rows are returned without a look at
-								 * anything else; NULL = filtered and projected */
-
-	/* the call */
-	bool		is_open;
-	bool		is_checked;		/* a row without a source has seen to the arguments and rights */
-	bool		in_passes;		/* not one by one */
-	EmogiTask	task;
-	int			most_sources;	/* in one pass */
-	EmogiBatchResult passed;
-	EmogiResult single;			/* of the one search at hand, one by one */
-	int			searched;		/* its index; -1 = there is none */
-	void	   *graph_copy;		/* the block of the Graph in memory of our own, once it was put there; NULL = it was not */
-	void	   *answer_copy;	/* likewise of the answer at hand; not NULL: the call has nothing in shared memory */
-
-	/* the outer rows at hand */
-	MemoryContext rows_context;
-	bool		outer_ended;
-	int			nrows;
-	int			current;		/* -1 = none is entered yet */
-	OuterRow	rows[EMOGI_BATCH_SOURCES];
-	int			nsearches;
-	uint32		sources[EMOGI_BATCH_SOURCES];	/* vertex numbers, distinct */
-
-	/* what of the current row is still to come */
-	EmogiBatchCursor cursor;	/* in passes */
-	int			nunpacked;		/* vertices that the cursor has passed, and nobody has taken yet, when all are wanted */
-	int			taken;			/* of them */
-	uint32		vertices[EMOGI_BATCH_VERTICES];
-	uint32		levels[EMOGI_BATCH_VERTICES];
-	uint64		position;		/* one by one: vertex number */
-	uint64		key_position;
-} EmogiBatchState;
-
-/* ---- the call ---- */
-
-/* End the call. */
-static void
-close_call(EmogiBatchState *batch)
-{
-	EmogiCall  *call = batch->scan.call;
-
-	batch->scan.call = NULL;
-	batch->is_open = batch->is_checked = false;
-	batch->graph_copy = batch->answer_copy = NULL;
-	if (call == NULL)
-		return;
-	emogi_scan_add_to_total(&batch->scan, call);
-	emogi_call_end(call);
-}
-
-/* Decide how many sources are searched from in one pass, if there are passes. */
-static void
-choose_passes(EmogiBatchState *batch)
-{
-	const uint64 nvertices = batch->scan.graph.nvertices;
-	const uint64 allowed = emogi_region_budget_bytes() / ANSWER_SHARE;
-	int			nsources = EMOGI_BATCH_SOURCES;
-
-	while (nsources >= LEAST_SOURCES && emogi_batch_bytes(nvertices, nsources, batch->task.query.max_depth) > allowed)
-		nsources /= 2;
-	batch->in_passes = nsources >= LEAST_SOURCES && emogi_engine != EMOGI_ENGINE_CUDA;
-	batch->most_sources = batch->in_passes ? nsources : 1;
-	memset(&batch->single, 0, sizeof batch->single);
-	memset(&batch->passed, 0, sizeof batch->passed);
-}
-
-/* Allocate what a pass over this Graph answers into, for as many sources as there may be. */
-static void
-allocate_answer(EmogiBatchState *batch)
-{
-	EmogiScan  *scan = &batch->scan;
-	const uint64 nvertices = scan->graph.nvertices;
-	const int64 max_depth = batch->task.query.max_depth;
-	uint64		scratch_bytes = emogi_batch_scratch_bytes(nvertices, max_depth);
-
-	batch->passed.memory_bytes = emogi_batch_bytes(nvertices, batch->most_sources, max_depth);
-	batch->passed.memory = emogi_call_alloc_any(scan->call, batch->passed.memory_bytes);
-	batch->passed.scratch = NULL;
-	if (scratch_bytes <= emogi_region_budget_bytes() / ANSWER_SHARE)
-		batch->passed.scratch = emogi_call_alloc(scan->call, scratch_bytes);
-}
-
-/* ---- giving back what is not needed, and getting it again ---- */
-
-/* Have a Graph stand in another block, to which it was copied. It is no cached one any more. */
-static void
-move_graph(EmogiGraph *graph, const void *block)
-{
-	emogi_graph_move(graph, block);
-	graph->id = 0;
-}
-
-/* Get what rows are read from at present, and its bytes. */
-static void *
-answer_at_hand(EmogiBatchState *batch, Size *bytes)
-{
-	*bytes = batch->in_passes ? batch->passed.used_bytes : batch->scan.graph.nvertices * sizeof *batch->single.level;
-	return batch->in_passes ? batch->passed.memory : batch->single.level;
-}
-
-/* Put an answer in the place of the one at hand. */
-static void
-set_answer(EmogiBatchState *batch, void *answer)
-{
-	if (batch->in_passes)
-		batch->passed.memory = answer;
-	else
-		batch->single.level = answer;
-}
-
-/* Keep nothing in shared memory while no rows are asked for, if what is needed is small; else no slot. */
-static void
-rest_batch(void *arg)
-{
-	EmogiBatchState *batch = arg;
-	EmogiScan  *scan = &batch->scan;
-	Size		bytes;
-	void	   *answer = answer_at_hand(batch, &bytes);
-	MemoryContext old;
-
-	if (batch->answer_copy != NULL)
-		return;
-	if (answer == NULL || scan->graph.memory == NULL || scan->graph.memory_bytes + bytes > EMOGI_COPIED_BYTES)
-	{
-		(void) emogi_call_hold(scan->call);
-		return;
-	}
-	old = MemoryContextSwitchTo(scan->run_context);
-	if (batch->graph_copy == NULL)
-		batch->graph_copy = memcpy(palloc(scan->graph.memory_bytes), scan->graph.memory, scan->graph.memory_bytes);
-	batch->answer_copy = memcpy(palloc(Max(bytes, 1)), answer, bytes);
-	MemoryContextSwitchTo(old);
-	move_graph(&scan->graph, batch->graph_copy);
-	set_answer(batch, batch->answer_copy);
-	emogi_call_leave(scan->call);
-}
-
-/* Get a slot for the next search, and what was given back into the Region. What the last one answered is forgotten. */
-static void
-get_ready(EmogiBatchState *batch)
-{
-	EmogiScan  *scan = &batch->scan;
-	void	   *block;
-
-	emogi_call_take_slot(scan->call);
-	emogi_call_phase(scan->call, EMOGI_PHASE_RUN);
-	if (batch->answer_copy == NULL)
-		return;
-	block = emogi_call_alloc_any(scan->call, scan->graph.memory_bytes);
-	memcpy(block, batch->graph_copy, scan->graph.memory_bytes);
-	move_graph(&scan->graph, block);
-	pfree(batch->answer_copy);
-	batch->answer_copy = NULL;
-	if (batch->in_passes)
-		allocate_answer(batch);
-	else
-		batch->single.level = NULL;
-}
-
-/* Give the slot back after a search, or before the first. */
-static void
-give_back_slot(EmogiBatchState *batch)
-{
-	emogi_call_phase(batch->scan.call, EMOGI_PHASE_ROWS);
-	(void) emogi_call_hold(batch->scan.call);
-}
-
-/* ---- beginning ---- */
-
-/* Compute an input of the scan, in the current context. */
-static NullableDatum
-compute(EmogiBatchState *batch, int input)
-{
-	NullableDatum datum;
-
-	datum.value = ExecEvalExpr(batch->scan.inputs[input].state, batch->scan.css.ss.ps.ps_ExprContext, &datum.isnull);
-	return datum;
-}
+/* ---- outer rows ---- */
 
 /* Compute an input of the scan that lasts until the next row. */
 static NullableDatum
 compute_for_row(EmogiBatchState *batch, int input)
 {
-	MemoryContext old = MemoryContextSwitchTo(batch->scan.css.ss.ps.ps_ExprContext->ecxt_per_tuple_memory);
-	NullableDatum datum = compute(batch, input);
+	NullableDatum datum;
 
-	MemoryContextSwitchTo(old);
+	datum.value = ExecEvalExprSwitchContext(batch->scan.inputs[input].state, batch->scan.css.ss.ps.ps_ExprContext,
+											&datum.isnull);
 	return datum;
 }
-
-/*
- * Begin the call, with the first outer row that has a source: read its arguments and get the Graph. A row without a source
- * has the arguments and rights checked and no more, as it would in a run of its own.
- */
-static void
-open_call(EmogiBatchState *batch, bool has_source)
-{
-	EmogiScan  *scan = &batch->scan;
-	PgStat_FunctionCallUsage usage;
-	MemoryContext old;
-	Oid			table = InvalidOid;
-
-	MemoryContextReset(scan->run_context);
-	old = MemoryContextSwitchTo(scan->run_context);
-	for (int i = 0; i < scan->ninputs; i++)
-		if (i != 1 && i != scan->vertex_input)
-			scan->inputs[i].value = compute(batch, i);
-	for (int i = 0; i < scan->fcinfo->nargs; i++)
-		scan->fcinfo->args[i] = scan->inputs[i].value;
-	scan->fcinfo->args[1].value = Int64GetDatum(0);
-	scan->fcinfo->args[1].isnull = !has_source;
-	scan->function->read(scan->fcinfo, &batch->task);
-	emogi_scan_apply_conditions(scan, &batch->task);
-	batch->task.table = &table;
-	pgstat_init_function_usage(scan->fcinfo, &usage);
-	scan->call = emogi_run_open(scan->flinfo.fn_oid, &batch->task, &scan->graph);
-	pgstat_end_function_usage(&usage, true);
-	batch->task.table = NULL;
-	emogi_scan_open_tables(scan, table);
-	if (scan->call != NULL)
-	{
-		choose_passes(batch);
-		if (batch->in_passes)
-			allocate_answer(batch);
-		scan->call->rest = rest_batch;
-		scan->call->rest_arg = batch;
-		give_back_slot(batch);
-	}
-	MemoryContextSwitchTo(old);
-	batch->is_checked = true;
-	batch->is_open = has_source;
-	scan->nruns += has_source;
-}
-
-/* ---- the searches ---- */
-
-/* Search from all sources at hand in one pass; when that cannot be, get ready to go one by one from now on. */
-static void
-search_in_one_pass(EmogiBatchState *batch)
-{
-	EmogiScan  *scan = &batch->scan;
-
-	get_ready(batch);
-	emogi_run_batch(scan->call, &batch->task, &scan->graph, batch->sources, batch->nsearches, &batch->passed);
-	batch->in_passes = !batch->passed.too_deep;
-	give_back_slot(batch);
-}
-
-/* Search from one source, unless that is the search at hand. */
-static void
-search_alone(EmogiBatchState *batch, int search)
-{
-	EmogiScan  *scan = &batch->scan;
-	EmogiTask	task = batch->task;
-	int64		key = scan->graph.ids[batch->sources[search]];
-
-	if (batch->searched == search)
-		return;
-	batch->searched = search;
-	task.keys = &key;
-	task.nkeys = 1;
-	get_ready(batch);
-	(void) emogi_run_query(scan->call, &task, &scan->graph, &batch->single);
-	give_back_slot(batch);
-}
-
-/* ---- outer rows ---- */
 
 /* Put the outer row in the scan tuple into the result, where it stays while there are rows to join with it. */
 static void
@@ -354,7 +74,7 @@ static void
 take_outer(EmogiBatchState *batch, TupleTableSlot *outer)
 {
 	EmogiScan  *scan = &batch->scan;
-	OuterRow   *row = &batch->rows[batch->nrows++];
+	EmogiOuterRow   *row = &batch->rows[batch->nrows++];
 	MemoryContext old = MemoryContextSwitchTo(batch->rows_context);
 	NullableDatum source;
 	uint32		number = EMOGI_NO_VERTEX;
@@ -365,11 +85,11 @@ take_outer(EmogiBatchState *batch, TupleTableSlot *outer)
 	ResetExprContext(scan->css.ss.ps.ps_ExprContext);
 	source = compute_for_row(batch, 1);
 	if (!batch->is_open && !(source.isnull && batch->is_checked))
-		open_call(batch, !source.isnull);
+		emogi_batch_open(batch, !source.isnull);
 	if (!source.isnull && scan->call != NULL && !batch->task.no_rows)
-		number = emogi_vertex_number(&scan->graph, DatumGetInt64(source.value));
+		number = emogi_graph_vertex(&scan->graph, DatumGetInt64(source.value));
 	if (!source.isnull && number == EMOGI_NO_VERTEX && !batch->task.no_rows)
-		emogi_notice_missing("source", DatumGetInt64(source.value));
+		emogi_run_notice_missing("source", DatumGetInt64(source.value));
 	row->search = number != EMOGI_NO_VERTEX ? want_search(batch, number) : -1;
 }
 
@@ -380,7 +100,7 @@ read_ahead(EmogiBatchState *batch)
 	MemoryContextReset(batch->rows_context);
 	batch->nrows = batch->nsearches = 0;
 	batch->current = batch->searched = -1;
-	while (!batch->outer_ended && batch->nrows < EMOGI_BATCH_SOURCES &&
+	while (!batch->outer_ended && batch->nrows < EMOGI_MSBFS_SOURCES &&
 		   (batch->nrows == 0 || batch->nsearches < batch->most_sources))
 	{
 		TupleTableSlot *outer = ExecProcNode(batch->outer);
@@ -391,7 +111,7 @@ read_ahead(EmogiBatchState *batch)
 			take_outer(batch, outer);
 	}
 	if (batch->nsearches > 0 && batch->in_passes)
-		search_in_one_pass(batch);
+		emogi_batch_search_all(batch);
 	return batch->nrows > 0;
 }
 
@@ -400,7 +120,7 @@ static bool
 next_outer(EmogiBatchState *batch)
 {
 	EmogiScan  *scan = &batch->scan;
-	const OuterRow *row;
+	const EmogiOuterRow *row;
 
 	if (batch->current + 1 >= batch->nrows)
 	{
@@ -421,10 +141,10 @@ next_outer(EmogiBatchState *batch)
 	if (scan->vertex_input >= 0)
 	{
 		ResetExprContext(scan->css.ss.ps.ps_ExprContext);
-		emogi_scan_set_keys(scan, compute_for_row(batch, scan->vertex_input));
+		emogi_inputs_set_keys(scan, compute_for_row(batch, scan->vertex_input));
 	}
 	if (!batch->in_passes)
-		search_alone(batch, row->search);
+		emogi_batch_search_one(batch, row->search);
 	return true;
 }
 
@@ -440,17 +160,17 @@ next_reached(EmogiBatchState *batch, uint64 least, uint32 *v, uint32 *level)
 	if (batch->in_passes)
 	{
 		if (least > 0)
-			emogi_batch_skip_to(&batch->passed, search, &batch->cursor, least);
-		while (emogi_batch_next(&batch->passed, search, &batch->cursor, v, level))
+			emogi_msbfs_skip_to(&batch->passed, search, &batch->cursor, least);
+		while (emogi_msbfs_next(&batch->passed, search, &batch->cursor, v, level))
 			if (*v >= least)
 				return true;
 		return false;
 	}
-	batch->position = scan->rows->next(&batch->single, Max(batch->position, least), scan->graph.nvertices);
+	batch->position = emogi_rows_next(scan->function->columns, &batch->single, Max(batch->position, least), scan->graph.nvertices);
 	if (batch->position >= scan->graph.nvertices)
 		return false;
 	*v = (uint32) batch->position++;
-	*level = (uint32) batch->single.level[*v];
+	*level = (uint32) batch->single.columns[0].int32[*v];
 	return true;
 }
 
@@ -460,7 +180,7 @@ next_of_all(EmogiBatchState *batch, uint32 *v, uint32 *level)
 {
 	if (batch->taken == batch->nunpacked)
 	{
-		batch->nunpacked = emogi_batch_fill(&batch->passed, batch->rows[batch->current].search, &batch->cursor, batch->vertices,
+		batch->nunpacked = emogi_msbfs_fill(&batch->passed, batch->rows[batch->current].search, &batch->cursor, batch->vertices,
 											batch->levels);
 		batch->taken = 0;
 		if (batch->nunpacked == 0)
@@ -483,7 +203,7 @@ next_wanted(EmogiBatchState *batch, uint32 *v, uint32 *level)
 		return batch->in_passes ? next_of_all(batch, v, level) : next_reached(batch, 0, v, level);
 	while (batch->key_position < scan->nkeys)
 	{
-		uint32		wanted = emogi_vertex_number(&scan->graph, scan->keys[batch->key_position++]);
+		uint32		wanted = emogi_graph_vertex(&scan->graph, scan->keys[batch->key_position++]);
 
 		if (wanted == EMOGI_NO_VERTEX)
 			continue;
@@ -521,7 +241,7 @@ exec_batch(CustomScanState *node)
 		{
 			if (next_outer(batch))
 				continue;
-			close_call(batch);
+			emogi_batch_close(batch);
 			batch->nrows = 0;	/* whoever asks again is told the same */
 			batch->current = -1;
 			return ExecClearTuple(node->ss.ps.ps_ProjInfo != NULL ? node->ss.ps.ps_ResultTupleSlot : slot);
@@ -623,7 +343,7 @@ begin_batch(CustomScanState *node, EState *estate, int eflags)
 static void
 end_batch(CustomScanState *node)
 {
-	close_call((EmogiBatchState *) node);
+	emogi_batch_close((EmogiBatchState *) node);
 	emogi_scan_close_tables(&((EmogiBatchState *) node)->scan);
 	ExecEndNode(((EmogiBatchState *) node)->outer);
 }
@@ -634,7 +354,7 @@ rescan_batch(CustomScanState *node)
 {
 	EmogiBatchState *batch = (EmogiBatchState *) node;
 
-	close_call(batch);
+	emogi_batch_close(batch);
 	forget_rows(batch);
 	if (node->ss.ps.chgParam != NULL)
 		UpdateChangedParamSet(batch->outer, node->ss.ps.chgParam);

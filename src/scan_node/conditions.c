@@ -1,10 +1,10 @@
 /*
  * conditions.c: which conditions on a function's rows its scan can see to.
  *
- * One on `vertex` chooses rows; one on the level of emogi_bfs, or on a value that is a sum of weights (the distance of
- * emogi_sssp; EMOGI_PATH_ADDS), bounds the traversal.
+ * One on `vertex` chooses rows; one on the first column of a function that takes a bound of it (the level of emogi_bfs, the
+ * distance of emogi_sssp) bounds the traversal.
  */
-#include "plan.h"
+#include "postgres.h"
 
 #include "access/stratnum.h"
 #include "catalog/pg_am_d.h"
@@ -15,11 +15,11 @@
 #include "optimizer/optimizer.h"
 #include "utils/lsyscache.h"
 
-#include "contract/algebra.h"
+#include "scan_node/plan.h"
 
 /* Is this column `attnum` of the scanned item? */
 bool
-emogi_is_column(Node *node, const RelOptInfo *rel, AttrNumber attnum)
+emogi_conditions_is_column(Node *node, const RelOptInfo *rel, AttrNumber attnum)
 {
 	return node != NULL && IsA(node, Var) && ((Var *) node)->varno == rel->relid && ((Var *) node)->varattno == attnum &&
 		((Var *) node)->varlevelsup == 0;
@@ -82,7 +82,7 @@ dependence_of(PlannerInfo *root, Node *node)
  * where the rows of one could be used again.
  */
 bool
-emogi_may_bound(PlannerInfo *root, const FuncExpr *call, Node *operand)
+emogi_conditions_may_bound(PlannerInfo *root, const FuncExpr *call, Node *operand)
 {
 	Dependence	of_call = dependence_of(root, (Node *) call->args);
 	Dependence	of_operand = dependence_of(root, operand);
@@ -101,7 +101,7 @@ strategy_of(Oid operator, Oid column_type)
 static bool
 match_any(PlannerInfo *root, const RelOptInfo *rel, ScalarArrayOpExpr *clause, EmogiCondition *condition)
 {
-	if (!clause->useOr || !emogi_is_column(linitial(clause->args), rel, 1) ||
+	if (!clause->useOr || !emogi_conditions_is_column(linitial(clause->args), rel, 1) ||
 		strategy_of(clause->opno, INT8OID) != BTEqualStrategyNumber || !is_known_before(root, rel, lsecond(clause->args)))
 		return false;
 	*condition = (EmogiCondition) {EMOGI_VERTEX_IN, lsecond(clause->args), true};
@@ -110,10 +110,11 @@ match_any(PlannerInfo *root, const RelOptInfo *rel, ScalarArrayOpExpr *clause, E
 
 /* Match a comparison of `vertex`, level or distance with something else. */
 static bool
-match_comparison(PlannerInfo *root, const RelOptInfo *rel, const EmogiFunction *function, OpExpr *clause,
+match_comparison(PlannerInfo *root, const RelOptInfo *rel, const EmogiAlgorithmRow *function, OpExpr *clause,
 				 EmogiCondition *condition)
 {
-	bool		bounded = function->algorithm == EMOGI_BFS || emogi_path_adds(function->algorithm);
+	bool		bounded = emogi_algorithm_takes(function, EMOGI_MAX_DEPTH) >= 0 ||
+		emogi_algorithm_takes(function, EMOGI_MAX_DISTANCE) >= 0;
 	Node	   *left;
 	Node	   *right;
 	Oid			operator = clause->opno;
@@ -122,7 +123,7 @@ match_comparison(PlannerInfo *root, const RelOptInfo *rel, const EmogiFunction *
 		return false;
 	left = linitial(clause->args);
 	right = lsecond(clause->args);
-	if (!emogi_is_column(left, rel, 1) && !emogi_is_column(left, rel, 2))
+	if (!emogi_conditions_is_column(left, rel, 1) && !emogi_conditions_is_column(left, rel, 2))
 	{
 		Node	   *swap = left;
 
@@ -132,12 +133,12 @@ match_comparison(PlannerInfo *root, const RelOptInfo *rel, const EmogiFunction *
 	}
 	if (!OidIsValid(operator) || !is_known_before(root, rel, right))
 		return false;
-	if (emogi_is_column(left, rel, 1) && strategy_of(operator, INT8OID) == BTEqualStrategyNumber)
+	if (emogi_conditions_is_column(left, rel, 1) && strategy_of(operator, INT8OID) == BTEqualStrategyNumber)
 	{
 		*condition = (EmogiCondition) {EMOGI_VERTEX_IS, (Expr *) right, true};
 		return true;
 	}
-	if (!bounded || !emogi_is_column(left, rel, 2))
+	if (!bounded || !emogi_conditions_is_column(left, rel, 2))
 		return false;
 	switch (strategy_of(operator, exprType(left)))
 	{
@@ -157,8 +158,8 @@ match_comparison(PlannerInfo *root, const RelOptInfo *rel, const EmogiFunction *
 
 /* Can the scan see to this clause? Clauses of a security barrier's outside wait for those inside. */
 bool
-emogi_match_clause(PlannerInfo *root, const RelOptInfo *rel, const EmogiFunction *function, RestrictInfo *clause,
-				   EmogiCondition *condition)
+emogi_conditions_match(PlannerInfo *root, const RelOptInfo *rel, const EmogiAlgorithmRow *function, RestrictInfo *clause,
+					   EmogiCondition *condition)
 {
 	if (clause->pseudoconstant || clause->security_level > rel->baserestrict_min_security)
 		return false;

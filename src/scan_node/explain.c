@@ -7,13 +7,18 @@
  * Others than EXPLAIN print plans too: auto_explain does so when the executor ends, without a snapshot and perhaps without
  * ANALYZE. Then the plan has run, or is running: what came of it is said, without times, and no table is looked at.
  */
-#include "stream.h"
+#include "postgres.h"
 
 #include "access/relation.h"
 #include "executor/executor.h"
 #include "utils/builtins.h"
 #include "utils/ruleutils.h"
 #include "utils/snapmgr.h"
+
+#include "scan_node/call_expr.h"
+#include "scan_node/scan.h"
+#include "server/compat.h"
+#include "server/papers.h"
 
 /* Show the call and the conditions that the scan sees to. */
 static void
@@ -58,10 +63,15 @@ constant_direction(const EmogiScan *scan, EmogiDirection *direction)
 	bool		known = true;
 	char	   *text = NULL;
 
-	*direction = scan->function->direction;
-	if (scan->function->direction_argument >= 0)
-		text = constant_text(scan, scan->function->direction_argument, &known);
-	return known && (text == NULL || emogi_read_direction(text, direction));
+	const int	parameter = emogi_algorithm_takes(scan->function, EMOGI_DIRECTION);
+
+	*direction = EMOGI_OUT;
+	if (parameter >= 0)
+	{
+		*direction = (EmogiDirection) scan->function->parameters[parameter].otherwise;
+		text = constant_text(scan, parameter + 1, &known);
+	}
+	return known && (text == NULL || emogi_arguments_direction_named(text, direction));
 }
 
 /* Say where the call will find its Graph, if its arguments are constant and name a table that is there. Raises nothing. */
@@ -78,9 +88,9 @@ explain_outlook(EmogiScan *scan, ExplainState *es)
 	EmogiSource source;
 	Relation	rel;
 
-	if (!emogi_graph_constant(scan->call_expr, &graph) || !constant_direction(scan, &task.direction))
+	if (!emogi_call_expr_graph(scan->call_expr, &graph) || !constant_direction(scan, &task.direction))
 		return;
-	emogi_wish_of(&task, &wish);
+	emogi_run_wish(&task, &wish);
 	if (emogi_source_is_missing(&graph))
 		ExplainPropertyText("Graph", "no such relation", es);
 	if (!emogi_source_peek(&graph, wish.weights != EMOGI_WEIGHTS_UNUSED, &source))
@@ -88,7 +98,7 @@ explain_outlook(EmogiScan *scan, ExplainState *es)
 	rel = try_relation_open(source.relid, AccessShareLock);
 	if (rel == NULL)
 		return;
-	ExplainPropertyText("Graph", outlooks[emogi_graph_outlook(&source, &wish)], es);
+	ExplainPropertyText("Graph", outlooks[emogi_obtain_outlook(&source, &wish)], es);
 	relation_close(rel, NoLock);
 }
 
@@ -136,7 +146,7 @@ explain_runs(const EmogiScan *scan, ExplainState *es)
 		return;
 	if (total->placement[0] != '\0')
 		ExplainPropertyText("Placement", total->placement, es);
-	if (total->mapping[0] != '\0' && strcmp(total->mapping, emogi_mapping_name(EMOGI_MAPPING_AUTO)) != 0)
+	if (total->mapping[0] != '\0' && strcmp(total->mapping, emogi_papers_mapping_name(EMOGI_MAPPING_AUTO)) != 0)
 		ExplainPropertyText("Mapping", total->mapping, es);
 	ExplainPropertyUInteger("Levels", NULL, total->nlevels, es);
 	ExplainPropertyUInteger("Edges Traversed", NULL, total->edges_traversed, es);

@@ -4,12 +4,12 @@
  *   SELECT ... FROM sources s, LATERAL emogi_bfs('edges', s.vertex) b
  *
  * A nested loop would run one search after the other. Where the source is all that comes from the outer rows, a
- * CustomScan in the loop's place (batch.c) takes EMOGI_BATCH_SOURCES outer rows at a time and searches from all of them
+ * CustomScan in the loop's place (batch.c) takes EMOGI_MSBFS_SOURCES outer rows at a time and searches from all of them
  * in one pass over the Graph. Rows come in the order of the nested loop.
  *
  * It reads ahead in the outer relation, as a hash join does. Outer joins are left to the nested loop.
  */
-#include "plan.h"
+#include "postgres.h"
 
 #include <math.h>
 
@@ -18,11 +18,16 @@
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
+#include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
 #include "optimizer/restrictinfo.h"
 #include "parser/parsetree.h"
+
+#include "scan_node/call_expr.h"
+#include "scan_node/plan.h"
+#include "server/compat.h"
 
 /* A pass for 64 sources against one for a single source, by measurement: of all its time, not only that of edges. */
 #define PASS_COST 8
@@ -36,13 +41,13 @@ is_fixed(PlannerInfo *root, Node *node)
 	return bms_is_empty(pull_varnos(root, node)) && !contain_volatile_functions(node) && !contain_subplans(node);
 }
 
-/* Is this a call of emogi_bfs with one source, of which nothing but the source comes from other relations? */
+/* Is this a call of a function with multi-source searches (emogi_bfs), with one source, of which nothing but the source comes from other relations? */
 static bool
-is_batchable(PlannerInfo *root, const FuncExpr *call, const EmogiFunction *function)
+is_batchable(PlannerInfo *root, const FuncExpr *call, const EmogiAlgorithmRow *function)
 {
 	Node	   *source;
 
-	if (function->algorithm != EMOGI_BFS)
+	if ((function->traits & EMOGI_HAS_MSBFS) == 0)
 		return false;
 	source = lsecond(call->args);
 	return exprType(source) == INT8OID && !contain_volatile_functions(source) &&
@@ -66,7 +71,7 @@ has_gate(List *clauses)
  * for all outer rows; the vertices looked up need not.
  */
 static void
-split_clauses(PlannerInfo *root, const RelOptInfo *rel, const EmogiFunction *function, List *clauses, CustomScan *scan,
+split_clauses(PlannerInfo *root, const RelOptInfo *rel, const EmogiAlgorithmRow *function, List *clauses, CustomScan *scan,
 			  List **quals, List **pushdowns)
 {
 	bool		has_vertices = false;
@@ -77,7 +82,7 @@ split_clauses(PlannerInfo *root, const RelOptInfo *rel, const EmogiFunction *fun
 		RestrictInfo *clause = lfirst_node(RestrictInfo, cell);
 		EmogiCondition condition;
 
-		if (!emogi_match_clause(root, rel, function, clause, &condition) ||
+		if (!emogi_conditions_match(root, rel, function, clause, &condition) ||
 			(condition.pushdown <= EMOGI_VERTEX_IN ? has_vertices : !is_fixed(root, (Node *) condition.operand)))
 		{
 			*quals = lappend(*quals, clause->clause);
@@ -118,22 +123,22 @@ plan_batch(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, Li
 	RelOptInfo *inner = linitial(path->custom_private);
 	Plan	   *outer_plan = linitial(children);
 	RangeTblEntry *rte = planner_rt_fetch(inner->relid, root);
-	const EmogiFunction *function;
+	const EmogiAlgorithmRow *function;
 	List	   *quals = NIL;
 	List	   *columns = NIL;
 	List	   *pushdowns = NIL;
 	ListCell   *cell;
 
-	scan->custom_exprs = list_make1(copyObject(emogi_call_of(rte, &function)));
+	scan->custom_exprs = list_make1(copyObject(emogi_call_expr_of(rte, &function)));
 	split_clauses(root, inner, function, list_concat_copy(inner->baserestrictinfo, lsecond(path->custom_private)), scan,
 				  &quals, &pushdowns);
 	foreach(cell, outer_plan->targetlist)
 		scan->custom_scan_tlist = lappend(scan->custom_scan_tlist,
 										  makeTargetEntry(copyObject(lfirst_node(TargetEntry, cell)->expr),
 														  list_length(scan->custom_scan_tlist) + 1, NULL, false));
-	emogi_add_columns(inner->relid, (Node *) path->path.pathtarget->exprs, &scan->custom_scan_tlist, &columns);
-	emogi_add_columns(inner->relid, (Node *) tlist, &scan->custom_scan_tlist, &columns);
-	emogi_add_columns(inner->relid, (Node *) quals, &scan->custom_scan_tlist, &columns);
+	emogi_plan_add_columns(inner->relid, (Node *) path->path.pathtarget->exprs, &scan->custom_scan_tlist, &columns);
+	emogi_plan_add_columns(inner->relid, (Node *) tlist, &scan->custom_scan_tlist, &columns);
+	emogi_plan_add_columns(inner->relid, (Node *) quals, &scan->custom_scan_tlist, &columns);
 	scan->scan.plan.targetlist = tlist;
 	scan->scan.plan.qual = quals;
 	scan->scan.scanrelid = 0;
@@ -150,10 +155,10 @@ static const CustomPathMethods path_methods = {.CustomName = "EmogiBatch",.PlanC
 /* Add the path that searches from many outer rows at once. */
 static void
 add_batch_path(PlannerInfo *root, RelOptInfo *joinrel, Path *outer_path, RelOptInfo *inner, const FuncExpr *call,
-			   const EmogiFunction *function, List *clauses)
+			   const EmogiAlgorithmRow *function, List *clauses)
 {
 	CustomPath *path = makeNode(CustomPath);
-	double		passes = ceil(outer_path->rows / EMOGI_BATCH_SOURCES);
+	double		passes = ceil(outer_path->rows / EMOGI_MSBFS_SOURCES);
 	double		inner_rows = inner->tuples * outer_path->rows;
 	EmogiGraphSize size;
 	QualCost	call_cost;
@@ -170,7 +175,7 @@ add_batch_path(PlannerInfo *root, RelOptInfo *joinrel, Path *outer_path, RelOptI
 	path->path.total_cost = path->path.startup_cost + (outer_path->total_cost - outer_path->startup_cost) +
 		inner_rows * (EMOGI_ROW_COST + qual_cost.per_tuple) + joinrel->rows * joinrel->reltarget->cost.per_tuple;
 	emogi_compat_add_disabled(&path->path, outer_path);
-	if (emogi_find_size(call, function->algorithm, &size))
+	if (emogi_size_find(call, function->algorithm, &size))
 		path->path.total_cost += passes * PASS_COST * size.nedges * EMOGI_EDGE_COST;
 	else
 		path->path.total_cost += passes * (call_cost.startup + call_cost.per_tuple);
@@ -188,7 +193,7 @@ has_scan_path(const RelOptInfo *rel)
 	ListCell   *cell;
 
 	foreach(cell, rel->pathlist)
-		if (emogi_is_scan_path(lfirst(cell)))
+		if (emogi_plan_is_scan(lfirst(cell)))
 			return true;
 	return false;
 }
@@ -198,7 +203,7 @@ static void
 set_join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer, RelOptInfo *inner, JoinType jointype,
 				  JoinPathExtraData *extra)
 {
-	const EmogiFunction *function;
+	const EmogiAlgorithmRow *function;
 	FuncExpr   *call;
 	Path	   *outer_path;
 
@@ -209,7 +214,7 @@ set_join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer, Rel
 		bms_is_empty(inner->lateral_relids) || !bms_is_subset(inner->lateral_relids, outer->relids) ||
 		!has_scan_path(inner))
 		return;
-	call = emogi_call_of(planner_rt_fetch(inner->relid, root), &function);
+	call = emogi_call_expr_of(planner_rt_fetch(inner->relid, root), &function);
 	outer_path = outer->cheapest_total_path;
 	if (outer_path == NULL || PATH_REQ_OUTER(outer_path) != NULL || !is_batchable(root, call, function) ||
 		has_gate(extra->restrictlist) || has_gate(inner->baserestrictinfo))

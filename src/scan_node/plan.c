@@ -9,24 +9,15 @@
  * The FunctionScan stays where whole rows are asked for: row marks (UPDATE ... FROM, FOR UPDATE), whole-row variables,
  * WITH ORDINALITY, ROWS FROM of several functions, column definitions, arguments with correlated sub-selects.
  *
- * The planner is told that `vertex` is unique, how many rows there are, and what they cost: from the cached Graph or
- * the table's statistics.
+ * The planner is told that `vertex` is unique; how many rows there are, and what they cost, is told in size.c.
  */
-#include "plan.h"
+#include "postgres.h"
 
-#include <math.h>
-
-#include "access/htup_details.h"
 #include "access/sysattr.h"
-#include "catalog/dependency.h"
 #include "catalog/pg_class.h"
-#include "catalog/pg_language.h"
 #include "catalog/pg_operator_d.h"
-#include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
-#include "commands/extension.h"
 #include "nodes/makefuncs.h"
-#include "nodes/supportnodes.h"
 #include "optimizer/clauses.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
@@ -34,280 +25,26 @@
 #include "optimizer/paths.h"
 #include "optimizer/restrictinfo.h"
 #include "parser/parsetree.h"
-#include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
-#include "utils/syscache.h"
+
+#include "scan_node/call_expr.h"
+#include "scan_node/plan.h"
+#include "server/compat.h"
 
 /* A row of two columns in a table. */
 #define TABLE_ROW_BYTES 44
 
-/* A search for one path looks at such a part of the edges. */
-#define PATH_SHARE 16
-
-PG_FUNCTION_INFO_V1(emogi_support);
-
 static set_rel_pathlist_hook_type previous_set_rel_pathlist_hook = NULL;
 static get_relation_stats_hook_type previous_get_relation_stats_hook = NULL;
-
-/* ---- which functions ---- */
-
-/*
- * Get the name of the C entry of a function of emogi's; NULL when it is none, or when ALTER FUNCTION has given it what the
- * executor must see to: STRICT, SECURITY DEFINER, SET.
- */
-static char *
-symbol_of(Oid function)
-{
-	char	   *symbol = NULL;
-	Form_pg_proc proc;
-	HeapTuple	tuple;
-
-	if (function < FirstNormalObjectId)
-		return NULL;
-	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
-	if (!HeapTupleIsValid(tuple))
-		return NULL;
-	proc = (Form_pg_proc) GETSTRUCT(tuple);
-	if (proc->prolang == ClanguageId && !proc->proisstrict && !proc->prosecdef &&
-		heap_attisnull(tuple, Anum_pg_proc_proconfig, NULL))
-	{
-		bool		isnull;
-		Datum		source = SysCacheGetAttr(PROCOID, tuple, Anum_pg_proc_prosrc, &isnull);
-
-		if (!isnull)
-			symbol = TextDatumGetCString(source);
-	}
-	ReleaseSysCache(tuple);
-	return symbol;
-}
-
-/* Is a function a member of the extension? */
-static bool
-is_member(Oid function)
-{
-	char	   *extension = get_extension_name(getExtensionOfObject(ProcedureRelationId, function));
-
-	return extension != NULL && strcmp(extension, "emogi") == 0;
-}
-
-/* Find which of emogi's functions a function of the catalog is; NULL when it is none whose rows are vertices. */
-const EmogiFunction *
-emogi_function_of(Oid function)
-{
-	char	   *symbol = symbol_of(function);
-	const EmogiFunction *found = symbol != NULL ? emogi_function(symbol) : NULL;
-
-	return found != NULL && is_member(function) ? found : NULL;
-}
-
-/* Is a function emogi_shortest_path, whose rows are the steps of a path? */
-static bool
-is_shortest_path(Oid function)
-{
-	char	   *symbol = symbol_of(function);
-
-	return symbol != NULL && strcmp(symbol, "emogi_shortest_path") == 0 && is_member(function);
-}
-
-/* Get the call of one of emogi's functions that is all of an item of FROM; NULL when it is something else. */
-FuncExpr *
-emogi_call_of(const RangeTblEntry *rte, const EmogiFunction **function)
-{
-	RangeTblFunction *item;
-
-	if (rte->rtekind != RTE_FUNCTION || rte->funcordinality || list_length(rte->functions) != 1)
-		return NULL;
-	item = linitial_node(RangeTblFunction, rte->functions);
-	if (!IsA(item->funcexpr, FuncExpr) || item->funccolnames != NIL)
-		return NULL;
-	*function = emogi_function_of(((FuncExpr *) item->funcexpr)->funcid);
-	return *function != NULL ? (FuncExpr *) item->funcexpr : NULL;
-}
-
-/* ---- sizes and costs ---- */
-
-/* Read the graph argument of a call, all but its text for display; false when it is not constant, or NULL. Raises nothing. */
-bool
-emogi_graph_constant(const FuncExpr *call, EmogiGraphArgument *graph)
-{
-	const Const *argument = linitial(call->args);
-	const Const *columns = llast(call->args);
-
-	memset(graph, 0, sizeof *graph);
-	if (!IsA(argument, Const) || argument->constisnull)
-		return false;
-	if (argument->consttype != REGCLASSOID)
-	{
-		graph->text = TextDatumGetCString(argument->constvalue);
-		return true;
-	}
-	graph->is_relation = true;
-	graph->relid = DatumGetObjectId(argument->constvalue);
-	if (!IsA(columns, Const))
-		return false;
-	if (!columns->constisnull)
-		graph->columns = TextDatumGetCString(columns->constvalue);
-	return true;
-}
-
-/* Find the relation that a call names; false when it is not known, or the caller may not read it as a table. */
-static bool
-find_source(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiSource *source)
-{
-	EmogiGraphArgument graph;
-	EmogiGraphKey wish;
-	EmogiTask	task = {.query.algorithm = algorithm};
-
-	if (emogi_shared == NULL || !emogi_graph_constant(call, &graph))
-		return false;
-	emogi_wish_of(&task, &wish);
-	return emogi_source_peek(&graph, wish.weights != EMOGI_WEIGHTS_UNUSED, source);
-}
-
-/* Find out what is known of the size of a Graph that is made of a query; false when that is nothing. */
-static bool
-find_query_size(const char *query, EmogiGraphSize *size)
-{
-	EmogiForesight foresight;
-
-	if (query == NULL || !emogi_foresee(query, &foresight))
-		return false;
-	size->nvertices = foresight.nvertices;
-	size->nedges = foresight.nedges;
-	size->next_degree = size->nedges / Max(size->nvertices, 1);
-	size->build_cost = foresight.cost + size->nedges * EMOGI_BUILD_COST;
-	return true;
-}
-
-/* Find out what is known of the size of the Graph that a call names; false when that is nothing. */
-bool
-emogi_find_size(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiGraphSize *size)
-{
-	EmogiGraphArgument graph;
-	EmogiSource source;
-	uint64		nvertices;
-	uint64		nedges;
-
-	if (emogi_shared != NULL && emogi_graph_constant(call, &graph) && emogi_source_is_query(&graph))
-		return find_query_size(graph.text, size);
-	if (!find_source(call, algorithm, &source))
-		return false;
-	if (emogi_cache_size(&source, &nvertices, &nedges))
-	{
-		size->nvertices = (double) nvertices;
-		size->nedges = (double) nedges;
-		size->build_cost = 0;
-	}
-	else if (emogi_estimate_size(&source, &size->nvertices, &size->nedges))
-		size->build_cost = size->nedges * EMOGI_BUILD_COST;
-	else
-		return get_rel_relkind(source.relid) == RELKIND_VIEW && find_query_size(emogi_source_select(&source), size);
-	size->next_degree = emogi_estimate_next_degree(&source, size->nvertices, size->nedges);
-	return true;
-}
-
-/* Get a constant integer of a call; -1 when it is NULL or not constant. */
-static double
-constant_bound(Node *node)
-{
-	Const	   *constant = (Const *) node;
-
-	if (!IsA(node, Const) || constant->constisnull)
-		return -1;
-	switch (constant->consttype)
-	{
-		case INT2OID:
-			return DatumGetInt16(constant->constvalue);
-		case INT4OID:
-			return DatumGetInt32(constant->constvalue);
-		case INT8OID:
-			return (double) DatumGetInt64(constant->constvalue);
-		default:
-			return -1;
-	}
-}
-
-/*
- * Estimate how many vertices are within so many hops (< 0: any number) of one: it has a list of the mean length, and each
- * vertex on it one of next_degree, and so on.
- */
-static double
-estimate_reached(const EmogiGraphSize *size, double depth)
-{
-	double		degree = size->nedges / Max(size->nvertices, 1);
-	double		next = size->next_degree;
-	double		lists;			/* that are walked, in units of the first */
-
-	if (depth < 0)
-		return Max(size->nvertices, 1);
-	lists = fabs(next - 1) < 1e-6 ? depth : (pow(next, depth) - 1) / (next - 1);
-	if (isnan(degree * lists))
-		return Max(size->nvertices, 1);
-	return Max(Min(1 + degree * lists, size->nvertices), 1);
-}
-
-/* Estimate the rows of a call. */
-static double
-estimate_rows(const FuncExpr *call, const EmogiFunction *function, const EmogiGraphSize *size)
-{
-	if (function->algorithm == EMOGI_BFS)
-		return estimate_reached(size, constant_bound(lthird(call->args)));
-	return Max(size->nvertices, 1);
-}
-
-/* Estimate the steps of a path: there are few in most graphs, and in nets of roads as many as lie along a side. */
-static double
-estimate_steps(const EmogiGraphSize *size)
-{
-	return Max(Min(sqrt(size->nvertices) / 4, 1000), 2);
-}
-
-/*
- * emogi_support(internal) -> internal: tells the planner rows and cost of a call (supportnodes.h). A path looks at few of
- * the edges, but needs both directions.
- */
-Datum
-emogi_support(PG_FUNCTION_ARGS)
-{
-	Node	   *request = (Node *) PG_GETARG_POINTER(0);
-	Node	   *node = NULL;
-	FuncExpr   *call;
-	const EmogiFunction *function;
-	EmogiGraphSize size;
-	bool		is_path;
-
-	if (IsA(request, SupportRequestRows))
-		node = ((SupportRequestRows *) request)->node;
-	else if (IsA(request, SupportRequestCost))
-		node = ((SupportRequestCost *) request)->node;
-	if (node == NULL || !IsA(node, FuncExpr))
-		PG_RETURN_POINTER(NULL);
-	call = (FuncExpr *) node;
-	function = emogi_function_of(call->funcid);
-	is_path = function == NULL && is_shortest_path(call->funcid);
-	if ((function == NULL && !is_path) || !emogi_find_size(call, is_path ? EMOGI_SSSP : function->algorithm, &size))
-		PG_RETURN_POINTER(NULL);
-	if (IsA(request, SupportRequestRows))
-		((SupportRequestRows *) request)->rows = is_path ? estimate_steps(&size) : estimate_rows(call, function, &size);
-	else
-	{
-		SupportRequestCost *cost = (SupportRequestCost *) request;
-
-		cost->startup = 0;
-		cost->per_tuple = EMOGI_CALL_COST + (is_path ? 2 : 1) * size.build_cost +
-			size.nedges * EMOGI_EDGE_COST / (is_path ? PATH_SHARE : 1);
-	}
-	PG_RETURN_POINTER(request);
-}
 
 /* Tell the planner that no vertex has two rows. */
 static bool
 get_stats(PlannerInfo *root, RangeTblEntry *rte, AttrNumber attnum, VariableStatData *variable)
 {
-	const EmogiFunction *function;
+	const EmogiAlgorithmRow *function;
 
-	if (attnum == 1 && emogi_call_of(rte, &function) != NULL)
+	if (attnum == 1 && emogi_call_expr_of(rte, &function) != NULL)
 	{
 		variable->statsTuple = NULL;
 		variable->isunique = true;
@@ -321,7 +58,7 @@ get_stats(PlannerInfo *root, RangeTblEntry *rte, AttrNumber attnum, VariableStat
 
 /* Append the item's columns in these expressions to the scan's, each once. */
 void
-emogi_add_columns(Index relid, Node *expressions, List **tlist, List **columns)
+emogi_plan_add_columns(Index relid, Node *expressions, List **tlist, List **columns)
 {
 	ListCell   *cell;
 
@@ -342,8 +79,8 @@ plan_scan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, Lis
 {
 	CustomScan *scan = makeNode(CustomScan);
 	RangeTblEntry *rte = planner_rt_fetch(rel->relid, root);
-	const EmogiFunction *function;
-	FuncExpr   *call = emogi_call_of(rte, &function);
+	const EmogiAlgorithmRow *function;
+	FuncExpr   *call = emogi_call_expr_of(rte, &function);
 	bool		has_vertices = false;
 	List	   *quals = NIL;
 	List	   *columns = NIL;
@@ -360,9 +97,9 @@ plan_scan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, Lis
 
 		if (clause->pseudoconstant)
 			continue;
-		if (!emogi_match_clause(root, rel, function, clause, &condition) ||
+		if (!emogi_conditions_match(root, rel, function, clause, &condition) ||
 			(condition.pushdown <= EMOGI_VERTEX_IN ? has_vertices :
-			 !emogi_may_bound(root, call, (Node *) condition.operand)))
+			 !emogi_conditions_may_bound(root, call, (Node *) condition.operand)))
 		{
 			quals = lappend(quals, clause->clause);
 			continue;
@@ -379,9 +116,9 @@ plan_scan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, Lis
 	 * The target list may yet be exchanged for another projection of what the path returns. rel->reltarget is no measure of
 	 * that: when the plan is made it may be the target of all joins, which uses less than the path was made for.
 	 */
-	emogi_add_columns(rel->relid, (Node *) path->path.pathtarget->exprs, &scan->custom_scan_tlist, &columns);
-	emogi_add_columns(rel->relid, (Node *) tlist, &scan->custom_scan_tlist, &columns);
-	emogi_add_columns(rel->relid, (Node *) quals, &scan->custom_scan_tlist, &columns);
+	emogi_plan_add_columns(rel->relid, (Node *) path->path.pathtarget->exprs, &scan->custom_scan_tlist, &columns);
+	emogi_plan_add_columns(rel->relid, (Node *) tlist, &scan->custom_scan_tlist, &columns);
+	emogi_plan_add_columns(rel->relid, (Node *) quals, &scan->custom_scan_tlist, &columns);
 	scan->scan.plan.targetlist = tlist;
 	scan->scan.plan.qual = quals;
 	scan->scan.scanrelid = 0;
@@ -397,7 +134,7 @@ static const CustomPathMethods path_methods = {.CustomName = "EmogiScan",.PlanCu
 
 /* Is this the path of a scan that returns all rows? */
 bool
-emogi_is_scan_path(const Path *path)
+emogi_plan_is_scan(const Path *path)
 {
 	return IsA(path, CustomPath) && ((const CustomPath *) path)->methods == &path_methods &&
 		bms_equal(PATH_REQ_OUTER(path), path->parent->lateral_relids);
@@ -440,12 +177,12 @@ make_path(PlannerInfo *root, RelOptInfo *rel, Relids required_outer)
 
 /* Take what the pushed-down conditions say into account for the rows of the item. */
 static void
-adjust_rows(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call, const EmogiFunction *function)
+adjust_rows(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call, const EmogiAlgorithmRow *function)
 {
 	EmogiGraphSize	size;
 	ListCell   *cell;
 
-	if (function->algorithm != EMOGI_BFS || !emogi_find_size(call, function->algorithm, &size))
+	if (emogi_algorithm_takes(function, EMOGI_MAX_DEPTH) < 0 || !emogi_size_find(call, function->algorithm, &size))
 		return;
 	foreach(cell, rel->baserestrictinfo)
 	{
@@ -453,12 +190,12 @@ adjust_rows(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call, const Emog
 		EmogiCondition	condition;
 		double		bound;
 
-		if (!emogi_match_clause(root, rel, function, clause, &condition) || condition.pushdown < EMOGI_AT_MOST ||
-			!emogi_may_bound(root, call, (Node *) condition.operand))
+		if (!emogi_conditions_match(root, rel, function, clause, &condition) || condition.pushdown < EMOGI_AT_MOST ||
+			!emogi_conditions_may_bound(root, call, (Node *) condition.operand))
 			continue;
-		bound = constant_bound((Node *) condition.operand);
+		bound = emogi_call_expr_integer((Node *) condition.operand);
 		if (bound >= 0)
-			rel->rows = clamp_row_est(Min(rel->rows, estimate_reached(&size, bound)));
+			rel->rows = clamp_row_est(Min(rel->rows, emogi_size_reached(&size, bound)));
 	}
 }
 
@@ -489,7 +226,7 @@ add_scan_path(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call)
 
 /* Does a condition choose rows by `vertex`? */
 static bool
-chooses_vertices(PlannerInfo *root, RelOptInfo *rel, const EmogiFunction *function)
+chooses_vertices(PlannerInfo *root, RelOptInfo *rel, const EmogiAlgorithmRow *function)
 {
 	ListCell   *cell;
 
@@ -497,7 +234,7 @@ chooses_vertices(PlannerInfo *root, RelOptInfo *rel, const EmogiFunction *functi
 	{
 		EmogiCondition condition;
 
-		if (emogi_match_clause(root, rel, function, lfirst_node(RestrictInfo, cell), &condition) &&
+		if (emogi_conditions_match(root, rel, function, lfirst_node(RestrictInfo, cell), &condition) &&
 			condition.pushdown <= EMOGI_VERTEX_IN)
 			return true;
 	}
@@ -528,15 +265,15 @@ may_stop(const PlannerInfo *root)
  * nobody will. And where a LIMIT changes, workers go by its first value (PostgreSQL 15, ExecParallelReinitialize).
  */
 static bool
-may_share_rows(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call, const EmogiFunction *function, Oid *table)
+may_share_rows(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call, const EmogiAlgorithmRow *function, Oid *table)
 {
 	EmogiSource source;
 	char		kind;
 
 	if (!root->glob->parallelModeOK || may_stop(root) || rel->reloptkind != RELOPT_BASEREL || !bms_is_empty(rel->lateral_relids) ||
-		function->has_start || !is_parallel_safe(root, (Node *) call->args) ||
+		emogi_algorithm_takes(function, EMOGI_START) >= 0 || !is_parallel_safe(root, (Node *) call->args) ||
 		!is_parallel_safe(root, (Node *) rel->baserestrictinfo) || !is_parallel_safe(root, (Node *) rel->reltarget->exprs) ||
-		chooses_vertices(root, rel, function) || !find_source(call, function->algorithm, &source))
+		chooses_vertices(root, rel, function) || !emogi_call_expr_source(call, function->algorithm, &source))
 		return false;
 	*table = source.relid;
 	kind = get_rel_relkind(source.relid);
@@ -548,7 +285,7 @@ may_share_rows(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call, const E
  * depends on what the graph's table is now, and on who asks.
  */
 static void
-add_shared_path(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call, const EmogiFunction *function)
+add_shared_path(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call, const EmogiAlgorithmRow *function)
 {
 	int			nworkers = compute_parallel_worker(rel, rel->tuples * TABLE_ROW_BYTES / BLCKSZ, -1,
 												   max_parallel_workers_per_gather);
@@ -574,7 +311,7 @@ add_shared_path(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call, const 
  * cost: it is paid once, whichever path is taken, while this cost counts for every row of the outer relation.
  */
 static void
-add_lookup_path(PlannerInfo *root, RelOptInfo *rel, const EmogiFunction *function, RestrictInfo *clause,
+add_lookup_path(PlannerInfo *root, RelOptInfo *rel, const EmogiAlgorithmRow *function, RestrictInfo *clause,
 				Relids *done)
 {
 	Relids		required_outer = bms_union(clause->clause_relids, rel->lateral_relids);
@@ -582,7 +319,7 @@ add_lookup_path(PlannerInfo *root, RelOptInfo *rel, const EmogiFunction *functio
 	CustomPath *path;
 
 	required_outer = bms_del_member(required_outer, rel->relid);
-	if (!join_clause_is_movable_to(clause, rel) || !emogi_match_clause(root, rel, function, clause, &condition) ||
+	if (!join_clause_is_movable_to(clause, rel) || !emogi_conditions_match(root, rel, function, clause, &condition) ||
 		condition.pushdown != EMOGI_VERTEX_IS || bms_is_empty(required_outer) || bms_is_subset(required_outer, *done))
 		return;
 	*done = bms_union(*done, required_outer);
@@ -597,12 +334,12 @@ add_lookup_path(PlannerInfo *root, RelOptInfo *rel, const EmogiFunction *functio
 static bool
 is_vertex(PlannerInfo *root, RelOptInfo *rel, EquivalenceClass *class, EquivalenceMember *member, void *arg)
 {
-	return emogi_is_column((Node *) member->em_expr, rel, 1);
+	return emogi_conditions_is_column((Node *) member->em_expr, rel, 1);
 }
 
 /* Add the paths that look up vertices, one for each relation that may name them. */
 static void
-add_lookup_paths(PlannerInfo *root, RelOptInfo *rel, const EmogiFunction *function)
+add_lookup_paths(PlannerInfo *root, RelOptInfo *rel, const EmogiAlgorithmRow *function)
 {
 	Relids		done = NULL;
 	ListCell   *cell;
@@ -620,7 +357,7 @@ add_lookup_paths(PlannerInfo *root, RelOptInfo *rel, const EmogiFunction *functi
 static void
 set_rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rte)
 {
-	const EmogiFunction *function;
+	const EmogiAlgorithmRow *function;
 	FuncExpr   *call;
 
 	if (previous_set_rel_pathlist_hook)
@@ -628,7 +365,7 @@ set_rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *r
 	if (!emogi_enable_scan || IS_DUMMY_REL(rel) || root->rowMarks != NIL ||
 		(root->parse->commandType != CMD_SELECT && root->parse->commandType != CMD_INSERT))
 		return;
-	call = emogi_call_of(rte, &function);
+	call = emogi_call_expr_of(rte, &function);
 	if (call == NULL || wants_whole_rows(rel) || contain_subplans((Node *) call->args))
 		return;
 	adjust_rows(root, rel, call, function);
@@ -647,5 +384,4 @@ emogi_plan_init(void)
 	set_rel_pathlist_hook = set_rel_pathlist;
 	previous_get_relation_stats_hook = get_relation_stats_hook;
 	get_relation_stats_hook = get_stats;
-	emogi_lateral_init();
 }

@@ -1,13 +1,13 @@
 /*
- * plan.h: what the planner's side shares: plan.c for scans, lateral.c for batches of scans, conditions.c for both.
+ * plan.h: what the planner's side shares: plan.c for scans, lateral.c for batches of scans, conditions.c and size.c for both.
  */
 #ifndef EMOGI_PLAN_H
 #define EMOGI_PLAN_H
 
-#include "server/emogi.h"
-
 #include "nodes/pathnodes.h"
-#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+
+#include "scan_node/scan_node.h"
 
 /* Costs against that of a sequential scan, by measurement: streamed rows, a lookup, an edge read, an edge traversed. */
 #define EMOGI_ROW_COST	(0.25 * cpu_tuple_cost)
@@ -36,18 +36,17 @@ typedef struct EmogiGraphSize
 } EmogiGraphSize;
 
 /* conditions.c */
-extern bool emogi_is_column(Node *node, const RelOptInfo *rel, AttrNumber attnum);
-extern bool emogi_match_clause(PlannerInfo *root, const RelOptInfo *rel, const EmogiFunction *function,
-							   RestrictInfo *clause, EmogiCondition *condition);
-extern bool emogi_may_bound(PlannerInfo *root, const FuncExpr *call, Node *operand);
+extern bool emogi_conditions_is_column(Node *node, const RelOptInfo *rel, AttrNumber attnum);
+extern bool emogi_conditions_match(PlannerInfo *root, const RelOptInfo *rel, const EmogiAlgorithmRow *function,
+								   RestrictInfo *clause, EmogiCondition *condition);
+extern bool emogi_conditions_may_bound(PlannerInfo *root, const FuncExpr *call, Node *operand);
+
+/* size.c */
+extern bool emogi_size_find(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiGraphSize *size);
+extern double emogi_size_reached(const EmogiGraphSize *size, double depth);
 
 /* plan.c */
-extern FuncExpr *emogi_call_of(const RangeTblEntry *rte, const EmogiFunction **function);
-extern bool emogi_find_size(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiGraphSize *size);
-extern void emogi_add_columns(Index relid, Node *expressions, List **tlist, List **columns);
-extern bool emogi_is_scan_path(const Path *path);
-
-/* lateral.c */
-extern void emogi_lateral_init(void);
+extern void emogi_plan_add_columns(Index relid, Node *expressions, List **tlist, List **columns);
+extern bool emogi_plan_is_scan(const Path *path);
 
 #endif							/* EMOGI_PLAN_H */

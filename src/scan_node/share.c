@@ -9,11 +9,13 @@
  * A worker joins the call's holding, which is freed when the last has left: a plan may end before its workers. One that
  * comes too late to join returns no rows: the leader ends the call when the plan has all rows, or wants no more.
  */
-#include "stream.h"
+#include "postgres.h"
 
 #include "miscadmin.h"
 #include "storage/ipc.h"
 #include "utils/memutils.h"
+
+#include "scan_node/scan.h"
 
 /* Written by the leader before workers look at it, but for the atomics. */
 typedef struct EmogiShare

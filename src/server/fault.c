@@ -16,13 +16,17 @@
  *   registration_rule=0     serve cached Graphs without the rule that makes them exact
  *   snapshot_rule=0         read under the statement's snapshot, whatever it sees in the catalogs
  */
-#include "emogi.h"
+#include "postgres.h"
 
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "utils/guc.h"
 #include "utils/varlena.h"
 #include "utils/wait_event.h"
+
+#include "server/compat.h"
+#include "server/fault.h"
+#include "server/slot.h"
 
 EmogiFaults emogi_faults;
 
@@ -42,7 +46,7 @@ static const char *const points[EMOGI_REQUEST_KINDS + 1] = {
 	[EMOGI_REQUEST_CSR] = "csr",
 	[EMOGI_REQUEST_EXPAND] = "expand",
 	[EMOGI_REQUEST_RUN] = "run",
-	[EMOGI_REQUEST_BATCH] = "batch",
+	[EMOGI_REQUEST_MSBFS] = "batch",
 	[EMOGI_REQUEST_PATH] = "path",
 	[EMOGI_REQUEST_KINDS] = "done"
 };
@@ -137,7 +141,7 @@ assign_fault(const char *text, void *extra)
 
 /* Define emogi.fault; called once, in the postmaster. */
 void
-emogi_define_faults(void)
+emogi_fault_define(void)
 {
 	DefineCustomStringVariable("emogi.fault",
 							   "Makes things fail, for tests of emogi.",

@@ -3,7 +3,7 @@
  *
  * There are EMOGI_NSLOTS slots, EMOGI_NHOLDINGS holdings and one budget for everybody, and it takes no right to call on the
  * edges of a query. So that nobody has all of it, each slot and each holding has an account: whose it is, and the granules
- * that it has, kept by region.c where they are taken, handed on and freed. Limits are sums over the accounts in use, of
+ * that it has, kept by granules.c where they are taken, handed on and freed. Limits are sums over the accounts in use, of
  * which there are few. Superusers are not limited.
  *
  * A cached Graph is everybody's, but a pinned one cannot make room. So the Graphs that a role's other calls have pinned count
@@ -13,18 +13,70 @@
  * three quarters of the slots, for the rest serves many roles, as slots are had for the time of a request only; both three
  * quarters of the memory: with less, a role could not build a large graph that there is room for.
  */
-#include "emogi.h"
+#include "postgres.h"
 
 #include "miscadmin.h"
 
+#include "server/limits.h"
+#include "server/region.h"
+#include "server/settings.h"
+
 /* What -1 stands for, of the budget. */
 #define DEFAULT_MEMORY_SHARE 0.75
+
+/* Gets the bytes of a cached Graph by its index; the cache's. */
+static uint64 (*graph_bytes) (int graph);
+
+/* The settings; 0 = no limit, memory: -1 = DEFAULT_MEMORY_SHARE. */
+static int	session_calls = 64;
+static int	role_calls = EMOGI_NHOLDINGS / 2;
+static int	role_slots = EMOGI_NSLOTS / 4 * 3;
+static int	session_memory_mb = -1;
+static int	role_memory_mb = -1;
+
+/* Define these settings; called once, in the postmaster. */
+void
+emogi_limits_define(void)
+{
+	DefineCustomIntVariable("emogi.session_calls",
+							"Calls of one session at once that have an engine's slot or shared memory.",
+							"0 means no limit. Superusers have none.",
+							&session_calls, 64, 0, EMOGI_NACCOUNTS,
+							PGC_SUSET, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("emogi.role_calls",
+							"Calls of all sessions of a role at once that have an engine's slot or shared memory.",
+							"0 means no limit. Superusers have none.",
+							&role_calls, EMOGI_NHOLDINGS / 2, 0, EMOGI_NACCOUNTS,
+							PGC_SUSET, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("emogi.role_slots",
+							"Calls of all sessions of a role that are in progress at once; further ones wait.",
+							"0 means no limit. Superusers have none.",
+							&role_slots, EMOGI_NSLOTS / 4 * 3, 0, EMOGI_NSLOTS,
+							PGC_SUSET, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("emogi.session_memory",
+							"Memory that the calls of one session may take.",
+							"-1 means three quarters of emogi.max_memory, 0 no limit. Superusers have none.",
+							&session_memory_mb, -1, -1, INT_MAX / 2,
+							PGC_SUSET, GUC_UNIT_MB, NULL, NULL, NULL);
+	DefineCustomIntVariable("emogi.role_memory",
+							"Memory that the calls of all sessions of a role may take.",
+							"-1 means three quarters of emogi.max_memory, 0 no limit. Superusers have none.",
+							&role_memory_mb, -1, -1, INT_MAX / 2,
+							PGC_SUSET, GUC_UNIT_MB, NULL, NULL, NULL);
+}
+
+/* Have the cache tell how large its Graphs are: it stands above this room. Called once, in the postmaster. */
+void
+emogi_limits_ask_size(uint64 (*bytes) (int graph))
+{
+	graph_bytes = bytes;
+}
 
 /* ---- accounts; caller holds EmogiShared.lock ---- */
 
 /* Open the account of a slot or a holding that has nothing yet. */
 void
-emogi_account_open(int index, int pid, Oid userid, bool limited)
+emogi_limits_open_account(int index, int pid, Oid userid, bool limited)
 {
 	EmogiAccount *account = &emogi_shared->accounts[index];
 
@@ -37,7 +89,7 @@ emogi_account_open(int index, int pid, Oid userid, bool limited)
 
 /* Close an account that has nothing any more. */
 void
-emogi_account_close(int index)
+emogi_limits_close_account(int index)
 {
 	emogi_shared->accounts[index].pid = 0;
 	while (emogi_shared->accounts_end > 0 && emogi_shared->accounts[emogi_shared->accounts_end - 1].pid == 0)
@@ -90,7 +142,7 @@ count_granules(int pid, Oid userid, int without_graph)
 		if (graph >= 0 && !seen[graph])
 		{
 			seen[graph] = true;
-			n += emogi_cache_shared->graphs[graph].bytes / EMOGI_GRANULE_BYTES;
+			n += graph_bytes(graph) / EMOGI_GRANULE_BYTES;
 		}
 	}
 	for (int i = 0; i < emogi_shared->accounts_end; i++)
@@ -114,9 +166,9 @@ memory_limit(int setting_mb)
 EmogiLimit
 emogi_limits_of_calls(int pid, Oid userid)
 {
-	if (emogi_session_calls > 0 && count_calls(EMOGI_NACCOUNTS, pid, InvalidOid) >= emogi_session_calls)
+	if (session_calls > 0 && count_calls(EMOGI_NACCOUNTS, pid, InvalidOid) >= session_calls)
 		return EMOGI_AT_SESSION_CALLS;
-	if (emogi_role_calls > 0 && count_calls(EMOGI_NACCOUNTS, 0, userid) >= emogi_role_calls)
+	if (role_calls > 0 && count_calls(EMOGI_NACCOUNTS, 0, userid) >= role_calls)
 		return EMOGI_AT_ROLE_CALLS;
 	return EMOGI_WITHIN_LIMITS;
 }
@@ -125,7 +177,7 @@ emogi_limits_of_calls(int pid, Oid userid)
 EmogiLimit
 emogi_limits_of_slots(Oid userid)
 {
-	if (emogi_role_slots > 0 && count_calls(EMOGI_NSLOTS, 0, userid) >= emogi_role_slots)
+	if (role_slots > 0 && count_calls(EMOGI_NSLOTS, 0, userid) >= role_slots)
 		return EMOGI_AT_ROLE_SLOTS;
 	return EMOGI_WITHIN_LIMITS;
 }
@@ -134,15 +186,15 @@ emogi_limits_of_slots(Oid userid)
 EmogiLimit
 emogi_limits_of_memory(const EmogiAccount *account, uint64 ngranules)
 {
-	uint64		session_limit = memory_limit(emogi_session_memory_mb);
-	uint64		role_limit = memory_limit(emogi_role_memory_mb);
+	uint64		session_limit = memory_limit(session_memory_mb);
+	uint64		role_limit = memory_limit(role_memory_mb);
 	int			graph = pinned_graph((int) (account - emogi_shared->accounts));
 
 	if (!account->limited)
 		return EMOGI_WITHIN_LIMITS;
-	if (emogi_session_memory_mb != 0 && count_granules(account->pid, InvalidOid, graph) + ngranules > session_limit)
+	if (session_memory_mb != 0 && count_granules(account->pid, InvalidOid, graph) + ngranules > session_limit)
 		return EMOGI_AT_SESSION_MEMORY;
-	if (emogi_role_memory_mb != 0 && count_granules(0, account->userid, graph) + ngranules > role_limit)
+	if (role_memory_mb != 0 && count_granules(0, account->userid, graph) + ngranules > role_limit)
 		return EMOGI_AT_ROLE_MEMORY;
 	return EMOGI_WITHIN_LIMITS;
 }
@@ -169,10 +221,10 @@ emogi_limits_allowed_bytes(void)
 
 	if (superuser())
 		return allowed;
-	if (emogi_session_memory_mb != 0)
-		allowed = Min(allowed, memory_limit(emogi_session_memory_mb) * EMOGI_GRANULE_BYTES);
-	if (emogi_role_memory_mb != 0)
-		allowed = Min(allowed, memory_limit(emogi_role_memory_mb) * EMOGI_GRANULE_BYTES);
+	if (session_memory_mb != 0)
+		allowed = Min(allowed, memory_limit(session_memory_mb) * EMOGI_GRANULE_BYTES);
+	if (role_memory_mb != 0)
+		allowed = Min(allowed, memory_limit(role_memory_mb) * EMOGI_GRANULE_BYTES);
 	return allowed;
 }
 
@@ -214,19 +266,19 @@ emogi_limits_report(EmogiLimit limit)
 					 errhint("Close cursors over emogi's functions, or try again when fewer sessions use them.")));
 			break;
 		case EMOGI_AT_ROLE_SLOTS:
-			report_calls("role", "calls with the engine", "emogi.role_slots", emogi_role_slots);
+			report_calls("role", "calls with the engine", "emogi.role_slots", role_slots);
 			break;
 		case EMOGI_AT_SESSION_CALLS:
-			report_calls("session", "calls", "emogi.session_calls", emogi_session_calls);
+			report_calls("session", "calls", "emogi.session_calls", session_calls);
 			break;
 		case EMOGI_AT_ROLE_CALLS:
-			report_calls("role", "calls", "emogi.role_calls", emogi_role_calls);
+			report_calls("role", "calls", "emogi.role_calls", role_calls);
 			break;
 		case EMOGI_AT_SESSION_MEMORY:
-			report_memory("session", "emogi.session_memory", emogi_session_memory_mb);
+			report_memory("session", "emogi.session_memory", session_memory_mb);
 			break;
 		case EMOGI_AT_ROLE_MEMORY:
-			report_memory("role", "emogi.role_memory", emogi_role_memory_mb);
+			report_memory("role", "emogi.role_memory", role_memory_mb);
 			break;
 	}
 }

@@ -4,7 +4,7 @@
  * The same rights as SELECT of the same columns: USAGE on the schema, SELECT on exactly the columns read, row
  * security. The relation stays locked with AccessShareLock to the end of the transaction.
  */
-#include "server/emogi.h"
+#include "postgres.h"
 
 #include "access/sysattr.h"
 #include "miscadmin.h"
@@ -12,6 +12,9 @@
 #include "utils/acl.h"
 #include "utils/lsyscache.h"
 #include "utils/rls.h"
+
+#include "server/compat.h"
+#include "source/source.h"
 
 /*
  * Check the caller's rights on a relation. Raises 42501. Returns true when row security applies, so that the rows

@@ -1,7 +1,7 @@
 /*
  * missing.c: a graph argument that names nothing: what may have been meant.
  */
-#include "server/emogi.h"
+#include "postgres.h"
 
 #include "access/genam.h"
 #include "access/htup_details.h"
@@ -14,12 +14,15 @@
 #include "utils/lsyscache.h"
 #include "utils/varlena.h"
 
+#include "server/compat.h"
+#include "source/source.h"
+
 /* How many rows of pg_class are looked at for a name like one that is not there. */
 #define EMOGI_NEAR_ROWS 10000
 
 /* Has a relation of this kind rows to select? */
 bool
-emogi_has_rows(char relkind)
+emogi_source_has_rows(char relkind)
 {
 	return relkind == RELKIND_RELATION || relkind == RELKIND_PARTITIONED_TABLE || relkind == RELKIND_MATVIEW ||
 		relkind == RELKIND_VIEW || relkind == RELKIND_FOREIGN_TABLE;
@@ -87,7 +90,7 @@ find_near(const char *schema, const char *name)
 															 nearest - 1, true);
 
 		pfree(folded);
-		if (distance >= nearest || !emogi_has_rows(relation->relkind) || peek_relation(schema, other) != relation->oid)
+		if (distance >= nearest || !emogi_source_has_rows(relation->relkind) || peek_relation(schema, other) != relation->oid)
 			continue;
 		nearest = distance;
 		found = schema == NULL ? pstrdup(quote_identifier(other)) : quote_qualified_identifier(schema, other);
@@ -99,7 +102,7 @@ find_near(const char *schema, const char *name)
 
 /* Raise 42601 for a graph argument of no known form. */
 void
-emogi_report_form(const char *graph)
+emogi_missing_report_form(const char *graph)
 {
 	char	   *quoted = find_quoted(graph);
 
@@ -114,7 +117,7 @@ emogi_report_form(const char *graph)
 
 /* Raise 42P01 for a name, as it was given and cut up, that no relation has. */
 void
-emogi_report_missing(const char *graph, List *name)
+emogi_missing_report_name(const char *graph, List *name)
 {
 	char	   *quoted = find_quoted(graph);
 	bool		qualified = list_length(name) > 1;

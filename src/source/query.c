@@ -7,20 +7,22 @@
  * Such text is prepared on its own, which raises its syntax errors with the right position, and must be one SELECT.
  * That it parses on its own is what makes it safe to put between parentheses, into a query of emogi's.
  */
-#include "server/emogi.h"
+#include "postgres.h"
 
 #include "access/tupdesc.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
-#include "parser/parse_coerce.h"
 #include "lib/stringinfo.h"
 #include "nodes/parsenodes.h"
+#include "parser/parse_coerce.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/plancache.h"
 
+#include "source/source.h"
+
 /* The names that the ends of an edge may have, in relations and results of queries, in this order. */
-const char *const emogi_end_names[2][2] = {{"src", "dst"}, {"source", "target"}};
+const char *const emogi_query_end_names[2][2] = {{"src", "dst"}, {"source", "target"}};
 
 /* Add to the error of a query with a parameter what to do instead. */
 static void
@@ -102,13 +104,31 @@ emogi_query_check_key(TupleDesc desc, int column)
 				 errhint("Vertex keys are smallint, integer or bigint. Number others in a table, CREATE TABLE vertices AS SELECT key, row_number() OVER () AS id FROM (SELECT src FROM edges UNION SELECT dst FROM edges) AS keys (key), and give 'SELECT a.id, b.id FROM edges AS e JOIN vertices AS a ON a.key = e.src JOIN vertices AS b ON b.key = e.dst'.")));
 }
 
+/* Can values of this type be weights? */
+bool
+emogi_query_is_weight_type(Oid type)
+{
+	switch (getBaseType(type))
+	{
+		case INT2OID:
+		case INT4OID:
+		case INT8OID:
+		case FLOAT4OID:
+		case FLOAT8OID:
+		case NUMERICOID:
+			return true;
+		default:
+			return false;
+	}
+}
+
 /* Raise 42804 unless a column can hold weights or values; `what` says which. */
 void
 emogi_query_check_number(TupleDesc desc, int column, const char *what)
 {
 	Form_pg_attribute attribute = TupleDescAttr(desc, column);
 
-	if (!emogi_is_weight_type(attribute->atttypid))
+	if (!emogi_query_is_weight_type(attribute->atttypid))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("column \"%s\" of the query has type %s and cannot be a %s",
@@ -251,10 +271,10 @@ find_weight(TupleDesc desc, bool wants_weight, const EmogiEdgeColumns *columns)
 static bool
 find_ends(TupleDesc desc, EmogiEdgeColumns *columns)
 {
-	for (int i = 0; i < (int) lengthof(emogi_end_names); i++)
+	for (int i = 0; i < (int) lengthof(emogi_query_end_names); i++)
 	{
-		columns->src = find_column(desc, emogi_end_names[i][0]);
-		columns->dst = find_column(desc, emogi_end_names[i][1]);
+		columns->src = find_column(desc, emogi_query_end_names[i][0]);
+		columns->dst = find_column(desc, emogi_query_end_names[i][1]);
 		if (columns->src > 0 && columns->dst > 0)
 			return true;
 	}

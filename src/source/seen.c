@@ -4,7 +4,7 @@
  * A catalog row whose writer the snapshot sees as ended is the row that the snapshot sees; only if it does not, the catalog
  * is read under the snapshot. What follows from it is snapshot.c's.
  */
-#include "seen.h"
+#include "postgres.h"
 
 #include "access/genam.h"
 #include "access/htup_details.h"
@@ -26,6 +26,10 @@
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
 #include "utils/varlena.h"
+
+#include "server/compat.h"
+#include "source/seen.h"
+#include "source/source.h"
 
 /* Does a snapshot see this row, which is the newest? Own rows may be of a later command. */
 static bool
@@ -137,7 +141,7 @@ search_path_leads_to(const char *name, Snapshot snapshot)
 
 /* Does a name, qualified or not, lead to this relation? Nobody else changes pg_catalog, or the own temporary tables. */
 bool
-emogi_sees_name(List *name, Oid relid, Snapshot snapshot)
+emogi_seen_name(List *name, Oid relid, Snapshot snapshot)
 {
 	Oid			schema = get_rel_namespace(relid);
 
@@ -151,7 +155,7 @@ emogi_sees_name(List *name, Oid relid, Snapshot snapshot)
 
 /* Does a relation have the same file, and is it of the same kind? *childless = true: it is known to have no children. */
 bool
-emogi_sees_relation(Oid relid, Snapshot snapshot, bool *childless)
+emogi_seen_relation(Oid relid, Snapshot snapshot, bool *childless)
 {
 	HeapTuple	newest = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
 	HeapTuple	row;
@@ -178,7 +182,7 @@ emogi_sees_relation(Oid relid, Snapshot snapshot, bool *childless)
 
 /* Is a column of the same name and type? newest: its row, from the cache and given back to it; invalid = there is none. */
 bool
-emogi_sees_column(HeapTuple newest, Snapshot snapshot)
+emogi_seen_column(HeapTuple newest, Snapshot snapshot)
 {
 	HeapTuple	row;
 	ScanKeyData keys[2];
@@ -208,17 +212,17 @@ emogi_sees_column(HeapTuple newest, Snapshot snapshot)
 
 /* Are the columns of these names (NULL = none) the same? */
 bool
-emogi_sees_columns(Oid relid, char *const names[3], Snapshot snapshot)
+emogi_seen_columns(Oid relid, char *const names[3], Snapshot snapshot)
 {
 	for (int i = 0; i < 3; i++)
-		if (names[i] != NULL && !emogi_sees_column(SearchSysCacheAttName(relid, names[i]), snapshot))
+		if (names[i] != NULL && !emogi_seen_column(SearchSysCacheAttName(relid, names[i]), snapshot))
 			return false;
 	return true;
 }
 
 /* Does a view, if it is one, have the same query? */
 bool
-emogi_sees_rule(Oid relid, Snapshot snapshot)
+emogi_seen_rule(Oid relid, Snapshot snapshot)
 {
 	HeapTuple	newest;
 	bool		seen;
@@ -265,7 +269,7 @@ list_children(Oid parent, Snapshot snapshot)
 
 /* Add the children of a relation to a list, locked; false when one of them is no more. */
 bool
-emogi_sees_list_children(Oid parent, Snapshot snapshot, List **relids)
+emogi_seen_list_children(Oid parent, Snapshot snapshot, List **relids)
 {
 	bool		several_parents = get_rel_relkind(parent) != RELKIND_PARTITIONED_TABLE;
 	List	   *children = list_children(parent, snapshot);
@@ -291,7 +295,7 @@ emogi_sees_list_children(Oid parent, Snapshot snapshot, List **relids)
 
 /* Does a relation have the same children, bounds and all? */
 bool
-emogi_sees_children(Oid parent, Snapshot snapshot)
+emogi_seen_children(Oid parent, Snapshot snapshot)
 {
 	Relation	catalog = table_open(InheritsRelationId, AccessShareLock);
 	SysScanDesc scan = begin_children(catalog, parent, NULL);

@@ -22,7 +22,7 @@
  * In REPEATABLE READ and SERIALIZABLE snapshots are older on purpose: a call sees what a SELECT would. A query's functions
  * that are not inlined look up names of their own, as they do in a SELECT.
  */
-#include "seen.h"
+#include "postgres.h"
 
 #include "access/htup_details.h"
 #include "access/parallel.h"
@@ -41,6 +41,10 @@
 #include "utils/resowner.h"
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
+
+#include "server/fault.h"
+#include "source/seen.h"
+#include "source/source.h"
 
 /* A statement in which calls are made. Its snapshots are registered with the transaction. */
 typedef struct Statement
@@ -222,7 +226,7 @@ emogi_snapshot_init(void)
  * nor know what snapshot the statement's other calls read under.
  */
 void
-emogi_refuse_worker(void)
+emogi_snapshot_refuse_worker(void)
 {
 	if (IsParallelWorker())
 		ereport(ERROR,
@@ -256,16 +260,16 @@ emogi_snapshot_sees(const EmogiSource *source, List **relids)
 	}
 	same_children &= !current_statement()->answered;
 	*relids = list_make1_oid(source->relid);
-	if (source->name != NIL && !emogi_sees_name(source->name, source->relid, snapshot))
+	if (source->name != NIL && !emogi_seen_name(source->name, source->relid, snapshot))
 		return false;
 	for (int i = 0; i < list_length(*relids); i++)
 	{
 		Oid			relid = list_nth_oid(*relids, i);
 		bool		childless;
 
-		if (!emogi_sees_relation(relid, snapshot, &childless) || !emogi_sees_columns(relid, names, snapshot) ||
-			(!childless && same_children && !emogi_sees_children(relid, snapshot)) ||
-			(!childless && !emogi_sees_list_children(relid, snapshot, relids)))
+		if (!emogi_seen_relation(relid, snapshot, &childless) || !emogi_seen_columns(relid, names, snapshot) ||
+			(!childless && same_children && !emogi_seen_children(relid, snapshot)) ||
+			(!childless && !emogi_seen_list_children(relid, snapshot, relids)))
 			return false;
 	}
 	return true;
@@ -298,12 +302,12 @@ sees_definition(Oid relid, Snapshot snapshot)
 	if (get_rel_relispartition(relid))
 		return true;
 	for (AttrNumber attnum = 1; attnum <= natts; attnum++)
-		if (!emogi_sees_column(SearchSysCache2(ATTNUM, ObjectIdGetDatum(relid), Int16GetDatum(attnum)), snapshot))
+		if (!emogi_seen_column(SearchSysCache2(ATTNUM, ObjectIdGetDatum(relid), Int16GetDatum(attnum)), snapshot))
 			return false;
 	name = list_make1(makeString(get_rel_name(relid)));
 	if (!RelationIsVisible(relid))
 		name = lcons(makeString(get_namespace_name(get_rel_namespace(relid))), name);
-	return emogi_sees_name(name, relid, snapshot) && emogi_sees_rule(relid, snapshot);
+	return emogi_seen_name(name, relid, snapshot) && emogi_seen_rule(relid, snapshot);
 }
 
 /* Does the active snapshot see a relation as a plan reads it? */
@@ -313,8 +317,8 @@ sees_planned(Oid relid, Snapshot snapshot)
 	bool		childless;
 
 	return relid < FirstNormalObjectId ||
-		(emogi_sees_relation(relid, snapshot, &childless) && sees_definition(relid, snapshot) &&
-		 (childless || emogi_sees_children(relid, snapshot)));
+		(emogi_seen_relation(relid, snapshot, &childless) && sees_definition(relid, snapshot) &&
+		 (childless || emogi_seen_children(relid, snapshot)));
 }
 
 /* Find a relation of a query's plan that the active snapshot sees otherwise; InvalidOid when there is none. Plans it. */
@@ -376,7 +380,7 @@ emogi_snapshot_open(const char *query, int nargs, Oid *types, int cursor_options
 
 /* See, before a statement's call is answered, that its snapshot will do for a query, inside SPI; else take a newer one. */
 void
-emogi_snapshot_settle(const char *query)
+emogi_snapshot_prepare(const char *query)
 {
 	SPI_freeplan(prepare(query, 0, NULL, 0).plan);
 	PopActiveSnapshot();

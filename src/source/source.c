@@ -8,7 +8,7 @@
  *
  * Only names are resolved here, and the relation locked; rights are access.c's, the columns of a query query.c's.
  */
-#include "server/emogi.h"
+#include "postgres.h"
 
 #include "access/relation.h"
 #include "catalog/namespace.h"
@@ -23,6 +23,9 @@
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/varlena.h"
+
+#include "server/compat.h"
+#include "source/source.h"
 
 /* Skip blanks, comments and opening parentheses. */
 static const char *
@@ -209,10 +212,10 @@ named_column(Relation rel, const char *name)
 static bool
 find_default_columns(Oid relid, EmogiSource *source)
 {
-	for (int i = 0; i < (int) lengthof(emogi_end_names); i++)
+	for (int i = 0; i < (int) lengthof(emogi_query_end_names); i++)
 	{
-		source->src = get_attnum(relid, emogi_end_names[i][0]);
-		source->dst = get_attnum(relid, emogi_end_names[i][1]);
+		source->src = get_attnum(relid, emogi_query_end_names[i][0]);
+		source->dst = get_attnum(relid, emogi_query_end_names[i][1]);
 		if (source->src > 0 && source->dst > 0)
 			return true;
 	}
@@ -299,31 +302,13 @@ check_key_type(Relation rel, const EmogiSource *source, AttrNumber attnum)
 				 hint_of_keys(rel, source, type)));
 }
 
-/* Can values of this type be weights? */
-bool
-emogi_is_weight_type(Oid type)
-{
-	switch (getBaseType(type))
-	{
-		case INT2OID:
-		case INT4OID:
-		case INT8OID:
-		case FLOAT4OID:
-		case FLOAT8OID:
-		case NUMERICOID:
-			return true;
-		default:
-			return false;
-	}
-}
-
 /* Raise 42804 unless a column can hold weights. */
 static void
 check_weight_type(Relation rel, AttrNumber attnum)
 {
 	Form_pg_attribute attribute = TupleDescAttr(RelationGetDescr(rel), attnum - 1);
 
-	if (!emogi_is_weight_type(attribute->atttypid))
+	if (!emogi_query_is_weight_type(attribute->atttypid))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("column \"%s\" of relation \"%s\" has type %s and cannot be a weight",
@@ -336,7 +321,7 @@ check_weight_type(Relation rel, AttrNumber attnum)
 static void
 check_kind(Relation rel)
 {
-	if (!emogi_has_rows(rel->rd_rel->relkind))
+	if (!emogi_source_has_rows(rel->rd_rel->relkind))
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("\"%s\" is not a table, view, materialized view or foreign table", RelationGetRelationName(rel)),
@@ -397,11 +382,11 @@ lock_relation(const EmogiGraphArgument *graph, EmogiSource *source, List **colum
 		return;
 	}
 	if (!split_relation(graph->text, &source->name, columns))
-		emogi_report_form(graph->text);
+		emogi_missing_report_form(graph->text);
 	locked = locked_relation(makeRangeVarFromNameList(source->name));
 	source->relid = RangeVarGetRelid(makeRangeVarFromNameList(source->name), AccessShareLock, true);
 	if (!OidIsValid(source->relid))
-		emogi_report_missing(graph->text, source->name);
+		emogi_missing_report_name(graph->text, source->name);
 	source->was_locked = source->relid == locked;
 }
 

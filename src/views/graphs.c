@@ -5,7 +5,7 @@
  * would answer with this Graph, and for members of pg_read_all_stats. What is shown is copied first, so that no lock is
  * held when the catalogs are asked; by then a table may be gone, which is no error.
  */
-#include "server/emogi.h"
+#include "postgres.h"
 
 #include "catalog/objectaddress.h"
 #include "commands/dbcommands.h"
@@ -17,12 +17,17 @@
 #include "utils/rls.h"
 #include "utils/syscache.h"
 
+#include "function/function.h"
+#include "server/compat.h"
+#include "server/region.h"
+#include "views/views.h"
+
 PG_FUNCTION_INFO_V1(emogi_graphs);
-PG_FUNCTION_INFO_V1(emogi_cache_summary);
+PG_FUNCTION_INFO_V1(emogi_cache);
 PG_FUNCTION_INFO_V1(emogi_evict);
 PG_FUNCTION_INFO_V1(emogi_reset);
 
-/* A cached Graph, copied without its leaves and its view. */
+/* A cached Graph, copied without its leaves and its snapshot. */
 typedef struct Cached
 {
 	EmogiCachedState state;
@@ -168,24 +173,24 @@ put_graph(FunctionCallInfo fcinfo, const Cached *graph)
 	char	   *database = get_database_name(graph->key.database);
 	EmogiRow	row = {0};
 
-	emogi_row_add_text(&row, table);
-	emogi_row_add_text(&row, database != NULL ? database : "");
-	emogi_row_add(&row, ObjectIdGetDatum(graph->key.relid));
-	emogi_row_add_text(&row, table[0] != '\0' ? column_list(&graph->key) : "");
-	emogi_row_add_text(&row, directions[graph->key.direction]);
-	emogi_row_add(&row, BoolGetDatum(graph->backward));
-	emogi_row_add_text(&row, states[graph->state]);
-	emogi_row_add_if(&row, built, Int64GetDatum(graph->nvertices));
-	emogi_row_add_if(&row, built, Int64GetDatum(graph->nedges));
-	emogi_row_add_if(&row, built, Int64GetDatum(graph->nskipped));
-	emogi_row_add(&row, Int64GetDatum(graph->bytes));
-	emogi_row_add(&row, BoolGetDatum(graph->on_device));
-	emogi_row_add(&row, Int32GetDatum(graph->pins));
-	emogi_row_add(&row, Int64GetDatum(graph->hits));
-	emogi_row_add_time(&row, built ? graph->built_at : 0);
-	emogi_row_add_time(&row, built ? graph->last_used : 0);
-	emogi_row_add_if(&row, built, Float8GetDatum(graph->build_ms));
-	emogi_row_put(&row, fcinfo);
+	emogi_rows_add_text(&row, table);
+	emogi_rows_add_text(&row, database != NULL ? database : "");
+	emogi_rows_add(&row, ObjectIdGetDatum(graph->key.relid));
+	emogi_rows_add_text(&row, table[0] != '\0' ? column_list(&graph->key) : "");
+	emogi_rows_add_text(&row, directions[graph->key.direction]);
+	emogi_rows_add(&row, BoolGetDatum(graph->backward));
+	emogi_rows_add_text(&row, states[graph->state]);
+	emogi_rows_add_if(&row, built, Int64GetDatum(graph->nvertices));
+	emogi_rows_add_if(&row, built, Int64GetDatum(graph->nedges));
+	emogi_rows_add_if(&row, built, Int64GetDatum(graph->nskipped));
+	emogi_rows_add(&row, Int64GetDatum(graph->bytes));
+	emogi_rows_add(&row, BoolGetDatum(graph->on_device));
+	emogi_rows_add(&row, Int32GetDatum(graph->pins));
+	emogi_rows_add(&row, Int64GetDatum(graph->hits));
+	emogi_rows_add_time(&row, built ? graph->built_at : 0);
+	emogi_rows_add_time(&row, built ? graph->last_used : 0);
+	emogi_rows_add_if(&row, built, Float8GetDatum(graph->build_ms));
+	emogi_rows_put(&row, fcinfo);
 }
 
 /* emogi_graphs() -> the rows of the view emogi_graphs: the cached Graphs that the caller may know of. */
@@ -195,11 +200,11 @@ emogi_graphs(PG_FUNCTION_ARGS)
 	Cached	   *graphs;
 	int			count;
 
-	emogi_require_preload();
+	emogi_shared_require_preload();
 	emogi_compat_init_rows(fcinfo);
 	count = copy_graphs(&graphs);
 	for (int i = 0; i < count; i++)
-		if (emogi_may_see_all() || may_use(&graphs[i].key))
+		if (emogi_rows_may_see_all() || may_use(&graphs[i].key))
 			put_graph(fcinfo, &graphs[i]);
 	pfree(graphs);
 	return (Datum) 0;
@@ -207,16 +212,16 @@ emogi_graphs(PG_FUNCTION_ARGS)
 
 /* ---- emogi_cache ---- */
 
-/* emogi_cache() -> the row of the view emogi_cache. In C its name is taken, by the setting. */
+/* emogi_cache() -> the row of the view emogi_cache. */
 Datum
-emogi_cache_summary(PG_FUNCTION_ARGS)
+emogi_cache(PG_FUNCTION_ARGS)
 {
 	EmogiCacheCounters counters;
 	int			ngraphs = 0;
 	uint64		bytes = 0;
 	EmogiRow	row = {0};
 
-	emogi_require_preload();
+	emogi_shared_require_preload();
 	emogi_compat_init_rows(fcinfo);
 	LWLockAcquire(emogi_shared->cache_lock, LW_SHARED);
 	counters = emogi_cache_shared->counters;
@@ -229,17 +234,17 @@ emogi_cache_summary(PG_FUNCTION_ARGS)
 	}
 	LWLockRelease(emogi_shared->cache_lock);
 
-	emogi_row_add(&row, Int32GetDatum(ngraphs));
-	emogi_row_add(&row, Int32GetDatum((int32) emogi_ring_ntracked()));
-	emogi_row_add(&row, Int64GetDatum(bytes));
-	emogi_row_add(&row, Int64GetDatum(emogi_region_budget_bytes()));
-	emogi_row_add(&row, Int64GetDatum(counters.hits));
-	emogi_row_add(&row, Int64GetDatum(counters.builds));
-	emogi_row_add(&row, Int64GetDatum(counters.private_builds));
-	emogi_row_add(&row, Int64GetDatum(counters.waits));
-	emogi_row_add(&row, Int64GetDatum(counters.evictions));
-	emogi_row_add_time(&row, counters.reset_at);
-	emogi_row_put(&row, fcinfo);
+	emogi_rows_add(&row, Int32GetDatum(ngraphs));
+	emogi_rows_add(&row, Int32GetDatum((int32) emogi_tables_ntracked()));
+	emogi_rows_add(&row, Int64GetDatum(bytes));
+	emogi_rows_add(&row, Int64GetDatum(emogi_region_budget_bytes()));
+	emogi_rows_add(&row, Int64GetDatum(counters.hits));
+	emogi_rows_add(&row, Int64GetDatum(counters.builds));
+	emogi_rows_add(&row, Int64GetDatum(counters.private_builds));
+	emogi_rows_add(&row, Int64GetDatum(counters.waits));
+	emogi_rows_add(&row, Int64GetDatum(counters.evictions));
+	emogi_rows_add_time(&row, counters.reset_at);
+	emogi_rows_put(&row, fcinfo);
 	return (Datum) 0;
 }
 
@@ -247,12 +252,12 @@ emogi_cache_summary(PG_FUNCTION_ARGS)
 Datum
 emogi_reset(PG_FUNCTION_ARGS)
 {
-	emogi_require_preload();
+	emogi_shared_require_preload();
 	LWLockAcquire(emogi_shared->cache_lock, LW_EXCLUSIVE);
 	memset(&emogi_cache_shared->counters, 0, sizeof emogi_cache_shared->counters);
 	emogi_cache_shared->counters.reset_at = GetCurrentTimestamp();
 	LWLockRelease(emogi_shared->cache_lock);
-	emogi_runs_clear();
+	emogi_history_clear();
 	PG_RETURN_VOID();
 }
 
@@ -305,15 +310,15 @@ emogi_evict(PG_FUNCTION_ARGS)
 	EmogiGraphArgument graph;
 	uint64		bytes;
 
-	emogi_require_preload();
+	emogi_shared_require_preload();
 	if (PG_ARGISNULL(0))
 		bytes = evict_all();
 	else
 	{
-		emogi_graph_argument(fcinfo, &graph);
+		emogi_arguments_graph(fcinfo, &graph);
 		bytes = evict_table(&graph);
 	}
-	emogi_cache_settle();
+	emogi_cache_wait_for_room();
 	emogi_region_cool();
 	PG_RETURN_INT64((int64) bytes);
 }

@@ -1,20 +1,22 @@
 /*
- * views.c: the functions behind the views of devices, runs and calls in progress, and what makes the rows of all views.
+ * views.c: the functions behind the views of devices, runs and calls in progress.
  *
  * Everyone sees the runs and calls of the roles whose rights they have, as in pg_stat_activity; who has those of
  * pg_read_all_stats sees all. What is shown is copied first, so that no lock is held when the catalogs are asked.
  */
-#include "server/emogi.h"
+#include "postgres.h"
 
-#include "catalog/pg_authid.h"
 #include "catalog/pg_type.h"
 #include "commands/dbcommands.h"
-#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
-#include "utils/tuplestore.h"
+
+#include "call/call.h"
+#include "server/compat.h"
+#include "server/region.h"
+#include "views/views.h"
 
 PG_FUNCTION_INFO_V1(emogi_devices);
 PG_FUNCTION_INFO_V1(emogi_runs);
@@ -38,87 +40,18 @@ typedef struct Progress
 	Wait		wait;
 	int			graph;			/* the cached Graph that it has pinned or builds; -1 = none */
 	int			awaited_graph;	/* that it waits for */
-	int			pid;
-	Oid			userid;
-	Oid			database;
-	TimestampTz started;
-	char		function[32];
-	char		source[EMOGI_SOURCE_LENGTH];
+	EmogiCaller caller;
 	uint32		phase;
 	uint32		level;
 	uint64		done;
 	uint64		total;
 } Progress;
 
-/* ---- rows ---- */
-
-/* Add a column's value to a row. */
-void
-emogi_row_add(EmogiRow *row, Datum value)
-{
-	emogi_row_add_if(row, true, value);
-}
-
-/* Add a column's value to a row, or NULL where it is not known. */
-void
-emogi_row_add_if(EmogiRow *row, bool known, Datum value)
-{
-	row->values[row->ncolumns] = value;
-	row->nulls[row->ncolumns] = !known;
-	row->ncolumns++;
-}
-
-/*
- * Add text to a row, NULL when it is empty. It may come from a database of another encoding, or be cut off within a
- * character: what this database cannot hold is left out.
- */
-void
-emogi_row_add_text(EmogiRow *row, const char *text)
-{
-	int			length = pg_encoding_verifymbstr(GetDatabaseEncoding(), text, (int) strlen(text));
-
-	emogi_row_add_if(row, text[0] != '\0', PointerGetDatum(cstring_to_text_with_len(text, length)));
-}
-
-/* Add a name from the catalogs to a row; NULL = it is gone. */
-void
-emogi_row_add_name(EmogiRow *row, const char *name)
-{
-	emogi_row_add_if(row, name != NULL, name != NULL ? DirectFunctionCall1(namein, CStringGetDatum(name)) : (Datum) 0);
-}
-
-/* Add a time to a row, NULL when it is 0. */
-void
-emogi_row_add_time(EmogiRow *row, TimestampTz when)
-{
-	emogi_row_add_if(row, when != 0, TimestampTzGetDatum(when));
-}
-
-/* Put a finished row into the tuplestore, and begin the next. */
-void
-emogi_row_put(EmogiRow *row, FunctionCallInfo fcinfo)
-{
-	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-
-	Assert(row->ncolumns == rsinfo->setDesc->natts);
-	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, row->values, row->nulls);
-	row->ncolumns = 0;
-}
-
-/* ---- rights ---- */
-
-/* May the current user see what others do? */
-bool
-emogi_may_see_all(void)
-{
-	return has_privs_of_role(GetUserId(), ROLE_PG_READ_ALL_STATS);
-}
-
 /* May the current user see what this role does? */
 static bool
 may_see_role(Oid role)
 {
-	return emogi_may_see_all() || has_privs_of_role(GetUserId(), role);
+	return emogi_rows_may_see_all() || has_privs_of_role(GetUserId(), role);
 }
 
 /* ---- emogi_devices ---- */
@@ -132,18 +65,18 @@ put_device(FunctionCallInfo fcinfo, const EmogiDeviceEntry *entry, const char *e
 	bool		known = device->name[0] != '\0';
 	EmogiRow	row = {0};
 
-	emogi_row_add_if(&row, index >= 0 || is_cpu, Int32GetDatum(index));
-	emogi_row_add_text(&row, engine);
-	emogi_row_add_text(&row, device->name);
-	emogi_row_add_if(&row, known, Int32GetDatum(device->units));
-	emogi_row_add_if(&row, is_cpu || known, Int64GetDatum(is_cpu ? emogi_region_budget_bytes() : device->memory_bytes));
-	emogi_row_add_if(&row, is_cpu || known, Int64GetDatum(is_cpu ? emogi_region_used_bytes() : device->used_bytes));
-	emogi_row_add_if(&row, device->link_gbps != 0, Float8GetDatum(device->link_gbps));
-	emogi_row_add_text(&row, device->driver);
-	emogi_row_add_text(&row, entry->state);
-	emogi_row_add_text(&row, entry->reason);
-	emogi_row_add_if(&row, pid != 0, Int32GetDatum(pid));
-	emogi_row_put(&row, fcinfo);
+	emogi_rows_add_if(&row, index >= 0 || is_cpu, Int32GetDatum(index));
+	emogi_rows_add_text(&row, engine);
+	emogi_rows_add_text(&row, device->name);
+	emogi_rows_add_if(&row, known, Int32GetDatum(device->units));
+	emogi_rows_add_if(&row, is_cpu || known, Int64GetDatum(is_cpu ? emogi_region_budget_bytes() : device->memory_bytes));
+	emogi_rows_add_if(&row, is_cpu || known, Int64GetDatum(is_cpu ? emogi_region_used_bytes() : device->used_bytes));
+	emogi_rows_add_if(&row, device->link_gbps != 0, Float8GetDatum(device->link_gbps));
+	emogi_rows_add_text(&row, device->driver);
+	emogi_rows_add_text(&row, entry->state);
+	emogi_rows_add_text(&row, entry->reason);
+	emogi_rows_add_if(&row, pid != 0, Int32GetDatum(pid));
+	emogi_rows_put(&row, fcinfo);
 }
 
 /* emogi_devices() -> the rows of the view emogi_devices: the CPU, then each GPU, or why there is none. */
@@ -155,7 +88,7 @@ emogi_devices(PG_FUNCTION_ARGS)
 	int			ncuda;
 	int			pid;
 
-	emogi_require_preload();
+	emogi_shared_require_preload();
 	emogi_compat_init_rows(fcinfo);
 	LWLockAcquire(emogi_shared->lock, LW_SHARED);
 	cpu = emogi_shared->cpu;
@@ -176,13 +109,13 @@ emogi_devices(PG_FUNCTION_ARGS)
 
 /* Add who called what, the columns that emogi_runs and emogi_progress share. */
 static void
-add_caller(EmogiRow *row, int pid, Oid userid, Oid database, const char *function, const char *source)
+add_caller(EmogiRow *row, const EmogiCaller *caller)
 {
-	emogi_row_add(row, Int32GetDatum(pid));
-	emogi_row_add_name(row, GetUserNameFromId(userid, true));
-	emogi_row_add_name(row, get_database_name(database));
-	emogi_row_add_text(row, function);
-	emogi_row_add_text(row, source);
+	emogi_rows_add(row, Int32GetDatum(caller->pid));
+	emogi_rows_add_name(row, GetUserNameFromId(caller->userid, true));
+	emogi_rows_add_name(row, get_database_name(caller->database));
+	emogi_rows_add_text(row, caller->function);
+	emogi_rows_add_text(row, caller->source);
 }
 
 /* Put one row of emogi_runs. */
@@ -192,32 +125,32 @@ put_run(FunctionCallInfo fcinfo, uint64 id, const EmogiRunEntry *run)
 	bool		timed = run->run_ms > 0;
 	EmogiRow	row = {0};
 
-	emogi_row_add(&row, Int64GetDatum(id));
-	emogi_row_add_time(&row, run->started);
-	add_caller(&row, run->pid, run->userid, run->database, run->function, run->source);
-	emogi_row_add_text(&row, run->failed ? "failed" : "ok");
-	emogi_row_add_text(&row, run->cache);
-	emogi_row_add_text(&row, run->engine);
-	emogi_row_add_text(&row, run->placement);
-	emogi_row_add_text(&row, run->mapping);
-	emogi_row_add_text(&row, run->reason);
-	emogi_row_add(&row, Float8GetDatum(run->wait_ms));
-	emogi_row_add(&row, Float8GetDatum(run->scan_ms));
-	emogi_row_add(&row, Float8GetDatum(run->keys_ms));
-	emogi_row_add(&row, Float8GetDatum(run->csr_ms));
-	emogi_row_add(&row, Float8GetDatum(run->transfer_ms));
-	emogi_row_add(&row, Float8GetDatum(run->run_ms));
-	emogi_row_add(&row, Float8GetDatum(run->rows_ms));
-	emogi_row_add(&row, Float8GetDatum(run->total_ms));
-	emogi_row_add(&row, Int64GetDatum(run->nvertices));
-	emogi_row_add(&row, Int64GetDatum(run->nedges));
-	emogi_row_add(&row, Int64GetDatum(run->nreached));
-	emogi_row_add(&row, Int32GetDatum(run->nlevels));
-	emogi_row_add(&row, Int64GetDatum(run->edges_traversed));
-	emogi_row_add_if(&row, timed, Float8GetDatum(timed ? run->edges_traversed * 1000.0 / run->run_ms : 0));
-	emogi_row_add(&row, Int64GetDatum(run->link_bytes));
-	emogi_row_add(&row, Int64GetDatum(run->nrows));
-	emogi_row_put(&row, fcinfo);
+	emogi_rows_add(&row, Int64GetDatum(id));
+	emogi_rows_add_time(&row, run->caller.started);
+	add_caller(&row, &run->caller);
+	emogi_rows_add_text(&row, run->failed ? "failed" : "ok");
+	emogi_rows_add_text(&row, run->cache);
+	emogi_rows_add_text(&row, run->engine);
+	emogi_rows_add_text(&row, run->placement);
+	emogi_rows_add_text(&row, run->mapping);
+	emogi_rows_add_text(&row, run->reason);
+	emogi_rows_add(&row, Float8GetDatum(run->wait_ms));
+	emogi_rows_add(&row, Float8GetDatum(run->scan_ms));
+	emogi_rows_add(&row, Float8GetDatum(run->keys_ms));
+	emogi_rows_add(&row, Float8GetDatum(run->csr_ms));
+	emogi_rows_add(&row, Float8GetDatum(run->transfer_ms));
+	emogi_rows_add(&row, Float8GetDatum(run->run_ms));
+	emogi_rows_add(&row, Float8GetDatum(run->rows_ms));
+	emogi_rows_add(&row, Float8GetDatum(run->total_ms));
+	emogi_rows_add(&row, Int64GetDatum(run->nvertices));
+	emogi_rows_add(&row, Int64GetDatum(run->nedges));
+	emogi_rows_add(&row, Int64GetDatum(run->nreached));
+	emogi_rows_add(&row, Int32GetDatum(run->nlevels));
+	emogi_rows_add(&row, Int64GetDatum(run->edges_traversed));
+	emogi_rows_add_if(&row, timed, Float8GetDatum(timed ? run->edges_traversed * 1000.0 / run->run_ms : 0));
+	emogi_rows_add(&row, Int64GetDatum(run->link_bytes));
+	emogi_rows_add(&row, Int64GetDatum(run->nrows));
+	emogi_rows_put(&row, fcinfo);
 }
 
 /* emogi_runs() -> the rows of the view emogi_runs: the last runs of roles whose rights the caller has. */
@@ -228,12 +161,12 @@ emogi_runs(PG_FUNCTION_ARGS)
 	uint64		first_id;
 	int			count;
 
-	emogi_require_preload();
+	emogi_shared_require_preload();
 	emogi_compat_init_rows(fcinfo);
 	runs = palloc(EMOGI_MAX_RUNS * sizeof(EmogiRunEntry));
-	count = emogi_runs_copy(runs, &first_id);
+	count = emogi_history_copy(runs, &first_id);
 	for (int i = 0; i < count; i++)
-		if (may_see_role(runs[i].userid))
+		if (may_see_role(runs[i].caller.userid))
 			put_run(fcinfo, first_id + i, &runs[i]);
 	pfree(runs);
 	return (Datum) 0;
@@ -252,12 +185,7 @@ copy_slot(const EmogiSlot *slot, Progress *call)
 	call->wait = slot->state == EMOGI_SLOT_QUEUED ? WAITS_FOR_ENGINE :
 		slot->awaited_graph >= 0 ? WAITS_FOR_BUILD :
 		slot->waits_for_room ? WAITS_FOR_ROOM : WAITS_FOR_NOTHING;
-	call->pid = slot->owner_pid;
-	call->userid = slot->userid;
-	call->database = slot->database;
-	call->started = slot->started;
-	memcpy(call->function, slot->function, sizeof call->function);
-	memcpy(call->source, slot->source, sizeof call->source);
+	call->caller = slot->caller;
 	call->phase = slot->control.phase;
 	call->level = slot->control.level;
 	call->done = slot->control.done;
@@ -272,29 +200,19 @@ copy_holding(const EmogiHolding *holding, Progress *call)
 	call->state = EMOGI_SLOT_HELD;
 	call->wait = holding->waits ? WAITS_FOR_SLOT : WAITS_FOR_NOTHING;
 	call->graph = call->awaited_graph = -1;
-	call->pid = holding->owner_pid;
-	call->userid = holding->userid;
-	call->database = holding->database;
-	call->started = holding->started;
-	memcpy(call->function, holding->function, sizeof call->function);
-	memcpy(call->source, holding->source, sizeof call->source);
+	call->caller = holding->caller;
 	call->phase = EMOGI_PHASE_ROWS;
 }
 
 /* Copy a call that waits for a slot and has nothing yet. */
 static void
-copy_waiter(const EmogiWaiter *waiter, Progress *call)
+copy_waiter(const EmogiCaller *waiter, Progress *call)
 {
 	memset(call, 0, sizeof *call);
 	call->state = EMOGI_SLOT_HELD;
 	call->wait = WAITS_FOR_SLOT;
 	call->graph = call->awaited_graph = -1;
-	call->pid = waiter->pid;
-	call->userid = waiter->userid;
-	call->database = waiter->database;
-	call->started = waiter->started;
-	memcpy(call->function, waiter->function, sizeof call->function);
-	memcpy(call->source, waiter->source, sizeof call->source);
+	call->caller = *waiter;
 	call->phase = EMOGI_PHASE_IDLE;
 }
 
@@ -325,14 +243,14 @@ copy_progress(Progress *calls)
 static bool
 keeps_waiting(const Progress *blocker, const Progress *call, bool all_taken)
 {
-	if (!blocker->has_slot || blocker == call || blocker->pid == 0)
+	if (!blocker->has_slot || blocker == call || blocker->caller.pid == 0)
 		return false;
 	switch (call->wait)
 	{
 		case WAITS_FOR_ENGINE:
 			return blocker->state == EMOGI_SLOT_RUNNING || blocker->state == EMOGI_SLOT_ORPHAN;
 		case WAITS_FOR_SLOT:	/* where some are free, the role has as many as it may */
-			return all_taken || blocker->userid == call->userid;
+			return all_taken || blocker->caller.userid == call->caller.userid;
 		case WAITS_FOR_BUILD:
 			return blocker->graph == call->awaited_graph;
 		default:
@@ -355,11 +273,11 @@ add_blockers(EmogiRow *row, const Progress *call, const Progress *calls, int cou
 		bool		known = !keeps_waiting(&calls[i], call, nslots == EMOGI_NSLOTS);
 
 		for (int k = 0; k < npids && !known; k++)
-			known = DatumGetInt32(pids[k]) == calls[i].pid;
+			known = DatumGetInt32(pids[k]) == calls[i].caller.pid;
 		if (!known)
-			pids[npids++] = Int32GetDatum(calls[i].pid);
+			pids[npids++] = Int32GetDatum(calls[i].caller.pid);
 	}
-	emogi_row_add_if(row, npids > 0,
+	emogi_rows_add_if(row, npids > 0,
 					 PointerGetDatum(construct_array(pids, npids, INT4OID, sizeof(int32), true, TYPALIGN_INT)));
 }
 
@@ -386,17 +304,17 @@ put_progress(FunctionCallInfo fcinfo, const Progress *call, const Progress *call
 	bool		running = call->state == EMOGI_SLOT_RUNNING || call->state == EMOGI_SLOT_ORPHAN;
 	EmogiRow	row = {0};
 
-	add_caller(&row, call->pid, call->userid, call->database, call->function, call->source);
-	emogi_row_add_time(&row, call->started);
-	emogi_row_add_text(&row, running ? "running" : call->wait == WAITS_FOR_ENGINE ? "queued" :
+	add_caller(&row, &call->caller);
+	emogi_rows_add_time(&row, call->caller.started);
+	emogi_rows_add_text(&row, running ? "running" : call->wait == WAITS_FOR_ENGINE ? "queued" :
 					   call->wait != WAITS_FOR_NOTHING ? "waiting" : "idle");
-	emogi_row_add_text(&row, call->phase < lengthof(phases) ? phases[call->phase] : "");
-	emogi_row_add(&row, Int32GetDatum(call->level));
-	emogi_row_add(&row, Int64GetDatum(call->done));
-	emogi_row_add_if(&row, call->total > 0, Int64GetDatum(call->total));
-	emogi_row_add_text(&row, waits[call->wait]);
+	emogi_rows_add_text(&row, call->phase < lengthof(phases) ? phases[call->phase] : "");
+	emogi_rows_add(&row, Int32GetDatum(call->level));
+	emogi_rows_add(&row, Int64GetDatum(call->done));
+	emogi_rows_add_if(&row, call->total > 0, Int64GetDatum(call->total));
+	emogi_rows_add_text(&row, waits[call->wait]);
 	add_blockers(&row, call, calls, count);
-	emogi_row_put(&row, fcinfo);
+	emogi_rows_put(&row, fcinfo);
 }
 
 /* emogi_progress() -> the rows of the view emogi_progress: calls in progress of roles whose rights the caller has. */
@@ -406,12 +324,12 @@ emogi_progress(PG_FUNCTION_ARGS)
 	Progress   *calls;
 	int			count;
 
-	emogi_require_preload();
+	emogi_shared_require_preload();
 	emogi_compat_init_rows(fcinfo);
 	calls = palloc(MOST_CALLS * sizeof(Progress));
 	count = copy_progress(calls);
 	for (int i = 0; i < count; i++)
-		if (may_see_role(calls[i].userid))
+		if (may_see_role(calls[i].caller.userid))
 			put_progress(fcinfo, &calls[i], calls, count);
 	pfree(calls);
 	return (Datum) 0;

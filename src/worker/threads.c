@@ -1,11 +1,11 @@
 /*
  * threads.c: the threads of the engine worker that compute.
  *
- * No PostgreSQL runs in these threads: emogi.h is here for its structs alone. Each runner has a CPU engine of its own,
- * whose threads come to life with the first work that needs them, so that an idle runner costs nothing; the operating
- * system shares the processors among the busy ones. The CUDA engine is one for all and used by one runner at a time.
+ * No PostgreSQL runs in these threads: its headers are here for structs alone. Each has a CPU engine of its own, whose pool
+ * comes to life with the first job that needs it, so that an idle thread costs nothing; the operating
+ * system shares the processors among the busy ones. The CUDA engine is one for all and used by one thread at a time.
  */
-#include "threads.h"
+#include "postgres.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -13,25 +13,27 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "worker/threads.h"
+
 /* Below this many list entries `auto` stays on the CPU: it is done before a GPU has registered the memory. */
 #define EMOGI_AUTO_MIN_EDGES 1048576
 
-typedef enum RunnerState
+typedef enum ThreadState
 {
-	RUNNER_IDLE = 0,			/* its work is the main thread's */
-	RUNNER_BUSY,				/* its work is the runner's */
-	RUNNER_FINISHED				/* its work is the main thread's again */
-} RunnerState;
+	THREAD_IDLE = 0,			/* its job is the main thread's */
+	THREAD_BUSY,				/* its job is the thread's */
+	THREAD_FINISHED				/* its job is the main thread's again */
+} ThreadState;
 
-typedef struct Runner
+typedef struct Thread
 {
 	pthread_cond_t wake;
-	RunnerState state;			/* under `mutex` */
-	EmogiWork	work;
-	EmogiEngineState *cpu;		/* the runner's; NULL = not opened yet */
-} Runner;
+	ThreadState state;			/* under `mutex` */
+	EmogiThreadJob job;
+	EmogiEngineState *cpu;		/* the thread's; NULL = not opened yet */
+} Thread;
 
-static Runner runners[EMOGI_RUNNERS];
+static Thread threads[EMOGI_WORKER_THREADS];
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static bool gpu_taken = false;	/* under mutex */
 static int	wake_fd;			/* an eventfd */
@@ -40,20 +42,20 @@ static int	wake_fd;			/* an eventfd */
 static EmogiEngineOptions options;
 static char module_path[MAXPGPATH];
 
-/* Set by the work that opens. */
+/* Set by the job that opens. */
 static EmogiOpened opened;
 static const EmogiEngine *cuda;
 static EmogiEngineState *cuda_state;
 
-/* ---- in a runner's thread: opening ---- */
+/* ---- in a computing thread: opening ---- */
 
-/* Start the runner's CPU engine, unless it stands. */
+/* Start the thread's CPU engine, unless it stands. */
 static EmogiStatus
-open_cpu(Runner *runner, EmogiError *error)
+open_cpu(Thread *thread, EmogiError *error)
 {
-	if (runner->cpu != NULL)
+	if (thread->cpu != NULL)
 		return EMOGI_OK;
-	return emogi_cpu_engine()->open(&options, &runner->cpu, error);
+	return emogi_cpu_engine()->open(&options, &thread->cpu, error);
 }
 
 /* Load emogi_cuda.so and open its engine; on failure leave the reason in opened.why_no_gpu. */
@@ -90,14 +92,14 @@ open_cuda(void)
 
 /* Fill in the entries of emogi_devices. */
 static void
-describe_engines(const Runner *runner)
+describe_engines(const Thread *thread)
 {
 	EmogiError *why = &opened.why_no_gpu;
 	EmogiError	error;
 	int			n = 0;
 
 	snprintf(opened.cpu.state, sizeof opened.cpu.state, "ready");
-	emogi_cpu_engine()->describe(runner->cpu, 0, &opened.cpu.device, &error);
+	emogi_cpu_engine()->describe(thread->cpu, 0, &opened.cpu.device, &error);
 	if (opened.has_gpu)
 		n = cuda->ndevices(cuda_state);
 	opened.ncuda = n < EMOGI_MAX_DEVICES ? n : EMOGI_MAX_DEVICES;
@@ -121,20 +123,20 @@ describe_engines(const Runner *runner)
 
 /* Open the engines: the CPU's must succeed. */
 static void
-open_engines(Runner *runner)
+open_engines(Thread *thread)
 {
-	EmogiReply *reply = &runner->work.reply;
+	EmogiReply *reply = &thread->job.reply;
 
-	reply->status = open_cpu(runner, &reply->error);
+	reply->status = open_cpu(thread, &reply->error);
 	if (reply->status != EMOGI_OK)
 		return;
 	open_cuda();
-	describe_engines(runner);
+	describe_engines(thread);
 }
 
-/* ---- in a runner's thread: requests ---- */
+/* ---- in a computing thread: requests ---- */
 
-/* Have the main thread look at the runners. */
+/* Have the main thread look. */
 static void
 wake_main(void)
 {
@@ -144,7 +146,7 @@ wake_main(void)
 		;
 }
 
-/* Let other runners have the GPU. */
+/* Let other threads have the GPU. */
 static void
 leave_gpu(void)
 {
@@ -156,60 +158,77 @@ leave_gpu(void)
 
 /* Run a Query on one engine. */
 static void
-run_on(EmogiWork *work, const EmogiEngine *engine, EmogiEngineState *state)
+run_on(EmogiThreadJob *job, const EmogiEngine *engine, EmogiEngineState *state)
 {
-	EmogiRequest *request = &work->request;
-	EmogiReply *reply = &work->reply;
+	EmogiRequest *request = &job->request;
+	EmogiReply *reply = &job->reply;
 
 	memset(&reply->error, 0, sizeof reply->error);
 	reply->result = request->result;
 	reply->status = engine->run(state, &request->graph, &request->query, &reply->result,
-								&work->slot->control, &reply->error);
+								&job->slot->control, &reply->error);
 	snprintf(reply->engine, sizeof reply->engine, "%s", engine->name);
 }
 
 /* Run a Query on the GPU; a GPU that has failed is never left to others. */
 static void
-run_on_gpu(EmogiWork *work)
+run_on_gpu(EmogiThreadJob *job)
 {
-	run_on(work, cuda, cuda_state);
-	work->device_lost = work->reply.status == EMOGI_DEVICE_ERROR;
-	if (work->device_lost)
+	run_on(job, cuda, cuda_state);
+	job->device_lost = job->reply.status == EMOGI_DEVICE_ERROR;
+	if (job->device_lost)
 		return;
-	work->device_used_bytes = cuda->forget(cuda_state, 0);	/* no Graph has this id: only asks */
+	job->device_used_bytes = cuda->forget(cuda_state, 0);	/* no Graph has this id: only asks */
 	leave_gpu();
 }
 
-/* Say why `auto` goes on with the CPU after the GPU has given up. */
+/* Say why the CPU goes on after the GPU has given up. */
 static void
 explain_fallback(EmogiReply *reply)
 {
-	const char *what = "the GPU refused";
+	const char *what = "";
 
-	if (reply->status == EMOGI_DEVICE_ERROR)
-		what = "the GPU failed";
-	else if (reply->status == EMOGI_NO_MEMORY)
-		what = "the graph does not fit";
-	snprintf(reply->reason, sizeof reply->reason, "%s: %.200s", what, reply->error.message);
+	switch (reply->status)
+	{
+		case EMOGI_OK:
+		case EMOGI_CANCELED:
+		case EMOGI_UNSUPPORTED:
+			break;
+		case EMOGI_DEVICE_ERROR:
+			what = "the GPU failed: ";
+			break;
+		case EMOGI_NO_MEMORY:
+			what = "the graph does not fit: ";
+			break;
+		case EMOGI_BAD_INPUT:
+			what = "the GPU refused: ";
+			break;
+	}
+	snprintf(reply->reason, sizeof reply->reason, "%s%.200s", what, reply->error.message);
 }
 
-/* Say why `auto` begins with the CPU. */
+/* Say why the CPU begins. */
 static void
-explain_cpu(EmogiReply *reply)
+explain_cpu(const EmogiAlgorithmRow *row, EmogiReply *reply)
 {
-	if (!opened.has_gpu)
+	if (!emogi_algorithm_is_on_cuda(row))
+		snprintf(reply->reason, sizeof reply->reason, "%s runs on the CPU only", row->name);
+	else if (!opened.has_gpu)
 		snprintf(reply->reason, sizeof reply->reason, "there is no GPU: %.200s", opened.why_no_gpu.message);
 	else
 		snprintf(reply->reason, sizeof reply->reason, "the graph has fewer than %d edges", EMOGI_AUTO_MIN_EDGES);
 }
 
-/* Run a Query where the caller wants it; `auto` falls back to the CPU on any trouble with the GPU. */
+/*
+ * Run a Query where the caller wants it; `auto` falls back to the CPU on any trouble with the GPU, and what no GPU has is the CPU's
+ * whatever the caller wants.
+ */
 static void
-run_query(Runner *runner)
+run_query(Thread *thread)
 {
-	EmogiWork  *work = &runner->work;
-	EmogiReply *reply = &work->reply;
-	EmogiEngineChoice choice = work->request.engine;
+	EmogiThreadJob *job = &thread->job;
+	EmogiReply *reply = &job->reply;
+	EmogiEngineChoice choice = job->request.engine;
 
 	if (choice == EMOGI_ENGINE_CUDA && !opened.has_gpu)
 	{
@@ -218,31 +237,32 @@ run_query(Runner *runner)
 		reply->error = opened.why_no_gpu;
 		return;
 	}
-	if (work->on_gpu)
+	if (job->on_gpu)
 	{
-		run_on_gpu(work);
-		if (choice == EMOGI_ENGINE_CUDA || reply->status == EMOGI_OK || reply->status == EMOGI_CANCELED)
+		run_on_gpu(job);
+		if (reply->status == EMOGI_OK || reply->status == EMOGI_CANCELED ||
+			(choice == EMOGI_ENGINE_CUDA && reply->status != EMOGI_UNSUPPORTED))
 			return;
 		explain_fallback(reply);
 	}
-	else if (choice == EMOGI_ENGINE_AUTO)
-		explain_cpu(reply);
-	reply->status = open_cpu(runner, &reply->error);
+	else if (choice != EMOGI_ENGINE_CPU)
+		explain_cpu(emogi_algorithm_row(job->request.query.algorithm), reply);
+	reply->status = open_cpu(thread, &reply->error);
 	if (reply->status == EMOGI_OK)
-		run_on(work, emogi_cpu_engine(), runner->cpu);
+		run_on(job, emogi_cpu_engine(), thread->cpu);
 }
 
 /* Search from many sources at once. */
 static EmogiStatus
-run_batch(EmogiWork *work, EmogiPool *pool)
+run_batch(EmogiThreadJob *job, EmogiPool *pool)
 {
-	const EmogiQuery *query = &work->request.query;
-	EmogiReply *reply = &work->reply;
+	const EmogiQuery *query = &job->request.query;
+	EmogiReply *reply = &job->reply;
 	EmogiStatus status;
 
-	reply->batch = work->request.batch;
-	status = emogi_bfs_batch(pool, &work->request.graph, query->sources, (int) query->nsources, query->max_depth,
-							 &reply->batch, &work->slot->control, &reply->error);
+	reply->batch = job->request.batch;
+	status = emogi_msbfs_run(pool, &job->request.graph, query->sources, (int) query->nsources, query->max_depth,
+							 &reply->batch, &job->slot->control, &reply->error);
 	if (status != EMOGI_OK)
 		return status;
 	for (int i = 0; i < reply->batch.nsources && !reply->batch.too_deep; i++)
@@ -255,16 +275,16 @@ run_batch(EmogiWork *work, EmogiPool *pool)
 
 /* Search for one path, and bring it to where the caller wants it. */
 static EmogiStatus
-run_path(EmogiWork *work)
+run_path(EmogiThreadJob *job)
 {
-	const EmogiRequest *request = &work->request;
-	EmogiReply *reply = &work->reply;
+	const EmogiRequest *request = &job->request;
+	EmogiReply *reply = &job->reply;
 	double		start = emogi_now_ms();
 	EmogiPathAnswer answer;
 	EmogiStatus status;
 
 	status = emogi_path_search(&request->graph, request->query.sources[0], request->query.targets[0],
-							   request->max_edges, &answer, &work->slot->control, &reply->error);
+							   request->max_edges, &answer, &job->slot->control, &reply->error);
 	if (status != EMOGI_OK)
 		return status;
 	reply->path_outcome = answer.outcome;
@@ -277,92 +297,92 @@ run_path(EmogiWork *work)
 	reply->result.nreached = answer.length;
 	reply->result.edges_traversed = answer.edges_traversed;
 	reply->result.run_ms = emogi_now_ms() - start;
-	emogi_path_answer_free(&answer);
+	emogi_path_search_free(&answer);
 	return EMOGI_OK;
 }
 
 /* Carry out a request that makes a Graph or takes it apart. */
 static EmogiStatus
-build(Runner *runner)
+build(Thread *thread)
 {
-	EmogiWork  *work = &runner->work;
-	EmogiRequest *request = &work->request;
-	EmogiControl *control = &work->slot->control;
-	EmogiReply *reply = &work->reply;
-	EmogiStatus status = open_cpu(runner, &reply->error);
+	EmogiThreadJob *job = &thread->job;
+	EmogiRequest *request = &job->request;
+	EmogiControl *control = &job->slot->control;
+	EmogiReply *reply = &job->reply;
+	EmogiStatus status = open_cpu(thread, &reply->error);
 	EmogiPool  *pool;
 
 	if (status != EMOGI_OK)
 		return status;
-	pool = emogi_cpu_engine_pool(runner->cpu);
+	pool = emogi_cpu_engine_pool(thread->cpu);
 	if (request->kind == EMOGI_REQUEST_KEYS)
-		return emogi_keys_build(pool, &work->edges, &request->plan, request->scratch, &reply->keys, control,
+		return emogi_keys_build(pool, &job->edges, &request->plan, request->scratch, &reply->keys, control,
 								&reply->error);
 	if (request->kind == EMOGI_REQUEST_CSR)
-		return emogi_csr_build(pool, &work->edges, &request->keys, request->direction, request->with_backward,
+		return emogi_csr_build(pool, &job->edges, &request->keys, request->direction, request->with_backward,
 							   request->memory, request->scratch, &reply->graph, control, &reply->error);
-	return emogi_csr_expand(pool, &request->graph, request->direction == EMOGI_IN, &work->edges, control,
+	return emogi_csr_expand(pool, &request->graph, request->direction == EMOGI_IN, &job->edges, control,
 							&reply->error);
 }
 
 /* Carry out a request that is the CPU's whatever the caller has chosen. */
 static EmogiStatus
-run_on_cpu(Runner *runner)
+run_on_cpu(Thread *thread)
 {
-	EmogiReply *reply = &runner->work.reply;
-	EmogiStatus status = open_cpu(runner, &reply->error);
+	EmogiReply *reply = &thread->job.reply;
+	EmogiStatus status = open_cpu(thread, &reply->error);
 
 	snprintf(reply->engine, sizeof reply->engine, "cpu");
 	if (status != EMOGI_OK)
 		return status;
-	if (runner->work.request.kind == EMOGI_REQUEST_PATH)
-		return run_path(&runner->work);
-	return run_batch(&runner->work, emogi_cpu_engine_pool(runner->cpu));
+	if (thread->job.request.kind == EMOGI_REQUEST_PATH)
+		return run_path(&thread->job);
+	return run_batch(&thread->job, emogi_cpu_engine_pool(thread->cpu));
 }
 
-/* Do the work at hand. */
+/* Do the job at hand. */
 static void
-do_work(Runner *runner)
+do_job(Thread *thread)
 {
-	EmogiWork  *work = &runner->work;
+	EmogiThreadJob *job = &thread->job;
 	double		start = emogi_now_ms();
 
-	switch (work->kind)
+	switch (job->kind)
 	{
-		case EMOGI_WORK_OPEN:
-			open_engines(runner);
+		case EMOGI_JOB_OPEN:
+			open_engines(thread);
 			break;
-		case EMOGI_WORK_FORGET:
-			work->device_used_bytes = cuda->forget(cuda_state, work->graph_id);
+		case EMOGI_JOB_FORGET:
+			job->device_used_bytes = cuda->forget(cuda_state, job->graph_id);
 			leave_gpu();
 			break;
-		case EMOGI_WORK_REQUEST:
-			if (work->request.kind == EMOGI_REQUEST_RUN)
-				run_query(runner);
-			else if (work->request.kind > EMOGI_REQUEST_RUN)
-				work->reply.status = run_on_cpu(runner);
+		case EMOGI_JOB_REQUEST:
+			if (job->request.kind == EMOGI_REQUEST_RUN)
+				run_query(thread);
+			else if (job->request.kind > EMOGI_REQUEST_RUN)
+				job->reply.status = run_on_cpu(thread);
 			else
-				work->reply.status = build(runner);
+				job->reply.status = build(thread);
 			break;
 	}
-	work->reply.busy_ms = emogi_now_ms() - start;
+	job->reply.busy_ms = emogi_now_ms() - start;
 }
 
-/* Do one piece of work after another: the life of a runner. */
+/* Do one job after another: the life of a thread. */
 static void *
-runner_main(void *arg)
+thread_main(void *arg)
 {
-	Runner	   *runner = arg;
+	Thread	   *thread = arg;
 
 	for (;;)
 	{
 		pthread_mutex_lock(&mutex);
-		while (runner->state != RUNNER_BUSY)
-			pthread_cond_wait(&runner->wake, &mutex);
+		while (thread->state != THREAD_BUSY)
+			pthread_cond_wait(&thread->wake, &mutex);
 		pthread_mutex_unlock(&mutex);
-		do_work(runner);
+		do_job(thread);
 		pthread_mutex_lock(&mutex);
-		runner->state = RUNNER_FINISHED;
+		thread->state = THREAD_FINISHED;
 		pthread_mutex_unlock(&mutex);
 		wake_main();
 	}
@@ -370,9 +390,10 @@ runner_main(void *arg)
 }
 
 bool
-emogi_request_uses_gpu(const EmogiRequest *request)
+emogi_threads_uses_gpu(const EmogiRequest *request)
 {
-	if (request->kind != EMOGI_REQUEST_RUN || !opened.has_gpu)
+	if (request->kind != EMOGI_REQUEST_RUN || !opened.has_gpu ||
+		!emogi_algorithm_is_on_cuda(emogi_algorithm_row(request->query.algorithm)))
 		return false;
 	return request->engine == EMOGI_ENGINE_CUDA ||
 		(request->engine == EMOGI_ENGINE_AUTO && request->graph.forward.nedges >= EMOGI_AUTO_MIN_EDGES);
@@ -381,13 +402,13 @@ emogi_request_uses_gpu(const EmogiRequest *request)
 /* ---- in the main thread ---- */
 
 const EmogiOpened *
-emogi_opened(void)
+emogi_threads_opened(void)
 {
 	return &opened;
 }
 
 int
-emogi_runners_start(const EmogiEngineOptions *engine_options, const char *module)
+emogi_threads_start(const EmogiEngineOptions *engine_options, const char *module)
 {
 	sigset_t	all;
 	sigset_t	before;
@@ -401,23 +422,23 @@ emogi_runners_start(const EmogiEngineOptions *engine_options, const char *module
 		return errno;
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	for (int i = 0; i < EMOGI_RUNNERS && rc == 0; i++)
+	for (int i = 0; i < EMOGI_WORKER_THREADS && rc == 0; i++)
 	{
-		pthread_cond_init(&runners[i].wake, NULL);
-		rc = pthread_create(&thread, NULL, runner_main, &runners[i]);
+		pthread_cond_init(&threads[i].wake, NULL);
+		rc = pthread_create(&thread, NULL, thread_main, &threads[i]);
 	}
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return rc;
 }
 
 int
-emogi_runners_fd(void)
+emogi_threads_fd(void)
 {
 	return wake_fd;
 }
 
 bool
-emogi_gpu_is_free(void)
+emogi_threads_gpu_is_free(void)
 {
 	bool		taken;
 
@@ -429,70 +450,70 @@ emogi_gpu_is_free(void)
 	return !taken;
 }
 
-/* Find a runner in a state, the first one first: it is the likeliest to have its CPU engine open. */
-static Runner *
-find_runner(RunnerState state)
+/* Find a thread in a state, the first one first: it is the likeliest to have its CPU engine open. */
+static Thread *
+find_thread(ThreadState state)
 {
-	Runner	   *found = NULL;
+	Thread	   *found = NULL;
 
 	pthread_mutex_lock(&mutex);
-	for (int i = 0; i < EMOGI_RUNNERS && found == NULL; i++)
-		if (runners[i].state == state)
-			found = &runners[i];
+	for (int i = 0; i < EMOGI_WORKER_THREADS && found == NULL; i++)
+		if (threads[i].state == state)
+			found = &threads[i];
 	pthread_mutex_unlock(&mutex);
 	return found;
 }
 
-EmogiWork *
-emogi_runner_idle(void)
+EmogiThreadJob *
+emogi_threads_idle_job(void)
 {
-	Runner	   *runner = find_runner(RUNNER_IDLE);
+	Thread	   *thread = find_thread(THREAD_IDLE);
 
-	if (runner == NULL)
+	if (thread == NULL)
 		return NULL;
-	memset(&runner->work, 0, sizeof runner->work);
-	return &runner->work;
+	memset(&thread->job, 0, sizeof thread->job);
+	return &thread->job;
 }
 
 void
-emogi_runner_start(EmogiWork *work)
+emogi_threads_start_job(EmogiThreadJob *job)
 {
-	Runner	   *runner = (Runner *) ((char *) work - offsetof(Runner, work));
+	Thread	   *thread = (Thread *) ((char *) job - offsetof(Thread, job));
 
 	pthread_mutex_lock(&mutex);
-	runner->state = RUNNER_BUSY;
-	if (work->on_gpu)
+	thread->state = THREAD_BUSY;
+	if (job->on_gpu)
 		gpu_taken = true;
-	pthread_cond_signal(&runner->wake);
+	pthread_cond_signal(&thread->wake);
 	pthread_mutex_unlock(&mutex);
 }
 
 bool
-emogi_runner_finished(EmogiWork *work)
+emogi_threads_finished_job(EmogiThreadJob *job)
 {
-	Runner	   *runner = find_runner(RUNNER_FINISHED);
+	Thread	   *thread = find_thread(THREAD_FINISHED);
 
-	if (runner == NULL)
+	if (thread == NULL)
 		return false;
-	*work = runner->work;
+	*job = thread->job;
 	pthread_mutex_lock(&mutex);
-	runner->state = RUNNER_IDLE;
+	thread->state = THREAD_IDLE;
 	pthread_mutex_unlock(&mutex);
 	return true;
 }
 
 bool
-emogi_runners_rest(void)
+emogi_threads_rest(void)
 {
-	return find_runner(RUNNER_BUSY) == NULL && find_runner(RUNNER_FINISHED) == NULL;
+	return find_thread(THREAD_BUSY) == NULL && find_thread(THREAD_FINISHED) == NULL;
 }
 
 void
-emogi_runners_cancel(void)
+emogi_threads_cancel(void)
 {
 	pthread_mutex_lock(&mutex);
-	for (int i = 0; i < EMOGI_RUNNERS; i++)
-		if (runners[i].state == RUNNER_BUSY && runners[i].work.kind == EMOGI_WORK_REQUEST)
-			runners[i].work.slot->control.cancel = 1;
+	for (int i = 0; i < EMOGI_WORKER_THREADS; i++)
+		if (threads[i].state == THREAD_BUSY && threads[i].job.kind == EMOGI_JOB_REQUEST)
+			threads[i].job.slot->control.cancel = 1;
 	pthread_mutex_unlock(&mutex);
 }

@@ -1,27 +1,27 @@
 /*
- * threads.h: the threads of the engine worker, and the work that its main thread hands them.
+ * threads.h: the threads of the engine worker that compute, and the jobs that its main thread hands them.
  *
- * The main thread takes the work of an idle runner, fills it in and starts it; from then on it belongs to the runner,
- * until emogi_runner_finished gives it back. emogi_runners_fd() becomes readable whenever the main thread should look:
- * work has finished, or the GPU is free. Functions are the main thread's unless they say otherwise.
+ * The main thread takes the job of an idle thread, fills it in and starts it; from then on it belongs to the thread,
+ * until emogi_threads_finished_job gives it back. emogi_threads_fd() becomes readable whenever the main thread should look:
+ * a job has finished, or the GPU is free. Functions are the main thread's unless they say otherwise.
  */
-#ifndef EMOGI_RUNNER_H
-#define EMOGI_RUNNER_H
+#ifndef EMOGI_THREADS_H
+#define EMOGI_THREADS_H
 
-#include "server/emogi.h"
+#include "server/shared.h"
 
-#define EMOGI_RUNNERS 4			/* requests served at once */
+#define EMOGI_WORKER_THREADS 4			/* requests served at once */
 
-typedef enum EmogiWorkKind
+typedef enum EmogiThreadJobKind
 {
-	EMOGI_WORK_OPEN,			/* the engines; the first work of all */
-	EMOGI_WORK_REQUEST,
-	EMOGI_WORK_FORGET			/* what the GPU keeps of a Graph */
-} EmogiWorkKind;
+	EMOGI_JOB_OPEN,				/* the engines; the first job of all */
+	EMOGI_JOB_REQUEST,
+	EMOGI_JOB_FORGET			/* what the GPU keeps of a Graph */
+} EmogiThreadJobKind;
 
-typedef struct EmogiWork
+typedef struct EmogiThreadJob
 {
-	EmogiWorkKind kind;
+	EmogiThreadJobKind kind;
 	bool		on_gpu;			/* begins on the GPU, which nobody else uses meanwhile; FORGET always does */
 	uint64		graph_id;		/* FORGET */
 	EmogiSlot  *slot;			/* REQUEST: whose request this is a copy of */
@@ -31,9 +31,9 @@ typedef struct EmogiWork
 	EmogiReply	reply;			/* OPEN: status and error */
 	uint64		device_used_bytes;	/* on_gpu: what the GPU keeps now */
 	bool		device_lost;	/* the GPU failed: the process must be replaced */
-} EmogiWork;
+} EmogiThreadJob;
 
-/* What opening has found. Written by the runner that opens; by nobody once that work has finished. */
+/* What opening has found. Written by the thread that opens; by nobody once that job has finished. */
 typedef struct EmogiOpened
 {
 	bool		has_gpu;
@@ -43,29 +43,29 @@ typedef struct EmogiOpened
 	EmogiDeviceEntry cuda[EMOGI_MAX_DEVICES];	/* when ncuda = 0, cuda[0] says why */
 } EmogiOpened;
 
-extern const EmogiOpened *emogi_opened(void);
+extern const EmogiOpened *emogi_threads_opened(void);
 
 /* Start the threads, with all signals blocked in them; 0 or an errno. module: path of emogi_cuda.so. */
-extern int	emogi_runners_start(const EmogiEngineOptions *options, const char *module);
-extern int	emogi_runners_fd(void);
+extern int	emogi_threads_start(const EmogiEngineOptions *options, const char *module);
+extern int	emogi_threads_fd(void);
 
 /* Does a request begin on the GPU? For any thread. */
-extern bool emogi_request_uses_gpu(const EmogiRequest *request);
+extern bool emogi_threads_uses_gpu(const EmogiRequest *request);
 
 /* Is there a GPU that nobody uses? */
-extern bool emogi_gpu_is_free(void);
+extern bool emogi_threads_gpu_is_free(void);
 
-/* Get the work of an idle runner, empty, or NULL; it stays idle until emogi_runner_start. */
-extern EmogiWork *emogi_runner_idle(void);
-extern void emogi_runner_start(EmogiWork *work);
+/* Get the job of an idle thread, empty, or NULL; it stays idle until emogi_threads_start_job. */
+extern EmogiThreadJob *emogi_threads_idle_job(void);
+extern void emogi_threads_start_job(EmogiThreadJob *job);
 
-/* Get finished work back, in *work, and make its runner idle; false when there is none. */
-extern bool emogi_runner_finished(EmogiWork *work);
+/* Get a finished job back, in *job, and make its thread idle; false when there is none. */
+extern bool emogi_threads_finished_job(EmogiThreadJob *job);
 
-/* Are all runners idle? */
-extern bool emogi_runners_rest(void);
+/* Are all threads idle? */
+extern bool emogi_threads_rest(void);
 
 /* Set the cancel flag of every request that is running. */
-extern void emogi_runners_cancel(void);
+extern void emogi_threads_cancel(void);
 
-#endif							/* EMOGI_RUNNER_H */
+#endif							/* EMOGI_THREADS_H */

@@ -2,7 +2,7 @@
  * worker.c: the engine worker, the one process that computes: its main thread, which is PostgreSQL's.
  *
  * The worker has shared memory but no database connection, so that DROP DATABASE and the like never wait for it. The
- * main thread picks requests from the slots, hands them to the runners (threads.c), answers, and sleeps.
+ * main thread picks requests from the slots, hands them to the threads (threads.c), answers, and sleeps.
  *
  * Whose turn is it: start-time fair queueing, after Goyal, Vin and Cheng, "Start-time Fair Queuing", SIGCOMM 1996,
  * section 2. A backend has a clock of the engine time that it has had, in ms, and stamps its requests with it; the
@@ -11,16 +11,16 @@
  * one that is EMOGI_CREDIT_MS behind is moved on, so that nobody is owed the time when he asked for nothing.
  *
  * Two kinds of request may have to let others pass, since what runs is not interrupted: one for the GPU, while another
- * uses it; and one that promises to be long, while EMOGI_LONG_RUNNERS such are running. So there is always a runner
+ * uses it; and one that promises to be long, while EMOGI_LONG_THREADS such are running. So there is always a thread
  * soon for a short request, and the operating system gives it its share of the processors.
  *
  * The worker ends with proc_exit(1), after which the postmaster starts it again within a second: exit code 0 is final, and a
  * crash would take every session with it. Only when the postmaster itself asks for its end, which is the end of the server,
- * the code is 0. On the way out it stops its runners and fails the
+ * the code is 0. On the way out it stops its threads and fails the
  * requests that were running; those that are queued wait for the next worker. After a GPU error it drains: it starts
- * nothing more, lets the runners finish for a while, and ends.
+ * nothing more, lets the threads finish for a while, and ends.
  */
-#include "server/emogi.h"
+#include "postgres.h"
 
 #include <signal.h>
 #include <unistd.h>
@@ -28,17 +28,22 @@
 #include "miscadmin.h"
 #include "postmaster/bgworker.h"
 #include "postmaster/interrupt.h"
-#include "threads.h"
 #include "storage/ipc.h"
+#include "utils/guc.h"
+
+#include "cache/cache.h"
+#include "call/call.h"
+#include "worker/threads.h"
+#include "worker/worker.h"
 
 /* A run on the CPU that may look at more edges than this (about a second on two processors) is long. */
 #define EMOGI_LONG_EDGES 500e6
-#define EMOGI_LONG_RUNNERS 2
+#define EMOGI_LONG_THREADS 2
 
-/* How long a worker that drains lets its runners go on. */
+/* How long a worker that drains lets its threads go on. */
 #define EMOGI_DRAIN_MS 10000.0
 
-/* How long a stopping worker waits for its runners to see their cancel flags. */
+/* How long a stopping worker waits for its threads to see their cancel flags. */
 #define EMOGI_STOP_PATIENCE_MS 10000.0
 
 PGDLLEXPORT void emogi_worker_main(Datum arg);
@@ -49,7 +54,7 @@ static bool draining = false;	/* the GPU is lost */
 static double drain_end_ms;
 static volatile sig_atomic_t server_stops = false;	/* the postmaster has sent SIGTERM */
 
-/* ---- starting work ---- */
+/* ---- starting jobs ---- */
 
 /* End as a test wants it, at a point of a request. */
 static void
@@ -76,7 +81,7 @@ is_before(const EmogiSlot *a, const EmogiSlot *b)
 static bool
 is_long(const EmogiRequest *request)
 {
-	return request->kind >= EMOGI_REQUEST_RUN && request->kind != EMOGI_REQUEST_PATH && !emogi_request_uses_gpu(request) &&
+	return request->kind >= EMOGI_REQUEST_RUN && request->kind != EMOGI_REQUEST_PATH && !emogi_threads_uses_gpu(request) &&
 		(double) request->graph.forward.nedges * Max(request->query.max_iterations, 1) > EMOGI_LONG_EDGES;
 }
 
@@ -84,16 +89,16 @@ is_long(const EmogiRequest *request)
 static bool
 can_start(const EmogiRequest *request, bool gpu_is_free)
 {
-	if (emogi_request_uses_gpu(request))
+	if (emogi_threads_uses_gpu(request))
 		return gpu_is_free;
-	return nlong < EMOGI_LONG_RUNNERS || !is_long(request);
+	return nlong < EMOGI_LONG_THREADS || !is_long(request);
 }
 
 /* Make the QUEUED slot whose turn it is RUNNING; NULL when none waits that can be started now. */
 static EmogiSlot *
 pick_slot(void)
 {
-	bool		gpu_is_free = emogi_gpu_is_free();
+	bool		gpu_is_free = emogi_threads_gpu_is_free();
 	EmogiSlot  *first = NULL;
 
 	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
@@ -132,61 +137,61 @@ answer_slot(EmogiSlot *slot, EmogiSlotState state)
 
 /* Start on a request. */
 static void
-start_request(EmogiWork *work, EmogiSlot *slot)
+start_request(EmogiThreadJob *job, EmogiSlot *slot)
 {
-	work->kind = EMOGI_WORK_REQUEST;
-	work->slot = slot;
-	work->request = slot->request;
-	work->reply.started_ms = slot->reply.started_ms;
-	work->on_gpu = emogi_request_uses_gpu(&work->request);
-	fail_on_demand(&work->request, work->request.kind);
-	if (work->on_gpu && work->request.graph.id != 0)
-		emogi_cache_use_on_device(work->request.graph.id);
-	if (work->request.kind < EMOGI_REQUEST_RUN && !emogi_slot_edges(slot, &work->edges, malloc))
+	job->kind = EMOGI_JOB_REQUEST;
+	job->slot = slot;
+	job->request = slot->request;
+	job->reply.started_ms = slot->reply.started_ms;
+	job->on_gpu = emogi_threads_uses_gpu(&job->request);
+	fail_on_demand(&job->request, job->request.kind);
+	if (job->on_gpu && job->request.graph.id != 0)
+		emogi_cache_use_on_device(job->request.graph.id);
+	if (job->request.kind < EMOGI_REQUEST_RUN && !emogi_slot_edges(slot, &job->edges, malloc))
 	{
 		slot->reply.status = EMOGI_NO_MEMORY;
 		strlcpy(slot->reply.error.message, "out of memory", sizeof slot->reply.error.message);
 		answer_slot(slot, EMOGI_SLOT_DONE);
 		return;
 	}
-	nlong += is_long(&work->request);
-	emogi_runner_start(work);
+	nlong += is_long(&job->request);
+	emogi_threads_start_job(job);
 }
 
 /* Start on a Graph that the GPU is to forget; false when there is none. */
 static bool
-start_forgetting(EmogiWork *work)
+start_forgetting(EmogiThreadJob *job)
 {
-	uint64		id = emogi_gpu_is_free() ? emogi_cache_next_to_forget() : 0;
+	uint64		id = emogi_threads_gpu_is_free() ? emogi_cache_next_to_forget() : 0;
 
 	if (id == 0)
 		return false;
-	work->kind = EMOGI_WORK_FORGET;
-	work->on_gpu = true;
-	work->graph_id = id;
-	emogi_runner_start(work);
+	job->kind = EMOGI_JOB_FORGET;
+	job->on_gpu = true;
+	job->graph_id = id;
+	emogi_threads_start_job(job);
 	return true;
 }
 
-/* Give the idle runners something to do. */
+/* Give the idle threads something to do. */
 static void
 start_all(void)
 {
-	EmogiWork  *work;
+	EmogiThreadJob *job;
 	EmogiSlot  *slot;
 
-	while ((work = emogi_runner_idle()) != NULL)
+	while ((job = emogi_threads_idle_job()) != NULL)
 	{
-		if (start_forgetting(work))
+		if (start_forgetting(job))
 			continue;
 		slot = pick_slot();
 		if (slot == NULL)
 			return;
-		start_request(work, slot);
+		start_request(job, slot);
 	}
 }
 
-/* ---- finishing work ---- */
+/* ---- finishing jobs ---- */
 
 /* Say in the server's log what there is to compute with. */
 static void
@@ -209,7 +214,7 @@ report_ready(const EmogiOpened *opened)
 static void
 publish_engines(const EmogiReply *reply)
 {
-	const EmogiOpened *opened = emogi_opened();
+	const EmogiOpened *opened = emogi_threads_opened();
 
 	if (reply->status != EMOGI_OK)
 		ereport(FATAL, (errmsg("the engine worker of emogi could not start: %s", reply->error.message)));
@@ -223,53 +228,53 @@ publish_engines(const EmogiReply *reply)
 	report_ready(opened);
 }
 
-/* Take note of what work on the GPU has left there. */
+/* Take note of what a job on the GPU has left there. */
 static void
-note_device(const EmogiWork *work)
+note_device(const EmogiThreadJob *job)
 {
-	if (!work->on_gpu || work->device_lost)
+	if (!job->on_gpu || job->device_lost)
 		return;
 	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
-	emogi_shared->cuda[0].device.used_bytes = work->device_used_bytes;
+	emogi_shared->cuda[0].device.used_bytes = job->device_used_bytes;
 	LWLockRelease(emogi_shared->lock);
 }
 
-/* Let the world know what came of a piece of work, but for the opening. */
+/* Let the world know what came of a job, but for the opening. */
 static void
-deliver(EmogiWork *work)
+deliver(EmogiThreadJob *job)
 {
-	free((void *) work->edges.chunks);
-	note_device(work);
-	if (work->kind == EMOGI_WORK_FORGET)
-		emogi_cache_forgotten(work->graph_id);
-	if (work->kind == EMOGI_WORK_REQUEST)
+	free((void *) job->edges.chunks);
+	note_device(job);
+	if (job->kind == EMOGI_JOB_FORGET)
+		emogi_cache_forgotten(job->graph_id);
+	if (job->kind == EMOGI_JOB_REQUEST)
 	{
-		nlong -= is_long(&work->request);
-		work->slot->reply = work->reply;
-		answer_slot(work->slot, EMOGI_SLOT_DONE);
+		nlong -= is_long(&job->request);
+		job->slot->reply = job->reply;
+		answer_slot(job->slot, EMOGI_SLOT_DONE);
 	}
 }
 
-/* Take finished work back. */
+/* Take finished jobs back. */
 static void
 finish_all(void)
 {
-	EmogiWork	work;
+	EmogiThreadJob job;
 	uint64_t	count;
 
-	(void) !read(emogi_runners_fd(), &count, sizeof count);
-	while (emogi_runner_finished(&work))
+	(void) !read(emogi_threads_fd(), &count, sizeof count);
+	while (emogi_threads_finished_job(&job))
 	{
-		if (work.kind == EMOGI_WORK_OPEN)
-			publish_engines(&work.reply);
-		if (work.kind == EMOGI_WORK_REQUEST)
-			fail_on_demand(&work.request, EMOGI_REQUEST_KINDS);
-		deliver(&work);
-		if (work.device_lost)
+		if (job.kind == EMOGI_JOB_OPEN)
+			publish_engines(&job.reply);
+		if (job.kind == EMOGI_JOB_REQUEST)
+			fail_on_demand(&job.request, EMOGI_REQUEST_KINDS);
+		deliver(&job);
+		if (job.device_lost)
 		{
 			ereport(LOG,
 					(errmsg("the engine worker of emogi restarts after a GPU error: %s",
-							work.reply.reason[0] != '\0' ? work.reply.reason : work.reply.error.message)));
+							job.reply.reason[0] != '\0' ? job.reply.reason : job.reply.error.message)));
 			draining = true;
 			drain_end_ms = emogi_now_ms() + EMOGI_DRAIN_MS;
 		}
@@ -278,19 +283,19 @@ finish_all(void)
 
 /* ---- coming and going ---- */
 
-/* Stop the runners; false when they do not see their cancel flags in time. */
+/* Stop the threads; false when they do not see their cancel flags in time. */
 static bool
-stop_runners(void)
+stop_threads(void)
 {
 	double		end_ms = emogi_now_ms() + EMOGI_STOP_PATIENCE_MS;
-	EmogiWork	work;
+	EmogiThreadJob job;
 
-	emogi_runners_cancel();
+	emogi_threads_cancel();
 	for (;;)
 	{
-		while (emogi_runner_finished(&work))
-			deliver(&work);
-		if (emogi_runners_rest())
+		while (emogi_threads_finished_job(&job))
+			deliver(&job);
+		if (emogi_threads_rest())
 			return true;
 		if (emogi_now_ms() > end_ms)
 			return false;
@@ -319,7 +324,7 @@ fail_running(void)
 }
 
 /*
- * Runs on every exit but a crash. While a runner goes on, nobody may free what it works on: then the next worker
+ * Runs on every exit but a crash. While a thread goes on, nobody may free what it works on: then the next worker
  * fails the slots, for it does not start before this process has ended.
  */
 static void
@@ -330,7 +335,7 @@ leave_shared(int code, Datum arg)
 	emogi_shared->worker_pid = 0;
 	emogi_shared->worker_ready = false;
 	LWLockRelease(emogi_shared->lock);
-	if (stop_runners())
+	if (stop_threads())
 		fail_running();
 }
 
@@ -347,25 +352,25 @@ enter_shared(void)
 	before_shmem_exit(leave_shared, 0);
 }
 
-/* Start the runners, and in one of them open the engines: a driver may take seconds to start. */
+/* Start the threads, and in one of them open the engines: a driver may take seconds to start. */
 static void
-start_runners(void)
+start_threads(void)
 {
 	EmogiEngineOptions options = {
 		.cpu_threads = emogi_cpu_threads,
 		.device_memory_bytes = (uint64) emogi_device_memory_mb * 1024 * 1024
 	};
 	char		module[MAXPGPATH];
-	EmogiWork  *work;
+	EmogiThreadJob *job;
 	int			rc;
 
 	snprintf(module, sizeof module, "%s/emogi_cuda.so", pkglib_path);
-	rc = emogi_runners_start(&options, module);
+	rc = emogi_threads_start(&options, module);
 	if (rc != 0)
 		ereport(FATAL, (errmsg("the engine worker of emogi could not start a thread: %s", strerror(rc))));
-	work = emogi_runner_idle();
-	work->kind = EMOGI_WORK_OPEN;
-	emogi_runner_start(work);
+	job = emogi_threads_idle_job();
+	job->kind = EMOGI_JOB_OPEN;
+	emogi_threads_start_job(job);
 }
 
 /* Sleep until there is something to do. */
@@ -380,7 +385,7 @@ sleep_main(void)
 		events |= WL_TIMEOUT;
 		timeout_ms = (long) Max(drain_end_ms - emogi_now_ms(), 0.0) + 1;
 	}
-	(void) WaitLatchOrSocket(MyLatch, events, emogi_runners_fd(), timeout_ms, emogi_wait_event(EMOGI_WAIT_MAIN));
+	(void) WaitLatchOrSocket(MyLatch, events, emogi_threads_fd(), timeout_ms, emogi_shared_wait_event(EMOGI_WAIT_MAIN));
 	ResetLatch(MyLatch);
 	CHECK_FOR_INTERRUPTS();
 	if (ConfigReloadPending)
@@ -394,7 +399,7 @@ sleep_main(void)
 static bool
 must_end(void)
 {
-	return ShutdownRequestPending || (draining && (emogi_runners_rest() || emogi_now_ms() > drain_end_ms));
+	return ShutdownRequestPending || (draining && (emogi_threads_rest() || emogi_now_ms() > drain_end_ms));
 }
 
 /* Handle SIGTERM: end, for good if it comes from the postmaster. */
@@ -429,7 +434,7 @@ emogi_worker_main(Datum arg)
 	BackgroundWorkerUnblockSignals();
 
 	enter_shared();
-	start_runners();
+	start_threads();
 	while (!must_end())
 	{
 		sleep_main();

@@ -146,9 +146,9 @@ check_graph(const EmogiShape *shape, const EmogiBuiltGraph *built, EmogiDirectio
 	else
 		CHECK(graph->backward.offsets == NULL, "%s: backward unasked", shape->name);
 	for (uint64_t v = 0; v < graph->nvertices && v < 100; v++)
-		CHECK(emogi_vertex_number(graph, graph->ids[v]) == v, "%s: number of vertex %llu", shape->name,
+		CHECK(emogi_graph_vertex(graph, graph->ids[v]) == v, "%s: number of vertex %llu", shape->name,
 			  (unsigned long long) v);
-	CHECK(emogi_vertex_number(graph, 123456789012345) == EMOGI_NO_VERTEX, "%s: a key that is none", shape->name);
+	CHECK(emogi_graph_vertex(graph, 123456789012345) == EMOGI_NO_VERTEX, "%s: a key that is none", shape->name);
 	free(r.ids);
 	free(r.entries);
 }

@@ -1,5 +1,5 @@
 /*
- * test_path_search.c: the search between two vertices finds the path that emogi_path_find finds among all distances.
+ * test_path_search.c: the search between two vertices finds the path that emogi_trace_path finds among all distances.
  */
 #include "build.h"
 #include "engines.h"
@@ -33,7 +33,7 @@ run_full(const EmogiGraph *graph, uint32_t source)
 	Full		full = {.distance = malloc(n * sizeof(double)), .path = malloc(n * sizeof(uint32_t)),
 		.next = malloc(n * sizeof(uint32_t))};
 	EmogiQuery	query = {.algorithm = EMOGI_SSSP, .nsources = 1, .sources = &source, .max_distance = INFINITY};
-	EmogiResult result = {.distance = full.distance};
+	EmogiResult result = {.columns[0].float64 = full.distance};
 	EmogiControl control = {0};
 	EmogiError	error;
 
@@ -63,7 +63,7 @@ check_pair(const char *name, const EmogiGraph *graph, Full *full, uint32_t sourc
 				ndifferent = 0;
 
 	if (full->distance[target] < (double) INFINITY)
-		length = emogi_path_find(graph, full->distance, source, target, full->path, full->next, NULL);
+		length = emogi_trace_path(graph, full->distance, source, target, full->path, full->next, NULL);
 	CHECK(status == EMOGI_OK && answer.outcome == (length > 0 ? EMOGI_PATH_FOUND : EMOGI_PATH_NONE),
 		  "%s: %u to %u: status %d, outcome %d", name, source, target, status, answer.outcome);
 	CHECK(answer.length == length, "%s: %u to %u: %llu vertices, not %llu", name, source, target,
@@ -74,7 +74,7 @@ check_pair(const char *name, const EmogiGraph *graph, Full *full, uint32_t sourc
 	CHECK(ndifferent == 0, "%s: %u to %u: %llu of %llu vertices differ", name, source, target,
 		  (unsigned long long) ndifferent, (unsigned long long) length);
 	noutcomes[answer.outcome]++;
-	emogi_path_answer_free(&answer);
+	emogi_path_search_free(&answer);
 	return answer.edges_traversed;
 }
 
@@ -246,13 +246,13 @@ check_budget(const char *name, const EmogiGraph *graph)
 
 	for (uint64_t i = 0; answer.outcome != EMOGI_PATH_FOUND || answer.edges_traversed < 100; i++)
 	{
-		emogi_path_answer_free(&answer);
+		emogi_path_search_free(&answer);
 		source = (uint32_t) (emogi_random(21, i) % graph->nvertices);
 		target = (uint32_t) (emogi_random(22, i) % graph->nvertices);
 		emogi_path_search(graph, source, target, UINT64_MAX, &answer, &control, &error);
 	}
 	needed = answer.edges_traversed;
-	emogi_path_answer_free(&answer);
+	emogi_path_search_free(&answer);
 	for (uint64_t budget = 0; budget < enough; budget = budget * 3 / 2 + 1)
 	{
 		CHECK(emogi_path_search(graph, source, target, budget, &answer, &control, &error) == EMOGI_OK, "%s: budget", name);
@@ -265,7 +265,7 @@ check_budget(const char *name, const EmogiGraph *graph)
 		noutcomes[answer.outcome]++;
 		if (answer.outcome == EMOGI_PATH_FOUND)
 			enough = budget;
-		emogi_path_answer_free(&answer);
+		emogi_path_search_free(&answer);
 	}
 	CHECK(enough >= needed, "%s: %llu were enough, not %llu", name, (unsigned long long) enough, (unsigned long long) needed);
 }
@@ -286,10 +286,10 @@ check_stopped(const EmogiGraph *graph, Full *full, uint32_t source, uint32_t tar
 {
 	npolls = 0;
 	most_polls = INT_MAX;
-	CHECK(emogi_path_find(graph, full->distance, source, target, full->path, full->next, poll_so_often) == 2 && npolls > 0,
+	CHECK(emogi_trace_path(graph, full->distance, source, target, full->path, full->next, poll_so_often) == 2 && npolls > 0,
 		  "%d looks", npolls);
 	npolls = most_polls = 0;
-	CHECK(emogi_path_find(graph, full->distance, source, target, full->path, full->next, poll_so_often) == 0 && npolls == 1,
+	CHECK(emogi_trace_path(graph, full->distance, source, target, full->path, full->next, poll_so_often) == 0 && npolls == 1,
 		  "not stopped: %d looks", npolls);
 }
 
@@ -364,7 +364,7 @@ check_memory(const char *name, const EmogiGraph *graph, uint64_t seed)
 		if (status == EMOGI_NO_MEMORY)
 			CHECK(error.message[0] != '\0' && error.detail[0] != '\0' && answer.vertices == NULL && answer.distance == NULL &&
 				  answer.length == 0, "%s: allocation %u", name, n);
-		emogi_path_answer_free(&answer);
+		emogi_path_search_free(&answer);
 	}
 	CHECK(status == EMOGI_OK && n > 6 && n < MAX_FAILURES, "%s: status %d at allocation %u", name, status, n);
 }
@@ -387,7 +387,7 @@ check_cancel(const char *name, const EmogiGraph *graph, uint64_t seed)
 		pthread_create(&thread, NULL, engines_cancel_soon, &control);
 		status = emogi_path_search(graph, 0, target, UINT64_MAX, &answer, &control, &error);
 		pthread_join(thread, NULL);
-		emogi_path_answer_free(&answer);
+		emogi_path_search_free(&answer);
 	}
 	CHECK(status == EMOGI_CANCELED, "%s: status %d during", name, status);
 }

@@ -57,7 +57,7 @@ check_sort(int kind, size_t count, size_t scratch_count)
 		keys[i] = expected[i] = make_key(kind, count, i);
 	keys[count] = 99;
 	qsort(expected, count, sizeof(uint64_t), compare_u64);
-	emogi_sort_u64(keys, count, scratch, scratch_count, &job);
+	emogi_radix_sort_u64(keys, count, scratch, scratch_count, &job);
 	CHECK(memcmp(keys, expected, count * sizeof(uint64_t)) == 0, "u64 kind %d count %zu scratch %zu", kind, count,
 		  scratch_count);
 	CHECK(keys[count] == 99, "wrote beyond the end");
@@ -68,7 +68,7 @@ check_sort(int kind, size_t count, size_t scratch_count)
 		expected[i] = small[i];
 	}
 	qsort(expected, count, sizeof(uint64_t), compare_u64);
-	emogi_sort_u32(small, count, (uint32_t *) scratch, scratch_count, &job);
+	emogi_radix_sort_u32(small, count, (uint32_t *) scratch, scratch_count, &job);
 	for (size_t i = 0; i < count; i++)
 		same = same && small[i] == expected[i];
 	CHECK(same, "u32 kind %d count %zu scratch %zu", kind, count, scratch_count);
@@ -90,7 +90,7 @@ check_cancel(void)
 
 	for (size_t i = 0; i < count; i++)
 		keys[i] = (uint32_t) emogi_random(1, i);
-	emogi_sort_u32(keys, count, scratch, 64, &job);
+	emogi_radix_sort_u32(keys, count, scratch, 64, &job);
 	CHECK(job.status == EMOGI_CANCELED, "status %u", job.status);
 	free(keys);
 }

@@ -1,13 +1,10 @@
 /*
- * client.c: a backend's side of a slot: take one, keep it or what it owns, give it back.
+ * call.c: the life of a call: it takes a slot, keeps it or what it owns, gives it back.
  *
  * A call holds one slot while it may ask something of the worker, and everything in the Region that it allocates belongs
  * to the slot. The call is tied to the ResourceOwner that was current when it began: whatever ends it early (an error, a
  * cancel, the end of the session) releases that owner, and with it slot and memory. By then the call's parallel workers are
  * gone, because aborting a transaction ends them first.
- *
- * A slot that the worker is running cannot be freed from outside: it becomes an ORPHAN with its cancel flag set, and
- * the worker frees it within the 50 ms in which an engine must see the flag.
  *
  * A call whose rows are read bit by bit gives its slot back as soon as it has something to read, and keeps its memory as a
  * holding (emogi_call_hold); when it has to ask the worker again it takes a slot, and its memory belongs to that
@@ -17,7 +14,7 @@
  *
  * A session waits for a slot only while it has none: with calls within calls, two could wait for each other's for ever.
  */
-#include "server/emogi.h"
+#include "postgres.h"
 
 #include "executor/executor.h"
 #include "mb/pg_wchar.h"
@@ -26,62 +23,17 @@
 #include "utils/resowner.h"
 #include "utils/timestamp.h"
 
+#include "cache/cache.h"
+#include "call/call.h"
+#include "server/compat.h"
+#include "server/region.h"
+
 /* Calls that have finished and are kept: more are ended when a new call begins, the oldest first. */
 #define EMOGI_MAX_FINISHED 8
 
 static EmogiCall *calls = NULL;	/* the latest first */
 
 static ExecutorRun_hook_type previous_executor_run_hook = NULL;
-
-/* Free a slot and all it owns in the Region. The caller is the only one who still uses it. */
-void
-emogi_slot_free(EmogiSlot *slot)
-{
-	int			index = (int) (slot - emogi_shared->slots);
-
-	emogi_region_free_owner(EMOGI_OWNER_EDGES(index));
-	emogi_region_free_owner(EMOGI_OWNER(index));
-	if (slot->donor >= 0)
-		emogi_cache_unpin(slot->donor);
-	if (slot->graph >= 0)
-		emogi_cache_unpin(slot->graph);
-	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
-	slot->graph = slot->donor = -1;
-	slot->state = EMOGI_SLOT_FREE;
-	slot->owner_pid = 0;
-	slot->token = 0;
-	emogi_account_close(index);
-	LWLockRelease(emogi_shared->lock);
-	/* to all, for one of them may have to wait for a slot of its own role */
-	ConditionVariableBroadcast(&emogi_shared->slot_freed);
-}
-
-/* Sum up the edges that a scan has left in a slot; see emogi_region_edges. */
-bool
-emogi_slot_edges(const EmogiSlot *slot, EmogiEdges *edges, void *(*allocate) (Size))
-{
-	bool		ok = emogi_region_edges(EMOGI_OWNER_EDGES(slot - emogi_shared->slots), edges, allocate);
-
-	edges->weighted = slot->weights != EMOGI_WEIGHTS_UNUSED;
-	return ok;
-}
-
-/* Let go of a slot in whatever state it is; a request that is still running is paid for up to now. Raises nothing. */
-static void
-leave_slot(EmogiSlot *slot)
-{
-	bool		running;
-
-	slot->control.cancel = 1;
-	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
-	running = slot->state == EMOGI_SLOT_RUNNING;
-	slot->state = running ? EMOGI_SLOT_ORPHAN : EMOGI_SLOT_HELD;
-	if (running)
-		emogi_request_abandon(slot);
-	LWLockRelease(emogi_shared->lock);
-	if (!running)
-		emogi_slot_free(slot);
-}
 
 /* Wait no more in emogi_progress. */
 static void
@@ -106,7 +58,7 @@ emogi_call_leave(EmogiCall *call)
 	call->slot = NULL;
 	call->holding = -1;
 	if (slot != NULL)
-		leave_slot(slot);
+		emogi_slot_leave(slot);
 	if (holding >= 0)
 		emogi_holding_leave(holding);
 }
@@ -138,7 +90,7 @@ record_call(EmogiCall *call, bool failed)
 	run->total_ms = 0;
 	for (int i = 0; i < (int) lengthof(call->phase_ms); i++)
 		run->total_ms += call->phase_ms[i];
-	emogi_runs_record(run);
+	emogi_history_record(run);
 }
 
 /* Release the calls of a ResourceOwner that ends before they did. */
@@ -163,17 +115,6 @@ release_calls(ResourceReleasePhase phase, bool is_commit, bool is_top_level, voi
 	}
 }
 
-/*
- * Sleep on a condition variable for a while, or until it is signaled. An interrupt that came while interrupts were
- * held off, as they are when a parallel context ends, is pending with the latch reset: look before sleeping.
- */
-void
-emogi_sleep_on(ConditionVariable *variable, long timeout_ms, uint32 wait_event)
-{
-	CHECK_FOR_INTERRUPTS();
-	ConditionVariableTimedSleep(variable, timeout_ms, wait_event);
-}
-
 /* Copy text into an array, cut off between two characters where it is too long. */
 static void
 copy_text(char *to, Size bytes, const char *from)
@@ -184,43 +125,31 @@ copy_text(char *to, Size bytes, const char *from)
 	to[length] = '\0';
 }
 
-/* Take a free slot for a call of this backend; else get what is against it. */
-static EmogiLimit
-take_slot(EmogiCall *call)
+/* End a finished call, before its plan does. */
+static void
+end_finished(EmogiCall *call)
 {
-	EmogiLimit	limit = EMOGI_WITHIN_LIMITS;
-	const EmogiRunEntry *run = &call->run;
+	*call->holder = NULL;
+	emogi_call_leave(call);
+	forget_call(call);
+}
 
-	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
-	if (call->limited && call->holding < 0)
-		limit = emogi_limits_of_calls(MyProcPid, run->userid);
-	if (call->limited && limit == EMOGI_WITHIN_LIMITS)
-		limit = emogi_limits_of_slots(run->userid);
-	for (int i = 0; i < EMOGI_NSLOTS && limit == EMOGI_WITHIN_LIMITS && call->slot == NULL; i++)
-		if (emogi_shared->slots[i].state == EMOGI_SLOT_FREE)
-		{
-			EmogiSlot  *slot = &emogi_shared->slots[i];
+/* End all finished calls of this backend, which may need what they have; false when there are none. */
+static bool
+end_all_finished(void)
+{
+	EmogiCall  *next;
+	bool		ended = false;
 
-			slot->state = EMOGI_SLOT_HELD;
-			slot->owner_pid = MyProcPid;
-			slot->token = call->token;
-			slot->weights = EMOGI_WEIGHTS_UNUSED;
-			slot->graph = slot->donor = slot->awaited_graph = -1;
-			slot->waits_for_room = false;
-			slot->userid = run->userid;
-			slot->database = run->database;
-			slot->started = run->started;
-			memcpy(slot->function, run->function, sizeof slot->function);
-			memcpy(slot->source, run->source, sizeof slot->source);
-			pg_atomic_write_u64(&slot->nskipped, 0);
-			memset((void *) &slot->control, 0, sizeof slot->control);
-			slot->control.phase = call->phase;
-			emogi_account_open(i, MyProcPid, run->userid, call->limited);
-			call->slot = slot;
-			call->slot_index = i;
-		}
-	LWLockRelease(emogi_shared->lock);
-	return limit == EMOGI_WITHIN_LIMITS && call->slot == NULL ? EMOGI_AT_SLOTS : limit;
+	for (EmogiCall *call = calls; call != NULL; call = next)
+	{
+		next = call->next;
+		if (call->holder == NULL)
+			continue;
+		end_finished(call);
+		ended = true;
+	}
+	return ended;
 }
 
 /* Does a call of this backend hold a slot? */
@@ -237,22 +166,13 @@ holds_slot(void)
 static void
 note_waiter(EmogiCall *call)
 {
-	const EmogiRunEntry *run = &call->run;
-
 	if (call->waiter >= 0 || call->holding >= 0)
 		return;
 	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
 	for (int i = 0; i < EMOGI_NWAITERS && call->waiter < 0; i++)
 		if (emogi_shared->waiters[i].pid == 0)
 		{
-			EmogiWaiter *waiter = &emogi_shared->waiters[i];
-
-			waiter->pid = run->pid;
-			waiter->userid = run->userid;
-			waiter->database = run->database;
-			waiter->started = run->started;
-			memcpy(waiter->function, run->function, sizeof waiter->function);
-			memcpy(waiter->source, run->source, sizeof waiter->source);
+			emogi_shared->waiters[i] = call->run.caller;
 			call->waiter = i;
 		}
 	LWLockRelease(emogi_shared->lock);
@@ -265,21 +185,21 @@ note_waiter(EmogiCall *call)
 static void
 wait_for_slot(EmogiCall *call)
 {
-	EmogiLimit	limit = take_slot(call);
+	EmogiLimit	limit = emogi_slot_take(call);
 
 	if (limit == EMOGI_WITHIN_LIMITS)
 		return;
 	ConditionVariablePrepareToSleep(&emogi_shared->slot_freed);
-	while ((limit = take_slot(call)) != EMOGI_WITHIN_LIMITS)
+	while ((limit = emogi_slot_take(call)) != EMOGI_WITHIN_LIMITS)
 	{
 		bool		is_lasting = limit == EMOGI_AT_SESSION_CALLS || limit == EMOGI_AT_ROLE_CALLS;
 
-		if (is_lasting && emogi_calls_end_finished())
+		if (is_lasting && end_all_finished())
 			continue;
 		if (is_lasting || holds_slot())
 			emogi_limits_report(limit);
 		note_waiter(call);
-		emogi_sleep_on(&emogi_shared->slot_freed, EMOGI_WAKEUP_MS, emogi_wait_event(EMOGI_WAIT_SLOT));
+		emogi_shared_sleep(&emogi_shared->slot_freed, EMOGI_WAKEUP_MS, EMOGI_WAIT_SLOT);
 	}
 	ConditionVariableCancelSleep();
 	forget_waiter(call);
@@ -287,41 +207,14 @@ wait_for_slot(EmogiCall *call)
 
 /* Note who calls what. */
 static void
-describe_call(EmogiRunEntry *run, const char *name, const char *source)
+describe_caller(EmogiCaller *caller, const char *name, const char *source)
 {
-	run->started = GetCurrentTimestamp();
-	run->pid = MyProcPid;
-	run->userid = GetUserId();
-	run->database = MyDatabaseId;
-	copy_text(run->function, sizeof run->function, name);
-	copy_text(run->source, sizeof run->source, source);
-}
-
-/* End a finished call, before its plan does. */
-static void
-end_finished(EmogiCall *call)
-{
-	*call->holder = NULL;
-	emogi_call_leave(call);
-	forget_call(call);
-}
-
-/* End all finished calls of this backend, which may need what they have; false when there are none. */
-bool
-emogi_calls_end_finished(void)
-{
-	EmogiCall  *next;
-	bool		ended = false;
-
-	for (EmogiCall *call = calls; call != NULL; call = next)
-	{
-		next = call->next;
-		if (call->holder == NULL)
-			continue;
-		end_finished(call);
-		ended = true;
-	}
-	return ended;
+	caller->started = GetCurrentTimestamp();
+	caller->pid = MyProcPid;
+	caller->userid = GetUserId();
+	caller->database = MyDatabaseId;
+	copy_text(caller->function, sizeof caller->function, name);
+	copy_text(caller->source, sizeof caller->source, source);
 }
 
 /* End the oldest of the finished calls when there are too many. */
@@ -371,7 +264,7 @@ emogi_call_begin(Oid function, const char *name, const char *source)
 	call = MemoryContextAllocZero(TopMemoryContext, sizeof *call);
 	call->holding = call->waiter = -1;
 	call->token = token;
-	describe_call(&call->run, name, source);
+	describe_caller(&call->run.caller, name, source);
 	call->function = function;
 	call->owner = CurrentResourceOwner;
 	INSTR_TIME_SET_CURRENT(call->since);
@@ -433,7 +326,7 @@ emogi_call_hold(EmogiCall *call)
 	if (call->holding < 0)
 		return false;
 	call->slot = NULL;
-	leave_slot(slot);
+	emogi_slot_leave(slot);
 	return true;
 }
 
@@ -445,7 +338,7 @@ emogi_call_take_slot(EmogiCall *call)
 
 	if (call->slot != NULL)
 		return;
-	if (take_slot(call) != EMOGI_WITHIN_LIMITS)
+	if (emogi_slot_take(call) != EMOGI_WITHIN_LIMITS)
 	{
 		if (holding >= 0)
 			emogi_holding_wait(holding, true);
@@ -495,17 +388,9 @@ run_executor(EMOGI_EXECUTOR_RUN_PARAMETERS)
 		rest_calls();
 }
 
-/* See when a query stops for a while; called once, in the postmaster. */
-void
-emogi_calls_init(void)
-{
-	previous_executor_run_hook = ExecutorRun_hook;
-	ExecutorRun_hook = run_executor;
-}
-
 /* Have emogi_progress show that this backend's call waits for room in the Region, or does so no more. */
-void
-emogi_calls_wait_for_room(bool waits)
+static void
+note_wait_for_room(bool waits)
 {
 	for (EmogiCall *call = calls; call != NULL; call = call->next)
 		if (call->slot != NULL)
@@ -513,6 +398,34 @@ emogi_calls_wait_for_room(bool waits)
 			call->slot->waits_for_room = waits;
 			break;
 		}
+}
+
+/* Have the cache evict one Graph that is not in use, and wait until its memory is free; false when there is none. */
+bool
+emogi_call_make_room(void)
+{
+	bool		made;
+
+	note_wait_for_room(true);
+	made = emogi_cache_make_room();
+	note_wait_for_room(false);
+	return made;
+}
+
+/* Make room for an allocation in the Region, see region.h. */
+static bool
+make_room(bool at_limit)
+{
+	return at_limit ? end_all_finished() : emogi_call_make_room();
+}
+
+/* Have this asked for room, and see when a query stops for a while; called once, in the postmaster. */
+void
+emogi_call_init(void)
+{
+	emogi_region_ask_for_room(make_room);
+	previous_executor_run_hook = ExecutorRun_hook;
+	ExecutorRun_hook = run_executor;
 }
 
 /*

@@ -1,5 +1,5 @@
 /*
- * test_bfs_batch.c: a search from many sources at once agrees with a naive search from each, for any number of threads.
+ * test_msbfs.c: a search from many sources at once agrees with a naive search from each, for any number of threads.
  */
 #include "cpu/msbfs.h"
 #include "engines.h"
@@ -24,8 +24,8 @@ deepest(const EmogiGraph *graph, const Ask *ask)
 {
 	int			nplanes = 1;
 
-	while (nplanes < EMOGI_BATCH_PLANES &&
-		   emogi_batch_bytes(graph->nvertices, ask->nsources, (1 << (nplanes + 1)) - 2) <= ask->memory_bytes)
+	while (nplanes < EMOGI_MSBFS_PLANES &&
+		   emogi_msbfs_bytes(graph->nvertices, ask->nsources, (1 << (nplanes + 1)) - 2) <= ask->memory_bytes)
 		nplanes++;
 	return (1 << nplanes) - 2;
 }
@@ -51,32 +51,32 @@ search_naively(const EmogiGraph *graph, const Ask *ask, int32_t *level)
 
 /* Count the vertices at which what a source's walk over the answer gives is not what is expected. */
 static uint64_t
-count_wrong(const EmogiGraph *graph, const EmogiBatchResult *result, int s, const int32_t *level)
+count_wrong(const EmogiGraph *graph, const EmogiMsbfsResult *result, int s, const int32_t *level)
 {
-	EmogiBatchCursor cursor = {0};
-	EmogiBatchCursor skipping = {0};
+	EmogiMsbfsCursor cursor = {0};
+	EmogiMsbfsCursor skipping = {0};
 	uint64_t	nreached = 0,
 				nwrong = 0,
 				after = 0;		/* the least vertex that may come */
 	uint32_t	vertex,
 				depth;
 
-	for (; emogi_batch_next(result, s, &cursor, &vertex, &depth); after = (uint64_t) vertex + 1)
+	for (; emogi_msbfs_next(result, s, &cursor, &vertex, &depth); after = (uint64_t) vertex + 1)
 	{
 		if (vertex < after || vertex >= graph->nvertices)
 			return graph->nvertices + 1;
 		nwrong += level[vertex] != (int32_t) depth;
 		nreached++;
 	}
-	nwrong += emogi_batch_next(result, s, &cursor, &vertex, &depth);	/* the end stays the end */
+	nwrong += emogi_msbfs_next(result, s, &cursor, &vertex, &depth);	/* the end stays the end */
 	for (uint64_t v = 0; v < graph->nvertices; v++)
 		nreached -= level[v] >= 0;
 	for (uint64_t least = 0; least < graph->nvertices; least = (uint64_t) vertex + 1 + (vertex * 7) % 150)
 	{
 		bool		found;
 
-		emogi_batch_skip_to(result, s, &skipping, least);
-		while ((found = emogi_batch_next(result, s, &skipping, &vertex, &depth)) && vertex < least)
+		emogi_msbfs_skip_to(result, s, &skipping, least);
+		while ((found = emogi_msbfs_next(result, s, &skipping, &vertex, &depth)) && vertex < least)
 			;
 		while (least < graph->nvertices && level[least] < 0)
 			least++;
@@ -101,18 +101,18 @@ allocate_lines(size_t bytes)
 /* Search again, with scratch memory that is kept from search to search: the same answer, and the memory is left zero. */
 static void
 check_scratch(const char *name, EmogiEngineState *state, const EmogiGraph *graph, const Ask *ask,
-			  const EmogiBatchResult *answer)
+			  const EmogiMsbfsResult *answer)
 {
 	static unsigned char *scratch = NULL;
 	static uint64_t bytes = 0;
-	EmogiBatchResult result = {.memory_bytes = ask->memory_bytes};
+	EmogiMsbfsResult result = {.memory_bytes = ask->memory_bytes};
 	EmogiControl control = {0};
 	EmogiError	error;
 	EmogiStatus status;
 
-	if (bytes != emogi_batch_scratch_bytes(graph->nvertices, ask->max_depth))
+	if (bytes != emogi_msbfs_scratch_bytes(graph->nvertices, ask->max_depth))
 	{
-		bytes = emogi_batch_scratch_bytes(graph->nvertices, ask->max_depth);
+		bytes = emogi_msbfs_scratch_bytes(graph->nvertices, ask->max_depth);
 		free(scratch);
 		scratch = allocate_lines(bytes + GUARD_BYTES);
 		memset(scratch, 0, bytes);
@@ -121,7 +121,7 @@ check_scratch(const char *name, EmogiEngineState *state, const EmogiGraph *graph
 	result.memory = allocate_lines(ask->memory_bytes);
 	memset(result.memory, GUARD, ask->memory_bytes);
 	result.scratch = scratch;
-	status = emogi_bfs_batch(emogi_cpu_engine_pool(state), graph, ask->sources, ask->nsources, ask->max_depth, &result,
+	status = emogi_msbfs_run(emogi_cpu_engine_pool(state), graph, ask->sources, ask->nsources, ask->max_depth, &result,
 							 &control, &error);
 	CHECK(status == EMOGI_OK && result.too_deep == answer->too_deep && result.used_bytes == answer->used_bytes &&
 		  result.edges_traversed == answer->edges_traversed, "%s: status %d with scratch memory", name, status);
@@ -134,10 +134,10 @@ check_scratch(const char *name, EmogiEngineState *state, const EmogiGraph *graph
 }
 
 /* Search with some number of threads into memory that is filled with nonsense. */
-static EmogiBatchResult
+static EmogiMsbfsResult
 search_batch(const char *name, EmogiEngineState *state, const EmogiGraph *graph, const Ask *ask)
 {
-	EmogiBatchResult result = {.memory = NULL, .memory_bytes = ask->memory_bytes, .nplanes = -7};
+	EmogiMsbfsResult result = {.memory = NULL, .memory_bytes = ask->memory_bytes, .nplanes = -7};
 	EmogiControl control = {0};
 	EmogiError	error;
 	EmogiStatus status;
@@ -145,7 +145,7 @@ search_batch(const char *name, EmogiEngineState *state, const EmogiGraph *graph,
 
 	result.memory = allocate_lines(ask->memory_bytes + 2 * GUARD_BYTES);
 	memset(result.memory, GUARD, ask->memory_bytes + 2 * GUARD_BYTES);
-	status = emogi_bfs_batch(emogi_cpu_engine_pool(state), graph, ask->sources, ask->nsources, ask->max_depth, &result,
+	status = emogi_msbfs_run(emogi_cpu_engine_pool(state), graph, ask->sources, ask->nsources, ask->max_depth, &result,
 							 &control, &error);
 	CHECK(status == EMOGI_OK, "%s: status %d", name, status);
 	end = (unsigned char *) result.memory + (result.too_deep ? 0 : result.used_bytes);
@@ -156,8 +156,8 @@ search_batch(const char *name, EmogiEngineState *state, const EmogiGraph *graph,
 
 /* Check an answer against the naive levels, and against the answer of one thread. */
 static void
-check_answer(const char *name, const EmogiGraph *graph, const Ask *ask, const EmogiBatchResult *result,
-			 const EmogiBatchResult *first, const int32_t *level, int32_t depth)
+check_answer(const char *name, const EmogiGraph *graph, const Ask *ask, const EmogiMsbfsResult *result,
+			 const EmogiMsbfsResult *first, const int32_t *level, int32_t depth)
 {
 	CHECK(result->nlevels == (uint32_t) depth + 1, "%s: %u levels, not %d", name, result->nlevels, depth + 1);
 	CHECK(result->used_bytes <= ask->memory_bytes, "%s: %llu bytes", name, (unsigned long long) result->used_bytes);
@@ -185,7 +185,7 @@ check_ask(const char *name, const EmogiGraph *graph, const Ask *ask)
 {
 	int32_t    *level = malloc(((uint64_t) ask->nsources * graph->nvertices + 1) * sizeof(int32_t));
 	int32_t		depth = search_naively(graph, ask, level);
-	EmogiBatchResult results[NENGINES];
+	EmogiMsbfsResult results[NENGINES];
 
 	for (int e = 0; e < NENGINES; e++)
 	{
@@ -204,16 +204,16 @@ check_ask(const char *name, const EmogiGraph *graph, const Ask *ask)
 static void
 check_sources(const char *name, const EmogiGraph *graph, uint64_t seed, int nsources, int64_t max_depth)
 {
-	uint32_t	sources[EMOGI_BATCH_SOURCES];
+	uint32_t	sources[EMOGI_MSBFS_SOURCES];
 	Ask			ask = {.sources = sources, .nsources = nsources, .max_depth = max_depth,
-		.memory_bytes = emogi_batch_bytes(graph->nvertices, nsources, max_depth)};
+		.memory_bytes = emogi_msbfs_bytes(graph->nvertices, nsources, max_depth)};
 
 	for (int s = 0; s < nsources; s++)
 		sources[s] = s % 3 == 2 ? sources[s / 2] : (uint32_t) (emogi_random(seed, (uint64_t) s) % graph->nvertices);
 	check_ask(name, graph, &ask);
 	if (max_depth < 0)			/* memory for levels 0 to 2 */
 	{
-		ask.memory_bytes = emogi_batch_bytes(graph->nvertices, nsources, 2);
+		ask.memory_bytes = emogi_msbfs_bytes(graph->nvertices, nsources, 2);
 		check_ask(name, graph, &ask);
 	}
 }
@@ -296,7 +296,7 @@ check_from_zero(EmogiShape *shape)
 	EmogiGraph	graph = naive_build(shape, NULL, EMOGI_OUT, false);
 	uint32_t	source = 0;
 	Ask			ask = {.sources = &source, .nsources = 1, .max_depth = -1,
-		.memory_bytes = emogi_batch_bytes(graph.nvertices, 1, -1)};
+		.memory_bytes = emogi_msbfs_bytes(graph.nvertices, 1, -1)};
 
 	check_ask(shape->name, &graph, &ask);
 	naive_free(&graph);
@@ -333,8 +333,8 @@ check_path(uint64_t nvertices, int64_t max_depth, bool too_deep)
 	EmogiGraph	graph = naive_build(&shape, NULL, EMOGI_BOTH, true);
 	uint32_t	sources[3] = {(uint32_t) nvertices / 2, 0, (uint32_t) nvertices - 1};
 	Ask			ask = {.sources = sources, .nsources = 3, .max_depth = max_depth,
-		.memory_bytes = emogi_batch_bytes(nvertices, 3, max_depth)};
-	EmogiBatchResult result = search_batch("path", states[1], &graph, &ask);
+		.memory_bytes = emogi_msbfs_bytes(nvertices, 3, max_depth)};
+	EmogiMsbfsResult result = search_batch("path", states[1], &graph, &ask);
 
 	CHECK(result.too_deep == too_deep, "path of %llu to depth %lld: %d", (unsigned long long) nvertices,
 		  (long long) max_depth, result.too_deep);
@@ -360,18 +360,18 @@ static void
 check_cancel(void)
 {
 	EmogiBuiltGraph built = generate(EMOGI_URAND, 17, 16, EMOGI_BOTH, false);
-	uint32_t	sources[EMOGI_BATCH_SOURCES];
-	EmogiBatchResult result = {.memory_bytes = emogi_batch_bytes(built.graph.nvertices, EMOGI_BATCH_SOURCES, -1)};
+	uint32_t	sources[EMOGI_MSBFS_SOURCES];
+	EmogiMsbfsResult result = {.memory_bytes = emogi_msbfs_bytes(built.graph.nvertices, EMOGI_MSBFS_SOURCES, -1)};
 
 	result.memory = allocate_lines(result.memory_bytes);
-	for (int s = 0; s < EMOGI_BATCH_SOURCES; s++)
+	for (int s = 0; s < EMOGI_MSBFS_SOURCES; s++)
 		sources[s] = (uint32_t) s;
 	for (int e = 0; e < NENGINES; e++)
 	{
 		EmogiPool  *pool = emogi_cpu_engine_pool(states[e]);
 		EmogiControl control = {.cancel = 1};
 		EmogiError	error;
-		EmogiStatus status = emogi_bfs_batch(pool, &built.graph, sources, 64, -1, &result, &control, &error);
+		EmogiStatus status = emogi_msbfs_run(pool, &built.graph, sources, 64, -1, &result, &control, &error);
 		pthread_t	thread;
 
 		CHECK(status == EMOGI_CANCELED, "status %d before", status);
@@ -379,12 +379,12 @@ check_cancel(void)
 		{
 			control.cancel = 0;
 			pthread_create(&thread, NULL, cancel_soon, &control);
-			status = emogi_bfs_batch(pool, &built.graph, sources, 64, -1, &result, &control, &error);
+			status = emogi_msbfs_run(pool, &built.graph, sources, 64, -1, &result, &control, &error);
 			pthread_join(thread, NULL);
 		}
 		CHECK(status == EMOGI_CANCELED, "status %d during", status);
 		control.cancel = 0;
-		status = emogi_bfs_batch(pool, &built.graph, sources, 64, -1, &result, &control, &error);
+		status = emogi_msbfs_run(pool, &built.graph, sources, 64, -1, &result, &control, &error);
 		CHECK(status == EMOGI_OK && result.nreached[63] == built.graph.nvertices, "status %d after", status);
 	}
 	free(result.memory);
@@ -398,7 +398,7 @@ check_no_memory(void)
 	EmogiShape	shape = engines_chain(199);
 	EmogiGraph	graph = naive_build(&shape, NULL, EMOGI_OUT, true);
 	uint32_t	source = 0;
-	EmogiBatchResult result = {.memory_bytes = emogi_batch_bytes(200, 1, -1)};
+	EmogiMsbfsResult result = {.memory_bytes = emogi_msbfs_bytes(200, 1, -1)};
 
 	result.memory = allocate_lines(result.memory_bytes);
 	for (int e = 0; e < NENGINES; e++)
@@ -411,7 +411,7 @@ check_no_memory(void)
 			EmogiControl control = {.fail_allocation = ++which};
 			EmogiError	error = {{0}, {0}};
 
-			status = emogi_bfs_batch(emogi_cpu_engine_pool(states[e]), &graph, &source, 1, -1, &result, &control, &error);
+			status = emogi_msbfs_run(emogi_cpu_engine_pool(states[e]), &graph, &source, 1, -1, &result, &control, &error);
 			CHECK(status == EMOGI_OK || (status == EMOGI_NO_MEMORY && error.message[0] != '\0' && error.detail[0] != '\0'),
 				  "allocation %u: status %d", which, status);
 		}
@@ -428,14 +428,14 @@ check_refused(const char *name, uint32_t source, int nsources, uint64_t memory_b
 {
 	EmogiShape	shape = engines_chain(9);
 	EmogiGraph	graph = naive_build(&shape, NULL, EMOGI_OUT, false);
-	uint32_t	sources[EMOGI_BATCH_SOURCES + 1] = {0};
-	EmogiBatchResult result = {.memory_bytes = memory_bytes};
+	uint32_t	sources[EMOGI_MSBFS_SOURCES + 1] = {0};
+	EmogiMsbfsResult result = {.memory_bytes = memory_bytes};
 	EmogiControl control = {0};
 	EmogiError	error = {{0}, {0}};
 	EmogiStatus status;
 
 	sources[0] = source;
-	status = emogi_bfs_batch(emogi_cpu_engine_pool(states[0]), &graph, sources, nsources, -1, &result, &control, &error);
+	status = emogi_msbfs_run(emogi_cpu_engine_pool(states[0]), &graph, sources, nsources, -1, &result, &control, &error);
 	CHECK(status == EMOGI_BAD_INPUT && error.message[0] != '\0', "%s: status %d", name, status);
 	naive_free(&graph);
 	emogi_shape_free(&shape);
@@ -465,9 +465,9 @@ main(void)
 	check_cancel();
 	check_no_memory();
 	check_refused("no source", 0, 0, 1 << 20);
-	check_refused("65 sources", 0, EMOGI_BATCH_SOURCES + 1, 1 << 20);
+	check_refused("65 sources", 0, EMOGI_MSBFS_SOURCES + 1, 1 << 20);
 	check_refused("a source beyond the graph", 10, 1, 1 << 20);
 	check_refused("no memory for the answer", 0, 1, 64);
 	engines_close();
-	return check_report("test_bfs_batch");
+	return check_report("test_msbfs");
 }

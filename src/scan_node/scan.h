@@ -1,18 +1,19 @@
 /*
- * stream.h: the state of a scan of a function's rows, for stream.c, which carries it out, share.c, with parallel workers,
- * batch.c, which carries out many at once, and explain.c, which shows them.
+ * scan.h: the state of a scan of a function's rows: inputs.c and scan.c make its run, stream.c and share.c (with parallel workers)
+ * read the rows, batch.c carries out many at once, and explain.c shows them.
  */
-#ifndef EMOGI_STREAM_H
-#define EMOGI_STREAM_H
-
-#include "server/emogi.h"
+#ifndef EMOGI_SCAN_H
+#define EMOGI_SCAN_H
 
 #include "access/parallel.h"
 #include "nodes/execnodes.h"
 #include "utils/resowner.h"
 
+#include "function/rows.h"
+#include "scan_node/scan_node.h"
+
 /* An expression whose value the run, or the choice of rows, depends on. */
-typedef struct Input
+typedef struct EmogiInput
 {
 	Expr	   *expression;
 	ExprState  *state;
@@ -20,18 +21,17 @@ typedef struct Input
 	int16		length;
 	bool		by_value;
 	NullableDatum value;		/* in the scan's run context; of the run at hand */
-} Input;
+} EmogiInput;
 
 typedef struct EmogiScan
 {
 	CustomScanState css;
-	const EmogiFunction *function;
-	const EmogiRowKind *rows;
+	const EmogiAlgorithmRow *function;
 	FuncExpr   *call_expr;
 	FmgrInfo	flinfo;
 	FunctionCallInfo fcinfo;	/* the arguments of the call, as if it were called */
 	int			ninputs;
-	Input	   *inputs;			/* [ninputs]: the arguments, then the operands of the conditions */
+	EmogiInput *inputs;			/* [ninputs]: the arguments, then the operands of the conditions */
 	int			nconditions;
 	EmogiPushdown *pushdowns;	/* [nconditions] */
 	int			vertex_input;	/* of the condition on `vertex`; -1 = none */
@@ -39,7 +39,7 @@ typedef struct EmogiScan
 	Bitmapset  *run_params;		/* executor parameters that the run depends on */
 	bool		keeps;			/* the result will be wanted again */
 	int			ncolumns;
-	int		   *columns;		/* [ncolumns] of the scan tuple: 0 = vertex, else the column of the row kind + 1 */
+	int		   *columns;		/* [ncolumns] of the scan tuple: 0 = vertex, else the place of the algorithm's column + 1 */
 
 	/* the run at hand */
 	MemoryContext run_context;
@@ -73,12 +73,16 @@ typedef struct EmogiScan
 	EmogiRunEntry total;		/* the last run, with the times and counts of all */
 } EmogiScan;
 
-/* stream.c */
+/* inputs.c */
+extern void emogi_inputs_init(EmogiScan *scan);
+extern void emogi_inputs_set_keys(EmogiScan *scan, NullableDatum operand);
+extern void emogi_inputs_apply_conditions(EmogiScan *scan, EmogiTask *task);
+
+/* scan.c */
 extern void emogi_scan_init(EmogiScan *scan, int eflags);
-extern void emogi_scan_set_keys(EmogiScan *scan, NullableDatum operand);
-extern void emogi_scan_apply_conditions(EmogiScan *scan, EmogiTask *task);
-extern void emogi_scan_add_to_total(EmogiScan *scan, const EmogiCall *call);
 extern void emogi_scan_run(EmogiScan *scan);
+extern void emogi_scan_end_run(EmogiScan *scan);
+extern void emogi_scan_add_to_total(EmogiScan *scan, const EmogiCall *call);
 extern void emogi_scan_open_tables(EmogiScan *scan, Oid root);
 extern void emogi_scan_close_tables(EmogiScan *scan);
 
@@ -96,4 +100,4 @@ extern uint64 emogi_share_next(EmogiScan *scan);
 /* explain.c */
 extern void emogi_explain_scan(CustomScanState *node, List *ancestors, ExplainState *es);
 
-#endif							/* EMOGI_STREAM_H */
+#endif							/* EMOGI_SCAN_H */

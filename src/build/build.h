@@ -1,0 +1,79 @@
+/*
+ * build.h: from a Source to a Graph.
+ *
+ * emogi_obtain_graph (obtain.c) looks in the cache for a Graph that holds exactly what the snapshot of the call sees, and pins it
+ * (wish.c); else it has one built and published. build.c turns the Source into edges in the Region, as heap_scan.c and pages.c read
+ * tables or sink.c takes rows from the executor, then has the engine worker make keys and CSR of them. estimate.c and foresight.c
+ * say how large a Graph will be, before the scan and for the planner.
+ */
+#ifndef EMOGI_BUILD_H
+#define EMOGI_BUILD_H
+
+#include "cache/cache.h"
+#include "call/call.h"
+#include "source/source.h"
+
+/* ---- obtain.c: the Graph of a call ---- */
+
+/* Where a call would find its Graph. */
+typedef enum EmogiOutlook
+{
+	EMOGI_GRAPH_IS_CACHED,
+	EMOGI_GRAPH_WILL_BE_BUILT,
+	EMOGI_GRAPH_WILL_BE_PRIVATE
+} EmogiOutlook;
+
+extern EmogiOutlook emogi_obtain_outlook(const EmogiSource *source, const EmogiGraphKey *wanted);
+extern void emogi_obtain_graph(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *wanted, EmogiGraph *graph);
+
+/* ---- sink.c: queries to edges; sink.h has what fills a sink ---- */
+
+extern void emogi_sink_check_query(const char *query, bool wants_weight);
+extern void emogi_sink_query(EmogiCall *call, const EmogiSource *source, EmogiWeights weights);
+
+/* ---- heap_scan.c: tables to edges ---- */
+
+extern bool emogi_heap_scan_list(const EmogiSource *source, List *relids, List **leaves);
+extern bool emogi_heap_scan_possible(const EmogiSource *source, List **leaves);
+extern void emogi_heap_scan_tables(EmogiCall *call, const EmogiSource *source, List *leaves, EmogiWeights weights);
+
+/* ---- estimate.c: how large a Graph will be ---- */
+
+typedef struct EmogiEstimate
+{
+	uint64		nedges;
+	uint64		nvertices;
+	EmogiWeightType weight_type;
+	int64		min_key;
+	int64		max_key;
+	bool		from_heaps;		/* edges are read from tables, not through the executor */
+	uint64		graph_bytes;
+	uint64		peak_bytes;		/* while the CSR is made: chunks, map of keys, CSR and its scratch are all there */
+} EmogiEstimate;
+
+extern EmogiEstimate emogi_estimate_graph(const EmogiSource *source, EmogiDirection direction);
+extern double emogi_estimate_rows(const EmogiSource *source, List *leaves);
+extern double emogi_estimate_next_degree(const EmogiSource *source, double nvertices, double nedges);
+extern bool emogi_estimate_size(const EmogiSource *source, double *nvertices, double *nedges);
+
+/* ---- foresight.c: what the planner can know of a query ---- */
+
+typedef struct EmogiForesight
+{
+	double		nedges;			/* rows of its plan */
+	double		nvertices;		/* distinct keys among them */
+	double		cost;			/* of its plan, in the planner's unit */
+} EmogiForesight;
+
+extern bool emogi_foresight_get(const char *query, EmogiForesight *foresight);
+
+/* ---- build.c ---- */
+
+extern void emogi_build_check(const EmogiSource *source);
+extern void emogi_build_edges(EmogiCall *call, const EmogiSource *source, List *leaves, EmogiWeights weights);
+extern void emogi_build_edges_of(EmogiCall *call, const EmogiGraph *donor, EmogiDirection direction,
+								 EmogiWeights weights);
+extern void emogi_build_graph(EmogiCall *call, EmogiDirection direction, bool with_backward, EmogiGraph *graph,
+							  uint32 *weight_misfits);
+
+#endif							/* EMOGI_BUILD_H */

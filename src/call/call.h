@@ -1,0 +1,118 @@
+/*
+ * call.h: a call of a SQL function, as its backend has it.
+ *
+ * emogi_call_begin (call.c) takes a slot for it (slot.c), if limits.c has nothing against it; everything that the call
+ * allocates in the Region belongs to that slot. emogi_call_request (request.c) has the engine worker carry out what stands in
+ * the slot. While its rows are read the call keeps a holding instead (holding.c), and takes a slot again to go on. At its end,
+ * well or not, it gives back what it has and is recorded for emogi_runs (history.c).
+ */
+#ifndef EMOGI_CALL_H
+#define EMOGI_CALL_H
+
+#include "portability/instr_time.h"
+
+#include "server/limits.h"
+
+/* ---- call.c: the life of a call ---- */
+
+/* One line of emogi_runs. Times in ms; 0 = did not happen. */
+typedef struct EmogiRunEntry
+{
+	EmogiCaller caller;
+	bool		failed;			/* ended by an error or a cancel */
+	char		cache[8];		/* hit, built (and published), private; empty = did not come so far */
+	char		engine[8];
+	char		placement[8];	/* of a run on a GPU */
+	char		mapping[16];	/* that a run on a GPU was asked for */
+	char		reason[256];	/* why not the GPU */
+	double		wait_ms;		/* for a free worker, in all requests */
+	double		scan_ms;
+	double		keys_ms;
+	double		csr_ms;
+	double		transfer_ms;
+	double		run_ms;			/* the engine's own time */
+	double		rows_ms;
+	double		total_ms;
+	uint64		nvertices;
+	uint64		nedges;			/* list entries */
+	uint64		nreached;
+	uint32		nlevels;
+	uint64		edges_traversed;
+	uint64		link_bytes;
+	uint64		nrows;
+} EmogiRunEntry;
+
+typedef struct EmogiCall
+{
+	EmogiSlot  *slot;			/* NULL = given back, see emogi_call_hold */
+	int			slot_index;
+	int			holding;		/* index; -1 = none: with no slot either, it has nothing that others could want */
+	int			waiter;			/* index, while it waits for its first slot; -1 = none */
+	bool		limited;		/* no superuser's */
+	uint64		token;
+	void		(*rest) (void *arg);	/* gives back what is not needed until more rows are asked for; NULL = nothing is */
+	void	   *rest_arg;
+	bool		is_recorded;	/* in emogi_runs */
+	struct EmogiCall **holder;	/* of a call that may be ended at any time: who may come back for its result */
+	Oid			function;		/* the SQL function that was called: its schema is the extension's */
+	void	   *owner;			/* the ResourceOwner whose end frees the slot on any error */
+	EmogiPhase	phase;			/* what the call is doing now, since `since` */
+	instr_time	since;
+	double		phase_ms[EMOGI_PHASE_ROWS + 1];
+	EmogiRunEntry run;			/* filled in on the way; recorded when the call ends, well or not */
+	struct EmogiCall *next;
+} EmogiCall;
+
+extern EmogiCall *emogi_call_begin(Oid function, const char *name, const char *source);
+extern void emogi_call_end(EmogiCall *call);
+extern bool emogi_call_hold(EmogiCall *call);
+extern void emogi_call_take_slot(EmogiCall *call);
+extern void emogi_call_leave(EmogiCall *call);
+extern void emogi_call_init(void);
+extern bool emogi_call_make_room(void);
+extern void emogi_call_finish(EmogiCall *call, EmogiCall **holder);
+extern void emogi_call_resume(EmogiCall *call);
+extern void emogi_call_phase(EmogiCall *call, EmogiPhase phase);
+extern void *emogi_call_alloc(EmogiCall *call, Size bytes);
+extern void *emogi_call_alloc_any(EmogiCall *call, Size bytes);
+
+/*
+ * What calls keep in memory of their own, while nothing is asked of the engine, and not in the Region: so many bytes at most.
+ * Copying them takes less than a tenth of the run before it.
+ */
+#define EMOGI_COPIED_BYTES (256 * 1024)
+
+/* ---- slot.c: slots ---- */
+
+extern EmogiLimit emogi_slot_take(EmogiCall *call);
+extern void emogi_slot_leave(EmogiSlot *slot);
+extern void emogi_slot_free(EmogiSlot *slot);
+extern bool emogi_slot_edges(const EmogiSlot *slot, EmogiEdges *edges, void *(*allocate) (Size));
+
+/* ---- request.c ---- */
+
+extern void emogi_request_require_engine(void);
+extern const EmogiReply *emogi_call_request(EmogiCall *call);
+extern void emogi_request_abandon(const EmogiSlot *slot);
+
+/* ---- holding.c ---- */
+
+extern int	emogi_holding_take(EmogiSlot *slot);
+extern void emogi_holding_return(int index, EmogiSlot *slot);
+extern void emogi_holding_wait(int index, bool waits);
+extern bool emogi_holding_join(int index, uint64 token);
+extern void emogi_holding_leave(int index);
+extern void emogi_holding_finish(int index, bool finished);
+
+/* ---- history.c: what has been run ---- */
+
+#define EMOGI_MAX_RUNS 256
+
+extern Size emogi_history_shmem_size(void);
+extern void emogi_history_shmem_startup(bool found);
+extern void emogi_history_note(EmogiRunEntry *run, const EmogiRequest *request, const EmogiReply *reply);
+extern void emogi_history_record(const EmogiRunEntry *run);
+extern int	emogi_history_copy(EmogiRunEntry *entries, uint64 *first_id);
+extern void emogi_history_clear(void);
+
+#endif							/* EMOGI_CALL_H */

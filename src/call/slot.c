@@ -1,0 +1,95 @@
+/*
+ * slot.c: the slots: taking one for a call, and freeing it with all it owns.
+ *
+ * A slot that the worker is running cannot be freed from outside: it becomes an ORPHAN with its cancel flag set, and
+ * the worker frees it within the 50 ms in which an engine must see the flag.
+ */
+#include "postgres.h"
+
+#include "cache/cache.h"
+#include "call/call.h"
+#include "server/region.h"
+
+/* Take a free slot for a call of this backend; else get what is against it. */
+EmogiLimit
+emogi_slot_take(EmogiCall *call)
+{
+	EmogiLimit	limit = EMOGI_WITHIN_LIMITS;
+	const EmogiCaller *caller = &call->run.caller;
+
+	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
+	if (call->limited && call->holding < 0)
+		limit = emogi_limits_of_calls(caller->pid, caller->userid);
+	if (call->limited && limit == EMOGI_WITHIN_LIMITS)
+		limit = emogi_limits_of_slots(caller->userid);
+	for (int i = 0; i < EMOGI_NSLOTS && limit == EMOGI_WITHIN_LIMITS && call->slot == NULL; i++)
+		if (emogi_shared->slots[i].state == EMOGI_SLOT_FREE)
+		{
+			EmogiSlot  *slot = &emogi_shared->slots[i];
+
+			slot->state = EMOGI_SLOT_HELD;
+			slot->token = call->token;
+			slot->weights = EMOGI_WEIGHTS_UNUSED;
+			slot->graph = slot->donor = slot->awaited_graph = -1;
+			slot->waits_for_room = false;
+			slot->caller = *caller;
+			pg_atomic_write_u64(&slot->nskipped, 0);
+			memset((void *) &slot->control, 0, sizeof slot->control);
+			slot->control.phase = call->phase;
+			emogi_limits_open_account(i, caller->pid, caller->userid, call->limited);
+			call->slot = slot;
+			call->slot_index = i;
+		}
+	LWLockRelease(emogi_shared->lock);
+	return limit == EMOGI_WITHIN_LIMITS && call->slot == NULL ? EMOGI_AT_SLOTS : limit;
+}
+
+/* Free a slot and all it owns in the Region. The caller is the only one who still uses it. */
+void
+emogi_slot_free(EmogiSlot *slot)
+{
+	int			index = (int) (slot - emogi_shared->slots);
+
+	emogi_region_free_owner(EMOGI_OWNER_EDGES(index));
+	emogi_region_free_owner(EMOGI_OWNER(index));
+	if (slot->donor >= 0)
+		emogi_cache_unpin(slot->donor);
+	if (slot->graph >= 0)
+		emogi_cache_unpin(slot->graph);
+	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
+	slot->graph = slot->donor = -1;
+	slot->state = EMOGI_SLOT_FREE;
+	slot->caller.pid = 0;
+	slot->token = 0;
+	emogi_limits_close_account(index);
+	LWLockRelease(emogi_shared->lock);
+	/* to all, for one of them may have to wait for a slot of its own role */
+	ConditionVariableBroadcast(&emogi_shared->slot_freed);
+}
+
+/* Sum up the edges that a scan has left in a slot; see emogi_region_edges. */
+bool
+emogi_slot_edges(const EmogiSlot *slot, EmogiEdges *edges, void *(*allocate) (Size))
+{
+	bool		ok = emogi_region_edges(EMOGI_OWNER_EDGES(slot - emogi_shared->slots), edges, allocate);
+
+	edges->weighted = slot->weights != EMOGI_WEIGHTS_UNUSED;
+	return ok;
+}
+
+/* Let go of a slot in whatever state it is; a request that is still running is paid for up to now. Raises nothing. */
+void
+emogi_slot_leave(EmogiSlot *slot)
+{
+	bool		running;
+
+	slot->control.cancel = 1;
+	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
+	running = slot->state == EMOGI_SLOT_RUNNING;
+	slot->state = running ? EMOGI_SLOT_ORPHAN : EMOGI_SLOT_HELD;
+	if (running)
+		emogi_request_abandon(slot);
+	LWLockRelease(emogi_shared->lock);
+	if (!running)
+		emogi_slot_free(slot);
+}

@@ -1,0 +1,60 @@
+/*
+ * function.h: the SQL functions that compute.
+ *
+ * A function has a file of its own: bfs.c is emogi_bfs. arguments.c reads its arguments into a Task. run.c carries it out: it begins a call, obtains the Graph (../build), has the
+ * worker run the Query (../call), and returns the Result as rows. values.c reads a query of start values.
+ */
+#ifndef EMOGI_FUNCTION_H
+#define EMOGI_FUNCTION_H
+
+#include "fmgr.h"
+
+#include "build/build.h"
+
+/* ---- values.c ---- */
+
+extern void emogi_values_check(const char *query);
+extern void emogi_values_query(const EmogiGraph *graph, const char *query, double otherwise, double *values,
+							   bool *given);
+
+/* ---- run.c ---- */
+
+/* What a SQL function asks for. */
+typedef struct EmogiTask
+{
+	EmogiGraphArgument graph;
+	EmogiDirection direction;	/* which way a stored edge leads */
+	EmogiQuery	query;			/* algorithm and numbers; sources and values are filled in when the Graph stands */
+	bool		has_sources;
+	int64	   *keys;			/* [nkeys], sources */
+	uint64		nkeys;
+	bool		no_rows;		/* none is wanted: for errors alone */
+	bool		has_targets;	/* rows of these vertices alone are wanted */
+	const int64 *targets;		/* [ntargets], keys */
+	uint64		ntargets;
+	char	   *start;			/* text of the query of start values; NULL = none */
+	bool		with_backward;
+	Oid		   *table;			/* where to note the relation that is read, InvalidOid for a query; NULL = nobody asks */
+} EmogiTask;
+
+extern void emogi_run_wish(const EmogiTask *task, EmogiGraphKey *key);
+extern EmogiCall *emogi_run_open(Oid function, const EmogiTask *task, EmogiGraph *graph);
+extern bool emogi_run_query(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, EmogiResult *result);
+extern void emogi_run_batch(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, const uint32 *sources,
+							int nsources, EmogiMsbfsResult *result);
+extern bool emogi_run_path(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, uint32 *path,
+						   double *distance, uint64 *length);
+extern EmogiCall *emogi_run(Oid function, const EmogiTask *task, EmogiGraph *graph, EmogiResult *result);
+extern Datum emogi_run_to_rows(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm);
+extern void emogi_run_notice_missing(const char *what, int64 key);
+
+/* ---- arguments.c ---- */
+
+extern void emogi_arguments_graph(FunctionCallInfo fcinfo, EmogiGraphArgument *graph);
+extern bool emogi_arguments_direction_named(const char *text, EmogiDirection *direction);
+extern EmogiDirection emogi_arguments_direction(FunctionCallInfo fcinfo, int n, EmogiDirection otherwise);
+extern int64 emogi_arguments_key(FunctionCallInfo fcinfo, int n);
+extern void emogi_arguments_begin(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm, EmogiTask *task);
+extern void emogi_arguments_read(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm, EmogiTask *task);
+
+#endif							/* EMOGI_FUNCTION_H */

@@ -1,0 +1,241 @@
+/*
+ * batch_call.c: the call of a batch: its Graph, its searches, and what it keeps between them.
+ *
+ * The call has a slot for each pass only, and keeps what it needs in between as a holding; when the query stops for a while (a
+ * cursor), and Graph and answers are small, in memory of its own. Where a pass cannot tell the levels (more than 254 of them, or no
+ * memory for 64 answers), and where the GPU was asked for, the sources are searched from one by one.
+ */
+#include "postgres.h"
+
+#include "executor/executor.h"
+#include "pgstat.h"
+#include "utils/memutils.h"
+
+#include "scan_node/batch.h"
+#include "server/region.h"
+
+/* The answers of one pass may take this share of the budget of the Region. */
+#define ANSWER_SHARE 8
+
+/* Fewer sources than these in one pass gain nothing. */
+#define LEAST_SOURCES 8
+
+/* End the call. */
+void
+emogi_batch_close(EmogiBatchState *batch)
+{
+	EmogiCall  *call = batch->scan.call;
+
+	batch->scan.call = NULL;
+	batch->is_open = batch->is_checked = false;
+	batch->graph_copy = batch->answer_copy = NULL;
+	if (call == NULL)
+		return;
+	emogi_scan_add_to_total(&batch->scan, call);
+	emogi_call_end(call);
+}
+
+/* Decide how many sources are searched from in one pass, if there are passes. */
+static void
+choose_passes(EmogiBatchState *batch)
+{
+	const uint64 nvertices = batch->scan.graph.nvertices;
+	const uint64 allowed = emogi_region_budget_bytes() / ANSWER_SHARE;
+	int			nsources = EMOGI_MSBFS_SOURCES;
+
+	while (nsources >= LEAST_SOURCES && emogi_msbfs_bytes(nvertices, nsources, batch->task.query.max_depth) > allowed)
+		nsources /= 2;
+	batch->in_passes = nsources >= LEAST_SOURCES && emogi_engine != EMOGI_ENGINE_CUDA;
+	batch->most_sources = batch->in_passes ? nsources : 1;
+	memset(&batch->single, 0, sizeof batch->single);
+	memset(&batch->passed, 0, sizeof batch->passed);
+}
+
+/* Allocate what a pass over this Graph answers into, for as many sources as there may be. */
+static void
+allocate_answer(EmogiBatchState *batch)
+{
+	EmogiScan  *scan = &batch->scan;
+	const uint64 nvertices = scan->graph.nvertices;
+	const int64 max_depth = batch->task.query.max_depth;
+	uint64		scratch_bytes = emogi_msbfs_scratch_bytes(nvertices, max_depth);
+
+	batch->passed.memory_bytes = emogi_msbfs_bytes(nvertices, batch->most_sources, max_depth);
+	batch->passed.memory = emogi_call_alloc_any(scan->call, batch->passed.memory_bytes);
+	batch->passed.scratch = NULL;
+	if (scratch_bytes <= emogi_region_budget_bytes() / ANSWER_SHARE)
+		batch->passed.scratch = emogi_call_alloc(scan->call, scratch_bytes);
+}
+
+/* ---- giving back what is not needed, and getting it again ---- */
+
+/* Have a Graph stand in another block, to which it was copied. It is no cached one any more. */
+static void
+move_graph(EmogiGraph *graph, const void *block)
+{
+	emogi_graph_move(graph, block);
+	graph->id = 0;
+}
+
+/* Get what rows are read from at present, and its bytes. */
+static void *
+answer_at_hand(EmogiBatchState *batch, Size *bytes)
+{
+	*bytes = batch->in_passes ? batch->passed.used_bytes : batch->scan.graph.nvertices * sizeof *batch->single.columns[0].int32;
+	return batch->in_passes ? batch->passed.memory : batch->single.columns[0].int32;
+}
+
+/* Put an answer in the place of the one at hand. */
+static void
+set_answer(EmogiBatchState *batch, void *answer)
+{
+	if (batch->in_passes)
+		batch->passed.memory = answer;
+	else
+		batch->single.columns[0].int32 = answer;
+}
+
+/* Keep nothing in shared memory while no rows are asked for, if what is needed is small; else no slot. */
+static void
+rest_batch(void *arg)
+{
+	EmogiBatchState *batch = arg;
+	EmogiScan  *scan = &batch->scan;
+	Size		bytes;
+	void	   *answer = answer_at_hand(batch, &bytes);
+	MemoryContext old;
+
+	if (batch->answer_copy != NULL)
+		return;
+	if (answer == NULL || scan->graph.memory == NULL || scan->graph.memory_bytes + bytes > EMOGI_COPIED_BYTES)
+	{
+		(void) emogi_call_hold(scan->call);
+		return;
+	}
+	old = MemoryContextSwitchTo(scan->run_context);
+	if (batch->graph_copy == NULL)
+		batch->graph_copy = memcpy(palloc(scan->graph.memory_bytes), scan->graph.memory, scan->graph.memory_bytes);
+	batch->answer_copy = memcpy(palloc(Max(bytes, 1)), answer, bytes);
+	MemoryContextSwitchTo(old);
+	move_graph(&scan->graph, batch->graph_copy);
+	set_answer(batch, batch->answer_copy);
+	emogi_call_leave(scan->call);
+}
+
+/* Get a slot for the next search, and what was given back into the Region. What the last one answered is forgotten. */
+static void
+get_ready(EmogiBatchState *batch)
+{
+	EmogiScan  *scan = &batch->scan;
+	void	   *block;
+
+	emogi_call_take_slot(scan->call);
+	emogi_call_phase(scan->call, EMOGI_PHASE_RUN);
+	if (batch->answer_copy == NULL)
+		return;
+	block = emogi_call_alloc_any(scan->call, scan->graph.memory_bytes);
+	memcpy(block, batch->graph_copy, scan->graph.memory_bytes);
+	move_graph(&scan->graph, block);
+	pfree(batch->answer_copy);
+	batch->answer_copy = NULL;
+	if (batch->in_passes)
+		allocate_answer(batch);
+	else
+		batch->single.columns[0].int32 = NULL;
+}
+
+/* Give the slot back after a search, or before the first. */
+static void
+give_back_slot(EmogiBatchState *batch)
+{
+	emogi_call_phase(batch->scan.call, EMOGI_PHASE_ROWS);
+	(void) emogi_call_hold(batch->scan.call);
+}
+
+/* ---- beginning ---- */
+
+/* Compute an input of the scan, in the current context. */
+static NullableDatum
+compute(EmogiBatchState *batch, int input)
+{
+	NullableDatum datum;
+
+	datum.value = ExecEvalExpr(batch->scan.inputs[input].state, batch->scan.css.ss.ps.ps_ExprContext, &datum.isnull);
+	return datum;
+}
+
+/*
+ * Begin the call, with the first outer row that has a source: read its arguments and get the Graph. A row without a source
+ * has the arguments and rights checked and no more, as it would in a run of its own.
+ */
+void
+emogi_batch_open(EmogiBatchState *batch, bool has_source)
+{
+	EmogiScan  *scan = &batch->scan;
+	PgStat_FunctionCallUsage usage;
+	MemoryContext old;
+	Oid			table = InvalidOid;
+
+	MemoryContextReset(scan->run_context);
+	old = MemoryContextSwitchTo(scan->run_context);
+	for (int i = 0; i < scan->ninputs; i++)
+		if (i != 1 && i != scan->vertex_input)
+			scan->inputs[i].value = compute(batch, i);
+	for (int i = 0; i < scan->fcinfo->nargs; i++)
+		scan->fcinfo->args[i] = scan->inputs[i].value;
+	scan->fcinfo->args[1].value = Int64GetDatum(0);
+	scan->fcinfo->args[1].isnull = !has_source;
+	emogi_arguments_read(scan->fcinfo, scan->function->algorithm, &batch->task);
+	emogi_inputs_apply_conditions(scan, &batch->task);
+	batch->task.table = &table;
+	pgstat_init_function_usage(scan->fcinfo, &usage);
+	scan->call = emogi_run_open(scan->flinfo.fn_oid, &batch->task, &scan->graph);
+	pgstat_end_function_usage(&usage, true);
+	batch->task.table = NULL;
+	emogi_scan_open_tables(scan, table);
+	if (scan->call != NULL)
+	{
+		choose_passes(batch);
+		if (batch->in_passes)
+			allocate_answer(batch);
+		scan->call->rest = rest_batch;
+		scan->call->rest_arg = batch;
+		give_back_slot(batch);
+	}
+	MemoryContextSwitchTo(old);
+	batch->is_checked = true;
+	batch->is_open = has_source;
+	scan->nruns += has_source;
+}
+
+/* ---- the searches ---- */
+
+/* Search from all sources at hand in one pass; when that cannot be, get ready to go one by one from now on. */
+void
+emogi_batch_search_all(EmogiBatchState *batch)
+{
+	EmogiScan  *scan = &batch->scan;
+
+	get_ready(batch);
+	emogi_run_batch(scan->call, &batch->task, &scan->graph, batch->sources, batch->nsearches, &batch->passed);
+	batch->in_passes = !batch->passed.too_deep;
+	give_back_slot(batch);
+}
+
+/* Search from one source, unless that is the search at hand. */
+void
+emogi_batch_search_one(EmogiBatchState *batch, int search)
+{
+	EmogiScan  *scan = &batch->scan;
+	EmogiTask	task = batch->task;
+	int64		key = scan->graph.ids[batch->sources[search]];
+
+	if (batch->searched == search)
+		return;
+	batch->searched = search;
+	task.keys = &key;
+	task.nkeys = 1;
+	get_ready(batch);
+	(void) emogi_run_query(scan->call, &task, &scan->graph, &batch->single);
+	give_back_slot(batch);
+}

@@ -1,0 +1,155 @@
+/*
+ * call_expr.c: what a call of one of emogi's functions says before it is carried out: which function it is, and what of its
+ * arguments is constant.
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "catalog/dependency.h"
+#include "catalog/pg_language.h"
+#include "catalog/pg_proc.h"
+#include "catalog/pg_type.h"
+#include "commands/extension.h"
+#include "nodes/parsenodes.h"
+#include "utils/builtins.h"
+#include "utils/syscache.h"
+
+#include "scan_node/call_expr.h"
+
+/* ---- which function ---- */
+
+/*
+ * Get the name of the C entry of a function of emogi's; NULL when it is none, or when ALTER FUNCTION has given it what the
+ * executor must see to: STRICT, SECURITY DEFINER, SET.
+ */
+static char *
+symbol_of(Oid function)
+{
+	char	   *symbol = NULL;
+	Form_pg_proc proc;
+	HeapTuple	tuple;
+
+	if (function < FirstNormalObjectId)
+		return NULL;
+	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
+	if (!HeapTupleIsValid(tuple))
+		return NULL;
+	proc = (Form_pg_proc) GETSTRUCT(tuple);
+	if (proc->prolang == ClanguageId && !proc->proisstrict && !proc->prosecdef &&
+		heap_attisnull(tuple, Anum_pg_proc_proconfig, NULL))
+	{
+		bool		isnull;
+		Datum		source = SysCacheGetAttr(PROCOID, tuple, Anum_pg_proc_prosrc, &isnull);
+
+		if (!isnull)
+			symbol = TextDatumGetCString(source);
+	}
+	ReleaseSysCache(tuple);
+	return symbol;
+}
+
+/* Is a function a member of the extension? */
+static bool
+is_member(Oid function)
+{
+	char	   *extension = get_extension_name(getExtensionOfObject(ProcedureRelationId, function));
+
+	return extension != NULL && strcmp(extension, "emogi") == 0;
+}
+
+/* Find which of emogi's functions a function of the catalog is; NULL when it is none whose rows are vertices. */
+const EmogiAlgorithmRow *
+emogi_call_expr_function(Oid function)
+{
+	char	   *symbol = symbol_of(function);
+	const EmogiAlgorithmRow *found = NULL;
+
+	if (symbol != NULL && strncmp(symbol, "emogi_", strlen("emogi_")) == 0)
+		found = emogi_algorithm_named(symbol + strlen("emogi_"));
+	return found != NULL && is_member(function) ? found : NULL;
+}
+
+/* Is a function emogi_shortest_path, whose rows are the steps of a path? */
+bool
+emogi_call_expr_is_path(Oid function)
+{
+	char	   *symbol = symbol_of(function);
+
+	return symbol != NULL && strcmp(symbol, "emogi_shortest_path") == 0 && is_member(function);
+}
+
+/* Get the call of one of emogi's functions that is all of an item of FROM; NULL when it is something else. */
+FuncExpr *
+emogi_call_expr_of(const RangeTblEntry *rte, const EmogiAlgorithmRow **function)
+{
+	RangeTblFunction *item;
+
+	if (rte->rtekind != RTE_FUNCTION || rte->funcordinality || list_length(rte->functions) != 1)
+		return NULL;
+	item = linitial_node(RangeTblFunction, rte->functions);
+	if (!IsA(item->funcexpr, FuncExpr) || item->funccolnames != NIL)
+		return NULL;
+	*function = emogi_call_expr_function(((FuncExpr *) item->funcexpr)->funcid);
+	return *function != NULL ? (FuncExpr *) item->funcexpr : NULL;
+}
+
+/* ---- constant arguments ---- */
+
+/* Read the graph argument of a call, all but its text for display; false when it is not constant, or NULL. Raises nothing. */
+bool
+emogi_call_expr_graph(const FuncExpr *call, EmogiGraphArgument *graph)
+{
+	const Const *argument = linitial(call->args);
+	const Const *columns = llast(call->args);
+
+	memset(graph, 0, sizeof *graph);
+	if (!IsA(argument, Const) || argument->constisnull)
+		return false;
+	if (argument->consttype != REGCLASSOID)
+	{
+		graph->text = TextDatumGetCString(argument->constvalue);
+		return true;
+	}
+	graph->is_relation = true;
+	graph->relid = DatumGetObjectId(argument->constvalue);
+	if (!IsA(columns, Const))
+		return false;
+	if (!columns->constisnull)
+		graph->columns = TextDatumGetCString(columns->constvalue);
+	return true;
+}
+
+/* Find the relation that a call names; false when it is not known, or the caller may not read it as a table. */
+bool
+emogi_call_expr_source(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiSource *source)
+{
+	EmogiGraphArgument graph;
+	EmogiGraphKey wish;
+	EmogiTask	task = {.query.algorithm = algorithm};
+
+	if (emogi_shared == NULL || !emogi_call_expr_graph(call, &graph))
+		return false;
+	emogi_run_wish(&task, &wish);
+	return emogi_source_peek(&graph, wish.weights != EMOGI_WEIGHTS_UNUSED, source);
+}
+
+/* Get a constant integer of a call; -1 when it is NULL or not constant. */
+double
+emogi_call_expr_integer(const Node *node)
+{
+	const Const *constant = (const Const *) node;
+
+	if (!IsA(node, Const) || constant->constisnull)
+		return -1;
+	switch (constant->consttype)
+	{
+		case INT2OID:
+			return DatumGetInt16(constant->constvalue);
+		case INT4OID:
+			return DatumGetInt32(constant->constvalue);
+		case INT8OID:
+			return (double) DatumGetInt64(constant->constvalue);
+		default:
+			return -1;
+	}
+}

@@ -1,0 +1,19 @@
+/*
+ * call_expr.h: what a call says before it is carried out, see call_expr.c; for the planner, the executor and EXPLAIN.
+ */
+#ifndef EMOGI_CALL_EXPR_H
+#define EMOGI_CALL_EXPR_H
+
+#include "nodes/parsenodes.h"
+#include "nodes/primnodes.h"
+
+#include "function/function.h"
+
+extern const EmogiAlgorithmRow *emogi_call_expr_function(Oid function);
+extern bool emogi_call_expr_is_path(Oid function);
+extern FuncExpr *emogi_call_expr_of(const RangeTblEntry *rte, const EmogiAlgorithmRow **function);
+extern bool emogi_call_expr_graph(const FuncExpr *call, EmogiGraphArgument *graph);
+extern bool emogi_call_expr_source(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiSource *source);
+extern double emogi_call_expr_integer(const Node *node);
+
+#endif							/* EMOGI_CALL_EXPR_H */

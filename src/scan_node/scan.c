@@ -1,0 +1,295 @@
+/*
+ * scan.c: the run of a scan of a function's rows: its arguments are computed, the Graph is got and the engine runs.
+ *
+ * The call gives its slot back as soon as it has run, and its memory at the end of the plan, or at once where the result is small:
+ * then it is read from a copy. A result is kept beyond its last row, as a FunctionScan keeps its own: the plan may come back to read
+ * it again, or to look up other vertices. When it comes back with other arguments, they are compared with those of the result at
+ * hand, so that neighbouring outer rows with the same source share one run. Of results that nothing but chance would ask for again,
+ * a few are kept (emogi_call_finish); should one be missed, its call runs again, with the arguments that it had.
+ */
+#include "postgres.h"
+
+#include "access/relation.h"
+#include "catalog/objectaccess.h"
+#include "catalog/pg_inherits.h"
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "utils/datum.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+
+#include "scan_node/call_expr.h"
+#include "scan_node/scan.h"
+#include "server/compat.h"
+
+/* ---- beginning ---- */
+
+/* Prepare a scan for its plan, as ExecInitFunctionScan would: rights on the function, arguments. Raises 42501. */
+void
+emogi_scan_init(EmogiScan *scan, int eflags)
+{
+	CustomScan *plan = (CustomScan *) scan->css.ss.ps.plan;
+	FuncExpr   *call = linitial_node(FuncExpr, plan->custom_exprs);
+	List	   *columns = linitial(plan->custom_private);
+	AclResult	may_execute = emogi_compat_may_execute(call->funcid);
+	ListCell   *cell;
+
+	if (may_execute != ACLCHECK_OK)
+		aclcheck_error(may_execute, OBJECT_FUNCTION, get_func_name(call->funcid));
+	InvokeFunctionExecuteHook(call->funcid);
+	fmgr_info(call->funcid, &scan->flinfo);
+	fmgr_info_set_expr((Node *) call, &scan->flinfo);
+	scan->function = emogi_call_expr_function(call->funcid);
+	if (scan->function == NULL)
+		elog(ERROR, "function %u is not one of emogi's", call->funcid);
+	scan->call_expr = call;
+	scan->fcinfo = palloc0(SizeForFunctionCallInfo(list_length(call->args)));
+	InitFunctionCallInfoData(*scan->fcinfo, &scan->flinfo, list_length(call->args), call->inputcollid, NULL, NULL);
+
+	emogi_inputs_init(scan);
+	scan->joined = -1;
+	scan->keeps = (eflags & EXEC_FLAG_REWIND) != 0 || scan->looks_up;
+
+	scan->columns = palloc(Max(list_length(columns), 1) * sizeof *scan->columns);
+	foreach(cell, columns)
+		scan->columns[scan->ncolumns++] = lfirst_int(cell);
+	scan->keys_context = AllocSetContextCreate(CurrentMemoryContext, "emogi keys", ALLOCSET_SMALL_SIZES);
+	scan->run_context = AllocSetContextCreate(CurrentMemoryContext, "emogi run", ALLOCSET_DEFAULT_SIZES);
+}
+
+/* ---- the tables that were read ---- */
+
+/*
+ * Have a relation that was read, with its partitions and children, open until the end of the plan, as a SELECT has: its own
+ * transaction is refused to drop, truncate or rewrite it (55006), for the plan may come back to read it.
+ */
+void
+emogi_scan_open_tables(EmogiScan *scan, Oid root)
+{
+	ResourceOwner old_owner = CurrentResourceOwner;
+	MemoryContext old;
+	List	   *relids;
+	ListCell   *cell;
+
+	if (!OidIsValid(root) || list_member_oid(scan->roots, root))
+		return;
+	relids = has_subclass(root) ? find_all_inheritors(root, AccessShareLock, NULL) : list_make1_oid(root);
+	if (scan->tables_owner == NULL)
+		scan->tables_owner = CurrentResourceOwner;
+	old = MemoryContextSwitchTo(scan->css.ss.ps.state->es_query_cxt);
+	CurrentResourceOwner = scan->tables_owner;
+	scan->roots = lappend_oid(scan->roots, root);
+	foreach(cell, relids)
+		scan->tables = lappend(scan->tables, relation_open(lfirst_oid(cell), NoLock));
+	CurrentResourceOwner = old_owner;
+	MemoryContextSwitchTo(old);
+}
+
+/* Close them. */
+void
+emogi_scan_close_tables(EmogiScan *scan)
+{
+	ResourceOwner old_owner = CurrentResourceOwner;
+	ListCell   *cell;
+
+	if (scan->tables == NIL)
+		return;
+	CurrentResourceOwner = scan->tables_owner;
+	foreach(cell, scan->tables)
+		relation_close((Relation) lfirst(cell), NoLock);
+	CurrentResourceOwner = old_owner;
+	scan->roots = scan->tables = NIL;
+}
+
+/* ---- the run ---- */
+
+/* Take the counts and times of a call that is about to end into the totals. */
+void
+emogi_scan_add_to_total(EmogiScan *scan, const EmogiCall *call)
+{
+	EmogiRunEntry sum = call->run;
+	const EmogiRunEntry *total = &scan->total;
+
+	sum.wait_ms += total->wait_ms;
+	sum.transfer_ms += total->transfer_ms;
+	sum.run_ms += total->run_ms;
+	sum.scan_ms = total->scan_ms + call->phase_ms[EMOGI_PHASE_SCAN];
+	sum.keys_ms = total->keys_ms + call->phase_ms[EMOGI_PHASE_KEYS];
+	sum.csr_ms = total->csr_ms + call->phase_ms[EMOGI_PHASE_CSR];
+	sum.nlevels = Max(sum.nlevels, total->nlevels);
+	sum.nreached += total->nreached;
+	sum.edges_traversed += total->edges_traversed;
+	sum.link_bytes += total->link_bytes;
+	scan->total = sum;
+}
+
+/* End the run at hand. */
+void
+emogi_scan_end_run(EmogiScan *scan)
+{
+	EmogiCall  *call = scan->call;
+
+	scan->call = NULL;
+	scan->is_empty = scan->is_copied = false;
+	if (call != NULL)
+		emogi_call_end(call);
+}
+
+/* Is this input computed again for each scan of one result? */
+static bool
+is_looked_up(const EmogiScan *scan, int input)
+{
+	return scan->looks_up && input == scan->vertex_input;
+}
+
+/* End the run at hand and make these the inputs of the next. values: [ninputs]. */
+static void
+set_inputs(EmogiScan *scan, const NullableDatum *values)
+{
+	MemoryContext old;
+
+	emogi_scan_end_run(scan);
+	MemoryContextReset(scan->run_context);
+	old = MemoryContextSwitchTo(scan->run_context);
+	for (int i = 0; i < scan->ninputs; i++)
+	{
+		EmogiInput *input = &scan->inputs[i];
+
+		if (is_looked_up(scan, i))
+			continue;
+		input->value.isnull = values[i].isnull;
+		if (!values[i].isnull)
+			input->value.value = datumCopy(values[i].value, input->by_value, input->length);
+	}
+	MemoryContextSwitchTo(old);
+}
+
+/* Compute the inputs of the run anew. When they are other than those of the run at hand, that is over. */
+static void
+compute_inputs(EmogiScan *scan)
+{
+	ExprContext *context = scan->css.ss.ps.ps_ExprContext;
+	bool		same = scan->has_inputs;
+	NullableDatum *values = palloc(Max(scan->ninputs, 1) * sizeof *values);
+
+	for (int i = 0; i < scan->ninputs; i++)
+	{
+		const EmogiInput *input = &scan->inputs[i];
+
+		if (is_looked_up(scan, i))
+			continue;
+		values[i].value = ExecEvalExprSwitchContext(input->state, context, &values[i].isnull);
+		same = same && values[i].isnull == input->value.isnull &&
+			(values[i].isnull || datumIsEqual(values[i].value, input->value.value, input->by_value, input->length));
+	}
+	if (!same)
+		set_inputs(scan, values);
+	pfree(values);
+	scan->has_inputs = true;
+}
+
+/* Give the slot back if there was no holding to take its place, and there is one now. */
+static void
+rest_scan(void *arg)
+{
+	(void) emogi_call_hold(((EmogiScan *) arg)->call);
+}
+
+/* Copy one of the arrays that rows are read from, if it is there; else count its bytes. */
+static void *
+copy_array(void *array, Size bytes, bool only_count, Size *total)
+{
+	void	   *copy = array;
+
+	if (array == NULL)
+		return NULL;
+	*total += bytes;
+	if (!only_count)
+		copy = memcpy(palloc(bytes), array, bytes);
+	return copy;
+}
+
+/* Copy what rows are read from into the current context; get its bytes. only_count: but do not copy it. */
+static Size
+copy_rows(EmogiScan *scan, bool only_count)
+{
+	const EmogiResultColumn *columns = scan->function->columns;
+	EmogiResult *result = &scan->result;
+	const uint64 n = scan->graph.nvertices;
+	Size		total = 0;
+
+	scan->graph.ids = copy_array((void *) scan->graph.ids, n * sizeof *scan->graph.ids, only_count, &total);
+	for (int i = 0; columns[i].name != NULL; i++)
+		result->columns[i].any = copy_array(result->columns[i].any, n * emogi_column_bytes(columns[i].type), only_count, &total);
+	return total;
+}
+
+/* Keep what rows are read from, in memory of our own if it is small, else in the Region, without a slot. */
+static void
+keep_rows(EmogiScan *scan)
+{
+	scan->is_copied = !scan->is_shared && copy_rows(scan, true) <= EMOGI_COPIED_BYTES;
+	if (scan->is_copied)
+	{
+		(void) copy_rows(scan, false);
+		emogi_call_leave(scan->call);
+		return;
+	}
+	scan->call->rest = rest_scan;
+	scan->call->rest_arg = scan;
+	(void) emogi_call_hold(scan->call);
+}
+
+/* Run the call with its inputs. */
+static void
+run(EmogiScan *scan)
+{
+	MemoryContext old = MemoryContextSwitchTo(scan->run_context);
+	PgStat_FunctionCallUsage usage;
+	EmogiTask	task;
+	Oid			table = InvalidOid;
+
+	for (int i = 0; i < scan->fcinfo->nargs; i++)
+		scan->fcinfo->args[i] = scan->inputs[i].value;
+	emogi_arguments_read(scan->fcinfo, scan->function->algorithm, &task);
+	emogi_inputs_apply_conditions(scan, &task);
+	task.table = &table;
+	pgstat_init_function_usage(scan->fcinfo, &usage);
+	scan->call = emogi_run(scan->flinfo.fn_oid, &task, &scan->graph, &scan->result);
+	pgstat_end_function_usage(&usage, true);
+	emogi_scan_open_tables(scan, table);
+	scan->is_empty = scan->call == NULL;
+	scan->nruns++;
+	if (scan->call != NULL)
+	{
+		emogi_scan_add_to_total(scan, scan->call);
+		keep_rows(scan);
+	}
+	MemoryContextSwitchTo(old);
+}
+
+/* Get rows to return: from the run at hand if it will do, else from a new one. */
+void
+emogi_scan_run(EmogiScan *scan)
+{
+	ExprContext *context = scan->css.ss.ps.ps_ExprContext;
+
+	ResetExprContext(context);
+	if (!scan->has_inputs || scan->changed)
+		compute_inputs(scan);
+	if (scan->is_copied && scan->is_shared)
+		emogi_scan_end_run(scan);
+	if (scan->call != NULL)
+		emogi_call_resume(scan->call);
+	else if (!scan->is_empty)
+		run(scan);
+	if (scan->looks_up)
+	{
+		NullableDatum operand;
+
+		operand.value = ExecEvalExprSwitchContext(scan->inputs[scan->vertex_input].state, context, &operand.isnull);
+		emogi_inputs_set_keys(scan, operand);
+	}
+	scan->changed = false;
+}

@@ -1,0 +1,41 @@
+/*
+ * scan_node.h: calls of the functions in FROM, as nodes of a plan.
+ *
+ * plan.c replaces the scan of a function by a custom scan, with the conditions that it sees to itself (conditions.c); lateral.c
+ * does the same for a LATERAL join, as a batch. size.c tells the planner rows and costs; call_expr.c knows what a call says before
+ * it is carried out. scan.c makes the run of a scan, of inputs.c's inputs; stream.c returns its rows, with parallel workers through
+ * share.c; batch.c and batch_call.c carry out a batch; explain.c shows both. plan.h and scan.h are what the planner's and the
+ * executor's half of this room share.
+ */
+#ifndef EMOGI_SCAN_NODE_H
+#define EMOGI_SCAN_NODE_H
+
+#include "nodes/extensible.h"
+#include "nodes/primnodes.h"
+
+#include "function/function.h"
+
+/* Conditions that a scan sees to itself. */
+typedef enum EmogiPushdown
+{
+	EMOGI_VERTEX_IS,			/* vertex = x */
+	EMOGI_VERTEX_IN,			/* vertex = ANY (x) */
+	EMOGI_AT_MOST,				/* level or distance <= x */
+	EMOGI_BELOW,				/* level or distance < x */
+	EMOGI_EXACTLY				/* level or distance = x: bounds the traversal, and is checked for each row besides */
+} EmogiPushdown;
+
+/*
+ * A scan's custom_exprs: the call (a FuncExpr), then the right sides of the conditions pushed down.
+ * custom_private: a list of the columns it returns (integers, 0 = vertex, 1 .. = the others), in the order of
+ * custom_scan_tlist; a list of EmogiPushdown; a list of the names of the columns that these are about (strings).
+ */
+extern const CustomScanMethods emogi_scan_methods;
+
+/* A batch (lateral.c, batch.c): likewise, and last in custom_private the number of the outer plan's columns. */
+extern const CustomScanMethods emogi_batch_methods;
+
+extern void emogi_plan_init(void);
+extern void emogi_lateral_init(void);
+
+#endif							/* EMOGI_SCAN_NODE_H */

@@ -1,0 +1,137 @@
+/*
+ * size.c: how many rows a call has and what it costs, for the planner: from the cached Graph, or from what is known of the table or
+ * query that the Graph would be made of.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "catalog/pg_class.h"
+#include "nodes/supportnodes.h"
+#include "utils/lsyscache.h"
+
+#include "build/build.h"
+#include "scan_node/call_expr.h"
+#include "scan_node/plan.h"
+
+/* A search for one path looks at such a part of the edges. */
+#define PATH_SHARE 16
+
+PG_FUNCTION_INFO_V1(emogi_support);
+
+/* Find out what is known of the size of a Graph that is made of a query; false when that is nothing. */
+static bool
+find_query_size(const char *query, EmogiGraphSize *size)
+{
+	EmogiForesight foresight;
+
+	if (query == NULL || !emogi_foresight_get(query, &foresight))
+		return false;
+	size->nvertices = foresight.nvertices;
+	size->nedges = foresight.nedges;
+	size->next_degree = size->nedges / Max(size->nvertices, 1);
+	size->build_cost = foresight.cost + size->nedges * EMOGI_BUILD_COST;
+	return true;
+}
+
+/* Find out what is known of the size of the Graph that a call names; false when that is nothing. */
+bool
+emogi_size_find(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiGraphSize *size)
+{
+	EmogiGraphArgument graph;
+	EmogiSource source;
+	uint64		nvertices;
+	uint64		nedges;
+
+	if (emogi_shared != NULL && emogi_call_expr_graph(call, &graph) && emogi_source_is_query(&graph))
+		return find_query_size(graph.text, size);
+	if (!emogi_call_expr_source(call, algorithm, &source))
+		return false;
+	if (emogi_cache_size(source.relid, source.src, source.dst, &nvertices, &nedges))
+	{
+		size->nvertices = (double) nvertices;
+		size->nedges = (double) nedges;
+		size->build_cost = 0;
+	}
+	else if (emogi_estimate_size(&source, &size->nvertices, &size->nedges))
+		size->build_cost = size->nedges * EMOGI_BUILD_COST;
+	else
+		return get_rel_relkind(source.relid) == RELKIND_VIEW && find_query_size(emogi_source_select(&source), size);
+	size->next_degree = emogi_estimate_next_degree(&source, size->nvertices, size->nedges);
+	return true;
+}
+
+/*
+ * Estimate how many vertices are within so many hops (< 0: any number) of one: it has a list of the mean length, and each
+ * vertex on it one of next_degree, and so on.
+ */
+double
+emogi_size_reached(const EmogiGraphSize *size, double depth)
+{
+	double		degree = size->nedges / Max(size->nvertices, 1);
+	double		next = size->next_degree;
+	double		lists;			/* that are walked, in units of the first */
+
+	if (depth < 0)
+		return Max(size->nvertices, 1);
+	lists = fabs(next - 1) < 1e-6 ? depth : (pow(next, depth) - 1) / (next - 1);
+	if (isnan(degree * lists))
+		return Max(size->nvertices, 1);
+	return Max(Min(1 + degree * lists, size->nvertices), 1);
+}
+
+/* Estimate the rows of a call. */
+static double
+estimate_rows(const FuncExpr *call, const EmogiAlgorithmRow *function, const EmogiGraphSize *size)
+{
+	const int	bound = emogi_algorithm_takes(function, EMOGI_MAX_DEPTH);
+
+	if (bound >= 0)
+		return emogi_size_reached(size, emogi_call_expr_integer(list_nth(call->args, bound + 1)));
+	return Max(size->nvertices, 1);
+}
+
+/* Estimate the steps of a path: there are few in most graphs, and in nets of roads as many as lie along a side. */
+static double
+estimate_steps(const EmogiGraphSize *size)
+{
+	return Max(Min(sqrt(size->nvertices) / 4, 1000), 2);
+}
+
+/*
+ * emogi_support(internal) -> internal: tells the planner rows and cost of a call (supportnodes.h). A path looks at few of
+ * the edges, but needs both directions.
+ */
+Datum
+emogi_support(PG_FUNCTION_ARGS)
+{
+	Node	   *request = (Node *) PG_GETARG_POINTER(0);
+	Node	   *node = NULL;
+	FuncExpr   *call;
+	const EmogiAlgorithmRow *function;
+	EmogiGraphSize size;
+	bool		is_path;
+
+	if (IsA(request, SupportRequestRows))
+		node = ((SupportRequestRows *) request)->node;
+	else if (IsA(request, SupportRequestCost))
+		node = ((SupportRequestCost *) request)->node;
+	if (node == NULL || !IsA(node, FuncExpr))
+		PG_RETURN_POINTER(NULL);
+	call = (FuncExpr *) node;
+	function = emogi_call_expr_function(call->funcid);
+	is_path = function == NULL && emogi_call_expr_is_path(call->funcid);
+	if ((function == NULL && !is_path) || !emogi_size_find(call, is_path ? EMOGI_SSSP : function->algorithm, &size))
+		PG_RETURN_POINTER(NULL);
+	if (IsA(request, SupportRequestRows))
+		((SupportRequestRows *) request)->rows = is_path ? estimate_steps(&size) : estimate_rows(call, function, &size);
+	else
+	{
+		SupportRequestCost *cost = (SupportRequestCost *) request;
+
+		cost->startup = 0;
+		cost->per_tuple = EMOGI_CALL_COST + (is_path ? 2 : 1) * size.build_cost +
+			size.nedges * EMOGI_EDGE_COST / (is_path ? PATH_SHARE : 1);
+	}
+	PG_RETURN_POINTER(request);
+}

@@ -1,0 +1,47 @@
+/*
+ * fault.h: trouble on demand, for tests (emogi.fault, superusers only); see fault.c.
+ */
+#ifndef EMOGI_FAULT_H
+#define EMOGI_FAULT_H
+
+/* Places where a process can be made to sleep. */
+typedef enum EmogiFaultPoint
+{
+	EMOGI_AT_PRE_COMMIT,		/* a writer has been noted and is about to commit */
+	EMOGI_AT_COMMITTED,			/* a writer has left the running transactions */
+	EMOGI_AT_REGISTERED,		/* a table is tracked, the build has not begun */
+	EMOGI_AT_BUILT,				/* a Graph stands and is not yet published */
+	EMOGI_AT_PUBLISHED,
+	EMOGI_AT_FOUND,				/* a cached Graph is pinned and the run has not begun */
+	EMOGI_FAULT_POINTS
+} EmogiFaultPoint;
+
+/* How the worker is to end when it comes to a request of a certain kind. */
+typedef enum EmogiWorkerFault
+{
+	EMOGI_WORKER_LIVES = 0,
+	EMOGI_WORKER_EXITS,			/* proc_exit(1) */
+	EMOGI_WORKER_CRASHES		/* SIGKILL: the server restarts */
+} EmogiWorkerFault;
+
+typedef struct EmogiFaults
+{
+	int			allocation;		/* the n-th allocation in the Region by this process fails; counts down; 0 = none */
+	int			engine_allocation;	/* see EmogiControl */
+	int			device_allocation;
+	int			device_call;
+	EmogiWorkerFault worker;
+	int			worker_at;		/* EmogiRequestKind at whose start, or EMOGI_REQUEST_KINDS: at the end of any */
+	int			sleep_us[EMOGI_FAULT_POINTS];
+	bool		random_sleeps;	/* sleep between 0 and sleep_us */
+	bool		no_registration_rule;	/* the negative control of the cache's tests */
+	bool		no_snapshot_rule;	/* ... and of those of snapshot.c */
+} EmogiFaults;
+
+extern EmogiFaults emogi_faults;
+
+extern void emogi_fault_define(void);
+extern void emogi_fault_sleep(EmogiFaultPoint point);
+extern bool emogi_fault_allocation(void);
+
+#endif							/* EMOGI_FAULT_H */

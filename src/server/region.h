@@ -1,0 +1,58 @@
+/*
+ * region.h: the Region, the shared memory in which Graphs, edges and Results stand; see region.c.
+ *
+ * A call allocates for the owner that it is, its slot; what is cached or held goes to another owner (emogi_region_give).
+ * Whatever an owner has is freed at once when it ends (emogi_region_free_owner).
+ */
+#ifndef EMOGI_REGION_H
+#define EMOGI_REGION_H
+
+#include "graph/csr.h"
+#include "server/settings.h"
+
+/* The Region is given out in whole granules, but for small blocks; an edge chunk is one granule. */
+#define EMOGI_GRANULE_BYTES EMOGI_CHUNK_BYTES
+
+/* Owner of a granule: a slot, and whether it holds that slot's edges, a cached Graph, or a held Result. 0 = free. */
+typedef uint32 EmogiOwner;
+#define EMOGI_OWNER(slot_index)			((EmogiOwner) (slot_index) + 1)
+#define EMOGI_OWNER_EDGES(slot_index)	(EMOGI_OWNER(slot_index) | UINT32_C(0x80000000))
+#define EMOGI_OWNER_GRAPH(graph_index)	(((EmogiOwner) (graph_index) + 1) | UINT32_C(0x40000000))
+#define EMOGI_OWNER_HOLDING(index)		(((EmogiOwner) (index) + 1) | UINT32_C(0x20000000))
+#define EMOGI_OWNER_INDEX				UINT32_C(0x1FFFFFFF)	/* index + 1, of whatever kind */
+
+/*
+ * Have `make_room` asked, whenever an allocation does not fit, to give something up; it returns false when there is nothing.
+ * at_limit: the calls of the session or of its role have what they may have, else it is the budget that is full.
+ */
+extern void emogi_region_ask_for_room(bool (*make_room) (bool at_limit));
+
+extern void *emogi_region_alloc(EmogiOwner owner, Size bytes);
+extern void *emogi_region_alloc_any(EmogiOwner owner, Size bytes);
+extern void emogi_region_cool(void);
+extern uint64 emogi_region_give(void *start, Size bytes, EmogiOwner owner);
+extern void emogi_region_give_all(EmogiOwner from, EmogiOwner to);
+extern void emogi_region_free(void *start, Size bytes);
+extern void emogi_region_free_owner(EmogiOwner owner);
+extern bool emogi_region_edges(EmogiOwner owner, EmogiEdges *edges, void *(*allocate) (Size));
+extern uint64 emogi_region_used_bytes(void);
+extern void emogi_region_check_budget(uint64 bytes);
+
+/* Get the bytes that the Region may have. */
+static inline uint64
+emogi_region_budget_bytes(void)
+{
+	return (uint64) emogi_max_memory_mb * 1024 * 1024;
+}
+
+/* ---- small.c ---- */
+
+/* Blocks of at most this size can be small blocks, which share granules. */
+#define EMOGI_SMALL_BYTES ((Size) 512 * 1024)
+
+extern void *emogi_small_alloc(Size bytes);
+extern void emogi_small_free(void *start, Size bytes);
+extern uint64 emogi_small_bytes(Size bytes);
+extern void *emogi_small_pack(void *start, Size bytes);
+
+#endif							/* EMOGI_REGION_H */

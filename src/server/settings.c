@@ -1,0 +1,136 @@
+/*
+ * settings.c: the settings, emogi.*, but for those of the papers' systems (papers.c), limits (limits.c) and tests (fault.c).
+ *
+ * Only under shared_preload_libraries: several are fixed when the server starts.
+ */
+#include "postgres.h"
+
+#include <limits.h>
+
+#include "server/machine.h"
+#include "server/settings.h"
+
+int			emogi_engine = EMOGI_ENGINE_AUTO;
+int			emogi_placement = EMOGI_PLACEMENT_AUTO;
+int			emogi_max_memory_mb;
+int			emogi_device_memory_mb = 0;
+int			emogi_cpu_threads = 0;
+int			emogi_build_workers = -1;
+bool		emogi_enable_cache = true;
+bool		emogi_enable_scan = true;
+bool		emogi_enable_batch = true;
+bool		emogi_notice_missing_source = false;
+
+static const struct config_enum_entry engine_options[] = {
+	{"auto", EMOGI_ENGINE_AUTO, false},
+	{"cpu", EMOGI_ENGINE_CPU, false},
+	{"cuda", EMOGI_ENGINE_CUDA, false},
+	{NULL, 0, false}
+};
+
+static const struct config_enum_entry placement_options[] = {
+	{"auto", EMOGI_PLACEMENT_AUTO, false},
+	{"host", EMOGI_PLACEMENT_HOST, false},
+	{"device", EMOGI_PLACEMENT_DEVICE, false},
+	{"hybrid", EMOGI_PLACEMENT_HYBRID, false},
+	{"managed", EMOGI_PLACEMENT_MANAGED, false},
+	{"staged", EMOGI_PLACEMENT_STAGED, false},
+	{NULL, 0, false}
+};
+
+/* Get the name of a value of an enum setting; empty when it has none. */
+const char *
+emogi_settings_option_name(const struct config_enum_entry *options, int value)
+{
+	for (; options->name != NULL; options++)
+		if (options->val == value)
+			return options->name;
+	return "";
+}
+
+/* Get what emogi.placement calls a placement. */
+const char *
+emogi_settings_placement_name(EmogiPlacement placement)
+{
+	return emogi_settings_option_name(placement_options, placement);
+}
+
+/* Get half of that memory. */
+static int
+default_max_memory_mb(void)
+{
+	return (int) Max(Min(emogi_machine_bytes() / 2 / (1024 * 1024), (uint64) INT_MAX / 2), 64);
+}
+
+/* Warn of a budget that is more than there is: nothing would keep the kernel from ending the server. */
+static void
+warn_of_max_memory(void)
+{
+	uint64		there_mb = emogi_machine_bytes() / (1024 * 1024);
+
+	if ((uint64) emogi_max_memory_mb > there_mb)
+		ereport(WARNING,
+				(errmsg("emogi.max_memory is more than the memory that this server may use"),
+				 errdetail("emogi.max_memory is %dMB; the machine, or the control group, has %lluMB.",
+						   emogi_max_memory_mb, (unsigned long long) there_mb),
+				 errhint("Lower emogi.max_memory, or graphs may take more memory than there is.")));
+}
+
+/* Define these settings; called once, in the postmaster. */
+void
+emogi_settings_define(void)
+{
+	DefineCustomEnumVariable("emogi.engine",
+							 "Engine that runs traversals.",
+							 "auto takes a GPU when there is one and the graph is large enough for it; cuda raises an error when there is none.",
+							 &emogi_engine, EMOGI_ENGINE_AUTO, engine_options,
+							 PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomEnumVariable("emogi.placement",
+							 "Memory from which a GPU reads edges.",
+							 "host reads them in place over the link; device copies them to the GPU first; hybrid copies some neighbours of each vertex; managed has the driver move pages; staged copies the lists of each iteration; auto copies what fits.",
+							 &emogi_placement, EMOGI_PLACEMENT_AUTO, placement_options,
+							 PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable("emogi.cache",
+							 "Shares the graphs of tables between calls and sessions.",
+							 "off builds one for each call. Answers are the same.",
+							 &emogi_enable_cache, true,
+							 PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable("emogi.enable_scan",
+							 "Streams the rows of functions in FROM.",
+							 "off has PostgreSQL collect all rows before the first is used. Answers are the same.",
+							 &emogi_enable_scan, true,
+							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
+	DefineCustomBoolVariable("emogi.enable_batch",
+							 "Searches from many outer rows of a LATERAL join at once.",
+							 "off has a run for each row. Answers are the same.",
+							 &emogi_enable_batch, true,
+							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
+	DefineCustomBoolVariable("emogi.notice_missing_source",
+							 "Raises a notice when a source is not a vertex of the graph.",
+							 "off gives no rows and says nothing. It is raised once a statement.",
+							 &emogi_notice_missing_source, false,
+							 PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("emogi.build_workers",
+							"Parallel workers that may help to scan a table.",
+							"-1 means max_parallel_workers_per_gather.",
+							&emogi_build_workers, -1, -1, 1024,
+							PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("emogi.max_memory",
+							"Memory that all graphs and results together may take.",
+							"The default is half of the machine's memory, or of the control group's.",
+							&emogi_max_memory_mb, default_max_memory_mb(), 16, INT_MAX / 2,
+							PGC_POSTMASTER, GUC_UNIT_MB, NULL, NULL, NULL);
+	DefineCustomIntVariable("emogi.device_memory",
+							"Memory that may be taken on each GPU.",
+							"0 means all that is free.",
+							&emogi_device_memory_mb, 0, 0, INT_MAX,
+							PGC_POSTMASTER, GUC_UNIT_MB, NULL, NULL, NULL);
+	DefineCustomIntVariable("emogi.cpu_threads",
+							"Threads of the engine worker.",
+							"0 means one for each processor.",
+							&emogi_cpu_threads, 0, 0, 1024,
+							PGC_POSTMASTER, 0, NULL, NULL, NULL);
+	if (emogi_cpu_threads == 0)
+		emogi_cpu_threads = emogi_machine_processors();
+	warn_of_max_memory();
+}

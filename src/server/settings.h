@@ -1,0 +1,33 @@
+/*
+ * settings.h: the settings, emogi.*; see settings.c.
+ */
+#ifndef EMOGI_SETTINGS_H
+#define EMOGI_SETTINGS_H
+
+#include "utils/guc.h"
+
+#include "contract/engine.h"
+
+typedef enum EmogiEngineChoice
+{
+	EMOGI_ENGINE_AUTO,
+	EMOGI_ENGINE_CPU,
+	EMOGI_ENGINE_CUDA
+} EmogiEngineChoice;
+
+extern int	emogi_engine;			/* EmogiEngineChoice */
+extern int	emogi_placement;		/* EmogiPlacement */
+extern int	emogi_max_memory_mb;	/* budget of the Region */
+extern int	emogi_device_memory_mb; /* cap on each GPU, 0 = none */
+extern int	emogi_cpu_threads;		/* of the CPU engine, >= 1 once the server is up */
+extern int	emogi_build_workers;	/* parallel workers of a scan, -1 = max_parallel_workers_per_gather */
+extern bool emogi_enable_cache;			/* Graphs of tables are shared between calls and sessions */
+extern bool emogi_enable_scan;		/* rows of functions in FROM are streamed */
+extern bool emogi_enable_batch;		/* ... and in a LATERAL join searched from many outer rows at once */
+extern bool emogi_notice_missing_source;	/* a source that the graph does not have is told of */
+
+extern void emogi_settings_define(void);
+extern const char *emogi_settings_option_name(const struct config_enum_entry *options, int value);
+extern const char *emogi_settings_placement_name(EmogiPlacement placement);
+
+#endif							/* EMOGI_SETTINGS_H */

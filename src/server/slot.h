@@ -1,0 +1,126 @@
+/*
+ * slot.h: a slot: where a call and the engine worker meet. The call writes its request there and queues the slot, the worker
+ * takes it, computes, and writes its reply.
+ */
+#ifndef EMOGI_SLOT_H
+#define EMOGI_SLOT_H
+
+#include "port/atomics.h"
+#include "storage/condition_variable.h"
+#include "utils/timestamp.h"
+
+#include "cpu/msbfs.h"
+#include "cpu/path_search.h"
+#include "graph/csr.h"
+#include "server/fault.h"
+#include "server/settings.h"
+
+/* Who calls what, for those who look: emogi_progress and emogi_runs. */
+typedef struct EmogiCaller
+{
+	int			pid;			/* the backend */
+	Oid			userid;
+	Oid			database;
+	TimestampTz started;
+	char		function[32];
+	char		source[256];	/* the graph argument, cut off */
+} EmogiCaller;
+
+/* Life of a slot: FREE -> HELD (a backend's) -> QUEUED -> RUNNING -> DONE or FAILED -> HELD or FREE. */
+typedef enum EmogiSlotState
+{
+	EMOGI_SLOT_FREE = 0,
+	EMOGI_SLOT_HELD,			/* its backend fills it; the worker leaves it alone */
+	EMOGI_SLOT_QUEUED,			/* a request waits for the worker */
+	EMOGI_SLOT_RUNNING,			/* the worker has it; nobody else touches request, reply or the Region behind it */
+	EMOGI_SLOT_DONE,			/* reply is there */
+	EMOGI_SLOT_FAILED,			/* the worker ended while it ran */
+	EMOGI_SLOT_ORPHAN			/* RUNNING, but its backend has gone: the worker frees it when it has finished */
+} EmogiSlotState;
+
+typedef enum EmogiRequestKind
+{
+	EMOGI_REQUEST_KEYS,			/* the vertices of the slot's edges */
+	EMOGI_REQUEST_CSR,			/* the Graph of the slot's edges */
+	EMOGI_REQUEST_EXPAND,		/* the edges of a Graph, into the slot's chunks */
+	EMOGI_REQUEST_RUN,			/* from here on: a Query on a Graph */
+	EMOGI_REQUEST_MSBFS,		/* BFS from each of query.sources by itself, on the CPU */
+	EMOGI_REQUEST_PATH,			/* one path between two vertices, on the CPU */
+	EMOGI_REQUEST_KINDS
+} EmogiRequestKind;
+
+/* What a backend asks of the worker. Pointers lead into the Region, which every process maps at one address. */
+typedef struct EmogiRequest
+{
+	EmogiRequestKind kind;
+	EmogiWorkerFault fault;		/* for tests; filled in by emogi_call_request */
+	int			fault_at;
+
+	/* KEYS and CSR; the edges are the slot's chunks. EXPAND: the chunks are there and empty, `graph` is the donor */
+	EmogiKeyPlan plan;
+	EmogiKeys	keys;			/* in for CSR, out of KEYS through the reply */
+	EmogiDirection direction;
+	bool		with_backward;
+	void	   *memory;			/* CSR: the Graph's block */
+	void	   *scratch;
+
+	/* RUN */
+	EmogiEngineChoice engine;
+	EmogiGraph	graph;			/* its id is that of the cached Graph, or 0 */
+	EmogiQuery	query;
+	EmogiResult result;			/* arrays in; counters out through the reply */
+
+	/* MSBFS: RUN's graph and query, and */
+	EmogiMsbfsResult batch;		/* memory in */
+
+	/* PATH: RUN's graph, query.sources[0] and query.targets[0], and */
+	uint64		max_edges;		/* give up after so many list entries */
+	uint32	   *path;			/* [nvertices] */
+	double	   *path_distance;	/* [nvertices] */
+} EmogiRequest;
+
+typedef struct EmogiReply
+{
+	EmogiStatus status;
+	EmogiError	error;
+	EmogiKeys	keys;			/* KEYS */
+	EmogiGraph	graph;			/* CSR */
+	EmogiResult result;			/* RUN; the counters also of MSBFS and PATH */
+	EmogiMsbfsResult batch;		/* MSBFS */
+	EmogiPathOutcome path_outcome;	/* PATH */
+	uint64		path_length;	/* PATH: vertices */
+	char		engine[8];		/* RUN, MSBFS, PATH: which one answered */
+	char		reason[256];	/* RUN: why `auto` took the CPU; else empty */
+	double		started_ms;		/* by emogi_now_ms; 0 = not started; set under EmogiShared.lock, with RUNNING */
+	double		wait_ms;		/* between request and start; the owner's */
+	double		busy_ms;		/* of a computing thread's time */
+	bool		no_device;		/* RUN: engine = cuda was asked for and there is none; error says why */
+} EmogiReply;
+
+typedef struct EmogiSlot
+{
+	/* under EmogiShared.lock */
+	EmogiSlotState state;
+	uint64		token;			/* random; proves to emogi_sink and parallel workers whose edges they add */
+	uint64		ticket;			/* order of service among QUEUED of equal vtime_ms */
+	double		vtime_ms;		/* fair share: see worker.c */
+	EmogiWeights weights;		/* of the edges being gathered; UNUSED where the Source has none */
+	int			graph;			/* index of the cached Graph that the call has pinned, or builds; -1 = none */
+	int			donor;			/* ... of that whose edges it builds from; -1 = none */
+	int			awaited_graph;	/* ... of that whose build by another call it waits for; -1 = none */
+	bool		waits_for_room; /* until Graphs that are evicted have given their memory back */
+
+	EmogiCaller caller;			/* pid: 0 = its backend has gone */
+	pg_atomic_uint64 nskipped;	/* rows with a NULL end, so far */
+
+	ConditionVariable answered; /* broadcast when state becomes DONE or FAILED */
+
+	/* written by the owner while HELD, read by the worker while RUNNING; reply the other way round */
+	EmogiRequest request;
+	EmogiReply	reply;
+
+	/* no lock: see engine.h */
+	EmogiControl control;
+} EmogiSlot;
+
+#endif							/* EMOGI_SLOT_H */

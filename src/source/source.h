@@ -1,0 +1,106 @@
+/*
+ * source.h: what the graph argument names, who may read it, and under which snapshot.
+ *
+ * emogi_source_resolve (source.c) makes a Source of the graph argument: a relation, which it locks, with the columns that make an
+ * edge, or a query (query.c); missing.c says what may have been meant where nothing has that name. emogi_access_check (access.c)
+ * asks whether the caller may read it. snapshot.c sees to it that the snapshot of the call is not older than what the argument
+ * names; it asks seen.c, with a header of its own, what a snapshot sees in the catalogs.
+ */
+#ifndef EMOGI_SOURCE_H
+#define EMOGI_SOURCE_H
+
+#include "utils/rel.h"
+#include "utils/snapshot.h"
+
+/* ---- source.c ---- */
+
+/* The graph argument as it was given: text, or a relation (regclass) with a list of columns beside it. */
+typedef struct EmogiGraphArgument
+{
+	char	   *text;			/* what was given; for a relation, text that names it and the columns */
+	bool		is_relation;
+	Oid			relid;			/* of a relation; may be any number, also 0 */
+	char	   *columns;		/* of a relation; NULL = not named */
+} EmogiGraphArgument;
+
+/* What the graph argument names. */
+typedef struct EmogiSource
+{
+	bool		is_query;
+	const EmogiGraphArgument *graph;
+	bool		wants_weight;	/* weights, if it has any, are read */
+
+	/* a relation: held with AccessShareLock to the end of the transaction */
+	List	   *name;			/* strings, qualified or not; NIL = it was not given by its name */
+	Oid			relid;
+	bool		was_locked;		/* before: the statement may read it otherwise, too */
+	AttrNumber	src;
+	AttrNumber	dst;
+	AttrNumber	weight;			/* 0 = none, or not wanted */
+
+	char	   *query;			/* a query: its text */
+} EmogiSource;
+
+extern void emogi_source_resolve(const EmogiGraphArgument *graph, bool wants_weight, EmogiSource *source);
+extern bool emogi_source_is_query(const EmogiGraphArgument *graph);
+extern bool emogi_source_peek(const EmogiGraphArgument *graph, bool wants_weight, EmogiSource *source);
+extern bool emogi_source_is_missing(const EmogiGraphArgument *graph);
+extern Oid	emogi_source_relation(const EmogiGraphArgument *graph);
+extern char *emogi_source_select(const EmogiSource *source);
+
+#define EMOGI_FORMS_HINT \
+	"Name a table ('edges'), a table with its columns ('edges(src, dst)'), or give a query ('SELECT src, dst FROM edges')."
+
+/* ---- missing.c ---- */
+
+extern bool emogi_source_has_rows(char relkind);
+extern void emogi_missing_report_form(const char *graph);
+extern void emogi_missing_report_name(const char *graph, List *name);
+
+/* ---- query.c: query text as an argument ---- */
+
+#define EMOGI_GRAPH_QUERY "graph query"
+#define EMOGI_START_QUERY "query of start values"
+
+/* Which columns of a query's result make an edge: from 1. */
+typedef struct EmogiEdgeColumns
+{
+	int			ncolumns;
+	int			src;
+	int			dst;
+	int			weight;			/* 0 = none, or not wanted */
+} EmogiEdgeColumns;
+
+extern const char *const emogi_query_end_names[2][2];
+
+extern int	emogi_query_describe(const char *query, const char *what, TupleDesc *desc);
+extern int	emogi_query_describe_edges(const char *query, bool wants_weight, TupleDesc *desc, EmogiEdgeColumns *columns);
+extern bool emogi_query_is_weight_type(Oid type);
+extern void emogi_query_check_key(TupleDesc desc, int column);
+extern void emogi_query_check_number(TupleDesc desc, int column, const char *what);
+
+/* ---- access.c ---- */
+
+extern bool emogi_access_check(Relation rel, const EmogiSource *source);
+extern bool emogi_access_peek(const EmogiSource *source);
+
+/* ---- snapshot.c: the snapshot that a call reads under ---- */
+
+/* A query that is prepared to be read. */
+typedef struct EmogiReading
+{
+	struct _SPI_plan *plan;
+	int			generation;		/* of the plan that was looked at */
+} EmogiReading;
+
+extern void emogi_snapshot_init(void);
+extern void emogi_snapshot_refuse_worker(void);
+extern void emogi_snapshot_push(void);
+extern void emogi_snapshot_answer(void);
+extern void emogi_snapshot_renew(Oid relid);
+extern bool emogi_snapshot_sees(const EmogiSource *source, List **relids);
+extern EmogiReading emogi_snapshot_open(const char *query, int nargs, Oid *types, int cursor_options);
+extern void emogi_snapshot_prepare(const char *query);
+extern void emogi_snapshot_check(const EmogiReading *reading);
+
+#endif							/* EMOGI_SOURCE_H */

@@ -1,0 +1,30 @@
+/*
+ * views.h: the functions behind the views, and those that administer the cache.
+ *
+ * views.c shows devices, runs and calls in progress; graphs.c shows and evicts cached Graphs; rows.c makes the rows of both.
+ */
+#ifndef EMOGI_VIEWS_H
+#define EMOGI_VIEWS_H
+
+#include "fmgr.h"
+#include "utils/timestamp.h"
+
+#define EMOGI_MAX_VIEW_COLUMNS 32
+
+/* A row in the making, from its first column to its last. */
+typedef struct EmogiRow
+{
+	int			ncolumns;
+	Datum		values[EMOGI_MAX_VIEW_COLUMNS];
+	bool		nulls[EMOGI_MAX_VIEW_COLUMNS];
+} EmogiRow;
+
+extern bool emogi_rows_may_see_all(void);
+extern void emogi_rows_add(EmogiRow *row, Datum value);
+extern void emogi_rows_add_if(EmogiRow *row, bool known, Datum value);
+extern void emogi_rows_add_text(EmogiRow *row, const char *text);
+extern void emogi_rows_add_name(EmogiRow *row, const char *name);
+extern void emogi_rows_add_time(EmogiRow *row, TimestampTz when);
+extern void emogi_rows_put(EmogiRow *row, FunctionCallInfo fcinfo);
+
+#endif							/* EMOGI_VIEWS_H */
