@@ -14,4 +14,4 @@ SELECT count(*) FROM emogi_bfs('follows', 1);
 
 SELECT source, columns, direction, vertices, edges, skipped_rows, state FROM emogi_graphs WHERE source = 'follows';
 
-SELECT function, source, cache, reached, levels, edges_traversed, rows FROM emogi_runs ORDER BY id DESC LIMIT 1;
+SELECT function, source, cache, reached, rows FROM emogi_runs ORDER BY id DESC LIMIT 1;
