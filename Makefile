@@ -9,12 +9,15 @@ EXTENSION  = emogi
 EXTVERSION = 0.1.0
 MODULE_big = emogi
 
-ENGINE_OBJS = $(patsubst %.c,%.o,$(wildcard src/engine/*.c))
-OBJS        = $(patsubst %.c,%.o,$(wildcard src/*.c)) $(ENGINE_OBJS)
+# verify is for tests and benchmarks, cuda a module of its own
+ENGINE_OBJS = $(patsubst %.c,%.o,$(wildcard $(addprefix engine/,$(addsuffix /*.c,contract threads graph cpu))))
+VERIFY_OBJS = $(patsubst %.c,%.o,$(wildcard engine/verify/*.c))
+OBJS        = $(patsubst %.c,%.o,$(wildcard src/*.c src/*/*.c)) $(ENGINE_OBJS)
 DATA        = $(wildcard sql/emogi--*--*.sql)
 DATA_built  = emogi--$(EXTVERSION).sql
 
-PG_CPPFLAGS = -I$(srcdir)/src -I$(srcdir)/src/engine -DEMOGI_VERSION='"$(EXTVERSION)"'
+PG_CFLAGS   = -MMD -MP
+PG_CPPFLAGS = -I$(srcdir)/src -I$(srcdir)/engine -DEMOGI_VERSION='"$(EXTVERSION)"'
 SHLIB_LINK  = -ldl -lpthread
 
 REGRESS        = $(sort $(basename $(notdir $(wildcard test/sql/*.sql))))
@@ -27,18 +30,29 @@ PROVE_TESTS    = test/t/*.pl
 NVCC      ?= $(firstword $(shell command -v nvcc 2>/dev/null) $(wildcard /usr/local/cuda/bin/nvcc))
 NVCCFLAGS ?= -O3 -std=c++17 -lineinfo -Xfatbin=-compress-all \
 	-gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90 -gencode arch=compute_90,code=compute_90
-CUDA_OBJS  = $(patsubst cuda/%.cu,build/cuda/%.o,$(wildcard cuda/*.cu cuda/papers/*.cu))
-CUDA_C_OBJS = $(patsubst %.c,build/%.o,$(wildcard cuda/papers/*.c) src/engine/pool.c)
+CUDA_OBJS  = $(patsubst %.cu,build/%.o,$(wildcard engine/cuda/*.cu engine/cuda/papers/*.cu))
+CUDA_C_OBJS = $(patsubst %.c,build/%.o,$(wildcard engine/cuda/papers/*.c) engine/threads/pool.c)
 
-EXTRA_CLEAN = emogi_cuda.so build results output_iso tmp_check tmp_check_iso regression.diffs regression.out
+EXTRA_CLEAN = $(OBJS:.o=.d) $(VERIFY_OBJS) $(VERIFY_OBJS:.o=.d) emogi_cuda.so build results output_iso tmp_check tmp_check_iso regression.diffs regression.out
 
 PG_CONFIG ?= pg_config
 PGXS := $(shell $(PG_CONFIG) --pgxs)
 include $(PGXS)
 
-ENGINE_HEADERS = $(wildcard src/engine/*.h)
-$(OBJS): $(wildcard src/*.h) $(ENGINE_HEADERS)
-$(ENGINE_OBJS): CFLAGS += -O3
+# Each object depends on the headers that it includes, bitcode on the object. PGXS makes all files secondary, so that missing ones
+# would go unnoticed.
+ALL_OBJS = $(OBJS) $(VERIFY_OBJS) $(CUDA_OBJS) $(CUDA_C_OBJS)
+-include $(ALL_OBJS:.o=.d)
+$(OBJS:.o=.bc): %.bc: %.o
+$(filter-out $(wildcard $(ALL_OBJS)),$(ALL_OBJS)): missing
+.PHONY: missing
+$(ENGINE_OBJS) $(VERIFY_OBJS): CFLAGS += -O3
+
+# A library is made again when a file goes, too.
+ifneq ($(ALL_OBJS),$(shell cat build/objects 2>/dev/null))
+$(shell mkdir -p build)$(file >build/objects,$(ALL_OBJS))
+endif
+$(shlib) emogi_cuda.so: build/objects
 
 emogi--$(EXTVERSION).sql: sql/emogi.sql
 	cp $< $@
@@ -50,18 +64,18 @@ installdirs: installdirs-cuda
 uninstall: uninstall-cuda
 endif
 
-$(CUDA_OBJS): build/cuda/%.o: cuda/%.cu $(wildcard cuda/*.cuh cuda/papers/*.cuh cuda/papers/*.h) $(ENGINE_HEADERS)
+$(CUDA_OBJS): build/%.o: %.cu
 	@mkdir -p $(@D)
-	$(NVCC) $(NVCCFLAGS) -Xcompiler -fPIC,-fvisibility=hidden -Isrc/engine -Icuda -c $< -o $@
+	$(NVCC) $(NVCCFLAGS) -Xcompiler -fPIC,-fvisibility=hidden -Iengine -MMD -MP -c $< -o $@
 
 # Threads that gather: the CPU engine's pool, once more, seen by this module alone.
-$(CUDA_C_OBJS): build/%.o: %.c $(wildcard cuda/papers/*.h) $(ENGINE_HEADERS)
+$(CUDA_C_OBJS): build/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) -O3 -Wall -Wextra -Wno-unused-parameter -std=gnu11 -fPIC -fvisibility=hidden -pthread -Isrc/engine -c $< -o $@
+	$(CC) -O3 -Wall -Wextra -Wno-unused-parameter -std=gnu11 -fPIC -fvisibility=hidden -pthread -Iengine -MMD -MP -c $< -o $@
 
 # The runtimes of CUDA and C++ are linked statically: at run time only the driver is needed, and its absence is a clean answer.
 emogi_cuda.so: $(CUDA_OBJS) $(CUDA_C_OBJS)
-	$(NVCC) $(NVCCFLAGS) -shared -cudart static -Xcompiler -static-libstdc++,-static-libgcc -o $@ $^ -lpthread
+	$(NVCC) $(NVCCFLAGS) -shared -cudart static -Xcompiler -static-libstdc++,-static-libgcc -o $@ $(CUDA_OBJS) $(CUDA_C_OBJS) -lpthread
 
 .PHONY: install-cuda installdirs-cuda uninstall-cuda unit bench
 installdirs-cuda:
@@ -74,7 +88,7 @@ uninstall-cuda:
 # Programs without a server: test/unit/*.c is one test program each, bench/*.c together are emogi_bench, generate_gpu.cu the
 # module with which it makes graphs on a GPU, packed.cu a program of its own.
 UNIT_PROGRAMS = $(patsubst test/unit/%.c,build/unit/%,$(wildcard test/unit/test_*.c))
-TOOL_CFLAGS   = -O2 -g -Wall -Wextra -Wno-unused-parameter -std=gnu11 -Isrc/engine -Ibench -Itest/unit -pthread
+TOOL_CFLAGS   = -O2 -g -Wall -Wextra -Wno-unused-parameter -std=gnu11 -Iengine -Ibench -Itest/unit -pthread
 BENCH_LIB     = $(filter-out bench/emogi_bench.c,$(wildcard bench/*.c))
 
 unit: $(UNIT_PROGRAMS)
@@ -83,18 +97,20 @@ ifneq ($(NVCC),)
 bench: build/emogi_bench_cuda.so build/packed
 endif
 
-build/unit/%: test/unit/%.c $(wildcard test/unit/*.h) $(wildcard bench/*.h) $(BENCH_LIB) $(ENGINE_OBJS)
-	@mkdir -p build/unit
-	$(CC) $(TOOL_CFLAGS) -o $@ $< $(BENCH_LIB) $(ENGINE_OBJS) -ldl -lm
-build/emogi_bench: bench/emogi_bench.c $(wildcard bench/*.h) $(BENCH_LIB) $(ENGINE_OBJS)
-	@mkdir -p build
-	$(CC) $(TOOL_CFLAGS) -o $@ $< $(BENCH_LIB) $(ENGINE_OBJS) -ldl -lm
-build/emogi_bench_cuda.so: bench/generate_gpu.cu $(wildcard bench/*.h) $(ENGINE_HEADERS)
-	@mkdir -p build
-	$(NVCC) $(NVCCFLAGS) -Xcompiler -fPIC,-fvisibility=hidden -Isrc/engine -Ibench -shared -cudart static \
+PROGRAM_OBJS  = $(patsubst %.c,build/%.o,$(BENCH_LIB)) $(VERIFY_OBJS) $(ENGINE_OBJS)
+
+-include $(wildcard build/bench/*.d build/unit/*.d build/*.d)
+build/bench/%.o: bench/%.c
+	@mkdir -p $(@D)
+	$(CC) $(TOOL_CFLAGS) -MMD -MP -c $< -o $@
+build/unit/%: test/unit/%.c $(PROGRAM_OBJS)
+	@mkdir -p $(@D)
+	$(CC) $(TOOL_CFLAGS) -MMD -MP -MT $@ -MF $@.d -o $@ $< $(PROGRAM_OBJS) -ldl -lm
+build/emogi_bench: build/bench/emogi_bench.o $(PROGRAM_OBJS)
+	$(CC) $(TOOL_CFLAGS) -o $@ $^ -ldl -lm
+build/emogi_bench_cuda.so: bench/generate_gpu.cu
+	@mkdir -p $(@D)
+	$(NVCC) $(NVCCFLAGS) -Xcompiler -fPIC,-fvisibility=hidden -Iengine -Ibench -MMD -MP -MF $@.d -MT $@ -shared -cudart static \
 		-Xcompiler -static-libstdc++,-static-libgcc -o $@ $<
-build/bench/%.o: bench/%.c $(wildcard bench/*.h) $(ENGINE_HEADERS)
-	@mkdir -p build/bench
-	$(CC) $(TOOL_CFLAGS) -c $< -o $@
-build/packed: bench/packed.cu $(patsubst bench/%.c,build/bench/%.o,$(BENCH_LIB)) $(ENGINE_OBJS)
-	$(NVCC) $(NVCCFLAGS) -Isrc/engine -Ibench -cudart static -o $@ $^ -ldl -lm -lpthread
+build/packed: bench/packed.cu $(PROGRAM_OBJS)
+	$(NVCC) $(NVCCFLAGS) -Iengine -Ibench -cudart static -o $@ $^ -ldl -lm -lpthread

@@ -3,7 +3,7 @@
  */
 #include "build.h"
 
-#include "job.h"
+#include "threads/job.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  */
 #include "cancel.h"
 
-#include "pool.h"
+#include "threads/pool.h"
 
 #include <time.h>
 

@@ -4,7 +4,7 @@
 #ifndef EMOGI_BENCH_CANCEL_H
 #define EMOGI_BENCH_CANCEL_H
 
-#include "engine.h"
+#include "contract/engine.h"
 
 #include <pthread.h>
 

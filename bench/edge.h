@@ -11,8 +11,8 @@
 #ifndef EMOGI_BENCH_EDGE_H
 #define EMOGI_BENCH_EDGE_H
 
-#include "algebra.h"
-#include "csr.h"
+#include "contract/algebra.h"
+#include "graph/csr.h"
 
 typedef enum EmogiGenerator
 {

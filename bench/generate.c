@@ -6,7 +6,7 @@
  */
 #include "generate.h"
 
-#include "job.h"
+#include "threads/job.h"
 
 #include <stdlib.h>
 

@@ -4,7 +4,7 @@
 #ifndef EMOGI_BENCH_OPTIONS_H
 #define EMOGI_BENCH_OPTIONS_H
 
-#include "algebra.h"
+#include "contract/algebra.h"
 #include "generate.h"
 
 #include <stdio.h>

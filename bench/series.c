@@ -3,9 +3,9 @@
  */
 #include "series.h"
 
-#include "algebra.h"
+#include "contract/algebra.h"
 #include "cancel.h"
-#include "verify.h"
+#include "verify/verify.h"
 
 #include <math.h>
 #include <stdlib.h>

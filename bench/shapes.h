@@ -4,7 +4,7 @@
 #ifndef EMOGI_BENCH_SHAPES_H
 #define EMOGI_BENCH_SHAPES_H
 
-#include "csr.h"
+#include "graph/csr.h"
 
 typedef struct EmogiShape
 {

@@ -4,7 +4,7 @@
  * Everything needs shared_preload_libraries: the Region must be mapped and the engine worker registered before the
  * postmaster forks. _PG_init neither touches CUDA nor starts a thread: both would be lost, or worse, in its children.
  */
-#include "emogi.h"
+#include "server/emogi.h"
 
 #include "storage/shmem.h"
 

@@ -10,7 +10,7 @@ sanitized_make() {
     shift 2
     make -C "$copy" -s --no-print-directory PG_CONFIG="$PG_BINDIR/pg_config" NVCC= with_llvm=no -j"$(nproc)" \
         COPT="$flags -g -fno-omit-frame-pointer" LDFLAGS_SL="$flags" \
-        TOOL_CFLAGS="-O1 -g -Wall -Wextra -Wno-unused-parameter -std=gnu11 -Isrc/engine -Ibench -Itest/unit -pthread $flags" "$@"
+        TOOL_CFLAGS="-O1 -g -Wall -Wextra -Wno-unused-parameter -std=gnu11 -Iengine -Ibench -Itest/unit -pthread $flags" "$@"
 }
 
 # Copy the checkout to WORK/NAME and build with a sanitizer there.

@@ -15,7 +15,7 @@ use Time::HiRes qw(sleep time);
 my $seed = $ENV{EMOGI_LATERAL_SEED} // 20261121;
 my $nqueries = $ENV{EMOGI_LATERAL_QUERIES} // 300;
 my $budget = 16 << 20;
-my $answer_share = 8;           # src/batch.c: ANSWER_SHARE
+my $answer_share = 8;           # src/scan_node/batch.c: ANSWER_SHARE
 my $node = crash_node('main', "emogi.max_memory = '16MB'", 'emogi.cpu_threads = 2');	# of more threads each takes its part of that
 srand($seed);
 note "EMOGI_LATERAL_SEED=$seed EMOGI_LATERAL_QUERIES=$nqueries";

@@ -5,7 +5,7 @@
 #ifndef EMOGI_NAIVE_H
 #define EMOGI_NAIVE_H
 
-#include "csr.h"
+#include "graph/csr.h"
 #include "generate.h"
 #include "shapes.h"
 

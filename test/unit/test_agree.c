@@ -8,7 +8,7 @@
  */
 #include "both.h"
 
-#include "algebra.h"
+#include "contract/algebra.h"
 #include "refused.h"
 
 #define DEFAULT_GRAPHS 220

@@ -4,7 +4,7 @@
 #include "check.h"
 #include "oracle.h"
 #include "shapes.h"
-#include "verify.h"
+#include "verify/verify.h"
 
 #include <pthread.h>
 #include <string.h>

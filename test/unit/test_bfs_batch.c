@@ -1,7 +1,7 @@
 /*
  * test_bfs_batch.c: a search from many sources at once agrees with a naive search from each, for any number of threads.
  */
-#include "bfs_batch.h"
+#include "cpu/msbfs.h"
 #include "engines.h"
 #include "oracle.h"
 

@@ -2,7 +2,7 @@
  * test_cc.c: the cpu engine's components are those of a naive search, numbered by their smallest vertex.
  */
 #include "engines.h"
-#include "verify.h"
+#include "verify/verify.h"
 
 #define NRANDOM 250
 

@@ -4,7 +4,7 @@
 #include "build.h"
 #include "check.h"
 #include "generate.h"
-#include "keys.h"
+#include "graph/keys.h"
 #include "shapes.h"
 
 #include <pthread.h>

@@ -1,10 +1,10 @@
 /*
  * test_gather.c: the cpu engine's ranks and values are those of the formulas of algebra.h, computed in long double.
  */
-#include "algebra.h"
+#include "contract/algebra.h"
 #include "engines.h"
 #include "refused.h"
-#include "verify.h"
+#include "verify/verify.h"
 
 #define NRANDOM 200
 #define ITERATIONS 12

@@ -9,7 +9,7 @@
  */
 #include "both.h"
 
-#include "algebra.h"
+#include "contract/algebra.h"
 
 #define DEFAULT_GRAPHS 140		/* of which every algorithm has an answer for 100 and more */
 #define MAX_SOURCES 8

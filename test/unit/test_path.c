@@ -2,9 +2,9 @@
  * test_path.c: the cpu engine's best paths are the fixpoint that a naive search finds, bit for bit, for every application of
  * the path algebra.
  */
-#include "algebra.h"
+#include "contract/algebra.h"
 #include "engines.h"
-#include "verify.h"
+#include "verify/verify.h"
 
 #define NRANDOM 220
 #define MAX_SOURCES 40

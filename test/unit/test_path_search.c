@@ -3,8 +3,8 @@
  */
 #include "build.h"
 #include "engines.h"
-#include "path.h"
-#include "path_search.h"
+#include "cpu/trace_path.h"
+#include "cpu/path_search.h"
 
 #include <float.h>
 #include <limits.h>

@@ -2,7 +2,7 @@
  * test_pool.c: every thread takes part in every step, with its number; signals stay with the caller.
  */
 #include "check.h"
-#include "pool.h"
+#include "threads/pool.h"
 
 #include <pthread.h>
 #include <signal.h>

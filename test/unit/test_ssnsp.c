@@ -3,7 +3,7 @@
  */
 #include "engines.h"
 #include "oracle.h"
-#include "verify.h"
+#include "verify/verify.h"
 
 #include <float.h>
 

@@ -2,7 +2,7 @@
  * test_verify.c: what one thread finds right or wrong of an answer, many threads do, for every algorithm.
  */
 #include "engines.h"
-#include "verify.h"
+#include "verify/verify.h"
 
 #define NPOOLS 3
 #define NSPOILED 20				/* answers of each algorithm */

@@ -4,7 +4,7 @@
  */
 #include "build.h"
 #include "check.h"
-#include "csr_weighted.h"
+#include "graph/csr_weighted.h"
 #include "naive.h"
 
 #include <sys/mman.h>

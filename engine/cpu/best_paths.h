@@ -1,0 +1,73 @@
+/*
+ * best_paths.h: what passes between best_paths.c, which leads a search of the path algebra from bin to bin, and
+ * best_paths_walk.c, which holds the parallel steps.
+ */
+#ifndef EMOGI_CPU_PATH_H
+#define EMOGI_CPU_PATH_H
+
+#include "bins.h"
+#include "run.h"
+
+/* A long list that all threads walk together. */
+typedef struct EmogiPathHub
+{
+	EmogiBinItem item;
+	uint64_t	next;			/* atomic: its next piece */
+} EmogiPathHub;
+
+/* What one thread has found. */
+typedef struct EmogiPathTally
+{
+	uint64_t	nreached;
+	uint64_t	looked;			/* list entries */
+	uint64_t	nfar;			/* of a sort of the far bin: items that stayed there */
+	uint64_t	nnear;			/* items that came into a near bin */
+	double		nearest;		/* the least value of the far bin */
+	char		pad[EMOGI_LINE_BYTES - 40];
+} EmogiPathTally;
+
+/*
+ * The state of a search. Between steps it belongs to the caller's thread; in a step, threads write value[] (atomic),
+ * what else is marked atomic, and their own bins and tally.
+ */
+typedef struct EmogiPath
+{
+	EmogiCpuRun run;
+	EmogiAdjacency lists;
+	EmogiWeightType weight_type;
+	uint64_t	nvertices;
+	EmogiAlgorithm algorithm;
+	double		none;			/* the value of a vertex that is not reached */
+	double		bound;			/* of sums: those beyond it are not taken, and not followed when taken before */
+	double		farthest;		/* of sums: that of the farthest target once all are reached, or one before; +inf till then */
+	uint64_t	nfound;			/* so many of the query's targets, from the first on, are known to be reached */
+	uint64_t	looked;			/* list entries looked at when farthest was found */
+	double	   *value;			/* [nvertices], atomic */
+	double		base;			/* of sums: where bin 0 begins, and 1 / the width of a bin */
+	double		per_bin;
+	bool		too_narrow;		/* the last time that the bins were filled, nearly all stayed in the far bin */
+	double		limits[EMOGI_NBINS];	/* of other values: [nlimits], best first: bin b holds those that limits[b] is the
+										 * first not to be better than */
+	uint32_t	nlimits;
+	uint32_t	bin;			/* the bin that is being emptied */
+	EmogiBinBlock **round;		/* [nround of round_room], its blocks */
+	uint64_t	nround;
+	uint64_t	round_room;
+	EmogiPathHub *hubs;			/* [nhubs of hub_room] */
+	uint64_t	hub_room;
+	uint64_t	nhubs;			/* atomic; more than hub_room when there was no room */
+	EmogiBins  *bins;			/* [nthreads] */
+	EmogiPathTally *tally;		/* [nthreads] */
+} EmogiPath;
+
+/* Steps: tasks of a pool, or of one thread alone; arg is the EmogiPath. */
+extern void emogi_path_clear(void *arg, int thread, int nthreads);
+extern void emogi_path_walk(void *arg, int thread, int nthreads);
+extern void emogi_path_walk_hubs(void *arg, int thread, int nthreads);
+extern void emogi_path_find_nearest(void *arg, int thread, int nthreads);
+extern void emogi_path_sort_far(void *arg, int thread, int nthreads);
+
+/* Put a source into the bins of thread 0; false without memory. */
+extern bool emogi_path_enter(EmogiPath *path, uint32_t source);
+
+#endif							/* EMOGI_CPU_PATH_H */

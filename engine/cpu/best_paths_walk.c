@@ -1,0 +1,371 @@
+/*
+ * best_paths_walk.c: the parallel steps of a search of the path algebra. best_paths.c tells the whole story.
+ *
+ * The loop over a list is written once; the compiler makes it for each type of weight and each application.
+ */
+#include "best_paths.h"
+
+#include "contract/algebra.h"
+
+#define ITEMS_AT_ONCE 64
+#define PIECES_PER_BLOCK ((EMOGI_BLOCK_ITEMS + ITEMS_AT_ONCE - 1) / ITEMS_AT_ONCE)
+#define CLEAR_AT_ONCE 16384
+#define HUB_ENTRIES 32768		/* a longer list is walked by all threads together */
+#define HUB_PIECE 8192
+#define FUSE_BLOCKS 4			/* so many blocks in its bin a thread empties itself before the round ends */
+#define AHEAD 8					/* items */
+
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+
+/* Read a value that others may change. */
+static inline double
+load_value(const double *value)
+{
+	double		loaded;
+
+	__atomic_load(value, &loaded, __ATOMIC_RELAXED);
+	return loaded;
+}
+
+/* Get the bin of a sum that is not before the current bin: bins are equally wide. */
+ALWAYS_INLINE uint32_t
+bin_by_steps(const EmogiPath *path, double value)
+{
+	double		bin = (value - path->base) * path->per_bin;
+
+	return bin < (double) EMOGI_NBINS ? (uint32_t) bin : EMOGI_FAR_BIN;
+}
+
+/* Get the bin of a value that is no sum: bins end at the limits. */
+ALWAYS_INLINE uint32_t
+bin_by_limits(const EmogiPath *path, EmogiAlgorithm algorithm, double value)
+{
+	uint32_t	low = 0,
+				high = path->nlimits;
+
+	while (low < high)
+	{
+		uint32_t	middle = (low + high) / 2;
+
+		if (emogi_path_better(algorithm, path->limits[middle], value))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Get the bin of a value that is not before the current bin. */
+ALWAYS_INLINE uint32_t
+bin_of(const EmogiPath *path, EmogiAlgorithm algorithm, double value)
+{
+	return emogi_path_adds(algorithm) ? bin_by_steps(path, value) : bin_by_limits(path, algorithm, value);
+}
+
+/* Make an offer to v: take it if it is better and put v into its bin. False without memory. */
+ALWAYS_INLINE bool
+offer(EmogiPath *path, EmogiAlgorithm algorithm, EmogiBins *bins, EmogiPathTally *tally, uint32_t v, double candidate)
+{
+	double		before = load_value(&path->value[v]);
+
+	if (__builtin_expect(!emogi_path_better(algorithm, candidate, before), 1))
+		return true;
+	if (emogi_path_adds(algorithm) && !(candidate <= path->bound))
+		return true;
+	while (!__atomic_compare_exchange(&path->value[v], &before, &candidate, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+	{
+		if (!emogi_path_better(algorithm, candidate, before))
+			return true;
+	}
+	tally->nreached += before == path->none;
+	return emogi_bins_add(bins, bin_of(path, algorithm, candidate), v, candidate);
+}
+
+/* Make offers over the list entries first .. end-1 of a vertex; false when the job has failed. */
+ALWAYS_INLINE bool
+relax(EmogiPath *path, EmogiWeightType type, EmogiAlgorithm algorithm, EmogiBins *bins, EmogiPathTally *tally,
+	  double value, uint64_t first, uint64_t end)
+{
+	const uint32_t *targets = path->lists.targets;
+	const void *weights = path->lists.weights;
+
+	tally->looked += end - first;
+	for (uint64_t i = first; i < end; i++)
+	{
+		double		weight = emogi_weight(weights, type, i);
+		double		candidate = emogi_path_candidate(algorithm, value, weight);
+
+		if (!offer(path, algorithm, bins, tally, targets[i], candidate))
+		{
+			emogi_job_fail(&path->run.job, EMOGI_NO_MEMORY);
+			return false;
+		}
+	}
+	return true;
+}
+
+/* Put a long list aside for all threads; false when there is no room. */
+static bool
+put_hub_aside(EmogiPath *path, EmogiBinItem item)
+{
+	uint64_t	place = emogi_job_take(&path->nhubs, 1);
+
+	if (place >= path->hub_room)
+		return false;
+	path->hubs[place] = (EmogiPathHub) {.item = item};
+	return true;
+}
+
+/* Walk the whole list of an item; false when the job has stopped. */
+ALWAYS_INLINE bool
+relax_item(EmogiPath *path, EmogiWeightType type, EmogiAlgorithm algorithm, EmogiBins *bins, EmogiPathTally *tally,
+		   EmogiBinItem item)
+{
+	uint64_t	first = path->lists.offsets[item.vertex];
+	uint64_t	end = path->lists.offsets[item.vertex + 1];
+
+	if (load_value(&path->value[item.vertex]) != item.value ||
+		(emogi_path_adds(algorithm) && item.value > path->bound))
+		return true;
+	if (end - first > HUB_ENTRIES && put_hub_aside(path, item))
+		return true;
+	while (end - first > EMOGI_RUN_POLL)
+	{
+		if (!relax(path, type, algorithm, bins, tally, item.value, first, first + EMOGI_RUN_POLL) ||
+			emogi_job_stopped(&path->run.job))
+			return false;
+		first += EMOGI_RUN_POLL;
+	}
+	return relax(path, type, algorithm, bins, tally, item.value, first, end);
+}
+
+/* Walk the lists of some items; false when the job has stopped. */
+ALWAYS_INLINE bool
+relax_items(EmogiPath *path, EmogiWeightType type, EmogiAlgorithm algorithm, EmogiBins *bins, EmogiPathTally *tally,
+			const EmogiBinItem *items, uint64_t count)
+{
+	const uint64_t *offsets = path->lists.offsets;
+	uint64_t	polled = tally->looked;
+
+	for (uint64_t i = 0; i < count; i++)
+	{
+		if (i + 2 * AHEAD < count)
+		{
+			__builtin_prefetch(&offsets[items[i + 2 * AHEAD].vertex]);
+			__builtin_prefetch(&path->value[items[i + 2 * AHEAD].vertex]);
+		}
+		if (i + AHEAD < count)
+			__builtin_prefetch(&path->lists.targets[offsets[items[i + AHEAD].vertex]]);
+		if (!relax_item(path, type, algorithm, bins, tally, items[i]))
+			return false;
+		if (tally->looked - polled > EMOGI_RUN_POLL)
+		{
+			if (emogi_job_stopped(&path->run.job))
+				return false;
+			polled = tally->looked;
+		}
+	}
+	return true;
+}
+
+/* Empty this thread's own current bin as long as that is little work. */
+ALWAYS_INLINE void
+fuse(EmogiPath *path, EmogiWeightType type, EmogiAlgorithm algorithm, EmogiBins *bins, EmogiPathTally *tally)
+{
+	EmogiBinBlock *block;
+
+	while ((block = bins->top[path->bin]) != NULL && !emogi_job_stopped(&path->run.job))
+	{
+		EmogiBinBlock *below = block;
+
+		for (int i = 0; i < FUSE_BLOCKS && below != NULL; i++)
+			below = below->below;
+		if (below != NULL)
+			return;
+		bins->top[path->bin] = block->below;
+		if (!relax_items(path, type, algorithm, bins, tally, block->items, block->count))
+			return;
+		emogi_bins_keep(bins, block);
+	}
+}
+
+/* Walk the blocks of the round, then what has come into this thread's current bin. */
+ALWAYS_INLINE void
+walk(EmogiPath *path, int thread, EmogiWeightType type, EmogiAlgorithm algorithm)
+{
+	EmogiBins  *bins = &path->bins[thread];
+	EmogiPathTally *tally = &path->tally[thread];
+	uint64_t	piece;
+
+	while (!emogi_job_stopped(&path->run.job) &&
+		   (piece = emogi_job_take(&path->run.next, 1)) < path->nround * PIECES_PER_BLOCK)
+	{
+		const EmogiBinBlock *block = path->round[piece / PIECES_PER_BLOCK];
+		uint64_t	first = piece % PIECES_PER_BLOCK * ITEMS_AT_ONCE;
+		uint64_t	count = block->count > first ? block->count - first : 0;
+
+		if (!relax_items(path, type, algorithm, bins, tally, block->items + first,
+						 count < ITEMS_AT_ONCE ? count : ITEMS_AT_ONCE))
+			return;
+	}
+	fuse(path, type, algorithm, bins, tally);
+}
+
+/* Walk the lists that were put aside, piece by piece. */
+ALWAYS_INLINE void
+walk_hubs(EmogiPath *path, int thread, EmogiWeightType type, EmogiAlgorithm algorithm)
+{
+	uint64_t	nhubs = path->nhubs < path->hub_room ? path->nhubs : path->hub_room;
+
+	for (uint64_t h = 0; h < nhubs; h++)
+	{
+		EmogiPathHub *hub = &path->hubs[h];
+		uint64_t	first = path->lists.offsets[hub->item.vertex];
+		uint64_t	degree = path->lists.offsets[hub->item.vertex + 1] - first;
+		uint64_t	at;
+
+		while (!emogi_job_stopped(&path->run.job) &&
+			   load_value(&path->value[hub->item.vertex]) == hub->item.value &&
+			   (at = emogi_job_take(&hub->next, HUB_PIECE)) < degree)
+		{
+			if (!relax(path, type, algorithm, &path->bins[thread], &path->tally[thread], hub->item.value, first + at,
+					   first + emogi_run_chunk_end(at, HUB_PIECE, degree)))
+				return;
+		}
+	}
+}
+
+/* Call a walk with the type of weight and the application as constants. */
+#define CALL_WITH_TYPE(walk_name, path, thread, algorithm) \
+	switch ((path)->weight_type) \
+	{ \
+		case EMOGI_WEIGHT_U8: \
+			walk_name(path, thread, EMOGI_WEIGHT_U8, algorithm); \
+			break; \
+		case EMOGI_WEIGHT_U16: \
+			walk_name(path, thread, EMOGI_WEIGHT_U16, algorithm); \
+			break; \
+		case EMOGI_WEIGHT_U32: \
+			walk_name(path, thread, EMOGI_WEIGHT_U32, algorithm); \
+			break; \
+		case EMOGI_WEIGHT_F32: \
+			walk_name(path, thread, EMOGI_WEIGHT_F32, algorithm); \
+			break; \
+		case EMOGI_WEIGHT_F64: \
+			walk_name(path, thread, EMOGI_WEIGHT_F64, algorithm); \
+			break; \
+		case EMOGI_WEIGHT_NONE: \
+			break; \
+	}
+
+void
+emogi_path_walk(void *arg, int thread, int nthreads)
+{
+	EmogiPath  *path = arg;
+
+	switch (path->algorithm)
+	{
+#define WALK(NAME, name, order, source, traits) \
+		case EMOGI_##NAME: \
+			CALL_WITH_TYPE(walk, path, thread, EMOGI_##NAME) \
+			break;
+		EMOGI_PATH_APPLICATIONS(WALK)
+#undef WALK
+		default:
+			break;
+	}
+}
+
+void
+emogi_path_walk_hubs(void *arg, int thread, int nthreads)
+{
+	EmogiPath  *path = arg;
+
+	switch (path->algorithm)
+	{
+#define WALK_HUBS(NAME, name, order, source, traits) \
+		case EMOGI_##NAME: \
+			CALL_WITH_TYPE(walk_hubs, path, thread, EMOGI_##NAME) \
+			break;
+		EMOGI_PATH_APPLICATIONS(WALK_HUBS)
+#undef WALK_HUBS
+		default:
+			break;
+	}
+}
+
+/* Set every value to that of a vertex that is not reached. */
+void
+emogi_path_clear(void *arg, int thread, int nthreads)
+{
+	EmogiPath  *path = arg;
+	uint64_t	v;
+
+	while (!emogi_job_stopped(&path->run.job) &&
+		   (v = emogi_job_take(&path->run.next, CLEAR_AT_ONCE)) < path->nvertices)
+	{
+		uint64_t	end = emogi_run_chunk_end(v, CLEAR_AT_ONCE, path->nvertices);
+
+		for (; v < end; v++)
+			path->value[v] = path->none;
+	}
+}
+
+/* Find the least value in this thread's far bin. */
+void
+emogi_path_find_nearest(void *arg, int thread, int nthreads)
+{
+	EmogiPath  *path = arg;
+	double		nearest = path->none;
+
+	for (EmogiBinBlock *block = path->bins[thread].top[EMOGI_FAR_BIN]; block != NULL; block = block->below)
+	{
+		if (emogi_job_stopped(&path->run.job))
+			return;
+		for (uint64_t i = 0; i < block->count; i++)
+		{
+			EmogiBinItem item = block->items[i];
+
+			if (item.value < nearest && load_value(&path->value[item.vertex]) == item.value)
+				nearest = item.value;
+		}
+	}
+	path->tally[thread].nearest = nearest;
+}
+
+/* Sort this thread's far bin into the bins from the new base on; drops what is stale. */
+void
+emogi_path_sort_far(void *arg, int thread, int nthreads)
+{
+	EmogiPath  *path = arg;
+	EmogiBins  *bins = &path->bins[thread];
+	EmogiPathTally *tally = &path->tally[thread];
+	EmogiBinBlock *block = bins->top[EMOGI_FAR_BIN];
+
+	bins->top[EMOGI_FAR_BIN] = NULL;
+	while (block != NULL && !emogi_job_stopped(&path->run.job))
+	{
+		EmogiBinBlock *below = block->below;
+
+		for (uint64_t i = 0; i < block->count; i++)
+		{
+			EmogiBinItem item = block->items[i];
+			uint32_t	bin = bin_by_steps(path, item.value);
+
+			if (load_value(&path->value[item.vertex]) != item.value)
+				continue;
+			tally->nfar += bin == EMOGI_FAR_BIN;
+			tally->nnear += bin != EMOGI_FAR_BIN;
+			if (!emogi_bins_add(bins, bin, item.vertex, item.value))
+				emogi_job_fail(&path->run.job, EMOGI_NO_MEMORY);
+		}
+		emogi_bins_keep(bins, block);
+		block = below;
+	}
+}
+
+bool
+emogi_path_enter(EmogiPath *path, uint32_t source)
+{
+	return offer(path, path->algorithm, &path->bins[0], &path->tally[0], source, emogi_path_source(path->algorithm));
+}

@@ -1,0 +1,315 @@
+/*
+ * bfs.c: breadth-first search by the threads of a pool.
+ *
+ * Fills level[nvertices]: hops from the nearest source, -1 = not reached (or beyond max_depth).
+ *
+ * There are three ways to make a level, chosen by the work that each would be:
+ *   sparse    The frontier is a queue. An atomic OR on the bitmap of visited vertices decides who appends a vertex to
+ *             the next queue.
+ *   dense     The frontier is a bitmap. Every thread marks the targets in a bitmap of its own, which fits its cache;
+ *             then the bitmaps are merged, and what is not yet visited is the next frontier. No atomic operation, no
+ *             line that two threads write.
+ *   bottom-up Every vertex not yet visited looks for a neighbour in the frontier bitmap and stops at the first [1].
+ *             Needs graph->backward.
+ * Levels too small to be worth waking anyone are made by the caller alone. Levels, counts and the way taken depend on
+ * nothing but the Graph and the Query. No level is made after the one in which the last of the Query's targets is reached.
+ *
+ * Parameters: ALPHA and BETA weigh bottom-up against top-down as in [1]. BETA is that of [2]; ALPHA is lower than its
+ * 15, for a dense level costs less than the top-down step there.
+ *
+ * [1] S. Beamer, K. Asanovic, D. Patterson. Direction-Optimizing Breadth-First Search. SC 2012. Sections III to V.
+ * [2] S. Beamer, K. Asanovic, D. Patterson. The GAP Benchmark Suite. arXiv:1508.03619, 2015.
+ */
+#include "bfs.h"
+
+#include "bfs_steps.h"
+#include "graph/layout.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define ALPHA 8
+#define BETA 18
+#define DENSE_SHARE 64			/* a frontier with more than nvertices / 64 list entries is walked as a bitmap */
+#define DENSE_ENTRIES 4096		/* but not one with fewer than these */
+#define ALONE_ENTRIES 1024		/* a queue with fewer vertices and entries is walked by the caller alone */
+#define ALONE_GRAPH 16384		/* so is all of a Graph with fewer vertices and entries */
+
+/* A search and what only this file needs of it. */
+typedef struct Search
+{
+	EmogiBfs	bfs;
+	EmogiPool  *pool;
+	bool		alone;			/* the Graph is too small to wake anyone */
+	bool		bottom_up;
+	uint64_t	nedges;			/* forward list entries of the frontier */
+	uint64_t	last_count;		/* vertices of the frontier before */
+	uint64_t	unexplored;		/* forward list entries of vertices that were in no frontier yet */
+	uint64_t	nfound;			/* so many of the query's targets, from the first on, are known to be reached */
+	void	   *memory;
+	size_t		memory_bytes;
+} Search;
+
+/* Run one step over its chunks, in all threads or in this one alone; false when the job has stopped. */
+static bool
+run_step(Search *search, EmogiPoolTask step, bool alone)
+{
+	search->bfs.next = 0;
+	if (alone || search->alone)
+		step(&search->bfs, 0, 1);
+	else
+		emogi_pool_run(search->pool, step, &search->bfs);
+	return !emogi_job_stopped(&search->bfs.job);
+}
+
+/* Take the next frontier bitmap as the frontier. */
+static void
+swap_fronts(EmogiBfs *bfs)
+{
+	uint64_t   *swap = bfs->front;
+
+	bfs->front = bfs->next_front;
+	bfs->next_front = swap;
+}
+
+/* Take the next queue as the frontier. */
+static void
+swap_queues(EmogiBfs *bfs)
+{
+	uint32_t   *swap = bfs->queue;
+
+	bfs->queue = bfs->next_queue;
+	bfs->next_queue = swap;
+}
+
+/* Make the queue a frontier bitmap. */
+static void
+make_bitmap(EmogiBfs *bfs)
+{
+	memset(bfs->front, 0, bfs->nwords * sizeof(uint64_t));
+	for (uint64_t i = 0; i < bfs->count; i++)
+		bfs->front[bfs->queue[i] / 64] |= UINT64_C(1) << (bfs->queue[i] % 64);
+	bfs->in_queue = false;
+}
+
+/* Make the frontier bitmap a queue; false when the job has stopped. */
+static bool
+make_queue(Search *search)
+{
+	search->bfs.next_count = 0;
+	if (!run_step(search, emogi_bfs_collect_queue, false))
+		return false;
+	swap_queues(&search->bfs);
+	search->bfs.in_queue = true;
+	return true;
+}
+
+/* Choose the way to make the next level and bring the frontier into its form; false when the job has stopped. */
+static bool
+choose_way(Search *search)
+{
+	EmogiBfs   *bfs = &search->bfs;
+	bool		sparse;
+
+	if (bfs->backward.offsets == NULL || bfs->backward.nedges == 0)
+		search->bottom_up = false;
+	else if (!search->bottom_up)
+		search->bottom_up = search->nedges > search->unexplored / ALPHA;
+	else
+		search->bottom_up = bfs->count >= search->last_count || bfs->count >= bfs->nvertices / BETA;
+	search->unexplored -= search->nedges;
+
+	sparse = !search->bottom_up && search->nedges <= bfs->queue_room && bfs->count <= bfs->queue_room;
+	if (sparse && !bfs->in_queue)
+		return make_queue(search);
+	if (!sparse && bfs->in_queue)
+		make_bitmap(bfs);
+	return true;
+}
+
+/* Walk the frontier top-down, hubs last; false when the job has stopped. */
+static bool
+walk(Search *search, EmogiPoolTask step, bool alone)
+{
+	search->bfs.nhubs = 0;
+	return run_step(search, step, alone) &&
+		(search->bfs.nhubs == 0 || run_step(search, emogi_bfs_walk_hubs, false));
+}
+
+/* Make the next frontier; false when the job has stopped. */
+static bool
+make_frontier(Search *search)
+{
+	EmogiBfs   *bfs = &search->bfs;
+	bool		made;
+
+	if (bfs->in_queue)
+	{
+		bfs->next_count = 0;
+		made = walk(search, emogi_bfs_walk_queue, search->nedges < ALONE_ENTRIES && bfs->count < ALONE_ENTRIES);
+		swap_queues(bfs);
+		return made;
+	}
+	if (search->bottom_up)
+		made = run_step(search, emogi_bfs_pull, false);
+	else
+		made = walk(search, emogi_bfs_walk_bitmap, false) && run_step(search, emogi_bfs_merge_maps, false);
+	swap_fronts(bfs);
+	return made;
+}
+
+/* Make level depth + 1 and add up what was found; false when the job has stopped. */
+static bool
+make_level(Search *search, EmogiResult *result)
+{
+	EmogiBfs   *bfs = &search->bfs;
+	EmogiControl *control = bfs->job.control;
+	int			nthreads = emogi_pool_size(search->pool);
+
+	if (!choose_way(search))
+		return false;
+	bfs->depth++;
+	__atomic_store_n(&control->level, (uint32_t) bfs->depth, __ATOMIC_RELAXED);
+	for (int t = 0; t < nthreads; t++)
+		bfs->tally[t] = (EmogiBfsTally) {0};
+	if (!make_frontier(search))
+		return false;
+
+	search->last_count = bfs->count;
+	bfs->count = 0;
+	search->nedges = 0;
+	for (int t = 0; t < nthreads; t++)
+	{
+		bfs->count += bfs->tally[t].nvertices;
+		search->nedges += bfs->tally[t].nedges;
+		result->edges_traversed += bfs->tally[t].looked;
+	}
+	result->nreached += bfs->count;
+	result->nlevels += bfs->count > 0 ? 1 : 0;
+	emogi_job_done(&bfs->job, bfs->count);
+	return true;
+}
+
+/* Make level 0, as a queue or, when it is too large, as a bitmap; false when the job has stopped. */
+static bool
+enter_sources(Search *search, const EmogiQuery *query, EmogiResult *result)
+{
+	EmogiBfs   *bfs = &search->bfs;
+
+	if (!run_step(search, emogi_bfs_clear, false))
+		return false;
+	bfs->in_queue = query->nsources <= bfs->queue_room;
+	for (uint64_t i = 0; i < query->nsources; i++)
+	{
+		uint32_t	v = query->sources[i];
+		uint64_t	bit = UINT64_C(1) << (v % 64);
+
+		if ((i & 0xFFFF) == 0 && emogi_job_stopped(&bfs->job))
+			return false;
+		if ((bfs->visited[v / 64] & bit) != 0)
+			continue;
+		bfs->visited[v / 64] |= bit;
+		bfs->level[v] = 0;
+		search->nedges += emogi_degree(&bfs->forward, v);
+		if (bfs->in_queue)
+			bfs->queue[bfs->count] = v;
+		else
+			bfs->front[v / 64] |= bit;	/* zero from mmap */
+		bfs->count++;
+	}
+	result->nreached = bfs->count;
+	result->nlevels = bfs->count > 0 ? 1 : 0;
+	emogi_job_done(&bfs->job, bfs->count);
+	return true;
+}
+
+/* Say whether nothing more is wanted: all targets, if there are any, are reached, or the job has stopped. */
+static bool
+has_enough(Search *search, const EmogiQuery *query)
+{
+	if (query->ntargets == 0)
+		return false;
+	while (search->nfound < query->ntargets && search->bfs.level[query->targets[search->nfound]] >= 0)
+	{
+		if ((++search->nfound & 0xFFFF) == 0 && emogi_job_stopped(&search->bfs.job))
+			return true;
+	}
+	return search->nfound == query->ntargets;
+}
+
+/* Lay the arrays out from an address on; get their bytes. */
+static size_t
+lay_out(EmogiBfs *bfs, int nthreads, void *start)
+{
+	uintptr_t	place = (uintptr_t) start;
+
+	bfs->tally = emogi_carve(&place, (size_t) nthreads * sizeof(EmogiBfsTally));
+	bfs->hubs = emogi_carve(&place, (bfs->forward.nedges / EMOGI_BFS_HUB_ENTRIES + 1) * sizeof(EmogiBfsHub));
+	bfs->visited = emogi_carve(&place, bfs->nwords * sizeof(uint64_t));
+	bfs->front = emogi_carve(&place, bfs->nwords * sizeof(uint64_t));
+	bfs->next_front = emogi_carve(&place, bfs->nwords * sizeof(uint64_t));
+	bfs->queue = emogi_carve(&place, bfs->queue_room * sizeof(uint32_t));
+	bfs->next_queue = emogi_carve(&place, bfs->queue_room * sizeof(uint32_t));
+	bfs->maps = emogi_carve(&place, (size_t) bfs->nmaps * bfs->nwords * sizeof(uint64_t));
+	return (size_t) (place - (uintptr_t) start);
+}
+
+/* Get scratch memory, zero; pages that no level needs are never touched. */
+static EmogiStatus
+open_search(Search *search, EmogiError *error)
+{
+	EmogiBfs   *bfs = &search->bfs;
+	int			nthreads = emogi_pool_size(search->pool);
+
+	bfs->nwords = (bfs->nvertices + 63) / 64;
+	bfs->queue_room = bfs->nvertices / DENSE_SHARE;
+	if (bfs->queue_room < DENSE_ENTRIES)
+		bfs->queue_room = DENSE_ENTRIES;
+	bfs->nmaps = nthreads < EMOGI_BFS_MAX_MAPS ? nthreads : EMOGI_BFS_MAX_MAPS;
+	search->alone = bfs->nvertices + bfs->forward.nedges < ALONE_GRAPH;
+	search->memory_bytes = lay_out(bfs, nthreads, NULL);
+	search->memory = MAP_FAILED;
+	if (emogi_job_may_allocate(&bfs->job))
+		search->memory = mmap(NULL, search->memory_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (search->memory == MAP_FAILED)
+	{
+		snprintf(error->message, sizeof(error->message), "out of memory in a breadth-first search");
+		snprintf(error->detail, sizeof(error->detail), "%llu bytes of scratch for %llu vertices",
+				 (unsigned long long) search->memory_bytes, (unsigned long long) bfs->nvertices);
+		return EMOGI_NO_MEMORY;
+	}
+	lay_out(bfs, nthreads, search->memory);
+	return EMOGI_OK;
+}
+
+EmogiStatus
+emogi_cpu_bfs(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+			  EmogiControl *control, EmogiError *error)
+{
+	Search		search = {.bfs = {.job = {.control = control}}, .pool = pool};
+	double		start = emogi_now_ms();
+	EmogiStatus status;
+
+	*result = (EmogiResult) {.level = result->level, .distance = result->distance, .paths = result->paths,
+		.component = result->component, .value = result->value};
+	search.bfs.forward = graph->forward;
+	search.bfs.backward = graph->backward;
+	search.bfs.nvertices = graph->nvertices;
+	search.bfs.level = result->level;
+	search.unexplored = graph->forward.nedges;
+	emogi_job_phase(&search.bfs.job, EMOGI_PHASE_RUN, graph->nvertices);
+	__atomic_store_n(&control->level, UINT32_C(0), __ATOMIC_RELAXED);
+	status = open_search(&search, error);
+	if (status != EMOGI_OK)
+		return status;
+	if (enter_sources(&search, query, result))
+	{
+		while (search.bfs.count > 0 && (query->max_depth < 0 || search.bfs.depth < query->max_depth) &&
+			   !has_enough(&search, query) && make_level(&search, result))
+			;
+	}
+	munmap(search.memory, search.memory_bytes);
+	result->run_ms = emogi_now_ms() - start;
+	return (EmogiStatus) search.bfs.job.status;
+}

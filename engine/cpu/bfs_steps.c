@@ -1,0 +1,391 @@
+/*
+ * bfs_steps.c: the parallel steps of breadth-first search; bfs.c says when each is taken.
+ *
+ * A step is cut into chunks that threads take by an atomic counter. Long lists are put aside and walked by all threads
+ * together, in pieces. The steps that move most lists ask for the next ones before they work on those at hand.
+ */
+#include "bfs_steps.h"
+
+#include <string.h>
+
+#define HUB_PIECE 8192			/* entries of a hub's list that a thread takes at once */
+#define QUEUE_CHUNK 64			/* vertices */
+#define WORD_CHUNK 32			/* words of a bitmap: 2048 vertices */
+#define LOCAL_QUEUE 512
+#define ENTRIES_PER_POLL ((uint64_t) 1 << 20)
+
+/* A list to walk. */
+typedef struct List
+{
+	const uint32_t *targets;
+	uint64_t	count;
+} List;
+
+/* Vertices that a thread has found and not yet appended to the next queue. */
+typedef struct LocalQueue
+{
+	uint32_t	count;
+	uint32_t	vertices[LOCAL_QUEUE];
+} LocalQueue;
+
+/* Append the local queue to the next queue. */
+static void
+flush_queue(EmogiBfs *bfs, LocalQueue *local)
+{
+	uint64_t	place = emogi_job_take(&bfs->next_count, local->count);
+
+	memcpy(bfs->next_queue + place, local->vertices, local->count * sizeof(uint32_t));
+	local->count = 0;
+}
+
+/* Put a long list aside for all threads. */
+static void
+put_hub_aside(EmogiBfs *bfs, uint32_t v)
+{
+	bfs->hubs[emogi_job_take(&bfs->nhubs, 1)] = (EmogiBfsHub) {.vertex = v};
+}
+
+/* Take the next chunk of words; false at the end or when the job has stopped. */
+static bool
+take_words(EmogiBfs *bfs, uint64_t *first, uint64_t *end)
+{
+	if (emogi_job_stopped(&bfs->job))
+		return false;
+	*first = emogi_job_take(&bfs->next, WORD_CHUNK);
+	*end = *first + WORD_CHUNK < bfs->nwords ? *first + WORD_CHUNK : bfs->nwords;
+	return *first < bfs->nwords;
+}
+
+/* Set every level to -1 and every vertex to not visited. */
+void
+emogi_bfs_clear(void *arg, int thread, int nthreads)
+{
+	EmogiBfs   *bfs = arg;
+	uint64_t	first,
+				end;
+
+	while (take_words(bfs, &first, &end))
+	{
+		uint64_t	last = end * 64 < bfs->nvertices ? end * 64 : bfs->nvertices;
+
+		memset(bfs->level + first * 64, 0xFF, (last - first * 64) * sizeof(int32_t));
+		memset(bfs->visited + first, 0, (end - first) * sizeof(uint64_t));
+		if (last % 64 != 0)
+			bfs->visited[end - 1] = UINT64_MAX << (last % 64);
+	}
+}
+
+/* Enter the unvisited targets of a list into visited, level and the next queue. */
+static void
+enter_sparse(EmogiBfs *bfs, LocalQueue *local, List list, EmogiBfsTally *tally)
+{
+	for (uint64_t i = 0; i < list.count; i++)
+	{
+		uint32_t	v = list.targets[i];
+		uint64_t   *word = &bfs->visited[v / 64];
+		uint64_t	bit = UINT64_C(1) << (v % 64);
+
+		if ((__atomic_load_n(word, __ATOMIC_RELAXED) & bit) != 0 ||
+			(__atomic_fetch_or(word, bit, __ATOMIC_RELAXED) & bit) != 0)
+			continue;
+		bfs->level[v] = bfs->depth;
+		tally->nvertices++;
+		tally->nedges += emogi_degree(&bfs->forward, v);
+		local->vertices[local->count++] = v;
+		if (local->count == LOCAL_QUEUE)
+			flush_queue(bfs, local);
+	}
+	tally->looked += list.count;
+}
+
+/* Enter the targets of a list into the thread's map. */
+static void
+enter_dense(uint64_t *map, List list, EmogiBfsTally *tally)
+{
+	for (uint64_t i = 0; i < list.count; i++)
+		map[list.targets[i] / 64] |= UINT64_C(1) << (list.targets[i] % 64);
+	tally->looked += list.count;
+}
+
+/* Make a level from the queue, all but the hubs. */
+void
+emogi_bfs_walk_queue(void *arg, int thread, int nthreads)
+{
+	EmogiBfs   *bfs = arg;
+	const EmogiAdjacency *forward = &bfs->forward;
+	LocalQueue	local;
+	uint64_t	first;
+
+	local.count = 0;
+	while (!emogi_job_stopped(&bfs->job) && (first = emogi_job_take(&bfs->next, QUEUE_CHUNK)) < bfs->count)
+	{
+		uint64_t	count = bfs->count - first < QUEUE_CHUNK ? bfs->count - first : QUEUE_CHUNK;
+		const uint32_t *queue = bfs->queue + first;
+
+		for (uint64_t i = 0; i < count; i++)
+			__builtin_prefetch(&forward->offsets[queue[i]]);
+		for (uint64_t i = 0; i < count; i++)
+			__builtin_prefetch(&forward->targets[forward->offsets[queue[i]]]);
+		for (uint64_t i = 0; i < count; i++)
+		{
+			List		list = {forward->targets + forward->offsets[queue[i]], emogi_degree(forward, queue[i])};
+
+			if (list.count > EMOGI_BFS_HUB_ENTRIES)
+				put_hub_aside(bfs, queue[i]);
+			else
+				enter_sparse(bfs, &local, list, &bfs->tally[thread]);
+		}
+	}
+	flush_queue(bfs, &local);
+}
+
+/* Get the lists of the frontier's vertices in a word, all but the hubs', on their way to the cache. */
+static int
+gather_lists(EmogiBfs *bfs, uint64_t w, List *lists)
+{
+	const EmogiAdjacency *forward = &bfs->forward;
+	int			nlists = 0;
+
+	for (uint64_t bits = bfs->front[w]; bits != 0; bits &= bits - 1)
+	{
+		uint64_t	v = w * 64 + (uint64_t) __builtin_ctzll(bits);
+		List		list = {forward->targets + forward->offsets[v], emogi_degree(forward, v)};
+
+		if (list.count > EMOGI_BFS_HUB_ENTRIES)
+		{
+			put_hub_aside(bfs, (uint32_t) v);
+			continue;
+		}
+		for (uint64_t i = 0; i < list.count && i < 64; i += 16)
+			__builtin_prefetch(list.targets + i);
+		lists[nlists++] = list;
+	}
+	return nlists;
+}
+
+/* Enter the targets of the frontier bitmap's vertices into the threads' maps, all but the hubs'. */
+void
+emogi_bfs_walk_bitmap(void *arg, int thread, int nthreads)
+{
+	EmogiBfs   *bfs = arg;
+	uint64_t   *map = bfs->maps + (size_t) thread * bfs->nwords;
+	List		lists[2 * 64];
+	uint64_t	first,
+				end;
+
+	while (thread < bfs->nmaps && take_words(bfs, &first, &end))
+	{
+		EmogiBfsTally *tally = &bfs->tally[thread];
+		uint64_t	polled = tally->looked;
+		int			nlists = gather_lists(bfs, first, lists);
+
+		for (uint64_t w = first; w < end; w++)
+		{
+			int			nnext = w + 1 < end ? gather_lists(bfs, w + 1, lists + nlists) : 0;
+
+			for (int i = 0; i < nlists; i++)
+				enter_dense(map, lists[i], tally);
+			memmove(lists, lists + nlists, (size_t) nnext * sizeof(List));
+			nlists = nnext;
+			if (tally->looked - polled > ENTRIES_PER_POLL)
+			{
+				if (emogi_job_stopped(&bfs->job))
+					return;
+				polled = tally->looked;
+			}
+		}
+	}
+}
+
+/* Walk the lists that were put aside, in the manner of the level. */
+void
+emogi_bfs_walk_hubs(void *arg, int thread, int nthreads)
+{
+	EmogiBfs   *bfs = arg;
+	uint64_t   *map = bfs->maps + (size_t) thread * bfs->nwords;
+	LocalQueue	local;
+
+	local.count = 0;
+	for (uint64_t h = 0; h < bfs->nhubs && thread < bfs->nmaps; h++)
+	{
+		EmogiBfsHub *hub = &bfs->hubs[h];
+		const uint32_t *targets = bfs->forward.targets + bfs->forward.offsets[hub->vertex];
+		uint64_t	degree = emogi_degree(&bfs->forward, hub->vertex);
+		uint64_t	i;
+
+		while (!emogi_job_stopped(&bfs->job) && (i = emogi_job_take(&hub->next, HUB_PIECE)) < degree)
+		{
+			List		piece = {targets + i, degree - i < HUB_PIECE ? degree - i : HUB_PIECE};
+
+			if (bfs->in_queue)
+				enter_sparse(bfs, &local, piece, &bfs->tally[thread]);
+			else
+				enter_dense(map, piece, &bfs->tally[thread]);
+		}
+	}
+	flush_queue(bfs, &local);
+}
+
+/* Give the vertices of a word that were entered their level and count them. */
+static inline void
+enter_word(EmogiBfs *bfs, uint64_t w, uint64_t entered, EmogiBfsTally *tally)
+{
+	const uint64_t *offsets = bfs->forward.offsets + w * 64;
+	int32_t    *level = bfs->level + w * 64;
+
+	for (uint64_t bits = entered; bits != 0; bits &= bits - 1)
+	{
+		int			i = __builtin_ctzll(bits);
+
+		level[i] = bfs->depth;
+		tally->nedges += offsets[i + 1] - offsets[i];
+		tally->nvertices++;
+	}
+}
+
+/* Make next_front, visited and level of what the threads' maps hold, and clear the maps. */
+void
+emogi_bfs_merge_maps(void *arg, int thread, int nthreads)
+{
+	EmogiBfs   *bfs = arg;
+	EmogiBfsTally tally = bfs->tally[thread];
+	uint64_t	first,
+				end;
+
+	while (take_words(bfs, &first, &end))
+	{
+		uint64_t	seen[WORD_CHUNK] = {0};
+
+		for (int m = 0; m < bfs->nmaps; m++)
+		{
+			uint64_t   *map = bfs->maps + (size_t) m * bfs->nwords + first;
+
+			for (uint64_t i = 0; i < end - first; i++)
+				seen[i] |= map[i];
+			memset(map, 0, (end - first) * sizeof(uint64_t));
+		}
+		for (uint64_t w = first; w < end; w++)
+		{
+			uint64_t	entered = seen[w - first] & ~bfs->visited[w];
+
+			bfs->next_front[w] = entered;
+			bfs->visited[w] |= entered;
+			enter_word(bfs, w, entered, &tally);
+		}
+	}
+	bfs->tally[thread] = tally;
+}
+
+/* Bring the beginnings of the lists of a word's unvisited vertices on their way to the cache. */
+static inline void
+prefetch_word(const EmogiBfs *bfs, uint64_t w)
+{
+	const uint64_t *offsets = bfs->backward.offsets + w * 64;
+
+	for (uint64_t bits = ~bfs->visited[w]; bits != 0; bits &= bits - 1)
+		__builtin_prefetch(&bfs->backward.targets[offsets[__builtin_ctzll(bits)]]);
+}
+
+/* Say whether one of the list entries from first on is in the frontier. */
+static inline bool
+has_parent(const EmogiBfs *bfs, uint64_t first, uint64_t end, EmogiBfsTally *tally)
+{
+	const uint32_t *targets = bfs->backward.targets;
+	uint64_t	i = first;
+
+	while (i < end && (bfs->front[targets[i] / 64] >> (targets[i] % 64) & 1) == 0)
+		i++;
+	tally->looked += i < end ? i - first + 1 : i - first;
+	return i < end;
+}
+
+/*
+ * Make the level of the 64 vertices of a word. The first entry of every list is tried without a branch, which would
+ * be mispredicted half of the time. Dead vertices, which nothing leads to, become visited.
+ */
+static void
+pull_word(EmogiBfs *bfs, uint64_t w, EmogiBfsTally *tally)
+{
+	const uint64_t *offsets = bfs->backward.offsets + w * 64;
+	const uint32_t *targets = bfs->backward.targets;
+	uint64_t	unvisited = ~bfs->visited[w];
+	uint64_t	last = bfs->backward.nedges - 1;
+	uint64_t	dead = 0,
+				entered = 0;
+
+	for (uint64_t bits = unvisited; bits != 0; bits &= bits - 1)
+	{
+		int			i = __builtin_ctzll(bits);
+		uint64_t	first = offsets[i];
+		uint32_t	u = targets[first < last ? first : last];
+
+		dead |= (uint64_t) (first == offsets[i + 1]) << i;
+		entered |= (bfs->front[u / 64] >> (u % 64) & 1) << i;
+		tally->looked++;
+	}
+	entered &= ~dead;
+	for (uint64_t bits = unvisited & ~(dead | entered); bits != 0; bits &= bits - 1)
+	{
+		int			i = __builtin_ctzll(bits);
+
+		entered |= (uint64_t) has_parent(bfs, offsets[i] + 1, offsets[i + 1], tally) << i;
+	}
+	bfs->next_front[w] = entered;
+	bfs->visited[w] |= entered | dead;
+	enter_word(bfs, w, entered, tally);
+}
+
+/* Make next_front, visited and level bottom-up. */
+void
+emogi_bfs_pull(void *arg, int thread, int nthreads)
+{
+	EmogiBfs   *bfs = arg;
+	EmogiBfsTally tally = bfs->tally[thread];
+	uint64_t	first,
+				end;
+
+	while (take_words(bfs, &first, &end))
+	{
+		uint64_t	polled = tally.looked;
+
+		prefetch_word(bfs, first);
+		for (uint64_t w = first; w < end; w++)
+		{
+			if (w + 1 < end)
+				prefetch_word(bfs, w + 1);
+			pull_word(bfs, w, &tally);
+			if (tally.looked - polled > ENTRIES_PER_POLL)
+			{
+				if (emogi_job_stopped(&bfs->job))
+					break;
+				polled = tally.looked;
+			}
+		}
+	}
+	bfs->tally[thread] = tally;
+}
+
+/* Append the vertices of the frontier bitmap to the next queue. */
+void
+emogi_bfs_collect_queue(void *arg, int thread, int nthreads)
+{
+	EmogiBfs   *bfs = arg;
+	LocalQueue	local;
+	uint64_t	first,
+				end;
+
+	local.count = 0;
+	while (take_words(bfs, &first, &end))
+	{
+		for (uint64_t w = first; w < end; w++)
+		{
+			for (uint64_t bits = bfs->front[w]; bits != 0; bits &= bits - 1)
+			{
+				local.vertices[local.count++] = (uint32_t) (w * 64 + (uint64_t) __builtin_ctzll(bits));
+				if (local.count == LOCAL_QUEUE)
+					flush_queue(bfs, &local);
+			}
+		}
+	}
+	flush_queue(bfs, &local);
+}

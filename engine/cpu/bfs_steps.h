@@ -1,0 +1,76 @@
+/*
+ * bfs_steps.h: what passes between bfs.c, which chooses the way to make each level, and bfs_steps.c, which
+ * holds the parallel steps.
+ */
+#ifndef EMOGI_CPU_BFS_STEPS_H
+#define EMOGI_CPU_BFS_STEPS_H
+
+#include "threads/job.h"
+#include "threads/pool.h"
+
+#define EMOGI_BFS_HUB_ENTRIES 16384	/* a longer list is walked by all threads together */
+#define EMOGI_BFS_MAX_MAPS 32	/* threads that walk a bitmap at most */
+
+/* A long list that all threads walk together. */
+typedef struct EmogiBfsHub
+{
+	uint32_t	vertex;
+	uint64_t	next;			/* atomic: its next piece */
+} EmogiBfsHub;
+
+/* What one thread has found in a level. */
+typedef struct EmogiBfsTally
+{
+	uint64_t	nvertices;		/* entered */
+	uint64_t	nedges;			/* their forward list entries */
+	uint64_t	looked;			/* list entries looked at */
+	char		pad[EMOGI_LINE_BYTES - 24];
+} EmogiBfsTally;
+
+/*
+ * The state of a search. Between steps it belongs to the caller's thread; in a step, threads write what is marked
+ * atomic, their own tally and map, and what the step's comment says.
+ */
+typedef struct EmogiBfs
+{
+	EmogiJob	job;
+	EmogiAdjacency forward;
+	EmogiAdjacency backward;	/* offsets NULL = no bottom-up */
+	uint64_t	nvertices;
+	uint64_t	nwords;			/* of a bitmap */
+	int32_t    *level;			/* [nvertices] */
+	int32_t		depth;			/* the level that is being made */
+	uint64_t   *visited;		/* [nwords], all that have a level, the dead, and the bits beyond nvertices */
+	uint64_t   *front;			/* [nwords], the frontier, unless in_queue */
+	uint64_t   *next_front;		/* [nwords] */
+	uint64_t   *maps;			/* [nmaps][nwords], what each thread has seen in a dense level; zero between levels */
+	int			nmaps;
+	uint32_t   *queue;			/* [queue_room], the frontier, when in_queue */
+	uint32_t   *next_queue;		/* [queue_room] */
+	uint64_t	queue_room;
+	uint64_t	next_count;		/* atomic: length of next_queue */
+	EmogiBfsHub *hubs;			/* [nhubs of forward.nedges / EMOGI_BFS_HUB_ENTRIES + 1] */
+	uint64_t	nhubs;			/* atomic while a frontier is walked */
+	uint64_t	next;			/* atomic: next chunk */
+	EmogiBfsTally *tally;		/* [nthreads] */
+	uint64_t	count;			/* vertices of the frontier */
+	bool		in_queue;
+} EmogiBfs;
+
+/* Get the length of a list. */
+static inline uint64_t
+emogi_degree(const EmogiAdjacency *adjacency, uint64_t v)
+{
+	return adjacency->offsets[v + 1] - adjacency->offsets[v];
+}
+
+/* Steps: tasks of a pool, or of one thread alone; arg is the EmogiBfs. */
+extern void emogi_bfs_clear(void *arg, int thread, int nthreads);
+extern void emogi_bfs_walk_queue(void *arg, int thread, int nthreads);
+extern void emogi_bfs_walk_bitmap(void *arg, int thread, int nthreads);
+extern void emogi_bfs_walk_hubs(void *arg, int thread, int nthreads);
+extern void emogi_bfs_merge_maps(void *arg, int thread, int nthreads);
+extern void emogi_bfs_pull(void *arg, int thread, int nthreads);
+extern void emogi_bfs_collect_queue(void *arg, int thread, int nthreads);
+
+#endif							/* EMOGI_CPU_BFS_STEPS_H */

@@ -1,0 +1,176 @@
+/*
+ * cpu.c: the engine of this machine's processor: one pool of threads, and which algorithm a Query asks for.
+ */
+#include "algorithms.h"
+#include "bfs.h"
+#include "contract/engine.h"
+#include "threads/pool.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct EmogiEngineState
+{
+	EmogiPool  *pool;
+};
+
+/* Write a message without detail and return status. */
+static EmogiStatus
+fail(EmogiStatus status, EmogiError *error, const char *message)
+{
+	snprintf(error->message, sizeof(error->message), "%s", message);
+	error->detail[0] = '\0';
+	return status;
+}
+
+/* Start the threads. */
+static EmogiStatus
+open_cpu(const EmogiEngineOptions *options, EmogiEngineState **state, EmogiError *error)
+{
+	EmogiEngineState *opened;
+
+	*state = NULL;
+	if (options->cpu_threads < 1)
+		return fail(EMOGI_BAD_INPUT, error, "the cpu engine needs at least one thread");
+	opened = malloc(sizeof(EmogiEngineState));
+	if (opened == NULL)
+		return fail(EMOGI_NO_MEMORY, error, "out of memory while opening the cpu engine");
+	opened->pool = emogi_pool_create(options->cpu_threads);
+	if (opened->pool == NULL)
+	{
+		free(opened);
+		fail(EMOGI_NO_MEMORY, error, "could not start the threads of the cpu engine");
+		snprintf(error->detail, sizeof(error->detail), "%d threads", (int) options->cpu_threads);
+		return EMOGI_NO_MEMORY;
+	}
+	*state = opened;
+	return EMOGI_OK;
+}
+
+/* Stop the threads. */
+static void
+close_cpu(EmogiEngineState *state)
+{
+	if (state == NULL)
+		return;
+	emogi_pool_destroy(state->pool);
+	free(state);
+}
+
+/* Count the devices: the processors together are one. */
+static int32_t
+count_devices(const EmogiEngineState *state)
+{
+	return 1;
+}
+
+/* Read the processor's name, or leave "cpu". */
+static void
+read_processor_name(char *name, size_t bytes)
+{
+	FILE	   *file = fopen("/proc/cpuinfo", "r");
+	char		line[256];
+
+	snprintf(name, bytes, "cpu");
+	if (file == NULL)
+		return;
+	while (fgets(line, sizeof(line), file) != NULL)
+	{
+		char	   *colon = strchr(line, ':');
+
+		if (strncmp(line, "model name", 10) == 0 && colon != NULL && colon[1] == ' ')
+		{
+			colon[strcspn(colon, "\n")] = '\0';
+			snprintf(name, bytes, "%s", colon + 2);
+			break;
+		}
+	}
+	fclose(file);
+}
+
+/* Describe the processor. */
+static EmogiStatus
+describe_cpu(const EmogiEngineState *state, int32_t device, EmogiDevice *out, EmogiError *error)
+{
+	memset(out, 0, sizeof(*out));
+	if (device != 0)
+		return fail(EMOGI_BAD_INPUT, error, "the cpu engine has one device");
+	read_processor_name(out->name, sizeof(out->name));
+	out->units = emogi_pool_size(state->pool);
+	return EMOGI_OK;
+}
+
+/* Check that these are vertices. */
+static bool
+are_vertices(const EmogiGraph *graph, const uint32_t *numbers, uint64_t count)
+{
+	for (uint64_t i = 0; i < count; i++)
+	{
+		if (numbers[i] >= graph->nvertices)
+			return false;
+	}
+	return true;
+}
+
+static EmogiCpuAlgorithm *const algorithms[EMOGI_NALGORITHMS] = {
+	[EMOGI_BFS] = emogi_cpu_bfs,
+#define PATH(NAME, name, order, source, traits) [EMOGI_##NAME] = emogi_cpu_path,
+	EMOGI_PATH_APPLICATIONS(PATH)
+#undef PATH
+	[EMOGI_SSNSP] = emogi_cpu_ssnsp,
+	[EMOGI_CC] = emogi_cpu_cc,
+	[EMOGI_PAGERANK] = emogi_cpu_pagerank,
+#define SUM(NAME, name, direction, weights, traits) [EMOGI_##NAME] = emogi_cpu_gather,
+	EMOGI_SUM_APPLICATIONS(SUM)
+#undef SUM
+};
+
+/* Run a Query. */
+static EmogiStatus
+run_cpu(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+		EmogiControl *control, EmogiError *error)
+{
+	if (!are_vertices(graph, query->sources, query->nsources))
+		return fail(EMOGI_BAD_INPUT, error, "a source is not a vertex of the graph");
+	if (!are_vertices(graph, query->targets, query->ntargets))
+		return fail(EMOGI_BAD_INPUT, error, "a target is not a vertex of the graph");
+	if ((unsigned int) query->algorithm >= EMOGI_NALGORITHMS)
+		return fail(EMOGI_BAD_INPUT, error, "the cpu engine does not know this algorithm");
+	if (query->algorithm >= EMOGI_PAGERANK && (query->max_iterations < 1 || !(query->tolerance >= 0.0)))
+		return fail(EMOGI_BAD_INPUT, error, "at least one iteration and a tolerance of 0 or more are needed");
+	if (query->algorithm > EMOGI_PAGERANK && query->values == NULL && graph->nvertices > 0)
+		return fail(EMOGI_BAD_INPUT, error, "start values are needed");
+	memset(result->requests, 0, sizeof(result->requests));
+	return algorithms[query->algorithm] (state->pool, graph, query, result, control, error);
+}
+
+/* Nothing is kept of a Graph. */
+static uint64_t
+forget_cpu(EmogiEngineState *state, uint64_t graph_id)
+{
+	return 0;
+}
+
+const EmogiEngine *
+emogi_cpu_engine(void)
+{
+	static const EmogiEngine engine = {
+		.abi = EMOGI_ENGINE_ABI,
+		.name = "cpu",
+		.open = open_cpu,
+		.close = close_cpu,
+		.ndevices = count_devices,
+		.describe = describe_cpu,
+		.run = run_cpu,
+		.forget = forget_cpu
+	};
+
+	return &engine;
+}
+
+EmogiPool *
+emogi_cpu_engine_pool(EmogiEngineState *state)
+{
+	return state->pool;
+}

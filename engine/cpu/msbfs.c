@@ -1,0 +1,417 @@
+/*
+ * msbfs.c: breadth-first search from up to 64 sources at once, each by itself.
+ *
+ * Every vertex has a word; bit s of it belongs to source s. `seen` holds who has reached the vertex, `front` who did so in
+ * the last level, and one look at a list entry serves all sources that stand at its beginning [1].
+ *
+ * There are three ways to make a level, chosen by the work that each would be:
+ *   queue  The frontier's vertices are listed. Their words are pushed along their lists into `next`; an atomic OR says
+ *          who finds a vertex first and lists it. Nothing is touched but what the frontier leads to.
+ *   sweep  The same with a pass over all vertices in place of the lists of vertices.
+ *          From few vertices with long lists, as hubs have, the same strip by strip of all vertices, without atomics.
+ *   pull   Every vertex that a source with a frontier has yet to reach gathers the words of those that lead to it, until
+ *          it has them all [1, 2]. Needs graph->backward.
+ * Long lists are put aside and walked by all threads together, in pieces.
+ *
+ * Levels are kept as codes, level + 1, in bit planes: bit s of planes[k][v] is bit k of the code of v for source s. At the
+ * end they are turned into rows by source, 64 x 64 bits at a time; when all levels were made from queues, and few vertices
+ * reached, into lists. The answer, the counts and the way taken depend on nothing but the Graph and the arguments.
+ *
+ * Parameters: PUSH_COST and SWEEP_COST weigh a pushed list entry and a vertex of a pass against an entry pulled.
+ *
+ * [1] M. Then et al. The More the Merrier: Efficient Multi-Source Graph Traversal. PVLDB 8(4), 2014. Sections 3, 4.1.2.
+ * [2] S. Beamer, K. Asanovic, D. Patterson. Direction-Optimizing Breadth-First Search. SC 2012. Section IV.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "msbfs.h"
+
+#include "msbfs_steps.h"
+#include "graph/layout.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define PUSH_COST 3
+#define SWEEP_COST 1
+#define QUEUE_SHARE 8			/* a queue holds at most nvertices / 8 vertices */
+#define QUEUE_LEAST 4096		/* but not fewer than these */
+#define ALONE_ENTRIES 1024		/* a queue with fewer vertices and entries is walked by the caller alone */
+#define STRIP_ENTRIES 16		/* in a strip, of the frontier's mean list, that are worth finding them */
+#define KEPT_PLANES 4			/* in the caller's scratch memory, at most: levels up to 14 */
+#define FEW_SHARE 512			/* fewer than nvertices / 512 touched are few: not one in each small page of their words */
+
+/* Take the next queue as the frontier's. */
+static void
+swap_queues(EmogiBatch *search)
+{
+	uint32_t   *swap = search->queue;
+
+	search->queue = search->next_queue;
+	search->next_queue = swap;
+	search->count = search->next_count;
+	search->next_count = 0;
+}
+
+/* Run a step in all threads; false when the job has stopped. */
+static bool
+run_all(EmogiBatch *search, EmogiPoolTask step)
+{
+	return emogi_run_step(&search->run, step, search, false);
+}
+
+/* Push along the frontier's lists, hubs last, and enter what was found; false when the job has stopped. */
+static bool
+push_level(EmogiBatch *search)
+{
+	bool		alone = search->in_queue && search->count < ALONE_ENTRIES && search->total.nedges < ALONE_ENTRIES;
+	EmogiPoolTask walk = search->in_queue ? emogi_batch_walk_queue :
+		search->in_strips ? emogi_batch_walk_strips : emogi_batch_walk_all;
+	EmogiPoolTask enter = search->in_queue ? emogi_batch_enter_queue : emogi_batch_enter_all;
+
+	return emogi_run_step(&search->run, walk, search, alone) &&
+		(search->nhubs == 0 || run_all(search, emogi_batch_walk_hubs)) &&
+		emogi_run_step(&search->run, enter, search, alone);
+}
+
+/* Make a level by looking back; false when the job has stopped. */
+static bool
+pull_level(EmogiBatch *search)
+{
+	if (!run_all(search, emogi_batch_pull) || (search->nhubs > 0 && !run_all(search, emogi_batch_pull_hubs)))
+		return false;
+	for (uint64_t h = 0; h < search->nhubs; h++)
+	{
+		uint32_t	v = search->hubs[h].vertex;
+
+		if (search->next[v] != 0)
+			emogi_batch_enter(search, v, search->next[v], &search->tally[0]);
+		emogi_batch_count_open(search, v, &search->tally[0]);
+	}
+	return true;
+}
+
+/* Say whether the lists of the frontier's vertices are so long that each has something for every strip. */
+static bool
+worth_strips(const EmogiBatch *search)
+{
+	const uint64_t nstrips = (search->nvertices + EMOGI_BATCH_STRIP - 1) / EMOGI_BATCH_STRIP;
+
+	return search->total.nedges / search->count / STRIP_ENTRIES >= nstrips;
+}
+
+/* Choose the way to make the next level and bring the frontier into its form; false when the job has stopped. */
+static bool
+choose_way(EmogiBatch *search, bool *by_pull)
+{
+	bool		queue = search->total.nedges <= search->queue_room && search->count <= search->queue_room;
+	uint64_t	push_cost = search->total.nedges * PUSH_COST + (queue ? 0 : search->nvertices * SWEEP_COST);
+	uint64_t	pull_cost = search->total.open_edges + search->nvertices * SWEEP_COST;
+
+	*by_pull = search->backward.offsets != NULL && pull_cost < push_cost;
+	search->only_queues = search->only_queues && queue && !*by_pull;
+	search->in_strips = !queue && !*by_pull && search->in_queue && worth_strips(search);
+	if (*by_pull)
+	{
+		search->in_queue = false;
+		return true;
+	}
+	if (search->next_dirty && !run_all(search, emogi_batch_clear_next))
+		return false;
+	search->next_dirty = false;
+	if (queue && !search->in_queue)
+	{
+		if (!run_all(search, emogi_batch_collect_queue))
+			return false;
+		swap_queues(search);
+	}
+	search->in_queue = queue;
+	return true;
+}
+
+/* Add up what the threads found in a level. */
+static void
+add_up(EmogiBatch *search)
+{
+	const bool	passed = !search->in_queue; /* over all vertices: what is open is known */
+	EmogiBatchTally total = {0};
+
+	if (!passed)
+	{
+		total.nopen = search->total.nopen;
+		total.open_edges = search->total.open_edges;
+	}
+	for (int t = 0; t < emogi_pool_size(search->run.pool); t++)
+	{
+		const EmogiBatchTally *tally = &search->tally[t];
+
+		total.nvertices += tally->nvertices;
+		total.nedges += tally->nedges;
+		total.active |= tally->active;
+		total.nopen += tally->nopen;
+		total.open_edges += tally->open_edges;
+		search->result->edges_traversed += tally->looked;
+	}
+	search->total = total;
+}
+
+/* Get scratch memory, zero, in pages of the right size; NULL, with the job failed, when there is none. */
+static void *
+take_memory(EmogiBatch *search, uint64_t bytes)
+{
+	char	   *memory = emogi_run_scratch(&search->run, bytes, 1);
+
+	if (memory != NULL && search->small_pages)
+		madvise(memory - (uintptr_t) memory % 4096, bytes, MADV_NOHUGEPAGE);
+	return memory;
+}
+
+/* See to the planes that the level's code needs, or as many as there may be; false when there is no memory. */
+static bool
+add_planes(EmogiBatch *search)
+{
+	while (search->nplanes < search->kept_planes && search->code >> search->nplanes != 0)
+		search->nplanes++;
+	while (search->nplanes < search->max_planes && search->code >> search->nplanes != 0)
+	{
+		int			most = EMOGI_BATCH_PLANES - search->nplanes;
+		int			more = search->nplanes == 0 ? 2 : search->nplanes < most ? search->nplanes : most;	/* 2, 4, 8: few mappings */
+		uint64_t   *words = take_memory(search, (uint64_t) more * search->nvertices * sizeof(uint64_t));
+
+		if (words == NULL)
+			return false;
+		for (int k = 0; k < more; k++)
+			search->planes[search->nplanes++] = words + (uint64_t) k * search->nvertices;
+	}
+	return true;
+}
+
+/* Make the next level; false when the job has stopped or the level is too deep to be told. */
+static bool
+make_level(EmogiBatch *search)
+{
+	uint64_t   *swap;
+	bool		by_pull;
+
+	search->code++;
+	search->run.job.control->level = search->code - 1;
+	memset(search->tally, 0, (size_t) emogi_pool_size(search->run.pool) * sizeof(EmogiBatchTally));
+	if (!add_planes(search) || !choose_way(search, &by_pull))
+		return false;
+	search->nhubs = 0;
+	search->next_count = 0;
+	if (!(by_pull ? pull_level(search) : push_level(search)))
+		return false;
+	search->next_dirty = by_pull;
+	swap = search->front;
+	search->front = search->next;
+	search->next = swap;
+	add_up(search);
+	if (search->in_queue)
+		swap_queues(search);
+	else
+		search->count = search->total.nvertices;
+	search->result->nlevels += search->total.nvertices > 0 ? 1 : 0;
+	search->result->too_deep = search->total.nvertices > 0 && search->code >> search->max_planes != 0;
+	return !search->result->too_deep;
+}
+
+/* Enter the sources into level 0, a queue. */
+static void
+enter_sources(EmogiBatch *search, const uint32_t *sources)
+{
+	search->in_queue = search->only_queues = true;
+	for (int s = 0; s < search->result->nsources; s++)
+	{
+		uint32_t	v = sources[s];
+
+		if (search->seen[v] == 0)
+			search->queue[search->count++] = v;
+		search->touched[v / 64] |= UINT64_C(1) << (v % 64);
+		search->front[v] |= UINT64_C(1) << s;
+		emogi_batch_enter(search, v, UINT64_C(1) << s, &search->tally[0]);
+	}
+	search->total = search->tally[0];
+	search->total.nopen = search->nvertices;
+	search->total.open_edges = search->backward.nedges;
+	search->result->nlevels = 1;
+}
+
+/* Say whether the search is bounded to two hops and at most nentries list entries lead there. */
+static bool
+leads_to_few(const EmogiGraph *graph, const uint32_t *sources, int nsources, int64_t max_depth, uint64_t nentries)
+{
+	const EmogiAdjacency *forward = &graph->forward;
+	uint64_t	count = 0;
+
+	if (max_depth < 0 || max_depth > 2)
+		return false;
+	for (int s = 0; s < nsources && max_depth > 0; s++)
+	{
+		const uint64_t *offsets = forward->offsets + sources[s];
+
+		count += offsets[1] - offsets[0];
+		for (uint64_t i = offsets[0]; i < offsets[1] && max_depth == 2 && count <= nentries; i++)
+			count += emogi_batch_degree(forward, forward->targets[i]);
+	}
+	return count <= nentries;
+}
+
+/* Lay the arrays of words of the vertices out from an address on; get the address behind them. */
+static uintptr_t
+carve_words(EmogiBatch *search, uintptr_t place)
+{
+	search->seen = emogi_carve(&place, search->nvertices * sizeof(uint64_t));
+	search->front = emogi_carve(&place, search->nvertices * sizeof(uint64_t));
+	search->next = emogi_carve(&place, search->nvertices * sizeof(uint64_t));
+	search->touched = emogi_carve(&place, search->nwords * sizeof(uint64_t));
+	return place;
+}
+
+/* Lay these arrays and the first planes out in the caller's scratch memory. */
+static void
+carve_scratch(EmogiBatch *search, int nplanes)
+{
+	uintptr_t	place = carve_words(search, (uintptr_t) search->result->scratch);
+
+	search->kept_planes = nplanes < search->max_planes ? nplanes : search->max_planes;
+	for (int k = 0; k < search->kept_planes; k++)
+		search->planes[k] = emogi_carve(&place, search->nvertices * sizeof(uint64_t));
+}
+
+/* Get the number of planes in which levels up to max_depth can be told; -1 = any. */
+static int
+planes_for(int64_t max_depth, int most)
+{
+	int			nplanes = most;
+
+	if (max_depth >= 0 && max_depth < 254)
+		nplanes = 32 - __builtin_clz((uint32_t) max_depth + 1);
+	return nplanes < most ? nplanes : most;
+}
+
+/* Lay the other arrays out from an address on, all but the planes; get their bytes. */
+static uint64_t
+lay_out(EmogiBatch *search, void *start)
+{
+	const uint64_t nthreads = (uint64_t) emogi_pool_size(search->run.pool);
+	const uint64_t nedges = search->forward.nedges > search->backward.nedges ? search->forward.nedges :
+		search->backward.nedges;
+	uintptr_t	place = (uintptr_t) start;
+
+	if (search->result->scratch == NULL)
+		place = carve_words(search, place);
+	search->queue = emogi_carve(&place, search->queue_room * sizeof(uint32_t));
+	search->next_queue = emogi_carve(&place, search->queue_room * sizeof(uint32_t));
+	search->hubs = emogi_carve(&place, (nedges / EMOGI_BATCH_HUB_ENTRIES + 1) * sizeof(EmogiBatchHub));
+	search->tally = emogi_carve(&place, nthreads * sizeof(EmogiBatchTally));
+	search->thread_counts = emogi_carve(&place, nthreads * sizeof(*search->thread_counts));
+	search->counts = emogi_carve(&place, (search->nwords / EMOGI_BATCH_LIST_CHUNK + 1) * sizeof(*search->counts));
+	return (uint64_t) (place - (uintptr_t) start);
+}
+
+/* Get the scratch memory; pages that nothing needs are never touched. False when there is none. */
+static bool
+open_search(EmogiBatch *search, int64_t max_depth)
+{
+	uint64_t	room = search->nvertices / QUEUE_SHARE;
+	void	   *memory;
+
+	search->queue_room = room < QUEUE_LEAST ? QUEUE_LEAST : room;
+	memory = take_memory(search, lay_out(search, NULL));
+	if (memory == NULL)
+		return false;
+	lay_out(search, memory);
+	if (search->result->scratch != NULL)
+		carve_scratch(search, planes_for(max_depth, KEPT_PLANES));
+	search->code = 1;
+	return add_planes(search);
+}
+
+uint64_t
+emogi_batch_bytes(uint64_t nvertices, int nsources, int64_t max_depth)
+{
+	int			nplanes = planes_for(max_depth, EMOGI_BATCH_PLANES);
+
+	return (uint64_t) nsources * emogi_batch_row_words(nvertices, nplanes) * sizeof(uint64_t);
+}
+
+uint64_t
+emogi_batch_scratch_bytes(uint64_t nvertices, int64_t max_depth)
+{
+	EmogiBatch	search = {.nvertices = nvertices, .nwords = (nvertices + 63) / 64};
+	uintptr_t	place = carve_words(&search, 0);
+
+	for (int k = 0; k < planes_for(max_depth, KEPT_PLANES); k++)
+		(void) emogi_carve(&place, nvertices * sizeof(uint64_t));
+	return place;
+}
+
+/* Leave the caller's scratch memory zero; false when the job has stopped. */
+static bool
+clean_scratch(EmogiBatch *search)
+{
+	return search->result->scratch == NULL ||
+		run_all(search, search->only_queues ? emogi_batch_clean_touched : emogi_batch_clean_all);
+}
+
+/* Refuse with a message. */
+static EmogiStatus
+refuse(EmogiError *error, const char *message)
+{
+	snprintf(error->message, sizeof(error->message), "%s", message);
+	error->detail[0] = '\0';
+	return EMOGI_BAD_INPUT;
+}
+
+/* Clear what a result holds of an earlier search; say how many planes its memory has room for. */
+static int
+clear_result(EmogiBatchResult *result, uint64_t nvertices, int nsources)
+{
+	int			nplanes = 0;
+
+	*result = (EmogiBatchResult) {.memory = result->memory, .memory_bytes = result->memory_bytes,
+		.scratch = result->scratch, .nvertices = nvertices, .nsources = nsources};
+	while (nplanes < EMOGI_BATCH_PLANES &&
+		   (uint64_t) nsources * emogi_batch_row_words(nvertices, nplanes + 1) * sizeof(uint64_t) <= result->memory_bytes)
+		nplanes++;
+	return nplanes;
+}
+
+EmogiStatus
+emogi_bfs_batch(EmogiPool *pool, const EmogiGraph *graph, const uint32_t *sources, int nsources, int64_t max_depth,
+				EmogiBatchResult *result, EmogiControl *control, EmogiError *error)
+{
+	EmogiBatch	search = {.result = result, .forward = graph->forward, .backward = graph->backward};
+	EmogiStatus status;
+
+	if (nsources < 1 || nsources > EMOGI_BATCH_SOURCES)
+		return refuse(error, "a batch has 1 to 64 sources");
+	for (int s = 0; s < nsources; s++)
+	{
+		if (sources[s] >= graph->nvertices)
+			return refuse(error, "a source is not a vertex of the graph");
+	}
+	search.max_planes = clear_result(result, graph->nvertices, nsources);
+	if (search.max_planes == 0)
+		return refuse(error, "the memory for the answer is too small");
+	search.nvertices = graph->nvertices;
+	search.nwords = (graph->nvertices + 63) / 64;
+	search.small_pages = leads_to_few(graph, sources, nsources, max_depth, graph->nvertices / FEW_SHARE);
+	emogi_run_begin(&search.run, pool, graph, 0, &search.counters, control, error, "breadth-first searches");
+	if (open_search(&search, max_depth))
+	{
+		enter_sources(&search, sources);
+		while (search.total.nvertices > 0 && search.total.nopen > 0 &&
+			   (max_depth < 0 || search.code - 1 < max_depth) && make_level(&search))
+			;
+		if (!result->too_deep && !emogi_job_stopped(&search.run.job))
+			emogi_batch_make_answer(&search);
+		clean_scratch(&search);
+	}
+	status = emogi_run_end(&search.run);
+	result->run_ms = search.counters.run_ms;
+	return status;
+}

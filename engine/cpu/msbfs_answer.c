@@ -1,0 +1,222 @@
+/*
+ * msbfs_answer.c: from the bit planes of a search from many sources to its answer: rows, or lists, by source.
+ */
+#include "msbfs_steps.h"
+
+#include <string.h>
+
+#define ROW_CHUNK 16			/* times 64 vertices that are turned into rows at once */
+
+/* Swap the high half of words with the low half of those `half` further on, in each group of 2 * half bits. */
+static inline __attribute__((always_inline)) void
+swap_halves(uint64_t *bits, const int half, const uint64_t low)
+{
+	for (int first = 0; first < 64; first += 2 * half)
+	{
+		for (int i = first; i < first + half; i++)
+		{
+			uint64_t	swap = ((bits[i] >> half) ^ bits[i + half]) & low;
+
+			bits[i] ^= swap << half;
+			bits[i + half] ^= swap;
+		}
+	}
+}
+
+/* Transpose 64 x 64 bits: bit j of word i becomes bit i of word j. */
+static void
+transpose(uint64_t *bits)
+{
+	swap_halves(bits, 32, UINT64_C(0x00000000FFFFFFFF));
+	swap_halves(bits, 16, UINT64_C(0x0000FFFF0000FFFF));
+	swap_halves(bits, 8, UINT64_C(0x00FF00FF00FF00FF));
+	swap_halves(bits, 4, UINT64_C(0x0F0F0F0F0F0F0F0F));
+	swap_halves(bits, 2, UINT64_C(0x3333333333333333));
+	swap_halves(bits, 1, UINT64_C(0x5555555555555555));
+}
+
+/* Count the bits of a word. */
+static inline uint64_t
+count_bits(uint64_t bits)
+{
+	bits -= bits >> 1 & UINT64_C(0x5555555555555555);
+	bits = (bits & UINT64_C(0x3333333333333333)) + (bits >> 2 & UINT64_C(0x3333333333333333));
+	bits = (bits + (bits >> 4)) & UINT64_C(0x0F0F0F0F0F0F0F0F);
+	return bits * UINT64_C(0x0101010101010101) >> 56;
+}
+
+/* Transpose the words of up to 64 vertices; false when all are zero. */
+static bool
+take_bits(uint64_t *bits, const uint64_t *words, uint64_t count)
+{
+	uint64_t	any = 0;
+
+	for (uint64_t i = 0; i < count; i++)
+		any |= bits[i] = words[i];
+	if (any == 0)
+		return false;
+	memset(bits + count, 0, (64 - count) * sizeof(uint64_t));
+	transpose(bits);
+	return true;
+}
+
+/* Make the rows of all sources of the planes of all vertices, and count by source. */
+static void
+make_rows(void *arg, int thread, int nthreads)
+{
+	EmogiBatch *search = arg;
+	const EmogiBatchResult *result = search->result;
+	const uint64_t nplanes = (uint64_t) result->nplanes;
+	uint64_t   *counts = search->thread_counts[thread];
+	uint64_t	bits[64];
+	uint64_t	rows[EMOGI_BATCH_SOURCES][ROW_CHUNK * EMOGI_BATCH_PLANES];
+	uint64_t	first,
+				last;
+
+	while (emogi_batch_take(search, ROW_CHUNK, search->nwords, &first, &last))
+	{
+		for (uint64_t w = first; w < last; w++)
+		{
+			uint64_t	seen[64] = {0};
+			uint64_t	count = emogi_run_chunk_end(w * 64, 64, search->nvertices) - w * 64;
+
+			for (uint64_t k = 0; k < nplanes; k++)
+			{
+				bool		any = take_bits(bits, search->planes[k] + w * 64, count);
+
+				for (int s = 0; s < result->nsources; s++)
+					seen[s] |= rows[s][(w - first) * nplanes + k] = any ? bits[s] : 0;
+			}
+			for (int s = 0; s < result->nsources; s++)
+				counts[s] += count_bits(seen[s]);
+		}
+		for (int s = 0; s < result->nsources; s++)
+			memcpy((uint64_t *) result->memory + (uint64_t) s * result->row_words + first * nplanes, rows[s],
+				   (last - first) * nplanes * sizeof(uint64_t));
+	}
+}
+
+/* Count by chunk and source the vertices touched. */
+static void
+count_lists(void *arg, int thread, int nthreads)
+{
+	EmogiBatch *search = arg;
+	uint64_t	first,
+				last;
+
+	while (emogi_batch_take(search, EMOGI_BATCH_LIST_CHUNK, search->nwords, &first, &last))
+	{
+		uint64_t   *counts = search->counts[first / EMOGI_BATCH_LIST_CHUNK];
+
+		for (uint64_t w = first; w < last; w++)
+		{
+			for (uint64_t bits = search->touched[w]; bits != 0; bits &= bits - 1)
+			{
+				uint64_t	seen = search->seen[w * 64 + (uint64_t) __builtin_ctzll(bits)];
+
+				for (; seen != 0; seen &= seen - 1)
+					counts[__builtin_ctzll(seen)]++;
+			}
+		}
+	}
+}
+
+/* Make the lists of all sources of the vertices touched. */
+static void
+make_lists(void *arg, int thread, int nthreads)
+{
+	EmogiBatch *search = arg;
+	uint32_t   *vertices = search->result->memory;
+	uint8_t    *levels = (uint8_t *) (vertices + search->result->starts[search->result->nsources]);
+	uint64_t	first,
+				last;
+
+	while (emogi_batch_take(search, EMOGI_BATCH_LIST_CHUNK, search->nwords, &first, &last))
+	{
+		uint64_t   *places = search->counts[first / EMOGI_BATCH_LIST_CHUNK];
+
+		for (uint64_t w = first; w < last; w++)
+		{
+			for (uint64_t bits = search->touched[w]; bits != 0; bits &= bits - 1)
+			{
+				uint64_t	v = w * 64 + (uint64_t) __builtin_ctzll(bits);
+
+				for (uint64_t seen = search->seen[v]; seen != 0; seen &= seen - 1)
+				{
+					int			s = __builtin_ctzll(seen);
+					uint32_t	code = 0;
+
+					for (int k = 0; k < search->nplanes; k++)
+						code |= (uint32_t) (search->planes[k][v] >> s & 1) << k;
+					vertices[places[s]] = (uint32_t) v;
+					levels[places[s]++] = (uint8_t) (code - 1);
+				}
+			}
+		}
+	}
+}
+
+/* Make of the counts by chunk the places where each chunk's lists go on. */
+static void
+place_lists(EmogiBatch *search, uint64_t nchunks)
+{
+	EmogiBatchResult *result = search->result;
+	uint64_t	place = 0;
+
+	for (int s = 0; s < result->nsources; s++)
+	{
+		result->starts[s] = place;
+		for (uint64_t c = 0; c < nchunks; c++)
+		{
+			uint64_t	count = search->counts[c][s];
+
+			search->counts[c][s] = place;
+			place += count;
+		}
+		result->nreached[s] = place - result->starts[s];
+	}
+	result->starts[result->nsources] = place;
+}
+
+/* Get the words of a row: whole lines, and an odd number of them, or all rows would fall into the same cache sets. */
+uint64_t
+emogi_batch_row_words(uint64_t nvertices, int nplanes)
+{
+	uint64_t	nlines = ((nvertices + 63) / 64 * (uint64_t) nplanes + 15) / 16;
+
+	return (nlines | 1) * 16;
+}
+
+/* Turn the planes into the answer; false when the job has stopped. */
+bool
+emogi_batch_make_answer(EmogiBatch *search)
+{
+	EmogiBatchResult *result = search->result;
+	uint64_t	nchunks = (search->nwords + EMOGI_BATCH_LIST_CHUNK - 1) / EMOGI_BATCH_LIST_CHUNK;
+	int			nplanes = 32 - __builtin_clz(result->nlevels);
+
+	result->row_words = emogi_batch_row_words(result->nvertices, nplanes);
+	result->used_bytes = (uint64_t) result->nsources * result->row_words * sizeof(uint64_t);
+	if (search->only_queues)
+	{
+		if (!emogi_run_step(&search->run, count_lists, search, false))
+			return false;
+		place_lists(search, nchunks);
+		if (result->starts[result->nsources] * 5 <= result->used_bytes)
+		{
+			result->row_words = 0;
+			result->used_bytes = result->starts[result->nsources] * 5;
+			return emogi_run_step(&search->run, make_lists, search, false);
+		}
+	}
+	result->nplanes = nplanes;
+	if (!emogi_run_step(&search->run, make_rows, search, false))
+		return false;
+	for (int s = 0; s < result->nsources; s++)
+	{
+		result->nreached[s] = 0;
+		for (int t = 0; t < emogi_pool_size(search->run.pool); t++)
+			result->nreached[s] += search->thread_counts[t][s];
+	}
+	return true;
+}

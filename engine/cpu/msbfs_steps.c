@@ -1,0 +1,455 @@
+/*
+ * msbfs_steps.c: the parallel steps of breadth-first search from many sources; msbfs.c says when each is taken.
+ *
+ * A step is cut into chunks that threads take by an atomic counter. Long lists are put aside and walked by all threads
+ * together, in pieces.
+ */
+#include "msbfs_steps.h"
+
+#include <string.h>
+
+#define HUB_PIECE 8192			/* entries of a hub's list that a thread takes at once */
+#define QUEUE_CHUNK 64			/* vertices */
+#define SWEEP_CHUNK 512			/* vertices */
+#define LOCAL_QUEUE 512
+#define GATHER_AT_ONCE 8		/* entries between two looks at whether all is found */
+#define AHEAD 16				/* vertices whose first neighbours' words are asked for ahead */
+
+/* Vertices that a thread has found and not yet appended to the next queue. */
+typedef struct LocalQueue
+{
+	uint32_t	count;
+	uint32_t	vertices[LOCAL_QUEUE];
+} LocalQueue;
+
+/* Say whether a thread that has looked at this many entries must leave; *polled is when it last asked. */
+static inline bool
+must_leave(EmogiBatch *search, uint64_t looked, uint64_t *polled)
+{
+	if (looked - *polled < EMOGI_RUN_POLL)
+		return false;
+	*polled = looked;
+	return emogi_job_stopped(&search->run.job);
+}
+
+/* Append the local queue to the next queue. */
+static void
+flush_queue(EmogiBatch *search, LocalQueue *local)
+{
+	uint64_t	place = emogi_job_take(&search->next_count, local->count);
+
+	memcpy(search->next_queue + place, local->vertices, local->count * sizeof(uint32_t));
+	local->count = 0;
+}
+
+/* Append a vertex to the next queue. */
+static inline void
+enqueue(EmogiBatch *search, LocalQueue *local, uint32_t v)
+{
+	local->vertices[local->count++] = v;
+	if (local->count == LOCAL_QUEUE)
+		flush_queue(search, local);
+}
+
+/* Push a word into the `next` of the targets of a list, or of a piece of one; local = NULL: no queue is made. */
+static inline void
+push(EmogiBatch *search, LocalQueue *local, uint64_t word, const uint32_t *targets, uint64_t count,
+	 EmogiBatchTally *tally)
+{
+	uint64_t   *next = search->next;
+
+	for (uint64_t i = 0; i < count; i++)
+	{
+		uint32_t	v = targets[i];
+
+		if (i + GATHER_AT_ONCE < count)
+			__builtin_prefetch(&next[targets[i + GATHER_AT_ONCE]], 1);
+		if ((word & ~__atomic_load_n(&next[v], __ATOMIC_RELAXED)) == 0)
+			continue;
+		if (local == NULL)
+			__atomic_fetch_or(&next[v], word, __ATOMIC_RELAXED);
+		else if (__atomic_fetch_or(&next[v], word, __ATOMIC_RELAXED) == 0)
+			enqueue(search, local, v);
+	}
+	tally->looked += count;
+}
+
+/* Put a long list aside for all threads. */
+static void
+put_hub_aside(EmogiBatch *search, uint64_t v)
+{
+	search->hubs[emogi_job_take(&search->nhubs, 1)] = (EmogiBatchHub) {.vertex = (uint32_t) v};
+}
+
+/* Push what a vertex of the frontier has, unless its list is long. */
+static inline void
+push_vertex(EmogiBatch *search, LocalQueue *local, uint64_t v, EmogiBatchTally *tally)
+{
+	const EmogiAdjacency *forward = &search->forward;
+	uint64_t	count = emogi_batch_degree(forward, v);
+
+	if (search->front[v] == 0)
+		return;
+	if (count > EMOGI_BATCH_HUB_ENTRIES)
+		put_hub_aside(search, v);
+	else
+		push(search, local, search->front[v], forward->targets + forward->offsets[v], count, tally);
+}
+
+/* Fill next and next_queue from the queue, all but the hubs. */
+void
+emogi_batch_walk_queue(void *arg, int thread, int nthreads)
+{
+	EmogiBatch *search = arg;
+	const EmogiAdjacency *forward = &search->forward;
+	LocalQueue	local;
+	uint64_t	first,
+				last;
+
+	local.count = 0;
+	while (emogi_batch_take(search, QUEUE_CHUNK, search->count, &first, &last))
+	{
+		const uint32_t *queue = search->queue;
+
+		for (uint64_t i = first; i < last; i++)
+			__builtin_prefetch(&forward->offsets[queue[i]]);
+		for (uint64_t i = first; i < last; i++)
+			__builtin_prefetch(&forward->targets[forward->offsets[queue[i]]]);
+		for (uint64_t i = first; i < last; i++)
+			push_vertex(search, &local, queue[i], &search->tally[thread]);
+	}
+	flush_queue(search, &local);
+}
+
+/* Fill next from all vertices of the frontier but the hubs. */
+void
+emogi_batch_walk_all(void *arg, int thread, int nthreads)
+{
+	EmogiBatch *search = arg;
+	EmogiBatchTally *tally = &search->tally[thread];
+	uint64_t	polled = tally->looked;
+	uint64_t	first,
+				last;
+
+	while (emogi_batch_take(search, SWEEP_CHUNK, search->nvertices, &first, &last))
+	{
+		for (uint64_t v = first; v < last; v++)
+		{
+			push_vertex(search, NULL, v, tally);
+			if (must_leave(search, tally->looked, &polled))
+				return;
+		}
+	}
+}
+
+/* Find the first entry of an ascending list that is not below a vertex. */
+static inline uint64_t
+find_entry(const uint32_t *targets, uint64_t count, uint64_t v)
+{
+	uint64_t	first = 0;
+
+	while (count > 0)
+	{
+		uint64_t	half = count / 2;
+
+		if (targets[first + half] < v)
+		{
+			first += half + 1;
+			count -= half + 1;
+		}
+		else
+			count = half;
+	}
+	return first;
+}
+
+/* Fill a strip of next from the queue, strip by strip: only one thread writes there, and the strip stays in its cache. */
+void
+emogi_batch_walk_strips(void *arg, int thread, int nthreads)
+{
+	EmogiBatch *search = arg;
+	EmogiBatchTally *tally = &search->tally[thread];
+	uint64_t   *next = search->next;
+	uint64_t	polled = tally->looked;
+	uint64_t	first,
+				last;
+
+	while (emogi_batch_take(search, EMOGI_BATCH_STRIP, search->nvertices, &first, &last))
+	{
+		for (uint64_t i = 0; i < search->count && !must_leave(search, tally->looked, &polled); i++)
+		{
+			const uint32_t u = search->queue[i];
+			const uint64_t word = search->front[u];
+			const uint32_t *targets = search->forward.targets + search->forward.offsets[u];
+			const uint64_t count = word != 0 ? emogi_batch_degree(&search->forward, u) : 0;
+			const uint64_t begin = find_entry(targets, count, first);
+			uint64_t	at = begin;
+
+			for (; at < count && targets[at] < last; at++)
+				next[targets[at]] |= word;
+			tally->looked += at - begin;
+		}
+	}
+}
+
+/* Fill next, and next_queue when the frontier is one, from the lists that were put aside. */
+void
+emogi_batch_walk_hubs(void *arg, int thread, int nthreads)
+{
+	EmogiBatch *search = arg;
+	LocalQueue	local;
+
+	local.count = 0;
+	for (uint64_t h = 0; h < search->nhubs; h++)
+	{
+		EmogiBatchHub *hub = &search->hubs[h];
+		const uint32_t *targets = search->forward.targets + search->forward.offsets[hub->vertex];
+		uint64_t	end = emogi_batch_degree(&search->forward, hub->vertex);
+		uint64_t	i;
+
+		while (!emogi_job_stopped(&search->run.job) && (i = emogi_job_take(&hub->next, HUB_PIECE)) < end)
+			push(search, search->in_queue ? &local : NULL, search->front[hub->vertex], targets + i,
+				 emogi_run_chunk_end(i, HUB_PIECE, end) - i, &search->tally[thread]);
+	}
+	flush_queue(search, &local);
+}
+
+/* Enter the vertices of the next queue, leave in next what is new of them, and clear front. */
+void
+emogi_batch_enter_queue(void *arg, int thread, int nthreads)
+{
+	EmogiBatch *search = arg;
+	EmogiBatchTally tally = search->tally[thread];
+	uint64_t	first,
+				last;
+
+	for (uint64_t i = search->count * (uint64_t) thread / (uint64_t) nthreads;
+		 i < search->count * (uint64_t) (thread + 1) / (uint64_t) nthreads; i++)
+		search->front[search->queue[i]] = 0;
+	while (emogi_batch_take(search, QUEUE_CHUNK, search->next_count, &first, &last))
+	{
+		const uint32_t *queue = search->next_queue;
+
+		for (uint64_t i = first; i < last; i++)
+		{
+			__builtin_prefetch(&search->seen[queue[i]], 1);
+			__builtin_prefetch(&search->forward.offsets[queue[i]]);
+		}
+		for (uint64_t i = first; i < last; i++)
+		{
+			uint32_t	v = queue[i];
+			uint64_t	seen = search->seen[v];
+			uint64_t	fresh = search->next[v] & ~seen;
+
+			search->next[v] = fresh;
+			if (fresh == 0)
+				continue;
+			if (seen == 0 && search->only_queues)
+				__atomic_fetch_or(&search->touched[v / 64], UINT64_C(1) << (v % 64), __ATOMIC_RELAXED);
+			emogi_batch_enter(search, v, fresh, &tally);
+		}
+	}
+	search->tally[thread] = tally;
+}
+
+/* Enter all vertices that next holds, leave in it what is new of them, and clear front. */
+void
+emogi_batch_enter_all(void *arg, int thread, int nthreads)
+{
+	EmogiBatch *search = arg;
+	EmogiBatchTally tally = search->tally[thread];
+	uint64_t	first,
+				last;
+
+	while (emogi_batch_take(search, SWEEP_CHUNK, search->nvertices, &first, &last))
+	{
+		for (uint64_t v = first; v < last; v++)
+		{
+			uint64_t	fresh = search->next[v] & ~search->seen[v];
+
+			search->front[v] = 0;
+			search->next[v] = fresh;
+			if (fresh != 0)
+				emogi_batch_enter(search, v, fresh, &tally);
+			emogi_batch_count_open(search, v, &tally);
+		}
+	}
+	search->tally[thread] = tally;
+}
+
+/* Get the words of a list's, or of a piece's, vertices, together; stops when nothing of want is missing. */
+static inline uint64_t
+gather(const uint64_t *front, const uint32_t *targets, uint64_t count, uint64_t want, EmogiBatchTally *tally)
+{
+	uint64_t	word = 0;
+	uint64_t	i = 0;
+
+	while (i + GATHER_AT_ONCE <= count && (word & want) != want)
+	{
+		for (uint64_t end = i + GATHER_AT_ONCE; i < end; i++)
+			word |= front[targets[i]];
+	}
+	if ((word & want) != want)
+	{
+		for (; i < count; i++)
+			word |= front[targets[i]];
+	}
+	tally->looked += i;
+	return word & want;
+}
+
+/* Bring the words of a vertex's first neighbours on their way to the cache. */
+static inline void
+prefetch_first(const EmogiBatch *search, uint64_t v)
+{
+	const uint64_t *offsets = search->backward.offsets + v;
+	const uint32_t *targets = search->backward.targets;
+
+	for (uint64_t i = offsets[0]; i < offsets[1] && i < offsets[0] + GATHER_AT_ONCE; i++)
+		__builtin_prefetch(&search->front[targets[i]]);
+}
+
+/* Fill next by looking back from every vertex that is not finished, and enter what is found; all but the hubs. */
+void
+emogi_batch_pull(void *arg, int thread, int nthreads)
+{
+	EmogiBatch *search = arg;
+	const EmogiAdjacency *backward = &search->backward;
+	const uint64_t active = search->total.active;
+	EmogiBatchTally tally = search->tally[thread];
+	uint64_t	polled = tally.looked;
+	uint64_t	first,
+				last;
+
+	while (emogi_batch_take(search, SWEEP_CHUNK, search->nvertices, &first, &last))
+	{
+		for (uint64_t v = first; v < last && !must_leave(search, tally.looked, &polled); v++)
+		{
+			uint64_t	want = active & ~search->seen[v];
+			uint64_t	count = emogi_batch_degree(backward, v);
+
+			if (v + 2 * AHEAD < last)
+				__builtin_prefetch(&backward->targets[backward->offsets[v + 2 * AHEAD]]);
+			if (v + AHEAD < last && (active & ~search->seen[v + AHEAD]) != 0)
+				prefetch_first(search, v + AHEAD);
+			search->next[v] = 0;
+			if (want == 0)
+				continue;
+			if (count > EMOGI_BATCH_HUB_ENTRIES)
+			{
+				put_hub_aside(search, v);
+				continue;
+			}
+			want = gather(search->front, backward->targets + backward->offsets[v], count, want, &tally);
+			search->next[v] = want;
+			if (want != 0)
+				emogi_batch_enter(search, v, want, &tally);
+			emogi_batch_count_open(search, v, &tally);
+		}
+	}
+	search->tally[thread] = tally;
+}
+
+/* Fill next of the hubs that pull put aside. */
+void
+emogi_batch_pull_hubs(void *arg, int thread, int nthreads)
+{
+	EmogiBatch *search = arg;
+
+	for (uint64_t h = 0; h < search->nhubs; h++)
+	{
+		EmogiBatchHub *hub = &search->hubs[h];
+		const uint32_t *targets = search->backward.targets + search->backward.offsets[hub->vertex];
+		uint64_t	end = emogi_batch_degree(&search->backward, hub->vertex);
+		uint64_t	want = search->total.active & ~search->seen[hub->vertex];
+		uint64_t	i;
+
+		while (!emogi_job_stopped(&search->run.job) && (i = emogi_job_take(&hub->next, HUB_PIECE)) < end)
+		{
+			uint64_t	word = gather(search->front, targets + i, emogi_run_chunk_end(i, HUB_PIECE, end) - i, want,
+									  &search->tally[thread]);
+
+			__atomic_fetch_or(&search->next[hub->vertex], word, __ATOMIC_RELAXED);
+		}
+	}
+}
+
+/* Clear next. */
+void
+emogi_batch_clear_next(void *arg, int thread, int nthreads)
+{
+	EmogiBatch *search = arg;
+	uint64_t	first,
+				last;
+
+	while (emogi_batch_take(search, SWEEP_CHUNK, search->nvertices, &first, &last))
+		memset(search->next + first, 0, (last - first) * sizeof(uint64_t));
+}
+
+/* List the vertices of the frontier in the next queue. */
+void
+emogi_batch_collect_queue(void *arg, int thread, int nthreads)
+{
+	EmogiBatch *search = arg;
+	LocalQueue	local;
+	uint64_t	first,
+				last;
+
+	local.count = 0;
+	while (emogi_batch_take(search, SWEEP_CHUNK, search->nvertices, &first, &last))
+	{
+		for (uint64_t v = first; v < last; v++)
+		{
+			if (search->front[v] != 0)
+				enqueue(search, &local, (uint32_t) v);
+		}
+	}
+	flush_queue(search, &local);
+}
+
+/* Clear the caller's scratch memory where vertices were touched. */
+void
+emogi_batch_clean_touched(void *arg, int thread, int nthreads)
+{
+	EmogiBatch *search = arg;
+	uint64_t	first,
+				last;
+
+	while (emogi_batch_take(search, EMOGI_BATCH_LIST_CHUNK, search->nwords, &first, &last))
+	{
+		for (uint64_t w = first; w < last; w++)
+		{
+			for (uint64_t bits = search->touched[w]; bits != 0; bits &= bits - 1)
+			{
+				uint64_t	v = w * 64 + (uint64_t) __builtin_ctzll(bits);
+
+				search->seen[v] = search->front[v] = search->next[v] = 0;
+				for (int k = 0; k < search->kept_planes; k++)
+					search->planes[k][v] = 0;
+			}
+			search->touched[w] = 0;
+		}
+	}
+}
+
+/* Clear all of the caller's scratch memory that was used. */
+void
+emogi_batch_clean_all(void *arg, int thread, int nthreads)
+{
+	EmogiBatch *search = arg;
+	uint64_t	first,
+				last;
+
+	while (emogi_batch_take(search, EMOGI_BATCH_LIST_CHUNK, search->nwords, &first, &last))
+	{
+		uint64_t	v = first * 64;
+		size_t		bytes = (size_t) (emogi_run_chunk_end(v, (last - first) * 64, search->nvertices) - v) * sizeof(uint64_t);
+
+		memset(search->seen + v, 0, bytes);
+		memset(search->front + v, 0, bytes);
+		memset(search->next + v, 0, bytes);
+		for (int k = 0; k < search->kept_planes; k++)
+			memset(search->planes[k] + v, 0, bytes);
+		memset(search->touched + first, 0, (size_t) (last - first) * sizeof(uint64_t));
+	}
+}

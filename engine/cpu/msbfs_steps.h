@@ -1,0 +1,140 @@
+/*
+ * msbfs_steps.h: what passes between msbfs.c, which chooses the way to make each level, msbfs_steps.c, which
+ * holds the parallel steps, and msbfs_answer.c, which turns what they found into the answer.
+ */
+#ifndef EMOGI_BFS_BATCH_STEPS_H
+#define EMOGI_BFS_BATCH_STEPS_H
+
+#include "msbfs.h"
+#include "run.h"
+
+#define EMOGI_BATCH_HUB_ENTRIES 16384	/* a longer list is walked by all threads together */
+#define EMOGI_BATCH_STRIP 16384	/* vertices whose words one thread fills at a time: 128 KB */
+#define EMOGI_BATCH_LIST_CHUNK 512	/* times 64 vertices whose lists one thread makes */
+
+/* A long list that all threads walk together. */
+typedef struct EmogiBatchHub
+{
+	uint32_t	vertex;
+	uint64_t	next;			/* atomic: its next piece */
+} EmogiBatchHub;
+
+/* What one thread has found in a level. */
+typedef struct EmogiBatchTally
+{
+	uint64_t	nvertices;		/* entered by a source */
+	uint64_t	nedges;			/* their forward list entries */
+	uint64_t	looked;			/* list entries looked at */
+	uint64_t	active;			/* sources that entered a vertex */
+	uint64_t	nopen;			/* vertices that an active source has yet to reach, known after a pass over all */
+	uint64_t	open_edges;		/* their backward list entries */
+	char		pad[EMOGI_LINE_BYTES - 48];
+} EmogiBatchTally;
+
+/*
+ * Between steps it belongs to the caller's thread; in a step, threads write what is marked atomic, their own tally, and
+ * what the step's comment says.
+ */
+typedef struct EmogiBatch
+{
+	EmogiCpuRun run;
+	EmogiResult counters;		/* for run */
+	EmogiBatchResult *result;
+	EmogiAdjacency forward;
+	EmogiAdjacency backward;	/* offsets NULL = no pull */
+	uint64_t	nvertices;
+	uint64_t	nwords;			/* of a bitmap */
+	bool		small_pages;	/* so few vertices will be touched that huge pages would cost more than they save */
+	uint64_t   *seen;			/* [nvertices] */
+	uint64_t   *front;			/* [nvertices], 0 outside of the frontier */
+	uint64_t   *next;			/* [nvertices], all 0 between levels, unless next_dirty */
+	bool		next_dirty;
+	uint64_t   *planes[EMOGI_BATCH_PLANES]; /* [nplanes][nvertices] */
+	int			nplanes;
+	int			max_planes;		/* that the caller's memory holds as rows */
+	int			kept_planes;	/* the first of them lie in the caller's scratch memory, as seen, front, next and touched do */
+	uint32_t	code;			/* of the level that is being made */
+	uint64_t   *touched;		/* [nwords], bitmap of the vertices reached, while only_queues */
+	bool		only_queues;	/* all levels were made from queues */
+	bool		in_queue;
+	bool		in_strips;		/* the frontier is in the queue for this level, but what it leads to will not be */
+	uint32_t   *queue;			/* [queue_room], the frontier, when in_queue; some may have an empty word */
+	uint32_t   *next_queue;		/* [queue_room] */
+	uint64_t	queue_room;
+	uint64_t	count;			/* vertices of the frontier, or in the queue */
+	uint64_t	next_count;		/* atomic: length of next_queue */
+	EmogiBatchHub *hubs;			/* [nhubs], room for all long lists */
+	uint64_t	nhubs;			/* atomic */
+	EmogiBatchTally *tally;			/* [nthreads] */
+	EmogiBatchTally total;			/* of the last level */
+	uint64_t  (*counts)[EMOGI_BATCH_SOURCES];	/* [list chunks], vertices reached; then where their lists go on */
+	uint64_t  (*thread_counts)[EMOGI_BATCH_SOURCES];	/* [nthreads], vertices reached, of the rows a thread makes */
+} EmogiBatch;
+
+/* Get the length of a list. */
+static inline uint64_t
+emogi_batch_degree(const EmogiAdjacency *adjacency, uint64_t v)
+{
+	return adjacency->offsets[v + 1] - adjacency->offsets[v];
+}
+
+/* Take the next chunk of [0, end); false at the end or when the job has stopped. */
+static inline bool
+emogi_batch_take(EmogiBatch *search, uint64_t step, uint64_t end, uint64_t *first, uint64_t *last)
+{
+	if (emogi_job_stopped(&search->run.job))
+		return false;
+	*first = emogi_job_take(&search->run.next, step);
+	if (*first >= end)
+		return false;
+	*last = emogi_run_chunk_end(*first, step, end);
+	return true;
+}
+
+/* Enter a vertex for sources that have not reached it before: seen, planes, and what the next level will cost. */
+static inline void
+emogi_batch_enter(EmogiBatch *search, uint64_t v, uint64_t fresh, EmogiBatchTally *tally)
+{
+	search->seen[v] |= fresh;
+	for (int k = 0; k < search->nplanes; k++)
+	{
+		if ((search->code >> k & 1) != 0)
+			search->planes[k][v] |= fresh;
+	}
+	tally->nvertices++;
+	tally->nedges += emogi_batch_degree(&search->forward, v);
+	tally->active |= fresh;
+}
+
+/* Count a vertex that an active source may yet reach. */
+static inline void
+emogi_batch_count_open(EmogiBatch *search, uint64_t v, EmogiBatchTally *tally)
+{
+	if ((search->total.active & ~search->seen[v]) == 0)
+		return;
+	tally->nopen++;
+	if (search->backward.offsets != NULL)
+		tally->open_edges += emogi_batch_degree(&search->backward, v);
+}
+
+/* Steps: tasks of a pool, or of one thread alone; arg is the EmogiBatch. */
+extern void emogi_batch_walk_queue(void *arg, int thread, int nthreads);
+extern void emogi_batch_walk_all(void *arg, int thread, int nthreads);
+extern void emogi_batch_walk_strips(void *arg, int thread, int nthreads);
+extern void emogi_batch_walk_hubs(void *arg, int thread, int nthreads);
+extern void emogi_batch_enter_queue(void *arg, int thread, int nthreads);
+extern void emogi_batch_enter_all(void *arg, int thread, int nthreads);
+extern void emogi_batch_pull(void *arg, int thread, int nthreads);
+extern void emogi_batch_pull_hubs(void *arg, int thread, int nthreads);
+extern void emogi_batch_clear_next(void *arg, int thread, int nthreads);
+extern void emogi_batch_collect_queue(void *arg, int thread, int nthreads);
+extern void emogi_batch_clean_touched(void *arg, int thread, int nthreads);
+extern void emogi_batch_clean_all(void *arg, int thread, int nthreads);
+
+/* Get the words of a row of the answer. */
+extern uint64_t emogi_batch_row_words(uint64_t nvertices, int nplanes);
+
+/* Turn the planes into the answer; false when the job has stopped. */
+extern bool emogi_batch_make_answer(EmogiBatch *search);
+
+#endif							/* EMOGI_BFS_BATCH_STEPS_H */

@@ -1,0 +1,346 @@
+/*
+ * pagerank.c: PageRank by the threads of a pool.
+ *
+ * Fills value[nvertices]: ranks that sum to 1 (algebra.h has the formula).
+ *
+ * Every vertex pulls [1] what the sources of its edges give, their rank over their edges out; graph->forward holds those
+ * sources. A share is divided once, when the rank is made, for the next iteration. Sums over all vertices are
+ * made of fixed blocks in order, and the entries of a list are added in four interleaved sums, so that neither
+ * depends on the threads: the same bits with any number of them. Where the shares do not fit the caches, evenly spread
+ * ones are better sent for ahead, and skewed ones not: the first two iterations try both.
+ *
+ * [1] S. Beamer, K. Asanovic, D. Patterson. The GAP Benchmark Suite. arXiv:1508.03619, 2015. Section 3 (PageRank).
+ */
+#include "algorithms.h"
+#include "run.h"
+
+#include "contract/algebra.h"
+
+#define AHEAD 64				/* list entries whose shares are sent for before they are needed */
+#define BLOCK 1024				/* vertices whose sums are made together */
+#define ENTRIES_AT_ONCE 65536
+
+/* What a block of vertices adds to the sums over all. */
+typedef struct Part
+{
+	double		change;
+	double		dangling;
+} Part;
+
+typedef struct Ranking
+{
+	EmogiCpuRun run;
+	EmogiAdjacency in;			/* the list of v: the sources of the edges that end in v */
+	const uint64_t *out_offsets;	/* [nvertices + 1], when the edges out are there as lists */
+	uint64_t   *out_degree;		/* [nvertices], atomic while counted; NULL when out_offsets are there */
+	uint32_t   *counts;			/* [ncounters][nvertices], while the edges out are counted */
+	uint64_t	ncounters;
+	uint64_t	nvertices;
+	uint64_t	nblocks;
+	double		damping;
+	bool		ahead;			/* send for shares before they are needed; the sums are the same */
+	double		trial_ms[2];	/* of an iteration without and with that */
+	double		dangling;		/* the rank of all vertices without an edge out */
+	double	   *rank;			/* [nvertices] */
+	double	   *share;			/* [nvertices], what a vertex gives along each edge */
+	double	   *next_share;		/* [nvertices] */
+	Part	   *parts;			/* [nblocks] */
+} Ranking;
+
+/* Count the edges out of every vertex: how often it stands in a list; all threads in the same counters. */
+static void
+count_degrees(void *arg, int thread, int nthreads)
+{
+	Ranking    *ranking = arg;
+	uint64_t	i;
+
+	while (!emogi_job_stopped(&ranking->run.job) &&
+		   (i = emogi_job_take(&ranking->run.next, ENTRIES_AT_ONCE)) < ranking->in.nedges)
+	{
+		uint64_t	end = emogi_run_chunk_end(i, ENTRIES_AT_ONCE, ranking->in.nedges);
+
+		for (; i < end; i++)
+			__atomic_fetch_add(&ranking->out_degree[ranking->in.targets[i]], 1, __ATOMIC_RELAXED);
+	}
+}
+
+/* Count the edges out in this thread's own share of the entries and counters. */
+static void
+count_apart(void *arg, int thread, int nthreads)
+{
+	Ranking    *ranking = arg;
+	uint32_t   *counts = ranking->counts + (uint64_t) thread * ranking->nvertices;
+	uint64_t	i;
+
+	while (!emogi_job_stopped(&ranking->run.job) &&
+		   (i = emogi_job_take(&ranking->run.next, ENTRIES_AT_ONCE)) < ranking->in.nedges)
+	{
+		uint64_t	end = emogi_run_chunk_end(i, ENTRIES_AT_ONCE, ranking->in.nedges);
+
+		for (; i < end; i++)
+			counts[ranking->in.targets[i]]++;
+	}
+}
+
+/* Add up the counters of all threads. */
+static void
+add_counts(void *arg, int thread, int nthreads)
+{
+	Ranking    *ranking = arg;
+	uint64_t	v;
+
+	while (!emogi_job_stopped(&ranking->run.job) &&
+		   (v = emogi_job_take(&ranking->run.next, ENTRIES_AT_ONCE)) < ranking->nvertices)
+	{
+		uint64_t	end = emogi_run_chunk_end(v, ENTRIES_AT_ONCE, ranking->nvertices);
+
+		for (; v < end; v++)
+		{
+			for (uint64_t t = 0; t < ranking->ncounters; t++)
+				ranking->out_degree[v] += ranking->counts[t * ranking->nvertices + v];
+		}
+	}
+}
+
+/* Count the edges out: in counters of each thread where they are small beside the edges, else together. */
+static bool
+count_edges_out(Ranking *ranking)
+{
+	EmogiCpuRun *run = &ranking->run;
+
+	ranking->ncounters = (uint64_t) emogi_pool_size(run->pool);
+	if (ranking->ncounters * ranking->nvertices > ranking->in.nedges / 4 || ranking->in.nedges > UINT32_MAX)
+		return emogi_run_step(run, count_degrees, ranking, false);
+	ranking->counts = emogi_run_scratch(run, ranking->ncounters * ranking->nvertices, sizeof(uint32_t));
+	return ranking->counts != NULL && emogi_run_step(run, count_apart, ranking, false) &&
+		emogi_run_step(run, add_counts, ranking, false);
+}
+
+/* Get the edges out of a vertex. */
+static inline uint64_t
+degree_of(const Ranking *ranking, uint64_t v)
+{
+	if (ranking->out_degree != NULL)
+		return ranking->out_degree[v];
+	return ranking->out_offsets[v + 1] - ranking->out_offsets[v];
+}
+
+/* Note the new rank of a vertex: its share for the next iteration, or its part of what dangles. */
+static inline void
+put_rank(Ranking *ranking, uint64_t v, double rank, Part *part)
+{
+	uint64_t	degree = degree_of(ranking, v);
+
+	ranking->rank[v] = rank;
+	if (degree > 0)
+		ranking->next_share[v] = rank / (double) degree;
+	else
+		part->dangling += rank;
+}
+
+/* Give every vertex 1 / n. */
+static void
+start_ranks(void *arg, int thread, int nthreads)
+{
+	Ranking    *ranking = arg;
+	uint64_t	b;
+
+	while (!emogi_job_stopped(&ranking->run.job) && (b = emogi_job_take(&ranking->run.next, 1)) < ranking->nblocks)
+	{
+		uint64_t	end = emogi_run_chunk_end(b * BLOCK, BLOCK, ranking->nvertices);
+		Part		part = {0};
+
+		for (uint64_t v = b * BLOCK; v < end; v++)
+			put_rank(ranking, v, 1.0 / (double) ranking->nvertices, &part);
+		ranking->parts[b] = part;
+	}
+}
+
+/* Add up the shares of list entries. ahead: the shares of those AHEAD farther on, which must be there, are sent for. */
+static inline __attribute__((always_inline)) double
+sum_entries(const double *share, const uint32_t *targets, uint64_t count, bool ahead)
+{
+	const uint32_t *end = targets + count / 4 * 4;
+	double		a = 0.0,
+				b = 0.0,
+				c = 0.0,
+				d = 0.0;
+
+	for (; targets < end; targets += 4)
+	{
+		for (int j = 0; ahead && j < 4; j++)
+			__builtin_prefetch(&share[targets[AHEAD + j]], 0, 2);
+		a += share[targets[0]];
+		b += share[targets[1]];
+		c += share[targets[2]];
+		d += share[targets[3]];
+	}
+	if (count & 2)
+	{
+		a += share[targets[0]];
+		b += share[targets[1]];
+		targets += 2;
+	}
+	if (count & 1)
+		c += share[targets[0]];
+	return (a + b) + (c + d);
+}
+
+/* Add up the shares of a long list; false when the job has stopped. */
+static bool
+sum_long_list(Ranking *ranking, uint64_t first, uint64_t end, double *sum)
+{
+	*sum = 0.0;
+	for (uint64_t i = first; i < end; i += EMOGI_RUN_POLL)
+	{
+		uint64_t	stop = emogi_run_chunk_end(i, EMOGI_RUN_POLL, end);
+
+		*sum += sum_entries(ranking->share, ranking->in.targets + i, stop - i, false);
+		if (emogi_job_stopped(&ranking->run.job))
+			return false;
+	}
+	return true;
+}
+
+/* Make the new ranks of a block; false when the job has stopped. */
+static inline __attribute__((always_inline)) bool
+pull_block(Ranking *ranking, uint64_t b, bool ahead)
+{
+	double		n = (double) ranking->nvertices;
+	uint64_t	end = emogi_run_chunk_end(b * BLOCK, BLOCK, ranking->nvertices);
+	uint64_t	first = ranking->in.offsets[b * BLOCK];
+	uint64_t	polled = first;
+	Part		part = {0};
+
+	for (uint64_t v = b * BLOCK; v < end; v++)
+	{
+		uint64_t	after = ranking->in.offsets[v + 1];
+		double		sum;
+		double		rank;
+
+		if (after - first <= EMOGI_RUN_POLL)
+			sum = sum_entries(ranking->share, ranking->in.targets + first, after - first, ahead);
+		else if (!sum_long_list(ranking, first, after, &sum))
+			return false;
+		first = after;
+		rank = emogi_pagerank_finish(ranking->damping, n, ranking->dangling, sum);
+		part.change += fabs(rank - ranking->rank[v]);
+		put_rank(ranking, v, rank, &part);
+		if (after - polled > EMOGI_RUN_POLL)
+		{
+			if (emogi_job_stopped(&ranking->run.job))
+				return false;
+			polled = after;
+		}
+	}
+	ranking->parts[b] = part;
+	emogi_job_done(&ranking->run.job, end - b * BLOCK);
+	return true;
+}
+
+/* Make the new ranks of blocks. */
+static void
+pull_ranks(void *arg, int thread, int nthreads)
+{
+	Ranking    *ranking = arg;
+	uint64_t	b;
+
+	while (!emogi_job_stopped(&ranking->run.job) && (b = emogi_job_take(&ranking->run.next, 1)) < ranking->nblocks)
+	{
+		uint64_t	end = emogi_run_chunk_end(b * BLOCK, BLOCK, ranking->nvertices);
+		bool		ahead = ranking->ahead && ranking->in.nedges - ranking->in.offsets[end] >= AHEAD + 4;
+
+		if (!(ahead ? pull_block(ranking, b, true) : pull_block(ranking, b, false)))
+			return;
+	}
+}
+
+/* Make an iteration; the first two show whether sending for shares ahead is worth it here. False when stopped. */
+static bool
+make_iteration(Ranking *ranking)
+{
+	double		start = emogi_now_ms();
+	uint32_t	made = ranking->run.result->nlevels;
+
+	if (made < 2)
+		ranking->ahead = made == 1;
+	if (!emogi_run_step(&ranking->run, pull_ranks, ranking, false))
+		return false;
+	if (made < 2)
+		ranking->trial_ms[made] = emogi_now_ms() - start;
+	if (made == 1)
+		ranking->ahead = ranking->trial_ms[1] < ranking->trial_ms[0];
+	return true;
+}
+
+/* Add up the parts of all blocks and let the next shares be the shares. */
+static void
+close_iteration(Ranking *ranking)
+{
+	double	   *swap = ranking->share;
+	double		change = 0.0;
+
+	ranking->dangling = 0.0;
+	for (uint64_t b = 0; b < ranking->nblocks; b++)
+	{
+		change += ranking->parts[b].change;
+		ranking->dangling += ranking->parts[b].dangling;
+	}
+	ranking->run.result->change = change;
+	ranking->share = ranking->next_share;
+	ranking->next_share = swap;
+}
+
+/* Iterate until the change is below the tolerance; false when the job has stopped. */
+static bool
+iterate(Ranking *ranking, const EmogiQuery *query)
+{
+	EmogiResult *result = ranking->run.result;
+	EmogiControl *control = ranking->run.job.control;
+
+	if (ranking->out_degree != NULL && !count_edges_out(ranking))
+		return false;
+	if (!emogi_run_step(&ranking->run, start_ranks, ranking, false))
+		return false;
+	close_iteration(ranking);
+	do
+	{
+		control->level = result->nlevels;
+		control->done = 0;
+		if (!make_iteration(ranking))
+			return false;
+		close_iteration(ranking);
+		result->nlevels++;
+		result->edges_traversed += ranking->in.nedges;
+	} while (result->nlevels < query->max_iterations && !(result->change < query->tolerance));
+	return true;
+}
+
+/* Get the scratch memory; false when there is none. */
+static bool
+open_ranking(Ranking *ranking)
+{
+	EmogiCpuRun *run = &ranking->run;
+
+	ranking->share = emogi_run_scratch(run, ranking->nvertices, sizeof(double));
+	ranking->next_share = emogi_run_scratch(run, ranking->nvertices, sizeof(double));
+	ranking->parts = emogi_run_scratch(run, ranking->nblocks, sizeof(Part));
+	if (ranking->out_offsets == NULL)
+		ranking->out_degree = emogi_run_scratch(run, ranking->nvertices, sizeof(uint64_t));
+	return !emogi_job_stopped(&run->job);
+}
+
+EmogiStatus
+emogi_cpu_pagerank(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+				   EmogiControl *control, EmogiError *error)
+{
+	Ranking		ranking = {.in = graph->forward, .nvertices = graph->nvertices, .damping = query->damping};
+
+	emogi_run_begin(&ranking.run, pool, graph, graph->nvertices, result, control, error, "PageRank");
+	ranking.rank = result->value;
+	ranking.out_offsets = graph->backward.offsets;
+	ranking.nblocks = (graph->nvertices + BLOCK - 1) / BLOCK;
+	if (open_ranking(&ranking) && graph->nvertices > 0 && iterate(&ranking, query))
+		result->nreached = graph->nvertices;
+	return emogi_run_end(&ranking.run);
+}

@@ -1,0 +1,584 @@
+/*
+ * path_search.c: one shortest path between two vertices without the distances of all others.
+ *
+ * Finds what emogi_path_find (trace_path.h) finds among the distances of SSSP: least distance in SSSP's arithmetic, then fewest
+ * edges, then the smallest vertices read from the target back.
+ *
+ * Method. Dijkstra's search from the source is exact: it settles vertices in the order of (distance, edges), and each keeps
+ * as its parent the smallest of the vertices that offer it that pair. All parents of a vertex are settled before it, so
+ * that the parents, followed from the target, are the path. Here it is kept from going astray by a second search, from the
+ * target against the edges [1]. Where the two meet they bound the distance between the ends by `limit`; a vertex whose
+ * distance from the source and whose least distance to the target together exceed it is of no use, and dropped. Each side
+ * goes on while it has looked at less than the other. When the two have come so far that nothing lies between them, only the
+ * search from the source goes on, among vertices that the other has met.
+ *
+ * Without weights both searches go level by level, and the last part is made from the target's side: a vertex takes the
+ * first neighbour that is one level nearer to the source for its parent, which costs no more than finding it did.
+ *
+ * Rounding. SSSP adds from the source on, the search from the target adds the other way round, so that their sums agree
+ * but for rounding: an addition errs by a factor 1 +- 2^-53 (not at all below 2^-1021), a sum over the k < 2^32 edges of a
+ * path without a cycle by less than 1 +- 2^-20. Let p be on a shortest path, ties included. Its two distances sum to at most
+ * 1 + 2^-19 times the distance of the target, and that to at most 1 + 2^-19 times the sum where the searches met, which is
+ * that of a path. SLACK covers both, so that p is not dropped. A backward sum that overflows becomes the largest double
+ * instead of +inf: as that it bounds from below, and still says that a path is there. A limit that overflows drops
+ * nothing.
+ *
+ * Memory is proportional to the vertices met: a hash table of nodes and a queue for each side.
+ *
+ * [1] I. Pohl. Bi-directional search. Machine Intelligence 6, 1971.
+ */
+#include "path_search.h"
+
+#include "contract/algebra.h"
+#include "threads/job.h"
+
+#include <float.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define SLACK (1.0 + 1.0 / 131072.0)	/* 1 + 2^-17 */
+#define PIECE 4096				/* list entries between two looks at the cancel flag, and for which room is made at once */
+#define REHASH_PIECE 262144		/* nodes, likewise */
+#define AHEAD 16				/* list entries */
+#define LEAST_BITS 10			/* of the number of nodes */
+#define LEAST_ENTRIES 256
+#define FANOUT 4				/* of the heaps */
+
+/* A vertex that was met. */
+typedef struct Node
+{
+	uint32_t	vertex;			/* + 1; 0 = a free place */
+	uint32_t	parent;			/* before it on the way from the source */
+	uint32_t	hops;			/* edges from the source on that way */
+	double		forward;		/* distance from the source, +inf = not met from there; exact once it is settled */
+	double		backward;		/* distance to the target, likewise, but for rounding */
+} Node;
+
+/* A vertex to be settled; stale when its node has become better since. */
+typedef struct Entry
+{
+	double		distance;
+	uint32_t	hops;			/* from the source; 0 from the target */
+	uint32_t	vertex;
+} Entry;
+
+/* The search from one end. Its queue is a heap or, without weights, in order as it is. */
+typedef struct Side
+{
+	const EmogiAdjacency *lists;
+	Entry	   *entries;		/* [room], those from head to end - 1 are in the queue */
+	uint64_t	head;			/* without weights the entries before it are those that were settled; else 0 */
+	uint64_t	end;
+	uint64_t	room;
+	double		nearest;		/* what is not settled is no nearer than this; +inf = all is settled */
+	double		level;			/* without weights: of the entry settled last */
+	uint64_t	looked;			/* list entries */
+	uint64_t	waiting;		/* without weights: list entries of the queue */
+} Side;
+
+typedef struct Search
+{
+	EmogiJob	job;
+	const EmogiGraph *graph;
+	uint32_t	target;
+	bool		weighted;
+	double		least;			/* no edge weighs less */
+	double		limit;			/* no path of interest is longer */
+	bool		met;			/* some path is known, perhaps too long for a double */
+	bool		found;			/* the target is settled */
+	bool		gave_up;
+	uint64_t	max_edges;
+	uint64_t	looked;			/* list entries */
+	Side		forward;
+	Side		backward;
+	Node	   *nodes;			/* [2^bits], open addressing, at least half of them free */
+	int			bits;
+	uint64_t	nnodes;
+} Search;
+
+/* Get the length of a list. */
+static inline uint64_t
+degree_of(const EmogiAdjacency *lists, uint32_t v)
+{
+	return lists->offsets[v + 1] - lists->offsets[v];
+}
+
+/* Get the place where the node of a vertex is looked for first. */
+static inline uint64_t
+first_place(const Search *search, uint32_t v)
+{
+	return v * UINT64_C(0x9E3779B97F4A7C15) >> (64 - search->bits);
+}
+
+/* Get the node of a vertex, or the free place for it. */
+static inline Node *
+find_node(const Search *search, uint32_t v)
+{
+	uint64_t	mask = (UINT64_C(1) << search->bits) - 1;
+	uint64_t	i = first_place(search, v);
+
+	while (search->nodes[i].vertex != v + 1 && search->nodes[i].vertex != 0)
+		i = (i + 1) & mask;
+	return &search->nodes[i];
+}
+
+/* Make a free place the node of a vertex that was not met. */
+static inline void
+add_node(Search *search, Node *node, uint32_t v)
+{
+	*node = (Node) {.vertex = v + 1, .forward = (double) INFINITY, .backward = (double) INFINITY};
+	search->nnodes++;
+}
+
+/* Make room for `more` nodes; false without memory. */
+static bool
+reserve_nodes(Search *search, uint64_t more)
+{
+	Node	   *before = search->nodes;
+	uint64_t	nbefore = before == NULL ? 0 : UINT64_C(1) << search->bits;
+	int			bits = before == NULL ? LEAST_BITS : search->bits;
+	Node	   *larger = NULL;
+
+	while (UINT64_C(1) << bits < 2 * (search->nnodes + more))
+		bits++;
+	if (before != NULL && bits == search->bits)
+		return true;
+	if (emogi_job_may_allocate(&search->job))
+		larger = calloc((size_t) 1 << bits, sizeof(Node));
+	if (larger == NULL)
+		return false;
+	search->nodes = larger;
+	search->bits = bits;
+	for (uint64_t i = 0; i < nbefore; i++)
+	{
+		if (i % REHASH_PIECE == 0 && emogi_job_stopped(&search->job))
+			break;				/* what is lost is not asked for any more */
+		if (before[i].vertex != 0)
+			*find_node(search, before[i].vertex - 1) = before[i];
+	}
+	free(before);
+	return true;
+}
+
+/* Make room for `more` entries; false without memory. */
+static bool
+reserve_entries(Search *search, Side *side, uint64_t more)
+{
+	uint64_t	room = side->room * 2 + LEAST_ENTRIES;
+	Entry	   *larger = NULL;
+
+	if (side->end + more <= side->room)
+		return true;
+	if (room < side->end + more)
+		room = side->end + more;
+	if (emogi_job_may_allocate(&search->job))
+		larger = realloc(side->entries, room * sizeof(Entry));
+	if (larger == NULL)
+		return false;
+	side->entries = larger;
+	side->room = room;
+	return true;
+}
+
+/* Make room for what `more` list entries may lead to; false, with the job failed, without memory. */
+static bool
+reserve(Search *search, Side *side, uint64_t more)
+{
+	if (reserve_nodes(search, more) && reserve_entries(search, side, more))
+		return true;
+	emogi_job_fail(&search->job, EMOGI_NO_MEMORY);
+	return false;
+}
+
+/* Say whether entry a is to be settled before b. */
+static inline bool
+is_before(Entry a, Entry b)
+{
+	return a.distance < b.distance || (a.distance == b.distance && a.hops < b.hops);
+}
+
+/* Put an entry into the queue, which has room for it. */
+static inline void
+push(Search *search, Side *side, Entry entry)
+{
+	uint64_t	i = side->end++;
+
+	if (!search->weighted)
+		side->waiting += degree_of(side->lists, entry.vertex);
+	else
+	{
+		for (; i > 0 && is_before(entry, side->entries[(i - 1) / FANOUT]); i = (i - 1) / FANOUT)
+			side->entries[i] = side->entries[(i - 1) / FANOUT];
+	}
+	side->entries[i] = entry;
+}
+
+/* Take the first entry off a heap. */
+static Entry
+pop_heap(Side *side)
+{
+	Entry	   *entries = side->entries;
+	Entry		first = entries[0];
+	Entry		last = entries[--side->end];
+	uint64_t	i = 0;
+
+	while (FANOUT * i + 1 < side->end)
+	{
+		uint64_t	child = FANOUT * i + 1;
+		uint64_t	end = child + FANOUT < side->end ? child + FANOUT : side->end;
+
+		for (uint64_t other = child + 1; other < end; other++)
+		{
+			if (is_before(entries[other], entries[child]))
+				child = other;
+		}
+		if (!is_before(entries[child], last))
+			break;
+		entries[i] = entries[child];
+		i = child;
+	}
+	entries[i] = last;
+	return first;
+}
+
+/* Take the first entry off the queue. */
+static Entry
+pop(Search *search, Side *side)
+{
+	Entry		first;
+
+	if (search->weighted)
+		return pop_heap(side);
+	first = side->entries[side->head++];
+	side->waiting -= degree_of(side->lists, first.vertex);
+	side->level = first.distance;
+	return first;
+}
+
+/* A path of this length is known. */
+static inline void
+meet(Search *search, double length)
+{
+	double		limit = search->weighted ? length * SLACK : length;	/* hops are exact */
+
+	search->met = true;
+	if (limit < search->limit)
+		search->limit = limit;
+}
+
+/* Say whether a vertex that far from the source lies on no path of interest. */
+static inline bool
+is_astray(const Search *search, double distance, double backward)
+{
+	double		reached = search->backward.nearest + search->least;	/* what was not met is no nearer to the target */
+
+	return distance + (backward < reached ? backward : reached) > search->limit;
+}
+
+/* Offer a vertex a way from the source over a parent. */
+static inline void
+offer_forward(Search *search, uint32_t v, double distance, uint32_t hops, uint32_t parent)
+{
+	Node	   *node = find_node(search, v);
+
+	if (!(distance < (double) INFINITY))
+		return;
+	if (node->vertex == 0)
+	{
+		if (is_astray(search, distance, (double) INFINITY))
+			return;
+		add_node(search, node, v);
+	}
+	else
+	{
+		if (distance > node->forward)
+			return;
+		if (node->backward < (double) INFINITY)
+			meet(search, distance + node->backward);
+		if (is_astray(search, distance, node->backward))
+			return;
+	}
+	if (distance < node->forward || hops < node->hops)
+	{
+		node->forward = distance;
+		node->hops = hops;
+		node->parent = parent;
+		push(search, &search->forward, (Entry) {distance, hops, v});
+	}
+	else if (hops == node->hops && parent < node->parent)
+		node->parent = parent;
+}
+
+/* Offer a vertex a way to the target. */
+static inline void
+offer_backward(Search *search, uint32_t v, double distance)
+{
+	Node	   *node = find_node(search, v);
+	bool		astray = distance + search->forward.nearest > search->limit;
+
+	if (node->vertex == 0)
+	{
+		if (astray)
+			return;
+		add_node(search, node, v);
+	}
+	else
+	{
+		if (!(distance < node->backward))
+			return;
+		if (node->forward < (double) INFINITY)
+			meet(search, node->forward + distance);
+		if (astray)
+			return;
+	}
+	node->backward = distance;
+	push(search, &search->backward, (Entry) {distance, 0, v});
+}
+
+/* Make offers over the list entries first .. end - 1 of a settled vertex. */
+static void
+walk(Search *search, Side *side, Entry entry, uint64_t first, uint64_t end)
+{
+	const EmogiAdjacency *lists = side->lists;
+	EmogiWeightType type = search->graph->weight_type;
+
+	for (uint64_t i = first; i < end; i++)
+	{
+		double		weight = emogi_weight(lists->weights, type, i);
+		double		distance = emogi_sssp_candidate(entry.distance, weight);
+
+		if (i + AHEAD < end)
+			__builtin_prefetch(&search->nodes[first_place(search, lists->targets[i + AHEAD])]);
+		if (side == &search->forward)
+			offer_forward(search, lists->targets[i], distance, entry.hops + 1, entry.vertex);
+		else if (weight < (double) INFINITY)
+			offer_backward(search, lists->targets[i], distance < DBL_MAX ? distance : DBL_MAX);
+	}
+}
+
+/* Ask before looking at a list: false when that is more than the caller allows. */
+static bool
+may_look(Search *search, uint64_t nentries)
+{
+	if (nentries > search->max_edges - search->looked)
+		search->gave_up = true;
+	return !search->gave_up;
+}
+
+/* Settle the first vertex of a side's queue. */
+static void
+settle(Search *search, Side *side)
+{
+	Entry		entry = pop(search, side);
+	const Node *node = find_node(search, entry.vertex);
+	uint64_t	first = side->lists->offsets[entry.vertex];
+	uint64_t	end = side->lists->offsets[entry.vertex + 1];
+
+	if (side == &search->backward)
+	{
+		if (entry.distance != node->backward)
+			return;
+	}
+	else
+	{
+		if (entry.distance != node->forward || entry.hops != node->hops ||
+			is_astray(search, entry.distance, node->backward))
+			return;
+		search->found = entry.vertex == search->target;
+	}
+	if (search->found || !may_look(search, end - first))
+		return;
+	search->looked += end - first;
+	side->looked += end - first;
+	while (first < end && !emogi_job_stopped(&search->job))
+	{
+		uint64_t	count = end - first < PIECE ? end - first : PIECE;
+
+		if (!reserve(search, side, count))
+			return;
+		walk(search, side, entry, first, first + count);
+		first += count;
+	}
+}
+
+/*
+ * Find the rest of the path without weights, when nothing lies between the two sides: from the source's last full level on,
+ * level by level, the target's side in reverse. A vertex j levels before the target is on a shortest path when a neighbour
+ * is at level limit - j - 1, and the first such neighbour is its parent.
+ */
+static void
+join_levels(Search *search)
+{
+	const Side *side = &search->backward;
+	uint64_t	i = side->head;
+
+	while (i > 0 && !emogi_job_stopped(&search->job))
+	{
+		Entry		entry = side->entries[--i];
+		double		level = search->limit - entry.distance;
+		uint64_t	e = side->lists->offsets[entry.vertex];
+		uint64_t	end = side->lists->offsets[entry.vertex + 1];
+
+		if (level <= search->forward.nearest)
+			continue;
+		if (!may_look(search, end - e))
+			return;
+		for (; e < end; e++)
+		{
+			const Node *before = find_node(search, side->lists->targets[e]);
+
+			search->looked++;
+			if (before->vertex != 0 && before->forward == level - 1.0)
+			{
+				Node	   *node = find_node(search, entry.vertex);
+
+				node->forward = level;
+				node->hops = (uint32_t) level;
+				node->parent = side->lists->targets[e];
+				break;
+			}
+		}
+	}
+	search->found = !emogi_job_stopped(&search->job);
+}
+
+/* Get what settling the next vertex, or the next level, brings a side's list entries to. */
+static uint64_t
+next_cost(const Search *search, const Side *side)
+{
+	if (!search->weighted)
+		return side->looked + side->waiting;
+	return side->looked + degree_of(side->lists, side->entries[0].vertex);
+}
+
+/* Choose the side that goes on: the one that will have looked at less, at the end of a level. */
+static Side *
+choose_side(Search *search, Side *last)
+{
+	if (!search->weighted && last->nearest == last->level)
+		return last;
+	return next_cost(search, &search->backward) < next_cost(search, &search->forward) ?
+		&search->backward : &search->forward;
+}
+
+/* Bring a side's nearest up to date. */
+static void
+look_ahead(Side *side)
+{
+	side->nearest = side->head < side->end ? side->entries[side->head].distance : (double) INFINITY;
+}
+
+/* Search until the target is settled, or cannot be, or the caller's bounds are met. */
+static void
+run(Search *search)
+{
+	Side	   *forward = &search->forward;
+	Side	   *backward = &search->backward;
+	Side	   *side = forward;
+
+	while (!emogi_job_stopped(&search->job) && !search->found && !search->gave_up)
+	{
+		look_ahead(forward);
+		look_ahead(backward);
+		if (forward->head == forward->end || (backward->head == backward->end && !search->met))
+			return;
+		if (backward->head == backward->end || forward->nearest + backward->nearest + search->least > search->limit)
+		{
+			if (!search->weighted)
+			{
+				join_levels(search);
+				return;
+			}
+			side = forward;
+		}
+		else
+			side = choose_side(search, side);
+		settle(search, side);
+	}
+}
+
+/* Put both ends into their queues; false, with the job failed, without memory. */
+static bool
+enter_ends(Search *search, uint32_t source)
+{
+	Node	   *node;
+
+	if (!reserve(search, &search->forward, 1) || !reserve(search, &search->backward, 1))
+		return false;
+	node = find_node(search, source);
+	add_node(search, node, source);
+	node->forward = 0.0;
+	node->parent = source;
+	push(search, &search->forward, (Entry) {0.0, 0, source});
+	node = find_node(search, search->target);
+	if (node->vertex == 0)
+		add_node(search, node, search->target);
+	node->backward = 0.0;
+	push(search, &search->backward, (Entry) {0.0, 0, search->target});
+	search->found = source == search->target;
+	return true;
+}
+
+/* Follow the parents from the target into the answer; without memory the job fails. */
+static void
+write_path(Search *search, EmogiPathAnswer *answer)
+{
+	const Node *node = find_node(search, search->target);
+	uint64_t	length = (uint64_t) node->hops + 1;
+
+	if (emogi_job_may_allocate(&search->job))
+		answer->vertices = malloc(length * sizeof(uint32_t));
+	if (emogi_job_may_allocate(&search->job))
+		answer->distance = malloc(length * sizeof(double));
+	if (answer->vertices == NULL || answer->distance == NULL)
+	{
+		emogi_path_answer_free(answer);
+		emogi_job_fail(&search->job, EMOGI_NO_MEMORY);
+		return;
+	}
+	answer->outcome = EMOGI_PATH_FOUND;
+	answer->length = length;
+	for (uint64_t i = length; i-- > 0; node = find_node(search, node->parent))
+	{
+		answer->vertices[i] = node->vertex - 1;
+		answer->distance[i] = node->forward;
+	}
+}
+
+EmogiStatus
+emogi_path_search(const EmogiGraph *graph, uint32_t source, uint32_t target, uint64_t max_edges,
+				  EmogiPathAnswer *answer, EmogiControl *control, EmogiError *error)
+{
+	bool		weighted = graph->weight_type != EMOGI_WEIGHT_NONE;
+	Search		search = {.job = {.control = control}, .graph = graph, .target = target, .weighted = weighted,
+		.least = weighted ? 0.0 : 1.0, .limit = (double) INFINITY, .max_edges = max_edges,
+		.forward = {.lists = &graph->forward, .level = -1.0}, .backward = {.lists = &graph->backward, .level = -1.0}};
+
+	*answer = (EmogiPathAnswer) {.outcome = EMOGI_PATH_NONE};
+	error->message[0] = error->detail[0] = '\0';
+	emogi_job_phase(&search.job, EMOGI_PHASE_RUN, 0);
+	if (enter_ends(&search, source))
+		run(&search);
+	if (search.gave_up)
+		answer->outcome = EMOGI_PATH_GAVE_UP;
+	else if (search.found && !emogi_job_stopped(&search.job))
+		write_path(&search, answer);
+	answer->edges_traversed = search.looked;
+	if (search.job.status == EMOGI_NO_MEMORY)
+	{
+		snprintf(error->message, sizeof(error->message), "out of memory while searching a path");
+		snprintf(error->detail, sizeof(error->detail), "%llu vertices met", (unsigned long long) search.nnodes);
+	}
+	free(search.nodes);
+	free(search.forward.entries);
+	free(search.backward.entries);
+	return (EmogiStatus) search.job.status;
+}
+
+void
+emogi_path_answer_free(EmogiPathAnswer *answer)
+{
+	free(answer->vertices);
+	free(answer->distance);
+	*answer = (EmogiPathAnswer) {.outcome = answer->outcome, .edges_traversed = answer->edges_traversed};
+}

@@ -1,0 +1,88 @@
+/*
+ * run.c: what every run of the cpu engine begins and ends with: its job, its steps over a pool, its scratch memory.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "run.h"
+
+#include <stdio.h>
+#include <sys/mman.h>
+
+#define ALONE_GRAPH 16384		/* a Graph with fewer vertices and entries is not worth waking anyone */
+#define HUGE_BYTES ((size_t) 2 << 20)	/* arrays of this size lie in huge pages: they are read in random order */
+
+void
+emogi_run_begin(EmogiCpuRun *run, EmogiPool *pool, const EmogiGraph *graph, uint64_t total, EmogiResult *result,
+				EmogiControl *control, EmogiError *error, const char *what)
+{
+	EmogiResult cleared = {
+		.level = result->level,
+		.distance = result->distance,
+		.paths = result->paths,
+		.component = result->component,
+		.value = result->value
+	};
+
+	*result = cleared;
+	*run = (EmogiCpuRun) {.job = {.control = control}, .pool = pool, .result = result, .error = error, .what = what};
+	run->alone = graph->nvertices + graph->forward.nedges < ALONE_GRAPH;
+	run->start_ms = emogi_now_ms();
+	emogi_job_phase(&run->job, EMOGI_PHASE_RUN, total);
+	control->level = 0;
+	error->message[0] = error->detail[0] = '\0';
+}
+
+void *
+emogi_run_scratch(EmogiCpuRun *run, uint64_t count, size_t element_bytes)
+{
+	size_t		bytes = (size_t) count * element_bytes + EMOGI_LINE_BYTES;
+	bool		huge = bytes >= HUGE_BYTES;
+	char	   *memory = MAP_FAILED;
+
+	if (huge)
+		bytes += HUGE_BYTES;	/* to begin on a huge page */
+	if (count <= (SIZE_MAX / 2 - EMOGI_LINE_BYTES) / element_bytes && emogi_job_may_allocate(&run->job))
+		memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (memory == MAP_FAILED)
+	{
+		snprintf(run->error->detail, sizeof(run->error->detail), "%llu bytes of scratch memory",
+				 (unsigned long long) bytes);
+		emogi_job_fail(&run->job, EMOGI_NO_MEMORY);
+		return NULL;
+	}
+	run->memory[run->nmappings] = memory;
+	run->memory_bytes[run->nmappings++] = bytes;
+	if (huge)
+	{
+		madvise(memory, bytes, MADV_HUGEPAGE);
+		memory += HUGE_BYTES - (uintptr_t) memory % HUGE_BYTES;
+	}
+	return memory;
+}
+
+bool
+emogi_run_step(EmogiCpuRun *run, EmogiPoolTask step, void *arg, bool alone)
+{
+	if (emogi_job_stopped(&run->job))
+		return false;
+	run->next = 0;
+	if (alone || run->alone)
+		step(arg, 0, 1);
+	else
+		emogi_pool_run(run->pool, step, arg);
+	return !emogi_job_stopped(&run->job);
+}
+
+EmogiStatus
+emogi_run_end(EmogiCpuRun *run)
+{
+	EmogiStatus status = (EmogiStatus) run->job.status;
+
+	for (int i = 0; i < run->nmappings; i++)
+		munmap(run->memory[i], run->memory_bytes[i]);
+	if (status == EMOGI_NO_MEMORY)
+		snprintf(run->error->message, sizeof(run->error->message), "out of memory while computing %s", run->what);
+	run->result->run_ms = emogi_now_ms() - run->start_ms;
+	return status;
+}

@@ -1,0 +1,220 @@
+/*
+ * ssnsp.c: number of shortest paths by hops, by the threads of a pool.
+ *
+ * Fills level[nvertices] as breadth-first search does, and paths[nvertices]: how many paths of that many edges lead from
+ * the sources, parallel edges counted each; 0 = not reached. Doubles: exact to 2^53, rounded above, never wrapped.
+ *
+ * The forward half of Brandes's algorithm [1]: levels first, then the counts of a level from those of the level
+ * before. Counts are pulled over graph->backward, which must be there, in the order of the lists: no atomic addition,
+ * and the same bits whatever the threads do.
+ *
+ * [1] U. Brandes. A Faster Algorithm for Betweenness Centrality. Journal of Mathematical Sociology 25(2), 2001. Section 3.
+ */
+#include "algorithms.h"
+#include "bfs.h"
+#include "run.h"
+
+#include <stdio.h>
+
+#define VERTICES_AT_ONCE 64
+#define CLEAR_AT_ONCE 16384
+#define ALONE_VERTICES 32		/* a level with fewer is counted by the caller alone */
+#define AHEAD 8					/* vertices */
+
+/* What one thread has looked at. */
+typedef struct Tally
+{
+	uint64_t	looked;
+	char		pad[EMOGI_LINE_BYTES - 8];
+} Tally;
+
+typedef struct Counting
+{
+	EmogiCpuRun run;
+	EmogiAdjacency backward;
+	uint64_t	nvertices;
+	const int32_t *level;		/* [nvertices] */
+	double	   *paths;			/* [nvertices] */
+	uint64_t   *start;			/* [nlevels + 2], where each level begins in order */
+	uint32_t   *order;			/* [nreached], the vertices by level */
+	uint64_t	first;			/* the level that is being counted: order[first .. end-1] */
+	uint64_t	end;
+	Tally	   *tally;			/* [nthreads] */
+} Counting;
+
+/* Set paths to 1 at the sources, 0 elsewhere. */
+static void
+clear_paths(void *arg, int thread, int nthreads)
+{
+	Counting   *counting = arg;
+	uint64_t	v;
+
+	while (!emogi_job_stopped(&counting->run.job) &&
+		   (v = emogi_job_take(&counting->run.next, CLEAR_AT_ONCE)) < counting->nvertices)
+	{
+		uint64_t	end = emogi_run_chunk_end(v, CLEAR_AT_ONCE, counting->nvertices);
+
+		for (; v < end; v++)
+			counting->paths[v] = counting->level[v] == 0 ? 1.0 : 0.0;
+	}
+}
+
+/* Sort the reached vertices by level, and by number within one; false when the job has stopped. */
+static bool
+sort_by_level(Counting *counting, uint32_t nlevels)
+{
+	uint64_t   *place = counting->start + 1;	/* where the next of a level goes; its end when all are placed */
+	uint64_t	sum = 0;
+
+	for (uint64_t v = 0; v < counting->nvertices; v++)
+	{
+		if (counting->level[v] >= 0)
+			place[counting->level[v]]++;
+		if (v % EMOGI_RUN_POLL == 0 && emogi_job_stopped(&counting->run.job))
+			return false;
+	}
+	for (uint32_t d = 0; d < nlevels; d++)
+	{
+		uint64_t	count = place[d];
+
+		place[d] = sum;
+		sum += count;
+	}
+	for (uint64_t v = 0; v < counting->nvertices; v++)
+	{
+		if (counting->level[v] >= 0)
+			counting->order[place[counting->level[v]]++] = (uint32_t) v;
+		if (v % EMOGI_RUN_POLL == 0 && emogi_job_stopped(&counting->run.job))
+			return false;
+	}
+	return true;
+}
+
+/* Sum the counts of those that lead to v from the level before; false when the job has stopped. */
+static bool
+count_vertex(Counting *counting, uint32_t v, Tally *tally)
+{
+	const uint32_t *targets = counting->backward.targets;
+	const int32_t *level = counting->level;
+	int32_t		before = level[v] - 1;
+	uint64_t	i = counting->backward.offsets[v];
+	uint64_t	end = counting->backward.offsets[v + 1];
+	double		sum = 0.0;
+
+	tally->looked += end - i;
+	while (i < end)
+	{
+		uint64_t	stop = emogi_run_chunk_end(i, EMOGI_RUN_POLL, end);
+
+		for (; i < stop; i++)
+		{
+			if (level[targets[i]] == before)
+				sum += counting->paths[targets[i]];
+		}
+		if (i < end && emogi_job_stopped(&counting->run.job))
+			return false;
+	}
+	counting->paths[v] = sum;
+	return true;
+}
+
+/* Count the paths to the vertices of a level. */
+static void
+count_level(void *arg, int thread, int nthreads)
+{
+	Counting   *counting = arg;
+	const EmogiAdjacency *backward = &counting->backward;
+	Tally	   *tally = &counting->tally[thread];
+	uint64_t	nvertices = counting->end - counting->first;
+	uint64_t	at;
+
+	while (!emogi_job_stopped(&counting->run.job) &&
+		   (at = emogi_job_take(&counting->run.next, VERTICES_AT_ONCE)) < nvertices)
+	{
+		uint64_t	end = emogi_run_chunk_end(at, VERTICES_AT_ONCE, nvertices);
+		const uint32_t *order = counting->order + counting->first;
+		uint64_t	polled = tally->looked;
+
+		emogi_job_done(&counting->run.job, end - at);
+		for (; at < end; at++)
+		{
+			if (at + AHEAD < end)
+				__builtin_prefetch(&backward->targets[backward->offsets[order[at + AHEAD]]]);
+			if (!count_vertex(counting, order[at], tally))
+				return;
+			if (tally->looked - polled > EMOGI_RUN_POLL)
+			{
+				if (emogi_job_stopped(&counting->run.job))
+					return;
+				polled = tally->looked;
+			}
+		}
+	}
+}
+
+/* Count level by level; false when the job has stopped. */
+static bool
+count_paths(Counting *counting, uint32_t nlevels)
+{
+	EmogiControl *control = counting->run.job.control;
+
+	if (!emogi_run_step(&counting->run, clear_paths, counting, false) || !sort_by_level(counting, nlevels))
+		return false;
+	for (uint32_t d = 1; d < nlevels; d++)
+	{
+		control->level = d;
+		counting->first = counting->start[d];
+		counting->end = counting->start[d + 1];
+		if (!emogi_run_step(&counting->run, count_level, counting, counting->end - counting->first < ALONE_VERTICES))
+			return false;
+	}
+	return true;
+}
+
+/* Get the scratch memory; false when there is none. */
+static bool
+open_counting(Counting *counting, const EmogiResult *levels)
+{
+	EmogiCpuRun *run = &counting->run;
+
+	counting->start = emogi_run_scratch(run, (uint64_t) levels->nlevels + 2, sizeof(uint64_t));
+	counting->order = emogi_run_scratch(run, levels->nreached, sizeof(uint32_t));
+	counting->tally = emogi_run_scratch(run, (uint64_t) emogi_pool_size(run->pool), sizeof(Tally));
+	return !emogi_job_stopped(&run->job);
+}
+
+EmogiStatus
+emogi_cpu_ssnsp(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+				EmogiControl *control, EmogiError *error)
+{
+	Counting	counting = {.backward = graph->backward, .nvertices = graph->nvertices};
+	EmogiResult levels = {.level = result->level};
+	EmogiQuery	search = *query;
+	EmogiStatus status;
+
+	if (graph->backward.offsets == NULL)
+	{
+		snprintf(error->message, sizeof(error->message), "counting shortest paths needs the graph's transpose");
+		error->detail[0] = '\0';
+		return EMOGI_BAD_INPUT;
+	}
+	search.algorithm = EMOGI_BFS;
+	search.max_depth = -1;
+	search.ntargets = 0;
+	status = emogi_cpu_bfs(pool, graph, &search, &levels, control, error);
+	if (status != EMOGI_OK)
+		return status;
+	emogi_run_begin(&counting.run, pool, graph, levels.nreached, result, control, error, "numbers of shortest paths");
+	counting.run.start_ms -= levels.run_ms;
+	counting.level = result->level;
+	counting.paths = result->paths;
+	if (open_counting(&counting, &levels) && count_paths(&counting, levels.nlevels))
+	{
+		result->nreached = levels.nreached;
+		result->nlevels = levels.nlevels;
+		result->edges_traversed = levels.edges_traversed;
+		for (int t = 0; t < emogi_pool_size(pool); t++)
+			result->edges_traversed += counting.tally[t].looked;
+	}
+	return emogi_run_end(&counting.run);
+}

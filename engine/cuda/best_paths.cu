@@ -1,0 +1,429 @@
+/*
+ * best_paths.cu: the path algebra from one or many sources: SSSP, SSWP and what else applications.h has.
+ *
+ * Returns distance[nvertices]: the best value over all paths from a source; where none leads, +inf when the least is best,
+ * -1 when the most is.
+ *
+ * Method. Each vertex has a key of 64 bits, the less the better (best_paths.cuh), which atomicMin improves; a vertex that has
+ * improved since its list was read is pending. A step takes the pending vertices with keys below a threshold as the
+ * frontier and pushes from it, in ascending order; when none is left, the threshold moves on beyond the least key
+ * pending [1, near-far]. Values only get worse along a path, so any order of work ends in the same least fixpoint, bit
+ * for bit, and what is pending beyond the threshold is merely likely to improve again first.
+ *   wide        the frontier's lists are read by all warps                                (EMOGI section 4)
+ *   deep        while the frontier is small, many steps in one launch, with queues: of what is near and, as long as it has
+ *               room, of what waits, so that buckets follow each other without the host (persistent.cuh). What the queues have is
+ *               not pending; for the next wide step it is marked so.
+ * The width of a bucket, delta, starts from the mean weight over the mean degree [1] and follows the work: a bucket of
+ * few edges costs more in launches than in reading, one of many reads lists too early and again. Values that do not add up,
+ * as widths, cannot be cut at equal steps: they follow the sorted weights of a sample, best first, delta of them at a
+ * time, with all of a value at once. A bucket of one value reads no list twice, so in deep steps, where a small bucket
+ * costs little, they do not get wider.
+ *
+ * Bytes, for n vertices and m edges: a wide step n/4 of bitmaps, 8 a pending vertex, 16 of offsets a vertex taken; 8
+ * random ones an entry; edges as counted in Counters.lines, x 128. Deep steps: persistent.cuh, and 24 a vertex that waits.
+ *
+ * [1] A. Davidson, S. Baxter, M. Garland, J. D. Owens: Work-Efficient Parallel GPU Methods for Single-Source Shortest
+ *     Paths. IPDPS 2014.
+ */
+#include <stdlib.h>
+
+#include "best_paths.cuh"
+
+#define SAMPLES 1024			/* of weights, for the first bucket, or for limits */
+#define BUCKETS_PER_EDGE 4		/* of limits: the first bucket has a quarter of an edge of each vertex */
+#define DELTA_FACTOR 2.0		/* of mean weight / mean degree, for the first bucket */
+#define BUCKET_MIN_EDGES (UINT64_C(1) << 20)	/* below it the next bucket is twice as wide */
+#define BUCKET_MAX_EDGES (UINT64_C(1) << 24)	/* above it half as wide */
+#define NEAR_MIN_EDGES (UINT64_C(1) << 23)	/* the same in device placement */
+#define NEAR_MAX_EDGES (UINT64_C(1) << 26)
+#define NEAR_LIMITS_MIN_EDGES (UINT64_C(1) << 25)	/* there with limits: no list is read twice in a bucket of one value */
+#define NEAR_LIMITS_MAX_EDGES (UINT64_C(1) << 27)
+#define NEAR_LIMITS_FACTOR 2	/* and the first bucket is so many times as wide .. */
+#define NEAR_LIMITS_MOST 8		/* .. or more, up to this, to have .. */
+#define NEAR_LIMITS_EDGES (UINT64_C(1) << 20)	/* .. so many of the Graph's edges */
+#define DEEP_BUCKET_MIN_EDGES (UINT64_C(1) << 16)	/* the same in deep steps */
+#define DEEP_BUCKET_MAX_EDGES (UINT64_C(1) << 18)
+
+/* A traversal. The device's arrays belong to run->memory. */
+typedef struct Path
+{
+	Run		   *run;
+	Paths		paths;
+	uint32_t   *sources;		/* [nsources] */
+	DeepPlan	plan;			/* `spent` is kept in wide steps too */
+	PathItem   *queue;			/* [2][plan.capacity] */
+	Piles		piles;			/* [2][plan.capacity] */
+	uint32_t	pile;			/* number of the one that is filled */
+	uint64_t	vertices;		/* of the frontier */
+	uint64_t	edges;
+	uint64_t	waiting;		/* on the pile */
+	Bucket		bucket;
+	BucketRule	rule;			/* of wide steps */
+	BucketRule	deep_rule;
+	double		limit[SAMPLES];
+	uint64_t	steps;
+} Path;
+
+/* What depends on the application and the weights. */
+typedef struct PathMethod
+{
+	void		(*set_limits) (Path *path, double delta);	/* choose the first bucket by limits; NULL where values add up */
+	void		(*raise) (Bucket *bucket, const BucketRule &rule, uint64_t entries, unsigned long long nearest,
+						  unsigned long long least);
+	EmogiStatus (*push_wide) (Path *path, EmogiError *error);
+	EmogiStatus (*walk) (Path *path, EmogiError *error);
+	EmogiStatus (*finish) (Path *path, EmogiError *error);
+	const void *kernels[4];		/* the first two read edges with the whole device, the third in deep steps */
+} PathMethod;
+
+template <class Algebra, typename Weight>
+static EmogiStatus
+push_wide(Path *path, EmogiError *error)
+{
+	typedef Relax<Algebra, Weight> Push;
+	const Push	push = {path->paths};
+	Run		   *run = path->run;
+	cudaStream_t stream = run->state->stream;
+
+	CUDA_LAUNCH(push_words<Push>, run->nblocks, BLOCK_THREADS, stream, run->graph.forward, path->paths.frontier,
+				run->nwords, run->step, push);
+	CUDA_LAUNCH(push_slices<Push>, run->nblocks, BLOCK_THREADS, stream, run->graph.forward, run->step, push);
+	return EMOGI_OK;
+}
+
+template <class Algebra, typename Weight>
+static EmogiStatus
+walk(Path *path, EmogiError *error)
+{
+	const PathSearch<Algebra, Weight> search = {path->paths, path->piles, path->deep_rule, path->run->step.counters,
+		path->bucket, path->pile};
+
+	return launch_deep(path->run, &path->plan, path->queue, path->vertices, path->edges, DEEP_STEPS, search, error);
+}
+
+template <class Algebra>
+static EmogiStatus
+finish_keys(Path *path, EmogiError *error)
+{
+	CUDA_LAUNCH(finish_paths<Algebra>, path->run->full_blocks, BLOCK_THREADS, path->run->state->stream, path->paths.key,
+				path->run->nvertices, path->run->step.counters);
+	return EMOGI_OK;
+}
+
+/* Set the first bucket to so many limits, one at the least. */
+template <class Algebra>
+static void
+set_limits(Path *path, double delta)
+{
+	const double most = path->rule.nlimits > 1 ? path->rule.nlimits : 1;
+
+	path->bucket.delta = delta < 1 ? 1 : delta < most ? delta : most;
+	path->bucket.threshold = limit_beyond<Algebra>(path->rule, path->bucket.delta,
+												   emogi_path_source(Algebra::ALGORITHM));
+}
+
+template <class Algebra>
+static PathMethod
+choose_weight(EmogiWeightType type)
+{
+	return with_weight(type, [](auto weight) {
+		typedef decltype(weight) Weight;
+		typedef Relax<Algebra, Weight> Push;
+
+		return PathMethod{Algebra::ADDS ? NULL : set_limits<Algebra>, raise_threshold<Algebra>,
+			push_wide<Algebra, Weight>, walk<Algebra, Weight>, finish_keys<Algebra>,
+			{(const void *) push_words<Push>, (const void *) push_slices<Push>,
+			(const void *) walk_deep<PathSearch<Algebra, Weight>>, (const void *) finish_paths<Algebra>}};
+	});
+}
+
+static PathMethod
+choose_method(EmogiAlgorithm algorithm, EmogiWeightType type)
+{
+	return with_path(algorithm, [=](auto algebra) { return choose_weight<decltype(algebra)>(type); });
+}
+
+EmogiStatus
+emogi_cuda_path_load(EmogiError *error)
+{
+	const void *const kernels[] = {
+		(const void *) start_paths, (const void *) select_near, (const void *) mark_sources,
+		(const void *) queue_bits<PathItem, KeyedItem>, (const void *) mark_queued<PathItem, KeyedItem>,
+		(const void *) mark_queued<WaitingItem, KeyedItem>, (const void *) pile_pending
+	};
+
+	for (int type = EMOGI_WEIGHT_NONE; type <= EMOGI_WEIGHT_F64; type++)
+		for (int algorithm = 0; algorithm < EMOGI_NALGORITHMS; algorithm++)
+			if (emogi_is_path((EmogiAlgorithm) algorithm))
+			{
+				const PathMethod method = choose_method((EmogiAlgorithm) algorithm, (EmogiWeightType) type);
+
+				TRY(LOAD_KERNELS(method.kernels));
+			}
+	return LOAD_KERNELS(kernels);
+}
+
+/* Get some finite weights. */
+static uint32_t
+sample_weights(const EmogiGraph *graph, double *sample)
+{
+	const uint64_t nedges = graph->forward.nedges;
+	const uint64_t nsamples = nedges < SAMPLES ? nedges : SAMPLES;
+	uint32_t	finite = 0;
+
+	for (uint64_t i = 0; i < nsamples; i++)
+	{
+		const double weight = emogi_weight(graph->forward.weights, graph->weight_type, nedges / nsamples * i);
+
+		if (weight < (double) INFINITY)
+			sample[finite++] = weight;
+	}
+	return finite;
+}
+
+/* Order doubles for qsort. */
+static int
+compare_ascending(const void *a, const void *b)
+{
+	const double x = *(const double *) a;
+	const double y = *(const double *) b;
+
+	return (x > y) - (x < y);
+}
+
+static int
+compare_descending(const void *a, const void *b)
+{
+	return compare_ascending(b, a);
+}
+
+/* Choose the first bucket, and how the others follow. */
+static void
+choose_delta(Path *path, const PathMethod *method, const EmogiGraph *graph, EmogiAlgorithm algorithm)
+{
+	const double mean_degree = (double) graph->forward.nedges / (double) graph->nvertices;
+	const double degree = mean_degree > 1 ? mean_degree : 1;
+	Bucket	   *bucket = &path->bucket;
+	double		sum = 0;
+
+	path->rule = BucketRule{BUCKET_MIN_EDGES, BUCKET_MAX_EDGES};
+	path->rule.nlimits = sample_weights(graph, path->limit);
+	path->rule.limit = path->limit;
+	if (method->set_limits != NULL)
+	{
+		qsort(path->limit, path->rule.nlimits, sizeof *path->limit,
+			  emogi_path_wants_most(algorithm) ? compare_descending : compare_ascending);
+		method->set_limits(path, path->rule.nlimits / (BUCKETS_PER_EDGE * degree));
+		return;
+	}
+	for (uint32_t i = 0; i < path->rule.nlimits; i++)
+		sum += path->limit[i];
+	bucket->delta = path->rule.nlimits > 0 ? DELTA_FACTOR * (sum / path->rule.nlimits) / degree : 0;
+	if (!(bucket->delta > 0 && bucket->delta < (double) INFINITY))
+		bucket->delta = 1;
+	bucket->threshold = LeastKeys::encode(bucket->delta);
+}
+
+/*
+ * Fit buckets to where edges are read: a step costs the host and the device as much as reading some million edges of
+ * device memory, but one over the link.
+ */
+static void
+fit_buckets(Path *path, const PathMethod *method)
+{
+	const bool	limits = method->set_limits != NULL;
+	const double nedges = (double) path->run->graph.forward.nedges;
+	double		factor = NEAR_LIMITS_FACTOR;
+
+	if (path->run->graph.placement != EMOGI_PLACEMENT_DEVICE)
+		return;
+	path->rule.least_entries = limits ? NEAR_LIMITS_MIN_EDGES : NEAR_MIN_EDGES;
+	path->rule.most_entries = limits ? NEAR_LIMITS_MAX_EDGES : NEAR_MAX_EDGES;
+	if (!limits)
+		return;
+	while (factor < NEAR_LIMITS_MOST &&
+		   factor * path->bucket.delta / path->rule.nlimits * nedges < (double) NEAR_LIMITS_EDGES)
+		factor *= 2;
+	method->set_limits(path, factor * path->bucket.delta);
+}
+
+/* Take the arrays, and bring the sources and the limits to the device. */
+static EmogiStatus
+take_arrays(Path *path, const PathMethod *method, const uint32_t *sources, uint64_t nsources, EmogiError *error)
+{
+	DeviceMemory *memory = &path->run->memory;
+	double	   *limit;
+
+	path->paths.nwords = path->run->nwords;
+	TRY(take_array(memory, &path->paths.key, path->run->nvertices, "keys", error));
+	TRY(take_array(memory, &path->paths.pending, path->run->nwords, "bitmap of pending vertices", error));
+	TRY(take_array(memory, &path->paths.frontier, path->run->nwords, "bitmap of the frontier", error));
+	TRY(take_array(memory, &path->sources, nsources, "sources", error));
+	TRY(take_array(memory, &limit, SAMPLES, "weights", error));
+	TRY(take_deep(path->run, &path->plan, &path->queue, error));
+	TRY(take_array(memory, &path->piles.item, 2 * (uint64_t) path->plan.capacity, "vertices that wait", error));
+	TRY(take_array(memory, &path->piles.state, 1, "state of the pile", error));
+	path->deep_rule = path->rule;
+	path->deep_rule.least_entries = method->set_limits != NULL ? 0 : DEEP_BUCKET_MIN_EDGES;
+	path->deep_rule.most_entries = DEEP_BUCKET_MAX_EDGES;
+	path->deep_rule.limit = limit;
+	TRY(emogi_run_send(path->run, limit, path->limit, path->rule.nlimits * sizeof *limit, error));
+	return emogi_run_send(path->run, path->sources, sources, nsources * sizeof *sources, error);
+}
+
+/* Make the sources pending. */
+static EmogiStatus
+enter_sources(Path *path, uint64_t nsources, unsigned long long source_key, EmogiError *error)
+{
+	Run		   *run = path->run;
+	cudaStream_t stream = run->state->stream;
+
+	CUDA_TRY(cudaMemsetAsync(path->paths.pending, 0, run->nwords * sizeof *path->paths.pending, stream));
+	CUDA_LAUNCH(mark_sources, run->full_blocks, BLOCK_THREADS, stream, path->sources, nsources, path->paths.pending);
+	CUDA_LAUNCH(start_paths, run->full_blocks, BLOCK_THREADS, stream, path->paths, run->nvertices, source_key);
+	return EMOGI_OK;
+}
+
+/* Bring the frontier to the queue, and what is pending beside it to the pile if it has room for that. */
+static EmogiStatus
+enter_queue(Path *path, EmogiError *error)
+{
+	Run		   *run = path->run;
+	cudaStream_t stream = run->state->stream;
+	auto	   *const queue = queue_bits<PathItem, KeyedItem>;
+
+	path->piles.capacity = path->waiting <= path->plan.capacity ? path->plan.capacity : 0;
+	path->pile = 0;
+	CUDA_TRY(cudaMemsetAsync(path->piles.state, 0, sizeof *path->piles.state, stream));
+	CUDA_LAUNCH(queue, run->full_blocks, BLOCK_THREADS, stream, path->paths.frontier, run->nwords,
+				run->graph.forward.offsets, path->queue, run->step.counters, KeyedItem{path->paths.key});
+	if (path->piles.capacity > 0)
+		CUDA_LAUNCH(pile_pending, run->full_blocks, BLOCK_THREADS, stream, path->paths, path->piles);
+	path->plan.queued = true;
+	path->plan.now = 0;
+	return EMOGI_OK;
+}
+
+/* Mark as pending what is in the queue and on the pile. */
+static EmogiStatus
+leave_queue(Path *path, EmogiError *error)
+{
+	Run		   *run = path->run;
+	cudaStream_t stream = run->state->stream;
+	auto	   *const mark_near = mark_queued<PathItem, KeyedItem>;
+	auto	   *const mark_far = mark_queued<WaitingItem, KeyedItem>;
+
+	CUDA_LAUNCH(mark_near, run->full_blocks, BLOCK_THREADS, stream,
+				path->queue + (uint64_t) path->plan.now * path->plan.capacity, (uint32_t) path->vertices,
+				path->paths.pending, KeyedItem{path->paths.key});
+	CUDA_LAUNCH(mark_far, run->full_blocks, BLOCK_THREADS, stream,
+				path->piles.item + (uint64_t) (path->pile % 2) * path->piles.capacity, (uint32_t) path->waiting,
+				path->paths.pending, KeyedItem{path->paths.key});
+	path->plan.queued = false;
+	return EMOGI_OK;
+}
+
+/* Go on in the queue, and leave it when there is nothing near any more, too much, or more waits than the pile holds. */
+static EmogiStatus
+step_deep(Path *path, const PathMethod *method, EmogiError *error)
+{
+	const Counters *counters;
+
+	TRY(emogi_run_begin_step(path->run, error));
+	TRY(method->walk(path, error));
+	TRY(emogi_run_read(path->run, &counters, error));
+	path->vertices = counters->vertices;
+	path->edges = counters->edges;
+	path->waiting = counters->waiting;
+	path->steps += counters->steps;
+	path->plan.now = counters->now;
+	path->plan.spent = counters->spent;
+	path->pile = counters->pile;
+	path->bucket = Bucket{counters->threshold, counters->delta};
+	if (path->edges == 0 || !is_deep(&path->plan, path->vertices, path->edges) ||
+		(path->waiting == path->piles.capacity && path->waiting > 0))
+		return leave_queue(path, error);
+	return EMOGI_OK;
+}
+
+/* Choose the frontier among what is pending, and push from it. Get whether nothing is left. */
+static EmogiStatus
+step_wide(Path *path, const PathMethod *method, bool *done, EmogiError *error)
+{
+	Run		   *run = path->run;
+	const Counters *counters;
+	unsigned long long nearest;
+
+	TRY(emogi_run_begin_step(run, error));
+	CUDA_LAUNCH(select_near, run->full_blocks, BLOCK_THREADS, run->state->stream, path->paths,
+				run->graph.forward.offsets, path->bucket.threshold, run->step.counters);
+	TRY(emogi_run_read(run, &counters, error));
+	path->vertices = counters->vertices;
+	path->edges = counters->edges;
+	path->waiting = counters->far;
+	nearest = ~counters->nearest;
+	*done = path->edges == 0 && path->waiting == 0;
+	if (*done)
+		return EMOGI_OK;
+	if (path->edges == 0)
+	{
+		method->raise(&path->bucket, path->rule, path->plan.spent, nearest, nearest + 1);
+		path->plan.spent = 0;
+		return EMOGI_OK;
+	}
+	if (is_deep(&path->plan, path->vertices, path->edges))
+		return enter_queue(path, error);
+	path->plan.spent += path->edges;
+	path->steps++;
+	return method->push_wide(path, error);
+}
+
+/* The step loop: the host waits once a step, or walk, for what was counted, while nothing else is under way. */
+static EmogiStatus
+relax_all(Path *path, const PathMethod *method, EmogiError *error)
+{
+	Run		   *run = path->run;
+	bool		done = false;
+
+	run->control->total = run->nvertices;
+	while (!done)
+	{
+		run->control->level = (uint32_t) path->steps;
+		if (run->control->cancel)
+			return EMOGI_CANCELED;
+		if (path->plan.queued)
+			TRY(step_deep(path, method, error));
+		else
+			TRY(step_wide(path, method, &done, error));
+	}
+	return EMOGI_OK;
+}
+
+EmogiStatus
+emogi_cuda_path(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiError *error)
+{
+	const uint64_t nsources = is_hopeless(query) ? 0 : query->nsources;
+	const PathMethod method = choose_method(query->algorithm, graph->weight_type);
+	const Counters *counters;
+	Path		path = {};
+
+	path.run = run;
+	path.paths.bound = offer_bound(query);
+	choose_delta(&path, &method, graph, query->algorithm);
+	TRY(take_arrays(&path, &method, query->sources, nsources, error));
+	TRY(emogi_run_place(run, graph, query, PLACE_NEAR_WEIGHTS, method.kernels, 2, edge_bytes(graph->weight_type), error));
+	fit_buckets(&path, &method);
+	TRY(emogi_deep_size(run, &path.plan, method.kernels[2], error));
+	TRY(emogi_run_start_clock(run, error));
+	TRY(enter_sources(&path, nsources, source_key(query->algorithm), error));
+	TRY(relax_all(&path, &method, error));
+	TRY(method.finish(&path, error));
+	TRY(emogi_run_stop_clock(run, result, error));
+
+	TRY(emogi_run_read(run, &counters, error));
+	emogi_run_account(run, counters, result);
+	result->nreached = counters->claimed;
+	result->nlevels = (uint32_t) path.steps;
+	run->control->done = result->nreached;
+	return emogi_run_fetch(run, result->distance, path.paths.key, run->nvertices * sizeof *result->distance, error);
+}

@@ -1,0 +1,389 @@
+/*
+ * device.cu: the CUDA engine's door: open, close, describe, run, forget; errors and waiting.
+ *
+ * The engine runs on one device, the first that CUDA shows (CUDA_VISIBLE_DEVICES chooses). A machine without a driver
+ * or a device is an ordinary answer of open(): EMOGI_DEVICE_ERROR with the reason.
+ */
+#include "cuda/papers/papers.cuh"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LINK_PROBE_BYTES ((size_t) 64 << 20)
+#define COPY_PIECE_BYTES (UINT64_C(256) << 20)	/* 5 ms of the link, below 50 ms for memory that is not pinned */
+#define SPIN_MS 20.0			/* wait this long without sleeping: most levels are over by then */
+#define SLEEP_US 100
+#define MIN_COMPUTE_MAJOR 8		/* __reduce_or_sync */
+
+/* What answers each algorithm. */
+static const RunAlgorithm algorithms[EMOGI_NALGORITHMS] = {
+	emogi_cuda_bfs,				/* EMOGI_BFS */
+#define PATH(NAME, name, order, source, traits) emogi_cuda_path,
+	EMOGI_PATH_APPLICATIONS(PATH)
+#undef PATH
+	emogi_cuda_ssnsp,			/* EMOGI_SSNSP */
+	emogi_cuda_cc,				/* EMOGI_CC */
+	emogi_cuda_gather,			/* EMOGI_PAGERANK */
+#define SUM(NAME, name, direction, weights, traits) emogi_cuda_gather,
+	EMOGI_SUM_APPLICATIONS(SUM)
+#undef SUM
+};
+
+/* The call of the driver that shall fail in the run of this thread, from 1 for the next; 0 = none (EmogiControl). */
+static __thread uint32_t fail_call;
+
+cudaError_t
+emogi_cuda_fault(void)
+{
+	return fail_call > 0 && --fail_call == 0 ? cudaErrorUnknown : cudaSuccess;
+}
+
+EmogiStatus
+emogi_fail(EmogiError *error, EmogiStatus status, const char *message, const char *detail, ...)
+{
+	va_list		args;
+
+	snprintf(error->message, sizeof error->message, "%s", message);
+	va_start(args, detail);
+	vsnprintf(error->detail, sizeof error->detail, detail, args);
+	va_end(args);
+	return status;
+}
+
+EmogiStatus
+emogi_cuda_fail(EmogiError *error, cudaError_t code, const char *what)
+{
+	(void) cudaGetLastError();	/* so that the next check does not find this one again */
+	if (code == cudaErrorMemoryAllocation)
+		return emogi_fail(error, EMOGI_NO_MEMORY, "out of memory on the GPU", "%.160s: %s", what,
+						  cudaGetErrorString(code));
+	return emogi_fail(error, EMOGI_DEVICE_ERROR, "the GPU or its driver failed", "%.120s: %s (%s)", what,
+					  cudaGetErrorString(code), cudaGetErrorName(code));
+}
+
+double
+emogi_now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double) now.tv_sec * 1e3 + (double) now.tv_nsec * 1e-6;
+}
+
+/*
+ * Polls instead of cudaStreamSynchronize, so that a cancel reaches the kernels in the middle of a level: they look at
+ * *stop, and a stopped level ends within some milliseconds.
+ */
+EmogiStatus
+emogi_cuda_wait(EmogiEngineState *state, EmogiControl *control, EmogiError *error)
+{
+	const double since = emogi_now_ms();
+
+	for (;;)
+	{
+		const cudaError_t code = cudaStreamQuery(state->stream);
+
+		if (code == cudaSuccess)
+			break;
+		if (code != cudaErrorNotReady)
+			return emogi_cuda_fail(error, code, "waiting for the device");
+		if (control->cancel)
+			*state->stop = 1;
+		if (emogi_now_ms() - since > SPIN_MS)
+			usleep(SLEEP_US);
+	}
+	(void) cudaGetLastError();	/* cudaErrorNotReady is remembered, though no error */
+	CUDA_TRY(cudaSuccess);		/* for a test that lets the wait fail */
+	return control->cancel ? EMOGI_CANCELED : EMOGI_OK;
+}
+
+EmogiStatus
+emogi_cuda_copy(EmogiEngineState *state, void *to, const void *from, uint64_t bytes, cudaMemcpyKind kind,
+				EmogiControl *control, EmogiError *error)
+{
+	for (uint64_t done = 0; done < bytes; done += COPY_PIECE_BYTES)
+	{
+		const uint64_t piece = bytes - done < COPY_PIECE_BYTES ? bytes - done : COPY_PIECE_BYTES;
+
+		CUDA_TRY(cudaMemcpyAsync((char *) to + done, (const char *) from + done, piece, kind, state->stream));
+		TRY(emogi_cuda_wait(state, control, error));
+	}
+	return EMOGI_OK;
+}
+
+/* Say in plain words why CUDA does not start here. */
+static EmogiStatus
+explain_start(EmogiError *error, cudaError_t code)
+{
+	int			driver = 0;
+	int			runtime = 0;
+	const char *reason = "CUDA does not start on this machine";
+
+	(void) cudaDriverGetVersion(&driver);
+	(void) cudaRuntimeGetVersion(&runtime);
+	(void) cudaGetLastError();
+	if (driver == 0)
+		reason = "no CUDA driver is installed on this machine";
+	else if (code == cudaErrorInsufficientDriver)
+		reason = "the CUDA driver is older than emogi_cuda.so needs";
+	else if (code == cudaErrorNoDevice)
+		reason = "no CUDA device is visible";
+	else if (code == cudaErrorDevicesUnavailable)
+		reason = "the CUDA device is busy or closed to this process";
+	return emogi_fail(error, EMOGI_DEVICE_ERROR, reason, "%s (%s); driver %d.%d, runtime %d.%d",
+					  cudaGetErrorString(code), cudaGetErrorName(code), driver / 1000, driver % 1000 / 10,
+					  runtime / 1000, runtime % 1000 / 10);
+}
+
+/* Find the device, make its context current, fill what describe() says of it. */
+static EmogiStatus
+start_device(EmogiEngineState *state, EmogiError *error)
+{
+	int			ndevices = 0;
+	int			driver = 0;
+	int			runtime = 0;
+	int			read_only = 0;
+	cudaDeviceProp properties;
+	cudaError_t code = cudaGetDeviceCount(&ndevices);
+
+	if (code == cudaSuccess && ndevices == 0)
+		code = cudaErrorNoDevice;
+	if (code != cudaSuccess)
+		return explain_start(error, code);
+	CUDA_TRY(cudaGetDeviceProperties(&properties, state->device));
+	if (properties.major < MIN_COMPUTE_MAJOR)
+		return emogi_fail(error, EMOGI_DEVICE_ERROR, "the GPU is too old for emogi_cuda.so",
+						  "%.100s has compute capability %d.%d, at least %d.0 is needed", properties.name,
+						  properties.major, properties.minor, MIN_COMPUTE_MAJOR);
+	code = cudaSetDevice(state->device);
+	if (code == cudaSuccess)
+		code = cudaFree(NULL);	/* the context is there after this */
+	if (code != cudaSuccess)
+		return explain_start(error, code);
+	CUDA_TRY(cudaDriverGetVersion(&driver));
+	CUDA_TRY(cudaRuntimeGetVersion(&runtime));
+	CUDA_TRY(cudaDeviceGetAttribute(&read_only, cudaDevAttrHostRegisterReadOnlySupported, state->device));
+	state->units = properties.multiProcessorCount;
+	state->registers_read_only = read_only != 0;
+	snprintf(state->driver, sizeof state->driver, "CUDA driver %d.%d, runtime %d.%d", driver / 1000,
+			 driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10);
+	return EMOGI_OK;
+}
+
+/* Make the stream, the events and the pinned block that both sides see. */
+static EmogiStatus
+make_channels(EmogiEngineState *state, EmogiError *error)
+{
+	void	   *block;
+	void	   *seen;
+
+	CUDA_TRY(cudaStreamCreateWithFlags(&state->stream, cudaStreamNonBlocking));
+	CUDA_TRY(cudaEventCreate(&state->begin));
+	CUDA_TRY(cudaEventCreate(&state->end));
+	CUDA_TRY(cudaHostAlloc(&block, EMOGI_LINE_BYTES + EMOGI_MAILBOX_BYTES, cudaHostAllocMapped | cudaHostAllocPortable));
+	memset(block, 0, EMOGI_LINE_BYTES + EMOGI_MAILBOX_BYTES);
+	state->stop = (volatile uint32_t *) block;
+	state->mailbox = (char *) block + EMOGI_LINE_BYTES;
+	CUDA_TRY(cudaHostGetDevicePointer(&seen, block, 0));
+	state->device_stop = (const volatile uint32_t *) seen;
+	return EMOGI_OK;
+}
+
+/* Time copies of LINK_PROBE_BYTES of pinned memory; the second is warm. */
+static EmogiStatus
+time_link(EmogiEngineState *state, const void *from, void *to, EmogiError *error)
+{
+	for (int round = 0; round < 2; round++)
+	{
+		float		ms;
+
+		CUDA_TRY(cudaEventRecord(state->begin, state->stream));
+		CUDA_TRY(cudaMemcpyAsync(to, from, LINK_PROBE_BYTES, cudaMemcpyHostToDevice, state->stream));
+		CUDA_TRY(cudaEventRecord(state->end, state->stream));
+		CUDA_TRY(cudaEventSynchronize(state->end));
+		CUDA_TRY(cudaEventElapsedTime(&ms, state->begin, state->end));
+		if (ms > 0)
+			state->link_gbps = (double) LINK_PROBE_BYTES / ((double) ms * 1e6);
+	}
+	return EMOGI_OK;
+}
+
+/* Measure the link. Memory that is short leaves it unmeasured, which hurts nobody. */
+static EmogiStatus
+measure_link(EmogiEngineState *state, EmogiError *error)
+{
+	void	   *from = NULL;
+	void	   *to = NULL;
+	EmogiStatus status = EMOGI_OK;
+
+	if (cudaMallocHost(&from, LINK_PROBE_BYTES) == cudaSuccess && cudaMalloc(&to, LINK_PROBE_BYTES) == cudaSuccess)
+		status = time_link(state, from, to, error);
+	(void) cudaFree(to);
+	(void) cudaFreeHost(from);
+	(void) cudaGetLastError();
+	return status;
+}
+
+/* Free everything, also after a DEVICE_ERROR: what the driver then says does not matter. */
+static void
+close_engine(EmogiEngineState *state)
+{
+	if (state == NULL)
+		return;
+	if (state->stream != NULL)
+		(void) cudaSetDevice(state->device);
+	emogi_resident_forget_all(state);
+	if (state->stop != NULL)
+		(void) cudaFreeHost((void *) state->stop);
+	if (state->begin != NULL)
+		(void) cudaEventDestroy(state->begin);
+	if (state->end != NULL)
+		(void) cudaEventDestroy(state->end);
+	emogi_memory_close(state);
+	if (state->stream != NULL)
+		(void) cudaStreamDestroy(state->stream);
+	free(state);
+}
+
+/* Bring all kernels to the device, so that no run pays for it and a missing build shows here. */
+static EmogiStatus
+load_algorithms(EmogiError *error)
+{
+	TRY(emogi_cuda_bfs_load(error));
+	TRY(emogi_cuda_path_load(error));
+	TRY(emogi_cuda_ssnsp_load(error));
+	TRY(emogi_cuda_cc_load(error));
+	return emogi_cuda_gather_load(error);
+}
+
+static EmogiStatus
+open_engine(const EmogiEngineOptions *options, EmogiEngineState **out, EmogiError *error)
+{
+	EmogiEngineState *state = (EmogiEngineState *) calloc(1, sizeof *state);
+	EmogiStatus status;
+
+	*out = NULL;
+	if (state == NULL)
+		return emogi_fail(error, EMOGI_NO_MEMORY, "out of memory", "the CUDA engine's state, %zu bytes", sizeof *state);
+	state->cap_bytes = options->device_memory_bytes;
+	state->cpu_threads = options->cpu_threads;
+	status = start_device(state, error);
+	if (status == EMOGI_OK)
+		status = emogi_memory_open(state, options->plain_memory, error);
+	if (status == EMOGI_OK)
+		status = make_channels(state, error);
+	if (status == EMOGI_OK)
+		status = load_algorithms(error);
+	if (status == EMOGI_OK)
+		status = measure_link(state, error);
+	if (status != EMOGI_OK)
+	{
+		close_engine(state);
+		return status;
+	}
+	*out = state;
+	return EMOGI_OK;
+}
+
+static int32_t
+count_devices(const EmogiEngineState *state)
+{
+	return state == NULL ? 0 : 1;
+}
+
+static EmogiStatus
+describe_device(const EmogiEngineState *state, int32_t device, EmogiDevice *out, EmogiError *error)
+{
+	cudaDeviceProp properties;
+	size_t		free_bytes;
+	size_t		total_bytes;
+
+	memset(out, 0, sizeof *out);
+	if (device != 0)
+		return emogi_fail(error, EMOGI_BAD_INPUT, "no such device", "device %d of 1", (int) device);
+	CUDA_TRY(cudaSetDevice(state->device));
+	CUDA_TRY(cudaGetDeviceProperties(&properties, state->device));
+	CUDA_TRY(cudaMemGetInfo(&free_bytes, &total_bytes));
+	snprintf(out->name, sizeof out->name, "%.127s", properties.name);
+	snprintf(out->driver, sizeof out->driver, "%s", state->driver);
+	out->memory_bytes = properties.totalGlobalMem;
+	out->free_bytes = free_bytes;
+	out->used_bytes = state->taken_bytes;
+	TRY(emogi_memory_idle(state, &out->ready_bytes, error));
+	out->units = state->units;
+	out->link_gbps = state->link_gbps;
+	return EMOGI_OK;
+}
+
+/* Get what answers a Query: our own kernels, or the papers' where the query asks for them; NULL for an unknown mapping. */
+static RunAlgorithm
+choose_algorithm(const EmogiQuery *query)
+{
+	if ((unsigned) query->mapping >= EMOGI_NMAPPINGS)
+		return NULL;
+	if (query->mapping == EMOGI_MAPPING_SHARDS || query->mapping == EMOGI_MAPPING_WINDOWS)
+		return emogi_cuda_shards;
+	if (query->mapping != EMOGI_MAPPING_AUTO || query->id_bytes == 8 || query->placement == EMOGI_PLACEMENT_MANAGED ||
+		query->placement == EMOGI_PLACEMENT_STAGED)
+		return emogi_cuda_papers;
+	return algorithms[query->algorithm];
+}
+
+/* Answer a Query. */
+static EmogiStatus
+answer_query(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+			 EmogiControl *control, EmogiError *error)
+{
+	RunAlgorithm algorithm;
+
+	CUDA_TRY(cudaSetDevice(state->device));	/* current devices are per thread, and this may be a new one */
+	*state->stop = 0;
+	if ((unsigned) query->algorithm >= EMOGI_NALGORITHMS)
+		return emogi_fail(error, EMOGI_BAD_INPUT, "unknown algorithm", "number %d", (int) query->algorithm);
+	algorithm = choose_algorithm(query);
+	if (algorithm == NULL)
+		return emogi_fail(error, EMOGI_BAD_INPUT, "unknown mapping", "number %d", (int) query->mapping);
+	memset(result->requests, 0, sizeof result->requests);
+	return emogi_run(state, algorithm, graph, query, result, control, error);
+}
+
+/* Answer a Query, with the fault that a test asks for. */
+static EmogiStatus
+run_query(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+		  EmogiControl *control, EmogiError *error)
+{
+	EmogiStatus status;
+
+	fail_call = control->fail_device_call;
+	status = answer_query(state, graph, query, result, control, error);
+	fail_call = 0;
+	return status;
+}
+
+/* Drop what is kept of a Graph. The calling thread may be a new one, with a current device of its own. */
+static uint64_t
+forget_graph(EmogiEngineState *state, uint64_t graph_id)
+{
+	const uint64_t before = state->taken_bytes;
+
+	(void) cudaSetDevice(state->device);
+	emogi_resident_forget(state, graph_id);
+	if (state->taken_bytes < before)
+		emogi_memory_trim(state, state->ready_bytes);
+	return state->taken_bytes;
+}
+
+extern "C" __attribute__((visibility("default"))) const EmogiEngine *
+emogi_cuda_engine(void)
+{
+	static const EmogiEngine engine = {
+		EMOGI_ENGINE_ABI, "cuda", open_engine, close_engine, count_devices, describe_device, run_query,
+		forget_graph
+	};
+
+	return &engine;
+}

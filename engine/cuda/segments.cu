@@ -1,0 +1,545 @@
+/*
+ * segments.cu: makes Cuts.
+ *
+ * Renumbering. A histogram of the degrees, in bins that grow with them, gives each bin its labels; vertices of one bin
+ * take theirs in any order, which no sum can tell.
+ *
+ * Segments. Lists ascend, and the entries are in order of lists, so sorting them stably by segment is all there is to it:
+ * count what each chunk has of each segment, sum the counts, segment by segment, and copy every entry to its place. An
+ * entry begins a list of the Cut when it begins one of the Graph, or when the entry before is in another segment.
+ *
+ * Bytes, for m entries, n vertices and s segments. Renumbering: 4m read and 4m written, 4 random ones an entry of the
+ * 4n of labels. Segments: 8m read and 4m written; an atomic operation or two a list of the Cut. Either takes as long as
+ * a sweep.
+ */
+#include "segments.cuh"
+#include "prefix_sum.cuh"
+
+#define MIN_SWEEPS 4			/* for which it pays */
+#define MIN_PART 4				/* mean entries of a list of the Cut: shorter ones cost more in sums than they save */
+#define MAX_SEGMENTS WARP_LANES	/* a lane keeps the place of each */
+#define L2_SHARE 2				/* what is read often should fill one part in so many of the second-level cache at most */
+#define SMALL_SHARE 4			/* fewer values than one part in so many of it are left alone */
+#define HOT_VERTICES 16384		/* whose values stay in a first-level cache */
+#define HOT_PART 8				/* renumber where they have one entry in so many, or more */
+#define NEAR 16					/* targets so far apart share a line of values, or nearly so */
+#define NEAR_PART 4				/* leave lists alone when one entry in so many is near the one before */
+#define SAMPLES 1024			/* chunks to find that out */
+#define BIN_BITS 4				/* of the degree, after its first 1, tell bins apart */
+#define BINS (64 << BIN_BITS)
+
+/* What is known of a Graph before it is cut. In device memory, and copied to the host. */
+typedef struct Survey
+{
+	unsigned long long count[BINS];	/* vertices by bin of their degree */
+	unsigned long long looked;	/* entries that were compared with the one before */
+	unsigned long long near;	/* of these, how many were near it */
+} Survey;
+
+/* What to do with it. */
+typedef struct Plan
+{
+	uint32_t	nsegments;		/* 1 = renumber; 0 = leave the lists as they are */
+	uint64_t	next[BINS];		/* first label of each bin */
+} Plan;
+
+/* Get the bin of a degree: 0 for 0, then ascending. */
+static __device__ __forceinline__ uint32_t
+bin_of(uint64_t degree)
+{
+	const float number = (float) degree;
+	uint32_t	bits;
+
+	memcpy(&bits, &number, sizeof bits);
+	bits = bits >> (23 - BIN_BITS);
+	return degree == 0 ? 0 : bits - (127u << BIN_BITS) + 1;
+}
+
+/* Get the least degree of a bin. */
+static uint64_t
+bin_degree(uint32_t bin)
+{
+	const uint32_t bits = (bin - 1 + (127u << BIN_BITS)) << (23 - BIN_BITS);
+	float		number;
+
+	memcpy(&number, &bits, sizeof number);
+	return bin == 0 ? 0 : (uint64_t) number;
+}
+
+/* Get the segment of a target. `factor` is 2^32 times the segments, over the vertices. */
+static __device__ __forceinline__ uint32_t
+segment_of(Target target, uint32_t factor)
+{
+	return __umulhi(target, factor);
+}
+
+/* Count the vertices of each bin. Bytes: 8 a vertex. */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+count_bins(Degrees degrees, uint64_t nvertices, Survey *survey)
+{
+	__shared__ uint32_t count[BINS];
+	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
+
+	for (uint32_t i = threadIdx.x; i < BINS; i += BLOCK_THREADS)
+		count[i] = 0;
+	__syncthreads();
+	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < nvertices; v += nthreads)
+		atomicAdd(&count[bin_of(degree_of(degrees, v))], 1u);
+	__syncthreads();
+	for (uint32_t i = threadIdx.x; i < BINS; i += BLOCK_THREADS)
+		if (count[i] > 0)
+			atomicAdd(&survey->count[i], (unsigned long long) count[i]);
+}
+
+/* Compare entries with those before them in the same list, in every stride-th chunk. */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+compare_entries(Lists<Target> lists, Outline outline, uint64_t stride, Survey *survey)
+{
+	const uint64_t nwarps = (uint64_t) gridDim.x * BLOCK_WARPS;
+	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_WARPS + threadIdx.x / WARP_LANES;
+	unsigned long long looked = 0;
+	unsigned long long near = 0;
+
+	for (uint64_t chunk = own * stride; chunk < outline.nchunks; chunk += nwarps * stride)
+		for (uint32_t round = 0; round < CHUNK_ROUNDS; round++)
+		{
+			const uint64_t entry = round_entry(chunk, round);
+			const uint32_t length = octet_length(lists, entry);
+			const Octet<NoWeight> octet = read_octet<NoWeight>(lists, entry, length);
+			const uint32_t begins = read_begins(outline, entry);
+
+			for (uint32_t j = 1; j < length; j++)
+			{
+				const Target apart = octet.target[j] - octet.target[j - 1];
+
+				looked += ~begins >> j & 1;
+				near += (~begins >> j & 1) != 0 && apart > 0 && apart < NEAR;
+			}
+		}
+	block_add(&survey->looked, looked);
+	block_add(&survey->near, near);
+}
+
+/* Give every vertex the next label of its bin. Bytes: 8 a vertex, 4 written. */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+label_vertices(Degrees degrees, uint64_t nvertices, unsigned long long *next, uint32_t *label)
+{
+	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
+	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
+
+	for (uint64_t base = own - lane_number(); base < nvertices; base += nthreads)
+	{
+		const uint64_t v = base + lane_number();
+		const uint32_t bin = v < nvertices ? bin_of(degree_of(degrees, v)) : BINS;
+		const uint32_t lanes = __match_any_sync(FULL_WARP, bin);
+		const uint32_t leader = __ffs(lanes) - 1;
+		unsigned long long first = 0;
+
+		if (lane_number() == leader && v < nvertices)
+			first = atomicAdd(&next[bin], (unsigned long long) __popc(lanes));
+		first = __shfl_sync(FULL_WARP, first, leader);
+		if (v < nvertices)
+			label[v] = (uint32_t) first + __popc(lanes & lanes_below());
+	}
+}
+
+/* Write the labels of the targets. Bytes: 4 an entry, 4 at random, 4 written. */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+rename_targets(Lists<Target> lists, const uint32_t *label, Target *targets, uint64_t nchunks, Step step)
+{
+	sweep_chunks(step, 0, nchunks, [&](uint64_t chunk) {
+		for (uint32_t round = 0; round < CHUNK_ROUNDS; round++)
+		{
+			const uint64_t entry = round_entry(chunk, round);
+			const uint32_t length = octet_length(lists, entry);
+			const Octet<NoWeight> octet = read_octet<NoWeight>(lists, entry, length);
+
+#pragma unroll
+			for (uint32_t i = 0; i < LANE_ENTRIES; i += PIECE)
+			{
+				Target		name[PIECE];
+				uint4		piece;
+
+#pragma unroll
+				for (uint32_t j = 0; j < PIECE; j++)
+					name[j] = i + j < length ? __ldg(&label[octet.target[i + j]]) : 0;
+				memcpy(&piece, name, sizeof piece);
+				if (length > 0)
+					*(uint4 *) (targets + entry + i) = piece;
+			}
+		}
+	});
+}
+
+/* Count what each chunk has of each segment: place[segment * nchunks + chunk]. Bytes: 4 an entry. */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+count_segments(Lists<Target> lists, uint32_t nsegments, uint32_t factor, uint64_t *place, uint64_t nchunks, Step step)
+{
+	sweep_chunks(step, 0, nchunks, [&](uint64_t chunk) {
+		uint32_t	own = 0;		/* of the segment that has the lane's number */
+
+		for (uint32_t round = 0; round < CHUNK_ROUNDS; round++)
+		{
+			const uint64_t entry = round_entry(chunk, round);
+			const uint32_t length = octet_length(lists, entry);
+			const Octet<NoWeight> octet = read_octet<NoWeight>(lists, entry, length);
+			uint32_t	segment[LANE_ENTRIES];
+
+#pragma unroll
+			for (uint32_t j = 0; j < LANE_ENTRIES; j++)
+				segment[j] = j < length ? segment_of(octet.target[j], factor) : MAX_SEGMENTS;
+			for (uint32_t s = 0; s < nsegments; s++)
+			{
+				uint32_t	count = 0;
+
+#pragma unroll
+				for (uint32_t j = 0; j < LANE_ENTRIES; j++)
+					count += segment[j] == s;
+				count = __reduce_add_sync(FULL_WARP, count);
+				if (lane_number() == s)
+					own += count;
+			}
+		}
+		if (lane_number() < nsegments)
+			place[lane_number() * nchunks + chunk] = own;
+	});
+}
+
+/* Mark an entry that begins a list of the Cut. */
+static __device__ __forceinline__ void
+mark_begin(const Outline &outline, uint64_t entry, uint64_t word, uint32_t vertex)
+{
+	atomicOr(&outline.begins[entry / 32], 1u << entry % 32);
+	atomicOr(&outline.filled[word + vertex / 32], 1u << vertex % 32);
+}
+
+/*
+ * Copy the entries to their segments, and mark where lists begin. vertex[rank] names the lists of the Graph. Bytes: 4 an
+ * entry, 4 written in short runs; two atomic operations a list of the Cut.
+ */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+copy_entries(Lists<Target> lists, Outline outline, const uint32_t *vertex, uint32_t nsegments, uint32_t factor,
+			 const uint64_t *place, Target *targets, Outline to, uint64_t nwords, Step step)
+{
+	sweep_chunks(step, 0, outline.nchunks, [&](uint64_t chunk) {
+		uint64_t	next = lane_number() < nsegments ? place[lane_number() * outline.nchunks + chunk] : 0;
+		uint32_t	rank = outline.chunk_rank[chunk];
+		uint32_t	last = chunk > 0 ? segment_of(lists.targets[chunk * CHUNK_ENTRIES - 1], factor) : 0;
+
+		for (uint32_t round = 0; round < CHUNK_ROUNDS; round++)
+		{
+			const uint64_t entry = round_entry(chunk, round);
+			const uint32_t length = octet_length(lists, entry);
+			const Octet<NoWeight> octet = read_octet<NoWeight>(lists, entry, length);
+			const uint32_t begins = read_begins(outline, entry);
+			const uint32_t ranks = running_sum(__popc(begins));
+			const uint32_t own_rank = rank + ranks - __popc(begins);
+			uint32_t	segment[LANE_ENTRIES];
+			uint32_t	before;
+
+#pragma unroll
+			for (uint32_t j = 0; j < LANE_ENTRIES; j++)
+				segment[j] = j < length ? segment_of(octet.target[j], factor) : MAX_SEGMENTS;
+			before = __shfl_up_sync(FULL_WARP, segment[LANE_ENTRIES - 1], 1);
+			if (lane_number() == 0)
+				before = last;
+			for (uint32_t s = 0; s < nsegments; s++)
+			{
+				uint32_t	count = 0;
+				uint32_t	upto;
+				uint64_t	at;
+
+#pragma unroll
+				for (uint32_t j = 0; j < LANE_ENTRIES; j++)
+					count += segment[j] == s;
+				upto = running_sum(count);
+				at = __shfl_sync(FULL_WARP, (unsigned long long) next, s) + upto - count;
+				count = __shfl_sync(FULL_WARP, upto, WARP_LANES - 1);
+				if (lane_number() == s)
+					next += count;
+#pragma unroll
+				for (uint32_t j = 0; j < LANE_ENTRIES; j++)
+				{
+					if (segment[j] != s)
+						continue;
+					targets[at] = octet.target[j];
+					if ((begins >> j & 1) != 0 || (j > 0 ? segment[j > 0 ? j - 1 : 0] : before) != s)
+						mark_begin(to, at, s * nwords,
+								   vertex[own_rank + __popc(begins & ((2u << j) - 1)) - 1]);
+					at++;
+				}
+			}
+			last = __shfl_sync(FULL_WARP, segment[LANE_ENTRIES - 1], WARP_LANES - 1);
+			rank += __shfl_sync(FULL_WARP, ranks, WARP_LANES - 1);
+		}
+	});
+}
+
+EmogiStatus
+emogi_cut_load(EmogiError *error)
+{
+	const void *const kernels[] = {
+		(const void *) count_bins, (const void *) compare_entries, (const void *) label_vertices,
+		(const void *) rename_targets, (const void *) count_segments, (const void *) copy_entries
+	};
+
+	TRY(load_scan<uint64_t>(error));
+	return LOAD_KERNELS(kernels);
+}
+
+/* Get the words of device memory that a Cut takes for good. */
+static uint64_t
+cut_words(const Run *run, uint32_t nsegments)
+{
+	const uint64_t nedges = run->graph.forward.nedges;
+
+	return (nedges + ENTRIES - 1) / ENTRIES * ENTRIES + emogi_outline_words(nedges, nsegments * run->nwords) +
+		(nsegments == 1 ? run->nvertices : 0);
+}
+
+/* Lay a Cut into that memory: targets, Outline, labels. */
+static void
+lay_cut(const Run *run, uint32_t nsegments, uint32_t *memory, Cut *cut)
+{
+	const uint64_t nedges = run->graph.forward.nedges;
+	const uint64_t nwords = nsegments * run->nwords;
+	uint32_t   *outline = memory + (nedges + ENTRIES - 1) / ENTRIES * ENTRIES;
+
+	cut->nsegments = nsegments;
+	cut->lists = Lists<Target>{NULL, memory, NULL, nedges, NULL, 0};
+	cut->outline = emogi_outline_lay(outline, nedges, nwords);
+	cut->label = nsegments == 1 ? outline + emogi_outline_words(nedges, nwords) : NULL;
+}
+
+/* Take the sums of a Cut. Without room for them there is no Cut. */
+static EmogiStatus
+take_sums(Run *run, Cut *cut, EmogiError *error)
+{
+	EmogiStatus status;
+
+	if (cut->nsegments < 2)
+		return EMOGI_OK;
+	status = take_array(&run->memory, &cut->sum, cut->nsegments * run->nvertices, "sums of segments", error);
+	if (status != EMOGI_NO_MEMORY)
+		return status;
+	cut->nsegments = 0;
+	return EMOGI_OK;
+}
+
+/* Put the Cut that was kept to use; NULL when there is none. */
+static const void *
+use_kept(Run *run, const Target *array, uint32_t *nsegments)
+{
+	uint64_t	length = 0;
+	const void *memory = NULL;
+
+	if (run->graph.placement == EMOGI_PLACEMENT_DEVICE)
+		memory = emogi_resident_use_made(run->state, array, EMOGI_COPY_CUT, 1, MAX_SEGMENTS, &length);
+	*nsegments = (uint32_t) length;
+	return memory;
+}
+
+EmogiStatus
+emogi_cut_find(Run *run, const Target *array, uint64_t nsweeps, Cut *cut, EmogiError *error)
+{
+	uint32_t	nsegments;
+	const void *memory = use_kept(run, array, &nsegments);
+
+	cut->nsegments = 0;
+	if (memory == NULL || (nsegments > 1 && nsweeps < MIN_SWEEPS))
+		return EMOGI_OK;
+	lay_cut(run, nsegments, (uint32_t *) const_cast<void *>(memory), cut);
+	return take_sums(run, cut, error);
+}
+
+/* Get what the `most` vertices of the highest degrees have of the entries, at least. */
+static uint64_t
+top_entries(const Survey *survey, uint64_t most)
+{
+	uint64_t	entries = 0;
+
+	for (uint32_t bin = BINS; bin-- > 0 && most > 0;)
+	{
+		const uint64_t count = survey->count[bin] < most ? survey->count[bin] : most;
+
+		entries += count * bin_degree(bin);
+		most -= count;
+	}
+	return entries;
+}
+
+/* Look at the Graph. Takes and gives back a little of the run's memory. */
+static EmogiStatus
+look_at(Run *run, const Outline *outline, const Degrees *degrees, Survey *survey, EmogiError *error)
+{
+	const int	nblocks = run->memory.nblocks;
+	cudaStream_t stream = run->state->stream;
+	Survey	   *copy;
+
+	TRY(take_array(&run->memory, &copy, 1, "survey", error));
+	CUDA_TRY(cudaMemsetAsync(copy, 0, sizeof *copy, stream));
+	CUDA_LAUNCH(count_bins, run->full_blocks, BLOCK_THREADS, stream, *degrees, run->nvertices, copy);
+	CUDA_LAUNCH(compare_entries, run->full_blocks, BLOCK_THREADS, stream, run->graph.forward, *outline,
+				outline->nchunks / SAMPLES + 1, copy);
+	TRY(emogi_run_fetch(run, survey, copy, sizeof *survey, error));
+	emogi_memory_release(&run->memory, nblocks);
+	return EMOGI_OK;
+}
+
+/* Choose the number of segments for values of so many bytes; 0 when it does not pay. */
+static uint32_t
+choose_segments(const Run *run, uint64_t value_bytes, uint64_t cache_bytes)
+{
+	const uint64_t most = run->graph.forward.nedges / (MIN_PART * run->nvertices);
+	uint64_t	nsegments = (value_bytes * L2_SHARE + cache_bytes - 1) / cache_bytes;
+
+	if (nsegments > most)
+		nsegments = most;
+	if (nsegments > MAX_SEGMENTS)
+		nsegments = MAX_SEGMENTS;
+	/* Segments that do not fit at all are not worth the work; ranks are 32 bits. */
+	if (value_bytes < cache_bytes / 4 * 3 || nsegments < 2 || value_bytes / nsegments > cache_bytes ||
+		nsegments * run->nvertices > EMOGI_MAX_VERTICES)
+		return 0;
+	return (uint32_t) nsegments;
+}
+
+/* Choose what to do, and with renumbering the labels of each bin, from the highest degrees down. */
+static EmogiStatus
+make_plan(Run *run, const Outline *outline, const Degrees *degrees, Plan *plan, EmogiError *error)
+{
+	const uint64_t nedges = run->graph.forward.nedges;
+	const uint64_t value_bytes = run->nvertices * sizeof(double);
+	int			cache_bytes = 0;
+	Survey		survey;
+	uint64_t	next = 0;
+
+	plan->nsegments = 0;
+	CUDA_TRY(cudaDeviceGetAttribute(&cache_bytes, cudaDevAttrL2CacheSize, run->state->device));
+	if (cache_bytes <= 0 || value_bytes < (uint64_t) cache_bytes / SMALL_SHARE)
+		return EMOGI_OK;
+	TRY(look_at(run, outline, degrees, &survey, error));
+	if (survey.near > survey.looked / NEAR_PART)
+		return EMOGI_OK;
+	if (top_entries(&survey, HOT_VERTICES) >= nedges / HOT_PART &&
+		top_entries(&survey, cache_bytes / L2_SHARE / sizeof(double)) >= nedges / 4 * 3)
+		plan->nsegments = 1;
+	else
+		plan->nsegments = choose_segments(run, value_bytes, (uint64_t) cache_bytes);
+	for (uint32_t bin = BINS; bin-- > 0;)
+	{
+		plan->next[bin] = next;
+		next += survey.count[bin];
+	}
+	return EMOGI_OK;
+}
+
+/* Renumber. The Outline is that of the lists. */
+static EmogiStatus
+renumber(Run *run, const Outline *outline, const Degrees *degrees, const Plan *plan, Cut *cut, EmogiError *error)
+{
+	cudaStream_t stream = run->state->stream;
+	unsigned long long *next;
+
+	TRY(take_array(&run->memory, &next, BINS, "labels of bins", error));
+	TRY(emogi_run_send(run, next, plan->next, sizeof plan->next, error));
+	CUDA_LAUNCH(label_vertices, run->full_blocks, BLOCK_THREADS, stream, *degrees, run->nvertices, next,
+				const_cast<uint32_t *>(cut->label));
+	TRY(emogi_run_begin_step(run, error));
+	CUDA_LAUNCH(rename_targets, run->full_blocks, BLOCK_THREADS, stream, run->graph.forward, cut->label,
+				const_cast<Target *>(cut->lists.targets), outline->nchunks, run->step);
+	CUDA_TRY(cudaMemcpyAsync(cut->outline.begins, outline->begins,
+							 (char *) outline->tile - (char *) outline->begins, cudaMemcpyDeviceToDevice, stream));
+	return EMOGI_OK;
+}
+
+/* Sort the entries by segment. */
+static EmogiStatus
+cut_lists(Run *run, const Outline *outline, Cut *cut, EmogiError *error)
+{
+	const uint32_t factor = (uint32_t) (((uint64_t) cut->nsegments << 32) / run->nvertices);
+	const uint64_t nplaces = cut->nsegments * outline->nchunks;
+	const Lists<Target> lists = run->graph.forward;
+	cudaStream_t stream = run->state->stream;
+	uint64_t   *place;
+	uint64_t   *tile;
+	uint32_t   *vertex;
+
+	TRY(take_array(&run->memory, &place, nplaces, "places of chunks", error));
+	TRY(take_array(&run->memory, &tile, count_tiles(nplaces), "sums of tiles", error));
+	TRY(take_array(&run->memory, &vertex, run->nvertices, "lists by rank", error));
+	TRY(emogi_outline_name(run, outline, vertex, error));
+	TRY(emogi_run_begin_step(run, error));
+	CUDA_LAUNCH(count_segments, run->full_blocks, BLOCK_THREADS, stream, lists, cut->nsegments, factor, place,
+				outline->nchunks, run->step);
+	TRY(scan(run, place, nplaces, tile, error));
+	TRY(emogi_outline_clear(run, &cut->outline, error));
+	TRY(emogi_cuda_wait(run->state, run->control, error));	/* places that were not counted to the end lead anywhere */
+	TRY(emogi_run_begin_step(run, error));
+	CUDA_LAUNCH(copy_entries, run->full_blocks, BLOCK_THREADS, stream, lists, *outline, vertex, cut->nsegments, factor,
+				place, const_cast<Target *>(cut->lists.targets), cut->outline, run->nwords, run->step);
+	return emogi_outline_rank(run, &cut->outline, error);
+}
+
+/* Make what was planned, in memory of its own; NO_MEMORY when that is short. */
+static EmogiStatus
+carry_out(Run *run, const Target *array, const Outline *outline, const Degrees *degrees, const Plan *plan, Cut *cut,
+		  EmogiError *error)
+{
+	uint32_t   *memory;
+	int			nblocks;
+
+	TRY(take_array(&run->memory, &memory, cut_words(run, plan->nsegments), "targets for sweeps", error));
+	nblocks = run->memory.nblocks;
+	lay_cut(run, plan->nsegments, memory, cut);
+	if (cut->nsegments == 1)
+		TRY(renumber(run, outline, degrees, plan, cut, error));
+	else
+		TRY(cut_lists(run, outline, cut, error));
+	TRY(emogi_cuda_wait(run->state, run->control, error));
+	emogi_memory_release(&run->memory, nblocks);
+	emogi_resident_keep(run->state, &run->memory, array, EMOGI_COPY_CUT, cut->nsegments);
+	return take_sums(run, cut, error);
+}
+
+/* Say whether there is room for all that making takes, without evicting anything. */
+static EmogiStatus
+look_for_room(const Run *run, uint32_t nsegments, bool *fits, EmogiError *error)
+{
+	const uint64_t nplaces = nsegments * count_chunks(run->graph.forward.nedges);
+	uint64_t	bytes = cut_words(run, nsegments) * sizeof(uint32_t);
+	uint64_t	left_bytes;
+
+	if (nsegments > 1)
+		bytes += (nplaces + count_tiles(nplaces)) * sizeof(uint64_t) + run->nvertices * sizeof(uint32_t) +
+			nsegments * run->nvertices * sizeof(double);
+	TRY(emogi_memory_left(&run->memory, &left_bytes, error));
+	*fits = bytes + emogi_resident_idle_bytes(run->state) <= left_bytes;
+	return EMOGI_OK;
+}
+
+EmogiStatus
+emogi_cut_make(Run *run, const Target *array, const Outline *outline, const Degrees *degrees, uint64_t nsweeps, Cut *cut,
+			   EmogiError *error)
+{
+	const int	nblocks = run->memory.nblocks;
+	uint32_t	nsegments;
+	bool		fits = false;
+	Plan		plan;
+	EmogiStatus status;
+
+	cut->nsegments = 0;
+	if (nsweeps < MIN_SWEEPS || run->graph.placement != EMOGI_PLACEMENT_DEVICE || outline->nchunks == 0 ||
+		use_kept(run, array, &nsegments) != NULL)	/* there is one, but no room for its sums */
+		return EMOGI_OK;
+	status = make_plan(run, outline, degrees, &plan, error);
+	if (status == EMOGI_OK && plan.nsegments > 0)
+		status = look_for_room(run, plan.nsegments, &fits, error);
+	if (status == EMOGI_OK && fits)
+		status = carry_out(run, array, outline, degrees, &plan, cut, error);
+	if (status != EMOGI_NO_MEMORY)
+		return status;
+	emogi_memory_release(&run->memory, nblocks);
+	cut->nsegments = 0;			/* slower, but an answer */
+	return EMOGI_OK;
+}

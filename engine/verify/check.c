@@ -1,0 +1,179 @@
+/*
+ * check.c: checks made by many threads: over all elements part by part, and over what a search finds.
+ */
+#include "check.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define ELEMENTS_PER_PART 2048
+#define VISITS_AT_ONCE 32
+#define SMALL_ROUND 256			/* vertices that one thread visits sooner than many would have begun */
+#define SPARSE_ROUND 64			/* a round of fewer than one vertex in so many is visited as it was found */
+
+/* A check of all elements. */
+typedef struct Parts
+{
+	EmogiCheck *check;
+	EmogiCheckPart part;
+	void	   *arg;
+	uint64_t	count;
+	uint64_t	next;			/* atomic: next element */
+} Parts;
+
+bool
+emogi_wrong(EmogiCheck *check, const char *format, ...)
+{
+	va_list		args;
+
+	if (__atomic_exchange_n(&check->wrong, 1, __ATOMIC_RELAXED) != 0)
+		return false;
+	va_start(args, format);
+	vsnprintf(check->error->message, sizeof(check->error->message), format, args);
+	va_end(args);
+	check->error->detail[0] = '\0';
+	return false;
+}
+
+uint64_t *
+emogi_check_bits(uint64_t nvertices)
+{
+	return calloc(nvertices / 64 + 1, sizeof(uint64_t));
+}
+
+/* Check parts until there is none left. */
+static void
+take_parts(void *arg, int thread, int nthreads)
+{
+	Parts	   *parts = arg;
+	uint64_t	first;
+
+	while (emogi_check_goes_on(parts->check) &&
+		   (first = emogi_job_take(&parts->next, ELEMENTS_PER_PART)) < parts->count)
+	{
+		uint64_t	rest = parts->count - first;
+
+		parts->part(parts->arg, first, first + (rest < ELEMENTS_PER_PART ? rest : ELEMENTS_PER_PART));
+	}
+}
+
+bool
+emogi_check_parts(EmogiCheck *check, EmogiCheckPart part, void *arg, uint64_t count)
+{
+	Parts		parts = {.check = check, .part = part, .arg = arg, .count = count};
+
+	if (check->pool == NULL || count <= ELEMENTS_PER_PART)
+		take_parts(&parts, 0, 1);
+	else
+		emogi_pool_run(check->pool, take_parts, &parts);
+	return emogi_check_goes_on(check);
+}
+
+void
+emogi_found_flush(EmogiFound *found)
+{
+	uint64_t	at = emogi_job_take(&found->queue->tail, found->count);
+
+	for (uint32_t i = 0; i < found->count; i++)
+		found->queue->items[at + i] = found->items[i];
+	found->count = 0;
+}
+
+bool
+emogi_check_queue_init(EmogiCheckQueue *queue, EmogiCheck *check,
+					   void (*visit) (void *arg, EmogiFound *found, uint32_t v), void *arg)
+{
+	*queue = (EmogiCheckQueue) {.check = check, .visit = visit, .arg = arg};
+	queue->items = malloc((check->graph->nvertices + 1) * sizeof(uint32_t));
+	queue->round = emogi_check_bits(check->graph->nvertices);
+	return queue->items != NULL && queue->round != NULL;
+}
+
+void
+emogi_check_queue_free(EmogiCheckQueue *queue)
+{
+	free(queue->items);
+	free(queue->round);
+}
+
+/* Visit what is in the queue, up to the end of the round. */
+static void
+visit_items(void *arg, int thread, int nthreads)
+{
+	EmogiCheckQueue *queue = arg;
+	EmogiFound	found;
+	uint64_t	first;
+
+	found.queue = queue;
+	found.count = 0;
+	while (emogi_check_goes_on(queue->check) && (first = emogi_job_take(&queue->next, VISITS_AT_ONCE)) < queue->end)
+	{
+		uint64_t	end = first + VISITS_AT_ONCE < queue->end ? first + VISITS_AT_ONCE : queue->end;
+
+		for (uint64_t i = first; i < end; i++)
+			queue->visit(queue->arg, &found, queue->items[i]);
+	}
+	emogi_found_flush(&found);
+}
+
+/* Mark what is to be visited. */
+static void
+mark_items(void *arg, uint64_t first, uint64_t end)
+{
+	EmogiCheckQueue *queue = arg;
+
+	for (uint64_t i = first; i < end; i++)
+		emogi_add_bit(queue->round, queue->items[queue->head + i]);
+}
+
+/* Visit what is marked, in the order of vertices, and clear the marks. */
+static void
+visit_marked(void *arg, int thread, int nthreads)
+{
+	EmogiCheckQueue *queue = arg;
+	const uint64_t nwords = queue->check->graph->nvertices / 64 + 1;
+	EmogiFound	found;
+	uint64_t	first;
+
+	found.queue = queue;
+	found.count = 0;
+	while (emogi_check_goes_on(queue->check) && (first = emogi_job_take(&queue->next, VISITS_AT_ONCE)) < nwords)
+	{
+		for (uint64_t w = first; w < first + VISITS_AT_ONCE && w < nwords; w++)
+		{
+			for (uint64_t word = queue->round[w]; word != 0; word &= word - 1)
+				queue->visit(queue->arg, &found, (uint32_t) (w * 64 + (uint64_t) __builtin_ctzll(word)));
+			queue->round[w] = 0;
+		}
+	}
+	emogi_found_flush(&found);
+}
+
+/* Run a step of a round on all threads. */
+static void
+run_round(EmogiCheckQueue *queue, EmogiPoolTask task, uint64_t from)
+{
+	queue->next = from;
+	if (queue->check->pool == NULL || queue->end - queue->head <= SMALL_ROUND)
+		task(queue, 0, 1);
+	else
+		emogi_pool_run(queue->check->pool, task, queue);
+}
+
+/* Lists are read in their order where a round has many: found at random, each would cost some lines of memory more. */
+bool
+emogi_check_search(EmogiCheckQueue *queue)
+{
+	EmogiCheck *check = queue->check;
+
+	for (queue->head = 0; queue->head < queue->tail && emogi_check_goes_on(check); queue->head = queue->end)
+	{
+		queue->end = queue->tail;
+		if (queue->end - queue->head <= check->graph->nvertices / SPARSE_ROUND)
+			run_round(queue, visit_items, queue->head);
+		else if (emogi_check_parts(check, mark_items, queue, queue->end - queue->head))
+			run_round(queue, visit_marked, 0);
+	}
+	return emogi_check_goes_on(check);
+}

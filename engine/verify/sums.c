@@ -1,0 +1,270 @@
+/*
+ * sums.c: are the values of the sum algebra right?
+ *
+ * One more iteration is made, plainly. The step of each algorithm is a map of which is known how far it can carry two
+ * values apart: PAGERANK shrinks the L1 distance by the damping; the others stretch the largest distance by no more
+ * than the sum of |weight| that each formula puts on its vertices. So the change of that iteration is bounded by the change
+ * that the run reports of its last, whether it has converged or not. Beside that: ranks sum to 1; poles and vertices
+ * that keep their value have it; and the run stopped for a reason.
+ *
+ * PAGERANK needs the number of edges that leave each vertex, of which the lists (of edges that enter) show only the ends. Where
+ * the other orientation is there its degrees are taken, but not on trust: the sum of r(u) over all entries u has to be the
+ * sum of degree(u) * r(u) over all vertices, modulo 2^64, for random 64-bit numbers r(u). Degrees that are not the numbers of
+ * entries pass with a chance of 2^-64 times their differences' largest common power of two [1]. Else the entries are counted.
+ *
+ * [1] R. Freivalds. Probabilistic Machines Can Use Less Running Time. IFIP Congress 1977. (One random vector tells whether
+ *     two linear maps of it are the same.)
+ */
+#include "check.h"
+
+#include "contract/algebra.h"
+
+#include <stdlib.h>
+
+#define ROUNDING 1e-9			/* relative */
+
+/* What a vertex passes on over each edge that leaves it; before that is known, how many these are. */
+typedef union Share
+{
+	uint64_t	nedges;			/* atomic */
+	double		value;
+} Share;
+
+/* A check of ranks. */
+typedef struct Ranks
+{
+	EmogiCheck *check;
+	Share	   *shares;			/* [nvertices] */
+	uint64_t	of_entries;		/* atomic: the sum of r(u) over the entries */
+	uint64_t	of_degrees;		/* atomic: the same by degrees */
+	double		dangling;		/* atomic, as are those below */
+	double		sum;
+	double		change;			/* L1, of one more iteration */
+} Ranks;
+
+/* Check that the run stopped because it converged or had made its iterations. */
+static bool
+check_stop(EmogiCheck *check)
+{
+	const EmogiQuery *query = check->query;
+	const EmogiResult *result = check->result;
+
+	if (result->nlevels < 1 || result->nlevels > query->max_iterations)
+		return emogi_wrong(check, "%u iterations of at most %lld", result->nlevels, (long long) query->max_iterations);
+	if (result->nlevels < query->max_iterations && !(result->change < query->tolerance))
+		return emogi_wrong(check, "stopped after %u iterations with a change of %.17g", result->nlevels, result->change);
+	return true;
+}
+
+/* Get r(u): a permutation of 64 bits that leaves no pattern of u. */
+static inline uint64_t
+random_of(uint64_t u)
+{
+	u = (u + 1) * UINT64_C(0x9E3779B97F4A7C15);
+	u = (u ^ u >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+	u = (u ^ u >> 27) * UINT64_C(0x94D049BB133111EB);
+	return u ^ u >> 31;
+}
+
+/* Take the degrees of the other orientation and add up both sums. */
+static void
+take_degrees(void *arg, uint64_t first, uint64_t end)
+{
+	Ranks	   *ranks = arg;
+	const EmogiAdjacency *in = &ranks->check->graph->forward;
+	const EmogiAdjacency *out = &ranks->check->graph->backward;
+	uint64_t	of_entries = 0,
+				of_degrees = 0;
+
+	for (uint64_t i = in->offsets[first]; i < in->offsets[end]; i++)
+		of_entries += random_of(in->targets[i]);
+	for (uint64_t v = first; v < end; v++)
+	{
+		ranks->shares[v].nedges = out->offsets[v + 1] - out->offsets[v];
+		of_degrees += ranks->shares[v].nedges * random_of(v);
+	}
+	emogi_add_count(&ranks->of_entries, of_entries);
+	emogi_add_count(&ranks->of_degrees, of_degrees);
+}
+
+/* Forget the degrees. */
+static void
+clear_degrees(void *arg, uint64_t first, uint64_t end)
+{
+	Ranks	   *ranks = arg;
+
+	for (uint64_t v = first; v < end; v++)
+		ranks->shares[v].nedges = 0;
+}
+
+/* Count the entries of each vertex. */
+static void
+count_entries(void *arg, uint64_t first, uint64_t end)
+{
+	Ranks	   *ranks = arg;
+	const EmogiAdjacency *in = &ranks->check->graph->forward;
+
+	for (uint64_t i = in->offsets[first]; i < in->offsets[end]; i++)
+		__atomic_fetch_add(&ranks->shares[in->targets[i]].nedges, 1, __ATOMIC_RELAXED);
+}
+
+/* Find how many edges leave each vertex. */
+static bool
+find_degrees(Ranks *ranks)
+{
+	EmogiCheck *check = ranks->check;
+	const uint64_t n = check->graph->nvertices;
+
+	if (check->graph->backward.offsets != NULL)
+	{
+		emogi_check_parts(check, take_degrees, ranks, n);
+		if (ranks->of_entries == ranks->of_degrees)
+			return true;
+	}
+	return emogi_check_parts(check, clear_degrees, ranks, n) && emogi_check_parts(check, count_entries, ranks, n);
+}
+
+/* Check that ranks are none below 0 and add them up; turns numbers of edges into shares. */
+static void
+share_ranks(void *arg, uint64_t first, uint64_t end)
+{
+	Ranks	   *ranks = arg;
+	const double *value = ranks->check->result->value;
+	double		sum = 0.0,
+				dangling = 0.0;
+
+	for (uint64_t v = first; v < end; v++)
+	{
+		uint64_t	nedges = ranks->shares[v].nedges;
+
+		if (!(value[v] >= 0.0))
+			emogi_wrong(ranks->check, "vertex %llu has rank %.17g", (unsigned long long) v, value[v]);
+		ranks->shares[v].value = nedges > 0 ? value[v] / (double) nedges : 0.0;
+		sum += value[v];
+		dangling += nedges == 0 ? value[v] : 0.0;
+	}
+	emogi_add_double(&ranks->sum, sum);
+	emogi_add_double(&ranks->dangling, dangling);
+}
+
+/* Make one more iteration and add up its change. */
+static void
+step_ranks(void *arg, uint64_t first, uint64_t end)
+{
+	Ranks	   *ranks = arg;
+	const EmogiGraph *graph = ranks->check->graph;
+	const EmogiAdjacency *in = &graph->forward;
+	double		change = 0.0;
+
+	for (uint64_t v = first; v < end; v++)
+	{
+		double		sum = 0.0;
+
+		for (uint64_t i = in->offsets[v]; i < in->offsets[v + 1]; i++)
+		{
+			sum += ranks->shares[in->targets[i]].value;
+		}
+		change += fabs(emogi_pagerank_finish(ranks->check->query->damping, (double) graph->nvertices, ranks->dangling, sum) -
+					   ranks->check->result->value[v]);
+	}
+	emogi_add_double(&ranks->change, change);
+}
+
+bool
+emogi_check_pagerank(EmogiCheck *check)
+{
+	const uint64_t n = check->graph->nvertices;
+	double		allowed = check->query->damping * check->result->change + ROUNDING;
+	Ranks		ranks = {.check = check};
+	bool		right;
+
+	if (n == 0)
+		return true;
+	if (!check_stop(check))
+		return false;
+	ranks.shares = malloc(n * sizeof(Share));
+	if (ranks.shares == NULL)
+		return emogi_wrong(check, "no memory to verify");
+	right = find_degrees(&ranks) && emogi_check_parts(check, share_ranks, &ranks, n) &&
+		emogi_check_parts(check, step_ranks, &ranks, n);
+	free(ranks.shares);
+	if (right && !(fabs(ranks.sum - 1.0) <= ROUNDING))
+		return emogi_wrong(check, "the ranks sum to %.17g", ranks.sum);
+	if (right && !(ranks.change <= allowed))
+		return emogi_wrong(check, "one more iteration changes %.17g after %.17g", ranks.change, check->result->change);
+	return right;
+}
+
+/* What one more iteration makes of a vertex, and how far it can carry two values apart. */
+typedef struct Step
+{
+	double		value;
+	double		stretch;
+	double		scale;			/* the sum of what was added, without signs: rounding is relative to it */
+} Step;
+
+/* Make one more iteration for a vertex. */
+static Step
+step_vertex(const EmogiGraph *graph, EmogiAlgorithm algorithm, const double *value, uint64_t v)
+{
+	const EmogiAdjacency *in = &graph->forward;
+	double		sum = 0.0,
+				total = 0.0,
+				magnitude = 0.0;
+	Step		step = {.scale = fabs(value[v])};
+
+	for (uint64_t i = in->offsets[v]; i < in->offsets[v + 1]; i++)
+	{
+		double		weight = emogi_weight(in->weights, graph->weight_type, i);
+		double		other = value[in->targets[i]];
+		double		part = emogi_sum_contribution(algorithm, other, value[v], weight);
+
+		sum += part;
+		total += weight;
+		magnitude += fabs(weight);
+		step.scale += fabs(part);
+	}
+	step.value = emogi_sum_finish(algorithm, value[v], sum, total);
+	step.stretch = emogi_sum_stretch(algorithm, total, magnitude);
+	if ((emogi_sum_traits(algorithm) & EMOGI_SUM_POLES) != 0 && total > 0.0)
+		step.scale = step.scale / total + fabs(value[v]);
+	return step;
+}
+
+/* Check values of the applications with start values. */
+static void
+check_values(void *arg, uint64_t first, uint64_t end)
+{
+	EmogiCheck *check = arg;
+	const EmogiGraph *graph = check->graph;
+	const EmogiQuery *query = check->query;
+	const EmogiResult *result = check->result;
+	const uint32_t traits = emogi_sum_traits(query->algorithm);
+
+	for (uint64_t v = first; v < end; v++)
+	{
+		double		value = result->value[v];
+		bool		keeps = ((traits & EMOGI_SUM_POLES) != 0 && !isnan(query->values[v])) ||
+			((traits & EMOGI_SUM_KEEPS) != 0 && graph->forward.offsets[v] == graph->forward.offsets[v + 1]);
+		Step		step;
+
+		if (keeps && value != query->values[v] && !(isnan(value) && isnan(query->values[v])))
+			emogi_wrong(check, "vertex %llu has %.17g and should have kept %.17g", (unsigned long long) v, value,
+						query->values[v]);
+		if (keeps || !(fabs(result->change) < (double) INFINITY))
+			continue;
+		step = step_vertex(graph, query->algorithm, result->value, v);
+		if (step.value != value &&
+			!(fabs(step.value - value) <= step.stretch * result->change + ROUNDING * step.scale))
+			emogi_wrong(check, "one more iteration makes %.17g of vertex %llu's %.17g after a change of %.17g",
+						step.value, (unsigned long long) v, value, result->change);
+	}
+}
+
+bool
+emogi_check_values(EmogiCheck *check)
+{
+	if (check->graph->nvertices == 0)
+		return true;
+	return check_stop(check) && emogi_check_parts(check, check_values, check, check->graph->nvertices);
+}

@@ -1,0 +1,449 @@
+/*
+ * estimate.c: how large a Graph will be, without building it: emogi_estimate.
+ *
+ * Rows come from the planner's own figures: of tables by pages and density, of all else by the plan of the query. The
+ * rest is arithmetic with the functions that the build itself asks (csr.h), on the safe side wherever the build depends
+ * on what nobody knows beforehand: no two keys of src and dst are the same unless statistics say that there are fewer,
+ * keys without statistics lie anywhere in their type, and weights are as wide as their type allows.
+ */
+#include "server/emogi.h"
+
+#include <math.h>
+
+#include "access/htup_details.h"
+#include "access/relation.h"
+#include "access/table.h"
+#include "access/tableam.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_statistic.h"
+#include "catalog/pg_type.h"
+#include "executor/spi.h"
+#include "miscadmin.h"
+#include "nodes/plannodes.h"
+#include "optimizer/cost.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/plancache.h"
+#include "utils/syscache.h"
+
+PG_FUNCTION_INFO_V1(emogi_estimate);
+
+/* More edges than any memory holds, and few enough for arithmetic in 64 bits. */
+#define MOST_EDGES 1e15
+
+/* The most common values of a column that the planner looks at, of which the first tell nearly all. */
+#define MOST_COMMON 100
+
+/* What statistics know of the two keys. */
+typedef struct KeyFigures
+{
+	double		nvertices;		/* distinct values of src and of dst, added up; < 0 = not known */
+	double		null_share;		/* of rows with a NULL end, at least; 0 .. 1 */
+	int64		min_key;
+	int64		max_key;
+} KeyFigures;
+
+typedef struct Estimate
+{
+	uint64		nedges;
+	uint64		nvertices;
+	EmogiWeightType weight_type;
+	int64		min_key;
+	int64		max_key;
+	bool		from_heaps;		/* edges are read from tables, not through the executor */
+} Estimate;
+
+/* ---- rows ---- */
+
+/* Get the planner's estimate of a query's rows, for the current user; raises 42501 as its execution would. */
+static double
+estimate_query(const char *query)
+{
+	SPIPlanPtr	plan;
+	CachedPlan *cached;
+	PlannedStmt *statement;
+	double		rows;
+
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	plan = SPI_prepare(query, 0, NULL);
+	cached = plan != NULL ? SPI_plan_get_cached_plan(plan) : NULL;
+	if (cached == NULL || list_length(cached->stmt_list) != 1)
+		elog(ERROR, "could not plan the %s", EMOGI_GRAPH_QUERY);
+	statement = linitial_node(PlannedStmt, cached->stmt_list);
+	emogi_compat_check_plan(statement);
+	rows = statement->planTree != NULL ? statement->planTree->plan_rows : 0;
+	ReleaseCachedPlan(cached, NULL);
+	SPI_finish();
+	return rows;
+}
+
+/*
+ * Estimate the rows of a Source, as the planner does. leaves: its heaps, locked; NIL when its rows come through the
+ * executor. The caller's rights on a relation have been checked.
+ */
+double
+emogi_scan_estimate(const EmogiSource *source, List *leaves)
+{
+	double		rows = 0;
+	ListCell   *cell;
+
+	if (leaves == NIL)
+		return estimate_query(emogi_source_select(source));
+	foreach(cell, leaves)
+	{
+		Relation	rel = table_open(lfirst_oid(cell), NoLock);
+		BlockNumber pages;
+		double		tuples;
+		double		visible;
+
+		table_relation_estimate_size(rel, NULL, &pages, &tuples, &visible);
+		rows += tuples;
+		table_close(rel, NoLock);
+	}
+	return rows;
+}
+
+/* ---- keys ---- */
+
+/* Turn the Datum of a key into its value. */
+static int64
+key_of_datum(Datum datum, int length)
+{
+	if (length == 8)
+		return DatumGetInt64(datum);
+	return length == 4 ? DatumGetInt32(datum) : DatumGetInt16(datum);
+}
+
+/* Get the values that statistics of one kind list: the range of those. False when there are none. */
+static bool
+listed_range(HeapTuple statistics, int kind, int length, int64 *min_key, int64 *max_key)
+{
+	AttStatsSlot slot;
+
+	if (!get_attstatsslot(&slot, statistics, kind, InvalidOid, ATTSTATSSLOT_VALUES))
+		return false;
+	for (int i = 0; i < slot.nvalues; i++)
+	{
+		int64		key = key_of_datum(slot.values[i], length);
+
+		*min_key = Min(*min_key, key);
+		*max_key = Max(*max_key, key);
+	}
+	free_attstatsslot(&slot);
+	return slot.nvalues > 0;
+}
+
+/* Add what is known of one key column to the figures; false when there are no statistics of it. */
+static bool
+add_key_column(Oid relid, AttrNumber attnum, bool of_children, double rows, KeyFigures *figures)
+{
+	HeapTuple	tuple = SearchSysCache3(STATRELATTINH, ObjectIdGetDatum(relid), Int16GetDatum(attnum),
+										BoolGetDatum(of_children));
+	int			length = get_typlen(get_atttype(relid, attnum));
+	Form_pg_statistic statistics;
+	bool		listed;
+
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	statistics = (Form_pg_statistic) GETSTRUCT(tuple);
+	figures->nvertices += statistics->stadistinct >= 0 ? statistics->stadistinct : -statistics->stadistinct * rows;
+	figures->null_share = Max(figures->null_share, statistics->stanullfrac);
+	listed = listed_range(tuple, STATISTIC_KIND_HISTOGRAM, length, &figures->min_key, &figures->max_key);
+	listed |= listed_range(tuple, STATISTIC_KIND_MCV, length, &figures->min_key, &figures->max_key);
+	ReleaseSysCache(tuple);
+	return listed;
+}
+
+/* Get the figures of keys of which nothing is known but how many bytes they have. */
+static KeyFigures
+unknown_keys(int length)
+{
+	KeyFigures	figures = {.nvertices = -1, .min_key = PG_INT64_MIN, .max_key = PG_INT64_MAX};
+
+	if (length < 8)
+	{
+		figures.max_key = (INT64CONST(1) << (8 * length - 1)) - 1;
+		figures.min_key = -figures.max_key - 1;
+	}
+	return figures;
+}
+
+/*
+ * Get what statistics know of the keys of a relation, whose every row the caller may read. Those of a table with
+ * partitions or children are its own, of all of them together.
+ */
+static KeyFigures
+relation_keys(const EmogiSource *source, List *leaves, double rows)
+{
+	bool		of_children = leaves != NIL && (list_length(leaves) > 1 || linitial_oid(leaves) != source->relid);
+	KeyFigures	figures = {.min_key = PG_INT64_MAX, .max_key = PG_INT64_MIN};
+
+	if (add_key_column(source->relid, source->src, of_children, rows, &figures) &&
+		add_key_column(source->relid, source->dst, of_children, rows, &figures))
+		return figures;
+	return unknown_keys(Max(get_typlen(get_atttype(source->relid, source->src)),
+							get_typlen(get_atttype(source->relid, source->dst))));
+}
+
+/*
+ * Estimate the edges and vertices of a relation from statistics alone, for the planner: without lock, file or error.
+ * False when there are none.
+ */
+bool
+emogi_estimate_size(const EmogiSource *source, double *nvertices, double *nedges)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(source->relid));
+	KeyFigures	figures = {0};
+	bool		known = false;
+
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	*nedges = ((Form_pg_class) GETSTRUCT(tuple))->reltuples;
+	ReleaseSysCache(tuple);
+	if (*nedges <= 0)
+		return false;
+	for (int of_children = 0; of_children < 2 && !known; of_children++)
+	{
+		figures.nvertices = 0;
+		(void) add_key_column(source->relid, source->src, of_children, *nedges, &figures);
+		known = figures.nvertices > 0;
+		(void) add_key_column(source->relid, source->dst, of_children, *nedges, &figures);
+	}
+	*nvertices = known ? Max(figures.nvertices / 2, 1) : *nedges;
+	return true;
+}
+
+/* Get the most common values of a column and their shares; false when there are none. */
+static bool
+common_values(Oid relid, AttrNumber attnum, AttStatsSlot *slot)
+{
+	HeapTuple	tuple = SearchSysCache3(STATRELATTINH, ObjectIdGetDatum(relid), Int16GetDatum(attnum), BoolGetDatum(false));
+	bool		found;
+
+	if (!HeapTupleIsValid(tuple))
+		tuple = SearchSysCache3(STATRELATTINH, ObjectIdGetDatum(relid), Int16GetDatum(attnum), BoolGetDatum(true));
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	found = get_attstatsslot(slot, tuple, STATISTIC_KIND_MCV, InvalidOid, ATTSTATSSLOT_VALUES | ATTSTATSSLOT_NUMBERS);
+	ReleaseSysCache(tuple);
+	return found;
+}
+
+/*
+ * Estimate the length of the list of a vertex that an edge leads to, for the planner. It is longer than the mean where some
+ * vertices have very many edges: these are met the more often. Statistics name them, as ends of either kind.
+ */
+double
+emogi_estimate_next_degree(const EmogiSource *source, double nvertices, double nedges)
+{
+	double		mean = nedges / Max(nvertices, 1);
+	double		degree = 0;
+	double		share = 0;
+	int			from_length;
+	int			to_length;
+	AttStatsSlot from;
+	AttStatsSlot to;
+
+	if (!common_values(source->relid, source->src, &from))
+		return mean;
+	if (!common_values(source->relid, source->dst, &to))
+	{
+		free_attstatsslot(&from);
+		return mean;
+	}
+	from_length = get_typlen(from.valuetype);
+	to_length = get_typlen(to.valuetype);
+	for (int i = 0; i < Min(to.nvalues, MOST_COMMON); i++)
+	{
+		int64		key = key_of_datum(to.values[i], to_length);
+
+		for (int j = 0; j < Min(from.nvalues, MOST_COMMON); j++)
+			if (key_of_datum(from.values[j], from_length) == key)
+			{
+				degree += to.numbers[i] * from.numbers[j] * nedges;
+				share += to.numbers[i];
+			}
+	}
+	free_attstatsslot(&from);
+	free_attstatsslot(&to);
+	return Max(degree + (1 - Min(share, 1)) * mean, mean);
+}
+
+/* ---- weights ---- */
+
+/* Get the widest type that a Graph may need for weights of this SQL type. */
+static EmogiWeightType
+widest_weight(Oid type)
+{
+	switch (getBaseType(type))
+	{
+		case INT2OID:
+		case FLOAT4OID:
+			return EMOGI_WEIGHT_F32;
+		default:
+			return EMOGI_WEIGHT_F64;
+	}
+}
+
+/* Get the weights of a query, where they are wanted and there; raises what is wrong with its form. */
+static EmogiWeightType
+query_weight(const EmogiSource *source)
+{
+	TupleDesc	desc;
+	EmogiEdgeColumns columns;
+	EmogiWeightType type;
+
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	(void) emogi_query_describe_edges(source->query, source->wants_weight, &desc, &columns);
+	type = columns.weight > 0 ? widest_weight(TupleDescAttr(desc, columns.weight - 1)->atttypid) : EMOGI_WEIGHT_NONE;
+	SPI_finish();
+	return type;
+}
+
+/* ---- the whole ---- */
+
+/* Put rows and figures of keys together. */
+static Estimate
+put_together(double rows, const KeyFigures *keys, EmogiWeightType weight_type)
+{
+	double		nedges = Min(rint(Max(rows, 0) * (1 - keys->null_share)), MOST_EDGES);
+	double		nvertices = Min(keys->nvertices < 0 ? nedges : keys->nvertices, 2 * nedges);
+
+	nvertices = Min(rint(nvertices), (double) keys->max_key - (double) keys->min_key + 1);
+	return (Estimate) {
+		.nedges = (uint64) nedges,
+		.nvertices = (uint64) (nedges > 0 ? Max(nvertices, 1) : 0),
+		.weight_type = weight_type,
+		.min_key = keys->min_key,
+		.max_key = keys->max_key
+	};
+}
+
+/* Estimate the edges and vertices of a Source; raises what keeps the caller from reading it. */
+static Estimate
+estimate_source(const EmogiSource *source)
+{
+	EmogiWeightType weight_type = EMOGI_WEIGHT_NONE;
+	KeyFigures	keys = unknown_keys(sizeof(int64));
+	List	   *leaves = NIL;
+	Estimate	estimate;
+	Relation	rel;
+	bool		row_security;
+	char		kind;
+	double		rows;
+
+	if (source->is_query)
+	{
+		weight_type = query_weight(source);
+		return put_together(estimate_query(source->query), &keys, weight_type);
+	}
+	rel = relation_open(source->relid, NoLock);
+	row_security = emogi_access_check(rel, source);
+	kind = rel->rd_rel->relkind;
+	relation_close(rel, NoLock);
+	if (row_security || !emogi_scan_possible(source, &leaves))
+		leaves = NIL;
+	if (source->weight > 0)
+		weight_type = widest_weight(get_atttype(source->relid, source->weight));
+	rows = emogi_scan_estimate(source, leaves);
+	if (!row_security && kind != RELKIND_VIEW)
+		keys = relation_keys(source, leaves, rows);
+	estimate = put_together(rows, &keys, weight_type);
+	estimate.from_heaps = leaves != NIL;
+	return estimate;
+}
+
+/* Get the bytes that the Region gives for so many. */
+static uint64
+whole_granules(uint64 bytes)
+{
+	return Max((bytes + EMOGI_GRANULE_BYTES - 1) / EMOGI_GRANULE_BYTES, 1) * EMOGI_GRANULE_BYTES;
+}
+
+/*
+ * Get the bytes of the chunks of edges. Each parallel worker leaves its last chunk unfinished; it takes many rows to
+ * have workers read a table, while a query may have them and return few.
+ */
+static uint64
+chunk_bytes(const Estimate *estimate)
+{
+	uint64		length = estimate->weight_type == EMOGI_WEIGHT_NONE ? EMOGI_CHUNK_EDGES : EMOGI_CHUNK_WEIGHTED_EDGES;
+	uint64		nchunks = (estimate->nedges + length - 1) / length;
+	uint64		nworkers = max_parallel_workers_per_gather;
+
+	if (estimate->from_heaps)
+		nworkers = Min(emogi_build_workers >= 0 ? (uint64) emogi_build_workers : nworkers, nchunks - 1);
+	return (nchunks + nworkers) * EMOGI_CHUNK_BYTES;
+}
+
+/* Get the bytes that finding the vertices takes, for a range of keys twice as wide as that which statistics have seen. */
+static uint64
+key_bytes(const Estimate *estimate)
+{
+	uint64		span = (uint64) estimate->max_key - (uint64) estimate->min_key;
+	EmogiEdges	edges = {.nedges = estimate->nedges};
+	EmogiKeyPlan plan;
+
+	edges.max_key = span < PG_INT64_MAX / 2 ? (int64) (2 * span) : PG_INT64_MAX;
+	emogi_keys_plan(&edges, &plan);
+	return whole_granules(plan.scratch_bytes);
+}
+
+/*
+ * Get the bytes of the Graph, and those in use at the peak of its build (build.c): while the CSR is made, when chunks,
+ * map of keys, CSR and its scratch are all there.
+ */
+static void
+estimate_bytes(const Estimate *estimate, EmogiDirection direction, uint64 *graph_bytes, uint64 *peak_bytes)
+{
+	uint64		nvertices = estimate->nvertices;
+	uint64		nedges = estimate->nedges;
+	bool		weighted = estimate->weight_type != EMOGI_WEIGHT_NONE;
+
+	*graph_bytes = *peak_bytes = 0;
+	if (nedges == 0)
+		return;
+	*graph_bytes = whole_granules(emogi_csr_bytes(nvertices, nedges, direction, false, estimate->weight_type));
+	*peak_bytes = chunk_bytes(estimate) + key_bytes(estimate) + *graph_bytes +
+		whole_granules(emogi_csr_scratch_bytes(nvertices, nedges, direction, emogi_cpu_threads, weighted));
+}
+
+/*
+ * emogi_estimate(graph, weights bool, direction text) -> (edges bigint, vertices bigint, graph_bytes bigint,
+ * peak_bytes bigint, allowed_bytes bigint, fits bool)
+ */
+Datum
+emogi_estimate(PG_FUNCTION_ARGS)
+{
+	uint64		allowed_bytes;
+	uint64		graph_bytes;
+	uint64		peak_bytes;
+	EmogiGraphArgument graph;
+	EmogiDirection direction;
+	EmogiSource source;
+	Estimate	estimate;
+	TupleDesc	desc;
+	Datum		values[6];
+	bool		nulls[6] = {false};
+
+	emogi_require_preload();
+	emogi_refuse_worker();
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	emogi_graph_argument(fcinfo, &graph);
+	direction = emogi_direction_argument(fcinfo, 2, EMOGI_OUT);
+	emogi_source_resolve(&graph, !PG_ARGISNULL(1) && PG_GETARG_BOOL(1), &source);
+	estimate = estimate_source(&source);
+	estimate_bytes(&estimate, direction, &graph_bytes, &peak_bytes);
+	allowed_bytes = Min(emogi_limits_allowed_bytes(), emogi_machine_bytes());
+
+	values[0] = Int64GetDatum(estimate.nedges);
+	values[1] = Int64GetDatum(estimate.nvertices);
+	values[2] = Int64GetDatum(graph_bytes);
+	values[3] = Int64GetDatum(peak_bytes);
+	values[4] = Int64GetDatum(allowed_bytes);
+	values[5] = BoolGetDatum(peak_bytes <= allowed_bytes);
+	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
+}

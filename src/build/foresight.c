@@ -1,0 +1,165 @@
+/*
+ * foresight.c: what the planner can know of a graph that is a query or a view: the rows, keys and costs of its own plan.
+ *
+ * The query is planned, never run, as the caller and in a subtransaction: text that does not plan is no reason for an error
+ * before its call is made. A query within the query is not looked into: one whose view calls itself would never end.
+ * The planner asks several times for one plan, so the last answers are remembered for the statement.
+ */
+#include "server/emogi.h"
+
+#include "access/xact.h"
+#include "executor/spi.h"
+#include "miscadmin.h"
+#include "nodes/plannodes.h"
+#include "utils/memutils.h"
+#include "utils/plancache.h"
+#include "utils/resowner.h"
+#include "utils/snapmgr.h"
+
+#define MEMORIES 4
+
+/* What a query was found to be, in TopMemoryContext. */
+typedef struct Memory
+{
+	char	   *query;			/* NULL = none */
+	Oid			userid;
+	TimestampTz statement;
+	bool		known;			/* it could be planned */
+	EmogiForesight foresight;
+} Memory;
+
+static Memory memories[MEMORIES];
+static int	oldest = 0;
+static bool is_looking = false;
+
+/* Plan a query, inside SPI, and get the rows and the cost of its plan. Raises what is wrong with it. */
+static void
+plan_query(const char *query, double *rows, double *cost)
+{
+	SPIPlanPtr	plan = SPI_prepare(query, 0, NULL);
+	CachedPlan *cached = plan != NULL ? SPI_plan_get_cached_plan(plan) : NULL;
+	PlannedStmt *statement;
+
+	if (cached == NULL || list_length(cached->stmt_list) != 1)
+		elog(ERROR, "could not plan the %s", EMOGI_GRAPH_QUERY);
+	statement = linitial_node(PlannedStmt, cached->stmt_list);
+	emogi_compat_check_plan(statement);
+	*rows = statement->planTree != NULL ? statement->planTree->plan_rows : 0;
+	*cost = statement->planTree != NULL ? statement->planTree->total_cost : 0;
+	ReleaseCachedPlan(cached, NULL);
+	SPI_freeplan(plan);
+}
+
+/* Look at the plans of a query, and of its second column grouped: one of its ends, wherever an edge's own key stands first. */
+static void
+look(const char *query, EmogiForesight *foresight)
+{
+	TupleDesc	desc;
+	StringInfoData sql;
+	double		cost;
+	int			length;
+
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	length = emogi_query_describe(query, EMOGI_GRAPH_QUERY, &desc);
+	plan_query(query, &foresight->nedges, &foresight->cost);
+	initStringInfo(&sql);
+	appendStringInfoString(&sql, "SELECT FROM (");
+	appendBinaryStringInfo(&sql, query, length);
+	appendStringInfoString(&sql, "\n) AS q(s, d) GROUP BY q.d");
+	plan_query(sql.data, &foresight->nvertices, &cost);
+	SPI_finish();
+}
+
+/* Look at a query in a subtransaction; false when it cannot be planned. */
+static bool
+look_safely(const char *query, EmogiForesight *foresight)
+{
+	MemoryContext context = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
+	volatile bool known = false;
+
+	BeginInternalSubTransaction(NULL);
+	MemoryContextSwitchTo(context);
+	is_looking = true;
+	PG_TRY();
+	{
+		look(query, foresight);
+		ReleaseCurrentSubTransaction();
+		known = true;
+	}
+	PG_CATCH();
+	{
+		ErrorData  *error;
+
+		MemoryContextSwitchTo(context);
+		error = CopyErrorData();
+		FlushErrorState();
+		RollbackAndReleaseCurrentSubTransaction();
+		if (error->sqlerrcode == ERRCODE_QUERY_CANCELED || error->sqlerrcode == ERRCODE_ADMIN_SHUTDOWN)
+		{
+			is_looking = false;
+			MemoryContextSwitchTo(context);
+			CurrentResourceOwner = owner;
+			ReThrowError(error);
+		}
+		FreeErrorData(error);
+	}
+	PG_END_TRY();
+	is_looking = false;
+	MemoryContextSwitchTo(context);
+	CurrentResourceOwner = owner;
+	return known;
+}
+
+/* Find what is remembered of a query in this statement; NULL when that is nothing. */
+static Memory *
+recall(const char *query)
+{
+	for (int i = 0; i < MEMORIES; i++)
+		if (memories[i].query != NULL && memories[i].statement == GetCurrentStatementStartTimestamp() &&
+			memories[i].userid == GetUserId() && strcmp(memories[i].query, query) == 0)
+			return &memories[i];
+	return NULL;
+}
+
+/* Remember nothing yet of a query, in place of what was remembered first. */
+static Memory *
+make_memory(const char *query)
+{
+	Memory	   *memory = &memories[oldest++ % MEMORIES];
+	char	   *copy = MemoryContextStrdup(TopMemoryContext, query);
+
+	if (memory->query != NULL)
+		pfree(memory->query);
+	memory->query = copy;
+	memory->userid = GetUserId();
+	memory->statement = GetCurrentStatementStartTimestamp();
+	memory->known = false;
+	return memory;
+}
+
+/*
+ * Find out what the planner thinks of the text of a query that gives edges, as the current user; false when it is not known:
+ * the query has errors, or this is no place to plan it. Raises nothing but a cancel.
+ */
+bool
+emogi_foresee(const char *query, EmogiForesight *foresight)
+{
+	Memory	   *memory;
+
+	if (is_looking || !ActiveSnapshotSet() || IsInParallelMode())
+		return false;
+	memory = recall(query);
+	if (memory == NULL)
+	{
+		EmogiForesight found = {0};
+		bool		known = look_safely(query, &found);
+
+		memory = make_memory(query);
+		memory->known = known;
+		memory->foresight = found;
+	}
+	*foresight = memory->foresight;
+	return memory->known;
+}

@@ -1,0 +1,433 @@
+/*
+ * pages.c: the pages of one heap table to edges, page by page and not tuple by tuple.
+ *
+ * A page is pruned, locked in share mode and looked through for the tuples that the snapshot sees, by the rules of the
+ * server's own sequential scan (heap_prepare_pagescan; heapgetpage before 17): the bit that says that all see all is
+ * believed, unless the snapshot is a standby's. Then the lock is given back and the tuples are decoded under the pin
+ * alone, which keeps them where they are: to decode can raise an error and take memory of the Region.
+ *
+ * Columns lie at a fixed offset when all columns before them are of fixed length, in every tuple that has them and in
+ * which none of them is NULL. Two keys of 4 bytes, or of 8, without a weight have a loop of their own; where a column
+ * cannot be had by its offset, the tuple takes the server's general way.
+ */
+#include "server/emogi.h"
+
+#include "access/heapam.h"
+#include "access/htup_details.h"
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "pages.h"
+#include "storage/bufmgr.h"
+#include "storage/predicate.h"
+#include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+
+/*
+ * A page's first tuple lies at its end and each next one below: no order that processors foresee well. What lies so
+ * far ahead is asked for early: a tenth of the time.
+ */
+#define AHEAD_BYTES 512
+
+/* A page, pinned, and its tuples that are to be decoded. */
+typedef struct SeenPage
+{
+	Page		page;
+	int			nitems;
+	ItemIdData	items[MaxHeapTuplesPerPage];	/* copies, made under the lock */
+} SeenPage;
+
+/* ---- which tuples ---- */
+
+/* Collect all tuples of a page, which the caller has locked. */
+static void
+see_all(SeenPage *seen)
+{
+	int			nlines = PageGetMaxOffsetNumber(seen->page);
+	int			nitems = 0;
+
+	for (OffsetNumber line = FirstOffsetNumber; line <= nlines; line++)
+	{
+		ItemId		item = PageGetItemId(seen->page, line);
+
+		seen->items[nitems] = *item;
+		nitems += ItemIdIsNormal(item);
+	}
+	seen->nitems = nitems;
+}
+
+/* Collect the tuples of a page, which the caller has locked, that a snapshot sees. */
+static void
+see_visible(SeenPage *seen, Relation rel, Snapshot snapshot, Buffer buffer, bool all_visible, bool serializable)
+{
+	int			nlines = PageGetMaxOffsetNumber(seen->page);
+	BlockNumber block = BufferGetBlockNumber(buffer);
+	HeapTupleData tuple;
+
+	tuple.t_tableOid = RelationGetRelid(rel);
+	for (OffsetNumber line = FirstOffsetNumber; line <= nlines; line++)
+	{
+		ItemId		item = PageGetItemId(seen->page, line);
+		bool		visible;
+
+		if (!ItemIdIsNormal(item))
+			continue;
+		tuple.t_data = (HeapTupleHeader) PageGetItem(seen->page, item);
+		tuple.t_len = ItemIdGetLength(item);
+		ItemPointerSet(&tuple.t_self, block, line);
+		visible = all_visible || HeapTupleSatisfiesVisibility(&tuple, snapshot, buffer);
+		if (serializable)
+			HeapCheckForSerializableConflictOut(visible, rel, &tuple, buffer, snapshot);
+		if (visible)
+			seen->items[seen->nitems++] = *item;
+	}
+}
+
+/* Collect the tuples that a scan sees of a page that it has pinned. */
+static void
+see_page(SeenPage *seen, TableScanDesc scan, Buffer buffer)
+{
+	Relation	rel = scan->rs_rd;
+	Snapshot	snapshot = scan->rs_snapshot;
+	bool		all_visible;
+	bool		serializable;
+
+	seen->page = BufferGetPage(buffer);
+	seen->nitems = 0;
+	heap_page_prune_opt(rel, buffer);
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	emogi_compat_check_snapshot_age(snapshot, rel, seen->page);
+	all_visible = PageIsAllVisible(seen->page) && !snapshot->takenDuringRecovery;
+	serializable = CheckForSerializableConflictOutNeeded(rel, snapshot);
+	if (all_visible && !serializable)
+		see_all(seen);
+	else
+		see_visible(seen, rel, snapshot, buffer, all_visible, serializable);
+	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+}
+
+/* Get one of the tuples of a page. */
+static inline HeapTupleHeader
+get_tuple(SeenPage *seen, int i)
+{
+	HeapTupleHeader tuple = (HeapTupleHeader) PageGetItem(seen->page, &seen->items[i]);
+
+	__builtin_prefetch((const char *) tuple - AHEAD_BYTES);
+	return tuple;
+}
+
+/* ---- where columns lie ---- */
+
+/* Get a column's offset when it and all columns before it have fixed lengths, else -1. */
+static int
+fixed_offset(TupleDesc desc, AttrNumber attnum)
+{
+	int			offset = 0;
+
+	for (int i = 0; i < attnum; i++)
+	{
+		Form_pg_attribute attribute = TupleDescAttr(desc, i);
+
+		if (attribute->attlen <= 0)
+			return -1;
+		offset = att_align_nominal(offset, attribute->attalign);
+		if (i < attnum - 1)
+			offset += attribute->attlen;
+	}
+	return offset;
+}
+
+static void
+init_column(EmogiColumn *column, TupleDesc desc, AttrNumber attnum)
+{
+	column->attnum = attnum;
+	column->offset = fixed_offset(desc, attnum);
+	column->type = getBaseType(TupleDescAttr(desc, attnum - 1)->atttypid);
+	column->length = TupleDescAttr(desc, attnum - 1)->attlen;
+	column->prefix = attnum <= BITS_PER_BYTE ? (1 << attnum) - 1 : 1 << BITS_PER_BYTE;
+}
+
+/* Find out where a table's tuples have two keys and, unless it is 0, a weight. */
+void
+emogi_layout_init(EmogiLayout *layout, TupleDesc desc, AttrNumber src, AttrNumber dst, AttrNumber weight)
+{
+	memset(layout, 0, sizeof *layout);
+	init_column(&layout->src, desc, src);
+	init_column(&layout->dst, desc, dst);
+	if (weight > 0)
+		init_column(&layout->weight, desc, weight);
+}
+
+/* Does a tuple have a column of fixed offset, and it and none before it NULL? */
+static inline bool
+has_in_place(HeapTupleHeader tuple, AttrNumber attnum, uint16 prefix)
+{
+	return HeapTupleHeaderGetNatts(tuple) >= attnum &&
+		((tuple->t_infomask & HEAP_HASNULL) == 0 || (tuple->t_bits[0] & prefix) == prefix);
+}
+
+/* Get the place of a column in a tuple; NULL when it is to be had the general way only. */
+static inline const char *
+column_in_place(HeapTupleHeader tuple, const EmogiColumn *column)
+{
+	if (unlikely(column->offset < 0 || !has_in_place(tuple, column->attnum, column->prefix)))
+		return NULL;
+	return (const char *) tuple + tuple->t_hoff + column->offset;
+}
+
+/* ---- tuple by tuple ---- */
+
+/* Get a column of a tuple the general way; false when it is NULL. */
+static pg_noinline bool
+get_slowly(HeapTupleHeader header, TupleDesc desc, const EmogiColumn *column, Datum *datum)
+{
+	HeapTupleData tuple = {.t_data = header};
+	bool		isnull;
+
+	*datum = heap_getattr(&tuple, column->attnum, desc, &isnull);
+	return !isnull;
+}
+
+/* Decode an integer of 2, 4 or 8 bytes. */
+static inline int64
+decode_integer(const char *p, int length)
+{
+	if (length == sizeof(int64))
+		return *(const int64 *) p;
+	return length == sizeof(int32) ? *(const int32 *) p : *(const int16 *) p;
+}
+
+/* Get a key of a tuple; false when it is NULL. */
+static inline bool
+get_key(HeapTupleHeader tuple, TupleDesc desc, const EmogiColumn *column, int64 *key)
+{
+	const char *p = column_in_place(tuple, column);
+	Datum		datum;
+
+	if (likely(p != NULL))
+		*key = decode_integer(p, column->length);
+	else if (!get_slowly(tuple, desc, column, &datum))
+		return false;
+	else if (column->length == sizeof(int64))
+		*key = DatumGetInt64(datum);
+	else
+		*key = column->length == sizeof(int32) ? DatumGetInt32(datum) : DatumGetInt16(datum);
+	return true;
+}
+
+/* Decode a weight of fixed length. */
+static inline double
+decode_weight(const char *p, Oid type)
+{
+	switch (type)
+	{
+		case INT2OID:
+			return *(const int16 *) p;
+		case INT4OID:
+			return *(const int32 *) p;
+		case INT8OID:
+			return (double) *(const int64 *) p;
+		case FLOAT4OID:
+			return *(const float4 *) p;
+		default:
+			return *(const float8 *) p;
+	}
+}
+
+/* Turn the Datum of a weight into a double. Raises 22003 for a numeric that is too large. */
+static double
+weight_of_datum(Datum datum, Oid type)
+{
+	switch (type)
+	{
+		case INT2OID:
+			return DatumGetInt16(datum);
+		case INT4OID:
+			return DatumGetInt32(datum);
+		case INT8OID:
+			return (double) DatumGetInt64(datum);
+		case FLOAT4OID:
+			return DatumGetFloat4(datum);
+		case FLOAT8OID:
+			return DatumGetFloat8(datum);
+		default:
+			return DatumGetFloat8(DirectFunctionCall1(numeric_float8, datum));
+	}
+}
+
+/* Get a weight of a tuple; false when it is NULL. What the conversion of a numeric leaves stays in current memory. */
+static inline bool
+get_weight(HeapTupleHeader tuple, TupleDesc desc, const EmogiColumn *column, double *weight)
+{
+	const char *p = column_in_place(tuple, column);
+	Datum		datum;
+
+	if (likely(p != NULL))
+		*weight = decode_weight(p, column->type);
+	else if (!get_slowly(tuple, desc, column, &datum))
+		return false;
+	else
+		*weight = weight_of_datum(datum, column->type);
+	return true;
+}
+
+/* Put the edge of a tuple into a sink without weights. */
+static inline void
+put_edge(HeapTupleHeader tuple, TupleDesc desc, const EmogiLayout *layout, EmogiSink *sink)
+{
+	int64		src;
+	int64		dst;
+
+	if (get_key(tuple, desc, &layout->src, &src) && get_key(tuple, desc, &layout->dst, &dst))
+		emogi_sink_put(sink, src, dst);
+	else
+		sink->nskipped++;
+}
+
+/* Put the edges of a page into a sink without weights. */
+static void
+put_edges(SeenPage *seen, TupleDesc desc, const EmogiLayout *layout, EmogiSink *sink)
+{
+	for (int i = 0; i < seen->nitems; i++)
+		put_edge(get_tuple(seen, i), desc, layout, sink);
+}
+
+/* Put the edges of a page into a sink with weights. Raises 22004 for a NULL weight, and what the sink raises. */
+static void
+put_weighted_edges(SeenPage *seen, TupleDesc desc, const EmogiLayout *layout, EmogiSink *sink)
+{
+	for (int i = 0; i < seen->nitems; i++)
+	{
+		HeapTupleHeader tuple = get_tuple(seen, i);
+		int64		src;
+		int64		dst;
+		double		weight;
+
+		if (!get_key(tuple, desc, &layout->src, &src) || !get_key(tuple, desc, &layout->dst, &dst))
+			sink->nskipped++;
+		else if (!get_weight(tuple, desc, &layout->weight, &weight))
+			emogi_sink_refuse_null_weight(src, dst);
+		else
+			emogi_sink_put_weighted(sink, src, dst, weight);
+	}
+}
+
+/* ---- many tuples at a time ---- */
+
+/*
+ * Decode the edges of tuples from items[first] on, all keys of which have `length` bytes, until one does not have its
+ * keys in place. Gets its index, or `end`, and the range of the keys.
+ */
+static pg_attribute_always_inline int
+decode_run(SeenPage *seen, int first, int end, const EmogiLayout *layout, int length, EmogiEdge *edges,
+		   int64 *min_key, int64 *max_key)
+{
+	const EmogiColumn *last = layout->src.attnum > layout->dst.attnum ? &layout->src : &layout->dst;
+	AttrNumber	attnum = last->attnum;
+	uint16		prefix = last->prefix;
+	int			src_offset = layout->src.offset;
+	int			dst_offset = layout->dst.offset;
+	int64		min = PG_INT64_MAX;
+	int64		max = PG_INT64_MIN;
+	int			i;
+
+	for (i = first; i < end; i++, edges++)
+	{
+		HeapTupleHeader tuple = get_tuple(seen, i);
+		const char *data = (const char *) tuple + tuple->t_hoff;
+		int64		src;
+		int64		dst;
+
+		if (unlikely(!has_in_place(tuple, attnum, prefix)))
+			break;
+		src = decode_integer(data + src_offset, length);
+		dst = decode_integer(data + dst_offset, length);
+		edges->src = src;
+		edges->dst = dst;
+		min = Min(min, Min(src, dst));
+		max = Max(max, Max(src, dst));
+	}
+	*min_key = min;
+	*max_key = max;
+	return i;
+}
+
+/* Put the edges of a page, both of whose keys have fixed offsets and `length` bytes, into a sink without weights. */
+static pg_attribute_always_inline void
+put_runs(SeenPage *seen, TupleDesc desc, const EmogiLayout *layout, int length, EmogiSink *sink)
+{
+	int			i = 0;
+
+	while (i < seen->nitems)
+	{
+		int			first = i;
+		EmogiEdge  *edges;
+		int			end = i + (int) Min(emogi_sink_room(sink, &edges), (uint64) (seen->nitems - i));
+		int64		min_key;
+		int64		max_key;
+
+		i = decode_run(seen, first, end, layout, length, edges, &min_key, &max_key);
+		emogi_sink_count(sink, i - first, min_key, max_key);
+		if (i < end)
+			put_edge(get_tuple(seen, i++), desc, layout, sink);
+	}
+}
+
+/* Put the edges of a page of int keys into a sink. */
+static void
+put_int4_runs(SeenPage *seen, TupleDesc desc, const EmogiLayout *layout, EmogiSink *sink)
+{
+	put_runs(seen, desc, layout, sizeof(int32), sink);
+}
+
+/* Put the edges of a page of bigint keys into a sink. */
+static void
+put_int8_runs(SeenPage *seen, TupleDesc desc, const EmogiLayout *layout, EmogiSink *sink)
+{
+	put_runs(seen, desc, layout, sizeof(int64), sink);
+}
+
+/* ---- page by page ---- */
+
+typedef void (*PutPage) (SeenPage *seen, TupleDesc desc, const EmogiLayout *layout, EmogiSink *sink);
+
+static PutPage
+choose_put(const EmogiLayout *layout)
+{
+	if (layout->weight.attnum > 0)
+		return put_weighted_edges;
+	if (layout->src.offset < 0 || layout->dst.offset < 0 || layout->src.length != layout->dst.length)
+		return put_edges;
+	if (layout->src.length == sizeof(int64))
+		return put_int8_runs;
+	return layout->src.length == sizeof(int32) ? put_int4_runs : put_edges;
+}
+
+/*
+ * Put all edges that a parallel scan returns to this process into a sink. Raises 22004 for a NULL weight, and what the
+ * sink raises.
+ */
+void
+emogi_pages_read(TableScanDesc scan, const EmogiLayout *layout, EmogiSink *sink)
+{
+	MemoryContext scrap = AllocSetContextCreate(CurrentMemoryContext, "emogi pages", ALLOCSET_SMALL_SIZES);
+	TupleDesc	desc = RelationGetDescr(scan->rs_rd);
+	PutPage		put = choose_put(layout);
+	SeenPage	seen;
+	MemoryContext old;
+	Buffer		buffer;
+
+	while ((buffer = emogi_compat_next_page((HeapScanDesc) scan)) != InvalidBuffer)
+	{
+		CHECK_FOR_INTERRUPTS();
+		see_page(&seen, scan, buffer);
+		emogi_compat_count_returned(scan->rs_rd, seen.nitems);
+		old = MemoryContextSwitchTo(scrap);
+		put(&seen, desc, layout, sink);
+		MemoryContextSwitchTo(old);
+		MemoryContextReset(scrap);
+		ReleaseBuffer(buffer);
+	}
+	MemoryContextDelete(scrap);
+}

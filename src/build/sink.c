@@ -1,0 +1,287 @@
+/*
+ * sink.c: where edges enter the Region.
+ *
+ * A sink appends to chunks of its own, so that any number of processes can fill one slot without a lock but for the
+ * taking of a chunk. The count in a chunk's header is kept edge by edge: whenever a process stops, for whatever
+ * reason, what it has put stands in the Region and nothing needs to be flushed.
+ *
+ * Tables fill sinks from heap_scan.c. Everything else goes through the executor, with the caller's rights, as
+ *     SELECT _emogi_sink(token, q.c1, q.c2) FROM (query) AS q(c1, c2)
+ * where _emogi_sink is a parallel-safe aggregate: its rows never leave the process that made them. The token names
+ * the slot; it is random and lives as long as the call, so that nobody can add edges to a call that is not theirs.
+ */
+#include "server/emogi.h"
+
+#include "catalog/pg_type.h"
+#include "executor/spi.h"
+#include "miscadmin.h"
+#include "threads/pool.h"
+#include "sink.h"
+#include "storage/proc.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/snapmgr.h"
+
+PG_FUNCTION_INFO_V1(emogi_sink_transition);
+PG_FUNCTION_INFO_V1(emogi_sink_transition_weighted);
+PG_FUNCTION_INFO_V1(emogi_sink_combine);
+PG_FUNCTION_INFO_V1(emogi_sink_serialize);
+PG_FUNCTION_INFO_V1(emogi_sink_deserialize);
+PG_FUNCTION_INFO_V1(emogi_sink_final);
+
+/* Get the backend that a process works for: its leader in a parallel query, else itself. */
+static int
+session_pid(void)
+{
+	return MyProc->lockGroupLeader != NULL ? MyProc->lockGroupLeader->pid : MyProcPid;
+}
+
+/* Open a sink on the slot that a token names, which must be of this session. */
+void
+emogi_sink_open(EmogiSink *sink, uint64 token)
+{
+	int			pid = session_pid();
+
+	memset(sink, 0, sizeof *sink);
+	LWLockAcquire(emogi_shared->lock, LW_SHARED);
+	for (int i = 0; i < EMOGI_NSLOTS && sink->slot == NULL; i++)
+	{
+		EmogiSlot  *slot = &emogi_shared->slots[i];
+
+		if (slot->state == EMOGI_SLOT_HELD && slot->token == token && slot->owner_pid == pid)
+		{
+			sink->slot = slot;
+			sink->weights = slot->weights;
+		}
+	}
+	LWLockRelease(emogi_shared->lock);
+	if (sink->slot == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("_emogi_sink is for the use of emogi itself")));
+}
+
+/* Take a new chunk for a sink whose chunk is full. Raises 53200. */
+void
+emogi_sink_next_chunk(EmogiSink *sink)
+{
+	int			index = (int) (sink->slot - emogi_shared->slots);
+	EmogiEdgeChunk *chunk = emogi_region_alloc_any(EMOGI_OWNER_EDGES(index), EMOGI_CHUNK_BYTES);
+
+	if (!emogi_populate(chunk, EMOGI_CHUNK_BYTES))
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 errmsg("out of memory"),
+				 errdetail("The system has no memory for %zu more bytes of edges.", EMOGI_CHUNK_BYTES),
+				 errhint("Lower emogi.max_memory below the memory that the system can give.")));
+	chunk->nedges = 0;
+	chunk->min_key = PG_INT64_MAX;
+	chunk->max_key = PG_INT64_MIN;
+	chunk->weight_misfits = 0;
+	sink->chunk = chunk;
+	sink->slot->control.done += EMOGI_CHUNK_EDGES;
+}
+
+/* Raise 22023 for a weight that is out of range. */
+void
+emogi_sink_refuse_weight(const EmogiSink *sink, int64 src, int64 dst, double weight)
+{
+	static const char *const range[] = {
+		[EMOGI_WEIGHTS_LENGTHS] = "Weights must not be negative or NaN.",
+		[EMOGI_WEIGHTS_CONDUCTANCES] = "Weights must be finite and not negative.",
+		[EMOGI_WEIGHTS_FACTORS] = "Weights must be finite."
+	};
+
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("invalid weight %g of the edge from " INT64_FORMAT " to " INT64_FORMAT, weight, src, dst),
+			 errhint("%s Choose other edges with a query: 'SELECT src, dst, weight FROM edges WHERE weight >= 0'.",
+					 range[sink->weights])));
+}
+
+/* Raise 22004 for an edge without a weight. */
+void
+emogi_sink_refuse_null_weight(int64 src, int64 dst)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+			 errmsg("the weight of the edge from " INT64_FORMAT " to " INT64_FORMAT " is NULL", src, dst),
+			 errhint("Leave such edges out, or give them a weight, with a query: 'SELECT src, dst, coalesce(weight, 1) FROM edges'.")));
+}
+
+/* Get the state of the aggregate, made on the first row. */
+static EmogiSink *
+sink_state(FunctionCallInfo fcinfo)
+{
+	MemoryContext context;
+	EmogiSink  *sink;
+
+	if (!AggCheckCallContext(fcinfo, &context))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("_emogi_sink is for the use of emogi itself")));
+	if (!PG_ARGISNULL(0))
+		return (EmogiSink *) PG_GETARG_POINTER(0);
+	emogi_require_preload();
+	sink = MemoryContextAllocZero(context, sizeof *sink);
+	return sink;
+}
+
+/* emogi_sink_transition(state internal, token bigint, src bigint, dst bigint) -> internal */
+Datum
+emogi_sink_transition(PG_FUNCTION_ARGS)
+{
+	EmogiSink  *sink = sink_state(fcinfo);
+
+	if (sink->slot == NULL)
+		emogi_sink_open(sink, PG_ARGISNULL(1) ? 0 : (uint64) PG_GETARG_INT64(1));
+	if (PG_ARGISNULL(2) || PG_ARGISNULL(3))
+		sink->nskipped++;
+	else
+		emogi_sink_put(sink, PG_GETARG_INT64(2), PG_GETARG_INT64(3));
+	PG_RETURN_POINTER(sink);
+}
+
+/* emogi_sink_transition_weighted(state internal, token bigint, src bigint, dst bigint, weight float8) -> internal */
+Datum
+emogi_sink_transition_weighted(PG_FUNCTION_ARGS)
+{
+	EmogiSink  *sink = sink_state(fcinfo);
+
+	if (sink->slot == NULL)
+		emogi_sink_open(sink, PG_ARGISNULL(1) ? 0 : (uint64) PG_GETARG_INT64(1));
+	if (PG_ARGISNULL(2) || PG_ARGISNULL(3))
+		sink->nskipped++;
+	else if (PG_ARGISNULL(4))
+		emogi_sink_refuse_null_weight(PG_GETARG_INT64(2), PG_GETARG_INT64(3));
+	else
+		emogi_sink_put_weighted(sink, PG_GETARG_INT64(2), PG_GETARG_INT64(3), PG_GETARG_FLOAT8(4));
+	PG_RETURN_POINTER(sink);
+}
+
+/* emogi_sink_combine(internal, internal) -> internal: only the counters; the edges are in the Region. */
+Datum
+emogi_sink_combine(PG_FUNCTION_ARGS)
+{
+	EmogiSink  *sink = sink_state(fcinfo);
+
+	if (!PG_ARGISNULL(1))
+	{
+		EmogiSink  *other = (EmogiSink *) PG_GETARG_POINTER(1);
+
+		sink->nedges += other->nedges;
+		sink->nskipped += other->nskipped;
+	}
+	PG_RETURN_POINTER(sink);
+}
+
+/* emogi_sink_serialize(internal) -> bytea: nedges and nskipped. */
+Datum
+emogi_sink_serialize(PG_FUNCTION_ARGS)
+{
+	EmogiSink  *sink = sink_state(fcinfo);
+	uint64		counters[2] = {sink->nedges, sink->nskipped};
+	bytea	   *bytes = palloc(VARHDRSZ + sizeof counters);
+
+	SET_VARSIZE(bytes, VARHDRSZ + sizeof counters);
+	memcpy(VARDATA(bytes), counters, sizeof counters);
+	PG_RETURN_BYTEA_P(bytes);
+}
+
+/* emogi_sink_deserialize(bytea, internal) -> internal */
+Datum
+emogi_sink_deserialize(PG_FUNCTION_ARGS)
+{
+	bytea	   *bytes = PG_GETARG_BYTEA_PP(0);
+	EmogiSink  *sink;
+	uint64		counters[2];
+
+	if (!AggCheckCallContext(fcinfo, NULL) || VARSIZE_ANY_EXHDR(bytes) != sizeof counters)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("_emogi_sink is for the use of emogi itself")));
+	memcpy(counters, VARDATA_ANY(bytes), sizeof counters);
+	sink = palloc0(sizeof *sink);
+	sink->nedges = counters[0];
+	sink->nskipped = counters[1];
+	PG_RETURN_POINTER(sink);
+}
+
+/* emogi_sink_final(internal) -> bigint: the number of rows skipped because of a NULL end. */
+Datum
+emogi_sink_final(PG_FUNCTION_ARGS)
+{
+	if (PG_ARGISNULL(0))
+		PG_RETURN_INT64(0);
+	PG_RETURN_INT64((int64) ((EmogiSink *) PG_GETARG_POINTER(0))->nskipped);
+}
+
+/* Raise the error that emogi_sink_query would raise for the form of a query; does not run it. */
+void
+emogi_sink_check_query(const char *query, bool wants_weight)
+{
+	EmogiEdgeColumns columns;
+	TupleDesc	desc;
+
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	(void) emogi_query_describe_edges(query, wants_weight, &desc, &columns);
+	SPI_finish();
+}
+
+/*
+ * Get the query, inside SPI, that sinks the edges of a Source. Its text is a user's: that it parses on its own as one
+ * SELECT is what makes it safe to put between parentheses. There its columns get names of ours, whatever theirs are.
+ */
+static char *
+sinking_query(const EmogiCall *call, const EmogiSource *source, bool *weighted)
+{
+	EmogiEdgeColumns columns = {source->weight > 0 ? 3 : 2, 1, 2, source->weight > 0 ? 3 : 0};
+	char	   *query = emogi_source_select(source);
+	int			length = strlen(query);
+	StringInfoData sql;
+	TupleDesc	desc;
+
+	if (source->is_query)
+		length = emogi_query_describe_edges(query, source->wants_weight, &desc, &columns);
+	*weighted = columns.weight > 0;
+	initStringInfo(&sql);
+	appendStringInfo(&sql, "SELECT %s._emogi_sink($1, q.c%d::pg_catalog.int8, q.c%d::pg_catalog.int8",
+					 quote_identifier(get_namespace_name(get_func_namespace(call->function))), columns.src, columns.dst);
+	if (*weighted)
+		appendStringInfo(&sql, ", q.c%d::pg_catalog.float8", columns.weight);
+	appendStringInfoString(&sql, ") FROM (");
+	appendBinaryStringInfo(&sql, query, length);
+	appendStringInfoString(&sql, "\n) AS q(c1");
+	for (int i = 2; i <= columns.ncolumns; i++)
+		appendStringInfo(&sql, ", c%d", i);
+	appendStringInfoChar(&sql, ')');
+	return sql.data;
+}
+
+/*
+ * Fill a call's slot with the edges of a Source that is read by the executor. It runs as the caller, under the caller's
+ * snapshot, read only, in parallel where the planner sees fit.
+ */
+void
+emogi_sink_query(EmogiCall *call, const EmogiSource *source, EmogiWeights weights)
+{
+	Oid			types[1] = {INT8OID};
+	Datum		token[1] = {Int64GetDatum((int64) call->slot->token)};
+	EmogiReading reading;
+	char	   *sql;
+	bool		weighted;
+	bool		isnull;
+
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	sql = sinking_query(call, source, &weighted);
+	call->slot->weights = weighted ? weights : EMOGI_WEIGHTS_UNUSED;
+	reading = emogi_snapshot_open(sql, 1, types, CURSOR_OPT_PARALLEL_OK);
+	if (SPI_execute_plan(reading.plan, token, NULL, true, 0) != SPI_OK_SELECT)
+		elog(ERROR, "the query of _emogi_sink failed");
+	emogi_snapshot_check(&reading);
+	PopActiveSnapshot();
+	pg_atomic_fetch_add_u64(&call->slot->nskipped, (uint64) DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull)));
+	SPI_finish();
+}

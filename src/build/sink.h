@@ -1,0 +1,88 @@
+/*
+ * sink.h: how pages.c and sink.c put edges into the Region: edge by edge or a page's at once, so it is inline.
+ */
+#ifndef EMOGI_SINK_H
+#define EMOGI_SINK_H
+
+#include "server/emogi.h"
+
+#include <math.h>
+
+typedef struct EmogiSink
+{
+	EmogiSlot  *slot;
+	EmogiWeights weights;		/* the slot's */
+	EmogiEdgeChunk *chunk;		/* NULL before the first edge */
+	uint64		nedges;
+	uint64		nskipped;		/* rows with a NULL end */
+} EmogiSink;
+
+extern void emogi_sink_open(EmogiSink *sink, uint64 token);
+extern void emogi_sink_next_chunk(EmogiSink *sink);
+extern void emogi_sink_refuse_weight(const EmogiSink *sink, int64 src, int64 dst, double weight);
+extern void emogi_sink_refuse_null_weight(int64 src, int64 dst);
+
+/* Count more edges in a sink's chunk, whose ends are min_key .. max_key. */
+static inline void
+emogi_sink_count(EmogiSink *sink, uint64 nedges, int64 min_key, int64 max_key)
+{
+	EmogiEdgeChunk *chunk = sink->chunk;
+
+	chunk->nedges += nedges;
+	if (unlikely(min_key < chunk->min_key))
+		chunk->min_key = min_key;
+	if (unlikely(max_key > chunk->max_key))
+		chunk->max_key = max_key;
+	sink->nedges += nedges;
+}
+
+/* Get how many edges, at least one, may be written where into a sink without weights; emogi_sink_count counts them. */
+static inline uint64
+emogi_sink_room(EmogiSink *sink, EmogiEdge **edges)
+{
+	if (unlikely(sink->chunk == NULL || sink->chunk->nedges == EMOGI_CHUNK_EDGES))
+		emogi_sink_next_chunk(sink);
+	*edges = &sink->chunk->edges[sink->chunk->nedges];
+	return EMOGI_CHUNK_EDGES - sink->chunk->nedges;
+}
+
+/* Append one edge to a sink without weights. */
+static inline void
+emogi_sink_put(EmogiSink *sink, int64 src, int64 dst)
+{
+	EmogiEdge  *edge;
+
+	emogi_sink_room(sink, &edge);
+	edge->src = src;
+	edge->dst = dst;
+	emogi_sink_count(sink, 1, Min(src, dst), Max(src, dst));
+}
+
+/* Does a call that reads such weights take this one? */
+static inline bool
+emogi_weight_fits(EmogiWeights weights, double weight)
+{
+	if (weights == EMOGI_WEIGHTS_LENGTHS)
+		return weight >= 0;
+	return isfinite(weight) && (weights == EMOGI_WEIGHTS_FACTORS || weight >= 0);
+}
+
+/* Append one edge to a sink with weights. Raises 22023 for a weight that the call refuses. */
+static inline void
+emogi_sink_put_weighted(EmogiSink *sink, int64 src, int64 dst, double weight)
+{
+	EmogiWeightedEdge *edge;
+
+	if (unlikely(!emogi_weight_fits(sink->weights, weight)))
+		emogi_sink_refuse_weight(sink, src, dst, weight);
+	if (unlikely(sink->chunk == NULL || sink->chunk->nedges == EMOGI_CHUNK_WEIGHTED_EDGES))
+		emogi_sink_next_chunk(sink);
+	edge = &emogi_weighted_edges(sink->chunk)[sink->chunk->nedges];
+	edge->src = src;
+	edge->dst = dst;
+	edge->weight = weight;
+	sink->chunk->weight_misfits |= emogi_weight_misfits(weight);
+	emogi_sink_count(sink, 1, Min(src, dst), Max(src, dst));
+}
+
+#endif							/* EMOGI_SINK_H */

@@ -1,0 +1,614 @@
+/*
+ * cache.c: the entries of Graphs that calls and sessions share: their life, their memory, their eviction.
+ *
+ * An entry's life: FREE -> BUILDING -> READY -> DOOMED -> FREE, all under EmogiShared.cache_lock. obtain.c takes it as
+ * far as READY. A DOOMED Graph is found by nobody. Whoever takes away its last pin frees it, unless a GPU may know its
+ * memory (on_device): then the engine worker has the GPU forget it first. A builder that fails dooms its entry through
+ * its slot.
+ *
+ * Entries are found by their table, through buckets, and stand in one of three lists: those that are FREE; those that are
+ * BUILDING or READY in the order of their last use, which eviction follows; those that are DOOMED. So nothing that happens
+ * often looks at all of them.
+ *
+ * A Graph that is small is moved, when it is published, into a small block of the Region (region.c): thousands of them
+ * would otherwise take a granule each. Where an entry has many leaves, these are kept in such a block, too.
+ */
+#include "server/emogi.h"
+
+#include "access/xact.h"
+#include "catalog/objectaccess.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_database.h"
+#include "common/hashfn.h"
+#include "miscadmin.h"
+#include "storage/shmem.h"
+
+EmogiCache *emogi_cache_shared;
+static dlist_head *buckets;		/* [max_graphs()], entries by database and table */
+
+static object_access_hook_type previous_object_access_hook = NULL;
+
+/* What this transaction drops, in TopTransactionContext. */
+static List *dropped_relations = NIL;
+static List *dropped_databases = NIL;
+
+/* Get the number of Graphs that can be cached. */
+static uint32
+max_graphs(void)
+{
+	return (uint32) Min(Max(emogi_max_memory_mb, EMOGI_MIN_GRAPHS), EMOGI_MAX_GRAPHS);
+}
+
+static Size
+entries_bytes(void)
+{
+	return add_size(offsetof(EmogiCache, graphs), mul_size(max_graphs(), sizeof(EmogiCached)));
+}
+
+Size
+emogi_cache_shmem_size(void)
+{
+	return add_size(MAXALIGN(entries_bytes()), MAXALIGN(mul_size(max_graphs(), sizeof(dlist_head))));
+}
+
+/* Set up the cache, empty. Caller holds AddinShmemInitLock. */
+void
+emogi_cache_shmem_startup(bool found)
+{
+	bool		found_cache;
+
+	emogi_cache_shared = ShmemInitStruct("emogi cache", entries_bytes(), &found_cache);
+	buckets = ShmemInitStruct("emogi cache buckets", max_graphs() * sizeof(dlist_head), &found_cache);
+	if (found)
+		return;
+	memset(emogi_cache_shared, 0, offsetof(EmogiCache, graphs));	/* an entry is set up when it is first taken */
+	emogi_cache_shared->next_id = 1;
+	emogi_cache_shared->counters.reset_at = GetCurrentTimestamp();
+	ConditionVariableInit(&emogi_cache_shared->changed);
+	pg_atomic_init_u32(&emogi_cache_shared->ndoomed, 0);
+	dlist_init(&emogi_cache_shared->free);
+	dlist_init(&emogi_cache_shared->used);
+	dlist_init(&emogi_cache_shared->doomed);
+	for (uint32 i = 0; i < max_graphs(); i++)
+		dlist_init(&buckets[i]);
+}
+
+/* ---- entries; caller holds cache_lock ---- */
+
+/* Get the list of all entries of a table, and of some others; linked by `chain`. */
+dlist_head *
+emogi_cache_chain(const EmogiGraphKey *key)
+{
+	return &buckets[hash_combine(murmurhash32(key->database), murmurhash32(key->relid)) % max_graphs()];
+}
+
+/* Take an entry that is FREE; NULL when there is none. */
+static EmogiCached *
+take_entry(void)
+{
+	EmogiCache *cache = emogi_cache_shared;
+
+	if (!dlist_is_empty(&cache->free))
+		return dlist_container(EmogiCached, order, dlist_pop_head_node(&cache->free));
+	return cache->nused < max_graphs() ? &cache->graphs[cache->nused++] : NULL;
+}
+
+/* Give an entry that is in no list back. */
+static void
+give_entry(EmogiCached *cached)
+{
+	cached->state = EMOGI_GRAPH_FREE;
+	dlist_push_head(&emogi_cache_shared->free, &cached->order);
+}
+
+/* Find room for leaves and running transactions, in the entry or in the Region; false when there is none. */
+static bool
+find_room(EmogiCached *cached, int nleaves, uint32 nrunning)
+{
+	cached->leaves = cached->few_leaves;
+	cached->view.running = cached->few_running;
+	if (nleaves <= EMOGI_FEW_LEAVES && nrunning <= EMOGI_FEW_RUNNING)
+		return true;
+	cached->many_bytes = nrunning * sizeof(uint64) + nleaves * sizeof(EmogiLeaf);
+	cached->many = emogi_region_alloc_small(cached->many_bytes);
+	if (cached->many == NULL)
+		return false;
+	cached->bytes = emogi_region_small_bytes(cached->many_bytes);
+	cached->view.running = cached->many;
+	cached->leaves = (EmogiLeaf *) (cached->view.running + nrunning);
+	return true;
+}
+
+/* Make an entry for a Graph that is to be built, with one pin and room for its leaves; NULL when there is no room. */
+EmogiCached *
+emogi_cache_add(const EmogiGraphKey *key, const EmogiView *view, int nleaves)
+{
+	EmogiCached *cached = take_entry();
+	uint64	   *running;
+
+	if (cached == NULL)
+		return NULL;
+	memset(cached, 0, sizeof *cached);
+	if (!find_room(cached, nleaves, view->nrunning))
+	{
+		give_entry(cached);
+		return NULL;
+	}
+	running = cached->view.running;
+	memcpy(running, view->running, view->nrunning * sizeof(uint64));
+	cached->view = *view;
+	cached->view.running = running;
+	cached->id = emogi_cache_shared->next_id++ * EMOGI_MAX_GRAPHS + (cached - emogi_cache_shared->graphs);
+	cached->key = *key;
+	cached->pins = 1;
+	cached->built_at = cached->last_used = GetCurrentTimestamp();
+	cached->state = EMOGI_GRAPH_BUILDING;
+	dlist_push_tail(emogi_cache_chain(key), &cached->chain);
+	dlist_push_tail(&emogi_cache_shared->used, &cached->order);
+	return cached;
+}
+
+/* Note that a Graph is being used. */
+void
+emogi_cache_touch(EmogiCached *cached)
+{
+	cached->last_used = GetCurrentTimestamp();
+	dlist_delete(&cached->order);
+	dlist_push_tail(&emogi_cache_shared->used, &cached->order);
+}
+
+/* Have a Graph that is BUILDING or READY found by nobody. The caller calls emogi_cache_free_doomed without the lock. */
+void
+emogi_cache_doom(EmogiCached *cached)
+{
+	cached->state = EMOGI_GRAPH_DOOMED;
+	dlist_delete(&cached->order);
+	dlist_push_tail(&emogi_cache_shared->doomed, &cached->order);
+	pg_atomic_fetch_add_u32(&emogi_cache_shared->ndoomed, 1);
+}
+
+/* ---- freeing ---- */
+
+/* Take the memory of a Graph that its builder has made over to the entry; small ones are packed, and so moved. */
+void
+emogi_cache_take_over(int index, EmogiGraph *built)
+{
+	EmogiCached *cached = &emogi_cache_shared->graphs[index];
+	uint64		bytes = built->memory_bytes;
+	bool		packed = built->memory != NULL && built->memory_bytes <= EMOGI_SMALL_BYTES;
+
+	if (packed)
+	{
+		bytes = emogi_region_small_bytes(built->memory_bytes);
+		emogi_graph_move(built, emogi_region_pack((void *) built->memory, built->memory_bytes));
+	}
+	else if (built->memory != NULL)
+		bytes = emogi_region_give((void *) built->memory, built->memory_bytes, EMOGI_OWNER_GRAPH(index));
+	emogi_cache_lock();
+	cached->graph = *built;
+	cached->graph.id = cached->id;
+	cached->packed = packed;
+	cached->bytes += bytes;
+	emogi_cache_unlock();
+}
+
+/* Give the references of an entry to the rings back. Caller holds cache_lock. */
+static void
+release_leaves(EmogiCached *cached)
+{
+	for (int i = 0; i < cached->nleaves; i++)
+		emogi_ring_release(cached->leaves[i].table);
+	cached->nleaves = 0;
+}
+
+/* Free a DOOMED Graph that the caller has marked as leaving. Raises nothing. */
+static void
+free_graph(int index)
+{
+	EmogiCached *cached = &emogi_cache_shared->graphs[index];
+
+	emogi_cache_lock();
+	release_leaves(cached);
+	cached->on_device = false;
+	emogi_cache_unlock();
+	if (cached->packed)
+		emogi_region_free_small((void *) cached->graph.memory, cached->graph.memory_bytes);
+	else if (cached->graph.memory != NULL)
+		emogi_region_free_owner(EMOGI_OWNER_GRAPH(index));
+	if (cached->many != NULL)
+		emogi_region_free_small(cached->many, cached->many_bytes);
+	emogi_cache_lock();
+	dlist_delete(&cached->chain);
+	dlist_delete(&cached->order);
+	pg_atomic_fetch_sub_u32(&emogi_cache_shared->ndoomed, 1);
+	give_entry(cached);
+	emogi_cache_unlock();
+	ConditionVariableBroadcast(&emogi_cache_shared->changed);
+}
+
+/* Take a DOOMED Graph away when it may be freed by this process; the caller, who holds cache_lock, then frees it. */
+static bool
+may_free(EmogiCached *cached)
+{
+	if (cached->state != EMOGI_GRAPH_DOOMED || cached->pins > 0 || cached->on_device || cached->leaving)
+		return false;
+	cached->leaving = true;
+	return true;
+}
+
+/* Wake the worker, to have a Graph forgotten. */
+static void
+wake_worker(void)
+{
+	LWLockAcquire(emogi_shared->lock, LW_SHARED);
+	if (emogi_shared->worker_latch != NULL)
+		SetLatch(emogi_shared->worker_latch);
+	LWLockRelease(emogi_shared->lock);
+}
+
+/* Take a DOOMED Graph that this process may free; -1 when there is none. Sets *tell_worker when there are others. */
+static int
+next_to_free(bool *tell_worker)
+{
+	int			index = -1;
+	dlist_iter	iter;
+
+	emogi_cache_lock();
+	dlist_foreach(iter, &emogi_cache_shared->doomed)
+	{
+		EmogiCached *cached = dlist_container(EmogiCached, order, iter.cur);
+
+		*tell_worker |= cached->on_device && cached->pins == 0;
+		if (may_free(cached))
+		{
+			index = (int) (cached - emogi_cache_shared->graphs);
+			break;
+		}
+	}
+	emogi_cache_unlock();
+	return index;
+}
+
+/* Free all DOOMED Graphs that are not in use; the worker is told of those that it must free. Raises nothing. */
+void
+emogi_cache_free_doomed(void)
+{
+	bool		tell_worker = false;
+	int			index;
+
+	/* a look without lock: whoever dooms calls this afterwards */
+	while (pg_atomic_read_u32(&emogi_cache_shared->ndoomed) > 0 && (index = next_to_free(&tell_worker)) >= 0)
+		free_graph(index);
+	if (tell_worker)
+		wake_worker();
+}
+
+/* Give a pin back, with the entry if it was never finished. Raises nothing; also called in the worker. */
+void
+emogi_cache_unpin(int index)
+{
+	EmogiCached *cached = &emogi_cache_shared->graphs[index];
+	bool		doomed;
+
+	emogi_cache_lock();
+	cached->pins--;
+	if (cached->state == EMOGI_GRAPH_BUILDING)
+		emogi_cache_doom(cached);
+	doomed = cached->state == EMOGI_GRAPH_DOOMED;
+	emogi_cache_unlock();
+	if (doomed)
+		emogi_cache_free_doomed();
+}
+
+/* Find the READY Graph that is not pinned and was not used for longest; or NULL. Caller holds cache_lock. */
+static EmogiCached *
+least_recently_used(void)
+{
+	dlist_iter	iter;
+
+	dlist_foreach(iter, &emogi_cache_shared->used)
+	{
+		EmogiCached *cached = dlist_container(EmogiCached, order, iter.cur);
+
+		if (cached->state == EMOGI_GRAPH_READY && cached->pins == 0)
+			return cached;
+	}
+	return NULL;
+}
+
+/*
+ * Doom the Graph that was not used for longest, to make room; false when all are in use. Caller holds cache_lock, and
+ * calls emogi_cache_free_doomed without it.
+ */
+static bool
+doom_oldest(void)
+{
+	EmogiCached *victim = least_recently_used();
+
+	if (victim == NULL)
+		return false;
+	emogi_cache_doom(victim);
+	emogi_cache_shared->counters.evictions++;
+	return true;
+}
+
+/* Is a DOOMED Graph about to be freed by somebody? Caller holds cache_lock. */
+static bool
+is_one_leaving(void)
+{
+	dlist_iter	iter;
+
+	dlist_foreach(iter, &emogi_cache_shared->doomed)
+		if (dlist_container(EmogiCached, order, iter.cur)->pins == 0)
+			return true;
+	return false;
+}
+
+/* Wait until every Graph that was evicted, and is not in use, has given its memory back. May be canceled. */
+void
+emogi_cache_settle(void)
+{
+	for (;;)
+	{
+		bool		leaving;
+
+		ConditionVariablePrepareToSleep(&emogi_cache_shared->changed);
+		emogi_cache_lock();
+		leaving = is_one_leaving();
+		emogi_cache_unlock();
+		if (!leaving)
+			break;
+		CHECK_FOR_INTERRUPTS();
+		ConditionVariableTimedSleep(&emogi_cache_shared->changed, 1000, emogi_wait_event(EMOGI_WAIT_ROOM));
+	}
+	ConditionVariableCancelSleep();
+}
+
+/* Evict one Graph that is not in use, and wait until its memory is free; false when there is none. */
+bool
+emogi_cache_make_room(void)
+{
+	bool		leaving;
+	bool		doomed;
+
+	emogi_cache_lock();
+	leaving = is_one_leaving();
+	doomed = !leaving && doom_oldest();
+	emogi_cache_unlock();
+	if (doomed)
+		emogi_cache_free_doomed();
+	if (doomed || leaving)
+	{
+		emogi_calls_wait_for_room(true);
+		emogi_cache_settle();
+		emogi_calls_wait_for_room(false);
+	}
+	return doomed || leaving;
+}
+
+/* Does one of a Graph's leaves lie in this table? */
+static bool
+stands_on(const EmogiCached *cached, Oid relid)
+{
+	for (int i = 0; i < cached->nleaves; i++)
+		if (emogi_ring_relid(cached->leaves[i].table) == relid)
+			return true;
+	return false;
+}
+
+/* Doom a Graph if it is READY; get the bytes that are free then. Caller holds cache_lock. */
+static uint64
+doom_ready(EmogiCached *cached)
+{
+	if (cached->state != EMOGI_GRAPH_READY)
+		return 0;
+	emogi_cache_doom(cached);
+	return cached->pins == 0 ? cached->bytes : 0;
+}
+
+/* Doom the READY Graphs of a whole database, or those in it that stand on a table. Caller holds cache_lock. */
+static uint64
+doom_all_on(Oid database, Oid relid)
+{
+	uint64		bytes = 0;
+	dlist_mutable_iter iter;
+
+	dlist_foreach_modify(iter, &emogi_cache_shared->used)
+	{
+		EmogiCached *cached = dlist_container(EmogiCached, order, iter.cur);
+
+		if (cached->key.database == database && (!OidIsValid(relid) || stands_on(cached, relid)))
+			bytes += doom_ready(cached);
+	}
+	return bytes;
+}
+
+/* Doom the READY Graphs that were named by a table, and get the number that stand on it. Caller holds cache_lock. */
+static int
+doom_named(const EmogiGraphKey *key, uint64 *bytes)
+{
+	int			nstanding = 0;
+	dlist_iter	iter;
+
+	dlist_foreach(iter, emogi_cache_chain(key))
+	{
+		EmogiCached *cached = dlist_container(EmogiCached, chain, iter.cur);
+
+		if (cached->key.database != key->database || cached->key.relid != key->relid)
+			continue;
+		nstanding += stands_on(cached, key->relid);
+		*bytes += doom_ready(cached);
+	}
+	return nstanding;
+}
+
+/*
+ * Evict the Graphs of a table, or of a whole database (relid = InvalidOid). Those in use go when they are not. Raises
+ * nothing. Returns the bytes of the others. All Graphs are looked at only when some stand on the table by another name.
+ */
+uint64
+emogi_cache_evict(Oid database, Oid relid)
+{
+	EmogiGraphKey key = {.database = database, .relid = relid};
+	uint64		bytes = 0;
+
+	emogi_cache_lock();
+	if (!OidIsValid(relid) || doom_named(&key, &bytes) < emogi_ring_references(database, relid))
+		bytes += doom_all_on(database, relid);
+	emogi_cache_unlock();
+	emogi_cache_free_doomed();
+	emogi_cache_lock();
+	emogi_ring_untrack(database, relid);
+	emogi_cache_unlock();
+	return bytes;
+}
+
+/*
+ * Get the size of a cached Graph of these columns and any direction, the latest that there is, whatever snapshot it was
+ * made for; false when there is none.
+ */
+bool
+emogi_cache_size(const EmogiSource *source, uint64 *nvertices, uint64 *nedges)
+{
+	EmogiGraphKey key = {.database = MyDatabaseId, .relid = source->relid};
+	const EmogiCached *latest = NULL;
+	dlist_iter	iter;
+
+	emogi_cache_lock();
+	dlist_foreach(iter, emogi_cache_chain(&key))
+	{
+		const EmogiCached *cached = dlist_container(EmogiCached, chain, iter.cur);
+
+		if (cached->state == EMOGI_GRAPH_READY && cached->key.database == MyDatabaseId &&
+			cached->key.relid == source->relid && cached->key.src == source->src && cached->key.dst == source->dst &&
+			(latest == NULL || cached->id > latest->id))
+			latest = cached;
+	}
+	if (latest != NULL)
+	{
+		*nvertices = latest->graph.nvertices;
+		*nedges = latest->graph.forward.nedges;
+	}
+	emogi_cache_unlock();
+	return latest != NULL;
+}
+
+/* Remember a table or a database that this transaction drops. */
+static void
+on_object_access(ObjectAccessType access, Oid class_id, Oid object_id, int sub_id, void *arg)
+{
+	MemoryContext old;
+
+	if (previous_object_access_hook)
+		previous_object_access_hook(access, class_id, object_id, sub_id, arg);
+	if (access != OAT_DROP || sub_id != 0 || (class_id != RelationRelationId && class_id != DatabaseRelationId))
+		return;
+	old = MemoryContextSwitchTo(TopTransactionContext);
+	if (class_id == RelationRelationId)
+		dropped_relations = lappend_oid(dropped_relations, object_id);
+	else
+		dropped_databases = lappend_oid(dropped_databases, object_id);
+	MemoryContextSwitchTo(old);
+}
+
+/* Evict what belongs to dropped tables and databases: nobody can read them any more, and nobody builds. */
+static void
+at_end_of_transaction(XactEvent event, void *arg)
+{
+	ListCell   *cell;
+
+	if (event != XACT_EVENT_COMMIT && event != XACT_EVENT_PREPARE && event != XACT_EVENT_ABORT)
+		return;
+	if (event != XACT_EVENT_ABORT && emogi_cache_shared != NULL)
+	{
+		foreach(cell, dropped_relations)
+			(void) emogi_cache_evict(MyDatabaseId, lfirst_oid(cell));
+		foreach(cell, dropped_databases)
+			(void) emogi_cache_evict(lfirst_oid(cell), InvalidOid);
+	}
+	dropped_relations = dropped_databases = NIL;
+}
+
+/* Watch what is dropped; called once, in the postmaster. */
+void
+emogi_cache_init(void)
+{
+	previous_object_access_hook = object_access_hook;
+	object_access_hook = on_object_access;
+	RegisterXactCallback(at_end_of_transaction, NULL);
+}
+
+/* ---- the worker's side ---- */
+
+/* Find a Graph by its id; NULL when it is gone. Caller holds cache_lock. */
+static EmogiCached *
+find_id(uint64 id)
+{
+	EmogiCached *cached = &emogi_cache_shared->graphs[id % EMOGI_MAX_GRAPHS];
+
+	return cached->state != EMOGI_GRAPH_FREE && cached->id == id ? cached : NULL;
+}
+
+/* Note that a GPU is about to know a Graph's memory. */
+void
+emogi_cache_use_on_device(uint64 id)
+{
+	EmogiCached *cached;
+
+	emogi_cache_lock();
+	cached = find_id(id);
+	if (cached != NULL)
+		cached->on_device = true;
+	emogi_cache_unlock();
+}
+
+/* Get the id of a Graph that the GPU must forget, 0 when there is none. emogi_cache_forgotten must follow. */
+uint64
+emogi_cache_next_to_forget(void)
+{
+	uint64		id = 0;
+	dlist_iter	iter;
+
+	emogi_cache_lock();
+	dlist_foreach(iter, &emogi_cache_shared->doomed)
+	{
+		EmogiCached *cached = dlist_container(EmogiCached, order, iter.cur);
+
+		if (!cached->on_device || cached->pins > 0 || cached->leaving)
+			continue;
+		cached->leaving = true;
+		id = cached->id;
+		break;
+	}
+	emogi_cache_unlock();
+	return id;
+}
+
+/* Free a Graph that the GPU has forgotten. */
+void
+emogi_cache_forgotten(uint64 id)
+{
+	EmogiCached *cached;
+
+	emogi_cache_lock();
+	cached = find_id(id);
+	emogi_cache_unlock();
+	if (cached != NULL)
+		free_graph((int) (cached - emogi_cache_shared->graphs));
+}
+
+/* Note that the process whose GPU knew Graphs has ended. */
+void
+emogi_cache_worker_gone(void)
+{
+	emogi_cache_lock();
+	for (uint32 i = 0; i < emogi_cache_shared->nused; i++)
+	{
+		EmogiCached *cached = &emogi_cache_shared->graphs[i];
+
+		if (cached->state != EMOGI_GRAPH_FREE && cached->on_device)
+			cached->on_device = cached->leaving = false;
+	}
+	emogi_cache_unlock();
+	emogi_cache_free_doomed();
+}

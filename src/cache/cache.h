@@ -1,0 +1,185 @@
+/*
+ * cache.h: the Graphs that calls and sessions share: ring.c, which knows what transactions have changed which tables,
+ * cache.c, which keeps the entries, and obtain.c, which gets a call its Graph. Part of emogi.h.
+ */
+#ifndef EMOGI_CACHE_H
+#define EMOGI_CACHE_H
+
+#include "lib/ilist.h"
+
+/* ---- ring.c: which transactions have changed which tables ---- */
+
+#define EMOGI_MAX_RUNNING	512		/* transactions that the snapshot of a cached Graph may see as running */
+
+/* What a snapshot sees of other transactions, in full transaction ids. */
+typedef struct EmogiView
+{
+	uint64		xmin;			/* all below have ended */
+	uint64		xmax;			/* all from here on have not */
+	bool		recovery;		/* taken on a standby: running[] holds subtransactions too */
+	bool		overflowed;		/* ... and not all of them */
+	uint32		nrunning;
+	uint64	   *running;		/* [nrunning], ascending; palloced, or of the entry that has the view */
+} EmogiView;
+
+extern Size emogi_ring_shmem_size(void);
+extern void emogi_ring_shmem_startup(bool found);
+extern void emogi_ring_init(void);
+extern bool emogi_view_take(Snapshot snapshot, EmogiView *view);
+extern bool emogi_ring_changed_by_me(Oid relid);
+extern int	emogi_ring_track(Oid relid, const EmogiView *view);
+extern bool emogi_ring_can_hold(int ntables);
+extern void emogi_ring_publish(int table);
+extern void emogi_ring_release(int table);
+extern bool emogi_ring_usable(int table, const EmogiView *view);
+extern bool emogi_ring_alike(int table, const EmogiView *a, const EmogiView *b);
+extern void emogi_ring_untrack(Oid database, Oid relid);
+extern uint32 emogi_ring_ntracked(void);
+extern int	emogi_ring_references(Oid database, Oid relid);
+extern Oid	emogi_ring_relid(int table);
+extern bool emogi_ring_outdated(int table, const EmogiView *view, TransactionId oldest_xid);
+extern void emogi_ring_forget_recovery(void);
+
+/* ---- cache.c: Graphs that calls and sessions share ---- */
+
+/* Graphs that can be cached: one for each MiB of emogi.max_memory, within bounds. */
+#define EMOGI_MIN_GRAPHS	1024
+#define EMOGI_MAX_GRAPHS	65536
+
+#define EMOGI_MAX_LEAVES	16384	/* tables behind one cached Graph */
+
+/* What fits into an entry itself; more leaves or running transactions are kept in the Region. */
+#define EMOGI_FEW_LEAVES	4
+#define EMOGI_FEW_RUNNING	16
+
+/* What a call wants of a Graph, and what a cached Graph is. */
+typedef struct EmogiGraphKey
+{
+	Oid			database;
+	Oid			relid;			/* what the user named: the root of its leaves */
+	AttrNumber	src;
+	AttrNumber	dst;
+	AttrNumber	weight;			/* 0 = none */
+	EmogiWeights weights;		/* wanted: which are refused */
+	EmogiDirection direction;
+	bool		any_direction;	/* wanted: all directions will do */
+	bool		with_backward;
+} EmogiGraphKey;
+
+typedef struct EmogiLeaf
+{
+	int			table;			/* in ring.c, with a reference */
+	Oid			relfilenumber;
+} EmogiLeaf;
+
+typedef enum EmogiCachedState
+{
+	EMOGI_GRAPH_FREE = 0,
+	EMOGI_GRAPH_BUILDING,		/* a call's; others that can use it wait for it */
+	EMOGI_GRAPH_READY,
+	EMOGI_GRAPH_DOOMED			/* found by nobody; freed when nothing has it pinned and no GPU knows it */
+} EmogiCachedState;
+
+/* One cached Graph. All under EmogiShared.cache_lock; the arrays of a READY Graph are read by whoever has it pinned. */
+typedef struct EmogiCached
+{
+	EmogiCachedState state;
+	dlist_node	chain;			/* in the bucket of its table, unless it is FREE */
+	dlist_node	order;			/* in EmogiCache.free, .used or .doomed */
+	uint64		id;				/* never used twice; the entry's index is id % EMOGI_MAX_GRAPHS */
+	EmogiGraphKey key;
+	uint32		pins;			/* slots that use it, the builder's included */
+	bool		on_device;		/* the worker's GPU engine may know it: only the worker may free it */
+	bool		leaving;		/* DOOMED, and somebody is about to free it */
+	bool		packed;			/* its memory is a small block; else whole granules */
+	EmogiGraph	graph;
+	uint32		weight_misfits; /* EMOGI_NOT_* over all weights */
+	uint64		bytes;			/* in the Region */
+	uint64		nskipped;		/* rows with a NULL end */
+	uint64		hits;
+	TimestampTz built_at;
+	TimestampTz last_used;
+	double		build_ms;
+	int			nleaves;
+	EmogiLeaf  *leaves;			/* [nleaves], of `few` or `many` */
+	EmogiView	view;			/* what its rows were read under; running[] likewise */
+	void	   *many;			/* small block in the Region; NULL = none */
+	Size		many_bytes;
+	EmogiLeaf	few_leaves[EMOGI_FEW_LEAVES];
+	uint64		few_running[EMOGI_FEW_RUNNING];
+} EmogiCached;
+
+/* Counters since the server started or they were reset; under cache_lock. */
+typedef struct EmogiCacheCounters
+{
+	uint64		hits;			/* calls that found their Graph */
+	uint64		builds;			/* Graphs built and published */
+	uint64		private_builds; /* Graphs built for one call */
+	uint64		waits;			/* calls that waited for another's build */
+	uint64		evictions;		/* Graphs dropped to make room */
+	TimestampTz reset_at;
+} EmogiCacheCounters;
+
+/* All under cache_lock but ndoomed. */
+typedef struct EmogiCache
+{
+	uint64		next_id;
+	EmogiCacheCounters counters;
+	ConditionVariable changed;	/* broadcast when a Graph becomes READY or FREE */
+	pg_atomic_uint32 ndoomed;	/* read without lock */
+	uint32		nused;			/* entries [0, nused) are set up */
+	dlist_head	free;
+	dlist_head	used;			/* BUILDING and READY, the least recently used first */
+	dlist_head	doomed;
+	EmogiCached graphs[FLEXIBLE_ARRAY_MEMBER];
+} EmogiCache;
+
+extern EmogiCache *emogi_cache_shared;
+
+extern Size emogi_cache_shmem_size(void);
+extern void emogi_cache_shmem_startup(bool found);
+extern void emogi_cache_init(void);
+extern dlist_head *emogi_cache_chain(const EmogiGraphKey *key);
+extern EmogiCached *emogi_cache_add(const EmogiGraphKey *key, const EmogiView *view, int nleaves);
+extern void emogi_cache_touch(EmogiCached *cached);
+extern void emogi_cache_doom(EmogiCached *cached);
+extern void emogi_cache_take_over(int graph, EmogiGraph *built);
+extern void emogi_cache_unpin(int graph);
+extern void emogi_cache_free_doomed(void);
+extern bool emogi_cache_make_room(void);
+extern uint64 emogi_cache_evict(Oid database, Oid relid);
+extern void emogi_cache_settle(void);
+extern bool emogi_cache_size(const EmogiSource *source, uint64 *nvertices, uint64 *nedges);
+
+/* The worker's side: see worker.c. */
+extern void emogi_cache_use_on_device(uint64 id);
+extern uint64 emogi_cache_next_to_forget(void);
+extern void emogi_cache_forgotten(uint64 id);
+extern void emogi_cache_worker_gone(void);
+
+static inline void
+emogi_cache_lock(void)
+{
+	LWLockAcquire(emogi_shared->cache_lock, LW_EXCLUSIVE);
+}
+
+static inline void
+emogi_cache_unlock(void)
+{
+	LWLockRelease(emogi_shared->cache_lock);
+}
+
+/* ---- obtain.c: the Graph of a call ---- */
+
+/* Where a call would find its Graph. */
+typedef enum EmogiOutlook
+{
+	EMOGI_GRAPH_IS_CACHED,
+	EMOGI_GRAPH_WILL_BE_BUILT,
+	EMOGI_GRAPH_WILL_BE_PRIVATE
+} EmogiOutlook;
+
+extern EmogiOutlook emogi_graph_outlook(const EmogiSource *source, const EmogiGraphKey *wanted);
+extern void emogi_graph_get(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *wanted, EmogiGraph *graph);
+
+#endif							/* EMOGI_CACHE_H */

@@ -1,0 +1,554 @@
+/*
+ * client.c: a backend's side of a slot: take one, keep it or what it owns, give it back.
+ *
+ * A call holds one slot while it may ask something of the worker, and everything in the Region that it allocates belongs
+ * to the slot. The call is tied to the ResourceOwner that was current when it began: whatever ends it early (an error, a
+ * cancel, the end of the session) releases that owner, and with it slot and memory. By then the call's parallel workers are
+ * gone, because aborting a transaction ends them first.
+ *
+ * A slot that the worker is running cannot be freed from outside: it becomes an ORPHAN with its cancel flag set, and
+ * the worker frees it within the 50 ms in which an engine must see the flag.
+ *
+ * A call whose rows are read bit by bit gives its slot back as soon as it has something to read, and keeps its memory as a
+ * holding (emogi_call_hold); when it has to ask the worker again it takes a slot, and its memory belongs to that
+ * (emogi_call_take_slot). So whoever reads slowly, or not at all, keeps no slot. What is small the reader copies to memory of
+ * its own, and the call has nothing in shared memory at all (emogi_call_leave). When its last row has been read a call may be
+ * kept for a plan that comes back for the same rows; a few of those stay at a time.
+ *
+ * A session waits for a slot only while it has none: with calls within calls, two could wait for each other's for ever.
+ */
+#include "server/emogi.h"
+
+#include "executor/executor.h"
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "utils/memutils.h"
+#include "utils/resowner.h"
+#include "utils/timestamp.h"
+
+/* Calls that have finished and are kept: more are ended when a new call begins, the oldest first. */
+#define EMOGI_MAX_FINISHED 8
+
+static EmogiCall *calls = NULL;	/* the latest first */
+
+static ExecutorRun_hook_type previous_executor_run_hook = NULL;
+
+/* Free a slot and all it owns in the Region. The caller is the only one who still uses it. */
+void
+emogi_slot_free(EmogiSlot *slot)
+{
+	int			index = (int) (slot - emogi_shared->slots);
+
+	emogi_region_free_owner(EMOGI_OWNER_EDGES(index));
+	emogi_region_free_owner(EMOGI_OWNER(index));
+	if (slot->donor >= 0)
+		emogi_cache_unpin(slot->donor);
+	if (slot->graph >= 0)
+		emogi_cache_unpin(slot->graph);
+	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
+	slot->graph = slot->donor = -1;
+	slot->state = EMOGI_SLOT_FREE;
+	slot->owner_pid = 0;
+	slot->token = 0;
+	emogi_account_close(index);
+	LWLockRelease(emogi_shared->lock);
+	/* to all, for one of them may have to wait for a slot of its own role */
+	ConditionVariableBroadcast(&emogi_shared->slot_freed);
+}
+
+/* Sum up the edges that a scan has left in a slot; see emogi_region_edges. */
+bool
+emogi_slot_edges(const EmogiSlot *slot, EmogiEdges *edges, void *(*allocate) (Size))
+{
+	bool		ok = emogi_region_edges(EMOGI_OWNER_EDGES(slot - emogi_shared->slots), edges, allocate);
+
+	edges->weighted = slot->weights != EMOGI_WEIGHTS_UNUSED;
+	return ok;
+}
+
+/* Let go of a slot in whatever state it is; a request that is still running is paid for up to now. Raises nothing. */
+static void
+leave_slot(EmogiSlot *slot)
+{
+	bool		running;
+
+	slot->control.cancel = 1;
+	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
+	running = slot->state == EMOGI_SLOT_RUNNING;
+	slot->state = running ? EMOGI_SLOT_ORPHAN : EMOGI_SLOT_HELD;
+	if (running)
+		emogi_request_abandon(slot);
+	LWLockRelease(emogi_shared->lock);
+	if (!running)
+		emogi_slot_free(slot);
+}
+
+/* Wait no more in emogi_progress. */
+static void
+forget_waiter(EmogiCall *call)
+{
+	if (call->waiter < 0)
+		return;
+	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
+	emogi_shared->waiters[call->waiter].pid = 0;
+	LWLockRelease(emogi_shared->lock);
+	call->waiter = -1;
+}
+
+/* Give back all that a call has in shared memory. Raises nothing. */
+void
+emogi_call_leave(EmogiCall *call)
+{
+	EmogiSlot  *slot = call->slot;
+	int			holding = call->holding;
+
+	forget_waiter(call);
+	call->slot = NULL;
+	call->holding = -1;
+	if (slot != NULL)
+		leave_slot(slot);
+	if (holding >= 0)
+		emogi_holding_leave(holding);
+}
+
+static void
+forget_call(EmogiCall *call)
+{
+	for (EmogiCall **p = &calls; *p != NULL; p = &(*p)->next)
+		if (*p == call)
+		{
+			*p = call->next;
+			break;
+		}
+	pfree(call);
+}
+
+/* Record a call that is over, in emogi_runs. Raises nothing. */
+static void
+record_call(EmogiCall *call, bool failed)
+{
+	EmogiRunEntry *run = &call->run;
+
+	emogi_call_phase(call, EMOGI_PHASE_IDLE);
+	run->failed = failed;
+	run->scan_ms = call->phase_ms[EMOGI_PHASE_SCAN];
+	run->keys_ms = call->phase_ms[EMOGI_PHASE_KEYS];
+	run->csr_ms = call->phase_ms[EMOGI_PHASE_CSR];
+	run->rows_ms = call->phase_ms[EMOGI_PHASE_ROWS];
+	run->total_ms = 0;
+	for (int i = 0; i < (int) lengthof(call->phase_ms); i++)
+		run->total_ms += call->phase_ms[i];
+	emogi_runs_record(run);
+}
+
+/* Release the calls of a ResourceOwner that ends before they did. */
+static void
+release_calls(ResourceReleasePhase phase, bool is_commit, bool is_top_level, void *arg)
+{
+	EmogiCall  *call;
+	EmogiCall  *next;
+
+	if (phase != RESOURCE_RELEASE_AFTER_LOCKS)
+		return;
+	for (call = calls; call != NULL; call = next)
+	{
+		next = call->next;
+		if (call->owner == (void *) CurrentResourceOwner)
+		{
+			if (!call->is_recorded)
+				record_call(call, true);
+			emogi_call_leave(call);
+			forget_call(call);
+		}
+	}
+}
+
+/*
+ * Sleep on a condition variable for a while, or until it is signaled. An interrupt that came while interrupts were
+ * held off, as they are when a parallel context ends, is pending with the latch reset: look before sleeping.
+ */
+void
+emogi_sleep_on(ConditionVariable *variable, long timeout_ms, uint32 wait_event)
+{
+	CHECK_FOR_INTERRUPTS();
+	ConditionVariableTimedSleep(variable, timeout_ms, wait_event);
+}
+
+/* Copy text into an array, cut off between two characters where it is too long. */
+static void
+copy_text(char *to, Size bytes, const char *from)
+{
+	int			length = pg_mbcliplen(from, (int) Min(strlen(from), (Size) INT_MAX), (int) bytes - 1);
+
+	memcpy(to, from, length);
+	to[length] = '\0';
+}
+
+/* Take a free slot for a call of this backend; else get what is against it. */
+static EmogiLimit
+take_slot(EmogiCall *call)
+{
+	EmogiLimit	limit = EMOGI_WITHIN_LIMITS;
+	const EmogiRunEntry *run = &call->run;
+
+	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
+	if (call->limited && call->holding < 0)
+		limit = emogi_limits_of_calls(MyProcPid, run->userid);
+	if (call->limited && limit == EMOGI_WITHIN_LIMITS)
+		limit = emogi_limits_of_slots(run->userid);
+	for (int i = 0; i < EMOGI_NSLOTS && limit == EMOGI_WITHIN_LIMITS && call->slot == NULL; i++)
+		if (emogi_shared->slots[i].state == EMOGI_SLOT_FREE)
+		{
+			EmogiSlot  *slot = &emogi_shared->slots[i];
+
+			slot->state = EMOGI_SLOT_HELD;
+			slot->owner_pid = MyProcPid;
+			slot->token = call->token;
+			slot->weights = EMOGI_WEIGHTS_UNUSED;
+			slot->graph = slot->donor = slot->awaited_graph = -1;
+			slot->waits_for_room = false;
+			slot->userid = run->userid;
+			slot->database = run->database;
+			slot->started = run->started;
+			memcpy(slot->function, run->function, sizeof slot->function);
+			memcpy(slot->source, run->source, sizeof slot->source);
+			pg_atomic_write_u64(&slot->nskipped, 0);
+			memset((void *) &slot->control, 0, sizeof slot->control);
+			slot->control.phase = call->phase;
+			emogi_account_open(i, MyProcPid, run->userid, call->limited);
+			call->slot = slot;
+			call->slot_index = i;
+		}
+	LWLockRelease(emogi_shared->lock);
+	return limit == EMOGI_WITHIN_LIMITS && call->slot == NULL ? EMOGI_AT_SLOTS : limit;
+}
+
+/* Does a call of this backend hold a slot? */
+static bool
+holds_slot(void)
+{
+	for (const EmogiCall *call = calls; call != NULL; call = call->next)
+		if (call->slot != NULL)
+			return true;
+	return false;
+}
+
+/* Have emogi_progress show that a call waits for a slot. */
+static void
+note_waiter(EmogiCall *call)
+{
+	const EmogiRunEntry *run = &call->run;
+
+	if (call->waiter >= 0 || call->holding >= 0)
+		return;
+	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
+	for (int i = 0; i < EMOGI_NWAITERS && call->waiter < 0; i++)
+		if (emogi_shared->waiters[i].pid == 0)
+		{
+			EmogiWaiter *waiter = &emogi_shared->waiters[i];
+
+			waiter->pid = run->pid;
+			waiter->userid = run->userid;
+			waiter->database = run->database;
+			waiter->started = run->started;
+			memcpy(waiter->function, run->function, sizeof waiter->function);
+			memcpy(waiter->source, run->source, sizeof waiter->source);
+			call->waiter = i;
+		}
+	LWLockRelease(emogi_shared->lock);
+}
+
+/*
+ * Take a slot, waiting for one when all are taken, or all that the role may have. Raises 53400 where waiting could be for
+ * ever: beyond the limits of calls, and within another call that holds a slot.
+ */
+static void
+wait_for_slot(EmogiCall *call)
+{
+	EmogiLimit	limit = take_slot(call);
+
+	if (limit == EMOGI_WITHIN_LIMITS)
+		return;
+	ConditionVariablePrepareToSleep(&emogi_shared->slot_freed);
+	while ((limit = take_slot(call)) != EMOGI_WITHIN_LIMITS)
+	{
+		bool		is_lasting = limit == EMOGI_AT_SESSION_CALLS || limit == EMOGI_AT_ROLE_CALLS;
+
+		if (is_lasting && emogi_calls_end_finished())
+			continue;
+		if (is_lasting || holds_slot())
+			emogi_limits_report(limit);
+		note_waiter(call);
+		emogi_sleep_on(&emogi_shared->slot_freed, EMOGI_WAKEUP_MS, emogi_wait_event(EMOGI_WAIT_SLOT));
+	}
+	ConditionVariableCancelSleep();
+	forget_waiter(call);
+}
+
+/* Note who calls what. */
+static void
+describe_call(EmogiRunEntry *run, const char *name, const char *source)
+{
+	run->started = GetCurrentTimestamp();
+	run->pid = MyProcPid;
+	run->userid = GetUserId();
+	run->database = MyDatabaseId;
+	copy_text(run->function, sizeof run->function, name);
+	copy_text(run->source, sizeof run->source, source);
+}
+
+/* End a finished call, before its plan does. */
+static void
+end_finished(EmogiCall *call)
+{
+	*call->holder = NULL;
+	emogi_call_leave(call);
+	forget_call(call);
+}
+
+/* End all finished calls of this backend, which may need what they have; false when there are none. */
+bool
+emogi_calls_end_finished(void)
+{
+	EmogiCall  *next;
+	bool		ended = false;
+
+	for (EmogiCall *call = calls; call != NULL; call = next)
+	{
+		next = call->next;
+		if (call->holder == NULL)
+			continue;
+		end_finished(call);
+		ended = true;
+	}
+	return ended;
+}
+
+/* End the oldest of the finished calls when there are too many. */
+static void
+end_oldest(void)
+{
+	EmogiCall  *oldest = NULL;
+	int			count = 0;
+
+	for (EmogiCall *call = calls; call != NULL; call = call->next)
+		if (call->holder != NULL)
+		{
+			oldest = call;
+			count++;
+		}
+	if (count >= EMOGI_MAX_FINISHED)
+		end_finished(oldest);
+}
+
+/* Get a number that nobody can guess, by which a call is known. */
+static uint64
+make_token(void)
+{
+	uint64		token;
+
+	if (!pg_strong_random(&token, sizeof token))
+		ereport(ERROR,
+				(errcode(ERRCODE_INTERNAL_ERROR),
+				 errmsg("could not generate a random number")));
+	return (token & PG_INT64_MAX) | 1;
+}
+
+/* Begin a call, which lives no longer than the current ResourceOwner: take a slot. Raises 53400. */
+EmogiCall *
+emogi_call_begin(Oid function, const char *name, const char *source)
+{
+	static bool registered = false;
+	uint64		token = make_token();
+	EmogiCall  *call;
+
+	if (!registered)
+	{
+		RegisterResourceReleaseCallback(release_calls, NULL);
+		registered = true;
+	}
+	end_oldest();
+	call = MemoryContextAllocZero(TopMemoryContext, sizeof *call);
+	call->holding = call->waiter = -1;
+	call->token = token;
+	describe_call(&call->run, name, source);
+	call->function = function;
+	call->owner = CurrentResourceOwner;
+	INSTR_TIME_SET_CURRENT(call->since);
+	call->next = calls;
+	calls = call;				/* from here on an error ends it */
+	call->limited = !superuser();
+	wait_for_slot(call);
+	return call;
+}
+
+/* Note that a call enters a phase; the time since the last such note counts for the phase that it leaves. */
+void
+emogi_call_phase(EmogiCall *call, EmogiPhase phase)
+{
+	instr_time	now;
+	instr_time	passed;
+
+	INSTR_TIME_SET_CURRENT(now);
+	passed = now;
+	INSTR_TIME_SUBTRACT(passed, call->since);
+	call->phase_ms[call->phase] += INSTR_TIME_GET_MILLISEC(passed);
+	call->phase = phase;
+	call->since = now;
+	if (call->slot != NULL)
+		call->slot->control.phase = phase;
+}
+
+/* Record a call that went well. The times go to whoever listens at DEBUG1. */
+static void
+report_call(EmogiCall *call)
+{
+	record_call(call, false);
+	ereport(DEBUG1,
+			(errmsg_internal("emogi phases: scan %.1f ms, keys %.1f ms, csr %.1f ms, run %.1f ms, rows %.1f ms",
+							 call->phase_ms[EMOGI_PHASE_SCAN], call->phase_ms[EMOGI_PHASE_KEYS],
+							 call->phase_ms[EMOGI_PHASE_CSR], call->phase_ms[EMOGI_PHASE_RUN],
+							 call->phase_ms[EMOGI_PHASE_ROWS])));
+}
+
+/* End a call that went well. */
+void
+emogi_call_end(EmogiCall *call)
+{
+	if (!call->is_recorded)
+		report_call(call);
+	emogi_call_leave(call);
+	forget_call(call);
+}
+
+/* Give the slot of a call back that asks the worker for nothing; its memory stays. False when there is no room: it keeps it. */
+bool
+emogi_call_hold(EmogiCall *call)
+{
+	EmogiSlot  *slot = call->slot;
+
+	if (slot == NULL)
+		return true;
+	call->holding = emogi_holding_take(slot);
+	if (call->holding < 0)
+		return false;
+	call->slot = NULL;
+	leave_slot(slot);
+	return true;
+}
+
+/* Take a slot again, which gets what the call has, before it asks the worker for something. */
+void
+emogi_call_take_slot(EmogiCall *call)
+{
+	int			holding = call->holding;
+
+	if (call->slot != NULL)
+		return;
+	if (take_slot(call) != EMOGI_WITHIN_LIMITS)
+	{
+		if (holding >= 0)
+			emogi_holding_wait(holding, true);
+		wait_for_slot(call);
+	}
+	call->holding = -1;
+	if (holding >= 0)
+		emogi_holding_return(holding, call->slot);
+}
+
+/* Raise the error of no room for what is read, where a slot would be kept for as long as a cursor is open. */
+static void
+report_no_holding(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
+			 errmsg("more than %d results of emogi's functions are being read", EMOGI_NHOLDINGS),
+			 errhint("Close cursors over emogi's functions.")));
+}
+
+/*
+ * Have the calls whose rows are being read give back what they need not keep: a query has returned some of its rows, and the
+ * next may be asked for soon, late or never.
+ */
+static void
+rest_calls(void)
+{
+	for (EmogiCall *call = calls; call != NULL; call = call->next)
+	{
+		if (call->rest == NULL || call->phase != EMOGI_PHASE_ROWS)
+			continue;
+		call->rest(call->rest_arg);
+		if (call->slot != NULL)
+			report_no_holding();
+	}
+}
+
+/* Run a plan for a while. */
+static void
+run_executor(EMOGI_EXECUTOR_RUN_PARAMETERS)
+{
+	if (previous_executor_run_hook)
+		previous_executor_run_hook(EMOGI_EXECUTOR_RUN_ARGUMENTS);
+	else
+		standard_ExecutorRun(EMOGI_EXECUTOR_RUN_ARGUMENTS);
+	if (count != 0)				/* else it has run to its end */
+		rest_calls();
+}
+
+/* See when a query stops for a while; called once, in the postmaster. */
+void
+emogi_calls_init(void)
+{
+	previous_executor_run_hook = ExecutorRun_hook;
+	ExecutorRun_hook = run_executor;
+}
+
+/* Have emogi_progress show that this backend's call waits for room in the Region, or does so no more. */
+void
+emogi_calls_wait_for_room(bool waits)
+{
+	for (EmogiCall *call = calls; call != NULL; call = call->next)
+		if (call->slot != NULL)
+		{
+			call->slot->waits_for_room = waits;
+			break;
+		}
+}
+
+/*
+ * Note that the last row of a call has been read. It counts as ended; its result is kept until its end, or, unless holder is
+ * NULL, until there are too many of its kind: then *holder becomes NULL.
+ */
+void
+emogi_call_finish(EmogiCall *call, EmogiCall **holder)
+{
+	if (!call->is_recorded)
+		report_call(call);
+	call->is_recorded = true;
+	call->holder = holder;
+	if (call->holding >= 0)
+		emogi_holding_finish(call->holding, true);
+}
+
+/* Keep a call, which may have finished, as its result is read once more. */
+void
+emogi_call_resume(EmogiCall *call)
+{
+	call->holder = NULL;
+	if (call->holding >= 0)
+		emogi_holding_finish(call->holding, false);
+}
+
+/* Allocate in the Region for a call, until its end. Raises 53200. */
+void *
+emogi_call_alloc(EmogiCall *call, Size bytes)
+{
+	return emogi_region_alloc(EMOGI_OWNER(call->slot_index), bytes);
+}
+
+/* The same with any content, for who writes before reading. */
+void *
+emogi_call_alloc_any(EmogiCall *call, Size bytes)
+{
+	return emogi_region_alloc_any(EMOGI_OWNER(call->slot_index), bytes);
+}

@@ -1,0 +1,138 @@
+/*
+ * holding.c: what calls keep while their rows are read, without a slot.
+ *
+ * A call whose rows are streamed asks the engine worker for nothing for a while, or for ever, but its Result and its Graph are
+ * read until the plan ends, which for an open cursor may take as long as its session likes. So it gives its slot back and
+ * keeps a holding, of which there are many, until it wants a slot again. Parallel workers that read some of its rows join
+ * it; the last to leave frees it.
+ */
+#include "server/emogi.h"
+
+#include "miscadmin.h"
+
+/* Find a holding that is free; NULL when there is none. Caller holds EmogiShared.lock. */
+static EmogiHolding *
+find_free(void)
+{
+	for (int i = 0; i < EMOGI_NHOLDINGS; i++)
+		if (emogi_shared->holdings[i].nusers == 0)
+			return &emogi_shared->holdings[i];
+	return NULL;
+}
+
+/* Free a holding that has nothing any more. Caller holds EmogiShared.lock. */
+static void
+free_holding(int index)
+{
+	emogi_shared->holdings[index].nusers = 0;
+	emogi_shared->holdings[index].token = 0;
+	emogi_account_close(EMOGI_NSLOTS + index);
+}
+
+/*
+ * Move what a slot has, its memory but for edges and its pin on a Graph, into a holding; -1, with nothing moved, when there
+ * is none free. The slot's owner calls, while the worker is not at it.
+ */
+int
+emogi_holding_take(EmogiSlot *slot)
+{
+	const EmogiAccount *account = &emogi_shared->accounts[slot - emogi_shared->slots];
+	EmogiHolding *holding;
+	int			index;
+
+	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
+	holding = find_free();
+	if (holding != NULL)
+	{
+		emogi_account_open(EMOGI_NSLOTS + (int) (holding - emogi_shared->holdings), account->pid, account->userid, account->limited);
+		holding->nusers = 1;
+		holding->waits = false;
+		holding->token = slot->token;
+		holding->owner_pid = MyProcPid;
+		holding->graph = slot->graph;
+		holding->finished = false;
+		holding->userid = slot->userid;
+		holding->database = slot->database;
+		holding->started = slot->started;
+		memcpy(holding->function, slot->function, sizeof holding->function);
+		memcpy(holding->source, slot->source, sizeof holding->source);
+		slot->graph = -1;
+	}
+	LWLockRelease(emogi_shared->lock);
+	if (holding == NULL)
+		return -1;
+	index = (int) (holding - emogi_shared->holdings);
+	emogi_region_give_all(EMOGI_OWNER(slot - emogi_shared->slots), EMOGI_OWNER_HOLDING(index));
+	return index;
+}
+
+/* Move what a holding has into a slot, and free it. Its owner calls, who alone uses it. */
+void
+emogi_holding_return(int index, EmogiSlot *slot)
+{
+	EmogiHolding *holding = &emogi_shared->holdings[index];
+
+	emogi_region_give_all(EMOGI_OWNER_HOLDING(index), EMOGI_OWNER(slot - emogi_shared->slots));
+	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
+	slot->graph = holding->graph;
+	free_holding(index);
+	LWLockRelease(emogi_shared->lock);
+}
+
+/* Use what a call of another process keeps, until emogi_holding_leave; false when it keeps it no more. */
+bool
+emogi_holding_join(int index, uint64 token)
+{
+	EmogiHolding *holding = &emogi_shared->holdings[index];
+	bool		is_there;
+
+	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
+	is_there = holding->nusers > 0 && holding->token == token;
+	if (is_there)
+		holding->nusers++;
+	LWLockRelease(emogi_shared->lock);
+	return is_there;
+}
+
+/* Leave a holding; the last one frees it and what it has. Raises nothing. */
+void
+emogi_holding_leave(int index)
+{
+	EmogiHolding *holding = &emogi_shared->holdings[index];
+	bool		is_last;
+
+	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
+	is_last = holding->nusers == 1;
+	if (is_last)
+		holding->token = 0;
+	else
+		holding->nusers--;
+	LWLockRelease(emogi_shared->lock);
+	if (!is_last)
+		return;
+
+	emogi_region_free_owner(EMOGI_OWNER_HOLDING(index));
+	if (holding->graph >= 0)
+		emogi_cache_unpin(holding->graph);
+	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
+	free_holding(index);
+	LWLockRelease(emogi_shared->lock);
+}
+
+/* Note whether a call waits for a slot, to go on. */
+void
+emogi_holding_wait(int index, bool waits)
+{
+	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
+	emogi_shared->holdings[index].waits = waits;
+	LWLockRelease(emogi_shared->lock);
+}
+
+/* Note whether the last row has been read: such a call is not in progress any more, though it keeps what it has. */
+void
+emogi_holding_finish(int index, bool finished)
+{
+	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
+	emogi_shared->holdings[index].finished = finished;
+	LWLockRelease(emogi_shared->lock);
+}

@@ -1,0 +1,241 @@
+/*
+ * request.c: a backend asks the engine worker: queue the request of its slot, wait, take the answer or its error.
+ *
+ * A request is queued whether there is a worker or not. One that has not begun when its worker ends waits for the next;
+ * one that was running fails.
+ */
+#include "server/emogi.h"
+
+#include "miscadmin.h"
+#include "storage/pmsignal.h"
+#include "utils/timestamp.h"
+
+/* How long a call waits for an engine worker that is being restarted. */
+#define EMOGI_WORKER_PATIENCE_MS 10000
+
+/* How often it looks whether there is one. */
+#define EMOGI_WORKER_WAKEUP_MS 500
+
+/* Fair share: see worker.c. How far a backend's clock may be behind. */
+#define EMOGI_CREDIT_MS 10000.0
+
+/* This backend's clock: the engine time that it has had, since vclock_ms at its first request; < 0 = there was none. */
+static double vtime_ms = -1;
+
+/* Raise 55000 at once when it is known that the engine asked for is not there: no GPU, or no worker at all. */
+void
+emogi_require_engine(void)
+{
+	bool		absent;
+	char		reason[sizeof emogi_shared->cuda[0].reason];
+
+	if (!IsUnderPostmaster)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("emogi does not compute in single-user mode"),
+				 errhint("There are no background workers in single-user mode. Start the server to call functions of emogi.")));
+	if (emogi_engine != EMOGI_ENGINE_CUDA)
+		return;
+	LWLockAcquire(emogi_shared->lock, LW_SHARED);
+	absent = emogi_shared->worker_ready && emogi_shared->ncuda == 0;
+	strlcpy(reason, emogi_shared->cuda[0].reason, sizeof reason);
+	LWLockRelease(emogi_shared->lock);
+	if (absent)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("emogi.engine is cuda, but there is no GPU to use"),
+				 errdetail("%s.", reason),
+				 errhint("Set emogi.engine to auto or cpu.")));
+}
+
+/* Raise the error of an engine worker that is not there. */
+static void
+report_no_worker(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_SYSTEM_ERROR),
+			 errmsg("the engine worker of emogi is not running"),
+			 errhint("See the server log. The worker needs one of max_worker_processes (%d now).",
+					 max_worker_processes)));
+}
+
+/* Queue the slot's request. */
+static void
+queue_request(EmogiSlot *slot)
+{
+	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
+	if (vtime_ms < 0)
+		vtime_ms = emogi_shared->vclock_ms;
+	slot->state = EMOGI_SLOT_QUEUED;
+	slot->ticket = emogi_shared->next_ticket++;
+	slot->vtime_ms = Max(vtime_ms, emogi_shared->vclock_ms - EMOGI_CREDIT_MS);
+	if (emogi_shared->worker_latch != NULL)
+		SetLatch(emogi_shared->worker_latch);
+	LWLockRelease(emogi_shared->lock);
+}
+
+/*
+ * Have the postmaster look for background workers that it is to start. Through PostgreSQL 15 it finds out how long it may
+ * sleep before it lets signals through: a worker whose end it is told of in between is not started again until something
+ * else wakes it, which can take a minute.
+ */
+static void
+wake_postmaster(void)
+{
+	SendPostmasterSignal(PMSIGNAL_BACKGROUND_WORKER_CHANGE);
+}
+
+/*
+ * Does a request still wait for its answer? *missing_since: since when it is queued and no worker is ready; 0 = not so.
+ * A worker that opens its engines may take its time; one that is not there, or ends again and again, may not.
+ */
+static bool
+still_waits(const EmogiSlot *slot, TimestampTz *missing_since)
+{
+	EmogiSlotState state;
+	bool		is_there;
+	bool		is_ready;
+	bool		never_started;
+
+	LWLockAcquire(emogi_shared->lock, LW_SHARED);
+	state = slot->state;
+	is_there = emogi_shared->worker_latch != NULL;
+	is_ready = emogi_shared->worker_ready;
+	never_started = emogi_shared->worker_epoch == 0;
+	LWLockRelease(emogi_shared->lock);
+
+	if (state != EMOGI_SLOT_QUEUED || is_ready)
+		*missing_since = 0;
+	else if (*missing_since == 0)
+		*missing_since = never_started ? PgStartTime : GetCurrentTimestamp();
+	if (*missing_since != 0 && !is_there)
+	{
+		if (TimestampDifferenceExceeds(*missing_since, GetCurrentTimestamp(), EMOGI_WORKER_PATIENCE_MS))
+			report_no_worker();
+		wake_postmaster();
+	}
+	return state == EMOGI_SLOT_QUEUED || state == EMOGI_SLOT_RUNNING;
+}
+
+/* Wait until the slot's request is answered; raises 58000 when there is no worker to begin with it. */
+static void
+wait_for_answer(EmogiSlot *slot)
+{
+	TimestampTz missing_since = 0;
+
+	ConditionVariablePrepareToSleep(&slot->answered);
+	while (still_waits(slot, &missing_since))
+		emogi_sleep_on(&slot->answered, missing_since != 0 ? EMOGI_WORKER_WAKEUP_MS : EMOGI_WAKEUP_MS, emogi_wait_event(EMOGI_WAIT_ENGINE));
+	ConditionVariableCancelSleep();
+}
+
+/* Take an answered slot back into the owner's hands, and pay for the engine's time. */
+static void
+take_answer(EmogiSlot *slot, double queued_ms)
+{
+	EmogiReply *reply = &slot->reply;
+
+	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
+	if (slot->state == EMOGI_SLOT_FAILED)
+		reply->status = EMOGI_CANCELED;
+	slot->state = EMOGI_SLOT_HELD;
+	LWLockRelease(emogi_shared->lock);
+	vtime_ms = slot->vtime_ms + reply->busy_ms;
+	reply->wait_ms = Max(reply->started_ms - queued_ms, 0);
+}
+
+/* Pay for a request that runs, up to now, and go without its answer. The caller holds the lock. */
+void
+emogi_request_abandon(const EmogiSlot *slot)
+{
+	vtime_ms = slot->vtime_ms + emogi_now_ms() - slot->reply.started_ms;
+}
+
+/* Did a GPU refuse the mapping and the placement that were asked for? */
+static bool
+settings_were_refused(const EmogiQuery *query, const EmogiReply *reply)
+{
+	return reply->status == EMOGI_BAD_INPUT && strcmp(reply->engine, "cuda") == 0 &&
+		(query->mapping != EMOGI_MAPPING_AUTO || query->placement != EMOGI_PLACEMENT_AUTO);
+}
+
+/* Raise the error of settings that were refused. */
+static void
+report_settings(const EmogiQuery *query, const EmogiError *error)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("%s", error->message),
+			 error->detail[0] != '\0' ? errdetail("%s", error->detail) : 0,
+			 errhint("Choose another emogi.mapping (%s now) or emogi.placement (%s now).",
+					 emogi_mapping_name(query->mapping), emogi_placement_name(query->placement))));
+}
+
+/* Raise the error that a status other than EMOGI_OK stands for. */
+static void
+report_failure(const EmogiReply *reply)
+{
+	int			code = ERRCODE_INTERNAL_ERROR;
+	const char *hint = NULL;
+
+	switch (reply->status)
+	{
+		case EMOGI_OK:
+			return;
+		case EMOGI_CANCELED:
+			ereport(ERROR,
+					(errcode(ERRCODE_SYSTEM_ERROR),
+					 errmsg("the engine worker of emogi was stopped during this call"),
+					 errhint("Call again: the worker starts anew by itself.")));
+			break;
+		case EMOGI_NO_MEMORY:
+			code = ERRCODE_OUT_OF_MEMORY;
+			break;
+		case EMOGI_DEVICE_ERROR:
+			code = ERRCODE_SYSTEM_ERROR;
+			hint = "Set emogi.engine to cpu or auto to answer without the GPU.";
+			break;
+		case EMOGI_BAD_INPUT:
+			code = ERRCODE_PROGRAM_LIMIT_EXCEEDED;
+			break;
+	}
+	if (reply->no_device)
+		code = ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE;
+	ereport(ERROR,
+			(errcode(code),
+			 errmsg("%s", reply->error.message),
+			 reply->error.detail[0] != '\0' ? errdetail("%s", reply->error.detail) : 0,
+			 hint != NULL ? errhint("%s", hint) : 0));
+}
+
+/* Tell the engines and the worker what is to fail, for tests. */
+static void
+pass_faults(EmogiSlot *slot)
+{
+	slot->request.fault = emogi_faults.worker;
+	slot->request.fault_at = emogi_faults.worker_at;
+	slot->control.fail_allocation = emogi_faults.engine_allocation;
+	slot->control.fail_device_allocation = emogi_faults.device_allocation;
+	slot->control.fail_device_call = emogi_faults.device_call;
+}
+
+/* Have the worker carry out slot->request, wait, and get its reply; raises whatever went wrong. */
+const EmogiReply *
+emogi_call_request(EmogiCall *call)
+{
+	EmogiSlot  *slot = call->slot;
+	double		queued_ms = emogi_now_ms();
+
+	memset(&slot->reply, 0, sizeof slot->reply);
+	pass_faults(slot);
+	queue_request(slot);
+	wait_for_answer(slot);
+	take_answer(slot, queued_ms);
+	call->run.wait_ms += slot->reply.wait_ms;
+	if (slot->request.kind >= EMOGI_REQUEST_RUN)
+		emogi_runs_note(&call->run, &slot->request, &slot->reply);
+	if (settings_were_refused(&slot->request.query, &slot->reply))
+		report_settings(&slot->request.query, &slot->reply.error);
+	report_failure(&slot->reply);
+	return &slot->reply;
+}

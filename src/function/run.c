@@ -1,0 +1,437 @@
+/*
+ * run.c: the common course of every algorithm, from its arguments to its rows.
+ *
+ * What sets the algorithms apart on this side of the engine boundary is one row each in `applications`: which edges
+ * they read, which arrays they fill, and what a row of theirs is.
+ */
+#include "server/emogi.h"
+#include "contract/algebra.h"
+
+#include <math.h>
+
+#include "access/xact.h"
+#include "miscadmin.h"
+#include "utils/float.h"
+#include "utils/lsyscache.h"
+#include "utils/tuplestore.h"
+
+/* Rows between two looks for a cancel. */
+#define EMOGI_ROWS_PER_CHECK 65536
+
+#define EMOGI_MAX_COLUMNS 3
+
+/* A search for one path gives up after this share of all list entries: all threads together see all of them sooner. */
+#define EMOGI_PATH_SHARE	16
+#define EMOGI_PATH_MIN_EDGES UINT64CONST(1000000)
+
+/* The arrays of an EmogiResult. */
+#define FILLS_LEVEL		0x01
+#define FILLS_DISTANCE	0x02
+#define FILLS_PATHS		0x04
+#define FILLS_COMPONENT 0x08
+#define FILLS_VALUE		0x10
+
+typedef struct Application
+{
+	EmogiWeights weights;
+	bool		against;		/* gathers: its lists lead against the edges */
+	bool		with_backward;
+	bool		stops;			/* at targets, when they are all that is wanted */
+	int			fills;			/* FILLS_* */
+	EmogiRowKind rows;
+} Application;
+
+/* ---- rows ---- */
+
+static uint64
+next_with_level(const EmogiResult *result, uint64 v, uint64 end)
+{
+	while (v < end && result->level[v] < 0)
+		v++;
+	return v;
+}
+
+static uint64
+next_with_least(const EmogiResult *result, uint64 v, uint64 end)
+{
+	while (v < end && !(result->distance[v] < (double) INFINITY))
+		v++;
+	return v;
+}
+
+static uint64
+next_with_most(const EmogiResult *result, uint64 v, uint64 end)
+{
+	while (v < end && !(result->distance[v] >= 0))
+		v++;
+	return v;
+}
+
+static uint64
+next_vertex(const EmogiResult *result, uint64 v, uint64 end)
+{
+	return v;
+}
+
+static Datum
+level_column(const EmogiGraph *graph, const EmogiResult *result, uint64 v, int column)
+{
+	return Int32GetDatum(result->level[v]);
+}
+
+static Datum
+distance_column(const EmogiGraph *graph, const EmogiResult *result, uint64 v, int column)
+{
+	return Float8GetDatum(result->distance[v]);
+}
+
+static Datum
+paths_column(const EmogiGraph *graph, const EmogiResult *result, uint64 v, int column)
+{
+	return column == 0 ? Int32GetDatum(result->level[v]) : Float8GetDatum(result->paths[v]);
+}
+
+static Datum
+component_column(const EmogiGraph *graph, const EmogiResult *result, uint64 v, int column)
+{
+	return Int64GetDatum(graph->ids[result->component[v]]);
+}
+
+static Datum
+value_column(const EmogiGraph *graph, const EmogiResult *result, uint64 v, int column)
+{
+	return Float8GetDatum(result->value[v]);
+}
+
+static const Application applications[EMOGI_NALGORITHMS] = {
+	[EMOGI_BFS] = {EMOGI_WEIGHTS_UNUSED, false, false, true, FILLS_LEVEL, {1, next_with_level, level_column}},
+#define PATH(NAME, name, order, source, traits) \
+	[EMOGI_##NAME] = {EMOGI_WEIGHTS_LENGTHS, false, false, ((traits) & EMOGI_PATH_ADDS) != 0, FILLS_DISTANCE, \
+		{1, (order) == EMOGI_MOST ? next_with_most : next_with_least, distance_column}},
+	EMOGI_PATH_APPLICATIONS(PATH)
+#undef PATH
+	[EMOGI_SSNSP] = {EMOGI_WEIGHTS_UNUSED, false, true, false, FILLS_LEVEL | FILLS_PATHS, {2, next_with_level, paths_column}},
+	[EMOGI_CC] = {EMOGI_WEIGHTS_UNUSED, false, false, false, FILLS_COMPONENT, {1, next_vertex, component_column}},
+	[EMOGI_PAGERANK] = {EMOGI_WEIGHTS_UNUSED, true, false, false, FILLS_VALUE, {1, next_vertex, value_column}},
+#define SUM(NAME, name, direction, weights, traits) \
+	[EMOGI_##NAME] = {weights, true, false, false, FILLS_VALUE, {1, next_vertex, value_column}},
+	EMOGI_SUM_APPLICATIONS(SUM)
+#undef SUM
+};
+
+/* Get what a row of an algorithm is. */
+const EmogiRowKind *
+emogi_row_kind(EmogiAlgorithm algorithm)
+{
+	return &applications[algorithm].rows;
+}
+
+/* ---- running ---- */
+
+/* Get the direction in which lists must lead. */
+static EmogiDirection
+list_direction(const EmogiTask *task)
+{
+	if (!applications[task->query.algorithm].against || task->direction == EMOGI_BOTH)
+		return task->direction;
+	return task->direction == EMOGI_OUT ? EMOGI_IN : EMOGI_OUT;
+}
+
+/* Fill in what a task wants of its Graph, but for the relation and its columns. */
+void
+emogi_wish_of(const EmogiTask *task, EmogiGraphKey *key)
+{
+	const Application *application = &applications[task->query.algorithm];
+
+	key->weights = application->weights;
+	key->direction = list_direction(task);
+	key->any_direction = task->query.algorithm == EMOGI_CC;
+	key->with_backward = application->with_backward || task->with_backward;
+}
+
+/* Allocate an array of the Region for a call, with any content. */
+static void *
+take_array(EmogiCall *call, uint64 length, Size element)
+{
+	return emogi_call_alloc_any(call, Max(length, 1) * element);
+}
+
+/* Give the result the arrays that the algorithm fills, where it has none yet. */
+static void
+take_result(EmogiCall *call, int fills, uint64 nvertices, EmogiResult *result)
+{
+	if ((fills & FILLS_LEVEL) && result->level == NULL)
+		result->level = take_array(call, nvertices, sizeof(int32));
+	if ((fills & FILLS_DISTANCE) && result->distance == NULL)
+		result->distance = take_array(call, nvertices, sizeof(double));
+	if ((fills & FILLS_PATHS) && result->paths == NULL)
+		result->paths = take_array(call, nvertices, sizeof(double));
+	if ((fills & FILLS_COMPONENT) && result->component == NULL)
+		result->component = take_array(call, nvertices, sizeof(uint32));
+	if ((fills & FILLS_VALUE) && result->value == NULL)
+		result->value = take_array(call, nvertices, sizeof(double));
+}
+
+/* Turn keys into vertex numbers, in the Region; keys that the graph does not have are dropped. */
+static const uint32 *
+take_numbers(EmogiCall *call, const EmogiGraph *graph, const int64 *keys, uint64 nkeys, uint64 *nnumbers)
+{
+	uint32	   *numbers = take_array(call, nkeys, sizeof(uint32));
+
+	*nnumbers = 0;
+	for (uint64 i = 0; i < nkeys; i++)
+	{
+		uint32		number = emogi_vertex_number(graph, keys[i]);
+
+		if (number != EMOGI_NO_VERTEX)
+			numbers[(*nnumbers)++] = number;
+	}
+	return numbers;
+}
+
+/* Bring the start values into the Region. */
+static void
+set_values(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, EmogiQuery *query)
+{
+	double	   *values = take_array(call, graph->nvertices, sizeof(double));
+	Size		given_bytes = Max(graph->nvertices, 1) * sizeof(bool);
+	bool	   *given = emogi_call_alloc(call, given_bytes);
+	const bool	poles = (emogi_sum_traits(query->algorithm) & EMOGI_SUM_POLES) != 0;
+
+	emogi_values_query(graph, task->start, poles ? get_float8_nan() : 0.0, values, given);
+	emogi_region_free(given, given_bytes);
+	query->values = values;
+}
+
+/* Begin a request for a task's Query. */
+static EmogiRequest *
+begin_request(EmogiCall *call, EmogiRequestKind kind, const EmogiTask *task, const EmogiGraph *graph)
+{
+	EmogiRequest *request = &call->slot->request;
+
+	memset(request, 0, sizeof *request);
+	request->kind = kind;
+	request->engine = emogi_engine;
+	request->graph = *graph;
+	request->query = task->query;
+	request->query.placement = emogi_placement;
+	request->query.mapping = emogi_mapping;
+	request->query.prefetch = emogi_prefetch;
+	request->query.asynchronous = emogi_asynchronous;
+	return request;
+}
+
+/*
+ * Run the task's algorithm on its Graph, with new result arrays where *result has none; false, with nothing run, when no
+ * vertex is wanted that the Graph has.
+ */
+bool
+emogi_run_query(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, EmogiResult *result)
+{
+	const Application *application = &applications[task->query.algorithm];
+	EmogiRequest *request = begin_request(call, EMOGI_REQUEST_RUN, task, graph);
+	EmogiQuery *query = &request->query;
+
+	if (task->has_sources)
+		query->sources = take_numbers(call, graph, task->keys, task->nkeys, &query->nsources);
+	if (task->has_targets && application->stops)
+	{
+		query->targets = take_numbers(call, graph, task->targets, task->ntargets, &query->ntargets);
+		if (query->ntargets == 0)
+			return false;
+	}
+	if (task->start != NULL)
+		set_values(call, task, graph, query);
+	request->result = *result;
+	take_result(call, application->fills, graph->nvertices, &request->result);
+	*result = emogi_call_request(call)->result;
+	if (query->sources != NULL)
+		emogi_region_free((void *) query->sources, Max(task->nkeys, 1) * sizeof(uint32));
+	return true;
+}
+
+/*
+ * Run BFS from each of the sources (vertex numbers, 1 .. EMOGI_BATCH_SOURCES) by itself. result->memory has been
+ * allocated for the call. Check result->too_deep.
+ */
+void
+emogi_run_batch(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, const uint32 *sources, int nsources,
+				EmogiBatchResult *result)
+{
+	EmogiRequest *request = begin_request(call, EMOGI_REQUEST_BATCH, task, graph);
+	uint32	   *numbers = take_array(call, nsources, sizeof(uint32));
+
+	memcpy(numbers, sources, nsources * sizeof(uint32));
+	request->query.sources = numbers;
+	request->query.nsources = nsources;
+	request->batch = *result;
+	*result = emogi_call_request(call)->batch;
+	emogi_region_free(numbers, nsources * sizeof(uint32));
+}
+
+/*
+ * Find the path between the task's source and its target without the distances of all vertices. False when that takes
+ * too long: then run the query. path, distance: [nvertices], allocated for the call; *length = 0: there is no path.
+ */
+bool
+emogi_run_path(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, uint32 *path, double *distance,
+			   uint64 *length)
+{
+	EmogiRequest *request = begin_request(call, EMOGI_REQUEST_PATH, task, graph);
+	const EmogiReply *reply;
+	uint64		nsources;
+	uint64		ntargets;
+
+	*length = 0;
+	request->query.sources = take_numbers(call, graph, task->keys, 1, &nsources);
+	request->query.targets = take_numbers(call, graph, task->targets, 1, &ntargets);
+	if (nsources == 0 || ntargets == 0)
+		return true;
+	request->max_edges = Max(graph->forward.nedges / EMOGI_PATH_SHARE, EMOGI_PATH_MIN_EDGES);
+	request->path = path;
+	request->path_distance = distance;
+	reply = emogi_call_request(call);
+	*length = reply->path_length;
+	return reply->path_outcome != EMOGI_PATH_GAVE_UP;
+}
+
+/*
+ * The iterations of HEAT and NEURAL may grow without bound; what is left then is an error (22003), not an answer. All
+ * vertices are looked at, whichever rows are wanted.
+ */
+static void
+check_values(const EmogiGraph *graph, const EmogiResult *result)
+{
+	for (uint64 v = 0; v < graph->nvertices; v++)
+		if (unlikely(!isfinite(result->value[v])))
+			ereport(ERROR,
+					(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+					 errmsg("the value of vertex " INT64_FORMAT " grew out of range in %u iterations",
+							graph->ids[v], result->nlevels),
+					 errhint("Make the weights smaller, or max_iterations.")));
+}
+
+/* Put one row into the tuplestore for each vertex that has one, in ascending order of keys. */
+static void
+put_rows(FunctionCallInfo fcinfo, EmogiCall *call, const EmogiRowKind *rows, const EmogiGraph *graph,
+		 const EmogiResult *result)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	bool		nulls[EMOGI_MAX_COLUMNS] = {false};
+	Datum		values[EMOGI_MAX_COLUMNS];
+
+	for (uint64 first = 0; first < graph->nvertices; first += EMOGI_ROWS_PER_CHECK)
+	{
+		uint64		end = Min(first + EMOGI_ROWS_PER_CHECK, graph->nvertices);
+
+		CHECK_FOR_INTERRUPTS();
+		for (uint64 v = rows->next(result, first, end); v < end; v = rows->next(result, v + 1, end))
+		{
+			values[0] = Int64GetDatum(graph->ids[v]);
+			for (int i = 0; i < rows->ncolumns; i++)
+				values[i + 1] = rows->column(graph, result, v, i);
+			tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+			call->run.nrows++;
+		}
+	}
+}
+
+/*
+ * Begin a call: resolve the task's graph, check the caller's rights, get the Graph. Returns NULL when there is nothing to
+ * run: no source was given, or the graph has no edge. The caller ends the call.
+ */
+EmogiCall *
+emogi_run_open(Oid function, const EmogiTask *task, EmogiGraph *graph)
+{
+	EmogiGraphKey wish;
+	EmogiSource source;
+	EmogiCall  *call;
+
+	emogi_wish_of(task, &wish);
+	emogi_source_resolve(&task->graph, wish.weights != EMOGI_WEIGHTS_UNUSED, &source);
+	if (task->table != NULL)
+		*task->table = source.is_query ? InvalidOid : source.relid;
+	if (task->start != NULL)
+		emogi_values_check(task->start);
+	emogi_require_engine();
+	if (task->has_sources && task->nkeys == 0)
+	{
+		emogi_source_check(&source);
+		return NULL;
+	}
+	call = emogi_call_begin(function, get_func_name(function), task->graph.text);
+	emogi_graph_get(call, &source, &wish, graph);
+	emogi_call_phase(call, EMOGI_PHASE_RUN);
+	if (graph->nvertices == 0)
+	{
+		emogi_call_end(call);
+		return NULL;
+	}
+	return call;
+}
+
+/* Tell the caller that a vertex is not in the graph, where that is asked for: once a statement, not for each row. */
+void
+emogi_notice_missing(const char *what, int64 key)
+{
+	static TimestampTz told = 0;
+
+	if (!emogi_notice_missing_source || told == GetCurrentStatementStartTimestamp())
+		return;
+	told = GetCurrentStatementStartTimestamp();
+	ereport(NOTICE,
+			(errmsg("the %s " INT64_FORMAT " is not in the graph", what, key),
+			 errhint("A vertex is in the graph if an edge begins or ends there.")));
+}
+
+/* Tell of the first source that is no vertex of the graph, NULL = one without any. */
+static void
+notice_sources(const EmogiTask *task, const EmogiGraph *graph)
+{
+	if (!emogi_notice_missing_source || !task->has_sources)
+		return;
+	for (uint64 i = 0; i < task->nkeys; i++)
+		if (graph == NULL || emogi_vertex_number(graph, task->keys[i]) == EMOGI_NO_VERTEX)
+		{
+			emogi_notice_missing("source", task->keys[i]);
+			return;
+		}
+}
+
+/*
+ * Begin a call as emogi_run_open does, and run its query. Returns NULL also when no row is wanted. The caller reads the
+ * result and ends the call.
+ */
+EmogiCall *
+emogi_run(Oid function, const EmogiTask *task, EmogiGraph *graph, EmogiResult *result)
+{
+	EmogiCall  *call = emogi_run_open(function, task, graph);
+
+	notice_sources(task, call != NULL ? graph : NULL);
+	if (call == NULL)
+		return NULL;
+	memset(result, 0, sizeof *result);
+	if (task->no_rows || !emogi_run_query(call, task, graph, result))
+	{
+		emogi_call_end(call);
+		return NULL;
+	}
+	if (result->value != NULL)
+		check_values(graph, result);
+	emogi_call_phase(call, EMOGI_PHASE_ROWS);
+	return call;
+}
+
+/* Carry out a task, its rows into a tuplestore. */
+void
+emogi_run_to_rows(FunctionCallInfo fcinfo, const EmogiTask *task)
+{
+	EmogiGraph	graph;
+	EmogiResult result;
+	EmogiCall  *call = emogi_run(fcinfo->flinfo->fn_oid, task, &graph, &result);
+
+	if (call == NULL)
+		return;
+	put_rows(fcinfo, call, emogi_row_kind(task->query.algorithm), &graph, &result);
+	emogi_call_end(call);
+}

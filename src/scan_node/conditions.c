@@ -1,0 +1,169 @@
+/*
+ * conditions.c: which conditions on a function's rows its scan can see to.
+ *
+ * One on `vertex` chooses rows; one on the level of emogi_bfs, or on a value that is a sum of weights (the distance of
+ * emogi_sssp; EMOGI_PATH_ADDS), bounds the traversal.
+ */
+#include "plan.h"
+
+#include "access/stratnum.h"
+#include "catalog/pg_am_d.h"
+#include "catalog/pg_type.h"
+#include "commands/defrem.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/optimizer.h"
+#include "utils/lsyscache.h"
+
+#include "contract/algebra.h"
+
+/* Is this column `attnum` of the scanned item? */
+bool
+emogi_is_column(Node *node, const RelOptInfo *rel, AttrNumber attnum)
+{
+	return node != NULL && IsA(node, Var) && ((Var *) node)->varno == rel->relid && ((Var *) node)->varattno == attnum &&
+		((Var *) node)->varlevelsup == 0;
+}
+
+/* Can this be computed before a row of the scanned item is there, and only once? */
+static bool
+is_known_before(PlannerInfo *root, const RelOptInfo *rel, Node *node)
+{
+	return !bms_is_member(rel->relid, pull_varnos(root, node)) && !contain_volatile_functions(node) &&
+		!contain_subplans(node);
+}
+
+/* What an expression depends on that changes while a plan is carried out. */
+typedef struct Dependence
+{
+	PlannerInfo *root;
+	Relids		relids;			/* of other items of FROM */
+	Bitmapset  *params;			/* executor parameters, but for results of sub-selects that are computed once */
+} Dependence;
+
+/* Is this parameter the result of a sub-select that is computed once, of this query or one around it? */
+static bool
+is_computed_once(PlannerInfo *root, int param)
+{
+	for (; root != NULL; root = root->parent_root)
+	{
+		ListCell   *cell;
+
+		foreach(cell, root->init_plans)
+			if (list_member_int(lfirst_node(SubPlan, cell)->setParam, param))
+				return true;
+	}
+	return false;
+}
+
+static bool
+collect_params(Node *node, Dependence *dependence)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXEC &&
+		!is_computed_once(dependence->root, ((Param *) node)->paramid))
+		dependence->params = bms_add_member(dependence->params, ((Param *) node)->paramid);
+	return expression_tree_walker(node, collect_params, (void *) dependence);
+}
+
+/* Find out what an expression depends on. */
+static Dependence
+dependence_of(PlannerInfo *root, Node *node)
+{
+	Dependence	dependence = {.root = root, .relids = pull_varnos(root, node)};
+
+	(void) collect_params(node, &dependence);
+	return dependence;
+}
+
+/*
+ * May this bound the traversal? Only if it changes no oftener than the arguments of the call: else it would take a new run
+ * where the rows of one could be used again.
+ */
+bool
+emogi_may_bound(PlannerInfo *root, const FuncExpr *call, Node *operand)
+{
+	Dependence	of_call = dependence_of(root, (Node *) call->args);
+	Dependence	of_operand = dependence_of(root, operand);
+
+	return bms_is_subset(of_operand.relids, of_call.relids) && bms_is_subset(of_operand.params, of_call.params);
+}
+
+/* Get the btree strategy of an operator between a column and another type of its family; 0 when it has none. */
+static int
+strategy_of(Oid operator, Oid column_type)
+{
+	return get_op_opfamily_strategy(operator, get_opclass_family(GetDefaultOpClass(column_type, BTREE_AM_OID)));
+}
+
+/* Match `vertex = ANY (array)`. */
+static bool
+match_any(PlannerInfo *root, const RelOptInfo *rel, ScalarArrayOpExpr *clause, EmogiCondition *condition)
+{
+	if (!clause->useOr || !emogi_is_column(linitial(clause->args), rel, 1) ||
+		strategy_of(clause->opno, INT8OID) != BTEqualStrategyNumber || !is_known_before(root, rel, lsecond(clause->args)))
+		return false;
+	*condition = (EmogiCondition) {EMOGI_VERTEX_IN, lsecond(clause->args), true};
+	return true;
+}
+
+/* Match a comparison of `vertex`, level or distance with something else. */
+static bool
+match_comparison(PlannerInfo *root, const RelOptInfo *rel, const EmogiFunction *function, OpExpr *clause,
+				 EmogiCondition *condition)
+{
+	bool		bounded = function->algorithm == EMOGI_BFS || emogi_path_adds(function->algorithm);
+	Node	   *left;
+	Node	   *right;
+	Oid			operator = clause->opno;
+
+	if (list_length(clause->args) != 2)
+		return false;
+	left = linitial(clause->args);
+	right = lsecond(clause->args);
+	if (!emogi_is_column(left, rel, 1) && !emogi_is_column(left, rel, 2))
+	{
+		Node	   *swap = left;
+
+		left = right;
+		right = swap;
+		operator = get_commutator(operator);
+	}
+	if (!OidIsValid(operator) || !is_known_before(root, rel, right))
+		return false;
+	if (emogi_is_column(left, rel, 1) && strategy_of(operator, INT8OID) == BTEqualStrategyNumber)
+	{
+		*condition = (EmogiCondition) {EMOGI_VERTEX_IS, (Expr *) right, true};
+		return true;
+	}
+	if (!bounded || !emogi_is_column(left, rel, 2))
+		return false;
+	switch (strategy_of(operator, exprType(left)))
+	{
+		case BTLessStrategyNumber:
+			*condition = (EmogiCondition) {EMOGI_BELOW, (Expr *) right, true};
+			return true;
+		case BTLessEqualStrategyNumber:
+			*condition = (EmogiCondition) {EMOGI_AT_MOST, (Expr *) right, true};
+			return true;
+		case BTEqualStrategyNumber:
+			*condition = (EmogiCondition) {EMOGI_EXACTLY, (Expr *) right, false};
+			return true;
+		default:
+			return false;
+	}
+}
+
+/* Can the scan see to this clause? Clauses of a security barrier's outside wait for those inside. */
+bool
+emogi_match_clause(PlannerInfo *root, const RelOptInfo *rel, const EmogiFunction *function, RestrictInfo *clause,
+				   EmogiCondition *condition)
+{
+	if (clause->pseudoconstant || clause->security_level > rel->baserestrict_min_security)
+		return false;
+	if (IsA(clause->clause, ScalarArrayOpExpr))
+		return match_any(root, rel, (ScalarArrayOpExpr *) clause->clause, condition);
+	return IsA(clause->clause, OpExpr) &&
+		match_comparison(root, rel, function, (OpExpr *) clause->clause, condition);
+}

@@ -1,0 +1,53 @@
+/*
+ * plan.h: what the planner's side shares: plan.c for scans, lateral.c for batches of scans, conditions.c for both.
+ */
+#ifndef EMOGI_PLAN_H
+#define EMOGI_PLAN_H
+
+#include "server/emogi.h"
+
+#include "nodes/pathnodes.h"
+#include "optimizer/cost.h"
+
+/* Costs against that of a sequential scan, by measurement: streamed rows, a lookup, an edge read, an edge traversed. */
+#define EMOGI_ROW_COST	(0.25 * cpu_tuple_cost)
+#define EMOGI_LOOKUP_COST (2 * cpu_operator_cost)
+#define EMOGI_BUILD_COST	(2.5 * cpu_tuple_cost)
+#define EMOGI_EDGE_COST	(0.1 * cpu_operator_cost)
+
+/* ... and the way of a call to the engine and back, which takes a tenth of a millisecond with nothing to do. */
+#define EMOGI_CALL_COST	(1000 * cpu_tuple_cost)
+
+/* A condition that a scan can see to. */
+typedef struct EmogiCondition
+{
+	EmogiPushdown pushdown;
+	Expr	   *operand;
+	bool		exact;			/* need not be checked any more */
+} EmogiCondition;
+
+/* What the planner knows of a call's Graph. */
+typedef struct EmogiGraphSize
+{
+	double		nvertices;
+	double		nedges;
+	double		next_degree;	/* edges of a vertex that an edge leads to */
+	double		build_cost;		/* 0 = it is cached */
+} EmogiGraphSize;
+
+/* conditions.c */
+extern bool emogi_is_column(Node *node, const RelOptInfo *rel, AttrNumber attnum);
+extern bool emogi_match_clause(PlannerInfo *root, const RelOptInfo *rel, const EmogiFunction *function,
+							   RestrictInfo *clause, EmogiCondition *condition);
+extern bool emogi_may_bound(PlannerInfo *root, const FuncExpr *call, Node *operand);
+
+/* plan.c */
+extern FuncExpr *emogi_call_of(const RangeTblEntry *rte, const EmogiFunction **function);
+extern bool emogi_find_size(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiGraphSize *size);
+extern void emogi_add_columns(Index relid, Node *expressions, List **tlist, List **columns);
+extern bool emogi_is_scan_path(const Path *path);
+
+/* lateral.c */
+extern void emogi_lateral_init(void);
+
+#endif							/* EMOGI_PLAN_H */

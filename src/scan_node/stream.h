@@ -1,0 +1,99 @@
+/*
+ * stream.h: the state of a scan of a function's rows, for stream.c, which carries it out, share.c, with parallel workers,
+ * batch.c, which carries out many at once, and explain.c, which shows them.
+ */
+#ifndef EMOGI_STREAM_H
+#define EMOGI_STREAM_H
+
+#include "server/emogi.h"
+
+#include "access/parallel.h"
+#include "nodes/execnodes.h"
+#include "utils/resowner.h"
+
+/* An expression whose value the run, or the choice of rows, depends on. */
+typedef struct Input
+{
+	Expr	   *expression;
+	ExprState  *state;
+	Oid			type;
+	int16		length;
+	bool		by_value;
+	NullableDatum value;		/* in the scan's run context; of the run at hand */
+} Input;
+
+typedef struct EmogiScan
+{
+	CustomScanState css;
+	const EmogiFunction *function;
+	const EmogiRowKind *rows;
+	FuncExpr   *call_expr;
+	FmgrInfo	flinfo;
+	FunctionCallInfo fcinfo;	/* the arguments of the call, as if it were called */
+	int			ninputs;
+	Input	   *inputs;			/* [ninputs]: the arguments, then the operands of the conditions */
+	int			nconditions;
+	EmogiPushdown *pushdowns;	/* [nconditions] */
+	int			vertex_input;	/* of the condition on `vertex`; -1 = none */
+	bool		looks_up;		/* that changes from scan to scan: the run is for all vertices */
+	Bitmapset  *run_params;		/* executor parameters that the run depends on */
+	bool		keeps;			/* the result will be wanted again */
+	int			ncolumns;
+	int		   *columns;		/* [ncolumns] of the scan tuple: 0 = vertex, else the column of the row kind + 1 */
+
+	/* the run at hand */
+	MemoryContext run_context;
+	bool		has_inputs;		/* theirs are the values of its inputs */
+	bool		changed;		/* a parameter that it depends on may have changed since */
+	EmogiCall  *call;			/* NULL = there is none, or it has no rows: */
+	bool		is_empty;
+	bool		is_copied;		/* the keys and the result are in run_context; the call has nothing in shared memory */
+	bool		is_shared;		/* rows are read by other processes, too: nothing is copied */
+	EmogiGraph	graph;
+	EmogiResult result;
+
+	/* the rows that are still to come */
+	bool		started;
+	uint64		position;		/* vertex number, or index into keys */
+	uint64		end;			/* of the vertices at hand, when all are wanted */
+	struct EmogiShare *share;	/* with parallel workers: what they know of the run */
+	int			joined;			/* in one of them: the holding whose rows it reads; -1 = none */
+	uint64		nrows;			/* ... and how many it has returned */
+	MemoryContext keys_context;
+	int64	   *keys;			/* [nkeys], ascending: rows of these vertices; NULL = of all */
+	uint64		nkeys;
+
+	/* what the plan has open until its end, in its memory */
+	List	   *roots;			/* of Oid: what graph arguments named */
+	List	   *tables;			/* of Relation: they, their partitions and children */
+	ResourceOwner tables_owner;
+
+	/* for EXPLAIN ANALYZE */
+	uint64		nruns;
+	EmogiRunEntry total;		/* the last run, with the times and counts of all */
+} EmogiScan;
+
+/* stream.c */
+extern void emogi_scan_init(EmogiScan *scan, int eflags);
+extern void emogi_scan_set_keys(EmogiScan *scan, NullableDatum operand);
+extern void emogi_scan_apply_conditions(EmogiScan *scan, EmogiTask *task);
+extern void emogi_scan_add_to_total(EmogiScan *scan, const EmogiCall *call);
+extern void emogi_scan_run(EmogiScan *scan);
+extern void emogi_scan_open_tables(EmogiScan *scan, Oid root);
+extern void emogi_scan_close_tables(EmogiScan *scan);
+
+/* share.c */
+
+/* Vertices that one process reads at a time; between two of these it looks for a cancel. */
+#define EMOGI_PIECE_VERTICES 65536
+
+extern Size emogi_share_estimate(CustomScanState *node, ParallelContext *context);
+extern void emogi_share_begin(CustomScanState *node, ParallelContext *context, void *memory);
+extern void emogi_share_join(CustomScanState *node, shm_toc *toc, void *memory);
+extern void emogi_share_end(CustomScanState *node);
+extern uint64 emogi_share_next(EmogiScan *scan);
+
+/* explain.c */
+extern void emogi_explain_scan(CustomScanState *node, List *ancestors, ExplainState *es);
+
+#endif							/* EMOGI_STREAM_H */

@@ -1,0 +1,53 @@
+/*
+ * access.c: may the caller read this Source? Asked on every call, before anything of the Source is read.
+ *
+ * The same rights as SELECT of the same columns: USAGE on the schema, SELECT on exactly the columns read, row
+ * security. The relation stays locked with AccessShareLock to the end of the transaction.
+ */
+#include "server/emogi.h"
+
+#include "access/sysattr.h"
+#include "miscadmin.h"
+#include "nodes/bitmapset.h"
+#include "utils/acl.h"
+#include "utils/lsyscache.h"
+#include "utils/rls.h"
+
+/*
+ * Check the caller's rights on a relation. Raises 42501. Returns true when row security applies, so that the rows
+ * must come through the executor, which knows the policies.
+ */
+bool
+emogi_access_check(Relation rel, const EmogiSource *source)
+{
+	Oid			schema = RelationGetNamespace(rel);
+	AclResult	usage = emogi_compat_schema_usage(schema);
+	Bitmapset  *columns = NULL;
+
+	if (usage != ACLCHECK_OK)
+		aclcheck_error(usage, OBJECT_SCHEMA, get_namespace_name(schema));
+	columns = bms_add_member(columns, source->src - FirstLowInvalidHeapAttributeNumber);
+	columns = bms_add_member(columns, source->dst - FirstLowInvalidHeapAttributeNumber);
+	if (source->weight > 0)
+		columns = bms_add_member(columns, source->weight - FirstLowInvalidHeapAttributeNumber);
+	emogi_compat_check_select(rel, columns);
+	return check_enable_rls(RelationGetRelid(rel), InvalidOid, false) == RLS_ENABLED;
+}
+
+/* Would emogi_access_check let the caller read this relation, and as a table? Raises nothing. */
+bool
+emogi_access_peek(const EmogiSource *source)
+{
+	const AttrNumber columns[] = {source->src, source->dst, source->weight};
+	Oid			schema = get_rel_namespace(source->relid);
+
+	if (!OidIsValid(schema) || emogi_compat_schema_usage(schema) != ACLCHECK_OK ||
+		check_enable_rls(source->relid, InvalidOid, true) == RLS_ENABLED)
+		return false;
+	if (pg_class_aclcheck(source->relid, GetUserId(), ACL_SELECT) == ACLCHECK_OK)
+		return true;
+	for (int i = 0; i < (int) lengthof(columns); i++)
+		if (columns[i] > 0 && pg_attribute_aclcheck(source->relid, columns[i], GetUserId(), ACL_SELECT) != ACLCHECK_OK)
+			return false;
+	return true;
+}

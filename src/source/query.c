@@ -1,0 +1,310 @@
+/*
+ * query.c: query text that a user gives as an argument: what is it, and what does it return?
+ *
+ * The columns of edges are found as those of a relation are: by name, src and dst or source and target with weight or
+ * cost, wherever they stand. Only a result without such a pair is read by position, if there can be no mistake.
+ *
+ * Such text is prepared on its own, which raises its syntax errors with the right position, and must be one SELECT.
+ * That it parses on its own is what makes it safe to put between parentheses, into a query of emogi's.
+ */
+#include "server/emogi.h"
+
+#include "access/tupdesc.h"
+#include "catalog/pg_type.h"
+#include "executor/spi.h"
+#include "parser/parse_coerce.h"
+#include "lib/stringinfo.h"
+#include "nodes/parsenodes.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/plancache.h"
+
+/* The names that the ends of an edge may have, in relations and results of queries, in this order. */
+const char *const emogi_end_names[2][2] = {{"src", "dst"}, {"source", "target"}};
+
+/* Add to the error of a query with a parameter what to do instead. */
+static void
+explain_parameter(void *arg)
+{
+	if (geterrcode() == ERRCODE_UNDEFINED_PARAMETER)
+		errhint("A query given as text has no parameters. Put the values into the text: format('SELECT src, dst FROM edges WHERE kind = %%L', kind).");
+}
+
+/* Prepare query text. */
+static SPIPlanPtr
+prepare(const char *query)
+{
+	ErrorContextCallback context = {.previous = error_context_stack,.callback = explain_parameter};
+	SPIPlanPtr	plan;
+
+	error_context_stack = &context;
+	plan = SPI_prepare(query, 0, NULL);
+	error_context_stack = context.previous;
+	return plan;
+}
+
+/* Raise 42601 for query text that is not one SELECT. */
+static void
+report_not_select(const char *what)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_SYNTAX_ERROR),
+			 errmsg("the %s must be one SELECT", what),
+			 errhint("Give a single SELECT, WITH ... SELECT, VALUES or TABLE.")));
+}
+
+/*
+ * Prepare query text, inside SPI. See that it is one SELECT of at least two columns; get its result's description
+ * and the length of the text without a closing semicolon. `what` names the query in errors.
+ */
+int
+emogi_query_describe(const char *query, const char *what, TupleDesc *desc)
+{
+	SPIPlanPtr	plan = prepare(query);
+	List	   *sources;
+	CachedPlanSource *source;
+	RawStmt    *raw;
+	int			end;
+
+	sources = plan != NULL ? SPI_plan_get_plan_sources(plan) : NIL;
+	if (list_length(sources) != 1)
+		report_not_select(what);
+	source = linitial(sources);
+	raw = source->raw_parse_tree;
+	if (raw == NULL || !IsA(raw->stmt, SelectStmt) || ((SelectStmt *) raw->stmt)->intoClause != NULL ||
+		source->resultDesc == NULL)
+		report_not_select(what);
+	if (source->resultDesc->natts < 2)
+		ereport(ERROR,
+				(errcode(ERRCODE_SYNTAX_ERROR),
+				 errmsg("the %s returns %d column, but two are needed", what, source->resultDesc->natts),
+				 errhint("An edge is two columns, source and target; a start value is a vertex and a number.")));
+	*desc = CreateTupleDescCopy(source->resultDesc);
+	end = raw->stmt_len > 0 ? Max(raw->stmt_location, 0) + raw->stmt_len : (int) strlen(query);
+	SPI_freeplan(plan);
+	return end;
+}
+
+/* Raise 42804 unless a column can hold vertex keys. */
+void
+emogi_query_check_key(TupleDesc desc, int column)
+{
+	Form_pg_attribute attribute = TupleDescAttr(desc, column);
+	Oid			type = getBaseType(attribute->atttypid);
+
+	if (type != INT2OID && type != INT4OID && type != INT8OID)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("column \"%s\" of the query has type %s and cannot be a vertex key",
+						NameStr(attribute->attname), format_type_be(attribute->atttypid)),
+				 TypeCategory(type) == TYPCATEGORY_NUMERIC ?
+				 errhint("Vertex keys are smallint, integer or bigint. Add a cast, such as ::bigint.") :
+				 errhint("Vertex keys are smallint, integer or bigint. Number others in a table, CREATE TABLE vertices AS SELECT key, row_number() OVER () AS id FROM (SELECT src FROM edges UNION SELECT dst FROM edges) AS keys (key), and give 'SELECT a.id, b.id FROM edges AS e JOIN vertices AS a ON a.key = e.src JOIN vertices AS b ON b.key = e.dst'.")));
+}
+
+/* Raise 42804 unless a column can hold weights or values; `what` says which. */
+void
+emogi_query_check_number(TupleDesc desc, int column, const char *what)
+{
+	Form_pg_attribute attribute = TupleDescAttr(desc, column);
+
+	if (!emogi_is_weight_type(attribute->atttypid))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("column \"%s\" of the query has type %s and cannot be a %s",
+						NameStr(attribute->attname), format_type_be(attribute->atttypid), what),
+				 errhint("It must be of a numeric type. Add a cast, such as ::float8.")));
+}
+
+/* ---- the columns of edges ---- */
+
+/* Get the name of a result's column. */
+static const char *
+name_of(TupleDesc desc, int column)
+{
+	return NameStr(TupleDescAttr(desc, column - 1)->attname);
+}
+
+/* Find the first column of this name; 0 when there is none. */
+static int
+find_column(TupleDesc desc, const char *name)
+{
+	for (int i = 1; i <= desc->natts; i++)
+		if (strcmp(name_of(desc, i), name) == 0)
+			return i;
+	return 0;
+}
+
+/* Raise 42702 when a column that is read by its name is not the only one of that name. */
+static void
+check_unique(TupleDesc desc, int column)
+{
+	for (int i = column + 1; i <= desc->natts; i++)
+		if (strcmp(name_of(desc, i), name_of(desc, column)) == 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_AMBIGUOUS_COLUMN),
+					 errmsg("the %s returns more than one column \"%s\"", EMOGI_GRAPH_QUERY, name_of(desc, column)),
+					 errhint("Name the columns in the SELECT, and give others than the ends and the weight of an edge other names with AS.")));
+}
+
+/* List a result's columns, for an error's DETAIL. */
+static char *
+column_names(TupleDesc desc)
+{
+	StringInfoData names;
+
+	initStringInfo(&names);
+	for (int i = 1; i <= desc->natts; i++)
+		appendStringInfo(&names, "%s%s", i > 1 ? ", " : "", quote_identifier(name_of(desc, i)));
+	return names.data;
+}
+
+/* Is this the name of a column that is hardly an end of an edge? */
+static bool
+is_no_end(const char *name)
+{
+	static const char *const no_ends[] = {"id", "weight", "cost", "reverse_cost"};
+
+	for (int i = 0; i < (int) lengthof(no_ends); i++)
+		if (strcmp(name, no_ends[i]) == 0)
+			return true;
+	return false;
+}
+
+/* Get the next column after this one that may well be an end of an edge; 0 when there is none. */
+static int
+likely_end(TupleDesc desc, int column)
+{
+	while (++column <= desc->natts)
+	{
+		Oid			type = getBaseType(TupleDescAttr(desc, column - 1)->atttypid);
+
+		if ((type == INT2OID || type == INT4OID || type == INT8OID) && !is_no_end(name_of(desc, column)))
+			return column;
+	}
+	return 0;
+}
+
+/* Raise 42703 for a result whose ends of edges cannot be told. */
+static void
+report_unknown_ends(TupleDesc desc)
+{
+	int			src = likely_end(desc, 0);
+	int			dst = src > 0 ? likely_end(desc, src) : 0;
+
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_COLUMN),
+			 errmsg("the %s has %d columns, but neither src and dst nor source and target", EMOGI_GRAPH_QUERY, desc->natts),
+			 errdetail("Its columns are: %s.", column_names(desc)),
+			 errhint("Say which of them are the ends of an edge: 'SELECT %s AS src, %s AS dst FROM (...) AS q'.",
+					 dst > 0 ? quote_identifier(name_of(desc, src)) : "source_column",
+					 dst > 0 ? quote_identifier(name_of(desc, dst)) : "target_column")));
+}
+
+/* Raise 0A000 for a `reverse_cost` that would go unread. */
+static void
+report_reverse(TupleDesc desc, const EmogiEdgeColumns *columns)
+{
+	const char *src = name_of(desc, columns->src);
+	const char *dst = name_of(desc, columns->dst);
+
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("column \"reverse_cost\" of the %s is not read", EMOGI_GRAPH_QUERY),
+			 errhint("For cost alone, select no other columns: 'SELECT %s, %s, cost FROM roads'. For both ways, give 'SELECT %s, %s, cost FROM roads WHERE cost >= 0 UNION ALL SELECT %s, %s, reverse_cost FROM roads WHERE reverse_cost >= 0'.",
+					 src, dst, src, dst, dst, src)));
+}
+
+/* Get the third column of three as the weight. Raises 42703 when it is called id: it is hardly one. */
+static int
+third_as_weight(TupleDesc desc, const EmogiEdgeColumns *columns)
+{
+	if (strcmp(name_of(desc, 3), "id") == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("column \"id\" of the %s is not taken for a weight", EMOGI_GRAPH_QUERY),
+				 errhint("Leave it out, or say that it is one: 'SELECT %s AS src, %s AS dst, id AS weight FROM ...'.",
+						 quote_identifier(name_of(desc, columns->src)), quote_identifier(name_of(desc, columns->dst)))));
+	return 3;
+}
+
+/*
+ * Find the weight of edges whose ends are known by name: by its own name, else the third of three columns; 0 = none. A
+ * `reverse_cost` is refused whether weights are read or not: without it, half of the edges may be missing.
+ */
+static int
+find_weight(TupleDesc desc, bool wants_weight, const EmogiEdgeColumns *columns)
+{
+	int			weight = find_column(desc, "weight");
+
+	if (weight > 0)
+		return weight;
+	weight = find_column(desc, "cost");
+	if (weight > 0 && find_column(desc, "reverse_cost") > 0)
+		report_reverse(desc, columns);
+	if (weight > 0 || !wants_weight || desc->natts != 3 || Max(columns->src, columns->dst) != 2)
+		return weight;
+	return third_as_weight(desc, columns);
+}
+
+/* Find the ends of an edge by their names; false when they have none that is known. */
+static bool
+find_ends(TupleDesc desc, EmogiEdgeColumns *columns)
+{
+	for (int i = 0; i < (int) lengthof(emogi_end_names); i++)
+	{
+		columns->src = find_column(desc, emogi_end_names[i][0]);
+		columns->dst = find_column(desc, emogi_end_names[i][1]);
+		if (columns->src > 0 && columns->dst > 0)
+			return true;
+	}
+	return false;
+}
+
+/* Can a result without known names be read by position? One of three columns must not begin with what is no end. */
+static bool
+has_positions(TupleDesc desc)
+{
+	return desc->natts == 2 || (desc->natts == 3 && !is_no_end(name_of(desc, 1)));
+}
+
+/* Find the columns of edges; raises 0A000, 42702, 42703. */
+static void
+find_edge_columns(TupleDesc desc, bool wants_weight, EmogiEdgeColumns *columns)
+{
+	columns->ncolumns = desc->natts;
+	columns->weight = 0;
+	if (find_ends(desc, columns))
+	{
+		check_unique(desc, columns->src);
+		check_unique(desc, columns->dst);
+		columns->weight = find_weight(desc, wants_weight, columns);
+		if (!wants_weight)
+			columns->weight = 0;
+		if (columns->weight > 0)
+			check_unique(desc, columns->weight);
+		return;
+	}
+	if (!has_positions(desc))
+		report_unknown_ends(desc);
+	columns->src = 1;
+	columns->dst = 2;
+	columns->weight = wants_weight && desc->natts == 3 ? third_as_weight(desc, columns) : 0;
+}
+
+/*
+ * Prepare a query of edges, inside SPI, as emogi_query_describe does; find the columns that make an edge and see that
+ * they are of types that can.
+ */
+int
+emogi_query_describe_edges(const char *query, bool wants_weight, TupleDesc *desc, EmogiEdgeColumns *columns)
+{
+	int			length = emogi_query_describe(query, EMOGI_GRAPH_QUERY, desc);
+
+	find_edge_columns(*desc, wants_weight, columns);
+	emogi_query_check_key(*desc, columns->src - 1);
+	emogi_query_check_key(*desc, columns->dst - 1);
+	if (columns->weight > 0)
+		emogi_query_check_number(*desc, columns->weight - 1, "weight");
+	return length;
+}

@@ -1,0 +1,571 @@
+/*
+ * source.c: what the graph argument names.
+ *
+ *   'edges'  'schema."Edges"'                 a relation; its columns by name: src,dst or source,target
+ *   'roads(from_node, to_node[, km])'         a relation with the columns named
+ *   'SELECT a, b[, w] FROM ...'               a query (also WITH, VALUES, TABLE, or one in parentheses)
+ *   'edges'::regclass, columns => 'a, b[, w]' a relation by its oid, and the columns beside it
+ *
+ * Only names are resolved here, and the relation locked; rights are access.c's, the columns of a query query.c's.
+ */
+#include "server/emogi.h"
+
+#include "access/relation.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_type.h"
+#include "lib/stringinfo.h"
+#include "mb/pg_wchar.h"
+#include "nodes/makefuncs.h"
+#include "parser/parse_coerce.h"
+#include "storage/lmgr.h"
+#include "utils/builtins.h"
+#include "utils/inval.h"
+#include "utils/lsyscache.h"
+#include "utils/varlena.h"
+
+/* Skip blanks, comments and opening parentheses. */
+static const char *
+skip_to_word(const char *p)
+{
+	for (;;)
+	{
+		if (isspace((unsigned char) *p) || *p == '(')
+			p++;
+		else if (p[0] == '-' && p[1] == '-')
+			p += strcspn(p, "\n\r");
+		else if (p[0] == '/' && p[1] == '*')
+		{
+			int			depth = 0;
+
+			do
+			{
+				if (p[0] == '/' && p[1] == '*')
+				{
+					depth++;
+					p += 2;
+				}
+				else if (p[0] == '*' && p[1] == '/')
+				{
+					depth--;
+					p += 2;
+				}
+				else
+					p++;
+			} while (depth > 0 && *p != '\0');
+		}
+		else
+			return p;
+	}
+}
+
+/* Is this the text of a query? Its first word, reserved in SQL, tells. */
+static bool
+is_query_text(const char *graph)
+{
+	static const char *const words[] = {"select", "with", "values", "table"};
+	const char *word = skip_to_word(graph);
+
+	for (int i = 0; i < (int) lengthof(words); i++)
+	{
+		size_t		length = strlen(words[i]);
+		unsigned char after;
+
+		if (pg_strncasecmp(word, words[i], length) != 0)
+			continue;
+		after = (unsigned char) word[length];
+		if (!isalnum(after) && after != '_' && after != '$' && !IS_HIGHBIT_SET(after))
+			return true;
+	}
+	return false;
+}
+
+/* Is this nothing but identifiers, quoted or not, with `separator` between them? Blanks may stand around them. */
+static bool
+are_identifiers(const char *p, char separator)
+{
+	for (;;)
+	{
+		const char *start;
+
+		while (isspace((unsigned char) *p))
+			p++;
+		start = p;
+		if (*p == '"')
+		{
+			while (*++p != '\0' && (*p != '"' || *++p == '"'))
+				;
+			if (p - start <= 2 || p[-1] != '"')
+				return false;
+		}
+		else if (!isdigit((unsigned char) *p) && *p != '$')
+			while (isalnum((unsigned char) *p) || *p == '_' || *p == '$' || IS_HIGHBIT_SET(*p))
+				p++;
+		if (p == start)
+			return false;
+		while (isspace((unsigned char) *p))
+			p++;
+		if (*p == '\0')
+			return true;
+		if (*p++ != separator)
+			return false;
+	}
+}
+
+/* Find the parenthesis that opens the column list, outside quoted identifiers; NULL when there is none. */
+static char *
+find_column_list(char *text)
+{
+	bool		quoted = false;
+
+	for (char *p = text; *p != '\0'; p++)
+	{
+		if (*p == '"')
+			quoted = !quoted;
+		else if (*p == '(' && !quoted)
+			return p;
+	}
+	return NULL;
+}
+
+/* Cut 'a, b' or 'a, b, c' into a list of column names; false when it is no such list. */
+static bool
+split_columns(const char *text, List **columns)
+{
+	return are_identifiers(text, ',') && SplitIdentifierString(pstrdup(text), ',', columns) &&
+		list_length(*columns) >= 2 && list_length(*columns) <= 3;
+}
+
+/*
+ * Cut 'rel(a, b, c)' into a qualified name and a list of column names (NIL when none are given); false when it is of no
+ * known form.
+ */
+static bool
+split_relation(const char *graph, List **name, List **columns)
+{
+	char	   *text = pstrdup(graph);
+	char	   *open = find_column_list(text);
+	List	   *parts;
+	ListCell   *cell;
+
+	*name = NIL;
+	*columns = NIL;
+	if (open != NULL)
+	{
+		char	   *close = open + strlen(open) - 1;
+
+		while (close > open && isspace((unsigned char) *close))
+			close--;
+		if (*close != ')')
+			return false;
+		*open = *close = '\0';
+		if (!split_columns(open + 1, columns))
+			return false;
+	}
+	if (!are_identifiers(text, '.') || !SplitIdentifierString(text, '.', &parts))
+		return false;
+	foreach(cell, parts)
+		*name = lappend(*name, makeString(lfirst(cell)));
+	return true;
+}
+
+/* ---- columns ---- */
+
+/* List a relation's columns, for an error's DETAIL. */
+static char *
+column_names(Relation rel)
+{
+	TupleDesc	desc = RelationGetDescr(rel);
+	StringInfoData names;
+
+	initStringInfo(&names);
+	for (int i = 0; i < desc->natts; i++)
+	{
+		Form_pg_attribute attribute = TupleDescAttr(desc, i);
+
+		if (!attribute->attisdropped)
+			appendStringInfo(&names, "%s%s", names.len > 0 ? ", " : "", quote_identifier(NameStr(attribute->attname)));
+	}
+	return names.len > 0 ? names.data : pstrdup("none");
+}
+
+/* Get the number of a column that the user named, or raise 42703. */
+static AttrNumber
+named_column(Relation rel, const char *name)
+{
+	AttrNumber	attnum = get_attnum(RelationGetRelid(rel), name);
+
+	if (attnum <= 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("column \"%s\" of relation \"%s\" does not exist", name, RelationGetRelationName(rel)),
+				 errdetail("The columns of \"%s\" are: %s.", RelationGetRelationName(rel), column_names(rel)),
+				 errhint("Name two of them, for instance: '%s(source_column, target_column)'.",
+						 quote_identifier(RelationGetRelationName(rel)))));
+	return attnum;
+}
+
+/* Find the columns of a relation that the user did not name; false when they are not there. */
+static bool
+find_default_columns(Oid relid, EmogiSource *source)
+{
+	for (int i = 0; i < (int) lengthof(emogi_end_names); i++)
+	{
+		source->src = get_attnum(relid, emogi_end_names[i][0]);
+		source->dst = get_attnum(relid, emogi_end_names[i][1]);
+		if (source->src > 0 && source->dst > 0)
+			return true;
+	}
+	return false;
+}
+
+/* Find the columns of a relation that the user did not name, or raise 42703. */
+static void
+default_columns(Relation rel, EmogiSource *source)
+{
+	if (find_default_columns(RelationGetRelid(rel), source))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_COLUMN),
+			 errmsg("relation \"%s\" has neither columns src and dst nor source and target", RelationGetRelationName(rel)),
+			 errdetail("The columns of \"%s\" are: %s.", RelationGetRelationName(rel), column_names(rel)),
+			 errhint("Name the two that hold the ends of an edge: '%s(source_column, target_column)'.",
+					 quote_identifier(RelationGetRelationName(rel)))));
+}
+
+/* Find the weight of a relation whose columns the user did not name; 0 when it has none. */
+static AttrNumber
+default_weight(Oid relid)
+{
+	AttrNumber	weight = get_attnum(relid, "weight");
+
+	if (weight <= 0)
+		weight = get_attnum(relid, "cost");
+	return Max(weight, 0);
+}
+
+/*
+ * Is there a `reverse_cost` beside a `cost` that the user did not name? It would go unread: without it, half of the edges may
+ * be missing, whether the call reads weights or not.
+ */
+static bool
+has_unread_reverse(Oid relid, AttrNumber weight)
+{
+	return weight > 0 && weight == get_attnum(relid, "cost") && get_attnum(relid, "reverse_cost") > 0;
+}
+
+/* Raise 0A000 for a `reverse_cost` that would go unread. */
+static void
+report_reverse(Relation rel, const EmogiSource *source)
+{
+	const char *name = quote_identifier(RelationGetRelationName(rel));
+	const char *src = quote_identifier(NameStr(TupleDescAttr(RelationGetDescr(rel), source->src - 1)->attname));
+	const char *dst = quote_identifier(NameStr(TupleDescAttr(RelationGetDescr(rel), source->dst - 1)->attname));
+
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("column \"reverse_cost\" of relation \"%s\" is not read", RelationGetRelationName(rel)),
+			 errhint("For cost alone, name the columns: '%s(%s, %s, cost)'. For both ways, give 'SELECT %s, %s, cost FROM %s WHERE cost >= 0 UNION ALL SELECT %s, %s, reverse_cost FROM %s WHERE reverse_cost >= 0'.",
+					 name, src, dst, src, dst, name, dst, src, name)));
+}
+
+/* Say how edges whose ends are no integers can be read nevertheless. */
+static int
+hint_of_keys(Relation rel, const EmogiSource *source, Oid type)
+{
+	const char *name = quote_identifier(RelationGetRelationName(rel));
+	const char *src = quote_identifier(NameStr(TupleDescAttr(RelationGetDescr(rel), source->src - 1)->attname));
+	const char *dst = quote_identifier(NameStr(TupleDescAttr(RelationGetDescr(rel), source->dst - 1)->attname));
+
+	if (TypeCategory(type) == TYPCATEGORY_NUMERIC)
+		return errhint("Vertex keys are smallint, integer or bigint. Cast others in a query: 'SELECT %s::bigint, %s::bigint FROM %s'.",
+					   src, dst, name);
+	return errhint("Vertex keys are smallint, integer or bigint. Number others in a table, CREATE TABLE vertices AS SELECT key, row_number() OVER () AS id FROM (SELECT %s FROM %s UNION SELECT %s FROM %s) AS keys (key), and give 'SELECT a.id, b.id FROM %s AS e JOIN vertices AS a ON a.key = e.%s JOIN vertices AS b ON b.key = e.%s'.",
+				   src, name, dst, name, name, src, dst);
+}
+
+/* Raise 42804 unless a column can hold vertex keys. */
+static void
+check_key_type(Relation rel, const EmogiSource *source, AttrNumber attnum)
+{
+	Form_pg_attribute attribute = TupleDescAttr(RelationGetDescr(rel), attnum - 1);
+	Oid			type = getBaseType(attribute->atttypid);
+
+	if (type != INT2OID && type != INT4OID && type != INT8OID)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("column \"%s\" of relation \"%s\" has type %s and cannot be a vertex key",
+						NameStr(attribute->attname), RelationGetRelationName(rel), format_type_be(attribute->atttypid)),
+				 hint_of_keys(rel, source, type)));
+}
+
+/* Can values of this type be weights? */
+bool
+emogi_is_weight_type(Oid type)
+{
+	switch (getBaseType(type))
+	{
+		case INT2OID:
+		case INT4OID:
+		case INT8OID:
+		case FLOAT4OID:
+		case FLOAT8OID:
+		case NUMERICOID:
+			return true;
+		default:
+			return false;
+	}
+}
+
+/* Raise 42804 unless a column can hold weights. */
+static void
+check_weight_type(Relation rel, AttrNumber attnum)
+{
+	Form_pg_attribute attribute = TupleDescAttr(RelationGetDescr(rel), attnum - 1);
+
+	if (!emogi_is_weight_type(attribute->atttypid))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("column \"%s\" of relation \"%s\" has type %s and cannot be a weight",
+						NameStr(attribute->attname), RelationGetRelationName(rel), format_type_be(attribute->atttypid)),
+				 errhint("Weights are of a numeric type. To go without, name only the two keys: '%s(%s, %s)'.",
+						 quote_identifier(RelationGetRelationName(rel)), "source_column", "target_column")));
+}
+
+/* Raise 42809 unless the relation is of a kind that has rows to select; 0A000 or 55000 when they cannot be had now. */
+static void
+check_kind(Relation rel)
+{
+	if (!emogi_has_rows(rel->rd_rel->relkind))
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("\"%s\" is not a table, view, materialized view or foreign table", RelationGetRelationName(rel)),
+				 errhint(EMOGI_FORMS_HINT)));
+	if (RELATION_IS_OTHER_TEMP(rel))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot access temporary tables of other sessions")));
+	if (!RelationIsScannable(rel))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("materialized view \"%s\" has not been populated", RelationGetRelationName(rel)),
+				 errhint("Use the REFRESH MATERIALIZED VIEW command.")));
+}
+
+/* ---- the whole ---- */
+
+/* Get the relation that a name leads to, if the own transaction holds a reader's lock on it; InvalidOid otherwise. */
+static Oid
+locked_relation(RangeVar *name)
+{
+	Oid			relid = RangeVarGetRelid(name, NoLock, true);
+
+	return OidIsValid(relid) && emogi_compat_holds_lock(relid, AccessShareLock) ? relid : InvalidOid;
+}
+
+/* Lock the relation that a graph argument gives by its object id. Raises 42P01, and 42601 for what is wrong with columns. */
+static void
+lock_given(const EmogiGraphArgument *graph, EmogiSource *source, List **columns)
+{
+	Relation	rel;
+
+	source->was_locked = emogi_compat_holds_lock(graph->relid, AccessShareLock);
+	rel = try_relation_open(graph->relid, AccessShareLock);
+	if (rel == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation with OID %u does not exist", graph->relid)));
+	relation_close(rel, NoLock);
+	if (graph->columns != NULL && !split_columns(graph->columns, columns))
+		ereport(ERROR,
+				(errcode(ERRCODE_SYNTAX_ERROR),
+				 errmsg("invalid list of columns: \"%s\"", graph->columns),
+				 errhint("Name the two ends of an edge, and the weight if there is one: columns => 'from_node, to_node, km'.")));
+	source->relid = graph->relid;
+}
+
+/* Lock the relation that a graph argument names; get the columns named with it, NIL when there are none. */
+static void
+lock_relation(const EmogiGraphArgument *graph, EmogiSource *source, List **columns)
+{
+	Oid			locked;
+
+	*columns = NIL;
+	if (graph->is_relation)
+	{
+		lock_given(graph, source, columns);
+		return;
+	}
+	if (!split_relation(graph->text, &source->name, columns))
+		emogi_report_form(graph->text);
+	locked = locked_relation(makeRangeVarFromNameList(source->name));
+	source->relid = RangeVarGetRelid(makeRangeVarFromNameList(source->name), AccessShareLock, true);
+	if (!OidIsValid(source->relid))
+		emogi_report_missing(graph->text, source->name);
+	source->was_locked = source->relid == locked;
+}
+
+/* Resolve a relation and its columns. */
+static void
+resolve_relation(const EmogiGraphArgument *graph, bool wants_weight, EmogiSource *source)
+{
+	List	   *columns;
+	Relation	rel;
+
+	lock_relation(graph, source, &columns);
+	rel = relation_open(source->relid, NoLock);
+	check_kind(rel);
+	if (columns == NIL)
+	{
+		default_columns(rel, source);
+		source->weight = default_weight(source->relid);
+		if (has_unread_reverse(source->relid, source->weight))
+			report_reverse(rel, source);
+	}
+	else
+	{
+		source->src = named_column(rel, linitial(columns));
+		source->dst = named_column(rel, lsecond(columns));
+		if (list_length(columns) == 3)
+			source->weight = named_column(rel, lthird(columns));
+	}
+	check_key_type(rel, source, source->src);
+	check_key_type(rel, source, source->dst);
+	if (!wants_weight && columns == NIL)
+		source->weight = 0;
+	if (source->weight > 0)
+		check_weight_type(rel, source->weight);
+	if (!wants_weight)
+		source->weight = 0;
+	relation_close(rel, NoLock);
+}
+
+/* Is a graph argument the text of a query? */
+bool
+emogi_source_is_query(const EmogiGraphArgument *graph)
+{
+	return !graph->is_relation && is_query_text(graph->text);
+}
+
+/* Resolve the graph argument. Relations come back locked; errors are 0A000, 42601, 42P01, 42703, 42804, 42809. */
+void
+emogi_source_resolve(const EmogiGraphArgument *graph, bool wants_weight, EmogiSource *source)
+{
+	AcceptInvalidationMessages();	/* as the parser does: rights may have changed although the lock is held already */
+	memset(source, 0, sizeof *source);
+	source->graph = graph;
+	source->wants_weight = wants_weight;
+	if (emogi_source_is_query(graph))
+	{
+		source->is_query = true;
+		source->query = pstrdup(graph->text);
+	}
+	else
+		resolve_relation(graph, wants_weight, source);
+}
+
+/*
+ * Find the relation that a graph argument names, without locks or errors. False when it is of another form, or the caller
+ * may not look for it; else *relid is InvalidOid when there is none.
+ */
+static bool
+find_relation(const EmogiGraphArgument *graph, Oid *relid, List **columns)
+{
+	List	   *name;
+
+	*columns = NIL;
+	*relid = graph->relid;
+	if (graph->is_relation)
+		return graph->columns == NULL || split_columns(graph->columns, columns);
+	if (is_query_text(graph->text) || !split_relation(graph->text, &name, columns) || list_length(name) > 2)
+		return false;
+	if (list_length(name) == 2)
+	{
+		Oid			namespace = get_namespace_oid(strVal(linitial(name)), true);
+
+		if (OidIsValid(namespace) && emogi_compat_schema_usage(namespace) != ACLCHECK_OK)
+			return false;
+	}
+	*relid = RangeVarGetRelid(makeRangeVarFromNameList(name), NoLock, true);
+	return true;
+}
+
+/* Does a graph argument name a relation that is not there? Raises nothing. */
+bool
+emogi_source_is_missing(const EmogiGraphArgument *graph)
+{
+	List	   *columns;
+	Oid			relid;
+
+	return find_relation(graph, &relid, &columns) && get_rel_relkind(relid) == '\0';
+}
+
+/*
+ * Resolve the graph argument for the planner: without locks or errors. False when it names no relation that the caller
+ * may read as a table. What it says may be out of date by the time of the call, which resolves anew.
+ */
+bool
+emogi_source_peek(const EmogiGraphArgument *graph, bool wants_weight, EmogiSource *source)
+{
+	List	   *columns;
+
+	memset(source, 0, sizeof *source);
+	if (!find_relation(graph, &source->relid, &columns) || get_rel_relkind(source->relid) == '\0')
+		return false;
+	if (columns != NIL)
+	{
+		source->src = get_attnum(source->relid, linitial(columns));
+		source->dst = get_attnum(source->relid, lsecond(columns));
+		source->weight = list_length(columns) == 3 ? get_attnum(source->relid, lthird(columns)) : 0;
+	}
+	else if (!find_default_columns(source->relid, source))
+		return false;
+	else if (wants_weight)
+		source->weight = default_weight(source->relid);
+	if (!wants_weight)
+		source->weight = 0;
+	return source->src > 0 && source->dst > 0 && source->weight >= 0 && emogi_access_peek(source);
+}
+
+/* Get the relation that a graph argument names, locked, whatever its columns; InvalidOid when it is a query. */
+Oid
+emogi_source_relation(const EmogiGraphArgument *graph)
+{
+	EmogiSource source = {0};
+	List	   *columns;
+
+	if (emogi_source_is_query(graph))
+		return InvalidOid;
+	lock_relation(graph, &source, &columns);
+	return source.relid;
+}
+
+/*
+ * Get the text of a query for a Source: its own, or a SELECT of a relation's columns; NULL when the relation has gone, which it
+ * cannot where it is locked.
+ */
+char *
+emogi_source_select(const EmogiSource *source)
+{
+	const AttrNumber attnums[] = {source->src, source->dst, source->weight};
+	char	   *relation = get_rel_name(source->relid);
+	char	   *schema = get_namespace_name(get_rel_namespace(source->relid));
+	StringInfoData query;
+
+	if (source->is_query)
+		return source->query;
+	initStringInfo(&query);
+	appendStringInfoString(&query, "SELECT ");
+	for (int i = 0; i < (source->weight > 0 ? 3 : 2); i++)
+	{
+		char	   *column = get_attname(source->relid, attnums[i], true);
+
+		if (column == NULL)
+			return NULL;
+		appendStringInfo(&query, "%s%s", i > 0 ? ", " : "", quote_identifier(column));
+	}
+	if (relation == NULL || schema == NULL)
+		return NULL;
+	appendStringInfo(&query, " FROM %s", quote_qualified_identifier(schema, relation));
+	return query.data;
+}

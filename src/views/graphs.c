@@ -1,0 +1,319 @@
+/*
+ * graphs.c: a look at the cache, and a hand in it: emogi_graphs, emogi_cache, emogi_evict, emogi_reset.
+ *
+ * A cached Graph tells of its table what only those may know who may read it: a row of emogi_graphs is for whom a call
+ * would answer with this Graph, and for members of pg_read_all_stats. What is shown is copied first, so that no lock is
+ * held when the catalogs are asked; by then a table may be gone, which is no error.
+ */
+#include "server/emogi.h"
+
+#include "catalog/objectaddress.h"
+#include "commands/dbcommands.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
+#include "utils/lsyscache.h"
+#include "utils/rls.h"
+#include "utils/syscache.h"
+
+PG_FUNCTION_INFO_V1(emogi_graphs);
+PG_FUNCTION_INFO_V1(emogi_cache_summary);
+PG_FUNCTION_INFO_V1(emogi_evict);
+PG_FUNCTION_INFO_V1(emogi_reset);
+
+/* A cached Graph, copied without its leaves and its view. */
+typedef struct Cached
+{
+	EmogiCachedState state;
+	EmogiGraphKey key;
+	bool		backward;
+	uint32		pins;
+	bool		on_device;
+	uint64		nvertices;
+	uint64		nedges;
+	uint64		bytes;
+	uint64		nskipped;
+	uint64		hits;
+	TimestampTz built_at;
+	TimestampTz last_used;
+	double		build_ms;
+} Cached;
+
+/* Copy all cached Graphs into a palloced array; get their number. */
+static int
+copy_graphs(Cached **copy)
+{
+	uint32		nused;
+	Cached	   *graphs;
+	int			count = 0;
+
+	LWLockAcquire(emogi_shared->cache_lock, LW_SHARED);
+	nused = emogi_cache_shared->nused;
+	LWLockRelease(emogi_shared->cache_lock);
+	*copy = graphs = palloc_extended(Max(nused, 1) * sizeof(Cached), MCXT_ALLOC_HUGE);
+	LWLockAcquire(emogi_shared->cache_lock, LW_SHARED);
+	for (uint32 i = 0; i < nused; i++)
+	{
+		const EmogiCached *cached = &emogi_cache_shared->graphs[i];
+		Cached	   *graph = &graphs[count];
+
+		if (cached->state == EMOGI_GRAPH_FREE)
+			continue;
+		graph->state = cached->state;
+		graph->key = cached->key;
+		graph->backward = cached->state == EMOGI_GRAPH_BUILDING ? cached->key.with_backward :
+			cached->graph.backward.offsets != NULL;
+		graph->pins = cached->pins;
+		graph->on_device = cached->on_device;
+		graph->nvertices = cached->graph.nvertices;
+		graph->nedges = cached->graph.forward.nedges;
+		graph->bytes = cached->bytes;
+		graph->nskipped = cached->nskipped;
+		graph->hits = cached->hits;
+		graph->built_at = cached->built_at;
+		graph->last_used = cached->last_used;
+		graph->build_ms = cached->build_ms;
+		count++;
+	}
+	LWLockRelease(emogi_shared->cache_lock);
+	return count;
+}
+
+/* ---- emogi_graphs ---- */
+
+/* Get a column's name as SQL has it; NULL when it is gone. */
+static const char *
+column_name(Oid relid, AttrNumber attnum)
+{
+	HeapTuple	tuple = SearchSysCacheAttNum(relid, attnum);
+	char	   *name;
+
+	if (!HeapTupleIsValid(tuple))
+		return NULL;
+	name = pstrdup(NameStr(((Form_pg_attribute) GETSTRUCT(tuple))->attname));
+	ReleaseSysCache(tuple);
+	return quote_identifier(name);
+}
+
+/* List the columns that a Graph was made of; empty when one of them is gone. */
+static const char *
+column_list(const EmogiGraphKey *key)
+{
+	const char *src = column_name(key->relid, key->src);
+	const char *dst = column_name(key->relid, key->dst);
+	const char *weight = key->weight > 0 ? column_name(key->relid, key->weight) : "";
+
+	if (src == NULL || dst == NULL || weight == NULL)
+		return "";
+	return psprintf("%s, %s%s%s", src, dst, key->weight > 0 ? ", " : "", weight);
+}
+
+/* May the current user select this column? */
+static bool
+may_select_column(Oid relid, AttrNumber attnum)
+{
+	bool		missing = false;
+
+	return pg_attribute_aclcheck_ext(relid, attnum, GetUserId(), ACL_SELECT, &missing) == ACLCHECK_OK && !missing;
+}
+
+/* May the current user select the columns of a Graph, by a right on the table or on each of them? */
+static bool
+may_select_columns(const EmogiGraphKey *key)
+{
+	bool		missing = false;
+
+	if (pg_class_aclcheck_ext(key->relid, GetUserId(), ACL_SELECT, &missing) == ACLCHECK_OK && !missing)
+		return true;
+	return may_select_column(key->relid, key->src) && may_select_column(key->relid, key->dst) &&
+		(key->weight <= 0 || may_select_column(key->relid, key->weight));
+}
+
+/* Would a call of the current user answer with this Graph? The same rights as in access.c, but without errors. */
+static bool
+may_use(const EmogiGraphKey *key)
+{
+	Oid			schema;
+
+	if (key->database != MyDatabaseId || column_list(key)[0] == '\0')
+		return false;
+	schema = get_rel_namespace(key->relid);
+	return SearchSysCacheExists1(NAMESPACEOID, ObjectIdGetDatum(schema)) &&
+		emogi_compat_schema_usage(schema) == ACLCHECK_OK && may_select_columns(key) &&
+		check_enable_rls(key->relid, InvalidOid, true) != RLS_ENABLED;
+}
+
+/* Get the name of a Graph's table as the search path allows it; empty when that is gone, or of another database. */
+static const char *
+table_name(const EmogiGraphKey *key)
+{
+	if (key->database != MyDatabaseId || !SearchSysCacheExists1(RELOID, ObjectIdGetDatum(key->relid)))
+		return "";
+	return DatumGetCString(DirectFunctionCall1(regclassout, ObjectIdGetDatum(key->relid)));
+}
+
+/* Put one row of emogi_graphs. What is not known before a Graph stands is NULL. */
+static void
+put_graph(FunctionCallInfo fcinfo, const Cached *graph)
+{
+	static const char *const directions[] = {"out", "in", "both"};
+	static const char *const states[] = {
+		[EMOGI_GRAPH_BUILDING] = "building",
+		[EMOGI_GRAPH_READY] = "ready",
+		[EMOGI_GRAPH_DOOMED] = "evicting"
+	};
+	bool		built = graph->state != EMOGI_GRAPH_BUILDING;
+	const char *table = table_name(&graph->key);
+	char	   *database = get_database_name(graph->key.database);
+	EmogiRow	row = {0};
+
+	emogi_row_add_text(&row, table);
+	emogi_row_add_text(&row, database != NULL ? database : "");
+	emogi_row_add(&row, ObjectIdGetDatum(graph->key.relid));
+	emogi_row_add_text(&row, table[0] != '\0' ? column_list(&graph->key) : "");
+	emogi_row_add_text(&row, directions[graph->key.direction]);
+	emogi_row_add(&row, BoolGetDatum(graph->backward));
+	emogi_row_add_text(&row, states[graph->state]);
+	emogi_row_add_if(&row, built, Int64GetDatum(graph->nvertices));
+	emogi_row_add_if(&row, built, Int64GetDatum(graph->nedges));
+	emogi_row_add_if(&row, built, Int64GetDatum(graph->nskipped));
+	emogi_row_add(&row, Int64GetDatum(graph->bytes));
+	emogi_row_add(&row, BoolGetDatum(graph->on_device));
+	emogi_row_add(&row, Int32GetDatum(graph->pins));
+	emogi_row_add(&row, Int64GetDatum(graph->hits));
+	emogi_row_add_time(&row, built ? graph->built_at : 0);
+	emogi_row_add_time(&row, built ? graph->last_used : 0);
+	emogi_row_add_if(&row, built, Float8GetDatum(graph->build_ms));
+	emogi_row_put(&row, fcinfo);
+}
+
+/* emogi_graphs() -> the rows of the view emogi_graphs: the cached Graphs that the caller may know of. */
+Datum
+emogi_graphs(PG_FUNCTION_ARGS)
+{
+	Cached	   *graphs;
+	int			count;
+
+	emogi_require_preload();
+	emogi_compat_init_rows(fcinfo);
+	count = copy_graphs(&graphs);
+	for (int i = 0; i < count; i++)
+		if (emogi_may_see_all() || may_use(&graphs[i].key))
+			put_graph(fcinfo, &graphs[i]);
+	pfree(graphs);
+	return (Datum) 0;
+}
+
+/* ---- emogi_cache ---- */
+
+/* emogi_cache() -> the row of the view emogi_cache. In C its name is taken, by the setting. */
+Datum
+emogi_cache_summary(PG_FUNCTION_ARGS)
+{
+	EmogiCacheCounters counters;
+	int			ngraphs = 0;
+	uint64		bytes = 0;
+	EmogiRow	row = {0};
+
+	emogi_require_preload();
+	emogi_compat_init_rows(fcinfo);
+	LWLockAcquire(emogi_shared->cache_lock, LW_SHARED);
+	counters = emogi_cache_shared->counters;
+	for (uint32 i = 0; i < emogi_cache_shared->nused; i++)
+	{
+		const EmogiCached *cached = &emogi_cache_shared->graphs[i];
+
+		ngraphs += cached->state == EMOGI_GRAPH_READY;
+		bytes += cached->state != EMOGI_GRAPH_FREE ? cached->bytes : 0;
+	}
+	LWLockRelease(emogi_shared->cache_lock);
+
+	emogi_row_add(&row, Int32GetDatum(ngraphs));
+	emogi_row_add(&row, Int32GetDatum((int32) emogi_ring_ntracked()));
+	emogi_row_add(&row, Int64GetDatum(bytes));
+	emogi_row_add(&row, Int64GetDatum(emogi_region_budget_bytes()));
+	emogi_row_add(&row, Int64GetDatum(counters.hits));
+	emogi_row_add(&row, Int64GetDatum(counters.builds));
+	emogi_row_add(&row, Int64GetDatum(counters.private_builds));
+	emogi_row_add(&row, Int64GetDatum(counters.waits));
+	emogi_row_add(&row, Int64GetDatum(counters.evictions));
+	emogi_row_add_time(&row, counters.reset_at);
+	emogi_row_put(&row, fcinfo);
+	return (Datum) 0;
+}
+
+/* emogi_reset() -> void: forget the runs and set the counters of the cache to 0. */
+Datum
+emogi_reset(PG_FUNCTION_ARGS)
+{
+	emogi_require_preload();
+	LWLockAcquire(emogi_shared->cache_lock, LW_EXCLUSIVE);
+	memset(&emogi_cache_shared->counters, 0, sizeof emogi_cache_shared->counters);
+	emogi_cache_shared->counters.reset_at = GetCurrentTimestamp();
+	LWLockRelease(emogi_shared->cache_lock);
+	emogi_runs_clear();
+	PG_RETURN_VOID();
+}
+
+/* ---- emogi_evict ---- */
+
+/* Evict the Graphs of the table that a graph argument names; raises 42501 unless the current user owns it. */
+static uint64
+evict_table(const EmogiGraphArgument *graph)
+{
+	Oid			relid = emogi_source_relation(graph);
+
+	if (!OidIsValid(relid))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("graphs of queries are not cached"),
+				 errhint("Name the table whose graphs are to be dropped, or give no argument to drop those of all your tables.")));
+	if (!emogi_compat_owns_relation(relid))
+		aclcheck_error(ACLCHECK_NOT_OWNER, get_relkind_objtype(get_rel_relkind(relid)),
+					   get_rel_name(relid));
+	return emogi_cache_evict(MyDatabaseId, relid);
+}
+
+/* Does the current user own this table? Superusers own also those that are gone. */
+static bool
+owns_table(Oid relid)
+{
+	return superuser() ||
+		(SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)) && emogi_compat_owns_relation(relid));
+}
+
+/* Evict the Graphs of all tables of this database that the current user owns. */
+static uint64
+evict_all(void)
+{
+	Cached	   *graphs;
+	int			count = copy_graphs(&graphs);
+	uint64		bytes = 0;
+
+	for (int i = 0; i < count; i++)
+		if (graphs[i].key.database == MyDatabaseId && owns_table(graphs[i].key.relid))
+			bytes += emogi_cache_evict(MyDatabaseId, graphs[i].key.relid);
+	pfree(graphs);
+	return bytes;
+}
+
+/* emogi_evict(graph) -> bigint: drop cached Graphs of a table, or of all; get the bytes given back. */
+Datum
+emogi_evict(PG_FUNCTION_ARGS)
+{
+	EmogiGraphArgument graph;
+	uint64		bytes;
+
+	emogi_require_preload();
+	if (PG_ARGISNULL(0))
+		bytes = evict_all();
+	else
+	{
+		emogi_graph_argument(fcinfo, &graph);
+		bytes = evict_table(&graph);
+	}
+	emogi_cache_settle();
+	emogi_region_cool();
+	PG_RETURN_INT64((int64) bytes);
+}

@@ -1,0 +1,418 @@
+/*
+ * views.c: the functions behind the views of devices, runs and calls in progress, and what makes the rows of all views.
+ *
+ * Everyone sees the runs and calls of the roles whose rights they have, as in pg_stat_activity; who has those of
+ * pg_read_all_stats sees all. What is shown is copied first, so that no lock is held when the catalogs are asked.
+ */
+#include "server/emogi.h"
+
+#include "catalog/pg_authid.h"
+#include "catalog/pg_type.h"
+#include "commands/dbcommands.h"
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/tuplestore.h"
+
+PG_FUNCTION_INFO_V1(emogi_devices);
+PG_FUNCTION_INFO_V1(emogi_runs);
+PG_FUNCTION_INFO_V1(emogi_progress);
+
+/* What a call waits for. */
+typedef enum Wait
+{
+	WAITS_FOR_NOTHING = 0,
+	WAITS_FOR_ENGINE,
+	WAITS_FOR_SLOT,
+	WAITS_FOR_BUILD,
+	WAITS_FOR_ROOM
+} Wait;
+
+/* A call in progress, copied from its slot, its holding, or where it waits for a slot. */
+typedef struct Progress
+{
+	EmogiSlotState state;
+	bool		has_slot;
+	Wait		wait;
+	int			graph;			/* the cached Graph that it has pinned or builds; -1 = none */
+	int			awaited_graph;	/* that it waits for */
+	int			pid;
+	Oid			userid;
+	Oid			database;
+	TimestampTz started;
+	char		function[32];
+	char		source[EMOGI_SOURCE_LENGTH];
+	uint32		phase;
+	uint32		level;
+	uint64		done;
+	uint64		total;
+} Progress;
+
+/* ---- rows ---- */
+
+/* Add a column's value to a row. */
+void
+emogi_row_add(EmogiRow *row, Datum value)
+{
+	emogi_row_add_if(row, true, value);
+}
+
+/* Add a column's value to a row, or NULL where it is not known. */
+void
+emogi_row_add_if(EmogiRow *row, bool known, Datum value)
+{
+	row->values[row->ncolumns] = value;
+	row->nulls[row->ncolumns] = !known;
+	row->ncolumns++;
+}
+
+/*
+ * Add text to a row, NULL when it is empty. It may come from a database of another encoding, or be cut off within a
+ * character: what this database cannot hold is left out.
+ */
+void
+emogi_row_add_text(EmogiRow *row, const char *text)
+{
+	int			length = pg_encoding_verifymbstr(GetDatabaseEncoding(), text, (int) strlen(text));
+
+	emogi_row_add_if(row, text[0] != '\0', PointerGetDatum(cstring_to_text_with_len(text, length)));
+}
+
+/* Add a name from the catalogs to a row; NULL = it is gone. */
+void
+emogi_row_add_name(EmogiRow *row, const char *name)
+{
+	emogi_row_add_if(row, name != NULL, name != NULL ? DirectFunctionCall1(namein, CStringGetDatum(name)) : (Datum) 0);
+}
+
+/* Add a time to a row, NULL when it is 0. */
+void
+emogi_row_add_time(EmogiRow *row, TimestampTz when)
+{
+	emogi_row_add_if(row, when != 0, TimestampTzGetDatum(when));
+}
+
+/* Put a finished row into the tuplestore, and begin the next. */
+void
+emogi_row_put(EmogiRow *row, FunctionCallInfo fcinfo)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+
+	Assert(row->ncolumns == rsinfo->setDesc->natts);
+	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, row->values, row->nulls);
+	row->ncolumns = 0;
+}
+
+/* ---- rights ---- */
+
+/* May the current user see what others do? */
+bool
+emogi_may_see_all(void)
+{
+	return has_privs_of_role(GetUserId(), ROLE_PG_READ_ALL_STATS);
+}
+
+/* May the current user see what this role does? */
+static bool
+may_see_role(Oid role)
+{
+	return emogi_may_see_all() || has_privs_of_role(GetUserId(), role);
+}
+
+/* ---- emogi_devices ---- */
+
+/* Put one row of emogi_devices. index < 0: no GPU to number. */
+static void
+put_device(FunctionCallInfo fcinfo, const EmogiDeviceEntry *entry, const char *engine, int index, int pid)
+{
+	const EmogiDevice *device = &entry->device;
+	bool		is_cpu = strcmp(engine, "cpu") == 0;
+	bool		known = device->name[0] != '\0';
+	EmogiRow	row = {0};
+
+	emogi_row_add_if(&row, index >= 0 || is_cpu, Int32GetDatum(index));
+	emogi_row_add_text(&row, engine);
+	emogi_row_add_text(&row, device->name);
+	emogi_row_add_if(&row, known, Int32GetDatum(device->units));
+	emogi_row_add_if(&row, is_cpu || known, Int64GetDatum(is_cpu ? emogi_region_budget_bytes() : device->memory_bytes));
+	emogi_row_add_if(&row, is_cpu || known, Int64GetDatum(is_cpu ? emogi_region_used_bytes() : device->used_bytes));
+	emogi_row_add_if(&row, device->link_gbps != 0, Float8GetDatum(device->link_gbps));
+	emogi_row_add_text(&row, device->driver);
+	emogi_row_add_text(&row, entry->state);
+	emogi_row_add_text(&row, entry->reason);
+	emogi_row_add_if(&row, pid != 0, Int32GetDatum(pid));
+	emogi_row_put(&row, fcinfo);
+}
+
+/* emogi_devices() -> the rows of the view emogi_devices: the CPU, then each GPU, or why there is none. */
+Datum
+emogi_devices(PG_FUNCTION_ARGS)
+{
+	EmogiDeviceEntry cpu;
+	EmogiDeviceEntry cuda[EMOGI_MAX_DEVICES];
+	int			ncuda;
+	int			pid;
+
+	emogi_require_preload();
+	emogi_compat_init_rows(fcinfo);
+	LWLockAcquire(emogi_shared->lock, LW_SHARED);
+	cpu = emogi_shared->cpu;
+	memcpy(cuda, emogi_shared->cuda, sizeof cuda);
+	ncuda = emogi_shared->ncuda;
+	pid = emogi_shared->worker_pid;
+	LWLockRelease(emogi_shared->lock);
+
+	put_device(fcinfo, &cpu, "cpu", -1, pid);
+	for (int i = 0; i < ncuda; i++)
+		put_device(fcinfo, &cuda[i], "cuda", i, pid);
+	if (ncuda == 0)
+		put_device(fcinfo, &cuda[0], "cuda", -1, pid);
+	return (Datum) 0;
+}
+
+/* ---- emogi_runs ---- */
+
+/* Add who called what, the columns that emogi_runs and emogi_progress share. */
+static void
+add_caller(EmogiRow *row, int pid, Oid userid, Oid database, const char *function, const char *source)
+{
+	emogi_row_add(row, Int32GetDatum(pid));
+	emogi_row_add_name(row, GetUserNameFromId(userid, true));
+	emogi_row_add_name(row, get_database_name(database));
+	emogi_row_add_text(row, function);
+	emogi_row_add_text(row, source);
+}
+
+/* Put one row of emogi_runs. */
+static void
+put_run(FunctionCallInfo fcinfo, uint64 id, const EmogiRunEntry *run)
+{
+	bool		timed = run->run_ms > 0;
+	EmogiRow	row = {0};
+
+	emogi_row_add(&row, Int64GetDatum(id));
+	emogi_row_add_time(&row, run->started);
+	add_caller(&row, run->pid, run->userid, run->database, run->function, run->source);
+	emogi_row_add_text(&row, run->failed ? "failed" : "ok");
+	emogi_row_add_text(&row, run->cache);
+	emogi_row_add_text(&row, run->engine);
+	emogi_row_add_text(&row, run->placement);
+	emogi_row_add_text(&row, run->mapping);
+	emogi_row_add_text(&row, run->reason);
+	emogi_row_add(&row, Float8GetDatum(run->wait_ms));
+	emogi_row_add(&row, Float8GetDatum(run->scan_ms));
+	emogi_row_add(&row, Float8GetDatum(run->keys_ms));
+	emogi_row_add(&row, Float8GetDatum(run->csr_ms));
+	emogi_row_add(&row, Float8GetDatum(run->transfer_ms));
+	emogi_row_add(&row, Float8GetDatum(run->run_ms));
+	emogi_row_add(&row, Float8GetDatum(run->rows_ms));
+	emogi_row_add(&row, Float8GetDatum(run->total_ms));
+	emogi_row_add(&row, Int64GetDatum(run->nvertices));
+	emogi_row_add(&row, Int64GetDatum(run->nedges));
+	emogi_row_add(&row, Int64GetDatum(run->nreached));
+	emogi_row_add(&row, Int32GetDatum(run->nlevels));
+	emogi_row_add(&row, Int64GetDatum(run->edges_traversed));
+	emogi_row_add_if(&row, timed, Float8GetDatum(timed ? run->edges_traversed * 1000.0 / run->run_ms : 0));
+	emogi_row_add(&row, Int64GetDatum(run->link_bytes));
+	emogi_row_add(&row, Int64GetDatum(run->nrows));
+	emogi_row_put(&row, fcinfo);
+}
+
+/* emogi_runs() -> the rows of the view emogi_runs: the last runs of roles whose rights the caller has. */
+Datum
+emogi_runs(PG_FUNCTION_ARGS)
+{
+	EmogiRunEntry *runs;
+	uint64		first_id;
+	int			count;
+
+	emogi_require_preload();
+	emogi_compat_init_rows(fcinfo);
+	runs = palloc(EMOGI_MAX_RUNS * sizeof(EmogiRunEntry));
+	count = emogi_runs_copy(runs, &first_id);
+	for (int i = 0; i < count; i++)
+		if (may_see_role(runs[i].userid))
+			put_run(fcinfo, first_id + i, &runs[i]);
+	pfree(runs);
+	return (Datum) 0;
+}
+
+/* ---- emogi_progress ---- */
+
+/* Copy a call that has a slot. */
+static void
+copy_slot(const EmogiSlot *slot, Progress *call)
+{
+	call->state = slot->state;
+	call->has_slot = true;
+	call->graph = slot->graph;
+	call->awaited_graph = slot->awaited_graph;
+	call->wait = slot->state == EMOGI_SLOT_QUEUED ? WAITS_FOR_ENGINE :
+		slot->awaited_graph >= 0 ? WAITS_FOR_BUILD :
+		slot->waits_for_room ? WAITS_FOR_ROOM : WAITS_FOR_NOTHING;
+	call->pid = slot->owner_pid;
+	call->userid = slot->userid;
+	call->database = slot->database;
+	call->started = slot->started;
+	memcpy(call->function, slot->function, sizeof call->function);
+	memcpy(call->source, slot->source, sizeof call->source);
+	call->phase = slot->control.phase;
+	call->level = slot->control.level;
+	call->done = slot->control.done;
+	call->total = slot->control.total;
+}
+
+/* Copy a call whose rows are being read. */
+static void
+copy_holding(const EmogiHolding *holding, Progress *call)
+{
+	memset(call, 0, sizeof *call);
+	call->state = EMOGI_SLOT_HELD;
+	call->wait = holding->waits ? WAITS_FOR_SLOT : WAITS_FOR_NOTHING;
+	call->graph = call->awaited_graph = -1;
+	call->pid = holding->owner_pid;
+	call->userid = holding->userid;
+	call->database = holding->database;
+	call->started = holding->started;
+	memcpy(call->function, holding->function, sizeof call->function);
+	memcpy(call->source, holding->source, sizeof call->source);
+	call->phase = EMOGI_PHASE_ROWS;
+}
+
+/* Copy a call that waits for a slot and has nothing yet. */
+static void
+copy_waiter(const EmogiWaiter *waiter, Progress *call)
+{
+	memset(call, 0, sizeof *call);
+	call->state = EMOGI_SLOT_HELD;
+	call->wait = WAITS_FOR_SLOT;
+	call->graph = call->awaited_graph = -1;
+	call->pid = waiter->pid;
+	call->userid = waiter->userid;
+	call->database = waiter->database;
+	call->started = waiter->started;
+	memcpy(call->function, waiter->function, sizeof call->function);
+	memcpy(call->source, waiter->source, sizeof call->source);
+	call->phase = EMOGI_PHASE_IDLE;
+}
+
+/* How many calls may be in progress, or wait to be. */
+#define MOST_CALLS (EMOGI_NSLOTS + EMOGI_NHOLDINGS + EMOGI_NWAITERS)
+
+/* Copy the calls in progress into calls[MOST_CALLS], those with slots first; get their number. */
+static int
+copy_progress(Progress *calls)
+{
+	int			count = 0;
+
+	LWLockAcquire(emogi_shared->lock, LW_SHARED);
+	for (int i = 0; i < EMOGI_NSLOTS; i++)
+		if (emogi_shared->slots[i].state != EMOGI_SLOT_FREE)
+			copy_slot(&emogi_shared->slots[i], &calls[count++]);
+	for (int i = 0; i < EMOGI_NHOLDINGS; i++)
+		if (emogi_shared->holdings[i].nusers != 0 && !emogi_shared->holdings[i].finished)
+			copy_holding(&emogi_shared->holdings[i], &calls[count++]);
+	for (int i = 0; i < EMOGI_NWAITERS; i++)
+		if (emogi_shared->waiters[i].pid != 0)
+			copy_waiter(&emogi_shared->waiters[i], &calls[count++]);
+	LWLockRelease(emogi_shared->lock);
+	return count;
+}
+
+/* Does a call keep another from what that waits for? all_taken: all slots are. */
+static bool
+keeps_waiting(const Progress *blocker, const Progress *call, bool all_taken)
+{
+	if (!blocker->has_slot || blocker == call || blocker->pid == 0)
+		return false;
+	switch (call->wait)
+	{
+		case WAITS_FOR_ENGINE:
+			return blocker->state == EMOGI_SLOT_RUNNING || blocker->state == EMOGI_SLOT_ORPHAN;
+		case WAITS_FOR_SLOT:	/* where some are free, the role has as many as it may */
+			return all_taken || blocker->userid == call->userid;
+		case WAITS_FOR_BUILD:
+			return blocker->graph == call->awaited_graph;
+		default:
+			return false;
+	}
+}
+
+/* Add the sessions that a call waits for, NULL when there are none. */
+static void
+add_blockers(EmogiRow *row, const Progress *call, const Progress *calls, int count)
+{
+	Datum		pids[EMOGI_NSLOTS];
+	int			npids = 0;
+	int			nslots = 0;
+
+	while (nslots < count && calls[nslots].has_slot)
+		nslots++;
+	for (int i = 0; i < nslots; i++)
+	{
+		bool		known = !keeps_waiting(&calls[i], call, nslots == EMOGI_NSLOTS);
+
+		for (int k = 0; k < npids && !known; k++)
+			known = DatumGetInt32(pids[k]) == calls[i].pid;
+		if (!known)
+			pids[npids++] = Int32GetDatum(calls[i].pid);
+	}
+	emogi_row_add_if(row, npids > 0,
+					 PointerGetDatum(construct_array(pids, npids, INT4OID, sizeof(int32), true, TYPALIGN_INT)));
+}
+
+/* Put one row of emogi_progress. */
+static void
+put_progress(FunctionCallInfo fcinfo, const Progress *call, const Progress *calls, int count)
+{
+	static const char *const waits[] = {
+		[WAITS_FOR_NOTHING] = "",
+		[WAITS_FOR_ENGINE] = "engine",
+		[WAITS_FOR_SLOT] = "slot",
+		[WAITS_FOR_BUILD] = "build",
+		[WAITS_FOR_ROOM] = "room"
+	};
+	static const char *const phases[] = {
+		[EMOGI_PHASE_IDLE] = "starting",
+		[EMOGI_PHASE_SCAN] = "scan",
+		[EMOGI_PHASE_KEYS] = "keys",
+		[EMOGI_PHASE_CSR] = "csr",
+		[EMOGI_PHASE_TRANSFER] = "transfer",
+		[EMOGI_PHASE_RUN] = "run",
+		[EMOGI_PHASE_ROWS] = "rows"
+	};
+	bool		running = call->state == EMOGI_SLOT_RUNNING || call->state == EMOGI_SLOT_ORPHAN;
+	EmogiRow	row = {0};
+
+	add_caller(&row, call->pid, call->userid, call->database, call->function, call->source);
+	emogi_row_add_time(&row, call->started);
+	emogi_row_add_text(&row, running ? "running" : call->wait == WAITS_FOR_ENGINE ? "queued" :
+					   call->wait != WAITS_FOR_NOTHING ? "waiting" : "idle");
+	emogi_row_add_text(&row, call->phase < lengthof(phases) ? phases[call->phase] : "");
+	emogi_row_add(&row, Int32GetDatum(call->level));
+	emogi_row_add(&row, Int64GetDatum(call->done));
+	emogi_row_add_if(&row, call->total > 0, Int64GetDatum(call->total));
+	emogi_row_add_text(&row, waits[call->wait]);
+	add_blockers(&row, call, calls, count);
+	emogi_row_put(&row, fcinfo);
+}
+
+/* emogi_progress() -> the rows of the view emogi_progress: calls in progress of roles whose rights the caller has. */
+Datum
+emogi_progress(PG_FUNCTION_ARGS)
+{
+	Progress   *calls;
+	int			count;
+
+	emogi_require_preload();
+	emogi_compat_init_rows(fcinfo);
+	calls = palloc(MOST_CALLS * sizeof(Progress));
+	count = copy_progress(calls);
+	for (int i = 0; i < count; i++)
+		if (may_see_role(calls[i].userid))
+			put_progress(fcinfo, &calls[i], calls, count);
+	pfree(calls);
+	return (Datum) 0;
+}

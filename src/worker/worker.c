@@ -1,0 +1,458 @@
+/*
+ * worker.c: the engine worker, the one process that computes: its main thread, which is PostgreSQL's.
+ *
+ * The worker has shared memory but no database connection, so that DROP DATABASE and the like never wait for it. The
+ * main thread picks requests from the slots, hands them to the runners (threads.c), answers, and sleeps.
+ *
+ * Whose turn is it: start-time fair queueing, after Goyal, Vin and Cheng, "Start-time Fair Queuing", SIGCOMM 1996,
+ * section 2. A backend has a clock of the engine time that it has had, in ms, and stamps its requests with it; the
+ * lowest stamp is served first, among equals the lowest ticket. Short calls thus pass the long runs of others, and
+ * everyone who waits gets the same share. vclock_ms is the highest stamp that was served yet: clocks begin there, and
+ * one that is EMOGI_CREDIT_MS behind is moved on, so that nobody is owed the time when he asked for nothing.
+ *
+ * Two kinds of request may have to let others pass, since what runs is not interrupted: one for the GPU, while another
+ * uses it; and one that promises to be long, while EMOGI_LONG_RUNNERS such are running. So there is always a runner
+ * soon for a short request, and the operating system gives it its share of the processors.
+ *
+ * The worker ends with proc_exit(1), after which the postmaster starts it again within a second: exit code 0 is final, and a
+ * crash would take every session with it. Only when the postmaster itself asks for its end, which is the end of the server,
+ * the code is 0. On the way out it stops its runners and fails the
+ * requests that were running; those that are queued wait for the next worker. After a GPU error it drains: it starts
+ * nothing more, lets the runners finish for a while, and ends.
+ */
+#include "server/emogi.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include "miscadmin.h"
+#include "postmaster/bgworker.h"
+#include "postmaster/interrupt.h"
+#include "threads.h"
+#include "storage/ipc.h"
+
+/* A run on the CPU that may look at more edges than this (about a second on two processors) is long. */
+#define EMOGI_LONG_EDGES 500e6
+#define EMOGI_LONG_RUNNERS 2
+
+/* How long a worker that drains lets its runners go on. */
+#define EMOGI_DRAIN_MS 10000.0
+
+/* How long a stopping worker waits for its runners to see their cancel flags. */
+#define EMOGI_STOP_PATIENCE_MS 10000.0
+
+PGDLLEXPORT void emogi_worker_main(Datum arg);
+
+static bool ready = false;		/* the engines are open */
+static int	nlong = 0;			/* long requests that are running */
+static bool draining = false;	/* the GPU is lost */
+static double drain_end_ms;
+static volatile sig_atomic_t server_stops = false;	/* the postmaster has sent SIGTERM */
+
+/* ---- starting work ---- */
+
+/* End as a test wants it, at a point of a request. */
+static void
+fail_on_demand(const EmogiRequest *request, int at)
+{
+	if (request->fault_at != at)
+		return;
+	if (request->fault == EMOGI_WORKER_CRASHES)
+		kill(getpid(), SIGKILL);
+	if (request->fault == EMOGI_WORKER_EXITS)
+		proc_exit(1);
+}
+
+/* Does slot `a` come before slot `b`? */
+static bool
+is_before(const EmogiSlot *a, const EmogiSlot *b)
+{
+	if (b == NULL)
+		return true;
+	return a->vtime_ms < b->vtime_ms || (a->vtime_ms == b->vtime_ms && a->ticket < b->ticket);
+}
+
+/* Does a request promise to be long? Iterations are the limit that the caller has set; 0 where there are none. */
+static bool
+is_long(const EmogiRequest *request)
+{
+	return request->kind >= EMOGI_REQUEST_RUN && request->kind != EMOGI_REQUEST_PATH && !emogi_request_uses_gpu(request) &&
+		(double) request->graph.forward.nedges * Max(request->query.max_iterations, 1) > EMOGI_LONG_EDGES;
+}
+
+/* Can a request be started now? */
+static bool
+can_start(const EmogiRequest *request, bool gpu_is_free)
+{
+	if (emogi_request_uses_gpu(request))
+		return gpu_is_free;
+	return nlong < EMOGI_LONG_RUNNERS || !is_long(request);
+}
+
+/* Make the QUEUED slot whose turn it is RUNNING; NULL when none waits that can be started now. */
+static EmogiSlot *
+pick_slot(void)
+{
+	bool		gpu_is_free = emogi_gpu_is_free();
+	EmogiSlot  *first = NULL;
+
+	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
+	for (int i = 0; i < EMOGI_NSLOTS; i++)
+	{
+		EmogiSlot  *slot = &emogi_shared->slots[i];
+
+		if (slot->state == EMOGI_SLOT_QUEUED && is_before(slot, first) && can_start(&slot->request, gpu_is_free))
+			first = slot;
+	}
+	if (first != NULL)
+	{
+		first->state = EMOGI_SLOT_RUNNING;
+		first->reply.started_ms = emogi_now_ms();
+		emogi_shared->vclock_ms = Max(emogi_shared->vclock_ms, first->vtime_ms);
+	}
+	LWLockRelease(emogi_shared->lock);
+	return first;
+}
+
+/* Tell the backend that its request is done with; free the slot when the backend has gone. */
+static void
+answer_slot(EmogiSlot *slot, EmogiSlotState state)
+{
+	bool		orphan;
+
+	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
+	orphan = slot->state == EMOGI_SLOT_ORPHAN;
+	slot->state = orphan ? EMOGI_SLOT_HELD : state;
+	LWLockRelease(emogi_shared->lock);
+	if (orphan)
+		emogi_slot_free(slot);
+	else
+		ConditionVariableBroadcast(&slot->answered);
+}
+
+/* Start on a request. */
+static void
+start_request(EmogiWork *work, EmogiSlot *slot)
+{
+	work->kind = EMOGI_WORK_REQUEST;
+	work->slot = slot;
+	work->request = slot->request;
+	work->reply.started_ms = slot->reply.started_ms;
+	work->on_gpu = emogi_request_uses_gpu(&work->request);
+	fail_on_demand(&work->request, work->request.kind);
+	if (work->on_gpu && work->request.graph.id != 0)
+		emogi_cache_use_on_device(work->request.graph.id);
+	if (work->request.kind < EMOGI_REQUEST_RUN && !emogi_slot_edges(slot, &work->edges, malloc))
+	{
+		slot->reply.status = EMOGI_NO_MEMORY;
+		strlcpy(slot->reply.error.message, "out of memory", sizeof slot->reply.error.message);
+		answer_slot(slot, EMOGI_SLOT_DONE);
+		return;
+	}
+	nlong += is_long(&work->request);
+	emogi_runner_start(work);
+}
+
+/* Start on a Graph that the GPU is to forget; false when there is none. */
+static bool
+start_forgetting(EmogiWork *work)
+{
+	uint64		id = emogi_gpu_is_free() ? emogi_cache_next_to_forget() : 0;
+
+	if (id == 0)
+		return false;
+	work->kind = EMOGI_WORK_FORGET;
+	work->on_gpu = true;
+	work->graph_id = id;
+	emogi_runner_start(work);
+	return true;
+}
+
+/* Give the idle runners something to do. */
+static void
+start_all(void)
+{
+	EmogiWork  *work;
+	EmogiSlot  *slot;
+
+	while ((work = emogi_runner_idle()) != NULL)
+	{
+		if (start_forgetting(work))
+			continue;
+		slot = pick_slot();
+		if (slot == NULL)
+			return;
+		start_request(work, slot);
+	}
+}
+
+/* ---- finishing work ---- */
+
+/* Say in the server's log what there is to compute with. */
+static void
+report_ready(const EmogiOpened *opened)
+{
+	StringInfoData gpus;
+
+	initStringInfo(&gpus);
+	for (int i = 0; i < opened->ncuda; i++)
+		appendStringInfo(&gpus, "%s%s", i > 0 ? ", " : "GPU: ", opened->cuda[i].device.name);
+	if (opened->ncuda == 0)
+		appendStringInfo(&gpus, "no GPU: %s", opened->cuda[0].reason);
+	ereport(LOG,
+			(errmsg("emogi " EMOGI_VERSION " is ready: %d threads, emogi.max_memory = %dMB, %s",
+					opened->cpu.device.units, emogi_max_memory_mb, gpus.data)));
+	pfree(gpus.data);
+}
+
+/* Publish the engines, once they are open. */
+static void
+publish_engines(const EmogiReply *reply)
+{
+	const EmogiOpened *opened = emogi_opened();
+
+	if (reply->status != EMOGI_OK)
+		ereport(FATAL, (errmsg("the engine worker of emogi could not start: %s", reply->error.message)));
+	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
+	emogi_shared->cpu = opened->cpu;
+	emogi_shared->ncuda = opened->ncuda;
+	memcpy(emogi_shared->cuda, opened->cuda, sizeof opened->cuda);
+	emogi_shared->worker_ready = true;
+	LWLockRelease(emogi_shared->lock);
+	ready = true;
+	report_ready(opened);
+}
+
+/* Take note of what work on the GPU has left there. */
+static void
+note_device(const EmogiWork *work)
+{
+	if (!work->on_gpu || work->device_lost)
+		return;
+	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
+	emogi_shared->cuda[0].device.used_bytes = work->device_used_bytes;
+	LWLockRelease(emogi_shared->lock);
+}
+
+/* Let the world know what came of a piece of work, but for the opening. */
+static void
+deliver(EmogiWork *work)
+{
+	free((void *) work->edges.chunks);
+	note_device(work);
+	if (work->kind == EMOGI_WORK_FORGET)
+		emogi_cache_forgotten(work->graph_id);
+	if (work->kind == EMOGI_WORK_REQUEST)
+	{
+		nlong -= is_long(&work->request);
+		work->slot->reply = work->reply;
+		answer_slot(work->slot, EMOGI_SLOT_DONE);
+	}
+}
+
+/* Take finished work back. */
+static void
+finish_all(void)
+{
+	EmogiWork	work;
+	uint64_t	count;
+
+	(void) !read(emogi_runners_fd(), &count, sizeof count);
+	while (emogi_runner_finished(&work))
+	{
+		if (work.kind == EMOGI_WORK_OPEN)
+			publish_engines(&work.reply);
+		if (work.kind == EMOGI_WORK_REQUEST)
+			fail_on_demand(&work.request, EMOGI_REQUEST_KINDS);
+		deliver(&work);
+		if (work.device_lost)
+		{
+			ereport(LOG,
+					(errmsg("the engine worker of emogi restarts after a GPU error: %s",
+							work.reply.reason[0] != '\0' ? work.reply.reason : work.reply.error.message)));
+			draining = true;
+			drain_end_ms = emogi_now_ms() + EMOGI_DRAIN_MS;
+		}
+	}
+}
+
+/* ---- coming and going ---- */
+
+/* Stop the runners; false when they do not see their cancel flags in time. */
+static bool
+stop_runners(void)
+{
+	double		end_ms = emogi_now_ms() + EMOGI_STOP_PATIENCE_MS;
+	EmogiWork	work;
+
+	emogi_runners_cancel();
+	for (;;)
+	{
+		while (emogi_runner_finished(&work))
+			deliver(&work);
+		if (emogi_runners_rest())
+			return true;
+		if (emogi_now_ms() > end_ms)
+			return false;
+		pg_usleep(2 * 1000);
+	}
+}
+
+/* Fail what was running in a worker that is gone, or as good as gone. Wake those that are queued, too: they count. */
+static void
+fail_running(void)
+{
+	for (int i = 0; i < EMOGI_NSLOTS; i++)
+	{
+		EmogiSlot  *slot = &emogi_shared->slots[i];
+		EmogiSlotState state;
+
+		LWLockAcquire(emogi_shared->lock, LW_SHARED);
+		state = slot->state;
+		LWLockRelease(emogi_shared->lock);
+		if (state == EMOGI_SLOT_RUNNING || state == EMOGI_SLOT_ORPHAN)
+			answer_slot(slot, EMOGI_SLOT_FAILED);
+		else if (state == EMOGI_SLOT_QUEUED)
+			ConditionVariableBroadcast(&slot->answered);
+	}
+	emogi_cache_worker_gone();
+}
+
+/*
+ * Runs on every exit but a crash. While a runner goes on, nobody may free what it works on: then the next worker
+ * fails the slots, for it does not start before this process has ended.
+ */
+static void
+leave_shared(int code, Datum arg)
+{
+	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
+	emogi_shared->worker_latch = NULL;
+	emogi_shared->worker_pid = 0;
+	emogi_shared->worker_ready = false;
+	LWLockRelease(emogi_shared->lock);
+	if (stop_runners())
+		fail_running();
+}
+
+/* Make this worker known. */
+static void
+enter_shared(void)
+{
+	fail_running();
+	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
+	emogi_shared->worker_latch = MyLatch;
+	emogi_shared->worker_pid = MyProcPid;
+	emogi_shared->worker_epoch++;
+	LWLockRelease(emogi_shared->lock);
+	before_shmem_exit(leave_shared, 0);
+}
+
+/* Start the runners, and in one of them open the engines: a driver may take seconds to start. */
+static void
+start_runners(void)
+{
+	EmogiEngineOptions options = {
+		.cpu_threads = emogi_cpu_threads,
+		.device_memory_bytes = (uint64) emogi_device_memory_mb * 1024 * 1024
+	};
+	char		module[MAXPGPATH];
+	EmogiWork  *work;
+	int			rc;
+
+	snprintf(module, sizeof module, "%s/emogi_cuda.so", pkglib_path);
+	rc = emogi_runners_start(&options, module);
+	if (rc != 0)
+		ereport(FATAL, (errmsg("the engine worker of emogi could not start a thread: %s", strerror(rc))));
+	work = emogi_runner_idle();
+	work->kind = EMOGI_WORK_OPEN;
+	emogi_runner_start(work);
+}
+
+/* Sleep until there is something to do. */
+static void
+sleep_main(void)
+{
+	int			events = WL_LATCH_SET | WL_EXIT_ON_PM_DEATH | WL_SOCKET_READABLE;
+	long		timeout_ms = -1;
+
+	if (draining)
+	{
+		events |= WL_TIMEOUT;
+		timeout_ms = (long) Max(drain_end_ms - emogi_now_ms(), 0.0) + 1;
+	}
+	(void) WaitLatchOrSocket(MyLatch, events, emogi_runners_fd(), timeout_ms, emogi_wait_event(EMOGI_WAIT_MAIN));
+	ResetLatch(MyLatch);
+	CHECK_FOR_INTERRUPTS();
+	if (ConfigReloadPending)
+	{
+		ConfigReloadPending = false;
+		ProcessConfigFile(PGC_SIGHUP);
+	}
+}
+
+/* Is there a reason to end? */
+static bool
+must_end(void)
+{
+	return ShutdownRequestPending || (draining && (emogi_runners_rest() || emogi_now_ms() > drain_end_ms));
+}
+
+/* Handle SIGTERM: end, for good if it comes from the postmaster. */
+static void
+handle_sigterm(int signo, siginfo_t *info, void *context)
+{
+	if (info->si_pid == PostmasterPid)
+		server_stops = true;
+	SignalHandlerForShutdownRequest(signo);
+}
+
+/* Have handle_sigterm called; pqsignal's handlers are not told who sent the signal. */
+static void
+catch_sigterm(void)
+{
+	struct sigaction action;
+
+	memset(&action, 0, sizeof action);
+	action.sa_sigaction = handle_sigterm;
+	action.sa_flags = SA_SIGINFO | SA_RESTART;
+	sigemptyset(&action.sa_mask);
+	if (sigaction(SIGTERM, &action, NULL) != 0)
+		ereport(FATAL, (errmsg("could not set a signal handler: %m")));
+}
+
+/* Main function of the engine worker. */
+void
+emogi_worker_main(Datum arg)
+{
+	catch_sigterm();
+	pqsignal(SIGHUP, SignalHandlerForConfigReload);
+	BackgroundWorkerUnblockSignals();
+
+	enter_shared();
+	start_runners();
+	while (!must_end())
+	{
+		sleep_main();
+		finish_all();
+		if (ready && !draining)
+			start_all();
+	}
+	proc_exit(server_stops ? 0 : 1);
+}
+
+/* Register the engine worker; called once, in the postmaster. */
+void
+emogi_worker_register(void)
+{
+	BackgroundWorker worker;
+
+	memset(&worker, 0, sizeof worker);
+	strlcpy(worker.bgw_name, "emogi engine", BGW_MAXLEN);
+	strlcpy(worker.bgw_type, "emogi engine", BGW_MAXLEN);
+	worker.bgw_flags = BGWORKER_SHMEM_ACCESS;
+	worker.bgw_start_time = BgWorkerStart_ConsistentState;
+	worker.bgw_restart_time = 1;
+	strlcpy(worker.bgw_library_name, "emogi", BGW_MAXLEN);
+	strlcpy(worker.bgw_function_name, "emogi_worker_main", BGW_MAXLEN);
+	RegisterBackgroundWorker(&worker);
+}
