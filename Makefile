@@ -2,11 +2,12 @@
 #
 #   make && make install        needs pg_config on PATH, or PG_CONFIG=/path/to/pg_config
 #   make NVCC=                  without CUDA, whatever is installed
+#   make check                  all tests, in copies: nothing is installed; KINDS='unit regress' for some of them
 #   make installcheck           against a running server with shared_preload_libraries = 'emogi'
 #   make unit bench             engine tests and benchmark, no server needed (build/)
 
 EXTENSION  = emogi
-EXTVERSION = 0.1.0
+EXTVERSION := $(shell sed -n "s/^default_version = '\(.*\)'/\1/p" emogi.control)
 MODULE_big = emogi
 
 # verify is for tests and benchmarks, cuda a module of its own
@@ -16,7 +17,7 @@ OBJS        = $(patsubst %.c,%.o,$(wildcard src/*.c src/*/*.c)) $(ENGINE_OBJS)
 DATA        = $(wildcard sql/emogi--*--*.sql)
 DATA_built  = emogi--$(EXTVERSION).sql
 
-PG_CFLAGS   = -MMD -MP
+PG_CFLAGS   = -MMD -MP -Werror=switch
 PG_CPPFLAGS = -I$(srcdir)/src -I$(srcdir)/engine -DEMOGI_VERSION='"$(EXTVERSION)"'
 SHLIB_LINK  = -ldl -lpthread
 
@@ -31,13 +32,19 @@ NVCC      ?= $(firstword $(shell command -v nvcc 2>/dev/null) $(wildcard /usr/lo
 NVCCFLAGS ?= -O3 -std=c++17 -lineinfo -Xfatbin=-compress-all \
 	-gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90 -gencode arch=compute_90,code=compute_90
 CUDA_OBJS  = $(patsubst %.cu,build/%.o,$(wildcard engine/cuda/*.cu engine/cuda/papers/*.cu))
-CUDA_C_OBJS = $(patsubst %.c,build/%.o,$(wildcard engine/cuda/papers/*.c) engine/threads/pool.c)
+CUDA_C_OBJS = $(patsubst %.c,build/%.o,$(wildcard engine/cuda/papers/*.c engine/contract/*.c) engine/threads/pool.c)
 
 EXTRA_CLEAN = $(OBJS:.o=.d) $(VERIFY_OBJS) $(VERIFY_OBJS:.o=.d) emogi_cuda.so build results output_iso tmp_check tmp_check_iso regression.diffs regression.out
 
 PG_CONFIG ?= pg_config
 PGXS := $(shell $(PG_CONFIG) --pgxs)
+ifneq ($(MAKECMDGOALS),check)
 include $(PGXS)
+else
+# not PGXS's rule of that name, which says that there is none
+check:
+	PG_BINDIR='$(shell $(PG_CONFIG) --bindir)' NVCC='$(NVCC)' test/run $(KINDS)
+endif
 
 # Each object depends on the headers that it includes, bitcode on the object. PGXS makes all files secondary, so that missing ones
 # would go unnoticed.
@@ -66,12 +73,12 @@ endif
 
 $(CUDA_OBJS): build/%.o: %.cu
 	@mkdir -p $(@D)
-	$(NVCC) $(NVCCFLAGS) -Xcompiler -fPIC,-fvisibility=hidden -Iengine -MMD -MP -c $< -o $@
+	$(NVCC) $(NVCCFLAGS) -Xcompiler -fPIC,-fvisibility=hidden,-Wswitch,-Werror=switch -Iengine -MMD -MP -c $< -o $@
 
 # Threads that gather: the CPU engine's pool, once more, seen by this module alone.
 $(CUDA_C_OBJS): build/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) -O3 -Wall -Wextra -Wno-unused-parameter -std=gnu11 -fPIC -fvisibility=hidden -pthread -Iengine -MMD -MP -c $< -o $@
+	$(CC) -O3 -Wall -Wextra -Werror=switch -Wno-unused-parameter -std=gnu11 -fPIC -fvisibility=hidden -pthread -Iengine -MMD -MP -c $< -o $@
 
 # The runtimes of CUDA and C++ are linked statically: at run time only the driver is needed, and its absence is a clean answer.
 emogi_cuda.so: $(CUDA_OBJS) $(CUDA_C_OBJS)
@@ -88,7 +95,7 @@ uninstall-cuda:
 # Programs without a server: test/unit/*.c is one test program each, bench/*.c together are emogi_bench, generate_gpu.cu the
 # module with which it makes graphs on a GPU, packed.cu a program of its own.
 UNIT_PROGRAMS = $(patsubst test/unit/%.c,build/unit/%,$(wildcard test/unit/test_*.c))
-TOOL_CFLAGS   = -O2 -g -Wall -Wextra -Wno-unused-parameter -std=gnu11 -Iengine -Ibench -Itest/unit -pthread
+TOOL_CFLAGS   = -O2 -g -Wall -Wextra -Werror=switch -Wno-unused-parameter -std=gnu11 -Iengine -Ibench -Itest/unit -pthread
 BENCH_LIB     = $(filter-out bench/emogi_bench.c,$(wildcard bench/*.c))
 
 unit: $(UNIT_PROGRAMS)

@@ -46,7 +46,7 @@ make_reference(EmogiBench *bench, EmogiSeries *series)
 	if (bench->reference == NULL)
 		emogi_bench_die("no memory for the reference", NULL);
 	for (uint64_t v = 0; v < n; v++)
-		bench->reference[v] = run.result.value[v];
+		bench->reference[v] = run.result.columns[0].float64[v];
 	printf("  reference: %u iterations on %s, %.1f ms, the last changes %.2g\n", run.result.nlevels, series->engine->name,
 		   run.result.run_ms, run.result.change);
 	return true;
@@ -86,7 +86,7 @@ emogi_bench_find_iterations(EmogiBench *bench, EmogiSeries *series)
 		return false;
 	high = run.result.nlevels;
 	low_distance = distance_of(bench, NULL);
-	high_distance = distance_of(bench, run.result.value);
+	high_distance = distance_of(bench, run.result.columns[0].float64);
 	if (!(high_distance <= wanted))
 		emogi_bench_die("the distance that was asked for is below what the reference can tell", NULL);
 	for (query.tolerance = 0.0; high - low > 1; nruns++)
@@ -96,7 +96,7 @@ emogi_bench_find_iterations(EmogiBench *bench, EmogiSeries *series)
 		query.max_iterations = guess(low, low_distance, high, high_distance, wanted, nruns);
 		if (!emogi_bench_run(bench, series, &query, false, &run))
 			return false;
-		distance = distance_of(bench, run.result.value);
+		distance = distance_of(bench, run.result.columns[0].float64);
 		if (distance <= wanted)
 		{
 			high = query.max_iterations;

@@ -11,7 +11,7 @@
 #ifndef EMOGI_BENCH_EDGE_H
 #define EMOGI_BENCH_EDGE_H
 
-#include "contract/algebra.h"
+#include "contract/semirings.h"
 #include "graph/csr.h"
 
 typedef enum EmogiGenerator

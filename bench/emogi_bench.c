@@ -34,10 +34,14 @@ prepare(EmogiBench *bench)
 	emogi_bench_make_graph(&bench->options, bench->pool, &bench->built);
 	bytes = bench->built.graph.nvertices * sizeof(double);
 	bench->values = emogi_map_memory(bytes);
-	bench->arrays[0] = emogi_map_memory(bytes);
-	bench->arrays[1] = emogi_map_memory(bytes);
-	if (bench->values == NULL || bench->arrays[0] == NULL || bench->arrays[1] == NULL)
-		emogi_bench_die("no memory for the answers", NULL);
+	if (bench->values == NULL)
+		emogi_bench_die("no memory for the start values", NULL);
+	for (int i = 0; i < EMOGI_MAX_COLUMNS; i++)
+	{
+		bench->arrays[i] = emogi_map_memory(bytes);
+		if (bench->arrays[i] == NULL)
+			emogi_bench_die("no memory for the answers", NULL);
+	}
 	choose_sources(bench);
 }
 
@@ -48,11 +52,23 @@ clean_up(EmogiBench *bench)
 	size_t		bytes = bench->built.graph.nvertices * sizeof(double);
 
 	emogi_unmap_memory(bench->values, bytes);
-	emogi_unmap_memory(bench->arrays[0], bytes);
-	emogi_unmap_memory(bench->arrays[1], bytes);
+	for (int i = 0; i < EMOGI_MAX_COLUMNS; i++)
+		emogi_unmap_memory(bench->arrays[i], bytes);
 	emogi_unmap_memory(bench->reference, bytes);
 	emogi_built_graph_free(&bench->built);
 	emogi_pool_destroy(bench->pool);
+}
+
+/* Get what is asked of the papers' systems on a GPU, with one placement and mapping. */
+static EmogiPapersQuery
+ask_papers(const EmogiBenchOptions *options, EmogiPlacement placement, EmogiMapping mapping)
+{
+	EmogiPapersQuery papers = options->papers;
+
+	papers.mapping = mapping;
+	papers.prefetch &= placement == EMOGI_PLACEMENT_MANAGED;
+	papers.asynchronous &= placement == EMOGI_PLACEMENT_STAGED;
+	return papers;
 }
 
 /* Run everything that was asked of a placement, with every mapping. */
@@ -63,13 +79,10 @@ run_placement(EmogiBench *bench, EmogiSeries *series, EmogiPlacement placement, 
 	const bool	cuda = series->engine != emogi_cpu_engine();
 
 	series->query.placement = placement;
-	series->query.prefetch = options->prefetch && placement == EMOGI_PLACEMENT_MANAGED;
-	series->query.asynchronous = options->asynchronous && placement == EMOGI_PLACEMENT_STAGED;
-	series->query.count_requests = cuda && options->count_requests;
-	series->query.id_bytes = cuda ? options->id_bytes : sizeof(uint32_t);
 	for (int m = 0; m < (cuda ? options->nmappings : 1); m++)
 	{
-		series->query.mapping = cuda ? options->mappings[m] : EMOGI_MAPPING_AUTO;
+		series->query.papers = cuda ? ask_papers(options, placement, options->mappings[m]) :
+			(EmogiPapersQuery) {.id_bytes = sizeof(uint32_t)};
 		for (int a = 0; a < options->nalgorithms; a++)
 			emogi_bench_series(bench, *series, options->algorithms[a], graph_id);
 	}

@@ -130,7 +130,7 @@ mark_key(uint64_t *bitmap, uint64_t key)
 
 /* Mark the ends of all edges. */
 __global__ static void
-mark_keys(EmogiRecipe recipe, uint64_t *bitmap)
+generate_mark_keys_kernel(EmogiRecipe recipe, uint64_t *bitmap)
 {
 	for (uint64_t i = thread_number(); i < recipe.nedges; i += thread_count())
 	{
@@ -143,7 +143,7 @@ mark_keys(EmogiRecipe recipe, uint64_t *bitmap)
 
 /* Count the keys of each word; one word more counts none, so that its rank is the number of all. */
 __global__ static void
-count_keys(const uint64_t *bitmap, uint64_t nwords, uint32_t *ranks)
+generate_count_keys_kernel(const uint64_t *bitmap, uint64_t nwords, uint32_t *ranks)
 {
 	for (uint64_t w = thread_number(); w <= nwords; w += thread_count())
 		ranks[w] = w < nwords ? (uint32_t) __popcll(bitmap[w]) : 0;
@@ -151,7 +151,7 @@ count_keys(const uint64_t *bitmap, uint64_t nwords, uint32_t *ranks)
 
 /* Write the keys that occur, in order. */
 __global__ static void
-write_ids(const uint64_t *bitmap, uint64_t nwords, const uint32_t *ranks, int64_t *ids)
+generate_write_ids_kernel(const uint64_t *bitmap, uint64_t nwords, const uint32_t *ranks, int64_t *ids)
 {
 	for (uint64_t w = thread_number(); w < nwords; w += thread_count())
 	{
@@ -173,7 +173,7 @@ number_of(const uint64_t *bitmap, const uint32_t *ranks, uint64_t key)
 
 /* Enter all edges both ways. Writes 16 bytes an edge. */
 __global__ static void
-write_entries(EmogiRecipe recipe, const uint64_t *bitmap, const uint32_t *ranks, int bits, uint64_t *entries)
+generate_write_entries_kernel(EmogiRecipe recipe, const uint64_t *bitmap, const uint32_t *ranks, int bits, uint64_t *entries)
 {
 	for (uint64_t i = thread_number(); i < recipe.nedges; i += thread_count())
 	{
@@ -197,7 +197,7 @@ is_kept(const uint64_t *entries, uint64_t i, int bits)
 
 /* Count what each tile keeps; one tile more keeps nothing. Reads 8 bytes an entry. */
 __global__ static void
-count_kept(const uint64_t *entries, uint64_t nentries, int bits, uint64_t *tiles, uint64_t ntiles)
+generate_count_kept_kernel(const uint64_t *entries, uint64_t nentries, int bits, uint64_t *tiles, uint64_t ntiles)
 {
 	const uint64_t lane = thread_number() % WARP_LANES;
 
@@ -221,8 +221,8 @@ count_kept(const uint64_t *entries, uint64_t nentries, int bits, uint64_t *tiles
  * bytes an entry, writes 5 for each that is kept.
  */
 __global__ static void
-write_lists(const uint64_t *entries, uint64_t nentries, int bits, const uint64_t *before, uint64_t ntiles, uint64_t seed,
-			uint32_t max_weight, uint64_t *offsets, uint32_t *targets, uint8_t *weights)
+generate_write_lists_kernel(const uint64_t *entries, uint64_t nentries, int bits, const uint64_t *before, uint64_t ntiles,
+							uint64_t seed, uint32_t max_weight, uint64_t *offsets, uint32_t *targets, uint8_t *weights)
 {
 	const uint64_t lane = thread_number() % WARP_LANES;
 
@@ -281,8 +281,8 @@ number_keys(EmogiDeviceGraph *graph, EmogiError *error)
 	TRY(take(&graph->bitmap, graph->nwords, "the bitmap of keys", error));
 	TRY(take(&graph->ranks, graph->nwords + 1, "the ranks of keys", error));
 	CUDA_TRY(cudaMemset(graph->bitmap, 0, graph->nwords * sizeof(uint64_t)), "clearing the bitmap");
-	LAUNCH(mark_keys, graph->nblocks, graph->recipe, graph->bitmap);
-	LAUNCH(count_keys, graph->nblocks, graph->bitmap, graph->nwords, graph->ranks);
+	LAUNCH(generate_mark_keys_kernel, graph->nblocks, graph->recipe, graph->bitmap);
+	LAUNCH(generate_count_keys_kernel, graph->nblocks, graph->bitmap, graph->nwords, graph->ranks);
 	TRY(finish("marking keys", error));
 	CUDA_TRY(cub::DeviceScan::ExclusiveSum(NULL, bytes, graph->ranks, graph->ranks, graph->nwords + 1), "ranking keys");
 	TRY(take((char **) &graph->scratch, bytes, "the scratch of ranks", error));
@@ -296,7 +296,7 @@ number_keys(EmogiDeviceGraph *graph, EmogiError *error)
 	for (graph->bits = 1; (graph->nvertices - 1) >> graph->bits != 0; graph->bits++)
 		;
 	TRY(take(&graph->ids, graph->nvertices, "the keys of vertices", error));
-	LAUNCH(write_ids, graph->nblocks, graph->bitmap, graph->nwords, graph->ranks, graph->ids);
+	LAUNCH(generate_write_ids_kernel, graph->nblocks, graph->bitmap, graph->nwords, graph->ranks, graph->ids);
 	return finish("writing keys", error);
 }
 
@@ -336,7 +336,8 @@ sort_entries(EmogiDeviceGraph *graph, EmogiError *error)
 	graph->ntiles = (graph->nentries + TILE_ENTRIES - 1) / TILE_ENTRIES;
 	CUDA_TRY(cub::DeviceRadixSort::SortKeys(NULL, bytes, buffers, graph->nentries, 0, 2 * graph->bits), "sorting edges");
 	TRY(take_buffers(graph, bytes, error));
-	LAUNCH(write_entries, graph->nblocks, graph->recipe, graph->bitmap, graph->ranks, graph->bits, graph->buffers[0]);
+	LAUNCH(generate_write_entries_kernel, graph->nblocks, graph->recipe, graph->bitmap, graph->ranks, graph->bits,
+		   graph->buffers[0]);
 	TRY(finish("making edges", error));
 	drop(&graph->bitmap);
 	drop(&graph->ranks);
@@ -356,7 +357,7 @@ make_lists(EmogiDeviceGraph *graph, EmogiError *error)
 	const uint64_t *entries = graph->buffers[graph->sorted];
 	size_t		bytes = 0;
 
-	LAUNCH(count_kept, graph->nblocks, entries, graph->nentries, graph->bits, graph->tiles, graph->ntiles);
+	LAUNCH(generate_count_kept_kernel, graph->nblocks, entries, graph->nentries, graph->bits, graph->tiles, graph->ntiles);
 	TRY(finish("counting edges", error));
 	CUDA_TRY(cub::DeviceScan::ExclusiveSum(NULL, bytes, graph->tiles, graph->tiles, graph->ntiles + 1), "placing tiles");
 	TRY(take((char **) &graph->scratch, bytes, "the scratch of tiles", error));
@@ -368,7 +369,7 @@ make_lists(EmogiDeviceGraph *graph, EmogiError *error)
 			 "copying the number of edges");
 	CUDA_TRY(cudaMemcpy(graph->offsets + graph->nvertices, &graph->nedges, sizeof graph->nedges, cudaMemcpyHostToDevice),
 			 "closing the offsets");
-	LAUNCH(write_lists, graph->nblocks, entries, graph->nentries, graph->bits, graph->tiles, graph->ntiles,
+	LAUNCH(generate_write_lists_kernel, graph->nblocks, entries, graph->nentries, graph->bits, graph->tiles, graph->ntiles,
 		   graph->recipe.seed, graph->recipe.max_weight, graph->offsets, targets_of(graph),
 		   graph->recipe.max_weight > 0 ? weights_of(graph) : NULL);
 	TRY(finish("writing lists", error));

@@ -80,7 +80,7 @@ wants_weights(const EmogiBenchOptions *options)
 {
 	for (int a = 0; a < options->nalgorithms; a++)
 	{
-		if (emogi_uses_weights(options->algorithms[a]))
+		if (emogi_algorithm_row(options->algorithms[a])->weights != EMOGI_WEIGHTS_UNUSED)
 			return true;
 	}
 	return false;

@@ -10,21 +10,13 @@
 #include <unistd.h>
 
 const char *const emogi_graph_names[] = {"kron", "urand", "grid", "path", "star", "rmat", "file"};
-const char *const emogi_placement_names[] = {"auto", "host", "device", "hybrid", "managed", "staged"};
+const char *const emogi_placement_names[EMOGI_NPLACEMENTS] = {"auto", "host", "device", "hybrid", "managed", "staged"};
 const char *const emogi_mapping_names[EMOGI_NMAPPINGS] = {
 	"auto", "thread", "warp", "aligned", "virtual2", "virtual4", "virtual8", "virtual16", "degree_cut", "shards", "windows"
 };
-const char *const emogi_algorithm_names[EMOGI_NALGORITHMS] = {
-	"bfs",
-#define PATH(NAME, name, order, source, traits) #name,
-	EMOGI_PATH_APPLICATIONS(PATH)
-#undef PATH
-	"ssnsp", "cc", "pagerank",
-#define SUM(NAME, name, direction, weights, traits) #name,
-	EMOGI_SUM_APPLICATIONS(SUM)
-#undef SUM
-};
-#define NPLACEMENTS ((int) (sizeof(emogi_placement_names) / sizeof(emogi_placement_names[0])))
+#define NAME_OF(NAME, name, ...) #name,
+static const char *const algorithm_names[] = {EMOGI_ALGORITHMS(NAME_OF, NAME_OF, NAME_OF)};
+#undef NAME_OF
 static const char *const engine_names[] = {"cpu", "cuda"};
 
 static const char help[] =
@@ -45,14 +37,9 @@ static const char help[] =
 "  --check-generate          make small graphs of all kinds both ways, compare them and leave; --scale is the largest (18)\n"
 "\n"
 "The runs\n"
-"  --algorithm NAME[,...]    bfs"
-#define PATH(NAME, name, order, source, traits) ", " #name
-EMOGI_PATH_APPLICATIONS(PATH)
-#undef PATH
-", ssnsp, cc, pagerank"
-#define SUM(NAME, name, direction, weights, traits) ", " #name
-EMOGI_SUM_APPLICATIONS(SUM)
-#undef SUM
+"  --algorithm NAME[,...]   "
+#define NAME_OF(NAME, name, ...) " " #name
+EMOGI_ALGORITHMS(NAME_OF, NAME_OF, NAME_OF)
 " (bfs)\n"
 "  --engine cpu|cuda[,...]   in this order; one may come again, for runs in turn (cpu)\n"
 "  --placement host|device|hybrid|managed|staged|auto[,...]  where the GPU reads edges (auto)\n"
@@ -84,13 +71,9 @@ EMOGI_SUM_APPLICATIONS(SUM)
 "\n"
 "TEPS = list entries of the reached vertices / 2 / run time (of an iteration): every undirected edge once.\n"
 "Vertices are numbered as they occur; self-loops and repeated edges are left out; every edge leads both ways.\n"
-"Edges have weights 1 .. 72, which follow from the seed and their two ends; these use them:"
-#define PATH(NAME, name, order, source, traits) " " #name
-EMOGI_PATH_APPLICATIONS(PATH)
-#undef PATH
-#define SUM(NAME, name, direction, weights, traits) " " #name
-EMOGI_SUM_APPLICATIONS(SUM)
-#undef SUM
+"Edges have weights 1 .. 72, which follow from the seed and their two ends; those of a semiring use them:"
+EMOGI_ALGORITHMS(EMOGI_NOTHING, NAME_OF, NAME_OF)
+#undef NAME_OF
 ".\n"
 "cc and what iterates take no source: they run as often as there are sources and trials.\n"
 "run ms is what the engine reports, wall ms what the whole call took. A warm-up run comes first and is not counted.\n"
@@ -286,36 +269,49 @@ take_figures_option(EmogiBenchOptions *options, int option, const char *text)
 	}
 }
 
-/* Take an option of how a GPU reads edges; false when it is none. */
+/* Take an option of the papers' systems; false when it is none. */
 static bool
-take_placement_option(EmogiBenchOptions *options, int option, const char *text)
+take_papers_option(EmogiBenchOptions *options, int option, const char *text)
 {
 	static const char *const id_bytes[] = {"4", "8"};
 	int			found[EMOGI_BENCH_CHOICES];
 
 	switch (option)
 	{
-		case 'p':
-			options->nplacements = parse_words("placement", text, emogi_placement_names, NPLACEMENTS, found);
-			for (int i = 0; i < options->nplacements; i++)
-				options->placements[i] = (EmogiPlacement) found[i];
-			return true;
 		case OPTION_MAPPING:
 			options->nmappings = parse_words("mapping", text, emogi_mapping_names, EMOGI_NMAPPINGS, found);
 			for (int i = 0; i < options->nmappings; i++)
 				options->mappings[i] = (EmogiMapping) found[i];
 			return true;
 		case OPTION_PREFETCH:
-			options->prefetch = true;
+			options->papers.prefetch = true;
 			return true;
 		case OPTION_ASYNCHRONOUS:
-			options->asynchronous = true;
+			options->papers.asynchronous = true;
 			return true;
 		case OPTION_COUNT_REQUESTS:
-			options->count_requests = true;
+			options->papers.count_requests = true;
 			return true;
 		case OPTION_ID_BYTES:
-			options->id_bytes = parse_word("id-bytes", text, id_bytes, 2) == 0 ? 4 : 8;
+			options->papers.id_bytes = parse_word("id-bytes", text, id_bytes, 2) == 0 ? 4 : 8;
+			return true;
+		default:
+			return false;
+	}
+}
+
+/* Take an option of how a GPU reads edges; false when it is none. */
+static bool
+take_placement_option(EmogiBenchOptions *options, int option, const char *text)
+{
+	int			found[EMOGI_BENCH_CHOICES];
+
+	switch (option)
+	{
+		case 'p':
+			options->nplacements = parse_words("placement", text, emogi_placement_names, EMOGI_NPLACEMENTS, found);
+			for (int i = 0; i < options->nplacements; i++)
+				options->placements[i] = (EmogiPlacement) found[i];
 			return true;
 		case 'm':
 			options->engine.device_memory_bytes = parse_number("device-memory", text, 0, UINT64_MAX);
@@ -337,7 +333,7 @@ take_run_option(EmogiBenchOptions *options, int option, const char *text)
 	switch (option)
 	{
 		case 'a':
-			options->nalgorithms = parse_words("algorithm", text, emogi_algorithm_names, EMOGI_NALGORITHMS, found);
+			options->nalgorithms = parse_words("algorithm", text, algorithm_names, EMOGI_NALGORITHMS, found);
 			for (int i = 0; i < options->nalgorithms; i++)
 				options->algorithms[i] = (EmogiAlgorithm) found[i];
 			return true;
@@ -415,7 +411,7 @@ emogi_bench_options(EmogiBenchOptions *options, int argc, char **argv)
 	options->generator_module = "./build/emogi_bench_cuda.so";
 	options->label = "";
 	options->nengines = options->nplacements = options->nmappings = 1;
-	options->id_bytes = 4;
+	options->papers.id_bytes = 4;
 	memcpy(options->quarters, emogi_rmat_quarters, sizeof(options->quarters));
 	options->engine.cpu_threads = (int32_t) sysconf(_SC_NPROCESSORS_ONLN);
 	while ((option = getopt_long(argc, argv, "", long_options, NULL)) != -1)
@@ -426,7 +422,8 @@ emogi_bench_options(EmogiBenchOptions *options, int argc, char **argv)
 			exit(0);
 		}
 		if (!take_graph_option(options, option, optarg) && !take_run_option(options, option, optarg) &&
-			!take_placement_option(options, option, optarg) && !take_figures_option(options, option, optarg))
+			!take_placement_option(options, option, optarg) && !take_papers_option(options, option, optarg) &&
+			!take_figures_option(options, option, optarg))
 		{
 			fputs("try emogi_bench --help\n", stderr);
 			exit(1);

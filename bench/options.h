@@ -4,7 +4,7 @@
 #ifndef EMOGI_BENCH_OPTIONS_H
 #define EMOGI_BENCH_OPTIONS_H
 
-#include "contract/algebra.h"
+#include "contract/semirings.h"
 #include "generate.h"
 
 #include <stdio.h>
@@ -46,30 +46,12 @@ typedef struct EmogiBenchOptions
 	EmogiPlacement placements[EMOGI_BENCH_CHOICES];	/* [nplacements] */
 	int			nmappings;
 	EmogiMapping mappings[EMOGI_BENCH_CHOICES]; /* [nmappings] */
-	bool		prefetch;		/* managed placement; these four as in EmogiQuery */
-	bool		asynchronous;	/* staged placement */
-	bool		count_requests;
-	uint32_t	id_bytes;
+	EmogiPapersQuery papers;	/* but for the mapping */
 } EmogiBenchOptions;
 
-/* Say whether an algorithm's edges have weights. */
-static inline bool
-emogi_uses_weights(EmogiAlgorithm algorithm)
-{
-	return emogi_is_path(algorithm) || algorithm > EMOGI_PAGERANK;
-}
-
-/* Say whether an algorithm makes iterations over all edges. */
-static inline bool
-emogi_iterates(EmogiAlgorithm algorithm)
-{
-	return algorithm >= EMOGI_PAGERANK;
-}
-
 extern const char *const emogi_graph_names[];	/* by EmogiGenerator */
-extern const char *const emogi_placement_names[];	/* by EmogiPlacement */
+extern const char *const emogi_placement_names[EMOGI_NPLACEMENTS];
 extern const char *const emogi_mapping_names[EMOGI_NMAPPINGS];
-extern const char *const emogi_algorithm_names[EMOGI_NALGORITHMS];
 
 /* Print a message and leave. */
 extern void emogi_bench_die(const char *what, const EmogiError *error);

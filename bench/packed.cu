@@ -70,8 +70,8 @@ struct Packed
  */
 template <class Ids>
 static __global__ void __launch_bounds__(THREADS)
-count_hits(const uint64_t *offsets, const ulonglong2 *pieces, uint64_t nvertices, const uint32_t *chosen,
-		   const uint32_t *wanted, unsigned long long *hits, unsigned long long *lines)
+packed_count_kernel(const uint64_t *offsets, const ulonglong2 *pieces, uint64_t nvertices, const uint32_t *chosen,
+					const uint32_t *wanted, unsigned long long *hits, unsigned long long *lines)
 {
 	const uint64_t nwarps = (uint64_t) gridDim.x * THREADS / 32;
 	const uint32_t lane = threadIdx.x % 32;
@@ -147,8 +147,8 @@ time_reading(const char *name, const Reading &reading, const void *pieces, int p
 	{
 		MUST(cudaMemset(reading.counts, 0, sizeof counts));
 		MUST(cudaEventRecord(begin));
-		count_hits<Ids><<<BLOCKS, THREADS>>>(reading.offsets, (const ulonglong2 *) pieces, reading.nvertices,
-											  reading.chosen, reading.wanted, reading.counts, reading.counts + 1);
+		packed_count_kernel<Ids><<<BLOCKS, THREADS>>>(reading.offsets, (const ulonglong2 *) pieces, reading.nvertices,
+													  reading.chosen, reading.wanted, reading.counts, reading.counts + 1);
 		MUST(cudaGetLastError());
 		MUST(cudaEventRecord(end));
 		MUST(cudaEventSynchronize(end));

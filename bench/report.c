@@ -55,19 +55,14 @@ emogi_bench_open_summary(const char *path)
 static uint64_t
 reached_entries(const EmogiGraph *graph, EmogiAlgorithm algorithm, const EmogiResult *result)
 {
+	const EmogiResultColumn *column = emogi_algorithm_row(algorithm)->columns;
 	uint64_t	sum = 0;
 
 	if (result->nreached == graph->nvertices)
 		return graph->forward.nedges;
 	for (uint64_t v = 0; v < graph->nvertices; v++)
 	{
-		bool		reached = true;
-
-		if (algorithm == EMOGI_BFS || algorithm == EMOGI_SSNSP)
-			reached = result->level[v] >= 0;
-		else if (emogi_is_path(algorithm))
-			reached = emogi_path_better(algorithm, result->distance[v], emogi_path_none(algorithm));
-		if (reached)
+		if (emogi_column_number(column, result->columns[0], v) != column->none)
 			sum += graph->forward.offsets[v + 1] - graph->forward.offsets[v];
 	}
 	return sum;
@@ -88,7 +83,7 @@ write_names(FILE *file, const EmogiBench *bench, const EmogiSeries *series)
 
 	fprintf(file, "%s,%d,%d,%llu,%llu,%s,%s,%s,", emogi_graph_names[options->generator], options->scale, options->degree,
 			(unsigned long long) series->graph.nvertices, (unsigned long long) series->graph.forward.nedges,
-			emogi_algorithm_names[series->query.algorithm], series->engine->name,
+			emogi_algorithm_row(series->query.algorithm)->name, series->engine->name,
 			emogi_placement_names[series->query.placement]);
 }
 
@@ -106,8 +101,8 @@ write_distance(FILE *file, double distance)
 static void
 write_query(FILE *file, const EmogiQuery *query, const double requests[4])
 {
-	fprintf(file, ",%s,%.0f,%.0f,%.0f,%.0f,%d,%d,%u\n", emogi_mapping_names[query->mapping], requests[0], requests[1],
-			requests[2], requests[3], query->asynchronous, query->prefetch, query->id_bytes);
+	fprintf(file, ",%s,%.0f,%.0f,%.0f,%.0f,%d,%d,%u\n", emogi_mapping_names[query->papers.mapping], requests[0], requests[1],
+			requests[2], requests[3], query->papers.asynchronous, query->papers.prefetch, query->papers.id_bytes);
 }
 
 /* Write a run's line. */
@@ -120,7 +115,7 @@ write_run(const EmogiBench *bench, const EmogiSeries *series, const EmogiRun *ru
 	double		requests[4];
 
 	for (int i = 0; i < 4; i++)
-		requests[i] = (double) result->requests[i];
+		requests[i] = (double) result->papers.requests[i];
 	write_names(options->csv, bench, series);
 	fprintf(options->csv, "%d,%u,%d,%.4f,%.4f,%.4f,%u,%llu,%llu,%llu,%.0f,%.4f,%d,%s,%llu,%.3f,%llu,",
 			options->engine.cpu_threads, run->source, run->trial, result->run_ms, run->wall_ms, result->transfer_ms,
@@ -140,7 +135,7 @@ emogi_bench_note_run(EmogiBench *bench, EmogiSeries *series, const EmogiRun *run
 	const EmogiResult *result = &run->result;
 	const EmogiAlgorithm algorithm = series->query.algorithm;
 	const int	at = series->count++;
-	const double steps = emogi_iterates(algorithm) && result->nlevels > 0 ? (double) result->nlevels : 1.0;
+	const double steps = emogi_algorithm_iterates(algorithm) && result->nlevels > 0 ? (double) result->nlevels : 1.0;
 
 	series->placed = result->placement;
 	series->figures[EMOGI_RUN_MS][at] = result->run_ms;
@@ -151,15 +146,15 @@ emogi_bench_note_run(EmogiBench *bench, EmogiSeries *series, const EmogiRun *run
 	series->figures[EMOGI_LINK_GB][at] = (double) result->link_bytes / 1e9;
 	series->figures[EMOGI_LEVELS][at] = result->nlevels;
 	for (int i = 0; i < 4; i++)
-		series->figures[EMOGI_REQUESTS + i][at] = (double) result->requests[i];
+		series->figures[EMOGI_REQUESTS + i][at] = (double) result->papers.requests[i];
 	printf("  source %10u  run %9.3f ms  wall %9.3f ms  transfer %9.3f ms  %6.2f GTEPS  link %7.3f GB  levels %4u"
 		   "  reached %llu  looked at %llu\n", run->source, result->run_ms, run->wall_ms, result->transfer_ms,
 		   series->figures[EMOGI_TEPS][at] / 1e9, (double) result->link_bytes / 1e9, result->nlevels,
 		   (unsigned long long) result->nreached, (unsigned long long) result->edges_traversed);
-	if (series->query.count_requests)
-		printf("  requests of 32 bytes %llu, 64 %llu, 96 %llu, 128 %llu\n", (unsigned long long) result->requests[0],
-			   (unsigned long long) result->requests[1], (unsigned long long) result->requests[2],
-			   (unsigned long long) result->requests[3]);
+	if (series->query.papers.count_requests)
+		printf("  requests of 32 bytes %llu, 64 %llu, 96 %llu, 128 %llu\n", (unsigned long long) result->papers.requests[0],
+			   (unsigned long long) result->papers.requests[1], (unsigned long long) result->papers.requests[2],
+			   (unsigned long long) result->papers.requests[3]);
 	if (bench->options.csv != NULL)
 		write_run(bench, series, run);
 }
@@ -197,7 +192,7 @@ emogi_bench_note_series(EmogiBench *bench, EmogiSeries *series)
 	printf("%s: median of %d: run %.3f ms (%.3f to %.3f), wall %.3f ms, %.3f GTEPS, link %.3f GB, %.1f GB/s", series->title,
 		   series->count, medians[EMOGI_RUN_MS], run_ms[0], run_ms[series->count - 1], medians[EMOGI_WALL_MS],
 		   medians[EMOGI_TEPS] / 1e9, medians[EMOGI_LINK_GB], gbps(medians[EMOGI_LINK_GB], medians[EMOGI_RUN_MS]));
-	if (emogi_iterates(series->query.algorithm))
+	if (emogi_algorithm_iterates(series->query.algorithm))
 		printf(", %.0f iterations, %.3f ms each", medians[EMOGI_LEVELS], medians[EMOGI_ITERATION_MS]);
 	printf("\n");
 	if (options->summary == NULL)

@@ -3,27 +3,27 @@
  */
 #include "series.h"
 
-#include "contract/algebra.h"
+#include "contract/semirings.h"
 #include "cancel.h"
 #include "verify/verify.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* Make the start values of an algorithm: noise, or two poles where there are poles. */
+/* Make the start values of an algorithm: noise, or two fixed vertices where some are fixed. */
 static void
 make_values(EmogiBench *bench, EmogiAlgorithm algorithm)
 {
-	const bool	poles = (emogi_sum_traits(algorithm) & EMOGI_SUM_POLES) != 0;
+	const bool	fixes = (emogi_sum_traits(algorithm) & EMOGI_SUM_FIXES) != 0;
 	uint64_t	n = bench->built.graph.nvertices;
 
 	for (uint64_t v = 0; v < n; v++)
 	{
 		bench->values[v] = (double) (emogi_random(bench->options.seed + 72, v) >> 11) / 9007199254740992.0;
-		if (poles)
+		if (fixes)
 			bench->values[v] = (double) NAN;
 	}
-	if (poles)
+	if (fixes)
 	{
 		bench->values[bench->sources[0]] = 1.0;
 		bench->values[bench->sources[bench->options.nsources - 1]] = 0.0;
@@ -36,9 +36,8 @@ point_result(const EmogiBench *bench)
 {
 	EmogiResult result = {0};
 
-	result.level = bench->arrays[1];
-	result.distance = result.value = result.paths = bench->arrays[0];
-	result.component = bench->arrays[0];
+	for (int i = 0; i < EMOGI_MAX_COLUMNS; i++)
+		result.columns[i].any = bench->arrays[i];
 	return result;
 }
 
@@ -46,8 +45,8 @@ point_result(const EmogiBench *bench)
 static bool
 is_special(const EmogiQuery *query)
 {
-	return query->mapping != EMOGI_MAPPING_AUTO || query->placement == EMOGI_PLACEMENT_MANAGED ||
-		query->placement == EMOGI_PLACEMENT_STAGED || query->count_requests || query->id_bytes != sizeof(uint32_t);
+	return query->papers.mapping != EMOGI_MAPPING_AUTO || query->placement == EMOGI_PLACEMENT_MANAGED ||
+		query->placement == EMOGI_PLACEMENT_STAGED || query->papers.count_requests || query->papers.id_bytes != sizeof(uint32_t);
 }
 
 /* Print why a run is left out; leaves when nothing but success would do. */
@@ -179,10 +178,10 @@ write_title(EmogiSeries *series)
 	const EmogiQuery *query = &series->query;
 
 	snprintf(series->title, sizeof(series->title), "%s %s, placement %s%s%s, mapping %s%s%s%s",
-			 emogi_algorithm_names[query->algorithm], series->engine->name, emogi_placement_names[query->placement],
-			 query->prefetch ? " prefetched" : "", query->asynchronous ? " asynchronous" : "",
-			 emogi_mapping_names[query->mapping], query->id_bytes == 8 ? ", ids of 8 bytes" : "",
-			 query->count_requests ? ", requests counted" : "", series->graph.id != 0 ? ", cached" : "");
+			 emogi_algorithm_row(query->algorithm)->name, series->engine->name, emogi_placement_names[query->placement],
+			 query->papers.prefetch ? " prefetched" : "", query->papers.asynchronous ? " asynchronous" : "",
+			 emogi_mapping_names[query->papers.mapping], query->papers.id_bytes == 8 ? ", ids of 8 bytes" : "",
+			 query->papers.count_requests ? ", requests counted" : "", series->graph.id != 0 ? ", cached" : "");
 }
 
 void
@@ -199,13 +198,13 @@ emogi_bench_series(EmogiBench *bench, EmogiSeries series, EmogiAlgorithm algorit
 	series.distance = (double) NAN;
 	series.graph = bench->built.graph;
 	series.graph.id = graph_id;
-	if (!emogi_uses_weights(algorithm))
+	if (emogi_algorithm_row(algorithm)->weights == EMOGI_WEIGHTS_UNUSED)
 	{
 		series.graph.weight_type = EMOGI_WEIGHT_NONE;
 		series.graph.forward.weights = series.graph.backward.weights = NULL;
 	}
 	series.query.algorithm = algorithm;
-	if (algorithm > EMOGI_PAGERANK)
+	if (emogi_algorithm_takes(emogi_algorithm_row(algorithm), EMOGI_START) >= 0)
 		make_values(bench, algorithm);
 	write_title(&series);
 	if (options->cancel_after_ms >= 0.0)

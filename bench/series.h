@@ -15,7 +15,7 @@ typedef struct EmogiBench
 	uint32_t	sources[EMOGI_BENCH_SOURCES];
 	double	   *values;			/* [nvertices], start values */
 	double	   *reference;		/* [nvertices], converged ranks; NULL = not made yet */
-	void	   *arrays[2];		/* [nvertices] of 8 bytes: what the runs fill */
+	void	   *arrays[EMOGI_MAX_COLUMNS];	/* [nvertices] of 8 bytes: what the runs fill */
 	bool		failed;			/* a series did not fit in memory */
 } EmogiBench;
 

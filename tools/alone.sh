@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# One TAP test by itself, longer than in the suite: build, install into the PostgreSQL folders what is not current, and run it by
-# the server's account in a copy of the tests. Sourced by the programs in test/ that do so; nothing is left behind.
+# One TAP test by itself, longer than in the suite: build, install into a copy of the PostgreSQL installation, and run it by the
+# server's account in a copy of the tests. Sourced by the programs in test/ that do so; nothing is left behind.
 
 # shellcheck source=tools/setup.sh
 . "$ROOT/tools/setup.sh"
@@ -10,15 +10,8 @@ LOG=$WORK/log
 TREE=$WORK/tree         # a copy of the tests that the server's account may read and write
 
 clean_up() {
-    local file pid
     setup_cleanup
-    while read -r file; do
-        pid=$(head -n 1 "$file") && kill -QUIT "$pid" 2>/dev/null || continue
-        for _ in $(seq 50); do
-            kill -0 "$pid" 2>/dev/null || break
-            sleep 0.1
-        done
-    done < <(find "$WORK" -name postmaster.pid 2>/dev/null)
+    stop_servers_below "$WORK"
     rm -rf "$WORK"
 }
 trap clean_up EXIT
@@ -34,10 +27,7 @@ run_alone() {
     install_packages build-essential "postgresql-$PG_MAJOR" "postgresql-server-dev-$PG_MAJOR" libipc-run-perl
     chown "$(cluster_user)" "$WORK"
     step "Build ($(cuda_note))" build_extension || give_up 'emogi did not build'
-    if ! installed_is_current; then
-        ask_for_root || die 'make install needs root or sudo'
-        step 'Install into the PostgreSQL folders' install_extension || give_up 'emogi could not be installed'
-    fi
+    step 'Install into a copy of PostgreSQL' install_privately "$WORK/postgres" || give_up 'emogi could not be installed'
     mkdir "$TREE" "$WORK/t"
     cp -r "$ROOT"/{Makefile,emogi.control,test,expected} "$TREE/"
     chown -R "$(cluster_user)" "$TREE" "$WORK/t"

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Shell functions of quickstart and test/run: packages, the user a server runs as, the build, a private cluster.
+# Shell functions of quickstart and the programs in test/: packages, the user a server runs as, the build, a private cluster.
 # Sourced by bash, never run. A caller sets ROOT (the checkout) and LOG (where the output of steps goes), calls
 # setup_cleanup in its EXIT trap, and has a function give_up that ends it with a word about a failed step.
 #
@@ -91,6 +91,13 @@ apt_install_no_cluster() {
     return $status
 }
 
+# Install what is missing of the given packages, of which none makes a cluster.
+install_missing() {
+    local missing
+    mapfile -t missing < <(missing_packages "$@")
+    [ ${#missing[@]} = 0 ] || apt_install "${missing[@]}"
+}
+
 # Install what is missing of the given packages, as one step; nothing is printed when all are there.
 install_packages() {
     local missing
@@ -163,6 +170,11 @@ copy_postgres() {
     esac
 }
 
+# Install what build_extension built into a copy of the PostgreSQL installation below FOLDER, which PG_BINDIR names from then on.
+install_privately() {
+    copy_postgres "$1" && rm -f "$("$PG_BINDIR/pg_config" --pkglibdir)/emogi_cuda.so" && emogi_make -s install
+}
+
 # Copy the checkout to a folder: what git knows, and what is new and not ignored.
 copy_checkout() {
     mkdir "$1" && (cd "$ROOT" && git ls-files -z --cached --others --exclude-standard |
@@ -229,4 +241,16 @@ cluster_start() {
 
 cluster_stop() {
     ! cluster_running "$1" || as_cluster_user "$1" "$PG_BINDIR/pg_ctl" -D "$1/data" -m "${2:-fast}" -w -t 60 stop
+}
+
+# Stop every server whose data lie below FOLDER, also those of TAP tests that were interrupted.
+stop_servers_below() {
+    local file pid
+    while read -r file; do
+        pid=$(head -n 1 "$file") && kill -QUIT "$pid" 2>/dev/null || continue
+        for _ in $(seq 50); do
+            kill -0 "$pid" 2>/dev/null || break
+            sleep 0.1
+        done
+    done < <(find "$1" -name postmaster.pid 2>/dev/null)
 }

@@ -15,14 +15,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "applications.h"
+#include "algorithms.h"
+#include "papers.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 /* Changes whenever a struct below does; emogi_cuda.so of another build is refused. */
-#define EMOGI_ENGINE_ABI 6
+#define EMOGI_ENGINE_ABI 7
 
 /* The unit of a request on the link, and of alignment of every array that a GPU may read in place. */
 #define EMOGI_LINE_BYTES 128
@@ -37,7 +38,8 @@ typedef enum EmogiStatus
 	EMOGI_CANCELED,				/* control->cancel was seen; outputs are undefined */
 	EMOGI_NO_MEMORY,			/* host or device memory; nothing was left allocated */
 	EMOGI_DEVICE_ERROR,			/* the device or its driver failed; the process should be replaced */
-	EMOGI_BAD_INPUT				/* the caller asked for something that cannot be done */
+	EMOGI_BAD_INPUT,			/* the caller asked for something that cannot be done */
+	EMOGI_UNSUPPORTED			/* this engine does not have it; another may. The error's message says what */
 } EmogiStatus;
 
 /* What went wrong, for a person. Set whenever a function returns anything but EMOGI_OK and EMOGI_CANCELED. */
@@ -118,38 +120,6 @@ typedef struct EmogiGraph
 								 * until forget(); 0 = the block is gone after the run */
 } EmogiGraph;
 
-/*
- * What each algorithm takes and fills, beside the counters. n = nvertices.
- *
- *                 query                                      result                       forward leads
- *   BFS           sources, max_depth                         level                        along the traversal
- *   SSSP          sources, max_distance                      distance (+inf)              along the traversal
- *   SSWP          sources                                    distance = width (-1)        along the traversal
- *   SSNSP         sources; needs backward                    level, paths (0)             along the traversal
- *   CC                                                       component                    any way
- *   PAGERANK      damping, max_iterations, tolerance         value                        against the edges
- *   HEAT          values, max_iterations, tolerance          value                        against the edges
- *   CIRCUIT       values (NaN = free), as above              value                        against the edges
- *   NEURAL        values, as above                           value                        against the edges
- *
- * "Against the edges": forward's list of v holds the sources of the edges that end in v, so that v gathers from it.
- * In parentheses the value of a vertex that was not reached. Definitions: algebra.h.
- */
-typedef enum EmogiAlgorithm
-{
-	EMOGI_BFS = 0,
-#define ALGORITHM(NAME, name, order, source, traits) EMOGI_##NAME,
-	EMOGI_PATH_APPLICATIONS(ALGORITHM)	/* SSSP, shortest paths by weight; SSWP, widest (bottleneck) paths */
-#undef ALGORITHM
-	EMOGI_SSNSP,				/* number of shortest paths by hops */
-	EMOGI_CC,					/* weakly connected components */
-	EMOGI_PAGERANK,
-#define ALGORITHM(NAME, name, direction, weights, traits) EMOGI_##NAME,
-	EMOGI_SUM_APPLICATIONS(ALGORITHM)	/* HEAT, CIRCUIT, NEURAL */
-#undef ALGORITHM
-	EMOGI_NALGORITHMS
-} EmogiAlgorithm;
-
 /* Where a GPU reads edges from. The CPU engine ignores it. */
 typedef enum EmogiPlacement
 {
@@ -158,43 +128,16 @@ typedef enum EmogiPlacement
 	EMOGI_PLACEMENT_DEVICE,		/* copied to device memory first; NO_MEMORY when they do not fit */
 	EMOGI_PLACEMENT_HYBRID,		/* as host, with what is read most often in device memory as far as it fits: some neighbours of
 								 * each vertex, all weights, or whole pieces of the lists; host where that is of no use */
-	EMOGI_PLACEMENT_MANAGED,	/* managed memory that the driver moves page by page, read-mostly (EMOGI's UVM baseline);
-								 * NO_MEMORY when the edges do not fit in the free device memory */
-	EMOGI_PLACEMENT_STAGED		/* the lists of the active vertices, gathered and copied iteration by iteration (Subway) */
+	EMOGI_PAPERS_PLACEMENTS		/* MANAGED, STAGED: papers.h */
+	EMOGI_NPLACEMENTS
 } EmogiPlacement;
 
-/*
- * How a GPU's threads take edges: by our own kernels, or as the papers do that emogi is compared with. The answers are
- * the same, but for the rounding of sums. The CPU engine ignores it. HYBRID placement is HOST for the papers' mappings.
- */
-typedef enum EmogiMapping
-{
-	EMOGI_MAPPING_AUTO = 0,		/* our own kernels; ALIGNED with MANAGED placement, for which there are none */
-	EMOGI_MAPPING_THREAD,		/* a thread a vertex (EMOGI, PVLDB 14(2) 2020: strided) */
-	EMOGI_MAPPING_WARP,			/* a warp a vertex, its lanes on consecutive entries (EMOGI: merged) */
-	EMOGI_MAPPING_ALIGNED,		/* the same from the start of a 128-byte line (EMOGI: merged and aligned) */
-	EMOGI_MAPPING_VIRTUAL2,		/* 2 lanes a vertex (virtual warps: Hong et al., PPoPP 2011) */
-	EMOGI_MAPPING_VIRTUAL4,
-	EMOGI_MAPPING_VIRTUAL8,
-	EMOGI_MAPPING_VIRTUAL16,
-	EMOGI_MAPPING_DEGREE_CUT,	/* a thread for a few neighbours of a vertex (EtaGraph, IPDPS 2019) */
-	EMOGI_MAPPING_SHARDS,		/* G-Shards (CuSha, HPDC 2014) */
-	EMOGI_MAPPING_WINDOWS,		/* concatenated windows (CuSha) */
-	EMOGI_NMAPPINGS
-} EmogiMapping;
-
-/* One algorithm with its arguments. */
+/* One algorithm with its arguments: those that its row says. */
 typedef struct EmogiQuery
 {
 	EmogiAlgorithm algorithm;
 	EmogiPlacement placement;
-	EmogiMapping mapping;
-	bool		prefetch;		/* MANAGED: bring all edges to the device before the run, not page by page as it reads them */
-	bool		asynchronous;	/* STAGED: go on with the lists that were brought until nothing changes among their vertices,
-								 * instead of once (Subway, EuroSys 2020); for paths, not for sums, which have fixed iterations */
-	bool		count_requests; /* fill result->requests, at the cost of time; papers' mappings on CSR, HOST placement */
-	uint32_t	id_bytes;		/* of a target as kernels read it: 4; or 8, from a copy that is made first (EMOGI, figure 12):
-								 * BFS, best paths and CC by THREAD, WARP, ALIGNED in HOST and DEVICE placement alone; 0 = 4 */
+	EmogiPapersQuery papers;	/* all 0 = by our own kernels */
 	uint64_t	nsources;
 	const uint32_t *sources;	/* [nsources], vertex numbers, each < nvertices, repeats allowed */
 	uint64_t	ntargets;
@@ -209,17 +152,41 @@ typedef struct EmogiQuery
 	const double *values;		/* [nvertices], start values */
 } EmogiQuery;
 
+/* A column of an answer: [nvertices], of the type that the algorithm's row says. */
+typedef union EmogiArray
+{
+	int32_t    *int32;
+	int64_t    *int64;
+	double	   *float64;
+	uint32_t   *vertex;
+	void	   *any;
+} EmogiArray;
+
+/* Get a value of a column as a number. */
+static inline double
+emogi_column_number(const EmogiResultColumn *column, EmogiArray array, uint64_t v)
+{
+	switch (column->type)
+	{
+		case EMOGI_INT32:
+			return array.int32[v];
+		case EMOGI_INT64:
+			return (double) array.int64[v];
+		case EMOGI_FLOAT64:
+			return array.float64[v];
+		case EMOGI_VERTEX:
+			return array.vertex[v];
+	}
+	return 0.0;
+}
+
 /*
  * What a Query fills. Arrays belong to the caller and need no initialisation: an engine writes every element.
  * The counters describe the run.
  */
 typedef struct EmogiResult
 {
-	int32_t    *level;			/* [nvertices], hops from the nearest source, -1 = not reached */
-	double	   *distance;		/* [nvertices], see EmogiAlgorithm */
-	double	   *paths;			/* [nvertices], number of shortest paths from the sources, exact to 2^53 */
-	uint32_t   *component;		/* [nvertices], the smallest vertex number of the component */
-	double	   *value;			/* [nvertices] */
+	EmogiArray	columns[EMOGI_MAX_COLUMNS]; /* those of the algorithm's row, in its order */
 
 	uint64_t	nreached;		/* vertices reached; all of them where there is no source */
 	uint32_t	nlevels;		/* levels entered, the sources' own (0) included; or iterations made */
@@ -228,8 +195,7 @@ typedef struct EmogiResult
 	uint64_t	link_bytes;		/* bytes of edges that crossed the link in the run: lines read in place x 128, and copies; 0 on
 								 * the CPU. Of the papers' mappings in HOST placement: lines that the lists read lie in, or, when
 								 * requests are counted, lines requested; in MANAGED placement all edges */
-	uint64_t	requests[4];	/* that warps made for 32, 64, 96 and 128 bytes of a line, of which caches may have answered
-								 * some; 0 unless count_requests */
+	EmogiPapersCounts papers;
 	EmogiPlacement placement;	/* where the edges were read from; EMOGI_PLACEMENT_AUTO on the CPU */
 	double		transfer_ms;	/* copies to and from the device, registration of host memory */
 	double		run_ms;			/* the traversal itself */

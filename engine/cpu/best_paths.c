@@ -1,8 +1,8 @@
 /*
- * best_paths.c: best paths by the threads of a pool: the applications of the path algebra (applications.h).
+ * best_paths.c: best paths by the threads of a pool: the applications of the path algebra (algorithms.h).
  *
  * Fills distance[nvertices]: the best value of a path from a source, +inf (EMOGI_LEAST) or -1 (EMOGI_MOST) = not reached,
- * or beyond max_distance. The answer is the fixpoint that every order of work finds (algebra.h), bit for bit.
+ * or beyond max_distance. The answer is the fixpoint that every order of work finds (algorithms.h), bit for bit.
  *
  * Delta-stepping [1] with the bins of each thread apart and bins fused over rounds [2]. Work is sorted by value
  * into bins; all threads empty the lowest together, round by round, until nothing more falls into it; then the next.
@@ -25,8 +25,8 @@
  */
 #include "best_paths.h"
 
-#include "contract/algebra.h"
-#include "algorithms.h"
+#include "contract/semirings.h"
+#include "cpu.h"
 #include "bfs.h"
 
 #include <stdlib.h>
@@ -40,9 +40,9 @@
 #define CONVERT_AT_ONCE 16384
 
 /* Sums grow along a path, and bins of equal width lead upwards: what adds up must want the least. */
-#define CHECK_ORDER(NAME, name, order, source, traits) \
+#define CHECK_ORDER(NAME, name, column, order, source, traits, candidate) \
 	_Static_assert(((traits) & EMOGI_PATH_ADDS) == 0 || (order) == EMOGI_LEAST, #name " adds up and wants the most");
-EMOGI_PATH_APPLICATIONS(CHECK_ORDER)
+EMOGI_ALGORITHMS(EMOGI_NOTHING, CHECK_ORDER, EMOGI_NOTHING)
 #undef CHECK_ORDER
 
 /* Order doubles for qsort. */
@@ -312,7 +312,7 @@ run_weighted(EmogiBestPaths *path, EmogiPool *pool, const EmogiGraph *graph, con
 	path->lists = graph->forward;
 	path->weight_type = graph->weight_type;
 	path->nvertices = graph->nvertices;
-	path->value = result->distance;
+	path->value = result->columns[0].float64;
 	if (open_path(path, nthreads))
 	{
 		if (graph->forward.nedges > 0)
@@ -416,8 +416,8 @@ run_unweighted(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query
 	EmogiStatus status = EMOGI_OK;
 
 	emogi_run_begin(&conversion.run, pool, graph, graph->nvertices, result, control, error, "best paths");
-	conversion.value = result->distance;
-	conversion.level = levels.level = emogi_run_scratch(&conversion.run, graph->nvertices, sizeof(int32_t));
+	conversion.value = result->columns[0].float64;
+	conversion.level = levels.columns[0].int32 = emogi_run_scratch(&conversion.run, graph->nvertices, sizeof(int32_t));
 	if (conversion.level != NULL)
 		status = emogi_cpu_bfs(pool, graph, &hops, &levels, control, error);
 	if (status != EMOGI_OK)

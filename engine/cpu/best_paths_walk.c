@@ -5,7 +5,7 @@
  */
 #include "best_paths.h"
 
-#include "contract/algebra.h"
+#include "contract/semirings.h"
 
 #define ITEMS_AT_ONCE 64
 #define PIECES_PER_BLOCK ((EMOGI_BLOCK_ITEMS + ITEMS_AT_ONCE - 1) / ITEMS_AT_ONCE)
@@ -266,14 +266,12 @@ emogi_best_paths_walk(void *arg, int thread, int nthreads)
 
 	switch (path->algorithm)
 	{
-#define WALK(NAME, name, order, source, traits) \
+#define WALK(NAME, ...) \
 		case EMOGI_##NAME: \
 			CALL_WITH_TYPE(walk, path, thread, EMOGI_##NAME) \
 			break;
-		EMOGI_PATH_APPLICATIONS(WALK)
+		EMOGI_ALGORITHMS(EMOGI_LEAVE, WALK, EMOGI_LEAVE)
 #undef WALK
-		default:
-			break;
 	}
 }
 
@@ -284,14 +282,12 @@ emogi_best_paths_walk_hubs(void *arg, int thread, int nthreads)
 
 	switch (path->algorithm)
 	{
-#define WALK_HUBS(NAME, name, order, source, traits) \
+#define WALK_HUBS(NAME, ...) \
 		case EMOGI_##NAME: \
 			CALL_WITH_TYPE(walk_hubs, path, thread, EMOGI_##NAME) \
 			break;
-		EMOGI_PATH_APPLICATIONS(WALK_HUBS)
+		EMOGI_ALGORITHMS(EMOGI_LEAVE, WALK_HUBS, EMOGI_LEAVE)
 #undef WALK_HUBS
-		default:
-			break;
 	}
 }
 

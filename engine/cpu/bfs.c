@@ -272,7 +272,7 @@ emogi_cpu_bfs(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query,
 	bfs->forward = graph->forward;
 	bfs->backward = graph->backward;
 	bfs->nvertices = graph->nvertices;
-	bfs->level = result->level;
+	bfs->level = result->columns[0].int32;
 	if (open_search(bfs) && enter_sources(&search, query))
 	{
 		while (bfs->count > 0 && (query->max_depth < 0 || bfs->depth < query->max_depth) &&

@@ -13,7 +13,7 @@
  * [1] M. Sutton, T. Ben-Nun, A. Barak. Optimizing Parallel Graph Connectivity Computation via Subgraph Sampling. IPDPS
  *     2018. Sections III (linking) and IV (sampling, skipping the giant component).
  */
-#include "algorithms.h"
+#include "cpu.h"
 #include "run.h"
 
 #define VERTICES_AT_ONCE 1024
@@ -234,7 +234,7 @@ emogi_cpu_cc(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query, 
 	int			nthreads = emogi_pool_size(pool);
 
 	emogi_run_begin(&cc.run, pool, graph, graph->nvertices, result, control, error, "components");
-	cc.component = result->component;
+	cc.component = result->columns[0].vertex;
 	cc.tally = emogi_run_scratch(&cc.run, (uint64_t) nthreads, sizeof(Tally));
 	if (cc.tally != NULL && find_components(&cc))
 	{

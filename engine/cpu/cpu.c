@@ -1,10 +1,9 @@
 /*
  * cpu.c: the engine of this machine's processor: one pool of threads, and which algorithm a Query asks for.
  */
-#include "algorithms.h"
-#include "bfs.h"
-#include "contract/engine.h"
-#include "threads/pool.h"
+#include "cpu.h"
+
+#include "contract/query_check.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -101,28 +100,14 @@ describe_cpu(const EmogiEngineState *state, int32_t device, EmogiDevice *out, Em
 	return EMOGI_OK;
 }
 
-/* Check that these are vertices. */
-static bool
-are_vertices(const EmogiGraph *graph, const uint32_t *numbers, uint64_t count)
-{
-	for (uint64_t i = 0; i < count; i++)
-	{
-		if (numbers[i] >= graph->nvertices)
-			return false;
-	}
-	return true;
-}
-
-static EmogiCpuAlgorithm *const algorithms[EMOGI_NALGORITHMS] = {
-	[EMOGI_BFS] = emogi_cpu_bfs,
-#define PATH(NAME, name, order, source, traits) [EMOGI_##NAME] = emogi_cpu_path,
-	EMOGI_PATH_APPLICATIONS(PATH)
+static EmogiCpuAlgorithm *const algorithms[] = {
+#define emogi_cpu_none NULL
+#define OTHER(NAME, name, cpu, ...) [EMOGI_##NAME] = emogi_cpu_##cpu,
+#define PATH(NAME, ...) [EMOGI_##NAME] = emogi_cpu_path,
+#define SUM(NAME, ...) [EMOGI_##NAME] = emogi_cpu_gather,
+	EMOGI_ALGORITHMS(OTHER, PATH, SUM)
+#undef OTHER
 #undef PATH
-	[EMOGI_SSNSP] = emogi_cpu_ssnsp,
-	[EMOGI_CC] = emogi_cpu_cc,
-	[EMOGI_PAGERANK] = emogi_cpu_pagerank,
-#define SUM(NAME, name, direction, weights, traits) [EMOGI_##NAME] = emogi_cpu_gather,
-	EMOGI_SUM_APPLICATIONS(SUM)
 #undef SUM
 };
 
@@ -131,17 +116,13 @@ static EmogiStatus
 run_cpu(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
 		EmogiControl *control, EmogiError *error)
 {
-	if (!are_vertices(graph, query->sources, query->nsources))
-		return fail(EMOGI_BAD_INPUT, error, "a source is not a vertex of the graph");
-	if (!are_vertices(graph, query->targets, query->ntargets))
-		return fail(EMOGI_BAD_INPUT, error, "a target is not a vertex of the graph");
-	if ((unsigned int) query->algorithm >= EMOGI_NALGORITHMS)
-		return fail(EMOGI_BAD_INPUT, error, "the cpu engine does not know this algorithm");
-	if (query->algorithm >= EMOGI_PAGERANK && (query->max_iterations < 1 || !(query->tolerance >= 0.0)))
-		return fail(EMOGI_BAD_INPUT, error, "at least one iteration and a tolerance of 0 or more are needed");
-	if (query->algorithm > EMOGI_PAGERANK && query->values == NULL && graph->nvertices > 0)
-		return fail(EMOGI_BAD_INPUT, error, "start values are needed");
-	memset(result->requests, 0, sizeof(result->requests));
+	EmogiStatus status = emogi_query_check(graph, query, error);
+
+	if (status != EMOGI_OK)
+		return status;
+	if (algorithms[query->algorithm] == NULL)
+		return fail(EMOGI_UNSUPPORTED, error, "the cpu engine does not have this algorithm");
+	memset(&result->papers, 0, sizeof(result->papers));
 	return algorithms[query->algorithm] (state->pool, graph, query, result, control, error);
 }
 

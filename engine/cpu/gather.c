@@ -1,7 +1,7 @@
 /*
  * gather.c: the sum algebra's applications with start values, by the threads of a pool.
  *
- * Fills value[nvertices] (applications.h says which there are, algebra.h has the formulas).
+ * Fills value[nvertices] (algorithms.h says which there are, algorithms.h has the formulas).
  *
  * Jacobi's iteration, pulled: every vertex makes its new value of the old values of the sources of its edges, which
  * graph->forward holds, added in list order; no atomic operation, and the same bits whatever the threads do. The loop
@@ -9,10 +9,10 @@
  *
  * [1] F. Khorasani, K. Vora, R. Gupta, L. Bhuyan. CuSha: Vertex-Centric Graph Processing on GPUs. HPDC 2014. Table 3.
  */
-#include "algorithms.h"
+#include "cpu.h"
 #include "run.h"
 
-#include "contract/algebra.h"
+#include "contract/semirings.h"
 
 #include <string.h>
 
@@ -52,7 +52,7 @@ static void
 start_values(void *arg, int thread, int nthreads)
 {
 	Gather	   *gather = arg;
-	const bool	poles = (emogi_sum_traits(gather->algorithm) & EMOGI_SUM_POLES) != 0;
+	const bool	poles = (emogi_sum_traits(gather->algorithm) & EMOGI_SUM_FIXES) != 0;
 	uint64_t	v;
 
 	while (!emogi_job_stopped(&gather->run.job) &&
@@ -86,7 +86,7 @@ add_entries(const Gather *gather, EmogiAlgorithm algorithm, EmogiWeightType type
 		double		other = value[targets[i]];
 
 		contributions += emogi_sum_contribution(algorithm, other, own, weight);
-		if (emogi_sum_traits(algorithm) & EMOGI_SUM_POLES)
+		if (emogi_sum_traits(algorithm) & EMOGI_SUM_FIXES)
 			weights_sum += weight;
 	}
 	*sum = contributions;
@@ -105,7 +105,7 @@ make_value(Gather *gather, EmogiAlgorithm algorithm, EmogiWeightType type, uint6
 				total = 0.0,
 				next;
 
-	if (((traits & EMOGI_SUM_POLES) != 0 && !isnan(gather->start[v])) || ((traits & EMOGI_SUM_KEEPS) != 0 && first == end))
+	if (((traits & EMOGI_SUM_FIXES) != 0 && !isnan(gather->start[v])) || ((traits & EMOGI_SUM_KEEPS) != 0 && first == end))
 	{
 		gather->next_value[v] = own;
 		return true;
@@ -187,14 +187,12 @@ gather_values(void *arg, int thread, int nthreads)
 
 	switch (gather->algorithm)
 	{
-#define SUM(NAME, name, direction, weights, traits) \
+#define SUM(NAME, ...) \
 		case EMOGI_##NAME: \
 			make_typed_values(gather, EMOGI_##NAME, tally); \
 			break;
-			EMOGI_SUM_APPLICATIONS(SUM)
+			EMOGI_ALGORITHMS(EMOGI_LEAVE, EMOGI_LEAVE, SUM)
 #undef SUM
-		default:
-			break;
 	}
 }
 
@@ -245,13 +243,13 @@ emogi_cpu_gather(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *que
 	emogi_run_begin(&gather.run, pool, graph, graph->nvertices, result, control, error, "values by iteration");
 	gather.nvertices = graph->nvertices;
 	gather.start = query->values;
-	gather.value = result->value;
+	gather.value = result->columns[0].float64;
 	gather.next_value = emogi_run_scratch(&gather.run, graph->nvertices, sizeof(double));
 	gather.tally = emogi_run_scratch(&gather.run, (uint64_t) nthreads, sizeof(Tally));
 	if (!emogi_job_stopped(&gather.run.job) && graph->nvertices > 0 && iterate(&gather, query, nthreads))
 	{
-		if (gather.value != result->value)
-			memcpy(result->value, gather.value, graph->nvertices * sizeof(double));
+		if (gather.value != result->columns[0].float64)
+			memcpy(result->columns[0].float64, gather.value, graph->nvertices * sizeof(double));
 		result->nreached = graph->nvertices;
 	}
 	return emogi_run_end(&gather.run);

@@ -1,7 +1,7 @@
 /*
  * pagerank.c: PageRank by the threads of a pool.
  *
- * Fills value[nvertices]: ranks that sum to 1 (algebra.h has the formula).
+ * Fills value[nvertices]: ranks that sum to 1 (algorithms.h has the formula).
  *
  * Every vertex pulls [1] what the sources of its edges give, their rank over their edges out; graph->forward holds those
  * sources. A share is divided once, when the rank is made, for the next iteration. Sums over all vertices are
@@ -11,10 +11,10 @@
  *
  * [1] S. Beamer, K. Asanovic, D. Patterson. The GAP Benchmark Suite. arXiv:1508.03619, 2015. Section 3 (PageRank).
  */
-#include "algorithms.h"
+#include "cpu.h"
 #include "run.h"
 
-#include "contract/algebra.h"
+#include "contract/semirings.h"
 
 #define AHEAD 64				/* list entries whose shares are sent for before they are needed */
 #define BLOCK 1024				/* vertices whose sums are made together */
@@ -337,7 +337,7 @@ emogi_cpu_pagerank(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *q
 	Ranking		ranking = {.in = graph->forward, .nvertices = graph->nvertices, .damping = query->damping};
 
 	emogi_run_begin(&ranking.run, pool, graph, graph->nvertices, result, control, error, "PageRank");
-	ranking.rank = result->value;
+	ranking.rank = result->columns[0].float64;
 	ranking.out_offsets = graph->backward.offsets;
 	ranking.nblocks = (graph->nvertices + BLOCK - 1) / BLOCK;
 	if (open_ranking(&ranking) && graph->nvertices > 0 && iterate(&ranking, query))

@@ -29,7 +29,7 @@
  */
 #include "path_search.h"
 
-#include "contract/algebra.h"
+#include "contract/semirings.h"
 #include "threads/job.h"
 
 #include <float.h>
@@ -345,7 +345,7 @@ walk(Search *search, Side *side, Entry entry, uint64_t first, uint64_t end)
 	for (uint64_t i = first; i < end; i++)
 	{
 		double		weight = emogi_weight(lists->weights, type, i);
-		double		distance = emogi_sssp_candidate(entry.distance, weight);
+		double		distance = emogi_path_candidate(EMOGI_SSSP, entry.distance, weight);
 
 		if (i + AHEAD < end)
 			__builtin_prefetch(&search->nodes[first_place(search, lists->targets[i + AHEAD])]);

@@ -7,6 +7,7 @@
 #include "run.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 
 #define ALONE_GRAPH 16384		/* a Graph with fewer vertices and entries is not worth waking anyone */
@@ -16,14 +17,9 @@ void
 emogi_run_begin(EmogiCpuRun *run, EmogiPool *pool, const EmogiGraph *graph, uint64_t total, EmogiResult *result,
 				EmogiControl *control, EmogiError *error, const char *what)
 {
-	EmogiResult cleared = {
-		.level = result->level,
-		.distance = result->distance,
-		.paths = result->paths,
-		.component = result->component,
-		.value = result->value
-	};
+	EmogiResult cleared = {0};
 
+	memcpy(cleared.columns, result->columns, sizeof(cleared.columns));
 	*result = cleared;
 	*run = (EmogiCpuRun) {.job = {.control = control}, .pool = pool, .result = result, .error = error, .what = what};
 	run->alone = graph->nvertices + graph->forward.nedges < ALONE_GRAPH;

@@ -10,7 +10,7 @@
  *
  * [1] U. Brandes. A Faster Algorithm for Betweenness Centrality. Journal of Mathematical Sociology 25(2), 2001. Section 3.
  */
-#include "algorithms.h"
+#include "cpu.h"
 #include "bfs.h"
 #include "run.h"
 
@@ -188,7 +188,7 @@ emogi_cpu_ssnsp(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *quer
 				EmogiControl *control, EmogiError *error)
 {
 	Counting	counting = {.backward = graph->backward, .nvertices = graph->nvertices};
-	EmogiResult levels = {.level = result->level};
+	EmogiResult levels = {.columns = {result->columns[0]}};
 	EmogiQuery	search = *query;
 	EmogiStatus status;
 
@@ -206,8 +206,8 @@ emogi_cpu_ssnsp(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *quer
 		return status;
 	emogi_run_begin(&counting.run, pool, graph, levels.nreached, result, control, error, "numbers of shortest paths");
 	counting.run.start_ms -= levels.run_ms;
-	counting.level = result->level;
-	counting.paths = result->paths;
+	counting.level = result->columns[0].int32;
+	counting.paths = result->columns[1].float64;
 	if (open_counting(&counting, &levels) && count_paths(&counting, levels.nlevels))
 	{
 		result->nreached = levels.nreached;

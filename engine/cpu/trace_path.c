@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#include "contract/algebra.h"
+#include "contract/semirings.h"
 
 /* How many list entries are looked at between two looks for a cancel: milliseconds, though each may be a cache miss. */
 #define CHECK_ENTRIES 65536
@@ -45,7 +45,7 @@ queue_tight(Search *search, uint32_t v)
 				return false;
 		}
 		if (search->next[u] == EMOGI_NO_VERTEX &&
-			emogi_sssp_candidate(distance[u], emogi_weight(lists->weights, graph->weight_type, e)) == distance[v])
+			emogi_path_candidate(EMOGI_SSSP, distance[u], emogi_weight(lists->weights, graph->weight_type, e)) == distance[v])
 		{
 			search->next[u] = v;
 			search->queue[search->tail++] = u;

@@ -1,5 +1,5 @@
 /*
- * best_paths.cu: the path algebra from one or many sources: SSSP, SSWP and what else applications.h has.
+ * best_paths.cu: the path semiring from one or many sources: SSSP, SSWP and what else algorithms.h has.
  *
  * Returns distance[nvertices]: the best value over all paths from a source; where none leads, +inf when the least is best,
  * -1 when the most is.
@@ -10,17 +10,18 @@
  * pending [1, near-far]. Values only get worse along a path, so any order of work ends in the same least fixpoint, bit
  * for bit, and what is pending beyond the threshold is merely likely to improve again first.
  *   wide        the frontier's lists are read by all warps                                (EMOGI section 4)
- *   deep        while the frontier is small, many steps in one launch, with queues: of what is near and, as long as it has
+ *   persistent  while the frontier is small, many steps by one kernel, with queues: of what is near and, as long as it has
  *               room, of what waits, so that buckets follow each other without the host (persistent.cuh). What the queues have is
  *               not pending; for the next wide step it is marked so.
  * The width of a bucket, delta, starts from the mean weight over the mean degree [1] and follows the work: a bucket of
  * few edges costs more in launches than in reading, one of many reads lists too early and again. Values that do not add up,
  * as widths, cannot be cut at equal steps: they follow the sorted weights of a sample, best first, delta of them at a
- * time, with all of a value at once. A bucket of one value reads no list twice, so in deep steps, where a small bucket
- * costs little, they do not get wider.
+ * time, with all of a value at once. A bucket of one value reads no list twice, so in the persistent kernel, where a
+ * small bucket costs little, they do not get wider.
  *
  * Bytes, for n vertices and m edges: a wide step n/4 of bitmaps, 8 a pending vertex, 16 of offsets a vertex taken; 8
- * random ones an entry; edges as counted in Counters.lines, x 128. Deep steps: persistent.cuh, and 24 a vertex that waits.
+ * random ones an entry; edges as counted in Counters.lines, x 128. The persistent kernel: persistent.cuh, and 24 a vertex
+ * that waits.
  *
  * [1] A. Davidson, S. Baxter, M. Garland, J. D. Owens: Work-Efficient Parallel GPU Methods for Single-Source Shortest
  *     Paths. IPDPS 2014.
@@ -29,6 +30,12 @@
 
 #include "best_paths.cuh"
 
+/*
+ * Tuned constants. A wide bucket reads lists too early and again, a narrow one costs steps. Measured on an NVIDIA H200:
+ * NEAR_MIN_EDGES and NEAR_MAX_EDGES at b90b651 (kron 24, SSSP 15.5 to 12.3 ms), NEAR_LIMITS_* at b0f7547 and b47e0c8
+ * (SSWP of the Debian graph 0.96 to 0.76 ms). DELTA_FACTOR is of ed16670, 8 before, PERSISTENT_* of 7b4563e, the others of
+ * 7f32b51 and 6130b04; the figures in bench/RESULTS.md (ad4a202) are with all of them.
+ */
 #define SAMPLES 1024			/* of weights, for the first bucket, or for limits */
 #define BUCKETS_PER_EDGE 4		/* of limits: the first bucket has a quarter of an edge of each vertex */
 #define DELTA_FACTOR 2.0		/* of mean weight / mean degree, for the first bucket */
@@ -41,8 +48,8 @@
 #define NEAR_LIMITS_FACTOR 2	/* and the first bucket is so many times as wide .. */
 #define NEAR_LIMITS_MOST 8		/* .. or more, up to this, to have .. */
 #define NEAR_LIMITS_EDGES (UINT64_C(1) << 20)	/* .. so many of the Graph's edges */
-#define DEEP_BUCKET_MIN_EDGES (UINT64_C(1) << 16)	/* the same in deep steps */
-#define DEEP_BUCKET_MAX_EDGES (UINT64_C(1) << 18)
+#define PERSISTENT_BUCKET_MIN_EDGES (UINT64_C(1) << 16)	/* the same in the persistent kernel */
+#define PERSISTENT_BUCKET_MAX_EDGES (UINT64_C(1) << 18)
 
 /* A traversal. The device's arrays belong to run->memory. */
 typedef struct Path
@@ -50,7 +57,7 @@ typedef struct Path
 	Run		   *run;
 	Paths		paths;
 	uint32_t   *sources;		/* [nsources] */
-	DeepPlan	plan;			/* `spent` is kept in wide steps too */
+	PersistentPlan plan;		/* `spent` is kept in wide steps too */
 	PathItem   *queue;			/* [2][plan.capacity] */
 	Piles		piles;			/* [2][plan.capacity] */
 	uint32_t	pile;			/* number of the one that is filled */
@@ -59,7 +66,7 @@ typedef struct Path
 	uint64_t	waiting;		/* on the pile */
 	Bucket		bucket;
 	BucketRule	rule;			/* of wide steps */
-	BucketRule	deep_rule;
+	BucketRule	persistent_rule;
 	double		limit[SAMPLES];
 	uint64_t	steps;
 } Path;
@@ -73,7 +80,7 @@ typedef struct PathMethod
 	EmogiStatus (*push_wide) (Path *path, EmogiError *error);
 	EmogiStatus (*walk) (Path *path, EmogiError *error);
 	EmogiStatus (*finish) (Path *path, EmogiError *error);
-	const void *kernels[4];		/* the first two read edges with the whole device, the third in deep steps */
+	const void *kernels[4];		/* the first two read edges with the whole device, the third is persistent */
 } PathMethod;
 
 template <class Algebra, typename Weight>
@@ -85,9 +92,9 @@ push_wide(Path *path, EmogiError *error)
 	Run		   *run = path->run;
 	cudaStream_t stream = run->state->stream;
 
-	CUDA_LAUNCH(push_words<Push>, run->nblocks, BLOCK_THREADS, stream, run->graph.forward, path->paths.frontier,
+	CUDA_LAUNCH(push_words_kernel<Push>, run->nblocks, BLOCK_THREADS, stream, run->graph.forward, path->paths.frontier,
 				run->nwords, run->step, push);
-	CUDA_LAUNCH(push_slices<Push>, run->nblocks, BLOCK_THREADS, stream, run->graph.forward, run->step, push);
+	CUDA_LAUNCH(push_slices_kernel<Push>, run->nblocks, BLOCK_THREADS, stream, run->graph.forward, run->step, push);
 	return EMOGI_OK;
 }
 
@@ -95,18 +102,18 @@ template <class Algebra, typename Weight>
 static EmogiStatus
 walk(Path *path, EmogiError *error)
 {
-	const PathSearch<Algebra, Weight> search = {path->paths, path->piles, path->deep_rule, path->run->step.counters,
+	const PathSearch<Algebra, Weight> search = {path->paths, path->piles, path->persistent_rule, path->run->step.counters,
 		path->bucket, path->pile};
 
-	return launch_deep(path->run, &path->plan, path->queue, path->vertices, path->edges, DEEP_STEPS, search, error);
+	return launch_persistent(path->run, &path->plan, path->queue, path->vertices, path->edges, PERSISTENT_STEPS, search, error);
 }
 
 template <class Algebra>
 static EmogiStatus
 finish_keys(Path *path, EmogiError *error)
 {
-	CUDA_LAUNCH(finish_paths<Algebra>, path->run->full_blocks, BLOCK_THREADS, path->run->state->stream, path->paths.key,
-				path->run->nvertices, path->run->step.counters);
+	CUDA_LAUNCH(best_paths_finish_kernel<Algebra>, path->run->full_blocks, BLOCK_THREADS, path->run->state->stream,
+				path->paths.key, path->run->nvertices, path->run->step.counters);
 	return EMOGI_OK;
 }
 
@@ -132,8 +139,9 @@ choose_weight(EmogiWeightType type)
 
 		return PathMethod{Algebra::ADDS ? NULL : set_limits<Algebra>, raise_threshold<Algebra>,
 			push_wide<Algebra, Weight>, walk<Algebra, Weight>, finish_keys<Algebra>,
-			{(const void *) push_words<Push>, (const void *) push_slices<Push>,
-			(const void *) walk_deep<PathSearch<Algebra, Weight>>, (const void *) finish_paths<Algebra>}};
+			{(const void *) push_words_kernel<Push>, (const void *) push_slices_kernel<Push>,
+			(const void *) persistent_walk_kernel<PathSearch<Algebra, Weight>>,
+			(const void *) best_paths_finish_kernel<Algebra>}};
 	});
 }
 
@@ -147,9 +155,9 @@ EmogiStatus
 emogi_cuda_path_load(EmogiError *error)
 {
 	const void *const kernels[] = {
-		(const void *) start_paths, (const void *) select_near, (const void *) mark_sources,
-		(const void *) queue_bits<PathItem, KeyedItem>, (const void *) mark_queued<PathItem, KeyedItem>,
-		(const void *) mark_queued<WaitingItem, KeyedItem>, (const void *) pile_pending
+		(const void *) best_paths_start_kernel, (const void *) best_paths_select_kernel, (const void *) push_mark_sources_kernel,
+		(const void *) persistent_queue_kernel<PathItem, KeyedItem>, (const void *) persistent_mark_kernel<PathItem, KeyedItem>,
+		(const void *) persistent_mark_kernel<WaitingItem, KeyedItem>, (const void *) best_paths_pile_kernel
 	};
 
 	for (int type = EMOGI_WEIGHT_NONE; type <= EMOGI_WEIGHT_F64; type++)
@@ -260,13 +268,13 @@ take_arrays(Path *path, const PathMethod *method, const uint32_t *sources, uint6
 	TRY(take_array(memory, &path->paths.frontier, path->run->nwords, "bitmap of the frontier", error));
 	TRY(take_array(memory, &path->sources, nsources, "sources", error));
 	TRY(take_array(memory, &limit, SAMPLES, "weights", error));
-	TRY(take_deep(path->run, &path->plan, &path->queue, error));
+	TRY(take_persistent(path->run, &path->plan, &path->queue, error));
 	TRY(take_array(memory, &path->piles.item, 2 * (uint64_t) path->plan.capacity, "vertices that wait", error));
 	TRY(take_array(memory, &path->piles.state, 1, "state of the pile", error));
-	path->deep_rule = path->rule;
-	path->deep_rule.least_entries = method->set_limits != NULL ? 0 : DEEP_BUCKET_MIN_EDGES;
-	path->deep_rule.most_entries = DEEP_BUCKET_MAX_EDGES;
-	path->deep_rule.limit = limit;
+	path->persistent_rule = path->rule;
+	path->persistent_rule.least_entries = method->set_limits != NULL ? 0 : PERSISTENT_BUCKET_MIN_EDGES;
+	path->persistent_rule.most_entries = PERSISTENT_BUCKET_MAX_EDGES;
+	path->persistent_rule.limit = limit;
 	TRY(emogi_run_send(path->run, limit, path->limit, path->rule.nlimits * sizeof *limit, error));
 	return emogi_run_send(path->run, path->sources, sources, nsources * sizeof *sources, error);
 }
@@ -279,8 +287,8 @@ enter_sources(Path *path, uint64_t nsources, unsigned long long source_key, Emog
 	cudaStream_t stream = run->state->stream;
 
 	CUDA_TRY(cudaMemsetAsync(path->paths.pending, 0, run->nwords * sizeof *path->paths.pending, stream));
-	CUDA_LAUNCH(mark_sources, run->full_blocks, BLOCK_THREADS, stream, path->sources, nsources, path->paths.pending);
-	CUDA_LAUNCH(start_paths, run->full_blocks, BLOCK_THREADS, stream, path->paths, run->nvertices, source_key);
+	CUDA_LAUNCH(push_mark_sources_kernel, run->full_blocks, BLOCK_THREADS, stream, path->sources, nsources, path->paths.pending);
+	CUDA_LAUNCH(best_paths_start_kernel, run->full_blocks, BLOCK_THREADS, stream, path->paths, run->nvertices, source_key);
 	return EMOGI_OK;
 }
 
@@ -290,7 +298,7 @@ enter_queue(Path *path, EmogiError *error)
 {
 	Run		   *run = path->run;
 	cudaStream_t stream = run->state->stream;
-	auto	   *const queue = queue_bits<PathItem, KeyedItem>;
+	auto	   *const queue = persistent_queue_kernel<PathItem, KeyedItem>;
 
 	path->piles.capacity = path->waiting <= path->plan.capacity ? path->plan.capacity : 0;
 	path->pile = 0;
@@ -298,7 +306,7 @@ enter_queue(Path *path, EmogiError *error)
 	CUDA_LAUNCH(queue, run->full_blocks, BLOCK_THREADS, stream, path->paths.frontier, run->nwords,
 				run->graph.forward.offsets, path->queue, run->step.counters, KeyedItem{path->paths.key});
 	if (path->piles.capacity > 0)
-		CUDA_LAUNCH(pile_pending, run->full_blocks, BLOCK_THREADS, stream, path->paths, path->piles);
+		CUDA_LAUNCH(best_paths_pile_kernel, run->full_blocks, BLOCK_THREADS, stream, path->paths, path->piles);
 	path->plan.queued = true;
 	path->plan.now = 0;
 	return EMOGI_OK;
@@ -310,8 +318,8 @@ leave_queue(Path *path, EmogiError *error)
 {
 	Run		   *run = path->run;
 	cudaStream_t stream = run->state->stream;
-	auto	   *const mark_near = mark_queued<PathItem, KeyedItem>;
-	auto	   *const mark_far = mark_queued<WaitingItem, KeyedItem>;
+	auto	   *const mark_near = persistent_mark_kernel<PathItem, KeyedItem>;
+	auto	   *const mark_far = persistent_mark_kernel<WaitingItem, KeyedItem>;
 
 	CUDA_LAUNCH(mark_near, run->full_blocks, BLOCK_THREADS, stream,
 				path->queue + (uint64_t) path->plan.now * path->plan.capacity, (uint32_t) path->vertices,
@@ -325,7 +333,7 @@ leave_queue(Path *path, EmogiError *error)
 
 /* Go on in the queue, and leave it when there is nothing near any more, too much, or more waits than the pile holds. */
 static EmogiStatus
-step_deep(Path *path, const PathMethod *method, EmogiError *error)
+step_persistent(Path *path, const PathMethod *method, EmogiError *error)
 {
 	const Counters *counters;
 
@@ -340,7 +348,7 @@ step_deep(Path *path, const PathMethod *method, EmogiError *error)
 	path->plan.spent = counters->spent;
 	path->pile = counters->pile;
 	path->bucket = Bucket{counters->threshold, counters->delta};
-	if (path->edges == 0 || !is_deep(&path->plan, path->vertices, path->edges) ||
+	if (path->edges == 0 || !fits_persistent(&path->plan, path->vertices, path->edges) ||
 		(path->waiting == path->piles.capacity && path->waiting > 0))
 		return leave_queue(path, error);
 	return EMOGI_OK;
@@ -355,7 +363,7 @@ step_wide(Path *path, const PathMethod *method, bool *done, EmogiError *error)
 	unsigned long long nearest;
 
 	TRY(emogi_run_begin_step(run, error));
-	CUDA_LAUNCH(select_near, run->full_blocks, BLOCK_THREADS, run->state->stream, path->paths,
+	CUDA_LAUNCH(best_paths_select_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, path->paths,
 				run->graph.forward.offsets, path->bucket.threshold, run->step.counters);
 	TRY(emogi_run_read(run, &counters, error));
 	path->vertices = counters->vertices;
@@ -371,7 +379,7 @@ step_wide(Path *path, const PathMethod *method, bool *done, EmogiError *error)
 		path->plan.spent = 0;
 		return EMOGI_OK;
 	}
-	if (is_deep(&path->plan, path->vertices, path->edges))
+	if (fits_persistent(&path->plan, path->vertices, path->edges))
 		return enter_queue(path, error);
 	path->plan.spent += path->edges;
 	path->steps++;
@@ -392,7 +400,7 @@ relax_all(Path *path, const PathMethod *method, EmogiError *error)
 		if (run->control->cancel)
 			return EMOGI_CANCELED;
 		if (path->plan.queued)
-			TRY(step_deep(path, method, error));
+			TRY(step_persistent(path, method, error));
 		else
 			TRY(step_wide(path, method, &done, error));
 	}
@@ -413,7 +421,7 @@ emogi_cuda_path(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Emog
 	TRY(take_arrays(&path, &method, query->sources, nsources, error));
 	TRY(emogi_run_place(run, graph, query, PLACE_NEAR_WEIGHTS, method.kernels, 2, edge_bytes(graph->weight_type), error));
 	fit_buckets(&path, &method);
-	TRY(emogi_deep_size(run, &path.plan, method.kernels[2], error));
+	TRY(emogi_persistent_size(run, &path.plan, method.kernels[2], error));
 	TRY(emogi_run_start_clock(run, error));
 	TRY(enter_sources(&path, nsources, source_key(query->algorithm), error));
 	TRY(relax_all(&path, &method, error));
@@ -425,5 +433,5 @@ emogi_cuda_path(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Emog
 	result->nreached = counters->claimed;
 	result->nlevels = (uint32_t) path.steps;
 	run->control->done = result->nreached;
-	return emogi_run_fetch(run, result->distance, path.paths.key, run->nvertices * sizeof *result->distance, error);
+	return emogi_run_fetch(run, result->columns[0].float64, path.paths.key, run->nvertices * sizeof(double), error);
 }

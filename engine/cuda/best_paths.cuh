@@ -1,8 +1,8 @@
 /*
  * best_paths.cuh: the kernels of best_paths.cu, which tells the method and launches them.
  */
-#ifndef EMOGI_PATH_CUH
-#define EMOGI_PATH_CUH
+#ifndef EMOGI_BEST_PATHS_CUH
+#define EMOGI_BEST_PATHS_CUH
 
 #include <type_traits>
 
@@ -61,11 +61,11 @@ struct MostKeys
 	}
 };
 
-/* What applications.h says of one. */
+/* What algorithms.h says of one. */
 template <EmogiAlgorithm ALGORITHM>
 struct PathTraits;
 
-#define TRAITS(NAME, name, order, source, traits) \
+#define TRAITS(NAME, name, column, order, source, traits, candidate) \
 template <> \
 struct PathTraits<EMOGI_##NAME> \
 { \
@@ -73,10 +73,10 @@ struct PathTraits<EMOGI_##NAME> \
 	static constexpr bool ADDS = ((traits) & EMOGI_PATH_ADDS) != 0; \
 	static_assert(!(MOST && ADDS), "sums of weights get worse along a path when the least is best"); \
 };
-EMOGI_PATH_APPLICATIONS(TRAITS)
+EMOGI_ALGORITHMS(EMOGI_NOTHING, TRAITS, EMOGI_NOTHING)
 #undef TRAITS
 
-/* An application of the path algebra. */
+/* An application of the path semiring. */
 template <EmogiAlgorithm ITSELF>
 struct PathAlgebra : std::conditional<PathTraits<ITSELF>::MOST, MostKeys, LeastKeys>::type
 {
@@ -90,21 +90,20 @@ struct PathAlgebra : std::conditional<PathTraits<ITSELF>::MOST, MostKeys, LeastK
 	}
 };
 
-/* Call `call` with the PathAlgebra of an algorithm; with any for BFS and CC, which have none. One instance for each. */
+/* Call `call` with the PathAlgebra of an algorithm, one instance for each; nothing comes of one that is not of the path semiring. */
 template <class Call>
 static auto
 with_path(EmogiAlgorithm algorithm, Call call)
 {
 	switch (algorithm)
 	{
-#define PATH(NAME, name, order, source, traits) \
+#define PATH(NAME, ...) \
 		case EMOGI_##NAME: \
 			return call(PathAlgebra<EMOGI_##NAME>());
-			EMOGI_PATH_APPLICATIONS(PATH)
+			EMOGI_ALGORITHMS(EMOGI_LEAVE, PATH, EMOGI_LEAVE)
 #undef PATH
-		default:
-			return call(PathAlgebra<EMOGI_SSSP>());
 	}
+	return decltype(call(PathAlgebra<EMOGI_SSSP>())) {};
 }
 
 /* Get the key of a path without an edge. */
@@ -156,7 +155,7 @@ make_offer(const Paths &paths, double value, double weight)
 }
 
 /*
- * The Push of a path algebra: offer to every target the own value and the edge. Reads first: an atomic operation costs
+ * The Push of a path semiring: offer to every target the own value and the edge. Reads first: an atomic operation costs
  * more, and most offers are refused. Bits of `pending` are only set while it runs.
  */
 template <class Algebra, typename W>
@@ -201,7 +200,7 @@ struct Relax
 
 /* Give the sources, marked as pending, their key, all others KEY_NONE. Bytes: 8 a vertex. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-start_paths(Paths paths, uint64_t nvertices, unsigned long long source_key)
+best_paths_start_kernel(Paths paths, uint64_t nvertices, unsigned long long source_key)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
@@ -215,7 +214,7 @@ start_paths(Paths paths, uint64_t nvertices, unsigned long long source_key)
  * offsets.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-select_near(Paths paths, const uint64_t *offsets, unsigned long long threshold, Counters *counters)
+best_paths_select_kernel(Paths paths, const uint64_t *offsets, unsigned long long threshold, Counters *counters)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
@@ -277,7 +276,7 @@ select_near(Paths paths, const uint64_t *offsets, unsigned long long threshold, 
 /* Turn keys into values, in place, and count the vertices reached. Bytes: 16 a vertex. */
 template <class Algebra>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-finish_paths(unsigned long long *key, uint64_t nvertices, Counters *counters)
+best_paths_finish_kernel(unsigned long long *key, uint64_t nvertices, Counters *counters)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 	unsigned long long reached = 0;
@@ -293,7 +292,7 @@ finish_paths(unsigned long long *key, uint64_t nvertices, Counters *counters)
 }
 
 /* An item of the frontier: a vertex with the key that it was found with, out of date once it has another. */
-struct PathItem : DeepItem
+struct PathItem : QueueItem
 {
 	unsigned long long key;
 };
@@ -387,7 +386,7 @@ raise_threshold(Bucket *bucket, const BucketRule &rule, uint64_t entries, unsign
 		bucket->threshold = least;
 }
 
-/* The Search of a path algebra: near-far, with what is far on a pile. */
+/* The Search of a path semiring: near-far, with what is far on a pile. */
 template <class Algebra, typename W>
 struct PathSearch
 {
@@ -491,8 +490,8 @@ struct PathSearch
 		if (blockIdx.x == 0 && threadIdx.x == 0)
 			piles.state->count[(pile + 1) % PILE_COUNTS] = PileCount{0, 0};
 		begin_turn(walk);
-		for (uint32_t base = blockIdx.x * DEEP_THREADS + threadIdx.x - lane_number(); base < waiting;
-			 base += walk.nblocks * DEEP_THREADS)
+		for (uint32_t base = blockIdx.x * PERSISTENT_THREADS + threadIdx.x - lane_number(); base < waiting;
+			 base += walk.nblocks * PERSISTENT_THREADS)
 			sort_out(walk, from, base + lane_number(), waiting);
 		end_turn(walk, 0);
 		return true;
@@ -514,7 +513,7 @@ struct PathSearch
 			item.vertex = waits.vertex;
 			item.key = waits.key;
 			valid = own(item) == item.key;
-			locate(&item, walk.deep.lists.offsets);
+			locate(&item, walk.launch.lists.offsets);
 		}
 		near = valid && (item.key < bucket.threshold || bucket.threshold == KEY_NONE);
 		put_items(walk, near, valid && !near, item);
@@ -538,7 +537,7 @@ struct PathSearch
 	}
 };
 
-/* What queue_bits and mark_queued have to do for paths. */
+/* What persistent_queue_kernel and persistent_mark_kernel have to do for paths. */
 struct KeyedItem
 {
 	const unsigned long long *key;
@@ -559,7 +558,7 @@ struct KeyedItem
 
 /* Put the pending vertices on the first pile, which has room for them. Bytes: the bitmap, n/8, and 24 each. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-pile_pending(Paths paths, Piles piles)
+best_paths_pile_kernel(Paths paths, Piles piles)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
@@ -581,4 +580,4 @@ pile_pending(Paths paths, Piles piles)
 	}
 }
 
-#endif							/* EMOGI_PATH_CUH */
+#endif							/* EMOGI_BEST_PATHS_CUH */

@@ -8,14 +8,14 @@
  * takes seen & ~visited as the new frontier and writes its levels, all in ascending order and without contention.
  *   top-down    the lists of the frontier are read, unseen targets marked                    (EMOGI section 4)
  *   bottom-up   each unvisited vertex reads its backward list until an entry is in the frontier         [1];
- *               in hybrid placement first the head of it, which has the neighbours that are reached first
- *   deep        while the frontier is small, many levels in one launch, with queues and without any bitmap but `seen`
+ *               in hybrid placement first its prefix, which has the neighbours that are reached first
+ *   persistent  while the frontier is small, many levels by one kernel, with queues and without any bitmap but `seen`
  *               (persistent.cuh). For the next wide step `visited` is made a copy of it, and the queue is marked in `frontier`.
  * Both wide steps leave the same state, so each level takes the cheaper one: the one that is expected to read fewer
  * 128-byte lines. That is [1] with its alpha and beta replaced by the cost of the link.
  *
  * Bytes, for n vertices and m edges of 4 bytes: offsets 8n once a wide step at most, bitmaps n/2 a wide step and n/8 for
- * each change to deep steps and back, levels 4n a run; edges as counted in Counters.lines, x 128.
+ * each change to the persistent kernel and back, levels 4n a run; edges as counted in Counters.lines, x 128.
  *
  * [1] S. Beamer, K. Asanovic, D. Patterson: Direction-Optimizing Breadth-First Search. SC 2012.
  */
@@ -24,7 +24,8 @@
 #include "bfs.cuh"
 #include "hybrid.cuh"
 
-#define HEAD_LINE 128			/* vertices that are looked at in heads while the link brings a line: 2.5 ns */
+/* Tuned constant, of 46b8c33: 2.5 ns, on an NVIDIA H200 behind PCIe 5. */
+#define PREFIX_LINE 128			/* vertices that are looked at in prefixes while the link brings a line */
 
 /* A traversal. The device's arrays belong to run->memory. */
 typedef struct Bfs
@@ -35,9 +36,9 @@ typedef struct Bfs
 	Bitmaps		maps;
 	int32_t    *level;			/* [nvertices] */
 	uint32_t   *sources;		/* [nsources] */
-	DeepPlan	plan;
-	DeepItem   *queue;			/* [2][plan.capacity] */
-	uint32_t   *rest;			/* bitmap [nwords], vertices that a bottom-up step did not settle by heads */
+	PersistentPlan plan;
+	QueueItem  *queue;			/* [2][plan.capacity] */
+	uint32_t   *rest;			/* bitmap [nwords], vertices that a bottom-up step did not find by prefixes */
 
 	/* Where the traversal is. */
 	int32_t		depth;			/* of the frontier */
@@ -46,16 +47,17 @@ typedef struct Bfs
 	uint64_t	reached;		/* so far, with the frontier */
 	uint64_t	unvisited_edges;	/* that lead from vertices not reached */
 	uint64_t	unvisited_lists;	/* of `lists`, those of vertices not reached */
-	uint64_t	lists;			/* backward lists of all vertices that are longer than heads: not empty when there are none */
+	uint64_t	lists;			/* backward lists of all vertices that are longer than prefixes; without any, not empty */
 	uint64_t	starts;			/* lines in which they start */
 	uint64_t	entries;		/* sum over the run, as in Counters */
 } Bfs;
 
 static const void *const kernels[] = {
-	(const void *) push_words<MarkSeen>, (const void *) push_slices<MarkSeen>, (const void *) bottom_up,
-	(const void *) bottom_up_slices, (const void *) walk_deep<LevelSearch>, (const void *) mark_sources,
-	(const void *) survey_lists, (const void *) settle, (const void *) bottom_up_heads,
-	(const void *) queue_bits<DeepItem, PlainItem>, (const void *) mark_queued<DeepItem, PlainItem>
+	(const void *) push_words_kernel<MarkSeen>, (const void *) push_slices_kernel<MarkSeen>, (const void *) bfs_bottom_up_kernel,
+	(const void *) bfs_bottom_up_slices_kernel, (const void *) persistent_walk_kernel<LevelSearch>,
+	(const void *) push_mark_sources_kernel,
+	(const void *) bfs_survey_kernel, (const void *) bfs_settle_kernel, (const void *) bfs_bottom_up_prefixes_kernel,
+	(const void *) persistent_queue_kernel<QueueItem, PlainItem>, (const void *) persistent_mark_kernel<QueueItem, PlainItem>
 };
 
 #define NEDGE_KERNELS 4			/* the first of them read edges with the whole device */
@@ -63,7 +65,7 @@ static const void *const kernels[] = {
 EmogiStatus
 emogi_cuda_bfs_load(EmogiError *error)
 {
-	TRY(emogi_heads_load(error));
+	TRY(emogi_hybrid_load(error));
 	return LOAD_KERNELS(kernels);
 }
 
@@ -86,8 +88,8 @@ take_arrays(Bfs *bfs, const EmogiQuery *query, EmogiError *error)
 	TRY(take_array(memory, &bfs->maps.visited, bfs->maps.nwords, "bitmap of visited vertices", error));
 	TRY(take_array(memory, &bfs->maps.frontier, bfs->maps.nwords, "bitmap of the frontier", error));
 	TRY(take_array(memory, &bfs->sources, query->nsources, "sources", error));
-	TRY(take_deep(bfs->run, &bfs->plan, &bfs->queue, error));
-	TRY(take_array(memory, &bfs->rest, bfs->maps.nwords, "bitmap of vertices beyond heads", error));
+	TRY(take_persistent(bfs->run, &bfs->plan, &bfs->queue, error));
+	TRY(take_array(memory, &bfs->rest, bfs->maps.nwords, "bitmap of vertices beyond prefixes", error));
 	return emogi_run_send(bfs->run, bfs->sources, query->sources, query->nsources * sizeof *query->sources, error);
 }
 
@@ -96,7 +98,7 @@ static EmogiStatus
 end_step(Bfs *bfs, bool several, EmogiError *error)
 {
 	const Counters *counters;
-	const bool	headed = bfs->run->graph.backward.head_length > 0;	/* `lists` are not all that are not empty */
+	const bool	prefixed = bfs->run->graph.backward.prefix_length > 0;	/* `lists` are not all that are not empty */
 	uint64_t	led;			/* edges from all vertices that the steps reached */
 
 	TRY(emogi_run_read(bfs->run, &counters, error));
@@ -105,7 +107,7 @@ end_step(Bfs *bfs, bool several, EmogiError *error)
 	bfs->edges = counters->edges;
 	bfs->reached += counters->claimed;
 	bfs->unvisited_edges = minus(bfs->unvisited_edges, led);
-	bfs->unvisited_lists = headed ?
+	bfs->unvisited_lists = prefixed ?
 		(uint64_t) ((double) counters->lists * (double) (bfs->run->nvertices - bfs->reached) / (double) bfs->run->nvertices) :
 		minus(bfs->unvisited_lists, counters->claimed);
 	bfs->entries = counters->entries;
@@ -130,15 +132,15 @@ enter_sources(Bfs *bfs, const EmogiGraph *graph, const EmogiQuery *query, EmogiE
 	CUDA_TRY(cudaMemsetAsync(bfs->maps.seen, 0, bfs->maps.nwords * sizeof *bfs->maps.seen, stream));
 	CUDA_TRY(cudaMemsetAsync(bfs->maps.visited, 0, bfs->maps.nwords * sizeof *bfs->maps.visited, stream));
 	TRY(emogi_run_clear(run, error));
-	CUDA_LAUNCH(mark_sources, run->full_blocks, BLOCK_THREADS, stream, bfs->sources, query->nsources, bfs->maps.seen);
+	CUDA_LAUNCH(push_mark_sources_kernel, run->full_blocks, BLOCK_THREADS, stream, bfs->sources, query->nsources, bfs->maps.seen);
 	if (run->graph.backward.offsets != NULL)
-		CUDA_LAUNCH(survey_lists, run->full_blocks, BLOCK_THREADS, stream, run->graph.backward.offsets, run->nvertices,
-					run->graph.backward.head_length, run->step.counters);
-	CUDA_LAUNCH(settle, run->full_blocks, BLOCK_THREADS, stream, bfs->maps, run->graph.forward.offsets, bfs->level, 0,
+		CUDA_LAUNCH(bfs_survey_kernel, run->full_blocks, BLOCK_THREADS, stream, run->graph.backward.offsets, run->nvertices,
+					run->graph.backward.prefix_length, run->step.counters);
+	CUDA_LAUNCH(bfs_settle_kernel, run->full_blocks, BLOCK_THREADS, stream, bfs->maps, run->graph.forward.offsets, bfs->level, 0,
 				run->step.counters);
 	bfs->unvisited_edges = graph->forward.nedges;
 	TRY(end_step(bfs, false, error));
-	if (run->graph.backward.head_length == 0)
+	if (run->graph.backward.prefix_length == 0)
 		bfs->unvisited_lists = minus(bfs->lists, bfs->reached);
 	return EMOGI_OK;
 }
@@ -148,7 +150,7 @@ static EmogiStatus
 enter_queue(Bfs *bfs, EmogiError *error)
 {
 	Run		   *run = bfs->run;
-	auto	   *const queue = queue_bits<DeepItem, PlainItem>;
+	auto	   *const queue = persistent_queue_kernel<QueueItem, PlainItem>;
 
 	TRY(emogi_run_begin_step(run, error));
 	CUDA_LAUNCH(queue, run->full_blocks, BLOCK_THREADS, run->state->stream, bfs->maps.frontier, bfs->maps.nwords,
@@ -165,7 +167,7 @@ leave_queue(Bfs *bfs, EmogiError *error)
 	Run		   *run = bfs->run;
 	cudaStream_t stream = run->state->stream;
 	const uint64_t bitmap_bytes = bfs->maps.nwords * sizeof *bfs->maps.seen;
-	auto	   *const mark = mark_queued<DeepItem, PlainItem>;
+	auto	   *const mark = persistent_mark_kernel<QueueItem, PlainItem>;
 
 	CUDA_TRY(cudaMemcpyAsync(bfs->maps.visited, bfs->maps.seen, bitmap_bytes, cudaMemcpyDeviceToDevice, stream));
 	CUDA_TRY(cudaMemsetAsync(bfs->maps.frontier, 0, bitmap_bytes, stream));
@@ -178,33 +180,33 @@ leave_queue(Bfs *bfs, EmogiError *error)
 
 /* Go on in the queue until the frontier is too large for it. */
 static EmogiStatus
-step_deep(Bfs *bfs, EmogiError *error)
+step_persistent(Bfs *bfs, EmogiError *error)
 {
 	const LevelSearch search = {bfs->maps.seen, bfs->level, bfs->depth};
 
 	if (!bfs->plan.queued)
 		TRY(enter_queue(bfs, error));
 	TRY(emogi_run_begin_step(bfs->run, error));
-	TRY(launch_deep(bfs->run, &bfs->plan, bfs->queue, bfs->vertices, bfs->edges, (uint32_t) (bfs->bound - bfs->depth),
-					search, error));
+	TRY(launch_persistent(bfs->run, &bfs->plan, bfs->queue, bfs->vertices, bfs->edges, (uint32_t) (bfs->bound - bfs->depth),
+						  search, error));
 	return end_step(bfs, true, error);
 }
 
-/* Let the unvisited vertices look for the frontier, in heads first. */
+/* Let the unvisited vertices look for the frontier, in prefixes first. */
 static EmogiStatus
 search_upwards(Bfs *bfs, EmogiError *error)
 {
 	Run		   *run = bfs->run;
 	cudaStream_t stream = run->state->stream;
 	const Lists<Target> &lists = run->graph.backward;
-	const bool	headed = lists.heads != NULL;
+	const bool	prefixed = lists.prefixes != NULL;
 
-	if (headed)
-		CUDA_LAUNCH(bottom_up_heads, run->full_blocks, BLOCK_THREADS, stream, lists, bfs->maps, run->nvertices,
+	if (prefixed)
+		CUDA_LAUNCH(bfs_bottom_up_prefixes_kernel, run->full_blocks, BLOCK_THREADS, stream, lists, bfs->maps, run->nvertices,
 					bfs->rest, run->step.counters);
-	CUDA_LAUNCH(bottom_up, run->nblocks, BLOCK_THREADS, stream, lists, bfs->maps,
-				headed ? bfs->rest : bfs->maps.visited, headed ? 0 : FULL_WARP, run->nvertices, run->step);
-	CUDA_LAUNCH(bottom_up_slices, run->nblocks, BLOCK_THREADS, stream, lists, bfs->maps, run->step);
+	CUDA_LAUNCH(bfs_bottom_up_kernel, run->nblocks, BLOCK_THREADS, stream, lists, bfs->maps,
+				prefixed ? bfs->rest : bfs->maps.visited, prefixed ? 0 : FULL_WARP, run->nvertices, run->step);
+	CUDA_LAUNCH(bfs_bottom_up_slices_kernel, run->nblocks, BLOCK_THREADS, stream, lists, bfs->maps, run->step);
 	return EMOGI_OK;
 }
 
@@ -224,11 +226,11 @@ step_wide(Bfs *bfs, bool upwards, EmogiError *error)
 		TRY(search_upwards(bfs, error));
 	else
 	{
-		CUDA_LAUNCH(push_words<MarkSeen>, run->nblocks, BLOCK_THREADS, stream, run->graph.forward, bfs->maps.frontier,
+		CUDA_LAUNCH(push_words_kernel<MarkSeen>, run->nblocks, BLOCK_THREADS, stream, run->graph.forward, bfs->maps.frontier,
 					bfs->maps.nwords, run->step, mark);
-		CUDA_LAUNCH(push_slices<MarkSeen>, run->nblocks, BLOCK_THREADS, stream, run->graph.forward, run->step, mark);
+		CUDA_LAUNCH(push_slices_kernel<MarkSeen>, run->nblocks, BLOCK_THREADS, stream, run->graph.forward, run->step, mark);
 	}
-	CUDA_LAUNCH(settle, run->full_blocks, BLOCK_THREADS, stream, bfs->maps, run->graph.forward.offsets, bfs->level,
+	CUDA_LAUNCH(bfs_settle_kernel, run->full_blocks, BLOCK_THREADS, stream, bfs->maps, run->graph.forward.offsets, bfs->level,
 				bfs->depth, run->step.counters);
 	return end_step(bfs, false, error);
 }
@@ -246,23 +248,23 @@ expect_starts(const Bfs *bfs, double vertices)
 /*
  * Say whether a bottom-up step is expected to read fewer lines. An entry of an unvisited vertex's backward list leads
  * to the frontier or to another unvisited vertex, never to an older level: edges / (edges + unvisited_edges) of them
- * hit, and a search looks at about the inverse of that many. With heads, only lists that they leave open are read; that
+ * hit, and a search looks at about the inverse of that many. With prefixes, only lists that they leave open are read; that
  * their entries hit more often than others is left out.
  */
 static bool
 prefers_bottom_up(const Bfs *bfs)
 {
 	const double entries = Line<Target>::ENTRIES;
-	const uint32_t length = bfs->run->graph.backward.head_length;
+	const uint32_t length = bfs->run->graph.backward.prefix_length;
 	const double hits = (double) bfs->edges / (double) (bfs->edges + bfs->unvisited_edges);
 	const double open = length > 0 ? pow(1 - hits, length) : 1;
 	const double lists = (double) bfs->unvisited_lists * open;
 	const double all = (double) bfs->unvisited_edges * open / entries;
 	const double searched = lists / entries / hits;
-	const double heads = length > 0 ? (double) (bfs->run->nvertices - bfs->reached) / HEAD_LINE : 0;
+	const double prefixes = length > 0 ? (double) (bfs->run->nvertices - bfs->reached) / PREFIX_LINE : 0;
 
 	return bfs->run->graph.backward.offsets != NULL &&
-		heads + expect_starts(bfs, lists) + (all < searched ? all : searched) <
+		prefixes + expect_starts(bfs, lists) + (all < searched ? all : searched) <
 		expect_starts(bfs, (double) bfs->vertices) + (double) bfs->edges / entries;
 }
 
@@ -277,8 +279,8 @@ traverse(Bfs *bfs, EmogiError *error)
 		bfs->run->control->done = bfs->reached;
 		if (bfs->run->control->cancel)
 			return EMOGI_CANCELED;
-		if (is_deep(&bfs->plan, bfs->vertices, bfs->edges))
-			TRY(step_deep(bfs, error));
+		if (fits_persistent(&bfs->plan, bfs->vertices, bfs->edges))
+			TRY(step_persistent(bfs, error));
 		else
 			TRY(step_wide(bfs, prefers_bottom_up(bfs), error));
 	}
@@ -296,8 +298,8 @@ emogi_cuda_levels(Run *run, const EmogiGraph *graph, const EmogiQuery *query, un
 	bfs.run = run;
 	bfs.bound = max_depth < 0 || max_depth > INT32_MAX ? INT32_MAX : (int32_t) max_depth;
 	TRY(take_arrays(&bfs, query, error));
-	TRY(emogi_run_place(run, graph, query, wants | PLACE_BACKWARD_HEADS, kernels, NEDGE_KERNELS, sizeof(Target), error));
-	TRY(emogi_deep_size(run, &bfs.plan, (const void *) walk_deep<LevelSearch>, error));
+	TRY(emogi_run_place(run, graph, query, wants | PLACE_BACKWARD_PREFIXES, kernels, NEDGE_KERNELS, sizeof(Target), error));
+	TRY(emogi_persistent_size(run, &bfs.plan, (const void *) persistent_walk_kernel<LevelSearch>, error));
 	TRY(emogi_run_start_clock(run, error));
 	TRY(enter_sources(&bfs, graph, query, error));
 	TRY(traverse(&bfs, error));
@@ -316,5 +318,5 @@ emogi_cuda_bfs(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Emogi
 	int32_t    *level;
 
 	TRY(emogi_cuda_levels(run, graph, query, PLACE_BACKWARD, query->max_depth, &level, result, error));
-	return emogi_run_fetch(run, result->level, level, run->nvertices * sizeof *level, error);
+	return emogi_run_fetch(run, result->columns[0].int32, level, run->nvertices * sizeof *level, error);
 }

@@ -18,7 +18,7 @@ typedef struct Bitmaps
 
 /* Count the lists above a length, and the lines in which they start. Bytes: 8 a vertex. */
 static __global__ void
-survey_lists(const uint64_t *offsets, uint64_t nvertices, uint32_t length, Counters *counters)
+bfs_survey_kernel(const uint64_t *offsets, uint64_t nvertices, uint32_t length, Counters *counters)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * blockDim.x;
 	const uint64_t own = (uint64_t) blockIdx.x * blockDim.x + threadIdx.x;
@@ -46,7 +46,7 @@ survey_lists(const uint64_t *offsets, uint64_t nvertices, uint32_t length, Count
  * each word with new vertices 256 of offsets and 128 of levels.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-settle(Bitmaps maps, const uint64_t *offsets, int32_t *level, int32_t depth, Counters *counters)
+bfs_settle_kernel(Bitmaps maps, const uint64_t *offsets, int32_t *level, int32_t depth, Counters *counters)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
@@ -103,7 +103,7 @@ mark_seen(uint32_t *seen, const Target (&target)[Line<Target>::PIECE], uint32_t 
 			atomicOr(&seen[target[j] / 32], 1u << target[j] % 32);
 }
 
-/* Top-down step: push_words and push_slices with this mark every target of the frontier as seen. */
+/* Top-down step: push_words_kernel and push_slices_kernel with this mark every target of the frontier as seen. */
 struct MarkSeen
 {
 	typedef NoWeight Weight;
@@ -138,12 +138,12 @@ find_in_frontier(const uint32_t *frontier, const Target (&target)[Line<Target>::
 }
 
 /*
- * Bottom-up step in the heads: mark as `seen` the unvisited vertices of which an entry is in the frontier, and in `rest`
+ * Bottom-up step in the prefixes: mark as `seen` the unvisited vertices of which an entry is in the frontier, and in `rest`
  * those of the others that have more entries than that. Bytes: two bitmaps, n/4; for 32 vertices a line for each entry that
- * one of them comes to; a random 4-byte read of `frontier` for each entry; 16 of offsets for a whole head without success.
+ * one of them comes to; a random 4-byte read of `frontier` for each entry; 16 of offsets for a whole prefix without success.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-bottom_up_heads(Lists<Target> lists, Bitmaps maps, uint64_t nvertices, uint32_t *rest, Counters *counters)
+bfs_bottom_up_prefixes_kernel(Lists<Target> lists, Bitmaps maps, uint64_t nvertices, uint32_t *rest, Counters *counters)
 {
 	const uint64_t nwarps = (uint64_t) gridDim.x * BLOCK_WARPS;
 	unsigned long long entries = 0;
@@ -156,9 +156,9 @@ bottom_up_heads(Lists<Target> lists, Bitmaps maps, uint64_t nvertices, uint32_t 
 		bool		found = false;
 		uint32_t	bits;
 
-		for (uint32_t j = 0; j < lists.head_length && __any_sync(FULL_WARP, searches); j++)
+		for (uint32_t j = 0; j < lists.prefix_length && __any_sync(FULL_WARP, searches); j++)
 		{
-			const Target target = searches ? read_head(lists, vertex, j) : EMOGI_NO_VERTEX;
+			const Target target = searches ? read_prefix(lists, vertex, j) : EMOGI_NO_VERTEX;
 
 			searches = target != EMOGI_NO_VERTEX;
 			entries += searches;
@@ -166,7 +166,7 @@ bottom_up_heads(Lists<Target> lists, Bitmaps maps, uint64_t nvertices, uint32_t 
 			searches &= !found;
 		}
 		if (searches)
-			searches = __ldg(&lists.offsets[vertex + 1]) - __ldg(&lists.offsets[vertex]) > lists.head_length;
+			searches = __ldg(&lists.offsets[vertex + 1]) - __ldg(&lists.offsets[vertex]) > lists.prefix_length;
 		bits = __ballot_sync(FULL_WARP, found);
 		if (bits != 0 && lane_number() == 0)
 			maps.seen[word] |= bits;	/* no other warp has this word */
@@ -224,7 +224,7 @@ search_word(const Lists<Target> &lists, const Bitmaps &maps, const Step &step, u
  * read of `frontier` for each entry.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-bottom_up(Lists<Target> lists, Bitmaps maps, const uint32_t *bitmap, uint32_t flip, uint64_t nvertices, Step step)
+bfs_bottom_up_kernel(Lists<Target> lists, Bitmaps maps, const uint32_t *bitmap, uint32_t flip, uint64_t nvertices, Step step)
 {
 	unsigned long long nread = 0;
 	unsigned long long entries = 0;
@@ -243,9 +243,9 @@ bottom_up(Lists<Target> lists, Bitmaps maps, const uint32_t *bitmap, uint32_t fl
 	add_sums(step.counters, nread, entries);
 }
 
-/* Bottom-up step, the slices of long lists of vertices that no slice has found yet. Bytes: as bottom_up. */
+/* Bottom-up step, the slices of long lists of vertices that no slice has found yet. Bytes: as bfs_bottom_up_kernel. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-bottom_up_slices(Lists<Target> lists, Bitmaps maps, Step step)
+bfs_bottom_up_slices_kernel(Lists<Target> lists, Bitmaps maps, Step step)
 {
 	constexpr uint32_t STRIDE = LINE_UNROLL * WARP_LINES;
 	unsigned long long nread = 0;
@@ -262,12 +262,12 @@ bottom_up_slices(Lists<Target> lists, Bitmaps maps, Step step)
 			list = Span{0, 0};
 		for (uint32_t done = 0; done < nlines; done += STRIDE)
 		{
-			const uint32_t stretch = nlines - done < STRIDE ? nlines - done : STRIDE;
+			const uint32_t now = nlines - done < STRIDE ? nlines - done : STRIDE;
 			bool		found = lane_number() == 0 && (__ldcg(seen) & bit) != 0;
 
 			if (__any_sync(FULL_WARP, found))
 				break;
-			found = walk_lines<true>(lists.targets, list, first + done, lane_number() == 0 ? stretch : 0, &nread,
+			found = walk_lines<true>(lists.targets, list, first + done, lane_number() == 0 ? now : 0, &nread,
 									 [&](const Target (&target)[Line<Target>::PIECE], uint32_t wanted) {
 				entries += __popc(wanted);
 				return find_in_frontier(maps.frontier, target, wanted);
@@ -283,7 +283,7 @@ bottom_up_slices(Lists<Target> lists, Bitmaps maps, Step step)
 struct LevelSearch
 {
 	typedef NoWeight Weight;
-	typedef DeepItem Item;
+	typedef QueueItem Item;
 	static constexpr bool PILES = false;
 
 	uint32_t   *seen;
@@ -291,14 +291,14 @@ struct LevelSearch
 	int32_t		depth;			/* of the frontier at the start of the walk */
 
 	__device__ __forceinline__ unsigned long long
-	own(const DeepItem &item) const
+	own(const QueueItem &item) const
 	{
 		return 0;
 	}
 
 	__device__ __forceinline__ Fate
-	visit(const DeepItem &item, unsigned long long own, Target target, double weight, uint32_t step,
-		  DeepItem *fresh) const
+	visit(const QueueItem &item, unsigned long long own, Target target, double weight, uint32_t step,
+		  QueueItem *fresh) const
 	{
 		const uint32_t bit = 1u << target % 32;
 
@@ -309,16 +309,16 @@ struct LevelSearch
 	}
 };
 
-/* What queue_bits and mark_queued have to do for BFS: nothing. */
+/* What persistent_queue_kernel and persistent_mark_kernel have to do for BFS: nothing. */
 struct PlainItem
 {
 	__device__ __forceinline__ void
-	operator()(DeepItem *item) const
+	operator()(QueueItem *item) const
 	{
 	}
 
 	__device__ __forceinline__ bool
-	operator()(const DeepItem &item) const
+	operator()(const QueueItem &item) const
 	{
 		return true;
 	}

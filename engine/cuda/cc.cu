@@ -8,16 +8,16 @@
  * their components, whatever the order of the work. What costs are walks to a root and atomic operations; so the first
  * look at an edge only plants the larger end under the smaller if it is a root, which is a read and at most one
  * atomic operation, and hooks, which walks, one in a few: that is enough to make one tree of nearly all vertices.
- *   join        device and hybrid placement, join_near: the first vertices, 6 or 25 in a hundred, each with its smallest
- *               neighbour, or the smallest of its head, where that leads to hubs; that one with the second. If one tree
+ *   join        device and hybrid placement, join near: the first vertices, 6 or 25 in a hundred, each with its smallest
+ *               neighbour, or the smallest of its prefix, where that leads to hubs; that one with the second. If one tree
  *               has half of a sample of them, the others look for it: a vertex whose first neighbour is in there, or
  *               that one's, points to its root at once. What is in there is looked up in a bitmap, a 32nd of the
  *               components, which the second-level cache holds when it no longer holds those. Where there is no such tree
  *               or no way to it, a vertex is joined as the first ones are.
- *               Host placement, join_lines: in ascending order, the first line of the list of each vertex that nothing has
+ *               Host placement, join lines: in ascending order, the first line of the list of each vertex that nothing has
  *               been planted on or hooked yet. What it brings covers vertices to come, so that 0.11 lines a vertex cover a
  *               random graph of mean degree 32, and 0.26 a Kronecker graph of mean degree 50.
- *   settle      a sample of vertices names the giant tree; all point to their roots, and those outside hook with their
+ *   hook        a sample of vertices names the giant tree; all point to their roots, and those outside hook with their
  *               first two neighbours
  *   rest        the sample is asked again; all point to their roots, and only vertices outside the giant tree push the
  *               hook along their whole lists, forward and backward: an edge with both ends inside joins nothing. When
@@ -26,10 +26,10 @@
  * all lists: most edges then have both ends under one root, which takes two reads to see. The kernels are in cc.cuh; the
  * host waits for none of them but the last.
  *
- * Bytes, for n vertices: planting 4 a vertex; join_near 4 of a head, or 16 of offsets and 32 of the list, 4 to 8 for
- * marking, 4 to 8 of its own parent and a random read of the bitmap, for the first and those without a way 16 of heads and
- * 2 to 3 random reads of 4; join_lines 20 a vertex, the lines, and 1 random read an entry, some more for one in eight;
- * settle 8 and about 2 random reads, mark_outside 4 to 8; rest: the lists outside, in lines, and for each entry two random
+ * Bytes, for n vertices: planting 4 a vertex; join near 4 of a prefix, or 16 of offsets and 32 of the list, 4 to 8 for
+ * marking, 4 to 8 of its own parent and a random read of the bitmap, for the first and those without a way 16 of prefixes and
+ * 2 to 3 random reads of 4; join lines 20 a vertex, the lines, and 1 random read an entry, some more for one in eight;
+ * hook 8 and about 2 random reads, marking 4 to 8; rest: the lists outside, in lines, and for each entry two random
  * reads or more of 4.
  *
  * [1] M. Sutton, T. Ben-Nun, A. Barak: Optimizing Parallel Graph Connectivity Computation via Subgraph Sampling.
@@ -42,12 +42,12 @@
 #include "cc.cuh"
 
 static const void *const kernels[] = {
-	(const void *) push_words<Hook>, (const void *) push_slices<Hook>, (const void *) join_lines,
-	(const void *) plant, (const void *) choose_near, (const void *) join_near, (const void *) settle, (const void *) vote,
-	(const void *) mark_outside, (const void *) compress
+	(const void *) push_words_kernel<Hook>, (const void *) push_slices_kernel<Hook>, (const void *) cc_join_lines_kernel,
+	(const void *) cc_plant_kernel, (const void *) cc_choose_near_kernel, (const void *) cc_join_near_kernel,
+	(const void *) cc_hook_outside_kernel, (const void *) cc_vote_kernel, (const void *) cc_mark_outside_kernel,
+	(const void *) cc_compress_kernel
 };
 
-#define SMALL_BYTES (UINT64_C(32) << 20)	/* of components: they stay in the second-level cache, however they are read */
 #define EDGE_KERNELS 3			/* of these, that read edges by blocks as many as fit */
 
 EmogiStatus
@@ -64,9 +64,9 @@ hook_lists(Run *run, const Lists<Target> &lists, const uint32_t *marked, uint32_
 	const Hook	push = {component, forest};
 
 	TRY(emogi_run_begin_step(run, error));
-	CUDA_LAUNCH(push_words<Hook>, run->nblocks, BLOCK_THREADS, run->state->stream, lists, marked, run->nwords, run->step,
+	CUDA_LAUNCH(push_words_kernel<Hook>, run->nblocks, BLOCK_THREADS, run->state->stream, lists, marked, run->nwords, run->step,
 				push);
-	CUDA_LAUNCH(push_slices<Hook>, run->nblocks, BLOCK_THREADS, run->state->stream, lists, run->step, push);
+	CUDA_LAUNCH(push_slices_kernel<Hook>, run->nblocks, BLOCK_THREADS, run->state->stream, lists, run->step, push);
 	return EMOGI_OK;
 }
 
@@ -77,32 +77,33 @@ grow_giant(Run *run, uint32_t *component, uint32_t *marked, Forest *forest, Emog
 	cudaStream_t stream = run->state->stream;
 	const Lists<Target> &forward = run->graph.forward;
 
-	if (forward.heads == NULL && run->graph.placement != EMOGI_PLACEMENT_DEVICE)
+	if (forward.prefixes == NULL && run->graph.placement != EMOGI_PLACEMENT_DEVICE)
 	{
 		CUDA_TRY(cudaMemsetAsync(marked, 0xFF, run->nwords * sizeof *marked, stream));
 		TRY(emogi_run_begin_step(run, error));
-		CUDA_LAUNCH(join_lines, run->nblocks, BLOCK_THREADS, stream, forward, run->nvertices, marked, run->nwords,
+		CUDA_LAUNCH(cc_join_lines_kernel, run->nblocks, BLOCK_THREADS, stream, forward, run->nvertices, marked, run->nwords,
 					component, run->step);
 	}
 	else
 	{
-		if (forward.heads != NULL && run->graph.placement == EMOGI_PLACEMENT_DEVICE &&
+		if (forward.prefixes != NULL && run->graph.placement == EMOGI_PLACEMENT_DEVICE &&
 			run->nvertices * sizeof *component > SMALL_BYTES)
-			CUDA_LAUNCH(choose_near, 1, BLOCK_THREADS, stream, forward, run->nvertices, forest);
-		CUDA_LAUNCH(join_near, run->full_blocks, BLOCK_THREADS, stream, forward, run->nvertices, false, component, marked,
-					forest, run->step);
+			CUDA_LAUNCH(cc_choose_near_kernel, 1, BLOCK_THREADS, stream, forward, run->nvertices, forest);
+		CUDA_LAUNCH(cc_join_near_kernel, run->full_blocks, BLOCK_THREADS, stream, forward, run->nvertices, false, component,
+					marked, forest, run->step);
 		if (run->nvertices >= START_LEAST)
 		{
-			CUDA_LAUNCH(vote, 1, BLOCK_THREADS, stream, component, run->nvertices / START_HEADS, true, forest);
-			CUDA_LAUNCH(mark_outside, run->full_blocks, BLOCK_THREADS, stream, component, run->nvertices, forest, false,
+			CUDA_LAUNCH(cc_vote_kernel, 1, BLOCK_THREADS, stream, component, run->nvertices / START_HUBS, true, forest);
+			CUDA_LAUNCH(cc_mark_outside_kernel, run->full_blocks, BLOCK_THREADS, stream, component, run->nvertices, forest, false,
 						marked);
-			CUDA_LAUNCH(join_near, run->full_blocks, BLOCK_THREADS, stream, forward, run->nvertices, true, component, marked,
-						forest, run->step);
+			CUDA_LAUNCH(cc_join_near_kernel, run->full_blocks, BLOCK_THREADS, stream, forward, run->nvertices, true, component,
+						marked, forest, run->step);
 		}
 	}
-	CUDA_LAUNCH(vote, 1, BLOCK_THREADS, stream, component, run->nvertices, false, forest);
-	CUDA_LAUNCH(settle, run->full_blocks, BLOCK_THREADS, stream, forward, run->nvertices, component, forest, run->step);
-	CUDA_LAUNCH(vote, 1, BLOCK_THREADS, stream, component, run->nvertices, false, forest);
+	CUDA_LAUNCH(cc_vote_kernel, 1, BLOCK_THREADS, stream, component, run->nvertices, false, forest);
+	CUDA_LAUNCH(cc_hook_outside_kernel, run->full_blocks, BLOCK_THREADS, stream, forward, run->nvertices, component, forest,
+				run->step);
+	CUDA_LAUNCH(cc_vote_kernel, 1, BLOCK_THREADS, stream, component, run->nvertices, false, forest);
 	return EMOGI_OK;
 }
 
@@ -115,16 +116,17 @@ connect(Run *run, uint32_t *component, uint32_t *marked, Forest *forest, EmogiEr
 	const Lists<Target> &backward = run->graph.backward;
 	const bool	one_way = backward.offsets == NULL;
 
-	CUDA_LAUNCH(plant, run->full_blocks, BLOCK_THREADS, stream, component, run->nvertices, forward.heads != NULL,
+	CUDA_LAUNCH(cc_plant_kernel, run->full_blocks, BLOCK_THREADS, stream, component, run->nvertices, forward.prefixes != NULL,
 				forest);
 	if (forward.nedges == 0)
 		return EMOGI_OK;
 	TRY(grow_giant(run, component, marked, forest, error));
-	CUDA_LAUNCH(mark_outside, run->full_blocks, BLOCK_THREADS, stream, component, run->nvertices, forest, one_way, marked);
+	CUDA_LAUNCH(cc_mark_outside_kernel, run->full_blocks, BLOCK_THREADS, stream, component, run->nvertices, forest, one_way,
+				marked);
 	TRY(hook_lists(run, forward, marked, component, forest, error));
 	if (!one_way && backward.offsets != forward.offsets)
 		TRY(hook_lists(run, backward, marked, component, forest, error));
-	CUDA_LAUNCH(compress, run->full_blocks, BLOCK_THREADS, stream, component, run->nvertices, forest);
+	CUDA_LAUNCH(cc_compress_kernel, run->full_blocks, BLOCK_THREADS, stream, component, run->nvertices, forest);
 	return EMOGI_OK;
 }
 
@@ -139,7 +141,7 @@ emogi_cuda_cc(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiR
 	TRY(take_array(&run->memory, &component, run->nvertices, "components", error));
 	TRY(take_array(&run->memory, &marked, run->nwords, "bitmap of vertices", error));
 	TRY(take_array(&run->memory, &forest, 1, "forest", error));
-	TRY(emogi_run_place(run, graph, query, PLACE_BACKWARD | PLACE_FORWARD_HEADS, kernels, EDGE_KERNELS, sizeof(Target),
+	TRY(emogi_run_place(run, graph, query, PLACE_BACKWARD | PLACE_FORWARD_PREFIXES, kernels, EDGE_KERNELS, sizeof(Target),
 						error));
 	TRY(emogi_run_start_clock(run, error));
 	TRY(connect(run, component, marked, forest, error));
@@ -148,5 +150,5 @@ emogi_cuda_cc(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiR
 	emogi_run_account(run, counters, result);
 	result->nreached = run->nvertices;
 	result->nlevels = 1;
-	return emogi_run_fetch(run, result->component, component, run->nvertices * sizeof *component, error);
+	return emogi_run_fetch(run, result->columns[0].vertex, component, run->nvertices * sizeof *component, error);
 }

@@ -13,20 +13,26 @@
 #include "hybrid.cuh"
 #include "push.cuh"
 
-#define NEAR_HEADS 4			/* heads, of those that there are, among which the two smallest are looked for */
+/*
+ * Tuned constants. Measured on an NVIDIA H200: START_* at e52fca1 (bench/RESULTS.md, CC, has before and after, and what
+ * else was tried: one vertex in 64 instead of 16 among it). HUB_DEGREE is of 804490e, SMALL_BYTES of 26a6e58, the others
+ * of 1c8365d; the figures there (ad4a202) are with all of them.
+ */
+#define NEAR_PREFIX 4			/* entries of a prefix, of those that there are, among which the two smallest are looked for */
 #define HUB_DEGREE 8			/* times the mean degree: a hub */
 #define NEAR_HOOKED 8			/* one word of vertices in so many hooks their second neighbour for certain */
-#define START_HEADS 16			/* one vertex in so many, where heads lead to hubs */
-#define START_LEAST (START_HEADS * BLOCK_THREADS)	/* vertices; of fewer all are the first ones: too few to vote */
+#define START_HUBS 16			/* one vertex in so many, where prefixes lead to hubs */
+#define START_LEAST (START_HUBS * BLOCK_THREADS)	/* vertices; of fewer all are the first ones: too few to vote */
 #define START_LISTS 4			/* the same where there are the smallest neighbours */
 #define COVER_HOOKED 8			/* one entry in so many is hooked for certain when lines are read */
+#define SMALL_BYTES (UINT64_C(32) << 20)	/* of components: they stay in the second-level cache, however they are read */
 
 /* What the kernels tell each other, in device memory. */
 typedef struct Forest
 {
 	uint32_t	giant;			/* root of the tree that won the last vote; EMOGI_NO_VERTEX = none did */
 	uint32_t	hooked;			/* 1 = trees were joined when lists were pushed */
-	uint32_t	headed;			/* 1 = neighbours at hand are those of heads, where there are any */
+	uint32_t	prefixed;		/* 1 = neighbours at hand are those of prefixes, where there are any */
 	uint64_t	start;			/* the first so many vertices grow the tree that the others look for */
 } Forest;
 
@@ -138,22 +144,22 @@ meet(Near *near, Target target)
 		near->next = target;
 }
 
-/* Get the neighbours of a vertex that are at hand: of its head, if `headed`, or the first two entries of its list, *list. */
+/* Get the neighbours of a vertex at hand: of its prefix, if `prefixed`, or the first two entries of its list, *list. */
 static __device__ __forceinline__ Near
-read_near(const Lists<Target> &lists, uint64_t vertex, bool headed, Span *list)
+read_near(const Lists<Target> &lists, uint64_t vertex, bool prefixed, Span *list)
 {
 	Near		near = {EMOGI_NO_VERTEX, EMOGI_NO_VERTEX};
 
-	if (headed)
+	if (prefixed)
 	{
-		Target		head[NEAR_HEADS];
+		Target		prefix[NEAR_PREFIX];
 
 #pragma unroll
-		for (uint32_t j = 0; j < NEAR_HEADS; j++)
-			head[j] = j < lists.head_length ? read_head(lists, vertex, j) : EMOGI_NO_VERTEX;
+		for (uint32_t j = 0; j < NEAR_PREFIX; j++)
+			prefix[j] = j < lists.prefix_length ? read_prefix(lists, vertex, j) : EMOGI_NO_VERTEX;
 #pragma unroll
-		for (uint32_t j = 0; j < NEAR_HEADS; j++)
-			meet(&near, head[j]);
+		for (uint32_t j = 0; j < NEAR_PREFIX; j++)
+			meet(&near, prefix[j]);
 		return near;
 	}
 	*list = Span{__ldg(&lists.offsets[vertex]), __ldg(&lists.offsets[vertex + 1])};
@@ -171,14 +177,14 @@ read_near(const Lists<Target> &lists, uint64_t vertex, bool headed, Span *list)
 	return near;
 }
 
-/* Get the best head of a vertex, if `headed`, or the first entry of its list; EMOGI_NO_VERTEX = it has no neighbours. */
+/* Get the first entry of a vertex's prefix, if `prefixed`, or of its list; EMOGI_NO_VERTEX = it has no neighbours. */
 static __device__ __forceinline__ Target
-read_first(const Lists<Target> &lists, uint64_t vertex, bool headed)
+read_first(const Lists<Target> &lists, uint64_t vertex, bool prefixed)
 {
 	Span		list;
 
-	if (headed)
-		return read_head(lists, vertex, 0);
+	if (prefixed)
+		return read_prefix(lists, vertex, 0);
 	list = Span{__ldg(&lists.offsets[vertex]), __ldg(&lists.offsets[vertex + 1])};
 	return list.start < list.end ? __ldg(&lists.targets[list.start]) : EMOGI_NO_VERTEX;
 }
@@ -220,8 +226,8 @@ struct Hook
 };
 
 /*
- * The Push of join_lines: plant what can be planted at no cost, and hook where a list's vertex would be left alone, and a
- * few entries more, so that the trees meet.
+ * The Push of cc_join_lines_kernel: plant what can be planted at no cost, and hook where a list's vertex would be left alone,
+ * and a few entries more, so that the trees meet.
  */
 struct Cover
 {
@@ -257,43 +263,43 @@ struct Cover
 
 /* Get how many vertices grow the first tree: all, or a multiple of 32. */
 static __device__ __forceinline__ uint64_t
-start_length(uint64_t nvertices, bool headed)
+start_length(uint64_t nvertices, bool prefixed)
 {
-	return nvertices < START_LEAST ? nvertices : nvertices / (headed ? START_HEADS : START_LISTS) / 32 * 32;
+	return nvertices < START_LEAST ? nvertices : nvertices / (prefixed ? START_HUBS : START_LISTS) / 32 * 32;
 }
 
 /* Make every vertex a tree. Bytes: 4 a vertex. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-plant(uint32_t *component, uint64_t nvertices, bool headed, Forest *forest)
+cc_plant_kernel(uint32_t *component, uint64_t nvertices, bool prefixed, Forest *forest)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
 	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < nvertices; v += nthreads)
 		component[v] = (uint32_t) v;
 	if (blockIdx.x == 0 && threadIdx.x == 0)
-		*forest = Forest{EMOGI_NO_VERTEX, 0, headed, start_length(nvertices, headed)};
+		*forest = Forest{EMOGI_NO_VERTEX, 0, prefixed, start_length(nvertices, prefixed)};
 }
 
 /*
- * Choose between heads and lists, where both are in device memory: heads lead to hubs, if there are hubs, and so to one
- * tree at once; else the smallest neighbours are fewer vertices than the heads, and those stay in the caches. One block:
- * looks at the first entries of some heads. Bytes: 36 for each.
+ * Choose between prefixes and lists, where both are in device memory: prefixes lead to hubs, if there are hubs, and so to one
+ * tree at once; else the smallest neighbours are fewer vertices than those of prefixes, and stay in the caches. One block:
+ * looks at the first entries of some prefixes. Bytes: 36 for each.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-choose_near(Lists<Target> lists, uint64_t nvertices, Forest *forest)
+cc_choose_near_kernel(Lists<Target> lists, uint64_t nvertices, Forest *forest)
 {
 	const uint64_t vertex = nvertices * threadIdx.x / BLOCK_THREADS;
-	const Target head = vertex < nvertices ? read_head(lists, vertex, 0) : EMOGI_NO_VERTEX;
+	const Target first = vertex < nvertices ? read_prefix(lists, vertex, 0) : EMOGI_NO_VERTEX;
 	const uint64_t mean = lists.nedges / nvertices + 1;
-	const bool	there = head != EMOGI_NO_VERTEX;
-	const bool	hub = there && __ldg(&lists.offsets[head + (uint64_t) 1]) - __ldg(&lists.offsets[head]) > HUB_DEGREE * mean;
-	const int	nheads = __syncthreads_count(there);
+	const bool	there = first != EMOGI_NO_VERTEX;
+	const bool	hub = there && __ldg(&lists.offsets[first + (uint64_t) 1]) - __ldg(&lists.offsets[first]) > HUB_DEGREE * mean;
+	const int	nthere = __syncthreads_count(there);
 	const int	nhubs = __syncthreads_count(hub);
 
 	if (threadIdx.x == 0)
 	{
-		forest->headed = 2 * nhubs > nheads;
-		forest->start = start_length(nvertices, forest->headed);
+		forest->prefixed = 2 * nhubs > nthere;
+		forest->start = start_length(nvertices, forest->prefixed);
 	}
 }
 
@@ -340,17 +346,17 @@ is_marked(const uint32_t *marked, uint32_t vertex)
  * components do not; a bit that another block has cleared may be seen late.
  */
 static __device__ __forceinline__ bool
-follow(const Lists<Target> &lists, uint32_t vertex, bool headed, uint32_t giant, uint32_t *component, uint32_t *outside,
+follow(const Lists<Target> &lists, uint32_t vertex, bool prefixed, uint32_t giant, uint32_t *component, uint32_t *outside,
 	   unsigned long long *entries)
 {
-	const Target first = read_first(lists, vertex, headed);
+	const Target first = read_first(lists, vertex, prefixed);
 
 	if (first == EMOGI_NO_VERTEX)
 		return false;
 	++*entries;
 	if (is_marked(outside, first))
 	{
-		const Target second = read_first(lists, first, headed);
+		const Target second = read_first(lists, first, prefixed);
 
 		if (second == EMOGI_NO_VERTEX)
 			return false;
@@ -367,17 +373,17 @@ follow(const Lists<Target> &lists, uint32_t vertex, bool headed, uint32_t giant,
 /*
  * Join the first vertices with the smaller of the two neighbours at hand, and that one with the other; or, `then`, the
  * other ones: those that `outside` marks with the giant tree, if there is one, where they have a way there, else as the
- * first. Bytes: 4 of a head, or 16 of offsets and a sector of 32, 4 of its own parent, and random reads of a bitmap, a
- * vertex; without a way there 16 of heads and two random reads or three of 4.
+ * first. Bytes: 4 of a prefix, or 16 of offsets and a sector of 32, 4 of its own parent, and random reads of a bitmap, a
+ * vertex; without a way there 16 of prefixes and two random reads or three of 4.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-join_near(Lists<Target> lists, uint64_t nvertices, bool then, uint32_t *component, uint32_t *outside,
-		  const Forest *forest, Step step)
+cc_join_near_kernel(Lists<Target> lists, uint64_t nvertices, bool then, uint32_t *component, uint32_t *outside,
+					const Forest *forest, Step step)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
 	const uint64_t end = then ? nvertices : forest->start;
-	const bool	headed = lists.heads != NULL && forest->headed;
+	const bool	prefixed = lists.prefixes != NULL && forest->prefixed;
 	const uint32_t giant = forest->giant;
 	unsigned long long entries = 0;
 
@@ -387,14 +393,14 @@ join_near(Lists<Target> lists, uint64_t nvertices, bool then, uint32_t *componen
 		const uint32_t word = giant != EMOGI_NO_VERTEX ? outside[base / 32] : FULL_WARP;
 		const bool	alone = vertex < end && (word >> lane_number() & 1);
 		const bool	followed = alone && giant != EMOGI_NO_VERTEX &&
-			follow(lists, (uint32_t) vertex, headed, giant, component, outside, &entries);
+			follow(lists, (uint32_t) vertex, prefixed, giant, component, outside, &entries);
 		const uint32_t joined = __ballot_sync(FULL_WARP, followed);
 		Span		list = {0, 0};
 
 		if (lane_number() == 0 && joined != 0)
 			atomicAnd(&outside[base / 32], ~joined);
 		if (alone && !followed)
-			entries += join_two(component, (uint32_t) vertex, read_near(lists, vertex, headed, &list));
+			entries += join_two(component, (uint32_t) vertex, read_near(lists, vertex, prefixed, &list));
 	}
 	block_add(&step.counters->entries, entries);
 }
@@ -405,7 +411,8 @@ join_near(Lists<Target> lists, uint64_t nvertices, bool then, uint32_t *componen
  * entry a random read of 4, and some more for one in COVER_HOOKED. `all` is a bitmap of ones.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-join_lines(Lists<Target> lists, uint64_t nvertices, const uint32_t *all, uint64_t nwords, uint32_t *component, Step step)
+cc_join_lines_kernel(Lists<Target> lists, uint64_t nvertices, const uint32_t *all, uint64_t nwords, uint32_t *component,
+					 Step step)
 {
 	unsigned long long nread = 0;
 	unsigned long long entries = 0;
@@ -432,15 +439,15 @@ join_lines(Lists<Target> lists, uint64_t nvertices, const uint32_t *all, uint64_
 
 /*
  * Point every vertex to its root, and hook those outside the giant tree with the two neighbours at hand. Bytes: 4 to 8 a
- * vertex and random reads of 4 in a few hot lines; 16 of offsets and a line, or 4 a head, a vertex outside.
+ * vertex and random reads of 4 in a few hot lines; 16 of offsets and a line, or 4 a prefix, a vertex outside.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-settle(Lists<Target> lists, uint64_t nvertices, uint32_t *component, const Forest *forest, Step step)
+cc_hook_outside_kernel(Lists<Target> lists, uint64_t nvertices, uint32_t *component, const Forest *forest, Step step)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
 	const uint32_t giant = forest->giant;
-	const bool	headed = lists.heads != NULL && forest->headed;
+	const bool	prefixed = lists.prefixes != NULL && forest->prefixed;
 	unsigned long long nread = 0;
 	unsigned long long entries = 0;
 
@@ -457,7 +464,7 @@ settle(Lists<Target> lists, uint64_t nvertices, uint32_t *component, const Fores
 		if (__any_sync(FULL_WARP, lane_number() == 0 && must_leave(step)))
 			break;
 		if (outside)
-			near = read_near(lists, vertex, headed, &list);
+			near = read_near(lists, vertex, prefixed, &list);
 		shared = shares_line(list);
 		nread += count_lines<Target>(list) - (list.start < list.end && shared);
 		if (near.least != EMOGI_NO_VERTEX)
@@ -480,7 +487,7 @@ settle(Lists<Target> lists, uint64_t nvertices, uint32_t *component, const Fores
  * it shall have half of the votes. One block. Bytes: 4 a step up, at random.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-vote(const uint32_t *component, uint64_t nvertices, bool half, Forest *forest)
+cc_vote_kernel(const uint32_t *component, uint64_t nvertices, bool half, Forest *forest)
 {
 	__shared__ uint32_t root[BLOCK_THREADS];
 	__shared__ unsigned long long most;	/* votes, root */
@@ -507,7 +514,7 @@ vote(const uint32_t *component, uint64_t nvertices, bool half, Forest *forest)
  * tree. Bytes: 4 to 8 a vertex.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-mark_outside(uint32_t *component, uint64_t nvertices, const Forest *forest, bool all, uint32_t *outside)
+cc_mark_outside_kernel(uint32_t *component, uint64_t nvertices, const Forest *forest, bool all, uint32_t *outside)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
@@ -528,7 +535,7 @@ mark_outside(uint32_t *component, uint64_t nvertices, const Forest *forest, bool
 
 /* Point every vertex to its root, if any tree was joined since that was done. Bytes: none, or 4 to 8 a vertex. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-compress(uint32_t *component, uint64_t nvertices, const Forest *forest)
+cc_compress_kernel(uint32_t *component, uint64_t nvertices, const Forest *forest)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 

@@ -5,14 +5,14 @@
 
 /*
  * Choose between host and hybrid: how many targets a vertex fit beside the run, its offsets and what choosing them takes,
- * at the expense of idle copies. Under HEAD_LEAST they would settle too little. To choose them every edge is read over
+ * at the expense of idle copies. Under PREFIX_LEAST they would answer too little. To choose them every edge is read over
  * the link once, which is only repaid by later runs: AUTO makes them for a Graph that is kept. A cap already says what
  * others need.
  */
 static EmogiStatus
-choose_heads(Placing *placing, EmogiPlacement *placement, EmogiError *error)
+choose_prefixes(Placing *placing, EmogiPlacement *placement, EmogiError *error)
 {
-	const EmogiAdjacency *adjacency = emogi_wanted_heads(placing);
+	const EmogiAdjacency *adjacency = emogi_placement_wanted_prefixes(placing);
 	const bool	pays = *placement == EMOGI_PLACEMENT_HYBRID || placing->graph->id != 0;
 	const uint64_t headroom = placing->state->cap_bytes > 0 ? 0 : HEADROOM_BYTES;
 	uint64_t	taken;
@@ -22,37 +22,37 @@ choose_heads(Placing *placing, EmogiPlacement *placement, EmogiError *error)
 	*placement = EMOGI_PLACEMENT_HOST;
 	if (adjacency == NULL || !pays)
 		return EMOGI_OK;
-	taken = emogi_use_copies(placing, EMOGI_PLACEMENT_HOST) + head_stage_bytes(adjacency) + headroom;
+	taken = emogi_placement_use_copies(placing, EMOGI_PLACEMENT_HOST) + prefix_stage_bytes(adjacency) + headroom;
 	TRY(emogi_memory_left(placing->memory, &left, error));
-	length = left > taken ? (left - taken) / (head_entries(placing->graph->nvertices, 1) * sizeof(uint32_t)) : 0;
-	if (length < HEAD_LEAST)
+	length = left > taken ? (left - taken) / (prefix_entries(placing->graph->nvertices, 1) * sizeof(uint32_t)) : 0;
+	if (length < PREFIX_LEAST)
 		return EMOGI_OK;
-	placing->head_length = (uint32_t) (length < HEAD_MOST ? length : HEAD_MOST);
+	placing->prefix_length = (uint32_t) (length < PREFIX_MOST ? length : PREFIX_MOST);
 	*placement = EMOGI_PLACEMENT_HYBRID;
 	return EMOGI_OK;
 }
 
 /*
- * Choose whether there are heads beside lists that are in device memory: a bottom-up step finds most of what it looks for
+ * Choose whether there are prefixes beside lists that are in device memory: a bottom-up step finds most of what it looks for
  * in them, and reads them in order. They are made from the lists' copy, by a later run than the one that made that, and
  * where nothing has to give way.
  */
 static EmogiStatus
-choose_near_heads(Placing *placing, EmogiError *error)
+choose_near_prefixes(Placing *placing, EmogiError *error)
 {
-	const uint64_t bytes = head_entries(placing->graph->nvertices, HEAD_NEAR) * sizeof(uint32_t);
+	const uint64_t bytes = prefix_entries(placing->graph->nvertices, PREFIX_NEAR) * sizeof(uint32_t);
 	const uint64_t headroom = placing->state->cap_bytes > 0 ? 0 : HEADROOM_BYTES;
 	uint32_t	length;
 	uint64_t	left;
 
-	if (emogi_wanted_heads(placing) == NULL || placing->graph->id == 0)
+	if (emogi_placement_wanted_prefixes(placing) == NULL || placing->graph->id == 0)
 		return EMOGI_OK;
-	placing->head_length = HEAD_NEAR;
-	if (emogi_use_heads(placing, &length) != NULL)
+	placing->prefix_length = PREFIX_NEAR;
+	if (emogi_placement_use_prefixes(placing, &length) != NULL)
 		return EMOGI_OK;
 	TRY(emogi_memory_left(placing->memory, &left, error));
 	if (bytes + headroom + emogi_resident_idle_bytes(placing->state) > left)
-		placing->head_length = 0;
+		placing->prefix_length = 0;
 	return EMOGI_OK;
 }
 
@@ -61,7 +61,7 @@ choose_near_heads(Placing *placing, EmogiError *error)
  * once over the link: so for a Graph that is kept, or a run that reads them again.
  */
 bool
-emogi_parts_pay(const Placing *placing)
+emogi_choose_wants_parts(const Placing *placing)
 {
 	return (placing->wants & PLACE_PARTS) != 0 &&
 		((placing->wants & PLACE_PARTS_REPAID) == PLACE_PARTS_REPAID || placing->graph->id != 0);
@@ -83,7 +83,7 @@ choose_near_weights(Placing *placing, EmogiPlacement *placement, EmogiError *err
 	*placement = EMOGI_PLACEMENT_HOST;
 	if (!pays)
 		return EMOGI_OK;
-	taken = emogi_use_copies(placing, EMOGI_PLACEMENT_HOST) + weight_bytes(graph, &graph->forward) + headroom;
+	taken = emogi_placement_use_copies(placing, EMOGI_PLACEMENT_HOST) + weight_bytes(graph, &graph->forward) + headroom;
 	TRY(emogi_memory_left(placing->memory, &left, error));
 	placing->near_weights = taken <= left;
 	if (placing->near_weights)
@@ -98,9 +98,9 @@ choose_hybrid(Placing *placing, EmogiPlacement *placement, EmogiError *error)
 	if ((placing->wants & PLACE_NEAR_WEIGHTS) == PLACE_NEAR_WEIGHTS)
 		return choose_near_weights(placing, placement, error);
 	if ((placing->wants & PLACE_PARTS) == 0)
-		return choose_heads(placing, placement, error);
+		return choose_prefixes(placing, placement, error);
 	if (*placement == EMOGI_PLACEMENT_AUTO)
-		*placement = emogi_parts_pay(placing) ? EMOGI_PLACEMENT_HYBRID : EMOGI_PLACEMENT_HOST;
+		*placement = emogi_choose_wants_parts(placing) ? EMOGI_PLACEMENT_HYBRID : EMOGI_PLACEMENT_HOST;
 	return EMOGI_OK;
 }
 
@@ -126,7 +126,7 @@ emogi_choose_placement(Placing *placing, EmogiPlacement *placement, EmogiError *
 		return EMOGI_OK;
 	if (*placement == EMOGI_PLACEMENT_HYBRID)
 		return choose_hybrid(placing, placement, error);
-	missing_bytes = emogi_use_copies(placing, EMOGI_PLACEMENT_DEVICE);
+	missing_bytes = emogi_placement_use_copies(placing, EMOGI_PLACEMENT_DEVICE);
 	if (missing_bytes > 0)
 		TRY(emogi_memory_left(placing->memory, &left_bytes, error));
 	if (*placement == EMOGI_PLACEMENT_AUTO && missing_bytes > 0 && missing_bytes + HEADROOM_BYTES > left_bytes)
@@ -134,8 +134,8 @@ emogi_choose_placement(Placing *placing, EmogiPlacement *placement, EmogiError *
 	if (*placement == EMOGI_PLACEMENT_AUTO)
 		*placement = EMOGI_PLACEMENT_DEVICE;
 	else if (missing_bytes > left_bytes)
-		return emogi_fail(error, EMOGI_NO_MEMORY, "the graph does not fit in the device memory that may be taken",
-						  "%llu bytes needed, %llu left", (unsigned long long) missing_bytes,
-						  (unsigned long long) left_bytes);
-	return missing_bytes == 0 ? choose_near_heads(placing, error) : EMOGI_OK;
+		return emogi_device_fail(error, EMOGI_NO_MEMORY, "the graph does not fit in the device memory that may be taken",
+								 "%llu bytes needed, %llu left", (unsigned long long) missing_bytes,
+								 (unsigned long long) left_bytes);
+	return missing_bytes == 0 ? choose_near_prefixes(placing, error) : EMOGI_OK;
 }

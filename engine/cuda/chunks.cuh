@@ -14,9 +14,11 @@
 
 #include "weights.cuh"
 
-#define LANE_ENTRIES 8			/* of a round */
+/* Tuned constants, of 753e333. PageRank's figures of an NVIDIA H200 in bench/RESULTS.md (ad4a202) are with these values. */
+#define LANE_ENTRIES 8			/* of a round: reads that a lane has under way */
+#define CHUNK_ROUNDS 8			/* the more, the fewer carries are joined, and the later the last warp is ready */
+
 #define ROUND_ENTRIES (WARP_LANES * LANE_ENTRIES)
-#define CHUNK_ROUNDS 8
 #define CHUNK_ENTRIES (CHUNK_ROUNDS * ROUND_ENTRIES)
 
 /*
@@ -148,22 +150,22 @@ read_begins(const Outline &outline, uint64_t entry)
 }
 
 /* Get the words of an Outline of so many entries, and lists in nwords words. */
-extern uint64_t emogi_outline_words(uint64_t nedges, uint64_t nwords);
+extern uint64_t emogi_chunks_outline_words(uint64_t nedges, uint64_t nwords);
 
 /* Lay an Outline into so many words of device memory. */
-extern Outline emogi_outline_lay(uint32_t *memory, uint64_t nedges, uint64_t nwords);
+extern Outline emogi_chunks_lay_outline(uint32_t *memory, uint64_t nedges, uint64_t nwords);
 
 /* Make the Outline of lists from their offsets, queued on the stream as all below. */
-extern EmogiStatus emogi_outline_make(Run *run, const uint64_t *offsets, const Outline *outline, EmogiError *error);
+extern EmogiStatus emogi_chunks_make_outline(Run *run, const uint64_t *offsets, const Outline *outline, EmogiError *error);
 
 /* Zero an Outline; with begins and filled set, find the ranks. */
-extern EmogiStatus emogi_outline_clear(Run *run, const Outline *outline, EmogiError *error);
-extern EmogiStatus emogi_outline_rank(Run *run, const Outline *outline, EmogiError *error);
+extern EmogiStatus emogi_chunks_clear_outline(Run *run, const Outline *outline, EmogiError *error);
+extern EmogiStatus emogi_chunks_rank_lists(Run *run, const Outline *outline, EmogiError *error);
 
 /* Find the number of each list: vertex[rank]. */
-extern EmogiStatus emogi_outline_name(Run *run, const Outline *outline, uint32_t *vertex, EmogiError *error);
+extern EmogiStatus emogi_chunks_name_lists(Run *run, const Outline *outline, uint32_t *vertex, EmogiError *error);
 
 /* Bring the kernels to the device. */
-extern EmogiStatus emogi_outline_load(EmogiError *error);
+extern EmogiStatus emogi_chunks_load(EmogiError *error);
 
 #endif							/* EMOGI_CHUNKS_CUH */

@@ -4,7 +4,8 @@
  * The engine runs on one device, the first that CUDA shows (CUDA_VISIBLE_DEVICES chooses). A machine without a driver
  * or a device is an ordinary answer of open(): EMOGI_DEVICE_ERROR with the reason.
  */
-#include "cuda/papers/papers.cuh"
+#include "cuda/papers/door.cuh"
+#include "contract/query_check.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -19,17 +20,15 @@
 #define SLEEP_US 100
 #define MIN_COMPUTE_MAJOR 8		/* __reduce_or_sync */
 
-/* What answers each algorithm. */
-static const RunAlgorithm algorithms[EMOGI_NALGORITHMS] = {
-	emogi_cuda_bfs,				/* EMOGI_BFS */
-#define PATH(NAME, name, order, source, traits) emogi_cuda_path,
-	EMOGI_PATH_APPLICATIONS(PATH)
+/* What answers each algorithm; NULL = the CPU. */
+static const RunAlgorithm algorithms[] = {
+#define emogi_cuda_none NULL
+#define OTHER(NAME, name, cpu, cuda, ...) emogi_cuda_##cuda,
+#define PATH(NAME, ...) emogi_cuda_path,
+#define SUM(NAME, ...) emogi_cuda_gather,
+	EMOGI_ALGORITHMS(OTHER, PATH, SUM)
+#undef OTHER
 #undef PATH
-	emogi_cuda_ssnsp,			/* EMOGI_SSNSP */
-	emogi_cuda_cc,				/* EMOGI_CC */
-	emogi_cuda_gather,			/* EMOGI_PAGERANK */
-#define SUM(NAME, name, direction, weights, traits) emogi_cuda_gather,
-	EMOGI_SUM_APPLICATIONS(SUM)
 #undef SUM
 };
 
@@ -43,7 +42,7 @@ emogi_cuda_fault(void)
 }
 
 EmogiStatus
-emogi_fail(EmogiError *error, EmogiStatus status, const char *message, const char *detail, ...)
+emogi_device_fail(EmogiError *error, EmogiStatus status, const char *message, const char *detail, ...)
 {
 	va_list		args;
 
@@ -59,14 +58,14 @@ emogi_cuda_fail(EmogiError *error, cudaError_t code, const char *what)
 {
 	(void) cudaGetLastError();	/* so that the next check does not find this one again */
 	if (code == cudaErrorMemoryAllocation)
-		return emogi_fail(error, EMOGI_NO_MEMORY, "out of memory on the GPU", "%.160s: %s", what,
-						  cudaGetErrorString(code));
-	return emogi_fail(error, EMOGI_DEVICE_ERROR, "the GPU or its driver failed", "%.120s: %s (%s)", what,
-					  cudaGetErrorString(code), cudaGetErrorName(code));
+		return emogi_device_fail(error, EMOGI_NO_MEMORY, "out of memory on the GPU", "%.160s: %s", what,
+								 cudaGetErrorString(code));
+	return emogi_device_fail(error, EMOGI_DEVICE_ERROR, "the GPU or its driver failed", "%.120s: %s (%s)", what,
+							 cudaGetErrorString(code), cudaGetErrorName(code));
 }
 
 double
-emogi_now_ms(void)
+emogi_device_now_ms(void)
 {
 	struct timespec now;
 
@@ -81,7 +80,7 @@ emogi_now_ms(void)
 EmogiStatus
 emogi_cuda_wait(EmogiEngineState *state, EmogiControl *control, EmogiError *error)
 {
-	const double since = emogi_now_ms();
+	const double since = emogi_device_now_ms();
 
 	for (;;)
 	{
@@ -93,7 +92,7 @@ emogi_cuda_wait(EmogiEngineState *state, EmogiControl *control, EmogiError *erro
 			return emogi_cuda_fail(error, code, "waiting for the device");
 		if (control->cancel)
 			*state->stop = 1;
-		if (emogi_now_ms() - since > SPIN_MS)
+		if (emogi_device_now_ms() - since > SPIN_MS)
 			usleep(SLEEP_US);
 	}
 	(void) cudaGetLastError();	/* cudaErrorNotReady is remembered, though no error */
@@ -134,9 +133,9 @@ explain_start(EmogiError *error, cudaError_t code)
 		reason = "no CUDA device is visible";
 	else if (code == cudaErrorDevicesUnavailable)
 		reason = "the CUDA device is busy or closed to this process";
-	return emogi_fail(error, EMOGI_DEVICE_ERROR, reason, "%s (%s); driver %d.%d, runtime %d.%d",
-					  cudaGetErrorString(code), cudaGetErrorName(code), driver / 1000, driver % 1000 / 10,
-					  runtime / 1000, runtime % 1000 / 10);
+	return emogi_device_fail(error, EMOGI_DEVICE_ERROR, reason, "%s (%s); driver %d.%d, runtime %d.%d",
+							 cudaGetErrorString(code), cudaGetErrorName(code), driver / 1000, driver % 1000 / 10,
+							 runtime / 1000, runtime % 1000 / 10);
 }
 
 /* Find the device, make its context current, fill what describe() says of it. */
@@ -156,9 +155,9 @@ start_device(EmogiEngineState *state, EmogiError *error)
 		return explain_start(error, code);
 	CUDA_TRY(cudaGetDeviceProperties(&properties, state->device));
 	if (properties.major < MIN_COMPUTE_MAJOR)
-		return emogi_fail(error, EMOGI_DEVICE_ERROR, "the GPU is too old for emogi_cuda.so",
-						  "%.100s has compute capability %d.%d, at least %d.0 is needed", properties.name,
-						  properties.major, properties.minor, MIN_COMPUTE_MAJOR);
+		return emogi_device_fail(error, EMOGI_DEVICE_ERROR, "the GPU is too old for emogi_cuda.so",
+								 "%.100s has compute capability %d.%d, at least %d.0 is needed", properties.name,
+								 properties.major, properties.minor, MIN_COMPUTE_MAJOR);
 	code = cudaSetDevice(state->device);
 	if (code == cudaSuccess)
 		code = cudaFree(NULL);	/* the context is there after this */
@@ -268,7 +267,7 @@ open_engine(const EmogiEngineOptions *options, EmogiEngineState **out, EmogiErro
 
 	*out = NULL;
 	if (state == NULL)
-		return emogi_fail(error, EMOGI_NO_MEMORY, "out of memory", "the CUDA engine's state, %zu bytes", sizeof *state);
+		return emogi_device_fail(error, EMOGI_NO_MEMORY, "out of memory", "the CUDA engine's state, %zu bytes", sizeof *state);
 	state->cap_bytes = options->device_memory_bytes;
 	state->cpu_threads = options->cpu_threads;
 	status = start_device(state, error);
@@ -304,7 +303,7 @@ describe_device(const EmogiEngineState *state, int32_t device, EmogiDevice *out,
 
 	memset(out, 0, sizeof *out);
 	if (device != 0)
-		return emogi_fail(error, EMOGI_BAD_INPUT, "no such device", "device %d of 1", (int) device);
+		return emogi_device_fail(error, EMOGI_BAD_INPUT, "no such device", "device %d of 1", (int) device);
 	CUDA_TRY(cudaSetDevice(state->device));
 	CUDA_TRY(cudaGetDeviceProperties(&properties, state->device));
 	CUDA_TRY(cudaMemGetInfo(&free_bytes, &total_bytes));
@@ -319,20 +318,6 @@ describe_device(const EmogiEngineState *state, int32_t device, EmogiDevice *out,
 	return EMOGI_OK;
 }
 
-/* Get what answers a Query: our own kernels, or the papers' where the query asks for them; NULL for an unknown mapping. */
-static RunAlgorithm
-choose_algorithm(const EmogiQuery *query)
-{
-	if ((unsigned) query->mapping >= EMOGI_NMAPPINGS)
-		return NULL;
-	if (query->mapping == EMOGI_MAPPING_SHARDS || query->mapping == EMOGI_MAPPING_WINDOWS)
-		return emogi_cuda_shards;
-	if (query->mapping != EMOGI_MAPPING_AUTO || query->id_bytes == 8 || query->placement == EMOGI_PLACEMENT_MANAGED ||
-		query->placement == EMOGI_PLACEMENT_STAGED)
-		return emogi_cuda_papers;
-	return algorithms[query->algorithm];
-}
-
 /* Answer a Query. */
 static EmogiStatus
 answer_query(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
@@ -342,12 +327,13 @@ answer_query(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery 
 
 	CUDA_TRY(cudaSetDevice(state->device));	/* current devices are per thread, and this may be a new one */
 	*state->stop = 0;
-	if ((unsigned) query->algorithm >= EMOGI_NALGORITHMS)
-		return emogi_fail(error, EMOGI_BAD_INPUT, "unknown algorithm", "number %d", (int) query->algorithm);
-	algorithm = choose_algorithm(query);
+	TRY(emogi_query_check(graph, query, error));
+	algorithm = algorithms[query->algorithm];
+	TRY(emogi_papers_choose(query, &algorithm, error));
 	if (algorithm == NULL)
-		return emogi_fail(error, EMOGI_BAD_INPUT, "unknown mapping", "number %d", (int) query->mapping);
-	memset(result->requests, 0, sizeof result->requests);
+		return emogi_device_fail(error, EMOGI_UNSUPPORTED, "there are no kernels for this algorithm", "%s",
+						  emogi_algorithm_row(query->algorithm)->name);
+	memset(&result->papers, 0, sizeof result->papers);
 	return emogi_run(state, algorithm, graph, query, result, control, error);
 }
 

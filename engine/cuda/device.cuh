@@ -75,8 +75,8 @@ typedef struct DeviceMemory
 		CUDA_TRY(cudaGetLastError()); \
 	} while (0)
 
-/* Write an error and return its status, for `return emogi_fail(...)`. */
-extern EmogiStatus emogi_fail(EmogiError *error, EmogiStatus status, const char *message, const char *detail, ...)
+/* Write an error and return its status, for `return emogi_device_fail(...)`. */
+extern EmogiStatus emogi_device_fail(EmogiError *error, EmogiStatus status, const char *message, const char *detail, ...)
 	__attribute__((format(printf, 4, 5)));
 
 /* The same for a CUDA call: out of memory is EMOGI_NO_MEMORY, all else EMOGI_DEVICE_ERROR. */
@@ -86,7 +86,7 @@ extern EmogiStatus emogi_cuda_fail(EmogiError *error, cudaError_t code, const ch
 extern cudaError_t emogi_cuda_fault(void);
 
 /* Wall clock in ms. */
-extern double emogi_now_ms(void);
+extern double emogi_device_now_ms(void);
 
 /* Wait until the stream is idle; EMOGI_CANCELED when control->cancel was seen, after stopping the kernels. */
 extern EmogiStatus emogi_cuda_wait(EmogiEngineState *state, EmogiControl *control, EmogiError *error);

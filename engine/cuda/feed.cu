@@ -5,8 +5,6 @@
 
 #include <unistd.h>
 
-#define SLEEP_US 20				/* a piece takes at least twice as long */
-
 /* Get the bytes that a full piece has of an array. */
 static uint64_t
 full_bytes(const Feed *feed, const FeedArray *array)
@@ -253,7 +251,7 @@ wait_emptied(const Feed *feed, uint64_t buffer, EmogiError *error)
 			break;
 		if (code != cudaErrorNotReady)
 			return emogi_cuda_fail(error, code, "waiting for a buffer");
-		usleep(SLEEP_US);
+		usleep(FEED_SLEEP_US);
 	}
 	(void) cudaGetLastError();	/* cudaErrorNotReady is remembered, though no error */
 	return EMOGI_OK;

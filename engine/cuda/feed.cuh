@@ -18,10 +18,15 @@
 
 #include "chunks.cuh"
 
-#define FEED_BUFFERS 3
+/*
+ * Tuned constants, FEED_BUFFERS of 6130b04, the others of 753e333. With them PageRank in host placement on an NVIDIA H200
+ * has 98 % of what the copy engine can bring (bench/RESULTS.md, ad4a202).
+ */
+#define FEED_BUFFERS 3			/* one under a kernel, one being filled, one between: no copy waits for the host */
 #define FEED_PIECES 256			/* of a sweep, about: the finer, the more room is left for parts */
 #define FEED_LEAST UINT64_C(256)	/* chunks of a piece: 2 MB of targets; smaller ones are not worth a copy */
 #define FEED_MOST UINT64_C(2048)	/* 16 MB, 0.3 ms of the link */
+#define FEED_SLEEP_US 20		/* between looks at a buffer: a piece takes at least twice as long */
 
 /* What a Feed copies. */
 typedef struct FeedArray

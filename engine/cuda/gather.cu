@@ -1,5 +1,5 @@
 /*
- * gather.cu: the sum algebra: PAGERANK, and the applications of the table: HEAT, CIRCUIT, NEURAL.
+ * gather.cu: the sum semiring: PAGERANK, and the applications of the table: HEAT, CIRCUIT, NEURAL.
  *
  * Returns value[nvertices] after the last iteration.
  *
@@ -30,7 +30,7 @@ typedef void (*GatherKernel) (Lists<Target> lists, Field field, Chunks chunks, S
 typedef struct GatherMethod
 {
 	GatherKernel gather;
-	GatherKernel weigh;			/* gathers the weights alone; NULL but with EMOGI_SUM_POLES */
+	GatherKernel weigh;			/* gathers the weights alone; NULL but with EMOGI_SUM_FIXES */
 	void		(*finish) (Field field);
 	void		(*reduce) (Field field, uint32_t nparts);
 } GatherMethod;
@@ -52,7 +52,7 @@ template <class Term>
 static GatherKernel
 choose_weight(EmogiWeightType type)
 {
-	return with_weight(type, [](auto weight) { return (GatherKernel) gather<Term, decltype(weight)>; });
+	return with_weight(type, [](auto weight) { return (GatherKernel) gather_sum_kernel<Term, decltype(weight)>; });
 }
 
 template <class Application>
@@ -60,48 +60,52 @@ static GatherMethod
 make_method(EmogiWeightType type)
 {
 	return GatherMethod{choose_weight<typename Application::Term>(type),
-		Application::POLES ? choose_weight<WeightTerm>(type) : NULL, finish<Application, false>,
-		reduce_outcome<Application::L1>};
+		Application::FIXES ? choose_weight<WeightTerm>(type) : NULL, gather_finish_kernel<Application, false>,
+		gather_reduce_kernel<Application::L1>};
 }
 
 static GatherMethod
 choose_method(EmogiAlgorithm algorithm, EmogiWeightType type)
 {
+	if (algorithm == EMOGI_PAGERANK)
+		return GatherMethod{gather_sum_kernel<PageRank::Term, NoWeight>, NULL, gather_finish_kernel<PageRank, false>,
+			gather_reduce_kernel<PageRank::L1>};
 	switch (algorithm)
 	{
-#define SUM(NAME, name, direction, weights, traits) \
+#define SUM(NAME, ...) \
 		case EMOGI_##NAME: \
 			return make_method<FromTable<EMOGI_##NAME>>(type);
-			EMOGI_SUM_APPLICATIONS(SUM)
+			EMOGI_ALGORITHMS(EMOGI_LEAVE, EMOGI_LEAVE, SUM)
 #undef SUM
-		default:
-			return GatherMethod{gather<PageRank::Term, NoWeight>, NULL, finish<PageRank, false>,
-				reduce_outcome<PageRank::L1>};
 	}
+	return GatherMethod{};
 }
 
 EmogiStatus
 emogi_cuda_gather_load(EmogiError *error)
 {
 	const void *const kernels[] = {
-		(const void *) count_degrees, (const void *) join_heads, (const void *) collect_ranks,
-		(const void *) start_circuit, (const void *) finish<PageRank, true>
+		(const void *) gather_count_degrees_kernel, (const void *) gather_join_carries_kernel,
+		(const void *) gather_collect_ranks_kernel,
+		(const void *) gather_start_fixed_kernel, (const void *) gather_finish_kernel<PageRank, true>
 	};
 
 	for (int type = EMOGI_WEIGHT_NONE; type <= EMOGI_WEIGHT_F64; type++)
-		for (int algorithm = EMOGI_PAGERANK; algorithm < EMOGI_NALGORITHMS; algorithm++)
+		for (int algorithm = 0; algorithm < EMOGI_NALGORITHMS; algorithm++)
 		{
 			const GatherMethod method = choose_method((EmogiAlgorithm) algorithm, (EmogiWeightType) type);
 			const void *const its_kernels[] = {
 				(const void *) method.gather, (const void *) method.finish, (const void *) method.reduce
 			};
 
+			if (method.gather == NULL)
+				continue;
 			TRY(LOAD_KERNELS(its_kernels));
 			if (method.weigh != NULL)
-				TRY(emogi_load_kernels((const void *const *) &method.weigh, 1, error));
+				TRY(emogi_run_load_kernels((const void *const *) &method.weigh, 1, error));
 		}
-	TRY(emogi_outline_load(error));
-	TRY(emogi_cut_load(error));
+	TRY(emogi_chunks_load(error));
+	TRY(emogi_segments_load(error));
 	return LOAD_KERNELS(kernels);
 }
 
@@ -122,18 +126,18 @@ take_arrays(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, Em
 	field->damping = query->damping;
 	TRY(take_array(memory, &field->source, nvertices, "values", error));
 	TRY(take_array(memory, &field->sum, nvertices, "sums", error));
-	TRY(take_array(memory, &field->head, count_chunks(nedges), "sums of chunks", error));
-	TRY(take_array(memory, &outline, emogi_outline_words(nedges, run->nwords), "outline of lists", error));
+	TRY(take_array(memory, &field->carry, count_chunks(nedges), "sums of chunks", error));
+	TRY(take_array(memory, &outline, emogi_chunks_outline_words(nedges, run->nwords), "outline of lists", error));
 	TRY(take_array(memory, &field->outcome, 1, "outcome", error));
 	TRY(take_array(memory, &field->part, run->full_blocks, "outcome of blocks", error));
-	gather->outline = emogi_outline_lay(outline, nedges, run->nwords);
+	gather->outline = emogi_chunks_lay_outline(outline, nedges, run->nwords);
 	if (query->algorithm != EMOGI_PAGERANK)
 		field->value = field->source;
 	else if (graph->backward.offsets == NULL)
 		TRY(take_array(memory, &field->degrees.counted, nvertices, "degrees", error));
 	if (traits & EMOGI_SUM_OWN)
 		TRY(take_array(memory, &gather->vertex, nvertices, "lists by rank", error));
-	if (traits & EMOGI_SUM_POLES)
+	if (traits & EMOGI_SUM_FIXES)
 		TRY(take_array(memory, &field->conductance, nvertices, "conductances", error));
 	return EMOGI_OK;
 }
@@ -154,7 +158,7 @@ place_lists(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, Em
 	gather->field.outline = gather->outline;
 	gather->field.degrees.out = run->graph.backward.offsets;
 	if (ranks)
-		TRY(emogi_cut_find(run, graph->forward.targets, (uint64_t) query->max_iterations, &gather->cut, error));
+		TRY(emogi_segments_find(run, graph->forward.targets, (uint64_t) query->max_iterations, &gather->cut, error));
 	return emogi_feed_open(&gather->feed, run, &graph->forward, ranks ? 0 : width - (uint32_t) sizeof(Target), error);
 }
 
@@ -169,7 +173,7 @@ launch(Gather *gather, GatherKernel kernel, const Lists<Target> &lists, Chunks c
 	return EMOGI_OK;
 }
 
-/* Read all lists once, with a kernel that takes the arguments of `gather`; `more`: another sweep follows. */
+/* Read all lists once, with a kernel that takes the arguments of gather_sum_kernel; `more`: another sweep follows. */
 static EmogiStatus
 sweep(Gather *gather, GatherKernel kernel, bool more, EmogiError *error)
 {
@@ -196,11 +200,11 @@ sum_lists(Gather *gather, GatherKernel kernel, bool more, EmogiError *error)
 	Run		   *run = gather->run;
 
 	TRY(sweep(gather, kernel, more, error));
-	CUDA_LAUNCH(join_heads, run->full_blocks, BLOCK_THREADS, run->state->stream, gather->field);
+	CUDA_LAUNCH(gather_join_carries_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, gather->field);
 	return EMOGI_OK;
 }
 
-/* Reduce what the blocks of `finish` have left. */
+/* Reduce what the blocks have left. */
 static EmogiStatus
 reduce_parts(Gather *gather, EmogiError *error)
 {
@@ -228,7 +232,7 @@ sweep_cut(Gather *gather)
 static EmogiStatus
 start_pagerank(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, int *ntargets, EmogiError *error)
 {
-	auto	   *const start = finish<PageRank, true>;
+	auto	   *const start = gather_finish_kernel<PageRank, true>;
 	Run		   *run = gather->run;
 	Field	   *field = &gather->field;
 
@@ -236,12 +240,12 @@ start_pagerank(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query,
 	{
 		CUDA_TRY(cudaMemsetAsync(field->degrees.counted, 0, run->nvertices * sizeof *field->degrees.counted,
 								 run->state->stream));
-		TRY(sweep(gather, count_degrees, true, error));
+		TRY(sweep(gather, gather_count_degrees_kernel, true, error));
 		*ntargets = 1;
 	}
 	if (gather->cut.nsegments == 0)
-		TRY(emogi_cut_make(run, graph->forward.targets, &gather->outline, &field->degrees,
-						   (uint64_t) query->max_iterations, &gather->cut, error));
+		TRY(emogi_segments_make(run, graph->forward.targets, &gather->outline, &field->degrees,
+								(uint64_t) query->max_iterations, &gather->cut, error));
 	sweep_cut(gather);
 	CUDA_LAUNCH(start, run->full_blocks, BLOCK_THREADS, run->state->stream, *field);
 	return reduce_parts(gather, error);
@@ -256,17 +260,17 @@ start_values(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, i
 	Run		   *run = gather->run;
 
 	if (gather->cut.nsegments == 0)
-		TRY(emogi_outline_make(run, run->graph.forward.offsets, &gather->outline, error));
+		TRY(emogi_chunks_make_outline(run, run->graph.forward.offsets, &gather->outline, error));
 	if (query->algorithm == EMOGI_PAGERANK)
 		return start_pagerank(gather, graph, query, ntargets, error);
 	if (traits & EMOGI_SUM_OWN)
-		TRY(emogi_outline_name(run, &gather->outline, gather->vertex, error));
+		TRY(emogi_chunks_name_lists(run, &gather->outline, gather->vertex, error));
 	gather->field.vertex = gather->vertex;
-	if (traits & EMOGI_SUM_POLES)
+	if (traits & EMOGI_SUM_FIXES)
 	{
 		*ntargets = *nweights = 1;
 		TRY(sum_lists(gather, gather->method.weigh, true, error));
-		CUDA_LAUNCH(start_circuit, run->full_blocks, BLOCK_THREADS, run->state->stream, gather->field);
+		CUDA_LAUNCH(gather_start_fixed_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, gather->field);
 	}
 	return EMOGI_OK;
 }
@@ -334,13 +338,13 @@ run_gather(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, Emo
 	TRY(start_values(gather, graph, query, &ntargets, &nweights, error));
 	TRY(iterate(gather, query, result, error));
 	if (ranks)
-		CUDA_LAUNCH(collect_ranks, run->full_blocks, BLOCK_THREADS, run->state->stream, *field);
+		CUDA_LAUNCH(gather_collect_ranks_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, *field);
 	TRY(emogi_run_stop_clock(run, result, error));
 
 	account(gather, graph, ntargets + result->nlevels, ranks ? 0 : nweights + result->nlevels, result);
 	result->nreached = run->nvertices;
-	return emogi_run_fetch(run, result->value, ranks ? field->sum : field->value,
-						   run->nvertices * sizeof *result->value, error);
+	return emogi_run_fetch(run, result->columns[0].float64, ranks ? field->sum : field->value,
+						   run->nvertices * sizeof(double), error);
 }
 
 EmogiStatus

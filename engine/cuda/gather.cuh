@@ -9,6 +9,7 @@
 
 #include "segments.cuh"
 
+/* Tuned constants, of 753e333. The figures of an NVIDIA H200 in bench/RESULTS.md (PageRank, ad4a202) are with these values. */
 #define GATHER_BLOCKS 4			/* a multiprocessor: room for 64 registers a thread; a warp has 256 reads under way */
 #define FEW_LANES 4				/* over which most lists go on */
 #define JOIN_ALONE 4			/* chunks that a lane joins alone */
@@ -32,15 +33,15 @@ typedef struct Field
 	Outline		outline;		/* of what sweeps read */
 	double	   *value;			/* [nvertices]; NULL in PAGERANK, where it is source * edges out, or source without any */
 	double	   *source;			/* [nvertices], what entries read: value, or in PAGERANK value / edges out */
-	double	   *sum;			/* [rank], of a list in the chunk where it begins; in whole after join_heads */
-	double	   *head;			/* [nchunks], of the list that began before the chunk, in it; 0 when there is none */
+	double	   *sum;			/* [rank], of a list in the chunk where it begins; in whole once carries are joined */
+	double	   *carry;			/* [nchunks], of the list that began before the chunk, in it; 0 when there is none */
 	const uint32_t *vertex;		/* [rank], number of the list; NULL but for terms that look at OWN */
 	const uint32_t *label;		/* [nvertices], index of the vertex in source; NULL = its number */
 	Degrees		degrees;		/* edges out (PAGERANK) */
-	double	   *conductance;	/* [nvertices], sums of weights; NaN = a pole, which keeps its value (EMOGI_SUM_POLES) */
+	double	   *conductance;	/* [nvertices], sums of weights; NaN = a fixed vertex, which keeps its value */
 	double		damping;		/* PAGERANK */
 	Outcome    *outcome;
-	Outcome    *part;			/* [blocks of finish], outcome before it is reduced */
+	Outcome    *part;			/* [blocks of gather_finish_kernel], outcome before it is reduced */
 } Field;
 
 /* The chunks that a sweep reads: first .. upto - 1. */
@@ -63,19 +64,19 @@ struct PlainTerm
 	}
 };
 
-/* EMOGI_SUM_* of an application of the table (applications.h). */
+/* EMOGI_SUM_* of an application of the table (algorithms.h). */
 template <EmogiAlgorithm ALGORITHM>
 struct Traits;
 
-#define TRAITS(NAME, name, direction, weights, traits) \
+#define TRAITS(NAME, name, direction, weights, traits, contribution, finish, lipschitz) \
 template <> \
 struct Traits<EMOGI_##NAME> \
 { \
 	static constexpr bool OWN = ((traits) & EMOGI_SUM_OWN) != 0; \
-	static constexpr bool POLES = ((traits) & EMOGI_SUM_POLES) != 0; \
+	static constexpr bool FIXES = ((traits) & EMOGI_SUM_FIXES) != 0; \
 	static constexpr bool KEEPS = ((traits) & EMOGI_SUM_KEEPS) != 0; \
 };
-EMOGI_SUM_APPLICATIONS(TRAITS)
+EMOGI_ALGORITHMS(EMOGI_NOTHING, EMOGI_NOTHING, TRAITS)
 #undef TRAITS
 
 template <EmogiAlgorithm ALGORITHM>
@@ -176,12 +177,12 @@ template <EmogiAlgorithm ALGORITHM>
 struct FromTable : Plain
 {
 	typedef TableTerm<ALGORITHM> Term;
-	static constexpr bool POLES = Traits<ALGORITHM>::POLES;
+	static constexpr bool FIXES = Traits<ALGORITHM>::FIXES;
 
 	static __device__ __forceinline__ double
 	finish(const Field &field, uint64_t v, double own, double sum, bool filled)
 	{
-		if (POLES)
+		if (FIXES)
 		{
 			const double total = field.conductance[v];
 
@@ -193,7 +194,7 @@ struct FromTable : Plain
 
 /* Count how often each vertex is a target. Bytes: 4 an entry, and an atomic operation. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-count_degrees(Lists<Target> lists, Field field, Chunks chunks, Step step)
+gather_count_degrees_kernel(Lists<Target> lists, Field field, Chunks chunks, Step step)
 {
 	sweep_chunks(step, chunks.first, chunks.upto, [&](uint64_t chunk) {
 		for (uint32_t round = 0; round < CHUNK_ROUNDS; round++)
@@ -213,7 +214,7 @@ count_degrees(Lists<Target> lists, Field field, Chunks chunks, Step step)
 /* Where a warp stands in its chunk. */
 typedef struct Stand
 {
-	double	   *head;			/* of the chunk */
+	double	   *carry;			/* of the chunk */
 	uint32_t	first;			/* rank of the first list that begins in the chunk */
 	uint32_t	rank;			/* of the next list that begins */
 	double		sum;			/* of the list that is open, in the chunk */
@@ -223,7 +224,7 @@ typedef struct Stand
 static __device__ __forceinline__ void
 close_list(const Field &field, const Stand *stand, uint32_t rank, double sum)
 {
-	__stcs(rank > stand->first ? &field.sum[rank - 1] : stand->head, sum);
+	__stcs(rank > stand->first ? &field.sum[rank - 1] : stand->carry, sum);
 }
 
 /*
@@ -276,7 +277,7 @@ add_round(const Lists<Target> &lists, const Field &field, uint64_t entry, Stand 
 	const uint32_t lane = lane_number();
 	const uint32_t begins = read_begins(field.outline, entry);
 	const uint32_t lanes = __ballot_sync(FULL_WARP, begins != 0);
-	const uint32_t upto = running_sum(__popc(begins));
+	const uint32_t upto = warp_prefix_sum(__popc(begins));
 	const uint32_t rank = stand->rank + upto - __popc(begins);
 	const uint32_t reach = lane - (31 - __clz((lanes & ~lanes_above()) | 1));	/* lanes back to where the open list begins */
 	double		closing = 0;
@@ -307,7 +308,7 @@ static __device__ __forceinline__ void
 add_chunk(const Lists<Target> &lists, const Field &field, uint64_t chunk)
 {
 	const uint32_t rank = __ldg(&field.outline.chunk_rank[chunk]);
-	Stand		stand = {&field.head[chunk], rank, rank, 0};
+	Stand		stand = {&field.carry[chunk], rank, rank, 0};
 
 #pragma unroll 1
 	for (uint32_t round = 0; round < CHUNK_ROUNDS; round++)
@@ -318,12 +319,12 @@ add_chunk(const Lists<Target> &lists, const Field &field, uint64_t chunk)
 
 /*
  * Gather: sum over all lists. A list of which the chunk has the beginning goes to `sum`, the one that began before to
- * `head`. Bytes: targets and weights once, in whole lines and ascending; 8 random ones an entry; an eighth of one an
+ * `carry`. Bytes: targets and weights once, in whole lines and ascending; 8 random ones an entry; an eighth of one an
  * entry of the Outline; 8 of sums a list (HEAT: 12 of values); 12 a chunk.
  */
 template <class Term, typename Weight>
 static __global__ void __launch_bounds__(BLOCK_THREADS, GATHER_BLOCKS)
-gather(Lists<Target> lists, Field field, Chunks chunks, Step step)
+gather_sum_kernel(Lists<Target> lists, Field field, Chunks chunks, Step step)
 {
 	sweep_chunks(step, chunks.first, chunks.upto, [&](uint64_t chunk) {
 		if (chunk < lists.nedges / CHUNK_ENTRIES)
@@ -333,9 +334,9 @@ gather(Lists<Target> lists, Field field, Chunks chunks, Step step)
 	});
 }
 
-/* Sum the heads of chunk `first` and of those after it before which no list begins. Get the own lane's part. Whole warp. */
+/* Sum the carries of chunk `first` and of those after it before which no list begins. Get the own lane's part. Whole warp. */
 static __device__ __forceinline__ double
-sum_heads(const Field &field, uint64_t first, uint32_t rank)
+sum_carries(const Field &field, uint64_t first, uint32_t rank)
 {
 	double		sum = 0;
 	bool		more = true;
@@ -348,7 +349,7 @@ sum_heads(const Field &field, uint64_t first, uint32_t rank)
 			const uint64_t k = base + i * WARP_LANES + lane_number();
 
 			more = k < field.outline.nchunks && field.outline.chunk_rank[k] == rank;
-			sum += more ? field.head[k] : 0;
+			sum += more ? field.carry[k] : 0;
 		}
 		more = __shfl_sync(FULL_WARP, (int) more, WARP_LANES - 1) != 0;
 	}
@@ -360,7 +361,7 @@ sum_heads(const Field &field, uint64_t first, uint32_t rank)
  * by the whole warp, one after another. Bytes: 12 a chunk, 16 a list that goes on.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-join_heads(Field field)
+gather_join_carries_kernel(Field field)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
@@ -379,15 +380,15 @@ join_heads(Field field)
 
 		for (uint32_t i = 0; i < JOIN_ALONE && more; i++)
 		{
-			sum += field.head[next++];
+			sum += field.carry[next++];
 			more = next < nchunks && ranks[next] == rank;
 		}
 		todo = __ballot_sync(FULL_WARP, more);
 		while (todo != 0)
 		{
 			const uint32_t lane = __ffs(todo) - 1;
-			double		part = sum_heads(field, __shfl_sync(FULL_WARP, (unsigned long long) next, lane),
-										 __shfl_sync(FULL_WARP, rank, lane));
+			double		part = sum_carries(field, __shfl_sync(FULL_WARP, (unsigned long long) next, lane),
+										   __shfl_sync(FULL_WARP, rank, lane));
 
 			todo &= todo - 1;
 #pragma unroll
@@ -468,7 +469,7 @@ block_outcome(Outcome own)
  */
 template <class Application, bool START>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-finish(Field field)
+gather_finish_kernel(Field field)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 	const uint64_t thread = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
@@ -501,7 +502,7 @@ finish(Field field)
 /* Reduce the parts of the blocks, in one block. Bytes: 16 a part. */
 template <bool L1>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-reduce_outcome(Field field, uint32_t nparts)
+gather_reduce_kernel(Field field, uint32_t nparts)
 {
 	Outcome		outcome = {0, 0};
 
@@ -517,7 +518,7 @@ reduce_outcome(Field field, uint32_t nparts)
 
 /* Write the ranks of PAGERANK where the sums were. Bytes: 24 a vertex. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-collect_ranks(Field field)
+gather_collect_ranks_kernel(Field field)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
@@ -526,11 +527,11 @@ collect_ranks(Field field)
 }
 
 /*
- * Take over the conductances that were gathered; a vertex with a start value is a pole instead, one without starts from
+ * Take over the conductances that were gathered; a vertex with a start value is fixed instead, one without starts from
  * 0. Bytes: 24 a vertex, and what it reads of sums.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-start_circuit(Field field)
+gather_start_fixed_kernel(Field field)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;

@@ -119,12 +119,12 @@ emogi_memory_take(DeviceMemory *memory, void **out, uint64_t bytes, const char *
 
 	*out = NULL;
 	if (memory->nblocks == EMOGI_MAX_BLOCKS_HELD)
-		return emogi_fail(error, EMOGI_BAD_INPUT, "too many blocks of device memory", "limit %d",
-						  EMOGI_MAX_BLOCKS_HELD);
+		return emogi_device_fail(error, EMOGI_BAD_INPUT, "too many blocks of device memory", "limit %d",
+								 EMOGI_MAX_BLOCKS_HELD);
 	if (!fails && !make_room(state, wanted))
-		return emogi_fail(error, EMOGI_NO_MEMORY, "the run needs more device memory than it may take",
-						  "%s: %llu bytes above the %llu taken, cap %llu", what, (unsigned long long) wanted,
-						  (unsigned long long) state->taken_bytes, (unsigned long long) state->cap_bytes);
+		return emogi_device_fail(error, EMOGI_NO_MEMORY, "the run needs more device memory than it may take",
+								 "%s: %llu bytes above the %llu taken, cap %llu", what, (unsigned long long) wanted,
+								 (unsigned long long) state->taken_bytes, (unsigned long long) state->cap_bytes);
 	while (!fails && (code = allocate(state, out, wanted)) == cudaErrorMemoryAllocation && emogi_resident_evict(state))
 		;
 	if (code != cudaSuccess)
@@ -133,9 +133,9 @@ emogi_memory_take(DeviceMemory *memory, void **out, uint64_t bytes, const char *
 		(void) cudaGetLastError();
 	}
 	if (code == cudaErrorMemoryAllocation)
-		return emogi_fail(error, EMOGI_NO_MEMORY, "out of memory on the GPU",
-						  "%s: %llu bytes above the %llu taken: %s", what, (unsigned long long) wanted,
-						  (unsigned long long) state->taken_bytes, cudaGetErrorString(code));
+		return emogi_device_fail(error, EMOGI_NO_MEMORY, "out of memory on the GPU",
+								 "%s: %llu bytes above the %llu taken: %s", what, (unsigned long long) wanted,
+								 (unsigned long long) state->taken_bytes, cudaGetErrorString(code));
 	if (code != cudaSuccess)
 		return emogi_cuda_fail(error, code, "taking device memory");
 	memory->block[memory->nblocks] = *out;

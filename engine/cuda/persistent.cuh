@@ -1,5 +1,6 @@
 /*
- * persistent.cuh: many small steps in one launch, for graphs of high diameter, where launches are what a step costs.
+ * persistent.cuh: a persistent kernel: many small steps in one launch, for graphs of high diameter, where launches are
+ * what a step costs.
  *
  * The frontier is a queue in device memory. An item says where the list of a vertex lies: that is read when the vertex is
  * found, beside what decides whether it is new. So a step is a chain of an item, a target, what is known of it, a
@@ -9,14 +10,14 @@
  *   grid    up to the queue's capacity: all blocks, with a barrier in device memory that brings the sum of what they found
  * Those who have nothing to do wait in the same launch, so a frontier may grow and shrink as it likes. What is larger
  * leaves to wide steps, and comes back when it is half as large. Entries are dealt evenly to threads, whatever lists they
- * are in: over all blocks up to DEEP_THREADS items, beyond that within a block, and blocks take the items in turn.
+ * are in: over all blocks up to PERSISTENT_THREADS items, beyond that within a block, and blocks take the items in turn.
  *
  * An algorithm gives a struct, Search:
- *   Weight, Item                 the type of the weights that it wants to see, NoWeight for none; DeepItem or a struct
+ *   Weight, Item                 the type of the weights that it wants to see, NoWeight for none; QueueItem or a struct
  *                                derived from it
  *   own(item)                    read what decides whether an item still counts
  *   visit(item, own, target, weight, step, fresh)    look at an entry: get what becomes of the target, and fill what Item
- *                                has beside DeepItem
+ *                                has beside QueueItem
  *   PILES                        whether there is a pile of vertices that wait. If so:
  *   claim(waits, item)           by whole warps: claim places on it; get the first of them in lane 0
  *   wait(waits, item, place)     by whole warps: put items there
@@ -27,26 +28,18 @@
  * Bytes, for each vertex found: 16 of offsets and two times its item; for each entry the target, a random read unless the
  * one before is beside it, and what own and visit read. It is their latency that counts.
  */
-#ifndef EMOGI_DEEP_CUH
-#define EMOGI_DEEP_CUH
+#ifndef EMOGI_PERSISTENT_CUH
+#define EMOGI_PERSISTENT_CUH
 
-#include "walk.cuh"
+#include "persistent_queue.cuh"
 
-#define DEEP_CAP_BYTES 4096		/* of a cap on device memory for each item of a queue .. */
-#define DEEP_LEAST 1024			/* .. but not fewer */
-#define DEEP_STEPS 4096			/* of a launch, some ms; the host polls cancel in between */
-#define ALONE_ENTRIES 2048		/* up to which one block is faster than all */
-#define CHUNK_ITEMS 8			/* that a block takes in turn */
-#define STOP_STEPS 16			/* of all blocks, for a look at `stop` */
-#define IDLE_NS 100				/* between looks at the barrier while one block works alone */
-
-/* Lay out the block's items, one a thread at most: a running sum over their entries. Get how many there are. */
+/* Lay out the block's items, one a thread at most: a prefix sum over their entries. Get how many there are. */
 template <class Item>
 static __device__ __forceinline__ uint32_t
-lay_out(DeepBlock<Item> *block, const Item &item)
+lay_out(PersistentBlock<Item> *block, const Item &item)
 {
 	const uint32_t warp = threadIdx.x / WARP_LANES;
-	const uint32_t upto = running_sum(item.length);
+	const uint32_t upto = warp_prefix_sum(item.length);
 	uint32_t	sums;
 	uint32_t	before;
 
@@ -54,7 +47,7 @@ lay_out(DeepBlock<Item> *block, const Item &item)
 	if (lane_number() == WARP_LANES - 1)
 		block->warp_upto[warp] = upto;
 	__syncthreads();
-	sums = running_sum(lane_number() < DEEP_WARPS ? block->warp_upto[lane_number()] : 0);
+	sums = warp_prefix_sum(lane_number() < PERSISTENT_WARPS ? block->warp_upto[lane_number()] : 0);
 	before = __shfl_sync(FULL_WARP, sums, warp > 0 ? warp - 1 : 0);
 	block->upto[threadIdx.x] = upto + (warp > 0 ? before : 0);
 	__syncthreads();
@@ -81,7 +74,7 @@ template <class Search>
 static __device__ __forceinline__ void
 expand(Walk<Search> &walk, uint32_t nitems, uint32_t nentries, uint32_t first, uint32_t stride)
 {
-	const DeepBlock<typename Search::Item> *block = walk.block;
+	const PersistentBlock<typename Search::Item> *block = walk.block;
 
 	for (uint32_t base = first + threadIdx.x - lane_number(); base < nentries; base += stride)
 	{
@@ -125,15 +118,16 @@ static __device__ void
 step_blocks(Walk<Search> &walk)
 {
 	typedef typename Search::Item Item;
-	const bool	together = walk.items <= DEEP_THREADS;	/* every block lays out all items, and takes its part of the entries */
+	/* Every block lays out all items, and takes its part of the entries. */
+	const bool	together = walk.items <= PERSISTENT_THREADS;
 	const uint32_t nown = together ? walk.items : count_own(walk.items, walk.nblocks);
-	const uint32_t all = together ? walk.nblocks * DEEP_THREADS : DEEP_THREADS;
+	const uint32_t all = together ? walk.nblocks * PERSISTENT_THREADS : PERSISTENT_THREADS;
 	uint32_t	stop = 0;
 
 	begin_turn(walk);
 	if (walk.nblocks > 1 && walk.steps % STOP_STEPS == 0 && blockIdx.x == 0 && threadIdx.x == 0)
-		stop = *walk.deep.stop;	/* comes over the link while the step is made */
-	for (uint32_t base = 0; base < nown; base += DEEP_THREADS)
+		stop = *walk.launch.stop;	/* comes over the link while the step is made */
+	for (uint32_t base = 0; base < nown; base += PERSISTENT_THREADS)
 	{
 		const uint32_t i = base + threadIdx.x;
 		const uint32_t chunk = i / CHUNK_ITEMS * walk.nblocks + blockIdx.x;
@@ -147,8 +141,8 @@ step_blocks(Walk<Search> &walk)
 		if (base > 0)
 			__syncthreads();	/* nobody reads the last ones any more */
 		nentries = lay_out(walk.block, item);
-		expand(walk, nown - base < DEEP_THREADS ? nown - base : DEEP_THREADS, nentries,
-			   together ? blockIdx.x * DEEP_THREADS : 0, all);
+		expand(walk, nown - base < PERSISTENT_THREADS ? nown - base : PERSISTENT_THREADS, nentries,
+			   together ? blockIdx.x * PERSISTENT_THREADS : 0, all);
 	}
 	walk.steps++;
 	walk.spent += walk.entries;
@@ -169,7 +163,7 @@ follow(Walk<Search> &walk, const typename Search::Item &item, uint32_t total, bo
 
 	if ((filled & (filled - 1)) != 0)
 	{
-		const uint32_t upto = running_sum(item.length);
+		const uint32_t upto = warp_prefix_sum(item.length);
 
 		owner = 0;				/* the first lane with upto > lane_number() */
 #pragma unroll
@@ -190,7 +184,7 @@ follow(Walk<Search> &walk, const typename Search::Item &item, uint32_t total, bo
 
 /* Get the entries that lead from the items in the lanes; more than WARP_LANES are alike. */
 static __device__ __forceinline__ uint32_t
-count_entries(const DeepItem &item)
+count_entries(const QueueItem &item)
 {
 	return __reduce_add_sync(FULL_WARP, item.length <= WARP_LANES ? item.length : WARP_LANES + 1);
 }
@@ -200,7 +194,7 @@ template <class Search>
 static __device__ void
 step_warp(Walk<Search> &walk)
 {
-	DeepBlock<typename Search::Item> *block = walk.block;
+	PersistentBlock<typename Search::Item> *block = walk.block;
 
 	begin_turn(walk);
 	if (threadIdx.x < WARP_LANES)
@@ -219,7 +213,7 @@ step_warp(Walk<Search> &walk)
 			walk.steps++;
 			walk.spent += total;
 			total = count_entries(item);
-		} while (total > 0 && total <= WARP_LANES && walk.steps < walk.deep.most_steps);
+		} while (total > 0 && total <= WARP_LANES && walk.steps < walk.launch.most_steps);
 		if (lane_number() == 0)
 		{
 			block->steps = walk.steps;
@@ -241,7 +235,7 @@ is_small(const Walk<Search> &walk)
 	if constexpr (Search::PILES)
 		if (walk.entries == 0)
 			return walk.search.piled() <= ALONE_ENTRIES;
-	return walk.entries <= ALONE_ENTRIES && walk.items <= DEEP_THREADS;
+	return walk.entries <= ALONE_ENTRIES && walk.items <= PERSISTENT_THREADS;
 }
 
 /* Make the next step, or find that it is time to leave. */
@@ -249,10 +243,10 @@ template <class Search>
 static __device__ void
 take_step(Walk<Search> &walk)
 {
-	const Deep<typename Search::Item> &deep = walk.deep;
+	const PersistentLaunch<typename Search::Item> &launch = walk.launch;
 
-	if (walk.steps >= deep.most_steps || walk.entries > deep.capacity ||
-		walk.items + walk.entries / ENTRIES > deep.most_lines)
+	if (walk.steps >= launch.most_steps || walk.entries > launch.capacity ||
+		walk.items + walk.entries / ENTRIES > launch.most_lines)
 		walk.leave = true;
 	else if (walk.entries == 0)
 	{
@@ -271,7 +265,7 @@ template <class Search>
 static __device__ void
 publish(const Walk<Search> &walk)
 {
-	Counters   *counters = walk.deep.counters;
+	Counters   *counters = walk.launch.counters;
 
 	counters->now = walk.now;
 	counters->steps = walk.steps;
@@ -285,7 +279,7 @@ template <class Search>
 static __device__ void
 adopt(Walk<Search> &walk)
 {
-	const Counters *counters = walk.deep.counters;
+	const Counters *counters = walk.launch.counters;
 
 	walk.now = __ldcg(&counters->now);
 	walk.steps = __ldcg(&counters->steps);
@@ -308,7 +302,7 @@ walk_alone(Walk<Search> &walk)
 		if (threadIdx.x == 0)
 		{
 			publish(walk);
-			arrive(walk.deep.phase, walk.phase, walk.items, walk.entries, walk.leave);
+			arrive(walk.launch.phase, walk.phase, walk.items, walk.entries, walk.leave);
 		}
 		__syncthreads();		/* nobody counts in the phase that is cleared there before it is */
 		walk.phase++;
@@ -316,7 +310,7 @@ walk_alone(Walk<Search> &walk)
 	}
 	__syncthreads();			/* nobody reads the last word any more */
 	if (threadIdx.x == 0)
-		walk.block->word = await(&walk.deep.phase[walk.phase % DEEP_PHASES], 1, IDLE_NS);
+		walk.block->word = await(&walk.launch.phase[walk.phase % PERSISTENT_PHASES], 1, IDLE_NS);
 	__syncthreads();
 	take_word(walk);
 	adopt(walk);
@@ -327,18 +321,18 @@ walk_alone(Walk<Search> &walk)
  * one, its size, the steps made, and what they have added to the sums.
  */
 template <class Search>
-static __global__ void __launch_bounds__(DEEP_THREADS, 1)
-walk_deep(Deep<typename Search::Item> deep, Search search)
+static __global__ void __launch_bounds__(PERSISTENT_THREADS, 1)
+persistent_walk_kernel(PersistentLaunch<typename Search::Item> launch, Search search)
 {
-	__shared__ DeepBlock<typename Search::Item> block;
-	Walk<Search> walk = {search, deep, &block};
+	__shared__ PersistentBlock<typename Search::Item> block;
+	Walk<Search> walk = {search, launch, &block};
 	unsigned long long edges = 0;
 
-	walk.now = deep.now;
-	walk.items = deep.items;
-	walk.entries = deep.entries;
-	walk.spent = deep.spent;
-	if (threadIdx.x < DEEP_TURNS)
+	walk.now = launch.now;
+	walk.items = launch.items;
+	walk.entries = launch.entries;
+	walk.spent = launch.spent;
+	if (threadIdx.x < PERSISTENT_TURNS)
 		block.nfound[threadIdx.x] = block.entries[threadIdx.x] = 0;
 	__syncthreads();
 	while (!walk.leave)
@@ -349,23 +343,24 @@ walk_deep(Deep<typename Search::Item> deep, Search search)
 		else
 			take_step(walk);
 	}
-	for (uint32_t i = blockIdx.x * DEEP_THREADS + threadIdx.x; i < walk.items; i += gridDim.x * DEEP_THREADS)
+	for (uint32_t i = blockIdx.x * PERSISTENT_THREADS + threadIdx.x; i < walk.items; i += gridDim.x * PERSISTENT_THREADS)
 		edges += load_item(&frontier_queue(walk, walk.now)[i]).length;
-	block_add(&deep.counters->edges, edges);
-	block_add(&deep.counters->claimed, walk.found);
-	block_add(&deep.counters->lines, walk.lines);
-	block_add(&deep.counters->entries, walk.entries_seen);
+	block_add(&launch.counters->edges, edges);
+	block_add(&launch.counters->claimed, walk.found);
+	block_add(&launch.counters->lines, walk.lines);
+	block_add(&launch.counters->entries, walk.entries_seen);
 	if (blockIdx.x == 0 && threadIdx.x == 0)
 	{
 		publish(walk);
-		deep.counters->vertices = walk.items;
+		launch.counters->vertices = walk.items;
 	}
 }
 
-/* Queue the vertices of a frontier; fill(item) fills what Item has beside DeepItem. Bytes: the bitmap, n/8. */
+/* Queue the vertices of a frontier; fill(item) fills what Item has beside QueueItem. Bytes: the bitmap, n/8. */
 template <class Item, class Fill>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-queue_bits(const uint32_t *bitmap, uint64_t nwords, const uint64_t *offsets, Item *queue, Counters *counters, Fill fill)
+persistent_queue_kernel(const uint32_t *bitmap, uint64_t nwords, const uint64_t *offsets, Item *queue, Counters *counters,
+						Fill fill)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
@@ -389,7 +384,7 @@ queue_bits(const uint32_t *bitmap, uint64_t nwords, const uint64_t *offsets, Ite
 /* Mark in a bitmap the vertices of a queue for which holds(item). Bytes: an item each, and an atomic operation. */
 template <class Item, class Holds>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-mark_queued(const Item *queue, uint32_t nitems, uint32_t *bitmap, Holds holds)
+persistent_mark_kernel(const Item *queue, uint32_t nitems, uint32_t *bitmap, Holds holds)
 {
 	for (uint32_t i = blockIdx.x * BLOCK_THREADS + threadIdx.x; i < nitems; i += gridDim.x * BLOCK_THREADS)
 	{
@@ -400,45 +395,45 @@ mark_queued(const Item *queue, uint32_t nitems, uint32_t *bitmap, Holds holds)
 	}
 }
 
-/* What a run has for deep walks: how large a frontier they take, and where it is. */
-typedef struct DeepPlan
+/* What a run has for its persistent kernel: how large a frontier it takes, and where that is. */
+typedef struct PersistentPlan
 {
-	DeepPhase  *phase;			/* [DEEP_PHASES], device memory */
+	BarrierPhase *phase;		/* [PERSISTENT_PHASES], device memory */
 	uint32_t	capacity;		/* of a queue */
 	uint32_t	most_lines;
 	int			nblocks;
 	bool		queued;			/* the frontier is in a queue */
 	uint32_t	now;			/* which */
 	uint64_t	spent;			/* entries of the steps since the last refill */
-} DeepPlan;
+} PersistentPlan;
 
 /* Get the items of a queue: many even for a small Graph, which is then walked without a word with the host. */
 static inline uint32_t
 queue_capacity(const Run *run)
 {
-	const uint64_t capped = run->state->cap_bytes / DEEP_CAP_BYTES;
+	const uint64_t capped = run->state->cap_bytes / PERSISTENT_CAP_BYTES;
 
-	if (run->state->cap_bytes == 0 || capped > DEEP_ENTRIES)
-		return DEEP_ENTRIES;
-	return (uint32_t) (capped > DEEP_LEAST ? capped : DEEP_LEAST);
+	if (run->state->cap_bytes == 0 || capped > PERSISTENT_ENTRIES)
+		return PERSISTENT_ENTRIES;
+	return (uint32_t) (capped > PERSISTENT_LEAST ? capped : PERSISTENT_LEAST);
 }
 
 /* Take what every algorithm needs, before the Graph is placed. */
 template <class Item>
 static EmogiStatus
-take_deep(Run *run, DeepPlan *plan, Item **queue, EmogiError *error)
+take_persistent(Run *run, PersistentPlan *plan, Item **queue, EmogiError *error)
 {
 	plan->capacity = queue_capacity(run);
-	TRY(take_array(&run->memory, &plan->phase, DEEP_PHASES, "barriers", error));
+	TRY(take_array(&run->memory, &plan->phase, PERSISTENT_PHASES, "barriers", error));
 	return take_array(&run->memory, queue, 2 * (uint64_t) plan->capacity, "queues", error);
 }
 
 /* Choose blocks and bounds, when the Graph is placed. */
-extern EmogiStatus emogi_deep_size(const Run *run, DeepPlan *plan, const void *kernel, EmogiError *error);
+extern EmogiStatus emogi_persistent_size(const Run *run, PersistentPlan *plan, const void *kernel, EmogiError *error);
 
-/* Say whether a frontier is for deep steps: half of what they take when it is not there yet. */
+/* Say whether a frontier is for the persistent kernel: half of what it takes when it is not there yet. */
 static inline bool
-is_deep(const DeepPlan *plan, uint64_t vertices, uint64_t edges)
+fits_persistent(const PersistentPlan *plan, uint64_t vertices, uint64_t edges)
 {
 	const uint64_t times = plan->queued ? 1 : 2;
 
@@ -449,30 +444,32 @@ is_deep(const DeepPlan *plan, uint64_t vertices, uint64_t edges)
 /* Launch a walk from the frontier in the queue. The caller has zeroed the counters, and reads them when it is over. */
 template <class Search>
 static EmogiStatus
-launch_deep(Run *run, const DeepPlan *plan, typename Search::Item *queue, uint64_t items, uint64_t entries,
-			uint32_t most_steps, const Search &search, EmogiError *error)
+launch_persistent(Run *run, const PersistentPlan *plan, typename Search::Item *queue, uint64_t items, uint64_t entries,
+				  uint32_t most_steps, const Search &search, EmogiError *error)
 {
-	Deep<typename Search::Item> deep = {run->graph.forward, queue, plan->phase, run->step.counters, run->step.stop};
+	PersistentLaunch<typename Search::Item> launch = {
+		run->graph.forward, queue, plan->phase, run->step.counters, run->step.stop
+	};
 	cudaLaunchConfig_t config = {};
 	cudaLaunchAttribute together = {};
 
-	deep.capacity = plan->capacity;
-	deep.most_lines = plan->most_lines;
-	deep.most_steps = most_steps < DEEP_STEPS ? most_steps : DEEP_STEPS;
-	deep.now = plan->now;
-	deep.items = (uint32_t) items;
-	deep.entries = (uint32_t) entries;
-	deep.spent = plan->spent;
+	launch.capacity = plan->capacity;
+	launch.most_lines = plan->most_lines;
+	launch.most_steps = most_steps < PERSISTENT_STEPS ? most_steps : PERSISTENT_STEPS;
+	launch.now = plan->now;
+	launch.items = (uint32_t) items;
+	launch.entries = (uint32_t) entries;
+	launch.spent = plan->spent;
 	together.id = cudaLaunchAttributeCooperative;
 	together.val.cooperative = 1;
 	config.gridDim = dim3(plan->nblocks);
-	config.blockDim = dim3(DEEP_THREADS);
+	config.blockDim = dim3(PERSISTENT_THREADS);
 	config.stream = run->state->stream;
 	config.attrs = &together;
 	config.numAttrs = plan->nblocks > 1;
-	CUDA_TRY(cudaMemsetAsync(plan->phase, 0, DEEP_PHASES * sizeof *plan->phase, run->state->stream));
-	CUDA_TRY(cudaLaunchKernelEx(&config, walk_deep<Search>, deep, search));
+	CUDA_TRY(cudaMemsetAsync(plan->phase, 0, PERSISTENT_PHASES * sizeof *plan->phase, run->state->stream));
+	CUDA_TRY(cudaLaunchKernelEx(&config, persistent_walk_kernel<Search>, launch, search));
 	return EMOGI_OK;
 }
 
-#endif							/* EMOGI_DEEP_CUH */
+#endif							/* EMOGI_PERSISTENT_CUH */

@@ -31,34 +31,35 @@ places_backward_offsets(const Placing *placing)
 		placing->graph->forward.offsets != placing->graph->backward.offsets;
 }
 
-/* Get the orientation whose heads the run has a use for; NULL when it has none. */
+/* Get the orientation whose prefixes the run has a use for; NULL when it has none. */
 const EmogiAdjacency *
-emogi_wanted_heads(const Placing *placing)
+emogi_placement_wanted_prefixes(const Placing *placing)
 {
 	const EmogiGraph *graph = placing->graph;
-	const EmogiAdjacency *adjacency = placing->wants & PLACE_BACKWARD_HEADS ? &graph->backward : &graph->forward;
+	const EmogiAdjacency *adjacency = placing->wants & PLACE_BACKWARD_PREFIXES ? &graph->backward : &graph->forward;
 
 	if (graph->backward.offsets == NULL || adjacency->nedges == 0)
 		return NULL;
-	return placing->wants & (PLACE_FORWARD_HEADS | PLACE_BACKWARD_HEADS) ? adjacency : NULL;
+	return placing->wants & (PLACE_FORWARD_PREFIXES | PLACE_BACKWARD_PREFIXES) ? adjacency : NULL;
 }
 
-/* Get the heads that are kept, unless there is room for more than twice as many targets. */
+/* Get the prefixes that are kept, unless there is room for more than twice as many targets. */
 const uint32_t *
-emogi_use_heads(const Placing *placing, uint32_t *length)
+emogi_placement_use_prefixes(const Placing *placing, uint32_t *length)
 {
 	uint64_t	kept_length;
-	const void *heads = emogi_resident_use_made(placing->state, emogi_wanted_heads(placing)->targets, EMOGI_COPY_HEADS,
-												(placing->head_length + 1) / 2, placing->head_length, &kept_length);
+	const void *array = emogi_placement_wanted_prefixes(placing)->targets;
+	const void *prefixes = emogi_resident_use_made(placing->state, array, EMOGI_COPY_PREFIXES,
+												   (placing->prefix_length + 1) / 2, placing->prefix_length, &kept_length);
 
-	if (heads != NULL)
+	if (prefixes != NULL)
 		*length = (uint32_t) kept_length;
-	return (const uint32_t *) heads;
+	return (const uint32_t *) prefixes;
 }
 
 /* Make the copies that this placement needs in use, and no others. Get the bytes of those that are missing. */
 uint64_t
-emogi_use_copies(const Placing *placing, EmogiPlacement placement)
+emogi_placement_use_copies(const Placing *placing, EmogiPlacement placement)
 {
 	const EmogiGraph *graph = placing->graph;
 	const EmogiAdjacency *orientation[] = {&graph->forward, &graph->backward};
@@ -82,11 +83,11 @@ emogi_use_copies(const Placing *placing, EmogiPlacement placement)
 	}
 	if (places_backward_offsets(placing))
 		use(graph->backward.offsets, offset_bytes(graph));
-	if (placing->head_length > 0)
+	if (placing->prefix_length > 0)
 	{
 		uint32_t	length;
 
-		(void) emogi_use_heads(placing, &length);
+		(void) emogi_placement_use_prefixes(placing, &length);
 	}
 	return missing_bytes;
 }
@@ -100,13 +101,13 @@ check_array(const EmogiGraph *graph, const void *array, uint64_t bytes, const ch
 	const uint64_t block_bytes = round_up(graph->memory_bytes, PAGE_BYTES);
 
 	if (start % EMOGI_LINE_BYTES != 0 || block % PAGE_BYTES != 0)
-		return emogi_fail(error, EMOGI_BAD_INPUT, "the graph's arrays are not aligned", "block %p, %s %p",
-						  graph->memory, what, array);
+		return emogi_device_fail(error, EMOGI_BAD_INPUT, "the graph's arrays are not aligned", "block %p, %s %p",
+								 graph->memory, what, array);
 	if (block == 0 || start < block || start - block > block_bytes ||
 		bytes > block_bytes - (start - block))
-		return emogi_fail(error, EMOGI_BAD_INPUT, "the graph's arrays are not inside its block",
-						  "block %p of %llu bytes, %s %p of %llu bytes", graph->memory,
-						  (unsigned long long) graph->memory_bytes, what, array, (unsigned long long) bytes);
+		return emogi_device_fail(error, EMOGI_BAD_INPUT, "the graph's arrays are not inside its block",
+								 "block %p of %llu bytes, %s %p of %llu bytes", graph->memory,
+								 (unsigned long long) graph->memory_bytes, what, array, (unsigned long long) bytes);
 	return EMOGI_OK;
 }
 
@@ -146,14 +147,14 @@ explain_registration(const EmogiGraph *graph, cudaError_t code, EmogiError *erro
 	(void) cudaGetLastError();
 	(void) getrlimit(RLIMIT_MEMLOCK, &limit);
 	if (code == cudaErrorMemoryAllocation || code == cudaErrorOperatingSystem || code == cudaErrorInvalidValue)
-		return emogi_fail(error, EMOGI_NO_MEMORY, "the graph's memory could not be locked for the GPU",
-						  "cudaHostRegister of %llu bytes: %s; RLIMIT_MEMLOCK %s%llu",
-						  (unsigned long long) graph->memory_bytes, name,
-						  limit.rlim_cur == RLIM_INFINITY ? "unlimited, " : "",
-						  (unsigned long long) limit.rlim_cur);
+		return emogi_device_fail(error, EMOGI_NO_MEMORY, "the graph's memory could not be locked for the GPU",
+								 "cudaHostRegister of %llu bytes: %s; RLIMIT_MEMLOCK %s%llu",
+								 (unsigned long long) graph->memory_bytes, name,
+								 limit.rlim_cur == RLIM_INFINITY ? "unlimited, " : "",
+								 (unsigned long long) limit.rlim_cur);
 	if (code == cudaErrorNotSupported || code == cudaErrorNotPermitted)
-		return emogi_fail(error, EMOGI_BAD_INPUT, "this machine does not let the GPU read host memory in place",
-						  "cudaHostRegister of %llu bytes: %s", (unsigned long long) graph->memory_bytes, name);
+		return emogi_device_fail(error, EMOGI_BAD_INPUT, "this machine does not let the GPU read host memory in place",
+								 "cudaHostRegister of %llu bytes: %s", (unsigned long long) graph->memory_bytes, name);
 	return emogi_cuda_fail(error, code, "cudaHostRegister");
 }
 
@@ -198,8 +199,8 @@ register_block(const Placing *placing, EmogiPlacement placement, PlacedGraph *pl
 	if (code == cudaErrorHostMemoryAlreadyRegistered)
 	{
 		(void) cudaGetLastError();
-		return emogi_fail(error, EMOGI_BAD_INPUT, "a part of the graph's memory is registered already",
-						  "block %p of %llu bytes", graph->memory, (unsigned long long) graph->memory_bytes);
+		return emogi_device_fail(error, EMOGI_BAD_INPUT, "a part of the graph's memory is registered already",
+								 "block %p of %llu bytes", graph->memory, (unsigned long long) graph->memory_bytes);
 	}
 	if (code != cudaSuccess)
 		return explain_registration(graph, code, error);
@@ -289,43 +290,43 @@ place_edges(const Placing *placing, const EmogiAdjacency *adjacency, EmogiPlacem
 	return EMOGI_OK;
 }
 
-/* Make heads of an orientation whose offsets are placed, and keep them. */
+/* Make prefixes of an orientation whose offsets are placed, and keep them. */
 static EmogiStatus
-make_heads(const Placing *placing, const EmogiAdjacency *adjacency, EmogiPlacement placement, Lists<uint32_t> *lists,
-		   EmogiError *error)
+make_prefixes(const Placing *placing, const EmogiAdjacency *adjacency, EmogiPlacement placement, Lists<uint32_t> *lists,
+			  EmogiError *error)
 {
-	uint32_t   *heads;
+	const uint64_t nvertices = placing->graph->nvertices;
+	const uint32_t length = placing->prefix_length;
+	PrefixChoice choice = {placing->state, placing->control, nvertices, lists->offsets, length, NULL};
 
-	TRY(take_array(placing->memory, &heads, head_entries(placing->graph->nvertices, placing->head_length),
-				   "heads of lists", error));
+	TRY(take_array(placing->memory, &choice.prefixes, prefix_entries(nvertices, length), "prefixes of lists", error));
 	if (placement == EMOGI_PLACEMENT_DEVICE)
-		TRY(emogi_choose_near_heads(placing->state, placing->graph->nvertices, lists, placing->head_length, heads,
-									placing->control, error));
+		TRY(emogi_hybrid_choose_near(&choice, lists, error));
 	else
-		TRY(emogi_choose_heads(placing->state, placing->graph->nvertices, adjacency, lists->offsets, placing->head_length,
-							   heads, placing->memory, placing->control, error));
-	emogi_resident_keep(placing->state, placing->memory, adjacency->targets, EMOGI_COPY_HEADS, placing->head_length);
-	lists->heads = heads;
-	lists->head_length = placing->head_length;
+		TRY(emogi_hybrid_choose(&choice, adjacency, placing->memory, error));
+	emogi_resident_keep(placing->state, placing->memory, adjacency->targets, EMOGI_COPY_PREFIXES, length);
+	lists->prefixes = choice.prefixes;
+	lists->prefix_length = length;
 	return EMOGI_OK;
 }
 
 /*
- * Place the heads that the run wants, when both orientations are placed. Without room for them hybrid placement is host
+ * Place the prefixes that the run wants, when both orientations are placed. Without room for them hybrid placement is host
  * placement.
  */
 static EmogiStatus
-place_heads(const Placing *placing, PlacedGraph *placed, EmogiError *error)
+place_prefixes(const Placing *placing, PlacedGraph *placed, EmogiError *error)
 {
 	const bool	transpose = places_transpose(placing);
-	const bool	backward = transpose && (placing->wants & PLACE_BACKWARD_HEADS) != 0;
+	const bool	backward = transpose && (placing->wants & PLACE_BACKWARD_PREFIXES) != 0;
 	Lists<uint32_t> *lists = backward ? &placed->backward : &placed->forward;
 	const int	nblocks = placing->memory->nblocks;
 
-	lists->heads = emogi_use_heads(placing, &lists->head_length);
-	if (lists->heads == NULL)
+	lists->prefixes = emogi_placement_use_prefixes(placing, &lists->prefix_length);
+	if (lists->prefixes == NULL)
 	{
-		const EmogiStatus status = make_heads(placing, emogi_wanted_heads(placing), placed->placement, lists, error);
+		const EmogiStatus status = make_prefixes(placing, emogi_placement_wanted_prefixes(placing), placed->placement, lists,
+												 error);
 
 		if (status == EMOGI_NO_MEMORY)
 		{
@@ -351,7 +352,7 @@ place_lists(const Placing *placing, EmogiPlacement placement, PlacedGraph *place
 	placed->placement = placement;
 	placed->forward = Lists<uint32_t>{NULL, NULL, NULL, graph->forward.nedges, NULL, 0};
 	placed->backward = Lists<uint32_t>{NULL, NULL, NULL, graph->backward.nedges, NULL, 0};
-	(void) emogi_use_copies(placing, placement);	/* so that what is new does not evict them */
+	(void) emogi_placement_use_copies(placing, placement);	/* so that what is new does not evict them */
 	TRY(place_offsets(placing, &graph->forward, &placed->forward, error));
 	if (places_backward_offsets(placing))
 		TRY(place_offsets(placing, &graph->backward, &placed->backward, error));
@@ -376,7 +377,7 @@ place_lists(const Placing *placing, EmogiPlacement placement, PlacedGraph *place
 	}
 	else if (placing->wants & PLACE_BACKWARD)
 		placed->backward = placed->forward;
-	return placing->head_length > 0 && placement != EMOGI_PLACEMENT_HOST ? place_heads(placing, placed, error) : EMOGI_OK;
+	return placing->prefix_length > 0 && placement != EMOGI_PLACEMENT_HOST ? place_prefixes(placing, placed, error) : EMOGI_OK;
 }
 
 /* Place a Graph that has edges. */
@@ -391,7 +392,7 @@ place_filled(Placing *placing, EmogiPlacement placement, PlacedGraph *placed, Em
 	TRY(emogi_choose_placement(placing, &placement, error));
 
 	/* Copies work from memory that is not pinned too, only slower. */
-	if (placement != EMOGI_PLACEMENT_DEVICE || emogi_use_copies(placing, placement) > 0)
+	if (placement != EMOGI_PLACEMENT_DEVICE || emogi_placement_use_copies(placing, placement) > 0)
 	{
 		status = register_block(placing, placement, placed, error);
 		pinned = status == EMOGI_OK;
@@ -402,21 +403,21 @@ place_filled(Placing *placing, EmogiPlacement placement, PlacedGraph *placed, Em
 	if (decides && pinned && status == EMOGI_NO_MEMORY && placement == EMOGI_PLACEMENT_DEVICE)
 	{
 		emogi_memory_release(placing->memory, nblocks);
-		placement = emogi_parts_pay(placing) ? EMOGI_PLACEMENT_HYBRID : EMOGI_PLACEMENT_HOST;
+		placement = emogi_choose_wants_parts(placing) ? EMOGI_PLACEMENT_HYBRID : EMOGI_PLACEMENT_HOST;
 		status = place_lists(placing, placement, placed, error);
 	}
 	return status;
 }
 
 EmogiStatus
-emogi_place_graph(EmogiEngineState *state, const EmogiGraph *graph, EmogiPlacement placement, unsigned wants,
-				  DeviceMemory *memory, PlacedGraph *placed, EmogiControl *control, EmogiError *error)
+emogi_placement_place(EmogiEngineState *state, const EmogiGraph *graph, EmogiPlacement placement, unsigned wants,
+					  DeviceMemory *memory, PlacedGraph *placed, EmogiControl *control, EmogiError *error)
 {
 	Placing		placing = {state, graph, wants, memory, control, 0, false};
 
 	memset(placed, 0, sizeof *placed);
 	if ((unsigned) placement > EMOGI_PLACEMENT_HYBRID)
-		return emogi_fail(error, EMOGI_BAD_INPUT, "unknown placement", "number %d", (int) placement);
+		return emogi_device_fail(error, EMOGI_BAD_INPUT, "unknown placement", "number %d", (int) placement);
 	if (graph->backward.offsets == NULL)
 		placing.wants &= ~(PLACE_BACKWARD_SURELY | PLACE_BACKWARD_OFFSETS);
 	if (graph->weight_type == EMOGI_WEIGHT_NONE)
@@ -430,7 +431,7 @@ emogi_place_graph(EmogiEngineState *state, const EmogiGraph *graph, EmogiPlaceme
 }
 
 void
-emogi_unplace_graph(PlacedGraph *placed)
+emogi_placement_undo(PlacedGraph *placed)
 {
 	if (placed->registered != NULL)
 		(void) cudaHostUnregister(placed->registered);

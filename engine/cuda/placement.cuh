@@ -4,7 +4,7 @@
  * Offsets always go to device memory (8 bytes a vertex, read at random). Targets and weights stay in the Graph's own
  * memory, which is registered with CUDA and read over the link (host placement, EMOGI PVLDB 14(2) 2020 section 4.1),
  * or are copied to device memory (device placement). Hybrid is host placement with something of the lists in device
- * memory as well: heads, a few targets of every list, those of the highest degree (hybrid.cuh); or all weights, which are
+ * memory as well: prefixes, a few targets of every list, those of the highest degree (hybrid.cuh); or all weights, which are
  * narrow, so that of a line of them a short list needs little; or, for runs that read every edge in every sweep, as many
  * whole pieces of the arrays as there is room for (feed.cuh). What is copied or
  * registered for a Graph with an id is kept, and found again by the next run on it (resident.cuh).
@@ -24,11 +24,11 @@ struct Lists
 	uint64_t	nedges;
 
 	/*
-	 * [nwords][head_length][32], device memory: entry j of the head of vertex v is at [v / 32][j][v % 32], so that lanes with
-	 * neighbouring vertices read one line; EMOGI_NO_VERTEX beyond the end of a list that is shorter. NULL = no heads.
+	 * [nwords][prefix_length][32], device memory: entry j of the prefix of vertex v is at [v / 32][j][v % 32], so that lanes with
+	 * neighbouring vertices read one line; EMOGI_NO_VERTEX beyond the end of a list that is shorter. NULL = no prefixes.
 	 */
-	const Target *heads;
-	uint32_t	head_length;	/* 0 = no heads */
+	const Target *prefixes;
+	uint32_t	prefix_length;	/* 0 = no prefixes */
 	bool		near_weights;	/* weights are in device memory, though targets are not */
 };
 
@@ -39,8 +39,8 @@ struct Lists
 #define PLACE_WEIGHTS 1u
 #define PLACE_BACKWARD 2u		/* when the Graph has it; in host placement left out when its offsets do not fit */
 #define PLACE_BACKWARD_SURELY 6u	/* the run cannot do without */
-#define PLACE_FORWARD_HEADS 8u	/* hybrid placement serves it: it looks at the heads of these lists first. Only of */
-#define PLACE_BACKWARD_HEADS 16u	/* use, and only made, when the Graph has backward, and that is placed */
+#define PLACE_FORWARD_PREFIXES 8u	/* hybrid placement serves it: it looks at the prefixes of these lists first. Only of */
+#define PLACE_BACKWARD_PREFIXES 16u	/* use, and only made, when the Graph has backward, and that is placed */
 #define PLACE_PARTS 32u			/* hybrid placement serves it: the run reads all edges by a Feed, which keeps parts */
 #define PLACE_PARTS_REPAID 96u	/* the same, more than once: they are of use even if the Graph is not kept */
 #define PLACE_NEAR_WEIGHTS 257u	/* PLACE_WEIGHTS, and hybrid placement serves it: by weights in device memory */
@@ -51,19 +51,19 @@ typedef struct PlacedGraph
 	EmogiPlacement placement;	/* HOST, DEVICE or HYBRID; a Feed that finds no room for parts makes it HOST */
 	Lists<uint32_t> forward;
 	Lists<uint32_t> backward;	/* the same pointers as forward when the Graph's are the same */
-	void	   *registered;		/* what emogi_unplace_graph must unregister; NULL = nothing, or kept */
+	void	   *registered;		/* what emogi_placement_undo must unregister; NULL = nothing, or kept */
 } PlacedGraph;
 
 /*
  * Place forward and what `wants` asks for. Take from `memory`, after everything else that the run needs, since
  * AUTO and HYBRID look at what is left. A Graph without edges has offsets alone, in device placement. Once in a
- * run, after emogi_resident_begin. The caller calls emogi_unplace_graph and releases `memory`, also after an error.
+ * run, after emogi_resident_begin. The caller calls emogi_placement_undo and releases `memory`, also after an error.
  */
-extern EmogiStatus emogi_place_graph(EmogiEngineState *state, const EmogiGraph *graph, EmogiPlacement placement,
-									 unsigned wants, DeviceMemory *memory, PlacedGraph *placed,
-									 EmogiControl *control, EmogiError *error);
+extern EmogiStatus emogi_placement_place(EmogiEngineState *state, const EmogiGraph *graph, EmogiPlacement placement,
+										 unsigned wants, DeviceMemory *memory, PlacedGraph *placed,
+										 EmogiControl *control, EmogiError *error);
 
 /* Unregister host memory that is not kept. The stream must be idle. */
-extern void emogi_unplace_graph(PlacedGraph *placed);
+extern void emogi_placement_undo(PlacedGraph *placed);
 
 #endif							/* EMOGI_PLACEMENT_CUH */

@@ -14,7 +14,7 @@ typedef struct Placing
 	unsigned	wants;			/* PLACE_*, none that the Graph does not have */
 	DeviceMemory *memory;
 	EmogiControl *control;
-	uint32_t	head_length;	/* of heads that there is room for; 0 = do not make any */
+	uint32_t	prefix_length;	/* of prefixes that there is room for; 0 = do not make any */
 	bool		near_weights;	/* there is room for the weights of forward, in hybrid placement */
 } Placing;
 
@@ -46,19 +46,19 @@ offset_bytes(const EmogiGraph *graph)
 	return (graph->nvertices + 1) * sizeof *graph->forward.offsets;
 }
 
-/* Get the orientation whose heads the run has a use for; NULL when it has none. */
-extern const EmogiAdjacency *emogi_wanted_heads(const Placing *placing);
+/* Get the orientation whose prefixes the run has a use for; NULL when it has none. */
+extern const EmogiAdjacency *emogi_placement_wanted_prefixes(const Placing *placing);
 
-/* Get the heads that are kept, unless there is room for more than twice as many targets. */
-extern const uint32_t *emogi_use_heads(const Placing *placing, uint32_t *length);
+/* Get the prefixes that are kept, unless there is room for more than twice as many targets. */
+extern const uint32_t *emogi_placement_use_prefixes(const Placing *placing, uint32_t *length);
 
 /* Make the copies that this placement needs in use, and no others. Get the bytes of those that are missing. */
-extern uint64_t emogi_use_copies(const Placing *placing, EmogiPlacement placement);
+extern uint64_t emogi_placement_use_copies(const Placing *placing, EmogiPlacement placement);
 
 /* Say whether AUTO wants parts where the whole does not fit. */
-extern bool emogi_parts_pay(const Placing *placing);
+extern bool emogi_choose_wants_parts(const Placing *placing);
 
-/* Choose where edges are read from, and what else of the Graph belongs in device memory: head_length and near_weights. */
+/* Choose where edges are read from, and what else of the Graph belongs in device memory: prefix_length and near_weights. */
 extern EmogiStatus emogi_choose_placement(Placing *placing, EmogiPlacement *placement, EmogiError *error);
 
 #endif							/* EMOGI_PLACING_CUH */

@@ -4,12 +4,17 @@
  * Tiles of TILE numbers are summed, a warp each; one warp sums the tiles; then the tiles are gone through again, each on
  * top of what is before it.
  */
-#ifndef EMOGI_SCAN_CUH
-#define EMOGI_SCAN_CUH
+#ifndef EMOGI_PREFIX_SUM_CUH
+#define EMOGI_PREFIX_SUM_CUH
 
 #include "run.cuh"
 
+/*
+ * Tuned constant, of 753e333, 256 before: larger tiles are fewer for the one warp that sums them, smaller ones keep more
+ * warps busy.
+ */
 #define TILE_ROUNDS 64			/* of a warp */
+
 #define TILE (TILE_ROUNDS * WARP_LANES)
 
 /* Turn numbers first .. upto - 1 into the sums before them, on top of `carry`. Get the sum of all. Whole warp. */
@@ -41,7 +46,7 @@ sum_before(Number *number, uint64_t first, uint64_t upto, Number carry)
 /* Sum the tiles. Bytes: those of the numbers. */
 template <typename Number>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-sum_tiles(const Number *number, uint64_t count, Number *tile, uint64_t ntiles)
+prefix_sum_reduce_kernel(const Number *number, uint64_t count, Number *tile, uint64_t ntiles)
 {
 	const uint64_t nwarps = (uint64_t) gridDim.x * BLOCK_WARPS;
 
@@ -60,7 +65,7 @@ sum_tiles(const Number *number, uint64_t count, Number *tile, uint64_t ntiles)
 /* Turn the tiles' sums into the sums before them, in one warp. Bytes: twice those of the tiles. */
 template <typename Number>
 static __global__ void __launch_bounds__(WARP_LANES)
-scan_tiles(Number *tile, uint64_t ntiles)
+prefix_sum_tiles_kernel(Number *tile, uint64_t ntiles)
 {
 	(void) sum_before<Number>(tile, 0, ntiles, 0);
 }
@@ -68,7 +73,7 @@ scan_tiles(Number *tile, uint64_t ntiles)
 /* Turn the numbers into the sums before them. Bytes: twice those of the numbers. */
 template <typename Number>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-scan_numbers(Number *number, uint64_t count, const Number *tile, uint64_t ntiles)
+prefix_sum_numbers_kernel(Number *number, uint64_t count, const Number *tile, uint64_t ntiles)
 {
 	const uint64_t nwarps = (uint64_t) gridDim.x * BLOCK_WARPS;
 
@@ -86,26 +91,29 @@ count_tiles(uint64_t count)
 /* Turn number[count] into the sums before each, queued on the stream. tile[count_tiles(count)] is for its own use. */
 template <typename Number>
 static EmogiStatus
-scan(Run *run, Number *number, uint64_t count, Number *tile, EmogiError *error)
+prefix_sum(Run *run, Number *number, uint64_t count, Number *tile, EmogiError *error)
 {
 	const uint64_t ntiles = count_tiles(count);
 
-	CUDA_LAUNCH(sum_tiles<Number>, run->full_blocks, BLOCK_THREADS, run->state->stream, number, count, tile, ntiles);
-	CUDA_LAUNCH(scan_tiles<Number>, 1, WARP_LANES, run->state->stream, tile, ntiles);
-	CUDA_LAUNCH(scan_numbers<Number>, run->full_blocks, BLOCK_THREADS, run->state->stream, number, count, tile, ntiles);
+	CUDA_LAUNCH(prefix_sum_reduce_kernel<Number>, run->full_blocks, BLOCK_THREADS, run->state->stream, number, count, tile,
+				ntiles);
+	CUDA_LAUNCH(prefix_sum_tiles_kernel<Number>, 1, WARP_LANES, run->state->stream, tile, ntiles);
+	CUDA_LAUNCH(prefix_sum_numbers_kernel<Number>, run->full_blocks, BLOCK_THREADS, run->state->stream, number, count, tile,
+				ntiles);
 	return EMOGI_OK;
 }
 
 /* Bring the kernels to the device. */
 template <typename Number>
 static EmogiStatus
-load_scan(EmogiError *error)
+load_prefix_sum(EmogiError *error)
 {
 	const void *const kernels[] = {
-		(const void *) sum_tiles<Number>, (const void *) scan_tiles<Number>, (const void *) scan_numbers<Number>
+		(const void *) prefix_sum_reduce_kernel<Number>, (const void *) prefix_sum_tiles_kernel<Number>,
+		(const void *) prefix_sum_numbers_kernel<Number>
 	};
 
 	return LOAD_KERNELS(kernels);
 }
 
-#endif							/* EMOGI_SCAN_CUH */
+#endif							/* EMOGI_PREFIX_SUM_CUH */

@@ -19,7 +19,7 @@ struct NoValue
 
 /* Mark vertices in a bitmap. Bytes: 4 a vertex, and one atomic operation. */
 static __global__ void
-mark_sources(const uint32_t *sources, uint64_t nsources, uint32_t *bitmap)
+push_mark_sources_kernel(const uint32_t *sources, uint64_t nsources, uint32_t *bitmap)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * blockDim.x;
 
@@ -147,7 +147,7 @@ push_lines(const Lists<Target> &lists, Span list, uint64_t first, uint32_t nline
  */
 template <class Push>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-push_words(Lists<Target> lists, const uint32_t *frontier, uint64_t nwords, Step step, Push push)
+push_words_kernel(Lists<Target> lists, const uint32_t *frontier, uint64_t nwords, Step step, Push push)
 {
 	unsigned long long nread = 0;
 	unsigned long long entries = 0;
@@ -193,10 +193,10 @@ push_words(Lists<Target> lists, const uint32_t *frontier, uint64_t nwords, Step 
 	add_sums(step.counters, nread, entries);
 }
 
-/* Push from the slices of long lists. Bytes: as push_words. */
+/* Push from the slices of long lists. Bytes: as push_words_kernel. */
 template <class Push>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-push_slices(Lists<Target> lists, Step step, Push push)
+push_slices_kernel(Lists<Target> lists, Step step, Push push)
 {
 	unsigned long long nread = 0;
 	unsigned long long entries = 0;

@@ -72,10 +72,10 @@ emogi_resident_begin(EmogiEngineState *state, const EmogiGraph *graph, EmogiErro
 		own->block_bytes = graph->memory_bytes;
 	}
 	else if (own->block != graph->memory || own->block_bytes != graph->memory_bytes)
-		return emogi_fail(error, EMOGI_BAD_INPUT, "the graph's id belongs to another graph",
-						  "id %llu: block %p of %llu bytes, now %p of %llu", (unsigned long long) graph->id, own->block,
-						  (unsigned long long) own->block_bytes, graph->memory,
-						  (unsigned long long) graph->memory_bytes);
+		return emogi_device_fail(error, EMOGI_BAD_INPUT, "the graph's id belongs to another graph",
+								 "id %llu: block %p of %llu bytes, now %p of %llu", (unsigned long long) graph->id, own->block,
+								 (unsigned long long) own->block_bytes, graph->memory,
+								 (unsigned long long) graph->memory_bytes);
 	own->last_run = residents->run;
 	residents->own = own;
 	return EMOGI_OK;

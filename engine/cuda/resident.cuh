@@ -4,7 +4,7 @@
  * A Resident owns the registration of its Graph's block, and copies of the block's arrays in device memory. A copy is
  * known by the host address of its array, not by what the array was to the run that made it: the same block is seen
  * through several views, with the orientations swapped or the weights left out. What was made of an array is a copy too,
- * known by the same address and its kind: heads of lists (placement.cuh), a part of the array (feed.cuh), the targets
+ * known by the same address and its kind: prefixes of lists (placement.cuh), a part of the array (feed.cuh), the targets
  * in another order or by other names (segments.cuh). A part and the whole may be there side by side; whoever wants one of
  * them leaves the other idle.
  *
@@ -35,7 +35,7 @@ struct DeviceMemory;
 typedef enum EmogiCopyKind
 {
 	EMOGI_COPY_WHOLE,
-	EMOGI_COPY_HEADS,			/* of lists; length: targets a vertex */
+	EMOGI_COPY_PREFIXES,			/* of lists; length: targets a vertex */
 	EMOGI_COPY_PART,			/* some pieces of a Feed; length: how many */
 	EMOGI_COPY_CUT				/* targets for sweeps; length: segments */
 } EmogiCopyKind;

@@ -1,57 +1,13 @@
 /*
- * run.cu: checks a query, begins and ends its run, sizes the grids, reads the counters.
+ * run.cu: begins and ends a run, sizes the grids, reads the counters.
  */
 #include "run.cuh"
-#include "contract/algebra.h"
 
-#define WINDOW_BYTES (128.0 * (1 << 20))	/* of host memory that all blocks together may read at a time */
-#define MAX_BATCH_WORDS 64
+/* Tuned constants, of edf1050. All figures of an NVIDIA H200 in bench/RESULTS.md (ad4a202) are with these values. */
+#define WINDOW_BYTES (128.0 * (1 << 20))	/* of host memory that all blocks together may read at a time: see traverse.cuh */
+#define MAX_BATCH_WORDS 64		/* of a bitmap for one ticket: the more, the fewer tickets, and the wider the window */
 
 static_assert(sizeof(Counters) <= EMOGI_MAILBOX_BYTES, "counters must fit the mailbox");
-
-/* Say whether a query can have targets of 8 bytes. */
-static bool
-can_widen(const EmogiQuery *query)
-{
-	return (query->algorithm == EMOGI_BFS || emogi_is_path(query->algorithm) || query->algorithm == EMOGI_CC) &&
-		query->mapping <= EMOGI_MAPPING_ALIGNED &&
-		(query->placement == EMOGI_PLACEMENT_HOST || query->placement == EMOGI_PLACEMENT_DEVICE);
-}
-
-/* Ensure that the algorithm has what it iterates with. */
-static EmogiStatus
-check_iterations(const EmogiGraph *graph, const EmogiQuery *query, EmogiError *error)
-{
-	if (query->max_iterations < 1 || !(query->tolerance >= 0))
-		return emogi_fail(error, EMOGI_BAD_INPUT, "at least one iteration and a tolerance of 0 or more are needed",
-						  "max_iterations %lld, tolerance %g", (long long) query->max_iterations, query->tolerance);
-	if (query->algorithm != EMOGI_PAGERANK && query->values == NULL && graph->nvertices > 0)
-		return emogi_fail(error, EMOGI_BAD_INPUT, "start values are needed", "algorithm %d", (int) query->algorithm);
-	return EMOGI_OK;
-}
-
-/* Ensure that the query makes sense for the Graph. */
-static EmogiStatus
-check_query(const EmogiGraph *graph, const EmogiQuery *query, EmogiError *error)
-{
-	if (graph->nvertices > EMOGI_MAX_VERTICES)
-		return emogi_fail(error, EMOGI_BAD_INPUT, "too many vertices", "%llu", (unsigned long long) graph->nvertices);
-	if ((unsigned) graph->weight_type > EMOGI_WEIGHT_F64)
-		return emogi_fail(error, EMOGI_BAD_INPUT, "unknown type of weights", "number %d", (int) graph->weight_type);
-	if (query->id_bytes == 8 && !can_widen(query))
-		return emogi_fail(error, EMOGI_BAD_INPUT, "ids of 8 bytes are there for bfs, best paths and cc by thread, warp and "
-						  "aligned in host and device placement alone", "algorithm %d, mapping %d, placement %d",
-						  (int) query->algorithm, (int) query->mapping, (int) query->placement);
-	if (query->algorithm >= EMOGI_PAGERANK)
-		return check_iterations(graph, query, error);
-	if (query->algorithm > EMOGI_SSNSP)
-		return EMOGI_OK;
-	for (uint64_t i = 0; i < query->nsources; i++)
-		if (query->sources[i] >= graph->nvertices)
-			return emogi_fail(error, EMOGI_BAD_INPUT, "a source is not a vertex of the graph", "number %u of %llu",
-							  query->sources[i], (unsigned long long) graph->nvertices);
-	return EMOGI_OK;
-}
 
 /* Take what every run counts with. */
 static EmogiStatus
@@ -70,7 +26,7 @@ EmogiStatus
 emogi_run(EmogiEngineState *state, RunAlgorithm algorithm, const EmogiGraph *graph, const EmogiQuery *query,
 		  EmogiResult *result, EmogiControl *control, EmogiError *error)
 {
-	const double since = emogi_now_ms();
+	const double since = emogi_device_now_ms();
 	EmogiGraph	seen = *graph;
 	Run			run = {};
 	EmogiStatus status;
@@ -79,14 +35,13 @@ emogi_run(EmogiEngineState *state, RunAlgorithm algorithm, const EmogiGraph *gra
 	result->nlevels = 0;
 	result->placement = EMOGI_PLACEMENT_DEVICE;	/* a Graph without edges reads none over the link */
 	result->change = result->transfer_ms = result->run_ms = 0;
-	TRY(check_query(graph, query, error));
 	if (control->cancel)
 		return EMOGI_CANCELED;
 	if (graph->nvertices == 0)
 		return EMOGI_OK;
 
 	/* No edge is followed: spare it their placement. */
-	if (query->algorithm <= EMOGI_SSNSP && query->nsources == 0)
+	if (emogi_algorithm_takes(emogi_algorithm_row(query->algorithm), EMOGI_SOURCES) >= 0 && query->nsources == 0)
 		seen.forward.nedges = seen.backward.nedges = 0;
 
 	TRY(emogi_resident_begin(state, graph, error));
@@ -104,17 +59,11 @@ emogi_run(EmogiEngineState *state, RunAlgorithm algorithm, const EmogiGraph *gra
 	if (status == EMOGI_OK)
 		status = algorithm(&run, &seen, query, result, error);
 	(void) cudaStreamSynchronize(state->stream);	/* nothing may run on what is freed now */
-	emogi_unplace_graph(&run.graph);
+	emogi_placement_undo(&run.graph);
 	emogi_memory_release(&run.memory, 0);
-	if (run.pinned != NULL)
-		(void) cudaFreeHost(run.pinned);
-	if (run.managed != NULL)
-		(void) cudaFree(run.managed);
-	(void) cudaGetLastError();
-	state->taken_bytes -= run.managed_bytes;
 	emogi_memory_trim(state, state->ready_bytes);
 	result->placement = run.graph.placement;
-	result->transfer_ms = emogi_now_ms() - since - result->run_ms;
+	result->transfer_ms = emogi_device_now_ms() - since - result->run_ms;
 	return status;
 }
 
@@ -162,7 +111,7 @@ EmogiStatus
 emogi_run_place(Run *run, const EmogiGraph *graph, const EmogiQuery *query, unsigned wants,
 				const void *const *kernels, size_t nkernels, uint32_t edge_bytes, EmogiError *error)
 {
-	TRY(emogi_place_graph(run->state, graph, query->placement, wants, &run->memory, &run->graph, run->control, error));
+	TRY(emogi_placement_place(run->state, graph, query->placement, wants, &run->memory, &run->graph, run->control, error));
 	return size_grids(run, graph, kernels, nkernels, edge_bytes, error);
 }
 
@@ -232,7 +181,7 @@ emogi_run_account(const Run *run, const Counters *counters, EmogiResult *result)
 }
 
 EmogiStatus
-emogi_load_kernels(const void *const *kernels, size_t nkernels, EmogiError *error)
+emogi_run_load_kernels(const void *const *kernels, size_t nkernels, EmogiError *error)
 {
 	for (size_t i = 0; i < nkernels; i++)
 	{

@@ -17,9 +17,6 @@ typedef struct Run
 	EmogiControl *control;
 	DeviceMemory memory;
 	PlacedGraph graph;
-	void	   *pinned;			/* host memory of cudaHostAlloc, freed with the run; NULL = none */
-	void	   *managed;		/* managed memory, the same */
-	uint64_t	managed_bytes;
 	uint64_t	nvertices;		/* > 0 */
 	uint64_t	nwords;			/* of a bitmap over the vertices */
 	Step		step;
@@ -35,7 +32,7 @@ typedef struct Run
 typedef EmogiStatus (*RunAlgorithm) (Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
 									 EmogiError *error);
 
-/* Check the input, run, free everything but what is kept of the Graph (resident.cuh), whatever comes of it. */
+/* Run a query that has been checked, free everything but what is kept of the Graph (resident.cuh), whatever comes of it. */
 extern EmogiStatus emogi_run(EmogiEngineState *state, RunAlgorithm algorithm, const EmogiGraph *graph,
 							 const EmogiQuery *query, EmogiResult *result, EmogiControl *control, EmogiError *error);
 
@@ -63,9 +60,9 @@ extern EmogiStatus emogi_run_fetch(Run *run, void *to, const void *from, uint64_
 extern void emogi_run_account(const Run *run, const Counters *counters, EmogiResult *result);
 
 /* Bring kernels to the device. */
-extern EmogiStatus emogi_load_kernels(const void *const *kernels, size_t nkernels, EmogiError *error);
+extern EmogiStatus emogi_run_load_kernels(const void *const *kernels, size_t nkernels, EmogiError *error);
 
-#define LOAD_KERNELS(kernels) emogi_load_kernels(kernels, sizeof kernels / sizeof kernels[0], error)
+#define LOAD_KERNELS(kernels) emogi_run_load_kernels(kernels, sizeof kernels / sizeof kernels[0], error)
 
 /* Algorithms: one RunAlgorithm each, and its load function, so that no run pays for it. */
 extern EmogiStatus emogi_cuda_bfs(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,

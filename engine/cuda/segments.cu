@@ -15,6 +15,11 @@
 #include "segments.cuh"
 #include "prefix_sum.cuh"
 
+/*
+ * Tuned constants: what a Cut costs against what its sweeps save, and what fits a cache. MIN_SWEEPS, MIN_PART and L2_SHARE
+ * are of 6130b04, the others of 753e333. The figures of an NVIDIA H200 in bench/RESULTS.md (PageRank in device placement,
+ * ad4a202) are with these values.
+ */
 #define MIN_SWEEPS 4			/* for which it pays */
 #define MIN_PART 4				/* mean entries of a list of the Cut: shorter ones cost more in sums than they save */
 #define MAX_SEGMENTS WARP_LANES	/* a lane keeps the place of each */
@@ -75,7 +80,7 @@ segment_of(Target target, uint32_t factor)
 
 /* Count the vertices of each bin. Bytes: 8 a vertex. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-count_bins(Degrees degrees, uint64_t nvertices, Survey *survey)
+segments_count_bins_kernel(Degrees degrees, uint64_t nvertices, Survey *survey)
 {
 	__shared__ uint32_t count[BINS];
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
@@ -93,7 +98,7 @@ count_bins(Degrees degrees, uint64_t nvertices, Survey *survey)
 
 /* Compare entries with those before them in the same list, in every stride-th chunk. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-compare_entries(Lists<Target> lists, Outline outline, uint64_t stride, Survey *survey)
+segments_compare_kernel(Lists<Target> lists, Outline outline, uint64_t stride, Survey *survey)
 {
 	const uint64_t nwarps = (uint64_t) gridDim.x * BLOCK_WARPS;
 	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_WARPS + threadIdx.x / WARP_LANES;
@@ -122,7 +127,7 @@ compare_entries(Lists<Target> lists, Outline outline, uint64_t stride, Survey *s
 
 /* Give every vertex the next label of its bin. Bytes: 8 a vertex, 4 written. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-label_vertices(Degrees degrees, uint64_t nvertices, unsigned long long *next, uint32_t *label)
+segments_label_kernel(Degrees degrees, uint64_t nvertices, unsigned long long *next, uint32_t *label)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
@@ -145,7 +150,7 @@ label_vertices(Degrees degrees, uint64_t nvertices, unsigned long long *next, ui
 
 /* Write the labels of the targets. Bytes: 4 an entry, 4 at random, 4 written. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-rename_targets(Lists<Target> lists, const uint32_t *label, Target *targets, uint64_t nchunks, Step step)
+segments_rename_kernel(Lists<Target> lists, const uint32_t *label, Target *targets, uint64_t nchunks, Step step)
 {
 	sweep_chunks(step, 0, nchunks, [&](uint64_t chunk) {
 		for (uint32_t round = 0; round < CHUNK_ROUNDS; round++)
@@ -173,7 +178,7 @@ rename_targets(Lists<Target> lists, const uint32_t *label, Target *targets, uint
 
 /* Count what each chunk has of each segment: place[segment * nchunks + chunk]. Bytes: 4 an entry. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-count_segments(Lists<Target> lists, uint32_t nsegments, uint32_t factor, uint64_t *place, uint64_t nchunks, Step step)
+segments_count_kernel(Lists<Target> lists, uint32_t nsegments, uint32_t factor, uint64_t *place, uint64_t nchunks, Step step)
 {
 	sweep_chunks(step, 0, nchunks, [&](uint64_t chunk) {
 		uint32_t	own = 0;		/* of the segment that has the lane's number */
@@ -218,8 +223,8 @@ mark_begin(const Outline &outline, uint64_t entry, uint64_t word, uint32_t verte
  * entry, 4 written in short runs; two atomic operations a list of the Cut.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-copy_entries(Lists<Target> lists, Outline outline, const uint32_t *vertex, uint32_t nsegments, uint32_t factor,
-			 const uint64_t *place, Target *targets, Outline to, uint64_t nwords, Step step)
+segments_copy_kernel(Lists<Target> lists, Outline outline, const uint32_t *vertex, uint32_t nsegments, uint32_t factor,
+					 const uint64_t *place, Target *targets, Outline to, uint64_t nwords, Step step)
 {
 	sweep_chunks(step, 0, outline.nchunks, [&](uint64_t chunk) {
 		uint64_t	next = lane_number() < nsegments ? place[lane_number() * outline.nchunks + chunk] : 0;
@@ -232,7 +237,7 @@ copy_entries(Lists<Target> lists, Outline outline, const uint32_t *vertex, uint3
 			const uint32_t length = octet_length(lists, entry);
 			const Octet<NoWeight> octet = read_octet<NoWeight>(lists, entry, length);
 			const uint32_t begins = read_begins(outline, entry);
-			const uint32_t ranks = running_sum(__popc(begins));
+			const uint32_t ranks = warp_prefix_sum(__popc(begins));
 			const uint32_t own_rank = rank + ranks - __popc(begins);
 			uint32_t	segment[LANE_ENTRIES];
 			uint32_t	before;
@@ -252,7 +257,7 @@ copy_entries(Lists<Target> lists, Outline outline, const uint32_t *vertex, uint3
 #pragma unroll
 				for (uint32_t j = 0; j < LANE_ENTRIES; j++)
 					count += segment[j] == s;
-				upto = running_sum(count);
+				upto = warp_prefix_sum(count);
 				at = __shfl_sync(FULL_WARP, (unsigned long long) next, s) + upto - count;
 				count = __shfl_sync(FULL_WARP, upto, WARP_LANES - 1);
 				if (lane_number() == s)
@@ -276,14 +281,14 @@ copy_entries(Lists<Target> lists, Outline outline, const uint32_t *vertex, uint3
 }
 
 EmogiStatus
-emogi_cut_load(EmogiError *error)
+emogi_segments_load(EmogiError *error)
 {
 	const void *const kernels[] = {
-		(const void *) count_bins, (const void *) compare_entries, (const void *) label_vertices,
-		(const void *) rename_targets, (const void *) count_segments, (const void *) copy_entries
+		(const void *) segments_count_bins_kernel, (const void *) segments_compare_kernel, (const void *) segments_label_kernel,
+		(const void *) segments_rename_kernel, (const void *) segments_count_kernel, (const void *) segments_copy_kernel
 	};
 
-	TRY(load_scan<uint64_t>(error));
+	TRY(load_prefix_sum<uint64_t>(error));
 	return LOAD_KERNELS(kernels);
 }
 
@@ -293,7 +298,7 @@ cut_words(const Run *run, uint32_t nsegments)
 {
 	const uint64_t nedges = run->graph.forward.nedges;
 
-	return (nedges + ENTRIES - 1) / ENTRIES * ENTRIES + emogi_outline_words(nedges, nsegments * run->nwords) +
+	return (nedges + ENTRIES - 1) / ENTRIES * ENTRIES + emogi_chunks_outline_words(nedges, nsegments * run->nwords) +
 		(nsegments == 1 ? run->nvertices : 0);
 }
 
@@ -307,8 +312,8 @@ lay_cut(const Run *run, uint32_t nsegments, uint32_t *memory, Cut *cut)
 
 	cut->nsegments = nsegments;
 	cut->lists = Lists<Target>{NULL, memory, NULL, nedges, NULL, 0};
-	cut->outline = emogi_outline_lay(outline, nedges, nwords);
-	cut->label = nsegments == 1 ? outline + emogi_outline_words(nedges, nwords) : NULL;
+	cut->outline = emogi_chunks_lay_outline(outline, nedges, nwords);
+	cut->label = nsegments == 1 ? outline + emogi_chunks_outline_words(nedges, nwords) : NULL;
 }
 
 /* Take the sums of a Cut. Without room for them there is no Cut. */
@@ -340,7 +345,7 @@ use_kept(Run *run, const Target *array, uint32_t *nsegments)
 }
 
 EmogiStatus
-emogi_cut_find(Run *run, const Target *array, uint64_t nsweeps, Cut *cut, EmogiError *error)
+emogi_segments_find(Run *run, const Target *array, uint64_t nsweeps, Cut *cut, EmogiError *error)
 {
 	uint32_t	nsegments;
 	const void *memory = use_kept(run, array, &nsegments);
@@ -378,8 +383,8 @@ look_at(Run *run, const Outline *outline, const Degrees *degrees, Survey *survey
 
 	TRY(take_array(&run->memory, &copy, 1, "survey", error));
 	CUDA_TRY(cudaMemsetAsync(copy, 0, sizeof *copy, stream));
-	CUDA_LAUNCH(count_bins, run->full_blocks, BLOCK_THREADS, stream, *degrees, run->nvertices, copy);
-	CUDA_LAUNCH(compare_entries, run->full_blocks, BLOCK_THREADS, stream, run->graph.forward, *outline,
+	CUDA_LAUNCH(segments_count_bins_kernel, run->full_blocks, BLOCK_THREADS, stream, *degrees, run->nvertices, copy);
+	CUDA_LAUNCH(segments_compare_kernel, run->full_blocks, BLOCK_THREADS, stream, run->graph.forward, *outline,
 				outline->nchunks / SAMPLES + 1, copy);
 	TRY(emogi_run_fetch(run, survey, copy, sizeof *survey, error));
 	emogi_memory_release(&run->memory, nblocks);
@@ -443,10 +448,10 @@ renumber(Run *run, const Outline *outline, const Degrees *degrees, const Plan *p
 
 	TRY(take_array(&run->memory, &next, BINS, "labels of bins", error));
 	TRY(emogi_run_send(run, next, plan->next, sizeof plan->next, error));
-	CUDA_LAUNCH(label_vertices, run->full_blocks, BLOCK_THREADS, stream, *degrees, run->nvertices, next,
+	CUDA_LAUNCH(segments_label_kernel, run->full_blocks, BLOCK_THREADS, stream, *degrees, run->nvertices, next,
 				const_cast<uint32_t *>(cut->label));
 	TRY(emogi_run_begin_step(run, error));
-	CUDA_LAUNCH(rename_targets, run->full_blocks, BLOCK_THREADS, stream, run->graph.forward, cut->label,
+	CUDA_LAUNCH(segments_rename_kernel, run->full_blocks, BLOCK_THREADS, stream, run->graph.forward, cut->label,
 				const_cast<Target *>(cut->lists.targets), outline->nchunks, run->step);
 	CUDA_TRY(cudaMemcpyAsync(cut->outline.begins, outline->begins,
 							 (char *) outline->tile - (char *) outline->begins, cudaMemcpyDeviceToDevice, stream));
@@ -468,17 +473,17 @@ cut_lists(Run *run, const Outline *outline, Cut *cut, EmogiError *error)
 	TRY(take_array(&run->memory, &place, nplaces, "places of chunks", error));
 	TRY(take_array(&run->memory, &tile, count_tiles(nplaces), "sums of tiles", error));
 	TRY(take_array(&run->memory, &vertex, run->nvertices, "lists by rank", error));
-	TRY(emogi_outline_name(run, outline, vertex, error));
+	TRY(emogi_chunks_name_lists(run, outline, vertex, error));
 	TRY(emogi_run_begin_step(run, error));
-	CUDA_LAUNCH(count_segments, run->full_blocks, BLOCK_THREADS, stream, lists, cut->nsegments, factor, place,
+	CUDA_LAUNCH(segments_count_kernel, run->full_blocks, BLOCK_THREADS, stream, lists, cut->nsegments, factor, place,
 				outline->nchunks, run->step);
-	TRY(scan(run, place, nplaces, tile, error));
-	TRY(emogi_outline_clear(run, &cut->outline, error));
+	TRY(prefix_sum(run, place, nplaces, tile, error));
+	TRY(emogi_chunks_clear_outline(run, &cut->outline, error));
 	TRY(emogi_cuda_wait(run->state, run->control, error));	/* places that were not counted to the end lead anywhere */
 	TRY(emogi_run_begin_step(run, error));
-	CUDA_LAUNCH(copy_entries, run->full_blocks, BLOCK_THREADS, stream, lists, *outline, vertex, cut->nsegments, factor,
+	CUDA_LAUNCH(segments_copy_kernel, run->full_blocks, BLOCK_THREADS, stream, lists, *outline, vertex, cut->nsegments, factor,
 				place, const_cast<Target *>(cut->lists.targets), cut->outline, run->nwords, run->step);
-	return emogi_outline_rank(run, &cut->outline, error);
+	return emogi_chunks_rank_lists(run, &cut->outline, error);
 }
 
 /* Make what was planned, in memory of its own; NO_MEMORY when that is short. */
@@ -519,8 +524,8 @@ look_for_room(const Run *run, uint32_t nsegments, bool *fits, EmogiError *error)
 }
 
 EmogiStatus
-emogi_cut_make(Run *run, const Target *array, const Outline *outline, const Degrees *degrees, uint64_t nsweeps, Cut *cut,
-			   EmogiError *error)
+emogi_segments_make(Run *run, const Target *array, const Outline *outline, const Degrees *degrees, uint64_t nsweeps, Cut *cut,
+					EmogiError *error)
 {
 	const int	nblocks = run->memory.nblocks;
 	uint32_t	nsegments;

@@ -2,7 +2,7 @@
  * segments.cuh: targets for sweeps in device memory, so that what entries read at random stays in the caches.
  *
  * A sweep reads 8 bytes an entry at random. The second-level cache serves 159 G of such reads a second, device memory 38
- * (DESIGN.md section 10), the first-level caches more than either. There are two ways to stay in them:
+ * (docs/design.md, "Facts measured on an H200"), the first-level caches more than either. There are two ways to stay in them:
  *
  *   renumbering   where few vertices have most of the edges. Targets are replaced by labels, in descending order of
  *                 degree, and values are kept in that order: what is read most often lies together. Lists stay as they are.
@@ -44,16 +44,16 @@ typedef struct Cut
  * Find the Cut that was kept, of the Graph's forward lists, whose targets are `array` in host memory; a run that would not
  * make segments does not get them, for they add in another order.
  */
-extern EmogiStatus emogi_cut_find(Run *run, const Target *array, uint64_t nsweeps, Cut *cut, EmogiError *error);
+extern EmogiStatus emogi_segments_find(Run *run, const Target *array, uint64_t nsweeps, Cut *cut, EmogiError *error);
 
 /*
  * Make a Cut, and keep it: when the Graph is placed in device memory, the values are too many for the cache, there are
  * sweeps enough to pay for it, and room without evicting anything. `outline` is that of the lists.
  */
-extern EmogiStatus emogi_cut_make(Run *run, const Target *array, const Outline *outline, const Degrees *degrees,
-								  uint64_t nsweeps, Cut *cut, EmogiError *error);
+extern EmogiStatus emogi_segments_make(Run *run, const Target *array, const Outline *outline, const Degrees *degrees,
+									   uint64_t nsweeps, Cut *cut, EmogiError *error);
 
 /* Bring the kernels to the device. */
-extern EmogiStatus emogi_cut_load(EmogiError *error);
+extern EmogiStatus emogi_segments_load(EmogiError *error);
 
 #endif							/* EMOGI_SEGMENTS_CUH */

@@ -8,11 +8,11 @@
  * counting [1, the forward phase, turned into a pull]. Level by level each vertex sums over its backward list, 8 lanes a
  * vertex, each with 16 bytes of a line; long lists are cut into slices whose sums are kept and then added in order.
  * Levels need no barrier but that between kernels; the host only launches. Small levels of short lists that follow each
- * other are counted by one block in one launch (count_chain). No sum depends on the order of the work, so two runs give
- * the same bits.
+ * other are counted by one block in one launch (ssnsp_count_chain_kernel). No sum depends on the order of the work, so two
+ * runs give the same bits.
  *
- * Bytes, for n vertices: levels twice, offsets and 4 of order a vertex; each backward list of a reached vertex once, in lines; for
- * each entry 4 random bytes of levels, and 8 of paths when it counts.
+ * Bytes, for n vertices: levels twice, offsets and 4 of order a vertex; each backward list of a reached vertex once, in lines;
+ * for each entry 4 random bytes of levels, and 8 of paths when it counts.
  *
  * [1] U. Brandes: A Faster Algorithm for Betweenness Centrality. Journal of Mathematical Sociology 25(2), 2001.
  */
@@ -20,11 +20,13 @@
 
 #include "push.cuh"
 
+/* Tuned constants, of 7b4563e. The figures of an NVIDIA H200 in bench/RESULTS.md (ad4a202) are with these values. */
 #define LAUNCHES_AHEAD 256		/* that the host makes before it looks at cancel */
 #define CHAIN_THREADS 1024		/* vertices, of whole levels, that one block holds at a time */
 #define CHAIN_VERTICES (CHAIN_THREADS / 2)	/* the most of a level in a chain */
 #define CHAIN_LIST 32			/* the longest list in a chain */
 #define CHAIN_LINKS 4			/* entries that count, of a vertex, that a thread keeps */
+
 #define LONG_SHIFT 32			/* in `cursor` while levels are counted: vertices with longer lists stand above */
 #define NO_LEVEL UINT32_MAX
 
@@ -58,7 +60,7 @@ by_level(const int32_t *level, uint64_t nvertices, Use use)
 
 /* Count in `cursor` the vertices of each level, and those with lists too long for a chain. Bytes: 12 a vertex. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-count_levels(Counting counting, uint64_t nvertices, const uint64_t *offsets)
+ssnsp_count_levels_kernel(Counting counting, uint64_t nvertices, const uint64_t *offsets)
 {
 	by_level(counting.level, nvertices, [&](uint64_t vertex, int32_t level, uint32_t alike) {
 		const bool	is_long = level >= 0 && offsets[vertex + 1] - offsets[vertex] > CHAIN_LIST;
@@ -71,7 +73,7 @@ count_levels(Counting counting, uint64_t nvertices, const uint64_t *offsets)
 
 /* Lay the vertices out by level; those of a warp stay in order. Give the sources their one path. Bytes: 16 a vertex. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-order_levels(Counting counting, uint64_t nvertices)
+ssnsp_order_levels_kernel(Counting counting, uint64_t nvertices)
 {
 	by_level(counting.level, nvertices, [&](uint64_t vertex, int32_t level, uint32_t alike) {
 		unsigned long long slot = 0;
@@ -124,7 +126,7 @@ line_sum(double value)
  * and for each entry 4 to 12.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-count_paths(Lists<Target> lists, Counting counting, uint64_t first, uint64_t count, int32_t above, Step step)
+ssnsp_count_paths_kernel(Lists<Target> lists, Counting counting, uint64_t first, uint64_t count, int32_t above, Step step)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
@@ -163,9 +165,9 @@ count_paths(Lists<Target> lists, Counting counting, uint64_t first, uint64_t cou
 	block_add(&step.counters->entries, entries);
 }
 
-/* Sum the slices of long lists, each by a warp: four quarters of its lines. Bytes: as count_paths. */
+/* Sum the slices of long lists, each by a warp: four quarters of its lines. Bytes: as ssnsp_count_paths_kernel. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-count_slices(Lists<Target> lists, Counting counting, int32_t above, Step step)
+ssnsp_count_slices_kernel(Lists<Target> lists, Counting counting, int32_t above, Step step)
 {
 	const uint64_t nslices = step.counters->nslices;
 	const uint64_t nwarps = (uint64_t) gridDim.x * BLOCK_WARPS;
@@ -194,7 +196,7 @@ count_slices(Lists<Target> lists, Counting counting, int32_t above, Step step)
 
 /* Add the slices of each long list in order, each list by a warp, and empty the queue. Bytes: 16 a slice. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-add_slices(Lists<Target> lists, Counting counting, Step step)
+ssnsp_add_slices_kernel(Lists<Target> lists, Counting counting, Step step)
 {
 	const uint64_t nslices = step.counters->nslices;
 	const uint64_t nwarps = (uint64_t) gridDim.x * BLOCK_WARPS;
@@ -330,10 +332,10 @@ sum_links(const Lists<Target> &lists, const Counting &counting, const Link &own,
  * Count the paths of the levels from `level` to before `upto`, each of at most CHAIN_VERTICES vertices with lists of at
  * most CHAIN_LIST entries: by one block, a vertex a thread. Which entries count, and which threads have them, is found for
  * many levels together, for that needs no paths: until they are counted, `paths` says which thread has the vertex. What is
- * left for each level is a sum in shared memory and the block's barrier. Bytes: as count_paths.
+ * left for each level is a sum in shared memory and the block's barrier. Bytes: as ssnsp_count_paths_kernel.
  */
 static __global__ void __launch_bounds__(CHAIN_THREADS, 1)
-count_chain(Lists<Target> lists, Counting counting, uint32_t level, uint32_t upto, Step step)
+ssnsp_count_chain_kernel(Lists<Target> lists, Counting counting, uint32_t level, uint32_t upto, Step step)
 {
 	__shared__ double value[CHAIN_THREADS];
 	__shared__ uint32_t next;
@@ -371,8 +373,8 @@ count_chain(Lists<Target> lists, Counting counting, uint32_t level, uint32_t upt
 }
 
 static const void *const kernels[] = {
-	(const void *) count_paths, (const void *) count_slices, (const void *) add_slices, (const void *) count_levels,
-	(const void *) order_levels, (const void *) count_chain
+	(const void *) ssnsp_count_paths_kernel, (const void *) ssnsp_count_slices_kernel, (const void *) ssnsp_add_slices_kernel,
+	(const void *) ssnsp_count_levels_kernel, (const void *) ssnsp_order_levels_kernel, (const void *) ssnsp_count_chain_kernel
 };
 
 EmogiStatus
@@ -421,12 +423,13 @@ count_level(Run *run, const Counting *counting, const Level *levels, uint32_t le
 
 	if (cuts)
 		TRY(emogi_run_begin_step(run, error));
-	CUDA_LAUNCH(count_paths, nblocks, BLOCK_THREADS, stream, run->graph.backward, *counting, first, count, above,
+	CUDA_LAUNCH(ssnsp_count_paths_kernel, nblocks, BLOCK_THREADS, stream, run->graph.backward, *counting, first, count, above,
 				run->step);
 	if (cuts)
 	{
-		CUDA_LAUNCH(count_slices, run->nblocks, BLOCK_THREADS, stream, run->graph.backward, *counting, above, run->step);
-		CUDA_LAUNCH(add_slices, run->nblocks, BLOCK_THREADS, stream, run->graph.backward, *counting, run->step);
+		CUDA_LAUNCH(ssnsp_count_slices_kernel, run->nblocks, BLOCK_THREADS, stream, run->graph.backward, *counting, above,
+					run->step);
+		CUDA_LAUNCH(ssnsp_add_slices_kernel, run->nblocks, BLOCK_THREADS, stream, run->graph.backward, *counting, run->step);
 	}
 	return EMOGI_OK;
 }
@@ -450,16 +453,17 @@ count_all(Run *run, const Counting *counting, Level *levels, uint32_t nlevels, E
 
 	CUDA_TRY(cudaMemsetAsync(counting->cursor, 0, nlevels * sizeof *counting->cursor, stream));
 	TRY(emogi_run_clear(run, error));
-	CUDA_LAUNCH(count_levels, run->full_blocks, BLOCK_THREADS, stream, *counting, run->nvertices,
+	CUDA_LAUNCH(ssnsp_count_levels_kernel, run->full_blocks, BLOCK_THREADS, stream, *counting, run->nvertices,
 				run->graph.backward.offsets);
 	TRY(place_levels(run, counting, levels, nlevels, error));
-	CUDA_LAUNCH(order_levels, run->full_blocks, BLOCK_THREADS, stream, *counting, run->nvertices);
+	CUDA_LAUNCH(ssnsp_order_levels_kernel, run->full_blocks, BLOCK_THREADS, stream, *counting, run->nvertices);
 	for (uint32_t level = 1; level < nlevels; level = next)
 	{
 		run->control->level = level;
 		next = end_chain(levels, level, nlevels);
 		if (next > level)
-			CUDA_LAUNCH(count_chain, 1, CHAIN_THREADS, stream, run->graph.backward, *counting, level, next, run->step);
+			CUDA_LAUNCH(ssnsp_count_chain_kernel, 1, CHAIN_THREADS, stream, run->graph.backward, *counting, level, next,
+						run->step);
 		else
 		{
 			TRY(count_level(run, counting, levels, level, error));
@@ -480,7 +484,7 @@ count_timed(Run *run, const Counting *counting, uint32_t nlevels, EmogiResult *r
 	EmogiStatus status;
 
 	if (levels == NULL)
-		return emogi_fail(error, EMOGI_NO_MEMORY, "out of memory", "%u levels", nlevels);
+		return emogi_device_fail(error, EMOGI_NO_MEMORY, "out of memory", "%u levels", nlevels);
 	status = emogi_run_start_clock(run, error);
 	if (status == EMOGI_OK)
 		status = count_all(run, counting, levels, nlevels, error);
@@ -499,8 +503,8 @@ emogi_cuda_ssnsp(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Emo
 	const Counters *counters;
 
 	if (graph->backward.offsets == NULL)
-		return emogi_fail(error, EMOGI_BAD_INPUT, "counting shortest paths needs the graph's backward orientation",
-						  "the graph has forward alone");
+		return emogi_device_fail(error, EMOGI_BAD_INPUT, "counting shortest paths needs the graph's backward orientation",
+								 "the graph has forward alone");
 	TRY(take_array(&run->memory, &counting.paths, run->nvertices, "paths", error));
 	TRY(take_array(&run->memory, &counting.order, run->nvertices, "order of vertices", error));
 	TRY(take_array(&run->memory, &counting.cursor, run->nvertices, "levels' places", error));
@@ -510,6 +514,6 @@ emogi_cuda_ssnsp(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Emo
 	TRY(count_timed(run, &counting, result->nlevels, result, error));
 	TRY(emogi_run_read(run, &counters, error));
 	emogi_run_account(run, counters, result);
-	TRY(emogi_run_fetch(run, result->level, counting.level, run->nvertices * sizeof *counting.level, error));
-	return emogi_run_fetch(run, result->paths, counting.paths, run->nvertices * sizeof *counting.paths, error);
+	TRY(emogi_run_fetch(run, result->columns[0].int32, counting.level, run->nvertices * sizeof *counting.level, error));
+	return emogi_run_fetch(run, result->columns[1].float64, counting.paths, run->nvertices * sizeof *counting.paths, error);
 }

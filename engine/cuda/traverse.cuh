@@ -8,7 +8,7 @@
  *   - a warp works on 32 neighbouring vertices (one word of a bitmap), and a line that several of their lists share
  *     is read once for all of them;
  *   - words are handed out in ascending order, so that all blocks read one narrow, moving window of host memory:
- *     address translation fails a window above some 256 MB (DESIGN.md section 10);
+ *     address translation fails a window above some 256 MB (docs/design.md, "Facts measured on an H200");
  *   - lists above SLICE_LINES lines are cut into slices for any warp to take, whatever vertex has them.
  *
  * Every function here is called by whole, converged warps, in blocks of one dimension.
@@ -21,17 +21,18 @@
 
 #include "placement.cuh"
 
+/* Tuned constants, of edf1050. All figures of an NVIDIA H200 in bench/RESULTS.md (ad4a202) are with these values. */
+#define BLOCK_THREADS 256		/* of most kernels: more share a ticket, fewer fill the device more evenly */
+#define LINE_UNROLL 2			/* instructions in flight, WARP_LINES lines each: more hide latency and take registers */
+#define SLICE_LINES 32			/* of a long list, 4 KB: fewer spread hubs more evenly, in a longer queue of slices */
+
 #define WARP_LANES 32
 #define FULL_WARP 0xFFFFFFFFu
-#define BLOCK_THREADS 256
 #define BLOCK_WARPS (BLOCK_THREADS / WARP_LANES)
 
 #define PIECE_BYTES 16			/* what a lane reads of a line */
 #define LINE_LANES (EMOGI_LINE_BYTES / PIECE_BYTES)
 #define WARP_LINES (WARP_LANES / LINE_LANES)	/* lines in one instruction */
-#define LINE_UNROLL 2			/* such instructions in flight */
-
-#define SLICE_LINES 32			/* of a long list: 4 KB */
 #define NO_BATCH UINT32_MAX
 
 /* How many targets a line and a lane's piece of it hold. */
@@ -68,7 +69,7 @@ typedef struct Counters
 	uint32_t	halt;			/* 1 = leave: cancel was seen */
 	uint32_t	nqueued;
 
-	/* What a deep walk leaves behind (persistent.cuh; the last three only when it has a pile of vertices that wait). */
+	/* What a persistent kernel leaves behind (persistent.cuh; the last three only when it has a pile of vertices that wait). */
 	uint32_t	steps;			/* made */
 	uint32_t	now;			/* the queue that has the frontier */
 	unsigned long long spent;	/* entries of the steps since the pile was looked at */
@@ -128,7 +129,7 @@ lanes_above(void)
 
 /* Sum over the lanes up to and including the own one. */
 static __device__ __forceinline__ uint32_t
-running_sum(uint32_t value)
+warp_prefix_sum(uint32_t value)
 {
 #pragma unroll
 	for (uint32_t step = 1; step < WARP_LANES; step *= 2)
@@ -188,12 +189,12 @@ overlap(Span list, uint64_t line)
 	return low < high ? FULL_WARP >> (32 - (uint32_t) (high - low)) << (uint32_t) (low - base) : 0;
 }
 
-/* Get entry j of a vertex's head, j below head_length; EMOGI_NO_VERTEX beyond the end of its list. */
+/* Get entry j of a vertex's prefix, j below prefix_length; EMOGI_NO_VERTEX beyond the end of its list. */
 template <typename Target>
 static __device__ __forceinline__ Target
-read_head(const Lists<Target> &lists, uint64_t vertex, uint32_t j)
+read_prefix(const Lists<Target> &lists, uint64_t vertex, uint32_t j)
 {
-	return __ldg(&lists.heads[(vertex / WARP_LANES * lists.head_length + j) * WARP_LANES + vertex % WARP_LANES]);
+	return __ldg(&lists.prefixes[(vertex / WARP_LANES * lists.prefix_length + j) * WARP_LANES + vertex % WARP_LANES]);
 }
 
 /* Read the own piece of a line: one request for the LINE_LANES lanes that share the line. */
@@ -256,7 +257,7 @@ template <class Read, class Look>
 static __device__ __forceinline__ void
 deal_lines(uint64_t first, uint32_t nlines, unsigned long long *nread, Read read, Look look)
 {
-	const uint32_t upto = running_sum(nlines);
+	const uint32_t upto = warp_prefix_sum(nlines);
 	const uint32_t nasked = __shfl_sync(FULL_WARP, upto, WARP_LANES - 1);
 	const uint64_t origin = first - (upto - nlines);	/* ask a of this lane is for line origin + a; may wrap */
 

@@ -10,7 +10,7 @@
 
 #include <type_traits>
 
-#include "contract/algebra.h"
+#include "contract/semirings.h"
 #include "run.cuh"
 
 static constexpr uint32_t PIECE = Line<Target>::PIECE;

@@ -4,7 +4,7 @@
  * Chunk i gets the entries [i x capacity, (i + 1) x capacity) of forward's lists: every thread takes chunks and needs
  * nothing of the others.
  */
-#include "contract/algebra.h"
+#include "contract/semirings.h"
 #include "csr.h"
 #include "threads/job.h"
 

@@ -1,7 +1,7 @@
 /*
  * best_paths.c: are best paths, and the numbers of shortest paths, right?
  *
- * The path algebra (applications.h) [1]: the sources have the value of the empty path; no edge makes an offer that is better
+ * The path algebra (algorithms.h) [1]: the sources have the value of the empty path; no edge makes an offer that is better
  * than what its end has; and every vertex that is reached is reached from a source over tight edges, whose offer is exactly
  * what their end has. So each value is that of a path, and no path has a better one. (A tight edge into every vertex would
  * not do: a cycle of edges that change nothing explains itself.)
@@ -13,7 +13,7 @@
  */
 #include "check.h"
 
-#include "contract/algebra.h"
+#include "contract/semirings.h"
 
 #include <stdlib.h>
 
@@ -121,7 +121,7 @@ emogi_check_path(EmogiCheck *check)
 	Search		search = {.check = check, .algorithm = algorithm, .none = emogi_path_none(algorithm)};
 	bool		right;
 
-	search.value = check->result->distance;
+	search.value = check->result->columns[0].float64;
 	search.bound = emogi_path_adds(algorithm) ? check->query->max_distance : (double) INFINITY;
 	search.explained = emogi_check_bits(n);
 	if (!emogi_check_queue_init(&search.queue, check, check_edges, &search) || search.explained == NULL)
@@ -147,7 +147,7 @@ push_count(void *arg, EmogiFound *found, uint32_t u)
 {
 	Count	   *count = arg;
 	const EmogiAdjacency *forward = &count->check->graph->forward;
-	const int32_t *level = count->check->result->level;
+	const int32_t *level = count->check->result->columns[0].int32;
 	double		own = count->count[u];
 
 	for (uint64_t i = forward->offsets[u]; i < forward->offsets[u + 1]; i++)
@@ -178,7 +178,7 @@ static void
 compare_counts(void *arg, uint64_t first, uint64_t end)
 {
 	Count	   *count = arg;
-	const double *paths = count->check->result->paths;
+	const double *paths = count->check->result->columns[1].float64;
 
 	for (uint64_t v = first; v < end; v++)
 	{

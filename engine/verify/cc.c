@@ -96,7 +96,7 @@ static void
 compare_roots(void *arg, uint64_t first, uint64_t end)
 {
 	Sets	   *sets = arg;
-	const uint32_t *component = sets->check->result->component;
+	const uint32_t *component = sets->check->result->columns[0].vertex;
 
 	for (uint64_t v = first; v < end; v++)
 	{

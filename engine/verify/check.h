@@ -123,11 +123,10 @@ extern void emogi_check_queue_free(EmogiCheckQueue *queue);
 extern bool emogi_check_search(EmogiCheckQueue *queue);
 
 /* One verifier each; false when the answer is wrong. */
-extern bool emogi_check_bfs(EmogiCheck *check);	/* verify.c */
-extern bool emogi_check_path(EmogiCheck *check);	/* best_paths.c: the path algebra (applications.h) */
-extern bool emogi_check_ssnsp(EmogiCheck *check);	/* best_paths.c */
-extern bool emogi_check_cc(EmogiCheck *check);	/* cc.c */
-extern bool emogi_check_pagerank(EmogiCheck *check);	/* sums.c */
-extern bool emogi_check_values(EmogiCheck *check);	/* sums.c: the sum algebra */
+#define OTHER(NAME, name, cpu, cuda, papers, verifier, ...) extern bool emogi_check_##verifier(EmogiCheck *check);
+EMOGI_ALGORITHMS(OTHER, EMOGI_NOTHING, EMOGI_NOTHING)
+#undef OTHER
+extern bool emogi_check_path(EmogiCheck *check);	/* best_paths.c */
+extern bool emogi_check_values(EmogiCheck *check);	/* sums.c */
 
 #endif							/* EMOGI_VERIFY_CHECK_H */

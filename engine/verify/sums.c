@@ -2,7 +2,7 @@
  * sums.c: are the values of the sum algebra right?
  *
  * One more iteration is made, plainly. The step of each algorithm is a map of which is known how far it can carry two
- * values apart: PAGERANK shrinks the L1 distance by the damping; the others stretch the largest distance by no more
+ * values apart: PAGERANK shrinks the L1 distance by the damping; the others lipschitz the largest distance by no more
  * than the sum of |weight| that each formula puts on its vertices. So the change of that iteration is bounded by the change
  * that the run reports of its last, whether it has converged or not. Beside that: ranks sum to 1; poles and vertices
  * that keep their value have it; and the run stopped for a reason.
@@ -17,7 +17,7 @@
  */
 #include "check.h"
 
-#include "contract/algebra.h"
+#include "contract/semirings.h"
 
 #include <stdlib.h>
 
@@ -129,7 +129,7 @@ static void
 share_ranks(void *arg, uint64_t first, uint64_t end)
 {
 	Ranks	   *ranks = arg;
-	const double *value = ranks->check->result->value;
+	const double *value = ranks->check->result->columns[0].float64;
 	double		sum = 0.0,
 				dangling = 0.0;
 
@@ -165,7 +165,7 @@ step_ranks(void *arg, uint64_t first, uint64_t end)
 			sum += ranks->shares[in->targets[i]].value;
 		}
 		change += fabs(emogi_pagerank_finish(ranks->check->query->damping, (double) graph->nvertices, ranks->dangling, sum) -
-					   ranks->check->result->value[v]);
+					   ranks->check->result->columns[0].float64[v]);
 	}
 	emogi_add_double(&ranks->change, change);
 }
@@ -199,7 +199,7 @@ emogi_check_pagerank(EmogiCheck *check)
 typedef struct Step
 {
 	double		value;
-	double		stretch;
+	double		lipschitz;
 	double		scale;			/* the sum of what was added, without signs: rounding is relative to it */
 } Step;
 
@@ -225,8 +225,8 @@ step_vertex(const EmogiGraph *graph, EmogiAlgorithm algorithm, const double *val
 		step.scale += fabs(part);
 	}
 	step.value = emogi_sum_finish(algorithm, value[v], sum, total);
-	step.stretch = emogi_sum_stretch(algorithm, total, magnitude);
-	if ((emogi_sum_traits(algorithm) & EMOGI_SUM_POLES) != 0 && total > 0.0)
+	step.lipschitz = emogi_sum_lipschitz(algorithm, total, magnitude);
+	if ((emogi_sum_traits(algorithm) & EMOGI_SUM_FIXES) != 0 && total > 0.0)
 		step.scale = step.scale / total + fabs(value[v]);
 	return step;
 }
@@ -243,8 +243,8 @@ check_values(void *arg, uint64_t first, uint64_t end)
 
 	for (uint64_t v = first; v < end; v++)
 	{
-		double		value = result->value[v];
-		bool		keeps = ((traits & EMOGI_SUM_POLES) != 0 && !isnan(query->values[v])) ||
+		double		value = result->columns[0].float64[v];
+		bool		keeps = ((traits & EMOGI_SUM_FIXES) != 0 && !isnan(query->values[v])) ||
 			((traits & EMOGI_SUM_KEEPS) != 0 && graph->forward.offsets[v] == graph->forward.offsets[v + 1]);
 		Step		step;
 
@@ -253,9 +253,9 @@ check_values(void *arg, uint64_t first, uint64_t end)
 							  query->values[v]);
 		if (keeps || !(fabs(result->change) < (double) INFINITY))
 			continue;
-		step = step_vertex(graph, query->algorithm, result->value, v);
+		step = step_vertex(graph, query->algorithm, result->columns[0].float64, v);
 		if (step.value != value &&
-			!(fabs(step.value - value) <= step.stretch * result->change + ROUNDING * step.scale))
+			!(fabs(step.value - value) <= step.lipschitz * result->change + ROUNDING * step.scale))
 			emogi_check_wrong(check, "one more iteration makes %.17g of vertex %llu's %.17g after a change of %.17g",
 							  step.value, (unsigned long long) v, value, result->change);
 	}

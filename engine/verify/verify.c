@@ -26,7 +26,7 @@ static bool
 check_sources(Levels *levels)
 {
 	const EmogiQuery *query = levels->check->query;
-	const int32_t *level = levels->check->result->level;
+	const int32_t *level = levels->check->result->columns[0].int32;
 
 	for (uint64_t i = 0; i < query->nsources; i++)
 	{
@@ -42,7 +42,7 @@ static void
 check_vertices(void *arg, uint64_t first, uint64_t end)
 {
 	Levels	   *levels = arg;
-	const int32_t *level = levels->check->result->level;
+	const int32_t *level = levels->check->result->columns[0].int32;
 	int64_t		bound = levels->check->query->max_depth;
 	uint64_t	nreached = 0;
 
@@ -63,7 +63,7 @@ check_edges(void *arg, uint64_t first, uint64_t end)
 {
 	Levels	   *levels = arg;
 	const EmogiAdjacency *forward = &levels->check->graph->forward;
-	const int32_t *level = levels->check->result->level;
+	const int32_t *level = levels->check->result->columns[0].int32;
 
 	for (uint64_t u = first; u < end; u++)
 	{
@@ -90,7 +90,7 @@ static void
 check_explained(void *arg, uint64_t first, uint64_t end)
 {
 	Levels	   *levels = arg;
-	const int32_t *level = levels->check->result->level;
+	const int32_t *level = levels->check->result->columns[0].int32;
 
 	for (uint64_t v = first; v < end; v++)
 	{
@@ -131,16 +131,13 @@ bool
 emogi_verify_parallel(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query, const EmogiResult *result,
 					  EmogiError *error)
 {
-	static bool (*const verifiers[EMOGI_NALGORITHMS]) (EmogiCheck *check) = {
-		[EMOGI_BFS] = emogi_check_bfs,
-#define PATH(NAME, name, order, source, traits) [EMOGI_##NAME] = emogi_check_path,
-		EMOGI_PATH_APPLICATIONS(PATH)
+	static bool (*const verifiers[]) (EmogiCheck *check) = {
+#define OTHER(NAME, name, cpu, cuda, papers, verifier, ...) [EMOGI_##NAME] = emogi_check_##verifier,
+#define PATH(NAME, ...) [EMOGI_##NAME] = emogi_check_path,
+#define SUM(NAME, ...) [EMOGI_##NAME] = emogi_check_values,
+		EMOGI_ALGORITHMS(OTHER, PATH, SUM)
+#undef OTHER
 #undef PATH
-		[EMOGI_SSNSP] = emogi_check_ssnsp,
-		[EMOGI_CC] = emogi_check_cc,
-		[EMOGI_PAGERANK] = emogi_check_pagerank,
-#define SUM(NAME, name, direction, weights, traits) [EMOGI_##NAME] = emogi_check_values,
-		EMOGI_SUM_APPLICATIONS(SUM)
 #undef SUM
 	};
 	EmogiCheck	check = {.pool = pool, .graph = graph, .query = query, .result = result, .error = error};

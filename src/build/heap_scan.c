@@ -181,8 +181,8 @@ describe_leaves(const EmogiSource *source, List *leaves, ScanJob *job)
 		leaf->relid = lfirst_oid(cell);
 		rel = table_open(leaf->relid, NoLock);
 		emogi_pages_layout(&leaf->layout, RelationGetDescr(rel), get_attnum(leaf->relid, names.src),
-						  get_attnum(leaf->relid, names.dst),
-						  names.weight != NULL ? get_attnum(leaf->relid, names.weight) : 0);
+						   get_attnum(leaf->relid, names.dst),
+						   names.weight != NULL ? get_attnum(leaf->relid, names.weight) : 0);
 		pages += RelationGetNumberOfBlocks(rel);
 		local |= RelationUsesLocalBuffers(rel);
 		table_close(rel, NoLock);

@@ -130,7 +130,7 @@ find_leaves(EmogiSource *source, List **leaves)
 /*
  * Get the Graph of a Source as the caller's snapshot sees it, from the cache or newly built, for as long as the call
  * lasts. The caller's rights are checked first, on every call. Raises 42501, 40001, 53200, 22004 and 22023 for weights, and
- * whatever a query raises. wanted: what kind of lists and weights (emogi_wish_of).
+ * whatever a query raises. wanted: what kind of lists and weights (emogi_run_wish).
  */
 void
 emogi_obtain_graph(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *wanted, EmogiGraph *graph)

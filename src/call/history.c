@@ -55,7 +55,7 @@ emogi_history_note(EmogiRunEntry *run, const EmogiRequest *request, const EmogiR
 		return;
 	on_gpu = result->placement != EMOGI_PLACEMENT_AUTO;
 	strlcpy(run->placement, on_gpu ? emogi_settings_placement_name(result->placement) : "", sizeof run->placement);
-	strlcpy(run->mapping, on_gpu ? emogi_papers_mapping_name(request->query.mapping) : "", sizeof run->mapping);
+	strlcpy(run->mapping, on_gpu ? emogi_papers_mapping_name(request->query.papers.mapping) : "", sizeof run->mapping);
 	run->transfer_ms += result->transfer_ms;
 	run->run_ms += result->run_ms;
 	run->nreached += result->nreached;

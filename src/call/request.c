@@ -159,7 +159,7 @@ static bool
 settings_were_refused(const EmogiQuery *query, const EmogiReply *reply)
 {
 	return reply->status == EMOGI_BAD_INPUT && strcmp(reply->engine, "cuda") == 0 &&
-		(query->mapping != EMOGI_MAPPING_AUTO || query->placement != EMOGI_PLACEMENT_AUTO);
+		(query->papers.mapping != EMOGI_MAPPING_AUTO || query->placement != EMOGI_PLACEMENT_AUTO);
 }
 
 /* Raise the error of settings that were refused. */
@@ -171,7 +171,7 @@ report_settings(const EmogiQuery *query, const EmogiError *error)
 			 errmsg("%s", error->message),
 			 error->detail[0] != '\0' ? errdetail("%s", error->detail) : 0,
 			 errhint("Choose another emogi.mapping (%s now) or emogi.placement (%s now).",
-					 emogi_papers_mapping_name(query->mapping), emogi_settings_placement_name(query->placement))));
+					 emogi_papers_mapping_name(query->papers.mapping), emogi_settings_placement_name(query->placement))));
 }
 
 /* Raise the error that a status other than EMOGI_OK stands for. */
@@ -200,6 +200,9 @@ report_failure(const EmogiReply *reply)
 			break;
 		case EMOGI_BAD_INPUT:
 			code = ERRCODE_PROGRAM_LIMIT_EXCEEDED;
+			break;
+		case EMOGI_UNSUPPORTED:
+			code = ERRCODE_FEATURE_NOT_SUPPORTED;
 			break;
 	}
 	if (reply->no_device)

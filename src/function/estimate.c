@@ -33,8 +33,8 @@ emogi_estimate(PG_FUNCTION_ARGS)
 	emogi_snapshot_refuse_worker();
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
-	emogi_graph_argument(fcinfo, &graph);
-	direction = emogi_direction_argument(fcinfo, 2, EMOGI_OUT);
+	emogi_arguments_graph(fcinfo, &graph);
+	direction = emogi_arguments_direction(fcinfo, 2, EMOGI_OUT);
 	emogi_source_resolve(&graph, !PG_ARGISNULL(1) && PG_GETARG_BOOL(1), &source);
 	estimate = emogi_estimate_graph(&source, direction);
 	allowed_bytes = Min(emogi_limits_allowed_bytes(), emogi_machine_bytes());

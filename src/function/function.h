@@ -1,7 +1,7 @@
 /*
  * function.h: the SQL functions that compute.
  *
- * functions.c reads the arguments into a Task. run.c carries it out: it begins a call, obtains the Graph (../build), has the
+ * A function has a file of its own: bfs.c is emogi_bfs. arguments.c reads its arguments into a Task. run.c carries it out: it begins a call, obtains the Graph (../build), has the
  * worker run the Query (../call), and returns the Result as rows. values.c reads a query of start values.
  */
 #ifndef EMOGI_FUNCTION_H
@@ -37,20 +37,7 @@ typedef struct EmogiTask
 	Oid		   *table;			/* where to note the relation that is read, InvalidOid for a query; NULL = nobody asks */
 } EmogiTask;
 
-/* What a row of an algorithm is: the key of a vertex, then its columns. */
-typedef struct EmogiRowKind
-{
-	int			ncolumns;		/* after `vertex` */
-
-	/* Get the first vertex of [v, end) that has a row; `end` when there is none. */
-	uint64		(*next) (const EmogiResult *result, uint64 v, uint64 end);
-
-	/* Get a column of vertex v's row, 0 = the first after `vertex`. */
-	Datum		(*column) (const EmogiGraph *graph, const EmogiResult *result, uint64 v, int column);
-} EmogiRowKind;
-
-extern const EmogiRowKind *emogi_row_kind(EmogiAlgorithm algorithm);
-extern void emogi_wish_of(const EmogiTask *task, EmogiGraphKey *key);
+extern void emogi_run_wish(const EmogiTask *task, EmogiGraphKey *key);
 extern EmogiCall *emogi_run_open(Oid function, const EmogiTask *task, EmogiGraph *graph);
 extern bool emogi_run_query(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, EmogiResult *result);
 extern void emogi_run_batch(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, const uint32 *sources,
@@ -58,28 +45,16 @@ extern void emogi_run_batch(EmogiCall *call, const EmogiTask *task, const EmogiG
 extern bool emogi_run_path(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, uint32 *path,
 						   double *distance, uint64 *length);
 extern EmogiCall *emogi_run(Oid function, const EmogiTask *task, EmogiGraph *graph, EmogiResult *result);
-extern void emogi_run_to_rows(FunctionCallInfo fcinfo, const EmogiTask *task);
-extern void emogi_notice_missing(const char *what, int64 key);
+extern Datum emogi_run_to_rows(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm);
+extern void emogi_run_notice_missing(const char *what, int64 key);
 
-/* ---- functions.c ---- */
+/* ---- arguments.c ---- */
 
-/* Reads the arguments of a SQL function; raises what is wrong with them. */
-typedef void (*EmogiReader) (FunctionCallInfo fcinfo, EmogiTask *task);
-
-/* A SQL function whose rows are vertices, one each, in ascending order of keys. */
-typedef struct EmogiFunction
-{
-	const char *symbol;			/* of its C entry */
-	EmogiAlgorithm algorithm;
-	EmogiReader read;
-	int			direction_argument; /* -1 = none */
-	EmogiDirection direction;	/* otherwise */
-	bool		has_start;		/* takes a query of start values */
-} EmogiFunction;
-
-extern const EmogiFunction *emogi_function(const char *symbol);
-extern bool emogi_read_direction(const char *text, EmogiDirection *direction);
-extern void emogi_graph_argument(FunctionCallInfo fcinfo, EmogiGraphArgument *graph);
-extern EmogiDirection emogi_direction_argument(FunctionCallInfo fcinfo, int n, EmogiDirection otherwise);
+extern void emogi_arguments_graph(FunctionCallInfo fcinfo, EmogiGraphArgument *graph);
+extern bool emogi_arguments_direction_named(const char *text, EmogiDirection *direction);
+extern EmogiDirection emogi_arguments_direction(FunctionCallInfo fcinfo, int n, EmogiDirection otherwise);
+extern int64 emogi_arguments_key(FunctionCallInfo fcinfo, int n);
+extern void emogi_arguments_begin(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm, EmogiTask *task);
+extern void emogi_arguments_read(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm, EmogiTask *task);
 
 #endif							/* EMOGI_FUNCTION_H */

@@ -1,8 +1,7 @@
 /*
  * run.c: the common course of every algorithm, from its arguments to its rows.
  *
- * What sets the algorithms apart on this side of the engine boundary is one row each in `applications`: which edges
- * they read, which arrays they fill, and what a row of theirs is.
+ * What sets the algorithms apart is one row each in contract/algorithms.h: which edges they read, and which columns they fill.
  */
 #include "postgres.h"
 
@@ -15,143 +14,62 @@
 #include "utils/lsyscache.h"
 #include "utils/tuplestore.h"
 
-#include "contract/algebra.h"
 #include "function/function.h"
+#include "function/rows.h"
+#include "server/compat.h"
 #include "server/papers.h"
 #include "server/region.h"
 
 /* Rows between two looks for a cancel. */
 #define EMOGI_ROWS_PER_CHECK 65536
 
-#define EMOGI_MAX_COLUMNS 3
-
 /* A search for one path gives up after this share of all list entries: all threads together see all of them sooner. */
 #define EMOGI_PATH_SHARE	16
 #define EMOGI_PATH_MIN_EDGES UINT64CONST(1000000)
 
-/* The arrays of an EmogiResult. */
-#define FILLS_LEVEL		0x01
-#define FILLS_DISTANCE	0x02
-#define FILLS_PATHS		0x04
-#define FILLS_COMPONENT 0x08
-#define FILLS_VALUE		0x10
-
-typedef struct Application
+/* Get the other direction. */
+static EmogiDirection
+reverse(EmogiDirection direction)
 {
-	EmogiWeights weights;
-	bool		against;		/* gathers: its lists lead against the edges */
-	bool		with_backward;
-	bool		stops;			/* at targets, when they are all that is wanted */
-	int			fills;			/* FILLS_* */
-	EmogiRowKind rows;
-} Application;
-
-/* ---- rows ---- */
-
-static uint64
-next_with_level(const EmogiResult *result, uint64 v, uint64 end)
-{
-	while (v < end && result->level[v] < 0)
-		v++;
-	return v;
+	switch (direction)
+	{
+		case EMOGI_OUT:
+			return EMOGI_IN;
+		case EMOGI_IN:
+			return EMOGI_OUT;
+		case EMOGI_BOTH:
+			break;
+	}
+	return EMOGI_BOTH;
 }
-
-static uint64
-next_with_least(const EmogiResult *result, uint64 v, uint64 end)
-{
-	while (v < end && !(result->distance[v] < (double) INFINITY))
-		v++;
-	return v;
-}
-
-static uint64
-next_with_most(const EmogiResult *result, uint64 v, uint64 end)
-{
-	while (v < end && !(result->distance[v] >= 0))
-		v++;
-	return v;
-}
-
-static uint64
-next_vertex(const EmogiResult *result, uint64 v, uint64 end)
-{
-	return v;
-}
-
-static Datum
-level_column(const EmogiGraph *graph, const EmogiResult *result, uint64 v, int column)
-{
-	return Int32GetDatum(result->level[v]);
-}
-
-static Datum
-distance_column(const EmogiGraph *graph, const EmogiResult *result, uint64 v, int column)
-{
-	return Float8GetDatum(result->distance[v]);
-}
-
-static Datum
-paths_column(const EmogiGraph *graph, const EmogiResult *result, uint64 v, int column)
-{
-	return column == 0 ? Int32GetDatum(result->level[v]) : Float8GetDatum(result->paths[v]);
-}
-
-static Datum
-component_column(const EmogiGraph *graph, const EmogiResult *result, uint64 v, int column)
-{
-	return Int64GetDatum(graph->ids[result->component[v]]);
-}
-
-static Datum
-value_column(const EmogiGraph *graph, const EmogiResult *result, uint64 v, int column)
-{
-	return Float8GetDatum(result->value[v]);
-}
-
-static const Application applications[EMOGI_NALGORITHMS] = {
-	[EMOGI_BFS] = {EMOGI_WEIGHTS_UNUSED, false, false, true, FILLS_LEVEL, {1, next_with_level, level_column}},
-#define PATH(NAME, name, order, source, traits) \
-	[EMOGI_##NAME] = {EMOGI_WEIGHTS_LENGTHS, false, false, ((traits) & EMOGI_PATH_ADDS) != 0, FILLS_DISTANCE, \
-		{1, (order) == EMOGI_MOST ? next_with_most : next_with_least, distance_column}},
-	EMOGI_PATH_APPLICATIONS(PATH)
-#undef PATH
-	[EMOGI_SSNSP] = {EMOGI_WEIGHTS_UNUSED, false, true, false, FILLS_LEVEL | FILLS_PATHS, {2, next_with_level, paths_column}},
-	[EMOGI_CC] = {EMOGI_WEIGHTS_UNUSED, false, false, false, FILLS_COMPONENT, {1, next_vertex, component_column}},
-	[EMOGI_PAGERANK] = {EMOGI_WEIGHTS_UNUSED, true, false, false, FILLS_VALUE, {1, next_vertex, value_column}},
-#define SUM(NAME, name, direction, weights, traits) \
-	[EMOGI_##NAME] = {weights, true, false, false, FILLS_VALUE, {1, next_vertex, value_column}},
-	EMOGI_SUM_APPLICATIONS(SUM)
-#undef SUM
-};
-
-/* Get what a row of an algorithm is. */
-const EmogiRowKind *
-emogi_row_kind(EmogiAlgorithm algorithm)
-{
-	return &applications[algorithm].rows;
-}
-
-/* ---- running ---- */
 
 /* Get the direction in which lists must lead. */
 static EmogiDirection
-list_direction(const EmogiTask *task)
+list_direction(EmogiLists lists, EmogiDirection direction)
 {
-	if (!applications[task->query.algorithm].against || task->direction == EMOGI_BOTH)
-		return task->direction;
-	return task->direction == EMOGI_OUT ? EMOGI_IN : EMOGI_OUT;
+	switch (lists)
+	{
+		case EMOGI_LISTS_AGAINST:
+			return reverse(direction);
+		case EMOGI_LISTS_BOTH_WAYS:
+			return EMOGI_BOTH;
+		case EMOGI_LISTS_ALONG:
+		case EMOGI_LISTS_ANY:
+			break;
+	}
+	return direction;
 }
 
 /* Fill in what a task wants of its Graph, but for the relation and its columns. */
 void
-emogi_wish_of(const EmogiTask *task, EmogiGraphKey *key)
+emogi_run_wish(const EmogiTask *task, EmogiGraphKey *key)
 {
-	const Application *application = &applications[task->query.algorithm];
+	const EmogiAlgorithmRow *row = emogi_algorithm_row(task->query.algorithm);
 
-	key->weights = application->weights;
-	key->direction = list_direction(task);
-	key->any_direction = task->query.algorithm == EMOGI_CC;
-	key->with_backward = application->with_backward || task->with_backward;
+	key->weights = row->weights;
+	key->direction = list_direction(row->lists, task->direction);
+	key->any_direction = row->lists == EMOGI_LISTS_ANY;
+	key->with_backward = (row->traits & EMOGI_NEEDS_BACKWARD) != 0 || task->with_backward;
 }
 
 /* Allocate an array of the Region for a call, with any content. */
@@ -161,20 +79,13 @@ take_array(EmogiCall *call, uint64 length, Size element)
 	return emogi_call_alloc_any(call, Max(length, 1) * element);
 }
 
-/* Give the result the arrays that the algorithm fills, where it has none yet. */
+/* Give the result the columns of its row, where it has none yet. */
 static void
-take_result(EmogiCall *call, int fills, uint64 nvertices, EmogiResult *result)
+take_columns(EmogiCall *call, const EmogiResultColumn *columns, uint64 nvertices, EmogiResult *result)
 {
-	if ((fills & FILLS_LEVEL) && result->level == NULL)
-		result->level = take_array(call, nvertices, sizeof(int32));
-	if ((fills & FILLS_DISTANCE) && result->distance == NULL)
-		result->distance = take_array(call, nvertices, sizeof(double));
-	if ((fills & FILLS_PATHS) && result->paths == NULL)
-		result->paths = take_array(call, nvertices, sizeof(double));
-	if ((fills & FILLS_COMPONENT) && result->component == NULL)
-		result->component = take_array(call, nvertices, sizeof(uint32));
-	if ((fills & FILLS_VALUE) && result->value == NULL)
-		result->value = take_array(call, nvertices, sizeof(double));
+	for (int i = 0; columns[i].name != NULL; i++)
+		if (result->columns[i].any == NULL)
+			result->columns[i].any = take_array(call, nvertices, emogi_column_bytes(columns[i].type));
 }
 
 /* Turn keys into vertex numbers, in the Region; keys that the graph does not have are dropped. */
@@ -201,9 +112,9 @@ set_values(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, Emog
 	double	   *values = take_array(call, graph->nvertices, sizeof(double));
 	Size		given_bytes = Max(graph->nvertices, 1) * sizeof(bool);
 	bool	   *given = emogi_call_alloc(call, given_bytes);
-	const bool	poles = (emogi_sum_traits(query->algorithm) & EMOGI_SUM_POLES) != 0;
+	const bool	fixes = (emogi_algorithm_row(query->algorithm)->traits & EMOGI_SUM_FIXES) != 0;
 
-	emogi_values_query(graph, task->start, poles ? get_float8_nan() : 0.0, values, given);
+	emogi_values_query(graph, task->start, fixes ? get_float8_nan() : 0.0, values, given);
 	emogi_region_free(given, given_bytes);
 	query->values = values;
 }
@@ -220,9 +131,7 @@ begin_request(EmogiCall *call, EmogiRequestKind kind, const EmogiTask *task, con
 	request->graph = *graph;
 	request->query = task->query;
 	request->query.placement = emogi_placement;
-	request->query.mapping = emogi_mapping;
-	request->query.prefetch = emogi_prefetch;
-	request->query.asynchronous = emogi_asynchronous;
+	request->query.papers = emogi_papers_query();
 	return request;
 }
 
@@ -233,13 +142,13 @@ begin_request(EmogiCall *call, EmogiRequestKind kind, const EmogiTask *task, con
 bool
 emogi_run_query(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, EmogiResult *result)
 {
-	const Application *application = &applications[task->query.algorithm];
+	const EmogiAlgorithmRow *row = emogi_algorithm_row(task->query.algorithm);
 	EmogiRequest *request = begin_request(call, EMOGI_REQUEST_RUN, task, graph);
 	EmogiQuery *query = &request->query;
 
 	if (task->has_sources)
 		query->sources = take_numbers(call, graph, task->keys, task->nkeys, &query->nsources);
-	if (task->has_targets && application->stops)
+	if (task->has_targets && (row->traits & EMOGI_STOPS) != 0)
 	{
 		query->targets = take_numbers(call, graph, task->targets, task->ntargets, &query->ntargets);
 		if (query->ntargets == 0)
@@ -248,7 +157,7 @@ emogi_run_query(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph,
 	if (task->start != NULL)
 		set_values(call, task, graph, query);
 	request->result = *result;
-	take_result(call, application->fills, graph->nvertices, &request->result);
+	take_columns(call, row->columns, graph->nvertices, &request->result);
 	*result = emogi_call_request(call)->result;
 	if (query->sources != NULL)
 		emogi_region_free((void *) query->sources, Max(task->nkeys, 1) * sizeof(uint32));
@@ -301,14 +210,13 @@ emogi_run_path(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, 
 }
 
 /*
- * The iterations of HEAT and NEURAL may grow without bound; what is left then is an error (22003), not an answer. All
- * vertices are looked at, whichever rows are wanted.
+ * Values that grow without bound are an error (22003), not an answer. All vertices are looked at, whichever rows are wanted.
  */
 static void
 check_values(const EmogiGraph *graph, const EmogiResult *result)
 {
 	for (uint64 v = 0; v < graph->nvertices; v++)
-		if (unlikely(!isfinite(result->value[v])))
+		if (unlikely(!isfinite(result->columns[0].float64[v])))
 			ereport(ERROR,
 					(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
 					 errmsg("the value of vertex " INT64_FORMAT " grew out of range in %u iterations",
@@ -318,23 +226,23 @@ check_values(const EmogiGraph *graph, const EmogiResult *result)
 
 /* Put one row into the tuplestore for each vertex that has one, in ascending order of keys. */
 static void
-put_rows(FunctionCallInfo fcinfo, EmogiCall *call, const EmogiRowKind *rows, const EmogiGraph *graph,
+put_rows(FunctionCallInfo fcinfo, EmogiCall *call, const EmogiResultColumn *columns, const EmogiGraph *graph,
 		 const EmogiResult *result)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	bool		nulls[EMOGI_MAX_COLUMNS] = {false};
-	Datum		values[EMOGI_MAX_COLUMNS];
+	bool		nulls[EMOGI_MAX_COLUMNS + 1] = {false};
+	Datum		values[EMOGI_MAX_COLUMNS + 1];
 
 	for (uint64 first = 0; first < graph->nvertices; first += EMOGI_ROWS_PER_CHECK)
 	{
 		uint64		end = Min(first + EMOGI_ROWS_PER_CHECK, graph->nvertices);
 
 		CHECK_FOR_INTERRUPTS();
-		for (uint64 v = rows->next(result, first, end); v < end; v = rows->next(result, v + 1, end))
+		for (uint64 v = emogi_rows_next(columns, result, first, end); v < end; v = emogi_rows_next(columns, result, v + 1, end))
 		{
 			values[0] = Int64GetDatum(graph->ids[v]);
-			for (int i = 0; i < rows->ncolumns; i++)
-				values[i + 1] = rows->column(graph, result, v, i);
+			for (int i = 0; columns[i].name != NULL; i++)
+				values[i + 1] = emogi_rows_column(columns, graph, result, v, i);
 			tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 			call->run.nrows++;
 		}
@@ -352,7 +260,7 @@ emogi_run_open(Oid function, const EmogiTask *task, EmogiGraph *graph)
 	EmogiSource source;
 	EmogiCall  *call;
 
-	emogi_wish_of(task, &wish);
+	emogi_run_wish(task, &wish);
 	emogi_source_resolve(&task->graph, wish.weights != EMOGI_WEIGHTS_UNUSED, &source);
 	if (task->table != NULL)
 		*task->table = source.is_query ? InvalidOid : source.relid;
@@ -377,7 +285,7 @@ emogi_run_open(Oid function, const EmogiTask *task, EmogiGraph *graph)
 
 /* Tell the caller that a vertex is not in the graph, where that is asked for: once a statement, not for each row. */
 void
-emogi_notice_missing(const char *what, int64 key)
+emogi_run_notice_missing(const char *what, int64 key)
 {
 	static TimestampTz told = 0;
 
@@ -398,7 +306,7 @@ notice_sources(const EmogiTask *task, const EmogiGraph *graph)
 	for (uint64 i = 0; i < task->nkeys; i++)
 		if (graph == NULL || emogi_graph_vertex(graph, task->keys[i]) == EMOGI_NO_VERTEX)
 		{
-			emogi_notice_missing("source", task->keys[i]);
+			emogi_run_notice_missing("source", task->keys[i]);
 			return;
 		}
 }
@@ -421,22 +329,27 @@ emogi_run(Oid function, const EmogiTask *task, EmogiGraph *graph, EmogiResult *r
 		emogi_call_end(call);
 		return NULL;
 	}
-	if (result->value != NULL)
+	if ((emogi_algorithm_row(task->query.algorithm)->traits & EMOGI_MAY_DIVERGE) != 0)
 		check_values(graph, result);
 	emogi_call_phase(call, EMOGI_PHASE_ROWS);
 	return call;
 }
 
-/* Carry out a task, its rows into a tuplestore. */
-void
-emogi_run_to_rows(FunctionCallInfo fcinfo, const EmogiTask *task)
+/* Carry out the function of an algorithm, its rows into a tuplestore. */
+Datum
+emogi_run_to_rows(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm)
 {
+	EmogiTask	task;
 	EmogiGraph	graph;
 	EmogiResult result;
-	EmogiCall  *call = emogi_run(fcinfo->flinfo->fn_oid, task, &graph, &result);
+	EmogiCall  *call;
 
+	emogi_compat_init_rows(fcinfo);
+	emogi_arguments_read(fcinfo, algorithm, &task);
+	call = emogi_run(fcinfo->flinfo->fn_oid, &task, &graph, &result);
 	if (call == NULL)
-		return;
-	put_rows(fcinfo, call, emogi_row_kind(task->query.algorithm), &graph, &result);
+		return (Datum) 0;
+	put_rows(fcinfo, call, emogi_algorithm_row(algorithm)->columns, &graph, &result);
 	emogi_call_end(call);
+	return (Datum) 0;
 }

@@ -89,7 +89,7 @@ take_outer(EmogiBatchState *batch, TupleTableSlot *outer)
 	if (!source.isnull && scan->call != NULL && !batch->task.no_rows)
 		number = emogi_graph_vertex(&scan->graph, DatumGetInt64(source.value));
 	if (!source.isnull && number == EMOGI_NO_VERTEX && !batch->task.no_rows)
-		emogi_notice_missing("source", DatumGetInt64(source.value));
+		emogi_run_notice_missing("source", DatumGetInt64(source.value));
 	row->search = number != EMOGI_NO_VERTEX ? want_search(batch, number) : -1;
 }
 
@@ -166,11 +166,11 @@ next_reached(EmogiBatchState *batch, uint64 least, uint32 *v, uint32 *level)
 				return true;
 		return false;
 	}
-	batch->position = scan->rows->next(&batch->single, Max(batch->position, least), scan->graph.nvertices);
+	batch->position = emogi_rows_next(scan->function->columns, &batch->single, Max(batch->position, least), scan->graph.nvertices);
 	if (batch->position >= scan->graph.nvertices)
 		return false;
 	*v = (uint32) batch->position++;
-	*level = (uint32) batch->single.level[*v];
+	*level = (uint32) batch->single.columns[0].int32[*v];
 	return true;
 }
 

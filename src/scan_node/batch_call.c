@@ -81,8 +81,8 @@ move_graph(EmogiGraph *graph, const void *block)
 static void *
 answer_at_hand(EmogiBatchState *batch, Size *bytes)
 {
-	*bytes = batch->in_passes ? batch->passed.used_bytes : batch->scan.graph.nvertices * sizeof *batch->single.level;
-	return batch->in_passes ? batch->passed.memory : batch->single.level;
+	*bytes = batch->in_passes ? batch->passed.used_bytes : batch->scan.graph.nvertices * sizeof *batch->single.columns[0].int32;
+	return batch->in_passes ? batch->passed.memory : batch->single.columns[0].int32;
 }
 
 /* Put an answer in the place of the one at hand. */
@@ -92,7 +92,7 @@ set_answer(EmogiBatchState *batch, void *answer)
 	if (batch->in_passes)
 		batch->passed.memory = answer;
 	else
-		batch->single.level = answer;
+		batch->single.columns[0].int32 = answer;
 }
 
 /* Keep nothing in shared memory while no rows are asked for, if what is needed is small; else no slot. */
@@ -141,7 +141,7 @@ get_ready(EmogiBatchState *batch)
 	if (batch->in_passes)
 		allocate_answer(batch);
 	else
-		batch->single.level = NULL;
+		batch->single.columns[0].int32 = NULL;
 }
 
 /* Give the slot back after a search, or before the first. */
@@ -185,7 +185,7 @@ emogi_batch_open(EmogiBatchState *batch, bool has_source)
 		scan->fcinfo->args[i] = scan->inputs[i].value;
 	scan->fcinfo->args[1].value = Int64GetDatum(0);
 	scan->fcinfo->args[1].isnull = !has_source;
-	scan->function->read(scan->fcinfo, &batch->task);
+	emogi_arguments_read(scan->fcinfo, scan->function->algorithm, &batch->task);
 	emogi_inputs_apply_conditions(scan, &batch->task);
 	batch->task.table = &table;
 	pgstat_init_function_usage(scan->fcinfo, &usage);

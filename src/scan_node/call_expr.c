@@ -58,12 +58,14 @@ is_member(Oid function)
 }
 
 /* Find which of emogi's functions a function of the catalog is; NULL when it is none whose rows are vertices. */
-const EmogiFunction *
+const EmogiAlgorithmRow *
 emogi_call_expr_function(Oid function)
 {
 	char	   *symbol = symbol_of(function);
-	const EmogiFunction *found = symbol != NULL ? emogi_function(symbol) : NULL;
+	const EmogiAlgorithmRow *found = NULL;
 
+	if (symbol != NULL && strncmp(symbol, "emogi_", strlen("emogi_")) == 0)
+		found = emogi_algorithm_named(symbol + strlen("emogi_"));
 	return found != NULL && is_member(function) ? found : NULL;
 }
 
@@ -78,7 +80,7 @@ emogi_call_expr_is_path(Oid function)
 
 /* Get the call of one of emogi's functions that is all of an item of FROM; NULL when it is something else. */
 FuncExpr *
-emogi_call_expr_of(const RangeTblEntry *rte, const EmogiFunction **function)
+emogi_call_expr_of(const RangeTblEntry *rte, const EmogiAlgorithmRow **function)
 {
 	RangeTblFunction *item;
 
@@ -127,7 +129,7 @@ emogi_call_expr_source(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiSour
 
 	if (emogi_shared == NULL || !emogi_call_expr_graph(call, &graph))
 		return false;
-	emogi_wish_of(&task, &wish);
+	emogi_run_wish(&task, &wish);
 	return emogi_source_peek(&graph, wish.weights != EMOGI_WEIGHTS_UNUSED, source);
 }
 

@@ -1,8 +1,8 @@
 /*
  * conditions.c: which conditions on a function's rows its scan can see to.
  *
- * One on `vertex` chooses rows; one on the level of emogi_bfs, or on a value that is a sum of weights (the distance of
- * emogi_sssp; EMOGI_PATH_ADDS), bounds the traversal.
+ * One on `vertex` chooses rows; one on the first column of a function that takes a bound of it (the level of emogi_bfs, the
+ * distance of emogi_sssp) bounds the traversal.
  */
 #include "postgres.h"
 
@@ -15,7 +15,6 @@
 #include "optimizer/optimizer.h"
 #include "utils/lsyscache.h"
 
-#include "contract/algebra.h"
 #include "scan_node/plan.h"
 
 /* Is this column `attnum` of the scanned item? */
@@ -111,10 +110,11 @@ match_any(PlannerInfo *root, const RelOptInfo *rel, ScalarArrayOpExpr *clause, E
 
 /* Match a comparison of `vertex`, level or distance with something else. */
 static bool
-match_comparison(PlannerInfo *root, const RelOptInfo *rel, const EmogiFunction *function, OpExpr *clause,
+match_comparison(PlannerInfo *root, const RelOptInfo *rel, const EmogiAlgorithmRow *function, OpExpr *clause,
 				 EmogiCondition *condition)
 {
-	bool		bounded = function->algorithm == EMOGI_BFS || emogi_path_adds(function->algorithm);
+	bool		bounded = emogi_algorithm_takes(function, EMOGI_MAX_DEPTH) >= 0 ||
+		emogi_algorithm_takes(function, EMOGI_MAX_DISTANCE) >= 0;
 	Node	   *left;
 	Node	   *right;
 	Oid			operator = clause->opno;
@@ -158,8 +158,8 @@ match_comparison(PlannerInfo *root, const RelOptInfo *rel, const EmogiFunction *
 
 /* Can the scan see to this clause? Clauses of a security barrier's outside wait for those inside. */
 bool
-emogi_conditions_match(PlannerInfo *root, const RelOptInfo *rel, const EmogiFunction *function, RestrictInfo *clause,
-				   EmogiCondition *condition)
+emogi_conditions_match(PlannerInfo *root, const RelOptInfo *rel, const EmogiAlgorithmRow *function, RestrictInfo *clause,
+					   EmogiCondition *condition)
 {
 	if (clause->pseudoconstant || clause->security_level > rel->baserestrict_min_security)
 		return false;

@@ -63,10 +63,15 @@ constant_direction(const EmogiScan *scan, EmogiDirection *direction)
 	bool		known = true;
 	char	   *text = NULL;
 
-	*direction = scan->function->direction;
-	if (scan->function->direction_argument >= 0)
-		text = constant_text(scan, scan->function->direction_argument, &known);
-	return known && (text == NULL || emogi_read_direction(text, direction));
+	const int	parameter = emogi_algorithm_takes(scan->function, EMOGI_DIRECTION);
+
+	*direction = EMOGI_OUT;
+	if (parameter >= 0)
+	{
+		*direction = (EmogiDirection) scan->function->parameters[parameter].otherwise;
+		text = constant_text(scan, parameter + 1, &known);
+	}
+	return known && (text == NULL || emogi_arguments_direction_named(text, direction));
 }
 
 /* Say where the call will find its Graph, if its arguments are constant and name a table that is there. Raises nothing. */
@@ -85,7 +90,7 @@ explain_outlook(EmogiScan *scan, ExplainState *es)
 
 	if (!emogi_call_expr_graph(scan->call_expr, &graph) || !constant_direction(scan, &task.direction))
 		return;
-	emogi_wish_of(&task, &wish);
+	emogi_run_wish(&task, &wish);
 	if (emogi_source_is_missing(&graph))
 		ExplainPropertyText("Graph", "no such relation", es);
 	if (!emogi_source_peek(&graph, wish.weights != EMOGI_WEIGHTS_UNUSED, &source))

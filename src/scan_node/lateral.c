@@ -41,13 +41,13 @@ is_fixed(PlannerInfo *root, Node *node)
 	return bms_is_empty(pull_varnos(root, node)) && !contain_volatile_functions(node) && !contain_subplans(node);
 }
 
-/* Is this a call of emogi_bfs with one source, of which nothing but the source comes from other relations? */
+/* Is this a call of a function with multi-source searches (emogi_bfs), with one source, of which nothing but the source comes from other relations? */
 static bool
-is_batchable(PlannerInfo *root, const FuncExpr *call, const EmogiFunction *function)
+is_batchable(PlannerInfo *root, const FuncExpr *call, const EmogiAlgorithmRow *function)
 {
 	Node	   *source;
 
-	if (function->algorithm != EMOGI_BFS)
+	if ((function->traits & EMOGI_HAS_MSBFS) == 0)
 		return false;
 	source = lsecond(call->args);
 	return exprType(source) == INT8OID && !contain_volatile_functions(source) &&
@@ -71,7 +71,7 @@ has_gate(List *clauses)
  * for all outer rows; the vertices looked up need not.
  */
 static void
-split_clauses(PlannerInfo *root, const RelOptInfo *rel, const EmogiFunction *function, List *clauses, CustomScan *scan,
+split_clauses(PlannerInfo *root, const RelOptInfo *rel, const EmogiAlgorithmRow *function, List *clauses, CustomScan *scan,
 			  List **quals, List **pushdowns)
 {
 	bool		has_vertices = false;
@@ -123,7 +123,7 @@ plan_batch(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, Li
 	RelOptInfo *inner = linitial(path->custom_private);
 	Plan	   *outer_plan = linitial(children);
 	RangeTblEntry *rte = planner_rt_fetch(inner->relid, root);
-	const EmogiFunction *function;
+	const EmogiAlgorithmRow *function;
 	List	   *quals = NIL;
 	List	   *columns = NIL;
 	List	   *pushdowns = NIL;
@@ -155,7 +155,7 @@ static const CustomPathMethods path_methods = {.CustomName = "EmogiBatch",.PlanC
 /* Add the path that searches from many outer rows at once. */
 static void
 add_batch_path(PlannerInfo *root, RelOptInfo *joinrel, Path *outer_path, RelOptInfo *inner, const FuncExpr *call,
-			   const EmogiFunction *function, List *clauses)
+			   const EmogiAlgorithmRow *function, List *clauses)
 {
 	CustomPath *path = makeNode(CustomPath);
 	double		passes = ceil(outer_path->rows / EMOGI_MSBFS_SOURCES);
@@ -203,7 +203,7 @@ static void
 set_join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer, RelOptInfo *inner, JoinType jointype,
 				  JoinPathExtraData *extra)
 {
-	const EmogiFunction *function;
+	const EmogiAlgorithmRow *function;
 	FuncExpr   *call;
 	Path	   *outer_path;
 

@@ -42,7 +42,7 @@ static get_relation_stats_hook_type previous_get_relation_stats_hook = NULL;
 static bool
 get_stats(PlannerInfo *root, RangeTblEntry *rte, AttrNumber attnum, VariableStatData *variable)
 {
-	const EmogiFunction *function;
+	const EmogiAlgorithmRow *function;
 
 	if (attnum == 1 && emogi_call_expr_of(rte, &function) != NULL)
 	{
@@ -79,7 +79,7 @@ plan_scan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, Lis
 {
 	CustomScan *scan = makeNode(CustomScan);
 	RangeTblEntry *rte = planner_rt_fetch(rel->relid, root);
-	const EmogiFunction *function;
+	const EmogiAlgorithmRow *function;
 	FuncExpr   *call = emogi_call_expr_of(rte, &function);
 	bool		has_vertices = false;
 	List	   *quals = NIL;
@@ -177,12 +177,12 @@ make_path(PlannerInfo *root, RelOptInfo *rel, Relids required_outer)
 
 /* Take what the pushed-down conditions say into account for the rows of the item. */
 static void
-adjust_rows(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call, const EmogiFunction *function)
+adjust_rows(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call, const EmogiAlgorithmRow *function)
 {
 	EmogiGraphSize	size;
 	ListCell   *cell;
 
-	if (function->algorithm != EMOGI_BFS || !emogi_size_find(call, function->algorithm, &size))
+	if (emogi_algorithm_takes(function, EMOGI_MAX_DEPTH) < 0 || !emogi_size_find(call, function->algorithm, &size))
 		return;
 	foreach(cell, rel->baserestrictinfo)
 	{
@@ -226,7 +226,7 @@ add_scan_path(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call)
 
 /* Does a condition choose rows by `vertex`? */
 static bool
-chooses_vertices(PlannerInfo *root, RelOptInfo *rel, const EmogiFunction *function)
+chooses_vertices(PlannerInfo *root, RelOptInfo *rel, const EmogiAlgorithmRow *function)
 {
 	ListCell   *cell;
 
@@ -265,13 +265,13 @@ may_stop(const PlannerInfo *root)
  * nobody will. And where a LIMIT changes, workers go by its first value (PostgreSQL 15, ExecParallelReinitialize).
  */
 static bool
-may_share_rows(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call, const EmogiFunction *function, Oid *table)
+may_share_rows(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call, const EmogiAlgorithmRow *function, Oid *table)
 {
 	EmogiSource source;
 	char		kind;
 
 	if (!root->glob->parallelModeOK || may_stop(root) || rel->reloptkind != RELOPT_BASEREL || !bms_is_empty(rel->lateral_relids) ||
-		function->has_start || !is_parallel_safe(root, (Node *) call->args) ||
+		emogi_algorithm_takes(function, EMOGI_START) >= 0 || !is_parallel_safe(root, (Node *) call->args) ||
 		!is_parallel_safe(root, (Node *) rel->baserestrictinfo) || !is_parallel_safe(root, (Node *) rel->reltarget->exprs) ||
 		chooses_vertices(root, rel, function) || !emogi_call_expr_source(call, function->algorithm, &source))
 		return false;
@@ -285,7 +285,7 @@ may_share_rows(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call, const E
  * depends on what the graph's table is now, and on who asks.
  */
 static void
-add_shared_path(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call, const EmogiFunction *function)
+add_shared_path(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call, const EmogiAlgorithmRow *function)
 {
 	int			nworkers = compute_parallel_worker(rel, rel->tuples * TABLE_ROW_BYTES / BLCKSZ, -1,
 												   max_parallel_workers_per_gather);
@@ -311,7 +311,7 @@ add_shared_path(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call, const 
  * cost: it is paid once, whichever path is taken, while this cost counts for every row of the outer relation.
  */
 static void
-add_lookup_path(PlannerInfo *root, RelOptInfo *rel, const EmogiFunction *function, RestrictInfo *clause,
+add_lookup_path(PlannerInfo *root, RelOptInfo *rel, const EmogiAlgorithmRow *function, RestrictInfo *clause,
 				Relids *done)
 {
 	Relids		required_outer = bms_union(clause->clause_relids, rel->lateral_relids);
@@ -339,7 +339,7 @@ is_vertex(PlannerInfo *root, RelOptInfo *rel, EquivalenceClass *class, Equivalen
 
 /* Add the paths that look up vertices, one for each relation that may name them. */
 static void
-add_lookup_paths(PlannerInfo *root, RelOptInfo *rel, const EmogiFunction *function)
+add_lookup_paths(PlannerInfo *root, RelOptInfo *rel, const EmogiAlgorithmRow *function)
 {
 	Relids		done = NULL;
 	ListCell   *cell;
@@ -357,7 +357,7 @@ add_lookup_paths(PlannerInfo *root, RelOptInfo *rel, const EmogiFunction *functi
 static void
 set_rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rte)
 {
-	const EmogiFunction *function;
+	const EmogiAlgorithmRow *function;
 	FuncExpr   *call;
 
 	if (previous_set_rel_pathlist_hook)

@@ -37,8 +37,8 @@ typedef struct EmogiGraphSize
 
 /* conditions.c */
 extern bool emogi_conditions_is_column(Node *node, const RelOptInfo *rel, AttrNumber attnum);
-extern bool emogi_conditions_match(PlannerInfo *root, const RelOptInfo *rel, const EmogiFunction *function,
-							   RestrictInfo *clause, EmogiCondition *condition);
+extern bool emogi_conditions_match(PlannerInfo *root, const RelOptInfo *rel, const EmogiAlgorithmRow *function,
+								   RestrictInfo *clause, EmogiCondition *condition);
 extern bool emogi_conditions_may_bound(PlannerInfo *root, const FuncExpr *call, Node *operand);
 
 /* size.c */

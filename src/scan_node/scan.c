@@ -43,7 +43,6 @@ emogi_scan_init(EmogiScan *scan, int eflags)
 	scan->function = emogi_call_expr_function(call->funcid);
 	if (scan->function == NULL)
 		elog(ERROR, "function %u is not one of emogi's", call->funcid);
-	scan->rows = emogi_row_kind(scan->function->algorithm);
 	scan->call_expr = call;
 	scan->fcinfo = palloc0(SizeForFunctionCallInfo(list_length(call->args)));
 	InitFunctionCallInfoData(*scan->fcinfo, &scan->flinfo, list_length(call->args), call->inputcollid, NULL, NULL);
@@ -215,16 +214,14 @@ copy_array(void *array, Size bytes, bool only_count, Size *total)
 static Size
 copy_rows(EmogiScan *scan, bool only_count)
 {
+	const EmogiResultColumn *columns = scan->function->columns;
 	EmogiResult *result = &scan->result;
 	const uint64 n = scan->graph.nvertices;
 	Size		total = 0;
 
 	scan->graph.ids = copy_array((void *) scan->graph.ids, n * sizeof *scan->graph.ids, only_count, &total);
-	result->level = copy_array(result->level, n * sizeof *result->level, only_count, &total);
-	result->distance = copy_array(result->distance, n * sizeof *result->distance, only_count, &total);
-	result->paths = copy_array(result->paths, n * sizeof *result->paths, only_count, &total);
-	result->component = copy_array(result->component, n * sizeof *result->component, only_count, &total);
-	result->value = copy_array(result->value, n * sizeof *result->value, only_count, &total);
+	for (int i = 0; columns[i].name != NULL; i++)
+		result->columns[i].any = copy_array(result->columns[i].any, n * emogi_column_bytes(columns[i].type), only_count, &total);
 	return total;
 }
 
@@ -255,7 +252,7 @@ run(EmogiScan *scan)
 
 	for (int i = 0; i < scan->fcinfo->nargs; i++)
 		scan->fcinfo->args[i] = scan->inputs[i].value;
-	scan->function->read(scan->fcinfo, &task);
+	emogi_arguments_read(scan->fcinfo, scan->function->algorithm, &task);
 	emogi_inputs_apply_conditions(scan, &task);
 	task.table = &table;
 	pgstat_init_function_usage(scan->fcinfo, &usage);

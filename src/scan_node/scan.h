@@ -9,6 +9,7 @@
 #include "nodes/execnodes.h"
 #include "utils/resowner.h"
 
+#include "function/rows.h"
 #include "scan_node/scan_node.h"
 
 /* An expression whose value the run, or the choice of rows, depends on. */
@@ -25,8 +26,7 @@ typedef struct EmogiInput
 typedef struct EmogiScan
 {
 	CustomScanState css;
-	const EmogiFunction *function;
-	const EmogiRowKind *rows;
+	const EmogiAlgorithmRow *function;
 	FuncExpr   *call_expr;
 	FmgrInfo	flinfo;
 	FunctionCallInfo fcinfo;	/* the arguments of the call, as if it were called */
@@ -39,7 +39,7 @@ typedef struct EmogiScan
 	Bitmapset  *run_params;		/* executor parameters that the run depends on */
 	bool		keeps;			/* the result will be wanted again */
 	int			ncolumns;
-	int		   *columns;		/* [ncolumns] of the scan tuple: 0 = vertex, else the column of the row kind + 1 */
+	int		   *columns;		/* [ncolumns] of the scan tuple: 0 = vertex, else the place of the algorithm's column + 1 */
 
 	/* the run at hand */
 	MemoryContext run_context;

@@ -82,10 +82,12 @@ emogi_size_reached(const EmogiGraphSize *size, double depth)
 
 /* Estimate the rows of a call. */
 static double
-estimate_rows(const FuncExpr *call, const EmogiFunction *function, const EmogiGraphSize *size)
+estimate_rows(const FuncExpr *call, const EmogiAlgorithmRow *function, const EmogiGraphSize *size)
 {
-	if (function->algorithm == EMOGI_BFS)
-		return emogi_size_reached(size, emogi_call_expr_integer(lthird(call->args)));
+	const int	bound = emogi_algorithm_takes(function, EMOGI_MAX_DEPTH);
+
+	if (bound >= 0)
+		return emogi_size_reached(size, emogi_call_expr_integer(list_nth(call->args, bound + 1)));
 	return Max(size->nvertices, 1);
 }
 
@@ -106,7 +108,7 @@ emogi_support(PG_FUNCTION_ARGS)
 	Node	   *request = (Node *) PG_GETARG_POINTER(0);
 	Node	   *node = NULL;
 	FuncExpr   *call;
-	const EmogiFunction *function;
+	const EmogiAlgorithmRow *function;
 	EmogiGraphSize size;
 	bool		is_path;
 

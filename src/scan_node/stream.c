@@ -44,7 +44,7 @@ next_vertex(EmogiScan *scan, uint64 *v)
 {
 	for (;;)
 	{
-		*v = scan->rows->next(&scan->result, scan->position, scan->end);
+		*v = emogi_rows_next(scan->function->columns, &scan->result, scan->position, scan->end);
 		if (*v < scan->end)
 		{
 			scan->position = *v + 1;
@@ -65,7 +65,7 @@ next_key(EmogiScan *scan, uint64 *v)
 		uint32		number = emogi_graph_vertex(&scan->graph, scan->keys[scan->position++]);
 
 		*v = number;
-		if (number != EMOGI_NO_VERTEX && scan->rows->next(&scan->result, number, (uint64) number + 1) == number)
+		if (number != EMOGI_NO_VERTEX && emogi_rows_next(scan->function->columns, &scan->result, number, (uint64) number + 1) == number)
 			return true;
 	}
 	return false;
@@ -95,7 +95,7 @@ next_row(ScanState *state)
 		int			column = scan->columns[i];
 
 		slot->tts_values[i] = column == 0 ? Int64GetDatum(scan->graph.ids[v]) :
-			scan->rows->column(&scan->graph, &scan->result, v, column - 1);
+			emogi_rows_column(scan->function->columns, &scan->graph, &scan->result, v, column - 1);
 		slot->tts_isnull[i] = false;
 	}
 	if (scan->call != NULL)

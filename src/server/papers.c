@@ -6,9 +6,9 @@
 #include "server/papers.h"
 #include "server/settings.h"
 
-int			emogi_mapping = EMOGI_MAPPING_AUTO;
-bool		emogi_prefetch = false;
-bool		emogi_asynchronous = false;
+static int	mapping = EMOGI_MAPPING_AUTO;
+static bool prefetch = false;	/* placement managed: all edges go to the GPU before the run */
+static bool asynchronous = false;	/* placement staged: what was brought is used until nothing there changes */
 
 static const struct config_enum_entry mapping_options[] = {
 	{"auto", EMOGI_MAPPING_AUTO, false},
@@ -29,9 +29,16 @@ StaticAssertDecl(lengthof(mapping_options) == EMOGI_NMAPPINGS + 1, "every mappin
 
 /* Get what emogi.mapping calls a mapping. */
 const char *
-emogi_papers_mapping_name(EmogiMapping mapping)
+emogi_papers_mapping_name(EmogiMapping value)
 {
-	return emogi_settings_option_name(mapping_options, mapping);
+	return emogi_settings_option_name(mapping_options, value);
+}
+
+/* Get what the settings ask of a query. */
+EmogiPapersQuery
+emogi_papers_query(void)
+{
+	return (EmogiPapersQuery) {.mapping = (EmogiMapping) mapping, .prefetch = prefetch, .asynchronous = asynchronous};
 }
 
 /* Define these settings; called once, in the postmaster. */
@@ -41,16 +48,16 @@ emogi_papers_define(void)
 	DefineCustomEnumVariable("emogi.mapping",
 							 "How the threads of a GPU take edges.",
 							 "auto takes emogi's own kernels; the others work as the systems that it is compared with. Answers are the same, but for the rounding of sums.",
-							 &emogi_mapping, EMOGI_MAPPING_AUTO, mapping_options,
+							 &mapping, EMOGI_MAPPING_AUTO, mapping_options,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomBoolVariable("emogi.prefetch",
 							 "Brings all edges to the GPU before the run, with placement managed.",
 							 "off leaves it to the driver to move pages as the run reads them. Answers are the same.",
-							 &emogi_prefetch, false,
+							 &prefetch, false,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomBoolVariable("emogi.asynchronous",
 							 "Iterates on the lists that were brought until nothing changes there, with placement staged.",
 							 "off goes over them once. Sums ignore it. Answers are the same.",
-							 &emogi_asynchronous, false,
+							 &asynchronous, false,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
 }

@@ -38,15 +38,6 @@ typedef enum EmogiSlotState
 	EMOGI_SLOT_ORPHAN			/* RUNNING, but its backend has gone: the worker frees it when it has finished */
 } EmogiSlotState;
 
-/* What weights a call reads, and which it refuses. NaN and NULL are refused always. */
-typedef enum EmogiWeights
-{
-	EMOGI_WEIGHTS_UNUSED = 0,	/* every edge weighs 1, and no weight column is read */
-	EMOGI_WEIGHTS_LENGTHS,		/* 0 .. +infinity: negative ones are refused */
-	EMOGI_WEIGHTS_CONDUCTANCES, /* 0 and more, finite */
-	EMOGI_WEIGHTS_FACTORS		/* any finite number */
-} EmogiWeights;
-
 typedef enum EmogiRequestKind
 {
 	EMOGI_REQUEST_KEYS,			/* the vertices of the slot's edges */

@@ -315,7 +315,7 @@ emogi_evict(PG_FUNCTION_ARGS)
 		bytes = evict_all();
 	else
 	{
-		emogi_graph_argument(fcinfo, &graph);
+		emogi_arguments_graph(fcinfo, &graph);
 		bytes = evict_table(&graph);
 	}
 	emogi_cache_wait_for_room();

@@ -182,30 +182,47 @@ run_on_gpu(EmogiThreadJob *job)
 	leave_gpu();
 }
 
-/* Say why `auto` goes on with the CPU after the GPU has given up. */
+/* Say why the CPU goes on after the GPU has given up. */
 static void
 explain_fallback(EmogiReply *reply)
 {
-	const char *what = "the GPU refused";
+	const char *what = "";
 
-	if (reply->status == EMOGI_DEVICE_ERROR)
-		what = "the GPU failed";
-	else if (reply->status == EMOGI_NO_MEMORY)
-		what = "the graph does not fit";
-	snprintf(reply->reason, sizeof reply->reason, "%s: %.200s", what, reply->error.message);
+	switch (reply->status)
+	{
+		case EMOGI_OK:
+		case EMOGI_CANCELED:
+		case EMOGI_UNSUPPORTED:
+			break;
+		case EMOGI_DEVICE_ERROR:
+			what = "the GPU failed: ";
+			break;
+		case EMOGI_NO_MEMORY:
+			what = "the graph does not fit: ";
+			break;
+		case EMOGI_BAD_INPUT:
+			what = "the GPU refused: ";
+			break;
+	}
+	snprintf(reply->reason, sizeof reply->reason, "%s%.200s", what, reply->error.message);
 }
 
-/* Say why `auto` begins with the CPU. */
+/* Say why the CPU begins. */
 static void
-explain_cpu(EmogiReply *reply)
+explain_cpu(const EmogiAlgorithmRow *row, EmogiReply *reply)
 {
-	if (!opened.has_gpu)
+	if (!emogi_algorithm_is_on_cuda(row))
+		snprintf(reply->reason, sizeof reply->reason, "%s runs on the CPU only", row->name);
+	else if (!opened.has_gpu)
 		snprintf(reply->reason, sizeof reply->reason, "there is no GPU: %.200s", opened.why_no_gpu.message);
 	else
 		snprintf(reply->reason, sizeof reply->reason, "the graph has fewer than %d edges", EMOGI_AUTO_MIN_EDGES);
 }
 
-/* Run a Query where the caller wants it; `auto` falls back to the CPU on any trouble with the GPU. */
+/*
+ * Run a Query where the caller wants it; `auto` falls back to the CPU on any trouble with the GPU, and what no GPU has is the CPU's
+ * whatever the caller wants.
+ */
 static void
 run_query(Thread *thread)
 {
@@ -223,12 +240,13 @@ run_query(Thread *thread)
 	if (job->on_gpu)
 	{
 		run_on_gpu(job);
-		if (choice == EMOGI_ENGINE_CUDA || reply->status == EMOGI_OK || reply->status == EMOGI_CANCELED)
+		if (reply->status == EMOGI_OK || reply->status == EMOGI_CANCELED ||
+			(choice == EMOGI_ENGINE_CUDA && reply->status != EMOGI_UNSUPPORTED))
 			return;
 		explain_fallback(reply);
 	}
-	else if (choice == EMOGI_ENGINE_AUTO)
-		explain_cpu(reply);
+	else if (choice != EMOGI_ENGINE_CPU)
+		explain_cpu(emogi_algorithm_row(job->request.query.algorithm), reply);
 	reply->status = open_cpu(thread, &reply->error);
 	if (reply->status == EMOGI_OK)
 		run_on(job, emogi_cpu_engine(), thread->cpu);
@@ -283,6 +301,17 @@ run_path(EmogiThreadJob *job)
 	return EMOGI_OK;
 }
 
+/* Make a Graph of the edges and the numbers of their keys. */
+static EmogiStatus
+build_lists(EmogiThreadJob *job, EmogiPool *pool)
+{
+	const EmogiRequest *request = &job->request;
+	const EmogiCsrInput input = {.edges = &job->edges, .keys = &request->keys, .direction = request->direction,
+		.with_backward = request->with_backward, .memory = request->memory, .scratch = request->scratch};
+
+	return emogi_csr_build(pool, &input, &job->reply.graph, &job->slot->control, &job->reply.error);
+}
+
 /* Carry out a request that makes a Graph or takes it apart. */
 static EmogiStatus
 build(Thread *thread)
@@ -301,8 +330,7 @@ build(Thread *thread)
 		return emogi_keys_build(pool, &job->edges, &request->plan, request->scratch, &reply->keys, control,
 								&reply->error);
 	if (request->kind == EMOGI_REQUEST_CSR)
-		return emogi_csr_build(pool, &job->edges, &request->keys, request->direction, request->with_backward,
-							   request->memory, request->scratch, &reply->graph, control, &reply->error);
+		return build_lists(job, pool);
 	return emogi_csr_expand(pool, &request->graph, request->direction == EMOGI_IN, &job->edges, control,
 							&reply->error);
 }
@@ -374,7 +402,8 @@ thread_main(void *arg)
 bool
 emogi_threads_uses_gpu(const EmogiRequest *request)
 {
-	if (request->kind != EMOGI_REQUEST_RUN || !opened.has_gpu)
+	if (request->kind != EMOGI_REQUEST_RUN || !opened.has_gpu ||
+		!emogi_algorithm_is_on_cuda(emogi_algorithm_row(request->query.algorithm)))
 		return false;
 	return request->engine == EMOGI_ENGINE_CUDA ||
 		(request->engine == EMOGI_ENGINE_AUTO && request->graph.forward.nedges >= EMOGI_AUTO_MIN_EDGES);

@@ -6,7 +6,7 @@ CREATE SCHEMA test_bfs;
 SET search_path = test_bfs, public;
 
 -- The interface.
-SELECT emogi_version() LIKE '0.1.0%' AS version;
+SELECT emogi_version() = default_version AS version FROM pg_available_extensions WHERE name = 'emogi';
 SELECT * FROM emogi_bfs('SELECT 1, 2', 1) \gdesc
 SELECT proargnames[1:pronargs] AS names, proargtypes::regtype[] AS types, pg_get_expr(proargdefaults, 'pg_proc'::regclass) AS defaults,
        provolatile, proparallel, prosecdef, proleakproof, proretset

@@ -278,7 +278,7 @@ SET LOCAL ROLE regress_emogi_bob;
 SELECT answer('edges');
 ROLLBACK;
 SET ROLE regress_emogi_bob;
-SELECT answer('edges'), emogi_version() LIKE '0.1.0%';
+SELECT answer('edges'), emogi_version() <> '';
 
 -- A caller gains nothing from calling what else belongs to the extension: no crash, and the next answer is right.
 DO $$

@@ -103,7 +103,7 @@ is($state, '58000', '... a call says so');
 cmp_ok(time - $start, '<', 16, '... within 16 s');
 $start = time;
 is((sqlstate($node, q{SET statement_timeout = '500ms'; SELECT * FROM emogi_bfs('small', 1)}))[0] =~ /57014|58000/, 1, '... and can be canceled');
-cmp_ok(time - $start, '<', 2, '... at once');
+cmp_ok(time - $start, '<', 5, '... at once, not after 15 s');
 region_is_empty($node, '... and the Region is empty');
 $node->stop;
 no_crash($node);

@@ -10,6 +10,8 @@
 #include "naive.h"
 #include "oracle.h"
 
+#include "contract/semirings.h"
+
 #include <dlfcn.h>
 #include <string.h>
 
@@ -31,15 +33,11 @@ static inline Answer
 make_answer(uint64_t nvertices)
 {
 	uint64_t	room = nvertices + 1;
-	Answer		answer = {.memory = malloc(room * 32)};
-	char	   *place = answer.memory;
+	Answer		answer = {.memory = malloc(room * 8 * EMOGI_MAX_COLUMNS)};
 
-	memset(place, 0x55, room * 32);
-	answer.result.distance = (double *) place;
-	answer.result.paths = (double *) (place + room * 8);
-	answer.result.value = (double *) (place + room * 16);
-	answer.result.level = (int32_t *) (place + room * 24);
-	answer.result.component = (uint32_t *) (place + room * 28);
+	memset(answer.memory, 0x55, room * 8 * EMOGI_MAX_COLUMNS);
+	for (uint64_t i = 0; i < EMOGI_MAX_COLUMNS; i++)
+		answer.result.columns[i].any = (char *) answer.memory + i * room * 8;
 	return answer;
 }
 
@@ -70,40 +68,45 @@ largest(uint64_t nvertices, const double *values)
 	return found;
 }
 
-/* Say whether two answers agree: bit for bit, but for counts above 2^53 and sums. */
+/* Say whether two columns agree: bit for bit, but for sums (of an iteration) and for counts above 2^53. */
+static inline bool
+columns_agree(EmogiAlgorithm algorithm, EmogiColumnType type, uint64_t n, EmogiArray values, EmogiArray expected)
+{
+	if (type != EMOGI_FLOAT64 || emogi_is_path(algorithm))
+		return memcmp(values.any, expected.any, n * emogi_column_bytes(type)) == 0;
+	if (emogi_algorithm_iterates(algorithm))
+		return count_apart(n, values.float64, expected.float64, -INFINITY, largest(n, expected.float64)) == 0;
+	return count_apart(n, values.float64, expected.float64, 9007199254740992.0, 0.0) == 0;
+}
+
+/* Say whether two answers agree: their columns, and the number of levels or iterations where the algorithm sets it. */
 static inline bool
 agree(EmogiAlgorithm algorithm, uint64_t n, const EmogiResult *result, const EmogiResult *expected)
 {
-	switch (algorithm)
-	{
-		case EMOGI_BFS:
-			return memcmp(result->level, expected->level, n * sizeof(int32_t)) == 0 &&
-				result->nlevels == expected->nlevels;
-#define PATH(NAME, name, order, source, traits) case EMOGI_##NAME:
-			EMOGI_PATH_APPLICATIONS(PATH)
-#undef PATH
-			return memcmp(result->distance, expected->distance, n * sizeof(double)) == 0;
-		case EMOGI_SSNSP:
-			return memcmp(result->level, expected->level, n * sizeof(int32_t)) == 0 &&
-				result->nlevels == expected->nlevels &&
-				count_apart(n, result->paths, expected->paths, 9007199254740992.0, 0.0) == 0;
-		case EMOGI_CC:
-			return memcmp(result->component, expected->component, n * sizeof(uint32_t)) == 0;
-		default:
-			return result->nlevels == expected->nlevels &&
-				count_apart(n, result->value, expected->value, -INFINITY, largest(n, expected->value)) == 0;
-	}
+	const EmogiResultColumn *columns = emogi_algorithm_row(algorithm)->columns;
+	const bool	counted = columns[0].type == EMOGI_INT32 || emogi_algorithm_iterates(algorithm);
+	bool		right = !counted || result->nlevels == expected->nlevels;
+
+	for (int i = 0; columns[i].name != NULL; i++)
+		right = right && columns_agree(algorithm, columns[i].type, n, result->columns[i], expected->columns[i]);
+	return right;
 }
 
-/* Say whether nothing was written beyond the arrays. */
+/* Say whether nothing was written beyond the arrays, whichever the algorithm fills. */
 static inline bool
-within_bounds(uint64_t n, const EmogiResult *result)
+within_bounds(EmogiAlgorithm algorithm, uint64_t n, const EmogiResult *result)
 {
 	static const unsigned char nonsense[8] = {0x55, 0x55, 0x55, 0x55, 0x55, 0x55, 0x55, 0x55};
+	const EmogiResultColumn *columns = emogi_algorithm_row(algorithm)->columns;
+	bool		within = true;
 
-	return memcmp(&result->distance[n], nonsense, 8) == 0 && memcmp(&result->paths[n], nonsense, 8) == 0 &&
-		memcmp(&result->value[n], nonsense, 8) == 0 && memcmp(&result->level[n], nonsense, 4) == 0 &&
-		memcmp(&result->component[n], nonsense, 4) == 0;
+	for (int i = 0; i < EMOGI_MAX_COLUMNS; i++)
+	{
+		uint32_t	bytes = columns[i].name != NULL ? emogi_column_bytes(columns[i].type) : 8;
+
+		within = within && memcmp((char *) result->columns[i].any + n * bytes, nonsense, bytes) == 0;
+	}
+	return within;
 }
 
 /* Get what the cuda engine says of the device. */

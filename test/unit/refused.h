@@ -14,18 +14,21 @@ refused_check(const char *name, const EmogiEngine *engine, EmogiEngineState *sta
 {
 	double	   *value = naive_alloc(graph->nvertices, sizeof(double));
 	double	   *start = naive_alloc(graph->nvertices, sizeof(double));
-	EmogiResult result = {.value = value};
+	EmogiResult result = {.columns[0].float64 = value};
 	EmogiControl control = {0};
 	EmogiError	error;
 
 	for (uint64_t v = 0; v < graph->nvertices; v++)
 		start[v] = 1.0;
-	for (int a = EMOGI_PAGERANK; a < EMOGI_NALGORITHMS; a++)
+	for (int a = 0; a < EMOGI_NALGORITHMS; a++)
 	{
+		const EmogiAlgorithmRow *row = emogi_algorithm_row((EmogiAlgorithm) a);
 		const EmogiQuery good = {.algorithm = (EmogiAlgorithm) a, .max_iterations = 1, .damping = 0.85, .values = start};
 		EmogiQuery	bad[] = {good, good, good, good};
-		const int	nbad = a == EMOGI_PAGERANK ? 3 : 4;	/* that has no start values */
+		const int	nbad = emogi_algorithm_takes(row, EMOGI_START) >= 0 ? 4 : 3;
 
+		if (!emogi_algorithm_iterates(row->algorithm))
+			continue;
 		bad[0].max_iterations = 0;
 		bad[1].tolerance = -1.0;
 		bad[2].tolerance = (double) NAN;

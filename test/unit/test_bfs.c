@@ -46,7 +46,7 @@ check_targets(const char *name, const EmogiGraph *graph, const EmogiQuery *query
 		targets[i] = (uint32_t) (emogi_random(graph->forward.nedges + query->nsources, i / 2) % graph->nvertices);
 	for (int e = 0; e < NENGINES; e++)
 	{
-		EmogiResult result = {.level = level};
+		EmogiResult result = {.columns[0].int32 = level};
 		EmogiControl control = {0};
 		EmogiError	error;
 		EmogiStatus status;
@@ -80,7 +80,7 @@ check_query(const char *name, const EmogiGraph *graph, const EmogiQuery *query)
 
 	for (int e = 0; e < NENGINES; e++)
 	{
-		EmogiResult result = {.level = level};
+		EmogiResult result = {.columns[0].int32 = level};
 		EmogiControl control = {0};
 		EmogiError	error;
 		EmogiStatus status;
@@ -221,7 +221,7 @@ check_near_targets(void)
 	EmogiBuiltGraph built;
 	EmogiControl control = {0};
 	EmogiError	error;
-	EmogiResult result = {.level = malloc(20001 * sizeof(int32_t))};
+	EmogiResult result = {.columns[0].int32 = malloc(20001 * sizeof(int32_t))};
 
 	for (uint64_t i = 0; i < chain.nedges; i++)
 		chain.edges[i] = (EmogiEdge) {(int64_t) i, (int64_t) i + 1};
@@ -240,7 +240,7 @@ check_near_targets(void)
 			  (unsigned long long) result.edges_traversed);
 	}
 	CHECK(nshorter > 1000, "%llu searches ended early", (unsigned long long) nshorter);
-	free(result.level);
+	free(result.columns[0].int32);
 	emogi_built_graph_free(&built);
 	emogi_edge_set_free(&set);
 	emogi_shape_free(&chain);
@@ -254,7 +254,7 @@ check_verifier(void)
 	int32_t    *level = malloc(built.graph.nvertices * sizeof(int32_t));
 	uint32_t	source = 3;
 	EmogiQuery	query = {.algorithm = EMOGI_BFS, .nsources = 1, .sources = &source, .max_depth = -1};
-	EmogiResult result = {.level = level};
+	EmogiResult result = {.columns[0].int32 = level};
 	EmogiControl control = {0};
 	EmogiError	error;
 
@@ -312,7 +312,7 @@ check_cancel(void)
 		emogi_build_graph(emogi_cpu_engine_pool(states[1]), &set.edges, EMOGI_OUT, true, &built, &control,
 						  &error) != EMOGI_OK)
 		abort();
-	result.level = malloc(built.graph.nvertices * sizeof(int32_t));
+	result.columns[0].int32 = malloc(built.graph.nvertices * sizeof(int32_t));
 	control.cancel = 1;
 	status = engine->run(states[1], &built.graph, &query, &result, &control, &error);
 	CHECK(status == EMOGI_CANCELED, "status %d", status);
@@ -327,7 +327,7 @@ check_cancel(void)
 	control.cancel = 0;
 	status = engine->run(states[1], &built.graph, &query, &result, &control, &error);
 	CHECK(status == EMOGI_OK && result.nlevels == 1000001, "status %d, %u levels", status, result.nlevels);
-	free(result.level);
+	free(result.columns[0].int32);
 	emogi_built_graph_free(&built);
 	emogi_edge_set_free(&set);
 	emogi_shape_free(&chain);

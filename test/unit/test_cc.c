@@ -43,7 +43,7 @@ check_graph(const char *name, const EmogiGraph *graph, uint64_t seed)
 	oracle_cc(graph, expected);
 	for (int e = 0; e < NENGINES; e++)
 	{
-		EmogiResult result = {.component = component};
+		EmogiResult result = {.columns[0].vertex = component};
 		EmogiControl control = {0};
 		EmogiError	error = {{0}, {0}};
 		EmogiStatus status;
@@ -88,7 +88,7 @@ check_verifier(const char *name, const EmogiGraph *graph, uint64_t seed)
 {
 	uint32_t   *component = malloc(graph->nvertices * sizeof(uint32_t));
 	EmogiQuery	query = {.algorithm = EMOGI_CC};
-	EmogiResult result = {.component = component};
+	EmogiResult result = {.columns[0].vertex = component};
 	EmogiControl control = {0};
 	EmogiError	error;
 	uint32_t	last = (uint32_t) graph->nvertices - 1;

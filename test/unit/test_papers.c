@@ -9,7 +9,7 @@
  */
 #include "both.h"
 
-#include "contract/algebra.h"
+#include "contract/semirings.h"
 
 #define DEFAULT_GRAPHS 140		/* of which every algorithm has an answer for 100 and more */
 #define MAX_SOURCES 8
@@ -80,11 +80,11 @@ is_refused(const Way *way, EmogiAlgorithm algorithm)
 static EmogiQuery
 go_way(EmogiQuery query, const Way *way)
 {
-	query.mapping = way->mapping;
+	query.papers.mapping = way->mapping;
 	query.placement = way->placement;
-	query.id_bytes = way->id_bytes;
-	query.prefetch = query.asynchronous = way->option;
-	query.count_requests = way->option;
+	query.papers.id_bytes = way->id_bytes;
+	query.papers.prefetch = query.papers.asynchronous = way->option;
+	query.papers.count_requests = way->option;
 	return query;
 }
 
@@ -99,18 +99,18 @@ is_right(EmogiQuery query, uint64_t nvertices, const EmogiResult *result, const 
 static void
 check_counters(const char *what, const EmogiGraph *graph, const EmogiQuery *query, const EmogiResult *result)
 {
-	const bool	in_place = result->placement == EMOGI_PLACEMENT_HOST && query->mapping <= EMOGI_MAPPING_DEGREE_CUT;
+	const bool	in_place = result->placement == EMOGI_PLACEMENT_HOST && query->papers.mapping <= EMOGI_MAPPING_DEGREE_CUT;
 	uint64_t	nrequests = 0;
 
 	for (int i = 0; i < 4; i++)
-		nrequests += result->requests[i];
-	if (in_place && query->count_requests)
+		nrequests += result->papers.requests[i];
+	if (in_place && query->papers.count_requests)
 		CHECK(nrequests * EMOGI_LINE_BYTES == result->link_bytes, "%s: %llu requests, %llu bytes", what,
 			  (unsigned long long) nrequests, (unsigned long long) result->link_bytes);
 	else
 		CHECK(nrequests == 0, "%s: %llu requests", what, (unsigned long long) nrequests);
-	if (query->placement >= EMOGI_PLACEMENT_MANAGED && query->mapping < EMOGI_MAPPING_SHARDS && graph->forward.nedges > 0 &&
-		(query->nsources > 0 || query->algorithm > EMOGI_SSNSP))
+	if (query->placement >= EMOGI_PLACEMENT_MANAGED && query->papers.mapping < EMOGI_MAPPING_SHARDS && graph->forward.nedges > 0 &&
+		(query->nsources > 0 || emogi_algorithm_takes(emogi_algorithm_row(query->algorithm), EMOGI_SOURCES) < 0))
 		CHECK(result->placement == query->placement, "%s was %d", what, result->placement);
 }
 
@@ -141,11 +141,11 @@ ask_way(const char *name, const EmogiGraph *graph, EmogiQuery query, const Way *
 		good = status == EMOGI_OK && is_right(query, graph->nvertices, &first.result, expected);
 		CHECK(good, "%s is wrong: %llu sources, max depth %lld", what, (unsigned long long) query.nsources,
 			  (long long) query.max_depth);
-		CHECK(within_bounds(graph->nvertices, &given), "%s wrote beyond the end", what);
+		CHECK(within_bounds(query.algorithm, graph->nvertices, &given), "%s wrote beyond the end", what);
 		check_counters(what, graph, &query, &first.result);
-		if (query.algorithm >= EMOGI_PAGERANK)
+		if (emogi_algorithm_iterates(query.algorithm))
 			CHECK(cuda->run(cuda_state, graph, &query, &second.result, &control, &error) == EMOGI_OK &&
-				  memcmp(first.result.value, second.result.value, graph->nvertices * sizeof(double)) == 0,
+				  memcmp(first.result.columns[0].float64, second.result.columns[0].float64, graph->nvertices * sizeof(double)) == 0,
 				  "%s: two answers", what);
 	}
 	free(first.memory);
@@ -183,7 +183,7 @@ has_answer(const EmogiGraph *graph, EmogiAlgorithm algorithm, int kind)
 {
 	if (algorithm == EMOGI_SSNSP)
 		return graph->backward.offsets != NULL;
-	return algorithm <= EMOGI_PAGERANK || kind < FINITE_KINDS;
+	return !emogi_is_sum(algorithm) || kind < FINITE_KINDS;
 }
 
 /* Ask all algorithms of a Graph, all ways. */
@@ -193,7 +193,7 @@ check_graph(const char *name, const EmogiGraph *graph, int kind, uint64_t seed)
 	uint32_t	sources[MAX_SOURCES];
 	double	   *values = naive_alloc(graph->nvertices, sizeof(double));
 
-	for (int a = EMOGI_BFS; a < EMOGI_NALGORITHMS; a++)
+	for (int a = 0; a < EMOGI_NALGORITHMS; a++)
 	{
 		EmogiQuery	query = make_query(graph, (EmogiAlgorithm) a, seed, sources, values);
 		Answer		expected = make_answer(graph->nvertices);
@@ -295,11 +295,11 @@ check_capped(void)
 	const EmogiGraph *graph = &built.graph;
 	const uint64_t edge_bytes = graph->forward.nedges * 5;
 	double	   *values = naive_alloc(graph->nvertices, sizeof(double));
-	uint64_t	nanswers[EMOGI_PLACEMENT_STAGED + 1] = {0};
+	uint64_t	nanswers[EMOGI_NPLACEMENTS] = {0};
 	uint64_t	nrefused = 0;
 	uint32_t	sources[MAX_SOURCES];
 
-	for (int a = EMOGI_BFS; a < EMOGI_NALGORITHMS; a++)
+	for (int a = 0; a < EMOGI_NALGORITHMS; a++)
 	{
 		EmogiQuery	query = make_query(graph, (EmogiAlgorithm) a, 6, sources, values);
 		Answer		expected = make_answer(graph->nvertices);
@@ -416,18 +416,9 @@ check_all_failing(void)
 static void
 print_matrix(void)
 {
-#define PATH(NAME, name, order, source, traits) [EMOGI_##NAME] = #name,
-#define SUM(NAME, name, direction, weights, traits) [EMOGI_##NAME] = #name,
-	static const char *const algorithms[EMOGI_NALGORITHMS] = {
-		[EMOGI_BFS] = "bfs", EMOGI_PATH_APPLICATIONS(PATH)[EMOGI_SSNSP] = "ssnsp", [EMOGI_CC] = "cc",
-		[EMOGI_PAGERANK] = "pagerank", EMOGI_SUM_APPLICATIONS(SUM)
-	};
-#undef PATH
-#undef SUM
-
 	printf("%-28s", "");
 	for (int a = 0; a < EMOGI_NALGORITHMS; a++)
-		printf("%10s", algorithms[a]);
+		printf("%10s", emogi_algorithm_row((EmogiAlgorithm) a)->name);
 	printf("\n");
 	for (size_t w = 0; w < NWAYS; w++)
 	{

@@ -2,7 +2,7 @@
  * test_path.c: the cpu engine's best paths are the fixpoint that a naive search finds, bit for bit, for every application of
  * the path algebra.
  */
-#include "contract/algebra.h"
+#include "contract/semirings.h"
 #include "engines.h"
 #include "verify/verify.h"
 
@@ -83,7 +83,7 @@ check_targets(const char *name, const EmogiGraph *graph, const EmogiQuery *query
 		targets[i] = (uint32_t) (emogi_random(graph->forward.nedges + query->nsources, i / 2) % graph->nvertices);
 	for (int e = 0; e < NENGINES; e++)
 	{
-		EmogiResult result = {.distance = value};
+		EmogiResult result = {.columns[0].float64 = value};
 		EmogiControl control = {0};
 		EmogiError	error;
 		EmogiStatus status;
@@ -116,7 +116,7 @@ check_query(const char *name, const EmogiGraph *graph, const EmogiQuery *query)
 
 	for (int e = 0; e < NENGINES; e++)
 	{
-		EmogiResult result = {.distance = value};
+		EmogiResult result = {.columns[0].float64 = value};
 		EmogiControl control = {0};
 		EmogiError	error = {{0}, {0}};
 		EmogiStatus status;
@@ -127,7 +127,7 @@ check_query(const char *name, const EmogiGraph *graph, const EmogiQuery *query)
 		CHECK(memcmp(value, expected, bytes) == 0, "%s: algorithm %d, engine %d, %llu sources, bound %g", name,
 			  query->algorithm, e, (unsigned long long) query->nsources, query->max_distance);
 		CHECK(((unsigned char *) value)[bytes] == 0x55, "%s: wrote beyond the end", name);
-		CHECK(result.distance == value && result.nreached == nreached, "%s: algorithm %d reached %llu, not %llu", name,
+		CHECK(result.columns[0].float64 == value && result.nreached == nreached, "%s: algorithm %d reached %llu, not %llu", name,
 			  query->algorithm, (unsigned long long) result.nreached, (unsigned long long) nreached);
 		CHECK(emogi_verify(graph, query, &result, &error), "%s: %s", name, error.message);
 	}
@@ -194,7 +194,7 @@ check_near_targets(const char *name, const EmogiGraph *graph, uint64_t seed)
 
 	for (int e = 0; e < NENGINES; e++)
 	{
-		EmogiResult result = {.distance = value};
+		EmogiResult result = {.columns[0].float64 = value};
 		EmogiControl control = {0};
 		EmogiError	error;
 
@@ -221,7 +221,7 @@ check_single_targets(const char *name, const EmogiGraph *graph, uint64_t seed)
 {
 	uint32_t	source = (uint32_t) (emogi_random(seed, 0) % graph->nvertices);
 	double	   *expected = malloc(graph->nvertices * sizeof(double));
-	EmogiResult result = {.distance = malloc(graph->nvertices * sizeof(double))};
+	EmogiResult result = {.columns[0].float64 = malloc(graph->nvertices * sizeof(double))};
 	EmogiQuery	query = {.algorithm = EMOGI_SSSP, .nsources = 1, .sources = &source, .max_distance = INFINITY};
 
 	oracle_path(graph, &query, expected);
@@ -234,11 +234,11 @@ check_single_targets(const char *name, const EmogiGraph *graph, uint64_t seed)
 		query.targets = &target;
 		query.ntargets = 1;
 		CHECK(engine->run(states[i % NENGINES], graph, &query, &result, &control, &error) == EMOGI_OK &&
-			  memcmp(&result.distance[target], &expected[target], sizeof(double)) == 0, "%s: %u to %u: %g, not %g", name,
-			  source, target, result.distance[target], expected[target]);
+			  memcmp(&result.columns[0].float64[target], &expected[target], sizeof(double)) == 0, "%s: %u to %u: %g, not %g", name,
+			  source, target, result.columns[0].float64[target], expected[target]);
 	}
 	free(expected);
-	free(result.distance);
+	free(result.columns[0].float64);
 }
 
 /* A target that a heavy edge reaches at once is not settled until the light ones have been followed, bins and bins later. */
@@ -251,7 +251,7 @@ check_detour(uint64_t nedges)
 				target = (uint32_t) nedges;
 	EmogiQuery	query = {.algorithm = EMOGI_SSSP, .nsources = 1, .sources = &source, .ntargets = 1, .targets = &target,
 		.max_distance = INFINITY};
-	EmogiResult result = {.distance = malloc((nedges + 1) * sizeof(double))};
+	EmogiResult result = {.columns[0].float64 = malloc((nedges + 1) * sizeof(double))};
 	EmogiGraph	graph;
 
 	chain.edges = realloc(chain.edges, (nedges + 1) * sizeof(EmogiEdge));
@@ -265,10 +265,10 @@ check_detour(uint64_t nedges)
 		EmogiError	error;
 
 		CHECK(engine->run(states[e], &graph, &query, &result, &control, &error) == EMOGI_OK &&
-			  result.distance[target] == (double) nedges, "engine %d: %g by a detour of %llu", e, result.distance[target],
+			  result.columns[0].float64[target] == (double) nedges, "engine %d: %g by a detour of %llu", e, result.columns[0].float64[target],
 			  (unsigned long long) nedges);
 	}
-	free(result.distance);
+	free(result.columns[0].float64);
 	free(weights);
 	naive_free(&graph);
 	emogi_shape_free(&chain);
@@ -298,7 +298,7 @@ check_verifier(const char *name, const EmogiGraph *graph, uint64_t seed)
 	double	   *value = malloc((graph->nvertices + 1) * sizeof(double));
 	uint32_t	source = 0;
 	EmogiQuery	query = {.algorithm = EMOGI_SSSP, .nsources = 1, .sources = &source, .max_distance = INFINITY};
-	EmogiResult result = {.distance = value};
+	EmogiResult result = {.columns[0].float64 = value};
 	EmogiControl control = {0};
 	EmogiError	error;
 
@@ -327,12 +327,12 @@ check_chain(const char *name, const EmogiGraph *graph, uint64_t seed)
 {
 	uint32_t	source = 0;
 	EmogiQuery	query = {.algorithm = EMOGI_SSSP, .nsources = 1, .sources = &source, .max_distance = INFINITY};
-	EmogiResult result = {.distance = malloc(graph->nvertices * sizeof(double))};
+	EmogiResult result = {.columns[0].float64 = malloc(graph->nvertices * sizeof(double))};
 
 	engines_check_cancel(name, graph, &query, result);
 	query.algorithm = EMOGI_SSWP;
 	engines_check_cancel(name, graph, &query, result);
-	free(result.distance);
+	free(result.columns[0].float64);
 }
 
 int

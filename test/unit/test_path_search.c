@@ -33,7 +33,7 @@ run_full(const EmogiGraph *graph, uint32_t source)
 	Full		full = {.distance = malloc(n * sizeof(double)), .path = malloc(n * sizeof(uint32_t)),
 		.next = malloc(n * sizeof(uint32_t))};
 	EmogiQuery	query = {.algorithm = EMOGI_SSSP, .nsources = 1, .sources = &source, .max_distance = INFINITY};
-	EmogiResult result = {.distance = full.distance};
+	EmogiResult result = {.columns[0].float64 = full.distance};
 	EmogiControl control = {0};
 	EmogiError	error;
 

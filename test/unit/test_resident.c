@@ -118,7 +118,7 @@ ask_hidden(const char *what, const EmogiGraph *graph, EmogiAlgorithm algorithm, 
 		  what, algorithm, query.placement, status, (unsigned long long) used_bytes(), (unsigned long long) before);
 }
 
-/* Ask twice: what is kept of the first run, the second makes heads of. */
+/* Ask twice: what is kept of the first run, the second makes prefixes of. */
 static void
 ask_twice(const char *what, const EmogiGraph *graph, EmogiAlgorithm algorithm, EmogiPlacement placement)
 {
@@ -135,7 +135,7 @@ check_kept(void)
 	EmogiGraph	stripped;
 
 	for (int p = EMOGI_PLACEMENT_HOST; p <= EMOGI_PLACEMENT_HYBRID; p++)
-		for (int a = EMOGI_BFS; a < EMOGI_NALGORITHMS; a++)
+		for (int a = 0; a < EMOGI_NALGORITHMS; a++)
 		{
 			ask_twice("kept", &built.graph, (EmogiAlgorithm) a, (EmogiPlacement) p);
 			ask_hidden("kept", &built.graph, (EmogiAlgorithm) a, (EmogiPlacement) p);
@@ -228,11 +228,11 @@ check_own_gives_way(void)
 }
 
 /*
- * Check hybrid placement under caps from too little for a run to enough for all heads, and that these are kept, whichever
+ * Check hybrid placement under caps from too little for a run to enough for all prefixes, and that these are kept, whichever
  * orientation they are of.
  */
 static void
-check_heads(void)
+check_prefixes(void)
 {
 	EmogiBuiltGraph built = build_random(HEADS_VERTICES, 12 * HEADS_VERTICES, 11);
 	uint64_t	placed[EMOGI_PLACEMENT_HYBRID + 1] = {0};
@@ -299,7 +299,7 @@ check_all_failing_memory(void)
 {
 	EmogiBuiltGraph built = build_random(300, 3000, 9);
 
-	for (int a = EMOGI_BFS; a < EMOGI_NALGORITHMS; a++)
+	for (int a = 0; a < EMOGI_NALGORITHMS; a++)
 		for (int p = EMOGI_PLACEMENT_HOST; p <= EMOGI_PLACEMENT_HYBRID; p++)
 			for (int kept = 0; kept < 2; kept++)
 				check_failing_memory(&built, plain_query(&built.graph, (EmogiAlgorithm) a, (EmogiPlacement) p), kept);
@@ -351,7 +351,7 @@ main(void)
 		check_kept();
 		check_evicted();
 		check_own_gives_way();
-		check_heads();
+		check_prefixes();
 		check_all_failing_memory();
 	}
 	if (number_from_environment("EMOGI_AGREE_LARGE", 1) != 0)

@@ -66,7 +66,7 @@ check_query(const char *name, const EmogiGraph *graph, const EmogiQuery *query)
 	oracle_ssnsp(graph, query, levels, expected);
 	for (int e = 0; e < NENGINES; e++)
 	{
-		EmogiResult result = {.level = level, .paths = paths};
+		EmogiResult result = {.columns = {{.int32 = level}, {.float64 = paths}}};
 		EmogiControl control = {0};
 		EmogiError	error = {{0}, {0}};
 		EmogiStatus status;
@@ -122,7 +122,7 @@ check_doubling(const char *name, const EmogiGraph *graph, uint64_t links)
 	EmogiQuery	query = {.algorithm = EMOGI_SSNSP, .nsources = 1, .sources = &source, .ntargets = 1, .targets = &source};
 	double	   *paths = malloc((links + 1) * sizeof(double));
 	int32_t    *level = malloc((links + 1) * sizeof(int32_t));
-	EmogiResult result = {.level = level, .paths = paths};
+	EmogiResult result = {.columns = {{.int32 = level}, {.float64 = paths}}};
 	EmogiControl control = {0};
 	EmogiError	error;
 
@@ -159,11 +159,11 @@ check_chain(const char *name, const EmogiGraph *graph, uint64_t seed)
 	EmogiQuery	query = {.algorithm = EMOGI_SSNSP, .nsources = 1, .sources = &source};
 	EmogiResult result = {0};
 
-	result.level = malloc(graph->nvertices * sizeof(int32_t));
-	result.paths = malloc(graph->nvertices * sizeof(double));
+	result.columns[0].int32 = malloc(graph->nvertices * sizeof(int32_t));
+	result.columns[1].float64 = malloc(graph->nvertices * sizeof(double));
 	engines_check_cancel(name, graph, &query, result);
-	free(result.level);
-	free(result.paths);
+	free(result.columns[0].int32);
+	free(result.columns[1].float64);
 }
 
 int

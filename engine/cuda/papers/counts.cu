@@ -53,7 +53,7 @@ struct Counting
 
 /* Give the sources one path, all others none. Bytes: 12 a vertex. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-start_counts(Counts counts, uint64_t nvertices)
+counts_start_kernel(Counts counts, uint64_t nvertices)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
@@ -63,7 +63,7 @@ start_counts(Counts counts, uint64_t nvertices)
 
 /* Mark the vertices below `above`. Bytes: 4 a vertex. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-mark_level(Counts counts, uint64_t nvertices, uint32_t *bitmap)
+counts_mark_level_kernel(Counts counts, uint64_t nvertices, uint32_t *bitmap)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
@@ -83,22 +83,23 @@ static EmogiStatus
 count_levels(Sweeps *sweeps, Counts *counts, uint32_t *bitmap, EmogiResult *result, EmogiError *error)
 {
 	const SweepKernel<Counts> kernel = choose_mapping<Counting, NoWeight>(sweeps->mapping);
-	const AddKernel<Counts> add = add_parts<Counting>;
-	const void *const kernels[] = {(const void *) start_counts, (const void *) mark_level, (const void *) add};
+	const AddKernel<Counts> add = mapping_add_parts_kernel<Counting>;
+	const void *const kernels[] = {(const void *) counts_start_kernel, (const void *) counts_mark_level_kernel,
+		(const void *) add};
 	Run		   *run = sweeps->run;
 	cudaStream_t stream = run->state->stream;
 
 	TRY(LOAD_KERNELS(kernels));
 	TRY(emogi_papers_fit(sweeps, (const void *) kernel, error));
 	TRY(emogi_run_start_clock(run, error));
-	CUDA_LAUNCH(start_counts, run->full_blocks, BLOCK_THREADS, stream, *counts, run->nvertices);
+	CUDA_LAUNCH(counts_start_kernel, run->full_blocks, BLOCK_THREADS, stream, *counts, run->nvertices);
 	for (uint32_t level = 1; level < result->nlevels; level++)
 	{
 		uint64_t	nmarked;
 
 		run->control->level = level;
 		counts->above = (int32_t) level - 1;
-		CUDA_LAUNCH(mark_level, run->full_blocks, BLOCK_THREADS, stream, *counts, run->nvertices, bitmap);
+		CUDA_LAUNCH(counts_mark_level_kernel, run->full_blocks, BLOCK_THREADS, stream, *counts, run->nvertices, bitmap);
 		TRY(emogi_papers_list(sweeps, run->graph.backward, bitmap, &nmarked, error));
 		TRY(sweep(sweeps, kernel, add, run->graph.backward, *counts, error));
 	}
@@ -114,14 +115,14 @@ emogi_papers_ssnsp(Sweeps *sweeps, Run *run, const EmogiGraph *graph, const Emog
 	int32_t    *level;
 
 	if (graph->backward.offsets == NULL)
-		return emogi_fail(error, EMOGI_BAD_INPUT, "counting shortest paths needs the graph's backward orientation",
-						  "the graph has forward alone");
+		return emogi_device_fail(error, EMOGI_BAD_INPUT, "counting shortest paths needs the graph's backward orientation",
+								 "the graph has forward alone");
 	TRY(take_array(&run->memory, &counts.paths, run->nvertices, "paths", error));
 	TRY(take_array(&run->memory, &bitmap, run->nwords, "bitmap of a level", error));
 	TRY(emogi_papers_levels(sweeps, run, graph, query, SWEEPS_SUMS, PLACE_BACKWARD_SURELY, &level, result, error));
 	counts.level = level;
 	TRY(count_levels(sweeps, &counts, bitmap, result, error));
 	TRY(emogi_papers_account(sweeps, result, error));
-	TRY(emogi_run_fetch(run, result->level, level, run->nvertices * sizeof *level, error));
-	return emogi_run_fetch(run, result->paths, counts.paths, run->nvertices * sizeof *counts.paths, error);
+	TRY(emogi_run_fetch(run, result->columns[0].int32, level, run->nvertices * sizeof *level, error));
+	return emogi_run_fetch(run, result->columns[1].float64, counts.paths, run->nvertices * sizeof *counts.paths, error);
 }

@@ -13,13 +13,12 @@
  */
 #include "mapping.cuh"
 
-#define LIST_WORDS 8			/* 256 vertices: one atomic operation for them */
 #define SECTOR_BYTES 32
 #define LINE_SECTORS (EMOGI_LINE_BYTES / SECTOR_BYTES)
 
 /* Mark all vertices. Bytes: the bitmap, n/8. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-mark_all(uint32_t *bitmap, uint64_t nvertices)
+items_mark_all_kernel(uint32_t *bitmap, uint64_t nvertices)
 {
 	const uint64_t nwords = (nvertices + 31) / 32;
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
@@ -64,7 +63,7 @@ lines_of(Span list, EntryBytes bytes)
 static __device__ __forceinline__ uint32_t
 write_items(const Items &items, unsigned long long slot, uint64_t word, uint32_t count)
 {
-	const uint32_t upto = running_sum(count);
+	const uint32_t upto = warp_prefix_sum(count);
 	const uint32_t total = __shfl_sync(FULL_WARP, upto, WARP_LANES - 1);
 
 	if (items.index == NULL)
@@ -99,8 +98,8 @@ write_items(const Items &items, unsigned long long slot, uint64_t word, uint32_t
  * (`far`), items (`nslices`).
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-list_items(const uint64_t *offsets, const uint32_t *bitmap, uint64_t nwords, EntryBytes bytes, Items items,
-		   Counters *counters)
+items_list_kernel(const uint64_t *offsets, const uint32_t *bitmap, uint64_t nwords, EntryBytes bytes, Items items,
+				  Counters *counters)
 {
 	const uint64_t nwarps = (uint64_t) gridDim.x * BLOCK_WARPS;
 	const uint64_t warp = (uint64_t) blockIdx.x * BLOCK_WARPS + threadIdx.x / WARP_LANES;
@@ -165,7 +164,7 @@ count_request(bool there, uint64_t byte, unsigned long long (&requests)[LINE_SEC
 /* Count the requests of a sweep. Bytes: 4 to 8 an item, 16 of offsets a list. */
 template <uint32_t LANES, bool ALIGNED>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-count_requests(Lists<Target> lists, Items items, EntryBytes bytes, unsigned long long *requests, Step step)
+items_count_requests_kernel(Lists<Target> lists, Items items, EntryBytes bytes, unsigned long long *requests, Step step)
 {
 	unsigned long long own[LINE_SECTORS] = {};
 
@@ -191,7 +190,7 @@ emogi_papers_mark_all(Sweeps *sweeps, uint32_t *bitmap, EmogiError *error)
 {
 	Run		   *run = sweeps->run;
 
-	CUDA_LAUNCH(mark_all, run->full_blocks, BLOCK_THREADS, run->state->stream, bitmap, run->nvertices);
+	CUDA_LAUNCH(items_mark_all_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, bitmap, run->nvertices);
 	return EMOGI_OK;
 }
 
@@ -205,7 +204,7 @@ emogi_papers_list(Sweeps *sweeps, const Lists<Target> &lists, const uint32_t *bi
 	if (sweeps->staged != NULL)
 		return emogi_staged_list(sweeps, lists, bitmap, nmarked, error);
 	TRY(emogi_run_begin_step(run, error));
-	CUDA_LAUNCH(list_items, run->full_blocks, BLOCK_THREADS, run->state->stream, lists.offsets, bitmap, run->nwords,
+	CUDA_LAUNCH(items_list_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, lists.offsets, bitmap, run->nwords,
 				sweeps->bytes, sweeps->items, run->step.counters);
 	TRY(emogi_run_read(run, &counters, error));
 	sweeps->items.n = counters->nslices;
@@ -231,14 +230,14 @@ EmogiStatus
 emogi_papers_count(Sweeps *sweeps, const Lists<Target> &lists, EmogiError *error)
 {
 	static void (*const kernels[]) (Lists<Target>, Items, EntryBytes, unsigned long long *, Step) = {
-		count_requests<1, false>,	/* EMOGI_MAPPING_THREAD */
-		count_requests<32, false>,	/* EMOGI_MAPPING_WARP */
-		count_requests<32, true>,	/* EMOGI_MAPPING_ALIGNED */
-		count_requests<2, false>,	/* EMOGI_MAPPING_VIRTUAL2 */
-		count_requests<4, false>,
-		count_requests<8, false>,
-		count_requests<16, false>,
-		count_requests<1, false>	/* EMOGI_MAPPING_DEGREE_CUT */
+		items_count_requests_kernel<1, false>,	/* EMOGI_MAPPING_THREAD */
+		items_count_requests_kernel<32, false>,	/* EMOGI_MAPPING_WARP */
+		items_count_requests_kernel<32, true>,	/* EMOGI_MAPPING_ALIGNED */
+		items_count_requests_kernel<2, false>,	/* EMOGI_MAPPING_VIRTUAL2 */
+		items_count_requests_kernel<4, false>,
+		items_count_requests_kernel<8, false>,
+		items_count_requests_kernel<16, false>,
+		items_count_requests_kernel<1, false>	/* EMOGI_MAPPING_DEGREE_CUT */
 	};
 	Run		   *run = sweeps->run;
 	auto	   *const kernel = kernels[sweeps->mapping - EMOGI_MAPPING_THREAD];

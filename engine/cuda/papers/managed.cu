@@ -40,9 +40,9 @@ make_room(const Run *run, uint64_t bytes, EmogiError *error)
 		if (needed <= left)
 			return EMOGI_OK;
 		if (!emogi_resident_evict(run->state))
-			return emogi_fail(error, EMOGI_NO_MEMORY, "the graph's edges are more managed memory than the GPU has free",
-							  "%llu bytes of edges, %llu with what must stay free, %llu left", (unsigned long long) bytes,
-							  (unsigned long long) needed, (unsigned long long) left);
+			return emogi_device_fail(error, EMOGI_NO_MEMORY, "the graph's edges are more managed memory than the GPU has free",
+									 "%llu bytes of edges, %llu with what must stay free, %llu left", (unsigned long long) bytes,
+									 (unsigned long long) needed, (unsigned long long) left);
 	}
 }
 
@@ -51,20 +51,21 @@ make_room(const Run *run, uint64_t bytes, EmogiError *error)
  * for the driver to move pages to.
  */
 static EmogiStatus
-take_managed(Run *run, char **out, uint64_t bytes, EmogiError *error)
+take_managed(Sweeps *sweeps, char **out, uint64_t bytes, EmogiError *error)
 {
+	Run		   *run = sweeps->run;
 	DeviceMemory *memory = &run->memory;
 	void	   *block;
 
 	if (memory->fail_take > 0 && --memory->fail_take == 0)
-		return emogi_fail(error, EMOGI_NO_MEMORY, "out of memory on the GPU", "managed memory: %llu bytes",
-						  (unsigned long long) bytes);
+		return emogi_device_fail(error, EMOGI_NO_MEMORY, "out of memory on the GPU", "managed memory: %llu bytes",
+								 (unsigned long long) bytes);
 	emogi_memory_trim(run->state, 0);
 	TRY(make_room(run, bytes, error));
 	emogi_memory_trim(run->state, 0);	/* what was evicted */
 	CUDA_TRY(cudaMallocManaged(&block, bytes, cudaMemAttachGlobal));
-	run->managed = block;
-	run->managed_bytes = bytes;
+	sweeps->managed = block;
+	sweeps->managed_bytes = bytes;
 	run->state->taken_bytes += bytes;
 	*out = (char *) block;
 	return EMOGI_OK;
@@ -152,19 +153,18 @@ emogi_papers_place_managed(Sweeps *sweeps, const EmogiGraph *graph, const EmogiQ
 
 	CUDA_TRY(cudaDeviceGetAttribute(&concurrent, cudaDevAttrConcurrentManagedAccess, run->state->device));
 	if (!concurrent)
-		return emogi_fail(error, EMOGI_BAD_INPUT, "this machine does not page managed memory to the GPU",
-						  "concurrent managed access is 0");
+		return emogi_device_fail(error, EMOGI_BAD_INPUT, "this machine does not page managed memory to the GPU",
+								 "concurrent managed access is 0");
 	TRY(place_offsets(sweeps, graph, query, wants, arrays, &narrays, error));
 	for (int i = 0; i < narrays; i++)
 		bytes += (arrays[i].bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
-	TRY(take_managed(run, &block, bytes, error));
-	sweeps->managed_bytes = bytes;
+	TRY(take_managed(sweeps, &block, bytes, error));
 	for (int i = 0; i < narrays; i++)
 	{
 		TRY(fill_managed(run, block, &arrays[i]));
 		block += (arrays[i].bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
 	}
-	TRY(advise(run, block - bytes, bytes, query->prefetch, error));
+	TRY(advise(run, block - bytes, bytes, query->papers.prefetch, error));
 	if (run->graph.backward.offsets != NULL && graph->backward.targets == graph->forward.targets)
 		run->graph.backward = run->graph.forward;
 	run->graph.placement = EMOGI_PLACEMENT_MANAGED;

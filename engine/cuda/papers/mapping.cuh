@@ -7,15 +7,15 @@
  *   edge(vertex, own, target, weight, sum)     look at an entry; add to `sum` what it contributes
  *   SUMS, done(vertex, sum)         whether there is a sum, and what becomes of it when the list has been read
  *
- * Lists (sweep_lists). So many lanes take a list: lane i its entries i, i + LANES, .. from the first one on, or, ALIGNED,
- * from the start of the line that the first one is in, where the lanes before the list have nothing to do. Their sums are
- * added by a fixed tree. With one lane a vertex, neighbouring lanes read lines of their own (EMOGI's strided requests of
- * 32 bytes); with 32 they read 128 bytes together, as one request when ALIGNED, or two. A list is never cut: the lanes
- * that have a hub are late, as in the papers.
+ * Lists (mapping_sweep_lists_kernel). So many lanes take a list: lane i its entries i, i + LANES, .. from the first one on,
+ * or, ALIGNED, from the start of the line that the first one is in, where the lanes before the list have nothing to do.
+ * Their sums are added by a fixed tree. With one lane a vertex, neighbouring lanes read lines of their own (EMOGI's
+ * strided requests of 32 bytes); with 32 they read 128 bytes together, as one request when ALIGNED, or two. A list is
+ * never cut: the lanes that have a hub are late, as in the papers.
  *
- * Degree cut (sweep_cut). Lists are cut into parts of CUT_DEGREE entries, one thread each, which reads all its targets
- * and weights into shared memory before it looks at the first, so that its loads are under way together. The sums
- * of parts are kept, and added in order (add_parts).
+ * Degree cut (mapping_sweep_cut_kernel). Lists are cut into parts of CUT_DEGREE entries, one thread each, which reads all
+ * its targets and weights into shared memory before it looks at the first, so that its loads are under way together. The sums
+ * of parts are kept, and added in order (mapping_add_parts_kernel).
  *
  * Nothing depends on the order of the work but what edge() does atomically, so two runs give the same bits.
  *
@@ -27,10 +27,6 @@
 
 #include "papers.cuh"
 #include "cuda/weights.cuh"
-
-#define TICKET_ROUNDS 4			/* of as many items as a warp takes at once: what a ticket is for; 1 to 8 */
-#define STRETCH 4096			/* entries that a lane reads of a list before it looks at cancel: some ms over the link */
-#define SHORT_LIST 16			/* parts that a lane adds alone */
 
 /* Get the weight of an entry. */
 template <typename Weight>
@@ -150,7 +146,7 @@ first_entry(const Span &list, uint32_t line_entries)
  */
 template <class Work, typename Weight, uint32_t LANES, bool ALIGNED, typename Id = Target>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-sweep_lists(Lists<Target> lists, Items items, typename Work::State state, Step step)
+mapping_sweep_lists_kernel(Lists<Target> lists, Items items, typename Work::State state, Step step)
 {
 	const Work	work = {state};
 
@@ -163,7 +159,7 @@ sweep_lists(Lists<Target> lists, Items items, typename Work::State state, Step s
 
 		while (entry < list.end)
 		{
-			const uint64_t most = entry + (uint64_t) STRETCH * LANES;
+			const uint64_t most = entry + (uint64_t) ENTRIES_PER_CHECK * LANES;
 			const uint64_t upto = most < list.end ? most : list.end;
 
 			for (; entry < upto; entry += LANES)
@@ -183,10 +179,10 @@ sweep_lists(Lists<Target> lists, Items items, typename Work::State state, Step s
 	});
 }
 
-/* Sweep over items that are parts of lists. Bytes: as sweep_lists, with 4 more an item, and 8 for its sum. */
+/* Sweep over items that are parts of lists. Bytes: as mapping_sweep_lists_kernel, with 4 more an item, and 8 for its sum. */
 template <class Work, typename Weight>
 static __global__ void __launch_bounds__(CUT_THREADS)
-sweep_cut(Lists<Target> lists, Items items, typename Work::State state, Step step)
+mapping_sweep_cut_kernel(Lists<Target> lists, Items items, typename Work::State state, Step step)
 {
 	constexpr bool WEIGHTED = weight_bytes<Weight>() > 0;
 	__shared__ Target targets[CUT_DEGREE][CUT_THREADS];	/* a thread has a column: no two lanes share a bank */
@@ -227,7 +223,7 @@ sweep_cut(Lists<Target> lists, Items items, typename Work::State state, Step ste
  */
 template <class Work>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-add_parts(Lists<Target> lists, Items items, typename Work::State state)
+mapping_add_parts_kernel(Lists<Target> lists, Items items, typename Work::State state)
 {
 	const Work	work = {state};
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
@@ -277,14 +273,14 @@ static SweepKernel<typename Work::State>
 choose_mapping(EmogiMapping mapping)
 {
 	static const SweepKernel<typename Work::State> kernels[] = {
-		sweep_lists<Work, Weight, 1, false>,	/* EMOGI_MAPPING_THREAD */
-		sweep_lists<Work, Weight, 32, false>,	/* EMOGI_MAPPING_WARP */
-		sweep_lists<Work, Weight, 32, true>,	/* EMOGI_MAPPING_ALIGNED */
-		sweep_lists<Work, Weight, 2, false>,	/* EMOGI_MAPPING_VIRTUAL2 */
-		sweep_lists<Work, Weight, 4, false>,
-		sweep_lists<Work, Weight, 8, false>,
-		sweep_lists<Work, Weight, 16, false>,
-		sweep_cut<Work, Weight> /* EMOGI_MAPPING_DEGREE_CUT */
+		mapping_sweep_lists_kernel<Work, Weight, 1, false>,	/* EMOGI_MAPPING_THREAD */
+		mapping_sweep_lists_kernel<Work, Weight, 32, false>,	/* EMOGI_MAPPING_WARP */
+		mapping_sweep_lists_kernel<Work, Weight, 32, true>,	/* EMOGI_MAPPING_ALIGNED */
+		mapping_sweep_lists_kernel<Work, Weight, 2, false>,	/* EMOGI_MAPPING_VIRTUAL2 */
+		mapping_sweep_lists_kernel<Work, Weight, 4, false>,
+		mapping_sweep_lists_kernel<Work, Weight, 8, false>,
+		mapping_sweep_lists_kernel<Work, Weight, 16, false>,
+		mapping_sweep_cut_kernel<Work, Weight> /* EMOGI_MAPPING_DEGREE_CUT */
 	};
 
 	return kernels[mapping - EMOGI_MAPPING_THREAD];
@@ -295,9 +291,9 @@ template <class Work, typename Weight>
 static SweepKernel<typename Work::State>
 choose_wide_mapping(EmogiMapping mapping)
 {
-	return mapping == EMOGI_MAPPING_THREAD ? sweep_lists<Work, Weight, 1, false, uint64_t> :
-		mapping == EMOGI_MAPPING_WARP ? sweep_lists<Work, Weight, 32, false, uint64_t> :
-		sweep_lists<Work, Weight, 32, true, uint64_t>;
+	return mapping == EMOGI_MAPPING_THREAD ? mapping_sweep_lists_kernel<Work, Weight, 1, false, uint64_t> :
+		mapping == EMOGI_MAPPING_WARP ? mapping_sweep_lists_kernel<Work, Weight, 32, false, uint64_t> :
+		mapping_sweep_lists_kernel<Work, Weight, 32, true, uint64_t>;
 }
 
 /* Get the kernel for a mapping and weights of a type. */

@@ -26,8 +26,13 @@
 
 #include "cuda/run.cuh"
 
+/* Tuned constants of the mappings, of bc1d508. bench/PAPERS.md has the figures of an NVIDIA H200 at b47e0c8 with these values. */
 #define CUT_DEGREE 16			/* most neighbours of a shadow vertex: K of [3] */
 #define CUT_THREADS 128			/* of a block that cuts: what it prefetches must fit in shared memory */
+#define TICKET_ROUNDS 4			/* of as many items as a warp takes at once: what a ticket is for; 1 to 8 */
+#define ENTRIES_PER_CHECK 4096	/* that a lane reads of a list between two looks at cancel: some ms over the link */
+#define SHORT_LIST 16			/* parts that a lane adds alone: longer lists would keep the others waiting */
+#define LIST_WORDS 8			/* of the bitmap, 256 vertices: one atomic operation for them */
 
 /*
  * What one sweep works on, in device memory. With DEGREE_CUT an item is a shadow vertex, part `index` of the list of its
@@ -70,7 +75,9 @@ typedef struct Sweeps
 	uint64_t	item_lines;		/* lines that their lists lie in, weights included */
 	uint64_t	edges;			/* that all sweeps have read */
 	uint64_t	lines;
-	uint64_t	managed_bytes;	/* of edges in managed memory */
+	void	   *pinned;			/* host memory of cudaHostAlloc, freed when the run is over; NULL = none */
+	void	   *managed;		/* managed memory, the same */
+	uint64_t	managed_bytes;	/* of it */
 	unsigned long long *requests;	/* [4], as in EmogiResult; NULL = not counted */
 
 	/* STAGED placement (staged.cuh). */
@@ -93,7 +100,7 @@ extern EmogiStatus emogi_papers_open(Sweeps *sweeps, Run *run, const EmogiGraph 
 extern EmogiStatus emogi_papers_place(Sweeps *sweeps, const EmogiGraph *graph, const EmogiQuery *query, unsigned wants,
 									  EmogiError *error);
 
-/* The same in managed memory: its edges stand in one block of run->memory. */
+/* The same in managed memory: its edges stand in one block, sweeps->managed. */
 extern EmogiStatus emogi_papers_place_managed(Sweeps *sweeps, const EmogiGraph *graph, const EmogiQuery *query,
 											  unsigned wants, EmogiError *error);
 
@@ -158,13 +165,5 @@ extern EmogiStatus emogi_papers_sum(Sweeps *sweeps, Run *run, const EmogiGraph *
 									EmogiResult *result, EmogiError *error);
 extern EmogiStatus emogi_papers_ssnsp(Sweeps *sweeps, Run *run, const EmogiGraph *graph, const EmogiQuery *query,
 									  EmogiResult *result, EmogiError *error);
-
-/* All of these mappings, with any placement. Their kernels are brought to the device by the run that wants them. */
-extern EmogiStatus emogi_cuda_papers(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
-									 EmogiError *error);
-
-/* CuSha's mappings (shards.cu). */
-extern EmogiStatus emogi_cuda_shards(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
-									 EmogiError *error);
 
 #endif							/* EMOGI_PAPERS_CUH */

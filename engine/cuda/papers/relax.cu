@@ -1,5 +1,5 @@
 /*
- * relax.cu: the path algebra by the papers' mappings, and BFS and CC, which are made of the same parts.
+ * relax.cu: the path semiring by the papers' mappings, and BFS and CC, which are made of the same parts.
  *
  * Returns level[nvertices], distance[nvertices] or component[nvertices], as our own kernels do, bit for bit.
  *
@@ -39,7 +39,7 @@ struct Label : LeastKeys
 	}
 };
 
-/* The Work of a path algebra. MUTUAL: an entry's target offers its value too. */
+/* The Work of a path semiring. MUTUAL: an entry's target offers its value too. */
 template <class Algebra, bool MUTUAL>
 struct Offer
 {
@@ -99,7 +99,7 @@ write_value(uint32_t *out, double value)
 /* Turn keys into values, and count the vertices reached; `out` may be the keys' own array. Bytes: 12 or 16 a vertex. */
 template <class Algebra, typename Out>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-write_values(const unsigned long long *key, void *out, uint64_t nvertices, Counters *counters)
+relax_write_kernel(const unsigned long long *key, void *out, uint64_t nvertices, Counters *counters)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 	unsigned long long reached = 0;
@@ -116,7 +116,7 @@ write_values(const unsigned long long *key, void *out, uint64_t nvertices, Count
 
 /* Give every vertex its own number as the label. Bytes: 8 a vertex. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-start_labels(unsigned long long *key, uint64_t nvertices)
+relax_start_labels_kernel(unsigned long long *key, uint64_t nvertices)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
@@ -140,7 +140,7 @@ template <class Algebra, typename Out, bool MUTUAL>
 static PathMethod
 make_method(SweepKernel<Paths> sweep, bool weighted, bool labels, double source)
 {
-	return PathMethod{sweep, write_values<Algebra, Out>, sizeof(Out), weighted, MUTUAL, labels,
+	return PathMethod{sweep, relax_write_kernel<Algebra, Out>, sizeof(Out), weighted, MUTUAL, labels,
 		Algebra::encode(source)};
 }
 
@@ -164,24 +164,25 @@ choose_plain(EmogiMapping mapping, bool wide)
 static PathMethod
 choose_method(const EmogiQuery *query, EmogiWeightType type, bool mutual)
 {
-	const EmogiMapping mapping = query->mapping;
-	const bool	wide = query->id_bytes == 8;
+	const EmogiMapping mapping = query->papers.mapping;
+	const bool	wide = query->papers.id_bytes == 8;
 
+	if (query->algorithm == EMOGI_BFS)
+		return make_method<Hops, int32_t, false>(choose_plain<Offer<Hops, false>>(mapping, wide), false, false, 0);
+	if (query->algorithm == EMOGI_CC && mutual)
+		return make_method<Label, uint32_t, true>(choose_plain<Offer<Label, true>>(mapping, wide), false, true, 0);
+	if (query->algorithm == EMOGI_CC)
+		return make_method<Label, uint32_t, false>(choose_plain<Offer<Label, false>>(mapping, wide), false, true, 0);
 	switch (query->algorithm)
 	{
-#define PATH(NAME, name, order, source, traits) \
+#define PATH(NAME, name, column, order, source, traits, candidate) \
 		case EMOGI_##NAME: \
 			return make_method<PathAlgebra<EMOGI_##NAME>, double, false>( \
 				choose_kernel<Offer<PathAlgebra<EMOGI_##NAME>, false>>(mapping, type, wide), true, false, source);
-			EMOGI_PATH_APPLICATIONS(PATH)
+			EMOGI_ALGORITHMS(EMOGI_LEAVE, PATH, EMOGI_LEAVE)
 #undef PATH
-		case EMOGI_CC:
-			if (mutual)
-				return make_method<Label, uint32_t, true>(choose_plain<Offer<Label, true>>(mapping, wide), false, true, 0);
-			return make_method<Label, uint32_t, false>(choose_plain<Offer<Label, false>>(mapping, wide), false, true, 0);
-		default:
-			return make_method<Hops, int32_t, false>(choose_plain<Offer<Hops, false>>(mapping, wide), false, false, 0);
 	}
+	return {};
 }
 
 /* A traversal. The device's arrays belong to run->memory. */
@@ -222,7 +223,7 @@ static EmogiStatus
 load_kernels(Spread *spread, EmogiError *error)
 {
 	const void *const kernels[] = {
-		(const void *) mark_sources, (const void *) start_paths, (const void *) start_labels,
+		(const void *) push_mark_sources_kernel, (const void *) best_paths_start_kernel, (const void *) relax_start_labels_kernel,
 		(const void *) spread->method.write
 	};
 
@@ -240,13 +241,13 @@ start(Spread *spread, EmogiError *error)
 
 	if (spread->method.labels)
 	{
-		CUDA_LAUNCH(start_labels, run->full_blocks, BLOCK_THREADS, stream, paths->key, run->nvertices);
+		CUDA_LAUNCH(relax_start_labels_kernel, run->full_blocks, BLOCK_THREADS, stream, paths->key, run->nvertices);
 		return emogi_papers_mark_all(spread->sweeps, paths->pending, error);
 	}
 	CUDA_TRY(cudaMemsetAsync(paths->pending, 0, run->nwords * sizeof *paths->pending, stream));
-	CUDA_LAUNCH(mark_sources, run->full_blocks, BLOCK_THREADS, stream, spread->sources, spread->nsources,
+	CUDA_LAUNCH(push_mark_sources_kernel, run->full_blocks, BLOCK_THREADS, stream, spread->sources, spread->nsources,
 				paths->pending);
-	CUDA_LAUNCH(start_paths, run->full_blocks, BLOCK_THREADS, stream, *paths, run->nvertices,
+	CUDA_LAUNCH(best_paths_start_kernel, run->full_blocks, BLOCK_THREADS, stream, *paths, run->nvertices,
 				spread->method.source_key);
 	return EMOGI_OK;
 }
@@ -328,7 +329,7 @@ static void
 set_bounds(Spread *spread, const EmogiQuery *query)
 {
 	spread->nsources = query->nsources;
-	spread->asynchronous = query->asynchronous &&
+	spread->asynchronous = query->papers.asynchronous &&
 		(spread->method.weighted || (spread->method.labels && !spread->method.mutual));
 	spread->most = UINT64_MAX;
 	spread->paths.bound = offer_bound(query);
@@ -378,12 +379,10 @@ emogi_papers_path(Sweeps *sweeps, Run *run, const EmogiGraph *graph, const Emogi
 				  EmogiError *error)
 {
 	const unsigned wants = query->algorithm == EMOGI_CC ? PLACE_BACKWARD_SURELY : 0;
-	void	   *const out = query->algorithm == EMOGI_BFS ? (void *) result->level :
-		query->algorithm == EMOGI_CC ? (void *) result->component : (void *) result->distance;
 	Spread		spread = {};
 
 	spread.sweeps = sweeps;
 	TRY(spread_values(&spread, run, graph, query, 0, wants, result, error));
 	TRY(emogi_papers_account(sweeps, result, error));
-	return emogi_run_fetch(run, out, spread.out, run->nvertices * spread.method.out_bytes, error);
+	return emogi_run_fetch(run, result->columns[0].any, spread.out, run->nvertices * spread.method.out_bytes, error);
 }

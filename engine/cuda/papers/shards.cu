@@ -18,7 +18,7 @@
  * shards_path.cu   BFS, CC and best paths: one kernel. A shard that changes writes back at once, so that others see it in
  *                  the same iteration [1, section 4]: values only get better, and any order ends in the same fixpoint.
  * shards_sum.cu    PAGERANK, HEAT, CIRCUIT, NEURAL and the counts of SSNSP: one kernel. An iteration reads only what the
- *                  one before has left, as our definitions want (algebra.h), so all shards compute before any writes
+ *                  one before has left, as our definitions want (algorithms.h), so all shards compute before any writes
  *                  back; in [1] sums are asynchronous too. Sums are integers (shards_fixed.cuh), since the order of
  *                  atomic operations is not fixed: two runs give the same bits.
  *
@@ -32,7 +32,7 @@
 /* Write marked shards' values into the entries that begin in them. Bytes: V a vertex, and those of write_back. */
 template <typename Value>
 static __global__ void __launch_bounds__(SHARD_THREADS, SHARD_RESIDENT)
-write_shards(Shards shards, const void *vertex_value, const uint32_t *changed, Step step)
+shards_write_kernel(Shards shards, const void *vertex_value, const uint32_t *changed, Step step)
 {
 	Value	   *local = (Value *) shard_memory();
 
@@ -53,7 +53,7 @@ emogi_shards_fit(const Run *run, const Shards *shards, const void *kernel, uint3
 	int			fits;
 	uint64_t	all;
 
-	TRY(emogi_load_kernels(&kernel, 1, error));
+	TRY(emogi_run_load_kernels(&kernel, 1, error));
 	CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int) shared_bytes));
 	CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fits, kernel, SHARD_THREADS, shared_bytes));
 	all = (uint64_t) (fits > 0 ? fits : 1) * run->state->units;
@@ -68,7 +68,8 @@ typedef void (*WriteKernel) (Shards shards, const void *vertex_value, const uint
 static WriteKernel
 choose_write(const Shards *shards)
 {
-	return shards->shape.value_bytes == sizeof(uint32_t) ? write_shards<uint32_t> : write_shards<unsigned long long>;
+	return shards->shape.value_bytes == sizeof(uint32_t) ? shards_write_kernel<uint32_t> :
+		shards_write_kernel<unsigned long long>;
 }
 
 EmogiStatus
@@ -87,22 +88,4 @@ emogi_shards_write(Run *run, const Shards *shards, const ShardGrid *grid, const 
 	TRY(emogi_run_begin_step(run, error));
 	SHARD_LAUNCH(write, *grid, run->state->stream, *shards, vertex_value, changed, run->step);
 	return EMOGI_OK;
-}
-
-EmogiStatus
-emogi_cuda_shards(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiError *error)
-{
-	switch (query->algorithm)
-	{
-		case EMOGI_BFS:
-		case EMOGI_CC:
-#define PATH(NAME, name, order, source, traits) case EMOGI_##NAME:
-			EMOGI_PATH_APPLICATIONS(PATH)
-#undef PATH
-			return emogi_shards_path(run, graph, query, result, error);
-		case EMOGI_SSNSP:
-			return emogi_shards_count(run, graph, query, result, error);
-		default:
-			return emogi_shards_sum(run, graph, query, result, error);
-	}
 }

@@ -8,13 +8,22 @@
 #include "papers.cuh"
 #include "shards_bytes.cuh"
 
+/*
+ * Tuned constants of shards, of bc1d508. bench/PAPERS.md (cusha) has the figures of an NVIDIA H200 at b47e0c8 with these
+ * values; of others there is no record.
+ */
 #define SHARD_THREADS 512		/* of a block that works on a shard; worth trying: 256, 1024 */
-#define SHARD_WARPS (SHARD_THREADS / WARP_LANES)
 #define SHARD_UNROLL 4			/* entries that a thread has under way; worth trying: 2, 8 */
 #define SHARD_RESIDENT 3		/* blocks that shall fit a multiprocessor's registers; worth trying: 2, 4 */
-#define SHARD_ROUND (SHARD_THREADS * SHARD_UNROLL)
 #define SHARD_BLOCKS 2			/* that fit its shared memory at least: one computes while another waits */
-#define POLL_ENTRIES (1u << 20)	/* of one shard between two looks at cancel */
+#define SHARD_ENTRIES_PER_CHECK (1u << 20) /* of one shard between two looks at cancel */
+#define LEVELS_AHEAD 64			/* of SSNSP, that the host launches before it looks at cancel */
+#define PIECE_CHUNKS (UINT64_C(1) << 14)	/* of a piece that is sorted: 2^25 entries, 1.1 GB; worth trying: 2^13, 2^16 */
+#define LEAST_CHUNKS (UINT64_C(1) << 9) /* that are worth sorting at a time */
+#define PIECE_SHARE 2			/* a piece takes no more than one part in so many of the room left */
+
+#define SHARD_WARPS (SHARD_THREADS / WARP_LANES)
+#define SHARD_ROUND (SHARD_THREADS * SHARD_UNROLL)
 
 /*
  * The structure, in device memory. Shard s has the edges that end in vertices width * s .. width * (s + 1) - 1, in the
@@ -79,7 +88,7 @@ extern EmogiStatus emogi_shards_write(Run *run, const Shards *shards, const Shar
 
 typedef void (*RelaxKernel) (Shards shards, void *vertex_key, unsigned long long bound, Step step);
 
-/* A run of the path algebra over shards that are built. The device's arrays belong to run->memory. */
+/* A run of the path semiring over shards that are built. The device's arrays belong to run->memory. */
 typedef struct ShardPaths
 {
 	Run		   *run;
@@ -107,7 +116,7 @@ extern EmogiStatus emogi_shards_levels(ShardPaths *paths, EmogiResult *result, E
 /* Applications. */
 extern EmogiStatus emogi_shards_path(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
 									 EmogiError *error);
-extern EmogiStatus emogi_shards_count(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+extern EmogiStatus emogi_shards_ssnsp(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
 									  EmogiError *error);
 extern EmogiStatus emogi_shards_sum(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
 									EmogiError *error);
@@ -162,7 +171,7 @@ leaves_shard(const Step &step, uint64_t round, uint32_t entries)
 {
 	volatile uint32_t *halt = &step.counters->halt;
 
-	if (round % (POLL_ENTRIES / entries) != POLL_ENTRIES / entries - 1)
+	if (round % (SHARD_ENTRIES_PER_CHECK / entries) != SHARD_ENTRIES_PER_CHECK / entries - 1)
 		return false;
 	if (threadIdx.x == 0 && *step.stop != 0)
 		*halt = 1;

@@ -19,9 +19,6 @@
 
 #include <stdlib.h>
 
-#define PIECE_CHUNKS (UINT64_C(1) << 14)	/* of a piece: 2^25 entries, 1.1 GB; worth trying: 2^13, 2^16 */
-#define LEAST_CHUNKS (UINT64_C(1) << 9)	/* that are worth sorting at a time */
-#define PIECE_SHARE 2			/* a piece takes no more than one part in so many of the room left */
 #define ARRAY_ALIGN 256
 #define STATIC_BYTES 1024		/* of shared memory, for what a kernel has beside the shard */
 
@@ -46,7 +43,7 @@ typedef struct Build
 static FillKernel
 choose_fill(EmogiWeightType type)
 {
-	return with_weight(type, [](auto weight) { return (FillKernel) fill_edges<decltype(weight)>; });
+	return with_weight(type, [](auto weight) { return (FillKernel) shards_fill_edges_kernel<decltype(weight)>; });
 }
 
 /* Get what a block may have of shared memory, so that SHARD_BLOCKS fit a multiprocessor. */
@@ -87,7 +84,7 @@ choose_shape(Build *build, const EmogiGraph *graph, EmogiError *error)
 	shape->nentries = graph->forward.nedges * (wants->both && !is_symmetric(graph) ? 2 : 1);
 	shape->value_bytes = wants->value_bytes;
 	shape->weight_bytes = build->edge_width - (uint32_t) sizeof(Target);
-	emogi_shard_shape(shape, wants->vertex_bytes, shared_bytes);
+	emogi_shards_shape(shape, wants->vertex_bytes, shared_bytes);
 	return EMOGI_OK;
 }
 
@@ -97,17 +94,17 @@ check_room(const Build *build, EmogiMapping mapping, EmogiError *error)
 {
 	const EmogiShardShape *shape = &build->shards->shape;
 	const bool	windows = mapping == EMOGI_MAPPING_WINDOWS;
-	const uint64_t bytes = emogi_shard_bytes(shape, windows ? EMOGI_SHARD_WINDOWS : EMOGI_SHARD_SHARDS);
+	const uint64_t bytes = emogi_shards_bytes(shape, windows ? EMOGI_SHARD_WINDOWS : EMOGI_SHARD_SHARDS);
 	uint64_t	left;
 
 	TRY(emogi_memory_left(&build->run->memory, &left, error));
 	if (bytes - shape->nvertices * shape->value_bytes <= left)
 		return EMOGI_OK;
-	return emogi_fail(error, EMOGI_NO_MEMORY, windows ? "the graph does not fit in device memory as concatenated windows" :
-					  "the graph does not fit in device memory as shards",
-					  "%llu bytes needed, %llu left; as CSR %llu; %u shards of %u vertices", (unsigned long long) bytes,
-					  (unsigned long long) left, (unsigned long long) emogi_shard_bytes(shape, EMOGI_SHARD_CSR),
-					  shape->nshards, shape->width);
+	return emogi_device_fail(error, EMOGI_NO_MEMORY, windows ? "the graph does not fit in device memory as concatenated windows" :
+							 "the graph does not fit in device memory as shards",
+							 "%llu bytes needed, %llu left; as CSR %llu; %u shards of %u vertices", (unsigned long long) bytes,
+							 (unsigned long long) left, (unsigned long long) emogi_shards_bytes(shape, EMOGI_SHARD_CSR),
+							 shape->nshards, shape->width);
 }
 
 /* Take the structure. */
@@ -132,7 +129,7 @@ take_structure(Build *build, EmogiMapping mapping, EmogiError *error)
 		return take_array(memory, &shards->window, (nshards + 1) * nshards, "places of windows", error);
 	build->source = (uint32_t *) shards->value;
 	TRY(take_array(memory, &shards->joined, nshards + 1, "places of joined windows", error));
-	return emogi_memory_take(memory, &shards->place, nentries * emogi_shard_place_bytes(nentries), "places of entries",
+	return emogi_memory_take(memory, &shards->place, nentries * emogi_shards_place_bytes(nentries), "places of entries",
 							 error);
 }
 
@@ -181,8 +178,8 @@ take_transit(Build *build, uint64_t room, EmogiError *error)
 	memset(transit, 0, sizeof *transit);
 	transit->room = room;
 	if (room > UINT32_MAX)
-		return emogi_fail(error, EMOGI_NO_MEMORY, "a shard has too many entries to be sorted", "%llu",
-						  (unsigned long long) room);
+		return emogi_device_fail(error, EMOGI_NO_MEMORY, "a shard has too many entries to be sorted", "%llu",
+								 (unsigned long long) room);
 	CUDA_TRY(emogi_shards_sort(transit, room, 0, 64, build->run->state->stream, &key, &index));
 	TRY(take_array(&build->run->memory, &block, lay_out_transit(build, NULL), "pieces of shards", error));
 	(void) lay_out_transit(build, block);
@@ -220,7 +217,7 @@ sort_piece(Build *build, uint64_t count, bool by_source, const unsigned long lon
 	while (end_bit < 64 && build->shards->shape.nshards - 1 >> (end_bit - SOURCE_BITS) != 0)
 		end_bit++;
 	CUDA_TRY(emogi_shards_sort(&build->transit, count, by_source ? 0 : SOURCE_BITS, end_bit, stream, key, index));
-	CUDA_LAUNCH(find_shifts, build->run->full_blocks, BLOCK_THREADS, stream, *key, count, build->transit.cursor,
+	CUDA_LAUNCH(shards_find_shifts_kernel, build->run->full_blocks, BLOCK_THREADS, stream, *key, count, build->transit.cursor,
 				build->transit.shift);
 	return EMOGI_OK;
 }
@@ -234,7 +231,7 @@ move_piece(Build *build, uint64_t count, bool by_source, EmogiError *error)
 	const uint32_t *index;
 
 	TRY(sort_piece(build, count, by_source, &key, &index, error));
-	CUDA_LAUNCH(move_to_shards, run->full_blocks, BLOCK_THREADS, run->state->stream, build->transit, key, index, count,
+	CUDA_LAUNCH(shards_move_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, build->transit, key, index, count,
 				*build->shards, build->source);
 	return emogi_cuda_wait(run->state, run->control, error);
 }
@@ -258,7 +255,7 @@ count_lists(Build *build, const Edges &edges, EmogiError *error)
 
 	account(build, edges.lists.nedges, sizeof(Target));
 	TRY(emogi_run_begin_step(run, error));
-	CUDA_LAUNCH(count_edges, run->nblocks, BLOCK_THREADS, run->state->stream, edges, build->shards->shape.width,
+	CUDA_LAUNCH(shards_count_edges_kernel, run->nblocks, BLOCK_THREADS, run->state->stream, edges, build->shards->shape.width,
 				build->transit.cursor, run->step);
 	return emogi_cuda_wait(run->state, run->control, error);
 }
@@ -307,8 +304,8 @@ sort_shards(Build *build, EmogiError *error)
 			span.end = ends[upto + 1];
 		if (span.start == span.end)
 			continue;
-		CUDA_LAUNCH(fill_again, run->full_blocks, BLOCK_THREADS, run->state->stream, *build->shards, build->source, span,
-					build->transit);
+		CUDA_LAUNCH(shards_fill_again_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, *build->shards,
+					build->source, span, build->transit);
 		TRY(move_piece(build, span.end - span.start, true, error));
 	}
 	return EMOGI_OK;
@@ -324,8 +321,8 @@ join_windows(Build *build, EmogiError *error)
 
 	CUDA_TRY(cudaMemsetAsync(build->transit.cursor, 0, shape->nshards * sizeof *build->transit.cursor, stream));
 	TRY(emogi_run_begin_step(run, error));
-	CUDA_LAUNCH(count_sources, run->full_blocks, BLOCK_THREADS, stream, build->source, shape->nentries, shape->width,
-				build->transit.cursor, run->step);
+	CUDA_LAUNCH(shards_count_sources_kernel, run->full_blocks, BLOCK_THREADS, stream, build->source, shape->nentries,
+				shape->width, build->transit.cursor, run->step);
 	TRY(place_shards(build, build->shards->joined, error));
 	for (uint64_t start = 0; start < shape->nentries; start += build->transit.room)
 	{
@@ -334,11 +331,11 @@ join_windows(Build *build, EmogiError *error)
 		const unsigned long long *key;
 		const uint32_t *index;
 
-		CUDA_LAUNCH(fill_sources, run->full_blocks, BLOCK_THREADS, stream, build->source, shape->width,
+		CUDA_LAUNCH(shards_fill_sources_kernel, run->full_blocks, BLOCK_THREADS, stream, build->source, shape->width,
 					Span{start, start + count}, build->transit);
 		TRY(sort_piece(build, count, false, &key, &index, error));
-		CUDA_LAUNCH(move_to_windows, run->full_blocks, BLOCK_THREADS, stream, build->transit, key, index, count, start,
-					*build->shards);
+		CUDA_LAUNCH(shards_move_to_windows_kernel, run->full_blocks, BLOCK_THREADS, stream, build->transit, key, index, count,
+					start, *build->shards);
 		TRY(emogi_cuda_wait(run->state, run->control, error));
 	}
 	return EMOGI_OK;
@@ -361,8 +358,8 @@ fill_structure(Build *build, EmogiError *error)
 	if (build->wants->degree != NULL)
 		CUDA_TRY(cudaMemsetAsync(build->wants->degree, 0, run->nvertices * sizeof *build->wants->degree, stream));
 	if (build->wants->filled != NULL)
-		CUDA_LAUNCH(mark_filled, run->full_blocks, BLOCK_THREADS, stream, run->graph.forward.offsets, run->nvertices,
-					build->wants->filled);
+		CUDA_LAUNCH(shards_mark_filled_kernel, run->full_blocks, BLOCK_THREADS, stream, run->graph.forward.offsets,
+					run->nvertices, build->wants->filled);
 	if (forth)
 		TRY(count_lists(build, along, error));
 	if (back)
@@ -413,7 +410,7 @@ build_from_lists(Build *build, const EmogiGraph *graph, const EmogiQuery *query,
 	if (build->shards->joined != NULL)
 		return join_windows(build, error);
 	TRY(emogi_run_begin_step(run, error));
-	CUDA_LAUNCH(find_windows, run->full_blocks, BLOCK_THREADS, run->state->stream, *build->shards, run->step);
+	CUDA_LAUNCH(shards_find_windows_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, *build->shards, run->step);
 	return emogi_cuda_wait(run->state, run->control, error);
 }
 
@@ -436,11 +433,11 @@ emogi_shards_build(Run *run, const EmogiGraph *graph, const EmogiQuery *query, c
 	build.fill = choose_fill(type);
 	build.edge_width = edge_bytes(type);
 	TRY(choose_shape(&build, graph, error));
-	TRY(take_structure(&build, query->mapping, error));
+	TRY(take_structure(&build, query->papers.mapping, error));
 	nblocks = run->memory.nblocks;
 	build.ends = fails ? NULL : (uint64_t *) malloc((shards->shape.nshards + (size_t) 1) * sizeof *build.ends);
 	if (build.ends == NULL)
-		return emogi_fail(error, EMOGI_NO_MEMORY, "out of memory", "%u shards", shards->shape.nshards);
+		return emogi_device_fail(error, EMOGI_NO_MEMORY, "out of memory", "%u shards", shards->shape.nshards);
 	status = build_from_lists(&build, graph, query, error);
 	(void) cudaStreamSynchronize(run->state->stream);	/* after an error a copy may be on its way to `ends` */
 	free(build.ends);

@@ -120,7 +120,7 @@ count_shard(uint64_t *count, bool inside, uint32_t shard)
 
 /* Count the entries of each shard. Bytes: those of read_edges; an atomic operation an entry at most. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-count_edges(Edges edges, uint32_t width, uint64_t *count, Step step)
+shards_count_edges_kernel(Edges edges, uint32_t width, uint64_t *count, Step step)
 {
 	read_edges<NoWeight>(edges, Span{0, edges.lists.nedges}, step,
 						 [&](bool inside, uint64_t entry, uint32_t source, uint32_t dest, double weight) {
@@ -130,7 +130,7 @@ count_edges(Edges edges, uint32_t width, uint64_t *count, Step step)
 
 /* Count the entries that begin in each shard. Bytes: 4 an entry; an atomic operation at most. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-count_sources(const uint32_t *source, uint64_t nentries, uint32_t width, uint64_t *count, Step step)
+shards_count_sources_kernel(const uint32_t *source, uint64_t nentries, uint32_t width, uint64_t *count, Step step)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
@@ -151,7 +151,7 @@ count_sources(const uint32_t *source, uint64_t nentries, uint32_t width, uint64_
  */
 template <typename Weight>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-fill_edges(Edges edges, Span span, Transit transit, uint32_t width, unsigned long long *degree, Step step)
+shards_fill_edges_kernel(Edges edges, Span span, Transit transit, uint32_t width, unsigned long long *degree, Step step)
 {
 	read_edges<Weight>(edges, span, step, [&](bool inside, uint64_t entry, uint32_t source, uint32_t dest, double weight) {
 		const uint64_t i = entry - span.start;
@@ -185,7 +185,7 @@ copy_weight(void *to, uint64_t i, const void *from, uint64_t j, uint32_t bytes)
 
 /* Fill a piece with entries that are in their shards already. Bytes: 28 and twice the weight an entry. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-fill_again(Shards shards, const uint32_t *source, Span span, Transit transit)
+shards_fill_again_kernel(Shards shards, const uint32_t *source, Span span, Transit transit)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 	const uint64_t count = span.end - span.start;
@@ -205,7 +205,7 @@ fill_again(Shards shards, const uint32_t *source, Span span, Transit transit)
 
 /* Fill a piece with the sources of entries, and the shards that these are in for keys. Bytes: 20 an entry. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-fill_sources(const uint32_t *source, uint32_t width, Span span, Transit transit)
+shards_fill_sources_kernel(const uint32_t *source, uint32_t width, Span span, Transit transit)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 	const uint64_t count = span.end - span.start;
@@ -222,7 +222,7 @@ fill_sources(const uint32_t *source, uint32_t width, Span span, Transit transit)
 
 /* Find by how much the entries of each shard in a sorted piece have to move. Bytes: 8 an entry. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-find_shifts(const unsigned long long *key, uint64_t count, const uint64_t *cursor, uint64_t *shift)
+shards_find_shifts_kernel(const unsigned long long *key, uint64_t count, const uint64_t *cursor, uint64_t *shift)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
@@ -257,8 +257,8 @@ move_entries(const Transit &transit, const unsigned long long *key, const uint32
 
 /* Move a sorted piece to its shards. Bytes: 28 and twice the weight an entry, part of it at random in the piece. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-move_to_shards(Transit transit, const unsigned long long *key, const uint32_t *index, uint64_t count, Shards shards,
-			   uint32_t *source)
+shards_move_kernel(Transit transit, const unsigned long long *key, const uint32_t *index, uint64_t count, Shards shards,
+				   uint32_t *source)
 {
 	move_entries(transit, key, index, count, [&](uint32_t i, uint64_t entry) {
 		source[entry] = transit.source[i];
@@ -269,8 +269,8 @@ move_to_shards(Transit transit, const unsigned long long *key, const uint32_t *i
 
 /* Move a piece that was sorted by the shards of sources to the joined windows. Bytes: 24 to 28 an entry. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-move_to_windows(Transit transit, const unsigned long long *key, const uint32_t *index, uint64_t count, uint64_t first,
-				Shards shards)
+shards_move_to_windows_kernel(Transit transit, const unsigned long long *key, const uint32_t *index, uint64_t count,
+							  uint64_t first, Shards shards)
 {
 	move_entries(transit, key, index, count, [&](uint32_t i, uint64_t slot) {
 		shards.source[slot] = transit.source[i];
@@ -283,7 +283,7 @@ move_to_windows(Transit transit, const unsigned long long *key, const uint32_t *
 
 /* Find where each window begins: by the first source in its shard that is not below it. Bytes: 8 a window and a search. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-find_windows(Shards shards, Step step)
+shards_find_windows_kernel(Shards shards, Step step)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 	const uint64_t nshards = shards.shape.nshards;
@@ -312,7 +312,7 @@ find_windows(Shards shards, Step step)
 
 /* Mark the vertices whose lists are not empty. Bytes: 8 a vertex. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-mark_filled(const uint64_t *offsets, uint64_t nvertices, uint32_t *filled)
+shards_mark_filled_kernel(const uint64_t *offsets, uint64_t nvertices, uint32_t *filled)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;

@@ -45,7 +45,7 @@ typedef struct EmogiShardShape
  * windows are smaller.
  */
 static inline void
-emogi_shard_shape(EmogiShardShape *shape, uint32_t vertex_bytes, uint32_t shared_bytes)
+emogi_shards_shape(EmogiShardShape *shape, uint32_t vertex_bytes, uint32_t shared_bytes)
 {
 	const double nentries = shape->nentries > 0 ? (double) shape->nentries : 1;
 	const double ideal = (double) shape->nvertices * sqrt(SHARD_WINDOW / nentries);
@@ -58,14 +58,14 @@ emogi_shard_shape(EmogiShardShape *shape, uint32_t vertex_bytes, uint32_t shared
 
 /* Bytes of the place of an entry. */
 static inline uint32_t
-emogi_shard_place_bytes(uint64_t nentries)
+emogi_shards_place_bytes(uint64_t nentries)
 {
 	return nentries >> 32 == 0 ? 4 : 8;
 }
 
 /* Bytes of device memory that a Graph and the values of its vertices take in a format. */
 static inline uint64_t
-emogi_shard_bytes(const EmogiShardShape *shape, EmogiShardFormat format)
+emogi_shards_bytes(const EmogiShardShape *shape, EmogiShardFormat format)
 {
 	const uint64_t m = shape->nentries;
 	const uint64_t nshards = shape->nshards;
@@ -77,7 +77,7 @@ emogi_shard_bytes(const EmogiShardShape *shape, EmogiShardFormat format)
 		case EMOGI_SHARD_SHARDS:
 			return vertices + (nshards + 1) * (nshards + 1) * sizeof(uint64_t) + entries;
 		case EMOGI_SHARD_WINDOWS:
-			return vertices + 2 * (nshards + 1) * sizeof(uint64_t) + entries + m * emogi_shard_place_bytes(m);
+			return vertices + 2 * (nshards + 1) * sizeof(uint64_t) + entries + m * emogi_shards_place_bytes(m);
 		case EMOGI_SHARD_CSR:
 			break;
 	}

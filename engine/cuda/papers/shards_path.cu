@@ -1,5 +1,5 @@
 /*
- * shards_path.cu: the path algebra on shards, and BFS and CC, which are made of the same parts.
+ * shards_path.cu: the path semiring on shards, and BFS and CC, which are made of the same parts.
  *
  * Returns level, distance or component [nvertices], as our own kernels do.
  *
@@ -9,7 +9,7 @@
  * their sources' keys throughout, so nothing is left to improve; the least fixpoint is one, bit for bit. A long path
  * takes about as many iterations as it has hops, each of which reads every entry: that is the method.
  *   BFS    hops, 4 bytes            CC     the least vertex, 4 bytes; every edge both ways, no source
- *   the path algebra    keys of best_paths.cuh, 8 bytes
+ *   the path semiring    keys of best_paths.cuh, 8 bytes
  *
  * Bytes of an iteration, for n vertices, m entries: Vn, twice what changes; V an entry; 4 and the weight for each whose
  * source has a key; those of write_back for each entry that begins in a shard that changes.
@@ -109,7 +109,7 @@ apply_entries(const Shards &shards, uint32_t shard, typename Application::Key *l
 /* An iteration. Counts the shards that changed. Bytes: see above. */
 template <class Application, typename Weight>
 static __global__ void __launch_bounds__(SHARD_THREADS, SHARD_RESIDENT)
-relax_shards(Shards shards, void *vertex_key, unsigned long long bound, Step step)
+shards_relax_kernel(Shards shards, void *vertex_key, unsigned long long bound, Step step)
 {
 	typedef typename Application::Key Key;
 	Key		   *local = (Key *) shard_memory();
@@ -140,7 +140,8 @@ relax_shards(Shards shards, void *vertex_key, unsigned long long bound, Step ste
 /* Give the sources their key, and mark their shards. Bytes: 12 a source, at random. */
 template <typename Key>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-enter_sources(const uint32_t *sources, uint64_t nsources, Key *key, Key source_key, uint32_t width, uint32_t *changed)
+shards_enter_sources_kernel(const uint32_t *sources, uint64_t nsources, Key *key, Key source_key, uint32_t width,
+							uint32_t *changed)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
@@ -153,7 +154,7 @@ enter_sources(const uint32_t *sources, uint64_t nsources, Key *key, Key source_k
 
 /* Give every vertex itself, and mark all shards. Bytes: 4 a vertex. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-enter_all(uint64_t nvertices, uint32_t *key, uint32_t width, uint32_t *changed)
+shards_enter_all_kernel(uint64_t nvertices, uint32_t *key, uint32_t width, uint32_t *changed)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
@@ -167,7 +168,7 @@ enter_all(uint64_t nvertices, uint32_t *key, uint32_t width, uint32_t *changed)
 
 /* Count the vertices reached, and find the last level. Bytes: 4 a vertex. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-survey_levels(const uint32_t *level, uint64_t nvertices, Counters *counters)
+shards_survey_kernel(const uint32_t *level, uint64_t nvertices, Counters *counters)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 	unsigned long long reached = 0;
@@ -188,24 +189,25 @@ template <class Application>
 static RelaxKernel
 choose_weight(EmogiWeightType type)
 {
-	return with_weight(type, [](auto weight) { return (RelaxKernel) relax_shards<Application, decltype(weight)>; });
+	return with_weight(type, [](auto weight) { return (RelaxKernel) shards_relax_kernel<Application, decltype(weight)>; });
 }
 
 static RelaxKernel
 choose_relax(EmogiAlgorithm algorithm, EmogiWeightType type)
 {
+	if (algorithm == EMOGI_BFS)
+		return shards_relax_kernel<Hops, NoWeight>;
+	if (algorithm == EMOGI_CC)
+		return shards_relax_kernel<Least, NoWeight>;
 	switch (algorithm)
 	{
-#define PATH(NAME, name, order, source, traits) \
+#define PATH(NAME, ...) \
 		case EMOGI_##NAME: \
 			return choose_weight<Valued<PathAlgebra<EMOGI_##NAME>>>(type);
-			EMOGI_PATH_APPLICATIONS(PATH)
+			EMOGI_ALGORITHMS(EMOGI_LEAVE, PATH, EMOGI_LEAVE)
 #undef PATH
-		case EMOGI_CC:
-			return relax_shards<Least, NoWeight>;
-		default:
-			return relax_shards<Hops, NoWeight>;
 	}
+	return NULL;
 }
 
 typedef void (*FinishKernel) (unsigned long long *key, uint64_t nvertices, Counters *counters);
@@ -213,17 +215,17 @@ typedef void (*FinishKernel) (unsigned long long *key, uint64_t nvertices, Count
 static FinishKernel
 choose_finish(EmogiAlgorithm algorithm)
 {
-	return with_path(algorithm, [](auto algebra) { return (FinishKernel) finish_paths<decltype(algebra)>; });
+	return with_path(algorithm, [](auto algebra) { return (FinishKernel) best_paths_finish_kernel<decltype(algebra)>; });
 }
 
 /* Bring the kernels that run before and after the iterations to the device. */
 static EmogiStatus
 load_ends(EmogiAlgorithm algorithm, EmogiError *error)
 {
-	const void *const labels[] = {(const void *) enter_all};
-	const void *const levels[] = {(const void *) enter_sources<uint32_t>, (const void *) survey_levels};
+	const void *const labels[] = {(const void *) shards_enter_all_kernel};
+	const void *const levels[] = {(const void *) shards_enter_sources_kernel<uint32_t>, (const void *) shards_survey_kernel};
 	const void *const values[] = {
-		(const void *) enter_sources<unsigned long long>, (const void *) choose_finish(algorithm)
+		(const void *) shards_enter_sources_kernel<unsigned long long>, (const void *) choose_finish(algorithm)
 	};
 
 	if (emogi_is_path(algorithm))
@@ -279,7 +281,7 @@ start_at_sources(ShardPaths *paths, Key source_key, EmogiError *error)
 
 	CUDA_TRY(cudaMemsetAsync(paths->key, 0xFF, shape->nvertices * sizeof(Key), stream));
 	CUDA_TRY(cudaMemsetAsync(paths->changed, 0, shape->nshards * sizeof *paths->changed, stream));
-	CUDA_LAUNCH(enter_sources<Key>, paths->run->full_blocks, BLOCK_THREADS, stream, paths->sources, paths->nsources,
+	CUDA_LAUNCH(shards_enter_sources_kernel<Key>, paths->run->full_blocks, BLOCK_THREADS, stream, paths->sources, paths->nsources,
 				(Key *) paths->key, source_key, shape->width, paths->changed);
 	return EMOGI_OK;
 }
@@ -294,7 +296,7 @@ emogi_shards_levels(ShardPaths *paths, EmogiResult *result, EmogiError *error)
 	TRY(start_at_sources<uint32_t>(paths, 0, error));
 	TRY(iterate(paths, &niterations, result, error));
 	TRY(emogi_run_begin_step(run, error));
-	CUDA_LAUNCH(survey_levels, run->full_blocks, BLOCK_THREADS, run->state->stream, (const uint32_t *) paths->key,
+	CUDA_LAUNCH(shards_survey_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, (const uint32_t *) paths->key,
 				run->nvertices, run->step.counters);
 	TRY(emogi_run_read(run, &counters, error));
 	result->nreached = counters->claimed;
@@ -326,8 +328,8 @@ find_components(ShardPaths *paths, EmogiResult *result, EmogiError *error)
 {
 	Run		   *run = paths->run;
 
-	CUDA_LAUNCH(enter_all, run->full_blocks, BLOCK_THREADS, run->state->stream, run->nvertices, (uint32_t *) paths->key,
-				paths->shards.shape.width, paths->changed);
+	CUDA_LAUNCH(shards_enter_all_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, run->nvertices,
+				(uint32_t *) paths->key, paths->shards.shape.width, paths->changed);
 	TRY(iterate(paths, &result->nlevels, result, error));
 	result->nreached = run->nvertices;
 	return EMOGI_OK;
@@ -368,8 +370,6 @@ emogi_shards_path(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Em
 	const bool	none = algorithm == EMOGI_CC || is_hopeless(query);
 	const uint32_t key_bytes = valued ? sizeof(unsigned long long) : sizeof(uint32_t);
 	const ShardWants wants = {key_bytes, key_bytes, valued, false, algorithm == EMOGI_CC, NULL, NULL};
-	void	   *const out = algorithm == EMOGI_BFS ? (void *) result->level : algorithm == EMOGI_CC ?
-		(void *) result->component : (void *) result->distance;
 	ShardPaths	paths = {};
 	uint32_t   *sources;
 
@@ -384,5 +384,5 @@ emogi_shards_path(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Em
 	TRY(take_array(&run->memory, &paths.changed, paths.shards.shape.nshards, "marks of shards", error));
 	TRY(emogi_shards_open_paths(&paths, algorithm, graph->weight_type, error));
 	TRY(run_timed(&paths, algorithm, result, error));
-	return emogi_run_fetch(run, out, paths.key, run->nvertices * (uint64_t) key_bytes, error);
+	return emogi_run_fetch(run, result->columns[0].any, paths.key, run->nvertices * (uint64_t) key_bytes, error);
 }

@@ -1,5 +1,5 @@
 /*
- * shards_sum.cu: the sum algebra on shards: PAGERANK and the applications of the table, HEAT, CIRCUIT, NEURAL, and the
+ * shards_sum.cu: the sum semiring on shards: PAGERANK and the applications of the table, HEAT, CIRCUIT, NEURAL, and the
  * counts of SSNSP.
  *
  * Returns value, or level and paths [nvertices], as our own kernels do: the same bits in two runs, values within 1e-9 of
@@ -11,7 +11,7 @@
  * bits (shards_fixed.cuh). The unit of a vertex's sum follows from the largest weight of the edges that end in it, found
  * beforehand, and the largest value of all, found with the iteration before: what is cut off a contribution is below
  * 2^-70 of their product, unless a shard has more than 16 million entries.
- *   CIRCUIT    and whatever has poles: sums the weights first, by the same kernel
+ *   CIRCUIT    and whatever fixes vertices: sums the weights first, by the same kernel
  *   SSNSP      levels first (shards_path.cu), then an iteration a level, whose vertices alone sum: of the entries that
  *              end in them those from the level above have a count by then, and all others 0. Their unit is 1, or what
  *              their own largest contribution allows, which takes one more look at the entries.
@@ -22,8 +22,6 @@
  * [1] F. Khorasani, K. Vora, R. Gupta, L. N. Bhuyan: CuSha: Vertex-Centric Graph Processing on GPUs. HPDC 2014.
  */
 #include "shards_sum.cuh"
-
-#define LEVELS_AHEAD 64			/* that the host launches before it looks at cancel */
 
 static_assert(sizeof(Totals) <= EMOGI_MAILBOX_BYTES, "totals must fit the mailbox");
 
@@ -43,7 +41,7 @@ typedef struct SumSweep
 typedef struct SumMethod
 {
 	SumSweep	gather;
-	SumSweep	weigh;			/* with EMOGI_SUM_POLES */
+	SumSweep	weigh;			/* with EMOGI_SUM_FIXES */
 	MeasureKernel measure;		/* how far weights reach; NULL without weights */
 	void		(*reduce) (Field field, uint32_t nparts);
 	bool		own;			/* contributions are of differences: twice the largest value */
@@ -67,7 +65,7 @@ template <class Application, typename Weight>
 static SumSweep
 make_sweep(void)
 {
-	return SumSweep{gather_shards<Application, Weight>, sum_bytes<Application, Weight>, ShardGrid{}};
+	return SumSweep{shards_gather_kernel<Application, Weight>, sum_bytes<Application, Weight>, ShardGrid{}};
 }
 
 template <class Application>
@@ -82,15 +80,15 @@ choose_measure(EmogiWeightType type)
 {
 	if (type == EMOGI_WEIGHT_NONE)
 		return NULL;
-	return with_weight(type, [](auto weight) { return (MeasureKernel) measure_weights<decltype(weight)>; });
+	return with_weight(type, [](auto weight) { return (MeasureKernel) shards_measure_kernel<decltype(weight)>; });
 }
 
 template <class Application>
 static SumMethod
 make_method(EmogiWeightType type)
 {
-	return SumMethod{choose_weight<Application>(type), Application::POLES ? choose_weight<Weigh>(type) : SumSweep{},
-		choose_measure(type), reduce_outcome<Application::L1>, Application::Term::OWN};
+	return SumMethod{choose_weight<Application>(type), Application::FIXES ? choose_weight<Weigh>(type) : SumSweep{},
+		choose_measure(type), gather_reduce_kernel<Application::L1>, Application::Term::OWN};
 }
 
 static SumMethod
@@ -98,18 +96,19 @@ choose_method(EmogiAlgorithm algorithm, EmogiWeightType type)
 {
 	const SumSweep nothing = {};
 
+	if (algorithm == EMOGI_SSNSP)
+		return SumMethod{make_sweep<Count, NoWeight>(), nothing, NULL, NULL, false};
+	if (algorithm == EMOGI_PAGERANK)
+		return SumMethod{make_sweep<PageRank, NoWeight>(), nothing, NULL, gather_reduce_kernel<PageRank::L1>, false};
 	switch (algorithm)
 	{
-#define SUM(NAME, name, direction, weights, traits) \
+#define SUM(NAME, ...) \
 		case EMOGI_##NAME: \
 			return make_method<FromTable<EMOGI_##NAME>>(type);
-			EMOGI_SUM_APPLICATIONS(SUM)
+			EMOGI_ALGORITHMS(EMOGI_LEAVE, EMOGI_LEAVE, SUM)
 #undef SUM
-		case EMOGI_SSNSP:
-			return SumMethod{make_sweep<Count, NoWeight>(), nothing, NULL, NULL, false};
-		default:
-			return SumMethod{make_sweep<PageRank, NoWeight>(), nothing, NULL, reduce_outcome<PageRank::L1>, false};
 	}
+	return SumMethod{};
 }
 
 /* Bring a sweep to the device. */
@@ -126,7 +125,7 @@ load_kernels(Sum *sum, const void *const *ends, size_t nends, EmogiError *error)
 {
 	const uint32_t width = sum->shards.shape.width;
 
-	TRY(emogi_load_kernels(ends, nends, error));
+	TRY(emogi_run_load_kernels(ends, nends, error));
 	TRY(emogi_shards_fit_write(sum->run, &sum->shards, &sum->write_grid, error));
 	TRY(load_sweep(sum, &sum->method.gather, error));
 	if (sum->method.weigh.kernel != NULL)
@@ -176,7 +175,7 @@ take_arrays(Sum *sum, const EmogiQuery *query, EmogiError *error)
 		TRY(take_array(memory, &field->degrees.counted, nvertices, "degrees", error));
 	else
 		field->value = field->source;
-	if (traits & EMOGI_SUM_POLES)
+	if (traits & EMOGI_SUM_FIXES)
 		TRY(take_array(memory, &field->conductance, nvertices, "conductances", error));
 	if (traits & EMOGI_SUM_KEEPS)
 	{
@@ -246,7 +245,7 @@ measure(Sum *sum, EmogiError *error)
 static EmogiStatus
 start_values(Sum *sum, const EmogiQuery *query, EmogiResult *result, EmogiError *error)
 {
-	auto	   *const start_ranks = finish<PageRank, true>;
+	auto	   *const start_ranks = gather_finish_kernel<PageRank, true>;
 	Run		   *run = sum->run;
 	cudaStream_t stream = run->state->stream;
 	Outcome		outcome;
@@ -259,13 +258,14 @@ start_values(Sum *sum, const EmogiQuery *query, EmogiResult *result, EmogiError 
 	}
 	if (sum->method.measure != NULL)
 		TRY(measure(sum, error));
-	if (emogi_sum_traits(query->algorithm) & EMOGI_SUM_POLES)
+	if (emogi_sum_traits(query->algorithm) & EMOGI_SUM_FIXES)
 	{
 		sum->sums.reach = 0;
 		TRY(gather_all(sum, sum->method.weigh, error));
 		result->edges_traversed += sum->shards.shape.nentries;
 	}
-	CUDA_LAUNCH(find_peak, run->full_blocks, BLOCK_THREADS, stream, sum->field.source, run->nvertices, sum->sums.peak);
+	CUDA_LAUNCH(shards_find_peak_kernel, run->full_blocks, BLOCK_THREADS, stream, sum->field.source, run->nvertices,
+				sum->sums.peak);
 	CUDA_TRY(cudaMemsetAsync(sum->sums.changed, 0xFF, sum->shards.shape.nshards * sizeof *sum->sums.changed, stream));
 	return read_totals(sum, &outcome, error);
 }
@@ -303,8 +303,9 @@ emogi_shards_sum(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Emo
 {
 	const bool	ranks = query->algorithm == EMOGI_PAGERANK;
 	const void *const ends[] = {
-		(const void *) find_peak, ranks ? (const void *) reduce_outcome<true> : (const void *) reduce_outcome<false>,
-		(const void *) finish<PageRank, true>, (const void *) collect_ranks
+		(const void *) shards_find_peak_kernel,
+		ranks ? (const void *) gather_reduce_kernel<true> : (const void *) gather_reduce_kernel<false>,
+		(const void *) gather_finish_kernel<PageRank, true>, (const void *) gather_collect_ranks_kernel
 	};
 	ShardWants	wants = {sizeof(double), 0, !ranks, true, false, NULL, NULL};
 	Sum			sum = {};
@@ -323,12 +324,12 @@ emogi_shards_sum(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Emo
 	TRY(emogi_run_start_clock(run, error));
 	TRY(start_values(&sum, query, result, error));
 	TRY(iterate(&sum, query, result, error));
-	sum.field.sum = sum.field.source;	/* collect_ranks turns each into its rank, where it stands */
+	sum.field.sum = sum.field.source;	/* gather_collect_ranks_kernel turns each into its rank, where it stands */
 	if (ranks)
-		CUDA_LAUNCH(collect_ranks, run->full_blocks, BLOCK_THREADS, run->state->stream, sum.field);
+		CUDA_LAUNCH(gather_collect_ranks_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, sum.field);
 	TRY(emogi_run_stop_clock(run, result, error));
 	result->nreached = run->nvertices;
-	return emogi_run_fetch(run, result->value, sum.field.source, run->nvertices * sizeof *result->value, error);
+	return emogi_run_fetch(run, result->columns[0].float64, sum.field.source, run->nvertices * sizeof(double), error);
 }
 
 /* Count the paths, level by level. */
@@ -341,7 +342,7 @@ count_levels(Sum *sum, const uint32_t *level, EmogiResult *result, EmogiError *e
 
 	CUDA_TRY(cudaMemsetAsync(sum->shards.value, 0, shape->nentries * sizeof(double), stream));
 	CUDA_TRY(cudaMemsetAsync(sum->sums.changed, 0, shape->nshards * sizeof *sum->sums.changed, stream));
-	CUDA_LAUNCH(start_counts, run->full_blocks, BLOCK_THREADS, stream, level, run->nvertices, sum->field.value,
+	CUDA_LAUNCH(shards_start_counts_kernel, run->full_blocks, BLOCK_THREADS, stream, level, run->nvertices, sum->field.value,
 				shape->width, sum->sums.changed);
 	sum->sums.level = level;
 	for (uint32_t depth = 1; depth < result->nlevels; depth++)
@@ -358,9 +359,9 @@ count_levels(Sum *sum, const uint32_t *level, EmogiResult *result, EmogiError *e
 }
 
 EmogiStatus
-emogi_shards_count(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiError *error)
+emogi_shards_ssnsp(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiError *error)
 {
-	const void *const ends[] = {(const void *) start_counts};
+	const void *const ends[] = {(const void *) shards_start_counts_kernel};
 	ShardWants	wants = {sizeof(double), 0, false, false, false, NULL, NULL};
 	Sum			sum = {};
 	ShardPaths	paths = {};
@@ -387,6 +388,6 @@ emogi_shards_count(Run *run, const EmogiGraph *graph, const EmogiQuery *query, E
 	TRY(count_levels(&sum, level, result, error));
 	TRY(emogi_run_stop_clock(run, result, error));
 	run->control->done = result->nreached;
-	TRY(emogi_run_fetch(run, result->level, level, run->nvertices * sizeof *level, error));
-	return emogi_run_fetch(run, result->paths, sum.field.value, run->nvertices * sizeof *result->paths, error);
+	TRY(emogi_run_fetch(run, result->columns[0].int32, level, run->nvertices * sizeof *level, error));
+	return emogi_run_fetch(run, result->columns[1].float64, sum.field.value, run->nvertices * sizeof(double), error);
 }

@@ -30,7 +30,7 @@ typedef struct Sums
 
 /* ---- applications beside those of gather.cuh ---- */
 
-/* With EMOGI_SUM_POLES, before the first iteration: sums of weights. A vertex with a start value is a pole, others start from 0. */
+/* With EMOGI_SUM_FIXES, before the first iteration: sums of weights. A vertex with a start value is fixed, others start at 0. */
 struct Weigh : Plain
 {
 	typedef WeightTerm Term;
@@ -297,7 +297,7 @@ finish_shard(const Shards &shards, uint32_t shard, uint64_t first, uint32_t coun
  */
 template <class Application, typename Weight>
 static __global__ void __launch_bounds__(SHARD_THREADS, SHARD_RESIDENT)
-gather_shards(Shards shards, Field field, Sums sums, Step step)
+shards_gather_kernel(Shards shards, Field field, Sums sums, Step step)
 {
 	const SumShard local = lay_out_shard<Application>(shard_memory(), shards.shape.width);
 
@@ -317,7 +317,7 @@ gather_shards(Shards shards, Field field, Sums sums, Step step)
 /* Find how far the weights of edges that end in each vertex reach. Bytes: 4 and the weight an entry, 4 a vertex. */
 template <typename Weight>
 static __global__ void __launch_bounds__(SHARD_THREADS, SHARD_RESIDENT)
-measure_weights(Shards shards, int *reach, Step step)
+shards_measure_kernel(Shards shards, int *reach, Step step)
 {
 	int		   *local = (int *) shard_memory();
 
@@ -340,7 +340,7 @@ measure_weights(Shards shards, int *reach, Step step)
 
 /* Find the largest finite size of a value. Bytes: 8 a vertex. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-find_peak(const double *value, uint64_t nvertices, unsigned long long *peak)
+shards_find_peak_kernel(const double *value, uint64_t nvertices, unsigned long long *peak)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 	double		own = 0;
@@ -352,7 +352,7 @@ find_peak(const double *value, uint64_t nvertices, unsigned long long *peak)
 
 /* Give the sources their one path, and mark their shards. Bytes: 12 a vertex. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-start_counts(const uint32_t *level, uint64_t nvertices, double *paths, uint32_t width, uint32_t *changed)
+shards_start_counts_kernel(const uint32_t *level, uint64_t nvertices, double *paths, uint32_t width, uint32_t *changed)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 

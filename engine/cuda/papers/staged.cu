@@ -6,8 +6,6 @@
 
 #include <unistd.h>
 
-#define SLEEP_US 20				/* a piece takes at least ten times as long */
-
 /* Get the degree of the own vertex of a word, 0 when it is not marked. */
 static __device__ __forceinline__ uint64_t
 marked_degree(const uint64_t *offsets, uint64_t word, uint32_t bits)
@@ -35,7 +33,7 @@ for_marked(const uint64_t *offsets, uint64_t base, uint32_t bits, Process proces
  * counts, 16 of offsets a marked vertex. Counts: marked vertices, those with a list (`nslices`), their edges.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-count_active(const uint64_t *offsets, const uint32_t *bitmap, uint64_t nwords, uint32_t *count, Counters *counters)
+staged_count_kernel(const uint64_t *offsets, const uint32_t *bitmap, uint64_t nwords, uint32_t *count, Counters *counters)
 {
 	const uint64_t nwarps = (uint64_t) gridDim.x * BLOCK_WARPS;
 	const uint64_t warp = (uint64_t) blockIdx.x * BLOCK_WARPS + threadIdx.x / WARP_LANES;
@@ -68,8 +66,8 @@ count_active(const uint64_t *offsets, const uint32_t *bitmap, uint64_t nwords, u
 
 /* List the marked vertices that have a list, ascending, with their degrees. Bytes: as above, 12 a vertex more. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-write_active(const uint64_t *offsets, const uint32_t *bitmap, uint64_t nwords, const uint32_t *before, uint32_t *vertex,
-			 uint64_t *degrees)
+staged_list_kernel(const uint64_t *offsets, const uint32_t *bitmap, uint64_t nwords, const uint32_t *before, uint32_t *vertex,
+				   uint64_t *degrees)
 {
 	const uint64_t nwarps = (uint64_t) gridDim.x * BLOCK_WARPS;
 	const uint64_t warp = (uint64_t) blockIdx.x * BLOCK_WARPS + threadIdx.x / WARP_LANES;
@@ -98,7 +96,7 @@ write_active(const uint64_t *offsets, const uint32_t *bitmap, uint64_t nwords, c
  * of `pending`, and list them, unless pick is NULL. Bytes: 20 to 24 an item. Counts: them (`nslices`), their edges.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-take_improved(Lists<Target> lists, Items items, uint32_t *pending, uint32_t *pick, Counters *counters)
+staged_take_improved_kernel(Lists<Target> lists, Items items, uint32_t *pending, uint32_t *pick, Counters *counters)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
@@ -136,12 +134,12 @@ EmogiStatus
 emogi_staged_load(EmogiError *error)
 {
 	const void *const kernels[] = {
-		(const void *) count_active, (const void *) write_active, (const void *) take_improved
+		(const void *) staged_count_kernel, (const void *) staged_list_kernel, (const void *) staged_take_improved_kernel
 	};
 
 	TRY(LOAD_KERNELS(kernels));
-	TRY(load_scan<uint32_t>(error));
-	return load_scan<uint64_t>(error);
+	TRY(load_prefix_sum<uint32_t>(error));
+	return load_prefix_sum<uint64_t>(error);
 }
 
 EmogiStatus
@@ -154,12 +152,12 @@ emogi_staged_list(Sweeps *sweeps, const Lists<Target> &lists, const uint32_t *bi
 	const Counters *counters;
 
 	TRY(emogi_run_begin_step(run, error));
-	CUDA_LAUNCH(count_active, run->full_blocks, BLOCK_THREADS, stream, lists.offsets, bitmap, run->nwords,
+	CUDA_LAUNCH(staged_count_kernel, run->full_blocks, BLOCK_THREADS, stream, lists.offsets, bitmap, run->nwords,
 				staged->before, run->step.counters);
 	if (staged->before != NULL)
 	{
-		TRY(scan<uint32_t>(run, staged->before, run->nwords, (uint32_t *) staged->tile, error));
-		CUDA_LAUNCH(write_active, run->full_blocks, BLOCK_THREADS, stream, lists.offsets, bitmap, run->nwords,
+		TRY(prefix_sum<uint32_t>(run, staged->before, run->nwords, (uint32_t *) staged->tile, error));
+		CUDA_LAUNCH(staged_list_kernel, run->full_blocks, BLOCK_THREADS, stream, lists.offsets, bitmap, run->nwords,
 					staged->before, sweeps->items.vertex, staged->start);
 	}
 	TRY(emogi_run_read(run, &counters, error));
@@ -215,10 +213,10 @@ cut_part(Staged *staged, StagedPart *part, EmogiError *error)
 	if (low > staged->item)
 		part->entries.end = item_end(gather, low - 1);
 	else if (!staged->cuts)
-		return emogi_fail(error, EMOGI_NO_MEMORY, "the edge buffer is too small for a list that is summed",
-						  "%llu edges in the list, room for %llu",
-						  (unsigned long long) (item_end(gather, low) - staged->entry),
-						  (unsigned long long) (end - staged->entry));
+		return emogi_device_fail(error, EMOGI_NO_MEMORY, "the edge buffer is too small for a list that is summed",
+								 "%llu edges in the list, room for %llu",
+								 (unsigned long long) (item_end(gather, low) - staged->entry),
+								 (unsigned long long) (end - staged->entry));
 	else
 		part->nitems = 1;
 	staged->item = low;
@@ -253,7 +251,7 @@ wait_copied(const Staged *staged, uint64_t piece, EmogiError *error)
 			break;
 		if (code != cudaErrorNotReady)
 			return emogi_cuda_fail(error, code, "waiting for pinned memory");
-		usleep(SLEEP_US);
+		usleep(STAGED_SLEEP_US);
 	}
 	(void) cudaGetLastError();	/* cudaErrorNotReady is remembered, though no error */
 	CUDA_TRY(cudaSuccess);		/* for a test that lets the wait fail */
@@ -276,7 +274,7 @@ bring_piece(Sweeps *sweeps, Span entries, char *targets, char *weights, EmogiErr
 	gather->upto = entries.end;
 	gather->targets = (uint32_t *) staged->piece[number] + at;
 	gather->weights = staged->piece[number] + staged->piece_entries * sizeof(Target) + at * width;
-	if (!emogi_gather(staged->pool, gather))
+	if (!emogi_staged_gather(staged->pool, gather))
 		return leave(staged);
 	CUDA_TRY(cudaMemcpyAsync(targets, gather->targets, count * sizeof(Target), cudaMemcpyHostToDevice, staged->stream));
 	if (width > 0)
@@ -350,7 +348,7 @@ emogi_staged_begin(Sweeps *sweeps, const Lists<Target> &lists, bool cuts, EmogiE
 	if (staged->before != NULL && sweeps->item_edges * 100 <= gather->adjacency->nedges * WHOLE_PERCENT)
 	{
 		CUDA_TRY(cudaMemsetAsync(staged->start + n, 0, sizeof *start, run->state->stream));
-		TRY(scan<uint64_t>(run, staged->start, n + 1, staged->tile, error));
+		TRY(prefix_sum<uint64_t>(run, staged->start, n + 1, staged->tile, error));
 		TRY(emogi_run_fetch(run, start, staged->start, (n + 1) * sizeof *start, error));
 		gather->start = start;
 	}
@@ -382,8 +380,8 @@ emogi_staged_bring(Sweeps *sweeps, const Lists<Target> &lists, Lists<Target> *th
 	items->window = part->entries;
 	CUDA_TRY(cudaStreamWaitEvent(run->state->stream, staged->filled[number], 0));
 	if (sweeps->pending != NULL)	/* what has improved already is swept now */
-		CUDA_LAUNCH(take_improved, run->full_blocks, BLOCK_THREADS, run->state->stream, *there, *items, sweeps->pending,
-					(uint32_t *) NULL, run->step.counters);
+		CUDA_LAUNCH(staged_take_improved_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, *there, *items,
+					sweeps->pending, (uint32_t *) NULL, run->step.counters);
 	return EMOGI_OK;
 }
 
@@ -398,7 +396,7 @@ pick_again(Sweeps *sweeps, const Lists<Target> &there, Items *items, EmogiError 
 	items->n = staged->part[staged->nswept % STAGED_BUFFERS].nitems;
 	items->pick = NULL;
 	TRY(emogi_run_begin_step(run, error));
-	CUDA_LAUNCH(take_improved, run->full_blocks, BLOCK_THREADS, run->state->stream, there, *items, sweeps->pending,
+	CUDA_LAUNCH(staged_take_improved_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, there, *items, sweeps->pending,
 				staged->pick, run->step.counters);
 	TRY(emogi_run_read(run, &counters, error));
 	items->n = counters->nslices;

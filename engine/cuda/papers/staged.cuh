@@ -35,12 +35,17 @@
 #include "mapping.cuh"
 #include "staged_gather.h"
 
+/*
+ * Tuned constants, of bc1d508. bench/PAPERS.md (subway) has the figures of an NVIDIA H200 at b47e0c8 with these values; of
+ * others there is no record.
+ */
 #define WHOLE_PERCENT 80		/* of the edges [1]: above it gathering is not worth while */
-#define STAGED_BUFFERS 2
-#define STAGED_UNIT UINT64_C(128)	/* entries: weights of a byte then start on a line as well */
-
 #define STAGED_LEAST_BYTES (UINT64_C(1) << 20)	/* of an edge buffer, unless all edges take less */
 #define STAGED_PIECE_BYTES (UINT64_C(64) << 20) /* of pinned memory: 1 ms of the link */
+#define STAGED_SLEEP_US 20		/* between looks at a copy: a piece takes at least ten times as long */
+
+#define STAGED_BUFFERS 2
+#define STAGED_UNIT UINT64_C(128)	/* entries: weights of a byte then start on a line as well */
 
 /* What is in a buffer: entries of some items' lists, of which the first and the last may be cut. */
 typedef struct StagedPart
@@ -63,7 +68,7 @@ typedef struct Staged
 	/* Device memory. */
 	uint32_t   *before;			/* [nwords], active vertices below each word; NULL: all are active, always */
 	uint64_t   *start;			/* [items' capacity + 1], where lists start in the SubCSR; NULL likewise */
-	uint64_t   *tile;			/* for scans of both */
+	uint64_t   *tile;			/* for the prefix sums of both */
 	uint32_t   *pick;			/* [items' capacity], items to sweep again; NULL = not asynchronous */
 	uint64_t	buffer_entries; /* a multiple of STAGED_UNIT */
 	char	   *buffer;			/* [STAGED_BUFFERS] times targets, then weights */

@@ -7,7 +7,7 @@
 
 #include "threads/pool.h"
 
-#define LISTS_PER_LOOK 1024		/* copied between two looks at cancel: each may be a miss or two */
+#define LISTS_PER_CHECK 1024		/* copied between two looks at cancel: each may be a miss or two */
 
 /* Copy entries that stand together in the Graph, from `entry` on, to place `at`. */
 static void
@@ -60,7 +60,7 @@ gather_share(void *arg, int thread, int nthreads)
 		const uint64_t start = gather->start[list];
 		const uint64_t end = gather->start[list + 1] < upto ? gather->start[list + 1] : upto;
 
-		if (list % LISTS_PER_LOOK == 0 && *gather->cancel)
+		if (list % LISTS_PER_CHECK == 0 && *gather->cancel)
 			return;
 		copy_entries(gather, gather->adjacency->offsets[gather->vertex[list]] + (entry - start), end - entry,
 					 entry - gather->from);
@@ -69,19 +69,19 @@ gather_share(void *arg, int thread, int nthreads)
 }
 
 EmogiPool *
-emogi_gather_open(int32_t nthreads)
+emogi_staged_gather_open(int32_t nthreads)
 {
 	return emogi_pool_create(nthreads);
 }
 
 void
-emogi_gather_close(EmogiPool *pool)
+emogi_staged_gather_close(EmogiPool *pool)
 {
 	emogi_pool_destroy(pool);
 }
 
 bool
-emogi_gather(EmogiPool *pool, EmogiGather *gather)
+emogi_staged_gather(EmogiPool *pool, EmogiGather *gather)
 {
 	if (*gather->cancel)
 		return false;

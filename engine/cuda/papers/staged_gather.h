@@ -30,11 +30,11 @@ typedef struct EmogiGather
 } EmogiGather;
 
 /* Start so many threads, the caller included; NULL when threads or memory cannot be had. */
-extern struct EmogiPool *emogi_gather_open(int32_t nthreads);
-extern void emogi_gather_close(struct EmogiPool *pool);
+extern struct EmogiPool *emogi_staged_gather_open(int32_t nthreads);
+extern void emogi_staged_gather_close(struct EmogiPool *pool);
 
 /* Copy, every thread as many entries. False = *cancel was seen, which is looked at every millisecond or so. */
-extern bool emogi_gather(struct EmogiPool *pool, EmogiGather *gather);
+extern bool emogi_staged_gather(struct EmogiPool *pool, EmogiGather *gather);
 
 #ifdef __cplusplus
 }

@@ -47,8 +47,8 @@ take_pinned(Staged *staged, char **out, uint64_t bytes, const char *what, EmogiE
 	if (code == cudaErrorMemoryAllocation)
 	{
 		(void) cudaGetLastError();
-		return emogi_fail(error, EMOGI_NO_MEMORY, "out of pinned host memory", "%s: %llu bytes", what,
-						  (unsigned long long) bytes);
+		return emogi_device_fail(error, EMOGI_NO_MEMORY, "out of pinned host memory", "%s: %llu bytes", what,
+								 (unsigned long long) bytes);
 	}
 	if (code != cudaSuccess)
 		return emogi_cuda_fail(error, code, "cudaMallocHost");
@@ -97,9 +97,10 @@ take_buffers(Staged *staged, EmogiError *error)
 	fit = left > headroom ? (left - headroom) / STAGED_BUFFERS / unit_bytes * STAGED_UNIT : 0;
 	staged->buffer_entries = fit < most ? fit : most;
 	if (fit < most && fit * entry_bytes < least)
-		return emogi_fail(error, EMOGI_NO_MEMORY, "too little device memory is left for edge buffers",
-						  "%d buffers of %llu bytes or more, %llu bytes left, of which %llu must stay free", STAGED_BUFFERS,
-						  (unsigned long long) least, (unsigned long long) left, (unsigned long long) headroom);
+		return emogi_device_fail(error, EMOGI_NO_MEMORY, "too little device memory is left for edge buffers",
+								 "%d buffers of %llu bytes or more, %llu bytes left, of which %llu must stay free",
+								 STAGED_BUFFERS, (unsigned long long) least, (unsigned long long) left,
+								 (unsigned long long) headroom);
 	return emogi_memory_take(&run->memory, (void **) &staged->buffer,
 							 STAGED_BUFFERS * staged->buffer_entries * entry_bytes, "edge buffers", error);
 }
@@ -134,7 +135,7 @@ make_staged(Sweeps *sweeps, const EmogiGraph *graph, unsigned wants, EmogiError 
 	Staged	   *staged = run->control->fail_allocation == 1 ? NULL : (Staged *) calloc(1, sizeof *staged);
 
 	if (staged == NULL)
-		return emogi_fail(error, EMOGI_NO_MEMORY, "out of memory", "what stages edges, %zu bytes", sizeof *staged);
+		return emogi_device_fail(error, EMOGI_NO_MEMORY, "out of memory", "what stages edges, %zu bytes", sizeof *staged);
 	sweeps->staged = staged;
 	staged->run = run;
 	staged->nallocations = 1;
@@ -142,9 +143,9 @@ make_staged(Sweeps *sweeps, const EmogiGraph *graph, unsigned wants, EmogiError 
 	if ((wants & PLACE_BACKWARD) != 0 && graph->backward.offsets != NULL)
 		staged->backward = graph->backward;
 	staged->weight_bytes = sweeps->bytes.weight;
-	staged->pool = may_allocate(staged) ? emogi_gather_open(nthreads) : NULL;
+	staged->pool = may_allocate(staged) ? emogi_staged_gather_open(nthreads) : NULL;
 	if (staged->pool == NULL)
-		return emogi_fail(error, EMOGI_NO_MEMORY, "no threads to gather edges with", "%d threads", (int) nthreads);
+		return emogi_device_fail(error, EMOGI_NO_MEMORY, "no threads to gather edges with", "%d threads", (int) nthreads);
 	return EMOGI_OK;
 }
 
@@ -155,7 +156,7 @@ emogi_papers_place_staged(Sweeps *sweeps, const EmogiGraph *graph, const EmogiQu
 	TRY(place_offsets(sweeps, graph, query, wants, error));
 	TRY(make_staged(sweeps, graph, wants, error));
 	if (sweeps->items.vertex != NULL)
-		TRY(take_lists(sweeps, query->asynchronous, error));
+		TRY(take_lists(sweeps, query->papers.asynchronous, error));
 	TRY(take_buffers(sweeps->staged, error));
 	TRY(make_channels(sweeps->staged, error));
 	TRY(emogi_staged_load(error));
@@ -189,7 +190,7 @@ emogi_staged_close(Sweeps *sweeps)
 	}
 	(void) cudaFreeHost(staged->listed);
 	(void) cudaGetLastError();
-	emogi_gather_close(staged->pool);
+	emogi_staged_gather_close(staged->pool);
 	free(staged);
 	sweeps->staged = NULL;
 }

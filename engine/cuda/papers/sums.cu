@@ -1,5 +1,5 @@
 /*
- * sums.cu: the sum algebra by the papers' mappings: PAGERANK and the applications of the table: HEAT, CIRCUIT,
+ * sums.cu: the sum semiring by the papers' mappings: PAGERANK and the applications of the table: HEAT, CIRCUIT,
  * NEURAL.
  *
  * Returns value[nvertices] after the last iteration, as our own kernels do, but for rounding: within a list the order of
@@ -17,7 +17,7 @@
 #include "cuda/gather.cuh"
 #include "mapping.cuh"
 
-/* The Work of a term of the sum algebra. */
+/* The Work of a term of the sum semiring. */
 template <class Term>
 struct Summing
 {
@@ -48,7 +48,7 @@ struct Summing
 
 /* Count how often each vertex is a target of these entries. Bytes: 4 an entry, and an atomic operation. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-count_targets(Lists<Target> lists, Span entries, unsigned long long *degree, Step step)
+sums_count_targets_kernel(Lists<Target> lists, Span entries, unsigned long long *degree, Step step)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
@@ -62,20 +62,20 @@ count_targets(Lists<Target> lists, Span entries, unsigned long long *degree, Ste
 }
 
 /*
- * Take over the conductances that were summed; a vertex with a start value is a pole instead, one without starts from
+ * Take over the conductances that were summed; a vertex with a start value is fixed instead, one without starts from
  * 0. Bytes: 24 a vertex, 16 of offsets.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-start_free(const uint64_t *offsets, Field field)
+sums_start_free_kernel(const uint64_t *offsets, Field field)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
 	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < field.nvertices; v += nthreads)
 	{
-		const bool	pole = field.value[v] == field.value[v];
+		const bool	fixed = field.value[v] == field.value[v];
 
-		field.conductance[v] = pole ? (double) NAN : offsets[v] < offsets[v + 1] ? field.sum[v] : 0;
-		if (!pole)
+		field.conductance[v] = fixed ? (double) NAN : offsets[v] < offsets[v + 1] ? field.sum[v] : 0;
+		if (!fixed)
 			field.value[v] = 0;
 	}
 }
@@ -86,7 +86,7 @@ start_free(const uint64_t *offsets, Field field)
  */
 template <class Application, bool START>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-settle_values(const uint64_t *offsets, Field field)
+sums_finish_kernel(const uint64_t *offsets, Field field)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 	Outcome		outcome = {0, 0};
@@ -116,9 +116,9 @@ typedef struct SumMethod
 {
 	SweepKernel<Field> sum;
 	AddKernel<Field> add;
-	SweepKernel<Field> weigh;	/* sums the weights alone; NULL = not needed (all but EMOGI_SUM_POLES) */
+	SweepKernel<Field> weigh;	/* sums the weights alone; NULL = not needed (all but EMOGI_SUM_FIXES) */
 	void		(*start) (const uint64_t *offsets, Field field);	/* gives the first values; NULL = not needed */
-	void		(*settle) (const uint64_t *offsets, Field field);
+	void		(*finish) (const uint64_t *offsets, Field field);
 	void		(*reduce) (Field field, uint32_t nparts);
 	bool		weighted;
 } SumMethod;
@@ -127,8 +127,8 @@ template <class Application>
 static SumMethod
 make_method(SweepKernel<Field> sum, bool weighted)
 {
-	return SumMethod{sum, add_parts<Summing<typename Application::Term>>, NULL, NULL, settle_values<Application, false>,
-		reduce_outcome<Application::L1>, weighted};
+	return SumMethod{sum, mapping_add_parts_kernel<Summing<typename Application::Term>>, NULL, NULL,
+		sums_finish_kernel<Application, false>, gather_reduce_kernel<Application::L1>, weighted};
 }
 
 template <class Application>
@@ -137,7 +137,7 @@ make_weighted_method(EmogiMapping mapping, EmogiWeightType type)
 {
 	SumMethod	method = make_method<Application>(choose_sweep<Summing<typename Application::Term>>(mapping, type), true);
 
-	if (Application::POLES)
+	if (Application::FIXES)
 		method.weigh = choose_sweep<Summing<WeightTerm>>(mapping, type);
 	return method;
 }
@@ -147,18 +147,21 @@ choose_method(EmogiAlgorithm algorithm, EmogiMapping mapping, EmogiWeightType ty
 {
 	SumMethod	method;
 
+	if (algorithm == EMOGI_PAGERANK)
+	{
+		method = make_method<PageRank>(choose_mapping<Summing<PageRank::Term>, NoWeight>(mapping), false);
+		method.start = sums_finish_kernel<PageRank, true>;
+		return method;
+	}
 	switch (algorithm)
 	{
-#define SUM(NAME, name, direction, weights, traits) \
+#define SUM(NAME, ...) \
 		case EMOGI_##NAME: \
 			return make_weighted_method<FromTable<EMOGI_##NAME>>(mapping, type);
-			EMOGI_SUM_APPLICATIONS(SUM)
+			EMOGI_ALGORITHMS(EMOGI_LEAVE, EMOGI_LEAVE, SUM)
 #undef SUM
-		default:
-			method = make_method<PageRank>(choose_mapping<Summing<PageRank::Term>, NoWeight>(mapping), false);
-			method.start = settle_values<PageRank, true>;
-			return method;
 	}
+	return SumMethod{};
 }
 
 /* A run. The device's arrays belong to run->memory. */
@@ -186,7 +189,7 @@ take_arrays(Iteration *iteration, const EmogiGraph *graph, const EmogiQuery *que
 	TRY(take_array(memory, &field->sum, nvertices, "sums", error));
 	TRY(take_array(memory, &field->outcome, 1, "outcome", error));
 	TRY(take_array(memory, &field->part, run->full_blocks, "outcome of blocks", error));
-	if (emogi_sum_traits(query->algorithm) & EMOGI_SUM_POLES)
+	if (emogi_sum_traits(query->algorithm) & EMOGI_SUM_FIXES)
 		TRY(take_array(memory, &field->conductance, nvertices, "conductances", error));
 	if (query->algorithm == EMOGI_PAGERANK)
 		return graph->backward.offsets != NULL ? EMOGI_OK :
@@ -201,8 +204,9 @@ load_kernels(Iteration *iteration, EmogiError *error)
 {
 	const SumMethod *method = &iteration->method;
 	const void *const kernels[] = {
-		(const void *) count_targets, (const void *) start_free, (const void *) collect_ranks,
-		(const void *) settle_values<PageRank, true>, (const void *) method->add, (const void *) method->settle,
+		(const void *) sums_count_targets_kernel, (const void *) sums_start_free_kernel,
+		(const void *) gather_collect_ranks_kernel,
+		(const void *) sums_finish_kernel<PageRank, true>, (const void *) method->add, (const void *) method->finish,
 		(const void *) method->reduce, (const void *) (method->weigh != NULL ? method->weigh : method->sum)
 	};
 
@@ -212,7 +216,7 @@ load_kernels(Iteration *iteration, EmogiError *error)
 
 /* Give the vertices new values, or spread the first ones, and reduce what the blocks leave. */
 static EmogiStatus
-settle(Iteration *iteration, void (*kernel) (const uint64_t *, Field), EmogiError *error)
+give_values(Iteration *iteration, void (*kernel) (const uint64_t *, Field), EmogiError *error)
 {
 	Run		   *run = iteration->sweeps->run;
 	cudaStream_t stream = run->state->stream;
@@ -235,11 +239,13 @@ count_degrees(Iteration *iteration, EmogiError *error)
 	CUDA_TRY(cudaMemsetAsync(degree, 0, run->nvertices * sizeof *degree, stream));
 	if (sweeps->staged != NULL)
 		return sweep_parts(sweeps, lists, true, [&](const Lists<Target> &there, const Items &items) -> EmogiStatus {
-			CUDA_LAUNCH(count_targets, run->full_blocks, BLOCK_THREADS, stream, there, items.window, degree, run->step);
+			CUDA_LAUNCH(sums_count_targets_kernel, run->full_blocks, BLOCK_THREADS, stream, there, items.window, degree,
+						run->step);
 			return EMOGI_OK;
 		}, error);
 	TRY(emogi_run_begin_step(run, error));
-	CUDA_LAUNCH(count_targets, run->full_blocks, BLOCK_THREADS, stream, lists, Span{0, lists.nedges}, degree, run->step);
+	CUDA_LAUNCH(sums_count_targets_kernel, run->full_blocks, BLOCK_THREADS, stream, lists, Span{0, lists.nedges}, degree,
+				run->step);
 	sweeps->edges += lists.nedges;
 	sweeps->lines += (lists.nedges + ENTRIES - 1) / ENTRIES;
 	return EMOGI_OK;
@@ -254,7 +260,7 @@ start_pagerank(Iteration *iteration, EmogiError *error)
 	field->degrees.out = iteration->sweeps->run->graph.backward.offsets;
 	if (field->degrees.out == NULL)
 		TRY(count_degrees(iteration, error));
-	return settle(iteration, iteration->method.start, error);
+	return give_values(iteration, iteration->method.start, error);
 }
 
 /* Bring everything to where the first iteration begins. */
@@ -272,7 +278,7 @@ start(Iteration *iteration, EmogiError *error)
 	if (method->weigh != NULL)
 	{
 		TRY(sweep(sweeps, method->weigh, method->add, lists, iteration->field, error));
-		CUDA_LAUNCH(start_free, run->full_blocks, BLOCK_THREADS, run->state->stream, lists.offsets, iteration->field);
+		CUDA_LAUNCH(sums_start_free_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, lists.offsets, iteration->field);
 	}
 	return EMOGI_OK;
 }
@@ -292,7 +298,7 @@ iterate(Iteration *iteration, const EmogiQuery *query, EmogiResult *result, Emog
 		run->control->level = (uint32_t) i;
 		run->control->done = (uint64_t) i * run->nvertices;
 		TRY(sweep(sweeps, method->sum, method->add, run->graph.forward, iteration->field, error));
-		TRY(settle(iteration, method->settle, error));
+		TRY(give_values(iteration, method->finish, error));
 		CUDA_TRY(cudaMemcpyAsync(run->state->mailbox, iteration->field.outcome, sizeof *outcome, cudaMemcpyDeviceToHost,
 								 run->state->stream));
 		TRY(emogi_cuda_wait(run->state, run->control, error));
@@ -313,7 +319,7 @@ emogi_papers_sum(Sweeps *sweeps, Run *run, const EmogiGraph *graph, const EmogiQ
 	unsigned	does = SWEEPS_SUMS | SWEEPS_ALL;
 
 	iteration.sweeps = sweeps;
-	iteration.method = choose_method(query->algorithm, query->mapping, graph->weight_type);
+	iteration.method = choose_method(query->algorithm, query->papers.mapping, graph->weight_type);
 	if (iteration.method.weighted)
 		does |= SWEEPS_WEIGHTS;
 	TRY(emogi_papers_open(sweeps, run, graph, query, does, error));
@@ -325,11 +331,11 @@ emogi_papers_sum(Sweeps *sweeps, Run *run, const EmogiGraph *graph, const EmogiQ
 	TRY(start(&iteration, error));
 	TRY(iterate(&iteration, query, result, error));
 	if (ranks)
-		CUDA_LAUNCH(collect_ranks, run->full_blocks, BLOCK_THREADS, run->state->stream, iteration.field);
+		CUDA_LAUNCH(gather_collect_ranks_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, iteration.field);
 	TRY(emogi_run_stop_clock(run, result, error));
 
 	TRY(emogi_papers_account(sweeps, result, error));
 	result->nreached = run->nvertices;
-	return emogi_run_fetch(run, result->value, ranks ? iteration.field.sum : iteration.field.value,
-						   run->nvertices * sizeof *result->value, error);
+	return emogi_run_fetch(run, result->columns[0].float64, ranks ? iteration.field.sum : iteration.field.value,
+						   run->nvertices * sizeof(double), error);
 }

@@ -2,7 +2,8 @@
  * wide.cu: targets of 8 bytes instead of 4, to see what the wider ids of other systems cost [1, figure 12].
  *
  * The copy is made before the clock starts, by the device, and belongs to the run. Over the link it stands in pinned host
- * memory that CUDA has allocated, not in the Graph's own that was registered: both are read alike (DESIGN.md section 10).
+ * memory that CUDA has allocated, not in the Graph's own that was registered: both are read alike (docs/design.md, "Facts
+ * measured on an H200").
  *
  * [1] S. W. Min et al.: EMOGI: Efficient Memory-access for Out-of-memory Graph-traversal in GPUs. PVLDB 14(2), 2020.
  */
@@ -10,7 +11,7 @@
 
 /* Copy targets. Bytes: 12 an entry. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-widen(const Target *from, uint64_t *to, uint64_t nedges, Step step)
+wide_copy_kernel(const Target *from, uint64_t *to, uint64_t nedges, Step step)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
@@ -31,12 +32,14 @@ wide_bytes(const Lists<Target> &lists)
 
 /* Take room for all of them: the device's pointer. */
 static EmogiStatus
-take_room(Run *run, uint64_t bytes, void **room, EmogiError *error)
+take_room(Sweeps *sweeps, uint64_t bytes, void **room, EmogiError *error)
 {
+	Run		   *run = sweeps->run;
+
 	if (run->graph.placement == EMOGI_PLACEMENT_DEVICE)
 		return emogi_memory_take(&run->memory, room, bytes, "wide targets", error);
-	CUDA_TRY(cudaHostAlloc(&run->pinned, bytes, cudaHostAllocMapped));
-	CUDA_TRY(cudaHostGetDevicePointer(room, run->pinned, 0));
+	CUDA_TRY(cudaHostAlloc(&sweeps->pinned, bytes, cudaHostAllocMapped));
+	CUDA_TRY(cudaHostGetDevicePointer(room, sweeps->pinned, 0));
 	return EMOGI_OK;
 }
 
@@ -45,7 +48,7 @@ static EmogiStatus
 widen_lists(Run *run, Lists<Target> *lists, void *room, EmogiError *error)
 {
 	TRY(emogi_run_begin_step(run, error));
-	CUDA_LAUNCH(widen, run->full_blocks, BLOCK_THREADS, run->state->stream, lists->targets, (uint64_t *) room,
+	CUDA_LAUNCH(wide_copy_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, lists->targets, (uint64_t *) room,
 				lists->nedges, run->step);
 	lists->targets = (const Target *) room;
 	return emogi_cuda_wait(run->state, run->control, error);
@@ -63,7 +66,7 @@ emogi_papers_widen(Sweeps *sweeps, unsigned wants, EmogiError *error)
 
 	if (placed->forward.nedges == 0)
 		return EMOGI_OK;
-	TRY(take_room(run, forward + (both ? wide_bytes(placed->backward) : 0), &room, error));
+	TRY(take_room(sweeps, forward + (both ? wide_bytes(placed->backward) : 0), &room, error));
 	TRY(widen_lists(run, &placed->forward, room, error));
 	if (both)
 		return widen_lists(run, &placed->backward, (char *) room + forward, error);

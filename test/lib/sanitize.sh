@@ -22,17 +22,9 @@ sanitized_copy() {
 
 # Run the unit programs of a sanitized copy. What the sanitizer finds makes a program fail.
 run_sanitized_unit() {
-    local name=$1 source program ok bad why sum_ok=0 sum_bad=0
-    for source in "$ROOT"/test/unit/test_*.c; do
-        program=$(basename "$source" .c)
-        read -r ok bad why < <(
-            export ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 TSAN_OPTIONS=halt_on_error=1
-            ROOT=$WORK/$name run_unit_program "$program")
-        printf '    %-44s %d passed, %d failed %s\n' "$program" "$ok" "$bad" "$why"
-        [ "$bad" = 0 ] || { show head "$WORK/$program.out" 60; show tail "$WORK/$program.out" 10; }
-        sum_ok=$((sum_ok + ok)) sum_bad=$((sum_bad + bad))
-    done
-    add "unit, $name" $sum_ok $sum_bad
+    export ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 TSAN_OPTIONS=halt_on_error=1
+    run_unit_programs "unit, $1" "$WORK/$1"
+    unset ASAN_OPTIONS UBSAN_OPTIONS TSAN_OPTIONS
 }
 
 # Install the library of the sanitized copy into a copy of PostgreSQL, and start a server that has the sanitizer's library loaded
@@ -43,7 +35,7 @@ run_sanitized_unit() {
 # is just starting waits for itself (libgpg-error does): for ever. So there is such a symbol.
 start_sanitized_server() {
     local symbol='char *swift_demangle(const char *a, unsigned long b, char *c, unsigned long *d, unsigned e) { return 0; }'
-    copy_postgres "$WORK/postgres" &&
+    copy_postgres "$WORK/sanitized" &&
         sanitized_make "$WORK/address" "$ADDRESS" install &&
         gcc -shared -fPIC -w -x c - -o "$WORK/symbol.so" <<<"$symbol" &&
         chmod a+rx "$WORK/symbol.so" &&
@@ -63,9 +55,7 @@ start_server_with() {
 # Run pg_regress against a server with the sanitized library; each finding of a process counts as a failure.
 run_sanitized_server() {
     local file found=0
-    [ -d "$TREE" ] || copy_tests
-    ! cluster_running "$SERVER" || { cluster_stop "$SERVER" && rm -rf "$SERVER"; } >>"$LOG" 2>&1
-    if ! step 'Start a private server under ASAN and UBSAN' start_sanitized_server; then
+    if ! make_room address_server || ! step 'Start a private server under ASAN and UBSAN' start_sanitized_server; then
         show tail "$SERVER/server.log" 30
         add 'regress, address' 0 1
         return 0

@@ -1,42 +1,39 @@
 /*
- * walk.cuh: what the blocks of a deep walk share: items, queues, the barrier. How they walk: persistent.cuh.
+ * persistent_queue.cuh: what the blocks of a persistent kernel share: items, queues, the barrier. How they step:
+ * persistent.cuh.
  *
  * The barrier is a word in device memory that blocks add to when they arrive, and look at until all have; what they add
  * brings the sums of what they found along, so that nobody has to read those afterwards. Each barrier has a word of its own,
  * cleared while the one before is used. At a barrier that the first block alone arrives at, the others only wait:
  * they may still be at the barrier before when it comes to the one after, and that is why there are four.
  */
-#ifndef EMOGI_WALK_CUH
-#define EMOGI_WALK_CUH
+#ifndef EMOGI_PERSISTENT_QUEUE_CUH
+#define EMOGI_PERSISTENT_QUEUE_CUH
 
+#include "persistent_tuning.cuh"
 #include "weights.cuh"
 
-#define DEEP_THREADS 1024
-#define DEEP_WARPS (DEEP_THREADS / WARP_LANES)
-#define DEEP_BLOCKS 32			/* the more, the slower the barrier: 1 us */
-#define DEEP_ENTRIES (1u << 18) /* the largest queue, and the most entries of a step */
-#define DEEP_TURNS 3			/* sets of a block's counters: one in use, one still read, one being cleared */
-#define DEEP_PHASES 4			/* the same of barriers; one more, for a barrier that not all blocks arrive at */
-
-#define POLL_NS 20				/* between looks at a barrier */
+#define PERSISTENT_WARPS (PERSISTENT_THREADS / WARP_LANES)
+#define PERSISTENT_TURNS 3		/* sets of a block's counters: one in use, one still read, one being cleared */
+#define PERSISTENT_PHASES 4		/* the same of barriers; one more, for a barrier that not all blocks arrive at */
 
 /* What an arrival at the barrier adds to its word: a block, whether it wants to leave, its items, their entries. */
 #define ARRIVED_SHIFT 56
 #define LEAVE_SHIFT 54
 #define ITEMS_SHIFT 32
 #define ENTRIES_CLAMP ((1u << 24) - 1)	/* of a block: 255 of them fit the 32 bits */
-#define LIST_CLAMP (1u << 19)	/* of an item: those of a warp fit the above; more than DEEP_ENTRIES is too many anyway */
+#define LIST_CLAMP (1u << 19)	/* of an item: those of a warp fit the above; more than PERSISTENT_ENTRIES is too many anyway */
 
-static_assert(DEEP_WARPS <= WARP_LANES, "a warp sums over the warps");
-static_assert(DEEP_ENTRIES < LIST_CLAMP && DEEP_BLOCKS < 256, "sums must not spill over");
+static_assert(PERSISTENT_WARPS <= WARP_LANES, "a warp sums over the warps");
+static_assert(PERSISTENT_ENTRIES < LIST_CLAMP && PERSISTENT_BLOCKS < 256, "sums must not spill over");
 
 /* A vertex to expand. */
-typedef struct DeepItem
+typedef struct QueueItem
 {
 	uint64_t	start;			/* of its list */
 	uint32_t	vertex;
 	uint32_t	length;			/* of its list; of 2^32 and more entries: the largest number */
-} DeepItem;
+} QueueItem;
 
 /* What becomes of the target of an entry. */
 typedef enum Fate
@@ -47,19 +44,19 @@ typedef enum Fate
 } Fate;
 
 /* A barrier, and the slots of the queue that is filled before it; each on a line of its own. */
-typedef struct DeepPhase
+typedef struct BarrierPhase
 {
 	alignas(EMOGI_LINE_BYTES) unsigned long long word;
 	alignas(EMOGI_LINE_BYTES) uint32_t length;
-} DeepPhase;
+} BarrierPhase;
 
 /* What a launch is given. All pointers are the device's. The walk leaves when the next step would be too large. */
 template <class Item>
-struct Deep
+struct PersistentLaunch
 {
 	Lists<Target> lists;
 	Item	   *queue;			/* [2][capacity] */
-	DeepPhase  *phase;			/* [DEEP_PHASES], zeroed */
+	BarrierPhase *phase;		/* [PERSISTENT_PHASES], zeroed */
 	Counters   *counters;
 	const volatile uint32_t *stop;	/* as in Step */
 	uint32_t	capacity;		/* > 0, items, and entries of a step */
@@ -73,13 +70,13 @@ struct Deep
 
 /* What a block shares. */
 template <class Item>
-struct DeepBlock
+struct PersistentBlock
 {
-	Item		item[DEEP_THREADS]; /* that it expands */
-	uint32_t	upto[DEEP_THREADS]; /* entries up to and with this one's */
-	uint32_t	warp_upto[DEEP_WARPS];
-	uint32_t	nfound[DEEP_TURNS]; /* items that this step finds, and their entries */
-	uint32_t	entries[DEEP_TURNS];
+	Item		item[PERSISTENT_THREADS]; /* that it expands */
+	uint32_t	upto[PERSISTENT_THREADS]; /* entries up to and with this one's */
+	uint32_t	warp_upto[PERSISTENT_WARPS];
+	uint32_t	nfound[PERSISTENT_TURNS]; /* items that this step finds, and their entries */
+	uint32_t	entries[PERSISTENT_TURNS];
 	uint32_t	steps;			/* that a warp has made */
 	unsigned long long spent;
 	unsigned long long word;	/* what came with the barrier */
@@ -93,8 +90,8 @@ struct Walk
 	typedef typename S::Item Item;
 
 	Search		search;
-	Deep<Item>	deep;
-	DeepBlock<Item> *block;
+	PersistentLaunch<Item> launch;
+	PersistentBlock<Item> *block;
 	uint32_t	nblocks;		/* that make the step: the first or all */
 	uint32_t	turn;			/* of the block's counters */
 	uint32_t	phase;
@@ -145,7 +142,7 @@ shuffle_item(const Item &own, uint32_t lane)
 
 /* Say where the list of an item's vertex lies. Both reads are under way together. */
 static __device__ __forceinline__ void
-locate(DeepItem *item, const uint64_t *offsets)
+locate(QueueItem *item, const uint64_t *offsets)
 {
 	const uint64_t start = __ldg(&offsets[item->vertex]);
 	const uint64_t length = __ldg(&offsets[(uint64_t) item->vertex + 1]) - start;
@@ -157,7 +154,7 @@ locate(DeepItem *item, const uint64_t *offsets)
 /* Count what expanding an item reads. */
 template <class Search>
 static __device__ __forceinline__ void
-count_item(Walk<Search> &walk, const DeepItem &item)
+count_item(Walk<Search> &walk, const QueueItem &item)
 {
 	walk.entries_seen += item.length;
 	walk.lines += count_lines<Target>(Span{item.start, item.start + item.length});
@@ -172,7 +169,7 @@ static __device__ __forceinline__ Fate
 look(const Walk<Search> &walk, const typename Search::Item &item, uint64_t entry, bool live,
 	 typename Search::Item *fresh)
 {
-	const Lists<Target> &lists = walk.deep.lists;
+	const Lists<Target> &lists = walk.launch.lists;
 	unsigned long long known;
 	double		weight = 1.0;
 
@@ -191,7 +188,7 @@ template <class Search>
 static __device__ __forceinline__ typename Search::Item *
 frontier_queue(const Walk<Search> &walk, uint32_t which)
 {
-	return walk.deep.queue + (uint64_t) which * walk.deep.capacity;
+	return walk.launch.queue + (uint64_t) which * walk.launch.capacity;
 }
 
 /* Claim slots in the next queue for the items that lanes have found. Gets the first of them in lane 0. Whole warps. */
@@ -201,14 +198,14 @@ claim_slots(Walk<Search> &walk, bool found, const typename Search::Item &item)
 {
 	const uint32_t lanes = __ballot_sync(FULL_WARP, found);
 	const uint32_t clamped = found ? item.length < LIST_CLAMP ? item.length : LIST_CLAMP : 0;
-	const uint32_t turn = walk.turn % DEEP_TURNS;
+	const uint32_t turn = walk.turn % PERSISTENT_TURNS;
 	uint32_t	entries;
 	uint32_t	slot = 0;
 
 	if (lanes == 0)
 		return 0;
 	if (lane_number() == 0 && walk.nblocks > 1)
-		slot = atomicAdd(&walk.deep.phase[walk.phase % DEEP_PHASES].length, __popc(lanes));
+		slot = atomicAdd(&walk.launch.phase[walk.phase % PERSISTENT_PHASES].length, __popc(lanes));
 	entries = __reduce_add_sync(FULL_WARP, clamped);
 	if (lane_number() == 0)
 	{
@@ -244,7 +241,7 @@ begin_turn(const Walk<Search> &walk)
 {
 	if (threadIdx.x == 0)
 	{
-		const uint32_t next = (walk.turn + 1) % DEEP_TURNS;
+		const uint32_t next = (walk.turn + 1) % PERSISTENT_TURNS;
 
 		walk.block->nfound[next] = 0;
 		walk.block->entries[next] = 0;
@@ -270,21 +267,21 @@ load_acquire(const unsigned long long *word)
 
 /* Clear the phase after this one, which nobody reads any more, and arrive at the barrier of this one. */
 static __device__ void
-arrive(DeepPhase *phases, uint32_t phase, uint32_t items, uint32_t entries, bool leave)
+arrive(BarrierPhase *phases, uint32_t phase, uint32_t items, uint32_t entries, bool leave)
 {
 	if (blockIdx.x == 0)
 	{
-		phases[(phase + 1) % DEEP_PHASES].word = 0;
-		phases[(phase + 1) % DEEP_PHASES].length = 0;
+		phases[(phase + 1) % PERSISTENT_PHASES].word = 0;
+		phases[(phase + 1) % PERSISTENT_PHASES].length = 0;
 	}
-	add_release(&phases[phase % DEEP_PHASES].word,
+	add_release(&phases[phase % PERSISTENT_PHASES].word,
 				1ull << ARRIVED_SHIFT | (unsigned long long) leave << LEAVE_SHIFT |
 				(unsigned long long) items << ITEMS_SHIFT | entries);
 }
 
 /* Wait until so many blocks have arrived. Get the sum of what they brought. */
 static __device__ unsigned long long
-await(const DeepPhase *phase, uint32_t nblocks, uint32_t pause_ns)
+await(const BarrierPhase *phase, uint32_t nblocks, uint32_t pause_ns)
 {
 	unsigned long long sum;
 
@@ -311,8 +308,8 @@ template <class Search>
 static __device__ void
 end_turn(Walk<Search> &walk, uint32_t stop)
 {
-	DeepBlock<typename Search::Item> *block = walk.block;
-	const uint32_t turn = walk.turn % DEEP_TURNS;
+	PersistentBlock<typename Search::Item> *block = walk.block;
+	const uint32_t turn = walk.turn % PERSISTENT_TURNS;
 
 	__syncthreads();
 	if (walk.nblocks > 1)
@@ -321,8 +318,8 @@ end_turn(Walk<Search> &walk, uint32_t stop)
 		{
 			const uint32_t entries = block->entries[turn] < ENTRIES_CLAMP ? block->entries[turn] : ENTRIES_CLAMP;
 
-			arrive(walk.deep.phase, walk.phase, block->nfound[turn], entries, stop != 0);
-			block->word = await(&walk.deep.phase[walk.phase % DEEP_PHASES], walk.nblocks, POLL_NS);
+			arrive(walk.launch.phase, walk.phase, block->nfound[turn], entries, stop != 0);
+			block->word = await(&walk.launch.phase[walk.phase % PERSISTENT_PHASES], walk.nblocks, POLL_NS);
 		}
 		__syncthreads();
 		take_word(walk);
@@ -336,4 +333,4 @@ end_turn(Walk<Search> &walk, uint32_t stop)
 	walk.turn++;
 }
 
-#endif							/* EMOGI_WALK_CUH */
+#endif							/* EMOGI_PERSISTENT_QUEUE_CUH */

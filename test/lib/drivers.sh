@@ -2,21 +2,9 @@
 # The kind `drivers` of test/run: the drivers of Python and Java against a server of their own. Sourced by it, never run.
 
 # Install the drivers: Java's from Debian, Python's into a folder of this run.
-install_jdbc() {
-    local missing
-    mapfile -t missing < <(missing_packages default-jdk-headless libpostgresql-jdbc-java python3-venv)
-    [ ${#missing[@]} = 0 ] || apt_install_no_cluster "${missing[@]}"
-}
+install_jdbc() { install_missing default-jdk-headless libpostgresql-jdbc-java python3-venv; }
 install_python_drivers() {
     python3 -m venv "$WORK/venv" && timeout 300 "$WORK/venv/bin/pip" install --disable-pip-version-check -q -r "$ROOT/test/drivers/requirements.txt"
-}
-
-# Install what some tests need; without it they are skipped, which is no failure.
-install_or_skip() {
-    local what=$1
-    shift
-    printf '  %-46s ' "Install $what"
-    if "$@" >>"$LOG" 2>&1 </dev/null; then echo ok; else echo 'skipped: cannot be installed here, is a registry in reach?'; return 1; fi
 }
 
 # A server of their own, for pgjdbc wants TCP: on a free port of this machine alone, with a password.
@@ -54,8 +42,8 @@ run_driver_program() {
 
 run_drivers() {
     local python= java=
-    ! install_or_skip 'the drivers of Java' install_jdbc || java=yes
-    ! install_or_skip 'the drivers of Python' install_python_drivers || python=yes
+    ! install_or_skip 'drivers of Java' install_jdbc || java=yes
+    ! install_or_skip 'drivers of Python' install_python_drivers || python=yes
     [ -n "$python$java" ] || return 0
     step 'Start a server for drivers' start_drivers_server || { add drivers 0 1; return 0; }
     [ -z "$python" ] || run_driver_program 'drivers of Python' "$WORK/venv/bin/python" "$ROOT/test/drivers/drivers.py" \

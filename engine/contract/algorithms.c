@@ -1,0 +1,137 @@
+/*
+ * algorithms.c: the table of algorithms at run time, and what follows from a row alone: is a query in order?
+ */
+#include "query_check.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define THOSE(...) __VA_ARGS__
+
+static const EmogiAlgorithmRow rows[] = {
+#define OTHER(NAME, its_name, cpu, on_cuda, in_papers, verifier, its_lists, its_weights, its_traits, its_parameters, its_columns) \
+	{.algorithm = EMOGI_##NAME, .name = #its_name, .cuda = #on_cuda, .papers = #in_papers, \
+		.lists = its_lists, .weights = its_weights, .traits = its_traits, \
+		.parameters = {THOSE its_parameters}, .columns = {THOSE its_columns}},
+#define PATH(NAME, its_name, column, order, source, its_traits, candidate) \
+	{.algorithm = EMOGI_##NAME, .name = #its_name, .cuda = "path", .papers = "path", \
+		.lists = EMOGI_LISTS_ALONG, .weights = EMOGI_WEIGHTS_LENGTHS, \
+		.traits = (its_traits) | (((its_traits) & EMOGI_PATH_ADDS) != 0 ? EMOGI_STOPS : 0), \
+		.parameters = {{EMOGI_SOURCES, 0}, \
+			{((its_traits) & EMOGI_PATH_ADDS) != 0 ? EMOGI_MAX_DISTANCE : EMOGI_DIRECTION, \
+				((its_traits) & EMOGI_PATH_ADDS) != 0 ? (double) INFINITY : EMOGI_OUT}, \
+			{((its_traits) & EMOGI_PATH_ADDS) != 0 ? EMOGI_DIRECTION : EMOGI_NO_PARAMETER, EMOGI_OUT}}, \
+		.columns = {{#column, EMOGI_FLOAT64, (order) == EMOGI_MOST ? -1.0 : (double) INFINITY}}},
+#define SUM(NAME, its_name, direction, its_weights, its_traits, contribution, finish, lipschitz) \
+	{.algorithm = EMOGI_##NAME, .name = #its_name, .cuda = "gather", .papers = "sum", \
+		.lists = EMOGI_LISTS_AGAINST, .weights = its_weights, .traits = (its_traits) | EMOGI_MAY_DIVERGE, \
+		.parameters = {{EMOGI_START, 0}, {EMOGI_MAX_ITERATIONS, 1000}, {EMOGI_TOLERANCE, 1e-6}, {EMOGI_DIRECTION, direction}}, \
+		.columns = {{"value", EMOGI_FLOAT64, NAN}}},
+	EMOGI_ALGORITHMS(OTHER, PATH, SUM)
+#undef OTHER
+#undef PATH
+#undef SUM
+};
+
+const EmogiAlgorithmRow *
+emogi_algorithm_row(EmogiAlgorithm algorithm)
+{
+	return &rows[algorithm];
+}
+
+const EmogiAlgorithmRow *
+emogi_algorithm_named(const char *name)
+{
+	for (int a = 0; a < EMOGI_NALGORITHMS; a++)
+		if (strcmp(rows[a].name, name) == 0)
+			return &rows[a];
+	return NULL;
+}
+
+int
+emogi_algorithm_takes(const EmogiAlgorithmRow *row, EmogiParameterKind kind)
+{
+	for (int i = 0; row->parameters[i].kind != EMOGI_NO_PARAMETER; i++)
+		if (row->parameters[i].kind == kind)
+			return i;
+	return -1;
+}
+
+bool
+emogi_algorithm_iterates(EmogiAlgorithm algorithm)
+{
+	return emogi_algorithm_takes(&rows[algorithm], EMOGI_MAX_ITERATIONS) >= 0;
+}
+
+bool
+emogi_algorithm_is_on_cuda(const EmogiAlgorithmRow *row)
+{
+	return strcmp(row->cuda, "none") != 0;
+}
+
+uint32_t
+emogi_column_bytes(EmogiColumnType type)
+{
+	switch (type)
+	{
+		case EMOGI_INT32:
+		case EMOGI_VERTEX:
+			return 4;
+		case EMOGI_INT64:
+		case EMOGI_FLOAT64:
+			return 8;
+	}
+	return 0;
+}
+
+/* ---- queries ---- */
+
+/* Write what is wrong. */
+static EmogiStatus
+refuse(EmogiError *error, const char *message)
+{
+	snprintf(error->message, sizeof error->message, "%s", message);
+	error->detail[0] = '\0';
+	return EMOGI_BAD_INPUT;
+}
+
+/* Check that these are vertices. */
+static EmogiStatus
+check_vertices(const EmogiGraph *graph, const uint32_t *numbers, uint64_t count, const char *what, EmogiError *error)
+{
+	for (uint64_t i = 0; i < count; i++)
+	{
+		if (numbers[i] < graph->nvertices)
+			continue;
+		snprintf(error->message, sizeof error->message, "a %s is not a vertex of the graph", what);
+		snprintf(error->detail, sizeof error->detail, "number %u of %llu", numbers[i], (unsigned long long) graph->nvertices);
+		return EMOGI_BAD_INPUT;
+	}
+	return EMOGI_OK;
+}
+
+EmogiStatus
+emogi_query_check(const EmogiGraph *graph, const EmogiQuery *query, EmogiError *error)
+{
+	const EmogiAlgorithmRow *row;
+	EmogiStatus status = EMOGI_OK;
+
+	if ((unsigned int) query->algorithm >= EMOGI_NALGORITHMS)
+		return refuse(error, "unknown algorithm");
+	row = &rows[query->algorithm];
+	if (graph->nvertices > EMOGI_MAX_VERTICES)
+		return refuse(error, "too many vertices");
+	if ((unsigned int) graph->weight_type > EMOGI_WEIGHT_F64)
+		return refuse(error, "unknown type of weights");
+	if (emogi_algorithm_takes(row, EMOGI_MAX_ITERATIONS) >= 0 && query->max_iterations < 1)
+		return refuse(error, "at least one iteration is needed");
+	if (emogi_algorithm_takes(row, EMOGI_TOLERANCE) >= 0 && !(query->tolerance >= 0.0))
+		return refuse(error, "a tolerance of 0 or more is needed");
+	if (emogi_algorithm_takes(row, EMOGI_START) >= 0 && query->values == NULL && graph->nvertices > 0)
+		return refuse(error, "start values are needed");
+	if (emogi_algorithm_takes(row, EMOGI_SOURCES) >= 0)
+		status = check_vertices(graph, query->sources, query->nsources, "source", error);
+	if (status == EMOGI_OK && (row->traits & EMOGI_STOPS) != 0)
+		status = check_vertices(graph, query->targets, query->ntargets, "target", error);
+	return status;
+}

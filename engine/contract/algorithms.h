@@ -1,0 +1,235 @@
+/*
+ * algorithms.h: the one table of all algorithms. The enum, the dispatch of both engines and of the papers' systems, the checks of
+ * queries, the verifiers, the SQL side (arguments, rows, allocation, plans), emogi_bench and the comparisons of tests are made
+ * of it; algorithms.c keeps it for run time.
+ *
+ * An algorithm is a row:
+ *
+ *   OTHER(NAME, name, cpu, cuda, papers, verifier, lists, weights, traits, (parameters), (columns))
+ *
+ * NAME        EMOGI_NAME is the algorithm, emogi_name its SQL function
+ * cpu         emogi_cpu_CPU of engine/cpu answers it, emogi_cuda_CUDA of engine/cuda, emogi_papers_PAPERS and
+ *             emogi_shards_PAPERS of engine/cuda/papers; emogi_check_VERIFIER of engine/verify says whether an answer is
+ *             right. `none`: there is nothing there, and the CPU answers, with a reason
+ * lists       EmogiLists: which lists of the Graph it reads
+ * weights     EmogiWeights: which weights it reads, and which it refuses
+ * traits      EMOGI_* below, or 0
+ * parameters  {kind, value when the call names none}, in the order of the SQL function's arguments after the graph
+ * columns     {name, type, value of a vertex that has no row}, in the order of the SQL function's columns after `vertex`; the
+ *             first decides whether a vertex has a row; NAN: every vertex has
+ *
+ * Two semirings cover the applications of EMOGI, CuSha, EtaGraph and Subway (CuSha, HPDC 2014, Table 3, shows how). A row of
+ * theirs is the whole definition, with its formulas; semirings.h makes functions of these. All arithmetic is double.
+ *
+ * The path semiring takes the best over all paths of a value that only gets worse along a path, so that the answer does not
+ * depend on the order of the work, bit for bit: emogi_NAME(graph, source, direction), or with EMOGI_PATH_ADDS (graph, source,
+ * max_distance, direction).
+ *
+ *   PATH(NAME, name, column, order, source, traits, candidate)
+ *
+ * order       EMOGI_LEAST: the less a value, the better, +inf = not reached; EMOGI_MOST: the more, -1 = not reached
+ * source      value of the path without an edge
+ * traits      EMOGI_PATH_ADDS or 0; with EMOGI_PATH_ADDS the order is EMOGI_LEAST and the source finite
+ * candidate   of the value of u and the weight of u -> v: an offer to v, taken when better. Values are never below 0, nor -0.
+ *             Weights are lengths, 0 or more, also above 1; +inf is impassable: its offer is no better than the value of what is
+ *             not reached. No offer is better than the value it is made of, and better values make no worse offers
+ *
+ * The sum semiring gathers over the edges that end in a vertex, iteration by iteration, from given start values:
+ * emogi_NAME(graph, start, max_iterations, tolerance, direction). The largest change of a vertex is compared with the tolerance.
+ *
+ *   SUM(NAME, name, direction, weights, traits, contribution, finish, lipschitz)
+ *
+ * direction     when the call names none
+ * traits        EMOGI_SUM_OWN, EMOGI_SUM_FIXES, EMOGI_SUM_KEEPS, or 0
+ * contribution  of u to v by an edge u -> v: of the value of u (other), that of v (own) and the weight
+ * finish        the new value of v: of its value (own), the sum of the contributions in an order set by the list alone, and the
+ *               sum of the weights (total; 0 where the application has not EMOGI_SUM_FIXES)
+ * lipschitz     how many times the difference of two sets of values, the largest of a vertex, can be larger after an iteration,
+ *               at most: of the sum of v's weights (total) and that of their sizes (magnitude)
+ */
+#ifndef EMOGI_ALGORITHMS_H
+#define EMOGI_ALGORITHMS_H
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Which way a traversal follows a stored edge src -> dst. */
+typedef enum EmogiDirection
+{
+	EMOGI_OUT = 0,				/* src to dst */
+	EMOGI_IN,					/* dst to src */
+	EMOGI_BOTH					/* either way: every edge enters two lists, a self-loop one */
+} EmogiDirection;
+
+/* Which lists an algorithm reads: where the list of a vertex leads, when the call's direction is `out`. */
+typedef enum EmogiLists
+{
+	EMOGI_LISTS_ALONG = 0,		/* along the edges: a traversal */
+	EMOGI_LISTS_AGAINST,		/* against the edges: a vertex gathers from where edges come */
+	EMOGI_LISTS_BOTH_WAYS,		/* either way, whatever the direction: undirected, parallel edges and self-loops kept */
+	EMOGI_LISTS_ANY				/* one of the above, whichever is there */
+} EmogiLists;
+
+/* What weights a call reads, and which it refuses. NaN and NULL are refused always. */
+typedef enum EmogiWeights
+{
+	EMOGI_WEIGHTS_UNUSED = 0,	/* every edge weighs 1, and no weight column is read */
+	EMOGI_WEIGHTS_LENGTHS,		/* 0 .. +infinity: negative ones are refused */
+	EMOGI_WEIGHTS_CONDUCTANCES, /* 0 and more, finite */
+	EMOGI_WEIGHTS_FACTORS		/* any finite number */
+} EmogiWeights;
+
+/* What an algorithm takes, beside the Graph. */
+typedef enum EmogiParameterKind
+{
+	EMOGI_NO_PARAMETER = 0,		/* ends a list of parameters */
+	EMOGI_SOURCES,				/* one vertex or several */
+	EMOGI_MAX_DEPTH,			/* int, hops, 0 and more, -1 = no bound: first column <= it */
+	EMOGI_MAX_DISTANCE,			/* double, 0 and more, +inf = no bound: first column <= it */
+	EMOGI_DAMPING,				/* double, 0 .. 1 */
+	EMOGI_START,				/* a query of start values: a double a vertex */
+	EMOGI_MAX_ITERATIONS,		/* int, 1 and more */
+	EMOGI_TOLERANCE,			/* double, 0 and more; stop after a change below it; 0 = exactly max_iterations */
+	EMOGI_DIRECTION				/* EmogiDirection */
+} EmogiParameterKind;
+
+typedef struct EmogiParameter
+{
+	EmogiParameterKind kind;
+	double		otherwise;		/* when the call names none */
+} EmogiParameter;
+
+typedef enum EmogiColumnType
+{
+	EMOGI_INT32,
+	EMOGI_INT64,
+	EMOGI_FLOAT64,
+	EMOGI_VERTEX				/* uint32, a vertex number; its key in SQL */
+} EmogiColumnType;
+
+typedef struct EmogiResultColumn
+{
+	const char *name;			/* NULL ends a list of columns */
+	EmogiColumnType type;
+	double		none;			/* value of a vertex that has no row; NAN = every vertex has one */
+} EmogiResultColumn;
+
+#define EMOGI_MAX_PARAMETERS 8
+#define EMOGI_MAX_COLUMNS 4
+
+/* Traits of the path semiring. */
+#define EMOGI_PATH_ADDS 0x01u		/* values are sums of weights: they are bounded by max_distance and by targets, and searched at
+								 * equal steps; others are weights or near them, and searched at quantiles of the weights */
+
+/* Traits of the sum semiring. */
+#define EMOGI_SUM_OWN 0x02u			/* a contribution looks at the value of the vertex that it goes to */
+#define EMOGI_SUM_FIXES 0x04u		/* start values stay (a Dirichlet boundary); the other vertices, NaN at the start, begin with 0, and
+								 * finish gets their weights */
+#define EMOGI_SUM_KEEPS 0x08u		/* a vertex without an edge in keeps its value */
+
+/* Traits of any algorithm. */
+#define EMOGI_STOPS 0x10u		/* may stop when the targets of the query are settled, when they are all that is wanted */
+#define EMOGI_NEEDS_BACKWARD 0x20u	/* reads the transpose of its lists, too */
+#define EMOGI_HAS_MSBFS 0x40u	/* many sources at once can be searched from, each by itself (cpu/msbfs.h) */
+#define EMOGI_MAY_DIVERGE 0x80u /* values can grow out of range, which is an error of the call */
+
+#define EMOGI_LEAST 0
+#define EMOGI_MOST 1
+
+/*
+ * BFS       Breadth-first search (Beamer et al., SC 2012). level: hops from the nearest source.
+ * SSSP      Shortest paths. Floating-point addition is monotone, so the least value over all paths of the sum from left to right is
+ *           well defined, and every order of work finds it.
+ * SSWP      Widest paths. The width of a path is its smallest weight, +inf without an edge; +inf is impassable here too.
+ * SSNSP     Number of shortest paths by hops, exact to 2^53.
+ * CC        Weakly connected components. component: the smallest vertex number of the component.
+ * PAGERANK  Start 1/n. rank' = (1 - damping) / n + damping * (sum + dangling / n), where u contributes rank / (its edges out, parallel
+ *           ones counted) and dangling is the rank of all vertices without an edge out. The L1 change of an iteration is compared
+ *           with the tolerance.
+ * HEAT      CuSha's HS. value' = value + the sum of weight * (value of u - value): what flows in over each edge in one step of time.
+ * CIRCUIT   CuSha's CS. Weights are conductances. Vertices with a start value keep it; the others take the mean of their neighbours
+ *           weighted by conductance (Kirchhoff's current law), 0 where no conductance leads to them.
+ * NEURAL    CuSha's NN. value' = tanh(sum of weight * value of u); a vertex without an edge in keeps its value.
+ */
+#define EMOGI_ALGORITHMS(OTHER, PATH, SUM) \
+	OTHER(BFS, bfs, bfs, bfs, path, bfs, \
+		  EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, EMOGI_STOPS | EMOGI_HAS_MSBFS, \
+		  ({EMOGI_SOURCES, 0}, {EMOGI_MAX_DEPTH, -1}, {EMOGI_DIRECTION, EMOGI_OUT}), \
+		  ({"level", EMOGI_INT32, -1})) \
+	PATH(SSSP, sssp, distance, EMOGI_LEAST, 0.0, EMOGI_PATH_ADDS, value + weight) \
+	PATH(SSWP, sswp, width, EMOGI_MOST, (double) INFINITY, 0, \
+		 weight == (double) INFINITY ? -1.0 : value < weight ? value : weight) \
+	OTHER(SSNSP, ssnsp, ssnsp, ssnsp, ssnsp, ssnsp, \
+		  EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, EMOGI_NEEDS_BACKWARD, \
+		  ({EMOGI_SOURCES, 0}, {EMOGI_DIRECTION, EMOGI_OUT}), \
+		  ({"level", EMOGI_INT32, -1}, {"paths", EMOGI_FLOAT64, 0})) \
+	OTHER(CC, cc, cc, cc, path, cc, \
+		  EMOGI_LISTS_ANY, EMOGI_WEIGHTS_UNUSED, 0, \
+		  ({EMOGI_NO_PARAMETER, 0}), \
+		  ({"component", EMOGI_VERTEX, NAN})) \
+	OTHER(PAGERANK, pagerank, pagerank, gather, sum, pagerank, \
+		  EMOGI_LISTS_AGAINST, EMOGI_WEIGHTS_UNUSED, 0, \
+		  ({EMOGI_DAMPING, 0.85}, {EMOGI_MAX_ITERATIONS, 100}, {EMOGI_TOLERANCE, 1e-6}), \
+		  ({"rank", EMOGI_FLOAT64, NAN})) \
+	SUM(HEAT, heat, EMOGI_BOTH, EMOGI_WEIGHTS_FACTORS, EMOGI_SUM_OWN, \
+		weight * (other - own), own + sum, fabs(1.0 - total) + magnitude) \
+	SUM(CIRCUIT, circuit, EMOGI_BOTH, EMOGI_WEIGHTS_CONDUCTANCES, EMOGI_SUM_FIXES, \
+		weight * other, total > 0.0 ? sum / total : 0.0, 1.0) \
+	SUM(NEURAL, neural, EMOGI_OUT, EMOGI_WEIGHTS_FACTORS, EMOGI_SUM_KEEPS, \
+		weight * other, tanh(sum), magnitude)
+
+#define EMOGI_ROW(NAME, ...) EMOGI_##NAME,
+typedef enum EmogiAlgorithm
+{
+	EMOGI_ALGORITHMS(EMOGI_ROW, EMOGI_ROW, EMOGI_ROW)
+} EmogiAlgorithm;
+#undef EMOGI_ROW
+
+#define EMOGI_ROW(NAME, ...) + 1
+#define EMOGI_NALGORITHMS (0 EMOGI_ALGORITHMS(EMOGI_ROW, EMOGI_ROW, EMOGI_ROW))
+
+/* For a switch over the rows of one kind: those of other kinds. For lists of one kind: nothing. */
+#define EMOGI_LEAVE(NAME, ...) case EMOGI_##NAME: break;
+#define EMOGI_NOTHING(...)
+
+/* A row at run time. */
+typedef struct EmogiAlgorithmRow
+{
+	EmogiAlgorithm algorithm;
+	const char *name;
+	const char *cuda;			/* which kernels of ours answer it, "none" = none do */
+	const char *papers;			/* which of the papers', likewise */
+	EmogiLists	lists;
+	EmogiWeights weights;
+	uint32_t	traits;			/* EMOGI_* */
+	EmogiParameter parameters[EMOGI_MAX_PARAMETERS + 1];
+	EmogiResultColumn columns[EMOGI_MAX_COLUMNS + 1];
+} EmogiAlgorithmRow;
+
+/* Get the row of an algorithm. */
+extern const EmogiAlgorithmRow *emogi_algorithm_row(EmogiAlgorithm algorithm);
+
+/* Find an algorithm by its name; NULL when there is none. */
+extern const EmogiAlgorithmRow *emogi_algorithm_named(const char *name);
+
+/* Get the place of a parameter among those that an algorithm takes, from 0; -1 = it takes none. */
+extern int	emogi_algorithm_takes(const EmogiAlgorithmRow *row, EmogiParameterKind kind);
+
+/* Say whether it makes iterations over all edges. */
+extern bool emogi_algorithm_iterates(EmogiAlgorithm algorithm);
+
+/* Say whether there are kernels of ours for it. */
+extern bool emogi_algorithm_is_on_cuda(const EmogiAlgorithmRow *row);
+
+/* Get the bytes of a value. */
+extern uint32_t emogi_column_bytes(EmogiColumnType type);
+
+#ifdef __cplusplus
+}
+#endif
+#endif							/* EMOGI_ALGORITHMS_H */

@@ -1,0 +1,62 @@
+/*
+ * rows.h: what a row of an algorithm is: the key of a vertex, then its columns. Inline, for it is done for each row.
+ */
+#ifndef EMOGI_ROWS_H
+#define EMOGI_ROWS_H
+
+#include <math.h>
+
+#include "contract/engine.h"
+
+/* Get the first vertex of [v, end) that has a row; `end` when there is none. columns: of the algorithm's row. */
+static inline uint64
+emogi_rows_next(const EmogiResultColumn *columns, const EmogiResult *result, uint64 v, uint64 end)
+{
+	const EmogiArray array = result->columns[0];
+	const double none = columns[0].none;
+
+	if (isnan(none))
+		return v;
+	switch (columns[0].type)
+	{
+		case EMOGI_INT32:
+			while (v < end && array.int32[v] == (int32) none)
+				v++;
+			break;
+		case EMOGI_INT64:
+			while (v < end && array.int64[v] == (int64) none)
+				v++;
+			break;
+		case EMOGI_FLOAT64:
+			while (v < end && array.float64[v] == none)
+				v++;
+			break;
+		case EMOGI_VERTEX:
+			while (v < end && array.vertex[v] == (uint32) none)
+				v++;
+			break;
+	}
+	return v;
+}
+
+/* Get a column of vertex v's row, 0 = the first after `vertex`. */
+static inline Datum
+emogi_rows_column(const EmogiResultColumn *columns, const EmogiGraph *graph, const EmogiResult *result, uint64 v, int column)
+{
+	const EmogiArray array = result->columns[column];
+
+	switch (columns[column].type)
+	{
+		case EMOGI_INT32:
+			return Int32GetDatum(array.int32[v]);
+		case EMOGI_INT64:
+			return Int64GetDatum(array.int64[v]);
+		case EMOGI_FLOAT64:
+			return Float8GetDatum(array.float64[v]);
+		case EMOGI_VERTEX:
+			return Int64GetDatum(graph->ids[array.vertex[v]]);
+	}
+	return (Datum) 0;
+}
+
+#endif							/* EMOGI_ROWS_H */

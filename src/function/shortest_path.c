@@ -1,0 +1,123 @@
+/*
+ * shortest_path.c: emogi_shortest_path(graph, source, target, direction) -> setof (seq int, vertex bigint, distance float8): the
+ * steps of one shortest path, by weight; no row when there is none.
+ *
+ * A search from both ends looks for it first (cpu/path_search.h). When that gives up, the distances up to the target are
+ * computed, and the path is traced back along them (cpu/trace_path.h).
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "miscadmin.h"
+#include "nodes/execnodes.h"
+#include "utils/tuplestore.h"
+
+#include "cpu/trace_path.h"
+#include "function/function.h"
+#include "server/compat.h"
+
+PG_FUNCTION_INFO_V1(emogi_shortest_path);
+
+/* Read the two ends of a path; without one of them there is no source. */
+static void
+read_ends(FunctionCallInfo fcinfo, EmogiTask *task, int64 *target)
+{
+	task->has_sources = true;
+	task->keys = palloc(sizeof(int64));
+	task->keys[0] = PG_ARGISNULL(1) ? 0 : emogi_arguments_key(fcinfo, 1);
+	*target = PG_ARGISNULL(2) ? 0 : emogi_arguments_key(fcinfo, 2);
+	task->nkeys = PG_ARGISNULL(1) || PG_ARGISNULL(2) ? 0 : 1;
+}
+
+/* Put the steps of a path into the tuplestore. distance: [length], along the path. */
+static void
+put_path(FunctionCallInfo fcinfo, const EmogiGraph *graph, const uint32 *path, const double *distance, uint64 length)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	bool		nulls[3] = {false, false, false};
+
+	for (uint64 i = 0; i < length; i++)
+	{
+		Datum		values[3];
+
+		values[0] = Int32GetDatum((int32) i + 1);
+		values[1] = Int64GetDatum(graph->ids[path[i]]);
+		values[2] = Float8GetDatum(distance[i]);
+		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+	}
+}
+
+/* Serve a cancel, which raises its error. */
+static bool
+serve_interrupts(void)
+{
+	CHECK_FOR_INTERRUPTS();
+	return false;
+}
+
+/* Tell of an end of a path that is no vertex of the graph, NULL = one without any. */
+static void
+notice_ends(const EmogiTask *task, const EmogiGraph *graph)
+{
+	if (task->nkeys == 0)
+		return;
+	if (graph == NULL || emogi_graph_vertex(graph, task->keys[0]) == EMOGI_NO_VERTEX)
+		emogi_run_notice_missing("source", task->keys[0]);
+	else if (emogi_graph_vertex(graph, task->targets[0]) == EMOGI_NO_VERTEX)
+		emogi_run_notice_missing("target", task->targets[0]);
+}
+
+/* Find a path by way of the distances up to its target. path, distance: [nvertices]. Gets its length, 0 = there is none. */
+static uint64
+path_of_distances(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, uint32 *path, double *distance)
+{
+	uint32		source = emogi_graph_vertex(graph, task->keys[0]);
+	uint32		target = emogi_graph_vertex(graph, task->targets[0]);
+	EmogiResult result = {0};
+	uint32	   *next;
+	uint64		length;
+
+	if (!emogi_run_query(call, task, graph, &result) || !(result.columns[0].float64[target] < (double) INFINITY))
+		return 0;
+	next = emogi_call_alloc_any(call, graph->nvertices * sizeof(uint32));
+	length = emogi_trace_path(graph, result.columns[0].float64, source, target, path, next, serve_interrupts);
+	for (uint64 i = 0; i < length; i++)
+		distance[i] = result.columns[0].float64[path[i]];
+	return length;
+}
+
+/* emogi_shortest_path(graph, source, target, direction) -> setof (seq int, vertex bigint, distance float8) */
+Datum
+emogi_shortest_path(PG_FUNCTION_ARGS)
+{
+	EmogiTask	task;
+	EmogiGraph	graph;
+	EmogiCall  *call;
+	int64		target;
+	uint32	   *path;
+	double	   *distance;
+	uint64		length;
+
+	emogi_compat_init_rows(fcinfo);
+	emogi_arguments_begin(fcinfo, EMOGI_SSSP, &task);
+	read_ends(fcinfo, &task, &target);
+	task.has_targets = true;
+	task.targets = &target;
+	task.ntargets = 1;
+	task.direction = emogi_arguments_direction(fcinfo, 3, EMOGI_OUT);
+	task.with_backward = true;
+	call = emogi_run_open(fcinfo->flinfo->fn_oid, &task, &graph);
+	notice_ends(&task, call != NULL ? &graph : NULL);
+	if (call == NULL)
+		return (Datum) 0;
+	path = emogi_call_alloc_any(call, graph.nvertices * sizeof *path);
+	distance = emogi_call_alloc_any(call, graph.nvertices * sizeof *distance);
+	if (!emogi_run_path(call, &task, &graph, path, distance, &length))
+		length = path_of_distances(call, &task, &graph, path, distance);
+	emogi_call_phase(call, EMOGI_PHASE_ROWS);
+	put_path(fcinfo, &graph, path, distance, length);
+	call->run.nrows = length;
+	emogi_call_end(call);
+	return (Datum) 0;
+}

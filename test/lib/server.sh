@@ -1,0 +1,82 @@
+# shellcheck shell=bash
+# What the kinds of test/run need that ask a server: a room with a copy of the tests, a server, pg_regress. Sourced by it, never run.
+
+# Make a folder for one kind of tests, with a copy of the tests that the server's account may read and write, TREE, and have
+# SERVER name the place of a server. A test without an expected file gets an empty one in the copy: it fails by itself, where
+# pg_regress would give up.
+make_room() {
+    local test name
+    ROOM=$WORK/$1 TREE=$WORK/$1/tree SERVER=$WORK/$1/server
+    mkdir "$ROOM" "$TREE" "$ROOM/t" && cp -r "$ROOT"/{Makefile,emogi.control,test,expected} "$TREE/" || return
+    for test in "$TREE"/test/sql/*.sql "$TREE"/test/specs/*.spec; do
+        name=${test##*/}
+        [ ! -e "$test" ] || [ -e "$TREE/expected/${name%.*}.out" ] || : >"$TREE/expected/${name%.*}.out"
+    done
+    chown -R "$(cluster_user)" "$ROOM"
+}
+
+start_server() {
+    cluster_folder "$SERVER" &&
+        cluster_create "$SERVER" "$(cluster_user)" \
+            'fsync = off' 'autovacuum = off' 'max_prepared_transactions = 10' "log_line_prefix = '%m [%p] %a '" &&
+        cluster_start "$SERVER"
+}
+
+# `make installcheck` in the room, by the server's account; arguments leave out the other kinds.
+installcheck() {
+    as_cluster_user "$TREE" env PGHOST="$SERVER" PGUSER="$(cluster_user)" PGDATABASE=postgres TMPDIR="$ROOM/t" \
+        timeout --foreground -k 10 "$LIMIT" \
+        make --no-print-directory PG_CONFIG="$PG_BINDIR/pg_config" NVCC= installcheck "$@"
+}
+
+# Show what the server's log says of processes that died, if any did.
+show_crashes() {
+    grep -E -A 3 'PANIC|TRAP|was terminated by signal|server process .* exited with' "$SERVER/server.log" >"$ROOM/crashes" || true
+    show head "$ROOM/crashes" 40
+}
+
+# Leave what the tests of the room printed where `make installcheck` would have left it in the checkout, and the server's log in
+# log/. A checkout that cannot be written is no failure.
+keep() {
+    local item
+    for item in "$@"; do
+        [ ! -e "$TREE/$item" ] || { mkdir -p "$ROOT/$(dirname "$item")" && cp -r "$TREE/$item" "$ROOT/$(dirname "$item")/"; } || true
+    done 2>/dev/null
+}
+keep_log() { mkdir -p "$TREE/log" && cp "$SERVER/server.log" "$TREE/log/${ROOM##*/}.log" && keep log; }
+
+# Remove what an earlier run has left there.
+forget() { (cd "$ROOT" && rm -rf "$@" 2>/dev/null) || true; }
+
+# Count the lines of pg_regress, as version 15 or as version 16 and later prints them, and show the differences.
+run_pg_regress() {
+    local kind=$1 out=$ROOM/out status=0 ok bad diffs
+    shift
+    rm -f "$TREE"/{.,output_iso}/regression.diffs
+    installcheck "$@" >"$out" 2>&1 </dev/null || status=$?
+    ok=$(count '^(test .* \.\.\. ok |ok [0-9]+ )' "$out")
+    bad=$(count '^(test .* \.\.\. (FAILED|failed) |not ok [0-9]+ )' "$out")
+    [ $status != 124 ] || echo "  $kind: not done after $LIMIT s"
+    [ $status = 0 ] || [ "$bad" != 0 ] || bad=1
+    if [ "$bad" != 0 ] || [ "$ok" = 0 ]; then
+        show tail "$out" 30
+        for diffs in "$TREE"/{.,output_iso}/regression.diffs; do show head "$diffs" 300; done
+        show_crashes
+    fi
+    keep_log
+    add "$kind" "$ok" "$bad"
+}
+
+run_regress() {
+    forget results regression.diffs regression.out
+    make_room regress && step 'Start a server for pg_regress' start_server || { add regress 0 1; return 0; }
+    run_pg_regress regress ISOLATION= TAP_TESTS=
+    keep results regression.diffs regression.out
+}
+
+run_isolation() {
+    forget output_iso
+    make_room isolation && step 'Start a server for isolation' start_server || { add isolation 0 1; return 0; }
+    run_pg_regress isolation REGRESS= TAP_TESTS=
+    keep output_iso
+}

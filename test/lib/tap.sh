@@ -1,0 +1,53 @@
+# shellcheck shell=bash
+# The kind `tap` of test/run: the files of test/t, several at once, and then those that want the machine for themselves.
+# Sourced by it, never run.
+
+TAP_JOBS=4              # on two processors: they wait more than they reckon
+
+# The TAP files that run with nothing beside them, one a line, each with its reason.
+TAP_ALONE='
+011_cache_stress    asks for so many checks a second, and finds more the more there are
+'
+
+# Print the TAP files that run alone, or those that run together.
+tap_files() {
+    local file where
+    for file in "$ROOT"/test/t/*.pl; do
+        where=together
+        ! grep -q "^$(basename "$file" .pl) " <<<"$TAP_ALONE" || where=alone
+        [ $where != "$1" ] || echo "test/t/${file##*/}"
+    done
+}
+
+# Show what a failed TAP file said and the end of its log.
+show_tap_failures() {
+    local out=$1 file
+    awk '/^\[.*test\/t\// { file = $2 "\n" } /^(not ok|#)/ { print file $0; file = "" }' "$out" | head -n 100 | sed 's/^/    | /'
+    while read -r file; do
+        show tail "$TREE/tmp_check/log/regress_log_$file" 60
+    done < <(sed -nE '/^Test Summary Report/,$ s!^test/t/([^ ]+)\.pl .*!\1!p' "$out")
+    show tail "$out" 20
+}
+
+# Run TAP files, so many at once, and add what they count.
+run_prove() {
+    local room=$1 jobs=$2 files=$3 out status=0 ok bad
+    make_room "$room" || { add tap 0 1; return 0; }
+    out=$ROOM/out
+    installcheck REGRESS= ISOLATION= PROVE_FLAGS="--jobs $jobs --verbose --timer --merge" PROVE_TESTS="$files" >"$out" 2>&1 </dev/null || status=$?
+    grep -vE '# (skip|SKIP|TODO)' "$out" >"$out.counted" || true
+    ok=$(count '^ok [0-9]+' "$out.counted")
+    bad=$(count '^not ok [0-9]+' "$out.counted")
+    [ $status != 124 ] || echo "  tap: not done after $LIMIT s"
+    [ $status = 0 ] || [ "$bad" != 0 ] || bad=1
+    grep -iE '(skipped: |# skip)' "$out" | sed 's/^/    skipped: /' || true
+    if [ "$bad" != 0 ] || [ "$ok" = 0 ]; then show_tap_failures "$out"; fi
+    keep tmp_check/log
+    add tap "$ok" "$bad"
+}
+
+run_tap() {
+    forget tmp_check/log
+    run_prove tap "$TAP_JOBS" "$(tap_files together | tr '\n' ' ')"
+}
+run_tap_alone() { run_prove tap_alone 1 "$(tap_files alone | tr '\n' ' ')"; }

