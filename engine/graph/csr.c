@@ -6,7 +6,7 @@
  */
 #include "csr_build.h"
 
-#include "contract/algebra.h"
+#include "contract/semirings.h"
 #include "layout.h"
 
 #include <string.h>
