@@ -123,7 +123,7 @@ extern void emogi_check_queue_free(EmogiCheckQueue *queue);
 extern bool emogi_check_search(EmogiCheckQueue *queue);
 
 /* One verifier each; false when the answer is wrong. */
-extern bool emogi_check_bfs(EmogiCheck *check);	/* verify.c */
+extern bool emogi_check_bfs(EmogiCheck *check);	/* bfs.c */
 extern bool emogi_check_path(EmogiCheck *check);	/* best_paths.c: the path algebra (applications.h) */
 extern bool emogi_check_ssnsp(EmogiCheck *check);	/* best_paths.c */
 extern bool emogi_check_cc(EmogiCheck *check);	/* cc.c */
