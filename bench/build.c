@@ -64,7 +64,7 @@ populate_pieces(void *arg, int thread, int nthreads)
 	{
 		size_t		rest = population->bytes - at;
 
-		if (!emogi_populate(population->memory + at, rest < POPULATE_BYTES ? rest : POPULATE_BYTES))
+		if (!emogi_pool_populate(population->memory + at, rest < POPULATE_BYTES ? rest : POPULATE_BYTES))
 			__atomic_store_n(&population->failed, 1, __ATOMIC_RELAXED);
 	}
 }
@@ -238,7 +238,7 @@ EmogiStatus
 emogi_build_graph(EmogiPool *pool, const EmogiEdges *edges, EmogiDirection direction, bool with_backward,
 				  EmogiBuiltGraph *built, EmogiControl *control, EmogiError *error)
 {
-	double		start = emogi_now_ms();
+	double		start = emogi_pool_now_ms();
 	EmogiKeyPlan plan;
 	EmogiKeys	keys;
 	void	   *scratch;
@@ -251,10 +251,10 @@ emogi_build_graph(EmogiPool *pool, const EmogiEdges *edges, EmogiDirection direc
 	if (scratch == NULL)
 		return no_memory(error, plan.scratch_bytes);
 	status = emogi_keys_build(pool, edges, &plan, scratch, &keys, control, error);
-	built->keys_ms = emogi_now_ms() - start;
+	built->keys_ms = emogi_pool_now_ms() - start;
 	if (status == EMOGI_OK)
 		status = build_csr(pool, edges, &keys, direction, with_backward, built, control, error);
-	built->csr_ms = emogi_now_ms() - start - built->keys_ms;
+	built->csr_ms = emogi_pool_now_ms() - start - built->keys_ms;
 	emogi_unmap_memory(scratch, plan.scratch_bytes);
 	if (status != EMOGI_OK)
 		emogi_built_graph_free(built);

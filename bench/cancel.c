@@ -25,7 +25,7 @@ wait_and_cancel(void *arg)
 		late = pthread_cond_timedwait(&cancel->wake, &cancel->lock, &until) != 0;
 	if (!cancel->over)
 	{
-		cancel->set_at_ms = emogi_now_ms();
+		cancel->set_at_ms = emogi_pool_now_ms();
 		cancel->control->cancel = 1;
 	}
 	pthread_mutex_unlock(&cancel->lock);

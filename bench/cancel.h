@@ -12,7 +12,7 @@ typedef struct EmogiCancel
 {
 	EmogiControl *control;
 	double		after_ms;
-	double		set_at_ms;		/* when cancel was set, on the clock of emogi_now_ms; 0 = not */
+	double		set_at_ms;		/* when cancel was set, on the clock of emogi_pool_now_ms; 0 = not */
 	bool		over;			/* the run has returned; guarded by lock, as is set_at_ms */
 	pthread_mutex_t lock;
 	pthread_cond_t wake;

@@ -25,7 +25,7 @@ make_on_cpu(EmogiRecipe *recipe, const char *file, EmogiPool *pool, EmogiBuiltGr
 {
 	EmogiControl control = {0};
 	EmogiError	error = {{0}, {0}};
-	double		start = emogi_now_ms();
+	double		start = emogi_pool_now_ms();
 	EmogiEdgeSet set;
 
 	if (file != NULL && emogi_read_edges(file, &set, &error) != EMOGI_OK)
@@ -33,14 +33,14 @@ make_on_cpu(EmogiRecipe *recipe, const char *file, EmogiPool *pool, EmogiBuiltGr
 	if (file == NULL && !emogi_generate(pool, recipe, &set))
 		emogi_bench_die("no memory for the edges", NULL);
 	recipe->nedges = set.edges.nedges;
-	times->generate = emogi_now_ms() - start;
+	times->generate = emogi_pool_now_ms() - start;
 	if (emogi_build_graph(pool, &set.edges, EMOGI_BOTH, false, built, &control, &error) != EMOGI_OK)
 		emogi_bench_die("could not build the graph", &error);
 	emogi_edge_set_free(&set);
-	start = emogi_now_ms();
+	start = emogi_pool_now_ms();
 	if (!emogi_remove_repeats(pool, recipe->max_weight, recipe->seed, built))
 		emogi_bench_die("no memory for the graph without repeats", NULL);
-	times->remove = emogi_now_ms() - start;
+	times->remove = emogi_pool_now_ms() - start;
 }
 
 /* Make a graph on a GPU and copy it to memory that the threads of a pool take; leaves no device memory taken. */
@@ -54,24 +54,24 @@ make_on_device(const EmogiBenchOptions *options, const EmogiRecipe *recipe, Emog
 	EmogiError	error = {{0}, {0}};
 	uint64_t	nvertices = 0,
 				nedges = 0;
-	double		start = emogi_now_ms();
+	double		start = emogi_pool_now_ms();
 
 	*built = (EmogiBuiltGraph) {0};
 	if (generator->generate(recipe, &made, &nvertices, &nedges, &error) != EMOGI_OK)
 		emogi_bench_die("could not make the graph on the GPU", &error);
-	times->generate = emogi_now_ms() - start;
-	start = emogi_now_ms();
+	times->generate = emogi_pool_now_ms() - start;
+	start = emogi_pool_now_ms();
 	built->memory_bytes = emogi_csr_bytes(nvertices, nedges, EMOGI_OUT, false, type);
 	built->memory = emogi_map_memory(built->memory_bytes);
 	if (built->memory == NULL || !emogi_populate_memory(pool, built->memory, built->memory_bytes))
 		emogi_bench_die("no memory for the graph", NULL);
-	times->populate = emogi_now_ms() - start;
-	start = emogi_now_ms();
+	times->populate = emogi_pool_now_ms() - start;
+	start = emogi_pool_now_ms();
 	emogi_csr_view(built->memory, nvertices, nedges, EMOGI_BOTH, false, type, &built->graph);
 	if (generator->fetch(made, &built->graph, &error) != EMOGI_OK)
 		emogi_bench_die("could not copy the graph from the GPU", &error);
 	generator->release(made);
-	times->copy = emogi_now_ms() - start;
+	times->copy = emogi_pool_now_ms() - start;
 }
 
 /* Say whether an algorithm that was asked for has weights on its edges. */

@@ -65,12 +65,12 @@ emogi_bench_run(EmogiBench *bench, EmogiSeries *series, const EmogiQuery *query,
 {
 	EmogiControl control = {0};
 	EmogiError	error = {{0}, {0}};
-	double		start = emogi_now_ms();
+	double		start = emogi_pool_now_ms();
 	EmogiStatus status;
 
 	run->result = point_result(bench);
 	status = series->engine->run(series->state, &series->graph, query, &run->result, &control, &error);
-	run->wall_ms = emogi_now_ms() - start;
+	run->wall_ms = emogi_pool_now_ms() - start;
 	if (status != EMOGI_OK)
 	{
 		leave_out(bench, query, status, &error);
@@ -108,7 +108,7 @@ cancel_once(EmogiBench *bench, EmogiSeries *series, int s)
 	EmogiQuery	query = series->query;
 	EmogiResult result = point_result(bench);
 	EmogiCancel cancel;
-	double		start = emogi_now_ms(),
+	double		start = emogi_pool_now_ms(),
 				end,
 				set_at;
 	EmogiStatus status;
@@ -117,7 +117,7 @@ cancel_once(EmogiBench *bench, EmogiSeries *series, int s)
 	if (!emogi_cancel_start(&cancel, &control, bench->options.cancel_after_ms))
 		emogi_bench_die("could not start the thread that cancels", NULL);
 	status = series->engine->run(series->state, &series->graph, &query, &result, &control, &error);
-	end = emogi_now_ms();
+	end = emogi_pool_now_ms();
 	set_at = emogi_cancel_stop(&cancel);
 	if (status == EMOGI_CANCELED)
 	{

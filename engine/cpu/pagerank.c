@@ -259,7 +259,7 @@ pull_ranks(void *arg, int thread, int nthreads)
 static bool
 make_iteration(Ranking *ranking)
 {
-	double		start = emogi_now_ms();
+	double		start = emogi_pool_now_ms();
 	uint32_t	made = ranking->run.result->nlevels;
 
 	if (made < 2)
@@ -267,7 +267,7 @@ make_iteration(Ranking *ranking)
 	if (!emogi_run_step(&ranking->run, pull_ranks, ranking, false))
 		return false;
 	if (made < 2)
-		ranking->trial_ms[made] = emogi_now_ms() - start;
+		ranking->trial_ms[made] = emogi_pool_now_ms() - start;
 	if (made == 1)
 		ranking->ahead = ranking->trial_ms[1] < ranking->trial_ms[0];
 	return true;

@@ -23,7 +23,7 @@ emogi_run_begin(EmogiCpuRun *run, EmogiPool *pool, const EmogiGraph *graph, uint
 	*result = cleared;
 	*run = (EmogiCpuRun) {.job = {.control = control}, .pool = pool, .result = result, .error = error, .what = what};
 	run->alone = graph->nvertices + graph->forward.nedges < ALONE_GRAPH;
-	run->start_ms = emogi_now_ms();
+	run->start_ms = emogi_pool_now_ms();
 	emogi_job_phase(&run->job, EMOGI_PHASE_RUN, total);
 	control->level = 0;
 	error->message[0] = error->detail[0] = '\0';
@@ -89,6 +89,6 @@ emogi_run_end(EmogiCpuRun *run)
 		munmap(run->memory[i], run->memory_bytes[i]);
 	if (status == EMOGI_NO_MEMORY)
 		snprintf(run->error->message, sizeof(run->error->message), "out of memory while computing %s", run->what);
-	run->result->run_ms = emogi_now_ms() - run->start_ms;
+	run->result->run_ms = emogi_pool_now_ms() - run->start_ms;
 	return status;
 }

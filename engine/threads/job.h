@@ -43,11 +43,11 @@ emogi_job_may_allocate(EmogiJob *job)
 	return which == 0 || __atomic_add_fetch(&job->nallocations, 1, __ATOMIC_RELAXED) != which;
 }
 
-/* Take the memory of pages that are mapped already, as emogi_populate does; false when there is none. */
+/* Take the memory of pages that are mapped already, as emogi_pool_populate does; false when there is none. */
 static inline bool
 emogi_job_populate(EmogiJob *job, void *start, size_t bytes)
 {
-	return emogi_job_may_allocate(job) && emogi_populate(start, bytes);
+	return emogi_job_may_allocate(job) && emogi_pool_populate(start, bytes);
 }
 
 /* Add to what is done of control->total. */

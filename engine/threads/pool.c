@@ -261,7 +261,7 @@ emogi_pool_run(EmogiPool *pool, EmogiPoolTask task, void *arg)
 }
 
 bool
-emogi_populate(void *start, size_t bytes)
+emogi_pool_populate(void *start, size_t bytes)
 {
 	uintptr_t	page = (uintptr_t) sysconf(_SC_PAGESIZE);
 	uintptr_t	first = (uintptr_t) start & ~(page - 1);
@@ -280,7 +280,7 @@ emogi_populate(void *start, size_t bytes)
 }
 
 double
-emogi_now_ms(void)
+emogi_pool_now_ms(void)
 {
 	return (double) now_ns() / 1e6;
 }

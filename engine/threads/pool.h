@@ -30,9 +30,9 @@ extern EmogiPool *emogi_cpu_engine_pool(EmogiEngineState *state);
  * which on a sparse shared mapping both takes the memory (an error here, not a SIGBUS later) and spares the faults.
  * On a kernel without it (before 5.14) does nothing and returns true. False = out of memory.
  */
-extern bool emogi_populate(void *start, size_t bytes);
+extern bool emogi_pool_populate(void *start, size_t bytes);
 
 /* Milliseconds on a clock that only goes forward. */
-extern double emogi_now_ms(void);
+extern double emogi_pool_now_ms(void);
 
 #endif							/* EMOGI_POOL_H */

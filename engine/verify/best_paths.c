@@ -114,7 +114,7 @@ check_paths(Search *search)
 }
 
 bool
-emogi_check_path(EmogiCheck *check)
+emogi_verify_path(EmogiCheck *check)
 {
 	const uint64_t n = check->graph->nvertices;
 	const EmogiAlgorithm algorithm = check->query->algorithm;
@@ -193,7 +193,7 @@ compare_counts(void *arg, uint64_t first, uint64_t end)
 
 /* The sources are exactly the vertices of level 0, once the levels are right. */
 bool
-emogi_check_ssnsp(EmogiCheck *check)
+emogi_verify_ssnsp(EmogiCheck *check)
 {
 	const uint64_t n = check->graph->nvertices;
 	EmogiQuery	query = *check->query;
@@ -205,7 +205,7 @@ emogi_check_ssnsp(EmogiCheck *check)
 	if (!emogi_check_queue_init(&count.queue, check, push_count, &count) || count.count == NULL)
 		right = emogi_check_wrong(check, "no memory to verify");
 	else
-		right = emogi_check_bfs(check);
+		right = emogi_verify_bfs(check);
 	if (right)
 	{
 		count_sources(&count);

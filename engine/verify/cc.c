@@ -109,7 +109,7 @@ compare_roots(void *arg, uint64_t first, uint64_t end)
 }
 
 bool
-emogi_check_cc(EmogiCheck *check)
+emogi_verify_cc(EmogiCheck *check)
 {
 	const uint64_t n = check->graph->nvertices;
 	Sets		sets = {.check = check, .parent = malloc((n + 1) * sizeof(uint32_t))};

@@ -123,10 +123,10 @@ extern void emogi_check_queue_free(EmogiCheckQueue *queue);
 extern bool emogi_check_search(EmogiCheckQueue *queue);
 
 /* One verifier each; false when the answer is wrong. */
-#define OTHER(NAME, name, cpu, cuda, papers, verifier, ...) extern bool emogi_check_##verifier(EmogiCheck *check);
+#define OTHER(NAME, name, cpu, cuda, papers, verifier, ...) extern bool emogi_verify_##verifier(EmogiCheck *check);
 EMOGI_ALGORITHMS(OTHER, EMOGI_NOTHING, EMOGI_NOTHING)
 #undef OTHER
-extern bool emogi_check_path(EmogiCheck *check);	/* best_paths.c */
-extern bool emogi_check_values(EmogiCheck *check);	/* sums.c */
+extern bool emogi_verify_path(EmogiCheck *check);	/* best_paths.c */
+extern bool emogi_verify_values(EmogiCheck *check);	/* sums.c */
 
 #endif							/* EMOGI_VERIFY_CHECK_H */

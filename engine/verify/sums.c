@@ -171,7 +171,7 @@ step_ranks(void *arg, uint64_t first, uint64_t end)
 }
 
 bool
-emogi_check_pagerank(EmogiCheck *check)
+emogi_verify_pagerank(EmogiCheck *check)
 {
 	const uint64_t n = check->graph->nvertices;
 	double		allowed = check->query->damping * check->result->change + ROUNDING;
@@ -262,7 +262,7 @@ check_values(void *arg, uint64_t first, uint64_t end)
 }
 
 bool
-emogi_check_values(EmogiCheck *check)
+emogi_verify_values(EmogiCheck *check)
 {
 	if (check->graph->nvertices == 0)
 		return true;

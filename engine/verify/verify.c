@@ -1,140 +1,18 @@
 /*
- * verify.c: which verifier a query asks for, and the one for breadth-first search.
- *
- * BFS [1]: exactly the sources have level 0; an edge from level d leads to a level of at most d + 1, unless d is the
- * bound; every vertex of a level d > 0 is led to from level d - 1; no level is beyond the bound. By induction over d
- * these levels are the distances.
- *
- * [1] S. Beamer, K. Asanovic, D. Patterson. The GAP Benchmark Suite. arXiv:1508.03619, 2015. Section 4 (verification).
+ * verify.c: which verifier a query asks for.
  */
 #include "verify.h"
 
 #include "check.h"
-
-#include <stdlib.h>
-
-/* A check of levels. */
-typedef struct Levels
-{
-	EmogiCheck *check;
-	uint64_t   *explained;		/* bits: sources, and ends of edges that lead to the next level */
-	uint64_t	nreached;		/* atomic */
-} Levels;
-
-/* Check the sources and explain them. */
-static bool
-check_sources(Levels *levels)
-{
-	const EmogiQuery *query = levels->check->query;
-	const int32_t *level = levels->check->result->columns[0].int32;
-
-	for (uint64_t i = 0; i < query->nsources; i++)
-	{
-		emogi_add_bit(levels->explained, query->sources[i]);
-		if (level[query->sources[i]] != 0)
-			return emogi_check_wrong(levels->check, "source %u has level %d", query->sources[i], level[query->sources[i]]);
-	}
-	return true;
-}
-
-/* Check the range of levels, and that only sources have 0; counts the vertices that are reached. */
-static void
-check_vertices(void *arg, uint64_t first, uint64_t end)
-{
-	Levels	   *levels = arg;
-	const int32_t *level = levels->check->result->columns[0].int32;
-	int64_t		bound = levels->check->query->max_depth;
-	uint64_t	nreached = 0;
-
-	for (uint64_t v = first; v < end; v++)
-	{
-		if (level[v] < -1 || (bound >= 0 && level[v] > bound))
-			emogi_check_wrong(levels->check, "vertex %llu has level %d", (unsigned long long) v, level[v]);
-		if (level[v] == 0 && !emogi_has_bit(levels->explained, v))
-			emogi_check_wrong(levels->check, "vertex %llu has level 0 and is no source", (unsigned long long) v);
-		nreached += level[v] >= 0;
-	}
-	emogi_add_count(&levels->nreached, nreached);
-}
-
-/* Check every edge that leaves a level below the bound; explains the ends of those that lead to the next level. */
-static void
-check_edges(void *arg, uint64_t first, uint64_t end)
-{
-	Levels	   *levels = arg;
-	const EmogiAdjacency *forward = &levels->check->graph->forward;
-	const int32_t *level = levels->check->result->columns[0].int32;
-
-	for (uint64_t u = first; u < end; u++)
-	{
-		if (level[u] < 0 || level[u] == levels->check->query->max_depth)
-			continue;
-		for (uint64_t i = forward->offsets[u]; i < forward->offsets[u + 1]; i++)
-		{
-			uint32_t	v = forward->targets[i];
-
-			if (level[v] < 0 || level[v] > level[u] + 1)
-			{
-				emogi_check_wrong(levels->check, "edge %llu -> %u leads from level %d to level %d",
-								  (unsigned long long) u, v, level[u], level[v]);
-				return;
-			}
-			if (level[v] == level[u] + 1)
-				emogi_add_bit(levels->explained, v);
-		}
-	}
-}
-
-/* Check that every level is explained by a source or an edge. */
-static void
-check_explained(void *arg, uint64_t first, uint64_t end)
-{
-	Levels	   *levels = arg;
-	const int32_t *level = levels->check->result->columns[0].int32;
-
-	for (uint64_t v = first; v < end; v++)
-	{
-		if (level[v] >= 0 && !emogi_has_bit(levels->explained, v))
-			emogi_check_wrong(levels->check, "vertex %llu has level %d but no edge leads to it from level %d",
-							  (unsigned long long) v, level[v], level[v] - 1);
-	}
-}
-
-bool
-emogi_check_bfs(EmogiCheck *check)
-{
-	const uint64_t n = check->graph->nvertices;
-	Levels		levels = {.check = check, .explained = emogi_check_bits(n)};
-	bool		right;
-
-	if (levels.explained == NULL)
-		return emogi_check_wrong(check, "no memory to verify");
-	right = check_sources(&levels) && emogi_check_parts(check, check_vertices, &levels, n);
-	if (right && levels.nreached != check->result->nreached)
-		right = emogi_check_wrong(check, "%llu vertices have levels but nreached is %llu",
-								  (unsigned long long) levels.nreached, (unsigned long long) check->result->nreached);
-	right = right && emogi_check_parts(check, check_edges, &levels, n) &&
-		emogi_check_parts(check, check_explained, &levels, n);
-	free(levels.explained);
-	return right;
-}
-
-bool
-emogi_verify_bfs(const EmogiGraph *graph, const EmogiQuery *query, const EmogiResult *result, EmogiError *error)
-{
-	EmogiCheck	check = {.graph = graph, .query = query, .result = result, .error = error};
-
-	return emogi_check_bfs(&check);
-}
 
 bool
 emogi_verify_parallel(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query, const EmogiResult *result,
 					  EmogiError *error)
 {
 	static bool (*const verifiers[]) (EmogiCheck *check) = {
-#define OTHER(NAME, name, cpu, cuda, papers, verifier, ...) [EMOGI_##NAME] = emogi_check_##verifier,
-#define PATH(NAME, ...) [EMOGI_##NAME] = emogi_check_path,
-#define SUM(NAME, ...) [EMOGI_##NAME] = emogi_check_values,
+#define OTHER(NAME, name, cpu, cuda, papers, verifier, ...) [EMOGI_##NAME] = emogi_verify_##verifier,
+#define PATH(NAME, ...) [EMOGI_##NAME] = emogi_verify_path,
+#define SUM(NAME, ...) [EMOGI_##NAME] = emogi_verify_values,
 		EMOGI_ALGORITHMS(OTHER, PATH, SUM)
 #undef OTHER
 #undef PATH

@@ -19,8 +19,4 @@ extern bool emogi_verify(const EmogiGraph *graph, const EmogiQuery *query, const
 extern bool emogi_verify_parallel(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query,
 								  const EmogiResult *result, EmogiError *error);
 
-/* Check levels, whatever the query's algorithm is. */
-extern bool emogi_verify_bfs(const EmogiGraph *graph, const EmogiQuery *query, const EmogiResult *result,
-							 EmogiError *error);
-
 #endif							/* EMOGI_VERIFY_H */

@@ -71,7 +71,7 @@ emogi_sink_next_chunk(EmogiSink *sink)
 	int			index = (int) (sink->slot - emogi_shared->slots);
 	EmogiEdgeChunk *chunk = emogi_region_alloc_any(EMOGI_OWNER_EDGES(index), EMOGI_CHUNK_BYTES);
 
-	if (!emogi_populate(chunk, EMOGI_CHUNK_BYTES))
+	if (!emogi_pool_populate(chunk, EMOGI_CHUNK_BYTES))
 		ereport(ERROR,
 				(errcode(ERRCODE_OUT_OF_MEMORY),
 				 errmsg("out of memory"),

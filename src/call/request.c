@@ -151,7 +151,7 @@ take_answer(EmogiSlot *slot, double queued_ms)
 void
 emogi_request_abandon(const EmogiSlot *slot)
 {
-	vtime_ms = slot->vtime_ms + emogi_now_ms() - slot->reply.started_ms;
+	vtime_ms = slot->vtime_ms + emogi_pool_now_ms() - slot->reply.started_ms;
 }
 
 /* Did a GPU refuse the mapping and the placement that were asked for? */
@@ -230,7 +230,7 @@ const EmogiReply *
 emogi_call_request(EmogiCall *call)
 {
 	EmogiSlot  *slot = call->slot;
-	double		queued_ms = emogi_now_ms();
+	double		queued_ms = emogi_pool_now_ms();
 
 	memset(&slot->reply, 0, sizeof slot->reply);
 	pass_faults(slot);

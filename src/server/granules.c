@@ -8,7 +8,7 @@
  *
  * Allocation is by granule (2 MiB), first fit from a moving hint; one owner word a granule is all the bookkeeping
  * there is, in PostgreSQL's shared memory, under EmogiShared.lock. Memory is taken from the kernel when a page is
- * first touched (emogi_populate does it in bulk and in parallel) and given back by punching a hole when freed. After a
+ * first touched (emogi_pool_populate does it in bulk and in parallel) and given back by punching a hole when freed. After a
  * crash restart the postmaster's shmem_startup_hook runs again and empties the Region.
  *
  * Taking pages from the kernel costs as much as a third of a scan, or more than a short traversal. So a part of what is

@@ -91,7 +91,7 @@ typedef struct EmogiReply
 	uint64		path_length;	/* PATH: vertices */
 	char		engine[8];		/* RUN, MSBFS, PATH: which one answered */
 	char		reason[256];	/* RUN: why `auto` took the CPU; else empty */
-	double		started_ms;		/* by emogi_now_ms; 0 = not started; set under EmogiShared.lock, with RUNNING */
+	double		started_ms;		/* by emogi_pool_now_ms; 0 = not started; set under EmogiShared.lock, with RUNNING */
 	double		wait_ms;		/* between request and start; the owner's */
 	double		busy_ms;		/* of a computing thread's time */
 	bool		no_device;		/* RUN: engine = cuda was asked for and there is none; error says why */

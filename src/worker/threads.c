@@ -279,7 +279,7 @@ run_path(EmogiThreadJob *job)
 {
 	const EmogiRequest *request = &job->request;
 	EmogiReply *reply = &job->reply;
-	double		start = emogi_now_ms();
+	double		start = emogi_pool_now_ms();
 	EmogiPathAnswer answer;
 	EmogiStatus status;
 
@@ -296,7 +296,7 @@ run_path(EmogiThreadJob *job)
 	}
 	reply->result.nreached = answer.length;
 	reply->result.edges_traversed = answer.edges_traversed;
-	reply->result.run_ms = emogi_now_ms() - start;
+	reply->result.run_ms = emogi_pool_now_ms() - start;
 	emogi_path_search_free(&answer);
 	return EMOGI_OK;
 }
@@ -355,7 +355,7 @@ static void
 do_job(Thread *thread)
 {
 	EmogiThreadJob *job = &thread->job;
-	double		start = emogi_now_ms();
+	double		start = emogi_pool_now_ms();
 
 	switch (job->kind)
 	{
@@ -375,7 +375,7 @@ do_job(Thread *thread)
 				job->reply.status = build(thread);
 			break;
 	}
-	job->reply.busy_ms = emogi_now_ms() - start;
+	job->reply.busy_ms = emogi_pool_now_ms() - start;
 }
 
 /* Do one job after another: the life of a thread. */

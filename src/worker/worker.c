@@ -112,7 +112,7 @@ pick_slot(void)
 	if (first != NULL)
 	{
 		first->state = EMOGI_SLOT_RUNNING;
-		first->reply.started_ms = emogi_now_ms();
+		first->reply.started_ms = emogi_pool_now_ms();
 		emogi_shared->vclock_ms = Max(emogi_shared->vclock_ms, first->vtime_ms);
 	}
 	LWLockRelease(emogi_shared->lock);
@@ -276,7 +276,7 @@ finish_all(void)
 					(errmsg("the engine worker of emogi restarts after a GPU error: %s",
 							job.reply.reason[0] != '\0' ? job.reply.reason : job.reply.error.message)));
 			draining = true;
-			drain_end_ms = emogi_now_ms() + EMOGI_DRAIN_MS;
+			drain_end_ms = emogi_pool_now_ms() + EMOGI_DRAIN_MS;
 		}
 	}
 }
@@ -287,7 +287,7 @@ finish_all(void)
 static bool
 stop_threads(void)
 {
-	double		end_ms = emogi_now_ms() + EMOGI_STOP_PATIENCE_MS;
+	double		end_ms = emogi_pool_now_ms() + EMOGI_STOP_PATIENCE_MS;
 	EmogiThreadJob job;
 
 	emogi_threads_cancel();
@@ -297,7 +297,7 @@ stop_threads(void)
 			deliver(&job);
 		if (emogi_threads_rest())
 			return true;
-		if (emogi_now_ms() > end_ms)
+		if (emogi_pool_now_ms() > end_ms)
 			return false;
 		pg_usleep(2 * 1000);
 	}
@@ -383,7 +383,7 @@ sleep_main(void)
 	if (draining)
 	{
 		events |= WL_TIMEOUT;
-		timeout_ms = (long) Max(drain_end_ms - emogi_now_ms(), 0.0) + 1;
+		timeout_ms = (long) Max(drain_end_ms - emogi_pool_now_ms(), 0.0) + 1;
 	}
 	(void) WaitLatchOrSocket(MyLatch, events, emogi_threads_fd(), timeout_ms, emogi_shared_wait_event(EMOGI_WAIT_MAIN));
 	ResetLatch(MyLatch);
@@ -399,7 +399,7 @@ sleep_main(void)
 static bool
 must_end(void)
 {
-	return ShutdownRequestPending || (draining && (emogi_threads_rest() || emogi_now_ms() > drain_end_ms));
+	return ShutdownRequestPending || (draining && (emogi_threads_rest() || emogi_pool_now_ms() > drain_end_ms));
 }
 
 /* Handle SIGTERM: end, for good if it comes from the postmaster. */

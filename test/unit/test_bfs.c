@@ -93,7 +93,7 @@ check_query(const char *name, const EmogiGraph *graph, const EmogiQuery *query)
 		CHECK(level[graph->nvertices] == 0x55555555, "%s: wrote beyond the end", name);
 		CHECK(result.nreached == nreached, "%s: reached %llu", name, (unsigned long long) result.nreached);
 		CHECK(result.nlevels == count_levels(expected, graph->nvertices), "%s: %u levels", name, result.nlevels);
-		CHECK(emogi_verify_bfs(graph, query, &result, &error), "%s: %s", name, error.message);
+		CHECK(emogi_verify(graph, query, &result, &error), "%s: %s", name, error.message);
 		looked[e] = result.edges_traversed;
 	}
 	if (graph->nvertices > 0)
@@ -259,7 +259,7 @@ check_verifier(void)
 	EmogiError	error;
 
 	engine->run(states[0], &built.graph, &query, &result, &control, &error);
-	CHECK(emogi_verify_bfs(&built.graph, &query, &result, &error), "%s", error.message);
+	CHECK(emogi_verify(&built.graph, &query, &result, &error), "%s", error.message);
 	for (int delta = -2; delta <= 2; delta++)
 	{
 		uint32_t	v = (uint32_t) (emogi_random(1, (uint64_t) (delta + 2)) % built.graph.nvertices);
@@ -267,14 +267,14 @@ check_verifier(void)
 		if (delta == 0)
 			continue;
 		level[v] += delta;
-		CHECK(!emogi_verify_bfs(&built.graph, &query, &result, &error), "level %d + %d", level[v] - delta, delta);
+		CHECK(!emogi_verify(&built.graph, &query, &result, &error), "level %d + %d", level[v] - delta, delta);
 		level[v] -= delta;
 	}
 	result.nreached++;
-	CHECK(!emogi_verify_bfs(&built.graph, &query, &result, &error), "nreached");
+	CHECK(!emogi_verify(&built.graph, &query, &result, &error), "nreached");
 	result.nreached--;
 	query.max_depth = 1;
-	CHECK(!emogi_verify_bfs(&built.graph, &query, &result, &error), "levels beyond the bound");
+	CHECK(!emogi_verify(&built.graph, &query, &result, &error), "levels beyond the bound");
 	free(level);
 	emogi_built_graph_free(&built);
 }

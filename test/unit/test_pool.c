@@ -91,18 +91,18 @@ check_populate(void)
 	char	   *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	memory[5000] = 7;
-	CHECK(emogi_populate(memory + 4999, 10), "a few bytes");
-	CHECK(emogi_populate(memory, bytes), "all");
-	CHECK(emogi_populate(memory, 0), "nothing");
+	CHECK(emogi_pool_populate(memory + 4999, 10), "a few bytes");
+	CHECK(emogi_pool_populate(memory, bytes), "all");
+	CHECK(emogi_pool_populate(memory, 0), "nothing");
 	CHECK(memory[5000] == 7 && memory[0] == 0, "contents");
 	munmap(memory, bytes);
-	CHECK(!emogi_populate(memory, bytes), "an unmapped range");
+	CHECK(!emogi_pool_populate(memory, bytes), "an unmapped range");
 }
 
 int
 main(void)
 {
-	double		start = emogi_now_ms();
+	double		start = emogi_pool_now_ms();
 
 	check_pool(1);
 	check_pool(2);
@@ -110,6 +110,6 @@ main(void)
 	check_pool(MAX_THREADS);
 	check_idle_pools();
 	check_populate();
-	CHECK(emogi_now_ms() > start, "the clock stands");
+	CHECK(emogi_pool_now_ms() > start, "the clock stands");
 	return check_report("test_pool");
 }
