@@ -1,5 +1,5 @@
 /*
- * best_paths.c: best paths by the threads of a pool: the applications of the path algebra (algorithms.h).
+ * best_paths.c: best paths by the threads of a pool: the applications of the path semiring (algorithms.h).
  *
  * Fills distance[nvertices]: the best value of a path from a source, +inf (EMOGI_LEAST) or -1 (EMOGI_MOST) = not reached,
  * or beyond max_distance. The answer is the fixpoint that every order of work finds (algorithms.h), bit for bit.

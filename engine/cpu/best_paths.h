@@ -1,5 +1,5 @@
 /*
- * best_paths.h: what passes between best_paths.c, which leads a search of the path algebra from bin to bin, and
+ * best_paths.h: what passes between best_paths.c, which leads a search of the path semiring from bin to bin, and
  * best_paths_walk.c, which holds the parallel steps.
  */
 #ifndef EMOGI_CPU_BEST_PATHS_H

@@ -1,5 +1,5 @@
 /*
- * best_paths_walk.c: the parallel steps of a search of the path algebra. best_paths.c tells the whole story.
+ * best_paths_walk.c: the parallel steps of a search of the path semiring. best_paths.c tells the whole story.
  *
  * The loop over a list is written once; the compiler makes it for each type of weight and each application.
  */

@@ -83,11 +83,11 @@ typedef struct PathMethod
 	const void *kernels[4];		/* the first two read edges with the whole device, the third is persistent */
 } PathMethod;
 
-template <class Algebra, typename Weight>
+template <class Semiring, typename Weight>
 static EmogiStatus
 push_wide(Path *path, EmogiError *error)
 {
-	typedef Relax<Algebra, Weight> Push;
+	typedef Relax<Semiring, Weight> Push;
 	const Push	push = {path->paths};
 	Run		   *run = path->run;
 	cudaStream_t stream = run->state->stream;
@@ -98,57 +98,57 @@ push_wide(Path *path, EmogiError *error)
 	return EMOGI_OK;
 }
 
-template <class Algebra, typename Weight>
+template <class Semiring, typename Weight>
 static EmogiStatus
 walk(Path *path, EmogiError *error)
 {
-	const PathSearch<Algebra, Weight> search = {path->paths, path->piles, path->persistent_rule, path->run->step.counters,
+	const PathSearch<Semiring, Weight> search = {path->paths, path->piles, path->persistent_rule, path->run->step.counters,
 		path->bucket, path->pile};
 
 	return launch_persistent(path->run, &path->plan, path->queue, path->vertices, path->edges, PERSISTENT_STEPS, search, error);
 }
 
-template <class Algebra>
+template <class Semiring>
 static EmogiStatus
 finish_keys(Path *path, EmogiError *error)
 {
-	CUDA_LAUNCH(best_paths_finish_kernel<Algebra>, path->run->full_blocks, BLOCK_THREADS, path->run->state->stream,
+	CUDA_LAUNCH(best_paths_finish_kernel<Semiring>, path->run->full_blocks, BLOCK_THREADS, path->run->state->stream,
 				path->paths.key, path->run->nvertices, path->run->step.counters);
 	return EMOGI_OK;
 }
 
 /* Set the first bucket to so many limits, one at the least. */
-template <class Algebra>
+template <class Semiring>
 static void
 set_limits(Path *path, double delta)
 {
 	const double most = path->rule.nlimits > 1 ? path->rule.nlimits : 1;
 
 	path->bucket.delta = delta < 1 ? 1 : delta < most ? delta : most;
-	path->bucket.threshold = limit_beyond<Algebra>(path->rule, path->bucket.delta,
-												   emogi_path_source(Algebra::ALGORITHM));
+	path->bucket.threshold = limit_beyond<Semiring>(path->rule, path->bucket.delta,
+												   emogi_path_source(Semiring::ALGORITHM));
 }
 
-template <class Algebra>
+template <class Semiring>
 static PathMethod
 choose_weight(EmogiWeightType type)
 {
 	return with_weight(type, [](auto weight) {
 		typedef decltype(weight) Weight;
-		typedef Relax<Algebra, Weight> Push;
+		typedef Relax<Semiring, Weight> Push;
 
-		return PathMethod{Algebra::ADDS ? NULL : set_limits<Algebra>, raise_threshold<Algebra>,
-			push_wide<Algebra, Weight>, walk<Algebra, Weight>, finish_keys<Algebra>,
+		return PathMethod{Semiring::ADDS ? NULL : set_limits<Semiring>, raise_threshold<Semiring>,
+			push_wide<Semiring, Weight>, walk<Semiring, Weight>, finish_keys<Semiring>,
 			{(const void *) push_words_kernel<Push>, (const void *) push_slices_kernel<Push>,
-			(const void *) persistent_walk_kernel<PathSearch<Algebra, Weight>>,
-			(const void *) best_paths_finish_kernel<Algebra>}};
+			(const void *) persistent_walk_kernel<PathSearch<Semiring, Weight>>,
+			(const void *) best_paths_finish_kernel<Semiring>}};
 	});
 }
 
 static PathMethod
 choose_method(EmogiAlgorithm algorithm, EmogiWeightType type)
 {
-	return with_path(algorithm, [=](auto algebra) { return choose_weight<decltype(algebra)>(type); });
+	return with_path(algorithm, [=](auto semiring) { return choose_weight<decltype(semiring)>(type); });
 }
 
 EmogiStatus

@@ -78,7 +78,7 @@ EMOGI_ALGORITHMS(EMOGI_NOTHING, TRAITS, EMOGI_NOTHING)
 
 /* An application of the path semiring. */
 template <EmogiAlgorithm ITSELF>
-struct PathAlgebra : std::conditional<PathTraits<ITSELF>::MOST, MostKeys, LeastKeys>::type
+struct PathSemiring : std::conditional<PathTraits<ITSELF>::MOST, MostKeys, LeastKeys>::type
 {
 	static constexpr EmogiAlgorithm ALGORITHM = ITSELF;
 	static constexpr bool ADDS = PathTraits<ITSELF>::ADDS;
@@ -90,7 +90,7 @@ struct PathAlgebra : std::conditional<PathTraits<ITSELF>::MOST, MostKeys, LeastK
 	}
 };
 
-/* Call `call` with the PathAlgebra of an algorithm, one instance for each; nothing comes of one that is not of the path semiring. */
+/* Call `call` with the PathSemiring of an algorithm, one instance for each; nothing comes of one that is not of the path semiring. */
 template <class Call>
 static auto
 with_path(EmogiAlgorithm algorithm, Call call)
@@ -99,11 +99,11 @@ with_path(EmogiAlgorithm algorithm, Call call)
 	{
 #define PATH(NAME, ...) \
 		case EMOGI_##NAME: \
-			return call(PathAlgebra<EMOGI_##NAME>());
+			return call(PathSemiring<EMOGI_##NAME>());
 			EMOGI_ALGORITHMS(EMOGI_LEAVE, PATH, EMOGI_LEAVE)
 #undef PATH
 	}
-	return decltype(call(PathAlgebra<EMOGI_SSSP>())) {};
+	return decltype(call(PathSemiring<EMOGI_SSSP>())) {};
 }
 
 /* Get the key of a path without an edge. */
@@ -145,11 +145,11 @@ typedef struct Paths
 } Paths;
 
 /* Get what the value of a list's vertex offers along an edge, KEY_NONE for nothing. */
-template <class Algebra>
+template <class Semiring>
 static __device__ __forceinline__ unsigned long long
 make_offer(const Paths &paths, double value, double weight)
 {
-	const unsigned long long offer = Algebra::encode(Algebra::candidate(value, weight));
+	const unsigned long long offer = Semiring::encode(Semiring::candidate(value, weight));
 
 	return offer <= paths.bound ? offer : KEY_NONE;
 }
@@ -158,7 +158,7 @@ make_offer(const Paths &paths, double value, double weight)
  * The Push of a path semiring: offer to every target the own value and the edge. Reads first: an atomic operation costs
  * more, and most offers are refused. Bits of `pending` are only set while it runs.
  */
-template <class Algebra, typename W>
+template <class Semiring, typename W>
 struct Relax
 {
 	typedef W Weight;
@@ -169,7 +169,7 @@ struct Relax
 	__device__ __forceinline__ double
 	own(uint64_t vertex) const
 	{
-		return Algebra::decode(__ldcg(&paths.key[vertex]));
+		return Semiring::decode(__ldcg(&paths.key[vertex]));
 	}
 
 	__device__ __forceinline__ void
@@ -182,7 +182,7 @@ struct Relax
 #pragma unroll
 		for (uint32_t j = 0; j < PIECE; j++)
 		{
-			offer[j] = wanted >> j & 1 ? make_offer<Algebra>(paths, value[j], weight[j]) : KEY_NONE;
+			offer[j] = wanted >> j & 1 ? make_offer<Semiring>(paths, value[j], weight[j]) : KEY_NONE;
 			known[j] = offer[j] != KEY_NONE ? __ldcg(&paths.key[target[j]]) : 0;
 		}
 #pragma unroll
@@ -274,7 +274,7 @@ best_paths_select_kernel(Paths paths, const uint64_t *offsets, unsigned long lon
 }
 
 /* Turn keys into values, in place, and count the vertices reached. Bytes: 16 a vertex. */
-template <class Algebra>
+template <class Semiring>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 best_paths_finish_kernel(unsigned long long *key, uint64_t nvertices, Counters *counters)
 {
@@ -283,7 +283,7 @@ best_paths_finish_kernel(unsigned long long *key, uint64_t nvertices, Counters *
 
 	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < nvertices; v += nthreads)
 	{
-		const double value = Algebra::decode(key[v]);
+		const double value = Semiring::decode(key[v]);
 
 		reached += key[v] != KEY_NONE;
 		memcpy(&key[v], &value, sizeof value);
@@ -343,7 +343,7 @@ typedef struct BucketRule
 } BucketRule;
 
 /* Get the threshold of the next bucket of so many limits, when `best` is the best value pending: beyond its key. */
-template <class Algebra>
+template <class Semiring>
 static __host__ __device__ inline unsigned long long
 limit_beyond(const BucketRule &rule, double delta, double best)
 {
@@ -356,13 +356,13 @@ limit_beyond(const BucketRule &rule, double delta, double best)
 	{
 		const uint32_t middle = (low + high) / 2;
 
-		if (emogi_path_better(Algebra::ALGORITHM, rule.limit[middle], best))
+		if (emogi_path_better(Semiring::ALGORITHM, rule.limit[middle], best))
 			low = middle + 1;
 		else
 			high = middle;
 	}
 	last = low + (uint64_t) delta - 1;
-	key = last < rule.nlimits ? Algebra::encode(rule.limit[last]) : KEY_NONE;
+	key = last < rule.nlimits ? Semiring::encode(rule.limit[last]) : KEY_NONE;
 	return key != KEY_NONE ? key + 1 : KEY_NONE;
 }
 
@@ -370,7 +370,7 @@ limit_beyond(const BucketRule &rule, double delta, double best)
  * Move the threshold beyond the least key that waits, by a width that follows from how many entries the last bucket had.
  * `nearest`: that key, or one below it; `least`: what the threshold must be at the least.
  */
-template <class Algebra>
+template <class Semiring>
 static __host__ __device__ inline void
 raise_threshold(Bucket *bucket, const BucketRule &rule, uint64_t entries, unsigned long long nearest,
 				unsigned long long least)
@@ -378,16 +378,16 @@ raise_threshold(Bucket *bucket, const BucketRule &rule, uint64_t entries, unsign
 	const double factor = entries < rule.least_entries ? 2 : entries > rule.most_entries ? 0.5 : 1;
 	const double delta = bucket->delta * factor;
 
-	if (Algebra::ADDS ? delta > 0 && delta < (double) INFINITY : delta >= 1 && delta <= rule.nlimits)
+	if (Semiring::ADDS ? delta > 0 && delta < (double) INFINITY : delta >= 1 && delta <= rule.nlimits)
 		bucket->delta = delta;
-	bucket->threshold = Algebra::ADDS ? Algebra::encode(Algebra::decode(nearest) + bucket->delta) :
-		limit_beyond<Algebra>(rule, bucket->delta, Algebra::decode(nearest));
+	bucket->threshold = Semiring::ADDS ? Semiring::encode(Semiring::decode(nearest) + bucket->delta) :
+		limit_beyond<Semiring>(rule, bucket->delta, Semiring::decode(nearest));
 	if (bucket->threshold < least)	/* delta is lost in rounding */
 		bucket->threshold = least;
 }
 
 /* The Search of a path semiring: near-far, with what is far on a pile. */
-template <class Algebra, typename W>
+template <class Semiring, typename W>
 struct PathSearch
 {
 	typedef W Weight;
@@ -413,7 +413,7 @@ struct PathSearch
 		  PathItem *fresh) const
 	{
 		const unsigned long long offer = own == item.key ?
-			make_offer<Algebra>(paths, Algebra::decode(item.key), weight) : KEY_NONE;
+			make_offer<Semiring>(paths, Semiring::decode(item.key), weight) : KEY_NONE;
 		unsigned long long known;
 
 		if (offer == KEY_NONE)
@@ -484,7 +484,7 @@ struct PathSearch
 
 		if (waiting == 0 || __ldcg(&piles.state->strays) != 0)
 			return false;
-		raise_threshold<Algebra>(&bucket, rule, walk.spent, nearest, nearest + (1ull << 32));
+		raise_threshold<Semiring>(&bucket, rule, walk.spent, nearest, nearest + (1ull << 32));
 		walk.spent = 0;
 		pile++;
 		if (blockIdx.x == 0 && threadIdx.x == 0)

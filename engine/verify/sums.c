@@ -1,10 +1,10 @@
 /*
- * sums.c: are the values of the sum algebra right?
+ * sums.c: are the values of the sum semiring right?
  *
  * One more iteration is made, plainly. The step of each algorithm is a map of which is known how far it can carry two
  * values apart: PAGERANK shrinks the L1 distance by the damping; the others lipschitz the largest distance by no more
  * than the sum of |weight| that each formula puts on its vertices. So the change of that iteration is bounded by the change
- * that the run reports of its last, whether it has converged or not. Beside that: ranks sum to 1; poles and vertices
+ * that the run reports of its last, whether it has converged or not. Beside that: ranks sum to 1; fixed vertices and vertices
  * that keep their value have it; and the run stopped for a reason.
  *
  * PAGERANK needs the number of edges that leave each vertex, of which the lists (of edges that enter) show only the ends. Where

@@ -40,7 +40,7 @@ struct Label : LeastKeys
 };
 
 /* The Work of a path semiring. MUTUAL: an entry's target offers its value too. */
-template <class Algebra, bool MUTUAL>
+template <class Semiring, bool MUTUAL>
 struct Offer
 {
 	typedef Paths State;
@@ -52,7 +52,7 @@ struct Offer
 	__device__ __forceinline__ double
 	own(uint32_t vertex) const
 	{
-		return Algebra::decode(__ldcg(&paths.key[vertex]));
+		return Semiring::decode(__ldcg(&paths.key[vertex]));
 	}
 
 	/* Offer to a vertex whose key is not better than `known`. Reads of bits save atomic operations. */
@@ -71,9 +71,9 @@ struct Offer
 	{
 		const unsigned long long known = __ldcg(&paths.key[target]);
 
-		take(target, make_offer<Algebra>(paths, own, weight), known);
+		take(target, make_offer<Semiring>(paths, own, weight), known);
 		if constexpr (MUTUAL)
-			take(vertex, make_offer<Algebra>(paths, Algebra::decode(known), weight), Algebra::encode(own));
+			take(vertex, make_offer<Semiring>(paths, Semiring::decode(known), weight), Semiring::encode(own));
 	}
 };
 
@@ -97,7 +97,7 @@ write_value(uint32_t *out, double value)
 }
 
 /* Turn keys into values, and count the vertices reached; `out` may be the keys' own array. Bytes: 12 or 16 a vertex. */
-template <class Algebra, typename Out>
+template <class Semiring, typename Out>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 relax_write_kernel(const unsigned long long *key, void *out, uint64_t nvertices, Counters *counters)
 {
@@ -109,7 +109,7 @@ relax_write_kernel(const unsigned long long *key, void *out, uint64_t nvertices,
 		const unsigned long long its_key = key[v];
 
 		reached += its_key != KEY_NONE;
-		write_value((Out *) out + v, Algebra::decode(its_key));
+		write_value((Out *) out + v, Semiring::decode(its_key));
 	}
 	block_add(&counters->claimed, reached);
 }
@@ -136,12 +136,12 @@ typedef struct PathMethod
 	unsigned long long source_key;
 } PathMethod;
 
-template <class Algebra, typename Out, bool MUTUAL>
+template <class Semiring, typename Out, bool MUTUAL>
 static PathMethod
 make_method(SweepKernel<Paths> sweep, bool weighted, bool labels, double source)
 {
-	return PathMethod{sweep, relax_write_kernel<Algebra, Out>, sizeof(Out), weighted, MUTUAL, labels,
-		Algebra::encode(source)};
+	return PathMethod{sweep, relax_write_kernel<Semiring, Out>, sizeof(Out), weighted, MUTUAL, labels,
+		Semiring::encode(source)};
 }
 
 /* Get the kernel for a mapping, and weights and targets of these types. */
@@ -177,8 +177,8 @@ choose_method(const EmogiQuery *query, EmogiWeightType type, bool mutual)
 	{
 #define PATH(NAME, name, column, order, source, traits, candidate) \
 		case EMOGI_##NAME: \
-			return make_method<PathAlgebra<EMOGI_##NAME>, double, false>( \
-				choose_kernel<Offer<PathAlgebra<EMOGI_##NAME>, false>>(mapping, type, wide), true, false, source);
+			return make_method<PathSemiring<EMOGI_##NAME>, double, false>( \
+				choose_kernel<Offer<PathSemiring<EMOGI_##NAME>, false>>(mapping, type, wide), true, false, source);
 			EMOGI_ALGORITHMS(EMOGI_LEAVE, PATH, EMOGI_LEAVE)
 #undef PATH
 	}

@@ -43,7 +43,7 @@ struct Least
 	}
 };
 
-template <class Algebra>
+template <class Semiring>
 struct Valued
 {
 	typedef unsigned long long Key;
@@ -51,7 +51,7 @@ struct Valued
 	static __device__ __forceinline__ Key
 	offer(Key key, double weight, unsigned long long bound)
 	{
-		const Key	offer = Algebra::encode(Algebra::candidate(Algebra::decode(key), weight));
+		const Key	offer = Semiring::encode(Semiring::candidate(Semiring::decode(key), weight));
 
 		return offer <= bound ? offer : KEY_NONE;
 	}
@@ -203,7 +203,7 @@ choose_relax(EmogiAlgorithm algorithm, EmogiWeightType type)
 	{
 #define PATH(NAME, ...) \
 		case EMOGI_##NAME: \
-			return choose_weight<Valued<PathAlgebra<EMOGI_##NAME>>>(type);
+			return choose_weight<Valued<PathSemiring<EMOGI_##NAME>>>(type);
 			EMOGI_ALGORITHMS(EMOGI_LEAVE, PATH, EMOGI_LEAVE)
 #undef PATH
 	}
@@ -215,7 +215,7 @@ typedef void (*FinishKernel) (unsigned long long *key, uint64_t nvertices, Count
 static FinishKernel
 choose_finish(EmogiAlgorithm algorithm)
 {
-	return with_path(algorithm, [](auto algebra) { return (FinishKernel) best_paths_finish_kernel<decltype(algebra)>; });
+	return with_path(algorithm, [](auto semiring) { return (FinishKernel) best_paths_finish_kernel<decltype(semiring)>; });
 }
 
 /* Bring the kernels that run before and after the iterations to the device. */
