@@ -76,6 +76,7 @@ typedef struct Appender
 	int			thread;
 } Appender;
 
+/* Get where a thread appends: by value, so that what is appended is not taken for what may change it. */
 static inline Appender
 open_appender(EmogiCsrBuild *build, int thread)
 {
@@ -85,37 +86,39 @@ open_appender(EmogiCsrBuild *build, int thread)
 
 /* Append an entry, with its weight where there are any; false when the job has failed. Blocks hold whole entries. */
 ALWAYS_INLINE bool
-append_entry(const Appender *appender, uint64_t source, uint64_t target, bool weighted, double weight)
+append_entry(Appender appender, uint64_t source, uint64_t target, bool weighted, double weight)
 {
-	uint32_t	bucket = (uint32_t) (source >> appender->shift);
+	uint32_t	bucket = (uint32_t) (source >> appender.shift);
 
-	if (!emogi_partition_append(appender->partition, appender->cursors, appender->block_mask, appender->thread, bucket,
+	if (!emogi_partition_append(appender.partition, appender.cursors, appender.block_mask, appender.thread, bucket,
 								source << 32 | target))
 		return false;
 	if (weighted)
 	{
 		weight += 0.0;			/* -0 is 0 */
-		memcpy(appender->cursors[bucket]++, &weight, sizeof(weight));
+		memcpy(appender.cursors[bucket]++, &weight, sizeof(weight));
 	}
 	return true;
 }
 
-/* Append the entries of the edges [first, first + count) of a chunk, count <= BATCH; false when the job has failed. */
+/* Append the entries of the edges [first, first + count) of a chunk, with or without weights as a constant. */
 ALWAYS_INLINE bool
-append_edges(const EmogiCsrBuild *build, const Appender *appender, EmogiEdgeChunk *chunk, uint64_t first, size_t count,
-			 bool weighted)
+append_edges(EmogiCsrBuild *build, int thread, EmogiEdgeChunk *chunk, uint64_t first, size_t count, bool weighted)
 {
+	const Appender appender = open_appender(build, thread);
 	const EmogiWeightedEdge *edges = emogi_weighted_edges(chunk);
 	bool		out = build->direction != EMOGI_IN;
 	bool		in = build->direction != EMOGI_OUT;
 	int64_t		key[EMOGI_KEYS_BATCH];
 	uint32_t	number[EMOGI_KEYS_BATCH];
 
+	if (count == 0)
+		return true;			/* never, but the compiler does not know that key is filled */
 	emogi_keys_numbers(build->keys, emogi_edge_keys(build->edges, chunk, first, count, key), number, 2 * count);
 	for (size_t i = 0; i < count; i++)
 	{
-		uint32_t	src = number[2 * i];
-		uint32_t	dst = number[2 * i + 1];
+		uint64_t	src = number[2 * i];
+		uint64_t	dst = number[2 * i + 1];
 		double		weight = weighted ? edges[first + i].weight : 0.0;
 
 		if (out && !append_entry(appender, src, dst, weighted, weight))
@@ -126,13 +129,29 @@ append_edges(const EmogiCsrBuild *build, const Appender *appender, EmogiEdgeChun
 	return true;
 }
 
-/* Sort the edges of chunks into buckets. */
-ALWAYS_INLINE void
-partition_chunks(EmogiCsrBuild *build, int thread, bool weighted)
+/* Append such entries without weights. Not inlined, as the next: the loop needs all registers. */
+static __attribute__((noinline)) bool
+append_plain_edges(EmogiCsrBuild *build, int thread, EmogiEdgeChunk *chunk, uint64_t first, size_t count)
 {
-	const Appender appender = open_appender(build, thread);
+	return append_edges(build, thread, chunk, first, count, false);
+}
+
+/* Append such entries with weights. */
+static __attribute__((noinline)) bool
+append_weighted_edges(EmogiCsrBuild *build, int thread, EmogiEdgeChunk *chunk, uint64_t first, size_t count)
+{
+	return append_edges(build, thread, chunk, first, count, true);
+}
+
+/* Sort the edges into buckets. */
+static void
+partition_edges(void *arg, int thread, int nthreads)
+{
+	EmogiCsrBuild *build = arg;
 	uint64_t	c;
 
+	if (thread >= build->nthreads)
+		return;
 	while ((c = emogi_job_take(&build->next, 1)) < build->edges->nchunks)
 	{
 		EmogiEdgeChunk *chunk = build->edges->chunks[c];
@@ -141,25 +160,12 @@ partition_chunks(EmogiCsrBuild *build, int thread, bool weighted)
 		{
 			size_t		count = chunk->nedges - i < BATCH ? chunk->nedges - i : BATCH;
 
-			if (emogi_job_stopped(&build->job) || !append_edges(build, &appender, chunk, i, count, weighted))
+			if (emogi_job_stopped(&build->job) ||
+				!(build->words == 1 ? append_plain_edges : append_weighted_edges) (build, thread, chunk, i, count))
 				return;
 		}
 		emogi_job_done(&build->job, most_entries(chunk->nedges, build->direction));
 	}
-}
-
-/* Sort the edges into buckets, with or without weights as a constant. */
-static void
-partition_edges(void *arg, int thread, int nthreads)
-{
-	EmogiCsrBuild *build = arg;
-
-	if (thread >= build->nthreads)
-		return;
-	if (build->words == 1)
-		partition_chunks(build, thread, false);
-	else
-		partition_chunks(build, thread, true);
 }
 
 /* Find the vertex whose list holds an entry: the last with offsets[v] <= entry. */
@@ -198,7 +204,7 @@ partition_reversed(EmogiCsrBuild *build, int thread, uint64_t i, uint64_t end, b
 		{
 			while (from->offsets[v + 1] <= i)
 				v++;
-			if (!append_entry(&appender, from->targets[i], v, weighted,
+			if (!append_entry(appender, from->targets[i], v, weighted,
 							  weighted ? emogi_weight(from->weights, build->type, i) : 0.0))
 				return;
 		}
