@@ -219,16 +219,17 @@ build_csr(EmogiPool *pool, const EmogiEdges *edges, const EmogiKeys *keys, Emogi
 	size_t		bytes = emogi_csr_scratch_bytes(keys->nvertices, edges->nedges, direction, emogi_pool_size(pool),
 													 edges->weighted);
 	void	   *scratch = map_for_graph(bytes);
+	EmogiCsrInput input = {.edges = edges, .keys = keys, .direction = direction, .with_backward = with_backward,
+		.scratch = scratch};
 	EmogiStatus status;
 
 	built->memory_bytes = emogi_csr_bytes(keys->nvertices, edges->nedges, direction, with_backward,
 											 edges->weighted ? emogi_weight_type(edges->weight_misfits) : EMOGI_WEIGHT_NONE);
-	built->memory = map_for_graph(built->memory_bytes);
+	input.memory = built->memory = map_for_graph(built->memory_bytes);
 	if (scratch == NULL || built->memory == NULL)
 		status = no_memory(error, scratch == NULL ? bytes : built->memory_bytes);
 	else
-		status = emogi_csr_build(pool, edges, keys, direction, with_backward, built->memory, scratch, &built->graph,
-								 control, error);
+		status = emogi_csr_build(pool, &input, &built->graph, control, error);
 	emogi_unmap_memory(scratch, bytes);
 	return status;
 }

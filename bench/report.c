@@ -62,7 +62,7 @@ reached_entries(const EmogiGraph *graph, EmogiAlgorithm algorithm, const EmogiRe
 		return graph->forward.nedges;
 	for (uint64_t v = 0; v < graph->nvertices; v++)
 	{
-		if (emogi_column_number(column, result->columns[0], v) != column->none)
+		if (emogi_algorithm_column_number(column, result->columns[0], v) != column->none)
 			sum += graph->forward.offsets[v + 1] - graph->forward.offsets[v];
 	}
 	return sum;

@@ -1,7 +1,7 @@
 /*
  * algorithms.h: the one table of all algorithms. The enum, the dispatch of both engines and of the papers' systems, the checks of
  * queries, the verifiers, the SQL side (arguments, rows, allocation, plans), emogi_bench and the comparisons of tests are made
- * of it; algorithms.c keeps it for run time.
+ * of it; algorithm.c keeps it for run time.
  *
  * An algorithm is a row:
  *
@@ -227,7 +227,7 @@ extern bool emogi_algorithm_iterates(EmogiAlgorithm algorithm);
 extern bool emogi_algorithm_is_on_cuda(const EmogiAlgorithmRow *row);
 
 /* Get the bytes of a value. */
-extern uint32_t emogi_column_bytes(EmogiColumnType type);
+extern uint32_t emogi_algorithm_column_bytes(EmogiColumnType type);
 
 #ifdef __cplusplus
 }

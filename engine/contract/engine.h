@@ -164,7 +164,7 @@ typedef union EmogiArray
 
 /* Get a value of a column as a number. */
 static inline double
-emogi_column_number(const EmogiResultColumn *column, EmogiArray array, uint64_t v)
+emogi_algorithm_column_number(const EmogiResultColumn *column, EmogiArray array, uint64_t v)
 {
 	switch (column->type)
 	{

@@ -3,7 +3,7 @@
  */
 #include "cpu.h"
 
-#include "contract/query_check.h"
+#include "contract/query.h"
 
 #include <stdio.h>
 #include <stdlib.h>

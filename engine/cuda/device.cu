@@ -5,7 +5,7 @@
  * or a device is an ordinary answer of open(): EMOGI_DEVICE_ERROR with the reason.
  */
 #include "cuda/papers/door.cuh"
-#include "contract/query_check.h"
+#include "contract/query.h"
 
 #include <stdarg.h>
 #include <stdio.h>

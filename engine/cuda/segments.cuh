@@ -2,7 +2,7 @@
  * segments.cuh: targets for sweeps in device memory, so that what entries read at random stays in the caches.
  *
  * A sweep reads 8 bytes an entry at random. The second-level cache serves 159 G of such reads a second, device memory 38
- * (DESIGN.md section 10), the first-level caches more than either. There are two ways to stay in them:
+ * (docs/design.md, "Facts measured on an H200"), the first-level caches more than either. There are two ways to stay in them:
  *
  *   renumbering   where few vertices have most of the edges. Targets are replaced by labels, in descending order of
  *                 degree, and values are kept in that order: what is read most often lies together. Lists stay as they are.

@@ -8,7 +8,7 @@
  *   - a warp works on 32 neighbouring vertices (one word of a bitmap), and a line that several of their lists share
  *     is read once for all of them;
  *   - words are handed out in ascending order, so that all blocks read one narrow, moving window of host memory:
- *     address translation fails a window above some 256 MB (DESIGN.md section 10);
+ *     address translation fails a window above some 256 MB (docs/design.md, "Facts measured on an H200");
  *   - lists above SLICE_LINES lines are cut into slices for any warp to take, whatever vertex has them.
  *
  * Every function here is called by whole, converged warps, in blocks of one dimension.

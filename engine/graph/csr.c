@@ -1,258 +1,363 @@
 /*
- * csr.c: from edges and the numbers of their keys to offsets and sorted targets.
+ * csr.c: from edges and the numbers of their keys to a Graph, step by step; csr_build.h tells the method.
  *
- * The steps are those of csr_build.h. An entry of a bucket is one word, (source, target). A bucket, small enough for the
- * cache of one processor, is sorted by target, digit by digit, and then dealt out to the lists of its sources, which so
- * come out sorted. A bucket that is too large, for a vertex in it has very many neighbours, is dealt out first and sorted
- * list by list, in place.
+ * [1] S. Beamer, K. Asanovic, D. Patterson. Reducing Pagerank Communication via Propagation Blocking. IPDPS 2017.
+ *     Section IV (binning, here of edges instead of contributions).
  */
 #include "csr_build.h"
 
+#include "contract/semirings.h"
 #include "layout.h"
-#include "radix.h"
 
 #include <string.h>
 
-#define ROOM_FACTOR 2			/* a bucket that is sorted at once has at most so many times what it should have */
-#define MAX_ROOM ((uint32_t) 1 << 21)	/* entries that a thread sorts without a look at the job, about 30 ms */
-#define DIGIT_BITS 11
-#define MAX_DIGITS 3
+#define BATCH (EMOGI_KEYS_BATCH / 2)	/* edges whose keys are translated at once */
+#define ID_PARTS 64
 
-/* What one thread needs to sort a bucket. */
-typedef struct Desk
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+
+/* Get the most list entries that nedges can make. */
+static uint64_t
+most_entries(uint64_t nedges, EmogiDirection direction)
 {
-	uint64_t   *entries[2];		/* [room_for(build)] */
-	uint32_t   *scratch;		/* [EMOGI_SORT_SCRATCH] */
-	uint32_t   *digits;			/* [MAX_DIGITS][1 << DIGIT_BITS], counts, then places, of each digit of the targets */
-} Desk;
-
-/* How a target is cut into digits. */
-typedef struct Digits
-{
-	uint32_t	count;
-	uint32_t	bits;
-} Digits;
-
-/* Get the entries of the largest bucket that is sorted at once. */
-static size_t
-room_for(const EmogiCsrBuild *build)
-{
-	uint64_t	room = ROOM_FACTOR * build->aim;
-
-	return room < MAX_ROOM ? room : MAX_ROOM;
+	return direction == EMOGI_BOTH ? 2 * nedges : nedges;
 }
 
-static size_t
-bytes_of_desk(const EmogiCsrBuild *build)
-{
-	return 2 * emogi_whole_lines(room_for(build) * sizeof(uint64_t)) +
-		emogi_whole_lines(EMOGI_SORT_SCRATCH * sizeof(uint32_t)) +
-		emogi_whole_lines((MAX_DIGITS << DIGIT_BITS) * sizeof(uint32_t));
-}
-
-/* Lay out a thread's desk. */
-static Desk
-lay_out_desk(const EmogiCsrBuild *build, uintptr_t place)
-{
-	Desk		desk;
-
-	desk.entries[0] = emogi_carve(&place, room_for(build) * sizeof(uint64_t));
-	desk.entries[1] = emogi_carve(&place, room_for(build) * sizeof(uint64_t));
-	desk.scratch = emogi_carve(&place, EMOGI_SORT_SCRATCH * sizeof(uint32_t));
-	desk.digits = emogi_carve(&place, (MAX_DIGITS << DIGIT_BITS) * sizeof(uint32_t));
-	return desk;
-}
-
-/* Cut vertex numbers into as few digits as there can be, of equal length. */
-static Digits
-cut_digits(uint64_t nvertices)
-{
-	Digits		digits = {0, 0};
-	uint32_t	nbits = 0;
-
-	while (nvertices >> nbits != 0)
-		nbits++;
-	digits.count = (nbits + DIGIT_BITS - 1) / DIGIT_BITS;
-	digits.bits = digits.count > 0 ? (nbits + digits.count - 1) / digits.count : 0;
-	return digits;
-}
-
-static bool
-append_edges(EmogiCsrBuild *build, int thread, uint64_t **cursors, EmogiEdgeChunk *chunk, uint64_t first, size_t count)
-{
-	EmogiPartition *partition = &build->partition;
-	size_t		mask = emogi_csr_block_mask(build);
-	uint32_t	shift = build->shift;
-	bool		out = build->direction != EMOGI_IN;
-	bool		in = build->direction != EMOGI_OUT;
-	uint32_t	number[EMOGI_KEYS_BATCH];
-
-	emogi_keys_numbers(build->keys, &chunk->edges[first].src, number, 2 * count);
-	for (size_t i = 0; i < count; i++)
-	{
-		uint64_t	src = number[2 * i];
-		uint64_t	dst = number[2 * i + 1];
-
-		if (out &&
-			!emogi_partition_append(partition, cursors, mask, thread, (uint32_t) (src >> shift), src << 32 | dst))
-			return false;
-		if (in && (!out || src != dst) &&
-			!emogi_partition_append(partition, cursors, mask, thread, (uint32_t) (dst >> shift), dst << 32 | src))
-			return false;
-	}
-	return true;
-}
-
-static bool
-append_reversed(EmogiCsrBuild *build, int thread, uint64_t **cursors, uint64_t i, uint64_t vertex)
-{
-	uint64_t	target = build->from->targets[i];
-
-	return emogi_partition_append(&build->partition, cursors, emogi_csr_block_mask(build), thread,
-								  (uint32_t) (target >> build->shift), target << 32 | vertex);
-}
-
-/* Move a bucket's targets to their lists; false when the job has stopped. */
-static bool
-fill_lists(EmogiCsrBuild *build, const EmogiCsrBucket *bucket)
-{
-	uint32_t   *targets = (uint32_t *) build->to.targets;
-	uint64_t   *cursor = bucket->cursor;
-	uint64_t	first = bucket->first;
-	EmogiCsrWalk walk = emogi_csr_walk(build, bucket);
-	const uint64_t *entries;
-	uint32_t	n;
-
-	while ((entries = emogi_csr_next(build, &walk, &n)) != NULL)
-	{
-		for (uint32_t i = 0; i < n; i++)
-			targets[cursor[(entries[i] >> 32) - first]++] = (uint32_t) entries[i];
-	}
-	return !emogi_job_stopped(&build->job);
-}
-
-/* Sort the lists of a bucket, which is filled: each goes up to its cursor. False when the job has stopped. */
-static bool
-sort_lists(EmogiCsrBuild *build, const EmogiCsrBucket *bucket, uint32_t *scratch)
-{
-	uint32_t   *targets = (uint32_t *) build->to.targets;
-	uint64_t	start = build->base[bucket->number];
-	uint64_t	polled = start;
-
-	for (uint64_t v = 0; v < bucket->end - bucket->first; v++)
-	{
-		uint64_t	end = bucket->cursor[v];
-
-		if (end - start > 1)
-			emogi_radix_sort_u32(targets + start, end - start, scratch, EMOGI_SORT_SCRATCH, &build->job);
-		if (end - polled >= EMOGI_CSR_POLL)
-		{
-			if (emogi_job_stopped(&build->job))
-				return false;
-			polled = end;
-		}
-		start = end;
-	}
-	return true;
-}
-
-/* Turn the counts of a digit into places. */
+/* Choose buckets of about EMOGI_CSR_ENTRIES_PER_BUCKET list entries, or more where those are very many. */
 static void
-place_digits(uint32_t *digit, uint32_t ndigits)
+cut_sources(EmogiCsrBuild *build)
 {
-	uint32_t	sum = 0;
+	uint64_t	wanted = build->nentries / EMOGI_CSR_ENTRIES_PER_BUCKET + 1;
 
-	for (uint32_t d = 0; d < ndigits; d++)
-	{
-		uint32_t	count = digit[d];
-
-		digit[d] = sum;
-		sum += count;
-	}
+	if (wanted > EMOGI_CSR_MAX_BUCKETS)
+		wanted = EMOGI_CSR_MAX_BUCKETS;
+	build->aim = build->nentries / wanted + 1;
+	build->shift = 0;
+	while ((build->nvertices >> build->shift) >= wanted)
+		build->shift++;
+	build->nbuckets = (uint32_t) (build->nvertices >> build->shift) + 1;
 }
 
-/* Fill the lists of a bucket that fits the desk: sort it by the digits of the targets, low to high, and deal it out. */
+/* Set what follows from the number of vertices, entries and threads there are. */
 static void
-fill_lists_sorted(EmogiCsrBuild *build, const EmogiCsrBucket *bucket, const Desk *desk, size_t count)
+size_build(EmogiCsrBuild *build, uint64_t nvertices, uint64_t nedges, EmogiDirection direction, int nthreads, bool weighted)
 {
-	const Digits digits = cut_digits(build->nvertices);
-	uint32_t   *targets = (uint32_t *) build->to.targets;
-	uint64_t   *cursor = bucket->cursor;
-	uint64_t	first = bucket->first;
-	uint32_t   *places = desk->digits;
-	uint64_t	mask = (UINT64_C(1) << digits.bits) - 1;
-	EmogiPartitionWalk walk = emogi_partition_walk(&build->partition, bucket->number);
-	uint64_t   *from = desk->entries[0];
-	uint64_t   *to = desk->entries[1];
-	const uint64_t *entries;
-	uint32_t	n;
+	uint64_t	most_threads;
 
-	for (uint32_t d = 0; d < digits.count; d++)
-		memset(places + (d << DIGIT_BITS), 0, (mask + 1) * sizeof(uint32_t));
-	while ((entries = emogi_partition_next(&walk, &n)) != NULL)
-	{
-		for (uint32_t i = 0; i < n; i++)
-		{
-			for (uint32_t d = 0; d < digits.count; d++)
-				places[(d << DIGIT_BITS) + ((uint32_t) entries[i] >> (d * digits.bits) & mask)]++;
-		}
-	}
-	for (uint32_t d = 0; d < digits.count; d++)
-		place_digits(places + (d << DIGIT_BITS), (uint32_t) mask + 1);
-
-	walk = emogi_partition_walk(&build->partition, bucket->number);
-	while ((entries = emogi_partition_next(&walk, &n)) != NULL)
-	{
-		for (uint32_t i = 0; i < n; i++)
-			from[places[entries[i] & mask]++] = entries[i];
-	}
-	for (uint32_t d = 1; d < digits.count; d++)
-	{
-		uint32_t   *digit = places + (d << DIGIT_BITS);
-		uint64_t   *swap = from;
-
-		for (size_t i = 0; i < count; i++)
-			to[digit[(uint32_t) from[i] >> (d * digits.bits) & mask]++] = from[i];
-		from = to;
-		to = swap;
-	}
-	for (size_t i = 0; i < count; i++)
-		targets[cursor[(from[i] >> 32) - first]++] = (uint32_t) from[i];
+	build->direction = direction;
+	build->words = weighted ? 2 : 1;
+	build->nvertices = nvertices;
+	build->nentries = most_entries(nedges, direction);
+	most_threads = build->nentries / EMOGI_CSR_ENTRIES_PER_THREAD + 1;
+	build->nthreads = (uint64_t) nthreads < most_threads ? nthreads : (int) most_threads;
+	cut_sources(build);
+	build->desk_bytes = emogi_csr_desk_bytes(build);
 }
-
-static bool
-deal(EmogiCsrBuild *build, const EmogiCsrBucket *bucket)
-{
-	const Desk	desk = lay_out_desk(build, bucket->desk);
-	uint64_t	count = build->base[bucket->number + 1] - build->base[bucket->number];
-
-	if (!build->sorted && count <= room_for(build))
-	{
-		fill_lists_sorted(build, bucket, &desk, count);
-		return true;
-	}
-	return fill_lists(build, bucket) && (build->sorted || sort_lists(build, bucket, desk.scratch));
-}
-
-static const EmogiCsrKind plain = {
-	.words = 1,
-	.desk_bytes = bytes_of_desk,
-	.append_edges = append_edges,
-	.append_reversed = append_reversed,
-	.deal = deal
-};
 
 size_t
 emogi_csr_scratch_bytes(uint64_t nvertices, uint64_t nedges, EmogiDirection direction, int nthreads, bool weighted)
 {
-	return emogi_csr_scratch_bytes_of(weighted ? &emogi_csr_weighted : &plain, nvertices, nedges, direction, nthreads);
+	EmogiCsrBuild build = {0};
+
+	size_build(&build, nvertices, nedges, direction, nthreads, weighted);
+	return (size_t) build.nthreads * build.desk_bytes +
+		emogi_partition_bytes(build.words * build.nentries, build.nbuckets, build.nthreads);
+}
+
+/* ---- into buckets ---- */
+
+/* Where a thread appends entries. */
+typedef struct Appender
+{
+	EmogiPartition *partition;
+	uint64_t  **cursors;		/* [nbuckets] */
+	size_t		block_mask;
+	uint32_t	shift;
+	int			thread;
+} Appender;
+
+static inline Appender
+open_appender(EmogiCsrBuild *build, int thread)
+{
+	return (Appender) {.partition = &build->partition, .cursors = emogi_partition_cursors(&build->partition, thread),
+		.block_mask = build->partition.block_entries * sizeof(uint64_t) - 1, .shift = build->shift, .thread = thread};
+}
+
+/* Append an entry, with its weight where there are any; false when the job has failed. Blocks hold whole entries. */
+ALWAYS_INLINE bool
+append_entry(const Appender *appender, uint64_t source, uint64_t target, bool weighted, double weight)
+{
+	uint32_t	bucket = (uint32_t) (source >> appender->shift);
+
+	if (!emogi_partition_append(appender->partition, appender->cursors, appender->block_mask, appender->thread, bucket,
+								source << 32 | target))
+		return false;
+	if (weighted)
+	{
+		weight += 0.0;			/* -0 is 0 */
+		memcpy(appender->cursors[bucket]++, &weight, sizeof(weight));
+	}
+	return true;
+}
+
+/* Append the entries of the edges [first, first + count) of a chunk, count <= BATCH; false when the job has failed. */
+ALWAYS_INLINE bool
+append_edges(const EmogiCsrBuild *build, const Appender *appender, EmogiEdgeChunk *chunk, uint64_t first, size_t count,
+			 bool weighted)
+{
+	const EmogiWeightedEdge *edges = emogi_weighted_edges(chunk);
+	bool		out = build->direction != EMOGI_IN;
+	bool		in = build->direction != EMOGI_OUT;
+	int64_t		key[EMOGI_KEYS_BATCH];
+	uint32_t	number[EMOGI_KEYS_BATCH];
+
+	emogi_keys_numbers(build->keys, emogi_edge_keys(build->edges, chunk, first, count, key), number, 2 * count);
+	for (size_t i = 0; i < count; i++)
+	{
+		uint32_t	src = number[2 * i];
+		uint32_t	dst = number[2 * i + 1];
+		double		weight = weighted ? edges[first + i].weight : 0.0;
+
+		if (out && !append_entry(appender, src, dst, weighted, weight))
+			return false;
+		if (in && (!out || src != dst) && !append_entry(appender, dst, src, weighted, weight))
+			return false;
+	}
+	return true;
+}
+
+/* Sort the edges of chunks into buckets. */
+ALWAYS_INLINE void
+partition_chunks(EmogiCsrBuild *build, int thread, bool weighted)
+{
+	const Appender appender = open_appender(build, thread);
+	uint64_t	c;
+
+	while ((c = emogi_job_take(&build->next, 1)) < build->edges->nchunks)
+	{
+		EmogiEdgeChunk *chunk = build->edges->chunks[c];
+
+		for (uint64_t i = 0; i < chunk->nedges; i += BATCH)
+		{
+			size_t		count = chunk->nedges - i < BATCH ? chunk->nedges - i : BATCH;
+
+			if (emogi_job_stopped(&build->job) || !append_edges(build, &appender, chunk, i, count, weighted))
+				return;
+		}
+		emogi_job_done(&build->job, most_entries(chunk->nedges, build->direction));
+	}
+}
+
+/* Sort the edges into buckets, with or without weights as a constant. */
+static void
+partition_edges(void *arg, int thread, int nthreads)
+{
+	EmogiCsrBuild *build = arg;
+
+	if (thread >= build->nthreads)
+		return;
+	if (build->words == 1)
+		partition_chunks(build, thread, false);
+	else
+		partition_chunks(build, thread, true);
+}
+
+/* Find the vertex whose list holds an entry: the last with offsets[v] <= entry. */
+static uint64_t
+vertex_of_entry(const EmogiAdjacency *adjacency, uint64_t nvertices, uint64_t entry)
+{
+	uint64_t	low = 0,
+				high = nvertices;
+
+	while (low + 1 < high)
+	{
+		uint64_t	middle = low + (high - low) / 2;
+
+		if (adjacency->offsets[middle] <= entry)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Sort the reversed entries [i, end) of the finished lists into buckets, in order of sources. */
+ALWAYS_INLINE void
+partition_reversed(EmogiCsrBuild *build, int thread, uint64_t i, uint64_t end, bool weighted)
+{
+	const Appender appender = open_appender(build, thread);
+	const EmogiAdjacency *from = build->from;
+	uint64_t	v = vertex_of_entry(from, build->nvertices, i);
+
+	while (i < end && !emogi_job_stopped(&build->job))
+	{
+		uint64_t	stop = end - i < BATCH ? end : i + BATCH;
+
+		emogi_job_done(&build->job, stop - i);
+		for (; i < stop; i++)
+		{
+			while (from->offsets[v + 1] <= i)
+				v++;
+			if (!append_entry(&appender, from->targets[i], v, weighted,
+							  weighted ? emogi_weight(from->weights, build->type, i) : 0.0))
+				return;
+		}
+	}
+}
+
+/* Sort the reversed entries of this thread's share of the finished lists into buckets, weights as a constant again. */
+static void
+partition_lists(void *arg, int thread, int nthreads)
+{
+	EmogiCsrBuild *build = arg;
+	uint64_t	nentries = build->from->nedges;
+	uint64_t	share = nentries / (uint64_t) build->nthreads + 1;
+	uint64_t	i = share * (uint64_t) thread;
+	uint64_t	end = i + share < nentries ? i + share : nentries;
+
+	if (thread >= build->nthreads || i >= end)
+		return;
+	if (build->words == 1)
+		partition_reversed(build, thread, i, end, false);
+	else
+		partition_reversed(build, thread, i, end, true);
+}
+
+/* Count the entries before each bucket; get the number of all. */
+static uint64_t
+sum_buckets(EmogiCsrBuild *build)
+{
+	uint64_t	sum = 0;
+
+	for (uint32_t b = 0; b < build->nbuckets; b++)
+	{
+		build->base[b] = sum;
+		for (int t = 0; t < build->nthreads; t++)
+			sum += emogi_partition_count(&build->partition, t, b) / build->words;
+	}
+	build->base[build->nbuckets] = sum;
+	return sum;
+}
+
+/* ---- all steps ---- */
+
+/* Populate memory in pieces. */
+static void
+populate_memory(void *arg, int thread, int nthreads)
+{
+	EmogiCsrBuild *build = arg;
+	uint64_t	at;
+
+	while (!emogi_job_stopped(&build->job) &&
+		   (at = emogi_job_take(&build->next, EMOGI_CSR_POPULATE_BYTES)) < build->populate_bytes)
+	{
+		size_t		bytes = build->populate_bytes - at < EMOGI_CSR_POPULATE_BYTES ? build->populate_bytes - at : EMOGI_CSR_POPULATE_BYTES;
+
+		if (!emogi_job_populate(&build->job, build->populate_start + at, bytes))
+			emogi_job_fail(&build->job, EMOGI_NO_MEMORY);
+	}
+}
+
+/* Write the ids. */
+static void
+write_ids(void *arg, int thread, int nthreads)
+{
+	EmogiCsrBuild *build = arg;
+	uint64_t	part;
+
+	while (!emogi_job_stopped(&build->job) && (part = emogi_job_take(&build->next, 1)) < ID_PARTS)
+		emogi_keys_write_ids(build->keys, build->ids, part, ID_PARTS);
+}
+
+/* Run one task of the build from its first unit on; false when the job has stopped. */
+static bool
+run_build(EmogiPool *pool, EmogiCsrBuild *build, EmogiPoolTask task)
+{
+	build->next = 0;
+	emogi_pool_run(pool, task, build);
+	return !emogi_job_stopped(&build->job);
+}
+
+/* Clear what lies between the end of an array and the end of its last line. */
+static void
+clear_padding(const void *array, size_t bytes)
+{
+	memset((char *) array + bytes, 0, emogi_whole_lines(bytes) - bytes);
+}
+
+/* Clear the padding of one orientation's arrays and close its offsets. */
+static void
+close_adjacency(const EmogiAdjacency *adjacency, uint64_t nvertices, EmogiWeightType type)
+{
+	((uint64_t *) adjacency->offsets)[nvertices] = adjacency->nedges;
+	clear_padding(adjacency->offsets, (nvertices + 1) * sizeof(uint64_t));
+	clear_padding(adjacency->targets, adjacency->nedges * sizeof(uint32_t));
+	if (type != EMOGI_WEIGHT_NONE)
+		clear_padding(adjacency->weights, adjacency->nedges * emogi_weight_bytes(type));
+}
+
+/* Make an empty partition for the most entries there can be; false, with the job failed, without memory. */
+static bool
+open_partition(EmogiCsrBuild *build, uint64_t nentries, void *scratch)
+{
+	if (emogi_partition_init(&build->partition, &build->job, build->words * nentries, build->nbuckets,
+							 build->nthreads, scratch))
+		return true;
+	emogi_job_fail(&build->job, EMOGI_NO_MEMORY);
+	return false;
+}
+
+/* Make the forward lists and the ids; false when the job has stopped. */
+static bool
+build_forward(EmogiPool *pool, EmogiCsrBuild *build, const EmogiCsrInput *input, void *scratch, EmogiGraph *graph)
+{
+	if (!open_partition(build, build->nentries, scratch) || !run_build(pool, build, partition_edges))
+		return false;
+	emogi_csr_view(input->memory, build->nvertices, sum_buckets(build), build->direction, input->with_backward,
+				   build->type, graph);
+	build->populate_start = input->memory;
+	build->populate_bytes = graph->memory_bytes;
+	build->ids = input->memory;
+	build->to = graph->forward;
+	if (!run_build(pool, build, populate_memory) || !run_build(pool, build, write_ids))
+		return false;
+	clear_padding(graph->ids, build->nvertices * sizeof(int64_t));
+	close_adjacency(&graph->forward, build->nvertices, build->type);
+	return run_build(pool, build, emogi_csr_make_lists);
+}
+
+/* Make the transpose of the forward lists; false when the job has stopped. */
+static bool
+build_backward(EmogiPool *pool, EmogiCsrBuild *build, void *scratch, EmogiGraph *graph)
+{
+	if (!open_partition(build, graph->forward.nedges, scratch))
+		return false;
+	build->from = &graph->forward;
+	build->to = graph->backward;
+	build->sorted = true;
+	close_adjacency(&graph->backward, build->nvertices, build->type);
+	if (!run_build(pool, build, partition_lists))
+		return false;
+	(void) sum_buckets(build);
+	return run_build(pool, build, emogi_csr_make_lists);
 }
 
 EmogiStatus
-emogi_csr_build(EmogiPool *pool, const EmogiEdges *edges, const EmogiKeys *keys, EmogiDirection direction,
-				bool with_backward, void *memory, void *scratch, EmogiGraph *graph, EmogiControl *control,
-				EmogiError *error)
+emogi_csr_build(EmogiPool *pool, const EmogiCsrInput *input, EmogiGraph *graph, EmogiControl *control, EmogiError *error)
 {
-	return emogi_csr_build_of(edges->weighted ? &emogi_csr_weighted : &plain, pool, edges, keys, direction, with_backward,
-							  memory, scratch, graph, control, error);
+	const EmogiEdges *edges = input->edges;
+	bool		transpose = input->with_backward && input->direction != EMOGI_BOTH;
+	EmogiCsrBuild build = {.job = {.control = control}, .edges = edges, .keys = input->keys};
+	void	   *scratch;
+
+	size_build(&build, input->keys->nvertices, edges->nedges, input->direction, emogi_pool_size(pool), edges->weighted);
+	emogi_job_phase(&build.job, EMOGI_PHASE_CSR, build.nentries * (transpose ? 4 : 2));
+	build.type = edges->weighted ? emogi_weight_type(edges->weight_misfits) : EMOGI_WEIGHT_NONE;
+	build.desks = input->scratch;
+	scratch = build.desks + (size_t) build.nthreads * build.desk_bytes;
+	if (build_forward(pool, &build, input, scratch, graph) && transpose)
+		build_backward(pool, &build, scratch, graph);
+	if (build.job.status == EMOGI_OK)
+		control->done = control->total;
+	return emogi_keys_report(&build.job, edges, error);
 }

@@ -67,6 +67,15 @@ emogi_weight_type(uint32_t misfits)
 	return (misfits & EMOGI_NOT_F32) == 0 ? EMOGI_WEIGHT_F32 : EMOGI_WEIGHT_F64;
 }
 
+/* Get the bytes of a weight; 0 for EMOGI_WEIGHT_NONE. */
+static inline size_t
+emogi_weight_bytes(EmogiWeightType type)
+{
+	static const unsigned char bytes[] = {0, 1, 2, 4, 4, 8};
+
+	return bytes[type];
+}
+
 /* Edges as the scan leaves them: fixed-size chunks, each filled by one process. */
 #define EMOGI_CHUNK_BYTES ((size_t) 2 << 20)
 
@@ -147,14 +156,20 @@ extern size_t emogi_csr_bytes(uint64_t nvertices, uint64_t nedges, EmogiDirectio
 extern size_t emogi_csr_scratch_bytes(uint64_t nvertices, uint64_t nedges, EmogiDirection direction, int nthreads,
 									  bool weighted);
 
-/*
- * Step 2. memory: emogi_csr_bytes, page-aligned; scratch: emogi_csr_scratch_bytes, EMOGI_LINE_BYTES-aligned; any
- * content, not populated. The edges are only read. Fills *graph, whose pointers lead into memory. For EMOGI_BOTH backward equals
- * forward at no cost; else backward is built only when asked (its offsets are NULL otherwise).
- */
-extern EmogiStatus emogi_csr_build(EmogiPool *pool, const EmogiEdges *edges, const EmogiKeys *keys,
-								   EmogiDirection direction, bool with_backward, void *memory, void *scratch,
-								   EmogiGraph *graph, EmogiControl *control, EmogiError *error);
+/* What a Graph is made of, and where. */
+typedef struct EmogiCsrInput
+{
+	const EmogiEdges *edges;	/* only read */
+	const EmogiKeys *keys;		/* of step 1, whose scratch is still there */
+	EmogiDirection direction;
+	bool		with_backward;	/* for EMOGI_BOTH backward equals forward at no cost; else it is built only when asked */
+	void	   *memory;			/* emogi_csr_bytes, page-aligned, any content, not populated */
+	void	   *scratch;		/* emogi_csr_scratch_bytes, EMOGI_LINE_BYTES-aligned, likewise */
+} EmogiCsrInput;
+
+/* Step 2. Fills *graph, whose pointers lead into input->memory; backward's offsets are NULL where there is none. */
+extern EmogiStatus emogi_csr_build(EmogiPool *pool, const EmogiCsrInput *input, EmogiGraph *graph,
+								   EmogiControl *control, EmogiError *error);
 
 /*
  * The reverse: the edges of forward's lists, with the keys as ends and the weights that the Graph shows, into

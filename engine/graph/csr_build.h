@@ -1,32 +1,39 @@
 /*
- * csr_build.h: what building a Graph with and without weights has in common: the buckets of neighbouring sources, the
- * order of the steps, the memory. What differs is an EmogiCsrKind: csr.c and csr_weighted.c have one each.
+ * csr_build.h: what passes between csr.c, which leads the building of a Graph from step to step, and csr_lists.c, which makes
+ * the lists of a bucket.
  *
- * One pass over the edges appends the entries of the lists to be to buckets (partition.h). Then each bucket is counted
- * and laid out, and the kind deals its entries out to the lists of its sources, each in ascending order. The transpose is
- * made from the finished lists: they are read in order of sources, so that nothing is to be sorted.
+ * One pass over the edges appends the entries of the lists to be to buckets of neighbouring sources (partition.h). Then each
+ * bucket is counted, laid out, and dealt out to the lists of its sources, each in ascending order. The transpose is made
+ * from the finished lists: they are read in order of sources, so that nothing is to be sorted.
+ *
+ * An entry of a bucket is one word, source << 32 | target, which with weights is followed by another, the weight as a double.
+ * All that is done for each entry is written once and compiled for both.
  */
 #ifndef EMOGI_CSR_BUILD_H
 #define EMOGI_CSR_BUILD_H
 
-#include "csr_weighted.h"
+#include "csr.h"
 #include "keys.h"
 #include "partition.h"
 
+/* Tuned. A bucket is to fit the cache of one processor, and its blocks, one a thread, to be filled. */
+#define EMOGI_CSR_ENTRIES_PER_BUCKET 16384	/* aim */
 #define EMOGI_CSR_MAX_BUCKETS 2048
-#define EMOGI_CSR_BATCH (EMOGI_KEYS_BATCH / 2)	/* edges whose keys are translated at once */
-#define EMOGI_CSR_POLL ((uint64_t) 1 << 20)	/* entries or words between two looks at the job */
-
-typedef struct EmogiCsrKind EmogiCsrKind;
+#define EMOGI_CSR_ENTRIES_PER_THREAD 131072	/* fewer do not repay its desk and its blocks, most of a megabyte */
+#define EMOGI_CSR_ROOM_FACTOR 2	/* a bucket that is sorted at once has at most so many times what it should have */
+#define EMOGI_CSR_MAX_ROOM ((uint32_t) 1 << 21)	/* entries that a thread sorts without a look at the job, about 30 ms */
+#define EMOGI_CSR_DIGIT_BITS 11
+#define EMOGI_CSR_POLL ((uint64_t) 1 << 20)	/* words between two looks at the job */
+#define EMOGI_CSR_POPULATE_BYTES ((size_t) 2 << 20)	/* of the Graph's memory that a thread takes at once */
 
 typedef struct EmogiCsrBuild
 {
 	EmogiJob	job;
-	const EmogiCsrKind *kind;
 	const EmogiEdges *edges;
 	const EmogiKeys *keys;
 	EmogiDirection direction;
 	EmogiWeightType type;		/* of the weights; EMOGI_WEIGHT_NONE = there are none */
+	uint32_t	words;			/* of an entry in a bucket: 1, with weights 2 */
 	uint64_t	nvertices;
 	uint64_t	nentries;		/* the most that one orientation can have */
 	uint64_t	aim;			/* entries that a bucket should have */
@@ -34,7 +41,7 @@ typedef struct EmogiCsrBuild
 	uint32_t	shift;			/* bucket = source >> shift */
 	int			nthreads;		/* the first so many of the pool's take part: few for few entries */
 	EmogiPartition partition;
-	char	   *desks;			/* [nthreads] of desk_bytes: cursors, then the kind's own */
+	char	   *desks;			/* [nthreads] of desk_bytes */
 	size_t		desk_bytes;
 	uint64_t	base[EMOGI_CSR_MAX_BUCKETS + 1];	/* entries before each bucket */
 	const EmogiAdjacency *from;	/* the lists to transpose */
@@ -46,88 +53,10 @@ typedef struct EmogiCsrBuild
 	uint64_t	next;			/* atomic: next chunk, bucket or piece */
 } EmogiCsrBuild;
 
-/* A bucket to be dealt out. */
-typedef struct EmogiCsrBucket
-{
-	uint32_t	number;
-	uint64_t	first;			/* its sources: [first, end) */
-	uint64_t	end;
-	uint64_t   *cursor;			/* [end - first], where the next entry of each source goes: where its list starts, at first */
-	uintptr_t	desk;			/* the thread's memory of the kind's desk_bytes, line-aligned */
-} EmogiCsrBucket;
+/* Get the bytes that a thread needs to make lists; the sources have been cut. */
+extern size_t emogi_csr_desk_bytes(const EmogiCsrBuild *build);
 
-/* All but desk_bytes return false when the job has stopped. */
-struct EmogiCsrKind
-{
-	uint32_t	words;			/* of an entry in a bucket, 1 or 2, the first of them source << 32 | target */
-
-	/* Get the bytes that a thread needs to deal out buckets. Knows how the sources are cut. */
-	size_t		(*desk_bytes) (const EmogiCsrBuild *build);
-
-	/* Append the entries of edges [first, first + count) of a chunk, count <= EMOGI_CSR_BATCH. */
-	bool		(*append_edges) (EmogiCsrBuild *build, int thread, uint64_t **cursors, EmogiEdgeChunk *chunk, uint64_t first,
-								 size_t count);
-
-	/* Append entry i of the finished lists, which is in the list of this vertex, to the bucket of its target. */
-	bool		(*append_reversed) (EmogiCsrBuild *build, int thread, uint64_t **cursors, uint64_t i, uint64_t vertex);
-
-	/* Deal the entries of a bucket out to its lists, and sort these unless build->sorted. */
-	bool		(*deal) (EmogiCsrBuild *build, const EmogiCsrBucket *bucket);
-};
-
-/* Get the most list entries that nedges can make. */
-static inline uint64_t
-emogi_csr_most_entries(uint64_t nedges, EmogiDirection direction)
-{
-	return direction == EMOGI_BOTH ? 2 * nedges : nedges;
-}
-
-/* Get the mask for emogi_partition_append. */
-static inline size_t
-emogi_csr_block_mask(const EmogiCsrBuild *build)
-{
-	return build->partition.block_entries * sizeof(uint64_t) - 1;
-}
-
-/* Walks the words of a bucket, with a look at the job now and then. */
-typedef struct EmogiCsrWalk
-{
-	EmogiPartitionWalk walk;
-	uint64_t	polled;			/* words since the last look */
-} EmogiCsrWalk;
-
-/* Begin a walk over a bucket. */
-static inline EmogiCsrWalk
-emogi_csr_walk(const EmogiCsrBuild *build, const EmogiCsrBucket *bucket)
-{
-	return (EmogiCsrWalk) {.walk = emogi_partition_walk(&build->partition, bucket->number)};
-}
-
-/* Get the next words and their number; NULL at the end, or when the job was seen to have stopped. */
-static inline const uint64_t *
-emogi_csr_next(EmogiCsrBuild *build, EmogiCsrWalk *walk, uint32_t *count)
-{
-	const uint64_t *words;
-
-	if (walk->polled >= EMOGI_CSR_POLL)
-	{
-		if (emogi_job_stopped(&build->job))
-			return NULL;
-		walk->polled = 0;
-	}
-	words = emogi_partition_next(&walk->walk, count);
-	walk->polled += words != NULL ? *count : 0;
-	return words;
-}
-
-/* What emogi_csr_scratch_bytes and emogi_csr_build are, of a kind. */
-extern size_t emogi_csr_scratch_bytes_of(const EmogiCsrKind *kind, uint64_t nvertices, uint64_t nedges,
-										 EmogiDirection direction, int nthreads);
-extern EmogiStatus emogi_csr_build_of(const EmogiCsrKind *kind, EmogiPool *pool, const EmogiEdges *edges,
-									  const EmogiKeys *keys, EmogiDirection direction, bool with_backward, void *memory,
-									  void *scratch, EmogiGraph *graph, EmogiControl *control, EmogiError *error);
-
-/* The kind of edges with weights (csr_weighted.c). */
-extern const EmogiCsrKind emogi_csr_weighted;
+/* Make the lists of the buckets: a task of the pool, arg is the EmogiCsrBuild. */
+extern void emogi_csr_make_lists(void *arg, int thread, int nthreads);
 
 #endif							/* EMOGI_CSR_BUILD_H */

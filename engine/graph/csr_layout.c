@@ -4,7 +4,7 @@
  * ids | forward offsets | targets | weights | backward offsets | targets | weights, each in whole lines; EMOGI_BOTH and
  * a Graph without transpose have no backward arrays, one without weights no weights. A block can be moved as a whole.
  */
-#include "csr_weighted.h"
+#include "csr.h"
 #include "layout.h"
 
 /* Get the bytes of one orientation. */

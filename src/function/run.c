@@ -85,7 +85,7 @@ take_columns(EmogiCall *call, const EmogiResultColumn *columns, uint64 nvertices
 {
 	for (int i = 0; columns[i].name != NULL; i++)
 		if (result->columns[i].any == NULL)
-			result->columns[i].any = take_array(call, nvertices, emogi_column_bytes(columns[i].type));
+			result->columns[i].any = take_array(call, nvertices, emogi_algorithm_column_bytes(columns[i].type));
 }
 
 /* Turn keys into vertex numbers, in the Region; keys that the graph does not have are dropped. */

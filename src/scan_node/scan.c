@@ -221,7 +221,7 @@ copy_rows(EmogiScan *scan, bool only_count)
 
 	scan->graph.ids = copy_array((void *) scan->graph.ids, n * sizeof *scan->graph.ids, only_count, &total);
 	for (int i = 0; columns[i].name != NULL; i++)
-		result->columns[i].any = copy_array(result->columns[i].any, n * emogi_column_bytes(columns[i].type), only_count, &total);
+		result->columns[i].any = copy_array(result->columns[i].any, n * emogi_algorithm_column_bytes(columns[i].type), only_count, &total);
 	return total;
 }
 

@@ -171,26 +171,26 @@ put_graph(FunctionCallInfo fcinfo, const Cached *graph)
 	bool		built = graph->state != EMOGI_GRAPH_BUILDING;
 	const char *table = table_name(&graph->key);
 	char	   *database = get_database_name(graph->key.database);
-	EmogiRow	row = {0};
+	EmogiViewRow row = {0};
 
-	emogi_rows_add_text(&row, table);
-	emogi_rows_add_text(&row, database != NULL ? database : "");
-	emogi_rows_add(&row, ObjectIdGetDatum(graph->key.relid));
-	emogi_rows_add_text(&row, table[0] != '\0' ? column_list(&graph->key) : "");
-	emogi_rows_add_text(&row, directions[graph->key.direction]);
-	emogi_rows_add(&row, BoolGetDatum(graph->backward));
-	emogi_rows_add_text(&row, states[graph->state]);
-	emogi_rows_add_if(&row, built, Int64GetDatum(graph->nvertices));
-	emogi_rows_add_if(&row, built, Int64GetDatum(graph->nedges));
-	emogi_rows_add_if(&row, built, Int64GetDatum(graph->nskipped));
-	emogi_rows_add(&row, Int64GetDatum(graph->bytes));
-	emogi_rows_add(&row, BoolGetDatum(graph->on_device));
-	emogi_rows_add(&row, Int32GetDatum(graph->pins));
-	emogi_rows_add(&row, Int64GetDatum(graph->hits));
-	emogi_rows_add_time(&row, built ? graph->built_at : 0);
-	emogi_rows_add_time(&row, built ? graph->last_used : 0);
-	emogi_rows_add_if(&row, built, Float8GetDatum(graph->build_ms));
-	emogi_rows_put(&row, fcinfo);
+	emogi_views_add_text(&row, table);
+	emogi_views_add_text(&row, database != NULL ? database : "");
+	emogi_views_add(&row, ObjectIdGetDatum(graph->key.relid));
+	emogi_views_add_text(&row, table[0] != '\0' ? column_list(&graph->key) : "");
+	emogi_views_add_text(&row, directions[graph->key.direction]);
+	emogi_views_add(&row, BoolGetDatum(graph->backward));
+	emogi_views_add_text(&row, states[graph->state]);
+	emogi_views_add_if(&row, built, Int64GetDatum(graph->nvertices));
+	emogi_views_add_if(&row, built, Int64GetDatum(graph->nedges));
+	emogi_views_add_if(&row, built, Int64GetDatum(graph->nskipped));
+	emogi_views_add(&row, Int64GetDatum(graph->bytes));
+	emogi_views_add(&row, BoolGetDatum(graph->on_device));
+	emogi_views_add(&row, Int32GetDatum(graph->pins));
+	emogi_views_add(&row, Int64GetDatum(graph->hits));
+	emogi_views_add_time(&row, built ? graph->built_at : 0);
+	emogi_views_add_time(&row, built ? graph->last_used : 0);
+	emogi_views_add_if(&row, built, Float8GetDatum(graph->build_ms));
+	emogi_views_put(&row, fcinfo);
 }
 
 /* emogi_graphs() -> the rows of the view emogi_graphs: the cached Graphs that the caller may know of. */
@@ -204,7 +204,7 @@ emogi_graphs(PG_FUNCTION_ARGS)
 	emogi_compat_init_rows(fcinfo);
 	count = copy_graphs(&graphs);
 	for (int i = 0; i < count; i++)
-		if (emogi_rows_may_see_all() || may_use(&graphs[i].key))
+		if (emogi_views_may_see_all() || may_use(&graphs[i].key))
 			put_graph(fcinfo, &graphs[i]);
 	pfree(graphs);
 	return (Datum) 0;
@@ -219,7 +219,7 @@ emogi_cache(PG_FUNCTION_ARGS)
 	EmogiCacheCounters counters;
 	int			ngraphs = 0;
 	uint64		bytes = 0;
-	EmogiRow	row = {0};
+	EmogiViewRow row = {0};
 
 	emogi_shared_require_preload();
 	emogi_compat_init_rows(fcinfo);
@@ -234,17 +234,17 @@ emogi_cache(PG_FUNCTION_ARGS)
 	}
 	LWLockRelease(emogi_shared->cache_lock);
 
-	emogi_rows_add(&row, Int32GetDatum(ngraphs));
-	emogi_rows_add(&row, Int32GetDatum((int32) emogi_tables_ntracked()));
-	emogi_rows_add(&row, Int64GetDatum(bytes));
-	emogi_rows_add(&row, Int64GetDatum(emogi_region_budget_bytes()));
-	emogi_rows_add(&row, Int64GetDatum(counters.hits));
-	emogi_rows_add(&row, Int64GetDatum(counters.builds));
-	emogi_rows_add(&row, Int64GetDatum(counters.private_builds));
-	emogi_rows_add(&row, Int64GetDatum(counters.waits));
-	emogi_rows_add(&row, Int64GetDatum(counters.evictions));
-	emogi_rows_add_time(&row, counters.reset_at);
-	emogi_rows_put(&row, fcinfo);
+	emogi_views_add(&row, Int32GetDatum(ngraphs));
+	emogi_views_add(&row, Int32GetDatum((int32) emogi_tables_ntracked()));
+	emogi_views_add(&row, Int64GetDatum(bytes));
+	emogi_views_add(&row, Int64GetDatum(emogi_region_budget_bytes()));
+	emogi_views_add(&row, Int64GetDatum(counters.hits));
+	emogi_views_add(&row, Int64GetDatum(counters.builds));
+	emogi_views_add(&row, Int64GetDatum(counters.private_builds));
+	emogi_views_add(&row, Int64GetDatum(counters.waits));
+	emogi_views_add(&row, Int64GetDatum(counters.evictions));
+	emogi_views_add_time(&row, counters.reset_at);
+	emogi_views_put(&row, fcinfo);
 	return (Datum) 0;
 }
 

@@ -15,14 +15,14 @@
 
 /* Add a column's value to a row. */
 void
-emogi_rows_add(EmogiRow *row, Datum value)
+emogi_views_add(EmogiViewRow *row, Datum value)
 {
-	emogi_rows_add_if(row, true, value);
+	emogi_views_add_if(row, true, value);
 }
 
 /* Add a column's value to a row, or NULL where it is not known. */
 void
-emogi_rows_add_if(EmogiRow *row, bool known, Datum value)
+emogi_views_add_if(EmogiViewRow *row, bool known, Datum value)
 {
 	row->values[row->ncolumns] = value;
 	row->nulls[row->ncolumns] = !known;
@@ -34,30 +34,30 @@ emogi_rows_add_if(EmogiRow *row, bool known, Datum value)
  * character: what this database cannot hold is left out.
  */
 void
-emogi_rows_add_text(EmogiRow *row, const char *text)
+emogi_views_add_text(EmogiViewRow *row, const char *text)
 {
 	int			length = pg_encoding_verifymbstr(GetDatabaseEncoding(), text, (int) strlen(text));
 
-	emogi_rows_add_if(row, text[0] != '\0', PointerGetDatum(cstring_to_text_with_len(text, length)));
+	emogi_views_add_if(row, text[0] != '\0', PointerGetDatum(cstring_to_text_with_len(text, length)));
 }
 
 /* Add a name from the catalogs to a row; NULL = it is gone. */
 void
-emogi_rows_add_name(EmogiRow *row, const char *name)
+emogi_views_add_name(EmogiViewRow *row, const char *name)
 {
-	emogi_rows_add_if(row, name != NULL, name != NULL ? DirectFunctionCall1(namein, CStringGetDatum(name)) : (Datum) 0);
+	emogi_views_add_if(row, name != NULL, name != NULL ? DirectFunctionCall1(namein, CStringGetDatum(name)) : (Datum) 0);
 }
 
 /* Add a time to a row, NULL when it is 0. */
 void
-emogi_rows_add_time(EmogiRow *row, TimestampTz when)
+emogi_views_add_time(EmogiViewRow *row, TimestampTz when)
 {
-	emogi_rows_add_if(row, when != 0, TimestampTzGetDatum(when));
+	emogi_views_add_if(row, when != 0, TimestampTzGetDatum(when));
 }
 
 /* Put a finished row into the tuplestore, and begin the next. */
 void
-emogi_rows_put(EmogiRow *row, FunctionCallInfo fcinfo)
+emogi_views_put(EmogiViewRow *row, FunctionCallInfo fcinfo)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 
@@ -68,7 +68,7 @@ emogi_rows_put(EmogiRow *row, FunctionCallInfo fcinfo)
 
 /* May the current user see what others do? */
 bool
-emogi_rows_may_see_all(void)
+emogi_views_may_see_all(void)
 {
 	return has_privs_of_role(GetUserId(), ROLE_PG_READ_ALL_STATS);
 }

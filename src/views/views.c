@@ -51,7 +51,7 @@ typedef struct Progress
 static bool
 may_see_role(Oid role)
 {
-	return emogi_rows_may_see_all() || has_privs_of_role(GetUserId(), role);
+	return emogi_views_may_see_all() || has_privs_of_role(GetUserId(), role);
 }
 
 /* ---- emogi_devices ---- */
@@ -63,20 +63,20 @@ put_device(FunctionCallInfo fcinfo, const EmogiDeviceEntry *entry, const char *e
 	const EmogiDevice *device = &entry->device;
 	bool		is_cpu = strcmp(engine, "cpu") == 0;
 	bool		known = device->name[0] != '\0';
-	EmogiRow	row = {0};
+	EmogiViewRow row = {0};
 
-	emogi_rows_add_if(&row, index >= 0 || is_cpu, Int32GetDatum(index));
-	emogi_rows_add_text(&row, engine);
-	emogi_rows_add_text(&row, device->name);
-	emogi_rows_add_if(&row, known, Int32GetDatum(device->units));
-	emogi_rows_add_if(&row, is_cpu || known, Int64GetDatum(is_cpu ? emogi_region_budget_bytes() : device->memory_bytes));
-	emogi_rows_add_if(&row, is_cpu || known, Int64GetDatum(is_cpu ? emogi_region_used_bytes() : device->used_bytes));
-	emogi_rows_add_if(&row, device->link_gbps != 0, Float8GetDatum(device->link_gbps));
-	emogi_rows_add_text(&row, device->driver);
-	emogi_rows_add_text(&row, entry->state);
-	emogi_rows_add_text(&row, entry->reason);
-	emogi_rows_add_if(&row, pid != 0, Int32GetDatum(pid));
-	emogi_rows_put(&row, fcinfo);
+	emogi_views_add_if(&row, index >= 0 || is_cpu, Int32GetDatum(index));
+	emogi_views_add_text(&row, engine);
+	emogi_views_add_text(&row, device->name);
+	emogi_views_add_if(&row, known, Int32GetDatum(device->units));
+	emogi_views_add_if(&row, is_cpu || known, Int64GetDatum(is_cpu ? emogi_region_budget_bytes() : device->memory_bytes));
+	emogi_views_add_if(&row, is_cpu || known, Int64GetDatum(is_cpu ? emogi_region_used_bytes() : device->used_bytes));
+	emogi_views_add_if(&row, device->link_gbps != 0, Float8GetDatum(device->link_gbps));
+	emogi_views_add_text(&row, device->driver);
+	emogi_views_add_text(&row, entry->state);
+	emogi_views_add_text(&row, entry->reason);
+	emogi_views_add_if(&row, pid != 0, Int32GetDatum(pid));
+	emogi_views_put(&row, fcinfo);
 }
 
 /* emogi_devices() -> the rows of the view emogi_devices: the CPU, then each GPU, or why there is none. */
@@ -109,13 +109,13 @@ emogi_devices(PG_FUNCTION_ARGS)
 
 /* Add who called what, the columns that emogi_runs and emogi_progress share. */
 static void
-add_caller(EmogiRow *row, const EmogiCaller *caller)
+add_caller(EmogiViewRow *row, const EmogiCaller *caller)
 {
-	emogi_rows_add(row, Int32GetDatum(caller->pid));
-	emogi_rows_add_name(row, GetUserNameFromId(caller->userid, true));
-	emogi_rows_add_name(row, get_database_name(caller->database));
-	emogi_rows_add_text(row, caller->function);
-	emogi_rows_add_text(row, caller->source);
+	emogi_views_add(row, Int32GetDatum(caller->pid));
+	emogi_views_add_name(row, GetUserNameFromId(caller->userid, true));
+	emogi_views_add_name(row, get_database_name(caller->database));
+	emogi_views_add_text(row, caller->function);
+	emogi_views_add_text(row, caller->source);
 }
 
 /* Put one row of emogi_runs. */
@@ -123,34 +123,34 @@ static void
 put_run(FunctionCallInfo fcinfo, uint64 id, const EmogiRunEntry *run)
 {
 	bool		timed = run->run_ms > 0;
-	EmogiRow	row = {0};
+	EmogiViewRow row = {0};
 
-	emogi_rows_add(&row, Int64GetDatum(id));
-	emogi_rows_add_time(&row, run->caller.started);
+	emogi_views_add(&row, Int64GetDatum(id));
+	emogi_views_add_time(&row, run->caller.started);
 	add_caller(&row, &run->caller);
-	emogi_rows_add_text(&row, run->failed ? "failed" : "ok");
-	emogi_rows_add_text(&row, run->cache);
-	emogi_rows_add_text(&row, run->engine);
-	emogi_rows_add_text(&row, run->placement);
-	emogi_rows_add_text(&row, run->mapping);
-	emogi_rows_add_text(&row, run->reason);
-	emogi_rows_add(&row, Float8GetDatum(run->wait_ms));
-	emogi_rows_add(&row, Float8GetDatum(run->scan_ms));
-	emogi_rows_add(&row, Float8GetDatum(run->keys_ms));
-	emogi_rows_add(&row, Float8GetDatum(run->csr_ms));
-	emogi_rows_add(&row, Float8GetDatum(run->transfer_ms));
-	emogi_rows_add(&row, Float8GetDatum(run->run_ms));
-	emogi_rows_add(&row, Float8GetDatum(run->rows_ms));
-	emogi_rows_add(&row, Float8GetDatum(run->total_ms));
-	emogi_rows_add(&row, Int64GetDatum(run->nvertices));
-	emogi_rows_add(&row, Int64GetDatum(run->nedges));
-	emogi_rows_add(&row, Int64GetDatum(run->nreached));
-	emogi_rows_add(&row, Int32GetDatum(run->nlevels));
-	emogi_rows_add(&row, Int64GetDatum(run->edges_traversed));
-	emogi_rows_add_if(&row, timed, Float8GetDatum(timed ? run->edges_traversed * 1000.0 / run->run_ms : 0));
-	emogi_rows_add(&row, Int64GetDatum(run->link_bytes));
-	emogi_rows_add(&row, Int64GetDatum(run->nrows));
-	emogi_rows_put(&row, fcinfo);
+	emogi_views_add_text(&row, run->failed ? "failed" : "ok");
+	emogi_views_add_text(&row, run->cache);
+	emogi_views_add_text(&row, run->engine);
+	emogi_views_add_text(&row, run->placement);
+	emogi_views_add_text(&row, run->mapping);
+	emogi_views_add_text(&row, run->reason);
+	emogi_views_add(&row, Float8GetDatum(run->wait_ms));
+	emogi_views_add(&row, Float8GetDatum(run->scan_ms));
+	emogi_views_add(&row, Float8GetDatum(run->keys_ms));
+	emogi_views_add(&row, Float8GetDatum(run->csr_ms));
+	emogi_views_add(&row, Float8GetDatum(run->transfer_ms));
+	emogi_views_add(&row, Float8GetDatum(run->run_ms));
+	emogi_views_add(&row, Float8GetDatum(run->rows_ms));
+	emogi_views_add(&row, Float8GetDatum(run->total_ms));
+	emogi_views_add(&row, Int64GetDatum(run->nvertices));
+	emogi_views_add(&row, Int64GetDatum(run->nedges));
+	emogi_views_add(&row, Int64GetDatum(run->nreached));
+	emogi_views_add(&row, Int32GetDatum(run->nlevels));
+	emogi_views_add(&row, Int64GetDatum(run->edges_traversed));
+	emogi_views_add_if(&row, timed, Float8GetDatum(timed ? run->edges_traversed * 1000.0 / run->run_ms : 0));
+	emogi_views_add(&row, Int64GetDatum(run->link_bytes));
+	emogi_views_add(&row, Int64GetDatum(run->nrows));
+	emogi_views_put(&row, fcinfo);
 }
 
 /* emogi_runs() -> the rows of the view emogi_runs: the last runs of roles whose rights the caller has. */
@@ -260,7 +260,7 @@ keeps_waiting(const Progress *blocker, const Progress *call, bool all_taken)
 
 /* Add the sessions that a call waits for, NULL when there are none. */
 static void
-add_blockers(EmogiRow *row, const Progress *call, const Progress *calls, int count)
+add_blockers(EmogiViewRow *row, const Progress *call, const Progress *calls, int count)
 {
 	Datum		pids[EMOGI_NSLOTS];
 	int			npids = 0;
@@ -277,8 +277,8 @@ add_blockers(EmogiRow *row, const Progress *call, const Progress *calls, int cou
 		if (!known)
 			pids[npids++] = Int32GetDatum(calls[i].caller.pid);
 	}
-	emogi_rows_add_if(row, npids > 0,
-					 PointerGetDatum(construct_array(pids, npids, INT4OID, sizeof(int32), true, TYPALIGN_INT)));
+	emogi_views_add_if(row, npids > 0,
+					   PointerGetDatum(construct_array(pids, npids, INT4OID, sizeof(int32), true, TYPALIGN_INT)));
 }
 
 /* Put one row of emogi_progress. */
@@ -302,19 +302,19 @@ put_progress(FunctionCallInfo fcinfo, const Progress *call, const Progress *call
 		[EMOGI_PHASE_ROWS] = "rows"
 	};
 	bool		running = call->state == EMOGI_SLOT_RUNNING || call->state == EMOGI_SLOT_ORPHAN;
-	EmogiRow	row = {0};
+	EmogiViewRow row = {0};
 
 	add_caller(&row, &call->caller);
-	emogi_rows_add_time(&row, call->caller.started);
-	emogi_rows_add_text(&row, running ? "running" : call->wait == WAITS_FOR_ENGINE ? "queued" :
+	emogi_views_add_time(&row, call->caller.started);
+	emogi_views_add_text(&row, running ? "running" : call->wait == WAITS_FOR_ENGINE ? "queued" :
 					   call->wait != WAITS_FOR_NOTHING ? "waiting" : "idle");
-	emogi_rows_add_text(&row, call->phase < lengthof(phases) ? phases[call->phase] : "");
-	emogi_rows_add(&row, Int32GetDatum(call->level));
-	emogi_rows_add(&row, Int64GetDatum(call->done));
-	emogi_rows_add_if(&row, call->total > 0, Int64GetDatum(call->total));
-	emogi_rows_add_text(&row, waits[call->wait]);
+	emogi_views_add_text(&row, call->phase < lengthof(phases) ? phases[call->phase] : "");
+	emogi_views_add(&row, Int32GetDatum(call->level));
+	emogi_views_add(&row, Int64GetDatum(call->done));
+	emogi_views_add_if(&row, call->total > 0, Int64GetDatum(call->total));
+	emogi_views_add_text(&row, waits[call->wait]);
 	add_blockers(&row, call, calls, count);
-	emogi_rows_put(&row, fcinfo);
+	emogi_views_put(&row, fcinfo);
 }
 
 /* emogi_progress() -> the rows of the view emogi_progress: calls in progress of roles whose rights the caller has. */

@@ -12,19 +12,19 @@
 #define EMOGI_MAX_VIEW_COLUMNS 32
 
 /* A row in the making, from its first column to its last. */
-typedef struct EmogiRow
+typedef struct EmogiViewRow
 {
 	int			ncolumns;
 	Datum		values[EMOGI_MAX_VIEW_COLUMNS];
 	bool		nulls[EMOGI_MAX_VIEW_COLUMNS];
-} EmogiRow;
+} EmogiViewRow;
 
-extern bool emogi_rows_may_see_all(void);
-extern void emogi_rows_add(EmogiRow *row, Datum value);
-extern void emogi_rows_add_if(EmogiRow *row, bool known, Datum value);
-extern void emogi_rows_add_text(EmogiRow *row, const char *text);
-extern void emogi_rows_add_name(EmogiRow *row, const char *name);
-extern void emogi_rows_add_time(EmogiRow *row, TimestampTz when);
-extern void emogi_rows_put(EmogiRow *row, FunctionCallInfo fcinfo);
+extern bool emogi_views_may_see_all(void);
+extern void emogi_views_add(EmogiViewRow *row, Datum value);
+extern void emogi_views_add_if(EmogiViewRow *row, bool known, Datum value);
+extern void emogi_views_add_text(EmogiViewRow *row, const char *text);
+extern void emogi_views_add_name(EmogiViewRow *row, const char *name);
+extern void emogi_views_add_time(EmogiViewRow *row, TimestampTz when);
+extern void emogi_views_put(EmogiViewRow *row, FunctionCallInfo fcinfo);
 
 #endif							/* EMOGI_VIEWS_H */

@@ -301,6 +301,17 @@ run_path(EmogiThreadJob *job)
 	return EMOGI_OK;
 }
 
+/* Make a Graph of the edges and the numbers of their keys. */
+static EmogiStatus
+build_lists(EmogiThreadJob *job, EmogiPool *pool)
+{
+	const EmogiRequest *request = &job->request;
+	const EmogiCsrInput input = {.edges = &job->edges, .keys = &request->keys, .direction = request->direction,
+		.with_backward = request->with_backward, .memory = request->memory, .scratch = request->scratch};
+
+	return emogi_csr_build(pool, &input, &job->reply.graph, &job->slot->control, &job->reply.error);
+}
+
 /* Carry out a request that makes a Graph or takes it apart. */
 static EmogiStatus
 build(Thread *thread)
@@ -319,8 +330,7 @@ build(Thread *thread)
 		return emogi_keys_build(pool, &job->edges, &request->plan, request->scratch, &reply->keys, control,
 								&reply->error);
 	if (request->kind == EMOGI_REQUEST_CSR)
-		return emogi_csr_build(pool, &job->edges, &request->keys, request->direction, request->with_backward,
-							   request->memory, request->scratch, &reply->graph, control, &reply->error);
+		return build_lists(job, pool);
 	return emogi_csr_expand(pool, &request->graph, request->direction == EMOGI_IN, &job->edges, control,
 							&reply->error);
 }

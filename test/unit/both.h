@@ -73,7 +73,7 @@ static inline bool
 columns_agree(EmogiAlgorithm algorithm, EmogiColumnType type, uint64_t n, EmogiArray values, EmogiArray expected)
 {
 	if (type != EMOGI_FLOAT64 || emogi_is_path(algorithm))
-		return memcmp(values.any, expected.any, n * emogi_column_bytes(type)) == 0;
+		return memcmp(values.any, expected.any, n * emogi_algorithm_column_bytes(type)) == 0;
 	if (emogi_algorithm_iterates(algorithm))
 		return count_apart(n, values.float64, expected.float64, -INFINITY, largest(n, expected.float64)) == 0;
 	return count_apart(n, values.float64, expected.float64, 9007199254740992.0, 0.0) == 0;
@@ -102,7 +102,7 @@ within_bounds(EmogiAlgorithm algorithm, uint64_t n, const EmogiResult *result)
 
 	for (int i = 0; i < EMOGI_MAX_COLUMNS; i++)
 	{
-		uint32_t	bytes = columns[i].name != NULL ? emogi_column_bytes(columns[i].type) : 8;
+		uint32_t	bytes = columns[i].name != NULL ? emogi_algorithm_column_bytes(columns[i].type) : 8;
 
 		within = within && memcmp((char *) result->columns[i].any + n * bytes, nonsense, bytes) == 0;
 	}

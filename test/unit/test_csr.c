@@ -361,6 +361,7 @@ check_no_memory(bool spread)
 	EmogiEdgeSet set;
 	EmogiKeyPlan plan;
 	EmogiKeys	keys;
+	EmogiCsrInput input;
 	EmogiGraph	graph;
 	EmogiControl control = {0};
 	EmogiError	error = {{0}, {0}};
@@ -388,11 +389,13 @@ check_no_memory(bool spread)
 		abort();
 	bytes = emogi_csr_bytes(keys.nvertices, set.edges.nedges, EMOGI_OUT, true, EMOGI_WEIGHT_NONE);
 	scratch_bytes = emogi_csr_scratch_bytes(keys.nvertices, set.edges.nedges, EMOGI_OUT, 2, false);
-	status = emogi_csr_build(pools[1], &set.edges, &keys, EMOGI_OUT, true, emogi_map_memory(bytes),
-							 map_torn(scratch_bytes), &graph, &control, &error);
+	input = (EmogiCsrInput) {.edges = &set.edges, .keys = &keys, .direction = EMOGI_OUT, .with_backward = true,
+		.memory = emogi_map_memory(bytes), .scratch = map_torn(scratch_bytes)};
+	status = emogi_csr_build(pools[1], &input, &graph, &control, &error);
 	CHECK(status == EMOGI_NO_MEMORY, "scratch: status %d", status);
-	status = emogi_csr_build(pools[1], &set.edges, &keys, EMOGI_OUT, true, map_torn(bytes),
-							 emogi_map_memory(scratch_bytes), &graph, &control, &error);
+	input.memory = map_torn(bytes);
+	input.scratch = emogi_map_memory(scratch_bytes);
+	status = emogi_csr_build(pools[1], &input, &graph, &control, &error);
 	CHECK(status == EMOGI_NO_MEMORY, "memory: status %d", status);
 	emogi_unmap_memory(map, plan.scratch_bytes);
 	emogi_edge_set_free(&set);

@@ -4,7 +4,7 @@
  */
 #include "build.h"
 #include "check.h"
-#include "graph/csr_weighted.h"
+#include "graph/csr.h"
 #include "naive.h"
 
 #include <sys/mman.h>
@@ -133,6 +133,7 @@ check_no_memory(void)
 	EmogiEdgeSet set;
 	EmogiKeyPlan plan;
 	EmogiKeys	keys;
+	EmogiCsrInput input;
 	EmogiGraph	graph;
 	EmogiControl control = {0};
 	EmogiError	error;
@@ -151,12 +152,14 @@ check_no_memory(void)
 	scratch_bytes = emogi_csr_scratch_bytes(keys.nvertices, set.edges.nedges, EMOGI_OUT, 2, true);
 	memory = emogi_map_memory(bytes);
 	scratch = emogi_map_memory(scratch_bytes);
-	CHECK(emogi_csr_build(pools[1], &set.edges, &keys, EMOGI_OUT, true, memory, map_torn(scratch_bytes), &graph,
-						  &control, &error) == EMOGI_NO_MEMORY, "scratch");
-	CHECK(emogi_csr_build(pools[1], &set.edges, &keys, EMOGI_OUT, true, map_torn(bytes), scratch, &graph, &control,
-						  &error) == EMOGI_NO_MEMORY, "graph");
-	CHECK(emogi_csr_build(pools[1], &set.edges, &keys, EMOGI_OUT, true, memory, scratch, &graph, &control,
-						  &error) == EMOGI_OK, "both are there");
+	input = (EmogiCsrInput) {.edges = &set.edges, .keys = &keys, .direction = EMOGI_OUT, .with_backward = true,
+		.memory = memory, .scratch = map_torn(scratch_bytes)};
+	CHECK(emogi_csr_build(pools[1], &input, &graph, &control, &error) == EMOGI_NO_MEMORY, "scratch");
+	input.memory = map_torn(bytes);
+	input.scratch = scratch;
+	CHECK(emogi_csr_build(pools[1], &input, &graph, &control, &error) == EMOGI_NO_MEMORY, "graph");
+	input.memory = memory;
+	CHECK(emogi_csr_build(pools[1], &input, &graph, &control, &error) == EMOGI_OK, "both are there");
 	emogi_edge_set_free(&set);
 	free(weights);
 	emogi_shape_free(&shape);

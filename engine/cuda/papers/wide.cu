@@ -2,7 +2,8 @@
  * wide.cu: targets of 8 bytes instead of 4, to see what the wider ids of other systems cost [1, figure 12].
  *
  * The copy is made before the clock starts, by the device, and belongs to the run. Over the link it stands in pinned host
- * memory that CUDA has allocated, not in the Graph's own that was registered: both are read alike (DESIGN.md section 10).
+ * memory that CUDA has allocated, not in the Graph's own that was registered: both are read alike (docs/design.md, "Facts
+ * measured on an H200").
  *
  * [1] S. W. Min et al.: EMOGI: Efficient Memory-access for Out-of-memory Graph-traversal in GPUs. PVLDB 14(2), 2020.
  */

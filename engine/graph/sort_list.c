@@ -1,12 +1,13 @@
 /*
- * sort_weighted.c: sorting of a list whose targets and weights lie in two arrays, by one thread.
+ * sort_list.c: sorting of a list, whose targets and weights lie in two arrays, by one thread.
  *
- * Weights of up to 32 bits travel beside the target in one integer, mapped so that integers order as weights do: one
+ * Without weights it is the targets that are sorted (radix.c). Weights of up to 32 bits travel beside the target in one integer, mapped so that integers order as weights do: one
  * sort does all. Doubles stay behind and follow by their places; those of parallel edges are sorted after. A list
  * longer than the scratch is split in place by the highest digit of its targets first, as in radix.c.
  */
-#include "csr_weighted.h"
-#include "radix.h"
+#include "sort_list.h"
+
+#include "csr.h"
 
 #include <string.h>
 
@@ -85,7 +86,7 @@ sort_narrow(uint32_t *targets, void *weights, EmogiWeightType type, uint64_t cou
 {
 	for (uint64_t i = 0; i < count; i++)
 		items[i] = (uint64_t) targets[i] << 32 | load_order(weights, type, i);
-	emogi_radix_sort_u64(items, count, items + EMOGI_LIST_SCRATCH, EMOGI_LIST_SCRATCH, job);
+	emogi_radix_sort_u64(items, count, items + EMOGI_SORT_SCRATCH, EMOGI_SORT_SCRATCH, job);
 	for (uint64_t i = 0; i < count; i++)
 	{
 		targets[i] = (uint32_t) (items[i] >> 32);
@@ -99,7 +100,7 @@ sort_doubles(uint64_t *weights, uint64_t count, uint64_t *scratch, EmogiJob *job
 {
 	for (uint64_t i = 0; i < count; i++)
 		weights[i] = order_f64(weights[i]);
-	emogi_radix_sort_u64(weights, count, scratch, EMOGI_LIST_SCRATCH, job);
+	emogi_radix_sort_u64(weights, count, scratch, EMOGI_SORT_SCRATCH, job);
 	for (uint64_t i = 0; i < count; i++)
 		weights[i] = restore_f64(weights[i]);
 }
@@ -108,11 +109,11 @@ sort_doubles(uint64_t *weights, uint64_t count, uint64_t *scratch, EmogiJob *job
 static void
 sort_wide(uint32_t *targets, uint64_t *weights, uint64_t count, uint64_t *items, EmogiJob *job)
 {
-	uint64_t   *moved = items + EMOGI_LIST_SCRATCH;
+	uint64_t   *moved = items + EMOGI_SORT_SCRATCH;
 
 	for (uint64_t i = 0; i < count; i++)
 		items[i] = (uint64_t) targets[i] << 32 | i;
-	emogi_radix_sort_u64(items, count, moved, EMOGI_LIST_SCRATCH, job);
+	emogi_radix_sort_u64(items, count, moved, EMOGI_SORT_SCRATCH, job);
 	for (uint64_t i = 0; i < count; i++)
 		moved[i] = weights[(uint32_t) items[i]];
 	memcpy(weights, moved, count * sizeof(uint64_t));
@@ -166,7 +167,7 @@ sort_weights(void *weights, EmogiWeightType type, uint64_t count, uint64_t *item
 	{
 		for (uint64_t i = 0; i < count; i++)
 			((uint32_t *) weights)[i] = load_order(weights, type, i);
-		emogi_radix_sort_u32(weights, count, (uint32_t *) items, EMOGI_LIST_SCRATCH, job);
+		emogi_radix_sort_u32(weights, count, (uint32_t *) items, EMOGI_SORT_SCRATCH, job);
 		for (uint64_t i = 0; i < count; i++)
 			store_order(weights, type, i, ((uint32_t *) weights)[i]);
 	}
@@ -267,17 +268,18 @@ sort_long(uint32_t *targets, void *weights, EmogiWeightType type, uint64_t count
 	if (!split(targets, weights, bytes, count, high > 8 ? high - 8 : 0, ends, job))
 		return;
 	for (int d = 0; d < 256 && !emogi_job_stopped(job); start = ends[d++])
-		emogi_sort_weighted(targets + start, (char *) weights + start * bytes, type, ends[d] - start, items, job);
+		emogi_sort_list(targets + start, (char *) weights + start * bytes, type, ends[d] - start, items, job);
 }
 
 void
-emogi_sort_weighted(uint32_t *targets, void *weights, EmogiWeightType type, uint64_t count, uint64_t *items,
-					EmogiJob *job)
+emogi_sort_list(uint32_t *targets, void *weights, EmogiWeightType type, uint64_t count, void *scratch, EmogiJob *job)
 {
-	if (is_sorted(targets, count))
+	if (type == EMOGI_WEIGHT_NONE)
+		emogi_radix_sort_u32(targets, count, scratch, EMOGI_SORT_SCRATCH, job);
+	else if (is_sorted(targets, count))
 		return;
-	if (count > EMOGI_LIST_SCRATCH)
-		sort_long(targets, weights, type, count, items, job);
+	else if (count > EMOGI_SORT_SCRATCH)
+		sort_long(targets, weights, type, count, scratch, job);
 	else
-		sort_short(targets, weights, type, count, items, job);
+		sort_short(targets, weights, type, count, scratch, job);
 }

@@ -1,8 +1,8 @@
 /*
- * query_check.h: is a query in order? Both engines ask before they run one.
+ * query.h: is a query in order? Both engines ask before they run one.
  */
-#ifndef EMOGI_QUERY_CHECK_H
-#define EMOGI_QUERY_CHECK_H
+#ifndef EMOGI_CONTRACT_QUERY_H
+#define EMOGI_CONTRACT_QUERY_H
 
 #include "engine.h"
 
@@ -16,4 +16,4 @@ extern EmogiStatus emogi_query_check(const EmogiGraph *graph, const EmogiQuery *
 #ifdef __cplusplus
 }
 #endif
-#endif							/* EMOGI_QUERY_CHECK_H */
+#endif							/* EMOGI_CONTRACT_QUERY_H */

@@ -1,25 +1,16 @@
--- The examples of README.md, in order. Written by tools/manual, which also compares the outputs: tools/manual --check.
+-- The examples of docs/functions.md, in order. Written by tools/manual, which also compares the outputs: tools/manual --check.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
-CREATE SCHEMA test_manual;
-SET search_path = test_manual, public;
+CREATE SCHEMA test_manual_functions;
+SET search_path = test_manual_functions, public;
 \pset footer off
 
 CREATE TABLE follows (src bigint, dst bigint);
 INSERT INTO follows VALUES (1, 2), (1, 3), (2, 4), (3, 4), (4, 5), (6, 1);
+SELECT * FROM emogi_bfs('follows', 1, max_depth => 2);
 
-SELECT * FROM emogi_bfs('follows', 1);
-
-SELECT * FROM emogi_bfs('follows', 4, max_depth => 2, direction => 'in');
-
-SELECT level, count(*) FROM emogi_bfs('follows', 1) GROUP BY level ORDER BY level;
-
-CREATE MATERIALIZED VIEW follows_rank AS SELECT * FROM emogi_pagerank('follows'::regclass);
-CREATE VIEW followers AS SELECT * FROM emogi_bfs('follows', 4, columns => 'dst, src');
-CREATE FUNCTION within(source bigint, hops int) RETURNS SETOF bigint STABLE
-BEGIN ATOMIC SELECT vertex FROM emogi_bfs('follows'::regclass, source, hops); END;
-SELECT * FROM followers;
+SELECT level, count(*) FROM emogi_bfs('follows', ARRAY[2, 3], direction => 'both') GROUP BY level ORDER BY level;
 
 CREATE TABLE link (source int, target int, cost float8, mbit int);
 INSERT INTO link VALUES (1, 2, 10, 100), (1, 3, 5, 1000), (3, 2, 3, 200), (2, 4, 2, 100), (3, 4, 9, 1000),
@@ -63,9 +54,5 @@ CREATE TABLE synapse AS
 SELECT vertex AS neuron, round(value::numeric, 2) AS activation
 FROM emogi_neural('synapse', 'VALUES (1, 1), (2, -1), (3, -1)');
 
-SET emogi.engine = cpu;
-EXPLAIN (COSTS OFF) SELECT * FROM emogi_bfs('follows', 1) WHERE level <= 1 AND vertex IN (2, 3, 4);
-
-EXPLAIN (ANALYZE, BUFFERS OFF, COSTS OFF, TIMING OFF, SUMMARY OFF) SELECT count(*) FROM emogi_bfs('follows', 1);
-
-RESET emogi.engine;
+ANALYZE link;
+SELECT edges, vertices, pg_size_pretty(graph_bytes) AS graph, fits FROM emogi_estimate('link', weights => true);

@@ -1,9 +1,8 @@
 /*
- * algorithms.c: the table of algorithms at run time, and what follows from a row alone: is a query in order?
+ * algorithm.c: the table of algorithms (algorithms.h) at run time.
  */
-#include "query_check.h"
+#include "algorithms.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #define THOSE(...) __VA_ARGS__
@@ -70,7 +69,7 @@ emogi_algorithm_is_on_cuda(const EmogiAlgorithmRow *row)
 }
 
 uint32_t
-emogi_column_bytes(EmogiColumnType type)
+emogi_algorithm_column_bytes(EmogiColumnType type)
 {
 	switch (type)
 	{
@@ -82,56 +81,4 @@ emogi_column_bytes(EmogiColumnType type)
 			return 8;
 	}
 	return 0;
-}
-
-/* ---- queries ---- */
-
-/* Write what is wrong. */
-static EmogiStatus
-refuse(EmogiError *error, const char *message)
-{
-	snprintf(error->message, sizeof error->message, "%s", message);
-	error->detail[0] = '\0';
-	return EMOGI_BAD_INPUT;
-}
-
-/* Check that these are vertices. */
-static EmogiStatus
-check_vertices(const EmogiGraph *graph, const uint32_t *numbers, uint64_t count, const char *what, EmogiError *error)
-{
-	for (uint64_t i = 0; i < count; i++)
-	{
-		if (numbers[i] < graph->nvertices)
-			continue;
-		snprintf(error->message, sizeof error->message, "a %s is not a vertex of the graph", what);
-		snprintf(error->detail, sizeof error->detail, "number %u of %llu", numbers[i], (unsigned long long) graph->nvertices);
-		return EMOGI_BAD_INPUT;
-	}
-	return EMOGI_OK;
-}
-
-EmogiStatus
-emogi_query_check(const EmogiGraph *graph, const EmogiQuery *query, EmogiError *error)
-{
-	const EmogiAlgorithmRow *row;
-	EmogiStatus status = EMOGI_OK;
-
-	if ((unsigned int) query->algorithm >= EMOGI_NALGORITHMS)
-		return refuse(error, "unknown algorithm");
-	row = &rows[query->algorithm];
-	if (graph->nvertices > EMOGI_MAX_VERTICES)
-		return refuse(error, "too many vertices");
-	if ((unsigned int) graph->weight_type > EMOGI_WEIGHT_F64)
-		return refuse(error, "unknown type of weights");
-	if (emogi_algorithm_takes(row, EMOGI_MAX_ITERATIONS) >= 0 && query->max_iterations < 1)
-		return refuse(error, "at least one iteration is needed");
-	if (emogi_algorithm_takes(row, EMOGI_TOLERANCE) >= 0 && !(query->tolerance >= 0.0))
-		return refuse(error, "a tolerance of 0 or more is needed");
-	if (emogi_algorithm_takes(row, EMOGI_START) >= 0 && query->values == NULL && graph->nvertices > 0)
-		return refuse(error, "start values are needed");
-	if (emogi_algorithm_takes(row, EMOGI_SOURCES) >= 0)
-		status = check_vertices(graph, query->sources, query->nsources, "source", error);
-	if (status == EMOGI_OK && (row->traits & EMOGI_STOPS) != 0)
-		status = check_vertices(graph, query->targets, query->ntargets, "target", error);
-	return status;
 }

@@ -1,0 +1,368 @@
+/*
+ * csr_lists.c: from the entries of a bucket to the lists of its sources.
+ *
+ * The entries are counted by source, which says where each list begins, and dealt out to the lists, which then are sorted one by
+ * one, in place (sort_list.c). A bucket without weights that is small enough for the cache of one processor is sorted by
+ * target first, digit by digit, so that its lists come out sorted: that is faster.
+ */
+#include "csr_build.h"
+
+#include "layout.h"
+#include "sort_list.h"
+
+#include <string.h>
+
+#define MAX_DIGITS 3			/* of a target: 32 bits */
+
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+
+/* What one thread needs to make the lists of a bucket. */
+typedef struct Desk
+{
+	uint64_t   *cursor;			/* [sources of a bucket], where the next entry of each source goes */
+	void	   *scratch;		/* emogi_sort_list_bytes */
+	uint64_t   *entries[2];		/* [room_for(build)], as digits only without weights */
+	uint32_t   *digits;			/* [MAX_DIGITS][1 << EMOGI_CSR_DIGIT_BITS], counts, then places, of each digit of the targets */
+} Desk;
+
+/* A bucket whose lists are made. */
+typedef struct Bucket
+{
+	uint32_t	number;
+	uint64_t	first;			/* its sources: [first, end) */
+	uint64_t	end;
+	Desk		desk;			/* its cursors are where its lists start, then where they end */
+} Bucket;
+
+/* How a target is cut into digits. */
+typedef struct Digits
+{
+	uint32_t	count;
+	uint32_t	bits;
+} Digits;
+
+/* Walks the words of a bucket, with a look at the job now and then. */
+typedef struct Walk
+{
+	EmogiPartitionWalk walk;
+	uint64_t	polled;			/* words since the last look */
+} Walk;
+
+/* Begin a walk over a bucket. */
+static inline Walk
+begin_walk(const EmogiCsrBuild *build, const Bucket *bucket)
+{
+	return (Walk) {.walk = emogi_partition_walk(&build->partition, bucket->number)};
+}
+
+/* Get the next words and their number; NULL at the end, or when the job was seen to have stopped. */
+static inline const uint64_t *
+next_words(EmogiCsrBuild *build, Walk *walk, uint32_t *count)
+{
+	const uint64_t *words;
+
+	if (walk->polled >= EMOGI_CSR_POLL)
+	{
+		if (emogi_job_stopped(&build->job))
+			return NULL;
+		walk->polled = 0;
+	}
+	words = emogi_partition_next(&walk->walk, count);
+	walk->polled += words != NULL ? *count : 0;
+	return words;
+}
+
+/* Get the entries of the largest bucket that is sorted at once. */
+static size_t
+room_for(const EmogiCsrBuild *build)
+{
+	uint64_t	room = EMOGI_CSR_ROOM_FACTOR * build->aim;
+
+	return room < EMOGI_CSR_MAX_ROOM ? room : EMOGI_CSR_MAX_ROOM;
+}
+
+/* Lay a thread's desk out from an address on a line on; get its bytes. */
+static size_t
+lay_out_desk(const EmogiCsrBuild *build, uintptr_t start, Desk *desk)
+{
+	const bool	weighted = build->words > 1;
+	uintptr_t	place = start;
+
+	*desk = (Desk) {.cursor = emogi_carve(&place, ((size_t) 1 << build->shift) * sizeof(uint64_t))};
+	desk->scratch = emogi_carve(&place, emogi_sort_list_bytes(weighted));
+	if (!weighted)
+	{
+		desk->entries[0] = emogi_carve(&place, room_for(build) * sizeof(uint64_t));
+		desk->entries[1] = emogi_carve(&place, room_for(build) * sizeof(uint64_t));
+		desk->digits = emogi_carve(&place, (MAX_DIGITS << EMOGI_CSR_DIGIT_BITS) * sizeof(uint32_t));
+	}
+	return (size_t) (place - start);
+}
+
+size_t
+emogi_csr_desk_bytes(const EmogiCsrBuild *build)
+{
+	Desk		desk;
+
+	return lay_out_desk(build, 0, &desk);
+}
+
+/* Count the entries of each source of a bucket, with their words as a constant; false when the job has stopped. */
+ALWAYS_INLINE bool
+count_entries(EmogiCsrBuild *build, const Bucket *bucket, uint32_t nwords)
+{
+	uint64_t   *cursor = bucket->desk.cursor;
+	uint64_t	first = bucket->first;
+	Walk		walk = begin_walk(build, bucket);
+	const uint64_t *words;
+	uint32_t	n;
+
+	memset(cursor, 0, (bucket->end - first) * sizeof(*cursor));
+	while ((words = next_words(build, &walk, &n)) != NULL)
+	{
+		for (uint32_t i = 0; i < n; i += nwords)
+			cursor[(words[i] >> 32) - first]++;
+	}
+	return !emogi_job_stopped(&build->job);
+}
+
+/* Set the offsets of a bucket's vertices, and a cursor at each; false when the job has stopped. */
+static bool
+lay_out_bucket(EmogiCsrBuild *build, const Bucket *bucket)
+{
+	uint64_t   *offsets = (uint64_t *) build->to.offsets + bucket->first;
+	uint64_t   *cursor = bucket->desk.cursor;
+	uint64_t	count = bucket->end - bucket->first;
+	uint64_t	offset = build->base[bucket->number];
+
+	if (!(build->words == 1 ? count_entries(build, bucket, 1) : count_entries(build, bucket, 2)))
+		return false;
+	for (uint64_t v = 0; v < count; v++)
+	{
+		uint64_t	degree = cursor[v];
+
+		offsets[v] = offset;
+		cursor[v] = offset;
+		offset += degree;
+	}
+	return true;
+}
+
+/* Store a weight, which the type holds exactly. */
+ALWAYS_INLINE void
+store_weight(void *weights, EmogiWeightType type, uint64_t i, double weight)
+{
+	if (type == EMOGI_WEIGHT_U8)
+		((uint8_t *) weights)[i] = (uint8_t) weight;
+	else if (type == EMOGI_WEIGHT_U16)
+		((uint16_t *) weights)[i] = (uint16_t) weight;
+	else if (type == EMOGI_WEIGHT_U32)
+		((uint32_t *) weights)[i] = (uint32_t) weight;
+	else if (type == EMOGI_WEIGHT_F32)
+		((float *) weights)[i] = (float) weight;
+	else
+		((double *) weights)[i] = weight;
+}
+
+/* Move a bucket's entries to their lists, with the type of the weights as a constant; false when the job has stopped. */
+ALWAYS_INLINE bool
+fill_lists_of(EmogiCsrBuild *build, EmogiWeightType type, const Bucket *bucket)
+{
+	const uint32_t nwords = type == EMOGI_WEIGHT_NONE ? 1 : 2;
+	uint32_t   *targets = (uint32_t *) build->to.targets;
+	void	   *weights = (void *) build->to.weights;
+	uint64_t   *cursor = bucket->desk.cursor;
+	uint64_t	first = bucket->first;
+	Walk		walk = begin_walk(build, bucket);
+	const uint64_t *words;
+	uint32_t	n;
+
+	while ((words = next_words(build, &walk, &n)) != NULL)
+	{
+		for (uint32_t i = 0; i < n; i += nwords)
+		{
+			uint64_t	place = cursor[(words[i] >> 32) - first]++;
+
+			targets[place] = (uint32_t) words[i];
+			if (type != EMOGI_WEIGHT_NONE)
+			{
+				double		weight;
+
+				memcpy(&weight, &words[i + 1], sizeof(weight));
+				store_weight(weights, type, place, weight);
+			}
+		}
+	}
+	return !emogi_job_stopped(&build->job);
+}
+
+/* Move a bucket's entries to their lists; false when the job has stopped. */
+static bool
+fill_lists(EmogiCsrBuild *build, const Bucket *bucket)
+{
+	switch (build->type)
+	{
+		case EMOGI_WEIGHT_NONE:
+			return fill_lists_of(build, EMOGI_WEIGHT_NONE, bucket);
+		case EMOGI_WEIGHT_U8:
+			return fill_lists_of(build, EMOGI_WEIGHT_U8, bucket);
+		case EMOGI_WEIGHT_U16:
+			return fill_lists_of(build, EMOGI_WEIGHT_U16, bucket);
+		case EMOGI_WEIGHT_U32:
+			return fill_lists_of(build, EMOGI_WEIGHT_U32, bucket);
+		case EMOGI_WEIGHT_F32:
+			return fill_lists_of(build, EMOGI_WEIGHT_F32, bucket);
+		case EMOGI_WEIGHT_F64:
+			return fill_lists_of(build, EMOGI_WEIGHT_F64, bucket);
+	}
+	return false;
+}
+
+/* Sort the lists of a bucket, which is filled: each goes up to its cursor. False when the job has stopped. */
+static bool
+sort_lists(EmogiCsrBuild *build, const Bucket *bucket)
+{
+	uint32_t   *targets = (uint32_t *) build->to.targets;
+	char	   *weights = (char *) build->to.weights;
+	size_t		bytes = emogi_weight_bytes(build->type);
+	uint64_t	start = build->base[bucket->number];
+	uint64_t	polled = start;
+
+	for (uint64_t v = 0; v < bucket->end - bucket->first; v++)
+	{
+		uint64_t	end = bucket->desk.cursor[v];
+
+		if (end - start > 1)
+			emogi_sort_list(targets + start, weights != NULL ? weights + start * bytes : NULL, build->type, end - start,
+							bucket->desk.scratch, &build->job);
+		if (end - polled >= EMOGI_SORT_SCRATCH)
+		{
+			if (emogi_job_stopped(&build->job))
+				return false;
+			polled = end;
+		}
+		start = end;
+	}
+	return true;
+}
+
+/* Cut vertex numbers into as few digits as there can be, of equal length. */
+static Digits
+cut_digits(uint64_t nvertices)
+{
+	Digits		digits = {0, 0};
+	uint32_t	nbits = 0;
+
+	while (nvertices >> nbits != 0)
+		nbits++;
+	digits.count = (nbits + EMOGI_CSR_DIGIT_BITS - 1) / EMOGI_CSR_DIGIT_BITS;
+	digits.bits = digits.count > 0 ? (nbits + digits.count - 1) / digits.count : 0;
+	return digits;
+}
+
+/* Turn the counts of a digit into places. */
+static void
+place_digits(uint32_t *digit, uint32_t ndigits)
+{
+	uint32_t	sum = 0;
+
+	for (uint32_t d = 0; d < ndigits; d++)
+	{
+		uint32_t	count = digit[d];
+
+		digit[d] = sum;
+		sum += count;
+	}
+}
+
+/* Fill the lists of a bucket that fits the desk: sort it by the digits of the targets, low to high, and deal it out. */
+static void
+fill_lists_sorted(EmogiCsrBuild *build, const Bucket *bucket, size_t count)
+{
+	const Digits digits = cut_digits(build->nvertices);
+	const Desk *desk = &bucket->desk;
+	uint32_t   *targets = (uint32_t *) build->to.targets;
+	uint64_t   *cursor = desk->cursor;
+	uint64_t	first = bucket->first;
+	uint32_t   *places = desk->digits;
+	uint64_t	mask = (UINT64_C(1) << digits.bits) - 1;
+	EmogiPartitionWalk walk = emogi_partition_walk(&build->partition, bucket->number);
+	uint64_t   *from = desk->entries[0];
+	uint64_t   *to = desk->entries[1];
+	const uint64_t *entries;
+	uint32_t	n;
+
+	for (uint32_t d = 0; d < digits.count; d++)
+		memset(places + (d << EMOGI_CSR_DIGIT_BITS), 0, (mask + 1) * sizeof(uint32_t));
+	while ((entries = emogi_partition_next(&walk, &n)) != NULL)
+	{
+		for (uint32_t i = 0; i < n; i++)
+		{
+			for (uint32_t d = 0; d < digits.count; d++)
+				places[(d << EMOGI_CSR_DIGIT_BITS) + ((uint32_t) entries[i] >> (d * digits.bits) & mask)]++;
+		}
+	}
+	for (uint32_t d = 0; d < digits.count; d++)
+		place_digits(places + (d << EMOGI_CSR_DIGIT_BITS), (uint32_t) mask + 1);
+
+	walk = emogi_partition_walk(&build->partition, bucket->number);
+	while ((entries = emogi_partition_next(&walk, &n)) != NULL)
+	{
+		for (uint32_t i = 0; i < n; i++)
+			from[places[entries[i] & mask]++] = entries[i];
+	}
+	for (uint32_t d = 1; d < digits.count; d++)
+	{
+		uint32_t   *digit = places + (d << EMOGI_CSR_DIGIT_BITS);
+		uint64_t   *swap = from;
+
+		for (size_t i = 0; i < count; i++)
+			to[digit[(uint32_t) from[i] >> (d * digits.bits) & mask]++] = from[i];
+		from = to;
+		to = swap;
+	}
+	for (size_t i = 0; i < count; i++)
+		targets[cursor[(from[i] >> 32) - first]++] = (uint32_t) from[i];
+}
+
+/* Make the lists of a bucket; false when the job has stopped. */
+static bool
+make_lists_of(EmogiCsrBuild *build, const Bucket *bucket)
+{
+	uint64_t	count = build->base[bucket->number + 1] - build->base[bucket->number];
+
+	if (!lay_out_bucket(build, bucket))
+		return false;
+	if (build->type == EMOGI_WEIGHT_NONE && !build->sorted && count <= room_for(build))
+	{
+		fill_lists_sorted(build, bucket, count);
+		return true;
+	}
+	return fill_lists(build, bucket) && (build->sorted || sort_lists(build, bucket));
+}
+
+void
+emogi_csr_make_lists(void *arg, int thread, int nthreads)
+{
+	EmogiCsrBuild *build = arg;
+	char	   *memory = build->desks + (size_t) thread * build->desk_bytes;
+	Bucket		bucket;
+	uint64_t	b;
+
+	if (thread >= build->nthreads)
+		return;
+	if (!emogi_job_populate(&build->job, memory, build->desk_bytes))
+		emogi_job_fail(&build->job, EMOGI_NO_MEMORY);
+	lay_out_desk(build, (uintptr_t) memory, &bucket.desk);
+	while (!emogi_job_stopped(&build->job) && (b = emogi_job_take(&build->next, 1)) < build->nbuckets)
+	{
+		bucket.number = (uint32_t) b;
+		bucket.first = b << build->shift;
+		bucket.end = (b + 1) << build->shift;
+		if (bucket.end > build->nvertices)
+			bucket.end = build->nvertices;
+		if (!make_lists_of(build, &bucket))
+			return;
+		emogi_job_done(&build->job, build->base[b + 1] - build->base[b]);
+	}
+}

@@ -1,0 +1,18 @@
+-- The examples of docs/cache-and-memory.md, in order. Written by tools/manual, which also compares the outputs: tools/manual --check.
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS emogi;
+RESET client_min_messages;
+CREATE SCHEMA test_manual_cache_and_memory;
+SET search_path = test_manual_cache_and_memory, public;
+\pset footer off
+
+CREATE TABLE follows (src bigint, dst bigint);
+INSERT INTO follows VALUES (1, 2), (1, 3), (2, 4), (3, 4), (4, 5), (6, 1);
+SELECT count(*) FROM emogi_bfs('follows', 1);
+
+SELECT count(DISTINCT component) FROM emogi_cc('follows');
+
+INSERT INTO follows VALUES (5, 6);
+SELECT count(*) FROM emogi_bfs('follows', 1);
+
+SELECT function, cache, rows FROM (SELECT * FROM emogi_runs ORDER BY id DESC LIMIT 3) AS last ORDER BY id;

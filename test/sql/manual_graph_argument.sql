@@ -1,0 +1,48 @@
+-- The examples of docs/graph-argument.md, in order. Written by tools/manual, which also compares the outputs: tools/manual --check.
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS emogi;
+RESET client_min_messages;
+CREATE SCHEMA test_manual_graph_argument;
+SET search_path = test_manual_graph_argument, public;
+\pset footer off
+
+CREATE TABLE follows (src bigint, dst bigint);
+INSERT INTO follows VALUES (1, 2), (1, 3), (2, 4), (3, 4), (4, 5), (6, 1);
+
+SELECT * FROM emogi_bfs('SELECT dst AS src, src AS dst FROM follows', 4);
+
+CREATE TABLE street (id int, source int, target int, cost float8, reverse_cost float8);
+INSERT INTO street VALUES (1, 1, 2, 5, 6), (2, 2, 3, 5, -1), (3, 1, 3, 20, 20);
+SELECT * FROM emogi_sssp('SELECT source, target, cost FROM street WHERE cost >= 0 UNION ALL
+                          SELECT target, source, reverse_cost FROM street WHERE reverse_cost >= 0', 3);
+
+CREATE TABLE link (src text, dst text, ms float8);
+INSERT INTO link VALUES ('web', 'api', 2), ('api', 'db', 1), ('web', 'cache', 1), ('cache', 'db', 5);
+CREATE TABLE host AS
+    SELECT key, row_number() OVER (ORDER BY key) AS id
+    FROM (SELECT src FROM link UNION SELECT dst FROM link) AS keys (key);
+SELECT key, distance
+FROM emogi_sssp('SELECT a.id AS src, b.id AS dst, ms
+                 FROM link JOIN host a ON a.key = link.src JOIN host b ON b.key = link.dst',
+                (SELECT id FROM host WHERE key = 'web'))
+JOIN host ON id = vertex ORDER BY distance, key;
+
+CREATE TABLE trip (city text, line int, to_city text, to_line int);
+INSERT INTO trip VALUES ('Bonn', 1, 'Bonn', 2), ('Bonn', 2, 'Cologne', 1), ('Cologne', 1, 'Cologne', 2);
+CREATE TABLE stop AS
+    SELECT city, line, row_number() OVER (ORDER BY city, line) AS id
+    FROM (SELECT city, line FROM trip UNION SELECT to_city, to_line FROM trip) AS keys;
+CREATE MATERIALIZED VIEW trip_edge AS
+    SELECT a.id AS src, b.id AS dst
+    FROM trip t
+    JOIN stop a ON (a.city, a.line) = (t.city, t.line)
+    JOIN stop b ON (b.city, b.line) = (t.to_city, t.to_line);
+SELECT city, line, level
+FROM emogi_bfs('trip_edge', (SELECT id FROM stop WHERE city = 'Bonn' AND line = 1))
+JOIN stop ON id = vertex ORDER BY level;
+
+CREATE MATERIALIZED VIEW follows_rank AS SELECT * FROM emogi_pagerank('follows'::regclass);
+CREATE VIEW followers AS SELECT * FROM emogi_bfs('follows', 4, columns => 'dst, src');
+CREATE FUNCTION within(source bigint, hops int) RETURNS SETOF bigint STABLE
+BEGIN ATOMIC SELECT vertex FROM emogi_bfs('follows'::regclass, source, hops); END;
+SELECT * FROM followers;

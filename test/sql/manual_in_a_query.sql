@@ -1,0 +1,26 @@
+-- The examples of docs/in-a-query.md, in order. Written by tools/manual, which also compares the outputs: tools/manual --check.
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS emogi;
+RESET client_min_messages;
+CREATE SCHEMA test_manual_in_a_query;
+SET search_path = test_manual_in_a_query, public;
+\pset footer off
+
+CREATE TABLE follows (src bigint, dst bigint);
+INSERT INTO follows VALUES (1, 2), (1, 3), (2, 4), (3, 4), (4, 5), (6, 1);
+
+CREATE TABLE team (member bigint);
+INSERT INTO team VALUES (1), (4), (6);
+SELECT member, count(*) - 1 AS reaches, max(level) AS farthest
+FROM team, LATERAL emogi_bfs('follows', member)
+GROUP BY member ORDER BY member;
+
+SET emogi.engine = cpu;
+EXPLAIN (COSTS OFF) SELECT * FROM emogi_bfs('follows', 1) WHERE level <= 1 AND vertex IN (2, 3, 4);
+
+EXPLAIN (ANALYZE, BUFFERS OFF, COSTS OFF, TIMING OFF, SUMMARY OFF) SELECT count(*) FROM emogi_bfs('follows', 1);
+
+RESET emogi.engine;
+SELECT source, columns, direction FROM emogi_graphs WHERE source = 'follows' ORDER BY direction;
+
+SELECT * FROM emogi_bfs('follows', '{2,6}', 1);

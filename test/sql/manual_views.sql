@@ -1,0 +1,17 @@
+-- The examples of docs/views.md, in order. Written by tools/manual, which also compares the outputs: tools/manual --check.
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS emogi;
+RESET client_min_messages;
+CREATE SCHEMA test_manual_views;
+SET search_path = test_manual_views, public;
+\pset footer off
+
+SELECT device, engine, state FROM emogi_devices WHERE engine = 'cpu';
+
+CREATE TABLE follows (src bigint, dst bigint);
+INSERT INTO follows VALUES (1, 2), (1, 3), (2, 4), (3, 4), (4, 5), (6, 1), (6, NULL);
+SELECT count(*) FROM emogi_bfs('follows', 1);
+
+SELECT source, columns, direction, vertices, edges, skipped_rows, state FROM emogi_graphs WHERE source = 'follows';
+
+SELECT function, source, cache, reached, rows FROM emogi_runs ORDER BY id DESC LIMIT 1;
