@@ -27,6 +27,7 @@ run_checks() {
     check 'PG_VERSION_NUM is asked in src/server/compat.h only' nothing_matches 'PG_VERSION_NUM' --exclude=compat.h src
     check 'README.md and docs/ do not agree with their tests, or name what is not there' tools/manual --check
     check 'rooms or files call each other in a circle, or a name does not tell its room' tools/callgraph --check
+    check 'typedefs.list is not that of the sources' tools/typedefs --check
     add checks $checks_ok $checks_bad
 }
 

@@ -58,13 +58,14 @@ describe_server() {
 }
 
 # Run kinds of tests with a server in a copy of the checkout. The Perl modules of TAP tests, which wheels lack, are those of the
-# packaged server; bitcode is left out, for it needs the clang that the server was built with.
+# packaged server; bitcode is left out, for it needs the clang that the server was built with. postgres_fdw of a wheel finds its libpq
+# by LD_LIBRARY_PATH alone.
 run_with_server() {
     local home=$1 checkout=$2 perl
     shift 2
     perl=$("$PG_BINDIR/pg_config" --pgxs)
-    copy_checkout "$checkout" && env PG_BINDIR="$home/bin" NVCC= MAKEFLAGS=with_llvm=no PERL5LIB="${perl%/makefiles/*}/test/perl" \
-        "$checkout/test/run" "$@"
+    copy_checkout "$checkout" && env PG_BINDIR="$home/bin" LD_LIBRARY_PATH="$home/lib" NVCC= MAKEFLAGS=with_llvm=no \
+        PERL5LIB="${perl%/makefiles/*}/test/perl" "$checkout/test/run" "$@"
 }
 
 # Add the figures of the table that such a run printed.
