@@ -39,12 +39,12 @@ typedef struct LeafScan
 } LeafScan;
 
 /* What a parallel worker is told. */
-typedef struct ScanJob
+typedef struct LeafScans
 {
 	uint64		token;
 	int			nleaves;
 	LeafScan	leaves[FLEXIBLE_ARRAY_MEMBER];
-} ScanJob;
+} LeafScans;
 
 PGDLLEXPORT void emogi_heap_scan_worker(dsm_segment *segment, shm_toc *toc);
 
@@ -61,14 +61,14 @@ make_lone_scan(Relation rel)
 
 /* Take part in the shared scans of all leaves. toc = NULL: read them alone. */
 static void
-scan_leaves(const ScanJob *job, shm_toc *toc)
+scan_leaves(const LeafScans *scans, shm_toc *toc)
 {
 	EmogiSink	sink;
 
-	emogi_sink_open(&sink, job->token);
-	for (int i = 0; i < job->nleaves; i++)
+	emogi_sink_open(&sink, scans->token);
+	for (int i = 0; i < scans->nleaves; i++)
 	{
-		const LeafScan *leaf = &job->leaves[i];
+		const LeafScan *leaf = &scans->leaves[i];
 		Relation	rel = table_open(leaf->relid, AccessShareLock);
 		ParallelTableScanDesc shared = toc != NULL ? shm_toc_lookup(toc, EMOGI_TOC_SCAN + i, false) : make_lone_scan(rel);
 		TableScanDesc scan = table_beginscan_parallel(rel, shared);
@@ -166,7 +166,7 @@ emogi_heap_scan_possible(const EmogiSource *source, List **leaves)
 
 /* Fill in what the scan of each leaf needs; get the pages of all, or 0 when only this process may read them. */
 static BlockNumber
-describe_leaves(const EmogiSource *source, List *leaves, ScanJob *job)
+describe_leaves(const EmogiSource *source, List *leaves, LeafScans *scans)
 {
 	ColumnNames names = column_names(source);
 	BlockNumber pages = 0;
@@ -175,7 +175,7 @@ describe_leaves(const EmogiSource *source, List *leaves, ScanJob *job)
 
 	foreach(cell, leaves)
 	{
-		LeafScan   *leaf = &job->leaves[job->nleaves++];
+		LeafScan   *leaf = &scans->leaves[scans->nleaves++];
 		Relation	rel;
 
 		leaf->relid = lfirst_oid(cell);
@@ -201,11 +201,11 @@ choose_workers(BlockNumber pages)
 
 /* Set up the shared scan of each leaf in the parallel context's memory. */
 static void
-share_scans(ParallelContext *context, const ScanJob *job, Snapshot snapshot)
+share_scans(ParallelContext *context, const LeafScans *scans, Snapshot snapshot)
 {
-	for (int i = 0; i < job->nleaves; i++)
+	for (int i = 0; i < scans->nleaves; i++)
 	{
-		Relation	rel = table_open(job->leaves[i].relid, NoLock);
+		Relation	rel = table_open(scans->leaves[i].relid, NoLock);
 		ParallelTableScanDesc scan = shm_toc_allocate(context->toc, table_parallelscan_estimate(rel, snapshot));
 
 		table_parallelscan_initialize(rel, scan, snapshot);
@@ -216,13 +216,13 @@ share_scans(ParallelContext *context, const ScanJob *job, Snapshot snapshot)
 
 /* Estimate the parallel context's memory. */
 static void
-estimate_scans(ParallelContext *context, const ScanJob *job, Size job_bytes, Snapshot snapshot)
+estimate_scans(ParallelContext *context, const LeafScans *scans, Size scans_bytes, Snapshot snapshot)
 {
-	shm_toc_estimate_chunk(&context->estimator, job_bytes);
-	shm_toc_estimate_keys(&context->estimator, 1 + job->nleaves);
-	for (int i = 0; i < job->nleaves; i++)
+	shm_toc_estimate_chunk(&context->estimator, scans_bytes);
+	shm_toc_estimate_keys(&context->estimator, 1 + scans->nleaves);
+	for (int i = 0; i < scans->nleaves; i++)
 	{
-		Relation	rel = table_open(job->leaves[i].relid, NoLock);
+		Relation	rel = table_open(scans->leaves[i].relid, NoLock);
 
 		shm_toc_estimate_chunk(&context->estimator, table_parallelscan_estimate(rel, snapshot));
 		table_close(rel, NoLock);
@@ -231,22 +231,22 @@ estimate_scans(ParallelContext *context, const ScanJob *job, Size job_bytes, Sna
 
 /* Read all leaves with the help of parallel workers. Without dynamic shared memory or workers, alone. */
 static void
-scan_in_parallel(const ScanJob *job, Size job_bytes, int nworkers)
+scan_in_parallel(const LeafScans *scans, Size scans_bytes, int nworkers)
 {
 	Snapshot	snapshot = RegisterSnapshot(GetActiveSnapshot());
 	ParallelContext *context;
-	ScanJob    *shared_job;
+	LeafScans    *shared_scans;
 
 	EnterParallelMode();
 	context = CreateParallelContext("emogi", "emogi_heap_scan_worker", nworkers);
-	estimate_scans(context, job, job_bytes, snapshot);
+	estimate_scans(context, scans, scans_bytes, snapshot);
 	InitializeParallelDSM(context);
-	shared_job = shm_toc_allocate(context->toc, job_bytes);
-	memcpy(shared_job, job, job_bytes);
-	shm_toc_insert(context->toc, EMOGI_TOC_JOB, shared_job);
-	share_scans(context, job, snapshot);
+	shared_scans = shm_toc_allocate(context->toc, scans_bytes);
+	memcpy(shared_scans, scans, scans_bytes);
+	shm_toc_insert(context->toc, EMOGI_TOC_JOB, shared_scans);
+	share_scans(context, scans, snapshot);
 	LaunchParallelWorkers(context);
-	scan_leaves(shared_job, context->toc);
+	scan_leaves(shared_scans, context->toc);
 	WaitForParallelWorkersToFinish(context);
 	DestroyParallelContext(context);
 	ExitParallelMode();
@@ -257,16 +257,16 @@ scan_in_parallel(const ScanJob *job, Size job_bytes, int nworkers)
 void
 emogi_heap_scan_tables(EmogiCall *call, const EmogiSource *source, List *leaves, EmogiWeights weights)
 {
-	Size		job_bytes = offsetof(ScanJob, leaves) + list_length(leaves) * sizeof(LeafScan);
-	ScanJob    *job = palloc0(job_bytes);
+	Size		scans_bytes = offsetof(LeafScans, leaves) + list_length(leaves) * sizeof(LeafScan);
+	LeafScans  *scans = palloc0(scans_bytes);
 	int			nworkers;
 
 	call->slot->weights = source->weight > 0 ? weights : EMOGI_WEIGHTS_UNUSED;
-	job->token = call->slot->token;
-	nworkers = choose_workers(describe_leaves(source, leaves, job));
+	scans->token = call->slot->token;
+	nworkers = choose_workers(describe_leaves(source, leaves, scans));
 	if (nworkers > 0)
-		scan_in_parallel(job, job_bytes, nworkers);
+		scan_in_parallel(scans, scans_bytes, nworkers);
 	else
-		scan_leaves(job, NULL);
-	pfree(job);
+		scan_leaves(scans, NULL);
+	pfree(scans);
 }

@@ -83,7 +83,7 @@ build_privately(EmogiCall *call, const EmogiSource *source, bool from_heaps, Lis
 {
 	uint32		misfits;
 
-	strlcpy(call->run.cache, "private", sizeof call->run.cache);
+	strlcpy(call->record.cache, "private", sizeof call->record.cache);
 	if (!from_heaps || leaves != NIL)
 		emogi_build_edges(call, source, leaves, wanted->weights);
 	emogi_build_graph(call, wanted->direction, wanted->with_backward, graph, &misfits);
@@ -148,7 +148,7 @@ emogi_obtain_graph(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *wa
 		build_privately(call, source, from_heaps, leaves, wanted, graph);
 	else
 	{
-		strlcpy(call->run.cache, finding == EMOGI_FOUND ? "hit" : "built", sizeof call->run.cache);
+		strlcpy(call->record.cache, finding == EMOGI_FOUND ? "hit" : "built", sizeof call->record.cache);
 		if (finding == EMOGI_MUST_BUILD)
 			build_shared(call, source, leaves, wish);
 		else
@@ -157,8 +157,8 @@ emogi_obtain_graph(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *wa
 	}
 	if (from_heaps)
 		PopActiveSnapshot();
-	call->run.nvertices = graph->nvertices;
-	call->run.nedges = graph->forward.nedges;
+	call->record.nvertices = graph->nvertices;
+	call->record.nedges = graph->forward.nedges;
 	emogi_wish_free(wish);
 }
 

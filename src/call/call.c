@@ -79,7 +79,7 @@ forget_call(EmogiCall *call)
 static void
 record_call(EmogiCall *call, bool failed)
 {
-	EmogiRunEntry *run = &call->run;
+	EmogiCallRecord *run = &call->record;
 
 	emogi_call_phase(call, EMOGI_PHASE_IDLE);
 	run->failed = failed;
@@ -172,7 +172,7 @@ note_waiter(EmogiCall *call)
 	for (int i = 0; i < EMOGI_NWAITERS && call->waiter < 0; i++)
 		if (emogi_shared->waiters[i].pid == 0)
 		{
-			emogi_shared->waiters[i] = call->run.caller;
+			emogi_shared->waiters[i] = call->record.caller;
 			call->waiter = i;
 		}
 	LWLockRelease(emogi_shared->lock);
@@ -264,7 +264,7 @@ emogi_call_begin(Oid function, const char *name, const char *source)
 	call = MemoryContextAllocZero(TopMemoryContext, sizeof *call);
 	call->holding = call->waiter = -1;
 	call->token = token;
-	describe_caller(&call->run.caller, name, source);
+	describe_caller(&call->record.caller, name, source);
 	call->function = function;
 	call->owner = CurrentResourceOwner;
 	INSTR_TIME_SET_CURRENT(call->since);

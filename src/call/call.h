@@ -16,7 +16,7 @@
 /* ---- call.c: the life of a call ---- */
 
 /* One line of emogi_runs. Times in ms; 0 = did not happen. */
-typedef struct EmogiRunEntry
+typedef struct EmogiCallRecord
 {
 	EmogiCaller caller;
 	bool		failed;			/* ended by an error or a cancel */
@@ -40,7 +40,7 @@ typedef struct EmogiRunEntry
 	uint64		edges_traversed;
 	uint64		link_bytes;
 	uint64		nrows;
-} EmogiRunEntry;
+} EmogiCallRecord;
 
 typedef struct EmogiCall
 {
@@ -59,7 +59,7 @@ typedef struct EmogiCall
 	EmogiPhase	phase;			/* what the call is doing now, since `since` */
 	instr_time	since;
 	double		phase_ms[EMOGI_PHASE_ROWS + 1];
-	EmogiRunEntry run;			/* filled in on the way; recorded when the call ends, well or not */
+	EmogiCallRecord record;			/* filled in on the way; recorded when the call ends, well or not */
 	struct EmogiCall *next;
 } EmogiCall;
 
@@ -110,9 +110,9 @@ extern void emogi_holding_finish(int index, bool finished);
 
 extern Size emogi_history_shmem_size(void);
 extern void emogi_history_shmem_startup(bool found);
-extern void emogi_history_note(EmogiRunEntry *run, const EmogiRequest *request, const EmogiReply *reply);
-extern void emogi_history_record(const EmogiRunEntry *run);
-extern int	emogi_history_copy(EmogiRunEntry *entries, uint64 *first_id);
+extern void emogi_history_note(EmogiCallRecord *run, const EmogiRequest *request, const EmogiReply *reply);
+extern void emogi_history_record(const EmogiCallRecord *run);
+extern int	emogi_history_copy(EmogiCallRecord *entries, uint64 *first_id);
 extern void emogi_history_clear(void);
 
 #endif							/* EMOGI_CALL_H */

@@ -16,7 +16,7 @@ typedef struct EmogiHistory
 	/* under EmogiShared.history_lock */
 	uint64		first_id;		/* the oldest run that is kept */
 	uint64		next_id;
-	EmogiRunEntry entries[EMOGI_MAX_RUNS];	/* that of run id at [id % EMOGI_MAX_RUNS] */
+	EmogiCallRecord entries[EMOGI_MAX_RUNS];	/* that of run id at [id % EMOGI_MAX_RUNS] */
 } EmogiHistory;
 
 static EmogiHistory *history;
@@ -42,7 +42,7 @@ emogi_history_shmem_startup(bool found)
 
 /* Note in an entry in the making what came of a run; counts and times add up where a call has several. */
 void
-emogi_history_note(EmogiRunEntry *run, const EmogiRequest *request, const EmogiReply *reply)
+emogi_history_note(EmogiCallRecord *run, const EmogiRequest *request, const EmogiReply *reply)
 {
 	const EmogiResult *result = &reply->result;
 	bool		on_gpu;
@@ -66,7 +66,7 @@ emogi_history_note(EmogiRunEntry *run, const EmogiRequest *request, const EmogiR
 
 /* Add a run to the ring, in place of the oldest. Raises nothing, so it may run while a transaction aborts. */
 void
-emogi_history_record(const EmogiRunEntry *run)
+emogi_history_record(const EmogiCallRecord *run)
 {
 	LWLockAcquire(emogi_shared->history_lock, LW_EXCLUSIVE);
 	history->entries[history->next_id % EMOGI_MAX_RUNS] = *run;
@@ -78,7 +78,7 @@ emogi_history_record(const EmogiRunEntry *run)
 
 /* Copy all runs into entries[EMOGI_MAX_RUNS], oldest first; get their number, and the id of the first. */
 int
-emogi_history_copy(EmogiRunEntry *entries, uint64 *first_id)
+emogi_history_copy(EmogiCallRecord *entries, uint64 *first_id)
 {
 	int			count = 0;
 

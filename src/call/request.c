@@ -237,9 +237,9 @@ emogi_call_request(EmogiCall *call)
 	queue_request(slot);
 	wait_for_answer(slot);
 	take_answer(slot, queued_ms);
-	call->run.wait_ms += slot->reply.wait_ms;
+	call->record.wait_ms += slot->reply.wait_ms;
 	if (slot->request.kind >= EMOGI_REQUEST_RUN)
-		emogi_history_note(&call->run, &slot->request, &slot->reply);
+		emogi_history_note(&call->record, &slot->request, &slot->reply);
 	if (settings_were_refused(&slot->request.query, &slot->reply))
 		report_settings(&slot->request.query, &slot->reply.error);
 	report_failure(&slot->reply);

@@ -15,7 +15,7 @@ EmogiLimit
 emogi_slot_take(EmogiCall *call)
 {
 	EmogiLimit	limit = EMOGI_WITHIN_LIMITS;
-	const EmogiCaller *caller = &call->run.caller;
+	const EmogiCaller *caller = &call->record.caller;
 
 	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
 	if (call->limited && call->holding < 0)

@@ -244,7 +244,7 @@ put_rows(FunctionCallInfo fcinfo, EmogiCall *call, const EmogiResultColumn *colu
 			for (int i = 0; columns[i].name != NULL; i++)
 				values[i + 1] = emogi_rows_column(columns, graph, result, v, i);
 			tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
-			call->run.nrows++;
+			call->record.nrows++;
 		}
 	}
 }

@@ -117,7 +117,7 @@ emogi_shortest_path(PG_FUNCTION_ARGS)
 		length = path_of_distances(call, &task, &graph, path, distance);
 	emogi_call_phase(call, EMOGI_PHASE_ROWS);
 	put_path(fcinfo, &graph, path, distance, length);
-	call->run.nrows = length;
+	call->record.nrows = length;
 	emogi_call_end(call);
 	return (Datum) 0;
 }

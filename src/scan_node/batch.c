@@ -250,7 +250,7 @@ exec_batch(CustomScanState *node)
 			place_outer(batch); /* whoever read the last row has cleared it */
 		*batch->vertex_value = Int64GetDatum(scan->graph.ids[v]);
 		*batch->level_value = Int32GetDatum((int32) level);
-		scan->call->run.nrows++;
+		scan->call->record.nrows++;
 		if (batch->from != NULL)
 			return node->ss.ps.ps_ResultTupleSlot;
 		ResetExprContext(context);
@@ -367,7 +367,7 @@ static void
 explain_batch(CustomScanState *node, List *ancestors, ExplainState *es)
 {
 	EmogiScan  *scan = &((EmogiBatchState *) node)->scan;
-	EmogiRunEntry total = scan->total;
+	EmogiCallRecord total = scan->total;
 
 	if (scan->call != NULL)
 		emogi_scan_add_to_total(scan, scan->call);

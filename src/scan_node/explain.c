@@ -104,7 +104,7 @@ explain_outlook(EmogiScan *scan, ExplainState *es)
 
 /* Show the times of all runs, and the rates that follow from them. */
 static void
-explain_times(const EmogiRunEntry *total, ExplainState *es)
+explain_times(const EmogiCallRecord *total, ExplainState *es)
 {
 	ExplainPropertyFloat("Wait Time", "ms", total->wait_ms, 3, es);
 	ExplainPropertyFloat("Scan Time", "ms", total->scan_ms, 3, es);
@@ -122,7 +122,7 @@ explain_times(const EmogiRunEntry *total, ExplainState *es)
 static bool
 explain_finding(const EmogiScan *scan, ExplainState *es)
 {
-	const EmogiRunEntry *total = &scan->total;
+	const EmogiCallRecord *total = &scan->total;
 
 	if (total->cache[0] == '\0')
 		return false;
@@ -138,7 +138,7 @@ explain_finding(const EmogiScan *scan, ExplainState *es)
 static void
 explain_runs(const EmogiScan *scan, ExplainState *es)
 {
-	const EmogiRunEntry *total = &scan->total;
+	const EmogiCallRecord *total = &scan->total;
 
 	if (scan->nruns != 1)
 		ExplainPropertyUInteger("Runs", NULL, scan->nruns, es);

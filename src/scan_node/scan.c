@@ -108,8 +108,8 @@ emogi_scan_close_tables(EmogiScan *scan)
 void
 emogi_scan_add_to_total(EmogiScan *scan, const EmogiCall *call)
 {
-	EmogiRunEntry sum = call->run;
-	const EmogiRunEntry *total = &scan->total;
+	EmogiCallRecord sum = call->record;
+	const EmogiCallRecord *total = &scan->total;
 
 	sum.wait_ms += total->wait_ms;
 	sum.transfer_ms += total->transfer_ms;

@@ -70,7 +70,7 @@ typedef struct EmogiScan
 
 	/* for EXPLAIN ANALYZE */
 	uint64		nruns;
-	EmogiRunEntry total;		/* the last run, with the times and counts of all */
+	EmogiCallRecord total;		/* the last run, with the times and counts of all */
 } EmogiScan;
 
 /* inputs.c */

@@ -62,7 +62,7 @@ static void
 take_rows(EmogiScan *scan)
 {
 	if (scan->call != NULL)
-		scan->call->run.nrows += pg_atomic_read_u64(&scan->share->nrows);
+		scan->call->record.nrows += pg_atomic_read_u64(&scan->share->nrows);
 }
 
 /* Run the call, and share its result with workers that are still to be started: the first ones, or those of a rescan. */

@@ -99,7 +99,7 @@ next_row(ScanState *state)
 		slot->tts_isnull[i] = false;
 	}
 	if (scan->call != NULL)
-		scan->call->run.nrows++;
+		scan->call->record.nrows++;
 	else
 		scan->nrows++;
 	return ExecStoreVirtualTuple(slot);

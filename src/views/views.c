@@ -120,7 +120,7 @@ add_caller(EmogiViewRow *row, const EmogiCaller *caller)
 
 /* Put one row of emogi_runs. */
 static void
-put_run(FunctionCallInfo fcinfo, uint64 id, const EmogiRunEntry *run)
+put_run(FunctionCallInfo fcinfo, uint64 id, const EmogiCallRecord *run)
 {
 	bool		timed = run->run_ms > 0;
 	EmogiViewRow row = {0};
@@ -157,13 +157,13 @@ put_run(FunctionCallInfo fcinfo, uint64 id, const EmogiRunEntry *run)
 Datum
 emogi_runs(PG_FUNCTION_ARGS)
 {
-	EmogiRunEntry *runs;
+	EmogiCallRecord *runs;
 	uint64		first_id;
 	int			count;
 
 	emogi_shared_require_preload();
 	emogi_compat_init_rows(fcinfo);
-	runs = palloc(EMOGI_MAX_RUNS * sizeof(EmogiRunEntry));
+	runs = palloc(EMOGI_MAX_RUNS * sizeof(EmogiCallRecord));
 	count = emogi_history_copy(runs, &first_id);
 	for (int i = 0; i < count; i++)
 		if (may_see_role(runs[i].caller.userid))

@@ -2,7 +2,7 @@
  * threads.c: the threads of the engine worker that compute.
  *
  * No PostgreSQL runs in these threads: its headers are here for structs alone. Each has a CPU engine of its own, whose pool
- * comes to life with the first job that needs it, so that an idle thread costs nothing; the operating
+ * comes to life with the first work that needs it, so that an idle thread costs nothing; the operating
  * system shares the processors among the busy ones. The CUDA engine is one for all and used by one thread at a time.
  */
 #include "postgres.h"
@@ -20,16 +20,16 @@
 
 typedef enum ThreadState
 {
-	THREAD_IDLE = 0,			/* its job is the main thread's */
-	THREAD_BUSY,				/* its job is the thread's */
-	THREAD_FINISHED				/* its job is the main thread's again */
+	THREAD_IDLE = 0,			/* its work is the main thread's */
+	THREAD_BUSY,				/* its work is the thread's */
+	THREAD_FINISHED				/* its work is the main thread's again */
 } ThreadState;
 
 typedef struct Thread
 {
 	pthread_cond_t wake;
 	ThreadState state;			/* under `mutex` */
-	EmogiThreadJob job;
+	EmogiWork work;
 	EmogiEngineState *cpu;		/* the thread's; NULL = not opened yet */
 } Thread;
 
@@ -42,7 +42,7 @@ static int	wake_fd;			/* an eventfd */
 static EmogiEngineOptions options;
 static char module_path[MAXPGPATH];
 
-/* Set by the job that opens. */
+/* Set by the work that opens. */
 static EmogiOpened opened;
 static const EmogiEngine *cuda;
 static EmogiEngineState *cuda_state;
@@ -125,7 +125,7 @@ describe_engines(const Thread *thread)
 static void
 open_engines(Thread *thread)
 {
-	EmogiReply *reply = &thread->job.reply;
+	EmogiReply *reply = &thread->work.reply;
 
 	reply->status = open_cpu(thread, &reply->error);
 	if (reply->status != EMOGI_OK)
@@ -158,27 +158,27 @@ leave_gpu(void)
 
 /* Run a Query on one engine. */
 static void
-run_on(EmogiThreadJob *job, const EmogiEngine *engine, EmogiEngineState *state)
+run_on(EmogiWork *work, const EmogiEngine *engine, EmogiEngineState *state)
 {
-	EmogiRequest *request = &job->request;
-	EmogiReply *reply = &job->reply;
+	EmogiRequest *request = &work->request;
+	EmogiReply *reply = &work->reply;
 
 	memset(&reply->error, 0, sizeof reply->error);
 	reply->result = request->result;
 	reply->status = engine->run(state, &request->graph, &request->query, &reply->result,
-								&job->slot->control, &reply->error);
+								&work->slot->control, &reply->error);
 	snprintf(reply->engine, sizeof reply->engine, "%s", engine->name);
 }
 
 /* Run a Query on the GPU; a GPU that has failed is never left to others. */
 static void
-run_on_gpu(EmogiThreadJob *job)
+run_on_gpu(EmogiWork *work)
 {
-	run_on(job, cuda, cuda_state);
-	job->device_lost = job->reply.status == EMOGI_DEVICE_ERROR;
-	if (job->device_lost)
+	run_on(work, cuda, cuda_state);
+	work->device_lost = work->reply.status == EMOGI_DEVICE_ERROR;
+	if (work->device_lost)
 		return;
-	job->device_used_bytes = cuda->forget(cuda_state, 0);	/* no Graph has this id: only asks */
+	work->device_used_bytes = cuda->forget(cuda_state, 0);	/* no Graph has this id: only asks */
 	leave_gpu();
 }
 
@@ -226,9 +226,9 @@ explain_cpu(const EmogiAlgorithmRow *row, EmogiReply *reply)
 static void
 run_query(Thread *thread)
 {
-	EmogiThreadJob *job = &thread->job;
-	EmogiReply *reply = &job->reply;
-	EmogiEngineChoice choice = job->request.engine;
+	EmogiWork *work = &thread->work;
+	EmogiReply *reply = &work->reply;
+	EmogiEngineChoice choice = work->request.engine;
 
 	if (choice == EMOGI_ENGINE_CUDA && !opened.has_gpu)
 	{
@@ -237,32 +237,32 @@ run_query(Thread *thread)
 		reply->error = opened.why_no_gpu;
 		return;
 	}
-	if (job->on_gpu)
+	if (work->on_gpu)
 	{
-		run_on_gpu(job);
+		run_on_gpu(work);
 		if (reply->status == EMOGI_OK || reply->status == EMOGI_CANCELED ||
 			(choice == EMOGI_ENGINE_CUDA && reply->status != EMOGI_UNSUPPORTED))
 			return;
 		explain_fallback(reply);
 	}
 	else if (choice != EMOGI_ENGINE_CPU)
-		explain_cpu(emogi_algorithm_row(job->request.query.algorithm), reply);
+		explain_cpu(emogi_algorithm_row(work->request.query.algorithm), reply);
 	reply->status = open_cpu(thread, &reply->error);
 	if (reply->status == EMOGI_OK)
-		run_on(job, emogi_cpu_engine(), thread->cpu);
+		run_on(work, emogi_cpu_engine(), thread->cpu);
 }
 
 /* Search from many sources at once. */
 static EmogiStatus
-run_batch(EmogiThreadJob *job, EmogiPool *pool)
+run_batch(EmogiWork *work, EmogiPool *pool)
 {
-	const EmogiQuery *query = &job->request.query;
-	EmogiReply *reply = &job->reply;
+	const EmogiQuery *query = &work->request.query;
+	EmogiReply *reply = &work->reply;
 	EmogiStatus status;
 
-	reply->batch = job->request.batch;
-	status = emogi_msbfs_run(pool, &job->request.graph, query->sources, (int) query->nsources, query->max_depth,
-							 &reply->batch, &job->slot->control, &reply->error);
+	reply->batch = work->request.batch;
+	status = emogi_msbfs_run(pool, &work->request.graph, query->sources, (int) query->nsources, query->max_depth,
+							 &reply->batch, &work->slot->control, &reply->error);
 	if (status != EMOGI_OK)
 		return status;
 	for (int i = 0; i < reply->batch.nsources && !reply->batch.too_deep; i++)
@@ -275,16 +275,16 @@ run_batch(EmogiThreadJob *job, EmogiPool *pool)
 
 /* Search for one path, and bring it to where the caller wants it. */
 static EmogiStatus
-run_path(EmogiThreadJob *job)
+run_path(EmogiWork *work)
 {
-	const EmogiRequest *request = &job->request;
-	EmogiReply *reply = &job->reply;
+	const EmogiRequest *request = &work->request;
+	EmogiReply *reply = &work->reply;
 	double		start = emogi_pool_now_ms();
 	EmogiPathAnswer answer;
 	EmogiStatus status;
 
 	status = emogi_path_search(&request->graph, request->query.sources[0], request->query.targets[0],
-							   request->max_edges, &answer, &job->slot->control, &reply->error);
+							   request->max_edges, &answer, &work->slot->control, &reply->error);
 	if (status != EMOGI_OK)
 		return status;
 	reply->path_outcome = answer.outcome;
@@ -303,23 +303,23 @@ run_path(EmogiThreadJob *job)
 
 /* Make a Graph of the edges and the numbers of their keys. */
 static EmogiStatus
-build_lists(EmogiThreadJob *job, EmogiPool *pool)
+build_lists(EmogiWork *work, EmogiPool *pool)
 {
-	const EmogiRequest *request = &job->request;
-	const EmogiCsrInput input = {.edges = &job->edges, .keys = &request->keys, .direction = request->direction,
+	const EmogiRequest *request = &work->request;
+	const EmogiCsrInput input = {.edges = &work->edges, .keys = &request->keys, .direction = request->direction,
 		.with_backward = request->with_backward, .memory = request->memory, .scratch = request->scratch};
 
-	return emogi_csr_build(pool, &input, &job->reply.graph, &job->slot->control, &job->reply.error);
+	return emogi_csr_build(pool, &input, &work->reply.graph, &work->slot->control, &work->reply.error);
 }
 
 /* Carry out a request that makes a Graph or takes it apart. */
 static EmogiStatus
 build(Thread *thread)
 {
-	EmogiThreadJob *job = &thread->job;
-	EmogiRequest *request = &job->request;
-	EmogiControl *control = &job->slot->control;
-	EmogiReply *reply = &job->reply;
+	EmogiWork *work = &thread->work;
+	EmogiRequest *request = &work->request;
+	EmogiControl *control = &work->slot->control;
+	EmogiReply *reply = &work->reply;
 	EmogiStatus status = open_cpu(thread, &reply->error);
 	EmogiPool  *pool;
 
@@ -327,11 +327,11 @@ build(Thread *thread)
 		return status;
 	pool = emogi_cpu_engine_pool(thread->cpu);
 	if (request->kind == EMOGI_REQUEST_KEYS)
-		return emogi_keys_build(pool, &job->edges, &request->plan, request->scratch, &reply->keys, control,
+		return emogi_keys_build(pool, &work->edges, &request->plan, request->scratch, &reply->keys, control,
 								&reply->error);
 	if (request->kind == EMOGI_REQUEST_CSR)
-		return build_lists(job, pool);
-	return emogi_csr_expand(pool, &request->graph, request->direction == EMOGI_IN, &job->edges, control,
+		return build_lists(work, pool);
+	return emogi_csr_expand(pool, &request->graph, request->direction == EMOGI_IN, &work->edges, control,
 							&reply->error);
 }
 
@@ -339,46 +339,46 @@ build(Thread *thread)
 static EmogiStatus
 run_on_cpu(Thread *thread)
 {
-	EmogiReply *reply = &thread->job.reply;
+	EmogiReply *reply = &thread->work.reply;
 	EmogiStatus status = open_cpu(thread, &reply->error);
 
 	snprintf(reply->engine, sizeof reply->engine, "cpu");
 	if (status != EMOGI_OK)
 		return status;
-	if (thread->job.request.kind == EMOGI_REQUEST_PATH)
-		return run_path(&thread->job);
-	return run_batch(&thread->job, emogi_cpu_engine_pool(thread->cpu));
+	if (thread->work.request.kind == EMOGI_REQUEST_PATH)
+		return run_path(&thread->work);
+	return run_batch(&thread->work, emogi_cpu_engine_pool(thread->cpu));
 }
 
-/* Do the job at hand. */
+/* Do the work at hand. */
 static void
 do_job(Thread *thread)
 {
-	EmogiThreadJob *job = &thread->job;
+	EmogiWork *work = &thread->work;
 	double		start = emogi_pool_now_ms();
 
-	switch (job->kind)
+	switch (work->kind)
 	{
-		case EMOGI_JOB_OPEN:
+		case EMOGI_WORK_OPEN:
 			open_engines(thread);
 			break;
-		case EMOGI_JOB_FORGET:
-			job->device_used_bytes = cuda->forget(cuda_state, job->graph_id);
+		case EMOGI_WORK_FORGET:
+			work->device_used_bytes = cuda->forget(cuda_state, work->graph_id);
 			leave_gpu();
 			break;
-		case EMOGI_JOB_REQUEST:
-			if (job->request.kind == EMOGI_REQUEST_RUN)
+		case EMOGI_WORK_REQUEST:
+			if (work->request.kind == EMOGI_REQUEST_RUN)
 				run_query(thread);
-			else if (job->request.kind > EMOGI_REQUEST_RUN)
-				job->reply.status = run_on_cpu(thread);
+			else if (work->request.kind > EMOGI_REQUEST_RUN)
+				work->reply.status = run_on_cpu(thread);
 			else
-				job->reply.status = build(thread);
+				work->reply.status = build(thread);
 			break;
 	}
-	job->reply.busy_ms = emogi_pool_now_ms() - start;
+	work->reply.busy_ms = emogi_pool_now_ms() - start;
 }
 
-/* Do one job after another: the life of a thread. */
+/* Do one work after another: the life of a thread. */
 static void *
 thread_main(void *arg)
 {
@@ -474,38 +474,38 @@ find_thread(ThreadState state)
 	return found;
 }
 
-EmogiThreadJob *
+EmogiWork *
 emogi_threads_idle_job(void)
 {
 	Thread	   *thread = find_thread(THREAD_IDLE);
 
 	if (thread == NULL)
 		return NULL;
-	memset(&thread->job, 0, sizeof thread->job);
-	return &thread->job;
+	memset(&thread->work, 0, sizeof thread->work);
+	return &thread->work;
 }
 
 void
-emogi_threads_start_job(EmogiThreadJob *job)
+emogi_threads_hand(EmogiWork *work)
 {
-	Thread	   *thread = (Thread *) ((char *) job - offsetof(Thread, job));
+	Thread	   *thread = (Thread *) ((char *) work - offsetof(Thread, work));
 
 	pthread_mutex_lock(&mutex);
 	thread->state = THREAD_BUSY;
-	if (job->on_gpu)
+	if (work->on_gpu)
 		gpu_taken = true;
 	pthread_cond_signal(&thread->wake);
 	pthread_mutex_unlock(&mutex);
 }
 
 bool
-emogi_threads_finished_job(EmogiThreadJob *job)
+emogi_threads_finished(EmogiWork *work)
 {
 	Thread	   *thread = find_thread(THREAD_FINISHED);
 
 	if (thread == NULL)
 		return false;
-	*job = thread->job;
+	*work = thread->work;
 	pthread_mutex_lock(&mutex);
 	thread->state = THREAD_IDLE;
 	pthread_mutex_unlock(&mutex);
@@ -523,7 +523,7 @@ emogi_threads_cancel(void)
 {
 	pthread_mutex_lock(&mutex);
 	for (int i = 0; i < EMOGI_WORKER_THREADS; i++)
-		if (threads[i].state == THREAD_BUSY && threads[i].job.kind == EMOGI_JOB_REQUEST)
-			threads[i].job.slot->control.cancel = 1;
+		if (threads[i].state == THREAD_BUSY && threads[i].work.kind == EMOGI_WORK_REQUEST)
+			threads[i].work.slot->control.cancel = 1;
 	pthread_mutex_unlock(&mutex);
 }

@@ -1,9 +1,9 @@
 /*
- * threads.h: the threads of the engine worker that compute, and the jobs that its main thread hands them.
+ * threads.h: the threads of the engine worker that compute, and the work that its main thread hands them.
  *
- * The main thread takes the job of an idle thread, fills it in and starts it; from then on it belongs to the thread,
- * until emogi_threads_finished_job gives it back. emogi_threads_fd() becomes readable whenever the main thread should look:
- * a job has finished, or the GPU is free. Functions are the main thread's unless they say otherwise.
+ * The main thread takes the work of an idle thread, fills it in and starts it; from then on it belongs to the thread,
+ * until emogi_threads_finished gives it back. emogi_threads_fd() becomes readable whenever the main thread should look:
+ * work has finished, or the GPU is free. Functions are the main thread's unless they say otherwise.
  */
 #ifndef EMOGI_THREADS_H
 #define EMOGI_THREADS_H
@@ -12,16 +12,16 @@
 
 #define EMOGI_WORKER_THREADS 4			/* requests served at once */
 
-typedef enum EmogiThreadJobKind
+typedef enum EmogiWorkKind
 {
-	EMOGI_JOB_OPEN,				/* the engines; the first job of all */
-	EMOGI_JOB_REQUEST,
-	EMOGI_JOB_FORGET			/* what the GPU keeps of a Graph */
-} EmogiThreadJobKind;
+	EMOGI_WORK_OPEN,				/* the engines; the first work of all */
+	EMOGI_WORK_REQUEST,
+	EMOGI_WORK_FORGET			/* what the GPU keeps of a Graph */
+} EmogiWorkKind;
 
-typedef struct EmogiThreadJob
+typedef struct EmogiWork
 {
-	EmogiThreadJobKind kind;
+	EmogiWorkKind kind;
 	bool		on_gpu;			/* begins on the GPU, which nobody else uses meanwhile; FORGET always does */
 	uint64		graph_id;		/* FORGET */
 	EmogiSlot  *slot;			/* REQUEST: whose request this is a copy of */
@@ -31,9 +31,9 @@ typedef struct EmogiThreadJob
 	EmogiReply	reply;			/* OPEN: status and error */
 	uint64		device_used_bytes;	/* on_gpu: what the GPU keeps now */
 	bool		device_lost;	/* the GPU failed: the process must be replaced */
-} EmogiThreadJob;
+} EmogiWork;
 
-/* What opening has found. Written by the thread that opens; by nobody once that job has finished. */
+/* What opening has found. Written by the thread that opens; by nobody once that work has finished. */
 typedef struct EmogiOpened
 {
 	bool		has_gpu;
@@ -55,12 +55,12 @@ extern bool emogi_threads_uses_gpu(const EmogiRequest *request);
 /* Is there a GPU that nobody uses? */
 extern bool emogi_threads_gpu_is_free(void);
 
-/* Get the job of an idle thread, empty, or NULL; it stays idle until emogi_threads_start_job. */
-extern EmogiThreadJob *emogi_threads_idle_job(void);
-extern void emogi_threads_start_job(EmogiThreadJob *job);
+/* Get the work of an idle thread, empty, or NULL; it stays idle until emogi_threads_hand. */
+extern EmogiWork *emogi_threads_idle_job(void);
+extern void emogi_threads_hand(EmogiWork *work);
 
-/* Get a finished job back, in *job, and make its thread idle; false when there is none. */
-extern bool emogi_threads_finished_job(EmogiThreadJob *job);
+/* Get finished work back, in *work, and make its thread idle; false when there is none. */
+extern bool emogi_threads_finished(EmogiWork *work);
 
 /* Are all threads idle? */
 extern bool emogi_threads_rest(void);

@@ -54,7 +54,7 @@ static bool draining = false;	/* the GPU is lost */
 static double drain_end_ms;
 static volatile sig_atomic_t server_stops = false;	/* the postmaster has sent SIGTERM */
 
-/* ---- starting jobs ---- */
+/* ---- starting work ---- */
 
 /* End as a test wants it, at a point of a request. */
 static void
@@ -137,39 +137,39 @@ answer_slot(EmogiSlot *slot, EmogiSlotState state)
 
 /* Start on a request. */
 static void
-start_request(EmogiThreadJob *job, EmogiSlot *slot)
+start_request(EmogiWork *work, EmogiSlot *slot)
 {
-	job->kind = EMOGI_JOB_REQUEST;
-	job->slot = slot;
-	job->request = slot->request;
-	job->reply.started_ms = slot->reply.started_ms;
-	job->on_gpu = emogi_threads_uses_gpu(&job->request);
-	fail_on_demand(&job->request, job->request.kind);
-	if (job->on_gpu && job->request.graph.id != 0)
-		emogi_cache_use_on_device(job->request.graph.id);
-	if (job->request.kind < EMOGI_REQUEST_RUN && !emogi_slot_edges(slot, &job->edges, malloc))
+	work->kind = EMOGI_WORK_REQUEST;
+	work->slot = slot;
+	work->request = slot->request;
+	work->reply.started_ms = slot->reply.started_ms;
+	work->on_gpu = emogi_threads_uses_gpu(&work->request);
+	fail_on_demand(&work->request, work->request.kind);
+	if (work->on_gpu && work->request.graph.id != 0)
+		emogi_cache_use_on_device(work->request.graph.id);
+	if (work->request.kind < EMOGI_REQUEST_RUN && !emogi_slot_edges(slot, &work->edges, malloc))
 	{
 		slot->reply.status = EMOGI_NO_MEMORY;
 		strlcpy(slot->reply.error.message, "out of memory", sizeof slot->reply.error.message);
 		answer_slot(slot, EMOGI_SLOT_DONE);
 		return;
 	}
-	nlong += is_long(&job->request);
-	emogi_threads_start_job(job);
+	nlong += is_long(&work->request);
+	emogi_threads_hand(work);
 }
 
 /* Start on a Graph that the GPU is to forget; false when there is none. */
 static bool
-start_forgetting(EmogiThreadJob *job)
+start_forgetting(EmogiWork *work)
 {
 	uint64		id = emogi_threads_gpu_is_free() ? emogi_cache_next_to_forget() : 0;
 
 	if (id == 0)
 		return false;
-	job->kind = EMOGI_JOB_FORGET;
-	job->on_gpu = true;
-	job->graph_id = id;
-	emogi_threads_start_job(job);
+	work->kind = EMOGI_WORK_FORGET;
+	work->on_gpu = true;
+	work->graph_id = id;
+	emogi_threads_hand(work);
 	return true;
 }
 
@@ -177,21 +177,21 @@ start_forgetting(EmogiThreadJob *job)
 static void
 start_all(void)
 {
-	EmogiThreadJob *job;
+	EmogiWork *work;
 	EmogiSlot  *slot;
 
-	while ((job = emogi_threads_idle_job()) != NULL)
+	while ((work = emogi_threads_idle_job()) != NULL)
 	{
-		if (start_forgetting(job))
+		if (start_forgetting(work))
 			continue;
 		slot = pick_slot();
 		if (slot == NULL)
 			return;
-		start_request(job, slot);
+		start_request(work, slot);
 	}
 }
 
-/* ---- finishing jobs ---- */
+/* ---- finishing work ---- */
 
 /* Say in the server's log what there is to compute with. */
 static void
@@ -228,53 +228,53 @@ publish_engines(const EmogiReply *reply)
 	report_ready(opened);
 }
 
-/* Take note of what a job on the GPU has left there. */
+/* Take note of what work on the GPU has left there. */
 static void
-note_device(const EmogiThreadJob *job)
+note_device(const EmogiWork *work)
 {
-	if (!job->on_gpu || job->device_lost)
+	if (!work->on_gpu || work->device_lost)
 		return;
 	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
-	emogi_shared->cuda[0].device.used_bytes = job->device_used_bytes;
+	emogi_shared->cuda[0].device.used_bytes = work->device_used_bytes;
 	LWLockRelease(emogi_shared->lock);
 }
 
-/* Let the world know what came of a job, but for the opening. */
+/* Let the world know what came of it, but for the opening. */
 static void
-deliver(EmogiThreadJob *job)
+deliver(EmogiWork *work)
 {
-	free((void *) job->edges.chunks);
-	note_device(job);
-	if (job->kind == EMOGI_JOB_FORGET)
-		emogi_cache_forgotten(job->graph_id);
-	if (job->kind == EMOGI_JOB_REQUEST)
+	free((void *) work->edges.chunks);
+	note_device(work);
+	if (work->kind == EMOGI_WORK_FORGET)
+		emogi_cache_forgotten(work->graph_id);
+	if (work->kind == EMOGI_WORK_REQUEST)
 	{
-		nlong -= is_long(&job->request);
-		job->slot->reply = job->reply;
-		answer_slot(job->slot, EMOGI_SLOT_DONE);
+		nlong -= is_long(&work->request);
+		work->slot->reply = work->reply;
+		answer_slot(work->slot, EMOGI_SLOT_DONE);
 	}
 }
 
-/* Take finished jobs back. */
+/* Take finished work back. */
 static void
 finish_all(void)
 {
-	EmogiThreadJob job;
+	EmogiWork work;
 	uint64_t	count;
 
 	(void) !read(emogi_threads_fd(), &count, sizeof count);
-	while (emogi_threads_finished_job(&job))
+	while (emogi_threads_finished(&work))
 	{
-		if (job.kind == EMOGI_JOB_OPEN)
-			publish_engines(&job.reply);
-		if (job.kind == EMOGI_JOB_REQUEST)
-			fail_on_demand(&job.request, EMOGI_REQUEST_KINDS);
-		deliver(&job);
-		if (job.device_lost)
+		if (work.kind == EMOGI_WORK_OPEN)
+			publish_engines(&work.reply);
+		if (work.kind == EMOGI_WORK_REQUEST)
+			fail_on_demand(&work.request, EMOGI_REQUEST_KINDS);
+		deliver(&work);
+		if (work.device_lost)
 		{
 			ereport(LOG,
 					(errmsg("the engine worker of emogi restarts after a GPU error: %s",
-							job.reply.reason[0] != '\0' ? job.reply.reason : job.reply.error.message)));
+							work.reply.reason[0] != '\0' ? work.reply.reason : work.reply.error.message)));
 			draining = true;
 			drain_end_ms = emogi_pool_now_ms() + EMOGI_DRAIN_MS;
 		}
@@ -288,13 +288,13 @@ static bool
 stop_threads(void)
 {
 	double		end_ms = emogi_pool_now_ms() + EMOGI_STOP_PATIENCE_MS;
-	EmogiThreadJob job;
+	EmogiWork work;
 
 	emogi_threads_cancel();
 	for (;;)
 	{
-		while (emogi_threads_finished_job(&job))
-			deliver(&job);
+		while (emogi_threads_finished(&work))
+			deliver(&work);
 		if (emogi_threads_rest())
 			return true;
 		if (emogi_pool_now_ms() > end_ms)
@@ -361,16 +361,16 @@ start_threads(void)
 		.device_memory_bytes = (uint64) emogi_device_memory_mb * 1024 * 1024
 	};
 	char		module[MAXPGPATH];
-	EmogiThreadJob *job;
+	EmogiWork *work;
 	int			rc;
 
 	snprintf(module, sizeof module, "%s/emogi_cuda.so", pkglib_path);
 	rc = emogi_threads_start(&options, module);
 	if (rc != 0)
 		ereport(FATAL, (errmsg("the engine worker of emogi could not start a thread: %s", strerror(rc))));
-	job = emogi_threads_idle_job();
-	job->kind = EMOGI_JOB_OPEN;
-	emogi_threads_start_job(job);
+	work = emogi_threads_idle_job();
+	work->kind = EMOGI_WORK_OPEN;
+	emogi_threads_hand(work);
 }
 
 /* Sleep until there is something to do. */
