@@ -29,7 +29,7 @@
 #define EMOGI_PAGES_PER_WORKER 4096
 
 /* Keys of the table of contents of a parallel scan; leaf i's shared scan has EMOGI_TOC_SCAN + i. */
-#define EMOGI_TOC_JOB	UINT64CONST(0xE306100000000001)
+#define EMOGI_TOC_SCANS	UINT64CONST(0xE306100000000001)
 #define EMOGI_TOC_SCAN	UINT64CONST(0xE306100000010000)
 
 typedef struct LeafScan
@@ -86,7 +86,7 @@ scan_leaves(const LeafScans *scans, shm_toc *toc)
 void
 emogi_heap_scan_worker(dsm_segment *segment, shm_toc *toc)
 {
-	scan_leaves(shm_toc_lookup(toc, EMOGI_TOC_JOB, false), toc);
+	scan_leaves(shm_toc_lookup(toc, EMOGI_TOC_SCANS, false), toc);
 }
 
 /* The columns of a Source by name: leaves may have them at other places. */
@@ -243,7 +243,7 @@ scan_in_parallel(const LeafScans *scans, Size scans_bytes, int nworkers)
 	InitializeParallelDSM(context);
 	shared_scans = shm_toc_allocate(context->toc, scans_bytes);
 	memcpy(shared_scans, scans, scans_bytes);
-	shm_toc_insert(context->toc, EMOGI_TOC_JOB, shared_scans);
+	shm_toc_insert(context->toc, EMOGI_TOC_SCANS, shared_scans);
 	share_scans(context, scans, snapshot);
 	LaunchParallelWorkers(context);
 	scan_leaves(shared_scans, context->toc);
