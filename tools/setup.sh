@@ -175,10 +175,10 @@ install_privately() {
     copy_postgres "$1" && rm -f "$("$PG_BINDIR/pg_config" --pkglibdir)/emogi_cuda.so" && emogi_make -s install
 }
 
-# Copy the checkout to a folder: what git knows, and what is new and not ignored.
+# Copy the checkout to a folder, without what was built or printed there.
 copy_checkout() {
-    mkdir "$1" && (cd "$ROOT" && git ls-files -z --cached --others --exclude-standard |
-        xargs -0 -r ls -1d 2>/dev/null | tar -cf - -T -) | tar -xf - -C "$1"
+    mkdir "$1" && tar -cf - -C "$ROOT" --exclude=./.git --exclude='*.o' --exclude='*.d' --exclude='*.bc' --exclude='*.so' --exclude=./build \
+        --exclude='./emogi--*.sql' --exclude=./results --exclude=./output_iso --exclude=./tmp_check --exclude=./log . | tar -xf - -C "$1"
 }
 
 # ----------------------------------------------------------------------------------------------------- cluster
