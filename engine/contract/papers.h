@@ -5,8 +5,9 @@
  * none of theirs, has nothing to do with them; nor has the CPU engine, which ignores what stands here. Answers are the same
  * by every system, but for the rounding of sums.
  *
- * What belongs to them: this header, with two fields and the placements in engine.h; cuda/papers/, with one call in
- * cuda/device.cu; on the PostgreSQL side server/papers.c; options of emogi_bench; the unit test test_papers.
+ * What belongs to them: this header, with two fields and the placements in engine.h; cuda/papers/, which takes part in
+ * cuda/engine.cu when the library is loaded; on the PostgreSQL side server/papers.c; options of emogi_bench; the unit test
+ * test_papers.
  */
 #ifndef EMOGI_PAPERS_H
 #define EMOGI_PAPERS_H

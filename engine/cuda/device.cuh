@@ -40,6 +40,10 @@ struct EmogiEngineState
 
 	uint64_t	taken_bytes;	/* of device memory, by the run under way and by copies that are kept */
 	Residents	residents;
+
+	/* What gives way when memory is short, see emogi_resident_open. */
+	uint64_t	(*idle_bytes) (const EmogiEngineState *state);
+	bool		(*evict) (EmogiEngineState *state); /* false when nothing is idle */
 };
 
 /* Device memory of one run. */
@@ -85,6 +89,9 @@ extern EmogiStatus emogi_cuda_fail(EmogiError *error, cudaError_t code, const ch
 /* Count a call of the driver: cudaErrorUnknown when a test wants this one to fail, instead of being made. */
 extern cudaError_t emogi_cuda_fault(void);
 
+/* Have the n-th call from now on fail in this thread; 0 = none. */
+extern void emogi_device_set_fault(uint32_t call);
+
 /* Wall clock in ms. */
 extern double emogi_device_now_ms(void);
 
@@ -94,6 +101,11 @@ extern EmogiStatus emogi_cuda_wait(EmogiEngineState *state, EmogiControl *contro
 /* Copy and wait, in pieces between which cancel is polled. */
 extern EmogiStatus emogi_cuda_copy(EmogiEngineState *state, void *to, const void *from, uint64_t bytes,
 								   cudaMemcpyKind kind, EmogiControl *control, EmogiError *error);
+
+/* Bring kernels to the device. */
+extern EmogiStatus emogi_device_load_kernels(const void *const *kernels, size_t nkernels, EmogiError *error);
+
+#define LOAD_KERNELS(kernels) emogi_device_load_kernels(kernels, sizeof kernels / sizeof kernels[0], error)
 
 /*
  * Take device memory; `what` names it in the error. Bytes are whatever was there before. Evicts idle copies as far as

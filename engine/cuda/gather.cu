@@ -102,7 +102,7 @@ emogi_cuda_gather_load(EmogiError *error)
 				continue;
 			TRY(LOAD_KERNELS(its_kernels));
 			if (method.weigh != NULL)
-				TRY(emogi_run_load_kernels((const void *const *) &method.weigh, 1, error));
+				TRY(emogi_device_load_kernels((const void *const *) &method.weigh, 1, error));
 		}
 	TRY(emogi_chunks_load(error));
 	TRY(emogi_segments_load(error));

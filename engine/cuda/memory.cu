@@ -87,10 +87,10 @@ make_room(EmogiEngineState *state, uint64_t bytes)
 
 	if (cap == 0)
 		return true;
-	if (bytes > cap || state->taken_bytes - emogi_resident_idle_bytes(state) > cap - bytes)
+	if (bytes > cap || state->taken_bytes - state->idle_bytes(state) > cap - bytes)
 		return false;
 	while (state->taken_bytes > cap - bytes)
-		(void) emogi_resident_evict(state);	/* idle copies are enough */
+		(void) state->evict(state);	/* idle copies are enough */
 	return true;
 }
 
@@ -125,7 +125,7 @@ emogi_memory_take(DeviceMemory *memory, void **out, uint64_t bytes, const char *
 		return emogi_device_fail(error, EMOGI_NO_MEMORY, "the run needs more device memory than it may take",
 								 "%s: %llu bytes above the %llu taken, cap %llu", what, (unsigned long long) wanted,
 								 (unsigned long long) state->taken_bytes, (unsigned long long) state->cap_bytes);
-	while (!fails && (code = allocate(state, out, wanted)) == cudaErrorMemoryAllocation && emogi_resident_evict(state))
+	while (!fails && (code = allocate(state, out, wanted)) == cudaErrorMemoryAllocation && state->evict(state))
 		;
 	if (code != cudaSuccess)
 	{
@@ -162,7 +162,7 @@ emogi_memory_left(const DeviceMemory *memory, uint64_t *bytes, EmogiError *error
 		if (left < *bytes)
 			*bytes = left;
 	}
-	*bytes += emogi_resident_idle_bytes(state);
+	*bytes += state->idle_bytes(state);
 	return EMOGI_OK;
 }
 

@@ -389,7 +389,7 @@ place_filled(Placing *placing, EmogiPlacement placement, PlacedGraph *placed, Em
 	bool		pinned = false;
 	EmogiStatus status;
 
-	TRY(emogi_choose_placement(placing, &placement, error));
+	TRY(emogi_placement_choose(placing, &placement, error));
 
 	/* Copies work from memory that is not pinned too, only slower. */
 	if (placement != EMOGI_PLACEMENT_DEVICE || emogi_placement_use_copies(placing, placement) > 0)
@@ -403,7 +403,7 @@ place_filled(Placing *placing, EmogiPlacement placement, PlacedGraph *placed, Em
 	if (decides && pinned && status == EMOGI_NO_MEMORY && placement == EMOGI_PLACEMENT_DEVICE)
 	{
 		emogi_memory_release(placing->memory, nblocks);
-		placement = emogi_choose_wants_parts(placing) ? EMOGI_PLACEMENT_HYBRID : EMOGI_PLACEMENT_HOST;
+		placement = emogi_placement_wants_parts(placing) ? EMOGI_PLACEMENT_HYBRID : EMOGI_PLACEMENT_HOST;
 		status = place_lists(placing, placement, placed, error);
 	}
 	return status;

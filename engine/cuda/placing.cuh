@@ -1,5 +1,5 @@
 /*
- * placing.cuh: what placement.cu, which places Graphs, and choose.cu, which says where, share.
+ * placing.cuh: what placement.cu, which places Graphs, and placement_choose.cu, which says where, share.
  */
 #ifndef EMOGI_PLACING_CUH
 #define EMOGI_PLACING_CUH
@@ -56,9 +56,9 @@ extern const uint32_t *emogi_placement_use_prefixes(const Placing *placing, uint
 extern uint64_t emogi_placement_use_copies(const Placing *placing, EmogiPlacement placement);
 
 /* Say whether AUTO wants parts where the whole does not fit. */
-extern bool emogi_choose_wants_parts(const Placing *placing);
+extern bool emogi_placement_wants_parts(const Placing *placing);
 
 /* Choose where edges are read from, and what else of the Graph belongs in device memory: prefix_length and near_weights. */
-extern EmogiStatus emogi_choose_placement(Placing *placing, EmogiPlacement *placement, EmogiError *error);
+extern EmogiStatus emogi_placement_choose(Placing *placing, EmogiPlacement *placement, EmogiError *error);
 
 #endif							/* EMOGI_PLACING_CUH */

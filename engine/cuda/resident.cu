@@ -53,6 +53,13 @@ find_resident(Residents *residents, uint64_t id)
 	return found;
 }
 
+void
+emogi_resident_open(EmogiEngineState *state)
+{
+	state->idle_bytes = emogi_resident_idle_bytes;
+	state->evict = emogi_resident_evict;
+}
+
 EmogiStatus
 emogi_resident_begin(EmogiEngineState *state, const EmogiGraph *graph, EmogiError *error)
 {

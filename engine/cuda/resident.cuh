@@ -70,6 +70,9 @@ typedef struct Residents
 	ResidentCopy copy[EMOGI_MAX_COPIES];
 } Residents;
 
+/* Have memory that is kept give way when device memory is short. */
+extern void emogi_resident_open(EmogiEngineState *state);
+
 /* Begin a run: find or make the Resident of its Graph. */
 extern EmogiStatus emogi_resident_begin(EmogiEngineState *state, const EmogiGraph *graph, EmogiError *error);
 

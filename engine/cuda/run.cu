@@ -179,15 +179,3 @@ emogi_run_account(const Run *run, const Counters *counters, EmogiResult *result)
 	if (run->graph.placement != EMOGI_PLACEMENT_DEVICE)
 		result->link_bytes += counters->lines * EMOGI_LINE_BYTES;
 }
-
-EmogiStatus
-emogi_run_load_kernels(const void *const *kernels, size_t nkernels, EmogiError *error)
-{
-	for (size_t i = 0; i < nkernels; i++)
-	{
-		cudaFuncAttributes attributes;
-
-		CUDA_TRY(cudaFuncGetAttributes(&attributes, kernels[i]));
-	}
-	return EMOGI_OK;
-}

@@ -59,11 +59,6 @@ extern EmogiStatus emogi_run_fetch(Run *run, void *to, const void *from, uint64_
 /* Add the lines and entries that the device counted to the result. */
 extern void emogi_run_account(const Run *run, const Counters *counters, EmogiResult *result);
 
-/* Bring kernels to the device. */
-extern EmogiStatus emogi_run_load_kernels(const void *const *kernels, size_t nkernels, EmogiError *error);
-
-#define LOAD_KERNELS(kernels) emogi_run_load_kernels(kernels, sizeof kernels / sizeof kernels[0], error)
-
 /* Algorithms: one RunAlgorithm each, and its load function, so that no run pays for it. */
 extern EmogiStatus emogi_cuda_bfs(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
 								  EmogiError *error);

@@ -90,7 +90,7 @@ count_levels(Sweeps *sweeps, Counts *counts, uint32_t *bitmap, EmogiResult *resu
 	cudaStream_t stream = run->state->stream;
 
 	TRY(LOAD_KERNELS(kernels));
-	TRY(emogi_papers_fit(sweeps, (const void *) kernel, error));
+	TRY(emogi_sweeps_fit(sweeps, (const void *) kernel, error));
 	TRY(emogi_run_start_clock(run, error));
 	CUDA_LAUNCH(counts_start_kernel, run->full_blocks, BLOCK_THREADS, stream, *counts, run->nvertices);
 	for (uint32_t level = 1; level < result->nlevels; level++)
@@ -122,7 +122,7 @@ emogi_papers_ssnsp(Sweeps *sweeps, Run *run, const EmogiGraph *graph, const Emog
 	TRY(emogi_papers_levels(sweeps, run, graph, query, SWEEPS_SUMS, PLACE_BACKWARD_SURELY, &level, result, error));
 	counts.level = level;
 	TRY(count_levels(sweeps, &counts, bitmap, result, error));
-	TRY(emogi_papers_account(sweeps, result, error));
+	TRY(emogi_sweeps_account(sweeps, result, error));
 	TRY(emogi_run_fetch(run, result->columns[0].int32, level, run->nvertices * sizeof *level, error));
 	return emogi_run_fetch(run, result->columns[1].float64, counts.paths, run->nvertices * sizeof *counts.paths, error);
 }

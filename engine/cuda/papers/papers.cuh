@@ -67,7 +67,7 @@ typedef struct Sweeps
 	Run		   *run;
 	EmogiMapping mapping;		/* THREAD .. DEGREE_CUT */
 	EntryBytes	bytes;
-	int			nblocks;		/* of sweeps, see emogi_papers_fit */
+	int			nblocks;		/* of sweeps, see emogi_sweeps_fit */
 	int			nthreads;
 	uint64_t	capacity;		/* items that there is room for */
 	Items		items;			/* of the next sweep */
@@ -93,11 +93,11 @@ typedef struct Sweeps
 #define SWEEPS_ALL 4u			/* take all vertices, always */
 
 /* Open a run. Takes what Items of either orientation need. Before the Graph is placed. */
-extern EmogiStatus emogi_papers_open(Sweeps *sweeps, Run *run, const EmogiGraph *graph, const EmogiQuery *query,
+extern EmogiStatus emogi_sweeps_open(Sweeps *sweeps, Run *run, const EmogiGraph *graph, const EmogiQuery *query,
 									 unsigned does, EmogiError *error);
 
 /* Place the Graph as the query wants, managed memory and STAGED included. */
-extern EmogiStatus emogi_papers_place(Sweeps *sweeps, const EmogiGraph *graph, const EmogiQuery *query, unsigned wants,
+extern EmogiStatus emogi_sweeps_place(Sweeps *sweeps, const EmogiGraph *graph, const EmogiQuery *query, unsigned wants,
 									  EmogiError *error);
 
 /* The same in managed memory: its edges stand in one block, sweeps->managed. */
@@ -128,7 +128,7 @@ extern EmogiStatus emogi_staged_bring(Sweeps *sweeps, const Lists<Target> &lists
 extern EmogiStatus emogi_staged_again(Sweeps *sweeps, const Lists<Target> &there, Items *items, EmogiError *error);
 
 /* Bring a kernel to the device and fill the device with it, as the papers do. */
-extern EmogiStatus emogi_papers_fit(Sweeps *sweeps, const void *kernel, EmogiError *error);
+extern EmogiStatus emogi_sweeps_fit(Sweeps *sweeps, const void *kernel, EmogiError *error);
 
 /* Mark all vertices in a bitmap [nwords]. */
 extern EmogiStatus emogi_papers_mark_all(Sweeps *sweeps, uint32_t *bitmap, EmogiError *error);
@@ -148,7 +148,7 @@ extern EmogiStatus emogi_papers_list_all(Sweeps *sweeps, const Lists<Target> &li
 extern EmogiStatus emogi_papers_count(Sweeps *sweeps, const Lists<Target> &lists, EmogiError *error);
 
 /* Write what the sweeps have read to the result. Waits for the device. */
-extern EmogiStatus emogi_papers_account(Sweeps *sweeps, EmogiResult *result, EmogiError *error);
+extern EmogiStatus emogi_sweeps_account(Sweeps *sweeps, EmogiResult *result, EmogiError *error);
 
 /*
  * Levels by hops, which stay on the device: (*level)[nvertices], taken from run->memory. Opens, for what the caller

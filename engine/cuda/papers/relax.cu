@@ -228,7 +228,7 @@ load_kernels(Spread *spread, EmogiError *error)
 	};
 
 	TRY(LOAD_KERNELS(kernels));
-	return emogi_papers_fit(spread->sweeps, (const void *) spread->method.sweep, error);
+	return emogi_sweeps_fit(spread->sweeps, (const void *) spread->method.sweep, error);
 }
 
 /* Give the vertices their first keys, and mark those that are active. */
@@ -349,10 +349,10 @@ spread_values(Spread *spread, Run *run, const EmogiGraph *graph, const EmogiQuer
 	spread->method = choose_method(query, graph->weight_type, mutual);
 	if (spread->method.weighted)
 		does |= SWEEPS_WEIGHTS;
-	TRY(emogi_papers_open(spread->sweeps, run, graph, query, does, error));
+	TRY(emogi_sweeps_open(spread->sweeps, run, graph, query, does, error));
 	set_bounds(spread, query);
 	TRY(take_arrays(spread, query->sources, error));
-	TRY(emogi_papers_place(spread->sweeps, graph, query, wants, error));
+	TRY(emogi_sweeps_place(spread->sweeps, graph, query, wants, error));
 	TRY(load_kernels(spread, error));
 	TRY(run_timed(spread, result, error));
 	result->nlevels = (uint32_t) spread->made + (spread->active > 0);
@@ -383,6 +383,6 @@ emogi_papers_path(Sweeps *sweeps, Run *run, const EmogiGraph *graph, const Emogi
 
 	spread.sweeps = sweeps;
 	TRY(spread_values(&spread, run, graph, query, 0, wants, result, error));
-	TRY(emogi_papers_account(sweeps, result, error));
+	TRY(emogi_sweeps_account(sweeps, result, error));
 	return emogi_run_fetch(run, result->columns[0].any, spread.out, run->nvertices * spread.method.out_bytes, error);
 }

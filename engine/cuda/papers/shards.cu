@@ -53,7 +53,7 @@ emogi_shards_fit(const Run *run, const Shards *shards, const void *kernel, uint3
 	int			fits;
 	uint64_t	all;
 
-	TRY(emogi_run_load_kernels(&kernel, 1, error));
+	TRY(emogi_device_load_kernels(&kernel, 1, error));
 	CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int) shared_bytes));
 	CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fits, kernel, SHARD_THREADS, shared_bytes));
 	all = (uint64_t) (fits > 0 ? fits : 1) * run->state->units;

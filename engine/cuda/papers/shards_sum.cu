@@ -125,7 +125,7 @@ load_kernels(Sum *sum, const void *const *ends, size_t nends, EmogiError *error)
 {
 	const uint32_t width = sum->shards.shape.width;
 
-	TRY(emogi_run_load_kernels(ends, nends, error));
+	TRY(emogi_device_load_kernels(ends, nends, error));
 	TRY(emogi_shards_fit_write(sum->run, &sum->shards, &sum->write_grid, error));
 	TRY(load_sweep(sum, &sum->method.gather, error));
 	if (sum->method.weigh.kernel != NULL)

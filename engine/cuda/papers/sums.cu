@@ -211,7 +211,7 @@ load_kernels(Iteration *iteration, EmogiError *error)
 	};
 
 	TRY(LOAD_KERNELS(kernels));
-	return emogi_papers_fit(iteration->sweeps, (const void *) method->sum, error);
+	return emogi_sweeps_fit(iteration->sweeps, (const void *) method->sum, error);
 }
 
 /* Give the vertices new values, or spread the first ones, and reduce what the blocks leave. */
@@ -322,9 +322,9 @@ emogi_papers_sum(Sweeps *sweeps, Run *run, const EmogiGraph *graph, const EmogiQ
 	iteration.method = choose_method(query->algorithm, query->papers.mapping, graph->weight_type);
 	if (iteration.method.weighted)
 		does |= SWEEPS_WEIGHTS;
-	TRY(emogi_papers_open(sweeps, run, graph, query, does, error));
+	TRY(emogi_sweeps_open(sweeps, run, graph, query, does, error));
 	TRY(take_arrays(&iteration, graph, query, error));
-	TRY(emogi_papers_place(sweeps, graph, query, ranks ? PLACE_BACKWARD_OFFSETS : 0, error));
+	TRY(emogi_sweeps_place(sweeps, graph, query, ranks ? PLACE_BACKWARD_OFFSETS : 0, error));
 	TRY(load_kernels(&iteration, error));
 
 	TRY(emogi_run_start_clock(run, error));
@@ -334,7 +334,7 @@ emogi_papers_sum(Sweeps *sweeps, Run *run, const EmogiGraph *graph, const EmogiQ
 		CUDA_LAUNCH(gather_collect_ranks_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, iteration.field);
 	TRY(emogi_run_stop_clock(run, result, error));
 
-	TRY(emogi_papers_account(sweeps, result, error));
+	TRY(emogi_sweeps_account(sweeps, result, error));
 	result->nreached = run->nvertices;
 	return emogi_run_fetch(run, result->columns[0].float64, ranks ? iteration.field.sum : iteration.field.value,
 						   run->nvertices * sizeof(double), error);

@@ -1,5 +1,5 @@
 /*
- * choose.cu: the rule by which a run reads edges from where it does: emogi_choose_placement, and what it asks.
+ * placement_choose.cu: the rule by which a run reads edges from where it does: emogi_placement_choose, and what it asks.
  */
 #include "placing.cuh"
 
@@ -61,7 +61,7 @@ choose_near_prefixes(Placing *placing, EmogiError *error)
  * once over the link: so for a Graph that is kept, or a run that reads them again.
  */
 bool
-emogi_choose_wants_parts(const Placing *placing)
+emogi_placement_wants_parts(const Placing *placing)
 {
 	return (placing->wants & PLACE_PARTS) != 0 &&
 		((placing->wants & PLACE_PARTS_REPAID) == PLACE_PARTS_REPAID || placing->graph->id != 0);
@@ -100,7 +100,7 @@ choose_hybrid(Placing *placing, EmogiPlacement *placement, EmogiError *error)
 	if ((placing->wants & PLACE_PARTS) == 0)
 		return choose_prefixes(placing, placement, error);
 	if (*placement == EMOGI_PLACEMENT_AUTO)
-		*placement = emogi_choose_wants_parts(placing) ? EMOGI_PLACEMENT_HYBRID : EMOGI_PLACEMENT_HOST;
+		*placement = emogi_placement_wants_parts(placing) ? EMOGI_PLACEMENT_HYBRID : EMOGI_PLACEMENT_HOST;
 	return EMOGI_OK;
 }
 
@@ -117,7 +117,7 @@ choose_hybrid(Placing *placing, EmogiPlacement *placement, EmogiError *error)
  * chosen: where the edges fit device memory is faster, where they do not hybrid is.
  */
 EmogiStatus
-emogi_choose_placement(Placing *placing, EmogiPlacement *placement, EmogiError *error)
+emogi_placement_choose(Placing *placing, EmogiPlacement *placement, EmogiError *error)
 {
 	uint64_t	missing_bytes;
 	uint64_t	left_bytes = 0;

@@ -1,0 +1,298 @@
+/*
+ * engine.cu: the CUDA engine's door: open, close, describe, run, forget.
+ *
+ * The engine runs on one device, the first that CUDA shows (CUDA_VISIBLE_DEVICES chooses). A machine without a driver
+ * or a device is an ordinary answer of open(): EMOGI_DEVICE_ERROR with the reason.
+ */
+#include "engine.cuh"
+#include "contract/query.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LINK_PROBE_BYTES ((size_t) 64 << 20)
+#define MIN_COMPUTE_MAJOR 8		/* __reduce_or_sync */
+
+/* What answers each algorithm; NULL = the CPU. */
+static const RunAlgorithm algorithms[] = {
+#define emogi_cuda_none NULL
+#define OTHER(NAME, name, cpu, cuda, ...) emogi_cuda_##cuda,
+#define PATH(NAME, ...) emogi_cuda_path,
+#define SUM(NAME, ...) emogi_cuda_gather,
+	EMOGI_ALGORITHMS(OTHER, PATH, SUM)
+#undef OTHER
+#undef PATH
+#undef SUM
+};
+
+/* What may answer in the place of these; NULL = nothing. */
+static ChooseAlgorithm choose_other;
+
+void
+emogi_engine_offer(ChooseAlgorithm choose)
+{
+	choose_other = choose;
+}
+
+/* Say in plain words why CUDA does not start here. */
+static EmogiStatus
+explain_start(EmogiError *error, cudaError_t code)
+{
+	int			driver = 0;
+	int			runtime = 0;
+	const char *reason = "CUDA does not start on this machine";
+
+	(void) cudaDriverGetVersion(&driver);
+	(void) cudaRuntimeGetVersion(&runtime);
+	(void) cudaGetLastError();
+	if (driver == 0)
+		reason = "no CUDA driver is installed on this machine";
+	else if (code == cudaErrorInsufficientDriver)
+		reason = "the CUDA driver is older than emogi_cuda.so needs";
+	else if (code == cudaErrorNoDevice)
+		reason = "no CUDA device is visible";
+	else if (code == cudaErrorDevicesUnavailable)
+		reason = "the CUDA device is busy or closed to this process";
+	return emogi_device_fail(error, EMOGI_DEVICE_ERROR, reason, "%s (%s); driver %d.%d, runtime %d.%d",
+							 cudaGetErrorString(code), cudaGetErrorName(code), driver / 1000, driver % 1000 / 10,
+							 runtime / 1000, runtime % 1000 / 10);
+}
+
+/* Find the device, make its context current, fill what describe() says of it. */
+static EmogiStatus
+start_device(EmogiEngineState *state, EmogiError *error)
+{
+	int			ndevices = 0;
+	int			driver = 0;
+	int			runtime = 0;
+	int			read_only = 0;
+	cudaDeviceProp properties;
+	cudaError_t code = cudaGetDeviceCount(&ndevices);
+
+	if (code == cudaSuccess && ndevices == 0)
+		code = cudaErrorNoDevice;
+	if (code != cudaSuccess)
+		return explain_start(error, code);
+	CUDA_TRY(cudaGetDeviceProperties(&properties, state->device));
+	if (properties.major < MIN_COMPUTE_MAJOR)
+		return emogi_device_fail(error, EMOGI_DEVICE_ERROR, "the GPU is too old for emogi_cuda.so",
+								 "%.100s has compute capability %d.%d, at least %d.0 is needed", properties.name,
+								 properties.major, properties.minor, MIN_COMPUTE_MAJOR);
+	code = cudaSetDevice(state->device);
+	if (code == cudaSuccess)
+		code = cudaFree(NULL);	/* the context is there after this */
+	if (code != cudaSuccess)
+		return explain_start(error, code);
+	CUDA_TRY(cudaDriverGetVersion(&driver));
+	CUDA_TRY(cudaRuntimeGetVersion(&runtime));
+	CUDA_TRY(cudaDeviceGetAttribute(&read_only, cudaDevAttrHostRegisterReadOnlySupported, state->device));
+	state->units = properties.multiProcessorCount;
+	state->registers_read_only = read_only != 0;
+	snprintf(state->driver, sizeof state->driver, "CUDA driver %d.%d, runtime %d.%d", driver / 1000,
+			 driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10);
+	return EMOGI_OK;
+}
+
+/* Make the stream, the events and the pinned block that both sides see. */
+static EmogiStatus
+make_channels(EmogiEngineState *state, EmogiError *error)
+{
+	void	   *block;
+	void	   *seen;
+
+	CUDA_TRY(cudaStreamCreateWithFlags(&state->stream, cudaStreamNonBlocking));
+	CUDA_TRY(cudaEventCreate(&state->begin));
+	CUDA_TRY(cudaEventCreate(&state->end));
+	CUDA_TRY(cudaHostAlloc(&block, EMOGI_LINE_BYTES + EMOGI_MAILBOX_BYTES, cudaHostAllocMapped | cudaHostAllocPortable));
+	memset(block, 0, EMOGI_LINE_BYTES + EMOGI_MAILBOX_BYTES);
+	state->stop = (volatile uint32_t *) block;
+	state->mailbox = (char *) block + EMOGI_LINE_BYTES;
+	CUDA_TRY(cudaHostGetDevicePointer(&seen, block, 0));
+	state->device_stop = (const volatile uint32_t *) seen;
+	return EMOGI_OK;
+}
+
+/* Time copies of LINK_PROBE_BYTES of pinned memory; the second is warm. */
+static EmogiStatus
+time_link(EmogiEngineState *state, const void *from, void *to, EmogiError *error)
+{
+	for (int round = 0; round < 2; round++)
+	{
+		float		ms;
+
+		CUDA_TRY(cudaEventRecord(state->begin, state->stream));
+		CUDA_TRY(cudaMemcpyAsync(to, from, LINK_PROBE_BYTES, cudaMemcpyHostToDevice, state->stream));
+		CUDA_TRY(cudaEventRecord(state->end, state->stream));
+		CUDA_TRY(cudaEventSynchronize(state->end));
+		CUDA_TRY(cudaEventElapsedTime(&ms, state->begin, state->end));
+		if (ms > 0)
+			state->link_gbps = (double) LINK_PROBE_BYTES / ((double) ms * 1e6);
+	}
+	return EMOGI_OK;
+}
+
+/* Measure the link. Memory that is short leaves it unmeasured, which hurts nobody. */
+static EmogiStatus
+measure_link(EmogiEngineState *state, EmogiError *error)
+{
+	void	   *from = NULL;
+	void	   *to = NULL;
+	EmogiStatus status = EMOGI_OK;
+
+	if (cudaMallocHost(&from, LINK_PROBE_BYTES) == cudaSuccess && cudaMalloc(&to, LINK_PROBE_BYTES) == cudaSuccess)
+		status = time_link(state, from, to, error);
+	(void) cudaFree(to);
+	(void) cudaFreeHost(from);
+	(void) cudaGetLastError();
+	return status;
+}
+
+/* Free everything, also after a DEVICE_ERROR: what the driver then says does not matter. */
+static void
+close_engine(EmogiEngineState *state)
+{
+	if (state == NULL)
+		return;
+	if (state->stream != NULL)
+		(void) cudaSetDevice(state->device);
+	emogi_resident_forget_all(state);
+	if (state->stop != NULL)
+		(void) cudaFreeHost((void *) state->stop);
+	if (state->begin != NULL)
+		(void) cudaEventDestroy(state->begin);
+	if (state->end != NULL)
+		(void) cudaEventDestroy(state->end);
+	emogi_memory_close(state);
+	if (state->stream != NULL)
+		(void) cudaStreamDestroy(state->stream);
+	free(state);
+}
+
+/* Bring all kernels to the device, so that no run pays for it and a missing build shows here. */
+static EmogiStatus
+load_algorithms(EmogiError *error)
+{
+	TRY(emogi_cuda_bfs_load(error));
+	TRY(emogi_cuda_path_load(error));
+	TRY(emogi_cuda_ssnsp_load(error));
+	TRY(emogi_cuda_cc_load(error));
+	return emogi_cuda_gather_load(error);
+}
+
+static EmogiStatus
+open_engine(const EmogiEngineOptions *options, EmogiEngineState **out, EmogiError *error)
+{
+	EmogiEngineState *state = (EmogiEngineState *) calloc(1, sizeof *state);
+	EmogiStatus status;
+
+	*out = NULL;
+	if (state == NULL)
+		return emogi_device_fail(error, EMOGI_NO_MEMORY, "out of memory", "the CUDA engine's state, %zu bytes", sizeof *state);
+	state->cap_bytes = options->device_memory_bytes;
+	state->cpu_threads = options->cpu_threads;
+	emogi_resident_open(state);
+	status = start_device(state, error);
+	if (status == EMOGI_OK)
+		status = emogi_memory_open(state, options->plain_memory, error);
+	if (status == EMOGI_OK)
+		status = make_channels(state, error);
+	if (status == EMOGI_OK)
+		status = load_algorithms(error);
+	if (status == EMOGI_OK)
+		status = measure_link(state, error);
+	if (status != EMOGI_OK)
+	{
+		close_engine(state);
+		return status;
+	}
+	*out = state;
+	return EMOGI_OK;
+}
+
+static int32_t
+count_devices(const EmogiEngineState *state)
+{
+	return state == NULL ? 0 : 1;
+}
+
+static EmogiStatus
+describe_device(const EmogiEngineState *state, int32_t device, EmogiDevice *out, EmogiError *error)
+{
+	cudaDeviceProp properties;
+	size_t		free_bytes;
+	size_t		total_bytes;
+
+	memset(out, 0, sizeof *out);
+	if (device != 0)
+		return emogi_device_fail(error, EMOGI_BAD_INPUT, "no such device", "device %d of 1", (int) device);
+	CUDA_TRY(cudaSetDevice(state->device));
+	CUDA_TRY(cudaGetDeviceProperties(&properties, state->device));
+	CUDA_TRY(cudaMemGetInfo(&free_bytes, &total_bytes));
+	snprintf(out->name, sizeof out->name, "%.127s", properties.name);
+	snprintf(out->driver, sizeof out->driver, "%s", state->driver);
+	out->memory_bytes = properties.totalGlobalMem;
+	out->free_bytes = free_bytes;
+	out->used_bytes = state->taken_bytes;
+	TRY(emogi_memory_idle(state, &out->ready_bytes, error));
+	out->units = state->units;
+	out->link_gbps = state->link_gbps;
+	return EMOGI_OK;
+}
+
+/* Answer a Query. */
+static EmogiStatus
+answer_query(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+			 EmogiControl *control, EmogiError *error)
+{
+	RunAlgorithm algorithm;
+
+	CUDA_TRY(cudaSetDevice(state->device));	/* current devices are per thread, and this may be a new one */
+	*state->stop = 0;
+	TRY(emogi_query_check(graph, query, error));
+	algorithm = algorithms[query->algorithm];
+	if (choose_other != NULL)
+		TRY(choose_other(query, &algorithm, error));
+	if (algorithm == NULL)
+		return emogi_device_fail(error, EMOGI_UNSUPPORTED, "there are no kernels for this algorithm", "%s",
+						  emogi_algorithm_row(query->algorithm)->name);
+	memset(&result->papers, 0, sizeof result->papers);
+	return emogi_run(state, algorithm, graph, query, result, control, error);
+}
+
+/* Answer a Query, with the fault that a test asks for. */
+static EmogiStatus
+run_query(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+		  EmogiControl *control, EmogiError *error)
+{
+	EmogiStatus status;
+
+	emogi_device_set_fault(control->fail_device_call);
+	status = answer_query(state, graph, query, result, control, error);
+	emogi_device_set_fault(0);
+	return status;
+}
+
+/* Drop what is kept of a Graph. The calling thread may be a new one, with a current device of its own. */
+static uint64_t
+forget_graph(EmogiEngineState *state, uint64_t graph_id)
+{
+	const uint64_t before = state->taken_bytes;
+
+	(void) cudaSetDevice(state->device);
+	emogi_resident_forget(state, graph_id);
+	if (state->taken_bytes < before)
+		emogi_memory_trim(state, state->ready_bytes);
+	return state->taken_bytes;
+}
+
+extern "C" __attribute__((visibility("default"))) const EmogiEngine *
+emogi_cuda_engine(void)
+{
+	static const EmogiEngine engine = {
+		EMOGI_ENGINE_ABI, "cuda", open_engine, close_engine, count_devices, describe_device, run_query,
+		forget_graph
+	};
+
+	return &engine;
+}
