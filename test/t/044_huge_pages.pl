@@ -107,14 +107,13 @@ SKIP:
 	{
 		$buffers += int(((free_bytes() >> 20) - ($buffers == 0 ? 32 : 5)) * 0.9);
 		$hog->append_conf('postgresql.conf', "shared_buffers = '${buffers}MB'");
-		$hog->restart;
+		$hog->stop;
+		$hog->start;
 		note "shared_buffers = ${buffers}MB, " . free_bytes() . ' bytes are free';
 	}
 	my ($error, $message) = sqlstate($node, q{SELECT count(*) FROM emogi_bfs('tree', 1)});
 	is($error, '53200', 'a call without pages that are free is an error');
 	like($message, qr/the system has too few huge pages for this graph.*DETAIL:  \d+ more bytes are needed; \d+ bytes of huge pages of 2 MB are free\./s, '... that says what is missing');
-	is((pages_and_bytes($node))[1], 0, '... and nothing is kept');
-	answers_small($node, '... and a small graph finds room');
 	$hog->stop;
 	is_right($node, 'tree', '... and when they are back a call is right');
 	nothing_left($node, 'at the end');
