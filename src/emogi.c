@@ -91,7 +91,6 @@ _PG_init(void)
 	emogi_limits_define();
 	emogi_fault_define();
 	emogi_compat_reserve_prefix("emogi");
-	emogi_granules_reserve();
 	emogi_ring_init();
 	emogi_cache_init();
 	emogi_drops_init();

@@ -11,6 +11,10 @@
  * first touched (emogi_pool_populate does it in bulk and in parallel) and given back by punching a hole when freed. After a
  * crash restart the postmaster's shmem_startup_hook runs again and empties the Region.
  *
+ * With emogi.huge_pages the memfd is one of huge pages, each as large as a granule. The kernel has a fixed pool of them,
+ * and touching one that is not to be had would be a SIGBUS. So a granule gets its page as soon as it is taken
+ * (emogi_granules_fill).
+ *
  * Taking pages from the kernel costs as much as a third of a scan, or more than a short traversal. So a part of what is
  * freed stays warm: free, but with its pages, for those who do not care what is in them. Warm granules and those in use
  * are together within the budget; when others need it, warm ones are given back first.
@@ -21,14 +25,24 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "miscadmin.h"
 #include "storage/shmem.h"
 
 #include "server/granules.h"
+#include "server/machine.h"
 #include "server/settings.h"
 
 #ifndef MFD_CLOEXEC
 #define MFD_CLOEXEC 1U
 #endif
+#ifndef MFD_HUGETLB
+#define MFD_HUGETLB 4U
+#endif
+#ifndef MFD_HUGE_2MB
+#define MFD_HUGE_2MB (21U << 26)
+#endif
+
+StaticAssertDecl(EMOGI_GRANULE_BYTES == 1 << 21, "a granule is a huge page of 2 MB");
 
 #define EMOGI_ADDRESS_FACTOR 4
 
@@ -53,14 +67,60 @@ address_granules(void)
 	return budget_granules() * EMOGI_ADDRESS_FACTOR;
 }
 
-/* Reserve the Region's address space; called once, in the postmaster. */
-void
-emogi_granules_reserve(void)
+/* Make the file behind the Region; -1 and errno when the system refuses. */
+static int
+make_file(Size bytes, unsigned int flags)
+{
+	int			fd = memfd_create("emogi", MFD_CLOEXEC | flags);
+
+	if (fd >= 0 && ftruncate(fd, bytes) != 0)
+	{
+		int			error = errno;
+
+		close(fd);
+		errno = error;
+		return -1;
+	}
+	return fd;
+}
+
+/* Make that file of huge pages, if the pool has as many as the budget; else -1, or the server does not start. */
+static int
+make_huge_file(Size bytes)
+{
+	uint64		needed_bytes = budget_granules() * EMOGI_GRANULE_BYTES;
+	uint64		free_bytes = emogi_machine_free_huge_bytes();
+	int			fd = -1;
+
+	errno = ENOMEM;
+	if (needed_bytes <= free_bytes)
+		fd = make_file(bytes, MFD_HUGETLB | MFD_HUGE_2MB);
+	if (fd >= 0)
+		return fd;
+	ereport(emogi_huge_pages == EMOGI_HUGE_PAGES_ON ? FATAL : LOG,
+			(errcode(ERRCODE_OUT_OF_MEMORY),
+			 errmsg("emogi could not use huge pages: %m"),
+			 errdetail("emogi.max_memory needs %llu bytes of huge pages of 2 MB; %llu bytes of them are free.",
+					   (unsigned long long) needed_bytes, (unsigned long long) free_bytes),
+			 emogi_huge_pages == EMOGI_HUGE_PAGES_ON ?
+			 errhint("Raise vm.nr_hugepages by %llu, lower emogi.max_memory (%dMB now), or set emogi.huge_pages to \"try\" or \"off\".",
+					 (unsigned long long) ((needed_bytes - Min(free_bytes, needed_bytes)) / EMOGI_GRANULE_BYTES), emogi_max_memory_mb) : 0));
+	return -1;
+}
+
+/* Reserve the Region's address space; called once, in the postmaster. PostgreSQL's own huge pages are promised by then. */
+static void
+reserve(void)
 {
 	Size		bytes = address_granules() * EMOGI_GRANULE_BYTES;
 
-	region_fd = memfd_create("emogi", MFD_CLOEXEC);
-	if (region_fd < 0 || ftruncate(region_fd, bytes) != 0)
+	if (emogi_huge_pages != EMOGI_HUGE_PAGES_OFF)
+		region_fd = make_huge_file(bytes);
+	if (region_fd >= 0)
+		SetConfigOption("emogi.huge_pages_status", "on", PGC_INTERNAL, PGC_S_DYNAMIC_DEFAULT);
+	else
+		region_fd = make_file(bytes, 0);
+	if (region_fd < 0)
 		ereport(FATAL,
 				(errcode(ERRCODE_OUT_OF_MEMORY),
 				 errmsg("could not create the shared memory of emogi: %m")));
@@ -71,7 +131,8 @@ emogi_granules_reserve(void)
 				 errmsg("could not map %zu bytes of address space for emogi: %m", bytes),
 				 errhint("Lower emogi.max_memory.")));
 	(void) madvise(emogi_region_start, bytes, MADV_DONTDUMP);
-	(void) madvise(emogi_region_start, bytes, MADV_HUGEPAGE);
+	if (!emogi_huge_pages_status)
+		(void) madvise(emogi_region_start, bytes, MADV_HUGEPAGE);
 }
 
 static Size
@@ -101,6 +162,8 @@ emogi_granules_shmem_startup(bool found)
 {
 	bool		found_region;
 
+	if (emogi_region_start == NULL)
+		reserve();
 	emogi_region = ShmemInitStruct("emogi region", owners_bytes(), &found_region);
 	emogi_region_units = ShmemInitStruct("emogi region units", address_granules() * sizeof(EmogiUnits), &found_region);
 	if (found)
@@ -258,6 +321,35 @@ emogi_granules_take(EmogiOwner owner, uint64 count, bool warm, EmogiLimit *limit
 	}
 	LWLockRelease(emogi_shared->lock);
 	return first < emogi_region->ngranules ? emogi_region_start + first * EMOGI_GRANULE_BYTES : NULL;
+}
+
+/*
+ * Get the pages of cold granules that an owner has just taken, where they are huge: the rest of the kernel's pool may be gone
+ * since the server started. When there are too few the granules are given back, and this is false.
+ */
+bool
+emogi_granules_fill(EmogiOwner owner, void *start, uint64 count)
+{
+	uint64		first = emogi_granules_of(start);
+
+	if (!emogi_huge_pages_status)
+		return true;
+	while (fallocate(region_fd, 0, (off_t) (first * EMOGI_GRANULE_BYTES), (off_t) (count * EMOGI_GRANULE_BYTES)) != 0)
+	{
+		if (errno == EINTR)
+		{
+			CHECK_FOR_INTERRUPTS();	/* the owner's abort frees them */
+			continue;
+		}
+		LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
+		emogi_granules_count_out(owner, count);
+		for (uint64 i = first; i < first + count; i++)
+			emogi_region->owner[i] = EMOGI_OWNER_LEAVING;
+		LWLockRelease(emogi_shared->lock);
+		emogi_granules_release(first, count);
+		return false;
+	}
+	return true;
 }
 
 /* Give the pages of up to `count` warm granules back to the kernel; false when there are none. */

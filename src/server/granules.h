@@ -60,10 +60,10 @@ emogi_granules_of(const void *start)
 	return (uint64) ((const char *) start - emogi_region_start) / EMOGI_GRANULE_BYTES;
 }
 
-extern void emogi_granules_reserve(void);
 extern Size emogi_granules_shmem_size(void);
 extern void emogi_granules_shmem_startup(bool found);
 extern void *emogi_granules_take(EmogiOwner owner, uint64 count, bool warm, EmogiLimit *limit);
+extern bool emogi_granules_fill(EmogiOwner owner, void *start, uint64 count);
 extern void emogi_granules_release(uint64 first, uint64 count);
 extern bool emogi_granules_cool(uint64 count);
 extern uint64 emogi_granules_free(void);

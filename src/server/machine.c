@@ -8,9 +8,9 @@
 
 #include "server/machine.h"
 
-/* Read one number of bytes from a file of the kernel's; 0 when it holds none ("max") or is not there. */
+/* Read one number from a file of the kernel's; 0 when it holds none ("max") or is not there. */
 static uint64
-read_bytes(const char *path)
+read_number(const char *path)
 {
 	FILE	   *file = fopen(path, "r");
 	unsigned long long value = 0;
@@ -35,7 +35,7 @@ apply_group_limits(uint64 *bytes, const char *top, const char *group, const char
 	for (;;)
 	{
 		snprintf(limit_path, sizeof limit_path, "%s/%s", path, file);
-		limit = read_bytes(limit_path);
+		limit = read_number(limit_path);
 		if (limit > 0 && limit < *bytes)
 			*bytes = limit;
 		if (strlen(path) <= strlen(top))
@@ -91,6 +91,16 @@ emogi_machine_bytes(void)
 	if (file != NULL)
 		fclose(file);
 	return bytes;
+}
+
+/* Get the bytes of huge pages of 2 MB that are free in the system's pool and promised to nobody. */
+uint64
+emogi_machine_free_huge_bytes(void)
+{
+	uint64		nfree = read_number("/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages");
+	uint64		npromised = read_number("/sys/kernel/mm/hugepages/hugepages-2048kB/resv_hugepages");
+
+	return (nfree - Min(npromised, nfree)) << 21;
 }
 
 /* Get the number of processors this server may run on. */

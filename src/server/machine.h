@@ -5,6 +5,7 @@
 #define EMOGI_MACHINE_H
 
 extern uint64 emogi_machine_bytes(void);
+extern uint64 emogi_machine_free_huge_bytes(void);
 extern int	emogi_machine_processors(void);
 
 #endif							/* EMOGI_MACHINE_H */

@@ -8,6 +8,7 @@
 
 #include "server/fault.h"
 #include "server/granules.h"
+#include "server/machine.h"
 #include "server/settings.h"
 
 /* Gives something up, so that there is room; false when there is nothing to give up. at_limit: see region.h. */
@@ -50,6 +51,18 @@ report_full(uint64 needed, uint64 used)
 					 others_bytes > 0 ? ", or call again when fewer calls are in progress" : "")));
 }
 
+/* Raise the error of the system's pool of huge pages that others have taken from. */
+static void
+report_pool(uint64 needed)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_OUT_OF_MEMORY),
+			 errmsg("the system has too few huge pages for this graph"),
+			 errdetail("%llu more bytes are needed; %llu bytes of huge pages of 2 MB are free.",
+					   (unsigned long long) needed, (unsigned long long) emogi_machine_free_huge_bytes()),
+			 errhint("Raise vm.nr_hugepages, or set emogi.huge_pages to \"off\" and restart the server.")));
+}
+
 /* Raise 53200 unless this many more bytes fit in the budget, after cached Graphs have made room for them. */
 void
 emogi_region_check_budget(uint64 bytes)
@@ -79,7 +92,7 @@ allocate(EmogiOwner owner, Size bytes, bool any_content)
 		report_full(bytes, emogi_region->budget - emogi_granules_free());
 	if (any_content && (start = emogi_granules_take(owner, count, true, &limit)) != NULL)
 		return start;
-	while ((start = emogi_granules_take(owner, count, false, &limit)) == NULL)
+	while ((start = emogi_granules_take(owner, count, false, &limit)) == NULL || !emogi_granules_fill(owner, start, count))
 	{
 		if (limit != EMOGI_WITHIN_LIMITS)
 		{
@@ -91,6 +104,8 @@ allocate(EmogiOwner owner, Size bytes, bool any_content)
 			continue;
 		if (count <= emogi_region->budget && make_room(false))
 			continue;
+		if (start != NULL)
+			report_pool(bytes);
 		if (count > emogi_granules_free())
 			report_full(bytes, emogi_region->budget - emogi_granules_free());
 		ereport(ERROR,

@@ -13,6 +13,8 @@
 int			emogi_engine = EMOGI_ENGINE_AUTO;
 int			emogi_placement = EMOGI_PLACEMENT_AUTO;
 int			emogi_max_memory_mb;
+int			emogi_huge_pages = EMOGI_HUGE_PAGES_OFF;
+bool		emogi_huge_pages_status = false;
 int			emogi_device_memory_mb = 0;
 int			emogi_cpu_threads = 0;
 int			emogi_build_workers = -1;
@@ -35,6 +37,20 @@ static const struct config_enum_entry placement_options[] = {
 	{"hybrid", EMOGI_PLACEMENT_HYBRID, false},
 	{"managed", EMOGI_PLACEMENT_MANAGED, false},
 	{"staged", EMOGI_PLACEMENT_STAGED, false},
+	{NULL, 0, false}
+};
+
+/* The words of PostgreSQL's own huge_pages. */
+static const struct config_enum_entry huge_pages_options[] = {
+	{"off", EMOGI_HUGE_PAGES_OFF, false},
+	{"on", EMOGI_HUGE_PAGES_ON, false},
+	{"try", EMOGI_HUGE_PAGES_TRY, false},
+	{"true", EMOGI_HUGE_PAGES_ON, true},
+	{"false", EMOGI_HUGE_PAGES_OFF, true},
+	{"yes", EMOGI_HUGE_PAGES_ON, true},
+	{"no", EMOGI_HUGE_PAGES_OFF, true},
+	{"1", EMOGI_HUGE_PAGES_ON, true},
+	{"0", EMOGI_HUGE_PAGES_OFF, true},
 	{NULL, 0, false}
 };
 
@@ -74,6 +90,22 @@ warn_of_max_memory(void)
 				 errdetail("emogi.max_memory is %dMB; the machine, or the control group, has %lluMB.",
 						   emogi_max_memory_mb, (unsigned long long) there_mb),
 				 errhint("Lower emogi.max_memory, or graphs may take more memory than there is.")));
+}
+
+/* Define the settings of huge pages: off by default, for whoever has a pool made it for something else, mostly shared_buffers. */
+static void
+define_huge_pages(void)
+{
+	DefineCustomEnumVariable("emogi.huge_pages",
+							 "Use of the system's huge pages for graphs and results.",
+							 "on does not start the server without as many as emogi.max_memory needs; try takes ordinary pages then.",
+							 &emogi_huge_pages, EMOGI_HUGE_PAGES_OFF, huge_pages_options,
+							 PGC_POSTMASTER, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable("emogi.huge_pages_status",
+							 "Shows whether graphs and results are in the system's huge pages.",
+							 NULL,
+							 &emogi_huge_pages_status, false,
+							 PGC_INTERNAL, GUC_NOT_IN_SAMPLE | GUC_DISALLOW_IN_FILE, NULL, NULL, NULL);
 }
 
 /* Define these settings; called once, in the postmaster. */
@@ -120,6 +152,7 @@ emogi_settings_define(void)
 							"The default is half of the machine's memory, or of the control group's.",
 							&emogi_max_memory_mb, default_max_memory_mb(), 16, INT_MAX / 2,
 							PGC_POSTMASTER, GUC_UNIT_MB, NULL, NULL, NULL);
+	define_huge_pages();
 	DefineCustomIntVariable("emogi.device_memory",
 							"Memory that may be taken on each GPU.",
 							"0 means all that is free.",

@@ -15,9 +15,18 @@ typedef enum EmogiEngineChoice
 	EMOGI_ENGINE_CUDA
 } EmogiEngineChoice;
 
+typedef enum EmogiHugePages
+{
+	EMOGI_HUGE_PAGES_OFF,
+	EMOGI_HUGE_PAGES_ON,
+	EMOGI_HUGE_PAGES_TRY
+} EmogiHugePages;
+
 extern int	emogi_engine;			/* EmogiEngineChoice */
 extern int	emogi_placement;		/* EmogiPlacement */
 extern int	emogi_max_memory_mb;	/* budget of the Region */
+extern int	emogi_huge_pages;		/* EmogiHugePages: what is asked for */
+extern bool emogi_huge_pages_status;	/* the Region is made of the system's huge pages; fixed before the postmaster forks */
 extern int	emogi_device_memory_mb; /* cap on each GPU, 0 = none */
 extern int	emogi_cpu_threads;		/* of the CPU engine, >= 1 once the server is up */
 extern int	emogi_build_workers;	/* parallel workers of a scan, -1 = max_parallel_workers_per_gather */

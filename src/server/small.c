@@ -108,9 +108,11 @@ emogi_small_alloc(Size bytes)
 		return start;
 	start = emogi_granules_take(EMOGI_OWNER_LEAVING, 1, true, &limit);	/* nobody's, until it is cut */
 	if (start == NULL)
+	{
 		start = emogi_granules_take(EMOGI_OWNER_LEAVING, 1, false, &limit);
-	if (start == NULL)
-		return NULL;
+		if (start == NULL || !emogi_granules_fill(EMOGI_OWNER_LEAVING, start, 1))
+			return NULL;
+	}
 	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
 	cut_granule(emogi_granules_of(start), units_for(bytes));
 	LWLockRelease(emogi_shared->lock);

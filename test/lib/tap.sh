@@ -7,6 +7,7 @@ TAP_JOBS=4              # on two processors: they wait more than they reckon
 # The TAP files that run with nothing beside them, one a line, each with its reason.
 TAP_ALONE='
 011_cache_stress    asks for so many checks a second, and finds more the more there are
+044_huge_pages      empties the system's pool of huge pages, of which other servers take some
 '
 
 # Print the TAP files that run alone, or those that run together.
