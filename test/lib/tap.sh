@@ -4,18 +4,20 @@
 
 TAP_JOBS=4              # on two processors: they wait more than they reckon
 
-# The TAP files that run with nothing beside them, one a line, each with its reason.
-TAP_ALONE='
+# Print the TAP files that run with nothing beside them, one a line, each with its reason.
+tap_alone() {
+    cat <<'END'
 011_cache_stress    asks for so many checks a second, and finds more the more there are
 044_huge_pages      empties the system's pool of huge pages, of which other servers take some
-'
+END
+}
 
 # Print the TAP files that run alone, or those that run together.
 tap_files() {
     local file where
     for file in "$ROOT"/test/t/*.pl; do
         where=together
-        ! grep -q "^$(basename "$file" .pl) " <<<"$TAP_ALONE" || where=alone
+        ! tap_alone | grep "^$(basename "$file" .pl) " >/dev/null || where=alone
         [ $where != "$1" ] || echo "test/t/${file##*/}"
     done
 }
