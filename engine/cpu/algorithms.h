@@ -13,10 +13,10 @@
 typedef EmogiStatus (EmogiCpuAlgorithm) (EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query,
 										 EmogiResult *result, EmogiControl *control, EmogiError *error);
 
-extern EmogiCpuAlgorithm emogi_cpu_path;	/* best_paths.c: those of the path algebra (applications.h) */
+extern EmogiCpuAlgorithm emogi_cpu_path;	/* best_paths.c: those of the path semiring (applications.h) */
 extern EmogiCpuAlgorithm emogi_cpu_ssnsp;	/* ssnsp.c */
 extern EmogiCpuAlgorithm emogi_cpu_cc;	/* cc.c */
 extern EmogiCpuAlgorithm emogi_cpu_pagerank;	/* pagerank.c */
-extern EmogiCpuAlgorithm emogi_cpu_gather;	/* gather.c: those of the sum algebra */
+extern EmogiCpuAlgorithm emogi_cpu_gather;	/* gather.c: those of the sum semiring */
 
 #endif							/* EMOGI_CPU_ALGORITHMS_H */

@@ -16,6 +16,7 @@
 #include "algorithms.h"
 #include "run.h"
 
+/* Tuned. Times with these values are in bench/RESULTS.md: two cores of an Intel Xeon, commit 45449c8. */
 #define VERTICES_AT_ONCE 1024
 #define ROOTS_AT_ONCE 65536
 #define AHEAD 16				/* vertices */

@@ -1,5 +1,5 @@
 /*
- * gather.c: the sum algebra's applications with start values, by the threads of a pool.
+ * gather.c: the sum semiring's applications with start values, by the threads of a pool.
  *
  * Fills value[nvertices] (applications.h says which there are, algebra.h has the formulas).
  *
@@ -47,12 +47,12 @@ larger(double a, double b)
 	return a > b || a != a ? a : b;
 }
 
-/* Take the start values; of an application with poles, those that are free begin with 0. */
+/* Take the start values; of an application with fixed vertices, the others begin with 0. */
 static void
 start_values(void *arg, int thread, int nthreads)
 {
 	Gather	   *gather = arg;
-	const bool	poles = (emogi_sum_traits(gather->algorithm) & EMOGI_SUM_POLES) != 0;
+	const bool	fixes = (emogi_sum_traits(gather->algorithm) & EMOGI_SUM_POLES) != 0;
 	uint64_t	v;
 
 	while (!emogi_job_stopped(&gather->run.job) &&
@@ -62,7 +62,7 @@ start_values(void *arg, int thread, int nthreads)
 
 		for (; v < end; v++)
 		{
-			bool		is_free = poles && isnan(gather->start[v]);
+			bool		is_free = fixes && isnan(gather->start[v]);
 
 			gather->value[v] = is_free ? 0.0 : gather->start[v];
 		}

@@ -1,7 +1,7 @@
 /*
  * best_paths.c: are best paths, and the numbers of shortest paths, right?
  *
- * The path algebra (applications.h) [1]: the sources have the value of the empty path; no edge makes an offer that is better
+ * The path semiring (applications.h) [1]: the sources have the value of the empty path; no edge makes an offer that is better
  * than what its end has; and every vertex that is reached is reached from a source over tight edges, whose offer is exactly
  * what their end has. So each value is that of a path, and no path has a better one. (A tight edge into every vertex would
  * not do: a cycle of edges that change nothing explains itself.)

@@ -124,10 +124,10 @@ extern bool emogi_check_search(EmogiCheckQueue *queue);
 
 /* One verifier each; false when the answer is wrong. */
 extern bool emogi_check_bfs(EmogiCheck *check);	/* bfs.c */
-extern bool emogi_check_path(EmogiCheck *check);	/* best_paths.c: the path algebra (applications.h) */
+extern bool emogi_check_path(EmogiCheck *check);	/* best_paths.c: the path semiring (applications.h) */
 extern bool emogi_check_ssnsp(EmogiCheck *check);	/* best_paths.c */
 extern bool emogi_check_cc(EmogiCheck *check);	/* cc.c */
 extern bool emogi_check_pagerank(EmogiCheck *check);	/* sums.c */
-extern bool emogi_check_values(EmogiCheck *check);	/* sums.c: the sum algebra */
+extern bool emogi_check_values(EmogiCheck *check);	/* sums.c: the sum semiring */
 
 #endif							/* EMOGI_VERIFY_CHECK_H */

@@ -1,11 +1,11 @@
 /*
- * sums.c: are the values of the sum algebra right?
+ * sums.c: are the values of the sum semiring right?
  *
- * One more iteration is made, plainly. The step of each algorithm is a map of which is known how far it can carry two
- * values apart: PAGERANK shrinks the L1 distance by the damping; the others stretch the largest distance by no more
- * than the sum of |weight| that each formula puts on its vertices. So the change of that iteration is bounded by the change
- * that the run reports of its last, whether it has converged or not. Beside that: ranks sum to 1; poles and vertices
- * that keep their value have it; and the run stopped for a reason.
+ * One more iteration is made, plainly. The step of each algorithm is a map whose Lipschitz constant is known: for PAGERANK, in
+ * the L1 distance, the damping; for the others, in the largest distance, no more than the sum of |weight| that each formula puts
+ * on its vertices. So the change of that iteration is bounded by the change that the run reports of its last, whether it has
+ * converged or not. Beside that: ranks sum to 1; fixed vertices and those that keep their value have it; and the run stopped
+ * for a reason.
  *
  * PAGERANK needs the number of edges that leave each vertex, of which the lists (of edges that enter) show only the ends. Where
  * the other orientation is there its degrees are taken, but not on trust: the sum of r(u) over all entries u has to be the
@@ -195,11 +195,11 @@ emogi_check_pagerank(EmogiCheck *check)
 	return right;
 }
 
-/* What one more iteration makes of a vertex, and how far it can carry two values apart. */
+/* What one more iteration makes of a vertex, and its Lipschitz constant there. */
 typedef struct Step
 {
 	double		value;
-	double		stretch;
+	double		lipschitz;
 	double		scale;			/* the sum of what was added, without signs: rounding is relative to it */
 } Step;
 
@@ -225,7 +225,7 @@ step_vertex(const EmogiGraph *graph, EmogiAlgorithm algorithm, const double *val
 		step.scale += fabs(part);
 	}
 	step.value = emogi_sum_finish(algorithm, value[v], sum, total);
-	step.stretch = emogi_sum_stretch(algorithm, total, magnitude);
+	step.lipschitz = emogi_sum_stretch(algorithm, total, magnitude);
 	if ((emogi_sum_traits(algorithm) & EMOGI_SUM_POLES) != 0 && total > 0.0)
 		step.scale = step.scale / total + fabs(value[v]);
 	return step;
@@ -255,7 +255,7 @@ check_values(void *arg, uint64_t first, uint64_t end)
 			continue;
 		step = step_vertex(graph, query->algorithm, result->value, v);
 		if (step.value != value &&
-			!(fabs(step.value - value) <= step.stretch * result->change + ROUNDING * step.scale))
+			!(fabs(step.value - value) <= step.lipschitz * result->change + ROUNDING * step.scale))
 			emogi_check_wrong(check, "one more iteration makes %.17g of vertex %llu's %.17g after a change of %.17g",
 							  step.value, (unsigned long long) v, value, result->change);
 	}

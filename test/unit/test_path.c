@@ -1,6 +1,6 @@
 /*
  * test_path.c: the cpu engine's best paths are the fixpoint that a naive search finds, bit for bit, for every application of
- * the path algebra.
+ * the path semiring.
  */
 #include "contract/algebra.h"
 #include "engines.h"
