@@ -1,10 +1,10 @@
 /*
  * cpu.c: the engine of this machine's processor: one pool of threads, and which algorithm a Query asks for.
  */
+#include "cpu.h"
+
 #include "algorithms.h"
 #include "bfs.h"
-#include "contract/engine.h"
-#include "threads/pool.h"
 
 #include <stdio.h>
 #include <stdlib.h>

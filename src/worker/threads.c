@@ -7,6 +7,8 @@
  */
 #include "threads.h"
 
+#include "cpu/cpu.h"
+
 #include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
