@@ -15,7 +15,7 @@
  *
  * A call of a traversal function, from top to bottom:
  *
- *   function/functions.c   reads the arguments
+ *   function/arguments.c   reads the arguments
  *   source/source.c        resolves the graph argument to a Source;  access.c checks that the caller may read it
  *   call/call.c            takes a slot for the call, if server/limits.c has nothing against it;  everything the call allocates
  *                          in the Region belongs to that slot

@@ -18,26 +18,19 @@
  *
  * Without weights every search is breadth-first: values only get worse along a path, so that one of the fewest edges is best.
  *
- * Parameters: the width of a bin is DELTA_SHARE of the mean weight times 1 + 32 / mean degree.
- *
  * [1] U. Meyer, P. Sanders. Delta-stepping: a parallelizable shortest path algorithm. J. Algorithms 49(1), 2003. Section 2.
  * [2] Y. Zhang et al. Optimizing Ordered Graph Algorithms with GraphIt. CGO 2020. Section 3.3 (bucket fusion).
  */
 #include "best_paths.h"
 
 #include "contract/semirings.h"
-#include "cpu.h"
+#include "algorithms.h"
 #include "bfs.h"
 
 #include <stdlib.h>
 
-#define SAMPLES 4096			/* weights that are looked at to choose the bins */
-#define DELTA_SHARE 0.25
 #define LEAST_DELTA 1e-300
 #define MOST_DELTA 1e300
-#define ALONE_ITEMS 32			/* a round with fewer is made by the caller alone */
-#define HUB_ENTRIES 32768		/* as many hubs as lists of this length are expected in a round */
-#define CONVERT_AT_ONCE 16384
 
 /* Sums grow along a path, and bins of equal width lead upwards: what adds up must want the least. */
 #define CHECK_ORDER(NAME, name, column, order, source, traits, candidate) \
@@ -60,7 +53,7 @@ static uint64_t
 sample_weights(const EmogiBestPaths *path, double *samples)
 {
 	uint64_t	nedges = path->lists.nedges;
-	uint64_t	step = nedges / SAMPLES + 1;
+	uint64_t	step = nedges / EMOGI_BEST_PATHS_SAMPLES + 1;
 	uint64_t	count = 0;
 
 	for (uint64_t i = 0; i < nedges; i += step)
@@ -103,7 +96,7 @@ set_limits(EmogiBestPaths *path, double *samples, uint64_t count)
 static void
 choose_bins(EmogiBestPaths *path)
 {
-	double		samples[SAMPLES];
+	double		samples[EMOGI_BEST_PATHS_SAMPLES];
 	uint64_t	count = sample_weights(path, samples);
 	double		degree = (double) path->lists.nedges / (double) path->nvertices;
 	double		mean = 0.0;
@@ -115,7 +108,7 @@ choose_bins(EmogiBestPaths *path)
 	}
 	for (uint64_t i = 0; i < count; i++)
 		mean += samples[i] / (double) count;
-	set_delta(path, mean > 0.0 ? mean * DELTA_SHARE * (1.0 + 32.0 / degree) : 1.0);
+	set_delta(path, mean > 0.0 ? mean * EMOGI_BEST_PATHS_DELTA_SHARE * (1.0 + 32.0 / degree) : 1.0);
 }
 
 /* Take the blocks of the current bin off all threads into the round; gets the number of items, 0 without memory too. */
@@ -222,7 +215,7 @@ empty_bin(EmogiBestPaths *path, const EmogiQuery *query, int nthreads)
 	while ((nitems = open_round(path, nthreads)) > 0)
 	{
 		bound_by_targets(path, query, nthreads);
-		if (!emogi_run_step(&path->run, emogi_best_paths_walk, path, nitems < ALONE_ITEMS) ||
+		if (!emogi_run_step(&path->run, emogi_best_paths_walk, path, nitems < EMOGI_BEST_PATHS_ALONE_ITEMS) ||
 			(path->nhubs > 0 && !emogi_run_step(&path->run, emogi_best_paths_walk_hubs, path, false)))
 			return false;
 		close_round(path, nthreads);
@@ -294,7 +287,7 @@ search(EmogiBestPaths *path, const EmogiQuery *query, int nthreads)
 static bool
 open_path(EmogiBestPaths *path, int nthreads)
 {
-	path->hub_room = path->lists.nedges / HUB_ENTRIES + 1;
+	path->hub_room = path->lists.nedges / EMOGI_BEST_PATHS_HUB_ENTRIES + 1;
 	path->hubs = emogi_run_scratch(&path->run, path->hub_room, sizeof(EmogiBestPathsHub));
 	path->bins = emogi_run_scratch(&path->run, (uint64_t) nthreads, sizeof(EmogiBins));
 	path->tally = emogi_run_scratch(&path->run, (uint64_t) nthreads, sizeof(EmogiBestPathsTally));
@@ -371,9 +364,9 @@ convert_levels(void *arg, int thread, int nthreads)
 	uint64_t	v;
 
 	while (!emogi_job_stopped(&conversion->run.job) &&
-		   (v = emogi_job_take(&conversion->run.next, CONVERT_AT_ONCE)) < conversion->nvertices)
+		   (v = emogi_job_take(&conversion->run.next, EMOGI_BEST_PATHS_CONVERT_AT_ONCE)) < conversion->nvertices)
 	{
-		uint64_t	end = emogi_run_chunk_end(v, CONVERT_AT_ONCE, conversion->nvertices);
+		uint64_t	end = emogi_run_chunk_end(v, EMOGI_BEST_PATHS_CONVERT_AT_ONCE, conversion->nvertices);
 
 		for (; v < end; v++)
 		{

@@ -8,6 +8,18 @@
 #include "bins.h"
 #include "run.h"
 
+/* Tuned. Times with these values are in bench/RESULTS.md: two cores of an Intel Xeon, commit 45449c8. */
+#define EMOGI_BEST_PATHS_SAMPLES 4096	/* weights that are looked at to choose the bins */
+#define EMOGI_BEST_PATHS_DELTA_SHARE 0.25	/* the width of a bin is this of the mean weight, times 1 + 32 / mean degree */
+#define EMOGI_BEST_PATHS_ALONE_ITEMS 32	/* a round with fewer is made by the caller alone */
+#define EMOGI_BEST_PATHS_ITEMS_AT_ONCE 64	/* of a round that a thread takes */
+#define EMOGI_BEST_PATHS_FUSE_BLOCKS 4	/* so many blocks in its bin a thread empties itself before the round ends */
+#define EMOGI_BEST_PATHS_HUB_ENTRIES 32768	/* a longer list is walked by all threads together */
+#define EMOGI_BEST_PATHS_HUB_PIECE 8192	/* entries of a hub's list that a thread takes at once */
+#define EMOGI_BEST_PATHS_AHEAD 8	/* items */
+#define EMOGI_BEST_PATHS_CLEAR_AT_ONCE 16384	/* vertices */
+#define EMOGI_BEST_PATHS_CONVERT_AT_ONCE 16384	/* vertices */
+
 /* A long list that all threads walk together. */
 typedef struct EmogiBestPathsHub
 {

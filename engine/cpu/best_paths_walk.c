@@ -7,13 +7,7 @@
 
 #include "contract/semirings.h"
 
-#define ITEMS_AT_ONCE 64
-#define PIECES_PER_BLOCK ((EMOGI_BLOCK_ITEMS + ITEMS_AT_ONCE - 1) / ITEMS_AT_ONCE)
-#define CLEAR_AT_ONCE 16384
-#define HUB_ENTRIES 32768		/* a longer list is walked by all threads together */
-#define HUB_PIECE 8192
-#define FUSE_BLOCKS 4			/* so many blocks in its bin a thread empties itself before the round ends */
-#define AHEAD 8					/* items */
+#define PIECES_PER_BLOCK ((EMOGI_BLOCK_ITEMS + EMOGI_BEST_PATHS_ITEMS_AT_ONCE - 1) / EMOGI_BEST_PATHS_ITEMS_AT_ONCE)
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
@@ -128,7 +122,7 @@ relax_item(EmogiBestPaths *path, EmogiWeightType type, EmogiAlgorithm algorithm,
 	if (load_value(&path->value[item.vertex]) != item.value ||
 		(emogi_path_adds(algorithm) && item.value > path->bound))
 		return true;
-	if (end - first > HUB_ENTRIES && put_hub_aside(path, item))
+	if (end - first > EMOGI_BEST_PATHS_HUB_ENTRIES && put_hub_aside(path, item))
 		return true;
 	while (end - first > EMOGI_RUN_POLL)
 	{
@@ -150,13 +144,13 @@ relax_items(EmogiBestPaths *path, EmogiWeightType type, EmogiAlgorithm algorithm
 
 	for (uint64_t i = 0; i < count; i++)
 	{
-		if (i + 2 * AHEAD < count)
+		if (i + 2 * EMOGI_BEST_PATHS_AHEAD < count)
 		{
-			__builtin_prefetch(&offsets[items[i + 2 * AHEAD].vertex]);
-			__builtin_prefetch(&path->value[items[i + 2 * AHEAD].vertex]);
+			__builtin_prefetch(&offsets[items[i + 2 * EMOGI_BEST_PATHS_AHEAD].vertex]);
+			__builtin_prefetch(&path->value[items[i + 2 * EMOGI_BEST_PATHS_AHEAD].vertex]);
 		}
-		if (i + AHEAD < count)
-			__builtin_prefetch(&path->lists.targets[offsets[items[i + AHEAD].vertex]]);
+		if (i + EMOGI_BEST_PATHS_AHEAD < count)
+			__builtin_prefetch(&path->lists.targets[offsets[items[i + EMOGI_BEST_PATHS_AHEAD].vertex]]);
 		if (!relax_item(path, type, algorithm, bins, tally, items[i]))
 			return false;
 		if (tally->looked - polled > EMOGI_RUN_POLL)
@@ -179,7 +173,7 @@ fuse(EmogiBestPaths *path, EmogiWeightType type, EmogiAlgorithm algorithm, Emogi
 	{
 		EmogiBinBlock *below = block;
 
-		for (int i = 0; i < FUSE_BLOCKS && below != NULL; i++)
+		for (int i = 0; i < EMOGI_BEST_PATHS_FUSE_BLOCKS && below != NULL; i++)
 			below = below->below;
 		if (below != NULL)
 			return;
@@ -202,11 +196,11 @@ walk(EmogiBestPaths *path, int thread, EmogiWeightType type, EmogiAlgorithm algo
 		   (piece = emogi_job_take(&path->run.next, 1)) < path->nround * PIECES_PER_BLOCK)
 	{
 		const EmogiBinBlock *block = path->round[piece / PIECES_PER_BLOCK];
-		uint64_t	first = piece % PIECES_PER_BLOCK * ITEMS_AT_ONCE;
+		uint64_t	first = piece % PIECES_PER_BLOCK * EMOGI_BEST_PATHS_ITEMS_AT_ONCE;
 		uint64_t	count = block->count > first ? block->count - first : 0;
 
 		if (!relax_items(path, type, algorithm, bins, tally, block->items + first,
-						 count < ITEMS_AT_ONCE ? count : ITEMS_AT_ONCE))
+						 count < EMOGI_BEST_PATHS_ITEMS_AT_ONCE ? count : EMOGI_BEST_PATHS_ITEMS_AT_ONCE))
 			return;
 	}
 	fuse(path, type, algorithm, bins, tally);
@@ -227,10 +221,10 @@ walk_hubs(EmogiBestPaths *path, int thread, EmogiWeightType type, EmogiAlgorithm
 
 		while (!emogi_job_stopped(&path->run.job) &&
 			   load_value(&path->value[hub->item.vertex]) == hub->item.value &&
-			   (at = emogi_job_take(&hub->next, HUB_PIECE)) < degree)
+			   (at = emogi_job_take(&hub->next, EMOGI_BEST_PATHS_HUB_PIECE)) < degree)
 		{
 			if (!relax(path, type, algorithm, &path->bins[thread], &path->tally[thread], hub->item.value, first + at,
-					   first + emogi_run_chunk_end(at, HUB_PIECE, degree)))
+					   first + emogi_run_chunk_end(at, EMOGI_BEST_PATHS_HUB_PIECE, degree)))
 				return;
 		}
 	}
@@ -299,9 +293,9 @@ emogi_best_paths_clear(void *arg, int thread, int nthreads)
 	uint64_t	v;
 
 	while (!emogi_job_stopped(&path->run.job) &&
-		   (v = emogi_job_take(&path->run.next, CLEAR_AT_ONCE)) < path->nvertices)
+		   (v = emogi_job_take(&path->run.next, EMOGI_BEST_PATHS_CLEAR_AT_ONCE)) < path->nvertices)
 	{
-		uint64_t	end = emogi_run_chunk_end(v, CLEAR_AT_ONCE, path->nvertices);
+		uint64_t	end = emogi_run_chunk_end(v, EMOGI_BEST_PATHS_CLEAR_AT_ONCE, path->nvertices);
 
 		for (; v < end; v++)
 			path->value[v] = path->none;

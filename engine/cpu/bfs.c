@@ -27,12 +27,6 @@
 
 #include <string.h>
 
-#define ALPHA 8
-#define BETA 18
-#define DENSE_SHARE 64			/* a frontier with more than nvertices / 64 list entries is walked as a bitmap */
-#define DENSE_ENTRIES 4096		/* but not one with fewer than these */
-#define ALONE_ENTRIES 1024		/* a queue with fewer vertices and entries is walked by the caller alone */
-
 /* A search and what only this file needs of it. */
 typedef struct Search
 {
@@ -103,9 +97,9 @@ choose_way(Search *search)
 	if (bfs->backward.offsets == NULL || bfs->backward.nedges == 0)
 		search->bottom_up = false;
 	else if (!search->bottom_up)
-		search->bottom_up = search->nedges > search->unexplored / ALPHA;
+		search->bottom_up = search->nedges > search->unexplored / EMOGI_BFS_ALPHA;
 	else
-		search->bottom_up = bfs->count >= search->last_count || bfs->count >= bfs->nvertices / BETA;
+		search->bottom_up = bfs->count >= search->last_count || bfs->count >= bfs->nvertices / EMOGI_BFS_BETA;
 	search->unexplored -= search->nedges;
 
 	sparse = !search->bottom_up && search->nedges <= bfs->queue_room && bfs->count <= bfs->queue_room;
@@ -129,12 +123,13 @@ static bool
 make_frontier(Search *search)
 {
 	EmogiBfs   *bfs = &search->bfs;
+	bool		alone = search->nedges < EMOGI_BFS_ALONE_ENTRIES && bfs->count < EMOGI_BFS_ALONE_ENTRIES;
 	bool		made;
 
 	if (bfs->in_queue)
 	{
 		bfs->next_count = 0;
-		made = walk(bfs, emogi_bfs_walk_queue, search->nedges < ALONE_ENTRIES && bfs->count < ALONE_ENTRIES);
+		made = walk(bfs, emogi_bfs_walk_queue, alone);
 		swap_queues(bfs);
 		return made;
 	}
@@ -250,9 +245,9 @@ open_search(EmogiBfs *bfs)
 	void	   *memory;
 
 	bfs->nwords = (bfs->nvertices + 63) / 64;
-	bfs->queue_room = bfs->nvertices / DENSE_SHARE;
-	if (bfs->queue_room < DENSE_ENTRIES)
-		bfs->queue_room = DENSE_ENTRIES;
+	bfs->queue_room = bfs->nvertices / EMOGI_BFS_DENSE_SHARE;
+	if (bfs->queue_room < EMOGI_BFS_DENSE_ENTRIES)
+		bfs->queue_room = EMOGI_BFS_DENSE_ENTRIES;
 	bfs->nmaps = nthreads < EMOGI_BFS_MAX_MAPS ? nthreads : EMOGI_BFS_MAX_MAPS;
 	memory = emogi_run_map(&bfs->run, lay_out(bfs, NULL));
 	if (memory == NULL)

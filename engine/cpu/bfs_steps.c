@@ -8,11 +8,6 @@
 
 #include <string.h>
 
-#define HUB_PIECE 8192			/* entries of a hub's list that a thread takes at once */
-#define QUEUE_CHUNK 64			/* vertices */
-#define WORD_CHUNK 32			/* words of a bitmap: 2048 vertices */
-#define LOCAL_QUEUE 512
-
 /* A list to walk. */
 typedef struct List
 {
@@ -24,7 +19,7 @@ typedef struct List
 typedef struct LocalQueue
 {
 	uint32_t	count;
-	uint32_t	vertices[LOCAL_QUEUE];
+	uint32_t	vertices[EMOGI_BFS_LOCAL_QUEUE];
 } LocalQueue;
 
 /* Append the local queue to the next queue. */
@@ -50,8 +45,8 @@ take_words(EmogiBfs *bfs, uint64_t *first, uint64_t *end)
 {
 	if (emogi_job_stopped(&bfs->run.job))
 		return false;
-	*first = emogi_job_take(&bfs->run.next, WORD_CHUNK);
-	*end = *first + WORD_CHUNK < bfs->nwords ? *first + WORD_CHUNK : bfs->nwords;
+	*first = emogi_job_take(&bfs->run.next, EMOGI_BFS_WORD_CHUNK);
+	*end = *first + EMOGI_BFS_WORD_CHUNK < bfs->nwords ? *first + EMOGI_BFS_WORD_CHUNK : bfs->nwords;
 	return *first < bfs->nwords;
 }
 
@@ -91,7 +86,7 @@ enter_sparse(EmogiBfs *bfs, LocalQueue *local, List list, EmogiBfsTally *tally)
 		tally->nvertices++;
 		tally->nedges += emogi_bfs_degree(&bfs->forward, v);
 		local->vertices[local->count++] = v;
-		if (local->count == LOCAL_QUEUE)
+		if (local->count == EMOGI_BFS_LOCAL_QUEUE)
 			flush_queue(bfs, local);
 	}
 	tally->looked += list.count;
@@ -116,9 +111,9 @@ emogi_bfs_walk_queue(void *arg, int thread, int nthreads)
 	uint64_t	first;
 
 	local.count = 0;
-	while (!emogi_job_stopped(&bfs->run.job) && (first = emogi_job_take(&bfs->run.next, QUEUE_CHUNK)) < bfs->count)
+	while (!emogi_job_stopped(&bfs->run.job) && (first = emogi_job_take(&bfs->run.next, EMOGI_BFS_QUEUE_CHUNK)) < bfs->count)
 	{
-		uint64_t	count = bfs->count - first < QUEUE_CHUNK ? bfs->count - first : QUEUE_CHUNK;
+		uint64_t	count = bfs->count - first < EMOGI_BFS_QUEUE_CHUNK ? bfs->count - first : EMOGI_BFS_QUEUE_CHUNK;
 		const uint32_t *queue = bfs->queue + first;
 
 		for (uint64_t i = 0; i < count; i++)
@@ -212,9 +207,9 @@ emogi_bfs_walk_hubs(void *arg, int thread, int nthreads)
 		uint64_t	degree = emogi_bfs_degree(&bfs->forward, hub->vertex);
 		uint64_t	i;
 
-		while (!emogi_job_stopped(&bfs->run.job) && (i = emogi_job_take(&hub->next, HUB_PIECE)) < degree)
+		while (!emogi_job_stopped(&bfs->run.job) && (i = emogi_job_take(&hub->next, EMOGI_BFS_HUB_PIECE)) < degree)
 		{
-			List		piece = {targets + i, degree - i < HUB_PIECE ? degree - i : HUB_PIECE};
+			List		piece = {targets + i, degree - i < EMOGI_BFS_HUB_PIECE ? degree - i : EMOGI_BFS_HUB_PIECE};
 
 			if (bfs->in_queue)
 				enter_sparse(bfs, &local, piece, &bfs->tally[thread]);
@@ -253,7 +248,7 @@ emogi_bfs_merge_maps(void *arg, int thread, int nthreads)
 
 	while (take_words(bfs, &first, &end))
 	{
-		uint64_t	seen[WORD_CHUNK] = {0};
+		uint64_t	seen[EMOGI_BFS_WORD_CHUNK] = {0};
 
 		for (int m = 0; m < bfs->nmaps; m++)
 		{
@@ -381,7 +376,7 @@ emogi_bfs_collect_queue(void *arg, int thread, int nthreads)
 			for (uint64_t bits = bfs->front[w]; bits != 0; bits &= bits - 1)
 			{
 				local.vertices[local.count++] = (uint32_t) (w * 64 + (uint64_t) __builtin_ctzll(bits));
-				if (local.count == LOCAL_QUEUE)
+				if (local.count == EMOGI_BFS_LOCAL_QUEUE)
 					flush_queue(bfs, &local);
 			}
 		}

@@ -7,8 +7,18 @@
 
 #include "run.h"
 
+/* Tuned. Times with these values are in bench/RESULTS.md: two cores of an Intel Xeon, commit 45449c8. */
+#define EMOGI_BFS_ALPHA 8		/* bottom-up begins above 1 / 8 of the list entries not walked yet */
+#define EMOGI_BFS_BETA 18		/* and ends when it shrinks below nvertices / 18 */
+#define EMOGI_BFS_DENSE_SHARE 64	/* a frontier with more than nvertices / 64 list entries is walked as a bitmap */
+#define EMOGI_BFS_DENSE_ENTRIES 4096	/* but not one with fewer than these */
+#define EMOGI_BFS_ALONE_ENTRIES 1024	/* a queue with fewer vertices and entries is walked by the caller alone */
 #define EMOGI_BFS_HUB_ENTRIES 16384	/* a longer list is walked by all threads together */
+#define EMOGI_BFS_HUB_PIECE 8192	/* entries of a hub's list that a thread takes at once */
 #define EMOGI_BFS_MAX_MAPS 32	/* threads that walk a bitmap at most */
+#define EMOGI_BFS_QUEUE_CHUNK 64	/* vertices */
+#define EMOGI_BFS_WORD_CHUNK 32	/* words of a bitmap: 2048 vertices */
+#define EMOGI_BFS_LOCAL_QUEUE 512	/* vertices that a thread has found before it appends them */
 
 /* A long list that all threads walk together. */
 typedef struct EmogiBfsHub

@@ -13,9 +13,10 @@
  * [1] M. Sutton, T. Ben-Nun, A. Barak. Optimizing Parallel Graph Connectivity Computation via Subgraph Sampling. IPDPS
  *     2018. Sections III (linking) and IV (sampling, skipping the giant component).
  */
-#include "cpu.h"
+#include "algorithms.h"
 #include "run.h"
 
+/* Tuned. Times with these values are in bench/RESULTS.md: two cores of an Intel Xeon, commit 45449c8. */
 #define VERTICES_AT_ONCE 1024
 #define ROOTS_AT_ONCE 65536
 #define AHEAD 16				/* vertices */

@@ -3,6 +3,7 @@
  */
 #include "cpu.h"
 
+#include "algorithms.h"
 #include "contract/query.h"
 
 #include <stdio.h>

@@ -1,8 +1,5 @@
 /*
- * cpu.h: the algorithms of the cpu engine, as cpu.c calls them.
- *
- * Each fills result for its query (the algorithm's row says what), which has been checked, and returns OK, CANCELED,
- * NO_MEMORY or BAD_INPUT with everything freed.
+ * cpu.h: what the CPU engine offers beside the contract of all engines.
  */
 #ifndef EMOGI_CPU_H
 #define EMOGI_CPU_H
@@ -10,14 +7,7 @@
 #include "contract/engine.h"
 #include "threads/pool.h"
 
-typedef EmogiStatus (EmogiCpuAlgorithm) (EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query,
-										 EmogiResult *result, EmogiControl *control, EmogiError *error);
-
-/* Those that rows name; one for each semiring. */
-#define OTHER(NAME, name, cpu, ...) extern EmogiCpuAlgorithm emogi_cpu_##cpu;
-EMOGI_ALGORITHMS(OTHER, EMOGI_NOTHING, EMOGI_NOTHING)
-#undef OTHER
-extern EmogiCpuAlgorithm emogi_cpu_path;	/* best_paths.c */
-extern EmogiCpuAlgorithm emogi_cpu_gather;	/* gather.c */
+/* Get the pool of an open CPU engine: the building of Graphs, and searches that are no Query, share it with the algorithms. */
+extern EmogiPool *emogi_cpu_engine_pool(EmogiEngineState *state);
 
 #endif							/* EMOGI_CPU_H */

@@ -9,7 +9,7 @@
  *
  * [1] F. Khorasani, K. Vora, R. Gupta, L. Bhuyan. CuSha: Vertex-Centric Graph Processing on GPUs. HPDC 2014. Table 3.
  */
-#include "cpu.h"
+#include "algorithms.h"
 #include "run.h"
 
 #include "contract/semirings.h"
@@ -47,7 +47,7 @@ larger(double a, double b)
 	return a > b || a != a ? a : b;
 }
 
-/* Take the start values; of an application that fixes vertices, those that are free begin with 0. */
+/* Take the start values; of an application with fixed vertices, the others begin with 0. */
 static void
 start_values(void *arg, int thread, int nthreads)
 {

@@ -34,15 +34,6 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define PUSH_COST 3
-#define SWEEP_COST 1
-#define QUEUE_SHARE 8			/* a queue holds at most nvertices / 8 vertices */
-#define QUEUE_LEAST 4096		/* but not fewer than these */
-#define ALONE_ENTRIES 1024		/* a queue with fewer vertices and entries is walked by the caller alone */
-#define STRIP_ENTRIES 16		/* in a strip, of the frontier's mean list, that are worth finding them */
-#define KEPT_PLANES 4			/* in the caller's scratch memory, at most: levels up to 14 */
-#define FEW_SHARE 512			/* fewer than nvertices / 512 touched are few: not one in each small page of their words */
-
 /* Take the next queue as the frontier's. */
 static void
 swap_queues(EmogiMsbfs *search)
@@ -66,7 +57,8 @@ run_all(EmogiMsbfs *search, EmogiPoolTask step)
 static bool
 push_level(EmogiMsbfs *search)
 {
-	bool		alone = search->in_queue && search->count < ALONE_ENTRIES && search->total.nedges < ALONE_ENTRIES;
+	bool		alone = search->in_queue && search->count < EMOGI_MSBFS_ALONE_ENTRIES &&
+		search->total.nedges < EMOGI_MSBFS_ALONE_ENTRIES;
 	EmogiPoolTask walk = search->in_queue ? emogi_msbfs_walk_queue :
 		search->in_strips ? emogi_msbfs_walk_strips : emogi_msbfs_walk_all;
 	EmogiPoolTask enter = search->in_queue ? emogi_msbfs_enter_queue : emogi_msbfs_enter_all;
@@ -99,7 +91,7 @@ worth_strips(const EmogiMsbfs *search)
 {
 	const uint64_t nstrips = (search->nvertices + EMOGI_MSBFS_STRIP - 1) / EMOGI_MSBFS_STRIP;
 
-	return search->total.nedges / search->count / STRIP_ENTRIES >= nstrips;
+	return search->total.nedges / search->count / EMOGI_MSBFS_STRIP_ENTRIES >= nstrips;
 }
 
 /* Choose the way to make the next level and bring the frontier into its form; false when the job has stopped. */
@@ -107,8 +99,9 @@ static bool
 choose_way(EmogiMsbfs *search, bool *by_pull)
 {
 	bool		queue = search->total.nedges <= search->queue_room && search->count <= search->queue_room;
-	uint64_t	push_cost = search->total.nedges * PUSH_COST + (queue ? 0 : search->nvertices * SWEEP_COST);
-	uint64_t	pull_cost = search->total.open_edges + search->nvertices * SWEEP_COST;
+	uint64_t	sweep_cost = search->nvertices * EMOGI_MSBFS_SWEEP_COST;
+	uint64_t	push_cost = search->total.nedges * EMOGI_MSBFS_PUSH_COST + (queue ? 0 : sweep_cost);
+	uint64_t	pull_cost = search->total.open_edges + sweep_cost;
 
 	*by_pull = search->backward.offsets != NULL && pull_cost < push_cost;
 	search->only_queues = search->only_queues && queue && !*by_pull;
@@ -319,16 +312,16 @@ lay_out(EmogiMsbfs *search, void *start)
 static bool
 open_search(EmogiMsbfs *search, int64_t max_depth)
 {
-	uint64_t	room = search->nvertices / QUEUE_SHARE;
+	uint64_t	room = search->nvertices / EMOGI_MSBFS_QUEUE_SHARE;
 	void	   *memory;
 
-	search->queue_room = room < QUEUE_LEAST ? QUEUE_LEAST : room;
+	search->queue_room = room < EMOGI_MSBFS_QUEUE_LEAST ? EMOGI_MSBFS_QUEUE_LEAST : room;
 	memory = take_memory(search, lay_out(search, NULL));
 	if (memory == NULL)
 		return false;
 	lay_out(search, memory);
 	if (search->result->scratch != NULL)
-		carve_scratch(search, planes_for(max_depth, KEPT_PLANES));
+		carve_scratch(search, planes_for(max_depth, EMOGI_MSBFS_KEPT_PLANES));
 	search->code = 1;
 	return add_planes(search);
 }
@@ -347,7 +340,7 @@ emogi_msbfs_scratch_bytes(uint64_t nvertices, int64_t max_depth)
 	EmogiMsbfs	search = {.nvertices = nvertices, .nwords = (nvertices + 63) / 64};
 	uintptr_t	place = carve_words(&search, 0);
 
-	for (int k = 0; k < planes_for(max_depth, KEPT_PLANES); k++)
+	for (int k = 0; k < planes_for(max_depth, EMOGI_MSBFS_KEPT_PLANES); k++)
 		(void) emogi_carve(&place, nvertices * sizeof(uint64_t));
 	return place;
 }
@@ -402,7 +395,7 @@ emogi_msbfs_run(EmogiPool *pool, const EmogiGraph *graph, const uint32_t *source
 		return refuse(error, "the memory for the answer is too small");
 	search.nvertices = graph->nvertices;
 	search.nwords = (graph->nvertices + 63) / 64;
-	search.small_pages = leads_to_few(graph, sources, nsources, max_depth, graph->nvertices / FEW_SHARE);
+	search.small_pages = leads_to_few(graph, sources, nsources, max_depth, graph->nvertices / EMOGI_MSBFS_FEW_SHARE);
 	emogi_run_begin(&search.run, pool, graph, 0, &search.counters, control, error, "breadth-first searches");
 	if (open_search(&search, max_depth))
 	{

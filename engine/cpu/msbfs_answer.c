@@ -5,8 +5,6 @@
 
 #include <string.h>
 
-#define ROW_CHUNK 16			/* times 64 vertices that are turned into rows at once */
-
 /* Swap the high half of words with the low half of those `half` further on, in each group of 2 * half bits. */
 static inline __attribute__((always_inline)) void
 swap_halves(uint64_t *bits, const int half, const uint64_t low)
@@ -69,11 +67,11 @@ make_rows(void *arg, int thread, int nthreads)
 	const uint64_t nplanes = (uint64_t) result->nplanes;
 	uint64_t   *counts = search->thread_counts[thread];
 	uint64_t	bits[64];
-	uint64_t	rows[EMOGI_MSBFS_SOURCES][ROW_CHUNK * EMOGI_MSBFS_PLANES];
+	uint64_t	rows[EMOGI_MSBFS_SOURCES][EMOGI_MSBFS_ROW_CHUNK * EMOGI_MSBFS_PLANES];
 	uint64_t	first,
 				last;
 
-	while (emogi_msbfs_take(search, ROW_CHUNK, search->nwords, &first, &last))
+	while (emogi_msbfs_take(search, EMOGI_MSBFS_ROW_CHUNK, search->nwords, &first, &last))
 	{
 		for (uint64_t w = first; w < last; w++)
 		{

@@ -8,18 +8,11 @@
 
 #include <string.h>
 
-#define HUB_PIECE 8192			/* entries of a hub's list that a thread takes at once */
-#define QUEUE_CHUNK 64			/* vertices */
-#define SWEEP_CHUNK 512			/* vertices */
-#define LOCAL_QUEUE 512
-#define GATHER_AT_ONCE 8		/* entries between two looks at whether all is found */
-#define AHEAD 16				/* vertices whose first neighbours' words are asked for ahead */
-
 /* Vertices that a thread has found and not yet appended to the next queue. */
 typedef struct LocalQueue
 {
 	uint32_t	count;
-	uint32_t	vertices[LOCAL_QUEUE];
+	uint32_t	vertices[EMOGI_MSBFS_LOCAL_QUEUE];
 } LocalQueue;
 
 /* Say whether a thread that has looked at this many entries must leave; *polled is when it last asked. */
@@ -47,7 +40,7 @@ static inline void
 enqueue(EmogiMsbfs *search, LocalQueue *local, uint32_t v)
 {
 	local->vertices[local->count++] = v;
-	if (local->count == LOCAL_QUEUE)
+	if (local->count == EMOGI_MSBFS_LOCAL_QUEUE)
 		flush_queue(search, local);
 }
 
@@ -62,8 +55,8 @@ push(EmogiMsbfs *search, LocalQueue *local, uint64_t word, const uint32_t *targe
 	{
 		uint32_t	v = targets[i];
 
-		if (i + GATHER_AT_ONCE < count)
-			__builtin_prefetch(&next[targets[i + GATHER_AT_ONCE]], 1);
+		if (i + EMOGI_MSBFS_GATHER_AT_ONCE < count)
+			__builtin_prefetch(&next[targets[i + EMOGI_MSBFS_GATHER_AT_ONCE]], 1);
 		if ((word & ~__atomic_load_n(&next[v], __ATOMIC_RELAXED)) == 0)
 			continue;
 		if (local == NULL)
@@ -107,7 +100,7 @@ emogi_msbfs_walk_queue(void *arg, int thread, int nthreads)
 				last;
 
 	local.count = 0;
-	while (emogi_msbfs_take(search, QUEUE_CHUNK, search->count, &first, &last))
+	while (emogi_msbfs_take(search, EMOGI_MSBFS_QUEUE_CHUNK, search->count, &first, &last))
 	{
 		const uint32_t *queue = search->queue;
 
@@ -131,7 +124,7 @@ emogi_msbfs_walk_all(void *arg, int thread, int nthreads)
 	uint64_t	first,
 				last;
 
-	while (emogi_msbfs_take(search, SWEEP_CHUNK, search->nvertices, &first, &last))
+	while (emogi_msbfs_take(search, EMOGI_MSBFS_SWEEP_CHUNK, search->nvertices, &first, &last))
 	{
 		for (uint64_t v = first; v < last; v++)
 		{
@@ -207,9 +200,9 @@ emogi_msbfs_walk_hubs(void *arg, int thread, int nthreads)
 		uint64_t	end = emogi_msbfs_degree(&search->forward, hub->vertex);
 		uint64_t	i;
 
-		while (!emogi_job_stopped(&search->run.job) && (i = emogi_job_take(&hub->next, HUB_PIECE)) < end)
+		while (!emogi_job_stopped(&search->run.job) && (i = emogi_job_take(&hub->next, EMOGI_MSBFS_HUB_PIECE)) < end)
 			push(search, search->in_queue ? &local : NULL, search->front[hub->vertex], targets + i,
-				 emogi_run_chunk_end(i, HUB_PIECE, end) - i, &search->tally[thread]);
+				 emogi_run_chunk_end(i, EMOGI_MSBFS_HUB_PIECE, end) - i, &search->tally[thread]);
 	}
 	flush_queue(search, &local);
 }
@@ -226,7 +219,7 @@ emogi_msbfs_enter_queue(void *arg, int thread, int nthreads)
 	for (uint64_t i = search->count * (uint64_t) thread / (uint64_t) nthreads;
 		 i < search->count * (uint64_t) (thread + 1) / (uint64_t) nthreads; i++)
 		search->front[search->queue[i]] = 0;
-	while (emogi_msbfs_take(search, QUEUE_CHUNK, search->next_count, &first, &last))
+	while (emogi_msbfs_take(search, EMOGI_MSBFS_QUEUE_CHUNK, search->next_count, &first, &last))
 	{
 		const uint32_t *queue = search->next_queue;
 
@@ -261,7 +254,7 @@ emogi_msbfs_enter_all(void *arg, int thread, int nthreads)
 	uint64_t	first,
 				last;
 
-	while (emogi_msbfs_take(search, SWEEP_CHUNK, search->nvertices, &first, &last))
+	while (emogi_msbfs_take(search, EMOGI_MSBFS_SWEEP_CHUNK, search->nvertices, &first, &last))
 	{
 		for (uint64_t v = first; v < last; v++)
 		{
@@ -284,9 +277,9 @@ gather(const uint64_t *front, const uint32_t *targets, uint64_t count, uint64_t 
 	uint64_t	word = 0;
 	uint64_t	i = 0;
 
-	while (i + GATHER_AT_ONCE <= count && (word & want) != want)
+	while (i + EMOGI_MSBFS_GATHER_AT_ONCE <= count && (word & want) != want)
 	{
-		for (uint64_t end = i + GATHER_AT_ONCE; i < end; i++)
+		for (uint64_t end = i + EMOGI_MSBFS_GATHER_AT_ONCE; i < end; i++)
 			word |= front[targets[i]];
 	}
 	if ((word & want) != want)
@@ -305,7 +298,7 @@ prefetch_first(const EmogiMsbfs *search, uint64_t v)
 	const uint64_t *offsets = search->backward.offsets + v;
 	const uint32_t *targets = search->backward.targets;
 
-	for (uint64_t i = offsets[0]; i < offsets[1] && i < offsets[0] + GATHER_AT_ONCE; i++)
+	for (uint64_t i = offsets[0]; i < offsets[1] && i < offsets[0] + EMOGI_MSBFS_GATHER_AT_ONCE; i++)
 		__builtin_prefetch(&search->front[targets[i]]);
 }
 
@@ -321,17 +314,17 @@ emogi_msbfs_pull(void *arg, int thread, int nthreads)
 	uint64_t	first,
 				last;
 
-	while (emogi_msbfs_take(search, SWEEP_CHUNK, search->nvertices, &first, &last))
+	while (emogi_msbfs_take(search, EMOGI_MSBFS_SWEEP_CHUNK, search->nvertices, &first, &last))
 	{
 		for (uint64_t v = first; v < last && !must_leave(search, tally.looked, &polled); v++)
 		{
 			uint64_t	want = active & ~search->seen[v];
 			uint64_t	count = emogi_msbfs_degree(backward, v);
 
-			if (v + 2 * AHEAD < last)
-				__builtin_prefetch(&backward->targets[backward->offsets[v + 2 * AHEAD]]);
-			if (v + AHEAD < last && (active & ~search->seen[v + AHEAD]) != 0)
-				prefetch_first(search, v + AHEAD);
+			if (v + 2 * EMOGI_MSBFS_AHEAD < last)
+				__builtin_prefetch(&backward->targets[backward->offsets[v + 2 * EMOGI_MSBFS_AHEAD]]);
+			if (v + EMOGI_MSBFS_AHEAD < last && (active & ~search->seen[v + EMOGI_MSBFS_AHEAD]) != 0)
+				prefetch_first(search, v + EMOGI_MSBFS_AHEAD);
 			search->next[v] = 0;
 			if (want == 0)
 				continue;
@@ -364,10 +357,10 @@ emogi_msbfs_pull_hubs(void *arg, int thread, int nthreads)
 		uint64_t	want = search->total.active & ~search->seen[hub->vertex];
 		uint64_t	i;
 
-		while (!emogi_job_stopped(&search->run.job) && (i = emogi_job_take(&hub->next, HUB_PIECE)) < end)
+		while (!emogi_job_stopped(&search->run.job) && (i = emogi_job_take(&hub->next, EMOGI_MSBFS_HUB_PIECE)) < end)
 		{
-			uint64_t	word = gather(search->front, targets + i, emogi_run_chunk_end(i, HUB_PIECE, end) - i, want,
-									  &search->tally[thread]);
+			uint64_t	count = emogi_run_chunk_end(i, EMOGI_MSBFS_HUB_PIECE, end) - i;
+			uint64_t	word = gather(search->front, targets + i, count, want, &search->tally[thread]);
 
 			__atomic_fetch_or(&search->next[hub->vertex], word, __ATOMIC_RELAXED);
 		}
@@ -382,7 +375,7 @@ emogi_msbfs_clear_next(void *arg, int thread, int nthreads)
 	uint64_t	first,
 				last;
 
-	while (emogi_msbfs_take(search, SWEEP_CHUNK, search->nvertices, &first, &last))
+	while (emogi_msbfs_take(search, EMOGI_MSBFS_SWEEP_CHUNK, search->nvertices, &first, &last))
 		memset(search->next + first, 0, (last - first) * sizeof(uint64_t));
 }
 
@@ -396,7 +389,7 @@ emogi_msbfs_collect_queue(void *arg, int thread, int nthreads)
 				last;
 
 	local.count = 0;
-	while (emogi_msbfs_take(search, SWEEP_CHUNK, search->nvertices, &first, &last))
+	while (emogi_msbfs_take(search, EMOGI_MSBFS_SWEEP_CHUNK, search->nvertices, &first, &last))
 	{
 		for (uint64_t v = first; v < last; v++)
 		{

@@ -8,9 +8,25 @@
 #include "msbfs.h"
 #include "run.h"
 
+/* Tuned: what is told apart by cost, then how work is cut. */
+#define EMOGI_MSBFS_PUSH_COST 3	/* of a list entry pushed, against one pulled */
+#define EMOGI_MSBFS_SWEEP_COST 1	/* of a vertex in a pass over all, likewise */
+#define EMOGI_MSBFS_QUEUE_SHARE 8	/* a queue holds at most nvertices / 8 vertices */
+#define EMOGI_MSBFS_QUEUE_LEAST 4096	/* but not fewer than these */
+#define EMOGI_MSBFS_ALONE_ENTRIES 1024	/* a queue with fewer vertices and entries is walked by the caller alone */
+#define EMOGI_MSBFS_STRIP_ENTRIES 16	/* in a strip, of the frontier's mean list, that are worth finding them */
+#define EMOGI_MSBFS_FEW_SHARE 512	/* fewer than nvertices / 512 touched are few: not one in each small page of their words */
+#define EMOGI_MSBFS_KEPT_PLANES 4	/* in the caller's scratch memory, at most: levels up to 14 */
 #define EMOGI_MSBFS_HUB_ENTRIES 16384	/* a longer list is walked by all threads together */
+#define EMOGI_MSBFS_HUB_PIECE 8192	/* entries of a hub's list that a thread takes at once */
 #define EMOGI_MSBFS_STRIP 16384	/* vertices whose words one thread fills at a time: 128 KB */
 #define EMOGI_MSBFS_LIST_CHUNK 512	/* times 64 vertices whose lists one thread makes */
+#define EMOGI_MSBFS_ROW_CHUNK 16	/* times 64 vertices that are turned into rows at once */
+#define EMOGI_MSBFS_QUEUE_CHUNK 64	/* vertices */
+#define EMOGI_MSBFS_SWEEP_CHUNK 512	/* vertices */
+#define EMOGI_MSBFS_LOCAL_QUEUE 512	/* vertices that a thread has found before it appends them */
+#define EMOGI_MSBFS_GATHER_AT_ONCE 8	/* entries between two looks at whether all is found */
+#define EMOGI_MSBFS_AHEAD 16	/* vertices whose first neighbours' words are asked for ahead */
 
 /* A long list that all threads walk together. */
 typedef struct EmogiMsbfsHub

@@ -11,11 +11,12 @@
  *
  * [1] S. Beamer, K. Asanovic, D. Patterson. The GAP Benchmark Suite. arXiv:1508.03619, 2015. Section 3 (PageRank).
  */
-#include "cpu.h"
+#include "algorithms.h"
 #include "run.h"
 
 #include "contract/semirings.h"
 
+/* Tuned. Times with these values are in bench/RESULTS.md: two cores of an Intel Xeon, commit 45449c8. */
 #define AHEAD 64				/* list entries whose shares are sent for before they are needed */
 #define BLOCK 1024				/* vertices whose sums are made together */
 #define ENTRIES_AT_ONCE 65536

@@ -11,7 +11,7 @@
 #define EMOGI_RUN_POLL ((uint64_t) 1 << 20)	/* list entries between two looks at the cancel flag, at most */
 
 /*
- * The head of an algorithm's own struct. Between steps it belongs to the caller's thread; in a step any thread takes
+ * What an algorithm's own struct begins with. Between steps it belongs to the caller's thread; in a step any thread takes
  * units of `next` and ends the job.
  */
 typedef struct EmogiCpuRun

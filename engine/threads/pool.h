@@ -22,9 +22,6 @@ extern int	emogi_pool_size(const EmogiPool *pool);
 /* Run task in all threads and return when the last has finished. Not reentrant; one caller at a time. */
 extern void emogi_pool_run(EmogiPool *pool, EmogiPoolTask task, void *arg);
 
-/* The pool of an open CPU engine: CSR construction shares it with the algorithms. */
-extern EmogiPool *emogi_cpu_engine_pool(EmogiEngineState *state);
-
 /*
  * Allocate and map the pages of [start, start + bytes) for writing, from the calling thread: MADV_POPULATE_WRITE,
  * which on a sparse shared mapping both takes the memory (an error here, not a SIGBUS later) and spares the faults.

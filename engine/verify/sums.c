@@ -1,11 +1,11 @@
 /*
  * sums.c: are the values of the sum semiring right?
  *
- * One more iteration is made, plainly. The step of each algorithm is a map of which is known how far it can carry two
- * values apart: PAGERANK shrinks the L1 distance by the damping; the others lipschitz the largest distance by no more
- * than the sum of |weight| that each formula puts on its vertices. So the change of that iteration is bounded by the change
- * that the run reports of its last, whether it has converged or not. Beside that: ranks sum to 1; fixed vertices and vertices
- * that keep their value have it; and the run stopped for a reason.
+ * One more iteration is made, plainly. The step of each algorithm is a map whose Lipschitz constant is known: for PAGERANK, in
+ * the L1 distance, the damping; for the others, in the largest distance, no more than the sum of |weight| that each formula puts
+ * on its vertices. So the change of that iteration is bounded by the change that the run reports of its last, whether it has
+ * converged or not. Beside that: ranks sum to 1; fixed vertices and those that keep their value have it; and the run stopped
+ * for a reason.
  *
  * PAGERANK needs the number of edges that leave each vertex, of which the lists (of edges that enter) show only the ends. Where
  * the other orientation is there its degrees are taken, but not on trust: the sum of r(u) over all entries u has to be the
@@ -195,7 +195,7 @@ emogi_verify_pagerank(EmogiCheck *check)
 	return right;
 }
 
-/* What one more iteration makes of a vertex, and how far it can carry two values apart. */
+/* What one more iteration makes of a vertex, and its Lipschitz constant there. */
 typedef struct Step
 {
 	double		value;

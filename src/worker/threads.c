@@ -7,6 +7,8 @@
  */
 #include "postgres.h"
 
+#include "cpu/cpu.h"
+
 #include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>

@@ -9,6 +9,7 @@
 #include "both.h"
 
 #include "contract/semirings.h"
+#include "cpu/cpu.h"
 #include "refused.h"
 
 #define DEFAULT_GRAPHS 220

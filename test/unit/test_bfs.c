@@ -2,6 +2,7 @@
  * test_bfs.c: the cpu engine's levels agree with a naive search and with the definition.
  */
 #include "check.h"
+#include "cpu/cpu.h"
 #include "oracle.h"
 #include "shapes.h"
 #include "verify/verify.h"

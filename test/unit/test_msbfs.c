@@ -1,6 +1,7 @@
 /*
  * test_msbfs.c: a search from many sources at once agrees with a naive search from each, for any number of threads.
  */
+#include "cpu/cpu.h"
 #include "cpu/msbfs.h"
 #include "engines.h"
 #include "oracle.h"

@@ -10,6 +10,7 @@
 #include "both.h"
 
 #include "contract/semirings.h"
+#include "cpu/cpu.h"
 
 #define DEFAULT_GRAPHS 140		/* of which every algorithm has an answer for 100 and more */
 #define MAX_SOURCES 8

@@ -3,8 +3,9 @@
  */
 #include "build.h"
 #include "engines.h"
-#include "cpu/trace_path.h"
+#include "cpu/cpu.h"
 #include "cpu/path_search.h"
+#include "cpu/trace_path.h"
 
 #include <float.h>
 #include <limits.h>

@@ -7,6 +7,8 @@
  */
 #include "both.h"
 
+#include "cpu/cpu.h"
+
 #define PLAIN_VERTICES 40000
 #define HEADS_VERTICES 2000
 #define MAX_TAKES 40			/* more than any run takes of device memory */
