@@ -85,21 +85,29 @@ emogi_sink_next_chunk(EmogiSink *sink)
 	sink->slot->control.done += EMOGI_CHUNK_EDGES;
 }
 
-/* Raise 22023 for a weight that is out of range. */
+/*
+ * Raise 22023 for a weight that is out of range. The HINT has a condition that leaves out this one and its like. NaN is above
+ * all other numbers for PostgreSQL. A column that is negative may be an integer's, which cannot be compared with 'Infinity'.
+ */
 void
 emogi_sink_refuse_weight(const EmogiSink *sink, int64 src, int64 dst, double weight)
 {
-	static const char *const range[] = {
-		[EMOGI_WEIGHTS_LENGTHS] = "Weights must not be negative or NaN.",
-		[EMOGI_WEIGHTS_CONDUCTANCES] = "Weights must be finite and not negative.",
-		[EMOGI_WEIGHTS_FACTORS] = "Weights must be finite."
+	static const struct
+	{
+		const char *range;
+		const char *condition;	/* of those that are not negative, or may be */
+	}			allowed[] = {
+		[EMOGI_WEIGHTS_LENGTHS] = {"Weights must not be negative or NaN.", "weight <> 'NaN'"},
+		[EMOGI_WEIGHTS_CONDUCTANCES] = {"Weights must be finite and not negative.", "weight < 'Infinity'"},
+		[EMOGI_WEIGHTS_FACTORS] = {"Weights must be finite.", "abs(weight) < 'Infinity'"}
 	};
+	bool		is_negative = weight < 0 && sink->weights != EMOGI_WEIGHTS_FACTORS;
 
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("invalid weight %g of the edge from " INT64_FORMAT " to " INT64_FORMAT, weight, src, dst),
-			 errhint("%s Choose other edges with a query: 'SELECT src, dst, weight FROM edges WHERE weight >= 0'.",
-					 range[sink->weights])));
+			 errhint("%s Leave such edges out with a query: $$SELECT src, dst, weight FROM edges WHERE %s$$.",
+					 allowed[sink->weights].range, is_negative ? "weight >= 0" : allowed[sink->weights].condition)));
 }
 
 /* Raise 22004 for an edge without a weight. */

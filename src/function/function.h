@@ -1,8 +1,9 @@
 /*
  * function.h: the SQL functions that compute.
  *
- * A function has a file of its own: bfs.c is emogi_bfs. arguments.c reads its arguments into a Task. run.c carries it out: it begins a call, obtains the Graph (../build), has the
- * worker run the Query (../call), and returns the Result as rows. values.c reads a query of start values.
+ * A function has a file of its own: bfs.c is emogi_bfs. arguments.c reads its arguments into a Task. run.c carries it out:
+ * it begins a call, obtains the Graph (../build), has the worker run the Query (../call), and returns the Result as rows.
+ * values.c reads a query of start values.
  */
 #ifndef EMOGI_FUNCTION_H
 #define EMOGI_FUNCTION_H
