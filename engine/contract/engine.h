@@ -22,8 +22,8 @@
 extern "C" {
 #endif
 
-/* Changes whenever a struct below does; emogi_cuda.so of another build is refused. */
-#define EMOGI_ENGINE_ABI 7
+/* Changes whenever a struct below does, or the number of algorithms; emogi_cuda.so of another build is refused. */
+#define EMOGI_ENGINE_ABI (UINT32_C(7000) + EMOGI_NALGORITHMS)
 
 /* The unit of a request on the link, and of alignment of every array that a GPU may read in place. */
 #define EMOGI_LINE_BYTES 128
