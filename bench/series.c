@@ -55,7 +55,7 @@ leave_out(EmogiBench *bench, const EmogiQuery *query, EmogiStatus status, const 
 {
 	if (status == EMOGI_NO_MEMORY)
 		bench->failed = true;
-	else if (status != EMOGI_BAD_INPUT || !is_special(query))
+	else if (status != EMOGI_UNSUPPORTED && (status != EMOGI_BAD_INPUT || !is_special(query)))
 		emogi_bench_die("run failed", error);
 	printf("  %s: %s: %s\n", status == EMOGI_NO_MEMORY ? "does not fit" : "left out", error->message, error->detail);
 }

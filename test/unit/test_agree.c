@@ -93,7 +93,7 @@ check_sums(const char *name, const EmogiGraph *graph, int kind, uint64_t seed)
 	{
 		const EmogiAlgorithmRow *row = emogi_algorithm_row((EmogiAlgorithm) a);
 
-		if (emogi_algorithm_takes(row, EMOGI_SOURCES) >= 0)
+		if (emogi_algorithm_takes(row, EMOGI_SOURCES) >= 0 || !emogi_algorithm_is_on_cuda(row))
 			continue;
 		query.algorithm = (EmogiAlgorithm) a;
 		query.max_iterations = iterations[a] > 0 ? iterations[a] : 1;

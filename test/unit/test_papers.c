@@ -178,10 +178,12 @@ make_query(const EmogiGraph *graph, EmogiAlgorithm algorithm, uint64_t seed, uin
 	return query;
 }
 
-/* Say whether a Graph has an answer to compare. */
+/* Say whether a Graph has an answer to compare, by the papers' systems too. */
 static bool
 has_answer(const EmogiGraph *graph, EmogiAlgorithm algorithm, int kind)
 {
+	if (strcmp(emogi_algorithm_row(algorithm)->papers, "none") == 0)
+		return false;
 	if (algorithm == EMOGI_SSNSP)
 		return graph->backward.offsets != NULL;
 	return !emogi_is_sum(algorithm) || kind < FINITE_KINDS;

@@ -139,6 +139,8 @@ check_kept(void)
 	for (int p = EMOGI_PLACEMENT_HOST; p <= EMOGI_PLACEMENT_HYBRID; p++)
 		for (int a = 0; a < EMOGI_NALGORITHMS; a++)
 		{
+			if (!emogi_algorithm_is_on_cuda(emogi_algorithm_row((EmogiAlgorithm) a)))
+				continue;
 			ask_twice("kept", &built.graph, (EmogiAlgorithm) a, (EmogiPlacement) p);
 			ask_hidden("kept", &built.graph, (EmogiAlgorithm) a, (EmogiPlacement) p);
 		}
