@@ -85,7 +85,8 @@ typedef struct EmogiEdgeChunk
 	int64_t		min_key;		/* over both ends; meaningless when nedges = 0 */
 	int64_t		max_key;
 	uint32_t	weight_misfits; /* over all weights */
-	char		pad[EMOGI_LINE_BYTES - 28];
+	uint64_t	first;			/* place of its first edge in a COO, by emogi_coo_pack */
+	char		pad[EMOGI_LINE_BYTES - 40];
 	EmogiEdge	edges[];		/* [nedges] of EMOGI_CHUNK_EDGES; with weights, see emogi_weighted_edges */
 } EmogiEdgeChunk;
 

@@ -1,0 +1,112 @@
+/*
+ * coo.h: the edges of a table in the order of its pages, so that what a page gave before can be compared with what it gives now.
+ *
+ * A COO (coordinate list) is made of the chunks that a scan has filled, and stays while the Graph lives. Keys, not vertex
+ * numbers: renumbering leaves it alone. Edges are found by their place; which places a page has, its owner knows.
+ */
+#ifndef EMOGI_COO_H
+#define EMOGI_COO_H
+
+#include "csr.h"
+
+typedef struct EmogiCoo
+{
+	uint64_t	room;			/* edges that fit */
+	uint64_t	used;			/* places [0, used) have been given out; not all of them need be an edge's any more */
+	int64_t		base;			/* keys are stored as key - base */
+	uint32_t	key_bytes;		/* of a stored key: 4 or 8 */
+	EmogiWeightType weight_type;	/* of the stored weights; EMOGI_WEIGHT_NONE = there are none */
+	void	   *keys;			/* [2 * room], source and target by turns */
+	void	   *weights;		/* [room], NULL where there are none */
+} EmogiCoo;
+
+/* How many weights are not what; the misfits of all of them are the bits whose count is not 0. */
+typedef struct EmogiMisfitCounts
+{
+	uint64_t	counts[6];		/* by bit: EMOGI_NOT_U8 .. EMOGI_INFINITE */
+} EmogiMisfitCounts;
+
+/* Count a weight, once more or (times = -1) once less. */
+static inline void
+emogi_misfits_count(EmogiMisfitCounts *counts, double weight, int64_t times)
+{
+	uint32_t	misfits = emogi_weight_misfits(weight);
+
+	for (int i = 0; i < 6; i++)
+		if (misfits & (1u << i))
+			counts->counts[i] += (uint64_t) times;
+}
+
+/* Get the misfits of all weights that are counted. */
+static inline uint32_t
+emogi_misfits_of(const EmogiMisfitCounts *counts)
+{
+	uint32_t	misfits = 0;
+
+	for (int i = 0; i < 6; i++)
+		misfits |= counts->counts[i] != 0 ? 1u << i : 0;
+	return misfits;
+}
+
+/* Set the form of a COO for these edges, with room for so many (at least edges->nedges); memory is the caller's to give. */
+extern void emogi_coo_shape(EmogiCoo *coo, const EmogiEdges *edges, uint64_t room);
+
+/* Bytes of the block that holds the arrays of a COO of this form; emogi_coo_view points it into one, aligned to a line. */
+extern size_t emogi_coo_bytes(const EmogiCoo *coo);
+extern void emogi_coo_view(EmogiCoo *coo, void *memory);
+
+/*
+ * Fill an empty COO with all edges of the chunks, chunk after chunk: chunk->first becomes the place of its first edge, and
+ * coo->used the number of edges. The block is populated. counts: of all weights, where there are any.
+ */
+extern EmogiStatus emogi_coo_pack(EmogiPool *pool, const EmogiEdges *edges, EmogiCoo *coo, EmogiMisfitCounts *counts,
+								  EmogiControl *control, EmogiError *error);
+
+/* A run of places whose edges count. */
+typedef struct EmogiCooRun
+{
+	uint64_t	first;
+	uint64_t	count;
+} EmogiCooRun;
+
+/*
+ * The reverse: the edges of these runs, in their order, into edges->chunks, which are empty, not yet populated, and hold them
+ * all. The chunks get their ranges of keys and their misfits.
+ */
+extern EmogiStatus emogi_coo_unpack(EmogiPool *pool, const EmogiCoo *coo, const EmogiCooRun *runs, uint64_t nruns,
+									const EmogiEdges *edges, EmogiControl *control, EmogiError *error);
+
+/* Does an edge fit into a COO of this form? */
+static inline bool
+emogi_coo_holds(const EmogiCoo *coo, int64_t src, int64_t dst, double weight)
+{
+	uint64_t	span = coo->key_bytes == 4 ? UINT32_MAX : UINT64_MAX;
+
+	if ((uint64_t) src - (uint64_t) coo->base > span || (uint64_t) dst - (uint64_t) coo->base > span)
+		return false;
+	if (coo->key_bytes == 4 && (src < coo->base || dst < coo->base))
+		return false;
+	switch (coo->weight_type)
+	{
+		case EMOGI_WEIGHT_NONE:
+		case EMOGI_WEIGHT_F64:
+			return true;
+		case EMOGI_WEIGHT_U8:
+			return (emogi_weight_misfits(weight) & EMOGI_NOT_U8) == 0;
+		case EMOGI_WEIGHT_U16:
+			return (emogi_weight_misfits(weight) & EMOGI_NOT_U16) == 0;
+		case EMOGI_WEIGHT_U32:
+			return (emogi_weight_misfits(weight) & EMOGI_NOT_U32) == 0;
+		case EMOGI_WEIGHT_F32:
+			return (emogi_weight_misfits(weight) & EMOGI_NOT_F32) == 0;
+	}
+	return false;
+}
+
+/* Get the edge at a place; its weight is 0 where there are none. */
+extern EmogiWeightedEdge emogi_coo_get(const EmogiCoo *coo, uint64_t place);
+
+/* Put an edge that fits to a place. A weight of -0 is stored as 0. */
+extern void emogi_coo_put(EmogiCoo *coo, uint64_t place, int64_t src, int64_t dst, double weight);
+
+#endif							/* EMOGI_COO_H */
