@@ -9,6 +9,7 @@
  *   scan_node/   calls in FROM, as nodes of a plan             worker/  the engine worker, on the other side of a slot
  *   function/    the SQL functions                             views/   the views, and what administers the cache
  *   build/       from a Source to a Graph
+ *   edges/       from a Source to edges in the Region
  *   call/        a call and its slot
  *   source/      what the graph argument names                 cache/   the Graphs that calls and sessions share
  *   server/      what all stand on: settings, faults, shared state, the Region, limits, versions of PostgreSQL
@@ -22,8 +23,9 @@
  *   source/snapshot.c      sees to it that the call's snapshot is not older than what the graph argument names
  *   build/obtain.c         has wish.c look in the cache for a Graph that holds exactly what the call's snapshot sees, and pin it
  *                          (cache/cache.c keeps the entries, cache/ring.c knows who has changed which table);  else
- *   build/build.c          turns the Source into edges in the Region (heap_scan.c and pages.c read tables, sink.c takes rows
- *                          from the executor), then has the engine worker make keys and CSR of them;  wish.c publishes the Graph
+ *   build/build.c          has the Source turned into edges in the Region (edges/heap_scan.c and pages.c read tables, sink.c takes
+ *                          rows from the executor), then has the engine worker make keys and CSR of them;  wish.c publishes the
+ *                          Graph
  *   call/request.c         has the engine worker run the Query;  worker/worker.c is that worker
  *   function/run.c         reads the Result out into rows and gives the slot back
  *

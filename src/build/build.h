@@ -2,16 +2,15 @@
  * build.h: from a Source to a Graph.
  *
  * emogi_obtain_graph (obtain.c) looks in the cache for a Graph that holds exactly what the snapshot of the call sees, and pins it
- * (wish.c); else it has one built and published. build.c turns the Source into edges in the Region, as heap_scan.c and pages.c read
- * tables or sink.c takes rows from the executor, then has the engine worker make keys and CSR of them. estimate.c and foresight.c
- * say how large a Graph will be, before the scan and for the planner.
+ * (wish.c); else it has one built and published. build.c has the edges of the Source brought into the Region (../edges), then has
+ * the engine worker make keys and CSR of them. estimate.c and foresight.c say how large a Graph will be, before the scan and for
+ * the planner.
  */
 #ifndef EMOGI_BUILD_H
 #define EMOGI_BUILD_H
 
 #include "cache/cache.h"
-#include "call/call.h"
-#include "source/source.h"
+#include "edges/edges.h"
 
 /* ---- obtain.c: the Graph of a call ---- */
 
@@ -25,17 +24,6 @@ typedef enum EmogiOutlook
 
 extern EmogiOutlook emogi_obtain_outlook(const EmogiSource *source, const EmogiGraphKey *wanted);
 extern void emogi_obtain_graph(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *wanted, EmogiGraph *graph);
-
-/* ---- sink.c: queries to edges; sink.h has what fills a sink ---- */
-
-extern void emogi_sink_check_query(const char *query, bool wants_weight);
-extern void emogi_sink_query(EmogiCall *call, const EmogiSource *source, EmogiWeights weights);
-
-/* ---- heap_scan.c: tables to edges ---- */
-
-extern bool emogi_heap_scan_list(const EmogiSource *source, List *relids, List **leaves);
-extern bool emogi_heap_scan_possible(const EmogiSource *source, List **leaves);
-extern void emogi_heap_scan_tables(EmogiCall *call, const EmogiSource *source, List *leaves, EmogiWeights weights);
 
 /* ---- estimate.c: how large a Graph will be ---- */
 

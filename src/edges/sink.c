@@ -20,8 +20,8 @@
 #include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
 
-#include "build/build.h"
-#include "build/sink.h"
+#include "edges/edges.h"
+#include "edges/sink.h"
 #include "server/region.h"
 #include "threads/pool.h"
 

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-#include "build/build.h"
+#include "edges/edges.h"
 
 typedef struct EmogiSink
 {

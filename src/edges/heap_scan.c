@@ -21,8 +21,8 @@
 #include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
 
-#include "build/build.h"
-#include "build/pages.h"
+#include "edges/edges.h"
+#include "edges/pages.h"
 #include "server/compat.h"
 
 /* A parallel worker takes 4 to 16 ms to start; this many pages (32 MB, some 700,000 rows) take it longer to read. */

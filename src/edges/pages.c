@@ -23,8 +23,8 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
-#include "build/build.h"
-#include "build/pages.h"
+#include "edges/edges.h"
+#include "edges/pages.h"
 #include "server/compat.h"
 
 /*

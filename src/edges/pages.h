@@ -6,7 +6,7 @@
 
 #include "access/relscan.h"
 
-#include "build/sink.h"
+#include "edges/sink.h"
 
 /* A column that is read, in the tuples of one table. */
 typedef struct EmogiTupleColumn
