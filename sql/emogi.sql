@@ -378,10 +378,11 @@ COMMENT ON COLUMN emogi_cache.reset_at IS 'when the counters began';
 
 CREATE FUNCTION emogi_runs(OUT id bigint, OUT started timestamptz, OUT pid int, OUT username name, OUT database name,
 	OUT function text, OUT source text, OUT status text, OUT cache text, OUT engine text, OUT placement text,
-	OUT mapping text, OUT reason text, OUT wait_ms float8, OUT scan_ms float8, OUT keys_ms float8, OUT csr_ms float8,
-	OUT transfer_ms float8, OUT run_ms float8, OUT rows_ms float8, OUT total_ms float8, OUT vertices bigint,
-	OUT edges bigint, OUT reached bigint, OUT levels int, OUT edges_traversed bigint, OUT edges_per_second float8,
-	OUT link_bytes bigint, OUT rows bigint)
+	OUT mapping text, OUT reason text, OUT wait_ms float8, OUT refresh_ms float8, OUT scan_ms float8,
+	OUT keys_ms float8, OUT csr_ms float8, OUT splice_ms float8, OUT transfer_ms float8, OUT run_ms float8,
+	OUT rows_ms float8, OUT total_ms float8, OUT pages_looked bigint, OUT pages_by_map bigint, OUT pages_by_lsn bigint,
+	OUT changes bigint, OUT vertices bigint, OUT edges bigint, OUT reached bigint, OUT levels int,
+	OUT edges_traversed bigint, OUT edges_per_second float8, OUT link_bytes bigint, OUT rows bigint)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL RESTRICTED ROWS 100;
 COMMENT ON FUNCTION emogi_runs() IS 'the rows of the view emogi_runs';
@@ -396,19 +397,25 @@ COMMENT ON COLUMN emogi_runs.database IS 'database of the caller';
 COMMENT ON COLUMN emogi_runs.function IS 'the function called';
 COMMENT ON COLUMN emogi_runs.source IS 'the graph argument, cut off after 255 bytes';
 COMMENT ON COLUMN emogi_runs.status IS 'ok, or failed: ended by an error or a cancel';
-COMMENT ON COLUMN emogi_runs.cache IS 'hit: a cached graph was used; built: one was built and kept; private: one was built for this call; NULL: it did not come so far';
+COMMENT ON COLUMN emogi_runs.cache IS 'hit: a cached graph was used; built: one was built and kept; spliced: one was made of an older one and the changes since, and kept; private: one was built for this call; NULL: it did not come so far';
 COMMENT ON COLUMN emogi_runs.engine IS 'cpu or cuda; NULL: it did not come so far';
 COMMENT ON COLUMN emogi_runs.placement IS 'host, device, hybrid, managed or staged: where a run on a GPU read the edges from';
 COMMENT ON COLUMN emogi_runs.mapping IS 'the mapping that a run on a GPU was asked for, auto if none';
 COMMENT ON COLUMN emogi_runs.reason IS 'why the run was not on a GPU, where there is one or one was asked for';
 COMMENT ON COLUMN emogi_runs.wait_ms IS 'milliseconds of waiting for the engine worker';
+COMMENT ON COLUMN emogi_runs.refresh_ms IS 'milliseconds of finding out what has changed in the table since the graph was made';
 COMMENT ON COLUMN emogi_runs.scan_ms IS 'milliseconds of reading the edges; 0: not read';
 COMMENT ON COLUMN emogi_runs.keys_ms IS 'milliseconds of finding the vertices';
 COMMENT ON COLUMN emogi_runs.csr_ms IS 'milliseconds of making the lists';
+COMMENT ON COLUMN emogi_runs.splice_ms IS 'milliseconds of making the graph of an older one and the changes, or of the edges kept in memory';
 COMMENT ON COLUMN emogi_runs.transfer_ms IS 'milliseconds of copies to and from the GPU and of registering memory with it';
 COMMENT ON COLUMN emogi_runs.run_ms IS 'milliseconds of the traversal itself';
 COMMENT ON COLUMN emogi_runs.rows_ms IS 'milliseconds from the first row to the last, with what the query did with them in between';
 COMMENT ON COLUMN emogi_runs.total_ms IS 'milliseconds from the beginning to the end of the call';
+COMMENT ON COLUMN emogi_runs.pages_looked IS 'pages of the table that were read to find the changes';
+COMMENT ON COLUMN emogi_runs.pages_by_map IS 'pages that the visibility map says to be as they were';
+COMMENT ON COLUMN emogi_runs.pages_by_lsn IS 'pages whose log position says that they are as they were';
+COMMENT ON COLUMN emogi_runs.changes IS 'edges that were found to have come or gone';
 COMMENT ON COLUMN emogi_runs.vertices IS 'number of vertices of the graph';
 COMMENT ON COLUMN emogi_runs.edges IS 'number of list entries of the graph one way';
 COMMENT ON COLUMN emogi_runs.reached IS 'number of vertices reached';
@@ -434,7 +441,7 @@ COMMENT ON COLUMN emogi_progress.function IS 'the function called';
 COMMENT ON COLUMN emogi_progress.source IS 'the graph argument, cut off after 255 bytes';
 COMMENT ON COLUMN emogi_progress.started IS 'when the call began';
 COMMENT ON COLUMN emogi_progress.state IS 'idle: the session itself is at work; queued: waits for the engine worker; running: the worker is at it; waiting: for something else';
-COMMENT ON COLUMN emogi_progress.phase IS 'starting, scan, keys, csr, transfer, run or rows';
+COMMENT ON COLUMN emogi_progress.phase IS 'starting, refresh, scan, keys, csr, splice, transfer, run or rows';
 COMMENT ON COLUMN emogi_progress.level IS 'level or iteration of the traversal, from 0';
 COMMENT ON COLUMN emogi_progress.done IS 'of total: edges or vertices, as the phase has it';
 COMMENT ON COLUMN emogi_progress.total IS 'edges or vertices of the phase; NULL: not known';

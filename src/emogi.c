@@ -35,6 +35,7 @@
 
 #include "storage/shmem.h"
 
+#include "cache/live_state.h"
 #include "scan_node/scan_node.h"
 #include "server/compat.h"
 #include "server/fault.h"
@@ -63,6 +64,7 @@ request_shmem(void)
 	RequestAddinShmemSpace(emogi_granules_shmem_size());
 	RequestAddinShmemSpace(emogi_tables_shmem_size());
 	RequestAddinShmemSpace(emogi_cache_shmem_size());
+	RequestAddinShmemSpace(emogi_live_state_shmem_size());
 	RequestAddinShmemSpace(emogi_history_shmem_size());
 }
 
@@ -79,6 +81,7 @@ startup_shmem(void)
 	emogi_granules_shmem_startup(found);
 	emogi_tables_shmem_startup(found);
 	emogi_cache_shmem_startup(found);
+	emogi_live_state_shmem_startup(found);
 	emogi_history_shmem_startup(found);
 	LWLockRelease(AddinShmemInitLock);
 }

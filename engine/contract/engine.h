@@ -57,7 +57,10 @@ typedef enum EmogiPhase
 	EMOGI_PHASE_CSR,
 	EMOGI_PHASE_TRANSFER,
 	EMOGI_PHASE_RUN,
-	EMOGI_PHASE_ROWS
+	EMOGI_PHASE_ROWS,
+	EMOGI_PHASE_REFRESH,		/* what has changed in the tables */
+	EMOGI_PHASE_SPLICE,			/* a Graph of another and the changes */
+	EMOGI_NPHASES
 } EmogiPhase;
 
 /*

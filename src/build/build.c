@@ -10,6 +10,7 @@
 #include "access/relation.h"
 
 #include "build/build.h"
+#include "edges/pages.h"
 #include "server/region.h"
 
 /* Times the budget that the edges alone must be estimated at to be refused unread. */
@@ -91,17 +92,17 @@ announce_scan(EmogiCall *call, const EmogiSource *source, List *leaves)
 
 /*
  * Gather the edges of a Source in the call's slot, as the caller's snapshot sees them. leaves: the heaps to read, from
- * emogi_heap_scan_possible; NIL to go through the executor. The caller's rights have been checked. Raises 53200, 22004 and
- * 22023 for weights, and whatever a query raises.
+ * emogi_heap_scan_possible; NIL to go through the executor. notes: NULL, or what is to be noted of each leaf. The caller's rights
+ * have been checked. Raises 53200, 22004 and 22023 for weights, and whatever a query raises.
  */
 void
-emogi_build_edges(EmogiCall *call, const EmogiSource *source, List *leaves, EmogiWeights weights)
+emogi_build_edges(EmogiCall *call, const EmogiSource *source, List *leaves, EmogiWeights weights, const EmogiLookNotes *notes)
 {
 	emogi_call_phase(call, EMOGI_PHASE_SCAN);
 	if (leaves != NIL)
 	{
 		announce_scan(call, source, leaves);
-		emogi_heap_scan_tables(call, source, leaves, weights);
+		emogi_heap_scan_tables(call, source, leaves, weights, notes);
 	}
 	else
 		emogi_sink_query(call, source, weights);

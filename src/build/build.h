@@ -18,6 +18,7 @@
 typedef enum EmogiOutlook
 {
 	EMOGI_GRAPH_IS_CACHED,
+	EMOGI_GRAPH_WILL_BE_REFRESHED,
 	EMOGI_GRAPH_WILL_BE_BUILT,
 	EMOGI_GRAPH_WILL_BE_PRIVATE
 } EmogiOutlook;
@@ -58,7 +59,8 @@ extern bool emogi_foresight_get(const char *query, EmogiForesight *foresight);
 /* ---- build.c ---- */
 
 extern void emogi_build_check(const EmogiSource *source);
-extern void emogi_build_edges(EmogiCall *call, const EmogiSource *source, List *leaves, EmogiWeights weights);
+extern void emogi_build_edges(EmogiCall *call, const EmogiSource *source, List *leaves, EmogiWeights weights,
+							  const struct EmogiLookNotes *notes);
 extern void emogi_build_edges_of(EmogiCall *call, const EmogiGraph *donor, EmogiDirection direction,
 								 EmogiWeights weights);
 extern void emogi_build_graph(EmogiCall *call, EmogiDirection direction, bool with_backward, EmogiGraph *graph,

@@ -2,8 +2,8 @@
  * obtain.c: the Graph of a call: found in the cache, or built and shared.
  *
  * The caller's rights are checked and a snapshot taken that sees what the graph argument names; wish.c says whether a Graph in
- * the cache will do. When none does, it is built here. A Graph that leads the other way is a donor: its edges are taken from memory
- * and not from the table.
+ * the cache will do. When none does, follow.c brings one that is there up to date, if the tables can be followed. Else it is built
+ * here. A Graph that leads the other way is a donor: its edges are taken from memory and not from the table.
  */
 #include "postgres.h"
 
@@ -11,39 +11,7 @@
 #include "utils/snapmgr.h"
 
 #include "build/wish.h"
-
-/* Hide the weights of a Graph from a call that reads none. */
-static void
-hide_weights(EmogiGraph *graph)
-{
-	graph->weight_type = EMOGI_WEIGHT_NONE;
-	graph->forward.weights = graph->backward.weights = NULL;
-}
-
-/* Show a cached Graph the way that a call wants to see it. */
-static void
-present(const EmogiCached *cached, const EmogiGraphKey *key, EmogiGraph *graph)
-{
-	*graph = cached->graph;
-	if (!key->any_direction && cached->key.direction != key->direction)
-	{
-		graph->forward = cached->graph.backward;
-		graph->backward = cached->graph.forward;
-	}
-	if (key->weight == 0)
-		hide_weights(graph);
-}
-
-/* Let go of the donor. */
-static void
-release_donor(EmogiSlot *slot)
-{
-	int			donor = slot->donor;
-
-	slot->donor = -1;
-	if (donor >= 0)
-		emogi_cache_unpin(donor);
-}
+#include "cache/live_state.h"
 
 /* Build the Graph that is reserved, from a donor's edges or from the table, and publish it. */
 static void
@@ -62,13 +30,13 @@ build_shared(EmogiCall *call, const EmogiSource *source, List *leaves, const Emo
 		nskipped = donor->nskipped;
 		graph = donor->graph;
 		if (wish->key.weight == 0)
-			hide_weights(&graph);
+			emogi_wish_hide_weights(&graph);
 		emogi_build_edges_of(call, &graph, donor->key.direction, wish->key.weights);
-		release_donor(slot);
+		emogi_wish_release_donor(slot);
 	}
 	else
 	{
-		emogi_build_edges(call, source, leaves, wish->key.weights);
+		emogi_build_edges(call, source, leaves, wish->key.weights, NULL);
 		nskipped = pg_atomic_read_u64(&slot->nskipped);
 	}
 	emogi_build_graph(call, wish->key.direction, wish->key.with_backward, &graph, &misfits);
@@ -85,7 +53,7 @@ build_privately(EmogiCall *call, const EmogiSource *source, bool from_heaps, Lis
 
 	strlcpy(call->record.cache, "private", sizeof call->record.cache);
 	if (!from_heaps || leaves != NIL)
-		emogi_build_edges(call, source, leaves, wanted->weights);
+		emogi_build_edges(call, source, leaves, wanted->weights, NULL);
 	emogi_build_graph(call, wanted->direction, wanted->with_backward, graph, &misfits);
 	emogi_cache_lock();
 	emogi_cache_shared->counters.private_builds++;
@@ -127,6 +95,39 @@ find_leaves(EmogiSource *source, List **leaves)
 	}
 }
 
+/* Show the call the Graph that its slot has pinned. */
+static void
+show_cached(EmogiCall *call, const EmogiWish *wish, const char *cache, EmogiGraph *graph)
+{
+	const EmogiCached *cached = &emogi_cache_shared->graphs[call->slot->graph];
+
+	strlcpy(call->record.cache, cache, sizeof call->record.cache);
+	emogi_fault_sleep(EMOGI_AT_FOUND);
+	emogi_wish_present(&cached->graph, cached->key.direction, &wish->key, graph);
+}
+
+/* Get the Graph from the cache, or build it for the cache, or, where the rules are against that, for this call alone. */
+static void
+obtain_shared(EmogiCall *call, const EmogiSource *source, List *leaves, const EmogiWish *wish, EmogiGraph *graph)
+{
+	switch (emogi_wish_find(call->slot, wish))
+	{
+		case EMOGI_FOUND:
+			show_cached(call, wish, "hit", graph);
+			break;
+		case EMOGI_MUST_BUILD:
+			build_shared(call, source, leaves, wish);
+			show_cached(call, wish, "built", graph);
+			break;
+		case EMOGI_MUST_BUILD_PRIVATELY:
+			build_privately(call, source, true, leaves, &wish->key, graph);
+			break;
+		case EMOGI_MUST_WAIT:
+		case EMOGI_MUST_MAKE_ROOM:
+			break;				/* emogi_wish_find has done that */
+	}
+}
+
 /*
  * Get the Graph of a Source as the caller's snapshot sees it, from the cache or newly built, for as long as the call
  * lasts. The caller's rights are checked first, on every call. Raises 42501, 40001, 53200, 22004 and 22023 for weights, and
@@ -138,22 +139,19 @@ emogi_obtain_graph(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *wa
 	List	   *leaves;
 	bool		from_heaps = find_leaves(source, &leaves);
 	EmogiWish  *wish = emogi_wish_make(source, wanted); /* of what was found in the end */
-	EmogiFinding finding = EMOGI_MUST_BUILD_PRIVATELY;
+	bool		may_share;
 
 	if (from_heaps)
 		emogi_snapshot_answer();
-	if (emogi_wish_may_share(wish, leaves))
-		finding = emogi_wish_find(call->slot, wish);
-	if (finding == EMOGI_MUST_BUILD_PRIVATELY)
-		build_privately(call, source, from_heaps, leaves, wanted, graph);
-	else
+	may_share = emogi_wish_may_share(wish, leaves);
+	if (may_share && emogi_wish_look(call->slot, wish))
+		show_cached(call, wish, "hit", graph);
+	else if (!emogi_follow_graph(call, source, wish, graph))
 	{
-		strlcpy(call->record.cache, finding == EMOGI_FOUND ? "hit" : "built", sizeof call->record.cache);
-		if (finding == EMOGI_MUST_BUILD)
-			build_shared(call, source, leaves, wish);
+		if (may_share)
+			obtain_shared(call, source, leaves, wish, graph);
 		else
-			emogi_fault_sleep(EMOGI_AT_FOUND);
-		present(&emogi_cache_shared->graphs[call->slot->graph], &wish->key, graph);
+			build_privately(call, source, from_heaps, leaves, wanted, graph);
 	}
 	if (from_heaps)
 		PopActiveSnapshot();
@@ -172,9 +170,13 @@ emogi_obtain_outlook(const EmogiSource *source, const EmogiGraphKey *wanted)
 	EmogiWish  *wish = emogi_wish_make(source, wanted);
 	EmogiOutlook outlook = EMOGI_GRAPH_WILL_BE_PRIVATE;
 	List	   *leaves;
+	bool		from_heaps = emogi_heap_scan_possible(source, &leaves);
+	bool		may_share = from_heaps && emogi_wish_may_share(wish, leaves);
 
-	if (emogi_heap_scan_possible(source, &leaves) && emogi_wish_may_share(wish, leaves))
+	if (may_share)
 		outlook = emogi_wish_is_cached(wish) ? EMOGI_GRAPH_IS_CACHED : EMOGI_GRAPH_WILL_BE_BUILT;
+	if (outlook != EMOGI_GRAPH_IS_CACHED && wish->can_follow && emogi_live_state_exists(&wish->key))
+		outlook = EMOGI_GRAPH_WILL_BE_REFRESHED;
 	emogi_wish_free(wish);
 	return outlook;
 }

@@ -1,6 +1,6 @@
 /*
- * wish.c: what a call asks of the cache: the Graph that will do is found there, or an entry is reserved for the call that builds it,
- * and what has been built is published.
+ * wish.c: what a call asks of the cache: the Graph that will do is found there, or an entry is reserved for the call that builds it.
+ * wish_live.c does the same with the help of a live state; wish_publish.c publishes what has been built.
  *
  * A call that names tables looks for a Graph of the same columns that holds exactly what its snapshot sees (ring.c
  * decides), and pins it for as long as its slot lives. When there is none, the call reserves an entry, builds, and
@@ -23,10 +23,8 @@
 #include "utils/snapmgr.h"
 
 #include "build/wish.h"
+#include "live/live.h"
 #include "server/compat.h"
-
-/* Graphs with equal keys, for different snapshots, that are kept. */
-#define EMOGI_MAX_VERSIONS 8
 
 /* ---- wishes ---- */
 
@@ -88,12 +86,15 @@ wish_for_leaves(EmogiWish *wish, List *leaves)
 	wish->relfilenumbers = palloc(count * sizeof(Oid));
 	wish->tables = palloc(count * sizeof(int));
 	wish->nleaves = 0;
+	wish->can_follow = emogi_enable_live;
 	foreach(cell, leaves)
 	{
 		Oid			relid = lfirst_oid(cell);
 		Relation	rel = relation_open(relid, NoLock);
-		bool		shared = !RelationUsesLocalBuffers(rel) && !IsCatalogRelation(rel) && !emogi_ring_changed_by_me(relid);
+		bool		shared = !RelationUsesLocalBuffers(rel) && !IsCatalogRelation(rel);
 
+		wish->own |= emogi_ring_changed_by_me(relid);
+		wish->can_follow &= emogi_discover_can_follow(rel);
 		if (shared && (count == 1 || !is_empty(rel)))
 		{
 			wish->relids[wish->nleaves] = relid;
@@ -106,19 +107,22 @@ wish_for_leaves(EmogiWish *wish, List *leaves)
 	return true;
 }
 
-/* May the Graph of these heaps be shared, as the active snapshot sees them? Fills in the wish. */
+/* May the Graph of these heaps be shared, as the active snapshot sees them? Fills in the wish; can_follow is set if that may be. */
 bool
 emogi_wish_may_share(EmogiWish *wish, List *leaves)
 {
-	return emogi_enable_cache && !IsolationIsSerializable() && wish_for_leaves(wish, leaves) &&
-		emogi_xids_take(GetActiveSnapshot(), &wish->xids);
+	if (emogi_enable_cache && !IsolationIsSerializable() && wish_for_leaves(wish, leaves) &&
+		emogi_xids_take(GetActiveSnapshot(), &wish->xids))
+		return !wish->own;
+	wish->can_follow = false;
+	return false;
 }
 
 /* ---- finding, under cache_lock ---- */
 
 /* Does a call that reads such weights take all of a Graph's? */
-static bool
-takes_weights(EmogiWeights weights, uint32 misfits)
+bool
+emogi_wish_takes_weights(EmogiWeights weights, uint32 misfits)
 {
 	switch (weights)
 	{
@@ -134,18 +138,18 @@ takes_weights(EmogiWeights weights, uint32 misfits)
 }
 
 /* Does a Graph have the columns that are wanted? */
-static bool
-has_columns(const EmogiCached *cached, const EmogiGraphKey *key)
+bool
+emogi_wish_has_columns(const EmogiCached *cached, const EmogiGraphKey *key)
 {
 	if (cached->key.database != key->database || cached->key.relid != key->relid || cached->key.src != key->src ||
 		cached->key.dst != key->dst)
 		return false;
-	return key->weight == 0 || (cached->key.weight == key->weight && takes_weights(key->weights, cached->weight_misfits));
+	return key->weight == 0 || (cached->key.weight == key->weight && emogi_wish_takes_weights(key->weights, cached->weight_misfits));
 }
 
 /* Does a Graph have the lists that are wanted? The transpose of 'out' is 'in'. */
-static bool
-has_lists(const EmogiCached *cached, const EmogiGraphKey *key)
+bool
+emogi_wish_has_lists(const EmogiCached *cached, const EmogiGraphKey *key)
 {
 	bool		both_ways = cached->key.with_backward || cached->key.direction == EMOGI_BOTH;
 
@@ -160,14 +164,14 @@ has_lists(const EmogiCached *cached, const EmogiGraphKey *key)
 static bool
 is_donor(const EmogiCached *cached, const EmogiGraphKey *key)
 {
-	return cached->key.direction != EMOGI_BOTH && has_columns(cached, key);
+	return cached->key.direction != EMOGI_BOTH && emogi_wish_has_columns(cached, key);
 }
 
 /* Does a Graph hold exactly the rows that the wish's snapshot sees? */
 static bool
 is_exact(const EmogiCached *cached, const EmogiWish *wish)
 {
-	if (cached->nleaves != wish->nleaves)
+	if (!cached->by_ring || cached->nleaves != wish->nleaves)
 		return false;
 	for (int i = 0; i < wish->nleaves; i++)
 	{
@@ -191,16 +195,27 @@ find_graph(const EmogiWish *wish, EmogiCachedState state, bool (*fits) (const Em
 	{
 		EmogiCached *cached = dlist_container(EmogiCached, chain, iter.cur);
 
-		if (cached->state == state && has_columns(cached, &wish->key) && fits(cached, &wish->key) &&
+		if (cached->state == state && emogi_wish_has_columns(cached, &wish->key) && fits(cached, &wish->key) &&
 			is_exact(cached, wish))
 			return cached;
 	}
 	return NULL;
 }
 
+/* Let go of a slot's donor. */
+void
+emogi_wish_release_donor(EmogiSlot *slot)
+{
+	int			donor = slot->donor;
+
+	slot->donor = -1;
+	if (donor >= 0)
+		emogi_cache_unpin(donor);
+}
+
 /* Pin a Graph. */
-static int
-pin(EmogiCached *cached)
+int
+emogi_wish_pin(EmogiCached *cached)
 {
 	cached->pins++;
 	emogi_cache_touch(cached);
@@ -215,12 +230,21 @@ untrack_leaves(const EmogiWish *wish, int count)
 		emogi_tables_release(wish->tables[i]);
 }
 
-/* Take references to the rings of all leaves: EMOGI_MUST_BUILD; with none taken when there is no room, or a rule is against it. */
-static EmogiFinding
-track_leaves(const EmogiWish *wish)
+/* Give the references to the rings of all leaves back. */
+void
+emogi_wish_untrack(const EmogiWish *wish)
 {
-	bool		usable = true;
+	untrack_leaves(wish, wish->nleaves);
+}
 
+/*
+ * Take references to the rings of all leaves: EMOGI_MUST_BUILD, and whether their rules allow Graphs under the wish's snapshot;
+ * with none taken when there is no room.
+ */
+EmogiFinding
+emogi_wish_track(const EmogiWish *wish, bool *usable)
+{
+	*usable = true;
 	if (!emogi_tables_can_hold(wish->nleaves))
 		return EMOGI_MUST_BUILD_PRIVATELY;
 	for (int i = 0; i < wish->nleaves; i++)
@@ -231,65 +255,76 @@ track_leaves(const EmogiWish *wish)
 			untrack_leaves(wish, i);
 			return EMOGI_MUST_MAKE_ROOM;
 		}
-		usable &= emogi_ring_usable(wish->tables[i], &wish->xids);
+		*usable &= emogi_ring_usable(wish->tables[i], &wish->xids);
 	}
-	if (usable)
-		return EMOGI_MUST_BUILD;
-	untrack_leaves(wish, wish->nleaves);
-	return EMOGI_MUST_BUILD_PRIVATELY;
+	return EMOGI_MUST_BUILD;
+}
+
+/* Reserve an entry on the leaves, which have been tracked, for the Graph that a slot is to build; NULL, and none tracked, without room. */
+EmogiCached *
+emogi_wish_add(EmogiSlot *slot, const EmogiWish *wish, const EmogiGraphKey *key)
+{
+	EmogiCached *cached = emogi_cache_add(key, &wish->xids, wish->nleaves);
+
+	if (cached == NULL)
+	{
+		untrack_leaves(wish, wish->nleaves);
+		return NULL;
+	}
+	cached->key.any_direction = false;
+	for (int i = 0; i < wish->nleaves; i++)
+		cached->leaves[i] = (EmogiLeaf) {.table = wish->tables[i], .relfilenumber = wish->relfilenumbers[i]};
+	cached->nleaves = wish->nleaves;
+	slot->graph = (int) (cached - emogi_cache_shared->graphs);
+	return cached;
 }
 
 /* Reserve an entry for the Graph that a slot is to build. */
 static EmogiFinding
 reserve(EmogiSlot *slot, const EmogiWish *wish)
 {
-	EmogiGraphKey key = wish->key;
+	bool		usable;
+	EmogiFinding finding = emogi_wish_track(wish, &usable);
 	EmogiCached *donor;
-	EmogiCached *cached;
-	EmogiFinding finding = track_leaves(wish);
 
 	if (finding != EMOGI_MUST_BUILD)
 		return finding;
-	donor = find_graph(wish, EMOGI_GRAPH_READY, is_donor);
-	key.any_direction = false;
-	cached = emogi_cache_add(&key, &wish->xids, wish->nleaves);
-	if (cached == NULL)
+	if (!usable)
 	{
-		untrack_leaves(wish, wish->nleaves);
-		return EMOGI_MUST_MAKE_ROOM;
+		emogi_wish_untrack(wish);
+		return EMOGI_MUST_BUILD_PRIVATELY;
 	}
-	for (int i = 0; i < wish->nleaves; i++)
-		cached->leaves[i] = (EmogiLeaf) {.table = wish->tables[i], .relfilenumber = wish->relfilenumbers[i]};
-	cached->nleaves = wish->nleaves;
-	slot->graph = (int) (cached - emogi_cache_shared->graphs);
-	slot->donor = donor != NULL ? pin(donor) : -1;
+	donor = find_graph(wish, EMOGI_GRAPH_READY, is_donor);
+	if (emogi_wish_add(slot, wish, &wish->key) == NULL)
+		return EMOGI_MUST_MAKE_ROOM;
+	slot->donor = donor != NULL ? emogi_wish_pin(donor) : -1;
 	return EMOGI_MUST_BUILD;
 }
 
-/* Look for a Graph, or reserve an entry for it. */
+/* Look for a Graph; where there is none reserve an entry for it, or, with reserves = false, do nothing. */
 static EmogiFinding
-look_up(EmogiSlot *slot, const EmogiWish *wish)
+look_up(EmogiSlot *slot, const EmogiWish *wish, bool reserves)
 {
 	EmogiCached *cached;
 	EmogiFinding finding;
 
 	emogi_cache_lock();
 	emogi_ring_forget_recovery();
-	cached = find_graph(wish, EMOGI_GRAPH_READY, has_lists);
+	cached = find_graph(wish, EMOGI_GRAPH_READY, emogi_wish_has_lists);
 	if (cached != NULL)
 	{
-		slot->graph = pin(cached);
+		slot->graph = emogi_wish_pin(cached);
 		cached->hits++;
 		emogi_cache_shared->counters.hits++;
 		finding = EMOGI_FOUND;
 	}
-	else if ((cached = find_graph(wish, EMOGI_GRAPH_BUILDING, has_lists)) != NULL)
+	else if ((cached = find_graph(wish, EMOGI_GRAPH_BUILDING, emogi_wish_has_lists)) != NULL)
 	{
 		slot->awaited_graph = (int) (cached - emogi_cache_shared->graphs);
 		finding = EMOGI_MUST_WAIT;
 	}
 	else
-		finding = reserve(slot, wish);
+		finding = reserves ? reserve(slot, wish) : EMOGI_MUST_BUILD;
 	emogi_cache_unlock();
 	return finding;
 }
@@ -298,7 +333,7 @@ look_up(EmogiSlot *slot, const EmogiWish *wish)
 
 /* Look for a Graph as look_up does, after waiting for the call that builds it. */
 static EmogiFinding
-wait_for_builder(EmogiSlot *slot, const EmogiWish *wish)
+wait_for_builder(EmogiSlot *slot, const EmogiWish *wish, bool reserves)
 {
 	EmogiFinding finding;
 
@@ -308,7 +343,7 @@ wait_for_builder(EmogiSlot *slot, const EmogiWish *wish)
 	for (;;)
 	{
 		ConditionVariablePrepareToSleep(&emogi_cache_shared->changed);
-		finding = look_up(slot, wish);
+		finding = look_up(slot, wish, reserves);
 		if (finding != EMOGI_MUST_WAIT)
 			break;
 		emogi_shared_sleep(&emogi_cache_shared->changed, 1000, EMOGI_WAIT_BUILD);
@@ -322,15 +357,26 @@ wait_for_builder(EmogiSlot *slot, const EmogiWish *wish)
 EmogiFinding
 emogi_wish_find(EmogiSlot *slot, const EmogiWish *wish)
 {
-	EmogiFinding finding = look_up(slot, wish);
+	EmogiFinding finding = look_up(slot, wish, true);
 
 	while (finding == EMOGI_MUST_WAIT || finding == EMOGI_MUST_MAKE_ROOM)
 	{
 		if (finding == EMOGI_MUST_MAKE_ROOM && !emogi_call_make_room())
 			return EMOGI_MUST_BUILD_PRIVATELY;
-		finding = finding == EMOGI_MUST_WAIT ? wait_for_builder(slot, wish) : look_up(slot, wish);
+		finding = finding == EMOGI_MUST_WAIT ? wait_for_builder(slot, wish, true) : look_up(slot, wish, true);
 	}
 	return finding;
+}
+
+/* Find the Graph in the cache, after waiting for a call that builds it; false, and nothing reserved, when it is not there. */
+bool
+emogi_wish_look(EmogiSlot *slot, const EmogiWish *wish)
+{
+	EmogiFinding finding = look_up(slot, wish, false);
+
+	if (finding == EMOGI_MUST_WAIT)
+		finding = wait_for_builder(slot, wish, false);
+	return finding == EMOGI_FOUND;
 }
 
 /* Is there a Graph in the cache that will do? */
@@ -340,101 +386,29 @@ emogi_wish_is_cached(const EmogiWish *wish)
 	bool		found;
 
 	emogi_cache_lock();
-	found = find_graph(wish, EMOGI_GRAPH_READY, has_lists) != NULL;
+	found = find_graph(wish, EMOGI_GRAPH_READY, emogi_wish_has_lists) != NULL;
 	emogi_cache_unlock();
 	return found;
 }
 
-/* ---- publishing ---- */
-
-/* Will no snapshot ever again see the rows of this Graph? */
-static bool
-is_outdated(const EmogiCached *cached, TransactionId oldest_xid)
-{
-	for (int i = 0; i < cached->nleaves; i++)
-		if (emogi_ring_outdated(cached->leaves[i].table, &cached->xids, oldest_xid))
-			return true;
-	return false;
-}
-
-/* Does one Graph do all that the other does, for the same snapshots? */
-static bool
-does_all_of(const EmogiCached *cached, const EmogiCached *other)
-{
-	if (!has_columns(cached, &other->key) || !has_lists(cached, &other->key) || cached->nleaves != other->nleaves)
-		return false;
-	for (int i = 0; i < cached->nleaves; i++)
-		if (cached->leaves[i].table != other->leaves[i].table ||
-			cached->leaves[i].relfilenumber != other->leaves[i].relfilenumber ||
-			!emogi_ring_alike(cached->leaves[i].table, &other->xids, &cached->xids))
-			return false;
-	return true;
-}
-
-/* Has a Graph fewer leaves than another, for those that were empty then are so no more? Nobody will find it. */
-static bool
-is_outgrown(const EmogiCached *cached, const EmogiCached *other)
-{
-	int			nfound = 0;
-
-	if (cached->nleaves >= other->nleaves)
-		return false;
-	for (int i = 0; i < other->nleaves && nfound < cached->nleaves; i++)
-		nfound += cached->leaves[nfound].table == other->leaves[i].table &&
-			cached->leaves[nfound].relfilenumber == other->leaves[i].relfilenumber;
-	return nfound == cached->nleaves;
-}
-
-/* Doom what the Graph that has just been published makes superfluous. Caller holds cache_lock. */
-static void
-doom_predecessors(const EmogiCached *published, TransactionId oldest_xid)
-{
-	EmogiCached *oldest = NULL;
-	int			versions = 0;
-	dlist_iter	iter;
-
-	dlist_foreach(iter, emogi_cache_chain(&published->key))
-	{
-		EmogiCached *cached = dlist_container(EmogiCached, chain, iter.cur);
-
-		if (cached == published || cached->state != EMOGI_GRAPH_READY ||
-			cached->key.database != published->key.database || cached->key.relid != published->key.relid)
-			continue;
-		if (is_outdated(cached, oldest_xid) || is_outgrown(cached, published) || does_all_of(published, cached))
-			emogi_cache_doom(cached);
-		else if (cached->key.direction == published->key.direction && cached->key.weight == published->key.weight)
-		{
-			versions++;
-			if (oldest == NULL || cached->last_used < oldest->last_used)
-				oldest = cached;
-		}
-	}
-	if (versions >= EMOGI_MAX_VERSIONS)
-		emogi_cache_doom(oldest);
-}
-
-/* Publish the Graph that a call has built. */
+/* Hide the weights of a Graph from a call that reads none. */
 void
-emogi_wish_publish(EmogiCall *call, EmogiGraph *graph, uint32 weight_misfits, uint64 nskipped)
+emogi_wish_hide_weights(EmogiGraph *graph)
 {
-	EmogiCached *cached = &emogi_cache_shared->graphs[call->slot->graph];
-	TransactionId oldest_xid = GetOldestNonRemovableTransactionId(NULL);
+	graph->weight_type = EMOGI_WEIGHT_NONE;
+	graph->forward.weights = graph->backward.weights = NULL;
+}
 
-	emogi_fault_sleep(EMOGI_AT_BUILT);
-	emogi_cache_take_over(call->slot->graph, graph);
-	emogi_cache_lock();
-	cached->weight_misfits = weight_misfits;
-	cached->nskipped = nskipped;
-	cached->build_ms = call->phase_ms[EMOGI_PHASE_SCAN] + call->phase_ms[EMOGI_PHASE_KEYS] + call->phase_ms[EMOGI_PHASE_CSR];
-	cached->state = EMOGI_GRAPH_READY;
-	emogi_cache_touch(cached);
-	cached->built_at = cached->last_used;
-	for (int i = 0; i < cached->nleaves; i++)
-		emogi_tables_publish(cached->leaves[i].table);
-	emogi_cache_shared->counters.builds++;
-	doom_predecessors(cached, oldest_xid);
-	emogi_cache_unlock();
-	ConditionVariableBroadcast(&emogi_cache_shared->changed);
-	emogi_cache_free_doomed();
-	emogi_fault_sleep(EMOGI_AT_PUBLISHED);
+/* Show a Graph, whose lists lead in some direction, the way that a call wants to see it. */
+void
+emogi_wish_present(const EmogiGraph *graph, EmogiDirection direction, const EmogiGraphKey *wanted, EmogiGraph *shown)
+{
+	*shown = *graph;
+	if (!wanted->any_direction && direction != wanted->direction)
+	{
+		shown->forward = graph->backward;
+		shown->backward = graph->forward;
+	}
+	if (wanted->weight == 0)
+		emogi_wish_hide_weights(shown);
 }

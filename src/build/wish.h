@@ -15,6 +15,8 @@ typedef struct EmogiWish
 	Oid		   *relfilenumbers; /* [nleaves] */
 	int		   *tables;			/* [nleaves], their entries in tables.c; by track_leaves */
 	EmogiXidSnapshot xids;
+	bool		own;			/* the own transaction has changed one of them */
+	bool		can_follow;		/* the changes of all of them can be followed (live.h) */
 } EmogiWish;
 
 /* What comes of it. */
@@ -31,7 +33,35 @@ extern EmogiWish *emogi_wish_make(const EmogiSource *source, const EmogiGraphKey
 extern void emogi_wish_free(EmogiWish *wish);
 extern bool emogi_wish_may_share(EmogiWish *wish, List *leaves);
 extern EmogiFinding emogi_wish_find(EmogiSlot *slot, const EmogiWish *wish);
+extern void emogi_wish_release_donor(EmogiSlot *slot);
+extern bool emogi_wish_look(EmogiSlot *slot, const EmogiWish *wish);
+extern bool emogi_wish_takes_weights(EmogiWeights weights, uint32 misfits);
+extern void emogi_wish_hide_weights(EmogiGraph *graph);
+extern void emogi_wish_present(const EmogiGraph *graph, EmogiDirection direction, const EmogiGraphKey *wanted, EmogiGraph *shown);
+
+/* ---- follow.c: a Graph that is brought to the call's snapshot, or the first of its kind ---- */
+
+extern bool emogi_follow_graph(EmogiCall *call, const EmogiSource *source, const EmogiWish *wish, EmogiGraph *graph);
+
+/* ---- wish_live.c: Graphs that were made of a live state, which the caller holds ---- */
+
+extern bool emogi_wish_find_at(EmogiSlot *slot, const EmogiWish *wish, uint64 live_id, uint64 position, bool newer);
+extern const EmogiCached *emogi_wish_find_base(EmogiSlot *slot, const EmogiWish *wish, uint64 live_id, uint64 first_position);
+extern void emogi_wish_forget_state(EmogiSlot *slot);
+extern bool emogi_wish_reserve_at(EmogiSlot *slot, const EmogiWish *wish, const EmogiGraphKey *key, uint64 live_id, uint64 position);
+
+/* ---- wish_publish.c ---- */
+
 extern bool emogi_wish_is_cached(const EmogiWish *wish);
 extern void emogi_wish_publish(EmogiCall *call, EmogiGraph *graph, uint32 weight_misfits, uint64 nskipped);
+
+/* ---- what the files above share; caller holds cache_lock ---- */
+
+extern bool emogi_wish_has_columns(const EmogiCached *cached, const EmogiGraphKey *key);
+extern bool emogi_wish_has_lists(const EmogiCached *cached, const EmogiGraphKey *key);
+extern int	emogi_wish_pin(EmogiCached *cached);
+extern EmogiFinding emogi_wish_track(const EmogiWish *wish, bool *usable);
+extern void emogi_wish_untrack(const EmogiWish *wish);
+extern EmogiCached *emogi_wish_add(EmogiSlot *slot, const EmogiWish *wish, const EmogiGraphKey *key);
 
 #endif							/* EMOGI_WISH_H */

@@ -20,6 +20,7 @@
 #include "storage/shmem.h"
 
 #include "cache/cache.h"
+#include "cache/live_state.h"
 #include "server/limits.h"
 #include "server/region.h"
 
@@ -129,6 +130,8 @@ emogi_cache_add(const EmogiGraphKey *key, const EmogiXidSnapshot *xids, int nlea
 		return NULL;
 	}
 	running = cached->xids.running;
+	cached->running_room = Max(xids->nrunning, EMOGI_FEW_RUNNING);
+	cached->by_ring = true;
 	memcpy(running, xids->running, xids->nrunning * sizeof(uint64));
 	cached->xids = *xids;
 	cached->xids.running = running;
@@ -301,14 +304,16 @@ least_recently_used(void)
 }
 
 /*
- * Doom the Graph that was not used for longest, to make room; false when all are in use. Caller holds cache_lock, and
- * calls emogi_cache_free_doomed without it.
+ * Doom the Graph that was not used for longest, to make room, or its live state before it; false when all are in use. Caller
+ * holds cache_lock, and calls emogi_live_state_free_doomed and emogi_cache_free_doomed without it.
  */
 static bool
 doom_oldest(void)
 {
 	EmogiCached *victim = least_recently_used();
 
+	if (emogi_live_state_doom(victim != NULL ? victim->live_id : 0))
+		return true;
 	if (victim == NULL)
 		return false;
 	emogi_cache_doom(victim);
@@ -347,7 +352,7 @@ emogi_cache_wait_for_room(void)
 	ConditionVariableCancelSleep();
 }
 
-/* Evict one Graph that is not in use, and wait until its memory is free; false when there is none. */
+/* Evict one Graph that is not in use, or a live state, and wait until its memory is free; false when there is none. */
 bool
 emogi_cache_make_room(void)
 {
@@ -359,7 +364,10 @@ emogi_cache_make_room(void)
 	doomed = !leaving && doom_oldest();
 	emogi_cache_unlock();
 	if (doomed)
+	{
+		emogi_live_state_free_doomed();
 		emogi_cache_free_doomed();
+	}
 	if (doomed || leaving)
 		emogi_cache_wait_for_room();
 	return doomed || leaving;
@@ -434,7 +442,9 @@ emogi_cache_evict(Oid database, Oid relid)
 	emogi_cache_lock();
 	if (!OidIsValid(relid) || doom_named(&key, &bytes) < emogi_tables_references(database, relid))
 		bytes += doom_all_on(database, relid);
+	bytes += emogi_live_state_doom_all(database, relid);
 	emogi_cache_unlock();
+	emogi_live_state_free_doomed();
 	emogi_cache_free_doomed();
 	emogi_cache_lock();
 	emogi_tables_untrack(database, relid);

@@ -31,6 +31,7 @@ typedef struct EmogiXidSnapshot
 
 extern bool emogi_xids_take(Snapshot snapshot, EmogiXidSnapshot *xids);
 extern bool emogi_xids_running(const EmogiXidSnapshot *xids, uint64 xid);
+extern bool emogi_xids_contain(const EmogiXidSnapshot *xids, const EmogiXidSnapshot *base);
 extern bool emogi_xids_equal(const EmogiXidSnapshot *a, const EmogiXidSnapshot *b);
 extern bool emogi_xids_committed(uint64 xid);
 extern uint64 emogi_xids_full(TransactionId xid, uint64 next);
@@ -119,7 +120,11 @@ typedef struct EmogiCached
 	double		build_ms;
 	int			nleaves;
 	EmogiLeaf  *leaves;			/* [nleaves], of `few` or `many` */
-	EmogiXidSnapshot xids;		/* of what its rows were read under; running[] likewise */
+	EmogiXidSnapshot xids;		/* of what its rows were read under, or are known to be right for; running[] likewise */
+	uint32		running_room;	/* of xids.running */
+	bool		by_ring;		/* the rings may say for which other snapshots it is right */
+	uint64		live_id;		/* the live state that it was made of, 0 = none, ... */
+	uint64		live_position;	/* ... and where that was then */
 	void	   *many;			/* small block in the Region; NULL = none */
 	Size		many_bytes;
 	EmogiLeaf	few_leaves[EMOGI_FEW_LEAVES];

@@ -93,6 +93,18 @@ emogi_xids_committed(uint64 xid)
 	return committed;
 }
 
+/* Does a snapshot see all transactions as ended that the base does? The own transaction runs in both. */
+bool
+emogi_xids_contain(const EmogiXidSnapshot *xids, const EmogiXidSnapshot *base)
+{
+	if (base->xmax > xids->xmax)
+		return false;
+	for (uint32 i = 0; i < xids->nrunning; i++)
+		if (!emogi_xids_running(base, xids->running[i]))
+			return false;
+	return true;
+}
+
 /* Do two snapshots of a standby see the same? */
 bool
 emogi_xids_equal(const EmogiXidSnapshot *a, const EmogiXidSnapshot *b)

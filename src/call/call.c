@@ -87,6 +87,8 @@ record_call(EmogiCall *call, bool failed)
 	run->keys_ms = call->phase_ms[EMOGI_PHASE_KEYS];
 	run->csr_ms = call->phase_ms[EMOGI_PHASE_CSR];
 	run->rows_ms = call->phase_ms[EMOGI_PHASE_ROWS];
+	run->refresh_ms = call->phase_ms[EMOGI_PHASE_REFRESH];
+	run->splice_ms = call->phase_ms[EMOGI_PHASE_SPLICE];
 	run->total_ms = 0;
 	for (int i = 0; i < (int) lengthof(call->phase_ms); i++)
 		run->total_ms += call->phase_ms[i];

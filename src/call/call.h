@@ -20,7 +20,7 @@ typedef struct EmogiCallRecord
 {
 	EmogiCaller caller;
 	bool		failed;			/* ended by an error or a cancel */
-	char		cache[8];		/* hit, built (and published), private; empty = did not come so far */
+	char		cache[8];		/* hit, built (and published), spliced (likewise), private; empty = did not come so far */
 	char		engine[8];
 	char		placement[8];	/* of a run on a GPU */
 	char		mapping[16];	/* that a run on a GPU was asked for */
@@ -40,6 +40,12 @@ typedef struct EmogiCallRecord
 	uint64		edges_traversed;
 	uint64		link_bytes;
 	uint64		nrows;
+	double		refresh_ms;		/* to find out what has changed */
+	double		splice_ms;		/* to make a Graph of another and the changes */
+	uint64		nlooked;		/* pages that were looked at */
+	uint64		nby_map;		/* ... that the visibility map vouched for */
+	uint64		nby_lsn;		/* ... their LSN */
+	uint64		nchanges;		/* of edges that were found */
 } EmogiCallRecord;
 
 typedef struct EmogiCall
@@ -58,7 +64,7 @@ typedef struct EmogiCall
 	void	   *owner;			/* the ResourceOwner whose end frees the slot on any error */
 	EmogiPhase	phase;			/* what the call is doing now, since `since` */
 	instr_time	since;
-	double		phase_ms[EMOGI_PHASE_ROWS + 1];
+	double		phase_ms[EMOGI_NPHASES];
 	EmogiCallRecord record;			/* filled in on the way; recorded when the call ends, well or not */
 	struct EmogiCall *next;
 } EmogiCall;

@@ -7,6 +7,7 @@
 #include "postgres.h"
 
 #include "cache/cache.h"
+#include "cache/live_state.h"
 #include "call/call.h"
 #include "server/region.h"
 
@@ -30,7 +31,7 @@ emogi_slot_take(EmogiCall *call)
 			slot->state = EMOGI_SLOT_HELD;
 			slot->token = call->token;
 			slot->weights = EMOGI_WEIGHTS_UNUSED;
-			slot->graph = slot->donor = slot->awaited_graph = -1;
+			slot->graph = slot->donor = slot->live_state = slot->awaited_graph = -1;
 			slot->waits_for_room = false;
 			slot->caller = *caller;
 			pg_atomic_write_u64(&slot->nskipped, 0);
@@ -52,6 +53,7 @@ emogi_slot_free(EmogiSlot *slot)
 
 	emogi_region_free_owner(EMOGI_OWNER_EDGES(index));
 	emogi_region_free_owner(EMOGI_OWNER(index));
+	emogi_live_state_let_go(slot);
 	if (slot->donor >= 0)
 		emogi_cache_unpin(slot->donor);
 	if (slot->graph >= 0)

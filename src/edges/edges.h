@@ -1,14 +1,18 @@
 /*
  * edges.h: from a Source to edges in the Region.
  *
- * heap_scan.c has the pages of tables read in parallel, by pages.c; what is no plain heap goes through the executor, and sink.c
- * takes its rows. Both put edges into the chunks of the call's slot (sink.h).
+ * heap_scan.c has all pages of tables read in parallel, looks.c some of them, both by pages.c; what is no plain heap goes through
+ * the executor, and sink.c takes its rows. All put edges into the chunks of the call's slot (sink.h).
  */
 #ifndef EMOGI_EDGES_H
 #define EMOGI_EDGES_H
 
 #include "call/call.h"
 #include "source/source.h"
+
+struct EmogiLook;				/* pages.h */
+struct EmogiLookNotes;
+struct EmogiTupleLayout;
 
 /* ---- sink.c: queries to edges; sink.h has what fills a sink ---- */
 
@@ -19,6 +23,22 @@ extern void emogi_sink_query(EmogiCall *call, const EmogiSource *source, EmogiWe
 
 extern bool emogi_heap_scan_list(const EmogiSource *source, List *relids, List **leaves);
 extern bool emogi_heap_scan_possible(const EmogiSource *source, List **leaves);
-extern void emogi_heap_scan_tables(EmogiCall *call, const EmogiSource *source, List *leaves, EmogiWeights weights);
+extern void emogi_heap_scan_tables(EmogiCall *call, const EmogiSource *source, List *leaves, EmogiWeights weights,
+								   const struct EmogiLookNotes *notes);
+extern int	emogi_heap_scan_workers(uint64 pages);
+extern void emogi_heap_scan_columns(struct EmogiTupleLayout *layout, Relation leaf, const EmogiSource *source);
+
+/* ---- looks.c: some pages of tables to edges ---- */
+
+/* The pages of a leaf that are looked at; the arrays are in the Region. */
+typedef struct EmogiLooks
+{
+	Oid			relid;
+	uint64		count;
+	BlockNumber *blocks;		/* [count], ascending */
+	struct EmogiLook *looks;	/* [count], content zero */
+} EmogiLooks;
+
+extern void emogi_looks_take(EmogiCall *call, const EmogiSource *source, const EmogiLooks *leaves, int nleaves, EmogiWeights weights);
 
 #endif							/* EMOGI_EDGES_H */

@@ -36,6 +36,7 @@ typedef struct LeafScan
 {
 	Oid			relid;
 	EmogiTupleLayout layout;
+	EmogiLookNotes notes;
 } LeafScan;
 
 /* What a parallel worker is told. */
@@ -73,7 +74,7 @@ scan_leaves(const LeafScans *scans, shm_toc *toc)
 		ParallelTableScanDesc shared = toc != NULL ? shm_toc_lookup(toc, EMOGI_TOC_SCAN + i, false) : make_lone_scan(rel);
 		TableScanDesc scan = table_beginscan_parallel(rel, shared);
 
-		emogi_pages_read(scan, &leaf->layout, &sink);
+		emogi_pages_read(scan, &leaf->layout, &sink, &leaf->notes);
 		table_endscan(scan);
 		table_close(rel, NoLock);
 		if (toc == NULL)
@@ -164,9 +165,28 @@ emogi_heap_scan_possible(const EmogiSource *source, List **leaves)
 	return emogi_heap_scan_list(source, find_all_inheritors(source->relid, AccessShareLock, NULL), leaves);
 }
 
+/* Find out where a leaf's tuples have the columns of a Source. */
+static void
+find_columns(EmogiTupleLayout *layout, Relation leaf, const ColumnNames *names)
+{
+	Oid			relid = RelationGetRelid(leaf);
+
+	emogi_pages_layout(layout, RelationGetDescr(leaf), get_attnum(relid, names->src), get_attnum(relid, names->dst),
+					   names->weight != NULL ? get_attnum(relid, names->weight) : 0);
+}
+
+/* The same, for who reads some of its pages. */
+void
+emogi_heap_scan_columns(EmogiTupleLayout *layout, Relation leaf, const EmogiSource *source)
+{
+	ColumnNames names = column_names(source);
+
+	find_columns(layout, leaf, &names);
+}
+
 /* Fill in what the scan of each leaf needs; get the pages of all, or 0 when only this process may read them. */
 static BlockNumber
-describe_leaves(const EmogiSource *source, List *leaves, LeafScans *scans)
+describe_leaves(const EmogiSource *source, List *leaves, const EmogiLookNotes *notes, LeafScans *scans)
 {
 	ColumnNames names = column_names(source);
 	BlockNumber pages = 0;
@@ -175,14 +195,15 @@ describe_leaves(const EmogiSource *source, List *leaves, LeafScans *scans)
 
 	foreach(cell, leaves)
 	{
-		LeafScan   *leaf = &scans->leaves[scans->nleaves++];
+		LeafScan   *leaf = &scans->leaves[scans->nleaves];
 		Relation	rel;
 
 		leaf->relid = lfirst_oid(cell);
 		rel = table_open(leaf->relid, NoLock);
-		emogi_pages_layout(&leaf->layout, RelationGetDescr(rel), get_attnum(leaf->relid, names.src),
-						   get_attnum(leaf->relid, names.dst),
-						   names.weight != NULL ? get_attnum(leaf->relid, names.weight) : 0);
+		find_columns(&leaf->layout, rel, &names);
+		if (notes != NULL)
+			leaf->notes = notes[scans->nleaves];
+		scans->nleaves++;
 		pages += RelationGetNumberOfBlocks(rel);
 		local |= RelationUsesLocalBuffers(rel);
 		table_close(rel, NoLock);
@@ -191,12 +212,12 @@ describe_leaves(const EmogiSource *source, List *leaves, LeafScans *scans)
 }
 
 /* Decide how many parallel workers may help with so many pages. */
-static int
-choose_workers(BlockNumber pages)
+int
+emogi_heap_scan_workers(uint64 pages)
 {
 	int			most = emogi_build_workers >= 0 ? emogi_build_workers : max_parallel_workers_per_gather;
 
-	return Min(most, (int) (pages / EMOGI_PAGES_PER_WORKER));
+	return (int) Min((uint64) most, pages / EMOGI_PAGES_PER_WORKER);
 }
 
 /* Set up the shared scan of each leaf in the parallel context's memory. */
@@ -253,9 +274,10 @@ scan_in_parallel(const LeafScans *scans, Size scans_bytes, int nworkers)
 	UnregisterSnapshot(snapshot);
 }
 
-/* Fill a call's slot with the edges of all leaves of a Source. */
+/* Fill a call's slot with the edges of all leaves of a Source. notes: [leaves], what is to be noted of each; or NULL. */
 void
-emogi_heap_scan_tables(EmogiCall *call, const EmogiSource *source, List *leaves, EmogiWeights weights)
+emogi_heap_scan_tables(EmogiCall *call, const EmogiSource *source, List *leaves, EmogiWeights weights,
+					   const EmogiLookNotes *notes)
 {
 	Size		scans_bytes = offsetof(LeafScans, leaves) + list_length(leaves) * sizeof(LeafScan);
 	LeafScans  *scans = palloc0(scans_bytes);
@@ -263,7 +285,7 @@ emogi_heap_scan_tables(EmogiCall *call, const EmogiSource *source, List *leaves,
 
 	call->slot->weights = source->weight > 0 ? weights : EMOGI_WEIGHTS_UNUSED;
 	scans->token = call->slot->token;
-	nworkers = choose_workers(describe_leaves(source, leaves, scans));
+	nworkers = emogi_heap_scan_workers(describe_leaves(source, leaves, notes, scans));
 	if (nworkers > 0)
 		scan_in_parallel(scans, scans_bytes, nworkers);
 	else

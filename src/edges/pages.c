@@ -22,16 +22,22 @@
 #include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/snapmgr.h"
 
+#include "cache/cache.h"
 #include "edges/edges.h"
 #include "edges/pages.h"
 #include "server/compat.h"
+#include "server/fault.h"
 
 /*
  * A page's first tuple lies at its end and each next one below: no order that processors foresee well. What lies so
  * far ahead is asked for early: a tenth of the time.
  */
 #define AHEAD_BYTES 512
+
+/* Pages that are asked for before they are looked at. */
+#define AHEAD_PAGES 16
 
 /* A page, pinned, and its tuples that are to be decoded. */
 typedef struct SeenPage
@@ -87,12 +93,90 @@ see_visible(SeenPage *seen, Relation rel, Snapshot snapshot, Buffer buffer, bool
 	}
 }
 
-/* Collect the tuples that a scan sees of a page that it has pinned. */
-static void
-see_page(SeenPage *seen, TableScanDesc scan, Buffer buffer)
+/* What is known of the transactions on a page. */
+typedef struct Judgement
 {
-	Relation	rel = scan->rs_rd;
-	Snapshot	snapshot = scan->rs_snapshot;
+	Snapshot	snapshot;
+	TransactionId last;			/* that was asked about, and found to have ended */
+	TransactionId highest;		/* InvalidTransactionId = none yet */
+	bool		undecided;
+	bool		own;
+} Judgement;
+
+/* Note a transaction that has put or taken a tuple: has it ended for the snapshot? */
+static inline void
+judge_xid(Judgement *judgement, TransactionId xid)
+{
+	if (xid == judgement->last || !TransactionIdIsNormal(xid))
+		return;
+	if (!TransactionIdIsValid(judgement->highest) || TransactionIdFollows(xid, judgement->highest))
+		judgement->highest = xid;
+	if (TransactionIdIsCurrentTransactionId(xid))
+		judgement->own = judgement->undecided = true;
+	else if (XidInMVCCSnapshot(xid, judgement->snapshot))
+		judgement->undecided = true;
+	else
+		judgement->last = xid;
+}
+
+/*
+ * Note the transactions of a tuple, after the test of its visibility. One whose insertion is known to have failed is seen by
+ * nobody, and a lock changes nothing.
+ */
+static inline void
+judge_tuple(Judgement *judgement, HeapTupleHeader tuple)
+{
+	uint16		mask = tuple->t_infomask;
+
+	if (mask & HEAP_MOVED)
+		judgement->undecided = true;
+	if (!HeapTupleHeaderXminFrozen(tuple))
+	{
+		if (mask & HEAP_XMIN_INVALID)
+			return;
+		judge_xid(judgement, HeapTupleHeaderGetRawXmin(tuple));
+	}
+	if ((mask & HEAP_XMAX_INVALID) == 0 && !HEAP_XMAX_IS_LOCKED_ONLY(mask))
+		judge_xid(judgement, HeapTupleHeaderGetUpdateXid(tuple));
+}
+
+/*
+ * Note what may make another snapshot see a page otherwise; the caller has locked it and tested its tuples. The LSN is read
+ * last: the tests may have moved it by setting hint bits, and no writer can while the lock is held.
+ */
+static void
+judge_page(EmogiLook *look, Page page, Snapshot snapshot, Buffer buffer)
+{
+	Judgement	judgement = {.snapshot = snapshot};
+	int			nlines = PageGetMaxOffsetNumber(page);
+
+	look->all_visible = PageIsAllVisible(page);
+	for (OffsetNumber line = FirstOffsetNumber; line <= nlines && !look->all_visible; line++)
+	{
+		ItemId		item = PageGetItemId(page, line);
+
+		if (ItemIdIsNormal(item))
+			judge_tuple(&judgement, (HeapTupleHeader) PageGetItem(page, item));
+	}
+	look->looked = true;
+	look->own = judgement.own;
+	look->buffer = buffer;
+	look->newest = TransactionIdIsValid(judgement.highest) ?
+		emogi_xids_full(judgement.highest, U64FromFullTransactionId(ReadNextFullTransactionId())) : 0;
+	if (emogi_faults.live[EMOGI_LIVE_LSN_LOCKED])
+	{
+		LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+		emogi_fault_sleep(EMOGI_AT_LIVE_LOOK);
+	}
+	look->lsn = judgement.undecided && !emogi_faults.live[EMOGI_LIVE_UNDECIDED] ? EMOGI_UNDECIDED : BufferGetLSNAtomic(buffer);
+	if (emogi_faults.live[EMOGI_LIVE_LSN_LOCKED])
+		LockBuffer(buffer, BUFFER_LOCK_SHARE);
+}
+
+/* Collect the tuples that a snapshot sees of a page, which is pinned. look: NULL, or what else is wanted of it. */
+static void
+see_page(SeenPage *seen, Relation rel, Snapshot snapshot, Buffer buffer, EmogiLook *look)
+{
 	bool		all_visible;
 	bool		serializable;
 
@@ -107,6 +191,8 @@ see_page(SeenPage *seen, TableScanDesc scan, Buffer buffer)
 		see_all(seen);
 	else
 		see_visible(seen, rel, snapshot, buffer, all_visible, serializable);
+	if (look != NULL)
+		judge_page(look, seen->page, snapshot, buffer);
 	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 }
 
@@ -407,30 +493,90 @@ choose_put(const EmogiTupleLayout *layout)
 	return layout->src.length == sizeof(int32) ? put_int4_runs : put_edges;
 }
 
-/*
- * Put all edges that a parallel scan returns to this process into a sink. Raises 22004 for a NULL weight, and what the
- * sink raises.
- */
-void
-emogi_pages_read(TableScanDesc scan, const EmogiTupleLayout *layout, EmogiSink *sink)
+/* How the pages of a table are read. */
+typedef struct Reading
 {
-	MemoryContext scrap = AllocSetContextCreate(CurrentMemoryContext, "emogi pages", ALLOCSET_SMALL_SIZES);
-	TupleDesc	desc = RelationGetDescr(scan->rs_rd);
-	PutPage		put = choose_put(layout);
+	Relation	rel;
+	Snapshot	snapshot;
+	const EmogiTupleLayout *layout;
+	PutPage		put;
+	EmogiSink  *sink;
+	MemoryContext scrap;
+} Reading;
+
+static Reading
+open_reading(Relation rel, Snapshot snapshot, const EmogiTupleLayout *layout, EmogiSink *sink)
+{
+	return (Reading) {rel, snapshot, layout, choose_put(layout), sink,
+		AllocSetContextCreate(CurrentMemoryContext, "emogi pages", ALLOCSET_SMALL_SIZES)};
+}
+
+/* Put the edges of a page, which is pinned, into the sink. look: NULL, or to be filled in. */
+static void
+read_page(const Reading *reading, Buffer buffer, EmogiLook *look)
+{
+	EmogiSink  *sink = reading->sink;
+	uint64		nskipped = sink->nskipped;
+	uint64		nedges = sink->nedges;
 	SeenPage	seen;
 	MemoryContext old;
+
+	CHECK_FOR_INTERRUPTS();
+	see_page(&seen, reading->rel, reading->snapshot, buffer, look);
+	emogi_compat_count_returned(reading->rel, seen.nitems);
+	if (look != NULL)
+		look->edges = emogi_sink_reserve(sink, seen.nitems);
+	old = MemoryContextSwitchTo(reading->scrap);
+	reading->put(&seen, RelationGetDescr(reading->rel), reading->layout, sink);
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(reading->scrap);
+	if (look == NULL)
+		return;
+	look->nedges = (uint16) (sink->nedges - nedges);
+	look->nskipped = (uint16) (sink->nskipped - nskipped);
+}
+
+/*
+ * Put all edges that a parallel scan returns to this process into a sink, and note what is wanted. Raises 22004 for a NULL
+ * weight, and what the sink raises.
+ */
+void
+emogi_pages_read(TableScanDesc scan, const EmogiTupleLayout *layout, EmogiSink *sink, const EmogiLookNotes *notes)
+{
+	Reading		reading = open_reading(scan->rs_rd, scan->rs_snapshot, layout, sink);
 	Buffer		buffer;
 
 	while ((buffer = emogi_compat_next_page((HeapScanDesc) scan)) != InvalidBuffer)
 	{
-		CHECK_FOR_INTERRUPTS();
-		see_page(&seen, scan, buffer);
-		emogi_compat_count_returned(scan->rs_rd, seen.nitems);
-		old = MemoryContextSwitchTo(scrap);
-		put(&seen, desc, layout, sink);
-		MemoryContextSwitchTo(old);
-		MemoryContextReset(scrap);
+		BlockNumber block = BufferGetBlockNumber(buffer);
+
+		read_page(&reading, buffer, notes->looks != NULL && block < notes->nblocks ? &notes->looks[block] : NULL);
 		ReleaseBuffer(buffer);
 	}
-	MemoryContextDelete(scrap);
+	MemoryContextDelete(reading.scrap);
+}
+
+/*
+ * Put the edges of some pages of a table, as the active snapshot sees them, into a sink; looks[i] is of blocks[i]. Raises as
+ * above.
+ */
+void
+emogi_pages_look(Relation rel, const EmogiTupleLayout *layout, EmogiSink *sink, const BlockNumber *blocks, EmogiLook *looks,
+				 uint64 count)
+{
+	Reading		reading = open_reading(rel, GetActiveSnapshot(), layout, sink);
+	BufferAccessStrategy strategy = GetAccessStrategy(BAS_BULKREAD);
+
+	for (uint64 i = 0; i < count; i++)
+	{
+		Buffer		buffer;
+
+		if (i + AHEAD_PAGES < count)
+			PrefetchBuffer(rel, MAIN_FORKNUM, blocks[i + AHEAD_PAGES]);
+		buffer = ReadBufferExtended(rel, MAIN_FORKNUM, blocks[i], RBM_NORMAL, strategy);
+		read_page(&reading, buffer, &looks[i]);
+		ReleaseBuffer(buffer);
+	}
+	FreeAccessStrategy(strategy);
+	MemoryContextDelete(reading.scrap);
 }

@@ -27,7 +27,36 @@ typedef struct EmogiTupleLayout
 	EmogiTupleColumn weight;
 } EmogiTupleLayout;
 
+/* A page's LSN where some transaction on it had not ended, or was the caller's own: it must be looked at again always. */
+#define EMOGI_UNDECIDED PG_UINT64_MAX
+
+/*
+ * What a look at a page has found beside its edges. Whether another snapshot sees the same rows on the page can be told from
+ * it without another look: src/live has the rules.
+ */
+typedef struct EmogiLook
+{
+	uint64		lsn;			/* that the page had; 0 = what is on it was never logged; or EMOGI_UNDECIDED */
+	uint64		newest;			/* the highest transaction on it, in full; 0 = none, or all snapshots see all of it */
+	const void *edges;			/* its edges, in one chunk */
+	Buffer		buffer;			/* where it was, and may be again */
+	uint16		nedges;
+	uint16		nskipped;		/* rows with a NULL end */
+	bool		looked;
+	bool		all_visible;	/* the page says that all snapshots see all of it */
+	bool		own;			/* the caller's transaction has changed it */
+} EmogiLook;
+
+/* Where a scan of a leaf notes what it finds: looks[block] for each block < nblocks, content zero. */
+typedef struct EmogiLookNotes
+{
+	EmogiLook  *looks;			/* NULL = nothing is noted */
+	BlockNumber nblocks;
+} EmogiLookNotes;
+
 extern void emogi_pages_layout(EmogiTupleLayout *layout, TupleDesc desc, AttrNumber src, AttrNumber dst, AttrNumber weight);
-extern void emogi_pages_read(TableScanDesc scan, const EmogiTupleLayout *layout, EmogiSink *sink);
+extern void emogi_pages_read(TableScanDesc scan, const EmogiTupleLayout *layout, EmogiSink *sink, const EmogiLookNotes *notes);
+extern void emogi_pages_look(Relation rel, const EmogiTupleLayout *layout, EmogiSink *sink, const BlockNumber *blocks,
+							 EmogiLook *looks, uint64 count);
 
 #endif							/* EMOGI_PAGES_H */

@@ -46,6 +46,19 @@ emogi_sink_room(EmogiSink *sink, EmogiEdge **edges)
 	return EMOGI_CHUNK_EDGES - sink->chunk->nedges;
 }
 
+/* See to it that the next `count` edges, a page's at most, come into one chunk; get where the first will be. */
+static inline const void *
+emogi_sink_reserve(EmogiSink *sink, uint64 count)
+{
+	bool		weighted = sink->weights != EMOGI_WEIGHTS_UNUSED;
+	uint64		room = weighted ? EMOGI_CHUNK_WEIGHTED_EDGES : EMOGI_CHUNK_EDGES;
+
+	if (unlikely(sink->chunk == NULL || sink->chunk->nedges + count > room))
+		emogi_sink_next_chunk(sink);
+	return weighted ? (const void *) &emogi_weighted_edges(sink->chunk)[sink->chunk->nedges] :
+		(const void *) &sink->chunk->edges[sink->chunk->nedges];
+}
+
 /* Append one edge to a sink without weights. */
 static inline void
 emogi_sink_put(EmogiSink *sink, int64 src, int64 dst)

@@ -79,7 +79,8 @@ static void
 explain_outlook(EmogiScan *scan, ExplainState *es)
 {
 	static const char *const outlooks[] = {
-		[EMOGI_GRAPH_IS_CACHED] = "cached", [EMOGI_GRAPH_WILL_BE_BUILT] = "to be built",
+		[EMOGI_GRAPH_IS_CACHED] = "cached", [EMOGI_GRAPH_WILL_BE_REFRESHED] = "to be refreshed",
+		[EMOGI_GRAPH_WILL_BE_BUILT] = "to be built",
 		[EMOGI_GRAPH_WILL_BE_PRIVATE] = "to be built for this call alone"
 	};
 	EmogiTask	task = {.query.algorithm = scan->function->algorithm};

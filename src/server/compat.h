@@ -33,6 +33,7 @@
 #include "utils/acl.h"
 #include "utils/guc.h"
 #include "utils/rel.h"
+#include "utils/snapmgr.h"
 #include "utils/wait_event.h"
 #if PG_VERSION_NUM >= 150000
 #include "utils/pgstat_internal.h"
@@ -399,6 +400,28 @@ emogi_compat_may_execute(Oid function)
 #define EMOGI_EXECUTOR_RUN_PARAMETERS	QueryDesc *query, ScanDirection direction, uint64 count, bool once
 #define EMOGI_EXECUTOR_RUN_ARGUMENTS	query, direction, count, once
 #endif
+
+/* 16: relation files have another type. Pin a page where it was last; false when it is not there any more. */
+static inline bool
+emogi_compat_read_recent(Relation rel, BlockNumber block, Buffer buffer)
+{
+#if PG_VERSION_NUM >= 160000
+	return ReadRecentBuffer(rel->rd_locator, MAIN_FORKNUM, block, buffer);
+#else
+	return ReadRecentBuffer(rel->rd_node, MAIN_FORKNUM, block, buffer);
+#endif
+}
+
+/* 17: old_snapshot_threshold is gone. May rows that old snapshots see be removed? */
+static inline bool
+emogi_compat_snapshots_age(void)
+{
+#if PG_VERSION_NUM < 170000
+	return OldSnapshotThresholdActive();
+#else
+	return false;
+#endif
+}
 
 /* ---- what pages.c needs of heaps ---- */
 

@@ -8,13 +8,15 @@
  *   device_allocation=N     the same of device memory
  *   device_call=N           the N-th call of the GPU's driver in a run fails
  *   worker_exit=POINT       the engine worker ends when it comes to POINT of a request of this session: keys, csr,
- *   worker_crash=POINT      expand, run, batch, path (at its start) or done (at the end of any); by proc_exit(1), or by
+ *   worker_crash=POINT      expand, pack, unpack, splice, run, batch, path (at its start) or done (at the end of any); by proc_exit(1), or by
  *                           SIGKILL
  *   PLACE=MICROSECONDS      sleep at a place of the cache's protocol: pre_commit, committed, registered, built,
- *                           published, found
+ *                           published, found, live_map, live_pages, live_look, live_store
  *   random=1                sleep a random part of that
  *   registration_rule=0     serve cached Graphs without the rule that makes them exact
  *   snapshot_rule=0         read under the statement's snapshot, whatever it sees in the catalogs
+ *   RULE=0                  refresh Graphs without a rule of the live states: live_undecided, live_map_lsn, live_contains,
+ *                           live_page_lsn, live_snapshot, live_newest, live_lsn_locked, live_distrust
  */
 #include "postgres.h"
 
@@ -38,31 +40,58 @@ static const char *const places[EMOGI_FAULT_POINTS] = {
 	[EMOGI_AT_REGISTERED] = "registered",
 	[EMOGI_AT_BUILT] = "built",
 	[EMOGI_AT_PUBLISHED] = "published",
-	[EMOGI_AT_FOUND] = "found"
+	[EMOGI_AT_FOUND] = "found",
+	[EMOGI_AT_LIVE_MAP] = "live_map",
+	[EMOGI_AT_LIVE_PAGES] = "live_pages",
+	[EMOGI_AT_LIVE_LOOK] = "live_look",
+	[EMOGI_AT_LIVE_STORE] = "live_store"
+};
+
+static const char *const live_rules[EMOGI_LIVE_RULES] = {
+	[EMOGI_LIVE_UNDECIDED] = "live_undecided",
+	[EMOGI_LIVE_MAP_LSN] = "live_map_lsn",
+	[EMOGI_LIVE_CONTAINS] = "live_contains",
+	[EMOGI_LIVE_PAGE_LSN] = "live_page_lsn",
+	[EMOGI_LIVE_SNAPSHOT] = "live_snapshot",
+	[EMOGI_LIVE_NEWEST] = "live_newest",
+	[EMOGI_LIVE_LSN_LOCKED] = "live_lsn_locked",
+	[EMOGI_LIVE_DISTRUST] = "live_distrust"
 };
 
 static const char *const points[EMOGI_REQUEST_KINDS + 1] = {
 	[EMOGI_REQUEST_KEYS] = "keys",
 	[EMOGI_REQUEST_CSR] = "csr",
 	[EMOGI_REQUEST_EXPAND] = "expand",
+	[EMOGI_REQUEST_PACK] = "pack",
+	[EMOGI_REQUEST_UNPACK] = "unpack",
+	[EMOGI_REQUEST_SPLICE] = "splice",
 	[EMOGI_REQUEST_RUN] = "run",
 	[EMOGI_REQUEST_MSBFS] = "batch",
 	[EMOGI_REQUEST_PATH] = "path",
 	[EMOGI_REQUEST_KINDS] = "done"
 };
 
+/* Find a word in a list; -1 when it is not there. */
+static int
+find_word(const char *word, const char *const *words, int count)
+{
+	for (int i = 0; i < count; i++)
+		if (strcmp(word, words[i]) == 0)
+			return i;
+	return -1;
+}
+
 /* Set how the worker is to end; false for an unknown point. */
 static bool
 read_worker_fault(EmogiFaults *faults, EmogiWorkerFault fault, const char *point)
 {
-	for (int i = 0; i <= EMOGI_REQUEST_KINDS; i++)
-		if (strcmp(point, points[i]) == 0)
-		{
-			faults->worker = fault;
-			faults->worker_at = i;
-			return true;
-		}
-	return false;
+	int			at = find_word(point, points, EMOGI_REQUEST_KINDS + 1);
+
+	if (at < 0)
+		return false;
+	faults->worker = fault;
+	faults->worker_at = at;
+	return true;
 }
 
 /* Read one name=value; false when it makes no sense. */
@@ -72,6 +101,7 @@ read_fault(EmogiFaults *faults, char *item)
 	char	   *value = strchr(item, '=');
 	char	   *end;
 	long		number;
+	int			i;
 
 	if (value == NULL)
 		return false;
@@ -83,13 +113,11 @@ read_fault(EmogiFaults *faults, char *item)
 	number = strtol(value, &end, 10);
 	if (end == value || *end != '\0' || number < 0 || number > INT_MAX)
 		return false;
-	for (int i = 0; i < EMOGI_FAULT_POINTS; i++)
-		if (strcmp(item, places[i]) == 0)
-		{
-			faults->sleep_us[i] = (int) number;
-			return true;
-		}
-	if (strcmp(item, "allocation") == 0)
+	if ((i = find_word(item, places, EMOGI_FAULT_POINTS)) >= 0)
+		faults->sleep_us[i] = (int) number;
+	else if ((i = find_word(item, live_rules, EMOGI_LIVE_RULES)) >= 0)
+		faults->live[i] = number == 0;
+	else if (strcmp(item, "allocation") == 0)
 		faults->allocation = (int) number;
 	else if (strcmp(item, "engine_allocation") == 0)
 		faults->engine_allocation = (int) number;

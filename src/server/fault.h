@@ -13,8 +13,26 @@ typedef enum EmogiFaultPoint
 	EMOGI_AT_BUILT,				/* a Graph stands and is not yet published */
 	EMOGI_AT_PUBLISHED,
 	EMOGI_AT_FOUND,				/* a cached Graph is pinned and the run has not begun */
+	EMOGI_AT_LIVE_MAP,			/* a refresh is about to read the visibility map */
+	EMOGI_AT_LIVE_PAGES,		/* ... the pages */
+	EMOGI_AT_LIVE_LOOK,			/* a page has been looked at */
+	EMOGI_AT_LIVE_STORE,		/* what a refresh has found is about to be stored */
 	EMOGI_FAULT_POINTS
 } EmogiFaultPoint;
+
+/* Rules of live states that can be dropped one by one: the negative controls of their tests. */
+typedef enum EmogiLiveRule
+{
+	EMOGI_LIVE_UNDECIDED,		/* pages with transactions that have not ended are looked at again */
+	EMOGI_LIVE_MAP_LSN,			/* the map vouches only while its LSN is the same */
+	EMOGI_LIVE_CONTAINS,		/* a newer snapshot is one that sees all as ended that the base does */
+	EMOGI_LIVE_PAGE_LSN,		/* a page's LSN is compared */
+	EMOGI_LIVE_SNAPSHOT,		/* the snapshot is older than what is read */
+	EMOGI_LIVE_NEWEST,			/* older snapshots look at pages with transactions that they may not see */
+	EMOGI_LIVE_LSN_LOCKED,		/* the LSN is read under the page's lock */
+	EMOGI_LIVE_DISTRUST,		/* the map is not believed where the page does not say the same */
+	EMOGI_LIVE_RULES
+} EmogiLiveRule;
 
 /* How the worker is to end when it comes to a request of a certain kind. */
 typedef enum EmogiWorkerFault
@@ -36,6 +54,7 @@ typedef struct EmogiFaults
 	bool		random_sleeps;	/* sleep between 0 and sleep_us */
 	bool		no_registration_rule;	/* the negative control of the cache's tests */
 	bool		no_snapshot_rule;	/* ... and of those of snapshot.c */
+	bool		live[EMOGI_LIVE_RULES]; /* this rule is dropped */
 } EmogiFaults;
 
 extern EmogiFaults emogi_faults;

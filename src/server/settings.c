@@ -19,6 +19,8 @@ int			emogi_device_memory_mb = 0;
 int			emogi_cpu_threads = 0;
 int			emogi_build_workers = -1;
 bool		emogi_enable_cache = true;
+bool		emogi_enable_live = true;
+int			emogi_live_min_size_kb = 1024;
 bool		emogi_enable_scan = true;
 bool		emogi_enable_batch = true;
 bool		emogi_notice_missing_source = false;
@@ -127,6 +129,16 @@ emogi_settings_define(void)
 							 "off builds one for each call. Answers are the same.",
 							 &emogi_enable_cache, true,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable("emogi.enable_live",
+							 "Has the graphs of tables follow the changes of their rows.",
+							 "off builds them anew after each change. Answers are the same.",
+							 &emogi_enable_live, true,
+							 PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("emogi.live_min_size",
+							"Sets the size of the tables from which on their graphs follow their changes.",
+							"The graphs of smaller tables are built anew.",
+							&emogi_live_min_size_kb, 1024, 0, INT_MAX,
+							PGC_USERSET, GUC_UNIT_KB, NULL, NULL, NULL);
 	DefineCustomBoolVariable("emogi.enable_scan",
 							 "Streams the rows of functions in FROM.",
 							 "off has PostgreSQL collect all rows before the first is used. Answers are the same.",

@@ -31,6 +31,8 @@ extern int	emogi_device_memory_mb; /* cap on each GPU, 0 = none */
 extern int	emogi_cpu_threads;		/* of the CPU engine, >= 1 once the server is up */
 extern int	emogi_build_workers;	/* parallel workers of a scan, -1 = max_parallel_workers_per_gather */
 extern bool emogi_enable_cache;			/* Graphs of tables are shared between calls and sessions */
+extern bool emogi_enable_live;			/* Graphs follow their tables */
+extern int	emogi_live_min_size_kb;		/* of a table that is followed */
 extern bool emogi_enable_scan;		/* rows of functions in FROM are streamed */
 extern bool emogi_enable_batch;		/* ... and in a LATERAL join searched from many outer rows at once */
 extern bool emogi_notice_missing_source;	/* a source that the graph does not have is told of */

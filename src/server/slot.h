@@ -11,7 +11,8 @@
 
 #include "cpu/msbfs.h"
 #include "cpu/path_search.h"
-#include "graph/csr.h"
+#include "graph/coo.h"
+#include "graph/splice.h"
 #include "server/fault.h"
 #include "server/settings.h"
 
@@ -43,6 +44,9 @@ typedef enum EmogiRequestKind
 	EMOGI_REQUEST_KEYS,			/* the vertices of the slot's edges */
 	EMOGI_REQUEST_CSR,			/* the Graph of the slot's edges */
 	EMOGI_REQUEST_EXPAND,		/* the edges of a Graph, into the slot's chunks */
+	EMOGI_REQUEST_PACK,			/* a COO of the slot's edges */
+	EMOGI_REQUEST_UNPACK,		/* the edges of a COO, into the slot's chunks */
+	EMOGI_REQUEST_SPLICE,		/* a Graph from another and the changes of its edges */
 	EMOGI_REQUEST_RUN,			/* from here on: a Query on a Graph */
 	EMOGI_REQUEST_MSBFS,		/* BFS from each of query.sources by itself, on the CPU */
 	EMOGI_REQUEST_PATH,			/* one path between two vertices, on the CPU */
@@ -56,13 +60,21 @@ typedef struct EmogiRequest
 	EmogiWorkerFault fault;		/* for tests; filled in by emogi_call_request */
 	int			fault_at;
 
-	/* KEYS and CSR; the edges are the slot's chunks. EXPAND: the chunks are there and empty, `graph` is the donor */
+	/* KEYS, CSR and PACK; the edges are the slot's chunks. EXPAND and UNPACK: the chunks are there and empty, `graph` is the donor */
 	EmogiKeyPlan plan;
 	EmogiKeys	keys;			/* in for CSR, out of KEYS through the reply */
 	EmogiDirection direction;
 	bool		with_backward;
 	void	   *memory;			/* CSR: the Graph's block */
 	void	   *scratch;
+
+	/* PACK: its form and its arrays. UNPACK: the COO, and */
+	EmogiCoo	coo;
+	uint64		nruns;
+	const EmogiCooRun *runs;	/* [nruns] */
+
+	/* SPLICE: `graph` is the old one, and */
+	EmogiSpliceInput splice;	/* but for its graph */
 
 	/* RUN */
 	EmogiEngineChoice engine;
@@ -84,7 +96,9 @@ typedef struct EmogiReply
 	EmogiStatus status;
 	EmogiError	error;
 	EmogiKeys	keys;			/* KEYS */
-	EmogiGraph	graph;			/* CSR */
+	EmogiGraph	graph;			/* CSR, SPLICE */
+	EmogiCoo	coo;			/* PACK, with */
+	EmogiMisfitCounts misfits;
 	EmogiResult result;			/* RUN; the counters also of MSBFS and PATH */
 	EmogiMsbfsResult batch;		/* MSBFS */
 	EmogiPathOutcome path_outcome;	/* PATH */
@@ -107,6 +121,7 @@ typedef struct EmogiSlot
 	EmogiWeights weights;		/* of the edges being gathered; UNUSED where the Source has none */
 	int			graph;			/* index of the cached Graph that the call has pinned, or builds; -1 = none */
 	int			donor;			/* ... of that whose edges it builds from; -1 = none */
+	int			live_state;		/* ... of the live state that it holds; -1 = none */
 	int			awaited_graph;	/* ... of that whose build by another call it waits for; -1 = none */
 	bool		waits_for_room; /* until Graphs that are evicted have given their memory back */
 

@@ -135,13 +135,19 @@ put_run(FunctionCallInfo fcinfo, uint64 id, const EmogiCallRecord *run)
 	emogi_views_add_text(&row, run->mapping);
 	emogi_views_add_text(&row, run->reason);
 	emogi_views_add(&row, Float8GetDatum(run->wait_ms));
+	emogi_views_add(&row, Float8GetDatum(run->refresh_ms));
 	emogi_views_add(&row, Float8GetDatum(run->scan_ms));
 	emogi_views_add(&row, Float8GetDatum(run->keys_ms));
 	emogi_views_add(&row, Float8GetDatum(run->csr_ms));
+	emogi_views_add(&row, Float8GetDatum(run->splice_ms));
 	emogi_views_add(&row, Float8GetDatum(run->transfer_ms));
 	emogi_views_add(&row, Float8GetDatum(run->run_ms));
 	emogi_views_add(&row, Float8GetDatum(run->rows_ms));
 	emogi_views_add(&row, Float8GetDatum(run->total_ms));
+	emogi_views_add(&row, Int64GetDatum(run->nlooked));
+	emogi_views_add(&row, Int64GetDatum(run->nby_map));
+	emogi_views_add(&row, Int64GetDatum(run->nby_lsn));
+	emogi_views_add(&row, Int64GetDatum(run->nchanges));
 	emogi_views_add(&row, Int64GetDatum(run->nvertices));
 	emogi_views_add(&row, Int64GetDatum(run->nedges));
 	emogi_views_add(&row, Int64GetDatum(run->nreached));
@@ -299,7 +305,9 @@ put_progress(FunctionCallInfo fcinfo, const Progress *call, const Progress *call
 		[EMOGI_PHASE_CSR] = "csr",
 		[EMOGI_PHASE_TRANSFER] = "transfer",
 		[EMOGI_PHASE_RUN] = "run",
-		[EMOGI_PHASE_ROWS] = "rows"
+		[EMOGI_PHASE_ROWS] = "rows",
+		[EMOGI_PHASE_REFRESH] = "refresh",
+		[EMOGI_PHASE_SPLICE] = "splice"
 	};
 	bool		running = call->state == EMOGI_SLOT_RUNNING || call->state == EMOGI_SLOT_ORPHAN;
 	EmogiViewRow row = {0};

@@ -314,6 +314,24 @@ build_lists(EmogiWork *work, EmogiPool *pool)
 	return emogi_csr_build(pool, &input, &work->reply.graph, &work->slot->control, &work->reply.error);
 }
 
+/* Make a Graph from another. */
+static EmogiStatus
+splice_graph(EmogiWork *work, EmogiPool *pool)
+{
+	EmogiSpliceInput input = work->request.splice;
+
+	input.graph = &work->request.graph;
+	return emogi_splice(pool, &input, &work->reply.graph, &work->slot->control, &work->reply.error);
+}
+
+/* Make a COO of the edges. */
+static EmogiStatus
+pack_edges(EmogiWork *work, EmogiPool *pool)
+{
+	work->reply.coo = work->request.coo;
+	return emogi_coo_pack(pool, &work->edges, &work->reply.coo, &work->reply.misfits, &work->slot->control, &work->reply.error);
+}
+
 /* Carry out a request that makes a Graph or takes it apart. */
 static EmogiStatus
 build(Thread *thread)
@@ -328,13 +346,29 @@ build(Thread *thread)
 	if (status != EMOGI_OK)
 		return status;
 	pool = emogi_cpu_engine_pool(thread->cpu);
-	if (request->kind == EMOGI_REQUEST_KEYS)
-		return emogi_keys_build(pool, &work->edges, &request->plan, request->scratch, &reply->keys, control,
-								&reply->error);
-	if (request->kind == EMOGI_REQUEST_CSR)
-		return build_lists(work, pool);
-	return emogi_csr_expand(pool, &request->graph, request->direction == EMOGI_IN, &work->edges, control,
-							&reply->error);
+	switch (request->kind)
+	{
+		case EMOGI_REQUEST_KEYS:
+			return emogi_keys_build(pool, &work->edges, &request->plan, request->scratch, &reply->keys, control,
+									&reply->error);
+		case EMOGI_REQUEST_CSR:
+			return build_lists(work, pool);
+		case EMOGI_REQUEST_EXPAND:
+			return emogi_csr_expand(pool, &request->graph, request->direction == EMOGI_IN, &work->edges, control,
+									&reply->error);
+		case EMOGI_REQUEST_PACK:
+			return pack_edges(work, pool);
+		case EMOGI_REQUEST_UNPACK:
+			return emogi_coo_unpack(pool, &request->coo, request->runs, request->nruns, &work->edges, control, &reply->error);
+		case EMOGI_REQUEST_SPLICE:
+			return splice_graph(work, pool);
+		case EMOGI_REQUEST_RUN:
+		case EMOGI_REQUEST_MSBFS:
+		case EMOGI_REQUEST_PATH:
+		case EMOGI_REQUEST_KINDS:
+			break;
+	}
+	return EMOGI_BAD_INPUT;		/* never: do_job has sorted them out */
 }
 
 /* Carry out a request that is the CPU's whatever the caller has chosen. */

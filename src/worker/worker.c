@@ -147,7 +147,7 @@ start_request(EmogiWork *work, EmogiSlot *slot)
 	fail_on_demand(&work->request, work->request.kind);
 	if (work->on_gpu && work->request.graph.id != 0)
 		emogi_cache_use_on_device(work->request.graph.id);
-	if (work->request.kind < EMOGI_REQUEST_RUN && !emogi_slot_edges(slot, &work->edges, malloc))
+	if (work->request.kind < EMOGI_REQUEST_SPLICE && !emogi_slot_edges(slot, &work->edges, malloc))
 	{
 		slot->reply.status = EMOGI_NO_MEMORY;
 		strlcpy(slot->reply.error.message, "out of memory", sizeof slot->reply.error.message);

@@ -1,0 +1,264 @@
+/*
+ * follow.c: the Graph of a call from a live state: found, or made of an older one and the changes since, or of the state's edges;
+ * or built, with a live state for the calls to come.
+ *
+ * The state is held while it is asked and changed, no longer: a splice works on copies. What comes of it is published as any build.
+ */
+#include "postgres.h"
+
+#include "build/build.h"
+#include "build/wish.h"
+#include "live/live.h"
+#include "server/region.h"
+
+/* What a call does with a live state. */
+typedef struct Following
+{
+	EmogiCall  *call;
+	EmogiSlot  *slot;
+	const EmogiSource *source;
+	const EmogiWish *wish;
+	EmogiLiveState *state;
+	EmogiRefresh refresh;
+	EmogiGraph *graph;			/* for the call */
+} Following;
+
+/* Show the call the Graph that its slot has pinned. */
+static bool
+show(Following *following, const char *cache)
+{
+	const EmogiCached *cached = &emogi_cache_shared->graphs[following->slot->graph];
+
+	strlcpy(following->call->record.cache, cache, sizeof following->call->record.cache);
+	emogi_wish_present(&cached->graph, cached->key.direction, &following->wish->key, following->graph);
+	return true;
+}
+
+/* ---- from an older Graph ---- */
+
+/* Get all changes from a Graph's position on: those of the log, then those that are for this snapshot alone. Raises 53200. */
+static EmogiChanges
+collect_changes(const Following *following, const EmogiCached *base)
+{
+	const EmogiLiveState *state = following->state;
+	EmogiChanges changes = {following->call};
+
+	emogi_diff_add(&changes, state->log + (base->live_position - state->log_start), state->position - base->live_position);
+	if (following->refresh.outcome == EMOGI_REFRESH_PRIVATE)
+		emogi_diff_add(&changes, following->refresh.changes.changes, following->refresh.changes.count);
+	return changes;
+}
+
+/* Have the worker make the new Graph, in memory of the call. Raises 53200. */
+static EmogiGraph
+splice_graph(const Following *following, const EmogiCached *base, const EmogiChanges *changes, uint32 misfits)
+{
+	EmogiCall  *call = following->call;
+	EmogiRequest *request = &following->slot->request;
+	bool		weighted = base->graph.weight_type != EMOGI_WEIGHT_NONE || (base->key.weight > 0 && base->graph.nvertices == 0);
+	EmogiSpliceInput input = {
+		.graph = &base->graph, .direction = base->key.direction, .with_backward = base->key.with_backward,
+		.weight_type = weighted ? emogi_weight_type(misfits) : EMOGI_WEIGHT_NONE,
+		.nchanges = changes->count, .changes = changes->changes
+	};
+	Size		scratch_bytes = emogi_splice_scratch_bytes(&input, emogi_cpu_threads);
+	EmogiGraph	graph;
+
+	input.memory = emogi_call_alloc_any(call, emogi_splice_bytes(&input));
+	input.scratch = emogi_call_alloc_any(call, scratch_bytes);
+	request->kind = EMOGI_REQUEST_SPLICE;
+	request->graph = base->graph;
+	request->splice = input;
+	graph = emogi_call_request(call)->graph;
+	emogi_region_free(input.scratch, scratch_bytes);
+	if (changes->changes != NULL)
+		emogi_region_free(changes->changes, changes->room * sizeof(EmogiEdgeChange));
+	return graph;
+}
+
+/* Make the Graph of one that the slot has as its donor, for all or, where it is for this snapshot alone, for the call. */
+static bool
+splice_from(Following *following, const EmogiCached *base)
+{
+	EmogiSlot  *slot = following->slot;
+	const EmogiWish *wish = following->wish;
+	EmogiLiveState *state = following->state;
+	EmogiGraphKey key = base->key;
+	EmogiDirection direction = base->key.direction;
+	EmogiChanges changes = collect_changes(following, base);
+	uint64		nskipped = following->refresh.nskipped;
+	uint32		misfits = following->refresh.weight_misfits;
+	bool		stored = following->refresh.outcome != EMOGI_REFRESH_PRIVATE;
+	bool		shared;
+	EmogiGraph	graph;
+
+	key.weights = wish->key.weights;
+	if (stored)
+		shared = emogi_wish_reserve_at(slot, wish, &key, state->id, state->position);
+	else
+		shared = !wish->own && emogi_wish_reserve_at(slot, wish, &key, 0, 0);
+	emogi_live_state_let_go(slot);
+	emogi_call_phase(following->call, EMOGI_PHASE_SPLICE);
+	graph = splice_graph(following, base, &changes, misfits);
+	emogi_wish_release_donor(slot);
+	emogi_call_phase(following->call, EMOGI_PHASE_IDLE);
+	if (shared)
+	{
+		emogi_wish_publish(following->call, &graph, misfits, nskipped);
+		return show(following, "spliced");
+	}
+	strlcpy(following->call->record.cache, "private", sizeof following->call->record.cache);
+	emogi_wish_present(&graph, direction, &wish->key, following->graph);
+	return true;
+}
+
+/* ---- from the state's edges ---- */
+
+/* Put the edges of the state into the chunks of the call's slot. Raises 53200. */
+static void
+unpack_edges(const Following *following)
+{
+	EmogiRequest *request = &following->slot->request;
+	const EmogiLiveState *state = following->state;
+	bool		weighted = state->coo.weight_type != EMOGI_WEIGHT_NONE;
+	uint64		per_chunk = weighted ? EMOGI_CHUNK_WEIGHTED_EDGES : EMOGI_CHUNK_EDGES;
+	EmogiCooRun *runs;
+	uint64		nruns;
+
+	following->slot->weights = weighted ? following->wish->key.weights : EMOGI_WEIGHTS_UNUSED;
+	if (state->nedges == 0)
+		return;
+	runs = emogi_store_runs(following->call, state, &nruns);
+	for (uint64 i = 0; i < state->nedges; i += per_chunk)
+		(void) emogi_region_alloc(EMOGI_OWNER_EDGES(following->call->slot_index), EMOGI_CHUNK_BYTES);
+	request->kind = EMOGI_REQUEST_UNPACK;
+	request->coo = state->coo;
+	request->runs = runs;
+	request->nruns = nruns;
+	(void) emogi_call_request(following->call);
+	emogi_region_free(runs, Max(state->pages.npages, 1) * sizeof(EmogiCooRun));
+}
+
+/* Build the Graph of the state's edges; false when there is no room for it in the cache. */
+static bool
+build_from_edges(Following *following)
+{
+	EmogiCall  *call = following->call;
+	const EmogiWish *wish = following->wish;
+	EmogiLiveState *state = following->state;
+	uint64		nskipped = state->nskipped;
+	EmogiGraph	graph;
+	uint32		misfits;
+
+	if (!emogi_wish_reserve_at(following->slot, wish, &wish->key, state->id, state->position))
+		return false;
+	emogi_call_phase(call, EMOGI_PHASE_SPLICE);
+	unpack_edges(following);
+	emogi_live_state_let_go(following->slot);
+	emogi_build_graph(call, wish->key.direction, wish->key.with_backward, &graph, &misfits);
+	emogi_call_phase(call, EMOGI_PHASE_IDLE);
+	emogi_wish_publish(call, &graph, misfits, nskipped);
+	return show(following, "built");
+}
+
+/* ---- from the tables ---- */
+
+/* Build the Graph, and make the state; false when there is no room for it in the cache. */
+static bool
+build_with_state(Following *following)
+{
+	EmogiCall  *call = following->call;
+	EmogiSlot  *slot = following->slot;
+	const EmogiWish *wish = following->wish;
+	EmogiCreation creation;
+	List	   *leaves = NIL;
+	EmogiGraph	graph;
+	uint32		misfits;
+
+	if (!emogi_wish_reserve_at(slot, wish, &wish->key, following->state->id, 0))
+		return false;
+	emogi_fault_sleep(EMOGI_AT_REGISTERED);
+	for (int i = 0; i < wish->nleaves; i++)
+		leaves = lappend_oid(leaves, wish->relids[i]);
+	emogi_create_begin(call, following->state, wish->relids, wish->nleaves, &creation);
+	emogi_build_edges(call, following->source, leaves, wish->key.weights, creation.notes);
+	if (!emogi_create_finish(call, &creation, &wish->xids))
+		emogi_wish_forget_state(slot);
+	emogi_build_graph(call, wish->key.direction, wish->key.with_backward, &graph, &misfits);
+	emogi_call_phase(call, EMOGI_PHASE_IDLE);
+	emogi_wish_publish(call, &graph, misfits, pg_atomic_read_u64(&slot->nskipped));
+	emogi_live_state_let_go(slot);
+	return show(following, "built");
+}
+
+/* ---- which of them ---- */
+
+/* Find or make the Graph of what the state has, or has now; false when it is of no use for the call. */
+static bool
+use_state(Following *following)
+{
+	const EmogiWish *wish = following->wish;
+	EmogiLiveState *state = following->state;
+	const EmogiRefresh *refresh = &following->refresh;
+	const EmogiCached *base;
+
+	if (wish->key.weight > 0 && !emogi_wish_takes_weights(wish->key.weights, refresh->weight_misfits))
+		return false;			/* a build says which weight it is */
+	if (refresh->outcome == EMOGI_REFRESH_UNCHANGED &&
+		emogi_wish_find_at(following->slot, wish, state->id, state->position, refresh->newer))
+	{
+		emogi_live_state_let_go(following->slot);
+		return show(following, "hit");
+	}
+	base = emogi_wish_find_base(following->slot, wish, state->id, state->log_start);
+	if (base != NULL)
+		return splice_from(following, base);
+	return refresh->outcome != EMOGI_REFRESH_PRIVATE && build_from_edges(following);
+}
+
+/* Bring the state to the call's snapshot, and get the Graph; false when that is not to be had so. */
+static bool
+follow(Following *following)
+{
+	const EmogiWish *wish = following->wish;
+
+	emogi_call_phase(following->call, EMOGI_PHASE_REFRESH);
+	emogi_refresh(following->call, following->source, wish->relids, wish->relfilenumbers, wish->nleaves, &wish->xids,
+				  wish->key.weights, following->state, &following->refresh);
+	emogi_call_phase(following->call, EMOGI_PHASE_IDLE);
+	return following->refresh.outcome != EMOGI_REFRESH_HOPELESS && use_state(following);
+}
+
+/*
+ * Get the Graph of a call that found none in the cache, if its tables can be followed; false when it must be built, and nothing is
+ * reserved or held. Raises what a build does.
+ */
+bool
+emogi_follow_graph(EmogiCall *call, const EmogiSource *source, const EmogiWish *wish, EmogiGraph *graph)
+{
+	Following	following = {.call = call, .slot = call->slot, .source = source, .wish = wish, .graph = graph};
+	bool		make;
+
+	if (!wish->can_follow)
+		return false;
+	make = !wish->own && emogi_refresh_pages(wish->relids, wish->nleaves) * (BLCKSZ / 1024) >= (uint64) emogi_live_min_size_kb;
+	following.state = emogi_live_state_hold(call->slot, &wish->key, make);
+	if (following.state == NULL)
+		return false;
+	if (!wish->own && emogi_wish_look(call->slot, wish))
+	{
+		emogi_live_state_let_go(call->slot);	/* while this waited, another has seen to it */
+		return show(&following, "hit");
+	}
+	if (following.state->phase == EMOGI_LIVE_READY && follow(&following))
+		return true;
+	if (make && (following.state->phase == EMOGI_LIVE_NEW ||
+				 (following.refresh.outcome == EMOGI_REFRESH_HOPELESS && following.refresh.newer)))
+	{
+		emogi_live_state_empty(following.state);
+		if (build_with_state(&following))
+			return true;
+	}
+	emogi_live_state_let_go(call->slot);
+	return false;
+}

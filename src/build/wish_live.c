@@ -1,0 +1,174 @@
+/*
+ * wish_live.c: what a call asks of the cache that holds a live state: Graphs are known by where the state was when they were made.
+ *
+ * The state says what a snapshot sees; the rings need not. So a Graph may be shared here that their rules are against: then only calls
+ * that have asked the state find it, until the state finds that it is right for a snapshot under which the rules allow it.
+ */
+#include "postgres.h"
+
+#include "build/wish.h"
+
+/* Has a Graph just the leaves that a wish has? */
+static bool
+has_leaves(const EmogiCached *cached, const EmogiWish *wish)
+{
+	if (cached->nleaves != wish->nleaves)
+		return false;
+	for (int i = 0; i < wish->nleaves; i++)
+		if (emogi_tables_relid(cached->leaves[i].table) != wish->relids[i] ||
+			cached->leaves[i].relfilenumber != wish->relfilenumbers[i])
+			return false;
+	return true;
+}
+
+/* Have the rings know from now on that a Graph is right for the wish's snapshot, if their rules allow that. */
+static void
+renew(EmogiCached *cached, const EmogiWish *wish)
+{
+	uint64	   *running = cached->xids.running;
+
+	if (wish->own || wish->xids.nrunning > cached->running_room || !has_leaves(cached, wish))
+		return;
+	for (int i = 0; i < cached->nleaves; i++)
+		if (!emogi_ring_usable(cached->leaves[i].table, &wish->xids))
+			return;
+	memcpy(running, wish->xids.running, wish->xids.nrunning * sizeof(uint64));
+	cached->xids = wish->xids;
+	cached->xids.running = running;
+	cached->by_ring = true;
+}
+
+/* Find a Graph of a state at a position, READY before BUILDING; NULL when there is none. */
+static EmogiCached *
+find_at(const EmogiWish *wish, uint64 live_id, uint64 position)
+{
+	EmogiCached *found = NULL;
+	dlist_iter	iter;
+
+	dlist_foreach(iter, emogi_cache_chain(&wish->key))
+	{
+		EmogiCached *cached = dlist_container(EmogiCached, chain, iter.cur);
+
+		if (cached->live_id == live_id && cached->live_position == position &&
+			(cached->state == EMOGI_GRAPH_READY || (cached->state == EMOGI_GRAPH_BUILDING && found == NULL)) &&
+			emogi_wish_has_columns(cached, &wish->key) && emogi_wish_has_lists(cached, &wish->key))
+			found = cached;
+	}
+	return found;
+}
+
+/* Pin the Graph of a state at a position, when it is READY. Sets *wait when another call builds it. */
+static bool
+pin_at(EmogiSlot *slot, const EmogiWish *wish, uint64 live_id, uint64 position, bool newer, bool *wait)
+{
+	EmogiCached *cached;
+
+	emogi_cache_lock();
+	cached = find_at(wish, live_id, position);
+	*wait = cached != NULL && cached->state == EMOGI_GRAPH_BUILDING;
+	slot->awaited_graph = *wait ? (int) (cached - emogi_cache_shared->graphs) : -1;
+	if (cached != NULL && !*wait)
+	{
+		if (newer)
+			renew(cached, wish);
+		slot->graph = emogi_wish_pin(cached);
+		cached->hits++;
+		emogi_cache_shared->counters.hits++;
+	}
+	emogi_cache_unlock();
+	return cached != NULL && !*wait;
+}
+
+/*
+ * Pin the Graph of a state at a position, after waiting for another call that builds it; false when there is none. newer: the wish's
+ * snapshot is one that the rings may know it by. May be canceled.
+ */
+bool
+emogi_wish_find_at(EmogiSlot *slot, const EmogiWish *wish, uint64 live_id, uint64 position, bool newer)
+{
+	bool		found;
+	bool		wait;
+
+	for (;;)
+	{
+		ConditionVariablePrepareToSleep(&emogi_cache_shared->changed);
+		found = pin_at(slot, wish, live_id, position, newer, &wait);
+		if (!wait)
+			break;
+		emogi_shared_sleep(&emogi_cache_shared->changed, 1000, EMOGI_WAIT_BUILD);
+	}
+	ConditionVariableCancelSleep();
+	slot->awaited_graph = -1;
+	return found;
+}
+
+/*
+ * Pin, as the slot's donor, the newest Graph of a state, not older than a position, that has the lists of a wish; NULL when there is
+ * none.
+ */
+const EmogiCached *
+emogi_wish_find_base(EmogiSlot *slot, const EmogiWish *wish, uint64 live_id, uint64 first_position)
+{
+	EmogiCached *base = NULL;
+	dlist_iter	iter;
+
+	emogi_cache_lock();
+	dlist_foreach(iter, emogi_cache_chain(&wish->key))
+	{
+		EmogiCached *cached = dlist_container(EmogiCached, chain, iter.cur);
+
+		if (cached->live_id == live_id && cached->live_position >= first_position && cached->state == EMOGI_GRAPH_READY &&
+			emogi_wish_has_columns(cached, &wish->key) && emogi_wish_has_lists(cached, &wish->key) &&
+			(base == NULL || cached->live_position > base->live_position))
+			base = cached;
+	}
+	if (base != NULL)
+		slot->donor = emogi_wish_pin(base);
+	emogi_cache_unlock();
+	return base;
+}
+
+/*
+ * Reserve an entry for the Graph of a state at a position, which a slot is to build; false when there is no room. live_id = 0: no
+ * state's, but right for the wish's snapshot; then also false where the rings are against it.
+ */
+bool
+emogi_wish_reserve_at(EmogiSlot *slot, const EmogiWish *wish, const EmogiGraphKey *key, uint64 live_id, uint64 position)
+{
+	EmogiCached *cached = NULL;
+	bool		usable = false;
+	EmogiFinding finding;
+
+	do
+	{
+		emogi_cache_lock();
+		finding = emogi_wish_track(wish, &usable);
+		if (finding == EMOGI_MUST_BUILD && (usable || live_id != 0))
+		{
+			cached = emogi_wish_add(slot, wish, key);
+			finding = cached != NULL ? EMOGI_MUST_BUILD : EMOGI_MUST_MAKE_ROOM;
+		}
+		else if (finding == EMOGI_MUST_BUILD)
+		{
+			emogi_wish_untrack(wish);
+			finding = EMOGI_MUST_BUILD_PRIVATELY;
+		}
+		if (cached != NULL)
+		{
+			cached->by_ring = usable && !wish->own;
+			cached->live_id = live_id;
+			cached->live_position = position;
+		}
+		emogi_cache_unlock();
+	} while (finding == EMOGI_MUST_MAKE_ROOM && emogi_call_make_room());
+	return cached != NULL;
+}
+
+/* The Graph that a slot builds has no live state after all. */
+void
+emogi_wish_forget_state(EmogiSlot *slot)
+{
+	emogi_cache_lock();
+	emogi_cache_shared->graphs[slot->graph].live_id = 0;
+	emogi_cache_unlock();
+}

@@ -1,0 +1,139 @@
+/*
+ * wish_publish.c: what has been built is published, and makes others superfluous.
+ */
+#include "postgres.h"
+
+#include "storage/procarray.h"
+
+#include "build/wish.h"
+#include "server/fault.h"
+
+/* Graphs with equal keys, for different snapshots, that are kept; those of a live state cost little to make again. */
+#define EMOGI_MAX_VERSIONS 8
+#define EMOGI_MAX_LIVE_VERSIONS 3
+
+/* Will no snapshot ever again see the rows of this Graph? */
+static bool
+is_outdated(const EmogiCached *cached, TransactionId oldest_xid)
+{
+	for (int i = 0; i < cached->nleaves; i++)
+		if (emogi_ring_outdated(cached->leaves[i].table, &cached->xids, oldest_xid))
+			return true;
+	return false;
+}
+
+/* Does one Graph do all that the other does, for the same snapshots? */
+static bool
+does_all_of(const EmogiCached *cached, const EmogiCached *other)
+{
+	if (!emogi_wish_has_columns(cached, &other->key) || !emogi_wish_has_lists(cached, &other->key) || cached->nleaves != other->nleaves)
+		return false;
+	if (!cached->by_ring || !other->by_ring)
+		return false;
+	for (int i = 0; i < cached->nleaves; i++)
+		if (cached->leaves[i].table != other->leaves[i].table ||
+			cached->leaves[i].relfilenumber != other->leaves[i].relfilenumber ||
+			!emogi_ring_alike(cached->leaves[i].table, &other->xids, &cached->xids))
+			return false;
+	return true;
+}
+
+/* Has a Graph fewer leaves than another, for those that were empty then are so no more? Nobody will find it. */
+static bool
+is_outgrown(const EmogiCached *cached, const EmogiCached *other)
+{
+	int			nfound = 0;
+
+	if (cached->nleaves >= other->nleaves)
+		return false;
+	for (int i = 0; i < other->nleaves && nfound < cached->nleaves; i++)
+		nfound += cached->leaves[nfound].table == other->leaves[i].table &&
+			cached->leaves[nfound].relfilenumber == other->leaves[i].relfilenumber;
+	return nfound == cached->nleaves;
+}
+
+/* Do two Graphs come of one live state, where it was at one time and at another? */
+static bool
+are_relatives(const EmogiCached *cached, const EmogiCached *other)
+{
+	return cached->live_id != 0 && cached->live_id == other->live_id;
+}
+
+/* Is a Graph that no snapshot asks for any more what others can best be made of? Its lists are not among those of the newer one. */
+static bool
+is_still_of_use(const EmogiCached *cached, const EmogiCached *newer)
+{
+	return are_relatives(cached, newer) && !emogi_wish_has_lists(newer, &cached->key);
+}
+
+/* Is a Graph, which only its live state's calls can find, behind a newer one that has its lists? */
+static bool
+is_left_behind(const EmogiCached *cached, const EmogiCached *newer)
+{
+	return !cached->by_ring && are_relatives(cached, newer) && cached->live_position <= newer->live_position &&
+		emogi_wish_has_lists(newer, &cached->key);
+}
+
+/* Does what has just been published make a Graph superfluous? */
+static bool
+is_superfluous(const EmogiCached *cached, const EmogiCached *published, TransactionId oldest_xid)
+{
+	if (is_outgrown(cached, published) || is_left_behind(cached, published))
+		return true;
+	return (is_outdated(cached, oldest_xid) && !is_still_of_use(cached, published)) || does_all_of(published, cached);
+}
+
+/* Doom what the Graph that has just been published makes superfluous. Caller holds cache_lock. */
+static void
+doom_predecessors(const EmogiCached *published, TransactionId oldest_xid)
+{
+	EmogiCached *oldest = NULL;
+	int			versions = 0;
+	dlist_iter	iter;
+
+	dlist_foreach(iter, emogi_cache_chain(&published->key))
+	{
+		EmogiCached *cached = dlist_container(EmogiCached, chain, iter.cur);
+
+		if (cached == published || cached->state != EMOGI_GRAPH_READY ||
+			cached->key.database != published->key.database || cached->key.relid != published->key.relid)
+			continue;
+		if (is_superfluous(cached, published, oldest_xid))
+			emogi_cache_doom(cached);
+		else if (cached->key.direction == published->key.direction && cached->key.weight == published->key.weight)
+		{
+			versions++;
+			if (oldest == NULL || cached->last_used < oldest->last_used)
+				oldest = cached;
+		}
+	}
+	if (versions >= (published->live_id != 0 ? EMOGI_MAX_LIVE_VERSIONS : EMOGI_MAX_VERSIONS))
+		emogi_cache_doom(oldest);
+}
+
+/* Publish the Graph that a call has built. */
+void
+emogi_wish_publish(EmogiCall *call, EmogiGraph *graph, uint32 weight_misfits, uint64 nskipped)
+{
+	EmogiCached *cached = &emogi_cache_shared->graphs[call->slot->graph];
+	TransactionId oldest_xid = GetOldestNonRemovableTransactionId(NULL);
+
+	emogi_fault_sleep(EMOGI_AT_BUILT);
+	emogi_cache_take_over(call->slot->graph, graph);
+	emogi_cache_lock();
+	cached->weight_misfits = weight_misfits;
+	cached->nskipped = nskipped;
+	cached->build_ms = call->phase_ms[EMOGI_PHASE_SCAN] + call->phase_ms[EMOGI_PHASE_KEYS] + call->phase_ms[EMOGI_PHASE_CSR] +
+		call->phase_ms[EMOGI_PHASE_REFRESH] + call->phase_ms[EMOGI_PHASE_SPLICE];
+	cached->state = EMOGI_GRAPH_READY;
+	emogi_cache_touch(cached);
+	cached->built_at = cached->last_used;
+	for (int i = 0; i < cached->nleaves; i++)
+		emogi_tables_publish(cached->leaves[i].table);
+	emogi_cache_shared->counters.builds++;
+	doom_predecessors(cached, oldest_xid);
+	emogi_cache_unlock();
+	ConditionVariableBroadcast(&emogi_cache_shared->changed);
+	emogi_cache_free_doomed();
+	emogi_fault_sleep(EMOGI_AT_PUBLISHED);
+}

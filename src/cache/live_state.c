@@ -1,0 +1,368 @@
+/*
+ * live_state.c: the live states: their life, their memory, who holds them.
+ *
+ * A state is made by a call that builds a Graph, and held by one slot at a time: by calls that bring it to their snapshot, in turn.
+ * It goes when its table does, when its tables changed in a way that it cannot follow, and when memory is short, before any
+ * Graph does: without it a change of the table means a build, as it does without live states. Whoever fails while changing
+ * its content leaves it broken, and it goes as he lets go of it.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "storage/shmem.h"
+
+#include "cache/live_state.h"
+#include "server/region.h"
+
+EmogiLiveStates *emogi_live_states;
+
+Size
+emogi_live_state_shmem_size(void)
+{
+	return MAXALIGN(sizeof(EmogiLiveStates));
+}
+
+/* Set up the states, none made. Caller holds AddinShmemInitLock. */
+void
+emogi_live_state_shmem_startup(bool found)
+{
+	bool		found_states;
+
+	emogi_live_states = ShmemInitStruct("emogi live states", sizeof(EmogiLiveStates), &found_states);
+	if (found)
+		return;
+	memset(emogi_live_states, 0, sizeof(EmogiLiveStates));
+	emogi_live_states->next_id = 1;
+	ConditionVariableInit(&emogi_live_states->released);
+}
+
+/* ---- pages ---- */
+
+/* Get the next array of a block, 8-byte aligned, and move on. */
+static void *
+carve(char **place, Size bytes)
+{
+	void	   *array = *place;
+
+	*place += MAXALIGN(bytes);
+	return array;
+}
+
+/* Point the arrays of pages into a block that begins at `place`; get its end. */
+static char *
+view_pages(EmogiLivePages *pages, char *place)
+{
+	pages->leaves = carve(&place, pages->nleaves * sizeof(EmogiLiveLeaf));
+	pages->running = carve(&place, EMOGI_MAX_RUNNING * sizeof(uint64));
+	pages->group_lsn = carve(&place, pages->ngroups * sizeof(uint64));
+	pages->trusted = carve(&place, pages->npages / 64 * sizeof(uint64));
+	pages->lsn = carve(&place, pages->npages * sizeof(uint64));
+	pages->newest = carve(&place, pages->npages * sizeof(uint64));
+	pages->place = carve(&place, pages->npages * sizeof(uint64));
+	pages->buffer = carve(&place, pages->npages * sizeof(Buffer));
+	pages->nedges = carve(&place, pages->npages * sizeof(uint16));
+	pages->nskipped = carve(&place, pages->npages * sizeof(uint16));
+	return place;
+}
+
+Size
+emogi_live_state_pages_bytes(int nleaves, uint64 npages, uint64 ngroups)
+{
+	EmogiLivePages pages = {.nleaves = nleaves, .npages = npages, .ngroups = ngroups};
+
+	return view_pages(&pages, NULL) - (char *) NULL;
+}
+
+void
+emogi_live_state_view_pages(EmogiLivePages *pages, void *block, int nleaves, uint64 npages, uint64 ngroups)
+{
+	*pages = (EmogiLivePages) {.nleaves = nleaves, .npages = npages, .ngroups = ngroups};
+	view_pages(pages, block);
+}
+
+/* ---- memory ---- */
+
+static int
+index_of(const EmogiLiveState *state)
+{
+	return (int) (state - emogi_live_states->states);
+}
+
+/* Take over a block that the holder's slot has allocated, in whole granules; a small one is packed, and so moved. Raises nothing. */
+void
+emogi_live_state_keep(EmogiLiveState *state, EmogiLiveBlock *block, void *start, Size bytes)
+{
+	uint64		taken;
+
+	*block = (EmogiLiveBlock) {.start = start, .bytes = bytes, .packed = bytes <= EMOGI_SMALL_BYTES};
+	if (block->packed)
+	{
+		block->start = emogi_small_pack(start, bytes);
+		taken = emogi_small_bytes(bytes);
+	}
+	else
+		taken = emogi_region_give(start, bytes, EMOGI_OWNER_LIVE(index_of(state)));
+	emogi_cache_lock();
+	state->bytes += taken;
+	emogi_cache_unlock();
+}
+
+/* Give a block back, if there is one. Raises nothing. */
+void
+emogi_live_state_drop(EmogiLiveState *state, EmogiLiveBlock *block)
+{
+	uint64		given;
+
+	if (block->start == NULL)
+		return;
+	if (block->packed)
+	{
+		given = emogi_small_bytes(block->bytes);
+		emogi_small_free(block->start, block->bytes);
+	}
+	else
+	{
+		given = (block->bytes + EMOGI_GRANULE_BYTES - 1) / EMOGI_GRANULE_BYTES * EMOGI_GRANULE_BYTES;
+		emogi_region_free(block->start, block->bytes);
+	}
+	block->start = NULL;
+	emogi_cache_lock();
+	state->bytes -= given;
+	emogi_cache_unlock();
+}
+
+/* Forget all that a state has, which its holder is to make anew, under another id. Raises nothing. */
+void
+emogi_live_state_empty(EmogiLiveState *state)
+{
+	emogi_cache_lock();
+	state->phase = EMOGI_LIVE_NEW;
+	state->id = emogi_live_states->next_id++;
+	emogi_cache_unlock();
+	emogi_live_state_drop(state, &state->pages_block);
+	emogi_live_state_drop(state, &state->coo_block);
+	emogi_live_state_drop(state, &state->log_block);
+	memset(&state->pages, 0, sizeof state->pages);
+	memset(&state->coo, 0, sizeof state->coo);
+	state->log_start = state->position = state->log_room = state->nedges = state->nskipped = 0;
+}
+
+/* Free a state that nobody else can hold any more: phase NEW, or doomed and held by the caller. Raises nothing. */
+static void
+free_state(EmogiLiveState *state)
+{
+	emogi_live_state_drop(state, &state->pages_block);
+	emogi_live_state_drop(state, &state->coo_block);
+	emogi_live_state_drop(state, &state->log_block);
+	emogi_cache_lock();
+	state->phase = EMOGI_LIVE_FREE;
+	state->holder = -1;
+	emogi_cache_unlock();
+}
+
+/* ---- holding ---- */
+
+/* Is this the state of such a Source? */
+static bool
+is_of(const EmogiLiveState *state, const EmogiGraphKey *key)
+{
+	return state->phase != EMOGI_LIVE_FREE && !state->doomed && state->key.database == key->database &&
+		state->key.relid == key->relid && state->key.src == key->src && state->key.dst == key->dst &&
+		state->key.weight == key->weight;
+}
+
+/* Find the state of a Source; NULL when there is none. Caller holds cache_lock. */
+static EmogiLiveState *
+find_state(const EmogiGraphKey *key)
+{
+	for (uint32 i = 0; i < emogi_live_states->nused; i++)
+		if (is_of(&emogi_live_states->states[i], key))
+			return &emogi_live_states->states[i];
+	return NULL;
+}
+
+/* Find a state that is free; NULL when there is none. Caller holds cache_lock. */
+static EmogiLiveState *
+find_free(void)
+{
+	for (uint32 i = 0; i < emogi_live_states->nused; i++)
+		if (emogi_live_states->states[i].phase == EMOGI_LIVE_FREE)
+			return &emogi_live_states->states[i];
+	if (emogi_live_states->nused < EMOGI_MAX_LIVE_STATES)
+		return &emogi_live_states->states[emogi_live_states->nused++];
+	return NULL;
+}
+
+/* Begin to make the state of a Source; NULL when there is no place. Caller holds cache_lock. */
+static EmogiLiveState *
+make_state(const EmogiGraphKey *key)
+{
+	EmogiLiveState *state = find_free();
+
+	if (state == NULL)
+		return NULL;
+	memset(state, 0, sizeof *state);
+	state->phase = EMOGI_LIVE_NEW;
+	state->holder = -1;
+	state->id = emogi_live_states->next_id++;
+	state->key = *key;
+	return state;
+}
+
+/* Hold the state of a Source, if nobody else does, and set *wait where somebody does. Caller holds cache_lock. */
+static EmogiLiveState *
+try_to_hold(EmogiSlot *slot, const EmogiGraphKey *key, bool make, bool *wait)
+{
+	EmogiLiveState *state = find_state(key);
+
+	if (state == NULL && make)
+		state = make_state(key);
+	*wait = state != NULL && state->holder >= 0;
+	if (state == NULL || *wait)
+		return NULL;
+	state->holder = (int) (slot - emogi_shared->slots);
+	state->last_used = GetCurrentTimestamp();
+	slot->live_state = index_of(state);
+	return state;
+}
+
+/*
+ * Hold the state of a Source, after waiting for others who do; NULL when there is none, and none is to be made, or can be. A
+ * new one is empty. May be canceled.
+ */
+EmogiLiveState *
+emogi_live_state_hold(EmogiSlot *slot, const EmogiGraphKey *key, bool make)
+{
+	EmogiLiveState *state;
+	bool		wait;
+
+	for (;;)
+	{
+		ConditionVariablePrepareToSleep(&emogi_live_states->released);
+		emogi_cache_lock();
+		state = try_to_hold(slot, key, make, &wait);
+		emogi_cache_unlock();
+		if (!wait)
+			break;
+		emogi_shared_sleep(&emogi_live_states->released, 1000, EMOGI_WAIT_BUILD);
+	}
+	ConditionVariableCancelSleep();
+	return state;
+}
+
+/* Is there a state of a Source? */
+bool
+emogi_live_state_exists(const EmogiGraphKey *key)
+{
+	const EmogiLiveState *state;
+
+	emogi_cache_lock();
+	state = find_state(key);
+	emogi_cache_unlock();
+	return state != NULL && state->phase == EMOGI_LIVE_READY;
+}
+
+/* Let go of the state that a slot holds, if it does. One that is not finished, broken or doomed goes. Raises nothing. */
+void
+emogi_live_state_let_go(EmogiSlot *slot)
+{
+	EmogiLiveState *state;
+	bool		goes;
+
+	if (slot->live_state < 0)
+		return;
+	state = &emogi_live_states->states[slot->live_state];
+	emogi_cache_lock();
+	goes = state->doomed |= state->phase == EMOGI_LIVE_NEW || state->broken;
+	if (!goes)
+		state->holder = -1;
+	emogi_cache_unlock();
+	if (goes)
+		free_state(state);
+	slot->live_state = -1;
+	ConditionVariableBroadcast(&emogi_live_states->released);
+}
+
+/* ---- eviction; what is doomed and held by nobody is freed by whoever calls emogi_live_state_free_doomed ---- */
+
+/*
+ * Doom the state with this id; with id = 0 the one that was not used for longest. False when it is held or not there. Caller holds
+ * cache_lock.
+ */
+bool
+emogi_live_state_doom(uint64 id)
+{
+	EmogiLiveState *victim = NULL;
+
+	for (uint32 i = 0; i < emogi_live_states->nused; i++)
+	{
+		EmogiLiveState *state = &emogi_live_states->states[i];
+
+		if (state->phase == EMOGI_LIVE_READY && state->holder < 0 && !state->doomed && (id == 0 || state->id == id) &&
+			(victim == NULL || state->last_used < victim->last_used))
+			victim = state;
+	}
+	if (victim != NULL)
+		victim->doomed = true;
+	return victim != NULL;
+}
+
+/* Does a state follow this table, by its own name or as a leaf? What its holder changes is not looked at. */
+static bool
+follows(const EmogiLiveState *state, Oid relid)
+{
+	if (!OidIsValid(relid) || state->key.relid == relid)
+		return true;
+	for (int i = 0; state->holder < 0 && i < state->pages.nleaves; i++)
+		if (state->pages.leaves[i].relid == relid)
+			return true;
+	return false;
+}
+
+/* Doom the states of a table, or of a whole database (relid = InvalidOid); get the bytes that are free then. Caller holds cache_lock. */
+uint64
+emogi_live_state_doom_all(Oid database, Oid relid)
+{
+	uint64		bytes = 0;
+
+	for (uint32 i = 0; i < emogi_live_states->nused; i++)
+	{
+		EmogiLiveState *state = &emogi_live_states->states[i];
+
+		if (state->phase == EMOGI_LIVE_FREE || state->doomed || state->key.database != database || !follows(state, relid))
+			continue;
+		state->doomed = true;
+		bytes += state->holder < 0 ? state->bytes : 0;
+	}
+	return bytes;
+}
+
+/* Take a state that is doomed and held by nobody, to free it; NULL when there is none. */
+static EmogiLiveState *
+next_to_free(void)
+{
+	EmogiLiveState *found = NULL;
+
+	emogi_cache_lock();
+	for (uint32 i = 0; i < emogi_live_states->nused && found == NULL; i++)
+	{
+		EmogiLiveState *state = &emogi_live_states->states[i];
+
+		if (state->phase == EMOGI_LIVE_READY && state->doomed && state->holder < 0)
+			found = state;
+	}
+	if (found != NULL)
+		found->holder = EMOGI_NSLOTS;	/* this process, which has no slot for it */
+	emogi_cache_unlock();
+	return found;
+}
+
+/* Free the states that are doomed and held by nobody. Raises nothing. */
+void
+emogi_live_state_free_doomed(void)
+{
+	EmogiLiveState *state;
+
+	while ((state = next_to_free()) != NULL)
+		free_state(state);
+}

@@ -1,0 +1,121 @@
+/*
+ * live_state.h: what is known of the pages of the tables behind a Graph, so that a Graph can follow them; see live_state.c.
+ *
+ * A live state holds for one snapshot, its base: of each page the rows that the base sees, as edges in the COO, and by what to tell
+ * that another snapshot sees the same. Its content has a position: the number of changes that it has gone through. A Graph that
+ * was made of it knows the position, and the last changes are kept in a log, so that the Graph can be brought to where the state is.
+ *
+ * Who reads or changes the content holds the state: a slot, one at a time. What is under cache_lock is said below.
+ */
+#ifndef EMOGI_LIVE_STATE_H
+#define EMOGI_LIVE_STATE_H
+
+#include "graph/coo.h"
+#include "graph/splice.h"
+#include "cache/cache.h"
+#include "storage/block.h"
+
+#define EMOGI_MAX_LIVE_STATES 1024
+
+/* A block of the Region that is a state's: whole granules, or a small block. */
+typedef struct EmogiLiveBlock
+{
+	void	   *start;			/* NULL = none */
+	Size		bytes;
+	bool		packed;			/* a small block */
+} EmogiLiveBlock;
+
+/* A leaf of the Source. Its pages are known by their index in EmogiLivePages, its map pages by theirs. */
+typedef struct EmogiLiveLeaf
+{
+	Oid			relid;
+	Oid			relfilenumber;
+	BlockNumber nblocks;		/* that are known */
+	BlockNumber room;			/* that can be */
+	uint64		first;			/* page; a multiple of 64 */
+	uint64		first_group;	/* map page */
+} EmogiLiveLeaf;
+
+/* All pages, in one block. */
+typedef struct EmogiLivePages
+{
+	int			nleaves;
+	uint64		npages;			/* places for pages */
+	uint64		ngroups;		/* places for map pages */
+	EmogiLiveLeaf *leaves;		/* [nleaves] */
+	uint64	   *running;		/* [EMOGI_MAX_RUNNING], of the base */
+	uint64	   *group_lsn;		/* [ngroups], of the map page when it was copied; 0 = there was none */
+	uint64	   *trusted;		/* [npages / 64], a bit a page: map and page said that all snapshots see all of it */
+	uint64	   *lsn;			/* [npages], see EmogiLook */
+	uint64	   *newest;			/* [npages], see EmogiLook */
+	uint64	   *place;			/* [npages], of its first edge in the COO */
+	Buffer	   *buffer;			/* [npages], where it was last */
+	uint16	   *nedges;			/* [npages] */
+	uint16	   *nskipped;		/* [npages] */
+} EmogiLivePages;
+
+typedef enum EmogiLivePhase
+{
+	EMOGI_LIVE_FREE = 0,
+	EMOGI_LIVE_NEW,				/* its holder makes it */
+	EMOGI_LIVE_READY
+} EmogiLivePhase;
+
+typedef struct EmogiLiveState
+{
+	/* under cache_lock */
+	EmogiLivePhase phase;
+	bool		doomed;			/* freed when its holder lets go */
+	int			holder;			/* index of a slot; -1 = nobody */
+	uint64		id;				/* never used twice */
+	EmogiGraphKey key;			/* database, relid, src, dst, weight */
+	TimestampTz last_used;
+	uint64		bytes;			/* of all blocks */
+
+	/* the holder's */
+	bool		broken;			/* in the middle of a change */
+	EmogiXidSnapshot base;		/* running[] is in pages */
+	EmogiLiveBlock pages_block;
+	EmogiLivePages pages;
+	EmogiLiveBlock coo_block;
+	EmogiCoo	coo;
+	EmogiMisfitCounts misfits;	/* of all weights */
+	uint64		nedges;			/* that the base sees */
+	uint64		nskipped;		/* rows with a NULL end, likewise */
+	uint64		position;		/* changes so far */
+	EmogiLiveBlock log_block;
+	uint64		log_start;		/* the log has the changes [log_start, position) */
+	uint64		log_room;
+	EmogiEdgeChange *log;		/* [log_room] */
+} EmogiLiveState;
+
+typedef struct EmogiLiveStates
+{
+	uint64		next_id;
+	uint32		nused;			/* [0, nused) are set up */
+	ConditionVariable released; /* broadcast when a holder lets go */
+	EmogiLiveState states[EMOGI_MAX_LIVE_STATES];
+} EmogiLiveStates;
+
+extern EmogiLiveStates *emogi_live_states;
+
+extern Size emogi_live_state_shmem_size(void);
+extern void emogi_live_state_shmem_startup(bool found);
+
+/* Bytes of a block for so many pages, and the arrays in it. */
+extern Size emogi_live_state_pages_bytes(int nleaves, uint64 npages, uint64 ngroups);
+extern void emogi_live_state_view_pages(EmogiLivePages *pages, void *block, int nleaves, uint64 npages, uint64 ngroups);
+
+extern EmogiLiveState *emogi_live_state_hold(EmogiSlot *slot, const EmogiGraphKey *key, bool make);
+extern bool emogi_live_state_exists(const EmogiGraphKey *key);
+extern void emogi_live_state_let_go(EmogiSlot *slot);
+extern void emogi_live_state_empty(EmogiLiveState *state);
+extern bool emogi_live_state_doom(uint64 id);
+extern uint64 emogi_live_state_doom_all(Oid database, Oid relid);
+extern void emogi_live_state_free_doomed(void);
+
+/* The holder's: make a block of the own slot the state's, which may move it; or give one back. */
+extern void emogi_live_state_keep(EmogiLiveState *state, EmogiLiveBlock *block, void *start, Size bytes);
+extern void emogi_live_state_drop(EmogiLiveState *state, EmogiLiveBlock *block);
+
+#endif							/* EMOGI_LIVE_STATE_H */

@@ -1,0 +1,141 @@
+/*
+ * looks.c: some pages of heap tables to edges, under the active snapshot, with the help of parallel workers where there are many.
+ *
+ * The pages of all leaves are numbered through, and processes take them by the piece. What each finds it notes in the Region.
+ */
+#include "postgres.h"
+
+#include "access/parallel.h"
+#include "access/table.h"
+#include "access/xact.h"
+#include "port/atomics.h"
+
+#include "edges/edges.h"
+#include "edges/pages.h"
+
+#define TOC_LOOKS UINT64CONST(0xE306100000000002)
+
+/* Pages that a process takes at once. */
+#define PIECE 64
+
+/* The pages of one leaf. */
+typedef struct LeafLooks
+{
+	EmogiLooks	looks;
+	EmogiTupleLayout layout;
+	uint64		first;			/* number of its first page */
+} LeafLooks;
+
+/* What all processes share. */
+typedef struct AllLooks
+{
+	uint64		token;
+	pg_atomic_uint64 next;		/* number of the page that nobody has taken yet */
+	uint64		count;
+	int			nleaves;
+	LeafLooks	leaves[FLEXIBLE_ARRAY_MEMBER];
+} AllLooks;
+
+PGDLLEXPORT void emogi_looks_worker(dsm_segment *segment, shm_toc *toc);
+
+/* Look at the pages with the numbers [first, end), as far as they are of one leaf. */
+static void
+look_at_leaf(const LeafLooks *leaf, uint64 first, uint64 end, EmogiSink *sink)
+{
+	const EmogiLooks *looks = &leaf->looks;
+	uint64		from = Max(first, leaf->first) - leaf->first;
+	uint64		to = Min(end, leaf->first + looks->count) - leaf->first;
+	Relation	rel = table_open(looks->relid, AccessShareLock);
+
+	emogi_pages_look(rel, &leaf->layout, sink, looks->blocks + from, looks->looks + from, to - from);
+	table_close(rel, NoLock);
+}
+
+/* Look at pages until there are no more. */
+static void
+look_at_all(AllLooks *all)
+{
+	EmogiSink	sink;
+	uint64		first;
+
+	emogi_sink_open(&sink, all->token);
+	while ((first = pg_atomic_fetch_add_u64(&all->next, PIECE)) < all->count)
+	{
+		uint64		end = Min(first + PIECE, all->count);
+
+		for (int i = 0; i < all->nleaves; i++)
+		{
+			const LeafLooks *leaf = &all->leaves[i];
+
+			if (leaf->first < end && leaf->first + leaf->looks.count > first)
+				look_at_leaf(leaf, first, end, &sink);
+		}
+	}
+}
+
+/* Main function of a parallel worker. */
+void
+emogi_looks_worker(dsm_segment *segment, shm_toc *toc)
+{
+	look_at_all(shm_toc_lookup(toc, TOC_LOOKS, false));
+}
+
+/* Have parallel workers help. Without dynamic shared memory or workers, look alone. */
+static void
+look_in_parallel(const AllLooks *all, Size bytes, int nworkers)
+{
+	ParallelContext *context;
+	AllLooks   *shared;
+
+	EnterParallelMode();
+	context = CreateParallelContext("emogi", "emogi_looks_worker", nworkers);
+	shm_toc_estimate_chunk(&context->estimator, bytes);
+	shm_toc_estimate_keys(&context->estimator, 1);
+	InitializeParallelDSM(context);
+	shared = shm_toc_allocate(context->toc, bytes);
+	memcpy(shared, all, bytes);
+	pg_atomic_init_u64(&shared->next, 0);
+	shm_toc_insert(context->toc, TOC_LOOKS, shared);
+	LaunchParallelWorkers(context);
+	look_at_all(shared);
+	WaitForParallelWorkersToFinish(context);
+	DestroyParallelContext(context);
+	ExitParallelMode();
+}
+
+/*
+ * Fill a call's slot with the edges of these pages of the leaves of a Source, and each look. Raises what emogi_heap_scan_tables
+ * does.
+ */
+void
+emogi_looks_take(EmogiCall *call, const EmogiSource *source, const EmogiLooks *leaves, int nleaves, EmogiWeights weights)
+{
+	Size		bytes = offsetof(AllLooks, leaves) + nleaves * sizeof(LeafLooks);
+	AllLooks   *all = palloc0(bytes);
+	int			nworkers;
+
+	call->slot->weights = source->weight > 0 ? weights : EMOGI_WEIGHTS_UNUSED;
+	all->token = call->slot->token;
+	pg_atomic_init_u64(&all->next, 0);
+	for (int i = 0; i < nleaves; i++)
+	{
+		LeafLooks  *leaf = &all->leaves[all->nleaves];
+		Relation	rel;
+
+		if (leaves[i].count == 0)
+			continue;
+		rel = table_open(leaves[i].relid, NoLock);
+		emogi_heap_scan_columns(&leaf->layout, rel, source);
+		table_close(rel, NoLock);
+		leaf->looks = leaves[i];
+		leaf->first = all->count;
+		all->count += leaves[i].count;
+		all->nleaves++;
+	}
+	nworkers = emogi_heap_scan_workers(all->count);
+	if (nworkers > 0)
+		look_in_parallel(all, bytes, nworkers);
+	else if (all->count > 0)
+		look_at_all(all);
+	pfree(all);
+}

@@ -1,0 +1,121 @@
+/*
+ * create.c: the live state of a Graph that is being built: its scan notes what it finds on each page, and its edges stay as the COO.
+ */
+#include "postgres.h"
+
+#include "access/relation.h"
+
+#include "live/live.h"
+#include "server/granules.h"
+#include "server/region.h"
+
+/* Read the number of blocks and the map of each leaf, and have the scan that follows note what it finds (notes). Raises 53200. */
+void
+emogi_create_begin(EmogiCall *call, EmogiLiveState *state, const Oid *relids, int nleaves, EmogiCreation *creation)
+{
+	uint64		npages = 0;
+	EmogiLook  *looks;
+
+	creation->state = state;
+	creation->nleaves = nleaves;
+	creation->discoveries = palloc0(nleaves * sizeof(EmogiDiscovery));
+	creation->notes = palloc0(nleaves * sizeof(EmogiLookNotes));
+	for (int i = 0; i < nleaves; i++)
+	{
+		Relation	rel = relation_open(relids[i], NoLock);
+
+		emogi_discover_map(rel, &creation->discoveries[i]);
+		relation_close(rel, NoLock);
+		npages += creation->discoveries[i].nblocks;
+	}
+	looks = emogi_call_alloc(call, Max(npages, 1) * sizeof(EmogiLook));
+	for (int i = 0; i < nleaves; i++)
+	{
+		EmogiDiscovery *discovery = &creation->discoveries[i];
+
+		creation->notes[i] = (EmogiLookNotes) {looks, discovery->nblocks};
+		discovery->looks = (EmogiLooks) {discovery->relid, discovery->nblocks, NULL, looks};
+		looks += discovery->nblocks;
+	}
+}
+
+/* Check what the scan has noted: false when the own transaction has changed a page. */
+static bool
+check_notes(EmogiDiscovery *discovery)
+{
+	EmogiLooks *looks = &discovery->looks;
+
+	looks->blocks = palloc_extended(Max(looks->count, 1) * sizeof(BlockNumber), MCXT_ALLOC_HUGE);
+	for (BlockNumber block = 0; block < looks->count; block++)
+	{
+		const EmogiLook *look = &looks->looks[block];
+
+		if (!look->looked)
+			elog(ERROR, "page %u of relation %u was not read", block, looks->relid);
+		if (look->own)
+			return false;
+		if (!look->all_visible)
+			discovery->map[block / 64] &= ~(UINT64CONST(1) << block % 64);
+		looks->blocks[block] = block;
+	}
+	return true;
+}
+
+/* Have the worker make the COO of the edges in the call's slot. */
+static void
+pack_edges(EmogiCall *call, EmogiStoring *storing)
+{
+	EmogiRequest *request = &call->slot->request;
+	const EmogiReply *reply;
+	EmogiEdges	edges;
+
+	(void) emogi_slot_edges(call->slot, &edges, palloc);
+	emogi_coo_shape(&storing->coo, &edges, edges.nedges + edges.nedges / 32 + 1024);
+	storing->coo_memory = emogi_call_alloc_any(call, emogi_coo_bytes(&storing->coo));
+	emogi_coo_view(&storing->coo, storing->coo_memory);
+	request->kind = EMOGI_REQUEST_PACK;
+	request->coo = storing->coo;
+	reply = emogi_call_request(call);
+	storing->coo = reply->coo;
+	storing->state->misfits = reply->misfits;
+	storing->packed = true;
+	pfree((void *) edges.chunks);
+}
+
+/* Is there room for the state beside what the build needs, without taking it from others? */
+static bool
+has_room(EmogiCall *call)
+{
+	EmogiEdges	edges;
+	uint64		bytes;
+
+	(void) emogi_slot_edges(call->slot, &edges, palloc);
+	bytes = edges.nedges * (edges.weighted ? 16 : 8);
+	pfree((void *) edges.chunks);
+	return 2 * (bytes / EMOGI_GRANULE_BYTES + 2) <= emogi_granules_free();
+}
+
+/*
+ * Make the state of what the scan has noted, and of the edges, which are in the call's slot; false, and no state, when there is no
+ * memory to spare for it or the own transaction has changed a page. Raises 53200.
+ */
+bool
+emogi_create_finish(EmogiCall *call, EmogiCreation *creation, const EmogiXidSnapshot *xids)
+{
+	EmogiLiveState *state = creation->state;
+	EmogiChanges none = {call};
+	EmogiStoring storing;
+
+	for (int i = 0; i < creation->nleaves; i++)
+		if (!check_notes(&creation->discoveries[i]))
+			return false;
+	if (!has_room(call))
+		return false;
+	emogi_store_prepare(call, state, creation->discoveries, creation->nleaves, 0, &storing);
+	pack_edges(call, &storing);
+	emogi_store(&storing, xids, &none);
+	emogi_cache_lock();
+	state->phase = EMOGI_LIVE_READY;
+	emogi_cache_unlock();
+	return true;
+}

@@ -1,0 +1,235 @@
+/*
+ * diff.c: what has changed on the pages that were looked at: the edges that each gave for the base against those that it gives now.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+
+#include "live/live.h"
+#include "server/region.h"
+
+/* Most rows of a page. */
+#define MOST MaxHeapTuplesPerPage
+
+/* Get an edge of a chunk; its weight is 0 where there are none. -0 is 0. */
+EmogiWeightedEdge
+emogi_diff_edge(const void *edges, uint64 i, bool weighted)
+{
+	const EmogiEdge *plain = (const EmogiEdge *) edges + i;
+	const EmogiWeightedEdge *edge = (const EmogiWeightedEdge *) edges + i;
+
+	if (weighted)
+		return (EmogiWeightedEdge) {edge->src, edge->dst, edge->weight + 0.0};
+	return (EmogiWeightedEdge) {plain->src, plain->dst, 0.0};
+}
+
+/* Order edges; there is no NaN among the weights. */
+static inline int
+order_edges(int64 src1, int64 dst1, double weight1, int64 src2, int64 dst2, double weight2)
+{
+	if (src1 != src2)
+		return src1 < src2 ? -1 : 1;
+	if (dst1 != dst2)
+		return dst1 < dst2 ? -1 : 1;
+	return (weight1 > weight2) - (weight1 < weight2);
+}
+
+static int
+compare_edges(const void *a, const void *b)
+{
+	const EmogiWeightedEdge *x = a;
+	const EmogiWeightedEdge *y = b;
+
+	return order_edges(x->src, x->dst, x->weight, y->src, y->dst, y->weight);
+}
+
+static int
+compare_changes(const void *a, const void *b)
+{
+	const EmogiEdgeChange *x = a;
+	const EmogiEdgeChange *y = b;
+
+	return order_edges(x->src, x->dst, x->weight, y->src, y->dst, y->weight);
+}
+
+/* ---- a list of changes ---- */
+
+/* See to it that there is room for more changes. Raises 53200. */
+static void
+make_room(EmogiChanges *changes, uint64 count)
+{
+	Size		old_bytes = changes->room * sizeof(EmogiEdgeChange);
+	EmogiEdgeChange *old = changes->changes;
+	Size		bytes;
+
+	if (changes->count + count <= changes->room)
+		return;
+	bytes = Max((changes->count + count) * sizeof(EmogiEdgeChange), 2 * old_bytes);
+	bytes = (bytes + EMOGI_GRANULE_BYTES - 1) / EMOGI_GRANULE_BYTES * EMOGI_GRANULE_BYTES;
+	changes->changes = emogi_call_alloc_any(changes->call, bytes);
+	changes->room = bytes / sizeof(EmogiEdgeChange);
+	if (old == NULL)
+		return;
+	memcpy(changes->changes, old, changes->count * sizeof(EmogiEdgeChange));
+	emogi_region_free(old, old_bytes);
+}
+
+/* Append a change; there is room. */
+static inline void
+put_change(EmogiChanges *changes, const EmogiWeightedEdge *edge, int64 times)
+{
+	changes->changes[changes->count++] = (EmogiEdgeChange) {edge->src, edge->dst, edge->weight, times};
+}
+
+/* Append changes. Raises 53200. */
+void
+emogi_diff_add(EmogiChanges *changes, const EmogiEdgeChange *more, uint64 count)
+{
+	make_room(changes, count);
+	if (count > 0)
+		memcpy(changes->changes + changes->count, more, count * sizeof(EmogiEdgeChange));
+	changes->count += count;
+}
+
+/* Cancel what cancels out: a row that has only moved to another page is no change. The rest is in order then. */
+void
+emogi_diff_net(EmogiChanges *changes)
+{
+	uint64		count = 0;
+
+	if (changes->count > 1)
+		qsort(changes->changes, changes->count, sizeof(EmogiEdgeChange), compare_changes);
+	for (uint64 i = 0; i < changes->count;)
+	{
+		EmogiEdgeChange change = changes->changes[i++];
+
+		while (i < changes->count && compare_changes(&change, &changes->changes[i]) == 0)
+			change.times += changes->changes[i++].times;
+		if (change.times != 0)
+			changes->changes[count++] = change;
+		if (i % 65536 == 0)
+			CHECK_FOR_INTERRUPTS();
+	}
+	changes->count = count;
+}
+
+/* ---- pages ---- */
+
+/* What a page gave before and gives now: the parts that differ. */
+typedef struct PageRows
+{
+	int			nbefore;
+	int			nnow;
+	EmogiWeightedEdge before[MOST];
+	EmogiWeightedEdge now[MOST];
+} PageRows;
+
+/* Append what differs between two lists, each in any order. */
+static void
+diff_rows(EmogiChanges *changes, PageRows *rows)
+{
+	int			i = 0;
+	int			k = 0;
+
+	make_room(changes, rows->nbefore + rows->nnow);
+	if (rows->nbefore > 1)
+		qsort(rows->before, rows->nbefore, sizeof(EmogiWeightedEdge), compare_edges);
+	if (rows->nnow > 1)
+		qsort(rows->now, rows->nnow, sizeof(EmogiWeightedEdge), compare_edges);
+	while (i < rows->nbefore || k < rows->nnow)
+	{
+		int			order = i == rows->nbefore ? 1 : k == rows->nnow ? -1 : compare_edges(&rows->before[i], &rows->now[k]);
+
+		if (order < 0)
+			put_change(changes, &rows->before[i], -1);
+		if (order > 0)
+			put_change(changes, &rows->now[k], 1);
+		i += order <= 0;
+		k += order >= 0;
+	}
+}
+
+/* Append what has changed on a page that gave the edges at [place, place + nbefore) of the COO. look: NULL = it gives none now. */
+static void
+diff_page(EmogiChanges *changes, const EmogiCoo *coo, uint64 place, int nbefore, const EmogiLook *look, PageRows *rows)
+{
+	bool		weighted = coo->weight_type != EMOGI_WEIGHT_NONE;
+	int			nnow = look != NULL ? look->nedges : 0;
+	int			same = 0;		/* at the front */
+
+	for (; same < nbefore && same < nnow; same++)
+	{
+		EmogiWeightedEdge before = emogi_coo_get(coo, place + same);
+		EmogiWeightedEdge now = emogi_diff_edge(look->edges, same, weighted);
+
+		if (compare_edges(&before, &now) != 0)
+			break;
+	}
+	rows->nbefore = nbefore - same;
+	rows->nnow = nnow - same;
+	for (int i = same; i < nbefore; i++)
+		rows->before[i - same] = emogi_coo_get(coo, place + i);
+	for (int i = same; i < nnow; i++)
+		rows->now[i - same] = emogi_diff_edge(look->edges, i, weighted);
+	if (rows->nbefore + rows->nnow > 0)
+		diff_rows(changes, rows);
+}
+
+/* Append the edges of a leaf's known pages [first, end) as gone. */
+static void
+remove_pages(EmogiChanges *changes, const EmogiLiveState *state, const EmogiLiveLeaf *leaf, BlockNumber first, PageRows *rows)
+{
+	for (BlockNumber block = first; block < leaf->nblocks; block++)
+	{
+		uint64		page = leaf->first + block;
+
+		diff_page(changes, &state->coo, state->pages.place[page], state->pages.nedges[page], NULL, rows);
+		if (block % 4096 == 0)
+			CHECK_FOR_INTERRUPTS();
+	}
+}
+
+/* Append what has changed in a leaf, until there are more than `most` changes. */
+static void
+diff_leaf(EmogiChanges *changes, const EmogiLiveState *state, const EmogiDiscovery *discovery, uint64 most, PageRows *rows)
+{
+	const EmogiLiveLeaf *known = discovery->known;
+
+	for (uint64 i = 0; i < discovery->looks.count && changes->count <= most; i++)
+	{
+		BlockNumber block = discovery->looks.blocks[i];
+		bool		was_there = known != NULL && block < known->nblocks;
+		uint64		page = was_there ? known->first + block : 0;
+
+		diff_page(changes, &state->coo, was_there ? state->pages.place[page] : 0, was_there ? state->pages.nedges[page] : 0,
+				  &discovery->looks.looks[i], rows);
+		if (i % 4096 == 0)
+			CHECK_FOR_INTERRUPTS();
+	}
+	if (known != NULL)
+		remove_pages(changes, state, known, discovery->nblocks, rows);
+}
+
+/* List what has changed on all leaves since the state's base; false when that is more than `most`. Raises 53200. */
+bool
+emogi_diff_pages(const EmogiLiveState *state, const EmogiDiscovery *discoveries, int nleaves, uint64 most, EmogiChanges *changes)
+{
+	PageRows   *rows = palloc(sizeof *rows);
+	bool	   *is_there = palloc0(Max(state->pages.nleaves, 1) * sizeof(bool));
+
+	for (int i = 0; i < nleaves; i++)
+	{
+		diff_leaf(changes, state, &discoveries[i], most, rows);
+		if (discoveries[i].known != NULL)
+			is_there[discoveries[i].known - state->pages.leaves] = true;
+	}
+	for (int i = 0; i < state->pages.nleaves; i++)
+		if (!is_there[i])
+			remove_pages(changes, state, &state->pages.leaves[i], 0, rows);
+	pfree(is_there);
+	pfree(rows);
+	if (changes->count > most)
+		return false;
+	emogi_diff_net(changes);
+	return true;
+}

@@ -1,0 +1,207 @@
+/*
+ * discover.c: which pages of a table a snapshot may see otherwise than the base of a live state does.
+ *
+ * Order matters: the snapshot comes first, then the number of blocks, then the map, then the pages. What is written later is
+ * by transactions that the snapshot does not see. Rules by their numbers in docs/design.md.
+ */
+#include "postgres.h"
+
+#include "access/heapam.h"
+#include "access/tableam.h"
+#include "access/visibilitymap.h"
+#include "access/xlog.h"
+#include "catalog/catalog.h"
+#include "miscadmin.h"
+#include "storage/bufmgr.h"
+
+#include "live/live.h"
+#include "server/compat.h"
+#include "server/fault.h"
+
+#define PAGES_PER_CHECK 4096
+
+/* Can the changes of a table be followed? Every change of a page must be logged (L1). */
+bool
+emogi_discover_can_follow(Relation rel)
+{
+	return rel->rd_tableam == GetHeapamTableAmRoutine() && RelationNeedsWAL(rel) && !IsCatalogRelation(rel) &&
+		!RecoveryInProgress();
+}
+
+/* ---- the map ---- */
+
+/* Get the all-visible bits of four pages, of the two bits of each that a byte of the map has. */
+static inline uint64
+take_four(uint8 byte)
+{
+	uint64		bits = byte & 0x55;
+
+	StaticAssertStmt(VISIBILITYMAP_ALL_VISIBLE == 1, "the all-visible bit is the lower one");
+	bits = (bits | bits >> 1) & 0x33;
+	return (bits | bits >> 2) & 0x0F;
+}
+
+/* Copy the bits of a map page, which is locked, for the pages from `first` on. */
+static void
+copy_bits(const uint8 *bytes, BlockNumber first, EmogiDiscovery *discovery)
+{
+	BlockNumber end = Min(discovery->nblocks - first, EMOGI_GROUP_PAGES);
+
+	for (BlockNumber i = 0; i < end; i += 4)
+	{
+		uint64		bits = take_four(bytes[i / 4]);
+
+		discovery->map[(first + i) / 64] |= bits << (first + i) % 64;
+	}
+}
+
+/* Read the number of blocks (L2), then copy the map: bits and LSN of a map page belong together (L3). */
+void
+emogi_discover_map(Relation rel, EmogiDiscovery *discovery)
+{
+	Buffer		buffer = InvalidBuffer;
+	uint64		ngroups;
+
+	emogi_fault_sleep(EMOGI_AT_LIVE_MAP);
+	discovery->relid = RelationGetRelid(rel);
+	discovery->relfilenumber = emogi_compat_relfilenumber(rel);
+	discovery->nblocks = RelationGetNumberOfBlocks(rel);
+	ngroups = emogi_discover_groups(discovery->nblocks);
+	discovery->map = palloc0((discovery->nblocks / 64 + 1) * sizeof(uint64));
+	discovery->group_lsn = palloc0((ngroups + 1) * sizeof(uint64));
+	for (uint64 group = 0; group < ngroups; group++)
+	{
+		BlockNumber first = (BlockNumber) (group * EMOGI_GROUP_PAGES);
+		Page		page;
+
+		(void) visibilitymap_get_status(rel, first, &buffer);
+		if (!BufferIsValid(buffer))
+			continue;
+		page = BufferGetPage(buffer);
+		LockBuffer(buffer, BUFFER_LOCK_SHARE);
+		copy_bits((const uint8 *) PageGetContents(page), first, discovery);
+		discovery->group_lsn[group] = PageGetLSN(page);
+		LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+	}
+	if (BufferIsValid(buffer))
+		ReleaseBuffer(buffer);
+	emogi_fault_sleep(EMOGI_AT_LIVE_PAGES);
+}
+
+/* ---- the pages ---- */
+
+/* A leaf whose pages are compared with what is known of them. */
+typedef struct Comparison
+{
+	Relation	rel;
+	const EmogiLivePages *pages;
+	const EmogiLiveLeaf *known;
+	uint64		older_than;		/* L7: a page with this transaction or a later one is looked at; PG_UINT64_MAX = the snapshot
+								 * contains the base */
+	BufferAccessStrategy strategy;
+	EmogiDiscovery *discovery;
+} Comparison;
+
+/* Do not believe the map of a page that does not itself say that all see all of it: no writer would clear that bit (L9). */
+static inline void
+distrust(EmogiDiscovery *discovery, BlockNumber block)
+{
+	if (!emogi_faults.live[EMOGI_LIVE_DISTRUST])
+		discovery->map[block / 64] &= ~(UINT64CONST(1) << block % 64);
+}
+
+/* Has a page the LSN that it had (L6)? Content that was never logged has none that could be compared. */
+static bool
+has_same_lsn(const Comparison *comparison, BlockNumber block)
+{
+	uint64		page = comparison->known->first + block;
+	uint64		lsn = comparison->pages->lsn[page];
+	Buffer		buffer = comparison->pages->buffer[page];
+	bool		same;
+
+	if (lsn == 0)
+		return false;
+	if (!BufferIsValid(buffer) || !emogi_compat_read_recent(comparison->rel, block, buffer))
+		buffer = ReadBufferExtended(comparison->rel, MAIN_FORKNUM, block, RBM_NORMAL, comparison->strategy);
+	comparison->pages->buffer[page] = buffer;
+	same = BufferGetLSNAtomic(buffer) == lsn || emogi_faults.live[EMOGI_LIVE_PAGE_LSN];
+	if (!PageIsAllVisible(BufferGetPage(buffer)))
+		distrust(comparison->discovery, block);
+	ReleaseBuffer(buffer);
+	return same;
+}
+
+/* Compare a page that the map does not vouch for; list it when it must be looked at. */
+static void
+compare_page(const Comparison *comparison, BlockNumber block)
+{
+	const EmogiLivePages *pages = comparison->pages;
+	EmogiDiscovery *discovery = comparison->discovery;
+	uint64		page = comparison->known->first + block;
+
+	if (pages->lsn[page] != EMOGI_UNDECIDED && pages->newest[page] < comparison->older_than && has_same_lsn(comparison, block))
+		discovery->nby_lsn++;
+	else
+		discovery->looks.blocks[discovery->looks.count++] = block;
+}
+
+/* Get the bits of the pages that the map vouches for (L5), of the 64 of a word that lie in a group. */
+static inline uint64
+vouched_for(const Comparison *comparison, BlockNumber first)
+{
+	const EmogiLivePages *pages = comparison->pages;
+	const EmogiLiveLeaf *known = comparison->known;
+	uint64		group = first / EMOGI_GROUP_PAGES;
+	bool		same = comparison->discovery->group_lsn[group] == pages->group_lsn[known->first_group + group];
+
+	if (comparison->older_than != PG_UINT64_MAX || !(same || emogi_faults.live[EMOGI_LIVE_MAP_LSN]))
+		return 0;
+	return comparison->discovery->map[first / 64] & pages->trusted[(known->first + first) / 64];
+}
+
+/* Compare the pages [first, end), which are of one word and one group. */
+static void
+compare_word(const Comparison *comparison, BlockNumber first, BlockNumber end)
+{
+	uint64		vouched = vouched_for(comparison, first);
+
+	if (vouched == PG_UINT64_MAX && end - first == 64)
+	{
+		comparison->discovery->nby_map += 64;
+		return;
+	}
+	for (BlockNumber block = first; block < end; block++)
+	{
+		if (vouched >> block % 64 & 1)
+			comparison->discovery->nby_map++;
+		else
+			compare_page(comparison, block);
+	}
+}
+
+/*
+ * List the pages of a leaf, whose map has been copied, that must be looked at; of a leaf that is not known all. older_than: see
+ * Comparison. The map loses the bits of pages that do not say the same.
+ */
+void
+emogi_discover_pages(Relation rel, const EmogiLivePages *pages, uint64 older_than, EmogiDiscovery *discovery)
+{
+	Comparison	comparison = {rel, pages, discovery->known, older_than, GetAccessStrategy(BAS_BULKREAD), discovery};
+	BlockNumber nknown = discovery->known != NULL ? Min(discovery->known->nblocks, discovery->nblocks) : 0;
+	BlockNumber end;
+
+	discovery->looks = (EmogiLooks) {.relid = discovery->relid};
+	discovery->looks.blocks = palloc_extended(Max(discovery->nblocks, 1) * sizeof(BlockNumber), MCXT_ALLOC_HUGE);
+	for (BlockNumber block = 0; block < nknown; block = end)
+	{
+		BlockNumber group_end = (block / EMOGI_GROUP_PAGES + 1) * EMOGI_GROUP_PAGES;
+
+		end = Min(Min(nknown, group_end), (block / 64 + 1) * 64);
+		compare_word(&comparison, block, end);
+		if (block % PAGES_PER_CHECK == 0)
+			CHECK_FOR_INTERRUPTS();
+	}
+	for (BlockNumber block = nknown; block < discovery->nblocks; block++)
+		discovery->looks.blocks[discovery->looks.count++] = block;
+	FreeAccessStrategy(comparison.strategy);
+}

@@ -1,0 +1,124 @@
+/*
+ * live.h: Graphs that follow their tables: what has changed since a live state's base, at the cost of the change.
+ *
+ * A snapshot is compared with the base of a live state (cache/live_state.h). discover.c finds the pages that it may see otherwise:
+ * neither the visibility map nor their LSN vouches for them. Those are looked at again (edges/looks.c), and diff.c compares the
+ * rows that they gave with those that they give now. store.c makes what was found the state's, and its base the snapshot.
+ * refresh.c leads all of this; create.c makes the state of a Graph that is being built. docs/design.md has the rules, L1 to
+ * L12, and why they suffice.
+ */
+#ifndef EMOGI_LIVE_H
+#define EMOGI_LIVE_H
+
+#include "cache/live_state.h"
+#include "edges/edges.h"
+#include "edges/pages.h"
+
+/* ---- discover.c: which pages a snapshot may see otherwise ---- */
+
+/* A leaf as it is found. Arrays are palloced. */
+typedef struct EmogiDiscovery
+{
+	Oid			relid;
+	Oid			relfilenumber;
+	BlockNumber nblocks;		/* after the snapshot was taken */
+	uint64	   *map;			/* [nblocks / 64 + 1], a bit a page: the map, and where it was looked at also the page, says that all
+								 * see all of it */
+	uint64	   *group_lsn;		/* [groups], of its pages */
+	const EmogiLiveLeaf *known; /* in the state; NULL = it is new there */
+	EmogiLooks	looks;			/* of the pages that must be looked at; blocks = NULL: of all */
+	uint64		nby_map;		/* pages that the map vouched for */
+	uint64		nby_lsn;		/* ... their LSN */
+} EmogiDiscovery;
+
+/* Heap pages of a page of the visibility map: 2 bits each. */
+#define EMOGI_GROUP_PAGES ((BLCKSZ - MAXALIGN(SizeOfPageHeaderData)) * 4)
+
+static inline uint64
+emogi_discover_groups(BlockNumber nblocks)
+{
+	return ((uint64) nblocks + EMOGI_GROUP_PAGES - 1) / EMOGI_GROUP_PAGES;
+}
+
+extern bool emogi_discover_can_follow(Relation rel);
+extern void emogi_discover_map(Relation rel, EmogiDiscovery *discovery);
+extern void emogi_discover_pages(Relation rel, const EmogiLivePages *pages, uint64 older_than, EmogiDiscovery *discovery);
+
+/* ---- diff.c: what has changed on them ---- */
+
+/* Changes of edges, in memory of a slot. */
+typedef struct EmogiChanges
+{
+	EmogiCall  *call;
+	uint64		count;
+	uint64		room;
+	EmogiEdgeChange *changes;	/* [room]; NULL = none yet */
+} EmogiChanges;
+
+extern bool emogi_diff_pages(const EmogiLiveState *state, const EmogiDiscovery *discoveries, int nleaves, uint64 most,
+							 EmogiChanges *changes);
+extern void emogi_diff_net(EmogiChanges *changes);
+extern void emogi_diff_add(EmogiChanges *changes, const EmogiEdgeChange *more, uint64 count);
+extern EmogiWeightedEdge emogi_diff_edge(const void *edges, uint64 i, bool weighted);
+
+/* ---- store.c: what was found becomes the state's ---- */
+
+/* What is needed to store, with all memory taken. */
+typedef struct EmogiStoring
+{
+	EmogiLiveState *state;
+	const EmogiDiscovery *discoveries;
+	int			nleaves;
+	void	   *pages_memory;	/* NULL = the block that there is will do */
+	EmogiLivePages pages;
+	void	   *coo_memory;		/* likewise */
+	EmogiCoo	coo;
+	bool		packed;			/* the COO has the edges of all looks already, where their chunks say */
+	void	   *log_memory;		/* likewise */
+	uint64		log_room;
+} EmogiStoring;
+
+extern bool emogi_store_fits(const EmogiLiveState *state, const EmogiDiscovery *discoveries, int nleaves, bool weighted);
+extern void emogi_store_prepare(EmogiCall *call, EmogiLiveState *state, const EmogiDiscovery *discoveries, int nleaves,
+								uint64 nchanges, EmogiStoring *storing);
+extern void emogi_store(EmogiStoring *storing, const EmogiXidSnapshot *base, const EmogiChanges *changes);
+extern EmogiCooRun *emogi_store_runs(EmogiCall *call, const EmogiLiveState *state, uint64 *nruns);
+
+/* ---- refresh.c ---- */
+
+typedef enum EmogiRefreshOutcome
+{
+	EMOGI_REFRESH_UNCHANGED,	/* the snapshot sees what the state has, at its position */
+	EMOGI_REFRESH_STORED,		/* it saw other edges, and the state has them now */
+	EMOGI_REFRESH_PRIVATE,		/* it sees other edges, which are not for the state: own changes, or an older snapshot's */
+	EMOGI_REFRESH_HOPELESS		/* so much has changed that a build is cheaper, or the state cannot hold it */
+} EmogiRefreshOutcome;
+
+typedef struct EmogiRefresh
+{
+	EmogiRefreshOutcome outcome;
+	EmogiChanges changes;		/* PRIVATE: from the state's position on */
+	uint32		weight_misfits; /* of all weights that the snapshot sees */
+	uint64		nedges;			/* ... edges */
+	uint64		nskipped;		/* ... rows with a NULL end */
+	bool		newer;			/* the snapshot is the state's base now, or could be: not an older one, nor with own changes */
+} EmogiRefresh;
+
+extern void emogi_refresh(EmogiCall *call, const EmogiSource *source, const Oid *relids, const Oid *relfilenumbers, int nleaves,
+						  const EmogiXidSnapshot *xids, EmogiWeights weights, EmogiLiveState *state, EmogiRefresh *refresh);
+extern uint64 emogi_refresh_pages(const Oid *relids, int nleaves);
+
+/* ---- create.c ---- */
+
+typedef struct EmogiCreation
+{
+	EmogiLiveState *state;
+	int			nleaves;
+	EmogiDiscovery *discoveries;	/* [nleaves] */
+	EmogiLookNotes *notes;		/* [nleaves] */
+} EmogiCreation;
+
+extern void emogi_create_begin(EmogiCall *call, EmogiLiveState *state, const Oid *relids, int nleaves, EmogiCreation *creation);
+extern bool emogi_create_finish(EmogiCall *call, EmogiCreation *creation, const EmogiXidSnapshot *xids);
+
+#endif							/* EMOGI_LIVE_H */

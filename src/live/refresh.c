@@ -1,0 +1,242 @@
+/*
+ * refresh.c: a live state and a snapshot: what the snapshot sees otherwise than the base, and the state brought there if it may be.
+ *
+ * Whatever can fail comes first; then the state changes as a whole, or not at all.
+ */
+#include "postgres.h"
+
+#include "access/relation.h"
+#include "storage/bufmgr.h"
+#include "utils/snapmgr.h"
+
+#include "live/live.h"
+#include "server/compat.h"
+#include "server/fault.h"
+#include "server/region.h"
+
+/* With more than this share of the pages new or gone, or of the edges changed, a build is cheaper; a few always may. */
+#define HOPELESS_PAGES 4
+#define HOPELESS_CHANGES 8
+#define FEW_PAGES 64
+#define FEW_CHANGES 65536
+
+/* Get the number of pages of some tables. */
+uint64
+emogi_refresh_pages(const Oid *relids, int nleaves)
+{
+	uint64		npages = 0;
+
+	for (int i = 0; i < nleaves; i++)
+	{
+		Relation	rel = relation_open(relids[i], NoLock);
+
+		npages += RelationGetNumberOfBlocks(rel);
+		relation_close(rel, NoLock);
+	}
+	return npages;
+}
+
+/* Find a leaf in the state, most likely at the same place; NULL when it is not there, or in another file. */
+static const EmogiLiveLeaf *
+find_leaf(const EmogiLivePages *pages, Oid relid, Oid relfilenumber, int hint)
+{
+	for (int n = 0; n < pages->nleaves; n++)
+	{
+		const EmogiLiveLeaf *leaf = &pages->leaves[(hint + n) % pages->nleaves];
+
+		if (leaf->relid == relid)
+			return leaf->relfilenumber == relfilenumber ? leaf : NULL;
+	}
+	return NULL;
+}
+
+/* Find the pages of all leaves that must be looked at; get their number. */
+static uint64
+discover(const EmogiLiveState *state, const Oid *relids, int nleaves, uint64 older_than, EmogiDiscovery *discoveries)
+{
+	uint64		count = 0;
+
+	for (int i = 0; i < nleaves; i++)
+	{
+		EmogiDiscovery *discovery = &discoveries[i];
+		Relation	rel = relation_open(relids[i], NoLock);
+
+		emogi_discover_map(rel, discovery);
+		discovery->known = find_leaf(&state->pages, discovery->relid, discovery->relfilenumber, i);
+		emogi_discover_pages(rel, &state->pages, older_than, discovery);
+		relation_close(rel, NoLock);
+		count += discovery->looks.count;
+	}
+	return count;
+}
+
+/* Are so many pages new, or gone, that a build is cheaper? */
+static bool
+is_hopeless(const EmogiLiveState *state, const EmogiDiscovery *discoveries, int nleaves)
+{
+	uint64		npages = 0;
+	uint64		nkept = 0;
+	uint64		nbefore = 0;
+
+	for (int i = 0; i < nleaves; i++)
+	{
+		npages += discoveries[i].nblocks;
+		if (discoveries[i].known != NULL)
+			nkept += Min(discoveries[i].known->nblocks, discoveries[i].nblocks);
+	}
+	for (int i = 0; i < state->pages.nleaves; i++)
+		nbefore += state->pages.leaves[i].nblocks;
+	return npages - nkept + nbefore - nkept > npages / HOPELESS_PAGES + FEW_PAGES;
+}
+
+/* Bring the lists of pages to where parallel workers can read them, if any will; and make room for the looks. */
+static void
+share_looks(EmogiCall *call, EmogiDiscovery *discoveries, int nleaves, uint64 count)
+{
+	bool		shared = emogi_heap_scan_workers(count) > 0;
+	Size		bytes = Max(count, 1) * sizeof(EmogiLook);
+	EmogiLook  *looks = shared ? emogi_call_alloc(call, bytes) : palloc_extended(bytes, MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	BlockNumber *blocks = shared ? emogi_call_alloc_any(call, Max(count, 1) * sizeof(BlockNumber)) : NULL;
+
+	for (int i = 0; i < nleaves; i++)
+	{
+		EmogiLooks *of = &discoveries[i].looks;
+
+		of->looks = looks;
+		looks += of->count;
+		if (!shared)
+			continue;
+		memcpy(blocks, of->blocks, of->count * sizeof(BlockNumber));
+		pfree(of->blocks);
+		of->blocks = blocks;
+		blocks += of->count;
+	}
+}
+
+/* Look at the pages; true when the own transaction has changed one. What the pages do not say, the map is not believed (L9). */
+static bool
+look(EmogiCall *call, const EmogiSource *source, EmogiDiscovery *discoveries, int nleaves, uint64 count, EmogiWeights weights)
+{
+	EmogiLooks *looks = palloc(nleaves * sizeof(EmogiLooks));
+	bool		own = false;
+
+	share_looks(call, discoveries, nleaves, count);
+	for (int i = 0; i < nleaves; i++)
+		looks[i] = discoveries[i].looks;
+	emogi_looks_take(call, source, looks, nleaves, weights);
+	pfree(looks);
+	for (int i = 0; i < nleaves; i++)
+		for (uint64 k = 0; k < discoveries[i].looks.count; k++)
+		{
+			const EmogiLook *seen = &discoveries[i].looks.looks[k];
+			BlockNumber block = discoveries[i].looks.blocks[k];
+
+			own |= seen->own;
+			if (!seen->all_visible && !emogi_faults.live[EMOGI_LIVE_DISTRUST])
+				discoveries[i].map[block / 64] &= ~(UINT64CONST(1) << block % 64);
+		}
+	return own;
+}
+
+/* Count the rows with a NULL end that the snapshot sees in a leaf. */
+static uint64
+count_skipped(const EmogiLiveState *state, const EmogiDiscovery *discovery)
+{
+	uint64		nskipped = 0;
+	uint64		k = 0;
+
+	for (BlockNumber block = 0; block < discovery->nblocks; block++)
+		if (k < discovery->looks.count && discovery->looks.blocks[k] == block)
+			nskipped += discovery->looks.looks[k++].nskipped;
+		else
+			nskipped += state->pages.nskipped[discovery->known->first + block];
+	return nskipped;
+}
+
+/* Sum up what the snapshot sees. */
+static void
+sum_up(const EmogiLiveState *state, const EmogiDiscovery *discoveries, int nleaves, EmogiRefresh *refresh)
+{
+	EmogiMisfitCounts misfits = state->misfits;
+
+	refresh->nedges = state->nedges;
+	for (uint64 i = 0; i < refresh->changes.count; i++)
+	{
+		const EmogiEdgeChange *change = &refresh->changes.changes[i];
+
+		refresh->nedges += change->times;
+		if (state->coo.weight_type != EMOGI_WEIGHT_NONE)
+			emogi_misfits_count(&misfits, change->weight, change->times);
+	}
+	refresh->weight_misfits = emogi_misfits_of(&misfits);
+	for (int i = 0; i < nleaves; i++)
+		refresh->nskipped += count_skipped(state, &discoveries[i]);
+}
+
+/* Count what was done, for emogi_runs. */
+static void
+count_looks(EmogiCall *call, const EmogiDiscovery *discoveries, int nleaves)
+{
+	for (int i = 0; i < nleaves; i++)
+	{
+		call->record.nlooked += discoveries[i].looks.count;
+		call->record.nby_map += discoveries[i].nby_map;
+		call->record.nby_lsn += discoveries[i].nby_lsn;
+	}
+}
+
+/* Store what was found, unless the state cannot hold it. Raises 53200. */
+static EmogiRefreshOutcome
+store(EmogiCall *call, EmogiLiveState *state, const EmogiDiscovery *discoveries, int nleaves, const EmogiXidSnapshot *xids,
+	  const EmogiChanges *changes)
+{
+	EmogiStoring storing;
+
+	if (!emogi_store_fits(state, discoveries, nleaves, state->coo.weight_type != EMOGI_WEIGHT_NONE))
+		return EMOGI_REFRESH_HOPELESS;
+	emogi_store_prepare(call, state, discoveries, nleaves, changes->count, &storing);
+	emogi_store(&storing, xids, changes);
+	return changes->count > 0 ? EMOGI_REFRESH_STORED : EMOGI_REFRESH_UNCHANGED;
+}
+
+/*
+ * Find out what the active snapshot, which is `xids`, sees otherwise than the state's base, and make that the state's where it may
+ * be: where the snapshot contains the base (L7) and nothing is the own transaction's (L10). The caller holds the state, and
+ * locks on the leaves, which can be followed. Raises what a scan does.
+ */
+void
+emogi_refresh(EmogiCall *call, const EmogiSource *source, const Oid *relids, const Oid *relfilenumbers, int nleaves,
+			  const EmogiXidSnapshot *xids, EmogiWeights weights, EmogiLiveState *state, EmogiRefresh *refresh)
+{
+	bool		contains = emogi_xids_contain(xids, &state->base) || emogi_faults.live[EMOGI_LIVE_CONTAINS];
+	bool		forward = contains || emogi_faults.live[EMOGI_LIVE_NEWEST];
+	EmogiDiscovery *discoveries = palloc0(nleaves * sizeof(EmogiDiscovery));
+	uint64		count;
+	bool		own;
+
+	memset(refresh, 0, sizeof *refresh);
+	refresh->changes.call = call;
+	refresh->outcome = EMOGI_REFRESH_HOPELESS;
+	refresh->newer = contains;
+	if (!contains && emogi_compat_snapshots_age())
+		return;
+	count = discover(state, relids, nleaves, forward ? PG_UINT64_MAX : xids->xmin, discoveries);
+	if (is_hopeless(state, discoveries, nleaves))
+		return;
+	if (emogi_faults.live[EMOGI_LIVE_SNAPSHOT])
+		PushActiveSnapshot(GetLatestSnapshot());
+	own = look(call, source, discoveries, nleaves, count, weights);
+	if (emogi_faults.live[EMOGI_LIVE_SNAPSHOT])
+		PopActiveSnapshot();
+	count_looks(call, discoveries, nleaves);
+	if (!emogi_diff_pages(state, discoveries, nleaves, state->nedges / HOPELESS_CHANGES + FEW_CHANGES, &refresh->changes))
+		return;
+	sum_up(state, discoveries, nleaves, refresh);
+	refresh->newer = contains && !own;
+	call->record.nchanges = refresh->changes.count;
+	if (refresh->newer)
+		refresh->outcome = store(call, state, discoveries, nleaves, xids, &refresh->changes);
+	else
+		refresh->outcome = refresh->changes.count > 0 ? EMOGI_REFRESH_PRIVATE : EMOGI_REFRESH_UNCHANGED;
+	emogi_region_free_owner(EMOGI_OWNER_EDGES(call->slot_index));
+}
