@@ -108,6 +108,7 @@ splice_from(Following *following, const EmogiCached *base)
 		return show(following, "spliced");
 	}
 	strlcpy(following->call->record.cache, "private", sizeof following->call->record.cache);
+	pg_atomic_write_u64(&slot->nskipped, nskipped);
 	emogi_wish_present(&graph, direction, &wish->key, following->graph);
 	return true;
 }
