@@ -104,7 +104,7 @@ splice_from(Following *following, const EmogiCached *base)
 	emogi_call_phase(following->call, EMOGI_PHASE_IDLE);
 	if (shared)
 	{
-		emogi_wish_publish(following->call, &graph, misfits, nskipped);
+		emogi_wish_publish(following->call, &graph, misfits, nskipped, &emogi_cache_shared->counters.splices);
 		return show(following, "spliced");
 	}
 	strlcpy(following->call->record.cache, "private", sizeof following->call->record.cache);
@@ -158,7 +158,7 @@ build_from_edges(Following *following)
 	emogi_live_state_let_go(following->slot);
 	emogi_build_graph(call, wish->key.direction, wish->key.with_backward, &graph, &misfits);
 	emogi_call_phase(call, EMOGI_PHASE_IDLE);
-	emogi_wish_publish(call, &graph, misfits, nskipped);
+	emogi_wish_publish(call, &graph, misfits, nskipped, &emogi_cache_shared->counters.builds);
 	return show(following, "built");
 }
 
@@ -187,7 +187,7 @@ build_with_state(Following *following)
 		emogi_wish_forget_state(slot);
 	emogi_build_graph(call, wish->key.direction, wish->key.with_backward, &graph, &misfits);
 	emogi_call_phase(call, EMOGI_PHASE_IDLE);
-	emogi_wish_publish(call, &graph, misfits, pg_atomic_read_u64(&slot->nskipped));
+	emogi_wish_publish(call, &graph, misfits, pg_atomic_read_u64(&slot->nskipped), &emogi_cache_shared->counters.builds);
 	emogi_live_state_let_go(slot);
 	return show(following, "built");
 }
@@ -206,7 +206,7 @@ use_state(Following *following)
 	if (wish->key.weight > 0 && !emogi_wish_takes_weights(wish->key.weights, refresh->weight_misfits))
 		return false;			/* a build says which weight it is */
 	if (refresh->outcome == EMOGI_REFRESH_UNCHANGED &&
-		emogi_wish_find_at(following->slot, wish, state->id, state->position, refresh->newer))
+		emogi_wish_find_at(following->slot, wish, state, refresh->newer))
 	{
 		emogi_live_state_let_go(following->slot);
 		return show(following, "hit");

@@ -42,7 +42,7 @@ build_shared(EmogiCall *call, const EmogiSource *source, List *leaves, const Emo
 	}
 	emogi_build_graph(call, wish->key.direction, wish->key.with_backward, &graph, &misfits);
 	emogi_call_phase(call, EMOGI_PHASE_IDLE);
-	emogi_wish_publish(call, &graph, misfits, nskipped);
+	emogi_wish_publish(call, &graph, misfits, nskipped, &emogi_cache_shared->counters.builds);
 }
 
 /* Build a Graph that lives no longer than the call. A relation of which no heap is left has no edges. */

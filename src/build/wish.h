@@ -5,6 +5,7 @@
 #define EMOGI_WISH_H
 
 #include "build/build.h"
+#include "cache/live_state.h"
 
 /* What a call asks of the cache. */
 typedef struct EmogiWish
@@ -45,7 +46,7 @@ extern bool emogi_follow_graph(EmogiCall *call, const EmogiSource *source, const
 
 /* ---- wish_live.c: Graphs that were made of a live state, which the caller holds ---- */
 
-extern bool emogi_wish_find_at(EmogiSlot *slot, const EmogiWish *wish, uint64 live_id, uint64 position, bool newer);
+extern bool emogi_wish_find_at(EmogiSlot *slot, const EmogiWish *wish, const EmogiLiveState *state, bool newer);
 extern const EmogiCached *emogi_wish_find_base(EmogiSlot *slot, const EmogiWish *wish, uint64 live_id, uint64 first_position);
 extern void emogi_wish_forget_state(EmogiSlot *slot);
 extern bool emogi_wish_reserve_at(EmogiSlot *slot, const EmogiWish *wish, const EmogiGraphKey *key, uint64 live_id, uint64 position);
@@ -53,7 +54,7 @@ extern bool emogi_wish_reserve_at(EmogiSlot *slot, const EmogiWish *wish, const 
 /* ---- wish_publish.c ---- */
 
 extern bool emogi_wish_is_cached(const EmogiWish *wish);
-extern void emogi_wish_publish(EmogiCall *call, EmogiGraph *graph, uint32 weight_misfits, uint64 nskipped);
+extern void emogi_wish_publish(EmogiCall *call, EmogiGraph *graph, uint32 weight_misfits, uint64 nskipped, uint64 *counter);
 
 /* ---- what the files above share; caller holds cache_lock ---- */
 

@@ -21,21 +21,37 @@ has_leaves(const EmogiCached *cached, const EmogiWish *wish)
 	return true;
 }
 
-/* Have the rings know from now on that a Graph is right for the wish's snapshot, if their rules allow that. */
+/* May the rings know that a Graph is right for the wish's snapshot? */
+static bool
+may_be_known(const EmogiCached *cached, const EmogiWish *wish)
+{
+	if (wish->own || wish->xids.nrunning > cached->running_room || !has_leaves(cached, wish))
+		return false;
+	for (int i = 0; i < cached->nleaves; i++)
+		if (!emogi_ring_usable(cached->leaves[i].table, &wish->xids))
+			return false;
+	return true;
+}
+
+/*
+ * Have the rings know from now on that a Graph is right for the wish's snapshot, if their rules allow that. Rows with a NULL end may
+ * have come or gone; then those who would find it by what was known before must not.
+ */
 static void
-renew(EmogiCached *cached, const EmogiWish *wish)
+renew(EmogiCached *cached, const EmogiWish *wish, uint64 nskipped)
 {
 	uint64	   *running = cached->xids.running;
 
-	if (wish->own || wish->xids.nrunning > cached->running_room || !has_leaves(cached, wish))
-		return;
-	for (int i = 0; i < cached->nleaves; i++)
-		if (!emogi_ring_usable(cached->leaves[i].table, &wish->xids))
-			return;
-	memcpy(running, wish->xids.running, wish->xids.nrunning * sizeof(uint64));
-	cached->xids = wish->xids;
-	cached->xids.running = running;
-	cached->by_ring = true;
+	if (may_be_known(cached, wish))
+	{
+		memcpy(running, wish->xids.running, wish->xids.nrunning * sizeof(uint64));
+		cached->xids = wish->xids;
+		cached->xids.running = running;
+		cached->by_ring = true;
+	}
+	else if (cached->nskipped != nskipped)
+		cached->by_ring = false;
+	cached->nskipped = nskipped;
 }
 
 /* Find a Graph of a state at a position, READY before BUILDING; NULL when there is none. */
@@ -57,20 +73,20 @@ find_at(const EmogiWish *wish, uint64 live_id, uint64 position)
 	return found;
 }
 
-/* Pin the Graph of a state at a position, when it is READY. Sets *wait when another call builds it. */
+/* Pin the Graph of a state, which is held, when it is READY. Sets *wait when another call builds it. */
 static bool
-pin_at(EmogiSlot *slot, const EmogiWish *wish, uint64 live_id, uint64 position, bool newer, bool *wait)
+pin_at(EmogiSlot *slot, const EmogiWish *wish, const EmogiLiveState *state, bool newer, bool *wait)
 {
 	EmogiCached *cached;
 
 	emogi_cache_lock();
-	cached = find_at(wish, live_id, position);
+	cached = find_at(wish, state->id, state->position);
 	*wait = cached != NULL && cached->state == EMOGI_GRAPH_BUILDING;
 	slot->awaited_graph = *wait ? (int) (cached - emogi_cache_shared->graphs) : -1;
 	if (cached != NULL && !*wait)
 	{
 		if (newer)
-			renew(cached, wish);
+			renew(cached, wish, state->nskipped);
 		slot->graph = emogi_wish_pin(cached);
 		cached->hits++;
 		emogi_cache_shared->counters.hits++;
@@ -80,11 +96,11 @@ pin_at(EmogiSlot *slot, const EmogiWish *wish, uint64 live_id, uint64 position, 
 }
 
 /*
- * Pin the Graph of a state at a position, after waiting for another call that builds it; false when there is none. newer: the wish's
- * snapshot is one that the rings may know it by. May be canceled.
+ * Pin the Graph of a state, where that is now, after waiting for another call that builds it; false when there is none. newer: the
+ * wish's snapshot is the state's base, and one that the rings may know the Graph by. May be canceled.
  */
 bool
-emogi_wish_find_at(EmogiSlot *slot, const EmogiWish *wish, uint64 live_id, uint64 position, bool newer)
+emogi_wish_find_at(EmogiSlot *slot, const EmogiWish *wish, const EmogiLiveState *state, bool newer)
 {
 	bool		found;
 	bool		wait;
@@ -92,7 +108,7 @@ emogi_wish_find_at(EmogiSlot *slot, const EmogiWish *wish, uint64 live_id, uint6
 	for (;;)
 	{
 		ConditionVariablePrepareToSleep(&emogi_cache_shared->changed);
-		found = pin_at(slot, wish, live_id, position, newer, &wait);
+		found = pin_at(slot, wish, state, newer, &wait);
 		if (!wait)
 			break;
 		emogi_shared_sleep(&emogi_cache_shared->changed, 1000, EMOGI_WAIT_BUILD);

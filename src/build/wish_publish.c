@@ -111,9 +111,9 @@ doom_predecessors(const EmogiCached *published, TransactionId oldest_xid)
 		emogi_cache_doom(oldest);
 }
 
-/* Publish the Graph that a call has built. */
+/* Publish the Graph that a call has made; one more in a counter of the cache's. */
 void
-emogi_wish_publish(EmogiCall *call, EmogiGraph *graph, uint32 weight_misfits, uint64 nskipped)
+emogi_wish_publish(EmogiCall *call, EmogiGraph *graph, uint32 weight_misfits, uint64 nskipped, uint64 *counter)
 {
 	EmogiCached *cached = &emogi_cache_shared->graphs[call->slot->graph];
 	TransactionId oldest_xid = GetOldestNonRemovableTransactionId(NULL);
@@ -130,7 +130,7 @@ emogi_wish_publish(EmogiCall *call, EmogiGraph *graph, uint32 weight_misfits, ui
 	cached->built_at = cached->last_used;
 	for (int i = 0; i < cached->nleaves; i++)
 		emogi_tables_publish(cached->leaves[i].table);
-	emogi_cache_shared->counters.builds++;
+	(*counter)++;
 	doom_predecessors(cached, oldest_xid);
 	emogi_cache_unlock();
 	ConditionVariableBroadcast(&emogi_cache_shared->changed);

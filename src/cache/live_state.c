@@ -218,6 +218,7 @@ try_to_hold(EmogiSlot *slot, const EmogiGraphKey *key, bool make, bool *wait)
 	if (state == NULL && make)
 		state = make_state(key);
 	*wait = state != NULL && state->holder >= 0;
+	slot->awaited_state = *wait ? index_of(state) : -1;
 	if (state == NULL || *wait)
 		return NULL;
 	state->holder = (int) (slot - emogi_shared->slots);
@@ -260,6 +261,40 @@ emogi_live_state_exists(const EmogiGraphKey *key)
 	state = find_state(key);
 	emogi_cache_unlock();
 	return state != NULL && state->phase == EMOGI_LIVE_READY;
+}
+
+/* List the relations of a database whose changes are followed. */
+List *
+emogi_live_state_relations(Oid database)
+{
+	List	   *relids = NIL;
+	Oid			found[EMOGI_MAX_LIVE_STATES];
+	int			count = 0;
+
+	emogi_cache_lock();
+	for (uint32 i = 0; i < emogi_live_states->nused; i++)
+		if (emogi_live_states->states[i].phase != EMOGI_LIVE_FREE && emogi_live_states->states[i].key.database == database)
+			found[count++] = emogi_live_states->states[i].key.relid;
+	emogi_cache_unlock();
+	for (int i = 0; i < count; i++)
+		relids = list_append_unique_oid(relids, found[i]);
+	return relids;
+}
+
+/* Get the bytes of a live state, 0 when it is not there; with id = 0 those of all. Caller holds cache_lock. */
+uint64
+emogi_live_state_bytes(uint64 id)
+{
+	uint64		bytes = 0;
+
+	for (uint32 i = 0; i < emogi_live_states->nused; i++)
+	{
+		const EmogiLiveState *state = &emogi_live_states->states[i];
+
+		if (state->phase != EMOGI_LIVE_FREE && (id == 0 || state->id == id))
+			bytes += state->bytes;
+	}
+	return bytes;
 }
 
 /* Let go of the state that a slot holds, if it does. One that is not finished, broken or doomed goes. Raises nothing. */

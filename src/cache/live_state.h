@@ -109,6 +109,8 @@ extern void emogi_live_state_view_pages(EmogiLivePages *pages, void *block, int 
 extern EmogiLiveState *emogi_live_state_hold(EmogiSlot *slot, const EmogiGraphKey *key, bool make);
 extern bool emogi_live_state_exists(const EmogiGraphKey *key);
 extern void emogi_live_state_let_go(EmogiSlot *slot);
+extern List *emogi_live_state_relations(Oid database);
+extern uint64 emogi_live_state_bytes(uint64 id);
 extern void emogi_live_state_empty(EmogiLiveState *state);
 extern bool emogi_live_state_doom(uint64 id);
 extern uint64 emogi_live_state_doom_all(Oid database, Oid relid);

@@ -31,7 +31,7 @@ emogi_slot_take(EmogiCall *call)
 			slot->state = EMOGI_SLOT_HELD;
 			slot->token = call->token;
 			slot->weights = EMOGI_WEIGHTS_UNUSED;
-			slot->graph = slot->donor = slot->live_state = slot->awaited_graph = -1;
+			slot->graph = slot->donor = slot->live_state = slot->awaited_state = slot->awaited_graph = -1;
 			slot->waits_for_room = false;
 			slot->caller = *caller;
 			pg_atomic_write_u64(&slot->nskipped, 0);

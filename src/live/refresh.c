@@ -237,6 +237,7 @@ emogi_refresh(EmogiCall *call, const EmogiSource *source, const Oid *relids, con
 	if (refresh->newer)
 		refresh->outcome = store(call, state, discoveries, nleaves, xids, &refresh->changes);
 	else
-		refresh->outcome = refresh->changes.count > 0 ? EMOGI_REFRESH_PRIVATE : EMOGI_REFRESH_UNCHANGED;
+		refresh->outcome = refresh->changes.count > 0 || refresh->nskipped != state->nskipped ? EMOGI_REFRESH_PRIVATE :
+			EMOGI_REFRESH_UNCHANGED;
 	emogi_region_free_owner(EMOGI_OWNER_EDGES(call->slot_index));
 }

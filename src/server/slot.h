@@ -122,6 +122,7 @@ typedef struct EmogiSlot
 	int			graph;			/* index of the cached Graph that the call has pinned, or builds; -1 = none */
 	int			donor;			/* ... of that whose edges it builds from; -1 = none */
 	int			live_state;		/* ... of the live state that it holds; -1 = none */
+	int			awaited_state;	/* ... of the live state that it waits for; -1 = none */
 	int			awaited_graph;	/* ... of that whose build by another call it waits for; -1 = none */
 	bool		waits_for_room; /* until Graphs that are evicted have given their memory back */
 

@@ -17,6 +17,7 @@
 #include "utils/rls.h"
 #include "utils/syscache.h"
 
+#include "cache/live_state.h"
 #include "function/function.h"
 #include "server/compat.h"
 #include "server/region.h"
@@ -38,6 +39,7 @@ typedef struct Cached
 	uint64		nvertices;
 	uint64		nedges;
 	uint64		bytes;
+	uint64		live_bytes;		/* of the live state */
 	uint64		nskipped;
 	uint64		hits;
 	TimestampTz built_at;
@@ -74,6 +76,7 @@ copy_graphs(Cached **copy)
 		graph->nvertices = cached->graph.nvertices;
 		graph->nedges = cached->graph.forward.nedges;
 		graph->bytes = cached->bytes;
+		graph->live_bytes = emogi_live_state_bytes(cached->live_id);
 		graph->nskipped = cached->nskipped;
 		graph->hits = cached->hits;
 		graph->built_at = cached->built_at;
@@ -184,6 +187,7 @@ put_graph(FunctionCallInfo fcinfo, const Cached *graph)
 	emogi_views_add_if(&row, built, Int64GetDatum(graph->nedges));
 	emogi_views_add_if(&row, built, Int64GetDatum(graph->nskipped));
 	emogi_views_add(&row, Int64GetDatum(graph->bytes));
+	emogi_views_add(&row, Int64GetDatum(graph->live_bytes));
 	emogi_views_add(&row, BoolGetDatum(graph->on_device));
 	emogi_views_add(&row, Int32GetDatum(graph->pins));
 	emogi_views_add(&row, Int64GetDatum(graph->hits));
@@ -219,6 +223,7 @@ emogi_cache(PG_FUNCTION_ARGS)
 	EmogiCacheCounters counters;
 	int			ngraphs = 0;
 	uint64		bytes = 0;
+	uint64		live_bytes;
 	EmogiViewRow row = {0};
 
 	emogi_shared_require_preload();
@@ -232,14 +237,17 @@ emogi_cache(PG_FUNCTION_ARGS)
 		ngraphs += cached->state == EMOGI_GRAPH_READY;
 		bytes += cached->state != EMOGI_GRAPH_FREE ? cached->bytes : 0;
 	}
+	live_bytes = emogi_live_state_bytes(0);
 	LWLockRelease(emogi_shared->cache_lock);
 
 	emogi_views_add(&row, Int32GetDatum(ngraphs));
 	emogi_views_add(&row, Int32GetDatum((int32) emogi_tables_ntracked()));
 	emogi_views_add(&row, Int64GetDatum(bytes));
+	emogi_views_add(&row, Int64GetDatum(live_bytes));
 	emogi_views_add(&row, Int64GetDatum(emogi_region_budget_bytes()));
 	emogi_views_add(&row, Int64GetDatum(counters.hits));
 	emogi_views_add(&row, Int64GetDatum(counters.builds));
+	emogi_views_add(&row, Int64GetDatum(counters.splices));
 	emogi_views_add(&row, Int64GetDatum(counters.private_builds));
 	emogi_views_add(&row, Int64GetDatum(counters.waits));
 	emogi_views_add(&row, Int64GetDatum(counters.evictions));
@@ -295,11 +303,15 @@ evict_all(void)
 	Cached	   *graphs;
 	int			count = copy_graphs(&graphs);
 	uint64		bytes = 0;
+	ListCell   *cell;
 
 	for (int i = 0; i < count; i++)
 		if (graphs[i].key.database == MyDatabaseId && owns_table(graphs[i].key.relid))
 			bytes += emogi_cache_evict(MyDatabaseId, graphs[i].key.relid);
 	pfree(graphs);
+	foreach(cell, emogi_live_state_relations(MyDatabaseId))	/* those without a Graph at the moment */
+		if (owns_table(lfirst_oid(cell)))
+			bytes += emogi_cache_evict(MyDatabaseId, lfirst_oid(cell));
 	return bytes;
 }
 

@@ -39,6 +39,8 @@ typedef struct Progress
 	bool		has_slot;
 	Wait		wait;
 	int			graph;			/* the cached Graph that it has pinned or builds; -1 = none */
+	int			live_state;		/* that it holds, or waits for, as slot.h has it */
+	int			awaited_state;
 	int			awaited_graph;	/* that it waits for */
 	EmogiCaller caller;
 	uint32		phase;
@@ -188,8 +190,10 @@ copy_slot(const EmogiSlot *slot, Progress *call)
 	call->has_slot = true;
 	call->graph = slot->graph;
 	call->awaited_graph = slot->awaited_graph;
+	call->live_state = slot->live_state;
+	call->awaited_state = slot->awaited_state;
 	call->wait = slot->state == EMOGI_SLOT_QUEUED ? WAITS_FOR_ENGINE :
-		slot->awaited_graph >= 0 ? WAITS_FOR_BUILD :
+		slot->awaited_graph >= 0 || slot->awaited_state >= 0 ? WAITS_FOR_BUILD :
 		slot->waits_for_room ? WAITS_FOR_ROOM : WAITS_FOR_NOTHING;
 	call->caller = slot->caller;
 	call->phase = slot->control.phase;
@@ -205,7 +209,7 @@ copy_holding(const EmogiHolding *holding, Progress *call)
 	memset(call, 0, sizeof *call);
 	call->state = EMOGI_SLOT_HELD;
 	call->wait = holding->waits ? WAITS_FOR_SLOT : WAITS_FOR_NOTHING;
-	call->graph = call->awaited_graph = -1;
+	call->graph = call->awaited_graph = call->live_state = call->awaited_state = -1;
 	call->caller = holding->caller;
 	call->phase = EMOGI_PHASE_ROWS;
 }
@@ -217,7 +221,7 @@ copy_waiter(const EmogiCaller *waiter, Progress *call)
 	memset(call, 0, sizeof *call);
 	call->state = EMOGI_SLOT_HELD;
 	call->wait = WAITS_FOR_SLOT;
-	call->graph = call->awaited_graph = -1;
+	call->graph = call->awaited_graph = call->live_state = call->awaited_state = -1;
 	call->caller = *waiter;
 	call->phase = EMOGI_PHASE_IDLE;
 }
@@ -258,7 +262,7 @@ keeps_waiting(const Progress *blocker, const Progress *call, bool all_taken)
 		case WAITS_FOR_SLOT:	/* where some are free, the role has as many as it may */
 			return all_taken || blocker->caller.userid == call->caller.userid;
 		case WAITS_FOR_BUILD:
-			return blocker->graph == call->awaited_graph;
+			return call->awaited_state >= 0 ? blocker->live_state == call->awaited_state : blocker->graph == call->awaited_graph;
 		default:
 			return false;
 	}

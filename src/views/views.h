@@ -9,7 +9,7 @@
 #include "fmgr.h"
 #include "utils/timestamp.h"
 
-#define EMOGI_MAX_VIEW_COLUMNS 32
+#define EMOGI_MAX_VIEW_COLUMNS 48
 
 /* A row in the making, from its first column to its last. */
 typedef struct EmogiViewRow
