@@ -85,20 +85,20 @@ sub status_of
 	return $status =~ /^$line:\s+(\S+)/m ? $1 : '';
 }
 
-# Check that the Region holds nothing but cached graphs within 2 seconds, and is empty when these are evicted.
+# Check that the Region holds nothing but cached graphs and live states within 2 seconds, and is empty when these are evicted.
 sub region_is_empty
 {
 	my ($node, $name) = @_;
 	my $used;
 	my $look = sub {
 		$used = $node->safe_psql('postgres',
-			'SELECT used_bytes - bytes FROM emogi_devices, emogi_cache WHERE device = -1');
+			'SELECT used_bytes - bytes - live_bytes FROM emogi_devices, emogi_cache WHERE device = -1');
 		return $used eq '0';
 	};
 	my $clean = wait_until(2, $look);
 
 	$node->safe_psql('postgres', 'SELECT emogi_evict()');
-	ok($clean && wait_until(2, $look), $name) or diag "used_bytes without cached graphs is $used";
+	ok($clean && wait_until(2, $look), $name) or diag "used_bytes without cached graphs and live states is $used";
 }
 
 # Check that a call on a graph of three edges answers right.
