@@ -43,6 +43,8 @@ collect_changes(const Following *following, const EmogiCached *base)
 	const EmogiLiveState *state = following->state;
 	EmogiChanges changes = {following->call};
 
+	if (base->live_position < state->log_start)
+		return following->refresh.changes;	/* too many for the log; the base is where the state was before them */
 	emogi_diff_add(&changes, state->log + (base->live_position - state->log_start), state->position - base->live_position);
 	if (following->refresh.outcome == EMOGI_REFRESH_PRIVATE)
 		emogi_diff_add(&changes, following->refresh.changes.changes, following->refresh.changes.count);
@@ -211,7 +213,7 @@ use_state(Following *following)
 		emogi_live_state_let_go(following->slot);
 		return show(following, "hit");
 	}
-	base = emogi_wish_find_base(following->slot, wish, state->id, state->log_start);
+	base = emogi_wish_find_base(following->slot, wish, state, refresh->old_position);
 	if (base != NULL)
 		return splice_from(following, base);
 	return refresh->outcome != EMOGI_REFRESH_PRIVATE && build_from_edges(following);

@@ -119,11 +119,11 @@ emogi_wish_find_at(EmogiSlot *slot, const EmogiWish *wish, const EmogiLiveState 
 }
 
 /*
- * Pin, as the slot's donor, the newest Graph of a state, not older than a position, that has the lists of a wish; NULL when there is
- * none.
+ * Pin, as the slot's donor, the newest Graph of a state, which is held, that has the lists of a wish and can be brought to where the
+ * state is: by the log, or by the changes since old_position. NULL when there is none.
  */
 const EmogiCached *
-emogi_wish_find_base(EmogiSlot *slot, const EmogiWish *wish, uint64 live_id, uint64 first_position)
+emogi_wish_find_base(EmogiSlot *slot, const EmogiWish *wish, const EmogiLiveState *state, uint64 old_position)
 {
 	EmogiCached *base = NULL;
 	dlist_iter	iter;
@@ -133,7 +133,8 @@ emogi_wish_find_base(EmogiSlot *slot, const EmogiWish *wish, uint64 live_id, uin
 	{
 		EmogiCached *cached = dlist_container(EmogiCached, chain, iter.cur);
 
-		if (cached->live_id == live_id && cached->live_position >= first_position && cached->state == EMOGI_GRAPH_READY &&
+		if (cached->live_id == state->id && cached->state == EMOGI_GRAPH_READY &&
+			(cached->live_position >= state->log_start || cached->live_position == old_position) &&
 			emogi_wish_has_columns(cached, &wish->key) && emogi_wish_has_lists(cached, &wish->key) &&
 			(base == NULL || cached->live_position > base->live_position))
 			base = cached;

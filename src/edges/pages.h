@@ -45,6 +45,7 @@ typedef struct EmogiLook
 	bool		looked;
 	bool		all_visible;	/* the page says that all snapshots see all of it */
 	bool		own;			/* the caller's transaction has changed it */
+	bool		same;			/* it gives the edges that it gave before, in the same order; by src/live */
 } EmogiLook;
 
 /* Where a scan of a leaf notes what it finds: looks[block] for each block < nblocks, content zero. */

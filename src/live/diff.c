@@ -149,15 +149,29 @@ diff_rows(EmogiChanges *changes, PageRows *rows)
 	}
 }
 
-/* Append what has changed on a page that gave the edges at [place, place + nbefore) of the COO. look: NULL = it gives none now. */
-static void
-diff_page(EmogiChanges *changes, const EmogiCoo *coo, uint64 place, int nbefore, const EmogiLook *look, PageRows *rows)
+/* Count the edges at the front of a page that are as they were, where keys have 4 bytes and edges no weights: most have. */
+static int
+count_same_plain(const EmogiCoo *coo, uint64 place, const EmogiEdge *now, int most)
+{
+	const uint32 *keys = (const uint32 *) coo->keys + 2 * place;
+	int			same = 0;
+
+	while (same < most && (uint64) now[same].src - (uint64) coo->base == keys[2 * same] &&
+		   (uint64) now[same].dst - (uint64) coo->base == keys[2 * same + 1])
+		same++;
+	return same;
+}
+
+/* Count the edges at the front of a page that are as they were. */
+static int
+count_same(const EmogiCoo *coo, uint64 place, const EmogiLook *look, int most)
 {
 	bool		weighted = coo->weight_type != EMOGI_WEIGHT_NONE;
-	int			nnow = look != NULL ? look->nedges : 0;
-	int			same = 0;		/* at the front */
+	int			same = 0;
 
-	for (; same < nbefore && same < nnow; same++)
+	if (!weighted && coo->key_bytes == sizeof(uint32))
+		return count_same_plain(coo, place, look->edges, most);
+	for (; same < most; same++)
 	{
 		EmogiWeightedEdge before = emogi_coo_get(coo, place + same);
 		EmogiWeightedEdge now = emogi_diff_edge(look->edges, same, weighted);
@@ -165,6 +179,19 @@ diff_page(EmogiChanges *changes, const EmogiCoo *coo, uint64 place, int nbefore,
 		if (compare_edges(&before, &now) != 0)
 			break;
 	}
+	return same;
+}
+
+/* Append what has changed on a page that gave the edges at [place, place + nbefore) of the COO. look: NULL = it gives none now. */
+static void
+diff_page(EmogiChanges *changes, const EmogiCoo *coo, uint64 place, int nbefore, EmogiLook *look, PageRows *rows)
+{
+	bool		weighted = coo->weight_type != EMOGI_WEIGHT_NONE;
+	int			nnow = look != NULL ? look->nedges : 0;
+	int			same = look != NULL ? count_same(coo, place, look, Min(nbefore, nnow)) : 0;
+
+	if (look != NULL)
+		look->same = same == nbefore && same == nnow;
 	rows->nbefore = nbefore - same;
 	rows->nnow = nnow - same;
 	for (int i = same; i < nbefore; i++)

@@ -101,6 +101,7 @@ typedef struct EmogiRefresh
 	uint32		weight_misfits; /* of all weights that the snapshot sees */
 	uint64		nedges;			/* ... edges */
 	uint64		nskipped;		/* ... rows with a NULL end */
+	uint64		old_position;	/* of the state before */
 	bool		newer;			/* the snapshot is the state's base now, or could be: not an older one, nor with own changes */
 } EmogiRefresh;
 

@@ -218,6 +218,7 @@ emogi_refresh(EmogiCall *call, const EmogiSource *source, const Oid *relids, con
 	refresh->changes.call = call;
 	refresh->outcome = EMOGI_REFRESH_HOPELESS;
 	refresh->newer = contains;
+	refresh->old_position = state->position;
 	if (!contains && emogi_compat_snapshots_age())
 		return;
 	count = discover(state, relids, nleaves, forward ? PG_UINT64_MAX : xids->xmin, discoveries);

@@ -30,7 +30,7 @@ emogi_store_fits(const EmogiLiveState *state, const EmogiDiscovery *discoveries,
 		{
 			const EmogiLook *look = &discoveries[i].looks.looks[k];
 
-			for (int j = 0; j < look->nedges; j++)
+			for (int j = 0; j < look->nedges && !look->same; j++)
 			{
 				EmogiWeightedEdge edge = emogi_diff_edge(look->edges, j, weighted);
 
@@ -217,6 +217,8 @@ put_edges(EmogiLiveState *state, uint64 page, const EmogiLook *look, bool at_end
 {
 	EmogiCoo   *coo = &state->coo;
 
+	if (look->same && !at_end)
+		return;
 	if (at_end || look->nedges > state->pages.nedges[page])
 	{
 		state->pages.place[page] = coo->used;
