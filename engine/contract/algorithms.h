@@ -81,7 +81,8 @@ typedef enum EmogiWeights
 	EMOGI_WEIGHTS_UNUSED = 0,	/* every edge weighs 1, and no weight column is read */
 	EMOGI_WEIGHTS_LENGTHS,		/* 0 .. +infinity: negative ones are refused */
 	EMOGI_WEIGHTS_CONDUCTANCES, /* 0 and more, finite */
-	EMOGI_WEIGHTS_FACTORS		/* any finite number */
+	EMOGI_WEIGHTS_FACTORS,		/* any finite number */
+	EMOGI_WEIGHTS_ANY			/* any number: no algorithm's, but of who looks at a Graph as it is */
 } EmogiWeights;
 
 /* What an algorithm takes, beside the Graph. */
