@@ -25,6 +25,26 @@ typedef enum EmogiOutlook
 extern EmogiOutlook emogi_obtain_outlook(const EmogiSource *source, const EmogiGraphKey *wanted);
 extern void emogi_obtain_graph(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *wanted, EmogiGraph *graph);
 
+/* A Graph as it is, whatever the call wants to see of it. */
+typedef struct EmogiObtained
+{
+	EmogiGraph	graph;
+	uint64		nskipped;		/* rows with a NULL end */
+	uint32		weight_misfits; /* EMOGI_NOT_* and so on, over all weights; 0 when that was not kept */
+} EmogiObtained;
+
+/* The Graph of a call, and what is read at the same moment. */
+typedef struct EmogiObtainedTwice
+{
+	EmogiObtained obtained;
+	EmogiObtained rebuilt;
+	bool		is_cached;		/* else it was made for this call */
+	bool		from_heaps;		/* else by a query, which may give other rows each time */
+} EmogiObtainedTwice;
+
+extern void emogi_obtain_twice(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *wanted,
+							   EmogiObtainedTwice *twice);
+
 /* ---- estimate.c: how large a Graph will be ---- */
 
 typedef struct EmogiEstimate

@@ -9,6 +9,7 @@
 
 #include "access/relation.h"
 #include "utils/snapmgr.h"
+#include "utils/syscache.h"
 
 #include "build/wish.h"
 
@@ -127,13 +128,63 @@ find_leaves(EmogiSource *source, List **leaves)
 	}
 }
 
-/*
- * Get the Graph of a Source as the caller's snapshot sees it, from the cache or newly built, for as long as the call
- * lasts. The caller's rights are checked first, on every call. Raises 42501, 40001, 53200, 22004 and 22023 for weights, and
- * whatever a query raises. wanted: what kind of lists and weights (emogi_run_wish).
- */
-void
-emogi_obtain_graph(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *wanted, EmogiGraph *graph)
+/* May the caller read the column that a cached Graph has its weights from? It may have been dropped since. */
+static bool
+may_read_weights(const EmogiSource *source, AttrNumber weight)
+{
+	HeapTuple	column = SearchSysCacheAttNum(source->relid, weight);
+	EmogiSource weighted = *source;
+
+	if (!HeapTupleIsValid(column))
+		return false;
+	ReleaseSysCache(column);
+	weighted.weight = weight;
+	return emogi_access_peek(&weighted);
+}
+
+/* Get all that a cached Graph has, seen from the call's direction; without the weights where the caller may not read them. */
+static void
+uncover(const EmogiCached *cached, EmogiSource *source, EmogiGraphKey *key, EmogiObtained *obtained)
+{
+	if (cached->key.weight > 0 && may_read_weights(source, cached->key.weight))
+	{
+		key->weight = source->weight = cached->key.weight;
+		key->weights = EMOGI_WEIGHTS_ANY;
+		source->wants_weight = true;
+	}
+	present(cached, key, &obtained->graph);
+	obtained->nskipped = cached->nskipped;
+	obtained->weight_misfits = key->weight > 0 ? cached->weight_misfits : 0;
+}
+
+/* Build the Graph of a call once more, with all that it has, from what the active snapshot sees, for the call alone. */
+static void
+build_again(EmogiCall *call, const EmogiSource *source, bool from_heaps, List *leaves, const EmogiWish *wish,
+			const EmogiGraph *graph, EmogiObtainedTwice *twice)
+{
+	EmogiSlot  *slot = call->slot;
+	EmogiSource whole = *source;
+	EmogiGraphKey key = wish->key;
+	EmogiObtained *rebuilt = &twice->rebuilt;
+
+	twice->is_cached = slot->graph >= 0;
+	twice->from_heaps = from_heaps;
+	if (twice->is_cached)
+		uncover(&emogi_cache_shared->graphs[slot->graph], &whole, &key, &twice->obtained);
+	else
+		twice->obtained = (EmogiObtained) {.graph = *graph,.nskipped = pg_atomic_read_u64(&slot->nskipped)};
+	pg_atomic_write_u64(&slot->nskipped, 0);
+	if (!from_heaps || leaves != NIL)
+		emogi_build_edges(call, &whole, leaves, key.weights);
+	emogi_build_graph(call, key.direction, twice->obtained.graph.backward.offsets != NULL, &rebuilt->graph, &rebuilt->weight_misfits);
+	rebuilt->nskipped = pg_atomic_read_u64(&slot->nskipped);
+	if (!twice->is_cached || key.weight == 0)
+		rebuilt->weight_misfits = 0;
+}
+
+/* Obtain a Graph; twice: build it once more under the same snapshot, NULL = no. */
+static void
+obtain(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *wanted, EmogiGraph *graph, EmogiObtainedTwice *twice)
 {
 	List	   *leaves;
 	bool		from_heaps = find_leaves(source, &leaves);
@@ -155,11 +206,36 @@ emogi_obtain_graph(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *wa
 			emogi_fault_sleep(EMOGI_AT_FOUND);
 		present(&emogi_cache_shared->graphs[call->slot->graph], &wish->key, graph);
 	}
+	if (twice != NULL)
+		build_again(call, source, from_heaps, leaves, wish, graph, twice);
 	if (from_heaps)
 		PopActiveSnapshot();
 	call->record.nvertices = graph->nvertices;
 	call->record.nedges = graph->forward.nedges;
 	emogi_wish_free(wish);
+}
+
+/*
+ * Get the Graph of a Source as the caller's snapshot sees it, from the cache or newly built, for as long as the call
+ * lasts. The caller's rights are checked first, on every call. Raises 42501, 40001, 53200, 22004 and 22023 for weights, and
+ * whatever a query raises. wanted: what kind of lists and weights (emogi_run_wish).
+ */
+void
+emogi_obtain_graph(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *wanted, EmogiGraph *graph)
+{
+	obtain(call, source, wanted, graph, NULL);
+}
+
+/*
+ * Get the Graph of a Source as emogi_obtain_graph does, with all that it has, and another that is built under the same snapshot
+ * of the same rows and not by way of the cache. Raises the same.
+ */
+void
+emogi_obtain_twice(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *wanted, EmogiObtainedTwice *twice)
+{
+	EmogiGraph	graph;
+
+	obtain(call, source, wanted, &graph, twice);
 }
 
 /*

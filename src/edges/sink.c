@@ -99,7 +99,8 @@ emogi_sink_refuse_weight(const EmogiSink *sink, int64 src, int64 dst, double wei
 	}			allowed[] = {
 		[EMOGI_WEIGHTS_LENGTHS] = {"Weights must not be negative or NaN.", "weight <> 'NaN'"},
 		[EMOGI_WEIGHTS_CONDUCTANCES] = {"Weights must be finite and not negative.", "weight < 'Infinity'"},
-		[EMOGI_WEIGHTS_FACTORS] = {"Weights must be finite.", "abs(weight) < 'Infinity'"}
+		[EMOGI_WEIGHTS_FACTORS] = {"Weights must be finite.", "abs(weight) < 'Infinity'"},
+		[EMOGI_WEIGHTS_ANY] = {"Weights must not be NaN.", "weight <> 'NaN'"}
 	};
 	bool		is_negative = weight < 0 && sink->weights != EMOGI_WEIGHTS_FACTORS;
 

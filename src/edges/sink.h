@@ -64,6 +64,8 @@ emogi_weight_fits(EmogiWeights weights, double weight)
 {
 	if (weights == EMOGI_WEIGHTS_LENGTHS)
 		return weight >= 0;
+	if (weights == EMOGI_WEIGHTS_ANY)
+		return !isnan(weight);
 	return isfinite(weight) && (weights == EMOGI_WEIGHTS_FACTORS || weight >= 0);
 }
 

@@ -46,7 +46,8 @@ SELECT call, sqlstate_of(format('SELECT sum(unsafely(%L)) FROM one', call)) FROM
 	('emogi_circuit(''wrapped'', ''SELECT 0, 1'')'),
 	('emogi_neural(''wrapped'', ''SELECT 0, 1'')'),
 	('emogi_shortest_path(''wrapped'', 0, 1)'),
-	('emogi_estimate(''wrapped'')')) AS calls (call);
+	('emogi_estimate(''wrapped'')'),
+	('emogi_check(''wrapped'')')) AS calls (call);
 
 -- Cached it would have answered, without the leader's own rows.
 SELECT count(*) FROM emogi_bfs('wrapped', 0);

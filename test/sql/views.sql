@@ -22,7 +22,7 @@ SELECT attrelid::regclass, string_agg(attname || ' ' || format_type(atttypid, at
 SELECT attrelid::regclass, attname FROM pg_attribute JOIN pg_depend d ON d.classid = 'pg_class'::regclass AND d.objid = attrelid AND d.deptype = 'e'
  WHERE d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'emogi') AND attnum > 0
    AND (col_description(attrelid, attnum) IS NULL OR obj_description(attrelid, 'pg_class') IS NULL) ORDER BY 1, 2;
-SELECT oid::regprocedure FROM pg_proc WHERE proname IN ('emogi_evict', 'emogi_estimate', 'emogi_reset', 'emogi_graphs', 'emogi_cache', 'emogi_runs',
+SELECT oid::regprocedure FROM pg_proc WHERE proname IN ('emogi_evict', 'emogi_estimate', 'emogi_check', 'emogi_reset', 'emogi_graphs', 'emogi_cache', 'emogi_runs',
    'emogi_progress', 'emogi_devices') AND obj_description(oid, 'pg_proc') IS NULL ORDER BY 1;
 
 -- Everyone may look and evict, not everyone reset.

@@ -142,7 +142,7 @@ my @functions = (
 	[ 'emogi_bfs', [ \&graph, \&source ], qw(max_depth direction) ], [ 'emogi_bfs', [ \&graph, \&source ], qw(max_depth direction) ], [ 'emogi_sssp', [ \&graph, \&source ], qw(max_distance direction) ], [ 'emogi_sswp', [ \&graph, \&source ], 'direction' ],
 	[ 'emogi_ssnsp', [ \&graph, \&source ], 'direction' ], [ 'emogi_cc', [ \&graph ] ], [ 'emogi_pagerank', [ \&graph ], qw(damping max_iterations tolerance) ], [ 'emogi_heat', [ \&graph, \&start_values ], qw(max_iterations tolerance direction) ],
 	[ 'emogi_circuit', [ \&graph, \&start_values ], qw(max_iterations tolerance direction) ], [ 'emogi_neural', [ \&graph, \&start_values ], qw(max_iterations tolerance direction) ], [ 'emogi_shortest_path', [ \&graph, \&source, \&source ], 'direction' ],
-	[ 'emogi_estimate', [ \&graph ], 'direction' ], [ 'emogi_evict', [ \&graph ] ]);
+	[ 'emogi_estimate', [ \&graph ], 'direction' ], [ 'emogi_check', [ \&graph ], 'direction' ], [ 'emogi_evict', [ \&graph ] ]);
 
 # Make a call: the command, and what an error should name, if one value only is odd.
 sub random_call

@@ -1,0 +1,108 @@
+/*
+ * check.c: emogi_check: is the Graph that a call would use what its Source holds? It is built again, under the same snapshot, and
+ * compared byte for byte.
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+#include "function/function.h"
+#include "graph/compare.h"
+#include "server/compat.h"
+
+PG_FUNCTION_INFO_V1(emogi_check);
+
+/* Serve a cancel, which raises its error. */
+static bool
+serve_interrupts(void)
+{
+	CHECK_FOR_INTERRUPTS();
+	return false;
+}
+
+/* Compare a Graph with the one that is right; false, and where they differ, when they are not the same. */
+static bool
+compare(const EmogiObtained *obtained, const EmogiObtained *rebuilt, char *difference, Size bytes)
+{
+	if (!emogi_graph_compare(&obtained->graph, &rebuilt->graph, serve_interrupts, difference, bytes))
+		return false;
+	if (obtained->nskipped != rebuilt->nskipped)
+		snprintf(difference, bytes, "rows with a NULL end: " UINT64_FORMAT ", not " UINT64_FORMAT, obtained->nskipped,
+				 rebuilt->nskipped);
+	else if (obtained->weight_misfits != rebuilt->weight_misfits)
+		snprintf(difference, bytes, "what is known of the weights: %x, not %x", obtained->weight_misfits, rebuilt->weight_misfits);
+	return difference[0] == '\0';
+}
+
+/* Have a difference noted in the server's log. A query may well give other rows each time. */
+static void
+warn(const EmogiObtainedTwice *twice, const char *graph, const char *difference)
+{
+	if (!twice->from_heaps)
+		return;
+	ereport(WARNING,
+			(errcode(ERRCODE_DATA_CORRUPTED),
+			 twice->is_cached ? errmsg("the cached graph of \"%s\" is not what the table holds", graph) :
+			 errmsg("the graph that was built of \"%s\" is not what the table holds", graph),
+			 errdetail("%s.", difference),
+			 errhint("Drop the graphs of the table with emogi_evict(), and report this.")));
+}
+
+/* Make the row of what was found. */
+static Datum
+make_row(TupleDesc desc, const EmogiCall *call, const EmogiGraph *graph, const char *difference)
+{
+	const bool	ok = difference[0] == '\0';
+	Datum		values[7];
+	bool		nulls[7] = {false};
+
+	nulls[1] = ok;
+	values[0] = BoolGetDatum(ok);
+	values[1] = ok ? (Datum) 0 : CStringGetTextDatum(difference);
+	values[2] = CStringGetTextDatum(call->record.cache);
+	values[3] = Int64GetDatum(graph->nvertices);
+	values[4] = Int64GetDatum(graph->forward.nedges);
+	values[5] = BoolGetDatum(graph->weight_type != EMOGI_WEIGHT_NONE);
+	values[6] = BoolGetDatum(graph->backward.offsets != NULL);
+	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls));
+}
+
+/*
+ * emogi_check(graph, direction text, weights bool, backward bool) -> (ok bool, differs text, cache text, vertices bigint,
+ * edges bigint, has_weights bool, has_backward bool)
+ */
+Datum
+emogi_check(PG_FUNCTION_ARGS)
+{
+	EmogiGraphArgument graph;
+	EmogiGraphKey wanted = {0};
+	EmogiSource source;
+	EmogiObtainedTwice twice;
+	EmogiCall  *call;
+	TupleDesc	desc;
+	char		difference[256];
+	Datum		row;
+
+	emogi_shared_require_preload();
+	emogi_snapshot_refuse_worker();
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	emogi_arguments_graph(fcinfo, &graph);
+	wanted.direction = emogi_arguments_direction(fcinfo, 1, EMOGI_OUT);
+	wanted.weights = !PG_ARGISNULL(2) && PG_GETARG_BOOL(2) ? EMOGI_WEIGHTS_ANY : EMOGI_WEIGHTS_UNUSED;
+	wanted.with_backward = !PG_ARGISNULL(3) && PG_GETARG_BOOL(3);
+	emogi_source_resolve(&graph, wanted.weights != EMOGI_WEIGHTS_UNUSED, &source);
+	emogi_request_require_engine();
+	call = emogi_call_begin(fcinfo->flinfo->fn_oid, get_func_name(fcinfo->flinfo->fn_oid), graph.text);
+	emogi_obtain_twice(call, &source, &wanted, &twice);
+	emogi_call_phase(call, EMOGI_PHASE_RUN);
+	if (!compare(&twice.obtained, &twice.rebuilt, difference, sizeof difference))
+		warn(&twice, graph.text, difference);
+	row = make_row(desc, call, &twice.obtained.graph, difference);
+	emogi_call_end(call);
+	PG_RETURN_DATUM(row);
+}

@@ -1,0 +1,96 @@
+# emogi_check tells of a cached graph that is not what the table holds: made stale here by switching off the rule of registration, with a
+# writer that is held between its note and its commit. It tells in the row, in a warning, and in the server's log.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+use EmogiTest;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = emogi_node('main', "emogi.max_memory = '256MB'");
+my $reader = session($node);
+$reader->ask('SET client_min_messages = error');
+$node->safe_psql('postgres', q{
+	CREATE TABLE edges (src int, dst int, weight int);
+	INSERT INTO edges SELECT i / 2, i, i % 7 FROM generate_series(2, 1000) i});
+
+# A graph that does not see a writer who will not be in the ring: it has noted itself before the table was tracked, for another that was.
+sub make_stale
+{
+	my ($write, $check) = @_;
+	my ($out, $err) = ('', '');
+
+	$node->safe_psql('postgres', q{SELECT emogi_evict(); SELECT count(*) FROM emogi_bfs('small', 1)});
+	my ($writer, $pid) = hold_at($node, \$out, \$err, 'pre_commit=900000', "BEGIN; INSERT INTO small VALUES (1, 2); $write; COMMIT");
+	isnt($pid, 0, "a writer is held: $write");
+	is($reader->ask("SET emogi.fault = 'registration_rule=0'; SELECT ok, cache FROM $check"), 't|built', '... a graph without it is right');
+	$writer->finish;
+	is($err, '', '... and it commits');
+}
+
+# What a check says of a stale graph; then all is well again.
+sub is_told
+{
+	my ($check, $expected, $name) = @_;
+	my $log = -s $node->logfile;
+
+	is($reader->ask("SELECT ok, differs, cache FROM $check"), "f|$expected|hit", $name);
+	my $logged = substr(slurp_file($node->logfile), $log);
+	like($logged, qr/WARNING:  the cached graph of "edges" is not what the table holds/, '... it is in the log');
+	like($logged, qr/DETAIL:  \Q$expected\E\.\n.*HINT:  Drop .*emogi_evict/, '... with what differs, and what to do');
+	$reader->ask('SELECT emogi_evict()');
+	is($reader->ask("SELECT ok, differs, cache FROM $check"), 't||built', '... and the next is right');
+}
+
+make_stale('INSERT INTO edges VALUES (5000, 1, 1)', q{emogi_check('edges')});
+is_told(q{emogi_check('edges')}, 'vertex 5000 is missing (vertices: 1000, not 1001)', 'a vertex is missing');
+make_stale('DELETE FROM edges WHERE dst = 911', q{emogi_check('edges', backward => true)});
+is_told(q{emogi_check('edges', 'in')}, 'vertex 911 should not be there (vertices: 1001, not 1000)', 'a vertex is too many, seen from the other direction');
+make_stale('INSERT INTO edges VALUES (400, 1, 1)', q{emogi_check('edges', 'both')});
+is_told(q{emogi_check('edges', 'both')}, 'list of vertex 1: 400 is missing (entries: 3, not 4)', 'an edge is missing');
+make_stale('UPDATE edges SET weight = 9 WHERE src = 400 AND weight = 1', q{emogi_check('edges', weights => true)});
+is_told(q{emogi_check('edges')}, 'list of vertex 400: 1 has the weight 1, not 9 (entries: 3, not 3)', 'a weight is another, though none was asked for');
+make_stale('UPDATE edges SET weight = 900 WHERE src = 400', q{emogi_check('edges', weights => true)});
+is_told(q{emogi_check('edges', weights => true)}, 'weights: of 1 byte, not of 2 bytes', 'weights are wider');
+make_stale('INSERT INTO edges VALUES (NULL, 1, 1), (2, NULL, 1)', q{emogi_check('edges', 'in')});
+is_told(q{emogi_check('edges', 'in')}, 'rows with a NULL end: 0, not 2', 'rows were skipped');
+make_stale('DELETE FROM edges', q{emogi_check('edges')});
+like($reader->ask(q{SELECT differs FROM emogi_check('edges')}), qr/^vertex 1 should not be there \(vertices: \d+, not 0\)$/, 'the table is empty');
+$reader->ask('RESET emogi.fault');
+
+# The warning comes to the caller, too, with its SQLSTATE.
+make_stale('INSERT INTO edges VALUES (1, 2, 1)', q{emogi_check('edges')});
+my ($rc, $out, $err) = $node->psql('postgres', q{SET emogi.fault = 'registration_rule=0'; SELECT ok FROM emogi_check('edges')}, extra_params => [ '-v', 'VERBOSITY=verbose' ]);
+is($out, 'f', 'in another session');
+like($err, qr/WARNING:  XX001: the cached graph/, '... with a warning');
+$reader->ask('RESET emogi.fault');
+$node->safe_psql('postgres', 'SELECT emogi_evict()');
+
+# An older snapshot finds the graph of its time, whose weights have gone from the table since.
+$node->safe_psql('postgres', q{INSERT INTO edges SELECT i / 2, i, i % 7 FROM generate_series(2, 1000) i});
+my $old = session($node);
+$old->ask('BEGIN ISOLATION LEVEL REPEATABLE READ');
+is($old->ask(q{SELECT ok, cache, has_weights FROM emogi_check('SELECT 1, 2')}), 't|private|f', 'a snapshot is taken');
+is($reader->ask(q{SELECT ok, has_weights FROM emogi_check('edges', weights => true)}), 't|t', '... a graph with weights is there');
+$node->safe_psql('postgres', 'ALTER TABLE edges DROP COLUMN weight');
+is($old->ask(q{SELECT ok, cache, has_weights FROM emogi_check('edges')}), 't|hit|f', '... and is compared without them when their column has gone');
+$node->safe_psql('postgres', 'INSERT INTO edges VALUES (1, 2)');
+is($old->ask(q{SELECT ok, cache FROM emogi_check('edges')}), 't|hit', '... as that snapshot sees the table');
+$old->ask('COMMIT');
+is($old->ask(q{SELECT ok, cache, edges FROM emogi_check('edges')}), 't|built|1001', '... and the next as it is');
+$old->quit;
+
+# It can be canceled, and leaves nothing behind.
+$node->safe_psql('postgres', q{CREATE TABLE large AS SELECT i AS src, i / 3 AS dst FROM generate_series(1, 1000000) i});
+is((sqlstate($node, q{SET statement_timeout = 30; SELECT emogi_check('large')}))[0], '57014', 'it can be canceled');
+is((sqlstate($node, q{SET emogi.fault = 'engine_allocation=1'; SELECT emogi_check('edges')}))[0], '53200', 'no memory is an error');
+$reader->quit;
+nothing_left($node, 'at the end');
+$node->stop;
+no_crash($node);
+
+done_testing();
