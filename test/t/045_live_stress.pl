@@ -1,0 +1,75 @@
+# Tables change in all ways at once, while calls check their graphs: each must be, byte for byte, what the server's own scan gives under
+# the call's snapshot. With a rule switched off it must go wrong, or this test could not see it.
+#
+# test/live_stress asks for more by the environment: EMOGI_STRESS_SECONDS, EMOGI_STRESS_CLUSTER (variants: LiveStress.pm),
+# EMOGI_STRESS_ROWS, EMOGI_STRESS_SETTINGS (lines of postgresql.conf), EMOGI_STRESS_FAULT.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+use EmogiTest;
+use LiveStress;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $rows = $ENV{EMOGI_STRESS_ROWS} // 8000;
+my $fault = $ENV{EMOGI_STRESS_FAULT} // '';
+my @settings = (split(/\n/, $ENV{EMOGI_STRESS_SETTINGS} // ''), $fault ne '' ? "emogi.fault = '$fault'" : ());
+my @runs = defined $ENV{EMOGI_STRESS_SECONDS} ? [ $ENV{EMOGI_STRESS_SECONDS}, split /[ ,]+/, $ENV{EMOGI_STRESS_CLUSTER} // '' ] :
+  ([ 20, 'thread' ], [ 20, qw(checksums replica small) ]);
+
+# Rules of which each must be missed: [ what switches it off (emogi.fault), seconds at most until a check is wrong ]
+my @controls = defined $ENV{EMOGI_STRESS_SECONDS} ? () : (
+	[ 'registration_rule=0', 60 ],
+);
+
+# Run it as it should be: nothing is wrong.
+sub stress_rightly
+{
+	my ($node, $seconds, $title) = @_;
+	my $came = stress($node, seconds => $seconds, rows => $rows, faults => $fault);
+	my ($wrong, $errors) = ($came->{wrong}, $came->{errors});
+	my @gone = grep { $came->{said}{$_} =~ /aborted|error:/ } sort keys %{ $came->{said} };
+
+	is(scalar @$wrong, 0, "$title: no check is wrong") or diag @$wrong[ 0 .. ($#$wrong < 9 ? $#$wrong : 9) ];
+	is(scalar @$errors, 0, '... no error') or diag @$errors[ 0 .. ($#$errors < 9 ? $#$errors : 9) ];
+	is("@gone", '', '... no client gave up') or diag map { grep { /aborted|error:/ } split /^/, $came->{said}{$_} } @gone;
+	is("@{ $came->{late} }", '', '... all have ended');
+	cmp_ok($came->{checks}, '>', 20 * $seconds, '... enough checks');
+	cmp_ok($came->{writes}, '>', 10 * $seconds, '... and writes');
+	cmp_ok($came->{stopped}, '>', 0, '... while VACUUMs were stopped');
+	note sprintf 'live stress: %d checks (%.0f a second), %d wrong, %d errors; %d transactions wrote, %d VACUUMs were stopped; %s; %.0f s, %s', $came->{checks}, $came->{checks} / $came->{seconds}, scalar @$wrong, scalar @$errors,
+	  $came->{writes}, $came->{stopped}, $came->{cache}, $came->{seconds}, $title;
+}
+
+foreach my $run (@runs)
+{
+	my ($seconds, @variants) = @$run;
+	my $node = stress_node('live' . join('_', '', @variants), \@variants, $rows, @settings);
+
+	stress_rightly($node, $seconds, join(', ', @variants) || 'a plain cluster');
+	foreach my $table (qw(edges parts))
+	{
+		is($node->safe_psql('postgres', "SELECT ok, differs FROM emogi_check('$table', 'out', true, true)"), 't|', "$table is right when all is quiet");
+	}
+	region_is_empty($node, 'the Region is empty');
+	$node->stop;
+	no_crash($node);
+}
+
+# Without one of the rules it goes wrong.
+foreach my $control (@controls)
+{
+	my ($rule, $seconds) = @$control;
+	my $node = stress_node('control_' . ($rule =~ s/\W+/_/gr), ['thread'], $rows, "emogi.fault = '$rule'");
+	my $came = stress($node, seconds => $seconds, rows => $rows, faults => $rule, until_wrong => 1);
+
+	cmp_ok(scalar @{ $came->{wrong} }, '>', 0, sprintf 'negative control: %s is noticed after %.1f s, %d checks', $rule, $came->{seconds}, $came->{checks});
+	$node->stop;
+	no_crash($node);
+}
+
+done_testing();
