@@ -8,8 +8,8 @@
 #include "live/live.h"
 #include "server/region.h"
 
-/* Most rows of a page. */
-#define MOST MaxHeapTuplesPerPage
+/* So far ahead is looked for where two lists go on alike. */
+#define AHEAD 16
 
 /* Get an edge of a chunk; its weight is 0 where there are none. -0 is 0. */
 EmogiWeightedEdge
@@ -115,40 +115,6 @@ emogi_diff_net(EmogiChanges *changes)
 
 /* ---- pages ---- */
 
-/* What a page gave before and gives now: the parts that differ. */
-typedef struct PageRows
-{
-	int			nbefore;
-	int			nnow;
-	EmogiWeightedEdge before[MOST];
-	EmogiWeightedEdge now[MOST];
-} PageRows;
-
-/* Append what differs between two lists, each in any order. */
-static void
-diff_rows(EmogiChanges *changes, PageRows *rows)
-{
-	int			i = 0;
-	int			k = 0;
-
-	make_room(changes, rows->nbefore + rows->nnow);
-	if (rows->nbefore > 1)
-		qsort(rows->before, rows->nbefore, sizeof(EmogiWeightedEdge), compare_edges);
-	if (rows->nnow > 1)
-		qsort(rows->now, rows->nnow, sizeof(EmogiWeightedEdge), compare_edges);
-	while (i < rows->nbefore || k < rows->nnow)
-	{
-		int			order = i == rows->nbefore ? 1 : k == rows->nnow ? -1 : compare_edges(&rows->before[i], &rows->now[k]);
-
-		if (order < 0)
-			put_change(changes, &rows->before[i], -1);
-		if (order > 0)
-			put_change(changes, &rows->now[k], 1);
-		i += order <= 0;
-		k += order >= 0;
-	}
-}
-
 /* Count the edges at the front of a page that are as they were, where keys have 4 bytes and edges no weights: most have. */
 static int
 count_same_plain(const EmogiCoo *coo, uint64 place, const EmogiEdge *now, int most)
@@ -182,35 +148,117 @@ count_same(const EmogiCoo *coo, uint64 place, const EmogiLook *look, int most)
 	return same;
 }
 
-/* Append what has changed on a page that gave the edges at [place, place + nbefore) of the COO. look: NULL = it gives none now. */
-static void
-diff_page(EmogiChanges *changes, const EmogiCoo *coo, uint64 place, int nbefore, EmogiLook *look, PageRows *rows)
+/* The edges that a page gave, and those that it gives now. */
+typedef struct PageEdges
 {
-	bool		weighted = coo->weight_type != EMOGI_WEIGHT_NONE;
-	int			nnow = look != NULL ? look->nedges : 0;
-	int			same = look != NULL ? count_same(coo, place, look, Min(nbefore, nnow)) : 0;
+	const EmogiCoo *coo;
+	uint64		place;			/* of those before */
+	int			nbefore;
+	const void *now;
+	int			nnow;
+	bool		weighted;
+} PageEdges;
+
+/* Is an edge that the page gave one that it gives now? */
+static inline bool
+is_same(const PageEdges *edges, int before, int now)
+{
+	EmogiWeightedEdge x = emogi_coo_get(edges->coo, edges->place + before);
+	EmogiWeightedEdge y = emogi_diff_edge(edges->now, now, edges->weighted);
+
+	return compare_edges(&x, &y) == 0;
+}
+
+/*
+ * Find where the lists go on alike, that differ at (before, now): after *ngone edges that are gone, or after *ncame that have come.
+ * False when that is not near: then each is one of both.
+ */
+static bool
+find_way_on(const PageEdges *edges, int before, int now, int *ngone, int *ncame)
+{
+	*ngone = *ncame = 0;
+	for (int ahead = 1; ahead <= AHEAD; ahead++)
+	{
+		if (before + ahead < edges->nbefore && now < edges->nnow && is_same(edges, before + ahead, now))
+		{
+			*ngone = ahead;
+			return true;
+		}
+		if (now + ahead < edges->nnow && before < edges->nbefore && is_same(edges, before, now + ahead))
+		{
+			*ncame = ahead;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Append edges of a page as gone, and others as come. */
+static void
+put_edges(EmogiChanges *changes, const PageEdges *edges, int before, int ngone, int now, int ncame)
+{
+	make_room(changes, ngone + ncame);
+	for (int i = 0; i < ngone; i++)
+	{
+		EmogiWeightedEdge edge = emogi_coo_get(edges->coo, edges->place + before + i);
+
+		put_change(changes, &edge, -1);
+	}
+	for (int i = 0; i < ncame; i++)
+	{
+		EmogiWeightedEdge edge = emogi_diff_edge(edges->now, now + i, edges->weighted);
+
+		put_change(changes, &edge, 1);
+	}
+}
+
+/*
+ * Append what has changed on a page that gave the edges at [place, place + nbefore) of the COO. look: NULL = it gives none now. Rows
+ * keep their order on a page, so that there is little to compare; what is put as gone and as come, too, cancels out later.
+ */
+static void
+diff_page(EmogiChanges *changes, const EmogiCoo *coo, uint64 place, int nbefore, EmogiLook *look)
+{
+	PageEdges	edges = {coo, place, nbefore, NULL, 0, coo->weight_type != EMOGI_WEIGHT_NONE};
+	int			before = 0;
+	int			now = 0;
 
 	if (look != NULL)
-		look->same = same == nbefore && same == nnow;
-	rows->nbefore = nbefore - same;
-	rows->nnow = nnow - same;
-	for (int i = same; i < nbefore; i++)
-		rows->before[i - same] = emogi_coo_get(coo, place + i);
-	for (int i = same; i < nnow; i++)
-		rows->now[i - same] = emogi_diff_edge(look->edges, i, weighted);
-	if (rows->nbefore + rows->nnow > 0)
-		diff_rows(changes, rows);
+	{
+		edges.now = look->edges;
+		edges.nnow = look->nedges;
+		before = now = count_same(coo, place, look, Min(nbefore, look->nedges));
+		look->same = before == nbefore && now == look->nedges;
+	}
+	while (before < edges.nbefore && now < edges.nnow)
+	{
+		int			ngone;
+		int			ncame;
+
+		if (is_same(&edges, before, now))
+		{
+			before++;
+			now++;
+			continue;
+		}
+		if (!find_way_on(&edges, before, now, &ngone, &ncame))
+			ngone = ncame = 1;
+		put_edges(changes, &edges, before, ngone, now, ncame);
+		before += ngone;
+		now += ncame;
+	}
+	put_edges(changes, &edges, before, edges.nbefore - before, now, edges.nnow - now);
 }
 
 /* Append the edges of a leaf's known pages [first, end) as gone. */
 static void
-remove_pages(EmogiChanges *changes, const EmogiLiveState *state, const EmogiLiveLeaf *leaf, BlockNumber first, PageRows *rows)
+remove_pages(EmogiChanges *changes, const EmogiLiveState *state, const EmogiLiveLeaf *leaf, BlockNumber first)
 {
 	for (BlockNumber block = first; block < leaf->nblocks; block++)
 	{
 		uint64		page = leaf->first + block;
 
-		diff_page(changes, &state->coo, state->pages.place[page], state->pages.nedges[page], NULL, rows);
+		diff_page(changes, &state->coo, state->pages.place[page], state->pages.nedges[page], NULL);
 		if (block % 4096 == 0)
 			CHECK_FOR_INTERRUPTS();
 	}
@@ -218,7 +266,7 @@ remove_pages(EmogiChanges *changes, const EmogiLiveState *state, const EmogiLive
 
 /* Append what has changed in a leaf, until there are more than `most` changes. */
 static void
-diff_leaf(EmogiChanges *changes, const EmogiLiveState *state, const EmogiDiscovery *discovery, uint64 most, PageRows *rows)
+diff_leaf(EmogiChanges *changes, const EmogiLiveState *state, const EmogiDiscovery *discovery, uint64 most)
 {
 	const EmogiLiveLeaf *known = discovery->known;
 
@@ -229,32 +277,30 @@ diff_leaf(EmogiChanges *changes, const EmogiLiveState *state, const EmogiDiscove
 		uint64		page = was_there ? known->first + block : 0;
 
 		diff_page(changes, &state->coo, was_there ? state->pages.place[page] : 0, was_there ? state->pages.nedges[page] : 0,
-				  &discovery->looks.looks[i], rows);
+				  &discovery->looks.looks[i]);
 		if (i % 4096 == 0)
 			CHECK_FOR_INTERRUPTS();
 	}
 	if (known != NULL)
-		remove_pages(changes, state, known, discovery->nblocks, rows);
+		remove_pages(changes, state, known, discovery->nblocks);
 }
 
 /* List what has changed on all leaves since the state's base; false when that is more than `most`. Raises 53200. */
 bool
 emogi_diff_pages(const EmogiLiveState *state, const EmogiDiscovery *discoveries, int nleaves, uint64 most, EmogiChanges *changes)
 {
-	PageRows   *rows = palloc(sizeof *rows);
 	bool	   *is_there = palloc0(Max(state->pages.nleaves, 1) * sizeof(bool));
 
 	for (int i = 0; i < nleaves; i++)
 	{
-		diff_leaf(changes, state, &discoveries[i], most, rows);
+		diff_leaf(changes, state, &discoveries[i], most);
 		if (discoveries[i].known != NULL)
 			is_there[discoveries[i].known - state->pages.leaves] = true;
 	}
 	for (int i = 0; i < state->pages.nleaves; i++)
 		if (!is_there[i])
-			remove_pages(changes, state, &state->pages.leaves[i], 0, rows);
+			remove_pages(changes, state, &state->pages.leaves[i], 0);
 	pfree(is_there);
-	pfree(rows);
 	if (changes->count > most)
 		return false;
 	emogi_diff_net(changes);
