@@ -395,7 +395,7 @@ CREATE FUNCTION emogi_runs(OUT id bigint, OUT started timestamptz, OUT pid int, 
 	OUT mapping text, OUT reason text, OUT wait_ms float8, OUT refresh_ms float8, OUT scan_ms float8,
 	OUT keys_ms float8, OUT csr_ms float8, OUT splice_ms float8, OUT transfer_ms float8, OUT run_ms float8,
 	OUT rows_ms float8, OUT total_ms float8, OUT pages_looked bigint, OUT pages_by_map bigint, OUT pages_by_lsn bigint,
-	OUT changes bigint, OUT vertices bigint, OUT edges bigint, OUT reached bigint, OUT levels int,
+	OUT changes bigint, OUT age_ms float8, OUT vertices bigint, OUT edges bigint, OUT reached bigint, OUT levels int,
 	OUT edges_traversed bigint, OUT edges_per_second float8, OUT link_bytes bigint, OUT rows bigint)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL RESTRICTED ROWS 100;
@@ -411,7 +411,7 @@ COMMENT ON COLUMN emogi_runs.database IS 'database of the caller';
 COMMENT ON COLUMN emogi_runs.function IS 'the function called';
 COMMENT ON COLUMN emogi_runs.source IS 'the graph argument, cut off after 255 bytes';
 COMMENT ON COLUMN emogi_runs.status IS 'ok, or failed: ended by an error or a cancel';
-COMMENT ON COLUMN emogi_runs.cache IS 'hit: a cached graph was used; built: one was built and kept; spliced: one was made of an older one and the changes since, and kept; private: one was built for this call; NULL: it did not come so far';
+COMMENT ON COLUMN emogi_runs.cache IS 'hit: a cached graph was used; stale: one that emogi.max_staleness allows; built: one was built and kept; spliced: one was made of an older one and the changes since, and kept; private: one was built for this call; NULL: it did not come so far';
 COMMENT ON COLUMN emogi_runs.engine IS 'cpu or cuda; NULL: it did not come so far';
 COMMENT ON COLUMN emogi_runs.placement IS 'host, device, hybrid, managed or staged: where a run on a GPU read the edges from';
 COMMENT ON COLUMN emogi_runs.mapping IS 'the mapping that a run on a GPU was asked for, auto if none';
@@ -430,6 +430,7 @@ COMMENT ON COLUMN emogi_runs.pages_looked IS 'pages of the table that were read 
 COMMENT ON COLUMN emogi_runs.pages_by_map IS 'pages that the visibility map says to be as they were';
 COMMENT ON COLUMN emogi_runs.pages_by_lsn IS 'pages whose log position says that they are as they were';
 COMMENT ON COLUMN emogi_runs.changes IS 'edges that were found to have come or gone';
+COMMENT ON COLUMN emogi_runs.age_ms IS 'milliseconds since a stale graph was known to be what the table held; NULL: it was exact';
 COMMENT ON COLUMN emogi_runs.vertices IS 'number of vertices of the graph';
 COMMENT ON COLUMN emogi_runs.edges IS 'number of list entries of the graph one way';
 COMMENT ON COLUMN emogi_runs.reached IS 'number of vertices reached';

@@ -21,6 +21,7 @@
 #include "storage/bufmgr.h"
 #include "storage/procarray.h"
 #include "utils/snapmgr.h"
+#include "utils/timestamp.h"
 
 #include "build/wish.h"
 #include "live/live.h"
@@ -113,7 +114,11 @@ emogi_wish_may_share(EmogiWish *wish, List *leaves)
 {
 	if (emogi_enable_cache && !IsolationIsSerializable() && wish_for_leaves(wish, leaves) &&
 		emogi_xids_take(GetActiveSnapshot(), &wish->xids))
+	{
+		wish->taken_at = IsolationUsesXactSnapshot() ? GetCurrentTransactionStartTimestamp() :
+			GetCurrentStatementStartTimestamp();
 		return !wish->own;
+	}
 	wish->can_follow = false;
 	return false;
 }
@@ -272,6 +277,7 @@ emogi_wish_add(EmogiSlot *slot, const EmogiWish *wish, const EmogiGraphKey *key)
 		return NULL;
 	}
 	cached->key.any_direction = false;
+	cached->exact_at = wish->taken_at;
 	for (int i = 0; i < wish->nleaves; i++)
 		cached->leaves[i] = (EmogiLeaf) {.table = wish->tables[i], .relfilenumber = wish->relfilenumbers[i]};
 	cached->nleaves = wish->nleaves;
@@ -314,6 +320,7 @@ look_up(EmogiSlot *slot, const EmogiWish *wish, bool reserves)
 	if (cached != NULL)
 	{
 		slot->graph = emogi_wish_pin(cached);
+		cached->exact_at = Max(cached->exact_at, wish->taken_at);
 		cached->hits++;
 		emogi_cache_shared->counters.hits++;
 		finding = EMOGI_FOUND;
@@ -377,6 +384,50 @@ emogi_wish_look(EmogiSlot *slot, const EmogiWish *wish)
 	if (finding == EMOGI_MUST_WAIT)
 		finding = wait_for_builder(slot, wish, false);
 	return finding == EMOGI_FOUND;
+}
+
+/* Find the READY Graph with the wanted columns and lists that was known to be exact last; NULL without one. */
+static EmogiCached *
+find_latest(const EmogiWish *wish)
+{
+	EmogiCached *latest = NULL;
+	dlist_iter	iter;
+
+	dlist_foreach(iter, emogi_cache_chain(&wish->key))
+	{
+		EmogiCached *cached = dlist_container(EmogiCached, chain, iter.cur);
+
+		if (cached->state == EMOGI_GRAPH_READY && emogi_wish_has_columns(cached, &wish->key) &&
+			emogi_wish_has_lists(cached, &wish->key) && (latest == NULL || cached->exact_at > latest->exact_at))
+			latest = cached;
+	}
+	return latest;
+}
+
+/*
+ * Find a Graph that was exact not longer ago than emogi.max_staleness allows, and how long ago; false when there is none. Not where the
+ * transaction has one snapshot for all its statements, nor where it has changed a table itself.
+ */
+bool
+emogi_wish_look_back(EmogiSlot *slot, const EmogiWish *wish, double *age_ms)
+{
+	EmogiCached *cached;
+
+	if (emogi_max_staleness_ms == 0 || wish->own || IsolationUsesXactSnapshot())
+		return false;
+	emogi_cache_lock();
+	cached = find_latest(wish);
+	*age_ms = cached != NULL ? (double) (GetCurrentTimestamp() - cached->exact_at) / 1000.0 : 0;
+	if (cached != NULL && *age_ms > emogi_max_staleness_ms)
+		cached = NULL;
+	if (cached != NULL)
+	{
+		slot->graph = emogi_wish_pin(cached);
+		cached->hits++;
+		emogi_cache_shared->counters.hits++;
+	}
+	emogi_cache_unlock();
+	return cached != NULL;
 }
 
 /* Is there a Graph in the cache that will do? */

@@ -16,6 +16,7 @@ typedef struct EmogiWish
 	Oid		   *relfilenumbers; /* [nleaves] */
 	int		   *tables;			/* [nleaves], their entries in tables.c; by track_leaves */
 	EmogiXidSnapshot xids;
+	TimestampTz taken_at;		/* the snapshot, at the earliest */
 	bool		own;			/* the own transaction has changed one of them */
 	bool		can_follow;		/* the changes of all of them can be followed (live.h) */
 } EmogiWish;
@@ -36,6 +37,7 @@ extern bool emogi_wish_may_share(EmogiWish *wish, List *leaves);
 extern EmogiFinding emogi_wish_find(EmogiSlot *slot, const EmogiWish *wish);
 extern void emogi_wish_release_donor(EmogiSlot *slot);
 extern bool emogi_wish_look(EmogiSlot *slot, const EmogiWish *wish);
+extern bool emogi_wish_look_back(EmogiSlot *slot, const EmogiWish *wish, double *age_ms);
 extern bool emogi_wish_takes_weights(EmogiWeights weights, uint32 misfits);
 extern void emogi_wish_hide_weights(EmogiGraph *graph);
 extern void emogi_wish_present(const EmogiGraph *graph, EmogiDirection direction, const EmogiGraphKey *wanted, EmogiGraph *shown);

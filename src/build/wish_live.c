@@ -47,6 +47,7 @@ renew(EmogiCached *cached, const EmogiWish *wish, uint64 nskipped)
 		memcpy(running, wish->xids.running, wish->xids.nrunning * sizeof(uint64));
 		cached->xids = wish->xids;
 		cached->xids.running = running;
+		cached->exact_at = Max(cached->exact_at, wish->taken_at);
 		cached->by_ring = true;
 	}
 	else if (cached->nskipped != nskipped)

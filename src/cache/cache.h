@@ -117,6 +117,7 @@ typedef struct EmogiCached
 	uint64		hits;
 	TimestampTz built_at;
 	TimestampTz last_used;
+	TimestampTz exact_at;		/* it was known to be what the table held then */
 	double		build_ms;
 	int			nleaves;
 	EmogiLeaf  *leaves;			/* [nleaves], of `few` or `many` */

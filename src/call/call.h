@@ -20,7 +20,7 @@ typedef struct EmogiCallRecord
 {
 	EmogiCaller caller;
 	bool		failed;			/* ended by an error or a cancel */
-	char		cache[8];		/* hit, built (and published), spliced (likewise), private; empty = did not come so far */
+	char		cache[8];		/* hit, stale, built (and published), spliced (likewise), private; empty = did not come so far */
 	char		engine[8];
 	char		placement[8];	/* of a run on a GPU */
 	char		mapping[16];	/* that a run on a GPU was asked for */
@@ -46,6 +46,7 @@ typedef struct EmogiCallRecord
 	uint64		nby_map;		/* ... that the visibility map vouched for */
 	uint64		nby_lsn;		/* ... their LSN */
 	uint64		nchanges;		/* of edges that were found */
+	double		age_ms;			/* stale: since the Graph was known to be exact */
 } EmogiCallRecord;
 
 typedef struct EmogiCall

@@ -119,6 +119,34 @@ explain_times(const EmogiCallRecord *total, ExplainState *es)
 		ExplainPropertyFloat("Link Rate", "GB/s", (double) total->link_bytes / total->run_ms / 1e6, 2, es);
 }
 
+/* Say in words where a Graph came from. */
+static const char *
+name_finding(const char *cache)
+{
+	static const char *const names[][2] = {
+		{"hit", "cached"}, {"stale", "cached, stale"}, {"built", "built"}, {"spliced", "spliced"}
+	};
+
+	for (int i = 0; i < (int) lengthof(names); i++)
+		if (strcmp(cache, names[i][0]) == 0)
+			return names[i][1];
+	return "built for this call alone";
+}
+
+/* Show what it took to find out what has changed. */
+static void
+explain_refresh(const EmogiCallRecord *total, ExplainState *es)
+{
+	ExplainPropertyUInteger("Pages Looked At", NULL, total->nlooked, es);
+	ExplainPropertyUInteger("Pages Known By Map", NULL, total->nby_map, es);
+	ExplainPropertyUInteger("Pages Known By LSN", NULL, total->nby_lsn, es);
+	ExplainPropertyUInteger("Edge Changes", NULL, total->nchanges, es);
+	if (!es->timing)
+		return;
+	ExplainPropertyFloat("Refresh Time", "ms", total->refresh_ms, 3, es);
+	ExplainPropertyFloat("Splice Time", "ms", total->splice_ms, 3, es);
+}
+
 /* Show where the Graph of the last run came from, and what it ran on; false when there was no run. */
 static bool
 explain_finding(const EmogiScan *scan, ExplainState *es)
@@ -127,8 +155,11 @@ explain_finding(const EmogiScan *scan, ExplainState *es)
 
 	if (total->cache[0] == '\0')
 		return false;
-	ExplainPropertyText("Graph", strcmp(total->cache, "hit") == 0 ? "cached" :
-						strcmp(total->cache, "built") == 0 ? "built" : "built for this call alone", es);
+	ExplainPropertyText("Graph", name_finding(total->cache), es);
+	if (strcmp(total->cache, "stale") == 0)
+		ExplainPropertyFloat("Graph Age", "ms", total->age_ms, 0, es);
+	if (total->nlooked + total->nby_map + total->nby_lsn > 0)
+		explain_refresh(total, es);
 	ExplainPropertyUInteger("Vertices", NULL, total->nvertices, es);
 	ExplainPropertyUInteger("Edges", NULL, total->nedges, es);
 	ExplainPropertyText("Engine", total->engine, es);

@@ -123,6 +123,7 @@ emogi_scan_add_to_total(EmogiScan *scan, const EmogiCall *call)
 	sum.nby_map += total->nby_map;
 	sum.nby_lsn += total->nby_lsn;
 	sum.nchanges += total->nchanges;
+	sum.age_ms = Max(sum.age_ms, total->age_ms);
 	sum.nlevels = Max(sum.nlevels, total->nlevels);
 	sum.nreached += total->nreached;
 	sum.edges_traversed += total->edges_traversed;

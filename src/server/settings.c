@@ -20,6 +20,7 @@ int			emogi_cpu_threads = 0;
 int			emogi_build_workers = -1;
 bool		emogi_enable_cache = true;
 bool		emogi_enable_live = true;
+int			emogi_max_staleness_ms = 0;
 int			emogi_live_min_size_kb = 1024;
 bool		emogi_enable_scan = true;
 bool		emogi_enable_batch = true;
@@ -134,6 +135,11 @@ emogi_settings_define(void)
 							 "off builds them anew after each change. Answers are the same.",
 							 &emogi_enable_live, true,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("emogi.max_staleness",
+							"Sets how old a graph may be that answers without a look at what has changed in its table since.",
+							"0: answers are what the snapshot sees. Not in transactions of REPEATABLE READ or that have changed the table.",
+							&emogi_max_staleness_ms, 0, 0, INT_MAX,
+							PGC_USERSET, GUC_UNIT_MS | GUC_EXPLAIN, NULL, NULL, NULL);
 	DefineCustomIntVariable("emogi.live_min_size",
 							"Sets the size of the tables from which on their graphs follow their changes.",
 							"The graphs of smaller tables are built anew.",

@@ -32,6 +32,7 @@ extern int	emogi_cpu_threads;		/* of the CPU engine, >= 1 once the server is up 
 extern int	emogi_build_workers;	/* parallel workers of a scan, -1 = max_parallel_workers_per_gather */
 extern bool emogi_enable_cache;			/* Graphs of tables are shared between calls and sessions */
 extern bool emogi_enable_live;			/* Graphs follow their tables */
+extern int	emogi_max_staleness_ms; /* so long ago a Graph may have been exact */
 extern int	emogi_live_min_size_kb;		/* of a table that is followed */
 extern bool emogi_enable_scan;		/* rows of functions in FROM are streamed */
 extern bool emogi_enable_batch;		/* ... and in a LATERAL join searched from many outer rows at once */

@@ -150,6 +150,7 @@ put_run(FunctionCallInfo fcinfo, uint64 id, const EmogiCallRecord *run)
 	emogi_views_add(&row, Int64GetDatum(run->nby_map));
 	emogi_views_add(&row, Int64GetDatum(run->nby_lsn));
 	emogi_views_add(&row, Int64GetDatum(run->nchanges));
+	emogi_views_add_if(&row, strcmp(run->cache, "stale") == 0, Float8GetDatum(run->age_ms));
 	emogi_views_add(&row, Int64GetDatum(run->nvertices));
 	emogi_views_add(&row, Int64GetDatum(run->nedges));
 	emogi_views_add(&row, Int64GetDatum(run->nreached));
