@@ -93,7 +93,10 @@ emogi_xids_committed(uint64 xid)
 	return committed;
 }
 
-/* Does a snapshot see all transactions as ended that the base does? The own transaction runs in both. */
+/*
+ * Does a snapshot see all transactions as ended that the base does? The own transaction runs in both. Those of a standby may leave
+ * subtransactions out, which the other then has as running: no is the safe answer.
+ */
 bool
 emogi_xids_contain(const EmogiXidSnapshot *xids, const EmogiXidSnapshot *base)
 {

@@ -142,22 +142,24 @@ judge_tuple(Judgement *judgement, HeapTupleHeader tuple)
 
 /*
  * Note what may make another snapshot see a page otherwise; the caller has locked it and tested its tuples. The LSN is read
- * last: the tests may have moved it by setting hint bits, and no writer can while the lock is held.
+ * last: the tests may have moved it by setting hint bits, and no writer can while the lock is held. That a page says that all see
+ * all of it is true of all snapshots of a primary; on a standby its tuples are asked all the same.
  */
 static void
 judge_page(EmogiLook *look, Page page, Snapshot snapshot, Buffer buffer)
 {
 	Judgement	judgement = {.snapshot = snapshot};
 	int			nlines = PageGetMaxOffsetNumber(page);
+	bool		believed = PageIsAllVisible(page) && !snapshot->takenDuringRecovery;
 
-	look->all_visible = PageIsAllVisible(page);
-	for (OffsetNumber line = FirstOffsetNumber; line <= nlines && !look->all_visible; line++)
+	for (OffsetNumber line = FirstOffsetNumber; line <= nlines && !believed; line++)
 	{
 		ItemId		item = PageGetItemId(page, line);
 
 		if (ItemIdIsNormal(item))
 			judge_tuple(&judgement, (HeapTupleHeader) PageGetItem(page, item));
 	}
+	look->all_visible = PageIsAllVisible(page) && !judgement.undecided;
 	look->looked = true;
 	look->own = judgement.own;
 	look->buffer = buffer;

@@ -43,7 +43,7 @@ typedef struct EmogiLook
 	uint16		nedges;
 	uint16		nskipped;		/* rows with a NULL end */
 	bool		looked;
-	bool		all_visible;	/* the page says that all snapshots see all of it */
+	bool		all_visible;	/* the page says that all snapshots see all of it, and this one does */
 	bool		own;			/* the caller's transaction has changed it */
 	bool		same;			/* it gives the edges that it gave before, in the same order; by src/live */
 } EmogiLook;

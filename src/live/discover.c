@@ -9,7 +9,6 @@
 #include "access/heapam.h"
 #include "access/tableam.h"
 #include "access/visibilitymap.h"
-#include "access/xlog.h"
 #include "catalog/catalog.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
@@ -24,8 +23,7 @@
 bool
 emogi_discover_can_follow(Relation rel)
 {
-	return rel->rd_tableam == GetHeapamTableAmRoutine() && RelationNeedsWAL(rel) && !IsCatalogRelation(rel) &&
-		!RecoveryInProgress();
+	return rel->rd_tableam == GetHeapamTableAmRoutine() && RelationNeedsWAL(rel) && !IsCatalogRelation(rel);
 }
 
 /* ---- the map ---- */

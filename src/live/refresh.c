@@ -217,6 +217,11 @@ emogi_refresh(EmogiCall *call, const EmogiSource *source, const Oid *relids, con
 	memset(refresh, 0, sizeof *refresh);
 	refresh->changes.call = call;
 	refresh->outcome = EMOGI_REFRESH_HOPELESS;
+	if (state->base.recovery != xids->recovery)
+	{
+		refresh->newer = true;	/* of before a promotion: made anew */
+		return;
+	}
 	refresh->newer = contains;
 	refresh->old_position = state->position;
 	if (!contains && emogi_compat_snapshots_age())
