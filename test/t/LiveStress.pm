@@ -363,7 +363,8 @@ my %roles = (
 # ---------------------------------------------------------------------------------------------------------------- the run
 
 # Get a cluster for it, with the tables. Variants: checksums; replica (else wal_level is minimal); small (shared_buffers, so that pages
-# come and go); thread: the engine has one, which is faster for graphs as small as these. Settings: lines of postgresql.conf.
+# come and go); thread: the engine has one, which is faster for graphs as small as these; standby: there is one, and all checks are made
+# there. Settings: lines of postgresql.conf.
 sub stress_node
 {
 	my ($name, $variants, $rows, @settings) = @_;
@@ -371,14 +372,32 @@ sub stress_node
 	my $node = PostgreSQL::Test::Cluster->new($name);
 	my $has_checksums = `initdb --help` =~ /--no-data-checksums/;
 
-	$node->init(extra => [ $variant{checksums} ? '--data-checksums' : $has_checksums ? '--no-data-checksums' : () ], allows_streaming => $variant{replica});
+	$node->init(extra => [ $variant{checksums} ? '--data-checksums' : $has_checksums ? '--no-data-checksums' : () ], allows_streaming => $variant{replica} || $variant{standby});
 	$node->append_conf('postgresql.conf', join("\n", "shared_preload_libraries = 'emogi'", 'autovacuum = on', 'autovacuum_naptime = 1', 'autovacuum_vacuum_cost_delay = 1',
 		'max_prepared_transactions = 20', 'max_connections = 60', "emogi.max_memory = '512MB'", 'deadlock_timeout = 100ms', 'log_checkpoints = off', 'log_statement = none',
 		'log_min_messages = warning', 'log_min_error_statement = warning', 'log_autovacuum_min_duration = -1', "shared_buffers = '" . ($variant{small} ? '1MB' : '64MB') . "'", $variant{thread} ? 'emogi.cpu_threads = 1' : (), @settings) . "\n");
 	$node->start;
 	$node->safe_psql('postgres', in_place($node, $tables, $rows));
+	$node->{emogi_standby} = standby_of($node) if $variant{standby};
 	return $node;
 }
+
+# Get a standby of a cluster, whose readers wait for nobody for long.
+sub standby_of
+{
+	my ($node) = @_;
+	my $standby = PostgreSQL::Test::Cluster->new($node->name . '_standby');
+
+	$node->backup('copy');
+	$standby->init_from_backup($node, 'copy', has_streaming => 1);
+	$standby->append_conf('postgresql.conf', "max_standby_streaming_delay = 500ms\nhot_standby_feedback = on\n");
+	$standby->start;
+	$node->wait_for_catchup($standby, 'replay', $node->lsn('write'));
+	return $standby;
+}
+
+# Where checks are made.
+sub checked { return $_[0]->{emogi_standby} // $_[0] }
 
 # Fill in where files lie, and how many rows there should be.
 sub in_place
@@ -410,7 +429,8 @@ sub start_role
 	my @faults = grep { $_ ne '' } ($role->{reads} ? () : 'pre_commit=2000,committed=2000,random=1'), $faults;
 	local $ENV{PGOPTIONS} = join ' ', '-c client_min_messages=error', "-c application_name=$name", @faults ? '-c emogi.fault=' . join(',', @faults) : (), $role->{settings} ? "-c $role->{settings}" : ();
 	my @tries = `pgbench --help` =~ /--max-tries/ ? ('--max-tries=20') : ();
-	return { out => \$out, run => IPC::Run::start([ 'pgbench', '-n', '-c', $role->{clients}, '-T', $seconds, @tries, @{ $role->{options} // [] }, @files, $node->connstr('postgres') ],
+	my $at = $role->{reads} ? checked($node) : $node;
+	return { out => \$out, run => IPC::Run::start([ 'pgbench', '-n', '-c', $role->{clients}, '-T', $seconds, @tries, @{ $role->{options} // [] }, @files, $at->connstr('postgres') ],
 		'<', \'', '>&', \$out) };
 }
 
@@ -445,7 +465,8 @@ sub calls { return $_[0]->safe_psql('postgres', 'SELECT coalesce(max(id), 0) FRO
 # were canceled and sessions ended.
 my $canceled = 'canceling statement due to statement timeout|canceling autovacuum task';
 my $ended = 'terminating (?:connection|autovacuum process) due to administrator command';
-my $expected = "$canceled|$ended|deadlock detected|connection to client lost";
+my $conflict = 'canceling statement due to conflict with recovery|terminating connection due to conflict with recovery|could not serialize access due to conflict';
+my $expected = "$canceled|$ended|$conflict|deadlock detected|connection to client lost";
 
 sub log_since
 {
@@ -491,8 +512,11 @@ sub transactions
 sub stress
 {
 	my ($node, %how) = @_;
-	my ($start, $told, $place, $calls) = (time, time, -s $node->logfile, calls($node));
-	my %running = map { ($_ => start_role($node, $_, $how{seconds}, $how{rows}, $how{faults} // '')) } keys %roles;
+	my $checked = checked($node);
+	my ($start, $told, $place, $calls) = (time, time, -s $checked->logfile, calls($checked));
+	my $vacuumed = -s $node->logfile;
+	my @roles = grep { $checked == $node || $_ ne 'own' } keys %roles;
+	my %running = map { ($_ => start_role($node, $_, $how{seconds}, $how{rows}, $how{faults} // '')) } @roles;
 	my %vacuums = (canceled => start_canceled($node, $how{seconds}), ended => start_ended($node));
 	my ($wrong, $errors, $stopped) = ([], [], 0);
 
@@ -507,12 +531,12 @@ sub stress
 		}
 		if ($how{until_wrong} || time - $told >= 30)
 		{
-			($wrong) = log_since($node, $place);
+			($wrong) = log_since($checked, $place);
 			last if $how{until_wrong} && @$wrong;
 		}
 		if (time - $told >= 30)
 		{
-			note sprintf '%.0f s: %d checks, %d wrong', time - $start, calls($node) - $calls, scalar @$wrong;
+			note sprintf '%.0f s: %d checks, %d wrong', time - $start, calls($checked) - $calls, scalar @$wrong;
 			$told = time;
 		}
 		sleep 0.2;
@@ -525,11 +549,12 @@ sub stress
 		my $name = $_;
 		$running{$name}{run}->finish unless grep { $_ eq $name } @late;
 	}
-	($wrong, $errors, $stopped) = log_since($node, $place);
-	return { seconds => $seconds, checks => calls($node) - $calls, wrong => $wrong, errors => $errors, stopped => $stopped, late => \@late,
+	($wrong, $errors) = log_since($checked, $place);
+	$stopped = (log_since($node, $vacuumed))[2];
+	return { seconds => $seconds, checks => calls($checked) - $calls, wrong => $wrong, errors => $errors, stopped => $stopped, late => \@late,
 		said => { map { ($_ => ${ $running{$_}{out} }) } keys %running },
 		writes => transactions(map { $roles{$_}{reads} ? () : ${ $running{$_}{out} } } keys %running),
-		cache => $node->safe_psql('postgres', q{SELECT string_agg(key || ' ' || value, ', ') FROM emogi_cache c, LATERAL json_each_text(row_to_json(c)) WHERE key !~ 'bytes|graphs|tables|reset'}) };
+		cache => $checked->safe_psql('postgres', q{SELECT string_agg(key || ' ' || value, ', ') FROM emogi_cache c, LATERAL json_each_text(row_to_json(c)) WHERE key !~ 'bytes|graphs|tables|reset'}) };
 }
 
 1;
