@@ -65,6 +65,7 @@ request_shmem(void)
 	RequestAddinShmemSpace(emogi_tables_shmem_size());
 	RequestAddinShmemSpace(emogi_cache_shmem_size());
 	RequestAddinShmemSpace(emogi_live_state_shmem_size());
+	RequestAddinShmemSpace(emogi_vacuums_shmem_size());
 	RequestAddinShmemSpace(emogi_history_shmem_size());
 }
 
@@ -82,6 +83,7 @@ startup_shmem(void)
 	emogi_tables_shmem_startup(found);
 	emogi_cache_shmem_startup(found);
 	emogi_live_state_shmem_startup(found);
+	emogi_vacuums_shmem_startup(found);
 	emogi_history_shmem_startup(found);
 	LWLockRelease(AddinShmemInitLock);
 }
@@ -97,6 +99,7 @@ _PG_init(void)
 	emogi_fault_define();
 	emogi_compat_reserve_prefix("emogi");
 	emogi_ring_init();
+	emogi_vacuums_init();
 	emogi_cache_init();
 	emogi_drops_init();
 	emogi_snapshot_init();

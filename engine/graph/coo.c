@@ -377,7 +377,7 @@ emogi_coo_unpack(EmogiPool *pool, const EmogiCoo *coo, const EmogiCooRun *runs, 
 		*error = (EmogiError) {.message = "too few chunks for the edges of a graph"};
 		return EMOGI_BAD_INPUT;
 	}
-	emogi_job_phase(&unpack.job, EMOGI_PHASE_CSR, unpack.nedges);
+	emogi_job_phase(&unpack.job, EMOGI_PHASE_SPLICE, unpack.nedges);
 	emogi_pool_run(pool, unpack_chunks, &unpack);
 	return report_job(&unpack.job, error);
 }

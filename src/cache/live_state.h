@@ -25,6 +25,8 @@ typedef struct EmogiLiveBlock
 	bool		packed;			/* a small block */
 } EmogiLiveBlock;
 
+#define EMOGI_VACUUMS_UNKNOWN PG_UINT64_MAX
+
 /* A leaf of the Source. Its pages are known by their index in EmogiLivePages, its map pages by theirs. */
 typedef struct EmogiLiveLeaf
 {
@@ -34,6 +36,7 @@ typedef struct EmogiLiveLeaf
 	BlockNumber room;			/* that can be */
 	uint64		first;			/* page; a multiple of 64 */
 	uint64		first_group;	/* map page */
+	uint64		vacuums;		/* that had ended before the map was copied; EMOGI_VACUUMS_UNKNOWN = one may have been at work */
 } EmogiLiveLeaf;
 
 /* All pages, in one block. */
@@ -119,5 +122,13 @@ extern void emogi_live_state_free_doomed(void);
 /* The holder's: make a block of the own slot the state's, which may move it; or give one back. */
 extern void emogi_live_state_keep(EmogiLiveState *state, EmogiLiveBlock *block, void *start, Size bytes);
 extern void emogi_live_state_drop(EmogiLiveState *state, EmogiLiveBlock *block);
+
+/* ---- vacuums.c: how many VACUUMs of a table have ended ---- */
+
+extern Size emogi_vacuums_shmem_size(void);
+extern void emogi_vacuums_shmem_startup(bool found);
+extern void emogi_vacuums_init(void);
+extern uint64 emogi_vacuums_ended(Oid relid);
+extern bool emogi_vacuums_at_work(Oid relid);
 
 #endif							/* EMOGI_LIVE_STATE_H */

@@ -65,6 +65,7 @@ emogi_discover_map(Relation rel, EmogiDiscovery *discovery)
 	discovery->relfilenumber = emogi_compat_relfilenumber(rel);
 	discovery->nblocks = RelationGetNumberOfBlocks(rel);
 	ngroups = emogi_discover_groups(discovery->nblocks);
+	discovery->vacuums = emogi_vacuums_ended(discovery->relid);
 	discovery->map = palloc0((discovery->nblocks / 64 + 1) * sizeof(uint64));
 	discovery->group_lsn = palloc0((ngroups + 1) * sizeof(uint64));
 	for (uint64 group = 0; group < ngroups; group++)
@@ -83,6 +84,8 @@ emogi_discover_map(Relation rel, EmogiDiscovery *discovery)
 	}
 	if (BufferIsValid(buffer))
 		ReleaseBuffer(buffer);
+	if (emogi_vacuums_at_work(discovery->relid) || emogi_vacuums_ended(discovery->relid) != discovery->vacuums)
+		discovery->vacuums = EMOGI_VACUUMS_UNKNOWN;
 	emogi_fault_sleep(EMOGI_AT_LIVE_PAGES);
 }
 
@@ -98,6 +101,7 @@ typedef struct Comparison
 								 * contains the base */
 	BufferAccessStrategy strategy;
 	EmogiDiscovery *discovery;
+	bool		no_vacuum;		/* has set a bit since the base's map was copied */
 } Comparison;
 
 /* Do not believe the map of a page that does not itself say that all see all of it: no writer would clear that bit (L9). */
@@ -150,9 +154,11 @@ vouched_for(const Comparison *comparison, BlockNumber first)
 	const EmogiLivePages *pages = comparison->pages;
 	const EmogiLiveLeaf *known = comparison->known;
 	uint64		group = first / EMOGI_GROUP_PAGES;
-	bool		same = comparison->discovery->group_lsn[group] == pages->group_lsn[known->first_group + group];
+	bool		same = comparison->discovery->group_lsn[group] == pages->group_lsn[known->first_group + group] &&
+		!emogi_faults.live[EMOGI_LIVE_BY_LSN];
 
-	if (comparison->older_than != PG_UINT64_MAX || !(same || emogi_faults.live[EMOGI_LIVE_MAP_LSN]))
+	if (comparison->older_than != PG_UINT64_MAX ||
+		!(same || comparison->no_vacuum || emogi_faults.live[EMOGI_LIVE_MAP_LSN]))
 		return 0;
 	return comparison->discovery->map[first / 64] & pages->trusted[(known->first + first) / 64];
 }
@@ -188,6 +194,8 @@ emogi_discover_pages(Relation rel, const EmogiLivePages *pages, uint64 older_tha
 	BlockNumber nknown = discovery->known != NULL ? Min(discovery->known->nblocks, discovery->nblocks) : 0;
 	BlockNumber end;
 
+	comparison.no_vacuum = discovery->known != NULL && discovery->vacuums != EMOGI_VACUUMS_UNKNOWN &&
+		discovery->vacuums == discovery->known->vacuums;
 	discovery->looks = (EmogiLooks) {.relid = discovery->relid};
 	discovery->looks.blocks = palloc_extended(Max(discovery->nblocks, 1) * sizeof(BlockNumber), MCXT_ALLOC_HUGE);
 	for (BlockNumber block = 0; block < nknown; block = end)

@@ -25,6 +25,7 @@ typedef struct EmogiDiscovery
 	uint64	   *map;			/* [nblocks / 64 + 1], a bit a page: the map, and where it was looked at also the page, says that all
 								 * see all of it */
 	uint64	   *group_lsn;		/* [groups], of its pages */
+	uint64		vacuums;		/* see EmogiLiveLeaf */
 	const EmogiLiveLeaf *known; /* in the state; NULL = it is new there */
 	EmogiLooks	looks;			/* of the pages that must be looked at; blocks = NULL: of all */
 	uint64		nby_map;		/* pages that the map vouched for */

@@ -287,6 +287,7 @@ store_leaf(const EmogiStoring *storing, int i, const EmogiCoo *old)
 		set_page(&state->pages, page, &looks->looks[k]);
 	}
 	leaf->relfilenumber = discovery->relfilenumber;
+	leaf->vacuums = discovery->vacuums;
 	leaf->nblocks = discovery->nblocks;
 	memcpy(&state->pages.group_lsn[leaf->first_group], discovery->group_lsn,
 		   emogi_discover_groups(discovery->nblocks) * sizeof(uint64));

@@ -412,6 +412,13 @@ emogi_compat_read_recent(Relation rel, BlockNumber block, Buffer buffer)
 #endif
 }
 
+/* 19: whoever reads a page may set its bits in the visibility map. Before, is that VACUUM alone? */
+static inline bool
+emogi_compat_only_vacuum_sets_bits(void)
+{
+	return PG_VERSION_NUM < 190000;
+}
+
 /* 17: old_snapshot_threshold is gone. May rows that old snapshots see be removed? */
 static inline bool
 emogi_compat_snapshots_age(void)

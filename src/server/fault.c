@@ -15,8 +15,9 @@
  *   random=1                sleep a random part of that
  *   registration_rule=0     serve cached Graphs without the rule that makes them exact
  *   snapshot_rule=0         read under the statement's snapshot, whatever it sees in the catalogs
- *   RULE=0                  refresh Graphs without a rule of the live states: live_undecided, live_map_lsn, live_contains,
+ *   RULE=0                  refresh Graphs without a rule of the live states: live_undecided, live_map_lsn, live_vacuums, live_contains,
  *                           live_page_lsn, live_snapshot, live_newest, live_lsn_locked, live_distrust
+ *   live_by_lsn=0           believe the visibility map by the count of VACUUMs alone
  */
 #include "postgres.h"
 
@@ -50,6 +51,8 @@ static const char *const places[EMOGI_FAULT_POINTS] = {
 static const char *const live_rules[EMOGI_LIVE_RULES] = {
 	[EMOGI_LIVE_UNDECIDED] = "live_undecided",
 	[EMOGI_LIVE_MAP_LSN] = "live_map_lsn",
+	[EMOGI_LIVE_VACUUMS] = "live_vacuums",
+	[EMOGI_LIVE_BY_LSN] = "live_by_lsn",
 	[EMOGI_LIVE_CONTAINS] = "live_contains",
 	[EMOGI_LIVE_PAGE_LSN] = "live_page_lsn",
 	[EMOGI_LIVE_SNAPSHOT] = "live_snapshot",

@@ -24,7 +24,9 @@ typedef enum EmogiFaultPoint
 typedef enum EmogiLiveRule
 {
 	EMOGI_LIVE_UNDECIDED,		/* pages with transactions that have not ended are looked at again */
-	EMOGI_LIVE_MAP_LSN,			/* the map vouches only while its LSN is the same */
+	EMOGI_LIVE_MAP_LSN,			/* the map vouches only while its LSN is the same, ... */
+	EMOGI_LIVE_VACUUMS,			/* ... or no VACUUM has been at work */
+	EMOGI_LIVE_BY_LSN,			/* without this one only by the second: no rule, but what the first would hide shows */
 	EMOGI_LIVE_CONTAINS,		/* a newer snapshot is one that sees all as ended that the base does */
 	EMOGI_LIVE_PAGE_LSN,		/* a page's LSN is compared */
 	EMOGI_LIVE_SNAPSHOT,		/* the snapshot is older than what is read */
