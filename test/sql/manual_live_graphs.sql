@@ -1,0 +1,37 @@
+-- The examples of docs/live-graphs.md, in order. Written by tools/manual, which also compares the outputs: tools/manual --check.
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS emogi;
+RESET client_min_messages;
+CREATE SCHEMA test_manual_live_graphs;
+SET search_path = test_manual_live_graphs, public;
+\pset footer off
+
+SET emogi.live_min_size = 0;
+CREATE TABLE follows (src bigint, dst bigint);
+INSERT INTO follows VALUES (1, 2), (1, 3), (2, 4), (3, 4), (4, 5), (6, 1);
+SELECT count(*) FROM emogi_bfs('follows', 1);
+
+INSERT INTO follows VALUES (5, 6);
+SELECT count(*) FROM emogi_bfs('follows', 1);
+
+DELETE FROM follows WHERE src = 4;
+UPDATE follows SET dst = 7 WHERE src = 6;
+SELECT count(*) FROM emogi_bfs('follows', 1);
+
+SELECT cache, pages_looked, changes, rows FROM (SELECT * FROM emogi_runs ORDER BY id DESC LIMIT 3) AS last ORDER BY id;
+
+BEGIN;
+INSERT INTO follows VALUES (7, 8);
+SELECT count(*) FROM emogi_bfs('follows', 6);
+
+ROLLBACK;
+SELECT count(*) FROM emogi_bfs('follows', 6);
+
+SELECT cache, changes FROM (SELECT * FROM emogi_runs ORDER BY id DESC LIMIT 2) AS last ORDER BY id;
+
+SELECT source, edges, live_bytes > 0 AS follows_its_table
+FROM emogi_graphs WHERE source = 'follows' AND state = 'ready' ORDER BY built_at DESC LIMIT 1;
+
+SET emogi.engine = cpu;
+INSERT INTO follows VALUES (2, 5);
+EXPLAIN (COSTS OFF) SELECT * FROM emogi_bfs('follows', 1);
