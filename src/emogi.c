@@ -9,6 +9,7 @@
  *   scan_node/   calls in FROM, as nodes of a plan             worker/  the engine worker, on the other side of a slot
  *   function/    the SQL functions                             views/   the views, and what administers the cache
  *   build/       from a Source to a Graph
+ *   live/        what has changed in the tables since a Graph was made
  *   edges/       from a Source to edges in the Region
  *   call/        a call and its slot
  *   source/      what the graph argument names                 cache/   the Graphs that calls and sessions share
@@ -23,6 +24,7 @@
  *   source/snapshot.c      sees to it that the call's snapshot is not older than what the graph argument names
  *   build/obtain.c         has wish.c look in the cache for a Graph that holds exactly what the call's snapshot sees, and pin it
  *                          (cache/cache.c keeps the entries, cache/ring.c knows who has changed which table);  else
+ *   build/follow.c         has live/refresh.c find what has changed, and an older Graph spliced;  else
  *   build/build.c          has the Source turned into edges in the Region (edges/heap_scan.c and pages.c read tables, sink.c takes
  *                          rows from the executor), then has the engine worker make keys and CSR of them;  wish.c publishes the
  *                          Graph

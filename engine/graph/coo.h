@@ -1,7 +1,7 @@
 /*
  * coo.h: the edges of a table in the order of its pages, so that what a page gave before can be compared with what it gives now.
  *
- * A COO (coordinate list) is made of the chunks that a scan has filled, and stays while the Graph lives. Keys, not vertex
+ * A COO (coordinate list) is made of the chunks that a scan has filled, and stays while its live state does. Keys, not vertex
  * numbers: renumbering leaves it alone. Edges are found by their place; which places a page has, its owner knows.
  */
 #ifndef EMOGI_COO_H

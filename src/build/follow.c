@@ -34,6 +34,18 @@ show(Following *following, const char *cache)
 	return true;
 }
 
+/* Show the call a Graph that lives no longer than it does. */
+static bool
+show_private(Following *following, const EmogiGraph *graph, EmogiDirection direction)
+{
+	strlcpy(following->call->record.cache, "private", sizeof following->call->record.cache);
+	emogi_cache_lock();
+	emogi_cache_shared->counters.private_builds++;
+	emogi_cache_unlock();
+	emogi_wish_present(graph, direction, &following->wish->key, following->graph);
+	return true;
+}
+
 /* ---- from an older Graph ---- */
 
 /* Get all changes from a Graph's position on: those of the log, then those that are for this snapshot alone. Raises 53200. */
@@ -98,7 +110,7 @@ splice_from(Following *following, const EmogiCached *base)
 	if (stored)
 		shared = emogi_wish_reserve_at(slot, wish, &key, state->id, state->position);
 	else
-		shared = !wish->own && emogi_wish_reserve_at(slot, wish, &key, 0, 0);
+		shared = !wish->own && !following->refresh.own && emogi_wish_reserve_at(slot, wish, &key, 0, 0);
 	emogi_live_state_let_go(slot);
 	emogi_call_phase(following->call, EMOGI_PHASE_SPLICE);
 	graph = splice_graph(following, base, &changes, misfits);
@@ -109,10 +121,8 @@ splice_from(Following *following, const EmogiCached *base)
 		emogi_wish_publish(following->call, &graph, misfits, nskipped, &emogi_cache_shared->counters.splices);
 		return show(following, "spliced");
 	}
-	strlcpy(following->call->record.cache, "private", sizeof following->call->record.cache);
 	pg_atomic_write_u64(&slot->nskipped, nskipped);
-	emogi_wish_present(&graph, direction, &wish->key, following->graph);
-	return true;
+	return show_private(following, &graph, direction);
 }
 
 /* ---- from the state's edges ---- */
@@ -174,6 +184,7 @@ build_with_state(Following *following)
 	EmogiSlot  *slot = following->slot;
 	const EmogiWish *wish = following->wish;
 	EmogiCreation creation;
+	bool		shared = true;
 	List	   *leaves = NIL;
 	EmogiGraph	graph;
 	uint32		misfits;
@@ -183,15 +194,16 @@ build_with_state(Following *following)
 	emogi_fault_sleep(EMOGI_AT_REGISTERED);
 	for (int i = 0; i < wish->nleaves; i++)
 		leaves = lappend_oid(leaves, wish->relids[i]);
-	emogi_create_begin(call, following->state, wish->relids, wish->nleaves, &creation);
+	emogi_create_begin(call, following->source, following->state, wish->relids, wish->nleaves, &creation);
 	emogi_build_edges(call, following->source, leaves, wish->key.weights, creation.notes);
 	if (!emogi_create_finish(call, &creation, &wish->xids))
-		emogi_wish_forget_state(slot);
+		shared = emogi_wish_forget_state(slot, creation.own);
 	emogi_build_graph(call, wish->key.direction, wish->key.with_backward, &graph, &misfits);
 	emogi_call_phase(call, EMOGI_PHASE_IDLE);
-	emogi_wish_publish(call, &graph, misfits, pg_atomic_read_u64(&slot->nskipped), &emogi_cache_shared->counters.builds);
+	if (shared)
+		emogi_wish_publish(call, &graph, misfits, pg_atomic_read_u64(&slot->nskipped), &emogi_cache_shared->counters.builds);
 	emogi_live_state_let_go(slot);
-	return show(following, "built");
+	return shared ? show(following, "built") : show_private(following, &graph, wish->key.direction);
 }
 
 /* ---- which of them ---- */
@@ -226,7 +238,7 @@ follow(Following *following)
 	const EmogiWish *wish = following->wish;
 
 	emogi_call_phase(following->call, EMOGI_PHASE_REFRESH);
-	emogi_refresh(following->call, following->source, wish->relids, wish->relfilenumbers, wish->nleaves, &wish->xids,
+	emogi_refresh(following->call, following->source, wish->relids, wish->nleaves, &wish->xids,
 				  wish->key.weights, following->state, &following->refresh);
 	emogi_call_phase(following->call, EMOGI_PHASE_IDLE);
 	return following->refresh.outcome != EMOGI_REFRESH_HOPELESS && use_state(following);
@@ -262,6 +274,8 @@ emogi_follow_graph(EmogiCall *call, const EmogiSource *source, const EmogiWish *
 		if (build_with_state(&following))
 			return true;
 	}
+	if (following.refresh.outcome == EMOGI_REFRESH_HOPELESS && following.refresh.newer)
+		following.state->broken = true;	/* it will not come to anything any more */
 	emogi_live_state_let_go(call->slot);
 	return false;
 }

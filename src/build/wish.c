@@ -8,8 +8,8 @@
  * and newer snapshots, for directions, with and without weights.
  *
  * What is not shared: queries, views, foreign tables and tables under row security (other rows for other users);
- * temporary tables; catalogs, whose writers do not hold their locks to the end; tables that the own transaction has
- * changed; SERIALIZABLE transactions, whose reads PostgreSQL must see.
+ * temporary tables; catalogs, whose writers do not hold their locks to the end; what the own transaction has changed;
+ * SERIALIZABLE transactions, whose reads PostgreSQL must see.
  */
 #include "postgres.h"
 
@@ -115,6 +115,7 @@ emogi_wish_may_share(EmogiWish *wish, List *leaves)
 	if (emogi_enable_cache && !IsolationIsSerializable() && wish_for_leaves(wish, leaves) &&
 		emogi_xids_take(GetActiveSnapshot(), &wish->xids))
 	{
+		wish->can_follow &= wish->nleaves > 0 && wish->xids.recovery == RecoveryInProgress();
 		wish->taken_at = IsolationUsesXactSnapshot() ? GetCurrentTransactionStartTimestamp() :
 			GetCurrentStatementStartTimestamp();
 		return !wish->own;

@@ -51,7 +51,7 @@ extern bool emogi_follow_graph(EmogiCall *call, const EmogiSource *source, const
 extern bool emogi_wish_find_at(EmogiSlot *slot, const EmogiWish *wish, const EmogiLiveState *state, bool newer);
 extern const EmogiCached *emogi_wish_find_base(EmogiSlot *slot, const EmogiWish *wish, const EmogiLiveState *state,
 											   uint64 old_position);
-extern void emogi_wish_forget_state(EmogiSlot *slot);
+extern bool emogi_wish_forget_state(EmogiSlot *slot, bool own);
 extern bool emogi_wish_reserve_at(EmogiSlot *slot, const EmogiWish *wish, const EmogiGraphKey *key, uint64 live_id, uint64 position);
 
 /* ---- wish_publish.c ---- */

@@ -182,11 +182,23 @@ emogi_wish_reserve_at(EmogiSlot *slot, const EmogiWish *wish, const EmogiGraphKe
 	return cached != NULL;
 }
 
-/* The Graph that a slot builds has no live state after all. */
-void
-emogi_wish_forget_state(EmogiSlot *slot)
+/*
+ * The Graph that a slot builds has no live state after all. False, and nothing is reserved any more, when it cannot be shared then:
+ * the rings' rules are against it, or it holds changes of the own transaction.
+ */
+bool
+emogi_wish_forget_state(EmogiSlot *slot, bool own)
 {
+	EmogiCached *cached = &emogi_cache_shared->graphs[slot->graph];
+	bool		shared;
+
 	emogi_cache_lock();
-	emogi_cache_shared->graphs[slot->graph].live_id = 0;
+	cached->live_id = 0;
+	shared = cached->by_ring && !own;
 	emogi_cache_unlock();
+	if (shared)
+		return true;
+	emogi_cache_unpin(slot->graph);
+	slot->graph = -1;
+	return false;
 }

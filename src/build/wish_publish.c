@@ -74,11 +74,18 @@ is_left_behind(const EmogiCached *cached, const EmogiCached *newer)
 		emogi_wish_has_lists(newer, &cached->key);
 }
 
+/* Can a Graph be found by nobody any more? Its live state has gone, and the rings do not know it. */
+static bool
+is_lost(const EmogiCached *cached)
+{
+	return !cached->by_ring && !emogi_live_state_is_there(cached->live_id);
+}
+
 /* Does what has just been published make a Graph superfluous? */
 static bool
 is_superfluous(const EmogiCached *cached, const EmogiCached *published, TransactionId oldest_xid)
 {
-	if (is_outgrown(cached, published) || is_left_behind(cached, published))
+	if (is_outgrown(cached, published) || is_left_behind(cached, published) || is_lost(cached))
 		return true;
 	return (is_outdated(cached, oldest_xid) && !is_still_of_use(cached, published)) || does_all_of(published, cached);
 }

@@ -2,8 +2,8 @@
  * live_state.c: the live states: their life, their memory, who holds them.
  *
  * A state is made by a call that builds a Graph, and held by one slot at a time: by calls that bring it to their snapshot, in turn.
- * It goes when its table does, when its tables changed in a way that it cannot follow, and when memory is short, before any
- * Graph does: without it a change of the table means a build, as it does without live states. Whoever fails while changing
+ * It goes when its table does, when its tables changed in a way that it cannot follow, and when memory is short, before the
+ * last Graph that was made of it does: without it a change of the table means a build, as it does without live states. Whoever fails while changing
  * its content leaves it broken, and it goes as he lets go of it.
  */
 #include "postgres.h"
@@ -237,11 +237,12 @@ emogi_live_state_hold(EmogiSlot *slot, const EmogiGraphKey *key, bool make)
 	EmogiLiveState *state;
 	bool		wait;
 
-	for (;;)
+	for (bool waited = false;; waited = true)
 	{
 		ConditionVariablePrepareToSleep(&emogi_live_states->released);
 		emogi_cache_lock();
 		state = try_to_hold(slot, key, make, &wait);
+		emogi_cache_shared->counters.waits += wait && !waited;
 		emogi_cache_unlock();
 		if (!wait)
 			break;
@@ -295,6 +296,16 @@ emogi_live_state_bytes(uint64 id)
 			bytes += state->bytes;
 	}
 	return bytes;
+}
+
+/* Is there a live state with this id? Caller holds cache_lock. */
+bool
+emogi_live_state_is_there(uint64 id)
+{
+	for (uint32 i = 0; i < emogi_live_states->nused; i++)
+		if (emogi_live_states->states[i].phase != EMOGI_LIVE_FREE && emogi_live_states->states[i].id == id)
+			return true;
+	return false;
 }
 
 /* Let go of the state that a slot holds, if it does. One that is not finished, broken or doomed goes. Raises nothing. */

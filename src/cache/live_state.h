@@ -32,6 +32,9 @@ typedef struct EmogiLiveLeaf
 {
 	Oid			relid;
 	Oid			relfilenumber;
+	AttrNumber	src;			/* columns */
+	AttrNumber	dst;
+	AttrNumber	weight;			/* 0 = none */
 	BlockNumber nblocks;		/* that are known */
 	BlockNumber room;			/* that can be */
 	uint64		first;			/* page; a multiple of 64 */
@@ -114,6 +117,7 @@ extern bool emogi_live_state_exists(const EmogiGraphKey *key);
 extern void emogi_live_state_let_go(EmogiSlot *slot);
 extern List *emogi_live_state_relations(Oid database);
 extern uint64 emogi_live_state_bytes(uint64 id);
+extern bool emogi_live_state_is_there(uint64 id);
 extern void emogi_live_state_empty(EmogiLiveState *state);
 extern bool emogi_live_state_doom(uint64 id);
 extern uint64 emogi_live_state_doom_all(Oid database, Oid relid);

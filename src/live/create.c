@@ -11,11 +11,13 @@
 
 /* Read the number of blocks and the map of each leaf, and have the scan that follows note what it finds (notes). Raises 53200. */
 void
-emogi_create_begin(EmogiCall *call, EmogiLiveState *state, const Oid *relids, int nleaves, EmogiCreation *creation)
+emogi_create_begin(EmogiCall *call, const EmogiSource *source, EmogiLiveState *state, const Oid *relids, int nleaves,
+				   EmogiCreation *creation)
 {
 	uint64		npages = 0;
 	EmogiLook  *looks;
 
+	memset(creation, 0, sizeof *creation);
 	creation->state = state;
 	creation->nleaves = nleaves;
 	creation->discoveries = palloc0(nleaves * sizeof(EmogiDiscovery));
@@ -24,7 +26,7 @@ emogi_create_begin(EmogiCall *call, EmogiLiveState *state, const Oid *relids, in
 	{
 		Relation	rel = relation_open(relids[i], NoLock);
 
-		emogi_discover_map(rel, &creation->discoveries[i]);
+		emogi_discover_map(rel, source, &creation->discoveries[i]);
 		relation_close(rel, NoLock);
 		npages += creation->discoveries[i].nblocks;
 	}
@@ -107,9 +109,8 @@ emogi_create_finish(EmogiCall *call, EmogiCreation *creation, const EmogiXidSnap
 	EmogiStoring storing;
 
 	for (int i = 0; i < creation->nleaves; i++)
-		if (!check_notes(&creation->discoveries[i]))
-			return false;
-	if (!has_room(call))
+		creation->own |= !check_notes(&creation->discoveries[i]);
+	if (creation->own || !has_room(call))
 		return false;
 	emogi_store_prepare(call, state, creation->discoveries, creation->nleaves, 0, &storing);
 	pack_edges(call, &storing);

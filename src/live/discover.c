@@ -53,16 +53,21 @@ copy_bits(const uint8 *bytes, BlockNumber first, EmogiDiscovery *discovery)
 	}
 }
 
-/* Read the number of blocks (L2), then copy the map: bits and LSN of a map page belong together (L3). */
+/* Read what a leaf is, its number of blocks (L2), then copy the map: bits and LSN of a map page belong together (L3). */
 void
-emogi_discover_map(Relation rel, EmogiDiscovery *discovery)
+emogi_discover_map(Relation rel, const EmogiSource *source, EmogiDiscovery *discovery)
 {
 	Buffer		buffer = InvalidBuffer;
+	EmogiTupleLayout layout;
 	uint64		ngroups;
 
 	emogi_fault_sleep(EMOGI_AT_LIVE_MAP);
 	discovery->relid = RelationGetRelid(rel);
 	discovery->relfilenumber = emogi_compat_relfilenumber(rel);
+	emogi_heap_scan_columns(&layout, rel, source);
+	discovery->src = layout.src.attnum;
+	discovery->dst = layout.dst.attnum;
+	discovery->weight = layout.weight.attnum;
 	discovery->nblocks = RelationGetNumberOfBlocks(rel);
 	ngroups = emogi_discover_groups(discovery->nblocks);
 	discovery->vacuums = emogi_vacuums_ended(discovery->relid);

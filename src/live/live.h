@@ -21,6 +21,9 @@ typedef struct EmogiDiscovery
 {
 	Oid			relid;
 	Oid			relfilenumber;
+	AttrNumber	src;			/* its columns, which may have changed places */
+	AttrNumber	dst;
+	AttrNumber	weight;			/* 0 = none */
 	BlockNumber nblocks;		/* after the snapshot was taken */
 	uint64	   *map;			/* [nblocks / 64 + 1], a bit a page: the map, and where it was looked at also the page, says that all
 								 * see all of it */
@@ -42,7 +45,7 @@ emogi_discover_groups(BlockNumber nblocks)
 }
 
 extern bool emogi_discover_can_follow(Relation rel);
-extern void emogi_discover_map(Relation rel, EmogiDiscovery *discovery);
+extern void emogi_discover_map(Relation rel, const EmogiSource *source, EmogiDiscovery *discovery);
 extern void emogi_discover_pages(Relation rel, const EmogiLivePages *pages, uint64 older_than, EmogiDiscovery *discovery);
 
 /* ---- diff.c: what has changed on them ---- */
@@ -103,10 +106,11 @@ typedef struct EmogiRefresh
 	uint64		nedges;			/* ... edges */
 	uint64		nskipped;		/* ... rows with a NULL end */
 	uint64		old_position;	/* of the state before */
+	bool		own;			/* a page that was looked at holds changes of the own transaction */
 	bool		newer;			/* the snapshot is the state's base now, or could be: not an older one, nor with own changes */
 } EmogiRefresh;
 
-extern void emogi_refresh(EmogiCall *call, const EmogiSource *source, const Oid *relids, const Oid *relfilenumbers, int nleaves,
+extern void emogi_refresh(EmogiCall *call, const EmogiSource *source, const Oid *relids, int nleaves,
 						  const EmogiXidSnapshot *xids, EmogiWeights weights, EmogiLiveState *state, EmogiRefresh *refresh);
 extern uint64 emogi_refresh_pages(const Oid *relids, int nleaves);
 
@@ -118,9 +122,11 @@ typedef struct EmogiCreation
 	int			nleaves;
 	EmogiDiscovery *discoveries;	/* [nleaves] */
 	EmogiLookNotes *notes;		/* [nleaves] */
+	bool		own;			/* the own transaction has changed a page */
 } EmogiCreation;
 
-extern void emogi_create_begin(EmogiCall *call, EmogiLiveState *state, const Oid *relids, int nleaves, EmogiCreation *creation);
+extern void emogi_create_begin(EmogiCall *call, const EmogiSource *source, EmogiLiveState *state, const Oid *relids, int nleaves,
+							   EmogiCreation *creation);
 extern bool emogi_create_finish(EmogiCall *call, EmogiCreation *creation, const EmogiXidSnapshot *xids);
 
 #endif							/* EMOGI_LIVE_H */

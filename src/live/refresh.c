@@ -36,23 +36,24 @@ emogi_refresh_pages(const Oid *relids, int nleaves)
 	return npages;
 }
 
-/* Find a leaf in the state, most likely at the same place; NULL when it is not there, or in another file. */
+/* Find a leaf in the state, most likely at the same place; NULL when it is not there, or in another file or of other columns. */
 static const EmogiLiveLeaf *
-find_leaf(const EmogiLivePages *pages, Oid relid, Oid relfilenumber, int hint)
+find_leaf(const EmogiLivePages *pages, const EmogiDiscovery *discovery, int hint)
 {
 	for (int n = 0; n < pages->nleaves; n++)
 	{
 		const EmogiLiveLeaf *leaf = &pages->leaves[(hint + n) % pages->nleaves];
 
-		if (leaf->relid == relid)
-			return leaf->relfilenumber == relfilenumber ? leaf : NULL;
+		if (leaf->relid == discovery->relid)
+			return leaf->relfilenumber == discovery->relfilenumber && leaf->src == discovery->src &&
+				leaf->dst == discovery->dst && leaf->weight == discovery->weight ? leaf : NULL;
 	}
 	return NULL;
 }
 
 /* Find the pages of all leaves that must be looked at; get their number. */
 static uint64
-discover(const EmogiLiveState *state, const Oid *relids, int nleaves, uint64 older_than, EmogiDiscovery *discoveries)
+discover(const EmogiLiveState *state, const EmogiSource *source, const Oid *relids, int nleaves, uint64 older_than, EmogiDiscovery *discoveries)
 {
 	uint64		count = 0;
 
@@ -61,8 +62,8 @@ discover(const EmogiLiveState *state, const Oid *relids, int nleaves, uint64 old
 		EmogiDiscovery *discovery = &discoveries[i];
 		Relation	rel = relation_open(relids[i], NoLock);
 
-		emogi_discover_map(rel, discovery);
-		discovery->known = find_leaf(&state->pages, discovery->relid, discovery->relfilenumber, i);
+		emogi_discover_map(rel, source, discovery);
+		discovery->known = find_leaf(&state->pages, discovery, i);
 		emogi_discover_pages(rel, &state->pages, older_than, discovery);
 		relation_close(rel, NoLock);
 		count += discovery->looks.count;
@@ -199,20 +200,36 @@ store(EmogiCall *call, EmogiLiveState *state, const EmogiDiscovery *discoveries,
 	return changes->count > 0 ? EMOGI_REFRESH_STORED : EMOGI_REFRESH_UNCHANGED;
 }
 
+/* Compare what the looks have found with what the state has, and store it where it is for the state. Raises 53200. */
+static EmogiRefreshOutcome
+compare(EmogiCall *call, EmogiLiveState *state, const EmogiDiscovery *discoveries, int nleaves, const EmogiXidSnapshot *xids,
+		bool contains, EmogiRefresh *refresh)
+{
+	EmogiChanges *changes = &refresh->changes;
+
+	if (!emogi_diff_pages(state, discoveries, nleaves, state->nedges / HOPELESS_CHANGES + FEW_CHANGES, changes))
+		return EMOGI_REFRESH_HOPELESS;
+	sum_up(state, discoveries, nleaves, refresh);
+	refresh->newer = contains && !refresh->own;
+	call->record.nchanges = changes->count;
+	if (refresh->newer)
+		return store(call, state, discoveries, nleaves, xids, changes);
+	return changes->count > 0 || refresh->nskipped != state->nskipped ? EMOGI_REFRESH_PRIVATE : EMOGI_REFRESH_UNCHANGED;
+}
+
 /*
  * Find out what the active snapshot, which is `xids`, sees otherwise than the state's base, and make that the state's where it may
  * be: where the snapshot contains the base (L7) and nothing is the own transaction's (L10). The caller holds the state, and
  * locks on the leaves, which can be followed. Raises what a scan does.
  */
 void
-emogi_refresh(EmogiCall *call, const EmogiSource *source, const Oid *relids, const Oid *relfilenumbers, int nleaves,
+emogi_refresh(EmogiCall *call, const EmogiSource *source, const Oid *relids, int nleaves,
 			  const EmogiXidSnapshot *xids, EmogiWeights weights, EmogiLiveState *state, EmogiRefresh *refresh)
 {
 	bool		contains = emogi_xids_contain(xids, &state->base) || emogi_faults.live[EMOGI_LIVE_CONTAINS];
 	bool		forward = contains || emogi_faults.live[EMOGI_LIVE_NEWEST];
 	EmogiDiscovery *discoveries = palloc0(nleaves * sizeof(EmogiDiscovery));
 	uint64		count;
-	bool		own;
 
 	memset(refresh, 0, sizeof *refresh);
 	refresh->changes.call = call;
@@ -226,24 +243,16 @@ emogi_refresh(EmogiCall *call, const EmogiSource *source, const Oid *relids, con
 	refresh->old_position = state->position;
 	if (!contains && emogi_compat_snapshots_age())
 		return;
-	count = discover(state, relids, nleaves, forward ? PG_UINT64_MAX : xids->xmin, discoveries);
+	count = discover(state, source, relids, nleaves, forward ? PG_UINT64_MAX : xids->xmin, discoveries);
 	if (is_hopeless(state, discoveries, nleaves))
 		return;
 	if (emogi_faults.live[EMOGI_LIVE_SNAPSHOT])
 		PushActiveSnapshot(GetLatestSnapshot());
-	own = look(call, source, discoveries, nleaves, count, weights);
+	refresh->own = look(call, source, discoveries, nleaves, count, weights);
 	if (emogi_faults.live[EMOGI_LIVE_SNAPSHOT])
 		PopActiveSnapshot();
 	count_looks(call, discoveries, nleaves);
-	if (!emogi_diff_pages(state, discoveries, nleaves, state->nedges / HOPELESS_CHANGES + FEW_CHANGES, &refresh->changes))
-		return;
-	sum_up(state, discoveries, nleaves, refresh);
-	refresh->newer = contains && !own;
-	call->record.nchanges = refresh->changes.count;
-	if (refresh->newer)
-		refresh->outcome = store(call, state, discoveries, nleaves, xids, &refresh->changes);
-	else
-		refresh->outcome = refresh->changes.count > 0 || refresh->nskipped != state->nskipped ? EMOGI_REFRESH_PRIVATE :
-			EMOGI_REFRESH_UNCHANGED;
+	refresh->outcome = compare(call, state, discoveries, nleaves, xids, contains, refresh);
 	emogi_region_free_owner(EMOGI_OWNER_EDGES(call->slot_index));
+	pg_atomic_write_u64(&call->slot->nskipped, 0);
 }

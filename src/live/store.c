@@ -287,6 +287,9 @@ store_leaf(const EmogiStoring *storing, int i, const EmogiCoo *old)
 		set_page(&state->pages, page, &looks->looks[k]);
 	}
 	leaf->relfilenumber = discovery->relfilenumber;
+	leaf->src = discovery->src;
+	leaf->dst = discovery->dst;
+	leaf->weight = discovery->weight;
 	leaf->vacuums = discovery->vacuums;
 	leaf->nblocks = discovery->nblocks;
 	memcpy(&state->pages.group_lsn[leaf->first_group], discovery->group_lsn,
