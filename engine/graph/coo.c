@@ -55,6 +55,13 @@ choose_base(int64_t min_key, int64_t max_key)
 	return (int64_t) ((uint64_t) min_key - (spare / 2 < below ? spare / 2 : below));
 }
 
+/* Can keys from min_key to max_key be stored in 3 bytes, from 0 on, with room for more to come? */
+static bool
+fit_into_3_bytes(int64_t min_key, int64_t max_key)
+{
+	return min_key >= 0 && max_key <= (INT64_C(1) << 24) / 8 * 7;
+}
+
 void
 emogi_coo_shape(EmogiCoo *coo, const EmogiEdges *edges, uint64_t room)
 {
@@ -62,7 +69,9 @@ emogi_coo_shape(EmogiCoo *coo, const EmogiEdges *edges, uint64_t room)
 	int64_t		max_key = edges->nedges > 0 ? edges->max_key : 0;
 
 	*coo = (EmogiCoo) {.room = room, .key_bytes = 8};
-	if ((uint64_t) max_key - (uint64_t) min_key <= UINT32_MAX)
+	if (fit_into_3_bytes(min_key, max_key))
+		coo->key_bytes = 3;
+	else if ((uint64_t) max_key - (uint64_t) min_key <= UINT32_MAX)
 	{
 		coo->key_bytes = 4;
 		coo->base = choose_base(min_key, max_key);
@@ -98,42 +107,41 @@ emogi_coo_get(const EmogiCoo *coo, uint64_t place)
 {
 	EmogiWeightedEdge edge = {0};
 
-	if (coo->key_bytes == 4)
-	{
-		const uint32_t *keys = (const uint32_t *) coo->keys + 2 * place;
-
-		edge.src = coo->base + (int64_t) keys[0];
-		edge.dst = coo->base + (int64_t) keys[1];
-	}
-	else
-	{
-		const uint64_t *keys = (const uint64_t *) coo->keys + 2 * place;
-
-		edge.src = (int64_t) ((uint64_t) coo->base + keys[0]);
-		edge.dst = (int64_t) ((uint64_t) coo->base + keys[1]);
-	}
+	edge.src = (int64_t) ((uint64_t) coo->base + emogi_coo_key(coo, 2 * place));
+	edge.dst = (int64_t) ((uint64_t) coo->base + emogi_coo_key(coo, 2 * place + 1));
 	if (coo->weight_type != EMOGI_WEIGHT_NONE)
 		edge.weight = emogi_weight(coo->weights, coo->weight_type, place);
 	return edge;
+}
+
+/* Store a key. */
+static inline void
+put_key(const EmogiCoo *coo, uint64_t index, uint64_t key)
+{
+	unsigned char *bytes;
+
+	switch (coo->key_bytes)
+	{
+		case 3:
+			bytes = (unsigned char *) coo->keys + 3 * index;
+			bytes[0] = (unsigned char) key;
+			bytes[1] = (unsigned char) (key >> 8);
+			bytes[2] = (unsigned char) (key >> 16);
+			break;
+		case 4:
+			((uint32_t *) coo->keys)[index] = (uint32_t) key;
+			break;
+		default:
+			((uint64_t *) coo->keys)[index] = key;
+	}
 }
 
 /* Put the keys of an edge to a place. */
 static inline void
 put_keys(const EmogiCoo *coo, uint64_t place, int64_t src, int64_t dst)
 {
-	uint64_t	source = (uint64_t) src - (uint64_t) coo->base;
-	uint64_t	target = (uint64_t) dst - (uint64_t) coo->base;
-
-	if (coo->key_bytes == 4)
-	{
-		((uint32_t *) coo->keys)[2 * place] = (uint32_t) source;
-		((uint32_t *) coo->keys)[2 * place + 1] = (uint32_t) target;
-	}
-	else
-	{
-		((uint64_t *) coo->keys)[2 * place] = source;
-		((uint64_t *) coo->keys)[2 * place + 1] = target;
-	}
+	put_key(coo, 2 * place, (uint64_t) src - (uint64_t) coo->base);
+	put_key(coo, 2 * place + 1, (uint64_t) dst - (uint64_t) coo->base);
 }
 
 void

@@ -14,9 +14,9 @@ typedef struct EmogiCoo
 	uint64_t	room;			/* edges that fit */
 	uint64_t	used;			/* places [0, used) have been given out; not all of them need be an edge's any more */
 	int64_t		base;			/* keys are stored as key - base */
-	uint32_t	key_bytes;		/* of a stored key: 4 or 8 */
+	uint32_t	key_bytes;		/* of a stored key: 3, 4 or 8 */
 	EmogiWeightType weight_type;	/* of the stored weights; EMOGI_WEIGHT_NONE = there are none */
-	void	   *keys;			/* [2 * room], source and target by turns */
+	void	   *keys;			/* [2 * room] of key_bytes, source and target by turns */
 	void	   *weights;		/* [room], NULL where there are none */
 } EmogiCoo;
 
@@ -80,11 +80,11 @@ extern EmogiStatus emogi_coo_unpack(EmogiPool *pool, const EmogiCoo *coo, const 
 static inline bool
 emogi_coo_holds(const EmogiCoo *coo, int64_t src, int64_t dst, double weight)
 {
-	uint64_t	span = coo->key_bytes == 4 ? UINT32_MAX : UINT64_MAX;
+	uint64_t	span = coo->key_bytes == 8 ? UINT64_MAX : (UINT64_C(1) << (8 * coo->key_bytes)) - 1;
 
 	if ((uint64_t) src - (uint64_t) coo->base > span || (uint64_t) dst - (uint64_t) coo->base > span)
 		return false;
-	if (coo->key_bytes == 4 && (src < coo->base || dst < coo->base))
+	if (coo->key_bytes < 8 && (src < coo->base || dst < coo->base))
 		return false;
 	switch (coo->weight_type)
 	{
@@ -101,6 +101,24 @@ emogi_coo_holds(const EmogiCoo *coo, int64_t src, int64_t dst, double weight)
 			return (emogi_weight_misfits(weight) & EMOGI_NOT_F32) == 0;
 	}
 	return false;
+}
+
+/* Get a stored key: 2 * place is the source, the next the target. */
+static inline uint64_t
+emogi_coo_key(const EmogiCoo *coo, uint64_t index)
+{
+	const unsigned char *bytes;
+
+	switch (coo->key_bytes)
+	{
+		case 3:
+			bytes = (const unsigned char *) coo->keys + 3 * index;
+			return bytes[0] | (uint32_t) bytes[1] << 8 | (uint32_t) bytes[2] << 16;
+		case 4:
+			return ((const uint32_t *) coo->keys)[index];
+		default:
+			return ((const uint64_t *) coo->keys)[index];
+	}
 }
 
 /* Get the edge at a place; its weight is 0 where there are none. */

@@ -59,11 +59,16 @@ are_relatives(const EmogiCached *cached, const EmogiCached *other)
 	return cached->live_id != 0 && cached->live_id == other->live_id;
 }
 
-/* Is a Graph that no snapshot asks for any more what others can best be made of? Its lists are not among those of the newer one. */
+/*
+ * Is a Graph what others can best be made of, though no snapshot asks for it any more, or another does as well? Of its live state it
+ * must be the newest with its lists.
+ */
 static bool
 is_still_of_use(const EmogiCached *cached, const EmogiCached *newer)
 {
-	return are_relatives(cached, newer) && !emogi_wish_has_lists(newer, &cached->key);
+	if (are_relatives(cached, newer))
+		return !emogi_wish_has_lists(newer, &cached->key);
+	return cached->live_id != 0 && emogi_live_state_is_there(cached->live_id);
 }
 
 /* Is a Graph, which only its live state's calls can find, behind a newer one that has its lists? */
@@ -87,7 +92,7 @@ is_superfluous(const EmogiCached *cached, const EmogiCached *published, Transact
 {
 	if (is_outgrown(cached, published) || is_left_behind(cached, published) || is_lost(cached))
 		return true;
-	return (is_outdated(cached, oldest_xid) && !is_still_of_use(cached, published)) || does_all_of(published, cached);
+	return (is_outdated(cached, oldest_xid) || does_all_of(published, cached)) && !is_still_of_use(cached, published);
 }
 
 /* Doom what the Graph that has just been published makes superfluous. Caller holds cache_lock. */

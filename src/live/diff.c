@@ -115,15 +115,14 @@ emogi_diff_net(EmogiChanges *changes)
 
 /* ---- pages ---- */
 
-/* Count the edges at the front of a page that are as they were, where keys have 4 bytes and edges no weights: most have. */
+/* Count the edges at the front of a page that are as they were, where edges have no weights: most pages are the same but for a few. */
 static int
 count_same_plain(const EmogiCoo *coo, uint64 place, const EmogiEdge *now, int most)
 {
-	const uint32 *keys = (const uint32 *) coo->keys + 2 * place;
 	int			same = 0;
 
-	while (same < most && (uint64) now[same].src - (uint64) coo->base == keys[2 * same] &&
-		   (uint64) now[same].dst - (uint64) coo->base == keys[2 * same + 1])
+	while (same < most && (uint64) now[same].src - (uint64) coo->base == emogi_coo_key(coo, 2 * (place + same)) &&
+		   (uint64) now[same].dst - (uint64) coo->base == emogi_coo_key(coo, 2 * (place + same) + 1))
 		same++;
 	return same;
 }
@@ -135,7 +134,7 @@ count_same(const EmogiCoo *coo, uint64 place, const EmogiLook *look, int most)
 	bool		weighted = coo->weight_type != EMOGI_WEIGHT_NONE;
 	int			same = 0;
 
-	if (!weighted && coo->key_bytes == sizeof(uint32))
+	if (!weighted)
 		return count_same_plain(coo, place, look->edges, most);
 	for (; same < most; same++)
 	{

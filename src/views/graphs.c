@@ -76,7 +76,7 @@ copy_graphs(Cached **copy)
 		graph->nvertices = cached->graph.nvertices;
 		graph->nedges = cached->graph.forward.nedges;
 		graph->bytes = cached->bytes;
-		graph->live_bytes = emogi_live_state_bytes(cached->live_id);
+		graph->live_bytes = cached->live_id != 0 ? emogi_live_state_bytes(cached->live_id) : 0;
 		graph->nskipped = cached->nskipped;
 		graph->hits = cached->hits;
 		graph->built_at = cached->built_at;

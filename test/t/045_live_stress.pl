@@ -1,5 +1,6 @@
-# Tables change in all ways at once, while calls check their graphs: each must be, byte for byte, what the server's own scan gives under
-# the call's snapshot. With a rule switched off it must go wrong, or this test could not see it.
+# Tables change in all ways at once, while calls check their graphs, which follow them: each must be, byte for byte, what the server's own
+# scan gives under the call's snapshot. So must those that are built anew after each change. With a rule switched off it must go wrong, or
+# this test could not see it.
 #
 # test/live_stress asks for more by the environment: EMOGI_STRESS_SECONDS, EMOGI_STRESS_CLUSTER (variants: LiveStress.pm),
 # EMOGI_STRESS_ROWS, EMOGI_STRESS_SETTINGS (lines of postgresql.conf), EMOGI_STRESS_FAULT.
@@ -17,13 +18,20 @@ use Test::More;
 
 my $rows = $ENV{EMOGI_STRESS_ROWS} // 8000;
 my $fault = $ENV{EMOGI_STRESS_FAULT} // '';
-my @settings = (split(/\n/, $ENV{EMOGI_STRESS_SETTINGS} // ''), $fault ne '' ? "emogi.fault = '$fault'" : ());
+my @settings = ('emogi.live_min_size = 0', split(/\n/, $ENV{EMOGI_STRESS_SETTINGS} // ''), $fault ne '' ? "emogi.fault = '$fault'" : ());
 my @runs = defined $ENV{EMOGI_STRESS_SECONDS} ? [ $ENV{EMOGI_STRESS_SECONDS}, split /[ ,]+/, $ENV{EMOGI_STRESS_CLUSTER} // '' ] :
-  ([ 20, 'thread' ], [ 20, qw(checksums replica small) ]);
+  ([ 20, 'thread' ], [ 20, qw(checksums replica small) ], [ 10, qw(thread off) ]);
 
 # Rules of which each must be missed: [ what switches it off (emogi.fault), seconds at most until a check is wrong ]
 my @controls = defined $ENV{EMOGI_STRESS_SECONDS} ? () : (
 	[ 'registration_rule=0', 60 ],
+	[ 'live_undecided=0', 30 ],
+	[ 'live_page_lsn=0', 30 ],
+	[ 'live_contains=0', 30 ],
+	[ 'live_newest=0', 30 ],
+	[ 'live_map_lsn=0,live_map=3000,live_pages=3000,live_look=1000,random=1', 60 ],
+	[ 'live_snapshot=0,live_map=3000,live_pages=3000,live_look=1000,random=1', 60 ],
+	[ 'live_lsn_locked=0,live_map=3000,live_pages=3000,live_look=1000,random=1', 60 ],
 );
 
 # Run it as it should be: nothing is wrong.
@@ -48,7 +56,8 @@ sub stress_rightly
 foreach my $run (@runs)
 {
 	my ($seconds, @variants) = @$run;
-	my $node = stress_node('live' . join('_', '', @variants), \@variants, $rows, @settings);
+	my @off = (grep { $_ eq 'off' } @variants) ? 'emogi.enable_live = off' : ();
+	my $node = stress_node('live' . join('_', '', @variants), \@variants, $rows, @settings, @off);
 
 	stress_rightly($node, $seconds, join(', ', @variants) || 'a plain cluster');
 	foreach my $table (qw(edges parts))
@@ -64,7 +73,8 @@ foreach my $run (@runs)
 foreach my $control (@controls)
 {
 	my ($rule, $seconds) = @$control;
-	my $node = stress_node('control_' . ($rule =~ s/\W+/_/gr), ['thread'], $rows, "emogi.fault = '$rule'");
+	my @live = $rule =~ /^live/ ? 'emogi.live_min_size = 0' : 'emogi.enable_live = off';
+	my $node = stress_node('control_' . ($rule =~ s/\W.*//r), ['thread'], $rows, @live, "emogi.fault = '$rule'");
 	my $came = stress($node, seconds => $seconds, rows => $rows, faults => $rule, until_wrong => 1);
 
 	cmp_ok(scalar @{ $came->{wrong} }, '>', 0, sprintf 'negative control: %s is noticed after %.1f s, %d checks', $rule, $came->{seconds}, $came->{checks});

@@ -466,7 +466,8 @@ sub calls { return $_[0]->safe_psql('postgres', 'SELECT coalesce(max(id), 0) FRO
 my $canceled = 'canceling statement due to statement timeout|canceling autovacuum task';
 my $ended = 'terminating (?:connection|autovacuum process) due to administrator command';
 my $conflict = 'canceling statement due to conflict with recovery|terminating connection due to conflict with recovery|could not serialize access due to conflict';
-my $expected = "$canceled|$ended|$conflict|deadlock detected|connection to client lost";
+my $left = 'terminating background worker "parallel worker" due to administrator command|could not map dynamic shared memory segment';	# by a leader who has gone
+my $expected = "$canceled|$ended|$left|$conflict|deadlock detected|connection to client lost";
 
 sub log_since
 {

@@ -216,6 +216,15 @@ check_put(const EmogiShape *shape, const EmogiEdges *edges, const double *weight
 	free(runs);
 }
 
+/* Get the bytes that keys should have. */
+static uint32_t
+key_bytes_of(uint64_t nedges, const EmogiEdges *edges)
+{
+	if (nedges == 0 || (edges->min_key >= 0 && edges->max_key <= 14680064))
+		return 3;
+	return (uint64_t) edges->max_key - (uint64_t) edges->min_key <= UINT32_MAX ? 4 : 8;
+}
+
 /* Check the edges of a shape without weights (kind 0) or with weights of some kind. */
 static void
 check_shape(const EmogiShape *shape, int kind, EmogiPool *pool)
@@ -233,8 +242,7 @@ check_shape(const EmogiShape *shape, int kind, EmogiPool *pool)
 	fill_set(&set, shape, weights, kind);
 	emogi_coo_shape(&coo, &set.edges, shape->nedges);
 	CHECK(coo.weight_type == (kind == 0 ? EMOGI_WEIGHT_NONE : emogi_weight_type(set.edges.weight_misfits)), "%s: type", shape->name);
-	CHECK(coo.key_bytes == (shape->nedges == 0 || (uint64_t) set.edges.max_key - (uint64_t) set.edges.min_key <= UINT32_MAX ? 4 : 8),
-		  "%s: keys", shape->name);
+	CHECK(coo.key_bytes == key_bytes_of(shape->nedges, &set.edges), "%s: keys", shape->name);
 	block = map_block(&coo);
 	CHECK(emogi_coo_pack(pool, &set.edges, &coo, &counts, &control, &error) == EMOGI_OK && control.done == control.total &&
 		  coo.used == shape->nedges, "%s, weights %d: pack", shape->name, kind);
@@ -275,7 +283,7 @@ check_ranges(void)
 
 			CHECK(holds == emogi_coo_holds(&coo, ranges[r].src, keys[i], 0), "range %zu, key %lld: both ends", r,
 				  (long long) keys[i]);
-			CHECK(holds || (!within && coo.key_bytes == 4), "range %zu, key %lld: does not fit", r, (long long) keys[i]);
+			CHECK(holds || (!within && coo.key_bytes < 8), "range %zu, key %lld: does not fit", r, (long long) keys[i]);
 			if (!holds)
 				continue;
 			emogi_coo_put(&coo, 2, keys[i], ranges[r].src, 0);
@@ -294,8 +302,12 @@ check_spare_keys(void)
 	EmogiCoo	coo;
 
 	emogi_coo_shape(&coo, &edges, 1);
+	CHECK(emogi_coo_holds(&coo, 0, (1 << 24) - 1, 0) && !emogi_coo_holds(&coo, -1, 0, 0) &&
+		  !emogi_coo_holds(&coo, 0, 1 << 24, 0), "keys of 3 bytes");
+	edges.max_key = 1 << 24;
+	emogi_coo_shape(&coo, &edges, 1);
 	CHECK(emogi_coo_holds(&coo, 0, UINT32_MAX, 0) && !emogi_coo_holds(&coo, -1, 0, 0) &&
-		  !emogi_coo_holds(&coo, 0, (int64_t) UINT32_MAX + 1, 0), "short keys");
+		  !emogi_coo_holds(&coo, 0, (int64_t) UINT32_MAX + 1, 0), "keys of 4 bytes");
 	edges = (EmogiEdges) {.nedges = 1, .min_key = INT64_C(1) << 40, .max_key = (INT64_C(1) << 40) + 1000};
 	emogi_coo_shape(&coo, &edges, 1);
 	CHECK(emogi_coo_holds(&coo, edges.min_key - INT64_C(2000000000), edges.max_key + INT64_C(2000000000), 0), "long keys");
