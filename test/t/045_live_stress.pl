@@ -20,7 +20,7 @@ my $rows = $ENV{EMOGI_STRESS_ROWS} // 8000;
 my $fault = $ENV{EMOGI_STRESS_FAULT} // '';
 my @settings = ('emogi.live_min_size = 0', split(/\n/, $ENV{EMOGI_STRESS_SETTINGS} // ''), $fault ne '' ? "emogi.fault = '$fault'" : ());
 my @runs = defined $ENV{EMOGI_STRESS_SECONDS} ? [ $ENV{EMOGI_STRESS_SECONDS}, split /[ ,]+/, $ENV{EMOGI_STRESS_CLUSTER} // '' ] :
-  ([ 20, 'thread' ], [ 20, qw(checksums replica small) ], [ 10, qw(thread off) ]);
+  ([ 20, 'thread' ], [ 20, qw(checksums replica small) ], [ 10, qw(thread off) ], [ 15, qw(thread standby) ]);
 
 # Rules of which each must be missed: [ what switches it off (emogi.fault), seconds at most until a check is wrong ]
 my @controls = defined $ENV{EMOGI_STRESS_SECONDS} ? () : (

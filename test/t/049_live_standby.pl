@@ -1,5 +1,4 @@
-# Graphs follow their tables on a primary only: on a hot standby they are built anew after each change that is replayed, and answers are
-# right; after a promotion they follow.
+# Graphs follow their tables on a primary and on a hot standby alike; after a promotion they are built once more, and follow.
 
 use strict;
 use warnings;
@@ -47,7 +46,7 @@ sub change
 
 $primary->wait_for_catchup($standby, 'replay', $primary->lsn('insert'));
 like(checked($there), qr/^t\|built\|$/, 'on a standby a graph is built');
-is($standby->safe_psql('postgres', 'SELECT live_bytes FROM emogi_cache'), '0', '... without what it takes to follow');
+is($standby->safe_psql('postgres', 'SELECT live_bytes > 0 FROM emogi_cache'), 't', '... with what it takes to follow');
 like(checked($there), qr/^t\|hit\|$/, '... and found');
 like(checked($here), qr/^t\|built\|$/, 'on the primary too');
 foreach my $change ('INSERT INTO edges VALUES (1, 7), (30000, 5)', 'DELETE FROM edges WHERE src < 50', 'UPDATE edges SET weight = 1000 WHERE src = 77', 'VACUUM edges', 'INSERT INTO edges VALUES (-1, NULL), (-2, 3)', 'VACUUM FULL edges',
@@ -55,14 +54,14 @@ foreach my $change ('INSERT INTO edges VALUES (1, 7), (30000, 5)', 'DELETE FROM 
 {
 	change($change);
 	like(checked($here), qr/^t\|(?:spliced|built|hit)\|$/, "$change: right on the primary");
-	like(checked($there), qr/^t\|(?:built|hit|private)\|$/, '... and on the standby, where it does not follow');
+	like(checked($there), qr/^t\|(?:spliced|built|hit)\|$/, '... and on the standby');
 }
 $there->ask('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1');
 change('DELETE FROM edges WHERE src % 3 = 0');
-like(checked($there), qr/^t\|(?:built|hit|private)\|$/, 'an older snapshot on the standby');
+like(checked($there), qr/^t\|(?:spliced|built|hit|private)\|$/, 'an older snapshot on the standby');
 $there->ask('COMMIT');
-like(checked($there), qr/^t\|(?:built|hit|private)\|$/, '... and a new one');
-is($standby->safe_psql('postgres', 'SELECT splices, live_bytes FROM emogi_cache'), '0|0', 'nothing has followed there');
+like(checked($there), qr/^t\|(?:spliced|built|hit|private)\|$/, '... and a new one');
+is($standby->safe_psql('postgres', 'SELECT splices > 0 FROM emogi_cache'), 't', 'graphs have followed there');
 
 # A session that was there before, with a transaction that stays.
 my $open = session($standby);
