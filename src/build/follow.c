@@ -253,11 +253,15 @@ emogi_follow_graph(EmogiCall *call, const EmogiSource *source, const EmogiWish *
 {
 	Following	following = {.call = call, .slot = call->slot, .source = source, .wish = wish, .graph = graph};
 	bool		make;
+	bool		waited;
 
 	if (!wish->can_follow)
 		return false;
 	make = !wish->own && emogi_refresh_pages(wish->relids, wish->nleaves) * (BLCKSZ / 1024) >= (uint64) emogi_live_min_size_kb;
-	following.state = emogi_live_state_hold(call->slot, &wish->key, make);
+	following.state = emogi_live_state_hold(call->slot, &wish->key, make, &waited);
+	emogi_cache_lock();
+	emogi_cache_shared->counters.waits += waited;
+	emogi_cache_unlock();
 	if (following.state == NULL)
 		return false;
 	if (!wish->own && emogi_wish_look(call->slot, wish))

@@ -229,20 +229,19 @@ try_to_hold(EmogiSlot *slot, const EmogiGraphKey *key, bool make, bool *wait)
 
 /*
  * Hold the state of a Source, after waiting for others who do; NULL when there is none, and none is to be made, or can be. A
- * new one is empty. May be canceled.
+ * new one is empty. *waited: for another call. May be canceled.
  */
 EmogiLiveState *
-emogi_live_state_hold(EmogiSlot *slot, const EmogiGraphKey *key, bool make)
+emogi_live_state_hold(EmogiSlot *slot, const EmogiGraphKey *key, bool make, bool *waited)
 {
 	EmogiLiveState *state;
 	bool		wait;
 
-	for (bool waited = false;; waited = true)
+	for (*waited = false;; *waited = true)
 	{
 		ConditionVariablePrepareToSleep(&emogi_live_states->released);
 		emogi_cache_lock();
 		state = try_to_hold(slot, key, make, &wait);
-		emogi_cache_shared->counters.waits += wait && !waited;
 		emogi_cache_unlock();
 		if (!wait)
 			break;

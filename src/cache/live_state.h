@@ -112,7 +112,7 @@ extern void emogi_live_state_shmem_startup(bool found);
 extern Size emogi_live_state_pages_bytes(int nleaves, uint64 npages, uint64 ngroups);
 extern void emogi_live_state_view_pages(EmogiLivePages *pages, void *block, int nleaves, uint64 npages, uint64 ngroups);
 
-extern EmogiLiveState *emogi_live_state_hold(EmogiSlot *slot, const EmogiGraphKey *key, bool make);
+extern EmogiLiveState *emogi_live_state_hold(EmogiSlot *slot, const EmogiGraphKey *key, bool make, bool *waited);
 extern bool emogi_live_state_exists(const EmogiGraphKey *key);
 extern void emogi_live_state_let_go(EmogiSlot *slot);
 extern List *emogi_live_state_relations(Oid database);

@@ -19,11 +19,15 @@
 
 #define PAGES_PER_CHECK 4096
 
-/* Can the changes of a table be followed? Every change of a page must be logged (L1). */
+/*
+ * Can the changes of a table be followed (L1)? Every change of a page must be logged. And the own transaction must not have made its
+ * file: there it may have put rows that are frozen at once, and cut the file off and filled it again.
+ */
 bool
 emogi_discover_can_follow(Relation rel)
 {
-	return rel->rd_tableam == GetHeapamTableAmRoutine() && RelationNeedsWAL(rel) && !IsCatalogRelation(rel);
+	return rel->rd_tableam == GetHeapamTableAmRoutine() && RelationNeedsWAL(rel) && !IsCatalogRelation(rel) &&
+		!emogi_compat_has_own_file(rel);
 }
 
 /* ---- the map ---- */

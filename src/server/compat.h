@@ -419,6 +419,17 @@ emogi_compat_only_vacuum_sets_bits(void)
 	return PG_VERSION_NUM < 190000;
 }
 
+/* 16: the names of fields. Was the file of a table made by the own transaction? */
+static inline bool
+emogi_compat_has_own_file(Relation rel)
+{
+#if PG_VERSION_NUM >= 160000
+	return rel->rd_createSubid != InvalidSubTransactionId || rel->rd_firstRelfilelocatorSubid != InvalidSubTransactionId;
+#else
+	return rel->rd_createSubid != InvalidSubTransactionId || rel->rd_firstRelfilenodeSubid != InvalidSubTransactionId;
+#endif
+}
+
 /* 17: old_snapshot_threshold is gone. May rows that old snapshots see be removed? */
 static inline bool
 emogi_compat_snapshots_age(void)

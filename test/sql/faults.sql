@@ -54,11 +54,15 @@ SET emogi.fault = 'worker_exit=run';
 SELECT ask();
 SET emogi.fault = 'worker_exit=done';
 SELECT ask();
+SET emogi.enable_live = off;	-- it would make this graph of the edges that it has
 SET emogi.fault = 'worker_exit=expand';
 SELECT count(*) FROM emogi_bfs('tree', 2097151, direction => 'in');
 SET emogi.fault = 'worker_exit=keys';
 SELECT count(*) FROM emogi_bfs('tree', 2097151, direction => 'in');
 SET emogi.fault = 'worker_exit=csr';
+SELECT count(*) FROM emogi_bfs('tree', 2097151, direction => 'in');
+RESET emogi.enable_live;
+SET emogi.fault = 'worker_exit=unpack';
 SELECT count(*) FROM emogi_bfs('tree', 2097151, direction => 'in');
 SET emogi.fault = 'worker_exit=batch';
 SELECT count(*) FROM generate_series(1, 3) s, LATERAL emogi_bfs('tree', s) b;
