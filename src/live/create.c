@@ -9,6 +9,9 @@
 #include "server/granules.h"
 #include "server/region.h"
 
+/* A state is made only if so many times what the edges take in their chunks is free: the CSR is to be made yet. */
+#define ROOM_FACTOR 5
+
 /* Read the number of blocks and the map of each leaf, and have the scan that follows note what it finds (notes). Raises 53200. */
 void
 emogi_create_begin(EmogiCall *call, const EmogiSource *source, EmogiLiveState *state, const Oid *relids, int nleaves,
@@ -84,7 +87,7 @@ pack_edges(EmogiCall *call, EmogiStoring *storing)
 	pfree((void *) edges.chunks);
 }
 
-/* Is there room for the state beside what the build needs, without taking it from others? */
+/* Is there room for the state beside what the build needs yet, without taking it from others? */
 static bool
 has_room(EmogiCall *call)
 {
@@ -92,9 +95,9 @@ has_room(EmogiCall *call)
 	uint64		bytes;
 
 	(void) emogi_slot_edges(call->slot, &edges, palloc);
-	bytes = edges.nedges * (edges.weighted ? 16 : 8);
+	bytes = edges.nedges * (edges.weighted ? sizeof(EmogiWeightedEdge) : sizeof(EmogiEdge));
 	pfree((void *) edges.chunks);
-	return 2 * (bytes / EMOGI_GRANULE_BYTES + 2) <= emogi_granules_free();
+	return ROOM_FACTOR * (bytes / EMOGI_GRANULE_BYTES + 2) <= emogi_granules_free();
 }
 
 /*

@@ -1,4 +1,5 @@
 -- The shared cache: what is cached and what is not, what a cached graph may serve, who may see and evict it.
+SET emogi.live_min_size = '1GB';	-- what follows its table is tested by live
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 CREATE EXTENSION file_fdw;

@@ -45,8 +45,6 @@ SET emogi.max_staleness = 0;
 SELECT count(*) FROM emogi_bfs('edges', 1);
 SELECT * FROM last_run();
 
-SET emogi.max_staleness = -1;
-
 -- rights are asked first
 CREATE ROLE emogi_stale_reader;
 SET emogi.max_staleness = '1h';
