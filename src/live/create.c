@@ -33,7 +33,8 @@ emogi_create_begin(EmogiCall *call, const EmogiSource *source, EmogiLiveState *s
 		relation_close(rel, NoLock);
 		npages += creation->discoveries[i].nblocks;
 	}
-	looks = emogi_call_alloc(call, Max(npages, 1) * sizeof(EmogiLook));
+	creation->looks_bytes = Max(npages, 1) * sizeof(EmogiLook);
+	creation->looks = looks = emogi_call_alloc(call, creation->looks_bytes);
 	for (int i = 0; i < nleaves; i++)
 	{
 		EmogiDiscovery *discovery = &creation->discoveries[i];
@@ -100,12 +101,9 @@ has_room(EmogiCall *call)
 	return ROOM_FACTOR * (bytes / EMOGI_GRANULE_BYTES + 2) <= emogi_granules_free();
 }
 
-/*
- * Make the state of what the scan has noted, and of the edges, which are in the call's slot; false, and no state, when there is no
- * memory to spare for it or the own transaction has changed a page. Raises 53200.
- */
-bool
-emogi_create_finish(EmogiCall *call, EmogiCreation *creation, const EmogiXidSnapshot *xids)
+/* Make the state of what has been noted; see below. */
+static bool
+make_state(EmogiCall *call, EmogiCreation *creation, const EmogiXidSnapshot *xids)
 {
 	EmogiLiveState *state = creation->state;
 	EmogiChanges none = {call};
@@ -122,4 +120,17 @@ emogi_create_finish(EmogiCall *call, EmogiCreation *creation, const EmogiXidSnap
 	state->phase = EMOGI_LIVE_READY;
 	emogi_cache_unlock();
 	return true;
+}
+
+/*
+ * Make the state of what the scan has noted, and of the edges, which are in the call's slot; false, and no state, when there is no
+ * memory to spare for it or the own transaction has changed a page. Raises 53200.
+ */
+bool
+emogi_create_finish(EmogiCall *call, EmogiCreation *creation, const EmogiXidSnapshot *xids)
+{
+	bool		made = make_state(call, creation, xids);
+
+	emogi_region_free(creation->looks, creation->looks_bytes);
+	return made;
 }

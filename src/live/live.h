@@ -122,6 +122,8 @@ typedef struct EmogiCreation
 	int			nleaves;
 	EmogiDiscovery *discoveries;	/* [nleaves] */
 	EmogiLookNotes *notes;		/* [nleaves] */
+	EmogiLook  *looks;			/* of all leaves, in the Region */
+	Size		looks_bytes;
 	bool		own;			/* the own transaction has changed a page */
 } EmogiCreation;
 
