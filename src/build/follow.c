@@ -278,8 +278,8 @@ emogi_follow_graph(EmogiCall *call, const EmogiSource *source, const EmogiWish *
 		if (build_with_state(&following))
 			return true;
 	}
-	if (following.refresh.outcome == EMOGI_REFRESH_HOPELESS && following.refresh.newer)
-		following.state->broken = true;	/* it will not come to anything any more */
+	if (following.refresh.outcome == EMOGI_REFRESH_HOPELESS && following.refresh.newer && !wish->own)
+		following.state->broken = true;	/* it will not come to anything any more; what is one's own may be rolled back */
 	emogi_live_state_let_go(call->slot);
 	return false;
 }

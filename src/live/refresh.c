@@ -207,10 +207,10 @@ compare(EmogiCall *call, EmogiLiveState *state, const EmogiDiscovery *discoverie
 {
 	EmogiChanges *changes = &refresh->changes;
 
+	refresh->newer = contains && !refresh->own;
 	if (!emogi_diff_pages(state, discoveries, nleaves, state->nedges / HOPELESS_CHANGES + FEW_CHANGES, changes))
 		return EMOGI_REFRESH_HOPELESS;
 	sum_up(state, discoveries, nleaves, refresh);
-	refresh->newer = contains && !refresh->own;
 	call->record.nchanges = changes->count;
 	if (refresh->newer)
 		return store(call, state, discoveries, nleaves, xids, changes);

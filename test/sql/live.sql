@@ -749,6 +749,30 @@ SELECT grow(6);
 SELECT grow(7);
 SELECT look('tiny');
 
+-- A partition that was away may come back with its columns at other places: not a page has changed, but what the rows mean.
+CREATE TABLE swapped (src int, dst int) PARTITION BY LIST (src);
+CREATE TABLE swapped1 PARTITION OF swapped DEFAULT;
+INSERT INTO swapped VALUES (1, 2), (2, 3), (3, 9);
+SELECT look('swapped');
+ALTER TABLE swapped DETACH PARTITION swapped1;
+ALTER TABLE swapped1 RENAME src TO kept;
+ALTER TABLE swapped1 RENAME dst TO src;
+ALTER TABLE swapped1 RENAME kept TO dst;
+ALTER TABLE swapped ATTACH PARTITION swapped1 DEFAULT;
+SELECT look('swapped');
+SELECT * FROM emogi_bfs('swapped', 9);
+DROP TABLE swapped;
+-- Changes that may be rolled back, however many, cost others nothing.
+CREATE TABLE much (src int, dst int);
+INSERT INTO much SELECT i, i + 1 FROM generate_series(1, 200000) i;
+SELECT look('much');
+BEGIN;
+DELETE FROM much WHERE src % 2 = 0;
+SELECT look('much');
+ROLLBACK;
+INSERT INTO much VALUES (1, 5);
+SELECT look('much');
+DROP TABLE much;
 -- What the counters say, and nothing is left.
 SELECT emogi_reset();
 INSERT INTO tiny VALUES (8, 9);
