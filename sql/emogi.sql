@@ -370,7 +370,7 @@ COMMENT ON COLUMN emogi_graphs.last_used IS 'when a call last used it; NULL whil
 COMMENT ON COLUMN emogi_graphs.build_ms IS 'milliseconds that its build took; NULL while building';
 
 CREATE FUNCTION emogi_cache(OUT graphs int, OUT tables int, OUT bytes bigint, OUT live_bytes bigint, OUT allowed_bytes bigint,
-	OUT hits bigint, OUT builds bigint, OUT splices bigint, OUT private_builds bigint, OUT waits bigint, OUT evictions bigint, OUT reset_at timestamptz)
+	OUT hits bigint, OUT builds bigint, OUT splices bigint, OUT patches bigint, OUT private_builds bigint, OUT waits bigint, OUT evictions bigint, OUT reset_at timestamptz)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL RESTRICTED ROWS 1;
 COMMENT ON FUNCTION emogi_cache() IS 'the rows of the view emogi_cache';
@@ -385,6 +385,7 @@ COMMENT ON COLUMN emogi_cache.allowed_bytes IS 'bytes that all graphs and result
 COMMENT ON COLUMN emogi_cache.hits IS 'number of calls that found their graph';
 COMMENT ON COLUMN emogi_cache.builds IS 'number of graphs built and kept for others';
 COMMENT ON COLUMN emogi_cache.splices IS 'number of graphs made of an older one and the changes since, and kept for others';
+COMMENT ON COLUMN emogi_cache.patches IS 'number of calls that were given an older graph and the changes since, and needed no new one';
 COMMENT ON COLUMN emogi_cache.private_builds IS 'number of graphs built for one call';
 COMMENT ON COLUMN emogi_cache.waits IS 'number of calls that waited for the build of another';
 COMMENT ON COLUMN emogi_cache.evictions IS 'number of graphs dropped to make room';

@@ -65,7 +65,7 @@ typedef struct Entry
 /* The search from one end. Its queue is a heap or, without weights, in order as it is. */
 typedef struct Side
 {
-	const EmogiAdjacency *lists;
+	EmogiListsView lists;
 	Entry	   *entries;		/* [room], those from head to end - 1 are in the queue */
 	uint64_t	head;			/* without weights the entries before it are those that were settled; else 0 */
 	uint64_t	end;
@@ -80,6 +80,7 @@ typedef struct Search
 {
 	EmogiJob	job;
 	const EmogiGraph *graph;
+	const EmogiPatch *patch;
 	uint32_t	target;
 	bool		weighted;
 	double		least;			/* no edge weighs less */
@@ -95,13 +96,6 @@ typedef struct Search
 	int			bits;
 	uint64_t	nnodes;
 } Search;
-
-/* Get the length of a list. */
-static inline uint64_t
-degree_of(const EmogiAdjacency *lists, uint32_t v)
-{
-	return lists->offsets[v + 1] - lists->offsets[v];
-}
 
 /* Get the place where the node of a vertex is looked for first. */
 static inline uint64_t
@@ -204,7 +198,7 @@ push(Search *search, Side *side, Entry entry)
 	uint64_t	i = side->end++;
 
 	if (!search->weighted)
-		side->waiting += degree_of(side->lists, entry.vertex);
+		side->waiting += emogi_lists_degree(&side->lists, entry.vertex);
 	else
 	{
 		for (; i > 0 && is_before(entry, side->entries[(i - 1) / FANOUT]); i = (i - 1) / FANOUT)
@@ -250,7 +244,7 @@ pop(Search *search, Side *side)
 	if (search->weighted)
 		return pop_heap(side);
 	first = side->entries[side->head++];
-	side->waiting -= degree_of(side->lists, first.vertex);
+	side->waiting -= emogi_lists_degree(&side->lists, first.vertex);
 	side->level = first.distance;
 	return first;
 }
@@ -305,7 +299,7 @@ offer_forward(Search *search, uint32_t v, double distance, uint32_t hops, uint32
 		node->parent = parent;
 		push(search, &search->forward, (Entry) {distance, hops, v});
 	}
-	else if (hops == node->hops && parent < node->parent)
+	else if (hops == node->hops && emogi_patch_before(search->graph, search->patch, parent, node->parent))
 		node->parent = parent;
 }
 
@@ -335,24 +329,45 @@ offer_backward(Search *search, uint32_t v, double distance)
 	push(search, &search->backward, (Entry) {distance, 0, v});
 }
 
-/* Make offers over the list entries first .. end - 1 of a settled vertex. */
+/* Make offers over some entries of the list of a settled vertex. */
 static void
-walk(Search *search, Side *side, Entry entry, uint64_t first, uint64_t end)
+walk(Search *search, Side *side, Entry entry, const EmogiPiece *entries)
 {
-	const EmogiAdjacency *lists = side->lists;
 	EmogiWeightType type = search->graph->weight_type;
 
-	for (uint64_t i = first; i < end; i++)
+	for (uint64_t i = 0; i < entries->count; i++)
 	{
-		double		weight = emogi_weight(lists->weights, type, i);
+		const uint32_t target = entries->targets[i];
+		double		weight = emogi_weight(entries->weights, type, i);
 		double		distance = emogi_path_candidate(EMOGI_SSSP, entry.distance, weight);
 
-		if (i + AHEAD < end)
-			__builtin_prefetch(&search->nodes[first_place(search, lists->targets[i + AHEAD])]);
+		if (i + AHEAD < entries->count)
+			__builtin_prefetch(&search->nodes[first_place(search, entries->targets[i + AHEAD])]);
 		if (side == &search->forward)
-			offer_forward(search, lists->targets[i], distance, entry.hops + 1, entry.vertex);
+			offer_forward(search, target, distance, entry.hops + 1, entry.vertex);
 		else if (weight < (double) INFINITY)
-			offer_backward(search, lists->targets[i], distance < DBL_MAX ? distance : DBL_MAX);
+			offer_backward(search, target, distance < DBL_MAX ? distance : DBL_MAX);
+	}
+}
+
+/* Make offers over a piece of the list of a settled vertex. */
+static void
+walk_piece(Search *search, Side *side, Entry entry, EmogiPiece piece)
+{
+	const size_t weight_bytes = emogi_weight_bytes(search->graph->weight_type);
+
+	while (piece.count > 0 && !emogi_job_stopped(&search->job))
+	{
+		EmogiPiece	part = piece;
+
+		part.count = piece.count < PIECE ? piece.count : PIECE;
+		if (!reserve(search, side, part.count))
+			return;
+		walk(search, side, entry, &part);
+		piece.count -= part.count;
+		piece.targets += part.count;
+		if (piece.weights != NULL)
+			piece.weights = (const char *) piece.weights + part.count * weight_bytes;
 	}
 }
 
@@ -371,8 +386,10 @@ settle(Search *search, Side *side)
 {
 	Entry		entry = pop(search, side);
 	const Node *node = find_node(search, entry.vertex);
-	uint64_t	first = side->lists->offsets[entry.vertex];
-	uint64_t	end = side->lists->offsets[entry.vertex + 1];
+	const uint64_t degree = emogi_lists_degree(&side->lists, entry.vertex);
+	EmogiPiece	whole;
+	const EmogiPiece *pieces;
+	uint32_t	npieces;
 
 	if (side == &search->backward)
 	{
@@ -386,18 +403,41 @@ settle(Search *search, Side *side)
 			return;
 		search->found = entry.vertex == search->target;
 	}
-	if (search->found || !may_look(search, end - first))
+	if (search->found || !may_look(search, degree))
 		return;
-	search->looked += end - first;
-	side->looked += end - first;
-	while (first < end && !emogi_job_stopped(&search->job))
-	{
-		uint64_t	count = end - first < PIECE ? end - first : PIECE;
+	search->looked += degree;
+	side->looked += degree;
+	pieces = emogi_lists_pieces(&side->lists, entry.vertex, &whole, &npieces);
+	for (uint32_t i = 0; i < npieces; i++)
+		walk_piece(search, side, entry, pieces[i]);
+}
 
-		if (!reserve(search, side, count))
-			return;
-		walk(search, side, entry, first, first + count);
-		first += count;
+/* Find the first vertex of the backward list of one at a level that is one level before it, and make it its parent. */
+static void
+find_parent(Search *search, uint32_t vertex, double level)
+{
+	EmogiPiece	whole;
+	uint32_t	npieces;
+	const EmogiPiece *pieces = emogi_lists_pieces(&search->backward.lists, vertex, &whole, &npieces);
+
+	for (uint32_t i = 0; i < npieces; i++)
+	{
+		for (uint64_t e = 0; e < pieces[i].count; e++)
+		{
+			const uint32_t parent = pieces[i].targets[e];
+			const Node *before = find_node(search, parent);
+
+			search->looked++;
+			if (before->vertex != 0 && before->forward == level - 1.0)
+			{
+				Node	   *node = find_node(search, vertex);
+
+				node->forward = level;
+				node->hops = (uint32_t) level;
+				node->parent = parent;
+				return;
+			}
+		}
 	}
 }
 
@@ -416,28 +456,12 @@ join_levels(Search *search)
 	{
 		Entry		entry = side->entries[--i];
 		double		level = search->limit - entry.distance;
-		uint64_t	e = side->lists->offsets[entry.vertex];
-		uint64_t	end = side->lists->offsets[entry.vertex + 1];
 
 		if (level <= search->forward.nearest)
 			continue;
-		if (!may_look(search, end - e))
+		if (!may_look(search, emogi_lists_degree(&side->lists, entry.vertex)))
 			return;
-		for (; e < end; e++)
-		{
-			const Node *before = find_node(search, side->lists->targets[e]);
-
-			search->looked++;
-			if (before->vertex != 0 && before->forward == level - 1.0)
-			{
-				Node	   *node = find_node(search, entry.vertex);
-
-				node->forward = level;
-				node->hops = (uint32_t) level;
-				node->parent = side->lists->targets[e];
-				break;
-			}
-		}
+		find_parent(search, entry.vertex, level);
 	}
 	search->found = !emogi_job_stopped(&search->job);
 }
@@ -448,7 +472,7 @@ next_cost(const Search *search, const Side *side)
 {
 	if (!search->weighted)
 		return side->looked + side->waiting;
-	return side->looked + degree_of(side->lists, side->entries[0].vertex);
+	return side->looked + emogi_lists_degree(&side->lists, side->entries[0].vertex);
 }
 
 /* Choose the side that goes on: the one that will have looked at less, at the end of a level. */
@@ -546,13 +570,14 @@ write_path(Search *search, EmogiPathAnswer *answer)
 }
 
 EmogiStatus
-emogi_path_search(const EmogiGraph *graph, uint32_t source, uint32_t target, uint64_t max_edges,
-				  EmogiPathAnswer *answer, EmogiControl *control, EmogiError *error)
+emogi_path_search(const EmogiGraph *graph, const EmogiPatch *patch, uint32_t source, uint32_t target,
+				  uint64_t max_edges, EmogiPathAnswer *answer, EmogiControl *control, EmogiError *error)
 {
 	bool		weighted = graph->weight_type != EMOGI_WEIGHT_NONE;
-	Search		search = {.job = {.control = control}, .graph = graph, .target = target, .weighted = weighted,
+	Search		search = {.job = {.control = control}, .graph = graph, .patch = patch, .target = target, .weighted = weighted,
 		.least = weighted ? 0.0 : 1.0, .limit = (double) INFINITY, .max_edges = max_edges,
-		.forward = {.lists = &graph->forward, .level = -1.0}, .backward = {.lists = &graph->backward, .level = -1.0}};
+		.forward = {.lists = emogi_lists_forward(graph, patch), .level = -1.0},
+		.backward = {.lists = emogi_lists_backward(graph, patch), .level = -1.0}};
 
 	*answer = (EmogiPathAnswer) {.outcome = EMOGI_PATH_NONE};
 	error->message[0] = error->detail[0] = '\0';

@@ -5,6 +5,7 @@
 #define EMOGI_PATH_SEARCH_H
 
 #include "contract/engine.h"
+#include "graph/patch.h"
 
 typedef enum EmogiPathOutcome
 {
@@ -25,15 +26,16 @@ typedef struct EmogiPathAnswer
 
 /*
  * Find the path that emogi_trace_path finds among the distances of SSSP from the source, with the same distances, looking
- * at max_edges list entries at most. source, target: < nvertices. graph->backward must be built. Time and memory depend on
+ * at max_edges list entries at most. patch: changes since the Graph was made, NULL = none; then numbers may be those of its new
+ * vertices. source, target: < nvertices, and those of the patch. graph->backward must be built. Time and memory depend on
  * what lies between the two vertices, not on nvertices or nedges: up to 250 bytes for a vertex met, of which there are no
  * more than list entries looked at, and the two.
  *
  * Runs in the calling thread. Returns OK with any outcome, CANCELED, or NO_MEMORY; answer is always set, and holds
  * memory only when a path was found.
  */
-extern EmogiStatus emogi_path_search(const EmogiGraph *graph, uint32_t source, uint32_t target, uint64_t max_edges,
-									 EmogiPathAnswer *answer, EmogiControl *control, EmogiError *error);
+extern EmogiStatus emogi_path_search(const EmogiGraph *graph, const EmogiPatch *patch, uint32_t source, uint32_t target,
+									 uint64_t max_edges, EmogiPathAnswer *answer, EmogiControl *control, EmogiError *error);
 
 /* Free the arrays of an answer. */
 extern void emogi_path_search_free(EmogiPathAnswer *answer);

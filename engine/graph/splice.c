@@ -117,9 +117,8 @@ emogi_splice_take_entries(EmogiSplicing *splicing, EmogiSpliceSide **side, uint6
 	return *first < (*side)->nentries;
 }
 
-/* Set what is known of one orientation before. */
-static void
-begin_side(EmogiSplicing *splicing, int i, const EmogiAdjacency *lists, bool swapped, bool spliced)
+void
+emogi_splice_begin_side(EmogiSplicing *splicing, int i, const EmogiAdjacency *lists, bool swapped, bool spliced)
 {
 	EmogiSpliceSide *side = &splicing->sides[i];
 
@@ -143,8 +142,8 @@ begin_splicing(EmogiSplicing *splicing)
 	for (uint64_t i = 0; i < input->nchanges && !splicing->removes && !emogi_splice_stops_at(splicing, i); i++)
 		splicing->removes = input->changes[i].times < 0;
 	splicing->nsides = !both && (backward || splicing->removes) ? 2 : 1;
-	begin_side(splicing, 0, &input->graph->forward, input->direction == EMOGI_IN, true);
-	begin_side(splicing, 1, &input->graph->backward, input->direction != EMOGI_IN, backward);
+	emogi_splice_begin_side(splicing, 0, &input->graph->forward, input->direction == EMOGI_IN, true);
+	emogi_splice_begin_side(splicing, 1, &input->graph->backward, input->direction != EMOGI_IN, backward);
 	emogi_job_phase(&splicing->job, EMOGI_PHASE_SPLICE, input->graph->forward.nedges * (backward ? 2 : 1));
 }
 

@@ -121,7 +121,10 @@ typedef struct EmogiSplicing
 	uint64_t	next;			/* atomic: next piece */
 } EmogiSplicing;
 
-/* Each of these is a step that all threads take; false when the job has stopped. */
+/* Set what is known of orientation i before. spliced: the Graph has it, in `lists`. */
+extern void emogi_splice_begin_side(EmogiSplicing *splicing, int i, const EmogiAdjacency *lists, bool swapped, bool spliced);
+
+/* Each of these is a step that all threads take; false when the job has stopped. The first two take no pool, too: the caller alone. */
 extern bool emogi_splice_net(EmogiPool *pool, EmogiSplicing *splicing);
 extern bool emogi_splice_locate(EmogiPool *pool, EmogiSplicing *splicing);
 extern bool emogi_splice_find_gone(EmogiPool *pool, EmogiSplicing *splicing);
@@ -204,7 +207,10 @@ static inline bool
 emogi_splice_run(EmogiPool *pool, EmogiSplicing *splicing, EmogiPoolTask task)
 {
 	splicing->next = 0;
-	emogi_pool_run(pool, task, splicing);
+	if (pool != NULL)
+		emogi_pool_run(pool, task, splicing);
+	else
+		task(splicing, 0, 1);
 	return !emogi_job_stopped(&splicing->job);
 }
 

@@ -11,6 +11,7 @@
 
 #include "cache/cache.h"
 #include "edges/edges.h"
+#include "graph/patch.h"
 
 /* ---- obtain.c: the Graph of a call ---- */
 
@@ -25,6 +26,8 @@ typedef enum EmogiOutlook
 
 extern EmogiOutlook emogi_obtain_outlook(const EmogiSource *source, const EmogiGraphKey *wanted);
 extern void emogi_obtain_graph(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *wanted, EmogiGraph *graph);
+extern EmogiPatch *emogi_obtain_patched(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *wanted, EmogiGraph *graph);
+extern void emogi_obtain_release(EmogiCall *call);
 
 /* A Graph as it is, whatever the call wants to see of it. */
 typedef struct EmogiObtained

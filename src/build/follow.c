@@ -11,6 +11,17 @@
 #include "live/live.h"
 #include "server/region.h"
 
+/* A splice is put off while there are no more changes than these, and a patch takes no more memory. */
+#define PATCH_CHANGES 1024
+#define PATCH_BYTES (4 * 1024 * 1024)
+
+/*
+ * ... and while the calls that have done without it since the last change have not, together, taken longer for that than it takes: a
+ * patched call costs as much as to splice so many edges.
+ */
+#define PATCH_EDGES 250000
+#define MIN_PATCHED 16
+
 /* What a call does with a live state. */
 typedef struct Following
 {
@@ -20,6 +31,7 @@ typedef struct Following
 	const EmogiWish *wish;
 	EmogiLiveState *state;
 	EmogiRefresh refresh;
+	EmogiPatch **patch;			/* for a call that takes an older Graph and what has changed since; else NULL */
 	EmogiGraph *graph;			/* for the call */
 } Following;
 
@@ -48,19 +60,83 @@ show_private(Following *following, const EmogiGraph *graph, EmogiDirection direc
 
 /* ---- from an older Graph ---- */
 
-/* Get all changes from a Graph's position on: those of the log, then those that are for this snapshot alone. Raises 53200. */
-static EmogiChanges
-collect_changes(const Following *following, const EmogiCached *base)
+/* All changes from a Graph's position on: those of the log, then those that are for this snapshot alone. */
+typedef struct Since
+{
+	const EmogiEdgeChange *logged;
+	uint64		nlogged;
+	const EmogiEdgeChange *own;
+	uint64		nown;
+} Since;
+
+/* Find the changes since a Graph's position. */
+static Since
+find_changes(const Following *following, const EmogiCached *base)
 {
 	const EmogiLiveState *state = following->state;
-	EmogiChanges changes = {following->call};
+	const EmogiChanges *found = &following->refresh.changes;
+	Since		since = {NULL, 0, found->changes, found->count};
 
 	if (base->live_position < state->log_start)
-		return following->refresh.changes;	/* too many for the log; the base is where the state was before them */
-	emogi_diff_add(&changes, state->log + (base->live_position - state->log_start), state->position - base->live_position);
-	if (following->refresh.outcome == EMOGI_REFRESH_PRIVATE)
-		emogi_diff_add(&changes, following->refresh.changes.changes, following->refresh.changes.count);
+		return since;			/* too many for the log; the base is where the state was before them */
+	since.logged = state->log + (base->live_position - state->log_start);
+	since.nlogged = state->position - base->live_position;
+	if (following->refresh.outcome != EMOGI_REFRESH_PRIVATE)
+		since.nown = 0;			/* the log has them */
+	return since;
+}
+
+/* Bring changes to where the worker can read them. Raises 53200. */
+static EmogiChanges
+share_changes(const Following *following, const Since *since)
+{
+	EmogiChanges changes = {following->call};
+
+	if (since->nlogged == 0 && since->nown > 0)
+		return following->refresh.changes;
+	emogi_diff_add(&changes, since->logged, since->nlogged);
+	emogi_diff_add(&changes, since->own, since->nown);
 	return changes;
+}
+
+/* Show the call the Graph that its slot has as its donor, and beside it the changes; false when a splice is better, or the only way. */
+static bool
+patch_graph(Following *following, const EmogiCached *base, const Since *since)
+{
+	EmogiSlot  *slot = following->slot;
+	EmogiLiveState *state = following->state;
+	const uint64 count = since->nlogged + since->nown;
+	EmogiSpliceInput input = {.graph = following->graph, .direction = following->wish->key.direction, .nchanges = count};
+	EmogiEdgeChange *changes;
+	EmogiPatch *patch;
+
+	if (following->patch == NULL || count > PATCH_CHANGES || base->graph.nvertices == 0)
+		return false;
+	if (since->nown == 0 && state->npatched++ > base->graph.forward.nedges / PATCH_EDGES + MIN_PATCHED)
+		return false;
+	changes = palloc(Max(count, 1) * sizeof *changes);
+	if (since->nlogged > 0)
+		memcpy(changes, since->logged, since->nlogged * sizeof *changes);
+	if (since->nown > 0)
+		memcpy(changes + since->nlogged, since->own, since->nown * sizeof *changes);
+	input.changes = changes;
+	emogi_wish_present(&base->graph, base->key.direction, &following->wish->key, following->graph);
+	input.weight_type = following->graph->weight_type;
+	if (emogi_patch_bytes(&input) > PATCH_BYTES)
+		return false;
+	patch = palloc(sizeof *patch);
+	input.memory = (void *) TYPEALIGN(EMOGI_LINE_BYTES, palloc(emogi_patch_bytes(&input) + EMOGI_LINE_BYTES));
+	if (!emogi_patch_make(&input, patch))
+		return false;
+	pfree(changes);
+	*following->patch = patch;
+	slot->graph = slot->donor;
+	slot->donor = -1;
+	strlcpy(following->call->record.cache, "patched", sizeof following->call->record.cache);
+	emogi_cache_lock();
+	emogi_cache_shared->counters.patches++;
+	emogi_cache_unlock();
+	return true;
 }
 
 /* Have the worker make the new Graph, in memory of the call. Raises 53200. */
@@ -99,13 +175,20 @@ splice_from(Following *following, const EmogiCached *base)
 	EmogiLiveState *state = following->state;
 	EmogiGraphKey key = base->key;
 	EmogiDirection direction = base->key.direction;
-	EmogiChanges changes = collect_changes(following, base);
+	Since		since = find_changes(following, base);
+	EmogiChanges changes;
 	uint64		nskipped = following->refresh.nskipped;
 	uint32		misfits = following->refresh.weight_misfits;
 	bool		stored = following->refresh.outcome != EMOGI_REFRESH_PRIVATE;
 	bool		shared;
 	EmogiGraph	graph;
 
+	if (patch_graph(following, base, &since))
+	{
+		emogi_live_state_let_go(slot);
+		return true;
+	}
+	changes = share_changes(following, &since);
 	key.weights = wish->key.weights;
 	if (stored)
 		shared = emogi_wish_reserve_at(slot, wish, &key, state->id, state->position);
@@ -246,12 +329,12 @@ follow(Following *following)
 
 /*
  * Get the Graph of a call that found none in the cache, if its tables can be followed; false when it must be built, and nothing is
- * reserved or held. Raises what a build does.
+ * reserved or held. patch: see emogi_obtain_patched; NULL = the Graph itself is wanted. Raises what a build does.
  */
 bool
-emogi_follow_graph(EmogiCall *call, const EmogiSource *source, const EmogiWish *wish, EmogiGraph *graph)
+emogi_follow_graph(EmogiCall *call, const EmogiSource *source, const EmogiWish *wish, EmogiPatch **patch, EmogiGraph *graph)
 {
-	Following	following = {.call = call, .slot = call->slot, .source = source, .wish = wish, .graph = graph};
+	Following	following = {.call = call, .slot = call->slot, .source = source, .wish = wish, .patch = patch, .graph = graph};
 	bool		make;
 	bool		waited;
 

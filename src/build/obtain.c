@@ -183,9 +183,13 @@ build_again(EmogiCall *call, const EmogiSource *source, bool from_heaps, List *l
 		rebuilt->weight_misfits = 0;
 }
 
-/* Obtain a Graph; twice: build it once more under the same snapshot, NULL = no. */
+/*
+ * Obtain a Graph; patch: it may be an older one, with *patch then what has changed since, NULL = it may not; twice: build it once
+ * more under the same snapshot, NULL = no.
+ */
 static void
-obtain(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *wanted, EmogiGraph *graph, EmogiObtainedTwice *twice)
+obtain(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *wanted, EmogiGraph *graph, EmogiPatch **patch,
+	   EmogiObtainedTwice *twice)
 {
 	List	   *leaves;
 	bool		from_heaps = find_leaves(source, &leaves);
@@ -199,7 +203,7 @@ obtain(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *wanted, EmogiG
 		show_cached(call, wish, "hit", graph);
 	else if (may_share && emogi_wish_look_back(call->slot, wish, &call->record.age_ms))
 		show_cached(call, wish, "stale", graph);
-	else if (!emogi_follow_graph(call, source, wish, graph))
+	else if (!emogi_follow_graph(call, source, wish, patch, graph))
 	{
 		if (may_share)
 			obtain_shared(call, source, leaves, wish, graph);
@@ -223,7 +227,31 @@ obtain(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *wanted, EmogiG
 void
 emogi_obtain_graph(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *wanted, EmogiGraph *graph)
 {
-	obtain(call, source, wanted, graph, NULL);
+	obtain(call, source, wanted, graph, NULL, NULL);
+}
+
+/*
+ * Get the Graph of a Source as emogi_obtain_graph does, or an older one and what has changed since, in memory of the current
+ * context; NULL = nothing has. Raises the same.
+ */
+EmogiPatch *
+emogi_obtain_patched(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *wanted, EmogiGraph *graph)
+{
+	EmogiPatch *patch = NULL;
+
+	obtain(call, source, wanted, graph, &patch, NULL);
+	return patch;
+}
+
+/* Let go of the Graph that a call has got, to get another. */
+void
+emogi_obtain_release(EmogiCall *call)
+{
+	int			graph = call->slot->graph;
+
+	call->slot->graph = -1;
+	if (graph >= 0)
+		emogi_cache_unpin(graph);
 }
 
 /*
@@ -235,7 +263,7 @@ emogi_obtain_twice(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *wa
 {
 	EmogiGraph	graph;
 
-	obtain(call, source, wanted, &graph, twice);
+	obtain(call, source, wanted, &graph, NULL, twice);
 }
 
 /*

@@ -44,7 +44,8 @@ extern void emogi_wish_present(const EmogiGraph *graph, EmogiDirection direction
 
 /* ---- follow.c: a Graph that is brought to the call's snapshot, or the first of its kind ---- */
 
-extern bool emogi_follow_graph(EmogiCall *call, const EmogiSource *source, const EmogiWish *wish, EmogiGraph *graph);
+extern bool emogi_follow_graph(EmogiCall *call, const EmogiSource *source, const EmogiWish *wish, EmogiPatch **patch,
+							   EmogiGraph *graph);
 
 /* ---- wish_live.c: Graphs that were made of a live state, which the caller holds ---- */
 

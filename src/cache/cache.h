@@ -138,6 +138,7 @@ typedef struct EmogiCacheCounters
 	uint64		hits;			/* calls that found their Graph */
 	uint64		builds;			/* Graphs built and published */
 	uint64		splices;		/* Graphs made of another and the changes since, and published */
+	uint64		patches;		/* calls that were given an older Graph and the changes since */
 	uint64		private_builds; /* Graphs built for one call */
 	uint64		waits;			/* calls that waited for another's build */
 	uint64		evictions;		/* Graphs dropped to make room */

@@ -144,7 +144,7 @@ emogi_live_state_empty(EmogiLiveState *state)
 	emogi_live_state_drop(state, &state->log_block);
 	memset(&state->pages, 0, sizeof state->pages);
 	memset(&state->coo, 0, sizeof state->coo);
-	state->log_start = state->position = state->log_room = state->nedges = state->nskipped = 0;
+	state->log_start = state->position = state->log_room = state->nedges = state->nskipped = state->npatched = 0;
 }
 
 /* Free a state that nobody else can hold any more: phase NEW, or doomed and held by the caller. Raises nothing. */

@@ -93,6 +93,7 @@ typedef struct EmogiLiveState
 	uint64		log_start;		/* the log has the changes [log_start, position) */
 	uint64		log_room;
 	EmogiEdgeChange *log;		/* [log_room] */
+	uint64		npatched;		/* calls that have gone without a splice at this position */
 } EmogiLiveState;
 
 typedef struct EmogiLiveStates

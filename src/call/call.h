@@ -20,8 +20,8 @@ typedef struct EmogiCallRecord
 {
 	EmogiCaller caller;
 	bool		failed;			/* ended by an error or a cancel */
-	char		cache[8];		/* hit, stale, built (and published), spliced (likewise), private; empty = did not come so far */
-	char		engine[8];
+	char		cache[8];		/* hit, stale, built (and published), spliced (likewise), patched, private; empty = did not come so far */
+	char		engine[8];		/* cpu, cuda, or backend: near.c */
 	char		placement[8];	/* of a run on a GPU */
 	char		mapping[16];	/* that a run on a GPU was asked for */
 	char		reason[256];	/* why not the GPU */
@@ -60,6 +60,7 @@ typedef struct EmogiCall
 	void		(*rest) (void *arg);	/* gives back what is not needed until more rows are asked for; NULL = nothing is */
 	void	   *rest_arg;
 	bool		is_recorded;	/* in emogi_runs */
+	bool		rows_are_local; /* its rows are read from memory of the backend's own */
 	struct EmogiCall **holder;	/* of a call that may be ended at any time: who may come back for its result */
 	Oid			function;		/* the SQL function that was called: its schema is the extension's */
 	void	   *owner;			/* the ResourceOwner whose end frees the slot on any error */

@@ -5,6 +5,7 @@
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
 #include "access/parallel.h"
 #include "access/table.h"
 #include "access/xact.h"
@@ -17,6 +18,9 @@
 
 /* Pages that a process takes at once. */
 #define PIECE 64
+
+/* Room for the edges of a page. */
+#define PAGE_BYTES (MaxHeapTuplesPerPage * sizeof(EmogiWeightedEdge))
 
 /* The pages of one leaf. */
 typedef struct LeafLooks
@@ -59,6 +63,8 @@ look_at_all(AllLooks *all)
 	uint64		first;
 
 	emogi_sink_open(&sink, all->token);
+	if (all->count < EMOGI_CHUNK_BYTES / PAGE_BYTES)
+		sink.most_bytes = offsetof(EmogiEdgeChunk, edges) + (all->count + 1) * PAGE_BYTES;
 	while ((first = pg_atomic_fetch_add_u64(&all->next, PIECE)) < all->count)
 	{
 		uint64		end = Min(first + PIECE, all->count);

@@ -46,6 +46,7 @@ emogi_sink_open(EmogiSink *sink, uint64 token)
 	int			pid = session_pid();
 
 	memset(sink, 0, sizeof *sink);
+	sink->most_bytes = EMOGI_CHUNK_BYTES;
 	LWLockAcquire(emogi_shared->lock, LW_SHARED);
 	for (int i = 0; i < EMOGI_NSLOTS && sink->slot == NULL; i++)
 	{
@@ -71,7 +72,7 @@ emogi_sink_next_chunk(EmogiSink *sink)
 	int			index = (int) (sink->slot - emogi_shared->slots);
 	EmogiEdgeChunk *chunk = emogi_region_alloc_any(EMOGI_OWNER_EDGES(index), EMOGI_CHUNK_BYTES);
 
-	if (!emogi_pool_populate(chunk, EMOGI_CHUNK_BYTES))
+	if (!emogi_pool_populate(chunk, sink->most_bytes))
 		ereport(ERROR,
 				(errcode(ERRCODE_OUT_OF_MEMORY),
 				 errmsg("out of memory"),

@@ -13,6 +13,7 @@ typedef struct EmogiSink
 	EmogiSlot  *slot;
 	EmogiWeights weights;		/* the slot's */
 	EmogiEdgeChunk *chunk;		/* NULL before the first edge */
+	Size		most_bytes;		/* of a chunk that will be filled, at most: what is populated; EMOGI_CHUNK_BYTES if not known */
 	uint64		nedges;
 	uint64		nskipped;		/* rows with a NULL end */
 } EmogiSink;

@@ -3,7 +3,7 @@
  *
  * A function has a file of its own: bfs.c is emogi_bfs. arguments.c reads its arguments into a Task. run.c carries it out:
  * it begins a call, obtains the Graph (../build), has the worker run the Query (../call), and returns the Result as rows.
- * values.c reads a query of start values.
+ * near.c carries out what reaches little without the worker. values.c reads a query of start values.
  */
 #ifndef EMOGI_FUNCTION_H
 #define EMOGI_FUNCTION_H
@@ -35,11 +35,13 @@ typedef struct EmogiTask
 	uint64		ntargets;
 	char	   *start;			/* text of the query of start values; NULL = none */
 	bool		with_backward;
+	bool		is_shared;		/* other processes read its rows */
 	Oid		   *table;			/* where to note the relation that is read, InvalidOid for a query; NULL = nobody asks */
 } EmogiTask;
 
 extern void emogi_run_wish(const EmogiTask *task, EmogiGraphKey *key);
-extern EmogiCall *emogi_run_open(Oid function, const EmogiTask *task, EmogiGraph *graph);
+extern EmogiCall *emogi_run_open(Oid function, const EmogiTask *task, EmogiPatch **patch, EmogiGraph *graph);
+extern bool emogi_run_reopen(EmogiCall *call, const EmogiTask *task, EmogiGraph *graph);
 extern bool emogi_run_query(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, EmogiResult *result);
 extern void emogi_run_batch(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, const uint32 *sources,
 							int nsources, EmogiMsbfsResult *result);
@@ -48,6 +50,22 @@ extern bool emogi_run_path(EmogiCall *call, const EmogiTask *task, const EmogiGr
 extern EmogiCall *emogi_run(Oid function, const EmogiTask *task, EmogiGraph *graph, EmogiResult *result);
 extern Datum emogi_run_to_rows(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm);
 extern void emogi_run_notice_missing(const char *what, int64 key);
+extern bool emogi_run_has_vertex(const EmogiGraph *graph, const EmogiPatch *patch, int64 key);
+
+/* ---- near.c ---- */
+
+/* A path; its vertices may be those of a patch. */
+typedef struct EmogiNearPath
+{
+	uint64		length;			/* vertices */
+	uint32	   *vertices;		/* [length], from the source to the target */
+	double	   *distance;		/* [length], from the source */
+} EmogiNearPath;
+
+extern bool emogi_near_may_serve(const EmogiTask *task);
+extern bool emogi_near_run(EmogiCall *call, const EmogiTask *task, const EmogiPatch *patch, EmogiGraph *graph, EmogiResult *result);
+extern bool emogi_near_path(EmogiCall *call, const EmogiTask *task, const EmogiPatch *patch, const EmogiGraph *graph,
+							EmogiNearPath *path);
 
 /* ---- arguments.c ---- */
 

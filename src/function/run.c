@@ -251,10 +251,11 @@ put_rows(FunctionCallInfo fcinfo, EmogiCall *call, const EmogiResultColumn *colu
 
 /*
  * Begin a call: resolve the task's graph, check the caller's rights, get the Graph. Returns NULL when there is nothing to
- * run: no source was given, or the graph has no edge. The caller ends the call.
+ * run: no source was given, or the graph has no edge. The caller ends the call. patch: the Graph may be an older one, with *patch
+ * then what has changed since (emogi_obtain_patched), else NULL; NULL = it may not.
  */
 EmogiCall *
-emogi_run_open(Oid function, const EmogiTask *task, EmogiGraph *graph)
+emogi_run_open(Oid function, const EmogiTask *task, EmogiPatch **patch, EmogiGraph *graph)
 {
 	EmogiGraphKey wish;
 	EmogiSource source;
@@ -273,7 +274,10 @@ emogi_run_open(Oid function, const EmogiTask *task, EmogiGraph *graph)
 		return NULL;
 	}
 	call = emogi_call_begin(function, get_func_name(function), task->graph.text);
-	emogi_obtain_graph(call, &source, &wish, graph);
+	if (patch != NULL)
+		*patch = emogi_obtain_patched(call, &source, &wish, graph);
+	else
+		emogi_obtain_graph(call, &source, &wish, graph);
 	emogi_call_phase(call, EMOGI_PHASE_RUN);
 	if (graph->nvertices == 0)
 	{
@@ -281,6 +285,23 @@ emogi_run_open(Oid function, const EmogiTask *task, EmogiGraph *graph)
 		return NULL;
 	}
 	return call;
+}
+
+/* Get the Graph itself for a call that has a patched one; false, and the call has ended, when it has no edge. */
+bool
+emogi_run_reopen(EmogiCall *call, const EmogiTask *task, EmogiGraph *graph)
+{
+	EmogiGraphKey wish;
+	EmogiSource source;
+
+	emogi_obtain_release(call);
+	emogi_run_wish(task, &wish);
+	emogi_source_resolve(&task->graph, wish.weights != EMOGI_WEIGHTS_UNUSED, &source);
+	emogi_obtain_graph(call, &source, &wish, graph);
+	emogi_call_phase(call, EMOGI_PHASE_RUN);
+	if (graph->nvertices == 0)
+		emogi_call_end(call);
+	return graph->nvertices > 0;
 }
 
 /* Tell the caller that a vertex is not in the graph, where that is asked for: once a statement, not for each row. */
@@ -297,14 +318,23 @@ emogi_run_notice_missing(const char *what, int64 key)
 			 errhint("A vertex is in the graph if an edge begins or ends there.")));
 }
 
+/* Does a graph have a vertex? patch: what has changed in it, NULL = nothing. */
+bool
+emogi_run_has_vertex(const EmogiGraph *graph, const EmogiPatch *patch, int64 key)
+{
+	const uint32 vertex = emogi_patch_vertex(graph, patch, key);
+
+	return vertex != EMOGI_NO_VERTEX && emogi_patch_presence(graph, patch, vertex) != EMOGI_VERTEX_GONE;
+}
+
 /* Tell of the first source that is no vertex of the graph, NULL = one without any. */
 static void
-notice_sources(const EmogiTask *task, const EmogiGraph *graph)
+notice_sources(const EmogiTask *task, const EmogiPatch *patch, const EmogiGraph *graph)
 {
 	if (!emogi_notice_missing_source || !task->has_sources)
 		return;
 	for (uint64 i = 0; i < task->nkeys; i++)
-		if (graph == NULL || emogi_graph_vertex(graph, task->keys[i]) == EMOGI_NO_VERTEX)
+		if (graph == NULL || !emogi_run_has_vertex(graph, patch, task->keys[i]))
 		{
 			emogi_run_notice_missing("source", task->keys[i]);
 			return;
@@ -318,13 +348,27 @@ notice_sources(const EmogiTask *task, const EmogiGraph *graph)
 EmogiCall *
 emogi_run(Oid function, const EmogiTask *task, EmogiGraph *graph, EmogiResult *result)
 {
-	EmogiCall  *call = emogi_run_open(function, task, graph);
+	const bool	near = emogi_near_may_serve(task);
+	EmogiPatch *patch = NULL;
+	EmogiCall  *call = emogi_run_open(function, task, near ? &patch : NULL, graph);
+	EmogiGraph	whole = {0};
+	bool		answered;
 
-	notice_sources(task, call != NULL ? graph : NULL);
+	memset(result, 0, sizeof *result);
+	if (call != NULL)
+		whole = *graph;
+	answered = call != NULL && near && !task->no_rows && emogi_near_run(call, task, patch, graph, result);
+	if (!answered && patch != NULL)
+	{
+		if (!emogi_run_reopen(call, task, graph))
+			call = NULL;
+		whole = *graph;
+		patch = NULL;
+	}
+	notice_sources(task, patch, call != NULL ? &whole : NULL);
 	if (call == NULL)
 		return NULL;
-	memset(result, 0, sizeof *result);
-	if (task->no_rows || !emogi_run_query(call, task, graph, result))
+	if (!answered && (task->no_rows || !emogi_run_query(call, task, graph, result)))
 	{
 		emogi_call_end(call);
 		return NULL;

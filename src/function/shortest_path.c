@@ -2,8 +2,8 @@
  * shortest_path.c: emogi_shortest_path(graph, source, target, direction) -> setof (seq int, vertex bigint, distance float8): the
  * steps of one shortest path, by weight; no row when there is none.
  *
- * A search from both ends looks for it first (cpu/path_search.h). When that gives up, the distances up to the target are
- * computed, and the path is traced back along them (cpu/trace_path.h).
+ * A search from both ends looks for it first (cpu/path_search.h), in the backend (near.c), then in the worker, where it may look at
+ * more. When that gives up, the distances up to the target are computed, and the path is traced back along them (cpu/trace_path.h).
  */
 #include "postgres.h"
 
@@ -30,9 +30,10 @@ read_ends(FunctionCallInfo fcinfo, EmogiTask *task, int64 *target)
 	task->nkeys = PG_ARGISNULL(1) || PG_ARGISNULL(2) ? 0 : 1;
 }
 
-/* Put the steps of a path into the tuplestore. distance: [length], along the path. */
+/* Put the steps of a path into the tuplestore. distance: [length], along the path. patch: what has changed in the graph, NULL = nothing. */
 static void
-put_path(FunctionCallInfo fcinfo, const EmogiGraph *graph, const uint32 *path, const double *distance, uint64 length)
+put_path(FunctionCallInfo fcinfo, const EmogiGraph *graph, const EmogiPatch *patch, const uint32 *path, const double *distance,
+		 uint64 length)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	bool		nulls[3] = {false, false, false};
@@ -42,7 +43,7 @@ put_path(FunctionCallInfo fcinfo, const EmogiGraph *graph, const uint32 *path, c
 		Datum		values[3];
 
 		values[0] = Int32GetDatum((int32) i + 1);
-		values[1] = Int64GetDatum(graph->ids[path[i]]);
+		values[1] = Int64GetDatum(emogi_patch_key(graph, patch, path[i]));
 		values[2] = Float8GetDatum(distance[i]);
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 	}
@@ -58,13 +59,13 @@ serve_interrupts(void)
 
 /* Tell of an end of a path that is no vertex of the graph, NULL = one without any. */
 static void
-notice_ends(const EmogiTask *task, const EmogiGraph *graph)
+notice_ends(const EmogiTask *task, const EmogiPatch *patch, const EmogiGraph *graph)
 {
 	if (task->nkeys == 0)
 		return;
-	if (graph == NULL || emogi_graph_vertex(graph, task->keys[0]) == EMOGI_NO_VERTEX)
+	if (graph == NULL || !emogi_run_has_vertex(graph, patch, task->keys[0]))
 		emogi_run_notice_missing("source", task->keys[0]);
-	else if (emogi_graph_vertex(graph, task->targets[0]) == EMOGI_NO_VERTEX)
+	else if (!emogi_run_has_vertex(graph, patch, task->targets[0]))
 		emogi_run_notice_missing("target", task->targets[0]);
 }
 
@@ -87,17 +88,33 @@ path_of_distances(EmogiCall *call, const EmogiTask *task, const EmogiGraph *grap
 	return length;
 }
 
+/* Put the path that the worker finds into the tuplestore; get its length. */
+static uint64
+put_path_of_worker(FunctionCallInfo fcinfo, EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph)
+{
+	uint32	   *path = emogi_call_alloc_any(call, graph->nvertices * sizeof *path);
+	double	   *distance = emogi_call_alloc_any(call, graph->nvertices * sizeof *distance);
+	uint64		length;
+
+	if (!emogi_run_path(call, task, graph, path, distance, &length))
+		length = path_of_distances(call, task, graph, path, distance);
+	emogi_call_phase(call, EMOGI_PHASE_ROWS);
+	put_path(fcinfo, graph, NULL, path, distance, length);
+	return length;
+}
+
 /* emogi_shortest_path(graph, source, target, direction) -> setof (seq int, vertex bigint, distance float8) */
 Datum
 emogi_shortest_path(PG_FUNCTION_ARGS)
 {
+	EmogiPatch *patch = NULL;
+	EmogiNearPath path;
 	EmogiTask	task;
 	EmogiGraph	graph;
 	EmogiCall  *call;
 	int64		target;
-	uint32	   *path;
-	double	   *distance;
-	uint64		length;
+	bool		near;
+	bool		answered;
 
 	emogi_compat_init_rows(fcinfo);
 	emogi_arguments_begin(fcinfo, EMOGI_SSSP, &task);
@@ -107,17 +124,26 @@ emogi_shortest_path(PG_FUNCTION_ARGS)
 	task.ntargets = 1;
 	task.direction = emogi_arguments_direction(fcinfo, 3, EMOGI_OUT);
 	task.with_backward = true;
-	call = emogi_run_open(fcinfo->flinfo->fn_oid, &task, &graph);
-	notice_ends(&task, call != NULL ? &graph : NULL);
+	near = emogi_near_may_serve(&task);
+	call = emogi_run_open(fcinfo->flinfo->fn_oid, &task, near ? &patch : NULL, &graph);
+	answered = call != NULL && near && emogi_near_path(call, &task, patch, &graph, &path);
+	if (!answered && patch != NULL)
+	{
+		patch = NULL;
+		if (!emogi_run_reopen(call, &task, &graph))
+			call = NULL;
+	}
+	notice_ends(&task, patch, call != NULL ? &graph : NULL);
 	if (call == NULL)
 		return (Datum) 0;
-	path = emogi_call_alloc_any(call, graph.nvertices * sizeof *path);
-	distance = emogi_call_alloc_any(call, graph.nvertices * sizeof *distance);
-	if (!emogi_run_path(call, &task, &graph, path, distance, &length))
-		length = path_of_distances(call, &task, &graph, path, distance);
-	emogi_call_phase(call, EMOGI_PHASE_ROWS);
-	put_path(fcinfo, &graph, path, distance, length);
-	call->record.nrows = length;
+	if (answered)
+	{
+		emogi_call_phase(call, EMOGI_PHASE_ROWS);
+		put_path(fcinfo, &graph, patch, path.vertices, path.distance, path.length);
+		call->record.nrows = path.length;
+	}
+	else
+		call->record.nrows = put_path_of_worker(fcinfo, call, &task, &graph);
 	emogi_call_end(call);
 	return (Datum) 0;
 }

@@ -11,6 +11,7 @@
 #include "access/visibilitymap.h"
 #include "catalog/catalog.h"
 #include "miscadmin.h"
+#include "port/pg_bswap.h"
 #include "storage/bufmgr.h"
 
 #include "live/live.h"
@@ -32,15 +33,37 @@ emogi_discover_can_follow(Relation rel)
 
 /* ---- the map ---- */
 
-/* Get the all-visible bits of four pages, of the two bits of each that a byte of the map has. */
+/* Get the all-visible bits of as many pages as bytes of the map are in a word, four each, of the two bits that each page has. */
 static inline uint64
-take_four(uint8 byte)
+take_bits(uint64 word)
 {
-	uint64		bits = byte & 0x55;
+	uint64		bits = word & UINT64CONST(0x5555555555555555);
 
 	StaticAssertStmt(VISIBILITYMAP_ALL_VISIBLE == 1, "the all-visible bit is the lower one");
-	bits = (bits | bits >> 1) & 0x33;
-	return (bits | bits >> 2) & 0x0F;
+	bits = (bits | bits >> 1) & UINT64CONST(0x3333333333333333);
+	bits = (bits | bits >> 2) & UINT64CONST(0x0F0F0F0F0F0F0F0F);
+	bits = (bits | bits >> 4) & UINT64CONST(0x00FF00FF00FF00FF);
+	bits = (bits | bits >> 8) & UINT64CONST(0x0000FFFF0000FFFF);
+	return (bits | bits >> 16) & UINT64CONST(0x00000000FFFFFFFF);
+}
+
+/* Get the bytes of the map for 32 pages from one on, the first byte in the lowest bits; what lies behind `end` pages is 0. */
+static inline uint64
+load_word(const uint8 *bytes, BlockNumber i, BlockNumber end)
+{
+	uint64		word = 0;
+
+	if (end - i >= 32)
+	{
+		memcpy(&word, bytes + i / 4, sizeof word);
+#ifdef WORDS_BIGENDIAN
+		word = pg_bswap64(word);
+#endif
+		return word;
+	}
+	for (BlockNumber at = i; at < end; at += 4)
+		word |= (uint64) bytes[at / 4] << (at - i) * 2;
+	return word;
 }
 
 /* Copy the bits of a map page, which is locked, for the pages from `first` on. */
@@ -49,9 +72,9 @@ copy_bits(const uint8 *bytes, BlockNumber first, EmogiDiscovery *discovery)
 {
 	BlockNumber end = Min(discovery->nblocks - first, EMOGI_GROUP_PAGES);
 
-	for (BlockNumber i = 0; i < end; i += 4)
+	for (BlockNumber i = 0; i < end; i += 32)
 	{
-		uint64		bits = take_four(bytes[i / 4]);
+		uint64		bits = take_bits(load_word(bytes, i, end));
 
 		discovery->map[(first + i) / 64] |= bits << (first + i) % 64;
 	}

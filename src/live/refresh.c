@@ -146,6 +146,12 @@ count_skipped(const EmogiLiveState *state, const EmogiDiscovery *discovery)
 	uint64		nskipped = 0;
 	uint64		k = 0;
 
+	if (state->nskipped == 0)
+	{
+		for (; k < discovery->looks.count; k++)
+			nskipped += discovery->looks.looks[k].nskipped;
+		return nskipped;
+	}
 	for (BlockNumber block = 0; block < discovery->nblocks; block++)
 		if (k < discovery->looks.count && discovery->looks.blocks[k] == block)
 			nskipped += discovery->looks.looks[k++].nskipped;

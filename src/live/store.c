@@ -342,6 +342,8 @@ append_log(EmogiStoring *storing, const EmogiChanges *changes)
 		state->log_room = storing->log_room;
 	}
 	state->position += changes->count;
+	if (changes->count > 0)
+		state->npatched = 0;
 	if (changes->count > state->log_room)
 	{
 		state->log_start = state->position;

@@ -189,7 +189,7 @@ emogi_batch_open(EmogiBatchState *batch, bool has_source)
 	emogi_inputs_apply_conditions(scan, &batch->task);
 	batch->task.table = &table;
 	pgstat_init_function_usage(scan->fcinfo, &usage);
-	scan->call = emogi_run_open(scan->flinfo.fn_oid, &batch->task, &scan->graph);
+	scan->call = emogi_run_open(scan->flinfo.fn_oid, &batch->task, NULL, &scan->graph);
 	pgstat_end_function_usage(&usage, true);
 	batch->task.table = NULL;
 	emogi_scan_open_tables(scan, table);

@@ -236,10 +236,13 @@ copy_rows(EmogiScan *scan, bool only_count)
 static void
 keep_rows(EmogiScan *scan)
 {
-	scan->is_copied = !scan->is_shared && copy_rows(scan, true) <= EMOGI_COPIED_BYTES;
+	const bool	are_local = scan->call->rows_are_local;
+
+	scan->is_copied = are_local || (!scan->is_shared && copy_rows(scan, true) <= EMOGI_COPIED_BYTES);
 	if (scan->is_copied)
 	{
-		(void) copy_rows(scan, false);
+		if (!are_local)
+			(void) copy_rows(scan, false);
 		emogi_call_leave(scan->call);
 		return;
 	}
@@ -262,6 +265,7 @@ run(EmogiScan *scan)
 	emogi_arguments_read(scan->fcinfo, scan->function->algorithm, &task);
 	emogi_inputs_apply_conditions(scan, &task);
 	task.table = &table;
+	task.is_shared = scan->is_shared;
 	pgstat_init_function_usage(scan->fcinfo, &usage);
 	scan->call = emogi_run(scan->flinfo.fn_oid, &task, &scan->graph, &scan->result);
 	pgstat_end_function_usage(&usage, true);

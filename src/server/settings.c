@@ -24,6 +24,7 @@ int			emogi_max_staleness_ms = 0;
 int			emogi_live_min_size_kb = 1024;
 bool		emogi_enable_scan = true;
 bool		emogi_enable_batch = true;
+bool		emogi_enable_near = true;
 bool		emogi_notice_missing_source = false;
 
 static const struct config_enum_entry engine_options[] = {
@@ -154,6 +155,11 @@ emogi_settings_define(void)
 							 "Searches from many outer rows of a LATERAL join at once.",
 							 "off has a run for each row. Answers are the same.",
 							 &emogi_enable_batch, true,
+							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
+	DefineCustomBoolVariable("emogi.enable_near",
+							 "Has searches that reach little made by the backend itself.",
+							 "off has the engine make all of them, on graphs without changes beside them. Answers are the same.",
+							 &emogi_enable_near, true,
 							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
 	DefineCustomBoolVariable("emogi.notice_missing_source",
 							 "Raises a notice when a source is not a vertex of the graph.",

@@ -248,6 +248,7 @@ emogi_cache(PG_FUNCTION_ARGS)
 	emogi_views_add(&row, Int64GetDatum(counters.hits));
 	emogi_views_add(&row, Int64GetDatum(counters.builds));
 	emogi_views_add(&row, Int64GetDatum(counters.splices));
+	emogi_views_add(&row, Int64GetDatum(counters.patches));
 	emogi_views_add(&row, Int64GetDatum(counters.private_builds));
 	emogi_views_add(&row, Int64GetDatum(counters.waits));
 	emogi_views_add(&row, Int64GetDatum(counters.evictions));

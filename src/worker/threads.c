@@ -285,7 +285,7 @@ run_path(EmogiWork *work)
 	EmogiPathAnswer answer;
 	EmogiStatus status;
 
-	status = emogi_path_search(&request->graph, request->query.sources[0], request->query.targets[0],
+	status = emogi_path_search(&request->graph, NULL, request->query.sources[0], request->query.targets[0],
 							   request->max_edges, &answer, &work->slot->control, &reply->error);
 	if (status != EMOGI_OK)
 		return status;

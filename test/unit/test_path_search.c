@@ -59,7 +59,7 @@ check_pair(const char *name, const EmogiGraph *graph, Full *full, uint32_t sourc
 	EmogiControl control = {0};
 	EmogiError	error;
 	EmogiPathAnswer answer;
-	EmogiStatus status = emogi_path_search(graph, source, target, UINT64_MAX, &answer, &control, &error);
+	EmogiStatus status = emogi_path_search(graph, NULL, source, target, UINT64_MAX, &answer, &control, &error);
 	uint64_t	length = 0,
 				ndifferent = 0;
 
@@ -250,13 +250,13 @@ check_budget(const char *name, const EmogiGraph *graph)
 		emogi_path_search_free(&answer);
 		source = (uint32_t) (emogi_random(21, i) % graph->nvertices);
 		target = (uint32_t) (emogi_random(22, i) % graph->nvertices);
-		emogi_path_search(graph, source, target, UINT64_MAX, &answer, &control, &error);
+		emogi_path_search(graph, NULL, source, target, UINT64_MAX, &answer, &control, &error);
 	}
 	needed = answer.edges_traversed;
 	emogi_path_search_free(&answer);
 	for (uint64_t budget = 0; budget < enough; budget = budget * 3 / 2 + 1)
 	{
-		CHECK(emogi_path_search(graph, source, target, budget, &answer, &control, &error) == EMOGI_OK, "%s: budget", name);
+		CHECK(emogi_path_search(graph, NULL, source, target, budget, &answer, &control, &error) == EMOGI_OK, "%s: budget", name);
 		CHECK(answer.edges_traversed <= budget, "%s: %llu entries of %llu", name,
 			  (unsigned long long) answer.edges_traversed, (unsigned long long) budget);
 		CHECK(answer.outcome == EMOGI_PATH_FOUND || (budget < 2 * needed && answer.outcome == EMOGI_PATH_GAVE_UP &&
@@ -335,7 +335,7 @@ check_hub(void)
 	}
 	shape.edges[200000] = (EmogiEdge) {0, 1};
 	graph = naive_build(&shape, NULL, EMOGI_OUT, true);
-	emogi_path_search(&graph, 0, 1, 100000, &answer, &control, &error);
+	emogi_path_search(&graph, NULL, 0, 1, 100000, &answer, &control, &error);
 	CHECK(answer.outcome == EMOGI_PATH_GAVE_UP && answer.edges_traversed == 0, "%llu entries",
 		  (unsigned long long) answer.edges_traversed);
 	full = run_full(&graph, 0);
@@ -361,7 +361,7 @@ check_memory(const char *name, const EmogiGraph *graph, uint64_t seed)
 		EmogiError	error;
 		EmogiPathAnswer answer;
 
-		status = emogi_path_search(graph, 0, target, UINT64_MAX, &answer, &control, &error);
+		status = emogi_path_search(graph, NULL, 0, target, UINT64_MAX, &answer, &control, &error);
 		if (status == EMOGI_NO_MEMORY)
 			CHECK(error.message[0] != '\0' && error.detail[0] != '\0' && answer.vertices == NULL && answer.distance == NULL &&
 				  answer.length == 0, "%s: allocation %u", name, n);
@@ -378,7 +378,7 @@ check_cancel(const char *name, const EmogiGraph *graph, uint64_t seed)
 	EmogiControl control = {.cancel = 1};
 	EmogiError	error;
 	EmogiPathAnswer answer;
-	EmogiStatus status = emogi_path_search(graph, 0, target, UINT64_MAX, &answer, &control, &error);
+	EmogiStatus status = emogi_path_search(graph, NULL, 0, target, UINT64_MAX, &answer, &control, &error);
 	pthread_t	thread;
 
 	CHECK(status == EMOGI_CANCELED && answer.vertices == NULL, "%s: status %d before", name, status);
@@ -386,7 +386,7 @@ check_cancel(const char *name, const EmogiGraph *graph, uint64_t seed)
 	{
 		control.cancel = 0;
 		pthread_create(&thread, NULL, engines_cancel_soon, &control);
-		status = emogi_path_search(graph, 0, target, UINT64_MAX, &answer, &control, &error);
+		status = emogi_path_search(graph, NULL, 0, target, UINT64_MAX, &answer, &control, &error);
 		pthread_join(thread, NULL);
 		emogi_path_search_free(&answer);
 	}

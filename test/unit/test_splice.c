@@ -1,9 +1,12 @@
 /*
- * test_splice.c: a Graph that is made of another Graph and changes is, to the last byte, the one that is built from all edges anew:
- * random histories of changes, each step against a rebuild. test_splice HISTORIES [SEED] for more of them.
+ * test_splice.c: a Graph that is made of another Graph and changes is, to the last byte, the one that is built from all edges anew;
+ * a patch of the same changes leads to the same places. Random histories of changes, each step against a rebuild. test_splice HISTORIES [SEED] for more of them.
  */
 #include "build.h"
 #include "check.h"
+#include "contract/semirings.h"
+#include "cpu/near_search.h"
+#include "cpu/path_search.h"
 #include "generate.h"
 #include "graph/keys.h"
 #include "graph/splice.h"
@@ -21,6 +24,7 @@
 #define ROOM ((size_t) 1 << 30)	/* of each piece of memory, taken when it is touched */
 #define GUARD 256				/* bytes behind what was asked for, which must stay as they are */
 #define MAX_EDGES 1200000
+#define MAX_PATCHED 3000		/* changes */
 
 static EmogiPool *pools[NPOOLS];	/* of 1, 2 and 5 threads */
 static char *keys_memory,
@@ -31,6 +35,8 @@ static char *keys_memory,
 static EmogiEdgeSet set;		/* the edges of a rebuild */
 static uint64_t seed;
 static uint64_t ndrawn;
+static uint64_t npatched,
+			nunpatched;
 
 /* ---- random choices ---- */
 
@@ -361,6 +367,155 @@ same_graph(const EmogiGraph *a, EmogiGraph b)
 		a->memory_bytes == b.memory_bytes && same_places(&a->forward, &b.forward) && same_places(&a->backward, &b.backward);
 }
 
+/* ---- patches ---- */
+
+/* Say whether a patched list has the keys and weights of a list of the Graph with the changes in it. */
+static bool
+same_list(const EmogiGraph *old, const EmogiPatch *patch, const EmogiListsView *patched, uint32_t from, const EmogiGraph *new,
+		  const EmogiAdjacency *lists, uint32_t vertex)
+{
+	uint64_t	at = lists->offsets[vertex];
+	EmogiPiece	whole;
+	uint32_t	npieces;
+	const EmogiPiece *pieces = emogi_lists_pieces(patched, from, &whole, &npieces);
+
+	if (emogi_lists_degree(patched, from) != lists->offsets[vertex + 1] - at)
+		return false;
+	for (uint32_t i = 0; i < npieces; i++)
+	{
+		for (uint64_t e = 0; e < pieces[i].count; e++, at++)
+		{
+			if (at == lists->offsets[vertex + 1] ||
+				emogi_patch_key(old, patch, pieces[i].targets[e]) != new->ids[lists->targets[at]] ||
+				emogi_weight(pieces[i].weights, old->weight_type, e) != emogi_weight(lists->weights, new->weight_type, at))
+				return false;
+		}
+	}
+	return at == lists->offsets[vertex + 1];
+}
+
+/* Compare all lists, and which vertices are there. */
+static void
+check_patched_lists(const EmogiGraph *old, const EmogiPatch *patch, const EmogiGraph *new, bool backward, const char *what)
+{
+	const EmogiListsView views[] = {emogi_lists_forward(old, patch), emogi_lists_backward(old, patch)};
+	const EmogiAdjacency *lists[] = {&new->forward, &new->backward};
+	uint64_t	ndifferent = 0;
+
+	for (uint32_t v = 0; v < new->nvertices; v++)
+	{
+		const uint32_t from = emogi_patch_vertex(old, patch, new->ids[v]);
+
+		ndifferent += from == EMOGI_NO_VERTEX || emogi_patch_presence(old, patch, from) == EMOGI_VERTEX_GONE;
+		for (int side = 0; side < (backward ? 2 : 1) && from != EMOGI_NO_VERTEX; side++)
+			ndifferent += !same_list(old, patch, &views[side], from, new, lists[side], v);
+	}
+	for (uint32_t v = 0; v < old->nvertices; v++)
+	{
+		if (emogi_graph_vertex(new, old->ids[v]) == EMOGI_NO_VERTEX)
+			ndifferent += emogi_patch_presence(old, patch, v) == EMOGI_VERTEX_THERE || emogi_lists_degree(&views[0], v) != 0;
+	}
+	CHECK(ndifferent == 0, "%s: %llu lists of a patch", what, (unsigned long long) ndifferent);
+}
+
+/* Search from a vertex in a patched Graph and in the new one. */
+static void
+check_patched_search(const EmogiGraph *old, const EmogiPatch *patch, const EmogiGraph *new, EmogiAlgorithm algorithm, const char *what)
+{
+	uint32_t	source = (uint32_t) draw(new->nvertices);
+	uint32_t	old_source = emogi_patch_vertex(old, patch, new->ids[source]);
+	EmogiQuery	query = {.algorithm = algorithm, .nsources = 1, .sources = &source, .max_depth = once_in(2) ? -1 : (int64_t) draw(4),
+		.max_distance = once_in(2) ? INFINITY : (double) draw(300)};
+	EmogiQuery	old_query = query;
+	EmogiNearAnswer expected,
+				answer;
+	uint64_t	ndifferent = 0;
+
+	old_query.sources = &old_source;
+	if (emogi_near_search(new, NULL, &query, UINT64_MAX, &expected) != EMOGI_NEAR_ANSWERED)
+		abort();
+	if (emogi_near_search(old, patch, &old_query, UINT64_MAX, &answer) != EMOGI_NEAR_ANSWERED)
+	{
+		CHECK(emogi_patch_presence(old, patch, old_source) == EMOGI_VERTEX_UNKNOWN, "%s: no answer", what);
+		emogi_near_search_free(&expected);
+		return;
+	}
+	for (uint64_t i = 0; i < answer.count && i < expected.count; i++)
+		ndifferent += emogi_patch_key(old, patch, answer.vertices[i]) != new->ids[expected.vertices[i]] ||
+			memcmp(&answer.values[i], &expected.values[i], sizeof(double)) != 0;
+	CHECK(answer.count == expected.count && ndifferent == 0, "%s: %llu of %llu and %llu differ", what,
+		  (unsigned long long) ndifferent, (unsigned long long) answer.count, (unsigned long long) expected.count);
+	CHECK(answer.nlevels == expected.nlevels && answer.edges_traversed == expected.edges_traversed, "%s: other counts", what);
+	emogi_near_search_free(&answer);
+	emogi_near_search_free(&expected);
+}
+
+/* Search a path in a patched Graph and in the new one. */
+static void
+check_patched_path(const EmogiGraph *old, const EmogiPatch *patch, const EmogiGraph *new, const char *what)
+{
+	const uint32_t ends[] = {(uint32_t) draw(new->nvertices), (uint32_t) draw(new->nvertices)};
+	EmogiControl control = {0};
+	EmogiError	error;
+	EmogiPathAnswer expected,
+				answer;
+	uint64_t	ndifferent = 0;
+
+	if (emogi_path_search(new, NULL, ends[0], ends[1], UINT64_MAX, &expected, &control, &error) != EMOGI_OK ||
+		emogi_path_search(old, patch, emogi_patch_vertex(old, patch, new->ids[ends[0]]),
+						  emogi_patch_vertex(old, patch, new->ids[ends[1]]), UINT64_MAX, &answer, &control, &error) != EMOGI_OK)
+		abort();
+	for (uint64_t i = 0; i < answer.length && i < expected.length; i++)
+		ndifferent += emogi_patch_key(old, patch, answer.vertices[i]) != new->ids[expected.vertices[i]] ||
+			memcmp(&answer.distance[i], &expected.distance[i], sizeof(double)) != 0;
+	CHECK(answer.outcome == expected.outcome && answer.length == expected.length && ndifferent == 0, "%s: another path", what);
+	emogi_path_search_free(&answer);
+	emogi_path_search_free(&expected);
+}
+
+/* Say whether all weights are lengths. */
+static bool
+has_lengths(const History *history)
+{
+	for (uint64_t i = 0; i < history->nedges; i++)
+	{
+		if (history->edges[i].weight < 0)
+			return false;
+	}
+	return true;
+}
+
+/* A patch of the changes leads where the new Graph does, or there is a reason why there is none. */
+static void
+check_patch(const History *history, const EmogiGraph *new, const char *what)
+{
+	const EmogiGraph *old = &history->graph;
+	EmogiSpliceInput input = {.graph = old, .direction = history->direction, .weight_type = old->weight_type,
+		.nchanges = history->nchanges, .changes = history->changes, .memory = splice_scratch};
+	EmogiPatch	patch;
+
+	memset(input.memory, 0x5A, emogi_patch_bytes(&input) + GUARD);
+	if (!emogi_patch_make(&input, &patch))
+	{
+		CHECK(new->weight_type != old->weight_type, "%s: no patch", what);
+		nunpatched++;
+		return;
+	}
+	npatched++;
+	CHECK(is_guarded((char *) input.memory + emogi_patch_bytes(&input)), "%s: behind the patch", what);
+	check_patched_lists(old, &patch, new, old->backward.offsets != NULL && new->nvertices > 0, what);
+	if (new->nvertices == 0)
+		return;
+	check_patched_search(old, &patch, new, EMOGI_BFS, what);
+	if (!has_lengths(history))
+		return;
+	check_patched_search(old, &patch, new, EMOGI_SSSP, what);
+	for (int i = 0; old->backward.offsets != NULL && i < (patch.nnew > 0 ? 20 : 1); i++)
+		check_patched_path(old, &patch, new, what);	/* ties with new vertices are rare */
+}
+
+/* ---- splices ---- */
+
 /* Splice the changes into the Graph; the new one takes its place. Compares it with a rebuild. */
 static void
 check_splice(History *history, EmogiPool *pool, EmogiPool *builders, const char *what)
@@ -394,6 +549,8 @@ check_splice(History *history, EmogiPool *pool, EmogiPool *builders, const char 
 		CHECK(graph.memory_bytes == built.memory_bytes && memcmp(graph.memory, built.memory, built.memory_bytes) == 0,
 			  "%s: other bytes", what);
 	}
+	if (history->graph.nvertices > 0 && history->nchanges <= MAX_PATCHED)
+		check_patch(history, &graph, what);
 	history->graph = graph;
 	history->block = (history->block + 1) % NBLOCKS;
 }
@@ -764,6 +921,8 @@ main(int argc, char **argv)
 	check_types(&history);
 	check_parallel(&history, false);
 	check_parallel(&history, true);
+	CHECK(npatched > 10 * nunpatched, "%llu patches, %llu could not be made", (unsigned long long) npatched,
+		  (unsigned long long) nunpatched);
 	emogi_edge_set_free(&set);
 	free(history.edges);
 	free(history.changes);

@@ -1,0 +1,39 @@
+/*
+ * near_search.h: BFS and SSSP that reach little: what they cost depends on what they reach, not on the size of the Graph.
+ */
+#ifndef EMOGI_NEAR_SEARCH_H
+#define EMOGI_NEAR_SEARCH_H
+
+#include "contract/engine.h"
+#include "graph/patch.h"
+
+/* What a search has reached, in ascending order of keys. */
+typedef struct EmogiNearAnswer
+{
+	uint64_t	count;
+	uint32_t   *vertices;		/* [count], malloced; from nvertices on those of the patch */
+	double	   *values;			/* [count], malloced: levels, or distances with SSSP's bits */
+	uint32_t	nlevels;		/* levels entered, the sources' own included; 0 with weights */
+	uint64_t	edges_traversed;	/* list entries that were looked at */
+} EmogiNearAnswer;
+
+typedef enum EmogiNearOutcome
+{
+	EMOGI_NEAR_ANSWERED,
+	EMOGI_NEAR_GAVE_UP			/* there is more to look at than was allowed, no memory, or a source that may be gone; no answer */
+} EmogiNearOutcome;
+
+/*
+ * Answer a query of an algorithm that stops (EMOGI_STOPS: BFS, SSSP), looking at max_edges list entries at most. Sources and
+ * targets of the query may be vertices of the patch; NULL = nothing has changed. With targets, those that are reached are in
+ * the answer, and others may be.
+ *
+ * Runs in the calling thread, and polls nothing: so max_edges is to be what takes milliseconds. Memory is proportional to it.
+ */
+extern EmogiNearOutcome emogi_near_search(const EmogiGraph *graph, const EmogiPatch *patch, const EmogiQuery *query,
+										  uint64_t max_edges, EmogiNearAnswer *answer);
+
+/* Free the arrays of an answer. */
+extern void emogi_near_search_free(EmogiNearAnswer *answer);
+
+#endif							/* EMOGI_NEAR_SEARCH_H */

@@ -1,0 +1,150 @@
+/*
+ * near.c: searches that reach little, which the backend makes itself.
+ *
+ * The Graph lies in the Region, where this process sees it, too. So a search that looks at few list entries need not ask the engine
+ * worker, nor wait until a Graph has been made of an older one and what has changed since (patch.h). Whether it looks at few
+ * shows as it goes: it gives up where the engine would do better, and has cost a few milliseconds at most by then.
+ */
+#include "postgres.h"
+
+#include "cpu/near_search.h"
+#include "cpu/path_search.h"
+#include "function/function.h"
+#include "server/papers.h"
+
+/*
+ * A search gives up after this share of all list entries, but not before MIN_EDGES, which take no longer than to wake the worker, nor
+ * after MAX_EDGES, which take some milliseconds.
+ */
+#define NEAR_SHARE 64
+#define MIN_EDGES UINT64CONST(4096)
+#define MAX_EDGES UINT64CONST(65536)
+
+/* May the backend itself carry out a task? Then its Graph may be a patched one. */
+bool
+emogi_near_may_serve(const EmogiTask *task)
+{
+	const EmogiPapersQuery papers = emogi_papers_query();
+
+	return emogi_enable_near && emogi_engine != EMOGI_ENGINE_CUDA && !task->is_shared && papers.mapping == EMOGI_MAPPING_AUTO &&
+		(emogi_algorithm_row(task->query.algorithm)->traits & EMOGI_STOPS) != 0;
+}
+
+/* Get the list entries that a search may look at. */
+static uint64
+most_edges(const EmogiGraph *graph)
+{
+	return Max(MIN_EDGES, Min(graph->forward.nedges / NEAR_SHARE, MAX_EDGES));
+}
+
+/* Turn keys into vertex numbers; keys that the graph does not have are dropped. */
+static uint32 *
+find_numbers(const EmogiGraph *graph, const EmogiPatch *patch, const int64 *keys, uint64 nkeys, uint64 *nnumbers)
+{
+	uint32	   *numbers = palloc(Max(nkeys, 1) * sizeof *numbers);
+
+	*nnumbers = 0;
+	for (uint64 i = 0; i < nkeys; i++)
+	{
+		uint32		number = emogi_patch_vertex(graph, patch, keys[i]);
+
+		if (number != EMOGI_NO_VERTEX)
+			numbers[(*nnumbers)++] = number;
+	}
+	return numbers;
+}
+
+/* Note in the record of a call what the backend has done. */
+static void
+note_run(EmogiCall *call, const EmogiGraph *graph, uint64 nreached, uint32 nlevels, uint64 edges_traversed, double start_ms)
+{
+	EmogiCallRecord *record = &call->record;
+
+	strlcpy(record->engine, "backend", sizeof record->engine);
+	record->reason[0] = '\0';
+	record->nvertices = graph->nvertices;
+	record->nedges = graph->forward.nedges;
+	record->nreached += nreached;
+	record->nlevels = Max(record->nlevels, nlevels);
+	record->edges_traversed += edges_traversed;
+	record->run_ms += emogi_pool_now_ms() - start_ms;
+}
+
+/*
+ * Have what was reached stand in the place of the Graph: a row then is a vertex of it. So whoever reads rows need not know that there
+ * are no arrays of all vertices.
+ */
+static void
+set_rows(const EmogiTask *task, const EmogiPatch *patch, const EmogiNearAnswer *answer, EmogiGraph *graph, EmogiResult *result)
+{
+	const bool	levels = emogi_algorithm_row(task->query.algorithm)->columns[0].type == EMOGI_INT32;
+	const uint64 count = answer->count;
+	int64	   *ids = palloc(Max(count, 1) * sizeof *ids);
+
+	result->columns[0].any = palloc(Max(count, 1) * sizeof(double));
+	for (uint64 i = 0; i < count; i++)
+	{
+		ids[i] = emogi_patch_key(graph, patch, answer->vertices[i]);
+		if (levels)
+			result->columns[0].int32[i] = (int32) answer->values[i];
+		else
+			result->columns[0].float64[i] = answer->values[i];
+	}
+	*graph = (EmogiGraph) {.nvertices = count,.ids = ids};
+}
+
+/*
+ * Carry out a task that emogi_near_may_serve, if it reaches little. Then *graph has the vertices that were reached, ascending, and no
+ * lists, and *result their columns; both are in memory of the current context, and the call needs nothing in shared memory any
+ * more. patch: what has changed since the Graph was made, NULL = nothing. False, and nothing is changed, when it reaches more.
+ */
+bool
+emogi_near_run(EmogiCall *call, const EmogiTask *task, const EmogiPatch *patch, EmogiGraph *graph, EmogiResult *result)
+{
+	EmogiQuery	query = task->query;
+	double		start_ms = emogi_pool_now_ms();
+	EmogiNearAnswer answer;
+
+	query.sources = find_numbers(graph, patch, task->keys, task->nkeys, &query.nsources);
+	if (task->has_targets)
+		query.targets = find_numbers(graph, patch, task->targets, task->ntargets, &query.ntargets);
+	if (task->has_targets && query.ntargets == 0)
+		query.nsources = 0;		/* no row is wanted that there could be */
+	if (emogi_near_search(graph, patch, &query, most_edges(graph), &answer) != EMOGI_NEAR_ANSWERED)
+		return false;
+	note_run(call, graph, answer.count, answer.nlevels, answer.edges_traversed, start_ms);
+	set_rows(task, patch, &answer, graph, result);
+	emogi_near_search_free(&answer);
+	call->rows_are_local = true;
+	return true;
+}
+
+/*
+ * Find the path between a task's source and its target, if that is not far to seek, as emogi_path_search does. The path is in memory of
+ * the current context; length 0: there is none. patch: as above.
+ */
+bool
+emogi_near_path(EmogiCall *call, const EmogiTask *task, const EmogiPatch *patch, const EmogiGraph *graph, EmogiNearPath *path)
+{
+	double		start_ms = emogi_pool_now_ms();
+	EmogiControl control = {0};
+	EmogiError	error;
+	EmogiPathAnswer answer = {.outcome = EMOGI_PATH_NONE};
+
+	if (emogi_run_has_vertex(graph, patch, task->keys[0]) && emogi_run_has_vertex(graph, patch, task->targets[0]) &&
+		(emogi_path_search(graph, patch, emogi_patch_vertex(graph, patch, task->keys[0]),
+						   emogi_patch_vertex(graph, patch, task->targets[0]), most_edges(graph), &answer, &control,
+						   &error) != EMOGI_OK || answer.outcome == EMOGI_PATH_GAVE_UP))
+		return false;
+	note_run(call, graph, answer.length, 0, answer.edges_traversed, start_ms);
+	path->length = answer.length;
+	path->vertices = palloc(Max(answer.length, 1) * sizeof *path->vertices);
+	path->distance = palloc(Max(answer.length, 1) * sizeof *path->distance);
+	if (answer.length > 0)
+	{
+		memcpy(path->vertices, answer.vertices, answer.length * sizeof *path->vertices);
+		memcpy(path->distance, answer.distance, answer.length * sizeof *path->distance);
+	}
+	emogi_path_search_free(&answer);
+	return true;
+}

@@ -1,0 +1,147 @@
+/*
+ * test_near_search.c: a search that reaches little finds what the engine finds, and gives up where it should.
+ */
+#include "build.h"
+#include "engines.h"
+#include "cpu/cpu.h"
+#include "cpu/near_search.h"
+#include "oracle.h"
+
+#include <float.h>
+
+#define NRANDOM 150
+#define NQUERIES 8
+#define MAX_SOURCES 5
+
+static uint64_t nanswers,
+			ntargeted;
+
+/* Ask the engine; columns[0] of the result is malloced. */
+static EmogiResult
+run_engine(const EmogiGraph *graph, const EmogiQuery *query)
+{
+	EmogiResult result = {.columns[0].any = malloc((graph->nvertices + 1) * sizeof(double))};
+	EmogiControl control = {0};
+	EmogiError	error;
+
+	if (engine->run(states[0], graph, query, &result, &control, &error) != EMOGI_OK)
+		abort();
+	return result;
+}
+
+/* Get what the engine has for a vertex; INFINITY = not reached. */
+static double
+value_of(const EmogiResult *result, EmogiAlgorithm algorithm, uint32_t vertex)
+{
+	if (algorithm == EMOGI_BFS)
+		return result->columns[0].int32[vertex] < 0 ? INFINITY : result->columns[0].int32[vertex];
+	return result->columns[0].float64[vertex];
+}
+
+/* Compare an answer to a query without targets with the engine's. */
+static void
+check_answer(const char *name, const EmogiGraph *graph, const EmogiQuery *query, const EmogiNearAnswer *answer,
+			 const EmogiResult *result)
+{
+	uint64_t	at = 0,
+				ndifferent = 0;
+
+	for (uint32_t v = 0; v < graph->nvertices; v++)
+	{
+		const double value = value_of(result, query->algorithm, v);
+
+		if (!(value < (double) INFINITY))
+			continue;
+		if (at < answer->count)
+			ndifferent += answer->vertices[at] != v || memcmp(&answer->values[at], &value, sizeof(double)) != 0;
+		at++;
+	}
+	CHECK(at == answer->count && ndifferent == 0, "%s: %llu of %llu, not %llu", name, (unsigned long long) ndifferent,
+		  (unsigned long long) answer->count, (unsigned long long) at);
+	CHECK(answer->count == result->nreached, "%s: reached", name);
+	if (query->algorithm == EMOGI_BFS)
+		CHECK(answer->nlevels == result->nlevels, "%s: %u levels, not %u", name, answer->nlevels, result->nlevels);
+	nanswers++;
+}
+
+/* Compare what an answer says of the targets. */
+static void
+check_targets(const char *name, const EmogiQuery *query, const EmogiNearAnswer *answer, const EmogiResult *result)
+{
+	uint64_t	ndifferent = 0;
+
+	for (uint64_t t = 0; t < query->ntargets; t++)
+	{
+		double		value = INFINITY;
+
+		for (uint64_t i = 0; i < answer->count; i++)
+			if (answer->vertices[i] == query->targets[t])
+				value = answer->values[i];
+		ndifferent += value != value_of(result, query->algorithm, query->targets[t]);
+	}
+	CHECK(ndifferent == 0, "%s: %llu of %llu targets", name, (unsigned long long) ndifferent, (unsigned long long) query->ntargets);
+	ntargeted++;
+}
+
+/* Answer a query with as much to look at as it takes, and with one less. */
+static void
+check_query(const char *name, const EmogiGraph *graph, const EmogiQuery *query)
+{
+	EmogiQuery	whole = *query;
+	EmogiNearAnswer answer;
+	EmogiResult result;
+	uint64_t	looked;
+
+	whole.ntargets = 0;
+	result = run_engine(graph, &whole);
+	if (emogi_near_search(graph, NULL, query, UINT64_MAX, &answer) != EMOGI_NEAR_ANSWERED)
+		abort();
+	looked = answer.edges_traversed;
+	if (query->ntargets > 0)
+		check_targets(name, query, &answer, &result);
+	else
+		check_answer(name, graph, query, &answer, &result);
+	emogi_near_search_free(&answer);
+	if (looked > query->ntargets + query->nsources)
+	{
+		CHECK(emogi_near_search(graph, NULL, query, looked, &answer) == EMOGI_NEAR_ANSWERED, "%s: not with what it takes", name);
+		emogi_near_search_free(&answer);
+		CHECK(emogi_near_search(graph, NULL, query, looked - 1, &answer) == EMOGI_NEAR_GAVE_UP && answer.vertices == NULL,
+			  "%s: with less than it takes", name);
+	}
+	free(result.columns[0].any);
+}
+
+/* Ask random queries of a Graph. */
+static void
+check_graph(const char *name, const EmogiGraph *graph, uint64_t seed)
+{
+	uint32_t	sources[MAX_SOURCES];
+	uint32_t	targets[MAX_SOURCES];
+
+	for (uint64_t i = 0; i < NQUERIES && graph->nvertices > 0; i++)
+	{
+		EmogiQuery	query = oracle_query(graph, seed, i, sources, MAX_SOURCES);
+
+		query.max_distance = i % 3 == 0 ? INFINITY : (double) (emogi_random(seed, 900 + i) % 200);
+		query.targets = targets;
+		query.ntargets = i % 4 == 3 ? 1 + emogi_random(seed, 1000 + i) % MAX_SOURCES : 0;
+		for (uint64_t t = 0; t < query.ntargets; t++)
+			targets[t] = (uint32_t) (emogi_random(seed, 1100 + i * MAX_SOURCES + t) % graph->nvertices);
+		query.algorithm = EMOGI_BFS;
+		check_query(name, graph, &query);
+		query.algorithm = EMOGI_SSSP;
+		check_query(name, graph, &query);
+	}
+}
+
+int
+main(void)
+{
+	engines_open();
+	engines_check_shapes(NRANDOM, NAIVE_KINDS, check_graph);
+	engines_close();
+	CHECK(nanswers > 1000 && ntargeted > 300, "%llu answers, %llu with targets", (unsigned long long) nanswers,
+		  (unsigned long long) ntargeted);
+	return check_report("test_near_search");
+}
