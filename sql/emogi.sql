@@ -295,15 +295,15 @@ AS 'MODULE_PATHNAME', 'emogi_estimate' LANGUAGE C STABLE PARALLEL RESTRICTED COS
 COMMENT ON FUNCTION emogi_estimate(regclass, boolean, text, text) IS 'size of a graph in shared memory (bytes), after its build and at the peak of it, estimated from statistics';
 
 CREATE FUNCTION emogi_check(graph text, direction text DEFAULT 'out', weights boolean DEFAULT false, backward boolean DEFAULT false,
-	OUT ok boolean, OUT differs text, OUT cache text, OUT vertices bigint, OUT edges bigint, OUT has_weights boolean, OUT has_backward boolean)
+	near boolean DEFAULT false, OUT ok boolean, OUT differs text, OUT cache text, OUT vertices bigint, OUT edges bigint, OUT has_weights boolean, OUT has_backward boolean)
 AS 'MODULE_PATHNAME', 'emogi_check' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000;
-COMMENT ON FUNCTION emogi_check(text, text, boolean, boolean) IS 'whether the graph that a call would use is what its source holds: it is built again and compared';
+COMMENT ON FUNCTION emogi_check(text, text, boolean, boolean, boolean) IS 'whether the graph that a call would use is what its source holds: it is built again and compared';
 
 CREATE FUNCTION emogi_check(graph regclass, direction text DEFAULT 'out', weights boolean DEFAULT false, backward boolean DEFAULT false,
-	columns text DEFAULT NULL,
+	near boolean DEFAULT false, columns text DEFAULT NULL,
 	OUT ok boolean, OUT differs text, OUT cache text, OUT vertices bigint, OUT edges bigint, OUT has_weights boolean, OUT has_backward boolean)
 AS 'MODULE_PATHNAME', 'emogi_check' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000;
-COMMENT ON FUNCTION emogi_check(regclass, text, boolean, boolean, text) IS 'whether the graph that a call would use is what its source holds: it is built again and compared';
+COMMENT ON FUNCTION emogi_check(regclass, text, boolean, boolean, boolean, text) IS 'whether the graph that a call would use is what its source holds: it is built again and compared';
 
 CREATE FUNCTION emogi_evict(graph text DEFAULT NULL) RETURNS bigint
 AS 'MODULE_PATHNAME', 'emogi_evict' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000;

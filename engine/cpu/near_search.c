@@ -345,8 +345,8 @@ write_answer(const Search *search, EmogiNearAnswer *answer)
 	answer->vertices = malloc((count + 1) * sizeof(*answer->vertices));
 	answer->values = malloc((count + 1) * sizeof(*answer->values));
 	answer->edges_traversed = search->looked;
-	if (!search->weighted && count > 0)
-		answer->nlevels = (uint32_t) reached[count - 1].value + 1;
+	if (count > 0)
+		answer->nlevels = search->weighted ? 1 : (uint32_t) reached[count - 1].value + 1;
 	if (sort == NULL || answer->vertices == NULL || answer->values == NULL)
 	{
 		free(sort);

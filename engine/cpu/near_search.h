@@ -13,7 +13,7 @@ typedef struct EmogiNearAnswer
 	uint64_t	count;
 	uint32_t   *vertices;		/* [count], malloced; from nvertices on those of the patch */
 	double	   *values;			/* [count], malloced: levels, or distances with SSSP's bits */
-	uint32_t	nlevels;		/* levels entered, the sources' own included; 0 with weights */
+	uint32_t	nlevels;		/* levels entered, the sources' own included; with weights 1 */
 	uint64_t	edges_traversed;	/* list entries that were looked at */
 } EmogiNearAnswer;
 

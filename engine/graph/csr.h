@@ -67,6 +67,15 @@ emogi_weight_type(uint32_t misfits)
 	return (misfits & EMOGI_NOT_F32) == 0 ? EMOGI_WEIGHT_F32 : EMOGI_WEIGHT_F64;
 }
 
+/* Say whether a type holds a weight exactly; NONE is said to hold all. */
+static inline bool
+emogi_weight_is_held(EmogiWeightType type, double weight)
+{
+	static const uint32_t misfits[] = {0, EMOGI_NOT_U8, EMOGI_NOT_U16, EMOGI_NOT_U32, EMOGI_NOT_F32, 0};
+
+	return misfits[type] == 0 || (emogi_weight_misfits(weight) & misfits[type]) == 0;
+}
+
 /* Get the bytes of a weight; 0 for EMOGI_WEIGHT_NONE. */
 static inline size_t
 emogi_weight_bytes(EmogiWeightType type)

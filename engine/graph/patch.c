@@ -213,13 +213,9 @@ emogi_patch_presence(const EmogiGraph *graph, const EmogiPatch *patch, uint32_t 
 static bool
 weights_fit(const EmogiSpliceSide *side, EmogiWeightType type)
 {
-	static const uint32_t misfits[] = {0, EMOGI_NOT_U8, EMOGI_NOT_U16, EMOGI_NOT_U32, EMOGI_NOT_F32, 0};
-
-	if (type == EMOGI_WEIGHT_NONE)
-		return true;
 	for (uint64_t i = 0; i < side->nentries; i++)
 	{
-		if (side->entries[i].times > 0 && (emogi_weight_misfits(emogi_splice_weight(&side->entries[i])) & misfits[type]) != 0)
+		if (side->entries[i].times > 0 && !emogi_weight_is_held(type, emogi_splice_weight(&side->entries[i])))
 			return false;
 	}
 	return true;

@@ -60,6 +60,14 @@ extern size_t emogi_patch_bytes(const EmogiSpliceInput *input);
  */
 extern bool emogi_patch_make(const EmogiSpliceInput *input, EmogiPatch *patch);
 
+/*
+ * Make the Graph that a patched one stands for (patch_apply.c), in the calling thread: what emogi_csr_build makes of its edges, but for
+ * the weight type, which is given; where that does not hold all weights the result has the old one and is of no use. False when poll,
+ * which is asked every few milliseconds, says stop. allocate: line-aligned memory of any content, or a jump.
+ */
+extern bool emogi_patch_apply(const EmogiGraph *graph, const EmogiPatch *patch, EmogiDirection direction, EmogiWeightType type,
+							  void *(*allocate) (void *arg, size_t bytes), void *arg, bool (*poll) (void), EmogiGraph *applied);
+
 /* Get the number of a key, or EMOGI_NO_VERTEX. patch: NULL = nothing has changed. */
 extern uint32_t emogi_patch_vertex(const EmogiGraph *graph, const EmogiPatch *patch, int64_t key);
 

@@ -170,7 +170,7 @@ build_again(EmogiCall *call, const EmogiSource *source, bool from_heaps, List *l
 
 	twice->is_cached = slot->graph >= 0;
 	twice->from_heaps = from_heaps;
-	if (twice->is_cached)
+	if (twice->is_cached && twice->patch == NULL)
 		uncover(&emogi_cache_shared->graphs[slot->graph], &whole, &key, &twice->obtained);
 	else
 		twice->obtained = (EmogiObtained) {.graph = *graph,.nskipped = pg_atomic_read_u64(&slot->nskipped)};
@@ -179,8 +179,10 @@ build_again(EmogiCall *call, const EmogiSource *source, bool from_heaps, List *l
 		emogi_build_edges(call, &whole, leaves, key.weights, NULL);
 	emogi_build_graph(call, key.direction, twice->obtained.graph.backward.offsets != NULL, &rebuilt->graph, &rebuilt->weight_misfits);
 	rebuilt->nskipped = pg_atomic_read_u64(&slot->nskipped);
-	if (!twice->is_cached || key.weight == 0)
+	if (!twice->is_cached || key.weight == 0 || twice->patch != NULL)
 		rebuilt->weight_misfits = 0;
+	if (twice->patch != NULL)
+		twice->obtained.nskipped = rebuilt->nskipped;	/* nobody has asked */
 }
 
 /*
@@ -256,14 +258,15 @@ emogi_obtain_release(EmogiCall *call)
 
 /*
  * Get the Graph of a Source as emogi_obtain_graph does, with all that it has, and another that is built under the same snapshot
- * of the same rows and not by way of the cache. Raises the same.
+ * of the same rows and not by way of the cache. patched: the first may be an older one, as for emogi_obtain_patched. Raises the same.
  */
 void
-emogi_obtain_twice(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *wanted, EmogiObtainedTwice *twice)
+emogi_obtain_twice(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *wanted, bool patched, EmogiObtainedTwice *twice)
 {
 	EmogiGraph	graph;
 
-	obtain(call, source, wanted, &graph, NULL, twice);
+	twice->patch = NULL;
+	obtain(call, source, wanted, &graph, patched ? &twice->patch : NULL, twice);
 }
 
 /*

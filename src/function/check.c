@@ -38,6 +38,24 @@ compare(const EmogiObtained *obtained, const EmogiObtained *rebuilt, char *diffe
 	return difference[0] == '\0';
 }
 
+/* Allocate in the Region, for a call. */
+static void *
+allocate(void *call, size_t bytes)
+{
+	return emogi_call_alloc_any(call, bytes);
+}
+
+/* Put the Graph that a patched one stands for in its place. */
+static void
+apply_patch(EmogiCall *call, EmogiDirection direction, EmogiObtainedTwice *twice)
+{
+	EmogiGraph	applied;
+
+	(void) emogi_patch_apply(&twice->obtained.graph, twice->patch, direction, twice->rebuilt.graph.weight_type, allocate, call,
+							 serve_interrupts, &applied);
+	twice->obtained.graph = applied;
+}
+
 /* Have a difference noted in the server's log. A query may well give other rows each time. */
 static void
 warn(const EmogiObtainedTwice *twice, const char *graph, const char *difference)
@@ -72,7 +90,7 @@ make_row(TupleDesc desc, const EmogiCall *call, const EmogiGraph *graph, const c
 }
 
 /*
- * emogi_check(graph, direction text, weights bool, backward bool) -> (ok bool, differs text, cache text, vertices bigint,
+ * emogi_check(graph, direction text, weights bool, backward bool, near bool) -> (ok bool, differs text, cache text, vertices bigint,
  * edges bigint, has_weights bool, has_backward bool)
  */
 Datum
@@ -98,8 +116,10 @@ emogi_check(PG_FUNCTION_ARGS)
 	emogi_source_resolve(&graph, wanted.weights != EMOGI_WEIGHTS_UNUSED, &source);
 	emogi_request_require_engine();
 	call = emogi_call_begin(fcinfo->flinfo->fn_oid, get_func_name(fcinfo->flinfo->fn_oid), graph.text);
-	emogi_obtain_twice(call, &source, &wanted, &twice);
+	emogi_obtain_twice(call, &source, &wanted, !PG_ARGISNULL(4) && PG_GETARG_BOOL(4), &twice);
 	emogi_call_phase(call, EMOGI_PHASE_RUN);
+	if (twice.patch != NULL)
+		apply_patch(call, wanted.direction, &twice);
 	if (!compare(&twice.obtained, &twice.rebuilt, difference, sizeof difference))
 		warn(&twice, graph.text, difference);
 	row = make_row(desc, call, &twice.obtained.graph, difference);

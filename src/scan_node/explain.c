@@ -124,7 +124,7 @@ static const char *
 name_finding(const char *cache)
 {
 	static const char *const names[][2] = {
-		{"hit", "cached"}, {"stale", "cached, stale"}, {"built", "built"}, {"spliced", "spliced"}
+		{"hit", "cached"}, {"stale", "cached, stale"}, {"built", "built"}, {"spliced", "spliced"}, {"patched", "cached, patched"}
 	};
 
 	for (int i = 0; i < (int) lengthof(names); i++)

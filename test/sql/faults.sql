@@ -5,6 +5,7 @@ RESET client_min_messages;
 CREATE SCHEMA test_faults;
 SET search_path = test_faults, public;
 SET emogi.engine = 'auto';
+SET emogi.enable_near = off;	-- the engines are to be asked
 \set VERBOSITY terse
 
 -- The setting is a list of name=value, for superusers.

@@ -5,6 +5,7 @@ RESET client_min_messages;
 CREATE SCHEMA test_mappings;
 SET search_path = test_mappings, public;
 SET emogi.enable_scan = on;
+SET emogi.enable_near = off;	-- the engines are to be asked
 
 -- The settings.
 SELECT name, vartype, context, boot_val FROM pg_settings WHERE name IN ('emogi.mapping', 'emogi.placement', 'emogi.prefetch', 'emogi.asynchronous') ORDER BY name COLLATE "C";

@@ -70,7 +70,7 @@ SELECT prepared('', 'emogi_bfs($1, $2, $3, $4)', 'edges', '1', '1', 'out'), prep
        prepared('', 'emogi_cc($1)', 'edges'), prepared('', 'emogi_pagerank($1, $2, $3, $4)', 'edges', NULL, '3', '0'), prepared('', 'emogi_heat($1, $2)', 'edges', 'VALUES (1, 1)');
 SELECT a.edges = b.edges, a.edges = c.edges, c.edges > 0 FROM emogi_estimate('edges') a, emogi_estimate('edges'::regclass) b, emogi_estimate('edges', columns => 'a, b') c;
 SELECT a.vertices, b.vertices, c.vertices, d.vertices, e.vertices, e.has_backward FROM emogi_check('edges') a, emogi_check('edges'::regclass, 'in') b, emogi_check('edges', columns => 'a, b') c,
-       emogi_check('edges'::text, weights => true) d, emogi_check('edges'::regclass, 'out', true, true, 'a, b') e;
+       emogi_check('edges'::text, weights => true) d, emogi_check('edges'::regclass, 'out', true, true, columns => 'a, b') e;
 
 -- LATERAL with columns of any of these types; those that are no numbers go one by one.
 SELECT (SELECT string_agg(vertex::text, ' ') FROM emogi_bfs('edges', i)), (SELECT string_agg(vertex::text, ' ') FROM emogi_bfs('edges', c)), (SELECT string_agg(vertex::text, ' ') FROM emogi_bfs('edges'::regclass, t)),

@@ -78,7 +78,7 @@ SELECT hits, builds, private_builds, waits FROM emogi_cache;
 SELECT count(*) FROM emogi_bfs('SELECT 1, 1 / (src - 1) FROM edges', 1);
 \set VERBOSITY default
 SELECT function, source, status, username, database = current_database() AS here, rows FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id;
-SELECT function, cache, engine IN ('cpu', 'cuda') AS engine, vertices, edges, reached, levels > 0 AS levels FROM emogi_runs
+SELECT function, cache, engine IN ('backend', 'cpu', 'cuda') AS engine, vertices, edges, reached, levels > 0 AS levels FROM emogi_runs
  WHERE pid = pg_backend_pid() AND status = 'ok' ORDER BY id;
 SELECT count(*) FILTER (WHERE total_ms <= 0 OR started NOT BETWEEN now() - interval '5 min' AND now() + interval '1 min') AS untimed,
        count(*) FILTER (WHERE least(wait_ms, scan_ms, keys_ms, csr_ms, transfer_ms, run_ms, rows_ms) < 0
@@ -87,7 +87,7 @@ SELECT count(*) FILTER (WHERE total_ms <= 0 OR started NOT BETWEEN now() - inter
        count(*) FILTER (WHERE cache <> 'hit' AND (scan_ms = 0 OR keys_ms = 0 OR csr_ms = 0) AND status = 'ok') AS builds_for_nothing,
        count(*) FILTER (WHERE status = 'ok' AND run_ms > 0 AND abs(edges_per_second - edges_traversed * 1000 / run_ms) > 1) AS miscounted,
        count(*) FILTER (WHERE placement NOT IN ('host', 'hybrid', 'device', 'managed', 'staged') OR (placement IS NULL) <> (mapping IS NULL)
-                           OR engine = 'cpu' AND (placement IS NOT NULL OR link_bytes <> 0)) AS misplaced
+                           OR engine <> 'cuda' AND (placement IS NOT NULL OR link_bytes <> 0)) AS misplaced
   FROM emogi_runs WHERE pid = pg_backend_pid();
 SELECT count(DISTINCT id) = count(*) AS numbered, bool_and(id > 0) AS positive FROM emogi_runs;
 

@@ -201,14 +201,15 @@ my %parts_writes = (
 		INSERT INTO parts (src, dst, weight, pad) SELECT src, dst, weight, pad FROM gone;
 		\endif} ]);
 
-# A check: any direction, weights or not, both ways or not; now and then of other columns.
+# A check: any direction, weights or not, both ways or not; of a third as a search that reaches little sees it; now and then of other columns.
 my $look = q{
 	\set d random(1, 3)
 	\set w random(0, 1)
 	\set b random(0, 3)
+	\set n random(0, 2)
 	\set c random(1, 20)};
-my %check = map { my $t = $_; ($t => join("\n", '\if :c = 1', "SELECT ok FROM emogi_check('$t'::regclass, (ARRAY['out', 'in', 'both'])[:d], :w = 1, :b = 0, 'dst, src, weight');",
-		'\else', "SELECT ok FROM emogi_check('$t', (ARRAY['out', 'in', 'both'])[:d], :w = 1, :b = 0);", '\endif')) } qw(edges parts);
+my %check = map { my $t = $_; ($t => join("\n", '\if :c = 1', "SELECT ok FROM emogi_check('$t'::regclass, (ARRAY['out', 'in', 'both'])[:d], :w = 1, :b = 0, :n = 0, 'dst, src, weight');",
+		'\else', "SELECT ok FROM emogi_check('$t', (ARRAY['out', 'in', 'both'])[:d], :w = 1, :b = 0, :n = 0);", '\endif')) } qw(edges parts);
 
 my %readers = (
 	committed => [ 60, "$look\n$check{edges}" ],

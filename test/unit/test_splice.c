@@ -8,6 +8,7 @@
 #include "cpu/near_search.h"
 #include "cpu/path_search.h"
 #include "generate.h"
+#include "graph/compare.h"
 #include "graph/keys.h"
 #include "graph/splice.h"
 #include "shapes.h"
@@ -418,6 +419,37 @@ check_patched_lists(const EmogiGraph *old, const EmogiPatch *patch, const EmogiG
 	CHECK(ndifferent == 0, "%s: %llu lists of a patch", what, (unsigned long long) ndifferent);
 }
 
+/* Take memory from keys_memory, which nobody uses at the time. */
+static void *
+take_memory(void *arg, size_t bytes)
+{
+	char	  **next = arg;
+	char	   *taken = *next;
+
+	*next += (bytes + GUARD - 1) / GUARD * GUARD;
+	return taken;
+}
+
+/* Never stop. */
+static bool
+go_on(void)
+{
+	return false;
+}
+
+/* The Graph that a patched one stands for is the new one. */
+static void
+check_applied(const History *history, const EmogiPatch *patch, const EmogiGraph *new, const char *what)
+{
+	char	   *next = keys_memory;
+	EmogiGraph	applied;
+	char		difference[256];
+
+	if (!emogi_patch_apply(&history->graph, patch, history->direction, new->weight_type, take_memory, &next, go_on, &applied))
+		abort();
+	CHECK(emogi_graph_compare(&applied, new, go_on, difference, sizeof(difference)), "%s: applied: %s", what, difference);
+}
+
 /* Search from a vertex in a patched Graph and in the new one. */
 static void
 check_patched_search(const EmogiGraph *old, const EmogiPatch *patch, const EmogiGraph *new, EmogiAlgorithm algorithm, const char *what)
@@ -504,6 +536,7 @@ check_patch(const History *history, const EmogiGraph *new, const char *what)
 	npatched++;
 	CHECK(is_guarded((char *) input.memory + emogi_patch_bytes(&input)), "%s: behind the patch", what);
 	check_patched_lists(old, &patch, new, old->backward.offsets != NULL && new->nvertices > 0, what);
+	check_applied(history, &patch, new, what);
 	if (new->nvertices == 0)
 		return;
 	check_patched_search(old, &patch, new, EMOGI_BFS, what);
