@@ -444,7 +444,7 @@ check_failing_driver(History *history)
 		cuda->forget(cuda_state, graph.id);
 		cuda->forget(cuda_state, history->graph.id);
 	}
-	CHECK(status == EMOGI_OK && control.fail_device_call > 12, "%d at %u", status, control.fail_device_call);
+	CHECK(status == EMOGI_OK && control.fail_device_call > 8, "%d at %u", status, control.fail_device_call);
 	CHECK(kept_bytes() == 0, "something is left");
 }
 
