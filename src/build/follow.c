@@ -316,6 +316,7 @@ use_state(Following *following)
 		emogi_wish_find_at(following->slot, wish, state, refresh->newer))
 	{
 		emogi_live_state_let_go(following->slot);
+		pg_atomic_write_u64(&following->slot->nskipped, refresh->nskipped);
 		return show(following, "hit");
 	}
 	base = emogi_wish_find_base(following->slot, wish, state, refresh->old_position);

@@ -20,7 +20,6 @@ build_shared(EmogiCall *call, const EmogiSource *source, List *leaves, const Emo
 {
 	EmogiSlot  *slot = call->slot;
 	EmogiGraph	graph;
-	uint64		nskipped;
 	uint32		misfits;
 
 	emogi_fault_sleep(EMOGI_AT_REGISTERED);
@@ -28,7 +27,6 @@ build_shared(EmogiCall *call, const EmogiSource *source, List *leaves, const Emo
 	{
 		const EmogiCached *donor = &emogi_cache_shared->graphs[slot->donor];
 
-		nskipped = donor->nskipped;
 		graph = donor->graph;
 		if (wish->key.weight == 0)
 			emogi_wish_hide_weights(&graph);
@@ -36,13 +34,10 @@ build_shared(EmogiCall *call, const EmogiSource *source, List *leaves, const Emo
 		emogi_wish_release_donor(slot);
 	}
 	else
-	{
 		emogi_build_edges(call, source, leaves, wish->key.weights, NULL);
-		nskipped = pg_atomic_read_u64(&slot->nskipped);
-	}
 	emogi_build_graph(call, wish->key.direction, wish->key.with_backward, &graph, &misfits);
 	emogi_call_phase(call, EMOGI_PHASE_IDLE);
-	emogi_wish_publish(call, &graph, misfits, nskipped, &emogi_cache_shared->counters.builds);
+	emogi_wish_publish(call, &graph, misfits, pg_atomic_read_u64(&slot->nskipped), &emogi_cache_shared->counters.builds);
 }
 
 /* Build a Graph that lives no longer than the call. A relation of which no heap is left has no edges. */
@@ -143,10 +138,15 @@ may_read_weights(const EmogiSource *source, AttrNumber weight)
 	return emogi_access_peek(&weighted);
 }
 
-/* Get all that a cached Graph has, seen from the call's direction; without the weights where the caller may not read them. */
+/*
+ * Get all that the cached Graph of a call has, seen from the call's direction; without the weights where the caller may not read them.
+ * What it skipped the slot has, as the call's snapshot sees it: the Graph may serve others meanwhile who see it otherwise.
+ */
 static void
-uncover(const EmogiCached *cached, EmogiSource *source, EmogiGraphKey *key, EmogiObtained *obtained)
+uncover(EmogiSlot *slot, EmogiSource *source, EmogiGraphKey *key, EmogiObtained *obtained)
 {
+	const EmogiCached *cached = &emogi_cache_shared->graphs[slot->graph];
+
 	if (cached->key.weight > 0 && may_read_weights(source, cached->key.weight))
 	{
 		key->weight = source->weight = cached->key.weight;
@@ -154,7 +154,7 @@ uncover(const EmogiCached *cached, EmogiSource *source, EmogiGraphKey *key, Emog
 		source->wants_weight = true;
 	}
 	emogi_wish_present(&cached->graph, cached->key.direction, key, &obtained->graph);
-	obtained->nskipped = cached->nskipped;
+	obtained->nskipped = pg_atomic_read_u64(&slot->nskipped);
 	obtained->weight_misfits = key->weight > 0 ? cached->weight_misfits : 0;
 }
 
@@ -171,7 +171,7 @@ build_again(EmogiCall *call, const EmogiSource *source, bool from_heaps, List *l
 	twice->is_cached = slot->graph >= 0;
 	twice->from_heaps = from_heaps;
 	if (twice->is_cached && twice->patch == NULL)
-		uncover(&emogi_cache_shared->graphs[slot->graph], &whole, &key, &twice->obtained);
+		uncover(slot, &whole, &key, &twice->obtained);
 	else
 		twice->obtained = (EmogiObtained) {.graph = *graph,.nskipped = pg_atomic_read_u64(&slot->nskipped)};
 	pg_atomic_write_u64(&slot->nskipped, 0);
@@ -252,6 +252,7 @@ emogi_obtain_release(EmogiCall *call)
 	int			graph = call->slot->graph;
 
 	call->slot->graph = -1;
+	pg_atomic_write_u64(&call->slot->nskipped, 0);
 	if (graph >= 0)
 		emogi_cache_unpin(graph);
 }

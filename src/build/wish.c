@@ -228,6 +228,16 @@ emogi_wish_pin(EmogiCached *cached)
 	return (int) (cached - emogi_cache_shared->graphs);
 }
 
+/* Pin a Graph for a slot's call. What it skipped may become another number as soon as the lock is gone (wish_live.c). */
+static void
+take(EmogiSlot *slot, EmogiCached *cached)
+{
+	slot->graph = emogi_wish_pin(cached);
+	pg_atomic_write_u64(&slot->nskipped, cached->nskipped);
+	cached->hits++;
+	emogi_cache_shared->counters.hits++;
+}
+
 /* Give the references to the rings of the first `count` leaves back. */
 static void
 untrack_leaves(const EmogiWish *wish, int count)
@@ -305,6 +315,7 @@ reserve(EmogiSlot *slot, const EmogiWish *wish)
 	if (emogi_wish_add(slot, wish, &wish->key) == NULL)
 		return EMOGI_MUST_MAKE_ROOM;
 	slot->donor = donor != NULL ? emogi_wish_pin(donor) : -1;
+	pg_atomic_write_u64(&slot->nskipped, donor != NULL ? donor->nskipped : 0);
 	return EMOGI_MUST_BUILD;
 }
 
@@ -320,10 +331,8 @@ look_up(EmogiSlot *slot, const EmogiWish *wish, bool reserves)
 	cached = find_graph(wish, EMOGI_GRAPH_READY, emogi_wish_has_lists);
 	if (cached != NULL)
 	{
-		slot->graph = emogi_wish_pin(cached);
+		take(slot, cached);
 		cached->exact_at = Max(cached->exact_at, wish->taken_at);
-		cached->hits++;
-		emogi_cache_shared->counters.hits++;
 		finding = EMOGI_FOUND;
 	}
 	else if ((cached = find_graph(wish, EMOGI_GRAPH_BUILDING, emogi_wish_has_lists)) != NULL)
@@ -422,11 +431,7 @@ emogi_wish_look_back(EmogiSlot *slot, const EmogiWish *wish, double *age_ms)
 	if (cached != NULL && *age_ms > emogi_max_staleness_ms)
 		cached = NULL;
 	if (cached != NULL)
-	{
-		slot->graph = emogi_wish_pin(cached);
-		cached->hits++;
-		emogi_cache_shared->counters.hits++;
-	}
+		take(slot, cached);
 	emogi_cache_unlock();
 	return cached != NULL;
 }

@@ -131,6 +131,7 @@ emogi_wish_publish(EmogiCall *call, EmogiGraph *graph, uint32 weight_misfits, ui
 	TransactionId oldest_xid = GetOldestNonRemovableTransactionId(NULL);
 
 	emogi_fault_sleep(EMOGI_AT_BUILT);
+	pg_atomic_write_u64(&call->slot->nskipped, nskipped);
 	emogi_cache_take_over(call->slot->graph, graph);
 	emogi_cache_lock();
 	cached->weight_misfits = weight_misfits;

@@ -129,7 +129,7 @@ typedef struct EmogiSlot
 	bool		waits_for_room; /* until Graphs that are evicted have given their memory back */
 
 	EmogiCaller caller;			/* pid: 0 = its backend has gone */
-	pg_atomic_uint64 nskipped;	/* rows with a NULL end, so far */
+	pg_atomic_uint64 nskipped;	/* rows with a NULL end, so far; then those of the call's Graph, as its snapshot sees them */
 
 	ConditionVariable answered; /* broadcast when state becomes DONE or FAILED */
 

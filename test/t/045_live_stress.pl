@@ -3,7 +3,7 @@
 # this test could not see it.
 #
 # test/live_stress asks for more by the environment: EMOGI_STRESS_SECONDS, EMOGI_STRESS_CLUSTER (variants: LiveStress.pm),
-# EMOGI_STRESS_ROWS, EMOGI_STRESS_SETTINGS (lines of postgresql.conf), EMOGI_STRESS_FAULT.
+# EMOGI_STRESS_ROWS, EMOGI_STRESS_READERS, EMOGI_STRESS_SETTINGS (lines of postgresql.conf), EMOGI_STRESS_FAULT.
 
 use strict;
 use warnings;
@@ -17,6 +17,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $rows = $ENV{EMOGI_STRESS_ROWS} // 8000;
+my $readers = $ENV{EMOGI_STRESS_READERS};    # sessions that check what is committed
 my $fault = $ENV{EMOGI_STRESS_FAULT} // '';
 my @settings = ('emogi.live_min_size = 0', split(/\n/, $ENV{EMOGI_STRESS_SETTINGS} // ''), $fault ne '' ? "emogi.fault = '$fault'" : ());
 my @runs = defined $ENV{EMOGI_STRESS_SECONDS} ? [ $ENV{EMOGI_STRESS_SECONDS}, split /[ ,]+/, $ENV{EMOGI_STRESS_CLUSTER} // '' ] :
@@ -38,7 +39,7 @@ my @controls = defined $ENV{EMOGI_STRESS_SECONDS} ? () : (
 sub stress_rightly
 {
 	my ($node, $seconds, $title) = @_;
-	my $came = stress($node, seconds => $seconds, rows => $rows, faults => $fault);
+	my $came = stress($node, seconds => $seconds, rows => $rows, readers => $readers, faults => $fault);
 	my ($wrong, $errors) = ($came->{wrong}, $came->{errors});
 	my @gone = grep { $came->{said}{$_} =~ /aborted|error:/ } sort keys %{ $came->{said} };
 

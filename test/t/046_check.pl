@@ -84,6 +84,19 @@ $old->ask('COMMIT');
 is($old->ask(q{SELECT ok, cache, edges FROM emogi_check('edges')}), 't|built|1001', '... and the next as it is');
 $old->quit;
 
+# A graph that follows its table serves several snapshots that see the same edges, but not the same rows with a NULL end.
+{
+	my ($out, $err) = ('', '');
+
+	$reader->ask('SET emogi.live_min_size = 0; SELECT emogi_evict()');
+	is($reader->ask(q{SELECT ok, cache FROM emogi_check('edges', 'in')}), 't|built', 'a graph that follows its table');
+	my ($held, $pid) = hold_at($node, \$out, \$err, 'found=2000000', q{SELECT ok, differs, cache FROM emogi_check('edges', 'in')});
+	isnt($pid, 0, '... another session has found it, and is held before it checks');
+	is($reader->ask(q{INSERT INTO edges VALUES (NULL, 1); SELECT ok, cache FROM emogi_check('edges', 'in')}), 't|hit', '... a row that is no edge has come, and the graph is right for that, too');
+	$held->finish;
+	is($out . $err, "t||hit\n", '... and still for whoever has found it before');
+}
+
 # It can be canceled, and leaves nothing behind.
 $node->safe_psql('postgres', q{CREATE TABLE large AS SELECT i AS src, i / 3 AS dst FROM generate_series(1, 1000000) i});
 is((sqlstate($node, q{SET statement_timeout = 30; SELECT emogi_check('large')}))[0], '57014', 'it can be canceled');

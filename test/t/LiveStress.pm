@@ -412,7 +412,7 @@ sub in_place
 # Start the pgbench of a role.
 sub start_role
 {
-	my ($node, $name, $seconds, $rows, $faults) = @_;
+	my ($node, $name, $seconds, $rows, $faults, $clients) = @_;
 	my $role = $roles{$name};
 	my $out = '';
 	my @files;
@@ -431,7 +431,7 @@ sub start_role
 	local $ENV{PGOPTIONS} = join ' ', '-c client_min_messages=error', "-c application_name=$name", @faults ? '-c emogi.fault=' . join(',', @faults) : (), $role->{settings} ? "-c $role->{settings}" : ();
 	my @tries = `pgbench --help` =~ /--max-tries/ ? ('--max-tries=20') : ();
 	my $at = $role->{reads} ? checked($node) : $node;
-	return { out => \$out, run => IPC::Run::start([ 'pgbench', '-n', '-c', $role->{clients}, '-T', $seconds, @tries, @{ $role->{options} // [] }, @files, $at->connstr('postgres') ],
+	return { out => \$out, run => IPC::Run::start([ 'pgbench', '-n', '-c', $clients // $role->{clients}, '-T', $seconds, @tries, @{ $role->{options} // [] }, @files, $at->connstr('postgres') ],
 		'<', \'', '>&', \$out) };
 }
 
@@ -508,9 +508,9 @@ sub transactions
 	return $sum;
 }
 
-# Run all for so many seconds. Named: seconds; rows; faults, of emogi.fault, for all sessions; until_wrong: end as soon as a check is
-# wrong. Returns what came of it: seconds, checks, wrong and errors (texts), stopped (VACUUMs), late (roles that did not end), said (by
-# role), writes (transactions), cache (its counters).
+# Run all for so many seconds. Named: seconds; rows; readers, how many if not as many as %roles says; faults, of emogi.fault, for all
+# sessions; until_wrong: end as soon as a check is wrong. Returns what came of it: seconds, checks, wrong and errors (texts), stopped
+# (VACUUMs), late (roles that did not end), said (by role), writes (transactions), cache (its counters).
 sub stress
 {
 	my ($node, %how) = @_;
@@ -518,7 +518,7 @@ sub stress
 	my ($start, $told, $place, $calls) = (time, time, -s $checked->logfile, calls($checked));
 	my $vacuumed = -s $node->logfile;
 	my @roles = grep { $checked == $node || $_ ne 'own' } keys %roles;
-	my %running = map { ($_ => start_role($node, $_, $how{seconds}, $how{rows}, $how{faults} // '')) } @roles;
+	my %running = map { ($_ => start_role($node, $_, $how{seconds}, $how{rows}, $how{faults} // '', $_ eq 'readers' ? $how{readers} : undef)) } @roles;
 	my %vacuums = (canceled => start_canceled($node, $how{seconds}), ended => start_ended($node));
 	my ($wrong, $errors, $stopped) = ([], [], 0);
 
