@@ -6,6 +6,8 @@
  */
 #include "postgres.h"
 
+#include "utils/snapmgr.h"
+
 #include "build/build.h"
 #include "build/wish.h"
 #include "live/live.h"
@@ -201,9 +203,9 @@ splice_from(Following *following, const EmogiCached *base)
 	changes = share_changes(following, &since);
 	key.weights = wish->key.weights;
 	if (stored)
-		shared = emogi_wish_reserve_at(slot, wish, &key, state->id, state->position);
+		shared = emogi_wish_reserve_at(slot, wish, &key, state->id, state->position, true);
 	else
-		shared = !wish->own && !following->refresh.own && emogi_wish_reserve_at(slot, wish, &key, 0, 0);
+		shared = !wish->own && !following->refresh.own && emogi_wish_reserve_at(slot, wish, &key, 0, 0, true);
 	emogi_live_state_let_go(slot);
 	emogi_call_phase(following->call, EMOGI_PHASE_SPLICE);
 	graph = splice_graph(following, base, &changes, misfits, shared);
@@ -245,9 +247,12 @@ unpack_edges(const Following *following)
 	emogi_region_free(runs, Max(state->pages.npages, 1) * sizeof(EmogiCooRun));
 }
 
-/* Build the Graph of the state's edges; false when there is no room for it in the cache. */
+/*
+ * Build the Graph of the state's edges; false when there is no room for it in the cache. done: it is the Graph of the call, whose
+ * snapshot sees just that; else the state goes on being held.
+ */
 static bool
-build_from_edges(Following *following)
+build_from_edges(Following *following, bool done)
 {
 	EmogiCall  *call = following->call;
 	const EmogiWish *wish = following->wish;
@@ -256,11 +261,12 @@ build_from_edges(Following *following)
 	EmogiGraph	graph;
 	uint32		misfits;
 
-	if (!emogi_wish_reserve_at(following->slot, wish, &wish->key, state->id, state->position))
+	if (!emogi_wish_reserve_at(following->slot, wish, &wish->key, state->id, state->position, done))
 		return false;
 	emogi_call_phase(call, EMOGI_PHASE_SPLICE);
 	unpack_edges(following);
-	emogi_live_state_let_go(following->slot);
+	if (done)
+		emogi_live_state_let_go(following->slot);
 	emogi_build_graph(call, wish->key.direction, wish->key.with_backward, &graph, &misfits);
 	emogi_call_phase(call, EMOGI_PHASE_IDLE);
 	emogi_wish_publish(call, &graph, misfits, nskipped, &emogi_cache_shared->counters.builds);
@@ -269,7 +275,11 @@ build_from_edges(Following *following)
 
 /* ---- from the tables ---- */
 
-/* Build the Graph, and make the state; false when there is no room for it in the cache. */
+/*
+ * Build the Graph, and make the state, as the active snapshot sees the tables; false when there is no room for it in the cache. Where the
+ * wish is one's own, that snapshot does not see one's own changes, and the Graph is not for the call: false, too, when there is no
+ * room for the state.
+ */
 static bool
 build_with_state(Following *following)
 {
@@ -282,15 +292,24 @@ build_with_state(Following *following)
 	EmogiGraph	graph;
 	uint32		misfits;
 
-	if (!emogi_wish_reserve_at(slot, wish, &wish->key, following->state->id, 0))
+	if (!emogi_wish_reserve_at(slot, wish, &wish->key, following->state->id, 0, true))
 		return false;
 	emogi_fault_sleep(EMOGI_AT_REGISTERED);
 	for (int i = 0; i < wish->nleaves; i++)
 		leaves = lappend_oid(leaves, wish->relids[i]);
 	emogi_create_begin(call, following->source, following->state, wish->relids, wish->nleaves, &creation);
 	emogi_build_edges(call, following->source, leaves, wish->key.weights, creation.notes);
+	creation.own_unseen = wish->own;
 	if (!emogi_create_finish(call, &creation, &wish->xids))
+	{
 		shared = emogi_wish_forget_state(slot, creation.own);
+		if (wish->own)
+		{
+			emogi_region_free_owner(EMOGI_OWNER_EDGES(call->slot_index));
+			pg_atomic_write_u64(&slot->nskipped, 0);
+			return false;
+		}
+	}
 	emogi_build_graph(call, wish->key.direction, wish->key.with_backward, &graph, &misfits);
 	emogi_call_phase(call, EMOGI_PHASE_IDLE);
 	if (shared)
@@ -299,7 +318,43 @@ build_with_state(Following *following)
 	return shared ? show(following, "built") : show_private(following, &graph, wish->key.direction);
 }
 
+/*
+ * Build the Graph and make the state of what others see, in a transaction that has changed the tables, and hold the state again: so what
+ * is one's own is all that its calls pay for. False when that is not to be had.
+ */
+static bool
+build_for_others(Following *following)
+{
+	EmogiSlot  *slot = following->slot;
+	bool		built;
+	bool		waited;
+
+	PushCopiedSnapshot(GetActiveSnapshot());
+	GetActiveSnapshot()->curcid = FirstCommandId;	/* none of one's own commands has been */
+	built = build_with_state(following);
+	PopActiveSnapshot();
+	if (!built)
+		return false;
+	emogi_cache_unpin(slot->graph);
+	slot->graph = -1;
+	following->state = emogi_live_state_hold(slot, &following->wish->key, false, &waited);
+	return following->state != NULL && following->state->phase == EMOGI_LIVE_READY;
+}
+
 /* ---- which of them ---- */
+
+/* Build the Graph of what the state has, for all, as the slot's donor, for what this snapshot alone sees; NULL without room. */
+static const EmogiCached *
+build_base(Following *following)
+{
+	EmogiSlot  *slot = following->slot;
+
+	if (!build_from_edges(following, false))
+		return NULL;
+	slot->donor = slot->graph;
+	slot->graph = -1;
+	return &emogi_cache_shared->graphs[slot->donor];
+}
 
 /* Find or make the Graph of what the state has, or has now; false when it is of no use for the call. */
 static bool
@@ -320,9 +375,11 @@ use_state(Following *following)
 		return show(following, "hit");
 	}
 	base = emogi_wish_find_base(following->slot, wish, state, refresh->old_position);
-	if (base != NULL)
-		return splice_from(following, base);
-	return refresh->outcome != EMOGI_REFRESH_PRIVATE && build_from_edges(following);
+	if (base == NULL && refresh->outcome != EMOGI_REFRESH_PRIVATE)
+		return build_from_edges(following, true);
+	if (base == NULL)
+		base = build_base(following);
+	return base != NULL && splice_from(following, base);
 }
 
 /* Bring the state to the call's snapshot, and get the Graph; false when that is not to be had so. */
@@ -351,7 +408,7 @@ emogi_follow_graph(EmogiCall *call, const EmogiSource *source, const EmogiWish *
 
 	if (!wish->can_follow)
 		return false;
-	make = !wish->own && emogi_refresh_pages(wish->relids, wish->nleaves) * (BLCKSZ / 1024) >= (uint64) emogi_live_min_size_kb;
+	make = emogi_refresh_pages(wish->relids, wish->nleaves) * (BLCKSZ / 1024) >= (uint64) emogi_live_min_size_kb;
 	following.state = emogi_live_state_hold(call->slot, &wish->key, make, &waited);
 	emogi_cache_lock();
 	emogi_cache_shared->counters.waits += waited;
@@ -366,12 +423,14 @@ emogi_follow_graph(EmogiCall *call, const EmogiSource *source, const EmogiWish *
 	if (following.state->phase == EMOGI_LIVE_READY && follow(&following))
 		return true;
 	if (make && (following.state->phase == EMOGI_LIVE_NEW ||
-				 (following.refresh.outcome == EMOGI_REFRESH_HOPELESS && following.refresh.newer)))
+				 (following.refresh.outcome == EMOGI_REFRESH_HOPELESS && following.refresh.newer && !wish->own)))
 	{
 		emogi_live_state_empty(following.state);
-		if (build_with_state(&following))
+		if (wish->own ? build_for_others(&following) && follow(&following) : build_with_state(&following))
 			return true;
 	}
+	if (following.state == NULL)
+		return false;
 	if (following.refresh.outcome == EMOGI_REFRESH_HOPELESS && following.refresh.newer && !wish->own)
 		following.state->broken = true;	/* it will not come to anything any more; what is one's own may be rolled back */
 	emogi_live_state_let_go(call->slot);

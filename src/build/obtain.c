@@ -203,7 +203,7 @@ obtain(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *wanted, EmogiG
 	may_share = emogi_wish_may_share(wish, leaves);
 	if (may_share && emogi_wish_look(call->slot, wish))
 		show_cached(call, wish, "hit", graph);
-	else if (may_share && emogi_wish_look_back(call->slot, wish, &call->record.age_ms))
+	else if (may_share && twice == NULL && emogi_wish_look_back(call->slot, wish, &call->record.age_ms))
 		show_cached(call, wish, "stale", graph);
 	else if (!emogi_follow_graph(call, source, wish, patch, graph))
 	{

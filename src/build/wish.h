@@ -53,7 +53,8 @@ extern bool emogi_wish_find_at(EmogiSlot *slot, const EmogiWish *wish, const Emo
 extern const EmogiCached *emogi_wish_find_base(EmogiSlot *slot, const EmogiWish *wish, const EmogiLiveState *state,
 											   uint64 old_position);
 extern bool emogi_wish_forget_state(EmogiSlot *slot, bool own);
-extern bool emogi_wish_reserve_at(EmogiSlot *slot, const EmogiWish *wish, const EmogiGraphKey *key, uint64 live_id, uint64 position);
+extern bool emogi_wish_reserve_at(EmogiSlot *slot, const EmogiWish *wish, const EmogiGraphKey *key, uint64 live_id, uint64 position,
+								  bool exact);
 
 /* ---- wish_publish.c ---- */
 

@@ -148,10 +148,11 @@ emogi_wish_find_base(EmogiSlot *slot, const EmogiWish *wish, const EmogiLiveStat
 
 /*
  * Reserve an entry for the Graph of a state at a position, which a slot is to build; false when there is no room. live_id = 0: no
- * state's, but right for the wish's snapshot; then also false where the rings are against it.
+ * state's, but right for the wish's snapshot; then also false where the rings are against it. exact: it will hold what the wish's
+ * snapshot sees.
  */
 bool
-emogi_wish_reserve_at(EmogiSlot *slot, const EmogiWish *wish, const EmogiGraphKey *key, uint64 live_id, uint64 position)
+emogi_wish_reserve_at(EmogiSlot *slot, const EmogiWish *wish, const EmogiGraphKey *key, uint64 live_id, uint64 position, bool exact)
 {
 	EmogiCached *cached = NULL;
 	bool		usable = false;
@@ -173,7 +174,7 @@ emogi_wish_reserve_at(EmogiSlot *slot, const EmogiWish *wish, const EmogiGraphKe
 		}
 		if (cached != NULL)
 		{
-			cached->by_ring = usable && !wish->own;
+			cached->by_ring = exact && usable && !wish->own;
 			cached->live_id = live_id;
 			cached->live_position = position;
 		}

@@ -45,9 +45,9 @@ emogi_create_begin(EmogiCall *call, const EmogiSource *source, EmogiLiveState *s
 	}
 }
 
-/* Check what the scan has noted: false when the own transaction has changed a page. */
+/* Check what the scan has noted: false when it has seen changes of the own transaction. */
 static bool
-check_notes(EmogiDiscovery *discovery)
+check_notes(EmogiDiscovery *discovery, bool own_unseen)
 {
 	EmogiLooks *looks = &discovery->looks;
 
@@ -58,7 +58,7 @@ check_notes(EmogiDiscovery *discovery)
 
 		if (!look->looked)
 			elog(ERROR, "page %u of relation %u was not read", block, looks->relid);
-		if (look->own)
+		if (look->own && !own_unseen)
 			return false;
 		if (!look->all_visible)
 			discovery->map[block / 64] &= ~(UINT64CONST(1) << block % 64);
@@ -110,7 +110,7 @@ make_state(EmogiCall *call, EmogiCreation *creation, const EmogiXidSnapshot *xid
 	EmogiStoring storing;
 
 	for (int i = 0; i < creation->nleaves; i++)
-		creation->own |= !check_notes(&creation->discoveries[i]);
+		creation->own |= !check_notes(&creation->discoveries[i], creation->own_unseen);
 	if (creation->own || !has_room(call))
 		return false;
 	emogi_store_prepare(call, state, creation->discoveries, creation->nleaves, 0, &storing);

@@ -125,6 +125,7 @@ typedef struct EmogiCreation
 	EmogiLook  *looks;			/* of all leaves, in the Region */
 	Size		looks_bytes;
 	bool		own;			/* the own transaction has changed a page */
+	bool		own_unseen;		/* which the scan's snapshot does not see: it may be */
 } EmogiCreation;
 
 extern void emogi_create_begin(EmogiCall *call, const EmogiSource *source, EmogiLiveState *state, const Oid *relids, int nleaves,

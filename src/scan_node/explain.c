@@ -121,16 +121,16 @@ explain_times(const EmogiCallRecord *total, ExplainState *es)
 
 /* Say in words where a Graph came from. */
 static const char *
-name_finding(const char *cache)
+name_finding(const EmogiCallRecord *total)
 {
 	static const char *const names[][2] = {
 		{"hit", "cached"}, {"stale", "cached, stale"}, {"built", "built"}, {"spliced", "spliced"}, {"patched", "cached, patched"}
 	};
 
 	for (int i = 0; i < (int) lengthof(names); i++)
-		if (strcmp(cache, names[i][0]) == 0)
+		if (strcmp(total->cache, names[i][0]) == 0)
 			return names[i][1];
-	return "built for this call alone";
+	return total->splice_ms > 0 ? "spliced for this call alone" : "built for this call alone";
 }
 
 /* Show what it took to find out what has changed. */
@@ -155,7 +155,7 @@ explain_finding(const EmogiScan *scan, ExplainState *es)
 
 	if (total->cache[0] == '\0')
 		return false;
-	ExplainPropertyText("Graph", name_finding(total->cache), es);
+	ExplainPropertyText("Graph", name_finding(total), es);
 	if (strcmp(total->cache, "stale") == 0)
 		ExplainPropertyFloat("Graph Age", "ms", total->age_ms, 0, es);
 	if (total->nlooked + total->nby_map + total->nby_lsn > 0)

@@ -194,8 +194,10 @@ adjust_rows(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call, const Emog
 			!emogi_conditions_may_bound(root, call, (Node *) condition.operand))
 			continue;
 		bound = emogi_call_expr_integer((Node *) condition.operand);
-		if (bound >= 0)
-			rel->rows = clamp_row_est(Min(rel->rows, emogi_size_reached(&size, bound)));
+		if (bound < 0)
+			continue;
+		rel->tuples = Min(rel->tuples, emogi_size_reached(&size, bound));	/* the search stops there: no more are read */
+		rel->rows = clamp_row_est(Min(rel->rows, rel->tuples));
 	}
 }
 

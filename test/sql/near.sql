@@ -120,6 +120,37 @@ BEGIN
   ASSERT array_position(seen, 'spliced by backend') BETWEEN 10 AND 25, seen;
 END $$;
 
+-- A table that is asked of only by those who have just changed it: what others see is cached for all, in each direction that is wanted.
+CREATE TABLE tried AS SELECT i AS src, i * 7 % 20000 AS dst FROM generate_series(1, 20000) i;
+BEGIN;
+INSERT INTO tried VALUES (1, -1), (-1, -2);
+DELETE FROM tried WHERE src = 7;
+SELECT string_agg(vertex || ':' || level, ' ') FROM emogi_bfs('tried', 1, max_depth => 3);
+SELECT last();
+SELECT string_agg(vertex || ':' || level, ' ') FROM emogi_bfs('tried', -2, direction => 'in');
+SELECT last();
+SELECT string_agg(vertex || ':' || distance, ' ') FROM emogi_shortest_path('tried', 1, -2);
+SELECT last();
+UPDATE tried SET dst = -3 WHERE src = -1;
+SELECT string_agg(vertex || ':' || distance, ' ') FROM emogi_shortest_path('tried', 1, -3);
+SELECT last();
+SELECT ok, cache FROM emogi_check('tried', 'both', backward => true);
+SELECT ok, cache FROM emogi_check('tried', 'out');
+ROLLBACK;
+SELECT string_agg(vertex || ':' || level, ' ') FROM emogi_bfs('tried', 1, max_depth => 3);
+SELECT last();
+SELECT ok FROM emogi_check('tried', 'out', backward => true);
+SELECT ok FROM emogi_check('tried', 'in');
+BEGIN;
+INSERT INTO tried VALUES (2, -1);
+SELECT count(*) FROM emogi_bfs('tried', 1);
+COMMIT;
+SELECT ok FROM emogi_check('tried');
+SELECT count(*) FROM emogi_bfs('tried', -1, direction => 'in');
+
+-- A bound on the level bounds the cost as max_depth does: no parallel workers for it.
+EXPLAIN (COSTS OFF) SELECT * FROM emogi_bfs('edges', 1) WHERE level <= 1;
+
 -- Whatever is asked, answers are those of the server's own search.
 CREATE TABLE net (src int, dst int);
 INSERT INTO net SELECT (hashint4(i) & 1023), (hashint4(i + 7777) & 1023) FROM generate_series(1, 3000) i;
