@@ -22,6 +22,11 @@
 #define PATCH_EDGES 250000
 #define MIN_PATCHED 16
 
+/* For components, where a patch spares a run, too: a share of the edges, between PATCH_CHANGES and so many. */
+#define LABELS_SHARE 512
+#define LABELS_CHANGES 16384
+#define LABELS_BYTES (32 * 1024 * 1024)
+
 /* What a call does with a live state. */
 typedef struct Following
 {
@@ -99,20 +104,42 @@ share_changes(const Following *following, const Since *since)
 	return changes;
 }
 
+/* May a call have an older Graph and so many changes? own: some of these are for this snapshot alone. */
+static bool
+may_patch(Following *following, const EmogiCached *base, uint64 count, bool own)
+{
+	const uint64 nedges = base->graph.forward.nedges;
+	const bool	by_labels = following->wish->key.by_labels;
+	uint64		most = PATCH_CHANGES;
+	uint64		cost = 1;
+
+	if (by_labels)
+	{
+		most = Max(most, Min(nedges / LABELS_SHARE, LABELS_CHANGES));
+		cost += base->graph.nvertices / PATCH_EDGES;	/* all may be written */
+	}
+	if (following->patch == NULL || count > most || base->graph.nvertices == 0 ||
+		(by_labels && !emogi_labels_exist(following->slot->donor)))
+		return false;
+	if (own)
+		return true;
+	following->state->npatched += cost;
+	return following->state->npatched - cost <= nedges / PATCH_EDGES + MIN_PATCHED;
+}
+
 /* Show the call the Graph that its slot has as its donor, and beside it the changes; false when a splice is better, or the only way. */
 static bool
 patch_graph(Following *following, const EmogiCached *base, const Since *since)
 {
 	EmogiSlot  *slot = following->slot;
-	EmogiLiveState *state = following->state;
+	const EmogiGraphKey *wanted = &following->wish->key;
 	const uint64 count = since->nlogged + since->nown;
-	EmogiSpliceInput input = {.graph = following->graph, .direction = following->wish->key.direction, .nchanges = count};
+	EmogiSpliceInput input = {.graph = following->graph, .nchanges = count,
+		.direction = wanted->any_direction ? base->key.direction : wanted->direction};
 	EmogiEdgeChange *changes;
 	EmogiPatch *patch;
 
-	if (following->patch == NULL || count > PATCH_CHANGES || base->graph.nvertices == 0)
-		return false;
-	if (since->nown == 0 && state->npatched++ > base->graph.forward.nedges / PATCH_EDGES + MIN_PATCHED)
+	if (!may_patch(following, base, count, since->nown > 0))
 		return false;
 	changes = palloc(Max(count, 1) * sizeof *changes);
 	if (since->nlogged > 0)
@@ -120,14 +147,14 @@ patch_graph(Following *following, const EmogiCached *base, const Since *since)
 	if (since->nown > 0)
 		memcpy(changes + since->nlogged, since->own, since->nown * sizeof *changes);
 	input.changes = changes;
-	emogi_wish_present(&base->graph, base->key.direction, &following->wish->key, following->graph);
+	emogi_wish_present(&base->graph, base->key.direction, wanted, following->graph);
 	input.weight_type = following->graph->weight_type;
-	if (emogi_patch_bytes(&input) > PATCH_BYTES)
+	if (emogi_patch_bytes(&input) > (wanted->by_labels ? LABELS_BYTES : PATCH_BYTES))
 		return false;
 	patch = palloc(sizeof *patch);
 	input.memory = (void *) TYPEALIGN(EMOGI_LINE_BYTES, palloc(emogi_patch_bytes(&input) + EMOGI_LINE_BYTES));
-	if (!emogi_patch_make(&input, patch))
-		return false;
+	if (!emogi_patch_make(&input, patch) || (wanted->by_labels && patch->nlosers > 0))
+		return false;			/* without an edge, components may fall apart */
 	pfree(changes);
 	*following->patch = patch;
 	slot->graph = slot->donor;

@@ -3,8 +3,8 @@
  *
  * ring.c knows which transactions have changed which tables, and so whether a Graph still holds what a snapshot sees; it stands
  * on xids.c, what a snapshot sees of other transactions, and tables.c, the tables that are tracked.
- * cache.c keeps the entries: their life, their memory, their eviction. Which entry serves a call is wish.c's business,
- * in ../build.
+ * cache.c keeps the entries: their life, their memory, their eviction; labels.c what they have of components. Which entry serves a
+ * call is wish.c's business, in ../build.
  */
 #ifndef EMOGI_CACHE_H
 #define EMOGI_CACHE_H
@@ -81,6 +81,7 @@ typedef struct EmogiGraphKey
 	EmogiWeights weights;		/* wanted: which are refused */
 	EmogiDirection direction;
 	bool		any_direction;	/* wanted: all directions will do */
+	bool		by_labels;		/* wanted: of an older Graph its labels, with what has come since */
 	bool		with_backward;
 } EmogiGraphKey;
 
@@ -113,6 +114,9 @@ typedef struct EmogiCached
 	EmogiGraph	graph;
 	uint32		weight_misfits; /* EMOGI_NOT_* over all weights */
 	uint64		bytes;			/* in the Region */
+	uint32	   *labels;			/* [nvertices], CC's result, see labels.c; NULL = it is not there */
+	uint64		labels_bytes;	/* of `bytes` */
+	uint32		label_readers;	/* calls that read it at the moment, and have the Graph pinned */
 	uint64		nskipped;		/* rows with a NULL end */
 	uint64		hits;
 	TimestampTz built_at;
@@ -193,6 +197,15 @@ emogi_cache_unlock(void)
 {
 	LWLockRelease(emogi_shared->cache_lock);
 }
+
+/* ---- labels.c: the components of Graphs ---- */
+
+extern bool emogi_labels_exist(int graph);
+extern const uint32 *emogi_labels_begin(int graph);
+extern void emogi_labels_end(int graph);
+extern void emogi_labels_keep(int graph, const uint32 *labels, bool (*stops) (void));
+extern void emogi_labels_free(int graph);
+extern bool emogi_labels_drop(void);
 
 /* ---- drops.c: what is dropped is evicted ---- */
 

@@ -3,7 +3,7 @@
  *
  * A function has a file of its own: bfs.c is emogi_bfs. arguments.c reads its arguments into a Task. run.c carries it out:
  * it begins a call, obtains the Graph (../build), has the worker run the Query (../call), and returns the Result as rows.
- * near.c carries out what reaches little without the worker. values.c reads a query of start values.
+ * near.c carries out what reaches little without the worker, components.c emogi_cc where there was a run before. values.c reads a query of start values.
  */
 #ifndef EMOGI_FUNCTION_H
 #define EMOGI_FUNCTION_H
@@ -64,8 +64,15 @@ typedef struct EmogiNearPath
 
 extern bool emogi_near_may_serve(const EmogiTask *task);
 extern bool emogi_near_run(EmogiCall *call, const EmogiTask *task, const EmogiPatch *patch, EmogiGraph *graph, EmogiResult *result);
+extern void emogi_near_note_run(EmogiCall *call, const EmogiGraph *graph, uint64 nreached, uint32 nlevels, uint64 edges_traversed,
+								double start_ms);
 extern bool emogi_near_path(EmogiCall *call, const EmogiTask *task, const EmogiPatch *patch, const EmogiGraph *graph,
 							EmogiNearPath *path);
+
+/* ---- components.c ---- */
+
+extern bool emogi_components_run(EmogiCall *call, const EmogiTask *task, const EmogiPatch *patch, EmogiGraph *graph, EmogiResult *result);
+extern void emogi_components_keep(EmogiCall *call, const EmogiResult *result);
 
 /* ---- arguments.c ---- */
 

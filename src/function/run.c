@@ -69,6 +69,7 @@ emogi_run_wish(const EmogiTask *task, EmogiGraphKey *key)
 	key->weights = row->weights;
 	key->direction = list_direction(row->lists, task->direction);
 	key->any_direction = row->lists == EMOGI_LISTS_ANY;
+	key->by_labels = task->query.algorithm == EMOGI_CC;
 	key->with_backward = (row->traits & EMOGI_NEEDS_BACKWARD) != 0 || task->with_backward;
 }
 
@@ -341,6 +342,15 @@ notice_sources(const EmogiTask *task, const EmogiPatch *patch, const EmogiGraph 
 		}
 }
 
+/* Carry out a task that emogi_near_may_serve in the backend itself; false when the engine must. */
+static bool
+run_near(EmogiCall *call, const EmogiTask *task, const EmogiPatch *patch, EmogiGraph *graph, EmogiResult *result)
+{
+	if (task->query.algorithm == EMOGI_CC)
+		return emogi_components_run(call, task, patch, graph, result);
+	return emogi_near_run(call, task, patch, graph, result);
+}
+
 /*
  * Begin a call as emogi_run_open does, and run its query. Returns NULL also when no row is wanted. The caller reads the
  * result and ends the call.
@@ -357,7 +367,7 @@ emogi_run(Oid function, const EmogiTask *task, EmogiGraph *graph, EmogiResult *r
 	memset(result, 0, sizeof *result);
 	if (call != NULL)
 		whole = *graph;
-	answered = call != NULL && near && !task->no_rows && emogi_near_run(call, task, patch, graph, result);
+	answered = call != NULL && near && !task->no_rows && run_near(call, task, patch, graph, result);
 	if (!answered && patch != NULL)
 	{
 		if (!emogi_run_reopen(call, task, graph))
@@ -373,6 +383,8 @@ emogi_run(Oid function, const EmogiTask *task, EmogiGraph *graph, EmogiResult *r
 		emogi_call_end(call);
 		return NULL;
 	}
+	if (!answered && near && task->query.algorithm == EMOGI_CC)
+		emogi_components_keep(call, result);
 	if ((emogi_algorithm_row(task->query.algorithm)->traits & EMOGI_MAY_DIVERGE) != 0)
 		check_values(graph, result);
 	emogi_call_phase(call, EMOGI_PHASE_ROWS);
