@@ -370,5 +370,5 @@ emogi_near_components_write(const EmogiNearComponents *components, bool (*stops)
 
 	if (writing.nnew == 0 && components->nmoved == 0)
 		return copy_labels(&writing);
-	return write_old(&writing) && insert_new(&writing) && (writing.nnew == 0 || write_ids(&writing, ids));
+	return write_old(&writing) && insert_new(&writing) && (writing.nnew == 0 || ids == NULL || write_ids(&writing, ids));
 }

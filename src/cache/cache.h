@@ -117,6 +117,7 @@ typedef struct EmogiCached
 	uint32	   *labels;			/* [nvertices], CC's result, see labels.c; NULL = it is not there */
 	uint64		labels_bytes;	/* of `bytes` */
 	uint32		label_readers;	/* calls that read it at the moment, and have the Graph pinned */
+	uint32		label_carries;	/* Graphs by which they came here since they were used */
 	uint64		nskipped;		/* rows with a NULL end */
 	uint64		hits;
 	TimestampTz built_at;
@@ -201,9 +202,14 @@ emogi_cache_unlock(void)
 /* ---- labels.c: the components of Graphs ---- */
 
 extern bool emogi_labels_exist(int graph);
-extern const uint32 *emogi_labels_begin(int graph);
+extern bool emogi_labels_may_be_carried(int graph);
+extern const uint32 *emogi_labels_begin(int graph, bool uses);
 extern void emogi_labels_end(int graph);
-extern void emogi_labels_keep(int graph, const uint32 *labels, bool (*stops) (void));
+extern uint32 *emogi_labels_alloc(int graph);
+extern void emogi_labels_set(int graph, uint32 *labels, int donor);
+extern void emogi_labels_give_up(int graph, uint32 *labels);
+extern void emogi_labels_keep(int graph, const uint32 *component);
+extern bool emogi_labels_stop(void);
 extern void emogi_labels_free(int graph);
 extern bool emogi_labels_drop(void);
 

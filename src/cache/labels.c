@@ -7,10 +7,15 @@
  */
 #include "postgres.h"
 
+#include "miscadmin.h"
+
 #include "cache/cache.h"
 #include "server/region.h"
 
 #define PIECE_VERTICES (UINT64CONST(1) << 20)	/* between two questions whether to stop */
+
+/* Splices that labels go through without being used. */
+#define MAX_CARRIES 8
 
 /* Get the bytes that the labels of a Graph hold. */
 static Size
@@ -53,9 +58,25 @@ emogi_labels_exist(int index)
 	return exist;
 }
 
-/* Begin to read the labels of a Graph, which the caller has pinned; NULL without any. emogi_labels_end must follow, with no error between. */
+/* Has a Graph, which the caller has pinned, labels that one which is made of it is to have, too? They are not carried on unused for ever. */
+bool
+emogi_labels_may_be_carried(int index)
+{
+	const EmogiCached *cached = &emogi_cache_shared->graphs[index];
+	bool		may;
+
+	emogi_cache_lock();
+	may = cached->labels != NULL && cached->label_carries < MAX_CARRIES;
+	emogi_cache_unlock();
+	return may;
+}
+
+/*
+ * Begin to read the labels of a Graph, which the caller has pinned; NULL without any. uses: for rows. emogi_labels_end must follow, with no
+ * error between.
+ */
 const uint32 *
-emogi_labels_begin(int index)
+emogi_labels_begin(int index, bool uses)
 {
 	EmogiCached *cached = &emogi_cache_shared->graphs[index];
 	const uint32 *labels;
@@ -63,6 +84,8 @@ emogi_labels_begin(int index)
 	emogi_cache_lock();
 	labels = cached->labels;
 	cached->label_readers += labels != NULL;
+	if (uses)
+		cached->label_carries = 0;
 	emogi_cache_unlock();
 	return labels;
 }
@@ -76,49 +99,75 @@ emogi_labels_end(int index)
 	emogi_cache_unlock();
 }
 
-/* Copy labels in pieces; false when that is to stop. */
-static bool
-copy_labels(uint32 *to, const uint32 *from, uint64 count, bool (*stops) (void))
+/* Is the statement to end? For who reads or writes labels, asked every few milliseconds; raises nothing. */
+bool
+emogi_labels_stop(void)
 {
-	for (uint64 v = 0; v < count; v += PIECE_VERTICES)
-	{
-		memcpy(to + v, from + v, Min(count - v, PIECE_VERTICES) * sizeof *to);
-		if (stops())
-			return false;
-	}
-	return true;
+	return QueryCancelPending || ProcDiePending;
 }
 
 /*
- * Keep a copy of a Graph's labels with it, if it has none and there is room as it is. The caller has the Graph pinned. stops is asked
- * every few milliseconds, and raises nothing.
+ * Allocate memory for the labels of a Graph, which the caller has pinned, if it has none and there is room as it is; else NULL.
+ * emogi_labels_set or emogi_labels_give_up must follow, with no error between.
  */
+uint32 *
+emogi_labels_alloc(int index)
+{
+	const Size	bytes = content_bytes(&emogi_cache_shared->graphs[index]);
+
+	if (emogi_labels_exist(index))
+		return NULL;
+	return bytes <= EMOGI_SMALL_BYTES ? emogi_small_alloc(bytes) : emogi_region_try_alloc(EMOGI_OWNER_GRAPH(index), bytes);
+}
+
+/* Give such memory back. */
 void
-emogi_labels_keep(int index, const uint32 *labels, bool (*stops) (void))
+emogi_labels_give_up(int index, uint32 *labels)
+{
+	free_memory(labels, content_bytes(&emogi_cache_shared->graphs[index]));
+}
+
+/* Make labels those of a Graph, unless another has been faster. donor: the Graph from whose labels they were made, -1 = from a run. */
+void
+emogi_labels_set(int index, uint32 *labels, int donor)
 {
 	EmogiCached *cached = &emogi_cache_shared->graphs[index];
 	const Size	bytes = content_bytes(cached);
-	const bool	small = bytes <= EMOGI_SMALL_BYTES;
-	uint32	   *copy;
-	bool		kept;
+	bool		set;
 
-	if (emogi_labels_exist(index))
-		return;
-	copy = small ? emogi_small_alloc(bytes) : emogi_region_try_alloc(EMOGI_OWNER_GRAPH(index), bytes);
-	if (copy == NULL)
-		return;
-	kept = copy_labels(copy, labels, cached->graph.nvertices, stops);
 	emogi_cache_lock();
-	kept &= cached->labels == NULL && cached->state == EMOGI_GRAPH_READY;
-	if (kept)
+	set = cached->labels == NULL && cached->state == EMOGI_GRAPH_READY;
+	if (set)
 	{
-		cached->labels = copy;
-		cached->labels_bytes = small ? emogi_small_bytes(bytes) : TYPEALIGN(EMOGI_GRANULE_BYTES, bytes);
+		cached->labels = labels;
+		cached->label_carries = donor >= 0 ? emogi_cache_shared->graphs[donor].label_carries + 1 : 0;
+		cached->labels_bytes = bytes <= EMOGI_SMALL_BYTES ? emogi_small_bytes(bytes) : TYPEALIGN(EMOGI_GRANULE_BYTES, bytes);
 		cached->bytes += cached->labels_bytes;
 	}
 	emogi_cache_unlock();
-	if (!kept)
-		free_memory(copy, bytes);
+	if (!set)
+		free_memory(labels, bytes);
+}
+
+/* Keep a copy of what a run has found with a Graph, which the caller has pinned, as its labels. */
+void
+emogi_labels_keep(int index, const uint32 *component)
+{
+	const uint64 nvertices = emogi_cache_shared->graphs[index].graph.nvertices;
+	uint32	   *labels = emogi_labels_alloc(index);
+
+	if (labels == NULL)
+		return;
+	for (uint64 v = 0; v < nvertices; v += PIECE_VERTICES)
+	{
+		memcpy(labels + v, component + v, Min(nvertices - v, PIECE_VERTICES) * sizeof *labels);
+		if (emogi_labels_stop())
+		{
+			emogi_labels_give_up(index, labels);
+			return;
+		}
+	}
+	emogi_labels_set(index, labels, -1);
 }
 
 /* Free the labels of an entry that nobody has pinned any more. Raises nothing. */

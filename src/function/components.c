@@ -12,19 +12,12 @@
 #include "function/function.h"
 #include "server/region.h"
 
-/* Is the statement to end? Raises nothing. */
-static bool
-is_interrupted(void)
-{
-	return QueryCancelPending || ProcDiePending;
-}
-
 /* Keep the components that a run has found with the call's Graph, if it is a cached one. */
 void
 emogi_components_keep(EmogiCall *call, const EmogiResult *result)
 {
 	if (call->slot->graph >= 0)
-		emogi_labels_keep(call->slot->graph, result->columns[0].vertex, is_interrupted);
+		emogi_labels_keep(call->slot->graph, result->columns[0].vertex);
 }
 
 /* Look up the components of a task's targets: rows of those that are vertices, in memory of the current context. */
@@ -69,7 +62,7 @@ answer_targets(EmogiCall *call, const EmogiTask *task, const EmogiPatch *patch, 
 	int64	   *ids = palloc_extended(Max(task->ntargets, 1) * 2 * sizeof *ids, MCXT_ALLOC_HUGE);
 	uint32	   *component = palloc_extended(Max(task->ntargets, 1) * sizeof *component, MCXT_ALLOC_HUGE);
 
-	components.labels = emogi_labels_begin(call->slot->graph);
+	components.labels = emogi_labels_begin(call->slot->graph, true);
 	if (components.labels == NULL)
 		return false;
 	result->columns[0].vertex = component;
@@ -92,11 +85,11 @@ answer_all(EmogiCall *call, const EmogiPatch *patch, EmogiGraph *graph, EmogiRes
 	int64	   *ids = nnew > 0 ? emogi_call_alloc_any(call, nvertices * sizeof *ids) : NULL;
 	bool		answered = false;
 
-	components.labels = emogi_labels_begin(call->slot->graph);
+	components.labels = emogi_labels_begin(call->slot->graph, true);
 	if (components.labels != NULL)
 	{
 		emogi_near_components_join(&components, memory);
-		answered = emogi_near_components_write(&components, is_interrupted, ids, component);
+		answered = emogi_near_components_write(&components, emogi_labels_stop, ids, component);
 		emogi_labels_end(call->slot->graph);
 	}
 	CHECK_FOR_INTERRUPTS();
