@@ -23,7 +23,14 @@ extern "C" {
 #endif
 
 /* Changes whenever a struct below does, or the number of algorithms; emogi_cuda.so of another build is refused. */
-#define EMOGI_ENGINE_ABI (UINT32_C(7000) + EMOGI_NALGORITHMS)
+#define EMOGI_ENGINE_ABI (UINT32_C(7100) + EMOGI_NALGORITHMS)
+
+/* A function in a header that both compilers take, for the device, too. */
+#ifdef __CUDACC__
+#define EMOGI_INLINE static __host__ __device__ __forceinline__
+#else
+#define EMOGI_INLINE static inline
+#endif
 
 /* The unit of a request on the link, and of alignment of every array that a GPU may read in place. */
 #define EMOGI_LINE_BYTES 128
@@ -225,6 +232,7 @@ typedef struct EmogiEngineOptions
 } EmogiEngineOptions;
 
 typedef struct EmogiEngineState EmogiEngineState;
+typedef struct EmogiDerivation EmogiDerivation; /* derivation.h */
 
 /*
  * An engine. open() may take a while (driver start) and is called once a process, after fork, in the process that
@@ -247,6 +255,18 @@ typedef struct EmogiEngine
 	 * error. Called by one thread at a time, and never beside run(). Gets the bytes of device memory still kept.
 	 */
 	uint64_t	(*forget) (EmogiEngineState *state, uint64_t graph_id);
+
+	/*
+	 * Make copies of a Graph's arrays, as run() would keep them, of those that are kept of the old Graph, from which it comes as the
+	 * derivation says. Both have an id. What there are no copies of is left to run(), as all is after any other status: UNSUPPORTED where
+	 * nothing is kept, NO_MEMORY where both do not fit beside what else is kept. Called by one thread at a time, never beside run() or
+	 * forget(). NULL = this engine keeps nothing.
+	 */
+	EmogiStatus (*derive) (EmogiEngineState *state, const EmogiGraph *old, const EmogiGraph *graph,
+						   const EmogiDerivation *derivation, EmogiControl *control, EmogiError *error);
+
+	/* For tests: get the copy that is kept of a whole array of a Graph, its last line included; UNSUPPORTED when there is none. */
+	EmogiStatus (*fetch) (EmogiEngineState *state, uint64_t graph_id, const void *array, void *to, uint64_t bytes, EmogiError *error);
 } EmogiEngine;
 
 /* The engine of this machine's processor, linked in. */

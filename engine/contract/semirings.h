@@ -13,12 +13,6 @@
 
 #include "engine.h"
 
-#ifdef __CUDACC__
-#define EMOGI_INLINE static __host__ __device__ __forceinline__
-#else
-#define EMOGI_INLINE static inline
-#endif
-
 /* Get weight i as a double. */
 EMOGI_INLINE double
 emogi_weight(const void *weights, EmogiWeightType type, uint64_t i)

@@ -1,9 +1,10 @@
 /*
- * engine.cu: the CUDA engine's door: open, close, describe, run, forget.
+ * engine.cu: the CUDA engine's door: open, close, describe, run, forget, derive.
  *
  * The engine runs on one device, the first that CUDA shows (CUDA_VISIBLE_DEVICES chooses). A machine without a driver
  * or a device is an ordinary answer of open(): EMOGI_DEVICE_ERROR with the reason.
  */
+#include "derive.cuh"
 #include "engine.cuh"
 #include "contract/query.h"
 
@@ -171,8 +172,9 @@ close_engine(EmogiEngineState *state)
 
 /* Bring all kernels to the device, so that no run pays for it and a missing build shows here. */
 static EmogiStatus
-load_algorithms(EmogiError *error)
+load_kernels(EmogiError *error)
 {
+	TRY(emogi_derive_load(error));
 	TRY(emogi_cuda_bfs_load(error));
 	TRY(emogi_cuda_path_load(error));
 	TRY(emogi_cuda_ssnsp_load(error));
@@ -198,7 +200,7 @@ open_engine(const EmogiEngineOptions *options, EmogiEngineState **out, EmogiErro
 	if (status == EMOGI_OK)
 		status = make_channels(state, error);
 	if (status == EMOGI_OK)
-		status = load_algorithms(error);
+		status = load_kernels(error);
 	if (status == EMOGI_OK)
 		status = measure_link(state, error);
 	if (status != EMOGI_OK)
@@ -286,12 +288,42 @@ forget_graph(EmogiEngineState *state, uint64_t graph_id)
 	return state->taken_bytes;
 }
 
+/* Derive copies, with the fault that a test asks for. */
+static EmogiStatus
+derive_graph(EmogiEngineState *state, const EmogiGraph *old, const EmogiGraph *graph, const EmogiDerivation *derivation,
+			 EmogiControl *control, EmogiError *error)
+{
+	EmogiStatus status;
+
+	CUDA_TRY(cudaSetDevice(state->device));
+	*state->stop = 0;
+	emogi_device_set_fault(control->fail_device_call);
+	status = emogi_derive(state, old, graph, derivation, control, error);
+	emogi_device_set_fault(0);
+	return status;
+}
+
+/* Get a copy that is kept, for tests. */
+static EmogiStatus
+fetch_copy(EmogiEngineState *state, uint64_t graph_id, const void *array, void *to, uint64_t bytes, EmogiError *error)
+{
+	const void *copy = emogi_resident_use_other(state, graph_id, array, bytes);
+
+	CUDA_TRY(cudaSetDevice(state->device));
+	if (copy == NULL)
+		return emogi_device_fail(error, EMOGI_UNSUPPORTED, "no copy of the array is kept", "graph %llu, %llu bytes",
+								 (unsigned long long) graph_id, (unsigned long long) bytes);
+	CUDA_TRY(cudaMemcpyAsync(to, copy, bytes, cudaMemcpyDeviceToHost, state->stream));
+	CUDA_TRY(cudaStreamSynchronize(state->stream));
+	return EMOGI_OK;
+}
+
 extern "C" __attribute__((visibility("default"))) const EmogiEngine *
 emogi_cuda_engine(void)
 {
 	static const EmogiEngine engine = {
 		EMOGI_ENGINE_ABI, "cuda", open_engine, close_engine, count_devices, describe_device, run_query,
-		forget_graph
+		forget_graph, derive_graph, fetch_copy
 	};
 
 	return &engine;

@@ -34,8 +34,8 @@ choose_prefixes(Placing *placing, EmogiPlacement *placement, EmogiError *error)
 
 /*
  * Choose whether there are prefixes beside lists that are in device memory: a bottom-up step finds most of what it looks for
- * in them, and reads them in order. They are made from the lists' copy, by a later run than the one that made that, and
- * where nothing has to give way.
+ * in them, and reads them in order. They are made from the lists' copy, by a later run than the one that made that, or than
+ * the first on one that was derived, and where nothing has to give way.
  */
 static EmogiStatus
 choose_near_prefixes(Placing *placing, EmogiError *error)
@@ -45,7 +45,7 @@ choose_near_prefixes(Placing *placing, EmogiError *error)
 	uint32_t	length;
 	uint64_t	left;
 
-	if (emogi_placement_wanted_prefixes(placing) == NULL || placing->graph->id == 0)
+	if (emogi_placement_wanted_prefixes(placing) == NULL || placing->graph->id == 0 || emogi_resident_is_first(placing->state))
 		return EMOGI_OK;
 	placing->prefix_length = PREFIX_NEAR;
 	if (emogi_placement_use_prefixes(placing, &length) != NULL)

@@ -84,20 +84,46 @@ emogi_resident_begin(EmogiEngineState *state, const EmogiGraph *graph, EmogiErro
 								 (unsigned long long) own->block_bytes, graph->memory,
 								 (unsigned long long) graph->memory_bytes);
 	own->last_run = residents->run;
+	own->nruns++;
+	own->unread = 0;
 	residents->own = own;
 	return EMOGI_OK;
 }
 
-/* Find a copy of the own Graph that `fits` and put it to use; NULL when there is none. */
+EmogiStatus
+emogi_resident_begin_derived(EmogiEngineState *state, uint64_t old_id, const EmogiGraph *graph, EmogiError *error)
+{
+	Residents  *residents = &state->residents;
+	Resident   *old = find_resident(residents, old_id);
+	int			unread;
+
+	if (old_id == 0 || old->id != old_id || graph->id == 0 || graph->id == old_id || old->unread == EMOGI_MAX_UNREAD)
+		return emogi_device_fail(error, EMOGI_UNSUPPORTED, "the old graph is not kept on the GPU, or no run has been on it for long",
+								 "id %llu", (unsigned long long) old_id);
+	unread = old->unread + 1;
+	old->last_run = residents->run + 1; /* so that it does not give way */
+	TRY(emogi_resident_begin(state, graph, error));
+	residents->own->nruns = 0;
+	residents->own->unread = unread;
+	return EMOGI_OK;
+}
+
+bool
+emogi_resident_is_first(const EmogiEngineState *state)
+{
+	return state->residents.own != NULL && state->residents.own->nruns <= 1;
+}
+
+/* Find a copy of a Graph that `fits` and put it to use; NULL when there is none. */
 template <class Fits>
 static const ResidentCopy *
-use_copy(Residents *residents, const void *array, EmogiCopyKind kind, Fits fits)
+use_copy(Residents *residents, uint64_t graph_id, const void *array, EmogiCopyKind kind, Fits fits)
 {
-	for (int i = 0; residents->own != NULL && i < residents->ncopies; i++)
+	for (int i = 0; graph_id != 0 && i < residents->ncopies; i++)
 	{
 		ResidentCopy *copy = &residents->copy[i];
 
-		if (copy->id == residents->own->id && copy->array == array && copy->kind == kind && fits(copy))
+		if (copy->id == graph_id && copy->array == array && copy->kind == kind && fits(copy))
 		{
 			copy->last_run = residents->run;
 			return copy;
@@ -106,10 +132,17 @@ use_copy(Residents *residents, const void *array, EmogiCopyKind kind, Fits fits)
 	return NULL;
 }
 
-const void *
-emogi_resident_use(EmogiEngineState *state, const void *array, uint64_t bytes)
+/* Get the id of the own Graph; 0 when it has none. */
+static uint64_t
+own_id(const Residents *residents)
 {
-	const ResidentCopy *copy = use_copy(&state->residents, array, EMOGI_COPY_WHOLE, [&](const ResidentCopy *one) {
+	return residents->own != NULL ? residents->own->id : 0;
+}
+
+const void *
+emogi_resident_use_other(EmogiEngineState *state, uint64_t graph_id, const void *array, uint64_t bytes)
+{
+	const ResidentCopy *copy = use_copy(&state->residents, graph_id, array, EMOGI_COPY_WHOLE, [&](const ResidentCopy *one) {
 		return one->bytes == bytes;
 	});
 
@@ -117,10 +150,16 @@ emogi_resident_use(EmogiEngineState *state, const void *array, uint64_t bytes)
 }
 
 const void *
+emogi_resident_use(EmogiEngineState *state, const void *array, uint64_t bytes)
+{
+	return emogi_resident_use_other(state, own_id(&state->residents), array, bytes);
+}
+
+const void *
 emogi_resident_use_made(EmogiEngineState *state, const void *array, EmogiCopyKind kind, uint64_t least, uint64_t most,
 						uint64_t *length)
 {
-	const ResidentCopy *copy = use_copy(&state->residents, array, kind, [&](const ResidentCopy *one) {
+	const ResidentCopy *copy = use_copy(&state->residents, own_id(&state->residents), array, kind, [&](const ResidentCopy *one) {
 		return one->length >= least && one->length <= most;
 	});
 
@@ -184,12 +223,11 @@ emogi_resident_idle_bytes(const EmogiEngineState *state)
 static int
 find_idle(const Residents *residents, bool own)
 {
-	const uint64_t own_id = residents->own != NULL ? residents->own->id : 0;
 	uint64_t	oldest = residents->run;
 	int			found = -1;
 
 	for (int i = 0; i < residents->ncopies; i++)
-		if ((residents->copy[i].id == own_id) == own && residents->copy[i].last_run < oldest)
+		if ((residents->copy[i].id == own_id(residents)) == own && residents->copy[i].last_run < oldest)
 		{
 			oldest = residents->copy[i].last_run;
 			found = i;

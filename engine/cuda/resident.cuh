@@ -8,7 +8,8 @@
  * in another order or by other names (segments.cuh). A part and the whole may be there side by side; whoever wants one of
  * them leaves the other idle.
  *
- *   copies          enter when they are complete (emogi_resident_keep); before that they belong to the run's
+ *   copies          come from the host, or from the copies of the Graph that theirs was made of (derive.cuh). They enter
+ *                   when they are complete (emogi_resident_keep); before that they belong to the run's
  *                   DeviceMemory, which frees them whatever happens. They leave by forget, by close, and by
  *                   emogi_resident_evict, when a run needs the memory. Their bytes count as taken by the engine.
  *   registrations   cost no device memory. They leave by forget, by close, and when the block of another Graph cannot be
@@ -27,6 +28,7 @@
 #include "contract/engine.h"
 
 #define EMOGI_MAX_RESIDENTS 256
+#define EMOGI_MAX_UNREAD 16		/* Graphs derived one from the other without a run on any: nobody seems to want them */
 #define EMOGI_MAX_COPIES (14 * EMOGI_MAX_RESIDENTS)	/* offsets, targets, weights and what is made of them, twice */
 
 struct DeviceMemory;
@@ -47,6 +49,8 @@ typedef struct Resident
 	const void *block;
 	uint64_t	block_bytes;
 	bool		registered;		/* by this engine */
+	uint64_t	nruns;			/* on it, with the one under way */
+	int			unread;			/* how often it and those before it have been derived since a run on one of them; 0 = a run was */
 } Resident;
 
 typedef struct ResidentCopy
@@ -75,6 +79,18 @@ extern void emogi_resident_open(EmogiEngineState *state);
 
 /* Begin a run: find or make the Resident of its Graph. */
 extern EmogiStatus emogi_resident_begin(EmogiEngineState *state, const EmogiGraph *graph, EmogiError *error);
+
+/*
+ * Begin to derive a Graph's copies from an old one's, as a run on the new one, which it is not: find the old one's Resident, make the
+ * new one's. UNSUPPORTED when there is none of the old one, or it has not been of use for long.
+ */
+extern EmogiStatus emogi_resident_begin_derived(EmogiEngineState *state, uint64_t old_id, const EmogiGraph *graph, EmogiError *error);
+
+/* Get the copy of an array of any Graph, in use from now on; NULL when there is none. */
+extern const void *emogi_resident_use_other(EmogiEngineState *state, uint64_t graph_id, const void *array, uint64_t bytes);
+
+/* Say whether the run under way, or that to come, is the first on the own Graph. */
+extern bool emogi_resident_is_first(const EmogiEngineState *state);
 
 /* Get the own Graph's copy of an array, in use from now on; NULL when there is none. */
 extern const void *emogi_resident_use(EmogiEngineState *state, const void *array, uint64_t bytes);

@@ -56,7 +56,11 @@ lay_out_scratch(EmogiSplicing *splicing, uintptr_t place)
 		side->entries = emogi_carve(&place, nentries * sizeof(*side->entries));
 		side->spare = emogi_carve(&place, nentries * sizeof(*side->spare));
 		side->edits = emogi_carve(&place, (nentries + 1) * sizeof(*side->edits));
+		if (splicing->input->derivation != NULL)
+			splicing->told_edits[i] = emogi_carve(&place, (nentries + 1) * sizeof(EmogiEdit));
 	}
+	if (splicing->input->derivation != NULL)
+		splicing->told_breaks = emogi_carve(&place, (nends + 1) * sizeof(EmogiBreak));
 	splicing->candidates = emogi_carve(&place, nends * sizeof(*splicing->candidates));
 	splicing->filter = emogi_carve(&place, emogi_splice_filter_bits(splicing->nvertices, nends) / 8);
 	splicing->gone = emogi_carve(&place, nends * sizeof(*splicing->gone));
@@ -222,6 +226,7 @@ emogi_splice(EmogiPool *pool, const EmogiSpliceInput *input, EmogiGraph *graph, 
 		emogi_splice_locate(pool, &splicing) &&
 		emogi_splice_find_gone(pool, &splicing) &&
 		emogi_splice_renumber(pool, &splicing) &&
+		emogi_splice_tell(&splicing) &&
 		make_graph(pool, &splicing, graph))
 		control->done = control->total;
 	return report_splicing(&splicing, error);

@@ -9,6 +9,7 @@
 #ifndef EMOGI_SPLICE_H
 #define EMOGI_SPLICE_H
 
+#include "contract/derivation.h"
 #include "csr.h"
 
 /* An edge more (times > 0) or less (times < 0). */
@@ -31,6 +32,7 @@ typedef struct EmogiSpliceInput
 	const EmogiEdgeChange *changes; /* [nchanges], in any order; they may repeat and cancel each other. Edges that go are there */
 	void	   *memory;			/* emogi_splice_bytes, page-aligned, any content, not populated */
 	void	   *scratch;		/* emogi_splice_scratch_bytes, EMOGI_LINE_BYTES-aligned, likewise */
+	EmogiDerivation *derivation;	/* filled in too, with arrays in the scratch; NULL = not wanted, and there is no scratch for it */
 } EmogiSpliceInput;
 
 /* Bytes that the new Graph's block has at most. */

@@ -5,6 +5,7 @@
  *   splice_gone.c      vertices that lose their last edge
  *   splice_numbers.c   new vertices, and from old numbers to new ones
  *   splice_lists.c     ids, offsets, targets and weights
+ *   splice_tell.c      the same for others to do, who have copies of the old arrays
  *   splice.c           leads from step to step
  *
  * An orientation is spliced as two flat arrays, not list by list. Its targets and weights are one sequence of entries: a change
@@ -116,6 +117,8 @@ typedef struct EmogiSplicing
 
 	uint64_t	new_nvertices;
 	int64_t    *new_ids;
+	EmogiEdit  *told_edits[2];	/* [nentries + 1], by side, if a derivation is wanted; and */
+	EmogiBreak *told_breaks;	/* [nbreaks + 1] */
 	char	   *populate_start;
 	size_t		populate_bytes;
 	uint64_t	next;			/* atomic: next piece */
@@ -130,6 +133,9 @@ extern bool emogi_splice_locate(EmogiPool *pool, EmogiSplicing *splicing);
 extern bool emogi_splice_find_gone(EmogiPool *pool, EmogiSplicing *splicing);
 extern bool emogi_splice_renumber(EmogiPool *pool, EmogiSplicing *splicing);
 extern bool emogi_splice_write(EmogiPool *pool, EmogiSplicing *splicing);
+
+/* Fill the derivation, after emogi_splice_renumber; false when the job has stopped. */
+extern bool emogi_splice_tell(EmogiSplicing *splicing);
 
 /* Take the memory of a part of the scratch or of the block. */
 extern bool emogi_splice_populate(EmogiPool *pool, EmogiSplicing *splicing, void *start, size_t bytes);

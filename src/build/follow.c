@@ -28,6 +28,9 @@
 #define LABELS_CHANGES 16384
 #define LABELS_BYTES (32 * 1024 * 1024)
 
+/* Of so many list entries one may change for a GPU to derive its copy of the new Graph from the old one: else it copies it as a whole. */
+#define EMOGI_DERIVE_SHARE 32
+
 /* What a call does with a live state. */
 typedef struct Following
 {
@@ -218,17 +221,23 @@ carry_labels(EmogiSlot *slot, const EmogiGraph *shown, const EmogiPatch *patch)
 
 /* ---- a splice ---- */
 
-/* Have the worker make the new Graph, in memory of the call. Raises 53200. */
+/*
+ * Have the worker make the new Graph, in memory of the call, which others will know as the slot's if it is shared. Raises 53200. What
+ * a derivation needs is a part of the scratch; it is the worker's, and where it goes, too.
+ */
 static EmogiGraph
-splice_graph(const Following *following, const EmogiCached *base, const EmogiChanges *changes, uint32 misfits)
+splice_graph(const Following *following, const EmogiCached *base, const EmogiChanges *changes, uint32 misfits, bool shared)
 {
 	EmogiCall  *call = following->call;
+	bool		few = changes->count <= base->graph.forward.nedges / EMOGI_DERIVE_SHARE;
+	uint64		derived_id = shared && few ? emogi_cache_derived_id(following->slot->graph, base) : 0;
+	EmogiDerivation derivation;
 	EmogiRequest *request = &following->slot->request;
 	bool		weighted = base->graph.weight_type != EMOGI_WEIGHT_NONE || (base->key.weight > 0 && base->graph.nvertices == 0);
 	EmogiSpliceInput input = {
 		.graph = &base->graph, .direction = base->key.direction, .with_backward = base->key.with_backward,
 		.weight_type = weighted ? emogi_weight_type(misfits) : EMOGI_WEIGHT_NONE,
-		.nchanges = changes->count, .changes = changes->changes
+		.nchanges = changes->count, .changes = changes->changes, .derivation = derived_id != 0 ? &derivation : NULL
 	};
 	Size		scratch_bytes = emogi_splice_scratch_bytes(&input, emogi_cpu_threads);
 	EmogiGraph	graph;
@@ -238,6 +247,7 @@ splice_graph(const Following *following, const EmogiCached *base, const EmogiCha
 	request->kind = EMOGI_REQUEST_SPLICE;
 	request->graph = base->graph;
 	request->splice = input;
+	request->derived_id = derived_id;
 	graph = emogi_call_request(call)->graph;
 	emogi_region_free(input.scratch, scratch_bytes);
 	if (changes->changes != NULL)
@@ -278,7 +288,7 @@ splice_from(Following *following, const EmogiCached *base)
 		shared = !wish->own && !following->refresh.own && emogi_wish_reserve_at(slot, wish, &key, 0, 0);
 	emogi_live_state_let_go(slot);
 	emogi_call_phase(following->call, EMOGI_PHASE_SPLICE);
-	graph = splice_graph(following, base, &changes, misfits);
+	graph = splice_graph(following, base, &changes, misfits, shared);
 	emogi_call_phase(following->call, EMOGI_PHASE_IDLE);
 	if (shared)
 	{

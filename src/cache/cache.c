@@ -528,6 +528,21 @@ emogi_cache_use_on_device(uint64 id)
 	emogi_cache_unlock();
 }
 
+/*
+ * Get the id of a Graph that is BUILDING if the GPU should derive its copies from those that it may have of the Graph that this one is
+ * made of; 0 when it should not.
+ */
+uint64
+emogi_cache_derived_id(int index, const EmogiCached *base)
+{
+	uint64		id;
+
+	emogi_cache_lock();
+	id = base->on_device ? emogi_cache_shared->graphs[index].id : 0;
+	emogi_cache_unlock();
+	return id;
+}
+
 /* Get the id of a Graph that the GPU must forget, 0 when there is none. emogi_cache_forgotten must follow. */
 uint64
 emogi_cache_next_to_forget(void)

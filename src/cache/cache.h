@@ -182,6 +182,7 @@ extern void emogi_cache_wait_for_room(void);
 extern bool emogi_cache_size(Oid relid, AttrNumber src, AttrNumber dst, uint64 *nvertices, uint64 *nedges);
 
 /* The worker's side: see worker.c. */
+extern uint64 emogi_cache_derived_id(int index, const EmogiCached *base);
 extern void emogi_cache_use_on_device(uint64 id);
 extern uint64 emogi_cache_next_to_forget(void);
 extern void emogi_cache_forgotten(uint64 id);

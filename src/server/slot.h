@@ -74,7 +74,9 @@ typedef struct EmogiRequest
 	const EmogiCooRun *runs;	/* [nruns] */
 
 	/* SPLICE: `graph` is the old one, and */
-	EmogiSpliceInput splice;	/* but for its graph */
+	EmogiSpliceInput splice;	/* but for its graph and where its derivation goes */
+	uint64		derived_id;		/* that the new Graph will have: the GPU, which may have copies of the old one, is to derive its own;
+								 * 0 = it is not */
 
 	/* RUN */
 	EmogiEngineChoice engine;

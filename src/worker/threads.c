@@ -321,7 +321,32 @@ splice_graph(EmogiWork *work, EmogiPool *pool)
 	EmogiSpliceInput input = work->request.splice;
 
 	input.graph = &work->request.graph;
+	input.derivation = work->request.derived_id != 0 ? &work->derivation : NULL;
 	return emogi_splice(pool, &input, &work->reply.graph, &work->slot->control, &work->reply.error);
+}
+
+/*
+ * Have the GPU derive its copies of a Graph that has been spliced from those of the old one. Whatever comes of it, there is the Graph;
+ * only a GPU that has failed is never left to others.
+ */
+static void
+derive_copies(EmogiWork *work)
+{
+	EmogiGraph	graph = work->reply.graph;
+	EmogiError	error = {{0}, {0}};
+	EmogiStatus status;
+
+	graph.id = work->request.derived_id;
+	status = cuda->derive(cuda_state, &work->request.graph, &graph, &work->derivation, &work->slot->control, &error);
+	work->derived = status == EMOGI_OK;
+	work->device_lost = status == EMOGI_DEVICE_ERROR;
+	if (work->device_lost)
+		work->reply.error = error;	/* for the log; the request went well */
+	else
+	{
+		work->device_used_bytes = cuda->forget(cuda_state, 0);
+		leave_gpu();
+	}
 }
 
 /* Make a COO of the edges. */
@@ -403,7 +428,9 @@ do_job(Thread *thread)
 			leave_gpu();
 			break;
 		case EMOGI_WORK_REQUEST:
-			if (work->request.kind == EMOGI_REQUEST_RUN)
+			if (work->derives)
+				derive_copies(work);
+			else if (work->request.kind == EMOGI_REQUEST_RUN)
 				run_query(thread);
 			else if (work->request.kind > EMOGI_REQUEST_RUN)
 				work->reply.status = run_on_cpu(thread);
@@ -411,7 +438,7 @@ do_job(Thread *thread)
 				work->reply.status = build(thread);
 			break;
 	}
-	work->reply.busy_ms = emogi_pool_now_ms() - start;
+	work->reply.busy_ms += emogi_pool_now_ms() - start;
 }
 
 /* Do one work after another: the life of a thread. */

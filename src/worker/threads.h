@@ -27,6 +27,9 @@ typedef struct EmogiWork
 	EmogiSlot  *slot;			/* REQUEST: whose request this is a copy of */
 	EmogiRequest request;
 	EmogiEdges	edges;			/* KEYS, CSR and EXPAND; chunks is malloc's and the main thread's */
+	EmogiDerivation derivation;	/* SPLICE with a derived_id: written with the Graph; its arrays lie in the request's scratch */
+	bool		derives;		/* the splice is done: what is left is the GPU's copy of the new Graph, begun on the GPU */
+	bool		derived;		/* and it has one */
 
 	EmogiReply	reply;			/* OPEN: status and error */
 	uint64		device_used_bytes;	/* on_gpu: what the GPU keeps now */

@@ -33,6 +33,7 @@
 
 #include "cache/cache.h"
 #include "call/call.h"
+#include "server/region.h"
 #include "worker/threads.h"
 #include "worker/worker.h"
 
@@ -239,6 +240,28 @@ note_device(const EmogiWork *work)
 	LWLockRelease(emogi_shared->lock);
 }
 
+/*
+ * Go on with work that has finished, a splice, if the GPU may have copies of the old Graph, and is free: it derives its own of the new
+ * one before anybody can ask for that, and while the changes are there. False when there is nothing more to do, or it has to be left
+ * undone. Small Graphs are moved when they are published, and their copies would not be found.
+ */
+static bool
+start_deriving(const EmogiWork *work)
+{
+	EmogiWork  *next;
+
+	if (work->kind != EMOGI_WORK_REQUEST || work->derives || work->request.kind != EMOGI_REQUEST_SPLICE ||
+		work->reply.status != EMOGI_OK || work->request.derived_id == 0 ||
+		work->reply.graph.memory_bytes <= EMOGI_SMALL_BYTES || draining || !emogi_threads_gpu_is_free())
+		return false;
+	next = emogi_threads_idle_job();	/* that of the thread which has just finished, if no other */
+	*next = *work;
+	next->derives = true;
+	next->on_gpu = true;
+	emogi_threads_hand(next);
+	return true;
+}
+
 /* Let the world know what came of it, but for the opening. */
 static void
 deliver(EmogiWork *work)
@@ -250,6 +273,8 @@ deliver(EmogiWork *work)
 	if (work->kind == EMOGI_WORK_REQUEST)
 	{
 		nlong -= is_long(&work->request);
+		if (work->derived)
+			emogi_cache_use_on_device(work->request.derived_id);
 		work->slot->reply = work->reply;
 		answer_slot(work->slot, EMOGI_SLOT_DONE);
 	}
@@ -265,6 +290,8 @@ finish_all(void)
 	(void) !read(emogi_threads_fd(), &count, sizeof count);
 	while (emogi_threads_finished(&work))
 	{
+		if (start_deriving(&work))
+			continue;
 		if (work.kind == EMOGI_WORK_OPEN)
 			publish_engines(&work.reply);
 		if (work.kind == EMOGI_WORK_REQUEST)

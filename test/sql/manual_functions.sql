@@ -60,5 +60,5 @@ SELECT edges, vertices, pg_size_pretty(graph_bytes) AS graph, fits FROM emogi_es
 SELECT ok, cache, vertices, edges FROM emogi_check('link');
 
 SELECT g.columns, g.direction, g.backward, c.ok, c.differs
-FROM emogi_graphs AS g, LATERAL emogi_check(g.relation::regclass, g.direction, true, g.backward, g.columns) AS c
+FROM emogi_graphs AS g, LATERAL emogi_check(g.relation::regclass, g.direction, true, g.backward, columns => g.columns) AS c
 WHERE g.database = current_database() AND g.source = 'link' ORDER BY 1, 2, 3;

@@ -29,13 +29,13 @@ my $forced = $node->safe_psql('postgres', q{SELECT name FROM pg_settings WHERE n
 
 # ------------------------------------------------------------------------------------------------------------- ways
 
-my @reference = ('emogi.enable_scan = off', 'emogi.enable_batch = off', 'emogi.cache = off');
+my @reference = ('emogi.enable_scan = off', 'emogi.enable_batch = off', 'emogi.enable_near = off', 'emogi.cache = off');
 my @parallel = ('parallel_setup_cost = 0', 'parallel_tuple_cost = 0', 'min_parallel_table_scan_size = 0', 'min_parallel_index_scan_size = 0');
 
 # Make some settings under which a query must answer the same.
 sub random_settings
 {
-	my @settings = map { "emogi.$_ = off" } grep { maybe(0.2) } qw(enable_scan enable_batch cache);
+	my @settings = map { "emogi.$_ = off" } grep { maybe(0.2) } qw(enable_scan enable_batch enable_near cache);
 
 	push @settings, @parallel, 'max_parallel_workers_per_gather = ' . any(1 .. 3), 'parallel_leader_participation = ' . any('on', 'off') if maybe(0.4);
 	push @settings, "$forced = " . any('on', 'on', 'regress') if maybe(0.1);

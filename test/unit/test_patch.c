@@ -1,0 +1,320 @@
+/*
+ * test_patch.c: a Graph with a patch of changes beside it leads where the Graph does that is built with the changes in it: all lists, the
+ * searches that go through them, and what emogi_patch_apply makes of it. test_patch HISTORIES [SEED] for more of them.
+ */
+#include "history.h"
+
+#include "contract/semirings.h"
+#include "cpu/near_components.h"
+#include "cpu/near_search.h"
+#include "cpu/path_search.h"
+#include "graph/compare.h"
+
+#define NHISTORIES 20000
+
+static uint64_t npatched,
+			nunpatched,
+			njoined;
+
+/* Say whether a patched list has the keys and weights of a list of the Graph with the changes in it. */
+static bool
+same_list(const EmogiGraph *old, const EmogiPatch *patch, const EmogiListsView *patched, uint32_t from, const EmogiGraph *new,
+		  const EmogiAdjacency *lists, uint32_t vertex)
+{
+	uint64_t	at = lists->offsets[vertex];
+	EmogiPiece	whole;
+	uint32_t	npieces;
+	const EmogiPiece *pieces = emogi_lists_pieces(patched, from, &whole, &npieces);
+
+	if (emogi_lists_degree(patched, from) != lists->offsets[vertex + 1] - at)
+		return false;
+	for (uint32_t i = 0; i < npieces; i++)
+	{
+		for (uint64_t e = 0; e < pieces[i].count; e++, at++)
+		{
+			if (at == lists->offsets[vertex + 1] ||
+				emogi_patch_key(old, patch, pieces[i].targets[e]) != new->ids[lists->targets[at]] ||
+				emogi_weight(pieces[i].weights, old->weight_type, e) != emogi_weight(lists->weights, new->weight_type, at))
+				return false;
+		}
+	}
+	return at == lists->offsets[vertex + 1];
+}
+
+/* Compare all lists, and which vertices are there. */
+static void
+check_patched_lists(const EmogiGraph *old, const EmogiPatch *patch, const EmogiGraph *new, bool backward, const char *what)
+{
+	const EmogiListsView views[] = {emogi_lists_forward(old, patch), emogi_lists_backward(old, patch)};
+	const EmogiAdjacency *lists[] = {&new->forward, &new->backward};
+	uint64_t	ndifferent = 0;
+
+	for (uint32_t v = 0; v < new->nvertices; v++)
+	{
+		const uint32_t from = emogi_patch_vertex(old, patch, new->ids[v]);
+
+		ndifferent += from == EMOGI_NO_VERTEX || emogi_patch_presence(old, patch, from) == EMOGI_VERTEX_GONE;
+		for (int side = 0; side < (backward ? 2 : 1) && from != EMOGI_NO_VERTEX; side++)
+			ndifferent += !same_list(old, patch, &views[side], from, new, lists[side], v);
+	}
+	for (uint32_t v = 0; v < old->nvertices; v++)
+	{
+		if (emogi_graph_vertex(new, old->ids[v]) == EMOGI_NO_VERTEX)
+			ndifferent += emogi_patch_presence(old, patch, v) == EMOGI_VERTEX_THERE || emogi_lists_degree(&views[0], v) != 0;
+	}
+	CHECK(ndifferent == 0, "%s: %llu lists of a patch", what, (unsigned long long) ndifferent);
+}
+
+/* Take memory from keys_memory, which nobody uses at the time. */
+static void *
+take_memory(void *arg, size_t bytes)
+{
+	char	  **next = arg;
+	char	   *taken = *next;
+
+	*next += (bytes + GUARD - 1) / GUARD * GUARD;
+	return taken;
+}
+
+/* Never stop. */
+static bool
+go_on(void)
+{
+	return false;
+}
+
+/* The Graph that a patched one stands for is the new one. */
+static void
+check_applied(const History *history, const EmogiPatch *patch, const EmogiGraph *new, const char *what)
+{
+	char	   *next = keys_memory;
+	EmogiGraph	applied;
+	char		difference[256];
+
+	if (!emogi_patch_apply(&history->graph, patch, history->direction, new->weight_type, take_memory, &next, go_on, &applied))
+		abort();
+	CHECK(emogi_graph_compare(&applied, new, go_on, difference, sizeof(difference)), "%s: applied: %s", what, difference);
+}
+
+/* Search from a vertex in a patched Graph and in the new one. */
+static void
+check_patched_search(const EmogiGraph *old, const EmogiPatch *patch, const EmogiGraph *new, EmogiAlgorithm algorithm, const char *what)
+{
+	uint32_t	source = (uint32_t) draw(new->nvertices);
+	uint32_t	old_source = emogi_patch_vertex(old, patch, new->ids[source]);
+	EmogiQuery	query = {.algorithm = algorithm, .nsources = 1, .sources = &source, .max_depth = once_in(2) ? -1 : (int64_t) draw(4),
+		.max_distance = once_in(2) ? INFINITY : (double) draw(300)};
+	EmogiQuery	old_query = query;
+	EmogiNearAnswer expected,
+				answer;
+	uint64_t	ndifferent = 0;
+
+	old_query.sources = &old_source;
+	if (emogi_near_search(new, NULL, &query, UINT64_MAX, &expected) != EMOGI_NEAR_ANSWERED)
+		abort();
+	if (emogi_near_search(old, patch, &old_query, UINT64_MAX, &answer) != EMOGI_NEAR_ANSWERED)
+	{
+		CHECK(emogi_patch_presence(old, patch, old_source) == EMOGI_VERTEX_UNKNOWN, "%s: no answer", what);
+		emogi_near_search_free(&expected);
+		return;
+	}
+	for (uint64_t i = 0; i < answer.count && i < expected.count; i++)
+		ndifferent += emogi_patch_key(old, patch, answer.vertices[i]) != new->ids[expected.vertices[i]] ||
+			memcmp(&answer.values[i], &expected.values[i], sizeof(double)) != 0;
+	CHECK(answer.count == expected.count && ndifferent == 0, "%s: %llu of %llu and %llu differ", what,
+		  (unsigned long long) ndifferent, (unsigned long long) answer.count, (unsigned long long) expected.count);
+	CHECK(answer.nlevels == expected.nlevels && answer.edges_traversed == expected.edges_traversed, "%s: other counts", what);
+	emogi_near_search_free(&answer);
+	emogi_near_search_free(&expected);
+}
+
+/* Search a path in a patched Graph and in the new one. */
+static void
+check_patched_path(const EmogiGraph *old, const EmogiPatch *patch, const EmogiGraph *new, const char *what)
+{
+	const uint32_t ends[] = {(uint32_t) draw(new->nvertices), (uint32_t) draw(new->nvertices)};
+	EmogiControl control = {0};
+	EmogiError	error;
+	EmogiPathAnswer expected,
+				answer;
+	uint64_t	ndifferent = 0;
+
+	if (emogi_path_search(new, NULL, ends[0], ends[1], UINT64_MAX, &expected, &control, &error) != EMOGI_OK ||
+		emogi_path_search(old, patch, emogi_patch_vertex(old, patch, new->ids[ends[0]]),
+						  emogi_patch_vertex(old, patch, new->ids[ends[1]]), UINT64_MAX, &answer, &control, &error) != EMOGI_OK)
+		abort();
+	for (uint64_t i = 0; i < answer.length && i < expected.length; i++)
+		ndifferent += emogi_patch_key(old, patch, answer.vertices[i]) != new->ids[expected.vertices[i]] ||
+			memcmp(&answer.distance[i], &expected.distance[i], sizeof(double)) != 0;
+	CHECK(answer.outcome == expected.outcome && answer.length == expected.length && ndifferent == 0, "%s: another path", what);
+	emogi_path_search_free(&answer);
+	emogi_path_search_free(&expected);
+}
+
+/* Say whether all weights are lengths. */
+static bool
+has_lengths(const History *history)
+{
+	for (uint64_t i = 0; i < history->nedges; i++)
+	{
+		if (history->edges[i].weight < 0)
+			return false;
+	}
+	return true;
+}
+
+/* Get the smallest vertex of each one's component, in new memory of *next. */
+static uint32_t *
+label_components(const EmogiGraph *graph, char **next)
+{
+	uint32_t   *labels = take_memory(next, (graph->nvertices + 1) * sizeof(*labels));
+
+	for (uint64_t v = 0; v < graph->nvertices; v++)
+		labels[v] = (uint32_t) v;
+	for (uint64_t v = 0; v < graph->nvertices; v++)
+	{
+		for (uint64_t e = graph->forward.offsets[v]; e < graph->forward.offsets[v + 1]; e++)
+		{
+			uint32_t	a = (uint32_t) v;
+			uint32_t	b = graph->forward.targets[e];
+
+			while (labels[a] != a)
+				a = labels[a] = labels[labels[a]];
+			while (labels[b] != b)
+				b = labels[b] = labels[labels[b]];
+			labels[a > b ? a : b] = a > b ? b : a;
+		}
+	}
+	for (uint64_t v = 0; v < graph->nvertices; v++)
+		labels[v] = labels[labels[v]];
+	return labels;
+}
+
+/* The components of a Graph that has lost no edge come of those that it had: all of them, and those of single vertices. */
+static void
+check_components(const EmogiGraph *old, const EmogiPatch *patch, const EmogiGraph *new, const char *what)
+{
+	char	   *next = keys_memory;
+	const uint32_t *expected = label_components(new, &next);
+	EmogiNearComponents components = {.graph = old, .patch = patch, .labels = label_components(old, &next)};
+	char	   *memory = take_memory(&next, emogi_near_components_bytes(patch) + GUARD);
+	int64_t    *ids = take_memory(&next, (new->nvertices + 1) * sizeof(*ids));
+	uint32_t   *component = take_memory(&next, (new->nvertices + 1) * sizeof(*component));
+	uint64_t	ndifferent = 0;
+
+	memset(memory, 0x5A, emogi_near_components_bytes(patch) + GUARD);
+	component[new->nvertices] = 0x5A5A5A5A;
+	emogi_near_components_join(&components, memory);
+	CHECK(is_guarded(memory + emogi_near_components_bytes(patch)), "%s: behind the components", what);
+	if (!emogi_near_components_write(&components, go_on, ids, component))
+		abort();
+	CHECK(component[new->nvertices] == 0x5A5A5A5A, "%s: components behind", what);
+	CHECK(memcmp(component, expected, new->nvertices * sizeof(*component)) == 0, "%s: components", what);
+	CHECK(patch->nnew == 0 || memcmp(ids, new->ids, new->nvertices * sizeof(*ids)) == 0, "%s: their keys", what);
+	for (uint64_t v = 0; v < new->nvertices; v += 1 + v / 50)
+	{
+		const uint32_t found = emogi_near_components_find(&components, emogi_patch_vertex(old, patch, new->ids[v]));
+
+		ndifferent += emogi_patch_key(old, patch, found) != new->ids[expected[v]];
+	}
+	CHECK(ndifferent == 0, "%s: %llu components of single vertices", what, (unsigned long long) ndifferent);
+	njoined++;
+}
+
+/* A patch of the changes leads where the new Graph does, or there is a reason why there is none. */
+static void
+check_patch(const History *history, const EmogiGraph *new, const char *what)
+{
+	const EmogiGraph *old = &history->graph;
+	EmogiSpliceInput input = {.graph = old, .direction = history->direction, .weight_type = old->weight_type,
+		.nchanges = history->nchanges, .changes = history->changes, .memory = splice_scratch};
+	EmogiPatch	patch;
+
+	memset(input.memory, 0x5A, emogi_patch_bytes(&input) + GUARD);
+	if (!emogi_patch_make(&input, &patch))
+	{
+		CHECK(new->weight_type != old->weight_type, "%s: no patch", what);
+		nunpatched++;
+		return;
+	}
+	npatched++;
+	CHECK(is_guarded((char *) input.memory + emogi_patch_bytes(&input)), "%s: behind the patch", what);
+	check_patched_lists(old, &patch, new, old->backward.offsets != NULL && new->nvertices > 0, what);
+	check_applied(history, &patch, new, what);
+	if (new->nvertices == 0)
+		return;
+	if (patch.nlosers == 0)
+		check_components(old, &patch, new, what);
+	check_patched_search(old, &patch, new, EMOGI_BFS, what);
+	if (!has_lengths(history))
+		return;
+	check_patched_search(old, &patch, new, EMOGI_SSSP, what);
+	for (int i = 0; old->backward.offsets != NULL && i < (patch.nnew > 0 ? 20 : 1); i++)
+		check_patched_path(old, &patch, new, what);	/* ties with new vertices are rare */
+}
+
+/* ---- histories ---- */
+
+/* Compare the patched Graph of a round with a build, which takes its place. */
+static void
+check_round(History *history, const char *what)
+{
+	EmogiGraph	new = {0};
+
+	if (history->nedges > 0)
+		new = rebuild(history, pools[0]);
+	if (history->graph.nvertices > 0)
+		check_patch(history, &new, what);
+	begin_history(history, pools[0]);
+}
+
+/* Take one history through its rounds. */
+static void
+check_history(History *history, uint64_t number)
+{
+	char		what[64];
+	int			nrounds;
+
+	seed = number;
+	ndrawn = 0;
+	choose_history(history);
+	nrounds = history->nkeys > 2000 ? 3 : 2 + (int) draw(4);
+	begin_history(history, pools[0]);
+	for (int round = 0; round < nrounds; round++)
+	{
+		snprintf(what, sizeof(what), "history %llu, round %d", (unsigned long long) number, round);
+		make_changes(history);
+		check_round(history, what);
+	}
+}
+
+/* Take a large Graph through rounds of few changes. */
+static void
+check_large(History *history, EmogiDirection direction, bool with_backward, bool weighted)
+{
+	begin_large(history, direction, with_backward, weighted, 100000, 300000, UINT64_MAX);
+	for (int round = 0; round < 3; round++)
+	{
+		make_many_changes(history, 1000, round > 0);
+		check_round(history, "large");
+	}
+}
+
+int
+main(int argc, char **argv)
+{
+	const uint64_t nhistories = argc > 1 ? strtoull(argv[1], NULL, 10) : NHISTORIES;
+	const uint64_t first = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
+	History		history = open_history();
+
+	for (uint64_t i = 0; i < nhistories; i++)
+		check_history(&history, first + i);
+	check_large(&history, EMOGI_OUT, false, false);
+	check_large(&history, EMOGI_IN, true, true);
+	check_large(&history, EMOGI_BOTH, true, true);
+	CHECK(npatched > 10 * nunpatched, "%llu patches, %llu could not be made", (unsigned long long) npatched,
+		  (unsigned long long) nunpatched);
+	CHECK(njoined * 100 > npatched, "%llu of %llu patches have no losers", (unsigned long long) njoined, (unsigned long long) npatched);
+	close_history(&history);
+	return check_report("test_patch");
+}
