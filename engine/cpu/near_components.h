@@ -38,7 +38,8 @@ extern uint32_t emogi_near_components_find(const EmogiNearComponents *components
 
 /*
  * Write what CC gives for the Graph with the edges in it, whose nvertices are those of the old one and of the patch: component, and
- * where there are new vertices ids, of all; ids: NULL = they are not wanted. False when stops, which is asked every few milliseconds, says so.
+ * where there are new vertices ids, of all; ids: NULL = they are not wanted. False when stops, which is asked every few milliseconds,
+ * says so.
  */
 extern bool emogi_near_components_write(const EmogiNearComponents *components, bool (*stops) (void), int64_t *ids, uint32_t *component);
 

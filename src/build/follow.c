@@ -148,7 +148,7 @@ may_patch(const Following *following, const EmogiCached *base, const Since *sinc
 	EmogiLiveState *state = following->state;
 
 	if (following->patch == NULL || since->nlogged + since->nown > most_changes(base, by_labels) || base->graph.nvertices == 0 ||
-		(by_labels && !emogi_labels_exist(following->slot->donor)))
+		(by_labels && !emogi_cache_labels_exist(following->slot->donor)))
 		return false;
 	if (since->nown > 0)
 		return true;
@@ -187,7 +187,7 @@ static EmogiPatch *
 patch_labels(const Following *following, const EmogiCached *base, const Since *since, EmogiGraph *shown)
 {
 	if (!emogi_enable_near || base->graph.nvertices == 0 || since->nlogged + since->nown > most_changes(base, true) ||
-		!emogi_labels_may_be_carried(following->slot->donor))
+		!emogi_cache_labels_may_be_carried(following->slot->donor))
 		return NULL;
 	*shown = base->graph;
 	emogi_wish_hide_weights(shown);
@@ -201,22 +201,22 @@ carry_labels(EmogiSlot *slot, const EmogiGraph *shown, const EmogiPatch *patch)
 	EmogiNearComponents components = {.graph = shown, .patch = patch};
 	void	   *memory = palloc(emogi_near_components_bytes(patch) + EMOGI_LINE_BYTES);
 	const uint64 nvertices = emogi_cache_shared->graphs[slot->graph].graph.nvertices;
-	uint32	   *labels = nvertices == shown->nvertices + patch->nnew ? emogi_labels_alloc(slot->graph) : NULL;
+	uint32	   *labels = nvertices == shown->nvertices + patch->nnew ? emogi_cache_labels_alloc(slot->graph) : NULL;
 	bool		written = false;
 
 	if (labels == NULL)
 		return;
-	components.labels = emogi_labels_begin(slot->donor, false);
+	components.labels = emogi_cache_labels_begin(slot->donor, false);
 	if (components.labels != NULL)
 	{
 		emogi_near_components_join(&components, (void *) TYPEALIGN(EMOGI_LINE_BYTES, memory));
-		written = emogi_near_components_write(&components, emogi_labels_stop, NULL, labels);
-		emogi_labels_end(slot->donor);
+		written = emogi_near_components_write(&components, emogi_cache_labels_stop, NULL, labels);
+		emogi_cache_labels_end(slot->donor);
 	}
 	if (written)
-		emogi_labels_set(slot->graph, labels, slot->donor);
+		emogi_cache_labels_set(slot->graph, labels, slot->donor);
 	else
-		emogi_labels_give_up(slot->graph, labels);
+		emogi_cache_labels_give_up(slot->graph, labels);
 }
 
 /* ---- a splice ---- */

@@ -208,7 +208,7 @@ free_graph(int index)
 	release_leaves(cached);
 	cached->on_device = false;
 	emogi_cache_unlock();
-	emogi_labels_free(index);
+	emogi_cache_labels_free(index);
 	if (cached->packed)
 		emogi_small_free((void *) cached->graph.memory, cached->graph.memory_bytes);
 	else if (cached->graph.memory != NULL)
@@ -363,7 +363,7 @@ emogi_cache_make_room(void)
 	bool		leaving;
 	bool		doomed;
 
-	if (emogi_labels_drop())
+	if (emogi_cache_labels_drop())
 		return true;
 	emogi_cache_lock();
 	leaving = is_one_leaving();

@@ -1,5 +1,5 @@
 /*
- * components.c: emogi_cc by the backend itself, of the components that a cached Graph has kept of an earlier run (cache/labels.c).
+ * components.c: emogi_cc by the backend itself, of the components that a cached Graph has kept of an earlier run (cache/cache_labels.c).
  *
  * Where edges have come since, they are joined with those (near_components.h), so that neither a new Graph is needed nor a run. Rows
  * of a few vertices are looked up; all rows are written, as the engine does, to memory of the call.
@@ -17,7 +17,7 @@ void
 emogi_components_keep(EmogiCall *call, const EmogiResult *result)
 {
 	if (call->slot->graph >= 0)
-		emogi_labels_keep(call->slot->graph, result->columns[0].vertex);
+		emogi_cache_labels_keep(call->slot->graph, result->columns[0].vertex);
 }
 
 /* Look up the components of a task's targets: rows of those that are vertices, in memory of the current context. */
@@ -62,13 +62,13 @@ answer_targets(EmogiCall *call, const EmogiTask *task, const EmogiPatch *patch, 
 	int64	   *ids = palloc_extended(Max(task->ntargets, 1) * 2 * sizeof *ids, MCXT_ALLOC_HUGE);
 	uint32	   *component = palloc_extended(Max(task->ntargets, 1) * sizeof *component, MCXT_ALLOC_HUGE);
 
-	components.labels = emogi_labels_begin(call->slot->graph, true);
+	components.labels = emogi_cache_labels_begin(call->slot->graph, true);
 	if (components.labels == NULL)
 		return false;
 	result->columns[0].vertex = component;
 	emogi_near_components_join(&components, memory);
 	look_up(task, &components, ids, graph, result);
-	emogi_labels_end(call->slot->graph);
+	emogi_cache_labels_end(call->slot->graph);
 	call->rows_are_local = true;
 	return true;
 }
@@ -85,12 +85,12 @@ answer_all(EmogiCall *call, const EmogiPatch *patch, EmogiGraph *graph, EmogiRes
 	int64	   *ids = nnew > 0 ? emogi_call_alloc_any(call, nvertices * sizeof *ids) : NULL;
 	bool		answered = false;
 
-	components.labels = emogi_labels_begin(call->slot->graph, true);
+	components.labels = emogi_cache_labels_begin(call->slot->graph, true);
 	if (components.labels != NULL)
 	{
 		emogi_near_components_join(&components, memory);
-		answered = emogi_near_components_write(&components, emogi_labels_stop, ids, component);
-		emogi_labels_end(call->slot->graph);
+		answered = emogi_near_components_write(&components, emogi_cache_labels_stop, ids, component);
+		emogi_cache_labels_end(call->slot->graph);
 	}
 	CHECK_FOR_INTERRUPTS();
 	if (!answered)
@@ -117,7 +117,7 @@ emogi_components_run(EmogiCall *call, const EmogiTask *task, const EmogiPatch *p
 	const double start_ms = emogi_pool_now_ms();
 	const EmogiGraph before = *graph;
 
-	if (call->slot->graph < 0 || !emogi_labels_exist(call->slot->graph))
+	if (call->slot->graph < 0 || !emogi_cache_labels_exist(call->slot->graph))
 		return false;
 	if (!(task->has_targets && !task->is_shared ? answer_targets(call, task, patch, graph, result) :
 		  answer_all(call, patch, graph, result)))

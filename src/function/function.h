@@ -50,7 +50,6 @@ extern bool emogi_run_path(EmogiCall *call, const EmogiTask *task, const EmogiGr
 extern EmogiCall *emogi_run(Oid function, const EmogiTask *task, EmogiGraph *graph, EmogiResult *result);
 extern Datum emogi_run_to_rows(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm);
 extern void emogi_run_notice_missing(const char *what, int64 key);
-extern bool emogi_run_has_vertex(const EmogiGraph *graph, const EmogiPatch *patch, int64 key);
 
 /* ---- near.c ---- */
 
@@ -63,6 +62,7 @@ typedef struct EmogiNearPath
 } EmogiNearPath;
 
 extern bool emogi_near_may_serve(const EmogiTask *task);
+extern bool emogi_near_has_vertex(const EmogiGraph *graph, const EmogiPatch *patch, int64 key);
 extern bool emogi_near_run(EmogiCall *call, const EmogiTask *task, const EmogiPatch *patch, EmogiGraph *graph, EmogiResult *result);
 extern void emogi_near_note_run(EmogiCall *call, const EmogiGraph *graph, uint64 nreached, uint32 nlevels, uint64 edges_traversed,
 								double start_ms);

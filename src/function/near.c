@@ -55,6 +55,15 @@ find_numbers(const EmogiGraph *graph, const EmogiPatch *patch, const int64 *keys
 	return numbers;
 }
 
+/* Does a graph have a vertex? patch: what has changed in it, NULL = nothing. */
+bool
+emogi_near_has_vertex(const EmogiGraph *graph, const EmogiPatch *patch, int64 key)
+{
+	const uint32 vertex = emogi_patch_vertex(graph, patch, key);
+
+	return vertex != EMOGI_NO_VERTEX && emogi_patch_presence(graph, patch, vertex) != EMOGI_VERTEX_GONE;
+}
+
 /* Note in the record of a call what the backend has done. */
 void
 emogi_near_note_run(EmogiCall *call, const EmogiGraph *graph, uint64 nreached, uint32 nlevels, uint64 edges_traversed,
@@ -133,7 +142,7 @@ emogi_near_path(EmogiCall *call, const EmogiTask *task, const EmogiPatch *patch,
 	EmogiError	error;
 	EmogiPathAnswer answer = {.outcome = EMOGI_PATH_NONE};
 
-	if (emogi_run_has_vertex(graph, patch, task->keys[0]) && emogi_run_has_vertex(graph, patch, task->targets[0]) &&
+	if (emogi_near_has_vertex(graph, patch, task->keys[0]) && emogi_near_has_vertex(graph, patch, task->targets[0]) &&
 		(emogi_path_search(graph, patch, emogi_patch_vertex(graph, patch, task->keys[0]),
 						   emogi_patch_vertex(graph, patch, task->targets[0]), most_edges(graph), &answer, &control,
 						   &error) != EMOGI_OK || answer.outcome == EMOGI_PATH_GAVE_UP))

@@ -319,15 +319,6 @@ emogi_run_notice_missing(const char *what, int64 key)
 			 errhint("A vertex is in the graph if an edge begins or ends there.")));
 }
 
-/* Does a graph have a vertex? patch: what has changed in it, NULL = nothing. */
-bool
-emogi_run_has_vertex(const EmogiGraph *graph, const EmogiPatch *patch, int64 key)
-{
-	const uint32 vertex = emogi_patch_vertex(graph, patch, key);
-
-	return vertex != EMOGI_NO_VERTEX && emogi_patch_presence(graph, patch, vertex) != EMOGI_VERTEX_GONE;
-}
-
 /* Tell of the first source that is no vertex of the graph, NULL = one without any. */
 static void
 notice_sources(const EmogiTask *task, const EmogiPatch *patch, const EmogiGraph *graph)
@@ -335,7 +326,7 @@ notice_sources(const EmogiTask *task, const EmogiPatch *patch, const EmogiGraph 
 	if (!emogi_notice_missing_source || !task->has_sources)
 		return;
 	for (uint64 i = 0; i < task->nkeys; i++)
-		if (graph == NULL || !emogi_run_has_vertex(graph, patch, task->keys[i]))
+		if (graph == NULL || !emogi_near_has_vertex(graph, patch, task->keys[i]))
 		{
 			emogi_run_notice_missing("source", task->keys[i]);
 			return;

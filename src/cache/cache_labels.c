@@ -1,5 +1,5 @@
 /*
- * labels.c: the labels of cached Graphs: their components, as a run has found them, for the calls to come.
+ * cache_labels.c: the labels of cached Graphs: their components, as a run has found them, for the calls to come.
  *
  * Labels belong to the entry of their Graph, are counted in its bytes and freed with it. They are a copy, for which nothing is evicted.
  * Nobody else's memory leads there: whoever wants them has them copied, or looks some up, and says meanwhile that he reads them. So
@@ -48,7 +48,7 @@ take_off(EmogiCached *cached)
 
 /* Has a Graph, which the caller has pinned, labels? */
 bool
-emogi_labels_exist(int index)
+emogi_cache_labels_exist(int index)
 {
 	bool		exist;
 
@@ -60,7 +60,7 @@ emogi_labels_exist(int index)
 
 /* Has a Graph, which the caller has pinned, labels that one which is made of it is to have, too? They are not carried on unused for ever. */
 bool
-emogi_labels_may_be_carried(int index)
+emogi_cache_labels_may_be_carried(int index)
 {
 	const EmogiCached *cached = &emogi_cache_shared->graphs[index];
 	bool		may;
@@ -72,11 +72,11 @@ emogi_labels_may_be_carried(int index)
 }
 
 /*
- * Begin to read the labels of a Graph, which the caller has pinned; NULL without any. uses: for rows. emogi_labels_end must follow, with no
- * error between.
+ * Begin to read the labels of a Graph, which the caller has pinned; NULL without any. uses: for rows. emogi_cache_labels_end must
+ * follow, with no error between.
  */
 const uint32 *
-emogi_labels_begin(int index, bool uses)
+emogi_cache_labels_begin(int index, bool uses)
 {
 	EmogiCached *cached = &emogi_cache_shared->graphs[index];
 	const uint32 *labels;
@@ -92,7 +92,7 @@ emogi_labels_begin(int index, bool uses)
 
 /* End reading them. */
 void
-emogi_labels_end(int index)
+emogi_cache_labels_end(int index)
 {
 	emogi_cache_lock();
 	emogi_cache_shared->graphs[index].label_readers--;
@@ -101,35 +101,35 @@ emogi_labels_end(int index)
 
 /* Is the statement to end? For who reads or writes labels, asked every few milliseconds; raises nothing. */
 bool
-emogi_labels_stop(void)
+emogi_cache_labels_stop(void)
 {
 	return QueryCancelPending || ProcDiePending;
 }
 
 /*
  * Allocate memory for the labels of a Graph, which the caller has pinned, if it has none and there is room as it is; else NULL.
- * emogi_labels_set or emogi_labels_give_up must follow, with no error between.
+ * emogi_cache_labels_set or emogi_cache_labels_give_up must follow, with no error between.
  */
 uint32 *
-emogi_labels_alloc(int index)
+emogi_cache_labels_alloc(int index)
 {
 	const Size	bytes = content_bytes(&emogi_cache_shared->graphs[index]);
 
-	if (emogi_labels_exist(index))
+	if (emogi_cache_labels_exist(index))
 		return NULL;
 	return bytes <= EMOGI_SMALL_BYTES ? emogi_small_alloc(bytes) : emogi_region_try_alloc(EMOGI_OWNER_GRAPH(index), bytes);
 }
 
 /* Give such memory back. */
 void
-emogi_labels_give_up(int index, uint32 *labels)
+emogi_cache_labels_give_up(int index, uint32 *labels)
 {
 	free_memory(labels, content_bytes(&emogi_cache_shared->graphs[index]));
 }
 
 /* Make labels those of a Graph, unless another has been faster. donor: the Graph from whose labels they were made, -1 = from a run. */
 void
-emogi_labels_set(int index, uint32 *labels, int donor)
+emogi_cache_labels_set(int index, uint32 *labels, int donor)
 {
 	EmogiCached *cached = &emogi_cache_shared->graphs[index];
 	const Size	bytes = content_bytes(cached);
@@ -151,28 +151,28 @@ emogi_labels_set(int index, uint32 *labels, int donor)
 
 /* Keep a copy of what a run has found with a Graph, which the caller has pinned, as its labels. */
 void
-emogi_labels_keep(int index, const uint32 *component)
+emogi_cache_labels_keep(int index, const uint32 *component)
 {
 	const uint64 nvertices = emogi_cache_shared->graphs[index].graph.nvertices;
-	uint32	   *labels = emogi_labels_alloc(index);
+	uint32	   *labels = emogi_cache_labels_alloc(index);
 
 	if (labels == NULL)
 		return;
 	for (uint64 v = 0; v < nvertices; v += PIECE_VERTICES)
 	{
 		memcpy(labels + v, component + v, Min(nvertices - v, PIECE_VERTICES) * sizeof *labels);
-		if (emogi_labels_stop())
+		if (emogi_cache_labels_stop())
 		{
-			emogi_labels_give_up(index, labels);
+			emogi_cache_labels_give_up(index, labels);
 			return;
 		}
 	}
-	emogi_labels_set(index, labels, -1);
+	emogi_cache_labels_set(index, labels, -1);
 }
 
 /* Free the labels of an entry that nobody has pinned any more. Raises nothing. */
 void
-emogi_labels_free(int index)
+emogi_cache_labels_free(int index)
 {
 	EmogiCached *cached = &emogi_cache_shared->graphs[index];
 	uint32	   *labels;
@@ -184,7 +184,10 @@ emogi_labels_free(int index)
 		free_memory(labels, content_bytes(cached));
 }
 
-/* Find labels that nobody reads, the first in a list of entries. Sets *other when there is a Graph that can go itself. Caller holds cache_lock. */
+/*
+ * Find labels that nobody reads, the first in a list of entries. Sets *other when there is a Graph that can go itself. Caller holds
+ * cache_lock.
+ */
 static EmogiCached *
 find_unread(dlist_head *list, bool *other)
 {
@@ -204,7 +207,7 @@ find_unread(dlist_head *list, bool *other)
 
 /* Free the labels of a Graph, to make room, when no Graph can go itself; false when there are none. */
 bool
-emogi_labels_drop(void)
+emogi_cache_labels_drop(void)
 {
 	bool		other = false;
 	EmogiCached *cached;
