@@ -299,7 +299,7 @@ static void
 make_lists(Layout *layout, int i)
 {
 	const EmogiSpliceSide *side = &layout->splicing.sides[i];
-	const EmogiPatchedLists *patched = layout->making[i].patched;
+	EmogiPatchedLists *patched = layout->making[i].patched;
 	uint64_t	end;
 
 	memset(patched->lists, 0, sizeof(*patched->lists) << patched->bits);
@@ -309,6 +309,8 @@ make_lists(Layout *layout, int i)
 			end++;
 		make_list(layout, i, first, end);
 	}
+	patched->nadded = layout->making[i].nadded;
+	patched->added = layout->making[i].targets;
 }
 
 bool

@@ -37,6 +37,8 @@ typedef struct EmogiPatchedLists
 	int			bits;
 	EmogiPatchedList *lists;	/* [2^bits], open addressing, at least half of them free */
 	EmogiPiece *pieces;
+	uint64_t	nadded;
+	const uint32_t *added;		/* [nadded], targets of entries that have come; the pieces of the patch's own are ranges of them */
 } EmogiPatchedLists;
 
 typedef struct EmogiPatch

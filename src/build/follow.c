@@ -10,6 +10,7 @@
 
 #include "build/build.h"
 #include "build/wish.h"
+#include "cpu/near_components.h"
 #include "live/live.h"
 #include "server/region.h"
 
@@ -23,6 +24,11 @@
  */
 #define PATCH_EDGES 250000
 #define MIN_PATCHED 16
+
+/* For components, where a patch spares a run, too: a share of the edges, between PATCH_CHANGES and so many. */
+#define LABELS_SHARE 512
+#define LABELS_CHANGES 16384
+#define LABELS_BYTES (32 * 1024 * 1024)
 
 /* Of so many list entries one may change for a GPU to derive its copy of the new Graph from the old one: else it copies it as a whole. */
 #define EMOGI_DERIVE_SHARE 32
@@ -104,36 +110,68 @@ share_changes(const Following *following, const Since *since)
 	return changes;
 }
 
+/* Get the most changes that are put beside a Graph, for components or for a search. */
+static uint64
+most_changes(const EmogiCached *base, bool by_labels)
+{
+	return by_labels ? Max(PATCH_CHANGES, Min(base->graph.forward.nedges / LABELS_SHARE, LABELS_CHANGES)) : PATCH_CHANGES;
+}
+
+/* Make a patch of all changes to a Graph as it is shown; NULL when that cannot be, or takes too much. */
+static EmogiPatch *
+make_patch(const EmogiGraph *shown, EmogiDirection direction, bool by_labels, const Since *since)
+{
+	const uint64 count = since->nlogged + since->nown;
+	EmogiEdgeChange *changes = palloc(Max(count, 1) * sizeof *changes);
+	EmogiSpliceInput input = {.graph = shown, .direction = direction, .weight_type = shown->weight_type, .nchanges = count,
+		.changes = changes};
+	EmogiPatch *patch = palloc(sizeof *patch);
+
+	if (since->nlogged > 0)
+		memcpy(changes, since->logged, since->nlogged * sizeof *changes);
+	if (since->nown > 0)
+		memcpy(changes + since->nlogged, since->own, since->nown * sizeof *changes);
+	if (emogi_patch_bytes(&input) > (by_labels ? LABELS_BYTES : PATCH_BYTES))
+		return NULL;
+	input.memory = (void *) TYPEALIGN(EMOGI_LINE_BYTES, palloc(emogi_patch_bytes(&input) + EMOGI_LINE_BYTES));
+	if (!emogi_patch_make(&input, patch) || (by_labels && patch->nlosers > 0))
+		return NULL;			/* without an edge, components may fall apart */
+	pfree(changes);
+	return patch;
+}
+
+/* May the call have the Graph that its slot has as its donor, and so many changes? Counts what that costs. */
+static bool
+may_patch(const Following *following, const EmogiCached *base, const Since *since)
+{
+	const uint64 nedges = base->graph.forward.nedges;
+	const bool	by_labels = following->wish->key.by_labels;
+	const uint64 cost = by_labels ? 1 + base->graph.nvertices / PATCH_EDGES : 1;	/* all may be written */
+	EmogiLiveState *state = following->state;
+
+	if (following->patch == NULL || since->nlogged + since->nown > most_changes(base, by_labels) || base->graph.nvertices == 0 ||
+		(by_labels && !emogi_cache_labels_exist(following->slot->donor)))
+		return false;
+	if (since->nown > 0)
+		return true;
+	state->npatched += cost;
+	return state->npatched - cost <= nedges / PATCH_EDGES + MIN_PATCHED;
+}
+
 /* Show the call the Graph that its slot has as its donor, and beside it the changes; false when a splice is better, or the only way. */
 static bool
 patch_graph(Following *following, const EmogiCached *base, const Since *since)
 {
 	EmogiSlot  *slot = following->slot;
-	EmogiLiveState *state = following->state;
-	const uint64 count = since->nlogged + since->nown;
-	EmogiSpliceInput input = {.graph = following->graph, .direction = following->wish->key.direction, .nchanges = count};
-	EmogiEdgeChange *changes;
+	const EmogiGraphKey *wanted = &following->wish->key;
 	EmogiPatch *patch;
 
-	if (following->patch == NULL || count > PATCH_CHANGES || base->graph.nvertices == 0)
+	if (!may_patch(following, base, since))
 		return false;
-	if (since->nown == 0 && state->npatched++ > base->graph.forward.nedges / PATCH_EDGES + MIN_PATCHED)
+	emogi_wish_present(&base->graph, base->key.direction, wanted, following->graph);
+	patch = make_patch(following->graph, wanted->any_direction ? base->key.direction : wanted->direction, wanted->by_labels, since);
+	if (patch == NULL)
 		return false;
-	changes = palloc(Max(count, 1) * sizeof *changes);
-	if (since->nlogged > 0)
-		memcpy(changes, since->logged, since->nlogged * sizeof *changes);
-	if (since->nown > 0)
-		memcpy(changes + since->nlogged, since->own, since->nown * sizeof *changes);
-	input.changes = changes;
-	emogi_wish_present(&base->graph, base->key.direction, &following->wish->key, following->graph);
-	input.weight_type = following->graph->weight_type;
-	if (emogi_patch_bytes(&input) > PATCH_BYTES)
-		return false;
-	patch = palloc(sizeof *patch);
-	input.memory = (void *) TYPEALIGN(EMOGI_LINE_BYTES, palloc(emogi_patch_bytes(&input) + EMOGI_LINE_BYTES));
-	if (!emogi_patch_make(&input, patch))
-		return false;
-	pfree(changes);
 	*following->patch = patch;
 	slot->graph = slot->donor;
 	slot->donor = -1;
@@ -143,6 +181,47 @@ patch_graph(Following *following, const EmogiCached *base, const Since *since)
 	emogi_cache_unlock();
 	return true;
 }
+
+/* ---- the labels of a Graph that is made of another ---- */
+
+/* Make a patch by which the new Graph gets the old one's labels; NULL where it does not. *shown: the old one, without weights. */
+static EmogiPatch *
+patch_labels(const Following *following, const EmogiCached *base, const Since *since, EmogiGraph *shown)
+{
+	if (!emogi_enable_near || base->graph.nvertices == 0 || since->nlogged + since->nown > most_changes(base, true) ||
+		!emogi_cache_labels_may_be_carried(following->slot->donor))
+		return NULL;
+	*shown = base->graph;
+	emogi_wish_hide_weights(shown);
+	return make_patch(shown, base->key.direction, true, since);
+}
+
+/* Give the new Graph, which is published, the labels of the slot's donor, with the edges that have come. */
+static void
+carry_labels(EmogiSlot *slot, const EmogiGraph *shown, const EmogiPatch *patch)
+{
+	EmogiNearComponents components = {.graph = shown, .patch = patch};
+	void	   *memory = palloc(emogi_near_components_bytes(patch) + EMOGI_LINE_BYTES);
+	const uint64 nvertices = emogi_cache_shared->graphs[slot->graph].graph.nvertices;
+	uint32	   *labels = nvertices == shown->nvertices + patch->nnew ? emogi_cache_labels_alloc(slot->graph) : NULL;
+	bool		written = false;
+
+	if (labels == NULL)
+		return;
+	components.labels = emogi_cache_labels_begin(slot->donor, false);
+	if (components.labels != NULL)
+	{
+		emogi_near_components_join(&components, (void *) TYPEALIGN(EMOGI_LINE_BYTES, memory));
+		written = emogi_near_components_write(&components, emogi_cache_labels_stop, NULL, labels);
+		emogi_cache_labels_end(slot->donor);
+	}
+	if (written)
+		emogi_cache_labels_set(slot->graph, labels, slot->donor);
+	else
+		emogi_cache_labels_give_up(slot->graph, labels);
+}
+
+/* ---- a splice ---- */
 
 /*
  * Have the worker make the new Graph, in memory of the call, which others will know as the slot's if it is shared. Raises 53200. What
@@ -194,12 +273,15 @@ splice_from(Following *following, const EmogiCached *base)
 	bool		stored = following->refresh.outcome != EMOGI_REFRESH_PRIVATE;
 	bool		shared;
 	EmogiGraph	graph;
+	EmogiGraph	shown;
+	EmogiPatch *patch;
 
 	if (patch_graph(following, base, &since))
 	{
 		emogi_live_state_let_go(slot);
 		return true;
 	}
+	patch = patch_labels(following, base, &since, &shown);
 	changes = share_changes(following, &since);
 	key.weights = wish->key.weights;
 	if (stored)
@@ -209,13 +291,16 @@ splice_from(Following *following, const EmogiCached *base)
 	emogi_live_state_let_go(slot);
 	emogi_call_phase(following->call, EMOGI_PHASE_SPLICE);
 	graph = splice_graph(following, base, &changes, misfits, shared);
-	emogi_wish_release_donor(slot);
 	emogi_call_phase(following->call, EMOGI_PHASE_IDLE);
 	if (shared)
 	{
 		emogi_wish_publish(following->call, &graph, misfits, nskipped, &emogi_cache_shared->counters.splices);
+		if (patch != NULL)
+			carry_labels(slot, &shown, patch);
+		emogi_wish_release_donor(slot);
 		return show(following, "spliced");
 	}
+	emogi_wish_release_donor(slot);
 	pg_atomic_write_u64(&slot->nskipped, nskipped);
 	return show_private(following, &graph, direction);
 }

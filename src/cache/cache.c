@@ -208,6 +208,7 @@ free_graph(int index)
 	release_leaves(cached);
 	cached->on_device = false;
 	emogi_cache_unlock();
+	emogi_cache_labels_free(index);
 	if (cached->packed)
 		emogi_small_free((void *) cached->graph.memory, cached->graph.memory_bytes);
 	else if (cached->graph.memory != NULL)
@@ -352,13 +353,18 @@ emogi_cache_wait_for_room(void)
 	ConditionVariableCancelSleep();
 }
 
-/* Evict one Graph that is not in use, or a live state, and wait until its memory is free; false when there is none. */
+/*
+ * Evict one Graph that is not in use, or a live state, and wait until its memory is free, or give up labels of a Graph that is; false
+ * when there is none.
+ */
 bool
 emogi_cache_make_room(void)
 {
 	bool		leaving;
 	bool		doomed;
 
+	if (emogi_cache_labels_drop())
+		return true;
 	emogi_cache_lock();
 	leaving = is_one_leaving();
 	doomed = !leaving && doom_oldest();
@@ -482,11 +488,13 @@ emogi_cache_size(Oid relid, AttrNumber src, AttrNumber dst, uint64 *nvertices, u
 	return latest != NULL;
 }
 
-/* Get the bytes of a cached Graph. Whoever asks has it pinned, so that it stays what it is. */
+/* Get the bytes of a cached Graph, but for labels, which make room though it is pinned. Whoever asks has it pinned. */
 static uint64
 graph_bytes(int index)
 {
-	return emogi_cache_shared->graphs[index].bytes;
+	const EmogiCached *cached = &emogi_cache_shared->graphs[index];
+
+	return cached->bytes - cached->labels_bytes;
 }
 
 /* Tell those below how large Graphs are; called once, in the postmaster. */

@@ -3,8 +3,8 @@
  *
  * ring.c knows which transactions have changed which tables, and so whether a Graph still holds what a snapshot sees; it stands
  * on xids.c, what a snapshot sees of other transactions, and tables.c, the tables that are tracked.
- * cache.c keeps the entries: their life, their memory, their eviction. Which entry serves a call is wish.c's business,
- * in ../build.
+ * cache.c keeps the entries: their life, their memory, their eviction; cache_labels.c what they have of components. Which entry serves a
+ * call is wish.c's business, in ../build.
  */
 #ifndef EMOGI_CACHE_H
 #define EMOGI_CACHE_H
@@ -81,6 +81,7 @@ typedef struct EmogiGraphKey
 	EmogiWeights weights;		/* wanted: which are refused */
 	EmogiDirection direction;
 	bool		any_direction;	/* wanted: all directions will do */
+	bool		by_labels;		/* wanted: of an older Graph its labels, with what has come since */
 	bool		with_backward;
 } EmogiGraphKey;
 
@@ -113,6 +114,10 @@ typedef struct EmogiCached
 	EmogiGraph	graph;
 	uint32		weight_misfits; /* EMOGI_NOT_* over all weights */
 	uint64		bytes;			/* in the Region */
+	uint32	   *labels;			/* [nvertices], CC's result, see cache_labels.c; NULL = it is not there */
+	uint64		labels_bytes;	/* of `bytes` */
+	uint32		label_readers;	/* calls that read it at the moment, and have the Graph pinned */
+	uint32		label_carries;	/* Graphs by which they came here since they were used */
 	uint64		nskipped;		/* rows with a NULL end */
 	uint64		hits;
 	TimestampTz built_at;
@@ -194,6 +199,20 @@ emogi_cache_unlock(void)
 {
 	LWLockRelease(emogi_shared->cache_lock);
 }
+
+/* ---- cache_labels.c: the components of Graphs ---- */
+
+extern bool emogi_cache_labels_exist(int graph);
+extern bool emogi_cache_labels_may_be_carried(int graph);
+extern const uint32 *emogi_cache_labels_begin(int graph, bool uses);
+extern void emogi_cache_labels_end(int graph);
+extern uint32 *emogi_cache_labels_alloc(int graph);
+extern void emogi_cache_labels_set(int graph, uint32 *labels, int donor);
+extern void emogi_cache_labels_give_up(int graph, uint32 *labels);
+extern void emogi_cache_labels_keep(int graph, const uint32 *component);
+extern bool emogi_cache_labels_stop(void);
+extern void emogi_cache_labels_free(int graph);
+extern bool emogi_cache_labels_drop(void);
 
 /* ---- drops.c: what is dropped is evicted ---- */
 

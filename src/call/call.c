@@ -402,7 +402,7 @@ note_wait_for_room(bool waits)
 		}
 }
 
-/* Have the cache evict one Graph that is not in use, and wait until its memory is free; false when there is none. */
+/* Have the cache make room as emogi_cache_make_room does; false when there is nothing to give up. */
 bool
 emogi_call_make_room(void)
 {

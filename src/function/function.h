@@ -3,7 +3,7 @@
  *
  * A function has a file of its own: bfs.c is emogi_bfs. arguments.c reads its arguments into a Task. run.c carries it out:
  * it begins a call, obtains the Graph (../build), has the worker run the Query (../call), and returns the Result as rows.
- * near.c carries out what reaches little without the worker. values.c reads a query of start values.
+ * near.c carries out what reaches little without the worker, components.c emogi_cc where there was a run before. values.c reads a query of start values.
  */
 #ifndef EMOGI_FUNCTION_H
 #define EMOGI_FUNCTION_H
@@ -50,7 +50,6 @@ extern bool emogi_run_path(EmogiCall *call, const EmogiTask *task, const EmogiGr
 extern EmogiCall *emogi_run(Oid function, const EmogiTask *task, EmogiGraph *graph, EmogiResult *result);
 extern Datum emogi_run_to_rows(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm);
 extern void emogi_run_notice_missing(const char *what, int64 key);
-extern bool emogi_run_has_vertex(const EmogiGraph *graph, const EmogiPatch *patch, int64 key);
 
 /* ---- near.c ---- */
 
@@ -63,9 +62,17 @@ typedef struct EmogiNearPath
 } EmogiNearPath;
 
 extern bool emogi_near_may_serve(const EmogiTask *task);
+extern bool emogi_near_has_vertex(const EmogiGraph *graph, const EmogiPatch *patch, int64 key);
 extern bool emogi_near_run(EmogiCall *call, const EmogiTask *task, const EmogiPatch *patch, EmogiGraph *graph, EmogiResult *result);
+extern void emogi_near_note_run(EmogiCall *call, const EmogiGraph *graph, uint64 nreached, uint32 nlevels, uint64 edges_traversed,
+								double start_ms);
 extern bool emogi_near_path(EmogiCall *call, const EmogiTask *task, const EmogiPatch *patch, const EmogiGraph *graph,
 							EmogiNearPath *path);
+
+/* ---- components.c ---- */
+
+extern bool emogi_components_run(EmogiCall *call, const EmogiTask *task, const EmogiPatch *patch, EmogiGraph *graph, EmogiResult *result);
+extern void emogi_components_keep(EmogiCall *call, const EmogiResult *result);
 
 /* ---- arguments.c ---- */
 

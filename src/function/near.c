@@ -25,9 +25,10 @@ bool
 emogi_near_may_serve(const EmogiTask *task)
 {
 	const EmogiPapersQuery papers = emogi_papers_query();
+	const bool	stops = (emogi_algorithm_row(task->query.algorithm)->traits & EMOGI_STOPS) != 0;
 
-	return emogi_enable_near && emogi_engine != EMOGI_ENGINE_CUDA && !task->is_shared && papers.mapping == EMOGI_MAPPING_AUTO &&
-		(emogi_algorithm_row(task->query.algorithm)->traits & EMOGI_STOPS) != 0;
+	return emogi_enable_near && emogi_engine != EMOGI_ENGINE_CUDA && papers.mapping == EMOGI_MAPPING_AUTO &&
+		(task->query.algorithm == EMOGI_CC || (stops && !task->is_shared));
 }
 
 /* Get the list entries that a search may look at. */
@@ -54,9 +55,19 @@ find_numbers(const EmogiGraph *graph, const EmogiPatch *patch, const int64 *keys
 	return numbers;
 }
 
+/* Does a graph have a vertex? patch: what has changed in it, NULL = nothing. */
+bool
+emogi_near_has_vertex(const EmogiGraph *graph, const EmogiPatch *patch, int64 key)
+{
+	const uint32 vertex = emogi_patch_vertex(graph, patch, key);
+
+	return vertex != EMOGI_NO_VERTEX && emogi_patch_presence(graph, patch, vertex) != EMOGI_VERTEX_GONE;
+}
+
 /* Note in the record of a call what the backend has done. */
-static void
-note_run(EmogiCall *call, const EmogiGraph *graph, uint64 nreached, uint32 nlevels, uint64 edges_traversed, double start_ms)
+void
+emogi_near_note_run(EmogiCall *call, const EmogiGraph *graph, uint64 nreached, uint32 nlevels, uint64 edges_traversed,
+					double start_ms)
 {
 	EmogiCallRecord *record = &call->record;
 
@@ -94,7 +105,7 @@ set_rows(const EmogiTask *task, const EmogiPatch *patch, const EmogiNearAnswer *
 }
 
 /*
- * Carry out a task that emogi_near_may_serve, if it reaches little. Then *graph has the vertices that were reached, ascending, and no
+ * Carry out a search that emogi_near_may_serve, if it reaches little. Then *graph has the vertices that were reached, ascending, and no
  * lists, and *result their columns; both are in memory of the current context, and the call needs nothing in shared memory any
  * more. patch: what has changed since the Graph was made, NULL = nothing. False, and nothing is changed, when it reaches more.
  */
@@ -112,7 +123,7 @@ emogi_near_run(EmogiCall *call, const EmogiTask *task, const EmogiPatch *patch, 
 		query.nsources = 0;		/* no row is wanted that there could be */
 	if (emogi_near_search(graph, patch, &query, most_edges(graph), &answer) != EMOGI_NEAR_ANSWERED)
 		return false;
-	note_run(call, graph, answer.count, answer.nlevels, answer.edges_traversed, start_ms);
+	emogi_near_note_run(call, graph, answer.count, answer.nlevels, answer.edges_traversed, start_ms);
 	set_rows(task, patch, &answer, graph, result);
 	emogi_near_search_free(&answer);
 	call->rows_are_local = true;
@@ -131,12 +142,12 @@ emogi_near_path(EmogiCall *call, const EmogiTask *task, const EmogiPatch *patch,
 	EmogiError	error;
 	EmogiPathAnswer answer = {.outcome = EMOGI_PATH_NONE};
 
-	if (emogi_run_has_vertex(graph, patch, task->keys[0]) && emogi_run_has_vertex(graph, patch, task->targets[0]) &&
+	if (emogi_near_has_vertex(graph, patch, task->keys[0]) && emogi_near_has_vertex(graph, patch, task->targets[0]) &&
 		(emogi_path_search(graph, patch, emogi_patch_vertex(graph, patch, task->keys[0]),
 						   emogi_patch_vertex(graph, patch, task->targets[0]), most_edges(graph), &answer, &control,
 						   &error) != EMOGI_OK || answer.outcome == EMOGI_PATH_GAVE_UP))
 		return false;
-	note_run(call, graph, answer.length, 0, answer.edges_traversed, start_ms);
+	emogi_near_note_run(call, graph, answer.length, 0, answer.edges_traversed, start_ms);
 	path->length = answer.length;
 	path->vertices = palloc(Max(answer.length, 1) * sizeof *path->vertices);
 	path->distance = palloc(Max(answer.length, 1) * sizeof *path->distance);

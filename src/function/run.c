@@ -69,6 +69,7 @@ emogi_run_wish(const EmogiTask *task, EmogiGraphKey *key)
 	key->weights = row->weights;
 	key->direction = list_direction(row->lists, task->direction);
 	key->any_direction = row->lists == EMOGI_LISTS_ANY;
+	key->by_labels = task->query.algorithm == EMOGI_CC;
 	key->with_backward = (row->traits & EMOGI_NEEDS_BACKWARD) != 0 || task->with_backward;
 }
 
@@ -318,15 +319,6 @@ emogi_run_notice_missing(const char *what, int64 key)
 			 errhint("A vertex is in the graph if an edge begins or ends there.")));
 }
 
-/* Does a graph have a vertex? patch: what has changed in it, NULL = nothing. */
-bool
-emogi_run_has_vertex(const EmogiGraph *graph, const EmogiPatch *patch, int64 key)
-{
-	const uint32 vertex = emogi_patch_vertex(graph, patch, key);
-
-	return vertex != EMOGI_NO_VERTEX && emogi_patch_presence(graph, patch, vertex) != EMOGI_VERTEX_GONE;
-}
-
 /* Tell of the first source that is no vertex of the graph, NULL = one without any. */
 static void
 notice_sources(const EmogiTask *task, const EmogiPatch *patch, const EmogiGraph *graph)
@@ -334,11 +326,20 @@ notice_sources(const EmogiTask *task, const EmogiPatch *patch, const EmogiGraph 
 	if (!emogi_notice_missing_source || !task->has_sources)
 		return;
 	for (uint64 i = 0; i < task->nkeys; i++)
-		if (graph == NULL || !emogi_run_has_vertex(graph, patch, task->keys[i]))
+		if (graph == NULL || !emogi_near_has_vertex(graph, patch, task->keys[i]))
 		{
 			emogi_run_notice_missing("source", task->keys[i]);
 			return;
 		}
+}
+
+/* Carry out a task that emogi_near_may_serve in the backend itself; false when the engine must. */
+static bool
+run_near(EmogiCall *call, const EmogiTask *task, const EmogiPatch *patch, EmogiGraph *graph, EmogiResult *result)
+{
+	if (task->query.algorithm == EMOGI_CC)
+		return emogi_components_run(call, task, patch, graph, result);
+	return emogi_near_run(call, task, patch, graph, result);
 }
 
 /*
@@ -357,7 +358,7 @@ emogi_run(Oid function, const EmogiTask *task, EmogiGraph *graph, EmogiResult *r
 	memset(result, 0, sizeof *result);
 	if (call != NULL)
 		whole = *graph;
-	answered = call != NULL && near && !task->no_rows && emogi_near_run(call, task, patch, graph, result);
+	answered = call != NULL && near && !task->no_rows && run_near(call, task, patch, graph, result);
 	if (!answered && patch != NULL)
 	{
 		if (!emogi_run_reopen(call, task, graph))
@@ -373,6 +374,8 @@ emogi_run(Oid function, const EmogiTask *task, EmogiGraph *graph, EmogiResult *r
 		emogi_call_end(call);
 		return NULL;
 	}
+	if (!answered && near && task->query.algorithm == EMOGI_CC)
+		emogi_components_keep(call, result);
 	if ((emogi_algorithm_row(task->query.algorithm)->traits & EMOGI_MAY_DIVERGE) != 0)
 		check_values(graph, result);
 	emogi_call_phase(call, EMOGI_PHASE_ROWS);

@@ -63,9 +63,9 @@ notice_ends(const EmogiTask *task, const EmogiPatch *patch, const EmogiGraph *gr
 {
 	if (task->nkeys == 0)
 		return;
-	if (graph == NULL || !emogi_run_has_vertex(graph, patch, task->keys[0]))
+	if (graph == NULL || !emogi_near_has_vertex(graph, patch, task->keys[0]))
 		emogi_run_notice_missing("source", task->keys[0]);
-	else if (!emogi_run_has_vertex(graph, patch, task->targets[0]))
+	else if (!emogi_near_has_vertex(graph, patch, task->targets[0]))
 		emogi_run_notice_missing("target", task->targets[0]);
 }
 

@@ -133,6 +133,20 @@ emogi_region_alloc_any(EmogiOwner owner, Size bytes)
 	return allocate(owner, bytes, true);
 }
 
+/* The same if there is room as it is, else NULL: nothing makes room. Raises nothing but a cancel. */
+void *
+emogi_region_try_alloc(EmogiOwner owner, Size bytes)
+{
+	const uint64 count = Max(emogi_granules_for(bytes), 1);
+	EmogiLimit	limit;
+	void	   *start = emogi_granules_take(owner, count, true, &limit);
+
+	if (start != NULL)
+		return start;
+	start = emogi_granules_take(owner, count, false, &limit);
+	return start != NULL && emogi_granules_fill(owner, start, count) ? start : NULL;
+}
+
 /* Hand what emogi_region_alloc gave, the same bytes, to another owner. Returns the bytes that it takes. */
 uint64
 emogi_region_give(void *start, Size bytes, EmogiOwner owner)

@@ -30,6 +30,7 @@ extern void emogi_region_ask_for_room(bool (*make_room) (bool at_limit));
 
 extern void *emogi_region_alloc(EmogiOwner owner, Size bytes);
 extern void *emogi_region_alloc_any(EmogiOwner owner, Size bytes);
+extern void *emogi_region_try_alloc(EmogiOwner owner, Size bytes);
 extern void emogi_region_cool(void);
 extern uint64 emogi_region_give(void *start, Size bytes, EmogiOwner owner);
 extern void emogi_region_give_all(EmogiOwner from, EmogiOwner to);

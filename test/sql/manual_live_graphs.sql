@@ -30,6 +30,13 @@ SELECT count(*) FROM emogi_bfs('follows', 6);
 
 SELECT cache, changes FROM (SELECT * FROM emogi_runs ORDER BY id DESC LIMIT 2) AS last ORDER BY id;
 
+CREATE TABLE flights (src bigint, dst bigint);
+INSERT INTO flights VALUES (1, 2), (3, 4), (5, 6);
+SELECT count(DISTINCT component) FROM emogi_cc('flights');
+
+INSERT INTO flights VALUES (4, 1);
+SELECT vertex, component FROM emogi_cc('flights') WHERE vertex IN (2, 3, 6);
+
 SELECT source, edges, live_bytes > 0 AS follows_its_table
 FROM emogi_graphs WHERE source = 'follows' AND state = 'ready' ORDER BY built_at DESC LIMIT 1;
 

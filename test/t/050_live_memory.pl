@@ -59,7 +59,7 @@ ask(q{SELECT emogi_evict()});
 ask('CREATE TABLE first AS SELECT i AS src, i / 2 AS dst FROM generate_series(1, 300000) i');
 call_is('first', 't|built', 'a table that follows');
 ask('INSERT INTO first VALUES (1, 3)');
-call_is('first', 't|spliced', '... a change');
+call_is('first', 't|patched', '... a change');
 my ($held, $graphs) = split /\|/, ask('SELECT live_bytes, graphs FROM emogi_cache');
 cmp_ok($held, '>', 2 << 20, '... by some memory');
 my ($tables, $given_up) = (0, 0);

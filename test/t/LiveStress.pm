@@ -25,6 +25,16 @@ my $tables = q{
 		WHEN 0 THEN NULL WHEN 1 THEN nextval('fresh')::int WHEN 2 THEN (random() * 15000)::int WHEN 3 THEN -(random() * 100)::int ELSE (random() * 1500)::int * 10 END $$;
 	CREATE FUNCTION weight() RETURNS float8 LANGUAGE sql AS $$ SELECT CASE (random() * 8000)::int
 		WHEN 0 THEN 0.5 WHEN 1 THEN 0.1 WHEN 2 THEN -1 WHEN 3 THEN 60000 WHEN 4 THEN 1e6 WHEN 5 THEN 'Infinity' ELSE (random() * 200)::int END $$;
+	CREATE FUNCTION components(graph text) RETURNS text LANGUAGE sql STABLE AS $$ SELECT md5(string_agg(vertex || ':' || component, ' ')) FROM emogi_cc(graph) $$;
+	CREATE FUNCTION components_anew(graph text) RETURNS text LANGUAGE sql STABLE SET emogi.enable_near = off SET emogi.cache = off
+		AS $$ SELECT md5(string_agg(vertex || ':' || component, ' ')) FROM emogi_cc(graph) $$;
+	CREATE FUNCTION check_components(graph text) RETURNS bool LANGUAGE plpgsql STABLE AS $$
+		BEGIN
+			IF components(graph) IS DISTINCT FROM components_anew(graph) THEN
+				RAISE WARNING 'the graph %, by its components, is not what the table holds', graph;
+			END IF;
+			RETURN true;
+		END $$;
 	CREATE TABLE other (a int);
 	INSERT INTO other VALUES (0);
 	CREATE TABLE edges (src int, dst int, weight float8 NOT NULL, k bigserial PRIMARY KEY, pad text)
@@ -214,6 +224,15 @@ my %check = map { my $t = $_; ($t => join("\n", '\if :c = 1', "SELECT ok FROM em
 my %readers = (
 	committed => [ 60, "$look\n$check{edges}" ],
 	parts => [ 20, "$look\n$check{parts}" ],
+	components => [ 10, q{
+		\set s random(1, 20)
+		BEGIN ISOLATION LEVEL REPEATABLE READ;
+		SELECT check_components('edges');
+		\sleep :s ms
+		SELECT check_components('edges');
+		COMMIT;
+		SELECT check_components('edges');
+		SELECT check_components('edges');} ],
 	repeatable => [ 8, qq{$look
 		\\set s1 random(1, 30)
 		\\set s2 random(1, 60)
@@ -242,7 +261,9 @@ my %own = (
 		\\set s random(1, 10)
 		BEGIN;
 		$check{edges}
+		SELECT check_components('edges');
 		INSERT INTO edges (src, dst, weight, pad) VALUES (vertex(), :r, 1, 'o');
+		SELECT check_components('edges');
 		$check{edges}
 		SAVEPOINT a;
 		DELETE FROM edges WHERE k IN (SELECT k FROM edges TABLESAMPLE system(2) LIMIT 4 FOR UPDATE SKIP LOCKED);$look

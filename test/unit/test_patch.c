@@ -5,6 +5,7 @@
 #include "history.h"
 
 #include "contract/semirings.h"
+#include "cpu/near_components.h"
 #include "cpu/near_search.h"
 #include "cpu/path_search.h"
 #include "graph/compare.h"
@@ -12,7 +13,8 @@
 #define NHISTORIES 20000
 
 static uint64_t npatched,
-			nunpatched;
+			nunpatched,
+			njoined;
 
 /* Say whether a patched list has the keys and weights of a list of the Graph with the changes in it. */
 static bool
@@ -161,6 +163,64 @@ has_lengths(const History *history)
 	return true;
 }
 
+/* Get the smallest vertex of each one's component, in new memory of *next. */
+static uint32_t *
+label_components(const EmogiGraph *graph, char **next)
+{
+	uint32_t   *labels = take_memory(next, (graph->nvertices + 1) * sizeof(*labels));
+
+	for (uint64_t v = 0; v < graph->nvertices; v++)
+		labels[v] = (uint32_t) v;
+	for (uint64_t v = 0; v < graph->nvertices; v++)
+	{
+		for (uint64_t e = graph->forward.offsets[v]; e < graph->forward.offsets[v + 1]; e++)
+		{
+			uint32_t	a = (uint32_t) v;
+			uint32_t	b = graph->forward.targets[e];
+
+			while (labels[a] != a)
+				a = labels[a] = labels[labels[a]];
+			while (labels[b] != b)
+				b = labels[b] = labels[labels[b]];
+			labels[a > b ? a : b] = a > b ? b : a;
+		}
+	}
+	for (uint64_t v = 0; v < graph->nvertices; v++)
+		labels[v] = labels[labels[v]];
+	return labels;
+}
+
+/* The components of a Graph that has lost no edge come of those that it had: all of them, and those of single vertices. */
+static void
+check_components(const EmogiGraph *old, const EmogiPatch *patch, const EmogiGraph *new, const char *what)
+{
+	char	   *next = keys_memory;
+	const uint32_t *expected = label_components(new, &next);
+	EmogiNearComponents components = {.graph = old, .patch = patch, .labels = label_components(old, &next)};
+	char	   *memory = take_memory(&next, emogi_near_components_bytes(patch) + GUARD);
+	int64_t    *ids = take_memory(&next, (new->nvertices + 1) * sizeof(*ids));
+	uint32_t   *component = take_memory(&next, (new->nvertices + 1) * sizeof(*component));
+	uint64_t	ndifferent = 0;
+
+	memset(memory, 0x5A, emogi_near_components_bytes(patch) + GUARD);
+	component[new->nvertices] = 0x5A5A5A5A;
+	emogi_near_components_join(&components, memory);
+	CHECK(is_guarded(memory + emogi_near_components_bytes(patch)), "%s: behind the components", what);
+	if (!emogi_near_components_write(&components, go_on, ids, component))
+		abort();
+	CHECK(component[new->nvertices] == 0x5A5A5A5A, "%s: components behind", what);
+	CHECK(memcmp(component, expected, new->nvertices * sizeof(*component)) == 0, "%s: components", what);
+	CHECK(patch->nnew == 0 || memcmp(ids, new->ids, new->nvertices * sizeof(*ids)) == 0, "%s: their keys", what);
+	for (uint64_t v = 0; v < new->nvertices; v += 1 + v / 50)
+	{
+		const uint32_t found = emogi_near_components_find(&components, emogi_patch_vertex(old, patch, new->ids[v]));
+
+		ndifferent += emogi_patch_key(old, patch, found) != new->ids[expected[v]];
+	}
+	CHECK(ndifferent == 0, "%s: %llu components of single vertices", what, (unsigned long long) ndifferent);
+	njoined++;
+}
+
 /* A patch of the changes leads where the new Graph does, or there is a reason why there is none. */
 static void
 check_patch(const History *history, const EmogiGraph *new, const char *what)
@@ -183,6 +243,8 @@ check_patch(const History *history, const EmogiGraph *new, const char *what)
 	check_applied(history, &patch, new, what);
 	if (new->nvertices == 0)
 		return;
+	if (patch.nlosers == 0)
+		check_components(old, &patch, new, what);
 	check_patched_search(old, &patch, new, EMOGI_BFS, what);
 	if (!has_lengths(history))
 		return;
@@ -252,6 +314,7 @@ main(int argc, char **argv)
 	check_large(&history, EMOGI_BOTH, true, true);
 	CHECK(npatched > 10 * nunpatched, "%llu patches, %llu could not be made", (unsigned long long) npatched,
 		  (unsigned long long) nunpatched);
+	CHECK(njoined * 100 > npatched, "%llu of %llu patches have no losers", (unsigned long long) njoined, (unsigned long long) npatched);
 	close_history(&history);
 	return check_report("test_patch");
 }

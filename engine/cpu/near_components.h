@@ -1,0 +1,46 @@
+/*
+ * near_components.h: the components of a Graph to which a few edges have come, from those that it had: what is computed depends on
+ * the number of edges that have come. To write all of them out takes a copy.
+ */
+#ifndef EMOGI_NEAR_COMPONENTS_H
+#define EMOGI_NEAR_COMPONENTS_H
+
+#include "contract/engine.h"
+#include "graph/patch.h"
+
+/* A component that an edge has come to. */
+typedef struct EmogiJoined
+{
+	uint32_t	vertex;			/* + 1, its smallest before; 0 = a free place */
+	uint32_t	above;			/* place of one that it is joined to, which has a smaller one; its own = none */
+} EmogiJoined;
+
+typedef struct EmogiNearComponents
+{
+	const EmogiGraph *graph;	/* ids are not NULL */
+	const EmogiPatch *patch;	/* without losers; NULL = nothing has changed */
+	const uint32_t *labels;		/* [graph->nvertices], of the Graph: the smallest vertex of the component */
+	int			bits;
+	EmogiJoined *joined;		/* [2^bits], open addressing, at least half of them free */
+	uint64_t	nmoved;
+	uint32_t   *moved;			/* [nmoved], ascending: vertices that were the smallest of their component, and are no more */
+	uint32_t   *places;			/* [nnew], ascending: old vertices before each new one */
+} EmogiNearComponents;
+
+/* Get the bytes that emogi_near_components_join needs. patch: NULL = nothing has changed. */
+extern size_t emogi_near_components_bytes(const EmogiPatch *patch);
+
+/* Join the components that edges have come between. graph, patch and labels are set; memory: on a line, with any content. */
+extern void emogi_near_components_join(EmogiNearComponents *components, void *memory);
+
+/* Get the smallest vertex of a vertex's component; both may be vertices of the patch. */
+extern uint32_t emogi_near_components_find(const EmogiNearComponents *components, uint32_t vertex);
+
+/*
+ * Write what CC gives for the Graph with the edges in it, whose nvertices are those of the old one and of the patch: component, and
+ * where there are new vertices ids, of all; ids: NULL = they are not wanted. False when stops, which is asked every few milliseconds,
+ * says so.
+ */
+extern bool emogi_near_components_write(const EmogiNearComponents *components, bool (*stops) (void), int64_t *ids, uint32_t *component);
+
+#endif							/* EMOGI_NEAR_COMPONENTS_H */

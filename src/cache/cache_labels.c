@@ -1,0 +1,232 @@
+/*
+ * cache_labels.c: the labels of cached Graphs: their components, as a run has found them, for the calls to come.
+ *
+ * Labels belong to the entry of their Graph, are counted in its bytes and freed with it. They are a copy, for which nothing is evicted.
+ * Nobody else's memory leads there: whoever wants them has them copied, or looks some up, and says meanwhile that he reads them. So
+ * they can go alone when memory is short, from a Graph that cannot.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+
+#include "cache/cache.h"
+#include "server/region.h"
+
+#define PIECE_VERTICES (UINT64CONST(1) << 20)	/* between two questions whether to stop */
+
+/* Splices that labels go through without being used. */
+#define MAX_CARRIES 8
+
+/* Get the bytes that the labels of a Graph hold. */
+static Size
+content_bytes(const EmogiCached *cached)
+{
+	return cached->graph.nvertices * sizeof(uint32);
+}
+
+/* Free the memory of labels. */
+static void
+free_memory(uint32 *labels, Size bytes)
+{
+	if (bytes <= EMOGI_SMALL_BYTES)
+		emogi_small_free(labels, bytes);
+	else
+		emogi_region_free(labels, bytes);
+}
+
+/* Take the labels off an entry; the caller, who holds cache_lock, then frees their memory. */
+static uint32 *
+take_off(EmogiCached *cached)
+{
+	uint32	   *labels = cached->labels;
+
+	cached->labels = NULL;
+	cached->bytes -= cached->labels_bytes;
+	cached->labels_bytes = 0;
+	return labels;
+}
+
+/* Has a Graph, which the caller has pinned, labels? */
+bool
+emogi_cache_labels_exist(int index)
+{
+	bool		exist;
+
+	emogi_cache_lock();
+	exist = emogi_cache_shared->graphs[index].labels != NULL;
+	emogi_cache_unlock();
+	return exist;
+}
+
+/* Has a Graph, which the caller has pinned, labels that one which is made of it is to have, too? They are not carried on unused for ever. */
+bool
+emogi_cache_labels_may_be_carried(int index)
+{
+	const EmogiCached *cached = &emogi_cache_shared->graphs[index];
+	bool		may;
+
+	emogi_cache_lock();
+	may = cached->labels != NULL && cached->label_carries < MAX_CARRIES;
+	emogi_cache_unlock();
+	return may;
+}
+
+/*
+ * Begin to read the labels of a Graph, which the caller has pinned; NULL without any. uses: for rows. emogi_cache_labels_end must
+ * follow, with no error between.
+ */
+const uint32 *
+emogi_cache_labels_begin(int index, bool uses)
+{
+	EmogiCached *cached = &emogi_cache_shared->graphs[index];
+	const uint32 *labels;
+
+	emogi_cache_lock();
+	labels = cached->labels;
+	cached->label_readers += labels != NULL;
+	if (uses)
+		cached->label_carries = 0;
+	emogi_cache_unlock();
+	return labels;
+}
+
+/* End reading them. */
+void
+emogi_cache_labels_end(int index)
+{
+	emogi_cache_lock();
+	emogi_cache_shared->graphs[index].label_readers--;
+	emogi_cache_unlock();
+}
+
+/* Is the statement to end? For who reads or writes labels, asked every few milliseconds; raises nothing. */
+bool
+emogi_cache_labels_stop(void)
+{
+	return QueryCancelPending || ProcDiePending;
+}
+
+/*
+ * Allocate memory for the labels of a Graph, which the caller has pinned, if it has none and there is room as it is; else NULL.
+ * emogi_cache_labels_set or emogi_cache_labels_give_up must follow, with no error between.
+ */
+uint32 *
+emogi_cache_labels_alloc(int index)
+{
+	const Size	bytes = content_bytes(&emogi_cache_shared->graphs[index]);
+
+	if (emogi_cache_labels_exist(index))
+		return NULL;
+	return bytes <= EMOGI_SMALL_BYTES ? emogi_small_alloc(bytes) : emogi_region_try_alloc(EMOGI_OWNER_GRAPH(index), bytes);
+}
+
+/* Give such memory back. */
+void
+emogi_cache_labels_give_up(int index, uint32 *labels)
+{
+	free_memory(labels, content_bytes(&emogi_cache_shared->graphs[index]));
+}
+
+/* Make labels those of a Graph, unless another has been faster. donor: the Graph from whose labels they were made, -1 = from a run. */
+void
+emogi_cache_labels_set(int index, uint32 *labels, int donor)
+{
+	EmogiCached *cached = &emogi_cache_shared->graphs[index];
+	const Size	bytes = content_bytes(cached);
+	bool		set;
+
+	emogi_cache_lock();
+	set = cached->labels == NULL && cached->state == EMOGI_GRAPH_READY;
+	if (set)
+	{
+		cached->labels = labels;
+		cached->label_carries = donor >= 0 ? emogi_cache_shared->graphs[donor].label_carries + 1 : 0;
+		cached->labels_bytes = bytes <= EMOGI_SMALL_BYTES ? emogi_small_bytes(bytes) : TYPEALIGN(EMOGI_GRANULE_BYTES, bytes);
+		cached->bytes += cached->labels_bytes;
+	}
+	emogi_cache_unlock();
+	if (!set)
+		free_memory(labels, bytes);
+}
+
+/* Keep a copy of what a run has found with a Graph, which the caller has pinned, as its labels. */
+void
+emogi_cache_labels_keep(int index, const uint32 *component)
+{
+	const uint64 nvertices = emogi_cache_shared->graphs[index].graph.nvertices;
+	uint32	   *labels = emogi_cache_labels_alloc(index);
+
+	if (labels == NULL)
+		return;
+	for (uint64 v = 0; v < nvertices; v += PIECE_VERTICES)
+	{
+		memcpy(labels + v, component + v, Min(nvertices - v, PIECE_VERTICES) * sizeof *labels);
+		if (emogi_cache_labels_stop())
+		{
+			emogi_cache_labels_give_up(index, labels);
+			return;
+		}
+	}
+	emogi_cache_labels_set(index, labels, -1);
+}
+
+/* Free the labels of an entry that nobody has pinned any more. Raises nothing. */
+void
+emogi_cache_labels_free(int index)
+{
+	EmogiCached *cached = &emogi_cache_shared->graphs[index];
+	uint32	   *labels;
+
+	emogi_cache_lock();
+	labels = take_off(cached);
+	emogi_cache_unlock();
+	if (labels != NULL)
+		free_memory(labels, content_bytes(cached));
+}
+
+/*
+ * Find labels that nobody reads, the first in a list of entries. Sets *other when there is a Graph that can go itself. Caller holds
+ * cache_lock.
+ */
+static EmogiCached *
+find_unread(dlist_head *list, bool *other)
+{
+	EmogiCached *found = NULL;
+	dlist_iter	iter;
+
+	dlist_foreach(iter, list)
+	{
+		EmogiCached *cached = dlist_container(EmogiCached, order, iter.cur);
+
+		*other |= cached->pins == 0;
+		if (found == NULL && cached->labels != NULL && cached->label_readers == 0)
+			found = cached;
+	}
+	return found;
+}
+
+/* Free the labels of a Graph, to make room, when no Graph can go itself; false when there are none. */
+bool
+emogi_cache_labels_drop(void)
+{
+	bool		other = false;
+	EmogiCached *cached;
+	EmogiCached *doomed;
+	uint32	   *labels = NULL;
+	Size		bytes = 0;
+
+	emogi_cache_lock();
+	cached = find_unread(&emogi_cache_shared->used, &other);
+	doomed = find_unread(&emogi_cache_shared->doomed, &other);
+	if (doomed != NULL)
+		cached = doomed;
+	if (cached != NULL && !other)
+	{
+		bytes = content_bytes(cached);
+		labels = take_off(cached);
+	}
+	emogi_cache_unlock();
+	if (labels != NULL)
+		free_memory(labels, bytes);
+	return labels != NULL;
+}

@@ -1,0 +1,80 @@
+# Components that are kept with their graph take no memory that a call needs: they are kept where there is room, go first from graphs
+# that are in use, and with graphs that are not.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+use EmogiTest;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = emogi_node('main', "emogi.max_memory = '64MB'", 'emogi.enable_live = off', 'emogi.cpu_threads = 1');
+
+sub ask { return $node->safe_psql('postgres', $_[0]) }
+
+my $last = q{SELECT cache || ' by ' || CASE engine WHEN 'backend' THEN engine ELSE 'the engine' END FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1};
+my $cc = q{SELECT count(*), count(DISTINCT component) FROM emogi_cc('%s')};
+sub cc_is
+{
+	my ($table, $rows, $expected, $name) = @_;
+	is(ask(sprintf("$cc; $last", $table)), "$rows\n$expected", $name);
+}
+sub bytes { return ask("SELECT coalesce(sum(bytes), 0) FROM emogi_graphs WHERE source = '$_[0]'") }
+
+# ---- counted, and given back
+ask('CREATE TABLE pairs AS SELECT 2 * i AS src, 2 * i + 1 AS dst FROM generate_series(1, 150000) i');
+is(ask(q{SELECT count(*) FROM emogi_bfs('pairs', 2)}), '2', 'a graph');
+my $graph = bytes('pairs');
+cc_is('pairs', '300000|150000', 'hit by the engine', 'components');
+is(bytes('pairs') - $graph, 2 * 1024 * 1024, '... are kept with it, in whole pieces of memory');
+is(ask('SELECT used_bytes - bytes - live_bytes FROM emogi_devices, emogi_cache WHERE device = -1'), '0', '... which are of the budget');
+cc_is('pairs', '300000|150000', 'hit by backend', '... and answer');
+is(ask(q{SELECT emogi_evict('pairs')}) - $graph, 2 * 1024 * 1024, 'they are evicted with it');
+is(ask('SELECT used_bytes FROM emogi_devices WHERE device = -1'), '0', '... and all is given back');
+
+# ---- many sessions at once: one of them keeps its own
+my @sessions = map { session($node) } 1 .. 6;
+ask(q{SELECT count(*) FROM emogi_bfs('pairs', 2)});
+$_->tell(join ';', (sprintf $cc, 'pairs') x 5) foreach @sessions;
+is(join("\n", map { $_->answer } @sessions), join("\n", ('300000|150000') x 30), 'many at once have the same');
+is(bytes('pairs') - $graph, 2 * 1024 * 1024, '... and one is kept');
+$_->quit foreach @sessions;
+
+# ---- memory is short: a cursor has a graph of which there are components, and larger and larger calls need what these take
+ask(q{SELECT emogi_evict()});
+ask('CREATE TABLE wide AS SELECT i * 3 AS src, i * 3 + 1 AS dst FROM generate_series(1, 600000) i');
+is(ask(q{SELECT count(*) FROM emogi_bfs('wide', 3)}), '2', 'a large graph');
+$graph = bytes('wide');
+cc_is('wide', '1200000|600000', 'hit by the engine', '... and its components');
+cmp_ok(bytes('wide'), '>', $graph, '... which are kept');
+my $reader = session($node);
+is($reader->ask(q{BEGIN; DECLARE c CURSOR FOR SELECT * FROM emogi_cc('wide'); FETCH 1 FROM c}), '3|3', 'a cursor');
+my ($answered, $failed) = (0, 0);
+for (my $edges = 200000; $edges <= 2000000 && bytes('wide') > $graph; $edges += 25000)
+{
+	my ($state) = sqlstate($node, "SELECT count(*) FROM emogi_bfs('SELECT i % 1000, i % 999 FROM generate_series(1, $edges) i', 1)");
+	$answered++ if $state eq '';
+	$failed++ if $state ne '' && bytes('wide') > $graph;
+}
+is(bytes('wide'), $graph, 'they are given up');
+cmp_ok($answered, '>', 1, '... for a call that is answered');
+is($failed, 0, '... and for none before that memory was too small');
+is($reader->ask('MOVE FORWARD 1199998 FROM c; FETCH 2 FROM c; COMMIT'), '1800001|1800000', 'the cursor has all of its rows');
+$reader->quit;
+cc_is('wide', '1200000|600000', 'hit by the engine', 'they are found anew');
+ask('CREATE TABLE next AS SELECT i AS src, i + 1 AS dst FROM generate_series(1, 190000) i');
+
+# ---- none are kept where there is no room, and nothing is evicted for them
+is(ask(sprintf($cc, 'next')), '190001|1', 'components of the other');
+ask(sprintf($cc, $_)) foreach qw(wide next wide next);
+is(ask(sprintf($cc, 'wide')), '1200000|600000', 'by turns');
+ask(q{SELECT emogi_evict()});
+is(ask('SELECT used_bytes FROM emogi_devices WHERE device = -1'), '0', 'all is given back');
+region_is_empty($node, 'the Region is empty');
+$node->stop;
+no_crash($node);
+
+done_testing();
