@@ -35,6 +35,11 @@ cc_is('pairs', '300000|150000', 'hit by backend', '... and answer');
 is(ask(q{SELECT emogi_evict('pairs')}) - $graph, 2 * 1024 * 1024, 'they are evicted with it');
 is(ask('SELECT used_bytes FROM emogi_devices WHERE device = -1'), '0', '... and all is given back');
 
+cc_is('small', '4|1', 'built by the engine', 'a small graph');
+cc_is('small', '4|1', 'hit by backend', '... has kept its components, too');
+ask(q{SELECT emogi_evict('small')});
+is(ask('SELECT used_bytes FROM emogi_devices WHERE device = -1'), '0', '... and gives them back');
+
 # ---- many sessions at once: one of them keeps its own
 my @sessions = map { session($node) } 1 .. 6;
 ask(q{SELECT count(*) FROM emogi_bfs('pairs', 2)});
