@@ -418,6 +418,7 @@ build_for_others(Following *following)
 	GetActiveSnapshot()->curcid = FirstCommandId;	/* none of one's own commands has been */
 	built = build_with_state(following);
 	PopActiveSnapshot();
+	pg_atomic_write_u64(&slot->nskipped, 0);	/* of that scan, not of the call's Graph */
 	if (!built)
 		return false;
 	emogi_cache_unpin(slot->graph);

@@ -489,7 +489,8 @@ my $canceled = 'canceling statement due to statement timeout|canceling autovacuu
 my $ended = 'terminating (?:connection|autovacuum process) due to administrator command';
 my $conflict = 'canceling statement due to conflict with recovery|terminating connection due to conflict with recovery|could not serialize access due to conflict';
 my $left = 'terminating background worker "parallel worker" due to administrator command|could not map dynamic shared memory segment';	# by a leader who has gone
-my $expected = "$canceled|$ended|$left|$conflict|deadlock detected|connection to client lost";
+my $moved = 'tuple to be locked was already moved to another partition due to concurrent update';
+my $expected = "$canceled|$ended|$left|$conflict|$moved|deadlock detected|connection to client lost";
 
 sub log_since
 {
