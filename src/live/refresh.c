@@ -217,7 +217,8 @@ compare(EmogiCall *call, EmogiLiveState *state, const EmogiDiscovery *discoverie
 	if (!emogi_diff_pages(state, discoveries, nleaves, state->nedges / HOPELESS_CHANGES + FEW_CHANGES, changes))
 		return EMOGI_REFRESH_HOPELESS;
 	sum_up(state, discoveries, nleaves, refresh);
-	call->record.nchanges = changes->count;
+	/* a call that has tried with a patch refreshes once more, and finds less or the same */
+	call->record.nchanges = Max(call->record.nchanges, changes->count);
 	if (refresh->newer)
 		return store(call, state, discoveries, nleaves, xids, changes);
 	return changes->count > 0 || refresh->nskipped != state->nskipped ? EMOGI_REFRESH_PRIVATE : EMOGI_REFRESH_UNCHANGED;
