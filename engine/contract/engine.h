@@ -121,6 +121,7 @@ typedef struct EmogiGraph
 {
 	uint64_t	nvertices;
 	const int64_t *ids;			/* [nvertices], keys, strictly ascending; NULL = numbers are the keys */
+	const struct EmogiDictionary *dictionary;	/* what ids are codes of, where keys are no integers; else NULL. No engine reads it */
 	EmogiWeightType weight_type;
 	EmogiAdjacency forward;
 	EmogiAdjacency backward;

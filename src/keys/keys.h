@@ -1,0 +1,81 @@
+/*
+ * keys.h: vertex keys of any type.
+ *
+ * type.c says how the keys of a column are handled, coder.c turns their Datums into bytes and back, form.c into what a function's
+ * caller gives and gets.
+ *
+ * Inside a Graph a vertex is known by an int64, in ids[]. For smallint, integer and bigint this is the key. For all other types it is a
+ * code of the Graph's dictionary (dictionary/dictionary.h), which has a string of bytes for it. Codes ascend as keys do.
+ */
+#ifndef EMOGI_SRC_KEYS_H
+#define EMOGI_SRC_KEYS_H
+
+#include "dictionary/dictionary.h"
+
+/* ---- type.c ---- */
+
+typedef enum EmogiKeyClass
+{
+	EMOGI_KEY_INTEGER,			/* smallint, integer, bigint, oid: no dictionary */
+	EMOGI_KEY_BYTES,			/* encoded: memcmp orders the bytes as the type does, and equal keys have equal bytes */
+	EMOGI_KEY_EXACT,			/* the bytes of the Datum, ordered by the type's btree function; equal keys have equal bytes */
+	EMOGI_KEY_COMPARED			/* likewise, but equal keys may have different bytes */
+} EmogiKeyClass;
+
+/* The type of a column of keys. Plain data: it is compared as a whole, and lies in shared memory. */
+typedef struct EmogiKeyType
+{
+	Oid			type;			/* base type; text for varchar, bigint for smallint and integer; InvalidOid = not known yet */
+	Oid			collation;		/* of the column; InvalidOid where the type has none */
+	Oid			family;			/* btree operator family of the default operator class; InvalidOid for EMOGI_KEY_INTEGER */
+	EmogiKeyClass class;
+	uint32		fixed_length;	/* bytes of a key; 0 = they differ, or EMOGI_KEY_INTEGER */
+} EmogiKeyType;
+
+extern bool emogi_key_type_find(Oid type, Oid collation, EmogiKeyType *key);
+extern bool emogi_key_type_equal(const EmogiKeyType *a, const EmogiKeyType *b);
+
+/* ---- coder.c ---- */
+
+/* Encodes, decodes and compares keys of a type. In local memory. */
+typedef struct EmogiKeyCoder
+{
+	EmogiKeyType key;
+	int16		length;			/* of the type, as in pg_type */
+	bool		by_value;
+	char		align;
+	SortSupportData *sort;		/* of EMOGI_KEY_EXACT and EMOGI_KEY_COMPARED; NULL before the first comparison */
+} EmogiKeyCoder;
+
+extern void emogi_key_coder_init(EmogiKeyCoder *coder, const EmogiKeyType *key);
+extern EmogiKeyBytes emogi_key_coder_encode(EmogiKeyCoder *coder, Datum datum);
+extern Datum emogi_key_coder_decode(EmogiKeyCoder *coder, EmogiKeyBytes bytes);
+extern int	emogi_key_coder_compare(void *coder, EmogiKeyBytes a, EmogiKeyBytes b);
+extern int64 emogi_key_coder_find(EmogiKeyCoder *coder, const EmogiDictionary *dictionary, Datum datum);
+
+/* ---- form.c ---- */
+
+/* How the caller of a function gives and gets vertices: by the declared type of its column `vertex`. */
+typedef enum EmogiFormKind
+{
+	EMOGI_FORM_INTEGER,			/* as an integer, of keys that are integers */
+	EMOGI_FORM_SAME,			/* in the type of the column */
+	EMOGI_FORM_TEXT				/* in text form, of keys of any type but text */
+} EmogiFormKind;
+
+typedef struct EmogiForm
+{
+	EmogiFormKind kind;
+	Oid			type;			/* of the column `vertex` */
+	EmogiKeyCoder coder;
+	FmgrInfo	output;			/* EMOGI_FORM_TEXT */
+	FmgrInfo	input;
+	Oid			ioparam;
+} EmogiForm;
+
+extern void emogi_form_init(EmogiForm *form, const EmogiKeyType *key, Oid type);
+extern Datum emogi_form_give(EmogiForm *form, const EmogiGraph *graph, int64 id);
+extern bool emogi_form_take(EmogiForm *form, const EmogiGraph *graph, Datum given, int64 *id);
+extern char *emogi_form_text(const EmogiKeyType *key, const EmogiGraph *graph, int64 id);
+
+#endif							/* EMOGI_SRC_KEYS_H */
