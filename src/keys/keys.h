@@ -1,7 +1,7 @@
 /*
  * keys.h: vertex keys of any type.
  *
- * type.c says how the keys of a column are handled, coder.c turns their Datums into bytes and back, form.c into what a function's
+ * key_type.c says how the keys of a column are handled, key_coder.c turns their Datums into bytes and back, form.c into what a function's
  * caller gives and gets.
  *
  * Inside a Graph a vertex is known by an int64, in ids[]. For smallint, integer and bigint this is the key. For all other types it is a
@@ -12,7 +12,7 @@
 
 #include "dictionary/dictionary.h"
 
-/* ---- type.c ---- */
+/* ---- key_type.c ---- */
 
 typedef enum EmogiKeyClass
 {
@@ -35,7 +35,7 @@ typedef struct EmogiKeyType
 extern bool emogi_key_type_find(Oid type, Oid collation, EmogiKeyType *key);
 extern bool emogi_key_type_equal(const EmogiKeyType *a, const EmogiKeyType *b);
 
-/* ---- coder.c ---- */
+/* ---- key_coder.c ---- */
 
 /* Encodes, decodes and compares keys of a type. In local memory. */
 typedef struct EmogiKeyCoder

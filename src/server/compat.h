@@ -32,6 +32,7 @@
 #endif
 #include "utils/acl.h"
 #include "utils/guc.h"
+#include "utils/pg_locale.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 #include "utils/wait_event.h"
@@ -69,6 +70,17 @@ emogi_compat_guc_malloc(size_t bytes)
 	return guc_malloc(LOG, bytes);
 #else
 	return malloc(bytes);
+#endif
+}
+
+/* Does a collation order strings as memcmp does? 18: the locale says so. */
+static inline bool
+emogi_compat_collates_bytes(Oid collation)
+{
+#if PG_VERSION_NUM >= 180000
+	return pg_newlocale_from_collation(collation)->collate_is_c;
+#else
+	return lc_collate_is_c(collation);
 #endif
 }
 

@@ -1,0 +1,103 @@
+/*
+ * key_type.c: how the keys of a column are handled.
+ *
+ * What decides is the default btree operator class of the column's base type: by it keys are equal and in order, as in a join
+ * and in ORDER BY. Where it is the server's own, and is known to order as bytes can, keys are encoded. Else the type's own function
+ * compares them.
+ */
+#include "postgres.h"
+
+#include "access/transam.h"
+#include "catalog/pg_am_d.h"
+#include "catalog/pg_collation.h"
+#include "catalog/pg_type.h"
+#include "commands/defrem.h"
+#include "utils/lsyscache.h"
+
+#include "keys/keys.h"
+#include "server/compat.h"
+
+/* Encoded types of a fixed length. */
+static const struct
+{
+	Oid			type;
+	uint32		length;
+}			fixed_types[] = {
+	{BOOLOID, 1}, {CHAROID, 1}, {OIDOID, 4}, {DATEOID, 4}, {FLOAT4OID, 4}, {FLOAT8OID, 8}, {TIMEOID, 8}, {TIMESTAMPOID, 8},
+	{TIMESTAMPTZOID, 8}, {CASHOID, 8}, {PG_LSNOID, 8}, {XID8OID, 8}, {MACADDROID, 6}, {MACADDR8OID, 8}, {UUIDOID, 16}
+};
+
+/* Get the length that keys of a type are encoded in; 0 = they are not. */
+static uint32
+encoded_length(Oid type)
+{
+	for (int i = 0; i < (int) lengthof(fixed_types); i++)
+		if (fixed_types[i].type == type)
+			return fixed_types[i].length;
+	return 0;
+}
+
+/* Find out how keys of a type with a collation are handled, or those of a string type. */
+static EmogiKeyClass
+class_of_string(Oid collation)
+{
+	if (emogi_compat_collates_bytes(collation))
+		return EMOGI_KEY_BYTES;
+	return get_collation_isdeterministic(collation) ? EMOGI_KEY_EXACT : EMOGI_KEY_COMPARED;
+}
+
+/* Find out how keys of a base type whose default operator class is the server's own are handled. */
+static EmogiKeyClass
+class_of(Oid type, Oid collation)
+{
+	switch (type)
+	{
+		case INT2OID:
+		case INT4OID:
+		case INT8OID:
+			return EMOGI_KEY_INTEGER;
+		case BYTEAOID:
+			return EMOGI_KEY_BYTES;
+		case TEXTOID:
+		case BPCHAROID:
+		case NAMEOID:
+			return class_of_string(collation);
+		default:
+			if (encoded_length(type) > 0)
+				return EMOGI_KEY_BYTES;
+			return type_is_enum(type) ? EMOGI_KEY_EXACT : EMOGI_KEY_COMPARED;
+	}
+}
+
+/* Find out how keys of a type are handled; false when the type has no order, or the column no collation that it needs. */
+bool
+emogi_key_type_find(Oid type, Oid collation, EmogiKeyType *key)
+{
+	Oid			opclass;
+
+	memset(key, 0, sizeof *key);
+	type = getBaseType(type);
+	if (type == VARCHAROID)
+		type = TEXTOID;
+	opclass = GetDefaultOpClass(type, BTREE_AM_OID);
+	if (!OidIsValid(opclass) || (OidIsValid(get_typcollation(type)) && !OidIsValid(collation)))
+		return false;
+	key->class = opclass < FirstNormalObjectId || type_is_enum(type) ? class_of(type, collation) : EMOGI_KEY_COMPARED;
+	if (key->class == EMOGI_KEY_INTEGER)
+	{
+		key->type = INT8OID;
+		return true;
+	}
+	key->type = type;
+	key->collation = OidIsValid(get_typcollation(type)) ? collation : InvalidOid;
+	key->family = get_opclass_family(opclass);
+	key->fixed_length = key->class == EMOGI_KEY_BYTES ? encoded_length(type) : 0;
+	return true;
+}
+
+/* Are keys of both types the same in the same order? */
+bool
+emogi_key_type_equal(const EmogiKeyType *a, const EmogiKeyType *b)
+{
+	return a->type == b->type && a->collation == b->collation && a->family == b->family && a->class == b->class;
+}
