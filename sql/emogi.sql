@@ -42,6 +42,33 @@ CREATE AGGREGATE _emogi_sink(token bigint, src bigint, dst bigint, weight float8
 );
 COMMENT ON AGGREGATE _emogi_sink(bigint, bigint, bigint, float8) IS 'for the use of emogi itself';
 
+-- The same for vertices that are no integers.
+CREATE FUNCTION _emogi_sink_transition(internal, bigint, anyelement, anyelement) RETURNS internal
+AS 'MODULE_PATHNAME', 'emogi_sink_transition_keys' LANGUAGE C PARALLEL SAFE;
+CREATE FUNCTION _emogi_sink_transition_weighted(internal, bigint, anyelement, anyelement, float8) RETURNS internal
+AS 'MODULE_PATHNAME', 'emogi_sink_transition_keys' LANGUAGE C PARALLEL SAFE;
+CREATE AGGREGATE _emogi_sink(token bigint, src anyelement, dst anyelement) (
+	SFUNC = _emogi_sink_transition,
+	STYPE = internal,
+	COMBINEFUNC = _emogi_sink_combine,
+	SERIALFUNC = _emogi_sink_serialize,
+	DESERIALFUNC = _emogi_sink_deserialize,
+	FINALFUNC = _emogi_sink_final,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE _emogi_sink(bigint, anyelement, anyelement) IS 'for the use of emogi itself';
+
+CREATE AGGREGATE _emogi_sink(token bigint, src anyelement, dst anyelement, weight float8) (
+	SFUNC = _emogi_sink_transition_weighted,
+	STYPE = internal,
+	COMBINEFUNC = _emogi_sink_combine,
+	SERIALFUNC = _emogi_sink_serialize,
+	DESERIALFUNC = _emogi_sink_deserialize,
+	FINALFUNC = _emogi_sink_final,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE _emogi_sink(bigint, anyelement, anyelement, float8) IS 'for the use of emogi itself';
+
 -- What the planner asks about the functions below.
 CREATE FUNCTION _emogi_support(internal) RETURNS internal
 AS 'MODULE_PATHNAME', 'emogi_support' LANGUAGE C STRICT PARALLEL SAFE;

@@ -66,6 +66,7 @@ request_shmem(void)
 	RequestAddinShmemSpace(emogi_granules_shmem_size());
 	RequestAddinShmemSpace(emogi_tables_shmem_size());
 	RequestAddinShmemSpace(emogi_cache_shmem_size());
+	RequestAddinShmemSpace(emogi_dictionaries_shmem_size());
 	RequestAddinShmemSpace(emogi_live_state_shmem_size());
 	RequestAddinShmemSpace(emogi_vacuums_shmem_size());
 	RequestAddinShmemSpace(emogi_history_shmem_size());
@@ -84,6 +85,7 @@ startup_shmem(void)
 	emogi_granules_shmem_startup(found);
 	emogi_tables_shmem_startup(found);
 	emogi_cache_shmem_startup(found);
+	emogi_dictionaries_shmem_startup();
 	emogi_live_state_shmem_startup(found);
 	emogi_vacuums_shmem_startup(found);
 	emogi_history_shmem_startup(found);

@@ -124,7 +124,8 @@ typedef struct EmogiEdges
 typedef enum EmogiKeyMethod
 {
 	EMOGI_KEYS_DIRECT,			/* a bitmap with ranks over min_key .. max_key, nothing when every key occurs */
-	EMOGI_KEYS_SORTED			/* sorted distinct keys, found by an indexed search */
+	EMOGI_KEYS_SORTED,			/* sorted distinct keys, found by an indexed search */
+	EMOGI_KEYS_SPACED			/* (1 .. nvertices) << shift, and all of them occur: the codes of a new dictionary */
 } EmogiKeyMethod;
 
 typedef struct EmogiKeyPlan
@@ -132,10 +133,14 @@ typedef struct EmogiKeyPlan
 	EmogiKeyMethod method;
 	uint64_t	max_vertices;	/* upper bound of nvertices: min(2 * nedges, key range) */
 	size_t		scratch_bytes;	/* of emogi_keys_build; must stay until emogi_csr_build has returned */
+	int			shift;			/* EMOGI_KEYS_SPACED */
 } EmogiKeyPlan;
 
 /* Decide the method: direct when max - min + 1 <= 32 x nedges (and always for tiny ranges), else sorted. */
 extern void emogi_keys_plan(const EmogiEdges *edges, EmogiKeyPlan *plan);
+
+/* Plan for keys that are (1 .. nkeys) << shift, each of which is known to occur. */
+extern void emogi_keys_plan_spaced(uint64_t nkeys, int shift, EmogiKeyPlan *plan);
 
 /* What step 1 leaves in its scratch for step 2; opaque but for nvertices. */
 typedef struct EmogiKeys
@@ -143,9 +148,10 @@ typedef struct EmogiKeys
 	uint64_t	nvertices;
 	EmogiKeyMethod method;
 	int64_t		min_key;
+	int			shift;			/* 0 but for EMOGI_KEYS_SPACED */
 	uint64_t	map_length;
-	const void *map;			/* [map_length], inside scratch; NULL = number is key - min_key */
-	const void *index;			/* inside scratch; NULL for EMOGI_KEYS_DIRECT */
+	const void *map;			/* [map_length], inside scratch; NULL = number is (key - min_key) >> shift */
+	const void *index;			/* inside scratch; NULL but for EMOGI_KEYS_SORTED */
 } EmogiKeys;
 
 /*

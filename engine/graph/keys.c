@@ -80,6 +80,12 @@ emogi_keys_plan(const EmogiEdges *edges, EmogiKeyPlan *plan)
 	}
 }
 
+void
+emogi_keys_plan_spaced(uint64_t nkeys, int shift, EmogiKeyPlan *plan)
+{
+	*plan = (EmogiKeyPlan) {EMOGI_KEYS_SPACED, nkeys, EMOGI_LINE_BYTES, shift};
+}
+
 /* Populate and clear the bitmap. */
 static void
 clear_words(void *arg, int thread, int nthreads)
@@ -223,10 +229,19 @@ emogi_keys_build(EmogiPool *pool, const EmogiEdges *edges, const EmogiKeyPlan *p
 	emogi_job_phase(&job, EMOGI_PHASE_KEYS, edges->nedges);
 	if (edges->nedges == 0 || emogi_job_stopped(&job))
 		return emogi_keys_report(&job, edges, error);
-	if (plan->method == EMOGI_KEYS_DIRECT)
-		build_direct(pool, edges, scratch, keys, &job);
-	else
-		emogi_keys_sorted_build(pool, edges, plan->max_vertices, scratch, keys, &job);
+	switch (plan->method)
+	{
+		case EMOGI_KEYS_DIRECT:
+			build_direct(pool, edges, scratch, keys, &job);
+			break;
+		case EMOGI_KEYS_SORTED:
+			emogi_keys_sorted_build(pool, edges, plan->max_vertices, scratch, keys, &job);
+			break;
+		case EMOGI_KEYS_SPACED:
+			keys->nvertices = plan->max_vertices;
+			keys->shift = plan->shift;
+			break;
+	}
 	if (job.status == EMOGI_OK && keys->nvertices > EMOGI_MAX_VERTICES)
 		emogi_job_fail(&job, EMOGI_BAD_INPUT);
 	return emogi_keys_report(&job, edges, error);
@@ -257,7 +272,7 @@ emogi_keys_numbers(const EmogiKeys *keys, const int64_t *key, uint32_t *number, 
 	else if (words == NULL)
 	{
 		for (size_t i = 0; i < count; i++)
-			number[i] = (uint32_t) ((uint64_t) key[i] - min_key);
+			number[i] = (uint32_t) (((uint64_t) key[i] - min_key) >> keys->shift);
 	}
 	else
 	{
@@ -306,6 +321,6 @@ emogi_keys_write_ids(const EmogiKeys *keys, int64_t *ids, uint64_t part, uint64_
 	else
 	{
 		for (uint64_t v = first; v < end; v++)
-			ids[v] = (int64_t) ((uint64_t) keys->min_key + v);
+			ids[v] = (int64_t) ((uint64_t) keys->min_key + (v << keys->shift));
 	}
 }

@@ -90,6 +90,19 @@ announce_scan(EmogiCall *call, const EmogiSource *source, List *leaves)
 						 emogi_max_memory_mb)));
 }
 
+/* Read the edges of a Source. careful: see emogi_sink_begin. */
+static void
+gather_edges(EmogiCall *call, const EmogiSource *source, List *leaves, EmogiWeights weights, bool careful, const EmogiLookNotes *notes)
+{
+	if (leaves != NIL)
+	{
+		announce_scan(call, source, leaves);
+		emogi_heap_scan_tables(call, source, leaves, weights, careful, notes);
+	}
+	else
+		emogi_sink_query(call, source, weights, careful);
+}
+
 /*
  * Gather the edges of a Source in the call's slot, as the caller's snapshot sees them. leaves: the heaps to read, from
  * emogi_heap_scan_possible; NIL to go through the executor. notes: NULL, or what is to be noted of each leaf. The caller's rights
@@ -99,13 +112,15 @@ void
 emogi_build_edges(EmogiCall *call, const EmogiSource *source, List *leaves, EmogiWeights weights, const EmogiLookNotes *notes)
 {
 	emogi_call_phase(call, EMOGI_PHASE_SCAN);
-	if (leaves != NIL)
+	gather_edges(call, source, leaves, weights, false, notes);
+	if (call->slot->key_table != NULL && emogi_key_table_outcome(call->slot->key_table) == EMOGI_KEYS_CROWDED)
 	{
-		announce_scan(call, source, leaves);
-		emogi_heap_scan_tables(call, source, leaves, weights, notes);
+		emogi_region_free_owner(EMOGI_OWNER_EDGES(call->slot_index));
+		emogi_region_free_owner(EMOGI_OWNER_KEYS(call->slot_index));
+		pg_atomic_write_u64(&call->slot->nskipped, 0);
+		gather_edges(call, source, leaves, weights, true, notes);
 	}
-	else
-		emogi_sink_query(call, source, weights);
+	emogi_number_keys(call);
 }
 
 /*
@@ -121,6 +136,7 @@ emogi_build_edges_of(EmogiCall *call, const EmogiGraph *donor, EmogiDirection di
 
 	emogi_call_phase(call, EMOGI_PHASE_SCAN);
 	call->slot->weights = weighted ? weights : EMOGI_WEIGHTS_UNUSED;
+	call->slot->all_codes = false;
 	if (donor->forward.nedges == 0)
 		return;
 	for (uint64 i = 0; i < donor->forward.nedges; i += per_chunk)
@@ -139,6 +155,7 @@ void
 emogi_build_graph(EmogiCall *call, EmogiDirection direction, bool with_backward, EmogiGraph *graph,
 				  uint32 *weight_misfits)
 {
+	const EmogiDictionary *dictionary = emogi_dictionaries_get(call->slot->dictionary);
 	EmogiEdges	edges;
 	EmogiKeyPlan plan;
 	EmogiKeys	keys;
@@ -150,11 +167,15 @@ emogi_build_graph(EmogiCall *call, EmogiDirection direction, bool with_backward,
 	if (edges.nedges > 0)
 	{
 		emogi_call_phase(call, EMOGI_PHASE_KEYS);
-		emogi_keys_plan(&edges, &plan);
+		if (call->slot->all_codes)
+			emogi_keys_plan_spaced(emogi_dictionary_nkeys(dictionary), emogi_dictionary_shift(dictionary), &plan);
+		else
+			emogi_keys_plan(&edges, &plan);
 		scratch = emogi_call_alloc_any(call, plan.scratch_bytes);
 		keys = make_keys(call, &plan, scratch);
 		emogi_call_phase(call, EMOGI_PHASE_CSR);
 		*graph = make_csr(call, &keys, &edges, direction, with_backward);
+		graph->dictionary = dictionary;
 		emogi_region_free(scratch, plan.scratch_bytes);
 	}
 	emogi_region_free_owner(EMOGI_OWNER_EDGES(call->slot_index));

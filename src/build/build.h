@@ -80,6 +80,10 @@ typedef struct EmogiForesight
 
 extern bool emogi_foresight_get(const char *query, EmogiForesight *foresight);
 
+/* ---- number.c ---- */
+
+extern void emogi_number_keys(EmogiCall *call);
+
 /* ---- build.c ---- */
 
 extern void emogi_build_check(const EmogiSource *source);

@@ -251,6 +251,7 @@ splice_graph(const Following *following, const EmogiCached *base, const EmogiCha
 	request->splice = input;
 	request->derived_id = derived_id;
 	graph = emogi_call_request(call)->graph;
+	graph.dictionary = base->graph.dictionary;
 	emogi_region_free(input.scratch, scratch_bytes);
 	if (changes->changes != NULL)
 		emogi_region_free(changes->changes, changes->room * sizeof(EmogiEdgeChange));
@@ -319,6 +320,7 @@ unpack_edges(const Following *following)
 	uint64		nruns;
 
 	following->slot->weights = weighted ? following->wish->key.weights : EMOGI_WEIGHTS_UNUSED;
+	following->slot->all_codes = false;
 	if (state->nedges == 0)
 		return;
 	runs = emogi_store_runs(following->call, state, &nruns);
@@ -474,6 +476,7 @@ follow(Following *following)
 {
 	const EmogiWish *wish = following->wish;
 
+	emogi_dictionaries_attach(following->slot, following->state->dictionary);
 	emogi_call_phase(following->call, EMOGI_PHASE_REFRESH);
 	emogi_refresh(following->call, following->source, wish->relids, wish->nleaves, &wish->xids,
 				  wish->key.weights, following->state, &following->refresh);

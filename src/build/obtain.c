@@ -30,6 +30,7 @@ build_shared(EmogiCall *call, const EmogiSource *source, List *leaves, const Emo
 		graph = donor->graph;
 		if (wish->key.weight == 0)
 			emogi_wish_hide_weights(&graph);
+		emogi_dictionaries_attach(slot, donor->dictionary);
 		emogi_build_edges_of(call, &graph, donor->key.direction, wish->key.weights);
 		emogi_wish_release_donor(slot);
 	}
@@ -212,6 +213,8 @@ obtain(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *wanted, EmogiG
 		else
 			build_privately(call, source, from_heaps, leaves, wanted, graph);
 	}
+	if (source->is_query)
+		source->key = call->slot->keys;
 	if (twice != NULL)
 		build_again(call, source, from_heaps, leaves, wish, graph, twice);
 	if (from_heaps)

@@ -41,6 +41,7 @@ emogi_wish_make(const EmogiSource *source, const EmogiGraphKey *wanted)
 	wish->key.src = source->src;
 	wish->key.dst = source->dst;
 	wish->key.weight = source->weight;
+	wish->key.keys = source->key;
 	return wish;
 }
 
@@ -115,7 +116,7 @@ emogi_wish_may_share(EmogiWish *wish, List *leaves)
 	if (emogi_enable_cache && !IsolationIsSerializable() && wish_for_leaves(wish, leaves) &&
 		emogi_xids_take(GetActiveSnapshot(), &wish->xids))
 	{
-		wish->can_follow &= wish->nleaves > 0 && wish->xids.recovery == RecoveryInProgress();
+		wish->can_follow &= wish->key.keys.class != EMOGI_KEY_COMPARED && wish->nleaves > 0 && wish->xids.recovery == RecoveryInProgress();
 		wish->taken_at = IsolationUsesXactSnapshot() ? GetCurrentTransactionStartTimestamp() :
 			GetCurrentStatementStartTimestamp();
 		return !wish->own;
@@ -148,7 +149,7 @@ bool
 emogi_wish_has_columns(const EmogiCached *cached, const EmogiGraphKey *key)
 {
 	if (cached->key.database != key->database || cached->key.relid != key->relid || cached->key.src != key->src ||
-		cached->key.dst != key->dst)
+		cached->key.dst != key->dst || !emogi_key_type_equal(&cached->key.keys, &key->keys))
 		return false;
 	return key->weight == 0 || (cached->key.weight == key->weight && emogi_wish_takes_weights(key->weights, cached->weight_misfits));
 }

@@ -132,7 +132,7 @@ emogi_wish_publish(EmogiCall *call, EmogiGraph *graph, uint32 weight_misfits, ui
 
 	emogi_fault_sleep(EMOGI_AT_BUILT);
 	pg_atomic_write_u64(&call->slot->nskipped, nskipped);
-	emogi_cache_take_over(call->slot->graph, graph);
+	emogi_cache_take_over(call->slot->graph, graph, call->slot->dictionary);
 	emogi_cache_lock();
 	cached->weight_misfits = weight_misfits;
 	cached->nskipped = nskipped;

@@ -137,6 +137,7 @@ emogi_cache_add(const EmogiGraphKey *key, const EmogiXidSnapshot *xids, int nlea
 	cached->xids.running = running;
 	cached->id = emogi_cache_shared->next_id++ * EMOGI_MAX_GRAPHS + (cached - emogi_cache_shared->graphs);
 	cached->key = *key;
+	cached->dictionary = -1;
 	cached->pins = 1;
 	cached->built_at = cached->last_used = GetCurrentTimestamp();
 	cached->state = EMOGI_GRAPH_BUILDING;
@@ -166,9 +167,9 @@ emogi_cache_doom(EmogiCached *cached)
 
 /* ---- freeing ---- */
 
-/* Take the memory of a Graph that its builder has made over to the entry; small ones are packed, and so moved. */
+/* Take the memory of a Graph that its builder has made over to the entry, with its dictionary; small ones are packed, and so moved. */
 void
-emogi_cache_take_over(int index, EmogiGraph *built)
+emogi_cache_take_over(int index, EmogiGraph *built, int dictionary)
 {
 	EmogiCached *cached = &emogi_cache_shared->graphs[index];
 	uint64		bytes = built->memory_bytes;
@@ -184,6 +185,7 @@ emogi_cache_take_over(int index, EmogiGraph *built)
 	emogi_cache_lock();
 	cached->graph = *built;
 	cached->graph.id = cached->id;
+	cached->dictionary = emogi_dictionaries_use(dictionary);
 	cached->packed = packed;
 	cached->bytes += bytes;
 	emogi_cache_unlock();
@@ -209,6 +211,7 @@ free_graph(int index)
 	cached->on_device = false;
 	emogi_cache_unlock();
 	emogi_cache_labels_free(index);
+	emogi_dictionaries_release(cached->dictionary);
 	if (cached->packed)
 		emogi_small_free((void *) cached->graph.memory, cached->graph.memory_bytes);
 	else if (cached->graph.memory != NULL)

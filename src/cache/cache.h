@@ -59,6 +59,22 @@ extern bool emogi_ring_alike(int table, const EmogiXidSnapshot *a, const EmogiXi
 extern bool emogi_ring_outdated(int table, const EmogiXidSnapshot *xids, TransactionId oldest_xid);
 extern void emogi_ring_forget_recovery(void);
 
+/* ---- dictionaries.c: the dictionaries of Graphs; each is known by its index, -1 = none ---- */
+
+#define EMOGI_MAX_DICTIONARIES 8192
+
+extern Size emogi_dictionaries_shmem_size(void);
+extern void emogi_dictionaries_shmem_startup(void);
+extern void *emogi_dictionaries_begin(EmogiSlot *slot, const EmogiKeyType *type, Size bytes);
+extern void emogi_dictionaries_finish(EmogiSlot *slot, EmogiDictionary *dictionary);
+extern void emogi_dictionaries_attach(EmogiSlot *slot, int index);
+extern bool emogi_dictionaries_give_room(int index);
+extern int	emogi_dictionaries_use(int index);
+extern void emogi_dictionaries_release(int index);
+extern EmogiDictionary *emogi_dictionaries_get(int index);
+extern const EmogiKeyType *emogi_dictionaries_type(int index);
+extern uint64 emogi_dictionaries_bytes(int index);
+
 /* ---- cache.c: Graphs that calls and sessions share ---- */
 
 /* Graphs that can be cached: one for each MiB of emogi.max_memory, but at least so many, and at most EMOGI_MAX_GRAPHS. */
@@ -78,6 +94,7 @@ typedef struct EmogiGraphKey
 	AttrNumber	src;
 	AttrNumber	dst;
 	AttrNumber	weight;			/* 0 = none */
+	EmogiKeyType keys;			/* of src and dst */
 	EmogiWeights weights;		/* wanted: which are refused */
 	EmogiDirection direction;
 	bool		any_direction;	/* wanted: all directions will do */
@@ -113,7 +130,8 @@ typedef struct EmogiCached
 	bool		packed;			/* its memory is a small block; else whole granules */
 	EmogiGraph	graph;
 	uint32		weight_misfits; /* EMOGI_NOT_* over all weights */
-	uint64		bytes;			/* in the Region */
+	uint64		bytes;			/* in the Region, but for the dictionary */
+	int			dictionary;		/* index; -1 = none */
 	uint32	   *labels;			/* [nvertices], CC's result, see cache_labels.c; NULL = it is not there */
 	uint64		labels_bytes;	/* of `bytes` */
 	uint32		label_readers;	/* calls that read it at the moment, and have the Graph pinned */
@@ -173,7 +191,7 @@ extern dlist_head *emogi_cache_chain(const EmogiGraphKey *key);
 extern EmogiCached *emogi_cache_add(const EmogiGraphKey *key, const EmogiXidSnapshot *xids, int nleaves);
 extern void emogi_cache_touch(EmogiCached *cached);
 extern void emogi_cache_doom(EmogiCached *cached);
-extern void emogi_cache_take_over(int graph, EmogiGraph *built);
+extern void emogi_cache_take_over(int graph, EmogiGraph *built, int dictionary);
 extern void emogi_cache_unpin(int graph);
 extern void emogi_cache_free_doomed(void);
 extern bool emogi_cache_make_room(void);

@@ -142,6 +142,8 @@ emogi_live_state_empty(EmogiLiveState *state)
 	emogi_live_state_drop(state, &state->pages_block);
 	emogi_live_state_drop(state, &state->coo_block);
 	emogi_live_state_drop(state, &state->log_block);
+	emogi_dictionaries_release(state->dictionary);
+	state->dictionary = -1;
 	memset(&state->pages, 0, sizeof state->pages);
 	memset(&state->coo, 0, sizeof state->coo);
 	state->log_start = state->position = state->log_room = state->nedges = state->nskipped = state->npatched = 0;
@@ -154,6 +156,8 @@ free_state(EmogiLiveState *state)
 	emogi_live_state_drop(state, &state->pages_block);
 	emogi_live_state_drop(state, &state->coo_block);
 	emogi_live_state_drop(state, &state->log_block);
+	emogi_dictionaries_release(state->dictionary);
+	state->dictionary = -1;
 	emogi_cache_lock();
 	state->phase = EMOGI_LIVE_FREE;
 	state->holder = -1;
@@ -168,7 +172,7 @@ is_of(const EmogiLiveState *state, const EmogiGraphKey *key)
 {
 	return state->phase != EMOGI_LIVE_FREE && !state->doomed && state->key.database == key->database &&
 		state->key.relid == key->relid && state->key.src == key->src && state->key.dst == key->dst &&
-		state->key.weight == key->weight;
+		state->key.weight == key->weight && emogi_key_type_equal(&state->key.keys, &key->keys);
 }
 
 /* Find the state of a Source; NULL when there is none. Caller holds cache_lock. */
@@ -204,6 +208,7 @@ make_state(const EmogiGraphKey *key)
 	memset(state, 0, sizeof *state);
 	state->phase = EMOGI_LIVE_NEW;
 	state->holder = -1;
+	state->dictionary = -1;
 	state->id = emogi_live_states->next_id++;
 	state->key = *key;
 	return state;

@@ -74,7 +74,7 @@ typedef struct EmogiLiveState
 	bool		doomed;			/* freed when its holder lets go */
 	int			holder;			/* index of a slot; -1 = nobody */
 	uint64		id;				/* never used twice */
-	EmogiGraphKey key;			/* database, relid, src, dst, weight */
+	EmogiGraphKey key;			/* database, relid, src, dst, weight, keys */
 	TimestampTz last_used;
 	uint64		bytes;			/* of all blocks */
 
@@ -85,6 +85,7 @@ typedef struct EmogiLiveState
 	EmogiLivePages pages;
 	EmogiLiveBlock coo_block;
 	EmogiCoo	coo;
+	int			dictionary;		/* of which the COO has codes; -1 = none */
 	EmogiMisfitCounts misfits;	/* of all weights */
 	uint64		nedges;			/* that the base sees */
 	uint64		nskipped;		/* rows with a NULL end, likewise */

@@ -54,7 +54,8 @@ emogi_holding_take(EmogiSlot *slot)
 		holding->graph = slot->graph;
 		holding->finished = false;
 		holding->caller = slot->caller;
-		slot->graph = -1;
+		holding->dictionary = slot->dictionary;
+		slot->graph = slot->dictionary = -1;
 	}
 	LWLockRelease(emogi_shared->lock);
 	if (holding == NULL)
@@ -73,6 +74,7 @@ emogi_holding_return(int index, EmogiSlot *slot)
 	emogi_region_give_all(EMOGI_OWNER_HOLDING(index), EMOGI_OWNER(slot - emogi_shared->slots));
 	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
 	slot->graph = holding->graph;
+	slot->dictionary = holding->dictionary;
 	free_holding(index);
 	LWLockRelease(emogi_shared->lock);
 }
@@ -110,6 +112,7 @@ emogi_holding_leave(int index)
 		return;
 
 	emogi_region_free_owner(EMOGI_OWNER_HOLDING(index));
+	emogi_dictionaries_release(holding->dictionary);
 	if (holding->graph >= 0)
 		emogi_cache_unpin(holding->graph);
 	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);

@@ -31,6 +31,9 @@ emogi_slot_take(EmogiCall *call)
 			slot->state = EMOGI_SLOT_HELD;
 			slot->token = call->token;
 			slot->weights = EMOGI_WEIGHTS_UNUSED;
+			slot->key_table = NULL;
+			slot->all_codes = false;
+			slot->dictionary = slot->old_dictionary = -1;
 			slot->graph = slot->donor = slot->live_state = slot->awaited_state = slot->awaited_graph = -1;
 			slot->waits_for_room = false;
 			slot->caller = *caller;
@@ -52,14 +55,17 @@ emogi_slot_free(EmogiSlot *slot)
 	int			index = (int) (slot - emogi_shared->slots);
 
 	emogi_region_free_owner(EMOGI_OWNER_EDGES(index));
+	emogi_region_free_owner(EMOGI_OWNER_KEYS(index));
 	emogi_region_free_owner(EMOGI_OWNER(index));
+	emogi_dictionaries_release(slot->dictionary);
+	emogi_dictionaries_release(slot->old_dictionary);
 	emogi_live_state_let_go(slot);
 	if (slot->donor >= 0)
 		emogi_cache_unpin(slot->donor);
 	if (slot->graph >= 0)
 		emogi_cache_unpin(slot->graph);
 	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
-	slot->graph = slot->donor = -1;
+	slot->graph = slot->donor = slot->dictionary = slot->old_dictionary = -1;
 	slot->state = EMOGI_SLOT_FREE;
 	slot->caller.pid = 0;
 	slot->token = 0;

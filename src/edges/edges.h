@@ -17,14 +17,18 @@ struct EmogiTupleLayout;
 /* ---- sink.c: queries to edges; sink.h has what fills a sink ---- */
 
 extern void emogi_sink_check_query(const char *query, bool wants_weight);
-extern void emogi_sink_query(EmogiCall *call, const EmogiSource *source, EmogiWeights weights);
+extern void emogi_sink_query(EmogiCall *call, const EmogiSource *source, EmogiWeights weights, bool careful);
+
+/* ---- sink_keys.c ---- */
+
+extern void emogi_sink_begin(EmogiCall *call, const EmogiKeyType *keys, EmogiWeights weights, int dictionary, bool careful);
 
 /* ---- heap_scan.c: tables to edges ---- */
 
 extern bool emogi_heap_scan_list(const EmogiSource *source, List *relids, List **leaves);
 extern bool emogi_heap_scan_possible(const EmogiSource *source, List **leaves);
 extern void emogi_heap_scan_tables(EmogiCall *call, const EmogiSource *source, List *leaves, EmogiWeights weights,
-								   const struct EmogiLookNotes *notes);
+								   bool careful, const struct EmogiLookNotes *notes);
 extern int	emogi_heap_scan_workers(uint64 pages);
 extern void emogi_heap_scan_columns(struct EmogiTupleLayout *layout, Relation leaf, const EmogiSource *source);
 
@@ -39,6 +43,7 @@ typedef struct EmogiLooks
 	struct EmogiLook *looks;	/* [count], content zero */
 } EmogiLooks;
 
-extern void emogi_looks_take(EmogiCall *call, const EmogiSource *source, const EmogiLooks *leaves, int nleaves, EmogiWeights weights);
+extern void emogi_looks_take(EmogiCall *call, const EmogiSource *source, const EmogiLooks *leaves, int nleaves, EmogiWeights weights,
+							 int dictionary);
 
 #endif							/* EMOGI_EDGES_H */

@@ -274,16 +274,19 @@ scan_in_parallel(const LeafScans *scans, Size scans_bytes, int nworkers)
 	UnregisterSnapshot(snapshot);
 }
 
-/* Fill a call's slot with the edges of all leaves of a Source. notes: [leaves], what is to be noted of each; or NULL. */
+/*
+ * Fill a call's slot with the edges of all leaves of a Source. careful: see emogi_sink_begin. notes: [leaves], what is to be noted of
+ * each; or NULL.
+ */
 void
-emogi_heap_scan_tables(EmogiCall *call, const EmogiSource *source, List *leaves, EmogiWeights weights,
+emogi_heap_scan_tables(EmogiCall *call, const EmogiSource *source, List *leaves, EmogiWeights weights, bool careful,
 					   const EmogiLookNotes *notes)
 {
 	Size		scans_bytes = offsetof(LeafScans, leaves) + list_length(leaves) * sizeof(LeafScan);
 	LeafScans  *scans = palloc0(scans_bytes);
 	int			nworkers;
 
-	call->slot->weights = source->weight > 0 ? weights : EMOGI_WEIGHTS_UNUSED;
+	emogi_sink_begin(call, &source->key, source->weight > 0 ? weights : EMOGI_WEIGHTS_UNUSED, -1, careful);
 	scans->token = call->slot->token;
 	nworkers = emogi_heap_scan_workers(describe_leaves(source, leaves, notes, scans));
 	if (nworkers > 0)

@@ -110,17 +110,18 @@ look_in_parallel(const AllLooks *all, Size bytes, int nworkers)
 }
 
 /*
- * Fill a call's slot with the edges of these pages of the leaves of a Source, and each look. Raises what emogi_heap_scan_tables
- * does.
+ * Fill a call's slot with the edges of these pages of the leaves of a Source, and each look. dictionary: index of that which has codes
+ * for their keys, -1 = they are integers; slot->out_of_codes tells that it had none for one. Raises what emogi_heap_scan_tables does.
  */
 void
-emogi_looks_take(EmogiCall *call, const EmogiSource *source, const EmogiLooks *leaves, int nleaves, EmogiWeights weights)
+emogi_looks_take(EmogiCall *call, const EmogiSource *source, const EmogiLooks *leaves, int nleaves, EmogiWeights weights,
+				 int dictionary)
 {
 	Size		bytes = offsetof(AllLooks, leaves) + nleaves * sizeof(LeafLooks);
 	AllLooks   *all = palloc0(bytes);
 	int			nworkers;
 
-	call->slot->weights = source->weight > 0 ? weights : EMOGI_WEIGHTS_UNUSED;
+	emogi_sink_begin(call, &source->key, source->weight > 0 ? weights : EMOGI_WEIGHTS_UNUSED, dictionary, false);
 	all->token = call->slot->token;
 	pg_atomic_init_u64(&all->next, 0);
 	for (int i = 0; i < nleaves; i++)
@@ -138,7 +139,7 @@ emogi_looks_take(EmogiCall *call, const EmogiSource *source, const EmogiLooks *l
 		all->count += leaves[i].count;
 		all->nleaves++;
 	}
-	nworkers = emogi_heap_scan_workers(all->count);
+	nworkers = dictionary < 0 ? emogi_heap_scan_workers(all->count) : 0;	/* one process at a time adds keys */
 	if (nworkers > 0)
 		look_in_parallel(all, bytes, nworkers);
 	else if (all->count > 0)

@@ -8,7 +8,8 @@
  *
  * Columns lie at a fixed offset when all columns before them are of fixed length, in every tuple that has them and in
  * which none of them is NULL. Two keys of 4 bytes, or of 8, without a weight have a loop of their own; where a column
- * cannot be had by its offset, the tuple takes the server's general way.
+ * cannot be had by its offset, the tuple takes the server's general way. Keys that are no integers go to the sink as Datums, and stay
+ * on the page until it is done.
  */
 #include "postgres.h"
 
@@ -398,10 +399,82 @@ put_weighted_edges(SeenPage *seen, TupleDesc desc, const EmogiTupleLayout *layou
 		if (!get_key(tuple, desc, &layout->src, &src) || !get_key(tuple, desc, &layout->dst, &dst))
 			sink->nskipped++;
 		else if (!get_weight(tuple, desc, &layout->weight, &weight))
-			emogi_sink_refuse_null_weight(src, dst);
+			emogi_sink_refuse_null_weight(psprintf(INT64_FORMAT, src), psprintf(INT64_FORMAT, dst));
 		else
 			emogi_sink_put_weighted(sink, src, dst, weight);
 	}
+}
+
+/* ---- keys that are no integers ---- */
+
+/* Get a key of a tuple as a Datum, which may lead into the page; false when it is NULL. */
+static inline bool
+get_datum(HeapTupleHeader tuple, TupleDesc desc, const EmogiTupleColumn *column, Datum *datum)
+{
+	const char *p = column_in_place(tuple, column);
+
+	if (unlikely(p == NULL))
+		return get_slowly(tuple, desc, column, datum);
+	*datum = fetch_att(p, TupleDescAttr(desc, column->attnum - 1)->attbyval, column->length);
+	return true;
+}
+
+/*
+ * Get both keys of a tuple in one walk over its columns, up to the last of the two; false when it lacks one of them, or one is
+ * NULL.
+ */
+static bool
+walk_to_keys(HeapTupleHeader tuple, TupleDesc desc, const EmogiTupleLayout *layout, Datum *src, Datum *dst)
+{
+	const int	last = Max(layout->src.attnum, layout->dst.attnum);
+	const bits8 *bits = (tuple->t_infomask & HEAP_HASNULL) != 0 ? tuple->t_bits : NULL;
+	char	   *data = (char *) tuple + tuple->t_hoff;
+	uint32		offset = 0;
+
+	if (HeapTupleHeaderGetNatts(tuple) < last)
+		return get_slowly(tuple, desc, &layout->src, src) && get_slowly(tuple, desc, &layout->dst, dst);
+	for (int i = 0; i < last; i++)
+	{
+		Form_pg_attribute attribute = TupleDescAttr(desc, i);
+
+		if (bits != NULL && att_isnull(i, bits))
+		{
+			if (i + 1 == layout->src.attnum || i + 1 == layout->dst.attnum)
+				return false;
+			continue;
+		}
+		offset = att_align_pointer(offset, attribute->attalign, attribute->attlen, data + offset);
+		if (i + 1 == layout->src.attnum)
+			*src = fetchatt(attribute, data + offset);
+		if (i + 1 == layout->dst.attnum)
+			*dst = fetchatt(attribute, data + offset);
+		offset = att_addlength_pointer(offset, attribute->attlen, data + offset);
+	}
+	return true;
+}
+
+/* Put the edges of a page, whose ends are no integers, into a sink. Raises 22004 for a NULL weight, and what the sink raises. */
+static void
+put_keyed_edges(SeenPage *seen, TupleDesc desc, const EmogiTupleLayout *layout, EmogiSink *sink)
+{
+	const bool	in_place = layout->src.offset >= 0 && layout->dst.offset >= 0;
+
+	for (int i = 0; i < seen->nitems; i++)
+	{
+		HeapTupleHeader tuple = get_tuple(seen, i);
+		Datum		src = 0;
+		Datum		dst = 0;
+		double		weight = 0;
+
+		if (!(in_place ? get_datum(tuple, desc, &layout->src, &src) && get_datum(tuple, desc, &layout->dst, &dst) :
+			  walk_to_keys(tuple, desc, layout, &src, &dst)))
+			sink->nskipped++;
+		else if (layout->weight.attnum > 0 && !get_weight(tuple, desc, &layout->weight, &weight))
+			emogi_sink_refuse_null_of_keys(sink, src, dst);
+		else
+			emogi_sink_put_keys(sink, src, dst, weight);
+	}
+	emogi_sink_flush(sink);
 }
 
 /* ---- many tuples at a time ---- */
@@ -484,8 +557,10 @@ put_int8_runs(SeenPage *seen, TupleDesc desc, const EmogiTupleLayout *layout, Em
 typedef void (*PutPage) (SeenPage *seen, TupleDesc desc, const EmogiTupleLayout *layout, EmogiSink *sink);
 
 static PutPage
-choose_put(const EmogiTupleLayout *layout)
+choose_put(const EmogiTupleLayout *layout, const EmogiSink *sink)
 {
+	if (sink->has_keys)
+		return put_keyed_edges;
 	if (layout->weight.attnum > 0)
 		return put_weighted_edges;
 	if (layout->src.offset < 0 || layout->dst.offset < 0 || layout->src.length != layout->dst.length)
@@ -509,7 +584,7 @@ typedef struct Reading
 static Reading
 open_reading(Relation rel, Snapshot snapshot, const EmogiTupleLayout *layout, EmogiSink *sink)
 {
-	return (Reading) {rel, snapshot, layout, choose_put(layout), sink,
+	return (Reading) {rel, snapshot, layout, choose_put(layout, sink), sink,
 		AllocSetContextCreate(CurrentMemoryContext, "emogi pages", ALLOCSET_SMALL_SIZES)};
 }
 

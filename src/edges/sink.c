@@ -63,6 +63,7 @@ emogi_sink_open(EmogiSink *sink, uint64 token)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("_emogi_sink is for the use of emogi itself")));
+	emogi_sink_open_keys(sink);
 }
 
 /* Take a new chunk for a sink whose chunk is full. Raises 53200. */
@@ -91,7 +92,7 @@ emogi_sink_next_chunk(EmogiSink *sink)
  * all other numbers for PostgreSQL. A column that is negative may be an integer's, which cannot be compared with 'Infinity'.
  */
 void
-emogi_sink_refuse_weight(const EmogiSink *sink, int64 src, int64 dst, double weight)
+emogi_sink_refuse_weight(const EmogiSink *sink, const char *src, const char *dst, double weight)
 {
 	static const struct
 	{
@@ -107,24 +108,24 @@ emogi_sink_refuse_weight(const EmogiSink *sink, int64 src, int64 dst, double wei
 
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("invalid weight %g of the edge from " INT64_FORMAT " to " INT64_FORMAT, weight, src, dst),
+			 errmsg("invalid weight %g of the edge from %s to %s", weight, src, dst),
 			 errhint("%s Leave such edges out with a query: $$SELECT src, dst, weight FROM edges WHERE %s$$.",
 					 allowed[sink->weights].range, is_negative ? "weight >= 0" : allowed[sink->weights].condition)));
 }
 
 /* Raise 22004 for an edge without a weight. */
 void
-emogi_sink_refuse_null_weight(int64 src, int64 dst)
+emogi_sink_refuse_null_weight(const char *src, const char *dst)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-			 errmsg("the weight of the edge from " INT64_FORMAT " to " INT64_FORMAT " is NULL", src, dst),
+			 errmsg("the weight of the edge from %s to %s is NULL", src, dst),
 			 errhint("Leave such edges out, or give them a weight, with a query: 'SELECT src, dst, coalesce(weight, 1) FROM edges'.")));
 }
 
 /* Get the state of the aggregate, made on the first row. */
-static EmogiSink *
-sink_state(FunctionCallInfo fcinfo)
+EmogiSink *
+emogi_sink_state(FunctionCallInfo fcinfo)
 {
 	MemoryContext context;
 	EmogiSink  *sink;
@@ -144,7 +145,7 @@ sink_state(FunctionCallInfo fcinfo)
 Datum
 emogi_sink_transition(PG_FUNCTION_ARGS)
 {
-	EmogiSink  *sink = sink_state(fcinfo);
+	EmogiSink  *sink = emogi_sink_state(fcinfo);
 
 	if (sink->slot == NULL)
 		emogi_sink_open(sink, PG_ARGISNULL(1) ? 0 : (uint64) PG_GETARG_INT64(1));
@@ -159,14 +160,14 @@ emogi_sink_transition(PG_FUNCTION_ARGS)
 Datum
 emogi_sink_transition_weighted(PG_FUNCTION_ARGS)
 {
-	EmogiSink  *sink = sink_state(fcinfo);
+	EmogiSink  *sink = emogi_sink_state(fcinfo);
 
 	if (sink->slot == NULL)
 		emogi_sink_open(sink, PG_ARGISNULL(1) ? 0 : (uint64) PG_GETARG_INT64(1));
 	if (PG_ARGISNULL(2) || PG_ARGISNULL(3))
 		sink->nskipped++;
 	else if (PG_ARGISNULL(4))
-		emogi_sink_refuse_null_weight(PG_GETARG_INT64(2), PG_GETARG_INT64(3));
+		emogi_sink_refuse_null_weight(psprintf(INT64_FORMAT, PG_GETARG_INT64(2)), psprintf(INT64_FORMAT, PG_GETARG_INT64(3)));
 	else
 		emogi_sink_put_weighted(sink, PG_GETARG_INT64(2), PG_GETARG_INT64(3), PG_GETARG_FLOAT8(4));
 	PG_RETURN_POINTER(sink);
@@ -176,7 +177,7 @@ emogi_sink_transition_weighted(PG_FUNCTION_ARGS)
 Datum
 emogi_sink_combine(PG_FUNCTION_ARGS)
 {
-	EmogiSink  *sink = sink_state(fcinfo);
+	EmogiSink  *sink = emogi_sink_state(fcinfo);
 
 	if (!PG_ARGISNULL(1))
 	{
@@ -192,10 +193,13 @@ emogi_sink_combine(PG_FUNCTION_ARGS)
 Datum
 emogi_sink_serialize(PG_FUNCTION_ARGS)
 {
-	EmogiSink  *sink = sink_state(fcinfo);
-	uint64		counters[2] = {sink->nedges, sink->nskipped};
+	EmogiSink  *sink = emogi_sink_state(fcinfo);
+	uint64		counters[2];
 	bytea	   *bytes = palloc(VARHDRSZ + sizeof counters);
 
+	emogi_sink_flush(sink);
+	counters[0] = sink->nedges;
+	counters[1] = sink->nskipped;
 	SET_VARSIZE(bytes, VARHDRSZ + sizeof counters);
 	memcpy(VARDATA(bytes), counters, sizeof counters);
 	PG_RETURN_BYTEA_P(bytes);
@@ -226,6 +230,7 @@ emogi_sink_final(PG_FUNCTION_ARGS)
 {
 	if (PG_ARGISNULL(0))
 		PG_RETURN_INT64(0);
+	emogi_sink_flush((EmogiSink *) PG_GETARG_POINTER(0));
 	PG_RETURN_INT64((int64) ((EmogiSink *) PG_GETARG_POINTER(0))->nskipped);
 }
 
@@ -242,31 +247,39 @@ emogi_sink_check_query(const char *query, bool wants_weight)
 	SPI_finish();
 }
 
+/* Get the name of the type that a key of a query's is cast to, so that the aggregate finds it. */
+static char *
+cast_of(const EmogiKeyType *key)
+{
+	return format_type_extended(key->type, -1, FORMAT_TYPE_TYPEMOD_GIVEN | FORMAT_TYPE_FORCE_QUALIFY);
+}
+
 /*
- * Get the query, inside SPI, that sinks the edges of a Source. Its text is a user's: that it parses on its own as one
- * SELECT is what makes it safe to put between parentheses. There its columns get names of ours, whatever theirs are.
+ * Get the query, inside SPI, that sinks the edges of a Source, and the columns that it reads. Its text is a user's: that it parses on its
+ * own as one SELECT is what makes it safe to put between parentheses. There its columns get names of ours, whatever theirs are.
  */
 static char *
-sinking_query(const EmogiCall *call, const EmogiSource *source, bool *weighted)
+sinking_query(const EmogiCall *call, const EmogiSource *source, EmogiEdgeColumns *columns)
 {
-	EmogiEdgeColumns columns = {source->weight > 0 ? 3 : 2, 1, 2, source->weight > 0 ? 3 : 0};
 	char	   *query = emogi_source_select(source);
 	int			length = strlen(query);
 	StringInfoData sql;
 	TupleDesc	desc;
+	const char *cast;
 
+	*columns = (EmogiEdgeColumns) {source->weight > 0 ? 3 : 2, 1, 2, source->weight > 0 ? 3 : 0, source->key};
 	if (source->is_query)
-		length = emogi_query_describe_edges(query, source->wants_weight, &desc, &columns);
-	*weighted = columns.weight > 0;
+		length = emogi_query_describe_edges(query, source->wants_weight, &desc, columns);
+	cast = cast_of(&columns->key);
 	initStringInfo(&sql);
-	appendStringInfo(&sql, "SELECT %s._emogi_sink($1, q.c%d::pg_catalog.int8, q.c%d::pg_catalog.int8",
-					 quote_identifier(get_namespace_name(get_func_namespace(call->function))), columns.src, columns.dst);
-	if (*weighted)
-		appendStringInfo(&sql, ", q.c%d::pg_catalog.float8", columns.weight);
+	appendStringInfo(&sql, "SELECT %s._emogi_sink($1, q.c%d::%s, q.c%d::%s",
+					 quote_identifier(get_namespace_name(get_func_namespace(call->function))), columns->src, cast, columns->dst, cast);
+	if (columns->weight > 0)
+		appendStringInfo(&sql, ", q.c%d::pg_catalog.float8", columns->weight);
 	appendStringInfoString(&sql, ") FROM (");
 	appendBinaryStringInfo(&sql, query, length);
 	appendStringInfoString(&sql, "\n) AS q(c1");
-	for (int i = 2; i <= columns.ncolumns; i++)
+	for (int i = 2; i <= columns->ncolumns; i++)
 		appendStringInfo(&sql, ", c%d", i);
 	appendStringInfoChar(&sql, ')');
 	return sql.data;
@@ -277,19 +290,19 @@ sinking_query(const EmogiCall *call, const EmogiSource *source, bool *weighted)
  * snapshot, read only, in parallel where the planner sees fit.
  */
 void
-emogi_sink_query(EmogiCall *call, const EmogiSource *source, EmogiWeights weights)
+emogi_sink_query(EmogiCall *call, const EmogiSource *source, EmogiWeights weights, bool careful)
 {
 	Oid			types[1] = {INT8OID};
 	Datum		token[1] = {Int64GetDatum((int64) call->slot->token)};
+	EmogiEdgeColumns columns;
 	EmogiReading reading;
 	char	   *sql;
-	bool		weighted;
 	bool		isnull;
 
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
-	sql = sinking_query(call, source, &weighted);
-	call->slot->weights = weighted ? weights : EMOGI_WEIGHTS_UNUSED;
+	sql = sinking_query(call, source, &columns);
+	emogi_sink_begin(call, &columns.key, columns.weight > 0 ? weights : EMOGI_WEIGHTS_UNUSED, -1, careful);
 	reading = emogi_snapshot_open(sql, 1, types, CURSOR_OPT_PARALLEL_OK);
 	if (SPI_execute_plan(reading.plan, token, NULL, true, 0) != SPI_OK_SELECT)
 		elog(ERROR, "the query of _emogi_sink failed");

@@ -16,12 +16,30 @@ typedef struct EmogiSink
 	Size		most_bytes;		/* of a chunk that will be filled, at most: what is populated; EMOGI_CHUNK_BYTES if not known */
 	uint64		nedges;
 	uint64		nskipped;		/* rows with a NULL end */
+
+	/* keys that are no integers; see sink_keys.c */
+	bool		has_keys;
+	EmogiKeyCoder coder;
+	EmogiKeyFiller filler;		/* of the slot's key table, in a build */
+	EmogiDictionary *dictionary;	/* of the slot, in looks; else NULL */
+	int			nbatch;
+	Size		batch_bytes;
+	EmogiKeyBytes batch[EMOGI_KEYS_IN_FLIGHT];	/* [nbatch], source and target in turn */
+	double		batch_weights[EMOGI_KEYS_IN_FLIGHT / 2];
+	MemoryContext scrap;		/* for bytes whose Datums go before the batch is put; NULL = they stay */
 } EmogiSink;
 
 extern void emogi_sink_open(EmogiSink *sink, uint64 token);
 extern void emogi_sink_next_chunk(EmogiSink *sink);
-extern void emogi_sink_refuse_weight(const EmogiSink *sink, int64 src, int64 dst, double weight);
-extern void emogi_sink_refuse_null_weight(int64 src, int64 dst);
+extern EmogiSink *emogi_sink_state(FunctionCallInfo fcinfo);
+extern void emogi_sink_refuse_weight(const EmogiSink *sink, const char *src, const char *dst, double weight);
+extern void emogi_sink_refuse_null_weight(const char *src, const char *dst);
+
+/* sink_keys.c */
+extern void emogi_sink_open_keys(EmogiSink *sink);
+extern void emogi_sink_put_keys(EmogiSink *sink, Datum src, Datum dst, double weight);
+extern void emogi_sink_flush(EmogiSink *sink);
+extern void emogi_sink_refuse_null_of_keys(const EmogiSink *sink, Datum src, Datum dst);
 
 /* Count more edges in a sink's chunk, whose ends are min_key .. max_key. */
 static inline void
@@ -90,7 +108,7 @@ emogi_sink_put_weighted(EmogiSink *sink, int64 src, int64 dst, double weight)
 	EmogiWeightedEdge *edge;
 
 	if (unlikely(!emogi_weight_fits(sink->weights, weight)))
-		emogi_sink_refuse_weight(sink, src, dst, weight);
+		emogi_sink_refuse_weight(sink, psprintf(INT64_FORMAT, src), psprintf(INT64_FORMAT, dst), weight);
 	if (unlikely(sink->chunk == NULL || sink->chunk->nedges == EMOGI_CHUNK_WEIGHTED_EDGES))
 		emogi_sink_next_chunk(sink);
 	edge = &emogi_weighted_edges(sink->chunk)[sink->chunk->nedges];

@@ -11,6 +11,7 @@
 
 #include <math.h>
 
+#include "access/detoast.h"
 #include "catalog/pg_am_d.h"
 #include "catalog/pg_type.h"
 #include "port/pg_bswap.h"
@@ -29,6 +30,7 @@ void
 emogi_key_coder_init(EmogiKeyCoder *coder, const EmogiKeyType *key)
 {
 	memset(coder, 0, sizeof *coder);
+	coder->context = CurrentMemoryContext;
 	coder->key = *key;
 	get_typlenbyvalalign(key->type, &coder->length, &coder->by_value, &coder->align);
 }
@@ -268,12 +270,13 @@ static void
 init_sort(EmogiKeyCoder *coder)
 {
 	TypeCacheEntry *type = lookup_type_cache(coder->key.type, TYPECACHE_LT_OPR);
-	SortSupport sort = palloc0(sizeof *sort);
+	MemoryContext old = MemoryContextSwitchTo(coder->context);
 
-	sort->ssup_cxt = CurrentMemoryContext;
-	sort->ssup_collation = coder->key.collation;
-	PrepareSortSupportFromOrderingOp(type->lt_opr, sort);
-	coder->sort = sort;
+	coder->sort = palloc0(sizeof *coder->sort);
+	coder->sort->ssup_cxt = coder->context;
+	coder->sort->ssup_collation = coder->key.collation;
+	PrepareSortSupportFromOrderingOp(type->lt_opr, coder->sort);
+	MemoryContextSwitchTo(old);
 }
 
 /* Compare two keys; coder is an EmogiKeyCoder. Raises what the type's comparison raises. */

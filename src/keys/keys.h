@@ -44,7 +44,8 @@ typedef struct EmogiKeyCoder
 	int16		length;			/* of the type, as in pg_type */
 	bool		by_value;
 	char		align;
-	SortSupportData *sort;		/* of EMOGI_KEY_EXACT and EMOGI_KEY_COMPARED; NULL before the first comparison */
+	MemoryContext context;		/* that it was made in */
+	struct SortSupportData *sort;	/* of EMOGI_KEY_EXACT and EMOGI_KEY_COMPARED; NULL before the first comparison */
 } EmogiKeyCoder;
 
 extern void emogi_key_coder_init(EmogiKeyCoder *coder, const EmogiKeyType *key);

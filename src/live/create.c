@@ -117,6 +117,7 @@ make_state(EmogiCall *call, EmogiCreation *creation, const EmogiXidSnapshot *xid
 	pack_edges(call, &storing);
 	emogi_store(&storing, xids, &none);
 	emogi_cache_lock();
+	state->dictionary = emogi_dictionaries_use(call->slot->dictionary);
 	state->phase = EMOGI_LIVE_READY;
 	emogi_cache_unlock();
 	return true;

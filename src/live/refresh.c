@@ -116,7 +116,8 @@ share_looks(EmogiCall *call, EmogiDiscovery *discoveries, int nleaves, uint64 co
 
 /* Look at the pages; true when the own transaction has changed one. What the pages do not say, the map is not believed (L9). */
 static bool
-look(EmogiCall *call, const EmogiSource *source, EmogiDiscovery *discoveries, int nleaves, uint64 count, EmogiWeights weights)
+look(EmogiCall *call, const EmogiSource *source, EmogiDiscovery *discoveries, int nleaves, uint64 count, EmogiWeights weights,
+	 int dictionary)
 {
 	EmogiLooks *looks = palloc(nleaves * sizeof(EmogiLooks));
 	bool		own = false;
@@ -124,7 +125,7 @@ look(EmogiCall *call, const EmogiSource *source, EmogiDiscovery *discoveries, in
 	share_looks(call, discoveries, nleaves, count);
 	for (int i = 0; i < nleaves; i++)
 		looks[i] = discoveries[i].looks;
-	emogi_looks_take(call, source, looks, nleaves, weights);
+	emogi_looks_take(call, source, looks, nleaves, weights, dictionary);
 	pfree(looks);
 	for (int i = 0; i < nleaves; i++)
 		for (uint64 k = 0; k < discoveries[i].looks.count; k++)
@@ -214,7 +215,7 @@ compare(EmogiCall *call, EmogiLiveState *state, const EmogiDiscovery *discoverie
 	EmogiChanges *changes = &refresh->changes;
 
 	refresh->newer = contains && !refresh->own;
-	if (!emogi_diff_pages(state, discoveries, nleaves, state->nedges / HOPELESS_CHANGES + FEW_CHANGES, changes))
+	if (call->slot->out_of_codes || !emogi_diff_pages(state, discoveries, nleaves, state->nedges / HOPELESS_CHANGES + FEW_CHANGES, changes))
 		return EMOGI_REFRESH_HOPELESS;
 	sum_up(state, discoveries, nleaves, refresh);
 	/* a call that has tried with a patch refreshes once more, and finds less or the same */
@@ -250,12 +251,14 @@ emogi_refresh(EmogiCall *call, const EmogiSource *source, const Oid *relids, int
 	refresh->old_position = state->position;
 	if (!contains && emogi_compat_snapshots_age())
 		return;
+	if (state->dictionary < 0 && source->key.class != EMOGI_KEY_INTEGER)
+		return;					/* of a table that was empty */
 	count = discover(state, source, relids, nleaves, forward ? PG_UINT64_MAX : xids->xmin, discoveries);
 	if (is_hopeless(state, discoveries, nleaves))
 		return;
 	if (emogi_faults.live[EMOGI_LIVE_SNAPSHOT])
 		PushActiveSnapshot(GetLatestSnapshot());
-	refresh->own = look(call, source, discoveries, nleaves, count, weights);
+	refresh->own = look(call, source, discoveries, nleaves, count, weights, state->dictionary);
 	if (emogi_faults.live[EMOGI_LIVE_SNAPSHOT])
 		PopActiveSnapshot();
 	count_looks(call, discoveries, nleaves);

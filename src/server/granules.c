@@ -200,7 +200,7 @@ emogi_granules_release(uint64 first, uint64 count)
 }
 
 /*
- * Get the account that an owner's granules are counted in, and where there; NULL for those of cached Graphs, of live states, and of nobody.
+ * Get the account that an owner's granules are counted in, and where there; NULL for those of cached Graphs, live states, dictionaries, and of nobody.
  * Caller holds lock, as for the three that follow.
  */
 static EmogiAccount *
@@ -210,7 +210,7 @@ account_of(EmogiOwner owner, uint32 **counter)
 	uint32		index = (owner & EMOGI_OWNER_INDEX) - 1;
 	EmogiAccount *account;
 
-	if (kind == EMOGI_OWNER_GRAPH(-1) || kind == EMOGI_OWNER_LIVE(-1) || owner >= EMOGI_OWNER_SMALL)
+	if (kind == EMOGI_OWNER_GRAPH(-1) || kind == EMOGI_OWNER_LIVE(-1) || kind == EMOGI_OWNER_DICTIONARY(-1) || owner >= EMOGI_OWNER_SMALL)
 		return NULL;
 	account = &emogi_shared->accounts[kind == EMOGI_OWNER_HOLDING(-1) ? EMOGI_NSLOTS + index : index];
 	*counter = kind == EMOGI_OWNER_EDGES(-1) ? &account->nchunks : &account->nothers;

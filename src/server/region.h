@@ -13,14 +13,19 @@
 /* The Region is given out in whole granules, but for small blocks; an edge chunk is one granule. */
 #define EMOGI_GRANULE_BYTES EMOGI_CHUNK_BYTES
 
-/* Owner of a granule: a slot, and whether it holds that slot's edges, a cached Graph, a held Result, or a live state. 0 = free. */
+/*
+ * Owner of a granule: a slot, and whether it holds that slot's edges or the keys that its scan has met, a cached Graph, a held Result, a
+ * live state, or a dictionary. 0 = free.
+ */
 typedef uint32 EmogiOwner;
 #define EMOGI_OWNER(slot_index)			((EmogiOwner) (slot_index) + 1)
 #define EMOGI_OWNER_EDGES(slot_index)	(EMOGI_OWNER(slot_index) | UINT32_C(0x80000000))
 #define EMOGI_OWNER_GRAPH(graph_index)	(((EmogiOwner) (graph_index) + 1) | UINT32_C(0x40000000))
 #define EMOGI_OWNER_HOLDING(index)		(((EmogiOwner) (index) + 1) | UINT32_C(0x20000000))
 #define EMOGI_OWNER_LIVE(index)			(((EmogiOwner) (index) + 1) | UINT32_C(0x10000000))
-#define EMOGI_OWNER_INDEX				UINT32_C(0x0FFFFFFF)	/* index + 1, of whatever kind */
+#define EMOGI_OWNER_KEYS(slot_index)	(EMOGI_OWNER(slot_index) | UINT32_C(0x08000000))
+#define EMOGI_OWNER_DICTIONARY(index)	(((EmogiOwner) (index) + 1) | UINT32_C(0x04000000))
+#define EMOGI_OWNER_INDEX				UINT32_C(0x03FFFFFF)	/* index + 1, of whatever kind */
 
 /*
  * Have `make_room` asked, whenever an allocation does not fit, to give something up; it returns false when there is nothing.

@@ -27,6 +27,7 @@ typedef struct EmogiHolding
 	int			nusers;			/* the call's owner and the parallel workers that read its rows; 0 = free */
 	uint64		token;			/* the call's, by which a worker knows it; 0 = nobody may join any more */
 	int			graph;			/* index of the cached Graph; -1 = the Graph is among what is held */
+	int			dictionary;		/* ... of the dictionary of a Graph that is; -1 = none */
 	bool		finished;		/* its last row has been read */
 	bool		waits;			/* for a slot, to go on */
 	EmogiCaller caller;

@@ -13,6 +13,7 @@
 #include "cpu/path_search.h"
 #include "graph/coo.h"
 #include "graph/splice.h"
+#include "keys/keys.h"
 #include "server/fault.h"
 #include "server/settings.h"
 
@@ -41,6 +42,7 @@ typedef enum EmogiSlotState
 
 typedef enum EmogiRequestKind
 {
+	EMOGI_REQUEST_DICTIONARY,	/* that of the slot's key table, and its codes for the ends of the slot's edges */
 	EMOGI_REQUEST_KEYS,			/* the vertices of the slot's edges */
 	EMOGI_REQUEST_CSR,			/* the Graph of the slot's edges */
 	EMOGI_REQUEST_EXPAND,		/* the edges of a Graph, into the slot's chunks */
@@ -59,6 +61,9 @@ typedef struct EmogiRequest
 	EmogiRequestKind kind;
 	EmogiWorkerFault fault;		/* for tests; filled in by emogi_call_request */
 	int			fault_at;
+
+	/* DICTIONARY, with scratch below */
+	EmogiDictionaryInput dictionary;	/* but for its edges and scratch */
 
 	/* KEYS, CSR and PACK; the edges are the slot's chunks. EXPAND and UNPACK: the chunks are there and empty, `graph` is the donor */
 	EmogiKeyPlan plan;
@@ -97,6 +102,7 @@ typedef struct EmogiReply
 {
 	EmogiStatus status;
 	EmogiError	error;
+	EmogiDictionary *dictionary;	/* DICTIONARY */
 	EmogiKeys	keys;			/* KEYS */
 	EmogiGraph	graph;			/* CSR, SPLICE */
 	EmogiCoo	coo;			/* PACK, with */
@@ -121,6 +127,12 @@ typedef struct EmogiSlot
 	uint64		ticket;			/* order of service among QUEUED of equal vtime_ms */
 	double		vtime_ms;		/* fair share: see worker.c */
 	EmogiWeights weights;		/* of the edges being gathered; UNUSED where the Source has none */
+	EmogiKeyType keys;			/* of the ends of the edges that are being gathered */
+	EmogiKeyTable *key_table;	/* ... whose numbers the ends are for now; NULL = they are keys, or codes: */
+	int			dictionary;		/* index of the dictionary whose codes the edges have, or the call's own Graph; -1 = none */
+	int			old_dictionary; /* ... of another Graph of the call's; -1 = none */
+	bool		all_codes;		/* all that a build has given the dictionary occur among the edges */
+	bool		out_of_codes;	/* a scan has met a key to which the dictionary could give none */
 	int			graph;			/* index of the cached Graph that the call has pinned, or builds; -1 = none */
 	int			donor;			/* ... of that whose edges it builds from; -1 = none */
 	int			live_state;		/* ... of the live state that it holds; -1 = none */

@@ -312,6 +312,25 @@ find_edge_columns(TupleDesc desc, bool wants_weight, EmogiEdgeColumns *columns)
 	columns->weight = wants_weight && desc->natts == 3 ? third_as_weight(desc, columns) : 0;
 }
 
+/* Get a column as an end of edges. */
+static EmogiEnd
+end_of(TupleDesc desc, int column)
+{
+	Form_pg_attribute attribute = TupleDescAttr(desc, column - 1);
+
+	return (EmogiEnd) {NameStr(attribute->attname), attribute->atttypid, attribute->attcollation};
+}
+
+/* Find out which keys the ends are; raises 42804 and 42P21. */
+static void
+find_keys(TupleDesc desc, EmogiEdgeColumns *columns)
+{
+	EmogiEnd	src = end_of(desc, columns->src);
+	EmogiEnd	dst = end_of(desc, columns->dst);
+
+	emogi_ends_find_keys(&src, &dst, "the " EMOGI_GRAPH_QUERY, &columns->key);
+}
+
 /*
  * Prepare a query of edges, inside SPI, as emogi_query_describe does; find the columns that make an edge and see that
  * they are of types that can.
@@ -322,8 +341,7 @@ emogi_query_describe_edges(const char *query, bool wants_weight, TupleDesc *desc
 	int			length = emogi_query_describe(query, EMOGI_GRAPH_QUERY, desc);
 
 	find_edge_columns(*desc, wants_weight, columns);
-	emogi_query_check_key(*desc, columns->src - 1);
-	emogi_query_check_key(*desc, columns->dst - 1);
+	find_keys(*desc, columns);
 	if (columns->weight > 0)
 		emogi_query_check_number(*desc, columns->weight - 1, "weight");
 	return length;

@@ -272,34 +272,23 @@ report_reverse(Relation rel, const EmogiSource *source)
 					 name, src, dst, src, dst, name, dst, src, name)));
 }
 
-/* Say how edges whose ends are no integers can be read nevertheless. */
-static int
-hint_of_keys(Relation rel, const EmogiSource *source, Oid type)
-{
-	const char *name = quote_identifier(RelationGetRelationName(rel));
-	const char *src = quote_identifier(NameStr(TupleDescAttr(RelationGetDescr(rel), source->src - 1)->attname));
-	const char *dst = quote_identifier(NameStr(TupleDescAttr(RelationGetDescr(rel), source->dst - 1)->attname));
-
-	if (TypeCategory(type) == TYPCATEGORY_NUMERIC)
-		return errhint("Vertex keys are smallint, integer or bigint. Cast others in a query: 'SELECT %s::bigint, %s::bigint FROM %s'.",
-					   src, dst, name);
-	return errhint("Vertex keys are smallint, integer or bigint. Number others in a table, CREATE TABLE vertices AS SELECT key, row_number() OVER () AS id FROM (SELECT %s FROM %s UNION SELECT %s FROM %s) AS keys (key), and give 'SELECT a.id, b.id FROM %s AS e JOIN vertices AS a ON a.key = e.%s JOIN vertices AS b ON b.key = e.%s'.",
-				   src, name, dst, name, name, src, dst);
-}
-
-/* Raise 42804 unless a column can hold vertex keys. */
-static void
-check_key_type(Relation rel, const EmogiSource *source, AttrNumber attnum)
+/* Get a column as an end of edges. */
+static EmogiEnd
+end_of(Relation rel, AttrNumber attnum)
 {
 	Form_pg_attribute attribute = TupleDescAttr(RelationGetDescr(rel), attnum - 1);
-	Oid			type = getBaseType(attribute->atttypid);
 
-	if (type != INT2OID && type != INT4OID && type != INT8OID)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("column \"%s\" of relation \"%s\" has type %s and cannot be a vertex key",
-						NameStr(attribute->attname), RelationGetRelationName(rel), format_type_be(attribute->atttypid)),
-				 hint_of_keys(rel, source, type)));
+	return (EmogiEnd) {NameStr(attribute->attname), attribute->atttypid, attribute->attcollation};
+}
+
+/* Find out which keys the ends are; raises 42804 and 42P21. */
+static void
+find_keys(Relation rel, EmogiSource *source)
+{
+	EmogiEnd	src = end_of(rel, source->src);
+	EmogiEnd	dst = end_of(rel, source->dst);
+
+	emogi_ends_find_keys(&src, &dst, psprintf("relation \"%s\"", RelationGetRelationName(rel)), &source->key);
 }
 
 /* Raise 42804 unless a column can hold weights. */
@@ -414,8 +403,7 @@ resolve_relation(const EmogiGraphArgument *graph, bool wants_weight, EmogiSource
 		if (list_length(columns) == 3)
 			source->weight = named_column(rel, lthird(columns));
 	}
-	check_key_type(rel, source, source->src);
-	check_key_type(rel, source, source->dst);
+	find_keys(rel, source);
 	if (!wants_weight && columns == NIL)
 		source->weight = 0;
 	if (source->weight > 0)
@@ -485,6 +473,22 @@ emogi_source_is_missing(const EmogiGraphArgument *graph)
 	return find_relation(graph, &relid, &columns) && get_rel_relkind(relid) == '\0';
 }
 
+/* Find out which keys the ends are; false when they cannot be any. */
+static bool
+peek_keys(EmogiSource *source)
+{
+	EmogiKeyType other;
+	Oid			type;
+	Oid			collation;
+	int32		typmod;
+
+	get_atttypetypmodcoll(source->relid, source->src, &type, &typmod, &collation);
+	if (!emogi_key_type_find(type, collation, &source->key))
+		return false;
+	get_atttypetypmodcoll(source->relid, source->dst, &type, &typmod, &collation);
+	return emogi_key_type_find(type, collation, &other) && emogi_key_type_equal(&source->key, &other);
+}
+
 /*
  * Resolve the graph argument for the planner: without locks or errors. False when it names no relation that the caller
  * may read as a table. What it says may be out of date by the time of the call, which resolves anew.
@@ -509,7 +513,7 @@ emogi_source_peek(const EmogiGraphArgument *graph, bool wants_weight, EmogiSourc
 		source->weight = default_weight(source->relid);
 	if (!wants_weight)
 		source->weight = 0;
-	return source->src > 0 && source->dst > 0 && source->weight >= 0 && emogi_access_peek(source);
+	return source->src > 0 && source->dst > 0 && source->weight >= 0 && emogi_access_peek(source) && peek_keys(source);
 }
 
 /* Get the relation that a graph argument names, locked, whatever its columns; InvalidOid when it is a query. */

@@ -12,6 +12,8 @@
 #include "utils/rel.h"
 #include "utils/snapshot.h"
 
+#include "keys/keys.h"
+
 /* ---- source.c ---- */
 
 /* The graph argument as it was given: text, or a relation (regclass) with a list of columns beside it. */
@@ -29,6 +31,7 @@ typedef struct EmogiSource
 	bool		is_query;
 	const EmogiGraphArgument *graph;
 	bool		wants_weight;	/* weights, if it has any, are read */
+	EmogiKeyType key;			/* type of both ends; of a query known when it has been prepared */
 
 	/* a relation: held with AccessShareLock to the end of the transaction */
 	List	   *name;			/* strings, qualified or not; NIL = it was not given by its name */
@@ -51,6 +54,18 @@ extern char *emogi_source_select(const EmogiSource *source);
 #define EMOGI_FORMS_HINT \
 	"Name a table ('edges'), a table with its columns ('edges(src, dst)'), or give a query ('SELECT src, dst FROM edges')."
 
+/* ---- ends.c ---- */
+
+/* A column that is an end of edges. */
+typedef struct EmogiEnd
+{
+	const char *name;
+	Oid			type;
+	Oid			collation;
+} EmogiEnd;
+
+extern void emogi_ends_find_keys(const EmogiEnd *src, const EmogiEnd *dst, const char *of, EmogiKeyType *keys);
+
 /* ---- missing.c ---- */
 
 extern bool emogi_source_has_rows(char relkind);
@@ -69,6 +84,7 @@ typedef struct EmogiEdgeColumns
 	int			src;
 	int			dst;
 	int			weight;			/* 0 = none, or not wanted */
+	EmogiKeyType key;			/* type of both ends */
 } EmogiEdgeColumns;
 
 extern const char *const emogi_query_end_names[2][2];

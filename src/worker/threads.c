@@ -349,6 +349,17 @@ derive_copies(EmogiWork *work)
 	}
 }
 
+/* Make a dictionary, and codes of the ends of the edges. */
+static EmogiStatus
+make_dictionary(EmogiWork *work, EmogiPool *pool)
+{
+	EmogiDictionaryInput input = work->request.dictionary;
+
+	input.edges = &work->edges;
+	input.scratch = work->request.scratch;
+	return emogi_dictionary_build(pool, &input, &work->reply.dictionary, &work->slot->control, &work->reply.error);
+}
+
 /* Make a COO of the edges. */
 static EmogiStatus
 pack_edges(EmogiWork *work, EmogiPool *pool)
@@ -373,6 +384,8 @@ build(Thread *thread)
 	pool = emogi_cpu_engine_pool(thread->cpu);
 	switch (request->kind)
 	{
+		case EMOGI_REQUEST_DICTIONARY:
+			return make_dictionary(work, pool);
 		case EMOGI_REQUEST_KEYS:
 			return emogi_keys_build(pool, &work->edges, &request->plan, request->scratch, &reply->keys, control,
 									&reply->error);

@@ -1,0 +1,187 @@
+/*
+ * number.c: from the keys that a scan has met to a dictionary, and to codes for the ends of its edges.
+ *
+ * Keys whose bytes are in order are sorted by the worker. All others are sorted here, by the type's own comparison: it may read the
+ * catalogs and raise errors. Keys that it takes for equal become one vertex, which is given back by the shortest of them, of several
+ * by the one whose bytes come first: so the choice depends on the set of keys alone.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "utils/memutils.h"
+#include "utils/sortsupport.h"
+#include "utils/typcache.h"
+
+#include "build/build.h"
+#include "server/region.h"
+
+/* A key that is sorted. */
+typedef struct SortedKey
+{
+	Datum		datum;
+	Datum		abbreviated;	/* what is compared first; the datum where the type has no such thing */
+	uint64		index;			/* in the list of the table's keys */
+} SortedKey;
+
+typedef struct Sorting
+{
+	const EmogiTemporaryKey *listed;
+	SortSupportData support;
+	uint64		ncompared;
+} Sorting;
+
+/* Compare two keys by the type alone. */
+static int
+compare_values(Sorting *sorting, const SortedKey *a, const SortedKey *b)
+{
+	int			order = ApplySortComparator(a->abbreviated, false, b->abbreviated, false, &sorting->support);
+
+	if (order == 0 && sorting->support.abbrev_converter != NULL)
+		order = ApplySortAbbrevFullComparator(a->datum, false, b->datum, false, &sorting->support);
+	return order;
+}
+
+/* Compare two keys; equal ones by length, then by bytes. */
+static int
+compare(const void *x, const void *y, void *arg)
+{
+	Sorting    *sorting = arg;
+	const SortedKey *a = x;
+	const SortedKey *b = y;
+	int			order = compare_values(sorting, a, b);
+	const EmogiKeyBytes *first = &sorting->listed[a->index].key;
+	const EmogiKeyBytes *second = &sorting->listed[b->index].key;
+
+	if ((++sorting->ncompared & 0xFFF) == 0)
+		CHECK_FOR_INTERRUPTS();
+	if (order != 0)
+		return order;
+	if (first->length != second->length)
+		return first->length < second->length ? -1 : 1;
+	return memcmp(first->bytes, second->bytes, first->length);
+}
+
+/* Prepare the type's comparison, with abbreviated keys if it has them. */
+static void
+init_support(Sorting *sorting, const EmogiKeyType *key)
+{
+	SortSupport support = &sorting->support;
+
+	support->ssup_cxt = CurrentMemoryContext;
+	support->ssup_collation = key->collation;
+	support->abbreviate = true;
+	PrepareSortSupportFromOrderingOp(lookup_type_cache(key->type, TYPECACHE_LT_OPR)->lt_opr, support);
+}
+
+/* Make the Datums that are compared. */
+static SortedKey *
+make_sorted_keys(Sorting *sorting, const EmogiKeyType *key, uint64 nkeys)
+{
+	SortedKey  *keys = palloc_extended(nkeys * sizeof *keys, MCXT_ALLOC_HUGE);
+	EmogiKeyCoder coder;
+
+	emogi_key_coder_init(&coder, key);
+	for (uint64 i = 0; i < nkeys; i++)
+	{
+		if (i % 65536 == 0)
+			CHECK_FOR_INTERRUPTS();
+		keys[i].index = i;
+		keys[i].datum = keys[i].abbreviated = emogi_key_coder_decode(&coder, sorting->listed[i].key);
+		if (sorting->support.abbrev_converter != NULL)
+			keys[i].abbreviated = sorting->support.abbrev_converter(keys[i].datum, &sorting->support);
+	}
+	return keys;
+}
+
+/* Write the sorted keys where the worker can read them. */
+static void
+write_order(Sorting *sorting, const SortedKey *keys, uint64 nkeys, EmogiTemporaryKey *ordered, uint8 *is_equal)
+{
+	for (uint64 i = 0; i < nkeys; i++)
+	{
+		ordered[i] = sorting->listed[keys[i].index];
+		if (is_equal != NULL)
+			is_equal[i] = i > 0 && compare_values(sorting, &keys[i - 1], &keys[i]) == 0;
+	}
+}
+
+/* Get the bytes of an order and its arrays. */
+static Size
+order_bytes(uint64 nkeys)
+{
+	return MAXALIGN(sizeof(EmogiKeyOrder)) + nkeys * sizeof(EmogiTemporaryKey) + nkeys;
+}
+
+/* Sort a table's keys, into memory of the call. Raises 53200, and what the comparison raises. */
+static EmogiKeyOrder *
+sort_keys(EmogiCall *call, const EmogiKeyTable *table, const EmogiKeyType *key)
+{
+	const uint64 nkeys = emogi_key_table_nkeys(table);
+	EmogiKeyOrder *order = emogi_call_alloc_any(call, order_bytes(nkeys));
+	EmogiTemporaryKey *ordered = (EmogiTemporaryKey *) ((char *) order + MAXALIGN(sizeof *order));
+	uint8	   *is_equal = key->class == EMOGI_KEY_COMPARED ? (uint8 *) (ordered + nkeys) : NULL;
+	MemoryContext scrap = AllocSetContextCreate(CurrentMemoryContext, "emogi keys", ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(scrap);
+	EmogiTemporaryKey *listed = palloc_extended(nkeys * sizeof *listed, MCXT_ALLOC_HUGE);
+	Sorting		sorting = {.listed = listed};
+	SortedKey  *keys;
+
+	emogi_key_table_list(table, listed);
+	init_support(&sorting, key);
+	keys = make_sorted_keys(&sorting, key, nkeys);
+	qsort_arg(keys, nkeys, sizeof *keys, compare, &sorting);
+	write_order(&sorting, keys, nkeys, ordered, is_equal);
+	*order = (EmogiKeyOrder) {nkeys, ordered, is_equal};
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(scrap);
+	return order;
+}
+
+/* Have the worker make the dictionary of a slot's keys, and turn the ends of its edges into codes. Raises 53200. */
+static void
+make_dictionary(EmogiCall *call, const EmogiKeyOrder *order)
+{
+	EmogiSlot  *slot = call->slot;
+	EmogiRequest *request = &slot->request;
+	const uint32 fixed_length = slot->keys.fixed_length;
+	Size		bytes = emogi_dictionary_bytes(slot->key_table, fixed_length);
+	Size		scratch_bytes = emogi_dictionary_scratch_bytes(slot->key_table, order != NULL, emogi_cpu_threads);
+	void	   *memory = emogi_dictionaries_begin(slot, &slot->keys, bytes);
+	void	   *scratch = emogi_call_alloc_any(call, scratch_bytes);
+
+	request->kind = EMOGI_REQUEST_DICTIONARY;
+	request->dictionary = (EmogiDictionaryInput) {.table = slot->key_table,.order = order,.fixed_length = fixed_length,.memory = memory};
+	request->scratch = scratch;
+	emogi_dictionaries_finish(slot, emogi_call_request(call)->dictionary);
+	emogi_region_free(scratch, scratch_bytes);
+}
+
+/*
+ * Turn the ends of the edges in a call's slot, which a scan has left as temporary numbers, into codes of a dictionary, that of the slot
+ * from now on. Where they are integers, or there are none, there is nothing to do. Raises 53000, 53200.
+ */
+void
+emogi_number_keys(EmogiCall *call)
+{
+	EmogiSlot  *slot = call->slot;
+	EmogiKeyOrder *order = NULL;
+	uint64		nkeys;
+
+	if (slot->key_table == NULL)
+		return;
+	nkeys = emogi_key_table_nkeys(slot->key_table);
+	if (nkeys > 0)
+	{
+		emogi_call_phase(call, EMOGI_PHASE_KEYS);
+		if (slot->keys.class != EMOGI_KEY_BYTES)
+			order = sort_keys(call, slot->key_table, &slot->keys);
+		make_dictionary(call, order);
+		slot->all_codes = true;
+		if (order != NULL)
+			emogi_region_free(order, order_bytes(nkeys));
+	}
+	else
+		emogi_dictionaries_attach(slot, -1);
+	slot->key_table = NULL;
+	emogi_region_free_owner(EMOGI_OWNER_KEYS(call->slot_index));
+}

@@ -1,0 +1,186 @@
+/*
+ * dictionaries.c: the dictionaries of Graphs whose keys are no integers.
+ *
+ * A dictionary has users: the slot of the call that makes it, or whose own Graph has its codes, holdings, cached Graphs, live states.
+ * The last one to go frees it. All but its content is under cache_lock; the content is read by whoever has a user's part in it,
+ * and added to by who holds the live state.
+ */
+#include "postgres.h"
+
+#include "storage/shmem.h"
+
+#include "cache/cache.h"
+#include "server/region.h"
+#include "threads/pool.h"
+
+typedef struct SharedDictionary
+{
+	uint32		users;			/* 0 = free */
+	bool		packed;			/* its memory is a small block, else whole granules */
+	EmogiKeyType type;
+	EmogiDictionary *dictionary;	/* NULL = it does not stand yet */
+	void	   *memory;
+	Size		bytes;
+	void	   *room;			/* for later keys; NULL = none yet */
+	Size		room_bytes;
+} SharedDictionary;
+
+static SharedDictionary *dictionaries;	/* [EMOGI_MAX_DICTIONARIES] */
+
+Size
+emogi_dictionaries_shmem_size(void)
+{
+	return mul_size(EMOGI_MAX_DICTIONARIES, sizeof(SharedDictionary));
+}
+
+/* Attach to the dictionaries, and make them where they are not there. */
+void
+emogi_dictionaries_shmem_startup(void)
+{
+	bool		found;
+
+	dictionaries = ShmemInitStruct("emogi dictionaries", emogi_dictionaries_shmem_size(), &found);
+	if (!found)
+		memset(dictionaries, 0, emogi_dictionaries_shmem_size());
+}
+
+/* Take an entry; -1 when there is none. */
+static int
+take_entry(const EmogiKeyType *type)
+{
+	int			index;
+
+	emogi_cache_lock();
+	for (index = 0; index < EMOGI_MAX_DICTIONARIES && dictionaries[index].users > 0; index++)
+		;
+	if (index < EMOGI_MAX_DICTIONARIES)
+		dictionaries[index] = (SharedDictionary) {.users = 1,.type = *type};
+	emogi_cache_unlock();
+	return index < EMOGI_MAX_DICTIONARIES ? index : -1;
+}
+
+/* Allocate for a dictionary; *packed: a small block. Raises 53200. */
+static void *
+take_memory(int index, Size bytes, bool *packed)
+{
+	void	   *memory = bytes <= EMOGI_SMALL_BYTES ? emogi_small_alloc(bytes) : NULL;
+
+	*packed = memory != NULL;
+	return memory != NULL ? memory : emogi_region_alloc_any(EMOGI_OWNER_DICTIONARY(index), bytes);
+}
+
+/* Have a slot make a dictionary: get memory for it, of any content, not populated. Raises 53000 and 53200. */
+void *
+emogi_dictionaries_begin(EmogiSlot *slot, const EmogiKeyType *type, Size bytes)
+{
+	int			index;
+	SharedDictionary *entry;
+
+	while ((index = take_entry(type)) < 0)
+		if (!emogi_cache_make_room())
+			ereport(ERROR,
+					(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
+					 errmsg("too many graphs whose vertices are no integers are in use"),
+					 errdetail("There may be %d of them.", EMOGI_MAX_DICTIONARIES)));
+	emogi_dictionaries_attach(slot, -1);
+	slot->dictionary = index;
+	entry = &dictionaries[index];
+	entry->memory = take_memory(index, bytes, &entry->packed);
+	entry->bytes = bytes;
+	return entry->memory;
+}
+
+/* Note that the dictionary that a slot makes stands. */
+void
+emogi_dictionaries_finish(EmogiSlot *slot, EmogiDictionary *dictionary)
+{
+	dictionaries[slot->dictionary].dictionary = dictionary;
+}
+
+/* Give room for later keys to a dictionary that has none, if there is any. Only who may add keys calls. */
+bool
+emogi_dictionaries_give_room(int index)
+{
+	SharedDictionary *entry = &dictionaries[index];
+	Size		bytes = emogi_dictionary_room_bytes(entry->dictionary);
+	void	   *room = emogi_region_try_alloc(EMOGI_OWNER_DICTIONARY(index), bytes);
+
+	if (room == NULL || !emogi_pool_populate(room, bytes))
+		return false;
+	emogi_cache_lock();
+	entry->room = room;
+	entry->room_bytes = bytes;
+	emogi_cache_unlock();
+	emogi_dictionary_give_room(entry->dictionary, room, bytes);
+	return true;
+}
+
+/* Count one user more; index = -1: there is no dictionary. Gets the index. Caller holds cache_lock. */
+int
+emogi_dictionaries_use(int index)
+{
+	if (index >= 0)
+		dictionaries[index].users++;
+	return index;
+}
+
+/* Count one user less, and free the dictionary after the last; index = -1: there is none. Raises nothing. */
+void
+emogi_dictionaries_release(int index)
+{
+	SharedDictionary *entry = &dictionaries[index];
+	bool		last;
+
+	if (index < 0)
+		return;
+	emogi_cache_lock();
+	last = entry->users == 1;
+	if (!last)
+		entry->users--;
+	emogi_cache_unlock();
+	if (!last)
+		return;
+	if (entry->packed)
+		emogi_small_free(entry->memory, entry->bytes);
+	emogi_region_free_owner(EMOGI_OWNER_DICTIONARY(index));
+	emogi_cache_lock();
+	entry->users = 0;
+	emogi_cache_unlock();
+}
+
+/*
+ * Have a slot's edges and its own Graph be of a dictionary, -1 = of none. The one before is kept to the end of the call, once: it may be
+ * that of another Graph of the call's. Raises nothing.
+ */
+void
+emogi_dictionaries_attach(EmogiSlot *slot, int index)
+{
+	emogi_dictionaries_release(slot->old_dictionary);
+	slot->old_dictionary = slot->dictionary;
+	emogi_cache_lock();
+	slot->dictionary = emogi_dictionaries_use(index);
+	emogi_cache_unlock();
+}
+
+/* Get a dictionary; NULL for index = -1. The caller is one of its users, or has one pinned. */
+EmogiDictionary *
+emogi_dictionaries_get(int index)
+{
+	return index >= 0 ? dictionaries[index].dictionary : NULL;
+}
+
+/* Get the type of a dictionary's keys. */
+const EmogiKeyType *
+emogi_dictionaries_type(int index)
+{
+	return &dictionaries[index].type;
+}
+
+/* Get the bytes that a dictionary takes in the Region; 0 for index = -1. Caller holds cache_lock. */
+uint64
+emogi_dictionaries_bytes(int index)
+{
+	const SharedDictionary *entry = &dictionaries[index];
+
+	return index >= 0 ? entry->bytes + entry->room_bytes : 0;
+}

@@ -1,0 +1,242 @@
+/*
+ * sink_keys.c: edges whose ends are no integers.
+ *
+ * In a build the ends become temporary numbers of the slot's key table, in any process that scans; when all have been read, build.c has
+ * a dictionary made of the table, and the numbers turned into its codes. A look at some pages has a dictionary already: ends
+ * become its codes at once, and a key that it has not is added.
+ *
+ * Keys are looked for many at a time, for each is a cache miss or two.
+ */
+#include "postgres.h"
+
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+
+#include "cache/cache.h"
+#include "edges/edges.h"
+#include "edges/sink.h"
+#include "server/region.h"
+
+/* ---- beginning ---- */
+
+/*
+ * Begin to gather edges in a call's slot, whose ends have such keys. dictionary: index of that which has codes for them; -1 = it is yet
+ * to be made. careful: hash as no choice of keys can make slow.
+ */
+void
+emogi_sink_begin(EmogiCall *call, const EmogiKeyType *keys, EmogiWeights weights, int dictionary, bool careful)
+{
+	EmogiSlot  *slot = call->slot;
+	uint64		words[4];
+
+	slot->weights = weights;
+	slot->keys = *keys;
+	slot->key_table = NULL;
+	slot->all_codes = slot->out_of_codes = false;
+	if (keys->class == EMOGI_KEY_INTEGER)
+		return;
+	if (dictionary >= 0)
+	{
+		if (slot->dictionary != dictionary)
+			emogi_dictionaries_attach(slot, dictionary);
+		return;
+	}
+	if (!pg_strong_random(words, sizeof words))
+		ereport(ERROR,
+				(errcode(ERRCODE_INTERNAL_ERROR),
+				 errmsg("could not generate random numbers")));
+	slot->key_table = emogi_region_alloc_any(EMOGI_OWNER_KEYS(call->slot_index), emogi_key_table_bytes());
+	emogi_key_table_init(slot->key_table, words, careful);
+}
+
+/* Get memory for the keys that a process finds; an EmogiKeyAlloc. Raises 53200. */
+static void *
+take_piece(void *arg, size_t bytes)
+{
+	return emogi_region_alloc_any(EMOGI_OWNER_KEYS((EmogiSlot *) arg - emogi_shared->slots), bytes);
+}
+
+/* Prepare a sink for what its slot gathers. */
+void
+emogi_sink_open_keys(EmogiSink *sink)
+{
+	EmogiSlot  *slot = sink->slot;
+
+	if (slot->keys.class == EMOGI_KEY_INTEGER)
+		return;
+	sink->has_keys = true;
+	emogi_key_coder_init(&sink->coder, &slot->keys);
+	if (slot->key_table != NULL)
+		sink->filler = (EmogiKeyFiller) {.table = slot->key_table,.alloc = take_piece,.arg = slot};
+	else
+		sink->dictionary = emogi_dictionaries_get(slot->dictionary);
+}
+
+/* ---- edges ---- */
+
+/* Get the text of a key, for messages. */
+static char *
+text_of(const EmogiSink *sink, Datum key)
+{
+	Oid			output;
+	bool		is_varlena;
+
+	getTypeOutputInfo(sink->coder.key.type, &output, &is_varlena);
+	return OidOutputFunctionCall(output, key);
+}
+
+/* Get temporary numbers for the keys at hand; false when they are not wanted any more. Raises 54000, 53200. */
+static bool
+number_keys(EmogiSink *sink, int64 *ends)
+{
+	uint32		numbers[EMOGI_KEYS_IN_FLIGHT];
+
+	switch (emogi_key_filler_put(&sink->filler, sink->batch, sink->nbatch, numbers))
+	{
+		case EMOGI_KEYS_PUT:
+			break;
+		case EMOGI_KEYS_CROWDED:
+			return false;		/* all is read again */
+		case EMOGI_KEYS_TOO_MANY:
+			ereport(ERROR,
+					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+					 errmsg("the graph has more than %llu vertices", (unsigned long long) EMOGI_MAX_VERTICES)));
+	}
+	for (int i = 0; i < sink->nbatch; i++)
+		ends[i] = numbers[i];
+	return true;
+}
+
+/* Get the code of a key that was not in the dictionary a moment ago; one of no meaning when there are no more. */
+static int64
+add_key(EmogiSink *sink, EmogiKeyBytes key)
+{
+	int64		code = emogi_dictionary_find(sink->dictionary, key);
+
+	if (code == EMOGI_NO_CODE &&
+		(emogi_dictionary_room_bytes(sink->dictionary) == 0 || emogi_dictionaries_give_room(sink->slot->dictionary)))
+		code = emogi_dictionary_add(sink->dictionary, key, emogi_key_coder_compare, &sink->coder);
+	if (code != EMOGI_NO_CODE)
+		return code;
+	sink->slot->out_of_codes = true;
+	return 0;
+}
+
+/* Get the codes of the keys at hand. */
+static void
+code_keys(EmogiSink *sink, int64 *ends)
+{
+	emogi_dictionary_find_many(sink->dictionary, sink->batch, sink->nbatch, ends);
+	for (int i = 0; i < sink->nbatch; i++)
+		if (unlikely(ends[i] == EMOGI_NO_CODE))
+			ends[i] = add_key(sink, sink->batch[i]);
+}
+
+/* Put the edges at hand into the Region. Raises 53200 and 54000. */
+void
+emogi_sink_flush(EmogiSink *sink)
+{
+	int64		ends[EMOGI_KEYS_IN_FLIGHT];
+	bool		wanted = true;
+
+	if (sink->nbatch == 0)
+		return;
+	if (sink->dictionary != NULL)
+		code_keys(sink, ends);
+	else
+		wanted = number_keys(sink, ends);
+	for (int i = 0; i < sink->nbatch && wanted; i += 2)
+		if (sink->weights == EMOGI_WEIGHTS_UNUSED)
+			emogi_sink_put(sink, ends[i], ends[i + 1]);
+		else
+			emogi_sink_put_weighted(sink, ends[i], ends[i + 1], sink->batch_weights[i / 2]);
+	sink->nbatch = 0;
+	sink->batch_bytes = 0;
+}
+
+/* Get the bytes of a key, in a copy if its Datum goes before the sink is flushed. */
+static EmogiKeyBytes
+encode(EmogiSink *sink, Datum key, bool goes)
+{
+	EmogiKeyBytes bytes = emogi_key_coder_encode(&sink->coder, key);
+	char	   *copy;
+
+	if (!goes)
+		return bytes;
+	copy = MemoryContextAlloc(sink->scrap, Max(bytes.length, 1));
+	memcpy(copy, bytes.bytes, bytes.length);
+	return (EmogiKeyBytes) {copy, bytes.length};
+}
+
+/*
+ * Append an edge to a sink with keys that are no integers, and a weight where it takes them. scrap: the Datums go before the sink is
+ * flushed by its owner, and their bytes are kept there; NULL = they stay. Raises 22023, 53200 and 54000.
+ */
+void
+emogi_sink_put_keys(EmogiSink *sink, Datum src, Datum dst, double weight)
+{
+	const bool	goes = sink->scrap != NULL;
+
+	if (sink->weights != EMOGI_WEIGHTS_UNUSED && unlikely(!emogi_weight_fits(sink->weights, weight)))
+		emogi_sink_refuse_weight(sink, text_of(sink, src), text_of(sink, dst), weight);
+	sink->batch[sink->nbatch] = encode(sink, src, goes);
+	sink->batch[sink->nbatch + 1] = encode(sink, dst, goes);
+	sink->batch_weights[sink->nbatch / 2] = weight;
+	sink->batch_bytes += sink->batch[sink->nbatch].length + sink->batch[sink->nbatch + 1].length;
+	sink->nbatch += 2;
+	if (sink->nbatch < EMOGI_KEYS_IN_FLIGHT && sink->batch_bytes < EMOGI_MAX_KEY_BYTES)
+		return;
+	emogi_sink_flush(sink);
+	if (goes)
+		MemoryContextReset(sink->scrap);
+}
+
+/* Raise 22004 for an edge without a weight, whose ends are no integers. */
+void
+emogi_sink_refuse_null_of_keys(const EmogiSink *sink, Datum src, Datum dst)
+{
+	emogi_sink_refuse_null_weight(text_of(sink, src), text_of(sink, dst));
+}
+
+/* ---- the aggregate ---- */
+
+PG_FUNCTION_INFO_V1(emogi_sink_transition_keys);
+
+/* Open the sink of an aggregate on its slot. */
+static void
+open_aggregate(EmogiSink *sink, uint64 token, MemoryContext context)
+{
+	MemoryContext old = MemoryContextSwitchTo(context);
+
+	emogi_sink_open(sink, token);
+	if (!sink->has_keys)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("_emogi_sink is for the use of emogi itself")));
+	sink->scrap = AllocSetContextCreate(context, "emogi keys", ALLOCSET_DEFAULT_SIZES);
+	MemoryContextSwitchTo(old);
+}
+
+/* emogi_sink_transition_keys(state internal, token bigint, src anyelement, dst anyelement [, weight float8]) -> internal */
+Datum
+emogi_sink_transition_keys(PG_FUNCTION_ARGS)
+{
+	EmogiSink  *sink = emogi_sink_state(fcinfo);
+	const bool	weighted = PG_NARGS() > 4;
+	MemoryContext context;
+
+	if (sink->slot == NULL && AggCheckCallContext(fcinfo, &context))
+		open_aggregate(sink, PG_ARGISNULL(1) ? 0 : (uint64) PG_GETARG_INT64(1), context);
+	if (get_fn_expr_argtype(fcinfo->flinfo, 2) != sink->coder.key.type || weighted != (sink->weights != EMOGI_WEIGHTS_UNUSED))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("_emogi_sink is for the use of emogi itself")));
+	if (PG_ARGISNULL(2) || PG_ARGISNULL(3))
+		sink->nskipped++;
+	else if (weighted && PG_ARGISNULL(4))
+		emogi_sink_refuse_null_of_keys(sink, PG_GETARG_DATUM(2), PG_GETARG_DATUM(3));
+	else
+		emogi_sink_put_keys(sink, PG_GETARG_DATUM(2), PG_GETARG_DATUM(3), weighted ? PG_GETARG_FLOAT8(4) : 0);
+	PG_RETURN_POINTER(sink);
+}
