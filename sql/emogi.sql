@@ -369,7 +369,7 @@ COMMENT ON COLUMN emogi_devices.pid IS 'process id of the engine worker';
 
 CREATE FUNCTION emogi_graphs(OUT source text, OUT database text, OUT relation oid, OUT columns text,
 	OUT direction text, OUT backward boolean, OUT state text, OUT vertices bigint, OUT edges bigint,
-	OUT skipped_rows bigint, OUT bytes bigint, OUT live_bytes bigint, OUT on_device boolean, OUT pins int, OUT hits bigint,
+	OUT skipped_rows bigint, OUT bytes bigint, OUT key_bytes bigint, OUT live_bytes bigint, OUT on_device boolean, OUT pins int, OUT hits bigint,
 	OUT built_at timestamptz, OUT last_used timestamptz, OUT build_ms float8)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL RESTRICTED ROWS 10;
@@ -388,6 +388,7 @@ COMMENT ON COLUMN emogi_graphs.vertices IS 'number of vertices; NULL while build
 COMMENT ON COLUMN emogi_graphs.edges IS 'number of list entries one way; both counts every edge twice; NULL while building';
 COMMENT ON COLUMN emogi_graphs.skipped_rows IS 'number of rows left out for a NULL end; NULL while building';
 COMMENT ON COLUMN emogi_graphs.bytes IS 'bytes of shared memory';
+COMMENT ON COLUMN emogi_graphs.key_bytes IS 'bytes of shared memory beside that for the keys of vertices that are no integers; graphs made of each other have them in common';
 COMMENT ON COLUMN emogi_graphs.live_bytes IS 'bytes of shared memory beside that, by which the graph follows its table; all graphs of the table and columns have them in common; 0: it does not';
 COMMENT ON COLUMN emogi_graphs.on_device IS 'whether a GPU may keep a copy';
 COMMENT ON COLUMN emogi_graphs.pins IS 'number of calls that use it now';
@@ -396,7 +397,7 @@ COMMENT ON COLUMN emogi_graphs.built_at IS 'when it became ready; NULL while bui
 COMMENT ON COLUMN emogi_graphs.last_used IS 'when a call last used it; NULL while building';
 COMMENT ON COLUMN emogi_graphs.build_ms IS 'milliseconds that its build took; NULL while building';
 
-CREATE FUNCTION emogi_cache(OUT graphs int, OUT tables int, OUT bytes bigint, OUT live_bytes bigint, OUT allowed_bytes bigint,
+CREATE FUNCTION emogi_cache(OUT graphs int, OUT tables int, OUT bytes bigint, OUT key_bytes bigint, OUT live_bytes bigint, OUT allowed_bytes bigint,
 	OUT hits bigint, OUT builds bigint, OUT splices bigint, OUT patches bigint, OUT private_builds bigint, OUT waits bigint, OUT evictions bigint, OUT reset_at timestamptz)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL RESTRICTED ROWS 1;
@@ -407,6 +408,7 @@ COMMENT ON VIEW emogi_cache IS 'the cache of graphs as a whole; counters since e
 COMMENT ON COLUMN emogi_cache.graphs IS 'number of graphs that are ready';
 COMMENT ON COLUMN emogi_cache.tables IS 'number of tables whose writers are noted for their sake';
 COMMENT ON COLUMN emogi_cache.bytes IS 'bytes of shared memory of all cached graphs, those about to go included';
+COMMENT ON COLUMN emogi_cache.key_bytes IS 'bytes of shared memory for keys of vertices that are no integers, of all graphs';
 COMMENT ON COLUMN emogi_cache.live_bytes IS 'bytes of shared memory by which graphs follow their tables';
 COMMENT ON COLUMN emogi_cache.allowed_bytes IS 'bytes that all graphs and results together may take: emogi.max_memory';
 COMMENT ON COLUMN emogi_cache.hits IS 'number of calls that found their graph';

@@ -182,6 +182,7 @@ emogi_cache_take_over(int index, EmogiGraph *built, int dictionary)
 	}
 	else if (built->memory != NULL)
 		bytes = emogi_region_give((void *) built->memory, built->memory_bytes, EMOGI_OWNER_GRAPH(index));
+	emogi_dictionaries_share(dictionary);
 	emogi_cache_lock();
 	cached->graph = *built;
 	cached->graph.id = cached->id;
@@ -497,7 +498,7 @@ graph_bytes(int index)
 {
 	const EmogiCached *cached = &emogi_cache_shared->graphs[index];
 
-	return cached->bytes - cached->labels_bytes;
+	return cached->bytes - cached->labels_bytes + emogi_dictionaries_bytes(cached->dictionary);
 }
 
 /* Tell those below how large Graphs are; called once, in the postmaster. */

@@ -68,12 +68,14 @@ extern void emogi_dictionaries_shmem_startup(void);
 extern void *emogi_dictionaries_begin(EmogiSlot *slot, const EmogiKeyType *type, Size bytes);
 extern void emogi_dictionaries_finish(EmogiSlot *slot, EmogiDictionary *dictionary);
 extern void emogi_dictionaries_attach(EmogiSlot *slot, int index);
+extern void emogi_dictionaries_share(int index);
 extern bool emogi_dictionaries_give_room(int index);
 extern int	emogi_dictionaries_use(int index);
 extern void emogi_dictionaries_release(int index);
 extern EmogiDictionary *emogi_dictionaries_get(int index);
 extern const EmogiKeyType *emogi_dictionaries_type(int index);
 extern uint64 emogi_dictionaries_bytes(int index);
+extern uint64 emogi_dictionaries_all_bytes(void);
 
 /* ---- cache.c: Graphs that calls and sessions share ---- */
 

@@ -16,7 +16,8 @@
 typedef struct SharedDictionary
 {
 	uint32		users;			/* 0 = free */
-	bool		packed;			/* its memory is a small block, else whole granules */
+	bool		packed;			/* its memory is a small block, else whole granules: */
+	bool		shared;			/* they are the dictionary's, else those of the call that has made it, and counted as such */
 	EmogiKeyType type;
 	EmogiDictionary *dictionary;	/* NULL = it does not stand yet */
 	void	   *memory;
@@ -59,14 +60,14 @@ take_entry(const EmogiKeyType *type)
 	return index < EMOGI_MAX_DICTIONARIES ? index : -1;
 }
 
-/* Allocate for a dictionary; *packed: a small block. Raises 53200. */
+/* Allocate for a slot's dictionary; *packed: a small block. Raises 53200. */
 static void *
-take_memory(int index, Size bytes, bool *packed)
+take_memory(const EmogiSlot *slot, Size bytes, bool *packed)
 {
 	void	   *memory = bytes <= EMOGI_SMALL_BYTES ? emogi_small_alloc(bytes) : NULL;
 
 	*packed = memory != NULL;
-	return memory != NULL ? memory : emogi_region_alloc_any(EMOGI_OWNER_DICTIONARY(index), bytes);
+	return memory != NULL ? memory : emogi_region_alloc_any(EMOGI_OWNER(slot - emogi_shared->slots), bytes);
 }
 
 /* Have a slot make a dictionary: get memory for it, of any content, not populated. Raises 53000 and 53200. */
@@ -85,7 +86,7 @@ emogi_dictionaries_begin(EmogiSlot *slot, const EmogiKeyType *type, Size bytes)
 	emogi_dictionaries_attach(slot, -1);
 	slot->dictionary = index;
 	entry = &dictionaries[index];
-	entry->memory = take_memory(index, bytes, &entry->packed);
+	entry->memory = take_memory(slot, bytes, &entry->packed);
 	entry->bytes = bytes;
 	return entry->memory;
 }
@@ -95,6 +96,19 @@ void
 emogi_dictionaries_finish(EmogiSlot *slot, EmogiDictionary *dictionary)
 {
 	dictionaries[slot->dictionary].dictionary = dictionary;
+}
+
+/* Have a dictionary outlive the call that has made it, of which it is; index = -1: there is none. Raises nothing. */
+void
+emogi_dictionaries_share(int index)
+{
+	SharedDictionary *entry = &dictionaries[index];
+
+	if (index < 0 || entry->shared)
+		return;
+	if (!entry->packed)
+		(void) emogi_region_give(entry->memory, entry->bytes, EMOGI_OWNER_DICTIONARY(index));
+	entry->shared = true;
 }
 
 /* Give room for later keys to a dictionary that has none, if there is any. Only who may add keys calls. */
@@ -142,6 +156,8 @@ emogi_dictionaries_release(int index)
 		return;
 	if (entry->packed)
 		emogi_small_free(entry->memory, entry->bytes);
+	else if (!entry->shared && entry->memory != NULL)
+		emogi_region_free(entry->memory, entry->bytes);
 	emogi_region_free_owner(EMOGI_OWNER_DICTIONARY(index));
 	emogi_cache_lock();
 	entry->users = 0;
@@ -183,4 +199,16 @@ emogi_dictionaries_bytes(int index)
 	const SharedDictionary *entry = &dictionaries[index];
 
 	return index >= 0 ? entry->bytes + entry->room_bytes : 0;
+}
+
+/* Get the bytes of all. Caller holds cache_lock. */
+uint64
+emogi_dictionaries_all_bytes(void)
+{
+	uint64		bytes = 0;
+
+	for (int i = 0; i < EMOGI_MAX_DICTIONARIES; i++)
+		if (dictionaries[i].users > 0)
+			bytes += emogi_dictionaries_bytes(i);
+	return bytes;
 }

@@ -111,8 +111,8 @@ emogi_holding_leave(int index)
 	if (!is_last)
 		return;
 
-	emogi_region_free_owner(EMOGI_OWNER_HOLDING(index));
 	emogi_dictionaries_release(holding->dictionary);
+	emogi_region_free_owner(EMOGI_OWNER_HOLDING(index));
 	if (holding->graph >= 0)
 		emogi_cache_unpin(holding->graph);
 	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);

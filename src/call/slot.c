@@ -54,11 +54,11 @@ emogi_slot_free(EmogiSlot *slot)
 {
 	int			index = (int) (slot - emogi_shared->slots);
 
+	emogi_dictionaries_release(slot->dictionary);
+	emogi_dictionaries_release(slot->old_dictionary);
 	emogi_region_free_owner(EMOGI_OWNER_EDGES(index));
 	emogi_region_free_owner(EMOGI_OWNER_KEYS(index));
 	emogi_region_free_owner(EMOGI_OWNER(index));
-	emogi_dictionaries_release(slot->dictionary);
-	emogi_dictionaries_release(slot->old_dictionary);
 	emogi_live_state_let_go(slot);
 	if (slot->donor >= 0)
 		emogi_cache_unpin(slot->donor);

@@ -38,6 +38,29 @@ compare(const EmogiObtained *obtained, const EmogiObtained *rebuilt, char *diffe
 	return difference[0] == '\0';
 }
 
+/*
+ * Give both Graphs the codes of one dictionary, where they have two: those of the first one, for all keys that it has. Each of the others
+ * gets a number of its own that is no code.
+ */
+static void
+share_codes(EmogiCall *call, const EmogiGraph *obtained, EmogiGraph *rebuilt)
+{
+	int64	   *ids;
+
+	if (rebuilt->dictionary == NULL || obtained->dictionary == NULL || rebuilt->dictionary == obtained->dictionary)
+		return;
+	ids = emogi_call_alloc_any(call, rebuilt->nvertices * sizeof *ids);
+	for (uint64 v = 0; v < rebuilt->nvertices; v++)
+	{
+		if (v % 65536 == 0)
+			CHECK_FOR_INTERRUPTS();
+		ids[v] = emogi_dictionary_find(obtained->dictionary, emogi_dictionary_key(rebuilt->dictionary, rebuilt->ids[v]));
+		if (ids[v] == EMOGI_NO_CODE)
+			ids[v] = PG_INT64_MAX - (int64) v;
+	}
+	rebuilt->ids = ids;
+}
+
 /* Allocate in the Region, for a call. */
 static void *
 allocate(void *call, size_t bytes)
@@ -53,6 +76,7 @@ apply_patch(EmogiCall *call, EmogiDirection direction, EmogiObtainedTwice *twice
 
 	(void) emogi_patch_apply(&twice->obtained.graph, twice->patch, direction, twice->rebuilt.graph.weight_type, allocate, call,
 							 serve_interrupts, &applied);
+	applied.dictionary = twice->obtained.graph.dictionary;
 	twice->obtained.graph = applied;
 }
 
@@ -120,6 +144,7 @@ emogi_check(PG_FUNCTION_ARGS)
 	emogi_call_phase(call, EMOGI_PHASE_RUN);
 	if (twice.patch != NULL)
 		apply_patch(call, wanted.direction, &twice);
+	share_codes(call, &twice.obtained.graph, &twice.rebuilt.graph);
 	if (!compare(&twice.obtained, &twice.rebuilt, difference, sizeof difference))
 		warn(&twice, graph.text, difference);
 	row = make_row(desc, call, &twice.obtained.graph, difference);

@@ -116,6 +116,7 @@ make_state(EmogiCall *call, EmogiCreation *creation, const EmogiXidSnapshot *xid
 	emogi_store_prepare(call, state, creation->discoveries, creation->nleaves, 0, &storing);
 	pack_edges(call, &storing);
 	emogi_store(&storing, xids, &none);
+	emogi_dictionaries_share(call->slot->dictionary);
 	emogi_cache_lock();
 	state->dictionary = emogi_dictionaries_use(call->slot->dictionary);
 	state->phase = EMOGI_LIVE_READY;

@@ -39,6 +39,7 @@ typedef struct Cached
 	uint64		nvertices;
 	uint64		nedges;
 	uint64		bytes;
+	uint64		key_bytes;		/* of the dictionary */
 	uint64		live_bytes;		/* of the live state */
 	uint64		nskipped;
 	uint64		hits;
@@ -76,6 +77,7 @@ copy_graphs(Cached **copy)
 		graph->nvertices = cached->graph.nvertices;
 		graph->nedges = cached->graph.forward.nedges;
 		graph->bytes = cached->bytes;
+		graph->key_bytes = emogi_dictionaries_bytes(cached->dictionary);
 		graph->live_bytes = cached->live_id != 0 ? emogi_live_state_bytes(cached->live_id) : 0;
 		graph->nskipped = cached->nskipped;
 		graph->hits = cached->hits;
@@ -187,6 +189,7 @@ put_graph(FunctionCallInfo fcinfo, const Cached *graph)
 	emogi_views_add_if(&row, built, Int64GetDatum(graph->nedges));
 	emogi_views_add_if(&row, built, Int64GetDatum(graph->nskipped));
 	emogi_views_add(&row, Int64GetDatum(graph->bytes));
+	emogi_views_add(&row, Int64GetDatum(graph->key_bytes));
 	emogi_views_add(&row, Int64GetDatum(graph->live_bytes));
 	emogi_views_add(&row, BoolGetDatum(graph->on_device));
 	emogi_views_add(&row, Int32GetDatum(graph->pins));
@@ -223,6 +226,7 @@ emogi_cache(PG_FUNCTION_ARGS)
 	EmogiCacheCounters counters;
 	int			ngraphs = 0;
 	uint64		bytes = 0;
+	uint64		key_bytes;
 	uint64		live_bytes;
 	EmogiViewRow row = {0};
 
@@ -237,12 +241,14 @@ emogi_cache(PG_FUNCTION_ARGS)
 		ngraphs += cached->state == EMOGI_GRAPH_READY;
 		bytes += cached->state != EMOGI_GRAPH_FREE ? cached->bytes : 0;
 	}
+	key_bytes = emogi_dictionaries_all_bytes();
 	live_bytes = emogi_live_state_bytes(0);
 	LWLockRelease(emogi_shared->cache_lock);
 
 	emogi_views_add(&row, Int32GetDatum(ngraphs));
 	emogi_views_add(&row, Int32GetDatum((int32) emogi_tables_ntracked()));
 	emogi_views_add(&row, Int64GetDatum(bytes));
+	emogi_views_add(&row, Int64GetDatum(key_bytes));
 	emogi_views_add(&row, Int64GetDatum(live_bytes));
 	emogi_views_add(&row, Int64GetDatum(emogi_region_budget_bytes()));
 	emogi_views_add(&row, Int64GetDatum(counters.hits));
