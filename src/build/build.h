@@ -57,6 +57,7 @@ typedef struct EmogiEstimate
 	uint64		nedges;
 	uint64		nvertices;
 	EmogiWeightType weight_type;
+	double		key_width;		/* mean bytes of a key; 0 = keys are integers */
 	int64		min_key;
 	int64		max_key;
 	bool		from_heaps;		/* edges are read from tables, not through the executor */

@@ -22,6 +22,7 @@
 #include "nodes/plannodes.h"
 #include "optimizer/cost.h"
 #include "utils/builtins.h"
+#include "utils/datum.h"
 #include "utils/lsyscache.h"
 #include "utils/plancache.h"
 #include "utils/syscache.h"
@@ -41,6 +42,7 @@ typedef struct KeyFigures
 {
 	double		nvertices;		/* distinct values of src and of dst, added up; < 0 = not known */
 	double		null_share;		/* of rows with a NULL end, at least; 0 .. 1 */
+	double		width;			/* mean bytes of a key that is no integer */
 	int64		min_key;
 	int64		max_key;
 } KeyFigures;
@@ -128,7 +130,7 @@ listed_range(HeapTuple statistics, int kind, int length, int64 *min_key, int64 *
 
 /* Add what is known of one key column to the figures; false when there are no statistics of it. */
 static bool
-add_key_column(Oid relid, AttrNumber attnum, bool of_children, double rows, KeyFigures *figures)
+add_key_column(Oid relid, AttrNumber attnum, bool of_children, double rows, EmogiKeyClass class, KeyFigures *figures)
 {
 	HeapTuple	tuple = SearchSysCache3(STATRELATTINH, ObjectIdGetDatum(relid), Int16GetDatum(attnum),
 										BoolGetDatum(of_children));
@@ -141,19 +143,25 @@ add_key_column(Oid relid, AttrNumber attnum, bool of_children, double rows, KeyF
 	statistics = (Form_pg_statistic) GETSTRUCT(tuple);
 	figures->nvertices += statistics->stadistinct >= 0 ? statistics->stadistinct : -statistics->stadistinct * rows;
 	figures->null_share = Max(figures->null_share, statistics->stanullfrac);
-	listed = listed_range(tuple, STATISTIC_KIND_HISTOGRAM, length, &figures->min_key, &figures->max_key);
-	listed |= listed_range(tuple, STATISTIC_KIND_MCV, length, &figures->min_key, &figures->max_key);
+	figures->width = Max(figures->width, statistics->stawidth);
+	listed = class != EMOGI_KEY_INTEGER ||
+		listed_range(tuple, STATISTIC_KIND_HISTOGRAM, length, &figures->min_key, &figures->max_key);
+	listed |= class == EMOGI_KEY_INTEGER &&
+		listed_range(tuple, STATISTIC_KIND_MCV, length, &figures->min_key, &figures->max_key);
 	ReleaseSysCache(tuple);
 	return listed;
 }
+
+/* Bytes that a key of a type without a fixed length is taken to have where nothing is known of it. */
+#define UNKNOWN_WIDTH 32
 
 /* Get the figures of keys of which nothing is known but how many bytes they have. */
 static KeyFigures
 unknown_keys(int length)
 {
-	KeyFigures	figures = {.nvertices = -1, .min_key = PG_INT64_MIN, .max_key = PG_INT64_MAX};
+	KeyFigures	figures = {.nvertices = -1, .width = length > 0 ? length : UNKNOWN_WIDTH, .min_key = PG_INT64_MIN, .max_key = PG_INT64_MAX};
 
-	if (length < 8)
+	if (length > 0 && length < 8)
 	{
 		figures.max_key = (INT64CONST(1) << (8 * length - 1)) - 1;
 		figures.min_key = -figures.max_key - 1;
@@ -171,9 +179,16 @@ relation_keys(const EmogiSource *source, List *leaves, double rows)
 	bool		of_children = leaves != NIL && (list_length(leaves) > 1 || linitial_oid(leaves) != source->relid);
 	KeyFigures	figures = {.min_key = PG_INT64_MAX, .max_key = PG_INT64_MIN};
 
-	if (add_key_column(source->relid, source->src, of_children, rows, &figures) &&
-		add_key_column(source->relid, source->dst, of_children, rows, &figures))
+	if (add_key_column(source->relid, source->src, of_children, rows, source->key.class, &figures) &&
+		add_key_column(source->relid, source->dst, of_children, rows, source->key.class, &figures))
+	{
+		if (source->key.class != EMOGI_KEY_INTEGER)
+		{
+			figures.min_key = PG_INT64_MIN;
+			figures.max_key = PG_INT64_MAX;
+		}
 		return figures;
+	}
 	return unknown_keys(Max(get_typlen(get_atttype(source->relid, source->src)),
 							get_typlen(get_atttype(source->relid, source->dst))));
 }
@@ -198,9 +213,9 @@ emogi_estimate_size(const EmogiSource *source, double *nvertices, double *nedges
 	for (int of_children = 0; of_children < 2 && !known; of_children++)
 	{
 		figures.nvertices = 0;
-		(void) add_key_column(source->relid, source->src, of_children, *nedges, &figures);
+		(void) add_key_column(source->relid, source->src, of_children, *nedges, source->key.class, &figures);
 		known = figures.nvertices > 0;
-		(void) add_key_column(source->relid, source->dst, of_children, *nedges, &figures);
+		(void) add_key_column(source->relid, source->dst, of_children, *nedges, source->key.class, &figures);
 	}
 	*nvertices = known ? Max(figures.nvertices / 2, 1) : *nedges;
 	return true;
@@ -232,8 +247,11 @@ emogi_estimate_next_degree(const EmogiSource *source, double nvertices, double n
 	double		mean = nedges / Max(nvertices, 1);
 	double		degree = 0;
 	double		share = 0;
-	int			from_length;
-	int			to_length;
+	const bool	integers = source->key.class == EMOGI_KEY_INTEGER;
+	int16		from_length;
+	int16		to_length;
+	bool		from_by_value;
+	bool		to_by_value;
 	AttStatsSlot from;
 	AttStatsSlot to;
 
@@ -244,19 +262,16 @@ emogi_estimate_next_degree(const EmogiSource *source, double nvertices, double n
 		free_attstatsslot(&from);
 		return mean;
 	}
-	from_length = get_typlen(from.valuetype);
-	to_length = get_typlen(to.valuetype);
+	get_typlenbyval(from.valuetype, &from_length, &from_by_value);
+	get_typlenbyval(to.valuetype, &to_length, &to_by_value);
 	for (int i = 0; i < Min(to.nvalues, MOST_COMMON); i++)
-	{
-		int64		key = key_of_datum(to.values[i], to_length);
-
 		for (int j = 0; j < Min(from.nvalues, MOST_COMMON); j++)
-			if (key_of_datum(from.values[j], from_length) == key)
+			if (integers ? key_of_datum(to.values[i], to_length) == key_of_datum(from.values[j], from_length) :
+				from_length == to_length && datumIsEqual(to.values[i], from.values[j], to_by_value, to_length))
 			{
 				degree += to.numbers[i] * from.numbers[j] * nedges;
 				share += to.numbers[i];
 			}
-	}
 	free_attstatsslot(&from);
 	free_attstatsslot(&to);
 	return Max(degree + (1 - Min(share, 1)) * mean, mean);
@@ -278,9 +293,9 @@ widest_weight(Oid type)
 	}
 }
 
-/* Get the weights of a query, where they are wanted and there; raises what is wrong with its form. */
+/* Get the weights of a query, where they are wanted and there, and the type of its keys; raises what is wrong with its form. */
 static EmogiWeightType
-query_weight(const EmogiSource *source)
+query_weight(const EmogiSource *source, EmogiKeyType *key)
 {
 	TupleDesc	desc;
 	EmogiEdgeColumns columns;
@@ -289,6 +304,7 @@ query_weight(const EmogiSource *source)
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
 	(void) emogi_query_describe_edges(source->query, source->wants_weight, &desc, &columns);
+	*key = columns.key;
 	type = columns.weight > 0 ? widest_weight(TupleDescAttr(desc, columns.weight - 1)->atttypid) : EMOGI_WEIGHT_NONE;
 	SPI_finish();
 	return type;
@@ -298,7 +314,7 @@ query_weight(const EmogiSource *source)
 
 /* Put rows and figures of keys together. */
 static EmogiEstimate
-put_together(double rows, const KeyFigures *keys, EmogiWeightType weight_type)
+put_together(double rows, const KeyFigures *keys, EmogiKeyClass class, EmogiWeightType weight_type)
 {
 	double		nedges = Min(rint(Max(rows, 0) * (1 - keys->null_share)), MOST_EDGES);
 	double		nvertices = Min(keys->nvertices < 0 ? nedges : keys->nvertices, 2 * nedges);
@@ -308,6 +324,7 @@ put_together(double rows, const KeyFigures *keys, EmogiWeightType weight_type)
 		.nedges = (uint64) nedges,
 		.nvertices = (uint64) (nedges > 0 ? Max(nvertices, 1) : 0),
 		.weight_type = weight_type,
+		.key_width = class != EMOGI_KEY_INTEGER ? keys->width : 0,
 		.min_key = keys->min_key,
 		.max_key = keys->max_key
 	};
@@ -328,8 +345,11 @@ estimate_source(const EmogiSource *source)
 
 	if (source->is_query)
 	{
-		weight_type = query_weight(source);
-		return put_together(estimate_query(source->query), &keys, weight_type);
+		EmogiKeyType key;
+
+		weight_type = query_weight(source, &key);
+		keys.width = key.fixed_length > 0 ? key.fixed_length : UNKNOWN_WIDTH;
+		return put_together(estimate_query(source->query), &keys, key.class, weight_type);
 	}
 	rel = relation_open(source->relid, NoLock);
 	row_security = emogi_access_check(rel, source);
@@ -342,7 +362,7 @@ estimate_source(const EmogiSource *source)
 	rows = emogi_estimate_rows(source, leaves);
 	if (!row_security && kind != RELKIND_VIEW)
 		keys = relation_keys(source, leaves, rows);
-	estimate = put_together(rows, &keys, weight_type);
+	estimate = put_together(rows, &keys, source->key.class, weight_type);
 	estimate.from_heaps = leaves != NIL;
 	return estimate;
 }
@@ -384,6 +404,20 @@ key_bytes(const EmogiEstimate *estimate)
 }
 
 /*
+ * Add what keys that are no integers take: a record of each in the key table, with its place in a hash table that is half full, then its bytes
+ * in the dictionary with an offset and its place in another, and 4 bytes for the number that it had before.
+ */
+static void
+add_dictionary(EmogiEstimate *estimate)
+{
+	const double nkeys = (double) estimate->nvertices;
+	const uint64 dictionary = whole_granules((uint64) (nkeys * (estimate->key_width + 4 + 8)));
+
+	estimate->graph_bytes += dictionary;
+	estimate->peak_bytes += dictionary + whole_granules((uint64) (nkeys * (estimate->key_width + 8 + 2 + 16 + 4)));
+}
+
+/*
  * Estimate the Graph of a Source for traversals in one direction, and the memory that it and its build take. Raises what keeps the
  * caller from reading the Source.
  */
@@ -398,7 +432,11 @@ emogi_estimate_graph(const EmogiSource *source, EmogiDirection direction)
 	if (nedges == 0)
 		return estimate;
 	estimate.graph_bytes = whole_granules(emogi_csr_bytes(nvertices, nedges, direction, false, estimate.weight_type));
-	estimate.peak_bytes = chunk_bytes(&estimate) + key_bytes(&estimate) + estimate.graph_bytes +
+	if (estimate.key_width > 0)
+		add_dictionary(&estimate);
+	else
+		estimate.peak_bytes += key_bytes(&estimate);
+	estimate.peak_bytes += chunk_bytes(&estimate) + estimate.graph_bytes +
 		whole_granules(emogi_csr_scratch_bytes(nvertices, nedges, direction, emogi_cpu_threads, weighted));
 	return estimate;
 }
