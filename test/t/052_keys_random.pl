@@ -1,0 +1,159 @@
+# Random graphs whose vertices are of any type give what the same graphs give whose vertices are numbered by hand: each function, in
+# each direction, with one source and many, before and after changes, from tables and from queries; rows are in the order of the type.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+use EmogiTest;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $graphs = $ENV{EMOGI_RANDOM_GRAPHS} || 400;
+my $seed = $ENV{EMOGI_RANDOM_SEED} || int(rand(1 << 30));
+my $node = emogi_node('main', 'emogi.cpu_threads = 2', 'emogi.live_min_size = 0');
+
+# Types, and a key for each number; = after the name: keys are in the order of their numbers.
+my %types = (
+	'smallint=' => 'k::smallint',
+	'integer=' => 'k * 100000 - 10000000',
+	'bigint=' => 'k * 10000000000 - 500000000000',
+	'oid=' => '(2147483600 + k::bigint)::oid',
+	'uuid' => 'md5(k::text)::uuid',
+	'text' => "repeat(substr(md5(k::text), 1, 1), 1 + k % 40) || k",
+	'text COLLATE "C"' => "CASE k % 3 WHEN 0 THEN upper(md5(k::text)) ELSE md5(k::text) END",
+	'text COLLATE "POSIX"' => "CASE k WHEN 0 THEN '' ELSE repeat('x', k) END",
+	'varchar' => "chr(97 + k % 26) || k",
+	'varchar(12)=' => "'v' || lpad(k::text, 6, '0')",
+	'char(12)' => "substr(md5(k::text), 1, 1 + k % 8) || k",
+	'name' => "'n' || md5(k::text)",
+	'bytea' => "decode(md5(k::text), 'hex') || '\\x00'::bytea",
+	'numeric=' => 'k / 7.0',
+	'numeric(12,2)=' => 'k * 1.25 - 100',
+	'real=' => 'k * 1.5 - 50',
+	'double precision=' => 'k / 3.0 - 10',
+	'date=' => "date '1999-12-01' + k",
+	'time=' => "time '00:00' + k * interval '1 second'",
+	'timestamp=' => "timestamp '1970-01-01' + k * interval '13 minutes'",
+	'timestamptz=' => "timestamptz '2000-01-01 00:00+00' + k * interval '1 hour'",
+	'interval=' => "k * interval '1 hour'",
+	'inet' => "('10.' || k % 7 || '.0.' || k)::inet",
+	'macaddr=' => "lpad(to_hex(k), 12, '0')::macaddr",
+	'money=' => 'k::money',
+	'pg_lsn=' => "('0/' || to_hex(k))::pg_lsn",
+	'jsonb' => "jsonb_build_object('a', k)",
+	'integer[]=' => 'ARRAY[k, k + 1]',
+	'mood=' => "('m' || lpad(k::text, 3, '0'))::mood",
+	'code' => "upper(md5(k::text))::code"
+);
+
+$node->safe_psql('postgres', q{
+	SET client_min_messages = warning;
+	DO $$BEGIN EXECUTE 'CREATE TYPE mood AS ENUM (' || (SELECT string_agg(quote_literal('m' || lpad(k::text, 3, '0')), ',') FROM generate_series(0, 399) k) || ')'; END$$;
+	CREATE DOMAIN code AS text CHECK (value <> '');
+
+	-- make a graph of m random edges among n vertices, numbered, and with keys
+	CREATE PROCEDURE make(type text, expression text, n int, m int) LANGUAGE plpgsql AS $$
+	BEGIN
+		DROP TABLE IF EXISTS numbered, typed, names;
+		CREATE TABLE numbered AS SELECT (random() ^ 2 * (n - 1))::int AS src, (random() * (n - 1))::int AS dst, (random() * 9 + 1)::int AS weight FROM generate_series(1, m);
+		EXECUTE format('CREATE TABLE typed (pad text, src %1$s, dst %1$s, weight int)', type);
+		EXECUTE format('CREATE TABLE names (k int PRIMARY KEY, key %s)', type);
+		EXECUTE format('INSERT INTO names SELECT k, %s FROM generate_series(0, %s) k', expression, n - 1);
+		INSERT INTO typed SELECT CASE WHEN random() < 0.5 THEN repeat('p', (random() * 20)::int) END, a.key, b.key, weight FROM numbered JOIN names a ON a.k = src JOIN names b ON b.k = dst;
+		INSERT INTO typed SELECT NULL, NULL, key, 1 FROM names WHERE k < 3;
+		ANALYZE typed, numbered;
+	END$$;
+
+	-- the same changes to both
+	CREATE PROCEDURE change(n int) LANGUAGE plpgsql AS $$
+	DECLARE
+		low int := random() * n;
+	BEGIN
+		DELETE FROM typed USING names WHERE key = src AND k BETWEEN low AND low + 2;
+		DELETE FROM numbered WHERE src BETWEEN low AND low + 2;
+		WITH new AS (INSERT INTO numbered SELECT (random() * (n - 1))::int, (random() * (n - 1))::int, 3 FROM generate_series(1, 1 + (random() * 4)::int) RETURNING *)
+		INSERT INTO typed SELECT NULL, a.key, b.key, weight FROM new JOIN names a ON a.k = src JOIN names b ON b.k = dst;
+	END$$;
+
+	-- how many rows of two queries differ
+	CREATE FUNCTION differ(a text, b text) RETURNS bigint LANGUAGE plpgsql AS $$
+	DECLARE
+		n bigint;
+	BEGIN
+		EXECUTE format('SELECT count(*) FROM ((SELECT * FROM (%1$s) a EXCEPT ALL SELECT * FROM (%2$s) b) UNION ALL (SELECT * FROM (%2$s) b EXCEPT ALL SELECT * FROM (%1$s) a)) d', a, b) INTO n;
+		RETURN n;
+	END$$;
+
+	-- what is wrong with the answers about both
+	CREATE FUNCTION wrong(type text, graph text, sources int[], direction text) RETURNS text LANGUAGE plpgsql AS $$
+	DECLARE
+		base text := regexp_replace(type, ' COLLATE.*', '');
+		given text := (SELECT format('ARRAY(SELECT key::text FROM names WHERE k = ANY(%L))', sources));
+		one text := format('(SELECT key::text FROM names WHERE k = %s)', sources[1]);
+		other text := format('(SELECT key::text FROM names WHERE k = %s)', sources[2]);
+		found text := '';
+		name text;
+		call record;
+		n bigint;
+	BEGIN
+		FOR call IN SELECT * FROM (VALUES
+			('bfs', 'level', ''), ('bfs', 'level', ', max_depth => 2'), ('sssp', 'distance', ''), ('sssp', 'distance', ', max_distance => 9'), ('sswp', 'width', ''), ('ssnsp', 'paths', '')) v(f, value, more)
+		LOOP
+			n := differ(format('SELECT k, %s FROM emogi_%s(%L, %s, direction => %L%s) JOIN names ON key::text = vertex', call.value, call.f, graph, given, direction, call.more),
+				format('SELECT vertex, %s FROM emogi_%s(''numbered'', %L::bigint[], direction => %L%s)', call.value, call.f, sources, direction, call.more));
+			IF n > 0 THEN found := found || format('%s %s: %s rows; ', call.f, call.more, n); END IF;
+			n := differ(format('SELECT k, %s FROM emogi_%s(%L, %s, direction => %L%s) JOIN names ON key::text = vertex', call.value, call.f, graph, one, direction, call.more),
+				format('SELECT vertex, %s FROM emogi_%s(''numbered'', %s, direction => %L%s)', call.value, call.f, sources[1], direction, call.more));
+			IF n > 0 THEN found := found || format('%s %s of one: %s rows; ', call.f, call.more, n); END IF;
+		END LOOP;
+		n := differ(format('SELECT max(seq), max(distance) FROM emogi_shortest_path(%L, %s, %s, %L)', graph, one, other, direction),
+			format('SELECT max(seq), max(distance) FROM emogi_shortest_path(''numbered'', %s, %s, %L)', sources[1], sources[2], direction));
+		IF n > 0 THEN found := found || 'shortest_path; '; END IF;
+		n := differ(format('SELECT min(a.k), count(*) FROM emogi_cc(%L, key => NULL::%s) JOIN names a ON a.key = vertex GROUP BY component', graph, base),
+			'SELECT min(vertex), count(*) FROM emogi_cc(''numbered'') GROUP BY component');
+		IF n > 0 THEN found := found || format('cc: %s rows; ', n); END IF;
+		n := differ(format('SELECT k, round(rank::numeric, 9) FROM emogi_pagerank(%L, key => NULL::%s) JOIN names ON key = vertex', graph, base),
+			'SELECT vertex, round(rank::numeric, 9) FROM emogi_pagerank(''numbered'')');
+		IF n > 0 THEN found := found || format('pagerank: %s rows; ', n); END IF;
+		EXECUTE format('SELECT count(*) FROM (SELECT vertex, lag(vertex) OVER () AS before FROM emogi_cc(%L, key => NULL::%s)) r WHERE before >= vertex', graph, base) INTO n;
+		IF n > 0 AND type !~ 'COLLATE' THEN found := found || format('order: %s rows; ', n); END IF;
+		EXECUTE format('SELECT count(*) FROM emogi_check(%L) WHERE NOT ok', graph) INTO n;
+		IF n > 0 THEN found := found || 'check; '; END IF;
+		RETURN nullif(found, '');
+	END$$;
+});
+
+my $session = session($node);
+my $wrong = 0;
+my $asked = 0;
+$session->ask("SELECT setseed(" . ($seed % 1000) / 1000 . ")");
+srand($seed);
+for my $round (1 .. $graphs)
+{
+	my @names = sort keys %types;
+	my $name = $names[$round % @names];
+	my ($type, $expression) = ($name =~ s/=$//r, $types{$name});
+	my ($n, $m) = (2 + int(rand(120)), 1 + int(rand(400)));
+	$session->ask("CALL make('$type', \$e\$$expression\$e\$, $n, $m)");
+	for my $turn (1 .. 2 + int(rand(2)))
+	{
+		my $graph = rand() < 0.8 ? 'typed' : 'SELECT src, dst, weight FROM typed';
+		my $sources = sprintf 'ARRAY[%d, %d, %d]', map { int(rand($n)) } 1 .. 3;
+		my $direction = ('out', 'in', 'both')[int(rand(3))];
+		my $found = $session->ask("SELECT wrong('$type', '$graph', $sources, '$direction')");
+		$asked++;
+		next if $found eq '';
+		$wrong++;
+		diag("seed $seed, graph $round, turn $turn, $type, $graph, $sources, $direction: $found");
+		$session->ask("CALL change($n)");
+	}
+	continue { $session->ask("CALL change($n)") }
+}
+is($wrong, 0, "$asked questions about $graphs random graphs, seed $seed");
+$session->quit;
+$node->stop;
+
+done_testing();
