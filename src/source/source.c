@@ -302,6 +302,18 @@ check_key_type(Relation rel, const EmogiSource *source, AttrNumber attnum)
 				 hint_of_keys(rel, source, type)));
 }
 
+/* Find out how the keys of a relation are handled; false when its column cannot hold keys. */
+static bool
+find_key_type(EmogiSource *source)
+{
+	Oid			type;
+	Oid			collation;
+	int32		typmod;
+
+	get_atttypetypmodcoll(source->relid, source->src, &type, &typmod, &collation);
+	return emogi_key_type_find(type, collation, &source->key);
+}
+
 /* Raise 42804 unless a column can hold weights. */
 static void
 check_weight_type(Relation rel, AttrNumber attnum)
@@ -416,6 +428,7 @@ resolve_relation(const EmogiGraphArgument *graph, bool wants_weight, EmogiSource
 	}
 	check_key_type(rel, source, source->src);
 	check_key_type(rel, source, source->dst);
+	(void) find_key_type(source);
 	if (!wants_weight && columns == NIL)
 		source->weight = 0;
 	if (source->weight > 0)
@@ -509,7 +522,7 @@ emogi_source_peek(const EmogiGraphArgument *graph, bool wants_weight, EmogiSourc
 		source->weight = default_weight(source->relid);
 	if (!wants_weight)
 		source->weight = 0;
-	return source->src > 0 && source->dst > 0 && source->weight >= 0 && emogi_access_peek(source);
+	return source->src > 0 && source->dst > 0 && source->weight >= 0 && find_key_type(source) && emogi_access_peek(source);
 }
 
 /* Get the relation that a graph argument names, locked, whatever its columns; InvalidOid when it is a query. */

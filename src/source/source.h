@@ -12,6 +12,8 @@
 #include "utils/rel.h"
 #include "utils/snapshot.h"
 
+#include "keys/keys.h"
+
 /* ---- source.c ---- */
 
 /* The graph argument as it was given: text, or a relation (regclass) with a list of columns beside it. */
@@ -37,6 +39,8 @@ typedef struct EmogiSource
 	AttrNumber	src;
 	AttrNumber	dst;
 	AttrNumber	weight;			/* 0 = none, or not wanted */
+
+	EmogiKeyType key;			/* type of both ends; of a query known when it has been prepared */
 
 	char	   *query;			/* a query: its text */
 } EmogiSource;
