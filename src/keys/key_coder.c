@@ -11,6 +11,7 @@
 
 #include <math.h>
 
+#include "access/detoast.h"
 #include "catalog/pg_am_d.h"
 #include "catalog/pg_type.h"
 #include "port/pg_bswap.h"
