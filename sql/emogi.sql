@@ -74,8 +74,9 @@ CREATE FUNCTION _emogi_support(internal) RETURNS internal
 AS 'MODULE_PATHNAME', 'emogi_support' LANGUAGE C STRICT PARALLEL SAFE;
 
 -- The graph is text, or a relation (regclass) with the names of columns as the last argument: stored in a view or a function of
--- SQL, that is a dependency, which text is not. A source is one (bigint), several (bigint[]; the nearest counts), or text that has
--- one or several: what drivers pass of which they do not know the type, and untyped literals and NULL.
+-- SQL, that is a dependency, which text is not. A source is one vertex or several (an array; the nearest counts). Its type is that of
+-- the vertices returned: bigint, uuid, or text, which serves keys of all types by their text form. Text is also what drivers pass of
+-- which they do not know the type, and untyped literals and NULL; where keys are integers it may have several: '{1,2}'.
 
 -- Functions with a source.
 
@@ -92,10 +93,28 @@ AS 'MODULE_PATHNAME', 'emogi_bfs' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100
 COMMENT ON FUNCTION emogi_bfs(text, bigint[], int, text) IS 'vertices reached, with the fewest hops to each';
 
 CREATE FUNCTION emogi_bfs(graph text, source text, max_depth int DEFAULT NULL, direction text DEFAULT 'out',
-	OUT vertex bigint, OUT level int)
+	OUT vertex text, OUT level int)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_bfs' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
 COMMENT ON FUNCTION emogi_bfs(text, text, int, text) IS 'vertices reached, with the fewest hops to each';
+
+CREATE FUNCTION emogi_bfs(graph text, source text[], max_depth int DEFAULT NULL, direction text DEFAULT 'out',
+	OUT vertex text, OUT level int)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_bfs' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_bfs(text, text[], int, text) IS 'vertices reached, with the fewest hops to each';
+
+CREATE FUNCTION emogi_bfs(graph text, source uuid, max_depth int DEFAULT NULL, direction text DEFAULT 'out',
+	OUT vertex uuid, OUT level int)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_bfs' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_bfs(text, uuid, int, text) IS 'vertices reached, with the fewest hops to each';
+
+CREATE FUNCTION emogi_bfs(graph text, source uuid[], max_depth int DEFAULT NULL, direction text DEFAULT 'out',
+	OUT vertex uuid, OUT level int)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_bfs' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_bfs(text, uuid[], int, text) IS 'vertices reached, with the fewest hops to each';
 
 CREATE FUNCTION emogi_bfs(graph regclass, source bigint, max_depth int DEFAULT NULL, direction text DEFAULT 'out', columns text DEFAULT NULL,
 	OUT vertex bigint, OUT level int)
@@ -110,10 +129,28 @@ AS 'MODULE_PATHNAME', 'emogi_bfs' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100
 COMMENT ON FUNCTION emogi_bfs(regclass, bigint[], int, text, text) IS 'vertices reached, with the fewest hops to each';
 
 CREATE FUNCTION emogi_bfs(graph regclass, source text, max_depth int DEFAULT NULL, direction text DEFAULT 'out', columns text DEFAULT NULL,
-	OUT vertex bigint, OUT level int)
+	OUT vertex text, OUT level int)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_bfs' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
 COMMENT ON FUNCTION emogi_bfs(regclass, text, int, text, text) IS 'vertices reached, with the fewest hops to each';
+
+CREATE FUNCTION emogi_bfs(graph regclass, source text[], max_depth int DEFAULT NULL, direction text DEFAULT 'out', columns text DEFAULT NULL,
+	OUT vertex text, OUT level int)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_bfs' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_bfs(regclass, text[], int, text, text) IS 'vertices reached, with the fewest hops to each';
+
+CREATE FUNCTION emogi_bfs(graph regclass, source uuid, max_depth int DEFAULT NULL, direction text DEFAULT 'out', columns text DEFAULT NULL,
+	OUT vertex uuid, OUT level int)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_bfs' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_bfs(regclass, uuid, int, text, text) IS 'vertices reached, with the fewest hops to each';
+
+CREATE FUNCTION emogi_bfs(graph regclass, source uuid[], max_depth int DEFAULT NULL, direction text DEFAULT 'out', columns text DEFAULT NULL,
+	OUT vertex uuid, OUT level int)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_bfs' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_bfs(regclass, uuid[], int, text, text) IS 'vertices reached, with the fewest hops to each';
 
 CREATE FUNCTION emogi_sssp(graph text, source bigint, max_distance float8 DEFAULT NULL, direction text DEFAULT 'out',
 	OUT vertex bigint, OUT distance float8)
@@ -128,10 +165,28 @@ AS 'MODULE_PATHNAME', 'emogi_sssp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 10
 COMMENT ON FUNCTION emogi_sssp(text, bigint[], float8, text) IS 'vertices reached, with the least sum of weights to each';
 
 CREATE FUNCTION emogi_sssp(graph text, source text, max_distance float8 DEFAULT NULL, direction text DEFAULT 'out',
-	OUT vertex bigint, OUT distance float8)
+	OUT vertex text, OUT distance float8)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_sssp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
 COMMENT ON FUNCTION emogi_sssp(text, text, float8, text) IS 'vertices reached, with the least sum of weights to each';
+
+CREATE FUNCTION emogi_sssp(graph text, source text[], max_distance float8 DEFAULT NULL, direction text DEFAULT 'out',
+	OUT vertex text, OUT distance float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_sssp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_sssp(text, text[], float8, text) IS 'vertices reached, with the least sum of weights to each';
+
+CREATE FUNCTION emogi_sssp(graph text, source uuid, max_distance float8 DEFAULT NULL, direction text DEFAULT 'out',
+	OUT vertex uuid, OUT distance float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_sssp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_sssp(text, uuid, float8, text) IS 'vertices reached, with the least sum of weights to each';
+
+CREATE FUNCTION emogi_sssp(graph text, source uuid[], max_distance float8 DEFAULT NULL, direction text DEFAULT 'out',
+	OUT vertex uuid, OUT distance float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_sssp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_sssp(text, uuid[], float8, text) IS 'vertices reached, with the least sum of weights to each';
 
 CREATE FUNCTION emogi_sssp(graph regclass, source bigint, max_distance float8 DEFAULT NULL, direction text DEFAULT 'out', columns text DEFAULT NULL,
 	OUT vertex bigint, OUT distance float8)
@@ -146,10 +201,28 @@ AS 'MODULE_PATHNAME', 'emogi_sssp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 10
 COMMENT ON FUNCTION emogi_sssp(regclass, bigint[], float8, text, text) IS 'vertices reached, with the least sum of weights to each';
 
 CREATE FUNCTION emogi_sssp(graph regclass, source text, max_distance float8 DEFAULT NULL, direction text DEFAULT 'out', columns text DEFAULT NULL,
-	OUT vertex bigint, OUT distance float8)
+	OUT vertex text, OUT distance float8)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_sssp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
 COMMENT ON FUNCTION emogi_sssp(regclass, text, float8, text, text) IS 'vertices reached, with the least sum of weights to each';
+
+CREATE FUNCTION emogi_sssp(graph regclass, source text[], max_distance float8 DEFAULT NULL, direction text DEFAULT 'out', columns text DEFAULT NULL,
+	OUT vertex text, OUT distance float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_sssp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_sssp(regclass, text[], float8, text, text) IS 'vertices reached, with the least sum of weights to each';
+
+CREATE FUNCTION emogi_sssp(graph regclass, source uuid, max_distance float8 DEFAULT NULL, direction text DEFAULT 'out', columns text DEFAULT NULL,
+	OUT vertex uuid, OUT distance float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_sssp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_sssp(regclass, uuid, float8, text, text) IS 'vertices reached, with the least sum of weights to each';
+
+CREATE FUNCTION emogi_sssp(graph regclass, source uuid[], max_distance float8 DEFAULT NULL, direction text DEFAULT 'out', columns text DEFAULT NULL,
+	OUT vertex uuid, OUT distance float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_sssp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_sssp(regclass, uuid[], float8, text, text) IS 'vertices reached, with the least sum of weights to each';
 
 CREATE FUNCTION emogi_sswp(graph text, source bigint, direction text DEFAULT 'out',
 	OUT vertex bigint, OUT width float8)
@@ -164,10 +237,28 @@ AS 'MODULE_PATHNAME', 'emogi_sswp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 10
 COMMENT ON FUNCTION emogi_sswp(text, bigint[], text) IS 'vertices reached, with the width of the widest path to each';
 
 CREATE FUNCTION emogi_sswp(graph text, source text, direction text DEFAULT 'out',
-	OUT vertex bigint, OUT width float8)
+	OUT vertex text, OUT width float8)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_sswp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
 COMMENT ON FUNCTION emogi_sswp(text, text, text) IS 'vertices reached, with the width of the widest path to each';
+
+CREATE FUNCTION emogi_sswp(graph text, source text[], direction text DEFAULT 'out',
+	OUT vertex text, OUT width float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_sswp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_sswp(text, text[], text) IS 'vertices reached, with the width of the widest path to each';
+
+CREATE FUNCTION emogi_sswp(graph text, source uuid, direction text DEFAULT 'out',
+	OUT vertex uuid, OUT width float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_sswp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_sswp(text, uuid, text) IS 'vertices reached, with the width of the widest path to each';
+
+CREATE FUNCTION emogi_sswp(graph text, source uuid[], direction text DEFAULT 'out',
+	OUT vertex uuid, OUT width float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_sswp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_sswp(text, uuid[], text) IS 'vertices reached, with the width of the widest path to each';
 
 CREATE FUNCTION emogi_sswp(graph regclass, source bigint, direction text DEFAULT 'out', columns text DEFAULT NULL,
 	OUT vertex bigint, OUT width float8)
@@ -182,10 +273,28 @@ AS 'MODULE_PATHNAME', 'emogi_sswp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 10
 COMMENT ON FUNCTION emogi_sswp(regclass, bigint[], text, text) IS 'vertices reached, with the width of the widest path to each';
 
 CREATE FUNCTION emogi_sswp(graph regclass, source text, direction text DEFAULT 'out', columns text DEFAULT NULL,
-	OUT vertex bigint, OUT width float8)
+	OUT vertex text, OUT width float8)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_sswp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
 COMMENT ON FUNCTION emogi_sswp(regclass, text, text, text) IS 'vertices reached, with the width of the widest path to each';
+
+CREATE FUNCTION emogi_sswp(graph regclass, source text[], direction text DEFAULT 'out', columns text DEFAULT NULL,
+	OUT vertex text, OUT width float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_sswp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_sswp(regclass, text[], text, text) IS 'vertices reached, with the width of the widest path to each';
+
+CREATE FUNCTION emogi_sswp(graph regclass, source uuid, direction text DEFAULT 'out', columns text DEFAULT NULL,
+	OUT vertex uuid, OUT width float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_sswp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_sswp(regclass, uuid, text, text) IS 'vertices reached, with the width of the widest path to each';
+
+CREATE FUNCTION emogi_sswp(graph regclass, source uuid[], direction text DEFAULT 'out', columns text DEFAULT NULL,
+	OUT vertex uuid, OUT width float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_sswp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_sswp(regclass, uuid[], text, text) IS 'vertices reached, with the width of the widest path to each';
 
 CREATE FUNCTION emogi_ssnsp(graph text, source bigint, direction text DEFAULT 'out',
 	OUT vertex bigint, OUT level int, OUT paths float8)
@@ -200,10 +309,28 @@ AS 'MODULE_PATHNAME', 'emogi_ssnsp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 1
 COMMENT ON FUNCTION emogi_ssnsp(text, bigint[], text) IS 'vertices reached, with the number of shortest paths (by hops) to each';
 
 CREATE FUNCTION emogi_ssnsp(graph text, source text, direction text DEFAULT 'out',
-	OUT vertex bigint, OUT level int, OUT paths float8)
+	OUT vertex text, OUT level int, OUT paths float8)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_ssnsp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
 COMMENT ON FUNCTION emogi_ssnsp(text, text, text) IS 'vertices reached, with the number of shortest paths (by hops) to each';
+
+CREATE FUNCTION emogi_ssnsp(graph text, source text[], direction text DEFAULT 'out',
+	OUT vertex text, OUT level int, OUT paths float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_ssnsp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_ssnsp(text, text[], text) IS 'vertices reached, with the number of shortest paths (by hops) to each';
+
+CREATE FUNCTION emogi_ssnsp(graph text, source uuid, direction text DEFAULT 'out',
+	OUT vertex uuid, OUT level int, OUT paths float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_ssnsp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_ssnsp(text, uuid, text) IS 'vertices reached, with the number of shortest paths (by hops) to each';
+
+CREATE FUNCTION emogi_ssnsp(graph text, source uuid[], direction text DEFAULT 'out',
+	OUT vertex uuid, OUT level int, OUT paths float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_ssnsp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_ssnsp(text, uuid[], text) IS 'vertices reached, with the number of shortest paths (by hops) to each';
 
 CREATE FUNCTION emogi_ssnsp(graph regclass, source bigint, direction text DEFAULT 'out', columns text DEFAULT NULL,
 	OUT vertex bigint, OUT level int, OUT paths float8)
@@ -218,72 +345,90 @@ AS 'MODULE_PATHNAME', 'emogi_ssnsp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 1
 COMMENT ON FUNCTION emogi_ssnsp(regclass, bigint[], text, text) IS 'vertices reached, with the number of shortest paths (by hops) to each';
 
 CREATE FUNCTION emogi_ssnsp(graph regclass, source text, direction text DEFAULT 'out', columns text DEFAULT NULL,
-	OUT vertex bigint, OUT level int, OUT paths float8)
+	OUT vertex text, OUT level int, OUT paths float8)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_ssnsp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
 COMMENT ON FUNCTION emogi_ssnsp(regclass, text, text, text) IS 'vertices reached, with the number of shortest paths (by hops) to each';
 
--- Functions of the whole graph.
+CREATE FUNCTION emogi_ssnsp(graph regclass, source text[], direction text DEFAULT 'out', columns text DEFAULT NULL,
+	OUT vertex text, OUT level int, OUT paths float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_ssnsp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_ssnsp(regclass, text[], text, text) IS 'vertices reached, with the number of shortest paths (by hops) to each';
 
-CREATE FUNCTION emogi_cc(graph text,
-	OUT vertex bigint, OUT component bigint)
+CREATE FUNCTION emogi_ssnsp(graph regclass, source uuid, direction text DEFAULT 'out', columns text DEFAULT NULL,
+	OUT vertex uuid, OUT level int, OUT paths float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_ssnsp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_ssnsp(regclass, uuid, text, text) IS 'vertices reached, with the number of shortest paths (by hops) to each';
+
+CREATE FUNCTION emogi_ssnsp(graph regclass, source uuid[], direction text DEFAULT 'out', columns text DEFAULT NULL,
+	OUT vertex uuid, OUT level int, OUT paths float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_ssnsp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_ssnsp(regclass, uuid[], text, text) IS 'vertices reached, with the number of shortest paths (by hops) to each';
+
+-- Functions of the whole graph. Vertices are returned in the type of `key`, whose value does not count.
+
+CREATE FUNCTION emogi_cc(graph text, key anyelement DEFAULT NULL::bigint,
+	OUT vertex anyelement, OUT component anyelement)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_cc' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
-COMMENT ON FUNCTION emogi_cc(text) IS 'weakly connected components, each named by its smallest vertex';
+COMMENT ON FUNCTION emogi_cc(text, anyelement) IS 'weakly connected components, each named by its smallest vertex';
 
-CREATE FUNCTION emogi_cc(graph regclass, columns text DEFAULT NULL,
-	OUT vertex bigint, OUT component bigint)
+CREATE FUNCTION emogi_cc(graph regclass, columns text DEFAULT NULL, key anyelement DEFAULT NULL::bigint,
+	OUT vertex anyelement, OUT component anyelement)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_cc' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
-COMMENT ON FUNCTION emogi_cc(regclass, text) IS 'weakly connected components, each named by its smallest vertex';
+COMMENT ON FUNCTION emogi_cc(regclass, text, anyelement) IS 'weakly connected components, each named by its smallest vertex';
 
-CREATE FUNCTION emogi_pagerank(graph text, damping float8 DEFAULT 0.85, max_iterations int DEFAULT 100, tolerance float8 DEFAULT 1e-6,
-	OUT vertex bigint, OUT rank float8)
+CREATE FUNCTION emogi_pagerank(graph text, damping float8 DEFAULT 0.85, max_iterations int DEFAULT 100, tolerance float8 DEFAULT 1e-6, key anyelement DEFAULT NULL::bigint,
+	OUT vertex anyelement, OUT rank float8)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_pagerank' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
-COMMENT ON FUNCTION emogi_pagerank(text, float8, int, float8) IS 'PageRank; the ranks sum to 1';
+COMMENT ON FUNCTION emogi_pagerank(text, float8, int, float8, anyelement) IS 'PageRank; the ranks sum to 1';
 
-CREATE FUNCTION emogi_pagerank(graph regclass, damping float8 DEFAULT 0.85, max_iterations int DEFAULT 100, tolerance float8 DEFAULT 1e-6, columns text DEFAULT NULL,
-	OUT vertex bigint, OUT rank float8)
+CREATE FUNCTION emogi_pagerank(graph regclass, damping float8 DEFAULT 0.85, max_iterations int DEFAULT 100, tolerance float8 DEFAULT 1e-6, columns text DEFAULT NULL, key anyelement DEFAULT NULL::bigint,
+	OUT vertex anyelement, OUT rank float8)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_pagerank' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
-COMMENT ON FUNCTION emogi_pagerank(regclass, float8, int, float8, text) IS 'PageRank; the ranks sum to 1';
+COMMENT ON FUNCTION emogi_pagerank(regclass, float8, int, float8, text, anyelement) IS 'PageRank; the ranks sum to 1';
 
-CREATE FUNCTION emogi_heat(graph text, start text, max_iterations int DEFAULT 1000, tolerance float8 DEFAULT 1e-6, direction text DEFAULT 'both',
-	OUT vertex bigint, OUT value float8)
+CREATE FUNCTION emogi_heat(graph text, start text, max_iterations int DEFAULT 1000, tolerance float8 DEFAULT 1e-6, direction text DEFAULT 'both', key anyelement DEFAULT NULL::bigint,
+	OUT vertex anyelement, OUT value float8)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_heat' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
-COMMENT ON FUNCTION emogi_heat(text, text, int, float8, text) IS 'temperatures after heat has flowed along the edges';
+COMMENT ON FUNCTION emogi_heat(text, text, int, float8, text, anyelement) IS 'temperatures after heat has flowed along the edges';
 
-CREATE FUNCTION emogi_heat(graph regclass, start text, max_iterations int DEFAULT 1000, tolerance float8 DEFAULT 1e-6, direction text DEFAULT 'both', columns text DEFAULT NULL,
-	OUT vertex bigint, OUT value float8)
+CREATE FUNCTION emogi_heat(graph regclass, start text, max_iterations int DEFAULT 1000, tolerance float8 DEFAULT 1e-6, direction text DEFAULT 'both', columns text DEFAULT NULL, key anyelement DEFAULT NULL::bigint,
+	OUT vertex anyelement, OUT value float8)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_heat' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
-COMMENT ON FUNCTION emogi_heat(regclass, text, int, float8, text, text) IS 'temperatures after heat has flowed along the edges';
+COMMENT ON FUNCTION emogi_heat(regclass, text, int, float8, text, text, anyelement) IS 'temperatures after heat has flowed along the edges';
 
-CREATE FUNCTION emogi_circuit(graph text, start text, max_iterations int DEFAULT 1000, tolerance float8 DEFAULT 1e-6, direction text DEFAULT 'both',
-	OUT vertex bigint, OUT value float8)
+CREATE FUNCTION emogi_circuit(graph text, start text, max_iterations int DEFAULT 1000, tolerance float8 DEFAULT 1e-6, direction text DEFAULT 'both', key anyelement DEFAULT NULL::bigint,
+	OUT vertex anyelement, OUT value float8)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_circuit' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
-COMMENT ON FUNCTION emogi_circuit(text, text, int, float8, text) IS 'voltages in a network of conductances with fixed poles';
+COMMENT ON FUNCTION emogi_circuit(text, text, int, float8, text, anyelement) IS 'voltages in a network of conductances with fixed poles';
 
-CREATE FUNCTION emogi_circuit(graph regclass, start text, max_iterations int DEFAULT 1000, tolerance float8 DEFAULT 1e-6, direction text DEFAULT 'both', columns text DEFAULT NULL,
-	OUT vertex bigint, OUT value float8)
+CREATE FUNCTION emogi_circuit(graph regclass, start text, max_iterations int DEFAULT 1000, tolerance float8 DEFAULT 1e-6, direction text DEFAULT 'both', columns text DEFAULT NULL, key anyelement DEFAULT NULL::bigint,
+	OUT vertex anyelement, OUT value float8)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_circuit' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
-COMMENT ON FUNCTION emogi_circuit(regclass, text, int, float8, text, text) IS 'voltages in a network of conductances with fixed poles';
+COMMENT ON FUNCTION emogi_circuit(regclass, text, int, float8, text, text, anyelement) IS 'voltages in a network of conductances with fixed poles';
 
-CREATE FUNCTION emogi_neural(graph text, start text, max_iterations int DEFAULT 1000, tolerance float8 DEFAULT 1e-6, direction text DEFAULT 'out',
-	OUT vertex bigint, OUT value float8)
+CREATE FUNCTION emogi_neural(graph text, start text, max_iterations int DEFAULT 1000, tolerance float8 DEFAULT 1e-6, direction text DEFAULT 'out', key anyelement DEFAULT NULL::bigint,
+	OUT vertex anyelement, OUT value float8)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_neural' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
-COMMENT ON FUNCTION emogi_neural(text, text, int, float8, text) IS 'activations of a recurrent network of tanh neurons';
+COMMENT ON FUNCTION emogi_neural(text, text, int, float8, text, anyelement) IS 'activations of a recurrent network of tanh neurons';
 
-CREATE FUNCTION emogi_neural(graph regclass, start text, max_iterations int DEFAULT 1000, tolerance float8 DEFAULT 1e-6, direction text DEFAULT 'out', columns text DEFAULT NULL,
-	OUT vertex bigint, OUT value float8)
+CREATE FUNCTION emogi_neural(graph regclass, start text, max_iterations int DEFAULT 1000, tolerance float8 DEFAULT 1e-6, direction text DEFAULT 'out', columns text DEFAULT NULL, key anyelement DEFAULT NULL::bigint,
+	OUT vertex anyelement, OUT value float8)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_neural' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
-COMMENT ON FUNCTION emogi_neural(regclass, text, int, float8, text, text) IS 'activations of a recurrent network of tanh neurons';
+COMMENT ON FUNCTION emogi_neural(regclass, text, int, float8, text, text, anyelement) IS 'activations of a recurrent network of tanh neurons';
 
 CREATE FUNCTION emogi_shortest_path(graph text, source bigint, target bigint, direction text DEFAULT 'out',
 	OUT seq int, OUT vertex bigint, OUT distance float8)
@@ -292,10 +437,16 @@ AS 'MODULE_PATHNAME', 'emogi_shortest_path' LANGUAGE C STABLE PARALLEL RESTRICTE
 COMMENT ON FUNCTION emogi_shortest_path(text, bigint, bigint, text) IS 'the vertices of one shortest path, from source to target';
 
 CREATE FUNCTION emogi_shortest_path(graph text, source text, target text, direction text DEFAULT 'out',
-	OUT seq int, OUT vertex bigint, OUT distance float8)
+	OUT seq int, OUT vertex text, OUT distance float8)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_shortest_path' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100 SUPPORT _emogi_support;
 COMMENT ON FUNCTION emogi_shortest_path(text, text, text, text) IS 'the vertices of one shortest path, from source to target';
+
+CREATE FUNCTION emogi_shortest_path(graph text, source uuid, target uuid, direction text DEFAULT 'out',
+	OUT seq int, OUT vertex uuid, OUT distance float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_shortest_path' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_shortest_path(text, uuid, uuid, text) IS 'the vertices of one shortest path, from source to target';
 
 CREATE FUNCTION emogi_shortest_path(graph regclass, source bigint, target bigint, direction text DEFAULT 'out', columns text DEFAULT NULL,
 	OUT seq int, OUT vertex bigint, OUT distance float8)
@@ -304,10 +455,16 @@ AS 'MODULE_PATHNAME', 'emogi_shortest_path' LANGUAGE C STABLE PARALLEL RESTRICTE
 COMMENT ON FUNCTION emogi_shortest_path(regclass, bigint, bigint, text, text) IS 'the vertices of one shortest path, from source to target';
 
 CREATE FUNCTION emogi_shortest_path(graph regclass, source text, target text, direction text DEFAULT 'out', columns text DEFAULT NULL,
-	OUT seq int, OUT vertex bigint, OUT distance float8)
+	OUT seq int, OUT vertex text, OUT distance float8)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_shortest_path' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100 SUPPORT _emogi_support;
 COMMENT ON FUNCTION emogi_shortest_path(regclass, text, text, text, text) IS 'the vertices of one shortest path, from source to target';
+
+CREATE FUNCTION emogi_shortest_path(graph regclass, source uuid, target uuid, direction text DEFAULT 'out', columns text DEFAULT NULL,
+	OUT seq int, OUT vertex uuid, OUT distance float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_shortest_path' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_shortest_path(regclass, uuid, uuid, text, text) IS 'the vertices of one shortest path, from source to target';
 
 -- What a graph would take, and the cache of graphs.
 

@@ -2,19 +2,17 @@
  * arguments.c: reading and checking the arguments of SQL functions, as the table of algorithms lists them.
  *
  * NULL for an argument means its default, but for the graph, which must be there, and for a source, whose absence
- * gives no rows. Functions exist for a graph that is text and for one that is a relation (regclass, with a last argument
- * more, the columns); and for one source (bigint), for many (bigint[]) and for text that has one or many. All forms of a
- * function have the same C entry; the declared types of its arguments are looked at here.
+ * gives no rows. Functions exist for a graph that is text and for one that is a relation (regclass, with an argument more, the
+ * columns); and for sources that are bigint, text or uuid, one or an array. Those without a source have a last argument `key`, whose
+ * type alone counts. All forms of a function have the same C entry; the declared types of its arguments are looked at here. What of them
+ * is a vertex is kept as it was given: vertices.c reads it when the type of the graph's keys is known.
  */
 #include "postgres.h"
 
 #include <math.h>
 
 #include "catalog/pg_type.h"
-#include "utils/array.h"
 #include "utils/builtins.h"
-#include "utils/fmgroids.h"
-#include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
 
 #include "function/function.h"
@@ -46,11 +44,22 @@ relation_text(Oid relid, const char *columns)
 	return columns == NULL ? name : psprintf("%s(%s)", name, columns);
 }
 
-/* Get the graph argument, which is always the first; of a relation also the columns, the last. Raises 22004 when it is NULL. */
+/* Get the place of the argument `columns` in forms that take a relation: the last, but for `key`. */
+int
+emogi_arguments_columns(Oid function)
+{
+	Oid		   *types;
+	int			ntypes;
+
+	(void) get_func_signature(function, &types, &ntypes);
+	return types[ntypes - 1] == ANYELEMENTOID ? ntypes - 2 : ntypes - 1;
+}
+
+/* Get the graph argument, which is always the first; of a relation also the columns. Raises 22004 when it is NULL. */
 void
 emogi_arguments_graph(FunctionCallInfo fcinfo, EmogiGraphArgument *graph)
 {
-	int			last = fcinfo->nargs - 1;
+	int			columns;
 
 	memset(graph, 0, sizeof *graph);
 	if (PG_ARGISNULL(0))
@@ -63,10 +72,11 @@ emogi_arguments_graph(FunctionCallInfo fcinfo, EmogiGraphArgument *graph)
 		graph->text = text_to_cstring(PG_GETARG_TEXT_PP(0));
 		return;
 	}
+	columns = emogi_arguments_columns(fcinfo->flinfo->fn_oid);
 	graph->is_relation = true;
 	graph->relid = PG_GETARG_OID(0);
-	if (last > 0 && !PG_ARGISNULL(last))
-		graph->columns = text_to_cstring(PG_GETARG_TEXT_PP(last));
+	if (columns > 0 && !PG_ARGISNULL(columns))
+		graph->columns = text_to_cstring(PG_GETARG_TEXT_PP(columns));
 	graph->text = relation_text(graph->relid, graph->columns);
 }
 
@@ -150,90 +160,56 @@ int_argument(FunctionCallInfo fcinfo, int n, int64 otherwise, int32 least, const
 	return number;
 }
 
-/* Get the elements of a bigint[] that are not NULL. */
-static int64 *
-array_elements(ArrayType *array, uint64 *count)
-{
-	Datum	   *datums;
-	bool	   *nulls;
-	int			n;
-	int64	   *elements;
+/* ---- vertices ---- */
 
-	deconstruct_array(array, INT8OID, sizeof(int64), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE, &datums, &nulls, &n);
-	elements = palloc(Max(n, 1) * sizeof(int64));
-	*count = 0;
-	for (int i = 0; i < n; i++)
-		if (!nulls[i])
-			elements[(*count)++] = DatumGetInt64(datums[i]);
-	return elements;
-}
-
-/* Add to the error of text that is no vertex key what may be given. */
+/* Note the declared type of an argument that is one vertex or an array of them: the column `vertex` has it, too. */
 static void
-explain_key(void *arg)
+note_type(FunctionCallInfo fcinfo, int n, EmogiTask *task)
 {
-	if (geterrcode() == ERRCODE_INVALID_TEXT_REPRESENTATION || geterrcode() == ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE)
-		errhint("A vertex is a bigint: 42 or '42'. Several sources are an array: ARRAY[1, 2] or '{1,2}'.");
-}
+	const Oid	type = argument_type(fcinfo, n);
+	const Oid	element = get_element_type(type);
 
-/* Read text with the input function of a type, bigint or bigint[]; raises 22P02 and 22003. */
-static Datum
-read_text(const char *string, Oid type)
-{
-	ErrorContextCallback context = {.previous = error_context_stack,.callback = explain_key};
-	Datum		value;
-
-	error_context_stack = &context;
-	value = type == INT8OID ? DirectFunctionCall1(int8in, CStringGetDatum(string)) :
-		OidInputFunctionCall(F_ARRAY_IN, unconstify(char *, string), INT8OID, -1);
-	error_context_stack = context.previous;
-	return value;
-}
-
-/* Get a vertex key: a bigint, or text that has one. */
-int64
-emogi_arguments_key(FunctionCallInfo fcinfo, int n)
-{
-	if (argument_type(fcinfo, n) == TEXTOID)
-		return DatumGetInt64(read_text(text_to_cstring(PG_GETARG_TEXT_PP(n)), INT8OID));
-	return PG_GETARG_INT64(n);
-}
-
-/* Get the array of keys that is an argument, or its text; NULL when it is neither, but one key. */
-static ArrayType *
-array_argument(FunctionCallInfo fcinfo, int n)
-{
-	Oid			type = argument_type(fcinfo, n);
-	const char *string;
-
-	if (type == INT8ARRAYOID)
-		return PG_GETARG_ARRAYTYPE_P(n);
-	if (type != TEXTOID)
-		return NULL;
-	string = text_to_cstring(PG_GETARG_TEXT_PP(n));
-	while (isspace((unsigned char) *string))
-		string++;
-	return *string == '{' ? DatumGetArrayTypeP(read_text(string, INT8ARRAYOID)) : NULL;
+	task->source_is_array = OidIsValid(element);
+	task->vertex_type = task->source_is_array ? element : type;
 }
 
 /* Read the source argument, one or many. */
 static void
 read_sources(FunctionCallInfo fcinfo, int n, EmogiTask *task)
 {
-	ArrayType  *array;
-
 	task->has_sources = true;
+	note_type(fcinfo, n, task);
 	if (PG_ARGISNULL(n))
 		return;
-	array = array_argument(fcinfo, n);
-	if (array != NULL)
-		task->keys = array_elements(array, &task->nkeys);
+	if (task->source_is_array)
+		task->sources = emogi_vertices_of_array(PG_GETARG_DATUM(n));
 	else
 	{
-		task->keys = palloc(sizeof(int64));
-		task->keys[0] = emogi_arguments_key(fcinfo, n);
-		task->nkeys = 1;
+		task->sources.datums = palloc(sizeof(Datum));
+		task->sources.datums[task->sources.count++] = PG_GETARG_DATUM(n);
 	}
+}
+
+/* Read the two ends of a path, after the graph; without one of them there is no source. */
+void
+emogi_arguments_ends(FunctionCallInfo fcinfo, EmogiTask *task)
+{
+	task->has_sources = task->last_is_target = task->has_targets = true;
+	note_type(fcinfo, 1, task);
+	if (PG_ARGISNULL(1) || PG_ARGISNULL(2))
+		return;
+	task->sources.datums = palloc(2 * sizeof(Datum));
+	task->sources.datums[task->sources.count++] = PG_GETARG_DATUM(1);
+	task->sources.datums[task->sources.count++] = PG_GETARG_DATUM(2);
+}
+
+/* Note the type of the argument `key`, the last, of functions without a source. */
+static void
+read_key(FunctionCallInfo fcinfo, EmogiTask *task)
+{
+	const Oid	type = get_fn_expr_argtype(fcinfo->flinfo, fcinfo->nargs - 1);
+
+	task->vertex_type = OidIsValid(type) ? type : INT8OID;
 }
 
 /* Read one argument of an algorithm into a task. */
@@ -299,4 +275,6 @@ emogi_arguments_read(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm, EmogiTas
 	emogi_arguments_begin(fcinfo, algorithm, task);
 	for (int i = 0; parameters[i].kind != EMOGI_NO_PARAMETER; i++)
 		read_argument(fcinfo, i + 1, &parameters[i], task);
+	if (!task->has_sources)
+		read_key(fcinfo, task);
 }

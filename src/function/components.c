@@ -42,7 +42,7 @@ look_up(const EmogiTask *task, const EmogiNearComponents *components, int64 *ids
 		ids[count + i] = emogi_patch_key(components->graph, components->patch, result->columns[0].vertex[i]);
 		result->columns[0].vertex[i] = (uint32) (count + i);
 	}
-	*graph = (EmogiGraph) {.nvertices = count,.ids = ids};
+	*graph = (EmogiGraph) {.nvertices = count,.ids = ids,.dictionary = graph->dictionary};
 }
 
 /* Get memory on a line. */
@@ -102,7 +102,7 @@ answer_all(EmogiCall *call, const EmogiPatch *patch, EmogiGraph *graph, EmogiRes
 	}
 	result->columns[0].vertex = component;
 	if (ids != NULL)
-		*graph = (EmogiGraph) {.nvertices = nvertices,.ids = ids};
+		*graph = (EmogiGraph) {.nvertices = nvertices,.ids = ids,.dictionary = graph->dictionary};
 	return true;
 }
 

@@ -1,8 +1,8 @@
 /*
  * function.h: the SQL functions that compute.
  *
- * A function has a file of its own: bfs.c is emogi_bfs. arguments.c reads its arguments into a Task. run.c carries it out:
- * it begins a call, obtains the Graph (../build), has the worker run the Query (../call), and returns the Result as rows.
+ * A function has a file of its own: bfs.c is emogi_bfs. arguments.c reads its arguments into a Task; vertices.c turns those that are
+ * vertices into what the Graph knows them by, once that is there. run.c carries the Task out: it begins a call, obtains the Graph (../build), has the worker run the Query (../call), and returns the Result as rows.
  * near.c carries out what reaches little without the worker, components.c emogi_cc where there was a run before. values.c reads a query of start values.
  */
 #ifndef EMOGI_FUNCTION_H
@@ -14,11 +14,18 @@
 
 /* ---- values.c ---- */
 
-extern void emogi_values_check(const char *query);
-extern void emogi_values_query(const EmogiGraph *graph, const char *query, double otherwise, double *values,
+extern void emogi_values_check(const char *query, const EmogiKeyType *key);
+extern void emogi_values_query(const EmogiGraph *graph, EmogiForm *form, const char *query, double otherwise, double *values,
 							   bool *given);
 
 /* ---- run.c ---- */
+
+/* Vertices as the caller gives them. */
+typedef struct EmogiGiven
+{
+	Datum	   *datums;			/* [count], none is NULL */
+	uint64		count;
+} EmogiGiven;
 
 /* What a SQL function asks for. */
 typedef struct EmogiTask
@@ -26,30 +33,45 @@ typedef struct EmogiTask
 	EmogiGraphArgument graph;
 	EmogiDirection direction;	/* which way a stored edge leads */
 	EmogiQuery	query;			/* algorithm and numbers; sources and values are filled in when the Graph stands */
+	Oid			vertex_type;	/* declared, of the column `vertex` and of arguments that are vertices */
 	bool		has_sources;
-	int64	   *keys;			/* [nkeys], sources */
-	uint64		nkeys;
+	bool		source_is_array;
+	EmogiGiven	sources;		/* as given; when there is a form, as keys of the Graph's type */
+	bool		last_is_target; /* of the sources: they are the ends of a path */
 	bool		no_rows;		/* none is wanted: for errors alone */
 	bool		has_targets;	/* rows of these vertices alone are wanted */
-	const int64 *targets;		/* [ntargets], keys */
-	uint64		ntargets;
+	EmogiGiven	wanted;			/* as given in a condition */
 	char	   *start;			/* text of the query of start values; NULL = none */
 	bool		with_backward;
 	bool		is_shared;		/* other processes read its rows */
 	Oid		   *table;			/* where to note the relation that is read, InvalidOid for a query; NULL = nobody asks */
+
+	/* of vertices.c, when the Graph stands */
+	EmogiForm  *form;			/* NULL = the type of the keys is not known yet */
+	int64	   *keys;			/* [nkeys], what it knows the sources by; EMOGI_NO_CODE = it has no such key */
+	uint64		nkeys;
+	const int64 *targets;		/* [ntargets], likewise, of a condition ascending and distinct */
+	uint64		ntargets;
 } EmogiTask;
 
 extern void emogi_run_wish(const EmogiTask *task, EmogiGraphKey *key);
-extern EmogiCall *emogi_run_open(Oid function, const EmogiTask *task, EmogiPatch **patch, EmogiGraph *graph);
-extern bool emogi_run_reopen(EmogiCall *call, const EmogiTask *task, EmogiGraph *graph);
+extern EmogiCall *emogi_run_open(Oid function, EmogiTask *task, EmogiPatch **patch, EmogiGraph *graph);
+extern bool emogi_run_reopen(EmogiCall *call, EmogiTask *task, EmogiGraph *graph);
 extern bool emogi_run_query(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, EmogiResult *result);
 extern void emogi_run_batch(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, const uint32 *sources,
 							int nsources, EmogiMsbfsResult *result);
 extern bool emogi_run_path(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, uint32 *path,
 						   double *distance, uint64 *length);
-extern EmogiCall *emogi_run(Oid function, const EmogiTask *task, EmogiGraph *graph, EmogiResult *result);
+extern EmogiCall *emogi_run(Oid function, EmogiTask *task, EmogiGraph *graph, EmogiResult *result);
 extern Datum emogi_run_to_rows(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm);
-extern void emogi_run_notice_missing(const char *what, int64 key);
+extern void emogi_run_notice_missing(const char *what, const EmogiTask *task, Datum key);
+
+/* ---- vertices.c ---- */
+
+extern EmogiGiven emogi_vertices_of_array(Datum array);
+extern void emogi_vertices_read(EmogiTask *task, Oid function, const EmogiKeyType *key);
+extern void emogi_vertices_find(EmogiTask *task, const EmogiGraph *graph);
+extern int64 *emogi_vertices_seek(EmogiForm *form, const EmogiGraph *graph, const EmogiGiven *given, uint64 *nfound);
 
 /* ---- near.c ---- */
 
@@ -76,10 +98,11 @@ extern void emogi_components_keep(EmogiCall *call, const EmogiResult *result);
 
 /* ---- arguments.c ---- */
 
+extern int	emogi_arguments_columns(Oid function);
 extern void emogi_arguments_graph(FunctionCallInfo fcinfo, EmogiGraphArgument *graph);
 extern bool emogi_arguments_direction_named(const char *text, EmogiDirection *direction);
 extern EmogiDirection emogi_arguments_direction(FunctionCallInfo fcinfo, int n, EmogiDirection otherwise);
-extern int64 emogi_arguments_key(FunctionCallInfo fcinfo, int n);
+extern void emogi_arguments_ends(FunctionCallInfo fcinfo, EmogiTask *task);
 extern void emogi_arguments_begin(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm, EmogiTask *task);
 extern void emogi_arguments_read(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm, EmogiTask *task);
 

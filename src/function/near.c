@@ -101,13 +101,13 @@ set_rows(const EmogiTask *task, const EmogiPatch *patch, const EmogiNearAnswer *
 		else
 			result->columns[0].float64[i] = answer->values[i];
 	}
-	*graph = (EmogiGraph) {.nvertices = count,.ids = ids};
+	*graph = (EmogiGraph) {.nvertices = count,.ids = ids,.dictionary = graph->dictionary};
 }
 
 /*
  * Carry out a search that emogi_near_may_serve, if it reaches little. Then *graph has the vertices that were reached, ascending, and no
  * lists, and *result their columns; both are in memory of the current context, and the call needs nothing in shared memory any
- * more. patch: what has changed since the Graph was made, NULL = nothing. False, and nothing is changed, when it reaches more.
+ * more but for a dictionary. patch: what has changed since the Graph was made, NULL = nothing. False, and nothing is changed, when it reaches more.
  */
 bool
 emogi_near_run(EmogiCall *call, const EmogiTask *task, const EmogiPatch *patch, EmogiGraph *graph, EmogiResult *result)

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-#include "contract/engine.h"
+#include "keys/keys.h"
 
 /* Get the first vertex of [v, end) that has a row; `end` when there is none. columns: of the algorithm's row. */
 static inline uint64
@@ -39,9 +39,17 @@ emogi_rows_next(const EmogiResultColumn *columns, const EmogiResult *result, uin
 	return v;
 }
 
+/* Get the column `vertex` of vertex v's row, for as long as emogi_form_give says. */
+static inline Datum
+emogi_rows_vertex(EmogiForm *form, const EmogiGraph *graph, uint64 v)
+{
+	return likely(form->kind == EMOGI_FORM_INTEGER) ? Int64GetDatum(graph->ids[v]) : emogi_form_give(form, graph, graph->ids[v]);
+}
+
 /* Get a column of vertex v's row, 0 = the first after `vertex`. */
 static inline Datum
-emogi_rows_column(const EmogiResultColumn *columns, const EmogiGraph *graph, const EmogiResult *result, uint64 v, int column)
+emogi_rows_column(const EmogiResultColumn *columns, EmogiForm *form, const EmogiGraph *graph, const EmogiResult *result, uint64 v,
+				  int column)
 {
 	const EmogiArray array = result->columns[column];
 
@@ -54,7 +62,7 @@ emogi_rows_column(const EmogiResultColumn *columns, const EmogiGraph *graph, con
 		case EMOGI_FLOAT64:
 			return Float8GetDatum(array.float64[v]);
 		case EMOGI_VERTEX:
-			return Int64GetDatum(graph->ids[array.vertex[v]]);
+			return emogi_rows_vertex(form, graph, array.vertex[v]);
 	}
 	return (Datum) 0;
 }

@@ -8,10 +8,12 @@
 #include <math.h>
 
 #include "access/xact.h"
+#include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "nodes/execnodes.h"
 #include "utils/float.h"
 #include "utils/lsyscache.h"
+#include "utils/memutils.h"
 #include "utils/tuplestore.h"
 
 #include "function/function.h"
@@ -115,7 +117,7 @@ set_values(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, Emog
 	bool	   *given = emogi_call_alloc(call, given_bytes);
 	const bool	fixes = (emogi_algorithm_row(query->algorithm)->traits & EMOGI_SUM_FIXES) != 0;
 
-	emogi_values_query(graph, task->start, fixes ? get_float8_nan() : 0.0, values, given);
+	emogi_values_query(graph, task->form, task->start, fixes ? get_float8_nan() : 0.0, values, given);
 	emogi_region_free(given, given_bytes);
 	query->values = values;
 }
@@ -214,23 +216,25 @@ emogi_run_path(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, 
  * Values that grow without bound are an error (22003), not an answer. All vertices are looked at, whichever rows are wanted.
  */
 static void
-check_values(const EmogiGraph *graph, const EmogiResult *result)
+check_values(const EmogiTask *task, const EmogiGraph *graph, const EmogiResult *result)
 {
 	for (uint64 v = 0; v < graph->nvertices; v++)
 		if (unlikely(!isfinite(result->columns[0].float64[v])))
 			ereport(ERROR,
 					(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-					 errmsg("the value of vertex " INT64_FORMAT " grew out of range in %u iterations",
-							graph->ids[v], result->nlevels),
+					 errmsg("the value of vertex %s grew out of range in %u iterations",
+							emogi_form_text(&task->form->coder.key, graph, graph->ids[v]), result->nlevels),
 					 errhint("Make the weights smaller, or max_iterations.")));
 }
 
 /* Put one row into the tuplestore for each vertex that has one, in ascending order of keys. */
 static void
-put_rows(FunctionCallInfo fcinfo, EmogiCall *call, const EmogiResultColumn *columns, const EmogiGraph *graph,
+put_rows(FunctionCallInfo fcinfo, EmogiCall *call, const EmogiResultColumn *columns, EmogiForm *form, const EmogiGraph *graph,
 		 const EmogiResult *result)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	MemoryContext row_context = AllocSetContextCreate(CurrentMemoryContext, "emogi row", ALLOCSET_SMALL_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(row_context);
 	bool		nulls[EMOGI_MAX_COLUMNS + 1] = {false};
 	Datum		values[EMOGI_MAX_COLUMNS + 1];
 
@@ -241,13 +245,17 @@ put_rows(FunctionCallInfo fcinfo, EmogiCall *call, const EmogiResultColumn *colu
 		CHECK_FOR_INTERRUPTS();
 		for (uint64 v = emogi_rows_next(columns, result, first, end); v < end; v = emogi_rows_next(columns, result, v + 1, end))
 		{
-			values[0] = Int64GetDatum(graph->ids[v]);
+			values[0] = emogi_rows_vertex(form, graph, v);
 			for (int i = 0; columns[i].name != NULL; i++)
-				values[i + 1] = emogi_rows_column(columns, graph, result, v, i);
+				values[i + 1] = emogi_rows_column(columns, form, graph, result, v, i);
 			tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+			if (form->kind != EMOGI_FORM_INTEGER)
+				MemoryContextReset(row_context);
 			call->record.nrows++;
 		}
 	}
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(row_context);
 }
 
 /*
@@ -256,7 +264,7 @@ put_rows(FunctionCallInfo fcinfo, EmogiCall *call, const EmogiResultColumn *colu
  * then what has changed since (emogi_obtain_patched), else NULL; NULL = it may not.
  */
 EmogiCall *
-emogi_run_open(Oid function, const EmogiTask *task, EmogiPatch **patch, EmogiGraph *graph)
+emogi_run_open(Oid function, EmogiTask *task, EmogiPatch **patch, EmogiGraph *graph)
 {
 	EmogiGraphKey wish;
 	EmogiSource source;
@@ -266,10 +274,13 @@ emogi_run_open(Oid function, const EmogiTask *task, EmogiPatch **patch, EmogiGra
 	emogi_source_resolve(&task->graph, wish.weights != EMOGI_WEIGHTS_UNUSED, &source);
 	if (task->table != NULL)
 		*task->table = source.is_query ? InvalidOid : source.relid;
+	task->form = NULL;
+	if (OidIsValid(source.key.type))
+		emogi_vertices_read(task, function, &source.key);
 	if (task->start != NULL)
-		emogi_values_check(task->start);
+		emogi_values_check(task->start, &source.key);
 	emogi_request_require_engine();
-	if (task->has_sources && task->nkeys == 0)
+	if (task->has_sources && task->sources.count == 0)
 	{
 		emogi_build_check(&source);
 		return NULL;
@@ -280,17 +291,22 @@ emogi_run_open(Oid function, const EmogiTask *task, EmogiPatch **patch, EmogiGra
 	else
 		emogi_obtain_graph(call, &source, &wish, graph);
 	emogi_call_phase(call, EMOGI_PHASE_RUN);
+	if (!OidIsValid(source.key.type))
+		(void) emogi_key_type_find(INT8OID, InvalidOid, &source.key);
+	if (task->form == NULL)
+		emogi_vertices_read(task, function, &source.key);
 	if (graph->nvertices == 0)
 	{
 		emogi_call_end(call);
 		return NULL;
 	}
+	emogi_vertices_find(task, graph);
 	return call;
 }
 
 /* Get the Graph itself for a call that has a patched one; false, and the call has ended, when it has no edge. */
 bool
-emogi_run_reopen(EmogiCall *call, const EmogiTask *task, EmogiGraph *graph)
+emogi_run_reopen(EmogiCall *call, EmogiTask *task, EmogiGraph *graph)
 {
 	EmogiGraphKey wish;
 	EmogiSource source;
@@ -300,14 +316,16 @@ emogi_run_reopen(EmogiCall *call, const EmogiTask *task, EmogiGraph *graph)
 	emogi_source_resolve(&task->graph, wish.weights != EMOGI_WEIGHTS_UNUSED, &source);
 	emogi_obtain_graph(call, &source, &wish, graph);
 	emogi_call_phase(call, EMOGI_PHASE_RUN);
-	if (graph->nvertices == 0)
+	if (graph->nvertices > 0)
+		emogi_vertices_find(task, graph);
+	else
 		emogi_call_end(call);
 	return graph->nvertices > 0;
 }
 
 /* Tell the caller that a vertex is not in the graph, where that is asked for: once a statement, not for each row. */
 void
-emogi_run_notice_missing(const char *what, int64 key)
+emogi_run_notice_missing(const char *what, const EmogiTask *task, Datum key)
 {
 	static TimestampTz told = 0;
 
@@ -315,7 +333,7 @@ emogi_run_notice_missing(const char *what, int64 key)
 		return;
 	told = GetCurrentStatementStartTimestamp();
 	ereport(NOTICE,
-			(errmsg("the %s " INT64_FORMAT " is not in the graph", what, key),
+			(errmsg("the %s %s is not in the graph", what, emogi_form_key_text(&task->form->coder.key, key)),
 			 errhint("A vertex is in the graph if an edge begins or ends there.")));
 }
 
@@ -325,10 +343,10 @@ notice_sources(const EmogiTask *task, const EmogiPatch *patch, const EmogiGraph 
 {
 	if (!emogi_notice_missing_source || !task->has_sources)
 		return;
-	for (uint64 i = 0; i < task->nkeys; i++)
+	for (uint64 i = 0; i < task->sources.count; i++)
 		if (graph == NULL || !emogi_near_has_vertex(graph, patch, task->keys[i]))
 		{
-			emogi_run_notice_missing("source", task->keys[i]);
+			emogi_run_notice_missing("source", task, task->sources.datums[i]);
 			return;
 		}
 }
@@ -347,7 +365,7 @@ run_near(EmogiCall *call, const EmogiTask *task, const EmogiPatch *patch, EmogiG
  * result and ends the call.
  */
 EmogiCall *
-emogi_run(Oid function, const EmogiTask *task, EmogiGraph *graph, EmogiResult *result)
+emogi_run(Oid function, EmogiTask *task, EmogiGraph *graph, EmogiResult *result)
 {
 	const bool	near = emogi_near_may_serve(task);
 	EmogiPatch *patch = NULL;
@@ -377,7 +395,7 @@ emogi_run(Oid function, const EmogiTask *task, EmogiGraph *graph, EmogiResult *r
 	if (!answered && near && task->query.algorithm == EMOGI_CC)
 		emogi_components_keep(call, result);
 	if ((emogi_algorithm_row(task->query.algorithm)->traits & EMOGI_MAY_DIVERGE) != 0)
-		check_values(graph, result);
+		check_values(task, graph, result);
 	emogi_call_phase(call, EMOGI_PHASE_ROWS);
 	return call;
 }
@@ -396,7 +414,7 @@ emogi_run_to_rows(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm)
 	call = emogi_run(fcinfo->flinfo->fn_oid, &task, &graph, &result);
 	if (call == NULL)
 		return (Datum) 0;
-	put_rows(fcinfo, call, emogi_algorithm_row(algorithm)->columns, &graph, &result);
+	put_rows(fcinfo, call, emogi_algorithm_row(algorithm)->columns, task.form, &graph, &result);
 	emogi_call_end(call);
 	return (Datum) 0;
 }

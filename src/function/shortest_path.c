@@ -1,5 +1,5 @@
 /*
- * shortest_path.c: emogi_shortest_path(graph, source, target, direction) -> setof (seq int, vertex bigint, distance float8): the
+ * shortest_path.c: emogi_shortest_path(graph, source, target, direction) -> setof (seq int, vertex, distance float8): the
  * steps of one shortest path, by weight; no row when there is none.
  *
  * A search from both ends looks for it first (cpu/path_search.h), in the backend (near.c), then in the worker, where it may look at
@@ -11,6 +11,7 @@
 
 #include "miscadmin.h"
 #include "nodes/execnodes.h"
+#include "utils/memutils.h"
 #include "utils/tuplestore.h"
 
 #include "cpu/trace_path.h"
@@ -19,23 +20,14 @@
 
 PG_FUNCTION_INFO_V1(emogi_shortest_path);
 
-/* Read the two ends of a path; without one of them there is no source. */
-static void
-read_ends(FunctionCallInfo fcinfo, EmogiTask *task, int64 *target)
-{
-	task->has_sources = true;
-	task->keys = palloc(sizeof(int64));
-	task->keys[0] = PG_ARGISNULL(1) ? 0 : emogi_arguments_key(fcinfo, 1);
-	*target = PG_ARGISNULL(2) ? 0 : emogi_arguments_key(fcinfo, 2);
-	task->nkeys = PG_ARGISNULL(1) || PG_ARGISNULL(2) ? 0 : 1;
-}
-
 /* Put the steps of a path into the tuplestore. distance: [length], along the path. patch: what has changed in the graph, NULL = nothing. */
 static void
-put_path(FunctionCallInfo fcinfo, const EmogiGraph *graph, const EmogiPatch *patch, const uint32 *path, const double *distance,
-		 uint64 length)
+put_path(FunctionCallInfo fcinfo, EmogiForm *form, const EmogiGraph *graph, const EmogiPatch *patch, const uint32 *path,
+		 const double *distance, uint64 length)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	MemoryContext row_context = AllocSetContextCreate(CurrentMemoryContext, "emogi row", ALLOCSET_SMALL_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(row_context);
 	bool		nulls[3] = {false, false, false};
 
 	for (uint64 i = 0; i < length; i++)
@@ -43,10 +35,13 @@ put_path(FunctionCallInfo fcinfo, const EmogiGraph *graph, const EmogiPatch *pat
 		Datum		values[3];
 
 		values[0] = Int32GetDatum((int32) i + 1);
-		values[1] = Int64GetDatum(emogi_patch_key(graph, patch, path[i]));
+		values[1] = emogi_form_give(form, graph, emogi_patch_key(graph, patch, path[i]));
 		values[2] = Float8GetDatum(distance[i]);
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+		MemoryContextReset(row_context);
 	}
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(row_context);
 }
 
 /* Serve a cancel, which raises its error. */
@@ -61,12 +56,12 @@ serve_interrupts(void)
 static void
 notice_ends(const EmogiTask *task, const EmogiPatch *patch, const EmogiGraph *graph)
 {
-	if (task->nkeys == 0)
+	if (task->sources.count == 0)
 		return;
 	if (graph == NULL || !emogi_near_has_vertex(graph, patch, task->keys[0]))
-		emogi_run_notice_missing("source", task->keys[0]);
+		emogi_run_notice_missing("source", task, task->sources.datums[0]);
 	else if (!emogi_near_has_vertex(graph, patch, task->targets[0]))
-		emogi_run_notice_missing("target", task->targets[0]);
+		emogi_run_notice_missing("target", task, task->sources.datums[1]);
 }
 
 /* Find a path by way of the distances up to its target. path, distance: [nvertices]. Gets its length, 0 = there is none. */
@@ -99,11 +94,11 @@ put_path_of_worker(FunctionCallInfo fcinfo, EmogiCall *call, const EmogiTask *ta
 	if (!emogi_run_path(call, task, graph, path, distance, &length))
 		length = path_of_distances(call, task, graph, path, distance);
 	emogi_call_phase(call, EMOGI_PHASE_ROWS);
-	put_path(fcinfo, graph, NULL, path, distance, length);
+	put_path(fcinfo, task->form, graph, NULL, path, distance, length);
 	return length;
 }
 
-/* emogi_shortest_path(graph, source, target, direction) -> setof (seq int, vertex bigint, distance float8) */
+/* emogi_shortest_path(graph, source, target, direction) -> setof (seq int, vertex, distance float8) */
 Datum
 emogi_shortest_path(PG_FUNCTION_ARGS)
 {
@@ -112,16 +107,12 @@ emogi_shortest_path(PG_FUNCTION_ARGS)
 	EmogiTask	task;
 	EmogiGraph	graph;
 	EmogiCall  *call;
-	int64		target;
 	bool		near;
 	bool		answered;
 
 	emogi_compat_init_rows(fcinfo);
 	emogi_arguments_begin(fcinfo, EMOGI_SSSP, &task);
-	read_ends(fcinfo, &task, &target);
-	task.has_targets = true;
-	task.targets = &target;
-	task.ntargets = 1;
+	emogi_arguments_ends(fcinfo, &task);
 	task.direction = emogi_arguments_direction(fcinfo, 3, EMOGI_OUT);
 	task.with_backward = true;
 	near = emogi_near_may_serve(&task);
@@ -139,7 +130,7 @@ emogi_shortest_path(PG_FUNCTION_ARGS)
 	if (answered)
 	{
 		emogi_call_phase(call, EMOGI_PHASE_ROWS);
-		put_path(fcinfo, &graph, patch, path.vertices, path.distance, path.length);
+		put_path(fcinfo, task.form, &graph, patch, path.vertices, path.distance, path.length);
 		call->record.nrows = path.length;
 	}
 	else

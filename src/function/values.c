@@ -5,8 +5,11 @@
 
 #include <math.h>
 
+#include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
 
 #include "function/function.h"
@@ -14,32 +17,45 @@
 /* Rows fetched at a time. */
 #define EMOGI_FETCH_ROWS 10000
 
+/* What start values are read into. */
+typedef struct Values
+{
+	const EmogiGraph *graph;
+	EmogiForm  *form;
+	double	   *values;			/* [nvertices] */
+	bool	   *given;			/* [nvertices] */
+} Values;
+
 /* Set the start value of one vertex. Raises 22023 for a value that is not finite or a vertex that has one already. */
 static void
-set_value(const EmogiGraph *graph, int64 key, double value, double *values, bool *given)
+set_value(const Values *values, Datum key, double value)
 {
-	uint32		v = emogi_graph_vertex(graph, key);
+	const EmogiKeyType *type = &values->form->coder.key;
+	uint32		v;
 
 	if (!isfinite(value))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("invalid start value %g of vertex " INT64_FORMAT, value, key),
+				 errmsg("invalid start value %g of vertex %s", value, emogi_form_key_text(type, key)),
 				 errhint("Start values must be finite numbers.")));
+	v = emogi_graph_vertex(values->graph, emogi_form_find(values->form, values->graph, key));
 	if (v == EMOGI_NO_VERTEX)
 		return;
-	if (given[v])
+	if (values->given[v])
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("vertex " INT64_FORMAT " has more than one start value", key),
+				 errmsg("vertex %s has more than one start value", emogi_form_key_text(type, key)),
 				 errhint("Group the query by vertex.")));
-	given[v] = true;
-	values[v] = value;
+	values->given[v] = true;
+	values->values[v] = value;
 }
 
 /* Take over the rows that SPI has just fetched; rows with a NULL are none. */
 static void
-take_rows(const EmogiGraph *graph, double *values, bool *given)
+take_rows(const Values *values)
 {
+	MemoryContext old = MemoryContextSwitchTo(SPI_tuptable->tuptabcxt);
+
 	for (uint64 i = 0; i < SPI_processed; i++)
 	{
 		HeapTuple	row = SPI_tuptable->vals[i];
@@ -49,42 +65,60 @@ take_rows(const EmogiGraph *graph, double *values, bool *given)
 		Datum		value = SPI_getbinval(row, SPI_tuptable->tupdesc, 2, &no_value);
 
 		if (!no_key && !no_value)
-			set_value(graph, DatumGetInt64(key), DatumGetFloat8(value), values, given);
+			set_value(values, key, DatumGetFloat8(value));
 	}
+	MemoryContextSwitchTo(old);
 }
 
 /* Fill values[] from an open cursor. */
 static void
-take_cursor(const EmogiGraph *graph, Portal portal, double *values, bool *given)
+take_cursor(const Values *values, Portal portal)
 {
 	do
 	{
 		SPI_cursor_fetch(portal, true, EMOGI_FETCH_ROWS);
-		take_rows(graph, values, given);
+		take_rows(values);
 		SPI_freetuptable(SPI_tuptable);
 	} while (SPI_processed > 0);
 	SPI_cursor_close(portal);
 }
 
+/* Raise 42804 unless the first column is of the type of the graph's keys, where that is known. */
+static void
+check_vertex(TupleDesc desc, const EmogiKeyType *key)
+{
+	Form_pg_attribute attribute = TupleDescAttr(desc, 0);
+	EmogiKeyType given;
+
+	if (!OidIsValid(key->type) ||
+		(emogi_key_type_find(attribute->atttypid, attribute->attcollation, &given) && given.type == key->type))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_DATATYPE_MISMATCH),
+			 errmsg("column \"%s\" of the query has type %s, but the vertices of the graph are of type %s",
+					NameStr(attribute->attname), format_type_be(attribute->atttypid), format_type_be(key->type)),
+			 errhint("Add a cast: 'SELECT %s::%s, ...'.", quote_identifier(NameStr(attribute->attname)), format_type_be(key->type))));
+}
+
 /* See that query text is one SELECT of a vertex and a number, inside SPI; get its length without a semicolon. */
 static int
-check_query(const char *query)
+check_query(const char *query, const EmogiKeyType *key)
 {
 	TupleDesc	desc;
 	int			length = emogi_query_describe(query, EMOGI_START_QUERY, &desc);
 
-	emogi_query_check_key(desc, 0);
+	check_vertex(desc, key);
 	emogi_query_check_number(desc, 1, "start value");
 	return length;
 }
 
-/* Raise the error that emogi_values_query would raise for the form of a query; does not run it. */
+/* Raise the error that emogi_values_query would raise for the form of a query; does not run it. key: of the Graph, or not known. */
 void
-emogi_values_check(const char *query)
+emogi_values_check(const char *query, const EmogiKeyType *key)
 {
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
-	(void) check_query(query);
+	(void) check_query(query, key);
 	emogi_snapshot_prepare(query);
 	SPI_finish();
 }
@@ -95,8 +129,10 @@ emogi_values_check(const char *query)
  * given[nvertices] is scratch, zeroed. Raises 42601, 42804, 22023 and whatever the query raises.
  */
 void
-emogi_values_query(const EmogiGraph *graph, const char *query, double otherwise, double *values, bool *given)
+emogi_values_query(const EmogiGraph *graph, EmogiForm *form, const char *query, double otherwise, double *values, bool *given)
 {
+	const Values target = {graph, form, values, given};
+	const EmogiKeyType *key = &form->coder.key;
 	StringInfoData sql;
 	EmogiReading reading;
 	int			length;
@@ -105,13 +141,14 @@ emogi_values_query(const EmogiGraph *graph, const char *query, double otherwise,
 		values[v] = otherwise;
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
-	length = check_query(query);
+	length = check_query(query, key);
 	initStringInfo(&sql);
-	appendStringInfoString(&sql, "SELECT q.v::pg_catalog.int8, q.x::pg_catalog.float8 FROM (");
+	appendStringInfo(&sql, "SELECT q.v::%s, q.x::pg_catalog.float8 FROM (",
+					 format_type_extended(key->type, -1, FORMAT_TYPE_TYPEMOD_GIVEN | FORMAT_TYPE_FORCE_QUALIFY));
 	appendBinaryStringInfo(&sql, query, length);
 	appendStringInfoString(&sql, "\n) AS q(v, x)");
 	reading = emogi_snapshot_open(sql.data, 0, NULL, 0);
-	take_cursor(graph, SPI_cursor_open(NULL, reading.plan, NULL, NULL, true), values, given);
+	take_cursor(&target, SPI_cursor_open(NULL, reading.plan, NULL, NULL, true));
 	emogi_snapshot_check(&reading);
 	PopActiveSnapshot();
 	SPI_finish();

@@ -10,6 +10,8 @@
 #ifndef EMOGI_SRC_KEYS_H
 #define EMOGI_SRC_KEYS_H
 
+#include "fmgr.h"
+
 #include "dictionary/dictionary.h"
 
 /* ---- key_type.c ---- */
@@ -59,7 +61,8 @@ extern int64 emogi_key_coder_find(EmogiKeyCoder *coder, const EmogiDictionary *d
 /* How the caller of a function gives and gets vertices: by the declared type of its column `vertex`. */
 typedef enum EmogiFormKind
 {
-	EMOGI_FORM_INTEGER,			/* as an integer, of keys that are integers */
+	EMOGI_FORM_INTEGER,			/* as bigint, of keys that are integers */
+	EMOGI_FORM_NARROW,			/* as smallint or integer, of keys that are integers */
 	EMOGI_FORM_SAME,			/* in the type of the column */
 	EMOGI_FORM_TEXT				/* in text form, of keys of any type but text */
 } EmogiFormKind;
@@ -68,15 +71,24 @@ typedef struct EmogiForm
 {
 	EmogiFormKind kind;
 	Oid			type;			/* of the column `vertex` */
+	bool		in_place;		/* the bytes of a key are what its Datum points to */
 	EmogiKeyCoder coder;
 	FmgrInfo	output;			/* EMOGI_FORM_TEXT */
 	FmgrInfo	input;
 	Oid			ioparam;
 } EmogiForm;
 
+extern bool emogi_form_fits(const EmogiKeyType *key, Oid type);
 extern void emogi_form_init(EmogiForm *form, const EmogiKeyType *key, Oid type);
 extern Datum emogi_form_give(EmogiForm *form, const EmogiGraph *graph, int64 id);
+extern Datum emogi_form_read(EmogiForm *form, Datum given);
+extern bool emogi_form_read_array(EmogiForm *form, Datum given, Datum *array);
+extern int64 emogi_form_find(EmogiForm *form, const EmogiGraph *graph, Datum key);
 extern bool emogi_form_take(EmogiForm *form, const EmogiGraph *graph, Datum given, int64 *id);
+extern bool emogi_form_seeks(const EmogiKeyType *key, Oid type);
+extern bool emogi_form_orders(const EmogiKeyType *key, Oid type, Oid collation);
+extern bool emogi_form_seek(EmogiForm *form, const EmogiGraph *graph, Datum given, int64 *id);
+extern char *emogi_form_key_text(const EmogiKeyType *key, Datum datum);
 extern char *emogi_form_text(const EmogiKeyType *key, const EmogiGraph *graph, int64 id);
 
 #endif							/* EMOGI_SRC_KEYS_H */

@@ -78,6 +78,7 @@ take_outer(EmogiBatchState *batch, TupleTableSlot *outer)
 	MemoryContext old = MemoryContextSwitchTo(batch->rows_context);
 	NullableDatum source;
 	uint32		number = EMOGI_NO_VERTEX;
+	Datum		key = (Datum) 0;
 
 	row->tuple = ExecCopySlotMinimalTuple(outer);
 	MemoryContextSwitchTo(old);
@@ -85,12 +86,19 @@ take_outer(EmogiBatchState *batch, TupleTableSlot *outer)
 	ResetExprContext(scan->css.ss.ps.ps_ExprContext);
 	source = compute_for_row(batch, 1);
 	if (!batch->is_open && !(source.isnull && batch->is_checked))
-		emogi_batch_open(batch, !source.isnull);
-	if (!source.isnull && scan->call != NULL && !batch->task.no_rows)
-		number = emogi_graph_vertex(&scan->graph, DatumGetInt64(source.value));
-	if (!source.isnull && number == EMOGI_NO_VERTEX && !batch->task.no_rows)
-		emogi_run_notice_missing("source", DatumGetInt64(source.value));
-	row->search = number != EMOGI_NO_VERTEX ? want_search(batch, number) : -1;
+		emogi_batch_open(batch, source);
+	row->search = -1;
+	if (source.isnull || batch->task.no_rows)
+		return;
+	old = MemoryContextSwitchTo(scan->css.ss.ps.ps_ExprContext->ecxt_per_tuple_memory);
+	key = emogi_form_read(scan->form, source.value);
+	if (scan->call != NULL)
+		number = emogi_graph_vertex(&scan->graph, emogi_form_find(scan->form, &scan->graph, key));
+	if (number == EMOGI_NO_VERTEX)
+		emogi_run_notice_missing("source", &batch->task, key);
+	else
+		row->search = want_search(batch, number);
+	MemoryContextSwitchTo(old);
 }
 
 /* Read ahead as many outer rows as there can be, and search from all their sources; false when there are none left. */
@@ -141,7 +149,7 @@ next_outer(EmogiBatchState *batch)
 	if (scan->vertex_input >= 0)
 	{
 		ResetExprContext(scan->css.ss.ps.ps_ExprContext);
-		emogi_inputs_set_keys(scan, compute_for_row(batch, scan->vertex_input));
+		emogi_inputs_look_up(scan, compute_for_row(batch, scan->vertex_input));
 	}
 	if (!batch->in_passes)
 		emogi_batch_search_one(batch, row->search);
@@ -199,7 +207,7 @@ next_wanted(EmogiBatchState *batch, uint32 *v, uint32 *level)
 
 	if (batch->current < 0 || batch->rows[batch->current].search < 0)
 		return false;
-	if (scan->vertex_input < 0)
+	if (scan->keys == NULL)
 		return batch->in_passes ? next_of_all(batch, v, level) : next_reached(batch, 0, v, level);
 	while (batch->key_position < scan->nkeys)
 	{
@@ -221,6 +229,26 @@ next_wanted(EmogiBatchState *batch, uint32 *v, uint32 *level)
 		}
 	}
 	return false;
+}
+
+/* Put a vertex where the row that is returned has it. */
+static inline void
+put_vertex(EmogiBatchState *batch, uint32 v)
+{
+	EmogiScan  *scan = &batch->scan;
+	MemoryContext old;
+
+	if (scan->form->kind == EMOGI_FORM_INTEGER)
+	{
+		*batch->vertex_value = Int64GetDatum(scan->graph.ids[v]);
+		return;
+	}
+	if (batch->vertex_value == &batch->unused)
+		return;
+	MemoryContextReset(batch->vertex_context);
+	old = MemoryContextSwitchTo(batch->vertex_context);
+	*batch->vertex_value = emogi_rows_vertex(scan->form, &scan->graph, v);
+	MemoryContextSwitchTo(old);
 }
 
 /* Return the next joined row that the conditions let pass. */
@@ -248,7 +276,7 @@ exec_batch(CustomScanState *node)
 		}
 		if (batch->from != NULL && TTS_EMPTY(node->ss.ps.ps_ResultTupleSlot))
 			place_outer(batch); /* whoever read the last row has cleared it */
-		*batch->vertex_value = Int64GetDatum(scan->graph.ids[v]);
+		put_vertex(batch, v);
 		*batch->level_value = Int32GetDatum((int32) level);
 		scan->call->record.nrows++;
 		if (batch->from != NULL)
@@ -336,6 +364,7 @@ begin_batch(CustomScanState *node, EState *estate, int eflags)
 	choose_direct(batch, plan);
 	find_values(batch);
 	batch->outer_slot = ExecInitExtraTupleSlot(estate, ExecGetResultType(batch->outer), &TTSOpsMinimalTuple);
+	batch->vertex_context = AllocSetContextCreate(CurrentMemoryContext, "emogi vertex", ALLOCSET_SMALL_SIZES);
 	batch->rows_context = AllocSetContextCreate(CurrentMemoryContext, "emogi outer rows", ALLOCSET_DEFAULT_SIZES);
 	forget_rows(batch);
 }

@@ -22,6 +22,7 @@ typedef struct EmogiBatchState
 	Datum	   *vertex_value;	/* where the tuple that is returned, or filtered, has them, or `unused` */
 	Datum	   *level_value;
 	Datum		unused;
+	MemoryContext vertex_context;	/* of the vertex at hand, where it is by reference */
 	int		   *from;			/* [columns of the result], columns of the scan tuple, when rows are returned without a look at
 								 * anything else; NULL = filtered and projected */
 
@@ -57,7 +58,7 @@ typedef struct EmogiBatchState
 } EmogiBatchState;
 
 /* batch_call.c */
-extern void emogi_batch_open(EmogiBatchState *batch, bool has_source);
+extern void emogi_batch_open(EmogiBatchState *batch, NullableDatum source);
 extern void emogi_batch_close(EmogiBatchState *batch);
 extern void emogi_batch_search_all(EmogiBatchState *batch);
 extern void emogi_batch_search_one(EmogiBatchState *batch, int search);

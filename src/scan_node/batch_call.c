@@ -9,6 +9,7 @@
 
 #include "executor/executor.h"
 #include "pgstat.h"
+#include "utils/datum.h"
 #include "utils/memutils.h"
 
 #include "scan_node/batch.h"
@@ -107,7 +108,7 @@ rest_batch(void *arg)
 
 	if (batch->answer_copy != NULL)
 		return;
-	if (answer == NULL || scan->graph.memory == NULL || scan->graph.memory_bytes + bytes > EMOGI_COPIED_BYTES)
+	if (answer == NULL || scan->graph.memory == NULL || scan->graph.dictionary != NULL || scan->graph.memory_bytes + bytes > EMOGI_COPIED_BYTES)
 	{
 		(void) emogi_call_hold(scan->call);
 		return;
@@ -169,7 +170,7 @@ compute(EmogiBatchState *batch, int input)
  * has the arguments and rights checked and no more, as it would in a run of its own.
  */
 void
-emogi_batch_open(EmogiBatchState *batch, bool has_source)
+emogi_batch_open(EmogiBatchState *batch, NullableDatum source)
 {
 	EmogiScan  *scan = &batch->scan;
 	PgStat_FunctionCallUsage usage;
@@ -183,8 +184,9 @@ emogi_batch_open(EmogiBatchState *batch, bool has_source)
 			scan->inputs[i].value = compute(batch, i);
 	for (int i = 0; i < scan->fcinfo->nargs; i++)
 		scan->fcinfo->args[i] = scan->inputs[i].value;
-	scan->fcinfo->args[1].value = Int64GetDatum(0);
-	scan->fcinfo->args[1].isnull = !has_source;
+	scan->fcinfo->args[1] = source;
+	if (!source.isnull)
+		scan->fcinfo->args[1].value = datumCopy(source.value, scan->inputs[1].by_value, scan->inputs[1].length);
 	emogi_arguments_read(scan->fcinfo, scan->function->algorithm, &batch->task);
 	emogi_inputs_apply_conditions(scan, &batch->task);
 	batch->task.table = &table;
@@ -192,6 +194,7 @@ emogi_batch_open(EmogiBatchState *batch, bool has_source)
 	scan->call = emogi_run_open(scan->flinfo.fn_oid, &batch->task, NULL, &scan->graph);
 	pgstat_end_function_usage(&usage, true);
 	batch->task.table = NULL;
+	scan->form = batch->task.form;
 	emogi_scan_open_tables(scan, table);
 	if (scan->call != NULL)
 	{
@@ -204,8 +207,8 @@ emogi_batch_open(EmogiBatchState *batch, bool has_source)
 	}
 	MemoryContextSwitchTo(old);
 	batch->is_checked = true;
-	batch->is_open = has_source;
-	scan->nruns += has_source;
+	batch->is_open = !source.isnull;
+	scan->nruns += !source.isnull;
 }
 
 /* ---- the searches ---- */

@@ -100,7 +100,7 @@ bool
 emogi_call_expr_graph(const FuncExpr *call, EmogiGraphArgument *graph)
 {
 	const Const *argument = linitial(call->args);
-	const Const *columns = llast(call->args);
+	const Const *columns;
 
 	memset(graph, 0, sizeof *graph);
 	if (!IsA(argument, Const) || argument->constisnull)
@@ -112,6 +112,7 @@ emogi_call_expr_graph(const FuncExpr *call, EmogiGraphArgument *graph)
 	}
 	graph->is_relation = true;
 	graph->relid = DatumGetObjectId(argument->constvalue);
+	columns = list_nth(call->args, emogi_arguments_columns(call->funcid));
 	if (!IsA(columns, Const))
 		return false;
 	if (!columns->constisnull)
@@ -131,6 +132,18 @@ emogi_call_expr_source(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiSour
 		return false;
 	emogi_run_wish(&task, &wish);
 	return emogi_source_peek(&graph, wish.weights != EMOGI_WEIGHTS_UNUSED, source);
+}
+
+/* Find the type of the keys of the Graph that a call names; false when it is not known. */
+bool
+emogi_call_expr_key(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiKeyType *key)
+{
+	EmogiSource source;
+
+	if (!emogi_call_expr_source(call, algorithm, &source))
+		return false;
+	*key = source.key;
+	return OidIsValid(key->type);
 }
 
 /* Get a constant integer of a call; -1 when it is NULL or not constant. */

@@ -14,6 +14,7 @@ extern bool emogi_call_expr_is_path(Oid function);
 extern FuncExpr *emogi_call_expr_of(const RangeTblEntry *rte, const EmogiAlgorithmRow **function);
 extern bool emogi_call_expr_graph(const FuncExpr *call, EmogiGraphArgument *graph);
 extern bool emogi_call_expr_source(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiSource *source);
+extern bool emogi_call_expr_key(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiKeyType *key);
 extern double emogi_call_expr_integer(const Node *node);
 
 #endif							/* EMOGI_CALL_EXPR_H */

@@ -1,7 +1,8 @@
 /*
  * conditions.c: which conditions on a function's rows its scan can see to.
  *
- * One on `vertex` chooses rows; one on the first column of a function that takes a bound of it (the level of emogi_bfs, the
+ * One on `vertex` chooses rows: an equality of the type of that column, by which the Graph's keys can be looked up. What is text may be the
+ * text form of keys of another type, where that cannot always be done; then it is checked for each row. One on the first column of a function that takes a bound of it (the level of emogi_bfs, the
  * distance of emogi_sssp) bounds the traversal.
  */
 #include "postgres.h"
@@ -13,8 +14,10 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
+#include "parser/parsetree.h"
 #include "utils/lsyscache.h"
 
+#include "scan_node/call_expr.h"
 #include "scan_node/plan.h"
 
 /* Is this column `attnum` of the scanned item? */
@@ -97,14 +100,48 @@ strategy_of(Oid operator, Oid column_type)
 	return get_op_opfamily_strategy(operator, get_opclass_family(GetDefaultOpClass(column_type, BTREE_AM_OID)));
 }
 
+/* Can a vertex that is text be looked up in the Graph of a call? Of a query that is not known; not for each row of a join, then. */
+static bool
+seeks_text(PlannerInfo *root, const RelOptInfo *rel, bool is_join)
+{
+	const EmogiAlgorithmRow *function;
+	const FuncExpr *call = emogi_call_expr_of(planner_rt_fetch(rel->relid, root), &function);
+	EmogiKeyType key;
+
+	if (!emogi_call_expr_key(call, function->algorithm, &key))
+		return !is_join;
+	return emogi_form_seeks(&key, TEXTOID);
+}
+
+/* Does an operator between `vertex` and a value (of this type; of an array its elements) look vertices up, and is no recheck needed? */
+static bool
+looks_up(PlannerInfo *root, const RelOptInfo *rel, Oid operator, Oid collation, const Var *vertex, Node *value, bool is_array, bool *exact)
+{
+	const Oid	type = vertex->vartype;
+	const Oid	given = is_array ? get_base_element_type(exprType(value)) : exprType(value);
+
+	*exact = !OidIsValid(vertex->varcollid);
+	if (type == INT2OID || type == INT4OID || type == INT8OID)
+		return strategy_of(operator, INT8OID) == BTEqualStrategyNumber;
+	if (!OidIsValid(GetDefaultOpClass(type, BTREE_AM_OID)) || strategy_of(operator, type) != BTEqualStrategyNumber || given != type)
+		return false;
+	if (*exact)
+		return true;
+	return OidIsValid(collation) && get_collation_isdeterministic(collation) &&
+		(type != TEXTOID || seeks_text(root, rel, !bms_is_empty(pull_varnos(root, value))));
+}
+
 /* Match `vertex = ANY (array)`. */
 static bool
 match_any(PlannerInfo *root, const RelOptInfo *rel, ScalarArrayOpExpr *clause, EmogiCondition *condition)
 {
+	bool		exact;
+
 	if (!clause->useOr || !emogi_conditions_is_column(linitial(clause->args), rel, 1) ||
-		strategy_of(clause->opno, INT8OID) != BTEqualStrategyNumber || !is_known_before(root, rel, lsecond(clause->args)))
+		!is_known_before(root, rel, lsecond(clause->args)) ||
+		!looks_up(root, rel, clause->opno, clause->inputcollid, linitial(clause->args), lsecond(clause->args), true, &exact))
 		return false;
-	*condition = (EmogiCondition) {EMOGI_VERTEX_IN, lsecond(clause->args), true};
+	*condition = (EmogiCondition) {EMOGI_VERTEX_IN, lsecond(clause->args), exact};
 	return true;
 }
 
@@ -118,6 +155,7 @@ match_comparison(PlannerInfo *root, const RelOptInfo *rel, const EmogiAlgorithmR
 	Node	   *left;
 	Node	   *right;
 	Oid			operator = clause->opno;
+	bool		exact;
 
 	if (list_length(clause->args) != 2)
 		return false;
@@ -133,9 +171,11 @@ match_comparison(PlannerInfo *root, const RelOptInfo *rel, const EmogiAlgorithmR
 	}
 	if (!OidIsValid(operator) || !is_known_before(root, rel, right))
 		return false;
-	if (emogi_conditions_is_column(left, rel, 1) && strategy_of(operator, INT8OID) == BTEqualStrategyNumber)
+	if (emogi_conditions_is_column(left, rel, 1))
 	{
-		*condition = (EmogiCondition) {EMOGI_VERTEX_IS, (Expr *) right, true};
+		if (!looks_up(root, rel, operator, clause->inputcollid, (Var *) left, right, false, &exact))
+			return false;
+		*condition = (EmogiCondition) {EMOGI_VERTEX_IS, (Expr *) right, exact};
 		return true;
 	}
 	if (!bounded || !emogi_conditions_is_column(left, rel, 2))

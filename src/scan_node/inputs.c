@@ -10,7 +10,6 @@
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "nodes/nodeFuncs.h"
-#include "utils/array.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
@@ -99,62 +98,47 @@ integer_of(Datum datum, Oid type)
 	}
 }
 
-static int
-compare_keys(const void *a, const void *b)
+/* Get the vertices that the operand of the condition on `vertex` names, as the column has them; integers as bigint. */
+static EmogiGiven
+vertices_of(const EmogiScan *scan, NullableDatum operand)
 {
-	int64		x = *(const int64 *) a;
-	int64		y = *(const int64 *) b;
-
-	return (x > y) - (x < y);
-}
-
-/* Get the keys of an array, ascending, each once, without NULLs. */
-static int64 *
-keys_of_array(ArrayType *array, uint64 *nkeys)
-{
-	Oid			type = ARR_ELEMTYPE(array);
-	int16		length;
-	bool		by_value;
-	char		align;
-	Datum	   *datums;
-	bool	   *nulls;
-	int			n;
-	int64	   *keys;
-	uint64		count = 0;
-
-	get_typlenbyvalalign(type, &length, &by_value, &align);
-	deconstruct_array(array, type, length, by_value, align, &datums, &nulls, &n);
-	keys = palloc(Max(n, 1) * sizeof *keys);
-	for (int i = 0; i < n; i++)
-		if (!nulls[i])
-			keys[count++] = integer_of(datums[i], type);
-	qsort(keys, count, sizeof *keys, compare_keys);
-	*nkeys = 0;
-	for (uint64 i = 0; i < count; i++)
-		if (*nkeys == 0 || keys[*nkeys - 1] != keys[i])
-			keys[(*nkeys)++] = keys[i];
-	return keys;
-}
-
-/* Read the condition on `vertex` out of its operand. */
-void
-emogi_inputs_set_keys(EmogiScan *scan, NullableDatum operand)
-{
-	const EmogiInput *input = &scan->inputs[scan->vertex_input];
 	EmogiPushdown pushdown = scan->pushdowns[scan->vertex_input - (scan->ninputs - scan->nconditions)];
-	MemoryContext old;
+	Oid			type = scan->inputs[scan->vertex_input].type;
+	EmogiGiven	given = {0};
 
-	MemoryContextReset(scan->keys_context);
-	old = MemoryContextSwitchTo(scan->keys_context);
-	scan->nkeys = 0;
-	if (pushdown == EMOGI_VERTEX_IN && !operand.isnull)
-		scan->keys = keys_of_array(DatumGetArrayTypeP(operand.value), &scan->nkeys);
+	if (operand.isnull)
+		return given;
+	if (pushdown == EMOGI_VERTEX_IN)
+	{
+		given = emogi_vertices_of_array(operand.value);
+		type = get_element_type(type);
+	}
 	else
 	{
-		scan->keys = palloc(sizeof *scan->keys);
-		if (!operand.isnull)
-			scan->keys[scan->nkeys++] = integer_of(operand.value, input->type);
+		given.datums = palloc(sizeof(Datum));
+		given.datums[given.count++] = operand.value;
 	}
+	if (type == INT2OID || type == INT4OID)
+		for (uint64 i = 0; i < given.count; i++)
+			given.datums[i] = Int64GetDatum(integer_of(given.datums[i], type));
+	return given;
+}
+
+/* Look up the vertices that the condition on `vertex` names in the Graph of the run at hand: rows of these are returned, or of all. */
+void
+emogi_inputs_look_up(EmogiScan *scan, NullableDatum operand)
+{
+	MemoryContext old;
+	EmogiGiven	given;
+
+	MemoryContextReset(scan->keys_context);
+	scan->keys = NULL;
+	scan->nkeys = 0;
+	if (scan->call == NULL || !emogi_form_seeks(&scan->form->coder.key, scan->form->type))
+		return;
+	old = MemoryContextSwitchTo(scan->keys_context);
+	given = vertices_of(scan, operand);
+	scan->keys = emogi_vertices_seek(scan->form, &scan->graph, &given, &scan->nkeys);
 	MemoryContextSwitchTo(old);
 }
 
@@ -199,10 +183,8 @@ emogi_inputs_apply_conditions(EmogiScan *scan, EmogiTask *task)
 		{
 			if (scan->looks_up)
 				continue;
-			emogi_inputs_set_keys(scan, input->value);
 			task->has_targets = true;
-			task->targets = scan->keys;
-			task->ntargets = scan->nkeys;
+			task->wanted = vertices_of(scan, input->value);
 		}
 		else if (input->value.isnull)
 			task->no_rows = true;

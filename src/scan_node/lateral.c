@@ -41,6 +41,17 @@ is_fixed(PlannerInfo *root, Node *node)
 	return bms_is_empty(pull_varnos(root, node)) && !contain_volatile_functions(node) && !contain_subplans(node);
 }
 
+/* Is a source of this type one vertex? Text may be several, of a graph whose keys are integers or not known. */
+static bool
+is_one_vertex(const FuncExpr *call, const EmogiAlgorithmRow *function, Oid type)
+{
+	EmogiKeyType key;
+
+	if (type != TEXTOID)
+		return type == INT8OID || type == UUIDOID;
+	return emogi_call_expr_key(call, function->algorithm, &key) && key.class != EMOGI_KEY_INTEGER;
+}
+
 /* Is this a call of a function with multi-source searches (emogi_bfs), with one source, of which nothing but the source comes from other relations? */
 static bool
 is_batchable(PlannerInfo *root, const FuncExpr *call, const EmogiAlgorithmRow *function)
@@ -50,7 +61,7 @@ is_batchable(PlannerInfo *root, const FuncExpr *call, const EmogiAlgorithmRow *f
 	if ((function->traits & EMOGI_HAS_MSBFS) == 0)
 		return false;
 	source = lsecond(call->args);
-	return exprType(source) == INT8OID && !contain_volatile_functions(source) &&
+	return is_one_vertex(call, function, exprType(source)) && !contain_volatile_functions(source) &&
 		is_fixed(root, linitial(call->args)) && is_fixed(root, (Node *) list_copy_tail(call->args, 2));
 }
 

@@ -15,8 +15,7 @@
 
 #include "access/sysattr.h"
 #include "catalog/pg_class.h"
-#include "catalog/pg_operator_d.h"
-#include "catalog/pg_type.h"
+#include "funcapi.h"
 #include "nodes/makefuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/cost.h"
@@ -27,6 +26,7 @@
 #include "parser/parsetree.h"
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
+#include "utils/typcache.h"
 
 #include "scan_node/call_expr.h"
 #include "scan_node/plan.h"
@@ -123,7 +123,7 @@ plan_scan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, Lis
 	scan->scan.plan.qual = quals;
 	scan->scan.scanrelid = 0;
 	scan->flags = path->flags;
-	scan->custom_private = list_make3(columns, pushdowns, names);
+	scan->custom_private = list_make4(columns, pushdowns, names, path->custom_private);
 	scan->methods = &emogi_scan_methods;
 	return (Plan *) scan;
 }
@@ -156,6 +156,41 @@ wants_whole_rows(const RelOptInfo *rel)
 		(rel->min_attr <= 0 && !bms_is_empty(rel->attr_needed[InvalidAttrNumber - rel->min_attr]));
 }
 
+/*
+ * Set the order in which rows come: that of the keys. Where `vertex` has a collation, the keys need not be of its type, nor have its
+ * collation: what the planner sees of that is checked when the call is made.
+ */
+static void
+set_order(PlannerInfo *root, RelOptInfo *rel, CustomPath *path)
+{
+	RangeTblEntry *rte = planner_rt_fetch(rel->relid, root);
+	const EmogiAlgorithmRow *function;
+	const FuncExpr *call = emogi_call_expr_of(rte, &function);
+	const TypeCacheEntry *order;
+	EmogiSource source;
+	TupleDesc	desc;
+	Oid			type;
+	Oid			collation;
+
+	if (get_expr_result_type((Node *) call, NULL, &desc) != TYPEFUNC_COMPOSITE)
+		return;
+	type = TupleDescAttr(desc, 0)->atttypid;
+	collation = TupleDescAttr(desc, 0)->attcollation;
+	order = lookup_type_cache(type, TYPECACHE_BTREE_OPFAMILY | TYPECACHE_LT_OPR);
+	if (!OidIsValid(order->lt_opr) || order->btree_opintype != type ||
+		(OidIsValid(collation) && (!emogi_call_expr_source(call, function->algorithm, &source) ||
+								   !emogi_form_orders(&source.key, type, collation))))
+		return;
+	path->path.pathkeys = emogi_compat_pathkeys(root, (Expr *) makeVar(rel->relid, 1, type, -1, collation, 0), order->lt_opr,
+												rel->relids);
+	/* an order that only a join cared for which was left out is none: `vertex` may not be among the columns above */
+	path->path.pathkeys = truncate_useless_pathkeys(root, rel, path->path.pathkeys);
+	if (path->path.pathkeys == NIL || !OidIsValid(collation))
+		return;
+	path->custom_private = list_make1_oid(collation);
+	root->glob->relationOids = list_append_unique_oid(root->glob->relationOids, source.relid);
+}
+
 /* Make a path for those outer relations, without rows and costs. */
 static CustomPath *
 make_path(PlannerInfo *root, RelOptInfo *rel, Relids required_outer)
@@ -166,12 +201,9 @@ make_path(PlannerInfo *root, RelOptInfo *rel, Relids required_outer)
 	path->path.parent = rel;
 	path->path.pathtarget = rel->reltarget;
 	path->path.param_info = get_baserel_parampathinfo(root, rel, required_outer);
-	path->path.pathkeys = emogi_compat_pathkeys(root, (Expr *) makeVar(rel->relid, 1, INT8OID, -1, InvalidOid, 0),
-												Int8LessOperator, rel->relids);
-	/* an order that only a join cared for which was left out is none: `vertex` may not be among the columns above */
-	path->path.pathkeys = truncate_useless_pathkeys(root, rel, path->path.pathkeys);
 	path->flags = emogi_compat_projects();
 	path->methods = &path_methods;
+	set_order(root, rel, path);
 	return path;
 }
 

@@ -56,6 +56,7 @@ emogi_scan_init(EmogiScan *scan, int eflags)
 		scan->columns[scan->ncolumns++] = lfirst_int(cell);
 	scan->keys_context = AllocSetContextCreate(CurrentMemoryContext, "emogi keys", ALLOCSET_SMALL_SIZES);
 	scan->run_context = AllocSetContextCreate(CurrentMemoryContext, "emogi run", ALLOCSET_DEFAULT_SIZES);
+	scan->rows_context = AllocSetContextCreate(CurrentMemoryContext, "emogi rows", ALLOCSET_DEFAULT_SIZES);
 }
 
 /* ---- the tables that were read ---- */
@@ -232,13 +233,18 @@ copy_rows(EmogiScan *scan, bool only_count)
 	return total;
 }
 
-/* Keep what rows are read from, in memory of our own if it is small, else in the Region, without a slot. */
+/*
+ * Keep what rows are read from, in memory of our own if it is small, else in the Region, without a slot. Where keys are no integers the
+ * Graph's dictionary is needed for as long as there are rows, and to look vertices up: a holding costs less than to copy keys of rows
+ * that nobody may ask for, and there are thousands.
+ */
 static void
 keep_rows(EmogiScan *scan)
 {
 	const bool	are_local = scan->call->rows_are_local;
+	const bool	has_dictionary = scan->graph.dictionary != NULL;
 
-	scan->is_copied = are_local || (!scan->is_shared && copy_rows(scan, true) <= EMOGI_COPIED_BYTES);
+	scan->is_copied = !has_dictionary && (are_local || (!scan->is_shared && copy_rows(scan, true) <= EMOGI_COPIED_BYTES));
 	if (scan->is_copied)
 	{
 		if (!are_local)
@@ -251,15 +257,29 @@ keep_rows(EmogiScan *scan)
 	(void) emogi_call_hold(scan->call);
 }
 
+/* See that rows come in the order that the plan was made for. What the graph argument names may be another table since. */
+static void
+check_order(const EmogiScan *scan)
+{
+	if (OidIsValid(scan->order) && scan->form != NULL &&
+		!emogi_form_orders(&scan->form->coder.key, scan->form->type, scan->order))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("the vertices of this graph are of another type or collation than when the query was planned"),
+				 errhint("Prepare the query again, or use DISCARD PLANS.")));
+}
+
 /* Run the call with its inputs. */
 static void
 run(EmogiScan *scan)
 {
-	MemoryContext old = MemoryContextSwitchTo(scan->run_context);
+	MemoryContext old;
 	PgStat_FunctionCallUsage usage;
 	EmogiTask	task;
 	Oid			table = InvalidOid;
 
+	MemoryContextReset(scan->rows_context);
+	old = MemoryContextSwitchTo(scan->rows_context);
 	for (int i = 0; i < scan->fcinfo->nargs; i++)
 		scan->fcinfo->args[i] = scan->inputs[i].value;
 	emogi_arguments_read(scan->fcinfo, scan->function->algorithm, &task);
@@ -270,6 +290,10 @@ run(EmogiScan *scan)
 	scan->call = emogi_run(scan->flinfo.fn_oid, &task, &scan->graph, &scan->result);
 	pgstat_end_function_usage(&usage, true);
 	emogi_scan_open_tables(scan, table);
+	scan->form = task.form;
+	check_order(scan);
+	scan->keys = task.has_targets ? task.targets : NULL;
+	scan->nkeys = task.ntargets;
 	scan->is_empty = scan->call == NULL;
 	scan->nruns++;
 	if (scan->call != NULL)
@@ -289,7 +313,7 @@ emogi_scan_run(EmogiScan *scan)
 	ResetExprContext(context);
 	if (!scan->has_inputs || scan->changed)
 		compute_inputs(scan);
-	if (scan->is_copied && scan->is_shared)
+	if (scan->is_shared && scan->call != NULL && (scan->is_copied || scan->call->rows_are_local))
 		emogi_scan_end_run(scan);
 	if (scan->call != NULL)
 		emogi_call_resume(scan->call);
@@ -300,7 +324,7 @@ emogi_scan_run(EmogiScan *scan)
 		NullableDatum operand;
 
 		operand.value = ExecEvalExprSwitchContext(scan->inputs[scan->vertex_input].state, context, &operand.isnull);
-		emogi_inputs_set_keys(scan, operand);
+		emogi_inputs_look_up(scan, operand);
 	}
 	scan->changed = false;
 }

@@ -37,18 +37,21 @@ typedef struct EmogiScan
 	int			vertex_input;	/* of the condition on `vertex`; -1 = none */
 	bool		looks_up;		/* that changes from scan to scan: the run is for all vertices */
 	Bitmapset  *run_params;		/* executor parameters that the run depends on */
+	Oid			order;			/* collation in which the plan has rows come by `vertex`; InvalidOid = it says nothing of that */
 	bool		keeps;			/* the result will be wanted again */
 	int			ncolumns;
 	int		   *columns;		/* [ncolumns] of the scan tuple: 0 = vertex, else the place of the algorithm's column + 1 */
 
 	/* the run at hand */
 	MemoryContext run_context;
+	MemoryContext rows_context; /* what the run has made */
 	bool		has_inputs;		/* theirs are the values of its inputs */
 	bool		changed;		/* a parameter that it depends on may have changed since */
 	EmogiCall  *call;			/* NULL = there is none, or it has no rows: */
 	bool		is_empty;
-	bool		is_copied;		/* the keys and the result are in run_context; the call has nothing in shared memory */
+	bool		is_copied;		/* the keys and the result are in rows_context; the call has nothing in shared memory */
 	bool		is_shared;		/* rows are read by other processes, too: nothing is copied */
+	EmogiForm  *form;			/* of its vertices */
 	EmogiGraph	graph;
 	EmogiResult result;
 
@@ -60,7 +63,7 @@ typedef struct EmogiScan
 	int			joined;			/* in one of them: the holding whose rows it reads; -1 = none */
 	uint64		nrows;			/* ... and how many it has returned */
 	MemoryContext keys_context;
-	int64	   *keys;			/* [nkeys], ascending: rows of these vertices; NULL = of all */
+	const int64 *keys;			/* [nkeys], ascending: rows of these vertices; NULL = of all */
 	uint64		nkeys;
 
 	/* what the plan has open until its end, in its memory */
@@ -75,7 +78,7 @@ typedef struct EmogiScan
 
 /* inputs.c */
 extern void emogi_inputs_init(EmogiScan *scan);
-extern void emogi_inputs_set_keys(EmogiScan *scan, NullableDatum operand);
+extern void emogi_inputs_look_up(EmogiScan *scan, NullableDatum operand);
 extern void emogi_inputs_apply_conditions(EmogiScan *scan, EmogiTask *task);
 
 /* scan.c */

@@ -28,7 +28,8 @@ typedef enum EmogiPushdown
 /*
  * A scan's custom_exprs: the call (a FuncExpr), then the right sides of the conditions pushed down.
  * custom_private: a list of the columns it returns (integers, 0 = vertex, 1 .. = the others), in the order of
- * custom_scan_tlist; a list of EmogiPushdown; a list of the names of the columns that these are about (strings).
+ * custom_scan_tlist; a list of EmogiPushdown; a list of the names of the columns that these are about (strings); of a scan a list of
+ * the collation in which the plan has rows come, if it has.
  */
 extern const CustomScanMethods emogi_scan_methods;
 

@@ -22,6 +22,8 @@ typedef struct EmogiShare
 {
 	int			holding;		/* -1 = there are no rows */
 	uint64		token;
+	EmogiKeyType key;			/* of the Graph's keys */
+	Oid			vertex_type;	/* of `vertex` */
 	EmogiGraph	graph;
 	EmogiResult result;
 	pg_atomic_uint64 next;		/* where the next piece begins */
@@ -87,6 +89,8 @@ emogi_share_begin(CustomScanState *node, ParallelContext *context, void *memory)
 					 errhint("Close cursors over emogi's functions, or set max_parallel_workers_per_gather to 0.")));
 		share->holding = scan->call->holding;
 		share->token = emogi_shared->holdings[share->holding].token;
+		share->key = scan->form->coder.key;
+		share->vertex_type = scan->form->type;
 		share->graph = scan->graph;
 		share->result = scan->result;
 	}
@@ -151,6 +155,8 @@ emogi_share_join(CustomScanState *node, shm_toc *toc, void *memory)
 		return;
 	}
 	scan->joined = share->holding;
+	scan->form = palloc(sizeof *scan->form);
+	emogi_form_init(scan->form, &share->key, share->vertex_type);
 	scan->graph = share->graph;
 	scan->result = share->result;
 }

@@ -71,6 +71,33 @@ next_key(EmogiScan *scan, uint64 *v)
 	return false;
 }
 
+/* Put the columns of vertex v's row into the slot. */
+static inline void
+put_row(EmogiScan *scan, TupleTableSlot *slot, uint64 v)
+{
+	for (int i = 0; i < scan->ncolumns; i++)
+	{
+		int			column = scan->columns[i];
+
+		slot->tts_values[i] = column == 0 ? emogi_rows_vertex(scan->form, &scan->graph, v) :
+			emogi_rows_column(scan->function->columns, scan->form, &scan->graph, &scan->result, v, column - 1);
+		slot->tts_isnull[i] = false;
+	}
+}
+
+/* The same where keys may be by reference: they last until the next row. */
+static void
+put_row_of_keys(EmogiScan *scan, TupleTableSlot *slot, uint64 v)
+{
+	ExprContext *context = scan->css.ss.ps.ps_ExprContext;
+	MemoryContext old = MemoryContextSwitchTo(context->ecxt_per_tuple_memory);
+
+	if (scan->css.ss.ps.qual == NULL && scan->css.ss.ps.ps_ProjInfo == NULL)
+		ResetExprContext(context);	/* else ExecScan does */
+	put_row(scan, slot, v);
+	MemoryContextSwitchTo(old);
+}
+
 /* Return the next row, or an empty slot. */
 static TupleTableSlot *
 next_row(ScanState *state)
@@ -90,14 +117,10 @@ next_row(ScanState *state)
 			emogi_call_finish(scan->call, scan->is_copied ? NULL : &scan->call);
 		return slot;
 	}
-	for (int i = 0; i < scan->ncolumns; i++)
-	{
-		int			column = scan->columns[i];
-
-		slot->tts_values[i] = column == 0 ? Int64GetDatum(scan->graph.ids[v]) :
-			emogi_rows_column(scan->function->columns, &scan->graph, &scan->result, v, column - 1);
-		slot->tts_isnull[i] = false;
-	}
+	if (scan->form->kind == EMOGI_FORM_INTEGER)
+		put_row(scan, slot, v);
+	else
+		put_row_of_keys(scan, slot, v);
 	if (scan->call != NULL)
 		scan->call->record.nrows++;
 	else
@@ -126,7 +149,12 @@ exec_scan(CustomScanState *node)
 static void
 begin_scan(CustomScanState *node, EState *estate, int eflags)
 {
-	emogi_scan_init((EmogiScan *) node, eflags);
+	EmogiScan  *scan = (EmogiScan *) node;
+	List	   *order = lfourth(((CustomScan *) node->ss.ps.plan)->custom_private);
+
+	emogi_scan_init(scan, eflags);
+	if (order != NIL)
+		scan->order = linitial_oid(order);
 }
 
 static void

@@ -1,0 +1,158 @@
+/*
+ * vertices.c: the vertices that a caller gives, from arguments and conditions to what the Graph knows them by.
+ *
+ * In two steps. When the type of the graph's keys is known, at the latest when the Graph stands, the form of the function is compared with
+ * it, and what was given is read as keys. When the Graph stands, and each time that another takes its place, keys are looked up.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+#include "function/function.h"
+
+/* The longest graph argument that a hint repeats. */
+#define HINT_GRAPH_BYTES 63
+
+/* Get the elements of an array that are not NULL. */
+EmogiGiven
+emogi_vertices_of_array(Datum array)
+{
+	ArrayType  *elements = DatumGetArrayTypeP(array);
+	EmogiGiven	given = {0};
+	int16		length;
+	bool		by_value;
+	char		align;
+	bool	   *nulls;
+	int			n;
+
+	get_typlenbyvalalign(ARR_ELEMTYPE(elements), &length, &by_value, &align);
+	deconstruct_array(elements, ARR_ELEMTYPE(elements), length, by_value, align, &given.datums, &nulls, &n);
+	for (int i = 0; i < n; i++)
+		if (!nulls[i])
+			given.datums[given.count++] = given.datums[i];
+	return given;
+}
+
+/* ---- the form ---- */
+
+/* Get a sample of a vertex of a type, as SQL: what was given where that is one, else dots. */
+static char *
+sample_of(const EmogiTask *task, const EmogiKeyType *key, uint64 i)
+{
+	char	   *text = pstrdup("'...'");
+
+	if (key->class == EMOGI_KEY_INTEGER)
+		text = pstrdup("42");
+	else if (key->type == TEXTOID && i < task->sources.count && task->vertex_type == INT8OID)
+		text = psprintf("'" INT64_FORMAT "'", DatumGetInt64(task->sources.datums[i]));
+	else if (key->type == UUIDOID && !task->source_is_array)
+		text = pstrdup("'...'::uuid");
+	if (!task->source_is_array)
+		return text;
+	return psprintf("ARRAY[%s]%s", text, key->type == UUIDOID ? "::uuid[]" : "");
+}
+
+/* Get the arguments between the graph and the end of a call that would be right, as SQL. */
+static char *
+right_arguments(const EmogiTask *task, const EmogiKeyType *key)
+{
+	if (!task->has_sources)
+		return psprintf("%skey => NULL::%s", task->start != NULL ? "'...', " : "", format_type_be(key->type));
+	if (task->last_is_target)
+		return psprintf("%s, %s", sample_of(task, key, 0), sample_of(task, key, 1));
+	return sample_of(task, key, 0);
+}
+
+/* Raise 42804: the function's form is of another type than the graph's keys. */
+static void
+report_form(const EmogiTask *task, Oid function, const EmogiKeyType *key)
+{
+	const bool	has_form = key->class == EMOGI_KEY_INTEGER || key->type == TEXTOID || key->type == UUIDOID;
+	const char *type = has_form || !task->has_sources ? format_type_be(key->type) : "text";
+	const char *what = !task->has_sources ? "Name that type" : task->last_is_target ? psprintf("Give source and target as %s", type) :
+		psprintf("Give the source as %s", type);
+	const char *graph = strlen(task->graph.text) > HINT_GRAPH_BYTES ? "'...'" : quote_literal_cstr(task->graph.text);
+
+	ereport(ERROR,
+			(errcode(ERRCODE_DATATYPE_MISMATCH),
+			 errmsg("the vertices of this graph are of type %s, not %s", format_type_be(key->type), format_type_be(task->vertex_type)),
+			 errhint("%s: %s(%s, %s).", what, get_func_name(function), graph, right_arguments(task, key))));
+}
+
+/*
+ * Note the type of the graph's keys: raise 42804 where the function's form is of another, and read the sources as keys. Raises what the
+ * type's input raises.
+ */
+void
+emogi_vertices_read(EmogiTask *task, Oid function, const EmogiKeyType *key)
+{
+	Datum		array;
+
+	if (!emogi_form_fits(key, task->vertex_type))
+		report_form(task, function, key);
+	task->form = palloc(sizeof *task->form);
+	emogi_form_init(task->form, key, task->vertex_type);
+	if (task->form->kind != EMOGI_FORM_TEXT)
+		return;
+	if (task->sources.count == 1 && !task->source_is_array && emogi_form_read_array(task->form, task->sources.datums[0], &array))
+	{
+		task->sources = emogi_vertices_of_array(array);
+		return;
+	}
+	for (uint64 i = 0; i < task->sources.count; i++)
+		task->sources.datums[i] = emogi_form_read(task->form, task->sources.datums[i]);
+}
+
+/* ---- in the Graph ---- */
+
+static int
+compare_ids(const void *a, const void *b)
+{
+	int64		x = *(const int64 *) a;
+	int64		y = *(const int64 *) b;
+
+	return (x > y) - (x < y);
+}
+
+/* Get what a Graph knows those vertices by that a condition asks for: ascending, each once, in the current memory context. */
+int64 *
+emogi_vertices_seek(EmogiForm *form, const EmogiGraph *graph, const EmogiGiven *given, uint64 *nfound)
+{
+	int64	   *ids = palloc_extended(Max(given->count, 1) * sizeof *ids, MCXT_ALLOC_HUGE);
+	uint64		count = 0;
+
+	for (uint64 i = 0; i < given->count; i++)
+		if (emogi_form_seek(form, graph, given->datums[i], &ids[count]))
+			count++;
+	qsort(ids, count, sizeof *ids, compare_ids);
+	*nfound = 0;
+	for (uint64 i = 0; i < count; i++)
+		if (*nfound == 0 || ids[*nfound - 1] != ids[i])
+			ids[(*nfound)++] = ids[i];
+	return ids;
+}
+
+/* Find the vertices that a task gives in its Graph. Conditions that this form cannot see to are left to who reads the rows. */
+void
+emogi_vertices_find(EmogiTask *task, const EmogiGraph *graph)
+{
+	if (task->has_sources)
+	{
+		task->nkeys = task->sources.count;
+		task->keys = palloc_extended(Max(task->nkeys, 1) * sizeof *task->keys, MCXT_ALLOC_HUGE);
+		for (uint64 i = 0; i < task->nkeys; i++)
+			task->keys[i] = emogi_form_find(task->form, graph, task->sources.datums[i]);
+	}
+	if (task->last_is_target && task->nkeys > 0)
+	{
+		task->targets = task->keys + --task->nkeys;
+		task->ntargets = 1;
+	}
+	else if (task->has_targets && emogi_form_seeks(&task->form->coder.key, task->form->type))
+		task->targets = emogi_vertices_seek(task->form, graph, &task->wanted, &task->ntargets);
+	else
+		task->has_targets = false;
+}

@@ -1,0 +1,316 @@
+/*
+ * form.c: vertices as the caller of a function gives and gets them.
+ *
+ * A function has forms: its column `vertex`, and the arguments that are vertices, are bigint, text, uuid, or of the type of an argument
+ * `key`. That type must be the one of the Graph's keys, or text, which serves keys of all types by their text form.
+ */
+#include "postgres.h"
+
+#include "access/detoast.h"
+#include "catalog/pg_type.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/uuid.h"
+
+#include "keys/keys.h"
+#include "server/compat.h"
+
+/* The text form of a uuid. */
+#define UUID_TEXT_BYTES 36
+
+/* Is this an integer type? */
+static bool
+is_integer(Oid type)
+{
+	return type == INT8OID || type == INT4OID || type == INT2OID;
+}
+
+/* Can keys of one type be given and got in another? */
+bool
+emogi_form_fits(const EmogiKeyType *key, Oid type)
+{
+	if (type == TEXTOID)
+		return true;
+	if (key->class == EMOGI_KEY_INTEGER)
+		return is_integer(type);
+	return type == key->type || (type == VARCHAROID && key->type == TEXTOID);
+}
+
+/* Find out in which form keys are given and got. */
+static EmogiFormKind
+kind_of(const EmogiKeyType *key, Oid type)
+{
+	if (key->class == EMOGI_KEY_INTEGER && is_integer(type))
+		return type == INT8OID ? EMOGI_FORM_INTEGER : EMOGI_FORM_NARROW;
+	return type == TEXTOID && key->type != TEXTOID ? EMOGI_FORM_TEXT : EMOGI_FORM_SAME;
+}
+
+/* Prepare a form, in the current memory context: keys of one type are given and got in another, which fits. */
+void
+emogi_form_init(EmogiForm *form, const EmogiKeyType *key, Oid type)
+{
+	Oid			function;
+	bool		is_varlena;
+
+	memset(form, 0, sizeof *form);
+	form->kind = kind_of(key, type);
+	form->type = type;
+	emogi_key_coder_init(&form->coder, key);
+	form->in_place = key->type == UUIDOID && key->class == EMOGI_KEY_BYTES;
+	if (form->kind != EMOGI_FORM_TEXT)
+		return;
+	getTypeOutputInfo(key->type, &function, &is_varlena);
+	fmgr_info(function, &form->output);
+	getTypeInputInfo(key->type, &function, &form->ioparam);
+	fmgr_info(function, &form->input);
+}
+
+/* ---- giving ---- */
+
+/* Get the Datum of a Graph's key; one that is by reference in the current memory context, or in the Graph's dictionary. */
+static Datum
+key_of(EmogiForm *form, const EmogiGraph *graph, int64 id)
+{
+	EmogiKeyBytes bytes;
+
+	if (form->coder.key.class == EMOGI_KEY_INTEGER)
+		return Int64GetDatum(id);
+	bytes = emogi_dictionary_key(graph->dictionary, id);
+	return form->in_place ? PointerGetDatum(bytes.bytes) : emogi_key_coder_decode(&form->coder, bytes);
+}
+
+/* Get an integer key as a smallint or integer; raises 22003. */
+static Datum
+give_narrow(const EmogiForm *form, int64 id)
+{
+	if (form->type == INT4OID ? id == (int32) id : id == (int16) id)
+		return form->type == INT4OID ? Int32GetDatum((int32) id) : Int16GetDatum((int16) id);
+	ereport(ERROR,
+			(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+			 errmsg("vertex " INT64_FORMAT " is out of range for type %s", id, format_type_be(form->type)),
+			 errhint("Have vertices returned as bigint: key => NULL::bigint.")));
+	return (Datum) 0;
+}
+
+/*
+ * Get a vertex of a Graph as the caller is given it. What is by reference lies in the current memory context, or in the dictionary, for
+ * as long as the call has the Graph.
+ */
+Datum
+emogi_form_give(EmogiForm *form, const EmogiGraph *graph, int64 id)
+{
+	switch (form->kind)
+	{
+		case EMOGI_FORM_INTEGER:
+			return Int64GetDatum(id);
+		case EMOGI_FORM_NARROW:
+			return give_narrow(form, id);
+		case EMOGI_FORM_SAME:
+			return key_of(form, graph, id);
+		case EMOGI_FORM_TEXT:
+			break;
+	}
+	return CStringGetTextDatum(OutputFunctionCall(&form->output, key_of(form, graph, id)));
+}
+
+/* ---- taking ---- */
+
+/* Add to the error of text that is no key what may be given. */
+static void
+explain_text(void *arg)
+{
+	const EmogiForm *form = arg;
+
+	if (ERRCODE_TO_CATEGORY(geterrcode()) != ERRCODE_DATA_EXCEPTION)
+		return;
+	if (form->coder.key.class == EMOGI_KEY_INTEGER)
+		errhint("A vertex is a bigint: 42 or '42'. Several sources are an array: ARRAY[1, 2] or '{1,2}'.");
+	else
+		errhint("The vertices of this graph are of type %s.", format_type_be(form->coder.key.type));
+}
+
+/* Get the key that the caller has given. Raises what the type's input raises for text that is none. */
+Datum
+emogi_form_read(EmogiForm *form, Datum given)
+{
+	ErrorContextCallback context = {.previous = error_context_stack,.callback = explain_text,.arg = form};
+	Datum		key;
+
+	if (form->kind != EMOGI_FORM_TEXT)
+		return given;
+	error_context_stack = &context;
+	key = InputFunctionCall(&form->input, TextDatumGetCString(given), form->ioparam, -1);
+	error_context_stack = context.previous;
+	return key;
+}
+
+/* Is a key longer than one in a dictionary can be? */
+static bool
+is_too_long(const EmogiForm *form, Datum key)
+{
+	return form->coder.length == -1 && form->coder.key.type != BPCHAROID &&
+		toast_raw_datum_size(key) - VARHDRSZ > EMOGI_MAX_KEY_BYTES;
+}
+
+/*
+ * Read text that is an array of keys: one that begins with a brace, where keys are integers. False when it is none. Raises what the input of
+ * an array raises.
+ */
+bool
+emogi_form_read_array(EmogiForm *form, Datum given, Datum *array)
+{
+	ErrorContextCallback context = {.previous = error_context_stack,.callback = explain_text,.arg = form};
+	char	   *string;
+
+	if (form->kind != EMOGI_FORM_TEXT || form->coder.key.class != EMOGI_KEY_INTEGER)
+		return false;
+	string = TextDatumGetCString(given);
+	while (isspace((unsigned char) *string))
+		string++;
+	if (*string != '{')
+		return false;
+	error_context_stack = &context;
+	*array = OidInputFunctionCall(F_ARRAY_IN, string, INT8OID, -1);
+	error_context_stack = context.previous;
+	return true;
+}
+
+/* Get what a Graph knows a key by; EMOGI_NO_CODE when its dictionary has none. An integer need not be a vertex. */
+int64
+emogi_form_find(EmogiForm *form, const EmogiGraph *graph, Datum key)
+{
+	if (form->coder.key.class == EMOGI_KEY_INTEGER)
+		return DatumGetInt64(key);
+	if (is_too_long(form, key))
+		return EMOGI_NO_CODE;
+	return emogi_key_coder_find(&form->coder, graph->dictionary, key);
+}
+
+/* Turn what the caller has given into what a Graph knows the vertex by; false when its dictionary has none. Raises as _read does. */
+bool
+emogi_form_take(EmogiForm *form, const EmogiGraph *graph, Datum given, int64 *id)
+{
+	*id = emogi_form_find(form, graph, emogi_form_read(form, given));
+	return form->coder.key.class == EMOGI_KEY_INTEGER || *id != EMOGI_NO_CODE;
+}
+
+/* ---- seeking: by the equality of the form's type ---- */
+
+/* Can emogi_form_seek find what equals a vertex as it is given in this form? In text form not every type can tell. */
+bool
+emogi_form_seeks(const EmogiKeyType *key, Oid type)
+{
+	return kind_of(key, type) != EMOGI_FORM_TEXT || key->class == EMOGI_KEY_INTEGER || key->type == UUIDOID;
+}
+
+/* Are vertices, as they are given in a type with a collation (or none), in the order of that type when they are in the order of keys? */
+bool
+emogi_form_orders(const EmogiKeyType *key, Oid type, Oid collation)
+{
+	if (!OidIsValid(collation))
+		return emogi_form_fits(key, type);
+	return key->type == type && OidIsValid(key->collation) &&
+		(key->collation == collation ||
+		 (emogi_compat_collates_bytes(key->collation) && emogi_compat_collates_bytes(collation)));
+}
+
+/* Read the text form of an integer, as the server writes it; false when it is none. */
+static bool
+read_integer(const char *text, int length, int64 *value)
+{
+	const bool	negative = length > 0 && text[0] == '-';
+	const int	first = negative ? 1 : 0;
+	int64		result = 0;
+
+	if (length == first || length > 20 || (text[first] == '0' && length > 1))
+		return false;
+	for (int i = first; i < length; i++)
+	{
+		const int	digit = text[i] - '0';
+
+		if (digit < 0 || digit > 9 || __builtin_mul_overflow(result, 10, &result) ||
+			__builtin_sub_overflow(result, digit, &result))
+			return false;
+	}
+	if (!negative && result == PG_INT64_MIN)
+		return false;
+	*value = negative ? result : -result;
+	return true;
+}
+
+/* The same of a uuid. */
+static bool
+read_uuid(const char *text, int length, pg_uuid_t *uuid)
+{
+	int			n = 0;
+
+	if (length != UUID_TEXT_BYTES)
+		return false;
+	memset(uuid, 0, sizeof *uuid);
+	for (int i = 0; i < UUID_TEXT_BYTES; i++)
+	{
+		const char	c = text[i];
+		const bool	is_digit = c >= '0' && c <= '9';
+
+		if (i == 8 || i == 13 || i == 18 || i == 23)
+		{
+			if (c != '-')
+				return false;
+			continue;
+		}
+		if (!is_digit && (c < 'a' || c > 'f'))
+			return false;
+		uuid->data[n / 2] = (unsigned char) (uuid->data[n / 2] << 4 | (is_digit ? c - '0' : c - 'a' + 10));
+		n++;
+	}
+	return true;
+}
+
+/*
+ * Get what a Graph knows the vertex by that equals a value of the form's type, where emogi_form_seeks; false when there is none. What is
+ * found may be other than equal. Raises nothing because of the value.
+ */
+bool
+emogi_form_seek(EmogiForm *form, const EmogiGraph *graph, Datum given, int64 *id)
+{
+	text	   *value;
+	pg_uuid_t	uuid;
+
+	if (form->kind == EMOGI_FORM_TEXT)
+	{
+		value = DatumGetTextPP(given);
+		if (form->coder.key.class == EMOGI_KEY_INTEGER)
+			return read_integer(VARDATA_ANY(value), (int) VARSIZE_ANY_EXHDR(value), id);
+		if (!read_uuid(VARDATA_ANY(value), (int) VARSIZE_ANY_EXHDR(value), &uuid))
+			return false;
+		given = UUIDPGetDatum(&uuid);
+	}
+	*id = emogi_form_find(form, graph, given);
+	return form->coder.key.class == EMOGI_KEY_INTEGER || *id != EMOGI_NO_CODE;
+}
+
+/* ---- for messages ---- */
+
+/* Get the text form of a key. */
+char *
+emogi_form_key_text(const EmogiKeyType *key, Datum datum)
+{
+	Oid			function;
+	bool		is_varlena;
+
+	getTypeOutputInfo(key->type, &function, &is_varlena);
+	return OidOutputFunctionCall(function, datum);
+}
+
+/* Get the text form of a Graph's vertex. */
+char *
+emogi_form_text(const EmogiKeyType *key, const EmogiGraph *graph, int64 id)
+{
+	EmogiForm	form;
+
+	if (key->class == EMOGI_KEY_INTEGER)
+		return psprintf(INT64_FORMAT, id);
+	emogi_form_init(&form, key, key->type);
+	return emogi_form_key_text(key, key_of(&form, graph, id));
+}
