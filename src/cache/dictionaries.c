@@ -198,7 +198,10 @@ emogi_dictionaries_bytes(int index)
 {
 	const SharedDictionary *entry = &dictionaries[index];
 
-	return index >= 0 ? entry->bytes + entry->room_bytes : 0;
+	if (index < 0)
+		return 0;
+	return (entry->packed ? emogi_small_bytes(entry->bytes) : TYPEALIGN64(EMOGI_GRANULE_BYTES, entry->bytes)) +
+		TYPEALIGN64(EMOGI_GRANULE_BYTES, entry->room_bytes);
 }
 
 /* Get the bytes of all. Caller holds cache_lock. */

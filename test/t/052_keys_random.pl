@@ -112,14 +112,15 @@ $node->safe_psql('postgres', q{
 		n := differ(format('SELECT max(seq), max(distance) FROM emogi_shortest_path(%L, %s, %s, %L)', graph, one, other, direction),
 			format('SELECT max(seq), max(distance) FROM emogi_shortest_path(''numbered'', %s, %s, %L)', sources[1], sources[2], direction));
 		IF n > 0 THEN found := found || 'shortest_path; '; END IF;
-		n := differ(format('SELECT min(a.k), count(*) FROM emogi_cc(%L, key => NULL::%s) JOIN names a ON a.key = vertex GROUP BY component', graph, base),
+		n := differ(format('SELECT min(a.k), count(*) FROM emogi_cc_text(%L) JOIN names a ON a.key::text = vertex GROUP BY component', graph),
 			'SELECT min(vertex), count(*) FROM emogi_cc(''numbered'') GROUP BY component');
 		IF n > 0 THEN found := found || format('cc: %s rows; ', n); END IF;
-		n := differ(format('SELECT k, round(rank::numeric, 9) FROM emogi_pagerank(%L, key => NULL::%s) JOIN names ON key = vertex', graph, base),
+		n := differ(format('SELECT k, round(rank::numeric, 9) FROM emogi_pagerank_text(%L) JOIN names ON key::text = vertex', graph),
 			'SELECT vertex, round(rank::numeric, 9) FROM emogi_pagerank(''numbered'')');
 		IF n > 0 THEN found := found || format('pagerank: %s rows; ', n); END IF;
-		EXECUTE format('SELECT count(*) FROM (SELECT vertex, lag(vertex) OVER () AS before FROM emogi_cc(%L, key => NULL::%s)) r WHERE before >= vertex', graph, base) INTO n;
-		IF n > 0 AND type !~ 'COLLATE' THEN found := found || format('order: %s rows; ', n); END IF;
+		EXECUTE format('SELECT count(*) FROM (SELECT vertex::%2$s %3$s AS vertex, lag(vertex::%2$s %3$s) OVER () AS before FROM emogi_cc_text(%1$L)) r WHERE before >= vertex',
+			graph, base, CASE WHEN type ~ 'COLLATE' THEN regexp_replace(type, '.*COLLATE', 'COLLATE') END) INTO n;
+		IF n > 0 THEN found := found || format('order: %s rows; ', n); END IF;
 		EXECUTE format('SELECT count(*) FROM emogi_check(%L) WHERE NOT ok', graph) INTO n;
 		IF n > 0 THEN found := found || 'check; '; END IF;
 		RETURN nullif(found, '');
