@@ -108,6 +108,14 @@ emogi_build_edges(EmogiCall *call, const EmogiSource *source, List *leaves, Emog
 		emogi_sink_query(call, source, weights);
 }
 
+/* Gather the edges of a tree, which is open, as emogi_build_edges does those of a Source. Raises the same. */
+void
+emogi_build_edges_of_tree(EmogiCall *call, EmogiTree *tree, EmogiWeights weights)
+{
+	emogi_call_phase(call, EMOGI_PHASE_SCAN);
+	emogi_sink_tree(call, tree, weights);
+}
+
 /*
  * Put the edges of a Graph, which leads that way, into the call's slot, as a scan of its table would. Weights that the
  * Graph does not show are not read. Raises 53200.

@@ -242,6 +242,17 @@ emogi_sink_check_query(const char *query, bool wants_weight)
 	SPI_finish();
 }
 
+/* Write the SELECT list that sinks the edges of q.c1, q.c2 and so on. token: an expression. */
+static void
+write_select(StringInfo sql, const EmogiCall *call, const char *token, const EmogiEdgeColumns *columns)
+{
+	appendStringInfo(sql, "SELECT %s._emogi_sink(%s, q.c%d::pg_catalog.int8, q.c%d::pg_catalog.int8",
+					 quote_identifier(get_namespace_name(get_func_namespace(call->function))), token, columns->src, columns->dst);
+	if (columns->weight > 0)
+		appendStringInfo(sql, ", q.c%d::pg_catalog.float8", columns->weight);
+	appendStringInfoChar(sql, ')');
+}
+
 /*
  * Get the query, inside SPI, that sinks the edges of a Source. Its text is a user's: that it parses on its own as one
  * SELECT is what makes it safe to put between parentheses. There its columns get names of ours, whatever theirs are.
@@ -259,11 +270,8 @@ sinking_query(const EmogiCall *call, const EmogiSource *source, bool *weighted)
 		length = emogi_query_describe_edges(query, source->wants_weight, &desc, &columns);
 	*weighted = columns.weight > 0;
 	initStringInfo(&sql);
-	appendStringInfo(&sql, "SELECT %s._emogi_sink($1, q.c%d::pg_catalog.int8, q.c%d::pg_catalog.int8",
-					 quote_identifier(get_namespace_name(get_func_namespace(call->function))), columns.src, columns.dst);
-	if (*weighted)
-		appendStringInfo(&sql, ", q.c%d::pg_catalog.float8", columns.weight);
-	appendStringInfoString(&sql, ") FROM (");
+	write_select(&sql, call, "$1", &columns);
+	appendStringInfoString(&sql, " FROM (");
 	appendBinaryStringInfo(&sql, query, length);
 	appendStringInfoString(&sql, "\n) AS q(c1");
 	for (int i = 2; i <= columns.ncolumns; i++)
@@ -297,4 +305,21 @@ emogi_sink_query(EmogiCall *call, const EmogiSource *source, EmogiWeights weight
 	PopActiveSnapshot();
 	pg_atomic_fetch_add_u64(&call->slot->nskipped, (uint64) DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull)));
 	SPI_finish();
+}
+
+/*
+ * Fill a call's slot with the edges of a tree, which is open: as emogi_sink_query does with those of a Source, but it is the tree that
+ * is run and not its text.
+ */
+void
+emogi_sink_tree(EmogiCall *call, EmogiTree *tree, EmogiWeights weights)
+{
+	StringInfoData select;
+	char		token[64];
+
+	snprintf(token, sizeof token, "'" INT64_FORMAT "'::pg_catalog.int8", (int64) call->slot->token);
+	initStringInfo(&select);
+	write_select(&select, call, token, &tree->columns);
+	call->slot->weights = tree->columns.weight > 0 ? weights : EMOGI_WEIGHTS_UNUSED;
+	pg_atomic_fetch_add_u64(&call->slot->nskipped, (uint64) emogi_tree_run(tree, select.data));
 }
