@@ -60,7 +60,7 @@ CREATE SERVER test_queries_server FOREIGN DATA WRAPPER test_queries_fdw;
 CREATE FOREIGN TABLE ft (src bigint, dst bigint) SERVER test_queries_server;
 CREATE TEMP TABLE tt (src bigint, dst bigint);
 
-\ir ../data/how.sql
+\i test/data/how.sql
 
 -- ---- forms that are shared; the tables below each, and a value of the call's
 CREATE TABLE forms (id serial, form text, leaves text[], query text, of_call bool DEFAULT false);

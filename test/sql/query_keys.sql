@@ -11,7 +11,7 @@ SET TimeZone = 'UTC';
 \pset format unaligned
 \pset tuples_only on
 SELECT emogi_evict() IS NOT NULL;
-\ir ../data/how.sql
+\i test/data/how.sql
 CREATE TABLE e (src bigint, dst bigint, w float8, t timestamptz, d date, txt text, n numeric, b bytea);
 INSERT INTO e SELECT g, g % 7, g / 3.0, timestamptz '2026-01-01 23:30+00' + g * interval '1 hour', '2026-01-01', 'x' || g, g, '\x01' FROM generate_series(1, 60) g;
 CREATE TABLE v (id bigint PRIMARY KEY, tenant int);

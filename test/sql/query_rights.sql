@@ -16,7 +16,7 @@ SET search_path = test_qrights, public;
 \pset tuples_only on
 \set VERBOSITY terse
 SELECT emogi_evict() IS NOT NULL;
-\ir ../data/how.sql
+\i test/data/how.sql
 CREATE TABLE e (src bigint, dst bigint, w float8);
 INSERT INTO e SELECT g, g % 7, g FROM generate_series(1, 60) g;
 CREATE TABLE v (id bigint PRIMARY KEY, tenant int);
