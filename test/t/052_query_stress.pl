@@ -98,6 +98,9 @@ my %role = (
 		\set s random(1, 300)
 		SELECT emogi_evict();
 		\sleep :s ms} },
+	vacuum => { clients => 1, reader => 1, script => q{
+		\sleep 2 s
+		VACUUM edges, person, part, loose, other, pg_class, pg_attribute, pg_type, pg_depend, pg_inherits, pg_proc, pg_rewrite, pg_index;} },
 	rows => { clients => 1, script => q{
 		\set r random(1, 100)
 		\set k random(1, 60)
