@@ -491,11 +491,11 @@ COMMENT ON FUNCTION emogi_check(regclass, text, boolean, boolean, boolean, text)
 
 CREATE FUNCTION emogi_evict(graph text DEFAULT NULL) RETURNS bigint
 AS 'MODULE_PATHNAME', 'emogi_evict' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000;
-COMMENT ON FUNCTION emogi_evict(text) IS 'drop the cached graphs of a table, or of all tables of the caller in this database; bytes given back';
+COMMENT ON FUNCTION emogi_evict(text) IS 'drop the cached graphs of a table, view or query, or of all that are the caller''s in this database; bytes given back';
 
 CREATE FUNCTION emogi_evict(graph regclass) RETURNS bigint
 AS 'MODULE_PATHNAME', 'emogi_evict' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000;
-COMMENT ON FUNCTION emogi_evict(regclass) IS 'drop the cached graphs of a table, or of all tables of the caller in this database; bytes given back';
+COMMENT ON FUNCTION emogi_evict(regclass) IS 'drop the cached graphs of a table or view; bytes given back';
 
 CREATE FUNCTION emogi_reset() RETURNS void
 AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
@@ -533,11 +533,11 @@ AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL RESTRICTED ROWS 10;
 COMMENT ON FUNCTION emogi_graphs() IS 'the rows of the view emogi_graphs';
 CREATE VIEW emogi_graphs AS SELECT * FROM emogi_graphs();
 GRANT SELECT ON emogi_graphs TO PUBLIC;
-COMMENT ON VIEW emogi_graphs IS 'graphs of tables in shared memory that the caller may select, of this database; for members of pg_read_all_stats all of all databases';
-COMMENT ON COLUMN emogi_graphs.source IS 'the table, as the search path names it; NULL when it is of another database or gone';
-COMMENT ON COLUMN emogi_graphs.database IS 'database of the table';
-COMMENT ON COLUMN emogi_graphs.relation IS 'object id of the table';
-COMMENT ON COLUMN emogi_graphs.columns IS 'the columns read: source, target and, where there is one, weight; NULL when they are of another database or gone';
+COMMENT ON VIEW emogi_graphs IS 'graphs in shared memory, of this database: of tables that the caller may select, and of queries and views that the caller has built; for members of pg_read_all_stats all of all databases';
+COMMENT ON COLUMN emogi_graphs.source IS 'the table, as the search path names it, or the text of the query; NULL when it is of another database or gone';
+COMMENT ON COLUMN emogi_graphs.database IS 'database of the table or query';
+COMMENT ON COLUMN emogi_graphs.relation IS 'object id of the table or view; 0: a query';
+COMMENT ON COLUMN emogi_graphs.columns IS 'the columns read: source, target and, where there is one, weight; NULL when they are of a query or view, of another database or gone';
 COMMENT ON COLUMN emogi_graphs.direction IS 'which way the lists lead: out, in or both';
 COMMENT ON COLUMN emogi_graphs.backward IS 'whether the graph can be read against its direction too, as some functions need';
 COMMENT ON COLUMN emogi_graphs.state IS 'building, ready or evicting';
@@ -578,7 +578,7 @@ COMMENT ON COLUMN emogi_cache.evictions IS 'number of graphs dropped to make roo
 COMMENT ON COLUMN emogi_cache.reset_at IS 'when the counters began';
 
 CREATE FUNCTION emogi_runs(OUT id bigint, OUT started timestamptz, OUT pid int, OUT username name, OUT database name,
-	OUT function text, OUT source text, OUT status text, OUT cache text, OUT engine text, OUT placement text,
+	OUT function text, OUT source text, OUT status text, OUT cache text, OUT why_private text, OUT engine text, OUT placement text,
 	OUT mapping text, OUT reason text, OUT wait_ms float8, OUT refresh_ms float8, OUT scan_ms float8,
 	OUT keys_ms float8, OUT csr_ms float8, OUT splice_ms float8, OUT transfer_ms float8, OUT run_ms float8,
 	OUT rows_ms float8, OUT total_ms float8, OUT pages_looked bigint, OUT pages_by_map bigint, OUT pages_by_lsn bigint,
@@ -599,6 +599,7 @@ COMMENT ON COLUMN emogi_runs.function IS 'the function called';
 COMMENT ON COLUMN emogi_runs.source IS 'the graph argument, cut off after 255 bytes';
 COMMENT ON COLUMN emogi_runs.status IS 'ok, or failed: ended by an error or a cancel';
 COMMENT ON COLUMN emogi_runs.cache IS 'hit: a cached graph was used; stale: one that emogi.max_staleness allows; built: one was built and kept; spliced: one was made of an older one and the changes since, and kept; private: one was built for this call; NULL: it did not come so far';
+COMMENT ON COLUMN emogi_runs.why_private IS 'why the graph of a query or a view was built for this call alone';
 COMMENT ON COLUMN emogi_runs.engine IS 'cpu or cuda; NULL: it did not come so far';
 COMMENT ON COLUMN emogi_runs.placement IS 'host, device, hybrid, managed or staged: where a run on a GPU read the edges from';
 COMMENT ON COLUMN emogi_runs.mapping IS 'the mapping that a run on a GPU was asked for, auto if none';

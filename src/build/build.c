@@ -90,17 +90,47 @@ announce_scan(EmogiCall *call, const EmogiSource *source, List *leaves)
 						 emogi_max_memory_mb)));
 }
 
-/* Read the edges of a Source. careful: see emogi_sink_begin. */
-static void
-gather_edges(EmogiCall *call, const EmogiSource *source, List *leaves, EmogiWeights weights, bool careful, const EmogiLookNotes *notes)
+/* What edges are read from. */
+typedef struct Reading
 {
-	if (leaves != NIL)
-	{
-		announce_scan(call, source, leaves);
-		emogi_heap_scan_tables(call, source, leaves, weights, careful, notes);
-	}
+	const EmogiSource *source;
+	List	   *leaves;			/* heaps; NIL = through the executor */
+	EmogiTree  *tree;			/* instead of the Source; or NULL */
+	EmogiWeights weights;
+	const EmogiLookNotes *notes;
+} Reading;
+
+/* Read edges. careful: see emogi_sink_begin. */
+static void
+read_edges(EmogiCall *call, const Reading *reading, bool careful)
+{
+	if (reading->tree != NULL)
+		emogi_sink_tree(call, reading->tree, reading->weights, careful);
+	else if (reading->leaves == NIL)
+		emogi_sink_query(call, reading->source, reading->weights, careful);
 	else
-		emogi_sink_query(call, source, weights, careful);
+	{
+		announce_scan(call, reading->source, reading->leaves);
+		emogi_heap_scan_tables(call, reading->source, reading->leaves, reading->weights, careful, reading->notes);
+	}
+}
+
+/* Gather edges in the call's slot; once more where their keys were too many in one place of the hash table. */
+static void
+gather_edges(EmogiCall *call, const Reading *reading)
+{
+	EmogiSlot  *slot = call->slot;
+
+	emogi_call_phase(call, EMOGI_PHASE_SCAN);
+	read_edges(call, reading, false);
+	if (slot->key_table != NULL && emogi_key_table_outcome(slot->key_table) == EMOGI_KEYS_CROWDED)
+	{
+		emogi_region_free_owner(EMOGI_OWNER_EDGES(call->slot_index));
+		emogi_region_free_owner(EMOGI_OWNER_KEYS(call->slot_index));
+		pg_atomic_write_u64(&slot->nskipped, 0);
+		read_edges(call, reading, true);
+	}
+	emogi_number_keys(call);
 }
 
 /*
@@ -111,16 +141,18 @@ gather_edges(EmogiCall *call, const EmogiSource *source, List *leaves, EmogiWeig
 void
 emogi_build_edges(EmogiCall *call, const EmogiSource *source, List *leaves, EmogiWeights weights, const EmogiLookNotes *notes)
 {
-	emogi_call_phase(call, EMOGI_PHASE_SCAN);
-	gather_edges(call, source, leaves, weights, false, notes);
-	if (call->slot->key_table != NULL && emogi_key_table_outcome(call->slot->key_table) == EMOGI_KEYS_CROWDED)
-	{
-		emogi_region_free_owner(EMOGI_OWNER_EDGES(call->slot_index));
-		emogi_region_free_owner(EMOGI_OWNER_KEYS(call->slot_index));
-		pg_atomic_write_u64(&call->slot->nskipped, 0);
-		gather_edges(call, source, leaves, weights, true, notes);
-	}
-	emogi_number_keys(call);
+	const Reading reading = {.source = source,.leaves = leaves,.weights = weights,.notes = notes};
+
+	gather_edges(call, &reading);
+}
+
+/* Gather the edges of a tree, which is open, as emogi_build_edges does those of a Source. Raises the same. */
+void
+emogi_build_edges_of_tree(EmogiCall *call, EmogiTree *tree, EmogiWeights weights)
+{
+	const Reading reading = {.tree = tree,.weights = weights};
+
+	gather_edges(call, &reading);
 }
 
 /*

@@ -24,7 +24,7 @@ typedef enum EmogiOutlook
 	EMOGI_GRAPH_WILL_BE_PRIVATE
 } EmogiOutlook;
 
-extern EmogiOutlook emogi_obtain_outlook(const EmogiSource *source, const EmogiGraphKey *wanted);
+extern EmogiOutlook emogi_obtain_outlook(const EmogiSource *source, const EmogiGraphKey *wanted, const char **why_private);
 extern void emogi_obtain_graph(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *wanted, EmogiGraph *graph);
 extern EmogiPatch *emogi_obtain_patched(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *wanted, EmogiGraph *graph);
 extern void emogi_obtain_release(EmogiCall *call);
@@ -90,6 +90,7 @@ extern void emogi_number_keys(EmogiCall *call);
 extern void emogi_build_check(const EmogiSource *source);
 extern void emogi_build_edges(EmogiCall *call, const EmogiSource *source, List *leaves, EmogiWeights weights,
 							  const struct EmogiLookNotes *notes);
+extern void emogi_build_edges_of_tree(EmogiCall *call, EmogiTree *tree, EmogiWeights weights);
 extern void emogi_build_edges_of(EmogiCall *call, const EmogiGraph *donor, EmogiDirection direction,
 								 EmogiWeights weights);
 extern void emogi_build_graph(EmogiCall *call, EmogiDirection direction, bool with_backward, EmogiGraph *graph,

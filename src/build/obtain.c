@@ -1,6 +1,8 @@
 /*
  * obtain.c: the Graph of a call: found in the cache, or built and shared.
  *
+ * Rows of a Source lie in heaps, or come of its tree (../tree), or of its query's text where that may not be shared.
+ *
  * The caller's rights are checked and a snapshot taken that sees what the graph argument names; wish.c says whether a Graph in
  * the cache will do. When none does, follow.c brings one that is there up to date, if the tables can be followed. Else it is built
  * here. A Graph that leads the other way is a donor: its edges are taken from memory and not from the table.
@@ -14,13 +16,50 @@
 #include "build/wish.h"
 #include "cache/live_state.h"
 
-/* Build the Graph that is reserved, from a donor's edges or from the table, and publish it. */
+#define EMOGI_NOT_ASKED_BEFORE "a value in it, of the time, the user or a setting perhaps, is asked for the first time; the next call with it is for all"
+#define EMOGI_NOT_TRACKED "a writer of one of its tables was at work before that was tracked, or there is no room"
+
+/* What the edges of a call's Graph are read from. */
+typedef struct Rows
+{
+	bool		are_heaps;
+	List	   *leaves;			/* the heaps, locked; NIL = the relation has none */
+	EmogiTree  *tree;			/* else the tree; NULL = the query's text */
+} Rows;
+
+/* Gather the edges of a Source. A relation of which no heap is left has none. */
 static void
-build_shared(EmogiCall *call, const EmogiSource *source, List *leaves, const EmogiWish *wish)
+build_edges(EmogiCall *call, const EmogiSource *source, const Rows *rows, EmogiWeights weights)
+{
+	if (rows->tree != NULL)
+		emogi_build_edges_of_tree(call, rows->tree, weights);
+	else if (!rows->are_heaps || rows->leaves != NIL)
+		emogi_build_edges(call, source, rows->leaves, weights, NULL);
+}
+
+/* Note that a Graph is for its call alone, and why, unless that is known: NULL. */
+static void
+note_private(EmogiCall *call, const char *why)
+{
+	strlcpy(call->record.cache, "private", sizeof call->record.cache);
+	if (why != NULL)
+		strlcpy(call->record.why_private, why, sizeof call->record.why_private);
+	emogi_cache_lock();
+	emogi_cache_shared->counters.private_builds++;
+	emogi_cache_unlock();
+}
+
+/*
+ * Build the Graph that is reserved, from a donor's edges or from the table, and publish it. False when what was read is not what the
+ * wish says: then the Graph is the call's alone.
+ */
+static bool
+build_shared(EmogiCall *call, const EmogiSource *source, const Rows *rows, const EmogiWish *wish, EmogiGraph *built)
 {
 	EmogiSlot  *slot = call->slot;
 	EmogiGraph	graph;
 	uint32		misfits;
+	bool		publishes = true;
 
 	emogi_fault_sleep(EMOGI_AT_REGISTERED);
 	if (slot->donor >= 0)
@@ -35,26 +74,34 @@ build_shared(EmogiCall *call, const EmogiSource *source, List *leaves, const Emo
 		emogi_wish_release_donor(slot);
 	}
 	else
-		emogi_build_edges(call, source, leaves, wish->key.weights, NULL);
+	{
+		build_edges(call, source, rows, wish->key.weights);
+		publishes = rows->tree == NULL || emogi_tree_may_publish(rows->tree);
+	}
 	emogi_build_graph(call, wish->key.direction, wish->key.with_backward, &graph, &misfits);
 	emogi_call_phase(call, EMOGI_PHASE_IDLE);
+	if (!publishes)
+	{
+		emogi_cache_unpin(slot->graph);
+		slot->graph = -1;
+		*built = graph;
+		note_private(call, "its plan read something else than was expected, or a function was replaced meanwhile");
+		return false;
+	}
 	emogi_wish_publish(call, &graph, misfits, pg_atomic_read_u64(&slot->nskipped), &emogi_cache_shared->counters.builds);
+	return true;
 }
 
-/* Build a Graph that lives no longer than the call. A relation of which no heap is left has no edges. */
+/* Build a Graph that lives no longer than the call. why: it is not shared; NULL = that is known, or of no interest. */
 static void
-build_privately(EmogiCall *call, const EmogiSource *source, bool from_heaps, List *leaves, const EmogiGraphKey *wanted,
+build_privately(EmogiCall *call, const EmogiSource *source, const Rows *rows, const EmogiGraphKey *wanted, const char *why,
 				EmogiGraph *graph)
 {
 	uint32		misfits;
 
-	strlcpy(call->record.cache, "private", sizeof call->record.cache);
-	if (!from_heaps || leaves != NIL)
-		emogi_build_edges(call, source, leaves, wanted->weights, NULL);
+	note_private(call, why);
+	build_edges(call, source, rows, wanted->weights);
 	emogi_build_graph(call, wanted->direction, wanted->with_backward, graph, &misfits);
-	emogi_cache_lock();
-	emogi_cache_shared->counters.private_builds++;
-	emogi_cache_unlock();
 }
 
 /*
@@ -92,6 +139,43 @@ find_leaves(EmogiSource *source, List **leaves)
 	}
 }
 
+/*
+ * Find what the edges of a Source are to be read from, under a snapshot that sees it, which becomes the active one; none does for a
+ * query's text, which sees to that itself. Raises 42501, 40001, and what is wrong with a query.
+ */
+static Rows
+find_rows(EmogiCall *call, EmogiSource *source)
+{
+	Rows		rows = {0};
+
+	rows.are_heaps = find_leaves(source, &rows.leaves);
+	if (rows.are_heaps)
+	{
+		emogi_snapshot_answer();
+		return rows;
+	}
+	rows.tree = emogi_tree_open(source);
+	if (rows.tree->refusal == NULL)
+		rows.leaves = rows.tree->leaves;
+	else
+	{
+		strlcpy(call->record.why_private, rows.tree->refusal, sizeof call->record.why_private);
+		emogi_tree_close(rows.tree);
+		rows.tree = NULL;
+	}
+	return rows;
+}
+
+/* Forget what was found. */
+static void
+leave_rows(Rows *rows)
+{
+	if (rows->are_heaps || rows->tree != NULL)
+		PopActiveSnapshot();
+	if (rows->tree != NULL)
+		emogi_tree_close(rows->tree);
+}
+
 /* Show the call the Graph that its slot has pinned. */
 static void
 show_cached(EmogiCall *call, const EmogiWish *wish, const char *cache, EmogiGraph *graph)
@@ -105,19 +189,24 @@ show_cached(EmogiCall *call, const EmogiWish *wish, const char *cache, EmogiGrap
 
 /* Get the Graph from the cache, or build it for the cache, or, where the rules are against that, for this call alone. */
 static void
-obtain_shared(EmogiCall *call, const EmogiSource *source, List *leaves, const EmogiWish *wish, EmogiGraph *graph)
+obtain_shared(EmogiCall *call, const EmogiSource *source, const Rows *rows, const EmogiWish *wish, EmogiGraph *graph)
 {
+	if (rows->tree != NULL && rows->tree->is_folded && !emogi_wish_asked_before(wish))
+	{
+		build_privately(call, source, rows, &wish->key, EMOGI_NOT_ASKED_BEFORE, graph);
+		return;
+	}
 	switch (emogi_wish_find(call->slot, wish))
 	{
 		case EMOGI_FOUND:
 			show_cached(call, wish, "hit", graph);
 			break;
 		case EMOGI_MUST_BUILD:
-			build_shared(call, source, leaves, wish);
-			show_cached(call, wish, "built", graph);
+			if (build_shared(call, source, rows, wish, graph))
+				show_cached(call, wish, "built", graph);
 			break;
 		case EMOGI_MUST_BUILD_PRIVATELY:
-			build_privately(call, source, true, leaves, &wish->key, graph);
+			build_privately(call, source, rows, &wish->key, rows->tree != NULL ? EMOGI_NOT_TRACKED : NULL, graph);
 			break;
 		case EMOGI_MUST_WAIT:
 		case EMOGI_MUST_MAKE_ROOM:
@@ -148,9 +237,12 @@ uncover(EmogiSlot *slot, EmogiSource *source, EmogiGraphKey *key, EmogiObtained 
 {
 	const EmogiCached *cached = &emogi_cache_shared->graphs[slot->graph];
 
-	if (cached->key.weight > 0 && may_read_weights(source, cached->key.weight))
+	/* whoever may run a query may read all columns of its result */
+	if (cached->key.weight > 0 && (cached->key.of_query || may_read_weights(source, cached->key.weight)))
 	{
-		key->weight = source->weight = cached->key.weight;
+		key->weight = cached->key.weight;
+		if (!cached->key.of_query)
+			source->weight = cached->key.weight;
 		key->weights = EMOGI_WEIGHTS_ANY;
 		source->wants_weight = true;
 	}
@@ -159,25 +251,28 @@ uncover(EmogiSlot *slot, EmogiSource *source, EmogiGraphKey *key, EmogiObtained 
 	obtained->weight_misfits = key->weight > 0 ? cached->weight_misfits : 0;
 }
 
-/* Build the Graph of a call once more, with all that it has, from what the active snapshot sees, for the call alone. */
+/*
+ * Build the Graph of a call once more, with all that it has, from what the active snapshot sees, for the call alone. That of a query is
+ * built of its text, as if there were no tree.
+ */
 static void
-build_again(EmogiCall *call, const EmogiSource *source, bool from_heaps, List *leaves, const EmogiWish *wish,
-			const EmogiGraph *graph, EmogiObtainedTwice *twice)
+build_again(EmogiCall *call, const EmogiSource *source, const Rows *rows, const EmogiWish *wish, const EmogiGraph *graph,
+			EmogiObtainedTwice *twice)
 {
 	EmogiSlot  *slot = call->slot;
 	EmogiSource whole = *source;
 	EmogiGraphKey key = wish->key;
 	EmogiObtained *rebuilt = &twice->rebuilt;
+	const Rows	again = {.are_heaps = rows->are_heaps,.leaves = rows->are_heaps ? rows->leaves : NIL};
 
 	twice->is_cached = slot->graph >= 0;
-	twice->from_heaps = from_heaps;
+	twice->from_heaps = rows->are_heaps;
 	if (twice->is_cached && twice->patch == NULL)
 		uncover(slot, &whole, &key, &twice->obtained);
 	else
 		twice->obtained = (EmogiObtained) {.graph = *graph,.nskipped = pg_atomic_read_u64(&slot->nskipped)};
 	pg_atomic_write_u64(&slot->nskipped, 0);
-	if (!from_heaps || leaves != NIL)
-		emogi_build_edges(call, &whole, leaves, key.weights, NULL);
+	build_edges(call, &whole, &again, key.weights);
 	emogi_build_graph(call, key.direction, twice->obtained.graph.backward.offsets != NULL, &rebuilt->graph, &rebuilt->weight_misfits);
 	rebuilt->nskipped = pg_atomic_read_u64(&slot->nskipped);
 	if (!twice->is_cached || key.weight == 0 || twice->patch != NULL)
@@ -194,14 +289,10 @@ static void
 obtain(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *wanted, EmogiGraph *graph, EmogiPatch **patch,
 	   EmogiObtainedTwice *twice)
 {
-	List	   *leaves;
-	bool		from_heaps = find_leaves(source, &leaves);
-	EmogiWish  *wish = emogi_wish_make(source, wanted); /* of what was found in the end */
-	bool		may_share;
+	Rows		rows = find_rows(call, source);
+	EmogiWish  *wish = emogi_wish_make(source, rows.tree, wanted);	/* of what was found in the end */
+	bool		may_share = emogi_wish_may_share(wish, rows.leaves);
 
-	if (from_heaps)
-		emogi_snapshot_answer();
-	may_share = emogi_wish_may_share(wish, leaves);
 	if (may_share && emogi_wish_look(call->slot, wish))
 		show_cached(call, wish, "hit", graph);
 	else if (may_share && twice == NULL && emogi_wish_look_back(call->slot, wish, &call->record.age_ms))
@@ -209,19 +300,18 @@ obtain(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *wanted, EmogiG
 	else if (!emogi_follow_graph(call, source, wish, patch, graph))
 	{
 		if (may_share)
-			obtain_shared(call, source, leaves, wish, graph);
+			obtain_shared(call, source, &rows, wish, graph);
 		else
-			build_privately(call, source, from_heaps, leaves, wanted, graph);
+			build_privately(call, source, &rows, wanted, rows.tree != NULL ? emogi_wish_why_not(wish) : NULL, graph);
 	}
 	if (source->is_query)
-		source->key = call->slot->keys;
+		source->key = rows.tree != NULL ? rows.tree->columns.key : call->slot->keys;
 	if (twice != NULL)
-		build_again(call, source, from_heaps, leaves, wish, graph, twice);
-	if (from_heaps)
-		PopActiveSnapshot();
+		build_again(call, source, &rows, wish, graph, twice);
 	call->record.nvertices = graph->nvertices;
 	call->record.nedges = graph->forward.nedges;
 	emogi_wish_free(wish);
+	leave_rows(&rows);
 }
 
 /*
@@ -273,23 +363,68 @@ emogi_obtain_twice(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *wa
 	obtain(call, source, wanted, &graph, patched ? &twice->patch : NULL, twice);
 }
 
-/*
- * Where would a call find its Graph, as the active snapshot sees it? The caller may read the relation (it was peeked
- * at), and holds a lock on it.
- */
-EmogiOutlook
-emogi_obtain_outlook(const EmogiSource *source, const EmogiGraphKey *wanted)
+/* Say where a call would find the Graph of heaps. */
+static EmogiOutlook
+foresee_heaps(const EmogiSource *source, const EmogiGraphKey *wanted, List *leaves)
 {
-	EmogiWish  *wish = emogi_wish_make(source, wanted);
+	EmogiWish  *wish = emogi_wish_make(source, NULL, wanted);
 	EmogiOutlook outlook = EMOGI_GRAPH_WILL_BE_PRIVATE;
-	List	   *leaves;
-	bool		from_heaps = emogi_heap_scan_possible(source, &leaves);
-	bool		may_share = from_heaps && emogi_wish_may_share(wish, leaves);
 
-	if (may_share)
+	if (emogi_wish_may_share(wish, leaves))
 		outlook = emogi_wish_is_cached(wish) ? EMOGI_GRAPH_IS_CACHED : EMOGI_GRAPH_WILL_BE_BUILT;
 	if (outlook != EMOGI_GRAPH_IS_CACHED && wish->can_follow && emogi_live_state_exists(&wish->key))
 		outlook = EMOGI_GRAPH_WILL_BE_REFRESHED;
 	emogi_wish_free(wish);
 	return outlook;
+}
+
+/* Say where a call would find the Graph of a tree, and why it would be private. */
+static EmogiOutlook
+foresee_tree(const EmogiSource *source, const EmogiTree *tree, const EmogiGraphKey *wanted, const char **why_private)
+{
+	EmogiWish  *wish;
+	EmogiOutlook outlook = EMOGI_GRAPH_WILL_BE_PRIVATE;
+
+	if (tree->refusal != NULL)
+	{
+		*why_private = tree->refusal;
+		return outlook;
+	}
+	wish = emogi_wish_make(source, tree, wanted);
+	if (!emogi_wish_may_share(wish, tree->leaves))
+		*why_private = emogi_wish_why_not(wish);
+	else
+		outlook = emogi_wish_is_cached(wish) ? EMOGI_GRAPH_IS_CACHED : EMOGI_GRAPH_WILL_BE_BUILT;
+	emogi_wish_free(wish);
+	return outlook;
+}
+
+/* May a Source be read as heaps by the caller? Lists them. Raises 42501. */
+static bool
+is_of_heaps(const EmogiSource *source, List **leaves)
+{
+	Relation	rel;
+	bool		row_security;
+
+	if (source->is_query)
+		return false;
+	rel = relation_open(source->relid, NoLock);
+	row_security = emogi_access_check(rel, source);
+	relation_close(rel, NoLock);
+	return !row_security && emogi_heap_scan_possible(source, leaves);
+}
+
+/*
+ * Where would a call find its Graph, as the active snapshot sees it? *why_private: why that of a query or view would be built for the
+ * call alone; NULL = nothing is to be said. Raises what keeps the caller from reading the Source.
+ */
+EmogiOutlook
+emogi_obtain_outlook(const EmogiSource *source, const EmogiGraphKey *wanted, const char **why_private)
+{
+	List	   *leaves;
+
+	*why_private = NULL;
+	if (is_of_heaps(source, &leaves))
+		return foresee_heaps(source, wanted, leaves);
+	return foresee_tree(source, emogi_tree_peek(source), wanted, why_private);
 }

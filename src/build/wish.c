@@ -7,9 +7,10 @@
  * publishes; others that could use the Graph wait for it. Several Graphs of one table may stand side by side, for older
  * and newer snapshots, for directions, with and without weights.
  *
- * What is not shared: queries, views, foreign tables and tables under row security (other rows for other users);
- * temporary tables; catalogs, whose writers do not hold their locks to the end; what the own transaction has changed;
- * SERIALIZABLE transactions, whose reads PostgreSQL must see.
+ * A call that names a query or a view looks for a Graph of the same tree (../tree) in the same way.
+ *
+ * What is not shared: foreign tables and other rows that change unseen; temporary tables; catalogs, whose writers do not hold their
+ * locks to the end; what the own transaction has changed; SERIALIZABLE transactions, whose reads PostgreSQL must see.
  */
 #include "postgres.h"
 
@@ -26,22 +27,36 @@
 #include "build/wish.h"
 #include "live/live.h"
 #include "server/compat.h"
+#include "server/fault.h"
 
 /* ---- wishes ---- */
 
-/* Make a wish for a Graph of a Source. wanted: what kind of lists and weights. */
+/* Make a wish for a Graph of a Source, or of its tree, if it has one. wanted: what kind of lists and weights. */
 EmogiWish *
-emogi_wish_make(const EmogiSource *source, const EmogiGraphKey *wanted)
+emogi_wish_make(const EmogiSource *source, const EmogiTree *tree, const EmogiGraphKey *wanted)
 {
 	EmogiWish  *wish = palloc0(sizeof *wish);
 
 	wish->key = *wanted;
 	wish->key.database = MyDatabaseId;
 	wish->key.relid = source->relid;
-	wish->key.src = source->src;
-	wish->key.dst = source->dst;
-	wish->key.weight = source->weight;
-	wish->key.keys = source->key;
+	wish->key.of_query = tree != NULL;
+	memset(wish->key.digest, 0, sizeof wish->key.digest);
+	if (tree != NULL)
+	{
+		memcpy(wish->key.digest, tree->digest, sizeof wish->key.digest);
+		wish->key.src = wish->key.dst = 0;
+		wish->key.weight = tree->columns.weight;
+		wish->key.keys = tree->columns.key;
+		wish->text = tree->text;
+	}
+	else
+	{
+		wish->key.src = source->src;
+		wish->key.dst = source->dst;
+		wish->key.weight = source->weight;
+		wish->key.keys = source->key;
+	}
 	return wish;
 }
 
@@ -82,21 +97,21 @@ wish_for_leaves(EmogiWish *wish, List *leaves)
 	int			count = list_length(leaves);
 	ListCell   *cell;
 
-	if (count == 0 || count > EMOGI_MAX_LEAVES)
+	if ((count == 0 && !wish->key.of_query) || count > EMOGI_MAX_LEAVES)
 		return false;
 	wish->relids = palloc(count * sizeof(Oid));
 	wish->relfilenumbers = palloc(count * sizeof(Oid));
 	wish->tables = palloc(count * sizeof(int));
 	wish->nleaves = 0;
-	wish->can_follow = emogi_enable_live;
+	wish->can_follow = emogi_enable_live && !wish->key.of_query;
 	foreach(cell, leaves)
 	{
 		Oid			relid = lfirst_oid(cell);
 		Relation	rel = relation_open(relid, NoLock);
 		bool		shared = !RelationUsesLocalBuffers(rel) && !IsCatalogRelation(rel);
 
-		wish->own |= emogi_ring_changed_by_me(relid);
-		wish->can_follow &= emogi_discover_can_follow(rel);
+		wish->own |= emogi_ring_changed_by_me(relid) && !(wish->key.of_query && emogi_faults.tree[EMOGI_TREE_OWN]);
+		wish->can_follow = wish->can_follow && emogi_discover_can_follow(rel);
 		if (shared && (count == 1 || !is_empty(rel)))
 		{
 			wish->relids[wish->nleaves] = relid;
@@ -125,6 +140,31 @@ emogi_wish_may_share(EmogiWish *wish, List *leaves)
 	return false;
 }
 
+/* Say why a query's Graph may not be shared, which emogi_wish_may_share has not allowed. */
+const char *
+emogi_wish_why_not(const EmogiWish *wish)
+{
+	if (!emogi_enable_cache)
+		return "emogi.cache is off";
+	if (IsolationIsSerializable())
+		return "the transaction is SERIALIZABLE";
+	if (wish->own)
+		return "this transaction has changed a table that it reads";
+	return "the snapshot is of a kind that is not compared, or sees too many transactions as running";
+}
+
+/* Was the wish's query asked for before, with the same values? It is from now on. */
+bool
+emogi_wish_asked_before(const EmogiWish *wish)
+{
+	bool		asked;
+
+	emogi_cache_lock();
+	asked = emogi_cache_asked_before(&wish->key);
+	emogi_cache_unlock();
+	return asked || emogi_faults.tree[EMOGI_TREE_AGAIN];
+}
+
 /* ---- finding, under cache_lock ---- */
 
 /* Does a call that reads such weights take all of a Graph's? */
@@ -148,8 +188,8 @@ emogi_wish_takes_weights(EmogiWeights weights, uint32 misfits)
 bool
 emogi_wish_has_columns(const EmogiCached *cached, const EmogiGraphKey *key)
 {
-	if (cached->key.database != key->database || cached->key.relid != key->relid || cached->key.src != key->src ||
-		cached->key.dst != key->dst || !emogi_key_type_equal(&cached->key.keys, &key->keys))
+	if (!emogi_cache_same_source(&cached->key, key) || cached->key.src != key->src || cached->key.dst != key->dst ||
+		!emogi_key_type_equal(&cached->key.keys, &key->keys))
 		return false;
 	return key->weight == 0 || (cached->key.weight == key->weight && emogi_wish_takes_weights(key->weights, cached->weight_misfits));
 }
@@ -184,6 +224,8 @@ is_exact(const EmogiCached *cached, const EmogiWish *wish)
 	{
 		const EmogiLeaf *leaf = &cached->leaves[i];
 
+		if (i > 0 && wish->key.of_query && emogi_faults.tree[EMOGI_TREE_LEAVES])
+			break;
 		if (emogi_tables_relid(leaf->table) != wish->relids[i] || leaf->relfilenumber != wish->relfilenumbers[i] ||
 			!emogi_ring_usable(leaf->table, &wish->xids) ||
 			!emogi_ring_alike(leaf->table, &cached->xids, &wish->xids))
@@ -281,7 +323,7 @@ emogi_wish_track(const EmogiWish *wish, bool *usable)
 EmogiCached *
 emogi_wish_add(EmogiSlot *slot, const EmogiWish *wish, const EmogiGraphKey *key)
 {
-	EmogiCached *cached = emogi_cache_add(key, &wish->xids, wish->nleaves);
+	EmogiCached *cached = emogi_cache_add(key, &wish->xids, wish->nleaves, wish->text);
 
 	if (cached == NULL)
 	{

@@ -11,6 +11,7 @@
 typedef struct EmogiWish
 {
 	EmogiGraphKey key;
+	const char *text;			/* of a query; NULL = it is none */
 	int			nleaves;
 	Oid		   *relids;			/* [nleaves], tables, ascending as find_all_inheritors has them */
 	Oid		   *relfilenumbers; /* [nleaves] */
@@ -31,9 +32,11 @@ typedef enum EmogiFinding
 	EMOGI_MUST_BUILD_PRIVATELY
 } EmogiFinding;
 
-extern EmogiWish *emogi_wish_make(const EmogiSource *source, const EmogiGraphKey *wanted);
+extern EmogiWish *emogi_wish_make(const EmogiSource *source, const EmogiTree *tree, const EmogiGraphKey *wanted);
 extern void emogi_wish_free(EmogiWish *wish);
 extern bool emogi_wish_may_share(EmogiWish *wish, List *leaves);
+extern const char *emogi_wish_why_not(const EmogiWish *wish);
+extern bool emogi_wish_asked_before(const EmogiWish *wish);
 extern EmogiFinding emogi_wish_find(EmogiSlot *slot, const EmogiWish *wish);
 extern void emogi_wish_release_donor(EmogiSlot *slot);
 extern bool emogi_wish_look(EmogiSlot *slot, const EmogiWish *wish);

@@ -108,7 +108,7 @@ doom_predecessors(const EmogiCached *published, TransactionId oldest_xid)
 		EmogiCached *cached = dlist_container(EmogiCached, chain, iter.cur);
 
 		if (cached == published || cached->state != EMOGI_GRAPH_READY ||
-			cached->key.database != published->key.database || cached->key.relid != published->key.relid)
+			!emogi_cache_same_source(&cached->key, &published->key))
 			continue;
 		if (is_superfluous(cached, published, oldest_xid))
 			emogi_cache_doom(cached);

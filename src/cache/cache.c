@@ -24,6 +24,9 @@
 #include "server/limits.h"
 #include "server/region.h"
 
+/* Bytes of a query's text that are kept; the rest is cut off. */
+#define EMOGI_MAX_TEXT 4095
+
 EmogiCache *emogi_cache_shared;
 static dlist_head *buckets;		/* [max_graphs()], entries by database and table */
 
@@ -70,10 +73,47 @@ emogi_cache_shmem_startup(bool found)
 
 /* ---- entries; caller holds cache_lock ---- */
 
-/* Get the list of all entries of a table, and of some others; linked by `chain`. */
+/* Are two Graphs of the same table, or of the same query? */
+bool
+emogi_cache_same_source(const EmogiGraphKey *a, const EmogiGraphKey *b)
+{
+	return a->database == b->database && a->of_query == b->of_query &&
+		(a->of_query ? memcmp(a->digest, b->digest, sizeof a->digest) == 0 : a->relid == b->relid);
+}
+
+/* Get the first bytes of a digest. */
+static uint64
+digest_start(const EmogiGraphKey *key)
+{
+	uint64		start;
+
+	memcpy(&start, key->digest, sizeof start);
+	return Max(start, 1);
+}
+
+/*
+ * Was a key asked for lately? It is from now on. A key with a value of the call's is given an entry the second time only: one that
+ * no other call will have must not take room from others.
+ */
+bool
+emogi_cache_asked_before(const EmogiGraphKey *key)
+{
+	EmogiCache *cache = emogi_cache_shared;
+	const uint64 start = digest_start(key);
+
+	for (int i = 0; i < EMOGI_KEYS_ASKED; i++)
+		if (cache->asked[i] == start)
+			return true;
+	cache->asked[cache->next_asked++ % EMOGI_KEYS_ASKED] = start;
+	return false;
+}
+
+/* Get the list of all entries of a table or a query, and of some others; linked by `chain`. */
 dlist_head *
 emogi_cache_chain(const EmogiGraphKey *key)
 {
+	if (key->of_query)
+		return &buckets[digest_start(key) % max_graphs()];
 	return &buckets[hash_combine(murmurhash32(key->database), murmurhash32(key->relid)) % max_graphs()];
 }
 
@@ -96,35 +136,42 @@ give_entry(EmogiCached *cached)
 	dlist_push_head(&emogi_cache_shared->free, &cached->order);
 }
 
-/* Find room for leaves and running transactions, in the entry or in the Region; false when there is none. */
+/* Find room for leaves, running transactions and text, in the entry or in the Region; false when there is none. */
 static bool
-find_room(EmogiCached *cached, int nleaves, uint32 nrunning)
+find_room(EmogiCached *cached, int nleaves, uint32 nrunning, Size text_bytes)
 {
 	cached->leaves = cached->few_leaves;
 	cached->xids.running = cached->few_running;
-	if (nleaves <= EMOGI_FEW_LEAVES && nrunning <= EMOGI_FEW_RUNNING)
+	if (nleaves <= EMOGI_FEW_LEAVES && nrunning <= EMOGI_FEW_RUNNING && text_bytes == 0)
 		return true;
-	cached->many_bytes = nrunning * sizeof(uint64) + nleaves * sizeof(EmogiLeaf);
+	nrunning = Max(nrunning, EMOGI_FEW_RUNNING);
+	cached->many_bytes = nrunning * sizeof(uint64) + nleaves * sizeof(EmogiLeaf) + text_bytes;
 	cached->many = emogi_small_alloc(cached->many_bytes);
 	if (cached->many == NULL)
 		return false;
 	cached->bytes = emogi_small_bytes(cached->many_bytes);
 	cached->xids.running = cached->many;
 	cached->leaves = (EmogiLeaf *) (cached->xids.running + nrunning);
+	if (text_bytes > 0)
+		cached->text = (char *) (cached->leaves + nleaves);
 	return true;
 }
 
-/* Make an entry for a Graph that is to be built, with one pin and room for its leaves; NULL when there is no room. */
+/*
+ * Make an entry for a Graph that is to be built, with one pin and room for its leaves; NULL when there is no room. text: of a query,
+ * else NULL.
+ */
 EmogiCached *
-emogi_cache_add(const EmogiGraphKey *key, const EmogiXidSnapshot *xids, int nleaves)
+emogi_cache_add(const EmogiGraphKey *key, const EmogiXidSnapshot *xids, int nleaves, const char *text)
 {
+	const Size	text_bytes = text != NULL ? Min(strlen(text), EMOGI_MAX_TEXT) + 1 : 0;
 	EmogiCached *cached = take_entry();
 	uint64	   *running;
 
 	if (cached == NULL)
 		return NULL;
 	memset(cached, 0, sizeof *cached);
-	if (!find_room(cached, nleaves, xids->nrunning))
+	if (!find_room(cached, nleaves, xids->nrunning, text_bytes))
 	{
 		give_entry(cached);
 		return NULL;
@@ -138,6 +185,9 @@ emogi_cache_add(const EmogiGraphKey *key, const EmogiXidSnapshot *xids, int nlea
 	cached->id = emogi_cache_shared->next_id++ * EMOGI_MAX_GRAPHS + (cached - emogi_cache_shared->graphs);
 	cached->key = *key;
 	cached->dictionary = -1;
+	if (text != NULL)
+		strlcpy(cached->text, text, text_bytes);
+	cached->builder = GetUserId();
 	cached->pins = 1;
 	cached->built_at = cached->last_used = GetCurrentTimestamp();
 	cached->state = EMOGI_GRAPH_BUILDING;
@@ -431,7 +481,7 @@ doom_named(const EmogiGraphKey *key, uint64 *bytes)
 	{
 		EmogiCached *cached = dlist_container(EmogiCached, chain, iter.cur);
 
-		if (cached->key.database != key->database || cached->key.relid != key->relid)
+		if (!emogi_cache_same_source(&cached->key, key))
 			continue;
 		nstanding += stands_on(cached, key->relid);
 		*bytes += doom_ready(cached);
@@ -462,6 +512,26 @@ emogi_cache_evict(Oid database, Oid relid)
 	return bytes;
 }
 
+/* Evict the Graphs of queries of this database of which `evicts` says so, under cache_lock. As emogi_cache_evict. */
+uint64
+emogi_cache_evict_queries(bool (*evicts) (const EmogiCached *, const void *), const void *arg)
+{
+	uint64		bytes = 0;
+	dlist_mutable_iter iter;
+
+	emogi_cache_lock();
+	dlist_foreach_modify(iter, &emogi_cache_shared->used)
+	{
+		EmogiCached *cached = dlist_container(EmogiCached, order, iter.cur);
+
+		if (cached->key.of_query && cached->key.database == MyDatabaseId && evicts(cached, arg))
+			bytes += doom_ready(cached);
+	}
+	emogi_cache_unlock();
+	emogi_cache_free_doomed();
+	return bytes;
+}
+
 /*
  * Get the size of a cached Graph of these columns and any direction, the latest that there is, whatever snapshot it was
  * made for; false when there is none.
@@ -478,8 +548,8 @@ emogi_cache_size(Oid relid, AttrNumber src, AttrNumber dst, uint64 *nvertices, u
 	{
 		const EmogiCached *cached = dlist_container(EmogiCached, chain, iter.cur);
 
-		if (cached->state == EMOGI_GRAPH_READY && cached->key.database == MyDatabaseId &&
-			cached->key.relid == relid && cached->key.src == src && cached->key.dst == dst &&
+		if (cached->state == EMOGI_GRAPH_READY && emogi_cache_same_source(&cached->key, &key) &&
+			cached->key.src == src && cached->key.dst == dst &&
 			(latest == NULL || cached->id > latest->id))
 			latest = cached;
 	}

@@ -88,14 +88,18 @@ extern uint64 emogi_dictionaries_all_bytes(void);
 #define EMOGI_FEW_LEAVES	4
 #define EMOGI_FEW_RUNNING	16
 
+#define EMOGI_KEY_BYTES		32		/* of the digest of a query */
+
 /* What a call wants of a Graph, and what a cached Graph is. */
 typedef struct EmogiGraphKey
 {
 	Oid			database;
-	Oid			relid;			/* what the user named: the root of its leaves */
-	AttrNumber	src;
+	Oid			relid;			/* what the user named: the root of its leaves; of a query the view, if it is one, and no part of the key */
+	bool		of_query;		/* it is known by its digest */
+	uint8		digest[EMOGI_KEY_BYTES];	/* zero when it is not */
+	AttrNumber	src;			/* 0 = of a query */
 	AttrNumber	dst;
-	AttrNumber	weight;			/* 0 = none */
+	AttrNumber	weight;			/* 0 = none; of a query the place in its result */
 	EmogiKeyType keys;			/* of src and dst */
 	EmogiWeights weights;		/* wanted: which are refused */
 	EmogiDirection direction;
@@ -148,6 +152,8 @@ typedef struct EmogiCached
 	EmogiLeaf  *leaves;			/* [nleaves], of `few` or `many` */
 	EmogiXidSnapshot xids;		/* of what its rows were read under, or are known to be right for; running[] likewise */
 	uint32		running_room;	/* of xids.running */
+	Oid			builder;		/* the role that built it */
+	char	   *text;			/* of a query, perhaps cut off, in `many`; NULL = it is none */
 	bool		by_ring;		/* the rings may say for which other snapshots it is right */
 	uint64		live_id;		/* the live state that it was made of, 0 = none, ... */
 	uint64		live_position;	/* ... and where that was then */
@@ -170,10 +176,15 @@ typedef struct EmogiCacheCounters
 	TimestampTz reset_at;
 } EmogiCacheCounters;
 
+/* Keys of queries with a value of the call's that were asked for lately. */
+#define EMOGI_KEYS_ASKED	1024
+
 /* All under cache_lock but ndoomed. */
 typedef struct EmogiCache
 {
 	uint64		next_id;
+	uint64		asked[EMOGI_KEYS_ASKED];	/* the first bytes of their digests; 0 = none */
+	uint32		next_asked;
 	EmogiCacheCounters counters;
 	ConditionVariable changed;	/* broadcast when a Graph becomes READY or FREE */
 	pg_atomic_uint32 ndoomed;	/* read without lock */
@@ -190,7 +201,9 @@ extern Size emogi_cache_shmem_size(void);
 extern void emogi_cache_shmem_startup(bool found);
 extern void emogi_cache_init(void);
 extern dlist_head *emogi_cache_chain(const EmogiGraphKey *key);
-extern EmogiCached *emogi_cache_add(const EmogiGraphKey *key, const EmogiXidSnapshot *xids, int nleaves);
+extern bool emogi_cache_same_source(const EmogiGraphKey *a, const EmogiGraphKey *b);
+extern bool emogi_cache_asked_before(const EmogiGraphKey *key);
+extern EmogiCached *emogi_cache_add(const EmogiGraphKey *key, const EmogiXidSnapshot *xids, int nleaves, const char *text);
 extern void emogi_cache_touch(EmogiCached *cached);
 extern void emogi_cache_doom(EmogiCached *cached);
 extern void emogi_cache_take_over(int graph, EmogiGraph *built, int dictionary);
@@ -198,6 +211,7 @@ extern void emogi_cache_unpin(int graph);
 extern void emogi_cache_free_doomed(void);
 extern bool emogi_cache_make_room(void);
 extern uint64 emogi_cache_evict(Oid database, Oid relid);
+extern uint64 emogi_cache_evict_queries(bool (*evicts) (const EmogiCached *, const void *), const void *arg);
 extern void emogi_cache_wait_for_room(void);
 extern bool emogi_cache_size(Oid relid, AttrNumber src, AttrNumber dst, uint64 *nvertices, uint64 *nedges);
 

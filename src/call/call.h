@@ -21,6 +21,7 @@ typedef struct EmogiCallRecord
 	EmogiCaller caller;
 	bool		failed;			/* ended by an error or a cancel */
 	char		cache[8];		/* hit, stale, built (and published), spliced (likewise), patched, private; empty = did not come so far */
+	char		why_private[256];	/* why the Graph of a query or view is not shared */
 	char		engine[8];		/* cpu, cuda, or backend: near.c */
 	char		placement[8];	/* of a run on a GPU */
 	char		mapping[16];	/* that a run on a GPU was asked for */

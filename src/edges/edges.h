@@ -9,6 +9,7 @@
 
 #include "call/call.h"
 #include "source/source.h"
+#include "tree/tree.h"
 
 struct EmogiLook;				/* pages.h */
 struct EmogiLookNotes;
@@ -18,6 +19,7 @@ struct EmogiTupleLayout;
 
 extern void emogi_sink_check_query(const char *query, bool wants_weight);
 extern void emogi_sink_query(EmogiCall *call, const EmogiSource *source, EmogiWeights weights, bool careful);
+extern void emogi_sink_tree(EmogiCall *call, EmogiTree *tree, EmogiWeights weights, bool careful);
 
 /* ---- sink_keys.c ---- */
 

@@ -247,11 +247,17 @@ emogi_sink_check_query(const char *query, bool wants_weight)
 	SPI_finish();
 }
 
-/* Get the name of the type that a key of a query's is cast to, so that the aggregate finds it. */
-static char *
-cast_of(const EmogiKeyType *key)
+/* Write the SELECT list that sinks the edges of q.c1, q.c2 and so on, with keys of the type that the aggregate knows. token: an expression. */
+static void
+write_select(StringInfo sql, const EmogiCall *call, const char *token, const EmogiEdgeColumns *columns)
 {
-	return format_type_extended(key->type, -1, FORMAT_TYPE_TYPEMOD_GIVEN | FORMAT_TYPE_FORCE_QUALIFY);
+	const char *cast = format_type_extended(columns->key.type, -1, FORMAT_TYPE_TYPEMOD_GIVEN | FORMAT_TYPE_FORCE_QUALIFY);
+
+	appendStringInfo(sql, "SELECT %s._emogi_sink(%s, q.c%d::%s, q.c%d::%s",
+					 quote_identifier(get_namespace_name(get_func_namespace(call->function))), token, columns->src, cast, columns->dst, cast);
+	if (columns->weight > 0)
+		appendStringInfo(sql, ", q.c%d::pg_catalog.float8", columns->weight);
+	appendStringInfoChar(sql, ')');
 }
 
 /*
@@ -265,18 +271,13 @@ sinking_query(const EmogiCall *call, const EmogiSource *source, EmogiEdgeColumns
 	int			length = strlen(query);
 	StringInfoData sql;
 	TupleDesc	desc;
-	const char *cast;
 
 	*columns = (EmogiEdgeColumns) {source->weight > 0 ? 3 : 2, 1, 2, source->weight > 0 ? 3 : 0, source->key};
 	if (source->is_query)
 		length = emogi_query_describe_edges(query, source->wants_weight, &desc, columns);
-	cast = cast_of(&columns->key);
 	initStringInfo(&sql);
-	appendStringInfo(&sql, "SELECT %s._emogi_sink($1, q.c%d::%s, q.c%d::%s",
-					 quote_identifier(get_namespace_name(get_func_namespace(call->function))), columns->src, cast, columns->dst, cast);
-	if (columns->weight > 0)
-		appendStringInfo(&sql, ", q.c%d::pg_catalog.float8", columns->weight);
-	appendStringInfoString(&sql, ") FROM (");
+	write_select(&sql, call, "$1", columns);
+	appendStringInfoString(&sql, " FROM (");
 	appendBinaryStringInfo(&sql, query, length);
 	appendStringInfoString(&sql, "\n) AS q(c1");
 	for (int i = 2; i <= columns->ncolumns; i++)
@@ -310,4 +311,21 @@ emogi_sink_query(EmogiCall *call, const EmogiSource *source, EmogiWeights weight
 	PopActiveSnapshot();
 	pg_atomic_fetch_add_u64(&call->slot->nskipped, (uint64) DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull)));
 	SPI_finish();
+}
+
+/*
+ * Fill a call's slot with the edges of a tree, which is open: as emogi_sink_query does with those of a Source, but it is the tree that
+ * is run and not its text.
+ */
+void
+emogi_sink_tree(EmogiCall *call, EmogiTree *tree, EmogiWeights weights, bool careful)
+{
+	StringInfoData select;
+	char		token[64];
+
+	snprintf(token, sizeof token, "'" INT64_FORMAT "'::pg_catalog.int8", (int64) call->slot->token);
+	initStringInfo(&select);
+	write_select(&select, call, token, &tree->columns);
+	emogi_sink_begin(call, &tree->columns.key, tree->columns.weight > 0 ? weights : EMOGI_WEIGHTS_UNUSED, -1, careful);
+	pg_atomic_fetch_add_u64(&call->slot->nskipped, (uint64) emogi_tree_run(tree, select.data));
 }

@@ -9,9 +9,11 @@
  */
 #include "postgres.h"
 
-#include "access/relation.h"
+#include "access/xact.h"
 #include "executor/executor.h"
 #include "utils/builtins.h"
+#include "utils/memutils.h"
+#include "utils/resowner.h"
 #include "utils/ruleutils.h"
 #include "utils/snapmgr.h"
 
@@ -74,7 +76,53 @@ constant_direction(const EmogiScan *scan, EmogiDirection *direction)
 	return known && (text == NULL || emogi_arguments_direction_named(text, direction));
 }
 
-/* Say where the call will find its Graph, if its arguments are constant and name a table that is there. Raises nothing. */
+/* What is said of the Graph that a call will find. */
+typedef struct Outlook
+{
+	EmogiOutlook outlook;
+	const char *why_private;
+} Outlook;
+
+/* Find out where a call will find its Graph, in a subtransaction; false when the call would raise an error. */
+static bool
+foresee_safely(const EmogiGraphArgument *graph, const EmogiGraphKey *wish, Outlook *found)
+{
+	MemoryContext context = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
+	volatile bool known = false;
+
+	BeginInternalSubTransaction(NULL);
+	MemoryContextSwitchTo(context);
+	PG_TRY();
+	{
+		EmogiSource source;
+
+		emogi_source_resolve(graph, wish->weights != EMOGI_WEIGHTS_UNUSED, &source);
+		found->outlook = emogi_obtain_outlook(&source, wish, &found->why_private);
+		ReleaseCurrentSubTransaction();
+		known = true;
+	}
+	PG_CATCH();
+	{
+		ErrorData  *error;
+
+		MemoryContextSwitchTo(context);
+		error = CopyErrorData();
+		FlushErrorState();
+		RollbackAndReleaseCurrentSubTransaction();
+		MemoryContextSwitchTo(context);
+		CurrentResourceOwner = owner;
+		if (error->sqlerrcode == ERRCODE_QUERY_CANCELED || error->sqlerrcode == ERRCODE_ADMIN_SHUTDOWN)
+			ReThrowError(error);
+		FreeErrorData(error);
+	}
+	PG_END_TRY();
+	MemoryContextSwitchTo(context);
+	CurrentResourceOwner = owner;
+	return known;
+}
+
+/* Say where the call will find its Graph, if its arguments are constant and it would raise no error. */
 static void
 explain_outlook(EmogiScan *scan, ExplainState *es)
 {
@@ -86,21 +134,19 @@ explain_outlook(EmogiScan *scan, ExplainState *es)
 	EmogiTask	task = {.query.algorithm = scan->function->algorithm};
 	EmogiGraphKey wish = {0};
 	EmogiGraphArgument graph;
-	EmogiSource source;
-	Relation	rel;
+	Outlook		found;
 
 	if (!emogi_call_expr_graph(scan->call_expr, &graph) || !constant_direction(scan, &task.direction))
 		return;
 	emogi_run_wish(&task, &wish);
 	if (emogi_source_is_missing(&graph))
 		ExplainPropertyText("Graph", "no such relation", es);
-	if (!emogi_source_peek(&graph, wish.weights != EMOGI_WEIGHTS_UNUSED, &source))
-		return;
-	rel = try_relation_open(source.relid, AccessShareLock);
-	if (rel == NULL)
-		return;
-	ExplainPropertyText("Graph", outlooks[emogi_obtain_outlook(&source, &wish)], es);
-	relation_close(rel, NoLock);
+	else if (foresee_safely(&graph, &wish, &found))
+	{
+		ExplainPropertyText("Graph", outlooks[found.outlook], es);
+		if (found.why_private != NULL)
+			ExplainPropertyText("Not Shared", found.why_private, es);
+	}
 }
 
 /* Show the times of all runs, and the rates that follow from them. */
@@ -156,6 +202,8 @@ explain_finding(const EmogiScan *scan, ExplainState *es)
 	if (total->cache[0] == '\0')
 		return false;
 	ExplainPropertyText("Graph", name_finding(total), es);
+	if (strcmp(total->cache, "private") == 0 && total->why_private[0] != '\0')
+		ExplainPropertyText("Not Shared", total->why_private, es);
 	if (strcmp(total->cache, "stale") == 0)
 		ExplainPropertyFloat("Graph Age", "ms", total->age_ms, 0, es);
 	if (total->nlooked + total->nby_map + total->nby_lsn > 0)

@@ -17,6 +17,7 @@
 #include "commands/explain_format.h"
 #endif
 #include "executor/executor.h"
+#include "executor/functions.h"
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "nodes/extensible.h"
@@ -30,6 +31,7 @@
 #if PG_VERSION_NUM >= 170000
 #include "storage/read_stream.h"
 #endif
+#include "tcop/tcopprot.h"
 #include "utils/acl.h"
 #include "utils/guc.h"
 #include "utils/pg_locale.h"
@@ -450,6 +452,83 @@ emogi_compat_snapshots_age(void)
 	return OldSnapshotThresholdActive();
 #else
 	return false;
+#endif
+}
+
+/* ---- what tree/ needs of analysed queries ---- */
+
+/* 15: the name. Analyse and rewrite a statement without parameters. */
+static inline List *
+emogi_compat_analyse(RawStmt *statement, const char *text)
+{
+#if PG_VERSION_NUM >= 150000
+	return pg_analyze_and_rewrite_fixedparams(statement, text, NULL, 0, NULL);
+#else
+	return pg_analyze_and_rewrite(statement, text, NULL, 0, NULL);
+#endif
+}
+
+/* 15: likewise. Analyse and rewrite the body of a function in SQL. */
+static inline List *
+emogi_compat_analyse_body(RawStmt *statement, const char *text, SQLFunctionParseInfoPtr info)
+{
+#if PG_VERSION_NUM >= 150000
+	return pg_analyze_and_rewrite_withcb(statement, text, (ParserSetupHook) sql_fn_parser_setup, info, NULL);
+#else
+	return pg_analyze_and_rewrite_params(statement, text, (ParserSetupHook) sql_fn_parser_setup, info, NULL);
+#endif
+}
+
+/* 16: permissions live beside the range table. May the executor do what one level of a query does? Raises nothing. */
+static inline bool
+emogi_compat_may_do(Query *query)
+{
+#if PG_VERSION_NUM >= 160000
+	return ExecCheckPermissions(query->rtable, query->rteperminfos, false);
+#else
+	return ExecCheckRTPerms(query->rtable, false);
+#endif
+}
+
+/* 16: what is left of a view in its place keeps its name; before, it stands beside it as a relation. InvalidOid when it is none. */
+static inline Oid
+emogi_compat_view_of(const RangeTblEntry *entry)
+{
+#if PG_VERSION_NUM >= 160000
+	return entry->rtekind == RTE_SUBQUERY ? entry->relid : InvalidOid;
+#else
+	(void) entry;
+	return InvalidOid;
+#endif
+}
+
+/* 18: GROUP BY has an entry of its own. Is an entry one that reads nothing, but for what hangs on it? */
+static inline bool
+emogi_compat_reads_nothing(RTEKind kind)
+{
+#if PG_VERSION_NUM >= 180000
+	if (kind == RTE_GROUP)
+		return true;
+#endif
+	return kind == RTE_SUBQUERY || kind == RTE_JOIN || kind == RTE_FUNCTION || kind == RTE_VALUES || kind == RTE_CTE ||
+		kind == RTE_RESULT;
+}
+
+/* 17: nodeToString leaves the places in the text out by itself. */
+static inline bool
+emogi_compat_writes_locations(void)
+{
+	return PG_VERSION_NUM < 170000;
+}
+
+/* 18: a plan is run in one way. Run it to its end. */
+static inline void
+emogi_compat_run(QueryDesc *query)
+{
+#if PG_VERSION_NUM >= 180000
+	ExecutorRun(query, ForwardScanDirection, 0);
+#else
+	ExecutorRun(query, ForwardScanDirection, 0, true);
 #endif
 }
 

@@ -17,6 +17,8 @@
  *   snapshot_rule=0         read under the statement's snapshot, whatever it sees in the catalogs
  *   RULE=0                  refresh Graphs without a rule of the live states: live_undecided, live_map_lsn, live_vacuums, live_contains,
  *                           live_page_lsn, live_snapshot, live_newest, live_lsn_locked, live_distrust
+ *   RULE=0                  share graphs of queries without a rule: query_leaves, query_own, query_rows, query_settings, query_fold,
+ *                           query_defaults, query_children, query_rights, query_publish, query_again
  *   live_by_lsn=0           believe the visibility map by the count of VACUUMs alone
  */
 #include "postgres.h"
@@ -59,6 +61,19 @@ static const char *const live_rules[EMOGI_LIVE_RULES] = {
 	[EMOGI_LIVE_NEWEST] = "live_newest",
 	[EMOGI_LIVE_LSN_LOCKED] = "live_lsn_locked",
 	[EMOGI_LIVE_DISTRUST] = "live_distrust"
+};
+
+static const char *const tree_rules[EMOGI_TREE_RULES] = {
+	[EMOGI_TREE_LEAVES] = "query_leaves",
+	[EMOGI_TREE_OWN] = "query_own",
+	[EMOGI_TREE_ROWS] = "query_rows",
+	[EMOGI_TREE_SETTINGS] = "query_settings",
+	[EMOGI_TREE_FOLD] = "query_fold",
+	[EMOGI_TREE_DEFAULTS] = "query_defaults",
+	[EMOGI_TREE_CHILDREN] = "query_children",
+	[EMOGI_TREE_RIGHTS] = "query_rights",
+	[EMOGI_TREE_PUBLISH] = "query_publish",
+	[EMOGI_TREE_AGAIN] = "query_again"
 };
 
 static const char *const points[EMOGI_REQUEST_KINDS + 1] = {
@@ -120,6 +135,8 @@ read_fault(EmogiFaults *faults, char *item)
 		faults->sleep_us[i] = (int) number;
 	else if ((i = find_word(item, live_rules, EMOGI_LIVE_RULES)) >= 0)
 		faults->live[i] = number == 0;
+	else if ((i = find_word(item, tree_rules, EMOGI_TREE_RULES)) >= 0)
+		faults->tree[i] = number == 0;
 	else if (strcmp(item, "allocation") == 0)
 		faults->allocation = (int) number;
 	else if (strcmp(item, "engine_allocation") == 0)

@@ -36,6 +36,22 @@ typedef enum EmogiLiveRule
 	EMOGI_LIVE_RULES
 } EmogiLiveRule;
 
+/* Rules of the graphs of queries that can be dropped one by one, likewise. */
+typedef enum EmogiTreeRule
+{
+	EMOGI_TREE_LEAVES,			/* all tables are asked for their writers, not the first alone */
+	EMOGI_TREE_OWN,				/* what the own transaction has changed is not shared */
+	EMOGI_TREE_ROWS,			/* the rows of functions in the catalogs are part of the key */
+	EMOGI_TREE_SETTINGS,		/* settings are part of the key */
+	EMOGI_TREE_FOLD,			/* what is one value for a call is part of the key */
+	EMOGI_TREE_DEFAULTS,		/* defaults of arguments are looked at */
+	EMOGI_TREE_CHILDREN,		/* children of tables are leaves */
+	EMOGI_TREE_RIGHTS,			/* the caller's rights are asked for */
+	EMOGI_TREE_PUBLISH,			/* published only if the plan read nothing else, and nothing was replaced on the way */
+	EMOGI_TREE_AGAIN,			/* a key with a value of the call's is shared when it is asked for a second time */
+	EMOGI_TREE_RULES
+} EmogiTreeRule;
+
 /* How the worker is to end when it comes to a request of a certain kind. */
 typedef enum EmogiWorkerFault
 {
@@ -57,6 +73,7 @@ typedef struct EmogiFaults
 	bool		no_registration_rule;	/* the negative control of the cache's tests */
 	bool		no_snapshot_rule;	/* ... and of those of snapshot.c */
 	bool		live[EMOGI_LIVE_RULES]; /* this rule is dropped */
+	bool		tree[EMOGI_TREE_RULES]; /* likewise */
 } EmogiFaults;
 
 extern EmogiFaults emogi_faults;

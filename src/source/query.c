@@ -19,6 +19,7 @@
 #include "utils/lsyscache.h"
 #include "utils/plancache.h"
 
+#include "server/compat.h"
 #include "source/source.h"
 
 /* The names that the ends of an edge may have, in relations and results of queries, in this order. */
@@ -30,6 +31,46 @@ explain_parameter(void *arg)
 {
 	if (geterrcode() == ERRCODE_UNDEFINED_PARAMETER)
 		errhint("A query given as text has no parameters. Put the values into the text: format('SELECT src, dst FROM edges WHERE kind = %%L', kind).");
+}
+
+/* Have errors in query text show the text, as SPI does, and what to do about a parameter. */
+static void
+explain_text(void *text)
+{
+	int			position = geterrposition();
+
+	if (position > 0)
+	{
+		errposition(0);
+		internalerrposition(position);
+		internalerrquery(text);
+	}
+	else
+		errcontext("SQL statement \"%s\"", (const char *) text);
+	explain_parameter(NULL);
+}
+
+/*
+ * Analyse and rewrite query text as its execution would, with locks on what it reads; NULL when it is not one SELECT. Raises what is
+ * wrong with it.
+ */
+Query *
+emogi_query_analyse(const char *query)
+{
+	ErrorContextCallback context = {.previous = error_context_stack,.callback = explain_text,.arg = unconstify(char *, query)};
+	List	   *statements;
+	RawStmt    *statement = NULL;
+
+	error_context_stack = &context;
+	statements = pg_parse_query(query);
+	if (list_length(statements) == 1)
+		statement = linitial_node(RawStmt, statements);
+	if (statement != NULL && IsA(statement->stmt, SelectStmt) && ((SelectStmt *) statement->stmt)->intoClause == NULL)
+		statements = emogi_compat_analyse(statement, query);
+	else
+		statements = NIL;
+	error_context_stack = context.previous;
+	return list_length(statements) == 1 ? linitial_node(Query, statements) : NULL;
 }
 
 /* Prepare query text. */
@@ -331,6 +372,16 @@ find_keys(TupleDesc desc, EmogiEdgeColumns *columns)
 	emogi_ends_find_keys(&src, &dst, "the " EMOGI_GRAPH_QUERY, &columns->key);
 }
 
+/* Find the columns that make an edge, and see that they are of types that can. Raises 0A000, 42702, 42703, 42804, 42P21. */
+void
+emogi_query_edge_columns(TupleDesc desc, bool wants_weight, EmogiEdgeColumns *columns)
+{
+	find_edge_columns(desc, wants_weight, columns);
+	find_keys(desc, columns);
+	if (columns->weight > 0)
+		emogi_query_check_number(desc, columns->weight - 1, "weight");
+}
+
 /*
  * Prepare a query of edges, inside SPI, as emogi_query_describe does; find the columns that make an edge and see that
  * they are of types that can.
@@ -340,9 +391,6 @@ emogi_query_describe_edges(const char *query, bool wants_weight, TupleDesc *desc
 {
 	int			length = emogi_query_describe(query, EMOGI_GRAPH_QUERY, desc);
 
-	find_edge_columns(*desc, wants_weight, columns);
-	find_keys(*desc, columns);
-	if (columns->weight > 0)
-		emogi_query_check_number(*desc, columns->weight - 1, "weight");
+	emogi_query_edge_columns(*desc, wants_weight, columns);
 	return length;
 }

@@ -321,21 +321,32 @@ sees_planned(Oid relid, Snapshot snapshot)
 		 (childless || emogi_seen_children(relid, snapshot)));
 }
 
+/* Find a relation that the active snapshot sees otherwise than a query reads it; InvalidOid when there is none. They are locked. */
+Oid
+emogi_snapshot_find_unseen(List *relids)
+{
+	Snapshot	snapshot = GetActiveSnapshot();
+	ListCell   *cell;
+
+	if (is_kept())
+		return InvalidOid;
+	foreach(cell, relids)
+		if (!sees_planned(lfirst_oid(cell), snapshot))
+			return lfirst_oid(cell);
+	return InvalidOid;
+}
+
 /* Find a relation of a query's plan that the active snapshot sees otherwise; InvalidOid when there is none. Plans it. */
 static Oid
 find_unseen(SPIPlanPtr plan, int *generation)
 {
-	Snapshot	snapshot = GetActiveSnapshot();
 	CachedPlan *cached = SPI_plan_get_cached_plan(plan);
-	Oid			unseen = InvalidOid;
-	ListCell   *cell;
+	Oid			unseen;
 
 	if (cached == NULL || list_length(cached->stmt_list) != 1)
 		elog(ERROR, "could not plan a query");
 	*generation = cached->generation;
-	foreach(cell, linitial_node(PlannedStmt, cached->stmt_list)->relationOids)
-		if (!OidIsValid(unseen) && !sees_planned(lfirst_oid(cell), snapshot))
-			unseen = lfirst_oid(cell);
+	unseen = emogi_snapshot_find_unseen(linitial_node(PlannedStmt, cached->stmt_list)->relationOids);
 	ReleaseCachedPlan(cached, NULL);
 	return unseen;
 }

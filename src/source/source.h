@@ -9,6 +9,7 @@
 #ifndef EMOGI_SOURCE_H
 #define EMOGI_SOURCE_H
 
+#include "nodes/parsenodes.h"
 #include "utils/rel.h"
 #include "utils/snapshot.h"
 
@@ -89,8 +90,10 @@ typedef struct EmogiEdgeColumns
 
 extern const char *const emogi_query_end_names[2][2];
 
+extern Query *emogi_query_analyse(const char *query);
 extern int	emogi_query_describe(const char *query, const char *what, TupleDesc *desc);
 extern int	emogi_query_describe_edges(const char *query, bool wants_weight, TupleDesc *desc, EmogiEdgeColumns *columns);
+extern void emogi_query_edge_columns(TupleDesc desc, bool wants_weight, EmogiEdgeColumns *columns);
 extern bool emogi_query_is_weight_type(Oid type);
 extern void emogi_query_check_key(TupleDesc desc, int column);
 extern void emogi_query_check_number(TupleDesc desc, int column, const char *what);
@@ -114,6 +117,7 @@ extern void emogi_snapshot_refuse_worker(void);
 extern void emogi_snapshot_push(void);
 extern void emogi_snapshot_answer(void);
 extern void emogi_snapshot_renew(Oid relid);
+extern Oid	emogi_snapshot_find_unseen(List *relids);
 extern bool emogi_snapshot_sees(const EmogiSource *source, List **relids);
 extern EmogiReading emogi_snapshot_open(const char *query, int nargs, Oid *types, int cursor_options);
 extern void emogi_snapshot_prepare(const char *query);

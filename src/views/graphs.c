@@ -2,7 +2,8 @@
  * graphs.c: a look at the cache, and a hand in it: emogi_graphs, emogi_cache, emogi_evict, emogi_reset.
  *
  * A cached Graph tells of its table what only those may know who may read it: a row of emogi_graphs is for whom a call
- * would answer with this Graph, and for members of pg_read_all_stats. What is shown is copied first, so that no lock is
+ * would answer with this Graph, and for members of pg_read_all_stats. The text of a query is its author's: such a row is for the role
+ * that built the Graph alone. What is shown is copied first, so that no lock is
  * held when the catalogs are asked; by then a table may be gone, which is no error.
  */
 #include "postgres.h"
@@ -33,6 +34,8 @@ typedef struct Cached
 {
 	EmogiCachedState state;
 	EmogiGraphKey key;
+	Oid			builder;
+	char	   *text;			/* of a query */
 	bool		backward;
 	uint32		pins;
 	bool		on_device;
@@ -70,6 +73,8 @@ copy_graphs(Cached **copy)
 			continue;
 		graph->state = cached->state;
 		graph->key = cached->key;
+		graph->builder = cached->builder;
+		graph->text = cached->text != NULL ? pstrdup(cached->text) : NULL;
 		graph->backward = cached->state == EMOGI_GRAPH_BUILDING ? cached->key.with_backward :
 			cached->graph.backward.offsets != NULL;
 		graph->pins = cached->pins;
@@ -142,10 +147,13 @@ may_select_columns(const EmogiGraphKey *key)
 
 /* Would a call of the current user answer with this Graph? The same rights as in access.c, but without errors. */
 static bool
-may_use(const EmogiGraphKey *key)
+may_use(const Cached *graph)
 {
+	const EmogiGraphKey *key = &graph->key;
 	Oid			schema;
 
+	if (key->of_query)
+		return key->database == MyDatabaseId && has_privs_of_role(GetUserId(), graph->builder);
 	if (key->database != MyDatabaseId || column_list(key)[0] == '\0')
 		return false;
 	schema = get_rel_namespace(key->relid);
@@ -154,10 +162,14 @@ may_use(const EmogiGraphKey *key)
 		check_enable_rls(key->relid, InvalidOid, true) != RLS_ENABLED;
 }
 
-/* Get the name of a Graph's table as the search path allows it; empty when that is gone, or of another database. */
+/* Get the text of a Graph's query, or the name of its table as the search path allows it; empty when that is gone, or of another database. */
 static const char *
-table_name(const EmogiGraphKey *key)
+source_name(const Cached *graph)
 {
+	const EmogiGraphKey *key = &graph->key;
+
+	if (key->of_query)
+		return graph->text != NULL ? graph->text : "";
 	if (key->database != MyDatabaseId || !SearchSysCacheExists1(RELOID, ObjectIdGetDatum(key->relid)))
 		return "";
 	return DatumGetCString(DirectFunctionCall1(regclassout, ObjectIdGetDatum(key->relid)));
@@ -174,14 +186,14 @@ put_graph(FunctionCallInfo fcinfo, const Cached *graph)
 		[EMOGI_GRAPH_DOOMED] = "evicting"
 	};
 	bool		built = graph->state != EMOGI_GRAPH_BUILDING;
-	const char *table = table_name(&graph->key);
+	const char *source = source_name(graph);
 	char	   *database = get_database_name(graph->key.database);
 	EmogiViewRow row = {0};
 
-	emogi_views_add_text(&row, table);
+	emogi_views_add_text(&row, source);
 	emogi_views_add_text(&row, database != NULL ? database : "");
 	emogi_views_add(&row, ObjectIdGetDatum(graph->key.relid));
-	emogi_views_add_text(&row, table[0] != '\0' ? column_list(&graph->key) : "");
+	emogi_views_add_text(&row, source[0] != '\0' && !graph->key.of_query ? column_list(&graph->key) : "");
 	emogi_views_add_text(&row, directions[graph->key.direction]);
 	emogi_views_add(&row, BoolGetDatum(graph->backward));
 	emogi_views_add_text(&row, states[graph->state]);
@@ -211,7 +223,7 @@ emogi_graphs(PG_FUNCTION_ARGS)
 	emogi_compat_init_rows(fcinfo);
 	count = copy_graphs(&graphs);
 	for (int i = 0; i < count; i++)
-		if (emogi_views_may_see_all() || may_use(&graphs[i].key))
+		if (emogi_views_may_see_all() || may_use(&graphs[i]))
 			put_graph(fcinfo, &graphs[i]);
 	pfree(graphs);
 	return (Datum) 0;
@@ -278,21 +290,73 @@ emogi_reset(PG_FUNCTION_ARGS)
 
 /* ---- emogi_evict ---- */
 
-/* Evict the Graphs of the table that a graph argument names; raises 42501 unless the current user owns it. */
+/* Graphs of queries that are to be evicted. */
+typedef struct Doomed
+{
+	List	   *builders;		/* OIDs of roles: those that one of them has built, ... */
+	const uint8 *digest;		/* ... of this query; NULL = of any */
+} Doomed;
+
+/* Is a Graph among them? */
+static bool
+is_doomed(const EmogiCached *cached, const void *arg)
+{
+	const Doomed *doomed = arg;
+
+	return list_member_oid(doomed->builders, cached->builder) &&
+		(doomed->digest == NULL || memcmp(cached->key.digest, doomed->digest, EMOGI_KEY_BYTES) == 0);
+}
+
+/* Evict the Graphs of queries that the current user, or a role whose rights that has, has built. digest: of one query; NULL = of all. */
 static uint64
-evict_table(const EmogiGraphArgument *graph)
+evict_queries(const uint8 *digest)
+{
+	Doomed		doomed = {.digest = digest};
+	Cached	   *graphs;
+	int			count = copy_graphs(&graphs);
+
+	for (int i = 0; i < count; i++)
+		if (graphs[i].key.of_query && has_privs_of_role(GetUserId(), graphs[i].builder))
+			doomed.builders = list_append_unique_oid(doomed.builders, graphs[i].builder);
+	pfree(graphs);
+	return emogi_cache_evict_queries(is_doomed, &doomed);
+}
+
+/* Is it a Graph that was built by the name of this view? */
+static bool
+is_of_view(const EmogiCached *cached, const void *relid)
+{
+	return cached->key.relid == *(const Oid *) relid;
+}
+
+/* Evict the Graphs of a query that the current user has built, as the query is now. */
+static uint64
+evict_query(const EmogiGraphArgument *graph)
+{
+	EmogiSource source;
+	EmogiTree  *tree;
+	uint64		bytes = 0;
+
+	emogi_source_resolve(graph, false, &source);
+	tree = emogi_tree_peek(&source);
+	if (tree->refusal == NULL)
+		bytes = evict_queries(tree->digest);
+	emogi_tree_close(tree);
+	return bytes;
+}
+
+/* Evict the Graphs of what a graph argument names; raises 42501 unless the current user owns the table or view. */
+static uint64
+evict_named(const EmogiGraphArgument *graph)
 {
 	Oid			relid = emogi_source_relation(graph);
 
 	if (!OidIsValid(relid))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("graphs of queries are not cached"),
-				 errhint("Name the table whose graphs are to be dropped, or give no argument to drop those of all your tables.")));
+		return evict_query(graph);
 	if (!emogi_compat_owns_relation(relid))
 		aclcheck_error(ACLCHECK_NOT_OWNER, get_relkind_objtype(get_rel_relkind(relid)),
 					   get_rel_name(relid));
-	return emogi_cache_evict(MyDatabaseId, relid);
+	return emogi_cache_evict_queries(is_of_view, &relid) + emogi_cache_evict(MyDatabaseId, relid);
 }
 
 /* Does the current user own this table? Superusers own also those that are gone. */
@@ -303,7 +367,7 @@ owns_table(Oid relid)
 		(SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)) && emogi_compat_owns_relation(relid));
 }
 
-/* Evict the Graphs of all tables of this database that the current user owns. */
+/* Evict the Graphs of all tables of this database that the current user owns, and of all queries that are the user's. */
 static uint64
 evict_all(void)
 {
@@ -313,16 +377,17 @@ evict_all(void)
 	ListCell   *cell;
 
 	for (int i = 0; i < count; i++)
-		if (graphs[i].key.database == MyDatabaseId && owns_table(graphs[i].key.relid))
+		if (graphs[i].key.database == MyDatabaseId && !graphs[i].key.of_query && owns_table(graphs[i].key.relid))
 			bytes += emogi_cache_evict(MyDatabaseId, graphs[i].key.relid);
 	pfree(graphs);
+	bytes += evict_queries(NULL);
 	foreach(cell, emogi_live_state_relations(MyDatabaseId))	/* those without a Graph at the moment */
 		if (owns_table(lfirst_oid(cell)))
 			bytes += emogi_cache_evict(MyDatabaseId, lfirst_oid(cell));
 	return bytes;
 }
 
-/* emogi_evict(graph) -> bigint: drop cached Graphs of a table, or of all; get the bytes given back. */
+/* emogi_evict(graph) -> bigint: drop cached Graphs of a table, a view or a query, or of all; get the bytes given back. */
 Datum
 emogi_evict(PG_FUNCTION_ARGS)
 {
@@ -335,7 +400,7 @@ emogi_evict(PG_FUNCTION_ARGS)
 	else
 	{
 		emogi_arguments_graph(fcinfo, &graph);
-		bytes = evict_table(&graph);
+		bytes = evict_named(&graph);
 	}
 	emogi_cache_wait_for_room();
 	emogi_region_cool();

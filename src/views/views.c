@@ -132,6 +132,7 @@ put_run(FunctionCallInfo fcinfo, uint64 id, const EmogiCallRecord *run)
 	add_caller(&row, &run->caller);
 	emogi_views_add_text(&row, run->failed ? "failed" : "ok");
 	emogi_views_add_text(&row, run->cache);
+	emogi_views_add_text(&row, strcmp(run->cache, "private") == 0 ? run->why_private : "");
 	emogi_views_add_text(&row, run->engine);
 	emogi_views_add_text(&row, run->placement);
 	emogi_views_add_text(&row, run->mapping);

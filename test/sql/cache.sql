@@ -134,7 +134,7 @@ SELECT answer('edges');
 COMMIT;
 SELECT answer('edges');
 
--- What is never cached: temporary tables, system catalogs, queries, views, foreign tables.
+-- What is never cached: temporary tables, system catalogs, foreign tables. Queries and views are, see queries.sql.
 CREATE TEMP TABLE light AS SELECT 1 AS src, 2 AS dst;
 SELECT answer('light');
 SELECT answer('light');
@@ -428,7 +428,7 @@ SELECT emogi_evict() > 0;
 RESET ROLE;
 DROP TABLE own;
 
--- Row security: private for those to whom it applies, and what they build is nobody else's.
+-- Row security: a graph of their own for those to whom it applies; see query_rights.sql.
 GRANT SELECT ON guarded TO PUBLIC;
 SET ROLE regress_emogi_bob;
 SELECT answer('guarded');

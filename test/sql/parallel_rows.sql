@@ -39,7 +39,7 @@ DECLARE
   line text;
 BEGIN
   FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
-    IF line !~ '^ *(Function Call|Graph|Engine):' THEN
+    IF line !~ '^ *(Function Call|Graph|Not Shared|Engine):' THEN
       RETURN NEXT line;
     END IF;
   END LOOP;

@@ -1,0 +1,168 @@
+/*
+ * digest.c: the key of a tree: a digest of all that its rows depend on beside the rows of its tables (Q11 to Q13).
+ *
+ * These are the tree without the places in its text, the bodies of functions in SQL, the rows of all functions in the catalogs, the
+ * database, and settings that functions read which are declared IMMUTABLE. No object id is trusted alone.
+ *
+ * Writing a tree out and hashing it is most of a look. So a session remembers what it has made keys of lately. All is derived anew on
+ * each call and compared as a whole, and only then a key is taken from there: nothing needs to be invalidated.
+ */
+#include "postgres.h"
+
+#include "common/cryptohash.h"
+#include "common/sha2.h"
+#include "miscadmin.h"
+#include "utils/guc.h"
+#include "utils/memutils.h"
+
+#include "server/compat.h"
+#include "server/fault.h"
+#include "tree/look.h"
+
+#define MEMORIES 16
+
+/* What a key was made of. */
+typedef struct Memory
+{
+	MemoryContext context;		/* NULL = nothing */
+	List	   *trees;
+	int			nbytes;
+	char	   *bytes;
+	uint8		digest[EMOGI_KEY_BYTES];
+} Memory;
+
+static Memory memories[MEMORIES];
+static int	oldest = 0;
+
+StaticAssertDecl(EMOGI_KEY_BYTES == PG_SHA256_DIGEST_LENGTH, "a digest is SHA-256");
+
+/* Add a setting to the key. All digits above 0 are as good as 1. */
+static void
+add_setting(EmogiTreeLook *look, const char *name)
+{
+	const char *value = GetConfigOption(name, true, false);
+
+	if (strcmp(name, "extra_float_digits") == 0 && value != NULL && atoi(value) > 0)
+		value = "1";
+	appendStringInfo(&look->bytes, "%s=%s;", name, value != NULL ? value : "");
+}
+
+/* Add what is neither tree nor function. */
+static void
+add_surroundings(EmogiTreeLook *look)
+{
+	static const char *const settings[] = {
+		"extra_float_digits", "bytea_output", "IntervalStyle", "quote_all_identifiers",
+		"TimeZone", "DateStyle", "lc_time", "lc_numeric", "lc_monetary"
+	};
+	const int	nsettings = look->has_settings ? lengthof(settings) : 4;
+
+	appendBinaryStringInfo(&look->bytes, (char *) &MyDatabaseId, sizeof MyDatabaseId);
+	for (int i = 0; i < nsettings && !emogi_faults.tree[EMOGI_TREE_SETTINGS]; i++)
+		add_setting(look, settings[i]);
+}
+
+/* Get the length of a field for a place in the text at the start of a string; 0 when it is none. Blanks in values are escaped. */
+static int
+location_length(const char *text)
+{
+	static const char *const fields[] = {" :location ", " :stmt_location ", " :stmt_len "};
+
+	for (int i = 0; i < (int) lengthof(fields); i++)
+	{
+		int			length = (int) strlen(fields[i]);
+
+		if (strncmp(text, fields[i], length) == 0)
+			return length + (int) strspn(text + length, "-0123456789");
+	}
+	return 0;
+}
+
+/* Add a tree, without places in the text. */
+static void
+add_tree(StringInfo bytes, Node *tree)
+{
+	char	   *text = nodeToString(tree);
+	char	   *end = text;
+
+	for (char *p = text; *p != '\0';)
+	{
+		int			skip = p[0] == ' ' && p[1] == ':' && emogi_compat_writes_locations() ? location_length(p) : 0;
+
+		if (skip > 0)
+			p += skip;
+		else if (end == p)
+			end++, p++;
+		else
+			*end++ = *p++;
+	}
+	appendBinaryStringInfo(bytes, text, (int) (end - text));
+	appendStringInfoChar(bytes, '\0');
+	pfree(text);
+}
+
+/* Hash bytes. */
+static void
+hash_bytes_to(const StringInfo bytes, uint8 *digest)
+{
+	pg_cryptohash_ctx *hash = pg_cryptohash_create(PG_SHA256);
+
+	if (hash == NULL || pg_cryptohash_init(hash) < 0 || pg_cryptohash_update(hash, (uint8 *) bytes->data, bytes->len) < 0 ||
+		pg_cryptohash_final(hash, digest, EMOGI_KEY_BYTES) < 0)
+		elog(ERROR, "could not compute the digest of a query");
+	pg_cryptohash_free(hash);
+}
+
+/* Find what is remembered of just this; NULL when that is nothing. */
+static const Memory *
+recall(const EmogiTreeLook *look)
+{
+	for (int i = 0; i < MEMORIES; i++)
+		if (memories[i].context != NULL && memories[i].nbytes == look->bytes.len &&
+			memcmp(memories[i].bytes, look->bytes.data, look->bytes.len) == 0 && equal(memories[i].trees, look->trees))
+			return &memories[i];
+	return NULL;
+}
+
+/* Remember what a digest was made of, in place of what was remembered first. */
+static void
+remember(const EmogiTreeLook *look, int nbytes)
+{
+	Memory	   *memory = &memories[oldest++ % MEMORIES];
+	MemoryContext context = memory->context;
+	MemoryContext old;
+
+	memory->context = NULL;
+	if (context != NULL)
+		MemoryContextDelete(context);
+	context = AllocSetContextCreate(TopMemoryContext, "emogi digest of a query", ALLOCSET_SMALL_SIZES);
+	old = MemoryContextSwitchTo(context);
+	memory->trees = copyObject(look->trees);
+	memory->bytes = memcpy(palloc(nbytes), look->bytes.data, nbytes);
+	memory->nbytes = nbytes;
+	memcpy(memory->digest, look->tree->digest, sizeof memory->digest);
+	MemoryContextSwitchTo(old);
+	memory->context = context;
+}
+
+/* Make the key of a tree, whose functions have been added. */
+void
+emogi_digest_make(EmogiTreeLook *look)
+{
+	const Memory *memory;
+	int			nbytes;
+	ListCell   *cell;
+
+	add_surroundings(look);
+	memory = recall(look);
+	if (memory != NULL)
+	{
+		memcpy(look->tree->digest, memory->digest, sizeof memory->digest);
+		return;
+	}
+	nbytes = look->bytes.len;
+	foreach(cell, look->trees)
+		add_tree(&look->bytes, lfirst(cell));
+	hash_bytes_to(&look->bytes, look->tree->digest);
+	remember(look, nbytes);
+}

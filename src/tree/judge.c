@@ -1,0 +1,259 @@
+/*
+ * judge.c: may the Graph of a tree be shared? Every node is looked at; what is not known is refused (Q7, Q8).
+ *
+ * A tree is refused if its rows may depend on more than itself, what stands beside it in the key, and the rows of its tables that
+ * the snapshot sees. The first reason that is found is given.
+ */
+#include "postgres.h"
+
+#include "access/sysattr.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/typcache.h"
+
+#include "server/compat.h"
+#include "server/fault.h"
+#include "tree/look.h"
+
+/* Note why a tree may not be shared; the first reason counts. Returns true. */
+bool
+emogi_judge_refuse(EmogiTreeLook *look, const char *format,...)
+{
+	char		sentence[1024];
+	va_list		args;
+
+	va_start(args, format);
+	vsnprintf(sentence, sizeof sentence, format, args);
+	va_end(args);
+	if (look->tree->refusal == NULL)
+		look->tree->refusal = pstrdup(sentence);
+	return true;
+}
+
+/* ---- rights ---- */
+
+/* Find a level of a query that the executor would refuse. */
+static bool
+find_forbidden(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (!IsA(node, Query))
+		return expression_tree_walker(node, find_forbidden, context);
+	return !emogi_compat_may_do((Query *) node) || query_tree_walker((Query *) node, find_forbidden, context, 0);
+}
+
+/* Has the caller the rights on all relations of a query (Q18)? Who has not goes the way without the cache, which raises the right error. */
+bool
+emogi_judge_rights(Query *query, EmogiTreeLook *look)
+{
+	if (emogi_faults.tree[EMOGI_TREE_RIGHTS] || !find_forbidden((Node *) query, NULL))
+		return false;
+	return emogi_judge_refuse(look, "it may not be read by this role");
+}
+
+/* ---- what is read ---- */
+
+/* Judge a relation, and note it. */
+static bool
+judge_relation(const RangeTblEntry *entry, EmogiTreeLook *look)
+{
+	const char *name = get_rel_name(entry->relid);
+	char		kind = entry->relkind;
+
+	look->named = list_append_unique_oid(look->named, entry->relid);
+	if (kind == RELKIND_VIEW)
+		return false;			/* it has been expanded: what is left asks for rights */
+	look->nrelations++;
+	if (entry->tablesample != NULL)
+		return emogi_judge_refuse(look, "TABLESAMPLE chooses rows by where they are stored or by chance");
+	if (kind == RELKIND_FOREIGN_TABLE)
+		return emogi_judge_refuse(look, "foreign table \"%s\" is changed elsewhere, unseen from here; use a materialized view", name);
+	if (kind == RELKIND_SEQUENCE)
+		return emogi_judge_refuse(look, "sequence \"%s\" is changed outside transactions", name);
+	if (kind != RELKIND_RELATION && kind != RELKIND_PARTITIONED_TABLE && kind != RELKIND_MATVIEW)
+		return emogi_judge_refuse(look, "\"%s\" is neither table nor materialized view", name);
+	if (entry->inh && !emogi_faults.tree[EMOGI_TREE_CHILDREN])
+		look->tree->roots = list_append_unique_oid(look->tree->roots, entry->relid);
+	else
+		look->tree->alone = list_append_unique_oid(look->tree->alone, entry->relid);
+	return false;
+}
+
+/* Judge an entry of a range table; what hangs on it is walked to by itself. */
+static bool
+judge_entry(const RangeTblEntry *entry, EmogiTreeLook *look)
+{
+	Oid			view = emogi_compat_view_of(entry);
+
+	if (OidIsValid(view))
+		look->named = list_append_unique_oid(look->named, view);
+	if (entry->rtekind == RTE_RELATION)
+		return judge_relation(entry, look);
+	if (entry->rtekind == RTE_TABLEFUNC)
+		return emogi_judge_refuse(look, "XMLTABLE and JSON_TABLE depend on settings");
+	if (entry->rtekind == RTE_NAMEDTUPLESTORE)
+		return emogi_judge_refuse(look, "the rows of a trigger are seen by it alone");
+	if (!emogi_compat_reads_nothing(entry->rtekind))
+		return emogi_judge_refuse(look, "it reads something of a kind that is not looked into");
+	return false;
+}
+
+/* ---- nodes ---- */
+
+static bool
+judge_query(Query *query, EmogiTreeLook *look)
+{
+	if (query->commandType != CMD_SELECT || query->utilityStmt != NULL || query->hasModifyingCTE)
+		return emogi_judge_refuse(look, "it changes data");
+	if (query->rowMarks != NIL || query->hasForUpdate)
+		return emogi_judge_refuse(look, "FOR UPDATE and FOR SHARE lock rows");
+	return query_tree_walker(query, emogi_judge_node, look, QTW_EXAMINE_RTES_BEFORE | QTW_EXAMINE_SORTGROUP);
+}
+
+/* Judge the comparison that a sort or group clause names. */
+static bool
+judge_operator(Oid operator, EmogiTreeLook *look)
+{
+	return OidIsValid(operator) && emogi_judge_function(get_opcode(operator), look);
+}
+
+/* Judge the functions of a node that PostgreSQL's walkers do not show. */
+static bool
+judge_hidden(Node *node, EmogiTreeLook *look)
+{
+	ListCell   *cell;
+
+	switch (nodeTag(node))
+	{
+		case T_SortGroupClause:
+			return judge_operator(((SortGroupClause *) node)->eqop, look) || judge_operator(((SortGroupClause *) node)->sortop, look);
+		case T_SetOperationStmt:
+			foreach(cell, ((SetOperationStmt *) node)->groupClauses)
+				if (emogi_judge_node(lfirst(cell), look))
+					return true;
+			return false;
+		case T_WindowClause:
+			return (OidIsValid(((WindowClause *) node)->startInRangeFunc) && emogi_judge_function(((WindowClause *) node)->startInRangeFunc, look)) ||
+				(OidIsValid(((WindowClause *) node)->endInRangeFunc) && emogi_judge_function(((WindowClause *) node)->endInRangeFunc, look));
+		case T_MinMaxExpr:
+			{
+				TypeCacheEntry *type = lookup_type_cache(((MinMaxExpr *) node)->minmaxtype, TYPECACHE_CMP_PROC);
+
+				return OidIsValid(type->cmp_proc) && emogi_judge_function(type->cmp_proc, look);
+			}
+		case T_FuncExpr:
+			return emogi_judge_defaults((FuncExpr *) node, look);
+		default:
+			return false;
+	}
+}
+
+/* Is a node of a kind that adds nothing to its parts and its functions? */
+static bool
+is_known_kind(const Node *node)
+{
+	switch (nodeTag(node))
+	{
+		case T_SortGroupClause:
+		case T_SetOperationStmt:
+		case T_WindowClause:
+		case T_MinMaxExpr:
+		case T_FuncExpr:
+		case T_Aggref:
+		case T_WindowFunc:
+		case T_OpExpr:
+		case T_DistinctExpr:
+		case T_NullIfExpr:
+		case T_ScalarArrayOpExpr:
+		case T_CoerceViaIO:
+		case T_RowCompareExpr:
+		case T_Const:
+		case T_Param:
+		case T_GroupingFunc:
+		case T_SubscriptingRef:
+		case T_NamedArgExpr:
+		case T_BoolExpr:
+		case T_SubLink:
+		case T_FieldSelect:
+		case T_RelabelType:
+		case T_ArrayCoerceExpr:
+		case T_ConvertRowtypeExpr:
+		case T_CollateExpr:
+		case T_CaseExpr:
+		case T_CaseWhen:
+		case T_CaseTestExpr:
+		case T_ArrayExpr:
+		case T_RowExpr:
+		case T_CoalesceExpr:
+		case T_NullTest:
+		case T_BooleanTest:
+		case T_TargetEntry:
+		case T_RangeTblRef:
+		case T_JoinExpr:
+		case T_FromExpr:
+		case T_CommonTableExpr:
+		case T_RangeTblFunction:
+		case T_GroupingSet:
+		case T_TableSampleClause:
+		case T_List:
+		case T_IntList:
+		case T_OidList:
+			return true;
+		default:
+			return false;
+	}
+}
+
+/* Refuse a node of another kind. */
+static bool
+refuse_kind(const Node *node, EmogiTreeLook *look)
+{
+	switch (nodeTag(node))
+	{
+		case T_SQLValueFunction:
+			return emogi_judge_refuse(look, "what depends on time or user stands where it cannot be evaluated in advance");
+		case T_NextValueExpr:
+			return emogi_judge_refuse(look, "nextval changes a sequence");
+		case T_CoerceToDomain:
+			return emogi_judge_refuse(look, "a cast to domain %s checks conditions that may be altered; cast to its base type",
+									  format_type_be(((const CoerceToDomain *) node)->resulttype));
+		case T_XmlExpr:
+			return emogi_judge_refuse(look, "XML expressions depend on settings");
+		default:
+			return emogi_judge_refuse(look, "it has an expression of a kind that is not looked into (%d)", (int) nodeTag(node));
+	}
+}
+
+static bool
+judge_function(Oid function, void *look)
+{
+	return emogi_judge_function(function, look);
+}
+
+/* Judge all there is in a tree. */
+bool
+emogi_judge_node(Node *node, EmogiTreeLook *look)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Query))
+		return judge_query((Query *) node, look);
+	if (IsA(node, RangeTblEntry))
+		return judge_entry((RangeTblEntry *) node, look);
+	if (IsA(node, Var))
+	{
+		AttrNumber	attnum = ((Var *) node)->varattno;
+
+		if (attnum < 0 && attnum != TableOidAttributeNumber && attnum != SelfItemPointerAttributeNumber)
+			return emogi_judge_refuse(look, "system columns such as xmin and xmax change without a change of the row");
+		return false;
+	}
+	if (IsA(node, SQLValueFunction) && emogi_faults.tree[EMOGI_TREE_FOLD])
+		return false;
+	if (!is_known_kind(node))
+		return refuse_kind(node, look);
+	return judge_hidden(node, look) || check_functions_in_node(node, judge_function, look) ||
+		expression_tree_walker(node, emogi_judge_node, look);
+}

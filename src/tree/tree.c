@@ -1,0 +1,157 @@
+/*
+ * tree.c: a look at a query: from its text to its tree, and what is to be known of that.
+ *
+ * All of it is done anew on every call: whatever DDL, search path, user or setting changes what a query means changes its tree, or
+ * what stands beside it in the key. Nothing here asks whether something has changed since.
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "executor/executor.h"
+#include "utils/inval.h"
+#include "utils/memutils.h"
+#include "utils/snapmgr.h"
+#include "utils/syscache.h"
+
+#include "server/fault.h"
+#include "tree/look.h"
+
+/* Invalidations of what functions are and do that this session has seen. */
+static uint64 ninvalidations = 0;
+
+static void
+count_invalidation(Datum arg, int cache, uint32 hash)
+{
+	ninvalidations++;
+}
+
+/* Take the invalidations that others have sent, and get the number of those seen so far. */
+static uint64
+take_invalidations(void)
+{
+	static const int caches[] = {PROCOID, AGGFNOID, OPEROID, TYPEOID, COLLOID, AMPROCNUM, AMOPSTRATEGY};
+	static bool is_watching = false;
+
+	for (int i = 0; !is_watching && i < (int) lengthof(caches); i++)
+		CacheRegisterSyscacheCallback(caches[i], count_invalidation, (Datum) 0);
+	is_watching = true;
+	AcceptInvalidationMessages();
+	return ninvalidations;
+}
+
+/* Was nothing that functions are or do replaced since the tree was analysed (Q17)? */
+static bool
+is_as_analysed(const EmogiTree *tree)
+{
+	return take_invalidations() == tree->ninvalidations;
+}
+
+/* May the Graph that was made by a run of a tree be published (Q17)? Its relations are listed again: bodies of functions have plans of their own. */
+bool
+emogi_tree_may_publish(const EmogiTree *tree)
+{
+	if (emogi_faults.tree[EMOGI_TREE_PUBLISH])
+		return true;
+	return is_as_analysed(tree) && !tree->reads_elsewhere && equal(emogi_leaves_relations(tree), tree->relations);
+}
+
+/* Find the columns that make an edge in a tree's result; those of a relation were selected in their order. Raises what is wrong with them. */
+static bool
+find_columns(EmogiTreeLook *look, const EmogiSource *source)
+{
+	TupleDesc	desc = ExecCleanTypeFromTL(look->tree->query->targetList);
+
+	if (desc->natts < 2)
+		return emogi_judge_refuse(look, "it has one column");
+	if (source->is_query)
+		emogi_query_edge_columns(desc, source->wants_weight, &look->tree->columns);
+	else
+		look->tree->columns = (EmogiEdgeColumns) {desc->natts, 1, 2, source->weight > 0 ? 3 : 0, source->key};
+	return false;
+}
+
+/* Look at the text of a tree; true when it is refused. Rights on relations come before the first function is run. */
+static bool
+look_at(EmogiTreeLook *look, const EmogiSource *source)
+{
+	EmogiTree  *tree = look->tree;
+
+	tree->ninvalidations = take_invalidations();
+	tree->query = tree->text != NULL ? emogi_query_analyse(tree->text) : NULL;
+	if (tree->query == NULL)
+		return emogi_judge_refuse(look, "it is not one SELECT");
+	if (find_columns(look, source) || emogi_judge_rights(tree->query, look))
+		return true;
+	tree->query = emogi_fold_query(tree->query, look);
+	look->trees = list_make1(tree->query);
+	if (tree->refusal != NULL || emogi_judge_node((Node *) tree->query, look) || emogi_judge_execute(look) ||
+		emogi_leaves_list(look))
+		return true;
+	emogi_digest_make(look);
+	return false;
+}
+
+/* Make a tree of a Source under the active snapshot; *named: the relations and views in it. */
+static EmogiTree *
+make_tree(const EmogiSource *source, List **named)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "emogi tree", ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
+	EmogiTreeLook look = {.tree = palloc0(sizeof(EmogiTree))};
+
+	look.tree->context = context;
+	look.tree->text = emogi_source_select(source);
+	initStringInfo(&look.bytes);
+	(void) look_at(&look, source);
+	*named = look.named;
+	MemoryContextSwitchTo(old);
+	return look.tree;
+}
+
+/*
+ * Look at the query of a Source, or of its relation, under a snapshot that sees what it reads, which becomes the active one; none does if
+ * the tree is refused. Raises what is wrong with the query, and 40001.
+ */
+EmogiTree *
+emogi_tree_open(const EmogiSource *source)
+{
+	EmogiTree  *tree;
+
+	for (;;)
+	{
+		List	   *named;
+		Oid			unseen;
+
+		emogi_snapshot_push();
+		tree = make_tree(source, &named);
+		if (tree->refusal != NULL)
+		{
+			PopActiveSnapshot();
+			return tree;
+		}
+		unseen = emogi_snapshot_find_unseen(list_concat_unique_oid(named, tree->relations));
+		if (!OidIsValid(unseen))
+			break;
+		PopActiveSnapshot();
+		emogi_tree_close(tree);
+		emogi_snapshot_renew(unseen);
+	}
+	emogi_snapshot_answer();
+	return tree;
+}
+
+/* Look at the query of a Source under the active snapshot, for EXPLAIN. Raises what is wrong with the query. */
+EmogiTree *
+emogi_tree_peek(const EmogiSource *source)
+{
+	List	   *named;
+
+	return make_tree(source, &named);
+}
+
+/* Forget a tree. */
+void
+emogi_tree_close(EmogiTree *tree)
+{
+	MemoryContextDelete(tree->context);
+}

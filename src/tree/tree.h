@@ -1,0 +1,43 @@
+/*
+ * tree.h: a query as a tree: what its rows depend on, and whether their Graph may be shared. Rules Q1 to Q18 in the design.
+ *
+ * emogi_tree_open (tree.c) takes the text of a Source to its analysed and rewritten tree, in which views are expanded and row
+ * security is; fold.c puts the values of what is one value for the whole call in its place; judge.c, with judge_functions.c, goes
+ * through all of it and says why it may not be shared, if so; leaves.c lists the tables that its rows lie in; digest.c makes the
+ * key of it. tree_run.c runs the tree itself, and says whether what came of it may be published. What these share is look.h.
+ */
+#ifndef EMOGI_TREE_H
+#define EMOGI_TREE_H
+
+#include "nodes/parsenodes.h"
+
+#include "cache/cache.h"
+#include "source/source.h"
+
+typedef struct EmogiTree
+{
+	const char *refusal;		/* why no Graph of it may be shared: a sentence; NULL = one may, and the rest is there */
+	MemoryContext context;		/* in which all of it is */
+	const char *text;
+	Query	   *query;			/* folded */
+	EmogiEdgeColumns columns;	/* of its result */
+	bool		is_folded;		/* it has a value that another call need not have */
+	uint8		digest[EMOGI_KEY_BYTES];
+	List	   *roots;			/* OIDs of relations that are read with their children, ... */
+	List	   *alone;			/* ... of those that are read without, ... */
+	List	   *relations;		/* ... of both and all children, ascending: what a plan of it may read, ... */
+	List	   *leaves;			/* ... of those with rows, ascending; all are locked */
+	uint64		ninvalidations; /* seen before it was analysed */
+	bool		reads_elsewhere;	/* its plan reads what is not among the relations; known when it has been run */
+} EmogiTree;
+
+extern EmogiTree *emogi_tree_open(const EmogiSource *source);
+extern EmogiTree *emogi_tree_peek(const EmogiSource *source);
+extern void emogi_tree_close(EmogiTree *tree);
+
+/* ---- tree_run.c ---- */
+
+extern int64 emogi_tree_run(EmogiTree *tree, const char *select);
+extern bool emogi_tree_may_publish(const EmogiTree *tree);
+
+#endif							/* EMOGI_TREE_H */
