@@ -77,6 +77,7 @@ static const char *const tree_rules[EMOGI_TREE_RULES] = {
 };
 
 static const char *const points[EMOGI_REQUEST_KINDS + 1] = {
+	[EMOGI_REQUEST_DICTIONARY] = "dictionary",
 	[EMOGI_REQUEST_KEYS] = "keys",
 	[EMOGI_REQUEST_CSR] = "csr",
 	[EMOGI_REQUEST_EXPAND] = "expand",
