@@ -11,7 +11,7 @@ EXTVERSION := $(shell sed -n "s/^default_version = '\(.*\)'/\1/p" emogi.control)
 MODULE_big = emogi
 
 # verify is for tests and benchmarks, cuda a module of its own
-ENGINE_OBJS = $(patsubst %.c,%.o,$(wildcard $(addprefix engine/,$(addsuffix /*.c,contract threads graph cpu))))
+ENGINE_OBJS = $(patsubst %.c,%.o,$(wildcard $(addprefix engine/,$(addsuffix /*.c,contract threads graph dictionary cpu))))
 VERIFY_OBJS = $(patsubst %.c,%.o,$(wildcard engine/verify/*.c))
 OBJS        = $(patsubst %.c,%.o,$(wildcard src/*.c src/*/*.c)) $(ENGINE_OBJS)
 DATA        = $(wildcard sql/emogi--*--*.sql)
