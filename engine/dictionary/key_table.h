@@ -27,7 +27,7 @@ typedef struct EmogiKeyBytes
 typedef struct EmogiKeyTable EmogiKeyTable;
 
 /*
- * Get zeroed or any memory of so many bytes for good: a piece of at most EMOGI_KEY_PIECE_BYTES. It may not return (it may raise an
+ * Get memory of so many bytes for good, any content, 64-byte aligned: a piece of at most EMOGI_KEY_PIECE_BYTES. It may not return (it may raise an
  * error); so it is called only where the table is in order and nothing is locked.
  */
 typedef void *(*EmogiKeyAlloc) (void *arg, size_t bytes);
@@ -37,9 +37,12 @@ typedef void *(*EmogiKeyAlloc) (void *arg, size_t bytes);
 typedef enum EmogiKeyOutcome
 {
 	EMOGI_KEYS_PUT,
-	EMOGI_KEYS_TOO_MANY,		/* more than EMOGI_MAX_VERTICES temporary numbers */
+	EMOGI_KEYS_TOO_MANY,		/* more than EMOGI_MAX_VERTICES temporary numbers, or memory 2 TiB away from the table */
 	EMOGI_KEYS_CROWDED			/* the hash puts too many keys into one place: begin again, with the careful one */
 } EmogiKeyOutcome;
+
+/* Lengths of arrays of slots: 2^0 .. 2^18, which is EMOGI_KEY_PIECE_BYTES. */
+#define EMOGI_KEY_SLOT_SIZES 19
 
 /* What a process needs to put keys; zero-initialize all but the first three. */
 typedef struct EmogiKeyFiller
@@ -51,6 +54,8 @@ typedef struct EmogiKeyFiller
 	size_t		arena_bytes;
 	uint32_t	next_number;	/* temporary numbers that it has taken */
 	uint32_t	end_number;
+	uint64_t   *spare_slots[EMOGI_KEY_SLOT_SIZES];	/* cleared arrays that were not needed, by log2 of length; NULL = none */
+	void	   *spare_children; /* likewise */
 } EmogiKeyFiller;
 
 /* Bytes of a table; EMOGI_LINE_BYTES-aligned. What its keys take comes from EmogiKeyAlloc. */

@@ -1,0 +1,181 @@
+/*
+ * dictionary_add.c: keys that come after the build.
+ *
+ * A key gets a code between those of its neighbours: the middle of a gap of the build; but after an added key a small step, so that a
+ * run of ascending keys in one gap lasts, and before one that is the first of its gap likewise, for descending runs. Behind the last key
+ * codes go on in steps as wide as those of the build, and before the first.
+ *
+ * Everything is found out before anything is changed, for the comparison may not return. Then the key is written, and led to: by code, in
+ * the list of each level from the lowest on, and by its bytes at last. So whoever finds a key finds all of it.
+ */
+#include "dictionary_parts.h"
+
+#define RUN_STEP 64
+#define BYTES_BESIDE_KEY 32		/* room for links and longer keys */
+
+/* Get the first multiple of 8 that is not less. */
+static inline uint64_t
+whole_words(uint64_t bytes)
+{
+	return (bytes + 7) & ~UINT64_C(7);
+}
+
+/* Lay out the room; get the bytes before the arena. */
+static uint64_t
+lay_out_room(const EmogiDictionary *dictionary, EmogiDictionaryRoom *room)
+{
+	memset(room, 0, sizeof(*room));
+	room->ncodes = dictionary->room_keys + dictionary->room_keys / 3 + 1;
+	room->codes_at = sizeof(*room) + dictionary->room_keys * sizeof(EmogiAddedKey);
+	room->arena_at = whole_words(room->codes_at + room->ncodes * sizeof(uint32_t));
+	return room->arena_at;
+}
+
+size_t
+emogi_dictionary_room_bytes(const EmogiDictionary *dictionary)
+{
+	const uint64_t key_bytes = dictionary->arena_bytes / dictionary->nkeys * 3 / 2 + BYTES_BESIDE_KEY;
+	EmogiDictionaryRoom room;
+
+	if (emogi_dictionary_get_room(dictionary) != NULL)
+		return 0;
+	return lay_out_room(dictionary, &room) + whole_words(dictionary->room_keys * key_bytes);
+}
+
+void
+emogi_dictionary_give_room(EmogiDictionary *dictionary, void *memory, size_t bytes)
+{
+	EmogiDictionaryRoom *room = memory;
+	const uint64_t arena_at = lay_out_room(dictionary, room);
+
+	room->arena_bytes = bytes - arena_at;
+	memset((char *) memory + room->codes_at, 0, arena_at - room->codes_at);
+	__atomic_store_n(&dictionary->room, room, __ATOMIC_RELEASE);
+}
+
+void *
+emogi_dictionary_room(const EmogiDictionary *dictionary)
+{
+	return emogi_dictionary_get_room(dictionary);
+}
+
+uint64_t
+emogi_dictionary_nadded(const EmogiDictionary *dictionary)
+{
+	const EmogiDictionaryRoom *room = emogi_dictionary_get_room(dictionary);
+
+	return room != NULL ? __atomic_load_n(&room->nkeys, __ATOMIC_ACQUIRE) : 0;
+}
+
+/* Choose a code between the neighbours; EMOGI_NO_CODE when there is none. */
+static int64_t
+choose_code(const EmogiDictionary *dictionary, const EmogiKeyPlace *place)
+{
+	const int64_t width = INT64_C(1) << dictionary->shift;
+	int64_t		half,
+				step;
+
+	if (place->after == EMOGI_NO_CODE)
+		return place->before + width <= EMOGI_MOST_CODE ? place->before + width : EMOGI_NO_CODE;
+	if (place->before == EMOGI_NO_CODE)
+		return place->after - width >= EMOGI_LEAST_CODE ? place->after - width : EMOGI_NO_CODE;
+	half = (place->after - place->before) / 2;
+	if (half == 0)
+		return EMOGI_NO_CODE;
+	step = half < RUN_STEP ? half : RUN_STEP;
+	if (place->before_added)
+		return place->before + step;
+	return place->after_added ? place->after - step : place->before + half;
+}
+
+/* Choose how many levels the next key is on: each has a quarter of those of the one below; who adds keys does not know which. */
+static uint32_t
+choose_height(const EmogiDictionary *dictionary, uint64_t nadded)
+{
+	const uint64_t random = emogi_key_fold(dictionary->hash.words[0] ^ nadded, dictionary->hash.words[1]);
+	const uint32_t height = 1 + (uint32_t) __builtin_clzll(random | 1) / 2;
+
+	return height < EMOGI_ROOM_LEVELS ? height : EMOGI_ROOM_LEVELS;
+}
+
+/* Let a key be found by its code. */
+static void
+lead_by_code(EmogiDictionaryRoom *room, int64_t code, uint32_t place)
+{
+	uint32_t   *codes = (uint32_t *) ((char *) room + room->codes_at);
+	uint64_t	at = emogi_dictionary_code_home(room, code);
+
+	while (codes[at] != 0)
+		at = at + 1 < room->ncodes ? at + 1 : 0;
+	__atomic_store_n(&codes[at], place, __ATOMIC_RELEASE);
+}
+
+/* Let a key be found in order: its links are set already. */
+static void
+lead_in_order(EmogiDictionaryRoom *room, const EmogiKeyPlace *found, uint32_t height, uint32_t place)
+{
+	for (uint32_t level = 0; level < height; level++)
+	{
+		uint32_t   *links = found->links[level] == 0 ? room->first :
+			emogi_dictionary_links(room, &room->entries[found->links[level] - 1]);
+
+		__atomic_store_n(&links[level], place, __ATOMIC_RELEASE);
+	}
+}
+
+/* Let a key be found by its bytes. */
+static void
+lead_by_bytes(EmogiDictionary *dictionary, EmogiKeyBytes key, uint64_t nadded)
+{
+	const uint64_t hash = emogi_key_hash(&dictionary->hash, key.bytes, key.length);
+	uint32_t   *slots = emogi_dictionary_slots(dictionary);
+	uint64_t	at = emogi_dictionary_home(hash, dictionary->nslots);
+
+	while (slots[at] != 0)
+		at = at + 1 < dictionary->nslots ? at + 1 : 0;
+	__atomic_store_n(&slots[at], emogi_dictionary_slot(dictionary, hash, dictionary->nkeys + nadded), __ATOMIC_RELEASE);
+}
+
+/* Write a key of so many levels as the next entry of the room, with links to those behind it. */
+static void
+write_added(EmogiDictionaryRoom *room, EmogiKeyBytes key, int64_t code, uint32_t height, const EmogiKeyPlace *found)
+{
+	EmogiAddedKey *added = &room->entries[room->nkeys];
+	uint32_t   *links;
+
+	*added = (EmogiAddedKey) {.code = code, .place = room->arena_used, .length = key.length, .height = height};
+	links = emogi_dictionary_links(room, added);
+	for (uint32_t level = 0; level < height; level++)
+		links[level] = found->links[level] == 0 ? room->first[level] :
+			emogi_dictionary_links(room, &room->entries[found->links[level] - 1])[level];
+	if (key.length > 0)
+		memcpy(links + height, key.bytes, key.length);
+	room->arena_used += height * sizeof(uint32_t) + ((uint64_t) key.length + 3) / 4 * 4;
+}
+
+int64_t
+emogi_dictionary_add(EmogiDictionary *dictionary, EmogiKeyBytes key, EmogiKeyCompare compare, void *arg)
+{
+	EmogiDictionaryRoom *room = emogi_dictionary_get_room(dictionary);
+	EmogiKeyPlace found;
+	uint64_t	nadded;
+	uint32_t	height;
+	int64_t		code;
+
+	if (room == NULL || room->nkeys == dictionary->room_keys)
+		return EMOGI_NO_CODE;
+	nadded = room->nkeys;
+	height = choose_height(dictionary, nadded);
+	if (room->arena_used + height * sizeof(uint32_t) + key.length + 3 > room->arena_bytes)
+		return EMOGI_NO_CODE;
+	emogi_dictionary_place(dictionary, key, compare, arg, &found);
+	code = found.code == EMOGI_NO_CODE ? choose_code(dictionary, &found) : EMOGI_NO_CODE;
+	if (code == EMOGI_NO_CODE)
+		return EMOGI_NO_CODE;
+	write_added(room, key, code, height, &found);
+	lead_by_code(room, code, (uint32_t) nadded + 1);
+	lead_in_order(room, &found, height, (uint32_t) nadded + 1);
+	lead_by_bytes(dictionary, key, nadded);
+	__atomic_store_n(&room->nkeys, nadded + 1, __ATOMIC_RELEASE);
+	return code;
+}

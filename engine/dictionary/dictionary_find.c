@@ -1,0 +1,241 @@
+/*
+ * dictionary_find.c: from a key to its code, by its bytes or by a comparison, and from a code to its key.
+ *
+ * By bytes: the hash of numbers. By a comparison: binary search among the keys of the build, then among the added keys between the two
+ * neighbours, a skip list [1] that only grows; codes tell where these begin and end without a comparison. Nothing here takes a lock.
+ *
+ * [1] W. Pugh. Skip lists: a probabilistic alternative to balanced trees. CACM 33(6), 1990.
+ */
+#include "dictionary_parts.h"
+
+uint64_t
+emogi_dictionary_nkeys(const EmogiDictionary *dictionary)
+{
+	return dictionary->nkeys;
+}
+
+int
+emogi_dictionary_shift(const EmogiDictionary *dictionary)
+{
+	return (int) dictionary->shift;
+}
+
+/* Find an added key by its code; NULL when there is none. */
+static const EmogiAddedKey *
+find_added(const EmogiDictionaryRoom *room, int64_t code)
+{
+	const uint32_t *codes = (const uint32_t *) ((const char *) room + room->codes_at);
+	uint64_t	at = emogi_dictionary_code_home(room, code);
+	uint32_t	place;
+
+	while ((place = __atomic_load_n(&codes[at], __ATOMIC_ACQUIRE)) != 0)
+	{
+		if (room->entries[place - 1].code == code)
+			return &room->entries[place - 1];
+		at = at + 1 < room->ncodes ? at + 1 : 0;
+	}
+	return NULL;
+}
+
+EmogiKeyBytes
+emogi_dictionary_key(const EmogiDictionary *dictionary, int64_t code)
+{
+	const uint64_t number = (uint64_t) code >> dictionary->shift;
+	const EmogiDictionaryRoom *room;
+	const EmogiAddedKey *added;
+
+	if (code > 0 && number << dictionary->shift == (uint64_t) code && number <= dictionary->nkeys)
+		return emogi_dictionary_built_key(dictionary, number - 1);
+	room = emogi_dictionary_get_room(dictionary);
+	added = room != NULL ? find_added(room, code) : NULL;
+	return added != NULL ? emogi_dictionary_added_key(room, added) : (EmogiKeyBytes) {NULL, 0};
+}
+
+/* ---- by bytes ---- */
+
+/* Get the first slot from `at` on, which moves there, that may be of a key with this hash, or is 0. */
+static inline uint32_t
+next_slot(const EmogiDictionary *dictionary, uint64_t hash, uint64_t *at)
+{
+	const uint32_t *slots = emogi_dictionary_slots(dictionary);
+	const uint32_t tag = (uint32_t) (hash << dictionary->number_bits);
+	uint32_t	slot;
+
+	while ((slot = __atomic_load_n(&slots[*at], __ATOMIC_ACQUIRE)) != 0 &&
+		   (uint64_t) (slot ^ tag) >> dictionary->number_bits != 0)
+		*at = *at + 1 < dictionary->nslots ? *at + 1 : 0;
+	return slot;
+}
+
+/* Get the number of a slot that is not 0. */
+static inline uint64_t
+number_of(const EmogiDictionary *dictionary, uint32_t slot)
+{
+	return (slot & ((UINT64_C(1) << dictionary->number_bits) - 1)) - 1;
+}
+
+/* Find the code of a key from the slot `at` on. */
+static int64_t
+find_from(const EmogiDictionary *dictionary, EmogiKeyBytes key, uint64_t hash, uint64_t at)
+{
+	uint32_t	slot;
+
+	while ((slot = next_slot(dictionary, hash, &at)) != 0)
+	{
+		const uint64_t number = number_of(dictionary, slot);
+		EmogiKeyBytes found;
+		int64_t		code;
+
+		if (number < dictionary->nkeys)
+		{
+			found = emogi_dictionary_built_key(dictionary, number);
+			code = emogi_dictionary_built_code(dictionary, number);
+		}
+		else
+		{
+			const EmogiDictionaryRoom *room = emogi_dictionary_get_room(dictionary);
+			const EmogiAddedKey *added = &room->entries[number - dictionary->nkeys];
+
+			found = emogi_dictionary_added_key(room, added);
+			code = added->code;
+		}
+		if (found.length == key.length && emogi_key_same_bytes(found.bytes, key.bytes, key.length))
+			return code;
+		at = at + 1 < dictionary->nslots ? at + 1 : 0;
+	}
+	return EMOGI_NO_CODE;
+}
+
+int64_t
+emogi_dictionary_find(const EmogiDictionary *dictionary, EmogiKeyBytes key)
+{
+	const uint64_t hash = emogi_key_hash(&dictionary->hash, key.bytes, key.length);
+
+	return find_from(dictionary, key, hash, emogi_dictionary_home(hash, dictionary->nslots));
+}
+
+void
+emogi_dictionary_find_many(const EmogiDictionary *dictionary, const EmogiKeyBytes *keys, int count, int64_t *codes)
+{
+	const char *block = (const char *) dictionary;
+	uint64_t	hash[EMOGI_KEYS_IN_FLIGHT];
+	uint64_t	at[EMOGI_KEYS_IN_FLIGHT];
+	uint64_t	number[EMOGI_KEYS_IN_FLIGHT];
+
+	for (int i = 0; i < count; i++)
+	{
+		hash[i] = emogi_key_hash(&dictionary->hash, keys[i].bytes, keys[i].length);
+		at[i] = emogi_dictionary_home(hash[i], dictionary->nslots);
+		__builtin_prefetch(emogi_dictionary_slots(dictionary) + at[i]);
+	}
+	for (int i = 0; i < count; i++)
+	{
+		const uint32_t slot = next_slot(dictionary, hash[i], &at[i]);
+
+		number[i] = slot != 0 ? number_of(dictionary, slot) : UINT64_MAX;
+		if (number[i] < dictionary->nkeys)
+			__builtin_prefetch(block + dictionary->offsets_at + number[i] * dictionary->offset_bytes);
+	}
+	for (int i = 0; i < count; i++)
+	{
+		if (number[i] < dictionary->nkeys)
+			__builtin_prefetch(block + dictionary->arena_at + emogi_dictionary_offset(dictionary, number[i]));
+	}
+	for (int i = 0; i < count; i++)
+		codes[i] = find_from(dictionary, keys[i], hash[i], at[i]);
+}
+
+/* ---- by a comparison ---- */
+
+/* Find the place of a key among those of the build. */
+static void
+place_among_built(const EmogiDictionary *dictionary, EmogiKeyBytes key, EmogiKeyCompare compare, void *arg, EmogiKeyPlace *place)
+{
+	uint64_t	low = 0,
+				high = dictionary->nkeys;
+
+	while (low < high)
+	{
+		const uint64_t middle = low + (high - low) / 2;
+		const int	order = compare(arg, key, emogi_dictionary_built_key(dictionary, middle));
+
+		if (order == 0)
+		{
+			place->code = emogi_dictionary_built_code(dictionary, middle);
+			return;
+		}
+		if (order > 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low > 0)
+		place->before = emogi_dictionary_built_code(dictionary, low - 1);
+	if (low < dictionary->nkeys)
+		place->after = emogi_dictionary_built_code(dictionary, low);
+}
+
+/* Find the place of a key among the added ones, between the neighbours that are known. */
+static void
+place_among_added(const EmogiDictionaryRoom *room, EmogiKeyBytes key, EmogiKeyCompare compare, void *arg, EmogiKeyPlace *place)
+{
+	const uint32_t *links = room->first;
+	uint32_t	before = 0,
+				after = 0;
+
+	for (int level = EMOGI_ROOM_LEVELS - 1; level >= 0; level--)
+	{
+		uint32_t	next;
+
+		while ((next = __atomic_load_n(&links[level], __ATOMIC_ACQUIRE)) != 0 && next != after)
+		{
+			const EmogiAddedKey *added = &room->entries[next - 1];
+
+			if (place->after != EMOGI_NO_CODE && added->code >= place->after)
+				break;
+			if (added->code > place->before)
+			{
+				const int	order = compare(arg, key, emogi_dictionary_added_key(room, added));
+
+				if (order == 0)
+				{
+					place->code = added->code;
+					return;
+				}
+				if (order < 0)
+				{
+					after = next;
+					place->after = added->code;
+					place->after_added = true;
+					break;
+				}
+				place->before = added->code;
+				place->before_added = true;
+			}
+			before = next;
+			links = emogi_dictionary_links(room, added);
+		}
+		place->links[level] = before;
+	}
+}
+
+void
+emogi_dictionary_place(const EmogiDictionary *dictionary, EmogiKeyBytes key, EmogiKeyCompare compare, void *arg,
+					   EmogiKeyPlace *place)
+{
+	const EmogiDictionaryRoom *room = emogi_dictionary_get_room(dictionary);
+
+	*place = (EmogiKeyPlace) {.code = EMOGI_NO_CODE, .before = EMOGI_NO_CODE, .after = EMOGI_NO_CODE};
+	place_among_built(dictionary, key, compare, arg, place);
+	if (place->code == EMOGI_NO_CODE && room != NULL)
+		place_among_added(room, key, compare, arg, place);
+}
+
+int64_t
+emogi_dictionary_search(const EmogiDictionary *dictionary, EmogiKeyBytes key, EmogiKeyCompare compare, void *arg)
+{
+	EmogiKeyPlace place;
+
+	emogi_dictionary_place(dictionary, key, compare, arg, &place);
+	return place.code;
+}

@@ -1,0 +1,535 @@
+/*
+ * key_table.c: put keys into a table that many processes fill at once.
+ *
+ * Keys are put in batches: hash all and prefetch their slots, walk to the slots with their tags and prefetch their records, compare. So
+ * the cache misses of a batch overlap. Who misses takes what memory the key may need, then the lock of the partition, and looks again.
+ * Between lock and unlock nothing allocates, so nothing that raises can leave the lock taken.
+ */
+#include "key_table_parts.h"
+
+#include "contract/engine.h"
+
+#include <sched.h>
+
+#define NUMBERS_PER_BLOCK 1024
+#define MOST_STEPS 512
+#define TAG_SHIFT 40
+#define SPINS_PER_YIELD 64
+#define LIST_AHEAD 16
+
+_Static_assert(sizeof(EmogiKeyPartition) == 64, "a partition is a cache line");
+_Static_assert(((size_t) 8 << EMOGI_KEY_MOST_SLOTS) == EMOGI_KEY_PIECE_BYTES, "the longest array is a piece");
+
+/* A key on its way into the table. */
+typedef struct KeyToPut
+{
+	EmogiKeyBytes key;
+	uint64_t	tag;			/* 24 bits of the hash: the home slot is in its low bits, the child in its high ones */
+	EmogiKeyPartition *partition;
+} KeyToPut;
+
+size_t
+emogi_key_table_bytes(void)
+{
+	return sizeof(EmogiKeyTable);
+}
+
+void
+emogi_key_table_init(EmogiKeyTable *table, const uint64_t words[4], bool careful)
+{
+	memset(table, 0, sizeof(*table));
+	memcpy(table->hash.words, words, sizeof(table->hash.words));
+	table->hash.careful = careful;
+	table->most_slots = EMOGI_KEY_MOST_SLOTS;
+	table->most_steps = MOST_STEPS;
+}
+
+EmogiKeyOutcome
+emogi_key_table_outcome(const EmogiKeyTable *table)
+{
+	return (EmogiKeyOutcome) __atomic_load_n(&table->outcome, __ATOMIC_RELAXED);
+}
+
+/* End the filling of the table, for all. */
+static EmogiKeyOutcome
+end_filling(EmogiKeyTable *table, EmogiKeyOutcome outcome)
+{
+	uint32_t	none = EMOGI_KEYS_PUT;
+
+	__atomic_compare_exchange_n(&table->outcome, &none, (uint32_t) outcome, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+	return emogi_key_table_outcome(table);
+}
+
+/* ---- slots ---- */
+
+/* Get the array of a word `slots`. */
+static inline uint64_t *
+array_of(uint64_t slots)
+{
+	return (uint64_t *) (uintptr_t) (slots & ~UINT64_C(63));
+}
+
+/* Get log2 of its length. */
+static inline uint32_t
+log2_of(uint64_t slots)
+{
+	return (uint32_t) (slots & 63);
+}
+
+/* Say whether a record is of this key. */
+static inline bool
+same_key(const EmogiKeyRecord *record, EmogiKeyBytes key)
+{
+	return record->length == key.length && emogi_key_same_bytes(record->bytes, key.bytes, key.length);
+}
+
+/* Walk from a key's home to its record in an array; NULL when it is not there. The last slot seen and the steps are told. */
+static EmogiKeyRecord *
+walk(const EmogiKeyTable *table, uint64_t slots, const KeyToPut *put, uint64_t **last, uint64_t *steps)
+{
+	uint64_t   *array = array_of(slots);
+	const uint64_t mask = (UINT64_C(1) << log2_of(slots)) - 1;
+	uint64_t	at = put->tag & mask;
+	uint64_t	slot;
+
+	for (*steps = 0; (slot = __atomic_load_n(&array[at], __ATOMIC_ACQUIRE)) != 0; at = (at + 1) & mask, (*steps)++)
+	{
+		if (slot >> TAG_SHIFT == put->tag && same_key(emogi_key_record(table, slot), put->key))
+			return emogi_key_record(table, slot);
+	}
+	*last = &array[at];
+	return NULL;
+}
+
+/* Look for a key in its partition and below; when it is not there put->partition is where it belongs. */
+static EmogiKeyRecord *
+look(const EmogiKeyTable *table, KeyToPut *put)
+{
+	for (;;)
+	{
+		const uint64_t slots = __atomic_load_n(&put->partition->slots, __ATOMIC_ACQUIRE);
+		EmogiKeyPartition *children = __atomic_load_n(&put->partition->children, __ATOMIC_ACQUIRE);
+		EmogiKeyRecord *record;
+		uint64_t   *last;
+		uint64_t	steps;
+
+		record = slots == 0 ? NULL : walk(table, slots, put, &last, &steps);
+		if (record != NULL || children == NULL)
+			return record;
+		put->partition = &children[put->tag >> EMOGI_KEY_MOST_SLOTS];
+	}
+}
+
+/* ---- memory ---- */
+
+/* Get memory for good, aligned; what is left of a piece is for next time. May not return. */
+static void *
+take_memory(EmogiKeyFiller *filler, size_t bytes, size_t align)
+{
+	size_t		skip = (size_t) -(uintptr_t) filler->arena & (align - 1);
+	char	   *piece;
+
+	if (filler->arena != NULL && skip + bytes <= filler->arena_bytes)
+	{
+		char	   *memory = filler->arena + skip;
+
+		filler->arena = memory + bytes;
+		filler->arena_bytes -= skip + bytes;
+		return memory;
+	}
+	piece = filler->alloc(filler->arg, EMOGI_KEY_PIECE_BYTES);
+	skip = (size_t) -(uintptr_t) piece & (align - 1);
+	if (EMOGI_KEY_PIECE_BYTES - skip - bytes > filler->arena_bytes)
+	{
+		filler->arena = piece + skip + bytes;
+		filler->arena_bytes = EMOGI_KEY_PIECE_BYTES - skip - bytes;
+	}
+	return piece + skip;
+}
+
+/* Get the bytes of a record. */
+static inline size_t
+record_bytes(uint32_t length)
+{
+	return (offsetof(EmogiKeyRecord, bytes) + length + 3) & ~(size_t) 3;
+}
+
+/* Get the log2 of the array that a partition needs to take one key more; 0 = the one it has will do. */
+static uint32_t
+slots_needed(uint64_t slots, uint32_t nkeys)
+{
+	if (slots == 0)
+		return EMOGI_KEY_FIRST_SLOTS;
+	return ((uint64_t) nkeys + 1) * 5 > (UINT64_C(3) << log2_of(slots)) ? log2_of(slots) + 1 : 0;
+}
+
+/* Have the arena hold a record for a key. May not return. */
+static void
+reserve_record(EmogiKeyFiller *filler, uint32_t length)
+{
+	const size_t bytes = record_bytes(length);
+	char	   *memory;
+
+	if (filler->arena != NULL && bytes + 3 <= filler->arena_bytes)
+		return;
+	memory = filler->alloc(filler->arg, EMOGI_KEY_PIECE_BYTES);
+	filler->arena = memory;
+	filler->arena_bytes = EMOGI_KEY_PIECE_BYTES;
+}
+
+/* Have what putting a key may take: a larger array or children if they seem needed, a record. May not return. */
+static void
+reserve(EmogiKeyFiller *filler, const KeyToPut *put)
+{
+	const uint64_t slots = __atomic_load_n(&put->partition->slots, __ATOMIC_ACQUIRE);
+	const uint32_t needed = slots_needed(slots, __atomic_load_n(&put->partition->nkeys, __ATOMIC_RELAXED));
+
+	if (needed > filler->table->most_slots)
+	{
+		if (filler->spare_children == NULL)
+		{
+			void	   *children = take_memory(filler, EMOGI_KEY_CHILDREN * sizeof(EmogiKeyPartition), sizeof(EmogiKeyPartition));
+
+			filler->spare_children = memset(children, 0, EMOGI_KEY_CHILDREN * sizeof(EmogiKeyPartition));
+		}
+	}
+	else if (needed > 0 && filler->spare_slots[needed] == NULL)
+	{
+		uint64_t   *array = take_memory(filler, sizeof(uint64_t) << needed, 64);
+
+		filler->spare_slots[needed] = memset(array, 0, sizeof(uint64_t) << needed);
+	}
+	reserve_record(filler, put->key.length);
+}
+
+/* Have a temporary number; false when there are no more. */
+static bool
+reserve_number(EmogiKeyFiller *filler)
+{
+	uint64_t	first;
+
+	if (filler->next_number != filler->end_number)
+		return true;
+	first = __atomic_fetch_add(&filler->table->next_number, NUMBERS_PER_BLOCK, __ATOMIC_RELAXED);
+	if (first + NUMBERS_PER_BLOCK > EMOGI_MAX_VERTICES)
+	{
+		__atomic_fetch_sub(&filler->table->next_number, NUMBERS_PER_BLOCK, __ATOMIC_RELAXED);
+		return false;
+	}
+	filler->next_number = (uint32_t) first;
+	filler->end_number = (uint32_t) first + NUMBERS_PER_BLOCK;
+	return true;
+}
+
+/* ---- under the lock ---- */
+
+/* Tell the processor that this is a waiting loop. */
+static inline void
+pause_briefly(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+	__builtin_ia32_pause();
+#elif defined(__aarch64__)
+	__asm__ volatile("isb" ::: "memory");
+#endif
+}
+
+/* Take the lock of a partition. */
+static void
+lock(EmogiKeyPartition *partition)
+{
+	while (__atomic_exchange_n(&partition->lock, 1, __ATOMIC_ACQUIRE) != 0)
+	{
+		for (int i = 1; __atomic_load_n(&partition->lock, __ATOMIC_RELAXED) != 0; i++)
+		{
+			if (i % SPINS_PER_YIELD == 0)
+				sched_yield();	/* its owner may wait for this processor */
+			else
+				pause_briefly();
+		}
+	}
+}
+
+/* Give it back. */
+static void
+unlock(EmogiKeyPartition *partition)
+{
+	__atomic_store_n(&partition->lock, 0, __ATOMIC_RELEASE);
+}
+
+/* Copy the keys of a partition to a cleared array, twice as long, which takes the place of its own. */
+static void
+grow(EmogiKeyPartition *partition, uint64_t *array, uint32_t log2)
+{
+	const uint64_t *old = array_of(partition->slots);
+	const uint64_t length = partition->slots == 0 ? 0 : UINT64_C(1) << log2_of(partition->slots);
+	const uint64_t mask = (UINT64_C(1) << log2) - 1;
+
+	for (uint64_t i = 0; i < length; i++)
+	{
+		uint64_t	at = (old[i] >> TAG_SHIFT) & mask;
+
+		if (old[i] == 0)
+			continue;
+		while (array[at] != 0)
+			at = (at + 1) & mask;
+		array[at] = old[i];
+	}
+	__atomic_store_n(&partition->slots, (uint64_t) (uintptr_t) array | log2, __ATOMIC_RELEASE);
+}
+
+/* Make the locked partition fit for one key more with what was reserved; false when that is not enough. */
+static bool
+make_room(EmogiKeyFiller *filler, EmogiKeyPartition *partition)
+{
+	const uint32_t needed = slots_needed(partition->slots, partition->nkeys);
+
+	if (partition->children != NULL)
+		return false;
+	if (needed == 0)
+		return true;
+	if (needed > filler->table->most_slots)
+	{
+		if (filler->spare_children != NULL)
+			__atomic_store_n(&partition->children, (EmogiKeyPartition *) filler->spare_children, __ATOMIC_RELEASE);
+		filler->spare_children = NULL;
+		return false;
+	}
+	if (filler->spare_slots[needed] == NULL)
+		return false;
+	grow(partition, filler->spare_slots[needed], needed);
+	filler->spare_slots[needed] = NULL;
+	return true;
+}
+
+/* Write the record of a key into the arena, which has room; NULL when it is too far from the table. */
+static EmogiKeyRecord *
+write_record(EmogiKeyFiller *filler, EmogiKeyBytes key)
+{
+	const size_t skip = (size_t) -(uintptr_t) filler->arena & 3;
+	EmogiKeyRecord *record = (EmogiKeyRecord *) (filler->arena + skip);
+	const int64_t way = (int64_t) ((uintptr_t) record - (uintptr_t) filler->table) / 4;
+
+	if (way < -(INT64_C(1) << 39) || way >= INT64_C(1) << 39)
+		return NULL;
+	record->temporary = filler->next_number++;
+	record->length = key.length;
+	if (key.length > 0)
+		memcpy(record->bytes, key.bytes, key.length);
+	filler->arena += skip + record_bytes(key.length);
+	filler->arena_bytes -= skip + record_bytes(key.length);
+	return record;
+}
+
+typedef enum LockedOutcome
+{
+	LOCKED_PUT,
+	LOCKED_AGAIN,				/* more must be reserved, or the key belongs to a child */
+	LOCKED_CROWDED,
+	LOCKED_TOO_FAR
+} LockedOutcome;
+
+/* Look again in the locked partition, and put the key there if it is missing. */
+static LockedOutcome
+put_locked(EmogiKeyFiller *filler, const KeyToPut *put, uint32_t *number)
+{
+	const EmogiKeyTable *table = filler->table;
+	EmogiKeyPartition *partition = put->partition;
+	EmogiKeyRecord *record = NULL;
+	uint64_t   *last = NULL;
+	uint64_t	steps = 0;
+
+	if (partition->slots != 0)
+		record = walk(table, partition->slots, put, &last, &steps);
+	if (record == NULL)
+	{
+		const uint64_t slots = partition->slots;
+
+		if (steps > table->most_steps && !table->hash.careful)
+			return LOCKED_CROWDED;
+		if (!make_room(filler, partition))
+			return LOCKED_AGAIN;
+		if (partition->slots != slots)
+			walk(table, partition->slots, put, &last, &steps);
+		record = write_record(filler, put->key);
+		if (record == NULL)
+			return LOCKED_TOO_FAR;
+		__atomic_store_n(&partition->nkeys, partition->nkeys + 1, __ATOMIC_RELAXED);
+		partition->key_bytes += put->key.length;
+		__atomic_store_n(last, put->tag << TAG_SHIFT |
+						 ((uint64_t) ((int64_t) ((uintptr_t) record - (uintptr_t) table) / 4) & ((UINT64_C(1) << TAG_SHIFT) - 1)),
+						 __ATOMIC_RELEASE);
+	}
+	*number = record->temporary;
+	return LOCKED_PUT;
+}
+
+/* Put a key that was not found at first. */
+static EmogiKeyOutcome
+put_key(EmogiKeyFiller *filler, KeyToPut *put, uint32_t *number)
+{
+	LockedOutcome outcome = LOCKED_AGAIN;
+
+	while (outcome == LOCKED_AGAIN)
+	{
+		const EmogiKeyRecord *record = look(filler->table, put);
+
+		if (record != NULL)
+		{
+			*number = record->temporary;
+			return EMOGI_KEYS_PUT;
+		}
+		if (!reserve_number(filler))
+			return end_filling(filler->table, EMOGI_KEYS_TOO_MANY);
+		reserve(filler, put);
+		lock(put->partition);
+		outcome = put_locked(filler, put, number);
+		unlock(put->partition);
+	}
+	if (outcome == LOCKED_PUT)
+		return EMOGI_KEYS_PUT;
+	return end_filling(filler->table, outcome == LOCKED_CROWDED ? EMOGI_KEYS_CROWDED : EMOGI_KEYS_TOO_MANY);
+}
+
+/* ---- batches ---- */
+
+/* Get the first slot from a key's home on that has its tag or is empty. */
+static inline uint64_t
+walk_to_tag(uint64_t slots, uint64_t tag)
+{
+	const uint64_t *array = array_of(slots);
+	const uint64_t mask = (UINT64_C(1) << log2_of(slots)) - 1;
+	uint64_t	at = tag & mask;
+	uint64_t	slot;
+
+	while ((slot = __atomic_load_n(&array[at], __ATOMIC_ACQUIRE)) != 0 && slot >> TAG_SHIFT != tag)
+		at = (at + 1) & mask;
+	return slot;
+}
+
+EmogiKeyOutcome
+emogi_key_filler_put(EmogiKeyFiller *filler, const EmogiKeyBytes *keys, int count, uint32_t *numbers)
+{
+	EmogiKeyTable *table = filler->table;
+	KeyToPut	put[EMOGI_KEYS_IN_FLIGHT];
+	uint64_t	found[EMOGI_KEYS_IN_FLIGHT];	/* the array, then the slot */
+
+	for (int i = 0; i < count; i++)
+	{
+		const uint64_t hash = emogi_key_hash(&table->hash, keys[i].bytes, keys[i].length);
+
+		put[i].key = keys[i];
+		put[i].partition = &table->partitions[hash >> (64 - EMOGI_KEY_PARTITION_BITS)];
+		put[i].tag = hash >> 30 & 0xFFFFFF;
+		found[i] = __atomic_load_n(&put[i].partition->slots, __ATOMIC_ACQUIRE);
+		if (found[i] != 0)
+			__builtin_prefetch(array_of(found[i]) + (put[i].tag & ((UINT64_C(1) << log2_of(found[i])) - 1)));
+	}
+	for (int i = 0; i < count; i++)
+	{
+		if (found[i] != 0)
+			found[i] = walk_to_tag(found[i], put[i].tag);
+		if (found[i] != 0)
+			__builtin_prefetch(emogi_key_record(table, found[i]));
+	}
+	for (int i = 0; i < count; i++)
+	{
+		const EmogiKeyRecord *record = found[i] != 0 ? emogi_key_record(table, found[i]) : NULL;
+
+		if (record != NULL && same_key(record, put[i].key))
+			numbers[i] = record->temporary;
+		else if (put_key(filler, &put[i], &numbers[i]) != EMOGI_KEYS_PUT)
+			break;
+	}
+	return emogi_key_table_outcome(table);
+}
+
+/* ---- a finished table ---- */
+
+uint64_t
+emogi_key_partition_nkeys(const EmogiKeyPartition *partition)
+{
+	uint64_t	nkeys = partition->nkeys;
+
+	for (int i = 0; partition->children != NULL && i < EMOGI_KEY_CHILDREN; i++)
+		nkeys += emogi_key_partition_nkeys(&partition->children[i]);
+	return nkeys;
+}
+
+/* Add up the bytes of the keys of a partition and its children. */
+static uint64_t
+partition_key_bytes(const EmogiKeyPartition *partition)
+{
+	uint64_t	key_bytes = partition->key_bytes;
+
+	for (int i = 0; partition->children != NULL && i < EMOGI_KEY_CHILDREN; i++)
+		key_bytes += partition_key_bytes(&partition->children[i]);
+	return key_bytes;
+}
+
+void
+emogi_key_partition_list(const EmogiKeyTable *table, const EmogiKeyPartition *partition, const EmogiKeyRecord **records)
+{
+	const uint64_t *array = array_of(partition->slots);
+	const uint64_t length = partition->slots == 0 ? 0 : UINT64_C(1) << log2_of(partition->slots);
+
+	for (uint64_t i = 0; i < length; i++)
+	{
+		if (array[i] != 0)
+			*records++ = emogi_key_record(table, array[i]);
+	}
+	for (int i = 0; partition->children != NULL && i < EMOGI_KEY_CHILDREN; i++)
+	{
+		emogi_key_partition_list(table, &partition->children[i], records);
+		records += emogi_key_partition_nkeys(&partition->children[i]);
+	}
+}
+
+uint64_t
+emogi_key_table_nkeys(const EmogiKeyTable *table)
+{
+	uint64_t	nkeys = 0;
+
+	for (int p = 0; p < EMOGI_KEY_PARTITIONS; p++)
+		nkeys += emogi_key_partition_nkeys(&table->partitions[p]);
+	return nkeys;
+}
+
+uint64_t
+emogi_key_table_key_bytes(const EmogiKeyTable *table)
+{
+	uint64_t	key_bytes = 0;
+
+	for (int p = 0; p < EMOGI_KEY_PARTITIONS; p++)
+		key_bytes += partition_key_bytes(&table->partitions[p]);
+	return key_bytes;
+}
+
+uint32_t
+emogi_key_table_ntemporaries(const EmogiKeyTable *table)
+{
+	return (uint32_t) __atomic_load_n(&table->next_number, __ATOMIC_RELAXED);
+}
+
+void
+emogi_key_table_list(const EmogiKeyTable *table, EmogiTemporaryKey *keys)
+{
+	for (int p = 0; p < EMOGI_KEY_PARTITIONS; p++)
+	{
+		const EmogiKeyPartition *partition = &table->partitions[p];
+		const uint64_t nkeys = emogi_key_partition_nkeys(partition);
+		const EmogiKeyRecord **records = (const EmogiKeyRecord **) ((char *) (keys + nkeys) - nkeys * sizeof(*records));
+
+		/* the records of the partition lie in the end of its keys' places, and each is read before its place is overwritten */
+		emogi_key_partition_list(table, partition, records);
+		for (uint64_t i = 0; i < nkeys; i++)
+		{
+			const EmogiKeyRecord *record = records[i];
+
+			if (i + LIST_AHEAD < nkeys)
+				__builtin_prefetch(records[i + LIST_AHEAD]);
+			keys[i] = (EmogiTemporaryKey) {{record->bytes, record->length}, record->temporary};
+		}
+		keys += nkeys;
+	}
+}

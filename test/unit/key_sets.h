@@ -1,0 +1,274 @@
+/*
+ * key_sets.h: sets of keys of many shapes, a naive sort of them, and memory that processes share, for tests of engine/dictionary/.
+ */
+#ifndef EMOGI_KEY_SETS_H
+#define EMOGI_KEY_SETS_H
+
+#include "check.h"
+#include "dictionary/dictionary.h"
+#include "dictionary/key_table_parts.h"
+
+#include <setjmp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const uint64_t test_words[4] = {UINT64_C(0x243F6A8885A308D3), UINT64_C(0x13198A2E03707344),
+UINT64_C(0xA4093822299F31D0), UINT64_C(0x082EFA98EC4E6C89)};
+
+/* ---- keys ---- */
+
+typedef enum KeyShape
+{
+	UUIDS,						/* 16 random bytes */
+	TEXTS,						/* 0 to 60 of few letters */
+	TWO_FRONTS,					/* long ones, which differ in the first byte */
+	PREFIXES,					/* of each other */
+	ZEROS,						/* short ones of bytes 0, 1, 255 */
+	LONG_KEYS,					/* 1 MiB that differ at the end */
+	ONE_KEY,
+	NSHAPES
+} KeyShape;
+
+/* Which vertices edges lead to, and as bytes the keys of them. */
+typedef struct KeySet
+{
+	KeyShape	shape;
+	uint64_t	nends;
+	EmogiKeyBytes *ends;		/* [nends], of all edges: src, dst, src, dst, ... */
+	uint64_t	nkeys;
+	EmogiKeyBytes *sorted;		/* [nkeys], different, ascending */
+	char	   *bytes;
+} KeySet;
+
+/* Mix bits: one to one. */
+static inline uint64_t
+mix(uint64_t x)
+{
+	x ^= x >> 32;
+	x *= UINT64_C(0xE9846AF9B1A615D);
+	x ^= x >> 32;
+	x *= UINT64_C(0xE9846AF9B1A615D);
+	return x ^ x >> 28;
+}
+
+static uint64_t seed = 1;
+
+/* Draw a number below n. */
+static inline uint64_t
+draw(uint64_t n)
+{
+	return mix(seed++) % n;
+}
+
+/* Get the most bytes of a key of a shape. */
+static inline size_t
+shape_bytes(KeyShape shape)
+{
+	return shape == LONG_KEYS ? EMOGI_MAX_KEY_BYTES : shape == PREFIXES ? 3000 : 64;
+}
+
+/* Write the key of vertex v; get its length. */
+static inline uint32_t
+write_key(KeyShape shape, uint64_t v, char *to)
+{
+	const uint64_t x = mix(v + 1000);
+	const uint64_t y = mix(x + 77);
+	uint32_t	length = 0;
+
+	switch (shape)
+	{
+		case UUIDS:
+			memcpy(to, &x, 8);
+			memcpy(to + 8, &y, 8);
+			return 16;
+		case TEXTS:
+			for (length = 0; length < x % 61; length++)
+				to[length] = (char) ('a' + (y >> length & 3) % 3);
+			return length;
+		case TWO_FRONTS:
+			length = (uint32_t) sprintf(to, "%cttps://example.org/item/", v & 1 ? 'g' : 'h');
+			return length + (uint32_t) sprintf(to + length, v % 3 == 0 ? "%llx" : "%llu", (unsigned long long) x);
+		case PREFIXES:
+			memset(to, 'x', v % 3000);
+			return (uint32_t) (v % 3000);
+		case ZEROS:
+			for (length = 0; length < v % 11; length++)
+				to[length] = (char) (x >> (2 * length) & 3) - ((x >> (2 * length) & 3) == 2 ? 3 : 0);
+			return length;
+		case LONG_KEYS:
+			memset(to, 'l', EMOGI_MAX_KEY_BYTES);
+			to[EMOGI_MAX_KEY_BYTES - 1 - v % 5] = (char) v;
+			return EMOGI_MAX_KEY_BYTES - (uint32_t) (v % 3);
+		default:
+			memcpy(to, "only", 4);
+			return 4;
+	}
+}
+
+/* Order keys for qsort. */
+static inline int
+compare_for_qsort(const void *a, const void *b)
+{
+	const EmogiKeyBytes *x = a,
+			   *y = b;
+	const int	order = memcmp(x->bytes, y->bytes, x->length < y->length ? x->length : y->length);
+
+	return order != 0 ? order : (int) (x->length > y->length) - (int) (x->length < y->length);
+}
+
+/* Make a set of nends ends among nvertices vertices; power_law: the first have most of them. */
+static inline KeySet
+make_set(KeyShape shape, uint64_t nvertices, uint64_t nends, bool power_law)
+{
+	KeySet		set = {.shape = shape, .nends = nends};
+	uint64_t   *at = malloc((nvertices + 1) * sizeof(uint64_t));
+	char	   *buffer = malloc(shape_bytes(shape));
+	size_t		used = 0;
+
+	set.ends = malloc(nends * sizeof(EmogiKeyBytes));
+	set.sorted = malloc(nends * sizeof(EmogiKeyBytes));
+	for (uint64_t v = 0; v < nvertices; v++)
+	{
+		at[v] = used;
+		used += write_key(shape, v, buffer);
+	}
+	at[nvertices] = used;
+	set.bytes = malloc(used + 1);
+	for (uint64_t v = 0; v < nvertices; v++)
+	{
+		write_key(shape, v, buffer);
+		memcpy(set.bytes + at[v], buffer, at[v + 1] - at[v]);
+	}
+	for (uint64_t i = 0; i < nends; i++)
+	{
+		const uint64_t v = power_law ? draw(1 + draw(1 + draw(nvertices))) : draw(nvertices);
+
+		set.ends[i] = (EmogiKeyBytes) {set.bytes + at[v], (uint32_t) (at[v + 1] - at[v])};
+	}
+	memcpy(set.sorted, set.ends, nends * sizeof(EmogiKeyBytes));
+	qsort(set.sorted, nends, sizeof(EmogiKeyBytes), compare_for_qsort);
+	for (uint64_t i = 0; i < nends; i++)
+	{
+		if (i == 0 || compare_for_qsort(&set.sorted[i], &set.sorted[set.nkeys - 1]) != 0)
+			set.sorted[set.nkeys++] = set.sorted[i];
+	}
+	free(buffer);
+	free(at);
+	return set;
+}
+
+/* Free it. */
+static inline void
+free_set(KeySet *set)
+{
+	free(set->ends);
+	free(set->sorted);
+	free(set->bytes);
+}
+
+/* Get the place of a key among the sorted ones. */
+static inline uint64_t
+rank_in_set(const KeySet *set, EmogiKeyBytes key)
+{
+	const EmogiKeyBytes *found = bsearch(&key, set->sorted, set->nkeys, sizeof(EmogiKeyBytes), compare_for_qsort);
+
+	return found == NULL ? UINT64_MAX : (uint64_t) (found - set->sorted);
+}
+
+/* ---- a table in memory that processes share ---- */
+
+#define SHARED_BYTES ((size_t) 3 << 30)
+#define MAX_ENDS ((size_t) 2 << 20)
+
+typedef struct Shared
+{
+	uint64_t	next;			/* atomic: where the next piece is */
+	uint32_t	numbers[MAX_ENDS];	/* temporary ones */
+} Shared;
+
+static Shared *shared;
+static EmogiKeyTable *table;
+static int	pieces_left = -1;	/* before the one that is not to be had; < 0 = all are */
+static jmp_buf no_piece;
+
+/* Get a piece of shared memory, with any content. */
+static inline void *
+take_piece(void *arg, size_t bytes)
+{
+	uint64_t	at;
+
+	if (bytes > EMOGI_KEY_PIECE_BYTES)
+		abort();
+	if (pieces_left >= 0 && pieces_left-- == 0)
+		longjmp(no_piece, 1);
+	at = __atomic_fetch_add(&shared->next, (bytes + 63) / 64 * 64, __ATOMIC_RELAXED);
+	if (at + bytes > SHARED_BYTES)
+		abort();
+	return memset((char *) shared + at, 0x5A, bytes);
+}
+
+/* Make the shared memory, and an empty table in it. */
+static inline void
+begin_table(const uint64_t *words, bool careful)
+{
+	if (shared == NULL)
+		shared = mmap(NULL, SHARED_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (shared == MAP_FAILED)
+		abort();
+	madvise(shared, SHARED_BYTES, MADV_REMOVE);
+	table = (EmogiKeyTable *) ((char *) shared + (sizeof(Shared) + 127) / 128 * 128);
+	shared->next = (sizeof(Shared) + emogi_key_table_bytes() + 4095) / 4096 * 4096;
+	memset(table, 0xA5, emogi_key_table_bytes());
+	emogi_key_table_init(table, words, careful);
+}
+
+/* Put the ends first, first + step, ... of a set into the table. */
+static inline EmogiKeyOutcome
+put_ends(EmogiKeyFiller *filler, const KeySet *set, uint64_t first, uint64_t step)
+{
+	EmogiKeyBytes keys[EMOGI_KEYS_IN_FLIGHT];
+	uint32_t	numbers[EMOGI_KEYS_IN_FLIGHT];
+	EmogiKeyOutcome outcome = EMOGI_KEYS_PUT;
+	const int	most = 1 + (int) (mix(first + set->nends) % EMOGI_KEYS_IN_FLIGHT);
+
+	for (uint64_t i = first; i < set->nends && outcome == EMOGI_KEYS_PUT;)
+	{
+		const uint64_t begin = i;
+		int			count = 0;
+
+		for (; count < most && i < set->nends; i += step)
+			keys[count++] = set->ends[i];
+		outcome = emogi_key_filler_put(filler, keys, count, numbers);
+		for (int k = 0; k < count && outcome == EMOGI_KEYS_PUT; k++)
+			shared->numbers[begin + (uint64_t) k * step] = numbers[k];
+	}
+	return outcome;
+}
+
+/* Put a set into the table by so many processes; get the worst outcome. */
+static inline EmogiKeyOutcome
+fill_table(const KeySet *set, int nprocesses)
+{
+	pid_t		pids[16];
+	EmogiKeyFiller filler = {.table = table, .alloc = take_piece};
+
+	for (int p = 1; p < nprocesses; p++)
+	{
+		fflush(stdout);
+		pids[p] = fork();
+		if (pids[p] == 0)
+		{
+			put_ends(&filler, set, (uint64_t) p, (uint64_t) nprocesses);
+			_exit(0);
+		}
+	}
+	put_ends(&filler, set, 0, (uint64_t) nprocesses);
+	for (int p = 1; p < nprocesses; p++)
+		waitpid(pids[p], NULL, 0);
+	return emogi_key_table_outcome(table);
+}
+
+#endif							/* EMOGI_KEY_SETS_H */
