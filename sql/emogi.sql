@@ -368,67 +368,189 @@ RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_ssnsp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
 COMMENT ON FUNCTION emogi_ssnsp(regclass, uuid[], text, text) IS 'vertices reached, with the number of shortest paths (by hops) to each';
 
--- Functions of the whole graph. Vertices are returned in the type of `key`, whose value does not count.
+-- Functions of the whole graph. There is no argument to tell the type of the vertices returned by, so the name does. An argument of a
+-- polymorphic type cannot: where it has a default PostgreSQL does not resolve the columns of the result, and where it has none, or is one
+-- of several types, calls that were clear no longer are.
 
-CREATE FUNCTION emogi_cc(graph text, key anyelement DEFAULT NULL::bigint,
-	OUT vertex anyelement, OUT component anyelement)
+CREATE FUNCTION emogi_cc(graph text,
+	OUT vertex bigint, OUT component bigint)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_cc' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
-COMMENT ON FUNCTION emogi_cc(text, anyelement) IS 'weakly connected components, each named by its smallest vertex';
+COMMENT ON FUNCTION emogi_cc(text) IS 'weakly connected components, each named by its smallest vertex';
 
-CREATE FUNCTION emogi_cc(graph regclass, columns text DEFAULT NULL, key anyelement DEFAULT NULL::bigint,
-	OUT vertex anyelement, OUT component anyelement)
+CREATE FUNCTION emogi_cc_text(graph text,
+	OUT vertex text, OUT component text)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_cc' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
-COMMENT ON FUNCTION emogi_cc(regclass, text, anyelement) IS 'weakly connected components, each named by its smallest vertex';
+COMMENT ON FUNCTION emogi_cc_text(text) IS 'weakly connected components, each named by its smallest vertex';
 
-CREATE FUNCTION emogi_pagerank(graph text, damping float8 DEFAULT 0.85, max_iterations int DEFAULT 100, tolerance float8 DEFAULT 1e-6, key anyelement DEFAULT NULL::bigint,
-	OUT vertex anyelement, OUT rank float8)
+CREATE FUNCTION emogi_cc_uuid(graph text,
+	OUT vertex uuid, OUT component uuid)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_cc' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_cc_uuid(text) IS 'weakly connected components, each named by its smallest vertex';
+
+CREATE FUNCTION emogi_cc(graph regclass, columns text DEFAULT NULL,
+	OUT vertex bigint, OUT component bigint)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_cc' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_cc(regclass, text) IS 'weakly connected components, each named by its smallest vertex';
+
+CREATE FUNCTION emogi_cc_text(graph regclass, columns text DEFAULT NULL,
+	OUT vertex text, OUT component text)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_cc' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_cc_text(regclass, text) IS 'weakly connected components, each named by its smallest vertex';
+
+CREATE FUNCTION emogi_cc_uuid(graph regclass, columns text DEFAULT NULL,
+	OUT vertex uuid, OUT component uuid)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_cc' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_cc_uuid(regclass, text) IS 'weakly connected components, each named by its smallest vertex';
+
+CREATE FUNCTION emogi_pagerank(graph text, damping float8 DEFAULT 0.85, max_iterations int DEFAULT 100, tolerance float8 DEFAULT 1e-6,
+	OUT vertex bigint, OUT rank float8)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_pagerank' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
-COMMENT ON FUNCTION emogi_pagerank(text, float8, int, float8, anyelement) IS 'PageRank; the ranks sum to 1';
+COMMENT ON FUNCTION emogi_pagerank(text, float8, int, float8) IS 'PageRank; the ranks sum to 1';
 
-CREATE FUNCTION emogi_pagerank(graph regclass, damping float8 DEFAULT 0.85, max_iterations int DEFAULT 100, tolerance float8 DEFAULT 1e-6, columns text DEFAULT NULL, key anyelement DEFAULT NULL::bigint,
-	OUT vertex anyelement, OUT rank float8)
+CREATE FUNCTION emogi_pagerank_text(graph text, damping float8 DEFAULT 0.85, max_iterations int DEFAULT 100, tolerance float8 DEFAULT 1e-6,
+	OUT vertex text, OUT rank float8)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_pagerank' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
-COMMENT ON FUNCTION emogi_pagerank(regclass, float8, int, float8, text, anyelement) IS 'PageRank; the ranks sum to 1';
+COMMENT ON FUNCTION emogi_pagerank_text(text, float8, int, float8) IS 'PageRank; the ranks sum to 1';
 
-CREATE FUNCTION emogi_heat(graph text, start text, max_iterations int DEFAULT 1000, tolerance float8 DEFAULT 1e-6, direction text DEFAULT 'both', key anyelement DEFAULT NULL::bigint,
-	OUT vertex anyelement, OUT value float8)
+CREATE FUNCTION emogi_pagerank_uuid(graph text, damping float8 DEFAULT 0.85, max_iterations int DEFAULT 100, tolerance float8 DEFAULT 1e-6,
+	OUT vertex uuid, OUT rank float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_pagerank' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_pagerank_uuid(text, float8, int, float8) IS 'PageRank; the ranks sum to 1';
+
+CREATE FUNCTION emogi_pagerank(graph regclass, damping float8 DEFAULT 0.85, max_iterations int DEFAULT 100, tolerance float8 DEFAULT 1e-6, columns text DEFAULT NULL,
+	OUT vertex bigint, OUT rank float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_pagerank' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_pagerank(regclass, float8, int, float8, text) IS 'PageRank; the ranks sum to 1';
+
+CREATE FUNCTION emogi_pagerank_text(graph regclass, damping float8 DEFAULT 0.85, max_iterations int DEFAULT 100, tolerance float8 DEFAULT 1e-6, columns text DEFAULT NULL,
+	OUT vertex text, OUT rank float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_pagerank' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_pagerank_text(regclass, float8, int, float8, text) IS 'PageRank; the ranks sum to 1';
+
+CREATE FUNCTION emogi_pagerank_uuid(graph regclass, damping float8 DEFAULT 0.85, max_iterations int DEFAULT 100, tolerance float8 DEFAULT 1e-6, columns text DEFAULT NULL,
+	OUT vertex uuid, OUT rank float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_pagerank' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_pagerank_uuid(regclass, float8, int, float8, text) IS 'PageRank; the ranks sum to 1';
+
+CREATE FUNCTION emogi_heat(graph text, start text, max_iterations int DEFAULT 1000, tolerance float8 DEFAULT 1e-6, direction text DEFAULT 'both',
+	OUT vertex bigint, OUT value float8)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_heat' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
-COMMENT ON FUNCTION emogi_heat(text, text, int, float8, text, anyelement) IS 'temperatures after heat has flowed along the edges';
+COMMENT ON FUNCTION emogi_heat(text, text, int, float8, text) IS 'temperatures after heat has flowed along the edges';
 
-CREATE FUNCTION emogi_heat(graph regclass, start text, max_iterations int DEFAULT 1000, tolerance float8 DEFAULT 1e-6, direction text DEFAULT 'both', columns text DEFAULT NULL, key anyelement DEFAULT NULL::bigint,
-	OUT vertex anyelement, OUT value float8)
+CREATE FUNCTION emogi_heat_text(graph text, start text, max_iterations int DEFAULT 1000, tolerance float8 DEFAULT 1e-6, direction text DEFAULT 'both',
+	OUT vertex text, OUT value float8)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_heat' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
-COMMENT ON FUNCTION emogi_heat(regclass, text, int, float8, text, text, anyelement) IS 'temperatures after heat has flowed along the edges';
+COMMENT ON FUNCTION emogi_heat_text(text, text, int, float8, text) IS 'temperatures after heat has flowed along the edges';
 
-CREATE FUNCTION emogi_circuit(graph text, start text, max_iterations int DEFAULT 1000, tolerance float8 DEFAULT 1e-6, direction text DEFAULT 'both', key anyelement DEFAULT NULL::bigint,
-	OUT vertex anyelement, OUT value float8)
+CREATE FUNCTION emogi_heat_uuid(graph text, start text, max_iterations int DEFAULT 1000, tolerance float8 DEFAULT 1e-6, direction text DEFAULT 'both',
+	OUT vertex uuid, OUT value float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_heat' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_heat_uuid(text, text, int, float8, text) IS 'temperatures after heat has flowed along the edges';
+
+CREATE FUNCTION emogi_heat(graph regclass, start text, max_iterations int DEFAULT 1000, tolerance float8 DEFAULT 1e-6, direction text DEFAULT 'both', columns text DEFAULT NULL,
+	OUT vertex bigint, OUT value float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_heat' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_heat(regclass, text, int, float8, text, text) IS 'temperatures after heat has flowed along the edges';
+
+CREATE FUNCTION emogi_heat_text(graph regclass, start text, max_iterations int DEFAULT 1000, tolerance float8 DEFAULT 1e-6, direction text DEFAULT 'both', columns text DEFAULT NULL,
+	OUT vertex text, OUT value float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_heat' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_heat_text(regclass, text, int, float8, text, text) IS 'temperatures after heat has flowed along the edges';
+
+CREATE FUNCTION emogi_heat_uuid(graph regclass, start text, max_iterations int DEFAULT 1000, tolerance float8 DEFAULT 1e-6, direction text DEFAULT 'both', columns text DEFAULT NULL,
+	OUT vertex uuid, OUT value float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_heat' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_heat_uuid(regclass, text, int, float8, text, text) IS 'temperatures after heat has flowed along the edges';
+
+CREATE FUNCTION emogi_circuit(graph text, start text, max_iterations int DEFAULT 1000, tolerance float8 DEFAULT 1e-6, direction text DEFAULT 'both',
+	OUT vertex bigint, OUT value float8)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_circuit' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
-COMMENT ON FUNCTION emogi_circuit(text, text, int, float8, text, anyelement) IS 'voltages in a network of conductances with fixed poles';
+COMMENT ON FUNCTION emogi_circuit(text, text, int, float8, text) IS 'voltages in a network of conductances with fixed poles';
 
-CREATE FUNCTION emogi_circuit(graph regclass, start text, max_iterations int DEFAULT 1000, tolerance float8 DEFAULT 1e-6, direction text DEFAULT 'both', columns text DEFAULT NULL, key anyelement DEFAULT NULL::bigint,
-	OUT vertex anyelement, OUT value float8)
+CREATE FUNCTION emogi_circuit_text(graph text, start text, max_iterations int DEFAULT 1000, tolerance float8 DEFAULT 1e-6, direction text DEFAULT 'both',
+	OUT vertex text, OUT value float8)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_circuit' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
-COMMENT ON FUNCTION emogi_circuit(regclass, text, int, float8, text, text, anyelement) IS 'voltages in a network of conductances with fixed poles';
+COMMENT ON FUNCTION emogi_circuit_text(text, text, int, float8, text) IS 'voltages in a network of conductances with fixed poles';
 
-CREATE FUNCTION emogi_neural(graph text, start text, max_iterations int DEFAULT 1000, tolerance float8 DEFAULT 1e-6, direction text DEFAULT 'out', key anyelement DEFAULT NULL::bigint,
-	OUT vertex anyelement, OUT value float8)
+CREATE FUNCTION emogi_circuit_uuid(graph text, start text, max_iterations int DEFAULT 1000, tolerance float8 DEFAULT 1e-6, direction text DEFAULT 'both',
+	OUT vertex uuid, OUT value float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_circuit' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_circuit_uuid(text, text, int, float8, text) IS 'voltages in a network of conductances with fixed poles';
+
+CREATE FUNCTION emogi_circuit(graph regclass, start text, max_iterations int DEFAULT 1000, tolerance float8 DEFAULT 1e-6, direction text DEFAULT 'both', columns text DEFAULT NULL,
+	OUT vertex bigint, OUT value float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_circuit' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_circuit(regclass, text, int, float8, text, text) IS 'voltages in a network of conductances with fixed poles';
+
+CREATE FUNCTION emogi_circuit_text(graph regclass, start text, max_iterations int DEFAULT 1000, tolerance float8 DEFAULT 1e-6, direction text DEFAULT 'both', columns text DEFAULT NULL,
+	OUT vertex text, OUT value float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_circuit' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_circuit_text(regclass, text, int, float8, text, text) IS 'voltages in a network of conductances with fixed poles';
+
+CREATE FUNCTION emogi_circuit_uuid(graph regclass, start text, max_iterations int DEFAULT 1000, tolerance float8 DEFAULT 1e-6, direction text DEFAULT 'both', columns text DEFAULT NULL,
+	OUT vertex uuid, OUT value float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_circuit' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_circuit_uuid(regclass, text, int, float8, text, text) IS 'voltages in a network of conductances with fixed poles';
+
+CREATE FUNCTION emogi_neural(graph text, start text, max_iterations int DEFAULT 1000, tolerance float8 DEFAULT 1e-6, direction text DEFAULT 'out',
+	OUT vertex bigint, OUT value float8)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_neural' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
-COMMENT ON FUNCTION emogi_neural(text, text, int, float8, text, anyelement) IS 'activations of a recurrent network of tanh neurons';
+COMMENT ON FUNCTION emogi_neural(text, text, int, float8, text) IS 'activations of a recurrent network of tanh neurons';
 
-CREATE FUNCTION emogi_neural(graph regclass, start text, max_iterations int DEFAULT 1000, tolerance float8 DEFAULT 1e-6, direction text DEFAULT 'out', columns text DEFAULT NULL, key anyelement DEFAULT NULL::bigint,
-	OUT vertex anyelement, OUT value float8)
+CREATE FUNCTION emogi_neural_text(graph text, start text, max_iterations int DEFAULT 1000, tolerance float8 DEFAULT 1e-6, direction text DEFAULT 'out',
+	OUT vertex text, OUT value float8)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_neural' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
-COMMENT ON FUNCTION emogi_neural(regclass, text, int, float8, text, text, anyelement) IS 'activations of a recurrent network of tanh neurons';
+COMMENT ON FUNCTION emogi_neural_text(text, text, int, float8, text) IS 'activations of a recurrent network of tanh neurons';
+
+CREATE FUNCTION emogi_neural_uuid(graph text, start text, max_iterations int DEFAULT 1000, tolerance float8 DEFAULT 1e-6, direction text DEFAULT 'out',
+	OUT vertex uuid, OUT value float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_neural' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_neural_uuid(text, text, int, float8, text) IS 'activations of a recurrent network of tanh neurons';
+
+CREATE FUNCTION emogi_neural(graph regclass, start text, max_iterations int DEFAULT 1000, tolerance float8 DEFAULT 1e-6, direction text DEFAULT 'out', columns text DEFAULT NULL,
+	OUT vertex bigint, OUT value float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_neural' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_neural(regclass, text, int, float8, text, text) IS 'activations of a recurrent network of tanh neurons';
+
+CREATE FUNCTION emogi_neural_text(graph regclass, start text, max_iterations int DEFAULT 1000, tolerance float8 DEFAULT 1e-6, direction text DEFAULT 'out', columns text DEFAULT NULL,
+	OUT vertex text, OUT value float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_neural' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_neural_text(regclass, text, int, float8, text, text) IS 'activations of a recurrent network of tanh neurons';
+
+CREATE FUNCTION emogi_neural_uuid(graph regclass, start text, max_iterations int DEFAULT 1000, tolerance float8 DEFAULT 1e-6, direction text DEFAULT 'out', columns text DEFAULT NULL,
+	OUT vertex uuid, OUT value float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_neural' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_neural_uuid(regclass, text, int, float8, text, text) IS 'activations of a recurrent network of tanh neurons';
 
 CREATE FUNCTION emogi_shortest_path(graph text, source bigint, target bigint, direction text DEFAULT 'out',
 	OUT seq int, OUT vertex bigint, OUT distance float8)

@@ -2,16 +2,17 @@
  * arguments.c: reading and checking the arguments of SQL functions, as the table of algorithms lists them.
  *
  * NULL for an argument means its default, but for the graph, which must be there, and for a source, whose absence
- * gives no rows. Functions exist for a graph that is text and for one that is a relation (regclass, with an argument more, the
- * columns); and for sources that are bigint, text or uuid, one or an array. Those without a source have a last argument `key`, whose
- * type alone counts. All forms of a function have the same C entry; the declared types of its arguments are looked at here. What of them
- * is a vertex is kept as it was given: vertices.c reads it when the type of the graph's keys is known.
+ * gives no rows. Functions exist for a graph that is text and for one that is a relation (regclass, with a last argument
+ * more, the columns); and for vertices that are bigint, text or uuid. All forms of a function have the same C entry; the declared types
+ * are looked at here. What of the arguments is a vertex is kept as it was given: vertices.c reads it when the type of the graph's keys
+ * is known.
  */
 #include "postgres.h"
 
 #include <math.h>
 
 #include "catalog/pg_type.h"
+#include "funcapi.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
@@ -44,22 +45,11 @@ relation_text(Oid relid, const char *columns)
 	return columns == NULL ? name : psprintf("%s(%s)", name, columns);
 }
 
-/* Get the place of the argument `columns` in forms that take a relation: the last, but for `key`. */
-int
-emogi_arguments_columns(Oid function)
-{
-	Oid		   *types;
-	int			ntypes;
-
-	(void) get_func_signature(function, &types, &ntypes);
-	return types[ntypes - 1] == ANYELEMENTOID ? ntypes - 2 : ntypes - 1;
-}
-
-/* Get the graph argument, which is always the first; of a relation also the columns. Raises 22004 when it is NULL. */
+/* Get the graph argument, which is always the first; of a relation also the columns, the last. Raises 22004 when it is NULL. */
 void
 emogi_arguments_graph(FunctionCallInfo fcinfo, EmogiGraphArgument *graph)
 {
-	int			columns;
+	int			last = fcinfo->nargs - 1;
 
 	memset(graph, 0, sizeof *graph);
 	if (PG_ARGISNULL(0))
@@ -72,11 +62,10 @@ emogi_arguments_graph(FunctionCallInfo fcinfo, EmogiGraphArgument *graph)
 		graph->text = text_to_cstring(PG_GETARG_TEXT_PP(0));
 		return;
 	}
-	columns = emogi_arguments_columns(fcinfo->flinfo->fn_oid);
 	graph->is_relation = true;
 	graph->relid = PG_GETARG_OID(0);
-	if (columns > 0 && !PG_ARGISNULL(columns))
-		graph->columns = text_to_cstring(PG_GETARG_TEXT_PP(columns));
+	if (last > 0 && !PG_ARGISNULL(last))
+		graph->columns = text_to_cstring(PG_GETARG_TEXT_PP(last));
 	graph->text = relation_text(graph->relid, graph->columns);
 }
 
@@ -203,13 +192,15 @@ emogi_arguments_ends(FunctionCallInfo fcinfo, EmogiTask *task)
 	task->sources.datums[task->sources.count++] = PG_GETARG_DATUM(2);
 }
 
-/* Note the type of the argument `key`, the last, of functions without a source. */
+/* Note the type of the column `vertex` of functions without a source. */
 static void
-read_key(FunctionCallInfo fcinfo, EmogiTask *task)
+note_result_type(FunctionCallInfo fcinfo, EmogiTask *task)
 {
-	const Oid	type = get_fn_expr_argtype(fcinfo->flinfo, fcinfo->nargs - 1);
+	TupleDesc	desc;
 
-	task->vertex_type = OidIsValid(type) ? type : INT8OID;
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	task->vertex_type = TupleDescAttr(desc, 0)->atttypid;
 }
 
 /* Read one argument of an algorithm into a task. */
@@ -276,5 +267,5 @@ emogi_arguments_read(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm, EmogiTas
 	for (int i = 0; parameters[i].kind != EMOGI_NO_PARAMETER; i++)
 		read_argument(fcinfo, i + 1, &parameters[i], task);
 	if (!task->has_sources)
-		read_key(fcinfo, task);
+		note_result_type(fcinfo, task);
 }

@@ -98,7 +98,6 @@ extern void emogi_components_keep(EmogiCall *call, const EmogiResult *result);
 
 /* ---- arguments.c ---- */
 
-extern int	emogi_arguments_columns(Oid function);
 extern void emogi_arguments_graph(FunctionCallInfo fcinfo, EmogiGraphArgument *graph);
 extern bool emogi_arguments_direction_named(const char *text, EmogiDirection *direction);
 extern EmogiDirection emogi_arguments_direction(FunctionCallInfo fcinfo, int n, EmogiDirection otherwise);

@@ -55,31 +55,51 @@ sample_of(const EmogiTask *task, const EmogiKeyType *key, uint64 i)
 	return psprintf("ARRAY[%s]%s", text, key->type == UUIDOID ? "::uuid[]" : "");
 }
 
-/* Get the arguments between the graph and the end of a call that would be right, as SQL. */
-static char *
-right_arguments(const EmogiTask *task, const EmogiKeyType *key)
+/* Get the type of the function's form that serves keys of a type. */
+static Oid
+form_for(const EmogiKeyType *key)
 {
+	return key->type == INT8OID || key->type == UUIDOID ? key->type : TEXTOID;
+}
+
+/* Get the name of a function of the whole graph in its form for another type: emogi_cc, emogi_cc_text, emogi_cc_uuid. */
+static char *
+name_for(Oid function, Oid from, Oid to)
+{
+	char	   *name = get_func_name(function);
+	char	   *end = strrchr(name, '_');
+
+	if (from != INT8OID && end != NULL)
+		*end = '\0';
+	return to == INT8OID ? name : psprintf("%s_%s", name, format_type_be(to));
+}
+
+/* Get a call that would be right, as SQL. */
+static char *
+right_call(const EmogiTask *task, Oid function, const EmogiKeyType *key)
+{
+	const char *graph = strlen(task->graph.text) > HINT_GRAPH_BYTES ? "'...'" : quote_literal_cstr(task->graph.text);
+	const char *name = get_func_name(function);
+
 	if (!task->has_sources)
-		return psprintf("%skey => NULL::%s", task->start != NULL ? "'...', " : "", format_type_be(key->type));
-	if (task->last_is_target)
-		return psprintf("%s, %s", sample_of(task, key, 0), sample_of(task, key, 1));
-	return sample_of(task, key, 0);
+		return psprintf("%s(%s%s)", name_for(function, task->vertex_type, form_for(key)), graph, task->start != NULL ? ", '...'" : "");
+	if (!task->last_is_target)
+		return psprintf("%s(%s, %s)", name, graph, sample_of(task, key, 0));
+	return psprintf("%s(%s, %s, %s)", name, graph, sample_of(task, key, 0), sample_of(task, key, 1));
 }
 
 /* Raise 42804: the function's form is of another type than the graph's keys. */
 static void
 report_form(const EmogiTask *task, Oid function, const EmogiKeyType *key)
 {
-	const bool	has_form = key->class == EMOGI_KEY_INTEGER || key->type == TEXTOID || key->type == UUIDOID;
-	const char *type = has_form || !task->has_sources ? format_type_be(key->type) : "text";
-	const char *what = !task->has_sources ? "Name that type" : task->last_is_target ? psprintf("Give source and target as %s", type) :
-		psprintf("Give the source as %s", type);
-	const char *graph = strlen(task->graph.text) > HINT_GRAPH_BYTES ? "'...'" : quote_literal_cstr(task->graph.text);
+	const char *type = format_type_be(form_for(key));
+	const char *what = !task->has_sources ? "Have vertices returned as" : task->last_is_target ? "Give source and target as" :
+		task->source_is_array ? "Give the sources as" : "Give the source as";
 
 	ereport(ERROR,
 			(errcode(ERRCODE_DATATYPE_MISMATCH),
 			 errmsg("the vertices of this graph are of type %s, not %s", format_type_be(key->type), format_type_be(task->vertex_type)),
-			 errhint("%s: %s(%s, %s).", what, get_func_name(function), graph, right_arguments(task, key))));
+			 errhint("%s %s: %s.", what, type, right_call(task, function, key))));
 }
 
 /*

@@ -1,8 +1,8 @@
 /*
  * form.c: vertices as the caller of a function gives and gets them.
  *
- * A function has forms: its column `vertex`, and the arguments that are vertices, are bigint, text, uuid, or of the type of an argument
- * `key`. That type must be the one of the Graph's keys, or text, which serves keys of all types by their text form.
+ * A function has forms: its column `vertex`, and the arguments that are vertices, are bigint, text or uuid. That must be the type of the
+ * Graph's keys, or text, which serves keys of all types by their text form.
  */
 #include "postgres.h"
 
@@ -19,31 +19,20 @@
 /* The text form of a uuid. */
 #define UUID_TEXT_BYTES 36
 
-/* Is this an integer type? */
-static bool
-is_integer(Oid type)
-{
-	return type == INT8OID || type == INT4OID || type == INT2OID;
-}
-
 /* Can keys of one type be given and got in another? */
 bool
 emogi_form_fits(const EmogiKeyType *key, Oid type)
 {
-	if (type == TEXTOID)
-		return true;
-	if (key->class == EMOGI_KEY_INTEGER)
-		return is_integer(type);
-	return type == key->type || (type == VARCHAROID && key->type == TEXTOID);
+	return type == TEXTOID || type == key->type;
 }
 
 /* Find out in which form keys are given and got. */
 static EmogiFormKind
 kind_of(const EmogiKeyType *key, Oid type)
 {
-	if (key->class == EMOGI_KEY_INTEGER && is_integer(type))
-		return type == INT8OID ? EMOGI_FORM_INTEGER : EMOGI_FORM_NARROW;
-	return type == TEXTOID && key->type != TEXTOID ? EMOGI_FORM_TEXT : EMOGI_FORM_SAME;
+	if (type == TEXTOID && key->type != TEXTOID)
+		return EMOGI_FORM_TEXT;
+	return key->class == EMOGI_KEY_INTEGER ? EMOGI_FORM_INTEGER : EMOGI_FORM_SAME;
 }
 
 /* Prepare a form, in the current memory context: keys of one type are given and got in another, which fits. */
@@ -80,19 +69,6 @@ key_of(EmogiForm *form, const EmogiGraph *graph, int64 id)
 	return form->in_place ? PointerGetDatum(bytes.bytes) : emogi_key_coder_decode(&form->coder, bytes);
 }
 
-/* Get an integer key as a smallint or integer; raises 22003. */
-static Datum
-give_narrow(const EmogiForm *form, int64 id)
-{
-	if (form->type == INT4OID ? id == (int32) id : id == (int16) id)
-		return form->type == INT4OID ? Int32GetDatum((int32) id) : Int16GetDatum((int16) id);
-	ereport(ERROR,
-			(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-			 errmsg("vertex " INT64_FORMAT " is out of range for type %s", id, format_type_be(form->type)),
-			 errhint("Have vertices returned as bigint: key => NULL::bigint.")));
-	return (Datum) 0;
-}
-
 /*
  * Get a vertex of a Graph as the caller is given it. What is by reference lies in the current memory context, or in the dictionary, for
  * as long as the call has the Graph.
@@ -104,8 +80,6 @@ emogi_form_give(EmogiForm *form, const EmogiGraph *graph, int64 id)
 	{
 		case EMOGI_FORM_INTEGER:
 			return Int64GetDatum(id);
-		case EMOGI_FORM_NARROW:
-			return give_narrow(form, id);
 		case EMOGI_FORM_SAME:
 			return key_of(form, graph, id);
 		case EMOGI_FORM_TEXT:

@@ -62,7 +62,6 @@ extern int64 emogi_key_coder_find(EmogiKeyCoder *coder, const EmogiDictionary *d
 typedef enum EmogiFormKind
 {
 	EMOGI_FORM_INTEGER,			/* as bigint, of keys that are integers */
-	EMOGI_FORM_NARROW,			/* as smallint or integer, of keys that are integers */
 	EMOGI_FORM_SAME,			/* in the type of the column */
 	EMOGI_FORM_TEXT				/* in text form, of keys of any type but text */
 } EmogiFormKind;

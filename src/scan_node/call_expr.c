@@ -100,7 +100,7 @@ bool
 emogi_call_expr_graph(const FuncExpr *call, EmogiGraphArgument *graph)
 {
 	const Const *argument = linitial(call->args);
-	const Const *columns;
+	const Const *columns = llast(call->args);
 
 	memset(graph, 0, sizeof *graph);
 	if (!IsA(argument, Const) || argument->constisnull)
@@ -112,7 +112,6 @@ emogi_call_expr_graph(const FuncExpr *call, EmogiGraphArgument *graph)
 	}
 	graph->is_relation = true;
 	graph->relid = DatumGetObjectId(argument->constvalue);
-	columns = list_nth(call->args, emogi_arguments_columns(call->funcid));
 	if (!IsA(columns, Const))
 		return false;
 	if (!columns->constisnull)

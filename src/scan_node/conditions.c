@@ -121,14 +121,12 @@ looks_up(PlannerInfo *root, const RelOptInfo *rel, Oid operator, Oid collation, 
 	const Oid	given = is_array ? get_base_element_type(exprType(value)) : exprType(value);
 
 	*exact = !OidIsValid(vertex->varcollid);
-	if (type == INT2OID || type == INT4OID || type == INT8OID)
+	if (type == INT8OID)
 		return strategy_of(operator, INT8OID) == BTEqualStrategyNumber;
-	if (!OidIsValid(GetDefaultOpClass(type, BTREE_AM_OID)) || strategy_of(operator, type) != BTEqualStrategyNumber || given != type)
+	if (strategy_of(operator, type) != BTEqualStrategyNumber || given != type)
 		return false;
-	if (*exact)
-		return true;
-	return OidIsValid(collation) && get_collation_isdeterministic(collation) &&
-		(type != TEXTOID || seeks_text(root, rel, !bms_is_empty(pull_varnos(root, value))));
+	return *exact || (OidIsValid(collation) && get_collation_isdeterministic(collation) &&
+					  seeks_text(root, rel, !bms_is_empty(pull_varnos(root, value))));
 }
 
 /* Match `vertex = ANY (array)`. */
