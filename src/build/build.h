@@ -77,9 +77,10 @@ typedef struct EmogiForesight
 	double		nedges;			/* rows of its plan */
 	double		nvertices;		/* distinct keys among them */
 	double		cost;			/* of its plan, in the planner's unit */
+	bool		is_cached;		/* its Graph is there */
 } EmogiForesight;
 
-extern bool emogi_foresight_get(const char *query, EmogiForesight *foresight);
+extern bool emogi_foresight_get(const EmogiSource *source, EmogiForesight *foresight);
 
 /* ---- number.c ---- */
 

@@ -1,5 +1,6 @@
 /*
- * foresight.c: what the planner can know of a graph that is a query or a view: the rows, keys and costs of its own plan.
+ * foresight.c: what the planner can know of a graph that is a query or a view: its cached Graph, or the rows, keys and costs of its own
+ * plan.
  *
  * The query is planned, never run, as the caller and in a subtransaction: text that does not plan is no reason for an error
  * before its call is made. A query within the query is not looked into: one whose view calls itself would never end.
@@ -53,9 +54,24 @@ plan_query(const char *query, double *rows, double *cost)
 	SPI_freeplan(plan);
 }
 
+/* Ask the cache for the size of a query's Graph, whatever snapshot it was made for; false when there is none. Raises what is wrong with it. */
+static bool
+recall_graph(const EmogiSource *source, EmogiForesight *foresight)
+{
+	EmogiTree  *tree = emogi_tree_peek(source);
+	uint64		nvertices;
+	uint64		nedges;
+	bool		found = tree->refusal == NULL && emogi_cache_query_size(tree->digest, &nvertices, &nedges);
+
+	emogi_tree_close(tree);
+	if (found)
+		*foresight = (EmogiForesight) {(double) nedges, (double) nvertices, 0, true};
+	return found;
+}
+
 /* Look at the plans of a query, and of its second column grouped: one of its ends, wherever an edge's own key stands first. */
 static void
-look(const char *query, EmogiForesight *foresight)
+look_at_plans(const char *query, EmogiForesight *foresight)
 {
 	TupleDesc	desc;
 	StringInfoData sql;
@@ -76,7 +92,7 @@ look(const char *query, EmogiForesight *foresight)
 
 /* Look at a query in a subtransaction; false when it cannot be planned. */
 static bool
-look_safely(const char *query, EmogiForesight *foresight)
+look_safely(const EmogiSource *source, const char *query, EmogiForesight *foresight)
 {
 	MemoryContext context = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;
@@ -87,7 +103,8 @@ look_safely(const char *query, EmogiForesight *foresight)
 	is_looking = true;
 	PG_TRY();
 	{
-		look(query, foresight);
+		if (!recall_graph(source, foresight))
+			look_at_plans(query, foresight);
 		ReleaseCurrentSubTransaction();
 		known = true;
 	}
@@ -143,21 +160,22 @@ make_memory(const char *query)
 }
 
 /*
- * Find out what the planner thinks of the text of a query that gives edges, as the current user; false when it is not known:
+ * Find out what is known of a query that gives edges, or of the SELECT of a view, as the current user; false when that is nothing:
  * the query has errors, or this is no place to plan it. Raises nothing but a cancel.
  */
 bool
-emogi_foresight_get(const char *query, EmogiForesight *foresight)
+emogi_foresight_get(const EmogiSource *source, EmogiForesight *foresight)
 {
+	const char *query = emogi_source_select(source);
 	Memory	   *memory;
 
-	if (is_looking || !ActiveSnapshotSet() || IsInParallelMode())
+	if (query == NULL || is_looking || !ActiveSnapshotSet() || IsInParallelMode())
 		return false;
 	memory = recall(query);
 	if (memory == NULL)
 	{
 		EmogiForesight found = {0};
-		bool		known = look_safely(query, &found);
+		bool		known = look_safely(source, query, &found);
 
 		memory = make_memory(query);
 		memory->known = known;

@@ -3,8 +3,8 @@
  *
  * ring.c knows which transactions have changed which tables, and so whether a Graph still holds what a snapshot sees; it stands
  * on xids.c, what a snapshot sees of other transactions, and tables.c, the tables that are tracked.
- * cache.c keeps the entries: their life, their memory, their eviction; cache_labels.c what they have of components. Which entry serves a
- * call is wish.c's business, in ../build.
+ * cache.c keeps the entries: their life, their memory, their eviction; cache_find.c finds them by what they are made of; cache_labels.c
+ * has what they have of components. Which entry serves a call is wish.c's business, in ../build.
  */
 #ifndef EMOGI_CACHE_H
 #define EMOGI_CACHE_H
@@ -214,6 +214,7 @@ extern uint64 emogi_cache_evict(Oid database, Oid relid);
 extern uint64 emogi_cache_evict_queries(bool (*evicts) (const EmogiCached *, const void *), const void *arg);
 extern void emogi_cache_wait_for_room(void);
 extern bool emogi_cache_size(Oid relid, AttrNumber src, AttrNumber dst, uint64 *nvertices, uint64 *nedges);
+extern bool emogi_cache_query_size(const uint8 *digest, uint64 *nvertices, uint64 *nedges);
 
 /* The worker's side: see worker.c. */
 extern uint64 emogi_cache_derived_id(int index, const EmogiCached *base);

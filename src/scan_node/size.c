@@ -21,16 +21,16 @@ PG_FUNCTION_INFO_V1(emogi_support);
 
 /* Find out what is known of the size of a Graph that is made of a query; false when that is nothing. */
 static bool
-find_query_size(const char *query, EmogiGraphSize *size)
+find_query_size(const EmogiSource *source, EmogiGraphSize *size)
 {
 	EmogiForesight foresight;
 
-	if (query == NULL || !emogi_foresight_get(query, &foresight))
+	if (!emogi_foresight_get(source, &foresight))
 		return false;
 	size->nvertices = foresight.nvertices;
 	size->nedges = foresight.nedges;
 	size->next_degree = size->nedges / Max(size->nvertices, 1);
-	size->build_cost = foresight.cost + size->nedges * EMOGI_BUILD_COST;
+	size->build_cost = foresight.is_cached ? 0 : foresight.cost + size->nedges * EMOGI_BUILD_COST;
 	return true;
 }
 
@@ -44,7 +44,10 @@ emogi_size_find(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiGraphSize *
 	uint64		nedges;
 
 	if (emogi_shared != NULL && emogi_call_expr_graph(call, &graph) && emogi_source_is_query(&graph))
-		return find_query_size(graph.text, size);
+	{
+		source = (EmogiSource) {.is_query = true,.graph = &graph,.query = graph.text};
+		return find_query_size(&source, size);
+	}
 	if (!emogi_call_expr_source(call, algorithm, &source))
 		return false;
 	if (emogi_cache_size(source.relid, source.src, source.dst, &nvertices, &nedges))
@@ -56,7 +59,7 @@ emogi_size_find(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiGraphSize *
 	else if (emogi_estimate_size(&source, &size->nvertices, &size->nedges))
 		size->build_cost = size->nedges * EMOGI_BUILD_COST;
 	else
-		return get_rel_relkind(source.relid) == RELKIND_VIEW && find_query_size(emogi_source_select(&source), size);
+		return get_rel_relkind(source.relid) == RELKIND_VIEW && find_query_size(&source, size);
 	size->next_degree = emogi_estimate_next_degree(&source, size->nvertices, size->nedges);
 	return true;
 }

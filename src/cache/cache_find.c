@@ -1,0 +1,155 @@
+/*
+ * cache_find.c: Graphs by what they are made of: the tables below them, the query that they are of, the role that built them. They are
+ * evicted so, and the planner asks how large they are.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+
+#include "cache/cache.h"
+#include "cache/live_state.h"
+
+/* Does one of a Graph's leaves lie in this table? */
+static bool
+stands_on(const EmogiCached *cached, Oid relid)
+{
+	for (int i = 0; i < cached->nleaves; i++)
+		if (emogi_tables_relid(cached->leaves[i].table) == relid)
+			return true;
+	return false;
+}
+
+/* Doom a Graph if it is READY; get the bytes that are free then. Caller holds cache_lock. */
+static uint64
+doom_ready(EmogiCached *cached)
+{
+	if (cached->state != EMOGI_GRAPH_READY)
+		return 0;
+	emogi_cache_doom(cached);
+	return cached->pins == 0 ? cached->bytes : 0;
+}
+
+/* Doom the READY Graphs of a whole database, or those in it that stand on a table. Caller holds cache_lock. */
+static uint64
+doom_all_on(Oid database, Oid relid)
+{
+	uint64		bytes = 0;
+	dlist_mutable_iter iter;
+
+	dlist_foreach_modify(iter, &emogi_cache_shared->used)
+	{
+		EmogiCached *cached = dlist_container(EmogiCached, order, iter.cur);
+
+		if (cached->key.database == database && (!OidIsValid(relid) || stands_on(cached, relid)))
+			bytes += doom_ready(cached);
+	}
+	return bytes;
+}
+
+/* Doom the READY Graphs that were named by a table, and get the number that stand on it. Caller holds cache_lock. */
+static int
+doom_named(const EmogiGraphKey *key, uint64 *bytes)
+{
+	int			nstanding = 0;
+	dlist_iter	iter;
+
+	dlist_foreach(iter, emogi_cache_chain(key))
+	{
+		EmogiCached *cached = dlist_container(EmogiCached, chain, iter.cur);
+
+		if (!emogi_cache_same_source(&cached->key, key))
+			continue;
+		nstanding += stands_on(cached, key->relid);
+		*bytes += doom_ready(cached);
+	}
+	return nstanding;
+}
+
+/*
+ * Evict the Graphs of a table, or of a whole database (relid = InvalidOid). Those in use go when they are not. Raises
+ * nothing. Returns the bytes of the others. All Graphs are looked at only when some stand on the table by another name.
+ */
+uint64
+emogi_cache_evict(Oid database, Oid relid)
+{
+	EmogiGraphKey key = {.database = database, .relid = relid};
+	uint64		bytes = 0;
+
+	emogi_cache_lock();
+	if (!OidIsValid(relid) || doom_named(&key, &bytes) < emogi_tables_references(database, relid))
+		bytes += doom_all_on(database, relid);
+	bytes += emogi_live_state_doom_all(database, relid);
+	emogi_cache_unlock();
+	emogi_live_state_free_doomed();
+	emogi_cache_free_doomed();
+	emogi_cache_lock();
+	emogi_tables_untrack(database, relid);
+	emogi_cache_unlock();
+	return bytes;
+}
+
+/* Evict the Graphs of queries of this database of which `evicts` says so, under cache_lock. As emogi_cache_evict. */
+uint64
+emogi_cache_evict_queries(bool (*evicts) (const EmogiCached *, const void *), const void *arg)
+{
+	uint64		bytes = 0;
+	dlist_mutable_iter iter;
+
+	emogi_cache_lock();
+	dlist_foreach_modify(iter, &emogi_cache_shared->used)
+	{
+		EmogiCached *cached = dlist_container(EmogiCached, order, iter.cur);
+
+		if (cached->key.of_query && cached->key.database == MyDatabaseId && evicts(cached, arg))
+			bytes += doom_ready(cached);
+	}
+	emogi_cache_unlock();
+	emogi_cache_free_doomed();
+	return bytes;
+}
+
+/* ---- sizes ---- */
+
+/* Get the size of the latest READY Graph of what a key says, in any direction; false when there is none. */
+static bool
+find_size(const EmogiGraphKey *key, uint64 *nvertices, uint64 *nedges)
+{
+	const EmogiCached *latest = NULL;
+	dlist_iter	iter;
+
+	emogi_cache_lock();
+	dlist_foreach(iter, emogi_cache_chain(key))
+	{
+		const EmogiCached *cached = dlist_container(EmogiCached, chain, iter.cur);
+
+		if (cached->state == EMOGI_GRAPH_READY && emogi_cache_same_source(&cached->key, key) &&
+			cached->key.src == key->src && cached->key.dst == key->dst && (latest == NULL || cached->id > latest->id))
+			latest = cached;
+	}
+	if (latest != NULL)
+	{
+		*nvertices = latest->graph.nvertices;
+		*nedges = latest->graph.forward.nedges;
+	}
+	emogi_cache_unlock();
+	return latest != NULL;
+}
+
+/* Get the size of the latest cached Graph of these columns, whatever snapshot it was made for; false when there is none. */
+bool
+emogi_cache_size(Oid relid, AttrNumber src, AttrNumber dst, uint64 *nvertices, uint64 *nedges)
+{
+	EmogiGraphKey key = {.database = MyDatabaseId, .relid = relid, .src = src, .dst = dst};
+
+	return find_size(&key, nvertices, nedges);
+}
+
+/* The same of a query. */
+bool
+emogi_cache_query_size(const uint8 *digest, uint64 *nvertices, uint64 *nedges)
+{
+	EmogiGraphKey key = {.database = MyDatabaseId, .of_query = true};
+
+	memcpy(key.digest, digest, sizeof key.digest);
+	return find_size(&key, nvertices, nedges);
+}
