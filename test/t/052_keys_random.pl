@@ -60,8 +60,9 @@ $node->safe_psql('postgres', q{
 		DROP TABLE IF EXISTS numbered, typed, names;
 		CREATE TABLE numbered AS SELECT (random() ^ 2 * (n - 1))::int AS src, (random() * (n - 1))::int AS dst, (random() * 9 + 1)::int AS weight FROM generate_series(1, m);
 		EXECUTE format('CREATE TABLE typed (pad text, src %1$s, dst %1$s, weight int)', type);
-		EXECUTE format('CREATE TABLE names (k int PRIMARY KEY, key %s)', type);
+		EXECUTE format('CREATE TABLE names (k int PRIMARY KEY, key %s, label text)', type);
 		EXECUTE format('INSERT INTO names SELECT k, %s FROM generate_series(0, %s) k', expression, n - 1);
+		EXECUTE format('UPDATE names SET label = %s', CASE type WHEN 'inet' THEN 'host(key)' ELSE 'key::text' END);
 		INSERT INTO typed SELECT CASE WHEN random() < 0.5 THEN repeat('p', (random() * 20)::int) END, a.key, b.key, weight FROM numbered JOIN names a ON a.k = src JOIN names b ON b.k = dst;
 		INSERT INTO typed SELECT NULL, NULL, key, 1 FROM names WHERE k < 3;
 		ANALYZE typed, numbered;
@@ -91,9 +92,9 @@ $node->safe_psql('postgres', q{
 	CREATE FUNCTION wrong(type text, graph text, sources int[], direction text) RETURNS text LANGUAGE plpgsql AS $$
 	DECLARE
 		base text := regexp_replace(type, ' COLLATE.*', '');
-		given text := (SELECT format('ARRAY(SELECT key::text FROM names WHERE k = ANY(%L))', sources));
-		one text := format('(SELECT key::text FROM names WHERE k = %s)', sources[1]);
-		other text := format('(SELECT key::text FROM names WHERE k = %s)', sources[2]);
+		given text := (SELECT format('ARRAY(SELECT label FROM names WHERE k = ANY(%L))', sources));
+		one text := format('(SELECT label FROM names WHERE k = %s)', sources[1]);
+		other text := format('(SELECT label FROM names WHERE k = %s)', sources[2]);
 		found text := '';
 		name text;
 		call record;
@@ -102,26 +103,26 @@ $node->safe_psql('postgres', q{
 		FOR call IN SELECT * FROM (VALUES
 			('bfs', 'level', ''), ('bfs', 'level', ', max_depth => 2'), ('sssp', 'distance', ''), ('sssp', 'distance', ', max_distance => 9'), ('sswp', 'width', ''), ('ssnsp', 'paths', '')) v(f, value, more)
 		LOOP
-			n := differ(format('SELECT k, %s FROM emogi_%s(%L, %s, direction => %L%s) JOIN names ON key::text = vertex', call.value, call.f, graph, given, direction, call.more),
+			n := differ(format('SELECT k, %s FROM emogi_%s(%L, %s, direction => %L%s) JOIN names ON label = vertex', call.value, call.f, graph, given, direction, call.more),
 				format('SELECT vertex, %s FROM emogi_%s(''numbered'', %L::bigint[], direction => %L%s)', call.value, call.f, sources, direction, call.more));
 			IF n > 0 THEN found := found || format('%s %s: %s rows; ', call.f, call.more, n); END IF;
-			n := differ(format('SELECT k, %s FROM emogi_%s(%L, %s, direction => %L%s) JOIN names ON key::text = vertex', call.value, call.f, graph, one, direction, call.more),
+			n := differ(format('SELECT k, %s FROM emogi_%s(%L, %s, direction => %L%s) JOIN names ON label = vertex', call.value, call.f, graph, one, direction, call.more),
 				format('SELECT vertex, %s FROM emogi_%s(''numbered'', %s, direction => %L%s)', call.value, call.f, sources[1], direction, call.more));
 			IF n > 0 THEN found := found || format('%s %s of one: %s rows; ', call.f, call.more, n); END IF;
 		END LOOP;
 		n := differ(format('SELECT max(seq), max(distance) FROM emogi_shortest_path(%L, %s, %s, %L)', graph, one, other, direction),
 			format('SELECT max(seq), max(distance) FROM emogi_shortest_path(''numbered'', %s, %s, %L)', sources[1], sources[2], direction));
 		IF n > 0 THEN found := found || 'shortest_path; '; END IF;
-		n := differ(format('SELECT min(a.k), count(*) FROM emogi_cc_text(%L) JOIN names a ON a.key::text = vertex GROUP BY component', graph),
+		n := differ(format('SELECT min(a.k), count(*) FROM emogi_cc_text(%L) JOIN names a ON a.label = vertex GROUP BY component', graph),
 			'SELECT min(vertex), count(*) FROM emogi_cc(''numbered'') GROUP BY component');
 		IF n > 0 THEN found := found || format('cc: %s rows; ', n); END IF;
-		n := differ(format('SELECT k, round(rank::numeric, 9) FROM emogi_pagerank_text(%L) JOIN names ON key::text = vertex', graph),
+		n := differ(format('SELECT k, round(rank::numeric, 9) FROM emogi_pagerank_text(%L) JOIN names ON label = vertex', graph),
 			'SELECT vertex, round(rank::numeric, 9) FROM emogi_pagerank(''numbered'')');
 		IF n > 0 THEN found := found || format('pagerank: %s rows; ', n); END IF;
 		EXECUTE format('SELECT count(*) FROM (SELECT vertex::%2$s %3$s AS vertex, lag(vertex::%2$s %3$s) OVER () AS before FROM emogi_cc_text(%1$L)) r WHERE before >= vertex',
 			graph, base, CASE WHEN type ~ 'COLLATE' THEN regexp_replace(type, '.*COLLATE', 'COLLATE') END) INTO n;
 		IF n > 0 THEN found := found || format('order: %s rows; ', n); END IF;
-		EXECUTE format('SELECT count(*) FROM emogi_check(%L) WHERE NOT ok', graph) INTO n;
+		EXECUTE format('SELECT count(*) FROM emogi_check(%1$L, %2$L) a, emogi_check(%1$L, %2$L, near => true) b WHERE NOT a.ok OR NOT b.ok', graph, direction) INTO n;
 		IF n > 0 THEN found := found || 'check; '; END IF;
 		RETURN nullif(found, '');
 	END$$;
