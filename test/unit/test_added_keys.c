@@ -15,6 +15,8 @@ typedef struct History
 {
 	uint64_t	nkeys;			/* atomic */
 	uint64_t	wanted;			/* how many there will be; atomic */
+	EmogiKeyBytes *coming;		/* [ncoming], some of them are there already */
+	uint64_t	ncoming;
 	int64_t		codes[1 << 16];
 	EmogiKeyBytes keys[1 << 16];
 	char		bytes[1 << 22];
@@ -227,65 +229,82 @@ check_no_code(void)
 
 /* ---- a reader ---- */
 
-/* Look for keys that come, until all have: what is found is found whole, and stays; exit with how much is wrong. */
-static void
+/* Look for keys that come, until all have: what is found is found whole, and stays; get how much is wrong. */
+static uint64_t
 read_all_the_time(const KeySet *set)
 {
-	uint64_t	wrong = 0;
-	uint64_t	n = 0;
+	uint64_t	wrong = 0,
+				n = 0;
 
-	for (seed = 99; wrong == 0 && n < __atomic_load_n(&history->wanted, __ATOMIC_ACQUIRE);)
+	for (uint64_t i = 0; wrong == 0 && n < __atomic_load_n(&history->wanted, __ATOMIC_ACQUIRE); i++)
 	{
+		uint64_t	at;
 		EmogiKeyBytes key;
 		int64_t		code;
 
 		n = __atomic_load_n(&history->nkeys, __ATOMIC_ACQUIRE);
-		for (int i = 0; i < 20; i++)
-		{
-			const uint64_t at = draw(n + 1);
-
-			if (at < n)
-				wrong += !is_known(history->keys[at], history->codes[at]);
-			key = set->sorted[draw(set->nkeys)];
-			wrong += !is_known(key, (int64_t) (rank_in_set(set, key) + 1) << emogi_dictionary_shift(dictionary));
-		}
+		at = mix(i) % (n + 1);
+		if (at < n)
+			wrong += !is_known(history->keys[at], history->codes[at]);
+		at = mix(i + 5) % set->nkeys;
+		wrong += !is_known(set->sorted[at], (int64_t) (at + 1) << emogi_dictionary_shift(dictionary));
 		wrong += emogi_dictionary_nadded(dictionary) < n;
-		/* the one that comes next may be there or not */
-		key = (EmogiKeyBytes) {history->bytes + 2 * n, 2};
+		/* one that comes or is there */
+		key = history->coming[mix(i + 7) % history->ncoming];
 		code = emogi_dictionary_search(dictionary, key, emogi_key_compare_bytes, NULL);
-		if (code != EMOGI_NO_CODE)
-			wrong += emogi_dictionary_key(dictionary, code).length != key.length;
+		wrong += code != EMOGI_NO_CODE && emogi_dictionary_key(dictionary, code).length != key.length;
+		code = emogi_dictionary_find(dictionary, key);
+		wrong += code != EMOGI_NO_CODE && !is_known(key, code);
 	}
-	_exit(wrong > 0);
+	return wrong;
 }
 
-/* Add keys while other processes read. */
+/* Read in a thread, which a sanitizer sees. */
+static void *
+run_reader(void *arg)
+{
+	return (void *) (uintptr_t) read_all_the_time(arg);
+}
+
+/* Add keys while two other processes and a thread read. */
 static void
 check_readers(KeyShape shape, uint64_t nvertices)
 {
 	KeySet		set = make_set(shape, nvertices, 3 * nvertices, false);
-	char		bytes[64];
+	KeySet		coming = make_set(shape, 2 * nvertices, nvertices / 8, false);
 	pid_t		pids[2];
+	pthread_t	thread;
+	void	   *wrong;
 	int			status;
 
 	begin(&set);
 	history->wanted = UINT64_MAX;
+	history->coming = coming.ends;
+	history->ncoming = coming.nends;
 	fflush(stdout);
 	for (int r = 0; r < 2; r++)
 	{
 		if ((pids[r] = fork()) == 0)
-			read_all_the_time(&set);
+			_exit(read_all_the_time(&set) > 0);
 	}
-	for (uint64_t v = 0; v < nvertices / 8; v++)
-		add(bytes, write_key(shape, nvertices + v, bytes));
+	pthread_create(&thread, NULL, run_reader, &set);
+	for (uint64_t i = 0; i < coming.nends; i++)
+	{
+		add(coming.ends[i].bytes, coming.ends[i].length);
+		if (i % 64 == 0)
+			usleep(100);
+	}
 	__atomic_store_n(&history->wanted, history->nkeys, __ATOMIC_RELEASE);
 	for (int r = 0; r < 2; r++)
 	{
 		waitpid(pids[r], &status, 0);
 		CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0, "shape %d: a reader's status is %d", shape, status);
 	}
-	CHECK(history->nkeys > nvertices / 10, "shape %d: %llu added", shape, (unsigned long long) history->nkeys);
+	pthread_join(thread, &wrong);
+	CHECK(wrong == NULL, "shape %d: a reading thread", shape);
+	CHECK(history->nkeys > nvertices / 32, "shape %d: %llu added", shape, (unsigned long long) history->nkeys);
 	check_all(&set, "readers");
+	free_set(&coming);
 	free_set(&set);
 }
 
