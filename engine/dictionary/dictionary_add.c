@@ -1,16 +1,18 @@
 /*
  * dictionary_add.c: keys that come after the build.
  *
- * A key gets a code between those of its neighbours: the middle of a gap of the build; but after an added key a small step, so that a
- * run of ascending keys in one gap lasts, and before one that is the first of its gap likewise, for descending runs. Behind the last key
- * codes go on in steps as wide as those of the build, and before the first.
+ * A key gets a code between those of its neighbours: the middle. But keys that come in order, each behind one of the last two that were
+ * added, are a run, and a gap is to last for it: the n-th of a run takes 1 / 2^(n+1) of what is left, though no less than 1 / 1024.
+ * Thus a gap of 256 takes 80 ascending keys, where halves would end after 8. Descending runs likewise. Behind the last key codes go on in
+ * steps as wide as those of the build, and before the first.
  *
  * Everything is found out before anything is changed, for the comparison may not return. Then the key is written, and led to: by code, in
  * the list of each level from the lowest on, and by its bytes at last. So whoever finds a key finds all of it.
  */
 #include "dictionary_parts.h"
 
-#define RUN_STEP 64
+#define RUNS 2					/* that may grow in turn */
+#define MAX_RUN 9				/* from here on steps are as small a part as they get */
 #define BYTES_BESIDE_KEY 32		/* room for links and longer keys */
 
 /* Get the first multiple of 8 that is not less. */
@@ -67,25 +69,43 @@ emogi_dictionary_nadded(const EmogiDictionary *dictionary)
 	return room != NULL ? __atomic_load_n(&room->nkeys, __ATOMIC_ACQUIRE) : 0;
 }
 
+/* Say how long the run is that a key with these neighbours goes on with. */
+static int
+length_of_run(const EmogiDictionaryRoom *room, const EmogiKeyPlace *place)
+{
+	int			run;
+
+	if (place->before_added > 0 && place->before_added + RUNS > room->nkeys)
+	{
+		run = room->entries[place->before_added - 1].run;
+		return run <= 0 ? 1 : run < MAX_RUN ? run + 1 : MAX_RUN;
+	}
+	if (place->after_added > 0 && place->after_added + RUNS > room->nkeys)
+	{
+		run = room->entries[place->after_added - 1].run;
+		return run >= 0 ? -1 : run > -MAX_RUN ? run - 1 : -MAX_RUN;
+	}
+	return 0;
+}
+
 /* Choose a code between the neighbours; EMOGI_NO_CODE when there is none. */
 static int64_t
-choose_code(const EmogiDictionary *dictionary, const EmogiKeyPlace *place)
+choose_code(const EmogiDictionary *dictionary, const EmogiKeyPlace *place, int run)
 {
 	const int64_t width = INT64_C(1) << dictionary->shift;
-	int64_t		half,
+	int64_t		gap,
 				step;
 
 	if (place->after == EMOGI_NO_CODE)
 		return place->before + width <= EMOGI_MOST_CODE ? place->before + width : EMOGI_NO_CODE;
 	if (place->before == EMOGI_NO_CODE)
 		return place->after - width >= EMOGI_LEAST_CODE ? place->after - width : EMOGI_NO_CODE;
-	half = (place->after - place->before) / 2;
-	if (half == 0)
+	gap = place->after - place->before;
+	if (gap < 2)
 		return EMOGI_NO_CODE;
-	step = half < RUN_STEP ? half : RUN_STEP;
-	if (place->before_added)
-		return place->before + step;
-	return place->after_added ? place->after - step : place->before + half;
+	step = gap >> (1 + (run < 0 ? -run : run));
+	step = step > 0 ? step : 1;
+	return run < 0 ? place->after - step : place->before + step;
 }
 
 /* Choose how many levels the next key is on: each has a quarter of those of the one below; who adds keys does not know which. */
@@ -136,14 +156,15 @@ lead_by_bytes(EmogiDictionary *dictionary, EmogiKeyBytes key, uint64_t nadded)
 	__atomic_store_n(&slots[at], emogi_dictionary_slot(dictionary, hash, dictionary->nkeys + nadded), __ATOMIC_RELEASE);
 }
 
-/* Write a key of so many levels as the next entry of the room, with links to those behind it. */
+/* Write a key as the next entry of the room, with links to those behind it. */
 static void
-write_added(EmogiDictionaryRoom *room, EmogiKeyBytes key, int64_t code, uint32_t height, const EmogiKeyPlace *found)
+write_added(EmogiDictionaryRoom *room, EmogiKeyBytes key, EmogiAddedKey to_add, const EmogiKeyPlace *found)
 {
 	EmogiAddedKey *added = &room->entries[room->nkeys];
+	const uint32_t height = to_add.height;
 	uint32_t   *links;
 
-	*added = (EmogiAddedKey) {.code = code, .place = room->arena_used, .length = key.length, .height = height};
+	*added = to_add;
 	links = emogi_dictionary_links(room, added);
 	for (uint32_t level = 0; level < height; level++)
 		links[level] = found->links[level] == 0 ? room->first[level] :
@@ -157,10 +178,10 @@ int64_t
 emogi_dictionary_add(EmogiDictionary *dictionary, EmogiKeyBytes key, EmogiKeyCompare compare, void *arg)
 {
 	EmogiDictionaryRoom *room = emogi_dictionary_get_room(dictionary);
+	EmogiAddedKey added;
 	EmogiKeyPlace found;
 	uint64_t	nadded;
 	uint32_t	height;
-	int64_t		code;
 
 	if (room == NULL || room->nkeys == dictionary->room_keys)
 		return EMOGI_NO_CODE;
@@ -169,13 +190,17 @@ emogi_dictionary_add(EmogiDictionary *dictionary, EmogiKeyBytes key, EmogiKeyCom
 	if (room->arena_used + height * sizeof(uint32_t) + key.length + 3 > room->arena_bytes)
 		return EMOGI_NO_CODE;
 	emogi_dictionary_place(dictionary, key, compare, arg, &found);
-	code = found.code == EMOGI_NO_CODE ? choose_code(dictionary, &found) : EMOGI_NO_CODE;
-	if (code == EMOGI_NO_CODE)
+	if (found.code != EMOGI_NO_CODE)
 		return EMOGI_NO_CODE;
-	write_added(room, key, code, height, &found);
-	lead_by_code(room, code, (uint32_t) nadded + 1);
+	added = (EmogiAddedKey) {.place = room->arena_used, .length = key.length, .height = (uint16_t) height,
+		.run = (int16_t) length_of_run(room, &found)};
+	added.code = choose_code(dictionary, &found, added.run);
+	if (added.code == EMOGI_NO_CODE)
+		return EMOGI_NO_CODE;
+	write_added(room, key, added, &found);
+	lead_by_code(room, added.code, (uint32_t) nadded + 1);
 	lead_in_order(room, &found, height, (uint32_t) nadded + 1);
 	lead_by_bytes(dictionary, key, nadded);
 	__atomic_store_n(&room->nkeys, nadded + 1, __ATOMIC_RELEASE);
-	return code;
+	return added.code;
 }

@@ -206,11 +206,11 @@ place_among_added(const EmogiDictionaryRoom *room, EmogiKeyBytes key, EmogiKeyCo
 				{
 					after = next;
 					place->after = added->code;
-					place->after_added = true;
+					place->after_added = next;
 					break;
 				}
 				place->before = added->code;
-				place->before_added = true;
+				place->before_added = next;
 			}
 			before = next;
 			links = emogi_dictionary_links(room, added);

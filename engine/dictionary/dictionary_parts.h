@@ -26,7 +26,8 @@ typedef struct EmogiAddedKey
 	int64_t		code;
 	uint64_t	place;			/* of the links */
 	uint32_t	length;
-	uint32_t	height;
+	uint16_t	height;
+	int16_t		run;			/* the writer's alone: > 0 = the so many-th of an ascending run, < 0 of a descending one */
 } EmogiAddedKey;
 
 /*
@@ -139,12 +140,12 @@ typedef struct EmogiKeyPlace
 	int64_t		code;			/* of the key that is equal, EMOGI_NO_CODE = there is none; then what follows is set: */
 	int64_t		before;			/* code of the key before, EMOGI_NO_CODE = none */
 	int64_t		after;
-	bool		before_added;	/* that key was not in the build */
-	bool		after_added;
+	uint32_t	before_added;	/* place + 1 of that key among the added ones; 0 = it was in the build */
+	uint32_t	after_added;
 	uint32_t	links[EMOGI_ROOM_LEVELS];	/* the added key before on each level, its place + 1; 0 = none */
 } EmogiKeyPlace;
 
-/* Find the place of a key. comparison may not return. */
+/* Find the place of a key. The comparison may not return. */
 extern void emogi_dictionary_place(const EmogiDictionary *dictionary, EmogiKeyBytes key, EmogiKeyCompare compare, void *arg,
 								   EmogiKeyPlace *place);
 

@@ -8,6 +8,7 @@
 #include "dictionary/dictionary.h"
 #include "dictionary/key_table_parts.h"
 
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -268,6 +269,42 @@ fill_table(const KeySet *set, int nprocesses)
 	put_ends(&filler, set, 0, (uint64_t) nprocesses);
 	for (int p = 1; p < nprocesses; p++)
 		waitpid(pids[p], NULL, 0);
+	return emogi_key_table_outcome(table);
+}
+
+/* What a thread puts. */
+typedef struct ThreadFill
+{
+	const KeySet *set;
+	uint64_t	first;
+	uint64_t	step;
+} ThreadFill;
+
+/* Put its ends. */
+static inline void *
+run_thread_fill(void *arg)
+{
+	const ThreadFill *fill = arg;
+	EmogiKeyFiller filler = {.table = table, .alloc = take_piece};
+
+	put_ends(&filler, fill->set, fill->first, fill->step);
+	return NULL;
+}
+
+/* Put a set into the table by so many threads, which a sanitizer sees. */
+static inline EmogiKeyOutcome
+fill_table_by_threads(const KeySet *set, int nthreads)
+{
+	pthread_t	threads[16];
+	ThreadFill	fills[16];
+
+	for (int t = 0; t < nthreads; t++)
+	{
+		fills[t] = (ThreadFill) {set, (uint64_t) t, (uint64_t) nthreads};
+		pthread_create(&threads[t], NULL, run_thread_fill, &fills[t]);
+	}
+	for (int t = 0; t < nthreads; t++)
+		pthread_join(threads[t], NULL);
 	return emogi_key_table_outcome(table);
 }
 

@@ -64,6 +64,24 @@ check_shapes(void)
 	}
 }
 
+/* Threads fill a table as processes do. */
+static void
+check_threads(void)
+{
+	static const KeyShape shapes[] = {UUIDS, TEXTS, ONE_KEY};
+
+	for (int i = 0; i < 6; i++)
+	{
+		KeySet		set = make_set(shapes[i % 3], 10000, 20000, false);
+
+		begin_table(test_words, false);
+		table->most_slots = i < 3 ? EMOGI_KEY_MOST_SLOTS : 6;
+		CHECK(fill_table_by_threads(&set, 4) == EMOGI_KEYS_PUT, "threads");
+		check_table(&set, true, "threads");
+		free_set(&set);
+	}
+}
+
 /* Arrays that may not grow have children. */
 static void
 check_children(void)
@@ -179,6 +197,7 @@ main(void)
 {
 	check_sip();
 	check_shapes();
+	check_threads();
 	check_children();
 	check_crowded();
 	check_too_many();

@@ -1,0 +1,388 @@
+/*
+ * test_added_keys.c: keys that come after the build of a dictionary get codes in their order, and are found by others meanwhile.
+ */
+#include "key_sets.h"
+
+#include "graph/csr.h"
+
+static EmogiPool *pool;
+static EmogiDictionary *dictionary;
+static void *memory;
+static size_t memory_bytes;
+
+/* What has been added, for the reader, too. */
+typedef struct History
+{
+	uint64_t	nkeys;			/* atomic */
+	uint64_t	wanted;			/* how many there will be; atomic */
+	EmogiKeyBytes *coming;		/* [ncoming], some of them are there already */
+	uint64_t	ncoming;
+	int64_t		codes[1 << 16];
+	EmogiKeyBytes keys[1 << 16];
+	char		bytes[1 << 22];
+	size_t		used;
+} History;
+
+static History *history;
+
+/* Map memory that processes share. */
+static void *
+map_shared(size_t bytes)
+{
+	void	   *mapped = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	if (mapped == MAP_FAILED)
+		abort();
+	return mapped;
+}
+
+/* Build a dictionary of a set, and give it room. */
+static void
+begin(const KeySet *set)
+{
+	const EmogiEdges edges = {0};
+	EmogiDictionaryInput input = {.table = table, .fixed_length = set->shape == UUIDS ? 16 : 0, .edges = &edges};
+	EmogiControl control = {0};
+	EmogiError	error;
+	size_t		bytes;
+
+	begin_table(test_words, false);
+	fill_table(set, 1);
+	input.table = table;
+	if (memory != NULL)
+		munmap(memory, memory_bytes);
+	memory_bytes = emogi_dictionary_bytes(table, input.fixed_length);
+	input.memory = memory = map_shared(memory_bytes);
+	input.scratch = map_shared(emogi_dictionary_scratch_bytes(table, false, 2));
+	CHECK(emogi_dictionary_build(pool, &input, &dictionary, &control, &error) == EMOGI_OK, "build");
+	munmap(input.scratch, emogi_dictionary_scratch_bytes(table, false, 2));
+	CHECK(emogi_dictionary_room(dictionary) == NULL && emogi_dictionary_nadded(dictionary) == 0, "no room yet");
+	CHECK(emogi_dictionary_add(dictionary, (EmogiKeyBytes) {"without room", 12}, emogi_key_compare_bytes, NULL) == EMOGI_NO_CODE, "no room");
+	bytes = emogi_dictionary_room_bytes(dictionary);
+	CHECK(bytes > 0, "bytes");
+	emogi_dictionary_give_room(dictionary, memset(map_shared(bytes), 0xB4, bytes), bytes);
+	CHECK(emogi_dictionary_room_bytes(dictionary) == 0 && emogi_dictionary_room(dictionary) != NULL, "room");
+	history->nkeys = history->used = 0;
+}
+
+/* Add a key; get its code. */
+static int64_t
+add(const char *bytes, uint32_t length)
+{
+	const uint64_t n = history->nkeys;
+	const EmogiKeyBytes key = {history->bytes + history->used, length};
+	int64_t		code;
+
+	memcpy(history->bytes + history->used, bytes, length);
+	if (emogi_dictionary_find(dictionary, key) != EMOGI_NO_CODE)
+		return EMOGI_NO_CODE;
+	code = emogi_dictionary_add(dictionary, key, emogi_key_compare_bytes, NULL);
+	if (code == EMOGI_NO_CODE)
+		return code;
+	history->keys[n] = key;
+	history->codes[n] = code;
+	history->used += length;
+	__atomic_store_n(&history->nkeys, n + 1, __ATOMIC_RELEASE);
+	return code;
+}
+
+/* Say whether the dictionary knows a key by this code in all ways. */
+static bool
+is_known(EmogiKeyBytes key, int64_t code)
+{
+	const EmogiKeyBytes found = emogi_dictionary_key(dictionary, code);
+	int64_t		many[2];
+
+	emogi_dictionary_find_many(dictionary, (EmogiKeyBytes[]) {key, key}, 2, many);
+	return found.length == key.length && memcmp(found.bytes, key.bytes, key.length) == 0 && many[0] == code && many[1] == code &&
+		emogi_dictionary_find(dictionary, key) == code &&
+		emogi_dictionary_search(dictionary, key, emogi_key_compare_bytes, NULL) == code;
+}
+
+/* Check that all keys, of the set and added, are known and that codes ascend with them. */
+static void
+check_all(const KeySet *set, const char *what)
+{
+	const uint64_t n = set->nkeys + history->nkeys;
+	EmogiKeyBytes *keys = malloc(n * sizeof(*keys));
+	uint64_t	wrong = 0;
+	int64_t		last = INT64_MIN;
+
+	memcpy(keys, set->sorted, set->nkeys * sizeof(*keys));
+	memcpy(keys + set->nkeys, history->keys, history->nkeys * sizeof(*keys));
+	qsort(keys, n, sizeof(*keys), compare_for_qsort);
+	for (uint64_t i = 0; i < n; i++)
+	{
+		const int64_t code = emogi_dictionary_find(dictionary, keys[i]);
+
+		wrong += code <= last || !is_known(keys[i], code);
+		last = code;
+	}
+	for (uint64_t i = 0; i < history->nkeys; i++)
+		wrong += emogi_dictionary_find(dictionary, history->keys[i]) != history->codes[i];
+	for (uint64_t i = 0; i < set->nkeys; i++)
+		wrong += emogi_dictionary_find(dictionary, set->sorted[i]) != (int64_t) (i + 1) << emogi_dictionary_shift(dictionary);
+	CHECK(wrong == 0, "%s: %llu of %llu wrong", what, (unsigned long long) wrong, (unsigned long long) n);
+	CHECK(emogi_dictionary_nadded(dictionary) == history->nkeys && emogi_dictionary_nkeys(dictionary) == set->nkeys, "%s: numbers", what);
+	free(keys);
+}
+
+/* Add keys in any order until there is no room. */
+static void
+check_random(KeyShape shape, uint64_t nvertices, uint64_t least)
+{
+	KeySet		set = make_set(shape, nvertices, 2 * nvertices, false);
+	char	   *bytes = malloc(shape_bytes(shape));
+	int			refused = 0;
+
+	begin(&set);
+	for (uint64_t v = 0; refused < 100 && v < 40000; v++)
+	{
+		const uint32_t length = write_key(shape, nvertices + mix(v + 3) % 100000, bytes);
+
+		if (emogi_dictionary_find(dictionary, (EmogiKeyBytes) {bytes, length}) == EMOGI_NO_CODE)
+			refused += add(bytes, length) == EMOGI_NO_CODE;
+	}
+	CHECK(history->nkeys >= least, "shape %d: only %llu added", shape, (unsigned long long) history->nkeys);
+	check_all(&set, "any order");
+	free(bytes);
+	free_set(&set);
+}
+
+/* Add keys to one gap, ascending or descending, until there is no code; get how many. */
+static uint64_t
+add_run(const KeySet *set, const char *front, int first, int step, int wanted, const char *what)
+{
+	char		bytes[64];
+	int			n = 0;
+
+	begin(set);
+	for (int at = first; n < wanted && at >= 0; at += step, n++)
+	{
+		if (add(bytes, (uint32_t) sprintf(bytes, "%s%08d", front, at)) == EMOGI_NO_CODE)
+			break;
+	}
+	check_all(set, what);
+	return (uint64_t) n;
+}
+
+/* Runs in one gap, behind all, before all. */
+static void
+check_runs(void)
+{
+	static const char *const names[] = {"before", "m", "z"};
+	EmogiKeyBytes ends[3 * 4096];
+	static char bytes[3 * 4096][16];
+	KeySet		set = {.shape = TEXTS, .ends = ends, .sorted = ends, .nends = 3, .nkeys = 3};
+	uint64_t	n;
+
+	for (int i = 0; i < 3; i++)
+		ends[i] = (EmogiKeyBytes) {names[i], (uint32_t) strlen(names[i])};
+	CHECK(add_run(&set, "p", 0, 1, 2000, "ascending") == 1024, "a gap of %d bits: room for all", emogi_dictionary_shift(dictionary));
+	CHECK(add_run(&set, "p", 5000, -1, 2000, "descending") == 1024, "descending: room for all");
+	CHECK(add_run(&set, "zz", 0, 1, 2000, "behind") == 1024 && history->codes[1023] == (int64_t) (3 + 1024) << 20, "behind all");
+	CHECK(add_run(&set, "a", 5000, -1, 4000, "before") == 1024 && history->codes[1023] == -(INT64_C(1023) << 20), "before all");
+	CHECK(add_run(&set, "a", 5000, 1, 4000, "before, ascending") == 1024, "before all, ascending");
+	/* gaps of 2^17 */
+	set.nends = set.nkeys = 3 * 4096;
+	for (uint64_t i = 0; i < set.nkeys; i++)
+		ends[i] = (EmogiKeyBytes) {bytes[i], (uint32_t) sprintf(bytes[i], "%08d", (int) i)};
+	n = add_run(&set, "00000005x", 0, 1, 5000, "ascending");
+	CHECK(n > 1000 && n == emogi_dictionary_nadded(dictionary), "%llu ascending keys in a gap of %d bits", (unsigned long long) n,
+		  emogi_dictionary_shift(dictionary));
+	n = add_run(&set, "00000005x", 5000, -1, 5000, "descending");
+	CHECK(n > 1000, "%llu descending keys", (unsigned long long) n);
+	n = add_run(&set, "x", 0, 1, 5000, "behind");
+	CHECK(n == set.nkeys / 8, "%llu keys behind", (unsigned long long) n);
+	begin(&set);
+	for (int i = 0; i < 3000; i++)
+	{
+		char		two[64];
+
+		add(two, (uint32_t) sprintf(two, i % 2 ? "00000007a%08d" : "00000007b%08d", i));
+	}
+	CHECK(history->nkeys == set.nkeys / 8, "%llu of two runs at once in a gap", (unsigned long long) history->nkeys);
+}
+
+/* A gap of one code, and none, where there are very many keys, is used up; negative codes end. */
+static void
+check_no_code(void)
+{
+	KeySet		set = make_set(UUIDS, 2000, 5000, false);
+	char		bytes[64];
+	uint64_t	n = 0;
+
+	/* the header says what gaps the dictionary has, so a dictionary of few keys may have those of a large one */
+	begin(&set);
+	CHECK(add("\0\0\0\1", 4) == 0, "before the first");
+	for (int i = 0; i < 200; i++)
+		n += add(bytes, (uint32_t) sprintf(bytes, "between %08d", (int) (mix((uint64_t) i) % 100000))) != EMOGI_NO_CODE;
+	CHECK(n > 100, "%llu in a gap", (unsigned long long) n);
+	/* halving: each new one behind the last base key of the gap, before all others */
+	n = 0;
+	for (int i = 0; i < 3000 && add(bytes, (uint32_t) sprintf(bytes, "q%0*d", 20 + i % 3, i % 2 ? i : 1000000 - i)) != EMOGI_NO_CODE; i++)
+		n++;
+	CHECK(n > 10, "%llu from both sides", (unsigned long long) n);
+	check_all(&set, "no code");
+	free_set(&set);
+}
+
+/* ---- a reader ---- */
+
+/* Look for keys that come, until all have: what is found is found whole, and stays; get how much is wrong. */
+static uint64_t
+read_all_the_time(const KeySet *set)
+{
+	uint64_t	wrong = 0,
+				n = 0;
+
+	for (uint64_t i = 0; wrong == 0 && n < __atomic_load_n(&history->wanted, __ATOMIC_ACQUIRE); i++)
+	{
+		uint64_t	at;
+		EmogiKeyBytes key;
+		int64_t		code;
+
+		n = __atomic_load_n(&history->nkeys, __ATOMIC_ACQUIRE);
+		at = mix(i) % (n + 1);
+		if (at < n)
+			wrong += !is_known(history->keys[at], history->codes[at]);
+		at = mix(i + 5) % set->nkeys;
+		wrong += !is_known(set->sorted[at], (int64_t) (at + 1) << emogi_dictionary_shift(dictionary));
+		wrong += emogi_dictionary_nadded(dictionary) < n;
+		/* one that comes or is there */
+		key = history->coming[mix(i + 7) % history->ncoming];
+		code = emogi_dictionary_search(dictionary, key, emogi_key_compare_bytes, NULL);
+		wrong += code != EMOGI_NO_CODE && emogi_dictionary_key(dictionary, code).length != key.length;
+		code = emogi_dictionary_find(dictionary, key);
+		wrong += code != EMOGI_NO_CODE && !is_known(key, code);
+	}
+	return wrong;
+}
+
+/* Read in a thread, which a sanitizer sees. */
+static void *
+run_reader(void *arg)
+{
+	return (void *) (uintptr_t) read_all_the_time(arg);
+}
+
+/* Add keys while two other processes and a thread read. */
+static void
+check_readers(KeyShape shape, uint64_t nvertices)
+{
+	KeySet		set = make_set(shape, nvertices, 3 * nvertices, false);
+	KeySet		coming = make_set(shape, 2 * nvertices, nvertices / 8, false);
+	pid_t		pids[2];
+	pthread_t	thread;
+	void	   *wrong;
+	int			status;
+
+	begin(&set);
+	history->wanted = UINT64_MAX;
+	history->coming = coming.ends;
+	history->ncoming = coming.nends;
+	fflush(stdout);
+	for (int r = 0; r < 2; r++)
+	{
+		if ((pids[r] = fork()) == 0)
+			_exit(read_all_the_time(&set) > 0);
+	}
+	pthread_create(&thread, NULL, run_reader, &set);
+	for (uint64_t i = 0; i < coming.nends; i++)
+	{
+		add(coming.ends[i].bytes, coming.ends[i].length);
+		if (i % 64 == 0)
+			usleep(100);
+	}
+	__atomic_store_n(&history->wanted, history->nkeys, __ATOMIC_RELEASE);
+	for (int r = 0; r < 2; r++)
+	{
+		waitpid(pids[r], &status, 0);
+		CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0, "shape %d: a reader's status is %d", shape, status);
+	}
+	pthread_join(thread, &wrong);
+	CHECK(wrong == NULL, "shape %d: a reading thread", shape);
+	CHECK(history->nkeys > nvertices / 32, "shape %d: %llu added", shape, (unsigned long long) history->nkeys);
+	check_all(&set, "readers");
+	free_set(&coming);
+	free_set(&set);
+}
+
+/* ---- comparisons that do not return ---- */
+
+static jmp_buf no_answer;
+
+/* Compare by bytes, so many times. */
+static int
+compare_some(void *arg, EmogiKeyBytes a, EmogiKeyBytes b)
+{
+	int		   *left = arg;
+
+	if ((*left)-- == 0)
+		longjmp(no_answer, 1);
+	return emogi_key_compare_bytes(NULL, a, b);
+}
+
+/* A comparison that does not return, whichever it is, changes nothing. */
+static void
+check_no_answer(void)
+{
+	KeySet		set = make_set(TEXTS, 500, 1000, false);
+	char		bytes[64];
+	static volatile int n;
+	static int	left;
+	char	   *before;
+
+	begin(&set);
+	before = malloc(memory_bytes);
+	for (uint64_t v = 0; v < 200; v++)
+	{
+		const uint32_t length = write_key(TEXTS, 500 + v, bytes);
+
+		if (emogi_dictionary_find(dictionary, (EmogiKeyBytes) {bytes, length}) != EMOGI_NO_CODE)
+			continue;
+		for (n = 0; v % 40 == 39; n++)
+		{
+			memcpy(before, memory, memory_bytes);
+			left = n;
+			if (setjmp(no_answer) == 0)
+			{
+				const int64_t code = emogi_dictionary_search(dictionary, (EmogiKeyBytes) {bytes, length}, compare_some, &left);
+
+				CHECK(code == EMOGI_NO_CODE, "found after %d comparisons", n);
+				left = n;
+				CHECK(emogi_dictionary_add(dictionary, (EmogiKeyBytes) {bytes, length}, compare_some, &left) != EMOGI_NO_CODE, "added");
+				memcpy(history->bytes + history->used, bytes, length);
+				history->keys[history->nkeys] = (EmogiKeyBytes) {history->bytes + history->used, length};
+				history->codes[history->nkeys++] = emogi_dictionary_find(dictionary, (EmogiKeyBytes) {bytes, length});
+				history->used += length;
+				break;
+			}
+			CHECK(memcmp(before, memory, memory_bytes) == 0, "%d comparisons", n);
+			check_all(&set, "no answer");
+		}
+		if (v % 40 != 39)
+			add(bytes, length);
+	}
+	check_all(&set, "no answer");
+	free(before);
+	free_set(&set);
+}
+
+int
+main(void)
+{
+	pool = emogi_pool_create(2);
+	history = map_shared(sizeof(*history));
+	check_random(TEXTS, 1000, 1024);
+	check_random(UUIDS, 30000, 3200);
+	check_random(PREFIXES, 500, 100);
+	check_random(ZEROS, 20, 5);
+	check_runs();
+	check_no_code();
+	check_readers(UUIDS, 40000);
+	check_readers(TEXTS, 20000);
+	check_no_answer();
+	emogi_pool_destroy(pool);
+	return check_report("test_added_keys");
+}
