@@ -95,7 +95,7 @@ my %role = (
 		ROLLBACK;
 		\sleep 20 ms} },
 	evict => { clients => 1, reader => 1, script => q{
-		\set s random(1, 300)
+		\set s random(1, 2000)
 		SELECT emogi_evict();
 		\sleep :s ms} },
 	vacuum => { clients => 1, reader => 1, script => q{
@@ -261,7 +261,7 @@ sub stress
 }
 
 # As it should be: nothing is stale.
-my ($took, $stale, $checks, $hits, $builds, $private, $waits) = stress($seconds, 'registered=1000,built=1000,found=100,random=1');
+my ($took, $stale, $checks, $hits, $builds, $private, $waits) = stress($seconds, 'registered=1000,built=1000,found=50,random=1');
 my $said = said();
 is($stale, 0, "no stale answer in $checks checks") or diag grep { /STALE/ } split /^/, $said;
 my @errors = grep { !/STALE|deadlock detected/ } $said =~ /^(.*(?:ERROR|FATAL|aborted).*)$/mg;
