@@ -50,6 +50,10 @@ AS 'MODULE_PATHNAME', 'emogi_support' LANGUAGE C STRICT PARALLEL SAFE;
 -- SQL, that is a dependency, which text is not. A source is one (bigint), several (bigint[]; the nearest counts), or text that has
 -- one or several: what drivers pass of which they do not know the type, and untyped literals and NULL.
 
+CREATE FUNCTION emogi_query(query text, VARIADIC params text[] DEFAULT '{}') RETURNS text
+AS 'MODULE_PATHNAME', 'emogi_query' LANGUAGE C STABLE PARALLEL SAFE;
+COMMENT ON FUNCTION emogi_query(text, text[]) IS 'a query for the graph argument, with values for its parameters $1, $2 and so on';
+
 -- Functions with a source.
 
 CREATE FUNCTION emogi_bfs(graph text, source bigint, max_depth int DEFAULT NULL, direction text DEFAULT 'out',

@@ -109,9 +109,7 @@ my %role = (
 		BEGIN;
 		INSERT INTO edges (person) VALUES (:k);
 		UPDATE person SET value = :r % 3 WHERE id = :k;
-		\if :r > 50
-		DELETE FROM edges WHERE id = (SELECT min(id) FROM edges);
-		\endif
+		DELETE FROM edges WHERE id <= (SELECT max(id) - 250 FROM edges);
 		\if :r > 90
 		ROLLBACK;
 		\else
