@@ -50,6 +50,7 @@ SELECT count(*) FROM emogi_sssp(emogi_query('SELECT src, dst, km AS weight FROM 
 SELECT kind, count(vertex) FROM edges LEFT JOIN LATERAL emogi_cc(emogi_query('SELECT src, dst FROM edges WHERE kind = $1', kind)) ON true GROUP BY kind ORDER BY kind COLLATE "C";
 SELECT emogi_evict(emogi_query('SELECT src, dst FROM edges WHERE kind = $1', 'rail')) > 0;
 SELECT emogi_query('TABLE edges');
+SELECT emogi_query('SELECT src, dst FROM edges WHERE kind = U&$1', 'x');
 SELECT emogi_query('SELECT $1, $2 FROM edges', 'a', NULL);
 
 -- Errors.
