@@ -78,6 +78,10 @@ AS 'MODULE_PATHNAME', 'emogi_support' LANGUAGE C STRICT PARALLEL SAFE;
 -- the vertices returned: bigint, uuid, or text, which serves keys of all types by their text form. Text is also what drivers pass of
 -- which they do not know the type, and untyped literals and NULL; where keys are integers it may have several: '{1,2}'.
 
+CREATE FUNCTION emogi_query(query text, VARIADIC params text[] DEFAULT '{}') RETURNS text
+AS 'MODULE_PATHNAME', 'emogi_query' LANGUAGE C STABLE PARALLEL SAFE;
+COMMENT ON FUNCTION emogi_query(text, text[]) IS 'a query for the graph argument, with values for its parameters $1, $2 and so on';
+
 -- Functions with a source.
 
 CREATE FUNCTION emogi_bfs(graph text, source bigint, max_depth int DEFAULT NULL, direction text DEFAULT 'out',

@@ -12,6 +12,7 @@
  *   live/        what has changed in the tables since a Graph was made
  *   edges/       from a Source to edges in the Region
  *   call/        a call and its slot
+ *   tree/        a query or view: what its rows depend on
  *   source/      what the graph argument names                 cache/   the Graphs that calls and sessions share
  *   server/      what all stand on: settings, faults, shared state, the Region, limits, versions of PostgreSQL
  *
@@ -22,6 +23,7 @@
  *   call/call.c            takes a slot for the call, if server/limits.c has nothing against it;  everything the call allocates
  *                          in the Region belongs to that slot
  *   source/snapshot.c      sees to it that the call's snapshot is not older than what the graph argument names
+ *   tree/tree.c            of a query or view, makes its tree, and says why its Graph may not be shared, if so
  *   build/obtain.c         has wish.c look in the cache for a Graph that holds exactly what the call's snapshot sees, and pin it
  *                          (cache/cache.c keeps the entries, cache/ring.c knows who has changed which table);  else
  *   build/follow.c         has live/refresh.c find what has changed, and an older Graph spliced;  else

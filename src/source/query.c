@@ -30,12 +30,12 @@ static void
 explain_parameter(void *arg)
 {
 	if (geterrcode() == ERRCODE_UNDEFINED_PARAMETER)
-		errhint("A query given as text has no parameters. Put the values into the text: format('SELECT src, dst FROM edges WHERE kind = %%L', kind).");
+		errhint("Give their values with emogi_query('SELECT src, dst FROM edges WHERE kind = $1', kind).");
 }
 
 /* Have errors in query text show the text, as SPI does, and what to do about a parameter. */
-static void
-explain_text(void *text)
+void
+emogi_query_explain_text(void *text)
 {
 	int			position = geterrposition();
 
@@ -57,7 +57,7 @@ explain_text(void *text)
 Query *
 emogi_query_analyse(const char *query)
 {
-	ErrorContextCallback context = {.previous = error_context_stack,.callback = explain_text,.arg = unconstify(char *, query)};
+	ErrorContextCallback context = {.previous = error_context_stack,.callback = emogi_query_explain_text,.arg = unconstify(char *, query)};
 	List	   *statements;
 	RawStmt    *statement = NULL;
 

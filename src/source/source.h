@@ -2,7 +2,7 @@
  * source.h: what the graph argument names, who may read it, and under which snapshot.
  *
  * emogi_source_resolve (source.c) makes a Source of the graph argument: a relation, which it locks, with the columns that make an
- * edge, or a query (query.c); missing.c says what may have been meant where nothing has that name. emogi_access_check (access.c)
+ * edge, or a query (query.c, params.c); missing.c says what may have been meant where nothing has that name. emogi_access_check (access.c)
  * asks whether the caller may read it. snapshot.c sees to it that the snapshot of the call is not older than what the argument
  * names; it asks seen.c, with a header of its own, what a snapshot sees in the catalogs.
  */
@@ -90,6 +90,7 @@ typedef struct EmogiEdgeColumns
 
 extern const char *const emogi_query_end_names[2][2];
 
+extern void emogi_query_explain_text(void *text);
 extern Query *emogi_query_analyse(const char *query);
 extern int	emogi_query_describe(const char *query, const char *what, TupleDesc *desc);
 extern int	emogi_query_describe_edges(const char *query, bool wants_weight, TupleDesc *desc, EmogiEdgeColumns *columns);
@@ -97,6 +98,10 @@ extern void emogi_query_edge_columns(TupleDesc desc, bool wants_weight, EmogiEdg
 extern bool emogi_query_is_weight_type(Oid type);
 extern void emogi_query_check_key(TupleDesc desc, int column);
 extern void emogi_query_check_number(TupleDesc desc, int column, const char *what);
+
+/* ---- params.c ---- */
+
+extern char *emogi_params_put(char *query, struct ArrayType *params);
 
 /* ---- access.c ---- */
 

@@ -1,5 +1,5 @@
 /*
- * tree.h: a query as a tree: what its rows depend on, and whether their Graph may be shared. Rules Q1 to Q18 in the design.
+ * tree.h: a query as a tree: what its rows depend on, and whether their Graph may be shared. Its rules have numbers, Q1 to Q18.
  *
  * emogi_tree_open (tree.c) takes the text of a Source to its analysed and rewritten tree, in which views are expanded and row
  * security is; fold.c puts the values of what is one value for the whole call in its place; judge.c, with judge_functions.c, goes
