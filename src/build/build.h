@@ -29,6 +29,15 @@ extern void emogi_obtain_graph(EmogiCall *call, EmogiSource *source, const Emogi
 extern EmogiPatch *emogi_obtain_patched(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *wanted, EmogiGraph *graph);
 extern void emogi_obtain_release(EmogiCall *call);
 
+/* ---- unshared.c: why a Graph is for one call alone ---- */
+
+extern void emogi_unshared_report(const EmogiSource *source, bool from_heaps, List *leaves);
+
+/* ---- wish_keep.c: Graphs that are not evicted to make room ---- */
+
+extern bool emogi_wish_keep(EmogiCall *call);
+extern void emogi_wish_let_go(const EmogiSource *source, const EmogiGraphKey *wanted);
+
 /* A Graph as it is, whatever the call wants to see of it. */
 typedef struct EmogiObtained
 {

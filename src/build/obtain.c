@@ -47,6 +47,8 @@ build_privately(EmogiCall *call, const EmogiSource *source, bool from_heaps, Lis
 {
 	uint32		misfits;
 
+	if (wanted->shared_only)
+		emogi_unshared_report(source, from_heaps, leaves);
 	strlcpy(call->record.cache, "private", sizeof call->record.cache);
 	if (!from_heaps || leaves != NIL)
 		emogi_build_edges(call, source, leaves, wanted->weights, NULL);
@@ -201,9 +203,11 @@ obtain(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *wanted, EmogiG
 	if (from_heaps)
 		emogi_snapshot_answer();
 	may_share = emogi_wish_may_share(wish, leaves);
+	if (wanted->shared_only && !may_share)
+		emogi_unshared_report(source, from_heaps, leaves);
 	if (may_share && emogi_wish_look(call->slot, wish))
 		show_cached(call, wish, "hit", graph);
-	else if (may_share && twice == NULL && emogi_wish_look_back(call->slot, wish, &call->record.age_ms))
+	else if (may_share && twice == NULL && !wanted->shared_only && emogi_wish_look_back(call->slot, wish, &call->record.age_ms))
 		show_cached(call, wish, "stale", graph);
 	else if (!emogi_follow_graph(call, source, wish, patch, graph))
 	{
@@ -212,6 +216,8 @@ obtain(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *wanted, EmogiG
 		else
 			build_privately(call, source, from_heaps, leaves, wanted, graph);
 	}
+	if (wanted->shared_only && call->slot->graph < 0)
+		emogi_unshared_report(source, from_heaps, leaves);
 	if (twice != NULL)
 		build_again(call, source, from_heaps, leaves, wish, graph, twice);
 	if (from_heaps)
@@ -223,8 +229,8 @@ obtain(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *wanted, EmogiG
 
 /*
  * Get the Graph of a Source as the caller's snapshot sees it, from the cache or newly built, for as long as the call
- * lasts. The caller's rights are checked first, on every call. Raises 42501, 40001, 53200, 22004 and 22023 for weights, and
- * whatever a query raises. wanted: what kind of lists and weights (emogi_run_wish).
+ * lasts. The caller's rights are checked first, on every call. Raises 42501, 40001, 53200, 22004 and 22023 for weights, 55000 if
+ * it is wanted for all but cannot be shared, and whatever a query raises. wanted: what kind of lists and weights (emogi_run_wish).
  */
 void
 emogi_obtain_graph(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *wanted, EmogiGraph *graph)
