@@ -31,6 +31,9 @@ extern void emogi_obtain_release(EmogiCall *call);
 
 /* ---- unshared.c: why a Graph is for one call alone ---- */
 
+/* The HINT where a Graph may be had for all by a later call. */
+#define EMOGI_UNSHARED_NOW "Call it again when they have ended."
+
 extern void emogi_unshared_report(const EmogiSource *source, bool from_heaps, List *leaves);
 
 /* ---- wish_keep.c: Graphs that are not evicted to make room ---- */

@@ -86,8 +86,8 @@ find_reason(const EmogiSource *source, bool from_heaps, List *leaves)
 	foreach(cell, leaves)
 		if (is_leaf_unshared(lfirst_oid(cell), &reason))
 			return reason;
-	return (Reason) {"Transactions that are in progress have changed it, or may, or the snapshot is older than the table, or all room in the cache is in use or kept.",
-		"Call it again when they have ended."};
+	return (Reason) {"Transactions in progress have changed it or are about to, or graphs that are in use or kept take all room in the cache.",
+		EMOGI_UNSHARED_NOW};
 }
 
 /* Raise 55000 for the Graph of a Source that is wanted for all sessions. */

@@ -35,14 +35,14 @@
 
 PGDLLEXPORT void emogi_prewarm_loader_main(Datum arg);
 
-/* Have the server's log say that an entry is not loaded, and why. hint: NULL = none. */
+/* Have the server's log say that an entry is not loaded, and why. detail, hint: NULL = none. */
 void
-emogi_prewarm_warn(const EmogiPrewarmEntry *entry, int sqlstate, const char *why, const char *hint)
+emogi_prewarm_warn(const EmogiPrewarmEntry *entry, int sqlstate, const char *why, const char *detail, const char *hint)
 {
 	ereport(WARNING,
 			(errcode(sqlstate),
-			 errmsg("emogi.prewarm: the graph of \"%s\" of database \"%s\" is not loaded", entry->text, entry->database),
-			 errdetail("%s", why),
+			 errmsg("emogi.prewarm: the graph of \"%s\" of database \"%s\" is not loaded: %s", entry->text, entry->database, why),
+			 detail != NULL ? errdetail("%s", detail) : 0,
 			 hint != NULL ? errhint("%s", hint) : 0));
 }
 
@@ -141,10 +141,9 @@ load_entry(const EmogiPrewarmEntry *entry)
 	pgstat_report_activity(STATE_RUNNING, entry->text);
 	for (int retry = 0; (error = try_entry(entry, &prewarmed)) != NULL; retry++)
 	{
-		if (error->sqlerrcode != ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE || retry == MOST_RETRIES)
+		if (error->hint == NULL || strcmp(error->hint, EMOGI_UNSHARED_NOW) != 0 || retry == MOST_RETRIES)
 		{
-			emogi_prewarm_warn(entry, error->sqlerrcode, psprintf("%s%s%s", error->message, error->detail != NULL ? ": " : "",
-																	error->detail != NULL ? error->detail : ""), error->hint);
+			emogi_prewarm_warn(entry, error->sqlerrcode, error->message, error->detail, error->hint);
 			return;
 		}
 		FreeErrorData(error);

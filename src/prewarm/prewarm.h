@@ -55,6 +55,7 @@ extern void emogi_prewarm_start(void);
 
 /* ---- loader.c ---- */
 
-extern void emogi_prewarm_warn(const EmogiPrewarmEntry *entry, int sqlstate, const char *why, const char *hint);
+extern void emogi_prewarm_warn(const EmogiPrewarmEntry *entry, int sqlstate, const char *why, const char *detail,
+							   const char *hint);
 
 #endif							/* EMOGI_PREWARM_H */

@@ -8,18 +8,20 @@
  */
 #include "postgres.h"
 
+#include "access/genam.h"
 #include "access/htup_details.h"
+#include "access/stratnum.h"
+#include "access/table.h"
 #include "access/xact.h"
 #include "catalog/pg_database.h"
-#include "commands/dbcommands.h"
 #include "miscadmin.h"
 #include "postmaster/bgworker.h"
 #include "storage/ipc.h"
 #include "storage/lmgr.h"
 #include "storage/lock.h"
 #include "tcop/tcopprot.h"
+#include "utils/fmgroids.h"
 #include "utils/memutils.h"
-#include "utils/syscache.h"
 
 #include "prewarm/prewarm.h"
 #include "server/compat.h"
@@ -83,7 +85,7 @@ warn_of_all(List *entries, const char *database, int sqlstate, const char *why, 
 		const EmogiPrewarmEntry *entry = lfirst(cell);
 
 		if (strcmp(entry->database, database) == 0)
-			emogi_prewarm_warn(entry, sqlstate, why, hint);
+			emogi_prewarm_warn(entry, sqlstate, why, NULL, hint);
 	}
 }
 
@@ -96,26 +98,31 @@ nap(long ms)
 	CHECK_FOR_INTERRUPTS();
 }
 
-/* Find a database that can be connected to; InvalidOid, and why not, when it cannot. */
+/*
+ * Find a database that can be connected to; InvalidOid, and why not, when it cannot. By a sequential scan: who is in no database may
+ * not have the descriptors of indexes.
+ */
 static Oid
 find_database(const char *name, const char **why)
 {
-	Oid			database;
+	Oid			database = InvalidOid;
+	Relation	databases;
+	SysScanDesc scan;
+	ScanKeyData key;
 	HeapTuple	row;
 
-	*why = "There is no such database.";
+	*why = "there is no such database";
 	StartTransactionCommand();
-	database = get_database_oid(name, true);
-	row = SearchSysCache1(DATABASEOID, ObjectIdGetDatum(database));
-	if (HeapTupleIsValid(row))
-	{
-		if (!((Form_pg_database) GETSTRUCT(row))->datallowconn)
-		{
-			database = InvalidOid;
-			*why = "The database does not accept connections.";
-		}
-		ReleaseSysCache(row);
-	}
+	databases = table_open(DatabaseRelationId, AccessShareLock);
+	ScanKeyInit(&key, Anum_pg_database_datname, BTEqualStrategyNumber, F_NAMEEQ, CStringGetDatum(name));
+	scan = systable_beginscan(databases, InvalidOid, false, NULL, 1, &key);
+	row = systable_getnext(scan);
+	if (HeapTupleIsValid(row) && ((Form_pg_database) GETSTRUCT(row))->datallowconn)
+		database = ((Form_pg_database) GETSTRUCT(row))->oid;
+	else if (HeapTupleIsValid(row))
+		*why = "the database does not accept connections";
+	systable_endscan(scan);
+	table_close(databases, AccessShareLock);
 	CommitTransactionCommand();
 	return database;
 }
@@ -206,14 +213,15 @@ load_database(List *entries, const char *name)
 		LWLockRelease(emogi_shared->lock);
 		if (!start_loader(name, database))
 		{
-			warn_of_all(entries, name, ERRCODE_INSUFFICIENT_RESOURCES, "No background worker is free.", "Raise max_worker_processes and restart the server.");
+			warn_of_all(entries, name, ERRCODE_INSUFFICIENT_RESOURCES, "no background worker is free",
+						"Raise max_worker_processes and restart the server.");
 			return;
 		}
 		outcome = await_loader(database);
 	}
 	if (outcome == FAILED)
-		warn_of_all(entries, name, ERRCODE_CONNECTION_FAILURE, "The process that loads the graphs of the database has ended before it had tried all.",
-					"The server's log says why; what it had loaded is in the cache.");
+		warn_of_all(entries, name, ERRCODE_CONNECTION_FAILURE, "the process that loads the graphs of the database has ended too early",
+					"The lines before say why, and what it had loaded.");
 }
 
 /* Is an entry the first of its database? */
