@@ -8,6 +8,7 @@
  */
 #include "postgres.h"
 
+#include "parser/scansup.h"
 #include "utils/guc.h"
 
 #include "prewarm/prewarm.h"
@@ -18,11 +19,11 @@ static char *setting = NULL;
 #define FORM_HINT \
 	"An entry is a database and a table, with its columns if they are not src and dst: 'shop: follows, shop: public.roads(from_node, to_node, km)'. Names other than lower-case letters, digits and underscores are quoted: '\"my-db\": \"Edges\"'."
 
-/* Skip blanks. */
+/* Skip blanks: what SQL takes for them, in whatever locale a process runs. */
 static void
 skip_blanks(const char **p)
 {
-	while (isspace((unsigned char) **p))
+	while (scanner_isspace(**p))
 		(*p)++;
 }
 
@@ -116,7 +117,7 @@ read_entry(const char **p, EmogiPrewarmEntry *entry)
 	if (entry->relation == NULL || (**p == '(' && !read_columns(p, entry)))
 		return false;
 	entry->text = pnstrdup(start, *p - start);
-	while (entry->text[0] != '\0' && isspace((unsigned char) entry->text[strlen(entry->text) - 1]))
+	while (entry->text[0] != '\0' && scanner_isspace(entry->text[strlen(entry->text) - 1]))
 		entry->text[strlen(entry->text) - 1] = '\0';
 	return **p == ',' || **p == '\0';
 }
@@ -134,7 +135,7 @@ entry_text(const char *start)
 		quoted ^= *p == '"';
 		depth += quoted ? 0 : (*p == '(') - (*p == ')');
 	}
-	while (p > start && isspace((unsigned char) p[-1]))
+	while (p > start && scanner_isspace(p[-1]))
 		p--;
 	return pnstrdup(start, p - start);
 }

@@ -15,7 +15,7 @@ use Time::HiRes qw(time);
 my $node = PostgreSQL::Test::Cluster->new('primary');
 $node->init(allows_streaming => 1);
 $node->append_conf('postgresql.conf', join "\n", "shared_preload_libraries = 'emogi'", 'autovacuum = off', "emogi.max_memory = '512MB'",
-	'restart_after_crash = on', 'fsync = off', 'max_worker_processes = 12');
+	'restart_after_crash = on', 'fsync = off', 'max_worker_processes = 12', 'max_prepared_transactions = 4');
 $node->start;
 $node->safe_psql('postgres', q{CREATE DATABASE shop});
 $node->safe_psql('postgres', q{CREATE DATABASE "Other Shop"});
@@ -120,6 +120,18 @@ like(news(), qr/invalid value for parameter "emogi.prewarm": "shop follows"/, 'a
 is($node->safe_psql('postgres', q{SELECT count(*) FROM emogi_graphs}), '0', '... and the server has started');
 $node->append_conf('postgresql.conf', q{emogi.prewarm = ''});
 $node->safe_psql('postgres', q{ALTER DATABASE shop RESET ALL});
+
+# A small table that is being written to, across the restart: it is loaded when that has ended.
+$node->safe_psql('shop', q{BEGIN; INSERT INTO geo.roads VALUES (2000, 2001, 1); PREPARE TRANSACTION 'writer'});
+my ($state, $message) = sqlstate($node, q{SELECT emogi_prewarm('geo.roads(from_node, to_node)')}, 'shop');
+like("$state $message", qr/^55000 .*cannot be cached.*DETAIL:.*Transactions in progress.*HINT:.*when they have ended/s, 'a table that is being written to cannot be cached');
+$node->safe_psql('postgres', q{ALTER SYSTEM SET emogi.prewarm = 'shop: geo.roads(from_node, to_node)'});
+news();
+$node->restart;
+ok(wait_until(20, sub { $node->safe_psql('postgres', q{SELECT count(*) >= 2 FROM emogi_runs WHERE function = 'emogi_prewarm' AND status = 'failed'}) eq 't' }), '... at the start it is tried again');
+$node->safe_psql('shop', q{COMMIT PREPARED 'writer'});
+like(wait_loaded(), qr/LOG:  emogi\.prewarm: the graph of "geo.roads\(from_node, to_node\)" of database "shop" is loaded/, '... until that has ended');
+is(graphs(), 'shop 1001 ready', '... with all rows');
 
 # Kill: what crashes takes the Region with it, and the next worker fills it again.
 restart_with('shop: follows');
