@@ -615,6 +615,17 @@ CREATE FUNCTION emogi_check(graph regclass, direction text DEFAULT 'out', weight
 AS 'MODULE_PATHNAME', 'emogi_check' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000;
 COMMENT ON FUNCTION emogi_check(regclass, text, boolean, boolean, boolean, text) IS 'whether the graph that a call would use is what its source holds: it is built again and compared';
 
+CREATE FUNCTION emogi_prewarm(graph text, direction text DEFAULT 'out', weights boolean DEFAULT false, backward boolean DEFAULT false,
+	keep boolean DEFAULT NULL, OUT cache text, OUT vertices bigint, OUT edges bigint, OUT bytes bigint, OUT kept boolean)
+AS 'MODULE_PATHNAME', 'emogi_prewarm' LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 100000;
+COMMENT ON FUNCTION emogi_prewarm(text, text, boolean, boolean, boolean) IS 'have the graph of a table stand in the cache, for all sessions; keep: do not evict it to make room';
+
+CREATE FUNCTION emogi_prewarm(graph regclass, direction text DEFAULT 'out', weights boolean DEFAULT false, backward boolean DEFAULT false,
+	keep boolean DEFAULT NULL, columns text DEFAULT NULL,
+	OUT cache text, OUT vertices bigint, OUT edges bigint, OUT bytes bigint, OUT kept boolean)
+AS 'MODULE_PATHNAME', 'emogi_prewarm' LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 100000;
+COMMENT ON FUNCTION emogi_prewarm(regclass, text, boolean, boolean, boolean, text) IS 'have the graph of a table stand in the cache, for all sessions; keep: do not evict it to make room';
+
 CREATE FUNCTION emogi_evict(graph text DEFAULT NULL) RETURNS bigint
 AS 'MODULE_PATHNAME', 'emogi_evict' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000;
 COMMENT ON FUNCTION emogi_evict(text) IS 'drop the cached graphs of a table, view or query, or of all that are the caller''s in this database; bytes given back';
@@ -652,7 +663,7 @@ COMMENT ON COLUMN emogi_devices.pid IS 'process id of the engine worker';
 
 CREATE FUNCTION emogi_graphs(OUT source text, OUT database text, OUT relation oid, OUT columns text,
 	OUT direction text, OUT backward boolean, OUT state text, OUT vertices bigint, OUT edges bigint,
-	OUT skipped_rows bigint, OUT bytes bigint, OUT key_bytes bigint, OUT live_bytes bigint, OUT on_device boolean, OUT pins int, OUT hits bigint,
+	OUT skipped_rows bigint, OUT bytes bigint, OUT key_bytes bigint, OUT live_bytes bigint, OUT on_device boolean, OUT pins int, OUT kept boolean, OUT hits bigint,
 	OUT built_at timestamptz, OUT last_used timestamptz, OUT build_ms float8)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL RESTRICTED ROWS 10;
@@ -675,6 +686,7 @@ COMMENT ON COLUMN emogi_graphs.key_bytes IS 'bytes of shared memory beside that 
 COMMENT ON COLUMN emogi_graphs.live_bytes IS 'bytes of shared memory beside that, by which the graph follows its table; all graphs of the table and columns have them in common; 0: it does not';
 COMMENT ON COLUMN emogi_graphs.on_device IS 'whether a GPU may keep a copy';
 COMMENT ON COLUMN emogi_graphs.pins IS 'number of calls that use it now';
+COMMENT ON COLUMN emogi_graphs.kept IS 'whether it is not evicted to make room: emogi_prewarm(..., keep => true)';
 COMMENT ON COLUMN emogi_graphs.hits IS 'number of calls that found it here';
 COMMENT ON COLUMN emogi_graphs.built_at IS 'when it became ready; NULL while building';
 COMMENT ON COLUMN emogi_graphs.last_used IS 'when a call last used it; NULL while building';

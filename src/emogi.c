@@ -7,6 +7,7 @@
  * The folders beside this file are rooms. A room may use those below it, and none above; its header tells what lives there:
  *
  *   scan_node/   calls in FROM, as nodes of a plan             worker/  the engine worker, on the other side of a slot
+ *   prewarm/     graphs that are loaded ahead of calls
  *   function/    the SQL functions                             views/   the views, and what administers the cache
  *   build/       from a Source to a Graph
  *   live/        what has changed in the tables since a Graph was made
@@ -40,6 +41,7 @@
 #include "storage/shmem.h"
 
 #include "cache/live_state.h"
+#include "prewarm/prewarm.h"
 #include "scan_node/scan_node.h"
 #include "server/compat.h"
 #include "server/fault.h"
@@ -102,6 +104,7 @@ _PG_init(void)
 	emogi_settings_define();
 	emogi_papers_define();
 	emogi_limits_define();
+	emogi_prewarm_define();
 	emogi_fault_define();
 	emogi_compat_reserve_prefix("emogi");
 	emogi_ring_init();

@@ -29,6 +29,18 @@ extern void emogi_obtain_graph(EmogiCall *call, EmogiSource *source, const Emogi
 extern EmogiPatch *emogi_obtain_patched(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *wanted, EmogiGraph *graph);
 extern void emogi_obtain_release(EmogiCall *call);
 
+/* ---- unshared.c: why a Graph is for one call alone ---- */
+
+/* The HINT where a Graph may be had for all by a later call. */
+#define EMOGI_UNSHARED_NOW "Call it again when they have ended."
+
+extern void emogi_unshared_report(const EmogiSource *source, bool from_heaps, List *leaves, const char *why);
+
+/* ---- wish_keep.c: Graphs that are not evicted to make room ---- */
+
+extern bool emogi_wish_keep(EmogiCall *call);
+extern void emogi_wish_let_go(EmogiCall *call, const EmogiGraphKey *wanted);
+
 /* A Graph as it is, whatever the call wants to see of it. */
 typedef struct EmogiObtained
 {

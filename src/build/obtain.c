@@ -92,6 +92,15 @@ build_shared(EmogiCall *call, const EmogiSource *source, const Rows *rows, const
 	return true;
 }
 
+/* Raise 55000 for a Graph that is wanted for all, and why it cannot be had, unless that is to be found out: NULL. */
+static void
+report_private(const EmogiCall *call, const EmogiSource *source, const Rows *rows, const char *why)
+{
+	if (why == NULL && call->record.why_private[0] != '\0')
+		why = call->record.why_private;
+	emogi_unshared_report(source, rows->are_heaps, rows->leaves, why);
+}
+
 /* Build a Graph that lives no longer than the call. why: it is not shared; NULL = that is known, or of no interest. */
 static void
 build_privately(EmogiCall *call, const EmogiSource *source, const Rows *rows, const EmogiGraphKey *wanted, const char *why,
@@ -99,6 +108,8 @@ build_privately(EmogiCall *call, const EmogiSource *source, const Rows *rows, co
 {
 	uint32		misfits;
 
+	if (wanted->shared_only)
+		report_private(call, source, rows, why);
 	note_private(call, why);
 	build_edges(call, source, rows, wanted->weights);
 	emogi_build_graph(call, wanted->direction, wanted->with_backward, graph, &misfits);
@@ -293,9 +304,11 @@ obtain(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *wanted, EmogiG
 	EmogiWish  *wish = emogi_wish_make(source, rows.tree, wanted);	/* of what was found in the end */
 	bool		may_share = emogi_wish_may_share(wish, rows.leaves);
 
+	if (wanted->shared_only && !may_share)
+		report_private(call, source, &rows, rows.tree != NULL ? emogi_wish_why_not(wish) : NULL);
 	if (may_share && emogi_wish_look(call->slot, wish))
 		show_cached(call, wish, "hit", graph);
-	else if (may_share && twice == NULL && emogi_wish_look_back(call->slot, wish, &call->record.age_ms))
+	else if (may_share && twice == NULL && !wanted->shared_only && emogi_wish_look_back(call->slot, wish, &call->record.age_ms))
 		show_cached(call, wish, "stale", graph);
 	else if (!emogi_follow_graph(call, source, wish, patch, graph))
 	{
@@ -306,6 +319,8 @@ obtain(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *wanted, EmogiG
 	}
 	if (source->is_query)
 		source->key = rows.tree != NULL ? rows.tree->columns.key : call->slot->keys;
+	if (wanted->shared_only && call->slot->graph < 0)
+		report_private(call, source, &rows, NULL);
 	if (twice != NULL)
 		build_again(call, source, &rows, wish, graph, twice);
 	call->record.nvertices = graph->nvertices;
@@ -316,8 +331,8 @@ obtain(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *wanted, EmogiG
 
 /*
  * Get the Graph of a Source as the caller's snapshot sees it, from the cache or newly built, for as long as the call
- * lasts. The caller's rights are checked first, on every call. Raises 42501, 40001, 53200, 22004 and 22023 for weights, and
- * whatever a query raises. wanted: what kind of lists and weights (emogi_run_wish).
+ * lasts. The caller's rights are checked first, on every call. Raises 42501, 40001, 53200, 22004 and 22023 for weights, 55000 if
+ * it is wanted for all but cannot be shared, and whatever a query raises. wanted: what kind of lists and weights (emogi_run_wish).
  */
 void
 emogi_obtain_graph(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *wanted, EmogiGraph *graph)

@@ -330,7 +330,7 @@ emogi_wish_add(EmogiSlot *slot, const EmogiWish *wish, const EmogiGraphKey *key)
 		untrack_leaves(wish, wish->nleaves);
 		return NULL;
 	}
-	cached->key.any_direction = false;
+	cached->key.any_direction = cached->key.shared_only = false;
 	cached->exact_at = wish->taken_at;
 	for (int i = 0; i < wish->nleaves; i++)
 		cached->leaves[i] = (EmogiLeaf) {.table = wish->tables[i], .relfilenumber = wish->relfilenumbers[i]};

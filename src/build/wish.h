@@ -64,6 +64,11 @@ extern bool emogi_wish_reserve_at(EmogiSlot *slot, const EmogiWish *wish, const 
 extern bool emogi_wish_is_cached(const EmogiWish *wish);
 extern void emogi_wish_publish(EmogiCall *call, EmogiGraph *graph, uint32 weight_misfits, uint64 nskipped, uint64 *counter);
 
+/* ---- wish_keep.c: the mark of a Graph that is kept; build.h has the rest ---- */
+
+extern bool emogi_wish_hands_on(EmogiCached *cached, const EmogiCached *published);
+extern void emogi_wish_note_not_kept(const EmogiCached *published, const EmogiKept *together);
+
 /* ---- what the files above share; caller holds cache_lock ---- */
 
 extern bool emogi_wish_has_columns(const EmogiCached *cached, const EmogiGraphKey *key);

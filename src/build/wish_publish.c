@@ -95,10 +95,14 @@ is_superfluous(const EmogiCached *cached, const EmogiCached *published, Transact
 	return (is_outdated(cached, oldest_xid) || does_all_of(published, cached)) && !is_still_of_use(cached, published);
 }
 
-/* Doom what the Graph that has just been published makes superfluous. Caller holds cache_lock. */
-static void
+/*
+ * Doom what the Graph that has just been published makes superfluous; did one that it replaces hand on that it is kept? Another that is
+ * kept stays, until a Graph with its lists is published. Caller holds cache_lock.
+ */
+static bool
 doom_predecessors(const EmogiCached *published, TransactionId oldest_xid)
 {
+	bool		inherits = false;
 	EmogiCached *oldest = NULL;
 	int			versions = 0;
 	dlist_iter	iter;
@@ -109,6 +113,9 @@ doom_predecessors(const EmogiCached *published, TransactionId oldest_xid)
 
 		if (cached == published || cached->state != EMOGI_GRAPH_READY ||
 			!emogi_cache_same_source(&cached->key, &published->key))
+			continue;
+		inherits |= emogi_wish_hands_on(cached, published);
+		if (cached->kept)
 			continue;
 		if (is_superfluous(cached, published, oldest_xid))
 			emogi_cache_doom(cached);
@@ -121,6 +128,7 @@ doom_predecessors(const EmogiCached *published, TransactionId oldest_xid)
 	}
 	if (versions >= (published->live_id != 0 ? EMOGI_MAX_LIVE_VERSIONS : EMOGI_MAX_VERSIONS))
 		emogi_cache_doom(oldest);
+	return inherits;
 }
 
 /* Publish the Graph that a call has made; one more in a counter of the cache's. */
@@ -129,6 +137,8 @@ emogi_wish_publish(EmogiCall *call, EmogiGraph *graph, uint32 weight_misfits, ui
 {
 	EmogiCached *cached = &emogi_cache_shared->graphs[call->slot->graph];
 	TransactionId oldest_xid = GetOldestNonRemovableTransactionId(NULL);
+	EmogiKept	together;
+	bool		mark_lost;
 
 	emogi_fault_sleep(EMOGI_AT_BUILT);
 	pg_atomic_write_u64(&call->slot->nskipped, nskipped);
@@ -144,9 +154,11 @@ emogi_wish_publish(EmogiCall *call, EmogiGraph *graph, uint32 weight_misfits, ui
 	for (int i = 0; i < cached->nleaves; i++)
 		emogi_tables_publish(cached->leaves[i].table);
 	(*counter)++;
-	doom_predecessors(cached, oldest_xid);
+	mark_lost = doom_predecessors(cached, oldest_xid) && !emogi_cache_keep(cached, &together);
 	emogi_cache_unlock();
 	ConditionVariableBroadcast(&emogi_cache_shared->changed);
 	emogi_cache_free_doomed();
+	if (mark_lost)
+		emogi_wish_note_not_kept(cached, &together);
 	emogi_fault_sleep(EMOGI_AT_PUBLISHED);
 }

@@ -28,25 +28,18 @@
 #define EMOGI_MAX_TEXT 4095
 
 EmogiCache *emogi_cache_shared;
-static dlist_head *buckets;		/* [max_graphs()], entries by database and table */
-
-/* Get the number of Graphs that can be cached. */
-static uint32
-max_graphs(void)
-{
-	return (uint32) Min(Max(emogi_max_memory_mb, EMOGI_MIN_GRAPHS), EMOGI_MAX_GRAPHS);
-}
+static dlist_head *buckets;		/* [emogi_cache_max_graphs()], entries by database and table */
 
 static Size
 entries_bytes(void)
 {
-	return add_size(offsetof(EmogiCache, graphs), mul_size(max_graphs(), sizeof(EmogiCached)));
+	return add_size(offsetof(EmogiCache, graphs), mul_size(emogi_cache_max_graphs(), sizeof(EmogiCached)));
 }
 
 Size
 emogi_cache_shmem_size(void)
 {
-	return add_size(MAXALIGN(entries_bytes()), MAXALIGN(mul_size(max_graphs(), sizeof(dlist_head))));
+	return add_size(MAXALIGN(entries_bytes()), MAXALIGN(mul_size(emogi_cache_max_graphs(), sizeof(dlist_head))));
 }
 
 /* Set up the cache, empty. Caller holds AddinShmemInitLock. */
@@ -56,7 +49,7 @@ emogi_cache_shmem_startup(bool found)
 	bool		found_cache;
 
 	emogi_cache_shared = ShmemInitStruct("emogi cache", entries_bytes(), &found_cache);
-	buckets = ShmemInitStruct("emogi cache buckets", max_graphs() * sizeof(dlist_head), &found_cache);
+	buckets = ShmemInitStruct("emogi cache buckets", emogi_cache_max_graphs() * sizeof(dlist_head), &found_cache);
 	if (found)
 		return;
 	memset(emogi_cache_shared, 0, offsetof(EmogiCache, graphs));	/* an entry is set up when it is first taken */
@@ -67,7 +60,7 @@ emogi_cache_shmem_startup(bool found)
 	dlist_init(&emogi_cache_shared->free);
 	dlist_init(&emogi_cache_shared->used);
 	dlist_init(&emogi_cache_shared->doomed);
-	for (uint32 i = 0; i < max_graphs(); i++)
+	for (uint32 i = 0; i < emogi_cache_max_graphs(); i++)
 		dlist_init(&buckets[i]);
 }
 
@@ -113,8 +106,8 @@ dlist_head *
 emogi_cache_chain(const EmogiGraphKey *key)
 {
 	if (key->of_query)
-		return &buckets[digest_start(key) % max_graphs()];
-	return &buckets[hash_combine(murmurhash32(key->database), murmurhash32(key->relid)) % max_graphs()];
+		return &buckets[digest_start(key) % emogi_cache_max_graphs()];
+	return &buckets[hash_combine(murmurhash32(key->database), murmurhash32(key->relid)) % emogi_cache_max_graphs()];
 }
 
 /* Take an entry that is FREE; NULL when there is none. */
@@ -125,7 +118,7 @@ take_entry(void)
 
 	if (!dlist_is_empty(&cache->free))
 		return dlist_container(EmogiCached, order, dlist_pop_head_node(&cache->free));
-	return cache->nused < max_graphs() ? &cache->graphs[cache->nused++] : NULL;
+	return cache->nused < emogi_cache_max_graphs() ? &cache->graphs[cache->nused++] : NULL;
 }
 
 /* Give an entry that is in no list back. */
@@ -209,6 +202,7 @@ emogi_cache_touch(EmogiCached *cached)
 void
 emogi_cache_doom(EmogiCached *cached)
 {
+	emogi_cache_let_go(cached);
 	cached->state = EMOGI_GRAPH_DOOMED;
 	dlist_delete(&cached->order);
 	dlist_push_tail(&emogi_cache_shared->doomed, &cached->order);
@@ -342,7 +336,7 @@ emogi_cache_unpin(int index)
 		emogi_cache_free_doomed();
 }
 
-/* Find the READY Graph that is not pinned and was not used for longest; or NULL. Caller holds cache_lock. */
+/* Find the READY Graph that is neither pinned nor kept and was not used for longest; or NULL. Caller holds cache_lock. */
 static EmogiCached *
 least_recently_used(void)
 {
@@ -352,7 +346,7 @@ least_recently_used(void)
 	{
 		EmogiCached *cached = dlist_container(EmogiCached, order, iter.cur);
 
-		if (cached->state == EMOGI_GRAPH_READY && cached->pins == 0)
+		if (cached->state == EMOGI_GRAPH_READY && cached->pins == 0 && !cached->kept)
 			return cached;
 	}
 	return NULL;
@@ -442,11 +436,12 @@ graph_bytes(int index)
 	return cached->bytes - cached->labels_bytes + emogi_dictionaries_bytes(cached->dictionary);
 }
 
-/* Tell those below how large Graphs are; called once, in the postmaster. */
+/* Tell those below how large Graphs are, and those that are kept; called once, in the postmaster. */
 void
 emogi_cache_init(void)
 {
 	emogi_limits_ask_size(graph_bytes);
+	emogi_region_ask_kept(emogi_cache_kept_bytes);
 }
 
 /* ---- the worker's side ---- */

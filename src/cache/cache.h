@@ -4,7 +4,8 @@
  * ring.c knows which transactions have changed which tables, and so whether a Graph still holds what a snapshot sees; it stands
  * on xids.c, what a snapshot sees of other transactions, and tables.c, the tables that are tracked.
  * cache.c keeps the entries: their life, their memory, their eviction; cache_find.c finds them by what they are made of; cache_labels.c
- * has what they have of components. Which entry serves a call is wish.c's business, in ../build.
+ * has what they have of components; cache_keep.c says which of them are not evicted to make room. Which entry serves a call is wish.c's
+ * business, in ../build.
  */
 #ifndef EMOGI_CACHE_H
 #define EMOGI_CACHE_H
@@ -75,6 +76,7 @@ extern void emogi_dictionaries_release(int index);
 extern EmogiDictionary *emogi_dictionaries_get(int index);
 extern const EmogiKeyType *emogi_dictionaries_type(int index);
 extern uint64 emogi_dictionaries_bytes(int index);
+extern uint64 emogi_dictionaries_made_bytes(int index);
 extern uint64 emogi_dictionaries_all_bytes(void);
 
 /* ---- cache.c: Graphs that calls and sessions share ---- */
@@ -106,6 +108,7 @@ typedef struct EmogiGraphKey
 	bool		any_direction;	/* wanted: all directions will do */
 	bool		by_labels;		/* wanted: of an older Graph its labels, with what has come since */
 	bool		with_backward;
+	bool		shared_only;	/* wanted: for all sessions, as the snapshot sees it; 55000 where that is not to be had */
 } EmogiGraphKey;
 
 typedef struct EmogiLeaf
@@ -134,6 +137,7 @@ typedef struct EmogiCached
 	bool		on_device;		/* the worker's GPU engine may know it: only the worker may free it */
 	bool		leaving;		/* DOOMED, and somebody is about to free it */
 	bool		packed;			/* its memory is a small block; else whole granules */
+	bool		kept;			/* READY, and not evicted to make room: see cache_keep.c */
 	EmogiGraph	graph;
 	uint32		weight_misfits; /* EMOGI_NOT_* over all weights */
 	uint64		bytes;			/* in the Region, but for the dictionary */
@@ -163,6 +167,14 @@ typedef struct EmogiCached
 	uint64		few_running[EMOGI_FEW_RUNNING];
 } EmogiCached;
 
+/* What the Graphs that are kept have together. */
+typedef struct EmogiKept
+{
+	uint64		bytes;			/* but for labels */
+	uint32		ngraphs;
+	uint32		nleaves;
+} EmogiKept;
+
 /* Counters since the server started or they were reset; under cache_lock. */
 typedef struct EmogiCacheCounters
 {
@@ -186,6 +198,7 @@ typedef struct EmogiCache
 	uint64		asked[EMOGI_KEYS_ASKED];	/* the first bytes of their digests; 0 = none */
 	uint32		next_asked;
 	EmogiCacheCounters counters;
+	EmogiKept	kept;
 	ConditionVariable changed;	/* broadcast when a Graph becomes READY or FREE */
 	pg_atomic_uint32 ndoomed;	/* read without lock */
 	uint32		nused;			/* entries [0, nused) are set up */
@@ -196,6 +209,13 @@ typedef struct EmogiCache
 } EmogiCache;
 
 extern EmogiCache *emogi_cache_shared;
+
+/* Get the number of Graphs that can be cached. */
+static inline uint32
+emogi_cache_max_graphs(void)
+{
+	return (uint32) Min(Max(emogi_max_memory_mb, EMOGI_MIN_GRAPHS), EMOGI_MAX_GRAPHS);
+}
 
 extern Size emogi_cache_shmem_size(void);
 extern void emogi_cache_shmem_startup(bool found);
@@ -248,6 +268,12 @@ extern void emogi_cache_labels_keep(int graph, const uint32 *component);
 extern bool emogi_cache_labels_stop(void);
 extern void emogi_cache_labels_free(int graph);
 extern bool emogi_cache_labels_drop(void);
+
+/* ---- cache_keep.c: Graphs that are not evicted to make room; caller holds cache_lock, but for emogi_cache_kept_bytes ---- */
+
+extern bool emogi_cache_keep(EmogiCached *cached, EmogiKept *together);
+extern void emogi_cache_let_go(EmogiCached *cached);
+extern uint64 emogi_cache_kept_bytes(void);
 
 /* ---- drops.c: what is dropped is evicted ---- */
 

@@ -198,7 +198,7 @@ find_unread(dlist_head *list, bool *other)
 	{
 		EmogiCached *cached = dlist_container(EmogiCached, order, iter.cur);
 
-		*other |= cached->pins == 0;
+		*other |= cached->pins == 0 && !cached->kept;
 		if (found == NULL && cached->labels != NULL && cached->label_readers == 0)
 			found = cached;
 	}

@@ -192,16 +192,22 @@ emogi_dictionaries_type(int index)
 	return &dictionaries[index].type;
 }
 
-/* Get the bytes that a dictionary takes in the Region; 0 for index = -1. Caller holds cache_lock. */
+/* Get the bytes of a dictionary as it was made; 0 for index = -1. Caller holds cache_lock. */
 uint64
-emogi_dictionaries_bytes(int index)
+emogi_dictionaries_made_bytes(int index)
 {
 	const SharedDictionary *entry = &dictionaries[index];
 
 	if (index < 0)
 		return 0;
-	return (entry->packed ? emogi_small_bytes(entry->bytes) : TYPEALIGN64(EMOGI_GRANULE_BYTES, entry->bytes)) +
-		TYPEALIGN64(EMOGI_GRANULE_BYTES, entry->room_bytes);
+	return entry->packed ? emogi_small_bytes(entry->bytes) : TYPEALIGN64(EMOGI_GRANULE_BYTES, entry->bytes);
+}
+
+/* The same with the room for later keys. */
+uint64
+emogi_dictionaries_bytes(int index)
+{
+	return index >= 0 ? emogi_dictionaries_made_bytes(index) + TYPEALIGN64(EMOGI_GRANULE_BYTES, dictionaries[index].room_bytes) : 0;
 }
 
 /* Get the bytes of all. Caller holds cache_lock. */

@@ -68,6 +68,7 @@ emogi_run_wish(const EmogiTask *task, EmogiGraphKey *key)
 {
 	const EmogiAlgorithmRow *row = emogi_algorithm_row(task->query.algorithm);
 
+	memset(key, 0, sizeof *key);
 	key->weights = row->weights;
 	key->direction = list_direction(row->lists, task->direction);
 	key->any_direction = row->lists == EMOGI_LISTS_ANY;

@@ -21,6 +21,16 @@ emogi_region_ask_for_room(bool (*ask) (bool at_limit))
 	make_room = ask;
 }
 
+/* Gets the bytes of Graphs that are kept; the cache's. */
+static uint64 (*kept_bytes) (void);
+
+/* Have this asked what is kept, see region.h; called once, in the postmaster. */
+void
+emogi_region_ask_kept(uint64 (*bytes) (void))
+{
+	kept_bytes = bytes;
+}
+
 /* Get the bytes in use: of granules that are cut, those of the units that are taken. */
 uint64
 emogi_region_used_bytes(void)
@@ -39,16 +49,19 @@ report_full(uint64 needed, uint64 used)
 {
 	uint64		used_bytes = used * EMOGI_GRANULE_BYTES;
 	uint64		others_bytes = used_bytes - Min(emogi_limits_own_bytes(), used_bytes);
+	uint64		kept = kept_bytes();
 
 	ereport(ERROR,
 			(errcode(ERRCODE_OUT_OF_MEMORY),
 			 errmsg(others_bytes > 0 ? "emogi.max_memory is too small for this graph beside those of other calls" :
 					"emogi.max_memory is too small for this graph"),
-			 errdetail("%llu more bytes are needed; %llu are in use, %llu of them by other sessions. emogi.max_memory allows %llu.",
+			 errdetail("%llu more bytes are needed; %llu are in use, %llu of them by other sessions. emogi.max_memory allows %llu.%s",
 					   (unsigned long long) needed, (unsigned long long) used_bytes, (unsigned long long) others_bytes,
-					   (unsigned long long) emogi_region_budget_bytes()),
-			 errhint("Raise emogi.max_memory (%dMB now) and restart the server, or select fewer edges%s.", emogi_max_memory_mb,
-					 others_bytes > 0 ? ", or call again when fewer calls are in progress" : "")));
+					   (unsigned long long) emogi_region_budget_bytes(),
+					   kept > 0 ? psprintf(" Graphs that are kept have %llu.", (unsigned long long) kept) : ""),
+			 errhint("Raise emogi.max_memory (%dMB now) and restart the server, or select fewer edges%s%s.", emogi_max_memory_mb,
+					 others_bytes > 0 ? ", or call again when fewer calls are in progress" : "",
+					 kept > 0 ? ", or have kept graphs make room: emogi_prewarm(..., keep => false)" : "")));
 }
 
 /* Raise the error of the system's pool of huge pages that others have taken from. */

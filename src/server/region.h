@@ -33,6 +33,9 @@ typedef uint32 EmogiOwner;
  */
 extern void emogi_region_ask_for_room(bool (*make_room) (bool at_limit));
 
+/* Have `bytes` tell what part of the Region Graphs have that make no room. */
+extern void emogi_region_ask_kept(uint64 (*bytes) (void));
+
 extern void *emogi_region_alloc(EmogiOwner owner, Size bytes);
 extern void *emogi_region_alloc_any(EmogiOwner owner, Size bytes);
 extern void *emogi_region_try_alloc(EmogiOwner owner, Size bytes);

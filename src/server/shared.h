@@ -71,6 +71,8 @@ typedef struct EmogiShared
 	uint64		worker_epoch;	/* counts incarnations; 0 = there was none yet */
 	bool		worker_ready;	/* its engines are open */
 
+	Oid			prewarmed;		/* database whose graphs of emogi.prewarm have all been tried: loader.c's; under lock */
+
 	int			ncuda;			/* GPUs in cuda[] */
 	EmogiDeviceEntry cpu;
 	EmogiDeviceEntry cuda[EMOGI_MAX_DEVICES];	/* when ncuda = 0, cuda[0] says why */
@@ -95,6 +97,7 @@ typedef enum EmogiWait
 	EMOGI_WAIT_SLOT,			/* a call, for a slot */
 	EMOGI_WAIT_BUILD,			/* a call, for another's build of the same Graph */
 	EMOGI_WAIT_ROOM,			/* whoever evicts, for Graphs to give their memory back */
+	EMOGI_WAIT_PREWARM,			/* emogi prewarm, for the worker that loads the graphs of a database */
 	EMOGI_WAITS
 } EmogiWait;
 

@@ -38,6 +38,7 @@ typedef struct Cached
 	char	   *text;			/* of a query */
 	bool		backward;
 	uint32		pins;
+	bool		kept;
 	bool		on_device;
 	uint64		nvertices;
 	uint64		nedges;
@@ -78,6 +79,7 @@ copy_graphs(Cached **copy)
 		graph->backward = cached->state == EMOGI_GRAPH_BUILDING ? cached->key.with_backward :
 			cached->graph.backward.offsets != NULL;
 		graph->pins = cached->pins;
+		graph->kept = cached->kept;
 		graph->on_device = cached->on_device;
 		graph->nvertices = cached->graph.nvertices;
 		graph->nedges = cached->graph.forward.nedges;
@@ -205,6 +207,7 @@ put_graph(FunctionCallInfo fcinfo, const Cached *graph)
 	emogi_views_add(&row, Int64GetDatum(graph->live_bytes));
 	emogi_views_add(&row, BoolGetDatum(graph->on_device));
 	emogi_views_add(&row, Int32GetDatum(graph->pins));
+	emogi_views_add(&row, BoolGetDatum(graph->kept));
 	emogi_views_add(&row, Int64GetDatum(graph->hits));
 	emogi_views_add_time(&row, built ? graph->built_at : 0);
 	emogi_views_add_time(&row, built ? graph->last_used : 0);

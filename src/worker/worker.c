@@ -33,6 +33,7 @@
 
 #include "cache/cache.h"
 #include "call/call.h"
+#include "prewarm/prewarm.h"
 #include "server/region.h"
 #include "worker/threads.h"
 #include "worker/worker.h"
@@ -452,7 +453,7 @@ catch_sigterm(void)
 		ereport(FATAL, (errmsg("could not set a signal handler: %m")));
 }
 
-/* Main function of the engine worker. */
+/* Main function of the engine worker. The first one since the Region is there, and so is empty, has it filled. */
 void
 emogi_worker_main(Datum arg)
 {
@@ -462,6 +463,8 @@ emogi_worker_main(Datum arg)
 
 	enter_shared();
 	start_threads();
+	if (emogi_shared->worker_epoch == 1)
+		emogi_prewarm_start();
 	while (!must_end())
 	{
 		sleep_main();

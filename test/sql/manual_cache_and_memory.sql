@@ -16,3 +16,16 @@ INSERT INTO follows VALUES (5, 6);
 SELECT count(*) FROM emogi_bfs('follows', 1);
 
 SELECT function, cache, rows FROM (SELECT * FROM emogi_runs ORDER BY id DESC LIMIT 3) AS last ORDER BY id;
+
+SELECT cache, vertices, edges FROM emogi_prewarm('follows', direction => 'both');
+
+SELECT count(*) FROM emogi_bfs('follows', 5, direction => 'both');
+
+SELECT function, cache FROM emogi_runs ORDER BY id DESC LIMIT 1;
+
+SELECT cache, kept FROM emogi_prewarm('follows', keep => true);
+
+INSERT INTO follows VALUES (2, 5);
+SELECT count(*) FROM emogi_bfs('follows', 1);
+
+SELECT source, direction, edges, kept FROM emogi_graphs WHERE source = 'follows' AND kept;

@@ -62,3 +62,7 @@ SELECT ok, cache, vertices, edges FROM emogi_check('link');
 SELECT g.columns, g.direction, g.backward, c.ok, c.differs
 FROM emogi_graphs AS g, LATERAL emogi_check(g.relation::regclass, g.direction, true, g.backward, columns => g.columns) AS c
 WHERE g.database = current_database() AND g.source = 'link' ORDER BY 1, 2, 3;
+
+SELECT cache, vertices, edges, kept FROM emogi_prewarm('link', weights => true, keep => true);
+
+SELECT kept FROM emogi_prewarm('link', weights => true, keep => false);

@@ -1,0 +1,188 @@
+/*
+ * loader.c: the background worker that loads the Graphs of one database that emogi.prewarm lists, and ends.
+ *
+ * It is connected as the bootstrap superuser, and reads each relation as its owner, in a security-restricted operation, as REFRESH
+ * MATERIALIZED VIEW does. Nothing that users have written is run at all: views, whose Graphs are for one call alone, are refused before
+ * they are read, and names are looked up for relations alone.
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_class.h"
+#include "commands/extension.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "postmaster/bgworker.h"
+#include "storage/ipc.h"
+#include "tcop/tcopprot.h"
+#include "utils/builtins.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/snapmgr.h"
+#include "utils/syscache.h"
+
+#include "prewarm/prewarm.h"
+#include "server/compat.h"
+
+/*
+ * A table that transactions in progress have changed may have no Graph for all just now (design.md, Registration). So many times it
+ * is tried again, a second apart.
+ */
+#define MOST_RETRIES 10
+#define RETRY_MS 1000
+
+PGDLLEXPORT void emogi_prewarm_loader_main(Datum arg);
+
+/* Have the server's log say that an entry is not loaded, and why. detail, hint: NULL = none. */
+void
+emogi_prewarm_warn(const EmogiPrewarmEntry *entry, int sqlstate, const char *why, const char *detail, const char *hint)
+{
+	ereport(WARNING,
+			(errcode(sqlstate),
+			 errmsg("emogi.prewarm: the graph of \"%s\" of database \"%s\" is not loaded: %s", entry->text, entry->database, why),
+			 detail != NULL ? errdetail("%s", detail) : 0,
+			 hint != NULL ? errhint("%s", hint) : 0));
+}
+
+/* Find the relation of an entry, by the search path that sessions of the database begin with. Raises 42704 and 42P01. */
+static Oid
+find_relation(const EmogiPrewarmEntry *entry)
+{
+	Oid			relid;
+
+	if (!OidIsValid(get_extension_oid("emogi", true)))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("extension emogi does not exist in the database"),
+				 errhint("Run CREATE EXTENSION emogi in the database.")));
+	relid = RangeVarGetRelid(makeRangeVar(entry->schema, entry->relation, -1), NoLock, true);
+	if (!OidIsValid(relid))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation \"%s\" does not exist", entry->schema != NULL ?
+						quote_qualified_identifier(entry->schema, entry->relation) : entry->relation)));
+	return relid;
+}
+
+/* Get the owner of a relation. Raises 42P01 where it has gone. */
+static Oid
+owner_of(Oid relid)
+{
+	HeapTuple	row = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
+	Oid			owner;
+
+	if (!HeapTupleIsValid(row))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation with OID %u does not exist", relid)));
+	owner = ((Form_pg_class) GETSTRUCT(row))->relowner;
+	ReleaseSysCache(row);
+	return owner;
+}
+
+/* Load the Graph of an entry, as the owner of its relation. */
+static void
+load(const EmogiPrewarmEntry *entry, EmogiPrewarmed *prewarmed)
+{
+	EmogiGraphArgument graph = {.text = entry->text,.is_relation = true,.relid = find_relation(entry),.columns = entry->columns};
+	EmogiGraphKey wanted = {
+		.direction = EMOGI_OUT,
+		.weights = entry->ncolumns == 3 ? EMOGI_WEIGHTS_ANY : EMOGI_WEIGHTS_UNUSED
+	};
+	Oid			owner = owner_of(graph.relid);
+	Oid			user;
+	int			context;
+	int			level;
+
+	GetUserIdAndSecContext(&user, &context);
+	SetUserIdAndSecContext(owner, context | SECURITY_RESTRICTED_OPERATION);
+	level = NewGUCNestLevel();
+	emogi_prewarm_graph(InvalidOid, &graph, &wanted, EMOGI_KEEP_AS_IT_IS, prewarmed);
+	AtEOXact_GUC(false, level);
+	SetUserIdAndSecContext(user, context);
+}
+
+/* Load the Graph of an entry in a transaction; the error, when that fails, else NULL. */
+static ErrorData *
+try_entry(const EmogiPrewarmEntry *entry, EmogiPrewarmed *prewarmed)
+{
+	ErrorData  *error = NULL;
+
+	SetCurrentStatementStartTimestamp();
+	StartTransactionCommand();
+	PG_TRY();
+	{
+		PushActiveSnapshot(GetTransactionSnapshot());
+		load(entry, prewarmed);
+		PopActiveSnapshot();
+		CommitTransactionCommand();
+	}
+	PG_CATCH();
+	{
+		MemoryContextSwitchTo(TopMemoryContext);
+		error = CopyErrorData();
+		FlushErrorState();
+		AbortOutOfAnyTransaction();
+	}
+	PG_END_TRY();
+	MemoryContextSwitchTo(TopMemoryContext);
+	return error;
+}
+
+/* Load the Graph of an entry, or warn that it is not loaded. */
+static void
+load_entry(const EmogiPrewarmEntry *entry)
+{
+	EmogiPrewarmed prewarmed;
+	ErrorData  *error;
+
+	pgstat_report_activity(STATE_RUNNING, entry->text);
+	for (int retry = 0; (error = try_entry(entry, &prewarmed)) != NULL; retry++)
+	{
+		if (error->hint == NULL || strcmp(error->hint, EMOGI_UNSHARED_NOW) != 0 || retry == MOST_RETRIES)
+		{
+			emogi_prewarm_warn(entry, error->sqlerrcode, error->message, error->detail, error->hint);
+			return;
+		}
+		FreeErrorData(error);
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, RETRY_MS, emogi_shared_wait_event(EMOGI_WAIT_PREWARM));
+		ResetLatch(MyLatch);
+		CHECK_FOR_INTERRUPTS();
+	}
+	ereport(LOG,
+			(errmsg("emogi.prewarm: the graph of \"%s\" of database \"%s\" is loaded", entry->text, entry->database),
+			 errdetail("%llu vertices, %llu edges, %llu bytes.", (unsigned long long) prewarmed.nvertices,
+					   (unsigned long long) prewarmed.nedges, (unsigned long long) prewarmed.bytes)));
+}
+
+/* Have settings that a database or all sessions may have not be against a Graph for all. */
+static void
+set_settings(void)
+{
+	SetConfigOption("default_transaction_isolation", "read committed", PGC_SUSET, PGC_S_OVERRIDE);
+	SetConfigOption("emogi.cache", "on", PGC_SUSET, PGC_S_OVERRIDE);
+}
+
+/* Main function of a loader. arg: the database; its name, as the list has it, is beside it. */
+void
+emogi_prewarm_loader_main(Datum arg)
+{
+	List	   *entries;
+	ListCell   *cell;
+
+	pqsignal(SIGTERM, die);
+	BackgroundWorkerUnblockSignals();
+	BackgroundWorkerInitializeConnectionByOid(DatumGetObjectId(arg), InvalidOid, 0);
+	MemoryContextSwitchTo(TopMemoryContext);
+	set_settings();
+	entries = emogi_prewarm_list();
+	foreach(cell, entries)
+		if (strcmp(((EmogiPrewarmEntry *) lfirst(cell))->database, MyBgworkerEntry->bgw_extra) == 0)
+			load_entry(lfirst(cell));
+	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
+	emogi_shared->prewarmed = MyDatabaseId;
+	LWLockRelease(emogi_shared->lock);
+	proc_exit(0);
+}

@@ -1,0 +1,264 @@
+/*
+ * start.c: the background worker `emogi prewarm`, which has the Graphs of emogi.prewarm loaded, and ends.
+ *
+ * The first engine worker since the server's start, or since a crash has emptied the Region, starts it (worker/worker.c). It is connected
+ * to no database: a loader for each (loader.c) is, one after the other. DROP DATABASE waits five seconds for those that are connected, and
+ * then fails; so do others that want a database for themselves. They hold a lock on it meanwhile, by which this process knows, and ends the
+ * loader; a new one goes on when the lock is gone.
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/stratnum.h"
+#include "access/table.h"
+#include "access/xact.h"
+#include "catalog/pg_database.h"
+#include "miscadmin.h"
+#include "postmaster/bgworker.h"
+#include "storage/ipc.h"
+#include "storage/lmgr.h"
+#include "storage/lock.h"
+#include "tcop/tcopprot.h"
+#include "utils/fmgroids.h"
+#include "utils/memutils.h"
+
+#include "prewarm/prewarm.h"
+#include "server/compat.h"
+
+/* How often a loader, and what its database is wanted for, are looked at. */
+#define LOOK_MS 100
+
+/* How long a loader may wait for a background worker that is free. */
+#define PATIENCE_MS 60000
+
+PGDLLEXPORT void emogi_prewarm_main(Datum arg);
+
+/* How a loader ended. */
+typedef enum Outcome
+{
+	LOADED,						/* it has tried all entries */
+	DISTURBED,					/* others want the database for themselves */
+	FAILED
+} Outcome;
+
+static BackgroundWorkerHandle *loader = NULL;	/* that is running */
+
+/* Fill in what both kinds of worker have in common. */
+static void
+describe_worker(BackgroundWorker *worker, const char *name, const char *function)
+{
+	memset(worker, 0, sizeof *worker);
+	strlcpy(worker->bgw_name, name, BGW_MAXLEN);
+	strlcpy(worker->bgw_type, "emogi prewarm", BGW_MAXLEN);
+	worker->bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION;
+	worker->bgw_start_time = BgWorkerStart_ConsistentState;
+	worker->bgw_restart_time = BGW_NEVER_RESTART;
+	strlcpy(worker->bgw_library_name, "emogi", BGW_MAXLEN);
+	strlcpy(worker->bgw_function_name, function, BGW_MAXLEN);
+}
+
+/* Start the worker, if there is anything to load; called in the engine worker. */
+void
+emogi_prewarm_start(void)
+{
+	BackgroundWorker worker;
+
+	if (emogi_prewarm_list() == NIL)
+		return;
+	describe_worker(&worker, "emogi prewarm", "emogi_prewarm_main");
+	if (!RegisterDynamicBackgroundWorker(&worker, NULL))
+		ereport(WARNING,
+				(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
+				 errmsg("the graphs of emogi.prewarm are not loaded: no background worker is free"),
+				 errhint("Raise max_worker_processes (%d now) and restart the server.", max_worker_processes)));
+}
+
+/* Warn of each entry of a database. */
+static void
+warn_of_all(List *entries, const char *database, int sqlstate, const char *why, const char *hint)
+{
+	ListCell   *cell;
+
+	foreach(cell, entries)
+	{
+		const EmogiPrewarmEntry *entry = lfirst(cell);
+
+		if (strcmp(entry->database, database) == 0)
+			emogi_prewarm_warn(entry, sqlstate, why, NULL, hint);
+	}
+}
+
+/* Sleep for a while. */
+static void
+nap(long ms)
+{
+	(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, ms, emogi_shared_wait_event(EMOGI_WAIT_PREWARM));
+	ResetLatch(MyLatch);
+	CHECK_FOR_INTERRUPTS();
+}
+
+/*
+ * Find a database that can be connected to; InvalidOid, and why not, when it cannot. By a sequential scan: who is in no database may
+ * not have the descriptors of indexes.
+ */
+static Oid
+find_database(const char *name, const char **why)
+{
+	Oid			database = InvalidOid;
+	Relation	databases;
+	SysScanDesc scan;
+	ScanKeyData key;
+	HeapTuple	row;
+
+	*why = "there is no such database";
+	StartTransactionCommand();
+	databases = table_open(DatabaseRelationId, AccessShareLock);
+	ScanKeyInit(&key, Anum_pg_database_datname, BTEqualStrategyNumber, F_NAMEEQ, CStringGetDatum(name));
+	scan = systable_beginscan(databases, InvalidOid, false, NULL, 1, &key);
+	row = systable_getnext(scan);
+	if (HeapTupleIsValid(row) && ((Form_pg_database) GETSTRUCT(row))->datallowconn)
+		database = ((Form_pg_database) GETSTRUCT(row))->oid;
+	else if (HeapTupleIsValid(row))
+		*why = "the database does not accept connections";
+	systable_endscan(scan);
+	table_close(databases, AccessShareLock);
+	CommitTransactionCommand();
+	return database;
+}
+
+/* Does somebody want a database for himself: to drop it, to copy it, to rename or to move it? The lock is that of a connection. */
+static bool
+is_claimed(Oid database)
+{
+	LOCKTAG		tag;
+	bool		claimed;
+
+	SET_LOCKTAG_OBJECT(tag, InvalidOid, DatabaseRelationId, database, 0);
+	StartTransactionCommand();
+	claimed = LockAcquire(&tag, RowExclusiveLock, false, true) == LOCKACQUIRE_NOT_AVAIL;
+	CommitTransactionCommand();
+	return claimed;
+}
+
+/* Start a loader; false when no background worker is free for long. */
+static bool
+start_loader(const char *name, Oid database)
+{
+	BackgroundWorker worker;
+	char		title[BGW_MAXLEN];
+
+	snprintf(title, sizeof title, "emogi prewarm of %s", name);
+	describe_worker(&worker, title, "emogi_prewarm_loader_main");
+	worker.bgw_main_arg = ObjectIdGetDatum(database);
+	worker.bgw_notify_pid = MyProcPid;
+	strlcpy(worker.bgw_extra, name, BGW_EXTRALEN);
+	for (int waited_ms = 0; !RegisterDynamicBackgroundWorker(&worker, &loader); waited_ms += LOOK_MS)
+	{
+		if (waited_ms >= PATIENCE_MS)
+			return false;
+		nap(LOOK_MS);
+	}
+	return true;
+}
+
+/* Wait until the loader has ended, or end it where others want its database. */
+static Outcome
+await_loader(Oid database)
+{
+	bool		claimed = false;
+	bool		loaded;
+	pid_t		pid;
+
+	while (GetBackgroundWorkerPid(loader, &pid) != BGWH_STOPPED)
+	{
+		nap(LOOK_MS);
+		if (!claimed && is_claimed(database))
+		{
+			claimed = true;
+			TerminateBackgroundWorker(loader);
+		}
+	}
+	pfree(loader);
+	loader = NULL;
+	LWLockAcquire(emogi_shared->lock, LW_SHARED);
+	loaded = emogi_shared->prewarmed == database;
+	LWLockRelease(emogi_shared->lock);
+	return loaded ? LOADED : claimed ? DISTURBED : FAILED;
+}
+
+/* Have the entries of a database loaded. What was loaded before a disturbance is found by the next loader. */
+static void
+load_database(List *entries, const char *name)
+{
+	Outcome		outcome = DISTURBED;
+
+	while (outcome == DISTURBED)
+	{
+		const char *why;
+		Oid			database = find_database(name, &why);
+
+		if (!OidIsValid(database))
+		{
+			warn_of_all(entries, name, ERRCODE_UNDEFINED_DATABASE, why, NULL);
+			return;
+		}
+		if (is_claimed(database))
+		{
+			nap(LOOK_MS);
+			continue;
+		}
+		LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
+		emogi_shared->prewarmed = InvalidOid;
+		LWLockRelease(emogi_shared->lock);
+		if (!start_loader(name, database))
+		{
+			warn_of_all(entries, name, ERRCODE_INSUFFICIENT_RESOURCES, "no background worker is free",
+						"Raise max_worker_processes and restart the server.");
+			return;
+		}
+		outcome = await_loader(database);
+	}
+	if (outcome == FAILED)
+		warn_of_all(entries, name, ERRCODE_CONNECTION_FAILURE, "the process that loads the graphs of the database has ended too early",
+					"The lines before say why, and what it had loaded.");
+}
+
+/* Is an entry the first of its database? */
+static bool
+is_first(List *entries, const EmogiPrewarmEntry *entry)
+{
+	ListCell   *cell;
+
+	foreach(cell, entries)
+		if (strcmp(((EmogiPrewarmEntry *) lfirst(cell))->database, entry->database) == 0)
+			return lfirst(cell) == entry;
+	return false;
+}
+
+/* End the loader with this process. */
+static void
+end_loader(int code, Datum arg)
+{
+	if (loader != NULL)
+		TerminateBackgroundWorker(loader);
+}
+
+/* Main function of `emogi prewarm`. */
+void
+emogi_prewarm_main(Datum arg)
+{
+	List	   *entries;
+	ListCell   *cell;
+
+	pqsignal(SIGTERM, die);
+	BackgroundWorkerUnblockSignals();
+	BackgroundWorkerInitializeConnection(NULL, NULL, 0);
+	MemoryContextSwitchTo(TopMemoryContext);
+	before_shmem_exit(end_loader, 0);
+	entries = emogi_prewarm_list();
+	foreach(cell, entries)
+		if (is_first(entries, lfirst(cell)))
+			load_database(entries, ((EmogiPrewarmEntry *) lfirst(cell))->database);
+	proc_exit(0);
+}
