@@ -11,6 +11,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Types;
 import java.util.Properties;
+import java.util.TreeSet;
 
 public class Drivers {
     private static final String URL = "jdbc:postgresql://127.0.0.1:%s/postgres";
@@ -21,14 +22,14 @@ public class Drivers {
         void set(PreparedStatement statement) throws SQLException;
     }
 
-    /** Get the vertices that a statement returns, in order. */
+    /** Get the vertices that a statement returns, ascending. A source that is passed as text gives vertices as text. */
     private static String vertices(PreparedStatement statement) throws SQLException {
-        StringBuilder result = new StringBuilder();
+        TreeSet<Long> result = new TreeSet<>();
         try (ResultSet rows = statement.executeQuery()) {
             while (rows.next())
-                result.append(result.length() > 0 ? " " : "").append(rows.getLong(1));
+                result.add(rows.getLong(1));
         }
-        return result.toString();
+        return result.toString().replaceAll("[\\[\\],]", "");
     }
 
     /** Note whether a call returns the vertices expected, four times over: prepared by the server on the way. */

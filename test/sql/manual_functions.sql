@@ -6,6 +6,12 @@ CREATE SCHEMA test_manual_functions;
 SET search_path = test_manual_functions, public;
 \pset footer off
 
+CREATE TABLE friends (src text, dst text);
+INSERT INTO friends VALUES ('alice', 'bob'), ('bob', 'carol'), ('dave', 'erin');
+SELECT * FROM emogi_bfs('friends', ARRAY['bob', 'dave']);
+
+SELECT * FROM emogi_cc_text('friends') WHERE vertex = 'carol';
+
 CREATE TABLE follows (src bigint, dst bigint);
 INSERT INTO follows VALUES (1, 2), (1, 3), (2, 4), (3, 4), (4, 5), (6, 1);
 SELECT * FROM emogi_bfs('follows', 1, max_depth => 2);

@@ -18,14 +18,7 @@ SELECT * FROM emogi_sssp('SELECT source, target, cost FROM street WHERE cost >= 
 
 CREATE TABLE link (src text, dst text, ms float8);
 INSERT INTO link VALUES ('web', 'api', 2), ('api', 'db', 1), ('web', 'cache', 1), ('cache', 'db', 5);
-CREATE TABLE host AS
-    SELECT key, row_number() OVER (ORDER BY key) AS id
-    FROM (SELECT src FROM link UNION SELECT dst FROM link) AS keys (key);
-SELECT key, distance
-FROM emogi_sssp('SELECT a.id AS src, b.id AS dst, ms
-                 FROM link JOIN host a ON a.key = link.src JOIN host b ON b.key = link.dst',
-                (SELECT id FROM host WHERE key = 'web'))
-JOIN host ON id = vertex ORDER BY distance, key;
+SELECT * FROM emogi_sssp('link(src, dst, ms)', 'web') ORDER BY distance, vertex;
 
 CREATE TABLE trip (city text, line int, to_city text, to_line int);
 INSERT INTO trip VALUES ('Bonn', 1, 'Bonn', 2), ('Bonn', 2, 'Cologne', 1), ('Cologne', 1, 'Cologne', 2);
