@@ -58,7 +58,7 @@ SELECT reached('SELECT src, dst FROM edges WHERE kind = $2', 'rail');
 SELECT reached('SELECT src, dst FROM edges WHERE kind = $1', 'rail', 'road');
 SELECT reached('SELECT src, dst FROM edges', 'road');
 SELECT reached('SELECT src, dst FROM edges WHERE dst = $1', 'rail');
-SELECT reached('SELECT src, dst FROM edges WHERE dst = $99999999999', 'rail');
+SELECT reached('SELECT src, dst FROM edges WHERE dst = $2147483647', 'rail');
 SELECT reached('SELECT src, dst FROM edges WHERE dst = $0', 'rail');
 SELECT reached('SELECT src, dst FROM edges WHERE kind = ''x $1', 'rail');
 SELECT count(*) FROM emogi_bfs('SELECT src, dst FROM edges WHERE kind = $1', 2);
