@@ -6,6 +6,10 @@ CREATE SCHEMA test_manual_keys_and_queries;
 SET search_path = test_manual_keys_and_queries, public;
 \pset footer off
 
+CREATE TABLE cites (src text, dst text);
+INSERT INTO cites VALUES ('10.1145/3', '10.1145/1'), ('10.1145/1', '10.1000/7'), ('10.1145/2', '10.1145/1');
+SELECT * FROM emogi_bfs('cites', '10.1145/3');
+
 SET emogi.engine = auto;
 CREATE TABLE account (id int PRIMARY KEY, country text);
 CREATE TABLE payment (src int, dst int, day date);
