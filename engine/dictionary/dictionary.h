@@ -20,8 +20,8 @@
 typedef struct EmogiDictionary EmogiDictionary;
 
 /*
- * The order of keys that only the server can compare: places[i] is a temporary number, ascending by key; class_of: equal keys of different
- * bytes are one vertex. Where there is none, keys are ordered as memcmp does, a key before those that it begins.
+ * The order of keys that only the server can compare. Equal keys of different bytes are one vertex, whose key is the first of them; the
+ * others are not found by their bytes. Where there is no order, keys are ordered as memcmp does, a key before those that it begins.
  */
 typedef struct EmogiKeyOrder
 {
@@ -54,7 +54,7 @@ extern EmogiStatus emogi_dictionary_build(EmogiPool *pool, const EmogiDictionary
 extern uint64_t emogi_dictionary_nkeys(const EmogiDictionary *dictionary);
 extern int	emogi_dictionary_shift(const EmogiDictionary *dictionary);
 
-/* Get the key of a code that the dictionary has given. */
+/* Get the key of a code that the dictionary has given; bytes = NULL for others. The bytes stay where they are as long as the dictionary. */
 extern EmogiKeyBytes emogi_dictionary_key(const EmogiDictionary *dictionary, int64_t code);
 
 /* Get the code of a key with exactly these bytes, EMOGI_NO_CODE if there is none. */
@@ -81,7 +81,8 @@ extern void *emogi_dictionary_room(const EmogiDictionary *dictionary);	/* NULL =
 
 /*
  * Give a key that it has not (by emogi_dictionary_find) a code between those of its neighbours by the comparison, which must never give 0
- * for different bytes. EMOGI_NO_CODE: there is no room, or no code, left. One process at a time; others may read.
+ * for different bytes. EMOGI_NO_CODE: there is no room, or no code, left. One process at a time; others may read. Keys
+ * that come in order, ascending or descending, fit into a gap in larger numbers than others. Codes are within -2^31 .. 2^32.
  */
 extern int64_t emogi_dictionary_add(EmogiDictionary *dictionary, EmogiKeyBytes key, EmogiKeyCompare compare, void *arg);
 

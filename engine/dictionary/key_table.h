@@ -3,7 +3,8 @@
  *
  * A key is a string of bytes. Every different string gets a temporary number, 0 .. ntemporaries - 1, in any order, with holes. Any
  * number of processes fill one table at once; it lies in memory that all of them have at one address. Who finds its key takes
- * no lock. Temporary numbers depend on chance; what is made of them by dictionary.h does not.
+ * no lock. Temporary numbers depend on chance; what is made of them by dictionary.h does not. There is room for 10 G keys, so
+ * temporary numbers are the limit. What keys take must lie within 2 TiB of the table.
  */
 #ifndef EMOGI_KEY_TABLE_H
 #define EMOGI_KEY_TABLE_H
