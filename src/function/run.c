@@ -8,7 +8,6 @@
 #include <math.h>
 
 #include "access/xact.h"
-#include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "nodes/execnodes.h"
 #include "utils/float.h"
@@ -293,7 +292,7 @@ emogi_run_open(Oid function, EmogiTask *task, EmogiPatch **patch, EmogiGraph *gr
 		emogi_obtain_graph(call, &source, &wish, graph);
 	emogi_call_phase(call, EMOGI_PHASE_RUN);
 	if (!OidIsValid(source.key.type))
-		(void) emogi_key_type_find(INT8OID, InvalidOid, &source.key);
+		elog(ERROR, "the type of the keys of graph \"%s\" is not known", task->graph.text);
 	if (task->form == NULL)
 		emogi_vertices_read(task, function, &source.key);
 	if (graph->nvertices == 0)

@@ -24,6 +24,7 @@
 #include "utils/typcache.h"
 
 #include "keys/keys.h"
+#include "server/compat.h"
 
 /* Prepare to handle keys of a type. */
 void

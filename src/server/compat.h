@@ -38,6 +38,9 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 #include "utils/wait_event.h"
+#if PG_VERSION_NUM >= 160000
+#include "varatt.h"
+#endif
 #if PG_VERSION_NUM >= 150000
 #include "utils/pgstat_internal.h"
 #endif
