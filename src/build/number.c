@@ -146,9 +146,17 @@ make_dictionary(EmogiCall *call, const EmogiKeyOrder *order)
 	const uint32 fixed_length = slot->keys.fixed_length;
 	Size		bytes = emogi_dictionary_bytes(slot->key_table, fixed_length);
 	Size		scratch_bytes = emogi_dictionary_scratch_bytes(slot->key_table, order != NULL, emogi_cpu_threads);
-	void	   *memory = emogi_dictionaries_begin(slot, &slot->keys, bytes);
-	void	   *scratch = emogi_call_alloc_any(call, scratch_bytes);
+	void	   *memory;
+	void	   *scratch;
 
+	while (!emogi_dictionaries_begin(slot, &slot->keys))
+		if (!emogi_call_make_room())
+			ereport(ERROR,
+					(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
+					 errmsg("too many graphs whose vertices are no integers are in use"),
+					 errdetail("There may be %d of them.", EMOGI_MAX_DICTIONARIES)));
+	memory = emogi_dictionaries_alloc(slot, bytes);
+	scratch = emogi_call_alloc_any(call, scratch_bytes);
 	request->kind = EMOGI_REQUEST_DICTIONARY;
 	request->dictionary = (EmogiDictionaryInput) {.table = slot->key_table,.order = order,.fixed_length = fixed_length,.memory = memory};
 	request->scratch = scratch;

@@ -66,7 +66,8 @@ extern void emogi_ring_forget_recovery(void);
 
 extern Size emogi_dictionaries_shmem_size(void);
 extern void emogi_dictionaries_shmem_startup(void);
-extern void *emogi_dictionaries_begin(EmogiSlot *slot, const EmogiKeyType *type, Size bytes);
+extern bool emogi_dictionaries_begin(EmogiSlot *slot, const EmogiKeyType *type);
+extern void *emogi_dictionaries_alloc(EmogiSlot *slot, Size bytes);
 extern void emogi_dictionaries_finish(EmogiSlot *slot, EmogiDictionary *dictionary);
 extern void emogi_dictionaries_attach(EmogiSlot *slot, int index);
 extern void emogi_dictionaries_share(int index);

@@ -70,22 +70,25 @@ take_memory(const EmogiSlot *slot, Size bytes, bool *packed)
 	return memory != NULL ? memory : emogi_region_alloc_any(EMOGI_OWNER(slot - emogi_shared->slots), bytes);
 }
 
-/* Have a slot make a dictionary: get memory for it, of any content, not populated. Raises 53000 and 53200. */
-void *
-emogi_dictionaries_begin(EmogiSlot *slot, const EmogiKeyType *type, Size bytes)
+/* Have a slot make a dictionary; false when there are too many. emogi_dictionaries_alloc must follow. */
+bool
+emogi_dictionaries_begin(EmogiSlot *slot, const EmogiKeyType *type)
 {
-	int			index;
-	SharedDictionary *entry;
+	int			index = take_entry(type);
 
-	while ((index = take_entry(type)) < 0)
-		if (!emogi_cache_make_room())
-			ereport(ERROR,
-					(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
-					 errmsg("too many graphs whose vertices are no integers are in use"),
-					 errdetail("There may be %d of them.", EMOGI_MAX_DICTIONARIES)));
+	if (index < 0)
+		return false;
 	emogi_dictionaries_attach(slot, -1);
 	slot->dictionary = index;
-	entry = &dictionaries[index];
+	return true;
+}
+
+/* Allocate for the dictionary that a slot makes: memory of any content, not populated. Raises 53200. */
+void *
+emogi_dictionaries_alloc(EmogiSlot *slot, Size bytes)
+{
+	SharedDictionary *entry = &dictionaries[slot->dictionary];
+
 	entry->memory = take_memory(slot, bytes, &entry->packed);
 	entry->bytes = bytes;
 	return entry->memory;
