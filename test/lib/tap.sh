@@ -9,7 +9,7 @@ tap_alone() {
     cat <<'END'
 011_cache_stress    asks for so many checks a second, and finds more the more there are
 044_huge_pages      empties the system's pool of huge pages, of which other servers take some
-052_query_stress    asks for so many checks a second, and for as many races as there can be
+054_query_stress    asks for so many checks a second, and for as many races as there can be
 045_live_stress     is worth the checks that it makes, and there are more of them the more processors it has
 END
 }

@@ -72,7 +72,7 @@ EXCEPTION WHEN OTHERS THEN
   GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT;
   RETURN concat_ws(E'\n  ', SQLSTATE || ' ' || SQLERRM, nullif(detail, ''), nullif(hint, ''));
 END $$;
-CREATE VIEW seen AS TABLE edges;
+CREATE VIEW seen AS SELECT src, dst FROM edges TABLESAMPLE system (50);
 CREATE TEMP TABLE passing (src int, dst int);
 CREATE TABLE secured (src int, dst int);
 INSERT INTO secured VALUES (1, 2);
@@ -81,16 +81,19 @@ GRANT SELECT ON secured TO regress_emogi_alice;
 ALTER TABLE secured ENABLE ROW LEVEL SECURITY;
 SELECT graphs FROM emogi_cache \gset before_
 SELECT private_builds FROM emogi_cache \gset before_
-SELECT try($$SELECT emogi_prewarm('SELECT src, dst FROM edges')$$);
-SELECT try($$SELECT emogi_prewarm('SELECT src, dst FROM edges', keep => true)$$);
+SELECT try($$SELECT emogi_prewarm('SELECT src, dst FROM edges WHERE random() >= 0')$$);
+SELECT try($$SELECT emogi_prewarm('SELECT src, dst FROM edges WHERE random() >= 0', keep => true)$$);
 SELECT try($$SELECT emogi_prewarm('seen')$$);
 SELECT try($$SELECT emogi_prewarm('passing')$$);
 SELECT try($$SELECT emogi_prewarm('bare')$$);
 SELECT try($$SELECT emogi_prewarm('pg_attribute(attnum, attlen)')$$);
 SELECT try($$SELECT emogi_prewarm('emogi_runs(pid, levels)')$$);
 SET ROLE regress_emogi_alice;
-SELECT try($$SELECT emogi_prewarm('secured')$$);
+SELECT cache FROM emogi_prewarm('secured');
+SELECT try($$SELECT emogi_prewarm('SELECT src, dst FROM secured', keep => true)$$);
 RESET ROLE;
+SELECT cache, kept FROM emogi_prewarm('SELECT src, dst FROM edges WHERE src > 0', keep => true);
+SELECT cache, kept FROM emogi_prewarm('SELECT src, dst FROM edges WHERE src > 0', keep => false);
 SELECT cache FROM emogi_prewarm('secured');
 SET emogi.cache = off;
 SELECT try($$SELECT emogi_prewarm('edges')$$);

@@ -11,7 +11,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $graphs = $ENV{EMOGI_RANDOM_GRAPHS} || 400;
+my $graphs = $ENV{EMOGI_RANDOM_GRAPHS} || 120;
 my $seed = $ENV{EMOGI_RANDOM_SEED} || int(rand(1 << 30));
 my $node = emogi_node('main', 'emogi.cpu_threads = 2', 'emogi.live_min_size = 0');
 
