@@ -200,7 +200,7 @@ bytes_of_varlena(const EmogiKeyCoder *coder, Datum datum)
 	struct varlena *value = (struct varlena *) DatumGetPointer(datum);
 	EmogiKeyBytes bytes;
 
-	if (VARATT_IS_EXTENDED(value) && !VARATT_IS_SHORT(value))
+	if (VARATT_IS_COMPRESSED(value) || VARATT_IS_EXTERNAL(value))
 	{
 		Size		length = toast_raw_datum_size(datum) - VARHDRSZ;
 
