@@ -6,7 +6,7 @@
  * Integers of all widths are 8 bytes, big-endian with the sign flipped.
  *
  * A row is any Datum of a composite type, anonymous or not. Its columns need not be of just the types that the key has, but of those
- * that are handled as they are: a varchar is text, an integer is a bigint. What is made here is an anonymous row of the key's types.
+ * that are handled as they are: a varchar is text, and so is a literal without a type, an integer is a bigint. What is made here is an anonymous row of the key's types.
  */
 #include "postgres.h"
 
@@ -87,7 +87,8 @@ find_attributes(const EmogiRowCoder *coder, TupleDesc desc, int *attributes)
 
 		if (attribute->attisdropped)
 			continue;
-		if (n == coder->key.nparts || !emogi_key_type_find(attribute->atttypid, coder->key.parts[n].collation, &found) ||
+		if (n == coder->key.nparts ||
+			!emogi_key_type_find(attribute->atttypid == UNKNOWNOID ? TEXTOID : attribute->atttypid, coder->key.parts[n].collation, &found) ||
 			found.type != coder->key.parts[n].type)
 			refuse_shape(coder);
 		attributes[n++] = i;
@@ -169,6 +170,8 @@ column_of(const EmogiRowCoder *coder, const Shape *shape, int part)
 
 	if (shape->nulls[i])
 		elog(ERROR, "a row with a column that is NULL is no vertex key");
+	if (TupleDescAttr(shape->desc, i)->atttypid == UNKNOWNOID)
+		return CStringGetTextDatum(DatumGetCString(datum));
 	if (coder->key.parts[part].class != EMOGI_KEY_INTEGER)
 		return datum;
 	switch (TupleDescAttr(shape->desc, i)->attlen)

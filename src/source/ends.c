@@ -19,6 +19,7 @@ refuse_type(const EmogiEnd *end, const char *of)
 			(errcode(ERRCODE_DATATYPE_MISMATCH),
 			 errmsg("column \"%s\" of %s has type %s and cannot be a vertex key", end->name, of, format_type_be(end->type)),
 			 errdetail("The type has no order: there is no default operator class of btree for it."),
+			 end->in_row ? errhint("Cast it in a query: 'SELECT ROW(..., column::text), ... FROM ...'.") :
 			 errhint("Cast it in a query: 'SELECT %s::text, ... FROM ...'.", quote_identifier(end->name))));
 }
 
@@ -33,6 +34,17 @@ refuse_pair(const EmogiEnd *src, const EmogiEnd *dst, const char *of)
 			 src->in_row ? errhint("Cast one of them in a query: 'SELECT ROW(...), ROW(..., column::%s) FROM ...'.", format_type_be(src->type)) :
 			 errhint("Cast one of them in a query: 'SELECT %s, %s::%s FROM ...'.", quote_identifier(src->name),
 					 quote_identifier(dst->name), format_type_be(src->type))));
+}
+
+/* Raise 42804 for ends of which one is a row, and the other is not. */
+static void
+refuse_half(const EmogiEnd *src, const EmogiEnd *dst, const char *of)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_DATATYPE_MISMATCH),
+			 errmsg("columns \"%s\" and \"%s\" of %s have different types", src->name, dst->name, of),
+			 errdetail("They have types %s and %s.", format_type_be(src->type), format_type_be(dst->type)),
+			 errhint("Give both ends as rows of the same columns: 'SELECT ROW(...), ROW(...) FROM ...'.")));
 }
 
 /* Raise 42P21 for columns of two collations. */
@@ -196,6 +208,6 @@ emogi_ends_find_keys(const EmogiEnd *src, const EmogiEnd *dst, const char *of, E
 	if (b == NULL && getBaseType(dst->type) == RECORDOID)
 		refuse_unknown_row(dst, of);
 	if (a != NULL || b != NULL)
-		refuse_pair(src, dst, of);
+		refuse_half(src, dst, of);
 	find_keys(src, dst, of, keys);
 }

@@ -9,6 +9,7 @@
 
 #include "access/tupdesc.h"
 #include "catalog/pg_type.h"
+#include "executor/executor.h"
 #include "funcapi.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/parsenodes.h"
@@ -36,13 +37,26 @@ typedef struct Search
 static void look_at(Node *node, const Level *level, Search *search);	/* they call each other */
 static void look_at_column(Query *query, int n, const Level *outer, Search *search);
 
-/* Take columns that were found; all that are found must be of the same types. */
+/* Are two columns of rows handled alike, as keys? */
+static bool
+are_alike(const Form_pg_attribute a, const Form_pg_attribute b)
+{
+	EmogiKeyType first;
+	EmogiKeyType second;
+
+	if (a->atttypid == b->atttypid && a->attcollation == b->attcollation)
+		return true;
+	return emogi_key_type_find(a->atttypid, a->attcollation, &first) && emogi_key_type_find(b->atttypid, b->attcollation, &second) &&
+		emogi_key_type_equal(&first, &second);
+}
+
+/* Take columns that were found; all that are found must be alike. One that is a literal without a type is what it is elsewhere. */
 static void
 take(TupleDesc desc, Search *search)
 {
 	if (search->desc == NULL)
 	{
-		search->desc = desc;
+		search->desc = CreateTupleDescCopy(desc);
 		return;
 	}
 	search->failed |= desc->natts != search->desc->natts;
@@ -51,7 +65,28 @@ take(TupleDesc desc, Search *search)
 		Form_pg_attribute a = TupleDescAttr(search->desc, i);
 		Form_pg_attribute b = TupleDescAttr(desc, i);
 
-		search->failed |= a->atttypid != b->atttypid || a->attcollation != b->attcollation;
+		if (a->atttypid == UNKNOWNOID)
+			TupleDescCopyEntry(search->desc, i + 1, desc, i + 1);
+		else if (b->atttypid == UNKNOWNOID)
+			search->failed |= a->atttypid != TEXTOID && a->atttypid != VARCHAROID;
+		else
+			search->failed |= !are_alike(a, b);
+	}
+}
+
+/* Make columns that are literals without a type text, as they are elsewhere in a result. */
+static void
+resolve_literals(TupleDesc desc)
+{
+	for (int i = 0; i < desc->natts; i++)
+	{
+		const Oid	collation = TupleDescAttr(desc, i)->attcollation;
+
+		if (TupleDescAttr(desc, i)->atttypid != UNKNOWNOID)
+			continue;
+		TupleDescInitEntry(desc, i + 1, psprintf("f%d", i + 1), TEXTOID, -1, 0);
+		if (OidIsValid(collation))
+			TupleDescInitEntryCollation(desc, i + 1, collation);
 	}
 }
 
@@ -147,12 +182,15 @@ look_at_variable(const Var *var, const Level *level, Search *search)
 
 	for (Index up = var->varlevelsup; up > 0 && level != NULL; up--)
 		level = level->outer;
-	if (level == NULL || var->varattno <= 0)
+	entry = level != NULL ? rt_fetch(var->varno, level->query->rtable) : NULL;
+	if (entry == NULL || var->varattno <= 0)
 	{
-		search->failed = true;
+		if (entry != NULL && var->varattno == 0 && entry->rtekind == RTE_SUBQUERY)
+			take(ExecCleanTypeFromTL(entry->subquery->targetList), search);
+		else
+			search->failed = true;
 		return;
 	}
-	entry = rt_fetch(var->varno, level->query->rtable);
 	grouped = emogi_compat_grouped(entry);
 	if (entry->rtekind == RTE_SUBQUERY)
 		look_at_column(entry->subquery, var->varattno, level, search);
@@ -211,7 +249,9 @@ emogi_rows_describe(Query *query, TupleDesc desc)
 		if (attribute->atttypid != RECORDOID)
 			continue;
 		look_at_column(query, i + 1, NULL, &search);
-		if (!search.failed && search.desc != NULL)
-			attribute->atttypmod = BlessTupleDesc(CreateTupleDescCopy(search.desc))->tdtypmod;
+		if (search.failed || search.desc == NULL)
+			continue;
+		resolve_literals(search.desc);
+		attribute->atttypmod = BlessTupleDesc(search.desc)->tdtypmod;
 	}
 }
