@@ -69,6 +69,33 @@ CREATE AGGREGATE _emogi_sink(token bigint, src anyelement, dst anyelement, weigh
 );
 COMMENT ON AGGREGATE _emogi_sink(bigint, anyelement, anyelement, float8) IS 'for the use of emogi itself';
 
+-- The same for vertices that are rows of several columns.
+CREATE FUNCTION _emogi_sink_transition_rows(internal, bigint, record, record) RETURNS internal
+AS 'MODULE_PATHNAME', 'emogi_sink_transition_rows' LANGUAGE C PARALLEL SAFE;
+CREATE FUNCTION _emogi_sink_transition_rows(internal, bigint, record, record, float8) RETURNS internal
+AS 'MODULE_PATHNAME', 'emogi_sink_transition_rows' LANGUAGE C PARALLEL SAFE;
+CREATE AGGREGATE _emogi_sink_rows(token bigint, src record, dst record) (
+	SFUNC = _emogi_sink_transition_rows,
+	STYPE = internal,
+	COMBINEFUNC = _emogi_sink_combine,
+	SERIALFUNC = _emogi_sink_serialize,
+	DESERIALFUNC = _emogi_sink_deserialize,
+	FINALFUNC = _emogi_sink_final,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE _emogi_sink_rows(bigint, record, record) IS 'for the use of emogi itself';
+
+CREATE AGGREGATE _emogi_sink_rows(token bigint, src record, dst record, weight float8) (
+	SFUNC = _emogi_sink_transition_rows,
+	STYPE = internal,
+	COMBINEFUNC = _emogi_sink_combine,
+	SERIALFUNC = _emogi_sink_serialize,
+	DESERIALFUNC = _emogi_sink_deserialize,
+	FINALFUNC = _emogi_sink_final,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE _emogi_sink_rows(bigint, record, record, float8) IS 'for the use of emogi itself';
+
 -- What the planner asks about the functions below.
 CREATE FUNCTION _emogi_support(internal) RETURNS internal
 AS 'MODULE_PATHNAME', 'emogi_support' LANGUAGE C STRICT PARALLEL SAFE;

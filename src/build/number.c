@@ -18,7 +18,7 @@
 /* A key that is sorted. */
 typedef struct SortedKey
 {
-	Datum		datum;
+	Datum		datum;			/* of a row: its columns, as a pointer to Datum[nparts] */
 	Datum		abbreviated;	/* what is compared first; the datum where the type has no such thing */
 	uint64		index;			/* in the list of the table's keys */
 } SortedKey;
@@ -26,7 +26,8 @@ typedef struct SortedKey
 typedef struct Sorting
 {
 	const EmogiTemporaryKey *listed;
-	SortSupportData support;
+	EmogiKeyCoder coder;
+	SortSupportData support;	/* not of rows */
 	uint64		ncompared;
 } Sorting;
 
@@ -34,8 +35,11 @@ typedef struct Sorting
 static int
 compare_values(Sorting *sorting, const SortedKey *a, const SortedKey *b)
 {
-	int			order = ApplySortComparator(a->abbreviated, false, b->abbreviated, false, &sorting->support);
+	int			order;
 
+	if (sorting->coder.row != NULL)
+		return emogi_row_coder_compare(sorting->coder.row, (const Datum *) DatumGetPointer(a->datum), (const Datum *) DatumGetPointer(b->datum));
+	order = ApplySortComparator(a->abbreviated, false, b->abbreviated, false, &sorting->support);
 	if (order == 0 && sorting->support.abbrev_converter != NULL)
 		order = ApplySortAbbrevFullComparator(a->datum, false, b->datum, false, &sorting->support);
 	return order;
@@ -75,18 +79,21 @@ init_support(Sorting *sorting, const EmogiKeyType *key)
 
 /* Make the Datums that are compared. */
 static SortedKey *
-make_sorted_keys(Sorting *sorting, const EmogiKeyType *key, uint64 nkeys)
+make_sorted_keys(Sorting *sorting, uint64 nkeys)
 {
 	SortedKey  *keys = palloc_extended(nkeys * sizeof *keys, MCXT_ALLOC_HUGE);
-	EmogiKeyCoder coder;
+	EmogiKeyCoder *coder = &sorting->coder;
 
-	emogi_key_coder_init(&coder, key);
 	for (uint64 i = 0; i < nkeys; i++)
 	{
 		if (i % 65536 == 0)
 			CHECK_FOR_INTERRUPTS();
 		keys[i].index = i;
-		keys[i].datum = keys[i].abbreviated = emogi_key_coder_decode(&coder, sorting->listed[i].key);
+		if (coder->row != NULL)
+			keys[i].datum = PointerGetDatum(emogi_row_coder_values(coder->row, sorting->listed[i].key));
+		else
+			keys[i].datum = emogi_key_coder_decode(coder, sorting->listed[i].key);
+		keys[i].abbreviated = keys[i].datum;
 		if (sorting->support.abbrev_converter != NULL)
 			keys[i].abbreviated = sorting->support.abbrev_converter(keys[i].datum, &sorting->support);
 	}
@@ -127,8 +134,10 @@ sort_keys(EmogiCall *call, const EmogiKeyTable *table, const EmogiKeyType *key)
 	SortedKey  *keys;
 
 	emogi_key_table_list(table, listed);
-	init_support(&sorting, key);
-	keys = make_sorted_keys(&sorting, key, nkeys);
+	emogi_key_coder_init(&sorting.coder, key);
+	if (key->nparts == 0)
+		init_support(&sorting, key);
+	keys = make_sorted_keys(&sorting, nkeys);
 	qsort_arg(keys, nkeys, sizeof *keys, compare, &sorting);
 	write_order(&sorting, keys, nkeys, ordered, is_equal);
 	*order = (EmogiKeyOrder) {nkeys, ordered, is_equal};

@@ -467,7 +467,7 @@ put_keyed_edges(SeenPage *seen, TupleDesc desc, const EmogiTupleLayout *layout, 
 		double		weight = 0;
 
 		if (!(in_place ? get_datum(tuple, desc, &layout->src, &src) && get_datum(tuple, desc, &layout->dst, &dst) :
-			  walk_to_keys(tuple, desc, layout, &src, &dst)))
+			  walk_to_keys(tuple, desc, layout, &src, &dst)) || emogi_sink_lacks_end(sink, src, dst))
 			sink->nskipped++;
 		else if (layout->weight.attnum > 0 && !get_weight(tuple, desc, &layout->weight, &weight))
 			emogi_sink_refuse_null_of_keys(sink, src, dst);

@@ -252,9 +252,12 @@ static void
 write_select(StringInfo sql, const EmogiCall *call, const char *token, const EmogiEdgeColumns *columns)
 {
 	const char *cast = format_type_extended(columns->key.type, -1, FORMAT_TYPE_TYPEMOD_GIVEN | FORMAT_TYPE_FORCE_QUALIFY);
+	const char *schema = quote_identifier(get_namespace_name(get_func_namespace(call->function)));
 
-	appendStringInfo(sql, "SELECT %s._emogi_sink(%s, q.c%d::%s, q.c%d::%s",
-					 quote_identifier(get_namespace_name(get_func_namespace(call->function))), token, columns->src, cast, columns->dst, cast);
+	if (columns->key.nparts > 0)
+		appendStringInfo(sql, "SELECT %s._emogi_sink_rows(%s, q.c%d, q.c%d", schema, token, columns->src, columns->dst);
+	else
+		appendStringInfo(sql, "SELECT %s._emogi_sink(%s, q.c%d::%s, q.c%d::%s", schema, token, columns->src, cast, columns->dst, cast);
 	if (columns->weight > 0)
 		appendStringInfo(sql, ", q.c%d::pg_catalog.float8", columns->weight);
 	appendStringInfoChar(sql, ')');

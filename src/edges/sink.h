@@ -38,6 +38,7 @@ extern void emogi_sink_refuse_null_weight(const char *src, const char *dst);
 /* sink_keys.c */
 extern void emogi_sink_open_keys(EmogiSink *sink);
 extern void emogi_sink_put_keys(EmogiSink *sink, Datum src, Datum dst, double weight);
+extern bool emogi_sink_lacks_end(EmogiSink *sink, Datum src, Datum dst);
 extern void emogi_sink_flush(EmogiSink *sink);
 extern void emogi_sink_refuse_null_of_keys(const EmogiSink *sink, Datum src, Datum dst);
 

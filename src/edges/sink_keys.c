@@ -192,6 +192,13 @@ emogi_sink_put_keys(EmogiSink *sink, Datum src, Datum dst, double weight)
 		MemoryContextReset(sink->scrap);
 }
 
+/* Is one of two ends a row with a NULL? Such an edge is none, as one with an end that is NULL. Raises 42804. */
+bool
+emogi_sink_lacks_end(EmogiSink *sink, Datum src, Datum dst)
+{
+	return emogi_key_coder_lacks(&sink->coder, src) || emogi_key_coder_lacks(&sink->coder, dst);
+}
+
 /* Raise 22004 for an edge without a weight, whose ends are no integers. */
 void
 emogi_sink_refuse_null_of_keys(const EmogiSink *sink, Datum src, Datum dst)
@@ -202,6 +209,7 @@ emogi_sink_refuse_null_of_keys(const EmogiSink *sink, Datum src, Datum dst)
 /* ---- the aggregate ---- */
 
 PG_FUNCTION_INFO_V1(emogi_sink_transition_keys);
+PG_FUNCTION_INFO_V1(emogi_sink_transition_rows);
 
 /* Open the sink of an aggregate on its slot. */
 static void
@@ -218,9 +226,9 @@ open_aggregate(EmogiSink *sink, uint64 token, MemoryContext context)
 	MemoryContextSwitchTo(old);
 }
 
-/* emogi_sink_transition_keys(state internal, token bigint, src anyelement, dst anyelement [, weight float8]) -> internal */
-Datum
-emogi_sink_transition_keys(PG_FUNCTION_ARGS)
+/* Take a row of an aggregate; rows: its ends are declared as such. */
+static Datum
+take_row(FunctionCallInfo fcinfo, bool rows)
 {
 	EmogiSink  *sink = emogi_sink_state(fcinfo);
 	const bool	weighted = PG_NARGS() > 4;
@@ -228,15 +236,29 @@ emogi_sink_transition_keys(PG_FUNCTION_ARGS)
 
 	if (sink->slot == NULL && AggCheckCallContext(fcinfo, &context))
 		open_aggregate(sink, PG_ARGISNULL(1) ? 0 : (uint64) PG_GETARG_INT64(1), context);
-	if (get_fn_expr_argtype(fcinfo->flinfo, 2) != sink->coder.key.type || weighted != (sink->weights != EMOGI_WEIGHTS_UNUSED))
+	if (rows != (sink->coder.row != NULL) || (!rows && get_fn_expr_argtype(fcinfo->flinfo, 2) != sink->coder.key.type) || weighted != (sink->weights != EMOGI_WEIGHTS_UNUSED))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("_emogi_sink is for the use of emogi itself")));
-	if (PG_ARGISNULL(2) || PG_ARGISNULL(3))
+	if (PG_ARGISNULL(2) || PG_ARGISNULL(3) || emogi_sink_lacks_end(sink, PG_GETARG_DATUM(2), PG_GETARG_DATUM(3)))
 		sink->nskipped++;
 	else if (weighted && PG_ARGISNULL(4))
 		emogi_sink_refuse_null_of_keys(sink, PG_GETARG_DATUM(2), PG_GETARG_DATUM(3));
 	else
 		emogi_sink_put_keys(sink, PG_GETARG_DATUM(2), PG_GETARG_DATUM(3), weighted ? PG_GETARG_FLOAT8(4) : 0);
 	PG_RETURN_POINTER(sink);
+}
+
+/* emogi_sink_transition_keys(state internal, token bigint, src anyelement, dst anyelement [, weight float8]) -> internal */
+Datum
+emogi_sink_transition_keys(PG_FUNCTION_ARGS)
+{
+	return take_row(fcinfo, false);
+}
+
+/* emogi_sink_transition_rows(state internal, token bigint, src record, dst record [, weight float8]) -> internal */
+Datum
+emogi_sink_transition_rows(PG_FUNCTION_ARGS)
+{
+	return take_row(fcinfo, true);
 }

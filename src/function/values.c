@@ -64,7 +64,7 @@ take_rows(const Values *values)
 		Datum		key = SPI_getbinval(row, SPI_tuptable->tupdesc, 1, &no_key);
 		Datum		value = SPI_getbinval(row, SPI_tuptable->tupdesc, 2, &no_value);
 
-		if (!no_key && !no_value)
+		if (!no_key && !no_value && !emogi_key_coder_lacks(&values->form->coder, key))
 			set_value(values, key, DatumGetFloat8(value));
 	}
 	MemoryContextSwitchTo(old);
@@ -88,11 +88,20 @@ static void
 check_vertex(TupleDesc desc, const EmogiKeyType *key)
 {
 	Form_pg_attribute attribute = TupleDescAttr(desc, 0);
+	EmogiEnd	end = {NameStr(attribute->attname), attribute->atttypid, attribute->atttypmod, attribute->attcollation, false};
 	EmogiKeyType given;
+	bool		fits = emogi_ends_find_key(&end, &given) && given.type == key->type && given.nparts == key->nparts;
 
-	if (!OidIsValid(key->type) ||
-		(emogi_key_type_find(attribute->atttypid, attribute->attcollation, &given) && given.type == key->type))
+	for (int i = 0; fits && i < key->nparts; i++)
+		fits = given.parts[i].type == key->parts[i].type;
+	if (!OidIsValid(key->type) || fits)
 		return;
+	if (key->nparts > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("column \"%s\" of the query is no row %s, as the vertices of the graph are",
+						NameStr(attribute->attname), emogi_key_type_name(key)),
+				 errhint("Give a vertex as a row of such columns: 'SELECT ROW(...), ...'.")));
 	ereport(ERROR,
 			(errcode(ERRCODE_DATATYPE_MISMATCH),
 			 errmsg("column \"%s\" of the query has type %s, but the vertices of the graph are of type %s",
@@ -143,8 +152,10 @@ emogi_values_query(const EmogiGraph *graph, EmogiForm *form, const char *query, 
 		elog(ERROR, "SPI_connect failed");
 	length = check_query(query, key);
 	initStringInfo(&sql);
-	appendStringInfo(&sql, "SELECT q.v::%s, q.x::pg_catalog.float8 FROM (",
-					 format_type_extended(key->type, -1, FORMAT_TYPE_TYPEMOD_GIVEN | FORMAT_TYPE_FORCE_QUALIFY));
+	appendStringInfoString(&sql, "SELECT q.v");
+	if (key->nparts == 0)
+		appendStringInfo(&sql, "::%s", format_type_extended(key->type, -1, FORMAT_TYPE_TYPEMOD_GIVEN | FORMAT_TYPE_FORCE_QUALIFY));
+	appendStringInfoString(&sql, ", q.x::pg_catalog.float8 FROM (");
 	appendBinaryStringInfo(&sql, query, length);
 	appendStringInfoString(&sql, "\n) AS q(v, x)");
 	reading = emogi_snapshot_open(sql.data, 0, NULL, 0);

@@ -46,6 +46,8 @@ sample_of(const EmogiTask *task, const EmogiKeyType *key, uint64 i)
 
 	if (key->class == EMOGI_KEY_INTEGER)
 		text = pstrdup("42");
+	else if (key->nparts > 0)
+		text = quote_literal_cstr(emogi_form_sample(key));
 	else if (key->type == TEXTOID && i < task->sources.count && task->vertex_type == INT8OID)
 		text = psprintf("'" INT64_FORMAT "'", DatumGetInt64(task->sources.datums[i]));
 	else if (key->type == UUIDOID && !task->source_is_array)
@@ -98,7 +100,7 @@ report_form(const EmogiTask *task, Oid function, const EmogiKeyType *key)
 
 	ereport(ERROR,
 			(errcode(ERRCODE_DATATYPE_MISMATCH),
-			 errmsg("the vertices of this graph are of type %s, not %s", format_type_be(key->type), format_type_be(task->vertex_type)),
+			 errmsg("the vertices of this graph are of type %s, not %s", emogi_key_type_name(key), format_type_be(task->vertex_type)),
 			 errhint("%s %s: %s.", what, type, right_call(task, function, key))));
 }
 

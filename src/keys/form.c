@@ -8,6 +8,7 @@
 
 #include "access/detoast.h"
 #include "catalog/pg_type.h"
+#include "lib/stringinfo.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
@@ -53,6 +54,7 @@ emogi_form_init(EmogiForm *form, const EmogiKeyType *key, Oid type)
 	fmgr_info(function, &form->output);
 	getTypeInputInfo(key->type, &function, &form->ioparam);
 	fmgr_info(function, &form->input);
+	form->typmod = form->coder.row != NULL ? emogi_row_coder_typmod(form->coder.row) : -1;
 }
 
 /* ---- giving ---- */
@@ -90,6 +92,19 @@ emogi_form_give(EmogiForm *form, const EmogiGraph *graph, int64 id)
 
 /* ---- taking ---- */
 
+/* Get text that a vertex of a row type might be given in. */
+char *
+emogi_form_sample(const EmogiKeyType *key)
+{
+	StringInfoData sample;
+
+	initStringInfo(&sample);
+	for (int i = 0; i < key->nparts; i++)
+		appendStringInfo(&sample, "%c%s", i == 0 ? '(' : ',', key->parts[i].class == EMOGI_KEY_INTEGER ? "42" : "...");
+	appendStringInfoChar(&sample, ')');
+	return sample.data;
+}
+
 /* Add to the error of text that is no key what may be given. */
 static void
 explain_text(void *arg)
@@ -100,6 +115,9 @@ explain_text(void *arg)
 		return;
 	if (form->coder.key.class == EMOGI_KEY_INTEGER)
 		errhint("A vertex is a bigint: 42 or '42'. Several sources are an array: ARRAY[1, 2] or '{1,2}'.");
+	else if (form->coder.row != NULL)
+		errhint("A vertex of this graph is a row %s in text form: %s.", emogi_key_type_name(&form->coder.key),
+				quote_literal_cstr(emogi_form_sample(&form->coder.key)));
 	else
 		errhint("The vertices of this graph are of type %s.", format_type_be(form->coder.key.type));
 }
@@ -114,7 +132,7 @@ emogi_form_read(EmogiForm *form, Datum given)
 	if (form->kind != EMOGI_FORM_TEXT)
 		return given;
 	error_context_stack = &context;
-	key = InputFunctionCall(&form->input, TextDatumGetCString(given), form->ioparam, -1);
+	key = InputFunctionCall(&form->input, TextDatumGetCString(given), form->ioparam, form->typmod);
 	error_context_stack = context.previous;
 	return key;
 }
@@ -123,6 +141,8 @@ emogi_form_read(EmogiForm *form, Datum given)
 static bool
 is_too_long(const EmogiForm *form, Datum key)
 {
+	if (form->coder.row != NULL)
+		return emogi_row_coder_is_too_long(form->coder.row, key);
 	return form->coder.length == -1 && form->coder.key.type != BPCHAROID &&
 		toast_raw_datum_size(key) - VARHDRSZ > EMOGI_MAX_KEY_BYTES;
 }
@@ -150,13 +170,13 @@ emogi_form_read_array(EmogiForm *form, Datum given, Datum *array)
 	return true;
 }
 
-/* Get what a Graph knows a key by; EMOGI_NO_CODE when its dictionary has none. An integer need not be a vertex. */
+/* Get what a Graph knows a key by; EMOGI_NO_CODE when its dictionary has none, or it is a row with a NULL. An integer need not be a vertex. */
 int64
 emogi_form_find(EmogiForm *form, const EmogiGraph *graph, Datum key)
 {
 	if (form->coder.key.class == EMOGI_KEY_INTEGER)
 		return DatumGetInt64(key);
-	if (is_too_long(form, key))
+	if (emogi_key_coder_lacks(&form->coder, key) || is_too_long(form, key))
 		return EMOGI_NO_CODE;
 	return emogi_key_coder_find(&form->coder, graph->dictionary, key);
 }

@@ -3,7 +3,7 @@
  *
  * Encoded keys (EMOGI_KEY_BYTES) ascend as memcmp has them: numbers are big-endian, with the sign flipped where they have one; floats
  * as [1]. -0 becomes 0 and every NaN one NaN, as the type's equality has it. Strings are without the blanks that char(n) does not
- * count. Keys of all other types are what their Datum holds: a value, or bytes without a varlena's header.
+ * count. Keys of all other types are what their Datum holds: a value, or bytes without a varlena's header. Rows are row_coder.c's.
  *
  * [1] The order of IEEE 754 numbers is that of their bits as integers of sign and magnitude. IEEE 754-2008, section 5.10.
  */
@@ -33,14 +33,16 @@ emogi_key_coder_init(EmogiKeyCoder *coder, const EmogiKeyType *key)
 	memset(coder, 0, sizeof *coder);
 	coder->context = CurrentMemoryContext;
 	coder->key = *key;
+	if (key->nparts > 0)
+		coder->row = emogi_row_coder_make(key);
 	get_typlenbyvalalign(key->type, &coder->length, &coder->by_value, &coder->align);
 }
 
 /* ---- encoding ---- */
 
 /* Raise 54000 for a key that is too long. */
-static void
-refuse_length(Size length)
+void
+emogi_key_coder_refuse_length(Size length)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
@@ -205,7 +207,7 @@ bytes_of_varlena(const EmogiKeyCoder *coder, Datum datum)
 		Size		length = toast_raw_datum_size(datum) - VARHDRSZ;
 
 		if (length > EMOGI_MAX_KEY_BYTES)
-			refuse_length(length);
+			emogi_key_coder_refuse_length(length);
 		value = pg_detoast_datum_packed(value);
 	}
 	bytes = (EmogiKeyBytes) {VARDATA_ANY(value), (uint32) VARSIZE_ANY_EXHDR(value)};
@@ -213,14 +215,38 @@ bytes_of_varlena(const EmogiKeyCoder *coder, Datum datum)
 		while (bytes.length > 0 && bytes.bytes[bytes.length - 1] == ' ')
 			bytes.length--;
 	if (bytes.length > EMOGI_MAX_KEY_BYTES)
-		refuse_length(bytes.length);
+		emogi_key_coder_refuse_length(bytes.length);
 	return bytes;
 }
 
-/* Get the bytes of a key, in the memory of the Datum or in the current memory context. Raises 54000. */
+/* Get the bytes that all keys of a type are encoded in; 0 = they differ. Not of rows. */
+uint32
+emogi_key_coder_length(const EmogiKeyCoder *coder)
+{
+	if (coder->key.class == EMOGI_KEY_INTEGER)
+		return sizeof(int64);
+	if (coder->key.fixed_length > 0)
+		return coder->key.fixed_length;
+	if (coder->by_value)
+		return sizeof(Datum);
+	return coder->length > 0 && coder->key.type != NAMEOID ? (uint32) coder->length : 0;
+}
+
+/* Is this a row with a column that is NULL? It is no key, as NULL is none. */
+bool
+emogi_key_coder_lacks(EmogiKeyCoder *coder, Datum datum)
+{
+	return coder->row != NULL && emogi_row_coder_lacks(coder->row, datum);
+}
+
+/* Get the bytes of a key, in the memory of the Datum or in the current memory context. Raises 54000, and 42804 for a row of other columns. */
 EmogiKeyBytes
 emogi_key_coder_encode(EmogiKeyCoder *coder, Datum datum)
 {
+	if (coder->row != NULL)
+		return emogi_row_coder_encode(coder->row, datum);
+	if (coder->key.class == EMOGI_KEY_INTEGER)
+		return put_uint64((uint64) DatumGetInt64(datum) ^ (UINT64CONST(1) << 63));
 	if (coder->length == -1)
 		return bytes_of_varlena(coder, datum);
 	if (is_encoded_value(&coder->key))
@@ -243,7 +269,9 @@ emogi_key_coder_decode(EmogiKeyCoder *coder, EmogiKeyBytes bytes)
 {
 	char	   *value;
 
-	if (is_encoded_value(&coder->key))
+	if (coder->row != NULL)
+		return emogi_row_coder_decode(coder->row, bytes);
+	if (coder->key.class == EMOGI_KEY_INTEGER || is_encoded_value(&coder->key))
 		return decode_value(coder->key.type, bytes.bytes);
 	if (coder->by_value)
 	{
@@ -266,13 +294,17 @@ emogi_key_coder_decode(EmogiKeyCoder *coder, EmogiKeyBytes bytes)
 
 /* ---- comparing ---- */
 
-/* Prepare the type's comparison. */
-static void
-init_sort(EmogiKeyCoder *coder)
+/* Prepare the type's comparison, if that has not been done. Not of rows. */
+void
+emogi_key_coder_sort(EmogiKeyCoder *coder)
 {
-	TypeCacheEntry *type = lookup_type_cache(coder->key.type, TYPECACHE_LT_OPR);
-	MemoryContext old = MemoryContextSwitchTo(coder->context);
+	TypeCacheEntry *type;
+	MemoryContext old;
 
+	if (coder->sort != NULL)
+		return;
+	type = lookup_type_cache(coder->key.type, TYPECACHE_LT_OPR);
+	old = MemoryContextSwitchTo(coder->context);
 	coder->sort = palloc0(sizeof *coder->sort);
 	coder->sort->ssup_cxt = coder->context;
 	coder->sort->ssup_collation = coder->key.collation;
@@ -291,11 +323,14 @@ emogi_key_coder_compare(void *arg, EmogiKeyBytes a, EmogiKeyBytes b)
 
 	if (coder->key.class == EMOGI_KEY_BYTES)
 		return emogi_key_compare_bytes(NULL, a, b);
-	if (coder->sort == NULL)
-		init_sort(coder);
+	if (coder->row == NULL)
+		emogi_key_coder_sort(coder);
 	scrap = AllocSetContextCreate(CurrentMemoryContext, "emogi comparison", ALLOCSET_SMALL_SIZES);
 	old = MemoryContextSwitchTo(scrap);
-	order = ApplySortComparator(emogi_key_coder_decode(coder, a), false, emogi_key_coder_decode(coder, b), false, coder->sort);
+	if (coder->row != NULL)
+		order = emogi_row_coder_compare(coder->row, emogi_row_coder_values(coder->row, a), emogi_row_coder_values(coder->row, b));
+	else
+		order = ApplySortComparator(emogi_key_coder_decode(coder, a), false, emogi_key_coder_decode(coder, b), false, coder->sort);
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(scrap);
 	return order;

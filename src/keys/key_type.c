@@ -12,6 +12,8 @@
 #include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
 #include "commands/defrem.h"
+#include "lib/stringinfo.h"
+#include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
 #include "keys/keys.h"
@@ -77,6 +79,8 @@ emogi_key_type_find(Oid type, Oid collation, EmogiKeyType *key)
 
 	memset(key, 0, sizeof *key);
 	type = getBaseType(type);
+	if (type == RECORDOID)
+		return false;			/* what it has is known by its columns alone */
 	if (type == VARCHAROID)
 		type = TEXTOID;
 	opclass = GetDefaultOpClass(type, BTREE_AM_OID);
@@ -95,9 +99,63 @@ emogi_key_type_find(Oid type, Oid collation, EmogiKeyType *key)
 	return true;
 }
 
+/* Find out how keys that are rows of columns of these types (1 .. EMOGI_KEY_MOST_PARTS) are handled. */
+void
+emogi_key_type_combine(const EmogiKeyType *parts, int nparts, EmogiKeyType *key)
+{
+	bool		is_fixed = true;
+
+	memset(key, 0, sizeof *key);
+	key->type = RECORDOID;
+	key->class = EMOGI_KEY_BYTES;
+	key->nparts = nparts;
+	for (int i = 0; i < nparts; i++)
+	{
+		const EmogiKeyType *part = &parts[i];
+		const uint32 length = part->class == EMOGI_KEY_INTEGER ? sizeof(int64) : part->fixed_length;
+
+		key->parts[i] = (EmogiKeyPart) {part->type, part->collation, part->family, part->class, part->fixed_length};
+		key->class = Max(key->class, part->class);
+		key->fixed_length += length;
+		is_fixed &= length > 0;
+	}
+	if (!is_fixed || key->class != EMOGI_KEY_BYTES)
+		key->fixed_length = 0;
+}
+
+/* Get the type of a column of keys that are rows. */
+EmogiKeyType
+emogi_key_type_part(const EmogiKeyType *key, int part)
+{
+	const EmogiKeyPart *of = &key->parts[part];
+
+	return (EmogiKeyType) {.type = of->type,.collation = of->collation,.family = of->family,.class = of->class,.fixed_length = of->fixed_length};
+}
+
 /* Are keys of both types the same in the same order? */
 bool
 emogi_key_type_equal(const EmogiKeyType *a, const EmogiKeyType *b)
 {
-	return a->type == b->type && a->collation == b->collation && a->family == b->family && a->class == b->class;
+	if (a->type != b->type || a->collation != b->collation || a->family != b->family || a->class != b->class || a->nparts != b->nparts)
+		return false;
+	for (int i = 0; i < a->nparts; i++)
+		if (a->parts[i].type != b->parts[i].type || a->parts[i].collation != b->parts[i].collation ||
+			a->parts[i].family != b->parts[i].family || a->parts[i].class != b->parts[i].class)
+			return false;
+	return true;
+}
+
+/* Get the name of a type of keys, for messages: of rows a list in parentheses. */
+char *
+emogi_key_type_name(const EmogiKeyType *key)
+{
+	StringInfoData name;
+
+	if (key->nparts == 0)
+		return format_type_be(key->type);
+	initStringInfo(&name);
+	for (int i = 0; i < key->nparts; i++)
+		appendStringInfo(&name, "%s%s", i == 0 ? "(" : ", ", format_type_be(key->parts[i].type));
+	appendStringInfoChar(&name, ')');
+	return name.data;
 }

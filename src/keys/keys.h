@@ -1,8 +1,8 @@
 /*
  * keys.h: vertex keys of any type.
  *
- * key_type.c says how the keys of a column are handled, key_coder.c turns their Datums into bytes and back, form.c into what a function's
- * caller gives and gets.
+ * key_type.c says how the keys of a column are handled, key_coder.c turns their Datums into bytes and back, row_coder.c those that are
+ * rows of several columns, form.c into what a function's caller gives and gets.
  *
  * Inside a Graph a vertex is known by an int64, in ids[]. For smallint, integer and bigint this is the key. For all other types it is a
  * code of the Graph's dictionary (dictionary/dictionary.h), which has a string of bytes for it. Codes ascend as keys do.
@@ -24,18 +24,36 @@ typedef enum EmogiKeyClass
 	EMOGI_KEY_COMPARED			/* likewise, but equal keys may have different bytes */
 } EmogiKeyClass;
 
-/* The type of a column of keys. Plain data: it is compared as a whole, and lies in shared memory. */
-typedef struct EmogiKeyType
+/* A type of keys, or of a column of keys that are rows. */
+typedef struct EmogiKeyPart
 {
 	Oid			type;			/* base type; text for varchar, bigint for smallint and integer; InvalidOid = not known yet */
 	Oid			collation;		/* of the column; InvalidOid where the type has none */
 	Oid			family;			/* btree operator family of the default operator class; InvalidOid for EMOGI_KEY_INTEGER */
 	EmogiKeyClass class;
 	uint32		fixed_length;	/* bytes of a key; 0 = they differ, or EMOGI_KEY_INTEGER */
+} EmogiKeyPart;
+
+/* Columns that make one key, at most. */
+#define EMOGI_KEY_MOST_PARTS 4
+
+/* The type of a column of keys. Plain data: it is compared as a whole, and lies in shared memory. */
+typedef struct EmogiKeyType
+{
+	Oid			type;			/* as in a part; record where keys are rows, of a named type or not */
+	Oid			collation;
+	Oid			family;
+	EmogiKeyClass class;		/* of rows never EMOGI_KEY_INTEGER */
+	uint32		fixed_length;
+	int			nparts;			/* columns of a row; 0 = keys are no rows */
+	EmogiKeyPart parts[EMOGI_KEY_MOST_PARTS];	/* [nparts], the rest zero */
 } EmogiKeyType;
 
 extern bool emogi_key_type_find(Oid type, Oid collation, EmogiKeyType *key);
+extern void emogi_key_type_combine(const EmogiKeyType *parts, int nparts, EmogiKeyType *key);
+extern EmogiKeyType emogi_key_type_part(const EmogiKeyType *key, int part);
 extern bool emogi_key_type_equal(const EmogiKeyType *a, const EmogiKeyType *b);
+extern char *emogi_key_type_name(const EmogiKeyType *key);
 
 /* ---- key_coder.c ---- */
 
@@ -48,13 +66,31 @@ typedef struct EmogiKeyCoder
 	char		align;
 	MemoryContext context;		/* that it was made in */
 	struct SortSupportData *sort;	/* of EMOGI_KEY_EXACT and EMOGI_KEY_COMPARED; NULL before the first comparison */
+	struct EmogiRowCoder *row;	/* of keys that are rows; else NULL */
 } EmogiKeyCoder;
 
 extern void emogi_key_coder_init(EmogiKeyCoder *coder, const EmogiKeyType *key);
+extern bool emogi_key_coder_lacks(EmogiKeyCoder *coder, Datum datum);
+extern void emogi_key_coder_sort(EmogiKeyCoder *coder);
+extern void emogi_key_coder_refuse_length(Size length);
+extern uint32 emogi_key_coder_length(const EmogiKeyCoder *coder);
 extern EmogiKeyBytes emogi_key_coder_encode(EmogiKeyCoder *coder, Datum datum);
 extern Datum emogi_key_coder_decode(EmogiKeyCoder *coder, EmogiKeyBytes bytes);
 extern int	emogi_key_coder_compare(void *coder, EmogiKeyBytes a, EmogiKeyBytes b);
 extern int64 emogi_key_coder_find(EmogiKeyCoder *coder, const EmogiDictionary *dictionary, Datum datum);
+
+/* ---- row_coder.c: the same of rows, column by column; called by key_coder.c ---- */
+
+typedef struct EmogiRowCoder EmogiRowCoder;
+
+extern EmogiRowCoder *emogi_row_coder_make(const EmogiKeyType *key);
+extern int32 emogi_row_coder_typmod(EmogiRowCoder *coder);
+extern bool emogi_row_coder_lacks(EmogiRowCoder *coder, Datum row);
+extern EmogiKeyBytes emogi_row_coder_encode(EmogiRowCoder *coder, Datum row);
+extern Datum emogi_row_coder_decode(EmogiRowCoder *coder, EmogiKeyBytes bytes);
+extern Datum *emogi_row_coder_values(EmogiRowCoder *coder, EmogiKeyBytes bytes);
+extern int	emogi_row_coder_compare(EmogiRowCoder *coder, const Datum *a, const Datum *b);
+extern bool emogi_row_coder_is_too_long(EmogiRowCoder *coder, Datum row);
 
 /* ---- form.c ---- */
 
@@ -75,6 +111,7 @@ typedef struct EmogiForm
 	FmgrInfo	output;			/* EMOGI_FORM_TEXT */
 	FmgrInfo	input;
 	Oid			ioparam;
+	int32		typmod;			/* of rows, which their input needs; else -1 */
 } EmogiForm;
 
 extern bool emogi_form_fits(const EmogiKeyType *key, Oid type);
@@ -87,6 +124,7 @@ extern bool emogi_form_take(EmogiForm *form, const EmogiGraph *graph, Datum give
 extern bool emogi_form_seeks(const EmogiKeyType *key, Oid type);
 extern bool emogi_form_orders(const EmogiKeyType *key, Oid type, Oid collation);
 extern bool emogi_form_seek(EmogiForm *form, const EmogiGraph *graph, Datum given, int64 *id);
+extern char *emogi_form_sample(const EmogiKeyType *key);
 extern char *emogi_form_key_text(const EmogiKeyType *key, Datum datum);
 extern char *emogi_form_text(const EmogiKeyType *key, const EmogiGraph *graph, int64 id);
 

@@ -590,4 +590,16 @@ emogi_compat_count_returned(Relation rel, int nrows)
 #endif
 }
 
+/* 18: what is grouped by is an item of the range table of its own. NIL = this is none. */
+static inline List *
+emogi_compat_grouped(const RangeTblEntry *entry)
+{
+#if PG_VERSION_NUM >= 180000
+	return entry->rtekind == RTE_GROUP ? entry->groupexprs : NIL;
+#else
+	(void) entry;
+	return NIL;
+#endif
+}
+
 #endif							/* EMOGI_COMPAT_H */

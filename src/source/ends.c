@@ -3,8 +3,11 @@
  */
 #include "postgres.h"
 
+#include "access/tupdesc.h"
+#include "catalog/pg_type.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
+#include "utils/typcache.h"
 
 #include "source/source.h"
 
@@ -16,6 +19,7 @@ refuse_type(const EmogiEnd *end, const char *of)
 			(errcode(ERRCODE_DATATYPE_MISMATCH),
 			 errmsg("column \"%s\" of %s has type %s and cannot be a vertex key", end->name, of, format_type_be(end->type)),
 			 errdetail("The type has no order: there is no default operator class of btree for it."),
+			 end->in_row ? errhint("Cast it in a query: 'SELECT ROW(..., column::text), ... FROM ...'.") :
 			 errhint("Cast it in a query: 'SELECT %s::text, ... FROM ...'.", quote_identifier(end->name))));
 }
 
@@ -27,8 +31,20 @@ refuse_pair(const EmogiEnd *src, const EmogiEnd *dst, const char *of)
 			(errcode(ERRCODE_DATATYPE_MISMATCH),
 			 errmsg("columns \"%s\" and \"%s\" of %s have different types", src->name, dst->name, of),
 			 errdetail("They have types %s and %s.", format_type_be(src->type), format_type_be(dst->type)),
+			 src->in_row ? errhint("Cast one of them in a query: 'SELECT ROW(...), ROW(..., column::%s) FROM ...'.", format_type_be(src->type)) :
 			 errhint("Cast one of them in a query: 'SELECT %s, %s::%s FROM ...'.", quote_identifier(src->name),
 					 quote_identifier(dst->name), format_type_be(src->type))));
+}
+
+/* Raise 42804 for ends of which one is a row, and the other is not. */
+static void
+refuse_half(const EmogiEnd *src, const EmogiEnd *dst, const char *of)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_DATATYPE_MISMATCH),
+			 errmsg("columns \"%s\" and \"%s\" of %s have different types", src->name, dst->name, of),
+			 errdetail("They have types %s and %s.", format_type_be(src->type), format_type_be(dst->type)),
+			 errhint("Give both ends as rows of the same columns: 'SELECT ROW(...), ROW(...) FROM ...'.")));
 }
 
 /* Raise 42P21 for columns of two collations. */
@@ -42,13 +58,95 @@ refuse_collations(const EmogiEnd *src, const EmogiEnd *dst, const char *of)
 			 errmsg("columns \"%s\" and \"%s\" of %s have different collations", src->name, dst->name, of),
 			 errdetail("They have collations %s and %s.", names[0] != NULL ? quote_identifier(names[0]) : "none",
 					   names[1] != NULL ? quote_identifier(names[1]) : "none"),
+			 src->in_row ? errhint("Choose one in a query: 'SELECT ROW(..., a COLLATE \"C\"), ROW(..., b COLLATE \"C\") FROM ...'.") :
 			 errhint("Choose one in a query: 'SELECT %s COLLATE \"C\", %s COLLATE \"C\" FROM ...'.", quote_identifier(src->name),
 					 quote_identifier(dst->name))));
 }
 
-/* Find out which keys the two ends of an edge are; `of` says in messages whose columns they are. Raises 42804 and 42P21. */
+/* ---- rows ---- */
+
+/* Raise 54011 for ends of more columns than a key may have, 42804 for ends of different numbers of columns. */
 void
-emogi_ends_find_keys(const EmogiEnd *src, const EmogiEnd *dst, const char *of, EmogiKeyType *keys)
+emogi_ends_check_count(int nsrc, int ndst, const char *of)
+{
+	if (Max(nsrc, ndst) > EMOGI_KEY_MOST_PARTS)
+		ereport(ERROR,
+				(errcode(ERRCODE_TOO_MANY_COLUMNS),
+				 errmsg("a vertex key of %s has %d columns", of, Max(nsrc, ndst)),
+				 errdetail("A key may have up to %d columns.", EMOGI_KEY_MOST_PARTS),
+				 errhint("Make one of several in a query: 'SELECT ROW(a, b || '':'' || c), ... FROM ...'.")));
+	if (nsrc != ndst)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("the two ends of an edge of %s have different numbers of columns: %d and %d", of, nsrc, ndst),
+				 errhint("Name the same number for both: 'edges((tenant, a), (tenant, b))'.")));
+}
+
+/* Get the columns of an end that is a row, without those that were dropped; NULL when it is none, or they are not known. */
+static TupleDesc
+columns_of(const EmogiEnd *end)
+{
+	const Oid	type = getBaseType(end->type);
+	TupleDesc	desc;
+	TupleDesc	columns;
+	int			n = 0;
+
+	if (type == RECORDOID ? end->typmod < 0 : get_typtype(type) != TYPTYPE_COMPOSITE)
+		return NULL;
+	desc = lookup_rowtype_tupdesc_copy(type, type == RECORDOID ? end->typmod : -1);
+	columns = CreateTemplateTupleDesc(desc->natts);
+	for (int i = 0; i < desc->natts; i++)
+		if (!TupleDescAttr(desc, i)->attisdropped)
+			TupleDescCopyEntry(columns, ++n, desc, i + 1);
+	columns->natts = n;
+	return columns;
+}
+
+/* Get a column of a row as an end, under a name for messages. */
+static EmogiEnd
+column_of(const EmogiEnd *end, TupleDesc columns, int i)
+{
+	Form_pg_attribute attribute = TupleDescAttr(columns, i);
+
+	return (EmogiEnd) {psprintf("%s.%s", end->name, NameStr(attribute->attname)), attribute->atttypid, -1, attribute->attcollation, true};
+}
+
+/* Find out which keys an end is; false when it can be none. */
+bool
+emogi_ends_find_key(const EmogiEnd *end, EmogiKeyType *key)
+{
+	TupleDesc	columns = columns_of(end);
+	EmogiKeyType parts[EMOGI_KEY_MOST_PARTS];
+
+	if (columns == NULL)
+		return emogi_key_type_find(end->type, end->collation, key);
+	if (columns->natts == 0 || columns->natts > EMOGI_KEY_MOST_PARTS)
+		return false;
+	for (int i = 0; i < columns->natts; i++)
+	{
+		EmogiEnd	column = column_of(end, columns, i);
+
+		if (!emogi_key_type_find(column.type, column.collation, &parts[i]))
+			return false;
+	}
+	emogi_key_type_combine(parts, columns->natts, key);
+	return true;
+}
+
+/* Raise 42804 for an anonymous row whose columns are not known. */
+static void
+refuse_unknown_row(const EmogiEnd *end, const char *of)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_DATATYPE_MISMATCH),
+			 errmsg("column \"%s\" of %s is a row whose columns are not known", end->name, of),
+			 errdetail("They are where the query says ROW(...), with the same types in all parts of a UNION."),
+			 errhint("Cast it to a composite type: 'SELECT (...)::vertex, ... FROM ...' after CREATE TYPE vertex AS (...).")));
+}
+
+/* Find out which keys two ends of one column each are. */
+static void
+find_keys(const EmogiEnd *src, const EmogiEnd *dst, const char *of, EmogiKeyType *keys)
 {
 	EmogiKeyType other;
 
@@ -60,4 +158,56 @@ emogi_ends_find_keys(const EmogiEnd *src, const EmogiEnd *dst, const char *of, E
 		refuse_pair(src, dst, of);
 	if (!emogi_key_type_equal(keys, &other))
 		refuse_collations(src, dst, of);
+}
+
+/* Find out which keys two ends of nparts columns each are; their number has been checked. Raises as emogi_ends_find_keys does. */
+void
+emogi_ends_find_row_keys(const EmogiEnd *src, const EmogiEnd *dst, int nparts, const char *of, EmogiKeyType *keys)
+{
+	EmogiKeyType parts[EMOGI_KEY_MOST_PARTS];
+
+	for (int i = 0; i < nparts; i++)
+		find_keys(&src[i], &dst[i], of, &parts[i]);
+	emogi_key_type_combine(parts, nparts, keys);
+}
+
+/* Find out which keys two ends that are rows of these columns are. */
+static void
+find_keys_of_rows(const EmogiEnd *src, TupleDesc a, const EmogiEnd *dst, TupleDesc b, const char *of, EmogiKeyType *keys)
+{
+	EmogiEnd	ends[2][EMOGI_KEY_MOST_PARTS];
+
+	emogi_ends_check_count(a->natts, b->natts, of);
+	if (a->natts == 0)
+		refuse_unknown_row(src, of);
+	for (int i = 0; i < a->natts; i++)
+	{
+		ends[0][i] = column_of(src, a, i);
+		ends[1][i] = column_of(dst, b, i);
+	}
+	emogi_ends_find_row_keys(ends[0], ends[1], a->natts, of, keys);
+}
+
+/*
+ * Find out which keys the two ends of an edge are; `of` says in messages whose columns they are. Raises 42804 and 42P21, and 54011 for
+ * rows of too many columns.
+ */
+void
+emogi_ends_find_keys(const EmogiEnd *src, const EmogiEnd *dst, const char *of, EmogiKeyType *keys)
+{
+	TupleDesc	a = columns_of(src);
+	TupleDesc	b = columns_of(dst);
+
+	if (a != NULL && b != NULL)
+	{
+		find_keys_of_rows(src, a, dst, b, of, keys);
+		return;
+	}
+	if (a == NULL && getBaseType(src->type) == RECORDOID)
+		refuse_unknown_row(src, of);
+	if (b == NULL && getBaseType(dst->type) == RECORDOID)
+		refuse_unknown_row(dst, of);
+	if (a != NULL || b != NULL)
+		refuse_half(src, dst, of);
+	find_keys(src, dst, of, keys);
 }

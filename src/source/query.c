@@ -97,8 +97,8 @@ report_not_select(const char *what)
 }
 
 /*
- * Prepare query text, inside SPI. See that it is one SELECT of at least two columns; get its result's description
- * and the length of the text without a closing semicolon. `what` names the query in errors.
+ * Prepare query text, inside SPI. See that it is one SELECT of at least two columns; get its result's description, with the columns of
+ * anonymous rows (rows.c), and the length of the text without a closing semicolon. `what` names the query in errors.
  */
 int
 emogi_query_describe(const char *query, const char *what, TupleDesc *desc)
@@ -123,6 +123,7 @@ emogi_query_describe(const char *query, const char *what, TupleDesc *desc)
 				 errmsg("the %s returns %d column, but two are needed", what, source->resultDesc->natts),
 				 errhint("An edge is two columns, source and target; a start value is a vertex and a number.")));
 	*desc = CreateTupleDescCopy(source->resultDesc);
+	emogi_rows_describe(linitial_node(Query, source->query_list), *desc);
 	end = raw->stmt_len > 0 ? Max(raw->stmt_location, 0) + raw->stmt_len : (int) strlen(query);
 	SPI_freeplan(plan);
 	return end;
@@ -359,7 +360,7 @@ end_of(TupleDesc desc, int column)
 {
 	Form_pg_attribute attribute = TupleDescAttr(desc, column - 1);
 
-	return (EmogiEnd) {NameStr(attribute->attname), attribute->atttypid, attribute->attcollation};
+	return (EmogiEnd) {NameStr(attribute->attname), attribute->atttypid, attribute->atttypmod, attribute->attcollation, false};
 }
 
 /* Find out which keys the ends are; raises 42804 and 42P21. */

@@ -3,6 +3,7 @@
  *
  *   'edges'  'schema."Edges"'                 a relation; its columns by name: src,dst or source,target
  *   'roads(from_node, to_node[, km])'         a relation with the columns named
+ *   'roads((town, a), (town, b)[, km])'       likewise, several to an end: it becomes a query of rows
  *   'SELECT a, b[, w] FROM ...'               a query (also WITH, VALUES, TABLE, or one in parentheses)
  *   'edges'::regclass, columns => 'a, b[, w]' a relation by its oid, and the columns beside it
  *
@@ -83,38 +84,6 @@ is_query_text(const char *graph)
 	return false;
 }
 
-/* Is this nothing but identifiers, quoted or not, with `separator` between them? Blanks may stand around them. */
-static bool
-are_identifiers(const char *p, char separator)
-{
-	for (;;)
-	{
-		const char *start;
-
-		while (isspace((unsigned char) *p))
-			p++;
-		start = p;
-		if (*p == '"')
-		{
-			while (*++p != '\0' && (*p != '"' || *++p == '"'))
-				;
-			if (p - start <= 2 || p[-1] != '"')
-				return false;
-		}
-		else if (!isdigit((unsigned char) *p) && *p != '$')
-			while (isalnum((unsigned char) *p) || *p == '_' || *p == '$' || IS_HIGHBIT_SET(*p))
-				p++;
-		if (p == start)
-			return false;
-		while (isspace((unsigned char) *p))
-			p++;
-		if (*p == '\0')
-			return true;
-		if (*p++ != separator)
-			return false;
-	}
-}
-
 /* Find the parenthesis that opens the column list, outside quoted identifiers; NULL when there is none. */
 static char *
 find_column_list(char *text)
@@ -129,14 +98,6 @@ find_column_list(char *text)
 			return p;
 	}
 	return NULL;
-}
-
-/* Cut 'a, b' or 'a, b, c' into a list of column names; false when it is no such list. */
-static bool
-split_columns(const char *text, List **columns)
-{
-	return are_identifiers(text, ',') && SplitIdentifierString(pstrdup(text), ',', columns) &&
-		list_length(*columns) >= 2 && list_length(*columns) <= 3;
 }
 
 /*
@@ -162,10 +123,10 @@ split_relation(const char *graph, List **name, List **columns)
 		if (*close != ')')
 			return false;
 		*open = *close = '\0';
-		if (!split_columns(open + 1, columns))
+		if (!emogi_columns_split(open + 1, columns))
 			return false;
 	}
-	if (!are_identifiers(text, '.') || !SplitIdentifierString(text, '.', &parts))
+	if (!emogi_columns_are_identifiers(text, '.') || !SplitIdentifierString(text, '.', &parts))
 		return false;
 	foreach(cell, parts)
 		*name = lappend(*name, makeString(lfirst(cell)));
@@ -278,7 +239,7 @@ end_of(Relation rel, AttrNumber attnum)
 {
 	Form_pg_attribute attribute = TupleDescAttr(RelationGetDescr(rel), attnum - 1);
 
-	return (EmogiEnd) {NameStr(attribute->attname), attribute->atttypid, attribute->attcollation};
+	return (EmogiEnd) {NameStr(attribute->attname), attribute->atttypid, -1, attribute->attcollation, false};
 }
 
 /* Find out which keys the ends are; raises 42804 and 42P21. */
@@ -326,6 +287,66 @@ check_kind(Relation rel)
 				 errhint("Use the REFRESH MATERIALIZED VIEW command.")));
 }
 
+/* ---- ends of several columns ---- */
+
+/* Write an end of several columns as a row, and see that there are such columns. Raises 42703. */
+static void
+write_row(Relation rel, List *names, const char *as, StringInfo query)
+{
+	ListCell   *cell;
+
+	foreach(cell, names)
+	{
+		(void) named_column(rel, lfirst(cell));
+		appendStringInfo(query, "%s%s", foreach_current_index(cell) == 0 ? "ROW(" : ", ", quote_identifier(lfirst(cell)));
+	}
+	appendStringInfo(query, ") AS %s, ", as);
+}
+
+/* Find out which keys ends of several columns are. Raises 42804, 42P21, 54011. */
+static void
+find_row_keys(Relation rel, List *src, List *dst, EmogiKeyType *key)
+{
+	const char *of = psprintf("relation \"%s\"", RelationGetRelationName(rel));
+	EmogiEnd	ends[2][EMOGI_KEY_MOST_PARTS];
+	int			nparts = list_length(src);
+
+	emogi_ends_check_count(nparts, list_length(dst), of);
+	for (int i = 0; i < nparts; i++)
+	{
+		ends[0][i] = end_of(rel, named_column(rel, list_nth(src, i)));
+		ends[1][i] = end_of(rel, named_column(rel, list_nth(dst, i)));
+		ends[0][i].in_row = ends[1][i].in_row = true;
+	}
+	emogi_ends_find_row_keys(ends[0], ends[1], nparts, of, key);
+}
+
+/* Resolve a relation whose ends are of several columns: to a query of rows. Raises 42703, 42804, 42P21, 54011. */
+static void
+resolve_rows(Relation rel, List *columns, EmogiSource *source)
+{
+	const char *schema = get_namespace_name(RelationGetNamespace(rel));
+	StringInfoData query;
+
+	initStringInfo(&query);
+	appendStringInfoString(&query, "SELECT ");
+	write_row(rel, linitial(columns), "src", &query);
+	write_row(rel, lsecond(columns), "dst", &query);
+	query.data[query.len -= strlen(", ")] = '\0';
+	find_row_keys(rel, linitial(columns), lsecond(columns), &source->key);
+	if (list_length(columns) == 3)
+	{
+		const char *weight = linitial(lthird(columns));
+
+		check_weight_type(rel, named_column(rel, weight));
+		if (source->wants_weight)
+			appendStringInfo(&query, ", %s AS weight", quote_identifier(weight));
+	}
+	appendStringInfo(&query, " FROM %s", quote_qualified_identifier(schema, RelationGetRelationName(rel)));
+	source->is_query = true;
+	source->query = query.data;
+}
+
 /* ---- the whole ---- */
 
 /* Get the relation that a name leads to, if the own transaction holds a reader's lock on it; InvalidOid otherwise. */
@@ -350,7 +371,7 @@ lock_given(const EmogiGraphArgument *graph, EmogiSource *source, List **columns)
 				(errcode(ERRCODE_UNDEFINED_TABLE),
 				 errmsg("relation with OID %u does not exist", graph->relid)));
 	relation_close(rel, NoLock);
-	if (graph->columns != NULL && !split_columns(graph->columns, columns))
+	if (graph->columns != NULL && !emogi_columns_split(graph->columns, columns))
 		ereport(ERROR,
 				(errcode(ERRCODE_SYNTAX_ERROR),
 				 errmsg("invalid list of columns: \"%s\"", graph->columns),
@@ -396,12 +417,18 @@ resolve_relation(const EmogiGraphArgument *graph, bool wants_weight, EmogiSource
 		if (has_unread_reverse(source->relid, source->weight))
 			report_reverse(rel, source);
 	}
+	else if (emogi_columns_have_rows(columns))
+	{
+		resolve_rows(rel, columns, source);
+		relation_close(rel, NoLock);
+		return;
+	}
 	else
 	{
-		source->src = named_column(rel, linitial(columns));
-		source->dst = named_column(rel, lsecond(columns));
+		source->src = named_column(rel, linitial(linitial(columns)));
+		source->dst = named_column(rel, linitial(lsecond(columns)));
 		if (list_length(columns) == 3)
-			source->weight = named_column(rel, lthird(columns));
+			source->weight = named_column(rel, linitial(lthird(columns)));
 	}
 	find_keys(rel, source);
 	if (!wants_weight && columns == NIL)
@@ -449,7 +476,7 @@ find_relation(const EmogiGraphArgument *graph, Oid *relid, List **columns)
 	*columns = NIL;
 	*relid = graph->relid;
 	if (graph->is_relation)
-		return graph->columns == NULL || split_columns(graph->columns, columns);
+		return graph->columns == NULL || emogi_columns_split(graph->columns, columns);
 	if (is_query_text(graph->text) || !split_relation(graph->text, &name, columns) || list_length(name) > 2)
 		return false;
 	if (list_length(name) == 2)
@@ -478,15 +505,13 @@ static bool
 peek_keys(EmogiSource *source)
 {
 	EmogiKeyType other;
-	Oid			type;
-	Oid			collation;
-	int32		typmod;
+	EmogiEnd	end = {0};
 
-	get_atttypetypmodcoll(source->relid, source->src, &type, &typmod, &collation);
-	if (!emogi_key_type_find(type, collation, &source->key))
+	get_atttypetypmodcoll(source->relid, source->src, &end.type, &end.typmod, &end.collation);
+	if (!emogi_ends_find_key(&end, &source->key))
 		return false;
-	get_atttypetypmodcoll(source->relid, source->dst, &type, &typmod, &collation);
-	return emogi_key_type_find(type, collation, &other) && emogi_key_type_equal(&source->key, &other);
+	get_atttypetypmodcoll(source->relid, source->dst, &end.type, &end.typmod, &end.collation);
+	return emogi_ends_find_key(&end, &other) && emogi_key_type_equal(&source->key, &other);
 }
 
 /*
@@ -501,11 +526,13 @@ emogi_source_peek(const EmogiGraphArgument *graph, bool wants_weight, EmogiSourc
 	memset(source, 0, sizeof *source);
 	if (!find_relation(graph, &source->relid, &columns) || get_rel_relkind(source->relid) == '\0')
 		return false;
+	if (emogi_columns_have_rows(columns))
+		return false;
 	if (columns != NIL)
 	{
-		source->src = get_attnum(source->relid, linitial(columns));
-		source->dst = get_attnum(source->relid, lsecond(columns));
-		source->weight = list_length(columns) == 3 ? get_attnum(source->relid, lthird(columns)) : 0;
+		source->src = get_attnum(source->relid, linitial(linitial(columns)));
+		source->dst = get_attnum(source->relid, linitial(lsecond(columns)));
+		source->weight = list_length(columns) == 3 ? get_attnum(source->relid, linitial(lthird(columns))) : 0;
 	}
 	else if (!find_default_columns(source->relid, source))
 		return false;
@@ -516,7 +543,7 @@ emogi_source_peek(const EmogiGraphArgument *graph, bool wants_weight, EmogiSourc
 	return source->src > 0 && source->dst > 0 && source->weight >= 0 && emogi_access_peek(source) && peek_keys(source);
 }
 
-/* Get the relation that a graph argument names, locked, whatever its columns; InvalidOid when it is a query. */
+/* Get the relation that a graph argument names, locked, whatever its columns; InvalidOid when it is a query or becomes one. */
 Oid
 emogi_source_relation(const EmogiGraphArgument *graph)
 {
@@ -526,7 +553,7 @@ emogi_source_relation(const EmogiGraphArgument *graph)
 	if (emogi_source_is_query(graph))
 		return InvalidOid;
 	lock_relation(graph, &source, &columns);
-	return source.relid;
+	return emogi_columns_have_rows(columns) ? InvalidOid : source.relid;
 }
 
 /*

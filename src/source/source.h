@@ -2,7 +2,8 @@
  * source.h: what the graph argument names, who may read it, and under which snapshot.
  *
  * emogi_source_resolve (source.c) makes a Source of the graph argument: a relation, which it locks, with the columns that make an
- * edge, or a query (query.c, params.c); missing.c says what may have been meant where nothing has that name. emogi_access_check (access.c)
+ * edge (columns.c), or a query (query.c, params.c); ends.c finds out which keys they are, and rows.c which columns an anonymous row has;
+ * missing.c says what may have been meant where nothing has that name. emogi_access_check (access.c)
  * asks whether the caller may read it. snapshot.c sees to it that the snapshot of the call is not older than what the argument
  * names; it asks seen.c, with a header of its own, what a snapshot sees in the catalogs.
  */
@@ -62,10 +63,25 @@ typedef struct EmogiEnd
 {
 	const char *name;
 	Oid			type;
+	int32		typmod;			/* of an anonymous row: of its columns (rows.c), -1 = they are not known */
 	Oid			collation;
+	bool		in_row;			/* it is one column of several that make the end */
 } EmogiEnd;
 
+extern bool emogi_ends_find_key(const EmogiEnd *end, EmogiKeyType *key);
+extern void emogi_ends_check_count(int nsrc, int ndst, const char *of);
+extern void emogi_ends_find_row_keys(const EmogiEnd *src, const EmogiEnd *dst, int nparts, const char *of, EmogiKeyType *keys);
 extern void emogi_ends_find_keys(const EmogiEnd *src, const EmogiEnd *dst, const char *of, EmogiKeyType *keys);
+
+/* ---- columns.c: a list of columns, as text ---- */
+
+extern bool emogi_columns_are_identifiers(const char *text, char separator);
+extern bool emogi_columns_split(const char *text, List **columns);
+extern bool emogi_columns_have_rows(List *columns);
+
+/* ---- rows.c ---- */
+
+extern void emogi_rows_describe(Query *query, TupleDesc desc);
 
 /* ---- missing.c ---- */
 

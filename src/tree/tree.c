@@ -63,6 +63,7 @@ find_columns(EmogiTreeLook *look, const EmogiSource *source)
 
 	if (desc->natts < 2)
 		return emogi_judge_refuse(look, "it has one column");
+	emogi_rows_describe(look->tree->query, desc);
 	if (source->is_query)
 		emogi_query_edge_columns(desc, source->wants_weight, &look->tree->columns);
 	else

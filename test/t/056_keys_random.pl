@@ -15,7 +15,7 @@ my $graphs = $ENV{EMOGI_RANDOM_GRAPHS} || 120;
 my $seed = $ENV{EMOGI_RANDOM_SEED} || int(rand(1 << 30));
 my $node = emogi_node('main', 'emogi.cpu_threads = 2', 'emogi.live_min_size = 0');
 
-# Types, and a key for each number; = after the name: keys are in the order of their numbers.
+# Types, also of several columns, and a key for each number; = after the name: keys are in the order of their numbers.
 my %types = (
 	'smallint=' => 'k::smallint',
 	'integer=' => 'k * 100000 - 10000000',
@@ -46,12 +46,18 @@ my %types = (
 	'jsonb' => "jsonb_build_object('a', k)",
 	'integer[]=' => 'ARRAY[k, k + 1]',
 	'mood=' => "('m' || lpad(k::text, 3, '0'))::mood",
+	'pair' => "ROW(k % 7 - 3, 'x' || k)::pair",
+	'triple' => "ROW(k / 7.0, (k % 2 = 0), chr(97 + k % 26) || k)::triple",
+	'spot=' => "ROW(timestamp '1970-01-01' + k / 10 * interval '13 minutes', repeat('x', k % 10))::spot",
 	'code' => "upper(md5(k::text))::code"
 );
 
 $node->safe_psql('postgres', q{
 	SET client_min_messages = warning;
 	DO $$BEGIN EXECUTE 'CREATE TYPE mood AS ENUM (' || (SELECT string_agg(quote_literal('m' || lpad(k::text, 3, '0')), ',') FROM generate_series(0, 399) k) || ')'; END$$;
+	CREATE TYPE pair AS (a int, b text);
+	CREATE TYPE triple AS (a numeric, b bool, c text);
+	CREATE TYPE spot AS (a timestamp, b text COLLATE "C");
 	CREATE DOMAIN code AS text CHECK (value <> '');
 
 	-- make a graph of m random edges among n vertices, numbered, and with keys
