@@ -1,5 +1,5 @@
 /*
- * bfs.c: emogi_bfs(graph, source, max_depth int, direction text) -> setof (vertex bigint, level int): hops from the nearest source.
+ * bfs.c: emogi_bfs(graph, source, max_depth int, direction text) -> setof (vertex, level int): hops from the nearest source.
  * Without max_depth there is no bound.
  */
 #include "postgres.h"

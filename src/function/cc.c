@@ -1,5 +1,5 @@
 /*
- * cc.c: emogi_cc(graph) -> setof (vertex bigint, component bigint): weakly connected components; component is its smallest vertex.
+ * cc.c: emogi_cc(graph) -> setof (vertex, component): weakly connected components; component is its smallest vertex.
  */
 #include "postgres.h"
 

@@ -1,5 +1,5 @@
 /*
- * circuit.c: emogi_circuit(graph, start text, max_iterations int, tolerance float8, direction text) -> setof (vertex bigint, value float8):
+ * circuit.c: emogi_circuit(graph, start text, max_iterations int, tolerance float8, direction text) -> setof (vertex, value float8):
  * voltages in a net of resistors, CuSha's CS (HPDC 2014, Table 3).
  */
 #include "postgres.h"

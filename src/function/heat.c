@@ -1,5 +1,5 @@
 /*
- * heat.c: emogi_heat(graph, start text, max_iterations int, tolerance float8, direction text) -> setof (vertex bigint, value float8): heat
+ * heat.c: emogi_heat(graph, start text, max_iterations int, tolerance float8, direction text) -> setof (vertex, value float8): heat
  * simulation, CuSha's HS (HPDC 2014, Table 3).
  */
 #include "postgres.h"

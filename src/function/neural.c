@@ -1,5 +1,5 @@
 /*
- * neural.c: emogi_neural(graph, start text, max_iterations int, tolerance float8, direction text) -> setof (vertex bigint, value float8):
+ * neural.c: emogi_neural(graph, start text, max_iterations int, tolerance float8, direction text) -> setof (vertex, value float8):
  * activations of a neural network, CuSha's NN (HPDC 2014, Table 3).
  */
 #include "postgres.h"

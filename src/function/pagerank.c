@@ -1,5 +1,5 @@
 /*
- * pagerank.c: emogi_pagerank(graph, damping float8, max_iterations int, tolerance float8) -> setof (vertex bigint, rank float8): ranks sum to 1.
+ * pagerank.c: emogi_pagerank(graph, damping float8, max_iterations int, tolerance float8) -> setof (vertex, rank float8): ranks sum to 1.
  */
 #include "postgres.h"
 

@@ -1,5 +1,5 @@
 /*
- * ssnsp.c: emogi_ssnsp(graph, source, direction text) -> setof (vertex bigint, level int, paths float8): number of shortest paths by hops,
+ * ssnsp.c: emogi_ssnsp(graph, source, direction text) -> setof (vertex, level int, paths float8): number of shortest paths by hops,
  * exact to 2^53.
  */
 #include "postgres.h"

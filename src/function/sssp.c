@@ -1,5 +1,5 @@
 /*
- * sssp.c: emogi_sssp(graph, source, max_distance float8, direction text) -> setof (vertex bigint, distance float8): shortest paths by weight
+ * sssp.c: emogi_sssp(graph, source, max_distance float8, direction text) -> setof (vertex, distance float8): shortest paths by weight
  * from the nearest source. Without a weight column every edge weighs 1.
  */
 #include "postgres.h"

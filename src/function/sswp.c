@@ -1,5 +1,5 @@
 /*
- * sswp.c: emogi_sswp(graph, source, direction text) -> setof (vertex bigint, width float8): widest paths: the largest width of a path,
+ * sswp.c: emogi_sswp(graph, source, direction text) -> setof (vertex, width float8): widest paths: the largest width of a path,
  * which is its smallest weight; Infinity at the source.
  */
 #include "postgres.h"
