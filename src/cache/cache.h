@@ -91,7 +91,7 @@ extern uint64 emogi_dictionaries_all_bytes(void);
 #define EMOGI_FEW_LEAVES	4
 #define EMOGI_FEW_RUNNING	16
 
-#define EMOGI_KEY_BYTES		32		/* of the digest of a query */
+#define EMOGI_DIGEST_BYTES	32		/* of the digest of a query */
 
 /* What a call wants of a Graph, and what a cached Graph is. */
 typedef struct EmogiGraphKey
@@ -99,7 +99,7 @@ typedef struct EmogiGraphKey
 	Oid			database;
 	Oid			relid;			/* what the user named: the root of its leaves; of a query the view, if it is one, and no part of the key */
 	bool		of_query;		/* it is known by its digest */
-	uint8		digest[EMOGI_KEY_BYTES];	/* zero when it is not */
+	uint8		digest[EMOGI_DIGEST_BYTES];	/* zero when it is not */
 	AttrNumber	src;			/* 0 = of a query */
 	AttrNumber	dst;
 	AttrNumber	weight;			/* 0 = none; of a query the place in its result */

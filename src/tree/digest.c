@@ -28,13 +28,13 @@ typedef struct Memory
 	List	   *trees;
 	int			nbytes;
 	char	   *bytes;
-	uint8		digest[EMOGI_KEY_BYTES];
+	uint8		digest[EMOGI_DIGEST_BYTES];
 } Memory;
 
 static Memory memories[MEMORIES];
 static int	oldest = 0;
 
-StaticAssertDecl(EMOGI_KEY_BYTES == PG_SHA256_DIGEST_LENGTH, "a digest is SHA-256");
+StaticAssertDecl(EMOGI_DIGEST_BYTES == PG_SHA256_DIGEST_LENGTH, "a digest is SHA-256");
 
 /* Add a setting to the key. All digits above 0 are as good as 1. */
 static void
@@ -108,7 +108,7 @@ hash_bytes_to(const StringInfo bytes, uint8 *digest)
 	pg_cryptohash_ctx *hash = pg_cryptohash_create(PG_SHA256);
 
 	if (hash == NULL || pg_cryptohash_init(hash) < 0 || pg_cryptohash_update(hash, (uint8 *) bytes->data, bytes->len) < 0 ||
-		pg_cryptohash_final(hash, digest, EMOGI_KEY_BYTES) < 0)
+		pg_cryptohash_final(hash, digest, EMOGI_DIGEST_BYTES) < 0)
 		elog(ERROR, "could not compute the digest of a query");
 	pg_cryptohash_free(hash);
 }

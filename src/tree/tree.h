@@ -22,7 +22,7 @@ typedef struct EmogiTree
 	Query	   *query;			/* folded */
 	EmogiEdgeColumns columns;	/* of its result */
 	bool		is_folded;		/* it has a value that another call need not have */
-	uint8		digest[EMOGI_KEY_BYTES];
+	uint8		digest[EMOGI_DIGEST_BYTES];
 	List	   *roots;			/* OIDs of relations that are read with their children, ... */
 	List	   *alone;			/* ... of those that are read without, ... */
 	List	   *relations;		/* ... of both and all children, ascending: what a plan of it may read, ... */
