@@ -1,8 +1,8 @@
 /*
  * keys.h: vertex keys of any type.
  *
- * key_type.c says how the keys of a column are handled, key_coder.c turns their Datums into bytes and back, row_coder.c those that are
- * rows of several columns, form.c into what a function's caller gives and gets.
+ * key_type.c says how the keys of a column are handled, key_coder.c turns their Datums into bytes and back: value_coder.c those that are
+ * one column, row_coder.c those that are rows of several. form.c turns them into what a function's caller gives and gets.
  *
  * Inside a Graph a vertex is known by an int64, in ids[]. For smallint, integer and bigint this is the key. For all other types it is a
  * code of the Graph's dictionary (dictionary/dictionary.h), which has a string of bytes for it. Codes ascend as keys do.
@@ -71,13 +71,19 @@ typedef struct EmogiKeyCoder
 
 extern void emogi_key_coder_init(EmogiKeyCoder *coder, const EmogiKeyType *key);
 extern bool emogi_key_coder_lacks(EmogiKeyCoder *coder, Datum datum);
-extern void emogi_key_coder_sort(EmogiKeyCoder *coder);
-extern void emogi_key_coder_refuse_length(Size length);
-extern uint32 emogi_key_coder_length(const EmogiKeyCoder *coder);
 extern EmogiKeyBytes emogi_key_coder_encode(EmogiKeyCoder *coder, Datum datum);
 extern Datum emogi_key_coder_decode(EmogiKeyCoder *coder, EmogiKeyBytes bytes);
 extern int	emogi_key_coder_compare(void *coder, EmogiKeyBytes a, EmogiKeyBytes b);
 extern int64 emogi_key_coder_find(EmogiKeyCoder *coder, const EmogiDictionary *dictionary, Datum datum);
+
+/* ---- value_coder.c: the same of keys that are one column; called by key_coder.c and row_coder.c ---- */
+
+extern void emogi_value_coder_init(EmogiKeyCoder *coder, const EmogiKeyType *key);
+extern uint32 emogi_value_coder_length(const EmogiKeyCoder *coder);
+extern EmogiKeyBytes emogi_value_coder_encode(EmogiKeyCoder *coder, Datum datum);
+extern Datum emogi_value_coder_decode(EmogiKeyCoder *coder, EmogiKeyBytes bytes);
+extern int	emogi_value_coder_compare(EmogiKeyCoder *coder, Datum a, Datum b);
+extern void emogi_value_coder_refuse_length(Size length);
 
 /* ---- row_coder.c: the same of rows, column by column; called by key_coder.c ---- */
 

@@ -16,7 +16,6 @@
 #include "funcapi.h"
 #include "lib/stringinfo.h"
 #include "utils/builtins.h"
-#include "utils/sortsupport.h"
 #include "utils/typcache.h"
 
 #include "keys/keys.h"
@@ -57,7 +56,7 @@ emogi_row_coder_make(const EmogiKeyType *key)
 	{
 		EmogiKeyType part = emogi_key_type_part(key, i);
 
-		emogi_key_coder_init(&coder->parts[i], &part);
+		emogi_value_coder_init(&coder->parts[i], &part);
 	}
 	return coder;
 }
@@ -215,9 +214,9 @@ append_row(EmogiRowCoder *coder, Datum datum, StringInfo to)
 	take_apart(row, shape);
 	for (int i = 0; i < coder->key.nparts; i++)
 	{
-		EmogiKeyBytes bytes = emogi_key_coder_encode(&coder->parts[i], column_of(coder, shape, i));
+		EmogiKeyBytes bytes = emogi_value_coder_encode(&coder->parts[i], column_of(coder, shape, i));
 
-		if (emogi_key_coder_length(&coder->parts[i]) > 0)
+		if (emogi_value_coder_length(&coder->parts[i]) > 0)
 			appendBinaryStringInfo(to, bytes.bytes, bytes.length);
 		else
 			append_escaped(to, bytes);
@@ -233,7 +232,7 @@ emogi_row_coder_encode(EmogiRowCoder *coder, Datum row)
 	initStringInfo(&bytes);
 	append_row(coder, row, &bytes);
 	if (bytes.len > EMOGI_MAX_KEY_BYTES)
-		emogi_key_coder_refuse_length(bytes.len);
+		emogi_value_coder_refuse_length(bytes.len);
 	return (EmogiKeyBytes) {bytes.data, (uint32) bytes.len};
 }
 
@@ -291,14 +290,14 @@ emogi_row_coder_values(EmogiRowCoder *coder, EmogiKeyBytes bytes)
 	for (int i = 0; i < coder->key.nparts; i++)
 	{
 		EmogiKeyCoder *part = &coder->parts[i];
-		const uint32 length = emogi_key_coder_length(part);
+		const uint32 length = emogi_value_coder_length(part);
 		EmogiKeyBytes column = {p, length};
 
 		if (length > 0)
 			p += length;
 		else
 			column = read_escaped(&p);
-		values[i] = emogi_key_coder_decode(part, column);
+		values[i] = emogi_value_coder_decode(part, column);
 	}
 	return values;
 }
@@ -347,9 +346,6 @@ emogi_row_coder_compare(EmogiRowCoder *coder, const Datum *a, const Datum *b)
 	int			order = 0;
 
 	for (int i = 0; i < coder->key.nparts && order == 0; i++)
-	{
-		emogi_key_coder_sort(&coder->parts[i]);
-		order = ApplySortComparator(a[i], false, b[i], false, coder->parts[i].sort);
-	}
+		order = emogi_value_coder_compare(&coder->parts[i], a[i], b[i]);
 	return order;
 }

@@ -81,7 +81,8 @@ read_item(char *item, List **names)
 		end[-1] = '\0';
 		item++;
 	}
-	return emogi_columns_are_identifiers(item, is_row ? ',' : '\0') && SplitIdentifierString(item, ',', names);
+	return emogi_columns_are_identifiers(item, is_row ? ',' : '\0') && SplitIdentifierString(item, ',', names) &&
+		(!is_row || list_length(*names) > 1);
 }
 
 /* Cut a list of the two ends of an edge, and its weight if there is one, into a list of lists of names; false when it is no such list. */

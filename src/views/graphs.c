@@ -307,7 +307,7 @@ is_doomed(const EmogiCached *cached, const void *arg)
 	const Doomed *doomed = arg;
 
 	return list_member_oid(doomed->builders, cached->builder) &&
-		(doomed->digest == NULL || memcmp(cached->key.digest, doomed->digest, EMOGI_KEY_BYTES) == 0);
+		(doomed->digest == NULL || memcmp(cached->key.digest, doomed->digest, EMOGI_DIGEST_BYTES) == 0);
 }
 
 /* Evict the Graphs of queries that the current user, or a role whose rights that has, has built. digest: of one query; NULL = of all. */

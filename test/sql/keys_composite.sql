@@ -165,6 +165,7 @@ SELECT fails(format('SELECT * FROM emogi_bfs(%L, %s)', graph, source)) FROM (VAL
     (18, 'edges((tenant, id_from), (tenant, id_to)', '''(7,alice)'''),
     (19, 'edges((tenant, ), (tenant, id_to))', '''(7,alice)'''),
     (20, 'edges((), ())', '''(7,alice)'''),
+    (31, 'edges((tenant), (id))', '''(7)'''),
     (21, 'edges((tenant, id_from), ((tenant, id_to)))', '''(7,alice)'''),
     (22, 'nowhere((tenant, id_from), (tenant, id_to))', '''(7,alice)'''),
     (23, 'SELECT (1, 2), (1, ''x''::text)', '''(1,2)'''),
