@@ -45,7 +45,7 @@ sub all_is_well
 	$node->safe_psql('postgres', 'INSERT INTO edges VALUES (3, 7)');
 	is(checked('edges'), 't|spliced|', '... and follows');
 	is($node->safe_psql('postgres', q{SELECT count(*) FROM emogi_graphs WHERE pins > 0 OR state <> 'ready'}), '0', '... no pins, no build');
-	is($node->safe_psql('postgres', 'SELECT used_bytes - bytes - live_bytes FROM emogi_devices, emogi_cache WHERE device = -1'), '0', '... no memory is lost');
+	is($node->safe_psql('postgres', 'SELECT used_bytes - bytes - key_bytes - live_bytes FROM emogi_devices, emogi_cache WHERE device = -1'), '0', '... no memory is lost');
 }
 
 # ---------------------------------------------------------------------------------------- a session ends at each step
@@ -130,7 +130,7 @@ foreach my $name (sort keys %scarce)
 		else { push @problems, "$n: $said" }
 		$said = $session->ask("$end; RESET emogi.fault; $call");
 		push @problems, "$n, afterwards: $said" if $said ne 't';
-		$said = $session->ask(q{SELECT pins FROM emogi_graphs WHERE pins > 0; SELECT used_bytes - bytes - live_bytes FROM emogi_devices, emogi_cache WHERE device = -1});
+		$said = $session->ask(q{SELECT pins FROM emogi_graphs WHERE pins > 0; SELECT used_bytes - bytes - key_bytes - live_bytes FROM emogi_devices, emogi_cache WHERE device = -1});
 		push @problems, "$n, left: $said" if $said ne '0';
 		last if @problems > 5;
 	}
