@@ -95,11 +95,13 @@ columns_of(const EmogiEnd *end)
 	if (type == RECORDOID ? end->typmod < 0 : get_typtype(type) != TYPTYPE_COMPOSITE)
 		return NULL;
 	desc = lookup_rowtype_tupdesc_copy(type, type == RECORDOID ? end->typmod : -1);
-	columns = CreateTemplateTupleDesc(desc->natts);
+	for (int i = 0; i < desc->natts; i++)
+		n += !TupleDescAttr(desc, i)->attisdropped;
+	columns = CreateTemplateTupleDesc(n);
+	n = 0;
 	for (int i = 0; i < desc->natts; i++)
 		if (!TupleDescAttr(desc, i)->attisdropped)
 			TupleDescCopyEntry(columns, ++n, desc, i + 1);
-	columns->natts = n;
 	return columns;
 }
 
