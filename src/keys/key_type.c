@@ -136,7 +136,7 @@ emogi_key_type_part(const EmogiKeyType *key, int part)
 bool
 emogi_key_type_equal(const EmogiKeyType *a, const EmogiKeyType *b)
 {
-	if (a->type != b->type || a->collation != b->collation || a->family != b->family || a->class != b->class || a->nparts != b->nparts)
+	if (a->type != b->type || a->collation != b->collation || a->family != b->family || a->class != b->class || a->nparts != b->nparts || a->shape != b->shape)
 		return false;
 	for (int i = 0; i < a->nparts; i++)
 		if (a->parts[i].type != b->parts[i].type || a->parts[i].collation != b->parts[i].collation ||

@@ -46,6 +46,7 @@ typedef struct EmogiKeyType
 	EmogiKeyClass class;		/* of rows never EMOGI_KEY_INTEGER */
 	uint32		fixed_length;
 	int			nparts;			/* columns of a row; 0 = keys are no rows */
+	uint32		shape;			/* of composite types of the ends: another where columns were dropped and added (ends.c); else 0 */
 	EmogiKeyPart parts[EMOGI_KEY_MOST_PARTS];	/* [nparts], the rest zero */
 } EmogiKeyType;
 

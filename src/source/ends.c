@@ -5,6 +5,7 @@
 
 #include "access/tupdesc.h"
 #include "catalog/pg_type.h"
+#include "common/hashfn.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
@@ -94,12 +95,35 @@ columns_of(const EmogiEnd *end)
 	if (type == RECORDOID ? end->typmod < 0 : get_typtype(type) != TYPTYPE_COMPOSITE)
 		return NULL;
 	desc = lookup_rowtype_tupdesc_copy(type, type == RECORDOID ? end->typmod : -1);
-	columns = CreateTemplateTupleDesc(desc->natts);
+	for (int i = 0; i < desc->natts; i++)
+		n += !TupleDescAttr(desc, i)->attisdropped;
+	columns = CreateTemplateTupleDesc(n);
+	n = 0;
 	for (int i = 0; i < desc->natts; i++)
 		if (!TupleDescAttr(desc, i)->attisdropped)
 			TupleDescCopyEntry(columns, ++n, desc, i + 1);
-	columns->natts = n;
 	return columns;
+}
+
+/*
+ * Get a hash of which columns of its composite type an end has. A column that is dropped, and added anew under the same name, has no
+ * values in rows that are stored: it is another, and so is the key.
+ */
+static uint32
+shape_of(const EmogiEnd *end)
+{
+	const Oid	type = getBaseType(end->type);
+	TupleDesc	desc;
+	uint32		shape = hash_uint32(type);
+
+	if (type == RECORDOID)
+		return 0;
+	desc = lookup_rowtype_tupdesc(type, -1);
+	for (int i = 0; i < desc->natts; i++)
+		if (!TupleDescAttr(desc, i)->attisdropped)
+			shape = hash_combine(shape, hash_uint32(i));
+	ReleaseTupleDesc(desc);
+	return shape;
 }
 
 /* Get a column of a row as an end, under a name for messages. */
@@ -186,6 +210,7 @@ find_keys_of_rows(const EmogiEnd *src, TupleDesc a, const EmogiEnd *dst, TupleDe
 		ends[1][i] = column_of(dst, b, i);
 	}
 	emogi_ends_find_row_keys(ends[0], ends[1], a->natts, of, keys);
+	keys->shape = hash_combine(shape_of(src), shape_of(dst));
 }
 
 /*

@@ -73,6 +73,31 @@ INSERT INTO stored VALUES ((7, 'bob'), (7, 'eve'), 1), ((7, NULL), (7, 'eve'), 1
 SELECT * FROM emogi_sssp('stored', '(7,alice)');
 SELECT ok FROM emogi_check('stored');
 
+-- A column of the type that was dropped and added anew is NULL in what is stored.
+ALTER TYPE vertex DROP ATTRIBUTE name, ADD ATTRIBUTE name text;
+SELECT * FROM emogi_sssp('stored', '(7,alice)');
+SELECT * FROM emogi_sssp('SELECT src, dst, weight FROM stored', '(7,alice)');
+UPDATE stored SET src.name = 'ann', dst.name = 'ben';
+SELECT * FROM emogi_sssp('stored', '(7,ann)');
+
+-- Rights are those on the columns; row security holds.
+CREATE ROLE regress_composite;
+GRANT USAGE ON SCHEMA test_composite TO regress_composite;
+GRANT SELECT (tenant, id_from) ON edges TO regress_composite;
+\set SHOW_CONTEXT never
+SET ROLE regress_composite;
+SELECT * FROM emogi_bfs('edges((tenant, id_from), (tenant, id_to))', '(7,alice)');
+RESET ROLE;
+GRANT SELECT ON edges TO regress_composite;
+ALTER TABLE edges ENABLE ROW LEVEL SECURITY;
+CREATE POLICY eight ON edges TO regress_composite USING (tenant = 8);
+SET ROLE regress_composite;
+SELECT count(*) FROM emogi_cc_text('edges((tenant, id_from), (tenant, id_to))');
+RESET ROLE;
+ALTER TABLE edges DISABLE ROW LEVEL SECURITY;
+EXPLAIN (COSTS off) SELECT * FROM emogi_bfs('edges((tenant, id_from), (tenant, id_to))', '(7,alice)') WHERE vertex = '(7,bob)';
+SELECT edges > 0 FROM emogi_estimate('edges((tenant, id_from), (tenant, id_to), km)', true);
+
 -- A graph of several columns is cached as a query's; a change is seen by the next call.
 SELECT how('edges((tenant, id_from), (tenant, id_to))');
 SELECT how('edges((tenant, id_from), (tenant, id_to))');
@@ -246,3 +271,4 @@ CREATE TABLE keyed (a int, b text COLLATE "C", c numeric, d bytea, e text, f tim
 CALL compare(150);
 SET client_min_messages = warning;
 DROP SCHEMA test_composite CASCADE;
+DROP ROLE regress_composite;

@@ -20,19 +20,13 @@ CREATE TABLE link (src text, dst text, ms float8);
 INSERT INTO link VALUES ('web', 'api', 2), ('api', 'db', 1), ('web', 'cache', 1), ('cache', 'db', 5);
 SELECT * FROM emogi_sssp('link(src, dst, ms)', 'web') ORDER BY distance, vertex;
 
-CREATE TABLE trip (city text, line int, to_city text, to_line int);
-INSERT INTO trip VALUES ('Bonn', 1, 'Bonn', 2), ('Bonn', 2, 'Cologne', 1), ('Cologne', 1, 'Cologne', 2);
-CREATE TABLE stop AS
-    SELECT city, line, row_number() OVER (ORDER BY city, line) AS id
-    FROM (SELECT city, line FROM trip UNION SELECT to_city, to_line FROM trip) AS keys;
-CREATE MATERIALIZED VIEW trip_edge AS
-    SELECT a.id AS src, b.id AS dst
-    FROM trip t
-    JOIN stop a ON (a.city, a.line) = (t.city, t.line)
-    JOIN stop b ON (b.city, b.line) = (t.to_city, t.to_line);
-SELECT city, line, level
-FROM emogi_bfs('trip_edge', (SELECT id FROM stop WHERE city = 'Bonn' AND line = 1))
-JOIN stop ON id = vertex ORDER BY level;
+CREATE TABLE trip (city text, line int, to_city text, to_line int, minutes int);
+INSERT INTO trip VALUES ('Bonn', 1, 'Bonn', 2, 5), ('Bonn', 2, 'Cologne', 1, 20), ('Cologne', 1, 'Cologne', 2, 4), ('Cologne', 2, 'Bad Ems', 1, 70);
+SELECT * FROM emogi_sssp('trip((city, line), (to_city, to_line), minutes)', '(Bonn,1)');
+
+CREATE TYPE stop AS (city text, line int);
+SELECT (vertex::stop).city, (vertex::stop).line, level
+FROM emogi_bfs('trip((city, line), (to_city, to_line))', ROW('Bonn', 1)::text) ORDER BY level;
 
 CREATE MATERIALIZED VIEW follows_rank AS SELECT * FROM emogi_pagerank('follows'::regclass);
 CREATE VIEW followers AS SELECT * FROM emogi_bfs('follows', 4, columns => 'dst, src');
