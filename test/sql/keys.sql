@@ -181,7 +181,5 @@ UPDATE names SET weight = -1 WHERE src = 'erik';
 SELECT * FROM emogi_sssp('names', 'bob');
 SELECT public._emogi_sink(0, 'a'::text, 'b'::text);
 
--- ---- nothing is left behind
 
 DROP SCHEMA keys_test CASCADE;
-SELECT key_bytes FROM emogi_cache;
