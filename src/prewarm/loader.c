@@ -2,14 +2,16 @@
  * loader.c: the background worker that loads the Graphs of one database that emogi.prewarm lists, and ends.
  *
  * It is connected as the bootstrap superuser, and reads each relation as its owner, in a security-restricted operation, as REFRESH
- * MATERIALIZED VIEW does. Nothing that users have written is run at all: views, whose Graphs are for one call alone, are refused before
- * they are read, and names are looked up for relations alone.
+ * MATERIALIZED VIEW does. Of what users have written only views whose Graphs are for all are run; the others are refused before they are
+ * read. Names are looked up for relations alone.
  */
 #include "postgres.h"
 
 #include "access/xact.h"
+#include "catalog/dependency.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_proc.h"
 #include "commands/extension.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
@@ -17,6 +19,7 @@
 #include "storage/ipc.h"
 #include "tcop/tcopprot.h"
 #include "utils/builtins.h"
+#include "utils/catcache.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -46,18 +49,35 @@ emogi_prewarm_warn(const EmogiPrewarmEntry *entry, int sqlstate, const char *why
 			 hint != NULL ? errhint("%s", hint) : 0));
 }
 
-/* Find the relation of an entry, by the search path that sessions of the database begin with. Raises 42704 and 42P01. */
+/* Find emogi_prewarm, in whatever schema the extension is. Raises 42704. */
 static Oid
-find_relation(const EmogiPrewarmEntry *entry)
+find_function(void)
 {
-	Oid			relid;
+	Oid			extension = get_extension_oid("emogi", true);
+	Oid			found = InvalidOid;
+	CatCList   *functions = SearchSysCacheList1(PROCNAMEARGSNSP, CStringGetDatum("emogi_prewarm"));
 
-	if (!OidIsValid(get_extension_oid("emogi", true)))
+	for (int i = 0; i < functions->n_members && OidIsValid(extension); i++)
+	{
+		Oid			function = ((Form_pg_proc) GETSTRUCT(&functions->members[i]->tuple))->oid;
+
+		if (getExtensionOfObject(ProcedureRelationId, function) == extension)
+			found = function;
+	}
+	ReleaseSysCacheList(functions);
+	if (!OidIsValid(found))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("extension emogi does not exist in the database"),
 				 errhint("Run CREATE EXTENSION emogi in the database.")));
-	relid = RangeVarGetRelid(makeRangeVar(entry->schema, entry->relation, -1), NoLock, true);
+	return found;
+}
+
+/* Find the relation of an entry, by the search path that sessions of the database begin with. Raises 42P01. */
+static Oid
+find_relation(const EmogiPrewarmEntry *entry)
+{
+	Oid			relid = RangeVarGetRelid(makeRangeVar(entry->schema, entry->relation, -1), NoLock, true);
 	if (!OidIsValid(relid))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
@@ -86,6 +106,7 @@ owner_of(Oid relid)
 static void
 load(const EmogiPrewarmEntry *entry, EmogiPrewarmed *prewarmed)
 {
+	Oid			function = find_function();
 	EmogiGraphArgument graph = {.text = entry->text,.is_relation = true,.relid = find_relation(entry),.columns = entry->columns};
 	EmogiGraphKey wanted = {
 		.direction = EMOGI_OUT,
@@ -99,7 +120,7 @@ load(const EmogiPrewarmEntry *entry, EmogiPrewarmed *prewarmed)
 	GetUserIdAndSecContext(&user, &context);
 	SetUserIdAndSecContext(owner, context | SECURITY_RESTRICTED_OPERATION);
 	level = NewGUCNestLevel();
-	emogi_prewarm_graph(InvalidOid, &graph, &wanted, EMOGI_KEEP_AS_IT_IS, prewarmed);
+	emogi_prewarm_graph(function, &graph, &wanted, EMOGI_KEEP_AS_IT_IS, prewarmed);
 	AtEOXact_GUC(false, level);
 	SetUserIdAndSecContext(user, context);
 }
