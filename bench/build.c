@@ -133,7 +133,7 @@ emogi_edge_set_bound(EmogiEdgeSet *set)
 {
 	EmogiEdges *edges = &set->edges;
 
-	edges->nedges = 0;
+	edges->nedges = edges->nalone = 0;
 	edges->min_key = INT64_MAX;
 	edges->max_key = INT64_MIN;
 	for (uint64_t c = 0; c < edges->nchunks; c++)
@@ -141,6 +141,7 @@ emogi_edge_set_bound(EmogiEdgeSet *set)
 		const EmogiEdgeChunk *chunk = set->chunks[c];
 
 		edges->nedges += chunk->nedges;
+		edges->nalone += chunk->alone ? chunk->nedges : 0;
 		if (chunk->nedges > 0 && chunk->min_key < edges->min_key)
 			edges->min_key = chunk->min_key;
 		if (chunk->nedges > 0 && chunk->max_key > edges->max_key)
@@ -216,14 +217,14 @@ static EmogiStatus
 build_csr(EmogiPool *pool, const EmogiEdges *edges, const EmogiKeys *keys, EmogiDirection direction,
 		  bool with_backward, EmogiBuiltGraph *built, EmogiControl *control, EmogiError *error)
 {
-	size_t		bytes = emogi_csr_scratch_bytes(keys->nvertices, edges->nedges, direction, emogi_pool_size(pool),
-													 edges->weighted);
+	const uint64_t nedges = edges->nedges - edges->nalone;
+	size_t		bytes = emogi_csr_scratch_bytes(keys->nvertices, nedges, direction, emogi_pool_size(pool), edges->weighted);
 	void	   *scratch = map_for_graph(bytes);
 	EmogiCsrInput input = {.edges = edges, .keys = keys, .direction = direction, .with_backward = with_backward,
 		.scratch = scratch};
 	EmogiStatus status;
 
-	built->memory_bytes = emogi_csr_bytes(keys->nvertices, edges->nedges, direction, with_backward,
+	built->memory_bytes = emogi_csr_bytes(keys->nvertices, nedges, direction, with_backward,
 											 edges->weighted ? emogi_weight_type(edges->weight_misfits) : EMOGI_WEIGHT_NONE);
 	input.memory = built->memory = map_for_graph(built->memory_bytes);
 	if (scratch == NULL || built->memory == NULL)

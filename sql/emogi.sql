@@ -96,6 +96,85 @@ CREATE AGGREGATE _emogi_sink_rows(token bigint, src record, dst record, weight f
 );
 COMMENT ON AGGREGATE _emogi_sink_rows(bigint, record, record, float8) IS 'for the use of emogi itself';
 
+-- The same with vertices beside the edges, which may have none.
+CREATE FUNCTION _emogi_sink_vertices_transition(internal, bigint, bigint, bigint, bigint) RETURNS internal
+AS 'MODULE_PATHNAME', 'emogi_sink_transition_vertices' LANGUAGE C PARALLEL SAFE;
+CREATE FUNCTION _emogi_sink_vertices_transition(internal, bigint, bigint, bigint, bigint, float8) RETURNS internal
+AS 'MODULE_PATHNAME', 'emogi_sink_transition_vertices' LANGUAGE C PARALLEL SAFE;
+CREATE FUNCTION _emogi_sink_vertices_transition(internal, bigint, anyelement, anyelement, anyelement) RETURNS internal
+AS 'MODULE_PATHNAME', 'emogi_sink_transition_keys_vertices' LANGUAGE C PARALLEL SAFE;
+CREATE FUNCTION _emogi_sink_vertices_transition(internal, bigint, anyelement, anyelement, anyelement, float8) RETURNS internal
+AS 'MODULE_PATHNAME', 'emogi_sink_transition_keys_vertices' LANGUAGE C PARALLEL SAFE;
+CREATE FUNCTION _emogi_sink_rows_vertices_transition(internal, bigint, record, record, record) RETURNS internal
+AS 'MODULE_PATHNAME', 'emogi_sink_transition_rows_vertices' LANGUAGE C PARALLEL SAFE;
+CREATE FUNCTION _emogi_sink_rows_vertices_transition(internal, bigint, record, record, record, float8) RETURNS internal
+AS 'MODULE_PATHNAME', 'emogi_sink_transition_rows_vertices' LANGUAGE C PARALLEL SAFE;
+CREATE AGGREGATE _emogi_sink_vertices(token bigint, src bigint, dst bigint, vertex bigint) (
+	SFUNC = _emogi_sink_vertices_transition,
+	STYPE = internal,
+	COMBINEFUNC = _emogi_sink_combine,
+	SERIALFUNC = _emogi_sink_serialize,
+	DESERIALFUNC = _emogi_sink_deserialize,
+	FINALFUNC = _emogi_sink_final,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE _emogi_sink_vertices(bigint, bigint, bigint, bigint) IS 'for the use of emogi itself';
+
+CREATE AGGREGATE _emogi_sink_vertices(token bigint, src bigint, dst bigint, vertex bigint, weight float8) (
+	SFUNC = _emogi_sink_vertices_transition,
+	STYPE = internal,
+	COMBINEFUNC = _emogi_sink_combine,
+	SERIALFUNC = _emogi_sink_serialize,
+	DESERIALFUNC = _emogi_sink_deserialize,
+	FINALFUNC = _emogi_sink_final,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE _emogi_sink_vertices(bigint, bigint, bigint, bigint, float8) IS 'for the use of emogi itself';
+
+CREATE AGGREGATE _emogi_sink_vertices(token bigint, src anyelement, dst anyelement, vertex anyelement) (
+	SFUNC = _emogi_sink_vertices_transition,
+	STYPE = internal,
+	COMBINEFUNC = _emogi_sink_combine,
+	SERIALFUNC = _emogi_sink_serialize,
+	DESERIALFUNC = _emogi_sink_deserialize,
+	FINALFUNC = _emogi_sink_final,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE _emogi_sink_vertices(bigint, anyelement, anyelement, anyelement) IS 'for the use of emogi itself';
+
+CREATE AGGREGATE _emogi_sink_vertices(token bigint, src anyelement, dst anyelement, vertex anyelement, weight float8) (
+	SFUNC = _emogi_sink_vertices_transition,
+	STYPE = internal,
+	COMBINEFUNC = _emogi_sink_combine,
+	SERIALFUNC = _emogi_sink_serialize,
+	DESERIALFUNC = _emogi_sink_deserialize,
+	FINALFUNC = _emogi_sink_final,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE _emogi_sink_vertices(bigint, anyelement, anyelement, anyelement, float8) IS 'for the use of emogi itself';
+
+CREATE AGGREGATE _emogi_sink_rows_vertices(token bigint, src record, dst record, vertex record) (
+	SFUNC = _emogi_sink_rows_vertices_transition,
+	STYPE = internal,
+	COMBINEFUNC = _emogi_sink_combine,
+	SERIALFUNC = _emogi_sink_serialize,
+	DESERIALFUNC = _emogi_sink_deserialize,
+	FINALFUNC = _emogi_sink_final,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE _emogi_sink_rows_vertices(bigint, record, record, record) IS 'for the use of emogi itself';
+
+CREATE AGGREGATE _emogi_sink_rows_vertices(token bigint, src record, dst record, vertex record, weight float8) (
+	SFUNC = _emogi_sink_rows_vertices_transition,
+	STYPE = internal,
+	COMBINEFUNC = _emogi_sink_combine,
+	SERIALFUNC = _emogi_sink_serialize,
+	DESERIALFUNC = _emogi_sink_deserialize,
+	FINALFUNC = _emogi_sink_final,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE _emogi_sink_rows_vertices(bigint, record, record, record, float8) IS 'for the use of emogi itself';
+
 -- What the planner asks about the functions below.
 CREATE FUNCTION _emogi_support(internal) RETURNS internal
 AS 'MODULE_PATHNAME', 'emogi_support' LANGUAGE C STRICT PARALLEL SAFE;
@@ -108,6 +187,10 @@ AS 'MODULE_PATHNAME', 'emogi_support' LANGUAGE C STRICT PARALLEL SAFE;
 CREATE FUNCTION emogi_query(query text, VARIADIC params text[] DEFAULT '{}') RETURNS text
 AS 'MODULE_PATHNAME', 'emogi_query' LANGUAGE C STABLE PARALLEL SAFE;
 COMMENT ON FUNCTION emogi_query(text, text[]) IS 'a query for the graph argument, with values for its parameters $1, $2 and so on';
+
+CREATE FUNCTION emogi_with_vertices(graph text, vertices text) RETURNS text
+AS 'MODULE_PATHNAME', 'emogi_with_vertices' LANGUAGE C STABLE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION emogi_with_vertices(text, text) IS 'a query for the graph argument: a graph, and vertices that are in it with or without an edge';
 
 -- Functions with a source.
 

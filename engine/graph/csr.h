@@ -5,7 +5,8 @@
  *   1. emogi_keys_build: the distinct keys of all edge ends, ascending = ids[nvertices], and a map key -> number.
  *   2. emogi_csr_build:  offsets and sorted targets of one orientation (and, when asked, of its transpose).
  * Both run on all threads of the pool, poll control->cancel, and depend on the set of edges alone: the order of the
- * edges, of the chunks and the number of threads change nothing in the Graph.
+ * edges, of the chunks and the number of threads change nothing in the Graph. Vertices that are to be there without an edge
+ * come in chunks marked as such; step 1 takes their keys, step 2 passes them by.
  */
 #ifndef EMOGI_CSR_H
 #define EMOGI_CSR_H
@@ -94,6 +95,7 @@ typedef struct EmogiEdgeChunk
 	int64_t		min_key;		/* over both ends; meaningless when nedges = 0 */
 	int64_t		max_key;
 	uint32_t	weight_misfits; /* over all weights */
+	uint32_t	alone;			/* 1 = these are no edges but vertices, each as both ends of one */
 	uint64_t	first;			/* place of its first edge in a COO, by emogi_coo_pack */
 	char		pad[EMOGI_LINE_BYTES - 40];
 	EmogiEdge	edges[];		/* [nedges] of EMOGI_CHUNK_EDGES; with weights, see emogi_weighted_edges */
@@ -116,6 +118,7 @@ typedef struct EmogiEdges
 	bool		weighted;		/* chunks hold EmogiWeightedEdge */
 	uint32_t	weight_misfits; /* over all weights */
 	uint64_t	nedges;			/* sum over the chunks */
+	uint64_t	nalone;			/* of those: vertices and not edges, in chunks of their own */
 	int64_t		min_key;		/* over all ends; meaningless when nedges = 0 */
 	int64_t		max_key;
 } EmogiEdges;
@@ -162,7 +165,7 @@ extern EmogiStatus emogi_keys_build(EmogiPool *pool, const EmogiEdges *edges, co
 									void *scratch, EmogiKeys *keys, EmogiControl *control, EmogiError *error);
 
 /*
- * Bytes of the Graph's block (nedges = edges given, before EMOGI_BOTH doubles them): ids, offsets and targets of one
+ * Bytes of the Graph's block (nedges = edges given without such vertices, before EMOGI_BOTH doubles them): ids, offsets and targets of one
  * orientation, and of the transpose when asked.
  */
 extern size_t emogi_csr_bytes(uint64_t nvertices, uint64_t nedges, EmogiDirection direction, bool with_backward,

@@ -50,9 +50,9 @@ make_csr(EmogiCall *call, const EmogiKeys *keys, const EmogiEdges *edges, EmogiD
 {
 	EmogiRequest *request = &call->slot->request;
 	EmogiWeightType type = edges->weighted ? emogi_weight_type(edges->weight_misfits) : EMOGI_WEIGHT_NONE;
-	Size		memory_bytes = emogi_csr_bytes(keys->nvertices, edges->nedges, direction, with_backward, type);
-	Size		scratch_bytes = emogi_csr_scratch_bytes(keys->nvertices, edges->nedges, direction, emogi_cpu_threads,
-														edges->weighted);
+	const uint64 nedges = edges->nedges - edges->nalone;
+	Size		memory_bytes = emogi_csr_bytes(keys->nvertices, nedges, direction, with_backward, type);
+	Size		scratch_bytes = emogi_csr_scratch_bytes(keys->nvertices, nedges, direction, emogi_cpu_threads, edges->weighted);
 	EmogiGraph	graph;
 
 	emogi_region_check_budget(memory_bytes + scratch_bytes);

@@ -48,6 +48,7 @@ emogi_wish_make(const EmogiSource *source, const EmogiTree *tree, const EmogiGra
 		wish->key.src = wish->key.dst = 0;
 		wish->key.weight = tree->columns.weight;
 		wish->key.keys = tree->columns.key;
+		wish->has_vertices = tree->columns.vertex > 0;
 		wish->text = tree->text;
 	}
 	else
@@ -354,7 +355,7 @@ reserve(EmogiSlot *slot, const EmogiWish *wish)
 		emogi_wish_untrack(wish);
 		return EMOGI_MUST_BUILD_PRIVATELY;
 	}
-	donor = find_graph(wish, EMOGI_GRAPH_READY, is_donor);
+	donor = wish->has_vertices ? NULL : find_graph(wish, EMOGI_GRAPH_READY, is_donor);
 	if (emogi_wish_add(slot, wish, &wish->key) == NULL)
 		return EMOGI_MUST_MAKE_ROOM;
 	slot->donor = donor != NULL ? emogi_wish_pin(donor) : -1;

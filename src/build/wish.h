@@ -12,6 +12,7 @@ typedef struct EmogiWish
 {
 	EmogiGraphKey key;
 	const char *text;			/* of a query; NULL = it is none */
+	bool		has_vertices;	/* some are there with or without an edge: its edges are not all of it */
 	int			nleaves;
 	Oid		   *relids;			/* [nleaves], tables, ascending as find_all_inheritors has them */
 	Oid		   *relfilenumbers; /* [nleaves] */

@@ -7,6 +7,7 @@
  *
  * Tables fill sinks from heap_scan.c. Everything else goes through the executor, with the caller's rights, as
  *     SELECT _emogi_sink(token, q.c1, q.c2) FROM (query) AS q(c1, c2)
+ * or, where a column gives vertices that are there with or without an edge, _emogi_sink_vertices(token, q.c1, q.c2, q.c3),
  * where _emogi_sink is a parallel-safe aggregate: its rows never leave the process that made them. The token names
  * the slot; it is random and lives as long as the call, so that nobody can add edges to a call that is not theirs.
  */
@@ -27,6 +28,7 @@
 
 PG_FUNCTION_INFO_V1(emogi_sink_transition);
 PG_FUNCTION_INFO_V1(emogi_sink_transition_weighted);
+PG_FUNCTION_INFO_V1(emogi_sink_transition_vertices);
 PG_FUNCTION_INFO_V1(emogi_sink_combine);
 PG_FUNCTION_INFO_V1(emogi_sink_serialize);
 PG_FUNCTION_INFO_V1(emogi_sink_deserialize);
@@ -83,6 +85,7 @@ emogi_sink_next_chunk(EmogiSink *sink)
 	chunk->min_key = PG_INT64_MAX;
 	chunk->max_key = PG_INT64_MIN;
 	chunk->weight_misfits = 0;
+	chunk->alone = sink->alone;
 	sink->chunk = chunk;
 	sink->slot->control.done += EMOGI_CHUNK_EDGES;
 }
@@ -141,36 +144,85 @@ emogi_sink_state(FunctionCallInfo fcinfo)
 	return sink;
 }
 
-/* emogi_sink_transition(state internal, token bigint, src bigint, dst bigint) -> internal */
-Datum
-emogi_sink_transition(PG_FUNCTION_ARGS)
+/* Have a sink take vertices from here on, or edges again: each kind has a chunk of its own. */
+void
+emogi_sink_turn(EmogiSink *sink, bool alone)
+{
+	if (sink->alone != alone)
+	{
+		EmogiEdgeChunk *chunk = sink->chunk;
+
+		sink->chunk = sink->other_chunk;
+		sink->other_chunk = chunk;
+		sink->alone = alone;
+	}
+}
+
+/* Put a vertex into a sink that takes vertices, as both ends of what is no edge. */
+void
+emogi_sink_put_vertex(EmogiSink *sink, int64 vertex)
+{
+	if (sink->weights == EMOGI_WEIGHTS_UNUSED)
+		emogi_sink_put(sink, vertex, vertex);
+	else
+		emogi_sink_put_weighted(sink, vertex, vertex, 0);
+}
+
+/* Put the edge of a row of integers, if it has one; weight: number of the argument that is its weight, 0 = it has none. */
+static void
+put_edge(EmogiSink *sink, FunctionCallInfo fcinfo, int weight)
+{
+	const int64 src = PG_GETARG_INT64(2);
+	const int64 dst = PG_GETARG_INT64(3);
+
+	if (weight == 0)
+		emogi_sink_put(sink, src, dst);
+	else if (PG_ARGISNULL(weight))
+		emogi_sink_refuse_null_weight(psprintf(INT64_FORMAT, src), psprintf(INT64_FORMAT, dst));
+	else
+		emogi_sink_put_weighted(sink, src, dst, PG_GETARG_FLOAT8(weight));
+}
+
+/* Take a row of integers of an aggregate. vertex, weight: numbers of the arguments; 0 = there is none. */
+static inline Datum
+take_row(FunctionCallInfo fcinfo, int vertex, int weight)
 {
 	EmogiSink  *sink = emogi_sink_state(fcinfo);
 
 	if (sink->slot == NULL)
 		emogi_sink_open(sink, PG_ARGISNULL(1) ? 0 : (uint64) PG_GETARG_INT64(1));
-	if (PG_ARGISNULL(2) || PG_ARGISNULL(3))
+	if (vertex > 0 && !PG_ARGISNULL(vertex))
+	{
+		emogi_sink_turn(sink, true);
+		emogi_sink_put_vertex(sink, PG_GETARG_INT64(vertex));
+		emogi_sink_turn(sink, false);
+	}
+	if (!PG_ARGISNULL(2) && !PG_ARGISNULL(3))
+		put_edge(sink, fcinfo, weight);
+	else if (vertex == 0 || PG_ARGISNULL(vertex))
 		sink->nskipped++;
-	else
-		emogi_sink_put(sink, PG_GETARG_INT64(2), PG_GETARG_INT64(3));
 	PG_RETURN_POINTER(sink);
+}
+
+/* emogi_sink_transition(state internal, token bigint, src bigint, dst bigint) -> internal */
+Datum
+emogi_sink_transition(PG_FUNCTION_ARGS)
+{
+	return take_row(fcinfo, 0, 0);
 }
 
 /* emogi_sink_transition_weighted(state internal, token bigint, src bigint, dst bigint, weight float8) -> internal */
 Datum
 emogi_sink_transition_weighted(PG_FUNCTION_ARGS)
 {
-	EmogiSink  *sink = emogi_sink_state(fcinfo);
+	return take_row(fcinfo, 0, 4);
+}
 
-	if (sink->slot == NULL)
-		emogi_sink_open(sink, PG_ARGISNULL(1) ? 0 : (uint64) PG_GETARG_INT64(1));
-	if (PG_ARGISNULL(2) || PG_ARGISNULL(3))
-		sink->nskipped++;
-	else if (PG_ARGISNULL(4))
-		emogi_sink_refuse_null_weight(psprintf(INT64_FORMAT, PG_GETARG_INT64(2)), psprintf(INT64_FORMAT, PG_GETARG_INT64(3)));
-	else
-		emogi_sink_put_weighted(sink, PG_GETARG_INT64(2), PG_GETARG_INT64(3), PG_GETARG_FLOAT8(4));
-	PG_RETURN_POINTER(sink);
+/* emogi_sink_transition_vertices(state internal, token bigint, src bigint, dst bigint, vertex bigint [, weight float8]) -> internal */
+Datum
+emogi_sink_transition_vertices(PG_FUNCTION_ARGS)
+{
+	return take_row(fcinfo, 4, PG_NARGS() > 5 ? 5 : 0);
 }
 
 /* emogi_sink_combine(internal, internal) -> internal: only the counters; the edges are in the Region. */
@@ -247,19 +299,28 @@ emogi_sink_check_query(const char *query, bool wants_weight)
 	SPI_finish();
 }
 
+/* Write a column of q as an argument. cast: to a type; NULL = as it is. */
+static void
+write_argument(StringInfo sql, int column, const char *cast)
+{
+	appendStringInfo(sql, ", q.c%d%s%s", column, cast != NULL ? "::" : "", cast != NULL ? cast : "");
+}
+
 /* Write the SELECT list that sinks the edges of q.c1, q.c2 and so on, with keys of the type that the aggregate knows. token: an expression. */
 static void
 write_select(StringInfo sql, const EmogiCall *call, const char *token, const EmogiEdgeColumns *columns)
 {
 	const char *cast = format_type_extended(columns->key.type, -1, FORMAT_TYPE_TYPEMOD_GIVEN | FORMAT_TYPE_FORCE_QUALIFY);
 	const char *schema = quote_identifier(get_namespace_name(get_func_namespace(call->function)));
+	const bool	is_row = columns->key.nparts > 0;
 
-	if (columns->key.nparts > 0)
-		appendStringInfo(sql, "SELECT %s._emogi_sink_rows(%s, q.c%d, q.c%d", schema, token, columns->src, columns->dst);
-	else
-		appendStringInfo(sql, "SELECT %s._emogi_sink(%s, q.c%d::%s, q.c%d::%s", schema, token, columns->src, cast, columns->dst, cast);
+	appendStringInfo(sql, "SELECT %s._emogi_sink%s%s(%s", schema, is_row ? "_rows" : "", columns->vertex > 0 ? "_vertices" : "", token);
+	write_argument(sql, columns->src, is_row ? NULL : cast);
+	write_argument(sql, columns->dst, is_row ? NULL : cast);
+	if (columns->vertex > 0)
+		write_argument(sql, columns->vertex, is_row ? NULL : cast);
 	if (columns->weight > 0)
-		appendStringInfo(sql, ", q.c%d::pg_catalog.float8", columns->weight);
+		write_argument(sql, columns->weight, "pg_catalog.float8");
 	appendStringInfoChar(sql, ')');
 }
 
@@ -275,7 +336,7 @@ sinking_query(const EmogiCall *call, const EmogiSource *source, EmogiEdgeColumns
 	StringInfoData sql;
 	TupleDesc	desc;
 
-	*columns = (EmogiEdgeColumns) {source->weight > 0 ? 3 : 2, 1, 2, source->weight > 0 ? 3 : 0, source->key};
+	*columns = (EmogiEdgeColumns) {source->weight > 0 ? 3 : 2, 1, 2, source->weight > 0 ? 3 : 0, 0, source->key};
 	if (source->is_query)
 		length = emogi_query_describe_edges(query, source->wants_weight, &desc, columns);
 	initStringInfo(&sql);

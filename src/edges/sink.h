@@ -13,6 +13,8 @@ typedef struct EmogiSink
 	EmogiSlot  *slot;
 	EmogiWeights weights;		/* the slot's */
 	EmogiEdgeChunk *chunk;		/* NULL before the first edge */
+	bool		alone;			/* vertices are put, and not edges; see emogi_sink_turn */
+	EmogiEdgeChunk *other_chunk;	/* of the other kind */
 	Size		most_bytes;		/* of a chunk that will be filled, at most: what is populated; EMOGI_CHUNK_BYTES if not known */
 	uint64		nedges;
 	uint64		nskipped;		/* rows with a NULL end */
@@ -26,11 +28,14 @@ typedef struct EmogiSink
 	Size		batch_bytes;
 	EmogiKeyBytes batch[EMOGI_KEYS_IN_FLIGHT];	/* [nbatch], source and target in turn */
 	double		batch_weights[EMOGI_KEYS_IN_FLIGHT / 2];
+	bool		batch_alone[EMOGI_KEYS_IN_FLIGHT / 2];	/* no edge but a vertex, as both its ends */
 	MemoryContext scrap;		/* for bytes whose Datums go before the batch is put; NULL = they stay */
 } EmogiSink;
 
 extern void emogi_sink_open(EmogiSink *sink, uint64 token);
 extern void emogi_sink_next_chunk(EmogiSink *sink);
+extern void emogi_sink_turn(EmogiSink *sink, bool alone);
+extern void emogi_sink_put_vertex(EmogiSink *sink, int64 vertex);
 extern EmogiSink *emogi_sink_state(FunctionCallInfo fcinfo);
 extern void emogi_sink_refuse_weight(const EmogiSink *sink, const char *src, const char *dst, double weight);
 extern void emogi_sink_refuse_null_weight(const char *src, const char *dst);

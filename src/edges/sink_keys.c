@@ -147,10 +147,15 @@ emogi_sink_flush(EmogiSink *sink)
 	else
 		wanted = number_keys(sink, ends);
 	for (int i = 0; i < sink->nbatch && wanted; i += 2)
-		if (sink->weights == EMOGI_WEIGHTS_UNUSED)
+	{
+		emogi_sink_turn(sink, sink->batch_alone[i / 2]);
+		if (sink->alone)
+			emogi_sink_put_vertex(sink, ends[i]);
+		else if (sink->weights == EMOGI_WEIGHTS_UNUSED)
 			emogi_sink_put(sink, ends[i], ends[i + 1]);
 		else
 			emogi_sink_put_weighted(sink, ends[i], ends[i + 1], sink->batch_weights[i / 2]);
+	}
 	sink->nbatch = 0;
 	sink->batch_bytes = 0;
 }
@@ -169,20 +174,16 @@ encode(EmogiSink *sink, Datum key, bool goes)
 	return (EmogiKeyBytes) {copy, bytes.length};
 }
 
-/*
- * Append an edge to a sink with keys that are no integers, and a weight where it takes them. scrap: the Datums go before the sink is
- * flushed by its owner, and their bytes are kept there; NULL = they stay. Raises 22023, 53200 and 54000.
- */
-void
-emogi_sink_put_keys(EmogiSink *sink, Datum src, Datum dst, double weight)
+/* Append the two ends of an edge, or a vertex twice, to a sink's batch, which is put when it is full. */
+static void
+put_ends(EmogiSink *sink, Datum src, Datum dst, double weight, bool alone)
 {
 	const bool	goes = sink->scrap != NULL;
 
-	if (sink->weights != EMOGI_WEIGHTS_UNUSED && unlikely(!emogi_weight_fits(sink->weights, weight)))
-		emogi_sink_refuse_weight(sink, text_of(sink, src), text_of(sink, dst), weight);
 	sink->batch[sink->nbatch] = encode(sink, src, goes);
-	sink->batch[sink->nbatch + 1] = encode(sink, dst, goes);
+	sink->batch[sink->nbatch + 1] = alone ? sink->batch[sink->nbatch] : encode(sink, dst, goes);
 	sink->batch_weights[sink->nbatch / 2] = weight;
+	sink->batch_alone[sink->nbatch / 2] = alone;
 	sink->batch_bytes += sink->batch[sink->nbatch].length + sink->batch[sink->nbatch + 1].length;
 	sink->nbatch += 2;
 	if (sink->nbatch < EMOGI_KEYS_IN_FLIGHT && sink->batch_bytes < EMOGI_MAX_KEY_BYTES)
@@ -190,6 +191,18 @@ emogi_sink_put_keys(EmogiSink *sink, Datum src, Datum dst, double weight)
 	emogi_sink_flush(sink);
 	if (goes)
 		MemoryContextReset(sink->scrap);
+}
+
+/*
+ * Append an edge to a sink with keys that are no integers, and a weight where it takes them. scrap: the Datums go before the sink is
+ * flushed by its owner, and their bytes are kept there; NULL = they stay. Raises 22023, 53200 and 54000.
+ */
+void
+emogi_sink_put_keys(EmogiSink *sink, Datum src, Datum dst, double weight)
+{
+	if (sink->weights != EMOGI_WEIGHTS_UNUSED && unlikely(!emogi_weight_fits(sink->weights, weight)))
+		emogi_sink_refuse_weight(sink, text_of(sink, src), text_of(sink, dst), weight);
+	put_ends(sink, src, dst, weight, false);
 }
 
 /* Is one of two ends a row with a NULL? Such an edge is none, as one with an end that is NULL. Raises 42804. */
@@ -209,7 +222,9 @@ emogi_sink_refuse_null_of_keys(const EmogiSink *sink, Datum src, Datum dst)
 /* ---- the aggregate ---- */
 
 PG_FUNCTION_INFO_V1(emogi_sink_transition_keys);
+PG_FUNCTION_INFO_V1(emogi_sink_transition_keys_vertices);
 PG_FUNCTION_INFO_V1(emogi_sink_transition_rows);
+PG_FUNCTION_INFO_V1(emogi_sink_transition_rows_vertices);
 
 /* Open the sink of an aggregate on its slot. */
 static void
@@ -226,12 +241,21 @@ open_aggregate(EmogiSink *sink, uint64 token, MemoryContext context)
 	MemoryContextSwitchTo(old);
 }
 
-/* Take a row of an aggregate; rows: its ends are declared as such. */
+/* Is an argument of an aggregate a vertex, and not NULL or a row with one? */
+static bool
+is_vertex(EmogiSink *sink, FunctionCallInfo fcinfo, int n)
+{
+	return !PG_ARGISNULL(n) && !emogi_key_coder_lacks(&sink->coder, PG_GETARG_DATUM(n));
+}
+
+/* Take a row of an aggregate; rows: its ends are declared as such. vertex: number of the argument that is a vertex; 0 = none is. */
 static Datum
-take_row(FunctionCallInfo fcinfo, bool rows)
+take_row(FunctionCallInfo fcinfo, bool rows, int vertex)
 {
 	EmogiSink  *sink = emogi_sink_state(fcinfo);
-	const bool	weighted = PG_NARGS() > 4;
+	const int	weight = vertex > 0 ? 5 : 4;
+	const bool	weighted = PG_NARGS() > weight;
+	bool		has_vertex;
 	MemoryContext context;
 
 	if (sink->slot == NULL && AggCheckCallContext(fcinfo, &context))
@@ -240,12 +264,15 @@ take_row(FunctionCallInfo fcinfo, bool rows)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("_emogi_sink is for the use of emogi itself")));
-	if (PG_ARGISNULL(2) || PG_ARGISNULL(3) || emogi_sink_lacks_end(sink, PG_GETARG_DATUM(2), PG_GETARG_DATUM(3)))
-		sink->nskipped++;
-	else if (weighted && PG_ARGISNULL(4))
+	has_vertex = vertex > 0 && is_vertex(sink, fcinfo, vertex);
+	if (has_vertex)
+		put_ends(sink, PG_GETARG_DATUM(vertex), 0, 0, true);
+	if (!is_vertex(sink, fcinfo, 2) || !is_vertex(sink, fcinfo, 3))
+		sink->nskipped += !has_vertex;
+	else if (weighted && PG_ARGISNULL(weight))
 		emogi_sink_refuse_null_of_keys(sink, PG_GETARG_DATUM(2), PG_GETARG_DATUM(3));
 	else
-		emogi_sink_put_keys(sink, PG_GETARG_DATUM(2), PG_GETARG_DATUM(3), weighted ? PG_GETARG_FLOAT8(4) : 0);
+		emogi_sink_put_keys(sink, PG_GETARG_DATUM(2), PG_GETARG_DATUM(3), weighted ? PG_GETARG_FLOAT8(weight) : 0);
 	PG_RETURN_POINTER(sink);
 }
 
@@ -253,12 +280,26 @@ take_row(FunctionCallInfo fcinfo, bool rows)
 Datum
 emogi_sink_transition_keys(PG_FUNCTION_ARGS)
 {
-	return take_row(fcinfo, false);
+	return take_row(fcinfo, false, 0);
+}
+
+/* emogi_sink_transition_keys_vertices(state internal, token bigint, src anyelement, dst anyelement, vertex anyelement [, weight float8]) -> internal */
+Datum
+emogi_sink_transition_keys_vertices(PG_FUNCTION_ARGS)
+{
+	return take_row(fcinfo, false, 4);
 }
 
 /* emogi_sink_transition_rows(state internal, token bigint, src record, dst record [, weight float8]) -> internal */
 Datum
 emogi_sink_transition_rows(PG_FUNCTION_ARGS)
 {
-	return take_row(fcinfo, true);
+	return take_row(fcinfo, true, 0);
+}
+
+/* emogi_sink_transition_rows_vertices(state internal, token bigint, src record, dst record, vertex record [, weight float8]) -> internal */
+Datum
+emogi_sink_transition_rows_vertices(PG_FUNCTION_ARGS)
+{
+	return take_row(fcinfo, true, 4);
 }

@@ -298,6 +298,7 @@ emogi_region_edges(EmogiOwner owner, EmogiEdges *edges, void *(*allocate) (Size)
 		if (chunks[i]->nedges == 0)
 			continue;
 		edges->nedges += chunks[i]->nedges;
+		edges->nalone += chunks[i]->alone ? chunks[i]->nedges : 0;
 		edges->weight_misfits |= chunks[i]->weight_misfits;
 		edges->min_key = Min(edges->min_key, chunks[i]->min_key);
 		edges->max_key = Max(edges->max_key, chunks[i]->max_key);

@@ -2,7 +2,8 @@
  * query.c: query text that a user gives as an argument: what is it, and what does it return?
  *
  * The columns of edges are found as those of a relation are: by name, src and dst or source and target with weight or
- * cost, wherever they stand. Only a result without such a pair is read by position, if there can be no mistake.
+ * cost, wherever they stand; beside ends of these names `vertex` is a vertex that is there with or without an edge. Only a result
+ * without such a pair is read by position, if there can be no mistake.
  *
  * Such text is prepared on its own, which raises its syntax errors with the right position, and must be one SELECT.
  * That it parses on its own is what makes it safe to put between parentheses, into a query of emogi's.
@@ -97,11 +98,11 @@ report_not_select(const char *what)
 }
 
 /*
- * Prepare query text, inside SPI. See that it is one SELECT of at least two columns; get its result's description, with the columns of
- * anonymous rows (rows.c), and the length of the text without a closing semicolon. `what` names the query in errors.
+ * Prepare query text, inside SPI. See that it is one SELECT; get its result's description, with the columns of anonymous rows (rows.c),
+ * and the length of the text without a closing semicolon. `what` names the query in errors.
  */
 int
-emogi_query_describe(const char *query, const char *what, TupleDesc *desc)
+emogi_query_describe_any(const char *query, const char *what, TupleDesc *desc)
 {
 	SPIPlanPtr	plan = prepare(query);
 	List	   *sources;
@@ -117,16 +118,25 @@ emogi_query_describe(const char *query, const char *what, TupleDesc *desc)
 	if (raw == NULL || !IsA(raw->stmt, SelectStmt) || ((SelectStmt *) raw->stmt)->intoClause != NULL ||
 		source->resultDesc == NULL)
 		report_not_select(what);
-	if (source->resultDesc->natts < 2)
-		ereport(ERROR,
-				(errcode(ERRCODE_SYNTAX_ERROR),
-				 errmsg("the %s returns %d column, but two are needed", what, source->resultDesc->natts),
-				 errhint("An edge is two columns, source and target; a start value is a vertex and a number.")));
 	*desc = CreateTupleDescCopy(source->resultDesc);
 	emogi_rows_describe(linitial_node(Query, source->query_list), *desc);
 	end = raw->stmt_len > 0 ? Max(raw->stmt_location, 0) + raw->stmt_len : (int) strlen(query);
 	SPI_freeplan(plan);
 	return end;
+}
+
+/* Prepare query text as emogi_query_describe_any does, and see that it has at least two columns. */
+int
+emogi_query_describe(const char *query, const char *what, TupleDesc *desc)
+{
+	int			length = emogi_query_describe_any(query, what, desc);
+
+	if ((*desc)->natts < 2)
+		ereport(ERROR,
+				(errcode(ERRCODE_SYNTAX_ERROR),
+				 errmsg("the %s returns %d column, but two are needed", what, (*desc)->natts),
+				 errhint("An edge is two columns, source and target; a start value is a vertex and a number.")));
+	return length;
 }
 
 /* Raise 42804 unless a column can hold vertex keys. */
@@ -304,7 +314,7 @@ find_weight(TupleDesc desc, bool wants_weight, const EmogiEdgeColumns *columns)
 	weight = find_column(desc, "cost");
 	if (weight > 0 && find_column(desc, "reverse_cost") > 0)
 		report_reverse(desc, columns);
-	if (weight > 0 || !wants_weight || desc->natts != 3 || Max(columns->src, columns->dst) != 2)
+	if (weight > 0 || !wants_weight || desc->natts != 3 || Max(columns->src, columns->dst) != 2 || columns->vertex == 3)
 		return weight;
 	return third_as_weight(desc, columns);
 }
@@ -335,11 +345,14 @@ static void
 find_edge_columns(TupleDesc desc, bool wants_weight, EmogiEdgeColumns *columns)
 {
 	columns->ncolumns = desc->natts;
-	columns->weight = 0;
+	columns->weight = columns->vertex = 0;
 	if (find_ends(desc, columns))
 	{
 		check_unique(desc, columns->src);
 		check_unique(desc, columns->dst);
+		columns->vertex = find_column(desc, "vertex");
+		if (columns->vertex > 0)
+			check_unique(desc, columns->vertex);
 		columns->weight = find_weight(desc, wants_weight, columns);
 		if (!wants_weight)
 			columns->weight = 0;
@@ -363,7 +376,7 @@ end_of(TupleDesc desc, int column)
 	return (EmogiEnd) {NameStr(attribute->attname), attribute->atttypid, attribute->atttypmod, attribute->attcollation, false};
 }
 
-/* Find out which keys the ends are; raises 42804 and 42P21. */
+/* Find out which keys the ends are, and that a vertex is one, too; raises 42804 and 42P21. */
 static void
 find_keys(TupleDesc desc, EmogiEdgeColumns *columns)
 {
@@ -371,6 +384,13 @@ find_keys(TupleDesc desc, EmogiEdgeColumns *columns)
 	EmogiEnd	dst = end_of(desc, columns->dst);
 
 	emogi_ends_find_keys(&src, &dst, "the " EMOGI_GRAPH_QUERY, &columns->key);
+	if (columns->vertex > 0)
+	{
+		EmogiEnd	vertex = end_of(desc, columns->vertex);
+		EmogiKeyType key;
+
+		emogi_ends_find_keys(&src, &vertex, "the " EMOGI_GRAPH_QUERY, &key);
+	}
 }
 
 /* Find the columns that make an edge, and see that they are of types that can. Raises 0A000, 42702, 42703, 42804, 42P21. */

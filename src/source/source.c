@@ -100,20 +100,17 @@ find_column_list(char *text)
 	return NULL;
 }
 
-/*
- * Cut 'rel(a, b, c)' into a qualified name and a list of column names (NIL when none are given); false when it is of no
- * known form.
- */
-static bool
-split_relation(const char *graph, List **name, List **columns)
+/* Cut 'rel(list)' into a qualified name and the text of the list (NULL when none is given); false when it is of no known form. */
+bool
+emogi_source_split(const char *relation, List **name, char **list)
 {
-	char	   *text = pstrdup(graph);
+	char	   *text = pstrdup(relation);
 	char	   *open = find_column_list(text);
 	List	   *parts;
 	ListCell   *cell;
 
 	*name = NIL;
-	*columns = NIL;
+	*list = NULL;
 	if (open != NULL)
 	{
 		char	   *close = open + strlen(open) - 1;
@@ -123,14 +120,26 @@ split_relation(const char *graph, List **name, List **columns)
 		if (*close != ')')
 			return false;
 		*open = *close = '\0';
-		if (!emogi_columns_split(open + 1, columns))
-			return false;
+		*list = open + 1;
 	}
 	if (!emogi_columns_are_identifiers(text, '.') || !SplitIdentifierString(text, '.', &parts))
 		return false;
 	foreach(cell, parts)
 		*name = lappend(*name, makeString(lfirst(cell)));
 	return true;
+}
+
+/*
+ * Cut 'rel(a, b, c)' into a qualified name and a list of column names (NIL when none are given); false when it is of no
+ * known form.
+ */
+static bool
+split_relation(const char *graph, List **name, List **columns)
+{
+	char	   *list;
+
+	*columns = NIL;
+	return emogi_source_split(graph, name, &list) && (list == NULL || emogi_columns_split(list, columns));
 }
 
 /* ---- columns ---- */

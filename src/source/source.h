@@ -2,7 +2,7 @@
  * source.h: what the graph argument names, who may read it, and under which snapshot.
  *
  * emogi_source_resolve (source.c) makes a Source of the graph argument: a relation, which it locks, with the columns that make an
- * edge (columns.c), or a query (query.c, params.c); ends.c finds out which keys they are, and rows.c which columns an anonymous row has;
+ * edge (columns.c), or a query (query.c, params.c, vertices.c); ends.c finds out which keys they are, and rows.c which columns an anonymous row has;
  * missing.c says what may have been meant where nothing has that name. emogi_access_check (access.c)
  * asks whether the caller may read it. snapshot.c sees to it that the snapshot of the call is not older than what the argument
  * names; it asks seen.c, with a header of its own, what a snapshot sees in the catalogs.
@@ -47,6 +47,7 @@ typedef struct EmogiSource
 } EmogiSource;
 
 extern void emogi_source_resolve(const EmogiGraphArgument *graph, bool wants_weight, EmogiSource *source);
+extern bool emogi_source_split(const char *relation, List **name, char **list);
 extern bool emogi_source_is_query(const EmogiGraphArgument *graph);
 extern bool emogi_source_peek(const EmogiGraphArgument *graph, bool wants_weight, EmogiSource *source);
 extern bool emogi_source_is_missing(const EmogiGraphArgument *graph);
@@ -93,6 +94,7 @@ extern void emogi_missing_report_name(const char *graph, List *name);
 
 #define EMOGI_GRAPH_QUERY "graph query"
 #define EMOGI_START_QUERY "query of start values"
+#define EMOGI_VERTEX_QUERY "query of vertices"
 
 /* Which columns of a query's result make an edge: from 1. */
 typedef struct EmogiEdgeColumns
@@ -101,13 +103,15 @@ typedef struct EmogiEdgeColumns
 	int			src;
 	int			dst;
 	int			weight;			/* 0 = none, or not wanted */
-	EmogiKeyType key;			/* type of both ends */
+	int			vertex;			/* a vertex that is there with or without an edge; 0 = no such column */
+	EmogiKeyType key;			/* type of both ends, and of the vertex */
 } EmogiEdgeColumns;
 
 extern const char *const emogi_query_end_names[2][2];
 
 extern void emogi_query_explain_text(void *text);
 extern Query *emogi_query_analyse(const char *query);
+extern int	emogi_query_describe_any(const char *query, const char *what, TupleDesc *desc);
 extern int	emogi_query_describe(const char *query, const char *what, TupleDesc *desc);
 extern int	emogi_query_describe_edges(const char *query, bool wants_weight, TupleDesc *desc, EmogiEdgeColumns *columns);
 extern void emogi_query_edge_columns(TupleDesc desc, bool wants_weight, EmogiEdgeColumns *columns);
@@ -118,6 +122,10 @@ extern void emogi_query_check_number(TupleDesc desc, int column, const char *wha
 /* ---- params.c ---- */
 
 extern char *emogi_params_put(char *query, struct ArrayType *params);
+
+/* ---- vertices.c ---- */
+
+extern char *emogi_vertices_add(const char *graph, const char *vertices);
 
 /* ---- access.c ---- */
 

@@ -67,7 +67,7 @@ find_columns(EmogiTreeLook *look, const EmogiSource *source)
 	if (source->is_query)
 		emogi_query_edge_columns(desc, source->wants_weight, &look->tree->columns);
 	else
-		look->tree->columns = (EmogiEdgeColumns) {desc->natts, 1, 2, source->weight > 0 ? 3 : 0, source->key};
+		look->tree->columns = (EmogiEdgeColumns) {desc->natts, 1, 2, source->weight > 0 ? 3 : 0, 0, source->key};
 	return false;
 }
 

@@ -51,7 +51,7 @@ write_stand_in(const EmogiTree *tree, StringInfo sql)
 	appendStringInfoString(sql, "(SELECT ");
 	for (int i = 1; i <= desc->natts; i++)
 	{
-		bool		is_read = i == columns->src || i == columns->dst || i == columns->weight;
+		bool		is_read = i == columns->src || i == columns->dst || i == columns->weight || i == columns->vertex;
 		Oid			type = is_read ? getBaseType(TupleDescAttr(desc, i - 1)->atttypid) : INT4OID;
 
 		appendStringInfo(sql, "%sNULL::%s AS c%d", i > 1 ? ", " : "", format_type_extended(type, -1, FORMAT_TYPE_TYPEMOD_GIVEN | FORMAT_TYPE_FORCE_QUALIFY), i);

@@ -16,6 +16,10 @@ INSERT INTO street VALUES (1, 1, 2, 5, 6), (2, 2, 3, 5, -1), (3, 1, 3, 20, 20);
 SELECT * FROM emogi_sssp('SELECT source, target, cost FROM street WHERE cost >= 0 UNION ALL
                           SELECT target, source, reverse_cost FROM street WHERE reverse_cost >= 0', 3);
 
+CREATE TABLE person (id bigint PRIMARY KEY, name text);
+INSERT INTO person VALUES (1, 'Ann'), (2, 'Bo'), (8, 'Cy'), (9, 'Di');
+SELECT * FROM emogi_cc(emogi_with_vertices('follows', 'person(id)'));
+
 CREATE TABLE link (src text, dst text, ms float8);
 INSERT INTO link VALUES ('web', 'api', 2), ('api', 'db', 1), ('web', 'cache', 1), ('cache', 'db', 5);
 SELECT * FROM emogi_sssp('link(src, dst, ms)', 'web') ORDER BY distance, vertex;

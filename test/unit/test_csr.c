@@ -261,6 +261,79 @@ check_empty_chunks(void)
 	emogi_shape_free(&shape);
 }
 
+/* Is a list of a Graph with vertices alone that of one where each of them is an edge to itself, without these? */
+static bool
+same_but_loops(const EmogiAdjacency *a, const EmogiAdjacency *loops, uint32_t v, uint64_t nloops)
+{
+	uint64_t	i = a->offsets[v];
+
+	for (uint64_t j = loops->offsets[v]; j < loops->offsets[v + 1]; j++)
+	{
+		if (loops->targets[j] == v && nloops > 0)
+			nloops--;
+		else if (i == a->offsets[v + 1] || a->targets[i++] != loops->targets[j])
+			return false;
+	}
+	return nloops == 0 && i == a->offsets[v + 1];
+}
+
+/* Build with vertices that have no edge, some of them with keys of their own; all of them so, too. */
+static void
+check_alone(EmogiDirection direction, int64_t scale, bool all)
+{
+	EmogiShape	shape;
+	EmogiEdgeSet set;
+	EmogiBuiltGraph built,
+				loops;
+	EmogiControl control = {0};
+	EmogiError	error;
+	uint64_t	nwrong = 0;
+
+	if (!emogi_shape_random(7, &shape) || !emogi_edge_set_fill(&set, shape.edges, shape.nedges, shape.nedges / 8 + 1))
+		abort();
+	for (uint64_t c = 0; c < set.edges.nchunks; c++)
+	{
+		const bool	alone = all || c % 2 == 1;
+
+		for (uint64_t i = 0; i < set.chunks[c]->nedges; i++)
+		{
+			EmogiEdge  *edge = &set.chunks[c]->edges[i];
+
+			if (alone)
+				edge->src = edge->dst = edge->src * 2 + (int64_t) i % 2;
+			edge->src *= scale;
+			edge->dst *= scale;
+		}
+		emogi_edge_chunk_bound(set.chunks[c]);
+	}
+	emogi_edge_set_bound(&set);
+	CHECK(emogi_build_graph(pools[1], &set.edges, direction, true, &loops, &control, &error) == EMOGI_OK, "loops");
+	for (uint64_t c = 0; c < set.edges.nchunks; c++)
+		set.chunks[c]->alone = all || c % 2 == 1;
+	emogi_edge_set_bound(&set);
+	CHECK(set.edges.nalone > 0 && (all ? set.edges.nalone == set.edges.nedges : set.edges.nalone < set.edges.nedges), "count");
+	CHECK(emogi_build_graph(pools[2], &set.edges, direction, true, &built, &control, &error) == EMOGI_OK, "alone");
+	CHECK(built.graph.nvertices == loops.graph.nvertices &&
+		  memcmp(built.graph.ids, loops.graph.ids, built.graph.nvertices * sizeof(int64_t)) == 0, "vertices");
+	CHECK(built.graph.forward.nedges == loops.graph.forward.nedges - set.edges.nalone, "%llu entries",
+		  (unsigned long long) built.graph.forward.nedges);
+	for (uint32_t v = 0; v < built.graph.nvertices; v++)
+	{
+		uint64_t	nloops = 0;
+
+		for (uint64_t c = 0; c < set.edges.nchunks; c++)
+			for (uint64_t i = 0; i < set.chunks[c]->nedges && set.chunks[c]->alone; i++)
+				nloops += set.chunks[c]->edges[i].src == built.graph.ids[v];
+		nwrong += !same_but_loops(&built.graph.forward, &loops.graph.forward, v, nloops);
+		nwrong += !same_but_loops(&built.graph.backward, &loops.graph.backward, v, nloops);
+	}
+	CHECK(nwrong == 0, "%llu lists are wrong", (unsigned long long) nwrong);
+	emogi_built_graph_free(&built);
+	emogi_built_graph_free(&loops);
+	emogi_edge_set_free(&set);
+	emogi_shape_free(&shape);
+}
+
 /* The plan is what csr.h says, at its limits too. */
 static void
 check_plans(void)
@@ -466,6 +539,8 @@ main(void)
 		check_shape(&shape);
 	}
 	check_empty_chunks();
+	for (int i = 0; i < 12; i++)
+		check_alone((EmogiDirection[]) {EMOGI_OUT, EMOGI_IN, EMOGI_BOTH}[i % 3], i < 6 ? 1 : INT64_C(10000000000), i % 2 == 1);
 	check_large(false);
 	check_large(true);
 	check_large_star();
