@@ -49,11 +49,35 @@ my %types = (
 	'pair' => "ROW(k % 7 - 3, 'x' || k)::pair",
 	'triple' => "ROW(k / 7.0, (k % 2 = 0), chr(97 + k % 26) || k)::triple",
 	'spot=' => "ROW(timestamp '1970-01-01' + k / 10 * interval '13 minutes', repeat('x', k % 10))::spot",
-	'code' => "upper(md5(k::text))::code"
+	'code' => "upper(md5(k::text))::code",
+	'citext' => "substr(md5(k::text), 1, 1) || k",
+	'text COLLATE nocase' => "substr(md5(k::text), 1, 1) || 'ä' || k",
+	'varchar(30) COLLATE nocase' => "substr(md5(k::text), 1, 20) || k",
+	'text COLLATE german' => "(ARRAY['a', 'Z', 'ä', 'Ö', 'o', 'ß', 'ss', 'e', 'É'])[1 + k % 9] || k",
+	'loose' => "ROW('a' || k, k % 3)::loose"
 );
 
-$node->safe_psql('postgres', q{
+# Other ways to write a key that is the same.
+my %spellings = (
+	'numeric=' => 'round(key, 25)',
+	'interval=' => "justify_hours(key)",
+	(map { $_ => 'CASE WHEN random() < 0.5 THEN upper(key::text) ELSE initcap(key::text) END' } 'citext', 'text COLLATE nocase', 'varchar(30) COLLATE nocase'),
+	'loose' => 'ROW(upper((key).a), (key).b)::loose'
+);
+
+$node->safe_psql('postgres', q{CREATE DATABASE random ENCODING 'UTF8' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0});
+$node->safe_psql('random', q{
 	SET client_min_messages = warning;
+	CREATE EXTENSION emogi;
+	CREATE EXTENSION citext;
+	CREATE COLLATION nocase (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+	CREATE COLLATION german (provider = icu, locale = 'de');
+	CREATE TYPE loose AS (a citext, b int);
+	-- the label of a vertex, of whose spellings any may come
+	CREATE TABLE spelling AS SELECT '' AS way;
+	CREATE FUNCTION label(vertex text) RETURNS text LANGUAGE sql STABLE AS $$
+		SELECT CASE WHEN way ~ 'upper' THEN lower(vertex COLLATE "und-x-icu") WHEN way ~ 'round' THEN trim_scale(vertex::numeric)::text
+			WHEN way ~ 'justify' THEN extract(epoch FROM vertex::interval)::text ELSE vertex END FROM spelling $$;
 	DO $$BEGIN EXECUTE 'CREATE TYPE mood AS ENUM (' || (SELECT string_agg(quote_literal('m' || lpad(k::text, 3, '0')), ',') FROM generate_series(0, 399) k) || ')'; END$$;
 	CREATE TYPE pair AS (a int, b text);
 	CREATE TYPE triple AS (a numeric, b bool, c text);
@@ -61,16 +85,21 @@ $node->safe_psql('postgres', q{
 	CREATE DOMAIN code AS text CHECK (value <> '');
 
 	-- make a graph of m random edges among n vertices, numbered, and with keys
-	CREATE PROCEDURE make(type text, expression text, n int, m int) LANGUAGE plpgsql AS $$
+	CREATE PROCEDURE make(type text, expression text, respelt text, n int, m int) LANGUAGE plpgsql AS $$
 	BEGIN
 		DROP TABLE IF EXISTS numbered, typed, names;
 		CREATE TABLE numbered AS SELECT (random() ^ 2 * (n - 1))::int AS src, (random() * (n - 1))::int AS dst, (random() * 9 + 1)::int AS weight FROM generate_series(1, m);
 		EXECUTE format('CREATE TABLE typed (pad text, src %1$s, dst %1$s, weight int)', type);
 		EXECUTE format('CREATE TABLE names (k int PRIMARY KEY, key %s, label text)', type);
 		EXECUTE format('INSERT INTO names SELECT k, %s FROM generate_series(0, %s) k', expression, n - 1);
-		EXECUTE format('UPDATE names SET label = %s', CASE type WHEN 'inet' THEN 'host(key)' ELSE 'key::text' END);
+		UPDATE spelling SET way = respelt;
+		EXECUTE format('UPDATE names SET label = label(%s)', CASE type WHEN 'inet' THEN 'host(key)' ELSE 'key::text' END);
 		INSERT INTO typed SELECT CASE WHEN random() < 0.5 THEN repeat('p', (random() * 20)::int) END, a.key, b.key, weight FROM numbered JOIN names a ON a.k = src JOIN names b ON b.k = dst;
 		INSERT INTO typed SELECT NULL, NULL, key, 1 FROM names WHERE k < 3;
+		IF respelt <> '' THEN
+			EXECUTE format('UPDATE typed SET src = %s WHERE random() < 0.4', replace(respelt, 'key', 'src'));
+			EXECUTE format('UPDATE typed SET dst = %s WHERE random() < 0.4', replace(respelt, 'key', 'dst'));
+		END IF;
 		ANALYZE typed, numbered;
 	END$$;
 
@@ -109,20 +138,20 @@ $node->safe_psql('postgres', q{
 		FOR call IN SELECT * FROM (VALUES
 			('bfs', 'level', ''), ('bfs', 'level', ', max_depth => 2'), ('sssp', 'distance', ''), ('sssp', 'distance', ', max_distance => 9'), ('sswp', 'width', ''), ('ssnsp', 'paths', '')) v(f, value, more)
 		LOOP
-			n := differ(format('SELECT k, %s FROM emogi_%s(%L, %s, direction => %L%s) JOIN names ON label = vertex', call.value, call.f, graph, given, direction, call.more),
+			n := differ(format('SELECT k, %s FROM emogi_%s(%L, %s, direction => %L%s) JOIN names ON label = label(vertex)', call.value, call.f, graph, given, direction, call.more),
 				format('SELECT vertex, %s FROM emogi_%s(''numbered'', %L::bigint[], direction => %L%s)', call.value, call.f, sources, direction, call.more));
 			IF n > 0 THEN found := found || format('%s %s: %s rows; ', call.f, call.more, n); END IF;
-			n := differ(format('SELECT k, %s FROM emogi_%s(%L, %s, direction => %L%s) JOIN names ON label = vertex', call.value, call.f, graph, one, direction, call.more),
+			n := differ(format('SELECT k, %s FROM emogi_%s(%L, %s, direction => %L%s) JOIN names ON label = label(vertex)', call.value, call.f, graph, one, direction, call.more),
 				format('SELECT vertex, %s FROM emogi_%s(''numbered'', %s, direction => %L%s)', call.value, call.f, sources[1], direction, call.more));
 			IF n > 0 THEN found := found || format('%s %s of one: %s rows; ', call.f, call.more, n); END IF;
 		END LOOP;
 		n := differ(format('SELECT max(seq), max(distance) FROM emogi_shortest_path(%L, %s, %s, %L)', graph, one, other, direction),
 			format('SELECT max(seq), max(distance) FROM emogi_shortest_path(''numbered'', %s, %s, %L)', sources[1], sources[2], direction));
 		IF n > 0 THEN found := found || 'shortest_path; '; END IF;
-		n := differ(format('SELECT min(a.k), count(*) FROM emogi_cc_text(%L) JOIN names a ON a.label = vertex GROUP BY component', graph),
+		n := differ(format('SELECT min(a.k), count(*) FROM emogi_cc_text(%L) JOIN names a ON a.label = label(vertex) GROUP BY component', graph),
 			'SELECT min(vertex), count(*) FROM emogi_cc(''numbered'') GROUP BY component');
 		IF n > 0 THEN found := found || format('cc: %s rows; ', n); END IF;
-		n := differ(format('SELECT k, round(rank::numeric, 9) FROM emogi_pagerank_text(%L) JOIN names ON label = vertex', graph),
+		n := differ(format('SELECT k, round(rank::numeric, 9) FROM emogi_pagerank_text(%L) JOIN names ON label = label(vertex)', graph),
 			'SELECT vertex, round(rank::numeric, 9) FROM emogi_pagerank(''numbered'')');
 		IF n > 0 THEN found := found || format('pagerank: %s rows; ', n); END IF;
 		EXECUTE format('SELECT count(*) FROM (SELECT vertex::%2$s %3$s AS vertex, lag(vertex::%2$s %3$s) OVER () AS before FROM emogi_cc_text(%1$L)) r WHERE before >= vertex',
@@ -134,7 +163,7 @@ $node->safe_psql('postgres', q{
 	END$$;
 });
 
-my $session = session($node);
+my $session = session($node, 'random');
 my $wrong = 0;
 my $asked = 0;
 $session->ask("SELECT setseed(" . ($seed % 1000) / 1000 . ")");
@@ -145,7 +174,7 @@ for my $round (1 .. $graphs)
 	my $name = $names[$round % @names];
 	my ($type, $expression) = ($name =~ s/=$//r, $types{$name});
 	my ($n, $m) = (2 + int(rand(120)), 1 + int(rand(400)));
-	$session->ask("CALL make('$type', \$e\$$expression\$e\$, $n, $m)");
+	$session->ask("CALL make('$type', \$e\$$expression\$e\$, \$e\$" . ($spellings{$name} // '') . "\$e\$, $n, $m)");
 	for my $turn (1 .. 2 + int(rand(2)))
 	{
 		my $graph = rand() < 0.8 ? 'typed' : 'SELECT src, dst, weight FROM typed';
