@@ -89,7 +89,10 @@ typedef struct EmogiForesight
 	double		nedges;			/* rows of its plan */
 	double		nvertices;		/* distinct keys among them */
 	double		cost;			/* of its plan, in the planner's unit */
-	bool		is_cached;		/* its Graph is there */
+	bool		is_cached;		/* its Graph is there, ... */
+	bool		is_unsafe;		/* ... and the query is another one in parallel mode, which folds nothing, or may fail there */
+	List	   *relations;		/* OIDs of what a look reads, where the Graph is there: all relations, views too, ... */
+	List	   *functions;		/* ... and functions */
 } EmogiForesight;
 
 extern bool emogi_foresight_get(const EmogiSource *source, EmogiForesight *foresight);

@@ -63,9 +63,15 @@ recall_graph(const EmogiSource *source, EmogiForesight *foresight)
 	uint64		nedges;
 	bool		found = tree->refusal == NULL && emogi_cache_query_size(tree->digest, &nvertices, &nedges);
 
-	emogi_tree_close(tree);
 	if (found)
-		*foresight = (EmogiForesight) {(double) nedges, (double) nvertices, 0, true};
+	{
+		MemoryContext old = MemoryContextSwitchTo(TopMemoryContext);
+
+		*foresight = (EmogiForesight) {(double) nedges, (double) nvertices, 0, true, tree->is_unsafe || tree->is_folded,
+			list_concat_unique_oid(list_copy(tree->named), tree->relations), list_copy(tree->functions)};
+		MemoryContextSwitchTo(old);
+	}
+	emogi_tree_close(tree);
 	return found;
 }
 
@@ -152,6 +158,9 @@ make_memory(const char *query)
 
 	if (memory->query != NULL)
 		pfree(memory->query);
+	list_free(memory->foresight.relations);
+	list_free(memory->foresight.functions);
+	memory->foresight = (EmogiForesight) {0};
 	memory->query = copy;
 	memory->userid = GetUserId();
 	memory->statement = GetCurrentStatementStartTimestamp();

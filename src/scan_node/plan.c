@@ -22,6 +22,7 @@
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
+#include "optimizer/planmain.h"
 #include "optimizer/restrictinfo.h"
 #include "parser/parsetree.h"
 #include "utils/lsyscache.h"
@@ -293,30 +294,45 @@ may_stop(const PlannerInfo *root)
 }
 
 /*
- * May parallel workers read the rows? The leader makes the call, in parallel mode, where code that someone has written for
- * a view, a foreign table, a policy or a query of edges or of start values may fail: it must be for a table. A part of a
- * UNION ALL has no parallel paths of its own. The call is made before anyone asks for a row: no condition may say that
- * nobody will. And where a LIMIT changes, workers go by its first value (PostgreSQL 15, ExecParallelReinitialize).
+ * May a call be made in parallel mode, where code that someone has written for a foreign table or a query of edges may fail? For a table
+ * it may, for a query or view if its Graph is there, no value in it is of this call, and nothing in it is labelled as unsafe. *depends: what that depends on.
  */
 static bool
-may_share_rows(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call, const EmogiAlgorithmRow *function, Oid *table)
+may_call_in_parallel(const FuncExpr *call, const EmogiAlgorithmRow *function, EmogiForesight *depends)
 {
+	EmogiGraphArgument graph;
 	EmogiSource source;
 	char		kind;
 
-	if (!root->glob->parallelModeOK || may_stop(root) || rel->reloptkind != RELOPT_BASEREL || !bms_is_empty(rel->lateral_relids) ||
-		emogi_algorithm_takes(function, EMOGI_START) >= 0 || !is_parallel_safe(root, (Node *) call->args) ||
-		!is_parallel_safe(root, (Node *) rel->baserestrictinfo) || !is_parallel_safe(root, (Node *) rel->reltarget->exprs) ||
-		chooses_vertices(root, rel, function) || !emogi_call_expr_source(call, function->algorithm, &source))
+	*depends = (EmogiForesight) {0};
+	if (emogi_shared != NULL && emogi_call_expr_graph(call, &graph) && emogi_source_peek_query(&graph, &source))
+		return emogi_foresight_get(&source, depends) && depends->is_cached && !depends->is_unsafe;
+	if (!emogi_call_expr_source(call, function->algorithm, &source))
 		return false;
-	*table = source.relid;
 	kind = get_rel_relkind(source.relid);
+	if (kind == RELKIND_VIEW)
+		return emogi_foresight_get(&source, depends) && depends->is_cached && !depends->is_unsafe;
+	depends->relations = list_make1_oid(source.relid);
 	return kind == RELKIND_RELATION || kind == RELKIND_PARTITIONED_TABLE || kind == RELKIND_MATVIEW;
 }
 
 /*
+ * May parallel workers read the rows? The leader makes the call, in parallel mode; not so with a query of start values. A part of a
+ * UNION ALL has no parallel paths of its own. The call is made before anyone asks for a row: no condition may say that
+ * nobody will. And where a LIMIT changes, workers go by its first value (PostgreSQL 15, ExecParallelReinitialize).
+ */
+static bool
+may_share_rows(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call, const EmogiAlgorithmRow *function, EmogiForesight *depends)
+{
+	return !(!root->glob->parallelModeOK || may_stop(root) || rel->reloptkind != RELOPT_BASEREL || !bms_is_empty(rel->lateral_relids) ||
+		emogi_algorithm_takes(function, EMOGI_START) >= 0 || !is_parallel_safe(root, (Node *) call->args) ||
+		!is_parallel_safe(root, (Node *) rel->baserestrictinfo) || !is_parallel_safe(root, (Node *) rel->reltarget->exprs) ||
+		chooses_vertices(root, rel, function)) && may_call_in_parallel(call, function, depends);
+}
+
+/*
  * Add the path that has parallel workers read the rows, as many as for a table of that size, where they may. The plan then
- * depends on what the graph's table is now, and on who asks.
+ * depends on what the graph's relations and functions are now, and on who asks.
  */
 static void
 add_shared_path(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call, const EmogiAlgorithmRow *function)
@@ -324,17 +340,20 @@ add_shared_path(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call, const 
 	int			nworkers = compute_parallel_worker(rel, rel->tuples * TABLE_ROW_BYTES / BLCKSZ, -1,
 												   max_parallel_workers_per_gather);
 	double		leader_share = parallel_leader_participation ? Max(1 - 0.3 * nworkers, 0) : 0;
+	EmogiForesight depends;
+	ListCell   *cell;
 	CustomPath *path;
-	Oid			table;
 
-	if (nworkers == 0 || !may_share_rows(root, rel, call, function, &table))
+	if (nworkers == 0 || !may_share_rows(root, rel, call, function, &depends))
 		return;
 	path = make_path(root, rel, NULL);
 	path->path.parallel_aware = path->path.parallel_safe = true;
 	path->path.parallel_workers = nworkers;
 	path->path.rows = clamp_row_est(rel->rows / (nworkers + leader_share));
 	set_costs(root, rel, call, nworkers + leader_share, &path->path);
-	root->glob->relationOids = list_append_unique_oid(root->glob->relationOids, table);
+	root->glob->relationOids = list_concat_unique_oid(root->glob->relationOids, depends.relations);
+	foreach(cell, depends.functions)
+		record_plan_function_dependency(root, lfirst_oid(cell));
 	root->glob->dependsOnRole = true;
 	rel->consider_parallel = true;
 	add_partial_path(rel, (Path *) path);

@@ -43,11 +43,8 @@ emogi_size_find(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiGraphSize *
 	uint64		nvertices;
 	uint64		nedges;
 
-	if (emogi_shared != NULL && emogi_call_expr_graph(call, &graph) && emogi_source_is_query(&graph))
-	{
-		source = (EmogiSource) {.is_query = true,.graph = &graph,.query = graph.text};
+	if (emogi_shared != NULL && emogi_call_expr_graph(call, &graph) && emogi_source_peek_query(&graph, &source))
 		return find_query_size(&source, size);
-	}
 	if (!emogi_call_expr_source(call, algorithm, &source))
 		return false;
 	if (emogi_cache_size(source.relid, source.src, source.dst, &nvertices, &nedges))

@@ -298,18 +298,36 @@ check_kind(Relation rel)
 
 /* ---- ends of several columns ---- */
 
-/* Write an end of several columns as a row, and see that there are such columns. Raises 42703. */
+/* Write an end of several columns as a row. */
 static void
-write_row(Relation rel, List *names, const char *as, StringInfo query)
+write_row(List *names, const char *as, StringInfo query)
 {
 	ListCell   *cell;
 
 	foreach(cell, names)
-	{
-		(void) named_column(rel, lfirst(cell));
 		appendStringInfo(query, "%s%s", foreach_current_index(cell) == 0 ? "ROW(" : ", ", quote_identifier(lfirst(cell)));
-	}
-	appendStringInfo(query, ") AS %s, ", as);
+	appendStringInfo(query, ") AS %s", as);
+}
+
+/* Get a query of rows for a relation whose ends are of several columns; NULL when it has gone, which it cannot where it is locked. */
+static char *
+select_rows(Oid relid, List *columns, bool wants_weight)
+{
+	char	   *relation = get_rel_name(relid);
+	char	   *schema = get_namespace_name(get_rel_namespace(relid));
+	StringInfoData query;
+
+	if (relation == NULL || schema == NULL)
+		return NULL;
+	initStringInfo(&query);
+	appendStringInfoString(&query, "SELECT ");
+	write_row(linitial(columns), "src", &query);
+	appendStringInfoString(&query, ", ");
+	write_row(lsecond(columns), "dst", &query);
+	if (wants_weight && list_length(columns) == 3)
+		appendStringInfo(&query, ", %s AS weight", quote_identifier(linitial(lthird(columns))));
+	appendStringInfo(&query, " FROM %s", quote_qualified_identifier(schema, relation));
+	return query.data;
 }
 
 /* Find out which keys ends of several columns are. Raises 42804, 42P21, 54011. */
@@ -334,26 +352,17 @@ find_row_keys(Relation rel, List *src, List *dst, EmogiKeyType *key)
 static void
 resolve_rows(Relation rel, List *columns, EmogiSource *source)
 {
-	const char *schema = get_namespace_name(RelationGetNamespace(rel));
-	StringInfoData query;
+	ListCell   *end;
+	ListCell   *cell;
 
-	initStringInfo(&query);
-	appendStringInfoString(&query, "SELECT ");
-	write_row(rel, linitial(columns), "src", &query);
-	write_row(rel, lsecond(columns), "dst", &query);
-	query.data[query.len -= strlen(", ")] = '\0';
+	foreach(end, columns)
+		foreach(cell, lfirst(end))
+			(void) named_column(rel, lfirst(cell));
 	find_row_keys(rel, linitial(columns), lsecond(columns), &source->key);
 	if (list_length(columns) == 3)
-	{
-		const char *weight = linitial(lthird(columns));
-
-		check_weight_type(rel, named_column(rel, weight));
-		if (source->wants_weight)
-			appendStringInfo(&query, ", %s AS weight", quote_identifier(weight));
-	}
-	appendStringInfo(&query, " FROM %s", quote_qualified_identifier(schema, RelationGetRelationName(rel)));
+		check_weight_type(rel, named_column(rel, linitial(lthird(columns))));
 	source->is_query = true;
-	source->query = query.data;
+	source->query = select_rows(RelationGetRelid(rel), columns, source->wants_weight);
 }
 
 /* ---- the whole ---- */
@@ -550,6 +559,25 @@ emogi_source_peek(const EmogiGraphArgument *graph, bool wants_weight, EmogiSourc
 	if (!wants_weight)
 		source->weight = 0;
 	return source->src > 0 && source->dst > 0 && source->weight >= 0 && emogi_access_peek(source) && peek_keys(source);
+}
+
+/*
+ * Resolve a graph argument that is a query, or becomes one, for the planner: without locks or errors. False when it is of another form.
+ * The query may be wrong.
+ */
+bool
+emogi_source_peek_query(const EmogiGraphArgument *graph, EmogiSource *source)
+{
+	List	   *columns;
+	Oid			relid;
+
+	*source = (EmogiSource) {.is_query = true,.graph = graph,.query = graph->text};
+	if (emogi_source_is_query(graph))
+		return true;
+	if (!find_relation(graph, &relid, &columns) || !emogi_columns_have_rows(columns))
+		return false;
+	source->query = select_rows(relid, columns, false);
+	return source->query != NULL;
 }
 
 /* Get the relation that a graph argument names, locked, whatever its columns; InvalidOid when it is a query or becomes one. */

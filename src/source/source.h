@@ -50,6 +50,7 @@ extern void emogi_source_resolve(const EmogiGraphArgument *graph, bool wants_wei
 extern bool emogi_source_split(const char *relation, List **name, char **list);
 extern bool emogi_source_is_query(const EmogiGraphArgument *graph);
 extern bool emogi_source_peek(const EmogiGraphArgument *graph, bool wants_weight, EmogiSource *source);
+extern bool emogi_source_peek_query(const EmogiGraphArgument *graph, EmogiSource *source);
 extern bool emogi_source_is_missing(const EmogiGraphArgument *graph);
 extern Oid	emogi_source_relation(const EmogiGraphArgument *graph);
 extern char *emogi_source_select(const EmogiSource *source);

@@ -16,6 +16,7 @@ typedef struct EmogiTreeLook
 	List	   *named;			/* OIDs of all relations and views in the trees */
 	int			depth;			/* of functions in SQL */
 	int			nrelations;		/* that were met so far */
+	bool		for_planner;	/* is_unsafe is asked for */
 	bool		has_settings;	/* a function depends on the settings of dates and numbers */
 	StringInfoData bytes;		/* of the key, but for the trees */
 } EmogiTreeLook;

@@ -7,7 +7,9 @@
 #include "postgres.h"
 
 #include "access/xact.h"
+#include "catalog/pg_proc.h"
 #include "executor/executor.h"
+#include "optimizer/clauses.h"
 #include "utils/inval.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
@@ -83,6 +85,7 @@ look_at(EmogiTreeLook *look, const EmogiSource *source)
 		return emogi_judge_refuse(look, "it is not one SELECT");
 	if (find_columns(look, source) || emogi_judge_rights(tree->query, look))
 		return true;
+	tree->is_unsafe = look->for_planner && max_parallel_hazard(tree->query) == PROPARALLEL_UNSAFE;
 	tree->query = emogi_fold_query(tree->query, look);
 	look->trees = list_make1(tree->query);
 	if (tree->refusal != NULL || emogi_judge_node((Node *) tree->query, look) || emogi_judge_execute(look) ||
@@ -92,19 +95,20 @@ look_at(EmogiTreeLook *look, const EmogiSource *source)
 	return false;
 }
 
-/* Make a tree of a Source under the active snapshot; *named: the relations and views in it. */
+/* Make a tree of a Source under the active snapshot. */
 static EmogiTree *
-make_tree(const EmogiSource *source, List **named)
+make_tree(const EmogiSource *source, bool for_planner)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "emogi tree", ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
-	EmogiTreeLook look = {.tree = palloc0(sizeof(EmogiTree))};
+	EmogiTreeLook look = {.tree = palloc0(sizeof(EmogiTree)),.for_planner = for_planner};
 
 	look.tree->context = context;
 	look.tree->text = emogi_source_select(source);
 	initStringInfo(&look.bytes);
 	(void) look_at(&look, source);
-	*named = look.named;
+	look.tree->named = look.named;
+	look.tree->functions = look.functions;
 	MemoryContextSwitchTo(old);
 	return look.tree;
 }
@@ -120,17 +124,16 @@ emogi_tree_open(const EmogiSource *source)
 
 	for (;;)
 	{
-		List	   *named;
 		Oid			unseen;
 
 		emogi_snapshot_push();
-		tree = make_tree(source, &named);
+		tree = make_tree(source, false);
 		if (tree->refusal != NULL)
 		{
 			PopActiveSnapshot();
 			return tree;
 		}
-		unseen = emogi_snapshot_find_unseen(list_concat_unique_oid(named, tree->relations));
+		unseen = emogi_snapshot_find_unseen(list_concat_unique_oid(tree->named, tree->relations));
 		if (!OidIsValid(unseen))
 			break;
 		PopActiveSnapshot();
@@ -141,13 +144,11 @@ emogi_tree_open(const EmogiSource *source)
 	return tree;
 }
 
-/* Look at the query of a Source under the active snapshot, for EXPLAIN. Raises what is wrong with the query. */
+/* Look at the query of a Source under the active snapshot, for the planner and EXPLAIN. Raises what is wrong with the query. */
 EmogiTree *
 emogi_tree_peek(const EmogiSource *source)
 {
-	List	   *named;
-
-	return make_tree(source, &named);
+	return make_tree(source, true);
 }
 
 /* Forget a tree. */

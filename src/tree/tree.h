@@ -27,6 +27,9 @@ typedef struct EmogiTree
 	List	   *alone;			/* ... of those that are read without, ... */
 	List	   *relations;		/* ... of both and all children, ascending: what a plan of it may read, ... */
 	List	   *leaves;			/* ... of those with rows, ascending; all are locked */
+	List	   *named;			/* ... of all that are named, views too */
+	List	   *functions;		/* OIDs of those that are called, but for folded ones */
+	bool		is_unsafe;		/* something in it may fail in parallel mode; of a tree that was peeked at */
 	uint64		ninvalidations; /* seen before it was analysed */
 	bool		reads_elsewhere;	/* its plan reads what is not among the relations; known when it has been run */
 } EmogiTree;
