@@ -4,15 +4,22 @@
  * Keys whose bytes are in order are sorted by the worker. All others are sorted here, by the type's own comparison: it may read the
  * catalogs and raise errors. Keys that it takes for equal become one vertex, which is given back by the shortest of them, of several
  * by the one whose bytes come first: so the choice depends on the set of keys alone.
+ *
+ * Comparing strings by a collation is slow. So they are sorted by the sort keys of the C library or of ICU, and each is compared
+ * with the next: where all of these are in order, the whole is. PostgreSQL does not trust sort keys; here they need not be right.
  */
 #include "postgres.h"
 
+#include "catalog/pg_type.h"
+#include "lib/stringinfo.h"
 #include "miscadmin.h"
+#include "utils/builtins.h"
 #include "utils/memutils.h"
 #include "utils/sortsupport.h"
 #include "utils/typcache.h"
 
 #include "build/build.h"
+#include "server/compat.h"
 #include "server/region.h"
 
 /* A key that is sorted. */
@@ -23,8 +30,18 @@ typedef struct SortedKey
 	uint64		index;			/* in the list of the table's keys */
 } SortedKey;
 
+/* The first bytes of a key's sort key; what is short of them is zero. */
+#define GUESS_BYTES 24
+
+typedef struct Guess
+{
+	unsigned char bytes[GUESS_BYTES];
+	uint64		index;			/* in the array of sorted keys */
+} Guess;
+
 typedef struct Sorting
 {
+	const SortedKey *guessed;	/* that guesses are about */
 	const EmogiTemporaryKey *listed;
 	EmogiKeyCoder coder;
 	SortSupportData support;	/* not of rows */
@@ -64,6 +81,103 @@ compare(const void *x, const void *y, void *arg)
 		return first->length < second->length ? -1 : 1;
 	return memcmp(first->bytes, second->bytes, first->length);
 }
+
+/* ---- guesses ---- */
+
+/* Get the first bytes of a string's sort key; false when there is none. */
+static bool
+guess(Datum string, Oid collation, StringInfo buffer, unsigned char *bytes)
+{
+	const text *value = DatumGetTextPP(string);
+	char	   *copy = text_to_cstring(value);
+	size_t		length = emogi_compat_sort_key(buffer->data, copy, buffer->maxlen, collation);
+
+	if (length >= (size_t) buffer->maxlen)
+	{
+		enlargeStringInfo(buffer, (int) Min(length + 1, MaxAllocSize / 2));
+		length = emogi_compat_sort_key(buffer->data, copy, buffer->maxlen, collation);
+	}
+	pfree(copy);
+	if (length >= (size_t) buffer->maxlen)
+		return false;
+	memset(bytes, 0, GUESS_BYTES);
+	memcpy(bytes, buffer->data, Min(length, GUESS_BYTES));
+	return length > 0 || VARSIZE_ANY_EXHDR(value) == 0;
+}
+
+/* Compare two guesses; where they are equal, their keys. */
+static int
+compare_guesses(const void *x, const void *y, void *arg)
+{
+	const Guess *a = x;
+	const Guess *b = y;
+	const Sorting *sorting = arg;
+	int			order = memcmp(a->bytes, b->bytes, GUESS_BYTES);
+
+	return order != 0 ? order : compare(&sorting->guessed[a->index], &sorting->guessed[b->index], arg);
+}
+
+/* Make guesses about strings; NULL when they have no sort keys. */
+static Guess *
+make_guesses(const SortedKey *keys, uint64 nkeys, Oid collation)
+{
+	Guess	   *guesses = palloc_extended(nkeys * sizeof *guesses, MCXT_ALLOC_HUGE);
+	StringInfoData buffer;
+
+	initStringInfo(&buffer);
+	for (uint64 i = 0; i < nkeys; i++)
+	{
+		if (i % 4096 == 0)
+			CHECK_FOR_INTERRUPTS();
+		guesses[i].index = i;
+		if (!guess(keys[i].datum, collation, &buffer, guesses[i].bytes))
+			return NULL;
+	}
+	return guesses;
+}
+
+/* Bring strings into an order that is likely to be theirs; get it, NULL when there is no way to guess. */
+static SortedKey *
+sort_by_guesses(Sorting *sorting, const SortedKey *keys, uint64 nkeys, Oid collation)
+{
+	Guess	   *guesses = make_guesses(keys, nkeys, collation);
+	SortedKey  *sorted;
+
+	if (guesses == NULL)
+		return NULL;
+	sorting->guessed = keys;
+	qsort_arg(guesses, nkeys, sizeof *guesses, compare_guesses, sorting);
+	sorted = palloc_extended(nkeys * sizeof *sorted, MCXT_ALLOC_HUGE);
+	for (uint64 i = 0; i < nkeys; i++)
+		sorted[i] = keys[guesses[i].index];
+	return sorted;
+}
+
+/* Are keys in order? */
+static bool
+is_sorted(Sorting *sorting, const SortedKey *keys, uint64 nkeys)
+{
+	for (uint64 i = 1; i < nkeys; i++)
+		if (compare(&keys[i - 1], &keys[i], sorting) > 0)
+			return false;
+	return true;
+}
+
+/* Sort keys: where they are strings of a collation, by a guess that comes true. */
+static SortedKey *
+sort_values(Sorting *sorting, SortedKey *keys, uint64 nkeys, const EmogiKeyType *key)
+{
+	SortedKey  *guessed = NULL;
+
+	if (key->type == TEXTOID && key->class == EMOGI_KEY_EXACT)
+		guessed = sort_by_guesses(sorting, keys, nkeys, key->collation);
+	if (guessed != NULL && is_sorted(sorting, guessed, nkeys))
+		return guessed;
+	qsort_arg(keys, nkeys, sizeof *keys, compare, sorting);
+	return keys;
+}
+
+/* ---- the whole ---- */
 
 /* Prepare the type's comparison, with abbreviated keys if it has them. */
 static void
@@ -138,7 +252,7 @@ sort_keys(EmogiCall *call, const EmogiKeyTable *table, const EmogiKeyType *key)
 	if (key->nparts == 0)
 		init_support(&sorting, key);
 	keys = make_sorted_keys(&sorting, nkeys);
-	qsort_arg(keys, nkeys, sizeof *keys, compare, &sorting);
+	keys = sort_values(&sorting, keys, nkeys, key);
 	write_order(&sorting, keys, nkeys, ordered, is_equal);
 	*order = (EmogiKeyOrder) {nkeys, ordered, is_equal};
 	MemoryContextSwitchTo(old);

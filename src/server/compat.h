@@ -10,6 +10,7 @@
 #include "access/transam.h"
 #include "catalog/catalog.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_collation.h"
 #include "catalog/pg_namespace.h"
 #include "catalog/pg_proc.h"
 #include "commands/explain.h"
@@ -599,6 +600,24 @@ emogi_compat_grouped(const RangeTblEntry *entry)
 #else
 	(void) entry;
 	return NIL;
+#endif
+}
+
+/*
+ * 16: pg_strxfrm. Write the first `size` bytes at most of the sort key of a string in a collation; get how many it has, and then what was
+ * written is of no meaning if they are more. 0 = there is none to be had.
+ */
+static inline size_t
+emogi_compat_sort_key(char *to, const char *string, size_t size, Oid collation)
+{
+	pg_locale_t locale = pg_newlocale_from_collation(collation);
+
+#if PG_VERSION_NUM >= 160000
+	return pg_strxfrm(to, string, size, locale);
+#else
+	if (locale == NULL)
+		return strxfrm(to, string, size);
+	return locale->provider == COLLPROVIDER_LIBC ? strxfrm_l(to, string, size, locale->info.lt) : 0;
 #endif
 }
 
