@@ -95,6 +95,7 @@ SET ROLE regress_composite;
 SELECT count(*) FROM emogi_cc_text('edges((tenant, id_from), (tenant, id_to))');
 RESET ROLE;
 ALTER TABLE edges DISABLE ROW LEVEL SECURITY;
+SET emogi.engine = auto;
 EXPLAIN (COSTS off) SELECT * FROM emogi_bfs('edges((tenant, id_from), (tenant, id_to))', '(7,alice)') WHERE vertex = '(7,bob)';
 SELECT edges > 0 FROM emogi_estimate('edges((tenant, id_from), (tenant, id_to), km)', true);
 

@@ -43,6 +43,7 @@ SELECT cache FROM emogi_check('SELECT src, dst FROM edges WHERE kind = ''rail'''
 PREPARE p(text) AS SELECT count(*) FROM emogi_bfs(emogi_query('SELECT src, dst FROM edges WHERE kind = $1', $1), 2);
 EXECUTE p('rail');
 EXECUTE p('ship');
+SET emogi.engine = auto;
 EXPLAIN (COSTS OFF) SELECT * FROM emogi_bfs(emogi_query('SELECT src, dst FROM edges WHERE kind = $1', 'rail'), 2);
 
 -- With any function, and values that are no constants.

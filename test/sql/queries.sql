@@ -181,6 +181,7 @@ SELECT how('SELECT src, dst FROM nowhere');
 \set VERBOSITY default
 
 -- EXPLAIN says it, before the run and after it; where a call would raise an error, nothing.
+SET emogi.engine = auto;
 EXPLAIN (COSTS OFF) SELECT * FROM emogi_bfs('ve', 20);
 EXPLAIN (COSTS OFF) SELECT * FROM emogi_bfs('SELECT src, dst FROM e', 20);
 EXPLAIN (COSTS OFF) SELECT * FROM emogi_bfs('SELECT src, dst FROM e WHERE src > 11', 20);
