@@ -604,21 +604,23 @@ emogi_compat_grouped(const RangeTblEntry *entry)
 }
 
 /*
- * 16: pg_strxfrm. Write the first `size` bytes at most of the sort key of a string in a collation; get how many it has, and then what was
- * written is of no meaning if they are more. 0 = there is none to be had.
+ * Write the first `size` bytes at most of the sort key of a string in a collation; get how many it has, and then what was written is of
+ * no meaning if they are more. 0 = there is none to be had. 16: pg_strxfrm, which is for ICU: PostgreSQL does not trust the C library.
  */
 static inline size_t
 emogi_compat_sort_key(char *to, const char *string, size_t size, Oid collation)
 {
 	pg_locale_t locale = pg_newlocale_from_collation(collation);
 
-#if PG_VERSION_NUM >= 160000
-	return pg_strxfrm(to, string, size, locale);
-#else
 	if (locale == NULL)
 		return strxfrm(to, string, size);
-	return locale->provider == COLLPROVIDER_LIBC ? strxfrm_l(to, string, size, locale->info.lt) : 0;
+	if (locale->provider == COLLPROVIDER_LIBC)
+		return strxfrm_l(to, string, size, locale->info.lt);
+#if PG_VERSION_NUM >= 160000
+	if (locale->provider == COLLPROVIDER_ICU)
+		return pg_strxfrm(to, string, size, locale);
 #endif
+	return 0;
 }
 
 #endif							/* EMOGI_COMPAT_H */
