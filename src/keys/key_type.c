@@ -7,14 +7,12 @@
  */
 #include "postgres.h"
 
-#include "access/transam.h"
-#include "catalog/pg_am_d.h"
 #include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
-#include "commands/defrem.h"
 #include "lib/stringinfo.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
+#include "utils/typcache.h"
 
 #include "keys/keys.h"
 #include "server/compat.h"
@@ -48,7 +46,7 @@ class_of_string(Oid collation)
 	return get_collation_isdeterministic(collation) ? EMOGI_KEY_EXACT : EMOGI_KEY_COMPARED;
 }
 
-/* Find out how keys of a base type whose default operator class is the server's own are handled. */
+/* Find out how keys of a base type are handled. Those with a case of their own have the server's own operator class. */
 static EmogiKeyClass
 class_of(Oid type, Oid collation)
 {
@@ -75,7 +73,7 @@ class_of(Oid type, Oid collation)
 bool
 emogi_key_type_find(Oid type, Oid collation, EmogiKeyType *key)
 {
-	Oid			opclass;
+	Oid			family;
 
 	memset(key, 0, sizeof *key);
 	type = getBaseType(type);
@@ -83,10 +81,10 @@ emogi_key_type_find(Oid type, Oid collation, EmogiKeyType *key)
 		return false;			/* what it has is known by its columns alone */
 	if (type == VARCHAROID)
 		type = TEXTOID;
-	opclass = GetDefaultOpClass(type, BTREE_AM_OID);
-	if (!OidIsValid(opclass) || (OidIsValid(get_typcollation(type)) && !OidIsValid(collation)))
+	family = lookup_type_cache(type, TYPECACHE_BTREE_OPFAMILY)->btree_opf;
+	if (!OidIsValid(family) || (OidIsValid(get_typcollation(type)) && !OidIsValid(collation)))
 		return false;
-	key->class = opclass < FirstNormalObjectId || type_is_enum(type) ? class_of(type, collation) : EMOGI_KEY_COMPARED;
+	key->class = class_of(type, collation);
 	if (key->class == EMOGI_KEY_INTEGER)
 	{
 		key->type = INT8OID;
@@ -94,7 +92,7 @@ emogi_key_type_find(Oid type, Oid collation, EmogiKeyType *key)
 	}
 	key->type = type;
 	key->collation = OidIsValid(get_typcollation(type)) ? collation : InvalidOid;
-	key->family = get_opclass_family(opclass);
+	key->family = family;
 	key->fixed_length = key->class == EMOGI_KEY_BYTES ? encoded_length(type) : 0;
 	return true;
 }

@@ -12,6 +12,7 @@
 #include "commands/extension.h"
 #include "nodes/parsenodes.h"
 #include "utils/builtins.h"
+#include "utils/inval.h"
 #include "utils/syscache.h"
 
 #include "scan_node/call_expr.h"
@@ -48,13 +49,34 @@ symbol_of(Oid function)
 	return symbol;
 }
 
-/* Is a function a member of the extension? */
+/* Members of the extension that this session has met, by the last bits of their OIDs: to look is two scans of catalogs. */
+static Oid	members[128];
+
+/* Forget the members: a function has changed. */
+static void
+forget_members(Datum arg, int cache, uint32 hash)
+{
+	memset(members, 0, sizeof members);
+}
+
+/* Is a function a member of the extension? One that has left it may still be taken for one by a session that has called it. */
 static bool
 is_member(Oid function)
 {
-	char	   *extension = get_extension_name(getExtensionOfObject(ProcedureRelationId, function));
+	static bool is_watching = false;
+	Oid		   *member = &members[function % lengthof(members)];
+	char	   *extension;
 
-	return extension != NULL && strcmp(extension, "emogi") == 0;
+	if (*member == function)
+		return true;
+	if (!is_watching)
+		CacheRegisterSyscacheCallback(PROCOID, forget_members, (Datum) 0);
+	is_watching = true;
+	extension = get_extension_name(getExtensionOfObject(ProcedureRelationId, function));
+	if (extension == NULL || strcmp(extension, "emogi") != 0)
+		return false;
+	*member = function;
+	return true;
 }
 
 /* Find which of emogi's functions a function of the catalog is; NULL when it is none whose rows are vertices. */

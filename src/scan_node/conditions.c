@@ -8,14 +8,13 @@
 #include "postgres.h"
 
 #include "access/stratnum.h"
-#include "catalog/pg_am_d.h"
 #include "catalog/pg_type.h"
-#include "commands/defrem.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "parser/parsetree.h"
 #include "utils/lsyscache.h"
+#include "utils/typcache.h"
 
 #include "scan_node/call_expr.h"
 #include "scan_node/plan.h"
@@ -97,7 +96,7 @@ emogi_conditions_may_bound(PlannerInfo *root, const FuncExpr *call, Node *operan
 static int
 strategy_of(Oid operator, Oid column_type)
 {
-	return get_op_opfamily_strategy(operator, get_opclass_family(GetDefaultOpClass(column_type, BTREE_AM_OID)));
+	return get_op_opfamily_strategy(operator, lookup_type_cache(column_type, TYPECACHE_BTREE_OPFAMILY)->btree_opf);
 }
 
 /* Can a vertex that is text be looked up in the Graph of a call? Of a query that is not known; not for each row of a join, then. */
