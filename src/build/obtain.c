@@ -202,7 +202,8 @@ show_cached(EmogiCall *call, const EmogiWish *wish, const char *cache, EmogiGrap
 static void
 obtain_shared(EmogiCall *call, const EmogiSource *source, const Rows *rows, const EmogiWish *wish, EmogiGraph *graph)
 {
-	if (rows->tree != NULL && rows->tree->is_folded && !emogi_wish_asked_before(wish))
+	if (rows->tree != NULL && rows->tree->is_folded && !emogi_wish_asked_before(wish, true) && !wish->key.shared_only &&
+		!emogi_wish_is_cached(wish))
 	{
 		build_privately(call, source, rows, &wish->key, EMOGI_NOT_ASKED_BEFORE, graph);
 		return;
@@ -408,8 +409,12 @@ foresee_tree(const EmogiSource *source, const EmogiTree *tree, const EmogiGraphK
 	wish = emogi_wish_make(source, tree, wanted);
 	if (!emogi_wish_may_share(wish, tree->leaves))
 		*why_private = emogi_wish_why_not(wish);
+	else if (emogi_wish_is_cached(wish))
+		outlook = EMOGI_GRAPH_IS_CACHED;
+	else if (tree->is_folded && !emogi_wish_asked_before(wish, false))
+		*why_private = EMOGI_NOT_ASKED_BEFORE;
 	else
-		outlook = emogi_wish_is_cached(wish) ? EMOGI_GRAPH_IS_CACHED : EMOGI_GRAPH_WILL_BE_BUILT;
+		outlook = EMOGI_GRAPH_WILL_BE_BUILT;
 	emogi_wish_free(wish);
 	return outlook;
 }

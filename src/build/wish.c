@@ -156,12 +156,12 @@ emogi_wish_why_not(const EmogiWish *wish)
 
 /* Was the wish's query asked for before, with the same values? It is from now on. */
 bool
-emogi_wish_asked_before(const EmogiWish *wish)
+emogi_wish_asked_before(const EmogiWish *wish, bool noted)
 {
 	bool		asked;
 
 	emogi_cache_lock();
-	asked = emogi_cache_asked_before(&wish->key);
+	asked = emogi_cache_asked_before(&wish->key, noted);
 	emogi_cache_unlock();
 	return asked || emogi_faults.tree[EMOGI_TREE_AGAIN];
 }

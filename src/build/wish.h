@@ -37,7 +37,7 @@ extern EmogiWish *emogi_wish_make(const EmogiSource *source, const EmogiTree *tr
 extern void emogi_wish_free(EmogiWish *wish);
 extern bool emogi_wish_may_share(EmogiWish *wish, List *leaves);
 extern const char *emogi_wish_why_not(const EmogiWish *wish);
-extern bool emogi_wish_asked_before(const EmogiWish *wish);
+extern bool emogi_wish_asked_before(const EmogiWish *wish, bool noted);
 extern EmogiFinding emogi_wish_find(EmogiSlot *slot, const EmogiWish *wish);
 extern void emogi_wish_release_donor(EmogiSlot *slot);
 extern bool emogi_wish_look(EmogiSlot *slot, const EmogiWish *wish);

@@ -85,11 +85,11 @@ digest_start(const EmogiGraphKey *key)
 }
 
 /*
- * Was a key asked for lately? It is from now on. A key with a value of the call's is given an entry the second time only: one that
+ * Was a key asked for lately? It is from now on, if it is noted. A key with a value of the call's is given an entry the second time only: one that
  * no other call will have must not take room from others.
  */
 bool
-emogi_cache_asked_before(const EmogiGraphKey *key)
+emogi_cache_asked_before(const EmogiGraphKey *key, bool noted)
 {
 	EmogiCache *cache = emogi_cache_shared;
 	const uint64 start = digest_start(key);
@@ -97,7 +97,8 @@ emogi_cache_asked_before(const EmogiGraphKey *key)
 	for (int i = 0; i < EMOGI_KEYS_ASKED; i++)
 		if (cache->asked[i] == start)
 			return true;
-	cache->asked[cache->next_asked++ % EMOGI_KEYS_ASKED] = start;
+	if (noted)
+		cache->asked[cache->next_asked++ % EMOGI_KEYS_ASKED] = start;
 	return false;
 }
 

@@ -223,7 +223,7 @@ extern void emogi_cache_shmem_startup(bool found);
 extern void emogi_cache_init(void);
 extern dlist_head *emogi_cache_chain(const EmogiGraphKey *key);
 extern bool emogi_cache_same_source(const EmogiGraphKey *a, const EmogiGraphKey *b);
-extern bool emogi_cache_asked_before(const EmogiGraphKey *key);
+extern bool emogi_cache_asked_before(const EmogiGraphKey *key, bool noted);
 extern EmogiCached *emogi_cache_add(const EmogiGraphKey *key, const EmogiXidSnapshot *xids, int nleaves, const char *text);
 extern void emogi_cache_touch(EmogiCached *cached);
 extern void emogi_cache_doom(EmogiCached *cached);

@@ -337,12 +337,36 @@ emogi_run_notice_missing(const char *what, const EmogiTask *task, Datum key)
 			 errhint("A vertex is in the graph if an edge begins or ends there.")));
 }
 
+/*
+ * Tell, asked or not, of a text that is written as an array and is no vertex: drivers that give no type to a list of strings have it
+ * arrive as one.
+ */
+static void
+notice_array(const EmogiTask *task, const EmogiPatch *patch, const EmogiGraph *graph)
+{
+	const char *text;
+
+	if (task->sources.count != 1 || task->form->coder.key.type != TEXTOID ||
+		(graph != NULL && emogi_near_has_vertex(graph, patch, task->keys[0])))
+		return;
+	text = emogi_form_key_text(&task->form->coder.key, task->sources.datums[0]);
+	if (text[0] == '{' && text[strlen(text) - 1] == '}')
+		ereport(NOTICE,
+				(errmsg("the source %s is not in the graph", text),
+				 errhint("It is taken for one vertex. Several are an array of text: '{a,b}'::text[], and $1::text[] for a parameter.")));
+}
+
 /* Tell of the first source that is no vertex of the graph, NULL = one without any. */
 static void
 notice_sources(const EmogiTask *task, const EmogiPatch *patch, const EmogiGraph *graph)
 {
-	if (!emogi_notice_missing_source || !task->has_sources)
+	if (!task->has_sources)
 		return;
+	if (!emogi_notice_missing_source)
+	{
+		notice_array(task, patch, graph);
+		return;
+	}
 	for (uint64 i = 0; i < task->sources.count; i++)
 		if (graph == NULL || !emogi_near_has_vertex(graph, patch, task->keys[i]))
 		{

@@ -119,7 +119,7 @@ explain_text(void *arg)
 		errhint("A vertex of this graph is a row %s in text form: %s.", emogi_key_type_name(&form->coder.key),
 				quote_literal_cstr(emogi_form_sample(&form->coder.key)));
 	else
-		errhint("The vertices of this graph are of type %s.", format_type_be(form->coder.key.type));
+		errhint("The vertices of this graph are of type %s. Several sources are an array: '{...}'::text[], and $1::text[] for a parameter.", format_type_be(form->coder.key.type));
 }
 
 /* Get the key that the caller has given. Raises what the type's input raises for text that is none. */

@@ -52,10 +52,10 @@ static void
 add_surroundings(EmogiTreeLook *look)
 {
 	static const char *const settings[] = {
-		"extra_float_digits", "bytea_output", "IntervalStyle", "quote_all_identifiers",
+		"extra_float_digits", "bytea_output", "IntervalStyle", "quote_all_identifiers", "timezone_abbreviations", "array_nulls", "gin_fuzzy_search_limit",
 		"TimeZone", "DateStyle", "lc_time", "lc_numeric", "lc_monetary"
 	};
-	const int	nsettings = look->has_settings ? lengthof(settings) : 4;
+	const int	nsettings = look->has_settings ? lengthof(settings) : 7;
 
 	appendBinaryStringInfo(&look->bytes, (char *) &MyDatabaseId, sizeof MyDatabaseId);
 	for (int i = 0; i < nsettings && !emogi_faults.tree[EMOGI_TREE_SETTINGS]; i++)

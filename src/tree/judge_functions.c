@@ -64,7 +64,7 @@ depends_on_settings_only(Form_pg_proc proc)
 {
 	static const char *const names[] = {
 		"date_trunc", "date_part", "extract", "to_char", "timestamptz_pl_interval", "timestamptz_mi_interval",
-		"interval_pl_timestamptz", "date", "timestamp", "timestamptz", "time", "timetz", "date_out", "timestamp_out",
+		"interval_pl_timestamptz", "date", "timestamp", "timestamptz", "time", "date_out", "timestamp_out",
 		"timestamptz_out", "generate_series"
 	};
 	const char *name = NameStr(proc->proname);

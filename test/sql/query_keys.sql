@@ -248,5 +248,28 @@ DROP VIEW ve;
 DROP TABLE v;
 SELECT count(*) FROM emogi_graphs WHERE source LIKE '%JOIN v%';
 
+-- Settings that functions depend on which are declared IMMUTABLE, and one by which an index leaves rows out.
+CREATE TABLE stamps (src int, ts timestamptz);
+INSERT INTO stamps VALUES (0, '2026-01-01 00:00+00');
+SELECT array_agg(vertex) FROM emogi_bfs('SELECT src, extract(hour FROM ts AT TIME ZONE ''IST'')::int AS dst FROM stamps', 0);
+SET timezone_abbreviations = 'India';
+SELECT array_agg(vertex) FROM emogi_bfs('SELECT src, extract(hour FROM ts AT TIME ZONE ''IST'')::int AS dst FROM stamps', 0);
+RESET timezone_abbreviations;
+CREATE TABLE doc (src int, dst int, tags int[]);
+INSERT INTO doc SELECT 0, i, ARRAY[1, i] FROM generate_series(1, 3000) i;
+CREATE INDEX ON doc USING gin (tags);
+ANALYZE doc;
+SET enable_seqscan = off;
+SET gin_fuzzy_search_limit = 50;
+SELECT count(*) < 3001 FROM emogi_bfs('SELECT src, dst FROM doc WHERE tags @> ARRAY[1]', 0);
+RESET gin_fuzzy_search_limit;
+RESET enable_seqscan;
+SELECT count(*) FROM emogi_bfs('SELECT src, dst FROM doc WHERE tags @> ARRAY[1]', 0);
+-- What depends on the date besides.
+CREATE TABLE times (src int, ti time);
+INSERT INTO times VALUES (0, '12:00');
+SELECT array_agg(vertex) FROM emogi_bfs('SELECT src, extract(timezone FROM ti::timetz)::int + 1 AS dst FROM times', 0);
+SELECT cache, why_private FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1;
+
 SET client_min_messages = warning;
 DROP SCHEMA test_keys, test_keys_1, test_keys_2 CASCADE;
