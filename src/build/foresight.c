@@ -14,10 +14,10 @@
 #include "nodes/plannodes.h"
 #include "utils/memutils.h"
 #include "utils/plancache.h"
-#include "utils/resowner.h"
 #include "utils/snapmgr.h"
 
 #include "build/build.h"
+#include "server/attempt.h"
 #include "server/compat.h"
 
 #define MEMORIES 4
@@ -96,46 +96,38 @@ look_at_plans(const char *query, EmogiForesight *foresight)
 	SPI_finish();
 }
 
-/* Look at a query in a subtransaction; false when it cannot be planned. */
-static bool
-look_safely(const EmogiSource *source, const char *query, EmogiForesight *foresight)
+/* A look at a query. */
+typedef struct Look
 {
-	MemoryContext context = CurrentMemoryContext;
-	ResourceOwner owner = CurrentResourceOwner;
-	volatile bool known = false;
+	const EmogiSource *source;
+	const char *query;
+	EmogiForesight found;
+} Look;
 
-	BeginInternalSubTransaction(NULL);
-	MemoryContextSwitchTo(context);
+/* Look at a query. Raises what is wrong with it. */
+static void
+look_at(void *context)
+{
+	Look	   *look = context;
+
 	is_looking = true;
-	PG_TRY();
-	{
-		if (!recall_graph(source, foresight))
-			look_at_plans(query, foresight);
-		ReleaseCurrentSubTransaction();
-		known = true;
-	}
-	PG_CATCH();
-	{
-		ErrorData  *error;
+	if (!recall_graph(look->source, &look->found))
+		look_at_plans(look->query, &look->found);
+}
 
-		MemoryContextSwitchTo(context);
-		error = CopyErrorData();
-		FlushErrorState();
-		RollbackAndReleaseCurrentSubTransaction();
-		if (error->sqlerrcode == ERRCODE_QUERY_CANCELED || error->sqlerrcode == ERRCODE_ADMIN_SHUTDOWN)
-		{
-			is_looking = false;
-			MemoryContextSwitchTo(context);
-			CurrentResourceOwner = owner;
-			ReThrowError(error);
-		}
-		FreeErrorData(error);
-	}
-	PG_END_TRY();
+/* Look at a query; false when it cannot be planned. */
+static bool
+look_safely(Look *look)
+{
+	ErrorData  *error = emogi_attempt(look_at, look);
+
 	is_looking = false;
-	MemoryContextSwitchTo(context);
-	CurrentResourceOwner = owner;
-	return known;
+	if (error == NULL)
+		return true;
+	if (emogi_attempt_was_stopped(error))
+		ReThrowError(error);
+	FreeErrorData(error);
+	return false;
 }
 
 /* Find what is remembered of a query in this statement; NULL when that is nothing. */
@@ -183,12 +175,12 @@ emogi_foresight_get(const EmogiSource *source, EmogiForesight *foresight)
 	memory = recall(query);
 	if (memory == NULL)
 	{
-		EmogiForesight found = {0};
-		bool		known = look_safely(source, query, &found);
+		Look		look = {source, query};
+		bool		known = look_safely(&look);
 
 		memory = make_memory(query);
 		memory->known = known;
-		memory->foresight = found;
+		memory->foresight = look.found;
 	}
 	*foresight = memory->foresight;
 	return memory->known;

@@ -13,12 +13,12 @@
 #include "executor/executor.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
-#include "utils/resowner.h"
 #include "utils/ruleutils.h"
 #include "utils/snapmgr.h"
 
 #include "scan_node/call_expr.h"
 #include "scan_node/scan.h"
+#include "server/attempt.h"
 #include "server/compat.h"
 #include "server/papers.h"
 
@@ -76,50 +76,38 @@ constant_direction(const EmogiScan *scan, EmogiDirection *direction)
 	return known && (text == NULL || emogi_arguments_direction_named(text, direction));
 }
 
-/* What is said of the Graph that a call will find. */
+/* A look at where a call will find its Graph, and what is said of that. */
 typedef struct Outlook
 {
+	const EmogiGraphArgument *graph;
+	const EmogiGraphKey *wish;
 	EmogiOutlook outlook;
 	const char *why_private;
 } Outlook;
 
-/* Find out where a call will find its Graph, in a subtransaction; false when the call would raise an error. */
-static bool
-foresee_safely(const EmogiGraphArgument *graph, const EmogiGraphKey *wish, Outlook *found)
+/* Look at where a call will find its Graph. Raises what is wrong with the call. */
+static void
+foresee(void *context)
 {
-	MemoryContext context = CurrentMemoryContext;
-	ResourceOwner owner = CurrentResourceOwner;
-	volatile bool known = false;
+	Outlook    *look = context;
+	EmogiSource source;
 
-	BeginInternalSubTransaction(NULL);
-	MemoryContextSwitchTo(context);
-	PG_TRY();
-	{
-		EmogiSource source;
+	emogi_source_resolve(look->graph, look->wish->weights != EMOGI_WEIGHTS_UNUSED, &source);
+	look->outlook = emogi_obtain_outlook(&source, look->wish, &look->why_private);
+}
 
-		emogi_source_resolve(graph, wish->weights != EMOGI_WEIGHTS_UNUSED, &source);
-		found->outlook = emogi_obtain_outlook(&source, wish, &found->why_private);
-		ReleaseCurrentSubTransaction();
-		known = true;
-	}
-	PG_CATCH();
-	{
-		ErrorData  *error;
+/* Look at where a call will find its Graph; false when the call would raise an error. */
+static bool
+foresee_safely(Outlook *look)
+{
+	ErrorData  *error = emogi_attempt(foresee, look);
 
-		MemoryContextSwitchTo(context);
-		error = CopyErrorData();
-		FlushErrorState();
-		RollbackAndReleaseCurrentSubTransaction();
-		MemoryContextSwitchTo(context);
-		CurrentResourceOwner = owner;
-		if (error->sqlerrcode == ERRCODE_QUERY_CANCELED || error->sqlerrcode == ERRCODE_ADMIN_SHUTDOWN)
-			ReThrowError(error);
-		FreeErrorData(error);
-	}
-	PG_END_TRY();
-	MemoryContextSwitchTo(context);
-	CurrentResourceOwner = owner;
-	return known;
+	if (error == NULL)
+		return true;
+	if (emogi_attempt_was_stopped(error))
+		ReThrowError(error);
+	FreeErrorData(error);
+	return false;
 }
 
 /* Say where the call will find its Graph, if its arguments are constant and it would raise no error. */
@@ -134,18 +122,18 @@ explain_outlook(EmogiScan *scan, ExplainState *es)
 	EmogiTask	task = {.query.algorithm = scan->function->algorithm};
 	EmogiGraphKey wish = {0};
 	EmogiGraphArgument graph;
-	Outlook		found;
+	Outlook		look = {&graph, &wish};
 
 	if (!emogi_call_expr_graph(scan->call_expr, &graph) || !constant_direction(scan, &task.direction))
 		return;
 	emogi_run_wish(&task, &wish);
 	if (emogi_source_is_missing(&graph))
 		ExplainPropertyText("Graph", "no such relation", es);
-	else if (foresee_safely(&graph, &wish, &found))
+	else if (foresee_safely(&look))
 	{
-		ExplainPropertyText("Graph", outlooks[found.outlook], es);
-		if (found.why_private != NULL)
-			ExplainPropertyText("Not Shared", found.why_private, es);
+		ExplainPropertyText("Graph", outlooks[look.outlook], es);
+		if (look.why_private != NULL)
+			ExplainPropertyText("Not Shared", look.why_private, es);
 	}
 }
 

@@ -11,8 +11,8 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
-#include "utils/resowner.h"
 
+#include "server/attempt.h"
 #include "server/fault.h"
 #include "tree/look.h"
 
@@ -79,59 +79,46 @@ is_foldable_kind(const Node *node)
 static bool
 ends_call(const ErrorData *error)
 {
-	return error->sqlerrcode == ERRCODE_QUERY_CANCELED || error->sqlerrcode == ERRCODE_ADMIN_SHUTDOWN ||
-		error->sqlerrcode == ERRCODE_STATEMENT_TOO_COMPLEX ||
+	return emogi_attempt_was_stopped(error) || error->sqlerrcode == ERRCODE_STATEMENT_TOO_COMPLEX ||
 		ERRCODE_TO_CATEGORY(error->sqlerrcode) == ERRCODE_INSUFFICIENT_RESOURCES;
 }
 
-/* Evaluate an expression as the current user under the active snapshot. Raises what it raises. */
-static Node *
-evaluate(Node *node)
+/* An expression and its value. */
+typedef struct Evaluation
 {
-	Node	   *plain = eval_const_expressions(NULL, copyObject(node));
+	Node	   *node;
+	Node	   *value;
+} Evaluation;
+
+/* Evaluate an expression as the current user under the active snapshot. Raises what it raises. */
+static void
+evaluate(void *context)
+{
+	Evaluation *evaluation = context;
+	Node	   *plain = eval_const_expressions(NULL, copyObject(evaluation->node));
 
 	if (!IsA(plain, Const))
 		plain = (Node *) evaluate_expr((Expr *) plain, exprType(plain), exprTypmod(plain), exprCollation(plain));
-	return plain;
+	evaluation->value = plain;
 }
 
-/* Evaluate an expression in a subtransaction; NULL, and the tree is refused, when that cannot be done. */
+/* Evaluate an expression; NULL, and the tree is refused, when that cannot be done. */
 static Node *
 evaluate_safely(Node *node, EmogiTreeLook *look)
 {
-	MemoryContext context = CurrentMemoryContext;
-	ResourceOwner owner = CurrentResourceOwner;
-	Node	   *volatile value = NULL;
+	Evaluation	evaluation = {node};
+	ErrorData  *error;
 
 	if (IsInParallelMode())
-		return NULL;			/* it has no subtransactions; what is left of the expression is judged */
-	BeginInternalSubTransaction(NULL);
-	MemoryContextSwitchTo(context);
-	PG_TRY();
-	{
-		value = evaluate(node);
-		ReleaseCurrentSubTransaction();
-		MemoryContextSwitchTo(context);
-		CurrentResourceOwner = owner;
-	}
-	PG_CATCH();
-	{
-		ErrorData  *error;
-
-		MemoryContextSwitchTo(context);
-		error = CopyErrorData();
-		FlushErrorState();
-		RollbackAndReleaseCurrentSubTransaction();
-		MemoryContextSwitchTo(context);
-		CurrentResourceOwner = owner;
-		if (ends_call(error))
-			ReThrowError(error);
-		value = NULL;
-		(void) emogi_judge_refuse(look, "a part of it that is one value cannot be evaluated: %s", error->message);
-		FreeErrorData(error);
-	}
-	PG_END_TRY();
-	return value != NULL && IsA(value, Const) ? value : NULL;
+		return NULL;			/* what is left of the expression is judged */
+	error = emogi_attempt(evaluate, &evaluation);
+	if (error == NULL)
+		return IsA(evaluation.value, Const) ? evaluation.value : NULL;
+	if (ends_call(error))
+		ReThrowError(error);
+	(void) emogi_judge_refuse(look, "a part of it that is one value cannot be evaluated: %s", error->message);
+	FreeErrorData(error);
+	return NULL;
 }
 
 /* Copy a tree, with values in place of expressions. */

@@ -33,8 +33,12 @@ add_row(EmogiTreeLook *look, HeapTuple row)
 {
 	const Size	skip = offsetof(HeapTupleHeaderData, t_bits);
 
+	const TransactionId xmin = HeapTupleHeaderGetRawXmin(row->t_data);
+
 	if (!emogi_faults.tree[EMOGI_TREE_ROWS])
 		appendBinaryStringInfo(&look->bytes, (char *) row->t_data + skip, (int) (row->t_len - skip));
+	appendBinaryStringInfo(&look->tree->versions, (char *) &row->t_self, sizeof row->t_self);
+	appendBinaryStringInfo(&look->tree->versions, (char *) &xmin, sizeof xmin);
 }
 
 static bool

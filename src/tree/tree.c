@@ -15,6 +15,7 @@
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
 
+#include "server/attempt.h"
 #include "server/fault.h"
 #include "tree/look.h"
 
@@ -31,7 +32,7 @@ count_invalidation(Datum arg, int cache, uint32 hash)
 static uint64
 take_invalidations(void)
 {
-	static const int caches[] = {PROCOID, AGGFNOID, OPEROID, TYPEOID, COLLOID, AMPROCNUM, AMOPSTRATEGY};
+	static const int caches[] = {PROCOID, AGGFNOID, OPEROID, COLLOID, AMPROCNUM, AMOPSTRATEGY};
 	static bool is_watching = false;
 
 	for (int i = 0; !is_watching && i < (int) lengthof(caches); i++)
@@ -39,22 +40,6 @@ take_invalidations(void)
 	is_watching = true;
 	AcceptInvalidationMessages();
 	return ninvalidations;
-}
-
-/* Was nothing that functions are or do replaced since the tree was analysed (Q17)? */
-static bool
-is_as_analysed(const EmogiTree *tree)
-{
-	return take_invalidations() == tree->ninvalidations;
-}
-
-/* May the Graph that was made by a run of a tree be published (Q17)? Its relations are listed again: bodies of functions have plans of their own. */
-bool
-emogi_tree_may_publish(const EmogiTree *tree)
-{
-	if (emogi_faults.tree[EMOGI_TREE_PUBLISH])
-		return true;
-	return is_as_analysed(tree) && !tree->reads_elsewhere && equal(emogi_leaves_relations(tree), tree->relations);
 }
 
 /* Find the columns that make an edge in a tree's result; those of a relation were selected in their order. Raises what is wrong with them. */
@@ -105,12 +90,68 @@ make_tree(const EmogiSource *source, bool for_planner)
 
 	look.tree->context = context;
 	look.tree->text = emogi_source_select(source);
+	look.tree->source = source;
+	initStringInfo(&look.tree->versions);
 	initStringInfo(&look.bytes);
 	(void) look_at(&look, source);
 	look.tree->named = look.named;
 	look.tree->functions = look.functions;
 	MemoryContextSwitchTo(old);
 	return look.tree;
+}
+
+/* Forget a tree. */
+void
+emogi_tree_close(EmogiTree *tree)
+{
+	MemoryContextDelete(tree->context);
+}
+
+/* Trees of one Source. */
+typedef struct Comparison
+{
+	const EmogiTree *tree;
+	bool		are_equal;		/* it and the one that would be made now */
+} Comparison;
+
+/* Compare a tree with the one that its text would give now, down to the versions of its functions. Raises what is wrong with the text by now. */
+static void
+compare(void *context)
+{
+	Comparison *comparison = context;
+	const EmogiTree *old = comparison->tree;
+	EmogiTree  *now = make_tree(old->source, false);
+
+	comparison->are_equal = now->refusal == NULL && memcmp(now->digest, old->digest, sizeof now->digest) == 0 &&
+		now->versions.len == old->versions.len && memcmp(now->versions.data, old->versions.data, now->versions.len) == 0;
+	emogi_tree_close(now);
+}
+
+/*
+ * Was nothing that functions are or do replaced since the tree was analysed (Q17)? Others' DDL is the usual reason for invalidations, and
+ * when too many have come nobody knows of what: then it is looked at again, under the same snapshot.
+ */
+static bool
+is_as_analysed(const EmogiTree *tree)
+{
+	Comparison	comparison = {tree};
+	ErrorData  *error;
+
+	if (take_invalidations() == tree->ninvalidations)
+		return true;
+	error = emogi_attempt(compare, &comparison);
+	if (error != NULL && emogi_attempt_was_stopped(error))
+		ReThrowError(error);
+	return comparison.are_equal;
+}
+
+/* May the Graph that was made by a run of a tree be published (Q17)? Its relations are listed again: bodies of functions have plans of their own. */
+bool
+emogi_tree_may_publish(const EmogiTree *tree)
+{
+	if (emogi_faults.tree[EMOGI_TREE_PUBLISH])
+		return true;
+	return is_as_analysed(tree) && !tree->reads_elsewhere && equal(emogi_leaves_relations(tree), tree->relations);
 }
 
 /*
@@ -149,11 +190,4 @@ EmogiTree *
 emogi_tree_peek(const EmogiSource *source)
 {
 	return make_tree(source, true);
-}
-
-/* Forget a tree. */
-void
-emogi_tree_close(EmogiTree *tree)
-{
-	MemoryContextDelete(tree->context);
 }

@@ -30,7 +30,9 @@ typedef struct EmogiTree
 	List	   *named;			/* ... of all that are named, views too */
 	List	   *functions;		/* OIDs of those that are called, but for folded ones */
 	bool		is_unsafe;		/* something in it may fail in parallel mode; of a tree that was peeked at */
+	const EmogiSource *source;	/* what it was made of; the caller's */
 	uint64		ninvalidations; /* seen before it was analysed */
+	StringInfoData versions;	/* of the rows in the catalogs that its functions are */
 	bool		reads_elsewhere;	/* its plan reads what is not among the relations; known when it has been run */
 } EmogiTree;
 

@@ -52,6 +52,22 @@ $node->safe_psql('postgres', $old);
 is((race(@function, ''))[1], 't|built', 'a function is replaced between key and build, and back: nothing is published');
 is((race(@function, ',query_publish=0'))[1], 'f|hit', '... without the rule the next call is wrong');
 
+is((race('SELECT moved(src), dst FROM e', "$new; $old", 'SELECT 1', ''))[1], 't|built', 'a function is replaced, and back before the build has ended: nothing is published');
+is((race('SELECT moved(src), dst FROM e', 'CREATE TEMP TABLE t (a int); CREATE FUNCTION other() RETURNS int LANGUAGE sql AS $$ SELECT 1 $$', 'DROP FUNCTION other()', ''))[1], 't|hit', 'other objects are made meanwhile: the graph is published');
+is((race('SELECT moved(src), dst FROM e', 'DO $$ BEGIN FOR i IN 1 .. 400 LOOP CREATE TEMP TABLE t (a int, b text); DROP TABLE t; END LOOP; END $$', 'SELECT 1', ''))[1], 't|hit', '... and when nobody knows of what the invalidations were');
+{
+	my $slow = session($node);
+	$node->safe_psql('postgres', 'SELECT emogi_evict()');
+	$slow->ask("SET emogi.fault = 'registered=1500000'");
+	$slow->tell('SELECT count(*) FROM emogi_bfs($$SELECT moved(src), dst FROM e$$, 5)');
+	ok(wait_until(10, sub { $node->safe_psql('postgres', "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'") eq '1' }), 'a call is between key and build');
+	$node->safe_psql('postgres', 'ALTER FUNCTION moved(int) RENAME TO gone');
+	is($slow->answer, '1', 'a function has gone when the build has ended: the call is answered');
+	$slow->quit;
+	is($node->safe_psql('postgres', 'SELECT count(*) FROM emogi_graphs'), '0', '... and nothing is published');
+	$node->safe_psql('postgres', 'ALTER FUNCTION gone(int) RENAME TO moved');
+}
+
 my @partition = ('SELECT src, dst FROM p', 'ALTER TABLE p ATTACH PARTITION p2 FOR VALUES FROM (10) TO (20)', 'ALTER TABLE p DETACH PARTITION p2');
 is((race(@partition, ''))[1], 't|built', 'a partition is attached between key and build, and detached: nothing is published');
 is((race(@partition, ',query_publish=0'))[1], 'f|hit', '... without the rule the next call is wrong');
