@@ -110,7 +110,7 @@ emogi_missing_report_form(const char *graph)
 			(errcode(ERRCODE_SYNTAX_ERROR),
 			 errmsg("invalid graph argument: \"%s\"", graph),
 			 strchr(graph, '(') != NULL ?
-			 errhint("After the name, in double quotes if it is not of lower case letters, digits and _, stand two or three columns: 'edges(src, dst)', '\"Edges\"(src, dst, weight)'.") :
+			 errhint("After the name, in double quotes if it is not of lower case letters, digits and _, stand two or three columns: 'edges(src, dst)', '\"Edges\"(src, dst, weight)'. Ends of several columns have parentheses of their own: 'edges((tenant, src), (tenant, dst))'.") :
 			 quoted != NULL ? errhint("Write the name in double quotes: '%s'.", quoted) :
 			 errhint(EMOGI_FORMS_HINT)));
 }
@@ -124,6 +124,8 @@ emogi_missing_report_name(const char *graph, List *name)
 	char	   *schema = qualified ? strVal(list_nth(name, list_length(name) - 2)) : NULL;
 	char	   *near = quoted == NULL ? find_near(schema, strVal(llast(name))) : NULL;
 
+	if (quoted == NULL && near == NULL && qualified)
+		near = find_near(NULL, strVal(llast(name)));
 	ereport(ERROR,
 			(errcode(ERRCODE_UNDEFINED_TABLE),
 			 errmsg("relation \"%s\" does not exist", NameListToString(name)),

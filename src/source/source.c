@@ -1,11 +1,8 @@
 /*
  * source.c: what the graph argument names.
  *
- *   'edges'  'schema."Edges"'                 a relation; its columns by name: src,dst or source,target
- *   'roads(from_node, to_node[, km])'         a relation with the columns named
- *   'roads((town, a), (town, b)[, km])'       likewise, several to an end: it becomes a query of rows
- *   'SELECT a, b[, w] FROM ...'               a query (also WITH, VALUES, TABLE, or one in parentheses)
- *   'edges'::regclass, columns => 'a, b[, w]' a relation by its oid, and the columns beside it
+ * Its text is of one of the forms of forms.c, or it is a relation by its oid and the columns beside it: 'edges'::regclass,
+ * columns => 'a, b[, w]'. Ends of several columns become a query of rows.
  *
  * Only names are resolved here, and the relation locked; rights are access.c's, the columns of a query query.c's.
  */
@@ -16,131 +13,15 @@
 #include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
 #include "lib/stringinfo.h"
-#include "mb/pg_wchar.h"
 #include "nodes/makefuncs.h"
 #include "parser/parse_coerce.h"
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
-#include "utils/varlena.h"
 
 #include "server/compat.h"
 #include "source/source.h"
-
-/* Skip blanks, comments and opening parentheses. */
-static const char *
-skip_to_word(const char *p)
-{
-	for (;;)
-	{
-		if (isspace((unsigned char) *p) || *p == '(')
-			p++;
-		else if (p[0] == '-' && p[1] == '-')
-			p += strcspn(p, "\n\r");
-		else if (p[0] == '/' && p[1] == '*')
-		{
-			int			depth = 0;
-
-			do
-			{
-				if (p[0] == '/' && p[1] == '*')
-				{
-					depth++;
-					p += 2;
-				}
-				else if (p[0] == '*' && p[1] == '/')
-				{
-					depth--;
-					p += 2;
-				}
-				else
-					p++;
-			} while (depth > 0 && *p != '\0');
-		}
-		else
-			return p;
-	}
-}
-
-/* Is this the text of a query? Its first word, reserved in SQL, tells. */
-static bool
-is_query_text(const char *graph)
-{
-	static const char *const words[] = {"select", "with", "values", "table"};
-	const char *word = skip_to_word(graph);
-
-	for (int i = 0; i < (int) lengthof(words); i++)
-	{
-		size_t		length = strlen(words[i]);
-		unsigned char after;
-
-		if (pg_strncasecmp(word, words[i], length) != 0)
-			continue;
-		after = (unsigned char) word[length];
-		if (!isalnum(after) && after != '_' && after != '$' && !IS_HIGHBIT_SET(after))
-			return true;
-	}
-	return false;
-}
-
-/* Find the parenthesis that opens the column list, outside quoted identifiers; NULL when there is none. */
-static char *
-find_column_list(char *text)
-{
-	bool		quoted = false;
-
-	for (char *p = text; *p != '\0'; p++)
-	{
-		if (*p == '"')
-			quoted = !quoted;
-		else if (*p == '(' && !quoted)
-			return p;
-	}
-	return NULL;
-}
-
-/* Cut 'rel(list)' into a qualified name and the text of the list (NULL when none is given); false when it is of no known form. */
-bool
-emogi_source_split(const char *relation, List **name, char **list)
-{
-	char	   *text = pstrdup(relation);
-	char	   *open = find_column_list(text);
-	List	   *parts;
-	ListCell   *cell;
-
-	*name = NIL;
-	*list = NULL;
-	if (open != NULL)
-	{
-		char	   *close = open + strlen(open) - 1;
-
-		while (close > open && isspace((unsigned char) *close))
-			close--;
-		if (*close != ')')
-			return false;
-		*open = *close = '\0';
-		*list = open + 1;
-	}
-	if (!emogi_columns_are_identifiers(text, '.') || !SplitIdentifierString(text, '.', &parts))
-		return false;
-	foreach(cell, parts)
-		*name = lappend(*name, makeString(lfirst(cell)));
-	return true;
-}
-
-/*
- * Cut 'rel(a, b, c)' into a qualified name and a list of column names (NIL when none are given); false when it is of no
- * known form.
- */
-static bool
-split_relation(const char *graph, List **name, List **columns)
-{
-	char	   *list;
-
-	*columns = NIL;
-	return emogi_source_split(graph, name, &list) && (list == NULL || emogi_columns_split(list, columns));
-}
 
 /* ---- columns ---- */
 
@@ -162,10 +43,11 @@ column_names(Relation rel)
 	return names.len > 0 ? names.data : pstrdup("none");
 }
 
-/* Get the number of a column that the user named, or raise 42703. */
+/* Get the number of a column that the user named, as one of several of an end or alone, or raise 42703. */
 static AttrNumber
-named_column(Relation rel, const char *name)
+named_column(Relation rel, const char *name, bool in_row)
 {
+	const char *const form = in_row ? "(source_tenant, source_column), (target_tenant, target_column)" : "source_column, target_column";
 	AttrNumber	attnum = get_attnum(RelationGetRelid(rel), name);
 
 	if (attnum <= 0)
@@ -173,8 +55,7 @@ named_column(Relation rel, const char *name)
 				(errcode(ERRCODE_UNDEFINED_COLUMN),
 				 errmsg("column \"%s\" of relation \"%s\" does not exist", name, RelationGetRelationName(rel)),
 				 errdetail("The columns of \"%s\" are: %s.", RelationGetRelationName(rel), column_names(rel)),
-				 errhint("Name two of them, for instance: '%s(source_column, target_column)'.",
-						 quote_identifier(RelationGetRelationName(rel)))));
+				 errhint("Name those of both ends, for instance: '%s(%s)'.", quote_identifier(RelationGetRelationName(rel)), form)));
 	return attnum;
 }
 
@@ -341,8 +222,8 @@ find_row_keys(Relation rel, List *src, List *dst, EmogiKeyType *key)
 	emogi_ends_check_count(nparts, list_length(dst), of);
 	for (int i = 0; i < nparts; i++)
 	{
-		ends[0][i] = end_of(rel, named_column(rel, list_nth(src, i)));
-		ends[1][i] = end_of(rel, named_column(rel, list_nth(dst, i)));
+		ends[0][i] = end_of(rel, named_column(rel, list_nth(src, i), true));
+		ends[1][i] = end_of(rel, named_column(rel, list_nth(dst, i), true));
 		ends[0][i].in_row = ends[1][i].in_row = true;
 	}
 	emogi_ends_find_row_keys(ends[0], ends[1], nparts, of, key);
@@ -357,10 +238,10 @@ resolve_rows(Relation rel, List *columns, EmogiSource *source)
 
 	foreach(end, columns)
 		foreach(cell, lfirst(end))
-			(void) named_column(rel, lfirst(cell));
+			(void) named_column(rel, lfirst(cell), true);
 	find_row_keys(rel, linitial(columns), lsecond(columns), &source->key);
 	if (list_length(columns) == 3)
-		check_weight_type(rel, named_column(rel, linitial(lthird(columns))));
+		check_weight_type(rel, named_column(rel, linitial(lthird(columns)), true));
 	source->is_query = true;
 	source->query = select_rows(RelationGetRelid(rel), columns, source->wants_weight);
 }
@@ -409,7 +290,7 @@ lock_relation(const EmogiGraphArgument *graph, EmogiSource *source, List **colum
 		lock_given(graph, source, columns);
 		return;
 	}
-	if (!split_relation(graph->text, &source->name, columns))
+	if (!emogi_forms_split_relation(graph->text, &source->name, columns))
 		emogi_missing_report_form(graph->text);
 	locked = locked_relation(makeRangeVarFromNameList(source->name));
 	source->relid = RangeVarGetRelid(makeRangeVarFromNameList(source->name), AccessShareLock, true);
@@ -443,10 +324,10 @@ resolve_relation(const EmogiGraphArgument *graph, bool wants_weight, EmogiSource
 	}
 	else
 	{
-		source->src = named_column(rel, linitial(linitial(columns)));
-		source->dst = named_column(rel, linitial(lsecond(columns)));
+		source->src = named_column(rel, linitial(linitial(columns)), false);
+		source->dst = named_column(rel, linitial(lsecond(columns)), false);
 		if (list_length(columns) == 3)
-			source->weight = named_column(rel, linitial(lthird(columns)));
+			source->weight = named_column(rel, linitial(lthird(columns)), false);
 	}
 	find_keys(rel, source);
 	if (!wants_weight && columns == NIL)
@@ -462,7 +343,7 @@ resolve_relation(const EmogiGraphArgument *graph, bool wants_weight, EmogiSource
 bool
 emogi_source_is_query(const EmogiGraphArgument *graph)
 {
-	return !graph->is_relation && is_query_text(graph->text);
+	return !graph->is_relation && emogi_forms_is_query(graph->text);
 }
 
 /* Resolve the graph argument. Relations come back locked; errors are 0A000, 42601, 42P01, 42703, 42804, 42809. */
@@ -495,7 +376,7 @@ find_relation(const EmogiGraphArgument *graph, Oid *relid, List **columns)
 	*relid = graph->relid;
 	if (graph->is_relation)
 		return graph->columns == NULL || emogi_columns_split(graph->columns, columns);
-	if (is_query_text(graph->text) || !split_relation(graph->text, &name, columns) || list_length(name) > 2)
+	if (emogi_forms_is_query(graph->text) || !emogi_forms_split_relation(graph->text, &name, columns) || list_length(name) > 2)
 		return false;
 	if (list_length(name) == 2)
 	{

@@ -1,8 +1,8 @@
 /*
  * source.h: what the graph argument names, who may read it, and under which snapshot.
  *
- * emogi_source_resolve (source.c) makes a Source of the graph argument: a relation, which it locks, with the columns that make an
- * edge (columns.c), or a query (query.c, params.c, vertices.c); ends.c finds out which keys they are, and rows.c which columns an anonymous row has;
+ * emogi_source_resolve (source.c) makes a Source of the graph argument, whose text has several forms (forms.c): a relation, which it
+ * locks, with the columns that make an edge (columns.c), or a query (query.c, params.c, vertices.c); ends.c finds out which keys they are, and rows.c which columns an anonymous row has;
  * missing.c says what may have been meant where nothing has that name. emogi_access_check (access.c)
  * asks whether the caller may read it. snapshot.c sees to it that the snapshot of the call is not older than what the argument
  * names; it asks seen.c, with a header of its own, what a snapshot sees in the catalogs.
@@ -47,7 +47,6 @@ typedef struct EmogiSource
 } EmogiSource;
 
 extern void emogi_source_resolve(const EmogiGraphArgument *graph, bool wants_weight, EmogiSource *source);
-extern bool emogi_source_split(const char *relation, List **name, char **list);
 extern bool emogi_source_is_query(const EmogiGraphArgument *graph);
 extern bool emogi_source_peek(const EmogiGraphArgument *graph, bool wants_weight, EmogiSource *source);
 extern bool emogi_source_peek_query(const EmogiGraphArgument *graph, EmogiSource *source);
@@ -57,6 +56,12 @@ extern char *emogi_source_select(const EmogiSource *source);
 
 #define EMOGI_FORMS_HINT \
 	"Name a table ('edges'), a table with its columns ('edges(src, dst)'), or give a query ('SELECT src, dst FROM edges')."
+
+/* ---- forms.c: the text of a graph argument ---- */
+
+extern bool emogi_forms_is_query(const char *graph);
+extern bool emogi_forms_split(const char *relation, List **name, char **list);
+extern bool emogi_forms_split_relation(const char *graph, List **name, List **columns);
 
 /* ---- ends.c ---- */
 

@@ -67,7 +67,7 @@ select_of_relation(const char *vertices)
 	Relation	rel;
 	StringInfoData sql;
 
-	if (!emogi_source_split(vertices, &name, &list) || (list != NULL && !(emogi_columns_are_identifiers(list, ',') && SplitIdentifierString(list, ',', &columns))))
+	if (!emogi_forms_split(vertices, &name, &list) || (list != NULL && !(emogi_columns_are_identifiers(list, ',') && SplitIdentifierString(list, ',', &columns))))
 		ereport(ERROR,
 				(errcode(ERRCODE_SYNTAX_ERROR),
 				 errmsg("invalid vertices: \"%s\"", vertices),

@@ -124,6 +124,8 @@ judge_label(Oid function, Form_pg_proc proc, EmogiTreeLook *look)
 		return emogi_judge_refuse(look, "function %s depends on a text search configuration; keep the tsvector in a generated column", name);
 	if (proc->provolatile != PROVOLATILE_STABLE || emogi_faults.tree[EMOGI_TREE_FOLD])
 		return false;
+	if (proc->proretset && !depends_on_settings_only(proc))
+		return emogi_judge_refuse(look, "function %s is STABLE and returns rows: they may depend on more than its arguments", name);
 	if (!is_builtin(function) || !depends_on_settings_only(proc))
 		return emogi_judge_refuse(look, "function %s is STABLE and takes values of rows: it may depend on more than them; if it depends on its arguments only, declare it IMMUTABLE", name);
 	look->has_settings = true;
