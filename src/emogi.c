@@ -114,6 +114,7 @@ _PG_init(void)
 	emogi_snapshot_init();
 	emogi_plan_init();
 	emogi_lateral_init();
+	emogi_upper_init();
 	emogi_call_init();
 #if EMOGI_HAS_SHMEM_REQUEST_HOOK
 	previous_shmem_request_hook = shmem_request_hook;

@@ -7,6 +7,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "cpu/near_search.h"
 #include "cpu/path_search.h"
 #include "function/function.h"
@@ -31,10 +33,19 @@ emogi_near_may_serve(const EmogiTask *task)
 		(task->query.algorithm == EMOGI_CC || (stops && !task->is_shared));
 }
 
-/* Get the list entries that a search may look at. */
-static uint64
-most_edges(const EmogiGraph *graph)
+/* Is there anything that says that a search reaches little? */
+static bool
+is_bounded(const EmogiTask *task)
 {
+	return task->has_targets || task->last_is_target || task->query.max_depth >= 0 || task->query.max_distance < (double) INFINITY;
+}
+
+/* Get the list entries that a search may look at. One that nothing bounds reaches nearly all, or stays in a small component. */
+static uint64
+most_edges(const EmogiTask *task, const EmogiGraph *graph)
+{
+	if (!is_bounded(task))
+		return MIN_EDGES;
 	return Max(MIN_EDGES, Min(graph->forward.nedges / NEAR_SHARE, MAX_EDGES));
 }
 
@@ -121,7 +132,7 @@ emogi_near_run(EmogiCall *call, const EmogiTask *task, const EmogiPatch *patch, 
 		query.targets = find_numbers(graph, patch, task->targets, task->ntargets, &query.ntargets);
 	if (task->has_targets && query.ntargets == 0)
 		query.nsources = 0;		/* no row is wanted that there could be */
-	if (emogi_near_search(graph, patch, &query, most_edges(graph), &answer) != EMOGI_NEAR_ANSWERED)
+	if (emogi_near_search(graph, patch, &query, most_edges(task, graph), &answer) != EMOGI_NEAR_ANSWERED)
 		return false;
 	emogi_near_note_run(call, graph, answer.count, answer.nlevels, answer.edges_traversed, start_ms);
 	set_rows(task, patch, &answer, graph, result);
@@ -144,7 +155,7 @@ emogi_near_path(EmogiCall *call, const EmogiTask *task, const EmogiPatch *patch,
 
 	if (emogi_near_has_vertex(graph, patch, task->keys[0]) && emogi_near_has_vertex(graph, patch, task->targets[0]) &&
 		(emogi_path_search(graph, patch, emogi_patch_vertex(graph, patch, task->keys[0]),
-						   emogi_patch_vertex(graph, patch, task->targets[0]), most_edges(graph), &answer, &control,
+						   emogi_patch_vertex(graph, patch, task->targets[0]), most_edges(task, graph), &answer, &control,
 						   &error) != EMOGI_OK || answer.outcome == EMOGI_PATH_GAVE_UP))
 		return false;
 	emogi_near_note_run(call, graph, answer.length, 0, answer.edges_traversed, start_ms);

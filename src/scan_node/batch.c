@@ -360,7 +360,7 @@ begin_batch(CustomScanState *node, EState *estate, int eflags)
 	node->custom_ps = list_make1(batch->outer);
 	emogi_scan_init(&batch->scan, eflags);
 	batch->scan.looks_up = batch->scan.vertex_input >= 0;
-	batch->nouter = intVal(lfourth(plan->custom_private));
+	batch->nouter = intVal(list_nth(plan->custom_private, EMOGI_PLAN_NOUTER));
 	choose_direct(batch, plan);
 	find_values(batch);
 	batch->outer_slot = ExecInitExtraTupleSlot(estate, ExecGetResultType(batch->outer), &TTSOpsMinimalTuple);

@@ -3,7 +3,7 @@
  *
  * One on `vertex` chooses rows: an equality of the type of that column, by which the Graph's keys can be looked up. What is text may be the
  * text form of keys of another type, where that cannot always be done; then it is checked for each row. One on the first column of a function that takes a bound of it (the level of emogi_bfs, the
- * distance of emogi_sssp) bounds the traversal.
+ * distance of emogi_sssp) bounds the traversal. One that compares any other column is evaluated over the result's arrays (ranges.c).
  */
 #include "postgres.h"
 
@@ -138,7 +138,7 @@ match_any(PlannerInfo *root, const RelOptInfo *rel, ScalarArrayOpExpr *clause, E
 		!is_known_before(root, rel, lsecond(clause->args)) ||
 		!looks_up(root, rel, clause->opno, clause->inputcollid, linitial(clause->args), lsecond(clause->args), true, &exact))
 		return false;
-	*condition = (EmogiCondition) {EMOGI_VERTEX_IN, lsecond(clause->args), exact};
+	*condition = (EmogiCondition) {EMOGI_VERTEX_IN, 0, lsecond(clause->args), exact};
 	return true;
 }
 
@@ -172,7 +172,7 @@ match_comparison(PlannerInfo *root, const RelOptInfo *rel, const EmogiAlgorithmR
 	{
 		if (!looks_up(root, rel, operator, clause->inputcollid, (Var *) left, right, false, &exact))
 			return false;
-		*condition = (EmogiCondition) {EMOGI_VERTEX_IS, (Expr *) right, exact};
+		*condition = (EmogiCondition) {EMOGI_VERTEX_IS, 0, (Expr *) right, exact};
 		return true;
 	}
 	if (!bounded || !emogi_conditions_is_column(left, rel, 2))
@@ -180,13 +180,13 @@ match_comparison(PlannerInfo *root, const RelOptInfo *rel, const EmogiAlgorithmR
 	switch (strategy_of(operator, exprType(left)))
 	{
 		case BTLessStrategyNumber:
-			*condition = (EmogiCondition) {EMOGI_BELOW, (Expr *) right, true};
+			*condition = (EmogiCondition) {EMOGI_BELOW, 1, (Expr *) right, true};
 			return true;
 		case BTLessEqualStrategyNumber:
-			*condition = (EmogiCondition) {EMOGI_AT_MOST, (Expr *) right, true};
+			*condition = (EmogiCondition) {EMOGI_AT_MOST, 1, (Expr *) right, true};
 			return true;
 		case BTEqualStrategyNumber:
-			*condition = (EmogiCondition) {EMOGI_EXACTLY, (Expr *) right, false};
+			*condition = (EmogiCondition) {EMOGI_EXACTLY, 1, (Expr *) right, false};
 			return true;
 		default:
 			return false;
@@ -204,4 +204,100 @@ emogi_conditions_match(PlannerInfo *root, const RelOptInfo *rel, const EmogiAlgo
 		return match_any(root, rel, (ScalarArrayOpExpr *) clause->clause, condition);
 	return IsA(clause->clause, OpExpr) &&
 		match_comparison(root, rel, function, (OpExpr *) clause->clause, condition);
+}
+
+/* Can values of a column be compared with those of another type in the arrays? */
+static bool
+is_comparable(const EmogiResultColumn *column, Oid column_type, Oid type)
+{
+	switch (column->type)
+	{
+		case EMOGI_INT32:
+		case EMOGI_INT64:
+			return type == INT2OID || type == INT4OID || type == INT8OID;
+		case EMOGI_FLOAT64:
+			return type == FLOAT4OID || type == FLOAT8OID;
+		case EMOGI_VERTEX:
+			return column_type == INT8OID ? type == INT2OID || type == INT4OID || type == INT8OID : column_type == UUIDOID && type == UUIDOID;
+	}
+	return false;
+}
+
+/* Match a comparison of a column after `vertex` with something that changes no oftener than the call's arguments. */
+static bool
+match_value(PlannerInfo *root, const RelOptInfo *rel, const EmogiAlgorithmRow *function, const FuncExpr *call, OpExpr *clause,
+			EmogiCondition *condition)
+{
+	static const EmogiPushdown pushdowns[] = {
+		[BTLessStrategyNumber] = EMOGI_IS_BELOW, [BTLessEqualStrategyNumber] = EMOGI_IS_AT_MOST, [BTEqualStrategyNumber] = EMOGI_IS,
+		[BTGreaterEqualStrategyNumber] = EMOGI_IS_AT_LEAST, [BTGreaterStrategyNumber] = EMOGI_IS_ABOVE
+	};
+
+	for (int place = 1; list_length(clause->args) == 2 && function->columns[place - 1].name != NULL; place++)
+	{
+		const EmogiResultColumn *column = &function->columns[place - 1];
+		const bool	is_swapped = !emogi_conditions_is_column(linitial(clause->args), rel, place + 1);
+		Node	   *left = is_swapped ? lsecond(clause->args) : linitial(clause->args);
+		Node	   *right = is_swapped ? linitial(clause->args) : lsecond(clause->args);
+		Oid			operator = is_swapped ? get_commutator(clause->opno) : clause->opno;
+		int			strategy;
+
+		if (!emogi_conditions_is_column(left, rel, place + 1) || !OidIsValid(operator) ||
+			!is_comparable(column, exprType(left), exprType(right)) || !is_known_before(root, rel, right) ||
+			!emogi_conditions_may_bound(root, call, right))
+			continue;
+		strategy = strategy_of(operator, exprType(left));
+		if (strategy == 0 || (column->type == EMOGI_VERTEX && exprType(left) != INT8OID && strategy != BTEqualStrategyNumber))
+			continue;
+		*condition = (EmogiCondition) {pushdowns[strategy], place, (Expr *) right, true};
+		return true;
+	}
+	return false;
+}
+
+/* Note that the scan sees to a condition. */
+static void
+push_down(const RangeTblEntry *rte, const EmogiCondition *condition, EmogiConditions *sorted)
+{
+	sorted->operands = lappend(sorted->operands, copyObject(condition->operand));
+	sorted->pushdowns = lappend_int(sorted->pushdowns, condition->pushdown);
+	sorted->names = lappend(sorted->names, makeString(pstrdup(strVal(list_nth(rte->eref->colnames, condition->place)))));
+	sorted->places = lappend_int(sorted->places, condition->place);
+}
+
+/* Sort the conditions on a call's rows; those that do not depend on them are left out. */
+void
+emogi_conditions_sort(PlannerInfo *root, const RelOptInfo *rel, List *clauses, EmogiConditions *sorted)
+{
+	const RangeTblEntry *rte = planner_rt_fetch(rel->relid, root);
+	const EmogiAlgorithmRow *function;
+	const FuncExpr *call = emogi_call_expr_of(rte, &function);
+	bool		has_vertices = false;
+	ListCell   *cell;
+
+	*sorted = (EmogiConditions) {0};
+	foreach(cell, clauses)
+	{
+		RestrictInfo *clause = lfirst_node(RestrictInfo, cell);
+		EmogiCondition condition;
+		bool		is_left = true;
+
+		if (clause->pseudoconstant)
+			continue;
+		if (emogi_conditions_match(root, rel, function, clause, &condition) &&
+			(condition.place == 0 ? !has_vertices : emogi_conditions_may_bound(root, call, (Node *) condition.operand)))
+		{
+			push_down(rte, &condition, sorted);
+			has_vertices |= condition.place == 0;
+			is_left = !condition.exact;
+		}
+		if (is_left && clause->security_level <= rel->baserestrict_min_security && IsA(clause->clause, OpExpr) &&
+			match_value(root, rel, function, call, (OpExpr *) clause->clause, &condition))
+		{
+			push_down(rte, &condition, sorted);
+			is_left = false;
+		}
+		if (is_left)
+			sorted->quals = lappend(sorted->quals, clause->clause);
+	}
 }

@@ -30,22 +30,63 @@ explain_conditions(EmogiScan *scan, List *ancestors, ExplainState *es)
 	List	   *context = set_deparse_context_plan(es->deparse_cxt, &plan->scan.plan, ancestors);
 	static const char *const operators[] = {
 		[EMOGI_VERTEX_IS] = "=", [EMOGI_VERTEX_IN] = "= ANY", [EMOGI_AT_MOST] = "<=", [EMOGI_BELOW] = "<",
-		[EMOGI_EXACTLY] = "="
+		[EMOGI_EXACTLY] = "=", [EMOGI_IS_BELOW] = "<", [EMOGI_IS_AT_MOST] = "<=", [EMOGI_IS] = "=",
+		[EMOGI_IS_AT_LEAST] = ">=", [EMOGI_IS_ABOVE] = ">"
 	};
 	List	   *conditions = NIL;
 
 	ExplainPropertyText("Function Call", deparse_expression((Node *) scan->call_expr, context, true, false), es);
 	for (int i = 0; i < scan->nconditions; i++)
 	{
-		char	   *column = strVal(list_nth(lthird(plan->custom_private), i));
+		char	   *column = strVal(list_nth(list_nth(plan->custom_private, EMOGI_PLAN_NAMES), i));
 		char	   *operand = deparse_expression(list_nth(plan->custom_exprs, i + 1), context, true, false);
 		bool		any = scan->pushdowns[i] == EMOGI_VERTEX_IN;
 
+		if (scan->pushdowns[i] == EMOGI_EXACTLY && i + 1 < scan->nconditions && scan->pushdowns[i + 1] == EMOGI_IS)
+			continue;			/* the same once more */
 		conditions = lappend(conditions, psprintf("%s %s %s%s%s", quote_identifier(column), operators[scan->pushdowns[i]],
 												  any ? "(" : "", operand, any ? ")" : ""));
 	}
 	if (conditions != NIL)
 		ExplainPropertyList("Pushed Down", conditions, es);
+}
+
+/* Show which rows in an order are picked. */
+static void
+explain_first(const EmogiScan *scan, const List *spec, ExplainState *es)
+{
+	List	   *keys = NIL;
+
+	for (int i = 1; i < list_length(spec); i += 2)
+	{
+		int			place = list_nth_int(spec, i);
+
+		keys = lappend(keys, psprintf("%s%s", place == 0 ? "vertex" : scan->function->columns[place - 1].name,
+									  list_nth_int(spec, i + 1) != 0 ? " DESC" : ""));
+	}
+	ExplainPropertyList("Sort Key", keys, es);
+	ExplainPropertyInteger("Rows Picked", NULL, linitial_int(spec), es);
+}
+
+/* Show what is made of the rows before they are returned. */
+static void
+explain_upper(const EmogiScan *scan, ExplainState *es)
+{
+	const CustomScan *plan = (CustomScan *) scan->css.ss.ps.plan;
+	const List *spec;
+	int			place;
+
+	if (list_length(plan->custom_private) <= EMOGI_PLAN_UPPER)
+		return;
+	spec = list_nth(plan->custom_private, EMOGI_PLAN_UPPER);
+	if (scan->top != NULL)
+	{
+		explain_first(scan, spec, es);
+		return;
+	}
+	place = linitial_int(linitial(spec));
+	if (place > 0)
+		ExplainPropertyText("Group Key", scan->function->columns[place - 1].name, es);
 }
 
 /* Get the text of a constant argument; NULL when it is NULL, *known = false when it is not constant. */
@@ -241,6 +282,7 @@ emogi_explain_scan(CustomScanState *node, List *ancestors, ExplainState *es)
 	EmogiScan  *scan = (EmogiScan *) node;
 
 	explain_conditions(scan, ancestors, es);
+	explain_upper(scan, es);
 	if (es->analyze)
 		explain_runs(scan, es);
 	else if (is_explained_only(scan))

@@ -1,7 +1,8 @@
 /*
  * inputs.c: what the run of a scan depends on: the arguments of its call and the operands of the conditions that it sees to.
  *
- * A condition on `vertex` becomes the keys of the rows that are wanted; one on the level or the distance bounds the task.
+ * A condition on `vertex` becomes the keys of the rows that are wanted; one on the level or the distance bounds the task; one that
+ * compares values becomes a range.
  */
 #include "postgres.h"
 
@@ -42,19 +43,24 @@ init_input(EmogiScan *scan, Expr *expression)
 
 /* Prepare the conditions. One on `vertex` that changes from scan to scan is looked up. */
 static void
-init_conditions(EmogiScan *scan, List *operands, List *pushdowns)
+init_conditions(EmogiScan *scan, List *operands, List *pushdowns, List *places)
 {
 	ListCell   *operand;
 	ListCell   *pushdown;
+	ListCell   *place;
 
 	scan->vertex_input = -1;
 	scan->pushdowns = palloc(Max(list_length(pushdowns), 1) * sizeof *scan->pushdowns);
-	forboth(operand, operands, pushdown, pushdowns)
+	scan->places = palloc(Max(list_length(places), 1) * sizeof *scan->places);
+	forthree(operand, operands, pushdown, pushdowns, place, places)
 	{
 		Bitmapset  *params = NULL;
 
 		(void) collect_params(lfirst(operand), &params);
+		scan->places[scan->nconditions] = lfirst_int(place);
 		scan->pushdowns[scan->nconditions++] = (EmogiPushdown) lfirst_int(pushdown);
+		if (lfirst_int(pushdown) >= EMOGI_IS_BELOW && scan->mask == NULL)
+			scan->mask = palloc(EMOGI_BLOCK_VERTICES);
 		if (lfirst_int(pushdown) <= EMOGI_VERTEX_IN)
 		{
 			scan->vertex_input = scan->ninputs;
@@ -78,7 +84,8 @@ emogi_inputs_init(EmogiScan *scan)
 	foreach(cell, call->args)
 		init_input(scan, lfirst(cell));
 	(void) collect_params((Node *) call->args, &scan->run_params);
-	init_conditions(scan, list_copy_tail(plan->custom_exprs, 1), lsecond(plan->custom_private));
+	init_conditions(scan, list_copy_tail(plan->custom_exprs, 1), list_nth(plan->custom_private, EMOGI_PLAN_PUSHDOWNS),
+					list_nth(plan->custom_private, EMOGI_PLAN_PLACES));
 }
 
 /* ---- the condition on `vertex` ---- */
@@ -170,10 +177,18 @@ bound_distance(EmogiTask *task, EmogiPushdown pushdown, double bound)
 	}
 }
 
-/* Apply the conditions to a task. */
+/* Is the column that a condition is about one of vertices? */
+static bool
+is_of_vertices(const EmogiScan *scan, int condition)
+{
+	return scan->function->columns[scan->places[condition] - 1].type == EMOGI_VERTEX;
+}
+
+/* Apply the conditions to a task, and to the ranges of its rows' values. */
 void
 emogi_inputs_apply_conditions(EmogiScan *scan, EmogiTask *task)
 {
+	memset(&scan->ranges, 0, sizeof scan->ranges);
 	for (int i = 0; i < scan->nconditions; i++)
 	{
 		const EmogiInput *input = &scan->inputs[scan->ninputs - scan->nconditions + i];
@@ -188,11 +203,70 @@ emogi_inputs_apply_conditions(EmogiScan *scan, EmogiTask *task)
 		}
 		else if (input->value.isnull)
 			task->no_rows = true;
+		else if (pushdown >= EMOGI_IS_BELOW)
+		{
+			if (!is_of_vertices(scan, i))
+				emogi_ranges_narrow(&scan->ranges, scan->function->columns, scan->places[i] - 1, pushdown, input->value.value, input->type);
+		}
 		else if (input->type == FLOAT8OID)
 			bound_distance(task, pushdown, DatumGetFloat8(input->value.value));
 		else if (input->type == FLOAT4OID)
 			bound_distance(task, pushdown, DatumGetFloat4(input->value.value));
 		else
 			bound_depth(task, pushdown, integer_of(input->value.value, input->type));
+	}
+}
+
+/* Get the number of the first vertex whose key is not below one; keys are integers. */
+static int64
+first_from(const EmogiGraph *graph, int64 key)
+{
+	uint64		low = 0;
+	uint64		high = graph->nvertices;
+
+	while (low < high)
+	{
+		const uint64 middle = (low + high) / 2;
+
+		if ((graph->ids != NULL ? graph->ids[middle] : (int64) middle) < key)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return (int64) low;
+}
+
+/* Turn a comparison with a key that is an integer into one with a vertex number, where it is not for one vertex. */
+static EmogiPushdown
+compare_number(const EmogiGraph *graph, EmogiPushdown pushdown, int64 key, int64 *number)
+{
+	const bool	is_least = pushdown == EMOGI_IS_AT_LEAST || pushdown == EMOGI_IS_ABOVE;
+	const bool	is_after = pushdown == EMOGI_IS_AT_MOST || pushdown == EMOGI_IS_ABOVE;
+
+	*number = is_after && key == PG_INT64_MAX ? (int64) graph->nvertices : first_from(graph, key + (is_after ? 1 : 0));
+	return is_least ? EMOGI_IS_AT_LEAST : EMOGI_IS_BELOW;
+}
+
+/* Apply the conditions on columns that are vertices to the ranges, when the Graph stands. */
+void
+emogi_inputs_find_values(EmogiScan *scan)
+{
+	for (int i = 0; i < scan->nconditions; i++)
+	{
+		const EmogiInput *input = &scan->inputs[scan->ninputs - scan->nconditions + i];
+		EmogiPushdown pushdown = scan->pushdowns[i];
+		Datum		given = input->value.value;
+		int64		number = -1;
+		int64		key;
+
+		if (pushdown < EMOGI_IS_BELOW || !is_of_vertices(scan, i) || input->value.isnull)
+			continue;
+		if (input->type == INT2OID || input->type == INT4OID)
+			given = Int64GetDatum(integer_of(given, input->type));
+		if (pushdown != EMOGI_IS)
+			pushdown = compare_number(&scan->graph, pushdown, DatumGetInt64(given), &number);
+		else if (emogi_form_seek(scan->form, &scan->graph, given, &key) && emogi_graph_vertex(&scan->graph, key) != EMOGI_NO_VERTEX)
+			number = emogi_graph_vertex(&scan->graph, key);
+		emogi_ranges_narrow(&scan->ranges, scan->function->columns, scan->places[i] - 1, pushdown, Int64GetDatum(number), INT8OID);
 	}
 }

@@ -107,19 +107,27 @@ split_clauses(PlannerInfo *root, const RelOptInfo *rel, const EmogiAlgorithmRow 
 	}
 }
 
-/* Get the names of the columns that pushed-down conditions are about. */
+/* Get the places of the columns that pushed-down conditions are about. */
+static List *
+condition_places(List *pushdowns)
+{
+	List	   *places = NIL;
+	ListCell   *cell;
+
+	foreach(cell, pushdowns)
+		places = lappend_int(places, lfirst_int(cell) <= EMOGI_VERTEX_IN ? 0 : 1);
+	return places;
+}
+
+/* Get their names. */
 static List *
 condition_names(const RangeTblEntry *rte, List *pushdowns)
 {
 	List	   *names = NIL;
 	ListCell   *cell;
 
-	foreach(cell, pushdowns)
-	{
-		int			column = lfirst_int(cell) <= EMOGI_VERTEX_IN ? 0 : 1;
-
-		names = lappend(names, makeString(pstrdup(strVal(list_nth(rte->eref->colnames, column)))));
-	}
+	foreach(cell, condition_places(pushdowns))
+		names = lappend(names, makeString(pstrdup(strVal(list_nth(rte->eref->colnames, lfirst_int(cell))))));
 	return names;
 }
 
@@ -155,7 +163,7 @@ plan_batch(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, Li
 	scan->scan.scanrelid = 0;
 	scan->flags = path->flags;
 	scan->custom_plans = children;
-	scan->custom_private = list_make4(columns, pushdowns, condition_names(rte, pushdowns),
+	scan->custom_private = list_make5(columns, pushdowns, condition_names(rte, pushdowns), condition_places(pushdowns),
 									  makeInteger(list_length(outer_plan->targetlist)));
 	scan->methods = &emogi_batch_methods;
 	return (Plan *) scan;

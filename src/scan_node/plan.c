@@ -74,58 +74,42 @@ emogi_plan_add_columns(Index relid, Node *expressions, List **tlist, List **colu
 	}
 }
 
-/* Make the plan of a path: push down the conditions that can be, and return the columns that are left to be used. */
+/* Make the scan of a call, without columns: push down the conditions that can be, and leave the others to be checked for each row. */
+CustomScan *
+emogi_plan_make(PlannerInfo *root, const RelOptInfo *rel, List *clauses)
+{
+	CustomScan *scan = makeNode(CustomScan);
+	const EmogiAlgorithmRow *function;
+	FuncExpr   *call = emogi_call_expr_of(planner_rt_fetch(rel->relid, root), &function);
+	EmogiConditions sorted;
+
+	emogi_conditions_sort(root, rel, clauses, &sorted);
+	scan->custom_exprs = lcons(copyObject(call), sorted.operands);
+	scan->custom_private = list_make4(NIL, sorted.pushdowns, sorted.names, sorted.places);
+	scan->scan.plan.qual = sorted.quals;
+	scan->scan.scanrelid = 0;
+	scan->flags = emogi_compat_projects();
+	scan->methods = &emogi_scan_methods;
+	return scan;
+}
+
+/* Make the plan of a path: return the columns that are left to be used. */
 static Plan *
 plan_scan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, List *clauses, List *children)
 {
-	CustomScan *scan = makeNode(CustomScan);
-	RangeTblEntry *rte = planner_rt_fetch(rel->relid, root);
-	const EmogiAlgorithmRow *function;
-	FuncExpr   *call = emogi_call_expr_of(rte, &function);
-	bool		has_vertices = false;
-	List	   *quals = NIL;
+	CustomScan *scan = emogi_plan_make(root, rel, clauses);
 	List	   *columns = NIL;
-	List	   *pushdowns = NIL;
-	List	   *names = NIL;
-	ListCell   *cell;
 
-	scan->custom_exprs = list_make1(copyObject(call));
-	foreach(cell, clauses)
-	{
-		RestrictInfo *clause = lfirst_node(RestrictInfo, cell);
-		EmogiCondition	condition;
-		bool		of_vertex;
-
-		if (clause->pseudoconstant)
-			continue;
-		if (!emogi_conditions_match(root, rel, function, clause, &condition) ||
-			(condition.pushdown <= EMOGI_VERTEX_IN ? has_vertices :
-			 !emogi_conditions_may_bound(root, call, (Node *) condition.operand)))
-		{
-			quals = lappend(quals, clause->clause);
-			continue;
-		}
-		of_vertex = condition.pushdown <= EMOGI_VERTEX_IN;
-		has_vertices |= of_vertex;
-		if (!condition.exact)
-			quals = lappend(quals, clause->clause);
-		scan->custom_exprs = lappend(scan->custom_exprs, copyObject(condition.operand));
-		pushdowns = lappend_int(pushdowns, condition.pushdown);
-		names = lappend(names, makeString(pstrdup(strVal(list_nth(rte->eref->colnames, of_vertex ? 0 : 1)))));
-	}
 	/*
 	 * The target list may yet be exchanged for another projection of what the path returns. rel->reltarget is no measure of
 	 * that: when the plan is made it may be the target of all joins, which uses less than the path was made for.
 	 */
 	emogi_plan_add_columns(rel->relid, (Node *) path->path.pathtarget->exprs, &scan->custom_scan_tlist, &columns);
 	emogi_plan_add_columns(rel->relid, (Node *) tlist, &scan->custom_scan_tlist, &columns);
-	emogi_plan_add_columns(rel->relid, (Node *) quals, &scan->custom_scan_tlist, &columns);
+	emogi_plan_add_columns(rel->relid, (Node *) scan->scan.plan.qual, &scan->custom_scan_tlist, &columns);
+	linitial(scan->custom_private) = columns;
+	scan->custom_private = lappend(scan->custom_private, path->custom_private);
 	scan->scan.plan.targetlist = tlist;
-	scan->scan.plan.qual = quals;
-	scan->scan.scanrelid = 0;
-	scan->flags = path->flags;
-	scan->custom_private = list_make4(columns, pushdowns, names, path->custom_private);
-	scan->methods = &emogi_scan_methods;
 	return (Plan *) scan;
 }
 
@@ -158,16 +142,26 @@ wants_whole_rows(const RelOptInfo *rel)
 }
 
 /*
- * Set the order in which rows come: that of the keys. Where `vertex` has a collation, the keys need not be of its type, nor have its
- * collation: what the planner sees of that is checked when the call is made.
+ * Are rows in the order of vertices in that of this type and collation? Where there is a collation the keys need not be of the type, nor have
+ * it: what the planner sees of that, of *source, is checked when the call is made.
  */
+bool
+emogi_plan_orders_vertices(const FuncExpr *call, const EmogiAlgorithmRow *function, Oid type, Oid collation, EmogiSource *source)
+{
+	const TypeCacheEntry *order = lookup_type_cache(type, TYPECACHE_BTREE_OPFAMILY | TYPECACHE_LT_OPR);
+
+	return OidIsValid(order->lt_opr) && order->btree_opintype == type &&
+		(!OidIsValid(collation) || (emogi_call_expr_source(call, function->algorithm, source) &&
+									emogi_form_orders(&source->key, type, collation)));
+}
+
+/* Set the order in which rows come: that of the keys. */
 static void
 set_order(PlannerInfo *root, RelOptInfo *rel, CustomPath *path)
 {
 	RangeTblEntry *rte = planner_rt_fetch(rel->relid, root);
 	const EmogiAlgorithmRow *function;
 	const FuncExpr *call = emogi_call_expr_of(rte, &function);
-	const TypeCacheEntry *order;
 	EmogiSource source;
 	TupleDesc	desc;
 	Oid			type;
@@ -177,13 +171,10 @@ set_order(PlannerInfo *root, RelOptInfo *rel, CustomPath *path)
 		return;
 	type = TupleDescAttr(desc, 0)->atttypid;
 	collation = TupleDescAttr(desc, 0)->attcollation;
-	order = lookup_type_cache(type, TYPECACHE_BTREE_OPFAMILY | TYPECACHE_LT_OPR);
-	if (!OidIsValid(order->lt_opr) || order->btree_opintype != type ||
-		(OidIsValid(collation) && (!emogi_call_expr_source(call, function->algorithm, &source) ||
-								   !emogi_form_orders(&source.key, type, collation))))
+	if (!emogi_plan_orders_vertices(call, function, type, collation, &source))
 		return;
-	path->path.pathkeys = emogi_compat_pathkeys(root, (Expr *) makeVar(rel->relid, 1, type, -1, collation, 0), order->lt_opr,
-												rel->relids);
+	path->path.pathkeys = emogi_compat_pathkeys(root, (Expr *) makeVar(rel->relid, 1, type, -1, collation, 0),
+												lookup_type_cache(type, TYPECACHE_LT_OPR)->lt_opr, rel->relids);
 	/* an order that only a join cared for which was left out is none: `vertex` may not be among the columns above */
 	path->path.pathkeys = truncate_useless_pathkeys(root, rel, path->path.pathkeys);
 	if (path->path.pathkeys == NIL || !OidIsValid(collation))

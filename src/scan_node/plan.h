@@ -22,9 +22,20 @@
 typedef struct EmogiCondition
 {
 	EmogiPushdown pushdown;
+	int			place;			/* of the column: 0 = vertex, 1 .. = the others */
 	Expr	   *operand;
 	bool		exact;			/* need not be checked any more */
 } EmogiCondition;
+
+/* The conditions on a call's rows, sorted: lists of one length for those that its scan sees to, and the others. */
+typedef struct EmogiConditions
+{
+	List	   *operands;		/* of Expr */
+	List	   *pushdowns;		/* of EmogiPushdown */
+	List	   *names;			/* of their columns, strings */
+	List	   *places;			/* of their columns */
+	List	   *quals;			/* clauses that are checked for each row */
+} EmogiConditions;
 
 /* What the planner knows of a call's Graph. */
 typedef struct EmogiGraphSize
@@ -40,6 +51,7 @@ extern bool emogi_conditions_is_column(Node *node, const RelOptInfo *rel, AttrNu
 extern bool emogi_conditions_match(PlannerInfo *root, const RelOptInfo *rel, const EmogiAlgorithmRow *function,
 								   RestrictInfo *clause, EmogiCondition *condition);
 extern bool emogi_conditions_may_bound(PlannerInfo *root, const FuncExpr *call, Node *operand);
+extern void emogi_conditions_sort(PlannerInfo *root, const RelOptInfo *rel, List *clauses, EmogiConditions *sorted);
 
 /* size.c */
 extern bool emogi_size_find(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiGraphSize *size);
@@ -47,6 +59,8 @@ extern double emogi_size_reached(const EmogiGraphSize *size, double depth);
 
 /* plan.c */
 extern void emogi_plan_add_columns(Index relid, Node *expressions, List **tlist, List **columns);
+extern CustomScan *emogi_plan_make(PlannerInfo *root, const RelOptInfo *rel, List *clauses);
 extern bool emogi_plan_is_scan(const Path *path);
+extern bool emogi_plan_orders_vertices(const FuncExpr *call, const EmogiAlgorithmRow *function, Oid type, Oid collation, EmogiSource *source);
 
 #endif							/* EMOGI_PLAN_H */

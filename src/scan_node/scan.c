@@ -31,7 +31,7 @@ emogi_scan_init(EmogiScan *scan, int eflags)
 {
 	CustomScan *plan = (CustomScan *) scan->css.ss.ps.plan;
 	FuncExpr   *call = linitial_node(FuncExpr, plan->custom_exprs);
-	List	   *columns = linitial(plan->custom_private);
+	List	   *columns = list_nth(plan->custom_private, EMOGI_PLAN_COLUMNS);
 	AclResult	may_execute = emogi_compat_may_execute(call->funcid);
 	ListCell   *cell;
 
@@ -298,6 +298,7 @@ run(EmogiScan *scan)
 	scan->nruns++;
 	if (scan->call != NULL)
 	{
+		emogi_inputs_find_values(scan);
 		emogi_scan_add_to_total(scan, scan->call);
 		keep_rows(scan);
 	}
@@ -327,4 +328,15 @@ emogi_scan_run(EmogiScan *scan)
 		emogi_inputs_look_up(scan, operand);
 	}
 	scan->changed = false;
+}
+
+/* Has a vertex a row that is wanted, as far as its values tell? */
+bool
+emogi_scan_has_row(const EmogiScan *scan, uint64 v)
+{
+	uint8		mask[1];
+
+	if (!scan->ranges.given)
+		return emogi_rows_next(scan->function->columns, &scan->result, v, v + 1) == v;
+	return emogi_ranges_select(&scan->ranges, scan->function->columns, &scan->result, v, 1, mask) == 1;
 }

@@ -10,6 +10,7 @@
 #include "utils/resowner.h"
 
 #include "function/rows.h"
+#include "scan_node/ranges.h"
 #include "scan_node/scan_node.h"
 
 /* An expression whose value the run, or the choice of rows, depends on. */
@@ -34,6 +35,7 @@ typedef struct EmogiScan
 	EmogiInput *inputs;			/* [ninputs]: the arguments, then the operands of the conditions */
 	int			nconditions;
 	EmogiPushdown *pushdowns;	/* [nconditions] */
+	int		   *places;			/* [nconditions] of their columns: 0 = vertex, 1 .. = the others */
 	int			vertex_input;	/* of the condition on `vertex`; -1 = none */
 	bool		looks_up;		/* that changes from scan to scan: the run is for all vertices */
 	Bitmapset  *run_params;		/* executor parameters that the run depends on */
@@ -55,9 +57,11 @@ typedef struct EmogiScan
 	EmogiGraph	graph;
 	EmogiResult result;
 
+	EmogiRanges ranges;			/* that values of its rows lie in */
+
 	/* the rows that are still to come */
 	bool		started;
-	uint64		position;		/* vertex number, or index into keys */
+	uint64		position;		/* vertex number, or index into keys or picked */
 	uint64		end;			/* of the vertices at hand, when all are wanted */
 	struct EmogiShare *share;	/* with parallel workers: what they know of the run */
 	int			joined;			/* in one of them: the holding whose rows it reads; -1 = none */
@@ -65,6 +69,12 @@ typedef struct EmogiScan
 	MemoryContext keys_context;
 	const int64 *keys;			/* [nkeys], ascending: rows of these vertices; NULL = of all */
 	uint64		nkeys;
+	uint8	   *mask;			/* [EMOGI_BLOCK_VERTICES]: which vertices from mask_first on have a row in the ranges; NULL = all wanted rows have */
+	uint64		mask_first;
+	uint64		mask_end;
+	struct EmogiTop *top;		/* NULL, or: the first rows in an order are wanted; then they are picked: */
+	uint32	   *picked;			/* [npicked], vertex numbers */
+	uint64		npicked;
 
 	/* what the plan has open until its end, in its memory */
 	List	   *roots;			/* of Oid: what graph arguments named */
@@ -80,14 +90,20 @@ typedef struct EmogiScan
 extern void emogi_inputs_init(EmogiScan *scan);
 extern void emogi_inputs_look_up(EmogiScan *scan, NullableDatum operand);
 extern void emogi_inputs_apply_conditions(EmogiScan *scan, EmogiTask *task);
+extern void emogi_inputs_find_values(EmogiScan *scan);
 
 /* scan.c */
 extern void emogi_scan_init(EmogiScan *scan, int eflags);
 extern void emogi_scan_run(EmogiScan *scan);
 extern void emogi_scan_end_run(EmogiScan *scan);
+extern bool emogi_scan_has_row(const EmogiScan *scan, uint64 v);
 extern void emogi_scan_add_to_total(EmogiScan *scan, const EmogiCall *call);
 extern void emogi_scan_open_tables(EmogiScan *scan, Oid root);
 extern void emogi_scan_close_tables(EmogiScan *scan);
+
+/* top.c */
+extern void emogi_top_init(EmogiScan *scan, List *spec);
+extern void emogi_top_pick(EmogiScan *scan);
 
 /* share.c */
 

@@ -2,9 +2,9 @@
  * scan_node.h: calls of the functions in FROM, as nodes of a plan.
  *
  * plan.c replaces the scan of a function by a custom scan, with the conditions that it sees to itself (conditions.c); lateral.c
- * does the same for a LATERAL join, as a batch. size.c tells the planner rows and costs; call_expr.c knows what a call says before
+ * does the same for a LATERAL join, as a batch, and upper.c for aggregates and for the first rows in an order. size.c tells the planner rows and costs; call_expr.c knows what a call says before
  * it is carried out. scan.c makes the run of a scan, of inputs.c's inputs; stream.c returns its rows, with parallel workers through
- * share.c; batch.c and batch_call.c carry out a batch; explain.c shows both. plan.h and scan.h are what the planner's and the
+ * share.c; ranges.c, top.c and fold.c compute which rows are wanted, and aggregates of them, which aggregate.c returns; batch.c and batch_call.c carry out a batch; explain.c shows both. plan.h and scan.h are what the planner's and the
  * executor's half of this room share.
  */
 #ifndef EMOGI_SCAN_NODE_H
@@ -22,21 +22,36 @@ typedef enum EmogiPushdown
 	EMOGI_VERTEX_IN,			/* vertex = ANY (x) */
 	EMOGI_AT_MOST,				/* level or distance <= x */
 	EMOGI_BELOW,				/* level or distance < x */
-	EMOGI_EXACTLY				/* level or distance = x: bounds the traversal, and is checked for each row besides */
+	EMOGI_EXACTLY,				/* level or distance = x: bounds the traversal, and is checked for each row besides */
+	EMOGI_IS_BELOW,				/* any column after `vertex`, compared with x in the arrays: <, */
+	EMOGI_IS_AT_MOST,			/* <=, */
+	EMOGI_IS,					/* =, of vertices this alone, */
+	EMOGI_IS_AT_LEAST,			/* >=, */
+	EMOGI_IS_ABOVE				/* > */
 } EmogiPushdown;
 
 /*
  * A scan's custom_exprs: the call (a FuncExpr), then the right sides of the conditions pushed down.
  * custom_private: a list of the columns it returns (integers, 0 = vertex, 1 .. = the others), in the order of
- * custom_scan_tlist; a list of EmogiPushdown; a list of the names of the columns that these are about (strings); of a scan a list of
- * the collation in which the plan has rows come, if it has.
+ * custom_scan_tlist; a list of EmogiPushdown; a list of the names of the columns that these are about (strings); a list of the places of
+ * these columns (integers); of a scan a list of the collation in which the plan has rows come, if it has; of a scan of the first rows in
+ * an order a list of what that is (top.c), of aggregates a list of what is computed (aggregate.c).
  */
 extern const CustomScanMethods emogi_scan_methods;
+extern const CustomScanMethods emogi_aggregate_methods;
 
-/* A batch (lateral.c, batch.c): likewise, and last in custom_private the number of the outer plan's columns. */
+/* The places of these lists. */
+enum
+{
+	EMOGI_PLAN_COLUMNS, EMOGI_PLAN_PUSHDOWNS, EMOGI_PLAN_NAMES, EMOGI_PLAN_PLACES, EMOGI_PLAN_ORDER, EMOGI_PLAN_UPPER,
+	EMOGI_PLAN_NOUTER = EMOGI_PLAN_ORDER
+};
+
+/* A batch (lateral.c, batch.c): likewise up to the places, and then the number of the outer plan's columns. */
 extern const CustomScanMethods emogi_batch_methods;
 
 extern void emogi_plan_init(void);
 extern void emogi_lateral_init(void);
+extern void emogi_upper_init(void);
 
 #endif							/* EMOGI_SCAN_NODE_H */

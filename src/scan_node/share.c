@@ -26,6 +26,7 @@ typedef struct EmogiShare
 	Oid			vertex_type;	/* of `vertex` */
 	EmogiGraph	graph;
 	EmogiResult result;
+	EmogiRanges ranges;
 	pg_atomic_uint64 next;		/* where the next piece begins */
 	pg_atomic_uint64 nrows;		/* that workers have returned, but for those of pieces that they are at */
 } EmogiShare;
@@ -93,6 +94,7 @@ emogi_share_begin(CustomScanState *node, ParallelContext *context, void *memory)
 		share->vertex_type = scan->form->type;
 		share->graph = scan->graph;
 		share->result = scan->result;
+		share->ranges = scan->ranges;
 	}
 	pg_atomic_init_u64(&share->next, 0);
 	pg_atomic_init_u64(&share->nrows, 0);
@@ -159,6 +161,7 @@ emogi_share_join(CustomScanState *node, shm_toc *toc, void *memory)
 	emogi_form_init(scan->form, &share->key, share->vertex_type);
 	scan->graph = share->graph;
 	scan->result = share->result;
+	scan->ranges = share->ranges;
 }
 
 /* End the sharing in a worker. */

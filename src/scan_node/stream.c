@@ -20,7 +20,9 @@ start(EmogiScan *scan)
 {
 	if (scan->share == NULL)
 		emogi_scan_run(scan);
-	scan->position = scan->end = 0;
+	scan->position = scan->end = scan->mask_first = scan->mask_end = 0;
+	if (scan->top != NULL && scan->call != NULL)
+		emogi_top_pick(scan);
 	scan->started = true;
 }
 
@@ -38,13 +40,38 @@ take_piece(EmogiScan *scan)
 	return true;
 }
 
+/* Get the first vertex of [v, end) that has a row in the ranges; `end` when there is none. */
+static uint64
+next_in_ranges(EmogiScan *scan, uint64 v, uint64 end)
+{
+	while (v < end)
+	{
+		const uint8 *found;
+
+		if (v < scan->mask_first || v >= scan->mask_end)
+		{
+			scan->mask_first = v;
+			scan->mask_end = Min(v + EMOGI_BLOCK_VERTICES, end);
+			(void) emogi_ranges_select(&scan->ranges, scan->function->columns, &scan->result, v, (uint32) (scan->mask_end - v), scan->mask);
+		}
+		found = memchr(scan->mask + (v - scan->mask_first), 1, Min(scan->mask_end, end) - v);
+		if (found != NULL)
+			return scan->mask_first + (uint64) (found - scan->mask);
+		v = scan->mask_end;
+	}
+	return end;
+}
+
 /* Find the next vertex that has a row, looking for a cancel now and then; false when there is none. */
 static bool
 next_vertex(EmogiScan *scan, uint64 *v)
 {
 	for (;;)
 	{
-		*v = emogi_rows_next(scan->function->columns, &scan->result, scan->position, scan->end);
+		if (scan->ranges.given)
+			*v = next_in_ranges(scan, scan->position, scan->end);
+		else
+			*v = emogi_rows_next(scan->function->columns, &scan->result, scan->position, scan->end);
 		if (*v < scan->end)
 		{
 			scan->position = *v + 1;
@@ -65,10 +92,29 @@ next_key(EmogiScan *scan, uint64 *v)
 		uint32		number = emogi_graph_vertex(&scan->graph, scan->keys[scan->position++]);
 
 		*v = number;
-		if (number != EMOGI_NO_VERTEX && emogi_rows_next(scan->function->columns, &scan->result, number, (uint64) number + 1) == number)
+		if (number != EMOGI_NO_VERTEX && emogi_scan_has_row(scan, number))
 			return true;
 	}
 	return false;
+}
+
+/* Get the next of the vertices that were picked; false when there is none. */
+static bool
+next_picked(EmogiScan *scan, uint64 *v)
+{
+	if (scan->position >= scan->npicked)
+		return false;
+	*v = scan->picked[scan->position++];
+	return true;
+}
+
+/* Find the next row; false when there is none. */
+static bool
+find_next(EmogiScan *scan, uint64 *v)
+{
+	if (scan->top != NULL)
+		return next_picked(scan, v);
+	return scan->keys != NULL ? next_key(scan, v) : next_vertex(scan, v);
 }
 
 /* Put the columns of vertex v's row into the slot. */
@@ -111,7 +157,7 @@ next_row(ScanState *state)
 	ExecClearTuple(slot);
 	if (scan->call == NULL && scan->joined < 0)
 		return slot;
-	if (!(scan->keys != NULL ? next_key(scan, &v) : next_vertex(scan, &v)))
+	if (!find_next(scan, &v))
 	{
 		if (!scan->keeps && scan->share == NULL)
 			emogi_call_finish(scan->call, scan->is_copied ? NULL : &scan->call);
@@ -150,11 +196,13 @@ static void
 begin_scan(CustomScanState *node, EState *estate, int eflags)
 {
 	EmogiScan  *scan = (EmogiScan *) node;
-	List	   *order = lfourth(((CustomScan *) node->ss.ps.plan)->custom_private);
+	List	   *lists = ((CustomScan *) node->ss.ps.plan)->custom_private;
 
 	emogi_scan_init(scan, eflags);
-	if (order != NIL)
-		scan->order = linitial_oid(order);
+	if (list_nth(lists, EMOGI_PLAN_ORDER) != NIL)
+		scan->order = linitial_oid(list_nth(lists, EMOGI_PLAN_ORDER));
+	if (list_length(lists) > EMOGI_PLAN_UPPER)
+		emogi_top_init(scan, list_nth(lists, EMOGI_PLAN_UPPER));
 }
 
 static void

@@ -376,6 +376,17 @@ emogi_compat_pathkeys(PlannerInfo *root, Expr *expression, Oid less_than, Relids
 #endif
 }
 
+/* 18: a comparison and no strategy of a btree. Does a pathkey descend? */
+static inline bool
+emogi_compat_descends(const PathKey *key)
+{
+#if PG_VERSION_NUM >= 180000
+	return key->pk_cmptype == COMPARE_GT;
+#else
+	return key->pk_strategy == BTGreaterStrategyNumber;
+#endif
+}
+
 /* 18: what is switched off is counted, no longer made expensive. Count in a path what is of its input. */
 static inline void
 emogi_compat_add_disabled(Path *path, const Path *input)

@@ -23,6 +23,8 @@ bool		emogi_enable_live = true;
 int			emogi_max_staleness_ms = 0;
 int			emogi_live_min_size_kb = 1024;
 bool		emogi_enable_scan = true;
+bool		emogi_enable_aggregates = true;
+bool		emogi_enable_topk = true;
 bool		emogi_enable_batch = true;
 bool		emogi_enable_near = true;
 bool		emogi_notice_missing_source = false;
@@ -155,6 +157,16 @@ emogi_settings_define(void)
 							 "Searches from many outer rows of a LATERAL join at once.",
 							 "off has a run for each row. Answers are the same.",
 							 &emogi_enable_batch, true,
+							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
+	DefineCustomBoolVariable("emogi.enable_aggregates",
+							 "Computes aggregates of a function's rows where its result lies.",
+							 "off has PostgreSQL compute them of the rows. Answers are the same.",
+							 &emogi_enable_aggregates, true,
+							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
+	DefineCustomBoolVariable("emogi.enable_topk",
+							 "Picks the first rows of a function in an order where its result lies.",
+							 "off has PostgreSQL sort the rows. Answers are the same.",
+							 &emogi_enable_topk, true,
 							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
 	DefineCustomBoolVariable("emogi.enable_near",
 							 "Has searches that reach little made by the backend itself.",

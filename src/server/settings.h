@@ -36,6 +36,8 @@ extern int	emogi_max_staleness_ms; /* so long ago a Graph may have been exact */
 extern int	emogi_live_min_size_kb;		/* of a table that is followed */
 extern bool emogi_enable_scan;		/* rows of functions in FROM are streamed */
 extern bool emogi_enable_batch;		/* ... and in a LATERAL join searched from many outer rows at once */
+extern bool emogi_enable_aggregates;	/* aggregates of one call's rows are computed where its result lies */
+extern bool emogi_enable_topk;		/* ... and the first rows in an order are picked there */
 extern bool emogi_enable_near;			/* searches that reach little are made in the backend */
 extern bool emogi_notice_missing_source;	/* a source that the graph does not have is told of */
 

@@ -1,0 +1,317 @@
+/*
+ * aggregate.c: aggregates of a call's rows, computed over the arrays of its result (fold.c), as rows: one for each group, in ascending
+ * order of the column of groups.
+ *
+ * The node is a scan whose rows are groups: the run, what it depends on and what is kept are those of scan.c. HAVING is its condition.
+ */
+#include "postgres.h"
+
+#include "catalog/objectaccess.h"
+#include "executor/executor.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/builtins.h"
+#include "utils/float.h"
+#include "utils/fmgrprotos.h"
+#include "utils/lsyscache.h"
+#include "utils/numeric.h"
+
+#include "scan_node/aggregate.h"
+#include "scan_node/fold.h"
+#include "scan_node/scan.h"
+#include "server/compat.h"
+
+/* A column of the scan tuple. */
+typedef struct Column
+{
+	EmogiOutput output;
+	int			place;			/* of the column that it is about */
+	int			fold;			/* whose value it gives */
+} Column;
+
+typedef struct Aggregate
+{
+	EmogiScan	scan;			/* first: the node is one */
+	int			noutputs;
+	Column	   *outputs;		/* [noutputs] */
+	EmogiFold  *folds;
+	MemoryContext groups_context;
+	EmogiGroups groups;
+	uint64		next;			/* group to return */
+} Aggregate;
+
+/* ---- the groups ---- */
+
+/* Get the vertex numbers of the keys that are wanted. */
+static uint32 *
+find_wanted(const EmogiScan *scan, uint64 *nwanted)
+{
+	uint32	   *wanted = palloc_extended(Max(scan->nkeys, 1) * sizeof *wanted, MCXT_ALLOC_HUGE);
+
+	*nwanted = 0;
+	for (uint64 i = 0; i < scan->nkeys; i++)
+	{
+		uint32		v = emogi_graph_vertex(&scan->graph, scan->keys[i]);
+
+		if (v != EMOGI_NO_VERTEX)
+			wanted[(*nwanted)++] = v;
+	}
+	return wanted;
+}
+
+/* Finish the call when all groups have been returned. */
+static void
+finish_after_last(Aggregate *aggregate)
+{
+	EmogiScan  *scan = &aggregate->scan;
+
+	if (scan->call != NULL && !scan->keeps && aggregate->next >= aggregate->groups.ngroups)
+		emogi_call_finish(scan->call, scan->is_copied ? NULL : &scan->call);
+}
+
+/* Run the call, or take the run at hand, and compute the groups. */
+static void
+compute(Aggregate *aggregate)
+{
+	EmogiScan  *scan = &aggregate->scan;
+	MemoryContext old;
+	uint32	   *wanted = NULL;
+	uint64		nwanted = 0;
+	EmogiGraph	none = {0};
+
+	emogi_scan_run(scan);
+	MemoryContextReset(aggregate->groups_context);
+	old = MemoryContextSwitchTo(aggregate->groups_context);
+	if (scan->call != NULL && scan->keys != NULL)
+		wanted = find_wanted(scan, &nwanted);
+	emogi_fold_rows(scan->function->columns, scan->call != NULL ? &scan->graph : &none, &scan->result, &scan->ranges, wanted, nwanted,
+					&aggregate->groups);
+	MemoryContextSwitchTo(old);
+	for (uint64 i = 0; scan->call != NULL && i < aggregate->groups.ngroups; i++)
+		scan->call->record.nrows += aggregate->groups.counts[i];
+	aggregate->next = 0;
+	scan->started = true;
+	finish_after_last(aggregate);
+}
+
+/* ---- values ---- */
+
+/* Turn a whole number into a numeric. */
+static Numeric
+numeric_of(int128 value)
+{
+	char		digits[48];
+	char	   *p = digits + sizeof digits;
+	const bool	is_negative = value < 0;
+
+	if (value >= PG_INT64_MIN && value <= PG_INT64_MAX)
+		return int64_to_numeric((int64) value);
+	*--p = '\0';
+	for (; value != 0; value /= 10)
+		*--p = '0' + (is_negative ? -(int) (value % 10) : (int) (value % 10));
+	if (is_negative)
+		*--p = '-';
+	return DatumGetNumeric(DirectFunctionCall3(numeric_in, CStringGetDatum(p), ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1)));
+}
+
+/* Get a value of a column: a level, or for a vertex its key. */
+static Datum
+integer_datum(const EmogiScan *scan, int place, int64 value)
+{
+	if (place > 0 && scan->function->columns[place - 1].type == EMOGI_INT32)
+		return Int32GetDatum((int32) value);
+	if (place > 0 && scan->function->columns[place - 1].type == EMOGI_INT64)
+		return Int64GetDatum(value);
+	return emogi_rows_vertex(scan->form, &scan->graph, (uint64) value);
+}
+
+/* Get the sum or the mean of a column of floats. A mean is of a sum that began with 0. */
+static Datum
+float_result(EmogiOutput output, double value, uint64 count)
+{
+	return Float8GetDatum(output == EMOGI_OUTPUT_AVG ? (value + 0.0) / (double) count : value);
+}
+
+/* Get the sum or the mean of a column of integers, as PostgreSQL's aggregate has it: bigint for the sum of integers, else numeric. */
+static Datum
+integer_result(EmogiOutput output, bool is_int32, int128 value, uint64 count)
+{
+	if (output == EMOGI_OUTPUT_AVG)
+		return DirectFunctionCall2(numeric_div, NumericGetDatum(numeric_of(value)), NumericGetDatum(int64_to_numeric((int64) count)));
+	return is_int32 ? Int64GetDatum((int64) value) : NumericGetDatum(numeric_of(value));
+}
+
+/* Get a column of a group's row. */
+static Datum
+group_column(const Aggregate *aggregate, uint64 group, const Column *column, bool *isnull)
+{
+	const EmogiScan *scan = &aggregate->scan;
+	const EmogiGroups *groups = &aggregate->groups;
+	const uint64 count = groups->counts[group];
+	const EmogiFolded *folded = &groups->values[group * groups->nfolds + column->fold];
+	const bool	is_float = emogi_fold_is_float(scan->function->columns, column->place);
+
+	*isnull = column->output > EMOGI_OUTPUT_COUNT && count == 0;
+	if (*isnull)
+		return (Datum) 0;
+	switch (column->output)
+	{
+		case EMOGI_OUTPUT_GROUP:
+			return integer_datum(scan, column->place, groups->labels[group]);
+		case EMOGI_OUTPUT_COUNT:
+			return Int64GetDatum((int64) count);
+		case EMOGI_OUTPUT_MIN:
+		case EMOGI_OUTPUT_MAX:
+			return is_float ? Float8GetDatum(folded->number) : integer_datum(scan, column->place, (int64) folded->integer);
+		case EMOGI_OUTPUT_SUM:
+		case EMOGI_OUTPUT_AVG:
+			break;
+	}
+	if (is_float)
+		return float_result(column->output, folded->number, count);
+	return integer_result(column->output, column->place > 0 && scan->function->columns[column->place - 1].type == EMOGI_INT32,
+						  folded->integer, count);
+}
+
+/* Return the next group's row, or an empty slot. */
+static TupleTableSlot *
+next_group(ScanState *state)
+{
+	Aggregate  *aggregate = (Aggregate *) state;
+	EmogiScan  *scan = &aggregate->scan;
+	TupleTableSlot *slot = state->ss_ScanTupleSlot;
+	ExprContext *context = state->ps.ps_ExprContext;
+	MemoryContext old;
+
+	if (!scan->started)
+		compute(aggregate);
+	ExecClearTuple(slot);
+	if (aggregate->next >= aggregate->groups.ngroups)
+		return slot;
+	if (state->ps.qual == NULL && state->ps.ps_ProjInfo == NULL)
+		ResetExprContext(context);	/* else ExecScan does */
+	old = MemoryContextSwitchTo(context->ecxt_per_tuple_memory);
+	for (int i = 0; i < aggregate->noutputs; i++)
+		slot->tts_values[i] = group_column(aggregate, aggregate->next, &aggregate->outputs[i], &slot->tts_isnull[i]);
+	MemoryContextSwitchTo(old);
+	aggregate->next++;
+	finish_after_last(aggregate);
+	return ExecStoreVirtualTuple(slot);
+}
+
+static bool
+recheck_group(ScanState *state, TupleTableSlot *slot)
+{
+	return true;
+}
+
+/* Return the next row that HAVING lets pass. */
+static TupleTableSlot *
+exec_aggregate(CustomScanState *node)
+{
+	if (node->ss.ps.qual == NULL && node->ss.ps.ps_ProjInfo == NULL)
+		return next_group(&node->ss);
+	return ExecScan(&node->ss, next_group, recheck_group);
+}
+
+/* ---- beginning and end ---- */
+
+/* Get the fold of a kind and a column, one more if there is none yet. */
+static int
+find_fold(Aggregate *aggregate, EmogiFoldKind kind, int place)
+{
+	int			n = 0;
+
+	while (n < aggregate->groups.nfolds && (aggregate->folds[n].kind != kind || aggregate->folds[n].place != place))
+		n++;
+	if (n == aggregate->groups.nfolds)
+		aggregate->folds[aggregate->groups.nfolds++] = (EmogiFold) {kind, place};
+	return n;
+}
+
+/* See that the caller may execute the aggregates, as the executor does. Raises 42501. */
+static void
+check_rights(const CustomScan *plan)
+{
+	ListCell   *cell;
+
+	foreach(cell, plan->custom_scan_tlist)
+	{
+		const Aggref *aggregate = (const Aggref *) lfirst_node(TargetEntry, cell)->expr;
+
+		if (!IsA(aggregate, Aggref))
+			continue;
+		if (emogi_compat_may_execute(aggregate->aggfnoid) != ACLCHECK_OK)
+			aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_AGGREGATE, get_func_name(aggregate->aggfnoid));
+		InvokeFunctionExecuteHook(aggregate->aggfnoid);
+	}
+}
+
+/* Read what is to be computed. */
+static void
+read_spec(Aggregate *aggregate, List *spec)
+{
+	aggregate->outputs = palloc0(list_length(spec) * sizeof *aggregate->outputs);
+	aggregate->folds = palloc0(list_length(spec) * sizeof *aggregate->folds);
+	aggregate->groups.place = linitial_int(linitial(spec));
+	aggregate->groups.folds = aggregate->folds;
+	for (int i = 1; i < list_length(spec); i++)
+	{
+		Column	   *column = &aggregate->outputs[aggregate->noutputs++];
+
+		column->output = (EmogiOutput) linitial_int(list_nth(spec, i));
+		column->place = lsecond_int(list_nth(spec, i));
+		if (column->output > EMOGI_OUTPUT_COUNT)
+			column->fold = find_fold(aggregate, column->output == EMOGI_OUTPUT_MIN ? EMOGI_FOLD_MIN :
+									 column->output == EMOGI_OUTPUT_MAX ? EMOGI_FOLD_MAX : EMOGI_FOLD_SUM, column->place);
+	}
+}
+
+static void
+begin_aggregate(CustomScanState *node, EState *estate, int eflags)
+{
+	Aggregate  *aggregate = (Aggregate *) node;
+
+	emogi_scan_init(&aggregate->scan, eflags);
+	check_rights((CustomScan *) node->ss.ps.plan);
+	read_spec(aggregate, list_nth(((CustomScan *) node->ss.ps.plan)->custom_private, EMOGI_PLAN_UPPER));
+	aggregate->groups_context = AllocSetContextCreate(CurrentMemoryContext, "emogi groups", ALLOCSET_DEFAULT_SIZES);
+}
+
+static void
+end_aggregate(CustomScanState *node)
+{
+	emogi_scan_end_run((EmogiScan *) node);
+	emogi_scan_close_tables((EmogiScan *) node);
+}
+
+/* Come back to the first group, perhaps with other parameters. */
+static void
+rescan(CustomScanState *node)
+{
+	EmogiScan  *scan = (EmogiScan *) node;
+
+	scan->started = false;
+	scan->changed |= bms_overlap(node->ss.ps.chgParam, scan->run_params);
+	ExecScanReScan(&node->ss);
+}
+
+static const CustomExecMethods exec_methods = {
+	.CustomName = "EmogiAggregate",
+	.BeginCustomScan = begin_aggregate,
+	.ExecCustomScan = exec_aggregate,
+	.EndCustomScan = end_aggregate,
+	.ReScanCustomScan = rescan,
+	.ExplainCustomScan = emogi_explain_scan
+};
+
+/* Make the state of a node. */
+static Node *
+create_state(CustomScan *plan)
+{
+	Aggregate  *aggregate = (Aggregate *) newNode(sizeof(Aggregate), T_CustomScanState);
+
+	aggregate->scan.css.methods = &exec_methods;
+	return (Node *) aggregate;
+}
+
+const CustomScanMethods emogi_aggregate_methods = {.CustomName = "EmogiAggregate",.CreateCustomScanState = create_state};

@@ -1,0 +1,218 @@
+/*
+ * ranges.c: which vertices have a row whose values lie in given ranges, block by block of the result's arrays.
+ *
+ * All comparisons of a column with a value become one range. The loops have no branches, so that the compiler makes vectors of them.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "catalog/pg_type.h"
+
+#include "scan_node/ranges.h"
+
+/* Have a range be empty. */
+static void
+empty(EmogiRange *range)
+{
+	range->least = 1;
+	range->most = 0;
+	range->fleast = 1;
+	range->fmost = 0;
+}
+
+/* Narrow a range of integers. */
+static void
+narrow_integers(EmogiRange *range, EmogiPushdown pushdown, int64 operand)
+{
+	if ((pushdown == EMOGI_IS_BELOW && operand == PG_INT64_MIN) || (pushdown == EMOGI_IS_ABOVE && operand == PG_INT64_MAX))
+	{
+		empty(range);
+		return;
+	}
+	if (pushdown == EMOGI_IS_BELOW || pushdown == EMOGI_IS_AT_MOST || pushdown == EMOGI_IS)
+		range->most = Min(range->most, operand - (pushdown == EMOGI_IS_BELOW));
+	if (pushdown == EMOGI_IS_ABOVE || pushdown == EMOGI_IS_AT_LEAST || pushdown == EMOGI_IS)
+		range->least = Max(range->least, operand + (pushdown == EMOGI_IS_ABOVE));
+}
+
+/* Narrow a range of floats. No result is NaN, which is more than any number. */
+static void
+narrow_floats(EmogiRange *range, EmogiPushdown pushdown, double operand)
+{
+	if (isnan(operand))
+	{
+		if (pushdown != EMOGI_IS_BELOW && pushdown != EMOGI_IS_AT_MOST)
+			empty(range);
+		return;
+	}
+	if ((pushdown == EMOGI_IS_BELOW && operand == -(double) INFINITY) || (pushdown == EMOGI_IS_ABOVE && operand == (double) INFINITY))
+	{
+		empty(range);
+		return;
+	}
+	if (pushdown == EMOGI_IS_BELOW || pushdown == EMOGI_IS_AT_MOST || pushdown == EMOGI_IS)
+		range->fmost = Min(range->fmost, pushdown == EMOGI_IS_BELOW ? nextafter(operand, -(double) INFINITY) : operand);
+	if (pushdown == EMOGI_IS_ABOVE || pushdown == EMOGI_IS_AT_LEAST || pushdown == EMOGI_IS)
+		range->fleast = Max(range->fleast, pushdown == EMOGI_IS_ABOVE ? nextafter(operand, (double) INFINITY) : operand);
+}
+
+/*
+ * Take a comparison of a column (from 0) with a value into account. type: of the operand, an integer or a float; of a column of
+ * vertices it is INT8OID, and the operand a vertex number or -1 for none.
+ */
+void
+emogi_ranges_narrow(EmogiRanges *ranges, const EmogiResultColumn *columns, int column, EmogiPushdown pushdown, Datum operand, Oid type)
+{
+	EmogiRange *range = &ranges->of[column];
+
+	if (!range->given)
+		*range = (EmogiRange) {true, PG_INT64_MIN, PG_INT64_MAX, -(double) INFINITY, (double) INFINITY};
+	ranges->given = true;
+	if (type == FLOAT8OID)
+		narrow_floats(range, pushdown, DatumGetFloat8(operand));
+	else if (type == FLOAT4OID)
+		narrow_floats(range, pushdown, DatumGetFloat4(operand));
+	else if (type == INT4OID)
+		narrow_integers(range, pushdown, DatumGetInt32(operand));
+	else if (type == INT2OID)
+		narrow_integers(range, pushdown, DatumGetInt16(operand));
+	else
+		narrow_integers(range, pushdown, DatumGetInt64(operand));
+}
+
+/* ---- blocks ---- */
+
+/* Clear the mask where a column's value lies outside of its range. */
+static EMOGI_VECTORS void
+clear_int32(const int32 *values, uint32 count, const EmogiRange *range, uint8 *mask)
+{
+	const int32 least = (int32) Max(range->least, PG_INT32_MIN);
+	const int32 most = (int32) Min(range->most, PG_INT32_MAX);
+
+	if (range->least > range->most || range->least > PG_INT32_MAX || range->most < PG_INT32_MIN)
+		memset(mask, 0, count);
+	else
+		for (uint32 i = 0; i < count; i++)
+			mask[i] &= (values[i] >= least) & (values[i] <= most);
+}
+
+static EMOGI_VECTORS void
+clear_int64(const int64 *values, uint32 count, const EmogiRange *range, uint8 *mask)
+{
+	const int64 least = range->least;
+	const int64 most = range->most;
+
+	for (uint32 i = 0; i < count; i++)
+		mask[i] &= (values[i] >= least) & (values[i] <= most);
+}
+
+static EMOGI_VECTORS void
+clear_vertex(const uint32 *values, uint32 count, const EmogiRange *range, uint8 *mask)
+{
+	const uint32 least = (uint32) Max(range->least, 0);
+	const uint32 most = (uint32) Min(range->most, PG_UINT32_MAX);
+
+	if (range->least > range->most || range->least > PG_UINT32_MAX || range->most < 0)
+		memset(mask, 0, count);
+	else
+		for (uint32 i = 0; i < count; i++)
+			mask[i] &= (values[i] >= least) & (values[i] <= most);
+}
+
+static EMOGI_VECTORS void
+clear_float64(const double *values, uint32 count, const EmogiRange *range, uint8 *mask)
+{
+	const double least = range->fleast;
+	const double most = range->fmost;
+
+	for (uint32 i = 0; i < count; i++)
+		mask[i] &= (values[i] >= least) & (values[i] <= most);
+}
+
+/* Set the mask of the vertices that have a row: whose value of the first column is not `none`. */
+static EMOGI_VECTORS void
+mark_rows(const EmogiResultColumn *column, EmogiArray array, uint64 first, uint32 count, uint8 *mask)
+{
+	const double none = column->none;
+
+	if (isnan(none))
+	{
+		memset(mask, 1, count);
+		return;
+	}
+	switch (column->type)
+	{
+		case EMOGI_INT32:
+			for (uint32 i = 0; i < count; i++)
+				mask[i] = array.int32[first + i] != (int32) none;
+			break;
+		case EMOGI_INT64:
+			for (uint32 i = 0; i < count; i++)
+				mask[i] = array.int64[first + i] != (int64) none;
+			break;
+		case EMOGI_FLOAT64:
+			for (uint32 i = 0; i < count; i++)
+				mask[i] = array.float64[first + i] != none;
+			break;
+		case EMOGI_VERTEX:
+			for (uint32 i = 0; i < count; i++)
+				mask[i] = array.vertex[first + i] != (uint32) none;
+			break;
+	}
+}
+
+/* Count the ones of a mask, [count] zeros and ones: by words whose bytes do not overflow. */
+EMOGI_VECTORS uint32
+emogi_ranges_count(const uint8 *mask, uint32 count)
+{
+	uint32		ones = 0;
+	uint32		i = 0;
+
+	while (count - i >= sizeof(uint64))
+	{
+		const uint32 nwords = Min((count - i) / sizeof(uint64), 255);
+		uint64		sums = 0;
+
+		for (uint32 k = 0; k < nwords; k++, i += sizeof(uint64))
+		{
+			uint64		word;
+
+			memcpy(&word, mask + i, sizeof word);
+			sums += word;
+		}
+		for (int k = 0; k < 8; k++)
+			ones += (sums >> (8 * k)) & 0xFF;
+	}
+	for (; i < count; i++)
+		ones += mask[i];
+	return ones;
+}
+
+/*
+ * Mark which of the vertices first .. first + count - 1 have a row whose values lie in the ranges; get how many. mask: [count], 0 or 1;
+ * count <= EMOGI_BLOCK_VERTICES.
+ */
+uint32
+emogi_ranges_select(const EmogiRanges *ranges, const EmogiResultColumn *columns, const EmogiResult *result, uint64 first, uint32 count,
+					uint8 *mask)
+{
+	mark_rows(&columns[0], result->columns[0], first, count, mask);
+	for (int i = 0; ranges->given && columns[i].name != NULL; i++)
+	{
+		const EmogiRange *range = &ranges->of[i];
+		const EmogiArray array = result->columns[i];
+
+		if (!range->given)
+			continue;
+		if (columns[i].type == EMOGI_INT32)
+			clear_int32(array.int32 + first, count, range, mask);
+		else if (columns[i].type == EMOGI_INT64)
+			clear_int64(array.int64 + first, count, range, mask);
+		else if (columns[i].type == EMOGI_VERTEX)
+			clear_vertex(array.vertex + first, count, range, mask);
+		else
+			clear_float64(array.float64 + first, count, range, mask);
+	}
+	return emogi_ranges_count(mask, count);
+}

@@ -1,0 +1,405 @@
+/*
+ * upper.c: what stands over the rows of one call, and needs no rows: what the planner sees.
+ *
+ *   SELECT level, count(*) FROM emogi_bfs('edges', 42) GROUP BY level           EmogiAggregate
+ *   SELECT DISTINCT component FROM emogi_cc('edges')                            likewise
+ *   SELECT vertex, rank FROM emogi_pagerank('edges') ORDER BY rank DESC LIMIT 20        EmogiScan of the first rows
+ *
+ * All conditions on the rows must be ones that the scan sees to itself. Aggregates are PostgreSQL's own count, min, max, sum and avg of
+ * columns as they are, without FILTER, DISTINCT or ORDER BY; groups are of one column that is a level or a vertex.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_aggregate.h"
+#include "catalog/pg_type.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/paths.h"
+#include "optimizer/planner.h"
+#include "optimizer/tlist.h"
+#include "parser/parsetree.h"
+#include "utils/fmgroids.h"
+#include "utils/selfuncs.h"
+#include "utils/typcache.h"
+
+#include "scan_node/aggregate.h"
+#include "scan_node/call_expr.h"
+#include "scan_node/plan.h"
+#include "server/compat.h"
+
+/* A vertex that is looked at in the arrays, by measurement. */
+#define VERTEX_COST (0.05 * EMOGI_ROW_COST)
+
+/* So many rows of an order at most are picked; who wants more wants a sort. */
+#define MOST_PICKED 100000
+
+static create_upper_paths_hook_type previous_create_upper_paths_hook = NULL;
+
+/* One call whose rows are all that a query reads. */
+typedef struct Input
+{
+	RelOptInfo *rel;
+	FuncExpr   *call;
+	const EmogiAlgorithmRow *function;
+	double		call_cost;
+} Input;
+
+/* Is there a scan of all rows among the paths of a relation, be it projected? */
+static const Path *
+find_scan_path(const RelOptInfo *rel)
+{
+	ListCell   *cell;
+
+	foreach(cell, rel->pathlist)
+	{
+		const Path *path = lfirst(cell);
+
+		if (IsA(path, ProjectionPath))
+			path = ((const ProjectionPath *) path)->subpath;
+		if (emogi_plan_is_scan(path))
+			return path;
+	}
+	return NULL;
+}
+
+/* Find the call whose rows are all that goes into a step of a query; false when there is no such call, or a row must be looked at by itself. */
+static bool
+find_input(PlannerInfo *root, RelOptInfo *rel, Input *input)
+{
+	EmogiConditions sorted;
+	const Path *path;
+
+	if (!emogi_enable_scan || rel->reloptkind != RELOPT_BASEREL || root->hasPseudoConstantQuals || root->parse->hasTargetSRFs ||
+		!bms_is_empty(rel->lateral_relids))
+		return false;
+	path = find_scan_path(rel);
+	if (path == NULL)
+		return false;
+	input->rel = rel;
+	input->call = emogi_call_expr_of(planner_rt_fetch(rel->relid, root), &input->function);
+	input->call_cost = path->startup_cost;
+	emogi_conditions_sort(root, rel, rel->baserestrictinfo, &sorted);
+	return sorted.quals == NIL;
+}
+
+/* Get the place of a column of the input, 0 = vertex; -1 when the expression is none. */
+static int
+place_of(const Input *input, const Node *node)
+{
+	const Var  *var = (const Var *) node;
+
+	return node != NULL && IsA(node, Var) && var->varno == input->rel->relid && var->varlevelsup == 0 && var->varattno > 0 ?
+		var->varattno - 1 : -1;
+}
+
+/* Get the column of the result at a place; NULL for `vertex`. */
+static const EmogiResultColumn *
+column_at(const Input *input, int place)
+{
+	return place > 0 ? &input->function->columns[place - 1] : NULL;
+}
+
+/* Is the column at a place one of vertices? */
+static bool
+is_of_vertices(const Input *input, int place)
+{
+	return place == 0 || column_at(input, place)->type == EMOGI_VERTEX;
+}
+
+/* Are vertex numbers in the order that a type of vertices has by itself? */
+static bool
+has_order_of_numbers(Oid type)
+{
+	return type == INT8OID || type == UUIDOID;
+}
+
+/* ---- aggregates ---- */
+
+/* What is wanted of the input. */
+typedef struct Wanted
+{
+	const Input *input;
+	int			place;			/* of the column of groups, 0 = there are none */
+	List	   *tlist;			/* TargetEntry: that column, and aggregates, each once */
+	List	   *outputs;		/* [tlist] integer lists: EmogiOutput, place */
+} Wanted;
+
+/* Find what an aggregate of PostgreSQL's computes, of values of a type; false when it is another. */
+static bool
+find_output(Oid aggregate, EmogiOutput *output)
+{
+	static const struct
+	{
+		Oid			aggregate;
+		EmogiOutput output;
+	}			known[] = {
+		{F_COUNT_, EMOGI_OUTPUT_COUNT}, {F_COUNT_ANY, EMOGI_OUTPUT_COUNT},
+		{F_MIN_INT4, EMOGI_OUTPUT_MIN}, {F_MIN_INT8, EMOGI_OUTPUT_MIN}, {F_MIN_FLOAT8, EMOGI_OUTPUT_MIN},
+		{F_MAX_INT4, EMOGI_OUTPUT_MAX}, {F_MAX_INT8, EMOGI_OUTPUT_MAX}, {F_MAX_FLOAT8, EMOGI_OUTPUT_MAX},
+		{F_SUM_INT4, EMOGI_OUTPUT_SUM}, {F_SUM_INT8, EMOGI_OUTPUT_SUM}, {F_SUM_FLOAT8, EMOGI_OUTPUT_SUM},
+		{F_AVG_INT4, EMOGI_OUTPUT_AVG}, {F_AVG_INT8, EMOGI_OUTPUT_AVG}, {F_AVG_FLOAT8, EMOGI_OUTPUT_AVG}
+	};
+
+	for (int i = 0; i < (int) lengthof(known); i++)
+		if (known[i].aggregate == aggregate)
+		{
+			*output = known[i].output;
+			return true;
+		}
+	return false;
+}
+
+/* Match an aggregate of a column. count(DISTINCT vertex) is count(*): no vertex has two rows. */
+static bool
+match_aggregate(const Input *input, const Aggref *aggregate, EmogiOutput *output, int *place)
+{
+	*place = 0;
+	if (!find_output(aggregate->aggfnoid, output) || aggregate->aggfilter != NULL || aggregate->aggorder != NIL ||
+		aggregate->aggkind != AGGKIND_NORMAL || aggregate->aggsplit != AGGSPLIT_SIMPLE || aggregate->agglevelsup != 0)
+		return false;
+	if (aggregate->args == NIL)
+		return *output == EMOGI_OUTPUT_COUNT && aggregate->aggdistinct == NIL;
+	*place = place_of(input, (Node *) linitial_node(TargetEntry, aggregate->args)->expr);
+	return *place >= 0 && (aggregate->aggdistinct == NIL || (*output == EMOGI_OUTPUT_COUNT && *place == 0));
+}
+
+/* Add the column of groups or an aggregate to what is wanted; false when it is something else. */
+static bool
+add_output(Wanted *wanted, Node *node)
+{
+	EmogiOutput output = EMOGI_OUTPUT_GROUP;
+	int			place = wanted->place;
+
+	if (IsA(node, Aggref) ? !match_aggregate(wanted->input, (Aggref *) node, &output, &place) :
+		(wanted->place == 0 || place_of(wanted->input, node) != wanted->place))
+		return false;
+	if (tlist_member((Expr *) node, wanted->tlist) != NULL)
+		return true;
+	wanted->tlist = lappend(wanted->tlist, makeTargetEntry(copyObject((Expr *) node), list_length(wanted->tlist) + 1, NULL, false));
+	wanted->outputs = lappend(wanted->outputs, list_make2_int(output, place));
+	return true;
+}
+
+/* Add all columns and aggregates in expressions to what is wanted; false when one cannot be had. */
+static bool
+add_outputs(Wanted *wanted, Node *expressions)
+{
+	ListCell   *cell;
+
+	foreach(cell, pull_var_clause(expressions, PVC_INCLUDE_AGGREGATES | PVC_RECURSE_WINDOWFUNCS | PVC_INCLUDE_PLACEHOLDERS))
+		if (!add_output(wanted, lfirst(cell)))
+			return false;
+	return true;
+}
+
+/* Find the column that rows are grouped by; false when that is not one column of a level or of vertices. */
+static bool
+find_group(PlannerInfo *root, const Input *input, List *clauses, Wanted *wanted, Var **var)
+{
+	*var = NULL;
+	if (clauses == NIL)
+		return true;
+	if (list_length(clauses) != 1)
+		return false;
+	*var = (Var *) get_sortgroupclause_expr(linitial_node(SortGroupClause, clauses), root->processed_tlist);
+	wanted->place = Max(place_of(input, (Node *) *var), 0);
+	if (wanted->place == 0)
+		return false;
+	/* rows that are equal by the type's own equality are of one vertex; keys that differ may yet be equal as text of another collation */
+	return column_at(input, wanted->place)->type == EMOGI_INT32 ||
+		(is_of_vertices(input, wanted->place) && has_order_of_numbers((*var)->vartype));
+}
+
+/* Make the plan of a path of aggregates. */
+static Plan *
+plan_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, List *clauses, List *children)
+{
+	const RelOptInfo *input = linitial(path->custom_private);
+	CustomScan *scan = emogi_plan_make(root, input, input->baserestrictinfo);
+
+	scan->custom_scan_tlist = lsecond(path->custom_private);
+	scan->custom_private = lappend(lappend(scan->custom_private, NIL), lthird(path->custom_private));
+	scan->scan.plan.targetlist = tlist;
+	scan->scan.plan.qual = copyObject(lfourth(path->custom_private));
+	scan->methods = &emogi_aggregate_methods;
+	return &scan->scan.plan;
+}
+
+static const CustomPathMethods aggregate_methods = {.CustomName = "EmogiAggregate",.PlanCustomPath = plan_aggregate};
+
+/* Set the order in which groups come. */
+static void
+set_order(PlannerInfo *root, const Input *input, const Var *var, Path *path)
+{
+	const TypeCacheEntry *order = lookup_type_cache(var->vartype, TYPECACHE_LT_OPR);
+
+	if (OidIsValid(order->lt_opr))
+		path->pathkeys = emogi_compat_pathkeys(root, (Expr *) copyObject(var), order->lt_opr, input->rel->relids);
+}
+
+/* Add a path of aggregates of the input, or of the values of one of its columns, as the rows of a step. */
+static void
+add_aggregate_path(PlannerInfo *root, const Input *input, RelOptInfo *output, PathTarget *target, List *clauses, List *having)
+{
+	CustomPath *path = makeNode(CustomPath);
+	Wanted		wanted = {input};
+	double		ngroups = 1;
+	Var		   *var;
+
+	if (!find_group(root, input, clauses, &wanted, &var) || !add_outputs(&wanted, (Node *) target->exprs) ||
+		!add_outputs(&wanted, (Node *) having))
+		return;
+	if (var != NULL)
+		ngroups = estimate_num_groups(root, list_make1(var), input->rel->rows, NULL, NULL);
+	path->path.pathtype = T_CustomScan;
+	path->path.parent = output;
+	path->path.pathtarget = target;
+	path->path.rows = ngroups;
+	path->path.startup_cost = input->call_cost + input->rel->tuples * VERTEX_COST * (1 + list_length(wanted.outputs));
+	path->path.total_cost = path->path.startup_cost + ngroups * cpu_tuple_cost + target->cost.startup + ngroups * target->cost.per_tuple;
+	if (var != NULL)
+		set_order(root, input, var, &path->path);
+	path->flags = emogi_compat_projects();
+	path->custom_private = list_make4(input->rel, wanted.tlist, lcons(list_make1_int(wanted.place), wanted.outputs), having);
+	path->methods = &aggregate_methods;
+	add_path(output, &path->path);
+}
+
+/* Add a path for GROUP BY, HAVING and aggregates. */
+static void
+add_groups(PlannerInfo *root, const Input *input, RelOptInfo *output, const GroupPathExtraData *extra)
+{
+	if (root->parse->groupingSets == NIL)
+		add_aggregate_path(root, input, output, root->upper_targets[UPPERREL_GROUP_AGG], root->parse->groupClause,
+						   extra != NULL ? (List *) extra->havingQual : NIL);
+}
+
+/* Add a path for SELECT DISTINCT of one column. */
+static void
+add_distinct(PlannerInfo *root, const Input *input, RelOptInfo *output)
+{
+	if (!root->parse->hasDistinctOn && root->parse->groupClause == NIL && !root->parse->hasAggs && !root->parse->hasWindowFuncs)
+		add_aggregate_path(root, input, output, root->upper_targets[UPPERREL_DISTINCT], root->parse->distinctClause, NIL);
+}
+
+/* ---- the first rows in an order ---- */
+
+/* Make the plan of a path of the first rows. */
+static Plan *
+plan_first(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, List *clauses, List *children)
+{
+	const RelOptInfo *input = linitial(path->custom_private);
+	CustomScan *scan = emogi_plan_make(root, input, input->baserestrictinfo);
+	List	   *columns = NIL;
+
+	emogi_plan_add_columns(input->relid, (Node *) path->path.pathtarget->exprs, &scan->custom_scan_tlist, &columns);
+	emogi_plan_add_columns(input->relid, (Node *) tlist, &scan->custom_scan_tlist, &columns);
+	linitial(scan->custom_private) = columns;
+	scan->custom_private = lappend(lappend(scan->custom_private, NIL), lsecond(path->custom_private));
+	scan->scan.plan.targetlist = tlist;
+	return &scan->scan.plan;
+}
+
+static const CustomPathMethods first_methods = {.CustomName = "EmogiScan",.PlanCustomPath = plan_first};
+
+/* Find the column of the input that a pathkey is about: its place, -1 when it is about something else. */
+static int
+place_of_key(const Input *input, const PathKey *key)
+{
+	ListCell   *cell;
+
+	foreach(cell, key->pk_eclass->ec_members)
+	{
+		const Node *expression = (Node *) lfirst_node(EquivalenceMember, cell)->em_expr;
+		int			place = place_of(input, expression);
+
+		if (place >= 0 && key->pk_opfamily == lookup_type_cache(exprType(expression), TYPECACHE_BTREE_OPFAMILY)->btree_opf)
+			return is_of_vertices(input, place) && !has_order_of_numbers(exprType(expression)) ? -1 : place;
+	}
+	return -1;
+}
+
+/* Write down the order that is wanted, and how many rows; NIL when the input cannot be picked by it. */
+static List *
+describe_order(const PlannerInfo *root, const Input *input)
+{
+	List	   *spec = list_make1_int((int) root->limit_tuples);
+	ListCell   *cell;
+
+	if (list_length(root->sort_pathkeys) > EMOGI_MAX_COLUMNS + 1)
+		return NIL;
+	foreach(cell, root->sort_pathkeys)
+	{
+		const PathKey *key = lfirst_node(PathKey, cell);
+		int			place = place_of_key(input, key);
+
+		if (place < 0)
+			return NIL;
+		spec = lappend_int(lappend_int(spec, place), emogi_compat_descends(key));
+		if (place == 0)
+			break;				/* no two rows have one vertex */
+	}
+	return spec;
+}
+
+/* Add a path for ORDER BY with a LIMIT that is known. */
+static void
+add_first(PlannerInfo *root, const Input *input, RelOptInfo *output)
+{
+	const Query *query = root->parse;
+	CustomPath *path;
+	List	   *spec;
+
+	if (root->limit_tuples < 1 || root->limit_tuples > MOST_PICKED || query->limitOption == LIMIT_OPTION_WITH_TIES ||
+		root->sort_pathkeys == NIL)
+		return;
+	spec = describe_order(root, input);
+	if (spec == NIL)
+		return;
+	path = makeNode(CustomPath);
+	path->path.pathtype = T_CustomScan;
+	path->path.parent = output;
+	path->path.pathtarget = root->upper_targets[UPPERREL_ORDERED];
+	path->path.pathkeys = root->sort_pathkeys;
+	path->path.rows = Min(root->limit_tuples, input->rel->rows);
+	path->path.startup_cost = input->call_cost + input->rel->tuples * VERTEX_COST +
+		path->path.rows * log2(path->path.rows + 1) * cpu_operator_cost;
+	path->path.total_cost = path->path.startup_cost + path->path.rows * (EMOGI_ROW_COST + path->path.pathtarget->cost.per_tuple);
+	path->flags = emogi_compat_projects();
+	path->custom_private = list_make2(input->rel, spec);
+	path->methods = &first_methods;
+	add_path(output, &path->path);
+}
+
+/* ---- the hook ---- */
+
+/* Add paths for what a query makes of the rows of one call. */
+static void
+create_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel, RelOptInfo *output, void *extra)
+{
+	Input		input;
+
+	if (previous_create_upper_paths_hook)
+		previous_create_upper_paths_hook(root, stage, input_rel, output, extra);
+	if ((stage == UPPERREL_ORDERED ? !emogi_enable_topk : !emogi_enable_aggregates) ||
+		(stage != UPPERREL_GROUP_AGG && stage != UPPERREL_DISTINCT && stage != UPPERREL_ORDERED) || !find_input(root, input_rel, &input))
+		return;
+	if (stage == UPPERREL_GROUP_AGG)
+		add_groups(root, &input, output, extra);
+	else if (stage == UPPERREL_DISTINCT)
+		add_distinct(root, &input, output);
+	else
+		add_first(root, &input, output);
+}
+
+/* Take part in the planning of what stands over scans; called once, in the postmaster. */
+void
+emogi_upper_init(void)
+{
+	RegisterCustomScanMethods(&emogi_aggregate_methods);
+	previous_create_upper_paths_hook = create_upper_paths_hook;
+	create_upper_paths_hook = create_upper_paths;
+}
