@@ -20,29 +20,46 @@ emogi_components_keep(EmogiCall *call, const EmogiResult *result)
 		emogi_cache_labels_keep(call->slot->graph, result->columns[0].vertex);
 }
 
-/* Look up the components of a task's targets: rows of those that are vertices, in memory of the current context. */
+static int
+compare_ids(const void *a, const void *b)
+{
+	int64		x = *(const int64 *) a;
+	int64		y = *(const int64 *) b;
+
+	return (x > y) - (x < y);
+}
+
+/*
+ * Look up the components of a task's targets. *graph gets those that are vertices, and their components, which are vertices of their own
+ * component; ids, found: [2 * ntargets] and [ntargets], in memory of the current context.
+ */
 static void
-look_up(const EmogiTask *task, const EmogiNearComponents *components, int64 *ids, EmogiGraph *graph, EmogiResult *result)
+look_up(const EmogiTask *task, const EmogiNearComponents *components, int64 *ids, uint32 *found, EmogiGraph *graph, EmogiResult *result)
 {
 	uint64		count = 0;
+	uint64		nids = 0;
 
 	for (uint64 i = 0; i < task->ntargets; i++)
 	{
 		const uint32 vertex = emogi_patch_vertex(components->graph, components->patch, task->targets[i]);
 
+		found[i] = vertex == EMOGI_NO_VERTEX ? EMOGI_NO_VERTEX : emogi_near_components_find(components, vertex);
 		if (vertex == EMOGI_NO_VERTEX)
 			continue;
-		ids[count] = task->targets[i];
-		result->columns[0].vertex[count] = emogi_near_components_find(components, vertex);
-		count++;
+		ids[count++] = task->targets[i];
+		ids[count++] = emogi_patch_key(components->graph, components->patch, found[i]);
 	}
-	/* the keys of components stand behind those of the rows */
+	qsort(ids, count, sizeof *ids, compare_ids);
 	for (uint64 i = 0; i < count; i++)
-	{
-		ids[count + i] = emogi_patch_key(components->graph, components->patch, result->columns[0].vertex[i]);
-		result->columns[0].vertex[i] = (uint32) (count + i);
-	}
-	*graph = (EmogiGraph) {.nvertices = count,.ids = ids,.dictionary = graph->dictionary};
+		if (nids == 0 || ids[nids - 1] != ids[i])
+			ids[nids++] = ids[i];
+	*graph = (EmogiGraph) {.nvertices = nids,.ids = ids,.dictionary = graph->dictionary};
+	for (uint64 i = 0; i < nids; i++)
+		result->columns[0].vertex[i] = (uint32) i;
+	for (uint64 i = 0; i < task->ntargets; i++)
+		if (found[i] != EMOGI_NO_VERTEX)
+			result->columns[0].vertex[emogi_graph_vertex(graph, task->targets[i])] =
+				emogi_graph_vertex(graph, emogi_patch_key(components->graph, components->patch, found[i]));
 }
 
 /* Get memory on a line. */
@@ -60,14 +77,15 @@ answer_targets(EmogiCall *call, const EmogiTask *task, const EmogiPatch *patch, 
 	EmogiNearComponents components = {.graph = &whole,.patch = patch};
 	void	   *memory = take_lines(emogi_near_components_bytes(patch));
 	int64	   *ids = palloc_extended(Max(task->ntargets, 1) * 2 * sizeof *ids, MCXT_ALLOC_HUGE);
-	uint32	   *component = palloc_extended(Max(task->ntargets, 1) * sizeof *component, MCXT_ALLOC_HUGE);
+	uint32	   *found = palloc_extended(Max(task->ntargets, 1) * sizeof *found, MCXT_ALLOC_HUGE);
+	uint32	   *component = palloc_extended(Max(task->ntargets, 1) * 2 * sizeof *component, MCXT_ALLOC_HUGE);
 
 	components.labels = emogi_cache_labels_begin(call->slot->graph, true);
 	if (components.labels == NULL)
 		return false;
 	result->columns[0].vertex = component;
 	emogi_near_components_join(&components, memory);
-	look_up(task, &components, ids, graph, result);
+	look_up(task, &components, ids, found, graph, result);
 	emogi_cache_labels_end(call->slot->graph);
 	call->rows_are_local = true;
 	return true;

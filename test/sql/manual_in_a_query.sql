@@ -9,6 +9,14 @@ SET search_path = test_manual_in_a_query, public;
 CREATE TABLE follows (src bigint, dst bigint);
 INSERT INTO follows VALUES (1, 2), (1, 3), (2, 4), (3, 4), (4, 5), (6, 1);
 
+SELECT level, count(*) FROM emogi_bfs('follows', 1) GROUP BY level;
+
+EXPLAIN (COSTS OFF) SELECT level, count(*) FROM emogi_bfs('follows', 1) GROUP BY level;
+
+SELECT vertex, level FROM emogi_bfs('follows', 1) ORDER BY level DESC, vertex LIMIT 2;
+
+EXPLAIN (COSTS OFF) SELECT vertex, level FROM emogi_bfs('follows', 1) ORDER BY level DESC, vertex LIMIT 2;
+
 CREATE TABLE team (member bigint);
 INSERT INTO team VALUES (1), (4), (6);
 SELECT member, count(*) - 1 AS reaches, max(level) AS farthest

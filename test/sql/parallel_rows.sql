@@ -6,6 +6,9 @@ RESET client_min_messages;
 CREATE ROLE regress_emogi_parallel_rows;
 CREATE SCHEMA test_parallel_rows;
 SET search_path = test_parallel_rows, public;
+-- rows are what is tested here
+SET emogi.enable_aggregates = off;
+SET emogi.enable_topk = off;
 \pset format unaligned
 \pset tuples_only on
 \pset null (null)

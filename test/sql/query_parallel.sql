@@ -5,6 +5,9 @@ DROP SCHEMA IF EXISTS test_query_parallel CASCADE;
 RESET client_min_messages;
 CREATE SCHEMA test_query_parallel;
 SET search_path = test_query_parallel, public;
+-- rows are what is tested here
+SET emogi.enable_aggregates = off;
+SET emogi.enable_topk = off;
 SET emogi.engine = auto;
 \pset format unaligned
 \pset tuples_only on

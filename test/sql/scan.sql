@@ -8,6 +8,9 @@ CREATE ROLE regress_emogi_scan;
 CREATE SCHEMA test_scan;
 GRANT USAGE ON SCHEMA test_scan TO PUBLIC;
 SET search_path = test_scan, public;
+-- rows are what is tested here
+SET emogi.enable_aggregates = off;
+SET emogi.enable_topk = off;
 \pset format unaligned
 \pset tuples_only on
 \pset null (null)
