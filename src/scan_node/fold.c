@@ -22,7 +22,7 @@
 #define LANES 4
 
 /* Where there are so few values at all they are counted one after the other. So many values of a block are counted by themselves, and when that leaves more than a part of its rows, not in the next blocks. */
-#define FEW_VALUES 24
+#define FEW_VALUES 32
 #define VALUES_ALONE 12
 #define MOST_LEFT (EMOGI_BLOCK_VERTICES / 4)
 #define BLOCKS_BETWEEN 16
@@ -30,6 +30,10 @@
 /* A piece of which no value has a place yet. */
 static const uint32 empty_piece[PIECE_VALUES];
 #define no_places ((uint32 *) empty_piece)
+
+/* Bytes that are counted abreast. */
+#define BYTES_ABREAST 64
+StaticAssertDecl(EMOGI_BLOCK_VERTICES / BYTES_ABREAST <= PG_UINT8_MAX && EMOGI_BLOCK_VERTICES % BYTES_ABREAST == 0, "sums of a byte");
 
 /* Groups in the making. */
 typedef struct Folding
@@ -182,18 +186,49 @@ count_value(Folding *folding, uint32 value, uint32 nselected)
 	return nequal;
 }
 
-/* Count the rows of a block value by value, where there are few values at all. */
+/* Write how far values are from the least as bytes, up to a whole row of them. bytes: [count], and up to BYTES_ABREAST - 1 more. */
+static EMOGI_VECTORS void
+pack(const uint32 *values, uint32 least, uint32 count, uint8 *bytes)
+{
+	for (uint32 i = 0; i < count; i++)
+		bytes[i] = (uint8) (values[i] - least);
+	for (uint32 i = count; i % BYTES_ABREAST != 0; i++)
+		bytes[i] = PG_UINT8_MAX;
+}
+
+/* Count bytes that equal one, row by row of BYTES_ABREAST: there are too few rows for a sum of a byte to overflow. */
+static EMOGI_VECTORS uint32
+count_bytes(const uint8 *bytes, uint8 value, uint32 count)
+{
+	uint8		sums[BYTES_ABREAST] = {0};
+	uint32		nequal = 0;
+
+	for (uint32 i = 0; i < count; i += BYTES_ABREAST)
+		for (uint32 k = 0; k < BYTES_ABREAST; k++)
+			sums[k] += bytes[i + k] == value;
+	for (uint32 k = 0; k < BYTES_ABREAST; k++)
+		nequal += sums[k];
+	return nequal;
+}
+
+/* Count the rows of a block value by value, where there are few values at all, and they alone say which rows are wanted. */
 static void
-count_few(Folding *folding, uint32 nselected)
+count_few(Folding *folding)
 {
 	const EmogiRange *range = &folding->ranges->of[0];
+	const uint32 *values = folding->result->columns[0].vertex + folding->first;
 
-	for (uint32 i = 0; i < folding->nvalues && nselected > 0; i++)
+	pack(values, (uint32) folding->least, folding->count, folding->mask);
+	for (uint32 i = 0; i < folding->nvalues; i++)
 	{
 		const int64 value = folding->least + i;
+		uint32		nequal;
 
-		if (value != (int64) folding->columns[0].none && (!range->given || (value >= range->least && value <= range->most)))
-			nselected -= count_value(folding, (uint32) value, nselected);
+		if (value == (int64) folding->columns[0].none || (range->given && (value < range->least || value > range->most)))
+			continue;
+		nequal = count_bytes(folding->mask, (uint8) i, folding->count);
+		if (nequal > 0)
+			folding->counts[(uint64) get_place(folding, (uint32) value) * LANES] += nequal;
 	}
 }
 
@@ -361,7 +396,7 @@ count_values(Folding *folding, uint32 *nselected)
 {
 	if (folding->are_alone && folding->nvalues <= FEW_VALUES)
 	{
-		count_few(folding, *nselected);
+		count_few(folding);
 		return true;
 	}
 	if (--folding->nblocks_left >= 0)
