@@ -32,7 +32,8 @@ static const uint32 empty_piece[PIECE_VALUES];
 #define no_places ((uint32 *) empty_piece)
 
 /* Bytes that are counted abreast. */
-#define BYTES_ABREAST 64
+#define BYTES_ABREAST 32
+typedef uint8 Abreast __attribute__((vector_size(BYTES_ABREAST)));
 StaticAssertDecl(EMOGI_BLOCK_VERTICES / BYTES_ABREAST <= PG_UINT8_MAX && EMOGI_BLOCK_VERTICES % BYTES_ABREAST == 0, "sums of a byte");
 
 /* Groups in the making. */
@@ -186,7 +187,7 @@ count_value(Folding *folding, uint32 value, uint32 nselected)
 	return nequal;
 }
 
-/* Write how far values are from the least as bytes, up to a whole row of them. bytes: [count], and up to BYTES_ABREAST - 1 more. */
+/* Write how far values are from the least as bytes, up to a whole vector of them. bytes: [count], and up to BYTES_ABREAST - 1 more. */
 static EMOGI_VECTORS void
 pack(const uint32 *values, uint32 least, uint32 count, uint8 *bytes)
 {
@@ -196,16 +197,21 @@ pack(const uint32 *values, uint32 least, uint32 count, uint8 *bytes)
 		bytes[i] = PG_UINT8_MAX;
 }
 
-/* Count bytes that equal one, row by row of BYTES_ABREAST: there are too few rows for a sum of a byte to overflow. */
+/* Count bytes that equal one, in vectors: there are too few of these for a sum in a byte to overflow. */
 static EMOGI_VECTORS uint32
 count_bytes(const uint8 *bytes, uint8 value, uint32 count)
 {
-	uint8		sums[BYTES_ABREAST] = {0};
+	const Abreast wanted = (Abreast) {0} + value;
+	Abreast		sums = {0};
 	uint32		nequal = 0;
 
 	for (uint32 i = 0; i < count; i += BYTES_ABREAST)
-		for (uint32 k = 0; k < BYTES_ABREAST; k++)
-			sums[k] += bytes[i + k] == value;
+	{
+		Abreast		these;
+
+		memcpy(&these, bytes + i, sizeof these);
+		sums -= (Abreast) (these == wanted);
+	}
 	for (uint32 k = 0; k < BYTES_ABREAST; k++)
 		nequal += sums[k];
 	return nequal;
