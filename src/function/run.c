@@ -258,13 +258,25 @@ put_rows(FunctionCallInfo fcinfo, EmogiCall *call, const EmogiResultColumn *colu
 	MemoryContextDelete(row_context);
 }
 
-/*
- * Begin a call: resolve the task's graph, check the caller's rights, get the Graph. Returns NULL when there is nothing to
- * run: no source was given, or the graph has no edge. The caller ends the call. patch: the Graph may be an older one, with *patch
- * then what has changed since (emogi_obtain_patched), else NULL; NULL = it may not.
- */
-EmogiCall *
-emogi_run_open(Oid function, EmogiTask *task, EmogiPatch **patch, EmogiGraph *graph)
+/* Begin a call for a task that may be carried out without its Graph, without a slot, and get the Graph, or what a walk has reached. */
+static EmogiCall *
+open_afoot(Oid function, EmogiTask *task, EmogiSource *source, const EmogiGraphKey *wish, EmogiPatch **patch, EmogiGraph *graph,
+		   EmogiWalk *walk)
+{
+	EmogiCall  *call = emogi_call_enter(function, get_func_name(function), task->graph.text);
+	EmogiPatch *found;
+
+	emogi_vertices_find(task, NULL);	/* integers are found without a Graph */
+	emogi_afoot_describe(task, walk);
+	found = emogi_obtain_or_walk(call, source, wish, patch != NULL, graph, walk);
+	if (patch != NULL)
+		*patch = found;
+	return call;
+}
+
+/* Begin a call as emogi_run_open does. walk: what has reached little may have done without a Graph; NULL = it may not. */
+static EmogiCall *
+open_call(Oid function, EmogiTask *task, EmogiPatch **patch, EmogiGraph *graph, EmogiWalk *walk)
 {
 	EmogiGraphKey wish;
 	EmogiSource source;
@@ -285,12 +297,19 @@ emogi_run_open(Oid function, EmogiTask *task, EmogiPatch **patch, EmogiGraph *gr
 		emogi_build_check(&source);
 		return NULL;
 	}
-	call = emogi_call_begin(function, get_func_name(function), task->graph.text);
-	if (patch != NULL)
-		*patch = emogi_obtain_patched(call, &source, &wish, graph);
+	if (walk != NULL && emogi_afoot_may_serve(task) && emogi_walk_may_lead(&source))
+		call = open_afoot(function, task, &source, &wish, patch, graph, walk);
 	else
-		emogi_obtain_graph(call, &source, &wish, graph);
+	{
+		call = emogi_call_begin(function, get_func_name(function), task->graph.text);
+		if (patch != NULL)
+			*patch = emogi_obtain_patched(call, &source, &wish, graph);
+		else
+			emogi_obtain_graph(call, &source, &wish, graph);
+	}
 	emogi_call_phase(call, EMOGI_PHASE_RUN);
+	if (walk != NULL && walk->is_answered)
+		return call;
 	if (!OidIsValid(source.key.type))
 		elog(ERROR, "the type of the keys of graph \"%s\" is not known", task->graph.text);
 	if (task->form == NULL)
@@ -302,6 +321,17 @@ emogi_run_open(Oid function, EmogiTask *task, EmogiPatch **patch, EmogiGraph *gr
 	}
 	emogi_vertices_find(task, graph);
 	return call;
+}
+
+/*
+ * Begin a call: resolve the task's graph, check the caller's rights, get the Graph. Returns NULL when there is nothing to
+ * run: no source was given, or the graph has no edge. The caller ends the call. patch: the Graph may be an older one, with *patch
+ * then what has changed since (emogi_obtain_patched), else NULL; NULL = it may not.
+ */
+EmogiCall *
+emogi_run_open(Oid function, EmogiTask *task, EmogiPatch **patch, EmogiGraph *graph)
+{
+	return open_call(function, task, patch, graph, NULL);
 }
 
 /* Get the Graph itself for a call that has a patched one; false, and the call has ended, when it has no edge. */
@@ -375,6 +405,18 @@ notice_sources(const EmogiTask *task, const EmogiPatch *patch, const EmogiGraph 
 		}
 }
 
+/* Tell of the first source that a walk has found not to be in the graph. */
+static void
+notice_not_found(const EmogiTask *task, const EmogiWalk *walk)
+{
+	for (uint64 i = 0; i < walk->nsources; i++)
+		if (!walk->found[i])
+		{
+			emogi_run_notice_missing("source", task, task->sources.datums[i]);
+			return;
+		}
+}
+
 /* Carry out a task that emogi_near_may_serve in the backend itself; false when the engine must. */
 static bool
 run_near(EmogiCall *call, const EmogiTask *task, const EmogiPatch *patch, EmogiGraph *graph, EmogiResult *result)
@@ -393,11 +435,19 @@ emogi_run(Oid function, EmogiTask *task, EmogiGraph *graph, EmogiResult *result)
 {
 	const bool	near = emogi_near_may_serve(task);
 	EmogiPatch *patch = NULL;
-	EmogiCall  *call = emogi_run_open(function, task, near ? &patch : NULL, graph);
+	EmogiWalk	walk = {0};
+	EmogiCall  *call = open_call(function, task, near ? &patch : NULL, graph, &walk);
 	EmogiGraph	whole = {0};
 	bool		answered;
 
 	memset(result, 0, sizeof *result);
+	if (walk.is_answered)
+	{
+		emogi_afoot_take(call, &walk, graph, result);
+		notice_not_found(task, &walk);
+		emogi_call_phase(call, EMOGI_PHASE_ROWS);
+		return call;
+	}
 	if (call != NULL)
 		whole = *graph;
 	answered = call != NULL && near && !task->no_rows && run_near(call, task, patch, graph, result);

@@ -61,23 +61,11 @@ emogi_size_find(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiGraphSize *
 	return true;
 }
 
-/*
- * Estimate how many vertices are within so many hops (< 0: any number) of one: it has a list of the mean length, and each
- * vertex on it one of next_degree, and so on.
- */
+/* Estimate how many vertices are within so many hops (< 0: any number) of one. */
 double
 emogi_size_reached(const EmogiGraphSize *size, double depth)
 {
-	double		degree = size->nedges / Max(size->nvertices, 1);
-	double		next = size->next_degree;
-	double		lists;			/* that are walked, in units of the first */
-
-	if (depth < 0)
-		return Max(size->nvertices, 1);
-	lists = fabs(next - 1) < 1e-6 ? depth : (pow(next, depth) - 1) / (next - 1);
-	if (isnan(degree * lists))
-		return Max(size->nvertices, 1);
-	return Max(Min(1 + degree * lists, size->nvertices), 1);
+	return emogi_estimate_reached(size->nvertices, size->nedges, size->next_degree, depth);
 }
 
 /* Estimate the rows of a call. */

@@ -1,0 +1,52 @@
+/*
+ * afoot.c: searches that reach little where there is no Graph: they walk over indexes of the tables (walk/walk.h), if build/choice.c
+ * finds that this costs less than to have the Graph built.
+ */
+#include "postgres.h"
+
+#include "function/function.h"
+#include "server/papers.h"
+
+/* May a task be carried out without a Graph, if it reaches little and the keys of its Source allow it (emogi_walk_may_lead)? What asks for a GPU or for kernels of the papers may not. */
+bool
+emogi_afoot_may_serve(const EmogiTask *task)
+{
+	const EmogiPapersQuery papers = emogi_papers_query();
+
+	return emogi_enable_index_walk && emogi_engine != EMOGI_ENGINE_CUDA && papers.mapping == EMOGI_MAPPING_AUTO &&
+		task->query.algorithm == EMOGI_BFS && !task->is_shared && !task->no_rows &&
+		(task->query.max_depth >= 0 || task->has_targets);
+}
+
+/* Describe the walk that a task asks for. Its vertices have been found. */
+void
+emogi_afoot_describe(const EmogiTask *task, EmogiWalk *walk)
+{
+	*walk = (EmogiWalk) {
+		.direction = task->direction,
+		.max_depth = task->query.max_depth,
+		.sources = task->keys,
+		.nsources = task->nkeys,
+		.targeted = task->has_targets,
+		.targets = task->targets,
+		.ntargets = task->ntargets
+	};
+}
+
+/* Have what a walk has reached stand in the place of the Graph, as emogi_near_run does, and note in the record of the call what was done. */
+void
+emogi_afoot_take(EmogiCall *call, const EmogiWalk *walk, EmogiGraph *graph, EmogiResult *result)
+{
+	EmogiCallRecord *record = &call->record;
+
+	strlcpy(record->cache, "index", sizeof record->cache);
+	strlcpy(record->indexes, walk->names, sizeof record->indexes);
+	strlcpy(record->engine, "backend", sizeof record->engine);
+	record->nreached = walk->count;
+	record->nlevels = walk->nlevels;
+	record->edges_traversed = walk->nlooked;
+	record->run_ms = walk->run_ms;
+	*graph = (EmogiGraph) {.nvertices = walk->count,.ids = walk->ids};
+	result->columns[0].int32 = walk->levels;
+	call->rows_are_local = true;
+}
