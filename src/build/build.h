@@ -35,6 +35,8 @@ extern void emogi_obtain_release(EmogiCall *call);
 
 /* ---- choice.c: whether a search walks over indexes ---- */
 
+extern double emogi_choice_edges(double nreads);
+extern bool emogi_choice_may_walk(const EmogiSource *source);
 extern bool emogi_choice_walks(const EmogiSource *source, List *leaves, bool serves_others, EmogiWalk *walk);
 extern void emogi_choice_note_walk(const EmogiSource *source, const EmogiWalk *walk);
 extern void emogi_choice_note_build(const EmogiSource *source);

@@ -13,9 +13,12 @@
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
 #include "access/table.h"
 #include "access/tableam.h"
+#include "catalog/pg_class.h"
 #include "miscadmin.h"
+#include "utils/syscache.h"
 
 #include "build/build.h"
 #include "server/limits.h"
@@ -36,6 +39,30 @@
 
 /* Bytes that a walk takes for a row that it reads. */
 #define BYTES_PER_READ 64
+
+/* Get the number of edges that a build takes as long for as a walk for so many rows. */
+double
+emogi_choice_edges(double nreads)
+{
+	return nreads * EDGES_PER_READ;
+}
+
+/* May a search on a Source walk, as far as the catalogs tell? For the planner: without lock, file or error. */
+bool
+emogi_choice_may_walk(const EmogiSource *source)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(source->relid));
+	Form_pg_class form;
+	bool		may;
+
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	form = (Form_pg_class) GETSTRUCT(tuple);
+	may = emogi_enable_index_walk && emogi_walk_may_lead(source) && form->relhasindex &&
+		(form->relkind == RELKIND_PARTITIONED_TABLE || (double) form->relpages * (BLCKSZ / 1024) >= emogi_index_walk_min_size_kb);
+	ReleaseSysCache(tuple);
+	return may;
+}
 
 /* Get the pages and the rows of heaps, which are locked, as the planner estimates them. */
 static void
