@@ -123,7 +123,7 @@ expected_cost(const EmogiSource *source, const EmogiWalk *walk, int nleaves)
 	}
 	next = emogi_estimate_next_degree(&seen, nvertices, nedges);
 	searches = walk->nsources * emogi_estimate_reached(nvertices, nedges, next, walk->max_depth - 1);
-	reads = walk->nsources * emogi_estimate_reached(nvertices, nedges, next, walk->max_depth);
+	reads = walk->nsources * nedges / nvertices + (searches - walk->nsources) * next;
 	return (searches * EMOGI_WALK_SEARCH_COST * nleaves + reads) * (walk->direction == EMOGI_BOTH ? 2 : 1);
 }
 

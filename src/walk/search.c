@@ -150,6 +150,7 @@ put_reader(Search *search, Reader *reader, int64 key)
 	RegProcedure equals;
 	Datum		datum;
 
+	CHECK_FOR_INTERRUPTS();
 	if (!datum_of(key, reader->index->from_type, &datum, &equals) || !pay(search, EMOGI_WALK_SEARCH_COST))
 		return false;
 	ScanKeyInit(&scan_key, 1, is_btree ? BTEqualStrategyNumber : HTEqualStrategyNumber, equals, datum);
