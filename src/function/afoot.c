@@ -18,24 +18,42 @@ emogi_afoot_may_serve(const EmogiTask *task)
 		(task->query.max_depth >= 0 || task->has_targets);
 }
 
-/* Describe the walk that a task asks for. Its vertices have been found. */
-void
+/* Find the keys that a condition asks for. */
+static void
+find_targets(const EmogiTask *task, EmogiWalk *walk)
+{
+	Datum	   *targets = palloc_extended(Max(task->wanted.count, 1) * sizeof *targets, MCXT_ALLOC_HUGE);
+
+	for (uint64 i = 0; i < task->wanted.count; i++)
+		if (emogi_form_seek_key(task->form, task->wanted.datums[i], &targets[walk->ntargets]) &&
+			emogi_form_has(task->form, targets[walk->ntargets]))
+			walk->ntargets++;
+	walk->targeted = true;
+	walk->targets = targets;
+}
+
+/* Describe the walk that a task asks for, whose form has been read; false when nothing bounds it, or a source can be no key. */
+bool
 emogi_afoot_describe(const EmogiTask *task, EmogiWalk *walk)
 {
 	*walk = (EmogiWalk) {
 		.direction = task->direction,
 		.max_depth = task->query.max_depth,
-		.sources = task->keys,
-		.nsources = task->nkeys,
-		.targeted = task->has_targets,
-		.targets = task->targets,
-		.ntargets = task->ntargets
+		.coder = &task->form->coder,
+		.sources = task->sources.datums,
+		.nsources = task->sources.count
 	};
+	for (uint64 i = 0; i < walk->nsources; i++)
+		if (!emogi_form_has(task->form, walk->sources[i]))
+			return false;
+	if (task->has_targets && emogi_form_seeks(&task->form->coder.key, task->form->type))
+		find_targets(task, walk);
+	return walk->max_depth >= 0 || walk->targeted;
 }
 
 /* Have what a walk has reached stand in the place of the Graph, as emogi_near_run does, and note in the record of the call what was done. */
 void
-emogi_afoot_take(EmogiCall *call, const EmogiWalk *walk, EmogiGraph *graph, EmogiResult *result)
+emogi_afoot_take(EmogiCall *call, EmogiTask *task, const EmogiWalk *walk, EmogiGraph *graph, EmogiResult *result)
 {
 	EmogiCallRecord *record = &call->record;
 
@@ -49,4 +67,7 @@ emogi_afoot_take(EmogiCall *call, const EmogiWalk *walk, EmogiGraph *graph, Emog
 	*graph = (EmogiGraph) {.nvertices = walk->count,.ids = walk->ids};
 	result->columns[0].int32 = walk->levels;
 	call->rows_are_local = true;
+	task->form->keys = walk->keys;
+	task->form->nkeys = walk->count;
+	emogi_vertices_find(task, graph);
 }

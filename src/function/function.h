@@ -94,8 +94,8 @@ extern bool emogi_near_path(EmogiCall *call, const EmogiTask *task, const EmogiP
 /* ---- afoot.c ---- */
 
 extern bool emogi_afoot_may_serve(const EmogiTask *task);
-extern void emogi_afoot_describe(const EmogiTask *task, EmogiWalk *walk);
-extern void emogi_afoot_take(EmogiCall *call, const EmogiWalk *walk, EmogiGraph *graph, EmogiResult *result);
+extern bool emogi_afoot_describe(const EmogiTask *task, EmogiWalk *walk);
+extern void emogi_afoot_take(EmogiCall *call, EmogiTask *task, const EmogiWalk *walk, EmogiGraph *graph, EmogiResult *result);
 
 /* ---- components.c ---- */
 

@@ -266,8 +266,6 @@ open_afoot(Oid function, EmogiTask *task, EmogiSource *source, const EmogiGraphK
 	EmogiCall  *call = emogi_call_enter(function, get_func_name(function), task->graph.text);
 	EmogiPatch *found;
 
-	emogi_vertices_find(task, NULL);	/* integers are found without a Graph */
-	emogi_afoot_describe(task, walk);
 	found = emogi_obtain_or_walk(call, source, wish, patch != NULL, graph, walk);
 	if (patch != NULL)
 		*patch = found;
@@ -297,7 +295,7 @@ open_call(Oid function, EmogiTask *task, EmogiPatch **patch, EmogiGraph *graph, 
 		emogi_build_check(&source);
 		return NULL;
 	}
-	if (walk != NULL && emogi_afoot_may_serve(task) && emogi_walk_may_lead(&source))
+	if (walk != NULL && emogi_afoot_may_serve(task) && emogi_walk_may_lead(&source) && emogi_afoot_describe(task, walk))
 		call = open_afoot(function, task, &source, &wish, patch, graph, walk);
 	else
 	{
@@ -368,16 +366,15 @@ emogi_run_notice_missing(const char *what, const EmogiTask *task, Datum key)
 }
 
 /*
- * Tell, asked or not, of a text that is written as an array and is no vertex: drivers that give no type to a list of strings have it
- * arrive as one.
+ * Tell, asked or not, of a source that is no vertex, if it is text that is written as an array: drivers that give no type to a list of
+ * strings have it arrive as one.
  */
 static void
-notice_array(const EmogiTask *task, const EmogiPatch *patch, const EmogiGraph *graph)
+notice_array(const EmogiTask *task)
 {
 	const char *text;
 
-	if (task->sources.count != 1 || task->form->coder.key.type != TEXTOID ||
-		(graph != NULL && emogi_near_has_vertex(graph, patch, task->keys[0])))
+	if (task->sources.count != 1 || task->form->coder.key.type != TEXTOID)
 		return;
 	text = emogi_form_key_text(&task->form->coder.key, task->sources.datums[0]);
 	if (text[0] == '{' && text[strlen(text) - 1] == '}')
@@ -386,21 +383,26 @@ notice_array(const EmogiTask *task, const EmogiPatch *patch, const EmogiGraph *g
 				 errhint("It is taken for one vertex. Several are an array of text: '{a,b}'::text[], and $1::text[] for a parameter.")));
 }
 
+/* Tell of a source that is no vertex of the graph. */
+static void
+notice_source(const EmogiTask *task, uint64 i)
+{
+	if (emogi_notice_missing_source)
+		emogi_run_notice_missing("source", task, task->sources.datums[i]);
+	else
+		notice_array(task);
+}
+
 /* Tell of the first source that is no vertex of the graph, NULL = one without any. */
 static void
 notice_sources(const EmogiTask *task, const EmogiPatch *patch, const EmogiGraph *graph)
 {
-	if (!task->has_sources)
+	if (!task->has_sources || (!emogi_notice_missing_source && task->sources.count != 1))
 		return;
-	if (!emogi_notice_missing_source)
-	{
-		notice_array(task, patch, graph);
-		return;
-	}
 	for (uint64 i = 0; i < task->sources.count; i++)
 		if (graph == NULL || !emogi_near_has_vertex(graph, patch, task->keys[i]))
 		{
-			emogi_run_notice_missing("source", task, task->sources.datums[i]);
+			notice_source(task, i);
 			return;
 		}
 }
@@ -412,7 +414,7 @@ notice_not_found(const EmogiTask *task, const EmogiWalk *walk)
 	for (uint64 i = 0; i < walk->nsources; i++)
 		if (!walk->found[i])
 		{
-			emogi_run_notice_missing("source", task, task->sources.datums[i]);
+			notice_source(task, i);
 			return;
 		}
 }
@@ -443,7 +445,7 @@ emogi_run(Oid function, EmogiTask *task, EmogiGraph *graph, EmogiResult *result)
 	memset(result, 0, sizeof *result);
 	if (walk.is_answered)
 	{
-		emogi_afoot_take(call, &walk, graph, result);
+		emogi_afoot_take(call, task, &walk, graph, result);
 		notice_not_found(task, &walk);
 		emogi_call_phase(call, EMOGI_PHASE_ROWS);
 		return call;

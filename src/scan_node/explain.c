@@ -103,8 +103,12 @@ describe_walk(const EmogiScan *scan, const EmogiTask *task, EmogiWalk *walk)
 
 	bounded.query.max_depth = constant_depth(scan);
 	bounded.has_targets = scan->vertex_input >= 0 && !scan->looks_up;
-	emogi_afoot_describe(&bounded, walk);
-	walk->nsources = 1;
+	*walk = (EmogiWalk) {
+		.direction = task->direction,
+		.max_depth = bounded.query.max_depth,
+		.nsources = 1,
+		.targeted = bounded.has_targets
+	};
 	return emogi_afoot_may_serve(&bounded);
 }
 

@@ -24,25 +24,35 @@
 
 #include "walk/walk.h"
 
-/* Can the keys of a Source be walked from: are they integers? */
+/* Can the keys of a Source be walked from? Which of several spellings of a key is given back depends on all rows: those cannot. */
 bool
 emogi_walk_may_lead(const EmogiSource *source)
 {
-	return !source->is_query && source->key.class == EMOGI_KEY_INTEGER && source->key.nparts == 0;
+	return !source->is_query && source->key.class != EMOGI_KEY_COMPARED && source->key.nparts == 0;
 }
 
-/* Is an index's operator class the default one of a type, in an access method that finds by equality? */
+/*
+ * Is an index's operator class the default one of a type, in an access method that finds by equality, and its collation one by which
+ * equal strings have equal bytes? Gets the equality.
+ */
 static bool
-finds_equals(Relation index, Oid type)
+finds_equals(Relation index, Oid type, EmogiWalkIndex *found)
 {
-	const Oid	am = index->rd_rel->relam;
-	Oid			family = InvalidOid;
+	const bool	is_btree = index->rd_rel->relam == BTREE_AM_OID;
+	const Oid	family = index->rd_opfamily[0];
+	const Oid	input = index->rd_opcintype[0];
+	const Oid	collation = index->rd_indcollation[0];
+	TypeCacheEntry *cache = lookup_type_cache(type, TYPECACHE_BTREE_OPFAMILY | TYPECACHE_HASH_OPFAMILY);
+	Oid			operator;
 
-	if (am == BTREE_AM_OID)
-		family = lookup_type_cache(type, TYPECACHE_BTREE_OPFAMILY)->btree_opf;
-	else if (am == HASH_AM_OID)
-		family = lookup_type_cache(type, TYPECACHE_HASH_OPFAMILY)->hash_opf;
-	return OidIsValid(family) && index->rd_opfamily[0] == family && index->rd_opcintype[0] == type;
+	if ((!is_btree && index->rd_rel->relam != HASH_AM_OID) || !OidIsValid(family) ||
+		family != (is_btree ? cache->btree_opf : cache->hash_opf) || input != (is_btree ? cache->btree_opintype : cache->hash_opintype) ||
+		(OidIsValid(collation) && !get_collation_isdeterministic(collation)))
+		return false;
+	found->strategy = is_btree ? BTEqualStrategyNumber : HTEqualStrategyNumber;
+	operator = get_opfamily_member(family, input, input, found->strategy);
+	found->equals = OidIsValid(operator) ? get_opcode(operator) : InvalidOid;
+	return OidIsValid(found->equals);
 }
 
 /* Does an index have all rows that the active snapshot sees? One that came over broken HOT chains has not those of older snapshots. */
@@ -56,19 +66,19 @@ has_all_rows(Relation index)
 		(!form->indcheckxmin || TransactionIdPrecedes(HeapTupleHeaderGetXmin(index->rd_indextuple->t_data), TransactionXmin));
 }
 
-/* Open an index of a heap if it leads from a column of a type; NULL when it does not, or is locked. */
-static Relation
-open_index(Oid relid, AttrNumber column, Oid type)
+/* Open an index of a heap if it leads from a column; false when it does not, or is locked. */
+static bool
+open_index(Oid relid, AttrNumber column, EmogiWalkIndex *found)
 {
 	Relation	index;
 
 	if (!ConditionalLockRelationOid(relid, AccessShareLock))
-		return NULL;
-	index = index_open(relid, NoLock);
-	if (index->rd_index->indkey.values[0] == column && has_all_rows(index) && finds_equals(index, type))
-		return index;
+		return false;
+	index = found->index = index_open(relid, NoLock);
+	if (index->rd_index->indkey.values[0] == column && has_all_rows(index) && finds_equals(index, found->from_type, found))
+		return true;
 	index_close(index, AccessShareLock);
-	return NULL;
+	return false;
 }
 
 /* Find the index of a heap that leads from one column to another: of several that with the fewest columns, the oldest. */
@@ -76,26 +86,26 @@ static void
 find_index(Relation heap, AttrNumber from, AttrNumber to, EmogiWalkIndex *found)
 {
 	TupleDesc	desc = RelationGetDescr(heap);
+	EmogiWalkIndex each = {
+		.heap = RelationGetRelid(heap),
+		.from_type = getBaseType(TupleDescAttr(desc, from - 1)->atttypid),
+		.to = to,
+		.to_type = getBaseType(TupleDescAttr(desc, to - 1)->atttypid)
+	};
 	ListCell   *cell;
 
-	found->heap = RelationGetRelid(heap);
-	found->index = NULL;
-	found->from_type = getBaseType(TupleDescAttr(desc, from - 1)->atttypid);
-	found->to = to;
-	found->to_type = getBaseType(TupleDescAttr(desc, to - 1)->atttypid);
+	*found = each;
 	foreach(cell, RelationGetIndexList(heap))
 	{
-		Relation	index = open_index(lfirst_oid(cell), from, found->from_type);
-
-		if (index == NULL)
+		if (!open_index(lfirst_oid(cell), from, &each))
 			continue;
-		if (found->index != NULL && found->index->rd_index->indnatts <= index->rd_index->indnatts)
-			index_close(index, AccessShareLock);
+		if (found->index != NULL && found->index->rd_index->indnatts <= each.index->rd_index->indnatts)
+			index_close(each.index, AccessShareLock);
 		else
 		{
 			if (found->index != NULL)
 				index_close(found->index, AccessShareLock);
-			found->index = index;
+			*found = each;
 		}
 	}
 }

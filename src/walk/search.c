@@ -1,8 +1,8 @@
 /*
  * search.c: BFS over indexes.
  *
- * What is met stands in a hash table of keys, and in the order in which it was met in an array, which is the queue: level by level,
- * each walked in ascending order of keys, in which an index is read best. A row with a NULL end is no edge. Rows are those that the
+ * What is met stands in a hash table, and in the order in which it was met in an array, which is the queue: level by level, where keys are
+ * integers each in ascending order, in which an index is read best. A row with a NULL end is no edge. Rows are those that the
  * active snapshot sees, the own transaction's among them.
  *
  * A vertex that is met is in the graph. A source is if it has an edge. Where it has none in the walk's own direction, and there is no
@@ -11,34 +11,32 @@
 #include "postgres.h"
 
 #include "access/genam.h"
-#include "access/stratnum.h"
 #include "access/table.h"
 #include "access/tableam.h"
-#include "catalog/pg_am.h"
 #include "catalog/pg_type.h"
 #include "common/hashfn.h"
 #include "executor/tuptable.h"
 #include "miscadmin.h"
-#include "utils/fmgroids.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
 #include "server/compat.h"
 #include "walk/walk.h"
+#include "walk/walk_keys.h"
 
-/* A key that was met, or is wanted. */
-typedef struct Key
+/* A vertex that was met, or is wanted. */
+typedef struct Vertex
 {
-	int64		key;
+	int64		id;
 	char		status;			/* of the hash table */
 	bool		is_met;
 	bool		is_wanted;		/* a target that is not met yet */
-} Key;
+} Vertex;
 
-#define SH_PREFIX keys
-#define SH_ELEMENT_TYPE Key
+#define SH_PREFIX vertices
+#define SH_ELEMENT_TYPE Vertex
 #define SH_KEY_TYPE int64
-#define SH_KEY key
+#define SH_KEY id
 #define SH_HASH_KEY(table, key) hash_combine(murmurhash32((uint32) (key)), murmurhash32((uint32) ((uint64) (key) >> 32)))
 #define SH_EQUAL(table, a, b) ((a) == (b))
 #define SH_SCOPE static inline
@@ -49,7 +47,7 @@ typedef struct Key
 /* A vertex that was reached. */
 typedef struct Reached
 {
-	int64		key;
+	int64		id;
 	int32		level;
 } Reached;
 
@@ -60,6 +58,8 @@ typedef struct Reader
 	Relation	heap;
 	TupleTableSlot *slot;
 	IndexScanDesc scan;
+	ScanKeyData key;
+	MemoryContext context;		/* its argument */
 } Reader;
 
 typedef struct Search
@@ -69,7 +69,8 @@ typedef struct Search
 	int			nreaders;
 	int			nforward;		/* so many */
 	bool		gave_up;
-	keys_hash *keys;
+	EmogiWalkKeys keys;
+	vertices_hash *vertices;
 	uint64		nwanted;		/* targets that are not met yet */
 	Reached    *reached;		/* [room] */
 	uint64		count;
@@ -86,6 +87,8 @@ open_reader(Reader *reader, const EmogiWalkIndex *index)
 	reader->heap = table_open(index->heap, NoLock);
 	reader->slot = table_slot_create(reader->heap, NULL);
 	reader->scan = emogi_compat_begin_index(reader->heap, index->index, GetActiveSnapshot());
+	reader->context = AllocSetContextCreate(CurrentMemoryContext, "emogi index key", ALLOCSET_SMALL_SIZES);
+	ScanKeyEntryInitialize(&reader->key, 0, 1, index->strategy, InvalidOid, index->index->rd_indcollation[0], index->equals, (Datum) 0);
 }
 
 static void
@@ -94,42 +97,6 @@ close_reader(Reader *reader)
 	index_endscan(reader->scan);
 	ExecDropSingleTupleTableSlot(reader->slot);
 	table_close(reader->heap, NoLock);
-}
-
-/* Turn the Datum of an integer into its value. */
-static int64
-integer_of(Datum datum, Oid type)
-{
-	switch (type)
-	{
-		case INT2OID:
-			return DatumGetInt16(datum);
-		case INT4OID:
-			return DatumGetInt32(datum);
-		default:
-			return DatumGetInt64(datum);
-	}
-}
-
-/* Turn a value into the Datum of an integer, and find the function that tells that such are equal; false when it is out of range. */
-static bool
-datum_of(int64 value, Oid type, Datum *datum, RegProcedure *equals)
-{
-	switch (type)
-	{
-		case INT2OID:
-			*datum = Int16GetDatum((int16) value);
-			*equals = F_INT2EQ;
-			return value >= PG_INT16_MIN && value <= PG_INT16_MAX;
-		case INT4OID:
-			*datum = Int32GetDatum((int32) value);
-			*equals = F_INT4EQ;
-			return value >= PG_INT32_MIN && value <= PG_INT32_MAX;
-		default:
-			*datum = Int64GetDatum(value);
-			*equals = F_INT8EQ;
-			return true;
-	}
 }
 
 /* Count what a walk costs; false when it has cost too much. */
@@ -143,35 +110,39 @@ pay(Search *search, uint64 cost)
 
 /* Put a reader to the edges of a vertex; false when it can have none, or the walk gives up. */
 static bool
-put_reader(Search *search, Reader *reader, int64 key)
+put_reader(Search *search, Reader *reader, int64 id)
 {
-	const bool	is_btree = reader->index->index->rd_rel->relam == BTREE_AM_OID;
-	ScanKeyData scan_key;
-	RegProcedure equals;
+	const EmogiWalkIndex *index = reader->index;
+	MemoryContext old = MemoryContextSwitchTo(reader->context);
 	Datum		datum;
+	bool		exists;
 
 	CHECK_FOR_INTERRUPTS();
-	if (!datum_of(key, reader->index->from_type, &datum, &equals) || !pay(search, EMOGI_WALK_SEARCH_COST))
+	MemoryContextReset(reader->context);
+	exists = emogi_walk_keys_datum(&search->keys, id, index->from_type, &datum);
+	MemoryContextSwitchTo(old);
+	if (!exists || !pay(search, EMOGI_WALK_SEARCH_COST))
 		return false;
-	ScanKeyInit(&scan_key, 1, is_btree ? BTEqualStrategyNumber : HTEqualStrategyNumber, equals, datum);
-	index_rescan(reader->scan, &scan_key, 1, NULL, 0);
+	reader->key.sk_argument = datum;
+	index_rescan(reader->scan, &reader->key, 1, NULL, 0);
 	return true;
 }
 
-/* Does the row at hand have the key? A hash index finds rows with the same hash. */
+/* Does the row at hand have the reader's key? A hash index finds rows with the same hash. */
 static bool
-is_of_key(const Reader *reader, int64 key)
+has_key(const Reader *reader)
 {
 	const AttrNumber column = reader->index->index->rd_index->indkey.values[0];
+	ScanKey		key = unconstify(ScanKeyData *, &reader->key);
 	bool		is_null;
 	Datum		datum = slot_getattr(reader->slot, column, &is_null);
 
-	return !is_null && integer_of(datum, reader->index->from_type) == key;
+	return !is_null && DatumGetBool(FunctionCall2Coll(&key->sk_func, key->sk_collation, datum, key->sk_argument));
 }
 
 /* Read the other end of the next edge of a vertex; false when there is none, or the walk gives up. */
 static bool
-next_end(Search *search, Reader *reader, int64 key, int64 *end)
+next_end(Search *search, Reader *reader, int64 *end)
 {
 	while (index_getnext_slot(reader->scan, ForwardScanDirection, reader->slot))
 	{
@@ -181,12 +152,12 @@ next_end(Search *search, Reader *reader, int64 key, int64 *end)
 		CHECK_FOR_INTERRUPTS();
 		if (!pay(search, 1))
 			return false;
-		if (reader->scan->xs_recheck && !is_of_key(reader, key))
+		if (reader->scan->xs_recheck && !has_key(reader))
 			continue;
 		datum = slot_getattr(reader->slot, reader->index->to, &is_null);
 		if (is_null)
 			continue;
-		*end = integer_of(datum, reader->index->to_type);
+		*end = emogi_walk_keys_id(&search->keys, datum, reader->index->to_type);
 		return true;
 	}
 	return false;
@@ -196,46 +167,46 @@ next_end(Search *search, Reader *reader, int64 key, int64 *end)
 
 /* Does a vertex have an edge that one of the readers in [first, end) finds? */
 static bool
-has_edge(Search *search, int64 key, int first, int end)
+has_edge(Search *search, int64 id, int first, int end)
 {
 	int64		other;
 
 	for (int i = first; i < end; i++)
-		if (put_reader(search, &search->readers[i], key) && next_end(search, &search->readers[i], key, &other))
+		if (put_reader(search, &search->readers[i], id) && next_end(search, &search->readers[i], &other))
 			return true;
 	return false;
 }
 
 /* Is a source in the graph? Where nothing can tell, the walk gives up. */
 static bool
-is_vertex(Search *search, int64 key)
+is_vertex(Search *search, int64 id)
 {
-	if (has_edge(search, key, 0, search->nforward))
+	if (has_edge(search, id, 0, search->nforward))
 		return true;
 	if (search->nforward == search->nreaders && search->walk->direction != EMOGI_BOTH)
 		search->gave_up = true;
-	return has_edge(search, key, search->nforward, search->nreaders);
+	return has_edge(search, id, search->nforward, search->nreaders);
 }
 
 /* Meet a vertex at some level. */
 static void
-meet(Search *search, int64 key, int32 level)
+meet(Search *search, int64 id, int32 level)
 {
 	bool		is_known;
-	Key	   *found = keys_insert(search->keys, key, &is_known);
+	Vertex	   *vertex = vertices_insert(search->vertices, id, &is_known);
 
-	if (is_known && found->is_met)
+	if (is_known && vertex->is_met)
 		return;
-	if (is_known && found->is_wanted)
+	if (is_known && vertex->is_wanted)
 		search->nwanted--;
-	found->is_met = true;
-	found->is_wanted = false;
+	vertex->is_met = true;
+	vertex->is_wanted = false;
 	if (search->count == search->room)
 	{
 		search->room *= 2;
 		search->reached = repalloc_huge(search->reached, search->room * sizeof *search->reached);
 	}
-	search->reached[search->count++] = (Reached) {key, level};
+	search->reached[search->count++] = (Reached) {id, level};
 }
 
 /* Meet what a vertex's edges lead to. */
@@ -247,9 +218,9 @@ walk_from(Search *search, const Reached from)
 		Reader	   *reader = &search->readers[i];
 		int64		end;
 
-		if (!put_reader(search, reader, from.key))
+		if (!put_reader(search, reader, from.id))
 			continue;
-		while (next_end(search, reader, from.key, &end))
+		while (next_end(search, reader, &end))
 		{
 			search->walk->nlooked++;
 			meet(search, end, from.level + 1);
@@ -258,12 +229,9 @@ walk_from(Search *search, const Reached from)
 }
 
 static int
-compare_keys(const void *a, const void *b)
+compare_reached(const void *a, const void *b, void *keys)
 {
-	const int64 x = ((const Reached *) a)->key;
-	const int64 y = ((const Reached *) b)->key;
-
-	return (x > y) - (x < y);
+	return emogi_walk_keys_compare(((const Reached *) a)->id, ((const Reached *) b)->id, keys);
 }
 
 /* Is there nothing more that is wanted? */
@@ -284,7 +252,8 @@ walk_levels(Search *search)
 	{
 		const uint64 end = search->count;
 
-		qsort(search->reached + first, end - first, sizeof *search->reached, compare_keys);
+		if (search->keys.are_integers)
+			qsort_arg(search->reached + first, end - first, sizeof *search->reached, compare_reached, &search->keys);
 		for (; first < end; first++)
 		{
 			if (is_done(search))
@@ -305,12 +274,13 @@ enter_targets(Search *search)
 	for (uint64 i = 0; walk->targeted && i < walk->ntargets; i++)
 	{
 		bool		is_known;
-		Key	   *found = keys_insert(search->keys, walk->targets[i], &is_known);
+		const int64 id = emogi_walk_keys_id(&search->keys, walk->targets[i], INT8OID);
+		Vertex	   *vertex = vertices_insert(search->vertices, id, &is_known);
 
 		if (is_known)
 			continue;
-		found->is_met = false;
-		found->is_wanted = true;
+		vertex->is_met = false;
+		vertex->is_wanted = true;
 		search->nwanted++;
 	}
 }
@@ -324,11 +294,12 @@ enter_sources(Search *search)
 	walk->found = palloc0(Max(walk->nsources, 1) * sizeof *walk->found);
 	for (uint64 i = 0; i < walk->nsources && !search->gave_up; i++)
 	{
-		const Key  *known = keys_lookup(search->keys, walk->sources[i]);
+		const int64 id = emogi_walk_keys_id(&search->keys, walk->sources[i], INT8OID);
+		const Vertex *known = vertices_lookup(search->vertices, id);
 
-		walk->found[i] = (known != NULL && known->is_met) || is_vertex(search, walk->sources[i]);
+		walk->found[i] = (known != NULL && known->is_met) || is_vertex(search, id);
 		if (walk->found[i])
-			meet(search, walk->sources[i], 0);
+			meet(search, id, 0);
 	}
 }
 
@@ -352,22 +323,39 @@ open_readers(Search *search, const EmogiWalkIndexes *indexes)
 	}
 }
 
-/* Write the answer, in ascending order of keys, into a memory context. */
-static void
-write_answer(const Search *search, MemoryContext context)
+/* Copy the keys that were reached, which are no integers, into the current memory context. */
+static EmogiKeyBytes *
+copy_keys(const Search *search)
 {
+	EmogiKeyBytes *keys = palloc_extended(Max(search->count, 1) * sizeof *keys, MCXT_ALLOC_HUGE);
+
+	for (uint64 i = 0; i < search->count; i++)
+	{
+		const EmogiKeyBytes key = search->keys.bytes[search->reached[i].id];
+
+		keys[i] = (EmogiKeyBytes) {key.length > 0 ? memcpy(palloc(key.length), key.bytes, key.length) : NULL, key.length};
+	}
+	return keys;
+}
+
+/* Write the answer, in ascending order of keys, into the current memory context. */
+static void
+write_answer(Search *search)
+{
+	const bool	are_integers = search->keys.are_integers;
 	EmogiWalk  *walk = search->walk;
 
 	walk->count = search->count;
 	walk->nlevels = search->count > 0 ? (uint32) search->reached[search->count - 1].level + 1 : 0;
-	qsort(search->reached, search->count, sizeof *search->reached, compare_keys);
-	walk->ids = MemoryContextAllocHuge(context, Max(search->count, 1) * sizeof *walk->ids);
-	walk->levels = MemoryContextAllocHuge(context, Max(search->count, 1) * sizeof *walk->levels);
+	qsort_arg(search->reached, search->count, sizeof *search->reached, compare_reached, &search->keys);
+	walk->ids = palloc_extended(Max(search->count, 1) * sizeof *walk->ids, MCXT_ALLOC_HUGE);
+	walk->levels = palloc_extended(Max(search->count, 1) * sizeof *walk->levels, MCXT_ALLOC_HUGE);
 	for (uint64 i = 0; i < search->count; i++)
 	{
-		walk->ids[i] = search->reached[i].key;
+		walk->ids[i] = are_integers ? search->reached[i].id : (int64) i;
 		walk->levels[i] = search->reached[i].level;
 	}
+	walk->keys = are_integers ? NULL : copy_keys(search);
 }
 
 /*
@@ -387,7 +375,8 @@ emogi_walk_search(const EmogiWalkIndexes *indexes, EmogiWalk *walk)
 		walk->max_depth = 0;	/* no row is wanted that there could be */
 	MemoryContextSwitchTo(scrap);
 	search.reached = palloc(search.room * sizeof *search.reached);
-	search.keys = keys_create(scrap, 64, NULL);
+	search.vertices = vertices_create(scrap, 64, NULL);
+	emogi_walk_keys_init(&search.keys, walk->coder);
 	open_readers(&search, indexes);
 	enter_targets(&search);
 	MemoryContextSwitchTo(context);
@@ -397,9 +386,9 @@ emogi_walk_search(const EmogiWalkIndexes *indexes, EmogiWalk *walk)
 	for (int i = 0; i < search.nreaders; i++)
 		close_reader(&search.readers[i]);
 	walk->is_answered = !search.gave_up;
-	if (walk->is_answered)
-		write_answer(&search, context);
 	MemoryContextSwitchTo(context);
+	if (walk->is_answered)
+		write_answer(&search);
 	MemoryContextDelete(scrap);
 	return walk->is_answered;
 }

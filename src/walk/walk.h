@@ -2,12 +2,13 @@
  * walk.h: searches that walk over indexes of the tables, without a Graph.
  *
  * indexes.c finds the indexes that lead from a vertex to its edges, and has them open; search.c goes over them, level by level, under
- * the active snapshot. Whether that costs less than a Graph is not known here: build/choice.c says how much a walk may cost.
+ * the active snapshot; keys.c keeps the keys that are met. Whether that costs less than a Graph is not known here: build/choice.c says how much a walk may cost.
  */
 #ifndef EMOGI_WALK_H
 #define EMOGI_WALK_H
 
 #include "access/attnum.h"
+#include "access/stratnum.h"
 #include "nodes/pg_list.h"
 
 #include "source/source.h"
@@ -27,10 +28,11 @@ typedef struct EmogiWalk
 	/* what is asked for */
 	EmogiDirection direction;	/* which way a stored edge leads */
 	int64		max_depth;		/* hops; -1 = no bound */
-	const int64 *sources;		/* [nsources], keys */
+	EmogiKeyCoder *coder;		/* of the keys */
+	const Datum *sources;		/* [nsources], keys */
 	uint64		nsources;
 	bool		targeted;		/* it may end as soon as all targets are reached */
-	const int64 *targets;		/* [ntargets], keys */
+	const Datum *targets;		/* [ntargets], keys */
 	uint64		ntargets;
 	uint64		most_cost;		/* it gives up when it has cost more */
 
@@ -41,7 +43,8 @@ typedef struct EmogiWalk
 	uint64		nlooked;		/* edges that were looked at */
 	uint32		nlevels;		/* levels entered, the sources' own included */
 	uint64		count;			/* vertices that were reached */
-	int64	   *ids;			/* [count], keys, ascending */
+	int64	   *ids;			/* [count], ascending: keys that are integers, for others 0 .. count - 1 */
+	EmogiKeyBytes *keys;		/* [count], keys that are no integers, ascending; else NULL */
 	int32	   *levels;			/* [count] */
 	bool	   *found;			/* [nsources], the source is a vertex of the graph */
 	char		names[EMOGI_WALK_NAMES_BYTES];	/* of the indexes */
@@ -54,7 +57,9 @@ typedef struct EmogiWalkIndex
 {
 	Oid			heap;
 	Relation	index;			/* open, with a lock; NULL = there is none */
-	Oid			from_type;		/* of the column that it leads from: smallint, integer or bigint */
+	Oid			from_type;		/* of the column that it leads from, no domain */
+	RegProcedure equals;		/* tells that two of such are equal, as strategy says */
+	StrategyNumber strategy;
 	AttrNumber	to;				/* the other end's column, in the heap */
 	Oid			to_type;
 } EmogiWalkIndex;

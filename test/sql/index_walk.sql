@@ -280,10 +280,57 @@ CREATE TABLE nobody (src int, dst int);
 CREATE INDEX ON nobody (src);
 CREATE INDEX ON nobody (dst);
 SELECT answer('emogi_bfs(''nobody'', 4, 2)');
--- Keys of other types.
-CREATE TABLE named AS SELECT src::text AS src, dst::text AS dst FROM edges;
+
+-- Keys of other types; those of which equal ones may be written in several ways have their graph built.
+CREATE TABLE named AS SELECT src::text COLLATE "C" AS src, dst::text COLLATE "C" AS dst FROM edges;
+INSERT INTO named VALUES ('4', ''), ('', repeat('long ', 500)), ('4', '{4}');
+CREATE INDEX ON named (src text_pattern_ops);
+SELECT answer('emogi_bfs(''named'', ''4''::text, 1)') LIKE '%by built';
 CREATE INDEX ON named (src);
-SELECT answer('emogi_bfs(''named'', ''4''::text, 2)');
+SELECT answer('emogi_bfs(''named'', ''4''::text, 1)');
+SELECT answer('emogi_bfs(''named'', ARRAY[''60'', ''4'', ''nobody'', NULL], 1) WHERE vertex <> repeat(''long '', 500)');
+CREATE INDEX ON named USING hash (dst);
+SELECT answer('emogi_bfs(''named'', ''5''::text, 1, ''both'')');
+SELECT answer('emogi_bfs(''named'', ''1''::text) WHERE vertex = ''9''');
+SELECT answer('emogi_bfs(''named'', ''1''::text) WHERE vertex IN (''9'', ''3'', ''nobody'')');
+SELECT answer('emogi_bfs(''named'', ''1''::text, 3) WHERE level <= 2 AND vertex = ''3''');
+SELECT answer('emogi_bfs(''named'', ''nobody''::text, 3)');
+SELECT emogi_evict() IS NOT NULL;
+SELECT count(*) FROM emogi_bfs('named', '{4,5}'::text, 1);
+SET emogi.notice_missing_source = on;
+SELECT count(*) FROM emogi_bfs('named', 'nobody'::text, 1);
+RESET emogi.notice_missing_source;
+SET enable_hashjoin = off;
+SET enable_mergejoin = off;
+SELECT s, vertex, level FROM (VALUES ('5'), ('60'), ('4'), ('')) AS v (s) LEFT JOIN emogi_bfs('named', '4'::text, 1) ON vertex = s ORDER BY 1;
+SELECT s, vertex, level FROM (VALUES (5), (60), (4)) AS v (s) LEFT JOIN emogi_bfs('edges', 4, 1) ON vertex = s ORDER BY 1;
+SELECT last();
+RESET enable_hashjoin;
+RESET enable_mergejoin;
+CREATE TABLE sorted (src text, dst varchar(9));
+INSERT INTO sorted VALUES ('b', 'B'), ('b', 'a'), ('b', 'A'), ('b', 'Aa'), ('a', 'aB');
+CREATE INDEX ON sorted (src);
+CREATE INDEX ON sorted (dst);
+SELECT answer('emogi_bfs(''sorted'', ''b''::text, 1)') LIKE '%by index';
+SELECT answer('emogi_bfs(''sorted'', ''b''::text, 2, ''both'')') LIKE '%by index';
+CREATE TABLE linked AS SELECT md5(src::text)::uuid AS src, md5(dst::text)::uuid AS dst FROM edges;
+CREATE INDEX ON linked (src, dst);
+CREATE INDEX ON linked (dst);
+SELECT answer(format('emogi_bfs(''linked'', %L::uuid, 2)', md5('4')));
+SELECT answer(format('emogi_bfs(''linked'', %L::uuid, 1, ''both'')', md5('4')));
+SELECT answer(format('emogi_bfs(''linked'', %L::text, 1)', md5('4')));
+SELECT answer(format('emogi_bfs(''linked'', %L::text) WHERE vertex = %L', md5('4'), md5('6')::uuid));
+CREATE TYPE mood AS ENUM ('sad', 'ok', 'glad');
+CREATE TABLE moods AS SELECT v.a::mood AS src, v.b::mood AS dst, v.d::date AS day, v.d::date + 1 AS next, v.f AS f, v.f + 1 AS g, v.n AS n, v.n + 1 AS o
+  FROM (VALUES ('sad', 'ok', '2024-02-29', -0.0::float8, 1.0), ('ok', 'glad', '2024-03-01', 0.0, 1.00), ('ok', 'sad', '0001-01-01 BC', 1.0, 2.000)) AS v (a, b, d, f, n);
+CREATE INDEX ON moods (src);
+CREATE INDEX ON moods (day);
+CREATE INDEX ON moods USING hash (f);
+CREATE INDEX ON moods (n);
+SELECT answer('emogi_bfs(''moods'', ''ok''::text, 1)');
+SELECT answer('emogi_bfs(''moods(day, next)'', ''2024-02-29''::text, 2)');
+SELECT answer('emogi_bfs(''moods(f, g)'', ''-0''::text, 1)');
+SELECT answer('emogi_bfs(''moods(n, o)'', ''1.0''::text, 1)');
 
 -- A search that reaches more than it may gives up, and the graph is built; nor does one begin that is sure to.
 CREATE TABLE wide AS SELECT 1 AS src, i AS dst FROM generate_series(2, 3000) i UNION ALL SELECT i, i + 5000 FROM generate_series(2, 500) i;
