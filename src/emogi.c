@@ -12,6 +12,7 @@
  *   build/       from a Source to a Graph
  *   live/        what has changed in the tables since a Graph was made
  *   edges/       from a Source to edges in the Region
+ *   walk/        searches over indexes of the tables, without a Graph
  *   call/        a call and its slot
  *   tree/        a query or view: what its rows depend on
  *   source/      what the graph argument names                 cache/   the Graphs that calls and sessions share
@@ -27,6 +28,7 @@
  *   tree/tree.c            of a query or view, makes its tree, and says why its Graph may not be shared, if so
  *   build/obtain.c         has wish.c look in the cache for a Graph that holds exactly what the call's snapshot sees, and pin it
  *                          (cache/cache.c keeps the entries, cache/ring.c knows who has changed which table);  else
+ *   build/choice.c         says whether a search that reaches little walks over indexes instead (walk/search.c);  else
  *   build/follow.c         has live/refresh.c find what has changed, and an older Graph spliced;  else
  *   build/build.c          has the Source turned into edges in the Region (edges/heap_scan.c and pages.c read tables, sink.c takes
  *                          rows from the executor), then has the engine worker make keys and CSR of them;  wish.c publishes the
@@ -73,6 +75,7 @@ request_shmem(void)
 	RequestAddinShmemSpace(emogi_dictionaries_shmem_size());
 	RequestAddinShmemSpace(emogi_live_state_shmem_size());
 	RequestAddinShmemSpace(emogi_vacuums_shmem_size());
+	RequestAddinShmemSpace(emogi_rents_shmem_size());
 	RequestAddinShmemSpace(emogi_history_shmem_size());
 }
 
@@ -92,6 +95,7 @@ startup_shmem(void)
 	emogi_dictionaries_shmem_startup();
 	emogi_live_state_shmem_startup(found);
 	emogi_vacuums_shmem_startup(found);
+	emogi_rents_shmem_startup(found);
 	emogi_history_shmem_startup(found);
 	LWLockRelease(AddinShmemInitLock);
 }

@@ -2,7 +2,7 @@
  * build.h: from a Source to a Graph.
  *
  * emogi_obtain_graph (obtain.c) looks in the cache for a Graph that holds exactly what the snapshot of the call sees, and pins it
- * (wish.c); else it has one built and published. build.c has the edges of the Source brought into the Region (../edges), then has
+ * (wish.c); else it has one built and published, unless the call is a search that does without (choice.c). build.c has the edges of the Source brought into the Region (../edges), then has
  * the engine worker make keys and CSR of them. estimate.c and foresight.c say how large a Graph will be, before the scan and for
  * the planner.
  */
@@ -12,6 +12,7 @@
 #include "cache/cache.h"
 #include "edges/edges.h"
 #include "graph/patch.h"
+#include "walk/walk.h"
 
 /* ---- obtain.c: the Graph of a call ---- */
 
@@ -20,14 +21,25 @@ typedef enum EmogiOutlook
 {
 	EMOGI_GRAPH_IS_CACHED,
 	EMOGI_GRAPH_WILL_BE_REFRESHED,
+	EMOGI_GRAPH_WILL_BE_WALKED, /* it will not be there: the search walks over indexes */
 	EMOGI_GRAPH_WILL_BE_BUILT,
 	EMOGI_GRAPH_WILL_BE_PRIVATE
 } EmogiOutlook;
 
-extern EmogiOutlook emogi_obtain_outlook(const EmogiSource *source, const EmogiGraphKey *wanted, const char **why_private);
+extern EmogiOutlook emogi_obtain_outlook(const EmogiSource *source, const EmogiGraphKey *wanted, EmogiWalk *walk, const char **why_private);
 extern void emogi_obtain_graph(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *wanted, EmogiGraph *graph);
 extern EmogiPatch *emogi_obtain_patched(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *wanted, EmogiGraph *graph);
+extern EmogiPatch *emogi_obtain_or_walk(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *wanted, bool patched,
+										EmogiGraph *graph, EmogiWalk *walk);
 extern void emogi_obtain_release(EmogiCall *call);
+
+/* ---- choice.c: whether a search walks over indexes ---- */
+
+extern double emogi_choice_edges(double nreads);
+extern bool emogi_choice_may_walk(const EmogiSource *source);
+extern bool emogi_choice_walks(const EmogiSource *source, List *leaves, bool serves_others, EmogiWalk *walk);
+extern void emogi_choice_note_walk(const EmogiSource *source, const EmogiWalk *walk);
+extern void emogi_choice_note_build(const EmogiSource *source);
 
 /* ---- unshared.c: why a Graph is for one call alone ---- */
 
@@ -80,6 +92,7 @@ typedef struct EmogiEstimate
 extern EmogiEstimate emogi_estimate_graph(const EmogiSource *source, EmogiDirection direction);
 extern double emogi_estimate_rows(const EmogiSource *source, List *leaves);
 extern double emogi_estimate_next_degree(const EmogiSource *source, double nvertices, double nedges);
+extern double emogi_estimate_reached(double nvertices, double nedges, double next_degree, double depth);
 extern bool emogi_estimate_size(const EmogiSource *source, double *nvertices, double *nedges);
 
 /* ---- foresight.c: what the planner can know of a query ---- */

@@ -277,6 +277,25 @@ emogi_estimate_next_degree(const EmogiSource *source, double nvertices, double n
 	return Max(degree + (1 - Min(share, 1)) * mean, mean);
 }
 
+/*
+ * Estimate how many vertices are within so many hops (< 0: any number) of one: it has a list of the mean length, and each
+ * vertex on it one of next_degree, and so on.
+ */
+double
+emogi_estimate_reached(double nvertices, double nedges, double next_degree, double depth)
+{
+	double		degree = nedges / Max(nvertices, 1);
+	double		next = next_degree;
+	double		lists;			/* that are walked, in units of the first */
+
+	if (depth < 0)
+		return Max(nvertices, 1);
+	lists = fabs(next - 1) < 1e-6 ? depth : (pow(next, depth) - 1) / (next - 1);
+	if (isnan(degree * lists))
+		return Max(nvertices, 1);
+	return Max(Min(1 + degree * lists, nvertices), 1);
+}
+
 /* ---- weights ---- */
 
 /* Get the widest type that a Graph may need for weights of this SQL type. */

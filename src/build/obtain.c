@@ -5,7 +5,8 @@
  *
  * The caller's rights are checked and a snapshot taken that sees what the graph argument names; wish.c says whether a Graph in
  * the cache will do. When none does, follow.c brings one that is there up to date, if the tables can be followed. Else it is built
- * here. A Graph that leads the other way is a donor: its edges are taken from memory and not from the table.
+ * here. A Graph that leads the other way is a donor: its edges are taken from memory and not from the table. A search that reaches little
+ * may do without a Graph that would have to be built (choice.c).
  */
 #include "postgres.h"
 
@@ -293,17 +294,47 @@ build_again(EmogiCall *call, const EmogiSource *source, const Rows *rows, const 
 		twice->obtained.nskipped = rebuilt->nskipped;	/* nobody has asked */
 }
 
-/*
- * Obtain a Graph; patch: it may be an older one, with *patch then what has changed since, NULL = it may not; twice: build it once
- * more under the same snapshot, NULL = no.
- */
-static void
-obtain(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *wanted, EmogiGraph *graph, EmogiPatch **patch,
-	   EmogiObtainedTwice *twice)
+/* Is there nothing that a Graph of heaps would be had from at once, neither itself in the cache nor what has changed since? */
+static bool
+must_be_built(const EmogiWish *wish, bool may_share)
 {
-	Rows		rows = find_rows(call, source);
-	EmogiWish  *wish = emogi_wish_make(source, rows.tree, wanted);	/* of what was found in the end */
-	bool		may_share = emogi_wish_may_share(wish, rows.leaves);
+	return !(may_share && emogi_wish_is_cached(wish)) && !(wish->can_follow && emogi_live_state_exists(&wish->key));
+}
+
+/* Carry out a search by walking over indexes, where its Graph would have to be built for it; false when it is. */
+static bool
+walk_instead(EmogiCall *call, const EmogiSource *source, const Rows *rows, const EmogiWish *wish, bool may_share, EmogiWalk *walk)
+{
+	const bool	serves_others = may_share || wish->can_follow;
+	const double start_ms = emogi_pool_now_ms();
+	EmogiWalkIndexes indexes;
+
+	if (!rows->are_heaps || !must_be_built(wish, may_share))
+		return false;
+	if (emogi_choice_walks(source, rows->leaves, serves_others, walk) &&
+		emogi_walk_open(source, rows->leaves, walk->direction, &indexes))
+	{
+		emogi_call_phase(call, EMOGI_PHASE_RUN);
+		(void) emogi_walk_search(&indexes, walk);
+		emogi_call_phase(call, EMOGI_PHASE_IDLE);
+		walk->run_ms = emogi_pool_now_ms() - start_ms;
+		emogi_walk_name(&indexes, walk->direction, walk->names);
+		emogi_walk_close(&indexes);
+	}
+	if (walk->is_answered)
+		emogi_choice_note_walk(source, walk);
+	else if (serves_others)
+		emogi_choice_note_build(source);
+	return walk->is_answered;
+}
+
+/* Get the Graph of rows that have been found; the arguments are those of obtain. */
+static void
+obtain_of_rows(EmogiCall *call, EmogiSource *source, const Rows *found, const EmogiWish *wish, bool may_share, EmogiGraph *graph,
+			   EmogiPatch **patch, EmogiObtainedTwice *twice)
+{
+	const Rows	rows = *found;
+	const EmogiGraphKey *wanted = &wish->key;
 
 	if (wanted->shared_only && !may_share)
 		report_private(call, source, &rows, rows.tree != NULL ? emogi_wish_why_not(wish) : NULL);
@@ -326,6 +357,25 @@ obtain(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *wanted, EmogiG
 		build_again(call, source, &rows, wish, graph, twice);
 	call->record.nvertices = graph->nvertices;
 	call->record.nedges = graph->forward.nedges;
+}
+
+/*
+ * Obtain a Graph; patch: it may be an older one, with *patch then what has changed since, NULL = it may not; twice: build it once
+ * more under the same snapshot, NULL = no; walk: a search that may do without, NULL = there is none.
+ */
+static void
+obtain(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *wanted, EmogiGraph *graph, EmogiPatch **patch,
+	   EmogiObtainedTwice *twice, EmogiWalk *walk)
+{
+	Rows		rows = find_rows(call, source);
+	EmogiWish  *wish = emogi_wish_make(source, rows.tree, wanted);	/* of what was found in the end */
+	bool		may_share = emogi_wish_may_share(wish, rows.leaves);
+
+	if (walk == NULL || !walk_instead(call, source, &rows, wish, may_share, walk))
+	{
+		emogi_call_take_slot(call);
+		obtain_of_rows(call, source, &rows, wish, may_share, graph, patch, twice);
+	}
 	emogi_wish_free(wish);
 	leave_rows(&rows);
 }
@@ -338,7 +388,7 @@ obtain(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *wanted, EmogiG
 void
 emogi_obtain_graph(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *wanted, EmogiGraph *graph)
 {
-	obtain(call, source, wanted, graph, NULL, NULL);
+	obtain(call, source, wanted, graph, NULL, NULL, NULL);
 }
 
 /*
@@ -350,7 +400,21 @@ emogi_obtain_patched(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *
 {
 	EmogiPatch *patch = NULL;
 
-	obtain(call, source, wanted, graph, &patch, NULL);
+	obtain(call, source, wanted, graph, &patch, NULL, NULL);
+	return patch;
+}
+
+/*
+ * Get the Graph of a Source as emogi_obtain_patched does, or, unless `patched`, as emogi_obtain_graph does, for a call that need have no slot.
+ * Where it would have to be built for a search that reaches little, have that walk over indexes of the tables: then walk->is_answered,
+ * there is no Graph, and the call has no slot. Raises the same.
+ */
+EmogiPatch *
+emogi_obtain_or_walk(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *wanted, bool patched, EmogiGraph *graph, EmogiWalk *walk)
+{
+	EmogiPatch *patch = NULL;
+
+	obtain(call, source, wanted, graph, patched ? &patch : NULL, NULL, walk);
 	return patch;
 }
 
@@ -376,20 +440,37 @@ emogi_obtain_twice(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *wa
 	EmogiGraph	graph;
 
 	twice->patch = NULL;
-	obtain(call, source, wanted, &graph, patched ? &twice->patch : NULL, twice);
+	obtain(call, source, wanted, &graph, patched ? &twice->patch : NULL, twice, NULL);
+}
+
+/* Would a search walk over indexes? Names them. */
+static bool
+will_walk(const EmogiSource *source, List *leaves, bool serves_others, EmogiWalk *walk)
+{
+	EmogiWalkIndexes indexes;
+
+	if (!emogi_choice_walks(source, leaves, serves_others, walk) || !emogi_walk_open(source, leaves, walk->direction, &indexes))
+		return false;
+	emogi_walk_name(&indexes, walk->direction, walk->names);
+	emogi_walk_close(&indexes);
+	return true;
 }
 
 /* Say where a call would find the Graph of heaps. */
 static EmogiOutlook
-foresee_heaps(const EmogiSource *source, const EmogiGraphKey *wanted, List *leaves)
+foresee_heaps(const EmogiSource *source, const EmogiGraphKey *wanted, List *leaves, EmogiWalk *walk)
 {
 	EmogiWish  *wish = emogi_wish_make(source, NULL, wanted);
+	const bool	may_share = emogi_wish_may_share(wish, leaves);
 	EmogiOutlook outlook = EMOGI_GRAPH_WILL_BE_PRIVATE;
 
-	if (emogi_wish_may_share(wish, leaves))
+	if (may_share)
 		outlook = emogi_wish_is_cached(wish) ? EMOGI_GRAPH_IS_CACHED : EMOGI_GRAPH_WILL_BE_BUILT;
 	if (outlook != EMOGI_GRAPH_IS_CACHED && wish->can_follow && emogi_live_state_exists(&wish->key))
 		outlook = EMOGI_GRAPH_WILL_BE_REFRESHED;
+	else if (outlook != EMOGI_GRAPH_IS_CACHED && walk != NULL && emogi_walk_may_lead(source) &&
+			 will_walk(source, leaves, may_share || wish->can_follow, walk))
+		outlook = EMOGI_GRAPH_WILL_BE_WALKED;
 	emogi_wish_free(wish);
 	return outlook;
 }
@@ -435,16 +516,17 @@ is_of_heaps(const EmogiSource *source, List **leaves)
 }
 
 /*
- * Where would a call find its Graph, as the active snapshot sees it? *why_private: why that of a query or view would be built for the
+ * Where would a call find its Graph, as the active snapshot sees it? walk: it is a search that may do without, and walk->names the indexes
+ * then; NULL = it is none. *why_private: why that of a query or view would be built for the
  * call alone; NULL = nothing is to be said. Raises what keeps the caller from reading the Source.
  */
 EmogiOutlook
-emogi_obtain_outlook(const EmogiSource *source, const EmogiGraphKey *wanted, const char **why_private)
+emogi_obtain_outlook(const EmogiSource *source, const EmogiGraphKey *wanted, EmogiWalk *walk, const char **why_private)
 {
 	List	   *leaves;
 
 	*why_private = NULL;
 	if (is_of_heaps(source, &leaves))
-		return foresee_heaps(source, wanted, leaves);
+		return foresee_heaps(source, wanted, leaves, walk);
 	return foresee_tree(source, emogi_tree_peek(source), wanted, why_private);
 }

@@ -4,8 +4,8 @@
  * ring.c knows which transactions have changed which tables, and so whether a Graph still holds what a snapshot sees; it stands
  * on xids.c, what a snapshot sees of other transactions, and tables.c, the tables that are tracked.
  * cache.c keeps the entries: their life, their memory, their eviction; cache_find.c finds them by what they are made of; cache_labels.c
- * has what they have of components; cache_keep.c says which of them are not evicted to make room. Which entry serves a call is wish.c's
- * business, in ../build.
+ * has what they have of components; cache_keep.c says which of them are not evicted to make room; rents.c what searches have cost that did without. Which
+ * entry serves a call is wish.c's business, in ../build.
  */
 #ifndef EMOGI_CACHE_H
 #define EMOGI_CACHE_H
@@ -275,6 +275,14 @@ extern bool emogi_cache_labels_drop(void);
 extern bool emogi_cache_keep(EmogiCached *cached, EmogiKept *together);
 extern void emogi_cache_let_go(EmogiCached *cached);
 extern uint64 emogi_cache_kept_bytes(void);
+
+/* ---- rents.c: what has been paid for walks over indexes ---- */
+
+extern Size emogi_rents_shmem_size(void);
+extern void emogi_rents_shmem_startup(bool found);
+extern void emogi_rents_pay(Oid relid, uint64 cost);
+extern uint64 emogi_rents_paid(Oid relid);
+extern void emogi_rents_clear(Oid relid);
 
 /* ---- drops.c: what is dropped is evicted ---- */
 

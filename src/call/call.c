@@ -249,9 +249,9 @@ make_token(void)
 	return (token & PG_INT64_MAX) | 1;
 }
 
-/* Begin a call, which lives no longer than the current ResourceOwner: take a slot. Raises 53400. */
+/* Begin a call, which lives no longer than the current ResourceOwner, without a slot: emogi_call_take_slot gets it one. */
 EmogiCall *
-emogi_call_begin(Oid function, const char *name, const char *source)
+emogi_call_enter(Oid function, const char *name, const char *source)
 {
 	static bool registered = false;
 	uint64		token = make_token();
@@ -273,6 +273,15 @@ emogi_call_begin(Oid function, const char *name, const char *source)
 	call->next = calls;
 	calls = call;				/* from here on an error ends it */
 	call->limited = !superuser();
+	return call;
+}
+
+/* Begin a call as emogi_call_enter does, and take a slot. Raises 53400. */
+EmogiCall *
+emogi_call_begin(Oid function, const char *name, const char *source)
+{
+	EmogiCall  *call = emogi_call_enter(function, name, source);
+
 	wait_for_slot(call);
 	return call;
 }

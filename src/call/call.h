@@ -20,7 +20,8 @@ typedef struct EmogiCallRecord
 {
 	EmogiCaller caller;
 	bool		failed;			/* ended by an error or a cancel */
-	char		cache[8];		/* hit, stale, built (and published), spliced (likewise), patched, private; empty = did not come so far */
+	char		cache[8];		/* hit, stale, built (and published), spliced (likewise), patched, private, index (there was none: walk.h); empty = did not come so far */
+	char		indexes[2 * NAMEDATALEN + 2];	/* that were walked over */
 	char		why_private[256];	/* why the Graph of a query or view is not shared */
 	char		engine[8];		/* cpu, cuda, or backend: near.c */
 	char		placement[8];	/* of a run on a GPU */
@@ -72,6 +73,7 @@ typedef struct EmogiCall
 	struct EmogiCall *next;
 } EmogiCall;
 
+extern EmogiCall *emogi_call_enter(Oid function, const char *name, const char *source);
 extern EmogiCall *emogi_call_begin(Oid function, const char *name, const char *source);
 extern void emogi_call_end(EmogiCall *call);
 extern bool emogi_call_hold(EmogiCall *call);

@@ -3,7 +3,7 @@
  *
  * A function has a file of its own: bfs.c is emogi_bfs. arguments.c reads its arguments into a Task; vertices.c turns those that are
  * vertices into what the Graph knows them by, once that is there. run.c carries the Task out: it begins a call, obtains the Graph (../build), has the worker run the Query (../call), and returns the Result as rows.
- * near.c carries out what reaches little without the worker, components.c emogi_cc where there was a run before. values.c reads a query of start values.
+ * near.c carries out what reaches little without the worker, afoot.c what reaches little without a Graph, components.c emogi_cc where there was a run before. values.c reads a query of start values.
  */
 #ifndef EMOGI_FUNCTION_H
 #define EMOGI_FUNCTION_H
@@ -90,6 +90,12 @@ extern void emogi_near_note_run(EmogiCall *call, const EmogiGraph *graph, uint64
 								double start_ms);
 extern bool emogi_near_path(EmogiCall *call, const EmogiTask *task, const EmogiPatch *patch, const EmogiGraph *graph,
 							EmogiNearPath *path);
+
+/* ---- afoot.c ---- */
+
+extern bool emogi_afoot_may_serve(const EmogiTask *task);
+extern bool emogi_afoot_describe(const EmogiTask *task, EmogiWalk *walk);
+extern void emogi_afoot_take(EmogiCall *call, EmogiTask *task, const EmogiWalk *walk, EmogiGraph *graph, EmogiResult *result);
 
 /* ---- components.c ---- */
 

@@ -258,13 +258,23 @@ put_rows(FunctionCallInfo fcinfo, EmogiCall *call, const EmogiResultColumn *colu
 	MemoryContextDelete(row_context);
 }
 
-/*
- * Begin a call: resolve the task's graph, check the caller's rights, get the Graph. Returns NULL when there is nothing to
- * run: no source was given, or the graph has no edge. The caller ends the call. patch: the Graph may be an older one, with *patch
- * then what has changed since (emogi_obtain_patched), else NULL; NULL = it may not.
- */
-EmogiCall *
-emogi_run_open(Oid function, EmogiTask *task, EmogiPatch **patch, EmogiGraph *graph)
+/* Begin a call for a task that may be carried out without its Graph, without a slot, and get the Graph, or what a walk has reached. */
+static EmogiCall *
+open_afoot(Oid function, EmogiTask *task, EmogiSource *source, const EmogiGraphKey *wish, EmogiPatch **patch, EmogiGraph *graph,
+		   EmogiWalk *walk)
+{
+	EmogiCall  *call = emogi_call_enter(function, get_func_name(function), task->graph.text);
+	EmogiPatch *found;
+
+	found = emogi_obtain_or_walk(call, source, wish, patch != NULL, graph, walk);
+	if (patch != NULL)
+		*patch = found;
+	return call;
+}
+
+/* Begin a call as emogi_run_open does. walk: what has reached little may have done without a Graph; NULL = it may not. */
+static EmogiCall *
+open_call(Oid function, EmogiTask *task, EmogiPatch **patch, EmogiGraph *graph, EmogiWalk *walk)
 {
 	EmogiGraphKey wish;
 	EmogiSource source;
@@ -285,12 +295,19 @@ emogi_run_open(Oid function, EmogiTask *task, EmogiPatch **patch, EmogiGraph *gr
 		emogi_build_check(&source);
 		return NULL;
 	}
-	call = emogi_call_begin(function, get_func_name(function), task->graph.text);
-	if (patch != NULL)
-		*patch = emogi_obtain_patched(call, &source, &wish, graph);
+	if (walk != NULL && emogi_afoot_may_serve(task) && emogi_walk_may_lead(&source) && emogi_afoot_describe(task, walk))
+		call = open_afoot(function, task, &source, &wish, patch, graph, walk);
 	else
-		emogi_obtain_graph(call, &source, &wish, graph);
+	{
+		call = emogi_call_begin(function, get_func_name(function), task->graph.text);
+		if (patch != NULL)
+			*patch = emogi_obtain_patched(call, &source, &wish, graph);
+		else
+			emogi_obtain_graph(call, &source, &wish, graph);
+	}
 	emogi_call_phase(call, EMOGI_PHASE_RUN);
+	if (walk != NULL && walk->is_answered)
+		return call;
 	if (!OidIsValid(source.key.type))
 		elog(ERROR, "the type of the keys of graph \"%s\" is not known", task->graph.text);
 	if (task->form == NULL)
@@ -302,6 +319,17 @@ emogi_run_open(Oid function, EmogiTask *task, EmogiPatch **patch, EmogiGraph *gr
 	}
 	emogi_vertices_find(task, graph);
 	return call;
+}
+
+/*
+ * Begin a call: resolve the task's graph, check the caller's rights, get the Graph. Returns NULL when there is nothing to
+ * run: no source was given, or the graph has no edge. The caller ends the call. patch: the Graph may be an older one, with *patch
+ * then what has changed since (emogi_obtain_patched), else NULL; NULL = it may not.
+ */
+EmogiCall *
+emogi_run_open(Oid function, EmogiTask *task, EmogiPatch **patch, EmogiGraph *graph)
+{
+	return open_call(function, task, patch, graph, NULL);
 }
 
 /* Get the Graph itself for a call that has a patched one; false, and the call has ended, when it has no edge. */
@@ -338,16 +366,15 @@ emogi_run_notice_missing(const char *what, const EmogiTask *task, Datum key)
 }
 
 /*
- * Tell, asked or not, of a text that is written as an array and is no vertex: drivers that give no type to a list of strings have it
- * arrive as one.
+ * Tell, asked or not, of a source that is no vertex, if it is text that is written as an array: drivers that give no type to a list of
+ * strings have it arrive as one.
  */
 static void
-notice_array(const EmogiTask *task, const EmogiPatch *patch, const EmogiGraph *graph)
+notice_array(const EmogiTask *task)
 {
 	const char *text;
 
-	if (task->sources.count != 1 || task->form->coder.key.type != TEXTOID ||
-		(graph != NULL && emogi_near_has_vertex(graph, patch, task->keys[0])))
+	if (task->sources.count != 1 || task->form->coder.key.type != TEXTOID)
 		return;
 	text = emogi_form_key_text(&task->form->coder.key, task->sources.datums[0]);
 	if (text[0] == '{' && text[strlen(text) - 1] == '}')
@@ -356,21 +383,38 @@ notice_array(const EmogiTask *task, const EmogiPatch *patch, const EmogiGraph *g
 				 errhint("It is taken for one vertex. Several are an array of text: '{a,b}'::text[], and $1::text[] for a parameter.")));
 }
 
+/* Tell of a source that is no vertex of the graph. */
+static void
+notice_source(const EmogiTask *task, uint64 i)
+{
+	if (emogi_notice_missing_source)
+		emogi_run_notice_missing("source", task, task->sources.datums[i]);
+	else
+		notice_array(task);
+}
+
 /* Tell of the first source that is no vertex of the graph, NULL = one without any. */
 static void
 notice_sources(const EmogiTask *task, const EmogiPatch *patch, const EmogiGraph *graph)
 {
-	if (!task->has_sources)
+	if (!task->has_sources || (!emogi_notice_missing_source && task->sources.count != 1))
 		return;
-	if (!emogi_notice_missing_source)
-	{
-		notice_array(task, patch, graph);
-		return;
-	}
 	for (uint64 i = 0; i < task->sources.count; i++)
 		if (graph == NULL || !emogi_near_has_vertex(graph, patch, task->keys[i]))
 		{
-			emogi_run_notice_missing("source", task, task->sources.datums[i]);
+			notice_source(task, i);
+			return;
+		}
+}
+
+/* Tell of the first source that a walk has found not to be in the graph. */
+static void
+notice_not_found(const EmogiTask *task, const EmogiWalk *walk)
+{
+	for (uint64 i = 0; i < walk->nsources; i++)
+		if (!walk->found[i])
+		{
+			notice_source(task, i);
 			return;
 		}
 }
@@ -393,11 +437,19 @@ emogi_run(Oid function, EmogiTask *task, EmogiGraph *graph, EmogiResult *result)
 {
 	const bool	near = emogi_near_may_serve(task);
 	EmogiPatch *patch = NULL;
-	EmogiCall  *call = emogi_run_open(function, task, near ? &patch : NULL, graph);
+	EmogiWalk	walk = {0};
+	EmogiCall  *call = open_call(function, task, near ? &patch : NULL, graph, &walk);
 	EmogiGraph	whole = {0};
 	bool		answered;
 
 	memset(result, 0, sizeof *result);
+	if (walk.is_answered)
+	{
+		emogi_afoot_take(call, task, &walk, graph, result);
+		notice_not_found(task, &walk);
+		emogi_call_phase(call, EMOGI_PHASE_ROWS);
+		return call;
+	}
 	if (call != NULL)
 		whole = *graph;
 	answered = call != NULL && near && !task->no_rows && run_near(call, task, patch, graph, result);

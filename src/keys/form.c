@@ -67,7 +67,7 @@ key_of(EmogiForm *form, const EmogiGraph *graph, int64 id)
 
 	if (form->coder.key.class == EMOGI_KEY_INTEGER)
 		return Int64GetDatum(id);
-	bytes = emogi_dictionary_key(graph->dictionary, id);
+	bytes = form->keys != NULL ? form->keys[id] : emogi_dictionary_key(graph->dictionary, id);
 	return form->in_place ? PointerGetDatum(bytes.bytes) : emogi_key_coder_decode(&form->coder, bytes);
 }
 
@@ -170,14 +170,46 @@ emogi_form_read_array(EmogiForm *form, Datum given, Datum *array)
 	return true;
 }
 
+/* Can a Datum be a key at all? It is not too long, nor a row with a NULL. */
+bool
+emogi_form_has(EmogiForm *form, Datum key)
+{
+	return form->coder.key.class == EMOGI_KEY_INTEGER || !(emogi_key_coder_lacks(&form->coder, key) || is_too_long(form, key));
+}
+
+/* Get the place of a key among those that were got without a Graph; EMOGI_NO_CODE when it is not there. */
+static int64
+find_place(EmogiForm *form, Datum key)
+{
+	const EmogiKeyBytes bytes = emogi_key_coder_encode(&form->coder, key);
+	uint64		first = 0;
+	uint64		end = form->nkeys;
+
+	while (first < end)
+	{
+		const uint64 middle = first + (end - first) / 2;
+		const int	order = emogi_key_coder_compare(&form->coder, form->keys[middle], bytes);
+
+		if (order == 0)
+			return (int64) middle;
+		if (order < 0)
+			first = middle + 1;
+		else
+			end = middle;
+	}
+	return EMOGI_NO_CODE;
+}
+
 /* Get what a Graph knows a key by; EMOGI_NO_CODE when its dictionary has none, or it is a row with a NULL. An integer need not be a vertex. */
 int64
 emogi_form_find(EmogiForm *form, const EmogiGraph *graph, Datum key)
 {
 	if (form->coder.key.class == EMOGI_KEY_INTEGER)
 		return DatumGetInt64(key);
-	if (emogi_key_coder_lacks(&form->coder, key) || is_too_long(form, key))
+	if (!emogi_form_has(form, key))
 		return EMOGI_NO_CODE;
+	if (form->keys != NULL)
+		return find_place(form, key);
 	return emogi_key_coder_find(&form->coder, graph->dictionary, key);
 }
 
@@ -262,25 +294,44 @@ read_uuid(const char *text, int length, pg_uuid_t *uuid)
 }
 
 /*
+ * Get the key that equals a value of the form's type, where emogi_form_seeks, in the current memory context; false when there is none.
+ * Raises nothing because of the value.
+ */
+bool
+emogi_form_seek_key(const EmogiForm *form, Datum given, Datum *key)
+{
+	text	   *value;
+	pg_uuid_t  *uuid;
+	int64		integer;
+	bool		found;
+
+	*key = given;
+	if (form->kind != EMOGI_FORM_TEXT)
+		return true;
+	value = DatumGetTextPP(given);
+	if (form->coder.key.class == EMOGI_KEY_INTEGER)
+	{
+		found = read_integer(VARDATA_ANY(value), (int) VARSIZE_ANY_EXHDR(value), &integer);
+		*key = found ? Int64GetDatum(integer) : (Datum) 0;
+		return found;
+	}
+	uuid = palloc(sizeof *uuid);
+	*key = UUIDPGetDatum(uuid);
+	return read_uuid(VARDATA_ANY(value), (int) VARSIZE_ANY_EXHDR(value), uuid);
+}
+
+/*
  * Get what a Graph knows the vertex by that equals a value of the form's type, where emogi_form_seeks; false when there is none. What is
  * found may be other than equal. Raises nothing because of the value.
  */
 bool
 emogi_form_seek(EmogiForm *form, const EmogiGraph *graph, Datum given, int64 *id)
 {
-	text	   *value;
-	pg_uuid_t	uuid;
+	Datum		key;
 
-	if (form->kind == EMOGI_FORM_TEXT)
-	{
-		value = DatumGetTextPP(given);
-		if (form->coder.key.class == EMOGI_KEY_INTEGER)
-			return read_integer(VARDATA_ANY(value), (int) VARSIZE_ANY_EXHDR(value), id);
-		if (!read_uuid(VARDATA_ANY(value), (int) VARSIZE_ANY_EXHDR(value), &uuid))
-			return false;
-		given = UUIDPGetDatum(&uuid);
-	}
-	*id = emogi_form_find(form, graph, given);
+	if (!emogi_form_seek_key(form, given, &key))
+		return false;
+	*id = emogi_form_find(form, graph, key);
 	return form->coder.key.class == EMOGI_KEY_INTEGER || *id != EMOGI_NO_CODE;
 }
 

@@ -119,6 +119,10 @@ typedef struct EmogiForm
 	FmgrInfo	input;
 	Oid			ioparam;
 	int32		typmod;			/* of rows, which their input needs; else -1 */
+
+	/* what was got without a Graph, of keys that are no integers: its ids are places in [nkeys], ascending; NULL = they are a Graph's */
+	const EmogiKeyBytes *keys;
+	uint64		nkeys;
 } EmogiForm;
 
 extern bool emogi_form_fits(const EmogiKeyType *key, Oid type);
@@ -130,6 +134,8 @@ extern int64 emogi_form_find(EmogiForm *form, const EmogiGraph *graph, Datum key
 extern bool emogi_form_take(EmogiForm *form, const EmogiGraph *graph, Datum given, int64 *id);
 extern bool emogi_form_seeks(const EmogiKeyType *key, Oid type);
 extern bool emogi_form_orders(const EmogiKeyType *key, Oid type, Oid collation);
+extern bool emogi_form_has(EmogiForm *form, Datum key);
+extern bool emogi_form_seek_key(const EmogiForm *form, Datum given, Datum *key);
 extern bool emogi_form_seek(EmogiForm *form, const EmogiGraph *graph, Datum given, int64 *id);
 extern char *emogi_form_sample(const EmogiKeyType *key);
 extern char *emogi_form_key_text(const EmogiKeyType *key, Datum datum);

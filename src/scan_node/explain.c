@@ -117,11 +117,48 @@ constant_direction(const EmogiScan *scan, EmogiDirection *direction)
 	return known && (text == NULL || emogi_arguments_direction_named(text, direction));
 }
 
+/* Get the number of hops that the call, or a condition, bounds its search by, as far as they are constant; -1 = it has no bound. */
+static int64
+constant_depth(const EmogiScan *scan)
+{
+	const int	parameter = emogi_algorithm_takes(scan->function, EMOGI_MAX_DEPTH);
+	double		depth = parameter < 0 ? -1 : emogi_call_expr_integer((Node *) scan->inputs[parameter + 1].expression);
+
+	for (int i = 0; i < scan->nconditions; i++)
+	{
+		double		bound = emogi_call_expr_integer((Node *) scan->inputs[scan->ninputs - scan->nconditions + i].expression);
+
+		if (scan->pushdowns[i] == EMOGI_BELOW)
+			bound--;
+		if (scan->pushdowns[i] > EMOGI_VERTEX_IN && scan->pushdowns[i] <= EMOGI_EXACTLY && bound >= 0 && (depth < 0 || bound < depth))
+			depth = bound;
+	}
+	return depth < 0 ? -1 : (int64) depth;
+}
+
+/* Describe the walk that a call may be instead of having its Graph built; false when it may not. */
+static bool
+describe_walk(const EmogiScan *scan, const EmogiTask *task, EmogiWalk *walk)
+{
+	EmogiTask	bounded = *task;
+
+	bounded.query.max_depth = constant_depth(scan);
+	bounded.has_targets = scan->vertex_input >= 0 && !scan->looks_up;
+	*walk = (EmogiWalk) {
+		.direction = task->direction,
+		.max_depth = bounded.query.max_depth,
+		.nsources = 1,
+		.targeted = bounded.has_targets
+	};
+	return emogi_afoot_may_serve(&bounded);
+}
+
 /* A look at where a call will find its Graph, and what is said of that. */
 typedef struct Outlook
 {
 	const EmogiGraphArgument *graph;
 	const EmogiGraphKey *wish;
+	EmogiWalk  *walk;			/* NULL = it cannot do without */
 	EmogiOutlook outlook;
 	const char *why_private;
 } Outlook;
@@ -134,7 +171,7 @@ foresee(void *context)
 	EmogiSource source;
 
 	emogi_source_resolve(look->graph, look->wish->weights != EMOGI_WEIGHTS_UNUSED, &source);
-	look->outlook = emogi_obtain_outlook(&source, look->wish, &look->why_private);
+	look->outlook = emogi_obtain_outlook(&source, look->wish, look->walk, &look->why_private);
 }
 
 /* Look at where a call will find its Graph; false when the call would raise an error. */
@@ -163,16 +200,20 @@ explain_outlook(EmogiScan *scan, ExplainState *es)
 	EmogiTask	task = {.query.algorithm = scan->function->algorithm};
 	EmogiGraphKey wish = {0};
 	EmogiGraphArgument graph;
+	EmogiWalk	walk;
 	Outlook		look = {&graph, &wish};
 
 	if (!emogi_call_expr_graph(scan->call_expr, &graph) || !constant_direction(scan, &task.direction))
 		return;
 	emogi_run_wish(&task, &wish);
+	if (describe_walk(scan, &task, &walk))
+		look.walk = &walk;
 	if (emogi_source_is_missing(&graph))
 		ExplainPropertyText("Graph", "no such relation", es);
 	else if (foresee_safely(&look))
 	{
-		ExplainPropertyText("Graph", outlooks[look.outlook], es);
+		ExplainPropertyText("Graph", look.outlook == EMOGI_GRAPH_WILL_BE_WALKED ? psprintf("index %s", walk.names) :
+							outlooks[look.outlook], es);
 		if (look.why_private != NULL)
 			ExplainPropertyText("Not Shared", look.why_private, es);
 	}
@@ -228,17 +269,22 @@ explain_finding(const EmogiScan *scan, ExplainState *es)
 {
 	const EmogiCallRecord *total = &scan->total;
 
+	const bool	walked = strcmp(total->cache, "index") == 0;
+
 	if (total->cache[0] == '\0')
 		return false;
-	ExplainPropertyText("Graph", name_finding(total), es);
+	ExplainPropertyText("Graph", walked ? psprintf("index %s", total->indexes) : name_finding(total), es);
 	if (strcmp(total->cache, "private") == 0 && total->why_private[0] != '\0')
 		ExplainPropertyText("Not Shared", total->why_private, es);
 	if (strcmp(total->cache, "stale") == 0)
 		ExplainPropertyFloat("Graph Age", "ms", total->age_ms, 0, es);
 	if (total->nlooked + total->nby_map + total->nby_lsn > 0)
 		explain_refresh(total, es);
-	ExplainPropertyUInteger("Vertices", NULL, total->nvertices, es);
-	ExplainPropertyUInteger("Edges", NULL, total->nedges, es);
+	if (!walked)
+	{
+		ExplainPropertyUInteger("Vertices", NULL, total->nvertices, es);
+		ExplainPropertyUInteger("Edges", NULL, total->nedges, es);
+	}
 	ExplainPropertyText("Engine", total->engine, es);
 	return true;
 }

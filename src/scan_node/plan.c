@@ -199,15 +199,18 @@ make_path(PlannerInfo *root, RelOptInfo *rel, Relids required_outer)
 	return path;
 }
 
-/* Take what the pushed-down conditions say into account for the rows of the item. */
-static void
+/* Take what the pushed-down conditions say into account for the rows of the item; get what its call costs less for them. */
+static double
 adjust_rows(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call, const EmogiAlgorithmRow *function)
 {
 	EmogiGraphSize	size;
+	double		given;
+	double		depth;
 	ListCell   *cell;
 
 	if (emogi_algorithm_takes(function, EMOGI_MAX_DEPTH) < 0 || !emogi_size_find(call, function->algorithm, &size))
-		return;
+		return 0;
+	given = depth = emogi_size_depth(call, function);
 	foreach(cell, rel->baserestrictinfo)
 	{
 		RestrictInfo *clause = lfirst_node(RestrictInfo, cell);
@@ -222,7 +225,9 @@ adjust_rows(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call, const Emog
 			continue;
 		rel->tuples = Min(rel->tuples, emogi_size_reached(&size, bound));	/* the search stops there: no more are read */
 		rel->rows = clamp_row_est(Min(rel->rows, rel->tuples));
+		depth = depth < 0 ? bound : Min(depth, bound);
 	}
+	return emogi_size_call_cost(&size, given) - emogi_size_call_cost(&size, depth);
 }
 
 /* Set the costs of a path of which all rows are read, by so many processes; its rows are those of one of them. */
@@ -239,14 +244,16 @@ set_costs(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call, double nread
 		path->rows * rel->reltarget->cost.per_tuple;
 }
 
-/* Add the path that returns all rows. */
+/* Add the path that returns all rows. saved: what the call costs less than it says itself. */
 static void
-add_scan_path(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call)
+add_scan_path(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call, double saved)
 {
 	CustomPath *path = make_path(root, rel, rel->lateral_relids);
 
 	path->path.rows = path->path.param_info != NULL ? path->path.param_info->ppi_rows : rel->rows;
 	set_costs(root, rel, call, 1, &path->path);
+	path->path.startup_cost -= saved;
+	path->path.total_cost -= saved;
 	add_path(rel, (Path *) path);
 }
 
@@ -403,6 +410,7 @@ set_rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *r
 {
 	const EmogiAlgorithmRow *function;
 	FuncExpr   *call;
+	double		saved;
 
 	if (previous_set_rel_pathlist_hook)
 		previous_set_rel_pathlist_hook(root, rel, rti, rte);
@@ -412,9 +420,9 @@ set_rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *r
 	call = emogi_call_expr_of(rte, &function);
 	if (call == NULL || wants_whole_rows(rel) || contain_subplans((Node *) call->args))
 		return;
-	adjust_rows(root, rel, call, function);
+	saved = adjust_rows(root, rel, call, function);
 	rel->pathlist = rel->partial_pathlist = NIL;
-	add_scan_path(root, rel, call);
+	add_scan_path(root, rel, call, saved);
 	add_shared_path(root, rel, call, function);
 	add_lookup_paths(root, rel, function);
 }

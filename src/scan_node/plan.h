@@ -44,6 +44,7 @@ typedef struct EmogiGraphSize
 	double		nedges;
 	double		next_degree;	/* edges of a vertex that an edge leads to */
 	double		build_cost;		/* 0 = it is cached */
+	bool		may_walk;		/* a search that reaches little may do without it */
 } EmogiGraphSize;
 
 /* conditions.c */
@@ -56,6 +57,8 @@ extern void emogi_conditions_sort(PlannerInfo *root, const RelOptInfo *rel, List
 /* size.c */
 extern bool emogi_size_find(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiGraphSize *size);
 extern double emogi_size_reached(const EmogiGraphSize *size, double depth);
+extern double emogi_size_depth(const FuncExpr *call, const EmogiAlgorithmRow *function);
+extern double emogi_size_call_cost(const EmogiGraphSize *size, double depth);
 
 /* plan.c */
 extern void emogi_plan_add_columns(Index relid, Node *expressions, List **tlist, List **columns);

@@ -30,6 +30,7 @@ find_query_size(const EmogiSource *source, EmogiGraphSize *size)
 	size->nvertices = foresight.nvertices;
 	size->nedges = foresight.nedges;
 	size->next_degree = size->nedges / Max(size->nvertices, 1);
+	size->may_walk = false;
 	size->build_cost = foresight.is_cached ? 0 : foresight.cost + size->nedges * EMOGI_BUILD_COST;
 	return true;
 }
@@ -58,37 +59,42 @@ emogi_size_find(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiGraphSize *
 	else
 		return get_rel_relkind(source.relid) == RELKIND_VIEW && find_query_size(&source, size);
 	size->next_degree = emogi_estimate_next_degree(&source, size->nvertices, size->nedges);
+	size->may_walk = size->build_cost > 0 && algorithm == EMOGI_BFS && emogi_choice_may_walk(&source);
 	return true;
 }
 
-/*
- * Estimate how many vertices are within so many hops (< 0: any number) of one: it has a list of the mean length, and each
- * vertex on it one of next_degree, and so on.
- */
+/* Estimate how many vertices are within so many hops (< 0: any number) of one. */
 double
 emogi_size_reached(const EmogiGraphSize *size, double depth)
 {
-	double		degree = size->nedges / Max(size->nvertices, 1);
-	double		next = size->next_degree;
-	double		lists;			/* that are walked, in units of the first */
+	return emogi_estimate_reached(size->nvertices, size->nedges, size->next_degree, depth);
+}
 
-	if (depth < 0)
-		return Max(size->nvertices, 1);
-	lists = fabs(next - 1) < 1e-6 ? depth : (pow(next, depth) - 1) / (next - 1);
-	if (isnan(degree * lists))
-		return Max(size->nvertices, 1);
-	return Max(Min(1 + degree * lists, size->nvertices), 1);
+/* Get the number of hops that an argument of a call bounds it to, -1 = there is no bound. */
+double
+emogi_size_depth(const FuncExpr *call, const EmogiAlgorithmRow *function)
+{
+	const int	bound = emogi_algorithm_takes(function, EMOGI_MAX_DEPTH);
+
+	return bound >= 0 ? emogi_call_expr_integer(list_nth(call->args, bound + 1)) : -1;
+}
+
+/* Estimate what a call costs that goes so many hops (< 0: any number): it walks over indexes where that costs less than a build. */
+double
+emogi_size_call_cost(const EmogiGraphSize *size, double depth)
+{
+	const double built = size->build_cost + size->nedges * EMOGI_EDGE_COST;
+
+	if (!size->may_walk || depth < 0)
+		return EMOGI_CALL_COST + built;
+	return EMOGI_CALL_COST + Min(built, emogi_choice_edges(emogi_size_reached(size, depth)) * EMOGI_BUILD_COST);
 }
 
 /* Estimate the rows of a call. */
 static double
 estimate_rows(const FuncExpr *call, const EmogiAlgorithmRow *function, const EmogiGraphSize *size)
 {
-	const int	bound = emogi_algorithm_takes(function, EMOGI_MAX_DEPTH);
-
-	if (bound >= 0)
-		return emogi_size_reached(size, emogi_call_expr_integer(list_nth(call->args, bound + 1)));
-	return Max(size->nvertices, 1);
+	return emogi_size_reached(size, emogi_size_depth(call, function));
 }
 
 /* Estimate the steps of a path: there are few in most graphs, and in nets of roads as many as lie along a side. */
@@ -130,8 +136,8 @@ emogi_support(PG_FUNCTION_ARGS)
 		SupportRequestCost *cost = (SupportRequestCost *) request;
 
 		cost->startup = 0;
-		cost->per_tuple = EMOGI_CALL_COST + (is_path ? 2 : 1) * size.build_cost +
-			size.nedges * EMOGI_EDGE_COST / (is_path ? PATH_SHARE : 1);
+		cost->per_tuple = is_path ? EMOGI_CALL_COST + 2 * size.build_cost + size.nedges * EMOGI_EDGE_COST / PATH_SHARE :
+			emogi_size_call_cost(&size, emogi_size_depth(call, function));
 	}
 	PG_RETURN_POINTER(request);
 }

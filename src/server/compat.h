@@ -6,6 +6,7 @@
 
 #include "postgres.h"
 
+#include "access/genam.h"
 #include "access/heapam.h"
 #include "access/transam.h"
 #include "catalog/catalog.h"
@@ -599,6 +600,17 @@ emogi_compat_count_returned(Relation rel, int nrows)
 #else
 	if (rel->pgstat_info != NULL)
 		rel->pgstat_info->t_counts.t_tuples_returned += nrows;
+#endif
+}
+
+/* 18: an argument more, for EXPLAIN. Begin to read an index by one key. */
+static inline IndexScanDesc
+emogi_compat_begin_index(Relation heap, Relation index, Snapshot snapshot)
+{
+#if PG_VERSION_NUM >= 180000
+	return index_beginscan(heap, index, snapshot, NULL, 1, 0);
+#else
+	return index_beginscan(heap, index, snapshot, 1, 0);
 #endif
 }
 

@@ -27,6 +27,8 @@ bool		emogi_enable_aggregates = true;
 bool		emogi_enable_topk = true;
 bool		emogi_enable_batch = true;
 bool		emogi_enable_near = true;
+bool		emogi_enable_index_walk = true;
+int			emogi_index_walk_min_size_kb = 8 * 1024;
 bool		emogi_notice_missing_source = false;
 
 static const struct config_enum_entry engine_options[] = {
@@ -173,6 +175,16 @@ emogi_settings_define(void)
 							 "off has the engine make all of them, on graphs without changes beside them. Answers are the same.",
 							 &emogi_enable_near, true,
 							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
+	DefineCustomBoolVariable("emogi.enable_index_walk",
+							 "Has searches that reach little walk over indexes of their table when its graph is not in the cache.",
+							 "off has the graph built. Answers are the same.",
+							 &emogi_enable_index_walk, true,
+							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
+	DefineCustomIntVariable("emogi.index_walk_min_size",
+							"Sets the size of the tables from which on searches walk over their indexes.",
+							"The graphs of smaller tables are built.",
+							&emogi_index_walk_min_size_kb, 8 * 1024, 0, INT_MAX,
+							PGC_USERSET, GUC_UNIT_KB, NULL, NULL, NULL);
 	DefineCustomBoolVariable("emogi.notice_missing_source",
 							 "Raises a notice when a source is not a vertex of the graph.",
 							 "off gives no rows and says nothing. It is raised once a statement.",

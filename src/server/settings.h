@@ -39,6 +39,8 @@ extern bool emogi_enable_batch;		/* ... and in a LATERAL join searched from many
 extern bool emogi_enable_aggregates;	/* aggregates of one call's rows are computed where its result lies */
 extern bool emogi_enable_topk;		/* ... and the first rows in an order are picked there */
 extern bool emogi_enable_near;			/* searches that reach little are made in the backend */
+extern bool emogi_enable_index_walk;	/* searches that reach little walk over indexes where there is no Graph */
+extern int	emogi_index_walk_min_size_kb;	/* of a table whose indexes are walked over */
 extern bool emogi_notice_missing_source;	/* a source that the graph does not have is told of */
 
 extern void emogi_settings_define(void);

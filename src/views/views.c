@@ -125,6 +125,7 @@ static void
 put_run(FunctionCallInfo fcinfo, uint64 id, const EmogiCallRecord *run)
 {
 	bool		timed = run->run_ms > 0;
+	bool		has_graph = strcmp(run->cache, "index") != 0;
 	EmogiViewRow row = {0};
 
 	emogi_views_add(&row, Int64GetDatum(id));
@@ -152,8 +153,8 @@ put_run(FunctionCallInfo fcinfo, uint64 id, const EmogiCallRecord *run)
 	emogi_views_add(&row, Int64GetDatum(run->nby_lsn));
 	emogi_views_add(&row, Int64GetDatum(run->nchanges));
 	emogi_views_add_if(&row, strcmp(run->cache, "stale") == 0, Float8GetDatum(run->age_ms));
-	emogi_views_add(&row, Int64GetDatum(run->nvertices));
-	emogi_views_add(&row, Int64GetDatum(run->nedges));
+	emogi_views_add_if(&row, has_graph, Int64GetDatum(run->nvertices));
+	emogi_views_add_if(&row, has_graph, Int64GetDatum(run->nedges));
 	emogi_views_add(&row, Int64GetDatum(run->nreached));
 	emogi_views_add(&row, Int32GetDatum(run->nlevels));
 	emogi_views_add(&row, Int64GetDatum(run->edges_traversed));

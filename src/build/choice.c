@@ -1,0 +1,171 @@
+/*
+ * choice.c: whether a search walks over indexes of its tables (walk/walk.h), or has a Graph built.
+ *
+ * A walk costs by what it reads, a build by the size of the table; a build takes as long for EDGES_PER_READ edges as a walk for one row.
+ * Statistics say how many rows a walk will read, and are often wrong. So a walk gives up as soon as it has cost a quarter of a build:
+ * the call then takes that much longer than a build, and no longer.
+ *
+ * Each walk by itself may cost less than a build, and all of them much more: nobody knows how many will come. So it is done as with skis
+ * that may be rented or bought: walks are paid for in the sum of cache/rents.c until they have cost as much as a build, and then the
+ * next call builds, which never costs more than twice what would have been best. That holds where the Graph would be there for later
+ * calls. One that would be for the call alone, as in a transaction that has changed the table, is never bought; nor is one for which
+ * there is no memory.
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "access/tableam.h"
+#include "catalog/pg_class.h"
+#include "miscadmin.h"
+#include "utils/syscache.h"
+
+#include "build/build.h"
+#include "server/limits.h"
+#include "walk/walk.h"
+
+/* Edges that a build takes as long for as a walk for one row: some 15 ns each, and a microsecond. */
+#define EDGES_PER_READ 64
+
+/* A walk may cost this part of a build, and one whose depth is not bounded this part of that. */
+#define WALK_SHARE 4
+#define UNBOUNDED_SHARE 4
+
+/* What a walk may cost in any case: it takes as long to have a Graph built of next to nothing. */
+#define LEAST_COST 1024
+
+/* Walks of a small table are paid for until they have cost so much: some milliseconds. */
+#define LEAST_PRICE 16384
+
+/* Bytes that a walk takes for a row that it reads. */
+#define BYTES_PER_READ 64
+
+/* Get the number of edges that a build takes as long for as a walk for so many rows. */
+double
+emogi_choice_edges(double nreads)
+{
+	return nreads * EDGES_PER_READ;
+}
+
+/* May a search on a Source walk, as far as the catalogs tell? For the planner: without lock, file or error. */
+bool
+emogi_choice_may_walk(const EmogiSource *source)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(source->relid));
+	Form_pg_class form;
+	bool		may;
+
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	form = (Form_pg_class) GETSTRUCT(tuple);
+	may = emogi_enable_index_walk && emogi_walk_may_lead(source) && form->relhasindex &&
+		(form->relkind == RELKIND_PARTITIONED_TABLE || (double) form->relpages * (BLCKSZ / 1024) >= emogi_index_walk_min_size_kb);
+	ReleaseSysCache(tuple);
+	return may;
+}
+
+/* Get the pages and the rows of heaps, which are locked, as the planner estimates them. */
+static void
+measure(List *leaves, double *pages, double *rows)
+{
+	ListCell   *cell;
+
+	*pages = *rows = 0;
+	foreach(cell, leaves)
+	{
+		Relation	heap = table_open(lfirst_oid(cell), NoLock);
+		BlockNumber heap_pages;
+		double		heap_rows;
+		double		visible;
+
+		table_relation_estimate_size(heap, NULL, &heap_pages, &heap_rows, &visible);
+		*pages += heap_pages;
+		*rows += heap_rows;
+		table_close(heap, NoLock);
+	}
+}
+
+/* Get the price of a build, in what walks cost. */
+static double
+price_of(double nedges)
+{
+	return Max(nedges / EDGES_PER_READ, LEAST_PRICE);
+}
+
+/* Get what a walk may cost. */
+static uint64
+most_cost(const EmogiWalk *walk, double nedges)
+{
+	double		most = Max(nedges / (EDGES_PER_READ * WALK_SHARE), LEAST_COST);
+
+	if (walk->max_depth < 0)
+		most = Max(most / UNBOUNDED_SHARE, LEAST_COST);
+	return (uint64) Min(most, work_mem * 1024.0 / BYTES_PER_READ);
+}
+
+/* Estimate what a walk will cost that is to go through several levels; 0 = nothing is known. */
+static double
+expected_cost(const EmogiSource *source, const EmogiWalk *walk, int nleaves)
+{
+	EmogiSource seen = *source;
+	double		nvertices;
+	double		nedges;
+	double		next;
+	double		searches;
+	double		reads;
+
+	if (walk->max_depth < 2 || !emogi_estimate_size(source, &nvertices, &nedges))
+		return 0;
+	if (walk->direction == EMOGI_IN)
+	{
+		seen.src = source->dst;
+		seen.dst = source->src;
+	}
+	next = emogi_estimate_next_degree(&seen, nvertices, nedges);
+	searches = walk->nsources * emogi_estimate_reached(nvertices, nedges, next, walk->max_depth - 1);
+	reads = walk->nsources * nedges / nvertices + (searches - walk->nsources) * next;
+	return (searches * EMOGI_WALK_SEARCH_COST * nleaves + reads) * (walk->direction == EMOGI_BOTH ? 2 : 1);
+}
+
+/* Has the sum of all walks reached the price of a build that has room? */
+static bool
+is_bought(const EmogiSource *source, EmogiDirection direction, double nedges)
+{
+	return emogi_rents_paid(source->relid) >= price_of(nedges) &&
+		emogi_estimate_graph(source, direction).peak_bytes <= emogi_limits_allowed_bytes();
+}
+
+/*
+ * Find out whether a search that finds no Graph walks, and what that may cost. leaves: the Source's heaps, locked. serves_others: a
+ * Graph would be there for other calls.
+ */
+bool
+emogi_choice_walks(const EmogiSource *source, List *leaves, bool serves_others, EmogiWalk *walk)
+{
+	double		pages;
+	double		nedges;
+
+	if (!emogi_enable_index_walk || leaves == NIL)
+		return false;
+	measure(leaves, &pages, &nedges);
+	if (pages * (BLCKSZ / 1024) < emogi_index_walk_min_size_kb)
+		return false;
+	walk->most_cost = most_cost(walk, nedges);
+	return (double) walk->nsources * EMOGI_WALK_SEARCH_COST * list_length(leaves) <= walk->most_cost &&
+		expected_cost(source, walk, list_length(leaves)) <= walk->most_cost &&
+		!(serves_others && is_bought(source, walk->direction, nedges));
+}
+
+/* Note that a search has walked. */
+void
+emogi_choice_note_walk(const EmogiSource *source, const EmogiWalk *walk)
+{
+	emogi_rents_pay(source->relid, walk->cost);
+}
+
+/* Note that a search has a Graph built. */
+void
+emogi_choice_note_build(const EmogiSource *source)
+{
+	emogi_rents_clear(source->relid);
+}

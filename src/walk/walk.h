@@ -1,0 +1,84 @@
+/*
+ * walk.h: searches that walk over indexes of the tables, without a Graph.
+ *
+ * indexes.c finds the indexes that lead from a vertex to its edges, and has them open; search.c goes over them, level by level, under
+ * the active snapshot; keys.c keeps the keys that are met. Whether that costs less than a Graph is not known here: build/choice.c says how much a walk may cost.
+ */
+#ifndef EMOGI_WALK_H
+#define EMOGI_WALK_H
+
+#include "access/attnum.h"
+#include "access/stratnum.h"
+#include "nodes/pg_list.h"
+
+#include "source/source.h"
+
+/* The names of the indexes that a walk goes over, and a comma; cut off where they are longer. */
+#define EMOGI_WALK_NAMES_BYTES (2 * NAMEDATALEN + 2)
+
+/*
+ * What a walk costs is counted in rows that are read by way of an index; finding the first of them costs as much as SEARCH_COST rows
+ * more.
+ */
+#define EMOGI_WALK_SEARCH_COST 2
+
+/* A BFS that may be a walk. */
+typedef struct EmogiWalk
+{
+	/* what is asked for */
+	EmogiDirection direction;	/* which way a stored edge leads */
+	int64		max_depth;		/* hops; -1 = no bound */
+	EmogiKeyCoder *coder;		/* of the keys */
+	const Datum *sources;		/* [nsources], keys */
+	uint64		nsources;
+	bool		targeted;		/* it may end as soon as all targets are reached */
+	const Datum *targets;		/* [ntargets], keys */
+	uint64		ntargets;
+	uint64		most_cost;		/* it gives up when it has cost more */
+
+	/* what came of it, in the memory context of the call */
+	bool		is_answered;
+	uint64		cost;
+	double		run_ms;
+	uint64		nlooked;		/* edges that were looked at */
+	uint32		nlevels;		/* levels entered, the sources' own included */
+	uint64		count;			/* vertices that were reached */
+	int64	   *ids;			/* [count], ascending: keys that are integers, for others 0 .. count - 1 */
+	EmogiKeyBytes *keys;		/* [count], keys that are no integers, ascending; else NULL */
+	int32	   *levels;			/* [count] */
+	bool	   *found;			/* [nsources], the source is a vertex of the graph */
+	char		names[EMOGI_WALK_NAMES_BYTES];	/* of the indexes */
+} EmogiWalk;
+
+/* ---- indexes.c ---- */
+
+/* An index of a heap, by one end of the edges. */
+typedef struct EmogiWalkIndex
+{
+	Oid			heap;
+	Relation	index;			/* open, with a lock; NULL = there is none */
+	Oid			from_type;		/* of the column that it leads from, no domain */
+	RegProcedure equals;		/* tells that two of such are equal, as strategy says */
+	StrategyNumber strategy;
+	AttrNumber	to;				/* the other end's column, in the heap */
+	Oid			to_type;
+} EmogiWalkIndex;
+
+/* The indexes of the heaps of a Source. */
+typedef struct EmogiWalkIndexes
+{
+	int			nleaves;
+	EmogiWalkIndex *by_src;		/* [nleaves], each from src to dst; NULL = not all heaps have one */
+	EmogiWalkIndex *by_dst;		/* [nleaves], each from dst to src; likewise */
+} EmogiWalkIndexes;
+
+extern bool emogi_walk_may_lead(const EmogiSource *source);
+extern bool emogi_walk_open(const EmogiSource *source, List *leaves, EmogiDirection direction, EmogiWalkIndexes *indexes);
+extern void emogi_walk_close(EmogiWalkIndexes *indexes);
+extern void emogi_walk_name(const EmogiWalkIndexes *indexes, EmogiDirection direction, char *names);
+
+/* ---- search.c ---- */
+
+extern bool emogi_walk_search(const EmogiWalkIndexes *indexes, EmogiWalk *walk);
+
+#endif							/* EMOGI_WALK_H */
