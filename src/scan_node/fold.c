@@ -33,7 +33,7 @@ static const uint32 empty_piece[PIECE_VALUES];
 
 /* Bytes that are counted abreast. */
 #define BYTES_ABREAST 32
-typedef uint8 Abreast __attribute__((vector_size(BYTES_ABREAST)));
+typedef uint8 __attribute__((vector_size(BYTES_ABREAST))) Abreast;
 StaticAssertDecl(EMOGI_BLOCK_VERTICES / BYTES_ABREAST <= PG_UINT8_MAX && EMOGI_BLOCK_VERTICES % BYTES_ABREAST == 0, "sums of a byte");
 
 /* Groups in the making. */
