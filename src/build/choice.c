@@ -31,6 +31,9 @@
 #define WALK_SHARE 4
 #define UNBOUNDED_SHARE 4
 
+/* Where the Graph would be for the call alone, and built once more by the next one, tables of this part of the size are walked over, too. */
+#define PRIVATE_SHARE 64.0
+
 /* What a walk may cost in any case: it takes as long to have a Graph built of next to nothing. */
 #define LEAST_COST 1024
 
@@ -142,13 +145,14 @@ is_bought(const EmogiSource *source, EmogiDirection direction, double nedges)
 bool
 emogi_choice_walks(const EmogiSource *source, List *leaves, bool serves_others, EmogiWalk *walk)
 {
+	const double least_kb = serves_others ? emogi_index_walk_min_size_kb : emogi_index_walk_min_size_kb / PRIVATE_SHARE;
 	double		pages;
 	double		nedges;
 
 	if (!emogi_enable_index_walk || leaves == NIL)
 		return false;
 	measure(leaves, &pages, &nedges);
-	if (pages * (BLCKSZ / 1024) < emogi_index_walk_min_size_kb)
+	if (pages * (BLCKSZ / 1024) < least_kb)
 		return false;
 	walk->most_cost = most_cost(walk, nedges);
 	return (double) walk->nsources * EMOGI_WALK_SEARCH_COST * list_length(leaves) <= walk->most_cost &&

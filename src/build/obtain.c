@@ -321,7 +321,7 @@ walk_instead(EmogiCall *call, const EmogiSource *source, const Rows *rows, const
 		emogi_walk_name(&indexes, walk->direction, walk->names);
 		emogi_walk_close(&indexes);
 	}
-	if (walk->is_answered)
+	if (serves_others && walk->is_answered)
 		emogi_choice_note_walk(source, walk);
 	else if (serves_others)
 		emogi_choice_note_build(source);

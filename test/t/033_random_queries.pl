@@ -29,13 +29,15 @@ my $forced = $node->safe_psql('postgres', q{SELECT name FROM pg_settings WHERE n
 
 # ------------------------------------------------------------------------------------------------------------- ways
 
-my @reference = ('emogi.enable_scan = off', 'emogi.enable_batch = off', 'emogi.enable_near = off', 'emogi.cache = off');
+my @reference = ('emogi.enable_scan = off', 'emogi.enable_batch = off', 'emogi.enable_near = off', 'emogi.enable_index_walk = off', 'emogi.cache = off');
 my @parallel = ('parallel_setup_cost = 0', 'parallel_tuple_cost = 0', 'min_parallel_table_scan_size = 0', 'min_parallel_index_scan_size = 0');
 
 # Make some settings under which a query must answer the same.
 sub random_settings
 {
-	my @settings = map { "emogi.$_ = off" } grep { maybe(0.2) } qw(enable_scan enable_batch enable_near cache);
+	my @settings = map { "emogi.$_ = off" } grep { maybe(0.2) } qw(enable_scan enable_batch enable_near enable_index_walk cache);
+
+	push @settings, 'emogi.index_walk_min_size = 0' if maybe(0.7);
 
 	push @settings, @parallel, 'max_parallel_workers_per_gather = ' . any(1 .. 3), 'parallel_leader_participation = ' . any('on', 'off') if maybe(0.4);
 	push @settings, "$forced = " . any('on', 'on', 'regress') if maybe(0.1);
@@ -75,7 +77,7 @@ sub random_way
 	my @names = grep { !($query->{sql} =~ / FOR (?:UPDATE|SHARE|NO KEY|KEY)/ && /scroll|hold|insert|function/) && !(/hold/ && $query->{before}) && !(/insert/ && $query->{sql} =~ /LIMIT|OFFSET/) } sort keys %ways;
 	my $name = maybe(0.3) ? 'plain' : any(@names);
 
-	return { name => $name, settings => [ random_settings() ], text => $ways{$name}->($query->{sql}, $query->{ncolumns}), evict => maybe(0.1) };
+	return { name => $name, settings => [ random_settings() ], text => $ways{$name}->($query->{sql}, $query->{ncolumns}), evict => maybe(0.3) };
 }
 
 my $session;

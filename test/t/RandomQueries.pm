@@ -77,6 +77,7 @@ sub random_tables
 		'CREATE VIEW dense_view AS SELECT * FROM dense WHERE weight < 100',
 		'CREATE TABLE dense_parts (src bigint, dst bigint, weight float8) PARTITION BY HASH (src)',
 		(map { "CREATE TABLE dense_part$_ PARTITION OF dense_parts FOR VALUES WITH (MODULUS 2, REMAINDER $_)" } 0, 1), 'INSERT INTO dense_parts TABLE dense',
+		(map { ("CREATE INDEX ON $_ (src)", "CREATE INDEX ON $_ USING hash (dst)") } 'dense_parts', sort keys %ends),
 		"CREATE VIEW reached AS SELECT * FROM emogi_bfs('dense', 1)",
 		'CREATE VIEW named AS SELECT r.*, s1.name FROM reached r LEFT JOIN s1 ON s1.id = r.vertex',
 		"CREATE VIEW nested AS SELECT n.vertex, count(s2.id) AS n FROM named n LEFT JOIN s2 ON s2.id = n.vertex WHERE n.level < 4 GROUP BY n.vertex",
