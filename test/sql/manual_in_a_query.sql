@@ -11,6 +11,7 @@ INSERT INTO follows VALUES (1, 2), (1, 3), (2, 4), (3, 4), (4, 5), (6, 1);
 
 SELECT level, count(*) FROM emogi_bfs('follows', 1) GROUP BY level;
 
+SET emogi.engine = cpu;
 EXPLAIN (COSTS OFF) SELECT level, count(*) FROM emogi_bfs('follows', 1) GROUP BY level;
 
 SELECT vertex, level FROM emogi_bfs('follows', 1) ORDER BY level DESC, vertex LIMIT 2;
