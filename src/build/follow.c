@@ -484,6 +484,13 @@ follow(Following *following)
 	return following->refresh.outcome != EMOGI_REFRESH_HOPELESS && use_state(following);
 }
 
+/* Are the tables of a wish, which can be followed, large enough for that to begin? */
+bool
+emogi_follow_may_begin(const EmogiWish *wish)
+{
+	return emogi_refresh_pages(wish->relids, wish->nleaves) * (BLCKSZ / 1024) >= (uint64) emogi_live_min_size_kb;
+}
+
 /*
  * Get the Graph of a call that found none in the cache, if its tables can be followed; false when it must be built, and nothing is
  * reserved or held. patch: see emogi_obtain_patched; NULL = the Graph itself is wanted. Raises what a build does.
@@ -497,7 +504,7 @@ emogi_follow_graph(EmogiCall *call, const EmogiSource *source, const EmogiWish *
 
 	if (!wish->can_follow)
 		return false;
-	make = emogi_refresh_pages(wish->relids, wish->nleaves) * (BLCKSZ / 1024) >= (uint64) emogi_live_min_size_kb;
+	make = emogi_follow_may_begin(wish);
 	following.state = emogi_live_state_hold(call->slot, &wish->key, make, &waited);
 	emogi_cache_lock();
 	emogi_cache_shared->counters.waits += waited;

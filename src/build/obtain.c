@@ -301,11 +301,18 @@ must_be_built(const EmogiWish *wish, bool may_share)
 	return !(may_share && emogi_wish_is_cached(wish)) && !(wish->can_follow && emogi_live_state_exists(&wish->key));
 }
 
+/* Would a Graph that is built be there for other calls, shared or as part of a live state? */
+static bool
+would_serve_others(const EmogiWish *wish, bool may_share)
+{
+	return may_share || (wish->can_follow && emogi_follow_may_begin(wish));
+}
+
 /* Carry out a search by walking over indexes, where its Graph would have to be built for it; false when it is. */
 static bool
 walk_instead(EmogiCall *call, const EmogiSource *source, const Rows *rows, const EmogiWish *wish, bool may_share, EmogiWalk *walk)
 {
-	const bool	serves_others = may_share || wish->can_follow;
+	const bool	serves_others = would_serve_others(wish, may_share);
 	const double start_ms = emogi_pool_now_ms();
 	EmogiWalkIndexes indexes;
 
@@ -469,7 +476,7 @@ foresee_heaps(const EmogiSource *source, const EmogiGraphKey *wanted, List *leav
 	if (outlook != EMOGI_GRAPH_IS_CACHED && wish->can_follow && emogi_live_state_exists(&wish->key))
 		outlook = EMOGI_GRAPH_WILL_BE_REFRESHED;
 	else if (outlook != EMOGI_GRAPH_IS_CACHED && walk != NULL && emogi_walk_may_lead(source) &&
-			 will_walk(source, leaves, may_share || wish->can_follow, walk))
+			 will_walk(source, leaves, would_serve_others(wish, may_share), walk))
 		outlook = EMOGI_GRAPH_WILL_BE_WALKED;
 	emogi_wish_free(wish);
 	return outlook;

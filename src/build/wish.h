@@ -48,6 +48,7 @@ extern void emogi_wish_present(const EmogiGraph *graph, EmogiDirection direction
 
 /* ---- follow.c: a Graph that is brought to the call's snapshot, or the first of its kind ---- */
 
+extern bool emogi_follow_may_begin(const EmogiWish *wish);
 extern bool emogi_follow_graph(EmogiCall *call, const EmogiSource *source, const EmogiWish *wish, EmogiPatch **patch,
 							   EmogiGraph *graph);
 

@@ -7,7 +7,10 @@
 #include "function/function.h"
 #include "server/papers.h"
 
-/* May a task be carried out without a Graph, if it reaches little and the keys of its Source allow it (emogi_walk_may_lead)? What asks for a GPU or for kernels of the papers may not. */
+/*
+ * May a task be carried out without a Graph, if it reaches little, and the keys of its Source allow it (emogi_walk_may_lead)? What asks for
+ * a GPU, or for kernels of the papers, may not.
+ */
 bool
 emogi_afoot_may_serve(const EmogiTask *task)
 {
