@@ -149,6 +149,16 @@ typedef struct EmogiResultColumn
  * SSWP      Widest paths. The width of a path is its smallest weight, +inf without an edge; +inf is impassable here too.
  * SSNSP     Number of shortest paths by hops, exact to 2^53.
  * CC        Weakly connected components. component: the smallest vertex number of the component.
+ * SCC       Strongly connected components. component: the smallest vertex number of the component.
+ * TRIANGLES Of the simple undirected graph: repeats and loops are passed over. triangles: those that the vertex is in.
+ * LCC       Local clustering coefficient (Iosup et al., arXiv:2011.15028, 2.3.5). N: the neighbours in either direction, without the
+ *           vertex; d of them. coefficient: the edges that lead from one of N to one of N, over d (d - 1); 0 where d < 2. Repeats and
+ *           loops are passed over. Where lists are symmetric every edge leads both ways.
+ * CORE      Of the simple undirected graph. core: the largest k such that the vertex is in a subgraph of degrees k and more.
+ * CDLP      Community detection by label propagation (same paper, 2.3.3): label' = the label that most neighbours have, of several the
+ *           smallest; at first the vertex itself. A neighbour in both directions counts twice; repeats and loops are passed over. Where
+ *           lists are symmetric a neighbour counts once.
+ * DEGREE    degree: list entries. strength: the sum of their weights in the order of the list.
  * PAGERANK  Start 1/n. rank' = (1 - damping) / n + damping * (sum + dangling / n), where u contributes rank / (its edges out, parallel
  *           ones counted) and dangling is the rank of all vertices without an edge out. The L1 change of an iteration is compared
  *           with the tolerance.
@@ -173,6 +183,30 @@ typedef struct EmogiResultColumn
 		  EMOGI_LISTS_ANY, EMOGI_WEIGHTS_UNUSED, 0, \
 		  ({EMOGI_NO_PARAMETER, 0}), \
 		  ({"component", EMOGI_VERTEX, NAN})) \
+	OTHER(SCC, scc, scc, none, none, scc, \
+		  EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, EMOGI_NEEDS_BACKWARD, \
+		  ({EMOGI_NO_PARAMETER, 0}), \
+		  ({"component", EMOGI_VERTEX, NAN})) \
+	OTHER(TRIANGLES, triangles, triangles, none, none, triangles, \
+		  EMOGI_LISTS_BOTH_WAYS, EMOGI_WEIGHTS_UNUSED, 0, \
+		  ({EMOGI_NO_PARAMETER, 0}), \
+		  ({"triangles", EMOGI_INT64, NAN})) \
+	OTHER(LCC, lcc, lcc, none, none, lcc, \
+		  EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, EMOGI_NEEDS_BACKWARD, \
+		  ({EMOGI_DIRECTION, EMOGI_BOTH}), \
+		  ({"coefficient", EMOGI_FLOAT64, NAN})) \
+	OTHER(CORE, core, core, none, none, core, \
+		  EMOGI_LISTS_BOTH_WAYS, EMOGI_WEIGHTS_UNUSED, 0, \
+		  ({EMOGI_NO_PARAMETER, 0}), \
+		  ({"core", EMOGI_INT32, NAN})) \
+	OTHER(CDLP, cdlp, cdlp, none, none, cdlp, \
+		  EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, EMOGI_NEEDS_BACKWARD, \
+		  ({EMOGI_MAX_ITERATIONS, 10}, {EMOGI_DIRECTION, EMOGI_BOTH}), \
+		  ({"label", EMOGI_VERTEX, NAN})) \
+	OTHER(DEGREE, degree, degree, none, none, degree, \
+		  EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_FACTORS, 0, \
+		  ({EMOGI_DIRECTION, EMOGI_OUT}), \
+		  ({"degree", EMOGI_INT64, NAN}, {"strength", EMOGI_FLOAT64, NAN})) \
 	OTHER(PAGERANK, pagerank, pagerank, gather, sum, pagerank, \
 		  EMOGI_LISTS_AGAINST, EMOGI_WEIGHTS_UNUSED, 0, \
 		  ({EMOGI_DAMPING, 0.85}, {EMOGI_MAX_ITERATIONS, 100}, {EMOGI_TOLERANCE, 1e-6}), \

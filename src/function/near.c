@@ -16,11 +16,11 @@
 
 /*
  * A search gives up after this share of all list entries, but not before MIN_EDGES, which take no longer than to wake the worker, nor
- * after MAX_EDGES, which take some milliseconds.
+ * after MAX_EDGES, which take the time in which the engine answers a bounded search of millions of vertices.
  */
 #define NEAR_SHARE 64
 #define MIN_EDGES UINT64CONST(4096)
-#define MAX_EDGES UINT64CONST(65536)
+#define MAX_EDGES UINT64CONST(16384)
 
 /* May the backend itself carry out a task? Then its Graph may be a patched one. */
 bool

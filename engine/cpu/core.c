@@ -1,0 +1,218 @@
+/*
+ * core.c: core numbers by the threads of a pool.
+ *
+ * Fills core[nvertices]: the largest k such that the vertex is in a subgraph of which every vertex has k neighbours or more [1]. The Graph
+ * counts as a simple undirected one: repeats and loops are passed over; graph->forward is symmetric.
+ *
+ * Vertices are peeled level by level [2]: all whose degree is the least there is, and those that fall to it meanwhile, which the thread
+ * that took their last neighbour too many peels as well. What is left is made closer before each level.
+ *
+ * [1] V. Batagelj, M. Zaversnik. An O(m) Algorithm for Cores Decomposition of Networks. arXiv:cs/0310049, 2003.
+ * [2] H. Kabir, K. Madduri. Parallel k-core Decomposition on Multicore Platforms. IPDPS Workshops 2017. Section III (PKC).
+ */
+#include "algorithms.h"
+#include "run.h"
+
+#include <string.h>
+
+#define VERTICES_AT_ONCE 1024
+#define SEEDS_AT_ONCE 64
+#define ALONE_LEFT 4096			/* so few vertices are not worth waking anyone */
+
+typedef struct Cores
+{
+	EmogiCpuRun run;
+	EmogiAdjacency lists;
+	uint64_t	nvertices;
+	int32_t    *core;			/* [nvertices], atomic: the degree among what is left; once peeled the core number */
+	int32_t		level;			/* that is peeled */
+	int32_t		least;			/* atomic: degree above the level before */
+	uint32_t   *left;			/* [nleft]: not peeled yet, when the level began */
+	uint64_t	nleft;
+	uint32_t   *next_left;		/* [nnext] */
+	uint64_t	nnext;			/* atomic */
+	uint32_t   *seeds;			/* [nseeds]: at the level when it begins */
+	uint64_t	nseeds;			/* atomic */
+	uint32_t   *stacks;			/* [nthreads][nvertices], touched as far as needed */
+} Cores;
+
+/* Count the distinct neighbours of every vertex. */
+static void
+count_neighbors(void *arg, int thread, int nthreads)
+{
+	Cores	   *cores = arg;
+	uint64_t	v;
+
+	while (!emogi_job_stopped(&cores->run.job) && (v = emogi_job_take(&cores->run.next, VERTICES_AT_ONCE)) < cores->nvertices)
+	{
+		const uint64_t end = emogi_run_chunk_end(v, VERTICES_AT_ONCE, cores->nvertices);
+
+		for (; v < end; v++)
+		{
+			uint32_t	before = (uint32_t) v;
+			int32_t		degree = 0;
+
+			for (uint64_t e = cores->lists.offsets[v]; e < cores->lists.offsets[v + 1]; e++)
+			{
+				const uint32_t w = cores->lists.targets[e];
+
+				degree += w != before && w != v;
+				before = w;
+			}
+			cores->core[v] = degree;
+			cores->left[v] = (uint32_t) v;
+		}
+	}
+}
+
+/* Keep what is above the last level, and find the least degree of it. */
+static void
+keep_left(void *arg, int thread, int nthreads)
+{
+	Cores	   *cores = arg;
+	uint32_t	kept[VERTICES_AT_ONCE];
+	int32_t		least = INT32_MAX;
+	uint64_t	i;
+
+	while (!emogi_job_stopped(&cores->run.job) && (i = emogi_job_take(&cores->run.next, VERTICES_AT_ONCE)) < cores->nleft)
+	{
+		const uint64_t end = emogi_run_chunk_end(i, VERTICES_AT_ONCE, cores->nleft);
+		uint64_t	n = 0;
+		uint64_t	place;
+
+		for (; i < end; i++)
+		{
+			const uint32_t v = cores->left[i];
+			const int32_t degree = cores->core[v];
+
+			if (degree <= cores->level)
+				continue;
+			kept[n++] = v;
+			least = degree < least ? degree : least;
+		}
+		place = emogi_job_take(&cores->nnext, n);
+		memcpy(cores->next_left + place, kept, n * sizeof *kept);
+	}
+	for (int32_t known = __atomic_load_n(&cores->least, __ATOMIC_RELAXED);
+		 least < known && !__atomic_compare_exchange_n(&cores->least, &known, least, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);)
+		;
+}
+
+/* List what is at the level. */
+static void
+collect_level(void *arg, int thread, int nthreads)
+{
+	Cores	   *cores = arg;
+	uint32_t	found[VERTICES_AT_ONCE];
+	uint64_t	i;
+
+	while (!emogi_job_stopped(&cores->run.job) && (i = emogi_job_take(&cores->run.next, VERTICES_AT_ONCE)) < cores->nleft)
+	{
+		const uint64_t end = emogi_run_chunk_end(i, VERTICES_AT_ONCE, cores->nleft);
+		uint64_t	n = 0;
+		uint64_t	place;
+
+		for (; i < end; i++)
+			if (cores->core[cores->left[i]] == cores->level)
+				found[n++] = cores->left[i];
+		place = emogi_job_take(&cores->nseeds, n);
+		memcpy(cores->seeds + place, found, n * sizeof *found);
+	}
+}
+
+/* Take a vertex away from its neighbours; those that fall to the level go onto the stack. Gets the stack's new height. */
+static inline uint64_t
+peel_vertex(Cores *cores, uint32_t v, uint32_t *stack, uint64_t height)
+{
+	uint32_t	last = v;
+
+	for (uint64_t e = cores->lists.offsets[v]; e < cores->lists.offsets[v + 1]; e++)
+	{
+		const uint32_t w = cores->lists.targets[e];
+		int32_t		before;
+
+		if (w == last || w == v)
+			continue;
+		last = w;
+		if (__atomic_load_n(&cores->core[w], __ATOMIC_RELAXED) <= cores->level)
+			continue;
+		before = __atomic_fetch_sub(&cores->core[w], 1, __ATOMIC_RELAXED);
+		if (before == cores->level + 1)
+			stack[height++] = w;
+		else if (before <= cores->level)
+			__atomic_fetch_add(&cores->core[w], 1, __ATOMIC_RELAXED);	/* another thread was faster */
+	}
+	return height;
+}
+
+/* Peel the level, and all that falls to it. */
+static void
+peel_level(void *arg, int thread, int nthreads)
+{
+	Cores	   *cores = arg;
+	uint32_t   *stack = cores->stacks + (uint64_t) thread * cores->nvertices;
+	uint64_t	height = 0;
+	uint64_t	npeeled = 0;
+	uint64_t	i;
+
+	while (!emogi_job_stopped(&cores->run.job) && (i = emogi_job_take(&cores->run.next, SEEDS_AT_ONCE)) < cores->nseeds)
+	{
+		const uint64_t end = emogi_run_chunk_end(i, SEEDS_AT_ONCE, cores->nseeds);
+
+		for (; i < end && !emogi_job_stopped(&cores->run.job); i++)
+		{
+			height = peel_vertex(cores, cores->seeds[i], stack, height);
+			for (npeeled++; height > 0; npeeled++)
+				height = peel_vertex(cores, stack[height - 1], stack, height - 1);
+		}
+	}
+	emogi_job_done(&cores->run.job, npeeled);
+}
+
+/* Peel everything, level by level. */
+static void
+peel_all(Cores *cores)
+{
+	cores->level = -1;
+	while (!emogi_job_stopped(&cores->run.job))
+	{
+		const bool	alone = cores->nleft <= ALONE_LEFT;
+		uint32_t   *swap = cores->left;
+
+		cores->nnext = cores->nseeds = 0;
+		cores->least = INT32_MAX;
+		if (!emogi_run_step(&cores->run, keep_left, cores, alone) || cores->nnext == 0)
+			return;
+		cores->left = cores->next_left;
+		cores->next_left = swap;
+		cores->nleft = cores->nnext;
+		cores->level = cores->least;
+		cores->run.job.control->level = (uint32_t) cores->level;
+		cores->run.result->nlevels++;
+		if (!emogi_run_step(&cores->run, collect_level, cores, alone) || !emogi_run_step(&cores->run, peel_level, cores, alone))
+			return;
+	}
+}
+
+EmogiStatus
+emogi_cpu_core(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiControl *control,
+			   EmogiError *error)
+{
+	Cores		cores = {.lists = graph->forward, .nvertices = graph->nvertices, .core = result->columns[0].int32};
+	const uint64_t nthreads = (uint64_t) emogi_pool_size(pool);
+
+	emogi_run_begin(&cores.run, pool, graph, graph->nvertices, result, control, error, "core numbers");
+	cores.left = emogi_run_scratch(&cores.run, 3 * graph->nvertices, sizeof *cores.left);
+	cores.stacks = cores.left == NULL ? NULL : emogi_run_scratch(&cores.run, nthreads * graph->nvertices, sizeof *cores.stacks);
+	if (cores.stacks != NULL)
+	{
+		cores.next_left = cores.left + graph->nvertices;
+		cores.seeds = cores.next_left + graph->nvertices;
+		cores.nleft = graph->nvertices;
+		if (emogi_run_step(&cores.run, count_neighbors, &cores, false))
+			peel_all(&cores);
+		result->nreached = graph->nvertices;
+		result->edges_traversed = 2 * graph->forward.nedges;
+	}
+	return emogi_run_end(&cores.run);
+}

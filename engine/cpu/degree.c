@@ -1,0 +1,69 @@
+/*
+ * degree.c: degrees by the threads of a pool.
+ *
+ * Fills degree[nvertices], the number of list entries of a vertex, and strength[nvertices], the sum of their weights, in the order of the
+ * list; without weights the two are equal.
+ */
+#include "algorithms.h"
+#include "run.h"
+
+#include "contract/semirings.h"
+
+#define VERTICES_AT_ONCE 4096
+
+typedef struct Degrees
+{
+	EmogiCpuRun run;
+	const EmogiGraph *graph;
+} Degrees;
+
+/* Add up the weights of a list. */
+static double
+add_weights(const EmogiGraph *graph, uint64_t first, uint64_t end)
+{
+	double		sum = 0.0;
+
+	for (uint64_t e = first; e < end; e++)
+		sum += emogi_weight(graph->forward.weights, graph->weight_type, e);
+	return sum;
+}
+
+/* Fill both columns. */
+static void
+fill_columns(void *arg, int thread, int nthreads)
+{
+	Degrees    *degrees = arg;
+	const EmogiGraph *graph = degrees->graph;
+	const EmogiArray *columns = degrees->run.result->columns;
+	uint64_t	v;
+
+	while (!emogi_job_stopped(&degrees->run.job) && (v = emogi_job_take(&degrees->run.next, VERTICES_AT_ONCE)) < graph->nvertices)
+	{
+		const uint64_t end = emogi_run_chunk_end(v, VERTICES_AT_ONCE, graph->nvertices);
+
+		for (; v < end; v++)
+		{
+			const uint64_t first = graph->forward.offsets[v];
+			const uint64_t last = graph->forward.offsets[v + 1];
+
+			columns[0].int64[v] = (int64_t) (last - first);
+			columns[1].float64[v] = graph->weight_type == EMOGI_WEIGHT_NONE ? (double) (last - first) : add_weights(graph, first, last);
+		}
+	}
+}
+
+EmogiStatus
+emogi_cpu_degree(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiControl *control,
+				 EmogiError *error)
+{
+	Degrees		degrees = {.graph = graph};
+
+	emogi_run_begin(&degrees.run, pool, graph, 0, result, control, error, "degrees");
+	if (emogi_run_step(&degrees.run, fill_columns, &degrees, false))
+	{
+		result->nreached = graph->nvertices;
+		result->nlevels = 1;
+		result->edges_traversed = graph->forward.nedges;
+	}
+	return emogi_run_end(&degrees.run);
+}

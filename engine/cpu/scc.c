@@ -1,0 +1,260 @@
+/*
+ * scc.c: strongly connected components by the threads of a pool.
+ *
+ * Fills component[nvertices]: the smallest vertex number of the component.
+ *
+ * Most graphs have one giant component. It is what a vertex with many edges in and out leads to and is reached from: two searches by all
+ * threads [1]. What it leaves is found by one depth-first search [2], which passes over what is done.
+ *
+ * [1] L. Fleischer, B. Hendrickson, A. Pinar. On Identifying Strongly Connected Components in Parallel. IPDPS Workshops 2000.
+ * [2] R. Tarjan. Depth-First Search and Linear Graph Algorithms. SIAM J. Computing 1(2), 1972; with one number a vertex as in D. Pearce. A
+ *     Space-Efficient Algorithm for Finding Strongly Connected Components. Information Processing Letters 116(1), 2016.
+ */
+#include "algorithms.h"
+#include "run.h"
+
+#define SMALL_GRAPH 65536		/* vertices and entries that one thread is through with sooner */
+#define DONE UINT32_MAX			/* the number of a vertex whose component is known; 0 = not met yet */
+
+/* A vertex whose list is being walked over. */
+typedef struct Frame
+{
+	uint32_t	vertex;
+	uint32_t	number;			/* in the order in which vertices were met, from 1 */
+	uint64_t	next;			/* entry */
+} Frame;
+
+typedef struct Components
+{
+	EmogiCpuRun run;
+	const EmogiGraph *graph;
+	uint32_t   *component;		/* [nvertices] */
+	uint32_t   *low;			/* [nvertices]: the least number that is known to be reached, or DONE */
+	Frame	   *frames;			/* [nvertices] */
+	uint32_t   *stack;			/* [nvertices]: met, and left, but not done */
+	uint64_t	height;
+	uint32_t	number;
+	uint64_t	looked;
+} Components;
+
+/* ---- the giant component ---- */
+
+/* Find the vertex with the most edges in times edges out. */
+static uint32_t
+find_pivot(const EmogiGraph *graph)
+{
+	uint32_t	pivot = 0;
+	double		most = -1.0;
+
+	for (uint64_t v = 0; v < graph->nvertices; v++)
+	{
+		const double in = (double) (graph->backward.offsets[v + 1] - graph->backward.offsets[v]);
+		const double out = (double) (graph->forward.offsets[v + 1] - graph->forward.offsets[v]);
+
+		if (in * out > most)
+		{
+			most = in * out;
+			pivot = (uint32_t) v;
+		}
+	}
+	return pivot;
+}
+
+/* Find what a vertex leads to; backwards: what leads to it. */
+static bool
+search(Components *components, uint32_t source, bool backwards, int32_t *level)
+{
+	EmogiGraph	graph = *components->graph;
+	EmogiQuery	query = {.algorithm = EMOGI_BFS, .nsources = 1, .sources = &source, .max_depth = -1};
+	EmogiResult result = {.columns = {{.int32 = level}}};
+	EmogiStatus status;
+
+	if (backwards)
+	{
+		graph.forward = components->graph->backward;
+		graph.backward = components->graph->forward;
+	}
+	status = emogi_cpu_bfs(components->run.pool, &graph, &query, &result, components->run.job.control, components->run.error);
+	components->looked += result.edges_traversed;
+	if (status != EMOGI_OK)
+		emogi_job_fail(&components->run.job, status);
+	return status == EMOGI_OK;
+}
+
+/* Set the component of the vertices that were reached both ways. */
+static void
+set_giant(Components *components, const int32_t *to, const int32_t *from)
+{
+	uint32_t	smallest = EMOGI_NO_VERTEX;
+
+	for (uint64_t v = 0; v < components->graph->nvertices; v++)
+	{
+		if (to[v] < 0 || from[v] < 0)
+			continue;
+		if (smallest == EMOGI_NO_VERTEX)
+			smallest = (uint32_t) v;
+		components->component[v] = smallest;
+		components->low[v] = DONE;
+	}
+}
+
+/* Find the component of the vertex with the most edges; false when the job has stopped. */
+static bool
+find_giant(Components *components)
+{
+	const uint64_t n = components->graph->nvertices;
+	int32_t    *levels = emogi_run_scratch(&components->run, 2 * n, sizeof *levels);
+	uint32_t	pivot = find_pivot(components->graph);
+
+	if (levels == NULL || !search(components, pivot, false, levels) || !search(components, pivot, true, levels + n))
+		return false;
+	set_giant(components, levels, levels + n);
+	return true;
+}
+
+/* ---- the others ---- */
+
+/* Begin to walk over the list of a vertex that was not met before. Gets the new depth. */
+static uint64_t
+enter(Components *components, uint32_t v, uint64_t depth)
+{
+	components->low[v] = ++components->number;
+	components->frames[depth] = (Frame) {v, components->number, components->graph->forward.offsets[v]};
+	return depth + 1;
+}
+
+/* Walk on over a list, until it leads to a vertex that was not met before; get that, or EMOGI_NO_VERTEX at its end. */
+static inline uint32_t
+walk_on(Components *components, Frame *frame)
+{
+	const EmogiAdjacency *lists = &components->graph->forward;
+	const uint64_t end = lists->offsets[frame->vertex + 1];
+	uint32_t	low = components->low[frame->vertex];
+	uint32_t	found = EMOGI_NO_VERTEX;
+
+	while (frame->next < end && found == EMOGI_NO_VERTEX)
+	{
+		const uint32_t w = lists->targets[frame->next++];
+		const uint32_t number = components->low[w];
+
+		if (number == 0)
+			found = w;
+		else if (number < low)
+			low = number;
+	}
+	components->low[frame->vertex] = low;
+	return found;
+}
+
+/* Set the component of what was met since a vertex that leads back to nothing before it, and is its first. */
+static void
+set_component(Components *components, const Frame *frame)
+{
+	uint64_t	first = components->height;
+	uint32_t	smallest = frame->vertex;
+
+	while (first > 0 && components->low[components->stack[first - 1]] >= frame->number)
+	{
+		first--;
+		if (components->stack[first] < smallest)
+			smallest = components->stack[first];
+	}
+	for (uint64_t i = first; i < components->height; i++)
+	{
+		components->component[components->stack[i]] = smallest;
+		components->low[components->stack[i]] = DONE;
+	}
+	components->height = first;
+	components->component[frame->vertex] = smallest;
+	components->low[frame->vertex] = DONE;
+}
+
+/* Leave a vertex whose list is at its end. */
+static void
+leave(Components *components, uint64_t depth)
+{
+	const Frame *frame = &components->frames[depth];
+	const uint32_t low = components->low[frame->vertex];
+
+	components->looked += components->graph->forward.offsets[frame->vertex + 1] - components->graph->forward.offsets[frame->vertex];
+	if (low == frame->number)
+	{
+		set_component(components, frame);
+		return;
+	}
+	components->stack[components->height++] = frame->vertex;
+	if (low < components->low[components->frames[depth - 1].vertex])
+		components->low[components->frames[depth - 1].vertex] = low;
+}
+
+/* Find the components of what a vertex leads to. */
+static void
+search_deep(Components *components, uint32_t root)
+{
+	uint64_t	depth = enter(components, root, 0);
+	uint64_t	polled = components->looked;
+
+	while (depth > 0)
+	{
+		const uint32_t found = walk_on(components, &components->frames[depth - 1]);
+
+		if (found != EMOGI_NO_VERTEX)
+			depth = enter(components, found, depth);
+		else
+			leave(components, --depth);
+		if (components->looked - polled > EMOGI_RUN_POLL)
+		{
+			polled = components->looked;
+			if (emogi_job_stopped(&components->run.job))
+				return;
+		}
+	}
+}
+
+/* Find the components of all that is not done. */
+static void
+find_others(Components *components)
+{
+	uint64_t	polled = components->looked;
+
+	for (uint64_t v = 0; v < components->graph->nvertices; v++)
+	{
+		if (components->low[v] != 0)
+			continue;
+		search_deep(components, (uint32_t) v);
+		if (components->looked - polled > EMOGI_RUN_POLL && emogi_job_stopped(&components->run.job))
+			return;
+	}
+}
+
+/* Take the scratch memory; false when there is none. */
+static bool
+take_scratch(Components *components)
+{
+	const uint64_t n = components->graph->nvertices;
+
+	components->low = emogi_run_scratch(&components->run, 2 * n, sizeof *components->low);
+	components->frames = components->low == NULL ? NULL : emogi_run_scratch(&components->run, n, sizeof *components->frames);
+	if (components->frames == NULL)
+		return false;
+	components->stack = components->low + n;
+	return true;
+}
+
+EmogiStatus
+emogi_cpu_scc(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiControl *control,
+			  EmogiError *error)
+{
+	Components	components = {.graph = graph, .component = result->columns[0].vertex};
+	const bool	has_giant = graph->nvertices + graph->forward.nedges >= SMALL_GRAPH;
+
+	emogi_run_begin(&components.run, pool, graph, 0, result, control, error, "strongly connected components");
+	if (take_scratch(&components) && (!has_giant || find_giant(&components)))
+	{
+		find_others(&components);
+		result->nreached = graph->nvertices;
+		result->nlevels = 1;
+	}
+	result->edges_traversed = components.looked;
+	return emogi_run_end(&components.run);
+}

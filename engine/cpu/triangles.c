@@ -1,0 +1,216 @@
+/*
+ * triangles.c: triangles, and the local clustering coefficient, by the threads of a pool.
+ *
+ * TRIANGLES fills triangles[nvertices], in how many triangles of the simple undirected graph a vertex is. LCC fills coefficient[nvertices]
+ * by the definition of LDBC Graphalytics [2].
+ *
+ * Every edge leads from a low degree to a high one (oriented.h), so that each triangle is found once [1]: at the vertex u of which two
+ * edges lead to the others. What u leads to is marked, and what those lead to is looked up: no list is compared with another. Counts of
+ * the vertices with the highest degrees, to which most is added, are kept by each thread; those of others are added up atomically.
+ *
+ * [1] M. Latapy. Main-memory triangle computations for very large (sparse (power-law)) graphs. Theoretical Computer Science 407, 2008.
+ *     Section 4 (new-vertex-listing).
+ * [2] A. Iosup et al. The LDBC Graphalytics Benchmark. arXiv:2011.15028. Section 2.3.5.
+ */
+#include "algorithms.h"
+#include "oriented.h"
+
+/* Tuned. */
+#define ROWS_AT_ONCE 64
+#define OWN_COUNTS 65536		/* vertices of which each thread keeps counts: 512 KB */
+
+typedef struct Triangles
+{
+	EmogiCpuRun run;
+	EmogiOriented oriented;
+	uint64_t	stride;			/* bytes of the marks of a thread */
+	uint8_t    *marks;			/* [nthreads][stride]: 0, or the ways of the edge from the vertex at hand */
+	uint64_t	nown;
+	uint64_t   *own;			/* [nthreads][nown], by rank */
+	uint64_t   *counts;			/* [nvertices], by rank, atomic */
+	bool		in_ways;		/* count edges between neighbours, by the ways in which they lead; else triangles */
+} Triangles;
+
+/* Add to the count of a vertex. */
+static inline void
+add_count(const Triangles *triangles, uint64_t *own, uint32_t rank, uint64_t count)
+{
+	if (rank < triangles->nown)
+		own[rank] += count;
+	else
+		__atomic_fetch_add(&triangles->counts[rank], count, __ATOMIC_RELAXED);
+}
+
+/* Mark what a vertex leads to, or take the marks off. */
+static inline void
+mark_list(const EmogiOriented *oriented, uint64_t u, uint8_t *marks, bool set)
+{
+	for (uint64_t e = oriented->offsets[u]; e < oriented->offsets[u + 1]; e++)
+		marks[oriented->targets[e]] = !set ? 0 : oriented->ways != NULL ? oriented->ways[e] : EMOGI_BOTH_WAYS;
+}
+
+/* Find the triangles of u, w and each x that w leads to and that is marked. Gets what is counted for u. */
+static inline uint64_t
+close_plain(const Triangles *triangles, uint64_t w, const uint8_t *marks, uint64_t *own)
+{
+	const EmogiOriented *oriented = &triangles->oriented;
+	uint64_t	found = 0;
+
+	for (uint64_t e = oriented->offsets[w]; e < oriented->offsets[w + 1]; e++)
+	{
+		const uint32_t x = oriented->targets[e];
+
+		if (marks[x] == 0)
+			continue;
+		add_count(triangles, own, x, 1);
+		found++;
+	}
+	add_count(triangles, own, (uint32_t) w, found);
+	return found;
+}
+
+/* The same where a triangle counts for each of its vertices by the ways of the edge between the others. */
+static inline uint64_t
+close_in_ways(const Triangles *triangles, uint64_t w, const uint8_t *marks, uint64_t *own)
+{
+	const EmogiOriented *oriented = &triangles->oriented;
+	const uint64_t to_w = marks[w];
+	uint64_t	of_u = 0;
+	uint64_t	of_w = 0;
+
+	for (uint64_t e = oriented->offsets[w]; e < oriented->offsets[w + 1]; e++)
+	{
+		const uint32_t x = oriented->targets[e];
+
+		if (marks[x] == 0)
+			continue;
+		add_count(triangles, own, x, to_w);
+		of_w += marks[x];
+		of_u += oriented->ways != NULL ? oriented->ways[e] : EMOGI_BOTH_WAYS;
+	}
+	add_count(triangles, own, (uint32_t) w, of_w);
+	return of_u;
+}
+
+/* Count the triangles of which u is the vertex of lowest degree. */
+static inline uint64_t
+close_all(const Triangles *triangles, uint64_t u, uint8_t *marks, uint64_t *own)
+{
+	const EmogiOriented *oriented = &triangles->oriented;
+	uint64_t	count = 0;
+	uint64_t	looked = 0;
+
+	mark_list(oriented, u, marks, true);
+	for (uint64_t e = oriented->offsets[u]; e < oriented->offsets[u + 1]; e++)
+	{
+		const uint32_t w = oriented->targets[e];
+
+		count += triangles->in_ways ? close_in_ways(triangles, w, marks, own) : close_plain(triangles, w, marks, own);
+		looked += oriented->offsets[w + 1] - oriented->offsets[w];
+	}
+	mark_list(oriented, u, marks, false);
+	add_count(triangles, own, (uint32_t) u, count);
+	return looked;
+}
+
+/* Count all triangles. */
+static void
+count_rows(void *arg, int thread, int nthreads)
+{
+	Triangles  *triangles = arg;
+	const uint64_t n = triangles->oriented.nvertices;
+	uint8_t    *marks = triangles->marks + (uint64_t) thread * triangles->stride;
+	uint64_t   *own = triangles->own + (uint64_t) thread * triangles->nown;
+	uint64_t	looked = 0;
+	uint64_t	u;
+
+	while (!emogi_job_stopped(&triangles->run.job) && (u = emogi_job_take(&triangles->run.next, ROWS_AT_ONCE)) < n)
+	{
+		const uint64_t end = emogi_run_chunk_end(u, ROWS_AT_ONCE, n);
+
+		for (; u < end && !emogi_job_stopped(&triangles->run.job); u++)
+			looked += close_all(triangles, u, marks, own);
+		emogi_job_done(&triangles->run.job, ROWS_AT_ONCE);
+	}
+	__atomic_fetch_add(&triangles->run.result->edges_traversed, looked, __ATOMIC_RELAXED);
+}
+
+/* Take the marks and counts; false without memory. */
+static bool
+take_counts(Triangles *triangles)
+{
+	const uint64_t nthreads = (uint64_t) emogi_pool_size(triangles->run.pool);
+	const uint64_t n = triangles->oriented.nvertices;
+	uint64_t   *counts;
+
+	triangles->stride = (n + EMOGI_LINE_BYTES) / EMOGI_LINE_BYTES * EMOGI_LINE_BYTES;
+	triangles->nown = n < OWN_COUNTS ? n : OWN_COUNTS;
+	triangles->marks = emogi_run_scratch(&triangles->run, nthreads * triangles->stride, 1);
+	counts = triangles->marks == NULL ? NULL : emogi_run_scratch(&triangles->run, n + nthreads * triangles->nown, sizeof *counts);
+	triangles->counts = counts;
+	triangles->own = counts == NULL ? NULL : counts + n;
+	return counts != NULL;
+}
+
+/* Get the count of the vertex of a rank. */
+static inline uint64_t
+total_count(const Triangles *triangles, uint64_t rank)
+{
+	uint64_t	count = triangles->counts[rank];
+
+	for (int t = 0; rank < triangles->nown && t < emogi_pool_size(triangles->run.pool); t++)
+		count += triangles->own[(uint64_t) t * triangles->nown + rank];
+	return count;
+}
+
+/* Write what was counted into the result: triangles, or of the edges that there could be between neighbours the share that there is. */
+static void
+write_counts(const Triangles *triangles)
+{
+	const EmogiOriented *oriented = &triangles->oriented;
+	const EmogiArray column = triangles->run.result->columns[0];
+
+	for (uint64_t rank = 0; rank < oriented->nvertices; rank++)
+	{
+		const uint32_t v = oriented->vertex[rank];
+		const uint64_t count = total_count(triangles, rank);
+		const double pairs = (double) oriented->degree[v] * ((double) oriented->degree[v] - 1.0);
+
+		if (!triangles->in_ways)
+			column.int64[v] = (int64_t) count;
+		else
+			column.float64[v] = pairs > 0.0 ? (double) count / pairs : 0.0;
+	}
+}
+
+/* Run either. */
+static EmogiStatus
+run_triangles(EmogiPool *pool, const EmogiGraph *graph, bool in_ways, EmogiResult *result, EmogiControl *control, EmogiError *error,
+			  const char *what)
+{
+	Triangles	triangles = {.in_ways = in_ways};
+
+	emogi_run_begin(&triangles.run, pool, graph, graph->nvertices, result, control, error, what);
+	if (emogi_oriented_make(&triangles.run, graph, in_ways, &triangles.oriented) && take_counts(&triangles) &&
+		emogi_run_step(&triangles.run, count_rows, &triangles, false))
+	{
+		write_counts(&triangles);
+		result->nreached = graph->nvertices;
+		result->nlevels = 1;
+	}
+	return emogi_run_end(&triangles.run);
+}
+
+EmogiStatus
+emogi_cpu_triangles(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiControl *control,
+					EmogiError *error)
+{
+	return run_triangles(pool, graph, false, result, control, error, "triangles");
+}
+
+EmogiStatus
+emogi_cpu_lcc(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiControl *control,
+			  EmogiError *error)
+{
+	return run_triangles(pool, graph, true, result, control, error, "clustering coefficients");
+}

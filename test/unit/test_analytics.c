@@ -1,0 +1,206 @@
+/*
+ * test_analytics.c: the cpu engine's answers to what is asked of the whole graph, without sources or start values, are right by their
+ * verifiers, the same bits for any number of threads, and those that other programs have for a graph known from books. A verifier that
+ * lets a changed answer pass is a failure too.
+ */
+#include "cpu/cpu.h"
+#include "engines.h"
+#include "verify/verify.h"
+
+#define NRANDOM 250
+#define NKINDS 7				/* of weights, all finite */
+
+static const EmogiAlgorithm asked[] = {EMOGI_SCC, EMOGI_TRIANGLES, EMOGI_LCC, EMOGI_CORE, EMOGI_CDLP, EMOGI_DEGREE};
+
+#define NASKED (sizeof asked / sizeof *asked)
+
+/* Get the bytes of all columns of a vertex. */
+static uint64_t
+row_bytes(const EmogiAlgorithmRow *row)
+{
+	uint64_t	bytes = 0;
+
+	for (int i = 0; row->columns[i].name != NULL; i++)
+		bytes += emogi_algorithm_column_bytes(row->columns[i].type);
+	return bytes;
+}
+
+/* Point a result's columns into memory, one after the other. */
+static EmogiResult
+lay_out(const EmogiAlgorithmRow *row, uint64_t nvertices, char *memory)
+{
+	EmogiResult result = {.nlevels = 0};
+
+	for (int i = 0; row->columns[i].name != NULL; i++)
+	{
+		result.columns[i].any = memory;
+		memory += nvertices * emogi_algorithm_column_bytes(row->columns[i].type);
+	}
+	return result;
+}
+
+/* Say whether a Graph's lists are of the kind that an algorithm reads. */
+static bool
+suits(const EmogiGraph *graph, const EmogiAlgorithmRow *row)
+{
+	return row->lists != EMOGI_LISTS_BOTH_WAYS || graph->backward.offsets == graph->forward.offsets;
+}
+
+/* Change a value of an answer and see that the verifier notices. */
+static void
+check_noticed(const char *name, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult result, uint64_t seed)
+{
+	const EmogiAlgorithmRow *row = emogi_algorithm_row(query->algorithm);
+	const uint64_t v = emogi_random(seed, 77) % graph->nvertices;
+	EmogiError	error = {{0}, {0}};
+
+	switch (row->columns[0].type)
+	{
+		case EMOGI_INT32:
+			result.columns[0].int32[v] += 1;
+			break;
+		case EMOGI_INT64:
+			result.columns[0].int64[v] += 1;
+			break;
+		case EMOGI_FLOAT64:
+			result.columns[0].float64[v] += 0.25;
+			break;
+		case EMOGI_VERTEX:
+			result.columns[0].vertex[v] = (result.columns[0].vertex[v] + 1) % (uint32_t) graph->nvertices;
+			break;
+	}
+	CHECK((graph->nvertices == 1 && row->columns[0].type == EMOGI_VERTEX) || !emogi_verify(graph, query, &result, &error),
+		  "%s, %s: a change at vertex %llu was not noticed", name, row->name, (unsigned long long) v);
+}
+
+/* Ask every engine one query. */
+static void
+check_query(const char *name, const EmogiGraph *graph, const EmogiQuery *query, uint64_t seed)
+{
+	const EmogiAlgorithmRow *row = emogi_algorithm_row(query->algorithm);
+	const uint64_t bytes = graph->nvertices * row_bytes(row);
+	char	   *memory = malloc(2 * (bytes + 8));
+	EmogiResult result = {.nlevels = 0};
+
+	for (int e = 0; e < NENGINES; e++)
+	{
+		char	   *own = memory + (e == 0 ? 0 : bytes + 8);
+		EmogiControl control = {0};
+		EmogiError	error = {{0}, {0}};
+		EmogiStatus status;
+
+		memset(own, 0x55, bytes + 8);
+		result = lay_out(row, graph->nvertices, own);
+		status = engine->run(states[e], graph, query, &result, &control, &error);
+		CHECK(status == EMOGI_OK, "%s, %s: status %d %s", name, row->name, status, error.message);
+		CHECK(memcmp(own + bytes, "UUUUUUUU", 8) == 0, "%s, %s: wrote beyond the end", name, row->name);
+		CHECK(memcmp(memory, own, bytes) == 0, "%s, %s: not the bits of one thread", name, row->name);
+		CHECK(e > 0 || emogi_verify(graph, query, &result, &error), "%s, %s: %s", name, row->name, error.message);
+	}
+	if (graph->nvertices > 0)
+		check_noticed(name, graph, query, result, seed);
+	free(memory);
+}
+
+/* Ask every engine everything that a Graph's lists suit. */
+static void
+check_graph(const char *name, const EmogiGraph *graph, uint64_t seed)
+{
+	for (uint64_t i = 0; i < NASKED; i++)
+	{
+		const EmogiAlgorithmRow *row = emogi_algorithm_row(asked[i]);
+		EmogiQuery	query = {.algorithm = asked[i], .max_iterations = 1 + (int64_t) (seed % 12)};
+
+		if (!suits(graph, row))
+			continue;
+		if ((row->traits & EMOGI_NEEDS_BACKWARD) != 0 && graph->backward.offsets == NULL && graph->nvertices > 0)
+		{
+			EmogiResult result = {.nlevels = 0};
+			EmogiControl control = {0};
+			EmogiError	error = {{0}, {0}};
+
+			CHECK(engine->run(states[0], graph, &query, &result, &control, &error) == EMOGI_BAD_INPUT && error.message[0] != '\0',
+				  "%s, %s: not refused without the transpose", name, row->name);
+			continue;
+		}
+		check_query(name, graph, &query, seed);
+	}
+}
+
+/* Ask of a graph that is large enough for all threads and every way. */
+static void
+check_large(const char *name, EmogiGenerator generator, int degree)
+{
+	for (int d = 0; d < 2; d++)
+	{
+		EmogiEdgeSet set;
+		EmogiBuiltGraph built;
+		EmogiControl control = {0};
+		EmogiError	error;
+
+		if (!emogi_generate_edges(emogi_cpu_engine_pool(states[1]), generator, 14, degree, 7, &set) ||
+			emogi_build_graph(emogi_cpu_engine_pool(states[1]), &set.edges, d == 0 ? EMOGI_OUT : EMOGI_BOTH, true, &built, &control,
+							  &error) != EMOGI_OK)
+			abort();
+		emogi_edge_set_free(&set);
+		check_graph(name, &built.graph, (uint64_t) degree);
+		emogi_built_graph_free(&built);
+	}
+}
+
+/* Zachary's karate club (W. Zachary, An Information Flow Model for Conflict and Fission in Small Groups, 1977), vertices from 0. */
+static const EmogiEdge karate[] = {
+	{0, 1}, {0, 2}, {0, 3}, {0, 4}, {0, 5}, {0, 6}, {0, 7}, {0, 8}, {0, 10}, {0, 11}, {0, 12}, {0, 13}, {0, 17}, {0, 19}, {0, 21}, {0, 31},
+	{1, 2}, {1, 3}, {1, 7}, {1, 13}, {1, 17}, {1, 19}, {1, 21}, {1, 30}, {2, 3}, {2, 7}, {2, 8}, {2, 9}, {2, 13}, {2, 27}, {2, 28}, {2, 32},
+	{3, 7}, {3, 12}, {3, 13}, {4, 6}, {4, 10}, {5, 6}, {5, 10}, {5, 16}, {6, 16}, {8, 30}, {8, 32}, {8, 33}, {9, 33}, {13, 33}, {14, 32},
+	{14, 33}, {15, 32}, {15, 33}, {18, 32}, {18, 33}, {19, 33}, {20, 32}, {20, 33}, {22, 32}, {22, 33}, {23, 25}, {23, 27}, {23, 29}, {23, 32},
+	{23, 33}, {24, 25}, {24, 27}, {24, 31}, {25, 31}, {26, 29}, {26, 33}, {27, 33}, {28, 31}, {28, 33}, {29, 32}, {29, 33}, {30, 32}, {30, 33},
+	{31, 32}, {31, 33}, {32, 33}
+};
+
+/* Check what is known of the karate club: networkx 3.4 has these figures. */
+static void
+check_karate(void)
+{
+	EmogiShape	shape = {.name = "karate club", .edges = (EmogiEdge *) karate, .nedges = sizeof karate / sizeof *karate};
+	EmogiGraph	graph = naive_build(&shape, NULL, EMOGI_BOTH, true);
+	int64_t		triangles[34];
+	double		coefficients[34];
+	int32_t		cores[34];
+	EmogiResult results[] = {{.columns[0].int64 = triangles}, {.columns[0].float64 = coefficients}, {.columns[0].int32 = cores}};
+	const EmogiAlgorithm algorithms[] = {EMOGI_TRIANGLES, EMOGI_LCC, EMOGI_CORE};
+	int64_t		ntriangles = 0;
+	double		mean = 0.0;
+	int			ninner = 0;
+
+	for (int i = 0; i < 3; i++)
+	{
+		EmogiQuery	query = {.algorithm = algorithms[i]};
+		EmogiControl control = {0};
+		EmogiError	error;
+
+		CHECK(engine->run(states[1], &graph, &query, &results[i], &control, &error) == EMOGI_OK, "karate club");
+	}
+	for (int v = 0; v < 34; v++)
+	{
+		ntriangles += triangles[v];
+		mean += coefficients[v] / 34;
+		ninner += cores[v] == 4;
+	}
+	CHECK(graph.nvertices == 34 && ntriangles == 3 * 45, "karate club: %lld triangles", (long long) ntriangles);
+	CHECK(mean > 0.57063 && mean < 0.57064, "karate club: a mean coefficient of %.9f", mean);
+	CHECK(ninner == 10, "karate club: %d vertices in the 4-core", ninner);
+	naive_free(&graph);
+}
+
+int
+main(void)
+{
+	engines_open();
+	check_karate();
+	engines_check_shapes(NRANDOM, NKINDS, check_graph);
+	check_large("kron", EMOGI_KRON, 16);
+	check_large("urand", EMOGI_URAND, 4);
+	engines_close();
+	return check_report("test_analytics");
+}
