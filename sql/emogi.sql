@@ -522,6 +522,222 @@ RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_cc' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
 COMMENT ON FUNCTION emogi_cc_uuid(regclass, text) IS 'weakly connected components, each named by its smallest vertex';
 
+CREATE FUNCTION emogi_scc(graph text,
+	OUT vertex bigint, OUT component bigint)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_scc' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_scc(text) IS 'strongly connected components, each named by its smallest vertex';
+
+CREATE FUNCTION emogi_scc_text(graph text,
+	OUT vertex text, OUT component text)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_scc' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_scc_text(text) IS 'strongly connected components, each named by its smallest vertex';
+
+CREATE FUNCTION emogi_scc_uuid(graph text,
+	OUT vertex uuid, OUT component uuid)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_scc' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_scc_uuid(text) IS 'strongly connected components, each named by its smallest vertex';
+
+CREATE FUNCTION emogi_scc(graph regclass, columns text DEFAULT NULL,
+	OUT vertex bigint, OUT component bigint)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_scc' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_scc(regclass, text) IS 'strongly connected components, each named by its smallest vertex';
+
+CREATE FUNCTION emogi_scc_text(graph regclass, columns text DEFAULT NULL,
+	OUT vertex text, OUT component text)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_scc' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_scc_text(regclass, text) IS 'strongly connected components, each named by its smallest vertex';
+
+CREATE FUNCTION emogi_scc_uuid(graph regclass, columns text DEFAULT NULL,
+	OUT vertex uuid, OUT component uuid)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_scc' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_scc_uuid(regclass, text) IS 'strongly connected components, each named by its smallest vertex';
+
+CREATE FUNCTION emogi_triangles(graph text,
+	OUT vertex bigint, OUT triangles bigint)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_triangles' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_triangles(text) IS 'the number of triangles that each vertex is in, of the simple undirected graph';
+
+CREATE FUNCTION emogi_triangles_text(graph text,
+	OUT vertex text, OUT triangles bigint)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_triangles' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_triangles_text(text) IS 'the number of triangles that each vertex is in, of the simple undirected graph';
+
+CREATE FUNCTION emogi_triangles_uuid(graph text,
+	OUT vertex uuid, OUT triangles bigint)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_triangles' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_triangles_uuid(text) IS 'the number of triangles that each vertex is in, of the simple undirected graph';
+
+CREATE FUNCTION emogi_triangles(graph regclass, columns text DEFAULT NULL,
+	OUT vertex bigint, OUT triangles bigint)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_triangles' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_triangles(regclass, text) IS 'the number of triangles that each vertex is in, of the simple undirected graph';
+
+CREATE FUNCTION emogi_triangles_text(graph regclass, columns text DEFAULT NULL,
+	OUT vertex text, OUT triangles bigint)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_triangles' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_triangles_text(regclass, text) IS 'the number of triangles that each vertex is in, of the simple undirected graph';
+
+CREATE FUNCTION emogi_triangles_uuid(graph regclass, columns text DEFAULT NULL,
+	OUT vertex uuid, OUT triangles bigint)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_triangles' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_triangles_uuid(regclass, text) IS 'the number of triangles that each vertex is in, of the simple undirected graph';
+
+CREATE FUNCTION emogi_lcc(graph text, direction text DEFAULT 'both',
+	OUT vertex bigint, OUT coefficient float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_lcc' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_lcc(text, text) IS 'local clustering coefficients';
+
+CREATE FUNCTION emogi_lcc_text(graph text, direction text DEFAULT 'both',
+	OUT vertex text, OUT coefficient float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_lcc' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_lcc_text(text, text) IS 'local clustering coefficients';
+
+CREATE FUNCTION emogi_lcc_uuid(graph text, direction text DEFAULT 'both',
+	OUT vertex uuid, OUT coefficient float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_lcc' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_lcc_uuid(text, text) IS 'local clustering coefficients';
+
+CREATE FUNCTION emogi_lcc(graph regclass, direction text DEFAULT 'both', columns text DEFAULT NULL,
+	OUT vertex bigint, OUT coefficient float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_lcc' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_lcc(regclass, text, text) IS 'local clustering coefficients';
+
+CREATE FUNCTION emogi_lcc_text(graph regclass, direction text DEFAULT 'both', columns text DEFAULT NULL,
+	OUT vertex text, OUT coefficient float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_lcc' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_lcc_text(regclass, text, text) IS 'local clustering coefficients';
+
+CREATE FUNCTION emogi_lcc_uuid(graph regclass, direction text DEFAULT 'both', columns text DEFAULT NULL,
+	OUT vertex uuid, OUT coefficient float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_lcc' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_lcc_uuid(regclass, text, text) IS 'local clustering coefficients';
+
+CREATE FUNCTION emogi_core(graph text,
+	OUT vertex bigint, OUT core int)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_core' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_core(text) IS 'core numbers of the simple undirected graph';
+
+CREATE FUNCTION emogi_core_text(graph text,
+	OUT vertex text, OUT core int)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_core' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_core_text(text) IS 'core numbers of the simple undirected graph';
+
+CREATE FUNCTION emogi_core_uuid(graph text,
+	OUT vertex uuid, OUT core int)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_core' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_core_uuid(text) IS 'core numbers of the simple undirected graph';
+
+CREATE FUNCTION emogi_core(graph regclass, columns text DEFAULT NULL,
+	OUT vertex bigint, OUT core int)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_core' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_core(regclass, text) IS 'core numbers of the simple undirected graph';
+
+CREATE FUNCTION emogi_core_text(graph regclass, columns text DEFAULT NULL,
+	OUT vertex text, OUT core int)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_core' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_core_text(regclass, text) IS 'core numbers of the simple undirected graph';
+
+CREATE FUNCTION emogi_core_uuid(graph regclass, columns text DEFAULT NULL,
+	OUT vertex uuid, OUT core int)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_core' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_core_uuid(regclass, text) IS 'core numbers of the simple undirected graph';
+
+CREATE FUNCTION emogi_cdlp(graph text, max_iterations int DEFAULT 10, direction text DEFAULT 'both',
+	OUT vertex bigint, OUT label bigint)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_cdlp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_cdlp(text, int, text) IS 'communities by label propagation, each named by one of its vertices';
+
+CREATE FUNCTION emogi_cdlp_text(graph text, max_iterations int DEFAULT 10, direction text DEFAULT 'both',
+	OUT vertex text, OUT label text)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_cdlp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_cdlp_text(text, int, text) IS 'communities by label propagation, each named by one of its vertices';
+
+CREATE FUNCTION emogi_cdlp_uuid(graph text, max_iterations int DEFAULT 10, direction text DEFAULT 'both',
+	OUT vertex uuid, OUT label uuid)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_cdlp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_cdlp_uuid(text, int, text) IS 'communities by label propagation, each named by one of its vertices';
+
+CREATE FUNCTION emogi_cdlp(graph regclass, max_iterations int DEFAULT 10, direction text DEFAULT 'both', columns text DEFAULT NULL,
+	OUT vertex bigint, OUT label bigint)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_cdlp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_cdlp(regclass, int, text, text) IS 'communities by label propagation, each named by one of its vertices';
+
+CREATE FUNCTION emogi_cdlp_text(graph regclass, max_iterations int DEFAULT 10, direction text DEFAULT 'both', columns text DEFAULT NULL,
+	OUT vertex text, OUT label text)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_cdlp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_cdlp_text(regclass, int, text, text) IS 'communities by label propagation, each named by one of its vertices';
+
+CREATE FUNCTION emogi_cdlp_uuid(graph regclass, max_iterations int DEFAULT 10, direction text DEFAULT 'both', columns text DEFAULT NULL,
+	OUT vertex uuid, OUT label uuid)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_cdlp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_cdlp_uuid(regclass, int, text, text) IS 'communities by label propagation, each named by one of its vertices';
+
+CREATE FUNCTION emogi_degree(graph text, direction text DEFAULT 'out',
+	OUT vertex bigint, OUT degree bigint, OUT strength float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_degree' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_degree(text, text) IS 'the number of edges of each vertex, and the sum of their weights';
+
+CREATE FUNCTION emogi_degree_text(graph text, direction text DEFAULT 'out',
+	OUT vertex text, OUT degree bigint, OUT strength float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_degree' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_degree_text(text, text) IS 'the number of edges of each vertex, and the sum of their weights';
+
+CREATE FUNCTION emogi_degree_uuid(graph text, direction text DEFAULT 'out',
+	OUT vertex uuid, OUT degree bigint, OUT strength float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_degree' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_degree_uuid(text, text) IS 'the number of edges of each vertex, and the sum of their weights';
+
+CREATE FUNCTION emogi_degree(graph regclass, direction text DEFAULT 'out', columns text DEFAULT NULL,
+	OUT vertex bigint, OUT degree bigint, OUT strength float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_degree' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_degree(regclass, text, text) IS 'the number of edges of each vertex, and the sum of their weights';
+
+CREATE FUNCTION emogi_degree_text(graph regclass, direction text DEFAULT 'out', columns text DEFAULT NULL,
+	OUT vertex text, OUT degree bigint, OUT strength float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_degree' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_degree_text(regclass, text, text) IS 'the number of edges of each vertex, and the sum of their weights';
+
+CREATE FUNCTION emogi_degree_uuid(graph regclass, direction text DEFAULT 'out', columns text DEFAULT NULL,
+	OUT vertex uuid, OUT degree bigint, OUT strength float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_degree' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_degree_uuid(regclass, text, text) IS 'the number of edges of each vertex, and the sum of their weights';
+
 CREATE FUNCTION emogi_pagerank(graph text, damping float8 DEFAULT 0.85, max_iterations int DEFAULT 100, tolerance float8 DEFAULT 1e-6,
 	OUT vertex bigint, OUT rank float8)
 RETURNS SETOF record

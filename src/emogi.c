@@ -118,6 +118,7 @@ _PG_init(void)
 	emogi_snapshot_init();
 	emogi_plan_init();
 	emogi_lateral_init();
+	emogi_lookup_init();
 	emogi_upper_init();
 	emogi_call_init();
 #if EMOGI_HAS_SHMEM_REQUEST_HOOK

@@ -15,7 +15,8 @@
  *
  * Levels are kept as codes, level + 1, in bit planes: bit s of planes[k][v] is bit k of the code of v for source s. At the
  * end they are turned into rows by source, 64 x 64 bits at a time; when all levels were made from queues, and few vertices
- * reached, into lists. The answer, the counts and the way taken depend on nothing but the Graph and the arguments.
+ * reached, into lists. Where sums are wanted there are no planes: the words that are entered are counted, level by level.
+ * The answer, the counts and the way taken depend on nothing but the Graph and the arguments.
  *
  * Parameters: PUSH_COST and SWEEP_COST weigh a pushed list entry and a vertex of a pass against an entry pulled.
  *
@@ -148,6 +149,23 @@ add_up(EmogiMsbfs *search)
 		search->result->edges_traversed += tally->looked;
 	}
 	search->total = total;
+	if (search->result->wants_sums)
+		emogi_msbfs_add_level(search, search->code - 1);
+}
+
+/* Clear what the threads have found, before a level. */
+static void
+clear_tallies(EmogiMsbfs *search)
+{
+	for (int t = 0; t < emogi_pool_size(search->run.pool); t++)
+		search->tally[t] = (EmogiMsbfsTally) {.counter = search->result->wants_sums ? &search->level_counts[t] : NULL};
+}
+
+/* Is the level at hand deeper than can be told? */
+static bool
+is_too_deep(const EmogiMsbfs *search)
+{
+	return !search->result->wants_sums && search->code >> search->max_planes != 0;
 }
 
 /* Get scratch memory, zero, in pages of the right size; NULL, with the job failed, when there is none. */
@@ -193,7 +211,7 @@ make_level(EmogiMsbfs *search)
 
 	search->code++;
 	search->run.job.control->level = search->code - 1;
-	memset(search->tally, 0, (size_t) emogi_pool_size(search->run.pool) * sizeof(EmogiMsbfsTally));
+	clear_tallies(search);
 	if (!add_planes(search) || !choose_way(search, &by_pull))
 		return false;
 	search->nhubs = 0;
@@ -210,7 +228,7 @@ make_level(EmogiMsbfs *search)
 	else
 		search->count = search->total.nvertices;
 	search->result->nlevels += search->total.nvertices > 0 ? 1 : 0;
-	search->result->too_deep = search->total.nvertices > 0 && search->code >> search->max_planes != 0;
+	search->result->too_deep = search->total.nvertices > 0 && is_too_deep(search);
 	return !search->result->too_deep;
 }
 
@@ -233,6 +251,8 @@ enter_sources(EmogiMsbfs *search, const uint32_t *sources)
 	search->total.nopen = search->nvertices;
 	search->total.open_edges = search->backward.nedges;
 	search->result->nlevels = 1;
+	if (search->result->wants_sums)
+		emogi_msbfs_add_level(search, 0);
 }
 
 /* Say whether the search is bounded to two hops and at most nentries list entries lead there. */
@@ -304,6 +324,7 @@ lay_out(EmogiMsbfs *search, void *start)
 	search->hubs = emogi_carve(&place, (nedges / EMOGI_MSBFS_HUB_ENTRIES + 1) * sizeof(EmogiMsbfsHub));
 	search->tally = emogi_carve(&place, nthreads * sizeof(EmogiMsbfsTally));
 	search->thread_counts = emogi_carve(&place, nthreads * sizeof(*search->thread_counts));
+	search->level_counts = emogi_carve(&place, nthreads * sizeof(EmogiMsbfsCounter));
 	search->counts = emogi_carve(&place, (search->nwords / EMOGI_MSBFS_LIST_CHUNK + 1) * sizeof(*search->counts));
 	return (uint64_t) (place - (uintptr_t) start);
 }
@@ -322,6 +343,7 @@ open_search(EmogiMsbfs *search, int64_t max_depth)
 	lay_out(search, memory);
 	if (search->result->scratch != NULL)
 		carve_scratch(search, planes_for(max_depth, EMOGI_MSBFS_KEPT_PLANES));
+	clear_tallies(search);
 	search->code = 1;
 	return add_planes(search);
 }
@@ -362,15 +384,16 @@ refuse(EmogiError *error, const char *message)
 	return EMOGI_BAD_INPUT;
 }
 
-/* Clear what a result holds of an earlier search; say how many planes its memory has room for. */
+/* Clear what a result holds of an earlier search; say how many planes its memory has room for, or 0 where none are wanted. */
 static int
 clear_result(EmogiMsbfsResult *result, uint64_t nvertices, int nsources)
 {
 	int			nplanes = 0;
 
-	*result = (EmogiMsbfsResult) {.memory = result->memory, .memory_bytes = result->memory_bytes,
+	*result = (EmogiMsbfsResult) {.wants_sums = result->wants_sums, .first_level = result->first_level,
+		.last_level = result->last_level, .memory = result->memory, .memory_bytes = result->memory_bytes,
 		.scratch = result->scratch, .nvertices = nvertices, .nsources = nsources};
-	while (nplanes < EMOGI_MSBFS_PLANES &&
+	while (!result->wants_sums && nplanes < EMOGI_MSBFS_PLANES &&
 		   (uint64_t) nsources * emogi_msbfs_row_words(nvertices, nplanes + 1) * sizeof(uint64_t) <= result->memory_bytes)
 		nplanes++;
 	return nplanes;
@@ -391,7 +414,7 @@ emogi_msbfs_run(EmogiPool *pool, const EmogiGraph *graph, const uint32_t *source
 			return refuse(error, "a source is not a vertex of the graph");
 	}
 	search.max_planes = clear_result(result, graph->nvertices, nsources);
-	if (search.max_planes == 0)
+	if (search.max_planes == 0 && !result->wants_sums)
 		return refuse(error, "the memory for the answer is too small");
 	search.nvertices = graph->nvertices;
 	search.nwords = (graph->nvertices + 63) / 64;
@@ -403,7 +426,7 @@ emogi_msbfs_run(EmogiPool *pool, const EmogiGraph *graph, const uint32_t *source
 		while (search.total.nvertices > 0 && search.total.nopen > 0 &&
 			   (max_depth < 0 || search.code - 1 < max_depth) && make_level(&search))
 			;
-		if (!result->too_deep && !emogi_job_stopped(&search.run.job))
+		if (!result->too_deep && !result->wants_sums && !emogi_job_stopped(&search.run.job))
 			emogi_msbfs_make_answer(&search);
 		clean_scratch(&search);
 	}

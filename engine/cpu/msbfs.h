@@ -7,6 +7,8 @@
  *          word k is bit k of the code of the i-th vertex. A code is the level + 1, and 0 where the source leads not.
  *   lists  nplanes = 0: vertices uint32[starts[nsources]], then levels uint8[starts[nsources]]; those of source s from
  *          starts[s] to starts[s + 1] - 1, vertices ascending.
+ * Who wants no more of a source than how many vertices it reaches, and how far they are, asks for sums: they take no memory,
+ * and levels may be of any depth.
  */
 #ifndef EMOGI_MSBFS_H
 #define EMOGI_MSBFS_H
@@ -21,9 +23,21 @@ extern "C" {
 #define EMOGI_MSBFS_VERTICES 64	/* that are packed together, and unpacked at once */
 #define EMOGI_MSBFS_PLANES 8	/* at most: levels 0 .. 254 */
 
+/* What the levels come to of the vertices that a source has reached. */
+typedef struct EmogiMsbfsSums
+{
+	uint64_t	count;			/* of the vertices; with 0 the rest is undefined */
+	uint64_t	sum;
+	uint32_t	least;
+	uint32_t	most;
+} EmogiMsbfsSums;
+
 typedef struct EmogiMsbfsResult
 {
 	/* Given by the caller. */
+	bool		wants_sums;		/* and no more: memory may be NULL, too_deep will not be set */
+	uint32_t	first_level;	/* of those that the sums are made of, */
+	uint32_t	last_level;		/* to this one */
 	void	   *memory;			/* aligned to EMOGI_LINE_BYTES, any content */
 	uint64_t	memory_bytes;	/* emogi_msbfs_bytes() or less: the deepest level that can be told is lower then */
 	void	   *scratch;		/* emogi_msbfs_scratch_bytes(), aligned likewise, all zero; left all zero when the status is OK, so
@@ -38,6 +52,7 @@ typedef struct EmogiMsbfsResult
 	uint64_t	used_bytes;		/* of memory, from its start: the rest was not touched */
 	uint64_t	starts[EMOGI_MSBFS_SOURCES + 1];
 	uint64_t	nreached[EMOGI_MSBFS_SOURCES];	/* by each source, itself included */
+	EmogiMsbfsSums sums[EMOGI_MSBFS_SOURCES];	/* if wanted: of each source */
 	uint32_t	nlevels;		/* levels entered by any source, their own (0) included */
 	uint64_t	edges_traversed;	/* list entries that were looked at */
 	double		run_ms;

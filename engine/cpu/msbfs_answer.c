@@ -1,5 +1,6 @@
 /*
- * msbfs_answer.c: from the bit planes of a search from many sources to its answer: rows, or lists, by source.
+ * msbfs_answer.c: from the bit planes of a search from many sources to its answer: rows, or lists, by source; and from the words of a
+ * level to sums by source, 64 words at a time.
  */
 #include "msbfs_steps.h"
 
@@ -217,4 +218,51 @@ emogi_msbfs_make_answer(EmogiMsbfs *search)
 			result->nreached[s] += search->thread_counts[t][s];
 	}
 	return true;
+}
+
+void
+emogi_msbfs_count_words(EmogiMsbfsCounter *counter)
+{
+	uint64_t	bits[64];
+
+	if (take_bits(bits, counter->words, counter->nwords))
+	{
+		for (int s = 0; s < EMOGI_MSBFS_SOURCES; s++)
+			counter->counts[s] += count_bits(bits[s]);
+	}
+	counter->nwords = 0;
+}
+
+/* Add vertices of a level to a source's sums. */
+static void
+add_to_sums(EmogiMsbfsSums *sums, uint64_t count, uint32_t level)
+{
+	if (count == 0)
+		return;
+	if (sums->count == 0)
+		sums->least = level;
+	sums->most = level;			/* levels come in ascending order */
+	sums->count += count;
+	sums->sum += count * level;
+}
+
+void
+emogi_msbfs_add_level(EmogiMsbfs *search, uint32_t level)
+{
+	EmogiMsbfsResult *result = search->result;
+	const bool	is_wanted = level >= result->first_level && level <= result->last_level;
+
+	for (int t = 0; t < emogi_pool_size(search->run.pool); t++)
+	{
+		EmogiMsbfsCounter *counter = &search->level_counts[t];
+
+		emogi_msbfs_count_words(counter);
+		for (int s = 0; s < result->nsources; s++)
+		{
+			result->nreached[s] += counter->counts[s];
+			if (is_wanted)
+				add_to_sums(&result->sums[s], counter->counts[s], level);
+		}
+		memset(counter->counts, 0, sizeof counter->counts);
+	}
 }

@@ -35,6 +35,15 @@ typedef struct EmogiMsbfsHub
 	uint64_t	next;			/* atomic: its next piece */
 } EmogiMsbfsHub;
 
+/* Who has reached vertices in a level, counted by one thread: words wait until there are as many as are counted together. */
+typedef struct EmogiMsbfsCounter
+{
+	uint64_t	counts[EMOGI_MSBFS_SOURCES];
+	uint64_t	words[64];
+	uint64_t	nwords;			/* that wait */
+	char		pad[EMOGI_LINE_BYTES - 8];
+} EmogiMsbfsCounter;
+
 /* What one thread has found in a level. */
 typedef struct EmogiMsbfsTally
 {
@@ -44,7 +53,8 @@ typedef struct EmogiMsbfsTally
 	uint64_t	active;			/* sources that entered a vertex */
 	uint64_t	nopen;			/* vertices that an active source has yet to reach, known after a pass over all */
 	uint64_t	open_edges;		/* their backward list entries */
-	char		pad[EMOGI_LINE_BYTES - 48];
+	EmogiMsbfsCounter *counter; /* the thread's; NULL = no sums are wanted */
+	char		pad[EMOGI_LINE_BYTES - 48 - sizeof(void *)];
 } EmogiMsbfsTally;
 
 /*
@@ -83,6 +93,7 @@ typedef struct EmogiMsbfs
 	uint64_t	nhubs;			/* atomic */
 	EmogiMsbfsTally *tally;			/* [nthreads] */
 	EmogiMsbfsTally total;			/* of the last level */
+	EmogiMsbfsCounter *level_counts;	/* [nthreads], for sums */
 	uint64_t  (*counts)[EMOGI_MSBFS_SOURCES];	/* [list chunks], vertices reached; then where their lists go on */
 	uint64_t  (*thread_counts)[EMOGI_MSBFS_SOURCES];	/* [nthreads], vertices reached, of the rows a thread makes */
 } EmogiMsbfs;
@@ -107,7 +118,10 @@ emogi_msbfs_take(EmogiMsbfs *search, uint64_t step, uint64_t end, uint64_t *firs
 	return true;
 }
 
-/* Enter a vertex for sources that have not reached it before: seen, planes, and what the next level will cost. */
+/* Count the words that wait. */
+extern void emogi_msbfs_count_words(EmogiMsbfsCounter *counter);
+
+/* Enter a vertex for sources that have not reached it before: seen, planes or counts, and what the next level will cost. */
 static inline void
 emogi_msbfs_enter(EmogiMsbfs *search, uint64_t v, uint64_t fresh, EmogiMsbfsTally *tally)
 {
@@ -116,6 +130,12 @@ emogi_msbfs_enter(EmogiMsbfs *search, uint64_t v, uint64_t fresh, EmogiMsbfsTall
 	{
 		if ((search->code >> k & 1) != 0)
 			search->planes[k][v] |= fresh;
+	}
+	if (tally->counter != NULL)
+	{
+		tally->counter->words[tally->counter->nwords++] = fresh;
+		if (tally->counter->nwords == 64)
+			emogi_msbfs_count_words(tally->counter);
 	}
 	tally->nvertices++;
 	tally->nedges += emogi_msbfs_degree(&search->forward, v);
@@ -152,5 +172,8 @@ extern uint64_t emogi_msbfs_row_words(uint64_t nvertices, int nplanes);
 
 /* Turn the planes into the answer; false when the job has stopped. */
 extern bool emogi_msbfs_make_answer(EmogiMsbfs *search);
+
+/* Add the level that the threads have counted to the sums. */
+extern void emogi_msbfs_add_level(EmogiMsbfs *search, uint32_t level);
 
 #endif							/* EMOGI_MSBFS_STEPS_H */

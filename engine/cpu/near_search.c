@@ -17,6 +17,7 @@
 #define LEAST_BITS 8			/* of the number of nodes */
 #define FANOUT 4				/* of the heap */
 #define AHEAD 16				/* list entries */
+#define LISTS_AHEAD 32			/* vertices of the queue whose lists are asked for */
 
 /* A vertex that was met. */
 typedef struct Node
@@ -175,6 +176,31 @@ pop_heap(Search *search)
 
 /* ---- the search ---- */
 
+/* Ask for what will be read of a vertex that was met: where its list stands, and at the end its key. */
+static inline void
+prefetch_vertex(const Search *search, uint32_t vertex, double value)
+{
+	const EmogiGraph *graph = search->graph;
+
+	if (vertex >= graph->nvertices)
+		return;
+	if (value + 1.0 <= search->most)
+		__builtin_prefetch(&graph->forward.offsets[vertex]);
+	if (graph->ids != NULL)
+		__builtin_prefetch(&graph->ids[vertex]);
+}
+
+/* Ask for the list of a vertex that will be walked over soon. */
+static inline void
+prefetch_list(const Search *search)
+{
+	const EmogiGraph *graph = search->graph;
+	const Entry *entry = &search->entries[search->head + LISTS_AHEAD];
+
+	if (search->head + LISTS_AHEAD < search->end && entry->vertex < graph->nvertices && entry->value + 1.0 <= search->most)
+		__builtin_prefetch(&graph->forward.targets[graph->forward.offsets[entry->vertex]]);
+}
+
 /* Offer a vertex a value. */
 static inline void
 offer(Search *search, uint32_t vertex, double value)
@@ -198,6 +224,7 @@ offer(Search *search, uint32_t vertex, double value)
 	}
 	node->met = true;
 	node->value = value;
+	prefetch_vertex(search, vertex, value);
 	push(search, (Entry) {value, vertex});
 }
 
@@ -264,6 +291,7 @@ run(Search *search)
 		{
 			const Entry entry = search->entries[search->head++];
 
+			prefetch_list(search);
 			if (entry.value + 1.0 <= search->most)
 				walk(search, entry);
 		}

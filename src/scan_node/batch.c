@@ -124,8 +124,8 @@ read_ahead(EmogiBatchState *batch)
 }
 
 /* Go on to the next outer row; false when there are none left. */
-static bool
-next_outer(EmogiBatchState *batch)
+bool
+emogi_batch_next_outer(EmogiBatchState *batch)
 {
 	EmogiScan  *scan = &batch->scan;
 	const EmogiOuterRow *row;
@@ -251,6 +251,16 @@ put_vertex(EmogiBatchState *batch, uint32 v)
 	MemoryContextSwitchTo(old);
 }
 
+/* End the call after the last outer row; get the slot, empty. */
+TupleTableSlot *
+emogi_batch_end_rows(EmogiBatchState *batch, TupleTableSlot *slot)
+{
+	emogi_batch_close(batch);
+	batch->nrows = 0;			/* whoever asks again is told the same */
+	batch->current = -1;
+	return ExecClearTuple(slot);
+}
+
 /* Return the next joined row that the conditions let pass. */
 static TupleTableSlot *
 exec_batch(CustomScanState *node)
@@ -267,12 +277,9 @@ exec_batch(CustomScanState *node)
 		CHECK_FOR_INTERRUPTS();
 		if (!next_wanted(batch, &v, &level))
 		{
-			if (next_outer(batch))
+			if (emogi_batch_next_outer(batch))
 				continue;
-			emogi_batch_close(batch);
-			batch->nrows = 0;	/* whoever asks again is told the same */
-			batch->current = -1;
-			return ExecClearTuple(node->ss.ps.ps_ProjInfo != NULL ? node->ss.ps.ps_ResultTupleSlot : slot);
+			return emogi_batch_end_rows(batch, node->ss.ps.ps_ProjInfo != NULL ? node->ss.ps.ps_ResultTupleSlot : slot);
 		}
 		if (batch->from != NULL && TTS_EMPTY(node->ss.ps.ps_ResultTupleSlot))
 			place_outer(batch); /* whoever read the last row has cleared it */
@@ -350,8 +357,9 @@ forget_rows(EmogiBatchState *batch)
 	batch->current = batch->searched = -1;
 }
 
-static void
-begin_batch(CustomScanState *node, EState *estate, int eflags)
+/* Begin a batch, but for how its rows are returned. */
+void
+emogi_batch_begin(CustomScanState *node, EState *estate, int eflags)
 {
 	EmogiBatchState *batch = (EmogiBatchState *) node;
 	CustomScan *plan = (CustomScan *) node->ss.ps.plan;
@@ -361,16 +369,26 @@ begin_batch(CustomScanState *node, EState *estate, int eflags)
 	emogi_scan_init(&batch->scan, eflags);
 	batch->scan.looks_up = batch->scan.vertex_input >= 0;
 	batch->nouter = intVal(list_nth(plan->custom_private, EMOGI_PLAN_NOUTER));
-	choose_direct(batch, plan);
-	find_values(batch);
 	batch->outer_slot = ExecInitExtraTupleSlot(estate, ExecGetResultType(batch->outer), &TTSOpsMinimalTuple);
-	batch->vertex_context = AllocSetContextCreate(CurrentMemoryContext, "emogi vertex", ALLOCSET_SMALL_SIZES);
 	batch->rows_context = AllocSetContextCreate(CurrentMemoryContext, "emogi outer rows", ALLOCSET_DEFAULT_SIZES);
 	forget_rows(batch);
 }
 
+/* Begin a batch that returns rows. */
 static void
-end_batch(CustomScanState *node)
+begin_batch(CustomScanState *node, EState *estate, int eflags)
+{
+	EmogiBatchState *batch = (EmogiBatchState *) node;
+
+	emogi_batch_begin(node, estate, eflags);
+	choose_direct(batch, (CustomScan *) node->ss.ps.plan);
+	find_values(batch);
+	batch->vertex_context = AllocSetContextCreate(CurrentMemoryContext, "emogi vertex", ALLOCSET_SMALL_SIZES);
+}
+
+/* End a batch. */
+void
+emogi_batch_end(CustomScanState *node)
 {
 	emogi_batch_close((EmogiBatchState *) node);
 	emogi_scan_close_tables(&((EmogiBatchState *) node)->scan);
@@ -378,8 +396,8 @@ end_batch(CustomScanState *node)
 }
 
 /* Come back to the first row, perhaps with other parameters. */
-static void
-rescan_batch(CustomScanState *node)
+void
+emogi_batch_rescan(CustomScanState *node)
 {
 	EmogiBatchState *batch = (EmogiBatchState *) node;
 
@@ -392,8 +410,8 @@ rescan_batch(CustomScanState *node)
 }
 
 /* Show a batch in EXPLAIN. A call that is still open has not been added up yet, and goes on: whoever asks may want more rows. */
-static void
-explain_batch(CustomScanState *node, List *ancestors, ExplainState *es)
+void
+emogi_batch_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 {
 	EmogiScan  *scan = &((EmogiBatchState *) node)->scan;
 	EmogiCallRecord total = scan->total;
@@ -408,9 +426,9 @@ static const CustomExecMethods exec_methods = {
 	.CustomName = "EmogiBatch",
 	.BeginCustomScan = begin_batch,
 	.ExecCustomScan = exec_batch,
-	.EndCustomScan = end_batch,
-	.ReScanCustomScan = rescan_batch,
-	.ExplainCustomScan = explain_batch
+	.EndCustomScan = emogi_batch_end,
+	.ReScanCustomScan = emogi_batch_rescan,
+	.ExplainCustomScan = emogi_batch_explain
 };
 
 /* Make the state of a batch. */

@@ -1,9 +1,11 @@
 /*
- * batch.h: the state of a batch, which searches from many outer rows at once: batch_call.c has its call, batch.c the rows.
+ * batch.h: the state of a batch, which searches from many outer rows at once: batch_call.c has its call, batch.c the rows, batch_sums.c
+ * aggregates instead of rows.
  */
 #ifndef EMOGI_BATCH_H
 #define EMOGI_BATCH_H
 
+#include "scan_node/aggregate.h"
 #include "scan_node/scan.h"
 
 /* Outer rows that wait to be joined. */
@@ -25,6 +27,9 @@ typedef struct EmogiBatchState
 	MemoryContext vertex_context;	/* of the vertex at hand, where it is by reference */
 	int		   *from;			/* [columns of the result], columns of the scan tuple, when rows are returned without a look at
 								 * anything else; NULL = filtered and projected */
+
+	int			nsums;			/* of each search these are wanted, and no rows; 0 = rows are: */
+	EmogiOutput *sums;			/* [nsums] */
 
 	/* the call */
 	bool		is_open;
@@ -56,6 +61,14 @@ typedef struct EmogiBatchState
 	uint64		position;		/* one by one: vertex number */
 	uint64		key_position;
 } EmogiBatchState;
+
+/* batch.c */
+extern void emogi_batch_begin(CustomScanState *node, EState *estate, int eflags);
+extern bool emogi_batch_next_outer(EmogiBatchState *batch);
+extern TupleTableSlot *emogi_batch_end_rows(EmogiBatchState *batch, TupleTableSlot *slot);
+extern void emogi_batch_end(CustomScanState *node);
+extern void emogi_batch_rescan(CustomScanState *node);
+extern void emogi_batch_explain(CustomScanState *node, List *ancestors, ExplainState *es);
 
 /* batch_call.c */
 extern void emogi_batch_open(EmogiBatchState *batch, NullableDatum source);

@@ -36,7 +36,7 @@ emogi_batch_close(EmogiBatchState *batch)
 	emogi_call_end(call);
 }
 
-/* Decide how many sources are searched from in one pass, if there are passes. */
+/* Decide how many sources are searched from in one pass, if there are passes. Sums are always made in passes: they take no memory. */
 static void
 choose_passes(EmogiBatchState *batch)
 {
@@ -44,12 +44,29 @@ choose_passes(EmogiBatchState *batch)
 	const uint64 allowed = emogi_region_budget_bytes() / ANSWER_SHARE;
 	int			nsources = EMOGI_MSBFS_SOURCES;
 
+	batch->in_passes = true;
+	batch->most_sources = nsources;
+	memset(&batch->single, 0, sizeof batch->single);
+	memset(&batch->passed, 0, sizeof batch->passed);
+	if (batch->nsums > 0)
+		return;
+
 	while (nsources >= LEAST_SOURCES && emogi_msbfs_bytes(nvertices, nsources, batch->task.query.max_depth) > allowed)
 		nsources /= 2;
 	batch->in_passes = nsources >= LEAST_SOURCES && emogi_engine != EMOGI_ENGINE_CUDA;
 	batch->most_sources = batch->in_passes ? nsources : 1;
-	memset(&batch->single, 0, sizeof batch->single);
-	memset(&batch->passed, 0, sizeof batch->passed);
+}
+
+/* Say what is wanted of the levels of each search. */
+static void
+ask_for_sums(EmogiBatchState *batch)
+{
+	const EmogiRange *range = &batch->scan.ranges.of[0];
+
+	batch->passed.wants_sums = true;
+	batch->passed.first_level = range->given ? (uint32) Min(Max(range->least, 0), PG_UINT32_MAX) : 0;
+	batch->passed.last_level = range->given ? (uint32) Min(Max(range->most, 0), PG_UINT32_MAX) : PG_UINT32_MAX;
+	batch->task.no_rows |= range->given && (range->most < 0 || range->least > range->most);
 }
 
 /* Allocate what a pass over this Graph answers into, for as many sources as there may be. */
@@ -61,8 +78,13 @@ allocate_answer(EmogiBatchState *batch)
 	const int64 max_depth = batch->task.query.max_depth;
 	uint64		scratch_bytes = emogi_msbfs_scratch_bytes(nvertices, max_depth);
 
-	batch->passed.memory_bytes = emogi_msbfs_bytes(nvertices, batch->most_sources, max_depth);
-	batch->passed.memory = emogi_call_alloc_any(scan->call, batch->passed.memory_bytes);
+	if (batch->nsums > 0)
+		ask_for_sums(batch);
+	else
+	{
+		batch->passed.memory_bytes = emogi_msbfs_bytes(nvertices, batch->most_sources, max_depth);
+		batch->passed.memory = emogi_call_alloc_any(scan->call, batch->passed.memory_bytes);
+	}
 	batch->passed.scratch = NULL;
 	if (scratch_bytes <= emogi_region_budget_bytes() / ANSWER_SHARE)
 		batch->passed.scratch = emogi_call_alloc(scan->call, scratch_bytes);

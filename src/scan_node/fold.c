@@ -127,6 +127,15 @@ get_place(Folding *folding, uint32 value)
 	return likely(place != 0) ? place : make_place(folding, n);
 }
 
+/* Count rows with a value. Its place is found first: a new one may move the counts. */
+static inline void
+add_rows(Folding *folding, uint32 value, uint64 count)
+{
+	const uint32 place = get_place(folding, value);
+
+	folding->counts[(uint64) place * LANES] += count;
+}
+
 /* Find the places of a block's groups, as get_place does. */
 static void
 find_places(Folding *folding)
@@ -183,7 +192,7 @@ count_value(Folding *folding, uint32 value, uint32 nselected)
 		nequal = nselected - emogi_ranges_count(folding->mask, folding->count);
 	}
 	if (nequal > 0)
-		folding->counts[(uint64) get_place(folding, value) * LANES] += nequal;
+		add_rows(folding, value, nequal);
 	return nequal;
 }
 
@@ -234,7 +243,7 @@ count_few(Folding *folding)
 			continue;
 		nequal = count_bytes(folding->mask, (uint8) i, folding->count);
 		if (nequal > 0)
-			folding->counts[(uint64) get_place(folding, (uint32) value) * LANES] += nequal;
+			add_rows(folding, (uint32) value, nequal);
 	}
 }
 
@@ -269,7 +278,7 @@ count_rare(Folding *folding)
 	const uint8 *end = folding->mask + folding->count;
 
 	for (const uint8 *p = folding->mask; p < end && (p = memchr(p, 1, end - p)) != NULL; p++)
-		folding->counts[(uint64) get_place(folding, values[p - folding->mask]) * LANES]++;
+		add_rows(folding, values[p - folding->mask], 1);
 }
 
 /* ---- folds ---- */

@@ -8,6 +8,11 @@
  * in one pass over the Graph. Rows come in the order of the nested loop.
  *
  * It reads ahead in the outer relation, as a hash join does. Outer joins are left to the nested loop.
+ *
+ *   SELECT s.vertex, count(*), avg(level) FROM sources s, LATERAL emogi_bfs('edges', s.vertex) GROUP BY s.vertex
+ *
+ * Where aggregates are all that is made of the rows, and groups are of the outer rows, no row is made: for each outer row the batch
+ * returns partial aggregates (batch_sums.c), and PostgreSQL's own Agg combines those of a group.
  */
 #include "postgres.h"
 
@@ -22,8 +27,12 @@
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
+#include "optimizer/planner.h"
+#include "optimizer/prep.h"
 #include "optimizer/restrictinfo.h"
+#include "optimizer/tlist.h"
 #include "parser/parsetree.h"
+#include "utils/selfuncs.h"
 
 #include "scan_node/call_expr.h"
 #include "scan_node/plan.h"
@@ -171,15 +180,25 @@ plan_batch(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, Li
 
 static const CustomPathMethods path_methods = {.CustomName = "EmogiBatch",.PlanCustomPath = plan_batch};
 
+/* Get what the searches for so many outer rows cost. */
+static double
+search_cost(const FuncExpr *call, const EmogiAlgorithmRow *function, const QualCost *call_cost, double outer_rows)
+{
+	const double passes = ceil(outer_rows / EMOGI_MSBFS_SOURCES);
+	EmogiGraphSize size;
+
+	if (emogi_size_find(call, function->algorithm, &size))
+		return passes * PASS_COST * size.nedges * EMOGI_EDGE_COST;
+	return passes * (call_cost->startup + call_cost->per_tuple);
+}
+
 /* Add the path that searches from many outer rows at once. */
 static void
 add_batch_path(PlannerInfo *root, RelOptInfo *joinrel, Path *outer_path, RelOptInfo *inner, const FuncExpr *call,
 			   const EmogiAlgorithmRow *function, List *clauses)
 {
 	CustomPath *path = makeNode(CustomPath);
-	double		passes = ceil(outer_path->rows / EMOGI_MSBFS_SOURCES);
 	double		inner_rows = inner->tuples * outer_path->rows;
-	EmogiGraphSize size;
 	QualCost	call_cost;
 	QualCost	qual_cost;
 
@@ -192,12 +211,9 @@ add_batch_path(PlannerInfo *root, RelOptInfo *joinrel, Path *outer_path, RelOptI
 	path->path.rows = joinrel->rows;
 	path->path.startup_cost = outer_path->startup_cost + call_cost.startup + call_cost.per_tuple + qual_cost.startup;
 	path->path.total_cost = path->path.startup_cost + (outer_path->total_cost - outer_path->startup_cost) +
-		inner_rows * (EMOGI_ROW_COST + qual_cost.per_tuple) + joinrel->rows * joinrel->reltarget->cost.per_tuple;
+		inner_rows * (EMOGI_ROW_COST + qual_cost.per_tuple) + joinrel->rows * joinrel->reltarget->cost.per_tuple +
+		search_cost(call, function, &call_cost, outer_path->rows);
 	emogi_compat_add_disabled(&path->path, outer_path);
-	if (emogi_size_find(call, function->algorithm, &size))
-		path->path.total_cost += passes * PASS_COST * size.nedges * EMOGI_EDGE_COST;
-	else
-		path->path.total_cost += passes * (call_cost.startup + call_cost.per_tuple);
 	path->flags = emogi_compat_projects();
 	path->custom_paths = list_make1(outer_path);
 	path->custom_private = list_make2(inner, clauses);
@@ -241,11 +257,198 @@ set_join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer, Rel
 	add_batch_path(root, joinrel, outer_path, inner, call, function, extra->restrictlist);
 }
 
+/* ---- aggregates of each search ---- */
+
+/* A batch of searches of which aggregates are wanted. */
+typedef struct Sums
+{
+	RelOptInfo *inner;
+	Path	   *outer_path;
+	EmogiConditions conditions;
+	PathTarget *partial;		/* columns of outer rows, and partial aggregates */
+	List	   *tlist;			/* TargetEntry: these aggregates, each once */
+	List	   *outputs;		/* integer lists: as aggregate.h has them */
+} Sums;
+
+/* Find a batch that nothing but the searches' bounds is asked of, among the paths of a join; false when there is none. */
+static bool
+find_batch(PlannerInfo *root, const RelOptInfo *rel, Sums *sums)
+{
+	const CustomPath *batch = NULL;
+	ListCell   *cell;
+
+	foreach(cell, rel->pathlist)
+	{
+		const Path *path = lfirst(cell);
+
+		if (IsA(path, ProjectionPath))
+			path = ((const ProjectionPath *) path)->subpath;
+		if (IsA(path, CustomPath) && ((const CustomPath *) path)->methods == &path_methods)
+			batch = (const CustomPath *) path;
+	}
+	if (batch == NULL)
+		return false;
+	sums->inner = linitial(batch->custom_private);
+	sums->outer_path = linitial(batch->custom_paths);
+	emogi_conditions_sort(root, sums->inner, list_concat_copy(sums->inner->baserestrictinfo, lsecond(batch->custom_private)),
+						  &sums->conditions);
+	return sums->conditions.quals == NIL && !list_member_int(sums->conditions.places, 0) &&
+		is_fixed(root, (Node *) sums->conditions.operands);
+}
+
+/*
+ * Add a column of the outer rows, or an aggregate of a search's levels or of the number of its rows; false when it is something else. A vertex
+ * has a row in each search: what is counted DISTINCT are not the rows.
+ */
+static bool
+add_sum(PlannerInfo *root, Sums *sums, Node *node)
+{
+	EmogiOutput output;
+	int			place;
+	Aggref	   *aggregate;
+
+	if (!IsA(node, Aggref))
+	{
+		add_new_column_to_pathtarget(sums->partial, (Expr *) node);
+		return IsA(node, Var) && !bms_is_member(sums->inner->relid, pull_varnos(root, node));
+	}
+	if (((const Aggref *) node)->aggdistinct != NIL || !emogi_outputs_match(sums->inner, (Aggref *) node, &output, &place) ||
+		(output != EMOGI_OUTPUT_COUNT && place == 0))
+		return false;
+	aggregate = copyObject((Aggref *) node);
+	mark_partial_aggref(aggregate, AGGSPLIT_INITIAL_SERIAL);
+	if (tlist_member((Expr *) aggregate, sums->tlist) != NULL)
+		return true;
+	sums->tlist = lappend(sums->tlist, makeTargetEntry((Expr *) aggregate, list_length(sums->tlist) + 1, NULL, false));
+	sums->outputs = lappend(sums->outputs, list_make2_int(output, place));
+	add_new_column_to_pathtarget(sums->partial, (Expr *) aggregate);
+	return true;
+}
+
+/* Find what a batch must return for a step's columns and HAVING; false when it cannot. Groups must be of outer rows. */
+static bool
+find_sums(PlannerInfo *root, const PathTarget *target, List *having, Sums *sums)
+{
+	List	   *others = list_copy(having);
+	ListCell   *cell;
+	int			i = 0;
+
+	sums->partial = create_empty_pathtarget();
+	foreach(cell, target->exprs)
+	{
+		const Index sortgroupref = get_pathtarget_sortgroupref(target, i++);
+		Node	   *node = lfirst(cell);
+
+		if (sortgroupref == 0 || get_sortgroupref_clause_noerr(sortgroupref, root->parse->groupClause) == NULL)
+			others = lappend(others, node);
+		else if (bms_is_member(sums->inner->relid, pull_varnos(root, node)))
+			return false;
+		else
+			add_column_to_pathtarget(sums->partial, (Expr *) node, sortgroupref);
+	}
+	foreach(cell, pull_var_clause((Node *) others, PVC_INCLUDE_AGGREGATES | PVC_RECURSE_WINDOWFUNCS | PVC_INCLUDE_PLACEHOLDERS))
+		if (!add_sum(root, sums, lfirst(cell)))
+			return false;
+	return true;
+}
+
+/* Make the plan of a path of partial aggregates. Its tuple is the outer plan's, then the aggregates. */
+static Plan *
+plan_sums(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, List *clauses, List *children)
+{
+	CustomScan *scan = makeNode(CustomScan);
+	const Sums *sums = linitial(path->custom_private);
+	const Plan *outer_plan = linitial(children);
+	const EmogiAlgorithmRow *function;
+	ListCell   *cell;
+
+	scan->custom_exprs = lcons(copyObject(emogi_call_expr_of(planner_rt_fetch(sums->inner->relid, root), &function)),
+							   copyObject(sums->conditions.operands));
+	foreach(cell, outer_plan->targetlist)
+		scan->custom_scan_tlist = lappend(scan->custom_scan_tlist,
+										  makeTargetEntry(copyObject(lfirst_node(TargetEntry, cell)->expr),
+														  list_length(scan->custom_scan_tlist) + 1, NULL, false));
+	foreach(cell, sums->tlist)
+		scan->custom_scan_tlist = lappend(scan->custom_scan_tlist,
+										  makeTargetEntry(copyObject(lfirst_node(TargetEntry, cell)->expr),
+														  list_length(scan->custom_scan_tlist) + 1, NULL, false));
+	scan->scan.plan.targetlist = tlist;
+	scan->flags = path->flags;
+	scan->custom_plans = children;
+	scan->custom_private = list_make5(NIL, sums->conditions.pushdowns, sums->conditions.names, sums->conditions.places,
+									  makeInteger(list_length(outer_plan->targetlist)));
+	scan->custom_private = lappend(scan->custom_private, lcons(list_make1_int(0), sums->outputs));
+	scan->methods = &emogi_batch_sums_methods;
+	return (Plan *) scan;
+}
+
+static const CustomPathMethods sums_methods = {.CustomName = "EmogiBatchAggregate",.PlanCustomPath = plan_sums};
+
+/* Make the path of partial aggregates, a row for each outer row. */
+static Path *
+make_sums_path(PlannerInfo *root, RelOptInfo *output, Sums *sums)
+{
+	CustomPath *path = makeNode(CustomPath);
+	const Path *outer_path = sums->outer_path;
+	const EmogiAlgorithmRow *function;
+	const FuncExpr *call = emogi_call_expr_of(planner_rt_fetch(sums->inner->relid, root), &function);
+	QualCost	call_cost;
+
+	cost_qual_eval_node(&call_cost, (Node *) call, root);
+	path->path.pathtype = T_CustomScan;
+	path->path.parent = output;
+	path->path.pathtarget = set_pathtarget_cost_width(root, sums->partial);
+	path->path.rows = outer_path->rows;
+	path->path.startup_cost = outer_path->startup_cost + call_cost.startup + call_cost.per_tuple;
+	path->path.total_cost = path->path.startup_cost + (outer_path->total_cost - outer_path->startup_cost) +
+		search_cost(call, function, &call_cost, outer_path->rows) + outer_path->rows * (cpu_tuple_cost + sums->partial->cost.per_tuple);
+	emogi_compat_add_disabled(&path->path, outer_path);
+	path->flags = emogi_compat_projects();
+	path->custom_paths = list_make1(sums->outer_path);
+	path->custom_private = list_make1(sums);
+	path->methods = &sums_methods;
+	return &path->path;
+}
+
+/* Add an Agg that combines the partial aggregates of each group. */
+static void
+add_combining_path(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output, PathTarget *target, List *having, Path *partial)
+{
+	List	   *clauses = root->parse->groupClause;
+	const bool	is_hashed = clauses != NIL && grouping_is_hashable(clauses);
+	double		ngroups = 1;
+	AggClauseCosts costs = {0};
+
+	if (clauses != NIL)
+		ngroups = estimate_num_groups(root, get_sortgrouplist_exprs(clauses, root->processed_tlist), input->rows, NULL, NULL);
+	if (clauses != NIL && !is_hashed)
+		partial = (Path *) create_sort_path(root, output, partial, make_pathkeys_for_sortclauses(root, clauses, root->processed_tlist), -1);
+	get_agg_clause_costs(root, AGGSPLIT_FINAL_DESERIAL, &costs);
+	add_path(output, (Path *) create_agg_path(root, output, partial, target, clauses == NIL ? AGG_PLAIN : is_hashed ? AGG_HASHED : AGG_SORTED,
+											  AGGSPLIT_FINAL_DESERIAL, clauses, having, &costs, ngroups));
+}
+
+/* Add a path for aggregates, by groups of outer rows, of what searches from outer rows reach, where it can be taken. */
+void
+emogi_lateral_add_sums(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output, const GroupPathExtraData *extra)
+{
+	PathTarget *target = root->upper_targets[UPPERREL_GROUP_AGG];
+	List	   *having = extra != NULL ? (List *) extra->havingQual : NIL;
+	Sums	   *sums = palloc0(sizeof *sums);
+
+	if (!root->parse->hasAggs || root->parse->groupingSets != NIL || root->parse->hasTargetSRFs || root->hasPseudoConstantQuals ||
+		(root->parse->groupClause != NIL && !grouping_is_hashable(root->parse->groupClause) && !grouping_is_sortable(root->parse->groupClause)))
+		return;
+	if (find_batch(root, input, sums) && find_sums(root, target, having, sums) && sums->tlist != NIL)
+		add_combining_path(root, input, output, target, having, make_sums_path(root, output, sums));
+}
+
 /* Take part in the planning of joins; called once, in the postmaster. */
 void
 emogi_lateral_init(void)
 {
 	RegisterCustomScanMethods(&emogi_batch_methods);
+	RegisterCustomScanMethods(&emogi_batch_sums_methods);
 	previous_set_join_pathlist_hook = set_join_pathlist_hook;
 	set_join_pathlist_hook = set_join_pathlist;
 }

@@ -1,5 +1,6 @@
 /*
- * plan.h: what the planner's side shares: plan.c for scans, lateral.c for batches of scans, conditions.c and size.c for both.
+ * plan.h: what the planner's side shares: plan.c for scans, lateral.c for batches of scans, upper.c for what stands over them, conditions.c, outputs.c and
+ * size.c for all.
  */
 #ifndef EMOGI_PLAN_H
 #define EMOGI_PLAN_H
@@ -7,11 +8,13 @@
 #include "nodes/pathnodes.h"
 #include "optimizer/optimizer.h"
 
+#include "scan_node/aggregate.h"
 #include "scan_node/scan_node.h"
 
-/* Costs against that of a sequential scan, by measurement: streamed rows, a lookup, an edge read, an edge traversed. */
+/* Costs against that of a sequential scan, by measurement: streamed rows, a scan for one vertex, a lookup of what is no integer, an edge read, an edge traversed. */
 #define EMOGI_ROW_COST	(0.25 * cpu_tuple_cost)
 #define EMOGI_LOOKUP_COST (2 * cpu_operator_cost)
+#define EMOGI_KEY_LOOKUP_COST (20 * cpu_operator_cost)
 #define EMOGI_BUILD_COST	(2.5 * cpu_tuple_cost)
 #define EMOGI_EDGE_COST	(0.1 * cpu_operator_cost)
 
@@ -58,6 +61,7 @@ extern void emogi_conditions_sort(PlannerInfo *root, const RelOptInfo *rel, List
 extern bool emogi_size_find(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiGraphSize *size);
 extern double emogi_size_reached(const EmogiGraphSize *size, double depth);
 extern double emogi_size_depth(const FuncExpr *call, const EmogiAlgorithmRow *function);
+extern double emogi_size_lookup_cost(const Node *vertex, double of_integer);
 extern double emogi_size_call_cost(const EmogiGraphSize *size, double depth);
 
 /* plan.c */
@@ -65,5 +69,12 @@ extern void emogi_plan_add_columns(Index relid, Node *expressions, List **tlist,
 extern CustomScan *emogi_plan_make(PlannerInfo *root, const RelOptInfo *rel, List *clauses);
 extern bool emogi_plan_is_scan(const Path *path);
 extern bool emogi_plan_orders_vertices(const FuncExpr *call, const EmogiAlgorithmRow *function, Oid type, Oid collation, EmogiSource *source);
+
+/* outputs.c */
+extern int	emogi_outputs_place(const RelOptInfo *rel, const Node *node);
+extern bool emogi_outputs_match(const RelOptInfo *rel, const Aggref *aggregate, EmogiOutput *output, int *place);
+
+/* lateral.c */
+extern void emogi_lateral_add_sums(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output, const GroupPathExtraData *extra);
 
 #endif							/* EMOGI_PLAN_H */

@@ -257,16 +257,23 @@ keep_rows(EmogiScan *scan)
 	(void) emogi_call_hold(scan->call);
 }
 
-/* See that rows come in the order that the plan was made for. What the graph argument names may be another table since. */
+/* Raise that a plan was made for keys of another type. What the graph argument names may be another table since. */
+void
+emogi_scan_report_keys(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("the vertices of this graph are of another type or collation than when the query was planned"),
+			 errhint("Prepare the query again, or use DISCARD PLANS.")));
+}
+
+/* See that rows come in the order that the plan was made for. */
 static void
 check_order(const EmogiScan *scan)
 {
 	if (OidIsValid(scan->order) && scan->form != NULL &&
 		!emogi_form_orders(&scan->form->coder.key, scan->form->type, scan->order))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("the vertices of this graph are of another type or collation than when the query was planned"),
-				 errhint("Prepare the query again, or use DISCARD PLANS.")));
+		emogi_scan_report_keys();
 }
 
 /* Run the call with its inputs. */

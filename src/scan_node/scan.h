@@ -95,6 +95,7 @@ extern void emogi_inputs_find_values(EmogiScan *scan);
 /* scan.c */
 extern void emogi_scan_init(EmogiScan *scan, int eflags);
 extern void emogi_scan_run(EmogiScan *scan);
+extern void emogi_scan_report_keys(void);
 extern void emogi_scan_end_run(EmogiScan *scan);
 extern bool emogi_scan_has_row(const EmogiScan *scan, uint64 v);
 extern void emogi_scan_add_to_total(EmogiScan *scan, const EmogiCall *call);

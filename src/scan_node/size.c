@@ -7,6 +7,8 @@
 #include <math.h>
 
 #include "catalog/pg_class.h"
+#include "catalog/pg_type.h"
+#include "nodes/nodeFuncs.h"
 #include "nodes/supportnodes.h"
 #include "utils/lsyscache.h"
 
@@ -77,6 +79,15 @@ emogi_size_depth(const FuncExpr *call, const EmogiAlgorithmRow *function)
 	const int	bound = emogi_algorithm_takes(function, EMOGI_MAX_DEPTH);
 
 	return bound >= 0 ? emogi_call_expr_integer(list_nth(call->args, bound + 1)) : -1;
+}
+
+/* Estimate what it costs to look up a vertex that is given so; what it costs if that is an integer is known. */
+double
+emogi_size_lookup_cost(const Node *vertex, double of_integer)
+{
+	const Oid	type = exprType(vertex);
+
+	return type == INT8OID || type == INT4OID || type == INT2OID ? of_integer : EMOGI_KEY_LOOKUP_COST;
 }
 
 /* Estimate what a call costs that goes so many hops (< 0: any number): it walks over indexes where that costs less than a build. */

@@ -10,7 +10,6 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_aggregate.h"
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
@@ -21,7 +20,6 @@
 #include "optimizer/planner.h"
 #include "optimizer/tlist.h"
 #include "parser/parsetree.h"
-#include "utils/fmgroids.h"
 #include "utils/selfuncs.h"
 #include "utils/typcache.h"
 
@@ -85,16 +83,6 @@ find_input(PlannerInfo *root, RelOptInfo *rel, Input *input)
 	return sorted.quals == NIL;
 }
 
-/* Get the place of a column of the input, 0 = vertex; -1 when the expression is none. */
-static int
-place_of(const Input *input, const Node *node)
-{
-	const Var  *var = (const Var *) node;
-
-	return node != NULL && IsA(node, Var) && var->varno == input->rel->relid && var->varlevelsup == 0 && var->varattno > 0 ?
-		var->varattno - 1 : -1;
-}
-
 /* Get the column of the result at a place; NULL for `vertex`. */
 static const EmogiResultColumn *
 column_at(const Input *input, int place)
@@ -127,45 +115,6 @@ typedef struct Wanted
 	List	   *outputs;		/* [tlist] integer lists: EmogiOutput, place */
 } Wanted;
 
-/* Find what an aggregate of PostgreSQL's computes, of values of a type; false when it is another. */
-static bool
-find_output(Oid aggregate, EmogiOutput *output)
-{
-	static const struct
-	{
-		Oid			aggregate;
-		EmogiOutput output;
-	}			known[] = {
-		{F_COUNT_, EMOGI_OUTPUT_COUNT}, {F_COUNT_ANY, EMOGI_OUTPUT_COUNT},
-		{F_MIN_INT4, EMOGI_OUTPUT_MIN}, {F_MIN_INT8, EMOGI_OUTPUT_MIN}, {F_MIN_FLOAT8, EMOGI_OUTPUT_MIN},
-		{F_MAX_INT4, EMOGI_OUTPUT_MAX}, {F_MAX_INT8, EMOGI_OUTPUT_MAX}, {F_MAX_FLOAT8, EMOGI_OUTPUT_MAX},
-		{F_SUM_INT4, EMOGI_OUTPUT_SUM}, {F_SUM_INT8, EMOGI_OUTPUT_SUM}, {F_SUM_FLOAT8, EMOGI_OUTPUT_SUM},
-		{F_AVG_INT4, EMOGI_OUTPUT_AVG}, {F_AVG_INT8, EMOGI_OUTPUT_AVG}, {F_AVG_FLOAT8, EMOGI_OUTPUT_AVG}
-	};
-
-	for (int i = 0; i < (int) lengthof(known); i++)
-		if (known[i].aggregate == aggregate)
-		{
-			*output = known[i].output;
-			return true;
-		}
-	return false;
-}
-
-/* Match an aggregate of a column. count(DISTINCT vertex) is count(*): no vertex has two rows. */
-static bool
-match_aggregate(const Input *input, const Aggref *aggregate, EmogiOutput *output, int *place)
-{
-	*place = 0;
-	if (!find_output(aggregate->aggfnoid, output) || aggregate->aggfilter != NULL || aggregate->aggorder != NIL ||
-		aggregate->aggkind != AGGKIND_NORMAL || aggregate->aggsplit != AGGSPLIT_SIMPLE || aggregate->agglevelsup != 0)
-		return false;
-	if (aggregate->args == NIL)
-		return *output == EMOGI_OUTPUT_COUNT && aggregate->aggdistinct == NIL;
-	*place = place_of(input, (Node *) linitial_node(TargetEntry, aggregate->args)->expr);
-	return *place >= 0 && (aggregate->aggdistinct == NIL || (*output == EMOGI_OUTPUT_COUNT && *place == 0));
-}
-
 /* Add the column of groups or an aggregate to what is wanted; false when it is something else. */
 static bool
 add_output(Wanted *wanted, Node *node)
@@ -173,8 +122,8 @@ add_output(Wanted *wanted, Node *node)
 	EmogiOutput output = EMOGI_OUTPUT_GROUP;
 	int			place = wanted->place;
 
-	if (IsA(node, Aggref) ? !match_aggregate(wanted->input, (Aggref *) node, &output, &place) :
-		(wanted->place == 0 || place_of(wanted->input, node) != wanted->place))
+	if (IsA(node, Aggref) ? !emogi_outputs_match(wanted->input->rel, (Aggref *) node, &output, &place) :
+		(wanted->place == 0 || emogi_outputs_place(wanted->input->rel, node) != wanted->place))
 		return false;
 	if (tlist_member((Expr *) node, wanted->tlist) != NULL)
 		return true;
@@ -205,7 +154,7 @@ find_group(PlannerInfo *root, const Input *input, List *clauses, Wanted *wanted,
 	if (list_length(clauses) != 1)
 		return false;
 	*var = (Var *) get_sortgroupclause_expr(linitial_node(SortGroupClause, clauses), root->processed_tlist);
-	wanted->place = Max(place_of(input, (Node *) *var), 0);
+	wanted->place = Max(emogi_outputs_place(input->rel, (Node *) *var), 0);
 	if (wanted->place == 0)
 		return false;
 	/* rows that are equal by the type's own equality are of one vertex; keys that differ may yet be equal as text of another collation */
@@ -314,7 +263,7 @@ place_of_key(const Input *input, const PathKey *key)
 	foreach(cell, key->pk_eclass->ec_members)
 	{
 		const Node *expression = (Node *) lfirst_node(EquivalenceMember, cell)->em_expr;
-		int			place = place_of(input, expression);
+		int			place = emogi_outputs_place(input->rel, expression);
 
 		if (place >= 0 && key->pk_opfamily == lookup_type_cache(exprType(expression), TYPECACHE_BTREE_OPFAMILY)->btree_opf)
 			return is_of_vertices(input, place) && !has_order_of_numbers(exprType(expression)) ? -1 : place;
@@ -384,8 +333,11 @@ create_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input
 
 	if (previous_create_upper_paths_hook)
 		previous_create_upper_paths_hook(root, stage, input_rel, output, extra);
-	if ((stage == UPPERREL_ORDERED ? !emogi_enable_topk : !emogi_enable_aggregates) ||
-		(stage != UPPERREL_GROUP_AGG && stage != UPPERREL_DISTINCT && stage != UPPERREL_ORDERED) || !find_input(root, input_rel, &input))
+	if (stage == UPPERREL_ORDERED ? !emogi_enable_topk : !emogi_enable_aggregates)
+		return;
+	if (stage == UPPERREL_GROUP_AGG && input_rel->reloptkind == RELOPT_JOINREL)
+		emogi_lateral_add_sums(root, input_rel, output, extra);
+	if ((stage != UPPERREL_GROUP_AGG && stage != UPPERREL_DISTINCT && stage != UPPERREL_ORDERED) || !find_input(root, input_rel, &input))
 		return;
 	if (stage == UPPERREL_GROUP_AGG)
 		add_groups(root, &input, output, extra);

@@ -26,6 +26,7 @@
 #include "optimizer/paths.h"
 #include "parser/parse_relation.h"
 #include "pgstat.h"
+#include "rewrite/rewriteManip.h"
 #include "storage/bufmgr.h"
 #include "storage/ipc.h"
 #include "storage/lock.h"
@@ -386,6 +387,20 @@ emogi_compat_descends(const PathKey *key)
 #else
 	return key->pk_strategy == BTGreaterStrategyNumber;
 #endif
+}
+
+/* 16: columns say which outer joins may have made them NULL. Say so in expressions under an outer join, for the rows that it has made. */
+static inline List *
+emogi_compat_below_join(List *expressions, Relids nullable, const SpecialJoinInfo *join)
+{
+#if PG_VERSION_NUM >= 160000
+	if (join->ojrelid != 0)
+		return (List *) add_nulling_relids((Node *) expressions, nullable, bms_make_singleton(join->ojrelid));
+#else
+	(void) nullable;
+	(void) join;
+#endif
+	return expressions;
 }
 
 /* 18: what is switched off is counted, no longer made expensive. Count in a path what is of its input. */

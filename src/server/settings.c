@@ -25,6 +25,7 @@ int			emogi_live_min_size_kb = 1024;
 bool		emogi_enable_scan = true;
 bool		emogi_enable_aggregates = true;
 bool		emogi_enable_topk = true;
+bool		emogi_enable_lookup = true;
 bool		emogi_enable_batch = true;
 bool		emogi_enable_near = true;
 bool		emogi_enable_index_walk = true;
@@ -169,6 +170,11 @@ emogi_settings_define(void)
 							 "Picks the first rows of a function in an order where its result lies.",
 							 "off has PostgreSQL sort the rows. Answers are the same.",
 							 &emogi_enable_topk, true,
+							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
+	DefineCustomBoolVariable("emogi.enable_lookup",
+							 "Has the outer rows of a join look their vertices up in a function's result.",
+							 "off leaves joins to PostgreSQL. Answers are the same.",
+							 &emogi_enable_lookup, true,
 							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
 	DefineCustomBoolVariable("emogi.enable_near",
 							 "Has searches that reach little made by the backend itself.",

@@ -6,6 +6,7 @@
  */
 #include "postgres.h"
 
+#include "access/parallel.h"
 #include "access/xact.h"
 #include "catalog/pg_proc.h"
 #include "executor/executor.h"
@@ -139,6 +140,8 @@ is_as_analysed(const EmogiTree *tree)
 
 	if (take_invalidations() == tree->ninvalidations)
 		return true;
+	if (IsInParallelMode())
+		return false;			/* nothing can be attempted: the Graph is the call's alone */
 	error = emogi_attempt(compare, &comparison);
 	if (error != NULL && emogi_attempt_was_stopped(error))
 		ReThrowError(error);

@@ -33,6 +33,24 @@ SELECT * FROM emogi_ssnsp('link', 1);
 
 SELECT component, count(*) AS vertices FROM emogi_cc('link') GROUP BY component ORDER BY component;
 
+CREATE TABLE cites (src bigint, dst bigint);
+INSERT INTO cites VALUES (1, 2), (2, 3), (3, 1), (3, 4), (4, 5), (5, 4), (5, 6);
+SELECT component, array_agg(vertex) AS vertices FROM emogi_scc('cites') GROUP BY component ORDER BY component;
+
+CREATE TABLE met (src bigint, dst bigint);
+INSERT INTO met VALUES (1, 2), (2, 3), (3, 1), (3, 4), (4, 1), (4, 5), (2, 1);
+SELECT vertex, triangles FROM emogi_triangles('met');
+
+SELECT sum(triangles) / 3 AS triangles FROM emogi_triangles('met');
+
+SELECT vertex, round(coefficient::numeric, 3) AS coefficient FROM emogi_lcc('met');
+
+SELECT vertex FROM emogi_core('met') WHERE core >= 2;
+
+SELECT vertex, label FROM emogi_cdlp('met');
+
+SELECT vertex, degree, strength FROM emogi_degree('met', 'both');
+
 SELECT vertex, round(rank::numeric, 4) AS rank FROM emogi_pagerank('follows') ORDER BY rank DESC, vertex;
 
 CREATE TABLE door (src int, dst int, weight float8);

@@ -9,6 +9,13 @@ SET search_path = test_manual_in_a_query, public;
 CREATE TABLE follows (src bigint, dst bigint);
 INSERT INTO follows VALUES (1, 2), (1, 3), (2, 4), (3, 4), (4, 5), (6, 1);
 
+CREATE TABLE posts (id int, author bigint);
+INSERT INTO posts VALUES (1, 2), (2, 5), (3, 6), (4, NULL), (5, 4);
+SELECT id FROM posts WHERE EXISTS (SELECT FROM emogi_bfs('follows', 1, 2) b WHERE b.vertex = posts.author) ORDER BY id;
+
+SET emogi.engine = cpu;
+EXPLAIN (COSTS OFF) SELECT id, level FROM posts JOIN emogi_bfs('follows', 1) b ON b.vertex = posts.author;
+
 SELECT level, count(*) FROM emogi_bfs('follows', 1) GROUP BY level;
 
 SET emogi.engine = cpu;
@@ -23,6 +30,10 @@ INSERT INTO team VALUES (1), (4), (6);
 SELECT member, count(*) - 1 AS reaches, max(level) AS farthest
 FROM team, LATERAL emogi_bfs('follows', member)
 GROUP BY member ORDER BY member;
+
+SET emogi.engine = cpu;
+EXPLAIN (COSTS OFF) SELECT member, count(*) - 1 AS reaches, max(level) AS farthest
+FROM team, LATERAL emogi_bfs('follows', member) GROUP BY member;
 
 SET emogi.engine = cpu;
 EXPLAIN (COSTS OFF) SELECT * FROM emogi_bfs('follows', 1) WHERE level <= 1 AND vertex IN (2, 3, 4);

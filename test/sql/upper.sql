@@ -82,6 +82,33 @@ SELECT q, ways(q) FROM unnest(ARRAY[
   'SELECT level FROM emogi_bfs(''t'', ''v1'') ORDER BY level DESC LIMIT 7',
   'SELECT vertex, level FROM emogi_bfs(''t'', ''v1'') ORDER BY level DESC, vertex LIMIT 7']) q;
 
+-- As many groups as places are made for, one fewer and one more: components of two and of many vertices, levels of many vertices.
+CREATE TABLE pairs (src bigint, dst bigint);
+CREATE TABLE layers (src bigint, dst bigint);
+DO $$
+DECLARE
+  n int;
+  query text;
+BEGIN
+  FOREACH n IN ARRAY ARRAY[31, 32, 33, 62, 63, 64, 65, 127, 128, 129, 255, 256, 257, 1025, 4095, 4096, 4097, 20000] LOOP
+    TRUNCATE pairs, layers;
+    INSERT INTO pairs SELECT i * 37, i * 37 + 1 FROM generate_series(1, n) i UNION ALL SELECT 0, -i FROM generate_series(1, n % 3000) i
+      UNION ALL SELECT i * 37, i * 37 + 2 FROM generate_series(1, n, 5) i;
+    INSERT INTO layers SELECT l * 1000 + k, (l + 1) * 1000 + k FROM generate_series(0, n - 1) l, generate_series(0, greatest(20000 / n, 1)) k WHERE n < 5000
+      UNION ALL SELECT -1, k FROM generate_series(0, greatest(20000 / n, 1)) k;
+    FOREACH query IN ARRAY ARRAY['SELECT component, count(*) FROM emogi_cc(''pairs'') GROUP BY component',
+      'SELECT component, count(*), min(vertex), sum(vertex) FROM emogi_cc(''pairs'') GROUP BY component',
+      'SELECT component, count(vertex) FROM emogi_cc(''pairs'') WHERE component > 100 GROUP BY component', 'SELECT DISTINCT component FROM emogi_cc(''pairs'')',
+      'SELECT level, count(*) FROM emogi_bfs(''layers'', -1) GROUP BY level', 'SELECT level, count(*), max(vertex) FROM emogi_bfs(''layers'', -1) GROUP BY level',
+      'SELECT level, count(*) FROM emogi_bfs(''layers'', -1) WHERE level % 2 = 1 OR level > 5 GROUP BY level',
+      'SELECT level, count(*) FROM emogi_ssnsp(''layers'', -1) WHERE paths > 0 AND level > 3 GROUP BY level'] LOOP
+      IF ways(query) LIKE 'DIFFERS%' THEN
+        RAISE WARNING '% groups: %: %', n, query, ways(query);
+      END IF;
+    END LOOP;
+  END LOOP;
+END $$;
+
 -- Shapes: nothing there, no such source, no source, single vertices, bounds that contradict.
 SELECT q, ways(q) FROM unnest(ARRAY[
   'SELECT count(*), max(level) FROM emogi_bfs(''none'', 1)',

@@ -35,7 +35,7 @@ my @parallel = ('parallel_setup_cost = 0', 'parallel_tuple_cost = 0', 'min_paral
 # Make some settings under which a query must answer the same.
 sub random_settings
 {
-	my @settings = map { "emogi.$_ = off" } grep { maybe(0.2) } qw(enable_scan enable_batch enable_near enable_index_walk cache);
+	my @settings = map { "emogi.$_ = off" } grep { maybe(0.2) } qw(enable_scan enable_batch enable_lookup enable_near enable_index_walk cache);
 
 	push @settings, 'emogi.index_walk_min_size = 0' if maybe(0.7);
 

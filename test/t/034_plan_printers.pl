@@ -69,7 +69,7 @@ SKIP:
 	}
 	my $log = slurp_file($node->logfile, $printed);
 	like($log, qr/Custom Scan \(EmogiScan\).*\n.*Function Call: emogi_bfs.*\n.*Graph: cached\n.*Vertices: 40/, 'a plan that has run says where its graph was found');
-	like($log, qr/Custom Scan \(EmogiBatch\).*\n.*Function Call: emogi_bfs.*\n.*Graph: cached\n/, '... a batch too');
+	like($log, qr/Custom Scan \(EmogiBatchAggregate\).*\n.*Function Call: emogi_bfs.*\n.*Graph: cached\n/, '... a batch too');
 	like($log, qr/"Graph": "built for this call alone"/, '... in other formats');
 
 	# A cursor that is printed when it is closed half read, and when its transaction fails.

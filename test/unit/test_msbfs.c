@@ -180,6 +180,64 @@ check_answer(const char *name, const EmogiGraph *graph, const Ask *ask, const Em
 		  (unsigned long long) result->edges_traversed);
 }
 
+/* Get the sums of the naive levels of a source, from one level to another. */
+static EmogiMsbfsSums
+sum_naively(const int32_t *level, uint64_t nvertices, uint32_t first, uint32_t last)
+{
+	EmogiMsbfsSums sums = {.least = UINT32_MAX};
+
+	for (uint64_t v = 0; v < nvertices; v++)
+	{
+		const uint32_t own = (uint32_t) level[v];
+
+		if (level[v] < 0 || own < first || own > last)
+			continue;
+		sums.count++;
+		sums.sum += own;
+		sums.least = own < sums.least ? own : sums.least;
+		sums.most = own > sums.most ? own : sums.most;
+	}
+	return sums;
+}
+
+/* Ask for sums alone, of levels from one to another: without memory for an answer, with scratch memory or without. */
+static void
+check_sums(const char *name, EmogiEngineState *state, const EmogiGraph *graph, const Ask *ask, const int32_t *level,
+		   uint32_t first, uint32_t last, bool with_scratch)
+{
+	const size_t bytes = emogi_msbfs_scratch_bytes(graph->nvertices, ask->max_depth);
+	EmogiMsbfsResult result = {.wants_sums = true, .first_level = first, .last_level = last};
+	EmogiControl control = {0};
+	EmogiError	error;
+	EmogiStatus status;
+
+	if (with_scratch)
+		result.scratch = memset(allocate_lines(bytes + EMOGI_LINE_BYTES), 0, bytes);
+	status = emogi_msbfs_run(emogi_cpu_engine_pool(state), graph, ask->sources, ask->nsources, ask->max_depth, &result,
+							 &control, &error);
+	CHECK(status == EMOGI_OK && !result.too_deep && result.used_bytes == 0, "%s: status %d of sums", name, status);
+	for (int s = 0; s < ask->nsources; s++)
+	{
+		const int32_t *own = level + (uint64_t) s * graph->nvertices;
+		const EmogiMsbfsSums expected = sum_naively(own, graph->nvertices, first, last);
+		const EmogiMsbfsSums *sums = &result.sums[s];
+
+		CHECK(result.nreached[s] == sum_naively(own, graph->nvertices, 0, UINT32_MAX).count, "%s: source %d reached %llu", name, s,
+			  (unsigned long long) result.nreached[s]);
+		CHECK(sums->count == expected.count && sums->sum == expected.sum, "%s: source %d, levels %u to %u: count %llu, sum %llu", name, s,
+			  first, last, (unsigned long long) sums->count, (unsigned long long) sums->sum);
+		CHECK(sums->count == 0 || (sums->least == expected.least && sums->most == expected.most), "%s: source %d: least %u, most %u", name,
+			  s, sums->least, sums->most);
+	}
+	if (with_scratch)
+	{
+		const unsigned char *scratch = result.scratch;
+
+		CHECK(bytes == 0 || (scratch[0] == 0 && memcmp(scratch, scratch + 1, bytes - 1) == 0), "%s: scratch memory is not zero", name);
+		free(result.scratch);
+	}
+}
+
 /* Ask with 1, 2 and 5 threads. */
 static void
 check_ask(const char *name, const EmogiGraph *graph, const Ask *ask)
@@ -195,6 +253,8 @@ check_ask(const char *name, const EmogiGraph *graph, const Ask *ask)
 			  results[e].too_deep, depth);
 		if (!results[e].too_deep)
 			check_answer(name, graph, ask, &results[e], &results[0], level, depth);
+		check_sums(name, states[e], graph, ask, level, 0, UINT32_MAX, e % 2 == 0);
+		check_sums(name, states[e], graph, ask, level, (uint32_t) e, (uint32_t) e + 1, e % 2 == 1);
 	}
 	for (int e = 0; e < NENGINES; e++)
 		free(results[e].memory);

@@ -1,0 +1,58 @@
+/*
+ * outputs.c: which of PostgreSQL's aggregates of a call's columns can be computed without rows.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_aggregate.h"
+#include "utils/fmgroids.h"
+
+#include "scan_node/plan.h"
+
+/* Get the place of a column of a call's rows, 0 = vertex; -1 when the expression is none. */
+int
+emogi_outputs_place(const RelOptInfo *rel, const Node *node)
+{
+	const Var  *var = (const Var *) node;
+
+	return node != NULL && IsA(node, Var) && var->varno == rel->relid && var->varlevelsup == 0 && var->varattno > 0 ?
+		var->varattno - 1 : -1;
+}
+
+/* Find what an aggregate of PostgreSQL's computes, of values of a type; false when it is another. */
+static bool
+find_output(Oid aggregate, EmogiOutput *output)
+{
+	static const struct
+	{
+		Oid			aggregate;
+		EmogiOutput output;
+	}			known[] = {
+		{F_COUNT_, EMOGI_OUTPUT_COUNT}, {F_COUNT_ANY, EMOGI_OUTPUT_COUNT},
+		{F_MIN_INT4, EMOGI_OUTPUT_MIN}, {F_MIN_INT8, EMOGI_OUTPUT_MIN}, {F_MIN_FLOAT8, EMOGI_OUTPUT_MIN},
+		{F_MAX_INT4, EMOGI_OUTPUT_MAX}, {F_MAX_INT8, EMOGI_OUTPUT_MAX}, {F_MAX_FLOAT8, EMOGI_OUTPUT_MAX},
+		{F_SUM_INT4, EMOGI_OUTPUT_SUM}, {F_SUM_INT8, EMOGI_OUTPUT_SUM}, {F_SUM_FLOAT8, EMOGI_OUTPUT_SUM},
+		{F_AVG_INT4, EMOGI_OUTPUT_AVG}, {F_AVG_INT8, EMOGI_OUTPUT_AVG}, {F_AVG_FLOAT8, EMOGI_OUTPUT_AVG}
+	};
+
+	for (int i = 0; i < (int) lengthof(known); i++)
+		if (known[i].aggregate == aggregate)
+		{
+			*output = known[i].output;
+			return true;
+		}
+	return false;
+}
+
+/* Match an aggregate of a column of a call's rows. count(DISTINCT vertex) is count(*): no vertex has two rows. */
+bool
+emogi_outputs_match(const RelOptInfo *rel, const Aggref *aggregate, EmogiOutput *output, int *place)
+{
+	*place = 0;
+	if (!find_output(aggregate->aggfnoid, output) || aggregate->aggfilter != NULL || aggregate->aggorder != NIL ||
+		aggregate->aggkind != AGGKIND_NORMAL || aggregate->aggsplit != AGGSPLIT_SIMPLE || aggregate->agglevelsup != 0)
+		return false;
+	if (aggregate->args == NIL)
+		return *output == EMOGI_OUTPUT_COUNT && aggregate->aggdistinct == NIL;
+	*place = emogi_outputs_place(rel, (Node *) linitial_node(TargetEntry, aggregate->args)->expr);
+	return *place >= 0 && (aggregate->aggdistinct == NIL || (*output == EMOGI_OUTPUT_COUNT && *place == 0));
+}
