@@ -6,6 +6,7 @@
  */
 #include "derive.cuh"
 #include "engine.cuh"
+#include "summary.cuh"
 #include "contract/query.h"
 
 #include <stdio.h>
@@ -175,6 +176,7 @@ static EmogiStatus
 load_kernels(EmogiError *error)
 {
 	TRY(emogi_derive_load(error));
+	TRY(emogi_summary_load(error));
 	TRY(emogi_cuda_bfs_load(error));
 	TRY(emogi_cuda_path_load(error));
 	TRY(emogi_cuda_ssnsp_load(error));

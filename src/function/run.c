@@ -138,6 +138,14 @@ begin_request(EmogiCall *call, EmogiRequestKind kind, const EmogiTask *task, con
 	return request;
 }
 
+/* May an engine make a summary of the answer? The CPU's leaves that to whoever reads the rows; what may diverge is looked at whole. */
+static bool
+may_summarize(const EmogiTask *task, const EmogiGraph *graph)
+{
+	return task->summarize != NULL && !task->has_targets && !task->is_shared && emogi_shared->ncuda > 0 &&
+		emogi_engine != EMOGI_ENGINE_CPU && (emogi_algorithm_row(task->query.algorithm)->traits & EMOGI_MAY_DIVERGE) == 0;
+}
+
 /*
  * Run the task's algorithm on its Graph, with new result arrays where *result has none; false, with nothing run, when no
  * vertex is wanted that the Graph has.
@@ -159,6 +167,8 @@ emogi_run_query(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph,
 	}
 	if (task->start != NULL)
 		set_values(call, task, graph, query);
+	if (may_summarize(task, graph))
+		query->summary = task->summarize(task->summarize_arg, call, task->form);
 	request->result = *result;
 	take_columns(call, row->columns, graph->nvertices, &request->result);
 	*result = emogi_call_request(call)->result;
@@ -468,7 +478,7 @@ emogi_run(Oid function, EmogiTask *task, EmogiGraph *graph, EmogiResult *result)
 		emogi_call_end(call);
 		return NULL;
 	}
-	if (!answered && near && task->query.algorithm == EMOGI_CC)
+	if (!answered && near && task->query.algorithm == EMOGI_CC && !result->is_summarized)
 		emogi_components_keep(call, result);
 	if ((emogi_algorithm_row(task->query.algorithm)->traits & EMOGI_MAY_DIVERGE) != 0)
 		check_values(task, graph, result);

@@ -58,6 +58,10 @@ typedef struct EmogiScan
 	EmogiResult result;
 
 	EmogiRanges ranges;			/* that values of its rows lie in */
+	const EmogiSummary *summary;	/* of the rows, in the Region or rows_context; there if result.is_summarized */
+
+	/* Describes what a node wants that wants less than all rows; false when that is no summary that an engine makes. NULL = all are wanted */
+	bool		(*summarize) (const struct EmogiScan *scan, EmogiSummary *summary);
 
 	/* the rows that are still to come */
 	bool		started;
@@ -101,6 +105,10 @@ extern bool emogi_scan_has_row(const EmogiScan *scan, uint64 v);
 extern void emogi_scan_add_to_total(EmogiScan *scan, const EmogiCall *call);
 extern void emogi_scan_open_tables(EmogiScan *scan, Oid root);
 extern void emogi_scan_close_tables(EmogiScan *scan);
+
+/* summary.c */
+extern void emogi_summary_init(EmogiScan *scan, EmogiTask *task);
+extern void emogi_summary_copy(EmogiScan *scan);
 
 /* top.c */
 extern void emogi_top_init(EmogiScan *scan, List *spec);

@@ -21,6 +21,19 @@ typedef struct EmogiTop
 	bool		descends[EMOGI_MAX_COLUMNS + 1];
 } EmogiTop;
 
+/* Describe the first rows for an engine; false when they are those of the first vertices. */
+static bool
+describe_first(const EmogiScan *scan, EmogiSummary *summary)
+{
+	const EmogiTop *top = scan->top;
+
+	summary->kind = EMOGI_SUMMARY_FIRST;
+	summary->column = top->places[0] - 1;
+	summary->descends = top->descends[0];
+	summary->count = top->count;
+	return summary->column >= 0;
+}
+
 /* Prepare a scan for its order. spec: integers: how many rows, then for each column of the order its place and whether it descends. */
 void
 emogi_top_init(EmogiScan *scan, List *spec)
@@ -35,6 +48,7 @@ emogi_top_init(EmogiScan *scan, List *spec)
 		top->descends[top->nkeys++] = list_nth_int(spec, i + 1) != 0;
 	}
 	scan->top = top;
+	scan->summarize = describe_first;
 	scan->picked = palloc(top->count * sizeof *scan->picked);
 	if (scan->mask == NULL)
 		scan->mask = palloc(EMOGI_BLOCK_VERTICES);
@@ -188,6 +202,11 @@ emogi_top_pick(EmogiScan *scan)
 			if (v != EMOGI_NO_VERTEX && emogi_scan_has_row(scan, v))
 				offer(top, v);
 		}
+	}
+	else if (scan->result.is_summarized)
+	{
+		for (uint64 i = 0; i < scan->result.nsummarized; i++)
+			offer(top, scan->summary->picked[i]);
 	}
 	else if (top->places[0] == 0)
 		pick_by_vertex(top);
