@@ -11,6 +11,9 @@
 
 #include "scan_node/scan.h"
 
+/* One block of so many is looked at first, so that values which rise with the vertices do not each push out the last. */
+#define BLOCKS_APART 16
+
 /* An order of rows, and how many are wanted. */
 typedef struct EmogiTop
 {
@@ -185,12 +188,29 @@ pick_by_vertex(const EmogiTop *top)
 	}
 }
 
+/* Pick vertices by their values: of some blocks all over the result, then of the others. */
+static void
+pick_by_value(const EmogiTop *top)
+{
+	const uint64 n = top->scan->graph.nvertices;
+
+	for (int others = 0; others < 2; others++)
+		for (uint64 block = 0; block * EMOGI_BLOCK_VERTICES < n; block++)
+		{
+			const uint64 first = block * EMOGI_BLOCK_VERTICES;
+
+			if ((block % BLOCKS_APART != 0) != (others != 0))
+				continue;
+			CHECK_FOR_INTERRUPTS();
+			offer_block(top, first, (uint32) Min(EMOGI_BLOCK_VERTICES, n - first));
+		}
+}
+
 /* Pick the rows that are wanted of the run at hand, in their order. */
 void
 emogi_top_pick(EmogiScan *scan)
 {
 	const EmogiTop *top = scan->top;
-	const uint64 n = scan->graph.nvertices;
 
 	scan->npicked = 0;
 	if (scan->keys != NULL)
@@ -211,10 +231,6 @@ emogi_top_pick(EmogiScan *scan)
 	else if (top->places[0] == 0)
 		pick_by_vertex(top);
 	else
-		for (uint64 first = 0; first < n; first += EMOGI_BLOCK_VERTICES)
-		{
-			CHECK_FOR_INTERRUPTS();
-			offer_block(top, first, (uint32) Min(EMOGI_BLOCK_VERTICES, n - first));
-		}
+		pick_by_value(top);
 	qsort_arg(scan->picked, scan->npicked, sizeof *scan->picked, compare, (void *) top);
 }
