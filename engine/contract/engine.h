@@ -162,6 +162,8 @@ typedef struct EmogiQuery
 	int64_t		max_iterations; /* >= 1 */
 	double		tolerance;		/* >= 0; stop after a change below it; 0 = exactly max_iterations */
 	const double *values;		/* [nvertices], start values */
+	const double *leap;			/* PAGERANK: [nvertices], proportions that sum to 1; NULL = 1 / nvertices each */
+	bool		is_weighted;	/* PAGERANK: edges count as their weights, which are 0 and more; needs backward */
 	const EmogiSummary *summary;	/* NULL = all of the answer is wanted */
 } EmogiQuery;
 

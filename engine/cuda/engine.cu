@@ -260,6 +260,9 @@ answer_query(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery 
 	if (algorithm == NULL)
 		return emogi_device_fail(error, EMOGI_UNSUPPORTED, "there are no kernels for this algorithm", "%s",
 						  emogi_algorithm_row(query->algorithm)->name);
+	if (query->algorithm == EMOGI_PAGERANK && (query->leap != NULL || query->is_weighted))
+		return emogi_device_fail(error, EMOGI_UNSUPPORTED, "there are no kernels for ranks with weights or proportions of leaps", "%s",
+								 "emogi_pagerank");
 	memset(&result->papers, 0, sizeof result->papers);
 	return emogi_run(state, algorithm, graph, query, result, control, error);
 }

@@ -268,6 +268,18 @@ emogi_live_state_exists(const EmogiGraphKey *key)
 	return state != NULL && state->phase == EMOGI_LIVE_READY;
 }
 
+/* Does a call hold the state of a Source? */
+bool
+emogi_live_state_is_held(const EmogiGraphKey *key)
+{
+	const EmogiLiveState *state;
+
+	emogi_cache_lock();
+	state = find_state(key);
+	emogi_cache_unlock();
+	return state != NULL && state->holder >= 0;
+}
+
 /* List the relations of a database whose changes are followed. */
 List *
 emogi_live_state_relations(Oid database)

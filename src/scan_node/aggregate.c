@@ -36,6 +36,8 @@ typedef struct Aggregate
 	EmogiFold  *folds;
 	MemoryContext groups_context;
 	EmogiGroups groups;
+	bool		counts_groups;	/* of which all are one row, that has their number: */
+	uint64		ndistinct;
 	uint64		next;			/* group to return */
 } Aggregate;
 
@@ -110,6 +112,20 @@ take_groups(const EmogiScan *scan, EmogiGroups *groups)
 	}
 }
 
+/* Have the number of groups and that of all their rows stand in their place. */
+static void
+collapse_groups(Aggregate *aggregate)
+{
+	EmogiGroups *groups = &aggregate->groups;
+	uint64	   *count = palloc0(sizeof *count);
+
+	aggregate->ndistinct = groups->ngroups;
+	for (uint64 i = 0; i < groups->ngroups; i++)
+		*count += groups->counts[i];
+	groups->counts = count;
+	groups->ngroups = 1;
+}
+
 /* Run the call, or take the run at hand, and compute the groups. */
 static void
 compute(Aggregate *aggregate)
@@ -130,6 +146,8 @@ compute(Aggregate *aggregate)
 	else
 		emogi_fold_rows(scan->function->columns, scan->call != NULL ? &scan->graph : &none, &scan->result, &scan->ranges, wanted, nwanted,
 						&aggregate->groups);
+	if (aggregate->counts_groups)
+		collapse_groups(aggregate);
 	MemoryContextSwitchTo(old);
 	for (uint64 i = 0; scan->call != NULL && i < aggregate->groups.ngroups; i++)
 		scan->call->record.nrows += aggregate->groups.counts[i];
@@ -202,6 +220,8 @@ group_column(const Aggregate *aggregate, uint64 group, const Column *column, boo
 	{
 		case EMOGI_OUTPUT_GROUP:
 			return integer_datum(scan, column->place, groups->labels[group]);
+		case EMOGI_OUTPUT_GROUPS:
+			return Int64GetDatum((int64) aggregate->ndistinct);
 		case EMOGI_OUTPUT_COUNT:
 			return Int64GetDatum((int64) count);
 		case EMOGI_OUTPUT_MIN:
@@ -305,6 +325,7 @@ read_spec(Aggregate *aggregate, List *spec)
 
 		column->output = (EmogiOutput) linitial_int(list_nth(spec, i));
 		column->place = lsecond_int(list_nth(spec, i));
+		aggregate->counts_groups |= column->output == EMOGI_OUTPUT_GROUPS;
 		if (column->output > EMOGI_OUTPUT_COUNT)
 			column->fold = find_fold(aggregate, column->output == EMOGI_OUTPUT_MIN ? EMOGI_FOLD_MIN :
 									 column->output == EMOGI_OUTPUT_MAX ? EMOGI_FOLD_MAX : EMOGI_FOLD_SUM, column->place);

@@ -130,8 +130,10 @@ emogi_size_lookup_cost(const Node *vertex, double of_integer)
 double
 emogi_size_call_cost(const EmogiGraphSize *size, double depth)
 {
-	const double built = size->build_cost + size->nedges * EMOGI_EDGE_COST;
+	double		built = size->build_cost + size->nedges * EMOGI_EDGE_COST;
 
+	if (depth >= 0)
+		built = Min(built, size->build_cost + emogi_size_reached(size, depth) * EMOGI_NEAR_EDGE_COST);
 	if (!size->may_walk || depth < 0)
 		return EMOGI_CALL_COST + built;
 	return EMOGI_CALL_COST + Min(built, emogi_choice_edges(emogi_size_reached(size, depth)) * EMOGI_BUILD_COST);
