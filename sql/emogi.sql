@@ -738,6 +738,78 @@ RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_degree' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
 COMMENT ON FUNCTION emogi_degree_uuid(regclass, text, text) IS 'the number of edges of each vertex, and the sum of their weights';
 
+CREATE FUNCTION emogi_topological_order(graph text,
+	OUT vertex bigint, OUT level int, OUT "position" bigint)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_topological_order' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_topological_order(text) IS 'vertices of a graph without a cycle in an order in which all edges lead forward';
+
+CREATE FUNCTION emogi_topological_order_text(graph text,
+	OUT vertex text, OUT level int, OUT "position" bigint)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_topological_order' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_topological_order_text(text) IS 'vertices of a graph without a cycle in an order in which all edges lead forward';
+
+CREATE FUNCTION emogi_topological_order_uuid(graph text,
+	OUT vertex uuid, OUT level int, OUT "position" bigint)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_topological_order' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_topological_order_uuid(text) IS 'vertices of a graph without a cycle in an order in which all edges lead forward';
+
+CREATE FUNCTION emogi_topological_order(graph regclass, columns text DEFAULT NULL,
+	OUT vertex bigint, OUT level int, OUT "position" bigint)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_topological_order' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_topological_order(regclass, text) IS 'vertices of a graph without a cycle in an order in which all edges lead forward';
+
+CREATE FUNCTION emogi_topological_order_text(graph regclass, columns text DEFAULT NULL,
+	OUT vertex text, OUT level int, OUT "position" bigint)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_topological_order' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_topological_order_text(regclass, text) IS 'vertices of a graph without a cycle in an order in which all edges lead forward';
+
+CREATE FUNCTION emogi_topological_order_uuid(graph regclass, columns text DEFAULT NULL,
+	OUT vertex uuid, OUT level int, OUT "position" bigint)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_topological_order' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_topological_order_uuid(regclass, text) IS 'vertices of a graph without a cycle in an order in which all edges lead forward';
+
+CREATE FUNCTION emogi_longest_path(graph text,
+	OUT vertex bigint, OUT distance float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_longest_path' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_longest_path(text) IS 'the longest path to each vertex of a graph without a cycle, by weight';
+
+CREATE FUNCTION emogi_longest_path_text(graph text,
+	OUT vertex text, OUT distance float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_longest_path' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_longest_path_text(text) IS 'the longest path to each vertex of a graph without a cycle, by weight';
+
+CREATE FUNCTION emogi_longest_path_uuid(graph text,
+	OUT vertex uuid, OUT distance float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_longest_path' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_longest_path_uuid(text) IS 'the longest path to each vertex of a graph without a cycle, by weight';
+
+CREATE FUNCTION emogi_longest_path(graph regclass, columns text DEFAULT NULL,
+	OUT vertex bigint, OUT distance float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_longest_path' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_longest_path(regclass, text) IS 'the longest path to each vertex of a graph without a cycle, by weight';
+
+CREATE FUNCTION emogi_longest_path_text(graph regclass, columns text DEFAULT NULL,
+	OUT vertex text, OUT distance float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_longest_path' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_longest_path_text(regclass, text) IS 'the longest path to each vertex of a graph without a cycle, by weight';
+
+CREATE FUNCTION emogi_longest_path_uuid(graph regclass, columns text DEFAULT NULL,
+	OUT vertex uuid, OUT distance float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_longest_path' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_longest_path_uuid(regclass, text) IS 'the longest path to each vertex of a graph without a cycle, by weight';
+
 CREATE FUNCTION emogi_pagerank(graph text, damping float8 DEFAULT 0.85, max_iterations int DEFAULT 100, tolerance float8 DEFAULT 1e-6, start text DEFAULT NULL,
 	direction text DEFAULT 'out', weights boolean DEFAULT false,
 	OUT vertex bigint, OUT rank float8)

@@ -161,6 +161,10 @@ typedef struct EmogiResultColumn
  *           smallest; at first the vertex itself. A neighbour in both directions counts twice; repeats and loops are passed over. Where
  *           lists are symmetric a neighbour counts once.
  * DEGREE    degree: list entries. strength: the sum of their weights in the order of the list.
+ * TOPOLOGICAL_ORDER  Of a graph without a cycle. level: edges of the longest path to the vertex. position: its place, from 0, in the order of
+ *           (level, vertex). A graph with a cycle is refused (EmogiRefusal).
+ * LONGEST_PATH  Of a graph without a cycle. distance: the largest sum of weights, from left to right, of a path to the vertex that begins at
+ *           a vertex without an edge in; of such a vertex 0. Rounded sums are monotone, so this is well defined as for SSSP.
  * PAGERANK  Start 1/n. rank' = (1 - damping) / n + damping * (sum + dangling / n), where u contributes rank / (its edges out, parallel
  *           ones counted) and dangling is the rank of all vertices without an edge out. The L1 change of an iteration is compared
  *           with the tolerance. With proportions p for leaps p(v) stands in the place of both 1 / n of rank'. With weights u contributes
@@ -210,6 +214,14 @@ typedef struct EmogiResultColumn
 		  EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_FACTORS, 0, \
 		  ({EMOGI_DIRECTION, EMOGI_OUT}), \
 		  ({"degree", EMOGI_INT64, NAN}, {"strength", EMOGI_FLOAT64, NAN})) \
+	OTHER(TOPOLOGICAL_ORDER, topological_order, topological_order, none, none, topological_order, \
+		  EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, 0, \
+		  ({EMOGI_NO_PARAMETER, 0}), \
+		  ({"level", EMOGI_INT32, NAN}, {"position", EMOGI_INT64, NAN})) \
+	OTHER(LONGEST_PATH, longest_path, topological_order, none, none, topological_order, \
+		  EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_FACTORS, EMOGI_MAY_DIVERGE, \
+		  ({EMOGI_NO_PARAMETER, 0}), \
+		  ({"distance", EMOGI_FLOAT64, NAN})) \
 	OTHER(PAGERANK, pagerank, pagerank, gather, sum, pagerank, \
 		  EMOGI_LISTS_AGAINST, EMOGI_WEIGHTS_UNUSED, 0, \
 		  ({EMOGI_DAMPING, 0.85}, {EMOGI_MAX_ITERATIONS, 100}, {EMOGI_TOLERANCE, 1e-6}, {EMOGI_LEAP, 0}, {EMOGI_DIRECTION, EMOGI_OUT}, \

@@ -24,7 +24,7 @@ extern "C" {
 #endif
 
 /* Changes whenever a struct below does, or the number of algorithms; emogi_cuda.so of another build is refused. */
-#define EMOGI_ENGINE_ABI (UINT32_C(7200) + EMOGI_NALGORITHMS)
+#define EMOGI_ENGINE_ABI (UINT32_C(7400) + EMOGI_NALGORITHMS)
 
 /* A function in a header that both compilers take, for the device, too. */
 #ifdef __CUDACC__
@@ -195,6 +195,22 @@ emogi_algorithm_column_number(const EmogiResultColumn *column, EmogiArray array,
 	return 0.0;
 }
 
+/* Why a Graph has no answer to a Query, whatever the engine: BAD_INPUT, and its caller says so in terms of keys. */
+typedef enum EmogiRefusalKind
+{
+	EMOGI_NOT_REFUSED = 0,
+	EMOGI_HAS_CYCLE				/* TOPOLOGICAL_ORDER, LONGEST_PATH */
+} EmogiRefusalKind;
+
+#define EMOGI_CYCLE_NAMED 10
+
+typedef struct EmogiRefusal
+{
+	EmogiRefusalKind kind;
+	uint64_t	cycle_length;	/* edges of the shortest cycle through its smallest vertex */
+	uint32_t	cycle[EMOGI_CYCLE_NAMED];	/* its first vertices, that one first, as its edges lead */
+} EmogiRefusal;
+
 /*
  * What a Query fills. Arrays belong to the caller and need no initialisation: an engine writes every element, unless it makes a summary.
  * The counters describe the run.
@@ -213,6 +229,7 @@ typedef struct EmogiResult
 	uint64_t	link_bytes;		/* bytes of edges that crossed the link in the run: lines read in place x 128, and copies; 0 on
 								 * the CPU. Of the papers' mappings in HOST placement: lines that the lists read lie in, or, when
 								 * requests are counted, lines requested; in MANAGED placement all edges */
+	EmogiRefusal refusal;		/* when the status is BAD_INPUT */
 	EmogiPapersCounts papers;
 	EmogiPlacement placement;	/* where the edges were read from; EMOGI_PLACEMENT_AUTO on the CPU */
 	double		transfer_ms;	/* copies to and from the device, registration of host memory */

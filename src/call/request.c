@@ -199,6 +199,8 @@ report_failure(const EmogiReply *reply)
 			hint = "Set emogi.engine to cpu or auto to answer without the GPU.";
 			break;
 		case EMOGI_BAD_INPUT:
+			if (reply->result.refusal.kind != EMOGI_NOT_REFUSED)
+				return;			/* the caller says so */
 			code = ERRCODE_PROGRAM_LIMIT_EXCEEDED;
 			break;
 		case EMOGI_UNSUPPORTED:

@@ -3,7 +3,7 @@
  *
  * A function has a file of its own: bfs.c is emogi_bfs. arguments.c reads its arguments into a Task; vertices.c turns those that are
  * vertices into what the Graph knows them by, once that is there. run.c carries the Task out: it begins a call, obtains the Graph (../build), has the worker run the Query (../call), and returns the Result as rows.
- * near.c carries out what reaches little without the worker, afoot.c what reaches little without a Graph, components.c emogi_cc where there was a run before. values.c reads a query of start values.
+ * near.c carries out what reaches little without the worker, afoot.c what reaches little without a Graph, components.c emogi_cc where there was a run before. values.c reads a query of start values. refusal.c says why a graph has no answer.
  */
 #ifndef EMOGI_FUNCTION_H
 #define EMOGI_FUNCTION_H
@@ -76,6 +76,12 @@ extern EmogiGiven emogi_vertices_of_array(Datum array);
 extern void emogi_vertices_read(EmogiTask *task, Oid function, const EmogiKeyType *key);
 extern void emogi_vertices_find(EmogiTask *task, const EmogiGraph *graph);
 extern int64 *emogi_vertices_seek(EmogiForm *form, const EmogiGraph *graph, const EmogiGiven *given, uint64 *nfound);
+
+extern char *emogi_vertices_text(const EmogiTask *task, const EmogiGraph *graph, uint64 v);
+
+/* ---- refusal.c ---- */
+
+extern void emogi_refusal_report(const EmogiTask *task, const EmogiGraph *graph, const EmogiRefusal *refusal);
 
 /* ---- near.c ---- */
 

@@ -129,8 +129,7 @@ divide_by_sum(const EmogiTask *task, const EmogiGraph *graph, double *values)
 		if (unlikely(values[v] < 0.0))
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("invalid start value %g of vertex %s", values[v],
-							emogi_form_text(&task->form->coder.key, graph, graph->ids != NULL ? graph->ids[v] : (int64) v)),
+					 errmsg("invalid start value %g of vertex %s", values[v], emogi_vertices_text(task, graph, v)),
 					 errhint("Start values of emogi_pagerank must be 0 or more: leaps go there in their proportions.")));
 		sum += values[v];
 	}
@@ -213,6 +212,7 @@ emogi_run_query(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph,
 	request->result = *result;
 	take_columns(call, row->columns, graph->nvertices, &request->result);
 	*result = emogi_call_request(call)->result;
+	emogi_refusal_report(task, graph, &result->refusal);
 	if (query->sources != NULL)
 		emogi_region_free((void *) query->sources, Max(task->nkeys, 1) * sizeof(uint32));
 	return true;
@@ -269,13 +269,15 @@ emogi_run_path(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, 
 static void
 check_values(const EmogiTask *task, const EmogiGraph *graph, const EmogiResult *result)
 {
+	const bool	iterates = emogi_algorithm_iterates(task->query.algorithm);
+
 	for (uint64 v = 0; v < graph->nvertices; v++)
 		if (unlikely(!isfinite(result->columns[0].float64[v])))
 			ereport(ERROR,
 					(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-					 errmsg("the value of vertex %s grew out of range in %u iterations",
-							emogi_form_text(&task->form->coder.key, graph, graph->ids[v]), result->nlevels),
-					 errhint("Make the weights smaller, or max_iterations.")));
+					 errmsg("the value of vertex %s grew out of range in %u %s", emogi_vertices_text(task, graph, v), result->nlevels,
+							iterates ? "iterations" : "levels"),
+					 errhint(iterates ? "Make the weights smaller, or max_iterations." : "Make the weights smaller.")));
 }
 
 /* Put one row into the tuplestore for each vertex that has one, in ascending order of keys. */

@@ -178,3 +178,10 @@ emogi_vertices_find(EmogiTask *task, const EmogiGraph *graph)
 	else
 		task->has_targets = false;
 }
+
+/* Get the text form of a vertex of the Graph. */
+char *
+emogi_vertices_text(const EmogiTask *task, const EmogiGraph *graph, uint64 v)
+{
+	return emogi_form_text(&task->form->coder.key, graph, graph->ids != NULL ? graph->ids[v] : (int64) v);
+}

@@ -1,0 +1,413 @@
+/*
+ * topological_order.c: levels, order and longest paths of a graph without a cycle, by the threads of a pool.
+ *
+ * Fills level[nvertices], the edges of the longest path to a vertex, and position[nvertices], its place in the order of (level, vertex); or
+ * distance[nvertices], the weight of the heaviest path from a vertex without an edge in.
+ *
+ * Kahn's method [1], level by level: a vertex is taken when all edges that enter it lead from vertices that were. Whoever counts the last of
+ * them puts the vertex into the queue; threads put those of a level there in any order, and what is filled does not depend on it. Distances
+ * are pushed along the edges before they are counted: a largest value, whatever the order. Repeats of an edge count once.
+ *
+ * What is never taken is on a cycle or behind one. Each such vertex has another before it, so a walk backwards ends on a cycle.
+ *
+ * [1] A. Kahn. Topological Sorting of Large Networks. Communications of the ACM 5(11), 1962.
+ */
+#include "algorithms.h"
+#include "run.h"
+
+#include "contract/semirings.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define VERTICES_AT_ONCE 1024
+#define TAKEN_AT_ONCE 16
+#define FOUND_AT_ONCE 256
+#define ALONE_LEVEL 128			/* so few vertices are not worth waking anyone */
+#define MAX_PARTS 64
+
+typedef struct Order
+{
+	EmogiCpuRun run;
+	const EmogiGraph *graph;
+	uint32_t   *nbefore;		/* [nvertices], atomic: distinct vertices with an edge to this one that were not taken yet */
+	uint32_t   *queue;			/* [nvertices]: taken, level by level */
+	uint64_t	tail;			/* atomic */
+	uint64_t	head;			/* where the level begins */
+	uint64_t	end;			/* and ends */
+	int32_t		number;			/* of the level */
+	uint64_t	nlevels;
+	int32_t    *level;			/* [nvertices], or NULL */
+	int64_t    *position;		/* [nvertices], or NULL */
+	double	   *distance;		/* [nvertices], atomic, or NULL */
+	uint64_t	nparts;			/* of the vertices, when positions are given */
+	uint32_t   *places;			/* [nparts][nlevels]: vertices of a level in a part; then the next position of these */
+} Order;
+
+/* Vertices that one thread has found and not yet put into the queue. */
+typedef struct Found
+{
+	uint64_t	count;
+	uint32_t	vertices[FOUND_AT_ONCE];
+} Found;
+
+/* Put what was found into the queue. */
+static void
+flush_found(Order *order, Found *found)
+{
+	const uint64_t place = emogi_job_take(&order->tail, found->count);
+
+	memcpy(order->queue + place, found->vertices, found->count * sizeof *found->vertices);
+	found->count = 0;
+}
+
+/* Put a vertex that is to be taken into the queue. */
+static inline void
+add_found(Order *order, Found *found, uint32_t v)
+{
+	if (found->count == FOUND_AT_ONCE)
+		flush_found(order, found);
+	found->vertices[found->count++] = v;
+}
+
+/* ---- before the first level ---- */
+
+/* Count for every vertex those that are before it. */
+static void
+count_before(void *arg, int thread, int nthreads)
+{
+	Order	   *order = arg;
+	const EmogiAdjacency *lists = &order->graph->forward;
+	uint64_t	v;
+
+	while (!emogi_job_stopped(&order->run.job) && (v = emogi_job_take(&order->run.next, VERTICES_AT_ONCE)) < order->graph->nvertices)
+	{
+		const uint64_t end = emogi_run_chunk_end(v, VERTICES_AT_ONCE, order->graph->nvertices);
+		uint64_t	polled = lists->offsets[v];
+
+		for (; v < end; v++)
+		{
+			for (uint64_t e = lists->offsets[v]; e < lists->offsets[v + 1]; e++)
+			{
+				if (e == lists->offsets[v] || lists->targets[e] != lists->targets[e - 1])
+					__atomic_fetch_add(&order->nbefore[lists->targets[e]], 1, __ATOMIC_RELAXED);
+				if (e - polled > EMOGI_RUN_POLL)
+				{
+					polled = e;
+					if (emogi_job_stopped(&order->run.job))
+						return;
+				}
+			}
+		}
+	}
+}
+
+/* Put the vertices without an edge in into the queue: level 0. */
+static void
+find_first(void *arg, int thread, int nthreads)
+{
+	Order	   *order = arg;
+	Found		found = {0};
+	uint64_t	v;
+
+	while (!emogi_job_stopped(&order->run.job) && (v = emogi_job_take(&order->run.next, VERTICES_AT_ONCE)) < order->graph->nvertices)
+	{
+		const uint64_t end = emogi_run_chunk_end(v, VERTICES_AT_ONCE, order->graph->nvertices);
+
+		for (; v < end; v++)
+		{
+			const bool	is_first = order->nbefore[v] == 0;
+
+			if (order->distance != NULL)
+				order->distance[v] = is_first ? 0.0 : -(double) INFINITY;
+			if (order->level != NULL && is_first)
+				order->level[v] = 0;
+			if (is_first)
+				add_found(order, &found, (uint32_t) v);
+		}
+	}
+	flush_found(order, &found);
+}
+
+/* ---- level by level ---- */
+
+/* Offer a vertex a distance. */
+static inline void
+offer_distance(double *distance, double offer)
+{
+	double		known;
+
+	__atomic_load(distance, &known, __ATOMIC_RELAXED);
+	while (offer > known && !__atomic_compare_exchange(distance, &known, &offer, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		;
+}
+
+/* Take a vertex: count it for those that it leads to; false when the job has stopped. */
+static inline bool
+take_vertex(Order *order, Found *found, uint32_t v)
+{
+	const EmogiGraph *graph = order->graph;
+	const EmogiAdjacency *lists = &graph->forward;
+	const uint64_t first = lists->offsets[v];
+	const double distance = order->distance != NULL ? order->distance[v] : 0.0;
+
+	for (uint64_t e = first; e < lists->offsets[v + 1]; e++)
+	{
+		const uint32_t w = lists->targets[e];
+
+		if (order->distance != NULL)
+			offer_distance(&order->distance[w], distance + emogi_weight(lists->weights, graph->weight_type, e));
+		if ((e == first || w != lists->targets[e - 1]) && __atomic_sub_fetch(&order->nbefore[w], 1, __ATOMIC_RELAXED) == 0)
+		{
+			if (order->level != NULL)
+				order->level[w] = order->number + 1;
+			add_found(order, found, w);
+		}
+		if ((e - first) % EMOGI_RUN_POLL == EMOGI_RUN_POLL - 1 && emogi_job_stopped(&order->run.job))
+			return false;
+	}
+	return true;
+}
+
+/* Take the vertices of a level. */
+static void
+take_level(void *arg, int thread, int nthreads)
+{
+	Order	   *order = arg;
+	const uint64_t count = order->end - order->head;
+	Found		found;
+	uint64_t	i;
+
+	found.count = 0;
+	while (!emogi_job_stopped(&order->run.job) && (i = emogi_job_take(&order->run.next, TAKEN_AT_ONCE)) < count)
+	{
+		const uint64_t end = emogi_run_chunk_end(i, TAKEN_AT_ONCE, count);
+
+		emogi_job_done(&order->run.job, end - i);
+		for (; i < end; i++)
+			if (!take_vertex(order, &found, order->queue[order->head + i]))
+				return;
+	}
+	flush_found(order, &found);
+}
+
+/* Take level after level; false when the job has stopped. */
+static bool
+take_levels(Order *order)
+{
+	if (!emogi_run_step(&order->run, count_before, order, false) || !emogi_run_step(&order->run, find_first, order, false))
+		return false;
+	for (order->head = 0; order->head < order->tail; order->head = order->end)
+	{
+		order->end = order->tail;
+		order->number = (int32_t) order->nlevels++;
+		order->run.job.control->level = (uint32_t) order->number;
+		if (!emogi_run_step(&order->run, take_level, order, order->end - order->head <= ALONE_LEVEL))
+			return false;
+	}
+	return true;
+}
+
+/* ---- positions ---- */
+
+/* Get the first vertex of a part. */
+static inline uint64_t
+part_begin(const Order *order, uint64_t part)
+{
+	return (order->graph->nvertices + order->nparts - 1) / order->nparts * part < order->graph->nvertices ?
+		(order->graph->nvertices + order->nparts - 1) / order->nparts * part : order->graph->nvertices;
+}
+
+/* Count the vertices of each level in each part. */
+static void
+count_parts(void *arg, int thread, int nthreads)
+{
+	Order	   *order = arg;
+	uint64_t	part;
+
+	while (!emogi_job_stopped(&order->run.job) && (part = emogi_job_take(&order->run.next, 1)) < order->nparts)
+		for (uint64_t v = part_begin(order, part); v < part_begin(order, part + 1); v++)
+			order->places[part * order->nlevels + (uint64_t) order->level[v]]++;
+}
+
+/* Give the vertices of each part their positions. */
+static void
+place_parts(void *arg, int thread, int nthreads)
+{
+	Order	   *order = arg;
+	uint64_t	part;
+
+	while (!emogi_job_stopped(&order->run.job) && (part = emogi_job_take(&order->run.next, 1)) < order->nparts)
+		for (uint64_t v = part_begin(order, part); v < part_begin(order, part + 1); v++)
+			order->position[v] = order->places[part * order->nlevels + (uint64_t) order->level[v]]++;
+}
+
+/* Turn numbers of vertices into first positions, by level and then by part. */
+static void
+add_up_places(Order *order)
+{
+	uint32_t	position = 0;
+
+	for (uint64_t level = 0; level < order->nlevels; level++)
+		for (uint64_t part = 0; part < order->nparts; part++)
+		{
+			uint32_t   *place = &order->places[part * order->nlevels + level];
+			const uint32_t count = *place;
+
+			*place = position;
+			position += count;
+		}
+}
+
+/* Sort the vertices by (level, vertex): in as many parts as have room, with few levels. */
+static void
+set_positions(Order *order)
+{
+	const uint64_t room = order->graph->nvertices / 4 / order->nlevels;
+
+	order->nparts = room < 1 ? 1 : room > MAX_PARTS ? MAX_PARTS : room;
+	order->places = emogi_run_scratch(&order->run, order->nparts * order->nlevels, sizeof *order->places);
+	if (order->places == NULL || !emogi_run_step(&order->run, count_parts, order, false))
+		return;
+	add_up_places(order);
+	emogi_run_step(&order->run, place_parts, order, false);
+}
+
+/* ---- a cycle ---- */
+
+/* Say whether the work may go on, after so many list entries more. */
+static inline bool
+may_go_on(Order *order, uint64_t *polled, uint64_t more)
+{
+	*polled += more;
+	if (*polled < EMOGI_RUN_POLL)
+		return true;
+	*polled = 0;
+	return !emogi_job_stopped(&order->run.job);
+}
+
+/* Find for every vertex that is left the smallest one left that leads to it. Gets a vertex on a cycle, or none when the job has stopped. */
+static uint32_t
+find_on_cycle(Order *order, uint32_t *before)
+{
+	const EmogiAdjacency *lists = &order->graph->forward;
+	uint64_t	polled = 0;
+	uint32_t	at = EMOGI_NO_VERTEX;
+	uint32_t	smallest;
+
+	memset(before, 0xFF, order->graph->nvertices * sizeof *before);
+	for (uint64_t v = 0; v < order->graph->nvertices; v++)
+	{
+		if (order->nbefore[v] == 0)
+			continue;
+		if (!may_go_on(order, &polled, lists->offsets[v + 1] - lists->offsets[v]))
+			return EMOGI_NO_VERTEX;
+		at = (uint32_t) v;
+		for (uint64_t e = lists->offsets[v]; e < lists->offsets[v + 1]; e++)
+		{
+			if (lists->targets[e] == v)
+				return (uint32_t) v;
+			if (before[lists->targets[e]] == EMOGI_NO_VERTEX)
+				before[lists->targets[e]] = (uint32_t) v;
+		}
+	}
+	for (uint64_t i = order->tail; i < order->graph->nvertices; i++)
+		at = before[at];
+	smallest = at;
+	for (uint32_t v = before[at]; v != at; v = before[v])
+		smallest = v < smallest ? v : smallest;
+	return smallest;
+}
+
+/* Find the last vertex of a shortest path from a vertex to itself, over what is left. before: [nvertices], of each vertex the one before. */
+static uint32_t
+search_back(Order *order, uint32_t source, uint32_t *before, uint32_t *queue)
+{
+	const EmogiAdjacency *lists = &order->graph->forward;
+	uint64_t	polled = 0;
+	uint64_t	tail = 0;
+
+	memset(before, 0xFF, order->graph->nvertices * sizeof *before);
+	queue[tail++] = source;
+	for (uint64_t head = 0; head < tail; head++)
+	{
+		const uint32_t v = queue[head];
+
+		if (!may_go_on(order, &polled, lists->offsets[v + 1] - lists->offsets[v]))
+			break;
+		for (uint64_t e = lists->offsets[v]; e < lists->offsets[v + 1]; e++)
+		{
+			const uint32_t w = lists->targets[e];
+
+			if (w == source)
+				return v;
+			if (order->nbefore[w] == 0 || before[w] != EMOGI_NO_VERTEX)
+				continue;
+			before[w] = v;
+			queue[tail++] = w;
+		}
+	}
+	return EMOGI_NO_VERTEX;
+}
+
+/* Refuse the graph: name a cycle of what is left. */
+static void
+name_cycle(Order *order)
+{
+	EmogiRefusal *refusal = &order->run.result->refusal;
+	uint32_t   *before = emogi_run_scratch(&order->run, order->graph->nvertices, sizeof *before);
+	uint32_t	source = before == NULL ? EMOGI_NO_VERTEX : find_on_cycle(order, before);
+	uint32_t	last = source == EMOGI_NO_VERTEX ? source : search_back(order, source, before, order->queue);
+
+	if (last == EMOGI_NO_VERTEX)
+		return;
+	refusal->cycle_length = 1;
+	for (uint32_t v = last; v != source; v = before[v])
+		refusal->cycle_length++;
+	for (uint64_t i = refusal->cycle_length; i-- > 0; last = before[last])
+		if (i < EMOGI_CYCLE_NAMED)
+			refusal->cycle[i] = last;
+	refusal->kind = EMOGI_HAS_CYCLE;
+	snprintf(order->run.error->message, sizeof order->run.error->message, "the graph has a cycle");
+	snprintf(order->run.error->detail, sizeof order->run.error->detail, "of %llu edges, through the vertex of number %u",
+			 (unsigned long long) refusal->cycle_length, source);
+	emogi_job_fail(&order->run.job, EMOGI_BAD_INPUT);
+}
+
+/* Point to the columns that the query's row has, and take the scratch memory; false when there is none. */
+static bool
+open_order(Order *order, const EmogiQuery *query)
+{
+	const EmogiArray *columns = order->run.result->columns;
+
+	if (query->algorithm == EMOGI_LONGEST_PATH)
+		order->distance = columns[0].float64;
+	else
+	{
+		order->level = columns[0].int32;
+		order->position = columns[1].int64;
+	}
+	order->nbefore = emogi_run_scratch(&order->run, order->graph->nvertices, sizeof *order->nbefore);
+	order->queue = emogi_run_scratch(&order->run, order->graph->nvertices, sizeof *order->queue);
+	return !emogi_job_stopped(&order->run.job);
+}
+
+EmogiStatus
+emogi_cpu_topological_order(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiControl *control,
+							EmogiError *error)
+{
+	Order		order = {.graph = graph};
+
+	emogi_run_begin(&order.run, pool, graph, graph->nvertices, result, control, error, "a topological order");
+	if (open_order(&order, query) && take_levels(&order))
+	{
+		if (order.tail < graph->nvertices)
+			name_cycle(&order);
+		else if (order.position != NULL && graph->nvertices > 0)
+			set_positions(&order);
+		result->nreached = graph->nvertices;
+		result->nlevels = (uint32_t) order.nlevels;
+		result->edges_traversed = 2 * graph->forward.nedges;
+	}
+	return emogi_run_end(&order.run);
+}
