@@ -279,6 +279,7 @@ splice_from(Following *following, const EmogiCached *base)
 	EmogiSlot  *slot = following->slot;
 	const EmogiWish *wish = following->wish;
 	EmogiLiveState *state = following->state;
+	const uint64 state_id = state->id;
 	EmogiGraphKey key = base->key;
 	EmogiDirection direction = base->key.direction;
 	Since		since = find_changes(following, base);
@@ -308,6 +309,7 @@ splice_from(Following *following, const EmogiCached *base)
 	emogi_live_state_let_go(slot);
 	emogi_call_phase(following->call, EMOGI_PHASE_SPLICE);
 	graph = splice_graph(following, base, &changes, misfits, shared);
+	emogi_live_state_note_spliced(state_id);
 	emogi_call_phase(following->call, EMOGI_PHASE_IDLE);
 	if (shared)
 	{
