@@ -54,7 +54,7 @@ EMOGI_ALGORITHMS(NAME_OF, NAME_OF, NAME_OF)
 "  --source V                only this one, a vertex number: in a grid row x side + column\n"
 "  --trials N                runs of each source (1)\n"
 "  --iterations N            of algorithms that iterate, at most (20)\n"
-"  --samples N               closeness: searches from so many vertices; 0: from all (4)\n"
+"  --samples N               closeness, betweenness: searches from so many vertices; 0: from all (4)\n"
 "  --tolerance X             below which change they stop (0.0001)\n"
 "  --distance X              pagerank: as many iterations as bring the ranks within an L1 distance of X from a reference\n"
 "  --device-memory BYTES     cap on one GPU (all that is free)\n"

@@ -98,6 +98,7 @@ typedef enum EmogiParameterKind
 	EMOGI_TOLERANCE,			/* double, 0 and more; stop after a change below it; 0 = exactly max_iterations */
 	EMOGI_SAMPLES,				/* int, 1 and more: estimate from searches from so many vertices; 0 = exactly, from all */
 	EMOGI_SEED,					/* int64: which vertices these are */
+	EMOGI_NORMALIZED,			/* bool, 0 or 1 */
 	EMOGI_DIRECTION				/* EmogiDirection */
 } EmogiParameterKind;
 
@@ -166,6 +167,10 @@ typedef struct EmogiResultColumn
  *           r = 0. harmonic: the sum of 1 / hops to the others. With samples the same estimated from those of the samples that are other
  *           vertices, as if the rest were like them (Eppstein, Wang, J. Graph Algorithms and Applications 8(1), 2004); all samples:
  *           exactly.
+ * BETWEENNESS Of the simple graph, without weights. centrality: the sum over all pairs s, t of other vertices of the share of the shortest
+ *           paths from s to t that pass through the vertex; where lists are symmetric every pair counts once. Normalized: divided by the
+ *           number of pairs. With samples these alone are s, and the sum is as large as if the others were like them (Brandes, Pich,
+ *           Bifurcation and Chaos 17(7), 2007).
  * PAGERANK  Start 1/n. rank' = (1 - damping) / n + damping * (sum + dangling / n), where u contributes rank / (its edges out, parallel
  *           ones counted) and dangling is the rank of all vertices without an edge out. The L1 change of an iteration is compared
  *           with the tolerance.
@@ -219,6 +224,10 @@ typedef struct EmogiResultColumn
 		  ({EMOGI_SAMPLES, 0}, {EMOGI_SEED, 0}, {EMOGI_DIRECTION, EMOGI_OUT}), \
 		  ({"reached", EMOGI_INT64, NAN}, {"farness", EMOGI_FLOAT64, NAN}, {"closeness", EMOGI_FLOAT64, NAN}, \
 		   {"harmonic", EMOGI_FLOAT64, NAN})) \
+	OTHER(BETWEENNESS, betweenness, betweenness, none, none, betweenness, \
+		  EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, EMOGI_NEEDS_BACKWARD, \
+		  ({EMOGI_SAMPLES, 0}, {EMOGI_SEED, 0}, {EMOGI_NORMALIZED, 1}, {EMOGI_DIRECTION, EMOGI_OUT}), \
+		  ({"centrality", EMOGI_FLOAT64, NAN})) \
 	OTHER(PAGERANK, pagerank, pagerank, gather, sum, pagerank, \
 		  EMOGI_LISTS_AGAINST, EMOGI_WEIGHTS_UNUSED, 0, \
 		  ({EMOGI_DAMPING, 0.85}, {EMOGI_MAX_ITERATIONS, 100}, {EMOGI_TOLERANCE, 1e-6}), \

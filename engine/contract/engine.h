@@ -163,6 +163,7 @@ typedef struct EmogiQuery
 	double		tolerance;		/* >= 0; stop after a change below it; 0 = exactly max_iterations */
 	int64_t		samples;		/* estimate from so many vertices (sample.h); 0, or as many as there are: exactly */
 	uint64_t	seed;			/* which vertices these are */
+	bool		normalized;
 	const double *values;		/* [nvertices], start values */
 	const EmogiSummary *summary;	/* NULL = all of the answer is wanted */
 } EmogiQuery;

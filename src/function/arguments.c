@@ -243,6 +243,9 @@ read_argument(FunctionCallInfo fcinfo, int n, const EmogiParameter *parameter, E
 		case EMOGI_SEED:
 			task->query.seed = PG_ARGISNULL(n) ? (uint64) otherwise : (uint64) PG_GETARG_INT64(n);
 			break;
+		case EMOGI_NORMALIZED:
+			task->query.normalized = PG_ARGISNULL(n) ? otherwise != 0 : PG_GETARG_BOOL(n);
+			break;
 		case EMOGI_DIRECTION:
 			task->direction = emogi_arguments_direction(fcinfo, n, (EmogiDirection) otherwise);
 			break;

@@ -1,6 +1,5 @@
 /*
- * test_centrality.c: the cpu engine's closeness is what one plain search from each vertex finds, and the same bits for any number of
- * threads; estimates are those of the samples, and exact when all vertices are samples. Verifiers notice what is changed.
+ * test_centrality.c: the cpu engine's closeness and betweenness are what plain searches find, and the same bits for any number of threads; estimates are those of the samples, and exact when all vertices are samples. Verifiers notice what is changed.
  */
 #include "cpu/cpu.h"
 #include "engines.h"
@@ -8,7 +7,7 @@
 #include "verify/verify.h"
 
 #define NRANDOM 500
-#define MOST_WORK 4e6			/* vertices times vertices and list entries, to ask for exact answers */
+#define MOST_WORK 2e6			/* vertices times vertices and list entries, to ask for exact answers */
 #define MOST_WORK_OF_SAMPLES 4e7
 #define ROUNDING 1e-9
 
@@ -81,6 +80,63 @@ naive_closeness(Naive *naive)
 		naive->columns[2][v] = found > 0 ? found / naive->columns[1][v] * found / ((double) naive->n - 1) : 0;
 		naive->columns[0][v] = 1 + floor(found + 0.5);
 	}
+}
+
+/* Say whether an entry of a list repeats the one before. */
+static bool
+is_repeat(const EmogiAdjacency *lists, uint64_t v, uint64_t e)
+{
+	return e > lists->offsets[v] && lists->targets[e] == lists->targets[e - 1];
+}
+
+/* Add to a column how much a source depends on each vertex. paths, shares: [n]. */
+static void
+naive_depend(Naive *naive, uint32_t source, long double *paths, double *shares)
+{
+	const EmogiAdjacency *lists = &naive->graph->forward;
+
+	naive_search(naive, lists, source);
+	for (uint64_t v = 0; v < naive->n; v++)
+		paths[v] = shares[v] = 0;
+	paths[source] = 1;
+	for (uint64_t i = 0; i < naive->count; i++)
+		for (uint64_t u = naive->queue[i], e = lists->offsets[u]; e < lists->offsets[u + 1]; e++)
+			if (naive->level[lists->targets[e]] == naive->level[u] + 1 && !is_repeat(lists, u, e))
+				paths[lists->targets[e]] += paths[u];
+	for (uint64_t i = naive->count; i-- > 1;)
+	{
+		const uint64_t u = naive->queue[i];
+
+		for (uint64_t e = lists->offsets[u]; e < lists->offsets[u + 1]; e++)
+			if (naive->level[lists->targets[e]] == naive->level[u] + 1 && !is_repeat(lists, u, e))
+				shares[u] += (double) (paths[u] / paths[lists->targets[e]]) * (1 + shares[lists->targets[e]]);
+		naive->columns[0][u] += shares[u];
+	}
+}
+
+/* Make the expected answer of betweenness. */
+static void
+naive_betweenness(Naive *naive)
+{
+	long double *paths = naive_alloc(naive->n, sizeof(long double));
+	double	   *shares = naive_alloc(naive->n, sizeof(double));
+	const double n = (double) naive->n;
+
+	for (uint64_t s = 0; s < naive->nsources; s++)
+		naive_depend(naive, naive->sources[s], paths, shares);
+	for (uint64_t v = 0; v < naive->n; v++)
+	{
+		const double others = naive_others(naive, v);
+		double	   *value = &naive->columns[0][v];
+
+		*value = others > 0 ? *value / others * (n - 1) : 0;
+		if (naive->query->normalized)
+			*value = n > 2 ? *value / (n - 1) / (n - 2) : 0;
+		else if (naive->graph->forward.offsets == naive->graph->backward.offsets)
+			*value /= 2;
+	}
+	free(paths);
+	free(shares);
 }
 
 /* Begin the searches of a query. */
@@ -161,7 +217,7 @@ check_noticed(const char *name, const EmogiGraph *graph, const EmogiQuery *query
 		if (row->columns[i].type == EMOGI_INT64)
 			column.int64[v] += 1;
 		else
-			column.float64[v] += 0.25;
+			column.float64[v] += 0.25 + column.float64[v] * 1e-6;
 		CHECK(!emogi_verify(graph, query, &result, &error), "%s, %s of %lld samples: a changed %s of vertex %llu was not noticed", name, row->name,
 			  (long long) query->samples, row->columns[i].name, (unsigned long long) v);
 		column.int64[v] = was;
@@ -192,7 +248,7 @@ check_query(const char *name, const EmogiGraph *graph, const EmogiQuery *query, 
 		CHECK(memcmp(memory, own, bytes) == 0, "%s of %lld samples: not the bits of one thread", name, (long long) query->samples);
 		CHECK(e > 0 || emogi_verify(graph, query, &result, &error), "%s: %s", name, error.message);
 	}
-	naive_closeness(&naive);
+	query->algorithm == EMOGI_CLOSENESS ? naive_closeness(&naive) : naive_betweenness(&naive);
 	compare(name, &naive, &result);
 	if (n > 0)
 		check_noticed(name, graph, query, result, seed);
@@ -218,19 +274,23 @@ check_graph(const char *name, const EmogiGraph *graph, uint64_t seed)
 {
 	const double n = (double) graph->nvertices;
 	const double work = n + (double) graph->forward.nedges;
-	EmogiQuery	query = {.algorithm = EMOGI_CLOSENESS, .seed = seed};
 
-	if (graph->backward.offsets == NULL && n > 0)
+	for (int a = 0; a < 2; a++)
 	{
-		check_refused(name, graph, query);
-		return;
-	}
-	if (n * work <= MOST_WORK)
+		EmogiQuery	query = {.algorithm = a == 0 ? EMOGI_CLOSENESS : EMOGI_BETWEENNESS, .seed = seed, .normalized = seed % 3 > 0};
+
+		if (graph->backward.offsets == NULL && n > 0)
+		{
+			check_refused(name, graph, query);
+			continue;
+		}
+		if (n * work <= MOST_WORK)
+			check_query(name, graph, &query, seed);
+		query.samples = 1 + (int64_t) (emogi_random(seed, 5) % 200);
+		if ((double) query.samples * work > MOST_WORK_OF_SAMPLES)
+			query.samples = 2;
 		check_query(name, graph, &query, seed);
-	query.samples = 1 + (int64_t) (emogi_random(seed, 5) % 200);
-	if ((double) query.samples * work > MOST_WORK_OF_SAMPLES)
-		query.samples = 2;
-	check_query(name, graph, &query, seed);
+	}
 }
 
 /* Check that samples are as many as asked for, ascending, of all vertices alike, and others for another seed. */
@@ -260,27 +320,62 @@ check_samples(void)
 	CHECK(chosen[0] == 0 && chosen[49] == 49, "all as samples");
 }
 
-/* Cancel, and ask of graphs that are large enough for all threads and every way. */
+/* Ask of a graph that is large enough for all threads and every way, and cancel. */
 static void
-check_large(const char *name, EmogiGenerator generator, int scale, int degree)
+check_both(const char *name, const EmogiGraph *graph, int64_t nsamples)
+{
+	double	   *memory = naive_alloc(graph->nvertices * EMOGI_MAX_COLUMNS, sizeof(double));
+
+	for (int a = 0; a < 2; a++)
+	{
+		EmogiQuery	query = {.algorithm = a == 0 ? EMOGI_CLOSENESS : EMOGI_BETWEENNESS, .samples = nsamples, .seed = 3, .normalized = true};
+
+		check_query(name, graph, &query, 9);
+		query.samples = 0;
+		engines_check_cancel(name, graph, &query, lay_out(memory, graph->nvertices));
+	}
+	free(memory);
+}
+
+/* Make such a graph and ask. */
+static void
+check_large(const char *name, EmogiGenerator generator, int scale, int degree, int64_t nsamples)
 {
 	EmogiEdgeSet set;
 	EmogiBuiltGraph built;
 	EmogiControl control = {0};
 	EmogiError	error;
-	EmogiQuery	query = {.algorithm = EMOGI_CLOSENESS, .samples = 70, .seed = 3};
-	double	   *memory;
 
 	if (!emogi_generate_edges(emogi_cpu_engine_pool(states[1]), generator, scale, degree, 7, &set) ||
 		emogi_build_graph(emogi_cpu_engine_pool(states[1]), &set.edges, EMOGI_OUT, true, &built, &control, &error) != EMOGI_OK)
 		abort();
 	emogi_edge_set_free(&set);
-	check_query(name, &built.graph, &query, 9);
-	memory = naive_alloc(built.graph.nvertices * EMOGI_MAX_COLUMNS, sizeof(double));
-	query.samples = 0;
-	engines_check_cancel(name, &built.graph, &query, lay_out(memory, built.graph.nvertices));
-	free(memory);
+	check_both(name, &built.graph, nsamples);
 	emogi_built_graph_free(&built);
+}
+
+/* Ask of a chain with more levels than threads search together, and of a square with more paths than a double can tell. */
+static void
+check_deep(bool square, EmogiDirection direction)
+{
+	const uint64_t side = 560;
+	EmogiShape	shape = square ? (EmogiShape) {.name = "square", .nedges = 2 * side * (side - 1)} : engines_chain(140000);
+	EmogiGraph	graph;
+	uint64_t	at = 0;
+
+	if (square)
+		shape.edges = malloc(shape.nedges * sizeof(EmogiEdge));
+	for (uint64_t v = 0; square && v < side * side; v++)
+	{
+		if (v % side + 1 < side)
+			shape.edges[at++] = (EmogiEdge) {(int64_t) v, (int64_t) v + 1};
+		if (v + side < side * side)
+			shape.edges[at++] = (EmogiEdge) {(int64_t) v, (int64_t) (v + side)};
+	}
+	graph = naive_build(&shape, NULL, direction, true);
+	check_both(shape.name, &graph, 3);
+	naive_free(&graph);
+	free(shape.edges);
 }
 
 int
@@ -289,8 +384,11 @@ main(void)
 	engines_open();
 	check_samples();
 	engines_check_shapes(NRANDOM, 1, check_graph);
-	check_large("kron", EMOGI_KRON, 15, 16);
-	check_large("urand", EMOGI_URAND, 15, 2);
+	check_large("kron", EMOGI_KRON, 15, 16, 70);
+	check_large("urand", EMOGI_URAND, 15, 2, 70);
+	check_large("large urand", EMOGI_URAND, 18, 3, 3);
+	check_deep(false, EMOGI_OUT);
+	check_deep(true, EMOGI_BOTH);
 	engines_close();
 	return check_report("test_centrality");
 }
