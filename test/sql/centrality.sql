@@ -1,4 +1,4 @@
--- Closeness against plain SQL and against the figures of networkx, with samples, directions and keys of other types.
+-- Closeness and betweenness against plain SQL and against the figures of networkx, with samples, directions and keys of other types.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
@@ -43,6 +43,16 @@ CREATE FUNCTION plain_closeness(way text) RETURNS TABLE (vertex bigint, reached 
 CREATE FUNCTION our_closeness(way text) RETURNS TABLE (vertex bigint, reached bigint, farness float8, closeness numeric, harmonic numeric) LANGUAGE sql AS $$
   SELECT vertex, reached, farness, round(closeness::numeric, 9), round(harmonic::numeric, 9) FROM emogi_closeness('edges', direction => way) $$;
 
+-- A vertex is on the share of the shortest paths from s to t that those to it and from it make, where it lies between.
+CREATE FUNCTION plain_betweenness(way text) RETURNS TABLE (vertex bigint, counted numeric, normalized numeric) LANGUAGE sql AS $$
+  WITH n AS (SELECT count(*) AS n FROM vertices), h AS MATERIALIZED (SELECT * FROM hops(way)),
+    b AS (SELECT x.t AS v, sum(x.paths * y.paths / z.paths) AS c FROM h x JOIN h y ON y.s = x.t JOIN h z ON z.s = x.s AND z.t = y.t AND z.d = x.d + y.d
+          WHERE x.s <> x.t AND y.s <> y.t AND x.s <> y.t GROUP BY x.t)
+  SELECT v, round(coalesce(c, 0) / CASE way WHEN 'both' THEN 2 ELSE 1 END, 9), round(coalesce(c, 0) / greatest((n - 1) * (n - 2), 1), 9) FROM vertices LEFT JOIN b USING (v), n $$;
+CREATE FUNCTION our_betweenness(way text) RETURNS TABLE (vertex bigint, counted numeric, normalized numeric) LANGUAGE sql AS $$
+  SELECT vertex, round(a.centrality::numeric, 9), round(b.centrality::numeric, 9) FROM emogi_betweenness('edges', normalized => false, direction => way) a
+    JOIN emogi_betweenness('edges', direction => way) b USING (vertex) $$;
+
 -- Compare both answers, row by row.
 CREATE FUNCTION differences(ours text, plain text) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
@@ -56,7 +66,7 @@ END $$;
 -- Random graphs of up to 14 vertices and 60 edges, with loops, repeats and NULL ends, and the empty one.
 CREATE PROCEDURE compare(seeds int) LANGUAGE plpgsql AS $$
 DECLARE
-  names text[] := ARRAY['closeness'];
+  names text[] := ARRAY['closeness', 'betweenness'];
   ways text[] := ARRAY['out', 'in', 'both'];
   different bigint[] := array_fill(0::bigint, ARRAY[array_length(names, 1), 3]);
   n int;
@@ -86,6 +96,10 @@ CREATE TABLE karate AS SELECT src, dst FROM unnest(ARRAY[0,0,0,0,0,0,0,0,0,0,0,0
   ARRAY[1,2,3,4,5,6,7,8,10,11,12,13,17,19,21,31,2,3,7,13,17,19,21,30,3,7,8,9,13,27,28,32,7,12,13,6,10,6,10,16,16,30,32,33,33,33,32,33,32,33,32,33,33,32,33,32,33,25,27,29,32,33,25,27,31,31,29,33,33,31,33,32,33,32,33,32,33,33]) AS e (src, dst);
 SELECT vertex, reached, farness, round(closeness::numeric, 12), round(harmonic::numeric, 12) FROM emogi_closeness('karate', direction => 'both') WHERE vertex IN (0, 1, 11, 16, 33);
 SELECT round(sum(closeness)::numeric, 12) = 14.500307507500, round(sum(harmonic)::numeric, 9) = 552.033333333 FROM emogi_closeness('karate', direction => 'both');
+SELECT vertex, round(a.centrality::numeric, 12), round(b.centrality::numeric, 9) FROM emogi_betweenness('karate', direction => 'both') a
+  JOIN emogi_betweenness('karate', normalized => false, direction => 'both') b USING (vertex) WHERE vertex IN (0, 1, 11, 16, 33) ORDER BY vertex;
+SELECT round(sum(a.centrality)::numeric, 9) = 1.496212121, round(sum(b.centrality)::numeric, 9) FROM emogi_betweenness('karate', direction => 'both') a
+  JOIN emogi_betweenness('karate', normalized => false, direction => 'both') b USING (vertex);
 
 -- Samples: the same for the same seed, others for another, exact when all vertices are; estimates are near.
 SELECT count(*), sum(reached), min(reached) FROM emogi_closeness('karate', 10, 1, 'both');
@@ -95,6 +109,12 @@ SELECT count(*) FROM emogi_closeness('karate', 34, 1, 'both') a JOIN emogi_close
   JOIN emogi_closeness('karate', NULL, NULL, 'both') c USING (vertex, reached, farness, closeness, harmonic);
 SELECT max(abs(a.closeness / b.closeness - 1)) < 0.1 FROM (SELECT vertex, avg(closeness) AS closeness FROM generate_series(1, 200) seed, LATERAL emogi_closeness('karate', 12, seed, 'both') GROUP BY vertex) a
   JOIN emogi_closeness('karate', direction => 'both') b USING (vertex);
+SELECT count(*) FROM emogi_betweenness('karate', 10, 1, direction => 'both') a JOIN emogi_betweenness('karate'::regclass, 10, 1, NULL, 'both') b USING (vertex, centrality);
+SELECT count(*) < 34 FROM emogi_betweenness('karate', 10, 1, direction => 'both') a JOIN emogi_betweenness('karate', 10, 2, direction => 'both') b USING (vertex, centrality);
+SELECT count(*) FROM emogi_betweenness('karate', 34, 1, true, 'both') a JOIN emogi_betweenness('karate', NULL, NULL, NULL, 'both') b USING (vertex, centrality);
+SELECT max(abs(a.centrality - b.centrality)) < 0.02 FROM (SELECT vertex, avg(centrality) AS centrality FROM generate_series(1, 200) seed, LATERAL emogi_betweenness('karate', 12, seed, true, 'both') GROUP BY vertex) a
+  JOIN emogi_betweenness('karate', direction => 'both') b USING (vertex);
+SELECT vertex, centrality FROM emogi_betweenness('karate', 1, 9223372036854775807, true, 'both') WHERE vertex IN (25, 31);
 SELECT vertex, reached, farness FROM emogi_closeness('karate', 1, 9223372036854775807, 'both') WHERE reached = 1;
 
 -- Keys of other types, graphs of queries, conditions, order, aggregates.
@@ -105,11 +125,15 @@ SELECT vertex, reached, farness FROM emogi_closeness_text('named');
 SELECT count(*), sum(reached) FROM emogi_closeness_uuid('SELECT md5(src::text)::uuid AS src, md5(dst::text)::uuid AS dst FROM test_centrality.edges WHERE src IS NOT NULL', direction => 'in');
 SELECT vertex, closeness FROM emogi_closeness('edges'::regclass, direction => 'in', columns => 'dst, src') WHERE reached > 2 ORDER BY closeness DESC, vertex LIMIT 2;
 SELECT vertex, harmonic FROM emogi_closeness('edges') WHERE vertex IN (2, 4, 77);
+SELECT vertex, centrality FROM emogi_betweenness_text('named', normalized => false) WHERE centrality > 0 ORDER BY centrality DESC, vertex;
+SELECT count(*), max(centrality) FROM emogi_betweenness_uuid('SELECT md5(src::text)::uuid AS src, md5(dst::text)::uuid AS dst FROM test_centrality.edges WHERE src IS NOT NULL', NULL, NULL, false);
+SELECT vertex, centrality FROM emogi_betweenness('edges'::regclass, normalized => false, columns => 'dst, src') WHERE vertex < 4;
 SELECT reached, count(*) FROM emogi_closeness('edges') GROUP BY reached ORDER BY reached;
 SELECT count(*) FROM emogi_closeness('SELECT 1 AS src, 2 AS dst WHERE false');
 SELECT function, rows FROM emogi_runs ORDER BY id DESC LIMIT 1 OFFSET 1;
 SET emogi.engine = cpu;
 EXPLAIN (COSTS OFF) SELECT vertex FROM emogi_closeness('edges', 10) WHERE reached >= 2;
+EXPLAIN (COSTS OFF) SELECT * FROM emogi_betweenness('edges', 10, 1, false) ORDER BY centrality DESC LIMIT 3;
 RESET emogi.engine;
 
 -- The planner knows that fewer searches cost less.
@@ -122,13 +146,17 @@ BEGIN
 END $$;
 CREATE TABLE many AS SELECT i AS src, i + 1 AS dst FROM generate_series(1, 5000) i;
 ANALYZE many;
+SELECT cost('SELECT * FROM emogi_betweenness(''many'')') > 20 * cost('SELECT * FROM emogi_betweenness(''many'', 10)');
 SELECT cost('SELECT * FROM emogi_closeness(''many'')') > 20 * cost('SELECT * FROM emogi_closeness(''many'', 10)');
 
 -- What is refused.
 SELECT * FROM emogi_closeness('edges', 0);
 SELECT * FROM emogi_closeness('edges', -7, 3);
 SELECT * FROM emogi_closeness('edges', 5, 0, 'sideways');
+SELECT * FROM emogi_betweenness('edges', 0);
+SELECT * FROM emogi_betweenness('edges', 5, 0, true, 'sideways');
 SELECT * FROM emogi_closeness('named');
+SELECT * FROM emogi_betweenness('named');
 SELECT * FROM emogi_closeness(NULL);
 
 SET client_min_messages = warning;
