@@ -159,6 +159,21 @@ estimate_steps(const EmogiGraphSize *size)
 	return Max(Min(sqrt(size->nvertices) / 4, 1000), 2);
 }
 
+/* Estimate what the searches of a call cost beside the first: from its samples, or from all vertices; 0 where it makes none. */
+static double
+estimate_searches(const FuncExpr *call, const EmogiAlgorithmRow *function, const EmogiGraphSize *size)
+{
+	const int	place = emogi_algorithm_takes(function, EMOGI_SAMPLES);
+	double		nsamples;
+
+	if (place < 0)
+		return 0;
+	nsamples = emogi_call_expr_integer(list_nth(call->args, place + 1));
+	if (nsamples < 1 || nsamples > size->nvertices)
+		nsamples = Max(size->nvertices, 1);
+	return (nsamples - 1) * size->nedges * EMOGI_EDGE_COST;
+}
+
 /*
  * emogi_support(internal) -> internal: tells the planner rows and cost of a call (supportnodes.h). A path looks at few of
  * the edges, but needs both directions.
@@ -198,7 +213,7 @@ emogi_support(PG_FUNCTION_ARGS)
 
 		cost->startup = 0;
 		cost->per_tuple = is_path ? EMOGI_CALL_COST + 2 * size.build_cost + size.nedges * EMOGI_EDGE_COST / PATH_SHARE :
-			emogi_size_call_cost(&size, bounds.depth);
+			emogi_size_call_cost(&size, bounds.depth) + estimate_searches(call, function, &size);
 	}
 	PG_RETURN_POINTER(request);
 }
