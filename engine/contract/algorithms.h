@@ -96,7 +96,12 @@ typedef enum EmogiParameterKind
 	EMOGI_START,				/* a query of start values: a double a vertex */
 	EMOGI_MAX_ITERATIONS,		/* int, 1 and more */
 	EMOGI_TOLERANCE,			/* double, 0 and more; stop after a change below it; 0 = exactly max_iterations */
-	EMOGI_DIRECTION				/* EmogiDirection */
+	EMOGI_DIRECTION,			/* EmogiDirection */
+	EMOGI_RESOLUTION,			/* double, 0 and more, finite */
+	EMOGI_THETA,				/* double, 0 and more */
+	EMOGI_MAX_CLUSTER_SIZE,		/* int, 1 and more; 0 = no bound */
+	EMOGI_MAX_LEVELS,			/* int, 1 and more; 0 = no bound */
+	EMOGI_SEED					/* int64 */
 } EmogiParameterKind;
 
 typedef struct EmogiParameter
@@ -138,6 +143,7 @@ typedef struct EmogiResultColumn
 #define EMOGI_NEEDS_BACKWARD 0x20u	/* reads the transpose of its lists, too */
 #define EMOGI_HAS_MSBFS 0x40u	/* many sources at once can be searched from, each by itself (cpu/msbfs.h) */
 #define EMOGI_MAY_DIVERGE 0x80u /* values can grow out of range, which is an error of the call */
+#define EMOGI_IS_HIERARCHY 0x100u	/* the columns tell a hierarchy (hierarchy.h): a row of the SQL function is a vertex at a level */
 
 #define EMOGI_LEAST 0
 #define EMOGI_MOST 1
@@ -158,6 +164,8 @@ typedef struct EmogiResultColumn
  * CDLP      Community detection by label propagation (same paper, 2.3.3): label' = the label that most neighbours have, of several the
  *           smallest; at first the vertex itself. A neighbour in both directions counts twice; repeats and loops are passed over. Where
  *           lists are symmetric a neighbour counts once.
+ * LOUVAIN   Communities by modularity, weighted and undirected (Blondel et al., J. Stat. Mech. P10008, 2008), a hierarchy.
+ * LEIDEN    The same (Traag, Waltman, van Eck, Scientific Reports 9:5233, 2019): communities are connected.
  * DEGREE    degree: list entries. strength: the sum of their weights in the order of the list.
  * PAGERANK  Start 1/n. rank' = (1 - damping) / n + damping * (sum + dangling / n), where u contributes rank / (its edges out, parallel
  *           ones counted) and dangling is the rank of all vertices without an edge out. The L1 change of an iteration is compared
@@ -203,6 +211,14 @@ typedef struct EmogiResultColumn
 		  EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, EMOGI_NEEDS_BACKWARD, \
 		  ({EMOGI_MAX_ITERATIONS, 10}, {EMOGI_DIRECTION, EMOGI_BOTH}), \
 		  ({"label", EMOGI_VERTEX, NAN})) \
+	OTHER(LOUVAIN, louvain, louvain, none, none, communities, \
+		  EMOGI_LISTS_BOTH_WAYS, EMOGI_WEIGHTS_CONDUCTANCES, EMOGI_IS_HIERARCHY, \
+		  ({EMOGI_RESOLUTION, 1}, {EMOGI_MAX_LEVELS, 0}, {EMOGI_TOLERANCE, 1e-7}, {EMOGI_SEED, 0}), \
+		  ({"joins", EMOGI_VERTEX, NAN}, {"heads", EMOGI_INT32, NAN})) \
+	OTHER(LEIDEN, leiden, leiden, none, none, communities, \
+		  EMOGI_LISTS_BOTH_WAYS, EMOGI_WEIGHTS_CONDUCTANCES, EMOGI_IS_HIERARCHY, \
+		  ({EMOGI_RESOLUTION, 1}, {EMOGI_THETA, 0.01}, {EMOGI_MAX_CLUSTER_SIZE, 0}, {EMOGI_MAX_LEVELS, 0}, {EMOGI_SEED, 0}), \
+		  ({"joins", EMOGI_VERTEX, NAN}, {"heads", EMOGI_INT32, NAN})) \
 	OTHER(DEGREE, degree, degree, none, none, degree, \
 		  EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_FACTORS, 0, \
 		  ({EMOGI_DIRECTION, EMOGI_OUT}), \

@@ -24,7 +24,7 @@ extern "C" {
 #endif
 
 /* Changes whenever a struct below does, or the number of algorithms; emogi_cuda.so of another build is refused. */
-#define EMOGI_ENGINE_ABI (UINT32_C(7200) + EMOGI_NALGORITHMS)
+#define EMOGI_ENGINE_ABI (UINT32_C(7300) + EMOGI_NALGORITHMS)
 
 /* A function in a header that both compilers take, for the device, too. */
 #ifdef __CUDACC__
@@ -162,6 +162,11 @@ typedef struct EmogiQuery
 	int64_t		max_iterations; /* >= 1 */
 	double		tolerance;		/* >= 0; stop after a change below it; 0 = exactly max_iterations */
 	const double *values;		/* [nvertices], start values */
+	double		resolution;		/* >= 0, finite */
+	double		theta;			/* >= 0: how random choices are; 0 = not at all */
+	int64_t		max_cluster_size;	/* vertices of a community; 0 = no bound */
+	int64_t		max_levels;		/* 0 = no bound */
+	int64_t		seed;
 	const EmogiSummary *summary;	/* NULL = all of the answer is wanted */
 } EmogiQuery;
 

@@ -9,6 +9,7 @@
  */
 #include "postgres.h"
 
+#include <float.h>
 #include <math.h>
 
 #include "catalog/pg_type.h"
@@ -127,7 +128,7 @@ number_argument(FunctionCallInfo fcinfo, int n, const char *name, double otherwi
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("%s is out of range: %g", name, number),
-				 most < (double) INFINITY ? errhint("It must be between %g and %g.", least, most) :
+				 most < DBL_MAX ? errhint("It must be between %g and %g.", least, most) :
 				 errhint("It must be %g or more.", least)));
 	return number;
 }
@@ -239,6 +240,23 @@ read_argument(FunctionCallInfo fcinfo, int n, const EmogiParameter *parameter, E
 			break;
 		case EMOGI_DIRECTION:
 			task->direction = emogi_arguments_direction(fcinfo, n, (EmogiDirection) otherwise);
+			break;
+		case EMOGI_RESOLUTION:
+			task->query.resolution = number_argument(fcinfo, n, "resolution", otherwise, 0, DBL_MAX);
+			break;
+		case EMOGI_THETA:
+			task->query.theta = number_argument(fcinfo, n, "theta", otherwise, 0, infinity);
+			break;
+		case EMOGI_MAX_CLUSTER_SIZE:
+			task->query.max_cluster_size = int_argument(fcinfo, n, otherwise, 1, "max_cluster_size must be positive",
+														"Use NULL for no bound, 1 or more else.");
+			break;
+		case EMOGI_MAX_LEVELS:
+			task->query.max_levels = int_argument(fcinfo, n, otherwise, 1, "max_levels must be positive",
+												  "Use NULL for no bound, 1 or more else.");
+			break;
+		case EMOGI_SEED:
+			task->query.seed = PG_ARGISNULL(n) ? (int64) otherwise : PG_GETARG_INT64(n);
 			break;
 	}
 }

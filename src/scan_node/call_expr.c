@@ -88,6 +88,8 @@ emogi_call_expr_function(Oid function)
 
 	if (symbol != NULL && strncmp(symbol, "emogi_", strlen("emogi_")) == 0)
 		found = emogi_algorithm_named(symbol + strlen("emogi_"));
+	if (found != NULL && (found->traits & EMOGI_IS_HIERARCHY) != 0)
+		found = NULL;			/* its rows are vertices at levels */
 	return found != NULL && is_member(function) ? found : NULL;
 }
 
