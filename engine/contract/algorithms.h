@@ -214,11 +214,11 @@ typedef struct EmogiResultColumn
 	OTHER(LOUVAIN, louvain, louvain, none, none, communities, \
 		  EMOGI_LISTS_BOTH_WAYS, EMOGI_WEIGHTS_CONDUCTANCES, EMOGI_IS_HIERARCHY, \
 		  ({EMOGI_RESOLUTION, 1}, {EMOGI_MAX_LEVELS, 0}, {EMOGI_TOLERANCE, 1e-7}, {EMOGI_SEED, 0}), \
-		  ({"joins", EMOGI_VERTEX, NAN}, {"heads", EMOGI_INT32, NAN})) \
+		  ({"heads", EMOGI_INT32, NAN}, {"joins", EMOGI_VERTEX, NAN})) \
 	OTHER(LEIDEN, leiden, leiden, none, none, communities, \
 		  EMOGI_LISTS_BOTH_WAYS, EMOGI_WEIGHTS_CONDUCTANCES, EMOGI_IS_HIERARCHY, \
 		  ({EMOGI_RESOLUTION, 1}, {EMOGI_THETA, 0.01}, {EMOGI_MAX_CLUSTER_SIZE, 0}, {EMOGI_MAX_LEVELS, 0}, {EMOGI_SEED, 0}), \
-		  ({"joins", EMOGI_VERTEX, NAN}, {"heads", EMOGI_INT32, NAN})) \
+		  ({"heads", EMOGI_INT32, NAN}, {"joins", EMOGI_VERTEX, NAN})) \
 	OTHER(DEGREE, degree, degree, none, none, degree, \
 		  EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_FACTORS, 0, \
 		  ({EMOGI_DIRECTION, EMOGI_OUT}), \

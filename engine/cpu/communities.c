@@ -417,8 +417,8 @@ begin_run(EmogiCommunities *all, const EmogiGraph *graph, const EmogiQuery *quer
 	all->theta = query->theta;
 	all->tolerance = query->tolerance;
 	all->seed = (uint64_t) query->seed;
-	all->joins = all->run.result->columns[0].vertex;
-	all->heads = all->run.result->columns[1].int32;
+	all->heads = all->run.result->columns[0].int32;
+	all->joins = all->run.result->columns[1].vertex;
 	return graph->nvertices > 0 && take_scratch(all, &beginning) && make_first(all, &beginning, first);
 }
 

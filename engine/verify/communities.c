@@ -274,7 +274,7 @@ bool
 emogi_verify_communities(EmogiCheck *check)
 {
 	const EmogiResult *result = check->result;
-	Hierarchy	hierarchy = {.check = check, .graph = check->graph, .joins = result->columns[0].vertex, .heads = result->columns[1].int32,
+	Hierarchy	hierarchy = {.check = check, .graph = check->graph, .joins = result->columns[1].vertex, .heads = result->columns[0].int32,
 		.nlevels = result->nlevels};
 	uint32_t   *numbers = NULL;
 	double	   *sums = NULL;

@@ -46,11 +46,11 @@ modularity(const EmogiGraph *graph, const EmogiResult *result, uint32_t level, d
 		for (uint64_t e = lists->offsets[v]; e < lists->offsets[v + 1]; e++)
 		{
 			const double weight = emogi_weight(lists->weights, graph->weight_type, e) * (lists->targets[e] == v ? 2.0 : 1.0);
-			const uint32_t c = emogi_hierarchy_community(result->columns[0].vertex, result->columns[1].int32, (uint32_t) v, level);
+			const uint32_t c = emogi_hierarchy_community(result->columns[1].vertex, result->columns[0].int32, (uint32_t) v, level);
 
 			total[c] += weight;
 			whole += weight;
-			if (emogi_hierarchy_community(result->columns[0].vertex, result->columns[1].int32, lists->targets[e], level) == c)
+			if (emogi_hierarchy_community(result->columns[1].vertex, result->columns[0].int32, lists->targets[e], level) == c)
 				inside += weight;
 		}
 	for (uint64_t v = 0; v < graph->nvertices; v++)
@@ -64,10 +64,10 @@ static void
 check_noticed(const char *name, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult result, uint64_t seed)
 {
 	const uint64_t v = emogi_random(seed, 77) % graph->nvertices;
-	const uint32_t joins = result.columns[0].vertex[v];
+	const uint32_t joins = result.columns[1].vertex[v];
 	EmogiError	error = {{0}, {0}};
 
-	result.columns[1].int32[v] = joins == v ? (int32_t) result.nlevels - 1 : result.columns[1].int32[joins];
+	result.columns[0].int32[v] = joins == v ? (int32_t) result.nlevels - 1 : result.columns[0].int32[joins];
 	CHECK(!emogi_verify(graph, query, &result, &error), "%s: other levels of vertex %llu were not noticed", name, (unsigned long long) v);
 }
 
@@ -215,8 +215,8 @@ check_verifier(void)
 		{
 			const bool	alone = kind == 1 || v == 0 || (kind == 2 && v != 26);
 
-			answer.result.columns[0].vertex[v] = alone ? v : 0;
-			answer.result.columns[1].int32[v] = alone ? 1 : 0;
+			answer.result.columns[1].vertex[v] = alone ? v : 0;
+			answer.result.columns[0].int32[v] = alone ? 1 : 0;
 		}
 		answer.result.nlevels = 1;
 		for (int a = 0; a < 2; a++)
@@ -256,7 +256,7 @@ check_cliques(void)
 
 		CHECK(engine->run(states[1], &graph, &query, &answer.result, &control, &error) == EMOGI_OK, "cliques");
 		for (uint32_t v = 0; v < 384; v++)
-			nsplit += emogi_hierarchy_community(answer.result.columns[0].vertex, answer.result.columns[1].int32, v, 0) != v / 6 * 6;
+			nsplit += emogi_hierarchy_community(answer.result.columns[1].vertex, answer.result.columns[0].int32, v, 0) != v / 6 * 6;
 		CHECK(size > 6 ? answer.result.nlevels == 1 : nsplit == 0, "cliques of at most %d: %d vertices elsewhere, %u levels", (int) size, nsplit,
 			  answer.result.nlevels);
 	}
