@@ -1,7 +1,7 @@
 /*
  * aggregate.c: the communities of one level become the nodes of the next (communities.h [1], [3, section 4.1.8]).
  *
- * The list of a new node has room for those of all its members, and is shorter: lists lie apart.
+ * Lists come one after the other as threads are through with them: where they lie is of no account.
  */
 #include "communities.h"
 
@@ -16,6 +16,7 @@ typedef struct Aggregation
 	const uint32_t *partition;	/* [level->nnodes]: new nodes */
 	const EmogiLevelRoom *room;
 	uint64_t	nnodes;			/* new */
+	uint64_t	nentries;		/* atomic: of the lists that are made */
 } Aggregation;
 
 uint64_t
@@ -50,38 +51,31 @@ emogi_communities_group(EmogiCommunities *all, const uint32_t *partition, uint64
 		all->order[starts[partition[i] + 1]++] = (uint32_t) i;
 }
 
-/* Set what is known of a new node but its list, and where that begins. */
+/* Set what is known of a new node but its list. */
 static void
 begin_nodes(Aggregation *aggregation)
 {
 	const EmogiCommunities *all = aggregation->all;
 	const EmogiLevel *level = aggregation->level;
 	const EmogiLevelRoom *room = aggregation->room;
-	uint64_t	at = 0;
 
 	for (uint64_t c = 0; c < aggregation->nnodes; c++)
 	{
-		room->first[c] = room->end[c] = at;
 		room->strength[c] = 0.0;
 		room->name[c] = level->name[all->order[all->starts[c]]];
 		for (uint64_t m = all->starts[c]; m < all->starts[c + 1]; m++)
-		{
-			const uint32_t i = all->order[m];
-
-			room->strength[c] += level->strength[i];
-			at += level->end[i] - level->first[i];
-		}
+			room->strength[c] += level->strength[all->order[m]];
 	}
 }
 
 /* Make the list of a new node. Gets the list entries looked at. */
 static uint64_t
-make_list(const Aggregation *aggregation, EmogiTally *tally, uint64_t c)
+make_list(Aggregation *aggregation, EmogiTally *tally, uint64_t c)
 {
 	const EmogiCommunities *all = aggregation->all;
 	const EmogiLevelRoom *room = aggregation->room;
-	uint64_t	at = room->first[c];
 	uint64_t	looked = 0;
+	uint64_t	at;
 
 	for (uint64_t m = all->starts[c]; m < all->starts[c + 1]; m++)
 	{
@@ -90,6 +84,8 @@ make_list(const Aggregation *aggregation, EmogiTally *tally, uint64_t c)
 		if (m % 1024 == 0 && emogi_job_stopped(&aggregation->all->run.job))
 			break;
 	}
+	at = emogi_job_take(&aggregation->nentries, tally->ntouched - (tally->weight[c] > 0.0));
+	room->first[c] = at;
 	for (uint64_t t = 0; t < tally->ntouched; t++)
 	{
 		const uint32_t to = tally->touched[t];
@@ -133,7 +129,5 @@ emogi_communities_aggregate(EmogiCommunities *all, const EmogiLevel *level, cons
 	begin_nodes(&aggregation);
 	emogi_run_step(&all->run, make_lists, &aggregation, emogi_level_is_small(level));
 	*made = (EmogiLevel) {.nnodes = ncommunities, .first = room->first, .end = room->end, .targets = room->targets,
-		.weights = room->weights, .strength = room->strength, .name = room->name};
-	for (uint64_t c = 0; c < ncommunities; c++)
-		made->nentries += room->end[c] - room->first[c];
+		.weights = room->weights, .strength = room->strength, .name = room->name, .nentries = aggregation.nentries};
 }

@@ -5,8 +5,8 @@
  * which v is that of its community; joins[v] is the smallest vertex of v's community at the level after these, and v itself where there is
  * none (contract/hierarchy.h). result->nlevels: how many levels there are.
  *
- * Louvain: a level is what local moving ends with, on the graph of the communities of the level before; it ends when no node gains by a
- * move, or a level gains less than the tolerance.
+ * Louvain: a level is what local moving ends with, on the graph of the communities of the level before. It ends when no node has company,
+ * and none gains more than the tolerance by a move.
  *
  * Leiden: nodes are moved, and what comes of it is refined. The refined communities are the nodes of the next level, which begins with them
  * in the communities that they were moved to. It ends when no node has company: so levels are the refined communities, connected all of
@@ -78,6 +78,7 @@ set_whole(EmogiCommunities *all, const EmogiLevel *level)
 		whole += level->strength[i];
 	all->whole = whole > 0.0 ? whole : 1.0;
 	all->least_gain = all->tolerance * all->whole / 2.0;
+	all->gained = 0.0;
 }
 
 /* Make the first level; false when the job has stopped. */
@@ -191,18 +192,18 @@ run_louvain(EmogiCommunities *all, const EmogiLevel *first, int64_t max_levels)
 	begin_hierarchy(all, first);
 	for (;;)
 	{
+		const bool	last = is_last(max_levels, nlevels);
 		uint64_t	ncommunities;
-		double		gained;
 
 		begin_alone(all, level.nnodes);
-		gained = emogi_communities_move(all, &level, EMOGI_MOVING_SETTLED, emogi_communities_random(all->seed, nlevels), &ncommunities);
+		ncommunities = emogi_communities_move(all, &level, last, emogi_communities_random(all->seed, nlevels));
 		if (emogi_job_stopped(&all->run.job) || (ncommunities == level.nnodes && nlevels > 0))
 			return nlevels;
 		memcpy(all->number, all->community, level.nnodes * sizeof *all->number);
 		emogi_communities_renumber(all, all->number, level.nnodes);
-		note_level(all, &level, nlevels);
-		if (ncommunities == level.nnodes || is_last(max_levels, nlevels++) || gained <= all->least_gain)
-			return nlevels > 0 ? nlevels : 1;
+		note_level(all, &level, nlevels++);
+		if (last || ncommunities == level.nnodes)
+			return nlevels;
 		climb(all, &level, nlevels, ncommunities);
 		all->run.job.control->level = nlevels;
 	}
@@ -210,14 +211,12 @@ run_louvain(EmogiCommunities *all, const EmogiLevel *first, int64_t max_levels)
 
 /* Move the nodes of the last level that is asked for, until communities are connected and no node gains by a move. Fills all->refined. */
 static void
-finish_level(EmogiCommunities *all, const EmogiLevel *level, uint64_t salt)
+finish_level(EmogiCommunities *all, const EmogiLevel *level, uint64_t ncommunities, uint64_t salt)
 {
-	uint64_t	ncommunities = 0;
-
 	while (emogi_communities_split(all, level) != ncommunities && !emogi_job_stopped(&all->run.job))
 	{
 		memcpy(all->community, all->refined, level->nnodes * sizeof *all->community);
-		emogi_communities_move(all, level, EMOGI_MOVING_SETTLED, ++salt, &ncommunities);
+		ncommunities = emogi_communities_move(all, level, true, ++salt);
 	}
 }
 
@@ -243,14 +242,13 @@ keep_communities(EmogiCommunities *all, uint64_t nnodes, uint64_t nnext)
 
 /* Refine a level's communities into all->number; gets how many there are. At least two nodes come together, if that may be. */
 static uint64_t
-refine_level(EmogiCommunities *all, const EmogiLevel *level, bool last, uint64_t salt)
+refine_level(EmogiCommunities *all, const EmogiLevel *level, uint64_t ncommunities, bool last, uint64_t salt)
 {
-	uint64_t	ncommunities = level->nnodes;
-
 	if (last)
-		finish_level(all, level, salt);
+		finish_level(all, level, ncommunities, salt);
 	else
 		emogi_communities_refine(all, level, salt);
+	ncommunities = level->nnodes;
 	for (int tries = 0; tries < 2 && ncommunities == level->nnodes && !emogi_job_stopped(&all->run.job); tries++)
 	{
 		if (tries > 0)
@@ -273,11 +271,10 @@ run_leiden_once(EmogiCommunities *all, const EmogiLevel *first, int64_t max_leve
 	{
 		const bool	last = is_last(max_levels, nlevels);
 		const uint64_t salt = emogi_communities_random(seed, nlevels);
-		uint64_t	ncommunities;
+		uint64_t	ncommunities = emogi_communities_move(all, &level, last, salt);
 
-		emogi_communities_move(all, &level, last ? EMOGI_MOVING_SETTLED : EMOGI_MOVING_ALONE, salt, &ncommunities);
 		if (!emogi_job_stopped(&all->run.job) && ncommunities < level.nnodes)
-			ncommunities = refine_level(all, &level, last, emogi_communities_random(salt, 1));
+			ncommunities = refine_level(all, &level, ncommunities, last, emogi_communities_random(salt, 1));
 		if (emogi_job_stopped(&all->run.job))
 			return nlevels;
 		if (ncommunities == level.nnodes)

@@ -29,7 +29,7 @@
 typedef struct EmogiLevel
 {
 	uint64_t	nnodes;
-	uint64_t	nentries;		/* list entries, at most */
+	uint64_t	nentries;		/* list entries */
 	const uint64_t *first;		/* [nnodes]: entries first[i] .. end[i] - 1 are those of node i */
 	const uint64_t *end;		/* [nnodes] */
 	const uint32_t *targets;	/* [entries] */
@@ -66,7 +66,8 @@ typedef struct EmogiCommunities
 	double		tolerance;		/* of modularity */
 	uint64_t	seed;
 	double		whole;			/* 2m, of the graph that is looked at; 1 where that is 0 */
-	double		least_gain;		/* as a sum of weights: what a level may leave */
+	double		least_gain;		/* as a sum of weights: what the last level may leave */
+	double		gained;			/* likewise: by all moves so far */
 	EmogiTally *tallies;		/* [nthreads] */
 	EmogiLevelRoom rooms[2];	/* levels are made in them by turns */
 
@@ -125,8 +126,8 @@ emogi_tally_add(EmogiTally *tally, uint32_t community, double weight)
 {
 	const double before = tally->weight[community];
 
-	if (before == 0.0 && weight > 0.0)
-		tally->touched[tally->ntouched++] = community;
+	tally->touched[tally->ntouched] = community;
+	tally->ntouched += (before == 0.0) & (weight > 0.0);	/* no branch: it would be mispredicted */
 	tally->weight[community] = before + weight;
 }
 
@@ -166,20 +167,12 @@ emogi_level_is_small(const EmogiLevel *level)
 	return level->nnodes + level->nentries < EMOGI_SMALL_LEVEL;
 }
 
-/* How local moving ends. */
-typedef enum EmogiMovingEnd
-{
-	EMOGI_MOVING_QUIET,			/* no node whose neighbours have moved wants to move */
-	EMOGI_MOVING_ALONE,			/* the same; and if each node is alone, no node at all wants to move */
-	EMOGI_MOVING_SETTLED		/* no node at all can gain more than least_gain */
-} EmogiMovingEnd;
-
 /*
- * Move nodes, from the partition all->community on, until none gains by it. salt: for the order. Gets the number of communities in
- * *ncommunities and what was gained; the job may have stopped.
+ * Move nodes, from the partition all->community on, for as long as that is worth while; where each node is alone then, or this is the last
+ * level, until no node can gain more than least_gain by a move. salt: for the order. Gets the number of communities; the job may have
+ * stopped.
  */
-extern double emogi_communities_move(EmogiCommunities *all, const EmogiLevel *level, EmogiMovingEnd end, uint64_t salt,
-									 uint64_t *ncommunities);
+extern uint64_t emogi_communities_move(EmogiCommunities *all, const EmogiLevel *level, bool last, uint64_t salt);
 
 /* Fill all->refined from all->community: well connected communities within them. */
 extern void emogi_communities_refine(EmogiCommunities *all, const EmogiLevel *level, uint64_t salt);

@@ -10,14 +10,16 @@
  */
 #include "communities.h"
 
+#include <math.h>
 #include <string.h>
 
 #define SURE_SWEEP 6
-#define BATCHES 24
+#define BATCHES 96
 #define NODES_AT_ONCE 64
 #define MARKS_AT_ONCE 16
 #define ENTRIES_ALONE 16384		/* entries of open nodes that one thread is through with sooner */
 #define TO_EMPTY EMOGI_NO_VERTEX	/* a choice: a community of its own */
+#define ENOUGH 0.005			/* of all that was gained: where a sweep gains less, the next level gets there sooner */
 #define ROUNDING 1e-12			/* of a node's strength: no gain */
 
 typedef struct Moving
@@ -28,7 +30,6 @@ typedef struct Moving
 	uint64_t	first;			/* of the batch, in order */
 	uint64_t	end;
 	uint64_t	nmovers;
-	double		gained;
 } Moving;
 
 /* Choose where a node would go. Gets the weight to there less that to where it is. */
@@ -104,7 +105,7 @@ move(Moving *moving, uint32_t i, uint32_t to, double difference)
 	all->total[to] += strength;
 	all->size[to]++;
 	all->community[i] = to;
-	moving->gained += gain;
+	all->gained += gain;
 	return true;
 }
 
@@ -315,39 +316,39 @@ add_up(EmogiCommunities *all, const EmogiLevel *level)
 			all->empty[all->nempty++] = (uint32_t) i;
 }
 
-/* Must all nodes be looked at once more? */
-static bool
-must_settle(const EmogiCommunities *all, EmogiMovingEnd end)
+/* Get the least that a sweep must gain to be followed by another. */
+static double
+least_of_sweep(const EmogiCommunities *all, const EmogiLevel *level, bool settles)
 {
-	return end == EMOGI_MOVING_SETTLED || (end == EMOGI_MOVING_ALONE && all->nempty == 0);
+	return settles || emogi_level_is_small(level) ? all->least_gain : fmax(all->least_gain, ENOUGH * all->gained);
 }
 
-double
-emogi_communities_move(EmogiCommunities *all, const EmogiLevel *level, EmogiMovingEnd end, uint64_t salt, uint64_t *ncommunities)
+uint64_t
+emogi_communities_move(EmogiCommunities *all, const EmogiLevel *level, bool last, uint64_t salt)
 {
 	Moving		moving = {.all = all, .level = level};
+	bool		settles = last;
 	bool		looks_at_all = true;
-	uint64_t	nmoved = 1;
 
 	add_up(all, level);
 	memset(all->open, 1, level->nnodes);
 	for (uint64_t i = 0; !emogi_job_stopped(&all->run.job); i++)
 	{
-		const double before = moving.gained;
+		const double before = all->gained;
+		const uint64_t nmoved = sweep(&moving, emogi_communities_random(salt, i), i >= SURE_SWEEP);
 
-		nmoved = sweep(&moving, emogi_communities_random(salt, i), i >= SURE_SWEEP);
-		if (nmoved > 0 && moving.gained - before > all->least_gain)
+		if (nmoved > 0 && all->gained - before > least_of_sweep(all, level, settles))
 		{
 			moving.least = 0.0;
 			looks_at_all = false;
 			continue;
 		}
-		if (!must_settle(all, end) || (nmoved == 0 && looks_at_all))
+		settles = last || all->nempty == 0;
+		if (!settles || (nmoved == 0 && looks_at_all))
 			break;
 		moving.least = all->least_gain;
 		looks_at_all = true;
 		memset(all->open, 1, level->nnodes);
 	}
-	*ncommunities = level->nnodes - all->nempty;
-	return moving.gained;
+	return level->nnodes - all->nempty;
 }

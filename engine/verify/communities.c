@@ -2,9 +2,8 @@
  * communities.c: are these communities with a hierarchy?
  *
  * The two columns must tell a hierarchy. Its communities are not checked against others, for there are many good ones, but for what is
- * promised of them: those of Leiden are connected; and at the end of local moving no node can gain by going to another community: at every
- * level of Louvain the communities of the level before, at the last level of Leiden the communities themselves, or those of the level before
- * where that is the last that was asked for.
+ * promised of them: those of Leiden are connected; and at the end of local moving no node can gain by going to another community. Nodes
+ * are then the communities of the last level, or those of the level before where no more levels were asked for.
  */
 #include "check.h"
 
@@ -225,29 +224,26 @@ check_settled(Hierarchy *hierarchy, int64_t nodes, uint32_t level, double tolera
 	return is_right;
 }
 
-/* Check what is promised of Louvain. */
+/* Check what is promised of the last level. */
 static bool
-check_louvain(Hierarchy *hierarchy)
-{
-	for (uint32_t level = 0; level < hierarchy->nlevels; level++)
-		if (!check_settled(hierarchy, (int64_t) level - 1, level, hierarchy->check->query->tolerance))
-			return false;
-	return true;
-}
-
-/* Check what is promised of Leiden. */
-static bool
-check_leiden(Hierarchy *hierarchy)
+check_last(Hierarchy *hierarchy)
 {
 	const EmogiQuery *query = hierarchy->check->query;
-	const uint32_t last = hierarchy->nlevels - 1;
+	const double tolerance = query->algorithm == EMOGI_LOUVAIN ? query->tolerance : 0.0;
+	const int64_t last = (int64_t) hierarchy->nlevels - 1;
+	const bool	is_cut = query->max_cluster_size == 0 && query->max_levels == last + 1;
 
+	return check_settled(hierarchy, is_cut ? last - 1 : last, (uint32_t) last, tolerance);
+}
+
+/* Check what is promised of all levels of Leiden. */
+static bool
+check_all_connected(Hierarchy *hierarchy)
+{
 	for (uint32_t level = 0; level < hierarchy->nlevels; level++)
 		if (!check_connected(hierarchy, level))
 			return false;
-	if (query->max_cluster_size == 0 && query->max_levels == (int64_t) hierarchy->nlevels)
-		return check_settled(hierarchy, (int64_t) last - 1, last, 0.0);
-	return check_settled(hierarchy, last, last, 0.0);
+	return true;
 }
 
 /* Take the memory; false when there is none. */
@@ -283,7 +279,7 @@ emogi_verify_communities(EmogiCheck *check)
 	if (check->graph->nvertices == 0)
 		return true;
 	is_right = take_memory(&hierarchy, &numbers, &sums) && check_columns(&hierarchy) &&
-		(check->query->algorithm == EMOGI_LOUVAIN ? check_louvain(&hierarchy) : check_leiden(&hierarchy));
+		(check->query->algorithm == EMOGI_LOUVAIN || check_all_connected(&hierarchy)) && check_last(&hierarchy);
 	free(numbers);
 	free(sums);
 	free(hierarchy.starts);
