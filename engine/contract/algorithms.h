@@ -101,7 +101,8 @@ typedef enum EmogiParameterKind
 	EMOGI_THETA,				/* double, 0 and more */
 	EMOGI_MAX_CLUSTER_SIZE,		/* int, 1 and more; 0 = no bound */
 	EMOGI_MAX_LEVELS,			/* int, 1 and more; 0 = no bound */
-	EMOGI_SEED					/* int64 */
+	EMOGI_SEED,					/* int64 */
+	EMOGI_COMMUNITIES			/* a query of communities: a double a vertex, equal for those of one */
 } EmogiParameterKind;
 
 typedef struct EmogiParameter
@@ -143,6 +144,7 @@ typedef struct EmogiResultColumn
 #define EMOGI_NEEDS_BACKWARD 0x20u	/* reads the transpose of its lists, too */
 #define EMOGI_HAS_MSBFS 0x40u	/* many sources at once can be searched from, each by itself (cpu/msbfs.h) */
 #define EMOGI_MAY_DIVERGE 0x80u /* values can grow out of range, which is an error of the call */
+#define EMOGI_IS_TOTAL 0x200u	/* the SQL function returns the sum of the first column, no rows; it takes vertices of any type */
 #define EMOGI_IS_HIERARCHY 0x100u	/* the columns tell a hierarchy (hierarchy.h): a row of the SQL function is a vertex at a level */
 
 #define EMOGI_LEAST 0
@@ -166,6 +168,7 @@ typedef struct EmogiResultColumn
  *           lists are symmetric a neighbour counts once.
  * LOUVAIN   Communities by modularity, weighted and undirected (Blondel et al., J. Stat. Mech. P10008, 2008), a hierarchy.
  * LEIDEN    The same (Traag, Waltman, van Eck, Scientific Reports 9:5233, 2019): communities are connected.
+ * MODULARITY part: what a vertex adds to the modularity of given communities (Newman and Girvan, Physical Review E 69, 2004).
  * DEGREE    degree: list entries. strength: the sum of their weights in the order of the list.
  * PAGERANK  Start 1/n. rank' = (1 - damping) / n + damping * (sum + dangling / n), where u contributes rank / (its edges out, parallel
  *           ones counted) and dangling is the rank of all vertices without an edge out. The L1 change of an iteration is compared
@@ -219,6 +222,10 @@ typedef struct EmogiResultColumn
 		  EMOGI_LISTS_BOTH_WAYS, EMOGI_WEIGHTS_CONDUCTANCES, EMOGI_IS_HIERARCHY, \
 		  ({EMOGI_RESOLUTION, 1}, {EMOGI_THETA, 0.01}, {EMOGI_MAX_CLUSTER_SIZE, 0}, {EMOGI_MAX_LEVELS, 0}, {EMOGI_SEED, 0}), \
 		  ({"heads", EMOGI_INT32, NAN}, {"joins", EMOGI_VERTEX, NAN})) \
+	OTHER(MODULARITY, modularity, modularity, none, none, modularity, \
+		  EMOGI_LISTS_BOTH_WAYS, EMOGI_WEIGHTS_CONDUCTANCES, EMOGI_IS_TOTAL, \
+		  ({EMOGI_COMMUNITIES, 0}, {EMOGI_RESOLUTION, 1}), \
+		  ({"part", EMOGI_FLOAT64, NAN})) \
 	OTHER(DEGREE, degree, degree, none, none, degree, \
 		  EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_FACTORS, 0, \
 		  ({EMOGI_DIRECTION, EMOGI_OUT}), \

@@ -161,7 +161,7 @@ typedef struct EmogiQuery
 	double		damping;		/* 0 .. 1 */
 	int64_t		max_iterations; /* >= 1 */
 	double		tolerance;		/* >= 0; stop after a change below it; 0 = exactly max_iterations */
-	const double *values;		/* [nvertices], start values */
+	const double *values;		/* [nvertices], start values, or communities */
 	double		resolution;		/* >= 0, finite */
 	double		theta;			/* >= 0: how random choices are; 0 = not at all */
 	int64_t		max_cluster_size;	/* vertices of a community; 0 = no bound */

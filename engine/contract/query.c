@@ -54,6 +54,8 @@ emogi_query_check(const EmogiGraph *graph, const EmogiQuery *query, EmogiError *
 		return refuse(error, "a community has at least one vertex");
 	if (emogi_algorithm_takes(row, EMOGI_MAX_LEVELS) >= 0 && query->max_levels < 0)
 		return refuse(error, "at least one level is needed");
+	if (emogi_algorithm_takes(row, EMOGI_COMMUNITIES) >= 0 && query->values == NULL && graph->nvertices > 0)
+		return refuse(error, "communities are needed");
 	if (emogi_algorithm_takes(row, EMOGI_START) >= 0 && query->values == NULL && graph->nvertices > 0)
 		return refuse(error, "start values are needed");
 	if ((row->traits & EMOGI_NEEDS_BACKWARD) != 0 && graph->backward.offsets == NULL && graph->nvertices > 0)

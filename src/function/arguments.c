@@ -70,15 +70,15 @@ emogi_arguments_graph(FunctionCallInfo fcinfo, EmogiGraphArgument *graph)
 	graph->text = relation_text(graph->relid, graph->columns);
 }
 
-/* Get the query of start values; raises 22004 when it is NULL. */
+/* Get the query of start values, or of communities; raises 22004 when it is NULL. */
 static char *
-start_argument(FunctionCallInfo fcinfo, int n)
+values_argument(FunctionCallInfo fcinfo, int n, const char *what, const char *hint)
 {
 	if (PG_ARGISNULL(n))
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("the query of start values must not be NULL"),
-				 errhint("Give a query that returns a vertex and its value: 'SELECT vertex, value FROM start'.")));
+				 errmsg("the %s must not be NULL", what),
+				 errhint("%s", hint)));
 	return text_to_cstring(PG_GETARG_TEXT_PP(n));
 }
 
@@ -229,7 +229,8 @@ read_argument(FunctionCallInfo fcinfo, int n, const EmogiParameter *parameter, E
 			task->query.damping = number_argument(fcinfo, n, "damping", otherwise, 0, 1);
 			break;
 		case EMOGI_START:
-			task->start = start_argument(fcinfo, n);
+			task->start = values_argument(fcinfo, n, EMOGI_START_QUERY,
+										  "Give a query that returns a vertex and its value: 'SELECT vertex, value FROM start'.");
 			break;
 		case EMOGI_MAX_ITERATIONS:
 			task->query.max_iterations = int_argument(fcinfo, n, otherwise, 1, "max_iterations must be positive",
@@ -254,6 +255,10 @@ read_argument(FunctionCallInfo fcinfo, int n, const EmogiParameter *parameter, E
 		case EMOGI_MAX_LEVELS:
 			task->query.max_levels = int_argument(fcinfo, n, otherwise, 1, "max_levels must be positive",
 												  "Use NULL for no bound, 1 or more else.");
+			break;
+		case EMOGI_COMMUNITIES:
+			task->start = values_argument(fcinfo, n, EMOGI_COMMUNITIES_QUERY,
+										  "Give a query that returns a vertex and its community: 'SELECT vertex, community FROM communities'.");
 			break;
 		case EMOGI_SEED:
 			task->query.seed = PG_ARGISNULL(n) ? (int64) otherwise : PG_GETARG_INT64(n);
@@ -284,6 +289,8 @@ emogi_arguments_read(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm, EmogiTas
 	emogi_arguments_begin(fcinfo, algorithm, task);
 	for (int i = 0; parameters[i].kind != EMOGI_NO_PARAMETER; i++)
 		read_argument(fcinfo, i + 1, &parameters[i], task);
-	if (!task->has_sources)
+	if ((emogi_algorithm_row(algorithm)->traits & EMOGI_IS_TOTAL) != 0)
+		task->vertex_type = TEXTOID;
+	else if (!task->has_sources)
 		note_result_type(fcinfo, task);
 }

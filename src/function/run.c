@@ -108,7 +108,26 @@ take_numbers(EmogiCall *call, const EmogiGraph *graph, const int64 *keys, uint64
 	return numbers;
 }
 
-/* Bring the start values into the Region. */
+/* Are communities what a task's query of values returns? */
+static bool
+has_communities(const EmogiTask *task)
+{
+	return emogi_algorithm_takes(emogi_algorithm_row(task->query.algorithm), EMOGI_COMMUNITIES) >= 0;
+}
+
+/* Raise 22023 for a vertex that is in no community. */
+static void
+require_communities(const EmogiTask *task, const EmogiGraph *graph, const double *communities)
+{
+	for (uint64 v = 0; v < graph->nvertices; v++)
+		if (isnan(communities[v]))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("vertex %s has no community", emogi_form_text(&task->form->coder.key, graph, graph->ids[v])),
+					 errhint("The query must return a row for each vertex of the graph.")));
+}
+
+/* Bring the start values, or communities, into the Region. */
 static void
 set_values(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, EmogiQuery *query)
 {
@@ -117,8 +136,11 @@ set_values(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, Emog
 	bool	   *given = emogi_call_alloc(call, given_bytes);
 	const bool	fixes = (emogi_algorithm_row(query->algorithm)->traits & EMOGI_SUM_FIXES) != 0;
 
-	emogi_values_query(graph, task->form, task->start, fixes ? get_float8_nan() : 0.0, values, given);
+	emogi_values_query(graph, task->form, task->start, has_communities(task), fixes || has_communities(task) ? get_float8_nan() : 0.0,
+					   values, given);
 	emogi_region_free(given, given_bytes);
+	if (has_communities(task))
+		require_communities(task, graph, values);
 	query->values = values;
 }
 
@@ -298,7 +320,7 @@ open_call(Oid function, EmogiTask *task, EmogiPatch **patch, EmogiGraph *graph, 
 	if (OidIsValid(source.key.type))
 		emogi_vertices_read(task, function, &source.key);
 	if (task->start != NULL)
-		emogi_values_check(task->start, &source.key);
+		emogi_values_check(task->start, has_communities(task), &source.key);
 	emogi_request_require_engine();
 	if (task->has_sources && task->sources.count == 0)
 	{
@@ -486,21 +508,27 @@ emogi_run(Oid function, EmogiTask *task, EmogiGraph *graph, EmogiResult *result)
 	return call;
 }
 
-/* Carry out the function of an algorithm, its rows into a tuplestore. */
+/* Carry out the function of an algorithm, its rows into a tuplestore, or the one number that it returns. */
 Datum
 emogi_run_to_rows(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm)
 {
+	const EmogiAlgorithmRow *row = emogi_algorithm_row(algorithm);
 	EmogiTask	task;
 	EmogiGraph	graph;
 	EmogiResult result;
 	EmogiCall  *call;
 
+	if ((row->traits & EMOGI_IS_TOTAL) != 0)
+		return emogi_communities_total(fcinfo, algorithm);
 	emogi_compat_init_rows(fcinfo);
 	emogi_arguments_read(fcinfo, algorithm, &task);
 	call = emogi_run(fcinfo->flinfo->fn_oid, &task, &graph, &result);
 	if (call == NULL)
 		return (Datum) 0;
-	put_rows(fcinfo, call, emogi_algorithm_row(algorithm)->columns, task.form, &graph, &result);
+	if ((row->traits & EMOGI_IS_HIERARCHY) != 0)
+		emogi_communities_put(fcinfo, call, task.form, &graph, &result);
+	else
+		put_rows(fcinfo, call, row->columns, task.form, &graph, &result);
 	emogi_call_end(call);
 	return (Datum) 0;
 }

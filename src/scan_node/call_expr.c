@@ -88,8 +88,8 @@ emogi_call_expr_function(Oid function)
 
 	if (symbol != NULL && strncmp(symbol, "emogi_", strlen("emogi_")) == 0)
 		found = emogi_algorithm_named(symbol + strlen("emogi_"));
-	if (found != NULL && (found->traits & EMOGI_IS_HIERARCHY) != 0)
-		found = NULL;			/* its rows are vertices at levels */
+	if (found != NULL && (found->traits & (EMOGI_IS_HIERARCHY | EMOGI_IS_TOTAL)) != 0)
+		found = NULL;			/* its rows are vertices at levels, or it has none */
 	return found != NULL && is_member(function) ? found : NULL;
 }
 
