@@ -203,7 +203,7 @@ typedef struct EmogiResultColumn
 		  EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, EMOGI_NEEDS_BACKWARD, \
 		  ({EMOGI_MAX_ITERATIONS, 10}, {EMOGI_DIRECTION, EMOGI_BOTH}), \
 		  ({"label", EMOGI_VERTEX, NAN})) \
-	OTHER(DEGREE, degree, degree, none, none, degree, \
+	OTHER(DEGREE, degree, degree, degree, none, degree, \
 		  EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_FACTORS, 0, \
 		  ({EMOGI_DIRECTION, EMOGI_OUT}), \
 		  ({"degree", EMOGI_INT64, NAN}, {"strength", EMOGI_FLOAT64, NAN})) \

@@ -81,19 +81,22 @@ check_paths(const char *name, const EmogiGraph *graph, uint64_t seed)
 	}
 }
 
-/* Ask of components and of what iterates: few iterations where rounding grows with each. */
+/* Ask what is asked of the whole graph: few iterations where rounding grows with each. */
 static void
 check_sums(const char *name, const EmogiGraph *graph, int kind, uint64_t seed)
 {
-	static const int64_t iterations[EMOGI_NALGORITHMS] = {[EMOGI_PAGERANK] = 20, [EMOGI_HEAT] = 3, [EMOGI_CIRCUIT] = 12};
+	static const int64_t iterations[EMOGI_NALGORITHMS] = {[EMOGI_PAGERANK] = 20, [EMOGI_HEAT] = 3, [EMOGI_CIRCUIT] = 12,
+		[EMOGI_CDLP] = 6};
 	double	   *values = naive_alloc(graph->nvertices, sizeof(double));
 	EmogiQuery	query = {.damping = 0.85, .values = values};
 
 	for (int a = 0; a < EMOGI_NALGORITHMS; a++)
 	{
 		const EmogiAlgorithmRow *row = emogi_algorithm_row((EmogiAlgorithm) a);
+		const bool	adds = emogi_is_sum((EmogiAlgorithm) a) || row->weights == EMOGI_WEIGHTS_FACTORS;
 
-		if (emogi_algorithm_takes(row, EMOGI_SOURCES) >= 0 || !emogi_algorithm_is_on_cuda(row))
+		if (emogi_algorithm_takes(row, EMOGI_SOURCES) >= 0 || !emogi_algorithm_is_on_cuda(row) ||
+			!suits(graph, (EmogiAlgorithm) a))
 			continue;
 		query.algorithm = (EmogiAlgorithm) a;
 		query.max_iterations = iterations[a] > 0 ? iterations[a] : 1;
@@ -103,7 +106,7 @@ check_sums(const char *name, const EmogiGraph *graph, int kind, uint64_t seed)
 			if ((row->traits & EMOGI_SUM_FIXES) != 0 && emogi_random(seed, v) % 3 != 0)
 				values[v] = (double) NAN;
 		}
-		if (!emogi_is_sum(query.algorithm) || kind < FINITE_KINDS)
+		if (!adds || kind < FINITE_KINDS)
 			check_query(name, graph, query);
 	}
 	if (kind == 0 && graph->nvertices > 0)

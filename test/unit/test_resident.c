@@ -139,7 +139,7 @@ check_kept(void)
 	for (int p = EMOGI_PLACEMENT_HOST; p <= EMOGI_PLACEMENT_HYBRID; p++)
 		for (int a = 0; a < EMOGI_NALGORITHMS; a++)
 		{
-			if (!emogi_algorithm_is_on_cuda(emogi_algorithm_row((EmogiAlgorithm) a)))
+			if (!suits(&built.graph, (EmogiAlgorithm) a))
 				continue;
 			ask_twice("kept", &built.graph, (EmogiAlgorithm) a, (EmogiPlacement) p);
 			ask_hidden("kept", &built.graph, (EmogiAlgorithm) a, (EmogiPlacement) p);
@@ -256,6 +256,8 @@ check_prefixes(void)
 				view.forward = built.graph.backward;
 				view.backward = built.graph.forward;
 			}
+			if (!suits(&view, algorithm))
+				continue;
 			status = ask("capped", &view, plain_query(&view, algorithm, placement), (EmogiControl) {0}, false, &placement);
 			CHECK(status == EMOGI_OK || status == EMOGI_NO_MEMORY, "cap %llu algorithm %d: status %d",
 				  (unsigned long long) cap, algorithm, status);
@@ -305,7 +307,7 @@ check_all_failing_memory(void)
 
 	for (int a = 0; a < EMOGI_NALGORITHMS; a++)
 		for (int p = EMOGI_PLACEMENT_HOST; p <= EMOGI_PLACEMENT_HYBRID; p++)
-			for (int kept = 0; kept < 2; kept++)
+			for (int kept = 0; kept < 2 && suits(&built.graph, (EmogiAlgorithm) a); kept++)
 				check_failing_memory(&built, plain_query(&built.graph, (EmogiAlgorithm) a, (EmogiPlacement) p), kept);
 	CHECK(plain_memory ? describe_cuda().ready_bytes == 0 : describe_cuda().ready_bytes > 0, "%llu bytes lie ready",
 		  (unsigned long long) describe_cuda().ready_bytes);
