@@ -187,11 +187,11 @@ typedef struct EmogiResultColumn
 		  EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, EMOGI_NEEDS_BACKWARD, \
 		  ({EMOGI_NO_PARAMETER, 0}), \
 		  ({"component", EMOGI_VERTEX, NAN})) \
-	OTHER(TRIANGLES, triangles, triangles, none, none, triangles, \
+	OTHER(TRIANGLES, triangles, triangles, triangles, none, triangles, \
 		  EMOGI_LISTS_BOTH_WAYS, EMOGI_WEIGHTS_UNUSED, 0, \
 		  ({EMOGI_NO_PARAMETER, 0}), \
 		  ({"triangles", EMOGI_INT64, NAN})) \
-	OTHER(LCC, lcc, lcc, none, none, lcc, \
+	OTHER(LCC, lcc, lcc, lcc, none, lcc, \
 		  EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, EMOGI_NEEDS_BACKWARD, \
 		  ({EMOGI_DIRECTION, EMOGI_BOTH}), \
 		  ({"coefficient", EMOGI_FLOAT64, NAN})) \
