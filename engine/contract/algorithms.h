@@ -195,7 +195,7 @@ typedef struct EmogiResultColumn
 		  EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, EMOGI_NEEDS_BACKWARD, \
 		  ({EMOGI_DIRECTION, EMOGI_BOTH}), \
 		  ({"coefficient", EMOGI_FLOAT64, NAN})) \
-	OTHER(CORE, core, core, none, none, core, \
+	OTHER(CORE, core, core, core, none, core, \
 		  EMOGI_LISTS_BOTH_WAYS, EMOGI_WEIGHTS_UNUSED, 0, \
 		  ({EMOGI_NO_PARAMETER, 0}), \
 		  ({"core", EMOGI_INT32, NAN})) \
