@@ -183,7 +183,7 @@ typedef struct EmogiResultColumn
 		  EMOGI_LISTS_ANY, EMOGI_WEIGHTS_UNUSED, 0, \
 		  ({EMOGI_NO_PARAMETER, 0}), \
 		  ({"component", EMOGI_VERTEX, NAN})) \
-	OTHER(SCC, scc, scc, none, none, scc, \
+	OTHER(SCC, scc, scc, scc, none, scc, \
 		  EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, EMOGI_NEEDS_BACKWARD, \
 		  ({EMOGI_NO_PARAMETER, 0}), \
 		  ({"component", EMOGI_VERTEX, NAN})) \

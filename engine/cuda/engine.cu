@@ -182,7 +182,8 @@ load_kernels(EmogiError *error)
 	TRY(emogi_cuda_gather_load(error));
 	TRY(emogi_cuda_degree_load(error));
 	TRY(emogi_cuda_triangles_load(error));
-	return emogi_cuda_core_load(error);
+	TRY(emogi_cuda_core_load(error));
+	return emogi_cuda_scc_load(error);
 }
 
 static EmogiStatus
