@@ -441,5 +441,5 @@ emogi_cuda_core(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Emog
 	TRY(emogi_run_read(run, &counters, error));
 	result->edges_traversed += counters->entries;
 	result->nreached = run->nvertices;
-	return emogi_run_fetch(run, result->columns[0].int32, cores.core, run->nvertices * sizeof *cores.core, error);
+	return emogi_run_give(run, query, result, 0, cores.core, error);
 }

@@ -60,7 +60,7 @@ add_weights(const Lists<Target> &lists, Span list, const Step &step, uint4 *wind
 		const uint64_t from = list.start > low ? list.start : low;
 		const uint64_t upto = list.end < low + ENTRIES_OF_WINDOW ? list.end : low + ENTRIES_OF_WINDOW;
 
-		if (__any_sync(FULL_WARP, lane_number() == 0 && must_leave(step)))
+		if (__any_sync(FULL_WARP, lane_number() == 0 && must_leave_alone(step, (uint32_t) ((base - first) / WINDOW_BYTES))))
 			break;
 		read_window(lists.weights, base, end, window);
 		for (uint64_t e = from; e < upto; e++)
@@ -153,6 +153,6 @@ emogi_cuda_degree(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Em
 	emogi_run_account(run, counters, result);
 	result->nreached = run->nvertices;
 	result->nlevels = 1;
-	TRY(emogi_run_fetch(run, result->columns[0].int64, degrees.degree, run->nvertices * sizeof *degrees.degree, error));
-	return emogi_run_fetch(run, result->columns[1].float64, degrees.strength, run->nvertices * sizeof *degrees.strength, error);
+	TRY(emogi_run_give(run, query, result, 0, degrees.degree, error));
+	return emogi_run_give(run, query, result, 1, degrees.strength, error);
 }

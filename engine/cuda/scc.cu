@@ -231,15 +231,24 @@ scc_begin_round_kernel(Components components)
 	block_add(&components.outlook->nopen, nopen);
 }
 
-/* Get the least of a vertex's least, and of that one's. */
-static __device__ __forceinline__ uint32_t
-follow_least(const uint32_t *least, uint32_t vertex)
+/*
+ * Set a vertex's least to the least of that one, and so on; get whether it was another. What is found is written at each step, for others
+ * who come by: so a chain takes the logarithm of its length. Nobody else writes the vertex's least now.
+ */
+static __device__ __forceinline__ bool
+follow_least(uint32_t *least, uint32_t vertex)
 {
+	volatile uint32_t *own = &least[vertex];
+	uint32_t	found = *own;
 	uint32_t	next;
+	bool		changes = false;
 
-	while ((next = *(const volatile uint32_t *) &least[vertex]) < vertex)
-		vertex = next;
-	return vertex;
+	while ((next = *(volatile uint32_t *) &least[found]) < found)
+	{
+		*own = found = next;
+		changes = true;
+	}
+	return changes;
 }
 
 /* Follow the least vertices that are known. Bytes: 12 a vertex that is left, and random reads of 4. */
@@ -251,15 +260,10 @@ scc_follow_kernel(Components components, Step step)
 
 	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < components.nvertices; v += nthreads)
 	{
-		uint32_t	from;
-		uint32_t	to;
-
 		if ((components.frontier[0][v / 32] >> v % 32 & 1) == 0)
 			continue;
-		from = follow_least(components.from, (uint32_t) v);
-		to = follow_least(components.to, (uint32_t) v);
-		changes = atomicMin(&components.from[v], from) > from || changes;
-		changes = atomicMin(&components.to[v], to) > to || changes;
+		changes = follow_least(components.from, (uint32_t) v) || changes;
+		changes = follow_least(components.to, (uint32_t) v) || changes;
 	}
 	if (changes)
 		go_on(step.counters);
@@ -446,6 +450,5 @@ emogi_cuda_scc(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Emogi
 	emogi_run_account(run, counters, result);
 	result->nreached = run->nvertices;
 	result->nlevels = 1;
-	return emogi_run_fetch(run, result->columns[0].vertex, components.component, run->nvertices * sizeof *components.component,
-						   error);
+	return emogi_run_give(run, query, result, 0, components.component, error);
 }

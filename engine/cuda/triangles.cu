@@ -323,8 +323,9 @@ close_piece(const Oriented &oriented, const Triangles &triangles, Table table, S
 	__syncthreads();
 	for (;;)
 	{
-		const uint32_t taken = lane_number() == 0 ? (must_leave(step) ? UINT32_MAX : atomicAdd(next, 1)) : 0;
-		const uint64_t place = list.start + (uint64_t) __shfl_sync(FULL_WARP, taken, 0) * WARP_LANES;
+		const uint32_t taken = __shfl_sync(FULL_WARP, lane_number() == 0 ? atomicAdd(next, 1) : 0, 0);
+		const bool	leave = __any_sync(FULL_WARP, lane_number() == 0 && must_leave_alone(step, taken));
+		const uint64_t place = leave ? list.end : list.start + (uint64_t) taken * WARP_LANES;
 
 		if (place >= list.end)
 			break;
@@ -452,7 +453,7 @@ emogi_cuda_triangles(Run *run, const EmogiGraph *graph, const EmogiQuery *query,
 	Oriented	oriented;
 
 	TRY(run_triangles(run, graph, query, false, &oriented, &triangles, result, error));
-	return emogi_run_fetch(run, result->columns[0].int64, triangles.count, run->nvertices * sizeof *triangles.count, error);
+	return emogi_run_give(run, query, result, 0, triangles.count, error);
 }
 
 EmogiStatus
@@ -466,5 +467,5 @@ emogi_cuda_lcc(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Emogi
 	TRY(run_triangles(run, graph, query, true, &oriented, &triangles, result, error));
 	CUDA_LAUNCH(triangles_divide_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, triangles.count, oriented.degree,
 				run->nvertices, oriented.ways != NULL ? 1ull : 2ull, coefficient);
-	return emogi_run_fetch(run, result->columns[0].float64, coefficient, run->nvertices * sizeof *coefficient, error);
+	return emogi_run_give(run, query, result, 0, coefficient, error);
 }
