@@ -15,7 +15,7 @@
 #define DEFAULT_GRAPHS 220
 #define MAX_SOURCES 50
 #define QUERIES 3
-#define DENSE_VERTICES 2300
+#define DENSE_VERTICES 2200
 #define FINITE_KINDS 7			/* kinds of weights from this one on make infinities of sums */
 
 /* Ask one query of both engines, with the edges in either place. */
