@@ -208,15 +208,15 @@ typedef struct EmogiResultColumn
 		  EMOGI_LISTS_ANY, EMOGI_WEIGHTS_UNUSED, 0, \
 		  ({EMOGI_NO_PARAMETER, 0}), \
 		  ({"component", EMOGI_VERTEX, NAN})) \
-	OTHER(SCC, scc, scc, none, none, scc, \
+	OTHER(SCC, scc, scc, scc, none, scc, \
 		  EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, EMOGI_NEEDS_BACKWARD, \
 		  ({EMOGI_NO_PARAMETER, 0}), \
 		  ({"component", EMOGI_VERTEX, NAN})) \
-	OTHER(TRIANGLES, triangles, triangles, none, none, triangles, \
+	OTHER(TRIANGLES, triangles, triangles, triangles, none, triangles, \
 		  EMOGI_LISTS_BOTH_WAYS, EMOGI_WEIGHTS_UNUSED, 0, \
 		  ({EMOGI_NO_PARAMETER, 0}), \
 		  ({"triangles", EMOGI_INT64, NAN})) \
-	OTHER(LCC, lcc, lcc, none, none, lcc, \
+	OTHER(LCC, lcc, lcc, lcc, none, lcc, \
 		  EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, EMOGI_NEEDS_BACKWARD, \
 		  ({EMOGI_DIRECTION, EMOGI_BOTH}), \
 		  ({"coefficient", EMOGI_FLOAT64, NAN})) \
@@ -240,7 +240,7 @@ typedef struct EmogiResultColumn
 		  EMOGI_LISTS_BOTH_WAYS, EMOGI_WEIGHTS_CONDUCTANCES, EMOGI_IS_TOTAL, \
 		  ({EMOGI_COMMUNITIES, 0}, {EMOGI_RESOLUTION, 1}), \
 		  ({"part", EMOGI_FLOAT64, NAN})) \
-	OTHER(DEGREE, degree, degree, none, none, degree, \
+	OTHER(DEGREE, degree, degree, degree, none, degree, \
 		  EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_FACTORS, 0, \
 		  ({EMOGI_DIRECTION, EMOGI_OUT}), \
 		  ({"degree", EMOGI_INT64, NAN}, {"strength", EMOGI_FLOAT64, NAN})) \
