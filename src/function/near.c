@@ -27,10 +27,10 @@ bool
 emogi_near_may_serve(const EmogiTask *task)
 {
 	const EmogiPapersQuery papers = emogi_papers_query();
-	const bool	stops = (emogi_algorithm_row(task->query.algorithm)->traits & EMOGI_STOPS) != 0;
+	const bool	answers = emogi_near_search_answers(emogi_algorithm_row(task->query.algorithm));
 
 	return emogi_enable_near && emogi_engine != EMOGI_ENGINE_CUDA && papers.mapping == EMOGI_MAPPING_AUTO &&
-		(task->query.algorithm == EMOGI_CC || (stops && !task->is_shared));
+		(task->query.algorithm == EMOGI_CC || (answers && !task->is_shared));
 }
 
 /* Is there anything that says that a search reaches little? */
@@ -112,6 +112,8 @@ set_rows(const EmogiTask *task, const EmogiPatch *patch, const EmogiNearAnswer *
 		else
 			result->columns[0].float64[i] = answer->values[i];
 	}
+	if (answer->paths != NULL)
+		result->columns[1].any = memcpy(palloc(Max(count, 1) * sizeof(double)), answer->paths, count * sizeof(double));
 	*graph = (EmogiGraph) {.nvertices = count,.ids = ids,.dictionary = graph->dictionary};
 }
 
