@@ -738,41 +738,47 @@ RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_degree' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
 COMMENT ON FUNCTION emogi_degree_uuid(regclass, text, text) IS 'the number of edges of each vertex, and the sum of their weights';
 
-CREATE FUNCTION emogi_pagerank(graph text, damping float8 DEFAULT 0.85, max_iterations int DEFAULT 100, tolerance float8 DEFAULT 1e-6,
+CREATE FUNCTION emogi_pagerank(graph text, damping float8 DEFAULT 0.85, max_iterations int DEFAULT 100, tolerance float8 DEFAULT 1e-6, start text DEFAULT NULL,
+	direction text DEFAULT 'out', weights boolean DEFAULT false,
 	OUT vertex bigint, OUT rank float8)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_pagerank' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
-COMMENT ON FUNCTION emogi_pagerank(text, float8, int, float8) IS 'PageRank; the ranks sum to 1';
+COMMENT ON FUNCTION emogi_pagerank(text, float8, int, float8, text, text, boolean) IS 'PageRank; the ranks sum to 1';
 
-CREATE FUNCTION emogi_pagerank_text(graph text, damping float8 DEFAULT 0.85, max_iterations int DEFAULT 100, tolerance float8 DEFAULT 1e-6,
+CREATE FUNCTION emogi_pagerank_text(graph text, damping float8 DEFAULT 0.85, max_iterations int DEFAULT 100, tolerance float8 DEFAULT 1e-6, start text DEFAULT NULL,
+	direction text DEFAULT 'out', weights boolean DEFAULT false,
 	OUT vertex text, OUT rank float8)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_pagerank' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
-COMMENT ON FUNCTION emogi_pagerank_text(text, float8, int, float8) IS 'PageRank; the ranks sum to 1';
+COMMENT ON FUNCTION emogi_pagerank_text(text, float8, int, float8, text, text, boolean) IS 'PageRank; the ranks sum to 1';
 
-CREATE FUNCTION emogi_pagerank_uuid(graph text, damping float8 DEFAULT 0.85, max_iterations int DEFAULT 100, tolerance float8 DEFAULT 1e-6,
+CREATE FUNCTION emogi_pagerank_uuid(graph text, damping float8 DEFAULT 0.85, max_iterations int DEFAULT 100, tolerance float8 DEFAULT 1e-6, start text DEFAULT NULL,
+	direction text DEFAULT 'out', weights boolean DEFAULT false,
 	OUT vertex uuid, OUT rank float8)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_pagerank' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
-COMMENT ON FUNCTION emogi_pagerank_uuid(text, float8, int, float8) IS 'PageRank; the ranks sum to 1';
+COMMENT ON FUNCTION emogi_pagerank_uuid(text, float8, int, float8, text, text, boolean) IS 'PageRank; the ranks sum to 1';
 
-CREATE FUNCTION emogi_pagerank(graph regclass, damping float8 DEFAULT 0.85, max_iterations int DEFAULT 100, tolerance float8 DEFAULT 1e-6, columns text DEFAULT NULL,
+CREATE FUNCTION emogi_pagerank(graph regclass, damping float8 DEFAULT 0.85, max_iterations int DEFAULT 100, tolerance float8 DEFAULT 1e-6, start text DEFAULT NULL,
+	direction text DEFAULT 'out', weights boolean DEFAULT false, columns text DEFAULT NULL,
 	OUT vertex bigint, OUT rank float8)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_pagerank' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
-COMMENT ON FUNCTION emogi_pagerank(regclass, float8, int, float8, text) IS 'PageRank; the ranks sum to 1';
+COMMENT ON FUNCTION emogi_pagerank(regclass, float8, int, float8, text, text, boolean, text) IS 'PageRank; the ranks sum to 1';
 
-CREATE FUNCTION emogi_pagerank_text(graph regclass, damping float8 DEFAULT 0.85, max_iterations int DEFAULT 100, tolerance float8 DEFAULT 1e-6, columns text DEFAULT NULL,
+CREATE FUNCTION emogi_pagerank_text(graph regclass, damping float8 DEFAULT 0.85, max_iterations int DEFAULT 100, tolerance float8 DEFAULT 1e-6, start text DEFAULT NULL,
+	direction text DEFAULT 'out', weights boolean DEFAULT false, columns text DEFAULT NULL,
 	OUT vertex text, OUT rank float8)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_pagerank' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
-COMMENT ON FUNCTION emogi_pagerank_text(regclass, float8, int, float8, text) IS 'PageRank; the ranks sum to 1';
+COMMENT ON FUNCTION emogi_pagerank_text(regclass, float8, int, float8, text, text, boolean, text) IS 'PageRank; the ranks sum to 1';
 
-CREATE FUNCTION emogi_pagerank_uuid(graph regclass, damping float8 DEFAULT 0.85, max_iterations int DEFAULT 100, tolerance float8 DEFAULT 1e-6, columns text DEFAULT NULL,
+CREATE FUNCTION emogi_pagerank_uuid(graph regclass, damping float8 DEFAULT 0.85, max_iterations int DEFAULT 100, tolerance float8 DEFAULT 1e-6, start text DEFAULT NULL,
+	direction text DEFAULT 'out', weights boolean DEFAULT false, columns text DEFAULT NULL,
 	OUT vertex uuid, OUT rank float8)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_pagerank' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
-COMMENT ON FUNCTION emogi_pagerank_uuid(regclass, float8, int, float8, text) IS 'PageRank; the ranks sum to 1';
+COMMENT ON FUNCTION emogi_pagerank_uuid(regclass, float8, int, float8, text, text, boolean, text) IS 'PageRank; the ranks sum to 1';
 
 CREATE FUNCTION emogi_heat(graph text, start text, max_iterations int DEFAULT 1000, tolerance float8 DEFAULT 1e-6, direction text DEFAULT 'both',
 	OUT vertex bigint, OUT value float8)

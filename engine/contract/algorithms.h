@@ -94,9 +94,11 @@ typedef enum EmogiParameterKind
 	EMOGI_MAX_DISTANCE,			/* double, 0 and more, +inf = no bound: first column <= it */
 	EMOGI_DAMPING,				/* double, 0 .. 1 */
 	EMOGI_START,				/* a query of start values: a double a vertex */
+	EMOGI_LEAP,					/* the same, 0 and more, or none: where leaps go, in these proportions */
 	EMOGI_MAX_ITERATIONS,		/* int, 1 and more */
 	EMOGI_TOLERANCE,			/* double, 0 and more; stop after a change below it; 0 = exactly max_iterations */
-	EMOGI_DIRECTION				/* EmogiDirection */
+	EMOGI_DIRECTION,			/* EmogiDirection */
+	EMOGI_WEIGHTED				/* bool: are the weights of the edges read, as conductances are? */
 } EmogiParameterKind;
 
 typedef struct EmogiParameter
@@ -107,8 +109,8 @@ typedef struct EmogiParameter
 
 typedef enum EmogiColumnType
 {
-	EMOGI_INT32,
-	EMOGI_INT64,
+	EMOGI_INT32,				/* 0 and more, but for `none` */
+	EMOGI_INT64,				/* likewise */
 	EMOGI_FLOAT64,
 	EMOGI_VERTEX				/* uint32, a vertex number; its key in SQL */
 } EmogiColumnType;
@@ -161,7 +163,8 @@ typedef struct EmogiResultColumn
  * DEGREE    degree: list entries. strength: the sum of their weights in the order of the list.
  * PAGERANK  Start 1/n. rank' = (1 - damping) / n + damping * (sum + dangling / n), where u contributes rank / (its edges out, parallel
  *           ones counted) and dangling is the rank of all vertices without an edge out. The L1 change of an iteration is compared
- *           with the tolerance.
+ *           with the tolerance. With proportions p for leaps p(v) stands in the place of both 1 / n of rank'. With weights u contributes
+ *           rank * weight / (the sum of the weights of its edges out), and dangles where that sum is 0.
  * HEAT      CuSha's HS. value' = value + the sum of weight * (value of u - value): what flows in over each edge in one step of time.
  * CIRCUIT   CuSha's CS. Weights are conductances. Vertices with a start value keep it; the others take the mean of their neighbours
  *           weighted by conductance (Kirchhoff's current law), 0 where no conductance leads to them.
@@ -209,7 +212,8 @@ typedef struct EmogiResultColumn
 		  ({"degree", EMOGI_INT64, NAN}, {"strength", EMOGI_FLOAT64, NAN})) \
 	OTHER(PAGERANK, pagerank, pagerank, gather, sum, pagerank, \
 		  EMOGI_LISTS_AGAINST, EMOGI_WEIGHTS_UNUSED, 0, \
-		  ({EMOGI_DAMPING, 0.85}, {EMOGI_MAX_ITERATIONS, 100}, {EMOGI_TOLERANCE, 1e-6}), \
+		  ({EMOGI_DAMPING, 0.85}, {EMOGI_MAX_ITERATIONS, 100}, {EMOGI_TOLERANCE, 1e-6}, {EMOGI_LEAP, 0}, {EMOGI_DIRECTION, EMOGI_OUT}, \
+		   {EMOGI_WEIGHTED, 0}), \
 		  ({"rank", EMOGI_FLOAT64, NAN})) \
 	SUM(HEAT, heat, EMOGI_BOTH, EMOGI_WEIGHTS_FACTORS, EMOGI_SUM_OWN, \
 		weight * (other - own), own + sum, fabs(1.0 - total) + magnitude) \

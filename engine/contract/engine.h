@@ -17,13 +17,14 @@
 
 #include "algorithms.h"
 #include "papers.h"
+#include "summary.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 /* Changes whenever a struct below does, or the number of algorithms; emogi_cuda.so of another build is refused. */
-#define EMOGI_ENGINE_ABI (UINT32_C(7100) + EMOGI_NALGORITHMS)
+#define EMOGI_ENGINE_ABI (UINT32_C(7200) + EMOGI_NALGORITHMS)
 
 /* A function in a header that both compilers take, for the device, too. */
 #ifdef __CUDACC__
@@ -161,6 +162,9 @@ typedef struct EmogiQuery
 	int64_t		max_iterations; /* >= 1 */
 	double		tolerance;		/* >= 0; stop after a change below it; 0 = exactly max_iterations */
 	const double *values;		/* [nvertices], start values */
+	const double *leap;			/* PAGERANK: [nvertices], proportions that sum to 1; NULL = 1 / nvertices each */
+	bool		is_weighted;	/* PAGERANK: edges count as their weights, which are 0 and more; needs backward */
+	const EmogiSummary *summary;	/* NULL = all of the answer is wanted */
 } EmogiQuery;
 
 /* A column of an answer: [nvertices], of the type that the algorithm's row says. */
@@ -192,12 +196,15 @@ emogi_algorithm_column_number(const EmogiResultColumn *column, EmogiArray array,
 }
 
 /*
- * What a Query fills. Arrays belong to the caller and need no initialisation: an engine writes every element.
+ * What a Query fills. Arrays belong to the caller and need no initialisation: an engine writes every element, unless it makes a summary.
  * The counters describe the run.
  */
 typedef struct EmogiResult
 {
 	EmogiArray	columns[EMOGI_MAX_COLUMNS]; /* those of the algorithm's row, in its order */
+
+	bool		is_summarized;	/* query->summary has what was wanted of the answer. Columns are then filled as it says, else all */
+	uint64_t	nsummarized;	/* groups, or vertices */
 
 	uint64_t	nreached;		/* vertices reached; all of them where there is no source */
 	uint32_t	nlevels;		/* levels entered, the sources' own (0) included; or iterations made */

@@ -50,6 +50,8 @@ emogi_query_check(const EmogiGraph *graph, const EmogiQuery *query, EmogiError *
 		return refuse(error, "start values are needed");
 	if ((row->traits & EMOGI_NEEDS_BACKWARD) != 0 && graph->backward.offsets == NULL && graph->nvertices > 0)
 		return refuse(error, "the lists against the edges are needed, too");
+	if (query->is_weighted && emogi_algorithm_takes(row, EMOGI_WEIGHTED) >= 0 && graph->backward.offsets == NULL && graph->nvertices > 0)
+		return refuse(error, "the lists against the edges are needed, too, for sums of weights");
 	if (emogi_algorithm_takes(row, EMOGI_SOURCES) >= 0)
 		status = check_vertices(graph, query->sources, query->nsources, "source", error);
 	if (status == EMOGI_OK && (row->traits & EMOGI_STOPS) != 0)

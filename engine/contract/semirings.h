@@ -130,6 +130,13 @@ emogi_pagerank_finish(double damping, double nvertices, double dangling, double 
 	return (1.0 - damping) / nvertices + damping * (sum + dangling / nvertices);
 }
 
+/* The same where leaps go to the vertex in a proportion of its own. */
+EMOGI_INLINE double
+emogi_pagerank_finish_at(double damping, double leap, double dangling, double sum)
+{
+	return (1.0 - damping) * leap + damping * (sum + dangling * leap);
+}
+
 #define SUM(NAME, name, direction, weights, traits, contribution, finish, lipschitz) case EMOGI_##NAME: return contribution;
 
 /* Get what u contributes to v over an edge u -> v. */

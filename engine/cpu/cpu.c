@@ -124,6 +124,7 @@ run_cpu(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *quer
 	if (algorithms[query->algorithm] == NULL)
 		return fail(EMOGI_UNSUPPORTED, error, "the cpu engine does not have this algorithm");
 	memset(&result->papers, 0, sizeof(result->papers));
+	result->is_summarized = false;
 	return algorithms[query->algorithm] (state->pool, graph, query, result, control, error);
 }
 

@@ -7,7 +7,8 @@
  * sources. A share is divided once, when the rank is made, for the next iteration. Sums over all vertices are
  * made of fixed blocks in order, and the entries of a list are added in four interleaved sums, so that neither
  * depends on the threads: the same bits with any number of them. Where the shares do not fit the caches, evenly spread
- * ones are better sent for ahead, and skewed ones not: the first two iterations try both.
+ * ones are better sent for ahead, and skewed ones not: the first two iterations try both. With weights a share is multiplied by the weight
+ * of each entry, and graph->backward has the weights of the edges out, which are summed in the order of its lists.
  *
  * [1] S. Beamer, K. Asanovic, D. Patterson. The GAP Benchmark Suite. arXiv:1508.03619, 2015. Section 3 (PageRank).
  */
@@ -16,10 +17,14 @@
 
 #include "contract/semirings.h"
 
+#include <stdio.h>
+
 /* Tuned. Times with these values are in bench/RESULTS.md: two cores of an Intel Xeon, commit 45449c8. */
 #define AHEAD 64				/* list entries whose shares are sent for before they are needed */
 #define BLOCK 1024				/* vertices whose sums are made together */
 #define ENTRIES_AT_ONCE 65536
+
+#define LEAST_STRENGTH 1e-290	/* sums of weights from this on, up to its inverse: shares of ranks are numbers then */
 
 /* What a block of vertices adds to the sums over all. */
 typedef struct Part
@@ -32,13 +37,17 @@ typedef struct Ranking
 {
 	EmogiCpuRun run;
 	EmogiAdjacency in;			/* the list of v: the sources of the edges that end in v */
+	EmogiAdjacency out;			/* of the edges that begin there; perhaps not there */
 	const uint64_t *out_offsets;	/* [nvertices + 1], when the edges out are there as lists */
 	uint64_t   *out_degree;		/* [nvertices], atomic while counted; NULL when out_offsets are there */
+	double	   *strength;		/* [nvertices], the sums of the weights of the edges out; NULL = weights are not read */
 	uint32_t   *counts;			/* [ncounters][nvertices], while the edges out are counted */
 	uint64_t	ncounters;
 	uint64_t	nvertices;
 	uint64_t	nblocks;
 	double		damping;
+	const double *leap;			/* [nvertices], where leaps go; NULL = anywhere */
+	EmogiWeightType weight_type;
 	bool		ahead;			/* send for shares before they are needed; the sums are the same */
 	double		trial_ms[2];	/* of an iteration without and with that */
 	double		dangling;		/* the rank of all vertices without an edge out */
@@ -117,6 +126,35 @@ count_edges_out(Ranking *ranking)
 		emogi_run_step(run, add_counts, ranking, false);
 }
 
+/* Sum the weights of the edges out of each vertex. */
+static void
+sum_weights(void *arg, int thread, int nthreads)
+{
+	Ranking    *ranking = arg;
+	uint64_t	b;
+
+	while (!emogi_job_stopped(&ranking->run.job) && (b = emogi_job_take(&ranking->run.next, 1)) < ranking->nblocks)
+	{
+		uint64_t	end = emogi_run_chunk_end(b * BLOCK, BLOCK, ranking->nvertices);
+
+		for (uint64_t v = b * BLOCK; v < end; v++)
+		{
+			double		sum = 0.0;
+
+			for (uint64_t i = ranking->out.offsets[v]; i < ranking->out.offsets[v + 1]; i++)
+				sum += emogi_weight(ranking->out.weights, ranking->weight_type, i);
+			if (sum != 0.0 && !(sum >= LEAST_STRENGTH && sum <= 1.0 / LEAST_STRENGTH))
+			{
+				snprintf(ranking->run.error->message, sizeof ranking->run.error->message,
+						 "the weights of the edges of a vertex sum to %g, beyond what ranks can be divided by", sum);
+				emogi_job_fail(&ranking->run.job, EMOGI_BAD_INPUT);
+				return;
+			}
+			ranking->strength[v] = sum;
+		}
+	}
+}
+
 /* Get the edges out of a vertex. */
 static inline uint64_t
 degree_of(const Ranking *ranking, uint64_t v)
@@ -130,13 +168,16 @@ degree_of(const Ranking *ranking, uint64_t v)
 static inline void
 put_rank(Ranking *ranking, uint64_t v, double rank, Part *part)
 {
-	uint64_t	degree = degree_of(ranking, v);
+	const double shares = ranking->strength != NULL ? ranking->strength[v] : (double) degree_of(ranking, v);
 
 	ranking->rank[v] = rank;
-	if (degree > 0)
-		ranking->next_share[v] = rank / (double) degree;
+	if (shares > 0.0)
+		ranking->next_share[v] = rank / shares;
 	else
+	{
+		ranking->next_share[v] = 0.0;
 		part->dangling += rank;
+	}
 }
 
 /* Give every vertex 1 / n. */
@@ -187,6 +228,18 @@ sum_entries(const double *share, const uint32_t *targets, uint64_t count, bool a
 	return (a + b) + (c + d);
 }
 
+/* Add up the shares of the list entries from `first` on by their weights. */
+static double
+sum_weighted(const Ranking *ranking, uint64_t first, uint64_t count)
+{
+	const uint32_t *targets = ranking->in.targets + first;
+	double		sums[4] = {0.0};
+
+	for (uint64_t i = 0; i < count; i++)
+		sums[i % 4] += ranking->share[targets[i]] * emogi_weight(ranking->in.weights, ranking->weight_type, first + i);
+	return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+}
+
 /* Add up the shares of a long list; false when the job has stopped. */
 static bool
 sum_long_list(Ranking *ranking, uint64_t first, uint64_t end, double *sum)
@@ -196,18 +249,27 @@ sum_long_list(Ranking *ranking, uint64_t first, uint64_t end, double *sum)
 	{
 		uint64_t	stop = emogi_run_chunk_end(i, EMOGI_RUN_POLL, end);
 
-		*sum += sum_entries(ranking->share, ranking->in.targets + i, stop - i, false);
+		*sum += ranking->strength != NULL ? sum_weighted(ranking, i, stop - i) :
+			sum_entries(ranking->share, ranking->in.targets + i, stop - i, false);
 		if (emogi_job_stopped(&ranking->run.job))
 			return false;
 	}
 	return true;
 }
 
+/* Get the new rank of a vertex of which the sum of shares is known. */
+static inline double
+finish_rank(const Ranking *ranking, uint64_t v, double sum)
+{
+	if (ranking->leap != NULL)
+		return emogi_pagerank_finish_at(ranking->damping, ranking->leap[v], ranking->dangling, sum);
+	return emogi_pagerank_finish(ranking->damping, (double) ranking->nvertices, ranking->dangling, sum);
+}
+
 /* Make the new ranks of a block; false when the job has stopped. */
 static inline __attribute__((always_inline)) bool
-pull_block(Ranking *ranking, uint64_t b, bool ahead)
+pull_block(Ranking *ranking, uint64_t b, bool ahead, bool weighted)
 {
-	double		n = (double) ranking->nvertices;
 	uint64_t	end = emogi_run_chunk_end(b * BLOCK, BLOCK, ranking->nvertices);
 	uint64_t	first = ranking->in.offsets[b * BLOCK];
 	uint64_t	polled = first;
@@ -219,12 +281,14 @@ pull_block(Ranking *ranking, uint64_t b, bool ahead)
 		double		sum;
 		double		rank;
 
-		if (after - first <= EMOGI_RUN_POLL)
+		if (weighted && after - first <= EMOGI_RUN_POLL)
+			sum = sum_weighted(ranking, first, after - first);
+		else if (after - first <= EMOGI_RUN_POLL)
 			sum = sum_entries(ranking->share, ranking->in.targets + first, after - first, ahead);
 		else if (!sum_long_list(ranking, first, after, &sum))
 			return false;
 		first = after;
-		rank = emogi_pagerank_finish(ranking->damping, n, ranking->dangling, sum);
+		rank = finish_rank(ranking, v, sum);
 		part.change += fabs(rank - ranking->rank[v]);
 		put_rank(ranking, v, rank, &part);
 		if (after - polled > EMOGI_RUN_POLL)
@@ -251,7 +315,8 @@ pull_ranks(void *arg, int thread, int nthreads)
 		uint64_t	end = emogi_run_chunk_end(b * BLOCK, BLOCK, ranking->nvertices);
 		bool		ahead = ranking->ahead && ranking->in.nedges - ranking->in.offsets[end] >= AHEAD + 4;
 
-		if (!(ahead ? pull_block(ranking, b, true) : pull_block(ranking, b, false)))
+		if (!(ranking->strength != NULL ? pull_block(ranking, b, false, true) : ahead ? pull_block(ranking, b, true, false) :
+			  pull_block(ranking, b, false, false)))
 			return;
 	}
 }
@@ -301,6 +366,8 @@ iterate(Ranking *ranking, const EmogiQuery *query)
 
 	if (ranking->out_degree != NULL && !count_edges_out(ranking))
 		return false;
+	if (ranking->strength != NULL && !emogi_run_step(&ranking->run, sum_weights, ranking, false))
+		return false;
 	if (!emogi_run_step(&ranking->run, start_ranks, ranking, false))
 		return false;
 	close_iteration(ranking);
@@ -319,14 +386,16 @@ iterate(Ranking *ranking, const EmogiQuery *query)
 
 /* Get the scratch memory; false when there is none. */
 static bool
-open_ranking(Ranking *ranking)
+open_ranking(Ranking *ranking, bool weighted)
 {
 	EmogiCpuRun *run = &ranking->run;
 
 	ranking->share = emogi_run_scratch(run, ranking->nvertices, sizeof(double));
 	ranking->next_share = emogi_run_scratch(run, ranking->nvertices, sizeof(double));
 	ranking->parts = emogi_run_scratch(run, ranking->nblocks, sizeof(Part));
-	if (ranking->out_offsets == NULL)
+	if (weighted)
+		ranking->strength = emogi_run_scratch(run, ranking->nvertices, sizeof(double));
+	else if (ranking->out_offsets == NULL)
 		ranking->out_degree = emogi_run_scratch(run, ranking->nvertices, sizeof(uint64_t));
 	return !emogi_job_stopped(&run->job);
 }
@@ -339,9 +408,12 @@ emogi_cpu_pagerank(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *q
 
 	emogi_run_begin(&ranking.run, pool, graph, graph->nvertices, result, control, error, "PageRank");
 	ranking.rank = result->columns[0].float64;
+	ranking.out = graph->backward;
 	ranking.out_offsets = graph->backward.offsets;
+	ranking.leap = query->leap;
+	ranking.weight_type = graph->weight_type;
 	ranking.nblocks = (graph->nvertices + BLOCK - 1) / BLOCK;
-	if (open_ranking(&ranking) && graph->nvertices > 0 && iterate(&ranking, query))
+	if (open_ranking(&ranking, query->is_weighted) && graph->nvertices > 0 && iterate(&ranking, query))
 		result->nreached = graph->nvertices;
 	return emogi_run_end(&ranking.run);
 }

@@ -118,8 +118,11 @@ find_giant(Components *components)
 static uint64_t
 enter(Components *components, uint32_t v, uint64_t depth)
 {
+	const uint64_t *offsets = components->graph->forward.offsets;
+
 	components->low[v] = ++components->number;
-	components->frames[depth] = (Frame) {v, components->number, components->graph->forward.offsets[v]};
+	components->looked += offsets[v + 1] - offsets[v];
+	components->frames[depth] = (Frame) {v, components->number, offsets[v]};
 	return depth + 1;
 }
 
@@ -176,7 +179,6 @@ leave(Components *components, uint64_t depth)
 	const Frame *frame = &components->frames[depth];
 	const uint32_t low = components->low[frame->vertex];
 
-	components->looked += components->graph->forward.offsets[frame->vertex + 1] - components->graph->forward.offsets[frame->vertex];
 	if (low == frame->number)
 	{
 		set_component(components, frame);
@@ -222,8 +224,12 @@ find_others(Components *components)
 		if (components->low[v] != 0)
 			continue;
 		search_deep(components, (uint32_t) v);
-		if (components->looked - polled > EMOGI_RUN_POLL && emogi_job_stopped(&components->run.job))
-			return;
+		if (components->looked - polled > EMOGI_RUN_POLL)
+		{
+			polled = components->looked;
+			if (emogi_job_stopped(&components->run.job))
+				return;
+		}
 	}
 }
 

@@ -433,5 +433,5 @@ emogi_cuda_path(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Emog
 	result->nreached = counters->claimed;
 	result->nlevels = (uint32_t) path.steps;
 	run->control->done = result->nreached;
-	return emogi_run_fetch(run, result->columns[0].float64, path.paths.key, run->nvertices * sizeof(double), error);
+	return emogi_run_give(run, query, result, 0, path.paths.key, error);
 }

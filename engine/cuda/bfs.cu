@@ -318,5 +318,5 @@ emogi_cuda_bfs(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Emogi
 	int32_t    *level;
 
 	TRY(emogi_cuda_levels(run, graph, query, PLACE_BACKWARD, query->max_depth, &level, result, error));
-	return emogi_run_fetch(run, result->columns[0].int32, level, run->nvertices * sizeof *level, error);
+	return emogi_run_give(run, query, result, 0, level, error);
 }

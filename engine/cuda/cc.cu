@@ -150,5 +150,5 @@ emogi_cuda_cc(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiR
 	emogi_run_account(run, counters, result);
 	result->nreached = run->nvertices;
 	result->nlevels = 1;
-	return emogi_run_fetch(run, result->columns[0].vertex, component, run->nvertices * sizeof *component, error);
+	return emogi_run_give(run, query, result, 0, component, error);
 }

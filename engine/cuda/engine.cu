@@ -6,6 +6,7 @@
  */
 #include "derive.cuh"
 #include "engine.cuh"
+#include "summary.cuh"
 #include "contract/query.h"
 
 #include <stdio.h>
@@ -175,6 +176,7 @@ static EmogiStatus
 load_kernels(EmogiError *error)
 {
 	TRY(emogi_derive_load(error));
+	TRY(emogi_summary_load(error));
 	TRY(emogi_cuda_bfs_load(error));
 	TRY(emogi_cuda_path_load(error));
 	TRY(emogi_cuda_ssnsp_load(error));
@@ -258,6 +260,9 @@ answer_query(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery 
 	if (algorithm == NULL)
 		return emogi_device_fail(error, EMOGI_UNSUPPORTED, "there are no kernels for this algorithm", "%s",
 						  emogi_algorithm_row(query->algorithm)->name);
+	if (query->algorithm == EMOGI_PAGERANK && (query->leap != NULL || query->is_weighted))
+		return emogi_device_fail(error, EMOGI_UNSUPPORTED, "there are no kernels for ranks with weights or proportions of leaps", "%s",
+								 "emogi_pagerank");
 	memset(&result->papers, 0, sizeof result->papers);
 	return emogi_run(state, algorithm, graph, query, result, control, error);
 }

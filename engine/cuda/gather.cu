@@ -343,8 +343,7 @@ run_gather(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, Emo
 
 	account(gather, graph, ntargets + result->nlevels, ranks ? 0 : nweights + result->nlevels, result);
 	result->nreached = run->nvertices;
-	return emogi_run_fetch(run, result->columns[0].float64, ranks ? field->sum : field->value,
-						   run->nvertices * sizeof(double), error);
+	return emogi_run_give(run, query, result, 0, ranks ? field->sum : field->value, error);
 }
 
 EmogiStatus

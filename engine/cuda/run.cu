@@ -2,6 +2,7 @@
  * run.cu: begins and ends a run, sizes the grids, reads the counters.
  */
 #include "run.cuh"
+#include "summary.cuh"
 
 /* Tuned constants, of edf1050. All figures of an NVIDIA H200 in bench/RESULTS.md (ad4a202) are with these values. */
 #define WINDOW_BYTES (128.0 * (1 << 20))	/* of host memory that all blocks together may read at a time: see traverse.cuh */
@@ -33,6 +34,7 @@ emogi_run(EmogiEngineState *state, RunAlgorithm algorithm, const EmogiGraph *gra
 
 	result->nreached = result->edges_traversed = result->link_bytes = 0;
 	result->nlevels = 0;
+	result->is_summarized = false;
 	result->placement = EMOGI_PLACEMENT_DEVICE;	/* a Graph without edges reads none over the link */
 	result->change = result->transfer_ms = result->run_ms = 0;
 	if (control->cancel)
@@ -58,6 +60,8 @@ emogi_run(EmogiEngineState *state, RunAlgorithm algorithm, const EmogiGraph *gra
 	status = take_step(&run, &seen, error);
 	if (status == EMOGI_OK)
 		status = algorithm(&run, &seen, query, result, error);
+	if (status == EMOGI_OK && query->summary != NULL)
+		status = emogi_summary_make(&run, query, result, error);
 	(void) cudaStreamSynchronize(state->stream);	/* nothing may run on what is freed now */
 	emogi_placement_undo(&run.graph);
 	emogi_memory_release(&run.memory, 0);
@@ -170,6 +174,17 @@ EmogiStatus
 emogi_run_fetch(Run *run, void *to, const void *from, uint64_t bytes, EmogiError *error)
 {
 	return emogi_cuda_copy(run->state, to, from, bytes, cudaMemcpyDeviceToHost, run->control, error);
+}
+
+EmogiStatus
+emogi_run_give(Run *run, const EmogiQuery *query, EmogiResult *result, int i, const void *column, EmogiError *error)
+{
+	const EmogiColumnType type = emogi_algorithm_row(query->algorithm)->columns[i].type;
+
+	if (query->summary == NULL)
+		return emogi_run_fetch(run, result->columns[i].any, column, run->nvertices * emogi_algorithm_column_bytes(type), error);
+	run->columns[i] = column;
+	return EMOGI_OK;
 }
 
 void

@@ -22,6 +22,7 @@ typedef struct Run
 	Step		step;
 	int			nblocks;		/* of kernels that read edges */
 	int			full_blocks;	/* of kernels that do not */
+	const void *columns[EMOGI_MAX_COLUMNS]; /* [nvertices] each, of the answer, where a summary of them is wanted */
 } Run;
 
 /*
@@ -55,6 +56,9 @@ extern EmogiStatus emogi_run_stop_clock(Run *run, EmogiResult *result, EmogiErro
 /* Copy an array to and from the device. */
 extern EmogiStatus emogi_run_send(Run *run, void *to, const void *from, uint64_t bytes, EmogiError *error);
 extern EmogiStatus emogi_run_fetch(Run *run, void *to, const void *from, uint64_t bytes, EmogiError *error);
+
+/* Give column i of the answer, [nvertices] in the run's device memory, to the result: now, or as part of a summary. */
+extern EmogiStatus emogi_run_give(Run *run, const EmogiQuery *query, EmogiResult *result, int i, const void *column, EmogiError *error);
 
 /* Add the lines and entries that the device counted to the result. */
 extern void emogi_run_account(const Run *run, const Counters *counters, EmogiResult *result);

@@ -514,6 +514,6 @@ emogi_cuda_ssnsp(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Emo
 	TRY(count_timed(run, &counting, result->nlevels, result, error));
 	TRY(emogi_run_read(run, &counters, error));
 	emogi_run_account(run, counters, result);
-	TRY(emogi_run_fetch(run, result->columns[0].int32, counting.level, run->nvertices * sizeof *counting.level, error));
-	return emogi_run_fetch(run, result->columns[1].float64, counting.paths, run->nvertices * sizeof *counting.paths, error);
+	TRY(emogi_run_give(run, query, result, 0, counting.level, error));
+	return emogi_run_give(run, query, result, 1, counting.paths, error);
 }

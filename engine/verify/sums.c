@@ -108,6 +108,33 @@ count_entries(void *arg, uint64_t first, uint64_t end)
 		__atomic_fetch_add(&ranks->shares[in->targets[i]].nedges, 1, __ATOMIC_RELAXED);
 }
 
+/* Turn the ranks of vertices into shares, by the sums of the weights of their edges out; a sum of 0 dangles. */
+static void
+share_by_weights(void *arg, uint64_t first, uint64_t end)
+{
+	Ranks	   *ranks = arg;
+	const EmogiGraph *graph = ranks->check->graph;
+	const EmogiAdjacency *out = &graph->backward;
+	const double *value = ranks->check->result->columns[0].float64;
+	double		sum = 0.0,
+				dangling = 0.0;
+
+	for (uint64_t v = first; v < end; v++)
+	{
+		double		strength = 0.0;
+
+		if (!(value[v] >= 0.0))
+			emogi_check_wrong(ranks->check, "vertex %llu has rank %.17g", (unsigned long long) v, value[v]);
+		for (uint64_t i = out->offsets[v]; i < out->offsets[v + 1]; i++)
+			strength += emogi_weight(out->weights, graph->weight_type, i);
+		ranks->shares[v].value = strength > 0.0 ? value[v] / strength : 0.0;
+		sum += value[v];
+		dangling += strength > 0.0 ? 0.0 : value[v];
+	}
+	emogi_add_double(&ranks->sum, sum);
+	emogi_add_double(&ranks->dangling, dangling);
+}
+
 /* Find how many edges leave each vertex. */
 static bool
 find_degrees(Ranks *ranks)
@@ -154,6 +181,7 @@ step_ranks(void *arg, uint64_t first, uint64_t end)
 	Ranks	   *ranks = arg;
 	const EmogiGraph *graph = ranks->check->graph;
 	const EmogiAdjacency *in = &graph->forward;
+	const EmogiQuery *query = ranks->check->query;
 	double		change = 0.0;
 
 	for (uint64_t v = first; v < end; v++)
@@ -162,9 +190,10 @@ step_ranks(void *arg, uint64_t first, uint64_t end)
 
 		for (uint64_t i = in->offsets[v]; i < in->offsets[v + 1]; i++)
 		{
-			sum += ranks->shares[in->targets[i]].value;
+			sum += ranks->shares[in->targets[i]].value * (query->is_weighted ? emogi_weight(in->weights, graph->weight_type, i) : 1.0);
 		}
-		change += fabs(emogi_pagerank_finish(ranks->check->query->damping, (double) graph->nvertices, ranks->dangling, sum) -
+		change += fabs((query->leap != NULL ? emogi_pagerank_finish_at(query->damping, query->leap[v], ranks->dangling, sum) :
+						emogi_pagerank_finish(query->damping, (double) graph->nvertices, ranks->dangling, sum)) -
 					   ranks->check->result->columns[0].float64[v]);
 	}
 	emogi_add_double(&ranks->change, change);
@@ -185,7 +214,8 @@ emogi_verify_pagerank(EmogiCheck *check)
 	ranks.shares = malloc(n * sizeof(Share));
 	if (ranks.shares == NULL)
 		return emogi_check_wrong(check, "no memory to verify");
-	right = find_degrees(&ranks) && emogi_check_parts(check, share_ranks, &ranks, n) &&
+	right = (check->query->is_weighted ? emogi_check_parts(check, share_by_weights, &ranks, n) :
+			 find_degrees(&ranks) && emogi_check_parts(check, share_ranks, &ranks, n)) &&
 		emogi_check_parts(check, step_ranks, &ranks, n);
 	free(ranks.shares);
 	if (right && !(fabs(ranks.sum - 1.0) <= ROUNDING))

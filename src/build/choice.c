@@ -40,6 +40,9 @@
 /* Walks of a small table are paid for until they have cost so much: some milliseconds. */
 #define LEAST_PRICE 16384
 
+/* What a search may cost that walks by those who bring its Graph up to date. */
+#define PASSING_COST 2000
+
 /* Bytes that a walk takes for a row that it reads. */
 #define BYTES_PER_READ 64
 
@@ -158,6 +161,20 @@ emogi_choice_walks(const EmogiSource *source, List *leaves, bool serves_others, 
 	return (double) walk->nsources * EMOGI_WALK_SEARCH_COST * list_length(leaves) <= walk->most_cost &&
 		expected_cost(source, walk, list_length(leaves)) <= walk->most_cost &&
 		!(serves_others && is_bought(source, walk->direction, nedges));
+}
+
+/*
+ * Find out whether a search whose Graph others are just bringing up to date walks by them, and what that may cost: as much as to wait for a
+ * few of them.
+ */
+bool
+emogi_choice_passes(const EmogiSource *source, List *leaves, EmogiWalk *walk)
+{
+	if (walk->max_depth < 0 || !emogi_choice_walks(source, leaves, false, walk))
+		return false;
+	walk->most_cost = Min(walk->most_cost, PASSING_COST);
+	return (double) walk->nsources * EMOGI_WALK_SEARCH_COST * list_length(leaves) <= walk->most_cost &&
+		expected_cost(source, walk, list_length(leaves)) <= walk->most_cost / 2;
 }
 
 /* Note that a search has walked. */

@@ -22,8 +22,17 @@
  * ... and while the calls that have done without it since the last change have not, together, taken longer for that than it takes: a
  * patched call costs as much as to splice so many edges.
  */
-#define PATCH_EDGES 250000
+#define PATCH_EDGES 16384
+#define LABELS_EDGES 250000		/* where components are patched */
 #define MIN_PATCHED 16
+
+/*
+ * While another call splices there may be more changes: else all that come meanwhile would splice beside it, each for its own snapshot. How
+ * long that takes is a guess on the safe side; should it be over sooner, its Graph is found.
+ */
+#define MOST_PATCHED 16384
+#define SPLICE_LEAST_US 20000
+#define SPLICE_EDGES_US 50		/* edges in a microsecond */
 
 /* For components, where a patch spares a run, too: a share of the edges, between PATCH_CHANGES and so many. */
 #define LABELS_SHARE 512
@@ -146,16 +155,21 @@ may_patch(const Following *following, const EmogiCached *base, const Since *sinc
 {
 	const uint64 nedges = base->graph.forward.nedges;
 	const bool	by_labels = following->wish->key.by_labels;
-	const uint64 cost = by_labels ? 1 + base->graph.nvertices / PATCH_EDGES : 1;	/* all may be written */
+	const uint64 unit = by_labels ? LABELS_EDGES : PATCH_EDGES;
+	const uint64 cost = by_labels ? 1 + base->graph.nvertices / unit : 1;	/* all may be written */
 	EmogiLiveState *state = following->state;
 
-	if (following->patch == NULL || since->nlogged + since->nown > most_changes(base, by_labels) || base->graph.nvertices == 0 ||
+	if (following->patch == NULL || since->nlogged + since->nown > MOST_PATCHED || base->graph.nvertices == 0 ||
 		(by_labels && !emogi_cache_labels_exist(following->slot->donor)))
+		return false;
+	if (GetCurrentTimestamp() < state->splice_until)
+		return true;
+	if (since->nlogged + since->nown > most_changes(base, by_labels))
 		return false;
 	if (since->nown > 0)
 		return true;
 	state->npatched += cost;
-	return state->npatched - cost <= nedges / PATCH_EDGES + MIN_PATCHED;
+	return state->npatched - cost <= nedges / unit + MIN_PATCHED;
 }
 
 /* Show the call the Graph that its slot has as its donor, and beside it the changes; false when a splice is better, or the only way. */
@@ -265,6 +279,7 @@ splice_from(Following *following, const EmogiCached *base)
 	EmogiSlot  *slot = following->slot;
 	const EmogiWish *wish = following->wish;
 	EmogiLiveState *state = following->state;
+	const uint64 state_id = state->id;
 	EmogiGraphKey key = base->key;
 	EmogiDirection direction = base->key.direction;
 	Since		since = find_changes(following, base);
@@ -282,6 +297,8 @@ splice_from(Following *following, const EmogiCached *base)
 		emogi_live_state_let_go(slot);
 		return true;
 	}
+	if (following->patch != NULL)
+		state->splice_until = GetCurrentTimestamp() + SPLICE_LEAST_US + (int64) (base->graph.forward.nedges / SPLICE_EDGES_US);
 	patch = patch_labels(following, base, &since, &shown);
 	changes = share_changes(following, &since);
 	key.weights = wish->key.weights;
@@ -292,6 +309,7 @@ splice_from(Following *following, const EmogiCached *base)
 	emogi_live_state_let_go(slot);
 	emogi_call_phase(following->call, EMOGI_PHASE_SPLICE);
 	graph = splice_graph(following, base, &changes, misfits, shared);
+	emogi_live_state_note_spliced(state_id);
 	emogi_call_phase(following->call, EMOGI_PHASE_IDLE);
 	if (shared)
 	{

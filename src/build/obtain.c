@@ -308,17 +308,25 @@ would_serve_others(const EmogiWish *wish, bool may_share)
 	return may_share || (wish->can_follow && emogi_follow_may_begin(wish));
 }
 
-/* Carry out a search by walking over indexes, where its Graph would have to be built for it; false when it is. */
+/* Would a call have to wait for another that brings what it needs to its own snapshot? */
+static bool
+must_wait(const EmogiWish *wish, bool may_share)
+{
+	return !(may_share && emogi_wish_is_cached(wish)) && wish->can_follow && emogi_live_state_is_held(&wish->key);
+}
+
+/* Carry out a search by walking over indexes, where its Graph would have to be built for it, or waited for; false when it is. */
 static bool
 walk_instead(EmogiCall *call, const EmogiSource *source, const Rows *rows, const EmogiWish *wish, bool may_share, EmogiWalk *walk)
 {
-	const bool	serves_others = would_serve_others(wish, may_share);
+	const bool	builds = must_be_built(wish, may_share);
+	const bool	serves_others = builds && would_serve_others(wish, may_share);
 	const double start_ms = emogi_pool_now_ms();
 	EmogiWalkIndexes indexes;
 
-	if (!rows->are_heaps || !must_be_built(wish, may_share))
+	if (!rows->are_heaps || !(builds || must_wait(wish, may_share)))
 		return false;
-	if (emogi_choice_walks(source, rows->leaves, serves_others, walk) &&
+	if ((builds ? emogi_choice_walks(source, rows->leaves, serves_others, walk) : emogi_choice_passes(source, rows->leaves, walk)) &&
 		emogi_walk_open(source, rows->leaves, walk->direction, &indexes))
 	{
 		emogi_call_phase(call, EMOGI_PHASE_RUN);

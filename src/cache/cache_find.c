@@ -110,7 +110,7 @@ emogi_cache_evict_queries(bool (*evicts) (const EmogiCached *, const void *), co
 
 /* ---- sizes ---- */
 
-/* Get the size of the latest READY Graph of what a key says, in any direction; false when there is none. */
+/* Get the size of the latest READY Graph of what a key says, in any direction: edges as they are stored. False when there is none. */
 static bool
 find_size(const EmogiGraphKey *key, uint64 *nvertices, uint64 *nedges)
 {
@@ -129,7 +129,7 @@ find_size(const EmogiGraphKey *key, uint64 *nvertices, uint64 *nedges)
 	if (latest != NULL)
 	{
 		*nvertices = latest->graph.nvertices;
-		*nedges = latest->graph.forward.nedges;
+		*nedges = latest->graph.forward.nedges / (latest->key.direction == EMOGI_BOTH ? 2 : 1);
 	}
 	emogi_cache_unlock();
 	return latest != NULL;

@@ -230,6 +230,12 @@ read_argument(FunctionCallInfo fcinfo, int n, const EmogiParameter *parameter, E
 		case EMOGI_START:
 			task->start = start_argument(fcinfo, n);
 			break;
+		case EMOGI_LEAP:
+			task->start = PG_ARGISNULL(n) ? NULL : start_argument(fcinfo, n);
+			break;
+		case EMOGI_WEIGHTED:
+			task->query.is_weighted = !PG_ARGISNULL(n) && PG_GETARG_BOOL(n);
+			break;
 		case EMOGI_MAX_ITERATIONS:
 			task->query.max_iterations = int_argument(fcinfo, n, otherwise, 1, "max_iterations must be positive",
 													  "Use 1 or more.");

@@ -44,6 +44,10 @@ typedef struct EmogiTask
 	char	   *start;			/* text of the query of start values; NULL = none */
 	bool		with_backward;
 	bool		is_shared;		/* other processes read its rows */
+
+	/* NULL = all rows are wanted; else gets what is, in the Region, or NULL again, now that the Graph stands */
+	const EmogiSummary *(*summarize) (void *arg, EmogiCall *call, EmogiForm *form);
+	void	   *summarize_arg;
 	Oid		   *table;			/* where to note the relation that is read, InvalidOid for a query; NULL = nobody asks */
 
 	/* of vertices.c, when the Graph stands */

@@ -68,11 +68,11 @@ emogi_run_wish(const EmogiTask *task, EmogiGraphKey *key)
 	const EmogiAlgorithmRow *row = emogi_algorithm_row(task->query.algorithm);
 
 	memset(key, 0, sizeof *key);
-	key->weights = row->weights;
+	key->weights = task->query.is_weighted ? EMOGI_WEIGHTS_CONDUCTANCES : row->weights;
 	key->direction = list_direction(row->lists, task->direction);
 	key->any_direction = row->lists == EMOGI_LISTS_ANY;
 	key->by_labels = task->query.algorithm == EMOGI_CC;
-	key->with_backward = (row->traits & EMOGI_NEEDS_BACKWARD) != 0 || task->with_backward;
+	key->with_backward = (row->traits & EMOGI_NEEDS_BACKWARD) != 0 || task->with_backward || task->query.is_weighted;
 }
 
 /* Allocate an array of the Region for a call, with any content. */
@@ -108,6 +108,40 @@ take_numbers(EmogiCall *call, const EmogiGraph *graph, const int64 *keys, uint64
 	return numbers;
 }
 
+/* Raise that start values are none that leaps can be in proportion to. */
+static void
+report_leap(const char *what, double value)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("start values %s %g", what, value),
+			 errhint("Ranks are personalized by start values of 0 and more, of which one at least is above 0.")));
+}
+
+/* Turn start values into proportions that sum to 1. Raises 22023. */
+static void
+divide_by_sum(const EmogiTask *task, const EmogiGraph *graph, double *values)
+{
+	double		sum = 0.0;
+
+	for (uint64 v = 0; v < graph->nvertices; v++)
+	{
+		if (unlikely(values[v] < 0.0))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("invalid start value %g of vertex %s", values[v],
+							emogi_form_text(&task->form->coder.key, graph, graph->ids != NULL ? graph->ids[v] : (int64) v)),
+					 errhint("Start values of emogi_pagerank must be 0 or more: leaps go there in their proportions.")));
+		sum += values[v];
+	}
+	if (isinf(sum))
+		report_leap("sum to", sum);
+	if (sum == 0.0)
+		report_leap("of the vertices of the graph sum to", sum);
+	for (uint64 v = 0; v < graph->nvertices; v++)
+		values[v] /= sum;
+}
+
 /* Bring the start values into the Region. */
 static void
 set_values(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, EmogiQuery *query)
@@ -115,11 +149,18 @@ set_values(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, Emog
 	double	   *values = take_array(call, graph->nvertices, sizeof(double));
 	Size		given_bytes = Max(graph->nvertices, 1) * sizeof(bool);
 	bool	   *given = emogi_call_alloc(call, given_bytes);
-	const bool	fixes = (emogi_algorithm_row(query->algorithm)->traits & EMOGI_SUM_FIXES) != 0;
+	const EmogiAlgorithmRow *row = emogi_algorithm_row(query->algorithm);
+	const bool	fixes = (row->traits & EMOGI_SUM_FIXES) != 0;
 
 	emogi_values_query(graph, task->form, task->start, fixes ? get_float8_nan() : 0.0, values, given);
 	emogi_region_free(given, given_bytes);
-	query->values = values;
+	if (emogi_algorithm_takes(row, EMOGI_LEAP) < 0)
+		query->values = values;
+	else
+	{
+		divide_by_sum(task, graph, values);
+		query->leap = values;
+	}
 }
 
 /* Begin a request for a task's Query. */
@@ -136,6 +177,14 @@ begin_request(EmogiCall *call, EmogiRequestKind kind, const EmogiTask *task, con
 	request->query.placement = emogi_placement;
 	request->query.papers = emogi_papers_query();
 	return request;
+}
+
+/* May an engine make a summary of the answer? The CPU's leaves that to whoever reads the rows; what may diverge is looked at whole. */
+static bool
+may_summarize(const EmogiTask *task, const EmogiGraph *graph)
+{
+	return task->summarize != NULL && !task->has_targets && !task->is_shared && emogi_shared->ncuda > 0 &&
+		emogi_engine != EMOGI_ENGINE_CPU && (emogi_algorithm_row(task->query.algorithm)->traits & EMOGI_MAY_DIVERGE) == 0;
 }
 
 /*
@@ -159,6 +208,8 @@ emogi_run_query(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph,
 	}
 	if (task->start != NULL)
 		set_values(call, task, graph, query);
+	if (may_summarize(task, graph))
+		query->summary = task->summarize(task->summarize_arg, call, task->form);
 	request->result = *result;
 	take_columns(call, row->columns, graph->nvertices, &request->result);
 	*result = emogi_call_request(call)->result;
@@ -468,7 +519,7 @@ emogi_run(Oid function, EmogiTask *task, EmogiGraph *graph, EmogiResult *result)
 		emogi_call_end(call);
 		return NULL;
 	}
-	if (!answered && near && task->query.algorithm == EMOGI_CC)
+	if (!answered && near && task->query.algorithm == EMOGI_CC && !result->is_summarized)
 		emogi_components_keep(call, result);
 	if ((emogi_algorithm_row(task->query.algorithm)->traits & EMOGI_MAY_DIVERGE) != 0)
 		check_values(task, graph, result);

@@ -36,6 +36,8 @@ typedef struct Aggregate
 	EmogiFold  *folds;
 	MemoryContext groups_context;
 	EmogiGroups groups;
+	bool		counts_groups;	/* of which all are one row, that has their number: */
+	uint64		ndistinct;
 	uint64		next;			/* group to return */
 } Aggregate;
 
@@ -68,6 +70,62 @@ finish_after_last(Aggregate *aggregate)
 		emogi_call_finish(scan->call, scan->is_copied ? NULL : &scan->call);
 }
 
+/* Describe the groups for an engine; false when a fold is none of an engine's: sums of keys and of floats, whose order matters. */
+static bool
+describe_groups(const EmogiScan *scan, EmogiSummary *summary)
+{
+	const EmogiGroups *groups = &((const Aggregate *) scan)->groups;
+
+	if (groups->nfolds > EMOGI_MAX_FOLDS)
+		return false;
+	summary->kind = EMOGI_SUMMARY_GROUPS;
+	summary->column = groups->place - 1;
+	summary->nfolds = groups->nfolds;
+	for (int i = 0; i < groups->nfolds; i++)
+	{
+		const EmogiFold *fold = &groups->folds[i];
+
+		if (fold->kind == EMOGI_FOLD_SUM && (fold->place == 0 || scan->function->columns[fold->place - 1].type != EMOGI_INT32))
+			return false;
+		summary->folds[i] = (EmogiSummaryFold) {fold->kind, fold->place - 1};
+	}
+	return true;
+}
+
+/* Take the groups that the engine has made, into the current context. */
+static void
+take_groups(const EmogiScan *scan, EmogiGroups *groups)
+{
+	const EmogiSummary *summary = scan->summary;
+	const uint64 nvalues = scan->result.nsummarized * groups->nfolds;
+
+	groups->ngroups = scan->result.nsummarized;
+	groups->labels = summary->labels;
+	groups->counts = summary->counts;
+	groups->values = palloc_extended(Max(nvalues, 1) * sizeof *groups->values, MCXT_ALLOC_HUGE);
+	for (uint64 i = 0; i < nvalues; i++)
+	{
+		if (emogi_fold_is_float(scan->function->columns, groups->folds[i % groups->nfolds].place))
+			groups->values[i].number = summary->values[i].number;
+		else
+			groups->values[i].integer = summary->values[i].integer;
+	}
+}
+
+/* Have the number of groups and that of all their rows stand in their place. */
+static void
+collapse_groups(Aggregate *aggregate)
+{
+	EmogiGroups *groups = &aggregate->groups;
+	uint64	   *count = palloc0(sizeof *count);
+
+	aggregate->ndistinct = groups->ngroups;
+	for (uint64 i = 0; i < groups->ngroups; i++)
+		*count += groups->counts[i];
+	groups->counts = count;
+	groups->ngroups = 1;
+}
+
 /* Run the call, or take the run at hand, and compute the groups. */
 static void
 compute(Aggregate *aggregate)
@@ -83,8 +141,13 @@ compute(Aggregate *aggregate)
 	old = MemoryContextSwitchTo(aggregate->groups_context);
 	if (scan->call != NULL && scan->keys != NULL)
 		wanted = find_wanted(scan, &nwanted);
-	emogi_fold_rows(scan->function->columns, scan->call != NULL ? &scan->graph : &none, &scan->result, &scan->ranges, wanted, nwanted,
-					&aggregate->groups);
+	if (scan->call != NULL && scan->result.is_summarized)
+		take_groups(scan, &aggregate->groups);
+	else
+		emogi_fold_rows(scan->function->columns, scan->call != NULL ? &scan->graph : &none, &scan->result, &scan->ranges, wanted, nwanted,
+						&aggregate->groups);
+	if (aggregate->counts_groups)
+		collapse_groups(aggregate);
 	MemoryContextSwitchTo(old);
 	for (uint64 i = 0; scan->call != NULL && i < aggregate->groups.ngroups; i++)
 		scan->call->record.nrows += aggregate->groups.counts[i];
@@ -157,6 +220,8 @@ group_column(const Aggregate *aggregate, uint64 group, const Column *column, boo
 	{
 		case EMOGI_OUTPUT_GROUP:
 			return integer_datum(scan, column->place, groups->labels[group]);
+		case EMOGI_OUTPUT_GROUPS:
+			return Int64GetDatum((int64) aggregate->ndistinct);
 		case EMOGI_OUTPUT_COUNT:
 			return Int64GetDatum((int64) count);
 		case EMOGI_OUTPUT_MIN:
@@ -260,6 +325,7 @@ read_spec(Aggregate *aggregate, List *spec)
 
 		column->output = (EmogiOutput) linitial_int(list_nth(spec, i));
 		column->place = lsecond_int(list_nth(spec, i));
+		aggregate->counts_groups |= column->output == EMOGI_OUTPUT_GROUPS;
 		if (column->output > EMOGI_OUTPUT_COUNT)
 			column->fold = find_fold(aggregate, column->output == EMOGI_OUTPUT_MIN ? EMOGI_FOLD_MIN :
 									 column->output == EMOGI_OUTPUT_MAX ? EMOGI_FOLD_MAX : EMOGI_FOLD_SUM, column->place);
@@ -274,6 +340,7 @@ begin_aggregate(CustomScanState *node, EState *estate, int eflags)
 	emogi_scan_init(&aggregate->scan, eflags);
 	check_rights((CustomScan *) node->ss.ps.plan);
 	read_spec(aggregate, list_nth(((CustomScan *) node->ss.ps.plan)->custom_private, EMOGI_PLAN_UPPER));
+	aggregate->scan.summarize = describe_groups;
 	aggregate->groups_context = AllocSetContextCreate(CurrentMemoryContext, "emogi groups", ALLOCSET_DEFAULT_SIZES);
 }
 

@@ -11,6 +11,7 @@
 typedef enum EmogiOutput
 {
 	EMOGI_OUTPUT_GROUP,			/* the value of the column of groups */
+	EMOGI_OUTPUT_GROUPS,		/* how many groups there are: then all rows are one after all */
 	EMOGI_OUTPUT_COUNT,
 	EMOGI_OUTPUT_MIN,
 	EMOGI_OUTPUT_MAX,

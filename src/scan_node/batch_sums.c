@@ -38,6 +38,7 @@ partial_value(EmogiOutput output, const EmogiMsbfsSums *sums)
 			return make_average(sums);
 		case EMOGI_OUTPUT_COUNT:
 		case EMOGI_OUTPUT_GROUP:
+		case EMOGI_OUTPUT_GROUPS:
 			break;
 	}
 	return Int64GetDatum((int64) sums->count);

@@ -141,6 +141,17 @@ emogi_call_expr_graph(const FuncExpr *call, EmogiGraphArgument *graph)
 	return true;
 }
 
+/* Does a call ask for weights that its algorithm can do without, as far as is known? */
+static bool
+is_weighted(const FuncExpr *call, const EmogiAlgorithmRow *row)
+{
+	const int	place = emogi_algorithm_takes(row, EMOGI_WEIGHTED);
+	const Const *argument = place >= 0 && place + 1 < list_length(call->args) ? list_nth(call->args, place + 1) : NULL;
+
+	return argument != NULL && IsA(argument, Const) && argument->consttype == BOOLOID && !argument->constisnull &&
+		DatumGetBool(argument->constvalue);
+}
+
 /* Find the relation that a call names; false when it is not known, or the caller may not read it as a table. */
 bool
 emogi_call_expr_source(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiSource *source)
@@ -151,6 +162,7 @@ emogi_call_expr_source(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiSour
 
 	if (emogi_shared == NULL || !emogi_call_expr_graph(call, &graph))
 		return false;
+	task.query.is_weighted = is_weighted(call, emogi_algorithm_row(algorithm));
 	emogi_run_wish(&task, &wish);
 	return emogi_source_peek(&graph, wish.weights != EMOGI_WEIGHTS_UNUSED, source);
 }

@@ -9,15 +9,20 @@
 
 #include "access/stratnum.h"
 #include "catalog/pg_type.h"
+#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "parser/parsetree.h"
+#include "utils/array.h"
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
 #include "scan_node/call_expr.h"
 #include "scan_node/plan.h"
+
+/* Lists of integers from 0 on below this are looked at for gaps. */
+#define MOST_LISTED 100000
 
 /* Is this column `attnum` of the scanned item? */
 bool
@@ -223,6 +228,22 @@ is_comparable(const EmogiResultColumn *column, Oid column_type, Oid type)
 	return false;
 }
 
+/* Is this a constant 0? */
+static bool
+is_zero(const Node *node)
+{
+	return emogi_call_expr_integer(node) == 0;
+}
+
+/* Is an operator the one that says that a column's values are not equal? */
+static bool
+is_inequality(Oid operator, Oid column_type)
+{
+	const Oid negator = get_negator(operator);
+
+	return OidIsValid(negator) && strategy_of(negator, column_type) == BTEqualStrategyNumber;
+}
+
 /* Match a comparison of a column after `vertex` with something that changes no oftener than the call's arguments. */
 static bool
 match_value(PlannerInfo *root, const RelOptInfo *rel, const EmogiAlgorithmRow *function, const FuncExpr *call, OpExpr *clause,
@@ -247,6 +268,9 @@ match_value(PlannerInfo *root, const RelOptInfo *rel, const EmogiAlgorithmRow *f
 			!emogi_conditions_may_bound(root, call, right))
 			continue;
 		strategy = strategy_of(operator, exprType(left));
+		if (strategy == 0 && (column->type == EMOGI_INT32 || column->type == EMOGI_INT64) && is_zero(right) &&
+			is_inequality(operator, exprType(left)))
+			strategy = BTGreaterStrategyNumber; /* there is none below 0 */
 		if (strategy == 0 || (column->type == EMOGI_VERTEX && exprType(left) != INT8OID && strategy != BTEqualStrategyNumber))
 			continue;
 		*condition = (EmogiCondition) {pushdowns[strategy], place, (Expr *) right, true};
@@ -263,6 +287,75 @@ push_down(const RangeTblEntry *rte, const EmogiCondition *condition, EmogiCondit
 	sorted->pushdowns = lappend_int(sorted->pushdowns, condition->pushdown);
 	sorted->names = lappend(sorted->names, makeString(pstrdup(strVal(list_nth(rte->eref->colnames, condition->place)))));
 	sorted->places = lappend_int(sorted->places, condition->place);
+}
+
+/* Make a constant of an integer. */
+static Expr *
+int8_const(int64 value)
+{
+	return (Expr *) makeConst(INT8OID, -1, InvalidOid, sizeof(int64), Int64GetDatum(value), false, FLOAT8PASSBYVAL);
+}
+
+/* Find the least and the most of an array of integers without NULLs, and whether all between them are in it; false when it is something else. */
+static bool
+find_span(const Const *array, int64 *least, int64 *most, bool *is_whole)
+{
+	const Oid	type = IsA(array, Const) && !array->constisnull ? get_element_type(array->consttype) : InvalidOid;
+	ArrayType  *values;
+	Datum	   *datums;
+	bool	   *nulls;
+	int			count;
+	int16		length;
+	bool		by_value;
+	char		align;
+	Bitmapset  *seen = NULL;
+
+	if (type != INT2OID && type != INT4OID && type != INT8OID)
+		return false;
+	values = DatumGetArrayTypeP(array->constvalue);
+	if (array_contains_nulls(values))
+		return false;
+	get_typlenbyvalalign(type, &length, &by_value, &align);
+	deconstruct_array(values, type, length, by_value, align, &datums, &nulls, &count);
+	for (int i = 0; i < count; i++)
+	{
+		const int64 value = type == INT2OID ? DatumGetInt16(datums[i]) : type == INT4OID ? DatumGetInt32(datums[i]) : DatumGetInt64(datums[i]);
+
+		*least = i == 0 ? value : Min(*least, value);
+		*most = i == 0 ? value : Max(*most, value);
+		if (value >= 0 && value < MOST_LISTED)
+			seen = bms_add_member(seen, (int) value);
+	}
+	*is_whole = count > 0 && *least >= 0 && *most < MOST_LISTED && bms_num_members(seen) == *most - *least + 1;
+	return count > 0;
+}
+
+/*
+ * Have the scan see to `column IN (integers)` for a column after `vertex`: to the least and the most of them, and so to all of it when all
+ * integers between those are listed. True: nothing is left to check.
+ */
+static bool
+push_span(const RelOptInfo *rel, const RangeTblEntry *rte, const EmogiAlgorithmRow *function, const ScalarArrayOpExpr *clause,
+		  EmogiConditions *sorted)
+{
+	int64		least;
+	int64		most;
+	bool		is_whole;
+
+	for (int place = 1; clause->useOr && function->columns[place - 1].name != NULL; place++)
+	{
+		const EmogiColumnType type = function->columns[place - 1].type;
+		Node	   *column = linitial(clause->args);
+		const bool	is_bound = place == 1 && emogi_algorithm_takes(function, EMOGI_MAX_DEPTH) >= 0;
+
+		if ((type != EMOGI_INT32 && type != EMOGI_INT64) || !emogi_conditions_is_column(column, rel, place + 1) ||
+			strategy_of(clause->opno, exprType(column)) != BTEqualStrategyNumber || !find_span(lsecond(clause->args), &least, &most, &is_whole))
+			continue;
+		push_down(rte, &(EmogiCondition) {EMOGI_IS_AT_LEAST, place, int8_const(least)}, sorted);
+		push_down(rte, &(EmogiCondition) {is_bound ? EMOGI_AT_MOST : EMOGI_IS_AT_MOST, place, int8_const(most)}, sorted);
+		return is_whole;
+	}
+	return false;
 }
 
 /* Sort the conditions on a call's rows; those that do not depend on them are left out. */
@@ -297,6 +390,8 @@ emogi_conditions_sort(PlannerInfo *root, const RelOptInfo *rel, List *clauses, E
 			push_down(rte, &condition, sorted);
 			is_left = false;
 		}
+		if (is_left && clause->security_level <= rel->baserestrict_min_security && IsA(clause->clause, ScalarArrayOpExpr))
+			is_left = !push_span(rel, rte, function, (ScalarArrayOpExpr *) clause->clause, sorted);
 		if (is_left)
 			sorted->quals = lappend(sorted->quals, clause->clause);
 	}

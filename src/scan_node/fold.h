@@ -6,16 +6,9 @@
 
 #include "scan_node/ranges.h"
 
-typedef enum EmogiFoldKind
-{
-	EMOGI_FOLD_MIN,
-	EMOGI_FOLD_MAX,
-	EMOGI_FOLD_SUM				/* of integers and keys exact, of floats in ascending order of the vertices */
-} EmogiFoldKind;
-
 typedef struct EmogiFold
 {
-	EmogiFoldKind kind;
+	EmogiFoldKind kind;			/* sums of integers and keys are exact, of floats in ascending order of the vertices */
 	int			place;			/* of the column: 0 = vertex, 1 .. = the others */
 } EmogiFold;
 

@@ -221,18 +221,6 @@ add_batch_path(PlannerInfo *root, RelOptInfo *joinrel, Path *outer_path, RelOptI
 	add_path(joinrel, (Path *) path);
 }
 
-/* Is the scan of all rows among the paths of this relation? */
-static bool
-has_scan_path(const RelOptInfo *rel)
-{
-	ListCell   *cell;
-
-	foreach(cell, rel->pathlist)
-		if (emogi_plan_is_scan(lfirst(cell)))
-			return true;
-	return false;
-}
-
 /* Add the path for a join of outer rows with emogi_bfs of each, where it can be taken. */
 static void
 set_join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer, RelOptInfo *inner, JoinType jointype,
@@ -247,7 +235,7 @@ set_join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer, Rel
 	if (!emogi_enable_scan || !emogi_enable_batch || emogi_engine == EMOGI_ENGINE_CUDA || jointype != JOIN_INNER ||
 		inner->reloptkind != RELOPT_BASEREL || !bms_is_empty(joinrel->lateral_relids) ||
 		bms_is_empty(inner->lateral_relids) || !bms_is_subset(inner->lateral_relids, outer->relids) ||
-		!has_scan_path(inner))
+		emogi_plan_find_scan(inner) == NULL)
 		return;
 	call = emogi_call_expr_of(planner_rt_fetch(inner->relid, root), &function);
 	outer_path = outer->cheapest_total_path;

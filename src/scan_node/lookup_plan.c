@@ -62,18 +62,6 @@ has_other_clause(const RelOptInfo *joinrel, JoinType type, List *clauses)
 	return false;
 }
 
-/* Is there a scan of all rows among the paths of a relation? */
-static bool
-has_scan(const RelOptInfo *rel)
-{
-	ListCell   *cell;
-
-	foreach(cell, rel->pathlist)
-		if (emogi_plan_is_scan(lfirst(cell)))
-			return true;
-	return false;
-}
-
 /* Does a relation compute anything but its columns? Where no row is found that is NULL, whatever it would make of NULLs. */
 static bool
 computes(const RelOptInfo *rel)
@@ -158,6 +146,7 @@ static void
 add_lookup_path(PlannerInfo *root, RelOptInfo *joinrel, Path *outer_path, LookupJoin *join)
 {
 	CustomPath *path = makeNode(CustomPath);
+	const bool	passes = join->type == JOIN_SEMI || join->type == JOIN_ANTI;	/* outer rows on as they are */
 	QualCost	key_cost;
 	QualCost	filter_cost;
 
@@ -171,7 +160,7 @@ add_lookup_path(PlannerInfo *root, RelOptInfo *joinrel, Path *outer_path, Lookup
 	path->path.startup_cost = outer_path->startup_cost + key_cost.startup + filter_cost.startup + joinrel->reltarget->cost.startup;
 	path->path.total_cost = path->path.startup_cost + (outer_path->total_cost - outer_path->startup_cost) +
 		outer_path->rows * (emogi_size_lookup_cost((Node *) join->key, INTEGER_COST) + key_cost.per_tuple + filter_cost.per_tuple) +
-		joinrel->rows * (EMOGI_ROW_COST + joinrel->reltarget->cost.per_tuple);
+		joinrel->rows * ((passes ? 0 : EMOGI_ROW_COST) + joinrel->reltarget->cost.per_tuple);
 	emogi_compat_add_disabled(&path->path, outer_path);
 	path->flags = emogi_compat_projects();
 	path->custom_paths = list_make1(outer_path);
@@ -192,7 +181,7 @@ set_join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer, Rel
 		previous_set_join_pathlist_hook(root, joinrel, outer, inner, type, extra);
 	if (!emogi_enable_scan || !emogi_enable_lookup || !is_join_known(type) || inner->reloptkind != RELOPT_BASEREL ||
 		!bms_is_empty(inner->lateral_relids) || !bms_is_empty(joinrel->lateral_relids) || outer_path == NULL ||
-		PATH_REQ_OUTER(outer_path) != NULL || !has_scan(inner) || has_other_clause(joinrel, type, extra->restrictlist) ||
+		PATH_REQ_OUTER(outer_path) != NULL || emogi_plan_find_scan(inner) == NULL || has_other_clause(joinrel, type, extra->restrictlist) ||
 		has_other_clause(inner, JOIN_INNER, inner->baserestrictinfo) || (IS_OUTER_JOIN(type) && computes(inner)))
 		return;
 	join = palloc0(sizeof *join);

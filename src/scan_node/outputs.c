@@ -43,7 +43,10 @@ find_output(Oid aggregate, EmogiOutput *output)
 	return false;
 }
 
-/* Match an aggregate of a column of a call's rows. count(DISTINCT vertex) is count(*): no vertex has two rows. */
+/*
+ * Match an aggregate of a column of a call's rows. count(DISTINCT vertex) is count(*), for no vertex has two rows; of another column it is
+ * the number of groups.
+ */
 bool
 emogi_outputs_match(const RelOptInfo *rel, const Aggref *aggregate, EmogiOutput *output, int *place)
 {
@@ -54,5 +57,10 @@ emogi_outputs_match(const RelOptInfo *rel, const Aggref *aggregate, EmogiOutput 
 	if (aggregate->args == NIL)
 		return *output == EMOGI_OUTPUT_COUNT && aggregate->aggdistinct == NIL;
 	*place = emogi_outputs_place(rel, (Node *) linitial_node(TargetEntry, aggregate->args)->expr);
-	return *place >= 0 && (aggregate->aggdistinct == NIL || (*output == EMOGI_OUTPUT_COUNT && *place == 0));
+	if (aggregate->aggdistinct == NIL || *place <= 0)
+		return *place >= 0 && (aggregate->aggdistinct == NIL || *output == EMOGI_OUTPUT_COUNT);
+	if (*output != EMOGI_OUTPUT_COUNT)
+		return false;
+	*output = EMOGI_OUTPUT_GROUPS;
+	return true;
 }

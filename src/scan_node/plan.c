@@ -117,12 +117,35 @@ plan_scan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, Lis
 
 static const CustomPathMethods path_methods = {.CustomName = "EmogiScan",.PlanCustomPath = plan_scan};
 
-/* Is this the path of a scan that returns all rows? */
-bool
-emogi_plan_is_scan(const Path *path)
+/* Find the path of a scan that returns all rows, be it projected; NULL when there is none. */
+static const Path *
+find_scan_in(const List *paths)
 {
-	return IsA(path, CustomPath) && ((const CustomPath *) path)->methods == &path_methods &&
-		bms_equal(PATH_REQ_OUTER(path), path->parent->lateral_relids);
+	ListCell   *cell;
+
+	foreach(cell, paths)
+	{
+		const Path *path = lfirst(cell);
+
+		if (IsA(path, ProjectionPath))
+			path = ((const ProjectionPath *) path)->subpath;
+		if (IsA(path, CustomPath) && ((const CustomPath *) path)->methods == &path_methods &&
+			bms_equal(PATH_REQ_OUTER(path), path->parent->lateral_relids))
+			return path;
+	}
+	return NULL;
+}
+
+/*
+ * Find the path of a scan that returns all rows of a relation; NULL when there is none. That for parallel workers may have pushed the other
+ * out, and says as well that there is one.
+ */
+const Path *
+emogi_plan_find_scan(const RelOptInfo *rel)
+{
+	const Path *path = find_scan_in(rel->pathlist);
+
+	return path != NULL ? path : find_scan_in(rel->partial_pathlist);
 }
 
 /* Does anything want whole rows of this item? */
@@ -314,6 +337,16 @@ may_call_in_parallel(const FuncExpr *call, const EmogiAlgorithmRow *function, Em
 	return kind == RELKIND_RELATION || kind == RELKIND_PARTITIONED_TABLE || kind == RELKIND_MATVIEW;
 }
 
+/* Does a call run a query of start values? */
+static bool
+has_query(const FuncExpr *call, const EmogiAlgorithmRow *function)
+{
+	const int	place = emogi_algorithm_takes(function, EMOGI_LEAP);
+	const Const *argument = place >= 0 ? list_nth(call->args, place + 1) : NULL;
+
+	return emogi_algorithm_takes(function, EMOGI_START) >= 0 || (argument != NULL && !(IsA(argument, Const) && argument->constisnull));
+}
+
 /*
  * May parallel workers read the rows? The leader makes the call, in parallel mode; not so with a query of start values. A part of a
  * UNION ALL has no parallel paths of its own. The call is made before anyone asks for a row: no condition may say that
@@ -323,7 +356,7 @@ static bool
 may_share_rows(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call, const EmogiAlgorithmRow *function, EmogiForesight *depends)
 {
 	return !(!root->glob->parallelModeOK || may_stop(root) || rel->reloptkind != RELOPT_BASEREL || !bms_is_empty(rel->lateral_relids) ||
-		emogi_algorithm_takes(function, EMOGI_START) >= 0 || !is_parallel_safe(root, (Node *) call->args) ||
+		has_query(call, function) || !is_parallel_safe(root, (Node *) call->args) ||
 		!is_parallel_safe(root, (Node *) rel->baserestrictinfo) || !is_parallel_safe(root, (Node *) rel->reltarget->exprs) ||
 		chooses_vertices(root, rel, function)) && may_call_in_parallel(call, function, depends);
 }

@@ -11,12 +11,16 @@
 #include "scan_node/aggregate.h"
 #include "scan_node/scan_node.h"
 
-/* Costs against that of a sequential scan, by measurement: streamed rows, a scan for one vertex, a lookup of what is no integer, an edge read, an edge traversed. */
+/*
+ * Costs against that of a sequential scan, by measurement: streamed rows, a scan for one vertex, a lookup of what is no integer, an edge read,
+ * an edge traversed in a search of all, an edge traversed in one of little.
+ */
 #define EMOGI_ROW_COST	(0.25 * cpu_tuple_cost)
 #define EMOGI_LOOKUP_COST (2 * cpu_operator_cost)
 #define EMOGI_KEY_LOOKUP_COST (20 * cpu_operator_cost)
 #define EMOGI_BUILD_COST	(2.5 * cpu_tuple_cost)
 #define EMOGI_EDGE_COST	(0.1 * cpu_operator_cost)
+#define EMOGI_NEAR_EDGE_COST (10 * cpu_operator_cost)
 
 /* ... and the way of a call to the engine and back, which takes a tenth of a millisecond with nothing to do. */
 #define EMOGI_CALL_COST	(1000 * cpu_tuple_cost)
@@ -67,7 +71,7 @@ extern double emogi_size_call_cost(const EmogiGraphSize *size, double depth);
 /* plan.c */
 extern void emogi_plan_add_columns(Index relid, Node *expressions, List **tlist, List **columns);
 extern CustomScan *emogi_plan_make(PlannerInfo *root, const RelOptInfo *rel, List *clauses);
-extern bool emogi_plan_is_scan(const Path *path);
+extern const Path *emogi_plan_find_scan(const RelOptInfo *rel);
 extern bool emogi_plan_orders_vertices(const FuncExpr *call, const EmogiAlgorithmRow *function, Oid type, Oid collation, EmogiSource *source);
 
 /* outputs.c */

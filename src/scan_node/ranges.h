@@ -16,16 +16,6 @@
 /* Vertices whose values are looked at together. */
 #define EMOGI_BLOCK_VERTICES 4096
 
-/* Values of a column, both ends included. */
-typedef struct EmogiRange
-{
-	bool		given;
-	int64		least;			/* of integers and vertex numbers; least > most: no value will do */
-	int64		most;
-	double		fleast;			/* of float64; likewise */
-	double		fmost;
-} EmogiRange;
-
 typedef struct EmogiRanges
 {
 	bool		given;			/* there is one at all */

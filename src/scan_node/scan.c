@@ -248,7 +248,10 @@ keep_rows(EmogiScan *scan)
 	if (scan->is_copied)
 	{
 		if (!are_local)
+		{
 			(void) copy_rows(scan, false);
+			emogi_summary_copy(scan);
+		}
 		emogi_call_leave(scan->call);
 		return;
 	}
@@ -292,7 +295,8 @@ run(EmogiScan *scan)
 	emogi_arguments_read(scan->fcinfo, scan->function->algorithm, &task);
 	emogi_inputs_apply_conditions(scan, &task);
 	task.table = &table;
-	task.is_shared = scan->is_shared;
+	task.is_shared = scan->is_shared && !scan->tries_near;
+	emogi_summary_init(scan, &task);
 	pgstat_init_function_usage(scan->fcinfo, &usage);
 	scan->call = emogi_run(scan->flinfo.fn_oid, &task, &scan->graph, &scan->result);
 	pgstat_end_function_usage(&usage, true);

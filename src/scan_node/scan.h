@@ -52,19 +52,25 @@ typedef struct EmogiScan
 	EmogiCall  *call;			/* NULL = there is none, or it has no rows: */
 	bool		is_empty;
 	bool		is_copied;		/* the keys and the result are in rows_context; the call has nothing in shared memory */
-	bool		is_shared;		/* rows are read by other processes, too: nothing is copied */
+	bool		is_shared;		/* rows are read by other processes, too: nothing is copied, */
+	bool		tries_near;		/* unless the backend itself finds them, and they are few */
 	EmogiForm  *form;			/* of its vertices */
 	EmogiGraph	graph;
 	EmogiResult result;
 
 	EmogiRanges ranges;			/* that values of its rows lie in */
+	const EmogiSummary *summary;	/* of the rows, in the Region or rows_context; there if result.is_summarized */
+
+	/* Describes what a node wants that wants less than all rows; false when that is no summary that an engine makes. NULL = all are wanted */
+	bool		(*summarize) (const struct EmogiScan *scan, EmogiSummary *summary);
 
 	/* the rows that are still to come */
 	bool		started;
 	uint64		position;		/* vertex number, or index into keys or picked */
 	uint64		end;			/* of the vertices at hand, when all are wanted */
 	struct EmogiShare *share;	/* with parallel workers: what they know of the run */
-	int			joined;			/* in one of them: the holding whose rows it reads; -1 = none */
+	int			joined;			/* in one of them: the holding whose rows it reads; -1 = none, */
+	bool		is_inline;		/* or those that lie in the share */
 	uint64		nrows;			/* ... and how many it has returned */
 	MemoryContext keys_context;
 	const int64 *keys;			/* [nkeys], ascending: rows of these vertices; NULL = of all */
@@ -101,6 +107,10 @@ extern bool emogi_scan_has_row(const EmogiScan *scan, uint64 v);
 extern void emogi_scan_add_to_total(EmogiScan *scan, const EmogiCall *call);
 extern void emogi_scan_open_tables(EmogiScan *scan, Oid root);
 extern void emogi_scan_close_tables(EmogiScan *scan);
+
+/* summary.c */
+extern void emogi_summary_init(EmogiScan *scan, EmogiTask *task);
+extern void emogi_summary_copy(EmogiScan *scan);
 
 /* top.c */
 extern void emogi_top_init(EmogiScan *scan, List *spec);

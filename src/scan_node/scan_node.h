@@ -5,7 +5,7 @@
  * does the same for a LATERAL join, as a batch, lookup_plan.c for joins by `vertex`, and upper.c
  * for aggregates and for the first rows in an order. outputs.c says which aggregates; size.c tells the planner rows and costs; call_expr.c knows what a call says before
  * it is carried out. scan.c makes the run of a scan, of inputs.c's inputs; stream.c returns its rows, with parallel workers through
- * share.c; ranges.c, top.c and fold.c compute which rows are wanted, and aggregates of them, which aggregate.c returns; batch.c and batch_call.c carry out a batch, with batch_sums.c where only
+ * share.c; ranges.c, top.c and fold.c compute which rows are wanted, and aggregates of them, which aggregate.c returns; summary.c has an engine do so; batch.c and batch_call.c carry out a batch, with batch_sums.c where only
  * aggregates of it are wanted; lookup.c, with key_map.c, a join; explain.c shows them all. plan.h and scan.h are what the planner's and the
  * executor's half of this room share.
  */

@@ -10,6 +10,7 @@
 #include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/supportnodes.h"
+#include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
 #include "build/build.h"
@@ -37,9 +38,30 @@ find_query_size(const EmogiSource *source, EmogiGraphSize *size)
 	return true;
 }
 
-/* Find out what is known of the size of the Graph that a call names; false when that is nothing. */
-bool
-emogi_size_find(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiGraphSize *size)
+/* Has a call's Graph each edge in two lists, as far as its arguments tell? */
+static bool
+is_both_ways(const FuncExpr *call)
+{
+	const EmogiAlgorithmRow *function = emogi_call_expr_function(call->funcid);
+	const int	place = function != NULL ? emogi_algorithm_takes(function, EMOGI_DIRECTION) : -1;
+	EmogiDirection direction = EMOGI_OUT;
+	const Const *given;
+
+	if (function != NULL && function->lists == EMOGI_LISTS_BOTH_WAYS)
+		return true;
+	if (place < 0)
+		return false;
+	given = list_nth(call->args, place + 1);
+	if (!IsA(given, Const))
+		return false;
+	if (given->constisnull)
+		return (EmogiDirection) function->parameters[place].otherwise == EMOGI_BOTH;
+	return emogi_arguments_direction_named(TextDatumGetCString(given->constvalue), &direction) && direction == EMOGI_BOTH;
+}
+
+/* Find out what is known of the size of what a call names, each edge in one list; false when that is nothing. */
+static bool
+find_size(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiGraphSize *size)
 {
 	EmogiGraphArgument graph;
 	EmogiSource source;
@@ -62,6 +84,20 @@ emogi_size_find(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiGraphSize *
 		return get_rel_relkind(source.relid) == RELKIND_VIEW && find_query_size(&source, size);
 	size->next_degree = emogi_estimate_next_degree(&source, size->nvertices, size->nedges);
 	size->may_walk = size->build_cost > 0 && algorithm == EMOGI_BFS && emogi_choice_may_walk(&source);
+	return true;
+}
+
+/* Find out what is known of the size of the Graph that a call names; false when that is nothing. */
+bool
+emogi_size_find(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiGraphSize *size)
+{
+	if (!find_size(call, algorithm, size))
+		return false;
+	if (is_both_ways(call))
+	{
+		size->nedges *= 2;
+		size->next_degree *= 2;
+	}
 	return true;
 }
 
@@ -94,8 +130,10 @@ emogi_size_lookup_cost(const Node *vertex, double of_integer)
 double
 emogi_size_call_cost(const EmogiGraphSize *size, double depth)
 {
-	const double built = size->build_cost + size->nedges * EMOGI_EDGE_COST;
+	double		built = size->build_cost + size->nedges * EMOGI_EDGE_COST;
 
+	if (depth >= 0)
+		built = Min(built, size->build_cost + emogi_size_reached(size, depth) * EMOGI_NEAR_EDGE_COST);
 	if (!size->may_walk || depth < 0)
 		return EMOGI_CALL_COST + built;
 	return EMOGI_CALL_COST + Min(built, emogi_choice_edges(emogi_size_reached(size, depth)) * EMOGI_BUILD_COST);

@@ -11,6 +11,9 @@
 
 #include "scan_node/scan.h"
 
+/* One block of so many is looked at first, so that values which rise with the vertices do not each push out the last. */
+#define BLOCKS_APART 16
+
 /* An order of rows, and how many are wanted. */
 typedef struct EmogiTop
 {
@@ -20,6 +23,19 @@ typedef struct EmogiTop
 	int			places[EMOGI_MAX_COLUMNS + 1];	/* of columns, 0 = vertex */
 	bool		descends[EMOGI_MAX_COLUMNS + 1];
 } EmogiTop;
+
+/* Describe the first rows for an engine; false when they are those of the first vertices. */
+static bool
+describe_first(const EmogiScan *scan, EmogiSummary *summary)
+{
+	const EmogiTop *top = scan->top;
+
+	summary->kind = EMOGI_SUMMARY_FIRST;
+	summary->column = top->places[0] - 1;
+	summary->descends = top->descends[0];
+	summary->count = top->count;
+	return summary->column >= 0;
+}
 
 /* Prepare a scan for its order. spec: integers: how many rows, then for each column of the order its place and whether it descends. */
 void
@@ -35,6 +51,7 @@ emogi_top_init(EmogiScan *scan, List *spec)
 		top->descends[top->nkeys++] = list_nth_int(spec, i + 1) != 0;
 	}
 	scan->top = top;
+	scan->summarize = describe_first;
 	scan->picked = palloc(top->count * sizeof *scan->picked);
 	if (scan->mask == NULL)
 		scan->mask = palloc(EMOGI_BLOCK_VERTICES);
@@ -171,12 +188,29 @@ pick_by_vertex(const EmogiTop *top)
 	}
 }
 
+/* Pick vertices by their values: of some blocks all over the result, then of the others. */
+static void
+pick_by_value(const EmogiTop *top)
+{
+	const uint64 n = top->scan->graph.nvertices;
+
+	for (int others = 0; others < 2; others++)
+		for (uint64 block = 0; block * EMOGI_BLOCK_VERTICES < n; block++)
+		{
+			const uint64 first = block * EMOGI_BLOCK_VERTICES;
+
+			if ((block % BLOCKS_APART != 0) != (others != 0))
+				continue;
+			CHECK_FOR_INTERRUPTS();
+			offer_block(top, first, (uint32) Min(EMOGI_BLOCK_VERTICES, n - first));
+		}
+}
+
 /* Pick the rows that are wanted of the run at hand, in their order. */
 void
 emogi_top_pick(EmogiScan *scan)
 {
 	const EmogiTop *top = scan->top;
-	const uint64 n = scan->graph.nvertices;
 
 	scan->npicked = 0;
 	if (scan->keys != NULL)
@@ -189,13 +223,14 @@ emogi_top_pick(EmogiScan *scan)
 				offer(top, v);
 		}
 	}
+	else if (scan->result.is_summarized)
+	{
+		for (uint64 i = 0; i < scan->result.nsummarized; i++)
+			offer(top, scan->summary->picked[i]);
+	}
 	else if (top->places[0] == 0)
 		pick_by_vertex(top);
 	else
-		for (uint64 first = 0; first < n; first += EMOGI_BLOCK_VERTICES)
-		{
-			CHECK_FOR_INTERRUPTS();
-			offer_block(top, first, (uint32) Min(EMOGI_BLOCK_VERTICES, n - first));
-		}
+		pick_by_value(top);
 	qsort_arg(scan->picked, scan->npicked, sizeof *scan->picked, compare, (void *) top);
 }

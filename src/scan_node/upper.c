@@ -45,24 +45,6 @@ typedef struct Input
 	double		call_cost;
 } Input;
 
-/* Is there a scan of all rows among the paths of a relation, be it projected? */
-static const Path *
-find_scan_path(const RelOptInfo *rel)
-{
-	ListCell   *cell;
-
-	foreach(cell, rel->pathlist)
-	{
-		const Path *path = lfirst(cell);
-
-		if (IsA(path, ProjectionPath))
-			path = ((const ProjectionPath *) path)->subpath;
-		if (emogi_plan_is_scan(path))
-			return path;
-	}
-	return NULL;
-}
-
 /* Find the call whose rows are all that goes into a step of a query; false when there is no such call, or a row must be looked at by itself. */
 static bool
 find_input(PlannerInfo *root, RelOptInfo *rel, Input *input)
@@ -73,7 +55,7 @@ find_input(PlannerInfo *root, RelOptInfo *rel, Input *input)
 	if (!emogi_enable_scan || rel->reloptkind != RELOPT_BASEREL || root->hasPseudoConstantQuals || root->parse->hasTargetSRFs ||
 		!bms_is_empty(rel->lateral_relids))
 		return false;
-	path = find_scan_path(rel);
+	path = emogi_plan_find_scan(rel);
 	if (path == NULL)
 		return false;
 	input->rel = rel;
@@ -111,9 +93,42 @@ typedef struct Wanted
 {
 	const Input *input;
 	int			place;			/* of the column of groups, 0 = there are none */
+	bool		counts_groups;	/* and no group has a row */
 	List	   *tlist;			/* TargetEntry: that column, and aggregates, each once */
 	List	   *outputs;		/* [tlist] integer lists: EmogiOutput, place */
 } Wanted;
+
+/* Can rows be grouped by a column of this type? Keys that differ may yet be equal as text of another collation. */
+static bool
+makes_groups(const Input *input, int place, Oid type)
+{
+	return column_at(input, place)->type == EMOGI_INT32 || (is_of_vertices(input, place) && has_order_of_numbers(type));
+}
+
+/* Have all rows be grouped by a column whose distinct values are counted; false where there are other groups. */
+static bool
+count_groups(Wanted *wanted, const Node *node, int place)
+{
+	const Node *argument = (const Node *) linitial_node(TargetEntry, ((const Aggref *) node)->args)->expr;
+
+	if (wanted->place != 0 && !(wanted->counts_groups && wanted->place == place))
+		return false;
+	wanted->place = place;
+	wanted->counts_groups = true;
+	return makes_groups(wanted->input, place, exprType(argument));
+}
+
+/* Are all aggregates such as there are where groups are only counted? */
+static bool
+is_consistent(const Wanted *wanted)
+{
+	ListCell   *cell;
+
+	foreach(cell, wanted->outputs)
+		if (wanted->counts_groups && linitial_int(lfirst(cell)) > EMOGI_OUTPUT_COUNT)
+			return false;
+	return true;
+}
 
 /* Add the column of groups or an aggregate to what is wanted; false when it is something else. */
 static bool
@@ -124,6 +139,8 @@ add_output(Wanted *wanted, Node *node)
 
 	if (IsA(node, Aggref) ? !emogi_outputs_match(wanted->input->rel, (Aggref *) node, &output, &place) :
 		(wanted->place == 0 || emogi_outputs_place(wanted->input->rel, node) != wanted->place))
+		return false;
+	if (output == EMOGI_OUTPUT_GROUPS && !count_groups(wanted, node, place))
 		return false;
 	if (tlist_member((Expr *) node, wanted->tlist) != NULL)
 		return true;
@@ -157,9 +174,8 @@ find_group(PlannerInfo *root, const Input *input, List *clauses, Wanted *wanted,
 	wanted->place = Max(emogi_outputs_place(input->rel, (Node *) *var), 0);
 	if (wanted->place == 0)
 		return false;
-	/* rows that are equal by the type's own equality are of one vertex; keys that differ may yet be equal as text of another collation */
-	return column_at(input, wanted->place)->type == EMOGI_INT32 ||
-		(is_of_vertices(input, wanted->place) && has_order_of_numbers((*var)->vartype));
+	/* rows that are equal by the type's own equality are of one vertex */
+	return makes_groups(input, wanted->place, (*var)->vartype);
 }
 
 /* Make the plan of a path of aggregates. */
@@ -199,7 +215,7 @@ add_aggregate_path(PlannerInfo *root, const Input *input, RelOptInfo *output, Pa
 	Var		   *var;
 
 	if (!find_group(root, input, clauses, &wanted, &var) || !add_outputs(&wanted, (Node *) target->exprs) ||
-		!add_outputs(&wanted, (Node *) having))
+		!add_outputs(&wanted, (Node *) having) || !is_consistent(&wanted))
 		return;
 	if (var != NULL)
 		ngroups = estimate_num_groups(root, list_make1(var), input->rel->rows, NULL, NULL);

@@ -53,6 +53,10 @@ SELECT vertex, degree, strength FROM emogi_degree('met', 'both');
 
 SELECT vertex, round(rank::numeric, 4) AS rank FROM emogi_pagerank('follows') ORDER BY rank DESC, vertex;
 
+SELECT vertex, round(rank::numeric, 4) AS rank
+  FROM emogi_pagerank('link', damping => 0.5, start => 'VALUES (1, 0.9), (4, 0.1)', direction => 'both', weights => true)
+ ORDER BY rank DESC, vertex LIMIT 3;
+
 CREATE TABLE door (src int, dst int, weight float8);
 INSERT INTO door VALUES (1, 2, 0.2), (2, 3, 0.1), (3, 4, 0.2);
 SELECT steps, array_agg(round(value::numeric, 1) ORDER BY vertex) AS degrees

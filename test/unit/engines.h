@@ -40,6 +40,13 @@ engines_close(void)
 		engine->close(states[e]);
 }
 
+/* Say whether a Graph's lists are of the kind that an algorithm reads. */
+static inline bool
+engines_suits(const EmogiGraph *graph, const EmogiAlgorithmRow *row)
+{
+	return row->lists != EMOGI_LISTS_BOTH_WAYS || graph->backward.offsets == graph->forward.offsets;
+}
+
 /* What a test does with a Graph. */
 typedef void (GraphCheck) (const char *name, const EmogiGraph *graph, uint64_t seed);
 

@@ -25,7 +25,8 @@ refused_check(const char *name, const EmogiEngine *engine, EmogiEngineState *sta
 		const EmogiAlgorithmRow *row = emogi_algorithm_row((EmogiAlgorithm) a);
 		const EmogiQuery good = {.algorithm = (EmogiAlgorithm) a, .max_iterations = 1, .damping = 0.85, .values = start};
 		EmogiQuery	bad[] = {good, good, good, good};
-		const int	nbad = emogi_algorithm_takes(row, EMOGI_START) >= 0 ? 4 : 3;
+		const bool	applies[] = {true, emogi_algorithm_takes(row, EMOGI_TOLERANCE) >= 0, emogi_algorithm_takes(row, EMOGI_TOLERANCE) >= 0,
+			emogi_algorithm_takes(row, EMOGI_START) >= 0};
 
 		if (!emogi_algorithm_iterates(row->algorithm))
 			continue;
@@ -33,8 +34,10 @@ refused_check(const char *name, const EmogiEngine *engine, EmogiEngineState *sta
 		bad[1].tolerance = -1.0;
 		bad[2].tolerance = (double) NAN;
 		bad[3].values = NULL;
-		for (int i = 0; i < nbad; i++)
+		for (int i = 0; i < 4; i++)
 		{
+			if (!applies[i])
+				continue;
 			error.message[0] = '\0';
 			CHECK(engine->run(state, graph, &bad[i], &result, &control, &error) == EMOGI_BAD_INPUT && error.message[0] != '\0',
 				  "%s: algorithm %d takes bad arguments, case %d", name, a, i);

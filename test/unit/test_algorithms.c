@@ -34,6 +34,21 @@ check_row(int number)
 		  row->name);
 }
 
+/* Check that lists against the edges are asked for where the row needs them, and nowhere else. */
+static void
+check_backward(int number)
+{
+	const EmogiAlgorithmRow *row = emogi_algorithm_row((EmogiAlgorithm) number);
+	const double values[3] = {0.0, 0.0, 0.0};
+	const uint64_t offsets[4] = {0};
+	const EmogiGraph graph = {.nvertices = 3, .forward.offsets = offsets};
+	const EmogiQuery query = {.algorithm = row->algorithm, .max_iterations = 1, .values = values};
+	EmogiError	error = {{0}, {0}};
+
+	CHECK((emogi_query_check(&graph, &query, &error) == EMOGI_OK) == ((row->traits & EMOGI_NEEDS_BACKWARD) == 0),
+		  "%s with lists along the edges alone: %s", row->name, error.message);
+}
+
 /* Check that a vertex out of range is refused where the row takes one, and nowhere else. */
 static void
 check_vertices(int number)
@@ -41,7 +56,8 @@ check_vertices(int number)
 	const EmogiAlgorithmRow *row = emogi_algorithm_row((EmogiAlgorithm) number);
 	const uint32_t beyond = 3;
 	const double values[3] = {0.0, 0.0, 0.0};
-	const EmogiGraph graph = {.nvertices = 3};
+	const uint64_t offsets[4] = {0};
+	const EmogiGraph graph = {.nvertices = 3, .forward.offsets = offsets, .backward.offsets = offsets};
 	EmogiQuery	query = {.algorithm = row->algorithm, .max_iterations = 1, .values = values, .nsources = 1, .sources = &beyond};
 	EmogiError	error = {{0}, {0}};
 	const bool	takes = emogi_algorithm_takes(row, EMOGI_SOURCES) >= 0;
@@ -66,6 +82,7 @@ main(void)
 	for (int a = 0; a < EMOGI_NALGORITHMS; a++)
 	{
 		check_row(a);
+		check_backward(a);
 		check_vertices(a);
 	}
 	CHECK(emogi_algorithm_named("") == NULL && emogi_algorithm_named("emogi_bfs") == NULL, "a name that is none");

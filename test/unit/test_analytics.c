@@ -39,13 +39,6 @@ lay_out(const EmogiAlgorithmRow *row, uint64_t nvertices, char *memory)
 	return result;
 }
 
-/* Say whether a Graph's lists are of the kind that an algorithm reads. */
-static bool
-suits(const EmogiGraph *graph, const EmogiAlgorithmRow *row)
-{
-	return row->lists != EMOGI_LISTS_BOTH_WAYS || graph->backward.offsets == graph->forward.offsets;
-}
-
 /* Change a value of an answer and see that the verifier notices. */
 static void
 check_noticed(const char *name, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult result, uint64_t seed)
@@ -99,6 +92,14 @@ check_query(const char *name, const EmogiGraph *graph, const EmogiQuery *query, 
 	}
 	if (graph->nvertices > 0)
 		check_noticed(name, graph, query, result, seed);
+	for (int e = 0; e < NENGINES; e++)
+	{
+		EmogiControl control = {.cancel = 1};
+		EmogiError	error = {{0}, {0}};
+
+		CHECK(engine->run(states[e], graph, query, &result, &control, &error) == EMOGI_CANCELED || graph->nvertices + graph->forward.nedges < 100000,
+			  "%s, %s: runs though it is canceled", name, row->name);
+	}
 	free(memory);
 }
 
@@ -111,7 +112,7 @@ check_graph(const char *name, const EmogiGraph *graph, uint64_t seed)
 		const EmogiAlgorithmRow *row = emogi_algorithm_row(asked[i]);
 		EmogiQuery	query = {.algorithm = asked[i], .max_iterations = 1 + (int64_t) (seed % 12)};
 
-		if (!suits(graph, row))
+		if (!engines_suits(graph, row))
 			continue;
 		if ((row->traits & EMOGI_NEEDS_BACKWARD) != 0 && graph->backward.offsets == NULL && graph->nvertices > 0)
 		{

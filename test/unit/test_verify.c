@@ -90,6 +90,8 @@ check_graph(const char *name, const EmogiGraph *graph, uint64_t seed)
 		EmogiError	error = {{0}, {0}};
 		int			nwrong = 0;
 
+		if (!engines_suits(graph, row))
+			continue;
 		query.algorithm = (EmogiAlgorithm) a;
 		memset(right, 0, bytes);
 		if (engine->run(states[1], graph, &query, &result, &control, &error) != EMOGI_OK)

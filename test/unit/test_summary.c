@@ -1,0 +1,457 @@
+/*
+ * test_summary.c: a summary that the cuda engine makes of an answer is what its rows come to, one by one; where there is more than room
+ * for, it gives the answer itself.
+ *
+ * EMOGI_SUMMARY_GRAPHS random graphs (default 150) are made from seeds 1 and up; EMOGI_SUMMARY_SHAPES = 0 leaves out the fixed shapes and
+ * the larger graphs.
+ */
+#include "both.h"
+#include "cpu/cpu.h"
+
+#define DEFAULT_GRAPHS 150
+#define SUMMARIES 12			/* of an answer */
+#define MOST_GROUPS 70000
+
+/* What is compared: an answer in full, and a summary of it. */
+typedef struct Case
+{
+	const char *name;
+	const EmogiAlgorithmRow *row;
+	uint64_t	n;
+	const EmogiResult *full;
+	EmogiSummary summary;
+} Case;
+
+/* Get a value of an integer column; -1 = the vertex number. */
+static int64_t
+integer_value(const Case *c, int column, uint64_t v)
+{
+	if (column < 0)
+		return (int64_t) v;
+	switch (c->row->columns[column].type)
+	{
+		case EMOGI_INT32:
+			return c->full->columns[column].int32[v];
+		case EMOGI_INT64:
+			return c->full->columns[column].int64[v];
+		case EMOGI_VERTEX:
+			return c->full->columns[column].vertex[v];
+		case EMOGI_FLOAT64:
+			break;
+	}
+	return 0;
+}
+
+/* Say whether a column, or the vertex number, is one of floats. */
+static bool
+is_float(const Case *c, int column)
+{
+	return column >= 0 && c->row->columns[column].type == EMOGI_FLOAT64;
+}
+
+/* Get a value as a number: exact for those that are compared here. */
+static double
+number_value(const Case *c, int column, uint64_t v)
+{
+	return is_float(c, column) ? c->full->columns[column].float64[v] : (double) integer_value(c, column, v);
+}
+
+/* Say whether a vertex has a row that is wanted. */
+static bool
+has_row(const Case *c, uint64_t v)
+{
+	const double none = c->row->columns[0].none;
+
+	if (!isnan(none) && number_value(c, 0, v) == none)
+		return false;
+	for (int i = 0; c->row->columns[i].name != NULL; i++)
+	{
+		const EmogiRange *range = &c->summary.ranges[i];
+		const double value = number_value(c, i, v);
+
+		if (range->given && is_float(c, i) && !(value >= range->fleast && value <= range->fmost))
+			return false;
+		if (range->given && !is_float(c, i) && !(value >= (double) range->least && value <= (double) range->most))
+			return false;
+	}
+	return true;
+}
+
+/* ---- groups ---- */
+
+/* Check one group by its rows, one by one. */
+static void
+check_group(const Case *c, uint64_t g)
+{
+	const EmogiSummary *summary = &c->summary;
+	uint64_t	count = 0;
+	int64_t		integers[EMOGI_MAX_FOLDS] = {0};
+	double		numbers[EMOGI_MAX_FOLDS] = {0};
+
+	for (uint64_t v = 0; v < c->n; v++)
+	{
+		if (!has_row(c, v) || (summary->column >= 0 && integer_value(c, summary->column, v) != summary->labels[g]))
+			continue;
+		for (int f = 0; f < summary->nfolds; f++)
+		{
+			const EmogiSummaryFold *fold = &summary->folds[f];
+			const int64_t integer = is_float(c, fold->column) ? 0 : integer_value(c, fold->column, v);
+			const double number = number_value(c, fold->column, v);
+			const bool	is_next = count == 0 || (fold->kind == EMOGI_FOLD_MIN ? number < numbers[f] : number > numbers[f]);
+
+			if (fold->kind == EMOGI_FOLD_SUM)
+				integers[f] += integer;
+			else if (is_next)
+			{
+				numbers[f] = number;
+				integers[f] = integer;
+			}
+		}
+		count++;
+	}
+	CHECK(summary->counts[g] == count, "%s, %s: group %lld has %llu rows, not %llu", c->name, c->row->name,
+		  (long long) summary->labels[g], (unsigned long long) count, (unsigned long long) summary->counts[g]);
+	for (int f = 0; f < summary->nfolds && count > 0; f++)
+	{
+		const EmogiSummaryValue value = summary->values[g * (uint64_t) summary->nfolds + (uint64_t) f];
+
+		CHECK(is_float(c, summary->folds[f].column) ? value.number == numbers[f] : value.integer == integers[f],
+			  "%s, %s: group %lld, fold %d of column %d", c->name, c->row->name, (long long) summary->labels[g],
+			  summary->folds[f].kind, summary->folds[f].column);
+	}
+}
+
+/* Count the groups that there are. */
+static uint64_t
+count_groups(const Case *c)
+{
+	int64_t		least = INT64_MAX;
+	int64_t		most = INT64_MIN;
+	uint64_t	ngroups = 0;
+	bool	   *seen;
+
+	if (c->summary.column < 0)
+		return 1;
+	for (uint64_t v = 0; v < c->n; v++)
+		if (has_row(c, v))
+		{
+			const int64_t value = integer_value(c, c->summary.column, v);
+
+			least = value < least ? value : least;
+			most = value > most ? value : most;
+		}
+	if (least > most)
+		return 0;
+	seen = calloc((size_t) (most - least + 1), sizeof *seen);
+	for (uint64_t v = 0; v < c->n; v++)
+		if (has_row(c, v))
+			seen[integer_value(c, c->summary.column, v) - least] = true;
+	for (int64_t i = 0; i <= most - least; i++)
+		ngroups += seen[i];
+	free(seen);
+	return ngroups;
+}
+
+/* Check groups: how many, in order, all rows in one; some of them row by row. */
+static void
+check_groups(const Case *c, const EmogiResult *result)
+{
+	const uint64_t ngroups = count_groups(c);
+	uint64_t	nrows = 0;
+	uint64_t	ncounted = 0;
+
+	CHECK(result->is_summarized == (ngroups <= c->summary.room), "%s, %s: %llu groups in room for %llu", c->name, c->row->name,
+		  (unsigned long long) ngroups, (unsigned long long) c->summary.room);
+	if (!result->is_summarized)
+		return;
+	CHECK(result->nsummarized == ngroups, "%s, %s: %llu groups, not %llu", c->name, c->row->name, (unsigned long long) ngroups,
+		  (unsigned long long) result->nsummarized);
+	for (uint64_t v = 0; v < c->n; v++)
+		nrows += has_row(c, v);
+	for (uint64_t g = 0; g < result->nsummarized; g++)
+	{
+		ncounted += c->summary.counts[g];
+		CHECK(g == 0 || c->summary.labels[g] > c->summary.labels[g - 1], "%s, %s: groups are out of order", c->name, c->row->name);
+		if (g < 20 || g == result->nsummarized - 1)
+			check_group(c, g);
+	}
+	CHECK(ncounted == nrows, "%s, %s: %llu rows in groups of %llu", c->name, c->row->name, (unsigned long long) ncounted,
+		  (unsigned long long) nrows);
+}
+
+/* ---- the first rows ---- */
+
+static int
+compare_numbers(const void *a, const void *b)
+{
+	const double x = *(const double *) a;
+	const double y = *(const double *) b;
+
+	return (x > y) - (x < y);
+}
+
+/* Find the value of the last row that is wanted; false when there are not that many. */
+static bool
+find_last(const Case *c, double *last)
+{
+	double	   *values = naive_alloc(c->n, sizeof *values);
+	uint64_t	nrows = 0;
+	const bool	enough = c->summary.count > 0;
+
+	for (uint64_t v = 0; v < c->n; v++)
+		if (has_row(c, v))
+			values[nrows++] = number_value(c, c->summary.column, v);
+	qsort(values, nrows, sizeof *values, compare_numbers);
+	if (nrows >= c->summary.count)
+		*last = values[c->summary.descends ? nrows - c->summary.count : c->summary.count - 1];
+	free(values);
+	return enough && nrows >= c->summary.count;
+}
+
+/* Check that all rows were picked that may be among the first, and what was brought of them. */
+static void
+check_first(const Case *c, const EmogiResult *result)
+{
+	const EmogiSummary *summary = &c->summary;
+	bool	   *picked = calloc(c->n + 1, sizeof *picked);
+	double		last = 0.0;
+	const bool	is_full = find_last(c, &last);
+
+	CHECK(result->is_summarized || summary->room < c->n, "%s, %s: no first rows though there is room", c->name, c->row->name);
+	for (uint64_t i = 0; result->is_summarized && i < result->nsummarized; i++)
+	{
+		const uint32_t v = summary->picked[i];
+		bool		same = v < c->n && has_row(c, v) && (i == 0 || v > summary->picked[i - 1]);
+
+		for (int k = 0; same && c->row->columns[k].name != NULL; k++)
+		{
+			const uint32_t bytes = emogi_algorithm_column_bytes(c->row->columns[k].type);
+
+			same = memcmp((char *) result->columns[k].any + v * bytes, (char *) c->full->columns[k].any + v * bytes, bytes) == 0;
+		}
+		CHECK(same, "%s, %s: vertex %u was picked", c->name, c->row->name, v);
+		if (v < c->n)
+			picked[v] = true;
+	}
+	for (uint64_t v = 0; result->is_summarized && v < c->n; v++)
+	{
+		const double value = number_value(c, summary->column, v);
+		const bool	is_first = has_row(c, v) && (!is_full || (summary->descends ? value >= last : value <= last));
+
+		if (is_first)
+			CHECK(picked[v], "%s, %s: vertex %llu is among the first %llu and was not picked", c->name, c->row->name,
+				  (unsigned long long) v, (unsigned long long) summary->count);
+	}
+	free(picked);
+}
+
+/* ---- what is asked ---- */
+
+/* Have a range end at the value of some vertex, or be empty. */
+static EmogiRange
+random_range(const Case *c, int column, uint64_t seed)
+{
+	EmogiRange	range = {true, INT64_MIN, INT64_MAX, -(double) INFINITY, (double) INFINITY};
+	const uint64_t v = emogi_random(seed, 1) % c->n;
+
+	switch (emogi_random(seed, 2) % 4)
+	{
+		case 0:
+			range.least = is_float(c, column) ? 0 : integer_value(c, column, v);
+			range.fleast = number_value(c, column, v);
+			break;
+		case 1:
+			range.most = is_float(c, column) ? 0 : integer_value(c, column, v);
+			range.fmost = number_value(c, column, v);
+			break;
+		case 2:
+			range.least = range.most = is_float(c, column) ? 0 : integer_value(c, column, v);
+			range.fleast = range.fmost = number_value(c, column, v);
+			break;
+		case 3:
+			range = (EmogiRange) {true, 1, 0, 1.0, 0.0};
+			break;
+	}
+	return range;
+}
+
+/* Get a column by chance; -1 is the vertex number. */
+static int
+random_column(const Case *c, uint64_t random, int least)
+{
+	int			ncolumns = 0;
+
+	while (c->row->columns[ncolumns].name != NULL)
+		ncolumns++;
+	return least + (int) (random % (uint64_t) (ncolumns - least));
+}
+
+/* Make up what is wanted. */
+static void
+set_summary(Case *c, uint64_t seed)
+{
+	static const uint64_t rooms[] = {1, 5, 100, MOST_GROUPS, MOST_GROUPS};
+	static const uint64_t wanted[] = {1, 3, 20, 300, 5000};
+	EmogiSummary *summary = &c->summary;
+
+	summary->kind = emogi_random(seed, 3) % 2 == 0 ? EMOGI_SUMMARY_GROUPS : EMOGI_SUMMARY_FIRST;
+	summary->room = rooms[emogi_random(seed, 4) % 5];
+	summary->count = wanted[emogi_random(seed, 5) % 5];
+	summary->descends = emogi_random(seed, 6) % 2 == 0;
+	summary->column = random_column(c, emogi_random(seed, 7), summary->kind == EMOGI_SUMMARY_GROUPS ? -1 : 0);
+	if (summary->kind == EMOGI_SUMMARY_GROUPS && is_float(c, summary->column))
+		summary->column = -1;
+	summary->nfolds = (int) (emogi_random(seed, 8) % (EMOGI_MAX_FOLDS + 1));
+	for (int f = 0; f < summary->nfolds; f++)
+	{
+		EmogiSummaryFold *fold = &summary->folds[f];
+
+		*fold = (EmogiSummaryFold) {(EmogiFoldKind) (emogi_random(seed, 20 + (uint64_t) f) % 3),
+			random_column(c, emogi_random(seed, 30 + (uint64_t) f), -1)};
+		if (fold->kind == EMOGI_FOLD_SUM && (fold->column < 0 || c->row->columns[fold->column].type != EMOGI_INT32))
+			fold->kind = EMOGI_FOLD_MAX;
+	}
+	for (int i = 0; c->row->columns[i].name != NULL; i++)
+	{
+		summary->ranges[i].given = emogi_random(seed, 40 + (uint64_t) i) % 2 == 0;
+		if (summary->ranges[i].given)
+			summary->ranges[i] = random_range(c, i, emogi_random(seed, 50 + (uint64_t) i));
+	}
+}
+
+/* Ask for a summary of an answer. */
+static void
+check_summary(Case *c, const EmogiGraph *graph, EmogiQuery query, uint64_t seed)
+{
+	Answer		answer = make_answer(c->n);
+	const EmogiResult given = answer.result;
+	EmogiControl control = {0};
+	EmogiError	error = {{0}, {0}};
+
+	set_summary(c, seed);
+	c->summary.labels = naive_alloc(c->summary.room, sizeof(int64_t));
+	c->summary.counts = naive_alloc(c->summary.room, sizeof(uint64_t));
+	c->summary.values = naive_alloc(c->summary.room * EMOGI_MAX_FOLDS, sizeof(EmogiSummaryValue));
+	c->summary.picked = naive_alloc(c->summary.room, sizeof(uint32_t));
+	query.summary = &c->summary;
+	CHECK(cuda->run(cuda_state, graph, &query, &answer.result, &control, &error) == EMOGI_OK, "%s, %s: %s (%s)", c->name, c->row->name,
+		  error.message, error.detail);
+	if (c->summary.kind == EMOGI_SUMMARY_GROUPS)
+		check_groups(c, &answer.result);
+	else
+		check_first(c, &answer.result);
+	CHECK(answer.result.is_summarized || agree(query.algorithm, c->n, &answer.result, c->full), "%s, %s: the answer itself", c->name,
+		  c->row->name);
+	CHECK(within_bounds(query.algorithm, c->n, &given), "%s, %s: wrote beyond the end", c->name, c->row->name);
+	free(c->summary.labels);
+	free(c->summary.counts);
+	free(c->summary.values);
+	free(c->summary.picked);
+	free(answer.memory);
+}
+
+/* Ask for an answer, and for summaries of it. What is summed in an order of its own has other bits the next time, and is left out. */
+static void
+check_answer(const char *name, const EmogiGraph *graph, const EmogiQuery *query, uint64_t seed)
+{
+	Answer		full = make_answer(graph->nvertices);
+	Case		c = {.name = name, .row = emogi_algorithm_row(query->algorithm), .n = graph->nvertices, .full = &full.result};
+	EmogiControl control = {0};
+	EmogiError	error = {{0}, {0}};
+
+	CHECK(cuda->run(cuda_state, graph, query, &full.result, &control, &error) == EMOGI_OK && !full.result.is_summarized,
+		  "%s, %s: %s (%s)", name, c.row->name, error.message, error.detail);
+	for (uint64_t i = 0; i < SUMMARIES && graph->nvertices > 0; i++)
+		check_summary(&c, graph, *query, emogi_random(seed, 1000 + i));
+	free(full.memory);
+}
+
+/* Ask of a shape. */
+static void
+check_edges(const char *name, const EmogiEdges *edges, uint64_t seed)
+{
+	EmogiBuiltGraph built;
+	EmogiControl control = {0};
+	EmogiError	error;
+
+	if (emogi_build_graph(emogi_cpu_engine_pool(cpu_state), edges, seed % 2 == 0 ? EMOGI_OUT : EMOGI_BOTH, true, &built, &control, &error) !=
+		EMOGI_OK)
+		abort();
+	built.graph.id = ++last_id;
+	for (int a = 0; a < EMOGI_NALGORITHMS; a++)
+	{
+		const EmogiAlgorithmRow *row = emogi_algorithm_row((EmogiAlgorithm) a);
+		uint32_t	sources[4];
+		EmogiQuery	query = oracle_query(&built.graph, seed, (uint64_t) a, sources, 4);
+
+		query.algorithm = row->algorithm;
+		query.max_distance = (double) INFINITY;
+		query.max_depth = row->algorithm == EMOGI_BFS ? query.max_depth : -1;
+		query.max_iterations = 5;
+		if (emogi_algorithm_is_on_cuda(row) && !emogi_is_sum(row->algorithm) && row->algorithm != EMOGI_PAGERANK &&
+			(row->lists != EMOGI_LISTS_BOTH_WAYS || seed % 2 == 1))
+			check_answer(name, &built.graph, &query, emogi_random(seed, (uint64_t) a));
+	}
+	CHECK(cuda->forget(cuda_state, built.graph.id) == 0, "%s was not forgotten", name);
+	check_nothing_held(name, 0);
+	emogi_built_graph_free(&built);
+}
+
+static void
+check_shape(EmogiShape *shape, uint64_t seed)
+{
+	double	   *weights = naive_weights(1 + (int) (seed % (NAIVE_KINDS - 1)), seed, shape->nedges);
+	EmogiEdgeSet set;
+
+	if (!emogi_edge_set_fill_weighted(&set, shape->edges, weights, shape->nedges, EMOGI_CHUNK_WEIGHTED_EDGES))
+		abort();
+	check_edges(shape->name, &set.edges, seed);
+	check_edges(shape->name, &set.edges, seed + 1);
+	emogi_edge_set_free(&set);
+	free(weights);
+	emogi_shape_free(shape);
+}
+
+/* Ask of a graph with more groups than a block has slots for: of 2^scale vertices, many of them alone or in pairs. */
+static void
+check_large(EmogiGenerator generator, int degree)
+{
+	EmogiEdgeSet set;
+
+	if (!emogi_generate_edges(emogi_cpu_engine_pool(cpu_state), generator, 15, degree, 11, &set))
+		abort();
+	check_edges("large", &set.edges, (uint64_t) degree);
+	check_edges("large", &set.edges, (uint64_t) degree + 1);
+	emogi_edge_set_free(&set);
+}
+
+int
+main(void)
+{
+	EmogiShape	shape;
+	uint64_t	ngraphs = number_from_environment("EMOGI_SUMMARY_GRAPHS", DEFAULT_GRAPHS);
+	bool		all = number_from_environment("EMOGI_SUMMARY_SHAPES", 1) != 0;
+
+	if (!open_both())
+		return check_report("test_summary");
+	for (int i = 0; all && i < emogi_shape_count(); i++)
+	{
+		if (!emogi_shape_make(i, &shape))
+			abort();
+		check_shape(&shape, (uint64_t) i);
+	}
+	for (uint64_t seed = 1; seed <= ngraphs; seed++)
+	{
+		if (!emogi_shape_random(seed, &shape))
+			abort();
+		check_shape(&shape, seed);
+	}
+	if (all)
+	{
+		check_large(EMOGI_URAND, 1);
+		check_large(EMOGI_KRON, 1);
+		check_large(EMOGI_KRON, 8);
+	}
+	close_both();
+	return check_report("test_summary");
+}
