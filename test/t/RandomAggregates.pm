@@ -66,7 +66,8 @@ sub random_graphs
 			my $name = "${shape}_$keys";
 			my $other = 'CREATE TABLE ' . $name . ' AS SELECT ' . join(', ', map { sprintf("$key_of{$keys} AS $_", $_) } qw(src dst)) . ", weight FROM $base";
 			$made{$name} = $keys eq 'b' ? ["CREATE TABLE $name AS $edges{$shape}$nulls"] : [ "CREATE TABLE $base AS $edges{$shape}$nulls", $other ];
-			$made{$name}[-1] .= maybe(0.7) ? "; ANALYZE $name" : '';
+			$made{$name}[-1] .= "; CREATE INDEX ON $name (src); CREATE INDEX ON $name (dst)" if maybe(0.5);
+			$made{$name}[-1] .= "; ANALYZE $name" if maybe(0.7);
 			$graphs{$name} = { shape => $shape, keys => $keys, sources => $sources{$shape}, large => $shape =~ /^(?:isles|wide|layers)$/ || ($n{$shape} // 0) >= 700 };
 		}
 	}
@@ -177,10 +178,12 @@ sub a_graph
 	return any(@names);
 }
 
-# Make any call.
+# Make any call; the functions come in turn.
+my $round = 0;
+
 sub any_call
 {
-	my $function = any(@functions);
+	my $function = $functions[ $round % @functions ];
 
 	return call(a_graph($function), $function);
 }
@@ -199,24 +202,38 @@ sub a_value
 	return constant('float8', any(0, 0.5, 1, 2.5, 7, 30, 0.1, 0.01, 0.001, 0.0003, 0.0001, -1, "'NaN'::float8", "'Infinity'::float8", 'NULL'));
 }
 
+# Can emogi compare a column with a value, by an operator, without a row?
+sub is_compared
+{
+	my ($type, $keys, $op, @values) = @_;
+
+	return 0 if grep { /NULL/ } @values;    # then PostgreSQL sees that there is no row
+	return 1 if $type =~ /[lnf]/;
+	return $op eq '=' && $keys =~ /[biu]/ if $type eq 'v' || $keys eq 'u';
+	return $keys =~ /[bi]/;
+}
+
 # Make a condition on one column of a call: ( condition, whether the manual has it become part of the call ).
 sub condition
 {
 	my ($call, $alias, @columns) = @_;
 	my ($name, $type) = @{ any(@columns ? @columns : @{ $call->{columns} }) };
+	my $keys = $call->{graph}{keys};
 	my $c = "$alias$name";
-	my $value = sub { a_value($type, $call) };
-	my $op = any('<', '<=', '=', '>', '>=', '>=', '>', $type eq 'v' ? '=' : '>');
-	my $array = $type =~ /[vc]/ ? $key_type{ $call->{graph}{keys} } : { l => 'int', n => 'bigint', f => 'float8' }->{$type};
-	my @list = map { $value->() } 1 .. any(1 .. 4);
+	my $op = any('<', '<=', '=', '>', '>=', '>=', '>', $type eq 'v' ? ('=') x 4 : '>');
+	my $array = $type =~ /[vc]/ ? $key_type{$keys} : { l => 'int', n => 'bigint', f => 'float8' }->{$type};
+	my ($value, @list) = map { a_value($type, $call) } 0 .. any(1 .. 4);
+	my $compared = is_compared($type, $keys, $op, $value);
 
-	return ("$c $op " . $value->(), $type ne 'v' || $op eq '=') if maybe(0.55);
-	return ($value->() . " $op $c", 0) if maybe(0.1);
-	return ("$c BETWEEN " . $value->() . ' AND ' . $value->(), $type ne 'v') if maybe(0.3);
-	return ("$c IN (" . join(', ', @list) . ')', $type eq 'v') if maybe(0.3);
-	return ("$c = ANY (ARRAY[" . join(', ', @list) . "]::${array}[])", $type eq 'v') if maybe(0.2);
-	return (any("$c IS NULL", "$c IS NOT NULL", "$c <> " . $value->(), "NOT $c = " . $value->(), "($c $op " . $value->() . ' OR ' . "$c = " . $value->() . ')', "($c = " . $value->() . ') IS NOT TRUE',
-		$type =~ /[ln]/ ? ("$c % 2 = 0", "$c % 3 = 1") : (), "$c IS DISTINCT FROM " . $value->()), 0);
+	return ("$c $op $value", $compared) if maybe(0.45);
+	return ("$value $op $c", $compared) if maybe(0.1);
+	return ("$c <> 0", 1) if $type =~ /[ln]/ && maybe(0.15);
+	return ("$c BETWEEN $value AND $list[0]", is_compared($type, $keys, '<', $value, $list[0])) if maybe(0.25);
+	return ("$c IN (" . any('1, 2', '1, 2, 3', '3, 2', '0, 1') . ')', 1) if $type eq 'l' && maybe(0.3);
+	return ("$c IN (" . join(', ', @list) . ')', 0) if maybe(0.5);
+	return ("$c = ANY (ARRAY[" . join(', ', @list) . "]::${array}[])", 0) if maybe(0.2);
+	return (any("$c IS NULL", "$c IS NOT NULL", "$c <> $value", "NOT $c = $value", "($c $op $value OR $c = $list[0])", "($c = $value) IS NOT TRUE",
+		$type =~ /[ln]/ ? ("$c % 2 = 0", "$c % 3 = 1") : (), "$c IS DISTINCT FROM $value"), 0);
 }
 
 # Make conditions on a call, joined by AND, with the word before them ('' if there are none): ( text, whether all become part of the call ).
@@ -236,18 +253,24 @@ sub conditions
 sub aggregate
 {
 	my ($call, $alias, $alone) = @_;
-	my ($name, $type) = @{ any(@{ $call->{columns} }, $call->{columns}[1], $call->{columns}[-1]) };
+	my ($name, $type) = @{ any(@{ $call->{columns} }, (@{ $call->{columns} }[1 .. $#{ $call->{columns} }]) x 2) };
 	my $keys = $call->{graph}{keys};
 	my $number = $type =~ /[lnf]/ || $keys =~ /[bi]/;
 	my $c = "$alias$name";
 	my $vertex = "${alias}vertex" . ($keys eq 'c' ? ' COLLATE "C"' : '');
-	my $order = $alone ? "\x03 ORDER BY $vertex\x04" : '';
+	my $order = $alone && $type eq 'f' ? "\x03 ORDER BY $vertex\x04" : '';
 	my $sum = $type eq 'f' ? $alone ? '+' : '~' : '=';
 
 	return ('count(*)', '=', 1) if maybe(0.3);
 	return ("count($c)", '=', 1) if maybe(0.1);
 	return ("count(DISTINCT ${alias}vertex)", '=', $alone) if maybe(0.07);
-	return any([ "count(*) FILTER (WHERE $c IS NOT NULL)", '=', 0 ], [ "count(DISTINCT $c)", '=', 0 ], $number ? [ "max($c + 1)", '=', 0 ] : (), $keys eq 'u' ? () : [ "(array_agg(${alias}vertex ORDER BY $vertex))[1]", '=', 0 ])->@* if maybe(0.06);
+	if (maybe(0.08))
+	{
+		my ($condition) = condition($call, $alias);
+		my $of = $number ? any('count', 'sum', 'min', 'max', 'avg') : 'count';
+		return ("$of($c) FILTER (WHERE $condition)", $type eq 'f' && $of =~ /sum|avg/ ? '~' : '=', 0);
+	}
+	return any([ "count(*) FILTER (WHERE $c IS NOT NULL)", '=', 0 ], [ "count(DISTINCT $c)", '=', 0 ], $number && $type ne 'f' ? [ "max($c % 7)", '=', 0 ] : (), $keys eq 'u' ? () : [ "(array_agg(${alias}vertex ORDER BY $vertex))[1]", '=', 0 ])->@* if maybe(0.06);
 	return ("count($c)", '=', 1) if !$number && $keys eq 'u';
 	return (any('min', 'max') . "($c)", '=', $number) if !$number || maybe(0.35);
 	return ("max($c) - min($c)", '=', 1) if maybe(0.1);
@@ -268,37 +291,74 @@ sub made
 {
 	my ($sql, $columns, %more) = @_;
 
-	return { sql => $sql, ncolumns => scalar @$columns, kinds => [ map { $_->[1] } @$columns ], ordered => 0, aim => '', before => '', %more };
+	return { sql => $sql, ncolumns => scalar @$columns, same_error => 1, kinds => [ map { $_->[1] } @$columns ], ordered => 0, aim => '', before => '', %more };
 }
 
-# Make an aggregate query over one call: plain, grouped, or DISTINCT.
-sub aggregates
+# Get the columns of a call that rows can be grouped by, the levels and components oftener.
+sub groupable
 {
 	my ($call) = @_;
+	my @columns = grep { $_->[1] =~ /[lcnv]/ } @{ $call->{columns} };
+
+	return (@columns, (grep { $_->[1] =~ /[lc]/ } @columns) x 4);
+}
+
+# Does the manual have emogi group by a column?
+sub makes_groups
+{
+	my ($call, $column) = @_;
+
+	return $column->[1] eq 'l' || $column->[1] eq 'c' && $call->{graph}{keys} =~ /[biu]/;
+}
+
+# Make an aggregate query over one call, with one group.
+sub sums
+{
+	my $call = any_call();
 	my ($where, $computed) = conditions($call, 'WHERE', '');
-	my @groupable = grep { $_->[1] =~ /[lcnv]/ } @{ $call->{columns} };
-	my $group = maybe(0.6) ? any(@groupable, (grep { $_->[1] =~ /[lc]/ } @groupable) x 4) : undef;
+	my @columns = map { [ aggregate($call, '', 1) ] } 1 .. any(1, 1, 2, 3, 4);
+	my $having = maybe(0.1) ? ' HAVING ' . any('count(*) > ' . constant('bigint', any(0, 1, 5)), 'true', 'min(vertex) IS NULL') : '';
+
+	$having =~ s/min/count/ if $call->{graph}{keys} eq 'u';
+	$computed = 0 if grep { !$_->[2] } @columns;
+	return made('SELECT ' . select_list(@columns) . " FROM $call->{sql}$where$having", \@columns, aim => $computed && $having !~ /min/ ? 'EmogiAggregate' : '');
+}
+
+# Make an aggregate query over one call by groups of one of its columns, or none if there is no such column.
+sub groups
+{
+	my $call = any_call();
+	my ($group) = any(groupable($call), [ 'vertex', 'v' ]);
+	my ($where, $computed) = conditions($call, 'WHERE', '');
 	my @aggregates = map { [ aggregate($call, '', 1) ] } 1 .. any(1, 1, 2, 3, 4);
-	my $groups = $group && ($group->[1] eq 'l' && $group->[0] eq 'level' || $group->[1] =~ /[cv]/ && $call->{graph}{keys} =~ /[biu]/);
+	my @columns = (maybe(0.9) ? [ $group->[0], '=' ] : (), @aggregates);
+	my $named = $columns[0][0] eq $group->[0];
+	my $sql = 'SELECT ' . select_list(@columns) . " FROM $call->{sql}$where GROUP BY $group->[0]";
+	my $ordered = $named && maybe(0.35);
 
-	if ($group && maybe(0.12))
-	{
-		return made("SELECT DISTINCT $group->[0] AS c1 FROM $call->{sql}$where", [ [ '', '=' ] ], aim => $computed && $groups ? 'EmogiAggregate' : '');
-	}
-	$computed &&= !grep { !$_->[2] } @aggregates;
-	$computed &&= !$group || $groups;
-	my @columns = ($group && maybe(0.9) ? [ $group->[0], '=' ] : (), @aggregates);
-	my $sql = 'SELECT ' . select_list(@columns) . " FROM $call->{sql}$where" . ($group ? " GROUP BY $group->[0]" : '');
-	my $ordered = 0;
-
-	$sql .= ' HAVING ' . any('count(*) > ' . constant('bigint', any(0, 1, 2, 5)), 'count(*) = 1', 'min(vertex) IS NOT NULL', $group ? "$group->[0] IS NOT NULL" : 'count(*) >= 0', 'true') =~ s/min\(vertex\)/$call->{graph}{keys} eq 'u' ? 'count(vertex)' : 'min(vertex)'/er if maybe(0.2);
-	if ($group && $columns[0][0] eq $group->[0] && maybe(0.35))
+	$sql .= ' HAVING ' . any('count(*) > ' . constant('bigint', any(0, 1, 2, 5)), 'count(*) = 1', 'count(vertex) > 1', "$group->[0] IS NOT NULL", 'true') if maybe(0.2);
+	if ($ordered)
 	{
 		my @exact = grep { $columns[$_][1] eq '=' } 1 .. $#columns;
 		$sql .= ' ORDER BY ' . (@exact && maybe(0.6) ? any(@exact) + 1 . any('', ' DESC') . ', 1' : '1' . any('', ' DESC')) . any('', ' LIMIT 3', ' LIMIT 10 OFFSET 2', ' LIMIT ' . constant('bigint', any(1, 5, 100)));
-		$ordered = 1;
 	}
-	return made($sql, \@columns, ordered => $ordered, aim => $computed ? 'EmogiAggregate' : '');
+	$computed = 0 if !makes_groups($call, $group) || grep { !$_->[2] } @aggregates;
+	return made($sql, \@columns, ordered => $ordered, aim => $computed ? 'EmogiAggregate' : '', rises => $named && makes_groups($call, $group));
+}
+
+# Make a query for the distinct values of a column of one call, or for how many there are.
+sub distinct
+{
+	my $call = any_call();
+	my $group = any(groupable($call));
+	my ($where, $computed) = conditions($call, 'WHERE', '');
+	my $aim = $computed && makes_groups($call, $group) ? 'EmogiAggregate' : '';
+
+	return made("SELECT DISTINCT $group->[0] AS c1 FROM $call->{sql}$where", [ [ '', '=' ] ], aim => $aim, rises => $aim ne '') if maybe(0.5);
+	my @columns = ([ "count(DISTINCT $group->[0])", '=' ], maybe(0.3) ? [ 'count(*)', '=' ] : (), maybe(0.1) ? [ "max($group->[0])", '=' ] : ());
+	@columns = ($columns[0]) if $call->{graph}{keys} eq 'u';
+	$aim = '' if $columns[-1][0] =~ /max/;
+	return made('SELECT ' . select_list(@columns) . " FROM $call->{sql}$where", \@columns, aim => $aim);
 }
 
 # Put an aggregate query, or one for first rows, into another.
@@ -334,27 +394,28 @@ sub aggregates_by_row
 # Make a query for the first rows in an order, which the vertex makes certain, or emogi where it picks them.
 sub first_rows
 {
-	my ($call) = @_;
+	my $call = any_call();
 	my ($where, $pushed) = conditions($call, 'WHERE', '');
 	my @names = map { $_->[0] } @{ $call->{columns} };
 	my @rest = @names[ 1 .. $#names ];
 	my @order = maybe(0.15) ? ('vertex') : (maybe(0.3) ? reverse(@rest) : any(@rest), maybe(0.65) ? 'vertex' : ());
 	my %in_order = map { ($_ => 1) } @order;
 	my @columns = map { [ $_, $in_order{vertex} || $in_order{$_} ? '=' : '?' ] } maybe(0.7) ? @names : any(@names);
-	my @limit = maybe(0.9) ? any(1, 2, 3, 5, 10, 33, 100, 0, 2000, 99990, 100001) : constant('bigint', any(1, 7));
-	my $offset = maybe(0.3) ? ' OFFSET ' . any(1, 2, 10, 64, 5000) : '';
-	my $constant = $limit[0] =~ /^\d+$/ && $limit[0] <= 95000 && $limit[0] > 0;
-	my $text = $call->{graph}{keys} =~ /[tc]/ && grep { $_ =~ /^(?:vertex|component|label)$/ } @order;
+	my $limit = maybe(0.9) ? any(1, 2, 3, 5, 10, 33, 100, 0, 2000, 99990, 100001) : constant('bigint', any(1, 7));
+	my $offset = maybe(0.3) ? ' OFFSET ' . (maybe(0.85) ? any(1, 2, 10, 64, 5000) : constant('bigint', any(1, 3))) : '';
+	my $text = $call->{graph}{keys} =~ /[tc]/ && grep { /^(?:vertex|component|label)$/ } @order;
 	my $vertex = $in_order{vertex} ? '' : "\x03, vertex" . ($call->{graph}{keys} eq 'c' ? ' COLLATE "C"' : '') . "\x04";
 	my $by = join(', ', map { $_ . any('', ' DESC', ' DESC', ' DESC NULLS LAST', ' NULLS FIRST') } @order) . $vertex;
 
-	return made('SELECT ' . select_list(@columns) . " FROM $call->{sql}$where ORDER BY $by LIMIT $limit[0]$offset", \@columns, ordered => 1, aim => $constant && $pushed && !$text ? 'Rows Picked' : '');
+	$pushed = 0 if $order[0] eq 'vertex' || $where =~ / = /;    # then rows come in this order, or all are equal in it
+	$pushed = 0 if $limit !~ /^\d+$/ || $limit > 90000 || $limit == 0 || $offset =~ /\x01/ || $text;
+	return made('SELECT ' . select_list(@columns) . " FROM $call->{sql}$where ORDER BY $by LIMIT $limit$offset", \@columns, ordered => 1, aim => $pushed ? 'Rows Picked' : '');
 }
 
 # Make a query for a call's rows under conditions.
 sub filtered
 {
-	my ($call) = @_;
+	my $call = any_call();
 	my ($where) = conditions($call, 'WHERE', '');
 	my @columns = map { [ $_->[0], '=' ] } grep { maybe(0.8) } @{ $call->{columns} };
 
@@ -404,7 +465,7 @@ sub lateral_sums
 	my $sql = 'SELECT ' . select_list(@columns) . " FROM $from$where" . (@by ? ' GROUP BY ' . join(', ', @by) : '');
 
 	$sql .= ' HAVING ' . any('count(*) > ' . constant('bigint', any(1, 2, 9)), 'count(*) < 50', 'count(*) > 0') if maybe(0.2);
-	return made($sql, \@columns, aim => $computed && $outer ne 'o_none' ? 'EmogiBatchAggregate' : '');
+	return made($sql, \@columns);
 }
 
 # Make a query that joins outer rows with a call by vertex, or asks which of them it reaches.
@@ -424,11 +485,11 @@ sub membership
 	my $condition = $and =~ s/^ AND //r;
 	my $semi = sub { my ($sql) = @_; over_outer("$outer o WHERE $sql$also", $outer) };
 	my $joined = sub { my ($sql, $aim) = @_; over_outer($sql, $outer, $call) };
-	my $aim = $outer =~ /mid|many/ && $keys =~ /[biu]/ ? 'EmogiLookup' : '';
 	my $query = any(
 		sub { $semi->("EXISTS (SELECT FROM $call->{sql} b WHERE b.vertex = $key$and)") },
 		sub { $semi->("NOT EXISTS (SELECT FROM $call->{sql} b WHERE b.vertex = $key$and)") },
 		sub { $semi->("$key IN (SELECT b.vertex FROM $call->{sql} b" . ($condition ? " WHERE $condition" : '') . ')') },
+		sub { $semi->("$key NOT IN (SELECT b.vertex FROM $call->{sql} b" . ($condition ? " WHERE $condition" : '') . ')') },
 		sub { $joined->("$outer o JOIN $call->{sql} b ON b.vertex = $key$and" . ($where ? " WHERE $where" : '')) },
 		sub { $joined->("$outer o, $call->{sql} b WHERE b.vertex = $key$and$also") },
 		sub { $joined->("$outer o LEFT JOIN $call->{sql} b ON b.vertex = $key$and" . ($where ? " WHERE $where" : '')) },
@@ -439,7 +500,6 @@ sub membership
 			over_outer("$outer o JOIN $call->{sql} b ON b.vertex = $key$and LEFT JOIN $other->{sql} d ON d.vertex = $key", $outer, $call);
 		})->();
 
-	$query->{aim} = $aim;
 	return $query;
 }
 
@@ -461,19 +521,42 @@ sub over_outer
 
 # -------------------------------------------------------------------------------------------------------- whole
 
-# Make a whole query. Some come after a change in the same transaction.
+# Make a call that fails, under what would be computed without rows.
+sub failing
+{
+	my $name = a_graph('bfs', 1);
+	my $graph = $graphs{$name};
+	my $suffix = { u => '_uuid', t => '_text', c => '_text' }->{ $graph->{keys} } // '';
+	my $source = a_vertex($graph) . ($graph->{keys} =~ /[tc]/ ? '' : "::$key_type{ $graph->{keys} }");
+	my ($call, $column) = any([ "bfs('$name', $source, max_depth => -1)", 'level' ], [ "bfs('no_such_table', $source)", 'level' ], [ "bfs('$name', $source, direction => 'sideways')", 'level' ],
+		[ "bfs('$name(src, nothing)', $source)", 'level' ], [ "sssp('$name', $source, max_distance => 'NaN')", 'distance' ], [ "sssp('SELECT src, dst, -1.0 FROM $name', $source)", 'distance' ],
+		[ "pagerank$suffix('$name', damping => 1.5)", 'rank' ], [ "cdlp$suffix('$name', max_iterations => -1)", 'label' ], [ "cc$suffix('SELECT 1')", 'component' ],
+		[ "core$suffix('SELECT src, dst, 1 / (weight - weight) FROM $name')", 'core' ])->@*;
+
+	return made(any("SELECT count(*) AS c1, count($column) AS c2 FROM emogi_$call", "SELECT $column AS c1, count(*) AS c2 FROM emogi_$call GROUP BY $column", "SELECT vertex AS c1, $column AS c2 FROM emogi_$call ORDER BY $column DESC, vertex LIMIT 3"),
+		[ ([ '', '=' ]) x 2 ], fails => 1);
+}
+
+# Make a whole query, of the kind whose turn it is. Some come after a change in the same transaction.
+my @turns = (
+	[ 'sums' => \&sums ], [ 'groups' => \&groups ], [ 'first rows' => \&first_rows ], [ 'lateral sums' => \&lateral_sums ], [ 'joins' => \&membership ],
+	[ 'groups' => \&groups ], [ 'distinct' => \&distinct ], [ 'first rows' => \&first_rows ], [ 'lateral sums' => \&lateral_sums ], [ 'joins' => \&membership ],
+	[ 'sums' => \&sums ], [ 'groups' => \&groups ], [ 'by row' => \&aggregates_by_row ], [ 'first rows' => \&first_rows ], [ 'joins' => \&membership ],
+	[ 'filtered' => \&filtered ], [ 'groups' => \&groups ], [ 'lateral sums' => \&lateral_sums ], [ 'first rows' => \&first_rows ], [ 'joins' => \&membership ],
+	[ 'around' => sub { around(any(\&sums, \&groups, \&distinct, \&first_rows)->()) } ], [ 'sums' => \&sums ], [ 'failing' => \&failing ], [ 'joins' => \&membership ], [ 'lateral sums' => \&lateral_sums ]);
+
 sub random_aggregate
 {
-	my $query = any(
-		(sub { aggregates(any_call()) }) x 7, sub { around(aggregates(any_call())) }, sub { aggregates_by_row() }, (sub { first_rows(any_call()) }) x 4, sub { around(first_rows(any_call())) },
-		sub { filtered(any_call()) }, (sub { lateral_sums() }) x 4, (sub { membership() }) x 5)->();
+	my ($turn) = @_;
+	my ($kind, $make) = @{ $turns[ $turn % @turns ] };
 
-	if (maybe(0.06) && $query->{sql} =~ /\b([a-z]+)_([biutc])\b/ && $graphs{"$1_$2"})
+	$round = 7 * ($turn % @turns) + int($turn / @turns);
+	my $query = { %{ $make->() }, kind => $kind };
+	if (maybe(0.08) && !$query->{fails} && $query->{sql} =~ /\b([a-z]+)_([biutc])\b/ && $graphs{"$1_$2"})
 	{
 		my ($name, @vertices) = ("$1_$2", map { key_literal($2, any(@{ $graphs{"$1_$2"}{sources} })) } 1 .. 3);
 		$query->{before} = any("DELETE FROM $name WHERE src = $vertices[0]", "INSERT INTO $name VALUES ($vertices[0], $vertices[1], 0.7), ($vertices[1], $vertices[2], 0.9)",
 			"INSERT INTO $name SELECT dst, src, weight FROM $name WHERE src = $vertices[0]", "UPDATE $name SET dst = $vertices[2] WHERE src = $vertices[0]", "TRUNCATE $name");
-		$query->{aim} = '';
 	}
 	return $query;
 }

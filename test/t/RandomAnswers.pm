@@ -3,8 +3,9 @@
 #
 # A query is { sql (constants marked as RandomQueries says), ncolumns, ordered, before (a command in the same transaction, or ''), kinds }. What
 # stands between \x03 and \x04 in it is for the reference alone, such as the order that a sum adds in. A column's kind is '=' (the same text),
-# '~' (a sum of floats: the same text where emogi adds, else but for its last digits) or '?' (determined only where emogi picks the rows);
-# without kinds all are '='.
+# '+' (a sum of floats, which the reference adds in the order of vertices: the same text where emogi adds, else as '~'), '~' (a sum of floats:
+# the same up to a part in 10^12) or '?' (determined only where emogi picks the rows); without kinds all are '='. With same_error the SQLSTATE
+# of an error must be that of the reference's, with rises the first column of an EmogiAggregate at the top of a plan must rise.
 #
 # A way is { name, settings, text (commands, the last of which print the answer), setup (commands before it), plan (what to explain, for
 # answers that are to have a plan), evict }.
@@ -145,7 +146,7 @@ sub commands
 	my ($way, $before) = @_;
 
 	return join("\n", 'BEGIN;', ($way->{evict} ? 'DO $$ BEGIN PERFORM emogi_evict(); END $$;' : ()), (map { "SET LOCAL $_;" } @{ $way->{settings} }), $before ? "$before;" : (),
-		$way->{setup} || (), defined $way->{plan} ? "SELECT '<plan>';\nEXPLAIN (COSTS off) $way->{plan};\nSELECT '<rows>';" : (), $way->{text}, '\o', 'ROLLBACK;', 'DEALLOCATE ALL;');
+		$way->{setup} || (), defined $way->{plan} ? "SELECT '<plan>';\nEXPLAIN (COSTS off" . ($way->{planned} =~ /ANALYZE/ ? ", $way->{planned}" : '') . ") $way->{plan};\nSELECT '<rows>';" : (), $way->{text}, '\o', 'ROLLBACK;', 'DEALLOCATE ALL;');
 }
 
 # Read what a way has printed: { error, message, rows, problem, plan }.
@@ -221,9 +222,11 @@ sub difference
 
 	return "$answer->{error}: $answer->{message}" if ($answer->{error} // '') =~ /^(?:crash|XX)/;
 	return '' if grep { defined $_->{error} && $_->{error} =~ /^(?:57014|53\d{3}|54\d{3})$/ } $reference, $answer;
-	return '' if defined $reference->{error} && defined $answer->{error};
+	return '' if defined $reference->{error} && defined $answer->{error} && ($reference->{error} eq $answer->{error} || !$query->{same_error});
+	return "error $answer->{error} and not $reference->{error}: $answer->{message}" if defined $reference->{error} && defined $answer->{error};
 	return "an error on one side only: $_->{error}: $_->{message}" foreach grep { defined $_->{error} } $reference, $answer;
 	return "a cursor's rows: $answer->{problem}" if $answer->{problem};
+	return "groups do not rise" if $query->{rises} && $answer->{plan} =~ /\A *Custom Scan \(EmogiAggregate\)/ && !rises(@{ $answer->{rows} });
 	my @kinds = kinds_of($query, $answer);
 	my @one = in_order($query, \@kinds, $reference);
 	my @other = in_order($query, \@kinds, $answer);
@@ -234,12 +237,20 @@ sub difference
 	return sprintf("rows differ: %d and not %d; first: %s and not %s", scalar @other, scalar @one, $other[$same] // '(none)', $one[$same] // '(none)');
 }
 
+# Do the first columns of rows, integers or uuids, rise from row to row?
+sub rises
+{
+	my @values = map { /\A([^|]*)/ } @_;
+
+	return !grep { my ($one, $other) = @values[ $_ - 1, $_ ]; $one =~ /\A-?\d+\z/ ? $one >= $other : $one ge $other } 1 .. $#values;
+}
+
 # Get the kinds of a query's columns in an answer; none: all are the same text.
 sub kinds_of
 {
 	my ($query, $answer) = @_;
 	my $plan = $answer->{plan} // '';
-	my @kinds = map { $_ eq '~' && $plan =~ /\(EmogiAggregate\)/ || $_ eq '?' && $plan =~ /Rows Picked/ ? '=' : $_ } @{ $query->{kinds} // [] };
+	my @kinds = map { $_ eq '+' && $plan =~ /\(EmogiAggregate\)/ || $_ eq '?' && $plan =~ /Rows Picked/ ? '=' : $_ eq '+' ? '~' : $_ } @{ $query->{kinds} // [] };
 
 	return grep({ $_ ne '=' } @kinds) ? @kinds : ();
 }
