@@ -222,7 +222,7 @@ add_aggregate_path(PlannerInfo *root, const Input *input, RelOptInfo *output, Pa
 	path->path.pathtype = T_CustomScan;
 	path->path.parent = output;
 	path->path.pathtarget = target;
-	path->path.rows = ngroups;
+	path->path.rows = clamp_row_est(ngroups * clauselist_selectivity(root, having, 0, JOIN_INNER, NULL));
 	path->path.startup_cost = input->call_cost + input->rel->tuples * VERTEX_COST * (1 + list_length(wanted.outputs));
 	path->path.total_cost = path->path.startup_cost + ngroups * cpu_tuple_cost + target->cost.startup + ngroups * target->cost.per_tuple;
 	if (var != NULL)

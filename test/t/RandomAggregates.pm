@@ -16,6 +16,7 @@ use RandomQueries qw(any maybe);
 our @EXPORT = qw(random_graphs graphs_of random_aggregate);
 
 my (%made, %graphs);    # the commands that make each table; what is known of each graph
+my $round = 0;          # counts queries of each kind, for what comes in turn
 
 # ------------------------------------------------------------------------------------------------------------- tables
 
@@ -179,8 +180,6 @@ sub a_graph
 }
 
 # Make any call; the functions come in turn.
-my $round = 0;
-
 sub any_call
 {
 	my $function = $functions[ $round % @functions ];
@@ -217,19 +216,19 @@ sub is_compared
 sub condition
 {
 	my ($call, $alias, @columns) = @_;
-	my ($name, $type) = @{ any(@columns ? @columns : @{ $call->{columns} }) };
+	my ($name, $type) = @{ any(@columns ? @columns : (@{ $call->{columns} }, @{ $call->{columns} }[1 .. $#{ $call->{columns} }])) };
 	my $keys = $call->{graph}{keys};
 	my $c = "$alias$name";
-	my $op = any('<', '<=', '=', '>', '>=', '>=', '>', $type eq 'v' ? ('=') x 4 : '>');
+	my $op = $type eq 'v' && maybe(0.6) ? '=' : ('<', '<=', '=', '>', '>=', '<', '>=', '>', '<=')[ $round % 9 ];
 	my $array = $type =~ /[vc]/ ? $key_type{$keys} : { l => 'int', n => 'bigint', f => 'float8' }->{$type};
 	my ($value, @list) = map { a_value($type, $call) } 0 .. any(1 .. 4);
 	my $compared = is_compared($type, $keys, $op, $value);
 
+	return ("$c IN (" . any('1, 2', '1, 2, 3', '3, 2', '0, 1') . ')', 1) if $type eq 'l' && maybe(0.15);
 	return ("$c $op $value", $compared) if maybe(0.45);
 	return ("$value $op $c", $compared) if maybe(0.1);
 	return ("$c <> 0", 1) if $type =~ /[ln]/ && maybe(0.15);
 	return ("$c BETWEEN $value AND $list[0]", is_compared($type, $keys, '<', $value, $list[0])) if maybe(0.25);
-	return ("$c IN (" . any('1, 2', '1, 2, 3', '3, 2', '0, 1') . ')', 1) if $type eq 'l' && maybe(0.3);
 	return ("$c IN (" . join(', ', @list) . ')', 0) if maybe(0.5);
 	return ("$c = ANY (ARRAY[" . join(', ', @list) . "]::${array}[])", 0) if maybe(0.2);
 	return (any("$c IS NULL", "$c IS NOT NULL", "$c <> $value", "NOT $c = $value", "($c $op $value OR $c = $list[0])", "($c = $value) IS NOT TRUE",
@@ -342,7 +341,7 @@ sub groups
 		my @exact = grep { $columns[$_][1] eq '=' } 1 .. $#columns;
 		$sql .= ' ORDER BY ' . (@exact && maybe(0.6) ? any(@exact) + 1 . any('', ' DESC') . ', 1' : '1' . any('', ' DESC')) . any('', ' LIMIT 3', ' LIMIT 10 OFFSET 2', ' LIMIT ' . constant('bigint', any(1, 5, 100)));
 	}
-	$computed = 0 if !makes_groups($call, $group) || grep { !$_->[2] } @aggregates;
+	$computed = 0 if !makes_groups($call, $group) || $sql =~ /HAVING \w+ IS/ || grep { !$_->[2] } @aggregates;
 	return made($sql, \@columns, ordered => $ordered, aim => $computed ? 'EmogiAggregate' : '', rises => $named && makes_groups($call, $group));
 }
 
@@ -407,7 +406,8 @@ sub first_rows
 	my $vertex = $in_order{vertex} ? '' : "\x03, vertex" . ($call->{graph}{keys} eq 'c' ? ' COLLATE "C"' : '') . "\x04";
 	my $by = join(', ', map { $_ . any('', ' DESC', ' DESC', ' DESC NULLS LAST', ' NULLS FIRST') } @order) . $vertex;
 
-	$pushed = 0 if $order[0] eq 'vertex' || $where =~ / = /;    # then rows come in this order, or all are equal in it
+	my $equal = join('|', 'vertex', @order);
+	$pushed = 0 if $order[0] eq 'vertex' || $where =~ /\b(?:$equal) = | = (?:$equal)\b/;    # then rows come in this order, or all are equal in it
 	$pushed = 0 if $limit !~ /^\d+$/ || $limit > 90000 || $limit == 0 || $offset =~ /\x01/ || $text;
 	return made('SELECT ' . select_list(@columns) . " FROM $call->{sql}$where ORDER BY $by LIMIT $limit$offset", \@columns, ordered => 1, aim => $pushed ? 'Rows Picked' : '');
 }
@@ -465,7 +465,7 @@ sub lateral_sums
 	my $sql = 'SELECT ' . select_list(@columns) . " FROM $from$where" . (@by ? ' GROUP BY ' . join(', ', @by) : '');
 
 	$sql .= ' HAVING ' . any('count(*) > ' . constant('bigint', any(1, 2, 9)), 'count(*) < 50', 'count(*) > 0') if maybe(0.2);
-	return made($sql, \@columns);
+	return made($sql, \@columns, taken => $computed && $outer ne 'o_none');
 }
 
 # Make a query that joins outer rows with a call by vertex, or asks which of them it reaches.
@@ -538,20 +538,25 @@ sub failing
 }
 
 # Make a whole query, of the kind whose turn it is. Some come after a change in the same transaction.
-my @turns = (
-	[ 'sums' => \&sums ], [ 'groups' => \&groups ], [ 'first rows' => \&first_rows ], [ 'lateral sums' => \&lateral_sums ], [ 'joins' => \&membership ],
-	[ 'groups' => \&groups ], [ 'distinct' => \&distinct ], [ 'first rows' => \&first_rows ], [ 'lateral sums' => \&lateral_sums ], [ 'joins' => \&membership ],
-	[ 'sums' => \&sums ], [ 'groups' => \&groups ], [ 'by row' => \&aggregates_by_row ], [ 'first rows' => \&first_rows ], [ 'joins' => \&membership ],
-	[ 'filtered' => \&filtered ], [ 'groups' => \&groups ], [ 'lateral sums' => \&lateral_sums ], [ 'first rows' => \&first_rows ], [ 'joins' => \&membership ],
-	[ 'around' => sub { around(any(\&sums, \&groups, \&distinct, \&first_rows)->()) } ], [ 'sums' => \&sums ], [ 'failing' => \&failing ], [ 'joins' => \&membership ], [ 'lateral sums' => \&lateral_sums ]);
+my %kinds = (sums => \&sums, groups => \&groups, distinct => \&distinct, first => \&first_rows, lateral => \&lateral_sums, joins => \&membership, row => \&aggregates_by_row, filtered => \&filtered,
+	around => sub { around(any(\&sums, \&groups, \&distinct, (\&first_rows) x 3)->()) }, failing => \&failing);
+my @turns = (qw(sums first groups joins around lateral sums first distinct groups), qw(sums first joins groups lateral failing sums first groups joins),
+	qw(sums first lateral groups first row sums joins distinct around), qw(sums first groups joins first lateral sums filtered distinct lateral));
 
 sub random_aggregate
 {
 	my ($turn) = @_;
-	my ($kind, $make) = @{ $turns[ $turn % @turns ] };
+	my $kind = $turns[ $turn % @turns ];
+	my $tries = $kind =~ /^(?:sums|groups|distinct|first|lateral)$/ && int($turn / @turns) % 3 ? 100 : 1;
+	my $query;
 
-	$round = 7 * ($turn % @turns) + int($turn / @turns);
-	my $query = { %{ $make->() }, kind => $kind };
+	$round = 11 * ($turn % @turns) + int($turn / @turns);
+	# two of three are such that emogi takes them
+	for (1 .. $tries)
+	{
+		$query = { %{ $kinds{$kind}->() }, kind => $kind };
+		last if $query->{aim} || $query->{taken};
+	}
 	if (maybe(0.08) && !$query->{fails} && $query->{sql} =~ /\b([a-z]+)_([biutc])\b/ && $graphs{"$1_$2"})
 	{
 		my ($name, @vertices) = ("$1_$2", map { key_literal($2, any(@{ $graphs{"$1_$2"}{sources} })) } 1 .. 3);
