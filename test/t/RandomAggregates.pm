@@ -198,7 +198,7 @@ sub a_value
 	return a_vertex($graph) if $type =~ /[vc]/;
 	return constant('int', any(0 .. 9, 1 .. 4, 2, 3, 60, 64, 100, -1, '2147483647', 'NULL')) if $type eq 'l';
 	return constant('bigint', any(0 .. 5, 1, 2, 17, 100, -1, '9223372036854775807', 'NULL')) if $type eq 'n';
-	return constant('float8', any(0, 0.5, 1, 2.5, 7, 30, 0.1, 0.01, 0.001, 0.0003, 0.0001, -1, "'NaN'::float8", "'Infinity'::float8", 'NULL'));
+	return constant('float8', any((map { "($_ / 7.0::float8)" } 1 .. 13), '(1 / 3.0::float8)', 0, 0.5, 1, 2.5, 7, 30, 0.1, 0.01, 0.001, 0.0003, 0.0001, -1, "'NaN'::float8", "'Infinity'::float8", 'NULL'));
 }
 
 # Can emogi compare a column with a value, by an operator, without a row?
@@ -531,7 +531,7 @@ sub failing
 	my ($call, $column) = any([ "bfs('$name', $source, max_depth => -1)", 'level' ], [ "bfs('no_such_table', $source)", 'level' ], [ "bfs('$name', $source, direction => 'sideways')", 'level' ],
 		[ "bfs('$name(src, nothing)', $source)", 'level' ], [ "sssp('$name', $source, max_distance => 'NaN')", 'distance' ], [ "sssp('SELECT src, dst, -1.0 FROM $name', $source)", 'distance' ],
 		[ "pagerank$suffix('$name', damping => 1.5)", 'rank' ], [ "cdlp$suffix('$name', max_iterations => -1)", 'label' ], [ "cc$suffix('SELECT 1')", 'component' ],
-		[ "core$suffix('SELECT src, dst, 1 / (weight - weight) FROM $name')", 'core' ])->@*;
+		[ "degree$suffix('SELECT src, dst, 1 / (weight - weight) FROM $name')", 'strength' ])->@*;
 
 	return made(any("SELECT count(*) AS c1, count($column) AS c2 FROM emogi_$call", "SELECT $column AS c1, count(*) AS c2 FROM emogi_$call GROUP BY $column", "SELECT vertex AS c1, $column AS c2 FROM emogi_$call ORDER BY $column DESC, vertex LIMIT 3"),
 		[ ([ '', '=' ]) x 2 ], fails => 1);
