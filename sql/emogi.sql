@@ -738,6 +738,78 @@ RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_degree' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
 COMMENT ON FUNCTION emogi_degree_uuid(regclass, text, text) IS 'the number of edges of each vertex, and the sum of their weights';
 
+CREATE FUNCTION emogi_closeness(graph text, samples int DEFAULT NULL, seed bigint DEFAULT 0, direction text DEFAULT 'out',
+	OUT vertex bigint, OUT reached bigint, OUT farness float8, OUT closeness float8, OUT harmonic float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_closeness' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_closeness(text, int, bigint, text) IS 'closeness: how near each vertex is to those that it reaches';
+
+CREATE FUNCTION emogi_closeness_text(graph text, samples int DEFAULT NULL, seed bigint DEFAULT 0, direction text DEFAULT 'out',
+	OUT vertex text, OUT reached bigint, OUT farness float8, OUT closeness float8, OUT harmonic float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_closeness' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_closeness_text(text, int, bigint, text) IS 'closeness: how near each vertex is to those that it reaches';
+
+CREATE FUNCTION emogi_closeness_uuid(graph text, samples int DEFAULT NULL, seed bigint DEFAULT 0, direction text DEFAULT 'out',
+	OUT vertex uuid, OUT reached bigint, OUT farness float8, OUT closeness float8, OUT harmonic float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_closeness' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_closeness_uuid(text, int, bigint, text) IS 'closeness: how near each vertex is to those that it reaches';
+
+CREATE FUNCTION emogi_closeness(graph regclass, samples int DEFAULT NULL, seed bigint DEFAULT 0, direction text DEFAULT 'out', columns text DEFAULT NULL,
+	OUT vertex bigint, OUT reached bigint, OUT farness float8, OUT closeness float8, OUT harmonic float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_closeness' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_closeness(regclass, int, bigint, text, text) IS 'closeness: how near each vertex is to those that it reaches';
+
+CREATE FUNCTION emogi_closeness_text(graph regclass, samples int DEFAULT NULL, seed bigint DEFAULT 0, direction text DEFAULT 'out', columns text DEFAULT NULL,
+	OUT vertex text, OUT reached bigint, OUT farness float8, OUT closeness float8, OUT harmonic float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_closeness' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_closeness_text(regclass, int, bigint, text, text) IS 'closeness: how near each vertex is to those that it reaches';
+
+CREATE FUNCTION emogi_closeness_uuid(graph regclass, samples int DEFAULT NULL, seed bigint DEFAULT 0, direction text DEFAULT 'out', columns text DEFAULT NULL,
+	OUT vertex uuid, OUT reached bigint, OUT farness float8, OUT closeness float8, OUT harmonic float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_closeness' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_closeness_uuid(regclass, int, bigint, text, text) IS 'closeness: how near each vertex is to those that it reaches';
+
+CREATE FUNCTION emogi_betweenness(graph text, samples int DEFAULT NULL, seed bigint DEFAULT 0, normalized boolean DEFAULT true, direction text DEFAULT 'out',
+	OUT vertex bigint, OUT centrality float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_betweenness' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_betweenness(text, int, bigint, boolean, text) IS 'betweenness: the share of shortest paths that pass through each vertex';
+
+CREATE FUNCTION emogi_betweenness_text(graph text, samples int DEFAULT NULL, seed bigint DEFAULT 0, normalized boolean DEFAULT true, direction text DEFAULT 'out',
+	OUT vertex text, OUT centrality float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_betweenness' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_betweenness_text(text, int, bigint, boolean, text) IS 'betweenness: the share of shortest paths that pass through each vertex';
+
+CREATE FUNCTION emogi_betweenness_uuid(graph text, samples int DEFAULT NULL, seed bigint DEFAULT 0, normalized boolean DEFAULT true, direction text DEFAULT 'out',
+	OUT vertex uuid, OUT centrality float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_betweenness' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_betweenness_uuid(text, int, bigint, boolean, text) IS 'betweenness: the share of shortest paths that pass through each vertex';
+
+CREATE FUNCTION emogi_betweenness(graph regclass, samples int DEFAULT NULL, seed bigint DEFAULT 0, normalized boolean DEFAULT true, direction text DEFAULT 'out', columns text DEFAULT NULL,
+	OUT vertex bigint, OUT centrality float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_betweenness' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_betweenness(regclass, int, bigint, boolean, text, text) IS 'betweenness: the share of shortest paths that pass through each vertex';
+
+CREATE FUNCTION emogi_betweenness_text(graph regclass, samples int DEFAULT NULL, seed bigint DEFAULT 0, normalized boolean DEFAULT true, direction text DEFAULT 'out', columns text DEFAULT NULL,
+	OUT vertex text, OUT centrality float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_betweenness' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_betweenness_text(regclass, int, bigint, boolean, text, text) IS 'betweenness: the share of shortest paths that pass through each vertex';
+
+CREATE FUNCTION emogi_betweenness_uuid(graph regclass, samples int DEFAULT NULL, seed bigint DEFAULT 0, normalized boolean DEFAULT true, direction text DEFAULT 'out', columns text DEFAULT NULL,
+	OUT vertex uuid, OUT centrality float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_betweenness' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_betweenness_uuid(regclass, int, bigint, boolean, text, text) IS 'betweenness: the share of shortest paths that pass through each vertex';
+
 CREATE FUNCTION emogi_pagerank(graph text, damping float8 DEFAULT 0.85, max_iterations int DEFAULT 100, tolerance float8 DEFAULT 1e-6, start text DEFAULT NULL,
 	direction text DEFAULT 'out', weights boolean DEFAULT false,
 	OUT vertex bigint, OUT rank float8)

@@ -97,6 +97,9 @@ typedef enum EmogiParameterKind
 	EMOGI_LEAP,					/* the same, 0 and more, or none: where leaps go, in these proportions */
 	EMOGI_MAX_ITERATIONS,		/* int, 1 and more */
 	EMOGI_TOLERANCE,			/* double, 0 and more; stop after a change below it; 0 = exactly max_iterations */
+	EMOGI_SAMPLES,				/* int, 1 and more: estimate from searches from so many vertices; 0 = exactly, from all */
+	EMOGI_SEED,					/* int64: which vertices these are */
+	EMOGI_NORMALIZED,			/* bool, 0 or 1 */
 	EMOGI_DIRECTION,			/* EmogiDirection */
 	EMOGI_WEIGHTED				/* bool: are the weights of the edges read, as conductances are? */
 } EmogiParameterKind;
@@ -161,6 +164,15 @@ typedef struct EmogiResultColumn
  *           smallest; at first the vertex itself. A neighbour in both directions counts twice; repeats and loops are passed over. Where
  *           lists are symmetric a neighbour counts once.
  * DEGREE    degree: list entries. strength: the sum of their weights in the order of the list.
+ * CLOSENESS reached: the vertices that the vertex leads to, itself among them. farness: the sum of the hops to them. closeness: with
+ *           r = reached - 1 others, of n - 1, r / farness * r / (n - 1) (Wasserman, Faust, Social Network Analysis, 1994, 5.2), 0 where
+ *           r = 0. harmonic: the sum of 1 / hops to the others. With samples the same estimated from those of the samples that are other
+ *           vertices, as if the rest were like them (Eppstein, Wang, J. Graph Algorithms and Applications 8(1), 2004); all samples:
+ *           exactly.
+ * BETWEENNESS Of the simple graph, without weights. centrality: the sum over all pairs s, t of other vertices of the share of the shortest
+ *           paths from s to t that pass through the vertex; where lists are symmetric every pair counts once. Normalized: divided by the
+ *           number of pairs. With samples these alone are s, and the sum is as large as if the others were like them (Brandes, Pich,
+ *           Bifurcation and Chaos 17(7), 2007).
  * PAGERANK  Start 1/n. rank' = (1 - damping) / n + damping * (sum + dangling / n), where u contributes rank / (its edges out, parallel
  *           ones counted) and dangling is the rank of all vertices without an edge out. The L1 change of an iteration is compared
  *           with the tolerance. With proportions p for leaps p(v) stands in the place of both 1 / n of rank'. With weights u contributes
@@ -210,6 +222,15 @@ typedef struct EmogiResultColumn
 		  EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_FACTORS, 0, \
 		  ({EMOGI_DIRECTION, EMOGI_OUT}), \
 		  ({"degree", EMOGI_INT64, NAN}, {"strength", EMOGI_FLOAT64, NAN})) \
+	OTHER(CLOSENESS, closeness, closeness, none, none, closeness, \
+		  EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, EMOGI_NEEDS_BACKWARD, \
+		  ({EMOGI_SAMPLES, 0}, {EMOGI_SEED, 0}, {EMOGI_DIRECTION, EMOGI_OUT}), \
+		  ({"reached", EMOGI_INT64, NAN}, {"farness", EMOGI_FLOAT64, NAN}, {"closeness", EMOGI_FLOAT64, NAN}, \
+		   {"harmonic", EMOGI_FLOAT64, NAN})) \
+	OTHER(BETWEENNESS, betweenness, betweenness, none, none, betweenness, \
+		  EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, EMOGI_NEEDS_BACKWARD, \
+		  ({EMOGI_SAMPLES, 0}, {EMOGI_SEED, 0}, {EMOGI_NORMALIZED, 1}, {EMOGI_DIRECTION, EMOGI_OUT}), \
+		  ({"centrality", EMOGI_FLOAT64, NAN})) \
 	OTHER(PAGERANK, pagerank, pagerank, gather, sum, pagerank, \
 		  EMOGI_LISTS_AGAINST, EMOGI_WEIGHTS_UNUSED, 0, \
 		  ({EMOGI_DAMPING, 0.85}, {EMOGI_MAX_ITERATIONS, 100}, {EMOGI_TOLERANCE, 1e-6}, {EMOGI_LEAP, 0}, {EMOGI_DIRECTION, EMOGI_OUT}, \

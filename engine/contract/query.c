@@ -46,6 +46,8 @@ emogi_query_check(const EmogiGraph *graph, const EmogiQuery *query, EmogiError *
 		return refuse(error, "at least one iteration is needed");
 	if (emogi_algorithm_takes(row, EMOGI_TOLERANCE) >= 0 && !(query->tolerance >= 0.0))
 		return refuse(error, "a tolerance of 0 or more is needed");
+	if (emogi_algorithm_takes(row, EMOGI_SAMPLES) >= 0 && query->samples < 0)
+		return refuse(error, "the number of samples must not be negative");
 	if (emogi_algorithm_takes(row, EMOGI_START) >= 0 && query->values == NULL && graph->nvertices > 0)
 		return refuse(error, "start values are needed");
 	if ((row->traits & EMOGI_NEEDS_BACKWARD) != 0 && graph->backward.offsets == NULL && graph->nvertices > 0)

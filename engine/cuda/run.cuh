@@ -54,8 +54,17 @@ extern EmogiStatus emogi_run_start_clock(Run *run, EmogiError *error);
 extern EmogiStatus emogi_run_stop_clock(Run *run, EmogiResult *result, EmogiError *error);
 
 /* Copy an array to and from the device. */
-extern EmogiStatus emogi_run_send(Run *run, void *to, const void *from, uint64_t bytes, EmogiError *error);
-extern EmogiStatus emogi_run_fetch(Run *run, void *to, const void *from, uint64_t bytes, EmogiError *error);
+static inline EmogiStatus
+emogi_run_send(Run *run, void *to, const void *from, uint64_t bytes, EmogiError *error)
+{
+	return emogi_cuda_copy(run->state, to, from, bytes, cudaMemcpyHostToDevice, run->control, error);
+}
+
+static inline EmogiStatus
+emogi_run_fetch(Run *run, void *to, const void *from, uint64_t bytes, EmogiError *error)
+{
+	return emogi_cuda_copy(run->state, to, from, bytes, cudaMemcpyDeviceToHost, run->control, error);
+}
 
 /* Give column i of the answer, [nvertices] in the run's device memory, to the result: now, or as part of a summary. */
 extern EmogiStatus emogi_run_give(Run *run, const EmogiQuery *query, EmogiResult *result, int i, const void *column, EmogiError *error);

@@ -243,6 +243,15 @@ read_argument(FunctionCallInfo fcinfo, int n, const EmogiParameter *parameter, E
 		case EMOGI_TOLERANCE:
 			task->query.tolerance = number_argument(fcinfo, n, "tolerance", otherwise, 0, infinity);
 			break;
+		case EMOGI_SAMPLES:
+			task->query.samples = int_argument(fcinfo, n, otherwise, 1, "samples must be positive", "Use 1 or more, or NULL for all vertices.");
+			break;
+		case EMOGI_SEED:
+			task->query.seed = PG_ARGISNULL(n) ? (uint64) otherwise : (uint64) PG_GETARG_INT64(n);
+			break;
+		case EMOGI_NORMALIZED:
+			task->query.normalized = PG_ARGISNULL(n) ? otherwise != 0 : PG_GETARG_BOOL(n);
+			break;
 		case EMOGI_DIRECTION:
 			task->direction = emogi_arguments_direction(fcinfo, n, (EmogiDirection) otherwise);
 			break;

@@ -4,6 +4,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "access/htup_details.h"
 #include "catalog/dependency.h"
 #include "catalog/pg_language.h"
@@ -177,6 +179,32 @@ emogi_call_expr_key(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiKeyType
 		return false;
 	*key = source.key;
 	return OidIsValid(key->type);
+}
+
+/* Find which way the lists lead that a call asks for; false when that is not constant, or its algorithm has no such argument. */
+bool
+emogi_call_expr_direction(const FuncExpr *call, const EmogiAlgorithmRow *function, EmogiDirection *direction)
+{
+	const int	place = emogi_algorithm_takes(function, EMOGI_DIRECTION);
+	const Const *given = place >= 0 ? list_nth(call->args, place + 1) : NULL;
+
+	if (given == NULL || !IsA(given, Const))
+		return false;
+	*direction = (EmogiDirection) function->parameters[place].otherwise;
+	return given->constisnull || emogi_arguments_direction_named(TextDatumGetCString(given->constvalue), direction);
+}
+
+/* Get a constant number of a call, an integer or a double; +inf when it is NULL or not constant. */
+double
+emogi_call_expr_number(const Node *node)
+{
+	const Const *constant = (const Const *) node;
+	double		integer;
+
+	if (IsA(node, Const) && constant->consttype == FLOAT8OID && !constant->constisnull)
+		return DatumGetFloat8(constant->constvalue);
+	integer = emogi_call_expr_integer(node);
+	return integer >= 0 ? integer : (double) INFINITY;
 }
 
 /* Get a constant integer of a call; -1 when it is NULL or not constant. */

@@ -15,6 +15,8 @@ extern FuncExpr *emogi_call_expr_of(const RangeTblEntry *rte, const EmogiAlgorit
 extern bool emogi_call_expr_graph(const FuncExpr *call, EmogiGraphArgument *graph);
 extern bool emogi_call_expr_source(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiSource *source);
 extern bool emogi_call_expr_key(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiKeyType *key);
+extern bool emogi_call_expr_direction(const FuncExpr *call, const EmogiAlgorithmRow *function, EmogiDirection *direction);
+extern double emogi_call_expr_number(const Node *node);
 extern double emogi_call_expr_integer(const Node *node);
 
 #endif							/* EMOGI_CALL_EXPR_H */

@@ -51,6 +51,11 @@ SELECT vertex, label FROM emogi_cdlp('met');
 
 SELECT vertex, degree, strength FROM emogi_degree('met', 'both');
 
+SELECT vertex, reached, farness, round(closeness::numeric, 3) AS closeness, harmonic
+FROM emogi_closeness('met', direction => 'both');
+
+SELECT vertex, centrality FROM emogi_betweenness('met', normalized => false, direction => 'both');
+
 SELECT vertex, round(rank::numeric, 4) AS rank FROM emogi_pagerank('follows') ORDER BY rank DESC, vertex;
 
 SELECT vertex, round(rank::numeric, 4) AS rank
