@@ -6,7 +6,7 @@
  *   SELECT vertex, rank FROM emogi_pagerank('edges') ORDER BY rank DESC LIMIT 20        EmogiScan of the first rows
  *
  * All conditions on the rows must be ones that the scan sees to itself. Aggregates are PostgreSQL's own count, min, max, sum and avg of
- * columns as they are, without FILTER, DISTINCT or ORDER BY; groups are of one column that is a level or a vertex.
+ * columns as they are, without FILTER, DISTINCT or ORDER BY; groups are of one column that is a level, or names a vertex.
  */
 #include "postgres.h"
 

@@ -143,6 +143,8 @@ sub call
 	my $argument = graph_argument($name, $function =~ /heat/ ? 'small' : '');
 	my $start = maybe(0.5) ? 'VALUES (' . join('), (', map { my $n = $_; key_literal($graph->{keys}, $graph->{sources}[ $n % @{ $graph->{sources} } ]) . ', ' . ($n + 1) } 0) . ')' : "SELECT vertex, 1 FROM emogi_cc$suffix('$name')";
 
+	my $sampled = $graph->{large} ? ', samples => ' . any(1, 3, 8) . ', seed => ' . any(0, 7) : any('', '', ', samples => 2');
+
 	$start =~ s/'/''/g;
 	$source //= maybe(0.1) ? 'ARRAY[' . join(', ', map { key_literal($graph->{keys}, any(@{ $graph->{sources} }, 3)) } 1 .. any(1 .. 3)) . "]::${type}[]" : a_vertex($graph) . ($type eq 'text' ? '' : "::$type");
 	my %calls = (
@@ -157,7 +159,9 @@ sub call
 		core => sub { ("core$suffix($argument)", 'core l') },
 		cdlp => sub { ("cdlp$suffix($argument, max_iterations => " . any(1 .. 4) . "$direction)", 'label c') },
 		degree => sub { ("degree$suffix($argument$direction)", 'degree n', 'strength f') },
-		pagerank => sub { ("pagerank$suffix($argument, max_iterations => " . any(1 .. 5) . ')', 'rank f') },
+		closeness => sub { ("closeness$suffix($argument$sampled$direction)", 'reached n', 'farness f', 'closeness f', 'harmonic f') },
+		betweenness => sub { ("betweenness$suffix($argument$sampled" . any('', ', normalized => false') . "$direction)", 'centrality f') },
+		pagerank => sub { ("pagerank$suffix($argument, max_iterations => " . any(1 .. 5) . any('', '', ", start => '$start'", ', weights => true') . ')', 'rank f') },
 		heat => sub { ("heat$suffix($argument, '$start', max_iterations => " . any(1 .. 3) . "$direction)", 'value f') },
 		circuit => sub { ("circuit$suffix($argument, '$start', max_iterations => " . any(1 .. 3) . "$direction)", 'value f') },
 		neural => sub { ("neural$suffix($argument, '$start', max_iterations => " . any(1 .. 3) . "$direction)", 'value f') });
@@ -166,7 +170,7 @@ sub call
 	return { sql => "emogi_$sql", name => $name, graph => $graph, function => $function, columns => [ [ 'vertex', 'v' ], map { [ split / / ] } @columns ] };
 }
 
-my @functions = (('bfs') x 5, 'sssp', 'sswp', 'ssnsp', 'ssnsp', ('cc') x 4, 'scc', 'scc', 'triangles', 'lcc', 'core', 'core', 'cdlp', 'cdlp', 'degree', 'pagerank', 'pagerank', 'heat', 'circuit', 'neural');
+my @functions = (('bfs') x 4, ('sssp') x 2, ('sswp') x 2, ('ssnsp') x 2, ('cc') x 4, ('scc') x 2, 'triangles', ('lcc') x 2, ('core') x 2, ('cdlp') x 2, 'degree', 'closeness', 'betweenness', ('pagerank') x 2, 'heat', 'circuit', 'neural');
 
 # Choose a graph for a function.
 sub a_graph
@@ -192,13 +196,15 @@ sub any_call
 # Make a literal to compare a column with.
 sub a_value
 {
-	my ($type, $call) = @_;
+	my ($type, $call, $name) = @_;
 	my $graph = $call->{graph};
 
 	return a_vertex($graph) if $type =~ /[vc]/;
 	return constant('int', any(0 .. 9, 1 .. 4, 2, 3, 60, 64, 100, -1, '2147483647', 'NULL')) if $type eq 'l';
 	return constant('bigint', any(0 .. 5, 1, 2, 17, 100, -1, '9223372036854775807', 'NULL')) if $type eq 'n';
-	return constant('float8', any((map { "($_ / 7.0::float8)" } 1 .. 13), '(1 / 3.0::float8)', 0, 0.5, 1, 2.5, 7, 30, 0.1, 0.01, 0.001, 0.0003, 0.0001, -1, "'NaN'::float8", "'Infinity'::float8", 'NULL'));
+	return constant('float8', '(' . any(1 .. 13) . ' / 7.0::float8)') if $name =~ /width|distance|strength/ && maybe(0.7);    # sums of weights
+	return constant('float8', any(0, 1, 1, 0.5, '(1 / 3.0::float8)')) if $name =~ /coefficient|closeness|harmonic|centrality/ && maybe(0.7);
+	return constant('float8', any(0, 0.5, 1, 2.5, 7, 30, 0.1, 0.01, 0.001, 0.0003, 0.0001, -1, "'NaN'::float8", "'Infinity'::float8", 'NULL'));
 }
 
 # Can emogi compare a column with a value, by an operator, without a row?
@@ -221,7 +227,7 @@ sub condition
 	my $c = "$alias$name";
 	my $op = $type eq 'v' && maybe(0.6) ? '=' : ('<', '<=', '=', '>', '>=', '<', '>=', '>', '<=')[ $round % 9 ];
 	my $array = $type =~ /[vc]/ ? $key_type{$keys} : { l => 'int', n => 'bigint', f => 'float8' }->{$type};
-	my ($value, @list) = map { a_value($type, $call) } 0 .. any(1 .. 4);
+	my ($value, @list) = map { a_value($type, $call, $name) } 0 .. any(1 .. 4);
 	my $compared = is_compared($type, $keys, $op, $value);
 
 	return ("$c IN (" . any('1, 2', '1, 2, 3', '3, 2', '0, 1') . ')', 1) if $type eq 'l' && maybe(0.15);
@@ -258,6 +264,8 @@ sub aggregate
 	my $c = "$alias$name";
 	my $vertex = "${alias}vertex" . ($keys eq 'c' ? ' COLLATE "C"' : '');
 	my $order = $alone && $type eq 'f' ? "\x03 ORDER BY $vertex\x04" : '';
+	# PostgreSQL's own avg of floats fails where the squares that it keeps beside the sum overflow, and emogi's does not
+	my @sums = $type eq 'f' && $call->{graph}{shape} eq 'odd' ? 'sum' : ('sum', 'sum', 'avg');
 	my $sum = $type eq 'f' ? $alone ? '+' : '~' : '=';
 
 	return ('count(*)', '=', 1) if maybe(0.3);
@@ -266,7 +274,7 @@ sub aggregate
 	if (maybe(0.08))
 	{
 		my ($condition) = condition($call, $alias);
-		my $of = $number ? any('count', 'sum', 'min', 'max', 'avg') : 'count';
+		my $of = $number ? any('count', @sums, 'min', 'max') : 'count';
 		return ("$of($c) FILTER (WHERE $condition)", $type eq 'f' && $of =~ /sum|avg/ ? '~' : '=', 0);
 	}
 	return any([ "count(*) FILTER (WHERE $c IS NOT NULL)", '=', 0 ], [ "count(DISTINCT $c)", '=', 0 ], $number && $type ne 'f' ? [ "max($c % 7)", '=', 0 ] : (), $keys eq 'u' ? () : [ "(array_agg(${alias}vertex ORDER BY $vertex))[1]", '=', 0 ])->@* if maybe(0.06);
@@ -274,7 +282,7 @@ sub aggregate
 	return (any('min', 'max') . "($c)", '=', $number) if !$number || maybe(0.35);
 	return ("max($c) - min($c)", '=', 1) if maybe(0.1);
 	return ("sum($c$order) / count(*)", $sum, 1) if maybe(0.05);
-	return (any('sum', 'sum', 'avg') . "($c$order)", $sum, 1);
+	return (any(@sums) . "($c$order)", $sum, 1);
 }
 
 # Make a list of columns c1, c2, ... of [ expression, kind ].
