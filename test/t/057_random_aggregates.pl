@@ -169,5 +169,6 @@ foreach my $name (sort keys %plans)
 diag join(', ', map { sprintf('%s %.1f s', $_, $seconds{$_}) } sort keys %seconds) if $ENV{EMOGI_VERBOSE};
 diag "$count{queries} queries, $count{differences} differences, $count{internal} internal errors";
 ask_no_more();
+no_crash($node);
 $node->stop;
 done_testing();

@@ -230,10 +230,10 @@ sub condition
 	my ($value, @list) = map { a_value($type, $call, $name) } 0 .. any(1 .. 4);
 	my $compared = is_compared($type, $keys, $op, $value);
 
+	return ("$c <> 0", 1) if $type =~ /[ln]/ && maybe(0.15);
 	return ("$c IN (" . any('1, 2', '1, 2, 3', '3, 2', '0, 1') . ')', 1) if $type eq 'l' && maybe(0.15);
 	return ("$c $op $value", $compared) if maybe(0.45);
 	return ("$value $op $c", $compared) if maybe(0.1);
-	return ("$c <> 0", 1) if $type =~ /[ln]/ && maybe(0.15);
 	return ("$c BETWEEN $value AND $list[0]", is_compared($type, $keys, '<', $value, $list[0])) if maybe(0.25);
 	return ("$c IN (" . join(', ', @list) . ')', 0) if maybe(0.5);
 	return ("$c = ANY (ARRAY[" . join(', ', @list) . "]::${array}[])", 0) if maybe(0.2);
