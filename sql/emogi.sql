@@ -702,6 +702,94 @@ RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_cdlp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
 COMMENT ON FUNCTION emogi_cdlp_uuid(regclass, int, text, text) IS 'communities by label propagation, each named by one of its vertices';
 
+CREATE FUNCTION emogi_louvain(graph text, resolution float8 DEFAULT 1, max_levels int DEFAULT NULL, tolerance float8 DEFAULT 1e-7, seed bigint DEFAULT 0,
+	OUT vertex bigint, OUT level int, OUT community bigint, OUT parent bigint)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_louvain' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_louvain(text, float8, int, float8, bigint) IS 'communities by modularity, by Louvain, a row for each vertex and level';
+
+CREATE FUNCTION emogi_louvain_text(graph text, resolution float8 DEFAULT 1, max_levels int DEFAULT NULL, tolerance float8 DEFAULT 1e-7, seed bigint DEFAULT 0,
+	OUT vertex text, OUT level int, OUT community text, OUT parent text)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_louvain' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_louvain_text(text, float8, int, float8, bigint) IS 'communities by modularity, by Louvain, a row for each vertex and level';
+
+CREATE FUNCTION emogi_louvain_uuid(graph text, resolution float8 DEFAULT 1, max_levels int DEFAULT NULL, tolerance float8 DEFAULT 1e-7, seed bigint DEFAULT 0,
+	OUT vertex uuid, OUT level int, OUT community uuid, OUT parent uuid)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_louvain' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_louvain_uuid(text, float8, int, float8, bigint) IS 'communities by modularity, by Louvain, a row for each vertex and level';
+
+CREATE FUNCTION emogi_louvain(graph regclass, resolution float8 DEFAULT 1, max_levels int DEFAULT NULL, tolerance float8 DEFAULT 1e-7, seed bigint DEFAULT 0, columns text DEFAULT NULL,
+	OUT vertex bigint, OUT level int, OUT community bigint, OUT parent bigint)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_louvain' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_louvain(regclass, float8, int, float8, bigint, text) IS 'communities by modularity, by Louvain, a row for each vertex and level';
+
+CREATE FUNCTION emogi_louvain_text(graph regclass, resolution float8 DEFAULT 1, max_levels int DEFAULT NULL, tolerance float8 DEFAULT 1e-7, seed bigint DEFAULT 0, columns text DEFAULT NULL,
+	OUT vertex text, OUT level int, OUT community text, OUT parent text)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_louvain' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_louvain_text(regclass, float8, int, float8, bigint, text) IS 'communities by modularity, by Louvain, a row for each vertex and level';
+
+CREATE FUNCTION emogi_louvain_uuid(graph regclass, resolution float8 DEFAULT 1, max_levels int DEFAULT NULL, tolerance float8 DEFAULT 1e-7, seed bigint DEFAULT 0, columns text DEFAULT NULL,
+	OUT vertex uuid, OUT level int, OUT community uuid, OUT parent uuid)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_louvain' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_louvain_uuid(regclass, float8, int, float8, bigint, text) IS 'communities by modularity, by Louvain, a row for each vertex and level';
+
+CREATE FUNCTION emogi_leiden(graph text, resolution float8 DEFAULT 1, theta float8 DEFAULT 0.01, max_cluster_size int DEFAULT NULL,
+	max_levels int DEFAULT NULL, seed bigint DEFAULT 0,
+	OUT vertex bigint, OUT level int, OUT community bigint, OUT parent bigint)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_leiden' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_leiden(text, float8, float8, int, int, bigint) IS 'communities by modularity, connected, by Leiden, a row for each vertex and level';
+
+CREATE FUNCTION emogi_leiden_text(graph text, resolution float8 DEFAULT 1, theta float8 DEFAULT 0.01, max_cluster_size int DEFAULT NULL,
+	max_levels int DEFAULT NULL, seed bigint DEFAULT 0,
+	OUT vertex text, OUT level int, OUT community text, OUT parent text)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_leiden' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_leiden_text(text, float8, float8, int, int, bigint) IS 'communities by modularity, connected, by Leiden, a row for each vertex and level';
+
+CREATE FUNCTION emogi_leiden_uuid(graph text, resolution float8 DEFAULT 1, theta float8 DEFAULT 0.01, max_cluster_size int DEFAULT NULL,
+	max_levels int DEFAULT NULL, seed bigint DEFAULT 0,
+	OUT vertex uuid, OUT level int, OUT community uuid, OUT parent uuid)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_leiden' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_leiden_uuid(text, float8, float8, int, int, bigint) IS 'communities by modularity, connected, by Leiden, a row for each vertex and level';
+
+CREATE FUNCTION emogi_leiden(graph regclass, resolution float8 DEFAULT 1, theta float8 DEFAULT 0.01, max_cluster_size int DEFAULT NULL,
+	max_levels int DEFAULT NULL, seed bigint DEFAULT 0, columns text DEFAULT NULL,
+	OUT vertex bigint, OUT level int, OUT community bigint, OUT parent bigint)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_leiden' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_leiden(regclass, float8, float8, int, int, bigint, text) IS 'communities by modularity, connected, by Leiden, a row for each vertex and level';
+
+CREATE FUNCTION emogi_leiden_text(graph regclass, resolution float8 DEFAULT 1, theta float8 DEFAULT 0.01, max_cluster_size int DEFAULT NULL,
+	max_levels int DEFAULT NULL, seed bigint DEFAULT 0, columns text DEFAULT NULL,
+	OUT vertex text, OUT level int, OUT community text, OUT parent text)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_leiden' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_leiden_text(regclass, float8, float8, int, int, bigint, text) IS 'communities by modularity, connected, by Leiden, a row for each vertex and level';
+
+CREATE FUNCTION emogi_leiden_uuid(graph regclass, resolution float8 DEFAULT 1, theta float8 DEFAULT 0.01, max_cluster_size int DEFAULT NULL,
+	max_levels int DEFAULT NULL, seed bigint DEFAULT 0, columns text DEFAULT NULL,
+	OUT vertex uuid, OUT level int, OUT community uuid, OUT parent uuid)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_leiden' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_leiden_uuid(regclass, float8, float8, int, int, bigint, text) IS 'communities by modularity, connected, by Leiden, a row for each vertex and level';
+
+CREATE FUNCTION emogi_modularity(graph text, communities text, resolution float8 DEFAULT 1)
+RETURNS float8
+AS 'MODULE_PATHNAME', 'emogi_modularity' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000;
+COMMENT ON FUNCTION emogi_modularity(text, text, float8) IS 'the modularity of communities that a query returns';
+
+CREATE FUNCTION emogi_modularity(graph regclass, communities text, resolution float8 DEFAULT 1, columns text DEFAULT NULL)
+RETURNS float8
+AS 'MODULE_PATHNAME', 'emogi_modularity' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000;
+COMMENT ON FUNCTION emogi_modularity(regclass, text, float8, text) IS 'the modularity of communities that a query returns';
+
 CREATE FUNCTION emogi_degree(graph text, direction text DEFAULT 'out',
 	OUT vertex bigint, OUT degree bigint, OUT strength float8)
 RETURNS SETOF record

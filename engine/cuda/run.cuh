@@ -83,11 +83,22 @@ extern EmogiStatus emogi_cuda_cc(Run *run, const EmogiGraph *graph, const EmogiQ
 								 EmogiError *error);
 extern EmogiStatus emogi_cuda_gather(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
 									 EmogiError *error);
+extern EmogiStatus emogi_cuda_degree(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+									 EmogiError *error);
+extern EmogiStatus emogi_cuda_triangles(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+										EmogiError *error);
+extern EmogiStatus emogi_cuda_lcc(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+								  EmogiError *error);
+extern EmogiStatus emogi_cuda_scc(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+								  EmogiError *error);
 extern EmogiStatus emogi_cuda_bfs_load(EmogiError *error);
 extern EmogiStatus emogi_cuda_path_load(EmogiError *error);
 extern EmogiStatus emogi_cuda_ssnsp_load(EmogiError *error);
 extern EmogiStatus emogi_cuda_cc_load(EmogiError *error);
 extern EmogiStatus emogi_cuda_gather_load(EmogiError *error);
+extern EmogiStatus emogi_cuda_degree_load(EmogiError *error);
+extern EmogiStatus emogi_cuda_triangles_load(EmogiError *error);
+extern EmogiStatus emogi_cuda_scc_load(EmogiError *error);
 
 /*
  * BFS that leaves the levels on the device: (*level)[nvertices], taken from run->memory. Places the Graph, after all

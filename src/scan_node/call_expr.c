@@ -81,9 +81,9 @@ is_member(Oid function)
 	return true;
 }
 
-/* Find which of emogi's functions a function of the catalog is; NULL when it is none whose rows are vertices. */
+/* Find of which algorithm a function of the catalog is; NULL when it is of none. */
 const EmogiAlgorithmRow *
-emogi_call_expr_function(Oid function)
+emogi_call_expr_algorithm(Oid function)
 {
 	char	   *symbol = symbol_of(function);
 	const EmogiAlgorithmRow *found = NULL;
@@ -91,6 +91,15 @@ emogi_call_expr_function(Oid function)
 	if (symbol != NULL && strncmp(symbol, "emogi_", strlen("emogi_")) == 0)
 		found = emogi_algorithm_named(symbol + strlen("emogi_"));
 	return found != NULL && is_member(function) ? found : NULL;
+}
+
+/* The same; NULL also where its rows are not vertices but vertices at levels, or it has none. */
+const EmogiAlgorithmRow *
+emogi_call_expr_function(Oid function)
+{
+	const EmogiAlgorithmRow *found = emogi_call_expr_algorithm(function);
+
+	return found != NULL && (found->traits & (EMOGI_IS_HIERARCHY | EMOGI_IS_TOTAL)) == 0 ? found : NULL;
 }
 
 /* Is a function emogi_shortest_path, whose rows are the steps of a path? */

@@ -23,6 +23,10 @@
 /* Rows from which on an estimate is worth a try, which takes some microseconds. */
 #define TRIED_ROWS 1000
 
+/* A hierarchy has such a number of levels, and takes such a number of looks at each edge. */
+#define LIKELY_LEVELS 3
+#define HIERARCHY_LOOKS 40
+
 PG_FUNCTION_INFO_V1(emogi_support);
 
 /* Find out what is known of the size of a Graph that is made of a query; false when that is nothing. */
@@ -45,7 +49,7 @@ find_query_size(const EmogiSource *source, EmogiGraphSize *size)
 static bool
 is_both_ways(const FuncExpr *call)
 {
-	const EmogiAlgorithmRow *function = emogi_call_expr_function(call->funcid);
+	const EmogiAlgorithmRow *function = emogi_call_expr_algorithm(call->funcid);
 	EmogiDirection direction;
 
 	if (function == NULL)
@@ -152,6 +156,25 @@ emogi_size_call_cost(const EmogiGraphSize *size, double depth)
 	return EMOGI_CALL_COST + Min(built, emogi_choice_edges(emogi_size_reached(size, depth)) * EMOGI_BUILD_COST);
 }
 
+/* Estimate the levels of a call's hierarchy; 1 where it has none. */
+static double
+estimate_levels(const FuncExpr *call, const EmogiAlgorithmRow *function)
+{
+	const int	place = emogi_algorithm_takes(function, EMOGI_MAX_LEVELS);
+	const double most = place < 0 ? 1 : emogi_call_expr_integer(list_nth(call->args, place + 1));
+
+	return most < 1 ? LIKELY_LEVELS : Min(most, LIKELY_LEVELS);
+}
+
+/* Estimate the rows of a call. */
+static double
+estimate_rows(const FuncExpr *call, const EmogiAlgorithmRow *function, const EmogiBounds *bounds, const EmogiGraphSize *size)
+{
+	if ((function->traits & EMOGI_IS_HIERARCHY) != 0)
+		return size->nvertices * estimate_levels(call, function);
+	return emogi_size_reached(size, bounds->depth);
+}
+
 /* Estimate the steps of a path: there are few in most graphs, and in nets of roads as many as lie along a side. */
 static double
 estimate_steps(const EmogiGraphSize *size)
@@ -159,15 +182,15 @@ estimate_steps(const EmogiGraphSize *size)
 	return Max(Min(sqrt(size->nvertices) / 4, 1000), 2);
 }
 
-/* Estimate what the searches of a call cost beside the first: from its samples, or from all vertices; 0 where it makes none. */
+/* Estimate what a call costs beside one look at each edge: searches from its samples, or from all vertices, and the looks of a hierarchy. */
 static double
-estimate_searches(const FuncExpr *call, const EmogiAlgorithmRow *function, const EmogiGraphSize *size)
+estimate_more(const FuncExpr *call, const EmogiAlgorithmRow *function, const EmogiGraphSize *size)
 {
 	const int	place = emogi_algorithm_takes(function, EMOGI_SAMPLES);
 	double		nsamples;
 
 	if (place < 0)
-		return 0;
+		return (function->traits & EMOGI_IS_HIERARCHY) != 0 ? (HIERARCHY_LOOKS - 1) * size->nedges * EMOGI_EDGE_COST : 0;
 	nsamples = emogi_call_expr_integer(list_nth(call->args, place + 1));
 	if (nsamples < 1 || nsamples > size->nvertices)
 		nsamples = Max(size->nvertices, 1);
@@ -196,7 +219,7 @@ emogi_support(PG_FUNCTION_ARGS)
 	if (node == NULL || !IsA(node, FuncExpr))
 		PG_RETURN_POINTER(NULL);
 	call = (FuncExpr *) node;
-	function = emogi_call_expr_function(call->funcid);
+	function = emogi_call_expr_algorithm(call->funcid);
 	is_path = function == NULL && emogi_call_expr_is_path(call->funcid);
 	if ((function == NULL && !is_path) || !emogi_size_find(call, is_path ? EMOGI_SSSP : function->algorithm, &size))
 		PG_RETURN_POINTER(NULL);
@@ -206,14 +229,14 @@ emogi_support(PG_FUNCTION_ARGS)
 		emogi_size_try(call, function, &bounds, &size);
 	}
 	if (IsA(request, SupportRequestRows))
-		((SupportRequestRows *) request)->rows = is_path ? estimate_steps(&size) : emogi_size_reached(&size, bounds.depth);
+		((SupportRequestRows *) request)->rows = is_path ? estimate_steps(&size) : estimate_rows(call, function, &bounds, &size);
 	else
 	{
 		SupportRequestCost *cost = (SupportRequestCost *) request;
 
 		cost->startup = 0;
 		cost->per_tuple = is_path ? EMOGI_CALL_COST + 2 * size.build_cost + size.nedges * EMOGI_EDGE_COST / PATH_SHARE :
-			emogi_size_call_cost(&size, bounds.depth) + estimate_searches(call, function, &size);
+			emogi_size_call_cost(&size, bounds.depth) + estimate_more(call, function, &size);
 	}
 	PG_RETURN_POINTER(request);
 }

@@ -49,6 +49,24 @@ SELECT vertex FROM emogi_core('met') WHERE core >= 2;
 
 SELECT vertex, label FROM emogi_cdlp('met');
 
+SELECT * FROM emogi_louvain('met') WHERE parent IS NULL ORDER BY vertex;
+
+SELECT vertex, community FROM emogi_leiden('met') WHERE parent IS NULL ORDER BY vertex;
+
+CREATE TABLE relationships (source text, target text, weight float8);
+INSERT INTO relationships
+SELECT team || i, team || j, 3 FROM unnest(ARRAY['ann', 'bob', 'cai', 'dov', 'eve', 'fay']) AS team, generate_series(1, 3) AS i, generate_series(i + 1, 3) AS j
+UNION ALL
+SELECT a || i, b || i, 2 FROM (VALUES ('ann', 'bob'), ('bob', 'cai'), ('cai', 'ann'), ('dov', 'eve'), ('eve', 'fay'), ('fay', 'dov')) AS pair(a, b), generate_series(1, 3) AS i
+UNION ALL
+VALUES ('cai3', 'dov1', 1);
+SELECT level, community, parent, array_agg(vertex ORDER BY vertex) AS entities
+FROM emogi_leiden_text('relationships', max_cluster_size => 4)
+GROUP BY level, community, parent ORDER BY level DESC, community;
+
+SELECT round(emogi_modularity('met', 'SELECT vertex, community FROM emogi_leiden(''met'') WHERE parent IS NULL')::numeric, 4) AS leiden,
+       round(emogi_modularity('met', 'SELECT vertex, label FROM emogi_cdlp(''met'')')::numeric, 4) AS cdlp;
+
 SELECT vertex, degree, strength FROM emogi_degree('met', 'both');
 
 SELECT vertex, reached, farness, round(closeness::numeric, 3) AS closeness, harmonic

@@ -203,8 +203,7 @@ ask_anything(const char *what, const EmogiGraph *graph)
 
 	do
 		algorithm = (EmogiAlgorithm) draw(EMOGI_NALGORITHMS);
-	while (!emogi_algorithm_is_on_cuda(emogi_algorithm_row(algorithm)) ||
-		   (algorithm == EMOGI_SSNSP && graph->backward.offsets == NULL));	/* which pulls */
+	while (!suits(graph, algorithm));
 	if (!plain && once_in(2))
 		ask(what, &view, EMOGI_HEAT, placement, true);	/* it brings the weights, whatever comes of them */
 	else if (plain || algorithm == EMOGI_BFS || algorithm == EMOGI_CC || algorithm == EMOGI_SSNSP)
