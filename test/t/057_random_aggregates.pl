@@ -40,7 +40,7 @@ my $columns = "level|paths|reached|component|label|core|triangles|degree|$floats
 
 # What must be seen in a query, or in the way that it is asked in.
 my %in_query = (
-	(map { ($_ => qr/\b${_}(?:_text|_uuid)?\(/) } @functions), (map { ($_ => qr/\b(?:$columns) $_ /) } @operators), '<> 0' => qr/ <> 0\b/,
+	(map { ($_ => qr/\b${_}(?:_text|_uuid)?\(/) } @functions, 'emogi_louvain', 'emogi_leiden'), (map { ($_ => qr/\b(?:$columns) $_ /) } @operators), '<> 0' => qr/ <> 0\b/,
 	IN => qr/\b(?:level|core) IN \(\d/, 'vertex =' => qr/\bvertex = /, compared => qr/\b(?:$columns) [<>]=? /, float => qr/\b(?:$floats) [<>]/, component => qr/\b(?:component|label) (?:[<>]=?|=) /, 'two conditions' => qr/ AND /,
 	(map { ($_ => qr/\b$_\(/) } qw(count min max sum avg)), 'count(*)' => qr/count\(\*\)/, 'count(DISTINCT vertex)' => qr/count\(DISTINCT vertex/,
 	'count(DISTINCT level)' => qr/count\(DISTINCT (?:level|core)/, 'count(DISTINCT component)' => qr/count\(DISTINCT (?:component|label)/,
@@ -61,6 +61,7 @@ my %plans = (
 	EmogiBatchAggregate => [ qr/\(EmogiBatchAggregate\)/, qw(count min max sum avg), 'count(*)', 'HAVING', 'compared' ],
 	EmogiBatch => [ qr/\(EmogiBatch\)/, 'emogi_bfs', 'parallel' ],
 	'parallel EmogiScan' => [ qr/Parallel Custom Scan \(EmogiScan\)/, qw(count sum emogi_bfs emogi_cc) ],
+	'rows by PostgreSQL' => [ qr/Function Scan on emogi_/, 'emogi_louvain', 'emogi_leiden', 'count(DISTINCT vertex)', 'by level' ],
 	'index walk' => [ qr/Graph: index/, 'emogi_bfs' ],
 	'search by the backend' => [ qr/Engine: backend/, 'emogi_bfs', 'count' ]);
 

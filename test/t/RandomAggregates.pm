@@ -158,6 +158,8 @@ sub call
 		lcc => sub { ("lcc$suffix($argument$direction)", 'coefficient f') },
 		core => sub { ("core$suffix($argument)", 'core l') },
 		cdlp => sub { ("cdlp$suffix($argument, max_iterations => " . any(1 .. 4) . "$direction)", 'label c') },
+		louvain => sub { ("louvain$suffix($argument" . any('', ', max_levels => 1', ', resolution => 2') . ')', 'level l', 'community c', 'parent c') },
+		leiden => sub { ("leiden$suffix($argument" . any('', ', max_cluster_size => 4', ', theta => 0') . ')', 'level l', 'community c', 'parent c') },
 		degree => sub { ("degree$suffix($argument$direction)", 'degree n', 'strength f') },
 		closeness => sub { ("closeness$suffix($argument$sampled$direction)", 'reached n', 'farness f', 'closeness f', 'harmonic f') },
 		betweenness => sub { ("betweenness$suffix($argument$sampled" . any('', ', normalized => false') . "$direction)", 'centrality f') },
@@ -170,7 +172,7 @@ sub call
 	return { sql => "emogi_$sql", name => $name, graph => $graph, function => $function, columns => [ [ 'vertex', 'v' ], map { [ split / / ] } @columns ] };
 }
 
-my @functions = (('bfs') x 4, ('sssp') x 2, ('sswp') x 2, ('ssnsp') x 2, ('cc') x 4, ('scc') x 2, 'triangles', ('lcc') x 2, ('core') x 2, ('cdlp') x 2, 'degree', 'closeness', 'betweenness', ('pagerank') x 2, 'heat', 'circuit', 'neural');
+my @functions = (('bfs') x 4, ('sssp') x 2, ('sswp') x 2, ('ssnsp') x 2, ('cc') x 4, ('scc') x 2, ('triangles') x 2, ('lcc') x 2, ('core') x 2, ('cdlp') x 2, 'louvain', 'leiden', ('degree') x 2, 'closeness', 'betweenness', ('pagerank') x 2, 'heat', 'circuit', 'neural');
 
 # Choose a graph for a function.
 sub a_graph
@@ -183,10 +185,15 @@ sub a_graph
 	return any(@names);
 }
 
-# Make any call; the functions come in turn.
+my $several = qr/louvain|leiden/;    # have a row for each vertex and level
+
+# Make any call; the functions come in turn. single: of a function with a row for each vertex.
 sub any_call
 {
+	my ($single) = @_;
 	my $function = $functions[ $round % @functions ];
+
+	$function = 'pagerank' if $single && $function =~ $several;
 
 	return call(a_graph($function), $function);
 }
@@ -401,7 +408,7 @@ sub aggregates_by_row
 # Make a query for the first rows in an order, which the vertex makes certain, or emogi where it picks them.
 sub first_rows
 {
-	my $call = any_call();
+	my $call = any_call(1);
 	my ($where, $pushed) = conditions($call, 'WHERE', '');
 	my @names = map { $_->[0] } @{ $call->{columns} };
 	my @rest = @names[ 1 .. $#names ];
@@ -423,7 +430,7 @@ sub first_rows
 # Make a query for a call's rows under conditions.
 sub filtered
 {
-	my $call = any_call();
+	my $call = any_call(1);
 	my ($where) = conditions($call, 'WHERE', '');
 	my @columns = map { [ $_->[0], '=' ] } grep { maybe(0.8) } @{ $call->{columns} };
 
@@ -563,7 +570,8 @@ sub random_aggregate
 	for (1 .. $tries)
 	{
 		$query = { %{ $kinds{$kind}->() }, kind => $kind };
-		last if $query->{aim} || $query->{taken};
+		$query->{aim} = '' if $query->{sql} =~ $several;
+		last if $query->{aim} || $query->{taken} || $query->{sql} =~ $several;
 	}
 	if (maybe(0.08) && !$query->{fails} && $query->{sql} =~ /\b([a-z]+)_([biutc])\b/ && $graphs{"$1_$2"})
 	{
