@@ -132,11 +132,11 @@ make_part(Run *run, const Entries *entries, Choose choose, const Selection *both
 	Selection	selection;
 	uint64_t	count = 0;
 
-	TRY(emogi_select_open(run, entries->lists.nedges, &selection, error));
+	TRY(emogi_simple_select_open(run, entries->lists.nedges, &selection, error));
 	TRY(select_entries(run, entries, &selection, choose, error));
-	TRY(emogi_select_count(run, &selection, &count, error));
-	TRY(emogi_select_make(run, entries, &selection, count, both, part, ways, error));
-	emogi_select_close(run, &selection);
+	TRY(emogi_simple_select_count(run, &selection, &count, error));
+	TRY(emogi_simple_select_make(run, entries, &selection, count, both, part, ways, error));
+	emogi_simple_select_close(run, &selection);
 	return EMOGI_OK;
 }
 
@@ -160,8 +160,8 @@ merge_parts(Run *run, Csr *forward, uint8_t *ways, Csr *backward, Oriented *orie
 	TRY(emogi_run_begin_step(run, error));
 	CUDA_LAUNCH(oriented_merge_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, *backward, NULL, *forward,
 				run->nvertices, *csr, oriented->ways, run->step);
-	emogi_csr_close(run, forward);
-	emogi_csr_close(run, backward);
+	emogi_simple_close(run, forward);
+	emogi_simple_close(run, backward);
 	emogi_memory_return(&run->memory, ways);
 	return EMOGI_OK;
 }
@@ -177,19 +177,19 @@ make_merged(Run *run, bool with_ways, Csr *forward, Csr *backward, Oriented *ori
 	Csr			part;
 	Csr			rest;
 
-	TRY(emogi_entries_open(run, csr_lists(*forward), &entries, error));
-	TRY(emogi_select_open(run, forward->nedges, &shared, error));
+	TRY(emogi_simple_entries_open(run, csr_lists(*forward), &entries, error));
+	TRY(emogi_simple_select_open(run, forward->nedges, &shared, error));
 	TRY(select_entries(run, &entries, &shared, ChooseShared{*backward}, error));
 	CUDA_LAUNCH(oriented_degrees_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, *forward, *backward, shared,
 				run->nvertices, oriented->degree);
 	TRY(make_part(run, &entries, higher, &shared, &part, with_ways ? &ways : NULL, error));
-	emogi_entries_close(run, &entries);
-	emogi_select_close(run, &shared);
-	TRY(emogi_entries_open(run, csr_lists(*backward), &entries, error));
+	emogi_simple_entries_close(run, &entries);
+	emogi_simple_select_close(run, &shared);
+	TRY(emogi_simple_entries_open(run, csr_lists(*backward), &entries, error));
 	TRY(make_part(run, &entries, ChooseRest{higher, {*forward}}, NULL, &rest, NULL, error));
-	emogi_entries_close(run, &entries);
-	emogi_csr_close(run, forward);
-	emogi_csr_close(run, backward);
+	emogi_simple_entries_close(run, &entries);
+	emogi_simple_close(run, forward);
+	emogi_simple_close(run, backward);
 	return merge_parts(run, &part, ways, &rest, oriented, error);
 }
 
@@ -201,10 +201,10 @@ make_symmetric(Run *run, Csr *forward, Oriented *oriented, EmogiError *error)
 
 	CUDA_LAUNCH(oriented_degrees_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, *forward, Csr{}, Selection{},
 				run->nvertices, oriented->degree);
-	TRY(emogi_entries_open(run, csr_lists(*forward), &entries, error));
+	TRY(emogi_simple_entries_open(run, csr_lists(*forward), &entries, error));
 	TRY(make_part(run, &entries, ChooseHigher{oriented->degree}, NULL, &oriented->csr, NULL, error));
-	emogi_entries_close(run, &entries);
-	emogi_csr_close(run, forward);
+	emogi_simple_entries_close(run, &entries);
+	emogi_simple_close(run, forward);
 	return EMOGI_OK;
 }
 

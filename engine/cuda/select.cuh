@@ -143,7 +143,7 @@ struct ChooseSimple
 };
 
 /* Find how many wanted entries are before each round, from how many are in each; queued on the stream. */
-extern EmogiStatus emogi_select_sum(Run *run, const Selection *selection, EmogiError *error);
+extern EmogiStatus emogi_simple_select_sum(Run *run, const Selection *selection, EmogiError *error);
 
 /* Select entries, and find how many are before each round; queued on the stream. */
 template <class Choose>
@@ -153,7 +153,7 @@ select_entries(Run *run, const Entries *entries, const Selection *selection, Cho
 	TRY(emogi_run_begin_step(run, error));
 	CUDA_TRY(cudaMemsetAsync(selection->before + selection->nrounds, 0, sizeof *selection->before, run->state->stream));
 	CUDA_LAUNCH(select_kernel<Choose>, entries->nblocks, BLOCK_THREADS, run->state->stream, *entries, *selection, choose, run->step);
-	return emogi_select_sum(run, selection, error);
+	return emogi_simple_select_sum(run, selection, error);
 }
 
 #endif							/* EMOGI_SELECT_CUH */

@@ -50,7 +50,7 @@ select_write_kernel(Lists<Target> lists, uint64_t nchunks, Selection selection, 
 }
 
 EmogiStatus
-emogi_entries_open(Run *run, const Lists<Target> &lists, Entries *entries, EmogiError *error)
+emogi_simple_entries_open(Run *run, const Lists<Target> &lists, Entries *entries, EmogiError *error)
 {
 	const bool	placed = lists.targets == run->graph.forward.targets || lists.targets == run->graph.backward.targets;
 
@@ -64,7 +64,7 @@ emogi_entries_open(Run *run, const Lists<Target> &lists, Entries *entries, Emogi
 }
 
 void
-emogi_entries_close(Run *run, Entries *entries)
+emogi_simple_entries_close(Run *run, Entries *entries)
 {
 	emogi_memory_return(&run->memory, entries->memory);
 	emogi_memory_return(&run->memory, entries->vertex);
@@ -72,7 +72,7 @@ emogi_entries_close(Run *run, Entries *entries)
 }
 
 EmogiStatus
-emogi_select_open(Run *run, uint64_t nedges, Selection *selection, EmogiError *error)
+emogi_simple_select_open(Run *run, uint64_t nedges, Selection *selection, EmogiError *error)
 {
 	const uint64_t nrounds = count_chunks(nedges) * CHUNK_ROUNDS;
 
@@ -84,7 +84,7 @@ emogi_select_open(Run *run, uint64_t nedges, Selection *selection, EmogiError *e
 }
 
 void
-emogi_select_close(Run *run, Selection *selection)
+emogi_simple_select_close(Run *run, Selection *selection)
 {
 	emogi_memory_return(&run->memory, selection->bits);
 	emogi_memory_return(&run->memory, selection->before);
@@ -93,13 +93,13 @@ emogi_select_close(Run *run, Selection *selection)
 }
 
 EmogiStatus
-emogi_select_sum(Run *run, const Selection *selection, EmogiError *error)
+emogi_simple_select_sum(Run *run, const Selection *selection, EmogiError *error)
 {
 	return prefix_sum(run, selection->before, selection->nrounds + 1, selection->tile, error);
 }
 
 EmogiStatus
-emogi_select_count(Run *run, const Selection *selection, uint64_t *count, EmogiError *error)
+emogi_simple_select_count(Run *run, const Selection *selection, uint64_t *count, EmogiError *error)
 {
 	CUDA_TRY(cudaMemcpyAsync(run->state->mailbox, selection->before + selection->nrounds, sizeof *count, cudaMemcpyDeviceToHost,
 							 run->state->stream));
@@ -109,7 +109,7 @@ emogi_select_count(Run *run, const Selection *selection, uint64_t *count, EmogiE
 }
 
 EmogiStatus
-emogi_select_offsets(Run *run, const uint64_t *offsets, const Selection *selection, uint64_t **out, EmogiError *error)
+emogi_simple_select_offsets(Run *run, const uint64_t *offsets, const Selection *selection, uint64_t **out, EmogiError *error)
 {
 	TRY(take_array(&run->memory, out, run->nvertices + 1, "offsets of entries", error));
 	CUDA_LAUNCH(select_offsets_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, offsets, run->nvertices, *selection,
@@ -118,13 +118,13 @@ emogi_select_offsets(Run *run, const uint64_t *offsets, const Selection *selecti
 }
 
 EmogiStatus
-emogi_select_make(Run *run, const Entries *entries, const Selection *selection, uint64_t count, const Selection *both, Csr *csr,
+emogi_simple_select_make(Run *run, const Entries *entries, const Selection *selection, uint64_t count, const Selection *both, Csr *csr,
 				  uint8_t **ways, EmogiError *error)
 {
 	const uint64_t room = round_up(count, EMOGI_LINE_BYTES / sizeof(Target));	/* lines are read whole */
 
 	*csr = Csr{NULL, NULL, count, true};
-	TRY(emogi_select_offsets(run, entries->lists.offsets, selection, &csr->offsets, error));
+	TRY(emogi_simple_select_offsets(run, entries->lists.offsets, selection, &csr->offsets, error));
 	TRY(take_array(&run->memory, &csr->targets, room, "wanted entries", error));
 	CUDA_TRY(cudaMemsetAsync(csr->targets + count, 0, (room - count) * sizeof(Target), run->state->stream));
 	if (ways != NULL)
@@ -136,7 +136,7 @@ emogi_select_make(Run *run, const Entries *entries, const Selection *selection, 
 }
 
 void
-emogi_csr_close(Run *run, Csr *csr)
+emogi_simple_close(Run *run, Csr *csr)
 {
 	if (csr->is_own)
 	{
@@ -189,12 +189,12 @@ choose_lists(Run *run, const Entries *entries, const Selection *selection, Csr *
 
 	TRY(select_entries(run, entries, selection, ChooseSimple{}, error));
 	account(run, lists, result);
-	TRY(emogi_select_count(run, selection, &count, error));
+	TRY(emogi_simple_select_count(run, selection, &count, error));
 	*simple = Csr{const_cast<uint64_t *>(lists.offsets), const_cast<Target *>(lists.targets), count, false};
 	if (count == lists.nedges && run->graph.placement == EMOGI_PLACEMENT_DEVICE)
 		return EMOGI_OK;
 	account(run, lists, result);
-	return emogi_select_make(run, entries, selection, count, NULL, simple, NULL, error);
+	return emogi_simple_select_make(run, entries, selection, count, NULL, simple, NULL, error);
 }
 
 EmogiStatus
@@ -203,11 +203,11 @@ emogi_simple_make(Run *run, const Lists<Target> &lists, Csr *simple, EmogiResult
 	Entries		entries;
 	Selection	selection;
 
-	TRY(emogi_entries_open(run, lists, &entries, error));
-	TRY(emogi_select_open(run, lists.nedges, &selection, error));
+	TRY(emogi_simple_entries_open(run, lists, &entries, error));
+	TRY(emogi_simple_select_open(run, lists.nedges, &selection, error));
 	TRY(choose_lists(run, &entries, &selection, simple, result, error));
-	emogi_entries_close(run, &entries);
-	emogi_select_close(run, &selection);
+	emogi_simple_entries_close(run, &entries);
+	emogi_simple_select_close(run, &selection);
 	return EMOGI_OK;
 }
 
