@@ -50,6 +50,7 @@ find_key(const FuncExpr *call, const EmogiAlgorithmRow *function, EmogiGraphKey 
 	key->dst = source.dst;
 	key->weight = source.weight;
 	key->keys = source.key;
+	key->with_backward = false; /* a trial goes along the edges alone */
 	return true;
 }
 
