@@ -410,77 +410,77 @@ RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_sswp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
 COMMENT ON FUNCTION emogi_sswp(regclass, uuid[], text, text) IS 'vertices reached, with the width of the widest path to each';
 
-CREATE FUNCTION emogi_ssnsp(graph text, source bigint, direction text DEFAULT 'out',
+CREATE FUNCTION emogi_ssnsp(graph text, source bigint, max_depth int DEFAULT NULL, direction text DEFAULT 'out',
 	OUT vertex bigint, OUT level int, OUT paths float8)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_ssnsp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
-COMMENT ON FUNCTION emogi_ssnsp(text, bigint, text) IS 'vertices reached, with the number of shortest paths (by hops) to each';
+COMMENT ON FUNCTION emogi_ssnsp(text, bigint, int, text) IS 'vertices reached, with the number of shortest paths (by hops) to each';
 
-CREATE FUNCTION emogi_ssnsp(graph text, source bigint[], direction text DEFAULT 'out',
+CREATE FUNCTION emogi_ssnsp(graph text, source bigint[], max_depth int DEFAULT NULL, direction text DEFAULT 'out',
 	OUT vertex bigint, OUT level int, OUT paths float8)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_ssnsp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
-COMMENT ON FUNCTION emogi_ssnsp(text, bigint[], text) IS 'vertices reached, with the number of shortest paths (by hops) to each';
+COMMENT ON FUNCTION emogi_ssnsp(text, bigint[], int, text) IS 'vertices reached, with the number of shortest paths (by hops) to each';
 
-CREATE FUNCTION emogi_ssnsp(graph text, source text, direction text DEFAULT 'out',
+CREATE FUNCTION emogi_ssnsp(graph text, source text, max_depth int DEFAULT NULL, direction text DEFAULT 'out',
 	OUT vertex text, OUT level int, OUT paths float8)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_ssnsp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
-COMMENT ON FUNCTION emogi_ssnsp(text, text, text) IS 'vertices reached, with the number of shortest paths (by hops) to each';
+COMMENT ON FUNCTION emogi_ssnsp(text, text, int, text) IS 'vertices reached, with the number of shortest paths (by hops) to each';
 
-CREATE FUNCTION emogi_ssnsp(graph text, source text[], direction text DEFAULT 'out',
+CREATE FUNCTION emogi_ssnsp(graph text, source text[], max_depth int DEFAULT NULL, direction text DEFAULT 'out',
 	OUT vertex text, OUT level int, OUT paths float8)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_ssnsp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
-COMMENT ON FUNCTION emogi_ssnsp(text, text[], text) IS 'vertices reached, with the number of shortest paths (by hops) to each';
+COMMENT ON FUNCTION emogi_ssnsp(text, text[], int, text) IS 'vertices reached, with the number of shortest paths (by hops) to each';
 
-CREATE FUNCTION emogi_ssnsp(graph text, source uuid, direction text DEFAULT 'out',
+CREATE FUNCTION emogi_ssnsp(graph text, source uuid, max_depth int DEFAULT NULL, direction text DEFAULT 'out',
 	OUT vertex uuid, OUT level int, OUT paths float8)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_ssnsp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
-COMMENT ON FUNCTION emogi_ssnsp(text, uuid, text) IS 'vertices reached, with the number of shortest paths (by hops) to each';
+COMMENT ON FUNCTION emogi_ssnsp(text, uuid, int, text) IS 'vertices reached, with the number of shortest paths (by hops) to each';
 
-CREATE FUNCTION emogi_ssnsp(graph text, source uuid[], direction text DEFAULT 'out',
+CREATE FUNCTION emogi_ssnsp(graph text, source uuid[], max_depth int DEFAULT NULL, direction text DEFAULT 'out',
 	OUT vertex uuid, OUT level int, OUT paths float8)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_ssnsp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
-COMMENT ON FUNCTION emogi_ssnsp(text, uuid[], text) IS 'vertices reached, with the number of shortest paths (by hops) to each';
+COMMENT ON FUNCTION emogi_ssnsp(text, uuid[], int, text) IS 'vertices reached, with the number of shortest paths (by hops) to each';
 
-CREATE FUNCTION emogi_ssnsp(graph regclass, source bigint, direction text DEFAULT 'out', columns text DEFAULT NULL,
+CREATE FUNCTION emogi_ssnsp(graph regclass, source bigint, max_depth int DEFAULT NULL, direction text DEFAULT 'out', columns text DEFAULT NULL,
 	OUT vertex bigint, OUT level int, OUT paths float8)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_ssnsp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
-COMMENT ON FUNCTION emogi_ssnsp(regclass, bigint, text, text) IS 'vertices reached, with the number of shortest paths (by hops) to each';
+COMMENT ON FUNCTION emogi_ssnsp(regclass, bigint, int, text, text) IS 'vertices reached, with the number of shortest paths (by hops) to each';
 
-CREATE FUNCTION emogi_ssnsp(graph regclass, source bigint[], direction text DEFAULT 'out', columns text DEFAULT NULL,
+CREATE FUNCTION emogi_ssnsp(graph regclass, source bigint[], max_depth int DEFAULT NULL, direction text DEFAULT 'out', columns text DEFAULT NULL,
 	OUT vertex bigint, OUT level int, OUT paths float8)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_ssnsp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
-COMMENT ON FUNCTION emogi_ssnsp(regclass, bigint[], text, text) IS 'vertices reached, with the number of shortest paths (by hops) to each';
+COMMENT ON FUNCTION emogi_ssnsp(regclass, bigint[], int, text, text) IS 'vertices reached, with the number of shortest paths (by hops) to each';
 
-CREATE FUNCTION emogi_ssnsp(graph regclass, source text, direction text DEFAULT 'out', columns text DEFAULT NULL,
+CREATE FUNCTION emogi_ssnsp(graph regclass, source text, max_depth int DEFAULT NULL, direction text DEFAULT 'out', columns text DEFAULT NULL,
 	OUT vertex text, OUT level int, OUT paths float8)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_ssnsp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
-COMMENT ON FUNCTION emogi_ssnsp(regclass, text, text, text) IS 'vertices reached, with the number of shortest paths (by hops) to each';
+COMMENT ON FUNCTION emogi_ssnsp(regclass, text, int, text, text) IS 'vertices reached, with the number of shortest paths (by hops) to each';
 
-CREATE FUNCTION emogi_ssnsp(graph regclass, source text[], direction text DEFAULT 'out', columns text DEFAULT NULL,
+CREATE FUNCTION emogi_ssnsp(graph regclass, source text[], max_depth int DEFAULT NULL, direction text DEFAULT 'out', columns text DEFAULT NULL,
 	OUT vertex text, OUT level int, OUT paths float8)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_ssnsp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
-COMMENT ON FUNCTION emogi_ssnsp(regclass, text[], text, text) IS 'vertices reached, with the number of shortest paths (by hops) to each';
+COMMENT ON FUNCTION emogi_ssnsp(regclass, text[], int, text, text) IS 'vertices reached, with the number of shortest paths (by hops) to each';
 
-CREATE FUNCTION emogi_ssnsp(graph regclass, source uuid, direction text DEFAULT 'out', columns text DEFAULT NULL,
+CREATE FUNCTION emogi_ssnsp(graph regclass, source uuid, max_depth int DEFAULT NULL, direction text DEFAULT 'out', columns text DEFAULT NULL,
 	OUT vertex uuid, OUT level int, OUT paths float8)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_ssnsp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
-COMMENT ON FUNCTION emogi_ssnsp(regclass, uuid, text, text) IS 'vertices reached, with the number of shortest paths (by hops) to each';
+COMMENT ON FUNCTION emogi_ssnsp(regclass, uuid, int, text, text) IS 'vertices reached, with the number of shortest paths (by hops) to each';
 
-CREATE FUNCTION emogi_ssnsp(graph regclass, source uuid[], direction text DEFAULT 'out', columns text DEFAULT NULL,
+CREATE FUNCTION emogi_ssnsp(graph regclass, source uuid[], max_depth int DEFAULT NULL, direction text DEFAULT 'out', columns text DEFAULT NULL,
 	OUT vertex uuid, OUT level int, OUT paths float8)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_ssnsp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
-COMMENT ON FUNCTION emogi_ssnsp(regclass, uuid[], text, text) IS 'vertices reached, with the number of shortest paths (by hops) to each';
+COMMENT ON FUNCTION emogi_ssnsp(regclass, uuid[], int, text, text) IS 'vertices reached, with the number of shortest paths (by hops) to each';
 
 -- Functions of the whole graph. There is no argument to tell the type of the vertices returned by, so the name does. An argument of a
 -- polymorphic type cannot: where it has a default PostgreSQL does not resolve the columns of the result, and where it has none, or is one

@@ -159,7 +159,7 @@ typedef struct EmogiResultColumn
  * SSSP      Shortest paths. Floating-point addition is monotone, so the least value over all paths of the sum from left to right is
  *           well defined, and every order of work finds it.
  * SSWP      Widest paths. The width of a path is its smallest weight, +inf without an edge; +inf is impassable here too.
- * SSNSP     Number of shortest paths by hops, exact to 2^53.
+ * SSNSP     Number of shortest paths by hops, within max_depth of them, exact to 2^53.
  * CC        Weakly connected components. component: the smallest vertex number of the component.
  * SCC       Strongly connected components. component: the smallest vertex number of the component.
  * TRIANGLES Of the simple undirected graph: repeats and loops are passed over. triangles: those that the vertex is in.
@@ -202,7 +202,7 @@ typedef struct EmogiResultColumn
 		 weight == (double) INFINITY ? -1.0 : value < weight ? value : weight) \
 	OTHER(SSNSP, ssnsp, ssnsp, ssnsp, ssnsp, ssnsp, \
 		  EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, EMOGI_NEEDS_BACKWARD, \
-		  ({EMOGI_SOURCES, 0}, {EMOGI_DIRECTION, EMOGI_OUT}), \
+		  ({EMOGI_SOURCES, 0}, {EMOGI_MAX_DEPTH, -1}, {EMOGI_DIRECTION, EMOGI_OUT}), \
 		  ({"level", EMOGI_INT32, -1}, {"paths", EMOGI_FLOAT64, 0})) \
 	OTHER(CC, cc, cc, cc, path, cc, \
 		  EMOGI_LISTS_ANY, EMOGI_WEIGHTS_UNUSED, 0, \

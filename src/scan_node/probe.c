@@ -109,7 +109,7 @@ emogi_probe_reached(const FuncExpr *call, const EmogiAlgorithmRow *function, con
 	EmogiGraph	graph;
 	int			borrowed;
 
-	if (!emogi_enable_near || (function->traits & EMOGI_STOPS) == 0 || given == NULL || !IsA(given, Const) || given->constisnull ||
+	if (!emogi_enable_near || !emogi_near_search_answers(function) || given == NULL || !IsA(given, Const) || given->constisnull ||
 		!find_key(call, function, &key) || !emogi_form_fits(&key.keys, given->consttype) ||
 		!emogi_form_seeks(&key.keys, given->consttype) || !emogi_wish_borrow(&key, &borrowed, &trial.graph, &graph))
 		return -1;

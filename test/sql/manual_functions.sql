@@ -31,6 +31,8 @@ SELECT * FROM emogi_sswp('link(source, target, mbit)', 1);
 
 SELECT * FROM emogi_ssnsp('link', 1);
 
+SELECT vertex, paths AS in_common FROM emogi_ssnsp('link', 1, max_depth => 2) WHERE level = 2 ORDER BY paths DESC LIMIT 3;
+
 SELECT component, count(*) AS vertices FROM emogi_cc('link') GROUP BY component ORDER BY component;
 
 CREATE TABLE cites (src bigint, dst bigint);

@@ -248,7 +248,9 @@ SELECT expected_rows($$SELECT * FROM emogi_bfs('pairs', 100001)$$) > 10000 AS wh
        expected_rows($$SELECT * FROM emogi_bfs('pairs', 3000000000)$$) > 10000 AS unknown;
 RESET parallel_setup_cost;
 RESET parallel_tuple_cost;
+SET emogi.engine = cpu;
 EXPLAIN (COSTS OFF) SELECT count(*) FROM emogi_bfs('pairs', 7) b JOIN people p ON p.id = b.vertex;
+RESET emogi.engine;
 SET emogi.enable_near = off;
 SELECT expected_rows($$SELECT * FROM emogi_bfs('pairs', 7)$$) > 10000 AS not_tried;
 RESET emogi.enable_near;

@@ -180,7 +180,7 @@ sub call
 		sub { [ "emogi_sssp($graph, $source" . (maybe(0.3) ? ', max_distance => ' . any(0, 1, 2.5, "'Infinity'", 'NULL') : '') . "$direction)", 'distance' ] },
 		sub { [ "emogi_sssp($graph, $source$direction)", 'distance' ] },
 		sub { [ "emogi_sswp($graph, $source$direction)", 'width' ] },
-		sub { [ "emogi_ssnsp($graph, $source$direction)", 'level', 'paths' ] },
+		sub { [ "emogi_ssnsp($graph, $source" . (maybe(0.4) ? ', max_depth => ' . any(0 .. 4, 'NULL') : '') . "$direction)", 'level', 'paths' ] },
 		sub { [ "emogi_cc($graph)", 'component' ] },
 		sub { [ "emogi_pagerank($graph, $steps)", 'rank' ] },
 		sub { [ "emogi_" . any('heat', 'circuit', 'neural') . "('" . any('chain', 'VALUES (1, 2, 0.5), (2, 3, 0.25), (3, 1, 0.125)') . "', $start, $steps$direction)", 'value' ] })->();

@@ -28,7 +28,6 @@ refused_check(const char *name, const EmogiEngine *engine, EmogiEngineState *sta
 		EmogiQuery	bad[] = {good, good, good, good};
 		const bool	applies[] = {true, emogi_algorithm_takes(row, EMOGI_TOLERANCE) >= 0, emogi_algorithm_takes(row, EMOGI_TOLERANCE) >= 0,
 			emogi_algorithm_takes(row, EMOGI_START) >= 0};
-
 		const bool	has = strcmp(engine->name, "cuda") != 0 || emogi_algorithm_is_on_cuda(row);
 
 		if (!emogi_algorithm_iterates(row->algorithm))
