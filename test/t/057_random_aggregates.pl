@@ -58,6 +58,7 @@ my %plans = (
 	'first rows' => [ qr/Rows Picked/, @functions, grep({ $_ ne '=' } @conditions), 'DESC', 'by two columns', 'OFFSET', 'in a subquery', @any_keys, 'prepared', 'cursor', 'changed' ],
 	EmogiLookup => [ qr/\(EmogiLookup\)/, @any_keys, 'prepared', 'cursor', 'changed' ],
 	(map { my ($type, @forms) = @$_; ("$type EmogiLookup" => [ qr/\(EmogiLookup\)\n *Join: $type/, @forms ]) } [ 'inner', 'JOIN' ], [ 'left', 'LEFT JOIN' ], [ 'semi', 'EXISTS', 'IN (SELECT)' ], [ 'anti', 'NOT EXISTS', 'LEFT JOIN' ]),
+	'left EmogiLookup with a filter' => [ qr/\(EmogiLookup\)\n *Join: left\n.*\n *Join Filter/, 'LEFT JOIN' ],
 	EmogiBatchAggregate => [ qr/\(EmogiBatchAggregate\)/, qw(count min max sum avg), 'count(*)', 'HAVING', 'compared' ],
 	EmogiBatch => [ qr/\(EmogiBatch\)/, 'emogi_bfs', 'parallel' ],
 	'parallel EmogiScan' => [ qr/Parallel Custom Scan \(EmogiScan\)/, qw(count sum emogi_bfs emogi_cc) ],

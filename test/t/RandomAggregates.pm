@@ -494,7 +494,7 @@ sub membership
 	$key .= ' + 1' if $keys =~ /[bi]/ && maybe(0.1);
 	my ($and) = conditions($call, 'AND', 'b.', maybe(0.7) ? @{ $call->{columns} }[ 1 .. $#{ $call->{columns} } ] : ());
 	my $numbers = join('|', map { $_->[1] =~ /[lnf]/ ? $_->[0] : () } @{ $call->{columns} });
-	$and .= ' AND b.' . any(split /\|/, $numbers) . any(' > ', ' <= ', ' <> ') . 'o.k' if $numbers ne '' && maybe(0.15);
+	$and .= ' AND b.' . any(split /\|/, $numbers) . any(' > ', ' <= ', ' <> ') . 'o.k' if $numbers ne '' && maybe(0.35);
 	my $where = maybe(0.3) ? any('o.k > 2', 'o.id % 3 = 0', 'o.id < 40', 'o.k IS NULL', 'o.x > 5') : '';
 	my $also = $where ? " AND $where" : '';
 	my $condition = $and =~ s/^ AND //r;
@@ -507,7 +507,7 @@ sub membership
 		sub { $semi->("$key NOT IN (SELECT b.vertex FROM $call->{sql} b" . ($condition ? " WHERE $condition" : '') . ')') },
 		sub { $joined->("$outer o JOIN $call->{sql} b ON b.vertex = $key$and" . ($where ? " WHERE $where" : '')) },
 		sub { $joined->("$outer o, $call->{sql} b WHERE b.vertex = $key$and$also") },
-		sub { $joined->("$outer o LEFT JOIN $call->{sql} b ON b.vertex = $key$and" . ($where ? " WHERE $where" : '')) },
+		(sub { $joined->("$outer o LEFT JOIN $call->{sql} b ON b.vertex = $key$and" . ($where ? " WHERE $where" : '')) }) x 3,
 		sub { $semi->("o.id > 0$also AND NOT EXISTS (SELECT FROM $call->{sql} b WHERE $key = b.vertex)") },
 		sub { over_outer("$outer o LEFT JOIN $call->{sql} b ON b.vertex = $key WHERE b.vertex IS NULL$also", $outer) },
 		sub {
