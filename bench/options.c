@@ -54,6 +54,7 @@ EMOGI_ALGORITHMS(NAME_OF, NAME_OF, NAME_OF)
 "  --source V                only this one, a vertex number: in a grid row x side + column\n"
 "  --trials N                runs of each source (1)\n"
 "  --iterations N            of algorithms that iterate, at most (20)\n"
+"  --samples N               closeness, betweenness: searches from so many vertices; 0: from all (4)\n"
 "  --tolerance X             below which change they stop (0.0001)\n"
 "  --distance X              pagerank: as many iterations as bring the ranks within an L1 distance of X from a reference\n"
 "  --device-memory BYTES     cap on one GPU (all that is free)\n"
@@ -184,7 +185,7 @@ enum
 {
 	OPTION_VERTICES = 256, OPTION_GENERATE_ON, OPTION_GENERATOR_MODULE, OPTION_CHECK_GENERATE, OPTION_SOURCE,
 	OPTION_DISTANCE, OPTION_CANCEL_AFTER, OPTION_SUMMARY, OPTION_LABEL, OPTION_FILE, OPTION_RMAT, OPTION_MAPPING,
-	OPTION_PREFETCH, OPTION_ASYNCHRONOUS, OPTION_COUNT_REQUESTS, OPTION_ID_BYTES
+	OPTION_PREFETCH, OPTION_ASYNCHRONOUS, OPTION_COUNT_REQUESTS, OPTION_ID_BYTES, OPTION_SAMPLES
 };
 
 static const struct option long_options[] = {
@@ -197,6 +198,7 @@ static const struct option long_options[] = {
 	{"threads", required_argument, NULL, 't'}, {"sources", required_argument, NULL, 'n'},
 	{"source", required_argument, NULL, OPTION_SOURCE}, {"trials", required_argument, NULL, 'k'},
 	{"iterations", required_argument, NULL, 'i'}, {"tolerance", required_argument, NULL, 'x'},
+	{"samples", required_argument, NULL, OPTION_SAMPLES},
 	{"distance", required_argument, NULL, OPTION_DISTANCE}, {"device-memory", required_argument, NULL, 'm'},
 	{"cuda-module", required_argument, NULL, 'c'}, {"cached", no_argument, NULL, 'w'},
 	{"cancel-after", required_argument, NULL, OPTION_CANCEL_AFTER}, {"verify", no_argument, NULL, 'v'},
@@ -340,6 +342,9 @@ take_run_option(EmogiBenchOptions *options, int option, const char *text)
 		case 'i':
 			options->max_iterations = (int64_t) parse_number("iterations", text, 1, 1000000000);
 			return true;
+		case OPTION_SAMPLES:
+			options->samples = (int64_t) parse_number("samples", text, 0, 1000000000);
+			return true;
 		case 'x':
 			options->tolerance = parse_real("tolerance", text);
 			return true;
@@ -406,7 +411,7 @@ emogi_bench_options(EmogiBenchOptions *options, int argc, char **argv)
 	int			option;
 
 	*options = (EmogiBenchOptions) {.degree = 16, .source = -1, .nsources = 16, .ntrials = 1, .seed = 1,
-		.max_iterations = 20, .tolerance = 1e-4, .cancel_after_ms = -1.0, .nalgorithms = 1};
+		.max_iterations = 20, .samples = 4, .tolerance = 1e-4, .cancel_after_ms = -1.0, .nalgorithms = 1};
 	options->module = "./emogi_cuda.so";
 	options->generator_module = "./build/emogi_bench_cuda.so";
 	options->label = "";

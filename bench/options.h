@@ -27,6 +27,7 @@ typedef struct EmogiBenchOptions
 	int			ntrials;
 	uint64_t	seed;
 	int64_t		max_iterations; /* of the algorithms that iterate */
+	int64_t		samples;		/* of what is estimated from some vertices; 0 = exactly */
 	double		tolerance;
 	double		distance;		/* PageRank runs until its L1 distance from a reference is this; 0 = does not */
 	double		cancel_after_ms;	/* -1 = runs are not canceled */

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 
 #define HUB_DEGREE 400000
+#define COMPLETE_VERTICES 300
+#define RINGS 120
 
 /* Add an edge to a shape that has room for it. */
 static void
@@ -158,6 +160,37 @@ make_hub_in(EmogiShape *shape)
 		shape->edges[i] = (EmogiEdge) {shape->edges[i].dst, shape->edges[i].src};
 }
 
+/* Every vertex beside every other one, by an edge one way or two: longer lists of triangles than a warp takes. */
+static void
+make_complete(EmogiShape *shape)
+{
+	for (int i = 0; i < COMPLETE_VERTICES; i++)
+		for (int j = 0; j < i; j++)
+		{
+			if ((7 * i + 13 * j) % 3 != 0)
+				add(shape, i, j);
+			if ((7 * i + 13 * j) % 3 != 1)
+				add(shape, j, i);
+		}
+}
+
+/* Circles of 1 to 40 vertices, each of which leads to the next, and numbers that do not ascend along them. */
+static void
+make_rings(EmogiShape *shape)
+{
+	int			first = 0;
+
+	for (int ring = 0; ring < RINGS; ring++)
+	{
+		const int	size = 1 + ring % 40;
+
+		for (int i = 0; i < size; i++)
+			add(shape, (first + i) * 7919 % 100003, (first + (i + 1) % size) * 7919 % 100003);
+		add(shape, (first + ring % size) * 7919 % 100003, (first + size) * 7919 % 100003);
+		first += size;
+	}
+}
+
 static const struct
 {
 	const char *name;
@@ -179,6 +212,8 @@ static const struct
 	{"lists about a line", make_line_lists, 1000},
 	{"hub", make_hub, HUB_DEGREE + 5001},
 	{"hub turned", make_hub_in, HUB_DEGREE + 5001},
+	{"complete", make_complete, COMPLETE_VERTICES * COMPLETE_VERTICES},
+	{"rings", make_rings, 41 * RINGS},
 };
 
 int

@@ -410,77 +410,77 @@ RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_sswp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
 COMMENT ON FUNCTION emogi_sswp(regclass, uuid[], text, text) IS 'vertices reached, with the width of the widest path to each';
 
-CREATE FUNCTION emogi_ssnsp(graph text, source bigint, direction text DEFAULT 'out',
+CREATE FUNCTION emogi_ssnsp(graph text, source bigint, max_depth int DEFAULT NULL, direction text DEFAULT 'out',
 	OUT vertex bigint, OUT level int, OUT paths float8)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_ssnsp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
-COMMENT ON FUNCTION emogi_ssnsp(text, bigint, text) IS 'vertices reached, with the number of shortest paths (by hops) to each';
+COMMENT ON FUNCTION emogi_ssnsp(text, bigint, int, text) IS 'vertices reached, with the number of shortest paths (by hops) to each';
 
-CREATE FUNCTION emogi_ssnsp(graph text, source bigint[], direction text DEFAULT 'out',
+CREATE FUNCTION emogi_ssnsp(graph text, source bigint[], max_depth int DEFAULT NULL, direction text DEFAULT 'out',
 	OUT vertex bigint, OUT level int, OUT paths float8)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_ssnsp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
-COMMENT ON FUNCTION emogi_ssnsp(text, bigint[], text) IS 'vertices reached, with the number of shortest paths (by hops) to each';
+COMMENT ON FUNCTION emogi_ssnsp(text, bigint[], int, text) IS 'vertices reached, with the number of shortest paths (by hops) to each';
 
-CREATE FUNCTION emogi_ssnsp(graph text, source text, direction text DEFAULT 'out',
+CREATE FUNCTION emogi_ssnsp(graph text, source text, max_depth int DEFAULT NULL, direction text DEFAULT 'out',
 	OUT vertex text, OUT level int, OUT paths float8)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_ssnsp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
-COMMENT ON FUNCTION emogi_ssnsp(text, text, text) IS 'vertices reached, with the number of shortest paths (by hops) to each';
+COMMENT ON FUNCTION emogi_ssnsp(text, text, int, text) IS 'vertices reached, with the number of shortest paths (by hops) to each';
 
-CREATE FUNCTION emogi_ssnsp(graph text, source text[], direction text DEFAULT 'out',
+CREATE FUNCTION emogi_ssnsp(graph text, source text[], max_depth int DEFAULT NULL, direction text DEFAULT 'out',
 	OUT vertex text, OUT level int, OUT paths float8)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_ssnsp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
-COMMENT ON FUNCTION emogi_ssnsp(text, text[], text) IS 'vertices reached, with the number of shortest paths (by hops) to each';
+COMMENT ON FUNCTION emogi_ssnsp(text, text[], int, text) IS 'vertices reached, with the number of shortest paths (by hops) to each';
 
-CREATE FUNCTION emogi_ssnsp(graph text, source uuid, direction text DEFAULT 'out',
+CREATE FUNCTION emogi_ssnsp(graph text, source uuid, max_depth int DEFAULT NULL, direction text DEFAULT 'out',
 	OUT vertex uuid, OUT level int, OUT paths float8)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_ssnsp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
-COMMENT ON FUNCTION emogi_ssnsp(text, uuid, text) IS 'vertices reached, with the number of shortest paths (by hops) to each';
+COMMENT ON FUNCTION emogi_ssnsp(text, uuid, int, text) IS 'vertices reached, with the number of shortest paths (by hops) to each';
 
-CREATE FUNCTION emogi_ssnsp(graph text, source uuid[], direction text DEFAULT 'out',
+CREATE FUNCTION emogi_ssnsp(graph text, source uuid[], max_depth int DEFAULT NULL, direction text DEFAULT 'out',
 	OUT vertex uuid, OUT level int, OUT paths float8)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_ssnsp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
-COMMENT ON FUNCTION emogi_ssnsp(text, uuid[], text) IS 'vertices reached, with the number of shortest paths (by hops) to each';
+COMMENT ON FUNCTION emogi_ssnsp(text, uuid[], int, text) IS 'vertices reached, with the number of shortest paths (by hops) to each';
 
-CREATE FUNCTION emogi_ssnsp(graph regclass, source bigint, direction text DEFAULT 'out', columns text DEFAULT NULL,
+CREATE FUNCTION emogi_ssnsp(graph regclass, source bigint, max_depth int DEFAULT NULL, direction text DEFAULT 'out', columns text DEFAULT NULL,
 	OUT vertex bigint, OUT level int, OUT paths float8)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_ssnsp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
-COMMENT ON FUNCTION emogi_ssnsp(regclass, bigint, text, text) IS 'vertices reached, with the number of shortest paths (by hops) to each';
+COMMENT ON FUNCTION emogi_ssnsp(regclass, bigint, int, text, text) IS 'vertices reached, with the number of shortest paths (by hops) to each';
 
-CREATE FUNCTION emogi_ssnsp(graph regclass, source bigint[], direction text DEFAULT 'out', columns text DEFAULT NULL,
+CREATE FUNCTION emogi_ssnsp(graph regclass, source bigint[], max_depth int DEFAULT NULL, direction text DEFAULT 'out', columns text DEFAULT NULL,
 	OUT vertex bigint, OUT level int, OUT paths float8)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_ssnsp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
-COMMENT ON FUNCTION emogi_ssnsp(regclass, bigint[], text, text) IS 'vertices reached, with the number of shortest paths (by hops) to each';
+COMMENT ON FUNCTION emogi_ssnsp(regclass, bigint[], int, text, text) IS 'vertices reached, with the number of shortest paths (by hops) to each';
 
-CREATE FUNCTION emogi_ssnsp(graph regclass, source text, direction text DEFAULT 'out', columns text DEFAULT NULL,
+CREATE FUNCTION emogi_ssnsp(graph regclass, source text, max_depth int DEFAULT NULL, direction text DEFAULT 'out', columns text DEFAULT NULL,
 	OUT vertex text, OUT level int, OUT paths float8)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_ssnsp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
-COMMENT ON FUNCTION emogi_ssnsp(regclass, text, text, text) IS 'vertices reached, with the number of shortest paths (by hops) to each';
+COMMENT ON FUNCTION emogi_ssnsp(regclass, text, int, text, text) IS 'vertices reached, with the number of shortest paths (by hops) to each';
 
-CREATE FUNCTION emogi_ssnsp(graph regclass, source text[], direction text DEFAULT 'out', columns text DEFAULT NULL,
+CREATE FUNCTION emogi_ssnsp(graph regclass, source text[], max_depth int DEFAULT NULL, direction text DEFAULT 'out', columns text DEFAULT NULL,
 	OUT vertex text, OUT level int, OUT paths float8)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_ssnsp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
-COMMENT ON FUNCTION emogi_ssnsp(regclass, text[], text, text) IS 'vertices reached, with the number of shortest paths (by hops) to each';
+COMMENT ON FUNCTION emogi_ssnsp(regclass, text[], int, text, text) IS 'vertices reached, with the number of shortest paths (by hops) to each';
 
-CREATE FUNCTION emogi_ssnsp(graph regclass, source uuid, direction text DEFAULT 'out', columns text DEFAULT NULL,
+CREATE FUNCTION emogi_ssnsp(graph regclass, source uuid, max_depth int DEFAULT NULL, direction text DEFAULT 'out', columns text DEFAULT NULL,
 	OUT vertex uuid, OUT level int, OUT paths float8)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_ssnsp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
-COMMENT ON FUNCTION emogi_ssnsp(regclass, uuid, text, text) IS 'vertices reached, with the number of shortest paths (by hops) to each';
+COMMENT ON FUNCTION emogi_ssnsp(regclass, uuid, int, text, text) IS 'vertices reached, with the number of shortest paths (by hops) to each';
 
-CREATE FUNCTION emogi_ssnsp(graph regclass, source uuid[], direction text DEFAULT 'out', columns text DEFAULT NULL,
+CREATE FUNCTION emogi_ssnsp(graph regclass, source uuid[], max_depth int DEFAULT NULL, direction text DEFAULT 'out', columns text DEFAULT NULL,
 	OUT vertex uuid, OUT level int, OUT paths float8)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_ssnsp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
-COMMENT ON FUNCTION emogi_ssnsp(regclass, uuid[], text, text) IS 'vertices reached, with the number of shortest paths (by hops) to each';
+COMMENT ON FUNCTION emogi_ssnsp(regclass, uuid[], int, text, text) IS 'vertices reached, with the number of shortest paths (by hops) to each';
 
 -- Functions of the whole graph. There is no argument to tell the type of the vertices returned by, so the name does. An argument of a
 -- polymorphic type cannot: where it has a default PostgreSQL does not resolve the columns of the result, and where it has none, or is one
@@ -702,6 +702,94 @@ RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_cdlp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
 COMMENT ON FUNCTION emogi_cdlp_uuid(regclass, int, text, text) IS 'communities by label propagation, each named by one of its vertices';
 
+CREATE FUNCTION emogi_louvain(graph text, resolution float8 DEFAULT 1, max_levels int DEFAULT NULL, tolerance float8 DEFAULT 1e-7, seed bigint DEFAULT 0,
+	OUT vertex bigint, OUT level int, OUT community bigint, OUT parent bigint)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_louvain' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_louvain(text, float8, int, float8, bigint) IS 'communities by modularity, by Louvain, a row for each vertex and level';
+
+CREATE FUNCTION emogi_louvain_text(graph text, resolution float8 DEFAULT 1, max_levels int DEFAULT NULL, tolerance float8 DEFAULT 1e-7, seed bigint DEFAULT 0,
+	OUT vertex text, OUT level int, OUT community text, OUT parent text)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_louvain' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_louvain_text(text, float8, int, float8, bigint) IS 'communities by modularity, by Louvain, a row for each vertex and level';
+
+CREATE FUNCTION emogi_louvain_uuid(graph text, resolution float8 DEFAULT 1, max_levels int DEFAULT NULL, tolerance float8 DEFAULT 1e-7, seed bigint DEFAULT 0,
+	OUT vertex uuid, OUT level int, OUT community uuid, OUT parent uuid)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_louvain' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_louvain_uuid(text, float8, int, float8, bigint) IS 'communities by modularity, by Louvain, a row for each vertex and level';
+
+CREATE FUNCTION emogi_louvain(graph regclass, resolution float8 DEFAULT 1, max_levels int DEFAULT NULL, tolerance float8 DEFAULT 1e-7, seed bigint DEFAULT 0, columns text DEFAULT NULL,
+	OUT vertex bigint, OUT level int, OUT community bigint, OUT parent bigint)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_louvain' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_louvain(regclass, float8, int, float8, bigint, text) IS 'communities by modularity, by Louvain, a row for each vertex and level';
+
+CREATE FUNCTION emogi_louvain_text(graph regclass, resolution float8 DEFAULT 1, max_levels int DEFAULT NULL, tolerance float8 DEFAULT 1e-7, seed bigint DEFAULT 0, columns text DEFAULT NULL,
+	OUT vertex text, OUT level int, OUT community text, OUT parent text)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_louvain' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_louvain_text(regclass, float8, int, float8, bigint, text) IS 'communities by modularity, by Louvain, a row for each vertex and level';
+
+CREATE FUNCTION emogi_louvain_uuid(graph regclass, resolution float8 DEFAULT 1, max_levels int DEFAULT NULL, tolerance float8 DEFAULT 1e-7, seed bigint DEFAULT 0, columns text DEFAULT NULL,
+	OUT vertex uuid, OUT level int, OUT community uuid, OUT parent uuid)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_louvain' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_louvain_uuid(regclass, float8, int, float8, bigint, text) IS 'communities by modularity, by Louvain, a row for each vertex and level';
+
+CREATE FUNCTION emogi_leiden(graph text, resolution float8 DEFAULT 1, theta float8 DEFAULT 0.01, max_cluster_size int DEFAULT NULL,
+	max_levels int DEFAULT NULL, seed bigint DEFAULT 0,
+	OUT vertex bigint, OUT level int, OUT community bigint, OUT parent bigint)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_leiden' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_leiden(text, float8, float8, int, int, bigint) IS 'communities by modularity, connected, by Leiden, a row for each vertex and level';
+
+CREATE FUNCTION emogi_leiden_text(graph text, resolution float8 DEFAULT 1, theta float8 DEFAULT 0.01, max_cluster_size int DEFAULT NULL,
+	max_levels int DEFAULT NULL, seed bigint DEFAULT 0,
+	OUT vertex text, OUT level int, OUT community text, OUT parent text)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_leiden' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_leiden_text(text, float8, float8, int, int, bigint) IS 'communities by modularity, connected, by Leiden, a row for each vertex and level';
+
+CREATE FUNCTION emogi_leiden_uuid(graph text, resolution float8 DEFAULT 1, theta float8 DEFAULT 0.01, max_cluster_size int DEFAULT NULL,
+	max_levels int DEFAULT NULL, seed bigint DEFAULT 0,
+	OUT vertex uuid, OUT level int, OUT community uuid, OUT parent uuid)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_leiden' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_leiden_uuid(text, float8, float8, int, int, bigint) IS 'communities by modularity, connected, by Leiden, a row for each vertex and level';
+
+CREATE FUNCTION emogi_leiden(graph regclass, resolution float8 DEFAULT 1, theta float8 DEFAULT 0.01, max_cluster_size int DEFAULT NULL,
+	max_levels int DEFAULT NULL, seed bigint DEFAULT 0, columns text DEFAULT NULL,
+	OUT vertex bigint, OUT level int, OUT community bigint, OUT parent bigint)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_leiden' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_leiden(regclass, float8, float8, int, int, bigint, text) IS 'communities by modularity, connected, by Leiden, a row for each vertex and level';
+
+CREATE FUNCTION emogi_leiden_text(graph regclass, resolution float8 DEFAULT 1, theta float8 DEFAULT 0.01, max_cluster_size int DEFAULT NULL,
+	max_levels int DEFAULT NULL, seed bigint DEFAULT 0, columns text DEFAULT NULL,
+	OUT vertex text, OUT level int, OUT community text, OUT parent text)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_leiden' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_leiden_text(regclass, float8, float8, int, int, bigint, text) IS 'communities by modularity, connected, by Leiden, a row for each vertex and level';
+
+CREATE FUNCTION emogi_leiden_uuid(graph regclass, resolution float8 DEFAULT 1, theta float8 DEFAULT 0.01, max_cluster_size int DEFAULT NULL,
+	max_levels int DEFAULT NULL, seed bigint DEFAULT 0, columns text DEFAULT NULL,
+	OUT vertex uuid, OUT level int, OUT community uuid, OUT parent uuid)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_leiden' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_leiden_uuid(regclass, float8, float8, int, int, bigint, text) IS 'communities by modularity, connected, by Leiden, a row for each vertex and level';
+
+CREATE FUNCTION emogi_modularity(graph text, communities text, resolution float8 DEFAULT 1)
+RETURNS float8
+AS 'MODULE_PATHNAME', 'emogi_modularity' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000;
+COMMENT ON FUNCTION emogi_modularity(text, text, float8) IS 'the modularity of communities that a query returns';
+
+CREATE FUNCTION emogi_modularity(graph regclass, communities text, resolution float8 DEFAULT 1, columns text DEFAULT NULL)
+RETURNS float8
+AS 'MODULE_PATHNAME', 'emogi_modularity' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000;
+COMMENT ON FUNCTION emogi_modularity(regclass, text, float8, text) IS 'the modularity of communities that a query returns';
+
 CREATE FUNCTION emogi_degree(graph text, direction text DEFAULT 'out',
 	OUT vertex bigint, OUT degree bigint, OUT strength float8)
 RETURNS SETOF record
@@ -737,6 +825,78 @@ CREATE FUNCTION emogi_degree_uuid(graph regclass, direction text DEFAULT 'out', 
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_degree' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
 COMMENT ON FUNCTION emogi_degree_uuid(regclass, text, text) IS 'the number of edges of each vertex, and the sum of their weights';
+
+CREATE FUNCTION emogi_closeness(graph text, samples int DEFAULT NULL, seed bigint DEFAULT 0, direction text DEFAULT 'out',
+	OUT vertex bigint, OUT reached bigint, OUT farness float8, OUT closeness float8, OUT harmonic float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_closeness' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_closeness(text, int, bigint, text) IS 'closeness: how near each vertex is to those that it reaches';
+
+CREATE FUNCTION emogi_closeness_text(graph text, samples int DEFAULT NULL, seed bigint DEFAULT 0, direction text DEFAULT 'out',
+	OUT vertex text, OUT reached bigint, OUT farness float8, OUT closeness float8, OUT harmonic float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_closeness' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_closeness_text(text, int, bigint, text) IS 'closeness: how near each vertex is to those that it reaches';
+
+CREATE FUNCTION emogi_closeness_uuid(graph text, samples int DEFAULT NULL, seed bigint DEFAULT 0, direction text DEFAULT 'out',
+	OUT vertex uuid, OUT reached bigint, OUT farness float8, OUT closeness float8, OUT harmonic float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_closeness' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_closeness_uuid(text, int, bigint, text) IS 'closeness: how near each vertex is to those that it reaches';
+
+CREATE FUNCTION emogi_closeness(graph regclass, samples int DEFAULT NULL, seed bigint DEFAULT 0, direction text DEFAULT 'out', columns text DEFAULT NULL,
+	OUT vertex bigint, OUT reached bigint, OUT farness float8, OUT closeness float8, OUT harmonic float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_closeness' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_closeness(regclass, int, bigint, text, text) IS 'closeness: how near each vertex is to those that it reaches';
+
+CREATE FUNCTION emogi_closeness_text(graph regclass, samples int DEFAULT NULL, seed bigint DEFAULT 0, direction text DEFAULT 'out', columns text DEFAULT NULL,
+	OUT vertex text, OUT reached bigint, OUT farness float8, OUT closeness float8, OUT harmonic float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_closeness' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_closeness_text(regclass, int, bigint, text, text) IS 'closeness: how near each vertex is to those that it reaches';
+
+CREATE FUNCTION emogi_closeness_uuid(graph regclass, samples int DEFAULT NULL, seed bigint DEFAULT 0, direction text DEFAULT 'out', columns text DEFAULT NULL,
+	OUT vertex uuid, OUT reached bigint, OUT farness float8, OUT closeness float8, OUT harmonic float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_closeness' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_closeness_uuid(regclass, int, bigint, text, text) IS 'closeness: how near each vertex is to those that it reaches';
+
+CREATE FUNCTION emogi_betweenness(graph text, samples int DEFAULT NULL, seed bigint DEFAULT 0, normalized boolean DEFAULT true, direction text DEFAULT 'out',
+	OUT vertex bigint, OUT centrality float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_betweenness' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_betweenness(text, int, bigint, boolean, text) IS 'betweenness: the share of shortest paths that pass through each vertex';
+
+CREATE FUNCTION emogi_betweenness_text(graph text, samples int DEFAULT NULL, seed bigint DEFAULT 0, normalized boolean DEFAULT true, direction text DEFAULT 'out',
+	OUT vertex text, OUT centrality float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_betweenness' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_betweenness_text(text, int, bigint, boolean, text) IS 'betweenness: the share of shortest paths that pass through each vertex';
+
+CREATE FUNCTION emogi_betweenness_uuid(graph text, samples int DEFAULT NULL, seed bigint DEFAULT 0, normalized boolean DEFAULT true, direction text DEFAULT 'out',
+	OUT vertex uuid, OUT centrality float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_betweenness' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_betweenness_uuid(text, int, bigint, boolean, text) IS 'betweenness: the share of shortest paths that pass through each vertex';
+
+CREATE FUNCTION emogi_betweenness(graph regclass, samples int DEFAULT NULL, seed bigint DEFAULT 0, normalized boolean DEFAULT true, direction text DEFAULT 'out', columns text DEFAULT NULL,
+	OUT vertex bigint, OUT centrality float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_betweenness' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_betweenness(regclass, int, bigint, boolean, text, text) IS 'betweenness: the share of shortest paths that pass through each vertex';
+
+CREATE FUNCTION emogi_betweenness_text(graph regclass, samples int DEFAULT NULL, seed bigint DEFAULT 0, normalized boolean DEFAULT true, direction text DEFAULT 'out', columns text DEFAULT NULL,
+	OUT vertex text, OUT centrality float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_betweenness' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_betweenness_text(regclass, int, bigint, boolean, text, text) IS 'betweenness: the share of shortest paths that pass through each vertex';
+
+CREATE FUNCTION emogi_betweenness_uuid(graph regclass, samples int DEFAULT NULL, seed bigint DEFAULT 0, normalized boolean DEFAULT true, direction text DEFAULT 'out', columns text DEFAULT NULL,
+	OUT vertex uuid, OUT centrality float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_betweenness' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_betweenness_uuid(regclass, int, bigint, boolean, text, text) IS 'betweenness: the share of shortest paths that pass through each vertex';
 
 CREATE FUNCTION emogi_topological_order(graph text,
 	OUT vertex bigint, OUT level int, OUT "position" bigint)

@@ -97,6 +97,14 @@ typedef enum EmogiParameterKind
 	EMOGI_LEAP,					/* the same, 0 and more, or none: where leaps go, in these proportions */
 	EMOGI_MAX_ITERATIONS,		/* int, 1 and more */
 	EMOGI_TOLERANCE,			/* double, 0 and more; stop after a change below it; 0 = exactly max_iterations */
+	EMOGI_SAMPLES,				/* int, 1 and more: estimate from searches from so many vertices; 0 = exactly, from all */
+	EMOGI_RESOLUTION,			/* double, 0 and more, finite */
+	EMOGI_THETA,				/* double, 0 and more */
+	EMOGI_MAX_CLUSTER_SIZE,		/* int, 1 and more; 0 = no bound */
+	EMOGI_MAX_LEVELS,			/* int, 1 and more; 0 = no bound */
+	EMOGI_COMMUNITIES,			/* a query of communities: a double a vertex, equal for those of one */
+	EMOGI_SEED,					/* int64: which of the random choices that an answer is made by */
+	EMOGI_NORMALIZED,			/* bool, 0 or 1 */
 	EMOGI_DIRECTION,			/* EmogiDirection */
 	EMOGI_WEIGHTED				/* bool: are the weights of the edges read, as conductances are? */
 } EmogiParameterKind;
@@ -140,6 +148,8 @@ typedef struct EmogiResultColumn
 #define EMOGI_NEEDS_BACKWARD 0x20u	/* reads the transpose of its lists, too */
 #define EMOGI_HAS_MSBFS 0x40u	/* many sources at once can be searched from, each by itself (cpu/msbfs.h) */
 #define EMOGI_MAY_DIVERGE 0x80u /* values can grow out of range, which is an error of the call */
+#define EMOGI_IS_TOTAL 0x200u	/* the SQL function returns the sum of the first column, no rows; it takes vertices of any type */
+#define EMOGI_IS_HIERARCHY 0x100u	/* the columns tell a hierarchy (hierarchy.h): a row of the SQL function is a vertex at a level */
 
 #define EMOGI_LEAST 0
 #define EMOGI_MOST 1
@@ -149,7 +159,7 @@ typedef struct EmogiResultColumn
  * SSSP      Shortest paths. Floating-point addition is monotone, so the least value over all paths of the sum from left to right is
  *           well defined, and every order of work finds it.
  * SSWP      Widest paths. The width of a path is its smallest weight, +inf without an edge; +inf is impassable here too.
- * SSNSP     Number of shortest paths by hops, exact to 2^53.
+ * SSNSP     Number of shortest paths by hops, within max_depth of them, exact to 2^53.
  * CC        Weakly connected components. component: the smallest vertex number of the component.
  * SCC       Strongly connected components. component: the smallest vertex number of the component.
  * TRIANGLES Of the simple undirected graph: repeats and loops are passed over. triangles: those that the vertex is in.
@@ -160,7 +170,19 @@ typedef struct EmogiResultColumn
  * CDLP      Community detection by label propagation (same paper, 2.3.3): label' = the label that most neighbours have, of several the
  *           smallest; at first the vertex itself. A neighbour in both directions counts twice; repeats and loops are passed over. Where
  *           lists are symmetric a neighbour counts once.
+ * LOUVAIN   Communities by modularity, weighted and undirected (Blondel et al., J. Stat. Mech. P10008, 2008), a hierarchy.
+ * LEIDEN    The same (Traag, Waltman, van Eck, Scientific Reports 9:5233, 2019): communities are connected.
+ * MODULARITY part: what a vertex adds to the modularity of given communities (Newman and Girvan, Physical Review E 69, 2004).
  * DEGREE    degree: list entries. strength: the sum of their weights in the order of the list.
+ * CLOSENESS reached: the vertices that the vertex leads to, itself among them. farness: the sum of the hops to them. closeness: with
+ *           r = reached - 1 others, of n - 1, r / farness * r / (n - 1) (Wasserman, Faust, Social Network Analysis, 1994, 5.2), 0 where
+ *           r = 0. harmonic: the sum of 1 / hops to the others. With samples the same estimated from those of the samples that are other
+ *           vertices, as if the rest were like them (Eppstein, Wang, J. Graph Algorithms and Applications 8(1), 2004); all samples:
+ *           exactly.
+ * BETWEENNESS Of the simple graph, without weights. centrality: the sum over all pairs s, t of other vertices of the share of the shortest
+ *           paths from s to t that pass through the vertex; where lists are symmetric every pair counts once. Normalized: divided by the
+ *           number of pairs. With samples these alone are s, and the sum is as large as if the others were like them (Brandes, Pich,
+ *           Bifurcation and Chaos 17(7), 2007).
  * TOPOLOGICAL_ORDER  Of a graph without a cycle. level: edges of the longest path to the vertex. position: its place, from 0, in the order of
  *           (level, vertex). A graph with a cycle is refused (EmogiRefusal).
  * LONGEST_PATH  Of a graph without a cycle. distance: the largest sum of weights, from left to right, of a path to the vertex that begins at
@@ -184,21 +206,21 @@ typedef struct EmogiResultColumn
 		 weight == (double) INFINITY ? -1.0 : value < weight ? value : weight) \
 	OTHER(SSNSP, ssnsp, ssnsp, ssnsp, ssnsp, ssnsp, \
 		  EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, EMOGI_NEEDS_BACKWARD, \
-		  ({EMOGI_SOURCES, 0}, {EMOGI_DIRECTION, EMOGI_OUT}), \
+		  ({EMOGI_SOURCES, 0}, {EMOGI_MAX_DEPTH, -1}, {EMOGI_DIRECTION, EMOGI_OUT}), \
 		  ({"level", EMOGI_INT32, -1}, {"paths", EMOGI_FLOAT64, 0})) \
 	OTHER(CC, cc, cc, cc, path, cc, \
 		  EMOGI_LISTS_ANY, EMOGI_WEIGHTS_UNUSED, 0, \
 		  ({EMOGI_NO_PARAMETER, 0}), \
 		  ({"component", EMOGI_VERTEX, NAN})) \
-	OTHER(SCC, scc, scc, none, none, scc, \
+	OTHER(SCC, scc, scc, scc, none, scc, \
 		  EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, EMOGI_NEEDS_BACKWARD, \
 		  ({EMOGI_NO_PARAMETER, 0}), \
 		  ({"component", EMOGI_VERTEX, NAN})) \
-	OTHER(TRIANGLES, triangles, triangles, none, none, triangles, \
+	OTHER(TRIANGLES, triangles, triangles, triangles, none, triangles, \
 		  EMOGI_LISTS_BOTH_WAYS, EMOGI_WEIGHTS_UNUSED, 0, \
 		  ({EMOGI_NO_PARAMETER, 0}), \
 		  ({"triangles", EMOGI_INT64, NAN})) \
-	OTHER(LCC, lcc, lcc, none, none, lcc, \
+	OTHER(LCC, lcc, lcc, lcc, none, lcc, \
 		  EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, EMOGI_NEEDS_BACKWARD, \
 		  ({EMOGI_DIRECTION, EMOGI_BOTH}), \
 		  ({"coefficient", EMOGI_FLOAT64, NAN})) \
@@ -210,10 +232,31 @@ typedef struct EmogiResultColumn
 		  EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, EMOGI_NEEDS_BACKWARD, \
 		  ({EMOGI_MAX_ITERATIONS, 10}, {EMOGI_DIRECTION, EMOGI_BOTH}), \
 		  ({"label", EMOGI_VERTEX, NAN})) \
-	OTHER(DEGREE, degree, degree, none, none, degree, \
+	OTHER(LOUVAIN, louvain, louvain, none, none, communities, \
+		  EMOGI_LISTS_BOTH_WAYS, EMOGI_WEIGHTS_CONDUCTANCES, EMOGI_IS_HIERARCHY, \
+		  ({EMOGI_RESOLUTION, 1}, {EMOGI_MAX_LEVELS, 0}, {EMOGI_TOLERANCE, 1e-7}, {EMOGI_SEED, 0}), \
+		  ({"heads", EMOGI_INT32, NAN}, {"joins", EMOGI_VERTEX, NAN})) \
+	OTHER(LEIDEN, leiden, leiden, none, none, communities, \
+		  EMOGI_LISTS_BOTH_WAYS, EMOGI_WEIGHTS_CONDUCTANCES, EMOGI_IS_HIERARCHY, \
+		  ({EMOGI_RESOLUTION, 1}, {EMOGI_THETA, 0.01}, {EMOGI_MAX_CLUSTER_SIZE, 0}, {EMOGI_MAX_LEVELS, 0}, {EMOGI_SEED, 0}), \
+		  ({"heads", EMOGI_INT32, NAN}, {"joins", EMOGI_VERTEX, NAN})) \
+	OTHER(MODULARITY, modularity, modularity, none, none, modularity, \
+		  EMOGI_LISTS_BOTH_WAYS, EMOGI_WEIGHTS_CONDUCTANCES, EMOGI_IS_TOTAL, \
+		  ({EMOGI_COMMUNITIES, 0}, {EMOGI_RESOLUTION, 1}), \
+		  ({"part", EMOGI_FLOAT64, NAN})) \
+	OTHER(DEGREE, degree, degree, degree, none, degree, \
 		  EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_FACTORS, 0, \
 		  ({EMOGI_DIRECTION, EMOGI_OUT}), \
 		  ({"degree", EMOGI_INT64, NAN}, {"strength", EMOGI_FLOAT64, NAN})) \
+	OTHER(CLOSENESS, closeness, closeness, none, none, closeness, \
+		  EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, EMOGI_NEEDS_BACKWARD, \
+		  ({EMOGI_SAMPLES, 0}, {EMOGI_SEED, 0}, {EMOGI_DIRECTION, EMOGI_OUT}), \
+		  ({"reached", EMOGI_INT64, NAN}, {"farness", EMOGI_FLOAT64, NAN}, {"closeness", EMOGI_FLOAT64, NAN}, \
+		   {"harmonic", EMOGI_FLOAT64, NAN})) \
+	OTHER(BETWEENNESS, betweenness, betweenness, none, none, betweenness, \
+		  EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, EMOGI_NEEDS_BACKWARD, \
+		  ({EMOGI_SAMPLES, 0}, {EMOGI_SEED, 0}, {EMOGI_NORMALIZED, 1}, {EMOGI_DIRECTION, EMOGI_OUT}), \
+		  ({"centrality", EMOGI_FLOAT64, NAN})) \
 	OTHER(TOPOLOGICAL_ORDER, topological_order, topological_order, none, none, topological_order, \
 		  EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, 0, \
 		  ({EMOGI_NO_PARAMETER, 0}), \

@@ -24,7 +24,7 @@ extern "C" {
 #endif
 
 /* Changes whenever a struct below does, or the number of algorithms; emogi_cuda.so of another build is refused. */
-#define EMOGI_ENGINE_ABI (UINT32_C(7400) + EMOGI_NALGORITHMS)
+#define EMOGI_ENGINE_ABI (UINT32_C(7500) + EMOGI_NALGORITHMS)
 
 /* A function in a header that both compilers take, for the device, too. */
 #ifdef __CUDACC__
@@ -161,7 +161,14 @@ typedef struct EmogiQuery
 	double		damping;		/* 0 .. 1 */
 	int64_t		max_iterations; /* >= 1 */
 	double		tolerance;		/* >= 0; stop after a change below it; 0 = exactly max_iterations */
-	const double *values;		/* [nvertices], start values */
+	int64_t		samples;		/* estimate from so many vertices (sample.h); 0, or as many as there are: exactly */
+	double		resolution;		/* >= 0, finite */
+	double		theta;			/* >= 0: how random choices are; 0 = not at all */
+	int64_t		max_cluster_size;	/* vertices of a community; 0 = no bound */
+	int64_t		max_levels;		/* 0 = no bound */
+	uint64_t	seed;			/* of random choices: which vertices are samples, in which order nodes are moved */
+	bool		normalized;
+	const double *values;		/* [nvertices], start values, or communities */
 	const double *leap;			/* PAGERANK: [nvertices], proportions that sum to 1; NULL = 1 / nvertices each */
 	bool		is_weighted;	/* PAGERANK: edges count as their weights, which are 0 and more; needs backward */
 	const EmogiSummary *summary;	/* NULL = all of the answer is wanted */

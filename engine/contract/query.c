@@ -46,6 +46,18 @@ emogi_query_check(const EmogiGraph *graph, const EmogiQuery *query, EmogiError *
 		return refuse(error, "at least one iteration is needed");
 	if (emogi_algorithm_takes(row, EMOGI_TOLERANCE) >= 0 && !(query->tolerance >= 0.0))
 		return refuse(error, "a tolerance of 0 or more is needed");
+	if (emogi_algorithm_takes(row, EMOGI_SAMPLES) >= 0 && query->samples < 0)
+		return refuse(error, "the number of samples must not be negative");
+	if (emogi_algorithm_takes(row, EMOGI_RESOLUTION) >= 0 && !(query->resolution >= 0.0 && query->resolution < (double) INFINITY))
+		return refuse(error, "a finite resolution of 0 or more is needed");
+	if (emogi_algorithm_takes(row, EMOGI_THETA) >= 0 && !(query->theta >= 0.0))
+		return refuse(error, "a theta of 0 or more is needed");
+	if (emogi_algorithm_takes(row, EMOGI_MAX_CLUSTER_SIZE) >= 0 && query->max_cluster_size < 0)
+		return refuse(error, "a community has at least one vertex");
+	if (emogi_algorithm_takes(row, EMOGI_MAX_LEVELS) >= 0 && query->max_levels < 0)
+		return refuse(error, "at least one level is needed");
+	if (emogi_algorithm_takes(row, EMOGI_COMMUNITIES) >= 0 && query->values == NULL && graph->nvertices > 0)
+		return refuse(error, "communities are needed");
 	if (emogi_algorithm_takes(row, EMOGI_START) >= 0 && query->values == NULL && graph->nvertices > 0)
 		return refuse(error, "start values are needed");
 	if ((row->traits & EMOGI_NEEDS_BACKWARD) != 0 && graph->backward.offsets == NULL && graph->nvertices > 0)

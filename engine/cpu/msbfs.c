@@ -391,7 +391,8 @@ clear_result(EmogiMsbfsResult *result, uint64_t nvertices, int nsources)
 	int			nplanes = 0;
 
 	*result = (EmogiMsbfsResult) {.wants_sums = result->wants_sums, .first_level = result->first_level,
-		.last_level = result->last_level, .memory = result->memory, .memory_bytes = result->memory_bytes,
+		.last_level = result->last_level, .totals = result->totals, .done = result->done, .total = result->total,
+		.memory = result->memory, .memory_bytes = result->memory_bytes,
 		.scratch = result->scratch, .nvertices = nvertices, .nsources = nsources};
 	while (!result->wants_sums && nplanes < EMOGI_MSBFS_PLANES &&
 		   (uint64_t) nsources * emogi_msbfs_row_words(nvertices, nplanes + 1) * sizeof(uint64_t) <= result->memory_bytes)
@@ -419,7 +420,8 @@ emogi_msbfs_run(EmogiPool *pool, const EmogiGraph *graph, const uint32_t *source
 	search.nvertices = graph->nvertices;
 	search.nwords = (graph->nvertices + 63) / 64;
 	search.small_pages = leads_to_few(graph, sources, nsources, max_depth, graph->nvertices / EMOGI_MSBFS_FEW_SHARE);
-	emogi_run_begin(&search.run, pool, graph, 0, &search.counters, control, error, "breadth-first searches");
+	emogi_run_begin(&search.run, pool, graph, result->total, &search.counters, control, error, "breadth-first searches");
+	emogi_job_done(&search.run.job, result->done);
 	if (open_search(&search, max_depth))
 	{
 		enter_sources(&search, sources);

@@ -30,7 +30,16 @@ typedef struct EmogiMsbfsSums
 	uint64_t	sum;
 	uint32_t	least;
 	uint32_t	most;
+	double		harmonic;		/* of 1 / level, level by level; of level 0 nothing */
 } EmogiMsbfsSums;
+
+/* The same by vertex: of the sources that have reached it. What a search finds is added, level by level. */
+typedef struct EmogiMsbfsTotals
+{
+	int64_t    *count;			/* [nvertices] */
+	double	   *sum;			/* [nvertices] */
+	double	   *harmonic;		/* [nvertices] */
+} EmogiMsbfsTotals;
 
 typedef struct EmogiMsbfsResult
 {
@@ -38,6 +47,9 @@ typedef struct EmogiMsbfsResult
 	bool		wants_sums;		/* and no more: memory may be NULL, too_deep will not be set */
 	uint32_t	first_level;	/* of those that the sums are made of, */
 	uint32_t	last_level;		/* to this one */
+	const EmogiMsbfsTotals *totals; /* of all levels, too; NULL = none */
+	uint64_t	done;			/* of a longer run that this is a part of, for control->done */
+	uint64_t	total;			/* likewise; 0 = not known */
 	void	   *memory;			/* aligned to EMOGI_LINE_BYTES, any content */
 	uint64_t	memory_bytes;	/* emogi_msbfs_bytes() or less: the deepest level that can be told is lower then */
 	void	   *scratch;		/* emogi_msbfs_scratch_bytes(), aligned likewise, all zero; left all zero when the status is OK, so

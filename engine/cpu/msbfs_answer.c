@@ -34,16 +34,6 @@ transpose(uint64_t *bits)
 	swap_halves(bits, 1, UINT64_C(0x5555555555555555));
 }
 
-/* Count the bits of a word. */
-static inline uint64_t
-count_bits(uint64_t bits)
-{
-	bits -= bits >> 1 & UINT64_C(0x5555555555555555);
-	bits = (bits & UINT64_C(0x3333333333333333)) + (bits >> 2 & UINT64_C(0x3333333333333333));
-	bits = (bits + (bits >> 4)) & UINT64_C(0x0F0F0F0F0F0F0F0F);
-	return bits * UINT64_C(0x0101010101010101) >> 56;
-}
-
 /* Transpose the words of up to 64 vertices; false when all are zero. */
 static bool
 take_bits(uint64_t *bits, const uint64_t *words, uint64_t count)
@@ -87,7 +77,7 @@ make_rows(void *arg, int thread, int nthreads)
 					seen[s] |= rows[s][(w - first) * nplanes + k] = any ? bits[s] : 0;
 			}
 			for (int s = 0; s < result->nsources; s++)
-				counts[s] += count_bits(seen[s]);
+				counts[s] += emogi_msbfs_count_bits(seen[s]);
 		}
 		for (int s = 0; s < result->nsources; s++)
 			memcpy((uint64_t *) result->memory + (uint64_t) s * result->row_words + first * nplanes, rows[s],
@@ -228,7 +218,7 @@ emogi_msbfs_count_words(EmogiMsbfsCounter *counter)
 	if (take_bits(bits, counter->words, counter->nwords))
 	{
 		for (int s = 0; s < EMOGI_MSBFS_SOURCES; s++)
-			counter->counts[s] += count_bits(bits[s]);
+			counter->counts[s] += emogi_msbfs_count_bits(bits[s]);
 	}
 	counter->nwords = 0;
 }
@@ -244,6 +234,8 @@ add_to_sums(EmogiMsbfsSums *sums, uint64_t count, uint32_t level)
 	sums->most = level;			/* levels come in ascending order */
 	sums->count += count;
 	sums->sum += count * level;
+	if (level > 0)
+		sums->harmonic += (double) count / (double) level;
 }
 
 void

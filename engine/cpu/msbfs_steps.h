@@ -118,6 +118,28 @@ emogi_msbfs_take(EmogiMsbfs *search, uint64_t step, uint64_t end, uint64_t *firs
 	return true;
 }
 
+/* Count the bits of a word. */
+static inline uint64_t
+emogi_msbfs_count_bits(uint64_t bits)
+{
+	bits -= bits >> 1 & UINT64_C(0x5555555555555555);
+	bits = (bits & UINT64_C(0x3333333333333333)) + (bits >> 2 & UINT64_C(0x3333333333333333));
+	bits = (bits + (bits >> 4)) & UINT64_C(0x0F0F0F0F0F0F0F0F);
+	return bits * UINT64_C(0x0101010101010101) >> 56;
+}
+
+/* Add to a vertex's totals the sources that have reached it in the level at hand. */
+static inline void
+emogi_msbfs_add_totals(const EmogiMsbfsTotals *totals, uint64_t v, uint64_t fresh, uint32_t level)
+{
+	const uint64_t count = emogi_msbfs_count_bits(fresh);
+
+	totals->count[v] += (int64_t) count;
+	totals->sum[v] += (double) (count * level);
+	if (level > 0)
+		totals->harmonic[v] += (double) count / (double) level;
+}
+
 /* Count the words that wait. */
 extern void emogi_msbfs_count_words(EmogiMsbfsCounter *counter);
 
@@ -137,6 +159,8 @@ emogi_msbfs_enter(EmogiMsbfs *search, uint64_t v, uint64_t fresh, EmogiMsbfsTall
 		if (tally->counter->nwords == 64)
 			emogi_msbfs_count_words(tally->counter);
 	}
+	if (search->result->totals != NULL)
+		emogi_msbfs_add_totals(search->result->totals, v, fresh, search->code - 1);
 	tally->nvertices++;
 	tally->nedges += emogi_msbfs_degree(&search->forward, v);
 	tally->active |= fresh;

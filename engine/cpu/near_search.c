@@ -1,9 +1,10 @@
 /*
- * near_search.c: BFS and SSSP that reach little.
+ * near_search.c: BFS, SSSP and SSNSP that reach little.
  *
  * What is met stands in a hash table, so nothing is as large as the Graph. Without weights the queue is the order in which vertices
  * were met, level by level; with weights it is a heap, and vertices are settled in the order of their distance (Dijkstra). Sums are
- * those of SSSP, from the source on, and the least of them is the same in whichever order they are found.
+ * those of SSSP, from the source on, and the least of them is the same in whichever order they are found. Paths are counted as long as
+ * doubles hold their number exactly: then the order of the additions is of no matter.
  */
 #include "near_search.h"
 
@@ -18,6 +19,7 @@
 #define FANOUT 4				/* of the heap */
 #define AHEAD 16				/* list entries */
 #define LISTS_AHEAD 32			/* vertices of the queue whose lists are asked for */
+#define MOST_PATHS 9007199254740992.0	/* up to these doubles are exact integers */
 
 /* A vertex that was met. */
 typedef struct Node
@@ -25,7 +27,7 @@ typedef struct Node
 	uint32_t	vertex;			/* + 1; 0 = a free place */
 	bool		wanted;			/* a target that is not settled yet */
 	bool		met;			/* else it is only wanted */
-	double		value;			/* exact once it is settled */
+	double		value;			/* exact once it is settled; of SSNSP the place in the queue */
 } Node;
 
 /* A vertex to be settled; stale when its node has become better since. */
@@ -54,6 +56,9 @@ typedef struct Search
 	uint64_t	head;
 	uint64_t	end;
 	uint64_t	room;
+	double	   *paths;			/* [paths_room], of SSNSP: of the entries with these places */
+	uint64_t	paths_room;
+	bool		counts;
 	Entry	   *settled;		/* [nsettled], with weights; in the order of values */
 	uint64_t	nsettled;
 	uint64_t	settled_room;
@@ -122,11 +127,28 @@ reserve_entries(Entry **entries, uint64_t *room, uint64_t count)
 	return true;
 }
 
+/* Make room for the paths of as many entries as there is room for. */
+static bool
+reserve_paths(Search *search)
+{
+	double	   *larger;
+
+	if (!search->counts || search->paths_room == search->room)
+		return true;
+	larger = realloc(search->paths, search->room * sizeof(double));
+	if (larger == NULL)
+		return false;
+	search->paths = larger;
+	search->paths_room = search->room;
+	return true;
+}
+
 /* Make room for what so many list entries may lead to; the search fails without memory. */
 static bool
 reserve(Search *search, uint64_t more)
 {
-	search->failed |= !reserve_nodes(search, more) || !reserve_entries(&search->entries, &search->room, search->end + more);
+	search->failed |= !reserve_nodes(search, more) || !reserve_entries(&search->entries, &search->room, search->end + more) ||
+		!reserve_paths(search);
 	return !search->failed;
 }
 
@@ -228,6 +250,30 @@ offer(Search *search, uint32_t vertex, double value)
 	push(search, (Entry) {value, vertex});
 }
 
+/* Offer a vertex a level, and that many paths that end there. */
+static inline void
+offer_paths(Search *search, uint32_t vertex, double level, double paths)
+{
+	Node	   *node;
+
+	if (!(level <= search->most))
+		return;
+	node = find_node(search, vertex);
+	if (node->met)
+	{
+		const uint64_t place = (uint64_t) node->value;
+
+		if (search->entries[place].value == level)
+			search->failed |= (search->paths[place] += paths) > MOST_PATHS;
+		return;
+	}
+	*node = (Node) {.vertex = vertex + 1, .met = true, .value = (double) search->end};
+	search->nnodes++;
+	search->paths[search->end] = paths;
+	prefetch_vertex(search, vertex, level);
+	push(search, (Entry) {level, vertex});
+}
+
 /* Make offers over the list of a vertex. */
 static void
 walk(Search *search, Entry entry)
@@ -252,7 +298,10 @@ walk(Search *search, Entry entry)
 		{
 			if (e + AHEAD < piece->count)
 				__builtin_prefetch(&search->nodes[first_place(search, piece->targets[e + AHEAD])]);
-			offer(search, piece->targets[e], emogi_path_candidate(EMOGI_SSSP, entry.value, emogi_weight(piece->weights, type, e)));
+			if (search->counts)
+				offer_paths(search, piece->targets[e], entry.value + 1.0, search->paths[search->head - 1]);
+			else
+				offer(search, piece->targets[e], emogi_path_candidate(EMOGI_SSSP, entry.value, emogi_weight(piece->weights, type, e)));
 		}
 	}
 }
@@ -298,6 +347,16 @@ run(Search *search)
 	}
 }
 
+/* Enter a source, once. */
+static void
+enter_source(Search *search, uint32_t vertex)
+{
+	if (!search->counts)
+		offer(search, vertex, 0.0);
+	else if (!find_node(search, vertex)->met)
+		offer_paths(search, vertex, 0.0, 1.0);
+}
+
 /* Note the targets, and enter the sources. False when a source may be gone. */
 static bool
 enter_ends(Search *search, const EmogiQuery *query)
@@ -322,7 +381,7 @@ enter_ends(Search *search, const EmogiQuery *query)
 			case EMOGI_VERTEX_UNKNOWN:
 				return false;
 			case EMOGI_VERTEX_THERE:
-				offer(search, query->sources[i], 0.0);
+				enter_source(search, query->sources[i]);
 				break;
 			case EMOGI_VERTEX_GONE:
 				break;
@@ -358,6 +417,8 @@ write_sorted(const Search *search, const Entry *reached, uint64_t count, uint64_
 
 		answer->vertices[i] = (uint32_t) (at >> 32);
 		answer->values[i] = reached[(uint32_t) at].value;
+		if (search->counts)
+			answer->paths[i] = search->paths[(uint32_t) at];
 	}
 }
 
@@ -372,10 +433,11 @@ write_answer(const Search *search, EmogiNearAnswer *answer)
 	answer->count = count;
 	answer->vertices = malloc((count + 1) * sizeof(*answer->vertices));
 	answer->values = malloc((count + 1) * sizeof(*answer->values));
+	answer->paths = search->counts ? malloc((count + 1) * sizeof(*answer->paths)) : NULL;
 	answer->edges_traversed = search->looked;
 	if (count > 0)
 		answer->nlevels = search->weighted ? 1 : (uint32_t) reached[count - 1].value + 1;
-	if (sort == NULL || answer->vertices == NULL || answer->values == NULL)
+	if (sort == NULL || answer->vertices == NULL || answer->values == NULL || (search->counts && answer->paths == NULL))
 	{
 		free(sort);
 		emogi_near_search_free(answer);
@@ -390,9 +452,11 @@ EmogiNearOutcome
 emogi_near_search(const EmogiGraph *graph, const EmogiPatch *patch, const EmogiQuery *query, uint64_t max_edges,
 				  EmogiNearAnswer *answer)
 {
-	const bool	hops = query->algorithm == EMOGI_BFS;
+	const bool	counts = query->algorithm == EMOGI_SSNSP;
+	const bool	hops = query->algorithm == EMOGI_BFS || counts;
 	Search		search = {.graph = graph, .patch = patch, .lists = emogi_lists_forward(graph, patch), .max_edges = max_edges,
-		.weighted = !hops && graph->weight_type != EMOGI_WEIGHT_NONE, .most = DBL_MAX, .targeted = query->ntargets > 0};
+		.weighted = !hops && graph->weight_type != EMOGI_WEIGHT_NONE, .most = DBL_MAX, .targeted = !counts && query->ntargets > 0,
+		.counts = counts};
 	bool		answered;
 
 	*answer = (EmogiNearAnswer) {0};
@@ -406,6 +470,7 @@ emogi_near_search(const EmogiGraph *graph, const EmogiPatch *patch, const EmogiQ
 	answered = answered && !search.failed && write_answer(&search, answer);
 	free(search.nodes);
 	free(search.entries);
+	free(search.paths);
 	free(search.settled);
 	return answered ? EMOGI_NEAR_ANSWERED : EMOGI_NEAR_GAVE_UP;
 }
@@ -415,5 +480,6 @@ emogi_near_search_free(EmogiNearAnswer *answer)
 {
 	free(answer->vertices);
 	free(answer->values);
+	free(answer->paths);
 	*answer = (EmogiNearAnswer) {0};
 }

@@ -2,7 +2,7 @@
  * ssnsp.c: number of shortest paths by hops, by the threads of a pool.
  *
  * Fills level[nvertices] as breadth-first search does, and paths[nvertices]: how many paths of that many edges lead from
- * the sources, parallel edges counted each; 0 = not reached. Doubles: exact to 2^53, rounded above, never wrapped.
+ * the sources, parallel edges counted each; 0 = not reached (or beyond max_depth). Doubles: exact to 2^53, rounded above, never wrapped.
  *
  * The forward half of Brandes's algorithm [1]: levels first, then the counts of a level from those of the level
  * before. Counts are pulled over graph->backward, which must be there, in the order of the lists: no atomic addition,
@@ -200,7 +200,6 @@ emogi_cpu_ssnsp(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *quer
 		return EMOGI_BAD_INPUT;
 	}
 	search.algorithm = EMOGI_BFS;
-	search.max_depth = -1;
 	search.ntargets = 0;
 	status = emogi_cpu_bfs(pool, graph, &search, &levels, control, error);
 	if (status != EMOGI_OK)

@@ -130,6 +130,9 @@ extern void emogi_memory_trim(EmogiEngineState *state, uint64_t ready_bytes);
 /* Free all but the first nblocks blocks. */
 extern void emogi_memory_release(DeviceMemory *memory, int nblocks);
 
+/* Free one block of a run that needs it no more; NULL, or one that it does not hold, is no error. */
+extern void emogi_memory_return(DeviceMemory *memory, const void *block);
+
 /* Free one block that no DeviceMemory holds any more. */
 extern void emogi_memory_free(EmogiEngineState *state, void *block, uint64_t bytes);
 

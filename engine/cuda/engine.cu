@@ -181,7 +181,10 @@ load_kernels(EmogiError *error)
 	TRY(emogi_cuda_path_load(error));
 	TRY(emogi_cuda_ssnsp_load(error));
 	TRY(emogi_cuda_cc_load(error));
-	return emogi_cuda_gather_load(error);
+	TRY(emogi_cuda_gather_load(error));
+	TRY(emogi_cuda_degree_load(error));
+	TRY(emogi_cuda_triangles_load(error));
+	return emogi_cuda_scc_load(error);
 }
 
 static EmogiStatus

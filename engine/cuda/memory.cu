@@ -177,6 +177,23 @@ emogi_memory_release(DeviceMemory *memory, int nblocks)
 }
 
 void
+emogi_memory_return(DeviceMemory *memory, const void *block)
+{
+	for (int i = 0; i < memory->nblocks; i++)
+	{
+		if (memory->block[i] != block)
+			continue;
+		emogi_memory_free(memory->state, memory->block[i], memory->bytes[i]);
+		memory->nblocks--;
+		for (; i < memory->nblocks; i++)
+		{
+			memory->block[i] = memory->block[i + 1];
+			memory->bytes[i] = memory->bytes[i + 1];
+		}
+	}
+}
+
+void
 emogi_memory_free(EmogiEngineState *state, void *block, uint64_t bytes)
 {
 	state->taken_bytes -= bytes;

@@ -165,18 +165,6 @@ emogi_run_stop_clock(Run *run, EmogiResult *result, EmogiError *error)
 }
 
 EmogiStatus
-emogi_run_send(Run *run, void *to, const void *from, uint64_t bytes, EmogiError *error)
-{
-	return emogi_cuda_copy(run->state, to, from, bytes, cudaMemcpyHostToDevice, run->control, error);
-}
-
-EmogiStatus
-emogi_run_fetch(Run *run, void *to, const void *from, uint64_t bytes, EmogiError *error)
-{
-	return emogi_cuda_copy(run->state, to, from, bytes, cudaMemcpyDeviceToHost, run->control, error);
-}
-
-EmogiStatus
 emogi_run_give(Run *run, const EmogiQuery *query, EmogiResult *result, int i, const void *column, EmogiError *error)
 {
 	const EmogiColumnType type = emogi_algorithm_row(query->algorithm)->columns[i].type;

@@ -54,8 +54,17 @@ extern EmogiStatus emogi_run_start_clock(Run *run, EmogiError *error);
 extern EmogiStatus emogi_run_stop_clock(Run *run, EmogiResult *result, EmogiError *error);
 
 /* Copy an array to and from the device. */
-extern EmogiStatus emogi_run_send(Run *run, void *to, const void *from, uint64_t bytes, EmogiError *error);
-extern EmogiStatus emogi_run_fetch(Run *run, void *to, const void *from, uint64_t bytes, EmogiError *error);
+static inline EmogiStatus
+emogi_run_send(Run *run, void *to, const void *from, uint64_t bytes, EmogiError *error)
+{
+	return emogi_cuda_copy(run->state, to, from, bytes, cudaMemcpyHostToDevice, run->control, error);
+}
+
+static inline EmogiStatus
+emogi_run_fetch(Run *run, void *to, const void *from, uint64_t bytes, EmogiError *error)
+{
+	return emogi_cuda_copy(run->state, to, from, bytes, cudaMemcpyDeviceToHost, run->control, error);
+}
 
 /* Give column i of the answer, [nvertices] in the run's device memory, to the result: now, or as part of a summary. */
 extern EmogiStatus emogi_run_give(Run *run, const EmogiQuery *query, EmogiResult *result, int i, const void *column, EmogiError *error);
@@ -74,11 +83,22 @@ extern EmogiStatus emogi_cuda_cc(Run *run, const EmogiGraph *graph, const EmogiQ
 								 EmogiError *error);
 extern EmogiStatus emogi_cuda_gather(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
 									 EmogiError *error);
+extern EmogiStatus emogi_cuda_degree(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+									 EmogiError *error);
+extern EmogiStatus emogi_cuda_triangles(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+										EmogiError *error);
+extern EmogiStatus emogi_cuda_lcc(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+								  EmogiError *error);
+extern EmogiStatus emogi_cuda_scc(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+								  EmogiError *error);
 extern EmogiStatus emogi_cuda_bfs_load(EmogiError *error);
 extern EmogiStatus emogi_cuda_path_load(EmogiError *error);
 extern EmogiStatus emogi_cuda_ssnsp_load(EmogiError *error);
 extern EmogiStatus emogi_cuda_cc_load(EmogiError *error);
 extern EmogiStatus emogi_cuda_gather_load(EmogiError *error);
+extern EmogiStatus emogi_cuda_degree_load(EmogiError *error);
+extern EmogiStatus emogi_cuda_triangles_load(EmogiError *error);
+extern EmogiStatus emogi_cuda_scc_load(EmogiError *error);
 
 /*
  * BFS that leaves the levels on the device: (*level)[nvertices], taken from run->memory. Places the Graph, after all

@@ -344,6 +344,15 @@ must_leave(const Step &step)
 	return *halt != 0;
 }
 
+/* The same where a block may be the last for long: it asks the host itself, in every 64th round. */
+static __device__ __forceinline__ bool
+must_leave_alone(const Step &step, uint32_t round)
+{
+	if (round % 64 == 63 && *step.stop != 0)
+		*(volatile uint32_t *) &step.counters->halt = 1;
+	return must_leave(step);
+}
+
 /* Take the number of the next batch, or NO_BATCH. Both reads are under way together. */
 static __device__ __forceinline__ uint32_t
 take_ticket(const Step &step)

@@ -196,12 +196,9 @@ bool
 emogi_verify_ssnsp(EmogiCheck *check)
 {
 	const uint64_t n = check->graph->nvertices;
-	EmogiQuery	query = *check->query;
 	Count		count = {.check = check, .count = calloc(n + 1, sizeof(double))};
 	bool		right;
 
-	query.max_depth = -1;
-	check->query = &query;
 	if (!emogi_check_queue_init(&count.queue, check, push_count, &count) || count.count == NULL)
 		right = emogi_check_wrong(check, "no memory to verify");
 	else

@@ -49,6 +49,10 @@ extern void emogi_choice_note_build(const EmogiSource *source);
 
 extern void emogi_unshared_report(const EmogiSource *source, bool from_heaps, List *leaves, const char *why);
 
+/* ---- wish.c: a Graph whatever the snapshot sees ---- */
+
+extern bool emogi_wish_borrow(const EmogiGraphKey *key, int *index, uint64 *id, EmogiGraph *graph);
+
 /* ---- wish_keep.c: Graphs that are not evicted to make room ---- */
 
 extern bool emogi_wish_keep(EmogiCall *call);

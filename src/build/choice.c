@@ -7,8 +7,8 @@
  *
  * Each walk by itself may cost less than a build, and all of them much more: nobody knows how many will come. So it is done as with skis
  * that may be rented or bought: walks are paid for in the sum of cache/rents.c until they have cost as much as a build, and then the
- * next call builds, which never costs more than twice what would have been best. That holds where the Graph would be there for later
- * calls. One that would be for the call alone, as in a transaction that has changed the table, is never bought; nor is one for which
+ * next call builds, which never costs more than twice what would have been best; and where Graphs were built in vain, that much less often.
+ * That holds where the Graph would be there for later calls. One that would be for the call alone, as in a transaction that has changed the table, is never bought; nor is one for which
  * there is no memory.
  */
 #include "postgres.h"
@@ -137,7 +137,7 @@ expected_cost(const EmogiSource *source, const EmogiWalk *walk, int nleaves)
 static bool
 is_bought(const EmogiSource *source, EmogiDirection direction, double nedges)
 {
-	return emogi_rents_paid(source->relid) >= price_of(nedges) &&
+	return (double) emogi_rents_paid(source->relid) >= price_of(nedges) * (double) emogi_rents_times(source->relid) &&
 		emogi_estimate_graph(source, direction).peak_bytes <= emogi_limits_allowed_bytes();
 }
 

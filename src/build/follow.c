@@ -23,6 +23,7 @@
  * patched call costs as much as to splice so many edges.
  */
 #define PATCH_EDGES 16384
+#define LABELS_EDGES 250000		/* where components are patched */
 #define MIN_PATCHED 16
 
 /*
@@ -154,7 +155,8 @@ may_patch(const Following *following, const EmogiCached *base, const Since *sinc
 {
 	const uint64 nedges = base->graph.forward.nedges;
 	const bool	by_labels = following->wish->key.by_labels;
-	const uint64 cost = by_labels ? 1 + base->graph.nvertices / PATCH_EDGES : 1;	/* all may be written */
+	const uint64 unit = by_labels ? LABELS_EDGES : PATCH_EDGES;
+	const uint64 cost = by_labels ? 1 + base->graph.nvertices / unit : 1;	/* all may be written */
 	EmogiLiveState *state = following->state;
 
 	if (following->patch == NULL || since->nlogged + since->nown > MOST_PATCHED || base->graph.nvertices == 0 ||
@@ -167,7 +169,7 @@ may_patch(const Following *following, const EmogiCached *base, const Since *sinc
 	if (since->nown > 0)
 		return true;
 	state->npatched += cost;
-	return state->npatched - cost <= nedges / PATCH_EDGES + MIN_PATCHED;
+	return state->npatched - cost <= nedges / unit + MIN_PATCHED;
 }
 
 /* Show the call the Graph that its slot has as its donor, and beside it the changes; false when a splice is better, or the only way. */
@@ -277,6 +279,7 @@ splice_from(Following *following, const EmogiCached *base)
 	EmogiSlot  *slot = following->slot;
 	const EmogiWish *wish = following->wish;
 	EmogiLiveState *state = following->state;
+	const uint64 state_id = state->id;
 	EmogiGraphKey key = base->key;
 	EmogiDirection direction = base->key.direction;
 	Since		since = find_changes(following, base);
@@ -306,6 +309,7 @@ splice_from(Following *following, const EmogiCached *base)
 	emogi_live_state_let_go(slot);
 	emogi_call_phase(following->call, EMOGI_PHASE_SPLICE);
 	graph = splice_graph(following, base, &changes, misfits, shared);
+	emogi_live_state_note_spliced(state_id);
 	emogi_call_phase(following->call, EMOGI_PHASE_IDLE);
 	if (shared)
 	{

@@ -513,3 +513,32 @@ emogi_wish_present(const EmogiGraph *graph, EmogiDirection direction, const Emog
 	if (wanted->weight == 0)
 		emogi_wish_hide_weights(shown);
 }
+
+/*
+ * Pin the latest Graph in the cache that has what is wanted, whatever snapshot it was made for, and show it as a call would see it; false when
+ * there is none. Whoever borrows it unpins *index, and lets nothing come between.
+ */
+bool
+emogi_wish_borrow(const EmogiGraphKey *key, int *index, uint64 *id, EmogiGraph *graph)
+{
+	EmogiCached *latest = NULL;
+	dlist_iter	iter;
+
+	emogi_cache_lock();
+	dlist_foreach(iter, emogi_cache_chain(key))
+	{
+		EmogiCached *cached = dlist_container(EmogiCached, chain, iter.cur);
+
+		if (cached->state == EMOGI_GRAPH_READY && emogi_wish_has_columns(cached, key) && emogi_wish_has_lists(cached, key) &&
+			(latest == NULL || cached->id > latest->id))
+			latest = cached;
+	}
+	if (latest != NULL)
+	{
+		*index = emogi_wish_pin(latest);
+		*id = latest->id;
+		emogi_wish_present(&latest->graph, latest->key.direction, key, graph);
+	}
+	emogi_cache_unlock();
+	return latest != NULL;
+}

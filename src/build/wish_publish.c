@@ -118,7 +118,11 @@ doom_predecessors(const EmogiCached *published, TransactionId oldest_xid)
 		if (cached->kept)
 			continue;
 		if (is_superfluous(cached, published, oldest_xid))
+		{
+			if (cached->live_id == 0 && published->live_id == 0)
+				emogi_rents_note_end(published->key.relid, cached->hits);
 			emogi_cache_doom(cached);
+		}
 		else if (cached->key.direction == published->key.direction && cached->key.weight == published->key.weight)
 		{
 			versions++;

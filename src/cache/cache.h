@@ -283,6 +283,8 @@ extern void emogi_rents_shmem_startup(bool found);
 extern void emogi_rents_pay(Oid relid, uint64 cost);
 extern uint64 emogi_rents_paid(Oid relid);
 extern void emogi_rents_clear(Oid relid);
+extern void emogi_rents_note_end(Oid relid, uint64 hits);
+extern uint64 emogi_rents_times(Oid relid);
 
 /* ---- drops.c: what is dropped is evicted ---- */
 

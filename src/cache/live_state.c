@@ -268,6 +268,17 @@ emogi_live_state_exists(const EmogiGraphKey *key)
 	return state != NULL && state->phase == EMOGI_LIVE_READY;
 }
 
+/* Note that the splice is over of which the state with this id knows, if it is still there. */
+void
+emogi_live_state_note_spliced(uint64 id)
+{
+	emogi_cache_lock();
+	for (uint32 i = 0; i < emogi_live_states->nused; i++)
+		if (emogi_live_states->states[i].id == id)
+			emogi_live_states->states[i].splice_until = 0;
+	emogi_cache_unlock();
+}
+
 /* Does a call hold the state of a Source? */
 bool
 emogi_live_state_is_held(const EmogiGraphKey *key)

@@ -95,7 +95,7 @@ typedef struct EmogiLiveState
 	uint64		log_room;
 	EmogiEdgeChange *log;		/* [log_room] */
 	uint64		npatched;		/* calls that have gone without a splice at this position */
-	TimestampTz splice_until;	/* before that a splice is under way, if nothing has come between */
+	TimestampTz splice_until;	/* before that a splice is under way, if nothing has come between; also written by who has spliced */
 } EmogiLiveState;
 
 typedef struct EmogiLiveStates
@@ -117,6 +117,7 @@ extern void emogi_live_state_view_pages(EmogiLivePages *pages, void *block, int 
 
 extern EmogiLiveState *emogi_live_state_hold(EmogiSlot *slot, const EmogiGraphKey *key, bool make, bool *waited);
 extern bool emogi_live_state_exists(const EmogiGraphKey *key);
+extern void emogi_live_state_note_spliced(uint64 id);
 extern bool emogi_live_state_is_held(const EmogiGraphKey *key);
 extern void emogi_live_state_let_go(EmogiSlot *slot);
 extern List *emogi_live_state_relations(Oid database);

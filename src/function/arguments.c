@@ -9,6 +9,7 @@
  */
 #include "postgres.h"
 
+#include <float.h>
 #include <math.h>
 
 #include "catalog/pg_type.h"
@@ -69,16 +70,23 @@ emogi_arguments_graph(FunctionCallInfo fcinfo, EmogiGraphArgument *graph)
 	graph->text = relation_text(graph->relid, graph->columns);
 }
 
-/* Get the query of start values; raises 22004 when it is NULL. */
+/* Get the query of start values, or of communities; raises 22004 when it is NULL. */
 static char *
-start_argument(FunctionCallInfo fcinfo, int n)
+values_argument(FunctionCallInfo fcinfo, int n, const char *what, const char *hint)
 {
 	if (PG_ARGISNULL(n))
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("the query of start values must not be NULL"),
-				 errhint("Give a query that returns a vertex and its value: 'SELECT vertex, value FROM start'.")));
+				 errmsg("the %s must not be NULL", what),
+				 errhint("%s", hint)));
 	return text_to_cstring(PG_GETARG_TEXT_PP(n));
+}
+
+/* Get the query of start values; raises 22004 when it is NULL. */
+static char *
+start_argument(FunctionCallInfo fcinfo, int n)
+{
+	return values_argument(fcinfo, n, EMOGI_START_QUERY, "Give a query that returns a vertex and its value: 'SELECT vertex, value FROM start'.");
 }
 
 /* Read the name of a direction; false when it is none. */
@@ -127,8 +135,8 @@ number_argument(FunctionCallInfo fcinfo, int n, const char *name, double otherwi
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("%s is out of range: %g", name, number),
-				 most < (double) INFINITY ? errhint("It must be between %g and %g.", least, most) :
-				 errhint("It must be %g or more.", least)));
+				 most < DBL_MAX ? errhint("It must be between %g and %g.", least, most) :
+				 isinf(most) ? errhint("It must be %g or more.", least) : errhint("It must be %g or more, and finite.", least)));
 	return number;
 }
 
@@ -243,6 +251,33 @@ read_argument(FunctionCallInfo fcinfo, int n, const EmogiParameter *parameter, E
 		case EMOGI_TOLERANCE:
 			task->query.tolerance = number_argument(fcinfo, n, "tolerance", otherwise, 0, infinity);
 			break;
+		case EMOGI_SAMPLES:
+			task->query.samples = int_argument(fcinfo, n, otherwise, 1, "samples must be positive", "Use 1 or more, or NULL for all vertices.");
+			break;
+		case EMOGI_RESOLUTION:
+			task->query.resolution = number_argument(fcinfo, n, "resolution", otherwise, 0, DBL_MAX);
+			break;
+		case EMOGI_THETA:
+			task->query.theta = number_argument(fcinfo, n, "theta", otherwise, 0, infinity);
+			break;
+		case EMOGI_MAX_CLUSTER_SIZE:
+			task->query.max_cluster_size = int_argument(fcinfo, n, otherwise, 1, "max_cluster_size must be positive",
+														"Use NULL for no bound, 1 or more else.");
+			break;
+		case EMOGI_MAX_LEVELS:
+			task->query.max_levels = int_argument(fcinfo, n, otherwise, 1, "max_levels must be positive",
+												  "Use NULL for no bound, 1 or more else.");
+			break;
+		case EMOGI_COMMUNITIES:
+			task->start = values_argument(fcinfo, n, EMOGI_COMMUNITIES_QUERY,
+										  "Give a query that returns a vertex and its community: 'SELECT vertex, community FROM communities'.");
+			break;
+		case EMOGI_SEED:
+			task->query.seed = PG_ARGISNULL(n) ? (uint64) otherwise : (uint64) PG_GETARG_INT64(n);
+			break;
+		case EMOGI_NORMALIZED:
+			task->query.normalized = PG_ARGISNULL(n) ? otherwise != 0 : PG_GETARG_BOOL(n);
+			break;
 		case EMOGI_DIRECTION:
 			task->direction = emogi_arguments_direction(fcinfo, n, (EmogiDirection) otherwise);
 			break;
@@ -272,6 +307,8 @@ emogi_arguments_read(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm, EmogiTas
 	emogi_arguments_begin(fcinfo, algorithm, task);
 	for (int i = 0; parameters[i].kind != EMOGI_NO_PARAMETER; i++)
 		read_argument(fcinfo, i + 1, &parameters[i], task);
-	if (!task->has_sources)
+	if ((emogi_algorithm_row(algorithm)->traits & EMOGI_IS_TOTAL) != 0)
+		task->vertex_type = TEXTOID;
+	else if (!task->has_sources)
 		note_result_type(fcinfo, task);
 }

@@ -1,16 +1,27 @@
 /*
- * entries.c: the C entries of the functions whose rows are vertices, one for each row of the table of algorithms (contract/algorithms.h):
- * emogi_NAME(graph, parameters ...) -> setof (vertex, columns ...).
+ * entries.c: the C entries of the functions, one for each row of the table of algorithms (contract/algorithms.h):
+ * emogi_NAME(graph, parameters ...) -> setof (vertex, columns ...), a hierarchy, or the sum of a column.
  */
 #include "postgres.h"
 
 #include "function/function.h"
+
+/* Carry out the function of an algorithm. */
+static Datum
+enter(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm)
+{
+	const uint32 traits = emogi_algorithm_row(algorithm)->traits;
+
+	if ((traits & EMOGI_IS_TOTAL) != 0)
+		return emogi_communities_total(fcinfo, algorithm);
+	return emogi_run_to_rows(fcinfo, algorithm, (traits & EMOGI_IS_HIERARCHY) != 0 ? emogi_communities_put : emogi_run_put);
+}
 
 #define ENTRY(NAME, name, ...) \
 	PG_FUNCTION_INFO_V1(emogi_##name); \
 	Datum \
 	emogi_##name(PG_FUNCTION_ARGS) \
 	{ \
-		return emogi_run_to_rows(fcinfo, EMOGI_##NAME); \
+		return enter(fcinfo, EMOGI_##NAME); \
 	}
 EMOGI_ALGORITHMS(ENTRY, ENTRY, ENTRY)

@@ -3,7 +3,9 @@
  *
  * A function has a file of its own: bfs.c is emogi_bfs. arguments.c reads its arguments into a Task; vertices.c turns those that are
  * vertices into what the Graph knows them by, once that is there. run.c carries the Task out: it begins a call, obtains the Graph (../build), has the worker run the Query (../call), and returns the Result as rows.
- * near.c carries out what reaches little without the worker, afoot.c what reaches little without a Graph, components.c emogi_cc where there was a run before. values.c reads a query of start values. refusal.c says why a graph has no answer.
+ * communities.c carries out what returns a hierarchy or a number.
+ * near.c carries out what reaches little without the worker, afoot.c what reaches little without a Graph, components.c emogi_cc where there was a run before. values.c reads a query of start values or communities. refusal.c says why a graph
+ * has no answer.
  */
 #ifndef EMOGI_FUNCTION_H
 #define EMOGI_FUNCTION_H
@@ -14,9 +16,9 @@
 
 /* ---- values.c ---- */
 
-extern void emogi_values_check(const char *query, const EmogiKeyType *key);
-extern void emogi_values_query(const EmogiGraph *graph, EmogiForm *form, const char *query, double otherwise, double *values,
-							   bool *given);
+extern void emogi_values_check(const char *query, bool are_communities, const EmogiKeyType *key);
+extern void emogi_values_query(const EmogiGraph *graph, EmogiForm *form, const char *query, bool are_communities, double otherwise,
+							   double *values, bool *given);
 
 /* ---- run.c ---- */
 
@@ -41,7 +43,7 @@ typedef struct EmogiTask
 	bool		no_rows;		/* none is wanted: for errors alone */
 	bool		has_targets;	/* rows of these vertices alone are wanted */
 	EmogiGiven	wanted;			/* as given in a condition */
-	char	   *start;			/* text of the query of start values; NULL = none */
+	char	   *start;			/* text of the query of start values, or of communities; NULL = none */
 	bool		with_backward;
 	bool		is_shared;		/* other processes read its rows */
 
@@ -58,6 +60,10 @@ typedef struct EmogiTask
 	uint64		ntargets;
 } EmogiTask;
 
+/* Puts the rows of a call's result into its tuplestore. */
+typedef void (*EmogiPutRows) (FunctionCallInfo fcinfo, EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph,
+							  const EmogiResult *result);
+
 extern void emogi_run_wish(const EmogiTask *task, EmogiGraphKey *key);
 extern EmogiCall *emogi_run_open(Oid function, EmogiTask *task, EmogiPatch **patch, EmogiGraph *graph);
 extern bool emogi_run_reopen(EmogiCall *call, EmogiTask *task, EmogiGraph *graph);
@@ -67,7 +73,9 @@ extern void emogi_run_batch(EmogiCall *call, const EmogiTask *task, const EmogiG
 extern bool emogi_run_path(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, uint32 *path,
 						   double *distance, uint64 *length);
 extern EmogiCall *emogi_run(Oid function, EmogiTask *task, EmogiGraph *graph, EmogiResult *result);
-extern Datum emogi_run_to_rows(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm);
+extern void emogi_run_put(FunctionCallInfo fcinfo, EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph,
+						  const EmogiResult *result);
+extern Datum emogi_run_to_rows(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm, EmogiPutRows put);
 extern void emogi_run_notice_missing(const char *what, const EmogiTask *task, Datum key);
 
 /* ---- vertices.c ---- */
@@ -111,6 +119,12 @@ extern void emogi_afoot_take(EmogiCall *call, EmogiTask *task, const EmogiWalk *
 
 extern bool emogi_components_run(EmogiCall *call, const EmogiTask *task, const EmogiPatch *patch, EmogiGraph *graph, EmogiResult *result);
 extern void emogi_components_keep(EmogiCall *call, const EmogiResult *result);
+
+/* ---- communities.c ---- */
+
+extern void emogi_communities_put(FunctionCallInfo fcinfo, EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph,
+								  const EmogiResult *result);
+extern Datum emogi_communities_total(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm);
 
 /* ---- arguments.c ---- */
 

@@ -1,5 +1,5 @@
 /*
- * near.c: searches that reach little, which the backend makes itself.
+ * near.c: searches that reach little, and degrees of a few vertices, which the backend makes itself.
  *
  * The Graph lies in the Region, where this process sees it, too. So a search that looks at few list entries need not ask the engine
  * worker, nor wait until a Graph has been made of an older one and what has changed since (patch.h). Whether it looks at few
@@ -9,6 +9,7 @@
 
 #include <math.h>
 
+#include "contract/semirings.h"
 #include "cpu/near_search.h"
 #include "cpu/path_search.h"
 #include "function/function.h"
@@ -22,15 +23,22 @@
 #define MIN_EDGES UINT64CONST(4096)
 #define MAX_EDGES UINT64CONST(16384)
 
+/* Does a task ask for the degrees of given vertices? */
+static bool
+asks_degrees(const EmogiTask *task)
+{
+	return task->query.algorithm == EMOGI_DEGREE && task->has_targets && !task->is_shared;
+}
+
 /* May the backend itself carry out a task? Then its Graph may be a patched one. */
 bool
 emogi_near_may_serve(const EmogiTask *task)
 {
 	const EmogiPapersQuery papers = emogi_papers_query();
-	const bool	stops = (emogi_algorithm_row(task->query.algorithm)->traits & EMOGI_STOPS) != 0;
+	const bool	answers = emogi_near_search_answers(emogi_algorithm_row(task->query.algorithm));
 
 	return emogi_enable_near && emogi_engine != EMOGI_ENGINE_CUDA && papers.mapping == EMOGI_MAPPING_AUTO &&
-		(task->query.algorithm == EMOGI_CC || (stops && !task->is_shared));
+		(task->query.algorithm == EMOGI_CC || (answers && !task->is_shared) || asks_degrees(task));
 }
 
 /* Is there anything that says that a search reaches little? */
@@ -112,7 +120,67 @@ set_rows(const EmogiTask *task, const EmogiPatch *patch, const EmogiNearAnswer *
 		else
 			result->columns[0].float64[i] = answer->values[i];
 	}
+	if (answer->paths != NULL)
+		result->columns[1].any = memcpy(palloc(Max(count, 1) * sizeof(double)), answer->paths, count * sizeof(double));
 	*graph = (EmogiGraph) {.nvertices = count,.ids = ids,.dictionary = graph->dictionary};
+}
+
+/* Have the rows be the vertices of an answer with their degrees and strengths, as engine/cpu/degree.c adds them up. Get the entries read. */
+static uint64
+set_degrees(const EmogiPatch *patch, const EmogiNearAnswer *answer, EmogiGraph *graph, EmogiResult *result)
+{
+	const EmogiListsView lists = emogi_lists_forward(graph, patch);
+	const uint64 count = answer->count;
+	int64	   *ids = palloc(Max(count, 1) * sizeof *ids);
+	uint64		nentries = 0;
+
+	result->columns[0].int64 = palloc(Max(count, 1) * sizeof(int64));
+	result->columns[1].float64 = palloc(Max(count, 1) * sizeof(double));
+	for (uint64 i = 0; i < count; i++)
+	{
+		const uint64 degree = emogi_lists_degree(&lists, answer->vertices[i]);
+		double		strength = (double) degree;
+
+		if (graph->weight_type != EMOGI_WEIGHT_NONE)
+		{
+			const uint64 first = graph->forward.offsets[answer->vertices[i]];
+
+			strength = 0.0;
+			for (uint64 e = first; e < first + degree; e++)
+				strength += emogi_weight(graph->forward.weights, graph->weight_type, e);
+			nentries += degree;
+		}
+		ids[i] = emogi_patch_key(graph, patch, answer->vertices[i]);
+		result->columns[0].int64[i] = (int64) degree;
+		result->columns[1].float64[i] = strength;
+	}
+	*graph = (EmogiGraph) {.nvertices = count,.ids = ids,.dictionary = graph->dictionary};
+	return nentries;
+}
+
+/*
+ * Find the degrees of a task's targets. The search goes nowhere: it puts those that are there in order, each once. Weights are added up in
+ * the order of whole lists, which a patch has not.
+ */
+static bool
+run_degrees(EmogiCall *call, const EmogiTask *task, const EmogiPatch *patch, EmogiGraph *graph, EmogiResult *result)
+{
+	const EmogiGraph whole = *graph;
+	const double start_ms = emogi_pool_now_ms();
+	EmogiQuery	query = {.algorithm = EMOGI_BFS};
+	EmogiNearAnswer answer;
+	uint64		nentries;
+
+	if (patch != NULL && graph->weight_type != EMOGI_WEIGHT_NONE)
+		return false;
+	query.sources = find_numbers(graph, patch, task->targets, task->ntargets, &query.nsources);
+	if (emogi_near_search(graph, patch, &query, MIN_EDGES, &answer) != EMOGI_NEAR_ANSWERED)
+		return false;
+	nentries = set_degrees(patch, &answer, graph, result);
+	emogi_near_note_run(call, &whole, answer.count, 1, nentries, start_ms);
+	emogi_near_search_free(&answer);
+	call->rows_are_local = true;
+	return true;
 }
 
 /*
@@ -127,6 +195,8 @@ emogi_near_run(EmogiCall *call, const EmogiTask *task, const EmogiPatch *patch, 
 	double		start_ms = emogi_pool_now_ms();
 	EmogiNearAnswer answer;
 
+	if (asks_degrees(task))
+		return run_degrees(call, task, patch, graph, result);
 	query.sources = find_numbers(graph, patch, task->keys, task->nkeys, &query.nsources);
 	if (task->has_targets)
 		query.targets = find_numbers(graph, patch, task->targets, task->ntargets, &query.ntargets);

@@ -141,7 +141,26 @@ divide_by_sum(const EmogiTask *task, const EmogiGraph *graph, double *values)
 		values[v] /= sum;
 }
 
-/* Bring the start values into the Region. */
+/* Are communities what a task's query of values returns? */
+static bool
+has_communities(const EmogiTask *task)
+{
+	return emogi_algorithm_takes(emogi_algorithm_row(task->query.algorithm), EMOGI_COMMUNITIES) >= 0;
+}
+
+/* Raise 22023 for a vertex that is in no community. */
+static void
+require_communities(const EmogiTask *task, const EmogiGraph *graph, const double *communities)
+{
+	for (uint64 v = 0; v < graph->nvertices; v++)
+		if (isnan(communities[v]))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("vertex %s has no community", emogi_vertices_text(task, graph, v)),
+					 errhint("The query must return a row for each vertex of the graph.")));
+}
+
+/* Bring the start values, or communities, into the Region. */
 static void
 set_values(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, EmogiQuery *query)
 {
@@ -151,8 +170,11 @@ set_values(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, Emog
 	const EmogiAlgorithmRow *row = emogi_algorithm_row(query->algorithm);
 	const bool	fixes = (row->traits & EMOGI_SUM_FIXES) != 0;
 
-	emogi_values_query(graph, task->form, task->start, fixes ? get_float8_nan() : 0.0, values, given);
+	emogi_values_query(graph, task->form, task->start, has_communities(task), fixes || has_communities(task) ? get_float8_nan() : 0.0,
+					   values, given);
 	emogi_region_free(given, given_bytes);
+	if (has_communities(task))
+		require_communities(task, graph, values);
 	if (emogi_algorithm_takes(row, EMOGI_LEAP) < 0)
 		query->values = values;
 	else
@@ -281,10 +303,11 @@ check_values(const EmogiTask *task, const EmogiGraph *graph, const EmogiResult *
 }
 
 /* Put one row into the tuplestore for each vertex that has one, in ascending order of keys. */
-static void
-put_rows(FunctionCallInfo fcinfo, EmogiCall *call, const EmogiResultColumn *columns, EmogiForm *form, const EmogiGraph *graph,
-		 const EmogiResult *result)
+void
+emogi_run_put(FunctionCallInfo fcinfo, EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, const EmogiResult *result)
 {
+	const EmogiResultColumn *columns = emogi_algorithm_row(task->query.algorithm)->columns;
+	EmogiForm  *form = task->form;
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	MemoryContext row_context = AllocSetContextCreate(CurrentMemoryContext, "emogi row", ALLOCSET_SMALL_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(row_context);
@@ -341,7 +364,7 @@ open_call(Oid function, EmogiTask *task, EmogiPatch **patch, EmogiGraph *graph, 
 	if (OidIsValid(source.key.type))
 		emogi_vertices_read(task, function, &source.key);
 	if (task->start != NULL)
-		emogi_values_check(task->start, &source.key);
+		emogi_values_check(task->start, has_communities(task), &source.key);
 	emogi_request_require_engine();
 	if (task->has_sources && task->sources.count == 0)
 	{
@@ -529,9 +552,9 @@ emogi_run(Oid function, EmogiTask *task, EmogiGraph *graph, EmogiResult *result)
 	return call;
 }
 
-/* Carry out the function of an algorithm, its rows into a tuplestore. */
+/* Carry out the function of an algorithm, its rows into a tuplestore: put makes them. */
 Datum
-emogi_run_to_rows(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm)
+emogi_run_to_rows(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm, EmogiPutRows put)
 {
 	EmogiTask	task;
 	EmogiGraph	graph;
@@ -543,7 +566,7 @@ emogi_run_to_rows(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm)
 	call = emogi_run(fcinfo->flinfo->fn_oid, &task, &graph, &result);
 	if (call == NULL)
 		return (Datum) 0;
-	put_rows(fcinfo, call, emogi_algorithm_row(algorithm)->columns, task.form, &graph, &result);
+	put(fcinfo, call, &task, &graph, &result);
 	emogi_call_end(call);
 	return (Datum) 0;
 }

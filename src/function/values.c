@@ -1,5 +1,6 @@
 /*
- * values.c: start values of vertices, from a query that returns (vertex, value).
+ * values.c: start values of vertices, from a query that returns (vertex, value), or communities, from one that returns (vertex, community).
+ * Communities are of any type that can be sorted; equal ones get the same number.
  */
 #include "postgres.h"
 
@@ -24,6 +25,7 @@ typedef struct Values
 	EmogiForm  *form;
 	double	   *values;			/* [nvertices] */
 	bool	   *given;			/* [nvertices] */
+	const char *what;			/* a value is called in errors */
 } Values;
 
 /* Set the start value of one vertex. Raises 22023 for a value that is not finite or a vertex that has one already. */
@@ -44,7 +46,7 @@ set_value(const Values *values, Datum key, double value)
 	if (values->given[v])
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("vertex %s has more than one start value", emogi_form_key_text(type, key)),
+				 errmsg("vertex %s has more than one %s", emogi_form_key_text(type, key), values->what),
 				 errhint("Group the query by vertex.")));
 	values->given[v] = true;
 	values->values[v] = value;
@@ -111,36 +113,38 @@ check_vertex(TupleDesc desc, const EmogiKeyType *key)
 
 /* See that query text is one SELECT of a vertex and a number, inside SPI; get its length without a semicolon. */
 static int
-check_query(const char *query, const EmogiKeyType *key)
+check_query(const char *query, bool are_communities, const EmogiKeyType *key)
 {
 	TupleDesc	desc;
-	int			length = emogi_query_describe(query, EMOGI_START_QUERY, &desc);
+	int			length = emogi_query_describe(query, are_communities ? EMOGI_COMMUNITIES_QUERY : EMOGI_START_QUERY, &desc);
 
 	check_vertex(desc, key);
-	emogi_query_check_number(desc, 1, "start value");
+	if (!are_communities)
+		emogi_query_check_number(desc, 1, "start value");
 	return length;
 }
 
 /* Raise the error that emogi_values_query would raise for the form of a query; does not run it. key: of the Graph, or not known. */
 void
-emogi_values_check(const char *query, const EmogiKeyType *key)
+emogi_values_check(const char *query, bool are_communities, const EmogiKeyType *key)
 {
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
-	(void) check_query(query, key);
+	(void) check_query(query, are_communities, key);
 	emogi_snapshot_prepare(query);
 	SPI_finish();
 }
 
 /*
- * Fill values[nvertices] from the text of a query that returns (vertex, value), run as the caller under the caller's
- * snapshot. Vertices without a row get `otherwise`; rows of vertices that the graph does not have are passed over.
+ * Fill values[nvertices] from the text of a query that returns (vertex, value), or (vertex, community), run as the caller under the
+ * caller's snapshot. Vertices without a row get `otherwise`; rows of vertices that the graph does not have are passed over.
  * given[nvertices] is scratch, zeroed. Raises 42601, 42804, 22023 and whatever the query raises.
  */
 void
-emogi_values_query(const EmogiGraph *graph, EmogiForm *form, const char *query, double otherwise, double *values, bool *given)
+emogi_values_query(const EmogiGraph *graph, EmogiForm *form, const char *query, bool are_communities, double otherwise, double *values,
+				   bool *given)
 {
-	const Values target = {graph, form, values, given};
+	const Values target = {graph, form, values, given, are_communities ? "community" : "start value"};
 	const EmogiKeyType *key = &form->coder.key;
 	StringInfoData sql;
 	EmogiReading reading;
@@ -150,14 +154,15 @@ emogi_values_query(const EmogiGraph *graph, EmogiForm *form, const char *query, 
 		values[v] = otherwise;
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
-	length = check_query(query, key);
+	length = check_query(query, are_communities, key);
 	initStringInfo(&sql);
 	appendStringInfoString(&sql, "SELECT q.v");
 	if (key->nparts == 0)
 		appendStringInfo(&sql, "::%s", format_type_extended(key->type, -1, FORMAT_TYPE_TYPEMOD_GIVEN | FORMAT_TYPE_FORCE_QUALIFY));
-	appendStringInfoString(&sql, ", q.x::pg_catalog.float8 FROM (");
+	appendStringInfoString(&sql, are_communities ? ", (pg_catalog.dense_rank() OVER (ORDER BY q.x))::pg_catalog.float8 FROM (" :
+						   ", q.x::pg_catalog.float8 FROM (");
 	appendBinaryStringInfo(&sql, query, length);
-	appendStringInfoString(&sql, "\n) AS q(v, x)");
+	appendStringInfoString(&sql, are_communities ? "\n) AS q(v, x) WHERE q.x IS NOT NULL" : "\n) AS q(v, x)");
 	reading = emogi_snapshot_open(sql.data, 0, NULL, 0);
 	take_cursor(&target, SPI_cursor_open(NULL, reading.plan, NULL, NULL, true));
 	emogi_snapshot_check(&reading);

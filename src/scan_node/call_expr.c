@@ -4,6 +4,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "access/htup_details.h"
 #include "catalog/dependency.h"
 #include "catalog/pg_language.h"
@@ -79,9 +81,9 @@ is_member(Oid function)
 	return true;
 }
 
-/* Find which of emogi's functions a function of the catalog is; NULL when it is none whose rows are vertices. */
+/* Find of which algorithm a function of the catalog is; NULL when it is of none. */
 const EmogiAlgorithmRow *
-emogi_call_expr_function(Oid function)
+emogi_call_expr_algorithm(Oid function)
 {
 	char	   *symbol = symbol_of(function);
 	const EmogiAlgorithmRow *found = NULL;
@@ -89,6 +91,15 @@ emogi_call_expr_function(Oid function)
 	if (symbol != NULL && strncmp(symbol, "emogi_", strlen("emogi_")) == 0)
 		found = emogi_algorithm_named(symbol + strlen("emogi_"));
 	return found != NULL && is_member(function) ? found : NULL;
+}
+
+/* The same; NULL also where its rows are not vertices but vertices at levels, or it has none. */
+const EmogiAlgorithmRow *
+emogi_call_expr_function(Oid function)
+{
+	const EmogiAlgorithmRow *found = emogi_call_expr_algorithm(function);
+
+	return found != NULL && (found->traits & (EMOGI_IS_HIERARCHY | EMOGI_IS_TOTAL)) == 0 ? found : NULL;
 }
 
 /* Is a function emogi_shortest_path, whose rows are the steps of a path? */
@@ -177,6 +188,32 @@ emogi_call_expr_key(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiKeyType
 		return false;
 	*key = source.key;
 	return OidIsValid(key->type);
+}
+
+/* Find which way the lists lead that a call asks for; false when that is not constant, or its algorithm has no such argument. */
+bool
+emogi_call_expr_direction(const FuncExpr *call, const EmogiAlgorithmRow *function, EmogiDirection *direction)
+{
+	const int	place = emogi_algorithm_takes(function, EMOGI_DIRECTION);
+	const Const *given = place >= 0 ? list_nth(call->args, place + 1) : NULL;
+
+	if (given == NULL || !IsA(given, Const))
+		return false;
+	*direction = (EmogiDirection) function->parameters[place].otherwise;
+	return given->constisnull || emogi_arguments_direction_named(TextDatumGetCString(given->constvalue), direction);
+}
+
+/* Get a constant number of a call, an integer or a double; +inf when it is NULL or not constant. */
+double
+emogi_call_expr_number(const Node *node)
+{
+	const Const *constant = (const Const *) node;
+	double		integer;
+
+	if (IsA(node, Const) && constant->consttype == FLOAT8OID && !constant->constisnull)
+		return DatumGetFloat8(constant->constvalue);
+	integer = emogi_call_expr_integer(node);
+	return integer >= 0 ? integer : (double) INFINITY;
 }
 
 /* Get a constant integer of a call; -1 when it is NULL or not constant. */

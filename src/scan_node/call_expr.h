@@ -9,12 +9,15 @@
 
 #include "function/function.h"
 
+extern const EmogiAlgorithmRow *emogi_call_expr_algorithm(Oid function);
 extern const EmogiAlgorithmRow *emogi_call_expr_function(Oid function);
 extern bool emogi_call_expr_is_path(Oid function);
 extern FuncExpr *emogi_call_expr_of(const RangeTblEntry *rte, const EmogiAlgorithmRow **function);
 extern bool emogi_call_expr_graph(const FuncExpr *call, EmogiGraphArgument *graph);
 extern bool emogi_call_expr_source(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiSource *source);
 extern bool emogi_call_expr_key(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiKeyType *key);
+extern bool emogi_call_expr_direction(const FuncExpr *call, const EmogiAlgorithmRow *function, EmogiDirection *direction);
+extern double emogi_call_expr_number(const Node *node);
 extern double emogi_call_expr_integer(const Node *node);
 
 #endif							/* EMOGI_CALL_EXPR_H */

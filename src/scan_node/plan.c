@@ -13,6 +13,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "access/sysattr.h"
 #include "catalog/pg_class.h"
 #include "funcapi.h"
@@ -222,35 +224,49 @@ make_path(PlannerInfo *root, RelOptInfo *rel, Relids required_outer)
 	return path;
 }
 
+/* Narrow the bounds of a search by a condition that its scan sees to. */
+static void
+narrow(const EmogiAlgorithmRow *function, const EmogiCondition *condition, EmogiBounds *bounds)
+{
+	const double bound = emogi_call_expr_number((Node *) condition->operand);
+
+	if (emogi_algorithm_takes(function, EMOGI_MAX_DEPTH) < 0)
+		bounds->distance = Min(bounds->distance, bound);
+	else if (bound < (double) INFINITY)
+		bounds->depth = bounds->depth < 0 ? bound : Min(bounds->depth, bound);
+}
+
 /* Take what the pushed-down conditions say into account for the rows of the item; get what its call costs less for them. */
 static double
 adjust_rows(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call, const EmogiAlgorithmRow *function)
 {
-	EmogiGraphSize	size;
-	double		given;
-	double		depth;
+	const bool	stops = emogi_algorithm_takes(function, EMOGI_MAX_DEPTH) >= 0 || emogi_algorithm_takes(function, EMOGI_MAX_DISTANCE) >= 0;
+	EmogiGraphSize size;
+	EmogiBounds bounds;
+	EmogiBounds given;
+	double		cost;
 	ListCell   *cell;
 
-	if (emogi_algorithm_takes(function, EMOGI_MAX_DEPTH) < 0 || !emogi_size_find(call, function->algorithm, &size))
+	if (!stops || !emogi_size_find(call, function->algorithm, &size))
 		return 0;
-	given = depth = emogi_size_depth(call, function);
+	bounds = given = emogi_size_bounds(call, function);
 	foreach(cell, rel->baserestrictinfo)
 	{
 		RestrictInfo *clause = lfirst_node(RestrictInfo, cell);
-		EmogiCondition	condition;
-		double		bound;
+		EmogiCondition condition;
 
-		if (!emogi_conditions_match(root, rel, function, clause, &condition) || condition.pushdown < EMOGI_AT_MOST ||
-			!emogi_conditions_may_bound(root, call, (Node *) condition.operand))
-			continue;
-		bound = emogi_call_expr_integer((Node *) condition.operand);
-		if (bound < 0)
-			continue;
-		rel->tuples = Min(rel->tuples, emogi_size_reached(&size, bound));	/* the search stops there: no more are read */
-		rel->rows = clamp_row_est(Min(rel->rows, rel->tuples));
-		depth = depth < 0 ? bound : Min(depth, bound);
+		if (emogi_conditions_match(root, rel, function, clause, &condition) && condition.pushdown >= EMOGI_AT_MOST &&
+			emogi_conditions_may_bound(root, call, (Node *) condition.operand))
+			narrow(function, &condition, &bounds);
 	}
-	return emogi_size_call_cost(&size, given) - emogi_size_call_cost(&size, depth);
+	if (bounds.depth == given.depth && bounds.distance == given.distance)
+		return 0;
+	emogi_size_try(call, function, &given, &size);
+	cost = emogi_size_call_cost(&size, given.depth);
+	emogi_size_try(call, function, &bounds, &size);
+	rel->tuples = Min(rel->tuples, emogi_size_reached(&size, bounds.depth));	/* the search stops there: no more are read */
+	rel->rows = clamp_row_est(Min(rel->rows, rel->tuples));
+	return cost - emogi_size_call_cost(&size, bounds.depth);
 }
 
 /* Set the costs of a path of which all rows are read, by so many processes; its rows are those of one of them. */

@@ -1,6 +1,6 @@
 /*
- * plan.h: what the planner's side shares: plan.c for scans, lateral.c for batches of scans, upper.c for what stands over them, conditions.c, outputs.c and
- * size.c for all.
+ * plan.h: what the planner's side shares: plan.c for scans, lateral.c for batches of scans, upper.c for what stands over them, conditions.c, outputs.c,
+ * size.c and probe.c for all.
  */
 #ifndef EMOGI_PLAN_H
 #define EMOGI_PLAN_H
@@ -52,7 +52,15 @@ typedef struct EmogiGraphSize
 	double		next_degree;	/* edges of a vertex that an edge leads to */
 	double		build_cost;		/* 0 = it is cached */
 	bool		may_walk;		/* a search that reaches little may do without it */
+	double		reached;		/* vertices that the call has reached on trial, -1 = it was not tried, or reaches many */
 } EmogiGraphSize;
+
+/* How far a search goes. */
+typedef struct EmogiBounds
+{
+	double		depth;			/* hops; -1 = any number */
+	double		distance;		/* +inf = any */
+} EmogiBounds;
 
 /* conditions.c */
 extern bool emogi_conditions_is_column(Node *node, const RelOptInfo *rel, AttrNumber attnum);
@@ -64,9 +72,13 @@ extern void emogi_conditions_sort(PlannerInfo *root, const RelOptInfo *rel, List
 /* size.c */
 extern bool emogi_size_find(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiGraphSize *size);
 extern double emogi_size_reached(const EmogiGraphSize *size, double depth);
-extern double emogi_size_depth(const FuncExpr *call, const EmogiAlgorithmRow *function);
+extern void emogi_size_try(const FuncExpr *call, const EmogiAlgorithmRow *function, const EmogiBounds *bounds, EmogiGraphSize *size);
+extern EmogiBounds emogi_size_bounds(const FuncExpr *call, const EmogiAlgorithmRow *function);
 extern double emogi_size_lookup_cost(const Node *vertex, double of_integer);
 extern double emogi_size_call_cost(const EmogiGraphSize *size, double depth);
+
+/* probe.c */
+extern double emogi_probe_reached(const FuncExpr *call, const EmogiAlgorithmRow *function, const EmogiBounds *bounds);
 
 /* plan.c */
 extern void emogi_plan_add_columns(Index relid, Node *expressions, List **tlist, List **columns);

@@ -295,7 +295,7 @@ run(EmogiScan *scan)
 	emogi_arguments_read(scan->fcinfo, scan->function->algorithm, &task);
 	emogi_inputs_apply_conditions(scan, &task);
 	task.table = &table;
-	task.is_shared = scan->is_shared;
+	task.is_shared = scan->is_shared && !scan->tries_near;
 	emogi_summary_init(scan, &task);
 	pgstat_init_function_usage(scan->fcinfo, &usage);
 	scan->call = emogi_run(scan->flinfo.fn_oid, &task, &scan->graph, &scan->result);

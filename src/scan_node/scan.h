@@ -52,7 +52,8 @@ typedef struct EmogiScan
 	EmogiCall  *call;			/* NULL = there is none, or it has no rows: */
 	bool		is_empty;
 	bool		is_copied;		/* the keys and the result are in rows_context; the call has nothing in shared memory */
-	bool		is_shared;		/* rows are read by other processes, too: nothing is copied */
+	bool		is_shared;		/* rows are read by other processes, too: nothing is copied, */
+	bool		tries_near;		/* unless the backend itself finds them, and they are few */
 	EmogiForm  *form;			/* of its vertices */
 	EmogiGraph	graph;
 	EmogiResult result;
@@ -68,7 +69,8 @@ typedef struct EmogiScan
 	uint64		position;		/* vertex number, or index into keys or picked */
 	uint64		end;			/* of the vertices at hand, when all are wanted */
 	struct EmogiShare *share;	/* with parallel workers: what they know of the run */
-	int			joined;			/* in one of them: the holding whose rows it reads; -1 = none */
+	int			joined;			/* in one of them: the holding whose rows it reads; -1 = none, */
+	bool		is_inline;		/* or those that lie in the share */
 	uint64		nrows;			/* ... and how many it has returned */
 	MemoryContext keys_context;
 	const int64 *keys;			/* [nkeys], ascending: rows of these vertices; NULL = of all */

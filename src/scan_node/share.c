@@ -6,6 +6,9 @@
  * dynamic shared memory says where. Leader and workers take pieces of the vertices in ascending order, so that the rows of
  * each come in the order of `vertex`.
  *
+ * What the backend itself finds (near.c) is seldom much. If it is little it is copied into the dynamic shared memory, else the call is run
+ * again, by the engine.
+ *
  * A worker joins the call's holding, which is freed when the last has left: a plan may end before its workers. One that
  * comes too late to join returns no rows: the leader ends the call when the plan has all rows, or wants no more.
  */
@@ -17,10 +20,14 @@
 
 #include "scan_node/scan.h"
 
+/* Bytes of the dynamic shared memory for keys and columns of few rows. */
+#define INLINE_BYTES 65536
+
 /* Written by the leader before workers look at it, but for the atomics. */
 typedef struct EmogiShare
 {
-	int			holding;		/* -1 = there are no rows */
+	bool		is_inline;		/* keys and columns follow this struct */
+	int			holding;		/* -1 = there are no rows, or they are inline */
 	uint64		token;
 	EmogiKeyType key;			/* of the Graph's keys */
 	Oid			vertex_type;	/* of `vertex` */
@@ -57,7 +64,40 @@ emogi_share_next(EmogiScan *scan)
 Size
 emogi_share_estimate(CustomScanState *node, ParallelContext *context)
 {
-	return sizeof(EmogiShare);
+	return sizeof(EmogiShare) + INLINE_BYTES;
+}
+
+/* Lay out keys and columns of so many rows behind a share, as this process sees it; get their bytes. */
+static Size
+lay_out(EmogiShare *share, const EmogiResultColumn *columns, uint64 nrows, EmogiGraph *graph, EmogiResult *result)
+{
+	char	   *place = (char *) (share + 1);
+
+	graph->ids = (const int64 *) place;
+	place += nrows * sizeof(int64);
+	for (int i = 0; columns[i].name != NULL; i++)
+	{
+		result->columns[i].any = place;
+		place += MAXALIGN(nrows * emogi_algorithm_column_bytes(columns[i].type));
+	}
+	return place - (char *) (share + 1);
+}
+
+/* Copy the rows of the run at hand into the share; false when they do not fit, or their keys lie elsewhere. */
+static bool
+copy_inline(const EmogiScan *scan, EmogiShare *share)
+{
+	const EmogiResultColumn *columns = scan->function->columns;
+	const uint64 n = scan->graph.nvertices;
+	EmogiGraph	graph;
+	EmogiResult result;
+
+	if (scan->graph.dictionary != NULL || n > INLINE_BYTES || lay_out(share, columns, n, &graph, &result) > INLINE_BYTES)
+		return false;
+	memcpy((int64 *) graph.ids, scan->graph.ids, n * sizeof *graph.ids);
+	for (int i = 0; columns[i].name != NULL; i++)
+		memcpy(result.columns[i].any, scan->result.columns[i].any, n * emogi_algorithm_column_bytes(columns[i].type));
+	return true;
 }
 
 /* Count the workers' rows for the call. */
@@ -78,18 +118,28 @@ emogi_share_begin(CustomScanState *node, ParallelContext *context, void *memory)
 	if (scan->share != NULL)
 		take_rows(scan);
 	/* whether a parameter has changed is not known yet: this comes before the rescan of the node */
-	scan->changed = scan->is_shared = true;
+	scan->changed = scan->is_shared = scan->tries_near = true;
 	emogi_scan_run(scan);
 	share->holding = -1;
+	share->is_inline = scan->call != NULL && scan->call->rows_are_local && copy_inline(scan, share);
+	if (scan->call != NULL && scan->call->rows_are_local && !share->is_inline)
+	{
+		emogi_scan_end_run(scan);
+		scan->tries_near = false;
+		emogi_scan_run(scan);
+	}
 	if (scan->call != NULL)
 	{
-		if (scan->call->holding < 0)
+		if (scan->call->holding < 0 && !share->is_inline)
 			ereport(ERROR,
 					(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
 					 errmsg("more than %d results of emogi's functions are being read", EMOGI_NHOLDINGS),
 					 errhint("Close cursors over emogi's functions, or set max_parallel_workers_per_gather to 0.")));
-		share->holding = scan->call->holding;
-		share->token = emogi_shared->holdings[share->holding].token;
+		if (!share->is_inline)
+		{
+			share->holding = scan->call->holding;
+			share->token = emogi_shared->holdings[share->holding].token;
+		}
 		share->key = scan->form->coder.key;
 		share->vertex_type = scan->form->type;
 		share->graph = scan->graph;
@@ -148,29 +198,35 @@ emogi_share_join(CustomScanState *node, shm_toc *toc, void *memory)
 
 	scan->share = share;
 	scan->started = true;
-	if (share->holding < 0)
+	if (share->holding < 0 && !share->is_inline)
 		return;
-	remember(share->holding);
-	if (!emogi_holding_join(share->holding, share->token))
+	if (!share->is_inline)
 	{
-		joined = list_delete_last(joined);
-		return;
+		remember(share->holding);
+		if (!emogi_holding_join(share->holding, share->token))
+		{
+			joined = list_delete_last(joined);
+			return;
+		}
+		scan->joined = share->holding;
 	}
-	scan->joined = share->holding;
 	scan->form = palloc(sizeof *scan->form);
 	emogi_form_init(scan->form, &share->key, share->vertex_type);
 	scan->graph = share->graph;
 	scan->result = share->result;
 	scan->ranges = share->ranges;
+	scan->is_inline = share->is_inline;
+	if (share->is_inline)
+		(void) lay_out(share, scan->function->columns, scan->graph.nvertices, &scan->graph, &scan->result);
 }
 
 /* End the sharing in a worker. */
 static void
 end_worker(EmogiScan *scan)
 {
+	add_rows(scan);
 	if (scan->joined < 0)
 		return;
-	add_rows(scan);
 	joined = list_delete_int(joined, scan->joined);
 	emogi_holding_leave(scan->joined);
 	scan->joined = -1;

@@ -20,6 +20,13 @@
 /* A search for one path looks at such a part of the edges. */
 #define PATH_SHARE 16
 
+/* Rows from which on an estimate is worth a try, which takes some microseconds. */
+#define TRIED_ROWS 1000
+
+/* A hierarchy has such a number of levels, and takes such a number of looks at each edge. */
+#define LIKELY_LEVELS 3
+#define HIERARCHY_LOOKS 40
+
 PG_FUNCTION_INFO_V1(emogi_support);
 
 /* Find out what is known of the size of a Graph that is made of a query; false when that is nothing. */
@@ -42,21 +49,12 @@ find_query_size(const EmogiSource *source, EmogiGraphSize *size)
 static bool
 is_both_ways(const FuncExpr *call)
 {
-	const EmogiAlgorithmRow *function = emogi_call_expr_function(call->funcid);
-	const int	place = function != NULL ? emogi_algorithm_takes(function, EMOGI_DIRECTION) : -1;
-	EmogiDirection direction = EMOGI_OUT;
-	const Const *given;
+	const EmogiAlgorithmRow *function = emogi_call_expr_algorithm(call->funcid);
+	EmogiDirection direction;
 
-	if (function != NULL && function->lists == EMOGI_LISTS_BOTH_WAYS)
-		return true;
-	if (place < 0)
+	if (function == NULL)
 		return false;
-	given = list_nth(call->args, place + 1);
-	if (!IsA(given, Const))
-		return false;
-	if (given->constisnull)
-		return (EmogiDirection) function->parameters[place].otherwise == EMOGI_BOTH;
-	return emogi_arguments_direction_named(TextDatumGetCString(given->constvalue), &direction) && direction == EMOGI_BOTH;
+	return function->lists == EMOGI_LISTS_BOTH_WAYS || (emogi_call_expr_direction(call, function, &direction) && direction == EMOGI_BOTH);
 }
 
 /* Find out what is known of the size of what a call names, each edge in one list; false when that is nothing. */
@@ -93,6 +91,7 @@ emogi_size_find(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiGraphSize *
 {
 	if (!find_size(call, algorithm, size))
 		return false;
+	size->reached = -1;
 	if (is_both_ways(call))
 	{
 		size->nedges *= 2;
@@ -101,20 +100,38 @@ emogi_size_find(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiGraphSize *
 	return true;
 }
 
+/*
+ * Find out what a search reaches within these bounds by trying it, where its Graph is there and statistics make it a large one: they know mean
+ * degrees, and neither small components nor distances.
+ */
+void
+emogi_size_try(const FuncExpr *call, const EmogiAlgorithmRow *function, const EmogiBounds *bounds, EmogiGraphSize *size)
+{
+	size->reached = -1;
+	if (size->build_cost == 0 && emogi_size_reached(size, bounds->depth) >= TRIED_ROWS)
+		size->reached = emogi_probe_reached(call, function, bounds);
+}
+
 /* Estimate how many vertices are within so many hops (< 0: any number) of one. */
 double
 emogi_size_reached(const EmogiGraphSize *size, double depth)
 {
-	return emogi_estimate_reached(size->nvertices, size->nedges, size->next_degree, depth);
+	const double reached = emogi_estimate_reached(size->nvertices, size->nedges, size->next_degree, depth);
+
+	return size->reached >= 0 ? Min(reached, size->reached) : reached;
 }
 
-/* Get the number of hops that an argument of a call bounds it to, -1 = there is no bound. */
-double
-emogi_size_depth(const FuncExpr *call, const EmogiAlgorithmRow *function)
+/* Get what the arguments of a call bound it to. */
+EmogiBounds
+emogi_size_bounds(const FuncExpr *call, const EmogiAlgorithmRow *function)
 {
-	const int	bound = emogi_algorithm_takes(function, EMOGI_MAX_DEPTH);
+	const int	depth = emogi_algorithm_takes(function, EMOGI_MAX_DEPTH);
+	const int	distance = emogi_algorithm_takes(function, EMOGI_MAX_DISTANCE);
 
-	return bound >= 0 ? emogi_call_expr_integer(list_nth(call->args, bound + 1)) : -1;
+	return (EmogiBounds) {
+		.depth = depth >= 0 ? emogi_call_expr_integer(list_nth(call->args, depth + 1)) : -1,
+		.distance = distance >= 0 ? emogi_call_expr_number(list_nth(call->args, distance + 1)) : (double) INFINITY
+	};
 }
 
 /* Estimate what it costs to look up a vertex that is given so; what it costs if that is an integer is known. */
@@ -132,18 +149,30 @@ emogi_size_call_cost(const EmogiGraphSize *size, double depth)
 {
 	double		built = size->build_cost + size->nedges * EMOGI_EDGE_COST;
 
-	if (depth >= 0)
+	if (depth >= 0 || size->reached >= 0)
 		built = Min(built, size->build_cost + emogi_size_reached(size, depth) * EMOGI_NEAR_EDGE_COST);
 	if (!size->may_walk || depth < 0)
 		return EMOGI_CALL_COST + built;
 	return EMOGI_CALL_COST + Min(built, emogi_choice_edges(emogi_size_reached(size, depth)) * EMOGI_BUILD_COST);
 }
 
+/* Estimate the levels of a call's hierarchy; 1 where it has none. */
+static double
+estimate_levels(const FuncExpr *call, const EmogiAlgorithmRow *function)
+{
+	const int	place = emogi_algorithm_takes(function, EMOGI_MAX_LEVELS);
+	const double most = place < 0 ? 1 : emogi_call_expr_integer(list_nth(call->args, place + 1));
+
+	return most < 1 ? LIKELY_LEVELS : Min(most, LIKELY_LEVELS);
+}
+
 /* Estimate the rows of a call. */
 static double
-estimate_rows(const FuncExpr *call, const EmogiAlgorithmRow *function, const EmogiGraphSize *size)
+estimate_rows(const FuncExpr *call, const EmogiAlgorithmRow *function, const EmogiBounds *bounds, const EmogiGraphSize *size)
 {
-	return emogi_size_reached(size, emogi_size_depth(call, function));
+	if ((function->traits & EMOGI_IS_HIERARCHY) != 0)
+		return size->nvertices * estimate_levels(call, function);
+	return emogi_size_reached(size, bounds->depth);
 }
 
 /* Estimate the steps of a path: there are few in most graphs, and in nets of roads as many as lie along a side. */
@@ -151,6 +180,21 @@ static double
 estimate_steps(const EmogiGraphSize *size)
 {
 	return Max(Min(sqrt(size->nvertices) / 4, 1000), 2);
+}
+
+/* Estimate what a call costs beside one look at each edge: searches from its samples, or from all vertices, and the looks of a hierarchy. */
+static double
+estimate_more(const FuncExpr *call, const EmogiAlgorithmRow *function, const EmogiGraphSize *size)
+{
+	const int	place = emogi_algorithm_takes(function, EMOGI_SAMPLES);
+	double		nsamples;
+
+	if (place < 0)
+		return (function->traits & EMOGI_IS_HIERARCHY) != 0 ? (HIERARCHY_LOOKS - 1) * size->nedges * EMOGI_EDGE_COST : 0;
+	nsamples = emogi_call_expr_integer(list_nth(call->args, place + 1));
+	if (nsamples < 1 || nsamples > size->nvertices)
+		nsamples = Max(size->nvertices, 1);
+	return (nsamples - 1) * size->nedges * EMOGI_EDGE_COST;
 }
 
 /*
@@ -165,6 +209,7 @@ emogi_support(PG_FUNCTION_ARGS)
 	FuncExpr   *call;
 	const EmogiAlgorithmRow *function;
 	EmogiGraphSize size;
+	EmogiBounds bounds;
 	bool		is_path;
 
 	if (IsA(request, SupportRequestRows))
@@ -174,19 +219,24 @@ emogi_support(PG_FUNCTION_ARGS)
 	if (node == NULL || !IsA(node, FuncExpr))
 		PG_RETURN_POINTER(NULL);
 	call = (FuncExpr *) node;
-	function = emogi_call_expr_function(call->funcid);
+	function = emogi_call_expr_algorithm(call->funcid);
 	is_path = function == NULL && emogi_call_expr_is_path(call->funcid);
 	if ((function == NULL && !is_path) || !emogi_size_find(call, is_path ? EMOGI_SSSP : function->algorithm, &size))
 		PG_RETURN_POINTER(NULL);
+	if (!is_path)
+	{
+		bounds = emogi_size_bounds(call, function);
+		emogi_size_try(call, function, &bounds, &size);
+	}
 	if (IsA(request, SupportRequestRows))
-		((SupportRequestRows *) request)->rows = is_path ? estimate_steps(&size) : estimate_rows(call, function, &size);
+		((SupportRequestRows *) request)->rows = is_path ? estimate_steps(&size) : estimate_rows(call, function, &bounds, &size);
 	else
 	{
 		SupportRequestCost *cost = (SupportRequestCost *) request;
 
 		cost->startup = 0;
 		cost->per_tuple = is_path ? EMOGI_CALL_COST + 2 * size.build_cost + size.nedges * EMOGI_EDGE_COST / PATH_SHARE :
-			emogi_size_call_cost(&size, emogi_size_depth(call, function));
+			emogi_size_call_cost(&size, bounds.depth) + estimate_more(call, function, &size);
 	}
 	PG_RETURN_POINTER(request);
 }

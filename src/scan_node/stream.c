@@ -155,7 +155,7 @@ next_row(ScanState *state)
 	if (unlikely(!scan->started))
 		start(scan);
 	ExecClearTuple(slot);
-	if (scan->call == NULL && scan->joined < 0)
+	if (scan->call == NULL && scan->joined < 0 && !scan->is_inline)
 		return slot;
 	if (!find_next(scan, &v))
 	{

@@ -6,7 +6,7 @@
  *   SELECT vertex, rank FROM emogi_pagerank('edges') ORDER BY rank DESC LIMIT 20        EmogiScan of the first rows
  *
  * All conditions on the rows must be ones that the scan sees to itself. Aggregates are PostgreSQL's own count, min, max, sum and avg of
- * columns as they are, without FILTER, DISTINCT or ORDER BY; groups are of one column that is a level or a vertex.
+ * columns as they are, without FILTER, DISTINCT or ORDER BY; groups are of one column that is a level, or names a vertex.
  */
 #include "postgres.h"
 
@@ -222,7 +222,7 @@ add_aggregate_path(PlannerInfo *root, const Input *input, RelOptInfo *output, Pa
 	path->path.pathtype = T_CustomScan;
 	path->path.parent = output;
 	path->path.pathtarget = target;
-	path->path.rows = ngroups;
+	path->path.rows = clamp_row_est(ngroups * clauselist_selectivity(root, having, 0, JOIN_INNER, NULL));
 	path->path.startup_cost = input->call_cost + input->rel->tuples * VERTEX_COST * (1 + list_length(wanted.outputs));
 	path->path.total_cost = path->path.startup_cost + ngroups * cpu_tuple_cost + target->cost.startup + ngroups * target->cost.per_tuple;
 	if (var != NULL)

@@ -74,11 +74,20 @@ emogi_query_analyse(const char *query)
 	return list_length(statements) == 1 ? linitial_node(Query, statements) : NULL;
 }
 
-/* Prepare query text. */
-static SPIPlanPtr
-prepare(const char *query)
+/* Add to the error of a query that is an argument beside the graph which argument that is. */
+static void
+explain_argument(void *what)
 {
-	ErrorContextCallback context = {.previous = error_context_stack,.callback = explain_parameter};
+	explain_parameter(NULL);
+	if (strcmp(what, EMOGI_GRAPH_QUERY) != 0)
+		errcontext("%s", (const char *) what);
+}
+
+/* Prepare query text. `what` names the query in errors. */
+static SPIPlanPtr
+prepare(const char *query, const char *what)
+{
+	ErrorContextCallback context = {.previous = error_context_stack,.callback = explain_argument,.arg = unconstify(char *, what)};
 	SPIPlanPtr	plan;
 
 	error_context_stack = &context;
@@ -104,7 +113,7 @@ report_not_select(const char *what)
 int
 emogi_query_describe_any(const char *query, const char *what, TupleDesc *desc)
 {
-	SPIPlanPtr	plan = prepare(query);
+	SPIPlanPtr	plan = prepare(query, what);
 	List	   *sources;
 	CachedPlanSource *source;
 	RawStmt    *raw;
@@ -135,7 +144,7 @@ emogi_query_describe(const char *query, const char *what, TupleDesc *desc)
 		ereport(ERROR,
 				(errcode(ERRCODE_SYNTAX_ERROR),
 				 errmsg("the %s returns %d column, but two are needed", what, (*desc)->natts),
-				 errhint("An edge is two columns, source and target; a start value is a vertex and a number.")));
+				 errhint("An edge is two columns, source and target; a start value is a vertex and a number, a community a vertex and its name.")));
 	return length;
 }
 

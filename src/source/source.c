@@ -274,6 +274,8 @@ lock_given(const EmogiGraphArgument *graph, EmogiSource *source, List **columns)
 		ereport(ERROR,
 				(errcode(ERRCODE_SYNTAX_ERROR),
 				 errmsg("invalid list of columns: \"%s\"", graph->columns),
+				 strchr(graph->columns, ',') == NULL ?
+				 errhint("The last argument names the columns, as columns => 'from_node, to_node'; another is given by its name, where the function has it: direction => 'in'.") :
 				 errhint("Name the two ends of an edge, and the weight if there is one: columns => 'from_node, to_node, km'.")));
 	source->relid = graph->relid;
 }

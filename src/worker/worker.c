@@ -33,6 +33,7 @@
 
 #include "cache/cache.h"
 #include "call/call.h"
+#include "contract/sample.h"
 #include "prewarm/prewarm.h"
 #include "server/region.h"
 #include "worker/threads.h"
@@ -79,12 +80,23 @@ is_before(const EmogiSlot *a, const EmogiSlot *b)
 	return a->vtime_ms < b->vtime_ms || (a->vtime_ms == b->vtime_ms && a->ticket < b->ticket);
 }
 
-/* Does a request promise to be long? Iterations are the limit that the caller has set; 0 where there are none. */
+/* Get the number of times that a request's run looks at all edges, as it may be at most. Iterations are the limit that the caller has set. */
+static double
+count_passes(const EmogiRequest *request)
+{
+	const EmogiQuery *query = &request->query;
+
+	if (emogi_algorithm_takes(emogi_algorithm_row(query->algorithm), EMOGI_SAMPLES) >= 0)
+		return (double) emogi_sample_count(request->graph.nvertices, query);
+	return (double) Max(query->max_iterations, 1);
+}
+
+/* Does a request promise to be long? */
 static bool
 is_long(const EmogiRequest *request)
 {
 	return request->kind >= EMOGI_REQUEST_RUN && request->kind != EMOGI_REQUEST_PATH && !emogi_threads_uses_gpu(request) &&
-		(double) request->graph.forward.nedges * Max(request->query.max_iterations, 1) > EMOGI_LONG_EDGES;
+		(double) request->graph.forward.nedges * count_passes(request) > EMOGI_LONG_EDGES;
 }
 
 /* Can a request be started now? */

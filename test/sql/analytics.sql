@@ -4,6 +4,7 @@ CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
 CREATE SCHEMA test_analytics;
 SET search_path = test_analytics, public;
+SET jit = off;	-- compiling the plain queries takes longer than they do
 \pset format unaligned
 \pset tuples_only on
 \pset null (null)
@@ -86,7 +87,9 @@ DECLARE
   pairs text[] := ARRAY['emogi_scc(''edges'')', 'closure_scc()', 'emogi_triangles(''edges'')', 'plain_triangles()', 'emogi_lcc(''edges'')', 'plain_lcc(false)',
     'emogi_lcc(''edges'', ''out'')', 'plain_lcc(true)', 'emogi_lcc(''edges'', direction => ''in'')', 'plain_lcc(true)', 'emogi_core(''edges'')', 'plain_core()',
     'emogi_cdlp(''edges'', 3)', 'plain_cdlp(3, false)', 'emogi_cdlp(''edges'', 5, ''out'')', 'plain_cdlp(5, true)', 'emogi_cdlp(''edges'', direction => ''in'')', 'plain_cdlp(10, true)',
-    'emogi_degree(''edges'')', 'plain_degree(''out'')', 'emogi_degree(''edges'', ''in'')', 'plain_degree(''in'')', 'emogi_degree(''edges'', ''both'')', 'plain_degree(''both'')'];
+    'emogi_degree(''edges'')', 'plain_degree(''out'')', 'emogi_degree(''edges'', ''in'')', 'plain_degree(''in'')', 'emogi_degree(''edges'', ''both'')', 'plain_degree(''both'')',
+    'emogi_degree(''edges'', ''both'') WHERE vertex = ANY (''{-2, 7, 1, 7, 50}'')', 'plain_degree(''both'') WHERE vertex IN (-2, 7, 1)',
+    'emogi_degree(''edges'', ''in'') WHERE vertex = 4', 'plain_degree(''in'') WHERE vertex = 4'];
   different bigint[] := array_fill(0::bigint, ARRAY[array_length(pairs, 1) / 2]);
   n int;
 BEGIN
@@ -116,6 +119,18 @@ SELECT vertex || ':' || component FROM emogi_scc_text('named');
 SELECT vertex, coefficient FROM emogi_lcc_text('named', 'out') WHERE coefficient > 0;
 SELECT count(*) FROM emogi_core_uuid('SELECT md5(src::text)::uuid AS src, md5(dst::text)::uuid AS dst FROM test_analytics.edges WHERE src IS NOT NULL');
 SELECT * FROM emogi_degree('edges'::regclass, 'in') WHERE degree > 1 ORDER BY strength DESC, vertex LIMIT 2;
+-- Degrees of given vertices are found by the session itself, of a graph that has changed, too.
+SET emogi.engine = auto;
+SELECT * FROM emogi_degree('edges(src, dst)') WHERE vertex IN (5, 9, 77, NULL);
+INSERT INTO edges VALUES (5, 9, 4), (5, 100, 4);
+DELETE FROM edges WHERE src = 9;
+SELECT * FROM emogi_degree('edges(src, dst)') WHERE vertex IN (5, 9, 77, 100);
+SELECT * FROM emogi_degree('edges') WHERE vertex IN (5, 9, 77, 100);
+SELECT * FROM emogi_degree_text('named', 'both') WHERE vertex = 'v5';
+SELECT DISTINCT engine FROM (SELECT engine FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 4) r;
+DELETE FROM edges WHERE weight = 4;
+INSERT INTO edges VALUES (9, 9, 3);
+RESET emogi.engine;
 SELECT * FROM emogi_triangles('edges') WHERE vertex IN (2, 4, 77);
 SELECT component, count(*) FROM emogi_scc('edges') GROUP BY component HAVING count(*) > 1;
 SELECT count(*), sum(triangles), max(triangles), avg(triangles) FROM emogi_triangles('edges') WHERE triangles >= 1;

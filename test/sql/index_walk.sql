@@ -473,6 +473,24 @@ BEGIN
   ASSERT nwalks > 100, nwalks;
 END $$;
 
+-- A table that is written between calls, and whose changes cannot be followed: graphs are built of it less and less often, until one of them serves.
+CREATE UNLOGGED TABLE written AS SELECT 0 AS src, i AS dst FROM generate_series(1, 800) i;
+CREATE INDEX ON written (src);
+CREATE INDEX ON written (dst);
+ANALYZE written;
+CREATE PROCEDURE builds(calls int, writes boolean, INOUT nbuilds int) LANGUAGE plpgsql AS $$
+BEGIN
+  FOR i IN 1 .. calls LOOP
+    IF writes THEN INSERT INTO written VALUES (1000 + i, 0); COMMIT; END IF;
+    PERFORM count(*) FROM emogi_bfs('written', 0, 1);
+    nbuilds := nbuilds + (SELECT (cache = 'built')::int FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1);
+  END LOOP;
+END $$;
+CALL builds(200, true, 0);
+SELECT count(*) FROM emogi_bfs('written', 0);
+CALL builds(20, false, 0);
+CALL builds(200, true, 0);
+
 SET client_min_messages = warning;
 DROP SCHEMA test_index_walk CASCADE;
 DROP ROLE regress_emogi_walker;

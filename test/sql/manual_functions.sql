@@ -31,6 +31,8 @@ SELECT * FROM emogi_sswp('link(source, target, mbit)', 1);
 
 SELECT * FROM emogi_ssnsp('link', 1);
 
+SELECT vertex, paths AS in_common FROM emogi_ssnsp('link', 1, max_depth => 2) WHERE level = 2 ORDER BY paths DESC LIMIT 3;
+
 SELECT component, count(*) AS vertices FROM emogi_cc('link') GROUP BY component ORDER BY component;
 
 CREATE TABLE cites (src bigint, dst bigint);
@@ -49,7 +51,40 @@ SELECT vertex FROM emogi_core('met') WHERE core >= 2;
 
 SELECT vertex, label FROM emogi_cdlp('met');
 
+SELECT * FROM emogi_louvain('met') WHERE parent IS NULL ORDER BY vertex;
+
+SELECT vertex, community FROM emogi_leiden('met') WHERE parent IS NULL ORDER BY vertex;
+
+CREATE TABLE relationships (source text, target text, weight float8);
+INSERT INTO relationships
+SELECT team || i, team || j, 3 FROM unnest(ARRAY['ann', 'bob', 'cai', 'dov', 'eve', 'fay']) AS team, generate_series(1, 3) AS i, generate_series(i + 1, 3) AS j
+UNION ALL
+SELECT a || i, b || i, 2 FROM (VALUES ('ann', 'bob'), ('bob', 'cai'), ('cai', 'ann'), ('dov', 'eve'), ('eve', 'fay'), ('fay', 'dov')) AS pair(a, b), generate_series(1, 3) AS i
+UNION ALL
+VALUES ('cai3', 'dov1', 1);
+SELECT level, community, parent, array_agg(vertex ORDER BY vertex) AS entities
+FROM emogi_leiden_text('relationships', max_cluster_size => 4)
+GROUP BY level, community, parent ORDER BY level DESC, community;
+
+SELECT round(emogi_modularity('met', 'SELECT vertex, community FROM emogi_leiden(''met'') WHERE parent IS NULL')::numeric, 4) AS leiden,
+       round(emogi_modularity('met', 'SELECT vertex, label FROM emogi_cdlp(''met'')')::numeric, 4) AS cdlp;
+
 SELECT vertex, degree, strength FROM emogi_degree('met', 'both');
+
+CREATE TABLE needed (src bigint, dst bigint, weight float8);
+INSERT INTO needed VALUES (1, 3, 2), (2, 3, 1), (3, 5, 4), (1, 4, 9), (4, 5, 1);
+SELECT vertex, level, position FROM emogi_topological_order('needed') ORDER BY position;
+
+INSERT INTO needed VALUES (5, 3, 1);
+SELECT vertex FROM emogi_topological_order('needed') ORDER BY position;
+
+DELETE FROM needed WHERE src = 5;
+SELECT * FROM emogi_longest_path('needed');
+
+SELECT vertex, reached, farness, round(closeness::numeric, 3) AS closeness, harmonic
+FROM emogi_closeness('met', direction => 'both');
+
+SELECT vertex, centrality FROM emogi_betweenness('met', normalized => false, direction => 'both');
 
 SELECT vertex, round(rank::numeric, 4) AS rank FROM emogi_pagerank('follows') ORDER BY rank DESC, vertex;
 

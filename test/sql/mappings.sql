@@ -42,7 +42,7 @@ INSERT INTO calls VALUES
   ('sswp', true, $$SELECT vertex, width, 0 FROM emogi_sswp('edges(src, dst, fraction)', 1)$$),
   ('sswp both', true, $$SELECT vertex, width, 0 FROM emogi_sswp('edges(src, dst, small)', ARRAY[23, 5002], 'both')$$),
   ('ssnsp', true, $$SELECT vertex, level, paths FROM emogi_ssnsp('edges', 1)$$),
-  ('ssnsp both', true, $$SELECT vertex, level, paths FROM emogi_ssnsp('edges', ARRAY[17, 5002], 'both')$$),
+  ('ssnsp both', true, $$SELECT vertex, level, paths FROM emogi_ssnsp('edges', ARRAY[17, 5002], direction => 'both')$$),
   ('cc', true, $$SELECT vertex, component, 0 FROM emogi_cc('edges')$$),
   ('pagerank', false, $$SELECT vertex, rank, 0 FROM emogi_pagerank('edges', 0.9, 30, 0)$$),
   ('heat', false, $$SELECT vertex, value, 0 FROM emogi_heat('edges', 'TABLE starts', 30, 0)$$),

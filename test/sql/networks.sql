@@ -30,7 +30,7 @@ SELECT min(far), max(far), round(sum(total) / (34 * 33), 4), array_agg(v ORDER B
 SELECT level, count(*) FROM emogi_ssnsp('friends', 1) GROUP BY level ORDER BY level;
 SELECT distance, count(*) FROM emogi_sssp('karate', 34, direction => 'both') GROUP BY distance ORDER BY distance;
 -- The number of shortest paths from 1: two to 17, four to 34, seven to six of the others.
-SELECT string_agg(concat_ws(':', vertex, level, paths), ' ') FROM emogi_ssnsp('karate', 1, 'both');
+SELECT string_agg(concat_ws(':', vertex, level, paths), ' ') FROM emogi_ssnsp('karate', 1, direction => 'both');
 SELECT string_agg(vertex::text, ' ' ORDER BY seq) FROM emogi_shortest_path('karate', 1, 34, 'both');
 SELECT string_agg(vertex::text, ' ' ORDER BY seq) FROM emogi_shortest_path('karate', 17, 24, 'both');
 SELECT count(*), count(DISTINCT width) FROM emogi_sswp('friends', 1);
@@ -55,8 +55,8 @@ SELECT name, round(rank::numeric, 4) FROM emogi_pagerank('SELECT source, target 
   JOIN family ON id = vertex ORDER BY name COLLATE "C";
 SELECT min(far), max(far), string_agg(name, ' ' ORDER BY name COLLATE "C") FILTER (WHERE far = 3)
   FROM family, LATERAL (SELECT max(level) AS far FROM emogi_bfs('marriage', id, direction => 'both')) b;
-SELECT string_agg(concat_ws(':', name, level, paths), ' ' ORDER BY name COLLATE "C") FROM emogi_ssnsp('marriage', id('Medici'), 'both') JOIN family ON id = vertex;
-SELECT string_agg(concat_ws(':', name, level, paths), ' ' ORDER BY name COLLATE "C") FROM emogi_ssnsp('marriage', id('Pazzi'), 'both') JOIN family ON id = vertex;
+SELECT string_agg(concat_ws(':', name, level, paths), ' ' ORDER BY name COLLATE "C") FROM emogi_ssnsp('marriage', id('Medici'), direction => 'both') JOIN family ON id = vertex;
+SELECT string_agg(concat_ws(':', name, level, paths), ' ' ORDER BY name COLLATE "C") FROM emogi_ssnsp('marriage', id('Pazzi'), direction => 'both') JOIN family ON id = vertex;
 SELECT string_agg(name, ' > ' ORDER BY seq) FROM emogi_shortest_path('marriage', id('Pazzi'), id('Peruzzi'), 'both') JOIN family ON id = vertex;
 -- Without the Medici.
 SELECT string_agg(name, ' ' ORDER BY name COLLATE "C") FROM emogi_cc('SELECT * FROM marriage WHERE id(''Medici'') NOT IN (source, target)') JOIN family ON id = vertex
@@ -75,7 +75,7 @@ SELECT name, round(rank::numeric, 4) FROM emogi_pagerank('SELECT source, target 
   JOIN person ON id = vertex ORDER BY rank DESC LIMIT 12;
 SELECT min(far), max(far) FROM person, LATERAL (SELECT max(level) AS far FROM emogi_bfs('meeting', id, direction => 'both')) b;
 SELECT level, count(*) FROM emogi_bfs('meeting', who('Valjean'), direction => 'both') GROUP BY level ORDER BY level;
-SELECT level, count(*), sum(paths), max(paths) FROM emogi_ssnsp('meeting', who('Napoleon'), 'both') GROUP BY level ORDER BY level;
+SELECT level, count(*), sum(paths), max(paths) FROM emogi_ssnsp('meeting', who('Napoleon'), direction => 'both') GROUP BY level ORDER BY level;
 -- Sums of weights from Napoleon, whom only Myriel knows.
 SELECT name, distance FROM emogi_sssp('meeting', who('Napoleon'), direction => 'both') JOIN person ON id = vertex WHERE distance > 11 ORDER BY distance DESC, name COLLATE "C";
 SELECT sum(distance) FROM emogi_sssp('meeting', who('Napoleon'), direction => 'both');

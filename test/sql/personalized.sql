@@ -4,6 +4,7 @@ CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
 CREATE SCHEMA test_personalized;
 SET search_path = test_personalized, public;
+SET jit = off;	-- compiling the plain queries takes longer than they do
 \pset format unaligned
 \pset tuples_only on
 \pset null (null)

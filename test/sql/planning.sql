@@ -231,3 +231,40 @@ CREATE TABLE hubs (src int, dst int);
 INSERT INTO hubs SELECT i, 1 FROM generate_series(2, 2000) i UNION ALL SELECT 1, i FROM generate_series(2, 2000) i;
 ANALYZE hubs;
 SELECT expected_rows($$SELECT * FROM emogi_bfs('hubs', 5, 1)$$) < 10, expected_rows($$SELECT * FROM emogi_bfs('hubs', 5, 2)$$) > 500, count(*) FROM emogi_bfs('hubs', 5, 2);
+
+-- What a search with constant arguments reaches is tried while it is planned, where its graph is in the cache: small components and distances are no matter
+-- of mean degrees. So small answers are joined by an index, and no parallel workers are started for them.
+CREATE TABLE pairs AS SELECT i AS src, i + 1 AS dst, 1.5::float8 AS weight FROM generate_series(1, 60000, 2) i;
+INSERT INTO pairs SELECT i, i + 1, 1.5 FROM generate_series(100001, 160000) i;
+CREATE TABLE people AS SELECT i AS id FROM generate_series(1, 200000) i;
+CREATE UNIQUE INDEX ON people (id);
+ANALYZE pairs, people;
+CREATE VIEW tries AS SELECT * FROM (VALUES ($$emogi_bfs('pairs', 7)$$), ($$emogi_bfs('pairs', 159998)$$), ($$emogi_bfs('pairs', 8, direction => 'in')$$), ($$emogi_bfs('pairs', 7::text::bigint)$$),
+  ($$emogi_sssp('pairs', 100001, 30)$$), ($$emogi_sssp('pairs', 100001) WHERE distance <= 30$$)) t (call);
+SELECT expected_rows('SELECT * FROM ' || call) > 1000 AS whole, call FROM tries;
+SELECT count(*) FROM (VALUES ('in'), ('both'), ('out')) d (direction), emogi_prewarm('pairs', direction => d.direction, weights => true);
+SELECT expected_rows('SELECT * FROM ' || call), call FROM tries;
+SELECT expected_rows($$SELECT * FROM emogi_bfs('pairs', 100001)$$) > 10000 AS whole, expected_rows($$SELECT * FROM emogi_sssp('pairs', 100001)$$) > 10000 AS whole,
+       expected_rows($$SELECT * FROM emogi_bfs('pairs', 3000000000)$$) > 10000 AS unknown;
+RESET parallel_setup_cost;
+RESET parallel_tuple_cost;
+SET emogi.engine = cpu;
+EXPLAIN (COSTS OFF) SELECT count(*) FROM emogi_bfs('pairs', 7) b JOIN people p ON p.id = b.vertex;
+RESET emogi.engine;
+SET emogi.enable_near = off;
+SELECT expected_rows($$SELECT * FROM emogi_bfs('pairs', 7)$$) > 10000 AS not_tried;
+RESET emogi.enable_near;
+INSERT INTO pairs SELECT 8, i, 1 FROM generate_series(200001, 200500) i;
+SELECT expected_rows($$SELECT * FROM emogi_bfs('pairs', 7)$$) AS of_before;
+SELECT count(*) FROM emogi_bfs('pairs', 7);
+SELECT expected_rows($$SELECT * FROM emogi_bfs('pairs', 7)$$) AS of_now;
+
+-- Who may not read the table learns nothing of it.
+CREATE ROLE regress_emogi_stranger;
+GRANT USAGE ON SCHEMA test_planning TO regress_emogi_stranger;
+GRANT SELECT ON tries TO regress_emogi_stranger;
+SET ROLE regress_emogi_stranger;
+SELECT DISTINCT expected_rows('SELECT * FROM ' || call) AS by_default FROM tries WHERE call !~ 'WHERE';
+RESET ROLE;
+DROP OWNED BY regress_emogi_stranger;
+DROP ROLE regress_emogi_stranger;

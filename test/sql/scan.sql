@@ -164,7 +164,7 @@ INSERT INTO graphs VALUES ('dense', '1'), ('dense', '7'), ('dense', 'ARRAY[3, 7,
 CREATE TABLE calls (call text, c text, brief bool);
 INSERT INTO calls SELECT format(call, graph, source), c, (graph, source) IN (('dense', '1'), ('huge', '-9223372036854775808'), ('nothing', '1'))
   FROM graphs, (VALUES ('emogi_bfs(%L, %s)', 'level'), ('emogi_bfs(%L, %s, 2, ''both'')', 'level'), ('emogi_sssp(%L, %s)', 'distance'),
-    ('emogi_sssp(%L, %s, 1.5, direction => ''in'')', 'distance'), ('emogi_sswp(%L, %s)', 'width'), ('emogi_ssnsp(%L, %s, ''both'')', 'paths')) f(call, c);
+    ('emogi_sssp(%L, %s, 1.5, direction => ''in'')', 'distance'), ('emogi_sswp(%L, %s)', 'width'), ('emogi_ssnsp(%L, %s, direction => ''both'')', 'paths')) f(call, c);
 INSERT INTO calls SELECT format(call, graph), c, graph IN ('dense', 'huge', 'nothing')
   FROM (SELECT DISTINCT graph FROM graphs) g, (VALUES ('emogi_cc(%L)', 'component'), ('emogi_pagerank(%L, max_iterations => 3)', 'rank'), ('emogi_heat(%L, ''VALUES (1, 0.5), (4, -1)'', 2)', 'value'),
     ('emogi_circuit(%L, ''VALUES (1, 0.5), (4, -1)'', 2)', 'value'), ('emogi_neural(%L, ''VALUES (1, 0.5), (4, -1)'', 2)', 'value')) f(call, c)

@@ -24,9 +24,9 @@ SELECT string_agg(concat_ws(':', vertex, level, paths), ' ') FROM emogi_ssnsp('w
 SELECT count(*) FROM emogi_ssnsp('ways', 99);
 
 -- Direction.
-SELECT string_agg(concat_ws(':', vertex, level, paths), ' ') FROM emogi_ssnsp('ways', 1, 'out');
-SELECT string_agg(concat_ws(':', vertex, level, paths), ' ') FROM emogi_ssnsp('ways', 4, 'in');
-SELECT string_agg(concat_ws(':', vertex, level, paths), ' ') FROM emogi_ssnsp('ways', 4, 'both');
+SELECT string_agg(concat_ws(':', vertex, level, paths), ' ') FROM emogi_ssnsp('ways', 1, direction => 'out');
+SELECT string_agg(concat_ws(':', vertex, level, paths), ' ') FROM emogi_ssnsp('ways', 4, direction => 'in');
+SELECT string_agg(concat_ws(':', vertex, level, paths), ' ') FROM emogi_ssnsp('ways', 4, direction => 'both');
 SELECT string_agg(concat_ws(':', vertex, level, paths), ' ') FROM emogi_ssnsp('ways', 1, direction => NULL);
 
 -- Many sources: the paths from all nearest ones.
@@ -46,12 +46,12 @@ SELECT count(*) FROM emogi_ssnsp('none', 1);
 CREATE TABLE loops (src int, dst int);
 INSERT INTO loops VALUES (7, 7), (7, 7), (7, 8), (8, 8), (8, 9);
 SELECT string_agg(concat_ws(':', vertex, level, paths), ' ') FROM emogi_ssnsp('loops', 7);
-SELECT string_agg(concat_ws(':', vertex, level, paths), ' ') FROM emogi_ssnsp('loops', 8, 'both');
+SELECT string_agg(concat_ws(':', vertex, level, paths), ' ') FROM emogi_ssnsp('loops', 8, direction => 'both');
 CREATE TABLE multi (src int, dst int);
 INSERT INTO multi VALUES (1, 2), (1, 2), (1, 2), (2, 1), (2, 3), (2, 3), (1, 4), (4, 3), (3, 2), (NULL, 3), (1, NULL), (9, NULL);
 SELECT string_agg(concat_ws(':', vertex, level, paths), ' ') FROM emogi_ssnsp('multi', 1);
-SELECT string_agg(concat_ws(':', vertex, level, paths), ' ') FROM emogi_ssnsp('multi', 1, 'both');
-SELECT string_agg(concat_ws(':', vertex, level, paths), ' ') FROM emogi_ssnsp('multi', 3, 'in');
+SELECT string_agg(concat_ws(':', vertex, level, paths), ' ') FROM emogi_ssnsp('multi', 1, direction => 'both');
+SELECT string_agg(concat_ws(':', vertex, level, paths), ' ') FROM emogi_ssnsp('multi', 3, direction => 'in');
 SELECT count(*) FROM emogi_ssnsp('multi', 9);
 
 -- Powers of two, three and ten by chains of multiple edges: exact to 2^53, then the nearest float8, never wrapped.
@@ -59,7 +59,7 @@ CREATE TABLE doubles AS SELECT i AS src, i + 1 AS dst FROM generate_series(0, 69
 SELECT vertex, level, paths::bigint FROM emogi_ssnsp('doubles', 0) WHERE vertex IN (0, 1, 31, 32, 33, 52, 53, 54, 62);
 SELECT level, paths, paths = 1180591620717411303424 FROM emogi_ssnsp('doubles', 0) WHERE vertex = 70;
 SELECT count(*) FILTER (WHERE paths <> 2.0::float8 ^ vertex), count(*) FROM emogi_ssnsp('doubles', 0);
-SELECT count(*) FILTER (WHERE paths <> 2.0::float8 ^ (70 - vertex)), count(*) FROM emogi_ssnsp('doubles', 70, 'in');
+SELECT count(*) FILTER (WHERE paths <> 2.0::float8 ^ (70 - vertex)), count(*) FROM emogi_ssnsp('doubles', 70, direction => 'in');
 CREATE TABLE triples AS SELECT i AS src, i + 1 AS dst FROM generate_series(0, 32) i, generate_series(1, 3);
 SELECT vertex, paths::bigint FROM emogi_ssnsp('triples', 0) WHERE vertex IN (20, 21, 32, 33);
 CREATE TABLE tens AS SELECT i AS src, i + 1 AS dst FROM generate_series(0, 14) i, generate_series(1, 10);
@@ -80,11 +80,11 @@ CREATE TABLE grid AS
   SELECT x * 100 + y AS src, (x + 1) * 100 + y AS dst FROM generate_series(0, 19) x, generate_series(0, 20) y
   UNION ALL SELECT x * 100 + y, x * 100 + y + 1 FROM generate_series(0, 20) x, generate_series(0, 19) y;
 SELECT vertex, level, paths FROM emogi_ssnsp('grid', 0) WHERE vertex IN (0, 1, 100, 101, 505, 1010, 1020, 2020);
-SELECT vertex, level, paths FROM emogi_ssnsp('grid', 1010, 'both') WHERE vertex IN (0, 20, 2000, 2020, 1010, 1009);
+SELECT vertex, level, paths FROM emogi_ssnsp('grid', 1010, direction => 'both') WHERE vertex IN (0, 20, 2000, 2020, 1010, 1009);
 SELECT sum(paths) FROM emogi_ssnsp('grid', 0) WHERE level = 20;
 CREATE TABLE star AS SELECT 0 AS src, i AS dst FROM generate_series(1, 1000) i UNION ALL SELECT i, -1 FROM generate_series(1, 1000) i;
 SELECT level, count(*), min(paths), max(paths) FROM emogi_ssnsp('star', 0) GROUP BY level ORDER BY level;
-SELECT level, count(*), min(paths), max(paths) FROM emogi_ssnsp('star', 7, 'both') GROUP BY level ORDER BY level;
+SELECT level, count(*), min(paths), max(paths) FROM emogi_ssnsp('star', 7, direction => 'both') GROUP BY level ORDER BY level;
 CREATE TABLE chain AS SELECT i AS src, i + 1 AS dst FROM generate_series(1, 2000) i;
 SELECT count(*), max(level), max(paths) FROM emogi_ssnsp('chain', 1);
 CREATE TABLE layers AS
@@ -138,7 +138,7 @@ BEGIN
     PERFORM take_arcs(way);
     FOR sources IN SELECT ends[1:1] UNION ALL SELECT ends[3:5] || NULL || 4711 || ends[3:4] LOOP
       PERFORM oracle(sources);
-      WITH answer AS MATERIALIZED (SELECT * FROM emogi_ssnsp('e', sources, way)),
+      WITH answer AS MATERIALIZED (SELECT * FROM emogi_ssnsp('e', sources, direction => way)),
            truth AS MATERIALIZED (SELECT vertex, level, paths::float8 FROM reached),
            extra AS (SELECT * FROM answer EXCEPT ALL SELECT * FROM truth),
            missing AS (SELECT * FROM truth EXCEPT ALL SELECT * FROM answer)
@@ -168,9 +168,54 @@ SELECT * FROM results WHERE wrong > 0 ORDER BY shape, key;
 
 -- A larger one: the levels are those of emogi_bfs, and each number is the sum over the arcs from the level before.
 CREATE TABLE e AS SELECT pick(i, 41, 5000) AS src, pick(i, 42, 5000) AS dst FROM generate_series(1, 30000) i;
-CREATE TEMP TABLE answer AS SELECT * FROM emogi_ssnsp('e', 1, 'both');
+CREATE TEMP TABLE answer AS SELECT * FROM emogi_ssnsp('e', 1, direction => 'both');
 SELECT count(*) AS rows, max(level) AS levels, count(*) FILTER (WHERE level = 0 AND paths = 1) AS sources FROM answer;
 SELECT count(*) AS wrong FROM (SELECT * FROM emogi_bfs('e', 1, direction => 'both') EXCEPT SELECT vertex, level FROM answer) x;
 WITH sums AS (SELECT b, sum(u.paths) AS paths FROM (SELECT src, dst FROM e UNION ALL SELECT dst, src FROM e) x(a, b)
                 JOIN answer u ON a = u.vertex JOIN answer v ON b = v.vertex AND u.level = v.level - 1 GROUP BY b)
 SELECT count(*) AS wrong FROM answer v LEFT JOIN sums ON b = vertex WHERE level > 0 AND v.paths IS DISTINCT FROM sums.paths;
+-- Within a depth: the same rows up to that level, given as an argument or as a condition, whoever makes the search, of a graph that has changed, too.
+CREATE TABLE deep AS SELECT i % 400 AS src, (i * 7 + i / 400) % 400 AS dst FROM generate_series(1, 1600) i;
+ANALYZE deep;
+CREATE VIEW whole AS SELECT s, w, a.* FROM generate_series(0, 399, 57) s, unnest('{out,in,both}'::text[]) w, LATERAL emogi_ssnsp('deep', s, direction => w) a;
+CREATE FUNCTION wrong(OUT nrows bigint, OUT nwrong bigint) LANGUAGE plpgsql AS $$
+DECLARE
+  call record;
+  n bigint;
+  different bigint;
+BEGIN
+  nrows := 0;
+  nwrong := 0;
+  FOR call IN SELECT s, w, depth, format(form, s, depth, w) AS form, compares
+                FROM generate_series(0, 399, 57) s, unnest('{out,in,both}'::text[]) w, generate_series(0, 4) depth,
+                     (VALUES ('emogi_ssnsp(''deep'', %1$s, %2$s, %3$L)', '<='), ('emogi_ssnsp(''deep'', %1$s, direction => %3$L) WHERE level <= %2$s', '<='),
+                             ('emogi_ssnsp(''deep'', %1$s, 9, %3$L) WHERE level < %2$s + 1', '<='), ('emogi_ssnsp(''deep'', %1$s, direction => %3$L) WHERE level = %2$s', '=')) f (form, compares) LOOP
+    EXECUTE format('WITH answer AS (SELECT * FROM %s), truth AS (SELECT vertex, level, paths FROM truth WHERE s = %s AND w = %L AND level %s %s)
+      SELECT (SELECT count(*) FROM answer), (SELECT count(*) FROM (TABLE answer EXCEPT ALL TABLE truth) a) + (SELECT count(*) FROM (TABLE truth EXCEPT ALL TABLE answer) b)',
+      call.form, call.s, call.w, call.compares, call.depth) INTO n, different;
+    nrows := nrows + n;
+    nwrong := nwrong + different;
+  END LOOP;
+END $$;
+SET emogi.enable_near = off;
+CREATE TEMP TABLE truth AS TABLE whole;
+SELECT * FROM wrong();
+RESET emogi.enable_near;
+SET emogi.engine = auto;
+SELECT * FROM wrong();
+SELECT DISTINCT engine FROM (SELECT engine FROM emogi_runs WHERE pid = pg_backend_pid() AND function = 'emogi_ssnsp' ORDER BY id DESC LIMIT 100) r;
+INSERT INTO deep SELECT i, i * 3 % 450 FROM generate_series(0, 399, 3) i;
+DELETE FROM deep WHERE src % 10 = 4;
+SET emogi.cache = off;
+TRUNCATE truth;
+INSERT INTO truth TABLE whole;
+RESET emogi.cache;
+SELECT * FROM wrong();
+SET emogi.enable_scan = off;
+SELECT * FROM wrong();
+RESET emogi.enable_scan;
+SELECT count(*) FROM emogi_ssnsp('deep', 1, -1);
+SET emogi.engine = cpu;
+EXPLAIN (COSTS OFF) SELECT vertex, paths FROM emogi_ssnsp('deep', 1) WHERE level = 2 ORDER BY paths DESC LIMIT 3;
+RESET emogi.engine;
+

@@ -45,7 +45,7 @@ BEGIN
     PERFORM setseed(seed / 1000.0);
     TRUNCATE edges;
     INSERT INTO edges SELECT CASE WHEN random() > 0.03 THEN least(a, b) * 5 % 17 - 8 END, CASE WHEN random() > 0.03 THEN greatest(a, b) * 5 % 17 - 8 END, floor(random() * 20) / 4 - 2
-      FROM (SELECT floor(random() * (1 + seed % 14)) AS a, floor(random() * (1 + seed % 14)) AS b FROM generate_series(1, seed / 3)) x WHERE a <> b;
+      FROM (SELECT floor(random() * (1 + seed % 14))::int AS a, floor(random() * (1 + seed % 14))::int AS b FROM generate_series(1, seed / 3)) x WHERE a <> b;
     FOR i IN 1 .. array_length(different, 1) LOOP
       different[i] := different[i] + differences(pairs[2 * i - 1], pairs[2 * i]);
     END LOOP;

@@ -237,10 +237,20 @@ GRANT EXECUTE ON FUNCTION max(int) TO PUBLIC;
 CREATE TABLE far AS SELECT g AS src, g + 1 AS dst, 1e308 AS weight FROM generate_series(1, 1) g UNION ALL SELECT 5, 6, 1.5e308 UNION ALL SELECT 5, 7, 1.5e308;
 SELECT max(distance) FROM emogi_sssp('far', 5);
 SELECT sum(distance) FROM emogi_sssp('far', 5);
+-- PostgreSQL's own avg adds up the squares, too, which overflow.
+SELECT avg(distance) FROM emogi_sssp('far', 1);
+SET emogi.enable_aggregates = off;
+SELECT avg(distance) FROM emogi_sssp('far', 1);
+RESET emogi.enable_aggregates;
 \set VERBOSITY default
 DROP OWNED BY regress_upper;
 DROP ROLE regress_upper;
 EXPLAIN (COSTS OFF) SELECT level, count(*), max(vertex) FROM emogi_bfs('e', 1) WHERE level BETWEEN 2 AND 4 GROUP BY level HAVING count(*) > 1 ORDER BY level;
+CREATE TABLE chain AS SELECT g AS src, g + 1 AS dst FROM generate_series(1, 3000) g;
+ANALYZE chain;
+SET emogi.cache = off;
+EXPLAIN (COSTS OFF) SELECT level, count(*), sum(level) FROM emogi_bfs('chain', 2, max_depth => 5) WHERE level <> 0 GROUP BY level HAVING count(*) > 2 ORDER BY 3, 1;
+RESET emogi.cache;
 EXPLAIN (COSTS OFF) SELECT DISTINCT component FROM emogi_cc('e') WHERE component >= 0;
 EXPLAIN (COSTS OFF) SELECT vertex, paths FROM emogi_ssnsp('e', 1) WHERE level = 3 ORDER BY paths DESC, vertex DESC LIMIT 3 OFFSET 1;
 SELECT count(*) FROM emogi_bfs('e', 5000);

@@ -180,7 +180,7 @@ sub call
 		sub { [ "emogi_sssp($graph, $source" . (maybe(0.3) ? ', max_distance => ' . any(0, 1, 2.5, "'Infinity'", 'NULL') : '') . "$direction)", 'distance' ] },
 		sub { [ "emogi_sssp($graph, $source$direction)", 'distance' ] },
 		sub { [ "emogi_sswp($graph, $source$direction)", 'width' ] },
-		sub { [ "emogi_ssnsp($graph, $source$direction)", 'level', 'paths' ] },
+		sub { [ "emogi_ssnsp($graph, $source" . (maybe(0.4) ? ', max_depth => ' . any(0 .. 4, 'NULL') : '') . "$direction)", 'level', 'paths' ] },
 		sub { [ "emogi_cc($graph)", 'component' ] },
 		sub { [ "emogi_pagerank($graph, $steps)", 'rank' ] },
 		sub { [ "emogi_" . any('heat', 'circuit', 'neural') . "('" . any('chain', 'VALUES (1, 2, 0.5), (2, 3, 0.25), (3, 1, 0.125)') . "', $start, $steps$direction)", 'value' ] })->();
@@ -368,7 +368,7 @@ foreach my $shape (sort keys %shapes)
 		if ($verdict =~ /^error/) { $failed++; diag "$sql: $verdict" if $ENV{EMOGI_SEED} }
 	}
 	is(join("\n", @problems), '', "$n queries, $shape: the same answers (seed $seed)");
-	cmp_ok($filled, '>', 0.25 * $n, "... with rows: $filled");
+	cmp_ok($filled, '>', 0.2 * $n, "... with rows: $filled");
 	cmp_ok($scanned, '>', 0.6 * $n, "... streamed: $scanned");
 	cmp_ok($failed, '<', 0.1 * $n, "... that are errors: $failed");
 }

@@ -137,11 +137,15 @@ sub start_values
 		"'SELECT 1, 1 / 0'", "'SELECT 1, 2; SELECT 3, 4'", "'SELECT src, raises(dst) FROM edges'", "'WITH w AS (INSERT INTO written VALUES (1) RETURNING a) SELECT a, a FROM w'", "'SELECT 1, calls_itself(1)'", "'DROP TABLE edges'"));
 }
 
-my %named = (max_depth => \&integer, direction => \&direction, max_distance => \&float, damping => \&float, max_iterations => \&integer, tolerance => \&float);
+my %named = (max_depth => \&integer, direction => \&direction, max_distance => \&float, damping => \&float, max_iterations => \&integer, tolerance => \&float, samples => \&integer, seed => \&integer,
+	resolution => \&float, theta => \&float, max_levels => \&integer, max_cluster_size => \&integer);
 my @functions = (
 	[ 'emogi_bfs', [ \&graph, \&source ], qw(max_depth direction) ], [ 'emogi_bfs', [ \&graph, \&source ], qw(max_depth direction) ], [ 'emogi_sssp', [ \&graph, \&source ], qw(max_distance direction) ], [ 'emogi_sswp', [ \&graph, \&source ], 'direction' ],
 	[ 'emogi_ssnsp', [ \&graph, \&source ], 'direction' ], [ 'emogi_cc', [ \&graph ] ], [ 'emogi_pagerank', [ \&graph ], qw(damping max_iterations tolerance) ], [ 'emogi_heat', [ \&graph, \&start_values ], qw(max_iterations tolerance direction) ],
 	[ 'emogi_circuit', [ \&graph, \&start_values ], qw(max_iterations tolerance direction) ], [ 'emogi_neural', [ \&graph, \&start_values ], qw(max_iterations tolerance direction) ], [ 'emogi_shortest_path', [ \&graph, \&source, \&source ], 'direction' ],
+	[ 'emogi_closeness', [ \&graph ], qw(samples seed direction) ], [ 'emogi_betweenness', [ \&graph ], qw(samples seed direction) ],
+	[ 'emogi_louvain', [ \&graph ], qw(resolution max_levels tolerance seed) ], [ 'emogi_leiden', [ \&graph ], qw(resolution theta max_cluster_size max_levels seed) ],
+	[ 'emogi_modularity', [ \&graph, \&start_values ], 'resolution' ],
 	[ 'emogi_estimate', [ \&graph ], 'direction' ], [ 'emogi_check', [ \&graph ], 'direction' ], [ 'emogi_evict', [ \&graph ] ]);
 
 # Make a call: the command, and what an error should name, if one value only is odd.
@@ -209,7 +213,7 @@ for my $i (1 .. $calls)
 	diag "$state: $command: " . substr($message, 0, 200) if $ENV{EMOGI_VERBOSE};
 	if ($state =~ /^XX/) { $count{internal}++; found('internal error', $command, $said) }
 	# of several arguments that are out of range the message is about the first that is looked at
-	next if $state eq '22023' && $message =~ /^(max_depth|max_distance|max_iterations|tolerance|damping|invalid direction)\b/;
+	next if $state eq '22023' && $message =~ /^(max_depth|max_distance|max_iterations|tolerance|damping|samples|resolution|theta|max_levels|max_cluster_size|invalid direction)\b/;
 	if (defined $odd && $reasonable{$state} && $command !~ /emogi_evict/ && index(lc $message, lc $odd) < 0) { $count{unnamed}++; found("the error does not name '$odd'", $command, $said) }
 }
 $session->quit if $session;

@@ -232,8 +232,10 @@ sub call
 		sub { ("emogi_bfs('chain', $source$direction)", 'vertex i', 'level i') },
 		sub { ("emogi_sssp($graph, $source$direction" . $bound->('max_distance', 0, 1, 2.5, "'Infinity'", 'NULL') . ')', 'vertex i', 'distance f') },
 		sub { ("emogi_sswp($graph, $source$direction)", 'vertex i', 'width f') },
-		sub { ("emogi_ssnsp($graph, $source$direction)", 'vertex i', 'level i', 'paths f') },
+		sub { ("emogi_ssnsp($graph, $source$direction" . $bound->('max_depth', 0 .. 4, 'NULL') . ')', 'vertex i', 'level i', 'paths f') },
 		sub { ("emogi_cc($graph)", 'vertex i', 'component i') },
+		sub { ("emogi_closeness($graph" . $bound->('samples', 1 .. 3, 'NULL') . ')', 'vertex i', 'reached i', 'farness f', 'closeness f') },
+		sub { ("emogi_leiden(" . any("'dense(dst, src)'", "'chain(src, dst)'", "'none'", "'SELECT src, dst FROM dense WHERE src < 9'") . $bound->('max_levels', 1 .. 2, 'NULL') . ')', 'vertex i', 'level i', 'community i', 'parent i') },
 		sub { ("emogi_pagerank($graph, max_iterations => " . any(1 .. 3) . ')', 'vertex i', 'rank f') },
 		sub { ("emogi_shortest_path('chain', " . (@outer ? any(@outer) : value('i', any(1 .. 30))) . '::bigint, ' . any(1 .. 30) . ')', 'seq i', 'vertex i', 'distance f') })->();
 }

@@ -21,6 +21,19 @@ static EmogiEngineState *cpu_state,
 		   *cuda_state;
 static uint64_t last_id;		/* that a Graph was given */
 
+/* Say whether the cuda engine has an algorithm, and a Graph the lists that it reads. */
+static inline bool
+suits(const EmogiGraph *graph, EmogiAlgorithm algorithm)
+{
+	const EmogiAlgorithmRow *row = emogi_algorithm_row(algorithm);
+
+	if (!emogi_algorithm_is_on_cuda(row))
+		return false;
+	if ((row->traits & EMOGI_NEEDS_BACKWARD) != 0 && graph->backward.offsets == NULL && graph->nvertices > 0)
+		return false;
+	return row->lists != EMOGI_LISTS_BOTH_WAYS || graph->backward.offsets == graph->forward.offsets;
+}
+
 /* What is compared of an algorithm's answer. */
 typedef struct Answer
 {

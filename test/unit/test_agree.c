@@ -15,6 +15,7 @@
 #define DEFAULT_GRAPHS 220
 #define MAX_SOURCES 50
 #define QUERIES 3
+#define DENSE_VERTICES 2200
 #define FINITE_KINDS 7			/* kinds of weights from this one on make infinities of sums */
 
 /* Ask one query of both engines, with the edges in either place. */
@@ -81,19 +82,21 @@ check_paths(const char *name, const EmogiGraph *graph, uint64_t seed)
 	}
 }
 
-/* Ask of components and of what iterates: few iterations where rounding grows with each. */
+/* Ask what is asked of the whole graph: few iterations where rounding grows with each. */
 static void
 check_sums(const char *name, const EmogiGraph *graph, int kind, uint64_t seed)
 {
-	static const int64_t iterations[EMOGI_NALGORITHMS] = {[EMOGI_PAGERANK] = 20, [EMOGI_HEAT] = 3, [EMOGI_CIRCUIT] = 12};
+	static const int64_t iterations[EMOGI_NALGORITHMS] = {[EMOGI_PAGERANK] = 20, [EMOGI_HEAT] = 3, [EMOGI_CIRCUIT] = 12,
+		[EMOGI_CDLP] = 6};
 	double	   *values = naive_alloc(graph->nvertices, sizeof(double));
 	EmogiQuery	query = {.damping = 0.85, .values = values};
 
 	for (int a = 0; a < EMOGI_NALGORITHMS; a++)
 	{
 		const EmogiAlgorithmRow *row = emogi_algorithm_row((EmogiAlgorithm) a);
+		const bool	adds = emogi_is_sum((EmogiAlgorithm) a) || row->weights == EMOGI_WEIGHTS_FACTORS;
 
-		if (emogi_algorithm_takes(row, EMOGI_SOURCES) >= 0 || !emogi_algorithm_is_on_cuda(row))
+		if (emogi_algorithm_takes(row, EMOGI_SOURCES) >= 0 || !suits(graph, (EmogiAlgorithm) a))
 			continue;
 		query.algorithm = (EmogiAlgorithm) a;
 		query.max_iterations = iterations[a] > 0 ? iterations[a] : 1;
@@ -103,7 +106,7 @@ check_sums(const char *name, const EmogiGraph *graph, int kind, uint64_t seed)
 			if ((row->traits & EMOGI_SUM_FIXES) != 0 && emogi_random(seed, v) % 3 != 0)
 				values[v] = (double) NAN;
 		}
-		if (!emogi_is_sum(query.algorithm) || kind < FINITE_KINDS)
+		if (!adds || kind < FINITE_KINDS)
 			check_query(name, graph, query);
 	}
 	if (kind == 0 && graph->nvertices > 0)
@@ -186,6 +189,45 @@ check_large(EmogiGenerator generator)
 	free(edges);
 }
 
+/*
+ * Ask what is asked of the whole graph of one in which every vertex is beside every other one, by an edge one way or two: the lists of
+ * triangles are longer than what a block takes at once.
+ */
+static void
+check_dense(void)
+{
+	EmogiEdge  *edges = naive_alloc(DENSE_VERTICES * DENSE_VERTICES, sizeof(EmogiEdge));
+	uint64_t	nedges = 0;
+
+	for (int64_t i = 0; i < DENSE_VERTICES; i++)
+		for (int64_t j = 0; j < i; j++)
+		{
+			const uint64_t ways = emogi_random(12, (uint64_t) (i * DENSE_VERTICES + j)) % 3;
+
+			if (ways != 0)
+				edges[nedges++] = (EmogiEdge) {i, j};
+			if (ways != 1)
+				edges[nedges++] = (EmogiEdge) {j, i};
+		}
+	for (int direction = EMOGI_OUT; direction <= EMOGI_BOTH; direction += EMOGI_BOTH - EMOGI_OUT)
+	{
+		EmogiBuiltGraph built;
+		EmogiControl control = {0};
+		EmogiError	error;
+		EmogiEdgeSet set;
+
+		if (!emogi_edge_set_fill(&set, edges, nedges, EMOGI_CHUNK_EDGES) ||
+			emogi_build_graph(emogi_cpu_engine_pool(cpu_state), &set.edges, (EmogiDirection) direction, true, &built, &control,
+							  &error) != EMOGI_OK)
+			abort();
+		check_sums("dense", &built.graph, 1, 12);
+		check_nothing_held("dense", 0);
+		emogi_edge_set_free(&set);
+		emogi_built_graph_free(&built);
+	}
+	free(edges);
+}
+
 int
 main(void)
 {
@@ -212,6 +254,7 @@ main(void)
 	{
 		check_large(EMOGI_KRON);
 		check_large(EMOGI_URAND);
+		check_dense();
 	}
 	close_both();
 	return check_report("test_agree");

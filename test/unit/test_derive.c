@@ -164,7 +164,7 @@ ask(const char *what, const EmogiGraph *graph, EmogiAlgorithm algorithm, EmogiPl
 	const uint32_t source = (uint32_t) draw(n);
 	double	   *values = naive_alloc(n, sizeof(double));
 	EmogiQuery	query = {.algorithm = algorithm, .placement = placement, .nsources = 1, .sources = &source,
-		.max_depth = -1, .max_distance = INFINITY, .damping = 0.85, .max_iterations = 2, .values = values};
+		.max_depth = -1, .max_distance = INFINITY, .damping = 0.85, .max_iterations = 2, .samples = 3, .values = values};
 	Answer		expected = make_answer(n);
 	Answer		answer = make_answer(n);
 	EmogiControl cpu_control = {0};
@@ -203,8 +203,7 @@ ask_anything(const char *what, const EmogiGraph *graph)
 
 	do
 		algorithm = (EmogiAlgorithm) draw(EMOGI_NALGORITHMS);
-	while (!emogi_algorithm_is_on_cuda(emogi_algorithm_row(algorithm)) ||
-		   (algorithm == EMOGI_SSNSP && graph->backward.offsets == NULL));	/* which pulls */
+	while (!suits(graph, algorithm));
 	if (!plain && once_in(2))
 		ask(what, &view, EMOGI_HEAT, placement, true);	/* it brings the weights, whatever comes of them */
 	else if (plain || algorithm == EMOGI_BFS || algorithm == EMOGI_CC || algorithm == EMOGI_SSNSP)

@@ -20,7 +20,7 @@ static uint64_t nanswers,
 static EmogiResult
 run_engine(const EmogiGraph *graph, const EmogiQuery *query)
 {
-	EmogiResult result = {.columns[0].any = malloc((graph->nvertices + 1) * sizeof(double))};
+	EmogiResult result = {.columns = {{.any = malloc((graph->nvertices + 1) * sizeof(double))}, {.any = malloc((graph->nvertices + 1) * sizeof(double))}}};
 	EmogiControl control = {0};
 	EmogiError	error;
 
@@ -33,7 +33,7 @@ run_engine(const EmogiGraph *graph, const EmogiQuery *query)
 static double
 value_of(const EmogiResult *result, EmogiAlgorithm algorithm, uint32_t vertex)
 {
-	if (algorithm == EMOGI_BFS)
+	if (algorithm != EMOGI_SSSP)
 		return result->columns[0].int32[vertex] < 0 ? INFINITY : result->columns[0].int32[vertex];
 	return result->columns[0].float64[vertex];
 }
@@ -53,13 +53,14 @@ check_answer(const char *name, const EmogiGraph *graph, const EmogiQuery *query,
 		if (!(value < (double) INFINITY))
 			continue;
 		if (at < answer->count)
-			ndifferent += answer->vertices[at] != v || memcmp(&answer->values[at], &value, sizeof(double)) != 0;
+			ndifferent += answer->vertices[at] != v || memcmp(&answer->values[at], &value, sizeof(double)) != 0 ||
+				(query->algorithm == EMOGI_SSNSP && answer->paths[at] != result->columns[1].float64[v]);
 		at++;
 	}
 	CHECK(at == answer->count && ndifferent == 0, "%s: %llu of %llu, not %llu", name, (unsigned long long) ndifferent,
 		  (unsigned long long) answer->count, (unsigned long long) at);
 	CHECK(answer->count == result->nreached, "%s: reached", name);
-	if (query->algorithm == EMOGI_BFS)
+	if (query->algorithm != EMOGI_SSSP)
 		CHECK(answer->nlevels == result->nlevels, "%s: %u levels, not %u", name, answer->nlevels, result->nlevels);
 	nanswers++;
 }
@@ -83,6 +84,17 @@ check_targets(const char *name, const EmogiQuery *query, const EmogiNearAnswer *
 	ntargeted++;
 }
 
+/* Has a vertex more paths than doubles hold exactly? */
+static bool
+has_most_paths(const EmogiGraph *graph, const EmogiQuery *query, const EmogiResult *result)
+{
+	bool		has = false;
+
+	for (uint64_t v = 0; v < graph->nvertices && query->algorithm == EMOGI_SSNSP; v++)
+		has |= result->columns[1].float64[v] >= 9007199254740992.0;
+	return has;
+}
+
 /* Answer a query with as much to look at as it takes, and with one less. */
 static void
 check_query(const char *name, const EmogiGraph *graph, const EmogiQuery *query)
@@ -95,7 +107,12 @@ check_query(const char *name, const EmogiGraph *graph, const EmogiQuery *query)
 	whole.ntargets = 0;
 	result = run_engine(graph, &whole);
 	if (emogi_near_search(graph, NULL, query, UINT64_MAX, &answer) != EMOGI_NEAR_ANSWERED)
-		abort();
+	{
+		CHECK(has_most_paths(graph, query, &result), "%s: gave up", name);
+		free(result.columns[0].any);
+		free(result.columns[1].any);
+		return;
+	}
 	looked = answer.edges_traversed;
 	if (query->ntargets > 0)
 		check_targets(name, query, &answer, &result);
@@ -110,6 +127,7 @@ check_query(const char *name, const EmogiGraph *graph, const EmogiQuery *query)
 			  "%s: with less than it takes", name);
 	}
 	free(result.columns[0].any);
+	free(result.columns[1].any);
 }
 
 /* Ask random queries of a Graph. */
@@ -132,6 +150,36 @@ check_graph(const char *name, const EmogiGraph *graph, uint64_t seed)
 		check_query(name, graph, &query);
 		query.algorithm = EMOGI_SSSP;
 		check_query(name, graph, &query);
+		query.algorithm = EMOGI_SSNSP;
+		query.ntargets = 0;
+		if (graph->backward.offsets != NULL)
+			check_query(name, graph, &query);
+	}
+}
+
+/* See that paths are counted up to 2^53 of them, along a chain of double edges, and no further. */
+static void
+check_most_paths(void)
+{
+	uint32_t	targets[120];
+	uint64_t	offsets[62];
+	uint32_t	source = 0;
+	EmogiGraph	graph = {.nvertices = 61,.forward = {.nedges = 120,.offsets = offsets,.targets = targets}};
+	EmogiQuery	query = {.algorithm = EMOGI_SSNSP,.nsources = 1,.sources = &source};
+	EmogiNearAnswer answer;
+
+	for (uint32_t v = 0; v <= 60; v++)
+		offsets[v] = 2 * v;
+	offsets[61] = 120;
+	for (uint32_t e = 0; e < 120; e++)
+		targets[e] = e / 2 + 1;
+	for (query.max_depth = 0; query.max_depth <= 60; query.max_depth++)
+	{
+		const bool	answered = emogi_near_search(&graph, NULL, &query, UINT64_MAX, &answer) == EMOGI_NEAR_ANSWERED;
+
+		CHECK(answered == (query.max_depth <= 53), "%lld links", (long long) query.max_depth);
+		CHECK(!answered || answer.paths[query.max_depth] == ldexp(1.0, (int) query.max_depth), "%lld links: paths", (long long) query.max_depth);
+		emogi_near_search_free(&answer);
 	}
 }
 
@@ -139,6 +187,7 @@ int
 main(void)
 {
 	engines_open();
+	check_most_paths();
 	engines_check_shapes(NRANDOM, NAIVE_KINDS, check_graph);
 	engines_close();
 	CHECK(nanswers > 1000 && ntargeted > 300, "%llu answers, %llu with targets", (unsigned long long) nanswers,

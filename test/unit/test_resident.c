@@ -11,15 +11,15 @@
 
 #define PLAIN_VERTICES 40000
 #define HEADS_VERTICES 2000
-#define MAX_TAKES 40			/* more than any run takes of device memory */
+#define MAX_TAKES 60			/* more than any run takes of device memory */
 #define MAX_CALLS 400			/* more than a short run makes of the driver */
 
 /* The engine is opened as on a device without memory pools. */
 static bool plain_memory;
 
-/* Build a random Graph with weights 1 .. 72 and both orientations. */
+/* Build a random Graph with weights 1 .. 72 and both orientations, which are the same when the edges lead both ways. */
 static EmogiBuiltGraph
-build_random(uint64_t nvertices, uint64_t nedges, uint64_t seed)
+build_random(uint64_t nvertices, uint64_t nedges, EmogiDirection direction, uint64_t seed)
 {
 	double	   *weights = naive_weights(1, seed, nedges);
 	EmogiEdge  *edges = naive_alloc(nedges, sizeof(EmogiEdge));
@@ -32,7 +32,7 @@ build_random(uint64_t nvertices, uint64_t nedges, uint64_t seed)
 		edges[i] = (EmogiEdge) {(int64_t) (emogi_random(seed, 2 * i) % nvertices),
 			(int64_t) (emogi_random(seed, 2 * i + 1) % nvertices)};
 	if (!emogi_edge_set_fill_weighted(&set, edges, weights, nedges, EMOGI_CHUNK_WEIGHTED_EDGES) ||
-		emogi_build_graph(emogi_cpu_engine_pool(cpu_state), &set.edges, EMOGI_OUT, true, &built, &control,
+		emogi_build_graph(emogi_cpu_engine_pool(cpu_state), &set.edges, direction, true, &built, &control,
 						  &error) != EMOGI_OK)
 		abort();
 	emogi_edge_set_free(&set);
@@ -52,7 +52,7 @@ plain_query(const EmogiGraph *graph, EmogiAlgorithm algorithm, EmogiPlacement pl
 	for (uint64_t v = 0; v < graph->nvertices; v++)
 		values[v] = 0.5;
 	return (EmogiQuery) {.algorithm = algorithm, .placement = placement, .nsources = 1, .sources = &source,
-		.max_depth = -1, .max_distance = INFINITY, .damping = 0.85, .max_iterations = 1, .values = values};
+		.max_depth = -1, .max_distance = INFINITY, .damping = 0.85, .max_iterations = 1, .samples = 3, .values = values};
 }
 
 /* Overwrite what a run on a Graph that is kept must not read from the host any more. */
@@ -128,22 +128,40 @@ ask_twice(const char *what, const EmogiGraph *graph, EmogiAlgorithm algorithm, E
 	ask_plainly(what, graph, algorithm, placement);
 }
 
+/* Check for all algorithms that what one run has brought to the device serves the next. */
+static void
+check_kept_for_all(const EmogiGraph *graph)
+{
+	for (int p = EMOGI_PLACEMENT_HOST; p <= EMOGI_PLACEMENT_HYBRID; p++)
+		for (int a = 0; a < EMOGI_NALGORITHMS; a++)
+		{
+			if (!suits(graph, (EmogiAlgorithm) a))
+				continue;
+			ask_twice("kept", graph, (EmogiAlgorithm) a, (EmogiPlacement) p);
+			ask_hidden("kept", graph, (EmogiAlgorithm) a, (EmogiPlacement) p);
+		}
+}
+
+/* Check the same of lists that are the same both ways. */
+static void
+check_kept_both_ways(void)
+{
+	EmogiBuiltGraph built = build_random(700, 9000, EMOGI_BOTH, 15);
+
+	check_kept_for_all(&built.graph);
+	CHECK(cuda->forget(cuda_state, built.graph.id) == 0, "still there");
+	emogi_built_graph_free(&built);
+}
+
 /* Check that what one run has brought to the device serves the next, through whatever view, until it is forgotten. */
 static void
 check_kept(void)
 {
-	EmogiBuiltGraph built = build_random(700, 9000, 5);
+	EmogiBuiltGraph built = build_random(700, 9000, EMOGI_OUT, 5);
 	EmogiGraph	swapped = built.graph;
 	EmogiGraph	stripped;
 
-	for (int p = EMOGI_PLACEMENT_HOST; p <= EMOGI_PLACEMENT_HYBRID; p++)
-		for (int a = 0; a < EMOGI_NALGORITHMS; a++)
-		{
-			if (!emogi_algorithm_is_on_cuda(emogi_algorithm_row((EmogiAlgorithm) a)))
-				continue;
-			ask_twice("kept", &built.graph, (EmogiAlgorithm) a, (EmogiPlacement) p);
-			ask_hidden("kept", &built.graph, (EmogiAlgorithm) a, (EmogiPlacement) p);
-		}
+	check_kept_for_all(&built.graph);
 	CHECK(ask_plainly("kept", &built.graph, EMOGI_BFS, EMOGI_PLACEMENT_AUTO) == EMOGI_PLACEMENT_DEVICE, "not there");
 
 	swapped.forward = built.graph.backward;
@@ -183,8 +201,8 @@ reopen(uint64_t device_memory_bytes)
 static void
 check_evicted(void)
 {
-	EmogiBuiltGraph a = build_random(1000, 60000, 6);
-	EmogiBuiltGraph b = build_random(1000, 60000, 7);
+	EmogiBuiltGraph a = build_random(1000, 60000, EMOGI_OUT, 6);
+	EmogiBuiltGraph b = build_random(1000, 60000, EMOGI_OUT, 7);
 	uint64_t	needed;
 
 	ask_plainly("alone", &a.graph, EMOGI_BFS, EMOGI_PLACEMENT_DEVICE);
@@ -220,7 +238,7 @@ check_evicted(void)
 static void
 check_own_gives_way(void)
 {
-	EmogiBuiltGraph built = build_random(PLAIN_VERTICES, PLAIN_VERTICES, 8);
+	EmogiBuiltGraph built = build_random(PLAIN_VERTICES, PLAIN_VERTICES, EMOGI_OUT, 8);
 
 	reopen(40 * built.graph.nvertices + 65536);	/* PAGERANK takes 32 a vertex, and offsets 8 */
 	ask_plainly("own", &built.graph, EMOGI_SSSP, EMOGI_PLACEMENT_DEVICE);
@@ -238,7 +256,8 @@ check_own_gives_way(void)
 static void
 check_prefixes(void)
 {
-	EmogiBuiltGraph built = build_random(HEADS_VERTICES, 12 * HEADS_VERTICES, 11);
+	EmogiBuiltGraph built = build_random(HEADS_VERTICES, 12 * HEADS_VERTICES, EMOGI_OUT, 11);
+	EmogiBuiltGraph symmetric = build_random(HEADS_VERTICES, 6 * HEADS_VERTICES, EMOGI_BOTH, 16);
 	uint64_t	placed[EMOGI_PLACEMENT_HYBRID + 1] = {0};
 
 	for (uint64_t cap = 8 * HEADS_VERTICES; cap < 256 * HEADS_VERTICES; cap += cap / 4)
@@ -248,14 +267,18 @@ check_prefixes(void)
 		{
 			EmogiAlgorithm algorithm = (EmogiAlgorithm) (emogi_random(cap, i) % EMOGI_NALGORITHMS);
 			EmogiPlacement placement = i % 4 == 0 ? EMOGI_PLACEMENT_AUTO : EMOGI_PLACEMENT_HYBRID;
-			EmogiGraph	view = built.graph;
+			EmogiGraph	view = i % 5 == 4 ? symmetric.graph : built.graph;
 			EmogiStatus status;
 
 			if (i % 3 == 0)
 			{
-				view.forward = built.graph.backward;
-				view.backward = built.graph.forward;
+				const EmogiAdjacency forward = view.forward;
+
+				view.forward = view.backward;
+				view.backward = forward;
 			}
+			if (!suits(&view, algorithm))
+				continue;
 			status = ask("capped", &view, plain_query(&view, algorithm, placement), (EmogiControl) {0}, false, &placement);
 			CHECK(status == EMOGI_OK || status == EMOGI_NO_MEMORY, "cap %llu algorithm %d: status %d",
 				  (unsigned long long) cap, algorithm, status);
@@ -269,8 +292,10 @@ check_prefixes(void)
 	}
 	CHECK(placed[EMOGI_PLACEMENT_HOST] > 0 && placed[EMOGI_PLACEMENT_HYBRID] > 0, "host %llu, hybrid %llu",
 		  (unsigned long long) placed[EMOGI_PLACEMENT_HOST], (unsigned long long) placed[EMOGI_PLACEMENT_HYBRID]);
+	(void) cuda->forget(cuda_state, symmetric.graph.id);
 	CHECK(cuda->forget(cuda_state, built.graph.id) == 0, "something is left");
 	reopen(0);
+	emogi_built_graph_free(&symmetric);
 	emogi_built_graph_free(&built);
 }
 
@@ -301,18 +326,27 @@ check_failing_memory(EmogiBuiltGraph *built, EmogiQuery query, bool kept)
 static void
 check_all_failing_memory(void)
 {
-	EmogiBuiltGraph built = build_random(300, 3000, 9);
+	EmogiBuiltGraph built = build_random(300, 3000, EMOGI_OUT, 9);
+	EmogiBuiltGraph symmetric = build_random(300, 3000, EMOGI_BOTH, 17);
 
 	for (int a = 0; a < EMOGI_NALGORITHMS; a++)
 		for (int p = EMOGI_PLACEMENT_HOST; p <= EMOGI_PLACEMENT_HYBRID; p++)
 			for (int kept = 0; kept < 2; kept++)
-				check_failing_memory(&built, plain_query(&built.graph, (EmogiAlgorithm) a, (EmogiPlacement) p), kept);
+			{
+				const EmogiQuery query = plain_query(&built.graph, (EmogiAlgorithm) a, (EmogiPlacement) p);
+
+				if (suits(&built.graph, query.algorithm))
+					check_failing_memory(&built, query, kept);
+				if (suits(&symmetric.graph, query.algorithm))
+					check_failing_memory(&symmetric, query, kept);
+			}
 	CHECK(plain_memory ? describe_cuda().ready_bytes == 0 : describe_cuda().ready_bytes > 0, "%llu bytes lie ready",
 		  (unsigned long long) describe_cuda().ready_bytes);
 	CHECK(ask("failing host memory", &built.graph, plain_query(&built.graph, EMOGI_SSNSP, EMOGI_PLACEMENT_HOST),
 			  (EmogiControl) {.fail_allocation = 1}, false, NULL) == EMOGI_NO_MEMORY, "it did not fail");
 	CHECK(cuda->forget(cuda_state, built.graph.id) == 0, "something is left");
 	check_nothing_held("failing memory", 0);
+	emogi_built_graph_free(&symmetric);
 	emogi_built_graph_free(&built);
 }
 
@@ -320,7 +354,7 @@ check_all_failing_memory(void)
 static void
 check_failing_driver(EmogiAlgorithm algorithm, EmogiPlacement placement)
 {
-	EmogiBuiltGraph built = build_random(300, 3000, 10);
+	EmogiBuiltGraph built = build_random(300, 3000, EMOGI_OUT, 10);
 	EmogiQuery	query = plain_query(&built.graph, algorithm, placement);
 	EmogiControl control = {0};
 	EmogiStatus status = EMOGI_DEVICE_ERROR;
@@ -353,6 +387,7 @@ main(void)
 		plain_memory = plain == 1;
 		reopen(0);
 		check_kept();
+		check_kept_both_ways();
 		check_evicted();
 		check_own_gives_way();
 		check_prefixes();
@@ -363,6 +398,8 @@ main(void)
 		check_failing_driver(EMOGI_BFS, EMOGI_PLACEMENT_HOST);
 		check_failing_driver(EMOGI_SSSP, EMOGI_PLACEMENT_DEVICE);
 		check_failing_driver(EMOGI_BFS, EMOGI_PLACEMENT_HYBRID);
+		check_failing_driver(EMOGI_LCC, EMOGI_PLACEMENT_DEVICE);
+		check_failing_driver(EMOGI_SCC, EMOGI_PLACEMENT_HOST);
 	}
 	close_both();
 	return check_report("test_resident");

@@ -99,7 +99,6 @@ check_graph(const char *name, const EmogiGraph *graph, uint64_t seed)
 		EmogiQuery	query = oracle_query(graph, seed, i, sources, MAX_SOURCES);
 
 		query.algorithm = EMOGI_SSNSP;
-		query.max_depth = -1;
 		if (graph->backward.offsets == NULL)
 		{
 			EmogiResult result = {0};
@@ -119,7 +118,7 @@ static void
 check_doubling(const char *name, const EmogiGraph *graph, uint64_t links)
 {
 	uint32_t	source = 0;
-	EmogiQuery	query = {.algorithm = EMOGI_SSNSP, .nsources = 1, .sources = &source, .ntargets = 1, .targets = &source};
+	EmogiQuery	query = {.algorithm = EMOGI_SSNSP, .nsources = 1, .sources = &source, .max_depth = -1, .ntargets = 1, .targets = &source};
 	double	   *paths = malloc((links + 1) * sizeof(double));
 	int32_t    *level = malloc((links + 1) * sizeof(int32_t));
 	EmogiResult result = {.columns = {{.int32 = level}, {.float64 = paths}}};
@@ -156,7 +155,7 @@ static void
 check_chain(const char *name, const EmogiGraph *graph, uint64_t seed)
 {
 	uint32_t	source = 0;
-	EmogiQuery	query = {.algorithm = EMOGI_SSNSP, .nsources = 1, .sources = &source};
+	EmogiQuery	query = {.algorithm = EMOGI_SSNSP, .nsources = 1, .sources = &source, .max_depth = -1};
 	EmogiResult result = {0};
 
 	result.columns[0].int32 = malloc(graph->nvertices * sizeof(int32_t));

@@ -77,7 +77,7 @@ check_graph(const char *name, const EmogiGraph *graph, uint64_t seed)
 	double	   *values = malloc((n + 1) * sizeof(double));
 	uint32_t	source = n > 0 ? (uint32_t) (emogi_random(seed, 1) % n) : 0;
 	EmogiQuery	query = {.nsources = n > 0, .sources = &source, .max_depth = -1, .max_distance = (double) INFINITY,
-		.damping = 0.85, .max_iterations = 10, .values = values};
+		.damping = 0.85, .max_iterations = 10, .samples = 3, .values = values, .resolution = 1.0, .theta = 0.01};
 
 	for (uint64_t v = 0; v < n; v++)
 		values[v] = (double) (emogi_random(seed, v) % 100);

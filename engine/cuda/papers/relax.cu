@@ -367,7 +367,6 @@ emogi_papers_levels(Sweeps *sweeps, Run *run, const EmogiGraph *graph, const Emo
 	Spread		spread = {};
 
 	seen.algorithm = EMOGI_BFS;
-	seen.max_depth = -1;
 	spread.sweeps = sweeps;
 	TRY(spread_values(&spread, run, graph, &seen, does, wants, result, error));
 	*level = (int32_t *) spread.out;

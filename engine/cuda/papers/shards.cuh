@@ -111,6 +111,13 @@ extern EmogiStatus emogi_shards_open_paths(ShardPaths *paths, EmogiAlgorithm alg
  * Levels by hops; keys are levels of 4 bytes. Between start and stop of the clock. Writes nreached and nlevels, adds to
  * the edges.
  */
+/* Get the largest level that a query asks for; INT32_MAX = there is no bound. */
+static inline uint64_t
+emogi_shards_depth(const EmogiQuery *query)
+{
+	return query->max_depth < 0 || query->max_depth > INT32_MAX ? INT32_MAX : (uint64_t) query->max_depth;
+}
+
 extern EmogiStatus emogi_shards_levels(ShardPaths *paths, EmogiResult *result, EmogiError *error);
 
 /* Applications. */

@@ -339,9 +339,7 @@ find_components(ShardPaths *paths, EmogiResult *result, EmogiError *error)
 static unsigned long long
 find_bound(const EmogiQuery *query)
 {
-	if (query->algorithm == EMOGI_BFS)
-		return query->max_depth < 0 || query->max_depth > INT32_MAX ? INT32_MAX : (uint64_t) query->max_depth;
-	return offer_bound(query);
+	return query->algorithm == EMOGI_BFS ? emogi_shards_depth(query) : offer_bound(query);
 }
 
 /* Run, between start and stop of the clock, up to the values on the device. */

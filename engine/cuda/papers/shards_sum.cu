@@ -377,7 +377,8 @@ emogi_shards_ssnsp(Run *run, const EmogiGraph *graph, const EmogiQuery *query, E
 	wants.vertex_bytes = (sum.method.gather.bytes(SHARD_UNIT) + SHARD_UNIT - 1) / SHARD_UNIT;
 	TRY(open_shards(&sum, graph, query, &wants, result, error));
 	TRY(load_kernels(&sum, ends, 1, error));
-	paths = ShardPaths{run, sum.shards, NULL, {}, {}, sources, query->nsources, level, sum.sums.changed, INT32_MAX};
+	paths = ShardPaths{run, sum.shards, NULL, {}, {}, sources, query->nsources, level, sum.sums.changed,
+		emogi_shards_depth(query)};
 	paths.shards.shape.value_bytes = sizeof *level;
 	TRY(emogi_shards_open_paths(&paths, EMOGI_BFS, EMOGI_WEIGHT_NONE, error));
 

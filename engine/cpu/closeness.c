@@ -1,0 +1,228 @@
+/*
+ * closeness.c: closeness by the threads of a pool.
+ *
+ * Fills reached[nvertices], farness, closeness and harmonic: what the table of algorithms says. Exactly by a search from every vertex;
+ * with samples by searches from these against the edges, which find the hops from every vertex to each of them [2].
+ *
+ * 64 searches at a time share one pass over the lists (msbfs.h) [1]: the vertices that a source enters are counted level by level, or,
+ * of samples, the sources that have entered a vertex. What is shared is more the nearer the sources are to each other, so those of a
+ * search are a ball of vertices about one of them where they can be. Sums of 1 / hops are made in ascending order of hops: neither the
+ * threads nor the sources beside it change a bit.
+ *
+ * [1] M. Then et al. The More the Merrier: Efficient Multi-Source Graph Traversal. PVLDB 8(4), 2014. Sections 3, 4.2.
+ * [2] D. Eppstein, J. Wang. Fast Approximation of Centrality. J. Graph Algorithms and Applications 8(1), 2004. Section 4.
+ */
+#include "algorithms.h"
+#include "msbfs.h"
+#include "run.h"
+
+#include "contract/sample.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct Closeness
+{
+	EmogiCpuRun run;
+	const EmogiGraph *graph;
+	uint32_t   *sources;		/* [nsources], in the order in which they are searched from */
+	uint64_t	nsources;
+	EmogiMsbfsResult *search;
+} Closeness;
+
+/* ---- which sources are searched from together ---- */
+
+/* Vertices about a seed that no ball has yet, in the order in which a search finds them. */
+typedef struct Balls
+{
+	const EmogiAdjacency *lists;
+	uint8_t    *taken;			/* [nvertices] */
+	uint32_t   *order;			/* [nvertices], all balls one after the other */
+	uint64_t	count;			/* of order */
+} Balls;
+
+/* Grow the ball that ends the order, from order[from] on, to at most `end` vertices in all. */
+static void
+grow_ball(Balls *balls, uint64_t from, uint64_t end)
+{
+	for (uint64_t i = from; i < balls->count && balls->count < end; i++)
+	{
+		const uint64_t *offsets = balls->lists->offsets + balls->order[i];
+
+		for (uint64_t e = offsets[0]; e < offsets[1] && balls->count < end; e++)
+		{
+			const uint32_t w = balls->lists->targets[e];
+
+			if (balls->taken[w])
+				continue;
+			balls->taken[w] = 1;
+			balls->order[balls->count++] = w;
+		}
+	}
+}
+
+/* Put all vertices into order, those of a search as near to each other as they may be; false when the job has stopped. */
+static bool
+order_sources(Closeness *closeness)
+{
+	const uint64_t n = closeness->graph->nvertices;
+	Balls		balls = {.lists = &closeness->graph->forward, .order = closeness->sources};
+
+	balls.taken = emogi_run_scratch(&closeness->run, n, 1);
+	if (balls.taken == NULL)
+		return false;
+	for (uint64_t v = 0; v < n; v++)
+	{
+		uint64_t	end = (balls.count / EMOGI_MSBFS_SOURCES + 1) * EMOGI_MSBFS_SOURCES;
+
+		if (v % EMOGI_MSBFS_SOURCES == 0 && emogi_job_stopped(&closeness->run.job))
+			return false;
+		if (balls.taken[v])
+			continue;
+		balls.taken[v] = 1;
+		balls.order[balls.count++] = (uint32_t) v;
+		grow_ball(&balls, balls.count - 1, end < n ? end : n);
+	}
+	return true;
+}
+
+/* ---- searches ---- */
+
+/* Search from the next sources; gets their number, 0 when the job has stopped. */
+static int
+search_from(Closeness *closeness, const EmogiGraph *graph, uint64_t first)
+{
+	EmogiMsbfsResult *search = closeness->search;
+	EmogiCpuRun *run = &closeness->run;
+	const int	count = (int) (emogi_run_chunk_end(first, EMOGI_MSBFS_SOURCES, closeness->nsources) - first);
+	EmogiStatus status;
+
+	search->done = first;
+	status = emogi_msbfs_run(run->pool, graph, closeness->sources + first, count, -1, search, run->job.control, run->error);
+	run->result->edges_traversed += search->edges_traversed;
+	if (search->nlevels > run->result->nlevels)
+		run->result->nlevels = search->nlevels;
+	if (status != EMOGI_OK)
+		emogi_job_fail(&run->job, status);
+	return status == EMOGI_OK ? count : 0;
+}
+
+/* Fill in what follows from a vertex's hops to `others` other vertices of n. */
+static void
+write_vertex(const EmogiArray *columns, uint64_t v, double n, double others, double sum, double harmonic)
+{
+	double		closeness = 0.0;
+
+	if (others > 0.0)
+	{
+		closeness = others / sum;
+		closeness *= others / (n - 1.0);
+	}
+	columns[0].int64[v] = 1 + (int64_t) llround(others);
+	columns[1].float64[v] = sum;
+	columns[2].float64[v] = closeness;
+	columns[3].float64[v] = harmonic;
+}
+
+/* Search from every vertex. */
+static void
+search_from_all(Closeness *closeness)
+{
+	const double n = (double) closeness->graph->nvertices;
+
+	closeness->search->wants_sums = true;
+	closeness->search->last_level = UINT32_MAX;
+	for (uint64_t first = 0; first < closeness->nsources; first += EMOGI_MSBFS_SOURCES)
+	{
+		const int	count = search_from(closeness, closeness->graph, first);
+
+		if (count == 0)
+			return;
+		for (int s = 0; s < count; s++)
+		{
+			const EmogiMsbfsSums *sums = &closeness->search->sums[s];
+
+			write_vertex(closeness->run.result->columns, closeness->sources[first + (uint64_t) s], n, (double) (sums->count - 1), (double) sums->sum,
+						 sums->harmonic);
+		}
+	}
+}
+
+/* Make estimates of what was added up of the samples: of those that are other vertices than the one in question, as of all others. */
+static void
+estimate(const Closeness *closeness)
+{
+	const EmogiArray *columns = closeness->run.result->columns;
+	const double n = (double) closeness->graph->nvertices;
+	uint64_t	next = 0;
+
+	for (uint64_t v = 0; v < closeness->graph->nvertices; v++)
+	{
+		const bool	is_sample = next < closeness->nsources && closeness->sources[next] == v;
+		const double nothers = (double) closeness->nsources - is_sample;
+		const double scale = nothers > 0.0 ? (n - 1.0) / nothers : 0.0;
+
+		next += is_sample;
+		write_vertex(columns, v, n, (double) (columns[0].int64[v] - is_sample) * scale, columns[1].float64[v] * scale,
+					 columns[3].float64[v] * scale);
+	}
+}
+
+/* Search from the samples, against the edges. */
+static void
+search_from_samples(Closeness *closeness)
+{
+	const EmogiArray *columns = closeness->run.result->columns;
+	const EmogiMsbfsTotals totals = {columns[0].int64, columns[1].float64, columns[3].float64};
+	const uint64_t n = closeness->graph->nvertices;
+	EmogiGraph	against = *closeness->graph;
+
+	against.forward = closeness->graph->backward;
+	against.backward = closeness->graph->forward;
+	memset(totals.count, 0, n * sizeof *totals.count);
+	memset(totals.sum, 0, n * sizeof *totals.sum);
+	memset(totals.harmonic, 0, n * sizeof *totals.harmonic);
+	closeness->search->totals = &totals;
+	closeness->search->wants_sums = true;
+	for (uint64_t first = 0; first < closeness->nsources; first += EMOGI_MSBFS_SOURCES)
+		if (search_from(closeness, &against, first) == 0)
+			return;
+	estimate(closeness);
+}
+
+/* Take the memory for sources, and that of searches, which is kept from one to the next; false without. */
+static bool
+open_closeness(Closeness *closeness)
+{
+	EmogiCpuRun *run = &closeness->run;
+	const uint64_t bytes = emogi_msbfs_scratch_bytes(closeness->graph->nvertices, 0);
+
+	closeness->sources = emogi_run_scratch(run, closeness->nsources, sizeof *closeness->sources);
+	closeness->search = closeness->sources == NULL ? NULL : emogi_run_scratch(run, 1, sizeof *closeness->search);
+	if (closeness->search != NULL)
+		closeness->search->scratch = emogi_run_scratch(run, bytes, 1);
+	return !emogi_job_stopped(&run->job);
+}
+
+EmogiStatus
+emogi_cpu_closeness(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiControl *control,
+					EmogiError *error)
+{
+	Closeness	closeness = {.graph = graph, .nsources = emogi_sample_count(graph->nvertices, query)};
+	const bool	partial = emogi_sample_is_partial(graph->nvertices, query);
+
+	emogi_run_begin(&closeness.run, pool, graph, closeness.nsources, result, control, error, "closeness");
+	if (graph->nvertices > 0 && open_closeness(&closeness))
+	{
+		closeness.search->total = closeness.nsources;
+		if (partial)
+		{
+			emogi_sample_choose(graph->nvertices, closeness.nsources, query->seed, closeness.sources);
+			search_from_samples(&closeness);
+		}
+		else if (order_sources(&closeness))
+			search_from_all(&closeness);
+		result->nreached = graph->nvertices;
+	}
+	return emogi_run_end(&closeness.run);
+}

@@ -1,0 +1,464 @@
+/*
+ * communities.c: communities with a hierarchy, by the threads of a pool: Louvain [1] and Leiden [2] of communities.h.
+ *
+ * A hierarchy is told by two columns. A community goes by its smallest vertex. heads[v] is the number of levels, from the finest on, at
+ * which v is that of its community; joins[v] is the smallest vertex of v's community at the level after these, and v itself where there is
+ * none (contract/hierarchy.h). result->nlevels: how many levels there are.
+ *
+ * Louvain: a level is what local moving ends with, on the graph of the communities of the level before. It ends when no node has company,
+ * and none gains more than the tolerance by a move.
+ *
+ * Leiden: nodes are moved, and what comes of it is refined. The refined communities are the nodes of the next level, which begins with them
+ * in the communities that they were moved to. It ends when no node has company: so levels are the refined communities, connected all of
+ * them, and no two of the last level would be better off together. This is gone through ITERATIONS times, from the last communities on.
+ *
+ * With max_cluster_size: the communities of Leiden are the last level, and those with more vertices are each divided by Leiden as a
+ * graph by itself, again and again, as hierarchical_leiden of graspologic does it.
+ */
+#include "algorithms.h"
+#include "communities.h"
+
+#include "graph/weights.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define VERTICES_AT_ONCE 1024
+#define ITERATIONS 2
+
+/* ---- the graph ---- */
+
+/* What the first level is made of. */
+typedef struct Beginning
+{
+	EmogiCommunities *all;
+	const EmogiGraph *graph;
+	double	   *weights;		/* [nedges]; NULL = none */
+	double	   *strength;
+	uint32_t   *name;
+} Beginning;
+
+/* Load the weights of vertices, and add them up. */
+static void
+load_vertices(void *arg, int thread, int nthreads)
+{
+	Beginning  *beginning = arg;
+	EmogiCommunities *all = beginning->all;
+	const EmogiGraph *graph = beginning->graph;
+	const EmogiAdjacency *lists = &graph->forward;
+	uint64_t	v;
+
+	while (!emogi_job_stopped(&all->run.job) && (v = emogi_job_take(&all->run.next, VERTICES_AT_ONCE)) < graph->nvertices)
+	{
+		const uint64_t end = emogi_run_chunk_end(v, VERTICES_AT_ONCE, graph->nvertices);
+
+		if (beginning->weights != NULL)
+			emogi_weights_load(beginning->weights + lists->offsets[v], lists->weights, graph->weight_type, lists->offsets[v],
+							   lists->offsets[end] - lists->offsets[v]);
+		for (; v < end; v++)
+		{
+			double		strength = 0.0;
+
+			for (uint64_t e = lists->offsets[v]; e < lists->offsets[v + 1]; e++)
+				strength += (beginning->weights == NULL ? 1.0 : beginning->weights[e]) * (lists->targets[e] == v ? 2.0 : 1.0);
+			beginning->strength[v] = strength;
+			beginning->name[v] = (uint32_t) v;
+		}
+	}
+}
+
+/* Set what a graph's weights add up to. */
+static void
+set_whole(EmogiCommunities *all, const EmogiLevel *level)
+{
+	double		whole = 0.0;
+
+	for (uint64_t i = 0; i < level->nnodes; i++)
+		whole += level->strength[i];
+	all->whole = whole > 0.0 ? whole : 1.0;
+	all->least_gain = all->tolerance * all->whole / 2.0;
+	all->gained = 0.0;
+}
+
+/* Make the first level; false when the job has stopped. */
+static bool
+make_first(EmogiCommunities *all, Beginning *beginning, EmogiLevel *level)
+{
+	const EmogiGraph *graph = beginning->graph;
+
+	if (!emogi_run_step(&all->run, load_vertices, beginning, false))
+		return false;
+	*level = (EmogiLevel) {.nnodes = graph->nvertices, .nentries = graph->forward.nedges, .first = graph->forward.offsets,
+		.end = graph->forward.offsets + 1, .targets = graph->forward.targets, .weights = beginning->weights,
+		.strength = beginning->strength, .name = beginning->name};
+	set_whole(all, level);
+	if (isfinite(all->whole))
+		return true;
+	snprintf(all->run.error->message, sizeof all->run.error->message, "the sum of the weights is out of range");
+	emogi_job_fail(&all->run.job, EMOGI_BAD_INPUT);
+	return false;
+}
+
+/* ---- the hierarchy ---- */
+
+/* Have every vertex be a community of its own, of no level. */
+static void
+begin_hierarchy(EmogiCommunities *all, const EmogiLevel *first)
+{
+	for (uint64_t i = 0; i < first->nnodes; i++)
+	{
+		all->joins[first->name[i]] = first->name[i];
+		all->heads[first->name[i]] = 0;
+	}
+}
+
+/* Note a level: the renumbered partition all->number of the nodes of the level before. */
+static void
+note_level(EmogiCommunities *all, const EmogiLevel *level, uint32_t nbefore)
+{
+	uint32_t   *name = all->movers;
+	uint32_t	count = 0;
+
+	for (uint64_t i = 0; i < level->nnodes; i++)
+	{
+		const uint32_t c = all->number[i];
+
+		if (c == count)
+		{
+			name[count++] = level->name[i];
+			all->heads[level->name[i]] = (int32_t) nbefore + 1;
+		}
+		all->joins[level->name[i]] = name[c];
+	}
+}
+
+/* Note each node alone. */
+static void
+note_alone(EmogiCommunities *all, const EmogiLevel *level)
+{
+	for (uint64_t i = 0; i < level->nnodes; i++)
+		all->number[i] = (uint32_t) i;
+	note_level(all, level, 0);
+}
+
+/* Fill a partition of the nodes of the first level with the communities of the last one. */
+static void
+read_last_level(const EmogiCommunities *all, const EmogiLevel *first, uint32_t *partition)
+{
+	for (uint64_t i = 0; i < first->nnodes; i++)
+	{
+		const uint32_t v = first->name[i];
+		const uint32_t head = all->joins[v];
+
+		partition[i] = head == v ? (uint32_t) i : partition[all->place == NULL ? head : all->place[head]];
+	}
+}
+
+/* ---- one after the other level ---- */
+
+/* Put each node into a community of its own. */
+static void
+begin_alone(EmogiCommunities *all, uint64_t nnodes)
+{
+	for (uint64_t i = 0; i < nnodes; i++)
+		all->community[i] = (uint32_t) i;
+}
+
+/* Go on to the level whose nodes are the communities of all->number. */
+static void
+climb(EmogiCommunities *all, EmogiLevel *level, uint32_t nlevels, uint64_t ncommunities)
+{
+	EmogiLevel	next;
+
+	emogi_communities_aggregate(all, level, all->number, ncommunities, &all->rooms[nlevels % 2], &next);
+	*level = next;
+}
+
+/* Is the level after so many the last that is asked for? */
+static bool
+is_last(int64_t max_levels, uint32_t nlevels)
+{
+	return max_levels > 0 && nlevels + 1 >= max_levels;
+}
+
+/* Find all levels by Louvain; gets how many. */
+static uint32_t
+run_louvain(EmogiCommunities *all, const EmogiLevel *first, int64_t max_levels)
+{
+	EmogiLevel	level = *first;
+	uint32_t	nlevels = 0;
+
+	begin_hierarchy(all, first);
+	for (;;)
+	{
+		const bool	last = is_last(max_levels, nlevels);
+		uint64_t	ncommunities;
+
+		begin_alone(all, level.nnodes);
+		ncommunities = emogi_communities_move(all, &level, last, emogi_communities_random(all->seed, nlevels));
+		if (emogi_job_stopped(&all->run.job) || (ncommunities == level.nnodes && nlevels > 0))
+			return nlevels;
+		memcpy(all->number, all->community, level.nnodes * sizeof *all->number);
+		emogi_communities_renumber(all, all->number, level.nnodes);
+		note_level(all, &level, nlevels++);
+		if (last || ncommunities == level.nnodes)
+			return nlevels;
+		climb(all, &level, nlevels, ncommunities);
+		all->run.job.control->level = nlevels;
+	}
+}
+
+/* Move the nodes of the last level that is asked for, until communities are connected and no node gains by a move. Fills all->refined. */
+static void
+finish_level(EmogiCommunities *all, const EmogiLevel *level, uint64_t ncommunities, uint64_t salt)
+{
+	while (emogi_communities_split(all, level) != ncommunities && !emogi_job_stopped(&all->run.job))
+	{
+		memcpy(all->community, all->refined, level->nnodes * sizeof *all->community);
+		ncommunities = emogi_communities_move(all, level, true, ++salt);
+	}
+}
+
+/* Have the nodes of the next level begin in the communities that their parts were moved to. */
+static void
+keep_communities(EmogiCommunities *all, uint64_t nnodes, uint64_t nnext)
+{
+	uint32_t   *home = all->movers;
+	uint64_t	next = 0;
+
+	memset(home, 0xFF, nnodes * sizeof *home);
+	for (uint64_t i = 0; next < nnext; i++)
+	{
+		const uint32_t c = all->community[i];
+
+		if (all->number[i] != next)
+			continue;
+		if (home[c] == EMOGI_NO_VERTEX)
+			home[c] = (uint32_t) next;
+		all->community[next++] = home[c];
+	}
+}
+
+/* Refine a level's communities into all->number; gets how many there are. At least two nodes come together, if that may be. */
+static uint64_t
+refine_level(EmogiCommunities *all, const EmogiLevel *level, uint64_t ncommunities, bool last, uint64_t salt)
+{
+	if (last)
+		finish_level(all, level, ncommunities, salt);
+	else
+		emogi_communities_refine(all, level, salt);
+	ncommunities = level->nnodes;
+	for (int tries = 0; tries < 2 && ncommunities == level->nnodes && !emogi_job_stopped(&all->run.job); tries++)
+	{
+		if (tries > 0)
+			emogi_communities_split(all, level);
+		memcpy(all->number, all->refined, level->nnodes * sizeof *all->number);
+		ncommunities = emogi_communities_renumber(all, all->number, level->nnodes);
+	}
+	return ncommunities;
+}
+
+/* Find all levels by Leiden, from the partition all->community on; gets how many. */
+static uint32_t
+run_leiden_once(EmogiCommunities *all, const EmogiLevel *first, int64_t max_levels, uint64_t seed)
+{
+	EmogiLevel	level = *first;
+	uint32_t	nlevels = 0;
+
+	begin_hierarchy(all, first);
+	for (;;)
+	{
+		const bool	last = is_last(max_levels, nlevels);
+		const uint64_t salt = emogi_communities_random(seed, nlevels);
+		uint64_t	ncommunities = emogi_communities_move(all, &level, last, salt);
+
+		if (!emogi_job_stopped(&all->run.job) && ncommunities < level.nnodes)
+			ncommunities = refine_level(all, &level, ncommunities, last, emogi_communities_random(salt, 1));
+		if (emogi_job_stopped(&all->run.job))
+			return nlevels;
+		if (ncommunities == level.nnodes)
+			break;
+		note_level(all, &level, nlevels++);
+		if (last)
+			return nlevels;
+		keep_communities(all, level.nnodes, ncommunities);
+		climb(all, &level, nlevels, ncommunities);
+		all->run.job.control->level = nlevels;
+	}
+	if (nlevels == 0)
+		note_alone(all, &level);
+	return nlevels > 0 ? nlevels : 1;
+}
+
+/* Find all levels by Leiden. */
+static uint32_t
+run_leiden(EmogiCommunities *all, const EmogiLevel *first, int64_t max_levels, uint64_t seed)
+{
+	uint32_t	nlevels = 0;
+
+	begin_alone(all, first->nnodes);
+	for (uint64_t i = 0; i < ITERATIONS && !emogi_job_stopped(&all->run.job); i++)
+	{
+		if (i > 0)
+			read_last_level(all, first, all->community);
+		nlevels = run_leiden_once(all, first, max_levels, emogi_communities_random(seed, i));
+	}
+	return nlevels;
+}
+
+uint32_t
+emogi_communities_leiden(EmogiCommunities *all, const EmogiLevel *first, int64_t max_levels, uint64_t seed)
+{
+	set_whole(all, first);
+	return run_leiden(all, first, max_levels, seed);
+}
+
+/* ---- memory ---- */
+
+/* Cut an array off a block. block == NULL: counts the bytes alone. */
+static void *
+cut(char *block, size_t *at, uint64_t count, size_t element_bytes)
+{
+	const size_t begin = *at;
+
+	*at += (count * element_bytes / EMOGI_LINE_BYTES + 1) * EMOGI_LINE_BYTES;
+	return block == NULL ? NULL : block + begin;
+}
+
+/* Cut the arrays that have an element for each vertex; gets their bytes. */
+static size_t
+cut_vertices(EmogiCommunities *all, Beginning *beginning, char *block, uint64_t n)
+{
+	uint32_t  **const numbers[] = {&all->community, &all->refined, &all->number, &all->size, &all->order, &all->chosen, &all->movers,
+		&all->empty, &all->inner_size, &all->rooms[0].name, &all->rooms[1].name, &beginning->name};
+	double	  **const sums[] = {&all->total, &all->difference, &all->inner_total, &all->inner_cut, &all->node_cut, &all->rooms[0].strength,
+		&all->rooms[1].strength, &beginning->strength};
+	uint64_t  **const places[] = {&all->starts, &all->rooms[0].first, &all->rooms[0].end, &all->rooms[1].first, &all->rooms[1].end};
+	size_t		at = 0;
+
+	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+		*numbers[i] = cut(block, &at, n, sizeof(uint32_t));
+	for (size_t i = 0; i < sizeof sums / sizeof *sums; i++)
+		*sums[i] = cut(block, &at, n, sizeof(double));
+	for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+		*places[i] = cut(block, &at, n + 2, sizeof(uint64_t));
+	all->open = cut(block, &at, n, 1);
+	return at;
+}
+
+/* Cut the arrays of the threads; gets their bytes. */
+static size_t
+cut_tallies(EmogiCommunities *all, char *block, uint64_t n, int nthreads)
+{
+	size_t		at = 0;
+	EmogiTally *tallies = cut(block, &at, (uint64_t) nthreads, sizeof *tallies);
+
+	for (int t = 0; t < nthreads; t++)
+	{
+		double	   *weight = cut(block, &at, n, sizeof *weight);
+		uint32_t   *touched = cut(block, &at, n + 1, sizeof *touched);
+
+		if (tallies != NULL)
+			tallies[t] = (EmogiTally) {.weight = weight, .touched = touched};
+	}
+	all->tallies = tallies;
+	return at;
+}
+
+/* Cut the lists of levels; gets their bytes. */
+static size_t
+cut_lists(EmogiCommunities *all, Beginning *beginning, char *block, uint64_t nentries, bool weighted)
+{
+	size_t		at = 0;
+
+	for (int i = 0; i < 2; i++)
+	{
+		all->rooms[i].targets = cut(block, &at, nentries, sizeof(uint32_t));
+		all->rooms[i].weights = cut(block, &at, nentries, sizeof(double));
+	}
+	if (weighted)
+		beginning->weights = cut(block, &at, nentries, sizeof(double));
+	return at;
+}
+
+/* Take all scratch memory; false, with the job failed, when there is none. */
+static bool
+take_scratch(EmogiCommunities *all, Beginning *beginning)
+{
+	const uint64_t n = beginning->graph->nvertices;
+	const uint64_t m = beginning->graph->forward.nedges;
+	const bool	weighted = beginning->graph->weight_type != EMOGI_WEIGHT_NONE;
+	const int	nthreads = emogi_pool_size(all->run.pool);
+	char	   *vertices = emogi_run_scratch(&all->run, cut_vertices(all, beginning, NULL, n), 1);
+	char	   *tallies = vertices == NULL ? NULL : emogi_run_scratch(&all->run, cut_tallies(all, NULL, n, nthreads), 1);
+	char	   *lists = tallies == NULL ? NULL : emogi_run_scratch(&all->run, cut_lists(all, beginning, NULL, m, weighted), 1);
+
+	if (lists == NULL)
+		return false;
+	cut_vertices(all, beginning, vertices, n);
+	cut_tallies(all, tallies, n, nthreads);
+	cut_lists(all, beginning, lists, m, weighted);
+	return true;
+}
+
+/* ---- the algorithms ---- */
+
+/* Begin a run; false when the job has stopped. */
+static bool
+begin_run(EmogiCommunities *all, const EmogiGraph *graph, const EmogiQuery *query, EmogiLevel *first)
+{
+	Beginning	beginning = {.all = all, .graph = graph};
+
+	all->resolution = query->resolution;
+	all->theta = query->theta;
+	all->tolerance = query->tolerance;
+	all->seed = query->seed;
+	all->heads = all->run.result->columns[0].int32;
+	all->joins = all->run.result->columns[1].vertex;
+	return graph->nvertices > 0 && take_scratch(all, &beginning) && make_first(all, &beginning, first);
+}
+
+/* End a run. */
+static EmogiStatus
+end_run(EmogiCommunities *all, const EmogiGraph *graph, uint32_t nlevels)
+{
+	all->run.result->nreached = graph->nvertices;
+	all->run.result->nlevels = nlevels;
+	all->run.result->edges_traversed = all->looked;
+	return emogi_run_end(&all->run);
+}
+
+EmogiStatus
+emogi_cpu_louvain(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiControl *control,
+				  EmogiError *error)
+{
+	EmogiCommunities all = {.whole = 1.0};
+	EmogiLevel	first;
+	uint32_t	nlevels = 0;
+
+	emogi_run_begin(&all.run, pool, graph, 0, result, control, error, "communities");
+	if (begin_run(&all, graph, query, &first))
+		nlevels = run_louvain(&all, &first, query->max_levels);
+	return end_run(&all, graph, nlevels);
+}
+
+EmogiStatus
+emogi_cpu_leiden(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiControl *control,
+				 EmogiError *error)
+{
+	EmogiCommunities all = {.whole = 1.0};
+	const bool	divides = query->max_cluster_size > 0;
+	EmogiLevel	first;
+	uint32_t	nlevels = 0;
+
+	emogi_run_begin(&all.run, pool, graph, 0, result, control, error, "communities");
+	if (begin_run(&all, graph, query, &first))
+	{
+		all.tolerance = all.least_gain = 0.0;
+		nlevels = run_leiden(&all, &first, divides ? 0 : query->max_levels, all.seed);
+		if (divides && !emogi_job_stopped(&all.run.job))
+			nlevels = emogi_communities_divide(&all, &first, (uint64_t) query->max_cluster_size, query->max_levels);
+	}
+	return end_run(&all, graph, nlevels);
+}

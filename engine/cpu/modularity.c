@@ -1,0 +1,136 @@
+/*
+ * modularity.c: the modularity of given communities, by the threads of a pool.
+ *
+ * Fills part[nvertices], of which the sum is the modularity: a vertex's weight to its own community, a loop counted twice, less resolution
+ * times its strength times that of the community over 2m, all over 2m. Strength and 2m are as communities.h has them. Without any weight
+ * parts are NaN.
+ *
+ * Communities are given by any numbers; they are numbered by a hash table, in the order of their first vertices.
+ */
+#include "algorithms.h"
+#include "run.h"
+
+#include "contract/semirings.h"
+
+#include <math.h>
+#include <string.h>
+
+#define VERTICES_AT_ONCE 1024
+
+typedef struct Modularity
+{
+	EmogiCpuRun run;
+	const EmogiGraph *graph;
+	double		resolution;
+	uint32_t   *community;		/* [nvertices] */
+	double	   *strength;		/* [nvertices] */
+	double	   *inside;			/* [nvertices]: weight to the own community; the answer */
+	double	   *total;			/* [nvertices]: of a community */
+	double		whole;
+} Modularity;
+
+/* Number the communities. places: [2^bits], all 0, more than there are vertices. */
+static void
+number_communities(Modularity *modularity, const double *values, uint32_t *places, int bits)
+{
+	const uint64_t mask = (UINT64_C(1) << bits) - 1;
+	uint32_t	count = 0;
+
+	for (uint64_t v = 0; v < modularity->graph->nvertices; v++)
+	{
+		const double value = values[v] + 0.0;	/* -0 is 0 */
+		uint64_t	hash;
+		uint64_t	i;
+
+		memcpy(&hash, &value, sizeof hash);
+		i = (hash * UINT64_C(0x9E3779B97F4A7C15)) >> (64 - bits);
+		while (places[i] != 0 && values[places[i] - 1] != value)
+			i = (i + 1) & mask;
+		if (places[i] == 0)
+		{
+			places[i] = (uint32_t) v + 1;
+			modularity->community[v] = count++;
+		}
+		else
+			modularity->community[v] = modularity->community[places[i] - 1];
+	}
+}
+
+/* Add up the weights of vertices. */
+static void
+add_weights(void *arg, int thread, int nthreads)
+{
+	Modularity *modularity = arg;
+	const EmogiGraph *graph = modularity->graph;
+	const EmogiAdjacency *lists = &graph->forward;
+	uint64_t	v;
+
+	while (!emogi_job_stopped(&modularity->run.job) && (v = emogi_job_take(&modularity->run.next, VERTICES_AT_ONCE)) < graph->nvertices)
+	{
+		const uint64_t end = emogi_run_chunk_end(v, VERTICES_AT_ONCE, graph->nvertices);
+
+		for (; v < end; v++)
+		{
+			double		strength = 0.0;
+			double		inside = 0.0;
+
+			for (uint64_t e = lists->offsets[v]; e < lists->offsets[v + 1]; e++)
+			{
+				const uint32_t w = lists->targets[e];
+				const double weight = emogi_weight(lists->weights, graph->weight_type, e) * (w == v ? 2.0 : 1.0);
+
+				strength += weight;
+				if (modularity->community[w] == modularity->community[v])
+					inside += weight;
+			}
+			modularity->strength[v] = strength;
+			modularity->inside[v] = inside;
+		}
+	}
+}
+
+/* Turn the weights into parts. */
+static void
+set_parts(Modularity *modularity)
+{
+	const uint64_t n = modularity->graph->nvertices;
+
+	for (uint64_t v = 0; v < n; v++)
+	{
+		modularity->total[modularity->community[v]] += modularity->strength[v];
+		modularity->whole += modularity->strength[v];
+	}
+	for (uint64_t v = 0; v < n; v++)
+		modularity->inside[v] = modularity->inside[v] / modularity->whole - modularity->resolution *
+			(modularity->strength[v] / modularity->whole) * (modularity->total[modularity->community[v]] / modularity->whole);
+}
+
+EmogiStatus
+emogi_cpu_modularity(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiControl *control,
+					 EmogiError *error)
+{
+	const uint64_t n = graph->nvertices;
+	Modularity	modularity = {.graph = graph, .resolution = query->resolution, .inside = result->columns[0].float64};
+	uint32_t   *places = NULL;
+	int			bits = 1;
+
+	while (UINT64_C(1) << bits < n + n / 2 + 1)
+		bits++;
+	emogi_run_begin(&modularity.run, pool, graph, 0, result, control, error, "modularity");
+	modularity.strength = emogi_run_scratch(&modularity.run, 2 * n, sizeof(double));
+	if (modularity.strength != NULL)
+		modularity.community = emogi_run_scratch(&modularity.run, n, sizeof(uint32_t));
+	if (modularity.community != NULL)
+		places = emogi_run_scratch(&modularity.run, UINT64_C(1) << bits, sizeof *places);
+	if (places != NULL && !emogi_job_stopped(&modularity.run.job))
+	{
+		modularity.total = modularity.strength + n;
+		number_communities(&modularity, query->values, places, bits);
+		if (emogi_run_step(&modularity.run, add_weights, &modularity, false))
+			set_parts(&modularity);
+		result->nreached = n;
+		result->nlevels = 1;
+		result->edges_traversed = graph->forward.nedges;
+	}
+	return emogi_run_end(&modularity.run);
+}

@@ -1,0 +1,255 @@
+/*
+ * closeness.c: is closeness right?
+ *
+ * Plain searches, one for each vertex, or, of estimates, one for each sample against the edges. Where that would be too much, as many
+ * vertices as are not are checked so, spread over the numbers, and of all others what must hold along an edge: u leads to all that v
+ * leads to, and when to no others, in one hop more at most. Of every row, that its parts fit each other.
+ */
+#include "check.h"
+
+#include "contract/sample.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_ENTRIES 4e9		/* list entries that searches look at */
+#define ROUNDING 1e-9			/* relative */
+
+/* One plain search at a time, of one thread. */
+typedef struct Search
+{
+	int32_t    *level;			/* [nvertices], -1 between searches */
+	uint32_t   *queue;			/* [nvertices] */
+	uint64_t	count;
+} Search;
+
+/* A check. */
+typedef struct Closeness
+{
+	EmogiCheck *check;
+	const EmogiAdjacency *lists;	/* that searches follow */
+	uint64_t	step;			/* every so many vertices are searched from */
+	uint32_t   *samples;		/* [nsamples] */
+	uint64_t	nsamples;
+	double	   *sums;			/* [nvertices][3]: count, hops, 1 / hops of the samples that are other vertices */
+} Closeness;
+
+/* Say whether two values are the same but for rounding. */
+static inline bool
+is_same(double a, double b)
+{
+	return fabs(a - b) <= ROUNDING * (fabs(a) + fabs(b));
+}
+
+/* Make what a search needs; NULL without memory. */
+static Search *
+make_search(uint64_t n)
+{
+	Search	   *search = calloc(1, sizeof *search);
+
+	if (search == NULL)
+		return NULL;
+	search->level = malloc((n + 1) * sizeof(int32_t));
+	search->queue = malloc((n + 1) * sizeof(uint32_t));
+	if (search->level != NULL)
+		memset(search->level, 0xFF, (n + 1) * sizeof(int32_t));
+	return search;
+}
+
+/* Free it. */
+static void
+free_search(Search *search)
+{
+	if (search != NULL)
+	{
+		free(search->level);
+		free(search->queue);
+	}
+	free(search);
+}
+
+/* Search from a vertex: the queue then has what it leads to. */
+static void
+search_from(Search *search, const EmogiAdjacency *lists, uint32_t source)
+{
+	search->queue[0] = source;
+	search->count = 1;
+	search->level[source] = 0;
+	for (uint64_t i = 0; i < search->count; i++)
+	{
+		const uint32_t u = search->queue[i];
+
+		for (uint64_t e = lists->offsets[u]; e < lists->offsets[u + 1]; e++)
+		{
+			const uint32_t w = lists->targets[e];
+
+			if (search->level[w] >= 0)
+				continue;
+			search->level[w] = search->level[u] + 1;
+			search->queue[search->count++] = w;
+		}
+	}
+}
+
+/* Forget the levels of a search. */
+static void
+clear_levels(Search *search)
+{
+	for (uint64_t i = 0; i < search->count; i++)
+		search->level[search->queue[i]] = -1;
+}
+
+/* Check a row against what searches have found: how many others of the n - 1, hops to them, and the sum of 1 / hops. */
+static void
+check_row(EmogiCheck *check, uint64_t v, double others, double sum, double harmonic)
+{
+	const EmogiArray *columns = check->result->columns;
+	const double n = (double) check->graph->nvertices;
+	const double closeness = others > 0.0 ? others / sum * (others / (n - 1.0)) : 0.0;
+
+	if (fabs((double) columns[0].int64[v] - 1.0 - others) > 0.5 + ROUNDING * others)
+		emogi_check_wrong(check, "vertex %llu reaches %.17g, not %lld", (unsigned long long) v, 1.0 + others, (long long) columns[0].int64[v]);
+	if (!is_same(columns[1].float64[v], sum))
+		emogi_check_wrong(check, "vertex %llu has farness %.17g, not %.17g", (unsigned long long) v, sum, columns[1].float64[v]);
+	if (!is_same(columns[2].float64[v], closeness))
+		emogi_check_wrong(check, "vertex %llu has closeness %.17g, not %.17g", (unsigned long long) v, closeness, columns[2].float64[v]);
+	if (!is_same(columns[3].float64[v], harmonic))
+		emogi_check_wrong(check, "vertex %llu has harmonic closeness %.17g, not %.17g", (unsigned long long) v, harmonic,
+						  columns[3].float64[v]);
+}
+
+/* Search from some vertices and check their rows. */
+static void
+check_searches(void *arg, uint64_t first, uint64_t end)
+{
+	Closeness  *closeness = arg;
+	EmogiCheck *check = closeness->check;
+	Search	   *search = make_search(check->graph->nvertices);
+
+	if (search == NULL || search->level == NULL || search->queue == NULL)
+		emogi_check_wrong(check, "no memory to verify");
+	for (uint64_t i = first; i < end && emogi_check_goes_on(check); i++)
+	{
+		double		harmonic = 0.0;
+		uint64_t	sum = 0;
+
+		search_from(search, closeness->lists, (uint32_t) (i * closeness->step));
+		for (uint64_t j = 1; j < search->count; j++)
+		{
+			sum += (uint64_t) search->level[search->queue[j]];
+			harmonic += 1.0 / search->level[search->queue[j]];
+		}
+		clear_levels(search);
+		check_row(check, i * closeness->step, (double) (search->count - 1), (double) sum, harmonic);
+	}
+	free_search(search);
+}
+
+/* Check what must hold in a row, and along the edges that leave its vertex. */
+static void
+check_bounds(void *arg, uint64_t first, uint64_t end)
+{
+	EmogiCheck *check = arg;
+	const EmogiAdjacency *lists = &check->graph->forward;
+	const int64_t *reached = check->result->columns[0].int64;
+	const double *farness = check->result->columns[1].float64;
+	const double *harmonic = check->result->columns[3].float64;
+
+	for (uint64_t v = first; v < end; v++)
+	{
+		const double others = (double) (reached[v] - 1);
+
+		if (reached[v] < 1 || reached[v] > (int64_t) check->graph->nvertices || !(farness[v] >= others) || farness[v] != floor(farness[v]) ||
+			!(harmonic[v] <= others * (1.0 + ROUNDING)) || !(harmonic[v] * farness[v] >= others * others * (1.0 - ROUNDING)))
+			emogi_check_wrong(check, "vertex %llu reaches %lld with farness %.17g and harmonic closeness %.17g", (unsigned long long) v,
+							  (long long) reached[v], farness[v], harmonic[v]);
+		check_row(check, v, others, farness[v], harmonic[v]);
+		for (uint64_t e = lists->offsets[v]; e < lists->offsets[v + 1]; e++)
+		{
+			const uint32_t w = lists->targets[e];
+
+			if (reached[v] < reached[w] || (reached[v] == reached[w] && farness[v] > farness[w] + (double) reached[w]))
+				emogi_check_wrong(check, "vertex %llu with %lld and %.17g has an edge to vertex %u with %lld and %.17g", (unsigned long long) v,
+								  (long long) reached[v], farness[v], w, (long long) reached[w], farness[w]);
+		}
+	}
+}
+
+/* Check exact rows. */
+static bool
+check_exact(Closeness *closeness)
+{
+	EmogiCheck *check = closeness->check;
+	const uint64_t n = check->graph->nvertices;
+	const double nsearches = MOST_ENTRIES / ((double) n + (double) check->graph->forward.nedges);
+
+	closeness->lists = &check->graph->forward;
+	closeness->step = nsearches >= (double) n ? 1 : (uint64_t) ((double) n / nsearches) + 1;
+	return emogi_check_parts(check, check_bounds, check, n) && emogi_check_parts(check, check_searches, closeness, (n - 1) / closeness->step + 1);
+}
+
+/* Add what samples are to the vertices that lead to them. */
+static void
+add_samples(Closeness *closeness, Search *search)
+{
+	EmogiCheck *check = closeness->check;
+
+	emogi_sample_choose(check->graph->nvertices, closeness->nsamples, check->query->seed, closeness->samples);
+	for (uint64_t s = 0; s < closeness->nsamples; s++)
+	{
+		search_from(search, &check->graph->backward, closeness->samples[s]);
+		for (uint64_t i = 1; i < search->count; i++)
+		{
+			double	   *sums = closeness->sums + 3 * (uint64_t) search->queue[i];
+			const double level = search->level[search->queue[i]];
+
+			sums[0] += 1.0;
+			sums[1] += level;
+			sums[2] += 1.0 / level;
+		}
+		clear_levels(search);
+	}
+}
+
+/* Check estimates. */
+static bool
+check_estimates(Closeness *closeness)
+{
+	EmogiCheck *check = closeness->check;
+	const uint64_t n = check->graph->nvertices;
+	Search	   *search = make_search(n);
+	uint64_t	next = 0;
+
+	closeness->samples = calloc(closeness->nsamples, sizeof(uint32_t));
+	closeness->sums = calloc(3 * n, sizeof(double));
+	if (search == NULL || search->level == NULL || search->queue == NULL || closeness->samples == NULL || closeness->sums == NULL)
+		emogi_check_wrong(check, "no memory to verify");
+	else
+		add_samples(closeness, search);
+	for (uint64_t v = 0; v < n && emogi_check_goes_on(check); v++)
+	{
+		const bool	is_sample = next < closeness->nsamples && closeness->samples[next] == v;
+		const double nothers = (double) (closeness->nsamples - is_sample);
+		const double scale = nothers > 0.0 ? ((double) n - 1.0) / nothers : 0.0;
+		const double *sums = closeness->sums + 3 * v;
+
+		next += is_sample;
+		check_row(check, v, sums[0] * scale, sums[1] * scale, sums[2] * scale);
+	}
+	free(closeness->samples);
+	free(closeness->sums);
+	free_search(search);
+	return emogi_check_goes_on(check);
+}
+
+bool
+emogi_verify_closeness(EmogiCheck *check)
+{
+	const uint64_t n = check->graph->nvertices;
+	Closeness	closeness = {.check = check, .nsamples = emogi_sample_count(n, check->query)};
+
+	if (n == 0)
+		return true;
+	return emogi_sample_is_partial(n, check->query) ? check_estimates(&closeness) : check_exact(&closeness);
+}

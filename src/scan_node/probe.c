@@ -1,0 +1,131 @@
+/*
+ * probe.c: what a search reaches, found out by trying it while it is planned.
+ *
+ * Where a handful of vertices hang together, or lie within a distance, no statistics say so: taken for the whole graph, they are joined by
+ * reading the whole of the other table. So a search with constant arguments is tried on the latest Graph in the cache, be it older
+ * than the snapshot, and given up when it turns out to be large. What it finds is an estimate, and no part of an answer. Only who may read
+ * the relation as a table gets it.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "miscadmin.h"
+
+#include "build/build.h"
+#include "cpu/near_search.h"
+#include "scan_node/call_expr.h"
+#include "scan_node/plan.h"
+
+/* List entries that a trial looks at, some microseconds; more, where something says that there may be an end. */
+#define MOST_EDGES 1024
+#define MOST_EDGES_BOUNDED 4096
+
+/* A trial, so that a plan that asks again, of rows and of costs, need not make it once more. */
+typedef struct Trial
+{
+	uint64		graph;			/* id of the cached one; 0 = none */
+	EmogiAlgorithm algorithm;
+	EmogiDirection direction;
+	uint32		source;			/* vertex */
+	EmogiBounds bounds;
+	double		reached;		/* -1 = many */
+} Trial;
+
+static Trial last;
+
+/* Find out what a call's Graph must have; false when that is not constant. */
+static bool
+find_key(const FuncExpr *call, const EmogiAlgorithmRow *function, EmogiGraphKey *key)
+{
+	EmogiTask	task = {.query.algorithm = function->algorithm};
+	EmogiSource source;
+
+	if (!emogi_call_expr_direction(call, function, &task.direction) || !emogi_call_expr_source(call, function->algorithm, &source))
+		return false;
+	emogi_run_wish(&task, key);
+	key->database = MyDatabaseId;
+	key->relid = source.relid;
+	key->src = source.src;
+	key->dst = source.dst;
+	key->weight = source.weight;
+	key->keys = source.key;
+	key->with_backward = false; /* a trial goes along the edges alone */
+	return true;
+}
+
+/* Find the vertex that a call begins at; EMOGI_NO_VERTEX when it is not constant, or not there. */
+static uint32
+find_source(const Const *given, const EmogiKeyType *key, const EmogiGraph *graph)
+{
+	EmogiForm	form;
+	int64		id;
+
+	emogi_form_init(&form, key, given->consttype);
+	return emogi_form_seek(&form, graph, given->constvalue, &id) ? emogi_graph_vertex(graph, id) : EMOGI_NO_VERTEX;
+}
+
+/* Try a search of the trial's kind; its `reached` is set. */
+static void
+try_search(const EmogiGraph *graph, Trial *trial)
+{
+	EmogiQuery	query = {
+		.algorithm = trial->algorithm,
+		.max_depth = trial->bounds.depth < PG_INT32_MAX ? (int64) trial->bounds.depth : -1,
+		.max_distance = trial->bounds.distance,
+		.sources = &trial->source,
+		.nsources = 1
+	};
+	const bool	is_bounded = trial->bounds.depth >= 0 || trial->bounds.distance < (double) INFINITY;
+	EmogiNearAnswer answer;
+
+	trial->reached = -1;
+	if (emogi_near_search(graph, NULL, &query, is_bounded ? MOST_EDGES_BOUNDED : MOST_EDGES, &answer) != EMOGI_NEAR_ANSWERED)
+		return;
+	trial->reached = (double) answer.count;
+	emogi_near_search_free(&answer);
+}
+
+/* Make a trial, unless the last one was the same. */
+static double
+reached_in(const EmogiGraph *graph, Trial *trial)
+{
+	if (trial->graph != last.graph || trial->algorithm != last.algorithm || trial->direction != last.direction ||
+		trial->source != last.source || trial->bounds.depth != last.bounds.depth || trial->bounds.distance != last.bounds.distance)
+	{
+		try_search(graph, trial);
+		last = *trial;
+	}
+	return last.reached;
+}
+
+/* Get the number of vertices that a call reaches within these bounds; -1 when that are many, or it is not known. Raises what reading the source raises. */
+double
+emogi_probe_reached(const FuncExpr *call, const EmogiAlgorithmRow *function, const EmogiBounds *bounds)
+{
+	const int	place = emogi_algorithm_takes(function, EMOGI_SOURCES);
+	const Const *given = place >= 0 ? list_nth(call->args, place + 1) : NULL;
+	Trial		trial = {.algorithm = function->algorithm,.bounds = *bounds};
+	EmogiGraphKey key;
+	EmogiGraph	graph;
+	int			borrowed;
+
+	if (!emogi_enable_near || !emogi_near_search_answers(function) || given == NULL || !IsA(given, Const) || given->constisnull ||
+		!find_key(call, function, &key) || !emogi_form_fits(&key.keys, given->consttype) ||
+		!emogi_form_seeks(&key.keys, given->consttype) || !emogi_wish_borrow(&key, &borrowed, &trial.graph, &graph))
+		return -1;
+	trial.direction = key.direction;
+	trial.reached = -1;
+	PG_TRY();
+	{
+		trial.source = find_source(given, &key.keys, &graph);
+		if (trial.source != EMOGI_NO_VERTEX)
+			trial.reached = reached_in(&graph, &trial);
+	}
+	PG_FINALLY();
+	{
+		emogi_cache_unpin(borrowed);
+	}
+	PG_END_TRY();
+	return trial.reached;
+}
