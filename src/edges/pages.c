@@ -1,10 +1,8 @@
 /*
  * pages.c: the pages of one heap table to edges, page by page and not tuple by tuple.
  *
- * A page is pruned, locked in share mode and looked through for the tuples that the snapshot sees, by the rules of the
- * server's own sequential scan (heap_prepare_pagescan; heapgetpage before 17): the bit that says that all see all is
- * believed, unless the snapshot is a standby's. Then the lock is given back and the tuples are decoded under the pin
- * alone, which keeps them where they are: to decode can raise an error and take memory of the Region.
+ * The tuples that the snapshot sees (seen.c) are decoded under the pin alone, which keeps them where they are: to decode can raise an
+ * error and take memory of the Region.
  *
  * Columns lie at a fixed offset when all columns before them are of fixed length, in every tuple that has them and in
  * which none of them is NULL. Two keys of 4 bytes, or of 8, without a weight have a loop of their own; where a column
@@ -18,18 +16,16 @@
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
-#include "storage/predicate.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
-#include "cache/cache.h"
 #include "edges/edges.h"
 #include "edges/pages.h"
+#include "edges/seen.h"
 #include "server/compat.h"
-#include "server/fault.h"
 
 /*
  * A page's first tuple lies at its end and each next one below: no order that processors foresee well. What lies so
@@ -40,168 +36,9 @@
 /* Pages that are asked for before they are looked at. */
 #define AHEAD_PAGES 16
 
-/* A page, pinned, and its tuples that are to be decoded. */
-typedef struct SeenPage
-{
-	Page		page;
-	int			nitems;
-	ItemIdData	items[MaxHeapTuplesPerPage];	/* copies, made under the lock */
-} SeenPage;
-
-/* ---- which tuples ---- */
-
-/* Collect all tuples of a page, which the caller has locked. */
-static void
-see_all(SeenPage *seen)
-{
-	int			nlines = PageGetMaxOffsetNumber(seen->page);
-	int			nitems = 0;
-
-	for (OffsetNumber line = FirstOffsetNumber; line <= nlines; line++)
-	{
-		ItemId		item = PageGetItemId(seen->page, line);
-
-		seen->items[nitems] = *item;
-		nitems += ItemIdIsNormal(item);
-	}
-	seen->nitems = nitems;
-}
-
-/* Collect the tuples of a page, which the caller has locked, that a snapshot sees. */
-static void
-see_visible(SeenPage *seen, Relation rel, Snapshot snapshot, Buffer buffer, bool all_visible, bool serializable)
-{
-	int			nlines = PageGetMaxOffsetNumber(seen->page);
-	BlockNumber block = BufferGetBlockNumber(buffer);
-	HeapTupleData tuple;
-
-	tuple.t_tableOid = RelationGetRelid(rel);
-	for (OffsetNumber line = FirstOffsetNumber; line <= nlines; line++)
-	{
-		ItemId		item = PageGetItemId(seen->page, line);
-		bool		visible;
-
-		if (!ItemIdIsNormal(item))
-			continue;
-		tuple.t_data = (HeapTupleHeader) PageGetItem(seen->page, item);
-		tuple.t_len = ItemIdGetLength(item);
-		ItemPointerSet(&tuple.t_self, block, line);
-		visible = all_visible || HeapTupleSatisfiesVisibility(&tuple, snapshot, buffer);
-		if (serializable)
-			HeapCheckForSerializableConflictOut(visible, rel, &tuple, buffer, snapshot);
-		if (visible)
-			seen->items[seen->nitems++] = *item;
-	}
-}
-
-/* What is known of the transactions on a page. */
-typedef struct Judgement
-{
-	Snapshot	snapshot;
-	TransactionId last;			/* that was asked about, and found to have ended */
-	TransactionId highest;		/* InvalidTransactionId = none yet */
-	bool		undecided;
-	bool		own;
-} Judgement;
-
-/* Note a transaction that has put or taken a tuple: has it ended for the snapshot? */
-static inline void
-judge_xid(Judgement *judgement, TransactionId xid)
-{
-	if (xid == judgement->last || !TransactionIdIsNormal(xid))
-		return;
-	if (!TransactionIdIsValid(judgement->highest) || TransactionIdFollows(xid, judgement->highest))
-		judgement->highest = xid;
-	if (TransactionIdIsCurrentTransactionId(xid))
-		judgement->own = judgement->undecided = true;
-	else if (XidInMVCCSnapshot(xid, judgement->snapshot))
-		judgement->undecided = true;
-	else
-		judgement->last = xid;
-}
-
-/*
- * Note the transactions of a tuple, after the test of its visibility. One whose insertion is known to have failed is seen by
- * nobody, and a lock changes nothing.
- */
-static inline void
-judge_tuple(Judgement *judgement, HeapTupleHeader tuple)
-{
-	uint16		mask = tuple->t_infomask;
-
-	if (mask & HEAP_MOVED)
-		judgement->undecided = true;
-	if (!HeapTupleHeaderXminFrozen(tuple))
-	{
-		if (mask & HEAP_XMIN_INVALID)
-			return;
-		judge_xid(judgement, HeapTupleHeaderGetRawXmin(tuple));
-	}
-	if ((mask & HEAP_XMAX_INVALID) == 0 && !HEAP_XMAX_IS_LOCKED_ONLY(mask))
-		judge_xid(judgement, HeapTupleHeaderGetUpdateXid(tuple));
-}
-
-/*
- * Note what may make another snapshot see a page otherwise; the caller has locked it and tested its tuples. The LSN is read
- * last: the tests may have moved it by setting hint bits, and no writer can while the lock is held. That a page says that all see
- * all of it is true of all snapshots of a primary; on a standby its tuples are asked all the same.
- */
-static void
-judge_page(EmogiLook *look, Page page, Snapshot snapshot, Buffer buffer)
-{
-	Judgement	judgement = {.snapshot = snapshot};
-	int			nlines = PageGetMaxOffsetNumber(page);
-	bool		believed = PageIsAllVisible(page) && !snapshot->takenDuringRecovery;
-
-	for (OffsetNumber line = FirstOffsetNumber; line <= nlines && !believed; line++)
-	{
-		ItemId		item = PageGetItemId(page, line);
-
-		if (ItemIdIsNormal(item))
-			judge_tuple(&judgement, (HeapTupleHeader) PageGetItem(page, item));
-	}
-	look->all_visible = PageIsAllVisible(page) && !judgement.undecided;
-	look->looked = true;
-	look->own = judgement.own;
-	look->buffer = buffer;
-	look->newest = TransactionIdIsValid(judgement.highest) ?
-		emogi_xids_full(judgement.highest, U64FromFullTransactionId(ReadNextFullTransactionId())) : 0;
-	if (emogi_faults.live[EMOGI_LIVE_LSN_LOCKED])
-	{
-		LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
-		emogi_fault_sleep(EMOGI_AT_LIVE_LOOK);
-	}
-	look->lsn = judgement.undecided && !emogi_faults.live[EMOGI_LIVE_UNDECIDED] ? EMOGI_UNDECIDED : BufferGetLSNAtomic(buffer);
-	if (emogi_faults.live[EMOGI_LIVE_LSN_LOCKED])
-		LockBuffer(buffer, BUFFER_LOCK_SHARE);
-}
-
-/* Collect the tuples that a snapshot sees of a page, which is pinned. look: NULL, or what else is wanted of it. */
-static void
-see_page(SeenPage *seen, Relation rel, Snapshot snapshot, Buffer buffer, EmogiLook *look)
-{
-	bool		all_visible;
-	bool		serializable;
-
-	seen->page = BufferGetPage(buffer);
-	seen->nitems = 0;
-	heap_page_prune_opt(rel, buffer);
-	LockBuffer(buffer, BUFFER_LOCK_SHARE);
-	emogi_compat_check_snapshot_age(snapshot, rel, seen->page);
-	all_visible = PageIsAllVisible(seen->page) && !snapshot->takenDuringRecovery;
-	serializable = CheckForSerializableConflictOutNeeded(rel, snapshot);
-	if (all_visible && !serializable)
-		see_all(seen);
-	else
-		see_visible(seen, rel, snapshot, buffer, all_visible, serializable);
-	if (look != NULL)
-		judge_page(look, seen->page, snapshot, buffer);
-	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
-}
-
 /* Get one of the tuples of a page. */
 static inline HeapTupleHeader
-get_tuple(SeenPage *seen, int i)
+get_tuple(EmogiSeenPage *seen, int i)
 {
 	HeapTupleHeader tuple = (HeapTupleHeader) PageGetItem(seen->page, &seen->items[i]);
 
@@ -379,7 +216,7 @@ put_edge(HeapTupleHeader tuple, TupleDesc desc, const EmogiTupleLayout *layout, 
 
 /* Put the edges of a page into a sink without weights. */
 static void
-put_edges(SeenPage *seen, TupleDesc desc, const EmogiTupleLayout *layout, EmogiSink *sink)
+put_edges(EmogiSeenPage *seen, TupleDesc desc, const EmogiTupleLayout *layout, EmogiSink *sink)
 {
 	for (int i = 0; i < seen->nitems; i++)
 		put_edge(get_tuple(seen, i), desc, layout, sink);
@@ -387,7 +224,7 @@ put_edges(SeenPage *seen, TupleDesc desc, const EmogiTupleLayout *layout, EmogiS
 
 /* Put the edges of a page into a sink with weights. Raises 22004 for a NULL weight, and what the sink raises. */
 static void
-put_weighted_edges(SeenPage *seen, TupleDesc desc, const EmogiTupleLayout *layout, EmogiSink *sink)
+put_weighted_edges(EmogiSeenPage *seen, TupleDesc desc, const EmogiTupleLayout *layout, EmogiSink *sink)
 {
 	for (int i = 0; i < seen->nitems; i++)
 	{
@@ -455,7 +292,7 @@ walk_to_keys(HeapTupleHeader tuple, TupleDesc desc, const EmogiTupleLayout *layo
 
 /* Put the edges of a page, whose ends are no integers, into a sink. Raises 22004 for a NULL weight, and what the sink raises. */
 static void
-put_keyed_edges(SeenPage *seen, TupleDesc desc, const EmogiTupleLayout *layout, EmogiSink *sink)
+put_keyed_edges(EmogiSeenPage *seen, TupleDesc desc, const EmogiTupleLayout *layout, EmogiSink *sink)
 {
 	const bool	in_place = layout->src.offset >= 0 && layout->dst.offset >= 0;
 
@@ -484,7 +321,7 @@ put_keyed_edges(SeenPage *seen, TupleDesc desc, const EmogiTupleLayout *layout, 
  * keys in place. Gets its index, or `end`, and the range of the keys.
  */
 static pg_attribute_always_inline int
-decode_run(SeenPage *seen, int first, int end, const EmogiTupleLayout *layout, int length, EmogiEdge *edges,
+decode_run(EmogiSeenPage *seen, int first, int end, const EmogiTupleLayout *layout, int length, EmogiEdge *edges,
 		   int64 *min_key, int64 *max_key)
 {
 	const EmogiTupleColumn *last = layout->src.attnum > layout->dst.attnum ? &layout->src : &layout->dst;
@@ -519,7 +356,7 @@ decode_run(SeenPage *seen, int first, int end, const EmogiTupleLayout *layout, i
 
 /* Put the edges of a page, both of whose keys have fixed offsets and `length` bytes, into a sink without weights. */
 static pg_attribute_always_inline void
-put_runs(SeenPage *seen, TupleDesc desc, const EmogiTupleLayout *layout, int length, EmogiSink *sink)
+put_runs(EmogiSeenPage *seen, TupleDesc desc, const EmogiTupleLayout *layout, int length, EmogiSink *sink)
 {
 	int			i = 0;
 
@@ -540,21 +377,21 @@ put_runs(SeenPage *seen, TupleDesc desc, const EmogiTupleLayout *layout, int len
 
 /* Put the edges of a page of int keys into a sink. */
 static void
-put_int4_runs(SeenPage *seen, TupleDesc desc, const EmogiTupleLayout *layout, EmogiSink *sink)
+put_int4_runs(EmogiSeenPage *seen, TupleDesc desc, const EmogiTupleLayout *layout, EmogiSink *sink)
 {
 	put_runs(seen, desc, layout, sizeof(int32), sink);
 }
 
 /* Put the edges of a page of bigint keys into a sink. */
 static void
-put_int8_runs(SeenPage *seen, TupleDesc desc, const EmogiTupleLayout *layout, EmogiSink *sink)
+put_int8_runs(EmogiSeenPage *seen, TupleDesc desc, const EmogiTupleLayout *layout, EmogiSink *sink)
 {
 	put_runs(seen, desc, layout, sizeof(int64), sink);
 }
 
 /* ---- page by page ---- */
 
-typedef void (*PutPage) (SeenPage *seen, TupleDesc desc, const EmogiTupleLayout *layout, EmogiSink *sink);
+typedef void (*PutPage) (EmogiSeenPage *seen, TupleDesc desc, const EmogiTupleLayout *layout, EmogiSink *sink);
 
 static PutPage
 choose_put(const EmogiTupleLayout *layout, const EmogiSink *sink)
@@ -595,11 +432,11 @@ read_page(const Reading *reading, Buffer buffer, EmogiLook *look)
 	EmogiSink  *sink = reading->sink;
 	uint64		nskipped = sink->nskipped;
 	uint64		nedges = sink->nedges;
-	SeenPage	seen;
+	EmogiSeenPage	seen;
 	MemoryContext old;
 
 	CHECK_FOR_INTERRUPTS();
-	see_page(&seen, reading->rel, reading->snapshot, buffer, look);
+	emogi_seen_page(&seen, reading->rel, reading->snapshot, buffer, look);
 	emogi_compat_count_returned(reading->rel, seen.nitems);
 	if (look != NULL)
 		look->edges = emogi_sink_reserve(sink, seen.nitems);

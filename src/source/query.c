@@ -144,7 +144,7 @@ emogi_query_describe(const char *query, const char *what, TupleDesc *desc)
 		ereport(ERROR,
 				(errcode(ERRCODE_SYNTAX_ERROR),
 				 errmsg("the %s returns %d column, but two are needed", what, (*desc)->natts),
-				 errhint("An edge is two columns, source and target; a start value is a vertex and a number, a community a vertex and its name.")));
+				 errhint("An edge is two columns, source and target; a start value is a vertex and a number, a community a vertex and its name, a pair two vertices.")));
 	return length;
 }
 

@@ -101,6 +101,7 @@ extern void emogi_missing_report_name(const char *graph, List *name);
 #define EMOGI_GRAPH_QUERY "graph query"
 #define EMOGI_START_QUERY "query of start values"
 #define EMOGI_COMMUNITIES_QUERY "query of communities"
+#define EMOGI_PAIRS_QUERY "query of pairs"
 #define EMOGI_VERTEX_QUERY "query of vertices"
 
 /* Which columns of a query's result make an edge: from 1. */

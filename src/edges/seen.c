@@ -1,0 +1,165 @@
+/*
+ * seen.c: which tuples of a heap page a snapshot sees, and what may make another snapshot see it otherwise.
+ *
+ * A page is pruned, locked in share mode and looked through for the tuples that the snapshot sees, by the rules of the
+ * server's own sequential scan (heap_prepare_pagescan; heapgetpage before 17): the bit that says that all see all is
+ * believed, unless the snapshot is a standby's. Then the lock is given back.
+ */
+#include "postgres.h"
+
+#include "access/heapam.h"
+#include "storage/predicate.h"
+
+#include "cache/cache.h"
+#include "edges/seen.h"
+#include "server/compat.h"
+#include "server/fault.h"
+
+/* Collect all tuples of a page, which the caller has locked. */
+static void
+see_all(EmogiSeenPage *seen)
+{
+	int			nlines = PageGetMaxOffsetNumber(seen->page);
+	int			nitems = 0;
+
+	for (OffsetNumber line = FirstOffsetNumber; line <= nlines; line++)
+	{
+		ItemId		item = PageGetItemId(seen->page, line);
+
+		seen->items[nitems] = *item;
+		nitems += ItemIdIsNormal(item);
+	}
+	seen->nitems = nitems;
+}
+
+/* Collect the tuples of a page, which the caller has locked, that a snapshot sees. */
+static void
+see_visible(EmogiSeenPage *seen, Relation rel, Snapshot snapshot, Buffer buffer, bool all_visible, bool serializable)
+{
+	int			nlines = PageGetMaxOffsetNumber(seen->page);
+	BlockNumber block = BufferGetBlockNumber(buffer);
+	HeapTupleData tuple;
+
+	tuple.t_tableOid = RelationGetRelid(rel);
+	for (OffsetNumber line = FirstOffsetNumber; line <= nlines; line++)
+	{
+		ItemId		item = PageGetItemId(seen->page, line);
+		bool		visible;
+
+		if (!ItemIdIsNormal(item))
+			continue;
+		tuple.t_data = (HeapTupleHeader) PageGetItem(seen->page, item);
+		tuple.t_len = ItemIdGetLength(item);
+		ItemPointerSet(&tuple.t_self, block, line);
+		visible = all_visible || HeapTupleSatisfiesVisibility(&tuple, snapshot, buffer);
+		if (serializable)
+			HeapCheckForSerializableConflictOut(visible, rel, &tuple, buffer, snapshot);
+		if (visible)
+			seen->items[seen->nitems++] = *item;
+	}
+}
+
+/* What is known of the transactions on a page. */
+typedef struct Judgement
+{
+	Snapshot	snapshot;
+	TransactionId last;			/* that was asked about, and found to have ended */
+	TransactionId highest;		/* InvalidTransactionId = none yet */
+	bool		undecided;
+	bool		own;
+} Judgement;
+
+/* Note a transaction that has put or taken a tuple: has it ended for the snapshot? */
+static inline void
+judge_xid(Judgement *judgement, TransactionId xid)
+{
+	if (xid == judgement->last || !TransactionIdIsNormal(xid))
+		return;
+	if (!TransactionIdIsValid(judgement->highest) || TransactionIdFollows(xid, judgement->highest))
+		judgement->highest = xid;
+	if (TransactionIdIsCurrentTransactionId(xid))
+		judgement->own = judgement->undecided = true;
+	else if (XidInMVCCSnapshot(xid, judgement->snapshot))
+		judgement->undecided = true;
+	else
+		judgement->last = xid;
+}
+
+/*
+ * Note the transactions of a tuple, after the test of its visibility. One whose insertion is known to have failed is seen by
+ * nobody, and a lock changes nothing.
+ */
+static inline void
+judge_tuple(Judgement *judgement, HeapTupleHeader tuple)
+{
+	uint16		mask = tuple->t_infomask;
+
+	if (mask & HEAP_MOVED)
+		judgement->undecided = true;
+	if (!HeapTupleHeaderXminFrozen(tuple))
+	{
+		if (mask & HEAP_XMIN_INVALID)
+			return;
+		judge_xid(judgement, HeapTupleHeaderGetRawXmin(tuple));
+	}
+	if ((mask & HEAP_XMAX_INVALID) == 0 && !HEAP_XMAX_IS_LOCKED_ONLY(mask))
+		judge_xid(judgement, HeapTupleHeaderGetUpdateXid(tuple));
+}
+
+/*
+ * Note what may make another snapshot see a page otherwise; the caller has locked it and tested its tuples. The LSN is read
+ * last: the tests may have moved it by setting hint bits, and no writer can while the lock is held. That a page says that all see
+ * all of it is true of all snapshots of a primary; on a standby its tuples are asked all the same.
+ */
+static void
+judge_page(EmogiLook *look, Page page, Snapshot snapshot, Buffer buffer)
+{
+	Judgement	judgement = {.snapshot = snapshot};
+	int			nlines = PageGetMaxOffsetNumber(page);
+	bool		believed = PageIsAllVisible(page) && !snapshot->takenDuringRecovery;
+
+	for (OffsetNumber line = FirstOffsetNumber; line <= nlines && !believed; line++)
+	{
+		ItemId		item = PageGetItemId(page, line);
+
+		if (ItemIdIsNormal(item))
+			judge_tuple(&judgement, (HeapTupleHeader) PageGetItem(page, item));
+	}
+	look->all_visible = PageIsAllVisible(page) && !judgement.undecided;
+	look->looked = true;
+	look->own = judgement.own;
+	look->buffer = buffer;
+	look->newest = TransactionIdIsValid(judgement.highest) ?
+		emogi_xids_full(judgement.highest, U64FromFullTransactionId(ReadNextFullTransactionId())) : 0;
+	if (emogi_faults.live[EMOGI_LIVE_LSN_LOCKED])
+	{
+		LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+		emogi_fault_sleep(EMOGI_AT_LIVE_LOOK);
+	}
+	look->lsn = judgement.undecided && !emogi_faults.live[EMOGI_LIVE_UNDECIDED] ? EMOGI_UNDECIDED : BufferGetLSNAtomic(buffer);
+	if (emogi_faults.live[EMOGI_LIVE_LSN_LOCKED])
+		LockBuffer(buffer, BUFFER_LOCK_SHARE);
+}
+
+/* Collect the tuples that a snapshot sees of a page, which is pinned. look: NULL, or what else is wanted of it. */
+void
+emogi_seen_page(EmogiSeenPage *seen, Relation rel, Snapshot snapshot, Buffer buffer, EmogiLook *look)
+{
+	bool		all_visible;
+	bool		serializable;
+
+	seen->page = BufferGetPage(buffer);
+	seen->nitems = 0;
+	heap_page_prune_opt(rel, buffer);
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	emogi_compat_check_snapshot_age(snapshot, rel, seen->page);
+	all_visible = PageIsAllVisible(seen->page) && !snapshot->takenDuringRecovery;
+	serializable = CheckForSerializableConflictOutNeeded(rel, snapshot);
+	if (all_visible && !serializable)
+		see_all(seen);
+	else
+		see_visible(seen, rel, snapshot, buffer, all_visible, serializable);
+	if (look != NULL)
+		judge_page(look, seen->page, snapshot, buffer);
+	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+}
