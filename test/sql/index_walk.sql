@@ -378,16 +378,25 @@ BEGIN
 END $$;
 ROLLBACK;
 
--- What others have paid for does not count there, either: the graph that is due is built afterwards.
+-- What others have paid for does not count there, either: the graph that is due is built afterwards. When that is depends on what other
+-- tables with its place in the sums have paid, which a build clears, and have had built in vain: so it is counted first.
 CREATE TABLE due AS SELECT 1 AS src, i AS dst FROM generate_series(2, 900) i;
 CREATE INDEX ON due (src);
-DO $$
+CREATE FUNCTION walks_until_built(most int) RETURNS int LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
-  FOR i IN 1 .. 19 LOOP
+  FOR i IN 0 .. most - 1 LOOP
     PERFORM count(*) FROM emogi_bfs('due', 1, 1);
+    IF last() = 'ok built backend' THEN
+      RETURN i;
+    END IF;
     ASSERT last() = 'ok index backend', last();
   END LOOP;
+  RETURN most;
 END $$;
+SELECT walks_until_built(100000) < 100000, emogi_evict('due') IS NOT NULL;
+SELECT walks_until_built(100000) AS walks \gset
+SELECT :walks BETWEEN 19 AND 99999, emogi_evict('due') IS NOT NULL;
+SELECT walks_until_built(:walks) = :walks;
 BEGIN;
 INSERT INTO due VALUES (1, 1000);
 SELECT count(*) FROM emogi_bfs('due', 1, 1);
