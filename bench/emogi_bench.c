@@ -108,7 +108,7 @@ run_engine(EmogiBench *bench, bool cuda)
 			   device.units, (double) device.memory_bytes / 1e9, device.link_gbps, device.driver);
 	}
 	series.query = (EmogiQuery) {.nsources = 1, .sources = bench->sources, .max_depth = -1, .max_distance = (double) INFINITY,
-		.damping = DAMPING, .max_iterations = options->max_iterations, .tolerance = options->tolerance,
+		.damping = DAMPING, .alpha = options->alpha, .beta = 1.0, .max_iterations = options->max_iterations, .tolerance = options->tolerance,
 		.samples = options->samples, .resolution = 1.0, .theta = 0.01, .seed = options->seed, .normalized = true, .values = bench->values};
 	for (int p = 0; p < (cuda ? options->nplacements : 1); p++)
 		run_placement(bench, &series, cuda ? options->placements[p] : EMOGI_PLACEMENT_AUTO,

@@ -56,6 +56,7 @@ EMOGI_ALGORITHMS(NAME_OF, NAME_OF, NAME_OF)
 "  --iterations N            of algorithms that iterate, at most (20)\n"
 "  --samples N               closeness, betweenness: searches from so many vertices; 0: from all (4)\n"
 "  --tolerance X             below which change they stop (0.0001)\n"
+"  --alpha X                 katz: what an edge more counts (1e-6)\n"
 "  --distance X              pagerank: as many iterations as bring the ranks within an L1 distance of X from a reference\n"
 "  --device-memory BYTES     cap on one GPU (all that is free)\n"
 "  --cuda-module PATH        (./emogi_cuda.so)\n"
@@ -185,7 +186,7 @@ enum
 {
 	OPTION_VERTICES = 256, OPTION_GENERATE_ON, OPTION_GENERATOR_MODULE, OPTION_CHECK_GENERATE, OPTION_SOURCE,
 	OPTION_DISTANCE, OPTION_CANCEL_AFTER, OPTION_SUMMARY, OPTION_LABEL, OPTION_FILE, OPTION_RMAT, OPTION_MAPPING,
-	OPTION_PREFETCH, OPTION_ASYNCHRONOUS, OPTION_COUNT_REQUESTS, OPTION_ID_BYTES, OPTION_SAMPLES
+	OPTION_PREFETCH, OPTION_ASYNCHRONOUS, OPTION_COUNT_REQUESTS, OPTION_ID_BYTES, OPTION_SAMPLES, OPTION_ALPHA
 };
 
 static const struct option long_options[] = {
@@ -198,7 +199,7 @@ static const struct option long_options[] = {
 	{"threads", required_argument, NULL, 't'}, {"sources", required_argument, NULL, 'n'},
 	{"source", required_argument, NULL, OPTION_SOURCE}, {"trials", required_argument, NULL, 'k'},
 	{"iterations", required_argument, NULL, 'i'}, {"tolerance", required_argument, NULL, 'x'},
-	{"samples", required_argument, NULL, OPTION_SAMPLES},
+	{"samples", required_argument, NULL, OPTION_SAMPLES}, {"alpha", required_argument, NULL, OPTION_ALPHA},
 	{"distance", required_argument, NULL, OPTION_DISTANCE}, {"device-memory", required_argument, NULL, 'm'},
 	{"cuda-module", required_argument, NULL, 'c'}, {"cached", no_argument, NULL, 'w'},
 	{"cancel-after", required_argument, NULL, OPTION_CANCEL_AFTER}, {"verify", no_argument, NULL, 'v'},
@@ -348,6 +349,9 @@ take_run_option(EmogiBenchOptions *options, int option, const char *text)
 		case 'x':
 			options->tolerance = parse_real("tolerance", text);
 			return true;
+		case OPTION_ALPHA:
+			options->alpha = parse_real("alpha", text);
+			return true;
 		case OPTION_DISTANCE:
 			options->distance = parse_real("distance", text);
 			return true;
@@ -411,7 +415,7 @@ emogi_bench_options(EmogiBenchOptions *options, int argc, char **argv)
 	int			option;
 
 	*options = (EmogiBenchOptions) {.degree = 16, .source = -1, .nsources = 16, .ntrials = 1, .seed = 1,
-		.max_iterations = 20, .samples = 4, .tolerance = 1e-4, .cancel_after_ms = -1.0, .nalgorithms = 1};
+		.max_iterations = 20, .samples = 4, .tolerance = 1e-4, .alpha = 1e-6, .cancel_after_ms = -1.0, .nalgorithms = 1};
 	options->module = "./emogi_cuda.so";
 	options->generator_module = "./build/emogi_bench_cuda.so";
 	options->label = "";

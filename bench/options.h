@@ -29,6 +29,7 @@ typedef struct EmogiBenchOptions
 	int64_t		max_iterations; /* of the algorithms that iterate */
 	int64_t		samples;		/* of what is estimated from some vertices; 0 = exactly */
 	double		tolerance;
+	double		alpha;			/* of Katz centrality */
 	double		distance;		/* PageRank runs until its L1 distance from a reference is this; 0 = does not */
 	double		cancel_after_ms;	/* -1 = runs are not canceled */
 	bool		verify;

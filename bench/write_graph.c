@@ -1,0 +1,147 @@
+/*
+ * write_graph.c: a synthetic graph as lines of text, for a table and for other programs; and which vertices are samples.
+ *
+ *   build/write_graph edges kron|urand [SCALE [SEED [MAX_WEIGHT]]]
+ *   build/write_graph samples NVERTICES COUNT SEED [SEED ...]
+ *
+ * edges: a line "source target weight" with tabs between for each undirected edge, source < target, no edge twice and no self-loop;
+ * weights 1 .. MAX_WEIGHT <= 255. samples: for each seed a line of the COUNT vertices, by their numbers in the order of their keys,
+ * that a call with these `samples` and that `seed` begins its searches at.
+ */
+#include "build.h"
+#include "generate.h"
+
+#include "contract/sample.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define DEGREE 16
+#define LINE_BYTES 64
+
+/* Stop with a message. */
+static void
+give_up(const char *message)
+{
+	fprintf(stderr, "write_graph: %s\n", message);
+	exit(1);
+}
+
+/* Read an argument, or take what it is without one. */
+static uint64_t
+read_number(int argc, char **argv, int i, uint64_t low, uint64_t high, uint64_t otherwise)
+{
+	char	   *end;
+	unsigned long long value;
+
+	if (i >= argc)
+		return otherwise;
+	value = strtoull(argv[i], &end, 10);
+	if (*end != '\0' || end == argv[i] || value < low || value > high)
+		give_up("a number is missing or out of bounds");
+	return value;
+}
+
+/* Write a number and what follows it; get where the text goes on. */
+static char *
+put_number(char *at, uint64_t number, char after)
+{
+	char		digits[24];
+	int			n = 0;
+
+	do
+		digits[n++] = (char) ('0' + number % 10);
+	while ((number /= 10) > 0);
+	while (n > 0)
+		*at++ = digits[--n];
+	*at++ = after;
+	return at;
+}
+
+/* Write each edge once. */
+static void
+write_lines(const EmogiGraph *graph)
+{
+	const EmogiAdjacency *lists = &graph->forward;
+	const uint8_t *weights = lists->weights;
+
+	for (uint64_t v = 0; v < graph->nvertices; v++)
+	{
+		for (uint64_t i = lists->offsets[v]; i < lists->offsets[v + 1]; i++)
+		{
+			char		line[LINE_BYTES];
+			char	   *end = line;
+
+			if (lists->targets[i] < v)
+				continue;
+			end = put_number(end, (uint64_t) graph->ids[v], '\t');
+			end = put_number(end, (uint64_t) graph->ids[lists->targets[i]], '\t');
+			end = put_number(end, weights[i], '\n');
+			if (fwrite(line, 1, (size_t) (end - line), stdout) != (size_t) (end - line))
+				give_up("could not write");
+		}
+	}
+}
+
+/* Make a graph as GAP's builder does and write it. */
+static void
+write_edges(int argc, char **argv)
+{
+	const bool	kron = argc > 2 && strcmp(argv[2], "kron") == 0;
+	const int	scale = (int) read_number(argc, argv, 3, 1, 31, 20);
+	const uint64_t seed = read_number(argc, argv, 4, 0, UINT64_MAX, 1);
+	const uint32_t max_weight = (uint32_t) read_number(argc, argv, 5, 1, 255, 255);
+	EmogiPool  *pool = emogi_pool_create((int) sysconf(_SC_NPROCESSORS_ONLN));
+	EmogiControl control = {0};
+	EmogiError	error = {{0}, {0}};
+	EmogiEdgeSet set;
+	EmogiBuiltGraph built;
+
+	if (!kron && (argc <= 2 || strcmp(argv[2], "urand") != 0))
+		give_up("the graph is kron or urand");
+	if (pool == NULL || !emogi_generate_edges(pool, kron ? EMOGI_KRON : EMOGI_URAND, scale, DEGREE, seed, &set))
+		give_up("out of memory");
+	if (emogi_build_graph(pool, &set.edges, EMOGI_BOTH, false, &built, &control, &error) != EMOGI_OK)
+		give_up(error.message);
+	emogi_edge_set_free(&set);
+	if (!emogi_remove_repeats(pool, max_weight, seed, &built))
+		give_up("out of memory");
+	write_lines(&built.graph);
+	emogi_built_graph_free(&built);
+	emogi_pool_destroy(pool);
+}
+
+/* Write a line of samples for each seed. */
+static void
+write_samples(int argc, char **argv)
+{
+	const uint64_t nvertices = read_number(argc, argv, 2, 1, EMOGI_MAX_VERTICES, 0);
+	const uint64_t count = read_number(argc, argv, 3, 1, nvertices, 0);
+	uint32_t   *chosen = malloc((size_t) count * sizeof(uint32_t));
+
+	if (count == 0 || chosen == NULL)
+		give_up("samples takes a number of vertices, one of samples, and seeds");
+	for (int s = 4; s < argc; s++)
+	{
+		emogi_sample_choose(nvertices, count, read_number(argc, argv, s, 0, UINT64_MAX, 0), chosen);
+		for (uint64_t i = 0; i < count; i++)
+			printf("%u%c", chosen[i], i + 1 < count ? ' ' : '\n');
+	}
+	free(chosen);
+}
+
+int
+main(int argc, char **argv)
+{
+	if (argc > 1 && strcmp(argv[1], "edges") == 0)
+		write_edges(argc, argv);
+	else if (argc > 1 && strcmp(argv[1], "samples") == 0)
+		write_samples(argc, argv);
+	else
+		give_up("takes edges or samples");
+	if (fflush(stdout) != 0)
+		give_up("could not write");
+	return 0;
+}
