@@ -594,6 +594,14 @@ RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_triangles' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
 COMMENT ON FUNCTION emogi_triangles_uuid(regclass, text) IS 'the number of triangles that each vertex is in, of the simple undirected graph';
 
+CREATE FUNCTION emogi_triangle_count(graph text) RETURNS bigint
+AS 'MODULE_PATHNAME', 'emogi_triangle_count' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000;
+COMMENT ON FUNCTION emogi_triangle_count(text) IS 'the number of triangles of the simple undirected graph';
+
+CREATE FUNCTION emogi_triangle_count(graph regclass, columns text DEFAULT NULL) RETURNS bigint
+AS 'MODULE_PATHNAME', 'emogi_triangle_count' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000;
+COMMENT ON FUNCTION emogi_triangle_count(regclass, text) IS 'the number of triangles of the simple undirected graph';
+
 CREATE FUNCTION emogi_lcc(graph text, direction text DEFAULT 'both',
 	OUT vertex bigint, OUT coefficient float8)
 RETURNS SETOF record
@@ -970,6 +978,270 @@ RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_longest_path' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
 COMMENT ON FUNCTION emogi_longest_path_uuid(regclass, text) IS 'the longest path to each vertex of a graph without a cycle, by weight';
 
+CREATE FUNCTION emogi_similarity(graph text, measure text DEFAULT 'jaccard', top_k int DEFAULT 10, cutoff float8 DEFAULT 0, pairs text DEFAULT NULL, direction text DEFAULT 'out',
+	OUT vertex1 bigint, OUT vertex2 bigint, OUT similarity float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_similarity' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_similarity(text, text, int, float8, text, text) IS 'how alike the neighbours of vertices are, of the most alike or of given pairs';
+
+CREATE FUNCTION emogi_similarity_text(graph text, measure text DEFAULT 'jaccard', top_k int DEFAULT 10, cutoff float8 DEFAULT 0, pairs text DEFAULT NULL, direction text DEFAULT 'out',
+	OUT vertex1 text, OUT vertex2 text, OUT similarity float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_similarity' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_similarity_text(text, text, int, float8, text, text) IS 'how alike the neighbours of vertices are, of the most alike or of given pairs';
+
+CREATE FUNCTION emogi_similarity_uuid(graph text, measure text DEFAULT 'jaccard', top_k int DEFAULT 10, cutoff float8 DEFAULT 0, pairs text DEFAULT NULL, direction text DEFAULT 'out',
+	OUT vertex1 uuid, OUT vertex2 uuid, OUT similarity float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_similarity' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_similarity_uuid(text, text, int, float8, text, text) IS 'how alike the neighbours of vertices are, of the most alike or of given pairs';
+
+CREATE FUNCTION emogi_similarity(graph regclass, measure text DEFAULT 'jaccard', top_k int DEFAULT 10, cutoff float8 DEFAULT 0, pairs text DEFAULT NULL, direction text DEFAULT 'out', columns text DEFAULT NULL,
+	OUT vertex1 bigint, OUT vertex2 bigint, OUT similarity float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_similarity' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_similarity(regclass, text, int, float8, text, text, text) IS 'how alike the neighbours of vertices are, of the most alike or of given pairs';
+
+CREATE FUNCTION emogi_similarity_text(graph regclass, measure text DEFAULT 'jaccard', top_k int DEFAULT 10, cutoff float8 DEFAULT 0, pairs text DEFAULT NULL, direction text DEFAULT 'out', columns text DEFAULT NULL,
+	OUT vertex1 text, OUT vertex2 text, OUT similarity float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_similarity' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_similarity_text(regclass, text, int, float8, text, text, text) IS 'how alike the neighbours of vertices are, of the most alike or of given pairs';
+
+CREATE FUNCTION emogi_similarity_uuid(graph regclass, measure text DEFAULT 'jaccard', top_k int DEFAULT 10, cutoff float8 DEFAULT 0, pairs text DEFAULT NULL, direction text DEFAULT 'out', columns text DEFAULT NULL,
+	OUT vertex1 uuid, OUT vertex2 uuid, OUT similarity float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_similarity' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_similarity_uuid(regclass, text, int, float8, text, text, text) IS 'how alike the neighbours of vertices are, of the most alike or of given pairs';
+
+CREATE FUNCTION emogi_random_walk(graph text, source bigint, length int DEFAULT 80, walks int DEFAULT 1, p float8 DEFAULT 1, q float8 DEFAULT 1, seed bigint DEFAULT 0,
+	direction text DEFAULT 'out', weights boolean DEFAULT false,
+	OUT walk bigint, OUT step int, OUT vertex bigint)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_random_walk' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_random_walk(text, bigint, int, int, float8, float8, bigint, text, boolean) IS 'random walks from each source, of node2vec with p and q';
+
+CREATE FUNCTION emogi_random_walk(graph text, source bigint[], length int DEFAULT 80, walks int DEFAULT 1, p float8 DEFAULT 1, q float8 DEFAULT 1, seed bigint DEFAULT 0,
+	direction text DEFAULT 'out', weights boolean DEFAULT false,
+	OUT walk bigint, OUT step int, OUT vertex bigint)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_random_walk' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_random_walk(text, bigint[], int, int, float8, float8, bigint, text, boolean) IS 'random walks from each source, of node2vec with p and q';
+
+CREATE FUNCTION emogi_random_walk(graph text, source text, length int DEFAULT 80, walks int DEFAULT 1, p float8 DEFAULT 1, q float8 DEFAULT 1, seed bigint DEFAULT 0,
+	direction text DEFAULT 'out', weights boolean DEFAULT false,
+	OUT walk bigint, OUT step int, OUT vertex text)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_random_walk' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_random_walk(text, text, int, int, float8, float8, bigint, text, boolean) IS 'random walks from each source, of node2vec with p and q';
+
+CREATE FUNCTION emogi_random_walk(graph text, source text[], length int DEFAULT 80, walks int DEFAULT 1, p float8 DEFAULT 1, q float8 DEFAULT 1, seed bigint DEFAULT 0,
+	direction text DEFAULT 'out', weights boolean DEFAULT false,
+	OUT walk bigint, OUT step int, OUT vertex text)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_random_walk' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_random_walk(text, text[], int, int, float8, float8, bigint, text, boolean) IS 'random walks from each source, of node2vec with p and q';
+
+CREATE FUNCTION emogi_random_walk(graph text, source uuid, length int DEFAULT 80, walks int DEFAULT 1, p float8 DEFAULT 1, q float8 DEFAULT 1, seed bigint DEFAULT 0,
+	direction text DEFAULT 'out', weights boolean DEFAULT false,
+	OUT walk bigint, OUT step int, OUT vertex uuid)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_random_walk' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_random_walk(text, uuid, int, int, float8, float8, bigint, text, boolean) IS 'random walks from each source, of node2vec with p and q';
+
+CREATE FUNCTION emogi_random_walk(graph text, source uuid[], length int DEFAULT 80, walks int DEFAULT 1, p float8 DEFAULT 1, q float8 DEFAULT 1, seed bigint DEFAULT 0,
+	direction text DEFAULT 'out', weights boolean DEFAULT false,
+	OUT walk bigint, OUT step int, OUT vertex uuid)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_random_walk' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_random_walk(text, uuid[], int, int, float8, float8, bigint, text, boolean) IS 'random walks from each source, of node2vec with p and q';
+
+CREATE FUNCTION emogi_random_walk(graph regclass, source bigint, length int DEFAULT 80, walks int DEFAULT 1, p float8 DEFAULT 1, q float8 DEFAULT 1, seed bigint DEFAULT 0,
+	direction text DEFAULT 'out', weights boolean DEFAULT false, columns text DEFAULT NULL,
+	OUT walk bigint, OUT step int, OUT vertex bigint)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_random_walk' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_random_walk(regclass, bigint, int, int, float8, float8, bigint, text, boolean, text) IS 'random walks from each source, of node2vec with p and q';
+
+CREATE FUNCTION emogi_random_walk(graph regclass, source bigint[], length int DEFAULT 80, walks int DEFAULT 1, p float8 DEFAULT 1, q float8 DEFAULT 1, seed bigint DEFAULT 0,
+	direction text DEFAULT 'out', weights boolean DEFAULT false, columns text DEFAULT NULL,
+	OUT walk bigint, OUT step int, OUT vertex bigint)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_random_walk' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_random_walk(regclass, bigint[], int, int, float8, float8, bigint, text, boolean, text) IS 'random walks from each source, of node2vec with p and q';
+
+CREATE FUNCTION emogi_random_walk(graph regclass, source text, length int DEFAULT 80, walks int DEFAULT 1, p float8 DEFAULT 1, q float8 DEFAULT 1, seed bigint DEFAULT 0,
+	direction text DEFAULT 'out', weights boolean DEFAULT false, columns text DEFAULT NULL,
+	OUT walk bigint, OUT step int, OUT vertex text)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_random_walk' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_random_walk(regclass, text, int, int, float8, float8, bigint, text, boolean, text) IS 'random walks from each source, of node2vec with p and q';
+
+CREATE FUNCTION emogi_random_walk(graph regclass, source text[], length int DEFAULT 80, walks int DEFAULT 1, p float8 DEFAULT 1, q float8 DEFAULT 1, seed bigint DEFAULT 0,
+	direction text DEFAULT 'out', weights boolean DEFAULT false, columns text DEFAULT NULL,
+	OUT walk bigint, OUT step int, OUT vertex text)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_random_walk' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_random_walk(regclass, text[], int, int, float8, float8, bigint, text, boolean, text) IS 'random walks from each source, of node2vec with p and q';
+
+CREATE FUNCTION emogi_random_walk(graph regclass, source uuid, length int DEFAULT 80, walks int DEFAULT 1, p float8 DEFAULT 1, q float8 DEFAULT 1, seed bigint DEFAULT 0,
+	direction text DEFAULT 'out', weights boolean DEFAULT false, columns text DEFAULT NULL,
+	OUT walk bigint, OUT step int, OUT vertex uuid)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_random_walk' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_random_walk(regclass, uuid, int, int, float8, float8, bigint, text, boolean, text) IS 'random walks from each source, of node2vec with p and q';
+
+CREATE FUNCTION emogi_random_walk(graph regclass, source uuid[], length int DEFAULT 80, walks int DEFAULT 1, p float8 DEFAULT 1, q float8 DEFAULT 1, seed bigint DEFAULT 0,
+	direction text DEFAULT 'out', weights boolean DEFAULT false, columns text DEFAULT NULL,
+	OUT walk bigint, OUT step int, OUT vertex uuid)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_random_walk' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_random_walk(regclass, uuid[], int, int, float8, float8, bigint, text, boolean, text) IS 'random walks from each source, of node2vec with p and q';
+
+CREATE FUNCTION emogi_spanning_forest(graph text, maximum boolean DEFAULT false,
+	OUT src bigint, OUT dst bigint, OUT weight float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_spanning_forest' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_spanning_forest(text, boolean) IS 'a minimum or maximum spanning forest, a row for each edge';
+
+CREATE FUNCTION emogi_spanning_forest_text(graph text, maximum boolean DEFAULT false,
+	OUT src text, OUT dst text, OUT weight float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_spanning_forest' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_spanning_forest_text(text, boolean) IS 'a minimum or maximum spanning forest, a row for each edge';
+
+CREATE FUNCTION emogi_spanning_forest_uuid(graph text, maximum boolean DEFAULT false,
+	OUT src uuid, OUT dst uuid, OUT weight float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_spanning_forest' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_spanning_forest_uuid(text, boolean) IS 'a minimum or maximum spanning forest, a row for each edge';
+
+CREATE FUNCTION emogi_spanning_forest(graph regclass, maximum boolean DEFAULT false, columns text DEFAULT NULL,
+	OUT src bigint, OUT dst bigint, OUT weight float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_spanning_forest' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_spanning_forest(regclass, boolean, text) IS 'a minimum or maximum spanning forest, a row for each edge';
+
+CREATE FUNCTION emogi_spanning_forest_text(graph regclass, maximum boolean DEFAULT false, columns text DEFAULT NULL,
+	OUT src text, OUT dst text, OUT weight float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_spanning_forest' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_spanning_forest_text(regclass, boolean, text) IS 'a minimum or maximum spanning forest, a row for each edge';
+
+CREATE FUNCTION emogi_spanning_forest_uuid(graph regclass, maximum boolean DEFAULT false, columns text DEFAULT NULL,
+	OUT src uuid, OUT dst uuid, OUT weight float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_spanning_forest' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_spanning_forest_uuid(regclass, boolean, text) IS 'a minimum or maximum spanning forest, a row for each edge';
+
+CREATE FUNCTION emogi_bridges(graph text,
+	OUT src bigint, OUT dst bigint)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_bridges' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_bridges(text) IS 'edges whose removal leaves more connected components';
+
+CREATE FUNCTION emogi_bridges_text(graph text,
+	OUT src text, OUT dst text)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_bridges' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_bridges_text(text) IS 'edges whose removal leaves more connected components';
+
+CREATE FUNCTION emogi_bridges_uuid(graph text,
+	OUT src uuid, OUT dst uuid)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_bridges' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_bridges_uuid(text) IS 'edges whose removal leaves more connected components';
+
+CREATE FUNCTION emogi_bridges(graph regclass, columns text DEFAULT NULL,
+	OUT src bigint, OUT dst bigint)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_bridges' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_bridges(regclass, text) IS 'edges whose removal leaves more connected components';
+
+CREATE FUNCTION emogi_bridges_text(graph regclass, columns text DEFAULT NULL,
+	OUT src text, OUT dst text)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_bridges' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_bridges_text(regclass, text) IS 'edges whose removal leaves more connected components';
+
+CREATE FUNCTION emogi_bridges_uuid(graph regclass, columns text DEFAULT NULL,
+	OUT src uuid, OUT dst uuid)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_bridges' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_bridges_uuid(regclass, text) IS 'edges whose removal leaves more connected components';
+
+CREATE FUNCTION emogi_articulation_points(graph text,
+	OUT vertex bigint, OUT components bigint)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_articulation_points' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_articulation_points(text) IS 'vertices whose removal leaves more connected components';
+
+CREATE FUNCTION emogi_articulation_points_text(graph text,
+	OUT vertex text, OUT components bigint)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_articulation_points' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_articulation_points_text(text) IS 'vertices whose removal leaves more connected components';
+
+CREATE FUNCTION emogi_articulation_points_uuid(graph text,
+	OUT vertex uuid, OUT components bigint)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_articulation_points' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_articulation_points_uuid(text) IS 'vertices whose removal leaves more connected components';
+
+CREATE FUNCTION emogi_articulation_points(graph regclass, columns text DEFAULT NULL,
+	OUT vertex bigint, OUT components bigint)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_articulation_points' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_articulation_points(regclass, text) IS 'vertices whose removal leaves more connected components';
+
+CREATE FUNCTION emogi_articulation_points_text(graph regclass, columns text DEFAULT NULL,
+	OUT vertex text, OUT components bigint)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_articulation_points' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_articulation_points_text(regclass, text) IS 'vertices whose removal leaves more connected components';
+
+CREATE FUNCTION emogi_articulation_points_uuid(graph regclass, columns text DEFAULT NULL,
+	OUT vertex uuid, OUT components bigint)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_articulation_points' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_articulation_points_uuid(regclass, text) IS 'vertices whose removal leaves more connected components';
+
+CREATE FUNCTION emogi_biconnected(graph text,
+	OUT component bigint, OUT vertex bigint)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_biconnected' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_biconnected(text) IS 'biconnected components with their vertices';
+
+CREATE FUNCTION emogi_biconnected_text(graph text,
+	OUT component bigint, OUT vertex text)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_biconnected' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_biconnected_text(text) IS 'biconnected components with their vertices';
+
+CREATE FUNCTION emogi_biconnected_uuid(graph text,
+	OUT component bigint, OUT vertex uuid)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_biconnected' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_biconnected_uuid(text) IS 'biconnected components with their vertices';
+
+CREATE FUNCTION emogi_biconnected(graph regclass, columns text DEFAULT NULL,
+	OUT component bigint, OUT vertex bigint)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_biconnected' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_biconnected(regclass, text) IS 'biconnected components with their vertices';
+
+CREATE FUNCTION emogi_biconnected_text(graph regclass, columns text DEFAULT NULL,
+	OUT component bigint, OUT vertex text)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_biconnected' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_biconnected_text(regclass, text) IS 'biconnected components with their vertices';
+
+CREATE FUNCTION emogi_biconnected_uuid(graph regclass, columns text DEFAULT NULL,
+	OUT component bigint, OUT vertex uuid)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_biconnected' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_biconnected_uuid(regclass, text) IS 'biconnected components with their vertices';
+
 CREATE FUNCTION emogi_pagerank(graph text, damping float8 DEFAULT 0.85, max_iterations int DEFAULT 100, tolerance float8 DEFAULT 1e-6, start text DEFAULT NULL,
 	direction text DEFAULT 'out', weights boolean DEFAULT false,
 	OUT vertex bigint, OUT rank float8)
@@ -1011,6 +1283,120 @@ CREATE FUNCTION emogi_pagerank_uuid(graph regclass, damping float8 DEFAULT 0.85,
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_pagerank' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
 COMMENT ON FUNCTION emogi_pagerank_uuid(regclass, float8, int, float8, text, text, boolean, text) IS 'PageRank; the ranks sum to 1';
+
+CREATE FUNCTION emogi_eigenvector(graph text, max_iterations int DEFAULT 100, tolerance float8 DEFAULT 1e-6, weights boolean DEFAULT false, direction text DEFAULT 'out',
+	OUT vertex bigint, OUT centrality float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_eigenvector' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_eigenvector(text, int, float8, boolean, text) IS 'eigenvector centrality: a vertex counts as much as those that point to it together';
+
+CREATE FUNCTION emogi_eigenvector_text(graph text, max_iterations int DEFAULT 100, tolerance float8 DEFAULT 1e-6, weights boolean DEFAULT false, direction text DEFAULT 'out',
+	OUT vertex text, OUT centrality float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_eigenvector' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_eigenvector_text(text, int, float8, boolean, text) IS 'eigenvector centrality: a vertex counts as much as those that point to it together';
+
+CREATE FUNCTION emogi_eigenvector_uuid(graph text, max_iterations int DEFAULT 100, tolerance float8 DEFAULT 1e-6, weights boolean DEFAULT false, direction text DEFAULT 'out',
+	OUT vertex uuid, OUT centrality float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_eigenvector' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_eigenvector_uuid(text, int, float8, boolean, text) IS 'eigenvector centrality: a vertex counts as much as those that point to it together';
+
+CREATE FUNCTION emogi_eigenvector(graph regclass, max_iterations int DEFAULT 100, tolerance float8 DEFAULT 1e-6, weights boolean DEFAULT false, direction text DEFAULT 'out', columns text DEFAULT NULL,
+	OUT vertex bigint, OUT centrality float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_eigenvector' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_eigenvector(regclass, int, float8, boolean, text, text) IS 'eigenvector centrality: a vertex counts as much as those that point to it together';
+
+CREATE FUNCTION emogi_eigenvector_text(graph regclass, max_iterations int DEFAULT 100, tolerance float8 DEFAULT 1e-6, weights boolean DEFAULT false, direction text DEFAULT 'out', columns text DEFAULT NULL,
+	OUT vertex text, OUT centrality float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_eigenvector' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_eigenvector_text(regclass, int, float8, boolean, text, text) IS 'eigenvector centrality: a vertex counts as much as those that point to it together';
+
+CREATE FUNCTION emogi_eigenvector_uuid(graph regclass, max_iterations int DEFAULT 100, tolerance float8 DEFAULT 1e-6, weights boolean DEFAULT false, direction text DEFAULT 'out', columns text DEFAULT NULL,
+	OUT vertex uuid, OUT centrality float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_eigenvector' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_eigenvector_uuid(regclass, int, float8, boolean, text, text) IS 'eigenvector centrality: a vertex counts as much as those that point to it together';
+
+CREATE FUNCTION emogi_katz(graph text, alpha float8 DEFAULT 0.1, beta float8 DEFAULT 1, max_iterations int DEFAULT 1000, tolerance float8 DEFAULT 1e-6, normalized boolean DEFAULT true,
+	weights boolean DEFAULT false, direction text DEFAULT 'out',
+	OUT vertex bigint, OUT centrality float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_katz' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_katz(text, float8, float8, int, float8, boolean, boolean, text) IS 'Katz centrality: walks that end at each vertex, the longer the less';
+
+CREATE FUNCTION emogi_katz_text(graph text, alpha float8 DEFAULT 0.1, beta float8 DEFAULT 1, max_iterations int DEFAULT 1000, tolerance float8 DEFAULT 1e-6, normalized boolean DEFAULT true,
+	weights boolean DEFAULT false, direction text DEFAULT 'out',
+	OUT vertex text, OUT centrality float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_katz' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_katz_text(text, float8, float8, int, float8, boolean, boolean, text) IS 'Katz centrality: walks that end at each vertex, the longer the less';
+
+CREATE FUNCTION emogi_katz_uuid(graph text, alpha float8 DEFAULT 0.1, beta float8 DEFAULT 1, max_iterations int DEFAULT 1000, tolerance float8 DEFAULT 1e-6, normalized boolean DEFAULT true,
+	weights boolean DEFAULT false, direction text DEFAULT 'out',
+	OUT vertex uuid, OUT centrality float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_katz' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_katz_uuid(text, float8, float8, int, float8, boolean, boolean, text) IS 'Katz centrality: walks that end at each vertex, the longer the less';
+
+CREATE FUNCTION emogi_katz(graph regclass, alpha float8 DEFAULT 0.1, beta float8 DEFAULT 1, max_iterations int DEFAULT 1000, tolerance float8 DEFAULT 1e-6, normalized boolean DEFAULT true,
+	weights boolean DEFAULT false, direction text DEFAULT 'out', columns text DEFAULT NULL,
+	OUT vertex bigint, OUT centrality float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_katz' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_katz(regclass, float8, float8, int, float8, boolean, boolean, text, text) IS 'Katz centrality: walks that end at each vertex, the longer the less';
+
+CREATE FUNCTION emogi_katz_text(graph regclass, alpha float8 DEFAULT 0.1, beta float8 DEFAULT 1, max_iterations int DEFAULT 1000, tolerance float8 DEFAULT 1e-6, normalized boolean DEFAULT true,
+	weights boolean DEFAULT false, direction text DEFAULT 'out', columns text DEFAULT NULL,
+	OUT vertex text, OUT centrality float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_katz' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_katz_text(regclass, float8, float8, int, float8, boolean, boolean, text, text) IS 'Katz centrality: walks that end at each vertex, the longer the less';
+
+CREATE FUNCTION emogi_katz_uuid(graph regclass, alpha float8 DEFAULT 0.1, beta float8 DEFAULT 1, max_iterations int DEFAULT 1000, tolerance float8 DEFAULT 1e-6, normalized boolean DEFAULT true,
+	weights boolean DEFAULT false, direction text DEFAULT 'out', columns text DEFAULT NULL,
+	OUT vertex uuid, OUT centrality float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_katz' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_katz_uuid(regclass, float8, float8, int, float8, boolean, boolean, text, text) IS 'Katz centrality: walks that end at each vertex, the longer the less';
+
+CREATE FUNCTION emogi_hits(graph text, max_iterations int DEFAULT 100, tolerance float8 DEFAULT 1e-8, weights boolean DEFAULT false, direction text DEFAULT 'out',
+	OUT vertex bigint, OUT hub float8, OUT authority float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_hits' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_hits(text, int, float8, boolean, text) IS 'hubs and authorities (HITS); each sum to 1';
+
+CREATE FUNCTION emogi_hits_text(graph text, max_iterations int DEFAULT 100, tolerance float8 DEFAULT 1e-8, weights boolean DEFAULT false, direction text DEFAULT 'out',
+	OUT vertex text, OUT hub float8, OUT authority float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_hits' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_hits_text(text, int, float8, boolean, text) IS 'hubs and authorities (HITS); each sum to 1';
+
+CREATE FUNCTION emogi_hits_uuid(graph text, max_iterations int DEFAULT 100, tolerance float8 DEFAULT 1e-8, weights boolean DEFAULT false, direction text DEFAULT 'out',
+	OUT vertex uuid, OUT hub float8, OUT authority float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_hits' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_hits_uuid(text, int, float8, boolean, text) IS 'hubs and authorities (HITS); each sum to 1';
+
+CREATE FUNCTION emogi_hits(graph regclass, max_iterations int DEFAULT 100, tolerance float8 DEFAULT 1e-8, weights boolean DEFAULT false, direction text DEFAULT 'out', columns text DEFAULT NULL,
+	OUT vertex bigint, OUT hub float8, OUT authority float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_hits' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_hits(regclass, int, float8, boolean, text, text) IS 'hubs and authorities (HITS); each sum to 1';
+
+CREATE FUNCTION emogi_hits_text(graph regclass, max_iterations int DEFAULT 100, tolerance float8 DEFAULT 1e-8, weights boolean DEFAULT false, direction text DEFAULT 'out', columns text DEFAULT NULL,
+	OUT vertex text, OUT hub float8, OUT authority float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_hits' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_hits_text(regclass, int, float8, boolean, text, text) IS 'hubs and authorities (HITS); each sum to 1';
+
+CREATE FUNCTION emogi_hits_uuid(graph regclass, max_iterations int DEFAULT 100, tolerance float8 DEFAULT 1e-8, weights boolean DEFAULT false, direction text DEFAULT 'out', columns text DEFAULT NULL,
+	OUT vertex uuid, OUT hub float8, OUT authority float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_hits' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_hits_uuid(regclass, int, float8, boolean, text, text) IS 'hubs and authorities (HITS); each sum to 1';
 
 CREATE FUNCTION emogi_heat(graph text, start text, max_iterations int DEFAULT 1000, tolerance float8 DEFAULT 1e-6, direction text DEFAULT 'both',
 	OUT vertex bigint, OUT value float8)

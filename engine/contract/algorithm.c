@@ -1,7 +1,7 @@
 /*
  * algorithm.c: the table of algorithms (algorithms.h) at run time.
  */
-#include "algorithms.h"
+#include "engine.h"
 
 #include <string.h>
 

@@ -75,6 +75,14 @@ typedef enum EmogiLists
 	EMOGI_LISTS_ANY				/* one of the above, whichever is there */
 } EmogiLists;
 
+/* How alike two sets A and B are. */
+typedef enum EmogiMeasure
+{
+	EMOGI_JACCARD = 0,			/* |A and B| / |A or B| */
+	EMOGI_OVERLAP,				/* |A and B| / min(|A|, |B|) */
+	EMOGI_COSINE				/* |A and B| / sqrt(|A| |B|) */
+} EmogiMeasure;
+
 /* What weights a call reads, and which it refuses. NaN and NULL are refused always. */
 typedef enum EmogiWeights
 {
@@ -93,6 +101,8 @@ typedef enum EmogiParameterKind
 	EMOGI_MAX_DEPTH,			/* int, hops, 0 and more, -1 = no bound: first column <= it */
 	EMOGI_MAX_DISTANCE,			/* double, 0 and more, +inf = no bound: first column <= it */
 	EMOGI_DAMPING,				/* double, 0 .. 1 */
+	EMOGI_ALPHA,				/* double, 0 and more, finite: what an edge more is worth */
+	EMOGI_BETA,					/* double, finite: what every vertex has by itself */
 	EMOGI_START,				/* a query of start values: a double a vertex */
 	EMOGI_LEAP,					/* the same, 0 and more, or none: where leaps go, in these proportions */
 	EMOGI_MAX_ITERATIONS,		/* int, 1 and more */
@@ -105,6 +115,15 @@ typedef enum EmogiParameterKind
 	EMOGI_COMMUNITIES,			/* a query of communities: a double a vertex, equal for those of one */
 	EMOGI_SEED,					/* int64: which of the random choices that an answer is made by */
 	EMOGI_NORMALIZED,			/* bool, 0 or 1 */
+	EMOGI_LENGTH,				/* int, 0 and more: steps of a walk, at most */
+	EMOGI_WALKS,				/* int, 1 and more: from each source */
+	EMOGI_RETURN,				/* double, above 0, finite: node2vec's p */
+	EMOGI_IN_OUT,				/* double, above 0, finite: node2vec's q */
+	EMOGI_MEASURE,				/* EmogiMeasure */
+	EMOGI_TOP_K,				/* int, 1 and more: of each vertex */
+	EMOGI_CUTOFF,				/* double, 0 .. 1: what is less is passed over */
+	EMOGI_PAIRS,				/* a query of pairs of vertices, or none: all are looked at */
+	EMOGI_MAXIMUM,				/* bool: are the heaviest edges wanted, not the lightest? */
 	EMOGI_DIRECTION,			/* EmogiDirection */
 	EMOGI_WEIGHTED				/* bool: are the weights of the edges read, as conductances are? */
 } EmogiParameterKind;
@@ -130,6 +149,7 @@ typedef struct EmogiResultColumn
 	double		none;			/* value of a vertex that has no row; NAN = every vertex has one */
 } EmogiResultColumn;
 
+#define EMOGI_NO_VERTEX UINT32_C(0xFFFFFFFF)	/* no vertex number */
 #define EMOGI_MAX_PARAMETERS 8
 #define EMOGI_MAX_COLUMNS 4
 
@@ -146,10 +166,16 @@ typedef struct EmogiResultColumn
 /* Traits of any algorithm. */
 #define EMOGI_STOPS 0x10u		/* may stop when the targets of the query are settled, when they are all that is wanted */
 #define EMOGI_NEEDS_BACKWARD 0x20u	/* reads the transpose of its lists, too */
+#define EMOGI_WEIGHS_BACKWARD 0x800u	/* the same where weights are asked for (EMOGI_WEIGHTED) */
 #define EMOGI_HAS_MSBFS 0x40u	/* many sources at once can be searched from, each by itself (cpu/msbfs.h) */
 #define EMOGI_MAY_DIVERGE 0x80u /* values can grow out of range, which is an error of the call */
-#define EMOGI_IS_TOTAL 0x200u	/* the SQL function returns the sum of the first column, no rows; it takes vertices of any type */
+#define EMOGI_IS_TOTAL 0x200u	/* the SQL function returns a number made of the sum of the first column, no rows; it takes vertices of any type */
+#define EMOGI_IS_LIST 0x400u	/* the columns have an element for each of query.h's emogi_query_length, and so has the SQL function a row */
 #define EMOGI_IS_HIERARCHY 0x100u	/* the columns tell a hierarchy (hierarchy.h): a row of the SQL function is a vertex at a level */
+#define EMOGI_IS_EDGES 0x1000u	/* the first column is another vertex: a row of the SQL function is the edge between the two, smaller end first,
+								 * and the other columns */
+#define EMOGI_IS_BLOCKS 0x2000u	/* the columns tell blocks (blocks.h): a row of the SQL function is a vertex in a block */
+#define EMOGI_HAS_OTHER_ROWS (EMOGI_IS_HIERARCHY | EMOGI_IS_TOTAL | EMOGI_IS_LIST | EMOGI_IS_EDGES | EMOGI_IS_BLOCKS) /* rows are not vertices */
 
 #define EMOGI_LEAST 0
 #define EMOGI_MOST 1
@@ -163,6 +189,7 @@ typedef struct EmogiResultColumn
  * CC        Weakly connected components. component: the smallest vertex number of the component.
  * SCC       Strongly connected components. component: the smallest vertex number of the component.
  * TRIANGLES Of the simple undirected graph: repeats and loops are passed over. triangles: those that the vertex is in.
+ * TRIANGLE_COUNT The same; the SQL function returns a third of their sum.
  * LCC       Local clustering coefficient (Iosup et al., arXiv:2011.15028, 2.3.5). N: the neighbours in either direction, without the
  *           vertex; d of them. coefficient: the edges that lead from one of N to one of N, over d (d - 1); 0 where d < 2. Repeats and
  *           loops are passed over. Where lists are symmetric every edge leads both ways.
@@ -187,10 +214,34 @@ typedef struct EmogiResultColumn
  *           (level, vertex). A graph with a cycle is refused (EmogiRefusal).
  * LONGEST_PATH  Of a graph without a cycle. distance: the largest sum of weights, from left to right, of a path to the vertex that begins at
  *           a vertex without an edge in; of such a vertex 0. Rounded sums are monotone, so this is well defined as for SSSP.
+ * SIMILARITY Of the sets of vertices that the lists of two vertices lead to; 0 where both are empty. Without pairs elements v * top_k and on
+ *           are the top_k vertices that are most like v, more than 0 and at least cutoff, ties by vertex; with pairs element i is pair i.
+ * RANDOM_WALK  Elements (s * walks + i) * (length + 1) and on are the vertices of walk i from sources[s], that one first, up to a vertex that
+ *           nothing leads away from. A step goes along each edge of the list with the same chance, or in proportion to the weights; from
+ *           the second on these are divided by p for an edge back to the vertex before, and by q for one to where no edge leads from there
+ *           (Grover, Leskovec, node2vec, KDD 2016, 3.2). Walks depend on the seed, the source and i alone.
+ * SPANNING_FOREST  Of the undirected graph: of parallel edges the lightest counts, or the heaviest where the maximum is wanted; loops do not.
+ *           Edges are in a strict order, by (weight, smaller end, larger end), where the maximum is wanted with the largest weight first. The
+ *           forest is the one whose sorted edges come first. Each tree hangs from its smallest vertex. parent: the vertex above, by an edge
+ *           of that weight; of a root EMOGI_NO_VERTEX and 0.
+ * BRIDGES   Of the undirected graph, like the two that follow. An edge whose removal leaves more components: it has no parallel one. other:
+ *           its end that is nearer to the smallest vertex of the component.
+ * ARTICULATION_POINTS  components: how many blocks the vertex is in, where these are two or more: then its removal leaves more components.
+ *           0 of other vertices.
+ * BICONNECTED Blocks, the biconnected components: sets of edges of which any two lie on a simple cycle, or one bridge with its parallel
+ *           edges; loops are in none. A block goes by its number, from 0, in ascending order of its two smallest vertices. component,
+ *           parent: blocks.h.
  * PAGERANK  Start 1/n. rank' = (1 - damping) / n + damping * (sum + dangling / n), where u contributes rank / (its edges out, parallel
  *           ones counted) and dangling is the rank of all vertices without an edge out. The L1 change of an iteration is compared
  *           with the tolerance. With proportions p for leaps p(v) stands in the place of both 1 / n of rank'. With weights u contributes
  *           rank * weight / (the sum of the weights of its edges out), and dangles where that sum is 0.
+ * EIGENVECTOR  Start: all equal. centrality' = centrality + the sum of that of u, times the weight, over the edges u -> v; divided by the
+ *           Euclidean length of the whole. The largest change of a vertex is compared with the tolerance.
+ * KATZ      centrality = beta + alpha * the sum of that of u, times the weight, over the edges u -> v; normalized: of Euclidean length 1. The
+ *           largest that an iteration adds to a vertex, before that, is compared with the tolerance. What is not proven to converge, or has
+ *           not within max_iterations, is refused (EmogiRefusal).
+ * HITS      Hubs start as 1 / n. authority' = the sum of hub of u, times the weight, over the edges u -> v; hub' = that of authority' of w
+ *           over the edges v -> w; each divided by its sum over all vertices. The L1 change of hubs is compared with the tolerance.
  * HEAT      CuSha's HS. value' = value + the sum of weight * (value of u - value): what flows in over each edge in one step of time.
  * CIRCUIT   CuSha's CS. Weights are conductances. Vertices with a start value keep it; the others take the mean of their neighbours
  *           weighted by conductance (Kirchhoff's current law), 0 where no conductance leads to them.
@@ -220,6 +271,10 @@ typedef struct EmogiResultColumn
 		  EMOGI_LISTS_BOTH_WAYS, EMOGI_WEIGHTS_UNUSED, 0, \
 		  ({EMOGI_NO_PARAMETER, 0}), \
 		  ({"triangles", EMOGI_INT64, NAN})) \
+	OTHER(TRIANGLE_COUNT, triangle_count, triangles, triangles, none, triangles, \
+		  EMOGI_LISTS_BOTH_WAYS, EMOGI_WEIGHTS_UNUSED, EMOGI_IS_TOTAL, \
+		  ({EMOGI_NO_PARAMETER, 0}), \
+		  ({"triangles", EMOGI_INT64, NAN})) \
 	OTHER(LCC, lcc, lcc, lcc, none, lcc, \
 		  EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, EMOGI_NEEDS_BACKWARD, \
 		  ({EMOGI_DIRECTION, EMOGI_BOTH}), \
@@ -245,7 +300,7 @@ typedef struct EmogiResultColumn
 		  ({EMOGI_COMMUNITIES, 0}, {EMOGI_RESOLUTION, 1}), \
 		  ({"part", EMOGI_FLOAT64, NAN})) \
 	OTHER(DEGREE, degree, degree, degree, none, degree, \
-		  EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_FACTORS, 0, \
+		  EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_FACTORS, EMOGI_MAY_DIVERGE, \
 		  ({EMOGI_DIRECTION, EMOGI_OUT}), \
 		  ({"degree", EMOGI_INT64, NAN}, {"strength", EMOGI_FLOAT64, NAN})) \
 	OTHER(CLOSENESS, closeness, closeness, none, none, closeness, \
@@ -265,11 +320,49 @@ typedef struct EmogiResultColumn
 		  EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_FACTORS, EMOGI_MAY_DIVERGE, \
 		  ({EMOGI_NO_PARAMETER, 0}), \
 		  ({"distance", EMOGI_FLOAT64, NAN})) \
+	OTHER(SIMILARITY, similarity, similarity, none, none, similarity, \
+		  EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, EMOGI_NEEDS_BACKWARD | EMOGI_IS_LIST, \
+		  ({EMOGI_MEASURE, EMOGI_JACCARD}, {EMOGI_TOP_K, 10}, {EMOGI_CUTOFF, 0}, {EMOGI_PAIRS, 0}, {EMOGI_DIRECTION, EMOGI_OUT}), \
+		  ({"vertex2", EMOGI_VERTEX, EMOGI_NO_VERTEX}, {"similarity", EMOGI_FLOAT64, 0})) \
+	OTHER(RANDOM_WALK, random_walk, random_walk, none, none, random_walk, \
+		  EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, EMOGI_IS_LIST, \
+		  ({EMOGI_SOURCES, 0}, {EMOGI_LENGTH, 80}, {EMOGI_WALKS, 1}, {EMOGI_RETURN, 1}, {EMOGI_IN_OUT, 1}, {EMOGI_SEED, 0}, \
+		   {EMOGI_DIRECTION, EMOGI_OUT}, {EMOGI_WEIGHTED, 0}), \
+		  ({"vertex", EMOGI_VERTEX, EMOGI_NO_VERTEX})) \
+	OTHER(SPANNING_FOREST, spanning_forest, spanning_forest, none, none, spanning_forest, \
+		  EMOGI_LISTS_BOTH_WAYS, EMOGI_WEIGHTS_FACTORS, EMOGI_IS_EDGES, \
+		  ({EMOGI_MAXIMUM, 0}), \
+		  ({"parent", EMOGI_VERTEX, EMOGI_NO_VERTEX}, {"weight", EMOGI_FLOAT64, NAN})) \
+	OTHER(BRIDGES, bridges, blocks, none, none, blocks, \
+		  EMOGI_LISTS_BOTH_WAYS, EMOGI_WEIGHTS_UNUSED, EMOGI_IS_EDGES, \
+		  ({EMOGI_NO_PARAMETER, 0}), \
+		  ({"other", EMOGI_VERTEX, EMOGI_NO_VERTEX})) \
+	OTHER(ARTICULATION_POINTS, articulation_points, blocks, none, none, blocks, \
+		  EMOGI_LISTS_BOTH_WAYS, EMOGI_WEIGHTS_UNUSED, 0, \
+		  ({EMOGI_NO_PARAMETER, 0}), \
+		  ({"components", EMOGI_INT64, 0})) \
+	OTHER(BICONNECTED, biconnected, blocks, none, none, blocks, \
+		  EMOGI_LISTS_BOTH_WAYS, EMOGI_WEIGHTS_UNUSED, EMOGI_IS_BLOCKS, \
+		  ({EMOGI_NO_PARAMETER, 0}), \
+		  ({"component", EMOGI_INT64, -1}, {"parent", EMOGI_VERTEX, EMOGI_NO_VERTEX})) \
 	OTHER(PAGERANK, pagerank, pagerank, gather, sum, pagerank, \
-		  EMOGI_LISTS_AGAINST, EMOGI_WEIGHTS_UNUSED, 0, \
+		  EMOGI_LISTS_AGAINST, EMOGI_WEIGHTS_UNUSED, EMOGI_WEIGHS_BACKWARD, \
 		  ({EMOGI_DAMPING, 0.85}, {EMOGI_MAX_ITERATIONS, 100}, {EMOGI_TOLERANCE, 1e-6}, {EMOGI_LEAP, 0}, {EMOGI_DIRECTION, EMOGI_OUT}, \
 		   {EMOGI_WEIGHTED, 0}), \
 		  ({"rank", EMOGI_FLOAT64, NAN})) \
+	OTHER(EIGENVECTOR, eigenvector, eigenvector, none, none, eigenvector, \
+		  EMOGI_LISTS_AGAINST, EMOGI_WEIGHTS_UNUSED, 0, \
+		  ({EMOGI_MAX_ITERATIONS, 100}, {EMOGI_TOLERANCE, 1e-6}, {EMOGI_WEIGHTED, 0}, {EMOGI_DIRECTION, EMOGI_OUT}), \
+		  ({"centrality", EMOGI_FLOAT64, NAN})) \
+	OTHER(KATZ, katz, katz, none, none, katz, \
+		  EMOGI_LISTS_AGAINST, EMOGI_WEIGHTS_UNUSED, EMOGI_MAY_DIVERGE, \
+		  ({EMOGI_ALPHA, 0.1}, {EMOGI_BETA, 1}, {EMOGI_MAX_ITERATIONS, 1000}, {EMOGI_TOLERANCE, 1e-6}, {EMOGI_NORMALIZED, 1}, \
+		   {EMOGI_WEIGHTED, 0}, {EMOGI_DIRECTION, EMOGI_OUT}), \
+		  ({"centrality", EMOGI_FLOAT64, NAN})) \
+	OTHER(HITS, hits, hits, none, none, hits, \
+		  EMOGI_LISTS_AGAINST, EMOGI_WEIGHTS_UNUSED, EMOGI_NEEDS_BACKWARD, \
+		  ({EMOGI_MAX_ITERATIONS, 100}, {EMOGI_TOLERANCE, 1e-8}, {EMOGI_WEIGHTED, 0}, {EMOGI_DIRECTION, EMOGI_OUT}), \
+		  ({"hub", EMOGI_FLOAT64, NAN}, {"authority", EMOGI_FLOAT64, NAN})) \
 	SUM(HEAT, heat, EMOGI_BOTH, EMOGI_WEIGHTS_FACTORS, EMOGI_SUM_OWN, \
 		weight * (other - own), own + sum, fabs(1.0 - total) + magnitude) \
 	SUM(CIRCUIT, circuit, EMOGI_BOTH, EMOGI_WEIGHTS_CONDUCTANCES, EMOGI_SUM_FIXES, \

@@ -24,7 +24,7 @@ extern "C" {
 #endif
 
 /* Changes whenever a struct below does, or the number of algorithms; emogi_cuda.so of another build is refused. */
-#define EMOGI_ENGINE_ABI (UINT32_C(7500) + EMOGI_NALGORITHMS)
+#define EMOGI_ENGINE_ABI (UINT32_C(7900) + EMOGI_NALGORITHMS)
 
 /* A function in a header that both compilers take, for the device, too. */
 #ifdef __CUDACC__
@@ -36,9 +36,8 @@ extern "C" {
 /* The unit of a request on the link, and of alignment of every array that a GPU may read in place. */
 #define EMOGI_LINE_BYTES 128
 
-/* Vertex numbers are uint32; the largest value is kept free as "none". */
+/* Vertex numbers are uint32; the largest value is kept free: EMOGI_NO_VERTEX. */
 #define EMOGI_MAX_VERTICES UINT64_C(0xFFFFFFFE)
-#define EMOGI_NO_VERTEX UINT32_C(0xFFFFFFFF)
 
 typedef enum EmogiStatus
 {
@@ -159,6 +158,8 @@ typedef struct EmogiQuery
 	int64_t		max_depth;		/* hops; levels above it are not entered; -1 = no bound */
 	double		max_distance;	/* vertices farther away are not reached; INFINITY = no bound */
 	double		damping;		/* 0 .. 1 */
+	double		alpha;			/* >= 0, finite */
+	double		beta;			/* finite */
 	int64_t		max_iterations; /* >= 1 */
 	double		tolerance;		/* >= 0; stop after a change below it; 0 = exactly max_iterations */
 	int64_t		samples;		/* estimate from so many vertices (sample.h); 0, or as many as there are: exactly */
@@ -168,13 +169,23 @@ typedef struct EmogiQuery
 	int64_t		max_levels;		/* 0 = no bound */
 	uint64_t	seed;			/* of random choices: which vertices are samples, in which order nodes are moved */
 	bool		normalized;
+	int64_t		length;			/* steps of a walk */
+	int64_t		walks;			/* >= 1, of each source */
+	double		return_parameter;	/* > 0, finite: p */
+	double		in_out_parameter;	/* > 0, finite: q */
+	EmogiMeasure measure;
+	int64_t		top_k;			/* >= 1 */
+	double		cutoff;			/* 0 .. 1 */
+	uint64_t	npairs;
+	const uint32_t *pairs;		/* SIMILARITY: [npairs][2], vertex numbers; NULL = all are looked at */
+	bool		maximum;		/* SPANNING_FOREST: of the heaviest edges, not the lightest */
 	const double *values;		/* [nvertices], start values, or communities */
 	const double *leap;			/* PAGERANK: [nvertices], proportions that sum to 1; NULL = 1 / nvertices each */
-	bool		is_weighted;	/* PAGERANK: edges count as their weights, which are 0 and more; needs backward */
+	bool		is_weighted;	/* what takes EMOGI_WEIGHTED: edges count as their weights, which are 0 and more, finite */
 	const EmogiSummary *summary;	/* NULL = all of the answer is wanted */
 } EmogiQuery;
 
-/* A column of an answer: [nvertices], of the type that the algorithm's row says. */
+/* A column of an answer: [nvertices], or what emogi_query_length says, of the type that the algorithm's row says. */
 typedef union EmogiArray
 {
 	int32_t    *int32;
@@ -206,7 +217,10 @@ emogi_algorithm_column_number(const EmogiResultColumn *column, EmogiArray array,
 typedef enum EmogiRefusalKind
 {
 	EMOGI_NOT_REFUSED = 0,
-	EMOGI_HAS_CYCLE				/* TOPOLOGICAL_ORDER, LONGEST_PATH */
+	EMOGI_HAS_CYCLE,			/* TOPOLOGICAL_ORDER, LONGEST_PATH */
+	EMOGI_DIVERGES,				/* KATZ: what iterations add grows without bound */
+	EMOGI_WEIGHTS_OUT_OF_RANGE, /* sums of weights are beyond what can be divided by; the message says which */
+	EMOGI_HAS_NOT_CONVERGED		/* KATZ: in max_iterations; whether it ever does may be open */
 } EmogiRefusalKind;
 
 #define EMOGI_CYCLE_NAMED 10
@@ -216,6 +230,7 @@ typedef struct EmogiRefusal
 	EmogiRefusalKind kind;
 	uint64_t	cycle_length;	/* edges of the shortest cycle through its smallest vertex */
 	uint32_t	cycle[EMOGI_CYCLE_NAMED];	/* its first vertices, that one first, as its edges lead */
+	double		rate;			/* proven: in the long run an iteration adds at most so many times what the one before did */
 } EmogiRefusal;
 
 /*
@@ -231,7 +246,7 @@ typedef struct EmogiResult
 
 	uint64_t	nreached;		/* vertices reached; all of them where there is no source */
 	uint32_t	nlevels;		/* levels entered, the sources' own (0) included; or iterations made */
-	double		change;			/* of the last iteration: L1 (PAGERANK) or largest of a vertex */
+	double		change;			/* of the last iteration: L1 (PAGERANK, HITS) or largest of a vertex */
 	uint64_t	edges_traversed;	/* list entries that the engine looked at */
 	uint64_t	link_bytes;		/* bytes of edges that crossed the link in the run: lines read in place x 128, and copies; 0 on
 								 * the CPU. Of the papers' mappings in HOST placement: lines that the lists read lie in, or, when

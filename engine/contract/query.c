@@ -29,6 +29,65 @@ check_vertices(const EmogiGraph *graph, const uint32_t *numbers, uint64_t count,
 	return EMOGI_OK;
 }
 
+uint64_t
+emogi_query_length(uint64_t nvertices, const EmogiQuery *query)
+{
+	const double most = 9007199254740992.0;
+	uint64_t	count = nvertices;
+	uint64_t	each = 1;
+
+	if ((emogi_algorithm_row(query->algorithm)->traits & EMOGI_IS_LIST) == 0)
+		return nvertices;
+	if (query->algorithm == EMOGI_SIMILARITY)
+	{
+		count = query->pairs != NULL ? query->npairs : nvertices;
+		each = query->pairs != NULL ? 1 : (uint64_t) query->top_k;
+	}
+	else
+	{
+		count = query->nsources * (uint64_t) query->walks;
+		each = (uint64_t) query->length + 1;
+	}
+	return (double) count * (double) each <= most ? count * each : UINT64_MAX;
+}
+
+bool
+emogi_query_needs_backward(const EmogiQuery *query)
+{
+	const EmogiAlgorithmRow *row = emogi_algorithm_row(query->algorithm);
+
+	if (query->algorithm == EMOGI_SIMILARITY)
+		return query->pairs == NULL;
+	return (row->traits & EMOGI_NEEDS_BACKWARD) != 0 || (query->is_weighted && (row->traits & EMOGI_WEIGHS_BACKWARD) != 0);
+}
+
+/* Check the arguments of walks. */
+static EmogiStatus
+check_walks(const EmogiQuery *query, EmogiError *error)
+{
+	const double p = query->return_parameter;
+	const double q = query->in_out_parameter;
+
+	if (query->length < 0 || query->length > INT32_MAX || query->walks < 1 || query->walks > INT32_MAX)
+		return refuse(error, "walks have 0 steps or more, and there is at least one");
+	if (!(p > 0.0 && q > 0.0 && p < (double) INFINITY && q < (double) INFINITY))
+		return refuse(error, "finite p and q above 0 are needed");
+	return EMOGI_OK;
+}
+
+/* Check the arguments of similarities. */
+static EmogiStatus
+check_similarity(const EmogiGraph *graph, const EmogiQuery *query, EmogiError *error)
+{
+	if ((unsigned int) query->measure > EMOGI_COSINE)
+		return refuse(error, "unknown measure");
+	if (query->pairs == NULL && (query->top_k < 1 || query->top_k > INT32_MAX))
+		return refuse(error, "at least one vertex is to be found for each");
+	if (!(query->cutoff >= 0.0 && query->cutoff <= 1.0))
+		return refuse(error, "a cutoff of 0 to 1 is needed");
+	return check_vertices(graph, query->pairs, query->pairs != NULL ? 2 * query->npairs : 0, "vertex of a pair", error);
+}
+
 EmogiStatus
 emogi_query_check(const EmogiGraph *graph, const EmogiQuery *query, EmogiError *error)
 {
@@ -46,6 +105,10 @@ emogi_query_check(const EmogiGraph *graph, const EmogiQuery *query, EmogiError *
 		return refuse(error, "at least one iteration is needed");
 	if (emogi_algorithm_takes(row, EMOGI_TOLERANCE) >= 0 && !(query->tolerance >= 0.0))
 		return refuse(error, "a tolerance of 0 or more is needed");
+	if (emogi_algorithm_takes(row, EMOGI_ALPHA) >= 0 && !(query->alpha >= 0.0 && query->alpha < (double) INFINITY))
+		return refuse(error, "a finite alpha of 0 or more is needed");
+	if (emogi_algorithm_takes(row, EMOGI_BETA) >= 0 && !(fabs(query->beta) < (double) INFINITY))
+		return refuse(error, "a finite beta is needed");
 	if (emogi_algorithm_takes(row, EMOGI_SAMPLES) >= 0 && query->samples < 0)
 		return refuse(error, "the number of samples must not be negative");
 	if (emogi_algorithm_takes(row, EMOGI_RESOLUTION) >= 0 && !(query->resolution >= 0.0 && query->resolution < (double) INFINITY))
@@ -60,10 +123,16 @@ emogi_query_check(const EmogiGraph *graph, const EmogiQuery *query, EmogiError *
 		return refuse(error, "communities are needed");
 	if (emogi_algorithm_takes(row, EMOGI_START) >= 0 && query->values == NULL && graph->nvertices > 0)
 		return refuse(error, "start values are needed");
-	if ((row->traits & EMOGI_NEEDS_BACKWARD) != 0 && graph->backward.offsets == NULL && graph->nvertices > 0)
+	if (emogi_query_needs_backward(query) && graph->backward.offsets == NULL && graph->nvertices > 0)
 		return refuse(error, "the lists against the edges are needed, too");
-	if (query->is_weighted && emogi_algorithm_takes(row, EMOGI_WEIGHTED) >= 0 && graph->backward.offsets == NULL && graph->nvertices > 0)
-		return refuse(error, "the lists against the edges are needed, too, for sums of weights");
+	if (query->algorithm == EMOGI_RANDOM_WALK)
+		status = check_walks(query, error);
+	if (query->algorithm == EMOGI_SIMILARITY)
+		status = check_similarity(graph, query, error);
+	if (status != EMOGI_OK)
+		return status;
+	if (emogi_query_length(graph->nvertices, query) == UINT64_MAX)
+		return refuse(error, "the answer would be too long");
 	if (emogi_algorithm_takes(row, EMOGI_SOURCES) >= 0)
 		status = check_vertices(graph, query->sources, query->nsources, "source", error);
 	if (status == EMOGI_OK && (row->traits & EMOGI_STOPS) != 0)

@@ -13,6 +13,12 @@ extern "C" {
 /* Check what a Query's row says that it takes; BAD_INPUT when something is missing or out of range. */
 extern EmogiStatus emogi_query_check(const EmogiGraph *graph, const EmogiQuery *query, EmogiError *error);
 
+/* Get the length of the columns of an answer: nvertices, or of an EMOGI_IS_LIST what its arguments say; UINT64_MAX = too long. */
+extern uint64_t emogi_query_length(uint64_t nvertices, const EmogiQuery *query);
+
+/* Say whether a Query reads the transpose of its lists, too. */
+extern bool emogi_query_needs_backward(const EmogiQuery *query);
+
 #ifdef __cplusplus
 }
 #endif

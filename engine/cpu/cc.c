@@ -14,13 +14,13 @@
  *     2018. Sections III (linking) and IV (sampling, skipping the giant component).
  */
 #include "algorithms.h"
+#include "links.h"
 #include "run.h"
 
 /* Tuned. Times with these values are in bench/RESULTS.md: two cores of an Intel Xeon, commit 45449c8. */
 #define VERTICES_AT_ONCE 1024
 #define ROOTS_AT_ONCE 65536
 #define AHEAD 16				/* vertices */
-#define SAMPLES 1024			/* vertices asked which component is the giant */
 
 /* What one thread has looked at. */
 typedef struct Tally
@@ -39,43 +39,6 @@ typedef struct Components
 	uint32_t	giant;			/* whose vertices are skipped; EMOGI_NO_VERTEX = none */
 	Tally	   *tally;			/* [nthreads] */
 } Components;
-
-/* Read a link. */
-static inline uint32_t
-link_of(const uint32_t *component, uint32_t v)
-{
-	return __atomic_load_n(&component[v], __ATOMIC_RELAXED);
-}
-
-/* Put u and v into one tree; halves the paths that it climbs. */
-static inline void
-join(uint32_t *component, uint32_t u, uint32_t v)
-{
-	uint32_t	high = link_of(component, u);
-	uint32_t	low = link_of(component, v);
-
-	while (high != low)
-	{
-		uint32_t	parent,
-					above;
-
-		if (high < low)
-		{
-			uint32_t	swap = high;
-
-			high = low;
-			low = swap;
-		}
-		parent = link_of(component, high);
-		if (parent == high &&
-			__atomic_compare_exchange_n(&component[high], &parent, low, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-			return;
-		above = link_of(component, parent);
-		if (above != parent)	/* high is no root, so that any vertex above it will do as its link */
-			__atomic_store_n(&component[high], above, __ATOMIC_RELAXED);
-		high = above;
-	}
-}
 
 /* Make every vertex a root. */
 static void
@@ -113,9 +76,9 @@ link_sample(void *arg, int thread, int nthreads)
 			if (v + AHEAD < end)
 				__builtin_prefetch(&forward->targets[forward->offsets[v + AHEAD]]);
 			if (first < after)
-				join(cc->component, (uint32_t) v, forward->targets[first]);
+				emogi_links_join(cc->component, (uint32_t) v, forward->targets[first]);
 			if (first + 1 < after)
-				join(cc->component, (uint32_t) v, forward->targets[after - 1]);
+				emogi_links_join(cc->component, (uint32_t) v, forward->targets[after - 1]);
 			first = after;
 		}
 	}
@@ -133,14 +96,7 @@ compress(void *arg, int thread, int nthreads)
 		uint64_t	end = emogi_run_chunk_end(v, VERTICES_AT_ONCE, cc->nvertices);
 
 		for (; v < end; v++)
-		{
-			uint32_t	root = link_of(cc->component, (uint32_t) v);
-			uint32_t	above;
-
-			while ((above = link_of(cc->component, root)) != root)
-				root = above;
-			__atomic_store_n(&cc->component[v], root, __ATOMIC_RELAXED);
-		}
+			emogi_links_compress(cc->component, (uint32_t) v);
 	}
 }
 
@@ -157,7 +113,7 @@ link_list(Components *cc, const EmogiAdjacency *adjacency, uint64_t v, Tally *ta
 		uint64_t	stop = emogi_run_chunk_end(i, EMOGI_RUN_POLL, end);
 
 		for (; i < stop; i++)
-			join(cc->component, (uint32_t) v, adjacency->targets[i]);
+			emogi_links_join(cc->component, (uint32_t) v, adjacency->targets[i]);
 		if (i < end && emogi_job_stopped(&cc->run.job))
 			return false;
 	}
@@ -181,7 +137,7 @@ link_rest(void *arg, int thread, int nthreads)
 		emogi_job_done(&cc->run.job, end - v);
 		for (; v < end; v++)
 		{
-			if (link_of(cc->component, (uint32_t) v) == cc->giant)
+			if (emogi_links_read(cc->component, (uint32_t) v) == cc->giant)
 				continue;
 			if (!link_list(cc, &cc->forward, v, tally) || (both && !link_list(cc, &cc->backward, v, tally)))
 				return;
@@ -195,24 +151,6 @@ link_rest(void *arg, int thread, int nthreads)
 	}
 }
 
-/* Guess the giant component: the root that most of some vertices, spread evenly, have (by majority vote). */
-static uint32_t
-find_giant(const Components *cc)
-{
-	uint32_t	giant = EMOGI_NO_VERTEX;
-	uint64_t	votes = 0;
-
-	for (uint64_t i = 0; i < SAMPLES; i++)
-	{
-		uint32_t	root = cc->component[(i * UINT64_C(0x9E3779B97F4A7C15) >> 32) * cc->nvertices >> 32];
-
-		if (votes == 0)
-			giant = root;
-		votes = giant == root ? votes + 1 : votes - 1;
-	}
-	return giant;
-}
-
 /* Take the steps of Afforest; false when the job has stopped. */
 static bool
 find_components(Components *cc)
@@ -223,7 +161,7 @@ find_components(Components *cc)
 		!emogi_run_step(run, compress, cc, false))
 		return false;
 	run->job.control->level = 1;
-	cc->giant = cc->backward.offsets != NULL && cc->nvertices > 0 ? find_giant(cc) : EMOGI_NO_VERTEX;
+	cc->giant = cc->backward.offsets != NULL && cc->nvertices > 0 ? emogi_links_giant(cc->component, cc->nvertices) : EMOGI_NO_VERTEX;
 	return emogi_run_step(run, link_rest, cc, false) && emogi_run_step(run, compress, cc, false);
 }
 

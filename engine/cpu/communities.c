@@ -96,6 +96,7 @@ make_first(EmogiCommunities *all, Beginning *beginning, EmogiLevel *level)
 	if (isfinite(all->whole))
 		return true;
 	snprintf(all->run.error->message, sizeof all->run.error->message, "the sum of the weights is out of range");
+	all->run.result->refusal.kind = EMOGI_WEIGHTS_OUT_OF_RANGE;
 	emogi_job_fail(&all->run.job, EMOGI_BAD_INPUT);
 	return false;
 }

@@ -4,26 +4,18 @@
  * Fills value[nvertices]: ranks that sum to 1 (algorithms.h has the formula).
  *
  * Every vertex pulls [1] what the sources of its edges give, their rank over their edges out; graph->forward holds those
- * sources. A share is divided once, when the rank is made, for the next iteration. Sums over all vertices are
- * made of fixed blocks in order, and the entries of a list are added in four interleaved sums, so that neither
- * depends on the threads: the same bits with any number of them. Where the shares do not fit the caches, evenly spread
- * ones are better sent for ahead, and skewed ones not: the first two iterations try both. With weights a share is multiplied by the weight
- * of each entry, and graph->backward has the weights of the edges out, which are summed in the order of its lists.
+ * sources. A share is divided once, when the rank is made, for the next iteration; pull.h adds up shares. With weights a share is
+ * multiplied by the weight of each entry, and graph->backward has the weights of the edges out, which are summed in the order of its lists.
  *
  * [1] S. Beamer, K. Asanovic, D. Patterson. The GAP Benchmark Suite. arXiv:1508.03619, 2015. Section 3 (PageRank).
  */
 #include "algorithms.h"
-#include "run.h"
-
-#include "contract/semirings.h"
+#include "pull.h"
 
 #include <stdio.h>
 
-/* Tuned. Times with these values are in bench/RESULTS.md: two cores of an Intel Xeon, commit 45449c8. */
-#define AHEAD 64				/* list entries whose shares are sent for before they are needed */
-#define BLOCK 1024				/* vertices whose sums are made together */
+#define BLOCK EMOGI_PULL_BLOCK
 #define ENTRIES_AT_ONCE 65536
-
 #define LEAST_STRENGTH 1e-290	/* sums of weights from this on, up to its inverse: shares of ranks are numbers then */
 
 /* What a block of vertices adds to the sums over all. */
@@ -36,6 +28,7 @@ typedef struct Part
 typedef struct Ranking
 {
 	EmogiCpuRun run;
+	EmogiPull	pull;			/* over `in` */
 	EmogiAdjacency in;			/* the list of v: the sources of the edges that end in v */
 	EmogiAdjacency out;			/* of the edges that begin there; perhaps not there */
 	const uint64_t *out_offsets;	/* [nvertices + 1], when the edges out are there as lists */
@@ -44,12 +37,9 @@ typedef struct Ranking
 	uint32_t   *counts;			/* [ncounters][nvertices], while the edges out are counted */
 	uint64_t	ncounters;
 	uint64_t	nvertices;
-	uint64_t	nblocks;
 	double		damping;
 	const double *leap;			/* [nvertices], where leaps go; NULL = anywhere */
 	EmogiWeightType weight_type;
-	bool		ahead;			/* send for shares before they are needed; the sums are the same */
-	double		trial_ms[2];	/* of an iteration without and with that */
 	double		dangling;		/* the rank of all vertices without an edge out */
 	double	   *rank;			/* [nvertices] */
 	double	   *share;			/* [nvertices], what a vertex gives along each edge */
@@ -133,7 +123,7 @@ sum_weights(void *arg, int thread, int nthreads)
 	Ranking    *ranking = arg;
 	uint64_t	b;
 
-	while (!emogi_job_stopped(&ranking->run.job) && (b = emogi_job_take(&ranking->run.next, 1)) < ranking->nblocks)
+	while (!emogi_job_stopped(&ranking->run.job) && (b = emogi_job_take(&ranking->run.next, 1)) < ranking->pull.nblocks)
 	{
 		uint64_t	end = emogi_run_chunk_end(b * BLOCK, BLOCK, ranking->nvertices);
 
@@ -147,6 +137,7 @@ sum_weights(void *arg, int thread, int nthreads)
 			{
 				snprintf(ranking->run.error->message, sizeof ranking->run.error->message,
 						 "the weights of the edges of a vertex sum to %g, beyond what ranks can be divided by", sum);
+				__atomic_store_n(&ranking->run.result->refusal.kind, EMOGI_WEIGHTS_OUT_OF_RANGE, __ATOMIC_RELAXED);
 				emogi_job_fail(&ranking->run.job, EMOGI_BAD_INPUT);
 				return;
 			}
@@ -187,7 +178,7 @@ start_ranks(void *arg, int thread, int nthreads)
 	Ranking    *ranking = arg;
 	uint64_t	b;
 
-	while (!emogi_job_stopped(&ranking->run.job) && (b = emogi_job_take(&ranking->run.next, 1)) < ranking->nblocks)
+	while (!emogi_job_stopped(&ranking->run.job) && (b = emogi_job_take(&ranking->run.next, 1)) < ranking->pull.nblocks)
 	{
 		uint64_t	end = emogi_run_chunk_end(b * BLOCK, BLOCK, ranking->nvertices);
 		Part		part = {0};
@@ -196,65 +187,6 @@ start_ranks(void *arg, int thread, int nthreads)
 			put_rank(ranking, v, 1.0 / (double) ranking->nvertices, &part);
 		ranking->parts[b] = part;
 	}
-}
-
-/* Add up the shares of list entries. ahead: the shares of those AHEAD farther on, which must be there, are sent for. */
-static inline __attribute__((always_inline)) double
-sum_entries(const double *share, const uint32_t *targets, uint64_t count, bool ahead)
-{
-	const uint32_t *end = targets + count / 4 * 4;
-	double		a = 0.0,
-				b = 0.0,
-				c = 0.0,
-				d = 0.0;
-
-	for (; targets < end; targets += 4)
-	{
-		for (int j = 0; ahead && j < 4; j++)
-			__builtin_prefetch(&share[targets[AHEAD + j]], 0, 2);
-		a += share[targets[0]];
-		b += share[targets[1]];
-		c += share[targets[2]];
-		d += share[targets[3]];
-	}
-	if (count & 2)
-	{
-		a += share[targets[0]];
-		b += share[targets[1]];
-		targets += 2;
-	}
-	if (count & 1)
-		c += share[targets[0]];
-	return (a + b) + (c + d);
-}
-
-/* Add up the shares of the list entries from `first` on by their weights. */
-static double
-sum_weighted(const Ranking *ranking, uint64_t first, uint64_t count)
-{
-	const uint32_t *targets = ranking->in.targets + first;
-	double		sums[4] = {0.0};
-
-	for (uint64_t i = 0; i < count; i++)
-		sums[i % 4] += ranking->share[targets[i]] * emogi_weight(ranking->in.weights, ranking->weight_type, first + i);
-	return (sums[0] + sums[1]) + (sums[2] + sums[3]);
-}
-
-/* Add up the shares of a long list; false when the job has stopped. */
-static bool
-sum_long_list(Ranking *ranking, uint64_t first, uint64_t end, double *sum)
-{
-	*sum = 0.0;
-	for (uint64_t i = first; i < end; i += EMOGI_RUN_POLL)
-	{
-		uint64_t	stop = emogi_run_chunk_end(i, EMOGI_RUN_POLL, end);
-
-		*sum += ranking->strength != NULL ? sum_weighted(ranking, i, stop - i) :
-			sum_entries(ranking->share, ranking->in.targets + i, stop - i, false);
-		if (emogi_job_stopped(&ranking->run.job))
-			return false;
-	}
-	return true;
 }
 
 /* Get the new rank of a vertex of which the sum of shares is known. */
@@ -266,41 +198,23 @@ finish_rank(const Ranking *ranking, uint64_t v, double sum)
 	return emogi_pagerank_finish(ranking->damping, (double) ranking->nvertices, ranking->dangling, sum);
 }
 
-/* Make the new ranks of a block; false when the job has stopped. */
-static inline __attribute__((always_inline)) bool
-pull_block(Ranking *ranking, uint64_t b, bool ahead, bool weighted)
+/* What the sums of a block go into. */
+typedef struct Block
 {
-	uint64_t	end = emogi_run_chunk_end(b * BLOCK, BLOCK, ranking->nvertices);
-	uint64_t	first = ranking->in.offsets[b * BLOCK];
-	uint64_t	polled = first;
-	Part		part = {0};
+	Ranking    *ranking;
+	Part		part;
+} Block;
 
-	for (uint64_t v = b * BLOCK; v < end; v++)
-	{
-		uint64_t	after = ranking->in.offsets[v + 1];
-		double		sum;
-		double		rank;
+/* Make the new rank of a vertex of the sum of its shares. */
+static inline __attribute__((always_inline)) void
+put_sum(void *arg, uint64_t v, double sum)
+{
+	Block	   *block = arg;
+	Ranking    *ranking = block->ranking;
+	double		rank = finish_rank(ranking, v, sum);
 
-		if (weighted && after - first <= EMOGI_RUN_POLL)
-			sum = sum_weighted(ranking, first, after - first);
-		else if (after - first <= EMOGI_RUN_POLL)
-			sum = sum_entries(ranking->share, ranking->in.targets + first, after - first, ahead);
-		else if (!sum_long_list(ranking, first, after, &sum))
-			return false;
-		first = after;
-		rank = finish_rank(ranking, v, sum);
-		part.change += fabs(rank - ranking->rank[v]);
-		put_rank(ranking, v, rank, &part);
-		if (after - polled > EMOGI_RUN_POLL)
-		{
-			if (emogi_job_stopped(&ranking->run.job))
-				return false;
-			polled = after;
-		}
-	}
-	ranking->parts[b] = part;
-	emogi_job_done(&ranking->run.job, end - b * BLOCK);
-	return true;
+	block->part.change += fabs(rank - ranking->rank[v]);
+	put_rank(ranking, v, rank, &block->part);
 }
 
 /* Make the new ranks of blocks. */
@@ -310,33 +224,14 @@ pull_ranks(void *arg, int thread, int nthreads)
 	Ranking    *ranking = arg;
 	uint64_t	b;
 
-	while (!emogi_job_stopped(&ranking->run.job) && (b = emogi_job_take(&ranking->run.next, 1)) < ranking->nblocks)
+	while (!emogi_job_stopped(&ranking->run.job) && (b = emogi_job_take(&ranking->run.next, 1)) < ranking->pull.nblocks)
 	{
-		uint64_t	end = emogi_run_chunk_end(b * BLOCK, BLOCK, ranking->nvertices);
-		bool		ahead = ranking->ahead && ranking->in.nedges - ranking->in.offsets[end] >= AHEAD + 4;
+		Block		block = {.ranking = ranking};
 
-		if (!(ranking->strength != NULL ? pull_block(ranking, b, false, true) : ahead ? pull_block(ranking, b, true, false) :
-			  pull_block(ranking, b, false, false)))
+		if (!emogi_pull_block(&ranking->pull, b, put_sum, &block))
 			return;
+		ranking->parts[b] = block.part;
 	}
-}
-
-/* Make an iteration; the first two show whether sending for shares ahead is worth it here. False when stopped. */
-static bool
-make_iteration(Ranking *ranking)
-{
-	double		start = emogi_pool_now_ms();
-	uint32_t	made = ranking->run.result->nlevels;
-
-	if (made < 2)
-		ranking->ahead = made == 1;
-	if (!emogi_run_step(&ranking->run, pull_ranks, ranking, false))
-		return false;
-	if (made < 2)
-		ranking->trial_ms[made] = emogi_pool_now_ms() - start;
-	if (made == 1)
-		ranking->ahead = ranking->trial_ms[1] < ranking->trial_ms[0];
-	return true;
 }
 
 /* Add up the parts of all blocks and let the next shares be the shares. */
@@ -347,7 +242,7 @@ close_iteration(Ranking *ranking)
 	double		change = 0.0;
 
 	ranking->dangling = 0.0;
-	for (uint64_t b = 0; b < ranking->nblocks; b++)
+	for (uint64_t b = 0; b < ranking->pull.nblocks; b++)
 	{
 		change += ranking->parts[b].change;
 		ranking->dangling += ranking->parts[b].dangling;
@@ -375,7 +270,8 @@ iterate(Ranking *ranking, const EmogiQuery *query)
 	{
 		control->level = result->nlevels;
 		control->done = 0;
-		if (!make_iteration(ranking))
+		ranking->pull.values = ranking->share;
+		if (!emogi_pull_step(&ranking->pull, pull_ranks, ranking))
 			return false;
 		close_iteration(ranking);
 		result->nlevels++;
@@ -392,7 +288,7 @@ open_ranking(Ranking *ranking, bool weighted)
 
 	ranking->share = emogi_run_scratch(run, ranking->nvertices, sizeof(double));
 	ranking->next_share = emogi_run_scratch(run, ranking->nvertices, sizeof(double));
-	ranking->parts = emogi_run_scratch(run, ranking->nblocks, sizeof(Part));
+	ranking->parts = emogi_run_scratch(run, ranking->pull.nblocks, sizeof(Part));
 	if (weighted)
 		ranking->strength = emogi_run_scratch(run, ranking->nvertices, sizeof(double));
 	else if (ranking->out_offsets == NULL)
@@ -412,7 +308,7 @@ emogi_cpu_pagerank(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *q
 	ranking.out_offsets = graph->backward.offsets;
 	ranking.leap = query->leap;
 	ranking.weight_type = graph->weight_type;
-	ranking.nblocks = (graph->nvertices + BLOCK - 1) / BLOCK;
+	ranking.pull = emogi_pull_over(&ranking.run, graph, &graph->forward, query->is_weighted);
 	if (open_ranking(&ranking, query->is_weighted) && graph->nvertices > 0 && iterate(&ranking, query))
 		result->nreached = graph->nvertices;
 	return emogi_run_end(&ranking.run);

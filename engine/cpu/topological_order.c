@@ -13,6 +13,7 @@
  * [1] A. Kahn. Topological Sorting of Large Networks. Communications of the ACM 5(11), 1962.
  */
 #include "algorithms.h"
+#include "found.h"
 #include "run.h"
 
 #include "contract/semirings.h"
@@ -22,7 +23,6 @@
 
 #define VERTICES_AT_ONCE 1024
 #define TAKEN_AT_ONCE 16
-#define FOUND_AT_ONCE 256
 #define ALONE_LEVEL 128			/* so few vertices are not worth waking anyone */
 #define MAX_PARTS 64
 
@@ -43,32 +43,6 @@ typedef struct Order
 	uint64_t	nparts;			/* of the vertices, when positions are given */
 	uint32_t   *places;			/* [nparts][nlevels]: vertices of a level in a part; then the next position of these */
 } Order;
-
-/* Vertices that one thread has found and not yet put into the queue. */
-typedef struct Found
-{
-	uint64_t	count;
-	uint32_t	vertices[FOUND_AT_ONCE];
-} Found;
-
-/* Put what was found into the queue. */
-static void
-flush_found(Order *order, Found *found)
-{
-	const uint64_t place = emogi_job_take(&order->tail, found->count);
-
-	memcpy(order->queue + place, found->vertices, found->count * sizeof *found->vertices);
-	found->count = 0;
-}
-
-/* Put a vertex that is to be taken into the queue. */
-static inline void
-add_found(Order *order, Found *found, uint32_t v)
-{
-	if (found->count == FOUND_AT_ONCE)
-		flush_found(order, found);
-	found->vertices[found->count++] = v;
-}
 
 /* ---- before the first level ---- */
 
@@ -107,7 +81,7 @@ static void
 find_first(void *arg, int thread, int nthreads)
 {
 	Order	   *order = arg;
-	Found		found = {0};
+	EmogiFound	found = {0};
 	uint64_t	v;
 
 	while (!emogi_job_stopped(&order->run.job) && (v = emogi_job_take(&order->run.next, VERTICES_AT_ONCE)) < order->graph->nvertices)
@@ -123,10 +97,10 @@ find_first(void *arg, int thread, int nthreads)
 			if (order->level != NULL && is_first)
 				order->level[v] = 0;
 			if (is_first)
-				add_found(order, &found, (uint32_t) v);
+				emogi_found_add(&found, (uint32_t) v, order->queue, &order->tail);
 		}
 	}
-	flush_found(order, &found);
+	emogi_found_flush(&found, order->queue, &order->tail);
 }
 
 /* ---- level by level ---- */
@@ -144,7 +118,7 @@ offer_distance(double *distance, double offer)
 
 /* Take a vertex: count it for those that it leads to; false when the job has stopped. */
 static inline bool
-take_vertex(Order *order, Found *found, uint32_t v)
+take_vertex(Order *order, EmogiFound *found, uint32_t v)
 {
 	const EmogiGraph *graph = order->graph;
 	const EmogiAdjacency *lists = &graph->forward;
@@ -161,7 +135,7 @@ take_vertex(Order *order, Found *found, uint32_t v)
 		{
 			if (order->level != NULL)
 				order->level[w] = order->number + 1;
-			add_found(order, found, w);
+			emogi_found_add(found, w, order->queue, &order->tail);
 		}
 		if ((e - first) % EMOGI_RUN_POLL == EMOGI_RUN_POLL - 1 && emogi_job_stopped(&order->run.job))
 			return false;
@@ -175,7 +149,7 @@ take_level(void *arg, int thread, int nthreads)
 {
 	Order	   *order = arg;
 	const uint64_t count = order->end - order->head;
-	Found		found;
+	EmogiFound	found;
 	uint64_t	i;
 
 	found.count = 0;
@@ -188,7 +162,7 @@ take_level(void *arg, int thread, int nthreads)
 			if (!take_vertex(order, &found, order->queue[order->head + i]))
 				return;
 	}
-	flush_found(order, &found);
+	emogi_found_flush(&found, order->queue, &order->tail);
 }
 
 /* Take level after level; false when the job has stopped. */

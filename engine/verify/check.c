@@ -36,6 +36,19 @@ emogi_check_wrong(EmogiCheck *check, const char *format, ...)
 	return false;
 }
 
+bool
+emogi_check_stop(EmogiCheck *check)
+{
+	const EmogiQuery *query = check->query;
+	const EmogiResult *result = check->result;
+
+	if (result->nlevels < 1 || result->nlevels > query->max_iterations)
+		return emogi_check_wrong(check, "%u iterations of at most %lld", result->nlevels, (long long) query->max_iterations);
+	if (result->nlevels < query->max_iterations && !(result->change < query->tolerance))
+		return emogi_check_wrong(check, "stopped after %u iterations with a change of %.17g", result->nlevels, result->change);
+	return true;
+}
+
 uint64_t *
 emogi_check_bits(uint64_t nvertices)
 {

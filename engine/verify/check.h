@@ -25,6 +25,9 @@ typedef void (*EmogiCheckPart) (void *arg, uint64_t first, uint64_t end);
 /* Write why the answer is wrong, unless another thread has; gets false. */
 extern bool emogi_check_wrong(EmogiCheck *check, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Check that a run that iterates stopped because it converged or had made its iterations. */
+extern bool emogi_check_stop(EmogiCheck *check);
+
 /* Check elements 0 .. count-1 part by part, on all threads; false when something is wrong. arg: what parts get. */
 extern bool emogi_check_parts(EmogiCheck *check, EmogiCheckPart part, void *arg, uint64_t count);
 

@@ -42,20 +42,6 @@ typedef struct Ranks
 	double		change;			/* L1, of one more iteration */
 } Ranks;
 
-/* Check that the run stopped because it converged or had made its iterations. */
-static bool
-check_stop(EmogiCheck *check)
-{
-	const EmogiQuery *query = check->query;
-	const EmogiResult *result = check->result;
-
-	if (result->nlevels < 1 || result->nlevels > query->max_iterations)
-		return emogi_check_wrong(check, "%u iterations of at most %lld", result->nlevels, (long long) query->max_iterations);
-	if (result->nlevels < query->max_iterations && !(result->change < query->tolerance))
-		return emogi_check_wrong(check, "stopped after %u iterations with a change of %.17g", result->nlevels, result->change);
-	return true;
-}
-
 /* Get r(u): a permutation of 64 bits that leaves no pattern of u. */
 static inline uint64_t
 random_of(uint64_t u)
@@ -209,7 +195,7 @@ emogi_verify_pagerank(EmogiCheck *check)
 
 	if (n == 0)
 		return true;
-	if (!check_stop(check))
+	if (!emogi_check_stop(check))
 		return false;
 	ranks.shares = malloc(n * sizeof(Share));
 	if (ranks.shares == NULL)
@@ -296,5 +282,5 @@ emogi_verify_values(EmogiCheck *check)
 {
 	if (check->graph->nvertices == 0)
 		return true;
-	return check_stop(check) && emogi_check_parts(check, check_values, check, check->graph->nvertices);
+	return emogi_check_stop(check) && emogi_check_parts(check, check_values, check, check->graph->nvertices);
 }

@@ -199,7 +199,9 @@ report_failure(const EmogiReply *reply)
 			hint = "Set emogi.engine to cpu or auto to answer without the GPU.";
 			break;
 		case EMOGI_BAD_INPUT:
-			if (reply->result.refusal.kind != EMOGI_NOT_REFUSED)
+			if (reply->result.refusal.kind == EMOGI_WEIGHTS_OUT_OF_RANGE)
+				hint = "Multiply all weights by a number that brings their sums into range.";
+			else if (reply->result.refusal.kind != EMOGI_NOT_REFUSED)
 				return;			/* the caller says so */
 			code = ERRCODE_PROGRAM_LIMIT_EXCEEDED;
 			break;

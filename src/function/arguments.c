@@ -19,6 +19,10 @@
 
 #include "function/function.h"
 
+/* p and q of random walks: beyond that their products are no numbers. */
+#define LEAST_BIAS 1e-100
+#define MOST_BIAS 1e100
+
 /*
  * Get the declared type of an argument. Asked of the catalog: calls that are no expression, as by the fastpath, could not
  * tell.
@@ -136,6 +140,7 @@ number_argument(FunctionCallInfo fcinfo, int n, const char *name, double otherwi
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("%s is out of range: %g", name, number),
 				 most < DBL_MAX ? errhint("It must be between %g and %g.", least, most) :
+				 least < 0.0 ? errhint("It must be finite.") :
 				 isinf(most) ? errhint("It must be %g or more.", least) : errhint("It must be %g or more, and finite.", least)));
 	return number;
 }
@@ -155,6 +160,25 @@ int_argument(FunctionCallInfo fcinfo, int n, int64 otherwise, int32 least, const
 				 errmsg("%s: %d", wrong, number),
 				 errhint("%s", hint)));
 	return number;
+}
+
+/* Get the measure argument; raises 22023. */
+static EmogiMeasure
+measure_argument(FunctionCallInfo fcinfo, int n, EmogiMeasure otherwise)
+{
+	static const char *const names[] = {"jaccard", "overlap", "cosine"};
+	char	   *name;
+
+	if (PG_ARGISNULL(n))
+		return otherwise;
+	name = text_to_cstring(PG_GETARG_TEXT_PP(n));
+	for (int i = 0; i < (int) lengthof(names); i++)
+		if (pg_strcasecmp(name, names[i]) == 0)
+			return (EmogiMeasure) i;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("invalid measure: \"%s\"", name),
+			 errhint("Use 'jaccard', 'overlap' or 'cosine'.")));
 }
 
 /* ---- vertices ---- */
@@ -200,15 +224,16 @@ emogi_arguments_ends(FunctionCallInfo fcinfo, EmogiTask *task)
 	task->sources.datums[task->sources.count++] = PG_GETARG_DATUM(2);
 }
 
-/* Note the type of the column `vertex` of functions without a source. */
+/* Note the type of the column `vertex` of functions without a source: the first, but where that is a block. */
 static void
 note_result_type(FunctionCallInfo fcinfo, EmogiTask *task)
 {
+	const bool	has_block = (emogi_algorithm_row(task->query.algorithm)->traits & EMOGI_IS_BLOCKS) != 0;
 	TupleDesc	desc;
 
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
-	task->vertex_type = TupleDescAttr(desc, 0)->atttypid;
+	task->vertex_type = TupleDescAttr(desc, has_block ? 1 : 0)->atttypid;
 }
 
 /* Read one argument of an algorithm into a task. */
@@ -234,6 +259,12 @@ read_argument(FunctionCallInfo fcinfo, int n, const EmogiParameter *parameter, E
 			break;
 		case EMOGI_DAMPING:
 			task->query.damping = number_argument(fcinfo, n, "damping", otherwise, 0, 1);
+			break;
+		case EMOGI_ALPHA:
+			task->query.alpha = number_argument(fcinfo, n, "alpha", otherwise, 0, DBL_MAX);
+			break;
+		case EMOGI_BETA:
+			task->query.beta = number_argument(fcinfo, n, "beta", otherwise, -DBL_MAX, DBL_MAX);
 			break;
 		case EMOGI_START:
 			task->start = start_argument(fcinfo, n);
@@ -277,6 +308,33 @@ read_argument(FunctionCallInfo fcinfo, int n, const EmogiParameter *parameter, E
 			break;
 		case EMOGI_NORMALIZED:
 			task->query.normalized = PG_ARGISNULL(n) ? otherwise != 0 : PG_GETARG_BOOL(n);
+			break;
+		case EMOGI_LENGTH:
+			task->query.length = int_argument(fcinfo, n, otherwise, 0, "length must not be negative", "Use 0 for the source alone, 1 or more steps else.");
+			break;
+		case EMOGI_WALKS:
+			task->query.walks = int_argument(fcinfo, n, otherwise, 1, "walks must be positive", "Use 1 or more, from each source.");
+			break;
+		case EMOGI_RETURN:
+			task->query.return_parameter = number_argument(fcinfo, n, "p", otherwise, LEAST_BIAS, MOST_BIAS);
+			break;
+		case EMOGI_IN_OUT:
+			task->query.in_out_parameter = number_argument(fcinfo, n, "q", otherwise, LEAST_BIAS, MOST_BIAS);
+			break;
+		case EMOGI_MEASURE:
+			task->query.measure = measure_argument(fcinfo, n, (EmogiMeasure) otherwise);
+			break;
+		case EMOGI_TOP_K:
+			task->query.top_k = int_argument(fcinfo, n, otherwise, 1, "top_k must be positive", "Use 1 or more, of each vertex.");
+			break;
+		case EMOGI_CUTOFF:
+			task->query.cutoff = number_argument(fcinfo, n, "cutoff", otherwise, 0, 1);
+			break;
+		case EMOGI_PAIRS:
+			task->pairs = PG_ARGISNULL(n) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(n));
+			break;
+		case EMOGI_MAXIMUM:
+			task->query.maximum = !PG_ARGISNULL(n) && PG_GETARG_BOOL(n);
 			break;
 		case EMOGI_DIRECTION:
 			task->direction = emogi_arguments_direction(fcinfo, n, (EmogiDirection) otherwise);

@@ -63,7 +63,27 @@ emogi_communities_put(FunctionCallInfo fcinfo, EmogiCall *call, const EmogiTask 
 	MemoryContextDelete(row_context);
 }
 
-/* Carry out a function that returns the sum of the first column; NULL where there is nothing to add up, or that is not defined. */
+/* Add up a column, and make of the sum what the function returns; NULL where that is not defined. */
+static Datum
+add_up(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm, EmogiArray column, uint64 nvertices)
+{
+	double		sum = 0.0;
+	int64		ncorners = 0;
+
+	if (algorithm == EMOGI_TRIANGLE_COUNT)
+	{
+		for (uint64 v = 0; v < nvertices; v++)
+			ncorners += column.int64[v];
+		PG_RETURN_INT64(ncorners / 3);
+	}
+	for (uint64 v = 0; v < nvertices; v++)
+		sum += column.float64[v];
+	if (isnan(sum))
+		PG_RETURN_NULL();
+	PG_RETURN_FLOAT8(sum);
+}
+
+/* Carry out a function that returns a number; of a graph without an edge NULL, or no triangle. */
 Datum
 emogi_communities_total(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm)
 {
@@ -71,17 +91,16 @@ emogi_communities_total(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm)
 	EmogiGraph	graph;
 	EmogiResult result;
 	EmogiCall  *call;
-	double		sum = 0.0;
+	Datum		total;
 
 	emogi_arguments_read(fcinfo, algorithm, &task);
 	call = emogi_run(fcinfo->flinfo->fn_oid, &task, &graph, &result);
+	if (call == NULL && algorithm == EMOGI_TRIANGLE_COUNT)
+		PG_RETURN_INT64(0);
 	if (call == NULL)
 		PG_RETURN_NULL();
-	for (uint64 v = 0; v < graph.nvertices; v++)
-		sum += result.columns[0].float64[v];
+	total = add_up(fcinfo, algorithm, result.columns[0], graph.nvertices);
 	call->record.nrows = 1;
 	emogi_call_end(call);
-	if (isnan(sum))
-		PG_RETURN_NULL();
-	PG_RETURN_FLOAT8(sum);
+	return total;
 }

@@ -2,10 +2,12 @@
  * function.h: the SQL functions that compute.
  *
  * A function has a file of its own: bfs.c is emogi_bfs. arguments.c reads its arguments into a Task; vertices.c turns those that are
- * vertices into what the Graph knows them by, once that is there. run.c carries the Task out: it begins a call, obtains the Graph (../build), has the worker run the Query (../call), and returns the Result as rows.
- * communities.c carries out what returns a hierarchy or a number.
- * near.c carries out what reaches little without the worker, afoot.c what reaches little without a Graph, components.c emogi_cc where there was a run before. values.c reads a query of start values or communities. refusal.c says why a graph
- * has no answer.
+ * vertices into what the Graph knows them by, once that is there. run.c carries the Task out: it begins a call, obtains the Graph (../build),
+ * has the worker run the Query (../call), and returns the Result as rows. task_request.c makes the Task the request that the worker gets.
+ * communities.c carries out what returns a hierarchy or a number, list.c what returns pairs or walks, trees.c what returns edges, or
+ * blocks with their vertices.
+ * near.c carries out what reaches little without the worker, afoot.c what reaches little without a Graph, components.c emogi_cc where there
+ * was a run before. values.c reads a query of start values or communities, pairs.c one of pairs. refusal.c says why a graph has no answer.
  */
 #ifndef EMOGI_FUNCTION_H
 #define EMOGI_FUNCTION_H
@@ -19,6 +21,13 @@
 extern void emogi_values_check(const char *query, bool are_communities, const EmogiKeyType *key);
 extern void emogi_values_query(const EmogiGraph *graph, EmogiForm *form, const char *query, bool are_communities, double otherwise,
 							   double *values, bool *given);
+
+extern void emogi_values_check_vertex(TupleDesc desc, int column, const EmogiKeyType *key);
+
+/* ---- pairs.c ---- */
+
+extern void emogi_pairs_check(const char *query, const EmogiKeyType *key);
+extern uint32 *emogi_pairs_query(const EmogiGraph *graph, EmogiForm *form, const char *query, uint64 *npairs);
 
 /* ---- run.c ---- */
 
@@ -44,6 +53,7 @@ typedef struct EmogiTask
 	bool		has_targets;	/* rows of these vertices alone are wanted */
 	EmogiGiven	wanted;			/* as given in a condition */
 	char	   *start;			/* text of the query of start values, or of communities; NULL = none */
+	char	   *pairs;			/* text of the query of pairs; NULL = none */
 	bool		with_backward;
 	bool		is_shared;		/* other processes read its rows */
 
@@ -67,16 +77,21 @@ typedef void (*EmogiPutRows) (FunctionCallInfo fcinfo, EmogiCall *call, const Em
 extern void emogi_run_wish(const EmogiTask *task, EmogiGraphKey *key);
 extern EmogiCall *emogi_run_open(Oid function, EmogiTask *task, EmogiPatch **patch, EmogiGraph *graph);
 extern bool emogi_run_reopen(EmogiCall *call, EmogiTask *task, EmogiGraph *graph);
-extern bool emogi_run_query(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, EmogiResult *result);
-extern void emogi_run_batch(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, const uint32 *sources,
-							int nsources, EmogiMsbfsResult *result);
-extern bool emogi_run_path(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, uint32 *path,
-						   double *distance, uint64 *length);
 extern EmogiCall *emogi_run(Oid function, EmogiTask *task, EmogiGraph *graph, EmogiResult *result);
 extern void emogi_run_put(FunctionCallInfo fcinfo, EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph,
 						  const EmogiResult *result);
 extern Datum emogi_run_to_rows(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm, EmogiPutRows put);
 extern void emogi_run_notice_missing(const char *what, const EmogiTask *task, Datum key);
+
+/* ---- task_request.c ---- */
+
+extern bool emogi_task_has_communities(const EmogiTask *task);
+extern bool emogi_task_may_diverge(const EmogiTask *task, const EmogiGraph *graph);
+extern bool emogi_task_query(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, EmogiResult *result);
+extern void emogi_task_batch(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, const uint32 *sources,
+							int nsources, EmogiMsbfsResult *result);
+extern bool emogi_task_path(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, uint32 *path,
+						   double *distance, uint64 *length);
 
 /* ---- vertices.c ---- */
 
@@ -89,7 +104,7 @@ extern char *emogi_vertices_text(const EmogiTask *task, const EmogiGraph *graph,
 
 /* ---- refusal.c ---- */
 
-extern void emogi_refusal_report(const EmogiTask *task, const EmogiGraph *graph, const EmogiRefusal *refusal);
+extern void emogi_refusal_report(const EmogiTask *task, const EmogiGraph *graph, const EmogiResult *result);
 
 /* ---- near.c ---- */
 
@@ -125,6 +140,18 @@ extern void emogi_components_keep(EmogiCall *call, const EmogiResult *result);
 extern void emogi_communities_put(FunctionCallInfo fcinfo, EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph,
 								  const EmogiResult *result);
 extern Datum emogi_communities_total(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm);
+
+/* ---- list.c ---- */
+
+extern void emogi_list_put(FunctionCallInfo fcinfo, EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph,
+						   const EmogiResult *result);
+
+/* ---- trees.c ---- */
+
+extern void emogi_trees_put_edges(FunctionCallInfo fcinfo, EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph,
+								  const EmogiResult *result);
+extern void emogi_trees_put_blocks(FunctionCallInfo fcinfo, EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph,
+								   const EmogiResult *result);
 
 /* ---- arguments.c ---- */
 

@@ -1,5 +1,5 @@
 /*
- * refusal.c: errors of graphs that have no answer to what is asked, in terms of their keys.
+ * refusal.c: errors of graphs that have no answer to what is asked, in terms of their keys and of the call's arguments.
  */
 #include "postgres.h"
 
@@ -23,13 +23,50 @@ cycle_text(const EmogiTask *task, const EmogiGraph *graph, const EmogiRefusal *r
 	return text.data;
 }
 
+/* Get an alpha that is sure to converge, a little below what is proven, so that it is also when it is rounded. */
+static double
+safe_alpha(const EmogiTask *task, const EmogiRefusal *refusal)
+{
+	return 0.99 * task->query.alpha / refusal->rate;
+}
+
+/* Raise 22023 for sums over walks that grow without bound. */
+static void
+report_divergence(const EmogiTask *task, const EmogiResult *result)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("centralities of graph \"%s\" grow without bound with alpha %g", task->graph.text, task->query.alpha),
+			 errdetail("Iteration %u adds %g to one of them.", result->nlevels, result->change),
+			 errhint("alpha must be below the inverse of the largest eigenvalue of the graph; %.3g is.", safe_alpha(task, &result->refusal))));
+}
+
+/* Raise 22023 for sums over walks that are not done after all iterations. */
+static void
+report_unconverged(const EmogiTask *task, const EmogiResult *result)
+{
+	const bool	converges = result->refusal.rate < 1.0;
+
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("centralities of graph \"%s\" with alpha %g have not converged in %u %s", task->graph.text, task->query.alpha, result->nlevels,
+					result->nlevels == 1 ? "iteration" : "iterations"),
+			 errdetail("The last one adds %g to one of them; tolerance is %g.", result->change, task->query.tolerance),
+			 converges ? errhint("Make max_iterations larger, or alpha smaller.") :
+			 errhint("alpha must be below the inverse of the largest eigenvalue of the graph; %.3g is. Or make max_iterations larger.",
+					 safe_alpha(task, &result->refusal))));
+}
+
 /* Raise 22023 for what a run has refused; returns when it has refused nothing. */
 void
-emogi_refusal_report(const EmogiTask *task, const EmogiGraph *graph, const EmogiRefusal *refusal)
+emogi_refusal_report(const EmogiTask *task, const EmogiGraph *graph, const EmogiResult *result)
 {
+	const EmogiRefusal *refusal = &result->refusal;
+
 	switch (refusal->kind)
 	{
 		case EMOGI_NOT_REFUSED:
+		case EMOGI_WEIGHTS_OUT_OF_RANGE:	/* the call has said so */
 			break;
 		case EMOGI_HAS_CYCLE:
 			ereport(ERROR,
@@ -38,6 +75,12 @@ emogi_refusal_report(const EmogiTask *task, const EmogiGraph *graph, const Emogi
 					 errdetail("A cycle of " UINT64_FORMAT " %s: %s.", refusal->cycle_length, refusal->cycle_length == 1 ? "edge" : "edges",
 							   cycle_text(task, graph, refusal)),
 					 errhint("emogi_scc finds all: a cycle lies within a component of several vertices, or is an edge from a vertex to itself.")));
+			break;
+		case EMOGI_DIVERGES:
+			report_divergence(task, result);
+			break;
+		case EMOGI_HAS_NOT_CONVERGED:
+			report_unconverged(task, result);
 			break;
 	}
 }

@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "access/xact.h"
+#include "contract/query.h"
 #include "miscadmin.h"
 #include "nodes/execnodes.h"
 #include "utils/float.h"
@@ -18,15 +19,9 @@
 #include "function/function.h"
 #include "function/rows.h"
 #include "server/compat.h"
-#include "server/papers.h"
-#include "server/region.h"
 
 /* Rows between two looks for a cancel. */
 #define EMOGI_ROWS_PER_CHECK 65536
-
-/* A search for one path gives up after this share of all list entries: all threads together see all of them sooner. */
-#define EMOGI_PATH_SHARE	16
-#define EMOGI_PATH_MIN_EDGES UINT64CONST(1000000)
 
 /* Get the other direction. */
 static EmogiDirection
@@ -72,217 +67,28 @@ emogi_run_wish(const EmogiTask *task, EmogiGraphKey *key)
 	key->direction = list_direction(row->lists, task->direction);
 	key->any_direction = row->lists == EMOGI_LISTS_ANY;
 	key->by_labels = task->query.algorithm == EMOGI_CC;
-	key->with_backward = (row->traits & EMOGI_NEEDS_BACKWARD) != 0 || task->with_backward || task->query.is_weighted;
+	key->with_backward = task->with_backward || (task->pairs == NULL && emogi_query_needs_backward(&task->query));
 }
 
-/* Allocate an array of the Region for a call, with any content. */
-static void *
-take_array(EmogiCall *call, uint64 length, Size element)
-{
-	return emogi_call_alloc_any(call, Max(length, 1) * element);
-}
-
-/* Give the result the columns of its row, where it has none yet. */
+/* Raise 22003 for a value that is out of range. */
 static void
-take_columns(EmogiCall *call, const EmogiResultColumn *columns, uint64 nvertices, EmogiResult *result)
+report_value(const EmogiTask *task, const EmogiGraph *graph, const EmogiResult *result, const EmogiResultColumn *column, uint64 v)
 {
-	for (int i = 0; columns[i].name != NULL; i++)
-		if (result->columns[i].any == NULL)
-			result->columns[i].any = take_array(call, nvertices, emogi_algorithm_column_bytes(columns[i].type));
-}
+	const bool	iterates = emogi_algorithm_iterates(task->query.algorithm);
+	const char *hint = !iterates ? "Make the weights smaller." : "Make the weights smaller, or max_iterations.";
 
-/* Turn keys into vertex numbers, in the Region; keys that the graph does not have are dropped. */
-static const uint32 *
-take_numbers(EmogiCall *call, const EmogiGraph *graph, const int64 *keys, uint64 nkeys, uint64 *nnumbers)
-{
-	uint32	   *numbers = take_array(call, nkeys, sizeof(uint32));
-
-	*nnumbers = 0;
-	for (uint64 i = 0; i < nkeys; i++)
-	{
-		uint32		number = emogi_graph_vertex(graph, keys[i]);
-
-		if (number != EMOGI_NO_VERTEX)
-			numbers[(*nnumbers)++] = number;
-	}
-	return numbers;
-}
-
-/* Raise that start values are none that leaps can be in proportion to. */
-static void
-report_leap(const char *what, double value)
-{
+	if (task->query.algorithm == EMOGI_DEGREE)
+		ereport(ERROR,
+				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+				 errmsg("the %s of vertex %s is out of range", column->name, emogi_vertices_text(task, graph, v)),
+				 errhint("%s", hint)));
+	if (task->query.algorithm == EMOGI_KATZ)
+		hint = "Make beta smaller, or have the values normalized.";
 	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("start values %s %g", what, value),
-			 errhint("Ranks are personalized by start values of 0 and more, of which one at least is above 0.")));
-}
-
-/* Turn start values into proportions that sum to 1. Raises 22023. */
-static void
-divide_by_sum(const EmogiTask *task, const EmogiGraph *graph, double *values)
-{
-	double		sum = 0.0;
-
-	for (uint64 v = 0; v < graph->nvertices; v++)
-	{
-		if (unlikely(values[v] < 0.0))
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("invalid start value %g of vertex %s", values[v], emogi_vertices_text(task, graph, v)),
-					 errhint("Start values of emogi_pagerank must be 0 or more: leaps go there in their proportions.")));
-		sum += values[v];
-	}
-	if (isinf(sum))
-		report_leap("sum to", sum);
-	if (sum == 0.0)
-		report_leap("of the vertices of the graph sum to", sum);
-	for (uint64 v = 0; v < graph->nvertices; v++)
-		values[v] /= sum;
-}
-
-/* Are communities what a task's query of values returns? */
-static bool
-has_communities(const EmogiTask *task)
-{
-	return emogi_algorithm_takes(emogi_algorithm_row(task->query.algorithm), EMOGI_COMMUNITIES) >= 0;
-}
-
-/* Raise 22023 for a vertex that is in no community. */
-static void
-require_communities(const EmogiTask *task, const EmogiGraph *graph, const double *communities)
-{
-	for (uint64 v = 0; v < graph->nvertices; v++)
-		if (isnan(communities[v]))
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("vertex %s has no community", emogi_vertices_text(task, graph, v)),
-					 errhint("The query must return a row for each vertex of the graph.")));
-}
-
-/* Bring the start values, or communities, into the Region. */
-static void
-set_values(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, EmogiQuery *query)
-{
-	double	   *values = take_array(call, graph->nvertices, sizeof(double));
-	Size		given_bytes = Max(graph->nvertices, 1) * sizeof(bool);
-	bool	   *given = emogi_call_alloc(call, given_bytes);
-	const EmogiAlgorithmRow *row = emogi_algorithm_row(query->algorithm);
-	const bool	fixes = (row->traits & EMOGI_SUM_FIXES) != 0;
-
-	emogi_values_query(graph, task->form, task->start, has_communities(task), fixes || has_communities(task) ? get_float8_nan() : 0.0,
-					   values, given);
-	emogi_region_free(given, given_bytes);
-	if (has_communities(task))
-		require_communities(task, graph, values);
-	if (emogi_algorithm_takes(row, EMOGI_LEAP) < 0)
-		query->values = values;
-	else
-	{
-		divide_by_sum(task, graph, values);
-		query->leap = values;
-	}
-}
-
-/* Begin a request for a task's Query. */
-static EmogiRequest *
-begin_request(EmogiCall *call, EmogiRequestKind kind, const EmogiTask *task, const EmogiGraph *graph)
-{
-	EmogiRequest *request = &call->slot->request;
-
-	memset(request, 0, sizeof *request);
-	request->kind = kind;
-	request->engine = emogi_engine;
-	request->graph = *graph;
-	request->query = task->query;
-	request->query.placement = emogi_placement;
-	request->query.papers = emogi_papers_query();
-	return request;
-}
-
-/* May an engine make a summary of the answer? The CPU's leaves that to whoever reads the rows; what may diverge is looked at whole. */
-static bool
-may_summarize(const EmogiTask *task, const EmogiGraph *graph)
-{
-	return task->summarize != NULL && !task->has_targets && !task->is_shared && emogi_shared->ncuda > 0 &&
-		emogi_engine != EMOGI_ENGINE_CPU && (emogi_algorithm_row(task->query.algorithm)->traits & EMOGI_MAY_DIVERGE) == 0;
-}
-
-/*
- * Run the task's algorithm on its Graph, with new result arrays where *result has none; false, with nothing run, when no
- * vertex is wanted that the Graph has.
- */
-bool
-emogi_run_query(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, EmogiResult *result)
-{
-	const EmogiAlgorithmRow *row = emogi_algorithm_row(task->query.algorithm);
-	EmogiRequest *request = begin_request(call, EMOGI_REQUEST_RUN, task, graph);
-	EmogiQuery *query = &request->query;
-
-	if (task->has_sources)
-		query->sources = take_numbers(call, graph, task->keys, task->nkeys, &query->nsources);
-	if (task->has_targets && (row->traits & EMOGI_STOPS) != 0)
-	{
-		query->targets = take_numbers(call, graph, task->targets, task->ntargets, &query->ntargets);
-		if (query->ntargets == 0)
-			return false;
-	}
-	if (task->start != NULL)
-		set_values(call, task, graph, query);
-	if (may_summarize(task, graph))
-		query->summary = task->summarize(task->summarize_arg, call, task->form);
-	request->result = *result;
-	take_columns(call, row->columns, graph->nvertices, &request->result);
-	*result = emogi_call_request(call)->result;
-	emogi_refusal_report(task, graph, &result->refusal);
-	if (query->sources != NULL)
-		emogi_region_free((void *) query->sources, Max(task->nkeys, 1) * sizeof(uint32));
-	return true;
-}
-
-/*
- * Run BFS from each of the sources (vertex numbers, 1 .. EMOGI_MSBFS_SOURCES) by itself. result->memory has been
- * allocated for the call. Check result->too_deep.
- */
-void
-emogi_run_batch(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, const uint32 *sources, int nsources,
-				EmogiMsbfsResult *result)
-{
-	EmogiRequest *request = begin_request(call, EMOGI_REQUEST_MSBFS, task, graph);
-	uint32	   *numbers = take_array(call, nsources, sizeof(uint32));
-
-	memcpy(numbers, sources, nsources * sizeof(uint32));
-	request->query.sources = numbers;
-	request->query.nsources = nsources;
-	request->batch = *result;
-	*result = emogi_call_request(call)->batch;
-	emogi_region_free(numbers, nsources * sizeof(uint32));
-}
-
-/*
- * Find the path between the task's source and its target without the distances of all vertices. False when that takes
- * too long: then run the query. path, distance: [nvertices], allocated for the call; *length = 0: there is no path.
- */
-bool
-emogi_run_path(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, uint32 *path, double *distance,
-			   uint64 *length)
-{
-	EmogiRequest *request = begin_request(call, EMOGI_REQUEST_PATH, task, graph);
-	const EmogiReply *reply;
-	uint64		nsources;
-	uint64		ntargets;
-
-	*length = 0;
-	request->query.sources = take_numbers(call, graph, task->keys, 1, &nsources);
-	request->query.targets = take_numbers(call, graph, task->targets, 1, &ntargets);
-	if (nsources == 0 || ntargets == 0)
-		return true;
-	request->max_edges = Max(graph->forward.nedges / EMOGI_PATH_SHARE, EMOGI_PATH_MIN_EDGES);
-	request->path = path;
-	request->path_distance = distance;
-	reply = emogi_call_request(call);
-	*length = reply->path_length;
-	return reply->path_outcome != EMOGI_PATH_GAVE_UP;
+			(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+			 errmsg("the value of vertex %s grew out of range in %u %s", emogi_vertices_text(task, graph, v), result->nlevels,
+					iterates ? "iterations" : "levels"),
+			 errhint("%s", hint)));
 }
 
 /*
@@ -291,15 +97,12 @@ emogi_run_path(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, 
 static void
 check_values(const EmogiTask *task, const EmogiGraph *graph, const EmogiResult *result)
 {
-	const bool	iterates = emogi_algorithm_iterates(task->query.algorithm);
+	const EmogiResultColumn *columns = emogi_algorithm_row(task->query.algorithm)->columns;
 
-	for (uint64 v = 0; v < graph->nvertices; v++)
-		if (unlikely(!isfinite(result->columns[0].float64[v])))
-			ereport(ERROR,
-					(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-					 errmsg("the value of vertex %s grew out of range in %u %s", emogi_vertices_text(task, graph, v), result->nlevels,
-							iterates ? "iterations" : "levels"),
-					 errhint(iterates ? "Make the weights smaller, or max_iterations." : "Make the weights smaller.")));
+	for (int i = 0; columns[i].name != NULL; i++)
+		for (uint64 v = 0; columns[i].type == EMOGI_FLOAT64 && v < graph->nvertices; v++)
+			if (unlikely(!isfinite(result->columns[i].float64[v])))
+				report_value(task, graph, result, &columns[i], v);
 }
 
 /* Put one row into the tuplestore for each vertex that has one, in ascending order of keys. */
@@ -364,7 +167,9 @@ open_call(Oid function, EmogiTask *task, EmogiPatch **patch, EmogiGraph *graph, 
 	if (OidIsValid(source.key.type))
 		emogi_vertices_read(task, function, &source.key);
 	if (task->start != NULL)
-		emogi_values_check(task->start, has_communities(task), &source.key);
+		emogi_values_check(task->start, emogi_task_has_communities(task), &source.key);
+	if (task->pairs != NULL)
+		emogi_pairs_check(task->pairs, &source.key);
 	emogi_request_require_engine();
 	if (task->has_sources && task->sources.count == 0)
 	{
@@ -539,14 +344,14 @@ emogi_run(Oid function, EmogiTask *task, EmogiGraph *graph, EmogiResult *result)
 	notice_sources(task, patch, call != NULL ? &whole : NULL);
 	if (call == NULL)
 		return NULL;
-	if (!answered && (task->no_rows || !emogi_run_query(call, task, graph, result)))
+	if (!answered && (task->no_rows || !emogi_task_query(call, task, graph, result)))
 	{
 		emogi_call_end(call);
 		return NULL;
 	}
 	if (!answered && near && task->query.algorithm == EMOGI_CC && !result->is_summarized)
 		emogi_components_keep(call, result);
-	if ((emogi_algorithm_row(task->query.algorithm)->traits & EMOGI_MAY_DIVERGE) != 0)
+	if (emogi_task_may_diverge(task, &whole))
 		check_values(task, graph, result);
 	emogi_call_phase(call, EMOGI_PHASE_ROWS);
 	return call;

@@ -74,7 +74,7 @@ path_of_distances(EmogiCall *call, const EmogiTask *task, const EmogiGraph *grap
 	uint32	   *next;
 	uint64		length;
 
-	if (!emogi_run_query(call, task, graph, &result) || !(result.columns[0].float64[target] < (double) INFINITY))
+	if (!emogi_task_query(call, task, graph, &result) || !(result.columns[0].float64[target] < (double) INFINITY))
 		return 0;
 	next = emogi_call_alloc_any(call, graph->nvertices * sizeof(uint32));
 	length = emogi_trace_path(graph, result.columns[0].float64, source, target, path, next, serve_interrupts);
@@ -91,7 +91,7 @@ put_path_of_worker(FunctionCallInfo fcinfo, EmogiCall *call, const EmogiTask *ta
 	double	   *distance = emogi_call_alloc_any(call, graph->nvertices * sizeof *distance);
 	uint64		length;
 
-	if (!emogi_run_path(call, task, graph, path, distance, &length))
+	if (!emogi_task_path(call, task, graph, path, distance, &length))
 		length = path_of_distances(call, task, graph, path, distance);
 	emogi_call_phase(call, EMOGI_PHASE_ROWS);
 	put_path(fcinfo, task->form, graph, NULL, path, distance, length);

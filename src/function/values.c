@@ -85,11 +85,11 @@ take_cursor(const Values *values, Portal portal)
 	SPI_cursor_close(portal);
 }
 
-/* Raise 42804 unless the first column is of the type of the graph's keys, where that is known. */
-static void
-check_vertex(TupleDesc desc, const EmogiKeyType *key)
+/* Raise 42804 unless a column, from 0, is of the type of the graph's keys, where that is known. */
+void
+emogi_values_check_vertex(TupleDesc desc, int column, const EmogiKeyType *key)
 {
-	Form_pg_attribute attribute = TupleDescAttr(desc, 0);
+	Form_pg_attribute attribute = TupleDescAttr(desc, column);
 	EmogiEnd	end = {NameStr(attribute->attname), attribute->atttypid, attribute->atttypmod, attribute->attcollation, false};
 	EmogiKeyType given;
 	bool		fits = emogi_ends_find_key(&end, &given) && given.type == key->type && given.nparts == key->nparts;
@@ -118,7 +118,7 @@ check_query(const char *query, bool are_communities, const EmogiKeyType *key)
 	TupleDesc	desc;
 	int			length = emogi_query_describe(query, are_communities ? EMOGI_COMMUNITIES_QUERY : EMOGI_START_QUERY, &desc);
 
-	check_vertex(desc, key);
+	emogi_values_check_vertex(desc, 0, key);
 	if (!are_communities)
 		emogi_query_check_number(desc, 1, "start value");
 	return length;

@@ -242,7 +242,7 @@ emogi_batch_search_all(EmogiBatchState *batch)
 	EmogiScan  *scan = &batch->scan;
 
 	get_ready(batch);
-	emogi_run_batch(scan->call, &batch->task, &scan->graph, batch->sources, batch->nsearches, &batch->passed);
+	emogi_task_batch(scan->call, &batch->task, &scan->graph, batch->sources, batch->nsearches, &batch->passed);
 	batch->in_passes = !batch->passed.too_deep;
 	give_back_slot(batch);
 }
@@ -261,6 +261,6 @@ emogi_batch_search_one(EmogiBatchState *batch, int search)
 	task.keys = &key;
 	task.nkeys = 1;
 	get_ready(batch);
-	(void) emogi_run_query(scan->call, &task, &scan->graph, &batch->single);
+	(void) emogi_task_query(scan->call, &task, &scan->graph, &batch->single);
 	give_back_slot(batch);
 }

@@ -93,13 +93,13 @@ emogi_call_expr_algorithm(Oid function)
 	return found != NULL && is_member(function) ? found : NULL;
 }
 
-/* The same; NULL also where its rows are not vertices but vertices at levels, or it has none. */
+/* The same; NULL also where its rows are not vertices but vertices at levels, edges, pairs or steps, or it has none. */
 const EmogiAlgorithmRow *
 emogi_call_expr_function(Oid function)
 {
 	const EmogiAlgorithmRow *found = emogi_call_expr_algorithm(function);
 
-	return found != NULL && (found->traits & (EMOGI_IS_HIERARCHY | EMOGI_IS_TOTAL)) == 0 ? found : NULL;
+	return found != NULL && (found->traits & EMOGI_HAS_OTHER_ROWS) == 0 ? found : NULL;
 }
 
 /* Is a function emogi_shortest_path, whose rows are the steps of a path? */

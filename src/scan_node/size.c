@@ -10,6 +10,7 @@
 #include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/supportnodes.h"
+#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
@@ -26,6 +27,13 @@
 /* A hierarchy has such a number of levels, and takes such a number of looks at each edge. */
 #define LIKELY_LEVELS 3
 #define HIERARCHY_LOOKS 40
+
+/* Pairs and sources that a call names, where nothing tells how many. */
+#define LIKELY_PAIRS 1000
+#define LIKELY_SOURCES 100
+/* A vertex is in such a number of blocks, and such a part of the vertices has a bridge above them. */
+#define LIKELY_BLOCKS 1.5
+#define LIKELY_BRIDGES 0.2
 
 PG_FUNCTION_INFO_V1(emogi_support);
 
@@ -166,12 +174,55 @@ estimate_levels(const FuncExpr *call, const EmogiAlgorithmRow *function)
 	return most < 1 ? LIKELY_LEVELS : Min(most, LIKELY_LEVELS);
 }
 
+/* Get a constant argument of a call that is a positive integer, else what it is when the call names none. */
+static double
+positive_argument(const FuncExpr *call, const EmogiAlgorithmRow *function, EmogiParameterKind kind)
+{
+	const int	place = emogi_algorithm_takes(function, kind);
+	const double given = emogi_call_expr_integer(list_nth(call->args, place + 1));
+
+	return given >= 0 ? given : function->parameters[place].otherwise;
+}
+
+/* Count the elements of an array. */
+static double
+count_elements(Datum array)
+{
+	const ArrayType *elements = DatumGetArrayTypeP(array);
+
+	return ArrayGetNItems(ARR_NDIM(elements), ARR_DIMS(elements));
+}
+
+/* Estimate the length of a call's list. */
+static double
+estimate_length(const FuncExpr *call, const EmogiAlgorithmRow *function, const EmogiGraphSize *size)
+{
+	const Const *given;
+	double		nsources = 1;
+
+	if (function->algorithm == EMOGI_SIMILARITY)
+	{
+		given = list_nth(call->args, emogi_algorithm_takes(function, EMOGI_PAIRS) + 1);
+		return IsA(given, Const) && given->constisnull ? size->nvertices * positive_argument(call, function, EMOGI_TOP_K) : LIKELY_PAIRS;
+	}
+	given = list_nth(call->args, emogi_algorithm_takes(function, EMOGI_SOURCES) + 1);
+	if (OidIsValid(get_element_type(exprType((const Node *) given))))
+		nsources = IsA(given, Const) && !given->constisnull ? count_elements(given->constvalue) : LIKELY_SOURCES;
+	return nsources * positive_argument(call, function, EMOGI_WALKS) * (positive_argument(call, function, EMOGI_LENGTH) + 1);
+}
+
 /* Estimate the rows of a call. */
 static double
 estimate_rows(const FuncExpr *call, const EmogiAlgorithmRow *function, const EmogiBounds *bounds, const EmogiGraphSize *size)
 {
+	if ((function->traits & EMOGI_IS_LIST) != 0)
+		return estimate_length(call, function, size);
 	if ((function->traits & EMOGI_IS_HIERARCHY) != 0)
 		return size->nvertices * estimate_levels(call, function);
+	if (function->algorithm == EMOGI_BRIDGES || function->algorithm == EMOGI_ARTICULATION_POINTS)
+		return size->nvertices * LIKELY_BRIDGES;
+	if ((function->traits & EMOGI_IS_BLOCKS) != 0)
+		return size->nvertices * LIKELY_BLOCKS;
 	return emogi_size_reached(size, bounds->depth);
 }
 
@@ -189,6 +240,8 @@ estimate_more(const FuncExpr *call, const EmogiAlgorithmRow *function, const Emo
 	const int	place = emogi_algorithm_takes(function, EMOGI_SAMPLES);
 	double		nsamples;
 
+	if (function->algorithm == EMOGI_SIMILARITY)
+		return size->nedges * size->next_degree * EMOGI_EDGE_COST;	/* of pairs less */
 	if (place < 0)
 		return (function->traits & EMOGI_IS_HIERARCHY) != 0 ? (HIERARCHY_LOOKS - 1) * size->nedges * EMOGI_EDGE_COST : 0;
 	nsamples = emogi_call_expr_integer(list_nth(call->args, place + 1));

@@ -45,6 +45,8 @@ SELECT vertex, triangles FROM emogi_triangles('met');
 
 SELECT sum(triangles) / 3 AS triangles FROM emogi_triangles('met');
 
+SELECT emogi_triangle_count('SELECT * FROM (VALUES (1, 2), (2, 3), (3, 1), (3, 4), (4, 1)) AS edges (src, dst)');
+
 SELECT vertex, round(coefficient::numeric, 3) AS coefficient FROM emogi_lcc('met');
 
 SELECT vertex FROM emogi_core('met') WHERE core >= 2;
@@ -81,16 +83,49 @@ SELECT vertex FROM emogi_topological_order('needed') ORDER BY position;
 DELETE FROM needed WHERE src = 5;
 SELECT * FROM emogi_longest_path('needed');
 
+CREATE TABLE cables (src bigint, dst bigint, weight float8);
+INSERT INTO cables VALUES (1, 2, 4), (2, 3, 8), (3, 1, 5), (3, 4, 2), (4, 5, 3), (5, 6, 6), (6, 4, 6), (7, 8, 1), (8, 7, 9);
+SELECT * FROM emogi_spanning_forest('cables');
+
+SELECT * FROM emogi_bridges('cables');
+
+SELECT * FROM emogi_articulation_points('cables');
+
+SELECT * FROM emogi_biconnected('cables');
+
+SELECT src, dst, component FROM cables JOIN emogi_biconnected('cables') s ON s.vertex = src
+  JOIN emogi_biconnected('cables') d USING (component) WHERE d.vertex = dst AND src <> dst ORDER BY component, src, dst;
+
 SELECT vertex, reached, farness, round(closeness::numeric, 3) AS closeness, harmonic
 FROM emogi_closeness('met', direction => 'both');
 
 SELECT vertex, centrality FROM emogi_betweenness('met', normalized => false, direction => 'both');
+
+CREATE TABLE bought (customer bigint, product bigint);
+INSERT INTO bought VALUES (1, 100), (1, 101), (1, 102), (2, 101), (2, 102), (2, 103), (3, 102), (4, 200);
+SELECT * FROM emogi_similarity('bought(customer, product)', top_k => 1);
+
+SELECT * FROM emogi_similarity('bought(customer, product)', 'overlap', pairs => 'VALUES (1, 2), (1, 3), (1, 4)');
+
+CREATE TABLE corridors (src bigint, dst bigint, weight float8);
+INSERT INTO corridors VALUES (1, 2, 1), (2, 3, 1), (3, 1, 1), (3, 4, 9), (4, 5, 1);
+SELECT walk, array_agg(vertex ORDER BY step) AS path FROM emogi_random_walk('corridors', 1, 6, 3, seed => 7) GROUP BY walk ORDER BY walk;
 
 SELECT vertex, round(rank::numeric, 4) AS rank FROM emogi_pagerank('follows') ORDER BY rank DESC, vertex;
 
 SELECT vertex, round(rank::numeric, 4) AS rank
   FROM emogi_pagerank('link', damping => 0.5, start => 'VALUES (1, 0.9), (4, 0.1)', direction => 'both', weights => true)
  ORDER BY rank DESC, vertex LIMIT 3;
+
+SELECT vertex, round(centrality::numeric, 3) AS centrality FROM emogi_eigenvector('met', direction => 'both') ORDER BY vertex;
+
+CREATE TABLE quotes (src int, dst int);
+INSERT INTO quotes VALUES (1, 5), (1, 6), (1, 7), (2, 5), (2, 6), (3, 6), (4, 7), (5, 6);
+SELECT vertex, centrality FROM emogi_katz('quotes', 0.5, normalized => false) ORDER BY centrality DESC, vertex LIMIT 3;
+
+SELECT * FROM emogi_katz('met', 0.5, direction => 'both');
+
+SELECT vertex, round(hub::numeric, 3) AS hub, round(authority::numeric, 3) AS authority FROM emogi_hits('quotes') ORDER BY vertex;
 
 CREATE TABLE door (src int, dst int, weight float8);
 INSERT INTO door VALUES (1, 2, 0.2), (2, 3, 0.1), (3, 4, 0.2);

@@ -130,6 +130,12 @@ sub float
 	return argument($bad, $bad =~ /abc|1e400/ ? $& : undef);
 }
 
+sub boolean
+{
+	return good(any('true', 'false', 'NULL', "'yes'", "'0'")) if maybe(0.6);
+	return argument(any("'abc'", '1', '0.5', "'true'::text", 'now()', "'{t}'::boolean[]"), undef);
+}
+
 sub start_values
 {
 	return good(any("'SELECT 1, 1.0'", "'VALUES (1, 0.5), (2, 0.25)'", "'SELECT src, 1 FROM edges WHERE src = 3'")) if maybe(0.5);
@@ -137,15 +143,20 @@ sub start_values
 		"'SELECT 1, 1 / 0'", "'SELECT 1, 2; SELECT 3, 4'", "'SELECT src, raises(dst) FROM edges'", "'WITH w AS (INSERT INTO written VALUES (1) RETURNING a) SELECT a, a FROM w'", "'SELECT 1, calls_itself(1)'", "'DROP TABLE edges'"));
 }
 
-my %named = (max_depth => \&integer, direction => \&direction, max_distance => \&float, damping => \&float, max_iterations => \&integer, tolerance => \&float, samples => \&integer, seed => \&integer,
-	resolution => \&float, theta => \&float, max_levels => \&integer, max_cluster_size => \&integer);
+my %named = (max_depth => \&integer, direction => \&direction, max_distance => \&float, damping => \&float, alpha => \&float, beta => \&float, max_iterations => \&integer, tolerance => \&float, samples => \&integer, seed => \&integer,
+	resolution => \&float, theta => \&float, max_levels => \&integer, max_cluster_size => \&integer,
+	top_k => \&integer, cutoff => \&float, pairs => \&start_values, length => \&integer, walks => \&integer, p => \&float, q => \&float, maximum => \&boolean);
 my @functions = (
 	[ 'emogi_bfs', [ \&graph, \&source ], qw(max_depth direction) ], [ 'emogi_bfs', [ \&graph, \&source ], qw(max_depth direction) ], [ 'emogi_sssp', [ \&graph, \&source ], qw(max_distance direction) ], [ 'emogi_sswp', [ \&graph, \&source ], 'direction' ],
 	[ 'emogi_ssnsp', [ \&graph, \&source ], 'direction' ], [ 'emogi_cc', [ \&graph ] ], [ 'emogi_pagerank', [ \&graph ], qw(damping max_iterations tolerance) ], [ 'emogi_heat', [ \&graph, \&start_values ], qw(max_iterations tolerance direction) ],
 	[ 'emogi_circuit', [ \&graph, \&start_values ], qw(max_iterations tolerance direction) ], [ 'emogi_neural', [ \&graph, \&start_values ], qw(max_iterations tolerance direction) ], [ 'emogi_shortest_path', [ \&graph, \&source, \&source ], 'direction' ],
 	[ 'emogi_closeness', [ \&graph ], qw(samples seed direction) ], [ 'emogi_betweenness', [ \&graph ], qw(samples seed direction) ],
+	[ 'emogi_eigenvector', [ \&graph ], qw(max_iterations tolerance direction) ], [ 'emogi_katz', [ \&graph ], qw(alpha beta max_iterations tolerance direction) ],
+	[ 'emogi_hits', [ \&graph ], qw(max_iterations tolerance direction) ],
 	[ 'emogi_louvain', [ \&graph ], qw(resolution max_levels tolerance seed) ], [ 'emogi_leiden', [ \&graph ], qw(resolution theta max_cluster_size max_levels seed) ],
-	[ 'emogi_modularity', [ \&graph, \&start_values ], 'resolution' ],
+	[ 'emogi_modularity', [ \&graph, \&start_values ], 'resolution' ], [ 'emogi_spanning_forest', [ \&graph ], 'maximum' ], [ 'emogi_bridges', [ \&graph ] ], [ 'emogi_articulation_points', [ \&graph ] ],
+	[ 'emogi_biconnected', [ \&graph ] ],
+	[ 'emogi_triangle_count', [ \&graph ] ], [ 'emogi_similarity', [ \&graph ], qw(top_k cutoff pairs direction) ], [ 'emogi_random_walk', [ \&graph, \&source ], qw(length walks p q seed direction) ],
 	[ 'emogi_estimate', [ \&graph ], 'direction' ], [ 'emogi_check', [ \&graph ], 'direction' ], [ 'emogi_evict', [ \&graph ] ]);
 
 # Make a call: the command, and what an error should name, if one value only is odd.

@@ -1,5 +1,5 @@
 # emogi_check tells of a cached graph that is not what the table holds: made stale here by switching off the rule of registration, with a
-# writer that is held between its note and its commit. It tells in the row, in a warning, and in the server's log.
+# writer that is held between its note and its commit, for so long that a loaded machine finds it held. It tells in the row, in a warning, and in the server's log.
 
 use strict;
 use warnings;
@@ -25,7 +25,7 @@ sub make_stale
 	my ($out, $err) = ('', '');
 
 	$node->safe_psql('postgres', q{SELECT emogi_evict(); SELECT count(*) FROM emogi_bfs('small', 1)});
-	my ($writer, $pid) = hold_at($node, \$out, \$err, 'pre_commit=900000', "BEGIN; INSERT INTO small VALUES (1, 2); $write; COMMIT");
+	my ($writer, $pid) = hold_at($node, \$out, \$err, 'pre_commit=3000000', "BEGIN; INSERT INTO small VALUES (1, 2); $write; COMMIT");
 	isnt($pid, 0, "a writer is held: $write");
 	is($reader->ask("SET emogi.fault = 'registration_rule=0'; SELECT ok, cache FROM $check"), 't|built', '... a graph without it is right');
 	$writer->finish;

@@ -32,11 +32,11 @@ ask_of($node, 'max_parallel_workers_per_gather = 0', map { "emogi.$_ = off" } @s
 
 # ------------------------------------------------------------------------------------------------------------- uses
 
-my @functions = map { "emogi_$_" } qw(bfs sssp sswp ssnsp cc scc triangles lcc core cdlp degree closeness betweenness pagerank heat circuit neural);
+my @functions = map { "emogi_$_" } qw(bfs sssp sswp ssnsp cc scc triangles lcc core cdlp degree articulation_points closeness betweenness pagerank eigenvector katz hits heat circuit neural);
 my @operators = ('<', '<=', '=', '>', '>=', '<> 0', 'BETWEEN');
 my @conditions = (@operators, 'IN', 'vertex =', 'float', 'component', 'two conditions');
-my $floats = 'distance|width|coefficient|strength|farness|closeness|harmonic|centrality|rank|value';
-my $columns = "level|paths|reached|component|label|core|triangles|degree|$floats";
+my $floats = 'distance|width|coefficient|strength|farness|closeness|harmonic|centrality|rank|hub|authority|value';
+my $columns = "level|paths|reached|components|component|label|core|triangles|degree|$floats";
 
 # What must be seen in a query, or in the way that it is asked in.
 my %in_query = (

@@ -160,10 +160,14 @@ sub call
 		cdlp => sub { ("cdlp$suffix($argument, max_iterations => " . any(1 .. 4) . "$direction)", 'label c') },
 		louvain => sub { ("louvain$suffix($argument" . any('', ', max_levels => 1', ', resolution => 2') . ')', 'level l', 'community c', 'parent c') },
 		leiden => sub { ("leiden$suffix($argument" . any('', ', max_cluster_size => 4', ', theta => 0') . ')', 'level l', 'community c', 'parent c') },
+		articulation_points => sub { ("articulation_points$suffix($argument)", 'components n') },
 		degree => sub { ("degree$suffix($argument$direction)", 'degree n', 'strength f') },
 		closeness => sub { ("closeness$suffix($argument$sampled$direction)", 'reached n', 'farness f', 'closeness f', 'harmonic f') },
 		betweenness => sub { ("betweenness$suffix($argument$sampled" . any('', ', normalized => false') . "$direction)", 'centrality f') },
 		pagerank => sub { ("pagerank$suffix($argument, max_iterations => " . any(1 .. 5) . any('', '', ", start => '$start'", ', weights => true') . ')', 'rank f') },
+		eigenvector => sub { ("eigenvector$suffix($argument, max_iterations => " . any(1 .. 5) . any('', '', ', weights => true') . "$direction)", 'centrality f') },
+		katz => sub { ("katz$suffix($argument, alpha => 0.0005" . any('', ', normalized => false') . any('', '', ', weights => true') . "$direction)", 'centrality f') },
+		hits => sub { ("hits$suffix($argument, max_iterations => " . any(1 .. 5) . any('', '', ', weights => true') . "$direction)", 'hub f', 'authority f') },
 		heat => sub { ("heat$suffix($argument, '$start', max_iterations => " . any(1 .. 3) . "$direction)", 'value f') },
 		circuit => sub { ("circuit$suffix($argument, '$start', max_iterations => " . any(1 .. 3) . "$direction)", 'value f') },
 		neural => sub { ("neural$suffix($argument, '$start', max_iterations => " . any(1 .. 3) . "$direction)", 'value f') });
@@ -172,7 +176,7 @@ sub call
 	return { sql => "emogi_$sql", name => $name, graph => $graph, function => $function, columns => [ [ 'vertex', 'v' ], map { [ split / / ] } @columns ] };
 }
 
-my @functions = (('bfs') x 4, ('sssp') x 2, ('sswp') x 2, ('ssnsp') x 2, ('cc') x 4, ('scc') x 2, ('triangles') x 2, ('lcc') x 2, ('core') x 2, ('cdlp') x 2, 'louvain', 'leiden', ('degree') x 2, 'closeness', 'betweenness', ('pagerank') x 2, 'heat', 'circuit', 'neural');
+my @functions = (('bfs') x 4, ('sssp') x 2, ('sswp') x 2, ('ssnsp') x 2, ('cc') x 4, ('scc') x 2, ('triangles') x 2, ('lcc') x 2, ('core') x 2, ('cdlp') x 2, 'louvain', 'leiden', ('degree') x 2, ('articulation_points') x 2, 'closeness', 'betweenness', ('pagerank') x 2, 'eigenvector', 'katz', 'hits', 'heat', 'circuit', 'neural');
 
 # Choose a graph for a function.
 sub a_graph

@@ -237,6 +237,8 @@ sub call
 		sub { ("emogi_closeness($graph" . $bound->('samples', 1 .. 3, 'NULL') . ')', 'vertex i', 'reached i', 'farness f', 'closeness f') },
 		sub { ("emogi_leiden(" . any("'dense(dst, src)'", "'chain(src, dst)'", "'none'", "'SELECT src, dst FROM dense WHERE src < 9'") . $bound->('max_levels', 1 .. 2, 'NULL') . ')', 'vertex i', 'level i', 'community i', 'parent i') },
 		sub { ("emogi_pagerank($graph, max_iterations => " . any(1 .. 3) . ')', 'vertex i', 'rank f') },
+		sub { ("emogi_katz($graph, 0.01" . $bound->('normalized', 'true', 'false') . ')', 'vertex i', 'centrality f') },
+		sub { ("emogi_hits($graph, max_iterations => " . any(1 .. 3) . ')', 'vertex i', 'hub f', 'authority f') },
 		sub { ("emogi_shortest_path('chain', " . (@outer ? any(@outer) : value('i', any(1 .. 30))) . '::bigint, ' . any(1 .. 30) . ')', 'seq i', 'vertex i', 'distance f') })->();
 }
 

@@ -15,7 +15,8 @@ refused_check(const char *name, const EmogiEngine *engine, EmogiEngineState *sta
 {
 	double	   *value = naive_alloc(graph->nvertices, sizeof(double));
 	double	   *start = naive_alloc(graph->nvertices, sizeof(double));
-	EmogiResult result = {.columns[0].float64 = value};
+	double	   *second = naive_alloc(graph->nvertices, sizeof(double));
+	EmogiResult result = {.columns = {{.float64 = value}, {.float64 = second}}};
 	EmogiControl control = {0};
 	EmogiError	error;
 
@@ -49,6 +50,7 @@ refused_check(const char *name, const EmogiEngine *engine, EmogiEngineState *sta
 		CHECK(engine->run(state, graph, &good, &result, &control, &error) == (has ? EMOGI_OK : EMOGI_UNSUPPORTED), "%s: algorithm %d", name, a);
 	}
 	free(value);
+	free(second);
 	free(start);
 }
 

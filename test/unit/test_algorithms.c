@@ -5,6 +5,7 @@
 
 #include "contract/query.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Check one row against what those who read rows count on. */
@@ -42,7 +43,8 @@ check_backward(int number)
 	const double values[3] = {0.0, 0.0, 0.0};
 	const uint64_t offsets[4] = {0};
 	const EmogiGraph graph = {.nvertices = 3, .forward.offsets = offsets};
-	const EmogiQuery query = {.algorithm = row->algorithm, .max_iterations = 1, .values = values};
+	const EmogiQuery query = {.algorithm = row->algorithm, .max_iterations = 1, .values = values, .top_k = 1,
+		.walks = 1, .return_parameter = 1.0, .in_out_parameter = 1.0};
 	EmogiError	error = {{0}, {0}};
 
 	CHECK((emogi_query_check(&graph, &query, &error) == EMOGI_OK) == ((row->traits & EMOGI_NEEDS_BACKWARD) == 0),
@@ -58,7 +60,8 @@ check_vertices(int number)
 	const double values[3] = {0.0, 0.0, 0.0};
 	const uint64_t offsets[4] = {0};
 	const EmogiGraph graph = {.nvertices = 3, .forward.offsets = offsets, .backward.offsets = offsets};
-	EmogiQuery	query = {.algorithm = row->algorithm, .max_iterations = 1, .values = values, .nsources = 1, .sources = &beyond};
+	EmogiQuery	query = {.algorithm = row->algorithm, .max_iterations = 1, .values = values, .nsources = 1, .sources = &beyond,
+		.top_k = 1, .walks = 1, .return_parameter = 1.0, .in_out_parameter = 1.0};
 	EmogiError	error = {{0}, {0}};
 	const bool	takes = emogi_algorithm_takes(row, EMOGI_SOURCES) >= 0;
 
@@ -70,6 +73,75 @@ check_vertices(int number)
 	query.targets = &beyond;
 	CHECK((emogi_query_check(&graph, &query, &error) == EMOGI_BAD_INPUT) == ((row->traits & EMOGI_STOPS) != 0),
 		  "%s and a target beyond the end", row->name);
+}
+
+/* Check that no two traits are one bit. */
+static void
+check_traits(void)
+{
+	static const uint32_t traits[] = {EMOGI_PATH_ADDS, EMOGI_SUM_OWN, EMOGI_SUM_FIXES, EMOGI_SUM_KEEPS, EMOGI_STOPS, EMOGI_NEEDS_BACKWARD,
+		EMOGI_WEIGHS_BACKWARD, EMOGI_HAS_MSBFS, EMOGI_MAY_DIVERGE, EMOGI_IS_TOTAL, EMOGI_IS_LIST, EMOGI_IS_HIERARCHY, EMOGI_IS_EDGES, EMOGI_IS_BLOCKS};
+	uint32_t	seen = 0;
+
+	for (size_t i = 0; i < sizeof traits / sizeof *traits; i++)
+	{
+		CHECK((seen & traits[i]) == 0, "trait %d is another's bit", (int) i);
+		seen |= traits[i];
+	}
+	for (int a = 0; a < EMOGI_NALGORITHMS; a++)
+		CHECK((emogi_algorithm_row((EmogiAlgorithm) a)->traits & ~seen) == 0, "row %d has a trait that is not checked here", a);
+}
+
+/* Check that an argument out of its range is refused. */
+static void
+check_refused(const char *what, EmogiQuery query)
+{
+	const uint64_t offsets[4] = {0};
+	const EmogiGraph graph = {.nvertices = 3, .forward.offsets = offsets, .backward.offsets = offsets};
+	EmogiError	error = {{0}, {0}};
+
+	CHECK(emogi_query_check(&graph, &query, &error) == EMOGI_BAD_INPUT && error.message[0] != '\0', "%s is taken", what);
+}
+
+/* Check the arguments and lengths of what answers with a list. */
+static void
+check_lists(void)
+{
+	const uint32_t pairs[4] = {0, 2, 1, 3};
+	const uint32_t sources[2] = {0, 2};
+	const EmogiQuery similarity = {.algorithm = EMOGI_SIMILARITY, .top_k = 5};
+	const EmogiQuery walk = {.algorithm = EMOGI_RANDOM_WALK, .walks = 7, .length = 9, .nsources = 2, .sources = sources, .return_parameter = 1.0,
+		.in_out_parameter = 1.0};
+	EmogiQuery	query = similarity;
+
+	CHECK(emogi_query_length(3, &query) == 15, "of each vertex");
+	query.top_k = INT32_MAX;
+	CHECK(emogi_query_length(EMOGI_MAX_VERTICES, &query) == UINT64_MAX, "too many of each vertex");
+	query.top_k = 0;
+	check_refused("no vertex of each", query);
+	query.pairs = pairs;
+	query.npairs = 2;
+	CHECK(emogi_query_length(3, &query) == 2 && !emogi_query_needs_backward(&query), "pairs");
+	check_refused("a pair with a vertex beyond the end", query);
+	query = similarity;
+	query.cutoff = (double) NAN;
+	check_refused("a cutoff that is no number", query);
+	query = similarity;
+	query.measure = (EmogiMeasure) 3;
+	check_refused("a fourth measure", query);
+	CHECK(emogi_query_length(3, &walk) == 140, "walks");
+	query = walk;
+	query.length = query.walks = INT32_MAX;
+	CHECK(emogi_query_length(3, &query) == UINT64_MAX, "too long walks");
+	query = walk;
+	query.walks = 0;
+	check_refused("no walk", query);
+	query = walk;
+	query.in_out_parameter = 0.0;
+	check_refused("a q of 0", query);
+	query = walk;
+	query.return_parameter = (double) INFINITY;
+	check_refused("an infinite p", query);
 }
 
 int
@@ -85,6 +157,8 @@ main(void)
 		check_backward(a);
 		check_vertices(a);
 	}
+	check_traits();
+	check_lists();
 	CHECK(emogi_algorithm_named("") == NULL && emogi_algorithm_named("emogi_bfs") == NULL, "a name that is none");
 	CHECK(emogi_query_check(&graph, &unknown, &error) == EMOGI_BAD_INPUT && error.message[0] != '\0', "an unknown algorithm");
 	return check_report("test_algorithms");

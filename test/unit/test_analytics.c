@@ -11,7 +11,8 @@
 #define NRANDOM 250
 #define NKINDS 7				/* of weights, all finite */
 
-static const EmogiAlgorithm asked[] = {EMOGI_SCC, EMOGI_TRIANGLES, EMOGI_LCC, EMOGI_CORE, EMOGI_CDLP, EMOGI_DEGREE};
+static const EmogiAlgorithm asked[] = {EMOGI_SCC, EMOGI_TRIANGLES, EMOGI_TRIANGLE_COUNT, EMOGI_LCC, EMOGI_CORE, EMOGI_CDLP,
+	EMOGI_DEGREE};
 
 #define NASKED (sizeof asked / sizeof *asked)
 

@@ -286,6 +286,7 @@ check_verifier(const char *name, const EmogiGraph *graph, uint64_t seed)
 {
 	double	   *value = malloc(graph->nvertices * sizeof(double));
 	double	   *start = naive_alloc(graph->nvertices, sizeof(double));
+	double	   *second = naive_alloc(graph->nvertices, sizeof(double));
 	EmogiQuery	query = {.algorithm = EMOGI_PAGERANK, .max_iterations = 100, .tolerance = 1e-9, .damping = 0.85};
 	EmogiResult result = {.columns[0].float64 = value};
 	EmogiControl control = {0};
@@ -308,6 +309,7 @@ check_verifier(const char *name, const EmogiGraph *graph, uint64_t seed)
 	CHECK(engine->run(states[1], graph, &query, &result, &control, &error) == EMOGI_OK && result.nlevels == 100,
 		  "%u iterations of what overflows", result.nlevels);
 	query.max_iterations = INT64_MAX;
+	result.columns[1].float64 = second;
 	query.tolerance = 0.0;
 	for (int a = 0; a < EMOGI_NALGORITHMS; a++)
 	{
@@ -317,6 +319,7 @@ check_verifier(const char *name, const EmogiGraph *graph, uint64_t seed)
 	}
 	free(value);
 	free(start);
+	free(second);
 }
 
 int

@@ -6,7 +6,10 @@
 #include "verify/verify.h"
 
 #define NPOOLS 3
-#define NSPOILED 20				/* answers of each algorithm */
+#define MOST_ALIKE 2000		/* vertices that all are compared with all of: a star of more takes the square */
+#define NSPOILED 20				/* answers of each algorithm; */
+#define NSPOILED_LARGE 2		/* of graphs of more than so many vertices, which take a second a verdict: */
+#define LARGE 20000
 #define NRANDOM 40
 
 static EmogiPool *pools[NPOOLS];	/* none, of 2 and of 5 threads */
@@ -35,7 +38,8 @@ spoil(const EmogiAlgorithmRow *row, EmogiResult *result, uint64_t nvertices, uin
 	const uint64_t v = random % nvertices;
 	int			last = 0;
 
-	while (row->columns[last + 1].name != NULL)
+	/* of blocks the first column is spoiled: another parent may make as good a tree */
+	while (row->columns[last + 1].name != NULL && (row->traits & EMOGI_IS_BLOCKS) == 0)
 		last++;
 	switch (row->columns[last].type)
 	{
@@ -71,13 +75,15 @@ static void
 check_graph(const char *name, const EmogiGraph *graph, uint64_t seed)
 {
 	uint64_t	n = graph->nvertices;
+	const uint64_t nspoiled = n > LARGE ? NSPOILED_LARGE : NSPOILED;
 	size_t		bytes = (n + 1) * EMOGI_MAX_COLUMNS * sizeof(double);
 	double	   *right = malloc(bytes);
 	double	   *wrong = malloc(bytes);
 	double	   *values = malloc((n + 1) * sizeof(double));
 	uint32_t	source = n > 0 ? (uint32_t) (emogi_random(seed, 1) % n) : 0;
 	EmogiQuery	query = {.nsources = n > 0, .sources = &source, .max_depth = -1, .max_distance = (double) INFINITY,
-		.damping = 0.85, .max_iterations = 10, .samples = 3, .values = values, .resolution = 1.0, .theta = 0.01};
+		.damping = 0.85, .alpha = 1e-3, .beta = 1.0, .normalized = seed % 2 == 0, .max_iterations = 10, .samples = 3, .values = values, .resolution = 1.0, .theta = 0.01,
+		.top_k = 1, .walks = 1, .length = n > 0 ? (int64_t) n - 1 : 0, .return_parameter = 0.5, .in_out_parameter = 2.0};
 
 	for (uint64_t v = 0; v < n; v++)
 		values[v] = (double) (emogi_random(seed, v) % 100);
@@ -90,14 +96,14 @@ check_graph(const char *name, const EmogiGraph *graph, uint64_t seed)
 		EmogiError	error = {{0}, {0}};
 		int			nwrong = 0;
 
-		if (!engines_suits(graph, row))
+		if (!engines_suits(graph, row) || (row->algorithm == EMOGI_SIMILARITY && n > MOST_ALIKE))
 			continue;
 		query.algorithm = (EmogiAlgorithm) a;
 		memset(right, 0, bytes);
 		if (engine->run(states[1], graph, &query, &result, &control, &error) != EMOGI_OK)
 			continue;			/* no backward */
 		CHECK(judge(name, graph, &query, &result), "%s: algorithm %d", name, a);
-		for (uint64_t i = 0; i < NSPOILED && n > 0; i++)
+		for (uint64_t i = 0; i < nspoiled && n > 0; i++)
 		{
 			memcpy(wrong, right, bytes);
 			spoiled = result;
@@ -105,8 +111,9 @@ check_graph(const char *name, const EmogiGraph *graph, uint64_t seed)
 			spoil(row, &spoiled, n, emogi_random(seed + 1000, i));
 			nwrong += !judge(name, graph, &query, &spoiled);
 		}
-		CHECK(n < 100 || emogi_is_sum(row->algorithm) || nwrong > NSPOILED / 2, "%s: algorithm %d: %d spoiled answers found",
-			  name, a, nwrong);
+		/* what a sum's tolerance hides, a list's unused element, and a step to another vertex that an edge leads to, too, are not wrong */
+		CHECK(n < 100 || n > LARGE || emogi_is_sum(row->algorithm) || (row->traits & EMOGI_IS_LIST) != 0 || nwrong > NSPOILED / 2,
+			  "%s: algorithm %d: %d spoiled answers found", name, a, nwrong);
 	}
 	free(right);
 	free(wrong);

@@ -1,0 +1,562 @@
+/*
+ * blocks.c: bridges, articulation points and biconnected components of an undirected graph, by the threads of a pool.
+ *
+ * Fills other[nvertices], the other end of the bridge that leads from a vertex towards the smallest vertex of its component, EMOGI_NO_VERTEX
+ * where there is none; components[nvertices], how many blocks an articulation point is in, 0 of other vertices; or component[nvertices] and
+ * parent[nvertices], as contract/blocks.h says.
+ *
+ * Method [1], with the trees of [2], which are searched breadth-first from the smallest vertex of each component (rooted.h). Vertices are
+ * numbered so that those below a vertex have the numbers that follow its own. low and high are the least and the greatest number at the ends of
+ * edges of what hangs from a vertex, without the edge above it. Where both are numbers below the vertex, the edge above it is a bridge;
+ * where both are numbers of what hangs from its parent, the edge above it is a fence [1]: nothing leads past the parent. Vertices that are
+ * joined by edges of trees that are no fences and by edges that belong to no tree are a block, with the parent of the topmost of them: a tree
+ * searched breadth-first has no edge but its own between a vertex and one above it. A graph of those edges is not made: they are looked at
+ * in the lists, and the components are found as cc.c finds them.
+ *
+ * What is filled depends on the trees alone, and these not on the order of the work, though the numbers do.
+ *
+ * [1] X. Dong, L. Wang, Y. Gu, Y. Sun. Provably Fast and Space-Efficient Parallel Biconnectivity. PPoPP 2023. Section 4.
+ * [2] R. E. Tarjan, U. Vishkin. An Efficient Parallel Biconnectivity Algorithm. SIAM Journal on Computing 14(4), 1985.
+ */
+#include "algorithms.h"
+#include "links.h"
+#include "rooted.h"
+
+#define VERTICES_AT_ONCE 1024
+
+typedef struct Blocks
+{
+	EmogiCpuRun run;
+	const EmogiGraph *graph;
+	EmogiRooted rooted;
+	uint32_t   *parent;			/* [nvertices], rooted's */
+	uint32_t   *first;			/* [nvertices], the number of a vertex */
+	uint32_t   *size;			/* [nvertices], atomic: vertices that hang from it, itself among them */
+	uint32_t   *low;			/* [nvertices], atomic; before that the next number to be given below a vertex */
+	uint32_t   *high;			/* [nvertices], atomic */
+	uint32_t   *label;			/* [nvertices], links (links.h): of a block without its top; memory of `level` */
+	uint32_t   *top;			/* [nvertices], atomic: of such a block, the parent of the topmost; memory of `low` */
+	uint32_t   *second;			/* [nvertices], atomic: of such a block, its second vertex, EMOGI_NO_VERTEX = none; memory of `high` */
+	uint32_t   *number;			/* [nvertices], of such a block; memory of `first` */
+	uint32_t   *next;			/* [nvertices], blocks with such a smallest vertex, and the next number of these; memory of `size` */
+	uint32_t	given;			/* atomic: numbers of vertices that were given to trees */
+	uint32_t	giant;			/* the label of which vertices are skipped */
+	uint64_t	looked;			/* atomic: list entries looked at */
+} Blocks;
+
+/* Take a chunk of vertices; false when there is none, or the job has stopped. */
+static inline bool
+take_chunk(Blocks *blocks, uint64_t *v, uint64_t *end)
+{
+	if (emogi_job_stopped(&blocks->run.job))
+		return false;
+	*v = emogi_job_take(&blocks->run.next, VERTICES_AT_ONCE);
+	if (*v >= blocks->graph->nvertices)
+		return false;
+	*end = emogi_run_chunk_end(*v, VERTICES_AT_ONCE, blocks->graph->nvertices);
+	return true;
+}
+
+/* Count list entries that are looked at; false when the job has stopped, which is asked now and then. */
+static inline bool
+may_look(Blocks *blocks, uint64_t *looked, uint64_t more)
+{
+	const uint64_t before = *looked;
+
+	*looked += more;
+	return before / EMOGI_RUN_POLL == *looked / EMOGI_RUN_POLL || !emogi_job_stopped(&blocks->run.job);
+}
+
+/* ---- trees and numbers ---- */
+
+/* Search the components from their smallest vertices; false when the job has stopped. */
+static bool
+grow_trees(Blocks *blocks, EmogiPool *pool, const EmogiQuery *query, EmogiControl *control)
+{
+	const EmogiQuery components = {.algorithm = EMOGI_CC, .placement = query->placement};
+	EmogiResult result = {.columns[0].vertex = blocks->low};
+	const EmogiStatus status = emogi_cpu_cc(pool, blocks->graph, &components, &result, control, blocks->run.error);
+
+	emogi_job_phase(&blocks->run.job, EMOGI_PHASE_RUN, 3 * blocks->graph->nvertices);
+	if (status != EMOGI_OK)
+		emogi_job_fail(&blocks->run.job, status);
+	blocks->rooted.component = blocks->low;
+	return emogi_rooted_grow(&blocks->rooted);
+}
+
+/* Say that every vertex hangs alone. */
+static void
+begin_sizes(void *arg, int thread, int nthreads)
+{
+	Blocks	   *blocks = arg;
+	uint64_t	v,
+				end;
+
+	while (take_chunk(blocks, &v, &end))
+		for (; v < end; v++)
+			blocks->size[v] = 1;
+}
+
+/* Add what hangs from a vertex to its parent's. */
+static void
+add_size(void *arg, uint32_t v)
+{
+	Blocks	   *blocks = arg;
+
+	if (blocks->parent[v] != EMOGI_NO_VERTEX)
+		__atomic_fetch_add(&blocks->size[blocks->parent[v]], blocks->size[v], __ATOMIC_RELAXED);
+}
+
+/* Give a vertex its number, and those that hang from it the next ones. */
+static void
+give_number(void *arg, uint32_t v)
+{
+	Blocks	   *blocks = arg;
+	uint32_t   *next = blocks->parent[v] != EMOGI_NO_VERTEX ? &blocks->low[blocks->parent[v]] : &blocks->given;
+
+	blocks->first[v] = __atomic_fetch_add(next, blocks->size[v], __ATOMIC_RELAXED);
+	blocks->low[v] = blocks->first[v] + 1;
+}
+
+/* Find the least and the greatest number in a list, without one edge to the parent; false when the job has stopped. */
+static inline bool
+look_at_list(Blocks *blocks, uint64_t v, uint64_t *looked)
+{
+	const EmogiAdjacency *lists = &blocks->graph->forward;
+	const uint32_t parent = blocks->parent[v];
+	uint32_t	low = blocks->first[v];
+	uint32_t	high = low;
+
+	for (uint64_t e = lists->offsets[v]; e < lists->offsets[v + 1];)
+	{
+		const uint64_t end = emogi_run_chunk_end(e, EMOGI_RUN_POLL, lists->offsets[v + 1]);
+
+		if (!may_look(blocks, looked, end - e))
+			return false;
+		for (; e < end; e++)
+		{
+			const uint32_t w = lists->targets[e];
+			const uint32_t number = blocks->first[w];
+
+			if (w == parent && (e == lists->offsets[v] || lists->targets[e - 1] != w))
+				continue;
+			low = number < low ? number : low;
+			high = number > high ? number : high;
+		}
+	}
+	blocks->low[v] = low;
+	blocks->high[v] = high;
+	return true;
+}
+
+/* Find the least and the greatest number in each list. */
+static void
+look_at_lists(void *arg, int thread, int nthreads)
+{
+	Blocks	   *blocks = arg;
+	uint64_t	looked = 0;
+	uint64_t	v,
+				end;
+
+	while (take_chunk(blocks, &v, &end))
+	{
+		emogi_job_done(&blocks->run.job, end - v);
+		for (; v < end; v++)
+			if (!look_at_list(blocks, v, &looked))
+				return;
+	}
+	emogi_job_take(&blocks->looked, looked);
+}
+
+/* Tell the parent of a vertex what is least and greatest. */
+static void
+tell_parent(void *arg, uint32_t v)
+{
+	Blocks	   *blocks = arg;
+
+	if (blocks->parent[v] == EMOGI_NO_VERTEX)
+		return;
+	emogi_rooted_lower(&blocks->low[blocks->parent[v]], blocks->low[v]);
+	emogi_rooted_raise(&blocks->high[blocks->parent[v]], blocks->high[v]);
+}
+
+/* Find low and high; false when the job has stopped. */
+static bool
+find_reach(Blocks *blocks)
+{
+	return emogi_run_step(&blocks->run, begin_sizes, blocks, false) && emogi_rooted_up(&blocks->rooted, add_size, blocks) &&
+		emogi_rooted_down(&blocks->rooted, give_number, blocks) && emogi_run_step(&blocks->run, look_at_lists, blocks, false) &&
+		emogi_rooted_up(&blocks->rooted, tell_parent, blocks);
+}
+
+/* Say whether edges of what hangs from v lead to what hangs from `above` alone, v itself or its parent; but for the edge above v. */
+static inline bool
+stays_below(const Blocks *blocks, uint64_t v, uint64_t above)
+{
+	return blocks->low[v] >= blocks->first[above] && blocks->high[v] - blocks->first[above] < blocks->size[above];
+}
+
+/* ---- bridges ---- */
+
+/* Leave the parents of those vertices alone that have a bridge above them. */
+static void
+keep_bridges(void *arg, int thread, int nthreads)
+{
+	Blocks	   *blocks = arg;
+	uint64_t	v,
+				end;
+
+	while (take_chunk(blocks, &v, &end))
+		for (; v < end; v++)
+			if (!stays_below(blocks, v, v))
+				blocks->parent[v] = EMOGI_NO_VERTEX;
+}
+
+/* ---- blocks ---- */
+
+/* Make every vertex a block. */
+static void
+begin_labels(void *arg, int thread, int nthreads)
+{
+	Blocks	   *blocks = arg;
+	uint64_t	v,
+				end;
+
+	while (take_chunk(blocks, &v, &end))
+		for (; v < end; v++)
+			blocks->label[v] = (uint32_t) v;
+}
+
+/* Join the ends of an edge that belongs to no tree. */
+static inline void
+join_across(Blocks *blocks, uint32_t v, uint32_t w)
+{
+	if (w != v && w != blocks->parent[v] && v != blocks->parent[w])
+		emogi_links_join(blocks->label, v, w);
+}
+
+/* Join every vertex with its parent, where the edge between them is no fence, and with its first and last neighbour. */
+static void
+join_sample(void *arg, int thread, int nthreads)
+{
+	Blocks	   *blocks = arg;
+	const EmogiAdjacency *lists = &blocks->graph->forward;
+	uint64_t	v,
+				end;
+
+	while (take_chunk(blocks, &v, &end))
+		for (; v < end; v++)
+		{
+			if (blocks->parent[v] == EMOGI_NO_VERTEX)
+				continue;
+			if (!stays_below(blocks, v, blocks->parent[v]))
+				emogi_links_join(blocks->label, (uint32_t) v, blocks->parent[v]);
+			join_across(blocks, (uint32_t) v, lists->targets[lists->offsets[v]]);
+			join_across(blocks, (uint32_t) v, lists->targets[lists->offsets[v + 1] - 1]);
+		}
+}
+
+/* Replace all links by their roots. */
+static void
+compress_labels(void *arg, int thread, int nthreads)
+{
+	Blocks	   *blocks = arg;
+	uint64_t	v,
+				end;
+
+	while (take_chunk(blocks, &v, &end))
+		for (; v < end; v++)
+			emogi_links_compress(blocks->label, (uint32_t) v);
+}
+
+/* Join all vertices that are not in the giant block with their neighbours: an edge between the two is met from without. */
+static void
+join_rest(void *arg, int thread, int nthreads)
+{
+	Blocks	   *blocks = arg;
+	const EmogiAdjacency *lists = &blocks->graph->forward;
+	uint64_t	looked = 0;
+	uint64_t	v,
+				end;
+
+	while (take_chunk(blocks, &v, &end))
+	{
+		emogi_job_done(&blocks->run.job, end - v);
+		for (; v < end; v++)
+		{
+			if (emogi_links_read(blocks->label, (uint32_t) v) == blocks->giant)
+				continue;
+			for (uint64_t e = lists->offsets[v]; e < lists->offsets[v + 1];)
+			{
+				const uint64_t stop = emogi_run_chunk_end(e, EMOGI_RUN_POLL, lists->offsets[v + 1]);
+
+				if (!may_look(blocks, &looked, stop - e))
+					return;
+				for (; e < stop; e++)
+					join_across(blocks, (uint32_t) v, lists->targets[e]);
+			}
+		}
+	}
+	emogi_job_take(&blocks->looked, looked);
+}
+
+/* Prepare what is found of each block. */
+static void
+begin_tops(void *arg, int thread, int nthreads)
+{
+	Blocks	   *blocks = arg;
+	uint64_t	v,
+				end;
+
+	while (take_chunk(blocks, &v, &end))
+		for (; v < end; v++)
+		{
+			blocks->top[v] = blocks->second[v] = EMOGI_NO_VERTEX;
+			blocks->next[v] = 0;
+		}
+}
+
+/* Find the top of each block, and the second of its other vertices: the first is its label. */
+static void
+find_tops(void *arg, int thread, int nthreads)
+{
+	Blocks	   *blocks = arg;
+	uint64_t	v,
+				end;
+
+	while (take_chunk(blocks, &v, &end))
+		for (; v < end; v++)
+		{
+			const uint32_t label = blocks->label[v];
+
+			if (blocks->parent[v] == EMOGI_NO_VERTEX)
+				continue;
+			if (blocks->label[blocks->parent[v]] != label)
+				__atomic_store_n(&blocks->top[label], blocks->parent[v], __ATOMIC_RELAXED);
+			if (label != v)
+				emogi_rooted_lower(&blocks->second[label], (uint32_t) v);
+		}
+}
+
+/* Find the blocks: the label of every vertex that hangs from another, and the top and second vertex of each; false when the job has stopped. */
+static bool
+find_blocks(Blocks *blocks)
+{
+	EmogiCpuRun *run = &blocks->run;
+
+	blocks->label = blocks->rooted.level;
+	if (!emogi_run_step(run, begin_labels, blocks, false) || !emogi_run_step(run, join_sample, blocks, false) ||
+		!emogi_run_step(run, compress_labels, blocks, false))
+		return false;
+	blocks->giant = blocks->graph->nvertices > 0 ? emogi_links_giant(blocks->label, blocks->graph->nvertices) : EMOGI_NO_VERTEX;
+	if (!emogi_run_step(run, join_rest, blocks, false) || !emogi_run_step(run, compress_labels, blocks, false))
+		return false;
+	blocks->top = blocks->low;
+	blocks->second = blocks->high;
+	blocks->number = blocks->first;
+	blocks->next = blocks->size;
+	return emogi_run_step(run, begin_tops, blocks, false) && emogi_run_step(run, find_tops, blocks, false);
+}
+
+/* Say whether v is the label of a block. */
+static inline bool
+is_block(const Blocks *blocks, uint64_t v)
+{
+	return blocks->label[v] == v && blocks->parent[v] != EMOGI_NO_VERTEX;
+}
+
+/* ---- articulation points ---- */
+
+/* Count the block of the edge above each vertex. */
+static void
+count_above(void *arg, int thread, int nthreads)
+{
+	Blocks	   *blocks = arg;
+	int64_t    *components = blocks->run.result->columns[0].int64;
+	uint64_t	v,
+				end;
+
+	while (take_chunk(blocks, &v, &end))
+		for (; v < end; v++)
+			components[v] = blocks->parent[v] != EMOGI_NO_VERTEX;
+}
+
+/* Count each block for its top. */
+static void
+count_tops(void *arg, int thread, int nthreads)
+{
+	Blocks	   *blocks = arg;
+	int64_t    *components = blocks->run.result->columns[0].int64;
+	uint64_t	v,
+				end;
+
+	while (take_chunk(blocks, &v, &end))
+		for (; v < end; v++)
+			if (is_block(blocks, v))
+				__atomic_fetch_add(&components[blocks->top[v]], 1, __ATOMIC_RELAXED);
+}
+
+/* Forget the vertices that are in one block. */
+static void
+drop_others(void *arg, int thread, int nthreads)
+{
+	Blocks	   *blocks = arg;
+	int64_t    *components = blocks->run.result->columns[0].int64;
+	uint64_t	v,
+				end;
+
+	while (take_chunk(blocks, &v, &end))
+		for (; v < end; v++)
+			components[v] = components[v] < 2 ? 0 : components[v];
+}
+
+/* ---- numbers of blocks ---- */
+
+/*
+ * Get the second vertex of a block, and whether its smallest is its label. Of several blocks with the same smallest vertex those that have
+ * it as their top have their label as the second, and at most one has it as its label.
+ */
+static inline uint32_t
+second_of(const Blocks *blocks, uint32_t label, bool *is_label)
+{
+	*is_label = label < blocks->top[label];
+	if (!*is_label)
+		return label;
+	return blocks->top[label] < blocks->second[label] ? blocks->top[label] : blocks->second[label];
+}
+
+/* Say whether the work may go on, now and then. */
+static inline bool
+goes_on(Blocks *blocks, uint64_t v)
+{
+	return v % EMOGI_RUN_POLL != 0 || !emogi_job_stopped(&blocks->run.job);
+}
+
+/* Give blocks their numbers by their smallest vertices: the first of such a vertex; false when the job has stopped. */
+static bool
+add_up_blocks(Blocks *blocks)
+{
+	uint32_t	number = 0;
+	bool		is_label;
+
+	for (uint64_t v = 0; v < blocks->graph->nvertices; v++)
+	{
+		if (!goes_on(blocks, v))
+			return false;
+		if (!is_block(blocks, v))
+			continue;
+		second_of(blocks, (uint32_t) v, &is_label);
+		blocks->next[is_label ? v : blocks->top[v]]++;
+	}
+	for (uint64_t v = 0; v < blocks->graph->nvertices; v++)
+	{
+		const uint32_t count = blocks->next[v];
+
+		if (!goes_on(blocks, v))
+			return false;
+		blocks->next[v] = blocks->number[v] = number;
+		number += count;
+	}
+	return true;
+}
+
+/* Number the blocks of the same smallest vertex: those that have it as their top in the order of labels, with the other one between them. */
+static void
+number_blocks(Blocks *blocks)
+{
+	for (uint64_t v = 0; v < blocks->graph->nvertices; v++)
+	{
+		const uint32_t top = is_block(blocks, v) ? blocks->top[v] : EMOGI_NO_VERTEX;
+		bool		is_label;
+		uint32_t	second;
+
+		if (!goes_on(blocks, v))
+			return;
+		if (top == EMOGI_NO_VERTEX || v < top)
+			continue;
+		blocks->number[v] = blocks->next[top]++;
+		if (!is_block(blocks, top))
+			continue;
+		second = second_of(blocks, top, &is_label);
+		if (is_label && second < v)
+			blocks->number[v]++;
+		else if (is_label)
+			blocks->number[top]++;
+	}
+}
+
+/* Write the number of each vertex's block. */
+static void
+write_numbers(void *arg, int thread, int nthreads)
+{
+	Blocks	   *blocks = arg;
+	int64_t    *component = blocks->run.result->columns[0].int64;
+	uint64_t	v,
+				end;
+
+	while (take_chunk(blocks, &v, &end))
+		for (; v < end; v++)
+			component[v] = blocks->parent[v] == EMOGI_NO_VERTEX ? -1 : (int64_t) blocks->number[blocks->label[v]];
+}
+
+/* ---- the three of them ---- */
+
+/* Take the scratch memory, all but what is a column; false when there is none. */
+static bool
+open_blocks(Blocks *blocks, EmogiAlgorithm algorithm)
+{
+	const uint64_t n = blocks->graph->nvertices;
+	EmogiCpuRun *run = &blocks->run;
+
+	if (algorithm == EMOGI_ARTICULATION_POINTS)
+		blocks->parent = emogi_run_scratch(run, n, sizeof *blocks->parent);
+	else
+		blocks->parent = run->result->columns[algorithm == EMOGI_BRIDGES ? 0 : 1].vertex;
+	blocks->first = emogi_run_scratch(run, n, sizeof *blocks->first);
+	blocks->size = emogi_run_scratch(run, n, sizeof *blocks->size);
+	blocks->low = emogi_run_scratch(run, n, sizeof *blocks->low);
+	blocks->high = emogi_run_scratch(run, n, sizeof *blocks->high);
+	blocks->rooted = (EmogiRooted) {.run = run, .lists = &blocks->graph->forward, .nvertices = n, .parent = blocks->parent};
+	return !emogi_job_stopped(&run->job) && emogi_rooted_open(&blocks->rooted);
+}
+
+/* Fill the columns of an algorithm. */
+static void
+answer(Blocks *blocks, EmogiAlgorithm algorithm)
+{
+	EmogiCpuRun *run = &blocks->run;
+
+	if (!find_reach(blocks))
+		return;
+	if (algorithm == EMOGI_BRIDGES)
+		emogi_run_step(run, keep_bridges, blocks, false);
+	else if (!find_blocks(blocks))
+		return;
+	else if (algorithm == EMOGI_ARTICULATION_POINTS)
+	{
+		if (emogi_run_step(run, count_above, blocks, false) && emogi_run_step(run, count_tops, blocks, false))
+			emogi_run_step(run, drop_others, blocks, false);
+	}
+	else if (add_up_blocks(blocks))
+	{
+		number_blocks(blocks);
+		emogi_run_step(run, write_numbers, blocks, false);
+	}
+}
+
+EmogiStatus
+emogi_cpu_blocks(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiControl *control,
+				 EmogiError *error)
+{
+	Blocks		blocks = {.graph = graph};
+
+	emogi_run_begin(&blocks.run, pool, graph, 3 * graph->nvertices, result, control, error, "biconnected components");
+	if (open_blocks(&blocks, query->algorithm) && grow_trees(&blocks, pool, query, control))
+	{
+		answer(&blocks, query->algorithm);
+		result->nreached = graph->nvertices;
+		result->nlevels = (uint32_t) blocks.rooted.nlevels;
+		result->edges_traversed = graph->forward.nedges + blocks.looked;
+	}
+	return emogi_run_end(&blocks.run);
+}

@@ -1,0 +1,168 @@
+/*
+ * eigenvector.c: eigenvector centrality by the threads of a pool.
+ *
+ * Fills centrality[nvertices]: of Euclidean length 1, an eigenvector of the largest eigenvalue [1] where the iteration has converged.
+ *
+ * Power iteration: x' = (x + what v gets of the values in its list) / the length of that, from values that are all equal. The added x
+ * shifts every eigenvalue by 1, so that of a bipartite graph no other one is as large in size.
+ *
+ * [1] P. Bonacich. Factoring and Weighting Approaches to Status Scores and Clique Identification. J. Mathematical Sociology 2, 1972.
+ */
+#include "algorithms.h"
+#include "pull.h"
+
+#include <stdio.h>
+
+#define MOST_SQUARES 1e290		/* sums of squares up to this are numbers, and so are their parts */
+
+typedef struct Eigen
+{
+	EmogiCpuRun run;
+	EmogiPull	pull;
+	double	   *value;			/* [nvertices] */
+	double	   *sum;			/* [nvertices], before it is divided */
+	double	   *squares;		/* [nblocks], of sums */
+	double	   *changes;		/* [nblocks], the largest of a vertex */
+	double		length;			/* of all sums */
+} Eigen;
+
+/* Give every vertex the same value, of length 1 together. */
+static void
+start_values(void *arg, int thread, int nthreads)
+{
+	Eigen	   *eigen = arg;
+	const double value = 1.0 / sqrt((double) eigen->pull.nvertices);
+	uint64_t	b;
+
+	while (!emogi_job_stopped(&eigen->run.job) && (b = emogi_job_take(&eigen->run.next, 1)) < eigen->pull.nblocks)
+	{
+		uint64_t	end = emogi_run_chunk_end(b * EMOGI_PULL_BLOCK, EMOGI_PULL_BLOCK, eigen->pull.nvertices);
+
+		for (uint64_t v = b * EMOGI_PULL_BLOCK; v < end; v++)
+			eigen->value[v] = value;
+	}
+}
+
+/* What the sums of a block go into. */
+typedef struct Block
+{
+	Eigen	   *eigen;
+	double		squares;
+} Block;
+
+/* Note the sum of a vertex. */
+static inline __attribute__((always_inline)) void
+put_sum(void *arg, uint64_t v, double sum)
+{
+	Block	   *block = arg;
+	const double shifted = block->eigen->value[v] + sum;
+
+	block->eigen->sum[v] = shifted;
+	block->squares += shifted * shifted;
+}
+
+/* Make the sums of all vertices. */
+static void
+pull_sums(void *arg, int thread, int nthreads)
+{
+	Eigen	   *eigen = arg;
+	uint64_t	b;
+
+	while (!emogi_job_stopped(&eigen->run.job) && (b = emogi_job_take(&eigen->run.next, 1)) < eigen->pull.nblocks)
+	{
+		Block		block = {.eigen = eigen};
+
+		if (!emogi_pull_block(&eigen->pull, b, put_sum, &block))
+			return;
+		eigen->squares[b] = block.squares;
+	}
+}
+
+/* Divide the sums by their length: the new values. */
+static void
+divide_sums(void *arg, int thread, int nthreads)
+{
+	Eigen	   *eigen = arg;
+	uint64_t	b;
+
+	while (!emogi_job_stopped(&eigen->run.job) && (b = emogi_job_take(&eigen->run.next, 1)) < eigen->pull.nblocks)
+	{
+		uint64_t	end = emogi_run_chunk_end(b * EMOGI_PULL_BLOCK, EMOGI_PULL_BLOCK, eigen->pull.nvertices);
+		double		change = 0.0;
+
+		for (uint64_t v = b * EMOGI_PULL_BLOCK; v < end; v++)
+		{
+			const double value = eigen->sum[v] / eigen->length;
+			const double by = fabs(value - eigen->value[v]);
+
+			change = by > change ? by : change;
+			eigen->value[v] = value;
+		}
+		eigen->changes[b] = change;
+	}
+}
+
+/* Make an iteration; false when the job has stopped. */
+static bool
+make_iteration(Eigen *eigen)
+{
+	double		squares;
+	double		change = 0.0;
+
+	eigen->pull.values = eigen->value;
+	if (!emogi_pull_step(&eigen->pull, pull_sums, eigen))
+		return false;
+	squares = emogi_pull_total(eigen->squares, eigen->pull.nblocks);
+	if (!(squares <= MOST_SQUARES))
+	{
+		snprintf(eigen->run.error->message, sizeof eigen->run.error->message,
+				 "the weights of edges add up to numbers whose squares, %g together, are out of range", squares);
+		eigen->run.result->refusal.kind = EMOGI_WEIGHTS_OUT_OF_RANGE;
+	emogi_job_fail(&eigen->run.job, EMOGI_BAD_INPUT);
+		return false;
+	}
+	eigen->length = sqrt(squares);
+	if (!emogi_run_step(&eigen->run, divide_sums, eigen, false))
+		return false;
+	for (uint64_t b = 0; b < eigen->pull.nblocks; b++)
+		change = eigen->changes[b] > change ? eigen->changes[b] : change;
+	eigen->run.result->change = change;
+	return true;
+}
+
+/* Iterate until the change is below the tolerance; false when the job has stopped. */
+static bool
+iterate(Eigen *eigen, const EmogiQuery *query)
+{
+	EmogiResult *result = eigen->run.result;
+	EmogiControl *control = eigen->run.job.control;
+
+	if (!emogi_run_step(&eigen->run, start_values, eigen, false))
+		return false;
+	do
+	{
+		control->level = result->nlevels;
+		control->done = 0;
+		if (!make_iteration(eigen))
+			return false;
+		result->nlevels++;
+		result->edges_traversed += eigen->pull.lists.nedges;
+	} while (result->nlevels < query->max_iterations && !(result->change < query->tolerance));
+	return true;
+}
+
+EmogiStatus
+emogi_cpu_eigenvector(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+					  EmogiControl *control, EmogiError *error)
+{
+	Eigen		eigen = {.value = result->columns[0].float64};
+
+	emogi_run_begin(&eigen.run, pool, graph, graph->nvertices, result, control, error, "eigenvector centrality");
+	eigen.pull = emogi_pull_over(&eigen.run, graph, &graph->forward, query->is_weighted);
+	eigen.sum = emogi_run_scratch(&eigen.run, graph->nvertices, sizeof(double));
+	eigen.squares = emogi_run_scratch(&eigen.run, eigen.pull.nblocks, sizeof(double));
+	eigen.changes = emogi_run_scratch(&eigen.run, eigen.pull.nblocks, sizeof(double));
+	if (!emogi_job_stopped(&eigen.run.job) && graph->nvertices > 0 && iterate(&eigen, query))
+		result->nreached = graph->nvertices;
+	return emogi_run_end(&eigen.run);
+}

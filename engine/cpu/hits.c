@@ -1,0 +1,167 @@
+/*
+ * hits.c: hubs and authorities by the threads of a pool.
+ *
+ * Fills hub[nvertices] and authority[nvertices]: each sums to 1, or is 0 everywhere where no edge weighs anything.
+ *
+ * Power iteration [1]: a vertex has as much authority as the hubs that lead to it are good, and is as good a hub as it leads to
+ * authority. graph->forward holds where edges come from, graph->backward where they lead. Hubs begin as 1 / n.
+ *
+ * [1] J. Kleinberg. Authoritative Sources in a Hyperlinked Environment. J. ACM 46(5), 1999. Section 3.
+ */
+#include "algorithms.h"
+#include "pull.h"
+
+#include <stdio.h>
+
+#define LEAST_TOTAL 1e-290		/* totals from this on, up to its inverse: shares of them are numbers then */
+
+typedef struct Hits
+{
+	EmogiCpuRun run;
+	EmogiPull	to_authority;	/* over lists of where edges come from */
+	EmogiPull	to_hub;			/* over lists of where edges lead */
+	EmogiPull  *pull;			/* the one of this step */
+	double	   *hub;			/* [nvertices] */
+	double	   *authority;		/* [nvertices] */
+	double	   *sum;			/* [nvertices], before it is divided */
+	double	   *value;			/* [nvertices], hub or authority: what the sums become, divided */
+	double	   *totals;			/* [nblocks], of sums */
+	double	   *changes;		/* [nblocks], L1 */
+	double		total;			/* of all sums */
+} Hits;
+
+/* Give every vertex 1 / n. */
+static void
+start_hubs(void *arg, int thread, int nthreads)
+{
+	Hits	   *hits = arg;
+	uint64_t	b;
+
+	while (!emogi_job_stopped(&hits->run.job) && (b = emogi_job_take(&hits->run.next, 1)) < hits->to_hub.nblocks)
+	{
+		uint64_t	end = emogi_run_chunk_end(b * EMOGI_PULL_BLOCK, EMOGI_PULL_BLOCK, hits->to_hub.nvertices);
+
+		for (uint64_t v = b * EMOGI_PULL_BLOCK; v < end; v++)
+		{
+			hits->hub[v] = 1.0 / (double) hits->to_hub.nvertices;
+			hits->authority[v] = 0.0;
+		}
+	}
+}
+
+/* What the sums of a block go into. */
+typedef struct Block
+{
+	double	   *sum;
+	double		total;
+} Block;
+
+/* Note the sum of a vertex. */
+static inline __attribute__((always_inline)) void
+put_sum(void *arg, uint64_t v, double sum)
+{
+	Block	   *block = arg;
+
+	block->sum[v] = sum;
+	block->total += sum;
+}
+
+/* Make the sums of all vertices. */
+static void
+pull_sums(void *arg, int thread, int nthreads)
+{
+	Hits	   *hits = arg;
+	uint64_t	b;
+
+	while (!emogi_job_stopped(&hits->run.job) && (b = emogi_job_take(&hits->run.next, 1)) < hits->pull->nblocks)
+	{
+		Block		block = {.sum = hits->sum};
+
+		if (!emogi_pull_block(hits->pull, b, put_sum, &block))
+			return;
+		hits->totals[b] = block.total;
+	}
+}
+
+/* Divide the sums by their total: the new values. */
+static void
+divide_sums(void *arg, int thread, int nthreads)
+{
+	Hits	   *hits = arg;
+	uint64_t	b;
+
+	while (!emogi_job_stopped(&hits->run.job) && (b = emogi_job_take(&hits->run.next, 1)) < hits->pull->nblocks)
+	{
+		uint64_t	end = emogi_run_chunk_end(b * EMOGI_PULL_BLOCK, EMOGI_PULL_BLOCK, hits->pull->nvertices);
+		double		change = 0.0;
+
+		for (uint64_t v = b * EMOGI_PULL_BLOCK; v < end; v++)
+		{
+			const double value = hits->total > 0.0 ? hits->sum[v] / hits->total : 0.0;
+
+			change += fabs(value - hits->value[v]);
+			hits->value[v] = value;
+		}
+		hits->changes[b] = change;
+	}
+}
+
+/* Make new values of one kind of those of the other; false when the job has stopped. */
+static bool
+make_half(Hits *hits, EmogiPull *pull, const double *from, double *to)
+{
+	hits->pull = pull;
+	hits->value = to;
+	pull->values = from;
+	if (!emogi_pull_step(pull, pull_sums, hits))
+		return false;
+	hits->total = emogi_pull_total(hits->totals, pull->nblocks);
+	if (hits->total != 0.0 && !(hits->total >= LEAST_TOTAL && hits->total <= 1.0 / LEAST_TOTAL))
+	{
+		snprintf(hits->run.error->message, sizeof hits->run.error->message,
+				 "the weights of edges add up to %g, beyond what hubs and authorities can be divided by", hits->total);
+		hits->run.result->refusal.kind = EMOGI_WEIGHTS_OUT_OF_RANGE;
+	emogi_job_fail(&hits->run.job, EMOGI_BAD_INPUT);
+		return false;
+	}
+	return emogi_run_step(&hits->run, divide_sums, hits, false);
+}
+
+/* Iterate until the change is below the tolerance; false when the job has stopped. */
+static bool
+iterate(Hits *hits, const EmogiQuery *query)
+{
+	EmogiResult *result = hits->run.result;
+	EmogiControl *control = hits->run.job.control;
+
+	if (!emogi_run_step(&hits->run, start_hubs, hits, false))
+		return false;
+	do
+	{
+		control->level = result->nlevels;
+		control->done = 0;
+		if (!make_half(hits, &hits->to_authority, hits->hub, hits->authority) || !make_half(hits, &hits->to_hub, hits->authority, hits->hub))
+			return false;
+		result->change = emogi_pull_total(hits->changes, hits->to_hub.nblocks);
+		result->nlevels++;
+		result->edges_traversed += hits->to_hub.lists.nedges + hits->to_authority.lists.nedges;
+	} while (result->nlevels < query->max_iterations && !(result->change < query->tolerance));
+	return true;
+}
+
+EmogiStatus
+emogi_cpu_hits(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiControl *control,
+			   EmogiError *error)
+{
+	Hits		hits = {.hub = result->columns[0].float64, .authority = result->columns[1].float64};
+
+	emogi_run_begin(&hits.run, pool, graph, 2 * graph->nvertices, result, control, error, "hubs and authorities");
+	hits.to_authority = emogi_pull_over(&hits.run, graph, &graph->forward, query->is_weighted);
+	hits.to_hub = emogi_pull_over(&hits.run, graph, &graph->backward, query->is_weighted);
+	hits.sum = emogi_run_scratch(&hits.run, graph->nvertices, sizeof(double));
+	hits.totals = emogi_run_scratch(&hits.run, hits.to_hub.nblocks, sizeof(double));
+	hits.changes = emogi_run_scratch(&hits.run, hits.to_hub.nblocks, sizeof(double));
+	if (!emogi_job_stopped(&hits.run.job) && graph->nvertices > 0 && iterate(&hits, query))
+		result->nreached = graph->nvertices;
+	return emogi_run_end(&hits.run);
+}

@@ -1,0 +1,48 @@
+/*
+ * pull.c: steps of sums over lists, and the lists that are too long to be added up at one go (pull.h).
+ */
+#include "pull.h"
+
+EmogiPull
+emogi_pull_over(EmogiCpuRun *run, const EmogiGraph *graph, const EmogiAdjacency *lists, bool weighted)
+{
+	return (EmogiPull) {.run = run, .lists = *lists, .weight_type = graph->weight_type,
+		.weighted = weighted && graph->weight_type != EMOGI_WEIGHT_NONE, .nvertices = graph->nvertices,
+		.nblocks = (graph->nvertices + EMOGI_PULL_BLOCK - 1) / EMOGI_PULL_BLOCK};
+}
+
+bool
+emogi_pull_step(EmogiPull *pull, EmogiPoolTask step, void *arg)
+{
+	double		start = emogi_pool_now_ms();
+	uint32_t	made = pull->nsteps;
+
+	if (made < 2)
+		pull->ahead = made == 1;
+	if (!emogi_run_step(pull->run, step, arg, false))
+		return false;
+	if (made < 2)
+	{
+		pull->trial_ms[made] = emogi_pool_now_ms() - start;
+		pull->nsteps++;
+	}
+	if (made == 1)
+		pull->ahead = pull->trial_ms[1] < pull->trial_ms[0];
+	return true;
+}
+
+bool
+emogi_pull_long_list(const EmogiPull *pull, uint64_t first, uint64_t end, double *sum)
+{
+	*sum = 0.0;
+	for (uint64_t i = first; i < end; i += EMOGI_RUN_POLL)
+	{
+		uint64_t	stop = emogi_run_chunk_end(i, EMOGI_RUN_POLL, end);
+
+		*sum += pull->weighted ? emogi_pull_weighted(pull, i, stop - i) :
+			emogi_pull_entries(pull->values, pull->lists.targets + i, stop - i, false);
+		if (emogi_job_stopped(&pull->run->job))
+			return false;
+	}
+	return true;
+}

@@ -1,0 +1,146 @@
+/*
+ * pull.h: sums over lists, pulled: what every vertex gets of the values of those in its list, by the threads of a pool.
+ *
+ * The entries of a list are added in four interleaved sums, and sums over all vertices are made of fixed blocks in order, so that neither
+ * depends on the threads: the same bits with any number of them. Where the values do not fit the caches, evenly spread ones are better sent
+ * for ahead, and skewed ones not: the first two steps try both.
+ */
+#ifndef EMOGI_CPU_PULL_H
+#define EMOGI_CPU_PULL_H
+
+#include "run.h"
+
+#include "contract/semirings.h"
+
+/* Tuned. Times with these values are in bench/RESULTS.md: two cores of an Intel Xeon, commit 45449c8. */
+#define EMOGI_PULL_AHEAD 64		/* list entries whose values are sent for before they are needed */
+#define EMOGI_PULL_BLOCK 1024	/* vertices whose sums are made together */
+
+/* Sums over certain lists. Between steps it belongs to the caller's thread; in a step it is read. */
+typedef struct EmogiPull
+{
+	EmogiCpuRun *run;
+	EmogiAdjacency lists;		/* the list of v: whose values it gets */
+	EmogiWeightType weight_type;
+	bool		weighted;		/* values are multiplied by the weights of the entries */
+	const double *values;		/* [nvertices]; of this step */
+	uint64_t	nvertices;
+	uint64_t	nblocks;
+	bool		ahead;			/* send for values before they are needed; the sums are the same */
+	uint32_t	nsteps;			/* made */
+	double		trial_ms[2];	/* of a step without and with that */
+} EmogiPull;
+
+/* Takes the sum of a vertex; arg is of one block, whose vertices come in order. */
+typedef void (EmogiPullPut) (void *arg, uint64_t v, double sum);
+
+/* Get a pull over lists of a Graph. */
+extern EmogiPull emogi_pull_over(EmogiCpuRun *run, const EmogiGraph *graph, const EmogiAdjacency *lists, bool weighted);
+
+/* Run a step that pulls; false when the job has stopped. */
+extern bool emogi_pull_step(EmogiPull *pull, EmogiPoolTask step, void *arg);
+
+/* Get the sum of a list of more than EMOGI_RUN_POLL entries; false when the job has stopped. */
+extern bool emogi_pull_long_list(const EmogiPull *pull, uint64_t first, uint64_t end, double *sum);
+
+/* Add up, in their order, what blocks have found. */
+static inline double
+emogi_pull_total(const double *parts, uint64_t nblocks)
+{
+	double		total = 0.0;
+
+	for (uint64_t b = 0; b < nblocks; b++)
+		total += parts[b];
+	return total;
+}
+
+/* Add up the values of list entries. ahead: the values of those EMOGI_PULL_AHEAD farther on, which must be there, are sent for. */
+static inline __attribute__((always_inline)) double
+emogi_pull_entries(const double *values, const uint32_t *targets, uint64_t count, bool ahead)
+{
+	const uint32_t *end = targets + count / 4 * 4;
+	double		a = 0.0,
+				b = 0.0,
+				c = 0.0,
+				d = 0.0;
+
+	for (; targets < end; targets += 4)
+	{
+		for (int j = 0; ahead && j < 4; j++)
+			__builtin_prefetch(&values[targets[EMOGI_PULL_AHEAD + j]], 0, 2);
+		a += values[targets[0]];
+		b += values[targets[1]];
+		c += values[targets[2]];
+		d += values[targets[3]];
+	}
+	if (count & 2)
+	{
+		a += values[targets[0]];
+		b += values[targets[1]];
+		targets += 2;
+	}
+	if (count & 1)
+		c += values[targets[0]];
+	return (a + b) + (c + d);
+}
+
+/* Add up the values of the list entries from `first` on by their weights. */
+static inline double
+emogi_pull_weighted(const EmogiPull *pull, uint64_t first, uint64_t count)
+{
+	const uint32_t *targets = pull->lists.targets + first;
+	double		sums[4] = {0.0};
+
+	for (uint64_t i = 0; i < count; i++)
+		sums[i % 4] += pull->values[targets[i]] * emogi_weight(pull->lists.weights, pull->weight_type, first + i);
+	return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+}
+
+/* Make the sums of a block, one way; false when the job has stopped. */
+static inline __attribute__((always_inline)) bool
+emogi_pull_block_so(const EmogiPull *pull, uint64_t b, bool ahead, bool weighted, EmogiPullPut *put, void *arg)
+{
+	EmogiJob   *job = &pull->run->job;
+	uint64_t	end = emogi_run_chunk_end(b * EMOGI_PULL_BLOCK, EMOGI_PULL_BLOCK, pull->nvertices);
+	uint64_t	first = pull->lists.offsets[b * EMOGI_PULL_BLOCK];
+	uint64_t	polled = first;
+
+	for (uint64_t v = b * EMOGI_PULL_BLOCK; v < end; v++)
+	{
+		uint64_t	after = pull->lists.offsets[v + 1];
+		double		sum;
+
+		if (weighted && after - first <= EMOGI_RUN_POLL)
+			sum = emogi_pull_weighted(pull, first, after - first);
+		else if (after - first <= EMOGI_RUN_POLL)
+			sum = emogi_pull_entries(pull->values, pull->lists.targets + first, after - first, ahead);
+		else if (!emogi_pull_long_list(pull, first, after, &sum))
+			return false;
+		first = after;
+		put(arg, v, sum);
+		if (after - polled > EMOGI_RUN_POLL)
+		{
+			if (emogi_job_stopped(job))
+				return false;
+			polled = after;
+		}
+	}
+	emogi_job_done(job, end - b * EMOGI_PULL_BLOCK);
+	return true;
+}
+
+/* Make the sums of a block; false when the job has stopped. put: a constant. */
+static inline __attribute__((always_inline)) bool
+emogi_pull_block(const EmogiPull *pull, uint64_t b, EmogiPullPut *put, void *arg)
+{
+	uint64_t	end = emogi_run_chunk_end(b * EMOGI_PULL_BLOCK, EMOGI_PULL_BLOCK, pull->nvertices);
+	bool		ahead = pull->ahead && pull->lists.nedges - pull->lists.offsets[end] >= EMOGI_PULL_AHEAD + 4;
+
+	if (pull->weighted)
+		return emogi_pull_block_so(pull, b, false, true, put, arg);
+	if (ahead)
+		return emogi_pull_block_so(pull, b, true, false, put, arg);
+	return emogi_pull_block_so(pull, b, false, false, put, arg);
+}
+
+#endif							/* EMOGI_CPU_PULL_H */

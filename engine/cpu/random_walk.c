@@ -1,0 +1,249 @@
+/*
+ * random_walk.c: random walks by the threads of a pool.
+ *
+ * Fills vertex[nsources * walks * (length + 1)], see the row. A step draws an entry of the list, by its place or in the running sums of the
+ * weights, and keeps it with a chance that makes up for p and q, else draws again [1]: so it costs what the draws cost, however long the
+ * list is. After some draws that were not kept the chances of the whole list are added up instead, which gives the same distribution.
+ * Numbers come from a counter (contract/philox.h): each walk is what it is whoever makes it.
+ *
+ * [1] K. Yang, M. Zhang, K. Chen, X. Ma, Y. Bai, Y. Jiang. KnightKing: A Fast Distributed Graph Random Walk Engine. SOSP 2019. Section 3.
+ */
+#include "algorithms.h"
+#include "run.h"
+
+#include "contract/lists.h"
+#include "contract/philox.h"
+#include "contract/semirings.h"
+
+#include <stdio.h>
+
+#define WALKS_AT_ONCE 64
+#define VERTICES_AT_ONCE 1024
+#define STEPS_PER_POLL 4096
+#define MOST_DRAWS 32			/* that are not kept, before a list is looked at whole */
+#define WHOLE_LIST UINT32_MAX	/* in the place of the number of a draw */
+
+typedef struct Walks
+{
+	EmogiCpuRun run;
+	const EmogiGraph *graph;
+	const EmogiQuery *query;
+	double	   *sums;			/* [nedges]: of the weights of a list up to and with each entry; NULL = entries count alike */
+	bool		is_plain;		/* p = q = 1 */
+	double		back;			/* chance to keep an edge to the vertex before, */
+	double		near;			/* to one where an edge leads from there, */
+	double		far;			/* to any other; the largest is 1 */
+} Walks;
+
+/* Where a walk stands. */
+typedef struct Place
+{
+	uint32_t	source;
+	uint32_t	walk;			/* of that source */
+	uint32_t	step;			/* that comes */
+	uint32_t	before;			/* the vertex before; EMOGI_NO_VERTEX = none */
+	uint32_t	vertex;
+} Place;
+
+/* ---- sums of weights ---- */
+
+/* Add up the weights of a list, times scale; gets the sum. */
+static double
+add_list(Walks *walks, uint64_t first, uint64_t end, double scale)
+{
+	double		sum = 0.0;
+
+	for (uint64_t e = first; e < end; e++)
+		walks->sums[e] = sum += scale * emogi_weight(walks->graph->forward.weights, walks->graph->weight_type, e);
+	return sum;
+}
+
+/* Add up the weights of every list; where that is more than a double holds, of as small a part of each that it fits. */
+static void
+add_weights(void *arg, int thread, int nthreads)
+{
+	Walks	   *walks = arg;
+	const uint64_t *offsets = walks->graph->forward.offsets;
+	uint64_t	v;
+
+	while (!emogi_job_stopped(&walks->run.job) && (v = emogi_job_take(&walks->run.next, VERTICES_AT_ONCE)) < walks->graph->nvertices)
+	{
+		const uint64_t end = emogi_run_chunk_end(v, VERTICES_AT_ONCE, walks->graph->nvertices);
+
+		for (; v < end; v++)
+			if (isinf(add_list(walks, offsets[v], offsets[v + 1], 1.0)))
+				add_list(walks, offsets[v], offsets[v + 1], 0x1p-64);
+	}
+}
+
+/* ---- a step ---- */
+
+/* Get the chance to keep a vertex that was drawn. */
+static double
+chance_of(const Walks *walks, const Place *place, uint32_t drawn)
+{
+	if (walks->is_plain || place->before == EMOGI_NO_VERTEX)
+		return 1.0;
+	if (drawn == place->before)
+		return walks->back;
+	return emogi_lists_lead(&walks->graph->forward, place->before, drawn) ? walks->near : walks->far;
+}
+
+/* Get the share of an entry of the list that begins at first, before p and q. */
+static double
+share_of(const Walks *walks, uint64_t first, uint64_t e)
+{
+	if (walks->sums == NULL)
+		return 1.0;
+	return walks->sums[e] - (e > first ? walks->sums[e - 1] : 0.0);
+}
+
+/* Get the first entry of a list whose sum is above x; end - 1 when there is none. */
+static uint64_t
+first_above(const double *sums, uint64_t first, uint64_t end, double x)
+{
+	uint64_t	low = first;
+	uint64_t	high = end - 1;
+
+	while (low < high)
+	{
+		const uint64_t middle = low + (high - low) / 2;
+
+		if (sums[middle] > x)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low;
+}
+
+/* Draw an entry of a list that is not empty. */
+static uint64_t
+draw(const Walks *walks, uint64_t first, uint64_t end, uint64_t bits)
+{
+	if (walks->sums == NULL)
+		return first + (uint64_t) (((unsigned __int128) bits * (end - first)) >> 64);
+	return first_above(walks->sums, first, end, emogi_random_unit(bits) * walks->sums[end - 1]);
+}
+
+/* Draw a vertex by the chances of all entries; EMOGI_NO_VERTEX when canceled. */
+static uint32_t
+draw_of_all(Walks *walks, const Place *place, uint64_t first, uint64_t end, double unit)
+{
+	const uint32_t *targets = walks->graph->forward.targets;
+	uint32_t	drawn = EMOGI_NO_VERTEX;
+	double		total = 0.0;
+	double		sum = 0.0;
+
+	for (int pass = 0; pass < 2; pass++)
+		for (uint64_t e = first; e < end && !(pass == 1 && sum > unit * total); e++)
+		{
+			const double share = share_of(walks, first, e) * chance_of(walks, place, targets[e]);
+
+			if ((e - first) % STEPS_PER_POLL == STEPS_PER_POLL - 1 && emogi_job_stopped(&walks->run.job))
+				return EMOGI_NO_VERTEX;
+			if (pass == 0)
+				total += share;
+			else if (share > 0.0)
+			{
+				sum += share;
+				drawn = targets[e];
+			}
+		}
+	return drawn != EMOGI_NO_VERTEX ? drawn : targets[draw(walks, first, end, 0)];	/* all products are too small for a double */
+}
+
+/* Get the vertex that a walk goes on to; EMOGI_NO_VERTEX when nothing leads away, or canceled. */
+static uint32_t
+go_on(Walks *walks, const Place *place)
+{
+	const EmogiAdjacency *lists = &walks->graph->forward;
+	const uint64_t seed = walks->query->seed;
+	const uint64_t first = lists->offsets[place->vertex];
+	const uint64_t end = lists->offsets[place->vertex + 1];
+
+	if (first == end || (walks->sums != NULL && !(walks->sums[end - 1] > 0.0)))
+		return EMOGI_NO_VERTEX;
+	for (uint32_t i = 0; i < MOST_DRAWS; i++)
+	{
+		const EmogiRandom random = emogi_philox(seed, place->source, place->walk, place->step, i);
+		const uint32_t drawn = lists->targets[draw(walks, first, end, emogi_random_bits(random, 0))];
+
+		if (emogi_random_unit(emogi_random_bits(random, 1)) < chance_of(walks, place, drawn))
+			return drawn;
+	}
+	return draw_of_all(walks, place, first, end,
+					   emogi_random_unit(emogi_random_bits(emogi_philox(seed, place->source, place->walk, place->step, WHOLE_LIST), 0)));
+}
+
+/* ---- walks ---- */
+
+/* Make one walk into path[length + 1]. */
+static void
+walk(Walks *walks, uint32_t source, uint32_t number, uint32_t *path)
+{
+	const uint64_t length = (uint64_t) walks->query->length;
+	Place		place = {.source = source, .walk = number, .before = EMOGI_NO_VERTEX, .vertex = source};
+	uint64_t	nsteps = 0;
+
+	path[0] = source;
+	while (nsteps < length && !(nsteps % STEPS_PER_POLL == STEPS_PER_POLL - 1 && emogi_job_stopped(&walks->run.job)))
+	{
+		const uint32_t next = go_on(walks, &place);
+
+		if (next == EMOGI_NO_VERTEX)
+			break;
+		place.before = place.vertex;
+		place.vertex = path[++nsteps] = next;
+		place.step = (uint32_t) nsteps;
+	}
+	for (uint64_t i = nsteps + 1; i <= length; i++)
+		path[i] = EMOGI_NO_VERTEX;
+	__atomic_fetch_add(&walks->run.result->edges_traversed, nsteps, __ATOMIC_RELAXED);
+}
+
+/* Make all walks. */
+static void
+walk_all(void *arg, int thread, int nthreads)
+{
+	Walks	   *walks = arg;
+	const EmogiQuery *query = walks->query;
+	const uint64_t nwalks = query->nsources * (uint64_t) query->walks;
+	uint64_t	i;
+
+	while (!emogi_job_stopped(&walks->run.job) && (i = emogi_job_take(&walks->run.next, WALKS_AT_ONCE)) < nwalks)
+	{
+		const uint64_t end = emogi_run_chunk_end(i, WALKS_AT_ONCE, nwalks);
+
+		const uint64_t first = i;
+
+		for (; i < end && !emogi_job_stopped(&walks->run.job); i++)
+			walk(walks, query->sources[i / (uint64_t) query->walks], (uint32_t) (i % (uint64_t) query->walks),
+				 walks->run.result->columns[0].vertex + i * ((uint64_t) query->length + 1));
+		emogi_job_done(&walks->run.job, i - first);
+	}
+}
+
+EmogiStatus
+emogi_cpu_random_walk(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiControl *control,
+					  EmogiError *error)
+{
+	const double p = query->return_parameter;
+	const double q = query->in_out_parameter;
+	const double least = fmin(1.0, fmin(p, q));
+	const uint64_t nwalks = query->nsources * (uint64_t) query->walks;
+	Walks		walks = {.graph = graph, .query = query, .is_plain = p == 1.0 && q == 1.0,
+		.back = least / p, .near = least, .far = least / q};
+
+	emogi_run_begin(&walks.run, pool, graph, nwalks, result, control, error, "random walks");
+	if (query->is_weighted && graph->weight_type != EMOGI_WEIGHT_NONE && graph->forward.nedges > 0)
+	{
+		walks.sums = emogi_run_scratch(&walks.run, graph->forward.nedges, sizeof *walks.sums);
+		emogi_run_step(&walks.run, add_weights, &walks, false);
+	}
+	walks.run.alone = nwalks <= WALKS_AT_ONCE;
+	emogi_run_step(&walks.run, walk_all, &walks, false);
+	result->nreached = query->nsources;
+	result->nlevels = (uint32_t) query->length + 1;
+	return emogi_run_end(&walks.run);
+}

@@ -1,0 +1,139 @@
+/*
+ * pairs.c: pairs of vertices, from a query that returns them.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "executor/spi.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+#include "utils/snapmgr.h"
+
+#include "function/function.h"
+
+/* Rows fetched at a time. */
+#define FETCH_ROWS 10000
+
+/* Pairs that have been read. */
+typedef struct Pairs
+{
+	const EmogiGraph *graph;
+	EmogiForm  *form;
+	MemoryContext context;		/* of numbers */
+	uint32	   *numbers;		/* [room][2] */
+	uint64		count;
+	uint64		room;
+} Pairs;
+
+/* Find the number of the vertex in a column; EMOGI_NO_VERTEX for NULL and for what is no vertex of the graph. */
+static uint32
+number_of(const Pairs *pairs, HeapTuple row, TupleDesc desc, int column)
+{
+	bool		is_null;
+	Datum		key = SPI_getbinval(row, desc, column, &is_null);
+
+	if (is_null || emogi_key_coder_lacks(&pairs->form->coder, key))
+		return EMOGI_NO_VERTEX;
+	return emogi_graph_vertex(pairs->graph, emogi_form_find(pairs->form, pairs->graph, key));
+}
+
+/* Make room for so many more. */
+static void
+make_room(Pairs *pairs, uint64 more)
+{
+	const uint64 room = Max(2 * pairs->room, pairs->count + more);
+
+	if (pairs->count + more <= pairs->room)
+		return;
+	if (pairs->numbers == NULL)
+		pairs->numbers = MemoryContextAllocHuge(pairs->context, room * 2 * sizeof(uint32));
+	else
+		pairs->numbers = repalloc_huge(pairs->numbers, room * 2 * sizeof(uint32));
+	pairs->room = room;
+}
+
+/* Take over the rows that SPI has just fetched: those of two vertices of the graph. */
+static void
+take_rows(Pairs *pairs)
+{
+	MemoryContext old = MemoryContextSwitchTo(SPI_tuptable->tuptabcxt);
+
+	make_room(pairs, SPI_processed);
+	for (uint64 i = 0; i < SPI_processed; i++)
+	{
+		HeapTuple	row = SPI_tuptable->vals[i];
+		const uint32 v = number_of(pairs, row, SPI_tuptable->tupdesc, 1);
+		const uint32 w = v == EMOGI_NO_VERTEX ? v : number_of(pairs, row, SPI_tuptable->tupdesc, 2);
+
+		if (w == EMOGI_NO_VERTEX)
+			continue;
+		pairs->numbers[2 * pairs->count] = v;
+		pairs->numbers[2 * pairs->count++ + 1] = w;
+	}
+	MemoryContextSwitchTo(old);
+}
+
+/* See that query text is one SELECT of two vertices, inside SPI; get its length without a semicolon. */
+static int
+check_query(const char *query, const EmogiKeyType *key)
+{
+	TupleDesc	desc;
+	const int	length = emogi_query_describe(query, EMOGI_PAIRS_QUERY, &desc);
+
+	emogi_values_check_vertex(desc, 0, key);
+	emogi_values_check_vertex(desc, 1, key);
+	return length;
+}
+
+/* Raise the error that emogi_pairs_query would raise for the form of a query; does not run it. key: of the Graph, or not known. */
+void
+emogi_pairs_check(const char *query, const EmogiKeyType *key)
+{
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	(void) check_query(query, key);
+	emogi_snapshot_prepare(query);
+	SPI_finish();
+}
+
+/*
+ * Read the pairs that a query returns, run as the caller under the caller's snapshot: [*npairs][2] vertex numbers, palloc'd, in its order.
+ * Rows with a NULL, or with what is no vertex of the graph, are passed over. Raises 42601, 42804 and whatever the query raises.
+ */
+uint32 *
+emogi_pairs_query(const EmogiGraph *graph, EmogiForm *form, const char *query, uint64 *npairs)
+{
+	Pairs		pairs = {.graph = graph, .form = form, .context = CurrentMemoryContext};
+	const EmogiKeyType *key = &form->coder.key;
+	const char *cast = "";
+	StringInfoData sql;
+	EmogiReading reading;
+	Portal		portal;
+	int			length;
+
+	make_room(&pairs, 1);
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	length = check_query(query, key);
+	if (key->nparts == 0)
+		cast = psprintf("::%s", format_type_extended(key->type, -1, FORMAT_TYPE_TYPEMOD_GIVEN | FORMAT_TYPE_FORCE_QUALIFY));
+	initStringInfo(&sql);
+	appendStringInfo(&sql, "SELECT q.v%s, q.w%s FROM (", cast, cast);
+	appendBinaryStringInfo(&sql, query, length);
+	appendStringInfoString(&sql, "\n) AS q(v, w)");
+	reading = emogi_snapshot_open(sql.data, 0, NULL, 0);
+	portal = SPI_cursor_open(NULL, reading.plan, NULL, NULL, true);
+	do
+	{
+		SPI_cursor_fetch(portal, true, FETCH_ROWS);
+		take_rows(&pairs);
+		SPI_freetuptable(SPI_tuptable);
+	} while (SPI_processed > 0);
+	SPI_cursor_close(portal);
+	emogi_snapshot_check(&reading);
+	PopActiveSnapshot();
+	SPI_finish();
+	*npairs = pairs.count;
+	return pairs.numbers;
+}

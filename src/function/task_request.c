@@ -1,0 +1,310 @@
+/*
+ * task_request.c: a task as a request to the worker. Its vertices become numbers of the Graph; start values, communities and pairs are read from
+ * their queries; all of it, and the arrays that the engine is to fill, lie in the Region.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "contract/query.h"
+#include "lib/qunique.h"
+#include "utils/float.h"
+
+#include "function/function.h"
+#include "server/papers.h"
+#include "server/region.h"
+
+/* A search for one path gives up after this share of all list entries: all threads together see all of them sooner. */
+#define PATH_SHARE	16
+#define PATH_MIN_EDGES UINT64CONST(1000000)
+
+/* Allocate an array of the Region for a call, with any content. */
+static void *
+take_array(EmogiCall *call, uint64 length, Size element)
+{
+	return emogi_call_alloc_any(call, Max(length, 1) * element);
+}
+
+/* Say how a list is made shorter. */
+static const char *
+list_hint(EmogiAlgorithm algorithm)
+{
+	return algorithm == EMOGI_SIMILARITY ? "Give a smaller top_k." : "Give fewer sources, or shorter or fewer walks.";
+}
+
+/* Raise 53200 for a list that is larger than all that calls may have. */
+static void
+require_room(EmogiAlgorithm algorithm, uint64 length)
+{
+	const EmogiResultColumn *columns = emogi_algorithm_row(algorithm)->columns;
+	uint64		width = 0;
+
+	for (int i = 0; columns[i].name != NULL; i++)
+		width += emogi_algorithm_column_bytes(columns[i].type);
+	if (length > emogi_region_budget_bytes() / width)
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 errmsg("emogi.max_memory is too small for a list of " UINT64_FORMAT " elements", length),
+				 errdetail("An element takes " UINT64_FORMAT " bytes. emogi.max_memory allows " UINT64_FORMAT ".", width,
+						   emogi_region_budget_bytes()),
+				 errhint("%s", list_hint(algorithm))));
+}
+
+/* Give the result the columns of its row, where it has none yet. Raises 54000. */
+static void
+take_columns(EmogiCall *call, const EmogiQuery *query, uint64 nvertices, EmogiResult *result)
+{
+	const EmogiResultColumn *columns = emogi_algorithm_row(query->algorithm)->columns;
+	const uint64 length = emogi_query_length(nvertices, query);
+
+	if (length == PG_UINT64_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("%s would have too many rows", query->algorithm == EMOGI_SIMILARITY ? "similarities of all vertices" : "random walks"),
+				 errhint("%s", list_hint(query->algorithm))));
+	if ((emogi_algorithm_row(query->algorithm)->traits & EMOGI_IS_LIST) != 0)
+		require_room(query->algorithm, length);
+	for (int i = 0; columns[i].name != NULL; i++)
+		if (result->columns[i].any == NULL)
+			result->columns[i].any = take_array(call, length, emogi_algorithm_column_bytes(columns[i].type));
+}
+
+/* Turn keys into vertex numbers, in the Region; keys that the graph does not have are dropped. */
+static const uint32 *
+take_numbers(EmogiCall *call, const EmogiGraph *graph, const int64 *keys, uint64 nkeys, uint64 *nnumbers)
+{
+	uint32	   *numbers = take_array(call, nkeys, sizeof(uint32));
+
+	*nnumbers = 0;
+	for (uint64 i = 0; i < nkeys; i++)
+	{
+		uint32		number = emogi_graph_vertex(graph, keys[i]);
+
+		if (number != EMOGI_NO_VERTEX)
+			numbers[(*nnumbers)++] = number;
+	}
+	return numbers;
+}
+
+/* Raise that start values are none that leaps can be in proportion to. */
+static void
+report_leap(const char *what, double value)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("start values %s %g", what, value),
+			 errhint("Ranks are personalized by start values of 0 and more, of which one at least is above 0.")));
+}
+
+/* Turn start values into proportions that sum to 1. Raises 22023. */
+static void
+divide_by_sum(const EmogiTask *task, const EmogiGraph *graph, double *values)
+{
+	double		sum = 0.0;
+
+	for (uint64 v = 0; v < graph->nvertices; v++)
+	{
+		if (unlikely(values[v] < 0.0))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("invalid start value %g of vertex %s", values[v], emogi_vertices_text(task, graph, v)),
+					 errhint("Start values of emogi_pagerank must be 0 or more: leaps go there in their proportions.")));
+		sum += values[v];
+	}
+	if (isinf(sum))
+		report_leap("sum to", sum);
+	if (sum == 0.0)
+		report_leap("of the vertices of the graph sum to", sum);
+	for (uint64 v = 0; v < graph->nvertices; v++)
+		values[v] /= sum;
+}
+
+/* Are communities what a task's query of values returns? */
+bool
+emogi_task_has_communities(const EmogiTask *task)
+{
+	return emogi_algorithm_takes(emogi_algorithm_row(task->query.algorithm), EMOGI_COMMUNITIES) >= 0;
+}
+
+/* Raise 22023 for a vertex that is in no community. */
+static void
+require_communities(const EmogiTask *task, const EmogiGraph *graph, const double *communities)
+{
+	for (uint64 v = 0; v < graph->nvertices; v++)
+		if (isnan(communities[v]))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("vertex %s has no community", emogi_vertices_text(task, graph, v)),
+					 errhint("The query must return a row for each vertex of the graph.")));
+}
+
+/* Bring the start values, or communities, into the Region. */
+static void
+set_values(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, EmogiQuery *query)
+{
+	double	   *values = take_array(call, graph->nvertices, sizeof(double));
+	Size		given_bytes = Max(graph->nvertices, 1) * sizeof(bool);
+	bool	   *given = emogi_call_alloc(call, given_bytes);
+	const EmogiAlgorithmRow *row = emogi_algorithm_row(query->algorithm);
+	const bool	fixes = (row->traits & EMOGI_SUM_FIXES) != 0;
+
+	emogi_values_query(graph, task->form, task->start, emogi_task_has_communities(task), fixes || emogi_task_has_communities(task) ? get_float8_nan() : 0.0,
+					   values, given);
+	emogi_region_free(given, given_bytes);
+	if (emogi_task_has_communities(task))
+		require_communities(task, graph, values);
+	if (emogi_algorithm_takes(row, EMOGI_LEAP) < 0)
+		query->values = values;
+	else
+	{
+		divide_by_sum(task, graph, values);
+		query->leap = values;
+	}
+}
+
+/* Order vertex numbers for qsort. */
+static int
+compare_numbers(const void *a, const void *b)
+{
+	const uint32 x = *(const uint32 *) a;
+	const uint32 y = *(const uint32 *) b;
+
+	return (x > y) - (x < y);
+}
+
+/* Sort the sources, and drop repeats: each has walks of its own, which are numbered in this order. */
+static void
+sort_sources(EmogiQuery *query)
+{
+	uint32	   *sources = unconstify(uint32 *, query->sources);
+
+	qsort(sources, query->nsources, sizeof *sources, compare_numbers);
+	query->nsources = qunique(sources, query->nsources, sizeof *sources, compare_numbers);
+}
+
+/* Bring the pairs into the Region. */
+static void
+set_pairs(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, EmogiQuery *query)
+{
+	uint32	   *found = emogi_pairs_query(graph, task->form, task->pairs, &query->npairs);
+	uint32	   *pairs = take_array(call, 2 * query->npairs, sizeof(uint32));
+
+	memcpy(pairs, found, 2 * query->npairs * sizeof(uint32));
+	pfree(found);
+	query->pairs = pairs;
+}
+
+/* Begin a request for a task's Query. */
+static EmogiRequest *
+begin_request(EmogiCall *call, EmogiRequestKind kind, const EmogiTask *task, const EmogiGraph *graph)
+{
+	EmogiRequest *request = &call->slot->request;
+
+	memset(request, 0, sizeof *request);
+	request->kind = kind;
+	request->engine = emogi_engine;
+	request->graph = *graph;
+	request->query = task->query;
+	request->query.placement = emogi_placement;
+	request->query.papers = emogi_papers_query();
+	return request;
+}
+
+/* May values of a task's answer be out of range? Sums of weights of a vertex are so of doubles alone. */
+bool
+emogi_task_may_diverge(const EmogiTask *task, const EmogiGraph *graph)
+{
+	if (task->query.algorithm == EMOGI_DEGREE && graph->weight_type != EMOGI_WEIGHT_F64)
+		return false;
+	return (emogi_algorithm_row(task->query.algorithm)->traits & EMOGI_MAY_DIVERGE) != 0;
+}
+
+/* May an engine make a summary of the answer? The CPU's leaves that to whoever reads the rows; what may diverge is looked at whole. */
+static bool
+may_summarize(const EmogiTask *task, const EmogiGraph *graph)
+{
+	return task->summarize != NULL && !task->has_targets && !task->is_shared && emogi_shared->ncuda > 0 &&
+		emogi_engine != EMOGI_ENGINE_CPU && !emogi_task_may_diverge(task, graph);
+}
+
+/*
+ * Run the task's algorithm on its Graph, with new result arrays where *result has none; false, with nothing run, when no
+ * vertex is wanted that the Graph has.
+ */
+bool
+emogi_task_query(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, EmogiResult *result)
+{
+	const EmogiAlgorithmRow *row = emogi_algorithm_row(task->query.algorithm);
+	EmogiRequest *request = begin_request(call, EMOGI_REQUEST_RUN, task, graph);
+	EmogiQuery *query = &request->query;
+
+	if (task->has_sources)
+		query->sources = take_numbers(call, graph, task->keys, task->nkeys, &query->nsources);
+	if (task->has_targets && (row->traits & EMOGI_STOPS) != 0)
+	{
+		query->targets = take_numbers(call, graph, task->targets, task->ntargets, &query->ntargets);
+		if (query->ntargets == 0)
+			return false;
+	}
+	if (task->has_sources && (row->traits & EMOGI_IS_LIST) != 0)
+		sort_sources(query);
+	if (task->start != NULL)
+		set_values(call, task, graph, query);
+	if (task->pairs != NULL)
+		set_pairs(call, task, graph, query);
+	query->top_k = Min(query->top_k, (int64) Max(graph->nvertices, 2) - 1);	/* there are no more others */
+	if (may_summarize(task, graph))
+		query->summary = task->summarize(task->summarize_arg, call, task->form);
+	request->result = *result;
+	take_columns(call, query, graph->nvertices, &request->result);
+	*result = emogi_call_request(call)->result;
+	emogi_refusal_report(task, graph, result);
+	if (query->sources != NULL)
+		emogi_region_free((void *) query->sources, Max(task->nkeys, 1) * sizeof(uint32));
+	return true;
+}
+
+/*
+ * Run BFS from each of the sources (vertex numbers, 1 .. EMOGI_MSBFS_SOURCES) by itself. result->memory has been
+ * allocated for the call. Check result->too_deep.
+ */
+void
+emogi_task_batch(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, const uint32 *sources, int nsources,
+				EmogiMsbfsResult *result)
+{
+	EmogiRequest *request = begin_request(call, EMOGI_REQUEST_MSBFS, task, graph);
+	uint32	   *numbers = take_array(call, nsources, sizeof(uint32));
+
+	memcpy(numbers, sources, nsources * sizeof(uint32));
+	request->query.sources = numbers;
+	request->query.nsources = nsources;
+	request->batch = *result;
+	*result = emogi_call_request(call)->batch;
+	emogi_region_free(numbers, nsources * sizeof(uint32));
+}
+
+/*
+ * Find the path between the task's source and its target without the distances of all vertices. False when that takes
+ * too long: then run the query. path, distance: [nvertices], allocated for the call; *length = 0: there is no path.
+ */
+bool
+emogi_task_path(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, uint32 *path, double *distance,
+			   uint64 *length)
+{
+	EmogiRequest *request = begin_request(call, EMOGI_REQUEST_PATH, task, graph);
+	const EmogiReply *reply;
+	uint64		nsources;
+	uint64		ntargets;
+
+	*length = 0;
+	request->query.sources = take_numbers(call, graph, task->keys, 1, &nsources);
+	request->query.targets = take_numbers(call, graph, task->targets, 1, &ntargets);
+	if (nsources == 0 || ntargets == 0)
+		return true;
+	request->max_edges = Max(graph->forward.nedges / PATH_SHARE, PATH_MIN_EDGES);
+	request->path = path;
+	request->path_distance = distance;
+	reply = emogi_call_request(call);
+	*length = reply->path_length;
+	return reply->path_outcome != EMOGI_PATH_GAVE_UP;
+}

@@ -1,0 +1,280 @@
+/*
+ * test_lists.c: similarities and random walks are what their verifiers say, on all shapes, and the same bits for any number of threads; the
+ * verifiers notice changes; walks are as likely as the definition says; numbers by a counter are those that are published. Canceled runs
+ * and those without memory end.
+ */
+#include "contract/philox.h"
+#include "contract/query.h"
+#include "contract/semirings.h"
+#include "engines.h"
+#include "karate.h"
+#include "verify/verify.h"
+
+#define NRANDOM 150
+#define MOST_VERTICES 5000		/* that all are compared with all of */
+#define ALL_LOOKED_AT 300		/* vertices: of more the verifier may look at some */
+#define NPAIRS 300
+#define NWALKS 20000			/* that are counted from each source */
+#define LARGE 3000000			/* edges */
+
+/* An answer. */
+typedef struct Answer
+{
+	EmogiStatus status;
+	EmogiResult result;
+	EmogiError	error;
+	uint64_t	length;
+} Answer;
+
+/* Ask an engine. */
+static Answer
+ask(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query, uint32_t fail_allocation)
+{
+	EmogiControl control = {.fail_allocation = fail_allocation};
+	Answer		answer = {.length = emogi_query_length(graph->nvertices, query)};
+
+	answer.result.columns[0].any = naive_alloc(answer.length, 4);
+	answer.result.columns[1].any = naive_alloc(answer.length, 8);
+	answer.status = engine->run(state, graph, query, &answer.result, &control, &answer.error);
+	return answer;
+}
+
+/* Free an answer. */
+static void
+forget(Answer *answer)
+{
+	free(answer->result.columns[0].any);
+	free(answer->result.columns[1].any);
+}
+
+/* Change an element and see that the verifier notices. */
+static void
+check_noticed(const char *name, const EmogiGraph *graph, const EmogiQuery *query, Answer *answer, uint64_t seed)
+{
+	const uint64_t i = emogi_random(seed, 5) % answer->length;
+	uint32_t   *vertex = &answer->result.columns[0].vertex[i];
+	EmogiError	error = {{0}, {0}};
+
+	*vertex ^= UINT32_C(0x40000000);
+	CHECK(!emogi_verify(graph, query, &answer->result, &error), "%s: a change of vertex %llu was not noticed", name, (unsigned long long) i);
+	*vertex ^= UINT32_C(0x40000000);
+	if (query->algorithm != EMOGI_SIMILARITY || *vertex == EMOGI_NO_VERTEX)
+		return;
+	answer->result.columns[1].float64[i] *= 0.99;
+	answer->result.columns[1].float64[i] += 0.001;
+	CHECK(!emogi_verify(graph, query, &answer->result, &error), "%s: a change of similarity %llu was not noticed", name, (unsigned long long) i);
+}
+
+/* Ask all engines, with and without memory. */
+static void
+check_query(const char *name, const EmogiGraph *graph, const EmogiQuery *query, uint64_t seed)
+{
+	Answer		first = ask(states[0], graph, query, 0);
+
+	CHECK(first.status == EMOGI_OK && emogi_verify(graph, query, &first.result, &first.error), "%s: status %d %s", name, first.status,
+		  first.error.message);
+	for (int e = 1; e < NENGINES; e++)
+	{
+		Answer		other = ask(states[e], graph, query, 0);
+
+		CHECK(other.status == EMOGI_OK && memcmp(first.result.columns[0].any, other.result.columns[0].any, first.length * 4) == 0 &&
+			  memcmp(first.result.columns[1].any, other.result.columns[1].any, first.length * 8) == 0, "%s: not the bits of one thread", name);
+		forget(&other);
+	}
+	for (uint32_t allocation = 1; allocation < 3; allocation++)
+	{
+		Answer		other = ask(states[1], graph, query, allocation);
+
+		CHECK(other.status == EMOGI_NO_MEMORY || other.status == EMOGI_OK, "%s: status %d without memory", name, other.status);
+		forget(&other);
+	}
+	if (first.length > 0 && (query->algorithm != EMOGI_SIMILARITY || query->pairs != NULL || graph->nvertices <= ALL_LOOKED_AT))
+		check_noticed(name, graph, query, &first, seed);
+	forget(&first);
+}
+
+/* Ask for similarities of pairs. */
+static void
+check_pairs(const char *name, const EmogiGraph *graph, EmogiQuery query, uint64_t seed)
+{
+	uint32_t	pairs[NPAIRS][2];
+
+	for (uint64_t i = 0; i < NPAIRS; i++)
+		for (uint64_t k = 0; k < 2; k++)
+			pairs[i][k] = graph->nvertices == 0 ? 0 : (uint32_t) (emogi_random(seed + k, i) % (i % 3 == 0 && graph->nvertices > 20 ? 20 : graph->nvertices));
+	query.pairs = pairs[0];
+	query.npairs = graph->nvertices == 0 ? 0 : NPAIRS;
+	check_query(name, graph, &query, seed);
+}
+
+/* Ask for similarities. */
+static void
+check_similarity(const char *name, const EmogiGraph *graph, uint64_t seed)
+{
+	EmogiQuery	query = {.algorithm = EMOGI_SIMILARITY, .measure = (EmogiMeasure) (seed % 3), .top_k = 1 + (int64_t) (emogi_random(seed, 1) % 20)};
+
+	if (seed % 2 == 0)
+		query.cutoff = (double) (emogi_random(seed, 2) % 100) / 150.0;
+	check_pairs(name, graph, query, seed);
+	if (graph->nvertices <= MOST_VERTICES && graph->backward.offsets != NULL)
+		check_query(name, graph, &query, seed);
+}
+
+/* Ask for walks. */
+static void
+check_walks(const char *name, const EmogiGraph *graph, uint64_t seed)
+{
+	static const double biases[] = {1.0, 0.25, 4.0, 1e-100, 1e100, 1.0};
+	uint32_t	sources[40];
+	EmogiQuery	query = {.algorithm = EMOGI_RANDOM_WALK, .nsources = 40, .sources = sources, .walks = 1 + (int64_t) (seed % 4), .length = (int64_t) (seed % 13),
+		.seed = seed, .return_parameter = biases[emogi_random(seed, 3) % 6], .in_out_parameter = biases[emogi_random(seed, 4) % 6]};
+
+	if (graph->nvertices == 0)
+		query.nsources = 0;
+	for (uint64_t i = 0; i < query.nsources; i++)
+		sources[i] = (uint32_t) (emogi_random(seed + 9, i) % graph->nvertices);
+	check_query(name, graph, &query, seed);
+	query.is_weighted = true;
+	check_query(name, graph, &query, seed);
+}
+
+/* Ask a Graph. */
+static void
+check_graph(const char *name, const EmogiGraph *graph, uint64_t seed)
+{
+	check_similarity(name, graph, seed);
+	check_walks(name, graph, seed);
+}
+
+/* Get the chance of a step of a walk that came from `before`, by the definition: the weights of the list, divided by p and q. */
+static double
+chance_of(const EmogiGraph *graph, const EmogiQuery *query, uint32_t before, uint32_t v, uint32_t to)
+{
+	const uint64_t *offsets = graph->forward.offsets;
+	double		all = 0.0;
+	double		wanted = 0.0;
+
+	for (uint64_t e = offsets[v]; e < offsets[v + 1]; e++)
+	{
+		const uint32_t w = graph->forward.targets[e];
+		double		weight = query->is_weighted ? emogi_weight(graph->forward.weights, graph->weight_type, e) : 1.0;
+		bool		is_near = false;
+
+		for (uint64_t b = offsets[before]; b < offsets[before + 1]; b++)
+			is_near |= graph->forward.targets[b] == w;
+		weight /= w == before ? query->return_parameter : is_near ? 1.0 : query->in_out_parameter;
+		all += weight;
+		wanted += w == to ? weight : 0.0;
+	}
+	return wanted / all;
+}
+
+/* Count the second steps of many walks and compare them with their chances: the largest difference in standard deviations stays small. */
+static void
+check_chances(const char *name, const EmogiGraph *graph, double p, double q, bool is_weighted)
+{
+	const uint32_t sources[] = {0, 2, 33};
+	const EmogiQuery query = {.algorithm = EMOGI_RANDOM_WALK, .nsources = 3, .sources = sources, .walks = NWALKS, .length = 2, .seed = 42,
+		.return_parameter = p, .in_out_parameter = q, .is_weighted = is_weighted};
+	Answer		answer = ask(states[1], graph, &query, 0);
+	uint64_t	ncompared = 0;
+
+	for (uint32_t s = 0; s < 3; s++)
+	{
+		uint64_t	counts[KARATE_VERTICES][KARATE_VERTICES] = {{0}};
+		uint64_t	firsts[KARATE_VERTICES] = {0};
+
+		for (uint64_t i = 0; i < NWALKS; i++)
+		{
+			const uint32_t *path = answer.result.columns[0].vertex + (s * NWALKS + i) * 3;
+
+			firsts[path[1]]++;
+			counts[path[1]][path[2]]++;
+		}
+		for (uint32_t v = 0; v < KARATE_VERTICES; v++)
+			for (uint32_t w = 0; w < KARATE_VERTICES && firsts[v] > 0; w++)
+			{
+				const double chance = chance_of(graph, &query, sources[s], v, w);
+				const double expected = (double) firsts[v] * chance;
+				const double deviation = sqrt(expected * (1.0 - chance));
+
+				CHECK(fabs((double) counts[v][w] - expected) <= 4.5 * deviation + 4.0, "%s: %u -> %u -> %u: %llu of %llu walks, %.1f expected", name,
+					  sources[s], v, w, (unsigned long long) counts[v][w], (unsigned long long) firsts[v], expected);
+				ncompared += chance > 0.0;
+			}
+	}
+	CHECK(ncompared > 100, "%s: only %llu steps compared", name, (unsigned long long) ncompared);
+	forget(&answer);
+}
+
+/* Check that walks of the karate club are as likely as they should be, for p and q that draws make, and for such that whole lists make. */
+static void
+check_karate(void)
+{
+	EmogiShape	shape = karate_shape();
+	double	   *weights = naive_weights(1, 7, shape.nedges);
+	EmogiGraph	graph = naive_build(&shape, weights, EMOGI_BOTH, false);
+
+	check_chances("p 1, q 1", &graph, 1.0, 1.0, false);
+	check_chances("p 0.25, q 4", &graph, 0.25, 4.0, false);
+	check_chances("p 4, q 0.5, weights", &graph, 4.0, 0.5, true);
+	check_chances("p 1e-4, q 1e4, weights", &graph, 1e-4, 1e4, true);
+	check_chances("p 1000, q 1000", &graph, 1000.0, 1000.0, false);
+	naive_free(&graph);
+	free(weights);
+}
+
+/* Check numbers against the known answers that come with the authors' library Random123 (kat_vectors, philox4x32, 10 rounds). */
+static void
+check_philox(void)
+{
+	const EmogiRandom zero = emogi_philox(0, 0, 0, 0, 0);
+	const EmogiRandom ones = emogi_philox(UINT64_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX);
+
+	CHECK(zero.words[0] == 0x6627e8d5 && zero.words[1] == 0xe169c58d && zero.words[2] == 0xbc57ac4c && zero.words[3] == 0x9b00dbd8, "philox of 0");
+	CHECK(ones.words[0] == 0x408f276d && ones.words[1] == 0x41c83b0e && ones.words[2] == 0xa20bc7c6 && ones.words[3] == 0x6d5451fd, "philox of ones");
+	CHECK(emogi_random_unit(UINT64_MAX) < 1.0 && emogi_random_unit(2047) == 0.0, "numbers below 1");
+}
+
+/* Ask of a graph that is large enough for all threads; canceled before and while it runs. */
+static void
+check_large(void)
+{
+	uint32_t	sources[1000];
+	EmogiQuery	similarity = {.algorithm = EMOGI_SIMILARITY, .top_k = 10};
+	EmogiQuery	walk = {.algorithm = EMOGI_RANDOM_WALK, .nsources = 1000, .sources = sources, .walks = 50, .length = 100, .return_parameter = 0.5,
+		.in_out_parameter = 2.0};
+	EmogiShape	shape = {.name = "large", .nedges = LARGE, .edges = malloc(LARGE * sizeof(EmogiEdge))};
+	EmogiGraph	graph;
+	Answer		answer;
+
+	for (uint64_t i = 0; i < LARGE; i++)
+		shape.edges[i] = (EmogiEdge) {(int64_t) (emogi_random(1, i) % (emogi_random(2, i) % 65536 + 1)), (int64_t) (emogi_random(3, i) % 65536)};
+	for (uint32_t i = 0; i < 1000; i++)
+		sources[i] = i;
+	graph = naive_build(&shape, NULL, EMOGI_OUT, true);
+	check_pairs("large", &graph, similarity, 1);
+	check_query("large", &graph, &walk, 1);
+	answer = ask(states[1], &graph, &walk, 0);
+	engines_check_cancel("walks", &graph, &walk, answer.result);
+	forget(&answer);
+	answer = (Answer) {.length = emogi_query_length(graph.nvertices, &similarity)};
+	answer.result.columns[0].any = naive_alloc(answer.length, 4);
+	answer.result.columns[1].any = naive_alloc(answer.length, 8);
+	engines_check_cancel("similarities", &graph, &similarity, answer.result);
+	forget(&answer);
+	naive_free(&graph);
+	emogi_shape_free(&shape);
+}
+
+int
+main(void)
+{
+	engines_open();
+	check_philox();
+	check_karate();
+	engines_check_shapes(NRANDOM, 7, check_graph);	/* weights that are finite */
+	check_large();
+	engines_close();
+	return check_report("test_lists");
+}
