@@ -80,7 +80,7 @@ foreach my $control (@controls)
 	my ($rule, $seconds) = @$control;
 	my @live = $rule =~ /^live/ ? 'emogi.live_min_size = 0' : 'emogi.enable_live = off';
 	my $node = stress_node('control_' . ($rule =~ s/\W.*//r), ['thread'], $rows, @live, "emogi.fault = '$rule'");
-	my $came = stress($node, seconds => $seconds, rows => $rows, faults => $rule, until_wrong => 1);
+	my $came = stress($node, seconds => $seconds, rows => $rows, faults => $rule, evictor => $rule eq 'registration_rule=0', until_wrong => 1);
 
 	cmp_ok(scalar @{ $came->{wrong} }, '>', 0, sprintf 'negative control: %s is noticed after %.1f s, %d checks', $rule, $came->{seconds}, $came->{checks});
 	$node->stop;

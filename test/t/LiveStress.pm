@@ -383,7 +383,9 @@ my %roles = (
 	own => { clients => 1, reads => 1, scripts => \%own },
 	writers => { clients => 3, sleep => [ 1, 12 ], settings => 'synchronous_commit=off', scripts => { on('edges', %writes), on('edges', %edges_writes) } },
 	partition_writers => { clients => 2, sleep => [ 1, 30 ], scripts => { on('parts', %writes), on('parts', %parts_writes) } },
-	maintainer => { clients => 1, settings => 'maintenance_work_mem=1MB', scripts => \%maintenance });
+	maintainer => { clients => 1, settings => 'maintenance_work_mem=1MB', scripts => \%maintenance },
+	# where it is asked for: has the tables forgotten all the time, which are then registered beside those who write
+	evictor => { clients => 1, asked => 1, sleep => [ 1, 60 ], scripts => { evict => $maintenance{evict} } });
 
 # ---------------------------------------------------------------------------------------------------------------- the run
 
@@ -534,15 +536,15 @@ sub transactions
 }
 
 # Run all for so many seconds. Named: seconds; rows; readers, how many if not as many as %roles says; faults, of emogi.fault, for all
-# sessions; until_wrong: end as soon as a check is wrong. Returns what came of it: seconds, checks, wrong and errors (texts), stopped
-# (VACUUMs), late (roles that did not end), said (by role), writes (transactions), cache (its counters).
+# sessions; evictor: is there one; until_wrong: end as soon as a check is wrong. Returns what came of it: seconds, checks, wrong and errors
+# (texts), stopped (VACUUMs), late (roles that did not end), said (by role), writes (transactions), cache (its counters).
 sub stress
 {
 	my ($node, %how) = @_;
 	my $checked = checked($node);
 	my ($start, $told, $place, $calls) = (time, time, -s $checked->logfile, calls($checked));
 	my $vacuumed = -s $node->logfile;
-	my @roles = grep { $checked == $node || $_ ne 'own' } keys %roles;
+	my @roles = grep { ($checked == $node || $_ ne 'own') && (!$roles{$_}{asked} || $how{$_}) } keys %roles;
 	my %running = map { ($_ => start_role($node, $_, $how{seconds}, $how{rows}, $how{faults} // '', $_ eq 'readers' ? $how{readers} : undef)) } @roles;
 	my %vacuums = (canceled => start_canceled($node, $how{seconds}), ended => start_ended($node));
 	my ($wrong, $errors, $stopped) = ([], [], 0);
