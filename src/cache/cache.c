@@ -366,6 +366,8 @@ doom_oldest(void)
 		return true;
 	if (victim == NULL)
 		return false;
+	for (int i = 0; i < victim->nleaves; i++)
+		emogi_tables_displace(victim->leaves[i].table);
 	emogi_cache_doom(victim);
 	emogi_cache_shared->counters.evictions++;
 	return true;

@@ -44,6 +44,7 @@ extern Size emogi_tables_shmem_size(void);
 extern void emogi_tables_shmem_startup(bool found);
 extern bool emogi_tables_can_hold(int ntables);
 extern void emogi_tables_publish(int table);
+extern void emogi_tables_displace(int table);
 extern void emogi_tables_release(int table);
 extern void emogi_tables_untrack(Oid database, Oid relid);
 extern uint32 emogi_tables_ntracked(void);

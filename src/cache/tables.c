@@ -4,8 +4,9 @@
  * A table is tracked for the sake of the Graphs that stand on it; what is known of it is ring.c's. The filter, counters by hash
  * of the names of tracked tables, tells a writer without any lock of nearly every table that is not tracked.
  *
- * An entry goes when the last Graph on its table is freed. One that never had a published Graph stays for a while, so that
- * its registration grows old: under writers that never pause, this is how a table comes to be cached.
+ * An entry goes when the last Graph on its table is freed. It stays for a while, so that its registration grows old, if it never had a
+ * published Graph: under writers that never pause, this is how a table comes to be cached; and if the Graph made room for others: it
+ * comes back also for snapshots that were taken before.
  */
 #include "postgres.h"
 
@@ -24,7 +25,7 @@
 /* Counters of the filter; a power of two. */
 #define EMOGI_FILTER_SIZE	65536
 
-/* How long an entry that never had a published Graph stays without a reference. */
+/* How long such an entry stays without a reference. */
 #define EMOGI_IDLE_MS		60000
 
 EmogiTables *emogi_tables;
@@ -203,6 +204,13 @@ void
 emogi_tables_publish(int table)
 {
 	emogi_tables->tables[table].published = true;
+}
+
+/* Note that a Graph on a table makes room for others. */
+void
+emogi_tables_displace(int table)
+{
+	emogi_tables->tables[table].published = false;
 }
 
 /* Give a reference back; the last one takes the entry with it, or leaves it idle. */

@@ -17,7 +17,7 @@ typedef struct EmogiTable
 	dlist_node	chain;			/* in the bucket of its name, unless it is free */
 	dlist_node	rest;			/* in EmogiTables.idle without references, in .free when it is free */
 	int			references;		/* Graphs that stand on it, those that are being built included */
-	bool		published;		/* one of them was published: the last reference takes the entry with it */
+	bool		published;		/* one of them was since one was displaced: the last reference takes the entry with it */
 	bool		unwanted;		/* the same for another reason */
 	TimestampTz idle_since;
 

@@ -96,6 +96,23 @@ ok(($rest eq 'big1' || "$order big1" =~ /(?:^| )\Q$rest\E$/), '... the least rec
 cmp_ok(counter('evictions'), '==', 6 - scalar(() = $rest =~ /\w+/g), '... as many as are counted');
 is(call($_), 'hit', "$_ stays a hit") foreach grep { /mid/ } split / /, $rest;
 
+# A snapshot that is older than the eviction, and to which a writer of another table is still at work, has the Graph built again, once.
+my ($writer, $old) = (session($node), session($node));
+$writer->ask(q{CREATE TABLE other (a int); BEGIN; INSERT INTO other VALUES (1)});
+is($old->ask(q{BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM other}), '0', 'an old snapshot');
+$writer->ask('COMMIT');
+$writer->quit;
+is(call('big1'), 'hit', 'a Graph that goes');
+call("big$_") foreach 2, 3;
+unlike(cached(), qr/big1/, '... to make room');
+foreach my $how (qw(built hit))
+{
+	is($old->ask(q{SELECT whole('big1') = (SELECT answer FROM answer WHERE graph = 'big1')}), 't', '... and is asked for under the old snapshot');
+	is($node->safe_psql('postgres', 'SELECT cache FROM emogi_runs ORDER BY id DESC LIMIT 1'), $how, "... $how");
+}
+$old->ask('COMMIT');
+$old->quit;
+
 # One that cannot fit at all: it says what it needs, and that alone.
 $node->safe_psql('postgres', 'SELECT emogi_evict()');
 is(call('mid1'), 'built', 'before a table that cannot fit');
