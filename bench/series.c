@@ -63,7 +63,7 @@ leave_out(EmogiBench *bench, const EmogiQuery *query, EmogiStatus status, const 
 bool
 emogi_bench_run(EmogiBench *bench, EmogiSeries *series, const EmogiQuery *query, bool verify, EmogiRun *run)
 {
-	EmogiControl control = {0};
+	EmogiControl control = {.spare_bytes = UINT64_MAX};
 	EmogiError	error = {{0}, {0}};
 	double		start = emogi_pool_now_ms();
 	EmogiStatus status;
@@ -103,7 +103,7 @@ run_once(EmogiBench *bench, EmogiSeries *series, int s, int trial)
 static bool
 cancel_once(EmogiBench *bench, EmogiSeries *series, int s)
 {
-	EmogiControl control = {0};
+	EmogiControl control = {.spare_bytes = UINT64_MAX};
 	EmogiError	error = {{0}, {0}};
 	EmogiQuery	query = series->query;
 	EmogiResult result = point_result(bench);

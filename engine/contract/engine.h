@@ -24,7 +24,7 @@ extern "C" {
 #endif
 
 /* Changes whenever a struct below does, or the number of algorithms; emogi_cuda.so of another build is refused. */
-#define EMOGI_ENGINE_ABI (UINT32_C(7900) + EMOGI_NALGORITHMS)
+#define EMOGI_ENGINE_ABI (UINT32_C(7901) + EMOGI_NALGORITHMS)
 
 /* A function in a header that both compilers take, for the device, too. */
 #ifdef __CUDACC__
@@ -82,6 +82,8 @@ typedef struct EmogiControl
 	volatile uint32_t level;	/* level or iteration, from 0 */
 	volatile uint64_t done;		/* of `total`, unit of the phase: edges or vertices */
 	volatile uint64_t total;	/* 0 = unknown */
+
+	uint64_t	spare_bytes;		/* set before the run: what the CPU engine may take of memory that a run can do without, to be faster */
 
 	/* For tests: the n-th allocation, or call of the driver, of this request fails as if by itself. 0 = none does. */
 	uint32_t	fail_allocation;	/* of host memory by an engine */

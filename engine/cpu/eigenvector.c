@@ -66,15 +66,15 @@ static void
 pull_sums(void *arg, int thread, int nthreads)
 {
 	Eigen	   *eigen = arg;
-	uint64_t	b;
+	EmogiPullTurn turn = {.pull = &eigen->pull, .thread = thread};
 
-	while (!emogi_job_stopped(&eigen->run.job) && (b = emogi_job_take(&eigen->run.next, 1)) < eigen->pull.nblocks)
+	while (emogi_pull_next(&turn))
 	{
 		Block		block = {.eigen = eigen};
 
-		if (!emogi_pull_block(&eigen->pull, b, put_sum, &block))
+		if (!emogi_pull_block(&turn, put_sum, &block))
 			return;
-		eigen->squares[b] = block.squares;
+		eigen->squares[turn.block] = block.squares;
 	}
 }
 
@@ -158,7 +158,7 @@ emogi_cpu_eigenvector(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery
 	Eigen		eigen = {.value = result->columns[0].float64};
 
 	emogi_run_begin(&eigen.run, pool, graph, graph->nvertices, result, control, error, "eigenvector centrality");
-	eigen.pull = emogi_pull_over(&eigen.run, graph, &graph->forward, query->is_weighted);
+	eigen.pull = emogi_pull_over(&eigen.run, graph, &graph->forward, query);
 	eigen.sum = emogi_run_scratch(&eigen.run, graph->nvertices, sizeof(double));
 	eigen.squares = emogi_run_scratch(&eigen.run, eigen.pull.nblocks, sizeof(double));
 	eigen.changes = emogi_run_scratch(&eigen.run, eigen.pull.nblocks, sizeof(double));

@@ -71,15 +71,15 @@ static void
 pull_sums(void *arg, int thread, int nthreads)
 {
 	Hits	   *hits = arg;
-	uint64_t	b;
+	EmogiPullTurn turn = {.pull = hits->pull, .thread = thread};
 
-	while (!emogi_job_stopped(&hits->run.job) && (b = emogi_job_take(&hits->run.next, 1)) < hits->pull->nblocks)
+	while (emogi_pull_next(&turn))
 	{
 		Block		block = {.sum = hits->sum};
 
-		if (!emogi_pull_block(hits->pull, b, put_sum, &block))
+		if (!emogi_pull_block(&turn, put_sum, &block))
 			return;
-		hits->totals[b] = block.total;
+		hits->totals[turn.block] = block.total;
 	}
 }
 
@@ -156,8 +156,8 @@ emogi_cpu_hits(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query
 	Hits		hits = {.hub = result->columns[0].float64, .authority = result->columns[1].float64};
 
 	emogi_run_begin(&hits.run, pool, graph, 2 * graph->nvertices, result, control, error, "hubs and authorities");
-	hits.to_authority = emogi_pull_over(&hits.run, graph, &graph->forward, query->is_weighted);
-	hits.to_hub = emogi_pull_over(&hits.run, graph, &graph->backward, query->is_weighted);
+	hits.to_authority = emogi_pull_over(&hits.run, graph, &graph->forward, query);
+	hits.to_hub = emogi_pull_over(&hits.run, graph, &graph->backward, query);
 	hits.sum = emogi_run_scratch(&hits.run, graph->nvertices, sizeof(double));
 	hits.totals = emogi_run_scratch(&hits.run, hits.to_hub.nblocks, sizeof(double));
 	hits.changes = emogi_run_scratch(&hits.run, hits.to_hub.nblocks, sizeof(double));

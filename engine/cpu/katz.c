@@ -92,15 +92,15 @@ static void
 pull_walks(void *arg, int thread, int nthreads)
 {
 	Katz	   *katz = arg;
-	uint64_t	b;
+	EmogiPullTurn turn = {.pull = &katz->pull, .thread = thread};
 
-	while (!emogi_job_stopped(&katz->run.job) && (b = emogi_job_take(&katz->run.next, 1)) < katz->pull.nblocks)
+	while (emogi_pull_next(&turn))
 	{
 		Block		block = {.katz = katz};
 
-		if (!emogi_pull_block(&katz->pull, b, put_sum, &block))
+		if (!emogi_pull_block(&turn, put_sum, &block))
 			return;
-		katz->parts[b] = block.part;
+		katz->parts[turn.block] = block.part;
 	}
 }
 
@@ -223,7 +223,7 @@ emogi_cpu_katz(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query
 	Katz		katz = {.alpha = query->alpha, .sum = result->columns[0].float64, .rate = (double) INFINITY};
 
 	emogi_run_begin(&katz.run, pool, graph, graph->nvertices, result, control, error, "Katz centrality");
-	katz.pull = emogi_pull_over(&katz.run, graph, &graph->forward, query->is_weighted);
+	katz.pull = emogi_pull_over(&katz.run, graph, &graph->forward, query);
 	katz.share = emogi_run_scratch(&katz.run, graph->nvertices, sizeof(double));
 	katz.next_share = emogi_run_scratch(&katz.run, graph->nvertices, sizeof(double));
 	katz.squares = emogi_run_scratch(&katz.run, katz.pull.nblocks, sizeof(double));

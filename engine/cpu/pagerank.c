@@ -222,15 +222,15 @@ static void
 pull_ranks(void *arg, int thread, int nthreads)
 {
 	Ranking    *ranking = arg;
-	uint64_t	b;
+	EmogiPullTurn turn = {.pull = &ranking->pull, .thread = thread};
 
-	while (!emogi_job_stopped(&ranking->run.job) && (b = emogi_job_take(&ranking->run.next, 1)) < ranking->pull.nblocks)
+	while (emogi_pull_next(&turn))
 	{
 		Block		block = {.ranking = ranking};
 
-		if (!emogi_pull_block(&ranking->pull, b, put_sum, &block))
+		if (!emogi_pull_block(&turn, put_sum, &block))
 			return;
-		ranking->parts[b] = block.part;
+		ranking->parts[turn.block] = block.part;
 	}
 }
 
@@ -308,7 +308,7 @@ emogi_cpu_pagerank(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *q
 	ranking.out_offsets = graph->backward.offsets;
 	ranking.leap = query->leap;
 	ranking.weight_type = graph->weight_type;
-	ranking.pull = emogi_pull_over(&ranking.run, graph, &graph->forward, query->is_weighted);
+	ranking.pull = emogi_pull_over(&ranking.run, graph, &graph->forward, query);
 	if (open_ranking(&ranking, query->is_weighted) && graph->nvertices > 0 && iterate(&ranking, query))
 		result->nreached = graph->nvertices;
 	return emogi_run_end(&ranking.run);

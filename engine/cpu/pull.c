@@ -4,19 +4,22 @@
 #include "pull.h"
 
 EmogiPull
-emogi_pull_over(EmogiCpuRun *run, const EmogiGraph *graph, const EmogiAdjacency *lists, bool weighted)
+emogi_pull_over(EmogiCpuRun *run, const EmogiGraph *graph, const EmogiAdjacency *lists, const EmogiQuery *query)
 {
 	return (EmogiPull) {.run = run, .lists = *lists, .weight_type = graph->weight_type,
-		.weighted = weighted && graph->weight_type != EMOGI_WEIGHT_NONE, .nvertices = graph->nvertices,
-		.nblocks = (graph->nvertices + EMOGI_PULL_BLOCK - 1) / EMOGI_PULL_BLOCK};
+		.weighted = query->is_weighted && graph->weight_type != EMOGI_WEIGHT_NONE, .nvertices = graph->nvertices,
+		.nblocks = (graph->nvertices + EMOGI_PULL_BLOCK - 1) / EMOGI_PULL_BLOCK, .most_steps = query->max_iterations};
 }
 
 bool
 emogi_pull_step(EmogiPull *pull, EmogiPoolTask step, void *arg)
 {
-	double		start = emogi_pool_now_ms();
 	uint32_t	made = pull->nsteps;
+	double		start;
 
+	if (made == 0 && !pull->weighted && !emogi_tiles_make(&pull->tiles, pull->run, &pull->lists, pull->nvertices, pull->most_steps))
+		return false;
+	start = emogi_pool_now_ms();
 	if (made < 2)
 		pull->ahead = made == 1;
 	if (!emogi_run_step(pull->run, step, arg, false))
@@ -32,6 +35,22 @@ emogi_pull_step(EmogiPull *pull, EmogiPoolTask step, void *arg)
 }
 
 bool
+emogi_pull_next_group(EmogiPullTurn *turn)
+{
+	EmogiPull  *pull = turn->pull;
+	const uint32_t bits = pull->tiles.group_bits;
+	uint64_t	group;
+
+	if (emogi_job_stopped(&pull->run->job) || (group = emogi_job_take(&pull->run->next, 1)) >= pull->tiles.ngroups)
+		return false;
+	turn->first = group << bits;
+	turn->block = group << (bits - EMOGI_PULL_BLOCK_BITS);
+	turn->upto = emogi_run_chunk_end(turn->block, UINT64_C(1) << (bits - EMOGI_PULL_BLOCK_BITS), pull->nblocks);
+	turn->sums = emogi_tiles_sum(&pull->tiles, &pull->run->job, pull->values, group, turn->thread);
+	return turn->sums != NULL;
+}
+
+bool
 emogi_pull_long_list(const EmogiPull *pull, uint64_t first, uint64_t end, double *sum)
 {
 	*sum = 0.0;
@@ -39,8 +58,8 @@ emogi_pull_long_list(const EmogiPull *pull, uint64_t first, uint64_t end, double
 	{
 		uint64_t	stop = emogi_run_chunk_end(i, EMOGI_RUN_POLL, end);
 
-		*sum += pull->weighted ? emogi_pull_weighted(pull, i, stop - i) :
-			emogi_pull_entries(pull->values, pull->lists.targets + i, stop - i, false);
+		*sum = pull->weighted ? *sum + emogi_pull_weighted(pull, i, stop - i) :
+			emogi_pull_entries(pull->values, pull->lists.targets + i, stop - i, false, *sum);
 		if (emogi_job_stopped(&pull->run->job))
 			return false;
 	}

@@ -1,20 +1,22 @@
 /*
  * pull.h: sums over lists, pulled: what every vertex gets of the values of those in its list, by the threads of a pool.
  *
- * The entries of a list are added in four interleaved sums, and sums over all vertices are made of fixed blocks in order, so that neither
- * depends on the threads: the same bits with any number of them. Where the values do not fit the caches, evenly spread ones are better sent
- * for ahead, and skewed ones not: the first two steps try both.
+ * The entries of a list are added in order, those with weights in four interleaved sums, and sums over all vertices are made of fixed
+ * blocks in order, so that neither depends on the threads: the same bits with any number of them. Where the values do not fit the caches, there
+ * are tiles (tiles.h). Where these do not pay, evenly spread values are better sent for ahead, and skewed ones not: the first two steps try both.
  */
 #ifndef EMOGI_CPU_PULL_H
 #define EMOGI_CPU_PULL_H
 
 #include "run.h"
+#include "tiles.h"
 
 #include "contract/semirings.h"
 
 /* Tuned. Times with these values are in bench/RESULTS.md: two cores of an Intel Xeon, commit 45449c8. */
 #define EMOGI_PULL_AHEAD 64		/* list entries whose values are sent for before they are needed */
-#define EMOGI_PULL_BLOCK 1024	/* vertices whose sums are made together */
+#define EMOGI_PULL_BLOCK_BITS 10
+#define EMOGI_PULL_BLOCK ((uint64_t) 1 << EMOGI_PULL_BLOCK_BITS)	/* vertices whose sums are made together */
 
 /* Sums over certain lists. Between steps it belongs to the caller's thread; in a step it is read. */
 typedef struct EmogiPull
@@ -26,19 +28,35 @@ typedef struct EmogiPull
 	const double *values;		/* [nvertices]; of this step */
 	uint64_t	nvertices;
 	uint64_t	nblocks;
+	EmogiTiles	tiles;			/* made before the first step, if they pay */
 	bool		ahead;			/* send for values before they are needed; the sums are the same */
-	uint32_t	nsteps;			/* made */
+	uint32_t	nsteps;			/* made, up to 2 */
+	int64_t		most_steps;		/* that there may be */
 	double		trial_ms[2];	/* of a step without and with that */
 } EmogiPull;
+
+/* A thread's way through the blocks of a step. */
+typedef struct EmogiPullTurn
+{
+	EmogiPull  *pull;
+	int			thread;
+	uint64_t	block;			/* it is at, or was at last */
+	uint64_t	upto;			/* first block that is not in the group of tiles; 0 = none begun */
+	uint64_t	first;			/* vertex of that group */
+	const double *sums;			/* of that group */
+} EmogiPullTurn;
 
 /* Takes the sum of a vertex; arg is of one block, whose vertices come in order. */
 typedef void (EmogiPullPut) (void *arg, uint64_t v, double sum);
 
-/* Get a pull over lists of a Graph. */
-extern EmogiPull emogi_pull_over(EmogiCpuRun *run, const EmogiGraph *graph, const EmogiAdjacency *lists, bool weighted);
+/* Get a pull over lists of a Graph, for as many steps as a query has iterations at most. */
+extern EmogiPull emogi_pull_over(EmogiCpuRun *run, const EmogiGraph *graph, const EmogiAdjacency *lists, const EmogiQuery *query);
 
 /* Run a step that pulls; false when the job has stopped. */
 extern bool emogi_pull_step(EmogiPull *pull, EmogiPoolTask step, void *arg);
+
+/* Take the next group of tiles and add it up; false when there are no more, or the job has stopped. */
+extern bool emogi_pull_next_group(EmogiPullTurn *turn);
 
 /* Get the sum of a list of more than EMOGI_RUN_POLL entries; false when the job has stopped. */
 extern bool emogi_pull_long_list(const EmogiPull *pull, uint64_t first, uint64_t end, double *sum);
@@ -54,34 +72,25 @@ emogi_pull_total(const double *parts, uint64_t nblocks)
 	return total;
 }
 
-/* Add up the values of list entries. ahead: the values of those EMOGI_PULL_AHEAD farther on, which must be there, are sent for. */
+/*
+ * Add the values of list entries to a sum, in order. ahead: the values of those EMOGI_PULL_AHEAD farther on, which must be there, are sent
+ * for.
+ */
 static inline __attribute__((always_inline)) double
-emogi_pull_entries(const double *values, const uint32_t *targets, uint64_t count, bool ahead)
+emogi_pull_entries(const double *values, const uint32_t *targets, uint64_t count, bool ahead, double sum)
 {
 	const uint32_t *end = targets + count / 4 * 4;
-	double		a = 0.0,
-				b = 0.0,
-				c = 0.0,
-				d = 0.0;
 
 	for (; targets < end; targets += 4)
 	{
 		for (int j = 0; ahead && j < 4; j++)
 			__builtin_prefetch(&values[targets[EMOGI_PULL_AHEAD + j]], 0, 2);
-		a += values[targets[0]];
-		b += values[targets[1]];
-		c += values[targets[2]];
-		d += values[targets[3]];
+		for (int j = 0; j < 4; j++)
+			sum += values[targets[j]];
 	}
-	if (count & 2)
-	{
-		a += values[targets[0]];
-		b += values[targets[1]];
-		targets += 2;
-	}
-	if (count & 1)
-		c += values[targets[0]];
-	return (a + b) + (c + d);
+	for (uint64_t j = 0; j < count % 4; j++)
+		sum += values[targets[j]];
+	return sum;
 }
 
 /* Add up the values of the list entries from `first` on by their weights. */
@@ -113,7 +122,7 @@ emogi_pull_block_so(const EmogiPull *pull, uint64_t b, bool ahead, bool weighted
 		if (weighted && after - first <= EMOGI_RUN_POLL)
 			sum = emogi_pull_weighted(pull, first, after - first);
 		else if (after - first <= EMOGI_RUN_POLL)
-			sum = emogi_pull_entries(pull->values, pull->lists.targets + first, after - first, ahead);
+			sum = emogi_pull_entries(pull->values, pull->lists.targets + first, after - first, ahead, 0.0);
 		else if (!emogi_pull_long_list(pull, first, after, &sum))
 			return false;
 		first = after;
@@ -129,13 +138,39 @@ emogi_pull_block_so(const EmogiPull *pull, uint64_t b, bool ahead, bool weighted
 	return true;
 }
 
-/* Make the sums of a block; false when the job has stopped. put: a constant. */
-static inline __attribute__((always_inline)) bool
-emogi_pull_block(const EmogiPull *pull, uint64_t b, EmogiPullPut *put, void *arg)
+/* Go to the next block of a step that is nobody else's; false when there are no more, or the job has stopped. */
+static inline bool
+emogi_pull_next(EmogiPullTurn *turn)
 {
+	EmogiPull  *pull = turn->pull;
+
+	if (turn->block + 1 < turn->upto)
+	{
+		turn->block++;
+		return true;
+	}
+	if (pull->tiles.entries != NULL)
+		return emogi_pull_next_group(turn);
+	turn->block = emogi_job_stopped(&pull->run->job) ? pull->nblocks : emogi_job_take(&pull->run->next, 1);
+	return turn->block < pull->nblocks;
+}
+
+/* Make the sums of the block that a thread is at; false when the job has stopped. put: a constant. */
+static inline __attribute__((always_inline)) bool
+emogi_pull_block(const EmogiPullTurn *turn, EmogiPullPut *put, void *arg)
+{
+	const EmogiPull *pull = turn->pull;
+	const uint64_t b = turn->block;
 	uint64_t	end = emogi_run_chunk_end(b * EMOGI_PULL_BLOCK, EMOGI_PULL_BLOCK, pull->nvertices);
 	bool		ahead = pull->ahead && pull->lists.nedges - pull->lists.offsets[end] >= EMOGI_PULL_AHEAD + 4;
 
+	if (turn->upto > 0)
+	{
+		for (uint64_t v = b * EMOGI_PULL_BLOCK; v < end; v++)
+			put(arg, v, turn->sums[v - turn->first]);
+		emogi_job_done(&pull->run->job, end - b * EMOGI_PULL_BLOCK);
+		return true;
+	}
 	if (pull->weighted)
 		return emogi_pull_block_so(pull, b, false, true, put, arg);
 	if (ahead)

@@ -29,42 +29,72 @@ emogi_run_begin(EmogiCpuRun *run, EmogiPool *pool, const EmogiGraph *graph, uint
 	error->message[0] = error->detail[0] = '\0';
 }
 
-void *
-emogi_run_map(EmogiCpuRun *run, size_t bytes)
+/* Map memory that belongs to the run; NULL when there is none. */
+static void *
+map(EmogiCpuRun *run, size_t bytes)
 {
 	void	   *memory = MAP_FAILED;
 
 	if (emogi_job_may_allocate(&run->job))
 		memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (memory == MAP_FAILED)
-	{
-		snprintf(run->error->detail, sizeof(run->error->detail), "%llu bytes of scratch memory",
-				 (unsigned long long) bytes);
-		emogi_job_fail(&run->job, EMOGI_NO_MEMORY);
 		return NULL;
-	}
 	run->memory[run->nmappings] = memory;
 	run->memory_bytes[run->nmappings++] = bytes;
 	return memory;
 }
 
 void *
-emogi_run_scratch(EmogiCpuRun *run, uint64_t count, size_t element_bytes)
+emogi_run_map(EmogiCpuRun *run, size_t bytes)
+{
+	void	   *memory = map(run, bytes);
+
+	if (memory == NULL)
+	{
+		snprintf(run->error->detail, sizeof(run->error->detail), "%llu bytes of scratch memory",
+				 (unsigned long long) bytes);
+		emogi_job_fail(&run->job, EMOGI_NO_MEMORY);
+	}
+	return memory;
+}
+
+/* Get the bytes to map for an array, so that it can begin on a huge page if it is large. */
+static size_t
+array_bytes(uint64_t count, size_t element_bytes)
 {
 	const bool	fits = count <= (SIZE_MAX / 2 - EMOGI_LINE_BYTES) / element_bytes;
 	size_t		bytes = fits ? (size_t) count * element_bytes + EMOGI_LINE_BYTES : SIZE_MAX / 2;
-	bool		huge = bytes >= HUGE_BYTES;
-	char	   *memory;
 
-	if (huge)
-		bytes += HUGE_BYTES;	/* to begin on a huge page */
-	memory = emogi_run_map(run, bytes);
-	if (memory != NULL && huge)
-	{
-		madvise(memory, bytes, MADV_HUGEPAGE);
-		memory += HUGE_BYTES - (uintptr_t) memory % HUGE_BYTES;
-	}
-	return memory;
+	return bytes >= HUGE_BYTES ? bytes + HUGE_BYTES : bytes;
+}
+
+/* Get the array in a mapping of array_bytes. */
+static void *
+array_in(char *memory, size_t bytes)
+{
+	if (memory == NULL || bytes < HUGE_BYTES)
+		return memory;
+	madvise(memory, bytes, MADV_HUGEPAGE);
+	return memory + HUGE_BYTES - (uintptr_t) memory % HUGE_BYTES;
+}
+
+void *
+emogi_run_scratch(EmogiCpuRun *run, uint64_t count, size_t element_bytes)
+{
+	size_t		bytes = array_bytes(count, element_bytes);
+
+	return array_in(emogi_run_map(run, bytes), bytes);
+}
+
+void *
+emogi_run_spare(EmogiCpuRun *run, uint64_t count, size_t element_bytes)
+{
+	size_t		bytes = array_bytes(count, element_bytes);
+
+	if (bytes > run->job.control->spare_bytes - run->spared_bytes)
+		return NULL;
+	run->spared_bytes += bytes;
+	return array_in(map(run, bytes), bytes);
 }
 
 bool

@@ -7,7 +7,7 @@
 #include "threads/job.h"
 #include "threads/pool.h"
 
-#define EMOGI_RUN_MAPPINGS 8
+#define EMOGI_RUN_MAPPINGS 12
 #define EMOGI_RUN_POLL ((uint64_t) 1 << 20)	/* list entries between two looks at the cancel flag, at most */
 
 /*
@@ -26,6 +26,7 @@ typedef struct EmogiCpuRun
 	int			nmappings;
 	void	   *memory[EMOGI_RUN_MAPPINGS];
 	size_t		memory_bytes[EMOGI_RUN_MAPPINGS];
+	uint64_t	spared_bytes;		/* taken of what the run can do without */
 	double		start_ms;
 } EmogiCpuRun;
 
@@ -38,6 +39,9 @@ extern void *emogi_run_map(EmogiCpuRun *run, size_t bytes);
 
 /* The same for an array, line-aligned, in huge pages where it is large: most of it will be touched, in random order. */
 extern void *emogi_run_scratch(EmogiCpuRun *run, uint64_t count, size_t element_bytes);
+
+/* The same of what a run can do without: NULL where it may not be taken (EmogiControl.spare_bytes), or is not there. */
+extern void *emogi_run_spare(EmogiCpuRun *run, uint64_t count, size_t element_bytes);
 
 /* Run one step over its chunks, in all threads or in this one alone; false when the job has stopped. */
 extern bool emogi_run_step(EmogiCpuRun *run, EmogiPoolTask step, void *arg, bool alone);

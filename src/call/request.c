@@ -237,6 +237,7 @@ emogi_call_request(EmogiCall *call)
 	double		queued_ms = emogi_pool_now_ms();
 
 	memset(&slot->reply, 0, sizeof slot->reply);
+	slot->control.spare_bytes = emogi_settings_spare_bytes();
 	pass_faults(slot);
 	queue_request(slot);
 	wait_for_answer(slot);

@@ -80,6 +80,16 @@ emogi_settings_placement_name(EmogiPlacement placement)
 	return emogi_settings_option_name(placement_options, placement);
 }
 
+/* Get what one request may take of memory that it can do without: a quarter of what the Region leaves, shared by four requests. */
+uint64
+emogi_settings_spare_bytes(void)
+{
+	uint64		there = emogi_machine_bytes();
+	uint64		region = (uint64) emogi_max_memory_mb * 1024 * 1024;
+
+	return there > region ? (there - region) / 16 : 0;
+}
+
 /* Get half of that memory. */
 static int
 default_max_memory_mb(void)

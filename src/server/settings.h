@@ -47,5 +47,6 @@ extern bool emogi_notice_missing_source;	/* a source that the graph does not hav
 extern void emogi_settings_define(void);
 extern const char *emogi_settings_option_name(const struct config_enum_entry *options, int value);
 extern const char *emogi_settings_placement_name(EmogiPlacement placement);
+extern uint64 emogi_settings_spare_bytes(void);
 
 #endif							/* EMOGI_SETTINGS_H */
