@@ -86,7 +86,7 @@ look_at_plans(const char *query, EmogiForesight *foresight)
 
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
-	length = emogi_query_describe(query, EMOGI_GRAPH_QUERY, &desc);
+	length = emogi_query_describe(query, &desc);
 	plan_query(query, &foresight->nedges, &foresight->cost);
 	initStringInfo(&sql);
 	appendStringInfoString(&sql, "SELECT FROM (");

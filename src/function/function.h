@@ -81,7 +81,7 @@ extern EmogiCall *emogi_run(Oid function, EmogiTask *task, EmogiGraph *graph, Em
 extern void emogi_run_put(FunctionCallInfo fcinfo, EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph,
 						  const EmogiResult *result);
 extern Datum emogi_run_to_rows(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm, EmogiPutRows put);
-extern void emogi_run_notice_missing(const char *what, const EmogiTask *task, Datum key);
+extern void emogi_run_notice_missing(const char *what, const EmogiForm *form, Datum key);
 
 /* ---- task_request.c ---- */
 
@@ -105,6 +105,7 @@ extern char *emogi_vertices_text(const EmogiTask *task, const EmogiGraph *graph,
 /* ---- refusal.c ---- */
 
 extern void emogi_refusal_report(const EmogiTask *task, const EmogiGraph *graph, const EmogiResult *result);
+extern void emogi_refusal_warn(const EmogiTask *task, const EmogiResult *result);
 
 /* ---- near.c ---- */
 

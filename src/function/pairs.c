@@ -32,10 +32,14 @@ number_of(const Pairs *pairs, HeapTuple row, TupleDesc desc, int column)
 {
 	bool		is_null;
 	Datum		key = SPI_getbinval(row, desc, column, &is_null);
+	uint32		number;
 
 	if (is_null || emogi_key_coder_lacks(&pairs->form->coder, key))
 		return EMOGI_NO_VERTEX;
-	return emogi_graph_vertex(pairs->graph, emogi_form_find(pairs->form, pairs->graph, key));
+	number = emogi_graph_vertex(pairs->graph, emogi_form_find(pairs->form, pairs->graph, key));
+	if (number == EMOGI_NO_VERTEX)
+		emogi_run_notice_missing("vertex", pairs->form, key);
+	return number;
 }
 
 /* Make room for so many more. */
@@ -79,7 +83,7 @@ static int
 check_query(const char *query, const EmogiKeyType *key)
 {
 	TupleDesc	desc;
-	const int	length = emogi_query_describe(query, EMOGI_PAIRS_QUERY, &desc);
+	const int	length = emogi_query_describe_two(query, EMOGI_PAIRS_QUERY, "SELECT vertex1, vertex2 FROM ...", &desc);
 
 	emogi_values_check_vertex(desc, 0, key);
 	emogi_values_check_vertex(desc, 1, key);

@@ -1,5 +1,6 @@
 /*
- * refusal.c: errors of graphs that have no answer to what is asked, in terms of their keys and of the call's arguments.
+ * refusal.c: errors of graphs that have no answer to what is asked, and warnings of those that may be far from it, in terms of their keys and of
+ * the call's arguments.
  */
 #include "postgres.h"
 
@@ -83,4 +84,20 @@ emogi_refusal_report(const EmogiTask *task, const EmogiGraph *graph, const Emogi
 			report_unconverged(task, result);
 			break;
 	}
+}
+
+/* Warn of powers of a graph that are still far from what they converge to, where that was asked for. */
+void
+emogi_refusal_warn(const EmogiTask *task, const EmogiResult *result)
+{
+	const EmogiQuery *query = &task->query;
+
+	if ((query->algorithm != EMOGI_EIGENVECTOR && query->algorithm != EMOGI_HITS) || query->tolerance <= 0.0 ||
+		result->nlevels < query->max_iterations || result->change < query->tolerance)
+		return;
+	ereport(WARNING,
+			(errmsg("centralities of graph \"%s\" have not converged in %u %s", task->graph.text, result->nlevels,
+					result->nlevels == 1 ? "iteration" : "iterations"),
+			 errdetail("The last one changed them by %g; tolerance is %g.", result->change, query->tolerance),
+			 errhint("Make max_iterations larger; with tolerance 0 so many are made and nothing is said.")));
 }

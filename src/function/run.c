@@ -234,7 +234,7 @@ emogi_run_reopen(EmogiCall *call, EmogiTask *task, EmogiGraph *graph)
 
 /* Tell the caller that a vertex is not in the graph, where that is asked for: once a statement, not for each row. */
 void
-emogi_run_notice_missing(const char *what, const EmogiTask *task, Datum key)
+emogi_run_notice_missing(const char *what, const EmogiForm *form, Datum key)
 {
 	static TimestampTz told = 0;
 
@@ -242,7 +242,7 @@ emogi_run_notice_missing(const char *what, const EmogiTask *task, Datum key)
 		return;
 	told = GetCurrentStatementStartTimestamp();
 	ereport(NOTICE,
-			(errmsg("the %s %s is not in the graph", what, emogi_form_key_text(&task->form->coder.key, key)),
+			(errmsg("the %s %s is not in the graph", what, emogi_form_key_text(&form->coder.key, key)),
 			 errhint("A vertex is in the graph if an edge begins or ends there.")));
 }
 
@@ -269,7 +269,7 @@ static void
 notice_source(const EmogiTask *task, uint64 i)
 {
 	if (emogi_notice_missing_source)
-		emogi_run_notice_missing("source", task, task->sources.datums[i]);
+		emogi_run_notice_missing("source", task->form, task->sources.datums[i]);
 	else
 		notice_array(task);
 }

@@ -96,6 +96,17 @@ report_leap(const char *what, double value)
 			 errhint("Ranks are personalized by start values of 0 and more, of which one at least is above 0.")));
 }
 
+/* Raise 22023 that no vertex of the graph has a start value. */
+static void
+report_no_start(const EmogiTask *task)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("no vertex of graph \"%s\" has a start value", task->graph.text),
+			 errdetail("The query of start values returns no row, or only vertices that the graph does not have, or NULLs."),
+			 errhint("A vertex is in the graph if an edge begins or ends there. Ranks are personalized by one such vertex at least.")));
+}
+
 /* Turn start values into proportions that sum to 1. Raises 22023. */
 static void
 divide_by_sum(const EmogiTask *task, const EmogiGraph *graph, double *values)
@@ -147,9 +158,11 @@ set_values(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, Emog
 	bool	   *given = emogi_call_alloc(call, given_bytes);
 	const EmogiAlgorithmRow *row = emogi_algorithm_row(query->algorithm);
 	const bool	fixes = (row->traits & EMOGI_SUM_FIXES) != 0;
+	bool		any_given;
 
 	emogi_values_query(graph, task->form, task->start, emogi_task_has_communities(task), fixes || emogi_task_has_communities(task) ? get_float8_nan() : 0.0,
 					   values, given);
+	any_given = memchr(given, true, graph->nvertices) != NULL;
 	emogi_region_free(given, given_bytes);
 	if (emogi_task_has_communities(task))
 		require_communities(task, graph, values);
@@ -157,6 +170,8 @@ set_values(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, Emog
 		query->values = values;
 	else
 	{
+		if (!any_given)
+			report_no_start(task);
 		divide_by_sum(task, graph, values);
 		query->leap = values;
 	}
@@ -259,6 +274,7 @@ emogi_task_query(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph
 	take_columns(call, query, graph->nvertices, &request->result);
 	*result = emogi_call_request(call)->result;
 	emogi_refusal_report(task, graph, result);
+	emogi_refusal_warn(task, result);
 	if (query->sources != NULL)
 		emogi_region_free((void *) query->sources, Max(task->nkeys, 1) * sizeof(uint32));
 	return true;

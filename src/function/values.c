@@ -42,7 +42,10 @@ set_value(const Values *values, Datum key, double value)
 				 errhint("Start values must be finite numbers.")));
 	v = emogi_graph_vertex(values->graph, emogi_form_find(values->form, values->graph, key));
 	if (v == EMOGI_NO_VERTEX)
+	{
+		emogi_run_notice_missing("vertex", values->form, key);
 		return;
+	}
 	if (values->given[v])
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -116,7 +119,9 @@ static int
 check_query(const char *query, bool are_communities, const EmogiKeyType *key)
 {
 	TupleDesc	desc;
-	int			length = emogi_query_describe(query, are_communities ? EMOGI_COMMUNITIES_QUERY : EMOGI_START_QUERY, &desc);
+	int			length = are_communities ?
+		emogi_query_describe_two(query, EMOGI_COMMUNITIES_QUERY, "SELECT vertex, community FROM ...", &desc) :
+		emogi_query_describe_two(query, EMOGI_START_QUERY, "SELECT vertex, value FROM ...", &desc);
 
 	emogi_values_check_vertex(desc, 0, key);
 	if (!are_communities)

@@ -134,17 +134,17 @@ emogi_query_describe_any(const char *query, const char *what, TupleDesc *desc)
 	return end;
 }
 
-/* Prepare query text as emogi_query_describe_any does, and see that it has at least two columns. */
+/* Prepare the query of a graph as emogi_query_describe_any does, and see that it has at least two columns. */
 int
-emogi_query_describe(const char *query, const char *what, TupleDesc *desc)
+emogi_query_describe(const char *query, TupleDesc *desc)
 {
-	int			length = emogi_query_describe_any(query, what, desc);
+	int			length = emogi_query_describe_any(query, EMOGI_GRAPH_QUERY, desc);
 
 	if ((*desc)->natts < 2)
 		ereport(ERROR,
 				(errcode(ERRCODE_SYNTAX_ERROR),
-				 errmsg("the %s returns %d column, but two are needed", what, (*desc)->natts),
-				 errhint("An edge is two columns, source and target; a start value is a vertex and a number, a community a vertex and its name, a pair two vertices.")));
+				 errmsg("the %s returns %d column, but two are needed", EMOGI_GRAPH_QUERY, (*desc)->natts),
+				 errhint("An edge is two columns, source and target.")));
 	return length;
 }
 
@@ -238,6 +238,24 @@ column_names(TupleDesc desc)
 	for (int i = 1; i <= desc->natts; i++)
 		appendStringInfo(&names, "%s%s", i > 1 ? ", " : "", quote_identifier(name_of(desc, i)));
 	return names.data;
+}
+
+/*
+ * Prepare another query as emogi_query_describe_any does, and see that it has two columns and no others, of which one could be meant. example:
+ * what to select.
+ */
+int
+emogi_query_describe_two(const char *query, const char *what, const char *example, TupleDesc *desc)
+{
+	int			length = emogi_query_describe_any(query, what, desc);
+
+	if ((*desc)->natts != 2)
+		ereport(ERROR,
+				(errcode(ERRCODE_SYNTAX_ERROR),
+				 errmsg("the %s returns %d column%s, but two are needed", what, (*desc)->natts, (*desc)->natts == 1 ? "" : "s"),
+				 errdetail("Its columns are: %s.", column_names(*desc)),
+				 errhint("Select the two alone: '%s'.", example)));
+	return length;
 }
 
 /* Is this the name of a column that is hardly an end of an edge? */
@@ -419,7 +437,7 @@ emogi_query_edge_columns(TupleDesc desc, bool wants_weight, EmogiEdgeColumns *co
 int
 emogi_query_describe_edges(const char *query, bool wants_weight, TupleDesc *desc, EmogiEdgeColumns *columns)
 {
-	int			length = emogi_query_describe(query, EMOGI_GRAPH_QUERY, desc);
+	int			length = emogi_query_describe(query, desc);
 
 	emogi_query_edge_columns(*desc, wants_weight, columns);
 	return length;
