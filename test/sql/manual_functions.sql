@@ -68,6 +68,13 @@ SELECT level, community, parent, array_agg(vertex ORDER BY vertex) AS entities
 FROM emogi_leiden_text('relationships', max_cluster_size => 4)
 GROUP BY level, community, parent ORDER BY level DESC, community;
 
+INSERT INTO relationships VALUES ('gus', 'hal', 5);
+WITH h AS (SELECT max(level) OVER () - level AS level, community, parent, vertex
+           FROM emogi_leiden_text('relationships', max_cluster_size => 4)),
+     c AS (SELECT level, community, parent, count(*) AS entities FROM h GROUP BY level, community, parent)
+SELECT c.* FROM c LEFT JOIN c AS p ON p.level = c.level - 1 AND p.community = c.parent
+WHERE p.entities IS DISTINCT FROM c.entities ORDER BY level, community;
+
 SELECT round(emogi_modularity('met', 'SELECT vertex, community FROM emogi_leiden(''met'') WHERE parent IS NULL')::numeric, 4) AS leiden,
        round(emogi_modularity('met', 'SELECT vertex, label FROM emogi_cdlp(''met'')')::numeric, 4) AS cdlp;
 
@@ -106,6 +113,11 @@ INSERT INTO bought VALUES (1, 100), (1, 101), (1, 102), (2, 101), (2, 102), (2, 
 SELECT * FROM emogi_similarity('bought(customer, product)', top_k => 1);
 
 SELECT * FROM emogi_similarity('bought(customer, product)', 'overlap', pairs => 'VALUES (1, 2), (1, 3), (1, 4)');
+
+SELECT vertex2, similarity
+FROM emogi_similarity('bought(customer, product)', pairs => 'SELECT DISTINCT a.customer, b.customer
+                      FROM bought a JOIN bought b USING (product) WHERE a.customer = 1 AND b.customer <> 1')
+ORDER BY similarity DESC, vertex2 LIMIT 10;
 
 CREATE TABLE corridors (src bigint, dst bigint, weight float8);
 INSERT INTO corridors VALUES (1, 2, 1), (2, 3, 1), (3, 1, 1), (3, 4, 9), (4, 5, 1);
