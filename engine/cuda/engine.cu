@@ -91,6 +91,7 @@ start_device(EmogiEngineState *state, EmogiError *error)
 	CUDA_TRY(cudaDeviceGetAttribute(&read_only, cudaDevAttrHostRegisterReadOnlySupported, state->device));
 	state->units = properties.multiProcessorCount;
 	state->registers_read_only = read_only != 0;
+	state->shared_bytes = properties.sharedMemPerBlockOptin;
 	snprintf(state->driver, sizeof state->driver, "CUDA driver %d.%d, runtime %d.%d", driver / 1000,
 			 driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10);
 	return EMOGI_OK;
@@ -198,6 +199,7 @@ open_engine(const EmogiEngineOptions *options, EmogiEngineState **out, EmogiErro
 		return emogi_device_fail(error, EMOGI_NO_MEMORY, "out of memory", "the CUDA engine's state, %zu bytes", sizeof *state);
 	state->cap_bytes = options->device_memory_bytes;
 	state->cpu_threads = options->cpu_threads;
+	state->always_bins = options->always_bins;
 	emogi_resident_open(state);
 	status = start_device(state, error);
 	if (status == EMOGI_OK)
