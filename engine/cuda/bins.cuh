@@ -41,11 +41,18 @@
 #define BLOCK_SOURCES 40960u	/* 200 KB of values of 5 bytes */
 #define BIN_SINKS 24576u		/* 192 KB of sums of 8 bytes */
 #define MAX_HUBS 2				/* blocks whose entries are in rows */
+#define SCATTER_THREADS 1024	/* of a block of threads, of which so many are on a multiprocessor; also for rows */
+#define SCATTER_BLOCKS 1
+#define COLLECT_THREADS 1024
+#define COLLECT_BLOCKS 1
 
 #define NO_SOURCE BLOCK_SOURCES	/* whose value is 0, for padding */
 #define NO_SINK BIN_SINKS
+#define SCATTER_WARPS (SCATTER_THREADS / WARP_LANES)
+#define COLLECT_WARPS (COLLECT_THREADS / WARP_LANES)
 #define CELL_ENTRIES 8u			/* cells begin at multiples of it: what a lane reads at once */
 #define BLOCK_BYTES ((BLOCK_SOURCES + 16) * (sizeof(uint32_t) + sizeof(uint8_t)))
+#define STATIC_BYTES 1024		/* of shared memory, at most, beside these */
 #define BIN_BYTES ((BIN_SINKS + 8) * 2 * sizeof(uint32_t))
 
 /* Entries from one block of sources, sink after sink; chunks are as in chunks.cuh. All arrays here are in device memory. */
@@ -68,7 +75,7 @@ typedef struct BinUnit
 	uint32_t	upto;
 	uint32_t	piece;			/* collect: every `npieces`th stretch of each cell, from this one on */
 	uint32_t	npieces;
-	uint32_t	share;			/* warps that share a cell: a power of 2 up to 32 */
+	uint32_t	share;			/* warps that share a cell: a power of 2 up to COLLECT_WARPS */
 } BinUnit;
 
 /* What an iteration adds up, in units. */
@@ -126,8 +133,15 @@ extern EmogiStatus emogi_bins_iterate(Run *run, Bins *bins, double damping, doub
 /* Queue the copying of ranks to the order of vertices. */
 extern EmogiStatus emogi_bins_collect_ranks(Run *run, const Bins *bins, const double *rank, double *to, EmogiError *error);
 
+/* Say whether the device has the shared memory for it. */
+static inline bool
+emogi_bins_fit(const EmogiEngineState *state)
+{
+	return state->shared_bytes >= BLOCK_BYTES + STATIC_BYTES && state->shared_bytes >= BIN_BYTES + STATIC_BYTES;
+}
+
 /* Bring the kernels to the device. */
-extern EmogiStatus emogi_bins_load(EmogiError *error);
+extern EmogiStatus emogi_bins_load(const EmogiEngineState *state, EmogiError *error);
 extern EmogiStatus emogi_bins_make_load(EmogiError *error);
 
 #endif							/* EMOGI_BINS_CUH */

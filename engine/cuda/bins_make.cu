@@ -2,9 +2,7 @@
  * bins_make.cu: makes Bins: what they are is told in bins.cuh.
  *
  * Every entry has a key: its cell, or, from the first blocks of sources, its row. Entries are counted by key, which gives each key its
- * place, and then each is put to the next free place of its key. So the order within a cell is any; no sum can tell. Chunks of
- * lists are taken in an order without a pattern, so that what lies together in a cell comes from many lists: neighbours that end in
- * one vertex would wait for each other.
+ * place, and then each is put to the next free place of its key. So the order within a cell is any; no sum can tell.
  */
 #include "bins.cuh"
 #include "placing.cuh"
@@ -20,12 +18,12 @@
 #define LEAST_SWEEPS 10			/* with fewer of them a Graph that is asked again seldom pays for its Bins */
 #define CELL_MEAN 32			/* entries of a cell, at least: it is padded, and read by whole warps */
 #define HUB_PART 16				/* a block of sources has rows when it has one entry in so many, or more */
-#define UNIT_ENTRIES 262144u
-#define LAST_UNITS 4			/* the last fourth of all is cut into units so many times smaller, for an even end */
+#define SCATTER_ENTRIES 262144u	/* of a unit */
+#define COLLECT_ENTRIES 262144u
+#define LAST_UNITS 4u			/* the last fourth of all is cut into units so many times smaller, for an even end */
 
 #define LEAST_FLOOR (1.0 / (UINT64_C(1) << 29))	/* of the least rank, beside a unit of 2^-63 */
 #define LEAST_TOLERANCE 1e-9	/* changes below are not told apart by values of 36 bits */
-#define CHUNK_PRIME UINT64_C(2654435761)	/* above the number of chunks, so that it divides none */
 #define NO_KEY UINT32_MAX
 #define ALIGNMENT 256			/* of arrays */
 
@@ -92,8 +90,7 @@ template <class Take>
 static __device__ __forceinline__ void
 walk_entries(const Step &step, const Lists<Target> &lists, const Outline &outline, const uint32_t *label, const uint32_t *own, Take take)
 {
-	sweep_chunks(step, 0, outline.nchunks, [&](uint64_t ticket) {
-		const uint64_t chunk = ticket * CHUNK_PRIME % outline.nchunks;
+	sweep_chunks(step, 0, outline.nchunks, [&](uint64_t chunk) {
 		uint32_t	rank = outline.chunk_rank[chunk];
 
 		for (uint32_t round = 0; round < CHUNK_ROUNDS; round++)
@@ -267,8 +264,8 @@ emogi_bins_suit(const Run *run, const EmogiQuery *query)
 	const bool	exact = (1.0 - query->damping) / (double) run->nvertices >= LEAST_FLOOR &&
 		(query->tolerance == 0 || query->tolerance >= LEAST_TOLERANCE);
 
-	if (run->graph.placement != EMOGI_PLACEMENT_DEVICE || nedges == 0 || !exact || run->state->shared_bytes < BLOCK_BYTES ||
-		run->state->shared_bytes < BIN_BYTES || nedges + CELL_ENTRIES * ncells + MAX_HUBS * (run->nvertices + 1) >= UINT32_MAX)
+	if (run->graph.placement != EMOGI_PLACEMENT_DEVICE || nedges == 0 || !exact || !emogi_bins_fit(run->state) ||
+		nedges + CELL_ENTRIES * ncells + MAX_HUBS * (run->nvertices + 1) >= UINT32_MAX)
 		return false;
 	return run->state->always_bins ||
 		(nedges >= LEAST_ENTRIES && nedges / CELL_MEAN >= ncells && query->max_iterations >= LEAST_SWEEPS);
@@ -391,9 +388,9 @@ sum_counts(Making *making, EmogiError *error)
 
 /* Get how many entries a unit has that begins at so many of all. */
 static uint32_t
-unit_entries(const Bins *bins, uint64_t at)
+unit_entries(const Bins *bins, uint64_t at, uint32_t most)
 {
-	return at < bins->nentries / 4 * UINT64_C(3) ? UNIT_ENTRIES : UNIT_ENTRIES / LAST_UNITS;
+	return at < bins->nentries / 4 * UINT64_C(3) ? most : most / LAST_UNITS;
 }
 
 /* Cut the entries of blocks of sources into units. */
@@ -409,7 +406,7 @@ cut_scatter(Making *making)
 
 		for (uint32_t at = making->cell[(uint64_t) block * bins->nbins]; at < end; at = upto)
 		{
-			const uint32_t most = unit_entries(bins, at);
+			const uint32_t most = unit_entries(bins, at, SCATTER_ENTRIES);
 
 			upto = end - at < most ? end : at + most;
 			making->scatter[bins->nscatter++] = BinUnit{block, at, upto, 0, 1, 1};
@@ -422,9 +419,9 @@ static void
 add_units(Making *making, uint32_t bin, uint32_t first, uint32_t upto, uint64_t entries, uint32_t most)
 {
 	const uint32_t npieces = (uint32_t) ((entries + most - 1) / most);
-	uint32_t	share = WARP_LANES;
+	uint32_t	share = COLLECT_WARPS;
 
-	while (share > 1 && WARP_LANES / share < upto - first)
+	while (share > 1 && COLLECT_WARPS / share < upto - first)
 		share /= 2;
 	for (uint32_t piece = 0; piece < npieces; piece++)
 		making->collect[making->bins->ncollect++] = BinUnit{bin, first, upto, piece, npieces, share};
@@ -445,7 +442,7 @@ cut_collect(Making *making)
 		for (uint32_t block = 0; block < bins->nblocks; block++)
 		{
 			const uint32_t *cell = &making->cell[(uint64_t) block * bins->nbins + bin];
-			const uint32_t most = unit_entries(bins, all);
+			const uint32_t most = unit_entries(bins, all, COLLECT_ENTRIES);
 
 			entries += cell[1] - cell[0];
 			if (entries < most && block + 1 < bins->nblocks)
@@ -464,6 +461,7 @@ cut_units(Making *making, EmogiError *error)
 {
 	const uint64_t ncells = making->keys.ncells;
 	Bins	   *bins = making->bins;
+	const uint32_t least = (SCATTER_ENTRIES < COLLECT_ENTRIES ? SCATTER_ENTRIES : COLLECT_ENTRIES) / LAST_UNITS;
 	uint64_t	most;
 
 	making->cell = (uint32_t *) malloc((ncells + 1) * sizeof *making->cell);
@@ -471,7 +469,7 @@ cut_units(Making *making, EmogiError *error)
 		return emogi_device_fail(error, EMOGI_NO_MEMORY, "out of memory", "places of %llu cells", (unsigned long long) ncells);
 	TRY(emogi_run_fetch(making->run, making->cell, making->count, (ncells + 1) * sizeof *making->cell, error));
 	bins->nentries = making->cell[ncells];
-	most = bins->nblocks + 2 * (uint64_t) bins->nbins + 2 * (bins->nentries / (UNIT_ENTRIES / LAST_UNITS) + 1);
+	most = bins->nblocks + 2 * (uint64_t) bins->nbins + 2 * (bins->nentries / least + 1);
 	making->scatter = (BinUnit *) malloc(most * sizeof *making->scatter);
 	making->collect = (BinUnit *) malloc(most * sizeof *making->collect);
 	if (making->scatter == NULL || making->collect == NULL)

@@ -174,7 +174,7 @@ close_engine(EmogiEngineState *state)
 
 /* Bring all kernels to the device, so that no run pays for it and a missing build shows here. */
 static EmogiStatus
-load_kernels(EmogiError *error)
+load_kernels(const EmogiEngineState *state, EmogiError *error)
 {
 	TRY(emogi_derive_load(error));
 	TRY(emogi_summary_load(error));
@@ -182,7 +182,7 @@ load_kernels(EmogiError *error)
 	TRY(emogi_cuda_path_load(error));
 	TRY(emogi_cuda_ssnsp_load(error));
 	TRY(emogi_cuda_cc_load(error));
-	TRY(emogi_cuda_gather_load(error));
+	TRY(emogi_cuda_gather_load(state, error));
 	TRY(emogi_cuda_degree_load(error));
 	TRY(emogi_cuda_triangles_load(error));
 	return emogi_cuda_scc_load(error);
@@ -207,7 +207,7 @@ open_engine(const EmogiEngineOptions *options, EmogiEngineState **out, EmogiErro
 	if (status == EMOGI_OK)
 		status = make_channels(state, error);
 	if (status == EMOGI_OK)
-		status = load_kernels(error);
+		status = load_kernels(state, error);
 	if (status == EMOGI_OK)
 		status = measure_link(state, error);
 	if (status != EMOGI_OK)

@@ -85,7 +85,7 @@ choose_method(EmogiAlgorithm algorithm, EmogiWeightType type)
 }
 
 EmogiStatus
-emogi_cuda_gather_load(EmogiError *error)
+emogi_cuda_gather_load(const EmogiEngineState *state, EmogiError *error)
 {
 	const void *const kernels[] = {
 		(const void *) gather_count_degrees_kernel, (const void *) gather_join_carries_kernel,
@@ -110,7 +110,7 @@ emogi_cuda_gather_load(EmogiError *error)
 	TRY(emogi_chunks_load(error));
 	TRY(emogi_labels_load(error));
 	TRY(emogi_segments_load(error));
-	TRY(emogi_bins_load(error));
+	TRY(emogi_bins_load(state, error));
 	return LOAD_KERNELS(kernels);
 }
 
