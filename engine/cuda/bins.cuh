@@ -39,12 +39,12 @@
 
 /* Tuned constants. The figures of an NVIDIA H200 in bench/RESULTS.md (PageRank by bins) are with these values. */
 #define BLOCK_SOURCES 40960u	/* 200 KB of values of 5 bytes */
-#define BIN_SINKS 24576u		/* 192 KB of sums of 8 bytes */
+#define BIN_SINKS 12288u		/* 96 KB of sums of 8 bytes */
 #define MAX_HUBS 2				/* blocks whose entries are in rows */
 #define SCATTER_THREADS 1024	/* of a block of threads, of which so many are on a multiprocessor; also for rows */
 #define SCATTER_BLOCKS 1
-#define COLLECT_THREADS 1024
-#define COLLECT_BLOCKS 1
+#define COLLECT_THREADS 512
+#define COLLECT_BLOCKS 2
 
 #define NO_SOURCE BLOCK_SOURCES	/* whose value is 0, for padding */
 #define NO_SINK BIN_SINKS
@@ -52,8 +52,8 @@
 #define COLLECT_WARPS (COLLECT_THREADS / WARP_LANES)
 #define CELL_ENTRIES 8u			/* cells begin at multiples of it: what a lane reads at once */
 #define BLOCK_BYTES ((BLOCK_SOURCES + 16) * (sizeof(uint32_t) + sizeof(uint8_t)))
+#define BIN_BYTES (BIN_SINKS * 2 * sizeof(uint32_t))
 #define STATIC_BYTES 1024		/* of shared memory, at most, beside these */
-#define BIN_BYTES ((BIN_SINKS + 8) * 2 * sizeof(uint32_t))
 
 /* Entries from one block of sources, sink after sink; chunks are as in chunks.cuh. All arrays here are in device memory. */
 typedef struct Rows

@@ -14,13 +14,13 @@
  * Tuned constants: when Bins pay, and how they are cut. The figures of an NVIDIA H200 in bench/RESULTS.md (PageRank by bins) are
  * with these values.
  */
-#define LEAST_ENTRIES (UINT64_C(1) << 26)	/* fewer are gathered as fast */
+#define LEAST_ENTRIES (UINT64_C(3) << 24)	/* fewer are gathered as fast */
 #define LEAST_SWEEPS 10			/* with fewer of them a Graph that is asked again seldom pays for its Bins */
 #define CELL_MEAN 32			/* entries of a cell, at least: it is padded, and read by whole warps */
 #define HUB_PART 16				/* a block of sources has rows when it has one entry in so many, or more */
-#define SCATTER_ENTRIES 262144u	/* of a unit */
+#define SCATTER_ENTRIES 131072u	/* of a unit */
 #define COLLECT_ENTRIES 262144u
-#define LAST_UNITS 4u			/* the last fourth of all is cut into units so many times smaller, for an even end */
+#define LAST_UNITS 2u			/* the last fourth of all is cut into units so many times smaller, for an even end */
 
 #define LEAST_FLOOR (1.0 / (UINT64_C(1) << 29))	/* of the least rank, beside a unit of 2^-63 */
 #define LEAST_TOLERANCE 1e-9	/* changes below are not told apart by values of 36 bits */
