@@ -9,7 +9,7 @@
 #define MANTISSA_BITS 36
 #define SHARED_PERCENT 85		/* of a multiprocessor's shared memory, at least: 196 of the 228 KB that an H200 has */
 
-static_assert(BLOCK_SOURCES % (4 * SCATTER_THREADS) == 0 && BLOCK_SOURCES < 65536 && BIN_SINKS % 4 == 0 && BIN_SINKS < 65536,
+static_assert(BLOCK_SOURCES % (4 * BINS_THREADS) == 0 && BLOCK_SOURCES < 65536 && BIN_SINKS % 4 == 0 && BIN_SINKS < 65536,
 			  "blocks and bins are filled in whole pieces, and numbers in them have 16 bits");
 
 /* ---- numbers of 40 bits ---- */
@@ -59,10 +59,10 @@ fill_values(const Bins &bins, uint32_t block, uint32_t *word, uint8_t *low)
 	const uint4 *lows = (const uint4 *) (bins.low + (uint64_t) block * BLOCK_SOURCES);
 
 #pragma unroll
-	for (uint32_t i = 0; i < BLOCK_SOURCES / 4; i += SCATTER_THREADS)
+	for (uint32_t i = 0; i < BLOCK_SOURCES / 4; i += BINS_THREADS)
 		((uint4 *) word)[i + threadIdx.x] = words[i + threadIdx.x];
 #pragma unroll
-	for (uint32_t i = 0; i < BLOCK_SOURCES / 16; i += SCATTER_THREADS)
+	for (uint32_t i = 0; i < BLOCK_SOURCES / 16; i += BINS_THREADS)
 		if (i + threadIdx.x < BLOCK_SOURCES / 16)
 			((uint4 *) low)[i + threadIdx.x] = lows[i + threadIdx.x];
 	if (threadIdx.x == 0)
@@ -192,24 +192,24 @@ add_rows(const Rows &rows, unsigned long long *sum, uint32_t chunk, const uint32
 }
 
 /* Add the rows of a block of sources. Bytes: 2.1 an entry, 4 a row and an atomic operation. */
-static __global__ void __launch_bounds__(SCATTER_THREADS, SCATTER_BLOCKS)
+static __global__ void __launch_bounds__(BINS_THREADS, 1)
 bins_rows_kernel(Bins bins, uint32_t hub)
 {
 	extern __shared__ uint4 shared_memory[];
 	uint32_t   *word = (uint32_t *) shared_memory;
 	uint8_t    *low = (uint8_t *) (word + BLOCK_SOURCES + 16);
 	const Rows	rows = bins.rows[hub];
-	const uint32_t nwarps = gridDim.x * SCATTER_WARPS;
+	const uint32_t nwarps = gridDim.x * BINS_WARPS;
 
 	fill_values(bins, hub, word, low);
-	for (uint32_t chunk = blockIdx.x * SCATTER_WARPS + threadIdx.x / WARP_LANES; chunk < rows.nchunks; chunk += nwarps)
+	for (uint32_t chunk = blockIdx.x * BINS_WARPS + threadIdx.x / WARP_LANES; chunk < rows.nchunks; chunk += nwarps)
 		add_rows(rows, bins.sum, chunk, word, low);
 }
 
 /* ---- cells ---- */
 
 /* Write the value of each entry. Bytes: 2 read, 5 written an entry. */
-static __global__ void __launch_bounds__(SCATTER_THREADS, SCATTER_BLOCKS)
+static __global__ void __launch_bounds__(BINS_THREADS, 1)
 bins_scatter_kernel(Bins bins)
 {
 	extern __shared__ uint4 shared_memory[];
@@ -225,7 +225,7 @@ bins_scatter_kernel(Bins bins)
 			fill_values(bins, bins.nhubs + unit.number, word, low);
 		filled = unit.number;
 #pragma unroll 2
-		for (uint32_t i = unit.first + threadIdx.x * CELL_ENTRIES; i < unit.upto; i += SCATTER_THREADS * CELL_ENTRIES)
+		for (uint32_t i = unit.first + threadIdx.x * CELL_ENTRIES; i < unit.upto; i += BINS_THREADS * CELL_ENTRIES)
 		{
 			uint32_t	s[CELL_ENTRIES];
 			uint4	   *words = (uint4 *) (bins.entry_word + i);
@@ -294,7 +294,7 @@ add_cells(const Bins &bins, const BinUnit &unit, uint32_t *lower, uint32_t *uppe
 	const uint32_t begin = (warp % unit.share + unit.share * unit.piece) * (WARP_LANES * CELL_ENTRIES) + lane_number() * CELL_ENTRIES;
 	const uint32_t stride = unit.share * unit.npieces * (WARP_LANES * CELL_ENTRIES);
 
-	for (uint32_t block = unit.first + warp / unit.share; block < unit.upto; block += COLLECT_WARPS / unit.share)
+	for (uint32_t block = unit.first + warp / unit.share; block < unit.upto; block += BINS_WARPS / unit.share)
 	{
 		const uint32_t *cell = bins.cell + (uint64_t) block * bins.nbins + unit.number;
 		const uint32_t end = __ldg(cell + 1);
@@ -316,7 +316,7 @@ add_cells(const Bins &bins, const BinUnit &unit, uint32_t *lower, uint32_t *uppe
 }
 
 /* Add the values of each bin. Bytes: 7 an entry. */
-static __global__ void __launch_bounds__(COLLECT_THREADS, COLLECT_BLOCKS)
+static __global__ void __launch_bounds__(BINS_THREADS, 1)
 bins_collect_kernel(Bins bins)
 {
 	extern __shared__ uint4 shared_memory[];
@@ -328,12 +328,12 @@ bins_collect_kernel(Bins bins)
 		const BinUnit unit = bins.collect[u];
 		unsigned long long *sum = bins.sum + (uint64_t) unit.number * BIN_SINKS;
 
-		for (uint32_t i = threadIdx.x; i < 2 * BIN_SINKS / 4; i += COLLECT_THREADS)
+		for (uint32_t i = threadIdx.x; i < 2 * BIN_SINKS / 4; i += BINS_THREADS)
 			shared_memory[i] = make_uint4(0, 0, 0, 0);
 		__syncthreads();
 		add_cells(bins, unit, lower, upper);
 		__syncthreads();
-		for (uint32_t i = threadIdx.x; i < BIN_SINKS; i += COLLECT_THREADS)
+		for (uint32_t i = threadIdx.x; i < BIN_SINKS; i += BINS_THREADS)
 		{
 			const unsigned long long value = (unsigned long long) upper[i] << 32 | lower[i];
 
@@ -440,13 +440,13 @@ emogi_bins_iterate(Run *run, Bins *bins, double damping, double *rank, double *c
 
 	bins->turn ^= 1;
 	for (uint32_t hub = 0; hub < bins->nhubs; hub++)
-		CUDA_LAUNCH_SHARED(bins_rows_kernel, units * SCATTER_BLOCKS, SCATTER_THREADS, BLOCK_BYTES, stream, *bins, hub);
+		CUDA_LAUNCH_SHARED(bins_rows_kernel, units, BINS_THREADS, BLOCK_BYTES, stream, *bins, hub);
 	CUDA_TRY(cudaMemsetAsync(bins->next, 0, 2 * sizeof *bins->next, stream));
 	CUDA_TRY(cudaMemsetAsync(&bins->outcome[bins->turn], 0, sizeof *bins->outcome, stream));
 	if (bins->nentries > 0)
 	{
-		CUDA_LAUNCH_SHARED(bins_scatter_kernel, units * SCATTER_BLOCKS, SCATTER_THREADS, BLOCK_BYTES, stream, *bins);
-		CUDA_LAUNCH_SHARED(bins_collect_kernel, units * COLLECT_BLOCKS, COLLECT_THREADS, BIN_BYTES, stream, *bins);
+		CUDA_LAUNCH_SHARED(bins_scatter_kernel, units, BINS_THREADS, BLOCK_BYTES, stream, *bins);
+		CUDA_LAUNCH_SHARED(bins_collect_kernel, units, BINS_THREADS, BIN_BYTES, stream, *bins);
 	}
 	CUDA_LAUNCH(bins_finish_kernel<false>, run->full_blocks, BLOCK_THREADS, stream, *bins, damping, rank);
 	CUDA_TRY(cudaMemcpyAsync(run->state->mailbox, &bins->outcome[bins->turn], sizeof *outcome, cudaMemcpyDeviceToHost, stream));

@@ -38,18 +38,14 @@
 #include "labels.cuh"
 
 /* Tuned constants. The figures of an NVIDIA H200 in bench/RESULTS.md (PageRank by bins) are with these values. */
-#define BLOCK_SOURCES 40960u	/* 200 KB of values of 5 bytes */
-#define BIN_SINKS 12288u		/* 96 KB of sums of 8 bytes */
+#define BLOCK_SOURCES 36864u	/* 180 KB of values of 5 bytes: the first-level cache, where reads under way wait, has the rest */
+#define BIN_SINKS 24576u		/* 192 KB of sums of 8 bytes */
 #define MAX_HUBS 2				/* blocks whose entries are in rows */
-#define SCATTER_THREADS 1024	/* of a block of threads, of which so many are on a multiprocessor; also for rows */
-#define SCATTER_BLOCKS 1
-#define COLLECT_THREADS 512
-#define COLLECT_BLOCKS 2
+#define BINS_THREADS 1024		/* of the kernels that fill shared memory: one block a multiprocessor */
 
 #define NO_SOURCE BLOCK_SOURCES	/* whose value is 0, for padding */
 #define NO_SINK BIN_SINKS
-#define SCATTER_WARPS (SCATTER_THREADS / WARP_LANES)
-#define COLLECT_WARPS (COLLECT_THREADS / WARP_LANES)
+#define BINS_WARPS (BINS_THREADS / WARP_LANES)
 #define CELL_ENTRIES 8u			/* cells begin at multiples of it: what a lane reads at once */
 #define BLOCK_BYTES ((BLOCK_SOURCES + 16) * (sizeof(uint32_t) + sizeof(uint8_t)))
 #define BIN_BYTES (BIN_SINKS * 2 * sizeof(uint32_t))
@@ -75,7 +71,7 @@ typedef struct BinUnit
 	uint32_t	upto;
 	uint32_t	piece;			/* collect: every `npieces`th stretch of each cell, from this one on */
 	uint32_t	npieces;
-	uint32_t	share;			/* warps that share a cell: a power of 2 up to COLLECT_WARPS */
+	uint32_t	share;			/* warps that share a cell: a power of 2 up to BINS_WARPS */
 } BinUnit;
 
 /* What an iteration adds up, in units. */

@@ -18,9 +18,12 @@
 #define LEAST_SWEEPS 10			/* with fewer of them a Graph that is asked again seldom pays for its Bins */
 #define CELL_MEAN 32			/* entries of a cell, at least: it is padded, and read by whole warps */
 #define HUB_PART 16				/* a block of sources has rows when it has one entry in so many, or more */
-#define SCATTER_ENTRIES 131072u	/* of a unit */
-#define COLLECT_ENTRIES 262144u
-#define LAST_UNITS 2u			/* the last fourth of all is cut into units so many times smaller, for an even end */
+#define SCATTER_UNITS 16u		/* of a multiprocessor, so that all end together */
+#define COLLECT_UNITS 4u
+#define MOST_SCATTER 131072u	/* entries of a unit */
+#define MOST_COLLECT 524288u
+#define LEAST_UNIT 32768u
+#define LAST_UNITS 2u			/* the last fourth of all is cut into units so many times smaller */
 
 #define LEAST_FLOOR (1.0 / (UINT64_C(1) << 29))	/* of the least rank, beside a unit of 2^-63 */
 #define LEAST_TOLERANCE 1e-9	/* changes below are not told apart by values of 36 bits */
@@ -386,17 +389,27 @@ sum_counts(Making *making, EmogiError *error)
 	return EMOGI_OK;
 }
 
-/* Get how many entries a unit has that begins at so many of all. */
+/* Get how many entries a unit has, of so many a multiprocessor. */
 static uint32_t
-unit_entries(const Bins *bins, uint64_t at, uint32_t most)
+unit_entries(const Making *making, uint32_t nunits, uint32_t most)
 {
-	return at < bins->nentries / 4 * UINT64_C(3) ? most : most / LAST_UNITS;
+	const uint64_t part = round_up(making->bins->nentries / (nunits * (uint64_t) making->run->state->units), LEAST_UNIT);
+
+	return part < LEAST_UNIT ? LEAST_UNIT : part < most ? (uint32_t) part : most;
+}
+
+/* Get how many the one has that begins at entry `at`. */
+static uint32_t
+unit_entries_at(const Making *making, uint64_t at, uint32_t entries)
+{
+	return at < making->bins->nentries / 4 * UINT64_C(3) ? entries : entries / LAST_UNITS;
 }
 
 /* Cut the entries of blocks of sources into units. */
 static void
 cut_scatter(Making *making)
 {
+	const uint32_t entries = unit_entries(making, SCATTER_UNITS, MOST_SCATTER);
 	Bins	   *bins = making->bins;
 
 	for (uint32_t block = 0; block < bins->nblocks; block++)
@@ -406,7 +419,7 @@ cut_scatter(Making *making)
 
 		for (uint32_t at = making->cell[(uint64_t) block * bins->nbins]; at < end; at = upto)
 		{
-			const uint32_t most = unit_entries(bins, at, SCATTER_ENTRIES);
+			const uint32_t most = unit_entries_at(making, at, entries);
 
 			upto = end - at < most ? end : at + most;
 			making->scatter[bins->nscatter++] = BinUnit{block, at, upto, 0, 1, 1};
@@ -419,9 +432,9 @@ static void
 add_units(Making *making, uint32_t bin, uint32_t first, uint32_t upto, uint64_t entries, uint32_t most)
 {
 	const uint32_t npieces = (uint32_t) ((entries + most - 1) / most);
-	uint32_t	share = COLLECT_WARPS;
+	uint32_t	share = BINS_WARPS;
 
-	while (share > 1 && COLLECT_WARPS / share < upto - first)
+	while (share > 1 && BINS_WARPS / share < upto - first)
 		share /= 2;
 	for (uint32_t piece = 0; piece < npieces; piece++)
 		making->collect[making->bins->ncollect++] = BinUnit{bin, first, upto, piece, npieces, share};
@@ -431,6 +444,7 @@ add_units(Making *making, uint32_t bin, uint32_t first, uint32_t upto, uint64_t 
 static void
 cut_collect(Making *making)
 {
+	const uint32_t size = unit_entries(making, COLLECT_UNITS, MOST_COLLECT);
 	Bins	   *bins = making->bins;
 	uint64_t	all = 0;
 
@@ -442,7 +456,7 @@ cut_collect(Making *making)
 		for (uint32_t block = 0; block < bins->nblocks; block++)
 		{
 			const uint32_t *cell = &making->cell[(uint64_t) block * bins->nbins + bin];
-			const uint32_t most = unit_entries(bins, all, COLLECT_ENTRIES);
+			const uint32_t most = unit_entries_at(making, all, size);
 
 			entries += cell[1] - cell[0];
 			if (entries < most && block + 1 < bins->nblocks)
@@ -461,7 +475,6 @@ cut_units(Making *making, EmogiError *error)
 {
 	const uint64_t ncells = making->keys.ncells;
 	Bins	   *bins = making->bins;
-	const uint32_t least = (SCATTER_ENTRIES < COLLECT_ENTRIES ? SCATTER_ENTRIES : COLLECT_ENTRIES) / LAST_UNITS;
 	uint64_t	most;
 
 	making->cell = (uint32_t *) malloc((ncells + 1) * sizeof *making->cell);
@@ -469,7 +482,7 @@ cut_units(Making *making, EmogiError *error)
 		return emogi_device_fail(error, EMOGI_NO_MEMORY, "out of memory", "places of %llu cells", (unsigned long long) ncells);
 	TRY(emogi_run_fetch(making->run, making->cell, making->count, (ncells + 1) * sizeof *making->cell, error));
 	bins->nentries = making->cell[ncells];
-	most = bins->nblocks + 2 * (uint64_t) bins->nbins + 2 * (bins->nentries / least + 1);
+	most = bins->nblocks + 2 * (uint64_t) bins->nbins + 2 * (bins->nentries / (LEAST_UNIT / LAST_UNITS) + UINT64_C(1));
 	making->scatter = (BinUnit *) malloc(most * sizeof *making->scatter);
 	making->collect = (BinUnit *) malloc(most * sizeof *making->collect);
 	if (making->scatter == NULL || making->collect == NULL)
