@@ -11,8 +11,8 @@
 #include <stdlib.h>
 
 /*
- * Tuned constants: when Bins pay, and how they are cut. The figures of an NVIDIA H200 in bench/RESULTS.md (PageRank by bins) are
- * with these values.
+ * Tuned constants, of b490201: when Bins pay, and how they are cut. The figures of an NVIDIA H200 in bench/RESULTS.md (PageRank
+ * by bins) are with these values.
  */
 #define LEAST_ENTRIES (UINT64_C(3) << 24)	/* fewer are gathered as fast */
 #define LEAST_SWEEPS 10			/* with fewer of them a Graph that is asked again seldom pays for its Bins */
