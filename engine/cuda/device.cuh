@@ -24,6 +24,8 @@ struct EmogiEngineState
 	int			units;			/* multiprocessors */
 	bool		registers_read_only;	/* the device takes cudaHostRegisterReadOnly */
 	uint64_t	cap_bytes;		/* of taken_bytes; 0 = all that is free */
+	uint64_t	shared_bytes;	/* of shared memory that a block may have */
+	bool		always_bins;	/* a test wants PageRank's bins of small Graphs, too (EmogiEngineOptions) */
 	int32_t		cpu_threads;	/* that a run may use */
 	double		link_gbps;		/* pinned copy to the device; 0 = not measured */
 	char		driver[64];
@@ -73,11 +75,13 @@ typedef struct DeviceMemory
 			return status_; \
 	} while (0)
 
-#define CUDA_LAUNCH(kernel, nblocks, nthreads, stream, ...) \
+/* Launch a kernel with so many bytes of shared memory beside those that it declares, or none. */
+#define CUDA_LAUNCH_SHARED(kernel, nblocks, nthreads, bytes, stream, ...) \
 	do { \
-		kernel<<<(nblocks), (nthreads), 0, (stream)>>>(__VA_ARGS__); \
+		kernel<<<(nblocks), (nthreads), (bytes), (stream)>>>(__VA_ARGS__); \
 		CUDA_TRY(cudaGetLastError()); \
 	} while (0)
+#define CUDA_LAUNCH(kernel, nblocks, nthreads, stream, ...) CUDA_LAUNCH_SHARED(kernel, nblocks, nthreads, 0, stream, __VA_ARGS__)
 
 /* Write an error and return its status, for `return emogi_device_fail(...)`. */
 extern EmogiStatus emogi_device_fail(EmogiError *error, EmogiStatus status, const char *message, const char *detail, ...)

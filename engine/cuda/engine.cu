@@ -91,6 +91,7 @@ start_device(EmogiEngineState *state, EmogiError *error)
 	CUDA_TRY(cudaDeviceGetAttribute(&read_only, cudaDevAttrHostRegisterReadOnlySupported, state->device));
 	state->units = properties.multiProcessorCount;
 	state->registers_read_only = read_only != 0;
+	state->shared_bytes = properties.sharedMemPerBlockOptin;
 	snprintf(state->driver, sizeof state->driver, "CUDA driver %d.%d, runtime %d.%d", driver / 1000,
 			 driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10);
 	return EMOGI_OK;
@@ -173,7 +174,7 @@ close_engine(EmogiEngineState *state)
 
 /* Bring all kernels to the device, so that no run pays for it and a missing build shows here. */
 static EmogiStatus
-load_kernels(EmogiError *error)
+load_kernels(const EmogiEngineState *state, EmogiError *error)
 {
 	TRY(emogi_derive_load(error));
 	TRY(emogi_summary_load(error));
@@ -181,7 +182,7 @@ load_kernels(EmogiError *error)
 	TRY(emogi_cuda_path_load(error));
 	TRY(emogi_cuda_ssnsp_load(error));
 	TRY(emogi_cuda_cc_load(error));
-	TRY(emogi_cuda_gather_load(error));
+	TRY(emogi_cuda_gather_load(state, error));
 	TRY(emogi_cuda_degree_load(error));
 	TRY(emogi_cuda_triangles_load(error));
 	return emogi_cuda_scc_load(error);
@@ -198,6 +199,7 @@ open_engine(const EmogiEngineOptions *options, EmogiEngineState **out, EmogiErro
 		return emogi_device_fail(error, EMOGI_NO_MEMORY, "out of memory", "the CUDA engine's state, %zu bytes", sizeof *state);
 	state->cap_bytes = options->device_memory_bytes;
 	state->cpu_threads = options->cpu_threads;
+	state->always_bins = options->always_bins;
 	emogi_resident_open(state);
 	status = start_device(state, error);
 	if (status == EMOGI_OK)
@@ -205,7 +207,7 @@ open_engine(const EmogiEngineOptions *options, EmogiEngineState **out, EmogiErro
 	if (status == EMOGI_OK)
 		status = make_channels(state, error);
 	if (status == EMOGI_OK)
-		status = load_kernels(error);
+		status = load_kernels(state, error);
 	if (status == EMOGI_OK)
 		status = measure_link(state, error);
 	if (status != EMOGI_OK)

@@ -7,8 +7,9 @@
  * that it has, a warp joins its lanes where a list goes on from one to the next; what a list has in the chunk where it
  * begins, and in each further one, is kept apart and added in order. So there is no atomic operation on a sum, and sums
  * are cut, and added, as the Graph alone has it: two runs give the same bits, wherever the edges were read from, but
- * for those over lists cut in segments. PAGERANK in device memory reads targets that were renumbered or cut in segments
- * where that helps the caches (segments.cuh). In host and hybrid placement edges come by the copy engine, but for the
+ * for those over lists cut in segments, or by bins. PAGERANK in device memory goes through bins, in which nothing is read or
+ * added to at random but in shared memory (bins.cuh), or reads targets that were renumbered or cut in segments where that helps
+ * the caches (segments.cuh). In host and hybrid placement edges come by the copy engine, but for the
  * pieces that are in device memory for good, when there is room for buffers (feed.cuh); else they are read in place. The
  * change of an iteration and PageRank's dangling mass are reduced by a fixed tree as well. The applications are those of
  * [1, Table 3], PageRank as in [2, algorithm pr].
@@ -21,6 +22,7 @@
  * [1] F. Khorasani, K. Vora, R. Gupta, L. N. Bhuyan: CuSha: Vertex-Centric Graph Processing on GPUs. HPDC 2014.
  * [2] S. Beamer, K. Asanovic, D. Patterson: The GAP Benchmark Suite. arXiv 1508.03619, 2015.
  */
+#include "bins.cuh"
 #include "feed.cuh"
 #include "gather.cuh"
 
@@ -45,6 +47,7 @@ typedef struct Gather
 	uint32_t   *vertex;			/* field.vertex, to write */
 	Lists<Target> lists;		/* what sweeps read */
 	Cut			cut;			/* what they read instead, if any */
+	Bins		bins;			/* what PAGERANK goes through instead of sweeps, if any: values are then in the order of labels */
 	Feed		feed;			/* how, in host and hybrid placement */
 } Gather;
 
@@ -82,7 +85,7 @@ choose_method(EmogiAlgorithm algorithm, EmogiWeightType type)
 }
 
 EmogiStatus
-emogi_cuda_gather_load(EmogiError *error)
+emogi_cuda_gather_load(const EmogiEngineState *state, EmogiError *error)
 {
 	const void *const kernels[] = {
 		(const void *) gather_count_degrees_kernel, (const void *) gather_join_carries_kernel,
@@ -105,7 +108,9 @@ emogi_cuda_gather_load(EmogiError *error)
 				TRY(emogi_device_load_kernels((const void *const *) &method.weigh, 1, error));
 		}
 	TRY(emogi_chunks_load(error));
+	TRY(emogi_labels_load(error));
 	TRY(emogi_segments_load(error));
+	TRY(emogi_bins_load(state, error));
 	return LOAD_KERNELS(kernels);
 }
 
@@ -142,6 +147,17 @@ take_arrays(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, Em
 	return EMOGI_OK;
 }
 
+/* PAGERANK: find what was made of the Graph for a run like this one. */
+static EmogiStatus
+find_kept(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, EmogiError *error)
+{
+	const Target *array = graph->forward.targets;
+
+	if (emogi_bins_suit(gather->run, query))
+		return emogi_bins_find(gather->run, array, &gather->bins, error);
+	return emogi_segments_find(gather->run, array, (uint64_t) query->max_iterations, &gather->cut, error);
+}
+
 /* Place the Graph, and choose how to read lists. */
 static EmogiStatus
 place_lists(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, EmogiError *error)
@@ -158,7 +174,7 @@ place_lists(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, Em
 	gather->field.outline = gather->outline;
 	gather->field.degrees.out = run->graph.backward.offsets;
 	if (ranks)
-		TRY(emogi_segments_find(run, graph->forward.targets, (uint64_t) query->max_iterations, &gather->cut, error));
+		TRY(find_kept(gather, graph, query, error));
 	return emogi_feed_open(&gather->feed, run, &graph->forward, ranks ? 0 : width - (uint32_t) sizeof(Target), error);
 }
 
@@ -228,7 +244,27 @@ sweep_cut(Gather *gather)
 		gather->field.sum = gather->cut.sum;
 }
 
-/* PAGERANK: edges out, a Cut, first values, what they contribute. Get how often it reads all targets. */
+/* PAGERANK: make what iterations read instead of the lists: Bins, or a Cut, where it pays. */
+static EmogiStatus
+make_lists(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, EmogiError *error)
+{
+	const uint64_t nsweeps = (uint64_t) query->max_iterations;
+	const Target *array = graph->forward.targets;
+	Run		   *run = gather->run;
+
+	if (emogi_bins_suit(run, query))
+	{
+		TRY(emogi_bins_make(run, array, &gather->outline, &gather->field.degrees, &gather->bins, error));
+		if (gather->bins.nvertices > 0)
+			return EMOGI_OK;
+		TRY(emogi_segments_find(run, array, nsweeps, &gather->cut, error));
+	}
+	if (gather->cut.nsegments == 0)
+		TRY(emogi_segments_make(run, array, &gather->outline, &gather->field.degrees, nsweeps, &gather->cut, error));
+	return EMOGI_OK;
+}
+
+/* PAGERANK: edges out, what iterations read, first values, what they contribute. Get how often it reads all targets. */
 static EmogiStatus
 start_pagerank(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, int *ntargets, EmogiError *error)
 {
@@ -236,16 +272,19 @@ start_pagerank(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query,
 	Run		   *run = gather->run;
 	Field	   *field = &gather->field;
 
-	if (field->degrees.out == NULL)
+	if (gather->bins.nvertices == 0)
 	{
-		CUDA_TRY(cudaMemsetAsync(field->degrees.counted, 0, run->nvertices * sizeof *field->degrees.counted,
-								 run->state->stream));
-		TRY(sweep(gather, gather_count_degrees_kernel, true, error));
-		*ntargets = 1;
+		if (field->degrees.out == NULL)
+		{
+			CUDA_TRY(cudaMemsetAsync(field->degrees.counted, 0, run->nvertices * sizeof *field->degrees.counted,
+									 run->state->stream));
+			TRY(sweep(gather, gather_count_degrees_kernel, true, error));
+			*ntargets = 1;
+		}
+		TRY(make_lists(gather, graph, query, error));
 	}
-	if (gather->cut.nsegments == 0)
-		TRY(emogi_segments_make(run, graph->forward.targets, &gather->outline, &field->degrees,
-								(uint64_t) query->max_iterations, &gather->cut, error));
+	if (gather->bins.nvertices > 0)
+		return emogi_bins_start(run, &gather->bins, field->source, error);
 	sweep_cut(gather);
 	CUDA_LAUNCH(start, run->full_blocks, BLOCK_THREADS, run->state->stream, *field);
 	return reduce_parts(gather, error);
@@ -259,7 +298,7 @@ start_values(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, i
 	const uint32_t traits = emogi_sum_traits(query->algorithm);
 	Run		   *run = gather->run;
 
-	if (gather->cut.nsegments == 0)
+	if (gather->cut.nsegments == 0 && gather->bins.nvertices == 0)
 		TRY(emogi_chunks_make_outline(run, run->graph.forward.offsets, &gather->outline, error));
 	if (query->algorithm == EMOGI_PAGERANK)
 		return start_pagerank(gather, graph, query, ntargets, error);
@@ -275,12 +314,30 @@ start_values(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, i
 	return EMOGI_OK;
 }
 
+/* Make an iteration, and get the change; `more`: another one may follow. */
+static EmogiStatus
+make_iteration(Gather *gather, bool more, double *change, EmogiError *error)
+{
+	Run		   *run = gather->run;
+	const Outcome *outcome = (const Outcome *) run->state->mailbox;
+
+	if (gather->bins.nvertices > 0)
+		return emogi_bins_iterate(run, &gather->bins, gather->field.damping, gather->field.source, change, error);
+	TRY(sum_lists(gather, gather->method.gather, more, error));
+	CUDA_LAUNCH(gather->method.finish, run->full_blocks, BLOCK_THREADS, run->state->stream, gather->field);
+	TRY(reduce_parts(gather, error));
+	CUDA_TRY(cudaMemcpyAsync(run->state->mailbox, gather->field.outcome, sizeof *outcome, cudaMemcpyDeviceToHost,
+							 run->state->stream));
+	TRY(emogi_cuda_wait(run->state, run->control, error));
+	*change = outcome->change;
+	return EMOGI_OK;
+}
+
 /* Iterate until the change is small. Get how many iterations were made, and the change of the last. */
 static EmogiStatus
 iterate(Gather *gather, const EmogiQuery *query, EmogiResult *result, EmogiError *error)
 {
 	Run		   *run = gather->run;
-	const Outcome *outcome = (const Outcome *) run->state->mailbox;
 
 	run->control->total = (uint64_t) query->max_iterations * run->nvertices;
 	for (int64_t i = 0; i < query->max_iterations; i++)
@@ -289,17 +346,24 @@ iterate(Gather *gather, const EmogiQuery *query, EmogiResult *result, EmogiError
 		run->control->done = (uint64_t) i * run->nvertices;
 		if (run->control->cancel)
 			return EMOGI_CANCELED;
-		TRY(sum_lists(gather, gather->method.gather, i + 1 < query->max_iterations, error));
-		CUDA_LAUNCH(gather->method.finish, run->full_blocks, BLOCK_THREADS, run->state->stream, gather->field);
-		TRY(reduce_parts(gather, error));
-		CUDA_TRY(cudaMemcpyAsync(run->state->mailbox, gather->field.outcome, sizeof *outcome, cudaMemcpyDeviceToHost,
-								 run->state->stream));
-		TRY(emogi_cuda_wait(run->state, run->control, error));
+		TRY(make_iteration(gather, i + 1 < query->max_iterations, &result->change, error));
 		result->nlevels = (uint32_t) (i + 1);
-		result->change = outcome->change;
 		if (result->change < query->tolerance)
 			break;
 	}
+	return EMOGI_OK;
+}
+
+/* Queue the making of ranks of what the last iteration has left, in the order of vertices, where the sums were. */
+static EmogiStatus
+collect_ranks(const Gather *gather, EmogiError *error)
+{
+	const Field *field = &gather->field;
+	Run		   *run = gather->run;
+
+	if (gather->bins.nvertices > 0)
+		return emogi_bins_collect_ranks(run, &gather->bins, field->source, field->sum, error);
+	CUDA_LAUNCH(gather_collect_ranks_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, *field);
 	return EMOGI_OK;
 }
 
@@ -338,7 +402,7 @@ run_gather(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, Emo
 	TRY(start_values(gather, graph, query, &ntargets, &nweights, error));
 	TRY(iterate(gather, query, result, error));
 	if (ranks)
-		CUDA_LAUNCH(gather_collect_ranks_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, *field);
+		TRY(collect_ranks(gather, error));
 	TRY(emogi_run_stop_clock(run, result, error));
 
 	account(gather, graph, ntargets + result->nlevels, ranks ? 0 : nweights + result->nlevels, result);

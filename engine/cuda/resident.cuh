@@ -5,8 +5,8 @@
  * known by the host address of its array, not by what the array was to the run that made it: the same block is seen
  * through several views, with the orientations swapped or the weights left out. What was made of an array is a copy too,
  * known by the same address and its kind: prefixes of lists (placement.cuh), a part of the array (feed.cuh), the targets
- * in another order or by other names (segments.cuh). A part and the whole may be there side by side; whoever wants one of
- * them leaves the other idle.
+ * in another order or by other names (segments.cuh), or its entries cut apart (bins.cuh). A part and the whole may be there
+ * side by side; whoever wants one of them leaves the other idle.
  *
  *   copies          come from the host, or from the copies of the Graph that theirs was made of (derive.cuh). They enter
  *                   when they are complete (emogi_resident_keep); before that they belong to the run's
@@ -39,7 +39,8 @@ typedef enum EmogiCopyKind
 	EMOGI_COPY_WHOLE,
 	EMOGI_COPY_PREFIXES,			/* of lists; length: targets a vertex */
 	EMOGI_COPY_PART,			/* some pieces of a Feed; length: how many */
-	EMOGI_COPY_CUT				/* targets for sweeps; length: segments */
+	EMOGI_COPY_CUT,				/* targets for sweeps; length: segments */
+	EMOGI_COPY_BINS				/* entries for sweeps, and what these write; length: 1 */
 } EmogiCopyKind;
 
 typedef struct Resident

@@ -95,7 +95,7 @@ extern EmogiStatus emogi_cuda_bfs_load(EmogiError *error);
 extern EmogiStatus emogi_cuda_path_load(EmogiError *error);
 extern EmogiStatus emogi_cuda_ssnsp_load(EmogiError *error);
 extern EmogiStatus emogi_cuda_cc_load(EmogiError *error);
-extern EmogiStatus emogi_cuda_gather_load(EmogiError *error);
+extern EmogiStatus emogi_cuda_gather_load(const EmogiEngineState *state, EmogiError *error);
 extern EmogiStatus emogi_cuda_degree_load(EmogiError *error);
 extern EmogiStatus emogi_cuda_triangles_load(EmogiError *error);
 extern EmogiStatus emogi_cuda_scc_load(EmogiError *error);

@@ -1,8 +1,7 @@
 /*
  * segments.cu: makes Cuts.
  *
- * Renumbering. A histogram of the degrees, in bins that grow with them, gives each bin its labels; vertices of one bin
- * take theirs in any order, which no sum can tell.
+ * Renumbering. Targets are replaced by labels (labels.cuh).
  *
  * Segments. Lists ascend, and the entries are in order of lists, so sorting them stably by segment is all there is to it:
  * count what each chunk has of each segment, sum the counts, segment by segment, and copy every entry to its place. An
@@ -27,125 +26,12 @@
 #define SMALL_SHARE 4			/* fewer values than one part in so many of it are left alone */
 #define HOT_VERTICES 16384		/* whose values stay in a first-level cache */
 #define HOT_PART 8				/* renumber where they have one entry in so many, or more */
-#define NEAR 16					/* targets so far apart share a line of values, or nearly so */
-#define NEAR_PART 4				/* leave lists alone when one entry in so many is near the one before */
-#define SAMPLES 1024			/* chunks to find that out */
-#define BIN_BITS 4				/* of the degree, after its first 1, tell bins apart */
-#define BINS (64 << BIN_BITS)
-
-/* What is known of a Graph before it is cut. In device memory, and copied to the host. */
-typedef struct Survey
-{
-	unsigned long long count[BINS];	/* vertices by bin of their degree */
-	unsigned long long looked;	/* entries that were compared with the one before */
-	unsigned long long near;	/* of these, how many were near it */
-} Survey;
-
-/* What to do with it. */
-typedef struct Plan
-{
-	uint32_t	nsegments;		/* 1 = renumber; 0 = leave the lists as they are */
-	uint64_t	next[BINS];		/* first label of each bin */
-} Plan;
-
-/* Get the bin of a degree: 0 for 0, then ascending. */
-static __device__ __forceinline__ uint32_t
-bin_of(uint64_t degree)
-{
-	const float number = (float) degree;
-	uint32_t	bits;
-
-	memcpy(&bits, &number, sizeof bits);
-	bits = bits >> (23 - BIN_BITS);
-	return degree == 0 ? 0 : bits - (127u << BIN_BITS) + 1;
-}
-
-/* Get the least degree of a bin. */
-static uint64_t
-bin_degree(uint32_t bin)
-{
-	const uint32_t bits = (bin - 1 + (127u << BIN_BITS)) << (23 - BIN_BITS);
-	float		number;
-
-	memcpy(&number, &bits, sizeof number);
-	return bin == 0 ? 0 : (uint64_t) number;
-}
 
 /* Get the segment of a target. `factor` is 2^32 times the segments, over the vertices. */
 static __device__ __forceinline__ uint32_t
 segment_of(Target target, uint32_t factor)
 {
 	return __umulhi(target, factor);
-}
-
-/* Count the vertices of each bin. Bytes: 8 a vertex. */
-static __global__ void __launch_bounds__(BLOCK_THREADS)
-segments_count_bins_kernel(Degrees degrees, uint64_t nvertices, Survey *survey)
-{
-	__shared__ uint32_t count[BINS];
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
-
-	for (uint32_t i = threadIdx.x; i < BINS; i += BLOCK_THREADS)
-		count[i] = 0;
-	__syncthreads();
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < nvertices; v += nthreads)
-		atomicAdd(&count[bin_of(degree_of(degrees, v))], 1u);
-	__syncthreads();
-	for (uint32_t i = threadIdx.x; i < BINS; i += BLOCK_THREADS)
-		if (count[i] > 0)
-			atomicAdd(&survey->count[i], (unsigned long long) count[i]);
-}
-
-/* Compare entries with those before them in the same list, in every stride-th chunk. */
-static __global__ void __launch_bounds__(BLOCK_THREADS)
-segments_compare_kernel(Lists<Target> lists, Outline outline, uint64_t stride, Survey *survey)
-{
-	const uint64_t nwarps = (uint64_t) gridDim.x * BLOCK_WARPS;
-	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_WARPS + threadIdx.x / WARP_LANES;
-	unsigned long long looked = 0;
-	unsigned long long near = 0;
-
-	for (uint64_t chunk = own * stride; chunk < outline.nchunks; chunk += nwarps * stride)
-		for (uint32_t round = 0; round < CHUNK_ROUNDS; round++)
-		{
-			const uint64_t entry = round_entry(chunk, round);
-			const uint32_t length = octet_length(lists, entry);
-			const Octet<NoWeight> octet = read_octet<NoWeight>(lists, entry, length);
-			const uint32_t begins = read_begins(outline, entry);
-
-			for (uint32_t j = 1; j < length; j++)
-			{
-				const Target apart = octet.target[j] - octet.target[j - 1];
-
-				looked += ~begins >> j & 1;
-				near += (~begins >> j & 1) != 0 && apart > 0 && apart < NEAR;
-			}
-		}
-	block_add(&survey->looked, looked);
-	block_add(&survey->near, near);
-}
-
-/* Give every vertex the next label of its bin. Bytes: 8 a vertex, 4 written. */
-static __global__ void __launch_bounds__(BLOCK_THREADS)
-segments_label_kernel(Degrees degrees, uint64_t nvertices, unsigned long long *next, uint32_t *label)
-{
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
-	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
-
-	for (uint64_t base = own - lane_number(); base < nvertices; base += nthreads)
-	{
-		const uint64_t v = base + lane_number();
-		const uint32_t bin = v < nvertices ? bin_of(degree_of(degrees, v)) : BINS;
-		const uint32_t lanes = __match_any_sync(FULL_WARP, bin);
-		const uint32_t leader = __ffs(lanes) - 1;
-		unsigned long long first = 0;
-
-		if (lane_number() == leader && v < nvertices)
-			first = atomicAdd(&next[bin], (unsigned long long) __popc(lanes));
-		first = __shfl_sync(FULL_WARP, first, leader);
-		if (v < nvertices)
-			label[v] = (uint32_t) first + __popc(lanes & lanes_below());
-	}
 }
 
 /* Write the labels of the targets. Bytes: 4 an entry, 4 at random, 4 written. */
@@ -284,7 +170,6 @@ EmogiStatus
 emogi_segments_load(EmogiError *error)
 {
 	const void *const kernels[] = {
-		(const void *) segments_count_bins_kernel, (const void *) segments_compare_kernel, (const void *) segments_label_kernel,
 		(const void *) segments_rename_kernel, (const void *) segments_count_kernel, (const void *) segments_copy_kernel
 	};
 
@@ -357,40 +242,6 @@ emogi_segments_find(Run *run, const Target *array, uint64_t nsweeps, Cut *cut, E
 	return take_sums(run, cut, error);
 }
 
-/* Get what the `most` vertices of the highest degrees have of the entries, at least. */
-static uint64_t
-top_entries(const Survey *survey, uint64_t most)
-{
-	uint64_t	entries = 0;
-
-	for (uint32_t bin = BINS; bin-- > 0 && most > 0;)
-	{
-		const uint64_t count = survey->count[bin] < most ? survey->count[bin] : most;
-
-		entries += count * bin_degree(bin);
-		most -= count;
-	}
-	return entries;
-}
-
-/* Look at the Graph. Takes and gives back a little of the run's memory. */
-static EmogiStatus
-look_at(Run *run, const Outline *outline, const Degrees *degrees, Survey *survey, EmogiError *error)
-{
-	const int	nblocks = run->memory.nblocks;
-	cudaStream_t stream = run->state->stream;
-	Survey	   *copy;
-
-	TRY(take_array(&run->memory, &copy, 1, "survey", error));
-	CUDA_TRY(cudaMemsetAsync(copy, 0, sizeof *copy, stream));
-	CUDA_LAUNCH(segments_count_bins_kernel, run->full_blocks, BLOCK_THREADS, stream, *degrees, run->nvertices, copy);
-	CUDA_LAUNCH(segments_compare_kernel, run->full_blocks, BLOCK_THREADS, stream, run->graph.forward, *outline,
-				outline->nchunks / SAMPLES + 1, copy);
-	TRY(emogi_run_fetch(run, survey, copy, sizeof *survey, error));
-	emogi_memory_release(&run->memory, nblocks);
-	return EMOGI_OK;
-}
-
 /* Choose the number of segments for values of so many bytes; 0 when it does not pay. */
 static uint32_t
 choose_segments(const Run *run, uint64_t value_bytes, uint64_t cache_bytes)
@@ -409,47 +260,36 @@ choose_segments(const Run *run, uint64_t value_bytes, uint64_t cache_bytes)
 	return (uint32_t) nsegments;
 }
 
-/* Choose what to do, and with renumbering the labels of each bin, from the highest degrees down. */
+/* Choose what to do: so many segments, 1 = renumber, 0 = leave the lists as they are. */
 static EmogiStatus
-make_plan(Run *run, const Outline *outline, const Degrees *degrees, Plan *plan, EmogiError *error)
+make_plan(Run *run, const Outline *outline, const Degrees *degrees, Survey *survey, uint32_t *nsegments, EmogiError *error)
 {
 	const uint64_t nedges = run->graph.forward.nedges;
 	const uint64_t value_bytes = run->nvertices * sizeof(double);
 	int			cache_bytes = 0;
-	Survey		survey;
-	uint64_t	next = 0;
 
-	plan->nsegments = 0;
+	*nsegments = 0;
 	CUDA_TRY(cudaDeviceGetAttribute(&cache_bytes, cudaDevAttrL2CacheSize, run->state->device));
 	if (cache_bytes <= 0 || value_bytes < (uint64_t) cache_bytes / SMALL_SHARE)
 		return EMOGI_OK;
-	TRY(look_at(run, outline, degrees, &survey, error));
-	if (survey.near > survey.looked / NEAR_PART)
+	TRY(emogi_labels_survey(run, outline, degrees, survey, error));
+	if (emogi_labels_near(survey))
 		return EMOGI_OK;
-	if (top_entries(&survey, HOT_VERTICES) >= nedges / HOT_PART &&
-		top_entries(&survey, cache_bytes / L2_SHARE / sizeof(double)) >= nedges / 4 * 3)
-		plan->nsegments = 1;
+	if (emogi_labels_top(survey, HOT_VERTICES) >= nedges / HOT_PART &&
+		emogi_labels_top(survey, cache_bytes / L2_SHARE / sizeof(double)) >= nedges / 4 * 3)
+		*nsegments = 1;
 	else
-		plan->nsegments = choose_segments(run, value_bytes, (uint64_t) cache_bytes);
-	for (uint32_t bin = BINS; bin-- > 0;)
-	{
-		plan->next[bin] = next;
-		next += survey.count[bin];
-	}
+		*nsegments = choose_segments(run, value_bytes, (uint64_t) cache_bytes);
 	return EMOGI_OK;
 }
 
 /* Renumber. The Outline is that of the lists. */
 static EmogiStatus
-renumber(Run *run, const Outline *outline, const Degrees *degrees, const Plan *plan, Cut *cut, EmogiError *error)
+renumber(Run *run, const Outline *outline, const Degrees *degrees, const Survey *survey, Cut *cut, EmogiError *error)
 {
 	cudaStream_t stream = run->state->stream;
-	unsigned long long *next;
 
-	TRY(take_array(&run->memory, &next, BINS, "labels of bins", error));
-	TRY(emogi_run_send(run, next, plan->next, sizeof plan->next, error));
-	CUDA_LAUNCH(segments_label_kernel, run->full_blocks, BLOCK_THREADS, stream, *degrees, run->nvertices, next,
-				const_cast<uint32_t *>(cut->label));
+	TRY(emogi_labels_make(run, degrees, survey, const_cast<uint32_t *>(cut->label), error));
 	TRY(emogi_run_begin_step(run, error));
 	CUDA_LAUNCH(segments_rename_kernel, run->full_blocks, BLOCK_THREADS, stream, run->graph.forward, cut->label,
 				const_cast<Target *>(cut->lists.targets), outline->nchunks, run->step);
@@ -488,17 +328,17 @@ cut_lists(Run *run, const Outline *outline, Cut *cut, EmogiError *error)
 
 /* Make what was planned, in memory of its own; NO_MEMORY when that is short. */
 static EmogiStatus
-carry_out(Run *run, const Target *array, const Outline *outline, const Degrees *degrees, const Plan *plan, Cut *cut,
-		  EmogiError *error)
+carry_out(Run *run, const Target *array, const Outline *outline, const Degrees *degrees, const Survey *survey,
+		  uint32_t nsegments, Cut *cut, EmogiError *error)
 {
 	uint32_t   *memory;
 	int			nblocks;
 
-	TRY(take_array(&run->memory, &memory, cut_words(run, plan->nsegments), "targets for sweeps", error));
+	TRY(take_array(&run->memory, &memory, cut_words(run, nsegments), "targets for sweeps", error));
 	nblocks = run->memory.nblocks;
-	lay_cut(run, plan->nsegments, memory, cut);
+	lay_cut(run, nsegments, memory, cut);
 	if (cut->nsegments == 1)
-		TRY(renumber(run, outline, degrees, plan, cut, error));
+		TRY(renumber(run, outline, degrees, survey, cut, error));
 	else
 		TRY(cut_lists(run, outline, cut, error));
 	TRY(emogi_cuda_wait(run->state, run->control, error));
@@ -530,18 +370,18 @@ emogi_segments_make(Run *run, const Target *array, const Outline *outline, const
 	const int	nblocks = run->memory.nblocks;
 	uint32_t	nsegments;
 	bool		fits = false;
-	Plan		plan;
+	Survey		survey;
 	EmogiStatus status;
 
 	cut->nsegments = 0;
 	if (nsweeps < MIN_SWEEPS || run->graph.placement != EMOGI_PLACEMENT_DEVICE || outline->nchunks == 0 ||
 		use_kept(run, array, &nsegments) != NULL)	/* there is one, but no room for its sums */
 		return EMOGI_OK;
-	status = make_plan(run, outline, degrees, &plan, error);
-	if (status == EMOGI_OK && plan.nsegments > 0)
-		status = look_for_room(run, plan.nsegments, &fits, error);
+	status = make_plan(run, outline, degrees, &survey, &nsegments, error);
+	if (status == EMOGI_OK && nsegments > 0)
+		status = look_for_room(run, nsegments, &fits, error);
 	if (status == EMOGI_OK && fits)
-		status = carry_out(run, array, outline, degrees, &plan, cut, error);
+		status = carry_out(run, array, outline, degrees, &survey, nsegments, cut, error);
 	if (status != EMOGI_NO_MEMORY)
 		return status;
 	emogi_memory_release(&run->memory, nblocks);

@@ -15,20 +15,7 @@
 #ifndef EMOGI_SEGMENTS_CUH
 #define EMOGI_SEGMENTS_CUH
 
-#include "chunks.cuh"
-
-/* How often each vertex is a target: one of the two, in device memory. */
-typedef struct Degrees
-{
-	const uint64_t *out;		/* [nvertices + 1], offsets of the edges out; NULL = counted */
-	unsigned long long *counted;	/* [nvertices] */
-} Degrees;
-
-static __device__ __forceinline__ uint64_t
-degree_of(const Degrees &degrees, uint64_t v)
-{
-	return degrees.out != NULL ? degrees.out[v + 1] - degrees.out[v] : degrees.counted[v];
-}
+#include "labels.cuh"
 
 /* What to sweep instead of a Graph's forward lists, in device memory. */
 typedef struct Cut

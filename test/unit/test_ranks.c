@@ -1,0 +1,274 @@
+/*
+ * test_ranks.c: PageRank by bins (engine/cuda/bins.cuh) gives the ranks of the cpu engine, each to 1e-9 of itself, and the same bits each
+ * time; on shapes, random graphs and generated ones, all of which it takes however small, under caps of memory and with failures.
+ *
+ * EMOGI_CUDA_MODULE names the module; EMOGI_AGREE_GRAPHS is how many random graphs (40); EMOGI_AGREE_LARGE = 0 leaves out the
+ * generated ones and most failures, under which racecheck takes hours.
+ */
+#include "both.h"
+
+#include "cpu/cpu.h"
+
+#define DEFAULT_GRAPHS 40
+#define MOST_TAKES 64			/* of device memory in a run, at least */
+#define MOST_CALLS 400			/* of the driver */
+
+static uint64_t cap;
+
+/* Open the cuda engine again, with bins for all Graphs or none, and a cap. */
+static void
+reopen(bool always_bins, uint64_t device_memory_bytes)
+{
+	EmogiEngineOptions options = {.cpu_threads = 2, .device_memory_bytes = device_memory_bytes, .always_bins = always_bins};
+	EmogiError	error;
+
+	cap = device_memory_bytes;
+	cuda->close(cuda_state);
+	if (cuda->open(&options, &cuda_state, &error) != EMOGI_OK)
+		abort();
+}
+
+/* Build a Graph of edges; `kept`: with an id. */
+static EmogiBuiltGraph
+build_edges(const EmogiEdges *edges, EmogiDirection direction, bool with_backward, bool kept)
+{
+	EmogiBuiltGraph built;
+	EmogiControl control = {0};
+	EmogiError	error;
+
+	if (emogi_build_graph(emogi_cpu_engine_pool(cpu_state), edges, direction, with_backward, &built, &control, &error) != EMOGI_OK)
+		abort();
+	built.graph.id = kept ? ++last_id : 0;
+	return built;
+}
+
+static void
+free_graph(const char *name, EmogiBuiltGraph *built)
+{
+	CHECK(cuda->forget(cuda_state, built->graph.id) == 0, "%s was not forgotten", name);
+	check_nothing_held(name, cap);
+	emogi_built_graph_free(built);
+}
+
+/* Ask the cuda engine. */
+static EmogiStatus
+ask_cuda(const EmogiGraph *graph, const EmogiQuery *query, EmogiControl control, Answer *answer)
+{
+	EmogiError	error;
+
+	return cuda->run(cuda_state, graph, query, &answer->result, &control, &error);
+}
+
+/* Ask both engines, and check that each rank is right. Get the answer. */
+static Answer
+ask_both(const char *name, const EmogiGraph *graph, const EmogiQuery *query)
+{
+	const uint64_t n = graph->nvertices;
+	Answer		expected = make_answer(n);
+	Answer		answer = make_answer(n);
+	EmogiControl control = {0};
+	EmogiError	error = {{0}, {0}};
+	EmogiStatus status;
+
+	if (cpu->run(cpu_state, graph, query, &expected.result, &control, &error) != EMOGI_OK)
+		abort();
+	status = ask_cuda(graph, query, (EmogiControl) {0}, &answer);
+	CHECK(status == EMOGI_OK, "%s: status %d", name, status);
+	CHECK(answer.result.nlevels == expected.result.nlevels, "%s: %u iterations, not %u", name, answer.result.nlevels,
+		  expected.result.nlevels);
+	CHECK(fabs(answer.result.change - expected.result.change) <= 1e-9, "%s: change %g, not %g", name, answer.result.change,
+		  expected.result.change);
+	CHECK(count_apart(n, answer.result.columns[0].float64, expected.result.columns[0].float64, -INFINITY, 0.0) == 0,
+		  "%s, damping %g: ranks differ", name, query->damping);
+	CHECK(within_bounds(EMOGI_PAGERANK, n, &answer.result), "%s: wrote beyond the ranks", name);
+	free(expected.memory);
+	return answer;
+}
+
+/* Check that a query has the same bits again, and that the second run finds what it needs. */
+static void
+check_again(const char *name, const EmogiGraph *graph, const EmogiQuery *query, const Answer *first)
+{
+	const uint64_t held = used_bytes();
+	Answer		again = make_answer(graph->nvertices);
+
+	CHECK(ask_cuda(graph, query, (EmogiControl) {0}, &again) == EMOGI_OK &&
+		  memcmp(first->memory, again.memory, graph->nvertices * sizeof(double)) == 0, "%s: other bits again", name);
+	CHECK(used_bytes() == held, "%s: %llu bytes held, then %llu", name, (unsigned long long) held, (unsigned long long) used_bytes());
+	free(again.memory);
+}
+
+/* Ask a Graph what there is to ask. */
+static void
+check_graph(const char *name, const EmogiGraph *graph)
+{
+	static const struct
+	{
+		double		damping;
+		int64_t		max_iterations;
+		double		tolerance;
+	}			queries[] = {{0.85, 20, 0}, {0.85, 1, 0}, {0.0, 3, 0}, {0.5, 100, 1e-6}, {0.99, 30, 0}, {1.0, 10, 0}, {0.85, 60, 1e-12}};
+
+	for (size_t i = 0; i < sizeof(queries) / sizeof(queries[0]); i++)
+	{
+		EmogiQuery	query = {.algorithm = EMOGI_PAGERANK, .placement = EMOGI_PLACEMENT_DEVICE, .damping = queries[i].damping,
+			.max_iterations = queries[i].max_iterations, .tolerance = queries[i].tolerance};
+		Answer		answer = ask_both(name, graph, &query);
+
+		check_again(name, graph, &query, &answer);
+		free(answer.memory);
+	}
+}
+
+/* Check edges in all directions, with and without the transpose. */
+static void
+check_edges(const char *name, const EmogiEdges *edges)
+{
+	static const struct
+	{
+		EmogiDirection direction;
+		bool		with_backward;
+	}			ways[] = {{EMOGI_OUT, false}, {EMOGI_OUT, true}, {EMOGI_IN, true}, {EMOGI_BOTH, false}};
+
+	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)
+	{
+		EmogiBuiltGraph built = build_edges(edges, ways[i].direction, ways[i].with_backward, i % 2 == 1);
+
+		check_graph(name, &built.graph);
+		free_graph(name, &built);
+	}
+}
+
+static void
+check_shape(EmogiShape *shape)
+{
+	EmogiEdgeSet set;
+
+	if (!emogi_edge_set_fill(&set, shape->edges, shape->nedges, EMOGI_CHUNK_EDGES))
+		abort();
+	check_edges(shape->name, &set.edges);
+	emogi_edge_set_free(&set);
+	emogi_shape_free(shape);
+}
+
+/* Check generated graphs of several blocks of sources and bins of sinks, with 0, 1 and 2 blocks in rows, as their sizes have it. */
+static void
+check_large(EmogiGenerator generator)
+{
+	for (uint64_t seed = 11; seed < 14; seed++)
+	{
+		EmogiEdgeSet set;
+
+		if (!emogi_generate_edges(emogi_cpu_engine_pool(cpu_state), generator, 17, 8, seed, &set))
+			abort();
+		check_edges("large", &set.edges);
+		emogi_edge_set_free(&set);
+	}
+}
+
+/* Check that bins are made at all: they are held beside the lists; and that short memory leaves ranks as they are. */
+static void
+check_memory(const EmogiEdges *edges)
+{
+	EmogiBuiltGraph built = build_edges(edges, EMOGI_OUT, true, true);
+	EmogiQuery	query = {.algorithm = EMOGI_PAGERANK, .placement = EMOGI_PLACEMENT_DEVICE, .damping = 0.85, .max_iterations = 20};
+	uint64_t	without;
+	uint64_t	with;
+	Answer		answer;
+
+	reopen(false, 0);
+	answer = ask_both("without bins", &built.graph, &query);
+	free(answer.memory);
+	without = used_bytes();
+	reopen(true, 0);
+	answer = ask_both("with bins", &built.graph, &query);
+	free(answer.memory);
+	with = used_bytes();
+	CHECK(with > without, "%llu bytes with bins, %llu without", (unsigned long long) with, (unsigned long long) without);
+	for (int i = 1; i < 12; i++)
+	{
+		reopen(true, with * (uint64_t) i / 4);
+		answer = make_answer(built.graph.nvertices);
+		if (ask_cuda(&built.graph, &query, (EmogiControl) {0}, &answer) == EMOGI_OK)
+		{
+			Answer		right = ask_both("under a cap", &built.graph, &query);
+
+			CHECK(used_bytes() <= with * (uint64_t) i / 4, "%llu bytes held", (unsigned long long) used_bytes());
+			free(right.memory);
+		}
+		free(answer.memory);
+	}
+	reopen(true, 0);
+	free_graph("memory", &built);
+}
+
+/* Check that a canceled run, and one in which something fails, leaves nothing, and that the next one is right. */
+static void
+check_faults(const EmogiEdges *edges, uint32_t stride)
+{
+	EmogiBuiltGraph built = build_edges(edges, EMOGI_OUT, true, false);
+	EmogiQuery	query = {.algorithm = EMOGI_PAGERANK, .placement = EMOGI_PLACEMENT_DEVICE, .damping = 0.85, .max_iterations = 3};
+	Answer		answer = ask_both("before faults", &built.graph, &query);
+	EmogiStatus status;
+	uint32_t	nfaults = 0;
+
+	CHECK(ask_cuda(&built.graph, &query, (EmogiControl) {.cancel = 1}, &answer) == EMOGI_CANCELED, "not canceled");
+	for (uint32_t i = 1; i < MOST_TAKES; i++)
+	{
+		status = ask_cuda(&built.graph, &query, (EmogiControl) {.fail_device_allocation = i}, &answer);
+		CHECK(status == EMOGI_OK || status == EMOGI_NO_MEMORY, "allocation %u: status %d", i, status);
+		check_nothing_held("allocation", cap);
+		nfaults += status != EMOGI_OK;
+	}
+	CHECK(nfaults > 0, "no allocation failed");
+	nfaults = 0;
+	for (uint32_t i = 1; i < MOST_CALLS; i += stride)
+	{
+		status = ask_cuda(&built.graph, &query, (EmogiControl) {.fail_device_call = i}, &answer);
+		CHECK(status == EMOGI_OK || status == EMOGI_DEVICE_ERROR, "call %u: status %d", i, status);
+		check_nothing_held("call", cap);
+		nfaults += status != EMOGI_OK;
+	}
+	CHECK(nfaults > 0, "no call failed");
+	free(answer.memory);
+	answer = ask_both("after faults", &built.graph, &query);
+	free(answer.memory);
+	free_graph("faults", &built);
+}
+
+int
+main(void)
+{
+	const uint64_t ngraphs = number_from_environment("EMOGI_AGREE_GRAPHS", DEFAULT_GRAPHS);
+	const bool	large = number_from_environment("EMOGI_AGREE_LARGE", 1) != 0;
+	EmogiShape	shape;
+	EmogiEdgeSet set;
+
+	if (!open_both())
+		return check_report("test_ranks");
+	reopen(true, 0);
+	for (int i = 0; large && i < emogi_shape_count(); i++)
+	{
+		if (!emogi_shape_make(i, &shape))
+			abort();
+		check_shape(&shape);
+	}
+	for (uint64_t seed = 1; seed <= ngraphs; seed++)
+	{
+		if (!emogi_shape_random(seed, &shape))
+			abort();
+		check_shape(&shape);
+	}
+	if (large)
+	{
+		check_large(EMOGI_KRON);
+		check_large(EMOGI_URAND);
+	}
+	if (!emogi_generate_edges(emogi_cpu_engine_pool(cpu_state), EMOGI_KRON, large ? 16 : 10, 8, 7, &set))
+		abort();
+	check_memory(&set.edges);
+	check_faults(&set.edges, large ? 1 : 17);
+	emogi_edge_set_free(&set);
+	close_both();
+	return check_report("test_ranks");
+}
