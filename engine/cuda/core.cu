@@ -10,7 +10,8 @@
  *   peel      takes each vertex of the queue away from its neighbours; those that fall to the level are queued in their turn
  * A cascade needs no barrier [2]: whoever has nothing to do waits for the next item of the one queue, which has room for every vertex, and
  * leaves when as many items are done with as were queued. So a level takes as long as its longest chain, not that many launches. Lists
- * above SLICE_LINES lines are cut: who takes the first slice queues the others. Nobody depends on a block that has not begun.
+ * above SLICE_LINES lines are cut: who takes the first slice queues the others. Nobody depends on a block that has not begun. Where vertices fall
+ * one after the other, as on a path, a step takes some microseconds: a graph with a chain of MOST_STEPS is left to the CPU.
  * The host launches LEVELS_AHEAD levels, then looks.
  *
  * A bitmap says which vertices are at or below the level: half of all entries lead there, and need no more than that bit. The others cost
@@ -28,22 +29,27 @@
 #include "simple.cuh"
 
 #define LEVELS_AHEAD 32			/* that the host launches before it looks whether anything is left */
+#define MOST_STEPS 8192			/* of a chain of vertices that fall one after the other */
 #define SIFT_ROUNDS 8			/* of 32 vertices that a warp sifts for one atomic operation */
 #define NO_ITEM UINT64_MAX		/* in the queue: not filled yet */
-#define WAIT_NS 100
+#define REST 0x80000000u		/* of an item: it is a slice of a long list, not the first */
+#define WAIT_NS 100				/* for an item; twice as long each time, up to MOST_IDLE times: reads of the counters are in the way of others */
+#define MOST_IDLE 3
 #define LINE_NUMBERS (EMOGI_LINE_BYTES / sizeof(unsigned long long))
-#define NUMBERS (4 * LINE_NUMBERS + 2 * (LEVELS_AHEAD + 1))
+#define NUMBERS (3 * LINE_NUMBERS + 2 * (LEVELS_AHEAD + 1))
 
 static_assert(LEVELS_AHEAD % 2 == 0, "a batch ends with the list that it began with");
 
-/* The queue of vertices to peel: items are slices, vertex above index. Device memory; each number on a line of its own. */
+/*
+ * The queue of vertices to peel. An item is a vertex, and below it how many steps its chain has made, or REST and the number of a slice.
+ * Device memory; each number on a line of its own.
+ */
 typedef struct PeelQueue
 {
 	unsigned long long *item;	/* [capacity], NO_ITEM until filled */
 	uint64_t	capacity;
-	unsigned long long *head;	/* the next to take; may run ahead of tail */
-	unsigned long long *tail;	/* the next to fill */
-	unsigned long long *done;	/* items done with */
+	unsigned long long *head;	/* the next to take; may run ahead of those queued */
+	unsigned long long *state;	/* items queued, above 32 bits of items done with: in one word, so who sees the second sees the first */
 } PeelQueue;
 
 /* Arrays in device memory. */
@@ -57,6 +63,7 @@ typedef struct Peeling
 	int32_t    *level;			/* [LEVELS_AHEAD + 1], of this batch, after that of the batch before */
 	unsigned long long *nleft;	/* [LEVELS_AHEAD + 1], likewise */
 	uint32_t   *nlevels;		/* how many there were */
+	uint32_t   *is_deep;		/* beside it: a chain has made MOST_STEPS */
 	unsigned long long *number; /* [NUMBERS], what has the last three, and those of the queue */
 } Peeling;
 
@@ -71,12 +78,12 @@ core_degrees_kernel(const uint64_t *offsets, Selection simple, Peeling peeling)
 }
 
 /*
- * Call take(vertex, place) for those of a list that choose(vertex, degree) wants, with places that are handed out from *count on; a warp
- * keeps the order of what it takes. Whole warps.
+ * Call take(vertex, place) for those of a list that choose(vertex, degree) wants, with places that are handed out from *count >> shift on; a
+ * warp keeps the order of what it takes. Whole warps.
  */
 template <class Choose, class Take>
 static __device__ __forceinline__ void
-sift(const Peeling &peeling, const uint32_t *list, uint64_t nlist, unsigned long long *count, Choose choose, Take take)
+sift(const Peeling &peeling, const uint32_t *list, uint64_t nlist, unsigned long long *count, uint32_t shift, Choose choose, Take take)
 {
 	const uint64_t stride = (uint64_t) gridDim.x * BLOCK_WARPS * SIFT_ROUNDS * WARP_LANES;
 	const uint64_t warp = (uint64_t) blockIdx.x * BLOCK_WARPS + threadIdx.x / WARP_LANES;
@@ -106,7 +113,7 @@ sift(const Peeling &peeling, const uint32_t *list, uint64_t nlist, unsigned long
 		if (ntaken == 0)
 			continue;
 		if (lane_number() == 0)
-			place = atomicAdd(count, (unsigned long long) ntaken);
+			place = atomicAdd(count, (unsigned long long) ntaken << shift) >> shift;
 		place = __shfl_sync(FULL_WARP, place, 0);
 #pragma unroll
 		for (uint32_t r = 0; r < SIFT_ROUNDS; r++)
@@ -132,8 +139,8 @@ core_sift_kernel(Peeling peeling, uint32_t i, bool first)
 	if (peeling.nleft[i - 1] == 0)
 		return;
 	if (blockIdx.x == 0 && threadIdx.x == 0)
-		*peeling.queue.head = *peeling.queue.tail;
-	sift(peeling, first ? NULL : peeling.left[(i - 1) % 2], peeling.nleft[i - 1], &peeling.nleft[i],
+		*peeling.queue.head = *peeling.queue.state >> 32;
+	sift(peeling, first ? NULL : peeling.left[(i - 1) % 2], peeling.nleft[i - 1], &peeling.nleft[i], 0,
 		 [&](uint32_t vertex, int32_t degree) {
 		if (degree > before && degree < least)
 			least = degree;
@@ -155,7 +162,7 @@ core_collect_kernel(Peeling peeling, uint32_t i)
 		return;
 	if (blockIdx.x == 0 && threadIdx.x == 0)
 		++*peeling.nlevels;
-	sift(peeling, peeling.left[i % 2], peeling.nleft[i], peeling.queue.tail,
+	sift(peeling, peeling.left[i % 2], peeling.nleft[i], peeling.queue.state, 32,
 		 [&](uint32_t vertex, int32_t degree) { return degree == level; },
 		 [&](uint32_t vertex, uint64_t place) {
 		peeling.queue.item[place] = (unsigned long long) vertex << 32;
@@ -163,25 +170,37 @@ core_collect_kernel(Peeling peeling, uint32_t i)
 	});
 }
 
-/* Queue those of a lane's targets that have fallen to the level. Whole warps. */
-static __device__ __forceinline__ void
-queue_fallen(const PeelQueue &queue, const Target (&target)[PIECE], uint32_t fallen)
+/*
+ * Get the first of so many places in the queue. Says meanwhile that *ndone items are done with, and sets it to 0: what those had to queue is
+ * queued. Whole warps.
+ */
+static __device__ __forceinline__ uint64_t
+take_places(const PeelQueue &queue, uint32_t count, uint32_t *ndone)
 {
-	const uint32_t upto = warp_prefix_sum(__popc(fallen));
 	unsigned long long place = 0;
 
-	if (lane_number() == WARP_LANES - 1)
-		place = atomicAdd(queue.tail, (unsigned long long) upto);
-	place = __shfl_sync(FULL_WARP, place, WARP_LANES - 1) + upto - __popc(fallen);
+	if (lane_number() == 0)
+		place = atomicAdd(queue.state, (unsigned long long) count << 32 | *ndone) >> 32;
+	*ndone = 0;
+	return __shfl_sync(FULL_WARP, place, 0);
+}
+
+/* Queue those of a lane's targets that have fallen to the level, in so many steps. Whole warps. */
+static __device__ __forceinline__ void
+queue_fallen(const PeelQueue &queue, const Target (&target)[PIECE], uint32_t fallen, uint32_t steps, uint32_t *ndone)
+{
+	const uint32_t upto = warp_prefix_sum(__popc(fallen));
+	uint64_t	place = take_places(queue, __shfl_sync(FULL_WARP, upto, WARP_LANES - 1), ndone) + upto - __popc(fallen);
+
 #pragma unroll
 	for (uint32_t j = 0; j < PIECE; j++)
 		if (fallen >> j & 1)
-			*(volatile unsigned long long *) &queue.item[place++] = (unsigned long long) target[j] << 32;
+			*(volatile unsigned long long *) &queue.item[place++] = (unsigned long long) target[j] << 32 | steps;
 }
 
 /* Queue the slices of long lists but the first, which the lanes that `cut` have. Whole warps. */
 static __device__ __forceinline__ void
-queue_rest(const PeelQueue &queue, bool cut, uint32_t vertex, uint64_t nlines)
+queue_rest(const PeelQueue &queue, bool cut, uint32_t vertex, uint64_t nlines, uint32_t *ndone)
 {
 	const uint32_t nslices = (uint32_t) ((nlines + SLICE_LINES - 1) / SLICE_LINES);
 	uint32_t	lanes = __ballot_sync(FULL_WARP, cut);
@@ -191,14 +210,11 @@ queue_rest(const PeelQueue &queue, bool cut, uint32_t vertex, uint64_t nlines)
 		const uint32_t lane = __ffs(lanes) - 1;
 		const uint32_t its_vertex = __shfl_sync(FULL_WARP, vertex, lane);
 		const uint32_t its_slices = __shfl_sync(FULL_WARP, nslices, lane);
-		unsigned long long place = 0;
+		const uint64_t place = take_places(queue, its_slices - 1, ndone);
 
 		lanes &= lanes - 1;
-		if (lane_number() == 0)
-			place = atomicAdd(queue.tail, (unsigned long long) (its_slices - 1));
-		place = __shfl_sync(FULL_WARP, place, 0);
 		for (uint32_t s = 1 + lane_number(); s < its_slices; s += WARP_LANES)
-			*(volatile unsigned long long *) &queue.item[place + s - 1] = (unsigned long long) its_vertex << 32 | s;
+			*(volatile unsigned long long *) &queue.item[place + s - 1] = (unsigned long long) its_vertex << 32 | REST | s;
 	}
 }
 
@@ -206,6 +222,7 @@ queue_rest(const PeelQueue &queue, bool cut, uint32_t vertex, uint64_t nlines)
 static __device__ __forceinline__ uint32_t
 take_away(const Peeling &peeling, int32_t level, const Target (&target)[PIECE], uint32_t wanted)
 {
+	int32_t		before[PIECE];
 	uint32_t	alive = 0;
 	uint32_t	fallen = 0;
 
@@ -215,31 +232,34 @@ take_away(const Peeling &peeling, int32_t level, const Target (&target)[PIECE], 
 			alive |= (~peeling.dead[target[j] / 32] >> target[j] % 32 & 1) << j;
 #pragma unroll
 	for (uint32_t j = 0; j < PIECE; j++)
+		before[j] = alive >> j & 1 ? atomicSub(&peeling.core[target[j]], 1) : INT32_MAX;	/* all are under way at once */
+#pragma unroll
+	for (uint32_t j = 0; j < PIECE; j++)
 	{
-		int32_t		before;
-
-		if ((alive >> j & 1) == 0)
-			continue;
-		before = atomicSub(&peeling.core[target[j]], 1);
-		if (before == level + 1)
+		if (before[j] == level + 1)
 		{
 			fallen |= 1u << j;
 			atomicOr(&peeling.dead[target[j] / 32], 1u << target[j] % 32);
 		}
-		else if (before <= level)
+		else if (before[j] <= level)
 			atomicAdd(&peeling.core[target[j]], 1);	/* another was faster */
 	}
 	return fallen;
 }
 
-/* Peel the items of the warp's lanes, LINE_LANES of which share one; NO_ITEM where there is none. *nread, *entries: of the lane. */
+/*
+ * Peel the items of the warp's lanes, LINE_LANES of which share one; NO_ITEM where there is none. *ndone: items that the warp did before, and has
+ * not said so. *nread, *entries: of the lane.
+ */
 static __device__ __forceinline__ void
-peel_items(const Peeling &peeling, const Lists<Target> &lists, int32_t level, unsigned long long item, unsigned long long *nread,
-		   unsigned long long *entries)
+peel_items(const Peeling &peeling, const Lists<Target> &lists, int32_t level, unsigned long long item, uint32_t *ndone,
+		   unsigned long long *nread, unsigned long long *entries)
 {
 	const bool	leads = lane_number() % LINE_LANES == 0;
 	const bool	there = item != NO_ITEM;
-	const Slice slice = {(uint32_t) (item >> 32), (uint32_t) item};
+	const bool	is_rest = ((uint32_t) item & REST) != 0;
+	const uint32_t steps = is_rest ? 0 : (uint32_t) item;
+	const Slice slice = {(uint32_t) (item >> 32), is_rest ? (uint32_t) item & ~REST : 0};
 	Span		list = {0, 0};
 	Span		part = {0, 0};
 
@@ -255,24 +275,25 @@ peel_items(const Peeling &peeling, const Lists<Target> &lists, int32_t level, un
 		*entries += leads ? part.end - part.start : 0;
 	}
 	queue_rest(peeling.queue, there && leads && slice.index == 0 && count_lines<Target>(list) > SLICE_LINES, slice.vertex,
-			   count_lines<Target>(list));
+			   count_lines<Target>(list), ndone);
 	walk_distinct(lists.targets, list, part, slice.vertex, lane_number() % LINE_LANES, LINE_LANES,
 				  [&](const Target (&target)[PIECE], uint32_t wanted) {
 		const uint32_t fallen = take_away(peeling, level, target, wanted);
 
 		if (__any_sync(FULL_WARP, fallen != 0))
-			queue_fallen(peeling.queue, target, fallen);
+			queue_fallen(peeling.queue, target, fallen, steps + 1, ndone);
 	});
+	if (there && steps >= MOST_STEPS)
+		*peeling.is_deep = 1;
 }
 
-/* Say whether all that was queued is done with: then nothing is queued any more. By one lane. */
+/* Say whether a level has ended: all that was queued is done with, so nothing is queued any more; or the run has. By one thread of a block. */
 static __device__ __forceinline__ bool
-is_peeled(const PeelQueue &queue)
+must_end(const Peeling &peeling, const Step &step)
 {
-	const unsigned long long done = *(volatile unsigned long long *) queue.done;
+	const unsigned long long state = *(volatile unsigned long long *) peeling.queue.state;
 
-	__threadfence();
-	return done == *(volatile unsigned long long *) queue.tail;
+	return state >> 32 == (uint32_t) state || *(volatile uint32_t *) peeling.is_deep != 0 || must_leave(step);
 }
 
 /*
@@ -282,15 +303,21 @@ is_peeled(const PeelQueue &queue)
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 core_peel_kernel(Lists<Target> lists, Peeling peeling, uint32_t i, Step step)
 {
+	__shared__ uint32_t over;	/* the block leaves: its first thread has looked, for all others */
 	const PeelQueue &queue = peeling.queue;
 	const int32_t level = peeling.level[i];
 	const bool	leads = lane_number() % LINE_LANES == 0;
 	unsigned long long nread = 0;
 	unsigned long long entries = 0;
 	unsigned long long ticket = NO_ITEM;
+	uint32_t	ndone = 0;		/* items that the warp has not said it is done with */
+	uint32_t	idle = 0;
 
 	if (peeling.nleft[i] == 0)
 		return;
+	if (threadIdx.x == 0)
+		over = 0;
+	__syncthreads();
 	for (uint32_t round = 0;; round++)
 	{
 		const uint32_t asks = __ballot_sync(FULL_WARP, leads && ticket == NO_ITEM);
@@ -310,23 +337,28 @@ core_peel_kernel(Lists<Target> lists, Peeling peeling, uint32_t i, Step step)
 		if (leads && ticket < queue.capacity)
 			item = *(volatile unsigned long long *) &queue.item[ticket];
 		ready = __ballot_sync(FULL_WARP, item != NO_ITEM);
+		if (ready == 0 && ndone > 0)
+			(void) take_places(queue, 0, &ndone);
 		if (lane_number() == 0 && (ready == 0 || round % 64 == 63))
-			leaves = (ready == 0 && is_peeled(queue)) || must_leave(step);
+		{
+			if (threadIdx.x == 0 && must_end(peeling, step))
+				atomicExch(&over, 1);
+			leaves = atomicAdd(&over, 0) != 0;
+		}
 		if (__any_sync(FULL_WARP, leaves))
 			break;
 		if (ready == 0)
 		{
-			__nanosleep(WAIT_NS);
+			__nanosleep(WAIT_NS << idle);
+			idle += idle < MOST_IDLE;
 			continue;
 		}
+		idle = 0;
 		if (item != NO_ITEM)
 			ticket = NO_ITEM;
-		peel_items(peeling, lists, level, __shfl_sync(FULL_WARP, item, lane_number() / LINE_LANES * LINE_LANES), &nread, &entries);
-		if (lane_number() == 0)
-		{
-			__threadfence();	/* what was queued is counted before */
-			atomicAdd(queue.done, (unsigned long long) __popc(ready));
-		}
+		peel_items(peeling, lists, level, __shfl_sync(FULL_WARP, item, lane_number() / LINE_LANES * LINE_LANES), &ndone, &nread,
+				   &entries);
+		ndone += __popc(ready);
 	}
 	block_add(&step.counters->lines, nread);
 	block_add(&step.counters->entries, entries);
@@ -373,6 +405,9 @@ take_arrays(Run *run, const EmogiGraph *graph, Peeling *peeling, EmogiError *err
 
 	peeling->nvertices = n;
 	peeling->queue.capacity = n + slice_capacity(graph->forward.nedges, ENTRIES);
+	if (peeling->queue.capacity > UINT32_MAX)
+		return emogi_device_fail(error, EMOGI_UNSUPPORTED, "the graph has more vertices than the GPU can queue", "%llu places",
+								 (unsigned long long) peeling->queue.capacity);
 	TRY(take_array(&run->memory, &peeling->core, n, "core numbers", error));
 	TRY(take_array(&run->memory, &peeling->dead, run->nwords, "bitmap of peeled vertices", error));
 	TRY(take_array(&run->memory, &peeling->left[0], 2 * n, "vertices left", error));
@@ -381,10 +416,10 @@ take_arrays(Run *run, const EmogiGraph *graph, Peeling *peeling, EmogiError *err
 	peeling->left[1] = peeling->left[0] + n;
 	number = peeling->number;
 	peeling->queue.head = number;
-	peeling->queue.tail = number + LINE_NUMBERS;
-	peeling->queue.done = number + 2 * LINE_NUMBERS;
-	peeling->nlevels = (uint32_t *) (number + 3 * LINE_NUMBERS);
-	peeling->nleft = number + 4 * LINE_NUMBERS;
+	peeling->queue.state = number + LINE_NUMBERS;
+	peeling->nlevels = (uint32_t *) (number + 2 * LINE_NUMBERS);
+	peeling->is_deep = peeling->nlevels + 1;
+	peeling->nleft = number + 3 * LINE_NUMBERS;
 	peeling->level = (int32_t *) (peeling->nleft + LEVELS_AHEAD + 1);
 	return EMOGI_OK;
 }
@@ -427,6 +462,7 @@ static EmogiStatus
 peel_all(Run *run, const Peeling *peeling, EmogiResult *result, EmogiError *error)
 {
 	uint64_t	nleft = run->nvertices;
+	uint32_t	told[2];		/* nlevels, is_deep */
 
 	run->control->total = run->nvertices;
 	TRY(begin_peeling(run, peeling, error));
@@ -434,9 +470,12 @@ peel_all(Run *run, const Peeling *peeling, EmogiResult *result, EmogiError *erro
 	{
 		TRY(launch_levels(run, peeling, first, error));
 		TRY(emogi_run_fetch(run, &nleft, peeling->nleft + LEVELS_AHEAD, sizeof nleft, error));
-		TRY(emogi_run_fetch(run, &result->nlevels, peeling->nlevels, sizeof result->nlevels, error));
+		TRY(emogi_run_fetch(run, told, peeling->nlevels, sizeof told, error));
+		if (told[1] != 0)
+			return emogi_device_fail(error, EMOGI_UNSUPPORTED, "the graph is peeled along chains too long for the GPU", "%d vertices or more",
+									 MOST_STEPS);
 		run->control->done = run->nvertices - nleft;
-		run->control->level = result->nlevels;
+		run->control->level = result->nlevels = told[0];
 	}
 	return EMOGI_OK;
 }
