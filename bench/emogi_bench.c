@@ -25,7 +25,21 @@ choose_sources(EmogiBench *bench)
 		emogi_bench_die("no vertex has a neighbour", NULL);
 }
 
-/* Make the Graph, the sources, and room for start values and answers. */
+/* Choose the pairs. */
+static void
+choose_pairs(EmogiBench *bench)
+{
+	const uint64_t n = bench->built.graph.nvertices;
+
+	bench->npairs = bench->options.npairs < n ? bench->options.npairs : n;
+	bench->pairs = emogi_map_memory(2 * bench->npairs * sizeof *bench->pairs);
+	if (bench->pairs == NULL)
+		emogi_bench_die("no memory for the pairs", NULL);
+	for (uint64_t i = 0; i < 2 * bench->npairs; i++)
+		bench->pairs[i] = (uint32_t) (emogi_random(bench->options.seed + 81, i) % n);
+}
+
+/* Make the Graph, the sources, the pairs, and room for start values and answers. */
 static void
 prepare(EmogiBench *bench)
 {
@@ -43,6 +57,7 @@ prepare(EmogiBench *bench)
 			emogi_bench_die("no memory for the answers", NULL);
 	}
 	choose_sources(bench);
+	choose_pairs(bench);
 }
 
 /* Give all memory back. */
@@ -52,6 +67,7 @@ clean_up(EmogiBench *bench)
 	size_t		bytes = bench->built.graph.nvertices * sizeof(double);
 
 	emogi_unmap_memory(bench->values, bytes);
+	emogi_unmap_memory(bench->pairs, 2 * bench->npairs * sizeof *bench->pairs);
 	for (int i = 0; i < EMOGI_MAX_COLUMNS; i++)
 		emogi_unmap_memory(bench->arrays[i], bytes);
 	emogi_unmap_memory(bench->reference, bytes);
@@ -109,7 +125,8 @@ run_engine(EmogiBench *bench, bool cuda)
 	}
 	series.query = (EmogiQuery) {.nsources = 1, .sources = bench->sources, .max_depth = -1, .max_distance = (double) INFINITY,
 		.damping = DAMPING, .alpha = options->alpha, .beta = 1.0, .max_iterations = options->max_iterations, .tolerance = options->tolerance,
-		.samples = options->samples, .resolution = 1.0, .theta = 0.01, .seed = options->seed, .normalized = true, .values = bench->values};
+		.samples = options->samples, .resolution = 1.0, .theta = 0.01, .seed = options->seed, .normalized = true, .top_k = 10, .npairs = bench->npairs, .pairs = bench->pairs,
+		.values = bench->values};
 	for (int p = 0; p < (cuda ? options->nplacements : 1); p++)
 		run_placement(bench, &series, cuda ? options->placements[p] : EMOGI_PLACEMENT_AUTO,
 					  options->cached ? (uint64_t) p + 1 : 0);

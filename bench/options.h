@@ -28,6 +28,7 @@ typedef struct EmogiBenchOptions
 	uint64_t	seed;
 	int64_t		max_iterations; /* of the algorithms that iterate */
 	int64_t		samples;		/* of what is estimated from some vertices; 0 = exactly */
+	uint64_t	npairs;			/* whose similarity is asked for */
 	double		tolerance;
 	double		alpha;			/* of Katz centrality */
 	double		distance;		/* PageRank runs until its L1 distance from a reference is this; 0 = does not */

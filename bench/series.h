@@ -14,6 +14,8 @@ typedef struct EmogiBench
 	EmogiBuiltGraph built;
 	uint32_t	sources[EMOGI_BENCH_SOURCES];
 	double	   *values;			/* [nvertices], start values */
+	uint64_t	npairs;			/* at most nvertices */
+	uint32_t   *pairs;			/* [npairs][2], vertices at random */
 	double	   *reference;		/* [nvertices], converged ranks; NULL = not made yet */
 	void	   *arrays[EMOGI_MAX_COLUMNS];	/* [nvertices] of 8 bytes: what the runs fill */
 	bool		failed;			/* a series did not fit in memory */

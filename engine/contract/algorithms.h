@@ -279,11 +279,11 @@ typedef struct EmogiResultColumn
 		  EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, EMOGI_NEEDS_BACKWARD, \
 		  ({EMOGI_DIRECTION, EMOGI_BOTH}), \
 		  ({"coefficient", EMOGI_FLOAT64, NAN})) \
-	OTHER(CORE, core, core, none, none, core, \
+	OTHER(CORE, core, core, core, none, core, \
 		  EMOGI_LISTS_BOTH_WAYS, EMOGI_WEIGHTS_UNUSED, 0, \
 		  ({EMOGI_NO_PARAMETER, 0}), \
 		  ({"core", EMOGI_INT32, NAN})) \
-	OTHER(CDLP, cdlp, cdlp, none, none, cdlp, \
+	OTHER(CDLP, cdlp, cdlp, cdlp, none, cdlp, \
 		  EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, EMOGI_NEEDS_BACKWARD, \
 		  ({EMOGI_MAX_ITERATIONS, 10}, {EMOGI_DIRECTION, EMOGI_BOTH}), \
 		  ({"label", EMOGI_VERTEX, NAN})) \
@@ -308,7 +308,7 @@ typedef struct EmogiResultColumn
 		  ({EMOGI_SAMPLES, 0}, {EMOGI_SEED, 0}, {EMOGI_DIRECTION, EMOGI_OUT}), \
 		  ({"reached", EMOGI_INT64, NAN}, {"farness", EMOGI_FLOAT64, NAN}, {"closeness", EMOGI_FLOAT64, NAN}, \
 		   {"harmonic", EMOGI_FLOAT64, NAN})) \
-	OTHER(BETWEENNESS, betweenness, betweenness, none, none, betweenness, \
+	OTHER(BETWEENNESS, betweenness, betweenness, betweenness, none, betweenness, \
 		  EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, EMOGI_NEEDS_BACKWARD, \
 		  ({EMOGI_SAMPLES, 0}, {EMOGI_SEED, 0}, {EMOGI_NORMALIZED, 1}, {EMOGI_DIRECTION, EMOGI_OUT}), \
 		  ({"centrality", EMOGI_FLOAT64, NAN})) \
@@ -320,7 +320,7 @@ typedef struct EmogiResultColumn
 		  EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_FACTORS, EMOGI_MAY_DIVERGE, \
 		  ({EMOGI_NO_PARAMETER, 0}), \
 		  ({"distance", EMOGI_FLOAT64, NAN})) \
-	OTHER(SIMILARITY, similarity, similarity, none, none, similarity, \
+	OTHER(SIMILARITY, similarity, similarity, similarity, none, similarity, \
 		  EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, EMOGI_NEEDS_BACKWARD | EMOGI_IS_LIST, \
 		  ({EMOGI_MEASURE, EMOGI_JACCARD}, {EMOGI_TOP_K, 10}, {EMOGI_CUTOFF, 0}, {EMOGI_PAIRS, 0}, {EMOGI_DIRECTION, EMOGI_OUT}), \
 		  ({"vertex2", EMOGI_VERTEX, EMOGI_NO_VERTEX}, {"similarity", EMOGI_FLOAT64, 0})) \

@@ -201,26 +201,20 @@ search_together(EmogiBetweenness *all)
 	return !emogi_job_stopped(&all->run.job);
 }
 
-/* Turn sums into what is asked for: shares of all pairs, or numbers of pairs; as if all sources were like those that there are. */
+/* Turn sums into what is asked for. */
 static void
 scale_sums(const EmogiBetweenness *all, const EmogiQuery *query)
 {
 	const bool	partial = all->nsources < all->nvertices;
-	const double others = (double) all->nvertices - 1.0;
-	const double nsources = partial ? (double) all->nsources : others;
-	const double twice = all->graph->forward.offsets == all->graph->backward.offsets ? 2.0 : 1.0;	/* each pair either way */
-	const double most = query->normalized ? 1.0 / (others - 1.0) : others / twice;
-	const double of_sample = nsources > 1.0 ? most / (nsources - 1.0) : 0.0;
+	const EmogiSampleScale scale = emogi_sample_scale(all->graph, query);
 	uint64_t	next = 0;
 
-	if (all->nvertices < 3)
-		return;
 	for (uint64_t v = 0; v < all->nvertices; v++)
 	{
 		const bool	is_sample = partial && next < all->nsources && all->sources[next] == v;
 
 		next += is_sample;
-		all->centrality[v] *= is_sample ? of_sample : most / nsources;
+		all->centrality[v] *= is_sample ? scale.of_samples : scale.of_others;
 	}
 }
 

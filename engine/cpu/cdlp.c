@@ -156,7 +156,7 @@ static void
 iterate(Propagation *propagation, int64_t max_iterations)
 {
 	propagation->is_first = true;
-	for (int64_t i = 0; i < max_iterations; i++)
+	for (int64_t i = 0; i < max_iterations && propagation->nvertices > 0; i++)
 	{
 		uint32_t   *labels = propagation->label;
 		uint8_t    *flags = propagation->changed;

@@ -288,6 +288,24 @@ traverse(Bfs *bfs, EmogiError *error)
 	return EMOGI_OK;
 }
 
+/* Take what a search needs, and place the Graph. */
+static EmogiStatus
+open_search(Bfs *bfs, Run *run, const EmogiGraph *graph, const EmogiQuery *query, unsigned wants, int64_t max_depth, EmogiError *error)
+{
+	bfs->run = run;
+	bfs->bound = max_depth < 0 || max_depth > INT32_MAX ? INT32_MAX : (int32_t) max_depth;
+	TRY(take_arrays(bfs, query, error));
+	TRY(emogi_run_place(run, graph, query, wants | PLACE_BACKWARD_PREFIXES, kernels, NEDGE_KERNELS, sizeof(Target), error));
+	return emogi_persistent_size(run, &bfs->plan, (const void *) persistent_walk_kernel<LevelSearch>, error);
+}
+
+/* Get how many levels a search has entered. */
+static uint32_t
+count_levels(const Bfs *bfs)
+{
+	return (uint32_t) bfs->depth + (bfs->vertices > 0 ? 1 : 0);
+}
+
 EmogiStatus
 emogi_cuda_levels(Run *run, const EmogiGraph *graph, const EmogiQuery *query, unsigned wants, int64_t max_depth,
 				  int32_t **level, EmogiResult *result, EmogiError *error)
@@ -295,11 +313,7 @@ emogi_cuda_levels(Run *run, const EmogiGraph *graph, const EmogiQuery *query, un
 	const Counters *counters;
 	Bfs			bfs = {};
 
-	bfs.run = run;
-	bfs.bound = max_depth < 0 || max_depth > INT32_MAX ? INT32_MAX : (int32_t) max_depth;
-	TRY(take_arrays(&bfs, query, error));
-	TRY(emogi_run_place(run, graph, query, wants | PLACE_BACKWARD_PREFIXES, kernels, NEDGE_KERNELS, sizeof(Target), error));
-	TRY(emogi_persistent_size(run, &bfs.plan, (const void *) persistent_walk_kernel<LevelSearch>, error));
+	TRY(open_search(&bfs, run, graph, query, wants, max_depth, error));
 	TRY(emogi_run_start_clock(run, error));
 	TRY(enter_sources(&bfs, graph, query, error));
 	TRY(traverse(&bfs, error));
@@ -307,9 +321,36 @@ emogi_cuda_levels(Run *run, const EmogiGraph *graph, const EmogiQuery *query, un
 	TRY(emogi_run_read(run, &counters, error));
 	emogi_run_account(run, counters, result);
 	result->nreached = bfs.reached;
-	result->nlevels = (uint32_t) bfs.depth + (bfs.vertices > 0 ? 1 : 0);
+	result->nlevels = count_levels(&bfs);
 	*level = bfs.level;
 	return EMOGI_OK;
+}
+
+EmogiStatus
+emogi_cuda_levels_each(Run *run, const EmogiGraph *graph, const EmogiQuery *query, unsigned wants, UseLevels use, void *with,
+					   EmogiResult *result, EmogiError *error)
+{
+	EmogiQuery	one = *query;
+	Bfs			opened = {};
+
+	one.nsources = 1;
+	TRY(open_search(&opened, run, graph, &one, wants, -1, error));
+	TRY(emogi_run_start_clock(run, error));
+	for (uint64_t i = 0; i < query->nsources; i++)
+	{
+		const Counters *counters;
+		Bfs			bfs = opened;
+
+		TRY(emogi_run_send(run, bfs.sources, query->sources + i, sizeof *query->sources, error));
+		TRY(enter_sources(&bfs, graph, &one, error));
+		TRY(traverse(&bfs, error));
+		TRY(emogi_run_read(run, &counters, error));
+		emogi_run_account(run, counters, result);
+		if (count_levels(&bfs) > result->nlevels)
+			result->nlevels = count_levels(&bfs);
+		TRY(use(run, with, i, bfs.level, count_levels(&bfs), result, error));
+	}
+	return emogi_run_stop_clock(run, result, error);
 }
 
 EmogiStatus

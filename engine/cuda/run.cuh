@@ -91,6 +91,14 @@ extern EmogiStatus emogi_cuda_lcc(Run *run, const EmogiGraph *graph, const Emogi
 								  EmogiError *error);
 extern EmogiStatus emogi_cuda_scc(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
 								  EmogiError *error);
+extern EmogiStatus emogi_cuda_core(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+								   EmogiError *error);
+extern EmogiStatus emogi_cuda_cdlp(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+								   EmogiError *error);
+extern EmogiStatus emogi_cuda_betweenness(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+										  EmogiError *error);
+extern EmogiStatus emogi_cuda_similarity(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+										  EmogiError *error);
 extern EmogiStatus emogi_cuda_bfs_load(EmogiError *error);
 extern EmogiStatus emogi_cuda_path_load(EmogiError *error);
 extern EmogiStatus emogi_cuda_ssnsp_load(EmogiError *error);
@@ -99,6 +107,10 @@ extern EmogiStatus emogi_cuda_gather_load(const EmogiEngineState *state, EmogiEr
 extern EmogiStatus emogi_cuda_degree_load(EmogiError *error);
 extern EmogiStatus emogi_cuda_triangles_load(EmogiError *error);
 extern EmogiStatus emogi_cuda_scc_load(EmogiError *error);
+extern EmogiStatus emogi_cuda_core_load(EmogiError *error);
+extern EmogiStatus emogi_cuda_cdlp_load(EmogiError *error);
+extern EmogiStatus emogi_cuda_similarity_load(EmogiError *error);
+extern EmogiStatus emogi_cuda_betweenness_load(EmogiError *error);
 
 /*
  * BFS that leaves the levels on the device: (*level)[nvertices], taken from run->memory. Places the Graph, after all
@@ -106,5 +118,15 @@ extern EmogiStatus emogi_cuda_scc_load(EmogiError *error);
  */
 extern EmogiStatus emogi_cuda_levels(Run *run, const EmogiGraph *graph, const EmogiQuery *query, unsigned wants,
 									 int64_t max_depth, int32_t **level, EmogiResult *result, EmogiError *error);
+
+/*
+ * The same from each of the query's sources by itself, the Graph placed once: use(run, with, i, level, nlevels, result) has the levels of
+ * source i, and may clear the run's counters. All of it is timed.
+ */
+typedef EmogiStatus (*UseLevels) (Run *run, void *with, uint64_t i, const int32_t *level, uint32_t nlevels, EmogiResult *result,
+								  EmogiError *error);
+
+extern EmogiStatus emogi_cuda_levels_each(Run *run, const EmogiGraph *graph, const EmogiQuery *query, unsigned wants, UseLevels use,
+										  void *with, EmogiResult *result, EmogiError *error);
 
 #endif							/* EMOGI_RUN_CUH */

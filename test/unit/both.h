@@ -21,13 +21,13 @@ static EmogiEngineState *cpu_state,
 		   *cuda_state;
 static uint64_t last_id;		/* that a Graph was given */
 
-/* Say whether the cuda engine has an algorithm, and a Graph the lists that it reads. */
+/* Say whether the cuda engine has an algorithm whose answer is a row a vertex, and a Graph the lists that it reads. */
 static inline bool
 suits(const EmogiGraph *graph, EmogiAlgorithm algorithm)
 {
 	const EmogiAlgorithmRow *row = emogi_algorithm_row(algorithm);
 
-	if (!emogi_algorithm_is_on_cuda(row))
+	if (!emogi_algorithm_is_on_cuda(row) || (row->traits & EMOGI_IS_LIST) != 0)
 		return false;
 	if ((row->traits & EMOGI_NEEDS_BACKWARD) != 0 && graph->backward.offsets == NULL && graph->nvertices > 0)
 		return false;
@@ -81,12 +81,14 @@ largest(uint64_t nvertices, const double *values)
 	return found;
 }
 
-/* Say whether two columns agree: bit for bit, but for sums (of an iteration) and for counts above 2^53. */
+/* Say whether two columns agree: bit for bit, but for sums (of an iteration, or of searches) and for counts above 2^53. */
 static inline bool
 columns_agree(EmogiAlgorithm algorithm, EmogiColumnType type, uint64_t n, EmogiArray values, EmogiArray expected)
 {
 	if (type != EMOGI_FLOAT64 || emogi_is_path(algorithm))
 		return memcmp(values.any, expected.any, n * emogi_algorithm_column_bytes(type)) == 0;
+	if (algorithm == EMOGI_BETWEENNESS)
+		return count_apart(n, values.float64, expected.float64, -INFINITY, 0.0) == 0;
 	if (emogi_algorithm_iterates(algorithm))
 		return count_apart(n, values.float64, expected.float64, -INFINITY, largest(n, expected.float64)) == 0;
 	return count_apart(n, values.float64, expected.float64, 9007199254740992.0, 0.0) == 0;
