@@ -234,29 +234,25 @@ has_short_lists(const EmogiGraph *graph)
 	return sum <= SHORT_LISTS * (double) graph->forward.nedges;
 }
 
-/* Count the neighbours of v behind `at` in its list that w, at `at`, leads to as well. */
+/* Count the neighbours of v behind `at` in its list that w, at `at`, leads to as well. Walks from the lists' ends. */
 static inline uint64_t
 count_behind(const EmogiAdjacency *lists, uint32_t v, uint64_t at)
 {
 	const uint32_t *targets = lists->targets;
 	const uint32_t w = targets[at];
-	const uint64_t end = lists->offsets[v + UINT64_C(1)];
+	const uint64_t begin = lists->offsets[w];
+	uint64_t	e = lists->offsets[w + UINT64_C(1)];
+	uint64_t	i = lists->offsets[v + UINT64_C(1)];
 	uint64_t	found = 0;
 
-	for (uint64_t e = lists->offsets[w]; e < lists->offsets[w + UINT64_C(1)]; e++)
+	while (i > at + 1 && e > begin && targets[e - 1] > w)
 	{
-		const uint32_t x = targets[e];
+		const uint32_t x = targets[i - 1];
+		const uint32_t y = targets[e - 1];
 
-		while (at < end && targets[at] < x)
-			at++;
-		if (at == end)
-			break;
-		if (targets[at] == x && x > w)
-		{
-			found += x != v;
-			while (at < end && targets[at] == x)	/* a repeat counts once */
-				at++;
-		}
+		found += x == y && x != v && (i == lists->offsets[v + UINT64_C(1)] || targets[i] != x);	/* a repeat counts once */
+		i -= x >= y;
+		e -= y > x;
 	}
 	return found;
 }
