@@ -42,6 +42,8 @@ choose(const Moving *moving, EmogiTally *tally, uint32_t i, double *difference)
 	const uint32_t own = all->community[i];
 	const double strength = moving->level->strength[i];
 	const double rate = emogi_communities_rate(all, strength);
+	const uint32_t *touched = tally->touched;
+	uint64_t	ntouched;
 	uint32_t	best = own;
 	double		own_weight,
 				stay,
@@ -49,12 +51,13 @@ choose(const Moving *moving, EmogiTally *tally, uint32_t i, double *difference)
 
 	*difference = 0.0;
 	emogi_tally_list(tally, moving->level, all->community, i);
+	ntouched = tally->ntouched;
 	own_weight = tally->weight[own];
 	stay = own_weight - rate * (all->total[own] - strength);
 	most = stay + moving->least + ROUNDING * strength;
-	for (uint64_t t = 0; t < tally->ntouched; t++)
+	for (uint64_t t = 0; t < ntouched; t++)
 	{
-		const uint32_t c = tally->touched[t];
+		const uint32_t c = touched[t];
 		const double value = tally->weight[c] - rate * all->total[c];
 
 		if (value > most && c != own)
@@ -123,7 +126,7 @@ open_neighbors(const Moving *moving, uint32_t i)
 	{
 		const uint32_t j = level->targets[e];
 
-		if (all->community[j] != own && __atomic_load_n(&all->open[j], __ATOMIC_RELAXED) == 0)
+		if (__atomic_load_n(&all->open[j], __ATOMIC_RELAXED) == 0 && all->community[j] != own)
 			__atomic_store_n(&all->open[j], 1, __ATOMIC_RELAXED);
 	}
 }
