@@ -26,6 +26,7 @@ typedef struct EmogiCpuRun
 	int			nmappings;
 	void	   *memory[EMOGI_RUN_MAPPINGS];
 	size_t		memory_bytes[EMOGI_RUN_MAPPINGS];
+	bool		is_lent[EMOGI_RUN_MAPPINGS];	/* goes to the next run that borrows memory */
 	double		start_ms;
 } EmogiCpuRun;
 
@@ -38,6 +39,12 @@ extern void *emogi_run_map(EmogiCpuRun *run, size_t bytes);
 
 /* The same for an array, line-aligned, in huge pages where it is large: most of it will be touched, in random order. */
 extern void *emogi_run_scratch(EmogiCpuRun *run, uint64_t count, size_t element_bytes);
+
+/*
+ * The same with any content, for what is large, written before it is read, and asked for by call after call: memory that another run has
+ * left, if there is such. The system may take it back between runs, and has to clear no page of what it leaves.
+ */
+extern void *emogi_run_borrow(EmogiCpuRun *run, uint64_t count, size_t element_bytes);
 
 /* Run one step over its chunks, in all threads or in this one alone; false when the job has stopped. */
 extern bool emogi_run_step(EmogiCpuRun *run, EmogiPoolTask step, void *arg, bool alone);
