@@ -1,15 +1,16 @@
 /*
  * write_graph.c: a synthetic graph as lines of text, for a table and for other programs; and which vertices are samples.
  *
- *   build/write_graph edges kron|urand [SCALE [SEED [MAX_WEIGHT]]]
+ *   build/write_graph edges kron|urand|grid [SCALE [SEED [MAX_WEIGHT]]]
  *   build/write_graph samples NVERTICES COUNT SEED [SEED ...]
  *
  * edges: a line "source target weight" with tabs between for each undirected edge, source < target, no edge twice and no self-loop;
- * weights 1 .. MAX_WEIGHT <= 255. samples: for each seed a line of the COUNT vertices, by their numbers in the order of their keys,
+ * weights 1 .. MAX_WEIGHT <= 255. The grid is the largest square of at most 2^SCALE vertices. samples: for each seed a line of the COUNT vertices, by their numbers in the order of their keys,
  * that a call with these `samples` and that `seed` begins its searches at.
  */
 #include "build.h"
 #include "generate.h"
+#include "options.h"
 
 #include "contract/sample.h"
 
@@ -22,7 +23,7 @@
 #define LINE_BYTES 64
 
 /* Stop with a message. */
-static void
+static _Noreturn void
 give_up(const char *message)
 {
 	fprintf(stderr, "write_graph: %s\n", message);
@@ -85,23 +86,34 @@ write_lines(const EmogiGraph *graph)
 	}
 }
 
+/* Read which graph is wanted. */
+static EmogiGenerator
+read_generator(const char *name)
+{
+	static const EmogiGenerator known[] = {EMOGI_KRON, EMOGI_URAND, EMOGI_GRID};
+
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+		if (strcmp(name, emogi_graph_names[known[i]]) == 0)
+			return known[i];
+	give_up("the graph is kron, urand or grid");
+}
+
 /* Make a graph as GAP's builder does and write it. */
 static void
 write_edges(int argc, char **argv)
 {
-	const bool	kron = argc > 2 && strcmp(argv[2], "kron") == 0;
+	const EmogiGenerator generator = read_generator(argc > 2 ? argv[2] : "");
 	const int	scale = (int) read_number(argc, argv, 3, 1, 31, 20);
 	const uint64_t seed = read_number(argc, argv, 4, 0, UINT64_MAX, 1);
 	const uint32_t max_weight = (uint32_t) read_number(argc, argv, 5, 1, 255, 255);
+	const EmogiRecipe recipe = emogi_recipe(generator, scale, DEGREE, UINT64_C(1) << scale, seed, 0);
 	EmogiPool  *pool = emogi_pool_create((int) sysconf(_SC_NPROCESSORS_ONLN));
 	EmogiControl control = {0};
 	EmogiError	error = {{0}, {0}};
 	EmogiEdgeSet set;
 	EmogiBuiltGraph built;
 
-	if (!kron && (argc <= 2 || strcmp(argv[2], "urand") != 0))
-		give_up("the graph is kron or urand");
-	if (pool == NULL || !emogi_generate_edges(pool, kron ? EMOGI_KRON : EMOGI_URAND, scale, DEGREE, seed, &set))
+	if (pool == NULL || !emogi_generate(pool, &recipe, &set))
 		give_up("out of memory");
 	if (emogi_build_graph(pool, &set.edges, EMOGI_BOTH, false, &built, &control, &error) != EMOGI_OK)
 		give_up(error.message);

@@ -9,17 +9,23 @@
  * search are a ball of vertices about one of them where they can be. Sums of 1 / hops are made in ascending order of hops: neither the
  * threads nor the sources beside it change a bit.
  *
+ * Samples lie anywhere. Where few are reached in few hops, as in a net of streets, their searches seldom meet and share next to nothing: then
+ * each thread makes searches of its own (closeness_apart.c). A look at the first hops of the first 64 tells.
+ *
  * [1] M. Then et al. The More the Merrier: Efficient Multi-Source Graph Traversal. PVLDB 8(4), 2014. Sections 3, 4.2.
  * [2] D. Eppstein, J. Wang. Fast Approximation of Centrality. J. Graph Algorithms and Applications 8(1), 2004. Section 4.
  */
 #include "algorithms.h"
-#include "msbfs.h"
-#include "run.h"
+#include "closeness.h"
 
 #include "contract/sample.h"
 
 #include <math.h>
 #include <string.h>
+
+/* Tuned. */
+#define FEW_HOPS 64
+#define FEW_SHARE 4				/* of all vertices: where samples reach fewer in these hops, they search apart */
 
 typedef struct Closeness
 {
@@ -88,9 +94,9 @@ order_sources(Closeness *closeness)
 
 /* ---- searches ---- */
 
-/* Search from the next sources; gets their number, 0 when the job has stopped. */
+/* Search from the next sources, up to max_depth hops; gets their number, 0 when the job has stopped. */
 static int
-search_from(Closeness *closeness, const EmogiGraph *graph, uint64_t first)
+search_from(Closeness *closeness, const EmogiGraph *graph, uint64_t first, int64_t max_depth)
 {
 	EmogiMsbfsResult *search = closeness->search;
 	EmogiCpuRun *run = &closeness->run;
@@ -98,7 +104,7 @@ search_from(Closeness *closeness, const EmogiGraph *graph, uint64_t first)
 	EmogiStatus status;
 
 	search->done = first;
-	status = emogi_msbfs_run(run->pool, graph, closeness->sources + first, count, -1, search, run->job.control, run->error);
+	status = emogi_msbfs_run(run->pool, graph, closeness->sources + first, count, max_depth, search, run->job.control, run->error);
 	run->result->edges_traversed += search->edges_traversed;
 	if (search->nlevels > run->result->nlevels)
 		run->result->nlevels = search->nlevels;
@@ -134,7 +140,7 @@ search_from_all(Closeness *closeness)
 	closeness->search->last_level = UINT32_MAX;
 	for (uint64_t first = 0; first < closeness->nsources; first += EMOGI_MSBFS_SOURCES)
 	{
-		const int	count = search_from(closeness, closeness->graph, first);
+		const int	count = search_from(closeness, closeness->graph, first, -1);
 
 		if (count == 0)
 			return;
@@ -168,6 +174,33 @@ estimate(const Closeness *closeness)
 	}
 }
 
+/* Clear what has been added up. */
+static void
+clear_totals(const EmogiMsbfsTotals *totals, uint64_t n)
+{
+	memset(totals->count, 0, n * sizeof *totals->count);
+	memset(totals->sum, 0, n * sizeof *totals->sum);
+	memset(totals->harmonic, 0, n * sizeof *totals->harmonic);
+}
+
+/* Make the first search to a few hops. Gets how many samples it was from when that was all of it, else 0; *apart: the samples share too little. */
+static int
+look_ahead(Closeness *closeness, const EmogiGraph *against, bool *apart)
+{
+	const EmogiMsbfsResult *search = closeness->search;
+	const int	count = search_from(closeness, against, 0, FEW_HOPS);
+	uint64_t	nreached = 0;
+
+	if (count == 0 || search->nlevels <= FEW_HOPS)
+		return count;
+	for (int s = 0; s < count; s++)
+		nreached += search->nreached[s];
+	*apart = nreached / (uint64_t) count < closeness->graph->nvertices / FEW_SHARE;
+	clear_totals(search->totals, closeness->graph->nvertices);
+	closeness->run.result->edges_traversed = 0;
+	return 0;
+}
+
 /* Search from the samples, against the edges. */
 static void
 search_from_samples(Closeness *closeness)
@@ -176,18 +209,21 @@ search_from_samples(Closeness *closeness)
 	const EmogiMsbfsTotals totals = {columns[0].int64, columns[1].float64, columns[3].float64};
 	const uint64_t n = closeness->graph->nvertices;
 	EmogiGraph	against = *closeness->graph;
+	uint64_t	first;
+	bool		apart = false;
 
 	against.forward = closeness->graph->backward;
 	against.backward = closeness->graph->forward;
-	memset(totals.count, 0, n * sizeof *totals.count);
-	memset(totals.sum, 0, n * sizeof *totals.sum);
-	memset(totals.harmonic, 0, n * sizeof *totals.harmonic);
+	clear_totals(&totals, n);
 	closeness->search->totals = &totals;
 	closeness->search->wants_sums = true;
-	for (uint64_t first = 0; first < closeness->nsources; first += EMOGI_MSBFS_SOURCES)
-		if (search_from(closeness, &against, first) == 0)
-			return;
-	estimate(closeness);
+	first = (uint64_t) look_ahead(closeness, &against, &apart);
+	if (apart)
+		emogi_closeness_apart(&closeness->run, &against, closeness->sources, closeness->nsources, &totals);
+	for (; !apart && first < closeness->nsources && !emogi_job_stopped(&closeness->run.job); first += EMOGI_MSBFS_SOURCES)
+		search_from(closeness, &against, first, -1);
+	if (!emogi_job_stopped(&closeness->run.job))
+		estimate(closeness);
 }
 
 /* Take the memory for sources, and that of searches, which is kept from one to the next; false without. */

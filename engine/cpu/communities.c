@@ -391,9 +391,9 @@ take_scratch(EmogiCommunities *all, Beginning *beginning)
 	const uint64_t m = beginning->graph->forward.nedges;
 	const bool	weighted = beginning->graph->weight_type != EMOGI_WEIGHT_NONE;
 	const int	nthreads = emogi_pool_size(all->run.pool);
-	char	   *vertices = emogi_run_scratch(&all->run, cut_vertices(all, beginning, NULL, n), 1);
+	char	   *vertices = emogi_run_borrow(&all->run, cut_vertices(all, beginning, NULL, n), 1);
 	char	   *tallies = vertices == NULL ? NULL : emogi_run_scratch(&all->run, cut_tallies(all, NULL, n, nthreads), 1);
-	char	   *lists = tallies == NULL ? NULL : emogi_run_scratch(&all->run, cut_lists(all, beginning, NULL, m, weighted), 1);
+	char	   *lists = tallies == NULL ? NULL : emogi_run_borrow(&all->run, cut_lists(all, beginning, NULL, m, weighted), 1);
 
 	if (lists == NULL)
 		return false;

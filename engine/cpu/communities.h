@@ -121,15 +121,15 @@ emogi_communities_rate(const EmogiCommunities *all, double strength)
 	return all->resolution * (strength / all->whole);
 }
 
-/* Add a weight to a community's. */
-static inline void
-emogi_tally_add(EmogiTally *tally, uint32_t community, double weight)
+/* Add a weight to a community's. Gets the new ntouched, which loops keep in a register. */
+static inline uint64_t
+emogi_tally_add(const EmogiTally *tally, uint64_t ntouched, uint32_t community, double weight)
 {
 	const double before = tally->weight[community];
 
-	tally->touched[tally->ntouched] = community;
-	tally->ntouched += (before == 0.0) & (weight > 0.0);	/* no branch: it would be mispredicted */
+	tally->touched[ntouched] = community;
 	tally->weight[community] = before + weight;
+	return ntouched + ((before == 0.0) & (weight > 0.0));	/* no branch: it would be mispredicted */
 }
 
 /* Forget what was added up. */
@@ -145,20 +145,25 @@ emogi_tally_clear(EmogiTally *tally)
 static inline void
 emogi_tally_list(EmogiTally *tally, const EmogiLevel *level, const uint32_t *community, uint32_t i)
 {
+	const EmogiTally own = *tally;
+	const uint32_t *targets = level->targets;
+	const double *weights = level->weights;
 	const uint64_t end = level->end[i];
+	uint64_t	ntouched = own.ntouched;
 
-	if (level->weights == NULL)
+	if (weights == NULL)
 	{
 		for (uint64_t e = level->first[i]; e < end; e++)
-			if (level->targets[e] != i)
-				emogi_tally_add(tally, community[level->targets[e]], 1.0);
+			if (targets[e] != i)
+				ntouched = emogi_tally_add(&own, ntouched, community[targets[e]], 1.0);
 	}
 	else
 	{
 		for (uint64_t e = level->first[i]; e < end; e++)
-			if (level->targets[e] != i)
-				emogi_tally_add(tally, community[level->targets[e]], level->weights[e]);
+			if (targets[e] != i)
+				ntouched = emogi_tally_add(&own, ntouched, community[targets[e]], weights[e]);
 	}
+	tally->ntouched = ntouched;
 }
 
 /* Say whether one thread alone is through with a level sooner. */

@@ -73,7 +73,7 @@ tally_inside(const Refining *refining, EmogiTally *tally, uint32_t i)
 		const uint32_t j = level->targets[e];
 
 		if (j != i && all->community[j] == own)
-			emogi_tally_add(tally, all->refined[j], level->weights == NULL ? 1.0 : level->weights[e]);
+			tally->ntouched = emogi_tally_add(tally, tally->ntouched, all->refined[j], level->weights == NULL ? 1.0 : level->weights[e]);
 	}
 }
 

@@ -157,10 +157,14 @@ static void
 rank_vertices(EmogiOriented *oriented, uint64_t *places)
 {
 	uint64_t	place = 0;
+	uint32_t	most = 0;
 
 	for (uint64_t v = 0; v < oriented->nvertices; v++)
+	{
 		places[oriented->degree[v]]++;
-	for (uint64_t degree = oriented->nvertices; degree-- > 0;)
+		most = oriented->degree[v] > most ? oriented->degree[v] : most;
+	}
+	for (uint64_t degree = (uint64_t) most + 1; degree-- > 0;)
 	{
 		const uint64_t count = places[degree];
 
@@ -168,13 +172,8 @@ rank_vertices(EmogiOriented *oriented, uint64_t *places)
 		place += count;
 	}
 	for (uint64_t v = 0; v < oriented->nvertices; v++)
-	{
-		const uint32_t rank = (uint32_t) places[oriented->degree[v]]++;
-
-		oriented->rank[v] = rank;
-		oriented->vertex[rank] = (uint32_t) v;
-	}
-	memset(places, 0, (oriented->nvertices + 1) * sizeof *places);
+		oriented->rank[v] = (uint32_t) places[oriented->degree[v]]++;
+	memset(places, 0, ((uint64_t) most + 1) * sizeof *places);
 }
 
 /* Get room for what merged lists are brought together in; false without memory. */
@@ -200,12 +199,11 @@ take_vertices(EmogiOriented *oriented)
 {
 	const uint64_t n = oriented->nvertices;
 
-	oriented->degree = emogi_run_scratch(oriented->run, 3 * n, sizeof(uint32_t));
+	oriented->degree = emogi_run_scratch(oriented->run, 2 * n, sizeof(uint32_t));
 	oriented->offsets = oriented->degree == NULL ? NULL : emogi_run_scratch(oriented->run, n + 1, sizeof(uint64_t));
 	if (oriented->offsets == NULL)
 		return false;
 	oriented->rank = oriented->degree + n;
-	oriented->vertex = oriented->rank + n;
 	return true;
 }
 

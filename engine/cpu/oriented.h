@@ -32,7 +32,6 @@ typedef struct EmogiOriented
 	EmogiNeighbor *buffers;		/* [nthreads * longest], when there are two orientations */
 	uint32_t   *degree;			/* [nvertices], by vertex, of the simple graph */
 	uint32_t   *rank;			/* [nvertices], by vertex */
-	uint32_t   *vertex;			/* [nvertices], by rank */
 	uint64_t   *offsets;		/* [nvertices + 1], by rank */
 	uint32_t   *targets;		/* [offsets[nvertices]], ranks, in no order */
 	uint8_t    *ways;			/* [offsets[nvertices]], when they are wanted and differ; NULL = all lead both ways */

@@ -26,7 +26,8 @@ typedef struct EmogiCpuRun
 	int			nmappings;
 	void	   *memory[EMOGI_RUN_MAPPINGS];
 	size_t		memory_bytes[EMOGI_RUN_MAPPINGS];
-	uint64_t	spared_bytes;		/* taken of what the run can do without */
+	bool		is_lent[EMOGI_RUN_MAPPINGS];	/* goes to the next run that borrows memory */
+	uint64_t	spared_bytes;	/* taken of what the run can do without */
 	double		start_ms;
 } EmogiCpuRun;
 
@@ -39,6 +40,12 @@ extern void *emogi_run_map(EmogiCpuRun *run, size_t bytes);
 
 /* The same for an array, line-aligned, in huge pages where it is large: most of it will be touched, in random order. */
 extern void *emogi_run_scratch(EmogiCpuRun *run, uint64_t count, size_t element_bytes);
+
+/*
+ * The same with any content, for what is large, written before it is read, and asked for by call after call: memory that another run has
+ * left, if there is such. The system may take it back between runs, and has to clear no page of what it leaves.
+ */
+extern void *emogi_run_borrow(EmogiCpuRun *run, uint64_t count, size_t element_bytes);
 
 /* The same of what a run can do without: NULL where it may not be taken (EmogiControl.spare_bytes), or is not there. */
 extern void *emogi_run_spare(EmogiCpuRun *run, uint64_t count, size_t element_bytes);

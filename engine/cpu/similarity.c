@@ -1,8 +1,10 @@
 /*
  * similarity.c: how alike the neighbours of vertices are, by the threads of a pool.
  *
- * Fills vertex2 and similarity, see the row. Lists are ascending, so a set is a list without its repeats. For given pairs each list of a pair
- * is walked along, or, where one is much shorter, looked up in the other. Without pairs the vertices that share a neighbour with v are
+ * Fills vertex2 and similarity, see the row. Lists are ascending, so a set is a list without its repeats. Short lists of a given pair are
+ * walked along together. Else the longer list is marked, once for the pairs that have it and come one after the other, and the shorter is
+ * looked up; or, where that would be less work, is looked up in the longer itself. Many pairs are put in order by their longer lists.
+ * Without pairs the vertices that share a neighbour with v are
  * counted two steps away, over the lists and back over their transpose: what is not counted shares none. The best of them are kept in a
  * heap, in the place where they will stand.
  */
@@ -11,9 +13,13 @@
 
 #include <math.h>
 
+/* Tuned. */
 #define PAIRS_AT_ONCE 64
 #define VERTICES_AT_ONCE 16
 #define MUCH_SHORTER 16			/* times: then each of the one is looked up in the other */
+#define SHORT_LISTS 64			/* entries of both */
+#define LONG_LISTS 16			/* entries, the mean: then pairs are put in order */
+#define MANY_PAIRS 8			/* so is one for each of so many vertices, or more */
 
 typedef struct Similarities
 {
@@ -21,6 +27,8 @@ typedef struct Similarities
 	const EmogiGraph *graph;
 	const EmogiQuery *query;
 	uint32_t   *size;			/* [nvertices]: of the set of a vertex, plus 1; 0 = not known yet. Atomic */
+	uint64_t   *order;			/* [npairs]: pairs as they are taken, NULL = as they are given */
+	uint8_t    *marks;			/* [nthreads][nvertices]: 1 = in the list that is marked; 0 between chunks */
 	uint32_t   *counts;			/* [nthreads][nvertices]: of shared neighbours; 0 between vertices */
 	uint32_t   *touched;		/* [nthreads][nvertices]: whose count is not 0 */
 } Similarities;
@@ -113,51 +121,183 @@ look_up(const uint32_t *a, const uint32_t *a_end, const uint32_t *b, const uint3
 	return nshared;
 }
 
-/* Count what the sets of two vertices share. */
-static uint32_t
-count_shared(const EmogiAdjacency *lists, uint32_t v, uint32_t w)
+/* Get the length of a list. */
+static inline uint64_t
+length_of(const Similarities *all, uint32_t v)
 {
-	const uint32_t *a = lists->targets + lists->offsets[v];
-	const uint32_t *a_end = lists->targets + lists->offsets[v + 1];
-	const uint32_t *b = lists->targets + lists->offsets[w];
-	const uint32_t *b_end = lists->targets + lists->offsets[w + 1];
-
-	if ((a_end - a) / MUCH_SHORTER > b_end - b)
-		return look_up(b, b_end, a, a_end);
-	if ((b_end - b) / MUCH_SHORTER > a_end - a)
-		return look_up(a, a_end, b, b_end);
-	return merge(a, a_end, b, b_end);
+	return all->graph->forward.offsets[v + UINT64_C(1)] - all->graph->forward.offsets[v];
 }
 
-/* Answer for the given pairs; a similarity below the cutoff has no row. */
+/* Set the marks of a list. */
+static void
+mark_list(const Similarities *all, uint32_t v, uint8_t *marks, uint8_t mark)
+{
+	const EmogiAdjacency *lists = &all->graph->forward;
+
+	for (uint64_t e = lists->offsets[v]; e < lists->offsets[v + UINT64_C(1)]; e++)
+		marks[lists->targets[e]] = mark;
+}
+
+/* Count what the set of a vertex shares with the marked one. */
+static uint32_t
+count_marked(const Similarities *all, uint32_t v, const uint8_t *marks)
+{
+	const EmogiAdjacency *lists = &all->graph->forward;
+	uint32_t	before = EMOGI_NO_VERTEX;
+	uint32_t	nshared = 0;
+
+	for (uint64_t e = lists->offsets[v]; e < lists->offsets[v + UINT64_C(1)]; e++)
+	{
+		const uint32_t w = lists->targets[e];
+
+		nshared += marks[w] & (w != before);
+		before = w;
+	}
+	return nshared;
+}
+
+/* Count what the sets of two vertices share, without marks. */
+static uint32_t
+count_unmarked(const Similarities *all, uint32_t longer, uint32_t shorter)
+{
+	const EmogiAdjacency *lists = &all->graph->forward;
+	const uint32_t *a = lists->targets + lists->offsets[shorter];
+	const uint32_t *b = lists->targets + lists->offsets[longer];
+
+	if (length_of(all, longer) / MUCH_SHORTER > length_of(all, shorter))
+		return look_up(a, a + length_of(all, shorter), b, b + length_of(all, longer));
+	return merge(a, a + length_of(all, shorter), b, b + length_of(all, longer));
+}
+
+/* Get pair i, in the order in which pairs are taken: its place among those given, and its vertices by the lengths of their lists. */
+static inline uint64_t
+take_pair(const Similarities *all, uint64_t i, uint32_t *longer, uint32_t *shorter)
+{
+	const uint64_t place = all->order == NULL ? i : all->order[i];
+	const uint32_t *pair = all->query->pairs + 2 * place;
+	const bool	swap = length_of(all, pair[0]) < length_of(all, pair[1]);
+
+	*longer = pair[swap];
+	*shorter = pair[!swap];
+	return place;
+}
+
+/* Find where the pairs with the longer list of pair i end, `end` at most, and how long their shorter lists are together. */
+static uint64_t
+find_group(const Similarities *all, uint64_t i, uint64_t end, uint64_t *length)
+{
+	uint32_t	first,
+				longer,
+				shorter;
+
+	take_pair(all, i, &first, &shorter);
+	*length = length_of(all, shorter);
+	for (i++; i < end; i++)
+	{
+		take_pair(all, i, &longer, &shorter);
+		if (longer != first)
+			break;
+		*length += length_of(all, shorter);
+	}
+	return i;
+}
+
+/* Answer for the pairs of a group, which have one longer list; a similarity below the cutoff has no row. Gets the entries of their sets. */
+static uint64_t
+answer_group(Similarities *all, uint64_t i, uint64_t end, uint64_t length, uint8_t *marks)
+{
+	const EmogiQuery *query = all->query;
+	const EmogiArray *columns = all->run.result->columns;
+	uint32_t	longer,
+				shorter;
+	uint64_t	place = take_pair(all, i, &longer, &shorter);
+	const bool	marked = length_of(all, longer) / MUCH_SHORTER <= length && length_of(all, longer) + length > SHORT_LISTS;
+	uint64_t	nlooked = 0;
+
+	if (marked)
+		mark_list(all, longer, marks, 1);
+	while (i < end && !emogi_job_stopped(&all->run.job))
+	{
+		const uint32_t nshared = marked ? count_marked(all, shorter, marks) : count_unmarked(all, longer, shorter);
+		const double similarity = similarity_of(query->measure, size_of(all, longer), size_of(all, shorter), nshared);
+
+		columns[0].vertex[place] = similarity >= query->cutoff ? query->pairs[2 * place + 1] : EMOGI_NO_VERTEX;
+		columns[1].float64[place] = similarity;
+		nlooked += size_of(all, longer) + size_of(all, shorter);
+		if (++i < end)
+			place = take_pair(all, i, &longer, &shorter);
+	}
+	if (marked)
+		mark_list(all, longer, marks, 0);
+	return nlooked;
+}
+
+/* Answer for the given pairs. */
 static void
 answer_pairs(void *arg, int thread, int nthreads)
 {
 	Similarities *all = arg;
-	const EmogiQuery *query = all->query;
-	const EmogiArray *columns = all->run.result->columns;
+	uint8_t    *marks = all->marks + (uint64_t) thread * all->graph->nvertices;
 	uint64_t	nlooked = 0;
-	uint64_t	i;
+	uint64_t	first;
 
-	while (!emogi_job_stopped(&all->run.job) && (i = emogi_job_take(&all->run.next, PAIRS_AT_ONCE)) < query->npairs)
+	while (!emogi_job_stopped(&all->run.job) && (first = emogi_job_take(&all->run.next, PAIRS_AT_ONCE)) < all->query->npairs)
 	{
-		const uint64_t first = i;
-		const uint64_t end = emogi_run_chunk_end(i, PAIRS_AT_ONCE, query->npairs);
+		const uint64_t end = emogi_run_chunk_end(first, PAIRS_AT_ONCE, all->query->npairs);
 
-		for (; i < end && !emogi_job_stopped(&all->run.job); i++)
+		for (uint64_t i = first; i < end && !emogi_job_stopped(&all->run.job);)
 		{
-			const uint32_t v = query->pairs[2 * i];
-			const uint32_t w = query->pairs[2 * i + 1];
-			const uint32_t nshared = count_shared(&all->graph->forward, v, w);
-			const double similarity = similarity_of(query->measure, size_of(all, v), size_of(all, w), nshared);
+			uint64_t	length;
+			const uint64_t behind = find_group(all, i, end, &length);
 
-			columns[0].vertex[i] = similarity >= query->cutoff ? w : EMOGI_NO_VERTEX;
-			columns[1].float64[i] = similarity;
-			nlooked += size_of(all, v) + size_of(all, w);
+			nlooked += answer_group(all, i, behind, length, marks);
+			i = behind;
 		}
-		emogi_job_done(&all->run.job, i - first);
+		emogi_job_done(&all->run.job, end - first);
 	}
 	__atomic_fetch_add(&all->run.result->edges_traversed, nlooked, __ATOMIC_RELAXED);
+}
+
+/* Put many pairs in order by their longer lists, where lists are long; false without memory. */
+static bool
+order_pairs(Similarities *all)
+{
+	const uint64_t n = all->graph->nvertices;
+	const uint64_t npairs = all->query->npairs;
+	uint64_t   *places;
+	uint64_t   *order;
+	uint32_t	longer,
+				shorter;
+
+	if (all->graph->forward.nedges / LONG_LISTS < n || npairs < n / MANY_PAIRS)
+		return true;
+	places = emogi_run_scratch(&all->run, n + 1, sizeof *places);
+	order = places == NULL ? NULL : emogi_run_scratch(&all->run, npairs, sizeof *order);
+	if (order == NULL)
+		return false;
+	for (uint64_t i = 0; i < npairs; i++)
+	{
+		take_pair(all, i, &longer, &shorter);
+		places[longer + UINT64_C(1)]++;
+	}
+	for (uint64_t v = 0; v < n; v++)
+		places[v + 1] += places[v];
+	for (uint64_t i = 0; i < npairs; i++)
+	{
+		take_pair(all, i, &longer, &shorter);
+		order[places[longer]++] = i;
+	}
+	all->order = order;
+	return true;
+}
+
+/* Answer for all given pairs; false when the job has stopped. */
+static bool
+run_pairs(Similarities *all)
+{
+	all->run.alone = all->query->npairs <= PAIRS_AT_ONCE;
+	all->marks = emogi_run_scratch(&all->run, (uint64_t) emogi_pool_size(all->run.pool) * all->graph->nvertices, sizeof *all->marks);
+	return all->marks != NULL && order_pairs(all) && emogi_run_step(&all->run, answer_pairs, all, false);
 }
 
 /* ---- the most alike of each vertex ---- */
@@ -311,7 +451,7 @@ answer_vertex(Similarities *all, uint32_t v, uint32_t *counts, uint32_t *touched
 	put_in_order(&best);
 }
 
-/* Answer for all vertices. */
+/* Answer for every vertex. */
 static void
 answer_all(void *arg, int thread, int nthreads)
 {
@@ -334,26 +474,29 @@ answer_all(void *arg, int thread, int nthreads)
 	__atomic_fetch_add(&all->run.result->edges_traversed, nlooked, __ATOMIC_RELAXED);
 }
 
+/* Answer for all vertices; false when the job has stopped. */
+static bool
+run_all(Similarities *all)
+{
+	const uint64_t count = (uint64_t) emogi_pool_size(all->run.pool) * all->graph->nvertices;
+
+	all->counts = emogi_run_scratch(&all->run, 2 * count, sizeof *all->counts);
+	if (all->counts == NULL)
+		return false;
+	all->touched = all->counts + count;
+	return emogi_run_step(&all->run, answer_all, all, false);
+}
+
 EmogiStatus
 emogi_cpu_similarity(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiControl *control,
 					 EmogiError *error)
 {
 	Similarities all = {.graph = graph, .query = query};
-	const uint64_t n = graph->nvertices;
-	const uint64_t nthreads = (uint64_t) emogi_pool_size(pool);
 	const bool	is_of_pairs = query->pairs != NULL;
 
-	emogi_run_begin(&all.run, pool, graph, is_of_pairs ? query->npairs : n, result, control, error, "similarities");
-	all.size = n > 0 ? emogi_run_scratch(&all.run, n, sizeof *all.size) : NULL;
-	if (is_of_pairs)
-		all.run.alone = query->npairs <= PAIRS_AT_ONCE;
-	else if (all.size != NULL)
-	{
-		all.counts = emogi_run_scratch(&all.run, 2 * nthreads * n, sizeof *all.counts);
-		all.touched = all.counts + nthreads * n;
-	}
-	if (n > 0)
-		emogi_run_step(&all.run, is_of_pairs ? answer_pairs : answer_all, &all, false);
-	result->nreached = is_of_pairs ? query->npairs : n;
+	emogi_run_begin(&all.run, pool, graph, is_of_pairs ? query->npairs : graph->nvertices, result, control, error, "similarities");
+	all.size = graph->nvertices > 0 ? emogi_run_scratch(&all.run, graph->nvertices, sizeof *all.size) : NULL;
+	if (all.size != NULL && (is_of_pairs ? run_pairs : run_all) (&all))
+		result->nreached = is_of_pairs ? query->npairs : graph->nvertices;
 	return emogi_run_end(&all.run);
 }
