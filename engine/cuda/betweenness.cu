@@ -259,14 +259,14 @@ betweenness_add_slices_kernel(Lists<Target> lists, Brandes brandes, uint32_t lev
 	}
 }
 
-/* Multiply the sums of some vertices, or of all. Bytes: 16 each, or 20. */
+/* Turn sums into what is asked for. samples: bitmap of the vertices that are, NULL = all are sources. Bytes: 16 a vertex. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-betweenness_scale_kernel(double *centrality, const uint32_t *vertices, uint64_t count, double factor)
+betweenness_scale_kernel(Brandes brandes, const uint32_t *samples, EmogiSampleScale scale)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
-	for (uint64_t i = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; i < count; i += nthreads)
-		centrality[vertices != NULL ? vertices[i] : i] *= factor;
+	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < brandes.nvertices; v += nthreads)
+		brandes.centrality[v] *= samples != NULL && (samples[v / 32] >> v % 32 & 1) != 0 ? scale.of_samples : scale.of_others;
 }
 
 EmogiStatus
@@ -276,7 +276,7 @@ emogi_cuda_betweenness_load(EmogiError *error)
 		(const void *) betweenness_level_kernel<false>, (const void *) betweenness_level_kernel<true>,
 		(const void *) betweenness_slices_kernel, (const void *) betweenness_add_slices_kernel<false>,
 		(const void *) betweenness_add_slices_kernel<true>, (const void *) betweenness_keep_kernel,
-		(const void *) betweenness_begin_kernel, (const void *) betweenness_scale_kernel
+		(const void *) betweenness_begin_kernel, (const void *) betweenness_scale_kernel, (const void *) push_mark_sources_kernel
 	};
 
 	return LOAD_KERNELS(kernels);
@@ -360,19 +360,20 @@ static EmogiStatus
 scale_sums(Run *run, const EmogiGraph *graph, const EmogiQuery *query, const Brandes *brandes, const uint32_t *sources, uint64_t nsources,
 		   EmogiError *error)
 {
-	const EmogiSampleScale scale = emogi_sample_scale(graph, query);
+	const bool	is_partial = nsources < run->nvertices;
 	cudaStream_t stream = run->state->stream;
+	uint32_t   *samples = brandes->level;	/* nobody reads levels any more */
 	uint32_t   *vertices;
 
-	if (nsources < run->nvertices)
+	if (is_partial)
 	{
 		TRY(take_array(&run->memory, &vertices, nsources, "samples", error));
 		TRY(emogi_run_send(run, vertices, sources, nsources * sizeof *sources, error));
-		CUDA_LAUNCH(betweenness_scale_kernel, run->full_blocks, BLOCK_THREADS, stream, brandes->centrality, vertices, nsources,
-					scale.of_samples / scale.of_others);
+		CUDA_TRY(cudaMemsetAsync(samples, 0, run->nwords * sizeof *samples, stream));
+		CUDA_LAUNCH(push_mark_sources_kernel, run->full_blocks, BLOCK_THREADS, stream, vertices, nsources, samples);
 	}
-	CUDA_LAUNCH(betweenness_scale_kernel, run->full_blocks, BLOCK_THREADS, stream, brandes->centrality, (const uint32_t *) NULL,
-				run->nvertices, scale.of_others);
+	CUDA_LAUNCH(betweenness_scale_kernel, run->full_blocks, BLOCK_THREADS, stream, *brandes, is_partial ? samples : NULL,
+				emogi_sample_scale(graph, query));
 	return EMOGI_OK;
 }
 
