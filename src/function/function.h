@@ -81,7 +81,6 @@ extern EmogiCall *emogi_run(Oid function, EmogiTask *task, EmogiGraph *graph, Em
 extern void emogi_run_put(FunctionCallInfo fcinfo, EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph,
 						  const EmogiResult *result);
 extern Datum emogi_run_to_rows(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm, EmogiPutRows put);
-extern void emogi_run_notice_missing(const char *what, const EmogiForm *form, Datum key);
 
 /* ---- task_request.c ---- */
 
@@ -100,6 +99,7 @@ extern void emogi_vertices_read(EmogiTask *task, Oid function, const EmogiKeyTyp
 extern void emogi_vertices_find(EmogiTask *task, const EmogiGraph *graph);
 extern int64 *emogi_vertices_seek(EmogiForm *form, const EmogiGraph *graph, const EmogiGiven *given, uint64 *nfound);
 
+extern void emogi_vertices_notice_missing(const char *what, const EmogiForm *form, Datum key);
 extern char *emogi_vertices_text(const EmogiTask *task, const EmogiGraph *graph, uint64 v);
 
 /* ---- refusal.c ---- */

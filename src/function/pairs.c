@@ -38,7 +38,7 @@ number_of(const Pairs *pairs, HeapTuple row, TupleDesc desc, int column)
 		return EMOGI_NO_VERTEX;
 	number = emogi_graph_vertex(pairs->graph, emogi_form_find(pairs->form, pairs->graph, key));
 	if (number == EMOGI_NO_VERTEX)
-		emogi_run_notice_missing("vertex", pairs->form, key);
+		emogi_vertices_notice_missing("vertex", pairs->form, key);
 	return number;
 }
 

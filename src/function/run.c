@@ -232,20 +232,6 @@ emogi_run_reopen(EmogiCall *call, EmogiTask *task, EmogiGraph *graph)
 	return graph->nvertices > 0;
 }
 
-/* Tell the caller that a vertex is not in the graph, where that is asked for: once a statement, not for each row. */
-void
-emogi_run_notice_missing(const char *what, const EmogiForm *form, Datum key)
-{
-	static TimestampTz told = 0;
-
-	if (!emogi_notice_missing_source || told == GetCurrentStatementStartTimestamp())
-		return;
-	told = GetCurrentStatementStartTimestamp();
-	ereport(NOTICE,
-			(errmsg("the %s %s is not in the graph", what, emogi_form_key_text(&form->coder.key, key)),
-			 errhint("A vertex is in the graph if an edge begins or ends there.")));
-}
-
 /*
  * Tell, asked or not, of a source that is no vertex, if it is text that is written as an array: drivers that give no type to a list of
  * strings have it arrive as one.
@@ -269,7 +255,7 @@ static void
 notice_source(const EmogiTask *task, uint64 i)
 {
 	if (emogi_notice_missing_source)
-		emogi_run_notice_missing("source", task->form, task->sources.datums[i]);
+		emogi_vertices_notice_missing("source", task->form, task->sources.datums[i]);
 	else
 		notice_array(task);
 }

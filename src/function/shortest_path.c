@@ -59,9 +59,9 @@ notice_ends(const EmogiTask *task, const EmogiPatch *patch, const EmogiGraph *gr
 	if (task->sources.count == 0)
 		return;
 	if (graph == NULL || !emogi_near_has_vertex(graph, patch, task->keys[0]))
-		emogi_run_notice_missing("source", task->form, task->sources.datums[0]);
+		emogi_vertices_notice_missing("source", task->form, task->sources.datums[0]);
 	else if (!emogi_near_has_vertex(graph, patch, task->targets[0]))
-		emogi_run_notice_missing("target", task->form, task->sources.datums[1]);
+		emogi_vertices_notice_missing("target", task->form, task->sources.datums[1]);
 }
 
 /* Find a path by way of the distances up to its target. path, distance: [nvertices]. Gets its length, 0 = there is none. */

@@ -43,7 +43,7 @@ set_value(const Values *values, Datum key, double value)
 	v = emogi_graph_vertex(values->graph, emogi_form_find(values->form, values->graph, key));
 	if (v == EMOGI_NO_VERTEX)
 	{
-		emogi_run_notice_missing("vertex", values->form, key);
+		emogi_vertices_notice_missing("vertex", values->form, key);
 		return;
 	}
 	if (values->given[v])

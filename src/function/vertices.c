@@ -6,6 +6,7 @@
  */
 #include "postgres.h"
 
+#include "access/xact.h"
 #include "catalog/pg_type.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
@@ -184,4 +185,18 @@ char *
 emogi_vertices_text(const EmogiTask *task, const EmogiGraph *graph, uint64 v)
 {
 	return emogi_form_text(&task->form->coder.key, graph, graph->ids != NULL ? graph->ids[v] : (int64) v);
+}
+
+/* Tell the caller that a vertex is not in the graph, where that is asked for: once a statement, not for each row. */
+void
+emogi_vertices_notice_missing(const char *what, const EmogiForm *form, Datum key)
+{
+	static TimestampTz told = 0;
+
+	if (!emogi_notice_missing_source || told == GetCurrentStatementStartTimestamp())
+		return;
+	told = GetCurrentStatementStartTimestamp();
+	ereport(NOTICE,
+			(errmsg("the %s %s is not in the graph", what, emogi_form_key_text(&form->coder.key, key)),
+			 errhint("A vertex is in the graph if an edge begins or ends there.")));
 }

@@ -21,6 +21,7 @@ CREATE FUNCTION edges_of(n network) RETURNS text LANGUAGE sql AS $$
   SELECT format('SELECT * FROM unnest(%L::int[], %L::int[], %L::float8[]) AS e (src, dst, weight)', n.src, n.dst, n.weight) $$;
 CREATE FUNCTION distance(a float8[], b float8[]) RETURNS float8 LANGUAGE sql AS $$
   SELECT CASE WHEN cardinality(a) <> cardinality(b) THEN 'Infinity' WHEN a IS NOT NULL THEN max(abs(x - y)) / greatest(1, max(x)) END FROM unnest(a, b) AS u (x, y) $$;
+SET client_min_messages = error;	-- some have not converged by then, of which there is a warning each
 CREATE TABLE ours AS SELECT n.name, n.way,
     distance(n.hub, (SELECT array_agg(hub ORDER BY vertex) FROM emogi_hits(edges_of(n), 10000, 1e-15, weighted, way))) AS hub,
     distance(n.authority, (SELECT array_agg(authority ORDER BY vertex) FROM emogi_hits(edges_of(n), 10000, 1e-15, weighted, way))) AS authority,
@@ -28,6 +29,7 @@ CREATE TABLE ours AS SELECT n.name, n.way,
     distance(n.katz, (SELECT array_agg(centrality ORDER BY vertex) FROM emogi_katz(edges_of(n), alpha, 1.5, 10000, 1e-13, true, weighted, way))) AS katz,
     distance(n.counted, (SELECT array_agg(centrality ORDER BY vertex) FROM emogi_katz(edges_of(n), alpha, 1.5, 10000, 1e-13, false, weighted, way))) AS counted
   FROM network n;
+RESET client_min_messages;
 SELECT count(*), count(hub) > 190, count(eigenvector) > 190, count(katz), max(hub) < 1e-9, max(authority) < 1e-9, max(eigenvector) < 1e-9, max(katz) < 1e-9, max(counted) < 1e-9
   FROM ours;
 SELECT * FROM ours WHERE greatest(hub, authority, eigenvector, katz, counted) >= 1e-9;
