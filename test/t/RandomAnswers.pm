@@ -175,7 +175,7 @@ sub open_session
 {
 	return if defined $session;
 	$session = session($node);
-	$session->ask("\\pset null (null)\nSELECT");    # else the semicolon would belong to it
+	$session->ask("\\pset null (null)\nSET client_min_messages = error");	# warnings are no rows; a semicolon would belong to \\pset
 }
 
 # Ask for something that is no query; what comes back, '' if there is no session.
