@@ -118,7 +118,7 @@ make_iteration(Eigen *eigen)
 		snprintf(eigen->run.error->message, sizeof eigen->run.error->message,
 				 "the weights of edges add up to numbers whose squares, %g together, are out of range", squares);
 		eigen->run.result->refusal.kind = EMOGI_WEIGHTS_OUT_OF_RANGE;
-	emogi_job_fail(&eigen->run.job, EMOGI_BAD_INPUT);
+		emogi_job_fail(&eigen->run.job, EMOGI_BAD_INPUT);
 		return false;
 	}
 	eigen->length = sqrt(squares);

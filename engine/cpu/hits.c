@@ -121,7 +121,7 @@ make_half(Hits *hits, EmogiPull *pull, const double *from, double *to)
 		snprintf(hits->run.error->message, sizeof hits->run.error->message,
 				 "the weights of edges add up to %g, beyond what hubs and authorities can be divided by", hits->total);
 		hits->run.result->refusal.kind = EMOGI_WEIGHTS_OUT_OF_RANGE;
-	emogi_job_fail(&hits->run.job, EMOGI_BAD_INPUT);
+		emogi_job_fail(&hits->run.job, EMOGI_BAD_INPUT);
 		return false;
 	}
 	return emogi_run_step(&hits->run, divide_sums, hits, false);
