@@ -3,6 +3,7 @@
  */
 #include "make_graph.h"
 
+#include "direct.h"
 #include "edge_file.h"
 #include "load.h"
 
@@ -101,8 +102,8 @@ print_graph(const EmogiBenchOptions *options, const EmogiRecipe *recipe, const E
 			   (unsigned long long) recipe->nkeys);
 	if (options->generator == EMOGI_RMAT)
 		printf(", quarters %g, %g, %g", options->quarters[0], options->quarters[1], options->quarters[2]);
-	printf(", m = %llu entries of %llu edges both ways%s, threads %d\n", (unsigned long long) graph->forward.nedges,
-		   (unsigned long long) recipe->nedges, recipe->max_weight > 0 ? ", weights 1 .. 72" : "",
+	printf(", m = %llu entries of %llu edges %s%s, threads %d\n", (unsigned long long) graph->forward.nedges,
+		   (unsigned long long) recipe->nedges, options->directed ? "one way" : "both ways", recipe->max_weight > 0 ? ", weights 1 .. 72" : "",
 		   options->engine.cpu_threads);
 }
 
@@ -122,6 +123,8 @@ emogi_bench_make_graph(const EmogiBenchOptions *options, EmogiPool *pool, EmogiB
 		make_on_device(options, &recipe, pool, built, &times);
 	else
 		make_on_cpu(&recipe, options->file, pool, built, &times);
+	if (options->directed && !emogi_direct_edges(pool, options->seed, built))
+		emogi_bench_die("no memory for the directed graph", NULL);
 	print_graph(options, &recipe, &built->graph);
 	if (on_cuda)
 		printf("made on the GPU %.1f ms, memory %.1f ms, copy %.1f ms for %.2f GB\n\n", times.generate, times.populate,

@@ -27,6 +27,7 @@ static const char help[] =
 "  --scale N                 2^N vertices (20); of a star 2^N leaves; of a grid the largest square of at most 2^N\n"
 "  --vertices N              the same with N for 2^N (grid, path, star)\n"
 "  --degree N                edges a vertex, before both directions (kron, urand, rmat: 16)\n"
+"  --directed                every edge leads one way, as the seed says, not both; for algorithms that read directed graphs\n"
 "  --rmat A,B,C              rmat: how likely an edge is in the first three quarters of the matrix, at every step; vertices\n"
 "                            are permuted as those of kron (0.45,0.22,0.22, which leave 0.11: what PaRMAT, the generator\n"
 "                            of CuSha's author, takes by itself; kron has 0.57,0.19,0.19)\n"
@@ -186,7 +187,7 @@ parse_label(const char *text)
 enum
 {
 	OPTION_VERTICES = 256, OPTION_GENERATE_ON, OPTION_GENERATOR_MODULE, OPTION_CHECK_GENERATE, OPTION_SOURCE,
-	OPTION_DISTANCE, OPTION_CANCEL_AFTER, OPTION_SUMMARY, OPTION_LABEL, OPTION_FILE, OPTION_RMAT, OPTION_MAPPING,
+	OPTION_DISTANCE, OPTION_CANCEL_AFTER, OPTION_SUMMARY, OPTION_LABEL, OPTION_FILE, OPTION_RMAT, OPTION_DIRECTED, OPTION_MAPPING,
 	OPTION_PREFETCH, OPTION_ASYNCHRONOUS, OPTION_COUNT_REQUESTS, OPTION_ID_BYTES, OPTION_SAMPLES, OPTION_PAIRS, OPTION_ALPHA
 };
 
@@ -206,7 +207,7 @@ static const struct option long_options[] = {
 	{"cancel-after", required_argument, NULL, OPTION_CANCEL_AFTER}, {"verify", no_argument, NULL, 'v'},
 	{"csv", required_argument, NULL, 'o'}, {"summary", required_argument, NULL, OPTION_SUMMARY},
 	{"label", required_argument, NULL, OPTION_LABEL}, {"file", required_argument, NULL, OPTION_FILE},
-	{"rmat", required_argument, NULL, OPTION_RMAT}, {"mapping", required_argument, NULL, OPTION_MAPPING},
+	{"rmat", required_argument, NULL, OPTION_RMAT}, {"directed", no_argument, NULL, OPTION_DIRECTED}, {"mapping", required_argument, NULL, OPTION_MAPPING},
 	{"prefetch", no_argument, NULL, OPTION_PREFETCH}, {"asynchronous", no_argument, NULL, OPTION_ASYNCHRONOUS},
 	{"count-requests", no_argument, NULL, OPTION_COUNT_REQUESTS}, {"id-bytes", required_argument, NULL, OPTION_ID_BYTES},
 	{"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}
@@ -247,6 +248,9 @@ take_graph_option(EmogiBenchOptions *options, int option, const char *text)
 			return true;
 		case OPTION_RMAT:
 			parse_quarters(text, options->quarters);
+			return true;
+		case OPTION_DIRECTED:
+			options->directed = true;
 			return true;
 		default:
 			return false;
@@ -390,6 +394,19 @@ take_run_option(EmogiBenchOptions *options, int option, const char *text)
 	}
 }
 
+/* Leave when an algorithm does not read directed graphs. */
+static void
+check_directed(const EmogiBenchOptions *options)
+{
+	for (int a = 0; a < options->nalgorithms; a++)
+	{
+		const EmogiLists lists = emogi_algorithm_row(options->algorithms[a])->lists;
+
+		if (lists == EMOGI_LISTS_BOTH_WAYS || lists == EMOGI_LISTS_ANY)
+			emogi_bench_die("--directed is for algorithms that read directed graphs", NULL);
+	}
+}
+
 /* Fill in what follows from other options. */
 static void
 complete(EmogiBenchOptions *options)
@@ -411,6 +428,8 @@ complete(EmogiBenchOptions *options)
 		options->degree = 0;
 	if (options->source >= 0)
 		options->nsources = 1;
+	if (options->directed)
+		check_directed(options);
 }
 
 void

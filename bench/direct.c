@@ -1,0 +1,129 @@
+/*
+ * direct.c: directed graphs of undirected ones. A list of the symmetric graph falls into two: where edges lead to from the vertex, and where
+ * they come from.
+ */
+#include "direct.h"
+
+#include "edge.h"
+#include "threads/job.h"
+
+#include <string.h>
+
+#define VERTICES_AT_ONCE 1024
+
+typedef struct Directing
+{
+	const EmogiGraph *from;
+	EmogiGraph	to;
+	uint64_t	seed;
+	uint64_t	next;			/* atomic: next vertices */
+} Directing;
+
+/* Say whether the edge between two vertices leads from u to v. */
+static inline bool
+leads(uint64_t seed, uint64_t u, uint64_t v)
+{
+	const uint64_t pair = u < v ? u << 32 | v : v << 32 | u;
+
+	return (emogi_random(seed + 2, pair) >> 63 != 0) == (u < v);
+}
+
+/* Count the edges that lead from a vertex. */
+static uint64_t
+count_out(const Directing *directing, uint64_t v)
+{
+	const EmogiAdjacency *lists = &directing->from->forward;
+	uint64_t	count = 0;
+
+	for (uint64_t e = lists->offsets[v]; e < lists->offsets[v + 1]; e++)
+		count += leads(directing->seed, v, lists->targets[e]);
+	return count;
+}
+
+/* Put a list's entries where they belong. */
+static void
+divide_list(const Directing *directing, uint64_t v)
+{
+	const EmogiAdjacency *lists = &directing->from->forward;
+	const EmogiAdjacency *ways[2] = {&directing->to.backward, &directing->to.forward};
+	const uint8_t *weights = lists->weights;
+	uint64_t	places[2] = {ways[0]->offsets[v], ways[1]->offsets[v]};
+
+	for (uint64_t e = lists->offsets[v]; e < lists->offsets[v + 1]; e++)
+	{
+		const bool	out = leads(directing->seed, v, lists->targets[e]);
+
+		((uint32_t *) ways[out]->targets)[places[out]] = lists->targets[e];
+		if (weights != NULL)
+			((uint8_t *) ways[out]->weights)[places[out]] = weights[e];
+		places[out]++;
+	}
+}
+
+/* Count all lists. */
+static void
+count_lists(void *arg, int thread, int nthreads)
+{
+	Directing  *directing = arg;
+	const EmogiGraph *from = directing->from;
+	uint64_t   *out = (uint64_t *) directing->to.forward.offsets;
+	uint64_t	v;
+
+	while ((v = emogi_job_take(&directing->next, VERTICES_AT_ONCE)) < from->nvertices)
+		for (uint64_t i = v; i < v + VERTICES_AT_ONCE && i < from->nvertices; i++)
+		{
+			((int64_t *) directing->to.ids)[i] = from->ids[i];
+			out[i + 1] = count_out(directing, i);
+		}
+}
+
+/* Divide all lists. */
+static void
+divide_lists(void *arg, int thread, int nthreads)
+{
+	Directing  *directing = arg;
+	uint64_t	v;
+
+	while ((v = emogi_job_take(&directing->next, VERTICES_AT_ONCE)) < directing->from->nvertices)
+		for (uint64_t i = v; i < v + VERTICES_AT_ONCE && i < directing->from->nvertices; i++)
+			divide_list(directing, i);
+}
+
+/* Make offsets of counts, both ways. */
+static void
+add_up(Directing *directing)
+{
+	const uint64_t *before = directing->from->forward.offsets;
+	uint64_t   *out = (uint64_t *) directing->to.forward.offsets;
+	uint64_t   *in = (uint64_t *) directing->to.backward.offsets;
+
+	out[0] = in[0] = 0;
+	for (uint64_t v = 0; v < directing->from->nvertices; v++)
+	{
+		in[v + 1] = in[v] + (before[v + 1] - before[v]) - out[v + 1];
+		out[v + 1] += out[v];
+	}
+}
+
+bool
+emogi_direct_edges(EmogiPool *pool, uint64_t seed, EmogiBuiltGraph *built)
+{
+	const EmogiGraph *from = &built->graph;
+	const uint64_t nedges = from->forward.nedges / 2;
+	const size_t bytes = emogi_csr_bytes(from->nvertices, nedges, EMOGI_OUT, true, from->weight_type);
+	void	   *memory = emogi_map_memory(bytes);
+	Directing	directing = {.from = from, .seed = seed};
+
+	if (memory == NULL)
+		return false;
+	emogi_csr_view(memory, from->nvertices, nedges, EMOGI_OUT, true, from->weight_type, &directing.to);
+	emogi_pool_run(pool, count_lists, &directing);
+	add_up(&directing);
+	directing.next = 0;
+	emogi_pool_run(pool, divide_lists, &directing);
+	emogi_unmap_memory(built->memory, built->memory_bytes);
+	built->graph = directing.to;
+	built->memory = memory;
+	built->memory_bytes = bytes;
+	return true;
+}
