@@ -17,6 +17,7 @@
 #include "catalog/pg_class.h"
 #include "catalog/pg_statistic.h"
 #include "catalog/pg_type.h"
+#include "common/hashfn.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "nodes/plannodes.h"
@@ -237,6 +238,46 @@ common_values(Oid relid, AttrNumber attnum, AttStatsSlot *slot)
 	return found;
 }
 
+/* Common values of a column, by digests: what is not equal there is not equal. */
+typedef struct CommonValues
+{
+	AttStatsSlot slot;
+	int16		length;			/* of the type */
+	bool		by_value;
+	int			count;			/* <= MOST_COMMON */
+	uint64		digests[MOST_COMMON];	/* of integers the values */
+} CommonValues;
+
+/* Get the first of the most common values of a column; false when there are none. */
+static bool
+read_common(Oid relid, AttrNumber attnum, bool integers, CommonValues *common)
+{
+	if (!common_values(relid, attnum, &common->slot))
+		return false;
+	get_typlenbyval(common->slot.valuetype, &common->length, &common->by_value);
+	common->count = Min(common->slot.nvalues, MOST_COMMON);
+	for (int i = 0; i < common->count; i++)
+	{
+		const Datum datum = common->slot.values[i];
+
+		if (integers)
+			common->digests[i] = (uint64) key_of_datum(datum, common->length);
+		else if (common->by_value)
+			common->digests[i] = (uint64) datum;
+		else
+			common->digests[i] = hash_bytes((unsigned char *) DatumGetPointer(datum), (int) datumGetSize(datum, false, common->length));
+	}
+	return true;
+}
+
+/* Say whether common values i and j of two columns are the same. */
+static inline bool
+same_value(const CommonValues *a, int i, const CommonValues *b, int j, bool integers)
+{
+	return a->digests[i] == b->digests[j] &&
+		(integers || (a->length == b->length && datumIsEqual(a->slot.values[i], b->slot.values[j], a->by_value, a->length)));
+}
+
 /*
  * Estimate the length of the list of a vertex that an edge leads to, for the planner. It is longer than the mean where some
  * vertices have very many edges: these are met the more often. Statistics name them, as ends of either kind.
@@ -244,36 +285,29 @@ common_values(Oid relid, AttrNumber attnum, AttStatsSlot *slot)
 double
 emogi_estimate_next_degree(const EmogiSource *source, double nvertices, double nedges)
 {
-	double		mean = nedges / Max(nvertices, 1);
+	const double mean = nedges / Max(nvertices, 1);
+	const bool	integers = source->key.class == EMOGI_KEY_INTEGER;
 	double		degree = 0;
 	double		share = 0;
-	const bool	integers = source->key.class == EMOGI_KEY_INTEGER;
-	int16		from_length;
-	int16		to_length;
-	bool		from_by_value;
-	bool		to_by_value;
-	AttStatsSlot from;
-	AttStatsSlot to;
+	CommonValues from;
+	CommonValues to;
 
-	if (!common_values(source->relid, source->src, &from))
+	if (!read_common(source->relid, source->src, integers, &from))
 		return mean;
-	if (!common_values(source->relid, source->dst, &to))
+	if (!read_common(source->relid, source->dst, integers, &to))
 	{
-		free_attstatsslot(&from);
+		free_attstatsslot(&from.slot);
 		return mean;
 	}
-	get_typlenbyval(from.valuetype, &from_length, &from_by_value);
-	get_typlenbyval(to.valuetype, &to_length, &to_by_value);
-	for (int i = 0; i < Min(to.nvalues, MOST_COMMON); i++)
-		for (int j = 0; j < Min(from.nvalues, MOST_COMMON); j++)
-			if (integers ? key_of_datum(to.values[i], to_length) == key_of_datum(from.values[j], from_length) :
-				from_length == to_length && datumIsEqual(to.values[i], from.values[j], to_by_value, to_length))
+	for (int i = 0; i < to.count; i++)
+		for (int j = 0; j < from.count; j++)
+			if (same_value(&to, i, &from, j, integers))
 			{
-				degree += to.numbers[i] * from.numbers[j] * nedges;
-				share += to.numbers[i];
+				degree += to.slot.numbers[i] * from.slot.numbers[j] * nedges;
+				share += to.slot.numbers[i];
 			}
-	free_attstatsslot(&from);
-	free_attstatsslot(&to);
+	free_attstatsslot(&from.slot);
+	free_attstatsslot(&to.slot);
 	return Max(degree + (1 - Min(share, 1)) * mean, mean);
 }
 
