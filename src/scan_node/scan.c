@@ -18,6 +18,7 @@
 #include "utils/datum.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/syscache.h"
 
 #include "scan_node/call_expr.h"
 #include "scan_node/scan.h"
@@ -61,6 +62,17 @@ emogi_scan_init(EmogiScan *scan, int eflags)
 
 /* ---- the tables that were read ---- */
 
+/* Raise 42P01 for a relation that the call itself has dropped, by a query among its arguments. */
+static void
+check_is_there(Oid root)
+{
+	if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(root)))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("a table of the graph was dropped by a query among the arguments"),
+				 errhint("Queries of start values, pairs and communities must leave the tables of the graph alone.")));
+}
+
 /*
  * Have a relation that was read, with its partitions and children, open until the end of the plan, as a SELECT has: its own
  * transaction is refused to drop, truncate or rewrite it (55006), for the plan may come back to read it.
@@ -75,6 +87,7 @@ emogi_scan_open_tables(EmogiScan *scan, Oid root)
 
 	if (!OidIsValid(root) || list_member_oid(scan->roots, root))
 		return;
+	check_is_there(root);
 	relids = has_subclass(root) ? find_all_inheritors(root, AccessShareLock, NULL) : list_make1_oid(root);
 	if (scan->tables_owner == NULL)
 		scan->tables_owner = CurrentResourceOwner;
