@@ -195,8 +195,8 @@ emogi_near_run(EmogiCall *call, const EmogiTask *task, const EmogiPatch *patch, 
 	double		start_ms = emogi_pool_now_ms();
 	EmogiNearAnswer answer;
 
-	if (asks_degrees(task))
-		return run_degrees(call, task, patch, graph, result);
+	if (task->query.algorithm == EMOGI_DEGREE)	/* whose targets may have turned out to be left to who reads the rows */
+		return asks_degrees(task) && run_degrees(call, task, patch, graph, result);
 	query.sources = find_numbers(graph, patch, task->keys, task->nkeys, &query.nsources);
 	if (task->has_targets)
 		query.targets = find_numbers(graph, patch, task->targets, task->ntargets, &query.ntargets);

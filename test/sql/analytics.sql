@@ -128,6 +128,9 @@ SELECT * FROM emogi_degree('edges(src, dst)') WHERE vertex IN (5, 9, 77, 100);
 SELECT * FROM emogi_degree('edges') WHERE vertex IN (5, 9, 77, 100);
 SELECT * FROM emogi_degree_text('named', 'both') WHERE vertex = 'v5';
 SELECT DISTINCT engine FROM (SELECT engine FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 4) r;
+-- keys of queries that a condition's text is not turned into: the rows are looked at
+SELECT * FROM emogi_degree_text('SELECT src::numeric, dst::numeric FROM edges', 'both') WHERE vertex = '5';
+SELECT * FROM emogi_degree_text('SELECT ROW(src, 1), ROW(dst, 1) FROM edges', 'both') WHERE vertex IN ('(5,1)', '(9,1)', '(77,1)');
 DELETE FROM edges WHERE weight = 4;
 INSERT INTO edges VALUES (9, 9, 3);
 RESET emogi.engine;
