@@ -3,7 +3,8 @@
  *
  * A walk costs by what it reads, a build by the size of the table; a build takes as long for EDGES_PER_READ edges as a walk for one row.
  * Statistics say how many rows a walk will read, and are often wrong. So a walk gives up as soon as it has cost a quarter of a build:
- * the call then takes that much longer than a build, and no longer.
+ * the call then takes that much longer than a build, and no longer. One that statistics foresee to cost more is tried at a quarter of
+ * that: where some vertices have very many edges the mean is that of few searches, and most reach little.
  *
  * Each walk by itself may cost less than a build, and all of them much more: nobody knows how many will come. So it is done as with skis
  * that may be rented or bought: walks are paid for in the sum of cache/rents.c until they have cost as much as a build, and then the
@@ -27,9 +28,9 @@
 /* Edges that a build takes as long for as a walk for one row: some 15 ns each, and a microsecond. */
 #define EDGES_PER_READ 64
 
-/* A walk may cost this part of a build, and one whose depth is not bounded this part of that. */
+/* A walk may cost this part of a build, and one that is likely to be given up, for its depth or by statistics, this part of that. */
 #define WALK_SHARE 4
-#define UNBOUNDED_SHARE 4
+#define UNLIKELY_SHARE 4
 
 /* Where the Graph would be for the call alone, and built once more by the next one, tables of this part of the size are walked over, too. */
 #define PRIVATE_SHARE 64.0
@@ -98,17 +99,6 @@ price_of(double nedges)
 	return Max(nedges / EDGES_PER_READ, LEAST_PRICE);
 }
 
-/* Get what a walk may cost. */
-static uint64
-most_cost(const EmogiWalk *walk, double nedges)
-{
-	double		most = Max(nedges / (EDGES_PER_READ * WALK_SHARE), LEAST_COST);
-
-	if (walk->max_depth < 0)
-		most = Max(most / UNBOUNDED_SHARE, LEAST_COST);
-	return (uint64) Min(most, work_mem * 1024.0 / BYTES_PER_READ);
-}
-
 /* Estimate what a walk will cost that is to go through several levels; 0 = nothing is known. */
 static double
 expected_cost(const EmogiSource *source, const EmogiWalk *walk, int nleaves)
@@ -133,6 +123,17 @@ expected_cost(const EmogiSource *source, const EmogiWalk *walk, int nleaves)
 	return (searches * EMOGI_WALK_SEARCH_COST * nleaves + reads) * (walk->direction == EMOGI_BOTH ? 2 : 1);
 }
 
+/* Get what a walk may cost that statistics foresee to cost `expected`. */
+static uint64
+most_cost(const EmogiWalk *walk, double nedges, double expected)
+{
+	double		most = Max(nedges / (EDGES_PER_READ * WALK_SHARE), LEAST_COST);
+
+	if (walk->max_depth < 0 || expected > most)
+		most = Max(most / UNLIKELY_SHARE, LEAST_COST);
+	return (uint64) Min(most, work_mem * 1024.0 / BYTES_PER_READ);
+}
+
 /* Has the sum of all walks reached the price of a build that has room? */
 static bool
 is_bought(const EmogiSource *source, EmogiDirection direction, double nedges)
@@ -151,15 +152,17 @@ emogi_choice_walks(const EmogiSource *source, List *leaves, bool serves_others, 
 	const double least_kb = serves_others ? emogi_index_walk_min_size_kb : emogi_index_walk_min_size_kb / PRIVATE_SHARE;
 	double		pages;
 	double		nedges;
+	double		expected;
 
 	if (!emogi_enable_index_walk || leaves == NIL)
 		return false;
 	measure(leaves, &pages, &nedges);
 	if (pages * (BLCKSZ / 1024) < least_kb)
 		return false;
-	walk->most_cost = most_cost(walk, nedges);
+	expected = expected_cost(source, walk, list_length(leaves));
+	walk->most_cost = most_cost(walk, nedges, expected);
+	walk->is_doubtful = expected > (double) walk->most_cost;
 	return (double) walk->nsources * EMOGI_WALK_SEARCH_COST * list_length(leaves) <= walk->most_cost &&
-		expected_cost(source, walk, list_length(leaves)) <= walk->most_cost &&
 		!(serves_others && is_bought(source, walk->direction, nedges));
 }
 

@@ -212,7 +212,7 @@ explain_outlook(EmogiScan *scan, ExplainState *es)
 		ExplainPropertyText("Graph", "no such relation", es);
 	else if (foresee_safely(&look))
 	{
-		ExplainPropertyText("Graph", look.outlook == EMOGI_GRAPH_WILL_BE_WALKED ? psprintf("index %s", walk.names) :
+		ExplainPropertyText("Graph", look.outlook == EMOGI_GRAPH_WILL_BE_WALKED ? psprintf(walk.is_doubtful ? "index %s, or to be built" : "index %s", walk.names) :
 							outlooks[look.outlook], es);
 		if (look.why_private != NULL)
 			ExplainPropertyText("Not Shared", look.why_private, es);

@@ -35,6 +35,7 @@ typedef struct EmogiWalk
 	const Datum *targets;		/* [ntargets], keys */
 	uint64		ntargets;
 	uint64		most_cost;		/* it gives up when it has cost more */
+	bool		is_doubtful;	/* statistics foresee that it will */
 
 	/* what came of it, in the memory context of the call */
 	bool		is_answered;

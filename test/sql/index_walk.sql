@@ -349,6 +349,17 @@ CREATE TABLE dense AS SELECT i % 100 AS src, (i * 37) % 100 AS dst FROM generate
 CREATE INDEX ON dense (src);
 ANALYZE dense;
 SELECT graph_of('emogi_bfs(''dense'', 1, 1)'), graph_of('emogi_bfs(''dense'', 1, 9)');
+-- Hubs have statistics foresee much of every search. One that does not meet them walks all the same.
+CREATE TABLE hubs AS SELECT 1 + i % 3 AS src, 10 + (i * 37) % 20000 AS dst FROM generate_series(1, 30000) i
+  UNION ALL SELECT 10 + (i * 37) % 20000, 1 + i % 3 FROM generate_series(1, 30000) i UNION ALL SELECT 90000 + i, 90001 + i FROM generate_series(1, 50) i;
+CREATE INDEX ON hubs (src);
+ANALYZE hubs;
+SELECT graph_of('emogi_bfs(''hubs'', 90001, 3)');
+SELECT * FROM emogi_bfs('hubs', 90001, 3) ORDER BY vertex;
+SELECT last();
+SELECT count(*) FROM emogi_bfs('hubs', 10, 3);
+SELECT last();
+SELECT emogi_evict('hubs') > 0;
 -- Walks that have cost as much as a build have the graph built.
 CREATE TABLE worn AS SELECT 1 AS src, i AS dst FROM generate_series(2, 900) i;
 CREATE INDEX ON worn (src);
