@@ -17,7 +17,7 @@ emogi_afoot_may_serve(const EmogiTask *task)
 	const EmogiPapersQuery papers = emogi_papers_query();
 
 	return emogi_enable_index_walk && emogi_engine != EMOGI_ENGINE_CUDA && papers.mapping == EMOGI_MAPPING_AUTO &&
-		task->query.algorithm == EMOGI_BFS && !task->is_shared && !task->no_rows &&
+		(task->query.algorithm == EMOGI_BFS || task->query.algorithm == EMOGI_SSNSP) && !task->is_shared && !task->no_rows &&
 		(task->query.max_depth >= 0 || task->has_targets);
 }
 
@@ -42,6 +42,7 @@ emogi_afoot_describe(const EmogiTask *task, EmogiWalk *walk)
 	*walk = (EmogiWalk) {
 		.direction = task->direction,
 		.max_depth = task->query.max_depth,
+		.counts_paths = task->query.algorithm == EMOGI_SSNSP,
 		.coder = &task->form->coder,
 		.sources = task->sources.datums,
 		.nsources = task->sources.count
@@ -69,6 +70,7 @@ emogi_afoot_take(EmogiCall *call, EmogiTask *task, const EmogiWalk *walk, EmogiG
 	record->run_ms = walk->run_ms;
 	*graph = (EmogiGraph) {.nvertices = walk->count,.ids = walk->ids};
 	result->columns[0].int32 = walk->levels;
+	result->columns[1].float64 = walk->paths;
 	call->rows_are_local = true;
 	task->form->keys = walk->keys;
 	task->form->nkeys = walk->count;

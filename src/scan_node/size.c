@@ -89,7 +89,7 @@ find_size(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiGraphSize *size)
 	else
 		return get_rel_relkind(source.relid) == RELKIND_VIEW && find_query_size(&source, size);
 	size->next_degree = emogi_estimate_next_degree(&source, size->nvertices, size->nedges);
-	size->may_walk = size->build_cost > 0 && algorithm == EMOGI_BFS && emogi_choice_may_walk(&source);
+	size->may_walk = size->build_cost > 0 && (algorithm == EMOGI_BFS || algorithm == EMOGI_SSNSP) && emogi_choice_may_walk(&source);
 	return true;
 }
 

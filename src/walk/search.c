@@ -1,9 +1,12 @@
 /*
- * search.c: BFS over indexes.
+ * search.c: BFS over indexes, which may count the shortest paths.
  *
  * What is met stands in a hash table, and in the order in which it was met in an array, which is the queue: level by level, where keys are
  * integers each in ascending order, in which an index is read best. A row with a NULL end is no edge. Rows are those that the
  * active snapshot sees, the own transaction's among them.
+ *
+ * Paths are counted as their edges are met: a vertex is walked from when all that lead to it from the level before have been, so that its
+ * count is whole. Counts are exact to 2^53, as sums in another order; the walk gives up beyond.
  *
  * A vertex that is met is in the graph. A source is if it has an edge. Where it has none in the walk's own direction, and there is no
  * index of the other, the walk gives up.
@@ -24,6 +27,9 @@
 #include "walk/walk.h"
 #include "walk/walk_keys.h"
 
+/* Counts of paths are exact up to this. */
+#define MOST_PATHS 9007199254740992.0	/* 2^53 */
+
 /* A vertex that was met, or is wanted. */
 typedef struct Vertex
 {
@@ -31,6 +37,8 @@ typedef struct Vertex
 	char		status;			/* of the hash table */
 	bool		is_met;
 	bool		is_wanted;		/* a target that is not met yet */
+	int32		level;
+	double		paths;
 } Vertex;
 
 #define SH_PREFIX vertices
@@ -188,19 +196,34 @@ is_vertex(Search *search, int64 id)
 	return has_edge(search, id, search->nforward, search->nreaders);
 }
 
-/* Meet a vertex at some level. */
+/* Add the paths to a vertex that is met again. */
 static void
-meet(Search *search, int64 id, int32 level)
+add_paths(Search *search, Vertex *vertex, int32 level, double paths)
+{
+	if (vertex->level != level)
+		return;
+	vertex->paths += paths;
+	search->gave_up |= search->walk->counts_paths && vertex->paths > MOST_PATHS;
+}
+
+/* Meet a vertex at some level, by so many paths. */
+static void
+meet(Search *search, int64 id, int32 level, double paths)
 {
 	bool		is_known;
 	Vertex	   *vertex = vertices_insert(search->vertices, id, &is_known);
 
 	if (is_known && vertex->is_met)
+	{
+		add_paths(search, vertex, level, paths);
 		return;
+	}
 	if (is_known && vertex->is_wanted)
 		search->nwanted--;
 	vertex->is_met = true;
 	vertex->is_wanted = false;
+	vertex->level = level;
+	vertex->paths = paths;
 	if (search->count == search->room)
 	{
 		search->room *= 2;
@@ -213,6 +236,8 @@ meet(Search *search, int64 id, int32 level)
 static void
 walk_from(Search *search, const Reached from)
 {
+	const double paths = search->walk->counts_paths ? vertices_lookup(search->vertices, from.id)->paths : 1.0;
+
 	for (int i = 0; i < search->nforward && !search->gave_up; i++)
 	{
 		Reader	   *reader = &search->readers[i];
@@ -223,7 +248,7 @@ walk_from(Search *search, const Reached from)
 		while (next_end(search, reader, &end))
 		{
 			search->walk->nlooked++;
-			meet(search, end, from.level + 1);
+			meet(search, end, from.level + 1, paths);
 		}
 	}
 }
@@ -241,7 +266,7 @@ is_done(const Search *search)
 	return search->gave_up || (search->walk->targeted && search->nwanted == 0);
 }
 
-/* Walk from level to level until nothing is left, or all targets are met. */
+/* Walk from level to level until nothing is left, or all targets are met: where paths are counted, with the whole level before. */
 static void
 walk_levels(Search *search)
 {
@@ -256,10 +281,12 @@ walk_levels(Search *search)
 			qsort_arg(search->reached + first, end - first, sizeof *search->reached, compare_reached, &search->keys);
 		for (; first < end; first++)
 		{
-			if (is_done(search))
+			if (search->gave_up || (is_done(search) && !walk->counts_paths))
 				return;
 			walk_from(search, search->reached[first]);
 		}
+		if (is_done(search))
+			return;
 	}
 }
 
@@ -285,6 +312,16 @@ enter_targets(Search *search)
 	}
 }
 
+/* Meet a source, which has one path however often it is given. */
+static void
+enter_source(Search *search, int64 id)
+{
+	const Vertex *known = vertices_lookup(search->vertices, id);
+
+	if (known == NULL || !known->is_met)
+		meet(search, id, 0, 1.0);
+}
+
 /* Meet the sources that are in the graph. */
 static void
 enter_sources(Search *search)
@@ -299,7 +336,7 @@ enter_sources(Search *search)
 
 		walk->found[i] = (known != NULL && known->is_met) || is_vertex(search, id);
 		if (walk->found[i])
-			meet(search, id, 0);
+			enter_source(search, id);
 	}
 }
 
@@ -350,10 +387,14 @@ write_answer(Search *search)
 	qsort_arg(search->reached, search->count, sizeof *search->reached, compare_reached, &search->keys);
 	walk->ids = palloc_extended(Max(search->count, 1) * sizeof *walk->ids, MCXT_ALLOC_HUGE);
 	walk->levels = palloc_extended(Max(search->count, 1) * sizeof *walk->levels, MCXT_ALLOC_HUGE);
+	if (walk->counts_paths)
+		walk->paths = palloc_extended(Max(search->count, 1) * sizeof *walk->paths, MCXT_ALLOC_HUGE);
 	for (uint64 i = 0; i < search->count; i++)
 	{
 		walk->ids[i] = are_integers ? search->reached[i].id : (int64) i;
 		walk->levels[i] = search->reached[i].level;
+		if (walk->counts_paths)
+			walk->paths[i] = vertices_lookup(search->vertices, search->reached[i].id)->paths;
 	}
 	walk->keys = are_integers ? NULL : copy_keys(search);
 }

@@ -22,12 +22,13 @@
  */
 #define EMOGI_WALK_SEARCH_COST 2
 
-/* A BFS that may be a walk. */
+/* A BFS that may be a walk, or a count of shortest paths. */
 typedef struct EmogiWalk
 {
 	/* what is asked for */
 	EmogiDirection direction;	/* which way a stored edge leads */
 	int64		max_depth;		/* hops; -1 = no bound */
+	bool		counts_paths;
 	EmogiKeyCoder *coder;		/* of the keys */
 	const Datum *sources;		/* [nsources], keys */
 	uint64		nsources;
@@ -47,6 +48,7 @@ typedef struct EmogiWalk
 	int64	   *ids;			/* [count], ascending: keys that are integers, for others 0 .. count - 1 */
 	EmogiKeyBytes *keys;		/* [count], keys that are no integers, ascending; else NULL */
 	int32	   *levels;			/* [count] */
+	double	   *paths;			/* [count], shortest ones; NULL unless they are counted */
 	bool	   *found;			/* [nsources], the source is a vertex of the graph */
 	char		names[EMOGI_WALK_NAMES_BYTES];	/* of the indexes */
 } EmogiWalk;

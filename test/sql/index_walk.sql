@@ -19,7 +19,7 @@ CREATE FUNCTION last() RETURNS text LANGUAGE sql VOLATILE AS
 -- Rows of a call, as they come, and where its graph came from.
 CREATE FUNCTION rows_of(call text, OUT rows text[], OUT cache text) LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
-  EXECUTE format('SELECT array_agg(concat_ws('':'', vertex, level)) FROM %s', call) INTO rows;
+  EXECUTE format('SELECT array_agg(concat_ws('':'', vertex, level%s)) FROM %s', CASE WHEN call ~ 'emogi_ssnsp' THEN ', paths' END, call) INTO rows;
   cache := (SELECT r.cache FROM emogi_runs r WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1);
 END $$;
 
@@ -65,6 +65,22 @@ SELECT answer('emogi_bfs(''edges'', ARRAY[4, 1, 999, 60, 1, NULL, -6], 1, ''both
 SELECT answer('emogi_bfs(''edges'', ARRAY[999, 998], 2)');
 SELECT count(*) FROM emogi_bfs('edges', NULL::bigint, 1);
 SELECT count(*) FROM emogi_bfs('edges', '{}'::bigint[], 1);
+-- Counts of shortest paths: parallel edges count each, a source once, and a target's only when they are whole.
+CREATE TABLE ways AS SELECT a AS src, 10 + b AS dst FROM generate_series(1, 3) a, generate_series(0, 4) b UNION ALL
+  SELECT 10 + b, 20 + c FROM generate_series(0, 4) b, generate_series(0, 2) c UNION ALL SELECT 20, 20 UNION ALL SELECT 22, 30 FROM generate_series(1, 3) UNION ALL SELECT 21, 30;
+CREATE INDEX ways_src ON ways (src);
+CREATE INDEX ways_dst ON ways (dst);
+ANALYZE ways;
+SELECT answer('emogi_ssnsp(''ways'', ARRAY[1, 2, 1, 999], 3)');
+SELECT answer('emogi_ssnsp(''ways'', 1, 2, ''both'')');
+SELECT answer('emogi_ssnsp(''ways'', 30, 3, ''in'')');
+SELECT answer('emogi_ssnsp(''ways'', 1) WHERE vertex = 30');
+SELECT answer('emogi_ssnsp(''ways'', 1) WHERE level <= 2 AND paths > 1');
+-- More than doubles count exactly: the graph is built.
+CREATE TABLE growth AS SELECT i AS src, i + 1 AS dst FROM generate_series(1, 18) i, generate_series(1, 8);
+CREATE INDEX ON growth (src);
+ANALYZE growth;
+SELECT answer('emogi_ssnsp(''growth'', 1, 17)'), answer('emogi_ssnsp(''growth'', 1, 18)');
 -- Vertices as text.
 SELECT answer('emogi_bfs(''edges'', ''4''::text, 2)');
 SELECT answer('emogi_bfs(''edges'', ''{4,60}''::text, 1)');
@@ -473,7 +489,7 @@ BEGIN
   IF random() < 0.5 THEN ANALYZE random_edges; END IF;
   FOR i IN 1 .. n LOOP
     direction := (ARRAY['out', 'in', 'both'])[1 + floor(random() * 3)];
-    call := format('emogi_bfs(''random_edges'', ARRAY[%s, %s], %s, %L)', floor(random() * nvertices), floor(random() * nvertices),
+    call := format('emogi_%s(''random_edges'', ARRAY[%s, %s], %s, %L)', (ARRAY['bfs', 'ssnsp'])[1 + floor(random() * 2)], floor(random() * nvertices), floor(random() * nvertices),
                    (ARRAY['0', '1', '2', '3', 'NULL'])[1 + floor(random() * 5)], direction);
     IF random() < 0.3 THEN call := call || format(' WHERE vertex = %s', floor(random() * nvertices)); END IF;
     said := answer(call);
