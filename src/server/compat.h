@@ -342,27 +342,27 @@ emogi_compat_each_counted(void (*function) (Oid relid))
 #endif
 }
 
-/* 15: the usual opening of a set-returning function that fills a tuplestore. */
+/*
+ * 15: the usual opening of a set-returning function that fills a tuplestore. Rows are as the caller expects them: to ask for the function's
+ * own row type leaves memory behind for each call of a statement.
+ */
 static inline void
 emogi_compat_init_rows(FunctionCallInfo fcinfo)
 {
 #if PG_VERSION_NUM >= 150000
-	InitMaterializedSRF(fcinfo, 0);
+	InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
 #else
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	MemoryContext old;
-	TupleDesc	tupdesc;
 
-	if (rsinfo == NULL || !IsA(rsinfo, ReturnSetInfo) || !(rsinfo->allowedModes & SFRM_Materialize))
+	if (rsinfo == NULL || !IsA(rsinfo, ReturnSetInfo) || !(rsinfo->allowedModes & SFRM_Materialize) || rsinfo->expectedDesc == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("set-valued function called in context that cannot accept a set")));
 	old = MemoryContextSwitchTo(rsinfo->econtext->ecxt_per_query_memory);
-	if (get_call_result_type(fcinfo, NULL, &tupdesc) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "return type must be a row type");
 	rsinfo->returnMode = SFRM_Materialize;
 	rsinfo->setResult = tuplestore_begin_heap((rsinfo->allowedModes & SFRM_Materialize_Random) != 0, false, work_mem);
-	rsinfo->setDesc = tupdesc;
+	rsinfo->setDesc = CreateTupleDescCopy(rsinfo->expectedDesc);
 	MemoryContextSwitchTo(old);
 #endif
 }
