@@ -79,7 +79,7 @@ make_on_device(const EmogiBenchOptions *options, const EmogiRecipe *recipe, Emog
 static bool
 wants_weights(const EmogiBenchOptions *options)
 {
-	for (int a = 0; a < options->nalgorithms; a++)
+	for (int a = 0; a < options->nalgorithms && !options->unweighted; a++)
 	{
 		if (emogi_algorithm_row(options->algorithms[a])->weights != EMOGI_WEIGHTS_UNUSED)
 			return true;

@@ -32,6 +32,7 @@ static const char help[] =
 "                            are permuted as those of kron (0.45,0.22,0.22, which leave 0.11: what PaRMAT, the generator\n"
 "                            of CuSha's author, takes by itself; kron has 0.57,0.19,0.19)\n"
 "  --file PATH               file: a text file, a line \"source target\" for each edge; # and % begin comments\n"
+"  --unweighted              edges have no weights, whatever reads them\n"
 "  --seed N                  of edges, weights and sources (1)\n"
 "  --generate-on cpu|cuda    who makes the graph: both make the same (cpu); a file's is always made by the cpu\n"
 "  --generator-module PATH   what makes it on a GPU (./build/emogi_bench_cuda.so)\n"
@@ -187,7 +188,7 @@ parse_label(const char *text)
 enum
 {
 	OPTION_VERTICES = 256, OPTION_GENERATE_ON, OPTION_GENERATOR_MODULE, OPTION_CHECK_GENERATE, OPTION_SOURCE,
-	OPTION_DISTANCE, OPTION_CANCEL_AFTER, OPTION_SUMMARY, OPTION_LABEL, OPTION_FILE, OPTION_RMAT, OPTION_DIRECTED, OPTION_MAPPING,
+	OPTION_DISTANCE, OPTION_CANCEL_AFTER, OPTION_SUMMARY, OPTION_LABEL, OPTION_FILE, OPTION_RMAT, OPTION_DIRECTED, OPTION_UNWEIGHTED, OPTION_MAPPING,
 	OPTION_PREFETCH, OPTION_ASYNCHRONOUS, OPTION_COUNT_REQUESTS, OPTION_ID_BYTES, OPTION_SAMPLES, OPTION_PAIRS, OPTION_ALPHA
 };
 
@@ -207,7 +208,8 @@ static const struct option long_options[] = {
 	{"cancel-after", required_argument, NULL, OPTION_CANCEL_AFTER}, {"verify", no_argument, NULL, 'v'},
 	{"csv", required_argument, NULL, 'o'}, {"summary", required_argument, NULL, OPTION_SUMMARY},
 	{"label", required_argument, NULL, OPTION_LABEL}, {"file", required_argument, NULL, OPTION_FILE},
-	{"rmat", required_argument, NULL, OPTION_RMAT}, {"directed", no_argument, NULL, OPTION_DIRECTED}, {"mapping", required_argument, NULL, OPTION_MAPPING},
+	{"rmat", required_argument, NULL, OPTION_RMAT}, {"directed", no_argument, NULL, OPTION_DIRECTED}, {"unweighted", no_argument, NULL, OPTION_UNWEIGHTED},
+	{"mapping", required_argument, NULL, OPTION_MAPPING},
 	{"prefetch", no_argument, NULL, OPTION_PREFETCH}, {"asynchronous", no_argument, NULL, OPTION_ASYNCHRONOUS},
 	{"count-requests", no_argument, NULL, OPTION_COUNT_REQUESTS}, {"id-bytes", required_argument, NULL, OPTION_ID_BYTES},
 	{"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}
@@ -251,6 +253,9 @@ take_graph_option(EmogiBenchOptions *options, int option, const char *text)
 			return true;
 		case OPTION_DIRECTED:
 			options->directed = true;
+			return true;
+		case OPTION_UNWEIGHTED:
+			options->unweighted = true;
 			return true;
 		default:
 			return false;
