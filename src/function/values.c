@@ -26,6 +26,7 @@ typedef struct Values
 	double	   *values;			/* [nvertices] */
 	bool	   *given;			/* [nvertices] */
 	const char *what;			/* a value is called in errors */
+	const char *once;			/* a HINT: how to have each vertex once */
 } Values;
 
 /* Set the start value of one vertex. Raises 22023 for a value that is not finite or a vertex that has one already. */
@@ -50,7 +51,7 @@ set_value(const Values *values, Datum key, double value)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("vertex %s has more than one %s", emogi_form_key_text(type, key), values->what),
-				 errhint("Group the query by vertex.")));
+				 errhint("%s", values->once)));
 	values->given[v] = true;
 	values->values[v] = value;
 }
@@ -149,7 +150,8 @@ void
 emogi_values_query(const EmogiGraph *graph, EmogiForm *form, const char *query, bool are_communities, double otherwise, double *values,
 				   bool *given)
 {
-	const Values target = {graph, form, values, given, are_communities ? "community" : "start value"};
+	const Values target = {graph, form, values, given, are_communities ? "community" : "start value",
+		are_communities ? "Of a hierarchy take one level: WHERE parent IS NULL has the last one." : "Group the query by vertex."};
 	const EmogiKeyType *key = &form->coder.key;
 	StringInfoData sql;
 	EmogiReading reading;

@@ -6,6 +6,7 @@
 #include "access/tupdesc.h"
 #include "catalog/pg_type.h"
 #include "common/hashfn.h"
+#include "parser/parse_coerce.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
@@ -24,6 +25,21 @@ refuse_type(const EmogiEnd *end, const char *of)
 			 errhint("Cast it in a query: 'SELECT %s::text, ... FROM ...'.", quote_identifier(end->name))));
 }
 
+/* Get a query in which two columns are of one type: that of the first where the second is assigned to it, else text. */
+static char *
+cast_hint(const EmogiEnd *src, const EmogiEnd *dst)
+{
+	const bool	assigns = can_coerce_type(1, &dst->type, &src->type, COERCION_ASSIGNMENT);
+	const char *type = format_type_be(src->type);
+
+	if (src->in_row)
+		return assigns ? psprintf("Cast one of them in a query: 'SELECT ROW(...), ROW(..., column::%s) FROM ...'.", type) :
+			pstrdup("Cast both of them in a query: 'SELECT ROW(..., column::text), ROW(..., column::text) FROM ...'.");
+	if (assigns)
+		return psprintf("Cast one of them in a query: 'SELECT %s, %s::%s FROM ...'.", quote_identifier(src->name), quote_identifier(dst->name), type);
+	return psprintf("Cast both of them in a query: 'SELECT %s::text, %s::text FROM ...'.", quote_identifier(src->name), quote_identifier(dst->name));
+}
+
 /* Raise 42804 for columns of two types. */
 static void
 refuse_pair(const EmogiEnd *src, const EmogiEnd *dst, const char *of)
@@ -32,9 +48,7 @@ refuse_pair(const EmogiEnd *src, const EmogiEnd *dst, const char *of)
 			(errcode(ERRCODE_DATATYPE_MISMATCH),
 			 errmsg("columns \"%s\" and \"%s\" of %s have different types", src->name, dst->name, of),
 			 errdetail("They have types %s and %s.", format_type_be(src->type), format_type_be(dst->type)),
-			 src->in_row ? errhint("Cast one of them in a query: 'SELECT ROW(...), ROW(..., column::%s) FROM ...'.", format_type_be(src->type)) :
-			 errhint("Cast one of them in a query: 'SELECT %s, %s::%s FROM ...'.", quote_identifier(src->name),
-					 quote_identifier(dst->name), format_type_be(src->type))));
+			 errhint("%s", cast_hint(src, dst))));
 }
 
 /* Raise 42804 for ends of which one is a row, and the other is not. */
