@@ -2,9 +2,9 @@
  * summary.h: what may be asked of an answer instead of all of it: groups of its rows, or those that come first in an order. Plain C11 for
  * both compilers.
  *
- * A row is a vertex whose value of the first column is not `none` and whose values lie in the ranges. An engine that makes a summary where
- * the answer lies need not bring the answer: the CUDA engine does. It may leave it be, in one run or in all: then the columns are filled, and
- * EmogiResult.is_summarized is false.
+ * A row is a vertex whose value of the first column is not `none` and whose values lie in the ranges. An engine that makes a summary need not
+ * bring the answer: the CUDA engine makes it where the answer lies, the CPU's of the levels of a BFS, which it counts as it makes them. It may
+ * leave it be, in one run or in all: then the columns are filled, and EmogiResult.is_summarized is false.
  */
 #ifndef EMOGI_SUMMARY_H
 #define EMOGI_SUMMARY_H

@@ -388,6 +388,7 @@ by_hops(const EmogiQuery *query)
 	EmogiQuery	hops = *query;
 
 	hops.algorithm = EMOGI_BFS;
+	hops.summary = NULL;
 	hops.max_depth = -1;
 	if (!emogi_path_adds(query->algorithm))
 		hops.ntargets = 0;

@@ -1,7 +1,8 @@
 /*
  * bfs.c: breadth-first search by the threads of a pool.
  *
- * Fills level[nvertices]: hops from the nearest source, -1 = not reached (or beyond max_depth).
+ * Fills level[nvertices]: hops from the nearest source, -1 = not reached (or beyond max_depth). Where a summary is wanted that the vertices
+ * of each level, counted, tell (bfs_summary.h), no level is written.
  *
  * There are three ways to make a level, chosen by the work that each would be:
  *   sparse    The frontier is a queue. An atomic OR on the bitmap of visited vertices decides who appends a vertex to
@@ -23,6 +24,7 @@
 #include "bfs.h"
 
 #include "bfs_steps.h"
+#include "bfs_summary.h"
 #include "graph/layout.h"
 
 #include <string.h>
@@ -36,6 +38,7 @@ typedef struct Search
 	uint64_t	last_count;		/* vertices of the frontier before */
 	uint64_t	unexplored;		/* forward list entries of vertices that were in no frontier yet */
 	uint64_t	nfound;			/* so many of the query's targets, from the first on, are known to be reached */
+	EmogiBfsSummary summary;
 } Search;
 
 /* Run a step in all threads, or in this one alone; false when the job has stopped. */
@@ -141,12 +144,26 @@ make_frontier(Search *search)
 	return made;
 }
 
+/* Tell of the level that has been made. */
+static void
+count_level(Search *search)
+{
+	EmogiBfs   *bfs = &search->bfs;
+	EmogiResult *result = bfs->run.result;
+
+	emogi_job_done(&bfs->run.job, bfs->count);
+	if (bfs->count == 0)
+		return;
+	result->nreached += bfs->count;
+	result->nlevels++;
+	emogi_bfs_summary_add(&search->summary, bfs->depth, bfs->count);
+}
+
 /* Make level depth + 1 and add up what was found; false when the job has stopped. */
 static bool
 make_level(Search *search)
 {
 	EmogiBfs   *bfs = &search->bfs;
-	EmogiResult *result = bfs->run.result;
 	int			nthreads = emogi_pool_size(bfs->run.pool);
 
 	if (!choose_way(search))
@@ -164,11 +181,9 @@ make_level(Search *search)
 	{
 		bfs->count += bfs->tally[t].nvertices;
 		search->nedges += bfs->tally[t].nedges;
-		result->edges_traversed += bfs->tally[t].looked;
+		bfs->run.result->edges_traversed += bfs->tally[t].looked;
 	}
-	result->nreached += bfs->count;
-	result->nlevels += bfs->count > 0 ? 1 : 0;
-	emogi_job_done(&bfs->run.job, bfs->count);
+	count_level(search);
 	return true;
 }
 
@@ -191,7 +206,8 @@ enter_sources(Search *search, const EmogiQuery *query)
 		if ((bfs->visited[v / 64] & bit) != 0)
 			continue;
 		bfs->visited[v / 64] |= bit;
-		bfs->level[v] = 0;
+		if (bfs->level != NULL)
+			bfs->level[v] = 0;
 		search->nedges += emogi_bfs_degree(&bfs->forward, v);
 		if (bfs->in_queue)
 			bfs->queue[bfs->count] = v;
@@ -199,9 +215,7 @@ enter_sources(Search *search, const EmogiQuery *query)
 			bfs->front[v / 64] |= bit;	/* zero as new memory is */
 		bfs->count++;
 	}
-	bfs->run.result->nreached = bfs->count;
-	bfs->run.result->nlevels = bfs->count > 0 ? 1 : 0;
-	emogi_job_done(&bfs->run.job, bfs->count);
+	count_level(search);
 	return true;
 }
 
@@ -256,23 +270,42 @@ open_search(EmogiBfs *bfs)
 	return true;
 }
 
-EmogiStatus
-emogi_cpu_bfs(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
-			  EmogiControl *control, EmogiError *error)
+/* Search, with a summary where it is wanted and levels tell it. *is_full: there was no room for it, and there is no answer. */
+static EmogiStatus
+search_from(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiControl *control,
+			EmogiError *error, bool *is_full)
 {
 	Search		search = {.unexplored = graph->forward.nedges};
 	EmogiBfs   *bfs = &search.bfs;
 
 	emogi_run_begin(&bfs->run, pool, graph, graph->nvertices, result, control, error, "a breadth-first search");
+	emogi_bfs_summary_begin(&search.summary, query);
 	bfs->forward = graph->forward;
 	bfs->backward = graph->backward;
 	bfs->nvertices = graph->nvertices;
-	bfs->level = result->columns[0].int32;
+	bfs->level = search.summary.wanted != NULL ? NULL : result->columns[0].int32;
 	if (open_search(bfs) && enter_sources(&search, query))
 	{
 		while (bfs->count > 0 && (query->max_depth < 0 || bfs->depth < query->max_depth) &&
-			   !has_enough(&search, query) && make_level(&search))
+			   !search.summary.is_full && !has_enough(&search, query) && make_level(&search))
 			;
 	}
+	*is_full = search.summary.is_full;
+	emogi_bfs_summary_end(&search.summary, result);
 	return emogi_run_end(&bfs->run);
+}
+
+/* More levels than a summary has room for are made once more, and written. */
+EmogiStatus
+emogi_cpu_bfs(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+			  EmogiControl *control, EmogiError *error)
+{
+	EmogiQuery	whole = *query;
+	bool		is_full;
+	EmogiStatus status = search_from(pool, graph, query, result, control, error, &is_full);
+
+	if (status != EMOGI_OK || !is_full)
+		return status;
+	whole.summary = NULL;
+	return search_from(pool, graph, &whole, result, control, error, &is_full);
 }

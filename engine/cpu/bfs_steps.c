@@ -50,7 +50,7 @@ take_words(EmogiBfs *bfs, uint64_t *first, uint64_t *end)
 	return *first < bfs->nwords;
 }
 
-/* Set every level to -1 and every vertex to not visited. */
+/* Set every level, where they are written, to -1 and every vertex to not visited. */
 void
 emogi_bfs_clear(void *arg, int thread, int nthreads)
 {
@@ -62,7 +62,8 @@ emogi_bfs_clear(void *arg, int thread, int nthreads)
 	{
 		uint64_t	last = end * 64 < bfs->nvertices ? end * 64 : bfs->nvertices;
 
-		memset(bfs->level + first * 64, 0xFF, (last - first * 64) * sizeof(int32_t));
+		if (bfs->level != NULL)
+			memset(bfs->level + first * 64, 0xFF, (last - first * 64) * sizeof(int32_t));
 		memset(bfs->visited + first, 0, (end - first) * sizeof(uint64_t));
 		if (last % 64 != 0)
 			bfs->visited[end - 1] = UINT64_MAX << (last % 64);
@@ -82,7 +83,8 @@ enter_sparse(EmogiBfs *bfs, LocalQueue *local, List list, EmogiBfsTally *tally)
 		if ((__atomic_load_n(word, __ATOMIC_RELAXED) & bit) != 0 ||
 			(__atomic_fetch_or(word, bit, __ATOMIC_RELAXED) & bit) != 0)
 			continue;
-		bfs->level[v] = bfs->depth;
+		if (bfs->level != NULL)
+			bfs->level[v] = bfs->depth;
 		tally->nvertices++;
 		tally->nedges += emogi_bfs_degree(&bfs->forward, v);
 		local->vertices[local->count++] = v;
@@ -225,13 +227,14 @@ static inline void
 enter_word(EmogiBfs *bfs, uint64_t w, uint64_t entered, EmogiBfsTally *tally)
 {
 	const uint64_t *offsets = bfs->forward.offsets + w * 64;
-	int32_t    *level = bfs->level + w * 64;
+	int32_t    *level = bfs->level == NULL ? NULL : bfs->level + w * 64;
 
 	for (uint64_t bits = entered; bits != 0; bits &= bits - 1)
 	{
 		int			i = __builtin_ctzll(bits);
 
-		level[i] = bfs->depth;
+		if (level != NULL)
+			level[i] = bfs->depth;
 		tally->nedges += offsets[i + 1] - offsets[i];
 		tally->nvertices++;
 	}

@@ -47,7 +47,7 @@ typedef struct EmogiBfs
 	EmogiAdjacency backward;	/* offsets NULL = no bottom-up */
 	uint64_t	nvertices;
 	uint64_t	nwords;			/* of a bitmap */
-	int32_t    *level;			/* [nvertices] */
+	int32_t    *level;			/* [nvertices]; NULL = levels are counted, not written */
 	int32_t		depth;			/* the level that is being made */
 	uint64_t   *visited;		/* [nwords], all that have a level, the dead, and the bits beyond nvertices */
 	uint64_t   *front;			/* [nwords], the frontier, unless in_queue */

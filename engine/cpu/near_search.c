@@ -1,5 +1,5 @@
 /*
- * near_search.c: BFS, SSSP and SSNSP that reach little.
+ * near_search.c: BFS to targets, SSSP and SSNSP that reach little; BFS without targets is in near_hops.c.
  *
  * What is met stands in a hash table, so nothing is as large as the Graph. Without weights the queue is the order in which vertices
  * were met, level by level; with weights it is a heap, and vertices are settled in the order of their distance (Dijkstra). Sums are
@@ -9,7 +9,7 @@
 #include "near_search.h"
 
 #include "contract/semirings.h"
-#include "graph/radix.h"
+#include "near_hops.h"
 
 #include <float.h>
 #include <stdlib.h>
@@ -396,29 +396,15 @@ enter_ends(Search *search, const EmogiQuery *query)
 static void
 write_sorted(const Search *search, const Entry *reached, uint64_t count, uint64_t *sort, EmogiNearAnswer *answer)
 {
-	EmogiControl control = {0};
-	EmogiJob	job = {.control = &control};
-	uint64_t	nold = 0;
-	uint64_t	old = 0;
-	uint64_t	new;
-
 	for (uint64_t i = 0; i < count; i++)
 		sort[i] = (uint64_t) reached[i].vertex << 32 | i;
-	emogi_radix_sort_u64(sort, count, sort + count, count + 1, &job);
-	while (nold < count && sort[nold] >> 32 < search->graph->nvertices)
-		nold++;
-	new = nold;
+	emogi_near_order(search->graph, search->patch, sort, count);
 	for (uint64_t i = 0; i < count; i++)
 	{
-		const bool	takes_old = old < nold &&
-			(new == count || emogi_patch_before(search->graph, search->patch, (uint32_t) (sort[old] >> 32),
-												(uint32_t) (sort[new] >> 32)));
-		const uint64_t at = takes_old ? sort[old++] : sort[new++];
-
-		answer->vertices[i] = (uint32_t) (at >> 32);
-		answer->values[i] = reached[(uint32_t) at].value;
+		answer->vertices[i] = (uint32_t) (sort[i] >> 32);
+		answer->values[i] = reached[(uint32_t) sort[i]].value;
 		if (search->counts)
-			answer->paths[i] = search->paths[(uint32_t) at];
+			answer->paths[i] = search->paths[(uint32_t) sort[i]];
 	}
 }
 
@@ -459,6 +445,8 @@ emogi_near_search(const EmogiGraph *graph, const EmogiPatch *patch, const EmogiQ
 		.counts = counts};
 	bool		answered;
 
+	if (query->algorithm == EMOGI_BFS && query->ntargets == 0)
+		return emogi_near_hops(graph, patch, query, max_edges, answer);
 	*answer = (EmogiNearAnswer) {0};
 	if (hops && query->max_depth >= 0)
 		search.most = (double) query->max_depth;

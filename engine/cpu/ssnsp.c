@@ -201,6 +201,7 @@ emogi_cpu_ssnsp(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *quer
 	}
 	search.algorithm = EMOGI_BFS;
 	search.ntargets = 0;
+	search.summary = NULL;
 	status = emogi_cpu_bfs(pool, graph, &search, &levels, control, error);
 	if (status != EMOGI_OK)
 		return status;

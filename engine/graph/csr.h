@@ -207,7 +207,7 @@ extern void emogi_csr_view(void *memory, uint64_t nvertices, uint64_t nedges, Em
 /* Have a Graph lead into `memory`, where a copy of its block lies. */
 extern void emogi_graph_move(EmogiGraph *graph, const void *memory);
 
-/* The number of a key, or EMOGI_NO_VERTEX: binary search in ids. */
+/* The number of a key, or EMOGI_NO_VERTEX: search in ids, from where the key should stand. */
 extern uint32_t emogi_graph_vertex(const EmogiGraph *graph, int64_t key);
 
 #endif							/* EMOGI_CSR_H */

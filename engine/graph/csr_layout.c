@@ -7,6 +7,8 @@
 #include "csr.h"
 #include "layout.h"
 
+#define NEAR_KEYS 8				/* of a line: how far from where a key should stand it is looked for first, and how many times farther then */
+
 /* Get the bytes of one orientation. */
 static size_t
 adjacency_bytes(uint64_t nvertices, uint64_t nentries, EmogiWeightType weight_type)
@@ -79,22 +81,66 @@ emogi_graph_move(EmogiGraph *graph, const void *memory)
 	graph->memory = memory;
 }
 
-uint32_t
-emogi_graph_vertex(const EmogiGraph *graph, int64_t key)
+/* Find the first of the keys from low to high - 1 that is not below one; high = all are. */
+static uint64_t
+find_between(const int64_t *ids, uint64_t low, uint64_t high, int64_t key)
 {
-	uint64_t	low = 0,
-				high = graph->nvertices;
-
-	if (graph->ids == NULL)
-		return key >= 0 && (uint64_t) key < graph->nvertices ? (uint32_t) key : EMOGI_NO_VERTEX;
 	while (low < high)
 	{
-		uint64_t	middle = low + (high - low) / 2;
+		const uint64_t middle = low + (high - low) / 2;
 
-		if (graph->ids[middle] < key)
+		if (ids[middle] < key)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low < graph->nvertices && graph->ids[low] == key ? (uint32_t) low : EMOGI_NO_VERTEX;
+	return low;
+}
+
+/* Find the same where it should be near a place between them: look farther and farther away from that. */
+static uint64_t
+find_near(const int64_t *ids, uint64_t low, uint64_t high, uint64_t place, int64_t key)
+{
+	uint64_t	step = NEAR_KEYS;
+
+	if (ids[place] < key)
+	{
+		low = place + 1;
+		for (; high - low > step && ids[low + step] < key; step *= NEAR_KEYS)
+			low += step + 1;
+		return find_between(ids, low, high - low > step ? low + step : high, key);
+	}
+	high = place;
+	for (; high - low > step && ids[high - step] >= key; step *= NEAR_KEYS)
+		high -= step;
+	return find_between(ids, high - low > step ? high - step : low, high, key);
+}
+
+/*
+ * Keys ascend strictly, so between two of them are no more others than integers: where there are few gaps, that alone says nearly where a key
+ * stands, and else it is looked for where it would stand if gaps were alike. Each look at another place is one at main memory.
+ */
+uint32_t
+emogi_graph_vertex(const EmogiGraph *graph, int64_t key)
+{
+	const int64_t *ids = graph->ids;
+	uint64_t	last = graph->nvertices - 1;
+	uint64_t	before,
+				behind;
+	uint64_t	low,
+				high,
+				place;
+
+	if (ids == NULL)
+		return key >= 0 && (uint64_t) key < graph->nvertices ? (uint32_t) key : EMOGI_NO_VERTEX;
+	if (graph->nvertices == 0 || key < ids[0] || key > ids[last])
+		return EMOGI_NO_VERTEX;
+	before = (uint64_t) key - (uint64_t) ids[0];
+	behind = (uint64_t) ids[last] - (uint64_t) key;
+	low = behind < last ? last - behind : 0;
+	high = before < last ? before + 1 : last + 1;
+	place = (uint64_t) ((double) before / ((double) before + (double) behind + 1.0) * (double) (last + 1));
+	place = place < low ? low : place >= high ? high - 1 : place;
+	place = find_near(ids, low, high, place, key);
+	return place <= last && ids[place] == key ? (uint32_t) place : EMOGI_NO_VERTEX;
 }

@@ -234,12 +234,17 @@ emogi_task_may_diverge(const EmogiTask *task, const EmogiGraph *graph)
 	return (emogi_algorithm_row(task->query.algorithm)->traits & EMOGI_MAY_DIVERGE) != 0;
 }
 
-/* May an engine make a summary of the answer? The CPU's leaves that to whoever reads the rows; what may diverge is looked at whole. */
+/*
+ * May an engine make a summary of the answer? The CPU's does of levels, which it counts as it makes them, and leaves others to whoever reads
+ * the rows; what may diverge is looked at whole.
+ */
 static bool
 may_summarize(const EmogiTask *task, const EmogiGraph *graph)
 {
-	return task->summarize != NULL && !task->has_targets && !task->is_shared && emogi_shared->ncuda > 0 &&
-		emogi_engine != EMOGI_ENGINE_CPU && !emogi_task_may_diverge(task, graph);
+	const bool	on_cuda = emogi_shared->ncuda > 0 && emogi_engine != EMOGI_ENGINE_CPU;
+
+	return task->summarize != NULL && !task->has_targets && !task->is_shared && (on_cuda || task->query.algorithm == EMOGI_BFS) &&
+		!emogi_task_may_diverge(task, graph);
 }
 
 /*

@@ -1,5 +1,6 @@
 /*
- * summary.c: asks the engine for what a node wants of a run instead of all its rows (contract/summary.h), where the answer lies elsewhere.
+ * summary.c: asks the engine for what a node wants of a run instead of all its rows (contract/summary.h), where the answer lies elsewhere, or
+ * need not be written at all.
  *
  * Whether the engine has made it, result.is_summarized says; else the node reads the rows.
  */
@@ -10,9 +11,9 @@
 /* Groups, or vertices, that there is room for: with more of them, to bring the rows costs little beside. */
 #define LEAST_ROOM 65536
 
-/* Get room in the Region for what comes of a summary. */
+/* Get room in the Region for what comes of a summary. There are no more groups than vertices. */
 static void
-take_room(EmogiCall *call, EmogiSummary *summary)
+take_room(EmogiCall *call, const EmogiGraph *graph, EmogiSummary *summary)
 {
 	if (summary->kind == EMOGI_SUMMARY_FIRST)
 	{
@@ -20,7 +21,7 @@ take_room(EmogiCall *call, EmogiSummary *summary)
 		summary->picked = emogi_call_alloc_any(call, summary->room * sizeof *summary->picked);
 		return;
 	}
-	summary->room = summary->column < 0 ? 1 : LEAST_ROOM;
+	summary->room = summary->column < 0 ? 1 : Min(LEAST_ROOM, graph->nvertices);
 	summary->labels = emogi_call_alloc_any(call, summary->room * sizeof *summary->labels);
 	summary->counts = emogi_call_alloc_any(call, summary->room * sizeof *summary->counts);
 	summary->values = emogi_call_alloc_any(call, summary->room * Max(summary->nfolds, 1) * sizeof *summary->values);
@@ -39,7 +40,7 @@ describe(void *arg, EmogiCall *call, EmogiForm *form)
 	memcpy(wanted.ranges, scan->ranges.of, sizeof wanted.ranges);
 	if (!scan->summarize(scan, &wanted))
 		return NULL;
-	take_room(call, &wanted);
+	take_room(call, &scan->graph, &wanted);
 	summary = emogi_call_alloc_any(call, sizeof *summary);
 	*summary = wanted;
 	scan->summary = summary;
