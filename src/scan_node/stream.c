@@ -10,6 +10,7 @@
 #include "executor/executor.h"
 #include "miscadmin.h"
 
+#include "scan_node/call_expr.h"
 #include "scan_node/scan.h"
 
 /* ---- the rows ---- */
@@ -192,8 +193,9 @@ exec_scan(CustomScanState *node)
 
 /* ---- beginning and end ---- */
 
-static void
-begin_scan(CustomScanState *node, EState *estate, int eflags)
+/* Prepare a scan, whatever its rows are. */
+void
+emogi_stream_begin(CustomScanState *node, EState *estate, int eflags)
 {
 	EmogiScan  *scan = (EmogiScan *) node;
 	List	   *lists = ((CustomScan *) node->ss.ps.plan)->custom_private;
@@ -205,8 +207,9 @@ begin_scan(CustomScanState *node, EState *estate, int eflags)
 		emogi_top_init(scan, list_nth(lists, EMOGI_PLAN_UPPER));
 }
 
-static void
-end_scan(CustomScanState *node)
+/* End it. */
+void
+emogi_stream_end(CustomScanState *node)
 {
 	emogi_share_end(node);
 	emogi_scan_end_run((EmogiScan *) node);
@@ -214,8 +217,8 @@ end_scan(CustomScanState *node)
 }
 
 /* Come back to the first row, perhaps with other parameters. */
-static void
-rescan(CustomScanState *node)
+void
+emogi_stream_rescan(CustomScanState *node)
 {
 	EmogiScan  *scan = (EmogiScan *) node;
 
@@ -226,10 +229,10 @@ rescan(CustomScanState *node)
 
 static const CustomExecMethods exec_methods = {
 	.CustomName = "EmogiScan",
-	.BeginCustomScan = begin_scan,
+	.BeginCustomScan = emogi_stream_begin,
 	.ExecCustomScan = exec_scan,
-	.EndCustomScan = end_scan,
-	.ReScanCustomScan = rescan,
+	.EndCustomScan = emogi_stream_end,
+	.ReScanCustomScan = emogi_stream_rescan,
 	.EstimateDSMCustomScan = emogi_share_estimate,
 	.InitializeDSMCustomScan = emogi_share_begin,
 	.ReInitializeDSMCustomScan = emogi_share_begin,
@@ -243,8 +246,9 @@ static Node *
 create_scan_state(CustomScan *plan)
 {
 	EmogiScan  *scan = (EmogiScan *) newNode(sizeof(EmogiScan), T_CustomScanState);
+	const EmogiAlgorithmRow *function = emogi_call_expr_function(linitial_node(FuncExpr, plan->custom_exprs)->funcid);
 
-	scan->css.methods = &exec_methods;
+	scan->css.methods = function != NULL && emogi_cursor_kind(function) != NULL ? &emogi_row_scan_methods : &exec_methods;
 	return (Node *) scan;
 }
 
