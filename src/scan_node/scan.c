@@ -337,7 +337,7 @@ run(EmogiScan *scan)
 	emogi_scan_open_tables(scan, table);
 	scan->form = task.form;
 	check_order(scan);
-	scan->keys = task.has_targets ? task.targets : NULL;
+	scan->keys = task.has_targets && !task.last_is_target ? task.targets : NULL;
 	scan->nkeys = task.ntargets;
 	scan->is_empty = scan->call == NULL;
 	scan->nruns++;
