@@ -19,6 +19,8 @@ emogi_cursor_kind(const EmogiAlgorithmRow *function)
 {
 	if (function == &emogi_path_function)
 		return &emogi_path_rows;
+	if ((function->traits & EMOGI_HAS_OTHER_ROWS) == 0)
+		return NULL;
 	if ((function->traits & EMOGI_IS_HIERARCHY) != 0)
 		return &emogi_hierarchy_rows;
 	if ((function->traits & EMOGI_IS_EDGES) != 0)

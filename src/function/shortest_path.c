@@ -106,7 +106,7 @@ emogi_path_read(FunctionCallInfo fcinfo, EmogiTask *task)
 
 /*
  * Begin a call and find its path: the steps are rows of *graph and *result, in the current context. Returns NULL when there is nothing to
- * look for. The caller reads the rows and ends the call.
+ * look for, or no row is wanted. The caller reads the rows and ends the call.
  */
 EmogiCall *
 emogi_path_run(Oid function, EmogiTask *task, EmogiGraph *graph, EmogiResult *result)
@@ -124,6 +124,11 @@ emogi_path_run(Oid function, EmogiTask *task, EmogiGraph *graph, EmogiResult *re
 			call = NULL;
 	}
 	notice_ends(task, patch, call != NULL ? graph : NULL);
+	if (call != NULL && task->no_rows)
+	{
+		emogi_call_end(call);
+		call = NULL;
+	}
 	if (call == NULL)
 		return NULL;
 	if (answered)

@@ -11,7 +11,6 @@ INSERT INTO follows VALUES (1, 2), (1, 3), (2, 4), (3, 4), (4, 5), (6, 1);
 
 SET emogi.engine = cpu;
 EXPLAIN (COSTS OFF) SELECT vertex, community FROM emogi_louvain('follows') WHERE parent IS NULL;
-RESET emogi.engine;
 
 CREATE TABLE posts (id int, author bigint);
 INSERT INTO posts VALUES (1, 2), (2, 5), (3, 6), (4, NULL), (5, 4);
