@@ -13,49 +13,6 @@
 /* Rows that are looked at between two looks for a cancel. */
 #define ROWS_PER_CHECK 65536
 
-/* Get the kind of a function's rows; NULL where they are vertices, or it has none. */
-const EmogiRowKind *
-emogi_cursor_kind(const EmogiAlgorithmRow *function)
-{
-	if (function == &emogi_path_function)
-		return &emogi_path_rows;
-	if ((function->traits & EMOGI_HAS_OTHER_ROWS) == 0)
-		return NULL;
-	if ((function->traits & EMOGI_IS_HIERARCHY) != 0)
-		return &emogi_hierarchy_rows;
-	if ((function->traits & EMOGI_IS_EDGES) != 0)
-		return function->columns[1].name != NULL ? &emogi_weighted_edge_rows : &emogi_edge_rows;
-	if ((function->traits & EMOGI_IS_BLOCKS) != 0)
-		return &emogi_block_rows;
-	if ((function->traits & EMOGI_IS_LIST) != 0)
-		return function->algorithm == EMOGI_SIMILARITY ? &emogi_similarity_rows : &emogi_walk_rows;
-	return NULL;
-}
-
-/* Get a column of a function's rows by its place, 0 = the first; NULL where there are no more. */
-const EmogiResultColumn *
-emogi_cursor_column(const EmogiAlgorithmRow *function, int place)
-{
-	static const EmogiResultColumn vertex = {"vertex", EMOGI_VERTEX, NAN};
-	const EmogiRowKind *kind = emogi_cursor_kind(function);
-	const EmogiResultColumn *column = &vertex;
-
-	if (kind != NULL)
-		column = &kind->columns[place];
-	else if (place > 0)
-		column = &function->columns[place - 1];
-	return column->name != NULL ? column : NULL;
-}
-
-/* Get the place of the column of a function's rows whose vertices a condition may choose; -1 = there is none. */
-int
-emogi_cursor_key(const EmogiAlgorithmRow *function)
-{
-	const EmogiRowKind *kind = emogi_cursor_kind(function);
-
-	return kind != NULL ? kind->key : 0;
-}
-
 /* ---- which rows ---- */
 
 /* Narrow numbers from *first on, *end excluded, to a range. */
@@ -218,14 +175,14 @@ emogi_cursor_next(EmogiRowCursor *cursor)
 
 /* Put all rows of a call into its tuplestore, in their order. */
 void
-emogi_cursor_put(FunctionCallInfo fcinfo, EmogiCall *call, EmogiForm *form, const EmogiAlgorithmRow *function, const EmogiGraph *graph,
+emogi_cursor_put(FunctionCallInfo fcinfo, EmogiCall *call, EmogiForm *form, const EmogiRowKind *kind, const EmogiGraph *graph,
 				 const EmogiResult *result, const EmogiQuery *query)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	MemoryContext row_context = AllocSetContextCreate(CurrentMemoryContext, "emogi row", ALLOCSET_SMALL_SIZES);
 	MemoryContext old;
 	EmogiRowCursor cursor = {
-		.kind = emogi_cursor_kind(function),.form = form,.graph = graph,.result = result,.query = query,.wanted = PG_UINT32_MAX
+		.kind = kind,.form = form,.graph = graph,.result = result,.query = query,.wanted = PG_UINT32_MAX
 	};
 	bool		nulls[EMOGI_MAX_COLUMNS] = {false};
 	Datum		values[EMOGI_MAX_COLUMNS];

@@ -86,16 +86,17 @@ struct EmogiRowCursor
 
 /* ---- cursor.c ---- */
 
-extern const EmogiRowKind *emogi_cursor_kind(const EmogiAlgorithmRow *function);
-extern const EmogiResultColumn *emogi_cursor_column(const EmogiAlgorithmRow *function, int place);
-extern int	emogi_cursor_key(const EmogiAlgorithmRow *function);
 extern void emogi_cursor_begin(EmogiRowCursor *cursor);
 extern void emogi_cursor_rewind(EmogiRowCursor *cursor);
 extern bool emogi_cursor_next(EmogiRowCursor *cursor);
-extern void emogi_cursor_put(FunctionCallInfo fcinfo, EmogiCall *call, EmogiForm *form, const EmogiAlgorithmRow *function,
+extern void emogi_cursor_put(FunctionCallInfo fcinfo, EmogiCall *call, EmogiForm *form, const EmogiRowKind *kind,
 							 const EmogiGraph *graph, const EmogiResult *result, const EmogiQuery *query);
 
-/* ---- kinds ---- */
+/* ---- kinds.c, and the kinds ---- */
+
+extern const EmogiRowKind *emogi_kinds_find(const EmogiAlgorithmRow *function);
+extern const EmogiResultColumn *emogi_kinds_column(const EmogiAlgorithmRow *function, int place);
+extern int	emogi_kinds_key(const EmogiAlgorithmRow *function);
 
 extern const EmogiRowKind emogi_hierarchy_rows;
 extern const EmogiRowKind emogi_weighted_edge_rows;

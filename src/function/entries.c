@@ -4,7 +4,7 @@
  */
 #include "postgres.h"
 
-#include "function/function.h"
+#include "function/cursor.h"
 
 /* Carry out the function of an algorithm. */
 static Datum
@@ -12,7 +12,7 @@ enter(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm)
 {
 	if ((emogi_algorithm_row(algorithm)->traits & EMOGI_IS_TOTAL) != 0)
 		return emogi_communities_total(fcinfo, algorithm);
-	return emogi_run_to_rows(fcinfo, algorithm);
+	return emogi_run_to_rows(fcinfo, algorithm, emogi_kinds_find(emogi_algorithm_row(algorithm)));
 }
 
 #define ENTRY(NAME, name, ...) \

@@ -343,11 +343,10 @@ emogi_run(Oid function, EmogiTask *task, EmogiGraph *graph, EmogiResult *result)
 	return call;
 }
 
-/* Carry out the function of an algorithm, its rows into a tuplestore. */
+/* Carry out the function of an algorithm, its rows into a tuplestore. kind: of the rows, NULL = vertices. */
 Datum
-emogi_run_to_rows(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm)
+emogi_run_to_rows(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm, const struct EmogiRowKind *kind)
 {
-	const EmogiAlgorithmRow *row = emogi_algorithm_row(algorithm);
 	EmogiTask	task;
 	EmogiGraph	graph;
 	EmogiResult result;
@@ -358,8 +357,8 @@ emogi_run_to_rows(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm)
 	call = emogi_run(fcinfo->flinfo->fn_oid, &task, &graph, &result);
 	if (call == NULL)
 		return (Datum) 0;
-	if (emogi_cursor_kind(row) != NULL)
-		emogi_cursor_put(fcinfo, call, task.form, row, &graph, &result, &call->slot->request.query);
+	if (kind != NULL)
+		emogi_cursor_put(fcinfo, call, task.form, kind, &graph, &result, &call->slot->request.query);
 	else
 		put_vertices(fcinfo, call, &task, &graph, &result);
 	emogi_call_end(call);

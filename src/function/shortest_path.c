@@ -96,7 +96,7 @@ ask_worker(EmogiCall *call, const EmogiTask *task, EmogiGraph *graph, EmogiResul
 
 /* Read the arguments: graph, source, target, direction. */
 void
-emogi_path_read(FunctionCallInfo fcinfo, EmogiTask *task)
+emogi_shortest_path_read(FunctionCallInfo fcinfo, EmogiTask *task)
 {
 	emogi_arguments_begin(fcinfo, EMOGI_SSSP, task);
 	emogi_arguments_ends(fcinfo, task);
@@ -109,7 +109,7 @@ emogi_path_read(FunctionCallInfo fcinfo, EmogiTask *task)
  * look for, or no row is wanted. The caller reads the rows and ends the call.
  */
 EmogiCall *
-emogi_path_run(Oid function, EmogiTask *task, EmogiGraph *graph, EmogiResult *result)
+emogi_shortest_path_run(Oid function, EmogiTask *task, EmogiGraph *graph, EmogiResult *result)
 {
 	const bool	near = emogi_near_may_serve(task);
 	EmogiPatch *patch = NULL;
@@ -149,11 +149,11 @@ emogi_shortest_path(PG_FUNCTION_ARGS)
 	EmogiCall  *call;
 
 	emogi_compat_init_rows(fcinfo);
-	emogi_path_read(fcinfo, &task);
-	call = emogi_path_run(fcinfo->flinfo->fn_oid, &task, &graph, &result);
+	emogi_shortest_path_read(fcinfo, &task);
+	call = emogi_shortest_path_run(fcinfo->flinfo->fn_oid, &task, &graph, &result);
 	if (call == NULL)
 		return (Datum) 0;
-	emogi_cursor_put(fcinfo, call, task.form, &emogi_path_function, &graph, &result, &task.query);
+	emogi_cursor_put(fcinfo, call, task.form, &emogi_path_rows, &graph, &result, &task.query);
 	emogi_call_end(call);
 	return (Datum) 0;
 }

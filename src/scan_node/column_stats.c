@@ -59,7 +59,7 @@ values_of_list(const FuncExpr *call, const EmogiAlgorithmRow *function, double n
 	const bool	is_known = emogi_size_find(call, function->algorithm, &size);
 	const double nvertices = is_known ? Min(size.nvertices, nrows) : 0;
 
-	if (emogi_cursor_column(function, place)->type == EMOGI_VERTEX)
+	if (emogi_kinds_column(function, place)->type == EMOGI_VERTEX)
 		return (Values) {.ndistinct = nvertices,.last = -1};
 	if (function->algorithm == EMOGI_SIMILARITY)
 		return (Values) {.last = -1};
@@ -72,7 +72,7 @@ values_of_list(const FuncExpr *call, const EmogiAlgorithmRow *function, double n
 static Values
 values_of(const FuncExpr *call, const EmogiAlgorithmRow *function, double nrows, int place)
 {
-	const bool	is_vertex = emogi_cursor_column(function, place)->type == EMOGI_VERTEX;
+	const bool	is_vertex = emogi_kinds_column(function, place)->type == EMOGI_VERTEX;
 
 	if (function == &emogi_path_function)
 		return place == 0 ? (Values) {.ndistinct = nrows,.first = 1,.last = nrows} : (Values) {.ndistinct = is_vertex ? nrows : 0,.last = -1};
@@ -128,7 +128,7 @@ emogi_column_stats_make(const FuncExpr *call, const EmogiAlgorithmRow *function,
 	Relation	catalog;
 	HeapTuple	tuple;
 
-	if (!OidIsValid(type) || emogi_cursor_column(function, attnum - 1) == NULL)
+	if (!OidIsValid(type) || emogi_kinds_column(function, attnum - 1) == NULL)
 		return NULL;
 	values = values_of(call, function, nrows, attnum - 1);
 	if (values.ndistinct < 1)

@@ -139,7 +139,7 @@ looks_up(PlannerInfo *root, const RelOptInfo *rel, Oid operator, Oid collation, 
 bool
 emogi_conditions_is_key(Node *node, const RelOptInfo *rel, const EmogiAlgorithmRow *function)
 {
-	const int	key = emogi_cursor_key(function);
+	const int	key = emogi_kinds_key(function);
 
 	return key >= 0 && emogi_conditions_is_column(node, rel, key + 1);
 }
@@ -154,7 +154,7 @@ match_any(PlannerInfo *root, const RelOptInfo *rel, const EmogiAlgorithmRow *fun
 		!is_known_before(root, rel, lsecond(clause->args)) ||
 		!looks_up(root, rel, clause->opno, clause->inputcollid, linitial(clause->args), lsecond(clause->args), true, &exact))
 		return false;
-	*condition = (EmogiCondition) {EMOGI_VERTEX_IN, emogi_cursor_key(function), lsecond(clause->args), exact};
+	*condition = (EmogiCondition) {EMOGI_VERTEX_IN, emogi_kinds_key(function), lsecond(clause->args), exact};
 	return true;
 }
 
@@ -188,7 +188,7 @@ match_comparison(PlannerInfo *root, const RelOptInfo *rel, const EmogiAlgorithmR
 	{
 		if (!looks_up(root, rel, operator, clause->inputcollid, (Var *) left, right, false, &exact))
 			return false;
-		*condition = (EmogiCondition) {EMOGI_VERTEX_IS, emogi_cursor_key(function), (Expr *) right, exact};
+		*condition = (EmogiCondition) {EMOGI_VERTEX_IS, emogi_kinds_key(function), (Expr *) right, exact};
 		return true;
 	}
 	if (!bounded || !emogi_conditions_is_column(left, rel, 2))
@@ -213,7 +213,7 @@ match_comparison(PlannerInfo *root, const RelOptInfo *rel, const EmogiAlgorithmR
 static bool
 match_null(const RelOptInfo *rel, const EmogiAlgorithmRow *function, const NullTest *clause, EmogiCondition *condition)
 {
-	const EmogiRowKind *kind = emogi_cursor_kind(function);
+	const EmogiRowKind *kind = emogi_kinds_find(function);
 
 	if (kind == NULL || kind->nullable < 0 || clause->argisrow || !emogi_conditions_is_column((Node *) clause->arg, rel, kind->nullable + 1))
 		return false;
@@ -276,7 +276,7 @@ is_inequality(Oid operator, Oid column_type)
 static int
 first_value(const EmogiAlgorithmRow *function)
 {
-	return emogi_cursor_kind(function) != NULL ? 0 : 1;
+	return emogi_kinds_find(function) != NULL ? 0 : 1;
 }
 
 /* Match a comparison of a column with something that changes no oftener than the call's arguments. */
@@ -291,7 +291,7 @@ match_value(PlannerInfo *root, const RelOptInfo *rel, const EmogiAlgorithmRow *f
 
 	const EmogiResultColumn *column;
 
-	for (int place = first_value(function); list_length(clause->args) == 2 && (column = emogi_cursor_column(function, place)) != NULL; place++)
+	for (int place = first_value(function); list_length(clause->args) == 2 && (column = emogi_kinds_column(function, place)) != NULL; place++)
 	{
 		const bool	is_swapped = !emogi_conditions_is_column(linitial(clause->args), rel, place + 1);
 		Node	   *left = is_swapped ? lsecond(clause->args) : linitial(clause->args);
@@ -301,7 +301,7 @@ match_value(PlannerInfo *root, const RelOptInfo *rel, const EmogiAlgorithmRow *f
 
 		if (!emogi_conditions_is_column(left, rel, place + 1) || !OidIsValid(operator) ||
 			!is_comparable(column, exprType(left), exprType(right)) ||
-			(column->type == EMOGI_VERTEX && emogi_cursor_key(function) < 0) || !is_known_before(root, rel, right) ||
+			(column->type == EMOGI_VERTEX && emogi_kinds_key(function) < 0) || !is_known_before(root, rel, right) ||
 			!emogi_conditions_may_bound(root, call, right))
 			continue;
 		strategy = strategy_of(operator, exprType(left));
@@ -381,7 +381,7 @@ push_span(const RelOptInfo *rel, const RangeTblEntry *rte, const EmogiAlgorithmR
 
 	const EmogiResultColumn *result;
 
-	for (int place = first_value(function); clause->useOr && (result = emogi_cursor_column(function, place)) != NULL; place++)
+	for (int place = first_value(function); clause->useOr && (result = emogi_kinds_column(function, place)) != NULL; place++)
 	{
 		const EmogiColumnType type = result->type;
 		Node	   *column = linitial(clause->args);

@@ -181,7 +181,7 @@ bound_distance(EmogiTask *task, EmogiPushdown pushdown, double bound)
 static bool
 is_of_vertices(const EmogiScan *scan, int condition)
 {
-	return emogi_cursor_column(scan->function, scan->places[condition])->type == EMOGI_VERTEX;
+	return emogi_kinds_column(scan->function, scan->places[condition])->type == EMOGI_VERTEX;
 }
 
 /* Get the range of a condition's column: of rows that are vertices those after `vertex` have one. */

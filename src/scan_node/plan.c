@@ -49,7 +49,7 @@ get_stats(PlannerInfo *root, RangeTblEntry *rte, AttrNumber attnum, VariableStat
 {
 	const EmogiAlgorithmRow *function;
 	const FuncExpr *call = emogi_call_expr_of(rte, &function);
-	const bool	is_vertices = call != NULL && emogi_cursor_kind(function) == NULL;
+	const bool	is_vertices = call != NULL && emogi_kinds_find(function) == NULL;
 
 	if (call != NULL && !is_vertices && attnum > 0 && variable->rel != NULL)
 	{
@@ -199,7 +199,7 @@ emogi_plan_orders_vertices(const FuncExpr *call, const EmogiAlgorithmRow *functi
 static int
 count_ordered(const FuncExpr *call, const EmogiAlgorithmRow *function)
 {
-	const EmogiRowKind *kind = emogi_cursor_kind(function);
+	const EmogiRowKind *kind = emogi_kinds_find(function);
 	char	   *pairs;
 
 	if (kind == NULL)
@@ -213,7 +213,7 @@ append_order(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call, const Emo
 			 EmogiSource *source, CustomPath *path)
 {
 	const Oid	type = column->atttypid;
-	const bool	is_vertex = emogi_cursor_column(function, column->attnum - 1)->type == EMOGI_VERTEX;
+	const bool	is_vertex = emogi_kinds_column(function, column->attnum - 1)->type == EMOGI_VERTEX;
 	List	   *keys;
 	const PathKey *key;
 
@@ -224,7 +224,7 @@ append_order(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call, const Emo
 	if (keys == NIL)
 		return false;
 	key = linitial_node(PathKey, keys);
-	if (key->pk_eclass->ec_has_const && emogi_cursor_kind(function) != NULL)
+	if (key->pk_eclass->ec_has_const && emogi_kinds_find(function) != NULL)
 		return true;			/* one value is no order */
 	path->path.pathkeys = list_append_unique_ptr(path->path.pathkeys, (void *) key);
 	if (OidIsValid(column->attcollation))
@@ -270,7 +270,7 @@ make_path(PlannerInfo *root, RelOptInfo *rel, Relids required_outer)
 	path->path.pathtarget = rel->reltarget;
 	path->path.param_info = get_baserel_parampathinfo(root, rel, required_outer);
 	path->flags = emogi_compat_projects();
-	path->methods = emogi_cursor_kind(function) != NULL ? &row_path_methods : &path_methods;
+	path->methods = emogi_kinds_find(function) != NULL ? &row_path_methods : &path_methods;
 	set_order(root, rel, path);
 	return path;
 }
@@ -327,7 +327,7 @@ count_made(PlannerInfo *root, RelOptInfo *rel, const EmogiAlgorithmRow *function
 	List	   *pushed = NIL;
 	ListCell   *cell;
 
-	if (emogi_cursor_kind(function) == NULL)
+	if (emogi_kinds_find(function) == NULL)
 		return rel->tuples;
 	foreach(cell, rel->baserestrictinfo)
 	{
@@ -512,7 +512,7 @@ is_vertex(PlannerInfo *root, RelOptInfo *rel, EquivalenceClass *class, Equivalen
 static bool
 finds_by_vertex(const FuncExpr *call, const EmogiAlgorithmRow *function)
 {
-	const EmogiRowKind *kind = emogi_cursor_kind(function);
+	const EmogiRowKind *kind = emogi_kinds_find(function);
 	char	   *pairs;
 
 	return kind == NULL || (kind->key >= 0 && kind->key == kind->element && emogi_call_expr_pairs(call, function, &pairs) && pairs == NULL);
@@ -553,7 +553,7 @@ set_rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *r
 	saved = adjust_rows(root, rel, call, function);
 	rel->pathlist = rel->partial_pathlist = NIL;
 	add_scan_path(root, rel, call, count_made(root, rel, function), saved);
-	if (emogi_cursor_kind(function) == NULL)
+	if (emogi_kinds_find(function) == NULL)
 		add_shared_path(root, rel, call, function);
 	add_lookup_paths(root, rel, call, function);
 }

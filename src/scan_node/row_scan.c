@@ -67,6 +67,8 @@ place_cursor(EmogiScan *scan)
 	MemoryContextSwitchTo(old);
 }
 
+/* ---- the rows ---- */
+
 /* Begin to return rows. */
 static void
 start(EmogiScan *scan)
@@ -140,11 +142,42 @@ exec_row_scan(CustomScanState *node)
 	return ExecScan(&node->ss, next_row, recheck_row);
 }
 
+/* ---- beginning and end ---- */
+
+static void
+begin_row_scan(CustomScanState *node, EState *estate, int eflags)
+{
+	EmogiScan  *scan = (EmogiScan *) node;
+	const List *order = list_nth(((CustomScan *) node->ss.ps.plan)->custom_private, EMOGI_PLAN_ORDER);
+
+	emogi_scan_init(scan, eflags);
+	if (order != NIL)
+		scan->order = linitial_oid(order);
+}
+
+static void
+end_row_scan(CustomScanState *node)
+{
+	emogi_scan_end_run((EmogiScan *) node);
+	emogi_scan_close_tables((EmogiScan *) node);
+}
+
+/* Come back to the first row, perhaps with other parameters. */
+static void
+rescan(CustomScanState *node)
+{
+	EmogiScan  *scan = (EmogiScan *) node;
+
+	scan->started = false;
+	scan->changed |= bms_overlap(node->ss.ps.chgParam, scan->run_params);
+	ExecScanReScan(&node->ss);
+}
+
 const CustomExecMethods emogi_row_scan_methods = {
 	.CustomName = "EmogiScan",
-	.BeginCustomScan = emogi_stream_begin,
+	.BeginCustomScan = begin_row_scan,
 	.ExecCustomScan = exec_row_scan,
-	.EndCustomScan = emogi_stream_end,
-	.ReScanCustomScan = emogi_stream_rescan,
+	.EndCustomScan = end_row_scan,
+	.ReScanCustomScan = rescan,
 	.ExplainCustomScan = emogi_explain_scan
 };

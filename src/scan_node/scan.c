@@ -44,7 +44,7 @@ emogi_scan_init(EmogiScan *scan, int eflags)
 	scan->function = emogi_call_expr_function(call->funcid);
 	if (scan->function == NULL)
 		elog(ERROR, "function %u is not one of emogi's", call->funcid);
-	scan->kind = emogi_cursor_kind(scan->function);
+	scan->kind = emogi_kinds_find(scan->function);
 	scan->call_expr = call;
 	scan->fcinfo = palloc0(SizeForFunctionCallInfo(list_length(call->args)));
 	InitFunctionCallInfoData(*scan->fcinfo, &scan->flinfo, list_length(call->args), call->inputcollid, NULL, NULL);
@@ -295,7 +295,7 @@ read_arguments(EmogiScan *scan, EmogiTask *task)
 	for (int i = 0; i < scan->fcinfo->nargs; i++)
 		scan->fcinfo->args[i] = scan->inputs[i].value;
 	if (scan->function == &emogi_path_function)
-		emogi_path_read(scan->fcinfo, task);
+		emogi_shortest_path_read(scan->fcinfo, task);
 	else
 		emogi_arguments_read(scan->fcinfo, scan->function->algorithm, task);
 }
@@ -307,7 +307,7 @@ carry_out(EmogiScan *scan, EmogiTask *task)
 	EmogiCall  *call;
 
 	if (scan->function == &emogi_path_function)
-		return emogi_path_run(scan->flinfo.fn_oid, task, &scan->graph, &scan->result);
+		return emogi_shortest_path_run(scan->flinfo.fn_oid, task, &scan->graph, &scan->result);
 	call = emogi_run(scan->flinfo.fn_oid, task, &scan->graph, &scan->result);
 	if (call != NULL && scan->kind != NULL)
 		scan->query = call->slot->request.query;

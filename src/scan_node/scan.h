@@ -113,11 +113,6 @@ extern void emogi_scan_add_to_total(EmogiScan *scan, const EmogiCall *call);
 extern void emogi_scan_open_tables(EmogiScan *scan, Oid root);
 extern void emogi_scan_close_tables(EmogiScan *scan);
 
-/* stream.c */
-extern void emogi_stream_begin(CustomScanState *node, EState *estate, int eflags);
-extern void emogi_stream_end(CustomScanState *node);
-extern void emogi_stream_rescan(CustomScanState *node);
-
 /* row_scan.c */
 extern const CustomExecMethods emogi_row_scan_methods;
 

@@ -193,9 +193,8 @@ exec_scan(CustomScanState *node)
 
 /* ---- beginning and end ---- */
 
-/* Prepare a scan, whatever its rows are. */
-void
-emogi_stream_begin(CustomScanState *node, EState *estate, int eflags)
+static void
+begin_scan(CustomScanState *node, EState *estate, int eflags)
 {
 	EmogiScan  *scan = (EmogiScan *) node;
 	List	   *lists = ((CustomScan *) node->ss.ps.plan)->custom_private;
@@ -207,9 +206,8 @@ emogi_stream_begin(CustomScanState *node, EState *estate, int eflags)
 		emogi_top_init(scan, list_nth(lists, EMOGI_PLAN_UPPER));
 }
 
-/* End it. */
-void
-emogi_stream_end(CustomScanState *node)
+static void
+end_scan(CustomScanState *node)
 {
 	emogi_share_end(node);
 	emogi_scan_end_run((EmogiScan *) node);
@@ -217,8 +215,8 @@ emogi_stream_end(CustomScanState *node)
 }
 
 /* Come back to the first row, perhaps with other parameters. */
-void
-emogi_stream_rescan(CustomScanState *node)
+static void
+rescan(CustomScanState *node)
 {
 	EmogiScan  *scan = (EmogiScan *) node;
 
@@ -229,10 +227,10 @@ emogi_stream_rescan(CustomScanState *node)
 
 static const CustomExecMethods exec_methods = {
 	.CustomName = "EmogiScan",
-	.BeginCustomScan = emogi_stream_begin,
+	.BeginCustomScan = begin_scan,
 	.ExecCustomScan = exec_scan,
-	.EndCustomScan = emogi_stream_end,
-	.ReScanCustomScan = emogi_stream_rescan,
+	.EndCustomScan = end_scan,
+	.ReScanCustomScan = rescan,
 	.EstimateDSMCustomScan = emogi_share_estimate,
 	.InitializeDSMCustomScan = emogi_share_begin,
 	.ReInitializeDSMCustomScan = emogi_share_begin,
@@ -248,7 +246,7 @@ create_scan_state(CustomScan *plan)
 	EmogiScan  *scan = (EmogiScan *) newNode(sizeof(EmogiScan), T_CustomScanState);
 	const EmogiAlgorithmRow *function = emogi_call_expr_function(linitial_node(FuncExpr, plan->custom_exprs)->funcid);
 
-	scan->css.methods = function != NULL && emogi_cursor_kind(function) != NULL ? &emogi_row_scan_methods : &exec_methods;
+	scan->css.methods = function != NULL && emogi_kinds_find(function) != NULL ? &emogi_row_scan_methods : &exec_methods;
 	return (Node *) scan;
 }
 
