@@ -215,7 +215,8 @@ typedef struct EmogiResultColumn
  * LONGEST_PATH  Of a graph without a cycle. distance: the largest sum of weights, from left to right, of a path to the vertex that begins at
  *           a vertex without an edge in; of such a vertex 0. Rounded sums are monotone, so this is well defined as for SSSP.
  * SIMILARITY Of the sets of vertices that the lists of two vertices lead to; 0 where both are empty. Without pairs elements v * top_k and on
- *           are the top_k vertices that are most like v, more than 0 and at least cutoff, ties by vertex; with pairs element i is pair i.
+ *           are the top_k vertices that are most like v, more than 0 and at least cutoff, ties by vertex; of targets those from i * top_k on are
+ *           like target i. With pairs element i is pair i.
  * RANDOM_WALK  Elements (s * walks + i) * (length + 1) and on are the vertices of walk i from sources[s], that one first, up to a vertex that
  *           nothing leads away from. A step goes along each edge of the list with the same chance, or in proportion to the weights; from
  *           the second on these are divided by p for an edge back to the vertex before, and by q for one to where no edge leads from there

@@ -40,7 +40,7 @@ emogi_query_length(uint64_t nvertices, const EmogiQuery *query)
 		return nvertices;
 	if (query->algorithm == EMOGI_SIMILARITY)
 	{
-		count = query->pairs != NULL ? query->npairs : nvertices;
+		count = query->pairs != NULL ? query->npairs : query->ntargets > 0 ? query->ntargets : nvertices;
 		each = query->pairs != NULL ? 1 : (uint64_t) query->top_k;
 	}
 	else
@@ -135,7 +135,7 @@ emogi_query_check(const EmogiGraph *graph, const EmogiQuery *query, EmogiError *
 		return refuse(error, "the answer would be too long");
 	if (emogi_algorithm_takes(row, EMOGI_SOURCES) >= 0)
 		status = check_vertices(graph, query->sources, query->nsources, "source", error);
-	if (status == EMOGI_OK && (row->traits & EMOGI_STOPS) != 0)
+	if (status == EMOGI_OK && ((row->traits & EMOGI_STOPS) != 0 || query->algorithm == EMOGI_SIMILARITY))
 		status = check_vertices(graph, query->targets, query->ntargets, "target", error);
 	return status;
 }

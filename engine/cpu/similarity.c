@@ -428,20 +428,20 @@ count_all(Similarities *all, uint32_t v, uint32_t *counts, uint32_t *touched, ui
 	return ntouched;
 }
 
-/* Find the vertices most like v. */
+/* Find the vertices most like v, for element i. */
 static void
-answer_vertex(Similarities *all, uint32_t v, uint32_t *counts, uint32_t *touched, uint64_t *nlooked)
+answer_vertex(Similarities *all, uint64_t i, uint32_t v, uint32_t *counts, uint32_t *touched, uint64_t *nlooked)
 {
 	const EmogiQuery *query = all->query;
 	const uint64_t most = (uint64_t) query->top_k;
-	Best		best = {all->run.result->columns[0].vertex + v * most, all->run.result->columns[1].float64 + v * most, 0, most};
+	Best		best = {all->run.result->columns[0].vertex + i * most, all->run.result->columns[1].float64 + i * most, 0, most};
 	bool		whole;
 	const uint64_t ntouched = count_all(all, v, counts, touched, nlooked, &whole);
 	const uint32_t size = size_of(all, v);
 
-	for (uint64_t i = 0; i < ntouched; i++)
+	for (uint64_t t = 0; t < ntouched; t++)
 	{
-		const uint32_t w = touched[i];
+		const uint32_t w = touched[t];
 		const double similarity = similarity_of(query->measure, size, size_of(all, w), counts[w]);
 
 		counts[w] = 0;
@@ -451,25 +451,33 @@ answer_vertex(Similarities *all, uint32_t v, uint32_t *counts, uint32_t *touched
 	put_in_order(&best);
 }
 
-/* Answer for every vertex. */
+/* Get how many vertices are to be answered for. */
+static uint64_t
+count_wanted(const EmogiGraph *graph, const EmogiQuery *query)
+{
+	return query->ntargets > 0 ? query->ntargets : graph->nvertices;
+}
+
+/* Answer for every vertex, or for the targets alone. */
 static void
 answer_all(void *arg, int thread, int nthreads)
 {
 	Similarities *all = arg;
-	const uint64_t n = all->graph->nvertices;
-	uint32_t   *counts = all->counts + (uint64_t) thread * n;
-	uint32_t   *touched = all->touched + (uint64_t) thread * n;
+	const EmogiQuery *query = all->query;
+	const uint64_t nwanted = count_wanted(all->graph, query);
+	uint32_t   *counts = all->counts + (uint64_t) thread * all->graph->nvertices;
+	uint32_t   *touched = all->touched + (uint64_t) thread * all->graph->nvertices;
 	uint64_t	nlooked = 0;
-	uint64_t	v;
+	uint64_t	i;
 
-	while (!emogi_job_stopped(&all->run.job) && (v = emogi_job_take(&all->run.next, VERTICES_AT_ONCE)) < n)
+	while (!emogi_job_stopped(&all->run.job) && (i = emogi_job_take(&all->run.next, VERTICES_AT_ONCE)) < nwanted)
 	{
-		const uint64_t first = v;
-		const uint64_t end = emogi_run_chunk_end(v, VERTICES_AT_ONCE, n);
+		const uint64_t first = i;
+		const uint64_t end = emogi_run_chunk_end(i, VERTICES_AT_ONCE, nwanted);
 
-		for (; v < end && !emogi_job_stopped(&all->run.job); v++)
-			answer_vertex(all, (uint32_t) v, counts, touched, &nlooked);
-		emogi_job_done(&all->run.job, v - first);
+		for (; i < end && !emogi_job_stopped(&all->run.job); i++)
+			answer_vertex(all, i, query->ntargets > 0 ? query->targets[i] : (uint32_t) i, counts, touched, &nlooked);
+		emogi_job_done(&all->run.job, i - first);
 	}
 	__atomic_fetch_add(&all->run.result->edges_traversed, nlooked, __ATOMIC_RELAXED);
 }
@@ -478,8 +486,10 @@ answer_all(void *arg, int thread, int nthreads)
 static bool
 run_all(Similarities *all)
 {
-	const uint64_t count = (uint64_t) emogi_pool_size(all->run.pool) * all->graph->nvertices;
+	uint64_t	count;
 
+	all->run.alone |= count_wanted(all->graph, all->query) <= VERTICES_AT_ONCE;
+	count = (all->run.alone ? 1 : (uint64_t) emogi_pool_size(all->run.pool)) * all->graph->nvertices;
 	all->counts = emogi_run_scratch(&all->run, 2 * count, sizeof *all->counts);
 	if (all->counts == NULL)
 		return false;
@@ -493,10 +503,11 @@ emogi_cpu_similarity(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery 
 {
 	Similarities all = {.graph = graph, .query = query};
 	const bool	is_of_pairs = query->pairs != NULL;
+	const uint64_t nwanted = is_of_pairs ? query->npairs : count_wanted(graph, query);
 
-	emogi_run_begin(&all.run, pool, graph, is_of_pairs ? query->npairs : graph->nvertices, result, control, error, "similarities");
+	emogi_run_begin(&all.run, pool, graph, nwanted, result, control, error, "similarities");
 	all.size = graph->nvertices > 0 ? emogi_run_scratch(&all.run, graph->nvertices, sizeof *all.size) : NULL;
 	if (all.size != NULL && (is_of_pairs ? run_pairs : run_all) (&all))
-		result->nreached = is_of_pairs ? query->npairs : graph->nvertices;
+		result->nreached = nwanted;
 	return emogi_run_end(&all.run);
 }

@@ -88,13 +88,13 @@ check_pairs(void *arg, uint64_t first, uint64_t end)
 	free(bits);
 }
 
-/* Check the vertices most like v, whose set is among bits: each of them, and that every other is less so. seen: bits, none. */
+/* Check the vertices most like v, for element `place`; its set is among bits: each of them, and that every other is less so. seen: bits, none. */
 static void
-check_vertex(EmogiCheck *check, uint32_t v, const uint64_t *bits, uint64_t *seen)
+check_vertex(EmogiCheck *check, uint64_t place, uint32_t v, const uint64_t *bits, uint64_t *seen)
 {
 	const uint64_t most = (uint64_t) check->query->top_k;
-	const uint32_t *vertex = check->result->columns[0].vertex + v * most;
-	const double *value = check->result->columns[1].float64 + v * most;
+	const uint32_t *vertex = check->result->columns[0].vertex + place * most;
+	const double *value = check->result->columns[1].float64 + place * most;
 	uint64_t	count = 0;
 
 	for (; count < most && vertex[count] != EMOGI_NO_VERTEX; count++)
@@ -125,13 +125,20 @@ check_vertex(EmogiCheck *check, uint32_t v, const uint64_t *bits, uint64_t *seen
 		seen[vertex[i] / 64] = 0;
 }
 
-/* Get how many vertices are looked at. */
+/* Get how many vertices were answered for. */
 static uint64_t
-count_looked_at(const EmogiGraph *graph)
+count_answered(const EmogiCheck *check)
 {
-	const uint64_t count = LEAST_VERTICES + MOST_LOOKS / (graph->nvertices + graph->forward.nedges);
+	return check->query->ntargets > 0 ? check->query->ntargets : check->graph->nvertices;
+}
 
-	return graph->nvertices < count ? graph->nvertices : count;
+/* Get how many of these are looked at. */
+static uint64_t
+count_looked_at(const EmogiCheck *check)
+{
+	const uint64_t count = LEAST_VERTICES + MOST_LOOKS / (check->graph->nvertices + check->graph->forward.nedges);
+
+	return count_answered(check) < count ? count_answered(check) : count;
 }
 
 /* Check what is most like vertices first .. end-1 of those that are looked at. */
@@ -139,7 +146,7 @@ static void
 check_vertices(void *arg, uint64_t first, uint64_t end)
 {
 	EmogiCheck *check = arg;
-	const uint64_t apart = check->graph->nvertices / count_looked_at(check->graph);
+	const uint64_t apart = count_answered(check) / count_looked_at(check);
 	uint64_t   *bits = emogi_check_bits(check->graph->nvertices);
 	uint64_t   *seen = emogi_check_bits(check->graph->nvertices);
 
@@ -147,9 +154,12 @@ check_vertices(void *arg, uint64_t first, uint64_t end)
 		emogi_check_wrong(check, "out of memory");
 	for (uint64_t i = first; i < end && emogi_check_goes_on(check); i++)
 	{
-		set_bits(check->graph, (uint32_t) (i * apart), bits, true);
-		check_vertex(check, (uint32_t) (i * apart), bits, seen);
-		set_bits(check->graph, (uint32_t) (i * apart), bits, false);
+		const uint64_t place = i * apart;
+		const uint32_t v = check->query->ntargets > 0 ? check->query->targets[place] : (uint32_t) place;
+
+		set_bits(check->graph, v, bits, true);
+		check_vertex(check, place, v, bits, seen);
+		set_bits(check->graph, v, bits, false);
 	}
 	free(bits);
 	free(seen);
@@ -160,5 +170,5 @@ emogi_verify_similarity(EmogiCheck *check)
 {
 	if (check->query->pairs != NULL)
 		return emogi_check_parts(check, check_pairs, check, check->query->npairs);
-	return check->graph->nvertices == 0 || emogi_check_parts(check, check_vertices, check, count_looked_at(check->graph));
+	return check->graph->nvertices == 0 || emogi_check_parts(check, check_vertices, check, count_looked_at(check));
 }

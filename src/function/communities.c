@@ -6,62 +6,67 @@
 
 #include <math.h>
 
-#include "catalog/pg_type.h"
 #include "contract/hierarchy.h"
-#include "miscadmin.h"
-#include "nodes/execnodes.h"
-#include "utils/memutils.h"
-#include "utils/tuplestore.h"
 
-#include "function/function.h"
-#include "function/rows.h"
+#include "function/cursor.h"
 
-/* Vertices between two looks for a cancel. */
-#define VERTICES_PER_CHECK 4096
+/* ---- rows of a hierarchy ---- */
 
-/* Put the rows of a vertex into the tuplestore: vertex, level, community, parent. */
+/* All vertices. */
 static void
-put_vertex(ReturnSetInfo *rsinfo, EmogiForm *form, const EmogiGraph *graph, const EmogiResult *result, uint32 v)
+begin_hierarchy(EmogiRowCursor *cursor)
 {
-	const int32 *heads = result->columns[0].int32;
-	const uint32 *joins = result->columns[1].vertex;
-	bool		nulls[4] = {false, false, false, false};
-	Datum		values[4];
-	uint32		community = emogi_hierarchy_community(joins, heads, v, 0);
-
-	values[0] = emogi_rows_vertex(form, graph, v);
-	for (uint32 level = 0; level < result->nlevels; level++)
-	{
-		const uint32 parent = emogi_hierarchy_community(joins, heads, community, level + 1);
-
-		values[1] = Int32GetDatum((int32) level);
-		values[2] = emogi_rows_vertex(form, graph, community);
-		nulls[3] = level + 1 == result->nlevels;
-		values[3] = nulls[3] ? (Datum) 0 : emogi_rows_vertex(form, graph, parent);
-		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
-		community = parent;
-	}
+	cursor->nelements = cursor->graph->nvertices;
 }
 
-/* Put all rows of a hierarchy into the tuplestore, in ascending order of keys, then of levels. */
-void
-emogi_communities_put(FunctionCallInfo fcinfo, EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, const EmogiResult *result)
+/* All levels; at the last one, and there alone, a community has no parent. */
+static void
+enter_vertex(EmogiRowCursor *cursor)
 {
-	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	MemoryContext row_context = AllocSetContextCreate(CurrentMemoryContext, "emogi row", ALLOCSET_SMALL_SIZES);
-	MemoryContext old = MemoryContextSwitchTo(row_context);
+	const uint32 nlevels = cursor->result->nlevels;
 
-	for (uint64 v = 0; v < graph->nvertices; v++)
-	{
-		if (v % VERTICES_PER_CHECK == 0)
-			CHECK_FOR_INTERRUPTS();
-		put_vertex(rsinfo, task->form, graph, result, (uint32) v);
-		MemoryContextReset(row_context);
-	}
-	call->record.nrows = graph->nvertices * result->nlevels;
-	MemoryContextSwitchTo(old);
-	MemoryContextDelete(row_context);
+	cursor->community = (uint32) cursor->element;
+	cursor->place = cursor->nulls == EMOGI_NULLS_ONLY && nlevels > 0 ? nlevels - 1 : 0;
+	cursor->nplaces = nlevels;
+	if (cursor->nulls == EMOGI_NULLS_NONE)
+		cursor->nplaces = 0;
+	else if (cursor->nulls == EMOGI_NULLS_NEVER && nlevels > 0)
+		cursor->nplaces = nlevels - 1;
 }
+
+/* Fill in a vertex at a level: vertex, level, community, parent. */
+static bool
+fill_level(EmogiRowCursor *cursor)
+{
+	const int32 *heads = cursor->result->columns[0].int32;
+	const uint32 *joins = cursor->result->columns[1].vertex;
+	const uint32 level = (uint32) cursor->place;
+
+	cursor->community = emogi_hierarchy_community(joins, heads, cursor->community, level);
+	cursor->cells[0].number = (int64) cursor->element;
+	cursor->cells[1].number = level;
+	cursor->cells[2].number = cursor->community;
+	if (level + 1 == cursor->result->nlevels)
+		cursor->cells[3].number = EMOGI_NO_VERTEX;
+	else if ((cursor->wanted & 1U << 3) != 0)
+		cursor->cells[3].number = emogi_hierarchy_community(joins, heads, cursor->community, level + 1);
+	return true;
+}
+
+/* In ascending order of vertices, then of levels. */
+const EmogiRowKind emogi_hierarchy_rows = {
+	.columns = {{"vertex", EMOGI_VERTEX, NAN}, {"level", EMOGI_INT32, NAN}, {"community", EMOGI_VERTEX, NAN}, {"parent", EMOGI_VERTEX, NAN}},
+	.key = 0,
+	.element = 0,
+	.place = 1,
+	.nullable = 3,
+	.norder = 2,
+	.begin = begin_hierarchy,
+	.enter = enter_vertex,
+	.fill = fill_level
+};
+
+/* ---- one number ---- */
 
 /* Add up a column, and make of the sum what the function returns; NULL where that is not defined. */
 static Datum

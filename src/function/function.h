@@ -4,8 +4,8 @@
  * A function has a file of its own: bfs.c is emogi_bfs. arguments.c reads its arguments into a Task; vertices.c turns those that are
  * vertices into what the Graph knows them by, once that is there. run.c carries the Task out: it begins a call, obtains the Graph (../build),
  * has the worker run the Query (../call), and returns the Result as rows. task_request.c makes the Task the request that the worker gets.
- * communities.c carries out what returns a hierarchy or a number, list.c what returns pairs or walks, trees.c what returns edges, or
- * blocks with their vertices.
+ * Rows that are not vertices are read by a cursor (cursor.h): of hierarchies in communities.c, which also carries out what returns a number, of
+ * pairs and walks in list.c, of edges, and of blocks with their vertices, in trees.c, of paths in shortest_path.c; kinds.c says which a function has.
  * near.c carries out what reaches little without the worker, afoot.c what reaches little without a Graph, components.c emogi_cc where there
  * was a run before. values.c reads a query of start values or communities, pairs.c one of pairs. refusal.c says why a graph has no answer.
  */
@@ -15,6 +15,8 @@
 #include "fmgr.h"
 
 #include "build/build.h"
+
+struct EmogiRowKind;			/* cursor.h */
 
 /* ---- values.c ---- */
 
@@ -70,17 +72,11 @@ typedef struct EmogiTask
 	uint64		ntargets;
 } EmogiTask;
 
-/* Puts the rows of a call's result into its tuplestore. */
-typedef void (*EmogiPutRows) (FunctionCallInfo fcinfo, EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph,
-							  const EmogiResult *result);
-
 extern void emogi_run_wish(const EmogiTask *task, EmogiGraphKey *key);
 extern EmogiCall *emogi_run_open(Oid function, EmogiTask *task, EmogiPatch **patch, EmogiGraph *graph);
 extern bool emogi_run_reopen(EmogiCall *call, EmogiTask *task, EmogiGraph *graph);
 extern EmogiCall *emogi_run(Oid function, EmogiTask *task, EmogiGraph *graph, EmogiResult *result);
-extern void emogi_run_put(FunctionCallInfo fcinfo, EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph,
-						  const EmogiResult *result);
-extern Datum emogi_run_to_rows(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm, EmogiPutRows put);
+extern Datum emogi_run_to_rows(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm, const struct EmogiRowKind *kind);
 
 /* ---- task_request.c ---- */
 
@@ -138,21 +134,12 @@ extern void emogi_components_keep(EmogiCall *call, const EmogiResult *result);
 
 /* ---- communities.c ---- */
 
-extern void emogi_communities_put(FunctionCallInfo fcinfo, EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph,
-								  const EmogiResult *result);
 extern Datum emogi_communities_total(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm);
 
-/* ---- list.c ---- */
+/* ---- shortest_path.c ---- */
 
-extern void emogi_list_put(FunctionCallInfo fcinfo, EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph,
-						   const EmogiResult *result);
-
-/* ---- trees.c ---- */
-
-extern void emogi_trees_put_edges(FunctionCallInfo fcinfo, EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph,
-								  const EmogiResult *result);
-extern void emogi_trees_put_blocks(FunctionCallInfo fcinfo, EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph,
-								   const EmogiResult *result);
+extern void emogi_shortest_path_read(FunctionCallInfo fcinfo, EmogiTask *task);
+extern EmogiCall *emogi_shortest_path_run(Oid function, EmogiTask *task, EmogiGraph *graph, EmogiResult *result);
 
 /* ---- arguments.c ---- */
 

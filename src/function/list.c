@@ -4,64 +4,109 @@
 #include "postgres.h"
 
 #include "contract/query.h"
-#include "miscadmin.h"
-#include "nodes/execnodes.h"
-#include "utils/memutils.h"
-#include "utils/tuplestore.h"
 
-#include "function/function.h"
-#include "function/rows.h"
+#include "function/cursor.h"
 
-/* Elements between two looks for a cancel. */
-#define ELEMENTS_PER_CHECK 65536
+/* ---- similarities ---- */
 
-#define MOST_COLUMNS 3
-
-/* Make the row at a place of the list. */
+/* Elements are given pairs, or vertices: all, or those that were wanted alone. */
 static void
-make_row(const EmogiTask *task, const EmogiQuery *query, const EmogiGraph *graph, const EmogiResult *result, uint64 i, Datum *values)
+begin_similarities(EmogiRowCursor *cursor)
 {
-	const uint64 steps = (uint64) query->length + 1;
+	const EmogiQuery *query = cursor->query;
 
-	if (query->algorithm == EMOGI_SIMILARITY)
-	{
-		values[0] = emogi_rows_vertex(task->form, graph, query->pairs != NULL ? query->pairs[2 * i] : i / (uint64) query->top_k);
-		values[1] = emogi_rows_vertex(task->form, graph, result->columns[0].vertex[i]);
-		values[2] = Float8GetDatum(result->columns[1].float64[i]);
-		return;
-	}
-	values[0] = Int64GetDatum((int64) (i / steps));
-	values[1] = Int32GetDatum((int32) (i % steps));
-	values[2] = emogi_rows_vertex(task->form, graph, result->columns[0].vertex[i]);
+	cursor->leads = query->pairs == NULL && query->ntargets == 0;
+	cursor->nelements = query->pairs != NULL ? query->npairs : query->ntargets > 0 ? query->ntargets : cursor->graph->nvertices;
 }
 
-/* Put the rows of a list into the tuplestore, in its order. */
-void
-emogi_list_put(FunctionCallInfo fcinfo, EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, const EmogiResult *result)
+/* All that were found for an element. */
+static void
+enter_similar(EmogiRowCursor *cursor)
 {
-	const EmogiQuery *query = &call->slot->request.query;
-	const EmogiResultColumn *columns = emogi_algorithm_row(query->algorithm)->columns;
-	const uint64 length = emogi_query_length(graph->nvertices, query);
-	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	MemoryContext row_context = AllocSetContextCreate(CurrentMemoryContext, "emogi row", ALLOCSET_SMALL_SIZES);
-	MemoryContext old = MemoryContextSwitchTo(row_context);
-	bool		nulls[MOST_COLUMNS] = {false, false, false};
-	Datum		values[MOST_COLUMNS];
-
-	for (uint64 first = 0; first < length; first += ELEMENTS_PER_CHECK)
-	{
-		const uint64 end = Min(first + ELEMENTS_PER_CHECK, length);
-
-		CHECK_FOR_INTERRUPTS();
-		for (uint64 i = emogi_rows_next(columns, result, first, end); i < end; i = emogi_rows_next(columns, result, i + 1, end))
-		{
-			make_row(task, query, graph, result, i, values);
-			tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
-			if (task->form->kind != EMOGI_FORM_INTEGER)
-				MemoryContextReset(row_context);
-			call->record.nrows++;
-		}
-	}
-	MemoryContextSwitchTo(old);
-	MemoryContextDelete(row_context);
+	cursor->place = 0;
+	cursor->nplaces = cursor->query->pairs != NULL ? 1 : (uint64) cursor->query->top_k;
 }
+
+/* Fill in a pair: vertex1, vertex2, similarity. Behind the last that was found for a vertex there are no more. */
+static bool
+fill_similar(EmogiRowCursor *cursor)
+{
+	const EmogiQuery *query = cursor->query;
+	const uint64 i = query->pairs != NULL ? cursor->element : cursor->element * (uint64) query->top_k + cursor->place;
+	const uint32 other = cursor->result->columns[0].vertex[i];
+
+	if (other == EMOGI_NO_VERTEX)
+	{
+		cursor->place = cursor->nplaces - 1;
+		return false;
+	}
+	cursor->cells[0].number = (int64) cursor->element;
+	if (query->pairs != NULL)
+		cursor->cells[0].number = query->pairs[2 * i];
+	else if (query->ntargets > 0)
+		cursor->cells[0].number = query->targets[cursor->element];
+	cursor->cells[1].number = other;
+	cursor->cells[2].real = cursor->result->columns[1].float64[i];
+	return true;
+}
+
+/* In ascending order of the first vertices, the most alike first; or of the pairs that were given. */
+const EmogiRowKind emogi_similarity_rows = {
+	.columns = {{"vertex1", EMOGI_VERTEX, NAN}, {"vertex2", EMOGI_VERTEX, NAN}, {"similarity", EMOGI_FLOAT64, NAN}},
+	.key = 0,
+	.element = 0,
+	.place = -1,
+	.nullable = -1,
+	.norder = 1,
+	.begin = begin_similarities,
+	.enter = enter_similar,
+	.fill = fill_similar
+};
+
+/* ---- walks ---- */
+
+/* Elements are walks. */
+static void
+begin_walks(EmogiRowCursor *cursor)
+{
+	cursor->nelements = emogi_query_length(cursor->graph->nvertices, cursor->query) / ((uint64) cursor->query->length + 1);
+}
+
+/* All steps, and the vertex before the first. */
+static void
+enter_walk(EmogiRowCursor *cursor)
+{
+	cursor->place = 0;
+	cursor->nplaces = (uint64) cursor->query->length + 1;
+}
+
+/* Fill in a step: walk, step, vertex. Behind where a walk has ended there are no more. */
+static bool
+fill_step(EmogiRowCursor *cursor)
+{
+	const uint64 steps = (uint64) cursor->query->length + 1;
+	const uint32 v = cursor->result->columns[0].vertex[cursor->element * steps + cursor->place];
+
+	if (v == EMOGI_NO_VERTEX)
+	{
+		cursor->place = cursor->nplaces - 1;
+		return false;
+	}
+	cursor->cells[0].number = (int64) cursor->element;
+	cursor->cells[1].number = (int64) cursor->place;
+	cursor->cells[2].number = v;
+	return true;
+}
+
+/* In ascending order of walks, then of steps. */
+const EmogiRowKind emogi_walk_rows = {
+	.columns = {{"walk", EMOGI_INT64, NAN}, {"step", EMOGI_INT32, NAN}, {"vertex", EMOGI_VERTEX, NAN}},
+	.key = 2,
+	.element = 0,
+	.place = 1,
+	.nullable = -1,
+	.norder = 2,
+	.begin = begin_walks,
+	.enter = enter_walk,
+	.fill = fill_step
+};

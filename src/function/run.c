@@ -16,7 +16,7 @@
 #include "utils/memutils.h"
 #include "utils/tuplestore.h"
 
-#include "function/function.h"
+#include "function/cursor.h"
 #include "function/rows.h"
 #include "server/compat.h"
 
@@ -106,8 +106,8 @@ check_values(const EmogiTask *task, const EmogiGraph *graph, const EmogiResult *
 }
 
 /* Put one row into the tuplestore for each vertex that has one, in ascending order of keys. */
-void
-emogi_run_put(FunctionCallInfo fcinfo, EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, const EmogiResult *result)
+static void
+put_vertices(FunctionCallInfo fcinfo, EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, const EmogiResult *result)
 {
 	const EmogiResultColumn *columns = emogi_algorithm_row(task->query.algorithm)->columns;
 	EmogiForm  *form = task->form;
@@ -343,9 +343,9 @@ emogi_run(Oid function, EmogiTask *task, EmogiGraph *graph, EmogiResult *result)
 	return call;
 }
 
-/* Carry out the function of an algorithm, its rows into a tuplestore: put makes them. */
+/* Carry out the function of an algorithm, its rows into a tuplestore. kind: of the rows, NULL = vertices. */
 Datum
-emogi_run_to_rows(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm, EmogiPutRows put)
+emogi_run_to_rows(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm, const struct EmogiRowKind *kind)
 {
 	EmogiTask	task;
 	EmogiGraph	graph;
@@ -357,7 +357,10 @@ emogi_run_to_rows(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm, EmogiPutRow
 	call = emogi_run(fcinfo->flinfo->fn_oid, &task, &graph, &result);
 	if (call == NULL)
 		return (Datum) 0;
-	put(fcinfo, call, &task, &graph, &result);
+	if (kind != NULL)
+		emogi_cursor_put(fcinfo, call, task.form, kind, &graph, &result, &call->slot->request.query);
+	else
+		put_vertices(fcinfo, call, &task, &graph, &result);
 	emogi_call_end(call);
 	return (Datum) 0;
 }

@@ -10,39 +10,13 @@
 #include <math.h>
 
 #include "miscadmin.h"
-#include "nodes/execnodes.h"
-#include "utils/memutils.h"
-#include "utils/tuplestore.h"
 
 #include "cpu/trace_path.h"
-#include "function/function.h"
+#include "function/cursor.h"
 #include "server/compat.h"
+#include "server/region.h"
 
 PG_FUNCTION_INFO_V1(emogi_shortest_path);
-
-/* Put the steps of a path into the tuplestore. distance: [length], along the path. patch: what has changed in the graph, NULL = nothing. */
-static void
-put_path(FunctionCallInfo fcinfo, EmogiForm *form, const EmogiGraph *graph, const EmogiPatch *patch, const uint32 *path,
-		 const double *distance, uint64 length)
-{
-	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	MemoryContext row_context = AllocSetContextCreate(CurrentMemoryContext, "emogi row", ALLOCSET_SMALL_SIZES);
-	MemoryContext old = MemoryContextSwitchTo(row_context);
-	bool		nulls[3] = {false, false, false};
-
-	for (uint64 i = 0; i < length; i++)
-	{
-		Datum		values[3];
-
-		values[0] = Int32GetDatum((int32) i + 1);
-		values[1] = emogi_form_give(form, graph, emogi_patch_key(graph, patch, path[i]));
-		values[2] = Float8GetDatum(distance[i]);
-		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
-		MemoryContextReset(row_context);
-	}
-	MemoryContextSwitchTo(old);
-	MemoryContextDelete(row_context);
-}
 
 /* Serve a cancel, which raises its error. */
 static bool
@@ -83,58 +57,153 @@ path_of_distances(EmogiCall *call, const EmogiTask *task, const EmogiGraph *grap
 	return length;
 }
 
-/* Put the path that the worker finds into the tuplestore; get its length. */
-static uint64
-put_path_of_worker(FunctionCallInfo fcinfo, EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph)
+/*
+ * Have the steps of a path stand in the place of the Graph, as near.c does with what it reaches: a row is a vertex of it, with its distance
+ * in the only column. All of it is in the current context; patch: what has changed in the graph, NULL = nothing.
+ */
+static void
+set_steps(EmogiCall *call, const EmogiPatch *patch, const uint32 *path, const double *distance, uint64 length, EmogiGraph *graph,
+		  EmogiResult *result)
 {
-	uint32	   *path = emogi_call_alloc_any(call, graph->nvertices * sizeof *path);
-	double	   *distance = emogi_call_alloc_any(call, graph->nvertices * sizeof *distance);
+	int64	   *ids = palloc_extended(Max(length, 1) * sizeof *ids, MCXT_ALLOC_HUGE);
+
+	memset(result, 0, sizeof *result);
+	result->columns[0].float64 = palloc_extended(Max(length, 1) * sizeof(double), MCXT_ALLOC_HUGE);
+	for (uint64 i = 0; i < length; i++)
+	{
+		ids[i] = emogi_patch_key(graph, patch, path[i]);
+		result->columns[0].float64[i] = distance[i];
+	}
+	*graph = (EmogiGraph) {.nvertices = length,.ids = ids,.dictionary = graph->dictionary};
+	call->rows_are_local = true;
+}
+
+/* Find the path by way of the worker. */
+static void
+ask_worker(EmogiCall *call, const EmogiTask *task, EmogiGraph *graph, EmogiResult *result)
+{
+	const uint64 n = graph->nvertices;
+	uint32	   *path = emogi_call_alloc_any(call, n * sizeof *path);
+	double	   *distance = emogi_call_alloc_any(call, n * sizeof *distance);
 	uint64		length;
 
 	if (!emogi_task_path(call, task, graph, path, distance, &length))
 		length = path_of_distances(call, task, graph, path, distance);
+	set_steps(call, NULL, path, distance, length, graph, result);
+	emogi_region_free(path, n * sizeof *path);
+	emogi_region_free(distance, n * sizeof *distance);
+}
+
+/* Read the arguments: graph, source, target, direction. */
+void
+emogi_shortest_path_read(FunctionCallInfo fcinfo, EmogiTask *task)
+{
+	emogi_arguments_begin(fcinfo, EMOGI_SSSP, task);
+	emogi_arguments_ends(fcinfo, task);
+	task->direction = emogi_arguments_direction(fcinfo, 3, EMOGI_OUT);
+	task->with_backward = true;
+}
+
+/*
+ * Begin a call and find its path: the steps are rows of *graph and *result, in the current context. Returns NULL when there is nothing to
+ * look for, or no row is wanted. The caller reads the rows and ends the call.
+ */
+EmogiCall *
+emogi_shortest_path_run(Oid function, EmogiTask *task, EmogiGraph *graph, EmogiResult *result)
+{
+	const bool	near = emogi_near_may_serve(task);
+	EmogiPatch *patch = NULL;
+	EmogiCall  *call = emogi_run_open(function, task, near ? &patch : NULL, graph);
+	EmogiNearPath path;
+	const bool	answered = call != NULL && near && emogi_near_path(call, task, patch, graph, &path);
+
+	if (!answered && patch != NULL)
+	{
+		patch = NULL;
+		if (!emogi_run_reopen(call, task, graph))
+			call = NULL;
+	}
+	notice_ends(task, patch, call != NULL ? graph : NULL);
+	if (call != NULL && task->no_rows)
+	{
+		emogi_call_end(call);
+		call = NULL;
+	}
+	if (call == NULL)
+		return NULL;
+	if (answered)
+		set_steps(call, patch, path.vertices, path.distance, path.length, graph, result);
+	else
+		ask_worker(call, task, graph, result);
 	emogi_call_phase(call, EMOGI_PHASE_ROWS);
-	put_path(fcinfo, task->form, graph, NULL, path, distance, length);
-	return length;
+	return call;
 }
 
 /* emogi_shortest_path(graph, source, target, direction) -> setof (seq int, vertex, distance float8) */
 Datum
 emogi_shortest_path(PG_FUNCTION_ARGS)
 {
-	EmogiPatch *patch = NULL;
-	EmogiNearPath path;
 	EmogiTask	task;
 	EmogiGraph	graph;
+	EmogiResult result;
 	EmogiCall  *call;
-	bool		near;
-	bool		answered;
 
 	emogi_compat_init_rows(fcinfo);
-	emogi_arguments_begin(fcinfo, EMOGI_SSSP, &task);
-	emogi_arguments_ends(fcinfo, &task);
-	task.direction = emogi_arguments_direction(fcinfo, 3, EMOGI_OUT);
-	task.with_backward = true;
-	near = emogi_near_may_serve(&task);
-	call = emogi_run_open(fcinfo->flinfo->fn_oid, &task, near ? &patch : NULL, &graph);
-	answered = call != NULL && near && emogi_near_path(call, &task, patch, &graph, &path);
-	if (!answered && patch != NULL)
-	{
-		patch = NULL;
-		if (!emogi_run_reopen(call, &task, &graph))
-			call = NULL;
-	}
-	notice_ends(&task, patch, call != NULL ? &graph : NULL);
+	emogi_shortest_path_read(fcinfo, &task);
+	call = emogi_shortest_path_run(fcinfo->flinfo->fn_oid, &task, &graph, &result);
 	if (call == NULL)
 		return (Datum) 0;
-	if (answered)
-	{
-		emogi_call_phase(call, EMOGI_PHASE_ROWS);
-		put_path(fcinfo, task.form, &graph, patch, path.vertices, path.distance, path.length);
-		call->record.nrows = path.length;
-	}
-	else
-		call->record.nrows = put_path_of_worker(fcinfo, call, &task, &graph);
+	emogi_cursor_put(fcinfo, call, task.form, &emogi_path_rows, &graph, &result, &task.query);
 	emogi_call_end(call);
 	return (Datum) 0;
 }
+
+/* ---- rows ---- */
+
+/* Elements are steps. */
+static void
+begin_steps(EmogiRowCursor *cursor)
+{
+	cursor->nelements = cursor->graph->nvertices;
+}
+
+static void
+enter_step(EmogiRowCursor *cursor)
+{
+	cursor->place = 0;
+	cursor->nplaces = 1;
+}
+
+/* Fill in a step: seq, vertex, distance. */
+static bool
+fill_step(EmogiRowCursor *cursor)
+{
+	cursor->cells[0].number = (int64) cursor->element + 1;
+	cursor->cells[1].number = (int64) cursor->element;
+	cursor->cells[2].real = cursor->result->columns[0].float64[cursor->element];
+	return true;
+}
+
+/* In the order of the path. Vertices go by their steps, not by their keys. */
+const EmogiRowKind emogi_path_rows = {
+	.columns = {{"seq", EMOGI_INT32, NAN}, {"vertex", EMOGI_VERTEX, NAN}, {"distance", EMOGI_FLOAT64, NAN}},
+	.key = -1,
+	.element = -1,
+	.place = -1,
+	.nullable = -1,
+	.norder = 1,
+	.begin = begin_steps,
+	.enter = enter_step,
+	.fill = fill_step
+};
+
+const EmogiAlgorithmRow emogi_path_function = {
+	.algorithm = EMOGI_SSSP,
+	.name = "shortest_path",
+	.cuda = "none",
+	.papers = "none",
+	.lists = EMOGI_LISTS_ALONG,
+	.weights = EMOGI_WEIGHTS_LENGTHS,
+	.parameters = {{EMOGI_SOURCES, 0}, {EMOGI_SOURCES, 0}, {EMOGI_DIRECTION, EMOGI_OUT}},
+	.columns = {{"distance", EMOGI_FLOAT64, NAN}}
+};

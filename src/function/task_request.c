@@ -260,7 +260,7 @@ emogi_task_query(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph
 
 	if (task->has_sources)
 		query->sources = take_numbers(call, graph, task->keys, task->nkeys, &query->nsources);
-	if (task->has_targets && (row->traits & EMOGI_STOPS) != 0)
+	if (task->has_targets && ((row->traits & EMOGI_STOPS) != 0 || (query->algorithm == EMOGI_SIMILARITY && task->pairs == NULL)))
 	{
 		query->targets = take_numbers(call, graph, task->targets, task->ntargets, &query->ntargets);
 		if (query->ntargets == 0)

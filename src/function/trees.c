@@ -10,12 +10,8 @@
 
 #include "contract/blocks.h"
 #include "miscadmin.h"
-#include "nodes/execnodes.h"
-#include "utils/memutils.h"
-#include "utils/tuplestore.h"
 
-#include "function/function.h"
-#include "function/rows.h"
+#include "function/cursor.h"
 
 /* Vertices between two looks for a cancel. */
 #define VERTICES_PER_CHECK 65536
@@ -119,15 +115,6 @@ begin_pairs(Pairs *pairs, uint64 nfirst)
 	memset(pairs->late, 0xFF, nfirst * sizeof *pairs->late);
 }
 
-/* Free the pairs. */
-static void
-end_pairs(Pairs *pairs)
-{
-	pfree(pairs->late);
-	pfree(pairs->starts);
-	pfree(pairs->second);
-}
-
 /* Sort the edges: first elements are the smaller ends. */
 static void
 sort_edges(Pairs *pairs, const EmogiGraph *graph, const EmogiResult *result)
@@ -170,87 +157,102 @@ sort_blocks(Pairs *pairs, const EmogiGraph *graph, const EmogiResult *result)
 	sort_pairs(pairs, result, graph->nvertices, block_above);
 }
 
-/* Where rows go. */
-typedef struct Rows
-{
-	ReturnSetInfo *rsinfo;
-	MemoryContext context;		/* of a row */
-	MemoryContext caller;
-} Rows;
+/* ---- rows ---- */
 
-/* Begin to put rows. */
+/* Have a cursor read sorted pairs. */
 static void
-begin_rows(Rows *rows, FunctionCallInfo fcinfo)
+read_pairs(EmogiRowCursor *cursor, Pairs *pairs)
 {
-	rows->rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	rows->context = AllocSetContextCreate(CurrentMemoryContext, "emogi row", ALLOCSET_SMALL_SIZES);
-	rows->caller = MemoryContextSwitchTo(rows->context);
+	pfree(pairs->late);
+	cursor->nelements = pairs->nfirst;
+	cursor->starts = pairs->starts;
+	cursor->second = pairs->second;
 }
 
-/* Put a row. */
-static inline void
-put_row(Rows *rows, EmogiCall *call, Datum *values, bool *nulls)
-{
-	tuplestore_putvalues(rows->rsinfo->setResult, rows->rsinfo->setDesc, values, nulls);
-	if (++call->record.nrows % VERTICES_PER_CHECK == 0)
-		CHECK_FOR_INTERRUPTS();
-	MemoryContextReset(rows->context);
-}
-
-/* End putting rows. */
 static void
-end_rows(Rows *rows)
+begin_edges(EmogiRowCursor *cursor)
 {
-	MemoryContextSwitchTo(rows->caller);
-	MemoryContextDelete(rows->context);
-}
-
-/* Put all edges into the tuplestore: src, dst, and the columns of the vertex that tells the edge; in ascending order of (src, dst). */
-void
-emogi_trees_put_edges(FunctionCallInfo fcinfo, EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, const EmogiResult *result)
-{
-	const EmogiResultColumn *columns = emogi_algorithm_row(task->query.algorithm)->columns;
-	bool		nulls[EMOGI_MAX_COLUMNS + 1] = {false};
-	Datum		values[EMOGI_MAX_COLUMNS + 1];
 	Pairs		edges;
-	Rows		rows;
 
-	sort_edges(&edges, graph, result);
-	begin_rows(&rows, fcinfo);
-	for (uint64 src = 0; src < edges.nfirst; src++)
-		for (uint64 i = edges.starts[src]; i < edges.starts[src + 1]; i++)
-		{
-			const uint32 dst = edges.second[i];
-			const uint64 teller = result->columns[0].vertex[dst] == src ? dst : src;
-
-			values[0] = emogi_rows_vertex(task->form, graph, src);
-			values[1] = emogi_rows_vertex(task->form, graph, dst);
-			for (int column = 1; columns[column].name != NULL; column++)
-				values[column + 1] = emogi_rows_column(columns, task->form, graph, result, teller, column);
-			put_row(&rows, call, values, nulls);
-		}
-	end_rows(&rows);
-	end_pairs(&edges);
+	sort_edges(&edges, cursor->graph, cursor->result);
+	read_pairs(cursor, &edges);
 }
 
-/* Put all vertices of all blocks into the tuplestore: component, vertex; in ascending order of both. */
-void
-emogi_trees_put_blocks(FunctionCallInfo fcinfo, EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, const EmogiResult *result)
+static void
+begin_blocks(EmogiRowCursor *cursor)
 {
-	bool		nulls[2] = {false, false};
-	Datum		values[2];
 	Pairs		blocks;
-	Rows		rows;
 
-	sort_blocks(&blocks, graph, result);
-	begin_rows(&rows, fcinfo);
-	for (uint64 block = 0; block < blocks.nfirst; block++)
-		for (uint64 i = blocks.starts[block]; i < blocks.starts[block + 1]; i++)
-		{
-			values[0] = Int64GetDatum((int64) block);
-			values[1] = emogi_rows_vertex(task->form, graph, blocks.second[i]);
-			put_row(&rows, call, values, nulls);
-		}
-	end_rows(&rows);
-	end_pairs(&blocks);
+	sort_blocks(&blocks, cursor->graph, cursor->result);
+	read_pairs(cursor, &blocks);
 }
+
+/* All second elements of a first one. */
+static void
+enter_first(EmogiRowCursor *cursor)
+{
+	cursor->place = cursor->starts[cursor->element];
+	cursor->nplaces = cursor->starts[cursor->element + 1];
+}
+
+/* Fill in an edge: src, dst, weight. One of the two ends tells it. */
+static bool
+fill_edge(EmogiRowCursor *cursor)
+{
+	const uint64 src = cursor->element;
+	const uint32 dst = cursor->second[cursor->place];
+	const EmogiArray *columns = cursor->result->columns;
+
+	cursor->cells[0].number = (int64) src;
+	cursor->cells[1].number = dst;
+	if (columns[1].any != NULL && (cursor->wanted & 1U << 2) != 0)
+		cursor->cells[2].real = columns[1].float64[columns[0].vertex[dst] == src ? dst : src];
+	return true;
+}
+
+/* Fill in a vertex in a block: component, vertex. */
+static bool
+fill_member(EmogiRowCursor *cursor)
+{
+	cursor->cells[0].number = (int64) cursor->element;
+	cursor->cells[1].number = cursor->second[cursor->place];
+	return true;
+}
+
+/* In ascending order of both ends. */
+const EmogiRowKind emogi_weighted_edge_rows = {
+	.columns = {{"src", EMOGI_VERTEX, NAN}, {"dst", EMOGI_VERTEX, NAN}, {"weight", EMOGI_FLOAT64, NAN}},
+	.key = 0,
+	.element = 0,
+	.place = -1,
+	.nullable = -1,
+	.norder = 2,
+	.begin = begin_edges,
+	.enter = enter_first,
+	.fill = fill_edge
+};
+
+const EmogiRowKind emogi_edge_rows = {
+	.columns = {{"src", EMOGI_VERTEX, NAN}, {"dst", EMOGI_VERTEX, NAN}},
+	.key = 0,
+	.element = 0,
+	.place = -1,
+	.nullable = -1,
+	.norder = 2,
+	.begin = begin_edges,
+	.enter = enter_first,
+	.fill = fill_edge
+};
+
+/* In ascending order of blocks, then of vertices. */
+const EmogiRowKind emogi_block_rows = {
+	.columns = {{"component", EMOGI_INT64, NAN}, {"vertex", EMOGI_VERTEX, NAN}},
+	.key = 1,
+	.element = 0,
+	.place = -1,
+	.nullable = -1,
+	.norder = 2,
+	.begin = begin_blocks,
+	.enter = enter_first,
+	.fill = fill_member
+};

@@ -17,6 +17,7 @@
 #include "utils/inval.h"
 #include "utils/syscache.h"
 
+#include "function/cursor.h"
 #include "scan_node/call_expr.h"
 
 /* ---- which function ---- */
@@ -93,15 +94,6 @@ emogi_call_expr_algorithm(Oid function)
 	return found != NULL && is_member(function) ? found : NULL;
 }
 
-/* The same; NULL also where its rows are not vertices but vertices at levels, edges, pairs or steps, or it has none. */
-const EmogiAlgorithmRow *
-emogi_call_expr_function(Oid function)
-{
-	const EmogiAlgorithmRow *found = emogi_call_expr_algorithm(function);
-
-	return found != NULL && (found->traits & EMOGI_HAS_OTHER_ROWS) == 0 ? found : NULL;
-}
-
 /* Is a function emogi_shortest_path, whose rows are the steps of a path? */
 bool
 emogi_call_expr_is_path(Oid function)
@@ -109,6 +101,17 @@ emogi_call_expr_is_path(Oid function)
 	char	   *symbol = symbol_of(function);
 
 	return symbol != NULL && strcmp(symbol, "emogi_shortest_path") == 0 && is_member(function);
+}
+
+/* Find what a function of the catalog is that returns rows: its algorithm, or emogi_path_function; NULL when it is none, or returns a number. */
+const EmogiAlgorithmRow *
+emogi_call_expr_function(Oid function)
+{
+	const EmogiAlgorithmRow *found = emogi_call_expr_algorithm(function);
+
+	if (found == NULL && emogi_call_expr_is_path(function))
+		found = &emogi_path_function;
+	return found != NULL && (found->traits & EMOGI_IS_TOTAL) == 0 ? found : NULL;
 }
 
 /* Get the call of one of emogi's functions that is all of an item of FROM; NULL when it is something else. */
@@ -161,6 +164,35 @@ is_weighted(const FuncExpr *call, const EmogiAlgorithmRow *row)
 
 	return argument != NULL && IsA(argument, Const) && argument->consttype == BOOLOID && !argument->constisnull &&
 		DatumGetBool(argument->constvalue);
+}
+
+/* Find the query of pairs that a call gives: its text, NULL = it gives none; false when that is not constant. */
+bool
+emogi_call_expr_pairs(const FuncExpr *call, const EmogiAlgorithmRow *function, char **query)
+{
+	const int	place = emogi_algorithm_takes(function, EMOGI_PAIRS);
+	const Const *argument = place >= 0 ? list_nth(call->args, place + 1) : NULL;
+
+	*query = NULL;
+	if (argument == NULL)
+		return true;
+	if (!IsA(argument, Const))
+		return false;
+	if (!argument->constisnull)
+		*query = TextDatumGetCString(argument->constvalue);
+	return true;
+}
+
+/* Find out what a call wants of its Graph, but for the relation and its columns, as far as its arguments are constant. */
+void
+emogi_call_expr_wish(const FuncExpr *call, const EmogiAlgorithmRow *function, EmogiDirection direction, EmogiGraphKey *wish)
+{
+	EmogiTask	task = {.direction = direction,.query.algorithm = function->algorithm};
+
+	task.query.is_weighted = is_weighted(call, function);
+	task.with_backward = function == &emogi_path_function;
+	(void) emogi_call_expr_pairs(call, function, &task.pairs);
+	emogi_run_wish(&task, wish);
 }
 
 /* Find the relation that a call names; false when it is not known, or the caller may not read it as a table. */

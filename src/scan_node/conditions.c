@@ -3,7 +3,8 @@
  *
  * One on `vertex` chooses rows: an equality of the type of that column, by which the Graph's keys can be looked up. What is text may be the
  * text form of keys of another type, where that cannot always be done; then it is checked for each row. One on the first column of a function that takes a bound of it (the level of emogi_bfs, the
- * distance of emogi_sssp) bounds the traversal. One that compares any other column is evaluated over the result's arrays (ranges.c).
+ * distance of emogi_sssp) bounds the traversal. One that compares any other column is evaluated over the result's arrays (ranges.c), or
+ * of rows that are not vertices by a cursor (function/cursor.h), and so is `parent IS NULL`.
  */
 #include "postgres.h"
 
@@ -18,6 +19,7 @@
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
+#include "function/cursor.h"
 #include "scan_node/call_expr.h"
 #include "scan_node/plan.h"
 
@@ -133,17 +135,26 @@ looks_up(PlannerInfo *root, const RelOptInfo *rel, Oid operator, Oid collation, 
 					  seeks_text(root, rel, !bms_is_empty(pull_varnos(root, value))));
 }
 
+/* Is this the column of the scanned item by which vertices are chosen? */
+bool
+emogi_conditions_is_key(Node *node, const RelOptInfo *rel, const EmogiAlgorithmRow *function)
+{
+	const int	key = emogi_kinds_key(function);
+
+	return key >= 0 && emogi_conditions_is_column(node, rel, key + 1);
+}
+
 /* Match `vertex = ANY (array)`. */
 static bool
-match_any(PlannerInfo *root, const RelOptInfo *rel, ScalarArrayOpExpr *clause, EmogiCondition *condition)
+match_any(PlannerInfo *root, const RelOptInfo *rel, const EmogiAlgorithmRow *function, ScalarArrayOpExpr *clause, EmogiCondition *condition)
 {
 	bool		exact;
 
-	if (!clause->useOr || !emogi_conditions_is_column(linitial(clause->args), rel, 1) ||
+	if (!clause->useOr || !emogi_conditions_is_key(linitial(clause->args), rel, function) ||
 		!is_known_before(root, rel, lsecond(clause->args)) ||
 		!looks_up(root, rel, clause->opno, clause->inputcollid, linitial(clause->args), lsecond(clause->args), true, &exact))
 		return false;
-	*condition = (EmogiCondition) {EMOGI_VERTEX_IN, 0, lsecond(clause->args), exact};
+	*condition = (EmogiCondition) {EMOGI_VERTEX_IN, emogi_kinds_key(function), lsecond(clause->args), exact};
 	return true;
 }
 
@@ -163,7 +174,7 @@ match_comparison(PlannerInfo *root, const RelOptInfo *rel, const EmogiAlgorithmR
 		return false;
 	left = linitial(clause->args);
 	right = lsecond(clause->args);
-	if (!emogi_conditions_is_column(left, rel, 1) && !emogi_conditions_is_column(left, rel, 2))
+	if (!emogi_conditions_is_key(left, rel, function) && !(bounded && emogi_conditions_is_column(left, rel, 2)))
 	{
 		Node	   *swap = left;
 
@@ -173,11 +184,11 @@ match_comparison(PlannerInfo *root, const RelOptInfo *rel, const EmogiAlgorithmR
 	}
 	if (!OidIsValid(operator) || !is_known_before(root, rel, right))
 		return false;
-	if (emogi_conditions_is_column(left, rel, 1))
+	if (emogi_conditions_is_key(left, rel, function))
 	{
 		if (!looks_up(root, rel, operator, clause->inputcollid, (Var *) left, right, false, &exact))
 			return false;
-		*condition = (EmogiCondition) {EMOGI_VERTEX_IS, 0, (Expr *) right, exact};
+		*condition = (EmogiCondition) {EMOGI_VERTEX_IS, emogi_kinds_key(function), (Expr *) right, exact};
 		return true;
 	}
 	if (!bounded || !emogi_conditions_is_column(left, rel, 2))
@@ -198,6 +209,21 @@ match_comparison(PlannerInfo *root, const RelOptInfo *rel, const EmogiAlgorithmR
 	}
 }
 
+/* Match `column IS NULL` and `column IS NOT NULL` of the column that may be NULL. */
+static bool
+match_null(const RelOptInfo *rel, const EmogiAlgorithmRow *function, const NullTest *clause, EmogiCondition *condition)
+{
+	const EmogiRowKind *kind = emogi_kinds_find(function);
+
+	if (kind == NULL || kind->nullable < 0 || clause->argisrow || !emogi_conditions_is_column((Node *) clause->arg, rel, kind->nullable + 1))
+		return false;
+	*condition = (EmogiCondition) {
+		clause->nulltesttype == IS_NULL ? EMOGI_IS_NULL : EMOGI_IS_NOT_NULL, kind->nullable,
+		(Expr *) makeNullConst(exprType((Node *) clause->arg), -1, InvalidOid), true
+	};
+	return true;
+}
+
 /* Can the scan see to this clause? Clauses of a security barrier's outside wait for those inside. */
 bool
 emogi_conditions_match(PlannerInfo *root, const RelOptInfo *rel, const EmogiAlgorithmRow *function, RestrictInfo *clause,
@@ -206,7 +232,9 @@ emogi_conditions_match(PlannerInfo *root, const RelOptInfo *rel, const EmogiAlgo
 	if (clause->pseudoconstant || clause->security_level > rel->baserestrict_min_security)
 		return false;
 	if (IsA(clause->clause, ScalarArrayOpExpr))
-		return match_any(root, rel, (ScalarArrayOpExpr *) clause->clause, condition);
+		return match_any(root, rel, function, (ScalarArrayOpExpr *) clause->clause, condition);
+	if (IsA(clause->clause, NullTest))
+		return match_null(rel, function, (NullTest *) clause->clause, condition);
 	return IsA(clause->clause, OpExpr) &&
 		match_comparison(root, rel, function, (OpExpr *) clause->clause, condition);
 }
@@ -244,7 +272,14 @@ is_inequality(Oid operator, Oid column_type)
 	return OidIsValid(negator) && strategy_of(negator, column_type) == BTEqualStrategyNumber;
 }
 
-/* Match a comparison of a column after `vertex` with something that changes no oftener than the call's arguments. */
+/* Get the place of the first column whose values can be compared: of rows that are vertices the one after `vertex`. */
+static int
+first_value(const EmogiAlgorithmRow *function)
+{
+	return emogi_kinds_find(function) != NULL ? 0 : 1;
+}
+
+/* Match a comparison of a column with something that changes no oftener than the call's arguments. */
 static bool
 match_value(PlannerInfo *root, const RelOptInfo *rel, const EmogiAlgorithmRow *function, const FuncExpr *call, OpExpr *clause,
 			EmogiCondition *condition)
@@ -254,9 +289,10 @@ match_value(PlannerInfo *root, const RelOptInfo *rel, const EmogiAlgorithmRow *f
 		[BTGreaterEqualStrategyNumber] = EMOGI_IS_AT_LEAST, [BTGreaterStrategyNumber] = EMOGI_IS_ABOVE
 	};
 
-	for (int place = 1; list_length(clause->args) == 2 && function->columns[place - 1].name != NULL; place++)
+	const EmogiResultColumn *column;
+
+	for (int place = first_value(function); list_length(clause->args) == 2 && (column = emogi_kinds_column(function, place)) != NULL; place++)
 	{
-		const EmogiResultColumn *column = &function->columns[place - 1];
 		const bool	is_swapped = !emogi_conditions_is_column(linitial(clause->args), rel, place + 1);
 		Node	   *left = is_swapped ? lsecond(clause->args) : linitial(clause->args);
 		Node	   *right = is_swapped ? linitial(clause->args) : lsecond(clause->args);
@@ -264,7 +300,8 @@ match_value(PlannerInfo *root, const RelOptInfo *rel, const EmogiAlgorithmRow *f
 		int			strategy;
 
 		if (!emogi_conditions_is_column(left, rel, place + 1) || !OidIsValid(operator) ||
-			!is_comparable(column, exprType(left), exprType(right)) || !is_known_before(root, rel, right) ||
+			!is_comparable(column, exprType(left), exprType(right)) ||
+			(column->type == EMOGI_VERTEX && emogi_kinds_key(function) < 0) || !is_known_before(root, rel, right) ||
 			!emogi_conditions_may_bound(root, call, right))
 			continue;
 		strategy = strategy_of(operator, exprType(left));
@@ -342,9 +379,11 @@ push_span(const RelOptInfo *rel, const RangeTblEntry *rte, const EmogiAlgorithmR
 	int64		most;
 	bool		is_whole;
 
-	for (int place = 1; clause->useOr && function->columns[place - 1].name != NULL; place++)
+	const EmogiResultColumn *result;
+
+	for (int place = first_value(function); clause->useOr && (result = emogi_kinds_column(function, place)) != NULL; place++)
 	{
-		const EmogiColumnType type = function->columns[place - 1].type;
+		const EmogiColumnType type = result->type;
 		Node	   *column = linitial(clause->args);
 		const bool	is_bound = place == 1 && emogi_algorithm_takes(function, EMOGI_MAX_DEPTH) >= 0;
 
@@ -366,6 +405,7 @@ emogi_conditions_sort(PlannerInfo *root, const RelOptInfo *rel, List *clauses, E
 	const EmogiAlgorithmRow *function;
 	const FuncExpr *call = emogi_call_expr_of(rte, &function);
 	bool		has_vertices = false;
+	bool		is_seen_to;
 	ListCell   *cell;
 
 	*sorted = (EmogiConditions) {0};
@@ -377,11 +417,12 @@ emogi_conditions_sort(PlannerInfo *root, const RelOptInfo *rel, List *clauses, E
 
 		if (clause->pseudoconstant)
 			continue;
-		if (emogi_conditions_match(root, rel, function, clause, &condition) &&
-			(condition.place == 0 ? !has_vertices : emogi_conditions_may_bound(root, call, (Node *) condition.operand)))
+		is_seen_to = emogi_conditions_match(root, rel, function, clause, &condition);
+		if (is_seen_to && (condition.pushdown <= EMOGI_VERTEX_IN ? !has_vertices :
+						   emogi_conditions_may_bound(root, call, (Node *) condition.operand)))
 		{
 			push_down(rte, &condition, sorted);
-			has_vertices |= condition.place == 0;
+			has_vertices |= condition.pushdown <= EMOGI_VERTEX_IN;
 			is_left = !condition.exact;
 		}
 		if (is_left && clause->security_level <= rel->baserestrict_min_security && IsA(clause->clause, OpExpr) &&

@@ -31,7 +31,7 @@ explain_conditions(EmogiScan *scan, List *ancestors, ExplainState *es)
 	static const char *const operators[] = {
 		[EMOGI_VERTEX_IS] = "=", [EMOGI_VERTEX_IN] = "= ANY", [EMOGI_AT_MOST] = "<=", [EMOGI_BELOW] = "<",
 		[EMOGI_EXACTLY] = "=", [EMOGI_IS_BELOW] = "<", [EMOGI_IS_AT_MOST] = "<=", [EMOGI_IS] = "=",
-		[EMOGI_IS_AT_LEAST] = ">=", [EMOGI_IS_ABOVE] = ">"
+		[EMOGI_IS_AT_LEAST] = ">=", [EMOGI_IS_ABOVE] = ">", [EMOGI_IS_NULL] = "IS NULL", [EMOGI_IS_NOT_NULL] = "IS NOT NULL"
 	};
 	List	   *conditions = NIL;
 
@@ -44,8 +44,11 @@ explain_conditions(EmogiScan *scan, List *ancestors, ExplainState *es)
 
 		if (scan->pushdowns[i] == EMOGI_EXACTLY && i + 1 < scan->nconditions && scan->pushdowns[i + 1] == EMOGI_IS)
 			continue;			/* the same once more */
-		conditions = lappend(conditions, psprintf("%s %s %s%s%s", quote_identifier(column), operators[scan->pushdowns[i]],
-												  any ? "(" : "", operand, any ? ")" : ""));
+		if (scan->pushdowns[i] >= EMOGI_IS_NULL)
+			conditions = lappend(conditions, psprintf("%s %s", quote_identifier(column), operators[scan->pushdowns[i]]));
+		else
+			conditions = lappend(conditions, psprintf("%s %s %s%s%s", quote_identifier(column), operators[scan->pushdowns[i]],
+													  any ? "(" : "", operand, any ? ")" : ""));
 	}
 	if (conditions != NIL)
 		ExplainPropertyList("Pushed Down", conditions, es);
@@ -205,8 +208,8 @@ explain_outlook(EmogiScan *scan, ExplainState *es)
 
 	if (!emogi_call_expr_graph(scan->call_expr, &graph) || !constant_direction(scan, &task.direction))
 		return;
-	emogi_run_wish(&task, &wish);
-	if (describe_walk(scan, &task, &walk))
+	emogi_call_expr_wish(scan->call_expr, scan->function, task.direction, &wish);
+	if (scan->kind == NULL && describe_walk(scan, &task, &walk))
 		look.walk = &walk;
 	if (emogi_source_is_missing(&graph))
 		ExplainPropertyText("Graph", "no such relation", es);

@@ -181,7 +181,14 @@ bound_distance(EmogiTask *task, EmogiPushdown pushdown, double bound)
 static bool
 is_of_vertices(const EmogiScan *scan, int condition)
 {
-	return scan->function->columns[scan->places[condition] - 1].type == EMOGI_VERTEX;
+	return emogi_kinds_column(scan->function, scan->places[condition])->type == EMOGI_VERTEX;
+}
+
+/* Get the range of a condition's column: of rows that are vertices those after `vertex` have one. */
+static int
+range_of(const EmogiScan *scan, int condition)
+{
+	return scan->places[condition] - (scan->kind == NULL);
 }
 
 /* Apply the conditions to a task, and to the ranges of its rows' values. */
@@ -189,6 +196,7 @@ void
 emogi_inputs_apply_conditions(EmogiScan *scan, EmogiTask *task)
 {
 	memset(&scan->ranges, 0, sizeof scan->ranges);
+	scan->nulls = EMOGI_NULLS_TOO;
 	for (int i = 0; i < scan->nconditions; i++)
 	{
 		const EmogiInput *input = &scan->inputs[scan->ninputs - scan->nconditions + i];
@@ -201,12 +209,14 @@ emogi_inputs_apply_conditions(EmogiScan *scan, EmogiTask *task)
 			task->has_targets = true;
 			task->wanted = vertices_of(scan, input->value);
 		}
+		else if (pushdown == EMOGI_IS_NULL || pushdown == EMOGI_IS_NOT_NULL)
+			scan->nulls |= pushdown == EMOGI_IS_NULL ? EMOGI_NULLS_ONLY : EMOGI_NULLS_NEVER;
 		else if (input->value.isnull)
 			task->no_rows = true;
 		else if (pushdown >= EMOGI_IS_BELOW)
 		{
 			if (!is_of_vertices(scan, i))
-				emogi_ranges_narrow(&scan->ranges, scan->function->columns, scan->places[i] - 1, pushdown, input->value.value, input->type);
+				emogi_ranges_narrow(&scan->ranges, scan->function->columns, range_of(scan, i), pushdown, input->value.value, input->type);
 		}
 		else if (input->type == FLOAT8OID)
 			bound_distance(task, pushdown, DatumGetFloat8(input->value.value));
@@ -267,6 +277,6 @@ emogi_inputs_find_values(EmogiScan *scan)
 			pushdown = compare_number(&scan->graph, pushdown, DatumGetInt64(given), &number);
 		else if (emogi_form_seek(scan->form, &scan->graph, given, &key) && emogi_graph_vertex(&scan->graph, key) != EMOGI_NO_VERTEX)
 			number = emogi_graph_vertex(&scan->graph, key);
-		emogi_ranges_narrow(&scan->ranges, scan->function->columns, scan->places[i] - 1, pushdown, Int64GetDatum(number), INT8OID);
+		emogi_ranges_narrow(&scan->ranges, scan->function->columns, range_of(scan, i), pushdown, Int64GetDatum(number), INT8OID);
 	}
 }

@@ -9,7 +9,8 @@
  * The FunctionScan stays where whole rows are asked for: row marks (UPDATE ... FROM, FOR UPDATE), whole-row variables,
  * WITH ORDINALITY, ROWS FROM of several functions, column definitions, arguments with correlated sub-selects.
  *
- * The planner is told that `vertex` is unique; how many rows there are, and what they cost, is told in size.c.
+ * The planner is told that `vertex` is unique; how many rows there are, and what they cost, is told in size.c. Rows that are not vertices are
+ * scans as well (row_scan.c), of which nothing is shared, aggregated or joined by other nodes; what their columns hold column_stats.c says.
  */
 #include "postgres.h"
 
@@ -31,6 +32,7 @@
 #include "utils/selfuncs.h"
 #include "utils/typcache.h"
 
+#include "function/cursor.h"
 #include "scan_node/call_expr.h"
 #include "scan_node/plan.h"
 #include "server/compat.h"
@@ -41,13 +43,23 @@
 static set_rel_pathlist_hook_type previous_set_rel_pathlist_hook = NULL;
 static get_relation_stats_hook_type previous_get_relation_stats_hook = NULL;
 
-/* Tell the planner that no vertex has two rows. */
+/* Tell the planner that no vertex has two rows, nor a step of a path, and of rows that are not vertices what values there are. */
 static bool
 get_stats(PlannerInfo *root, RangeTblEntry *rte, AttrNumber attnum, VariableStatData *variable)
 {
 	const EmogiAlgorithmRow *function;
+	const FuncExpr *call = emogi_call_expr_of(rte, &function);
+	const bool	is_vertices = call != NULL && emogi_kinds_find(function) == NULL;
 
-	if (attnum == 1 && emogi_call_expr_of(rte, &function) != NULL)
+	if (call != NULL && !is_vertices && attnum > 0 && variable->rel != NULL)
+	{
+		variable->statsTuple = emogi_column_stats_make(call, function, variable->rel->tuples, attnum);
+		variable->freefunc = heap_freetuple;
+		variable->acl_ok = true;	/* nothing of it comes from a table */
+		variable->isunique = attnum == 1 && function == &emogi_path_function;
+		return HeapTupleIsValid(variable->statsTuple) || variable->isunique;
+	}
+	if (is_vertices && attnum == 1)
 	{
 		variable->statsTuple = NULL;
 		variable->isunique = true;
@@ -119,6 +131,9 @@ plan_scan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, Lis
 
 static const CustomPathMethods path_methods = {.CustomName = "EmogiScan",.PlanCustomPath = plan_scan};
 
+/* The same where rows are not vertices: what stands over rows of vertices does not find these. */
+static const CustomPathMethods row_path_methods = {.CustomName = "EmogiScan",.PlanCustomPath = plan_scan};
+
 /* Find the path of a scan that returns all rows, be it projected; NULL when there is none. */
 static const Path *
 find_scan_in(const List *paths)
@@ -180,6 +195,43 @@ emogi_plan_orders_vertices(const FuncExpr *call, const EmogiAlgorithmRow *functi
 									emogi_form_orders(&source->key, type, collation)));
 }
 
+/* Get by how many of its first columns a call's rows come in order: by `vertex`, or what the kind of its rows says. Given pairs come as they come. */
+static int
+count_ordered(const FuncExpr *call, const EmogiAlgorithmRow *function)
+{
+	const EmogiRowKind *kind = emogi_kinds_find(function);
+	char	   *pairs;
+
+	if (kind == NULL)
+		return 1;
+	return emogi_call_expr_pairs(call, function, &pairs) && pairs == NULL ? kind->norder : 0;
+}
+
+/* Append the order of a column to that of those before; false when there is none, or nobody cares for it. */
+static bool
+append_order(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call, const EmogiAlgorithmRow *function, const FormData_pg_attribute *column,
+			 EmogiSource *source, CustomPath *path)
+{
+	const Oid	type = column->atttypid;
+	const bool	is_vertex = emogi_kinds_column(function, column->attnum - 1)->type == EMOGI_VERTEX;
+	List	   *keys;
+	const PathKey *key;
+
+	if (is_vertex && !emogi_plan_orders_vertices(call, function, type, column->attcollation, source))
+		return false;
+	keys = emogi_compat_pathkeys(root, (Expr *) makeVar(rel->relid, column->attnum, type, -1, column->attcollation, 0),
+								 lookup_type_cache(type, TYPECACHE_LT_OPR)->lt_opr, rel->relids);
+	if (keys == NIL)
+		return false;
+	key = linitial_node(PathKey, keys);
+	if (key->pk_eclass->ec_has_const && emogi_kinds_find(function) != NULL)
+		return true;			/* one value is no order */
+	path->path.pathkeys = list_append_unique_ptr(path->path.pathkeys, (void *) key);
+	if (OidIsValid(column->attcollation))
+		path->custom_private = list_make1_oid(column->attcollation);
+	return true;
+}
+
 /* Set the order in which rows come: that of the keys. */
 static void
 set_order(PlannerInfo *root, RelOptInfo *rel, CustomPath *path)
@@ -187,25 +239,21 @@ set_order(PlannerInfo *root, RelOptInfo *rel, CustomPath *path)
 	RangeTblEntry *rte = planner_rt_fetch(rel->relid, root);
 	const EmogiAlgorithmRow *function;
 	const FuncExpr *call = emogi_call_expr_of(rte, &function);
+	const int	nordered = count_ordered(call, function);
 	EmogiSource source;
 	TupleDesc	desc;
-	Oid			type;
-	Oid			collation;
 
 	if (get_expr_result_type((Node *) call, NULL, &desc) != TYPEFUNC_COMPOSITE)
 		return;
-	type = TupleDescAttr(desc, 0)->atttypid;
-	collation = TupleDescAttr(desc, 0)->attcollation;
-	if (!emogi_plan_orders_vertices(call, function, type, collation, &source))
-		return;
-	path->path.pathkeys = emogi_compat_pathkeys(root, (Expr *) makeVar(rel->relid, 1, type, -1, collation, 0),
-												lookup_type_cache(type, TYPECACHE_LT_OPR)->lt_opr, rel->relids);
+	for (int i = 0; i < nordered; i++)
+		if (!append_order(root, rel, call, function, TupleDescAttr(desc, i), &source, path))
+			break;
 	/* an order that only a join cared for which was left out is none: `vertex` may not be among the columns above */
 	path->path.pathkeys = truncate_useless_pathkeys(root, rel, path->path.pathkeys);
-	if (path->path.pathkeys == NIL || !OidIsValid(collation))
-		return;
-	path->custom_private = list_make1_oid(collation);
-	root->glob->relationOids = list_append_unique_oid(root->glob->relationOids, source.relid);
+	if (path->path.pathkeys == NIL)
+		path->custom_private = NIL;
+	if (path->custom_private != NIL)
+		root->glob->relationOids = list_append_unique_oid(root->glob->relationOids, source.relid);
 }
 
 /* Make a path for those outer relations, without rows and costs. */
@@ -213,13 +261,16 @@ static CustomPath *
 make_path(PlannerInfo *root, RelOptInfo *rel, Relids required_outer)
 {
 	CustomPath *path = makeNode(CustomPath);
+	const EmogiAlgorithmRow *function;
+
+	(void) emogi_call_expr_of(planner_rt_fetch(rel->relid, root), &function);
 
 	path->path.pathtype = T_CustomScan;
 	path->path.parent = rel;
 	path->path.pathtarget = rel->reltarget;
 	path->path.param_info = get_baserel_parampathinfo(root, rel, required_outer);
 	path->flags = emogi_compat_projects();
-	path->methods = &path_methods;
+	path->methods = emogi_kinds_find(function) != NULL ? &row_path_methods : &path_methods;
 	set_order(root, rel, path);
 	return path;
 }
@@ -269,9 +320,29 @@ adjust_rows(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call, const Emog
 	return cost - emogi_size_call_cost(&size, bounds.depth);
 }
 
-/* Set the costs of a path of which all rows are read, by so many processes; its rows are those of one of them. */
+/* Estimate how many rows are made of a call: all, but of rows that are not vertices those alone that pushed-down conditions leave. */
+static double
+count_made(PlannerInfo *root, RelOptInfo *rel, const EmogiAlgorithmRow *function)
+{
+	List	   *pushed = NIL;
+	ListCell   *cell;
+
+	if (emogi_kinds_find(function) == NULL)
+		return rel->tuples;
+	foreach(cell, rel->baserestrictinfo)
+	{
+		RestrictInfo *clause = lfirst_node(RestrictInfo, cell);
+		EmogiCondition condition;
+
+		if (emogi_conditions_match(root, rel, function, clause, &condition) && condition.exact)
+			pushed = lappend(pushed, clause);
+	}
+	return clamp_row_est(rel->tuples * clauselist_selectivity(root, pushed, 0, JOIN_INNER, NULL));
+}
+
+/* Set the costs of a path of which so many rows are made and read, by so many processes; its rows are those of one of them. */
 static void
-set_costs(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call, double nreaders, Path *path)
+set_costs(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call, double ntuples, double nreaders, Path *path)
 {
 	QualCost	call_cost;
 	QualCost	qual_cost;
@@ -279,18 +350,18 @@ set_costs(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call, double nread
 	cost_qual_eval_node(&call_cost, (Node *) call, root);
 	cost_qual_eval(&qual_cost, rel->baserestrictinfo, root);
 	path->startup_cost = call_cost.startup + call_cost.per_tuple + qual_cost.startup + rel->reltarget->cost.startup;
-	path->total_cost = path->startup_cost + rel->tuples * (EMOGI_ROW_COST + qual_cost.per_tuple) / nreaders +
+	path->total_cost = path->startup_cost + ntuples * (EMOGI_ROW_COST + qual_cost.per_tuple) / nreaders +
 		path->rows * rel->reltarget->cost.per_tuple;
 }
 
 /* Add the path that returns all rows. saved: what the call costs less than it says itself. */
 static void
-add_scan_path(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call, double saved)
+add_scan_path(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call, double ntuples, double saved)
 {
 	CustomPath *path = make_path(root, rel, rel->lateral_relids);
 
 	path->path.rows = path->path.param_info != NULL ? path->path.param_info->ppi_rows : rel->rows;
-	set_costs(root, rel, call, 1, &path->path);
+	set_costs(root, rel, call, ntuples, 1, &path->path);
 	path->path.startup_cost -= saved;
 	path->path.total_cost -= saved;
 	add_path(rel, (Path *) path);
@@ -397,7 +468,7 @@ add_shared_path(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call, const 
 	path->path.parallel_aware = path->path.parallel_safe = true;
 	path->path.parallel_workers = nworkers;
 	path->path.rows = clamp_row_est(rel->rows / (nworkers + leader_share));
-	set_costs(root, rel, call, nworkers + leader_share, &path->path);
+	set_costs(root, rel, call, rel->tuples, nworkers + leader_share, &path->path);
 	root->glob->relationOids = list_concat_unique_oid(root->glob->relationOids, depends.relations);
 	foreach(cell, depends.functions)
 		record_plan_function_dependency(root, lfirst_oid(cell));
@@ -430,25 +501,35 @@ add_lookup_path(PlannerInfo *root, RelOptInfo *rel, const EmogiAlgorithmRow *fun
 	add_path(rel, (Path *) path);
 }
 
-/* Is this member of an equivalence class the item's vertex? */
+/* Is this member of an equivalence class the column by which the item's vertices are chosen? */
 static bool
-is_vertex(PlannerInfo *root, RelOptInfo *rel, EquivalenceClass *class, EquivalenceMember *member, void *arg)
+is_vertex(PlannerInfo *root, RelOptInfo *rel, EquivalenceClass *class, EquivalenceMember *member, void *function)
 {
-	return emogi_conditions_is_column((Node *) member->em_expr, rel, 1);
+	return emogi_conditions_is_key((Node *) member->em_expr, rel, function);
+}
+
+/* Are rows found by their vertices without a look at all of them? */
+static bool
+finds_by_vertex(const FuncExpr *call, const EmogiAlgorithmRow *function)
+{
+	const EmogiRowKind *kind = emogi_kinds_find(function);
+	char	   *pairs;
+
+	return kind == NULL || (kind->key >= 0 && kind->key == kind->element && emogi_call_expr_pairs(call, function, &pairs) && pairs == NULL);
 }
 
 /* Add the paths that look up vertices, one for each relation that may name them. */
 static void
-add_lookup_paths(PlannerInfo *root, RelOptInfo *rel, const EmogiAlgorithmRow *function)
+add_lookup_paths(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call, const EmogiAlgorithmRow *function)
 {
 	Relids		done = NULL;
 	ListCell   *cell;
 	List	   *clauses;
 
 	/* with arguments from an outer relation, every row of it would have a run of its own */
-	if (!bms_is_empty(rel->lateral_relids))
+	if (!bms_is_empty(rel->lateral_relids) || !finds_by_vertex(call, function))
 		return;
-	clauses = generate_implied_equalities_for_column(root, rel, is_vertex, NULL, rel->lateral_referencers);
+	clauses = generate_implied_equalities_for_column(root, rel, is_vertex, (void *) function, rel->lateral_referencers);
 	foreach(cell, list_concat_copy(clauses, rel->joininfo))
 		add_lookup_path(root, rel, function, lfirst_node(RestrictInfo, cell), &done);
 }
@@ -471,9 +552,10 @@ set_rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *r
 		return;
 	saved = adjust_rows(root, rel, call, function);
 	rel->pathlist = rel->partial_pathlist = NIL;
-	add_scan_path(root, rel, call, saved);
-	add_shared_path(root, rel, call, function);
-	add_lookup_paths(root, rel, function);
+	add_scan_path(root, rel, call, count_made(root, rel, function), saved);
+	if (emogi_kinds_find(function) == NULL)
+		add_shared_path(root, rel, call, function);
+	add_lookup_paths(root, rel, call, function);
 }
 
 /* Take part in planning; called once, in the postmaster. */

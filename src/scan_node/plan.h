@@ -5,6 +5,7 @@
 #ifndef EMOGI_PLAN_H
 #define EMOGI_PLAN_H
 
+#include "access/htup.h"
 #include "nodes/pathnodes.h"
 #include "optimizer/optimizer.h"
 
@@ -64,6 +65,7 @@ typedef struct EmogiBounds
 
 /* conditions.c */
 extern bool emogi_conditions_is_column(Node *node, const RelOptInfo *rel, AttrNumber attnum);
+extern bool emogi_conditions_is_key(Node *node, const RelOptInfo *rel, const EmogiAlgorithmRow *function);
 extern bool emogi_conditions_match(PlannerInfo *root, const RelOptInfo *rel, const EmogiAlgorithmRow *function,
 								   RestrictInfo *clause, EmogiCondition *condition);
 extern bool emogi_conditions_may_bound(PlannerInfo *root, const FuncExpr *call, Node *operand);
@@ -76,6 +78,12 @@ extern void emogi_size_try(const FuncExpr *call, const EmogiAlgorithmRow *functi
 extern EmogiBounds emogi_size_bounds(const FuncExpr *call, const EmogiAlgorithmRow *function);
 extern double emogi_size_lookup_cost(const Node *vertex, double of_integer);
 extern double emogi_size_call_cost(const EmogiGraphSize *size, double depth);
+extern double emogi_size_levels(const FuncExpr *call, const EmogiAlgorithmRow *function);
+extern double emogi_size_walks(const FuncExpr *call, const EmogiAlgorithmRow *function);
+extern double emogi_size_steps(const FuncExpr *call, const EmogiAlgorithmRow *function);
+
+/* column_stats.c */
+extern HeapTuple emogi_column_stats_make(const FuncExpr *call, const EmogiAlgorithmRow *function, double nrows, AttrNumber attnum);
 
 /* probe.c */
 extern double emogi_probe_reached(const FuncExpr *call, const EmogiAlgorithmRow *function, const EmogiBounds *bounds);

@@ -13,6 +13,7 @@
 #include "catalog/objectaccess.h"
 #include "catalog/pg_inherits.h"
 #include "executor/executor.h"
+#include "contract/query.h"
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "utils/datum.h"
@@ -44,6 +45,7 @@ emogi_scan_init(EmogiScan *scan, int eflags)
 	scan->function = emogi_call_expr_function(call->funcid);
 	if (scan->function == NULL)
 		elog(ERROR, "function %u is not one of emogi's", call->funcid);
+	scan->kind = emogi_kinds_find(scan->function);
 	scan->call_expr = call;
 	scan->fcinfo = palloc0(SizeForFunctionCallInfo(list_length(call->args)));
 	InitFunctionCallInfoData(*scan->fcinfo, &scan->flinfo, list_length(call->args), call->inputcollid, NULL, NULL);
@@ -237,12 +239,19 @@ copy_rows(EmogiScan *scan, bool only_count)
 {
 	const EmogiResultColumn *columns = scan->function->columns;
 	EmogiResult *result = &scan->result;
+	EmogiQuery *query = &scan->query;
 	const uint64 n = scan->graph.nvertices;
+	const uint64 length = scan->kind != NULL ? emogi_query_length(n, query) : n;
 	Size		total = 0;
 
 	scan->graph.ids = copy_array((void *) scan->graph.ids, n * sizeof *scan->graph.ids, only_count, &total);
 	for (int i = 0; columns[i].name != NULL; i++)
-		result->columns[i].any = copy_array(result->columns[i].any, n * emogi_algorithm_column_bytes(columns[i].type), only_count, &total);
+		result->columns[i].any = copy_array(result->columns[i].any, length * emogi_algorithm_column_bytes(columns[i].type), only_count, &total);
+	if (scan->kind != NULL)
+	{
+		query->pairs = copy_array((void *) query->pairs, 2 * query->npairs * sizeof *query->pairs, only_count, &total);
+		query->targets = copy_array((void *) query->targets, query->ntargets * sizeof *query->targets, only_count, &total);
+	}
 	return total;
 }
 
@@ -292,6 +301,32 @@ check_order(const EmogiScan *scan)
 		emogi_scan_report_keys();
 }
 
+/* Read the arguments of the call. Raises what is wrong with them. */
+static void
+read_arguments(EmogiScan *scan, EmogiTask *task)
+{
+	for (int i = 0; i < scan->fcinfo->nargs; i++)
+		scan->fcinfo->args[i] = scan->inputs[i].value;
+	if (scan->function == &emogi_path_function)
+		emogi_shortest_path_read(scan->fcinfo, task);
+	else
+		emogi_arguments_read(scan->fcinfo, scan->function->algorithm, task);
+}
+
+/* Carry the call out; NULL when there is nothing to run, or no row is wanted. */
+static EmogiCall *
+carry_out(EmogiScan *scan, EmogiTask *task)
+{
+	EmogiCall  *call;
+
+	if (scan->function == &emogi_path_function)
+		return emogi_shortest_path_run(scan->flinfo.fn_oid, task, &scan->graph, &scan->result);
+	call = emogi_run(scan->flinfo.fn_oid, task, &scan->graph, &scan->result);
+	if (call != NULL && scan->kind != NULL)
+		scan->query = call->slot->request.query;
+	return call;
+}
+
 /* Run the call with its inputs. */
 static void
 run(EmogiScan *scan)
@@ -303,20 +338,19 @@ run(EmogiScan *scan)
 
 	MemoryContextReset(scan->rows_context);
 	old = MemoryContextSwitchTo(scan->rows_context);
-	for (int i = 0; i < scan->fcinfo->nargs; i++)
-		scan->fcinfo->args[i] = scan->inputs[i].value;
-	emogi_arguments_read(scan->fcinfo, scan->function->algorithm, &task);
+	scan->cursor = NULL;
+	read_arguments(scan, &task);
 	emogi_inputs_apply_conditions(scan, &task);
 	task.table = &table;
 	task.is_shared = scan->is_shared && !scan->tries_near;
 	emogi_summary_init(scan, &task);
 	pgstat_init_function_usage(scan->fcinfo, &usage);
-	scan->call = emogi_run(scan->flinfo.fn_oid, &task, &scan->graph, &scan->result);
+	scan->call = carry_out(scan, &task);
 	pgstat_end_function_usage(&usage, true);
 	emogi_scan_open_tables(scan, table);
 	scan->form = task.form;
 	check_order(scan);
-	scan->keys = task.has_targets ? task.targets : NULL;
+	scan->keys = task.has_targets && !task.last_is_target ? task.targets : NULL;
 	scan->nkeys = task.ntargets;
 	scan->is_empty = scan->call == NULL;
 	scan->nruns++;

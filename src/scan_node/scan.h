@@ -9,6 +9,7 @@
 #include "nodes/execnodes.h"
 #include "utils/resowner.h"
 
+#include "function/cursor.h"
 #include "function/rows.h"
 #include "scan_node/ranges.h"
 #include "scan_node/scan_node.h"
@@ -28,6 +29,7 @@ typedef struct EmogiScan
 {
 	CustomScanState css;
 	const EmogiAlgorithmRow *function;
+	const EmogiRowKind *kind;	/* NULL = its rows are vertices */
 	FuncExpr   *call_expr;
 	FmgrInfo	flinfo;
 	FunctionCallInfo fcinfo;	/* the arguments of the call, as if it were called */
@@ -35,14 +37,14 @@ typedef struct EmogiScan
 	EmogiInput *inputs;			/* [ninputs]: the arguments, then the operands of the conditions */
 	int			nconditions;
 	EmogiPushdown *pushdowns;	/* [nconditions] */
-	int		   *places;			/* [nconditions] of their columns: 0 = vertex, 1 .. = the others */
+	int		   *places;			/* [nconditions] of their columns: 0 = the first, `vertex` where rows are vertices */
 	int			vertex_input;	/* of the condition on `vertex`; -1 = none */
 	bool		looks_up;		/* that changes from scan to scan: the run is for all vertices */
 	Bitmapset  *run_params;		/* executor parameters that the run depends on */
 	Oid			order;			/* collation in which the plan has rows come by `vertex`; InvalidOid = it says nothing of that */
 	bool		keeps;			/* the result will be wanted again */
 	int			ncolumns;
-	int		   *columns;		/* [ncolumns] of the scan tuple: 0 = vertex, else the place of the algorithm's column + 1 */
+	int		   *columns;		/* [ncolumns] of the scan tuple, by their places */
 
 	/* the run at hand */
 	MemoryContext run_context;
@@ -58,7 +60,10 @@ typedef struct EmogiScan
 	EmogiGraph	graph;
 	EmogiResult result;
 
-	EmogiRanges ranges;			/* that values of its rows lie in */
+	EmogiRanges ranges;			/* that values of its rows lie in; of rows that are not vertices by their places */
+	EmogiNulls	nulls;			/* of rows that are not vertices, like what follows: */
+	EmogiQuery	query;			/* what the engine was asked; its pairs and targets lie where the result does */
+	EmogiRowCursor *cursor;		/* of the run at hand, in rows_context; NULL = there is none yet */
 	const EmogiSummary *summary;	/* of the rows, in the Region or rows_context; there if result.is_summarized */
 
 	/* Describes what a node wants that wants less than all rows; false when that is no summary that an engine makes. NULL = all are wanted */
@@ -107,6 +112,9 @@ extern bool emogi_scan_has_row(const EmogiScan *scan, uint64 v);
 extern void emogi_scan_add_to_total(EmogiScan *scan, const EmogiCall *call);
 extern void emogi_scan_open_tables(EmogiScan *scan, Oid root);
 extern void emogi_scan_close_tables(EmogiScan *scan);
+
+/* row_scan.c */
+extern const CustomExecMethods emogi_row_scan_methods;
 
 /* summary.c */
 extern void emogi_summary_init(EmogiScan *scan, EmogiTask *task);

@@ -5,7 +5,7 @@
  * does the same for a LATERAL join, as a batch, lookup_plan.c for joins by `vertex`, and upper.c
  * for aggregates and for the first rows in an order. outputs.c says which aggregates; size.c tells the planner rows and costs; call_expr.c knows what a call says before
  * it is carried out. scan.c makes the run of a scan, of inputs.c's inputs; stream.c returns its rows, with parallel workers through
- * share.c; ranges.c, top.c and fold.c compute which rows are wanted, and aggregates of them, which aggregate.c returns; summary.c has an engine do so; batch.c and batch_call.c carry out a batch, with batch_sums.c where only
+ * share.c, and row_scan.c those that are not vertices, of which column_stats.c tells the planner more; ranges.c, top.c and fold.c compute which rows are wanted, and aggregates of them, which aggregate.c returns; summary.c has an engine do so; batch.c and batch_call.c carry out a batch, with batch_sums.c where only
  * aggregates of it are wanted; lookup.c, with key_map.c, a join; explain.c shows them all. plan.h and scan.h are what the planner's and the
  * executor's half of this room share.
  */
@@ -29,12 +29,14 @@ typedef enum EmogiPushdown
 	EMOGI_IS_AT_MOST,			/* <=, */
 	EMOGI_IS,					/* =, of vertices this alone, */
 	EMOGI_IS_AT_LEAST,			/* >=, */
-	EMOGI_IS_ABOVE				/* > */
+	EMOGI_IS_ABOVE,				/* > */
+	EMOGI_IS_NULL,				/* of a column that may be NULL; these two have no value, and NULL stands in its place */
+	EMOGI_IS_NOT_NULL
 } EmogiPushdown;
 
 /*
  * A scan's custom_exprs: the call (a FuncExpr), then the right sides of the conditions pushed down.
- * custom_private: a list of the columns it returns (integers, 0 = vertex, 1 .. = the others), in the order of
+ * custom_private: a list of the columns it returns (integers, 0 = the first, which is `vertex` where rows are vertices), in the order of
  * custom_scan_tlist; a list of EmogiPushdown; a list of the names of the columns that these are about (strings); a list of the places of
  * these columns (integers); of a scan a list of the collation in which the plan has rows come, if it has; of a scan of the first rows in
  * an order a list of what that is (top.c), of aggregates a list of what is computed (aggregate.c).

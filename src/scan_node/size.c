@@ -165,8 +165,8 @@ emogi_size_call_cost(const EmogiGraphSize *size, double depth)
 }
 
 /* Estimate the levels of a call's hierarchy; 1 where it has none. */
-static double
-estimate_levels(const FuncExpr *call, const EmogiAlgorithmRow *function)
+double
+emogi_size_levels(const FuncExpr *call, const EmogiAlgorithmRow *function)
 {
 	const int	place = emogi_algorithm_takes(function, EMOGI_MAX_LEVELS);
 	const double most = place < 0 ? 1 : emogi_call_expr_integer(list_nth(call->args, place + 1));
@@ -193,22 +193,49 @@ count_elements(Datum array)
 	return ArrayGetNItems(ARR_NDIM(elements), ARR_DIMS(elements));
 }
 
+/* Estimate the rows of a query of pairs: as of one of edges. */
+static double
+estimate_pairs(char *query)
+{
+	EmogiGraphArgument graph = {.text = query};
+	EmogiSource source;
+	EmogiForesight foresight;
+
+	if (emogi_shared == NULL || !emogi_source_peek_query(&graph, &source) || !emogi_foresight_get(&source, &foresight))
+		return LIKELY_PAIRS;
+	return foresight.nedges;
+}
+
+/* Estimate how many walks a call has. */
+double
+emogi_size_walks(const FuncExpr *call, const EmogiAlgorithmRow *function)
+{
+	const Const *given = list_nth(call->args, emogi_algorithm_takes(function, EMOGI_SOURCES) + 1);
+	double		nsources = 1;
+
+	if (OidIsValid(get_element_type(exprType((const Node *) given))))
+		nsources = IsA(given, Const) && !given->constisnull ? count_elements(given->constvalue) : LIKELY_SOURCES;
+	return nsources * positive_argument(call, function, EMOGI_WALKS);
+}
+
+/* Estimate the steps of a walk of a call, with the vertex before them. */
+double
+emogi_size_steps(const FuncExpr *call, const EmogiAlgorithmRow *function)
+{
+	return positive_argument(call, function, EMOGI_LENGTH) + 1;
+}
+
 /* Estimate the length of a call's list. */
 static double
 estimate_length(const FuncExpr *call, const EmogiAlgorithmRow *function, const EmogiGraphSize *size)
 {
-	const Const *given;
-	double		nsources = 1;
+	char	   *pairs;
 
-	if (function->algorithm == EMOGI_SIMILARITY)
-	{
-		given = list_nth(call->args, emogi_algorithm_takes(function, EMOGI_PAIRS) + 1);
-		return IsA(given, Const) && given->constisnull ? size->nvertices * positive_argument(call, function, EMOGI_TOP_K) : LIKELY_PAIRS;
-	}
-	given = list_nth(call->args, emogi_algorithm_takes(function, EMOGI_SOURCES) + 1);
-	if (OidIsValid(get_element_type(exprType((const Node *) given))))
-		nsources = IsA(given, Const) && !given->constisnull ? count_elements(given->constvalue) : LIKELY_SOURCES;
-	return nsources * positive_argument(call, function, EMOGI_WALKS) * (positive_argument(call, function, EMOGI_LENGTH) + 1);
+	if (function->algorithm != EMOGI_SIMILARITY)
+		return emogi_size_walks(call, function) * emogi_size_steps(call, function);
+	if (!emogi_call_expr_pairs(call, function, &pairs))
+		return LIKELY_PAIRS;
+	return pairs != NULL ? estimate_pairs(pairs) : size->nvertices * positive_argument(call, function, EMOGI_TOP_K);
 }
 
 /* Estimate the rows of a call. */
@@ -218,7 +245,7 @@ estimate_rows(const FuncExpr *call, const EmogiAlgorithmRow *function, const Emo
 	if ((function->traits & EMOGI_IS_LIST) != 0)
 		return estimate_length(call, function, size);
 	if ((function->traits & EMOGI_IS_HIERARCHY) != 0)
-		return size->nvertices * estimate_levels(call, function);
+		return size->nvertices * emogi_size_levels(call, function);
 	if (function->algorithm == EMOGI_BRIDGES || function->algorithm == EMOGI_ARTICULATION_POINTS)
 		return size->nvertices * LIKELY_BRIDGES;
 	if ((function->traits & EMOGI_IS_BLOCKS) != 0)

@@ -10,6 +10,7 @@
 #include "executor/executor.h"
 #include "miscadmin.h"
 
+#include "scan_node/call_expr.h"
 #include "scan_node/scan.h"
 
 /* ---- the rows ---- */
@@ -243,8 +244,9 @@ static Node *
 create_scan_state(CustomScan *plan)
 {
 	EmogiScan  *scan = (EmogiScan *) newNode(sizeof(EmogiScan), T_CustomScanState);
+	const EmogiAlgorithmRow *function = emogi_call_expr_function(linitial_node(FuncExpr, plan->custom_exprs)->funcid);
 
-	scan->css.methods = &exec_methods;
+	scan->css.methods = function != NULL && emogi_kinds_find(function) != NULL ? &emogi_row_scan_methods : &exec_methods;
 	return (Node *) scan;
 }
 

@@ -148,8 +148,10 @@ BEGIN
 END $$;
 SELECT rows_of('SELECT * FROM emogi_leiden(''line'')') / n, rows_of('SELECT * FROM emogi_louvain(''line'', max_levels => 1)') / n, rows_of('SELECT * FROM emogi_leiden_text(''line''::regclass, max_levels => 2)') / n
   FROM rows_of('SELECT * FROM emogi_cc(''line'')') AS n;
+SET emogi.engine = cpu;
 EXPLAIN (COSTS OFF) SELECT community FROM emogi_leiden('line', 0.5) WHERE vertex = 7 AND level = 0;
 EXPLAIN (COSTS OFF) SELECT level, count(*) FROM emogi_louvain('line') GROUP BY level;
+RESET emogi.engine;
 SELECT vertex, level, community <= vertex, parent <= community FROM emogi_leiden('line', 0.5) WHERE vertex = 7 AND level = 0;
 SELECT emogi_modularity('line', 'SELECT vertex, community FROM emogi_leiden(''line'') WHERE parent IS NULL') > 0.93;
 

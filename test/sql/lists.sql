@@ -201,8 +201,10 @@ SELECT * FROM emogi_random_walk('edges', 1, weights => true);
 SELECT count(*) FROM emogi_random_walk('edges', 1, 3);
 
 -- Estimates.
+SET emogi.engine = cpu;
 EXPLAIN SELECT * FROM emogi_random_walk('edges', 1, 9, 5);
 EXPLAIN SELECT * FROM emogi_random_walk('edges', '{1,2,3}'::bigint[], 9, 5);
+RESET emogi.engine;
 SELECT function, nodes, rows, engine FROM (SELECT function, vertices AS nodes, rows, engine, started FROM emogi_runs WHERE pid = pg_backend_pid() AND function ~ 'random_walk' ORDER BY started DESC LIMIT 1) x;
 
 SET client_min_messages = warning;

@@ -9,6 +9,9 @@ SET search_path = test_manual_in_a_query, public;
 CREATE TABLE follows (src bigint, dst bigint);
 INSERT INTO follows VALUES (1, 2), (1, 3), (2, 4), (3, 4), (4, 5), (6, 1);
 
+SET emogi.engine = cpu;
+EXPLAIN (COSTS OFF) SELECT vertex, community FROM emogi_louvain('follows') WHERE parent IS NULL;
+
 CREATE TABLE posts (id int, author bigint);
 INSERT INTO posts VALUES (1, 2), (2, 5), (3, 6), (4, NULL), (5, 4);
 SELECT id FROM posts WHERE EXISTS (SELECT FROM emogi_bfs('follows', 1, 2) b WHERE b.vertex = posts.author) ORDER BY id;

@@ -33,6 +33,7 @@ ask_of($node, 'max_parallel_workers_per_gather = 0', map { "emogi.$_ = off" } @s
 # ------------------------------------------------------------------------------------------------------------- uses
 
 my @functions = map { "emogi_$_" } qw(bfs sssp sswp ssnsp cc scc triangles lcc core cdlp degree articulation_points closeness betweenness pagerank eigenvector katz hits heat circuit neural);
+my @others = map { "emogi_$_" } qw(louvain leiden spanning_forest bridges biconnected similarity random_walk);    # whose rows are not vertices
 my @operators = ('<', '<=', '=', '>', '>=', '<> 0', 'BETWEEN');
 my @conditions = (@operators, 'IN', 'vertex =', 'float', 'component', 'two conditions');
 my $floats = 'distance|width|coefficient|strength|farness|closeness|harmonic|centrality|rank|hub|authority|value';
@@ -40,7 +41,7 @@ my $columns = "level|paths|reached|components|component|label|core|triangles|deg
 
 # What must be seen in a query, or in the way that it is asked in.
 my %in_query = (
-	(map { ($_ => qr/\b${_}(?:_text|_uuid)?\(/) } @functions, 'emogi_louvain', 'emogi_leiden'), (map { ($_ => qr/\b(?:$columns) $_ /) } @operators), '<> 0' => qr/ <> 0\b/,
+	(map { ($_ => qr/\b${_}(?:_text|_uuid)?\(/) } @functions, @others), (map { ($_ => qr/\b(?:$columns) $_ /) } @operators), '<> 0' => qr/ <> 0\b/,
 	IN => qr/\b(?:level|core) IN \(\d/, 'vertex =' => qr/\bvertex = /, compared => qr/\b(?:$columns) [<>]=? /, float => qr/\b(?:$floats) [<>]/, component => qr/\b(?:component|label) (?:[<>]=?|=) /, 'two conditions' => qr/ AND /,
 	(map { ($_ => qr/\b$_\(/) } qw(count min max sum avg)), 'count(*)' => qr/count\(\*\)/, 'count(DISTINCT vertex)' => qr/count\(DISTINCT vertex/,
 	'count(DISTINCT level)' => qr/count\(DISTINCT (?:level|core)/, 'count(DISTINCT component)' => qr/count\(DISTINCT (?:component|label)/,
@@ -62,7 +63,8 @@ my %plans = (
 	EmogiBatchAggregate => [ qr/\(EmogiBatchAggregate\)/, qw(count min max sum avg), 'count(*)', 'HAVING', 'compared' ],
 	EmogiBatch => [ qr/\(EmogiBatch\)/, 'emogi_bfs', 'parallel' ],
 	'parallel EmogiScan' => [ qr/Parallel Custom Scan \(EmogiScan\)/, qw(count sum emogi_bfs emogi_cc) ],
-	'rows by PostgreSQL' => [ qr/Function Scan on emogi_/, 'emogi_louvain', 'emogi_leiden', 'count(DISTINCT vertex)', 'by level' ],
+	'rows by PostgreSQL' => [ qr/Custom Scan \(EmogiScan\)/, @others, 'count(DISTINCT vertex)', 'by level' ],
+	'rows that conditions choose' => [ qr/Custom Scan \(EmogiScan\)[^\n]*\n *Function Call: emogi_(?:louvain|leiden|spanning_forest|bridges|biconnected|similarity|random_walk)[^\n]*\n *Pushed Down/, @others, 'vertex =' ],
 	'index walk' => [ qr/Graph: index/, 'emogi_bfs' ],
 	'search by the backend' => [ qr/Engine: backend/, 'emogi_bfs', 'count' ]);
 

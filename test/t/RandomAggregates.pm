@@ -160,6 +160,12 @@ sub call
 		cdlp => sub { ("cdlp$suffix($argument, max_iterations => " . any(1 .. 4) . "$direction)", 'label c') },
 		louvain => sub { ("louvain$suffix($argument" . any('', ', max_levels => 1', ', resolution => 2') . ')', 'level l', 'community c', 'parent c') },
 		leiden => sub { ("leiden$suffix($argument" . any('', ', max_cluster_size => 4', ', theta => 0') . ')', 'level l', 'community c', 'parent c') },
+		# rows that are not vertices, under names that those of vertices have; no floats, of which a vertex has several
+		spanning_forest => sub { ("(SELECT src AS vertex, dst AS component FROM emogi_spanning_forest$suffix($argument" . any('', ', maximum => true') . ')) r', 'component c') },
+		bridges => sub { ("(SELECT src AS vertex, dst AS component FROM emogi_bridges$suffix($argument)) r", 'component c') },
+		biconnected => sub { ("(SELECT vertex, component AS paths FROM emogi_biconnected$suffix($argument)) r", 'paths n') },
+		similarity => sub { ("(SELECT vertex1 AS vertex, vertex2 AS component FROM emogi_similarity$suffix($argument, top_k => " . any(1 .. 5) . "$direction)) r", 'component c') },
+		random_walk => sub { ("(SELECT vertex, walk AS paths, step AS level FROM emogi_random_walk($argument, $source, " . any(0, 3, 9) . ', ' . any(1 .. 4) . "$direction)) r", 'paths n', 'level l') },
 		articulation_points => sub { ("articulation_points$suffix($argument)", 'components n') },
 		degree => sub { ("degree$suffix($argument$direction)", 'degree n', 'strength f') },
 		closeness => sub { ("closeness$suffix($argument$sampled$direction)", 'reached n', 'farness f', 'closeness f', 'harmonic f') },
@@ -173,10 +179,10 @@ sub call
 		neural => sub { ("neural$suffix($argument, '$start', max_iterations => " . any(1 .. 3) . "$direction)", 'value f') });
 	my ($sql, @columns) = $calls{$function}->();
 
-	return { sql => "emogi_$sql", name => $name, graph => $graph, function => $function, columns => [ [ 'vertex', 'v' ], map { [ split / / ] } @columns ] };
+	return { sql => $sql =~ /^\(/ ? $sql : "emogi_$sql", name => $name, graph => $graph, function => $function, columns => [ [ 'vertex', 'v' ], map { [ split / / ] } @columns ] };
 }
 
-my @functions = (('bfs') x 4, ('sssp') x 2, ('sswp') x 2, ('ssnsp') x 2, ('cc') x 4, ('scc') x 2, ('triangles') x 2, ('lcc') x 2, ('core') x 2, ('cdlp') x 2, 'louvain', 'leiden', ('degree') x 2, ('articulation_points') x 2, 'closeness', 'betweenness', ('pagerank') x 2, 'eigenvector', 'katz', 'hits', 'heat', 'circuit', 'neural');
+my @functions = (('bfs') x 4, ('sssp') x 2, ('sswp') x 2, ('ssnsp') x 2, ('cc') x 4, ('scc') x 2, ('triangles') x 2, ('lcc') x 2, ('core') x 2, ('cdlp') x 2, 'louvain', 'leiden', 'spanning_forest', 'bridges', 'biconnected', 'similarity', 'random_walk', ('degree') x 2, ('articulation_points') x 2, 'closeness', 'betweenness', ('pagerank') x 2, 'eigenvector', 'katz', 'hits', 'heat', 'circuit', 'neural');
 
 # Choose a graph for a function.
 sub a_graph
@@ -189,7 +195,7 @@ sub a_graph
 	return any(@names);
 }
 
-my $several = qr/louvain|leiden/;    # have a row for each vertex and level
+my $several = qr/louvain|leiden|spanning_forest|bridges|biconnected|similarity|random_walk/;    # have several rows for a vertex
 
 # Make any call; the functions come in turn. single: of a function with a row for each vertex.
 sub any_call
@@ -493,6 +499,8 @@ sub membership
 	my $call = any_call();
 	my $outer = any('o_few', 'o_mid', 'o_mid', 'o_many', 'o_many', 'o_none');
 	my $keys = $call->{graph}{keys};
+
+	$call->{sql} =~ s/\) r$/)/;    # it gets an alias here
 	my $key = 'o.' . outer_key($keys);
 
 	$key .= ' + 1' if $keys =~ /[bi]/ && maybe(0.1);

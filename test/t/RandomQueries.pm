@@ -225,6 +225,7 @@ sub call
 	  'ARRAY[' . join(', ', map { any(1 .. 12, 3, 7, 0, 'NULL') } 1 .. 1 + rand(4)) . ']::bigint[]';
 	my $direction = maybe(0.5) ? '' : ', direction => ' . any("'out'", "'in'", "'both'");
 	my $bound = sub { maybe(0.3) ? ", $_[0] => " . any(@_[ 1 .. $#_ ]) : '' };
+	my $unweighted = any("'dense(dst, src)'", "'chain(src, dst)'", "'none'", "'SELECT src, dst FROM dense WHERE src < 9'");
 
 	return any(
 		sub { ("emogi_bfs($graph, $source$direction" . $bound->('max_depth', 0 .. 4, 'NULL') . ')', 'vertex i', 'level i') },
@@ -235,7 +236,13 @@ sub call
 		sub { ("emogi_ssnsp($graph, $source$direction" . $bound->('max_depth', 0 .. 4, 'NULL') . ')', 'vertex i', 'level i', 'paths f') },
 		sub { ("emogi_cc($graph)", 'vertex i', 'component i') },
 		sub { ("emogi_closeness($graph" . $bound->('samples', 1 .. 3, 'NULL') . ')', 'vertex i', 'reached i', 'farness f', 'closeness f') },
-		sub { ("emogi_leiden(" . any("'dense(dst, src)'", "'chain(src, dst)'", "'none'", "'SELECT src, dst FROM dense WHERE src < 9'") . $bound->('max_levels', 1 .. 2, 'NULL') . ')', 'vertex i', 'level i', 'community i', 'parent i') },
+		sub { ("emogi_leiden($unweighted" . $bound->('max_levels', 1 .. 2, 'NULL') . ')', 'vertex i', 'level i', 'community i', 'parent i') },
+		sub { ("emogi_louvain($unweighted" . $bound->('resolution', 0.5, 2) . ')', 'vertex i', 'level i', 'community i', 'parent i') },
+		sub { ("emogi_spanning_forest($unweighted" . $bound->('maximum', 'true') . ')', 'src i', 'dst i', 'weight f') },
+		sub { ("emogi_bridges($graph)", 'src i', 'dst i') },
+		sub { ("emogi_biconnected($graph)", 'component i', 'vertex i') },
+		sub { ("emogi_similarity($graph" . $bound->('top_k', 1 .. 3) . $bound->('pairs', "'SELECT src, dst FROM dense ORDER BY weight, src, dst'") . "$direction)", 'vertex1 i', 'vertex2 i', 'similarity f') },
+		sub { ("emogi_random_walk($graph, $source, " . any(0 .. 5) . ', ' . any(1 .. 3) . "$direction)", 'walk i', 'step i', 'vertex i') },
 		sub { ("emogi_pagerank($graph, max_iterations => " . any(1 .. 3) . ')', 'vertex i', 'rank f') },
 		sub { ("emogi_katz($graph, 0.01" . $bound->('normalized', 'true', 'false') . ')', 'vertex i', 'centrality f') },
 		sub { ("emogi_hits($graph, max_iterations => " . any(1 .. 3) . ')', 'vertex i', 'hub f', 'authority f') },
@@ -310,7 +317,7 @@ sub removable_joins
 	my ($outer) = @_;
 	my ($call, @columns) = call($outer);
 	my $item = maybe(0.75) ? aliased($call, @columns) : aliased('named', 'vertex i', 'level i');
-	my ($vertex) = grep { /\.vertex$/ } map { $_->[0] } @{ $item->{scope} };
+	my ($vertex) = grep { /\.(?:vertex|src|vertex1)$/ } map { $_->[0] } @{ $item->{scope} };
 	my @scope = maybe(0.6) ? grep { $_->[0] ne $vertex } @{ $item->{scope} } : @{ $item->{scope} };
 
 	for (1 .. any(1, 1, 2, 3))

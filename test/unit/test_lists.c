@@ -14,6 +14,7 @@
 #define MOST_VERTICES 5000		/* that all are compared with all of */
 #define ALL_LOOKED_AT 300		/* vertices: of more the verifier may look at some */
 #define NPAIRS 300
+#define NTARGETS 40
 #define NWALKS 20000			/* that are counted from each source */
 #define LARGE 3000000			/* edges */
 
@@ -107,6 +108,32 @@ check_pairs(const char *name, const EmogiGraph *graph, EmogiQuery query, uint64_
 	check_query(name, graph, &query, seed);
 }
 
+/* Ask for the most alike of some vertices: as those of all are. */
+static void
+check_targets(const char *name, const EmogiGraph *graph, EmogiQuery query, uint64_t seed)
+{
+	uint32_t	targets[NTARGETS];
+	Answer		all = ask(states[0], graph, &query, 0);
+	Answer		some;
+
+	query.targets = targets;
+	query.ntargets = graph->nvertices == 0 ? 0 : 1 + seed % NTARGETS;
+	for (uint64_t i = 0; i < query.ntargets; i++)
+		targets[i] = (uint32_t) (emogi_random(seed + 5, i) % graph->nvertices);
+	check_query(name, graph, &query, seed);
+	some = ask(states[0], graph, &query, 0);
+	for (uint64_t i = 0; i < some.length; i++)
+	{
+		const uint64_t k = (uint64_t) query.top_k;
+		const uint64_t same = query.ntargets > 0 ? targets[i / k] * k + i % k : i;
+
+		CHECK(some.result.columns[0].vertex[i] == all.result.columns[0].vertex[same] &&
+			  some.result.columns[1].float64[i] == all.result.columns[1].float64[same], "%s: element %llu of targets", name, (unsigned long long) i);
+	}
+	forget(&some);
+	forget(&all);
+}
+
 /* Ask for similarities. */
 static void
 check_similarity(const char *name, const EmogiGraph *graph, uint64_t seed)
@@ -117,7 +144,10 @@ check_similarity(const char *name, const EmogiGraph *graph, uint64_t seed)
 		query.cutoff = (double) (emogi_random(seed, 2) % 100) / 150.0;
 	check_pairs(name, graph, query, seed);
 	if (graph->nvertices <= MOST_VERTICES && graph->backward.offsets != NULL)
+	{
 		check_query(name, graph, &query, seed);
+		check_targets(name, graph, query, seed);
+	}
 }
 
 /* Ask for walks. */

@@ -1,0 +1,203 @@
+/*
+ * cursor.c: rows that are not vertices, whatever their kind: those that are wanted, in their order (cursor.h).
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "nodes/execnodes.h"
+#include "utils/memutils.h"
+#include "utils/tuplestore.h"
+
+#include "function/cursor.h"
+
+/* Rows that are looked at between two looks for a cancel. */
+#define ROWS_PER_CHECK 65536
+
+/* ---- which rows ---- */
+
+/* Narrow numbers from *first on, *end excluded, to a range. */
+static void
+clip(const EmogiRange *range, uint64 *first, uint64 *end)
+{
+	if (!range->given)
+		return;
+	if (range->least > range->most || range->most < 0)
+		*end = *first;
+	else
+	{
+		*first = Max(*first, (uint64) Max(range->least, 0));
+		*end = Min(*end, (uint64) range->most + 1);
+	}
+}
+
+/* Note which columns are to be checked of each row, for they are not what elements and places are told by. */
+static void
+choose_checks(EmogiRowCursor *cursor)
+{
+	const EmogiRowKind *kind = cursor->kind;
+
+	cursor->nchecks = 0;
+	for (int i = 0; kind->columns[i].name != NULL; i++)
+	{
+		if (!cursor->ranges[i].given)
+			continue;
+		cursor->wanted |= 1U << i;
+		if ((i == kind->element && cursor->leads) || i == kind->place)
+			continue;
+		cursor->checks[cursor->nchecks++] = i;
+	}
+	cursor->checks_key = cursor->keys != NULL && !(cursor->leads && kind->key == kind->element);
+	if (cursor->checks_key)
+		cursor->wanted |= 1U << kind->key;
+}
+
+/* Make what rows are read from, in the current context, and stand before the first that is wanted. Raises a cancel. */
+void
+emogi_cursor_begin(EmogiRowCursor *cursor)
+{
+	cursor->leads = cursor->kind->element >= 0;
+	cursor->kind->begin(cursor);
+	emogi_cursor_rewind(cursor);
+}
+
+/* Stand before the first row that is wanted. What is wanted may have changed. */
+void
+emogi_cursor_rewind(EmogiRowCursor *cursor)
+{
+	choose_checks(cursor);
+	cursor->next = cursor->place = cursor->nplaces = 0;
+	cursor->end = cursor->nelements;
+	if (cursor->keys != NULL && !cursor->checks_key)
+		cursor->end = cursor->nkeys;
+	else if (cursor->leads)
+		clip(&cursor->ranges[cursor->kind->element], &cursor->next, &cursor->end);
+}
+
+/* Leave out places of the element at hand that are out of their range. */
+static void
+clip_places(EmogiRowCursor *cursor)
+{
+	const EmogiRowKind *kind = cursor->kind;
+
+	if (kind->place >= 0)
+		clip(&cursor->ranges[kind->place], &cursor->place, &cursor->nplaces);
+}
+
+/* Is an element that the keys name out of the range of its column? */
+static bool
+is_out_of_range(const EmogiRowCursor *cursor)
+{
+	const EmogiRange *range = &cursor->ranges[cursor->kind->element];
+
+	return range->given && ((int64) cursor->element < range->least || (int64) cursor->element > range->most);
+}
+
+/* Go on to the next element; false when there is none. */
+static bool
+enter_next(EmogiRowCursor *cursor)
+{
+	if (cursor->next >= cursor->end)
+		return false;
+	cursor->element = cursor->next++;
+	if (cursor->keys != NULL && !cursor->checks_key)
+	{
+		cursor->element = cursor->keys[cursor->element];
+		if (is_out_of_range(cursor))
+		{
+			cursor->place = cursor->nplaces = 0;
+			return true;
+		}
+	}
+	cursor->kind->enter(cursor);
+	clip_places(cursor);
+	return true;
+}
+
+/* Is a vertex among the keys? */
+static bool
+is_key(const EmogiRowCursor *cursor, int64 v)
+{
+	uint64		low = 0;
+	uint64		high = cursor->nkeys;
+
+	while (low < high)
+	{
+		const uint64 middle = (low + high) / 2;
+
+		if (cursor->keys[middle] < v)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < cursor->nkeys && cursor->keys[low] == v;
+}
+
+/* Is the row at hand wanted, as far as elements and places do not tell? */
+static bool
+passes(const EmogiRowCursor *cursor)
+{
+	for (int i = 0; i < cursor->nchecks; i++)
+	{
+		const int	place = cursor->checks[i];
+		const EmogiRange *range = &cursor->ranges[place];
+		const EmogiCell cell = cursor->cells[place];
+		const EmogiColumnType type = cursor->kind->columns[place].type;
+
+		if (type == EMOGI_FLOAT64 ? !(cell.real >= range->fleast && cell.real <= range->fmost) :
+			(cell.number < range->least || cell.number > range->most || (type == EMOGI_VERTEX && cell.number == EMOGI_NO_VERTEX)))
+			return false;
+	}
+	return !cursor->checks_key || is_key(cursor, cursor->cells[cursor->kind->key].number);
+}
+
+/* Go on to the next row that is wanted; false when there is none. Raises a cancel. */
+bool
+emogi_cursor_next(EmogiRowCursor *cursor)
+{
+	for (;;)
+	{
+		if (++cursor->nlooked % ROWS_PER_CHECK == 0)
+			CHECK_FOR_INTERRUPTS();
+		if (cursor->place < cursor->nplaces)
+		{
+			const bool	has_row = cursor->kind->fill(cursor);
+
+			cursor->place++;
+			if (has_row && (likely(cursor->nchecks == 0 && !cursor->checks_key) || passes(cursor)))
+				return true;
+		}
+		else if (!enter_next(cursor))
+			return false;
+	}
+}
+
+/* ---- into a tuplestore ---- */
+
+/* Put all rows of a call into its tuplestore, in their order. */
+void
+emogi_cursor_put(FunctionCallInfo fcinfo, EmogiCall *call, EmogiForm *form, const EmogiRowKind *kind, const EmogiGraph *graph,
+				 const EmogiResult *result, const EmogiQuery *query)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	MemoryContext row_context = AllocSetContextCreate(CurrentMemoryContext, "emogi row", ALLOCSET_SMALL_SIZES);
+	MemoryContext old;
+	EmogiRowCursor cursor = {
+		.kind = kind,.form = form,.graph = graph,.result = result,.query = query,.wanted = PG_UINT32_MAX
+	};
+	bool		nulls[EMOGI_MAX_COLUMNS] = {false};
+	Datum		values[EMOGI_MAX_COLUMNS];
+
+	emogi_cursor_begin(&cursor);
+	old = MemoryContextSwitchTo(row_context);
+	while (emogi_cursor_next(&cursor))
+	{
+		for (int i = 0; i < rsinfo->setDesc->natts; i++)
+			values[i] = emogi_cursor_datum(&cursor, i, &nulls[i]);
+		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+		if (form->kind != EMOGI_FORM_INTEGER)
+			MemoryContextReset(row_context);
+		call->record.nrows++;
+	}
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(row_context);
+}

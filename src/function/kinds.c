@@ -1,0 +1,49 @@
+/*
+ * kinds.c: what the rows of a function are: of which kind, where they are not vertices, and their columns.
+ */
+#include "postgres.h"
+
+#include "function/cursor.h"
+
+/* Get the kind of a function's rows; NULL where they are vertices, or it has none. */
+const EmogiRowKind *
+emogi_kinds_find(const EmogiAlgorithmRow *function)
+{
+	if (function == &emogi_path_function)
+		return &emogi_path_rows;
+	if ((function->traits & EMOGI_HAS_OTHER_ROWS) == 0)
+		return NULL;
+	if ((function->traits & EMOGI_IS_HIERARCHY) != 0)
+		return &emogi_hierarchy_rows;
+	if ((function->traits & EMOGI_IS_EDGES) != 0)
+		return function->columns[1].name != NULL ? &emogi_weighted_edge_rows : &emogi_edge_rows;
+	if ((function->traits & EMOGI_IS_BLOCKS) != 0)
+		return &emogi_block_rows;
+	if ((function->traits & EMOGI_IS_LIST) != 0)
+		return function->algorithm == EMOGI_SIMILARITY ? &emogi_similarity_rows : &emogi_walk_rows;
+	return NULL;
+}
+
+/* Get a column of a function's rows by its place, 0 = the first; NULL where there are no more. */
+const EmogiResultColumn *
+emogi_kinds_column(const EmogiAlgorithmRow *function, int place)
+{
+	static const EmogiResultColumn vertex = {"vertex", EMOGI_VERTEX, NAN};
+	const EmogiRowKind *kind = emogi_kinds_find(function);
+	const EmogiResultColumn *column = &vertex;
+
+	if (kind != NULL)
+		column = &kind->columns[place];
+	else if (place > 0)
+		column = &function->columns[place - 1];
+	return column->name != NULL ? column : NULL;
+}
+
+/* Get the place of the column of a function's rows whose vertices a condition may choose; -1 = there is none. */
+int
+emogi_kinds_key(const EmogiAlgorithmRow *function)
+{
+	const EmogiRowKind *kind = emogi_kinds_find(function);
+
+	return kind != NULL ? kind->key : 0;
+}

@@ -1,0 +1,183 @@
+/*
+ * row_scan.c: the rows of a scan that are not vertices, one by one: those that a cursor finds in the result of the run (function/cursor.h), by
+ * the conditions that the scan sees to. Columns that are not used are not made.
+ *
+ * The run, what it depends on and what is kept are those of all scans (scan.c). One process reads the rows.
+ */
+#include "postgres.h"
+
+#include "executor/executor.h"
+#include "utils/memutils.h"
+
+#include "scan_node/scan.h"
+
+/* Get the numbers of the vertices that the condition on them names, as a cursor wants them. */
+static const uint32 *
+find_numbers(EmogiScan *scan, uint64 *nnumbers)
+{
+	uint32	   *numbers;
+
+	if (!scan->looks_up)
+		MemoryContextReset(scan->keys_context); /* else it has been, for the keys that lie there */
+	numbers = MemoryContextAllocExtended(scan->keys_context, Max(scan->nkeys, 1) * sizeof *numbers, MCXT_ALLOC_HUGE);
+	*nnumbers = 0;
+	for (uint64 i = 0; i < scan->nkeys; i++)
+	{
+		const uint32 v = emogi_graph_vertex(&scan->graph, scan->keys[i]);
+
+		if (v != EMOGI_NO_VERTEX)
+			numbers[(*nnumbers)++] = v;
+	}
+	return numbers;
+}
+
+/* Make a cursor for the run at hand, of all rows. */
+static EmogiRowCursor *
+make_cursor(EmogiScan *scan)
+{
+	EmogiRowCursor *cursor = palloc0(sizeof *cursor);
+
+	cursor->kind = scan->kind;
+	cursor->form = scan->form;
+	cursor->graph = &scan->graph;
+	cursor->result = &scan->result;
+	cursor->query = &scan->query;
+	return cursor;
+}
+
+/* Have the cursor stand before the first row that is wanted. */
+static void
+place_cursor(EmogiScan *scan)
+{
+	MemoryContext old = MemoryContextSwitchTo(scan->rows_context);
+	const bool	is_new = scan->cursor == NULL;
+	EmogiRowCursor *cursor = is_new ? make_cursor(scan) : scan->cursor;
+
+	cursor->wanted = 0;
+	for (int i = 0; i < scan->ncolumns; i++)
+		cursor->wanted |= 1U << scan->columns[i];
+	memcpy(cursor->ranges, scan->ranges.of, sizeof cursor->ranges);
+	cursor->nulls = scan->nulls;
+	cursor->keys = scan->keys != NULL ? find_numbers(scan, &cursor->nkeys) : NULL;
+	if (is_new)
+		emogi_cursor_begin(cursor);
+	else
+		emogi_cursor_rewind(cursor);
+	scan->cursor = cursor;
+	MemoryContextSwitchTo(old);
+}
+
+/* ---- the rows ---- */
+
+/* Begin to return rows. */
+static void
+start(EmogiScan *scan)
+{
+	emogi_scan_run(scan);
+	if (scan->call != NULL)
+		place_cursor(scan);
+	scan->started = true;
+}
+
+/* Put the columns of the row at hand into the slot. */
+static inline void
+put_row(const EmogiScan *scan, TupleTableSlot *slot)
+{
+	for (int i = 0; i < scan->ncolumns; i++)
+		slot->tts_values[i] = emogi_cursor_datum(scan->cursor, scan->columns[i], &slot->tts_isnull[i]);
+}
+
+/* The same where keys may be by reference: they last until the next row. */
+static void
+put_row_of_keys(EmogiScan *scan, TupleTableSlot *slot)
+{
+	ExprContext *context = scan->css.ss.ps.ps_ExprContext;
+	MemoryContext old = MemoryContextSwitchTo(context->ecxt_per_tuple_memory);
+
+	if (scan->css.ss.ps.qual == NULL && scan->css.ss.ps.ps_ProjInfo == NULL)
+		ResetExprContext(context);	/* else ExecScan does */
+	put_row(scan, slot);
+	MemoryContextSwitchTo(old);
+}
+
+/* Return the next row, or an empty slot. */
+static TupleTableSlot *
+next_row(ScanState *state)
+{
+	EmogiScan  *scan = (EmogiScan *) state;
+	TupleTableSlot *slot = state->ss_ScanTupleSlot;
+
+	if (unlikely(!scan->started))
+		start(scan);
+	ExecClearTuple(slot);
+	if (scan->call == NULL)
+		return slot;
+	if (!emogi_cursor_next(scan->cursor))
+	{
+		if (!scan->keeps)
+			emogi_call_finish(scan->call, scan->is_copied ? NULL : &scan->call);
+		return slot;
+	}
+	if (scan->form->kind == EMOGI_FORM_INTEGER)
+		put_row(scan, slot);
+	else
+		put_row_of_keys(scan, slot);
+	scan->call->record.nrows++;
+	return ExecStoreVirtualTuple(slot);
+}
+
+/* No row of a function is ever locked, so none is rechecked. */
+static bool
+recheck_row(ScanState *state, TupleTableSlot *slot)
+{
+	return true;
+}
+
+/* Return the next row that the remaining conditions let pass. */
+static TupleTableSlot *
+exec_row_scan(CustomScanState *node)
+{
+	if (node->ss.ps.qual == NULL && node->ss.ps.ps_ProjInfo == NULL)
+		return next_row(&node->ss);
+	return ExecScan(&node->ss, next_row, recheck_row);
+}
+
+/* ---- beginning and end ---- */
+
+static void
+begin_row_scan(CustomScanState *node, EState *estate, int eflags)
+{
+	EmogiScan  *scan = (EmogiScan *) node;
+	const List *order = list_nth(((CustomScan *) node->ss.ps.plan)->custom_private, EMOGI_PLAN_ORDER);
+
+	emogi_scan_init(scan, eflags);
+	if (order != NIL)
+		scan->order = linitial_oid(order);
+}
+
+static void
+end_row_scan(CustomScanState *node)
+{
+	emogi_scan_end_run((EmogiScan *) node);
+	emogi_scan_close_tables((EmogiScan *) node);
+}
+
+/* Come back to the first row, perhaps with other parameters. */
+static void
+rescan(CustomScanState *node)
+{
+	EmogiScan  *scan = (EmogiScan *) node;
+
+	scan->started = false;
+	scan->changed |= bms_overlap(node->ss.ps.chgParam, scan->run_params);
+	ExecScanReScan(&node->ss);
+}
+
+const CustomExecMethods emogi_row_scan_methods = {
+	.CustomName = "EmogiScan",
+	.BeginCustomScan = begin_row_scan,
+	.ExecCustomScan = exec_row_scan,
+	.EndCustomScan = end_row_scan,
+	.ReScanCustomScan = rescan,
+	.ExplainCustomScan = emogi_explain_scan
+};
