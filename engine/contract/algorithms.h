@@ -303,7 +303,7 @@ typedef struct EmogiResultColumn
 		  EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_FACTORS, EMOGI_MAY_DIVERGE, \
 		  ({EMOGI_DIRECTION, EMOGI_OUT}), \
 		  ({"degree", EMOGI_INT64, NAN}, {"strength", EMOGI_FLOAT64, NAN})) \
-	OTHER(CLOSENESS, closeness, closeness, none, none, closeness, \
+	OTHER(CLOSENESS, closeness, closeness, closeness, none, closeness, \
 		  EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, EMOGI_NEEDS_BACKWARD, \
 		  ({EMOGI_SAMPLES, 0}, {EMOGI_SEED, 0}, {EMOGI_DIRECTION, EMOGI_OUT}), \
 		  ({"reached", EMOGI_INT64, NAN}, {"farness", EMOGI_FLOAT64, NAN}, {"closeness", EMOGI_FLOAT64, NAN}, \
