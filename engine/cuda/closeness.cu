@@ -11,7 +11,7 @@
  * entered a vertex are counted there, level by level, 64 samples after 64 [3]. Counts are integers, and sums of 1 / hops are made in ascending
  * order of hops, as on the CPU.
  *
- * Every level costs some launches and a look by the host. So a graph on which MOST_LEVELS levels are not enough is left to the CPU, and so are
+ * Every level costs some launches and a look by the host. So a graph that has more levels than there is work for is left to the CPU, and so are
  * samples whose searches share too little, for there the CPU makes them apart, and adds in another order.
  *
  * Device memory, for n vertices: 56n.
@@ -29,7 +29,8 @@
 #include "contract/sample.h"
 
 /* Tuned. */
-#define MOST_LEVELS 1024
+#define LEAST_LEVELS 64			/* that a search is made of, if need be, and one more for */
+#define LEVEL_ENTRIES 40000		/* each so many list entries: with fewer a level is faster on the CPU */
 #define PUSH_COST 3				/* of a list entry pushed, against one pulled */
 
 static const void *const kernels[] = {
@@ -120,8 +121,8 @@ check_depth(const Closeness *closeness, bool is_first, uint32_t level, uint64_t 
 		return emogi_device_fail(error, EMOGI_UNSUPPORTED, "searches from samples so far from each other are faster on the CPU",
 								 "in %u hops %llu of them reach %llu vertices each", level, (unsigned long long) nsources,
 								 (unsigned long long) (nreached / nsources));
-	if (level == MOST_LEVELS)
-		return emogi_device_fail(error, EMOGI_UNSUPPORTED, "searches so deep are faster on the CPU", "more than %u hops", level);
+	if (level > LEAST_LEVELS + closeness->graph->forward.nedges / LEVEL_ENTRIES)
+		return emogi_device_fail(error, EMOGI_UNSUPPORTED, "searches so deep for so few edges are faster on the CPU", "%u hops or more", level);
 	return EMOGI_OK;
 }
 

@@ -103,13 +103,13 @@ powers_add_walks_kernel(Field field, double alpha, double *total, Found *part)
 		if (v < field.nvertices)
 		{
 			const uint64_t i = value_index(field.label, v);
-			const double all = total[v] + added;
+			const double all = __ldcs(&total[v]) + added;
 			const double share = alpha * added;
 
 			found.of[0] = join_found<false>(found.of[0], added);
 			found.of[1] = join_found<false>(found.of[1], all);
 			found.of[2] = join_found<false>(found.of[2], share < field.source[i] ? 1.0 : 0.0);
-			total[v] = all;
+			__stcs(&total[v], all);
 			field.source[i] = share;
 		}
 	}
