@@ -56,8 +56,18 @@ typedef struct Closeness
 	Searches	searches;
 	const uint32_t *sources;	/* [nsources], on the host; NULL = all vertices, in their order */
 	uint64_t	nsources;
+	uint64_t	nslices;		/* of long lists in a level, at most, or nearly so */
 	bool		next_dirty;		/* next is not all zero */
 } Closeness;
+
+/* Get the blocks of a kernel that has work for so many threads, at most `most`: of small graphs levels are short, and many. */
+static int
+count_blocks(int most, uint64_t nthreads)
+{
+	const uint64_t nblocks = nthreads / BLOCK_THREADS + 1;
+
+	return nblocks < (uint64_t) most ? (int) nblocks : most;
+}
 
 /* Push along the frontier's lists, and enter what was found. */
 static EmogiStatus
@@ -69,9 +79,9 @@ push_level(Closeness *closeness, uint32_t level, EmogiError *error)
 
 	if (closeness->next_dirty)
 		CUDA_TRY(cudaMemsetAsync(searches.next, 0, run->nvertices * sizeof(Word), stream));
-	CUDA_LAUNCH(closeness_push_kernel, run->nblocks, BLOCK_THREADS, stream, searches, run->step);
-	CUDA_LAUNCH(closeness_push_slices_kernel, run->nblocks, BLOCK_THREADS, stream, searches, run->step);
-	CUDA_LAUNCH(closeness_enter_kernel, run->full_blocks, BLOCK_THREADS, stream, searches, level, run->step);
+	CUDA_LAUNCH(closeness_push_kernel, count_blocks(run->nblocks, run->nvertices), BLOCK_THREADS, stream, searches, run->step);
+	CUDA_LAUNCH(closeness_push_slices_kernel, count_blocks(run->nblocks, WARP_LANES * closeness->nslices), BLOCK_THREADS, stream, searches, run->step);
+	CUDA_LAUNCH(closeness_enter_kernel, count_blocks(run->full_blocks, run->nvertices), BLOCK_THREADS, stream, searches, level, run->step);
 	closeness->next_dirty = false;
 	return EMOGI_OK;
 }
@@ -84,9 +94,9 @@ pull_level(Closeness *closeness, uint32_t level, EmogiError *error)
 	const Searches &searches = closeness->searches;
 	cudaStream_t stream = run->state->stream;
 
-	CUDA_LAUNCH(closeness_pull_kernel, run->nblocks, BLOCK_THREADS, stream, searches, level, run->step);
-	CUDA_LAUNCH(closeness_pull_slices_kernel, run->nblocks, BLOCK_THREADS, stream, searches, run->step);
-	CUDA_LAUNCH(closeness_enter_slices_kernel, run->full_blocks, BLOCK_THREADS, stream, searches, level, run->step);
+	CUDA_LAUNCH(closeness_pull_kernel, count_blocks(run->nblocks, run->nvertices), BLOCK_THREADS, stream, searches, level, run->step);
+	CUDA_LAUNCH(closeness_pull_slices_kernel, count_blocks(run->nblocks, WARP_LANES * closeness->nslices), BLOCK_THREADS, stream, searches, run->step);
+	CUDA_LAUNCH(closeness_enter_slices_kernel, count_blocks(run->full_blocks, closeness->nslices), BLOCK_THREADS, stream, searches, level, run->step);
 	closeness->next_dirty = true;
 	return EMOGI_OK;
 }
@@ -276,6 +286,7 @@ emogi_cuda_closeness(Run *run, const EmogiGraph *graph, const EmogiQuery *query,
 	closeness.run = run;
 	closeness.graph = graph;
 	closeness.nsources = emogi_sample_count(run->nvertices, query);
+	closeness.nslices = graph->forward.nedges / (SLICE_LINES * ENTRIES / 2);
 	if (emogi_sample_is_partial(run->nvertices, query))
 	{
 		const bool	fails = run->control->fail_allocation == 1; /* for a test; it is the only one of a run */
