@@ -18,14 +18,13 @@
 #include "algorithms.h"
 #include "closeness.h"
 
+#include "contract/closeness.h"
 #include "contract/sample.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Tuned. */
-#define FEW_HOPS 64
-#define FEW_SHARE 4				/* of all vertices: where samples reach fewer in these hops, they search apart */
+_Static_assert(EMOGI_CLOSENESS_TOGETHER == EMOGI_MSBFS_SOURCES, "searches are made together as msbfs.h does");
 
 typedef struct Closeness
 {
@@ -117,16 +116,9 @@ search_from(Closeness *closeness, const EmogiGraph *graph, uint64_t first, int64
 static void
 write_vertex(const EmogiArray *columns, uint64_t v, double n, double others, double sum, double harmonic)
 {
-	double		closeness = 0.0;
-
-	if (others > 0.0)
-	{
-		closeness = others / sum;
-		closeness *= others / (n - 1.0);
-	}
 	columns[0].int64[v] = 1 + (int64_t) llround(others);
 	columns[1].float64[v] = sum;
-	columns[2].float64[v] = closeness;
+	columns[2].float64[v] = emogi_closeness_of(n, others, sum);
 	columns[3].float64[v] = harmonic;
 }
 
@@ -188,14 +180,14 @@ static int
 look_ahead(Closeness *closeness, const EmogiGraph *against, bool *apart)
 {
 	const EmogiMsbfsResult *search = closeness->search;
-	const int	count = search_from(closeness, against, 0, FEW_HOPS);
+	const int	count = search_from(closeness, against, 0, EMOGI_CLOSENESS_FEW_HOPS);
 	uint64_t	nreached = 0;
 
-	if (count == 0 || search->nlevels <= FEW_HOPS)
+	if (count == 0 || search->nlevels <= EMOGI_CLOSENESS_FEW_HOPS)
 		return count;
 	for (int s = 0; s < count; s++)
 		nreached += search->nreached[s];
-	*apart = nreached / (uint64_t) count < closeness->graph->nvertices / FEW_SHARE;
+	*apart = emogi_closeness_is_apart(closeness->graph->nvertices, (uint64_t) count, nreached);
 	clear_totals(search->totals, closeness->graph->nvertices);
 	closeness->run.result->edges_traversed = 0;
 	return 0;

@@ -11,9 +11,7 @@
 #include "algorithms.h"
 #include "pull.h"
 
-#include <stdio.h>
-
-#define MOST_SQUARES 1e290		/* sums of squares up to this are numbers, and so are their parts */
+#include "contract/powers.h"
 
 typedef struct Eigen
 {
@@ -113,11 +111,8 @@ make_iteration(Eigen *eigen)
 	if (!emogi_pull_step(&eigen->pull, pull_sums, eigen))
 		return false;
 	squares = emogi_pull_total(eigen->squares, eigen->pull.nblocks);
-	if (!(squares <= MOST_SQUARES))
+	if (!emogi_eigenvector_squares_are_fine(squares, eigen->run.result, eigen->run.error))
 	{
-		snprintf(eigen->run.error->message, sizeof eigen->run.error->message,
-				 "the weights of edges add up to numbers whose squares, %g together, are out of range", squares);
-		eigen->run.result->refusal.kind = EMOGI_WEIGHTS_OUT_OF_RANGE;
 		emogi_job_fail(&eigen->run.job, EMOGI_BAD_INPUT);
 		return false;
 	}

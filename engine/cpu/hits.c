@@ -11,9 +11,7 @@
 #include "algorithms.h"
 #include "pull.h"
 
-#include <stdio.h>
-
-#define LEAST_TOTAL 1e-290		/* totals from this on, up to its inverse: shares of them are numbers then */
+#include "contract/powers.h"
 
 typedef struct Hits
 {
@@ -116,11 +114,8 @@ make_half(Hits *hits, EmogiPull *pull, const double *from, double *to)
 	if (!emogi_pull_step(pull, pull_sums, hits))
 		return false;
 	hits->total = emogi_pull_total(hits->totals, pull->nblocks);
-	if (hits->total != 0.0 && !(hits->total >= LEAST_TOTAL && hits->total <= 1.0 / LEAST_TOTAL))
+	if (!emogi_hits_total_is_fine(hits->total, hits->run.result, hits->run.error))
 	{
-		snprintf(hits->run.error->message, sizeof hits->run.error->message,
-				 "the weights of edges add up to %g, beyond what hubs and authorities can be divided by", hits->total);
-		hits->run.result->refusal.kind = EMOGI_WEIGHTS_OUT_OF_RANGE;
 		emogi_job_fail(&hits->run.job, EMOGI_BAD_INPUT);
 		return false;
 	}

@@ -19,16 +19,7 @@
 #include "algorithms.h"
 #include "pull.h"
 
-#include <float.h>
-#include <stdio.h>
-
-/* What a block of vertices has found in an iteration. */
-typedef struct Part
-{
-	double		most;			/* that was added to a vertex */
-	double		largest;		/* sum of a vertex */
-	bool		shrinks;		/* less was added somewhere than before */
-} Part;
+#include "contract/powers.h"
 
 typedef struct Katz
 {
@@ -40,8 +31,8 @@ typedef struct Katz
 	double	   *share;			/* [nvertices], alpha times what the last iteration has added */
 	double	   *next_share;		/* [nvertices] */
 	double	   *squares;		/* [nblocks], of sums as parts of the largest */
-	Part	   *parts;			/* [nblocks] */
-	Part		all;			/* of the last iteration */
+	EmogiKatzFound *parts;		/* [nblocks] */
+	EmogiKatzFound all;			/* of the last iteration */
 	double		rate;			/* proven: in the long run an iteration adds at most so many times what the one before did */
 } Katz;
 
@@ -68,7 +59,7 @@ start_sums(void *arg, int thread, int nthreads)
 typedef struct Block
 {
 	Katz	   *katz;
-	Part		part;
+	EmogiKatzFound part;
 } Block;
 
 /* Add the walks of one edge more that end at a vertex. */
@@ -106,40 +97,21 @@ pull_walks(void *arg, int thread, int nthreads)
 
 /* Let the next shares be the shares, and put together what the blocks have found. */
 static void
-close_iteration(Katz *katz, double beta)
+close_iteration(Katz *katz)
 {
-	EmogiResult *result = katz->run.result;
 	double	   *swap = katz->share;
 
 	katz->share = katz->next_share;
 	katz->next_share = swap;
-	katz->all = (Part) {0};
+	katz->all = (EmogiKatzFound) {0};
 	for (uint64_t b = 0; b < katz->pull.nblocks; b++)
 	{
-		const Part *part = &katz->parts[b];
+		const EmogiKatzFound *part = &katz->parts[b];
 
 		katz->all.most = part->most > katz->all.most ? part->most : katz->all.most;
 		katz->all.largest = part->largest > katz->all.largest ? part->largest : katz->all.largest;
 		katz->all.shrinks |= part->shrinks;
 	}
-	result->nlevels++;
-	result->change = fabs(beta) * katz->all.most;
-	if (katz->all.most <= DBL_MAX)
-		katz->rate = fmin(katz->rate, pow(katz->all.most, 1.0 / result->nlevels));
-}
-
-/* End the run without an answer; the caller says why in terms of its arguments. */
-static bool
-refuse(Katz *katz, EmogiRefusalKind kind)
-{
-	EmogiResult *result = katz->run.result;
-
-	result->refusal.kind = kind;
-	result->refusal.rate = katz->rate;
-	snprintf(katz->run.error->message, sizeof katz->run.error->message, "Katz centralities %s in %u iterations",
-			 kind == EMOGI_DIVERGES ? "grow without bound" : "have not converged", result->nlevels);
-	emogi_job_fail(&katz->run.job, EMOGI_BAD_INPUT);
-	return false;
 }
 
 /* Iterate until the change is below the tolerance; false when the job has stopped, or there is no answer. */
@@ -158,14 +130,12 @@ iterate(Katz *katz, const EmogiQuery *query)
 		katz->pull.values = katz->share;
 		if (!emogi_pull_step(&katz->pull, pull_walks, katz))
 			return false;
-		close_iteration(katz, query->beta);
+		close_iteration(katz);
 		result->edges_traversed += katz->pull.lists.nedges;
-		if (!(katz->all.largest <= DBL_MAX) || (!katz->all.shrinks && katz->rate >= 1.0))
-			return refuse(katz, EMOGI_DIVERGES);
-		if (katz->rate < 1.0 && result->change < query->tolerance)
-			return true;
-	} while (result->nlevels < query->max_iterations);
-	return (katz->rate < 1.0 && query->tolerance == 0.0) || refuse(katz, EMOGI_HAS_NOT_CONVERGED);
+	} while (!emogi_katz_ends(&katz->all, query, &katz->rate, result, katz->run.error));
+	if (result->refusal.kind != EMOGI_NOT_REFUSED)
+		emogi_job_fail(&katz->run.job, EMOGI_BAD_INPUT);
+	return result->refusal.kind == EMOGI_NOT_REFUSED;
 }
 
 /* Square the sums, as parts of the largest. */
@@ -227,7 +197,7 @@ emogi_cpu_katz(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query
 	katz.share = emogi_run_scratch(&katz.run, graph->nvertices, sizeof(double));
 	katz.next_share = emogi_run_scratch(&katz.run, graph->nvertices, sizeof(double));
 	katz.squares = emogi_run_scratch(&katz.run, katz.pull.nblocks, sizeof(double));
-	katz.parts = emogi_run_scratch(&katz.run, katz.pull.nblocks, sizeof(Part));
+	katz.parts = emogi_run_scratch(&katz.run, katz.pull.nblocks, sizeof(EmogiKatzFound));
 	if (!emogi_job_stopped(&katz.run.job) && graph->nvertices > 0 && iterate(&katz, query) && finish(&katz, query))
 		result->nreached = graph->nvertices;
 	return emogi_run_end(&katz.run);

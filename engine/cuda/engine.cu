@@ -189,6 +189,8 @@ load_kernels(const EmogiEngineState *state, EmogiError *error)
 	TRY(emogi_cuda_core_load(error));
 	TRY(emogi_cuda_cdlp_load(error));
 	TRY(emogi_cuda_betweenness_load(error));
+	TRY(emogi_cuda_closeness_load(error));
+	TRY(emogi_cuda_powers_load(error));
 	return emogi_cuda_similarity_load(error);
 }
 
@@ -275,6 +277,7 @@ answer_query(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery 
 	if (query->algorithm == EMOGI_SIMILARITY && query->pairs == NULL)
 		return emogi_device_fail(error, EMOGI_UNSUPPORTED, "there are no kernels for similarities without pairs", "%s", "emogi_similarity");
 	memset(&result->papers, 0, sizeof result->papers);
+	memset(&result->refusal, 0, sizeof result->refusal);
 	return emogi_run(state, algorithm, graph, query, result, control, error);
 }
 

@@ -242,6 +242,12 @@ emogi_segments_find(Run *run, const Target *array, uint64_t nsweeps, Cut *cut, E
 	return take_sums(run, cut, error);
 }
 
+bool
+emogi_segments_pay(uint64_t nsweeps)
+{
+	return nsweeps >= MIN_SWEEPS;
+}
+
 /* Choose the number of segments for values of so many bytes; 0 when it does not pay. */
 static uint32_t
 choose_segments(const Run *run, uint64_t value_bytes, uint64_t cache_bytes)
@@ -374,7 +380,7 @@ emogi_segments_make(Run *run, const Target *array, const Outline *outline, const
 	EmogiStatus status;
 
 	cut->nsegments = 0;
-	if (nsweeps < MIN_SWEEPS || run->graph.placement != EMOGI_PLACEMENT_DEVICE || outline->nchunks == 0 ||
+	if (!emogi_segments_pay(nsweeps) || run->graph.placement != EMOGI_PLACEMENT_DEVICE || outline->nchunks == 0 ||
 		use_kept(run, array, &nsegments) != NULL)	/* there is one, but no room for its sums */
 		return EMOGI_OK;
 	status = make_plan(run, outline, degrees, &survey, &nsegments, error);

@@ -33,6 +33,9 @@ typedef struct Cut
  */
 extern EmogiStatus emogi_segments_find(Run *run, const Target *array, uint64_t nsweeps, Cut *cut, EmogiError *error);
 
+/* Say whether there are sweeps enough for a Cut to pay. */
+extern bool emogi_segments_pay(uint64_t nsweeps);
+
 /*
  * Make a Cut, and keep it: when the Graph is placed in device memory, the values are too many for the cache, there are
  * sweeps enough to pay for it, and room without evicting anything. `outline` is that of the lists.

@@ -223,7 +223,7 @@ explain_cpu(const EmogiAlgorithmRow *row, EmogiReply *reply)
 
 /*
  * Run a Query where the caller wants it; `auto` falls back to the CPU on any trouble with the GPU, and what no GPU has is the CPU's
- * whatever the caller wants.
+ * whatever the caller wants. A Graph that has no answer has none on the CPU either.
  */
 static void
 run_query(Thread *thread)
@@ -242,7 +242,7 @@ run_query(Thread *thread)
 	if (work->on_gpu)
 	{
 		run_on_gpu(work);
-		if (reply->status == EMOGI_OK || reply->status == EMOGI_CANCELED ||
+		if (reply->status == EMOGI_OK || reply->status == EMOGI_CANCELED || reply->result.refusal.kind != EMOGI_NOT_REFUSED ||
 			(choice == EMOGI_ENGINE_CUDA && reply->status != EMOGI_UNSUPPORTED))
 			return;
 		explain_fallback(reply);

@@ -1,7 +1,7 @@
 /*
  * test_agree.c: the cuda engine's answers are the cpu engine's, for every algorithm, without weights and with those of
- * every kind: bit for bit for paths, components and counts up to 2^53, to 1e-9 for larger counts and for sums, each betweenness. Every
- * other Graph has an id, so that the engine keeps it from query to query.
+ * every kind: bit for bit for paths, components, closeness and counts up to 2^53, to 1e-9 for larger counts and for sums, each betweenness.
+ * What the one refuses, the other refuses. Every other Graph has an id, so that the engine keeps it from query to query.
  *
  * EMOGI_AGREE_GRAPHS random graphs (default 220) are made from seeds EMOGI_AGREE_SEED (default 1) and up;
  * EMOGI_AGREE_LARGE = 0 leaves out the fixed shapes and the large graphs, under which racecheck takes hours.
@@ -20,9 +20,13 @@
 #define MOST_SOURCES 300		/* of searches from all vertices; of larger graphs some are samples */
 #define SAMPLES 9
 #define MOST_PAIRS 200
-#define DEEP_LEVELS 254			/* above it the cuda engine leaves betweenness to the cpu engine */
+#define DEEP_LEVELS 254			/* above it the cuda engine leaves betweenness to the cpu engine, */
+#define FEW_LEVELS 64			/* and closeness: from samples that reach few vertices in so many hops, or where it takes more than */
+#define LEVEL_ENTRIES 40000		/* one more for so many list entries */
 #define DENSE_VERTICES 2200
 #define FINITE_KINDS 7			/* kinds of weights from this one on make infinities of sums */
+
+static uint64_t nrefused;		/* queries that the cpu engine has refused */
 
 /* Say whether an algorithm is to be asked for. */
 static bool
@@ -40,9 +44,44 @@ is_asked(EmogiAlgorithm algorithm)
 
 /* Say whether a query is one that the cuda engine leaves to the cpu engine, whose answer is given. */
 static bool
-is_left(const EmogiQuery *query, const EmogiResult *expected)
+is_left(const EmogiGraph *graph, const EmogiQuery *query, const EmogiResult *expected)
 {
-	return query->algorithm == EMOGI_BETWEENNESS && expected->nlevels > DEEP_LEVELS;
+	return (query->algorithm == EMOGI_BETWEENNESS && expected->nlevels > DEEP_LEVELS) ||
+		(query->algorithm == EMOGI_CLOSENESS && expected->nlevels > FEW_LEVELS + 1 + graph->forward.nedges / LEVEL_ENTRIES);
+}
+
+/* Say whether it is one that it may leave. */
+static bool
+may_be_left(const EmogiQuery *query, const EmogiResult *expected)
+{
+	return query->algorithm == EMOGI_CLOSENESS && query->samples > 0 && expected->nlevels > FEW_LEVELS;
+}
+
+/* Say whether KATZ has an answer or none, alike; where proof of it hangs on rounding, either may find it. */
+static bool
+refuse_alike(const Answer *answer, EmogiStatus status, const Answer *expected, EmogiStatus expected_status)
+{
+	const EmogiRefusal *refusal = status == EMOGI_BAD_INPUT ? &answer->result.refusal : &expected->result.refusal;
+
+	if (status == expected_status && answer->result.refusal.kind == expected->result.refusal.kind)
+		return fabs(answer->result.refusal.rate - expected->result.refusal.rate) <= 1e-9 * expected->result.refusal.rate ||
+			answer->result.nlevels != expected->result.nlevels;
+	return fabs(refusal->rate - 1.0) < 1e-9;
+}
+
+/* Ask again: sums are added in the same order each time, and so are the bits the same. */
+static void
+check_again(const char *name, const EmogiGraph *graph, const EmogiQuery *query, const Answer *first)
+{
+	const uint64_t n = graph->nvertices;
+	Answer		again = make_answer(n);
+	EmogiControl control = {0};
+	EmogiError	error;
+
+	CHECK(cuda->run(cuda_state, graph, query, &again.result, &control, &error) == EMOGI_OK &&
+		  memcmp(again.memory, first->memory, (n + 1) * 8 * EMOGI_MAX_COLUMNS) == 0 && again.result.nlevels == first->result.nlevels,
+		  "%s algorithm %d placement %d: another time other bits", name, query->algorithm, query->placement);
+	free(again.memory);
 }
 
 /* Ask one query of both engines, with the edges in either place. */
@@ -53,12 +92,15 @@ check_query(const char *name, const EmogiGraph *graph, EmogiQuery query)
 	Answer		expected;
 	EmogiControl control = {0};
 	EmogiError	error = {{0}, {0}};
+	EmogiStatus expected_status;
 
 	if (!is_asked(query.algorithm))
 		return;
 	expected = make_answer(n);
-	if (cpu->run(cpu_state, graph, &query, &expected.result, &control, &error) != EMOGI_OK)
+	expected_status = cpu->run(cpu_state, graph, &query, &expected.result, &control, &error);
+	if (expected_status != EMOGI_OK && (expected_status != EMOGI_BAD_INPUT || expected.result.refusal.kind == EMOGI_NOT_REFUSED))
 		abort();
+	nrefused += expected_status != EMOGI_OK;
 	for (int p = EMOGI_PLACEMENT_AUTO; p <= EMOGI_PLACEMENT_HYBRID; p++)
 	{
 		Answer		answer = make_answer(n);
@@ -67,9 +109,19 @@ check_query(const char *name, const EmogiGraph *graph, EmogiQuery query)
 
 		query.placement = (EmogiPlacement) p;
 		status = cuda->run(cuda_state, graph, &query, &answer.result, &control, &error);
-		if (is_left(&query, &expected.result))
+		if (is_left(graph, &query, &expected.result))
 		{
 			CHECK(status == EMOGI_UNSUPPORTED, "%s algorithm %d placement %d: status %d", name, query.algorithm, p, status);
+			free(answer.memory);
+			continue;
+		}
+		if (expected_status != EMOGI_OK || (query.algorithm == EMOGI_KATZ && status == EMOGI_BAD_INPUT) ||
+			(status == EMOGI_UNSUPPORTED && may_be_left(&query, &expected.result)))
+		{
+			CHECK(status == EMOGI_UNSUPPORTED || refuse_alike(&answer, status, &expected, expected_status),
+				  "%s algorithm %d placement %d alpha %.17g: status %d, not %d, refused %d at %.17g, not %d at %.17g", name, query.algorithm, p,
+				  query.alpha, status, expected_status, answer.result.refusal.kind, answer.result.refusal.rate, expected.result.refusal.kind,
+				  expected.result.refusal.rate);
 			free(answer.memory);
 			continue;
 		}
@@ -88,6 +140,8 @@ check_query(const char *name, const EmogiGraph *graph, EmogiQuery query)
 			  (answer.result.placement == EMOGI_PLACEMENT_HOST && p != EMOGI_PLACEMENT_DEVICE) ||
 			  (answer.result.placement == EMOGI_PLACEMENT_HYBRID && p == EMOGI_PLACEMENT_HYBRID),
 			  "%s algorithm %d placement %d was %d", name, query.algorithm, p, answer.result.placement);
+		if (query.algorithm == EMOGI_EIGENVECTOR || query.algorithm == EMOGI_KATZ || query.algorithm == EMOGI_HITS)
+			check_again(name, graph, &query, &answer);
 		free(answer.memory);
 	}
 	free(expected.memory);
@@ -144,6 +198,48 @@ check_paths(const char *name, const EmogiGraph *graph, uint64_t seed)
 	}
 }
 
+/* Get the most that a list of a Graph weighs. */
+static double
+heaviest_list(const EmogiGraph *graph, bool is_weighted)
+{
+	const EmogiWeightType type = is_weighted ? graph->weight_type : EMOGI_WEIGHT_NONE;
+	double		most = 1e-300;
+
+	for (uint64_t v = 0; v < graph->nvertices; v++)
+	{
+		double		weight = 0.0;
+
+		for (uint64_t i = graph->forward.offsets[v]; i < graph->forward.offsets[v + 1]; i++)
+			weight += emogi_weight(graph->forward.weights, type, i);
+		most = weight > most ? weight : most;
+	}
+	return most;
+}
+
+/* Ask for what powers of the matrix come to, with weights or without: of few iterations, of many to cut for, and for answers that there are not. */
+static void
+check_powers(const char *name, const EmogiGraph *graph, bool is_weighted, uint64_t seed)
+{
+	static const EmogiAlgorithm algorithms[] = {EMOGI_EIGENVECTOR, EMOGI_HITS, EMOGI_KATZ};
+	static const double alphas[] = {0.0, 0.3, 0.93, 1.7, 5.9};
+	static const double betas[] = {1.0, -2.5, 0.0, 1e200};
+	const double heaviest = heaviest_list(graph, is_weighted);
+	EmogiQuery	query = {.is_weighted = is_weighted, .normalized = seed % 2 == 0, .beta = betas[seed % 4]};
+
+	for (uint64_t i = 0; i < 2; i++)
+	{
+		query.max_iterations = i == 0 ? 1 + (int64_t) (seed % 3) : 12;
+		query.tolerance = seed % 3 == 0 ? 0.0 : 1e-5;
+		query.alpha = alphas[(seed + 2 * i) % 5] / heaviest;
+		for (int a = 0; a < 3; a++)
+		{
+			query.algorithm = algorithms[a];
+			if (suits(graph, query.algorithm))
+				check_query(name, graph, query);
+		}
+	}
+}
+
 /* Ask what is asked of the whole graph: few iterations where rounding grows with each. */
 static void
 check_sums(const char *name, const EmogiGraph *graph, int kind, uint64_t seed)
@@ -173,6 +269,13 @@ check_sums(const char *name, const EmogiGraph *graph, int kind, uint64_t seed)
 		if (!adds || kind < FINITE_KINDS)
 			check_query(name, graph, query);
 	}
+	query.samples = 0;
+	query.algorithm = EMOGI_CLOSENESS;
+	if (graph->nvertices <= MOST_SOURCES && suits(graph, EMOGI_CLOSENESS))
+		check_query(name, graph, query);
+	query.samples = 70;			/* more than are searched from together */
+	if (suits(graph, EMOGI_CLOSENESS))
+		check_query(name, graph, query);
 	if (kind == 0 && graph->nvertices > 0)
 		refused_check(name, cuda, cuda_state, graph);
 	free(values);
@@ -195,6 +298,9 @@ check_edges(const char *name, const EmogiEdges *edges, int kind, EmogiDirection 
 	check_paths(name, &built.graph, seed);
 	check_sums(name, &built.graph, kind, seed);
 	check_pairs(name, &built.graph, seed);
+	check_powers(name, &built.graph, false, seed);
+	if (kind > 0 && kind < FINITE_KINDS)
+		check_powers(name, &built.graph, true, seed);
 	CHECK(cuda->forget(cuda_state, built.graph.id) == 0, "%s was not forgotten", name);
 	check_nothing_held(name, 0);
 	emogi_built_graph_free(&built);
@@ -322,6 +428,7 @@ main(void)
 		check_large(EMOGI_URAND);
 		check_dense();
 	}
+	CHECK(nrefused > 0 || ngraphs < DEFAULT_GRAPHS || !is_asked(EMOGI_KATZ), "no query was refused");
 	close_both();
 	return check_report("test_agree");
 }

@@ -52,7 +52,8 @@ plain_query(const EmogiGraph *graph, EmogiAlgorithm algorithm, EmogiPlacement pl
 	for (uint64_t v = 0; v < graph->nvertices; v++)
 		values[v] = 0.5;
 	return (EmogiQuery) {.algorithm = algorithm, .placement = placement, .nsources = 1, .sources = &source,
-		.max_depth = -1, .max_distance = INFINITY, .damping = 0.85, .max_iterations = 1, .samples = 3, .values = values};
+		.max_depth = -1, .max_distance = INFINITY, .damping = 0.85, .alpha = 1e-6, .beta = 1.0,
+		.max_iterations = 1, .samples = 3, .values = values};
 }
 
 /* Overwrite what a run on a Graph that is kept must not read from the host any more. */

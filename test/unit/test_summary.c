@@ -375,10 +375,11 @@ check_answer(const char *name, const EmogiGraph *graph, const EmogiQuery *query,
 	Case		c = {.name = name, .row = emogi_algorithm_row(query->algorithm), .n = graph->nvertices, .full = &full.result};
 	EmogiControl control = {0};
 	EmogiError	error = {{0}, {0}};
+	const EmogiStatus status = asked->run(asked_state, graph, query, &full.result, &control, &error);
+	const bool	is_left = status == EMOGI_UNSUPPORTED && query->algorithm == EMOGI_CLOSENESS;	/* of a graph with many levels */
 
-	CHECK(asked->run(asked_state, graph, query, &full.result, &control, &error) == EMOGI_OK && !full.result.is_summarized,
-		  "%s, %s: %s (%s)", name, c.row->name, error.message, error.detail);
-	for (uint64_t i = 0; i < SUMMARIES && graph->nvertices > 0; i++)
+	CHECK(is_left || (status == EMOGI_OK && !full.result.is_summarized), "%s, %s: %s (%s)", name, c.row->name, error.message, error.detail);
+	for (uint64_t i = 0; i < SUMMARIES && graph->nvertices > 0 && !is_left; i++)
 		check_summary(&c, graph, *query, emogi_random(seed, 1000 + i));
 	free(full.memory);
 }

@@ -1,0 +1,85 @@
+/*
+ * powers.h: what iterations of EIGENVECTOR, HITS and KATZ may come to, alike in every engine: when they are over, and what is refused.
+ */
+#ifndef EMOGI_CONTRACT_POWERS_H
+#define EMOGI_CONTRACT_POWERS_H
+
+#include "engine.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+
+#define EMOGI_LEAST_TOTAL 1e-290	/* HITS: totals from this on, up to its inverse: shares of them are numbers then */
+#define EMOGI_MOST_SQUARES 1e290	/* EIGENVECTOR: sums of squares up to this are numbers, and so are their parts */
+
+/* What an iteration of KATZ has found. */
+typedef struct EmogiKatzFound
+{
+	double		most;			/* that was added to a vertex */
+	double		largest;		/* sum of a vertex */
+	bool		shrinks;		/* less was added somewhere than before */
+} EmogiKatzFound;
+
+/* Refuse a Query of KATZ; the caller's caller says why in terms of its arguments. */
+static inline void
+emogi_katz_refuse(EmogiResult *result, EmogiRefusalKind kind, double rate, EmogiError *error)
+{
+	result->refusal.kind = kind;
+	result->refusal.rate = rate;
+	error->detail[0] = '\0';
+	snprintf(error->message, sizeof error->message, "Katz centralities %s in %u iterations",
+			 kind == EMOGI_DIVERGES ? "grow without bound" : "have not converged", result->nlevels);
+}
+
+/*
+ * Count an iteration of KATZ. *rate: proven: in the long run an iteration adds at most so many times what the one before did; INFINITY at
+ * first. Get whether it was the last; result->refusal then says whether there is an answer.
+ */
+static inline bool
+emogi_katz_ends(const EmogiKatzFound *found, const EmogiQuery *query, double *rate, EmogiResult *result, EmogiError *error)
+{
+	result->nlevels++;
+	result->change = fabs(query->beta) * found->most;
+	if (found->most <= DBL_MAX)
+		*rate = fmin(*rate, pow(found->most, 1.0 / result->nlevels));
+	if (!(found->largest <= DBL_MAX) || (!found->shrinks && *rate >= 1.0))
+	{
+		emogi_katz_refuse(result, EMOGI_DIVERGES, *rate, error);
+		return true;
+	}
+	if (*rate < 1.0 && result->change < query->tolerance)
+		return true;
+	if (result->nlevels < query->max_iterations)
+		return false;
+	if (!(*rate < 1.0 && query->tolerance == 0.0))
+		emogi_katz_refuse(result, EMOGI_HAS_NOT_CONVERGED, *rate, error);
+	return true;
+}
+
+/* Say whether the sums of HITS can be divided by their total; refuse them if not. */
+static inline bool
+emogi_hits_total_is_fine(double total, EmogiResult *result, EmogiError *error)
+{
+	if (total == 0.0 || (total >= EMOGI_LEAST_TOTAL && total <= 1.0 / EMOGI_LEAST_TOTAL))
+		return true;
+	result->refusal.kind = EMOGI_WEIGHTS_OUT_OF_RANGE;
+	error->detail[0] = '\0';
+	snprintf(error->message, sizeof error->message, "the weights of edges add up to %g, beyond what hubs and authorities can be divided by", total);
+	return false;
+}
+
+/* Say the same of the squares of EIGENVECTOR's sums. */
+static inline bool
+emogi_eigenvector_squares_are_fine(double squares, EmogiResult *result, EmogiError *error)
+{
+	if (squares <= EMOGI_MOST_SQUARES)
+		return true;
+	result->refusal.kind = EMOGI_WEIGHTS_OUT_OF_RANGE;
+	error->detail[0] = '\0';
+	snprintf(error->message, sizeof error->message,
+			 "the weights of edges add up to numbers whose squares, %g together, are out of range", squares);
+	return false;
+}
+
+#endif							/* EMOGI_CONTRACT_POWERS_H */

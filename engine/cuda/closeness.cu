@@ -1,0 +1,304 @@
+/*
+ * closeness.cu: closeness, of searches from all vertices or from samples.
+ *
+ * Returns reached, farness, closeness and harmonic, [nvertices] each: what the table of algorithms says, bit for bit what the CPU does
+ * (engine/cpu/closeness.c).
+ *
+ * Method. 64 searches at a time share what they read [1]: a vertex has a word, and bit s of it belongs to source s. Level by level words are
+ * pushed along the lists of the frontier into `next`, or, where that is less work, gathered by what has not been reached by all, until it has
+ * them [1, 2]. A list that a vertex reads is read in lines, by eight lanes; lists above SLICE_LINES lines are cut into slices for any warp.
+ * Exactly: the vertices that each source enters are counted level by level. With samples the searches go against the edges, and those that have
+ * entered a vertex are counted there, level by level, 64 samples after 64 [3]. Counts are integers, and sums of 1 / hops are made in ascending
+ * order of hops, as on the CPU.
+ *
+ * Every level costs some launches and a look by the host. So a graph that has more levels than there is work for is left to the CPU, and so are
+ * samples whose searches share too little, for there the CPU makes them apart, and adds in another order.
+ *
+ * Device memory, for n vertices: 56n.
+ *
+ * Bytes of a level: 24 a vertex; pushing, the lists of the frontier and 8 to 16 at random for each entry; pulling, 8 of offsets a vertex, the lists
+ * as far as they are read, and 8 at random for each entry.
+ *
+ * [1] M. Then et al. The More the Merrier: Efficient Multi-Source Graph Traversal. PVLDB 8(4), 2014. Sections 3, 4.1.2, 4.2.
+ * [2] S. Beamer, K. Asanovic, D. Patterson. Direction-Optimizing Breadth-First Search. SC 2012. Section IV.
+ * [3] D. Eppstein, J. Wang. Fast Approximation of Centrality. J. Graph Algorithms and Applications 8(1), 2004. Section 4.
+ */
+#include <stdlib.h>
+
+#include "closeness.cuh"
+#include "contract/sample.h"
+
+/* Tuned. */
+#define LEAST_LEVELS 64			/* that a search is made of, if need be, and one more for */
+#define LEVEL_ENTRIES 40000		/* each so many list entries: with fewer a level is faster on the CPU */
+#define PUSH_COST 3				/* of a list entry pushed, against one pulled */
+
+static const void *const kernels[] = {
+	(const void *) closeness_pull_kernel, (const void *) closeness_push_kernel, (const void *) closeness_pull_slices_kernel,
+	(const void *) closeness_push_slices_kernel, (const void *) closeness_enter_slices_kernel, (const void *) closeness_enter_kernel,
+	(const void *) closeness_begin_kernel, (const void *) closeness_end_level_kernel, (const void *) closeness_write_kernel,
+	(const void *) closeness_estimate_kernel, (const void *) push_mark_sources_kernel
+};
+
+#define EDGE_KERNELS 4			/* of these, that read edges by blocks as many as fit */
+
+EmogiStatus
+emogi_cuda_closeness_load(EmogiError *error)
+{
+	return LOAD_KERNELS(kernels);
+}
+
+/* A run. */
+typedef struct Closeness
+{
+	Run		   *run;
+	const EmogiGraph *graph;
+	Searches	searches;
+	const uint32_t *sources;	/* [nsources], on the host; NULL = all vertices, in their order */
+	uint64_t	nsources;
+	uint64_t	nslices;		/* of long lists in a level, at most, or nearly so */
+	bool		next_dirty;		/* next is not all zero */
+} Closeness;
+
+/* Get the blocks of a kernel that has work for so many threads, at most `most`: of small graphs levels are short, and many. */
+static int
+count_blocks(int most, uint64_t nthreads)
+{
+	const uint64_t nblocks = nthreads / BLOCK_THREADS + 1;
+
+	return nblocks < (uint64_t) most ? (int) nblocks : most;
+}
+
+/* Push along the frontier's lists, and enter what was found. */
+static EmogiStatus
+push_level(Closeness *closeness, uint32_t level, EmogiError *error)
+{
+	Run		   *run = closeness->run;
+	const Searches &searches = closeness->searches;
+	cudaStream_t stream = run->state->stream;
+
+	if (closeness->next_dirty)
+		CUDA_TRY(cudaMemsetAsync(searches.next, 0, run->nvertices * sizeof(Word), stream));
+	CUDA_LAUNCH(closeness_push_kernel, count_blocks(run->nblocks, run->nvertices), BLOCK_THREADS, stream, searches, run->step);
+	CUDA_LAUNCH(closeness_push_slices_kernel, count_blocks(run->nblocks, WARP_LANES * closeness->nslices), BLOCK_THREADS, stream, searches, run->step);
+	CUDA_LAUNCH(closeness_enter_kernel, count_blocks(run->full_blocks, run->nvertices), BLOCK_THREADS, stream, searches, level, run->step);
+	closeness->next_dirty = false;
+	return EMOGI_OK;
+}
+
+/* Make a level by looking back. */
+static EmogiStatus
+pull_level(Closeness *closeness, uint32_t level, EmogiError *error)
+{
+	Run		   *run = closeness->run;
+	const Searches &searches = closeness->searches;
+	cudaStream_t stream = run->state->stream;
+
+	CUDA_LAUNCH(closeness_pull_kernel, count_blocks(run->nblocks, run->nvertices), BLOCK_THREADS, stream, searches, level, run->step);
+	CUDA_LAUNCH(closeness_pull_slices_kernel, count_blocks(run->nblocks, WARP_LANES * closeness->nslices), BLOCK_THREADS, stream, searches, run->step);
+	CUDA_LAUNCH(closeness_enter_slices_kernel, count_blocks(run->full_blocks, closeness->nslices), BLOCK_THREADS, stream, searches, level, run->step);
+	closeness->next_dirty = true;
+	return EMOGI_OK;
+}
+
+/* Make a level, the way that is less work, the first by pushing; *last: what the level before came to, then what this one has. */
+static EmogiStatus
+make_level(Closeness *closeness, uint32_t level, Level *last, EmogiError *error)
+{
+	Run		   *run = closeness->run;
+	Searches   *searches = &closeness->searches;
+	Word	   *swap = searches->front;
+
+	if (level > 1 && last->open_edges < last->edges * PUSH_COST)
+		TRY(pull_level(closeness, level, error));
+	else
+		TRY(push_level(closeness, level, error));
+	CUDA_LAUNCH(closeness_end_level_kernel, 1, SOURCES, run->state->stream, *searches, level, run->step);
+	searches->front = searches->next;
+	searches->next = swap;
+	CUDA_TRY(cudaMemcpyAsync(run->state->mailbox, searches->told, sizeof *last, cudaMemcpyDeviceToHost, run->state->stream));
+	TRY(emogi_cuda_wait(run->state, run->control, error));
+	*last = *(const Level *) run->state->mailbox;
+	return EMOGI_OK;
+}
+
+/* Say whether a search with more to come is left to the CPU after a level. */
+static EmogiStatus
+check_depth(const Closeness *closeness, bool is_first, uint32_t level, uint64_t nsources, uint64_t nreached, EmogiError *error)
+{
+	if (closeness->sources != NULL && is_first && level == EMOGI_CLOSENESS_FEW_HOPS &&
+		emogi_closeness_is_apart(closeness->run->nvertices, nsources, nreached))
+		return emogi_device_fail(error, EMOGI_UNSUPPORTED, "searches from samples so far from each other are faster on the CPU",
+								 "in %u hops %llu of them reach %llu vertices each", level, (unsigned long long) nsources,
+								 (unsigned long long) (nreached / nsources));
+	if (level > LEAST_LEVELS + closeness->graph->forward.nedges / LEVEL_ENTRIES)
+		return emogi_device_fail(error, EMOGI_UNSUPPORTED, "searches so deep for so few edges are faster on the CPU", "%u hops or more", level);
+	return EMOGI_OK;
+}
+
+/* Choose the sources of a batch and enter them. */
+static EmogiStatus
+begin_batch(Closeness *closeness, uint64_t first, uint64_t nsources, EmogiError *error)
+{
+	Run		   *run = closeness->run;
+	Searches   *searches = &closeness->searches;
+	uint32_t	sources[SOURCES];
+	cudaStream_t stream = run->state->stream;
+
+	for (uint64_t s = 0; s < nsources; s++)
+		sources[s] = closeness->sources != NULL ? closeness->sources[first + s] : (uint32_t) (first + s);
+	TRY(emogi_run_send(run, searches->sources, sources, nsources * sizeof *sources, error));
+	CUDA_TRY(cudaMemsetAsync(searches->seen, 0, run->nvertices * sizeof(Word), stream));
+	CUDA_TRY(cudaMemsetAsync(searches->front, 0, run->nvertices * sizeof(Word), stream));
+	closeness->next_dirty = true;
+	TRY(emogi_run_begin_step(run, error));
+	CUDA_LAUNCH(closeness_begin_kernel, 1, SOURCES, stream, *searches, (uint32_t) nsources);
+	return EMOGI_OK;
+}
+
+/* Search from a batch of sources. */
+static EmogiStatus
+run_batch(Closeness *closeness, uint64_t first, uint64_t nsources, EmogiResult *result, EmogiError *error)
+{
+	Run		   *run = closeness->run;
+	uint64_t	nreached = nsources;
+	uint32_t	level = 0;
+	Level		last;
+
+	TRY(begin_batch(closeness, first, nsources, error));
+	do
+	{
+		run->control->level = ++level;
+		TRY(make_level(closeness, level, &last, error));
+		nreached += last.entered;
+		if (last.vertices > 0 && level + 1 > result->nlevels)
+			result->nlevels = level + 1;
+		if (last.vertices > 0)
+			TRY(check_depth(closeness, first == 0, level, nsources, nreached, error));
+	} while (last.edges > 0 && last.open_edges > 0);
+	if (closeness->searches.counts != NULL)
+		CUDA_LAUNCH(closeness_write_kernel, 1, SOURCES, run->state->stream, closeness->searches, (uint32_t) nsources);
+	return EMOGI_OK;
+}
+
+/* Turn what was added up of the samples into estimates. */
+static EmogiStatus
+estimate(const Closeness *closeness, EmogiError *error)
+{
+	Run		   *run = closeness->run;
+	const Searches &searches = closeness->searches;
+	cudaStream_t stream = run->state->stream;
+	uint32_t   *samples = (uint32_t *) searches.front;	/* nobody reads words any more */
+	uint32_t   *vertices = (uint32_t *) searches.next;
+
+	TRY(emogi_run_send(run, vertices, closeness->sources, closeness->nsources * sizeof *vertices, error));
+	CUDA_TRY(cudaMemsetAsync(samples, 0, run->nwords * sizeof *samples, stream));
+	CUDA_LAUNCH(push_mark_sources_kernel, run->full_blocks, BLOCK_THREADS, stream, vertices, closeness->nsources, samples);
+	CUDA_LAUNCH(closeness_estimate_kernel, run->full_blocks, BLOCK_THREADS, stream, searches, samples, closeness->nsources);
+	return EMOGI_OK;
+}
+
+/* Take all device memory but the Graph's. */
+static EmogiStatus
+take_arrays(Closeness *closeness, EmogiError *error)
+{
+	Searches   *searches = &closeness->searches;
+	DeviceMemory *memory = &closeness->run->memory;
+	const uint64_t n = closeness->run->nvertices;
+
+	searches->nvertices = n;
+	TRY(take_array(memory, &searches->seen, n, "words of searches", error));
+	TRY(take_array(memory, &searches->front, n, "words of searches", error));
+	TRY(take_array(memory, &searches->next, n, "words of searches", error));
+	TRY(take_array(memory, &searches->reached, n, "vertices reached", error));
+	TRY(take_array(memory, &searches->farness, n, "farness", error));
+	TRY(take_array(memory, &searches->closeness, n, "closeness", error));
+	TRY(take_array(memory, &searches->harmonic, n, "harmonic closeness", error));
+	TRY(take_array(memory, &searches->now, 2, "levels", error));
+	TRY(take_array(memory, &searches->sources, SOURCES, "sources", error));
+	searches->told = searches->now + 1;
+	if (closeness->sources != NULL)
+		return EMOGI_OK;
+	TRY(take_array(memory, &searches->counts, SOURCES, "counts of a level", error));
+	return take_array(memory, &searches->sums, 1, "sums of a batch", error);
+}
+
+/* Search from all sources. */
+static EmogiStatus
+search_all(Closeness *closeness, EmogiResult *result, EmogiError *error)
+{
+	Run		   *run = closeness->run;
+	Searches   *searches = &closeness->searches;
+	const uint64_t bytes = run->nvertices * sizeof *searches->reached;
+
+	if (closeness->sources != NULL)
+	{
+		CUDA_TRY(cudaMemsetAsync(searches->reached, 0, bytes, run->state->stream));
+		CUDA_TRY(cudaMemsetAsync(searches->farness, 0, bytes, run->state->stream));
+		CUDA_TRY(cudaMemsetAsync(searches->harmonic, 0, bytes, run->state->stream));
+	}
+	result->nlevels = 1;
+	run->control->total = closeness->nsources;
+	for (uint64_t first = 0; first < closeness->nsources; first += SOURCES)
+	{
+		const uint64_t left = closeness->nsources - first;
+
+		run->control->done = first;
+		if (run->control->cancel)
+			return EMOGI_CANCELED;
+		TRY(run_batch(closeness, first, left < SOURCES ? left : SOURCES, result, error));
+	}
+	return closeness->sources != NULL ? estimate(closeness, error) : EMOGI_OK;
+}
+
+/* Place the Graph, search, and give the answer. */
+static EmogiStatus
+run_closeness(Closeness *closeness, const EmogiQuery *query, EmogiResult *result, EmogiError *error)
+{
+	Run		   *run = closeness->run;
+	Searches   *searches = &closeness->searches;
+	const bool	turns = closeness->sources != NULL;
+	const Counters *counters;
+
+	TRY(take_arrays(closeness, error));
+	TRY(emogi_run_place(run, closeness->graph, query, PLACE_BACKWARD_SURELY, kernels, EDGE_KERNELS, sizeof(Target), error));
+	searches->along = turns ? run->graph.backward : run->graph.forward;
+	searches->against = turns ? run->graph.forward : run->graph.backward;
+	TRY(emogi_run_start_clock(run, error));
+	TRY(search_all(closeness, result, error));
+	TRY(emogi_run_stop_clock(run, result, error));
+	TRY(emogi_run_read(run, &counters, error));
+	emogi_run_account(run, counters, result);
+	result->nreached = run->nvertices;
+	TRY(emogi_run_give(run, query, result, 0, searches->reached, error));
+	TRY(emogi_run_give(run, query, result, 1, searches->farness, error));
+	TRY(emogi_run_give(run, query, result, 2, searches->closeness, error));
+	return emogi_run_give(run, query, result, 3, searches->harmonic, error);
+}
+
+EmogiStatus
+emogi_cuda_closeness(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiError *error)
+{
+	Closeness	closeness = {};
+	uint32_t   *samples = NULL;
+	EmogiStatus status;
+
+	closeness.run = run;
+	closeness.graph = graph;
+	closeness.nsources = emogi_sample_count(run->nvertices, query);
+	closeness.nslices = graph->forward.nedges / (SLICE_LINES * ENTRIES / 2);
+	if (emogi_sample_is_partial(run->nvertices, query))
+	{
+		const bool	fails = run->control->fail_allocation == 1; /* for a test; it is the only one of a run */
+
+		samples = fails ? NULL : (uint32_t *) malloc(closeness.nsources * sizeof *samples);
+		if (samples == NULL)
+			return emogi_device_fail(error, EMOGI_NO_MEMORY, "out of memory", "%llu samples", (unsigned long long) closeness.nsources);
+		emogi_sample_choose(run->nvertices, closeness.nsources, query->seed, samples);
+	}
+	closeness.sources = samples;
+	status = run_closeness(&closeness, query, result, error);
+	(void) cudaStreamSynchronize(run->state->stream);	/* a copy may be on its way from `samples` */
+	free(samples);
+	return status;
+}
