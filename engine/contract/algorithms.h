@@ -329,7 +329,7 @@ typedef struct EmogiResultColumn
 		  ({EMOGI_SOURCES, 0}, {EMOGI_LENGTH, 80}, {EMOGI_WALKS, 1}, {EMOGI_RETURN, 1}, {EMOGI_IN_OUT, 1}, {EMOGI_SEED, 0}, \
 		   {EMOGI_DIRECTION, EMOGI_OUT}, {EMOGI_WEIGHTED, 0}), \
 		  ({"vertex", EMOGI_VERTEX, EMOGI_NO_VERTEX})) \
-	OTHER(SPANNING_FOREST, spanning_forest, spanning_forest, none, none, spanning_forest, \
+	OTHER(SPANNING_FOREST, spanning_forest, spanning_forest, spanning_forest, none, spanning_forest, \
 		  EMOGI_LISTS_BOTH_WAYS, EMOGI_WEIGHTS_FACTORS, EMOGI_IS_EDGES, \
 		  ({EMOGI_MAXIMUM, 0}), \
 		  ({"parent", EMOGI_VERTEX, EMOGI_NO_VERTEX}, {"weight", EMOGI_FLOAT64, NAN})) \

@@ -189,6 +189,7 @@ load_kernels(const EmogiEngineState *state, EmogiError *error)
 	TRY(emogi_cuda_core_load(error));
 	TRY(emogi_cuda_cdlp_load(error));
 	TRY(emogi_cuda_betweenness_load(error));
+	TRY(emogi_cuda_spanning_forest_load(error));
 	return emogi_cuda_similarity_load(error);
 }
 
