@@ -55,7 +55,8 @@ EMOGI_ALGORITHMS(NAME_OF, NAME_OF, NAME_OF)
 "  --trials N                runs of each source (1)\n"
 "  --iterations N            of algorithms that iterate, at most (20)\n"
 "  --samples N               closeness, betweenness: searches from so many vertices; 0: from all (4)\n"
-"  --pairs N                 similarity: of so many random pairs of vertices, at most as many as there are vertices (1048576)\n"
+"  --pairs N                 similarity: of so many random pairs of vertices, at most as many as there are vertices (1048576);\n"
+"                            0: the ten vertices most like each\n"
 "  --tolerance X             below which change they stop (0.0001)\n"
 "  --alpha X                 katz: what an edge more counts (1e-6)\n"
 "  --distance X              pagerank: as many iterations as bring the ranks within an L1 distance of X from a reference\n"
@@ -348,7 +349,7 @@ take_run_option(EmogiBenchOptions *options, int option, const char *text)
 			options->samples = (int64_t) parse_number("samples", text, 0, 1000000000);
 			return true;
 		case OPTION_PAIRS:
-			options->npairs = parse_number("pairs", text, 1, 1000000000);
+			options->npairs = parse_number("pairs", text, 0, 1000000000);
 			return true;
 		case 'x':
 			options->tolerance = parse_real("tolerance", text);

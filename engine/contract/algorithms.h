@@ -333,15 +333,15 @@ typedef struct EmogiResultColumn
 		  EMOGI_LISTS_BOTH_WAYS, EMOGI_WEIGHTS_FACTORS, EMOGI_IS_EDGES, \
 		  ({EMOGI_MAXIMUM, 0}), \
 		  ({"parent", EMOGI_VERTEX, EMOGI_NO_VERTEX}, {"weight", EMOGI_FLOAT64, NAN})) \
-	OTHER(BRIDGES, bridges, blocks, none, none, blocks, \
+	OTHER(BRIDGES, bridges, blocks, blocks, none, blocks, \
 		  EMOGI_LISTS_BOTH_WAYS, EMOGI_WEIGHTS_UNUSED, EMOGI_IS_EDGES, \
 		  ({EMOGI_NO_PARAMETER, 0}), \
 		  ({"other", EMOGI_VERTEX, EMOGI_NO_VERTEX})) \
-	OTHER(ARTICULATION_POINTS, articulation_points, blocks, none, none, blocks, \
+	OTHER(ARTICULATION_POINTS, articulation_points, blocks, blocks, none, blocks, \
 		  EMOGI_LISTS_BOTH_WAYS, EMOGI_WEIGHTS_UNUSED, 0, \
 		  ({EMOGI_NO_PARAMETER, 0}), \
 		  ({"components", EMOGI_INT64, 0})) \
-	OTHER(BICONNECTED, biconnected, blocks, none, none, blocks, \
+	OTHER(BICONNECTED, biconnected, blocks, blocks, none, blocks, \
 		  EMOGI_LISTS_BOTH_WAYS, EMOGI_WEIGHTS_UNUSED, EMOGI_IS_BLOCKS, \
 		  ({EMOGI_NO_PARAMETER, 0}), \
 		  ({"component", EMOGI_INT64, -1}, {"parent", EMOGI_VERTEX, EMOGI_NO_VERTEX})) \

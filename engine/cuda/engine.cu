@@ -190,6 +190,7 @@ load_kernels(const EmogiEngineState *state, EmogiError *error)
 	TRY(emogi_cuda_cdlp_load(error));
 	TRY(emogi_cuda_betweenness_load(error));
 	TRY(emogi_cuda_spanning_forest_load(error));
+	TRY(emogi_cuda_blocks_load(error));
 	return emogi_cuda_similarity_load(error);
 }
 
@@ -273,8 +274,6 @@ answer_query(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery 
 	if (query->algorithm == EMOGI_PAGERANK && (query->leap != NULL || query->is_weighted))
 		return emogi_device_fail(error, EMOGI_UNSUPPORTED, "there are no kernels for ranks with weights or proportions of leaps", "%s",
 								 "emogi_pagerank");
-	if (query->algorithm == EMOGI_SIMILARITY && query->pairs == NULL)
-		return emogi_device_fail(error, EMOGI_UNSUPPORTED, "there are no kernels for similarities without pairs", "%s", "emogi_similarity");
 	memset(&result->papers, 0, sizeof result->papers);
 	return emogi_run(state, algorithm, graph, query, result, control, error);
 }

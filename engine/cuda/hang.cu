@@ -221,14 +221,14 @@ emogi_hang_open(Run *run, Hanging *hanging, EmogiError *error)
 	if (n > MOST_VERTICES)
 		return emogi_device_fail(error, EMOGI_UNSUPPORTED, "the graph has more vertices than the GPU makes trees of", "%llu vertices",
 								 (unsigned long long) n);
-	TRY(take_array(&run->memory, &hanging->start, n + 1 + count_tiles(n + 1), "beginnings of arcs", error));
-	TRY(take_array(&run->memory, &hanging->arcs, n, "arcs of edges", error));
-	TRY(take_array(&run->memory, &hanging->least, n, "smallest vertices", error));
-	TRY(take_array(&run->memory, &hanging->node, 2 * n, "tours", error));
-	TRY(take_array(&run->memory, &hanging->first, most_parts(n), "beginnings of parts", error));
-	TRY(take_array(&run->memory, &hanging->chain, most_parts(n), "parts of tours", error));
-	TRY(take_array(&run->memory, &hanging->number, HANG_NUMBERS, "numbers of parts", error));
+	TRY(take_array(&run->memory, &hanging->node, 3 * n + most_parts(n), "tours", error));
+	TRY(take_array(&run->memory, &hanging->start, 2 * n + 1 + count_tiles(n + 1) + most_parts(n) + HANG_NUMBERS, "arcs", error));
+	hanging->chain = hanging->node + 2 * n;
+	hanging->arcs = (uint2 *) (hanging->chain + most_parts(n));
 	hanging->tile = hanging->start + n + 1;
+	hanging->least = hanging->tile + count_tiles(n + 1);
+	hanging->first = hanging->least + n;
+	hanging->number = hanging->first + most_parts(n);
 	return EMOGI_OK;
 }
 

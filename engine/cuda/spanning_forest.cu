@@ -42,7 +42,7 @@ typedef struct Growth
 	uint32_t   *link;			/* [nvertices], of such a vertex: that of another tree which this one joins, or itself */
 	uint32_t   *open;			/* bitmap: may have an edge out of its tree */
 	uint32_t   *marked;			/* bitmap: has to look for one */
-	uint32_t   *giant;			/* the tree that takes no edge, EMOGI_NO_VERTEX = all do */
+	uint32_t   *giant;			/* [1], the tree that takes no edge, EMOGI_NO_VERTEX = all do */
 } Growth;
 
 /* Say whether a rank has 64 bits. */
@@ -514,21 +514,21 @@ join_all(Run *run, const Growth *growth, uint64_t *njoined, EmogiResult *result,
 
 /* Take the arrays. */
 static EmogiStatus
-take_arrays(Run *run, const EmogiGraph *graph, Growth *growth, EmogiError *error)
+take_arrays(Run *run, bool is_wide, Growth *growth, EmogiError *error)
 {
 	const uint64_t n = run->nvertices;
 
 	growth->nvertices = n;
-	TRY(take_array(&run->memory, &growth->tree, n, "trees", error));
-	TRY(take_array(&run->memory, &growth->best, n, "first edges", error));
-	if (graph->weight_type == EMOGI_WEIGHT_F64)
-		TRY(take_array(&run->memory, &growth->target, n, "ends of first edges", error));
-	TRY(take_array(&run->memory, &growth->rank, n, "weights of the forest's edges", error));
-	TRY(take_array(&run->memory, &growth->edge, n, "edges of the forest", error));
-	TRY(take_array(&run->memory, &growth->link, n, "links between trees", error));
-	TRY(take_array(&run->memory, &growth->open, 2 * run->nwords, "bitmaps of vertices", error));
+	TRY(take_array(&run->memory, &growth->best, 3 * n, "edges of the forest", error));
+	TRY(take_array(&run->memory, &growth->tree, (is_wide ? 3 : 2) * n, "trees", error));
+	TRY(take_array(&run->memory, &growth->open, 2 * run->nwords + 1, "bitmaps of vertices", error));
+	growth->rank = growth->best + n;
+	growth->edge = growth->rank + n;
+	growth->link = growth->tree + n;
+	growth->target = is_wide ? growth->link + n : NULL;
 	growth->marked = growth->open + run->nwords;
-	return take_array(&run->memory, &growth->giant, 1, "giant tree", error);
+	growth->giant = growth->marked + run->nwords;
+	return EMOGI_OK;
 }
 
 /* Find the forest, and hang it up. */
@@ -560,7 +560,7 @@ emogi_cuda_spanning_forest(Run *run, const EmogiGraph *graph, const EmogiQuery *
 	double	   *weight;
 
 	growth.maximum = query->maximum;
-	TRY(take_arrays(run, graph, &growth, error));
+	TRY(take_arrays(run, graph->weight_type == EMOGI_WEIGHT_F64, &growth, error));
 	TRY(emogi_hang_open(run, &hanging, error));
 	TRY(take_array(&run->memory, &parent, run->nvertices, "parents", error));
 	TRY(take_array(&run->memory, &weight, run->nvertices, "weights", error));

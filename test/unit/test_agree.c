@@ -20,6 +20,9 @@
 #define MOST_SOURCES 300		/* of searches from all vertices; of larger graphs some are samples */
 #define SAMPLES 9
 #define MOST_PAIRS 200
+#define MOST_LOOKED 100000000	/* entries two steps away */
+#define HUBS 40
+#define HUB_VERTICES 6000		/* that lead to hubs: more than a table has room for */
 #define DEEP_LEVELS 254			/* above it the cuda engine leaves betweenness to the cpu engine */
 #define DENSE_VERTICES 2200
 #define FINITE_KINDS 7			/* kinds of weights from this one on make infinities of sums */
@@ -118,6 +121,24 @@ check_pairs(const char *name, const EmogiGraph *graph, uint64_t seed)
 	}
 }
 
+/* Ask for the vertices most like each: few and many, of graphs that take the cpu engine moments. */
+static void
+check_alike(const char *name, const EmogiGraph *graph, uint64_t seed)
+{
+	static const int64_t most[] = {1, 3, 10, 70, 300};
+	const EmogiAdjacency *lists = &graph->forward;
+	EmogiQuery	query = {.algorithm = EMOGI_SIMILARITY, .top_k = most[seed % 5], .measure = (EmogiMeasure) (seed % 3)};
+	uint64_t	nlooked = 0;
+
+	if (graph->nvertices == 0 || graph->backward.offsets == NULL)
+		return;
+	for (uint64_t e = 0; e < lists->nedges; e++)
+		nlooked += graph->backward.offsets[lists->targets[e] + UINT64_C(1)] - graph->backward.offsets[lists->targets[e]];
+	query.cutoff = (double) (emogi_random(seed, 402) % 3) / 8.0;
+	if (nlooked <= MOST_LOOKED)
+		check_query(name, graph, query);
+}
+
 /* Ask of the algorithms that start from sources. */
 static void
 check_paths(const char *name, const EmogiGraph *graph, uint64_t seed)
@@ -195,6 +216,7 @@ check_edges(const char *name, const EmogiEdges *edges, int kind, EmogiDirection 
 	check_paths(name, &built.graph, seed);
 	check_sums(name, &built.graph, kind, seed);
 	check_pairs(name, &built.graph, seed);
+	check_alike(name, &built.graph, seed);
 	CHECK(cuda->forget(cuda_state, built.graph.id) == 0, "%s was not forgotten", name);
 	check_nothing_held(name, 0);
 	emogi_built_graph_free(&built);
@@ -294,6 +316,29 @@ check_dense(void)
 	free(edges);
 }
 
+/* Ask how alike the vertices are that lead to few hubs, half of them to one. */
+static void
+check_hubs(void)
+{
+	EmogiEdge  *edges = naive_alloc(3 * HUB_VERTICES, sizeof(EmogiEdge));
+	EmogiBuiltGraph built;
+	EmogiControl control = {0};
+	EmogiError	error;
+	EmogiEdgeSet set;
+
+	for (uint64_t i = 0; i < 3 * HUB_VERTICES; i++)
+		edges[i] = (EmogiEdge) {HUBS + (int64_t) (i / 3), emogi_random(13, i) % 4 < 2 ? 0 : (int64_t) (emogi_random(14, i) % HUBS)};
+	if (!emogi_edge_set_fill(&set, edges, 3 * HUB_VERTICES, EMOGI_CHUNK_EDGES) ||
+		emogi_build_graph(emogi_cpu_engine_pool(cpu_state), &set.edges, EMOGI_OUT, true, &built, &control, &error) != EMOGI_OK)
+		abort();
+	for (uint64_t seed = 0; seed < 5; seed++)
+		check_alike("hubs", &built.graph, seed);
+	check_nothing_held("hubs", 0);
+	emogi_edge_set_free(&set);
+	emogi_built_graph_free(&built);
+	free(edges);
+}
+
 int
 main(void)
 {
@@ -322,6 +367,8 @@ main(void)
 		check_large(EMOGI_URAND);
 		check_dense();
 	}
+	if (ngraphs > 0)
+		check_hubs();
 	close_both();
 	return check_report("test_agree");
 }
