@@ -8,6 +8,7 @@
 #include <math.h>
 
 #define TOP_K 10				/* vertices, of similarities without pairs */
+#define WALK_LENGTH 80
 #define DAMPING 0.85
 
 /* Choose the sources. */
@@ -46,7 +47,10 @@ choose_pairs(EmogiBench *bench)
 static size_t
 answer_bytes(const EmogiBench *bench)
 {
-	return bench->built.graph.nvertices * sizeof(double) * (bench->options.npairs == 0 ? TOP_K : 1);
+	const size_t walks = (size_t) bench->options.nwalks * (WALK_LENGTH + 1) * sizeof(uint32_t);
+	const size_t bytes = bench->built.graph.nvertices * sizeof(double) * (bench->options.npairs == 0 ? TOP_K : 1);
+
+	return bytes > walks ? bytes : walks;
 }
 
 /* Make the Graph, the sources, the pairs, and room for start values and answers. */
@@ -136,8 +140,9 @@ run_engine(EmogiBench *bench, bool cuda)
 	}
 	series.query = (EmogiQuery) {.nsources = 1, .sources = bench->sources, .max_depth = -1, .max_distance = (double) INFINITY,
 		.damping = DAMPING, .alpha = options->alpha, .beta = 1.0, .max_iterations = options->max_iterations, .tolerance = options->tolerance,
-		.samples = options->samples, .resolution = 1.0, .theta = 0.01, .seed = options->seed, .normalized = true, .top_k = TOP_K, .npairs = bench->npairs, .pairs = bench->pairs,
-		.values = bench->values};
+		.samples = options->samples, .resolution = 1.0, .theta = 0.01, .seed = options->seed, .normalized = true,
+		.top_k = TOP_K, .length = WALK_LENGTH, .walks = options->nwalks, .return_parameter = 1.0, .in_out_parameter = options->in_out, .npairs = bench->npairs,
+		.pairs = bench->pairs, .values = bench->values};
 	for (int p = 0; p < (cuda ? options->nplacements : 1); p++)
 		run_placement(bench, &series, cuda ? options->placements[p] : EMOGI_PLACEMENT_AUTO,
 					  options->cached ? (uint64_t) p + 1 : 0);

@@ -191,6 +191,7 @@ load_kernels(const EmogiEngineState *state, EmogiError *error)
 	TRY(emogi_cuda_betweenness_load(error));
 	TRY(emogi_cuda_spanning_forest_load(error));
 	TRY(emogi_cuda_blocks_load(error));
+	TRY(emogi_cuda_random_walk_load(error));
 	return emogi_cuda_similarity_load(error);
 }
 

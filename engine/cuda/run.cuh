@@ -103,6 +103,8 @@ extern EmogiStatus emogi_cuda_spanning_forest(Run *run, const EmogiGraph *graph,
 											  EmogiError *error);
 extern EmogiStatus emogi_cuda_blocks(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
 									 EmogiError *error);
+extern EmogiStatus emogi_cuda_random_walk(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+										  EmogiError *error);
 extern EmogiStatus emogi_cuda_bfs_load(EmogiError *error);
 extern EmogiStatus emogi_cuda_path_load(EmogiError *error);
 extern EmogiStatus emogi_cuda_ssnsp_load(EmogiError *error);
@@ -117,6 +119,7 @@ extern EmogiStatus emogi_cuda_similarity_load(EmogiError *error);
 extern EmogiStatus emogi_cuda_betweenness_load(EmogiError *error);
 extern EmogiStatus emogi_cuda_spanning_forest_load(EmogiError *error);
 extern EmogiStatus emogi_cuda_blocks_load(EmogiError *error);
+extern EmogiStatus emogi_cuda_random_walk_load(EmogiError *error);
 
 /*
  * BFS that leaves the levels on the device: (*level)[nvertices], taken from run->memory. Places the Graph, after all
