@@ -5,13 +5,13 @@
  * EMOGI_NO_VERTEX and 0 beyond those that share a neighbour and reach the cutoff.
  *
  * Method. A block takes a vertex. Its warps take a neighbour each, and count what that one's list over the transpose leads to: in a hash
- * table in shared memory, or where there may be more than TABLE_MOST vertices, in a row of device memory as long as the graph
- * has vertices, of which it is known what was touched. Then the counted are gone through, 256 at a time; what comes before the last of the
- * best so far is collected, and when there is no room for more, the best are taken out of these, one after the other. A neighbour with a
+ * table in shared memory, of one of three sizes, or where that has no room for all there may be, in a row of device memory as long as the
+ * graph has vertices, of which it is known what was touched. Then the counted are gone through, 256 at a time; what comes before the last of
+ * the best so far is collected, and now and then one warp takes the best out of these, one after the other. A neighbour with a
  * long list is left for the whole block. Counts are of whole numbers, and the order is strict, so the answer does not depend on the
  * order of the work; the division is that of the CPU engine, bit for bit.
  *
- * Device memory, for n vertices: 8.2n, 12n top_k for the answer, and for each block that takes vertices of many 8n.
+ * Device memory, for n vertices: 20.2n, 12n top_k for the answer, and for each block that takes vertices of many 8n.
  *
  * Bytes: of every vertex the list, and 16 of offsets and the list of every neighbour over the transpose; an operation in shared memory
  * for each entry of these, or 4 at random in device memory; 4 at random for each vertex that is counted.
@@ -21,24 +21,18 @@
 #include "similarity.cuh"
 #include "simple.cuh"
 
-/* Not tuned but for TABLE: the largest for which four blocks fit. */
-#define TABLE 4096				/* places in shared memory */
-#define TABLE_MOST 3072			/* vertices that may be in there */
+/* Not tuned. */
+#define LEAST_TABLE 1024		/* places in shared memory; the next table has twice as many, and the largest four times */
+#define TABLES 3
+#define MOST_IN(table) ((table) / 4 * 3)	/* vertices that may be in there */
 #define ROOM 1024				/* for those that may be among the best */
 #define MOST_BEST 512			/* of a vertex: the room has to hold as many, and a round more */
-#define ROOM_LANES (ROOM / BLOCK_THREADS)
+#define FEW_CANDIDATES 64		/* beside four times those wanted: the best are taken out of more */
 #define LONG_LIST 2048			/* entries: a neighbour's list is for the whole block */
 #define MOST_LONG 512			/* of a vertex; more are for a warp each */
 #define MANY_BLOCKS 2			/* a multiprocessor, that take vertices of many */
 
 static_assert(MOST_BEST + BLOCK_THREADS <= ROOM, "after the best a round must have room");
-
-/* What the kernels count, in device memory. */
-typedef struct Classes
-{
-	unsigned long long nfew;	/* vertices whose counts are in a table */
-	unsigned long long nmany;	/* and others */
-} Classes;
 
 /* Arrays in device memory. */
 typedef struct Alike
@@ -48,8 +42,8 @@ typedef struct Alike
 	double		cutoff;
 	uint32_t	top_k;
 	uint32_t   *size;			/* [nvertices], of the set of a vertex */
-	uint32_t   *order;			/* [nvertices], vertices of few from the front on, those of many from the back on */
-	Classes    *classes;
+	uint32_t   *order;			/* [TABLES][nvertices], vertices by table, those of many from the back of the first on */
+	unsigned long long *length; /* [TABLES + 1], how many there are; the last is that of many */
 	uint32_t   *counts;			/* [blocks][nvertices], of vertices of many; 0 between vertices */
 	uint32_t   *touched;		/* [blocks][nvertices], whose count is not 0 */
 	uint32_t   *vertex2;		/* [nvertices * top_k] */
@@ -72,7 +66,6 @@ typedef struct Board
 	uint32_t	ntouched;
 	uint32_t	nlong;
 	Candidate	last;			/* of the best so far, when there are as many as wanted: nobody behind it is wanted */
-	Candidate	of_warp[2][BLOCK_WARPS];
 } Board;
 
 /* Say whether a candidate comes before another. */
@@ -115,14 +108,21 @@ alike_sort_kernel(Lists<Target> lists, Lists<Target> back, Alike alike, Step ste
 				most += span.end - span.start;
 			}
 		most = warp_sum(most);
-		if (lane_number() == 0 && most <= TABLE_MOST)
-			alike.order[atomicAdd(&alike.classes->nfew, 1ull)] = (uint32_t) v;
-		else if (lane_number() == 0)
-			alike.order[alike.nvertices - 1 - atomicAdd(&alike.classes->nmany, 1ull)] = (uint32_t) v;
+		if (lane_number() == 0)
+		{
+			uint32_t	table = 0;
+			uint64_t	place;
+
+			while (table < TABLES && most > MOST_IN((uint64_t) LEAST_TABLE << table))
+				table++;
+			place = atomicAdd(&alike.length[table], 1ull);
+			alike.order[table < TABLES ? table * alike.nvertices + place : alike.nvertices - 1 - place] = (uint32_t) v;
+		}
 	}
 }
 
 /* Counts in shared memory. */
+template <uint32_t TABLE>
 struct FewCounts
 {
 	uint32_t   *vertex;			/* [TABLE], EMOGI_NO_VERTEX = free */
@@ -276,70 +276,74 @@ count_shared(const Counts &counts, Board *board, uint32_t *longs, const Lists<Ta
 	__syncthreads();
 }
 
-/* Get the candidate that comes first among those of the threads of a warp. */
+/* Get which of a warp's candidates comes first, and where it stands. */
 static __device__ __forceinline__ Candidate
-first_of_warp(Candidate candidate)
+first_of_warp(Candidate candidate, uint32_t *place)
 {
 #pragma unroll
 	for (uint32_t lanes = WARP_LANES / 2; lanes > 0; lanes /= 2)
 	{
 		const Candidate other = {__shfl_xor_sync(FULL_WARP, candidate.key, lanes),
 			__shfl_xor_sync(FULL_WARP, candidate.vertex, lanes)};
+		const uint32_t its_place = __shfl_xor_sync(FULL_WARP, *place, lanes);
 
 		if (comes_before(other, candidate))
+		{
 			candidate = other;
+			*place = its_place;
+		}
 	}
 	return candidate;
 }
 
-/* Leave the best of the candidates, in order, `most` of them or fewer. Whole block, before and after which nobody is under way with them. */
+/* Bring the best of the candidates to the front, in order, `most` of them or fewer. Whole warp. */
 static __device__ __forceinline__ void
-keep_best(Board *board, uint32_t most)
+select_best(Board *board, uint32_t most)
 {
 	const uint32_t count = board->ncandidates;
 	const uint32_t nkept = count < most ? count : most;
-	Candidate	own[ROOM_LANES];
 	Candidate	first = {0, EMOGI_NO_VERTEX};
 
-#pragma unroll
-	for (uint32_t j = 0; j < ROOM_LANES; j++)
-	{
-		const uint32_t i = j * BLOCK_THREADS + threadIdx.x;
-
-		own[j] = i < count ? Candidate{board->key[i], board->vertex[i]} : Candidate{0, EMOGI_NO_VERTEX};
-	}
-	__syncthreads();
 	for (uint32_t i = 0; i < nkept; i++)
 	{
+		uint32_t	place = i;
+
 		first = Candidate{0, EMOGI_NO_VERTEX};
-#pragma unroll
-		for (uint32_t j = 0; j < ROOM_LANES; j++)
-			if (comes_before(own[j], first))
-				first = own[j];
-		first = first_of_warp(first);
-		if (lane_number() == 0)
-			board->of_warp[i % 2][threadIdx.x / WARP_LANES] = first;
-		__syncthreads();
-#pragma unroll
-		for (uint32_t w = 0; w < BLOCK_WARPS; w++)
-			if (comes_before(board->of_warp[i % 2][w], first))
-				first = board->of_warp[i % 2][w];
-#pragma unroll
-		for (uint32_t j = 0; j < ROOM_LANES; j++)
-			if (own[j].vertex == first.vertex)
-				own[j].key = 0;
-		if (threadIdx.x == 0)
+		for (uint32_t j = i + lane_number(); j < count; j += WARP_LANES)
 		{
+			const Candidate candidate = {board->key[j], board->vertex[j]};
+
+			if (comes_before(candidate, first))
+			{
+				first = candidate;
+				place = j;
+			}
+		}
+		first = first_of_warp(first, &place);
+		__syncwarp();			/* all have read */
+		if (lane_number() == 0)
+		{
+			board->key[place] = board->key[i];
+			board->vertex[place] = board->vertex[i];
 			board->key[i] = first.key;
 			board->vertex[i] = first.vertex;
 		}
+		__syncwarp();
 	}
-	if (threadIdx.x == 0)
+	if (lane_number() == 0)
 	{
 		board->ncandidates = nkept;
 		if (nkept == most)
 			board->last = first;
 	}
+}
+
+/* Leave the best of the candidates, in order. Whole block, before and after which nobody is under way with them. */
+static __device__ __forceinline__ void
+keep_best(Board *board, uint32_t most)
+{
+	if (threadIdx.x < WARP_LANES)
+		select_best(board, most);
 	__syncthreads();
 }
 
@@ -350,6 +354,8 @@ find_best(const Counts &counts, Board *board, const Alike &alike, uint32_t v)
 {
 	const uint32_t length = counts.length(board);
 	const uint32_t size = alike.size[v];
+	const uint32_t few = 4 * alike.top_k + FEW_CANDIDATES < ROOM - BLOCK_THREADS ? 4 * alike.top_k + FEW_CANDIDATES :
+		ROOM - BLOCK_THREADS;
 
 	for (uint32_t base = 0; base < length; base += BLOCK_THREADS)
 	{
@@ -373,7 +379,7 @@ find_best(const Counts &counts, Board *board, const Alike &alike, uint32_t v)
 		__syncthreads();
 		ncandidates = board->ncandidates;
 		__syncthreads();
-		if (ncandidates > ROOM - BLOCK_THREADS)
+		if (ncandidates > few)
 			keep_best(board, alike.top_k);
 	}
 	keep_best(board, alike.top_k);
@@ -428,15 +434,17 @@ answer_vertices(const Counts &counts, const Lists<Target> &lists, const Lists<Ta
 	block_add(&step.counters->entries, entries);
 }
 
-/* Answer for vertices with few two steps away. Bytes: as the first comment says. */
+/* Answer for vertices with few two steps away, those of a table. Bytes: as the first comment says. */
+template <uint32_t NUMBER>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 alike_few_kernel(Lists<Target> lists, Lists<Target> back, Alike alike, Step step)
 {
+	constexpr uint32_t TABLE = LEAST_TABLE << NUMBER;
 	__shared__ uint32_t vertex[TABLE];
 	__shared__ uint32_t count[TABLE];
 
-	answer_vertices(FewCounts{vertex, count}, lists, back, alike, step, alike.classes->nfew,
-					[&](uint32_t ticket) { return alike.order[ticket]; });
+	answer_vertices(FewCounts<TABLE>{vertex, count}, lists, back, alike, step, alike.length[NUMBER],
+					[&](uint32_t ticket) { return alike.order[NUMBER * alike.nvertices + ticket]; });
 }
 
 /* Answer for vertices with many. Bytes: as the first comment says. */
@@ -445,14 +453,15 @@ alike_many_kernel(Lists<Target> lists, Lists<Target> back, Alike alike, Step ste
 {
 	const uint64_t own = blockIdx.x * alike.nvertices;
 
-	answer_vertices(ManyCounts{alike.counts + own, alike.touched + own}, lists, back, alike, step, alike.classes->nmany,
+	answer_vertices(ManyCounts{alike.counts + own, alike.touched + own}, lists, back, alike, step, alike.length[TABLES],
 					[&](uint32_t ticket) { return alike.order[alike.nvertices - 1 - ticket]; });
 }
 
 EmogiStatus
 emogi_similarity_all_load(EmogiError *error)
 {
-	const void *const kernels[] = {(const void *) alike_sort_kernel, (const void *) alike_few_kernel, (const void *) alike_many_kernel};
+	const void *const kernels[] = {(const void *) alike_sort_kernel, (const void *) alike_few_kernel<0>,
+		(const void *) alike_few_kernel<1>, (const void *) alike_few_kernel<2>, (const void *) alike_many_kernel};
 
 	return LOAD_KERNELS(kernels);
 }
@@ -468,8 +477,8 @@ take_arrays(Run *run, const EmogiQuery *query, Alike *alike, uint32_t **all, Emo
 		return emogi_device_fail(error, EMOGI_UNSUPPORTED, "more vertices are to be found for each than the GPU keeps", "%lld, at most %d",
 								 (long long) query->top_k, MOST_BEST);
 	TRY(take_array(&run->memory, &alike->size, n, "sizes of sets", error));
-	TRY(take_array(&run->memory, &alike->order, n, "order of vertices", error));
-	TRY(take_array(&run->memory, &alike->classes, 1, "classes of vertices", error));
+	TRY(take_array(&run->memory, &alike->order, TABLES * n, "order of vertices", error));
+	TRY(take_array(&run->memory, &alike->length, TABLES + 1, "numbers of vertices", error));
 	TRY(take_array(&run->memory, all, run->nwords, "bitmap of vertices", error));
 	TRY(take_array(&run->memory, &alike->vertex2, n * alike->top_k, "vertices", error));
 	return take_array(&run->memory, &alike->similarity, n * alike->top_k, "similarities", error);
@@ -496,6 +505,17 @@ take_counts(Run *run, Alike *alike, uint64_t nmany, int *nblocks, EmogiError *er
 	return EMOGI_OK;
 }
 
+/* Answer for the vertices of a table. */
+template <uint32_t NUMBER>
+static EmogiStatus
+answer_few(Run *run, const Alike *alike, EmogiError *error)
+{
+	TRY(emogi_run_begin_step(run, error));
+	CUDA_LAUNCH(alike_few_kernel<NUMBER>, run->full_blocks, BLOCK_THREADS, run->state->stream, run->graph.forward, run->graph.backward,
+				*alike, run->step);
+	return EMOGI_OK;
+}
+
 /* Answer for all vertices. */
 static EmogiStatus
 answer_all(Run *run, Alike *alike, uint32_t *all, EmogiError *error)
@@ -503,7 +523,7 @@ answer_all(Run *run, Alike *alike, uint32_t *all, EmogiError *error)
 	const Lists<Target> &lists = run->graph.forward;
 	const Lists<Target> &back = run->graph.backward;
 	cudaStream_t stream = run->state->stream;
-	Classes		classes;
+	uint64_t	nmany;
 
 	CUDA_TRY(cudaMemsetAsync(all, 0xFF, run->nwords * sizeof *all, stream));
 	if (run->nvertices % 32 != 0)	/* none beyond the last */
@@ -513,16 +533,18 @@ answer_all(Run *run, Alike *alike, uint32_t *all, EmogiError *error)
 		TRY(emogi_run_send(run, all + run->nwords - 1, &word, sizeof word, error));
 	}
 	TRY(emogi_similarity_count_sets(run, all, alike->size, error));
-	CUDA_TRY(cudaMemsetAsync(alike->classes, 0, sizeof *alike->classes, stream));
+	CUDA_TRY(cudaMemsetAsync(alike->length, 0, (TABLES + 1) * sizeof *alike->length, stream));
 	CUDA_LAUNCH(alike_sort_kernel, run->full_blocks, BLOCK_THREADS, stream, lists, back, *alike, run->step);
-	TRY(emogi_run_begin_step(run, error));
-	CUDA_LAUNCH(alike_few_kernel, run->full_blocks, BLOCK_THREADS, stream, lists, back, *alike, run->step);
-	TRY(emogi_run_fetch(run, &classes, alike->classes, sizeof classes, error));
-	if (classes.nmany > 0)
+	TRY(answer_few<0>(run, alike, error));
+	TRY(answer_few<1>(run, alike, error));
+	TRY(answer_few<2>(run, alike, error));
+	static_assert(TABLES == 3, "all tables have their kernels");
+	TRY(emogi_run_fetch(run, &nmany, alike->length + TABLES, sizeof nmany, error));
+	if (nmany > 0)
 	{
 		int			nblocks;
 
-		TRY(take_counts(run, alike, classes.nmany, &nblocks, error));
+		TRY(take_counts(run, alike, nmany, &nblocks, error));
 		TRY(emogi_run_begin_step(run, error));
 		CUDA_LAUNCH(alike_many_kernel, nblocks, BLOCK_THREADS, stream, lists, back, *alike, run->step);
 	}
