@@ -7,6 +7,8 @@
 
 #include <math.h>
 
+#define TOP_K 10				/* vertices, of similarities without pairs */
+#define WALK_LENGTH 80
 #define DAMPING 0.85
 
 /* Choose the sources. */
@@ -25,18 +27,30 @@ choose_sources(EmogiBench *bench)
 		emogi_bench_die("no vertex has a neighbour", NULL);
 }
 
-/* Choose the pairs. */
+/* Choose the pairs, unless similarities of all vertices are wanted. */
 static void
 choose_pairs(EmogiBench *bench)
 {
 	const uint64_t n = bench->built.graph.nvertices;
 
+	if (bench->options.npairs == 0)
+		return;
 	bench->npairs = bench->options.npairs < n ? bench->options.npairs : n;
 	bench->pairs = emogi_map_memory(2 * bench->npairs * sizeof *bench->pairs);
 	if (bench->pairs == NULL)
 		emogi_bench_die("no memory for the pairs", NULL);
 	for (uint64_t i = 0; i < 2 * bench->npairs; i++)
 		bench->pairs[i] = (uint32_t) (emogi_random(bench->options.seed + 81, i) % n);
+}
+
+/* Get the bytes of a column of an answer, the longest that is asked for. */
+static size_t
+answer_bytes(const EmogiBench *bench)
+{
+	const size_t walks = (size_t) bench->options.nwalks * (WALK_LENGTH + 1) * sizeof(uint32_t);
+	const size_t bytes = bench->built.graph.nvertices * sizeof(double) * (bench->options.npairs == 0 ? TOP_K : 1);
+
+	return bytes > walks ? bytes : walks;
 }
 
 /* Make the Graph, the sources, the pairs, and room for start values and answers. */
@@ -52,7 +66,7 @@ prepare(EmogiBench *bench)
 		emogi_bench_die("no memory for the start values", NULL);
 	for (int i = 0; i < EMOGI_MAX_COLUMNS; i++)
 	{
-		bench->arrays[i] = emogi_map_memory(bytes);
+		bench->arrays[i] = emogi_map_memory(answer_bytes(bench));
 		if (bench->arrays[i] == NULL)
 			emogi_bench_die("no memory for the answers", NULL);
 	}
@@ -67,9 +81,10 @@ clean_up(EmogiBench *bench)
 	size_t		bytes = bench->built.graph.nvertices * sizeof(double);
 
 	emogi_unmap_memory(bench->values, bytes);
-	emogi_unmap_memory(bench->pairs, 2 * bench->npairs * sizeof *bench->pairs);
+	if (bench->pairs != NULL)
+		emogi_unmap_memory(bench->pairs, 2 * bench->npairs * sizeof *bench->pairs);
 	for (int i = 0; i < EMOGI_MAX_COLUMNS; i++)
-		emogi_unmap_memory(bench->arrays[i], bytes);
+		emogi_unmap_memory(bench->arrays[i], answer_bytes(bench));
 	emogi_unmap_memory(bench->reference, bytes);
 	emogi_built_graph_free(&bench->built);
 	emogi_pool_destroy(bench->pool);
@@ -125,8 +140,9 @@ run_engine(EmogiBench *bench, bool cuda)
 	}
 	series.query = (EmogiQuery) {.nsources = 1, .sources = bench->sources, .max_depth = -1, .max_distance = (double) INFINITY,
 		.damping = DAMPING, .alpha = options->alpha, .beta = 1.0, .max_iterations = options->max_iterations, .tolerance = options->tolerance,
-		.samples = options->samples, .resolution = 1.0, .theta = 0.01, .seed = options->seed, .normalized = true, .top_k = 10, .npairs = bench->npairs, .pairs = bench->pairs,
-		.values = bench->values};
+		.samples = options->samples, .resolution = 1.0, .theta = 0.01, .seed = options->seed, .normalized = true,
+		.top_k = TOP_K, .length = WALK_LENGTH, .walks = options->nwalks, .return_parameter = 1.0, .in_out_parameter = options->in_out, .npairs = bench->npairs,
+		.pairs = bench->pairs, .values = bench->values};
 	for (int p = 0; p < (cuda ? options->nplacements : 1); p++)
 		run_placement(bench, &series, cuda ? options->placements[p] : EMOGI_PLACEMENT_AUTO,
 					  options->cached ? (uint64_t) p + 1 : 0);

@@ -57,7 +57,10 @@ EMOGI_ALGORITHMS(NAME_OF, NAME_OF, NAME_OF)
 "  --trials N                runs of each source (1)\n"
 "  --iterations N            of algorithms that iterate, at most (20)\n"
 "  --samples N               closeness, betweenness: searches from so many vertices; 0: from all (4)\n"
-"  --pairs N                 similarity: of so many random pairs of vertices, at most as many as there are vertices (1048576)\n"
+"  --pairs N                 similarity: of so many random pairs of vertices, at most as many as there are vertices (1048576);\n"
+"                            0: the ten vertices most like each\n"
+"  --walks N                 random_walk: of 80 steps, from each source (100000)\n"
+"  --in-out X                random_walk: node2vec's q; p is 1 (1)\n"
 "  --tolerance X             below which change they stop (0.0001)\n"
 "  --alpha X                 katz: what an edge more counts (1e-6)\n"
 "  --distance X              pagerank: as many iterations as bring the ranks within an L1 distance of X from a reference\n"
@@ -189,7 +192,7 @@ enum
 {
 	OPTION_VERTICES = 256, OPTION_GENERATE_ON, OPTION_GENERATOR_MODULE, OPTION_CHECK_GENERATE, OPTION_SOURCE,
 	OPTION_DISTANCE, OPTION_CANCEL_AFTER, OPTION_SUMMARY, OPTION_LABEL, OPTION_FILE, OPTION_RMAT, OPTION_DIRECTED, OPTION_UNWEIGHTED, OPTION_MAPPING,
-	OPTION_PREFETCH, OPTION_ASYNCHRONOUS, OPTION_COUNT_REQUESTS, OPTION_ID_BYTES, OPTION_SAMPLES, OPTION_PAIRS, OPTION_ALPHA
+	OPTION_PREFETCH, OPTION_ASYNCHRONOUS, OPTION_COUNT_REQUESTS, OPTION_ID_BYTES, OPTION_SAMPLES, OPTION_PAIRS, OPTION_WALKS, OPTION_IN_OUT, OPTION_ALPHA
 };
 
 static const struct option long_options[] = {
@@ -202,7 +205,8 @@ static const struct option long_options[] = {
 	{"threads", required_argument, NULL, 't'}, {"sources", required_argument, NULL, 'n'},
 	{"source", required_argument, NULL, OPTION_SOURCE}, {"trials", required_argument, NULL, 'k'},
 	{"iterations", required_argument, NULL, 'i'}, {"tolerance", required_argument, NULL, 'x'},
-	{"samples", required_argument, NULL, OPTION_SAMPLES}, {"pairs", required_argument, NULL, OPTION_PAIRS}, {"alpha", required_argument, NULL, OPTION_ALPHA},
+	{"samples", required_argument, NULL, OPTION_SAMPLES}, {"pairs", required_argument, NULL, OPTION_PAIRS},
+	{"walks", required_argument, NULL, OPTION_WALKS}, {"in-out", required_argument, NULL, OPTION_IN_OUT}, {"alpha", required_argument, NULL, OPTION_ALPHA},
 	{"distance", required_argument, NULL, OPTION_DISTANCE}, {"device-memory", required_argument, NULL, 'm'},
 	{"cuda-module", required_argument, NULL, 'c'}, {"cached", no_argument, NULL, 'w'},
 	{"cancel-after", required_argument, NULL, OPTION_CANCEL_AFTER}, {"verify", no_argument, NULL, 'v'},
@@ -357,7 +361,13 @@ take_run_option(EmogiBenchOptions *options, int option, const char *text)
 			options->samples = (int64_t) parse_number("samples", text, 0, 1000000000);
 			return true;
 		case OPTION_PAIRS:
-			options->npairs = parse_number("pairs", text, 1, 1000000000);
+			options->npairs = parse_number("pairs", text, 0, 1000000000);
+			return true;
+		case OPTION_WALKS:
+			options->nwalks = (int64_t) parse_number("walks", text, 1, 100000000);
+			return true;
+		case OPTION_IN_OUT:
+			options->in_out = parse_real("in-out", text);
 			return true;
 		case 'x':
 			options->tolerance = parse_real("tolerance", text);
@@ -443,7 +453,7 @@ emogi_bench_options(EmogiBenchOptions *options, int argc, char **argv)
 	int			option;
 
 	*options = (EmogiBenchOptions) {.degree = 16, .source = -1, .nsources = 16, .ntrials = 1, .seed = 1,
-		.max_iterations = 20, .samples = 4, .npairs = 1048576, .tolerance = 1e-4, .alpha = 1e-6, .cancel_after_ms = -1.0, .nalgorithms = 1};
+		.max_iterations = 20, .samples = 4, .npairs = 1048576, .nwalks = 100000, .in_out = 1.0, .tolerance = 1e-4, .alpha = 1e-6, .cancel_after_ms = -1.0, .nalgorithms = 1};
 	options->module = "./emogi_cuda.so";
 	options->generator_module = "./build/emogi_bench_cuda.so";
 	options->label = "";

@@ -30,7 +30,9 @@ typedef struct EmogiBenchOptions
 	uint64_t	seed;
 	int64_t		max_iterations; /* of the algorithms that iterate */
 	int64_t		samples;		/* of what is estimated from some vertices; 0 = exactly */
-	uint64_t	npairs;			/* whose similarity is asked for */
+	uint64_t	npairs;			/* whose similarity is asked for; 0 = that of all vertices */
+	int64_t		nwalks;			/* from each source */
+	double		in_out;			/* node2vec's q */
 	double		tolerance;
 	double		alpha;			/* of Katz centrality */
 	double		distance;		/* PageRank runs until its L1 distance from a reference is this; 0 = does not */

@@ -325,24 +325,24 @@ typedef struct EmogiResultColumn
 		  EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, EMOGI_NEEDS_BACKWARD | EMOGI_IS_LIST, \
 		  ({EMOGI_MEASURE, EMOGI_JACCARD}, {EMOGI_TOP_K, 10}, {EMOGI_CUTOFF, 0}, {EMOGI_PAIRS, 0}, {EMOGI_DIRECTION, EMOGI_OUT}), \
 		  ({"vertex2", EMOGI_VERTEX, EMOGI_NO_VERTEX}, {"similarity", EMOGI_FLOAT64, 0})) \
-	OTHER(RANDOM_WALK, random_walk, random_walk, none, none, random_walk, \
+	OTHER(RANDOM_WALK, random_walk, random_walk, random_walk, none, random_walk, \
 		  EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, EMOGI_IS_LIST, \
 		  ({EMOGI_SOURCES, 0}, {EMOGI_LENGTH, 80}, {EMOGI_WALKS, 1}, {EMOGI_RETURN, 1}, {EMOGI_IN_OUT, 1}, {EMOGI_SEED, 0}, \
 		   {EMOGI_DIRECTION, EMOGI_OUT}, {EMOGI_WEIGHTED, 0}), \
 		  ({"vertex", EMOGI_VERTEX, EMOGI_NO_VERTEX})) \
-	OTHER(SPANNING_FOREST, spanning_forest, spanning_forest, none, none, spanning_forest, \
+	OTHER(SPANNING_FOREST, spanning_forest, spanning_forest, spanning_forest, none, spanning_forest, \
 		  EMOGI_LISTS_BOTH_WAYS, EMOGI_WEIGHTS_FACTORS, EMOGI_IS_EDGES, \
 		  ({EMOGI_MAXIMUM, 0}), \
 		  ({"parent", EMOGI_VERTEX, EMOGI_NO_VERTEX}, {"weight", EMOGI_FLOAT64, NAN})) \
-	OTHER(BRIDGES, bridges, blocks, none, none, blocks, \
+	OTHER(BRIDGES, bridges, blocks, blocks, none, blocks, \
 		  EMOGI_LISTS_BOTH_WAYS, EMOGI_WEIGHTS_UNUSED, EMOGI_IS_EDGES, \
 		  ({EMOGI_NO_PARAMETER, 0}), \
 		  ({"other", EMOGI_VERTEX, EMOGI_NO_VERTEX})) \
-	OTHER(ARTICULATION_POINTS, articulation_points, blocks, none, none, blocks, \
+	OTHER(ARTICULATION_POINTS, articulation_points, blocks, blocks, none, blocks, \
 		  EMOGI_LISTS_BOTH_WAYS, EMOGI_WEIGHTS_UNUSED, 0, \
 		  ({EMOGI_NO_PARAMETER, 0}), \
 		  ({"components", EMOGI_INT64, 0})) \
-	OTHER(BICONNECTED, biconnected, blocks, none, none, blocks, \
+	OTHER(BICONNECTED, biconnected, blocks, blocks, none, blocks, \
 		  EMOGI_LISTS_BOTH_WAYS, EMOGI_WEIGHTS_UNUSED, EMOGI_IS_BLOCKS, \
 		  ({EMOGI_NO_PARAMETER, 0}), \
 		  ({"component", EMOGI_INT64, -1}, {"parent", EMOGI_VERTEX, EMOGI_NO_VERTEX})) \

@@ -327,6 +327,28 @@ emogi_cuda_levels(Run *run, const EmogiGraph *graph, const EmogiQuery *query, un
 }
 
 EmogiStatus
+emogi_cuda_levels_found(Run *run, const EmogiGraph *graph, const EmogiQuery *query, FindSources find, void *with, int32_t **level,
+						EmogiResult *result, EmogiError *error)
+{
+	const Counters *counters;
+	EmogiQuery	found = *query;
+	Bfs			bfs = {};
+
+	found.nsources = 0;
+	TRY(open_search(&bfs, run, graph, &found, PLACE_BACKWARD, -1, error));
+	TRY(emogi_run_start_clock(run, error));
+	TRY(find(run, with, &bfs.sources, &found.nsources, result, error));
+	TRY(enter_sources(&bfs, graph, &found, error));
+	TRY(traverse(&bfs, error));
+	TRY(emogi_run_read(run, &counters, error));
+	emogi_run_account(run, counters, result);
+	TRY(emogi_run_clear(run, error));
+	result->nlevels = count_levels(&bfs);
+	*level = bfs.level;
+	return EMOGI_OK;
+}
+
+EmogiStatus
 emogi_cuda_levels_each(Run *run, const EmogiGraph *graph, const EmogiQuery *query, unsigned wants, UseLevels use, void *with,
 					   EmogiResult *result, EmogiError *error)
 {

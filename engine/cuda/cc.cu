@@ -131,6 +131,17 @@ connect(Run *run, uint32_t *component, uint32_t *marked, Forest *forest, EmogiEr
 }
 
 EmogiStatus
+emogi_cuda_components(Run *run, uint32_t *component, uint32_t *marked, EmogiError *error)
+{
+	Forest	   *forest;
+
+	TRY(take_array(&run->memory, &forest, 1, "forest", error));
+	TRY(connect(run, component, marked, forest, error));
+	emogi_memory_return(&run->memory, forest);
+	return EMOGI_OK;
+}
+
+EmogiStatus
 emogi_cuda_cc(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiError *error)
 {
 	const Counters *counters;

@@ -191,6 +191,9 @@ load_kernels(const EmogiEngineState *state, EmogiError *error)
 	TRY(emogi_cuda_betweenness_load(error));
 	TRY(emogi_cuda_closeness_load(error));
 	TRY(emogi_cuda_powers_load(error));
+	TRY(emogi_cuda_spanning_forest_load(error));
+	TRY(emogi_cuda_blocks_load(error));
+	TRY(emogi_cuda_random_walk_load(error));
 	return emogi_cuda_similarity_load(error);
 }
 
@@ -274,8 +277,6 @@ answer_query(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery 
 	if (query->algorithm == EMOGI_PAGERANK && (query->leap != NULL || query->is_weighted))
 		return emogi_device_fail(error, EMOGI_UNSUPPORTED, "there are no kernels for ranks with weights or proportions of leaps", "%s",
 								 "emogi_pagerank");
-	if (query->algorithm == EMOGI_SIMILARITY && query->pairs == NULL)
-		return emogi_device_fail(error, EMOGI_UNSUPPORTED, "there are no kernels for similarities without pairs", "%s", "emogi_similarity");
 	memset(&result->papers, 0, sizeof result->papers);
 	memset(&result->refusal, 0, sizeof result->refusal);
 	return emogi_run(state, algorithm, graph, query, result, control, error);

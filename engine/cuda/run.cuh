@@ -103,6 +103,12 @@ extern EmogiStatus emogi_cuda_closeness(Run *run, const EmogiGraph *graph, const
 										EmogiError *error);
 extern EmogiStatus emogi_cuda_powers(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
 									 EmogiError *error);
+extern EmogiStatus emogi_cuda_spanning_forest(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+											  EmogiError *error);
+extern EmogiStatus emogi_cuda_blocks(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+									 EmogiError *error);
+extern EmogiStatus emogi_cuda_random_walk(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+										  EmogiError *error);
 extern EmogiStatus emogi_cuda_bfs_load(EmogiError *error);
 extern EmogiStatus emogi_cuda_path_load(EmogiError *error);
 extern EmogiStatus emogi_cuda_ssnsp_load(EmogiError *error);
@@ -117,6 +123,9 @@ extern EmogiStatus emogi_cuda_similarity_load(EmogiError *error);
 extern EmogiStatus emogi_cuda_betweenness_load(EmogiError *error);
 extern EmogiStatus emogi_cuda_closeness_load(EmogiError *error);
 extern EmogiStatus emogi_cuda_powers_load(EmogiError *error);
+extern EmogiStatus emogi_cuda_spanning_forest_load(EmogiError *error);
+extern EmogiStatus emogi_cuda_blocks_load(EmogiError *error);
+extern EmogiStatus emogi_cuda_random_walk_load(EmogiError *error);
 
 /*
  * BFS that leaves the levels on the device: (*level)[nvertices], taken from run->memory. Places the Graph, after all
@@ -134,5 +143,17 @@ typedef EmogiStatus (*UseLevels) (Run *run, void *with, uint64_t i, const int32_
 
 extern EmogiStatus emogi_cuda_levels_each(Run *run, const EmogiGraph *graph, const EmogiQuery *query, unsigned wants, UseLevels use,
 										  void *with, EmogiResult *result, EmogiError *error);
+
+/*
+ * The same from vertices that are found when the Graph has been placed: find(run, with, &sources in device memory, &nsources, result). Leaves
+ * the clock running, and the counters at 0.
+ */
+typedef EmogiStatus (*FindSources) (Run *run, void *with, uint32_t **sources, uint64_t *nsources, EmogiResult *result, EmogiError *error);
+
+extern EmogiStatus emogi_cuda_levels_found(Run *run, const EmogiGraph *graph, const EmogiQuery *query, FindSources find, void *with,
+										   int32_t **level, EmogiResult *result, EmogiError *error);
+
+/* Find the components of a Graph that has been placed: component[nvertices], the smallest vertex of each; `marked`, a bitmap, is for its own use. */
+extern EmogiStatus emogi_cuda_components(Run *run, uint32_t *component, uint32_t *marked, EmogiError *error);
 
 #endif							/* EMOGI_RUN_CUH */

@@ -1,5 +1,5 @@
 /*
- * similarity.cu: how alike the neighbours of given pairs of vertices are.
+ * similarity.cu: how alike the neighbours of given pairs of vertices are. Without pairs: similarity_all.cu.
  *
  * Returns vertex2[npairs], the second of a pair, EMOGI_NO_VERTEX where the similarity is below the cutoff; similarity[npairs]. Lists
  * ascend, so a set is a list without its repeats.
@@ -19,6 +19,7 @@
 #include "chunks.cuh"
 #include "distinct.cuh"
 #include "prefix_sum.cuh"
+#include "similarity.cuh"
 
 #define SHORT_LIST 64			/* entries of the longest shorter list that LINE_LANES lanes look up */
 #define PART_ENTRIES 1024		/* of a longer one, that a warp does */
@@ -138,12 +139,12 @@ shuffle_span(Span span, uint32_t lane)
 
 /* Count the sets of marked vertices, but of long lists, which are queued. Bytes: 16 of offsets and 4 a vertex, and the lists, in lines. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-similarity_sizes_kernel(Lists<Target> lists, Similarities all, uint64_t nwords, Step step)
+similarity_sizes_kernel(Lists<Target> lists, const uint32_t *marked, uint32_t *size, uint64_t nwords, Step step)
 {
 	unsigned long long nread = 0;
 	unsigned long long entries = 0;
 
-	sweep_words(step, all.marked, 0, nwords, [&](uint64_t word, uint32_t bits) {
+	sweep_words(step, marked, 0, nwords, [&](uint64_t word, uint32_t bits) {
 		const uint64_t vertex = word * 32 + lane_number();
 		Span		list = {0, 0};
 		uint64_t	nlines;
@@ -160,10 +161,10 @@ similarity_sizes_kernel(Lists<Target> lists, Similarities all, uint64_t nwords, 
 		{
 			const uint32_t lane = take_lane(&lanes);
 			const Span	span = shuffle_span(list, lane);
-			const uint32_t size = count_set(lists.targets, span, span, LINE_LANES);
+			const uint32_t its_size = count_set(lists.targets, span, span, LINE_LANES);
 
 			if (lane < WARP_LANES && lane_number() % LINE_LANES == 0)
-				all.size[word * 32 + lane] = size;
+				size[word * 32 + lane] = its_size;
 		}
 	});
 	block_add(&step.counters->lines, nread);
@@ -172,16 +173,16 @@ similarity_sizes_kernel(Lists<Target> lists, Similarities all, uint64_t nwords, 
 
 /* Count the slices of long lists. Bytes: the lists, in lines. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-similarity_slices_kernel(Lists<Target> lists, Similarities all, Step step)
+similarity_slices_kernel(Lists<Target> lists, uint32_t *size, Step step)
 {
 	sweep_slices(step, [&](Slice slice) {
 		const Span	list = {__ldg(&lists.offsets[slice.vertex]), __ldg(&lists.offsets[(uint64_t) slice.vertex + 1])};
 		uint64_t	first;
 		const uint32_t nlines = open_slice(slice, list, &first);
-		const uint32_t size = count_set(lists.targets, list, clip_slice(list, first, nlines), WARP_LANES);
+		const uint32_t its_size = count_set(lists.targets, list, clip_slice(list, first, nlines), WARP_LANES);
 
 		if (lane_number() == 0)
-			atomicAdd(&all.size[slice.vertex], size);
+			atomicAdd(&size[slice.vertex], its_size);
 	});
 }
 
@@ -258,19 +259,6 @@ similarity_long_kernel(Lists<Target> lists, Similarities all, Step step)
 	});
 }
 
-/* Get the similarity of two sets that share so much. */
-static __device__ __forceinline__ double
-similarity_of(EmogiMeasure measure, uint32_t a, uint32_t b, uint32_t nshared)
-{
-	if (nshared == 0)
-		return 0.0;
-	if (measure == EMOGI_JACCARD)
-		return (double) nshared / ((double) a + (double) b - (double) nshared);
-	if (measure == EMOGI_OVERLAP)
-		return (double) nshared / (double) (a < b ? a : b);
-	return (double) nshared / sqrt((double) a * (double) b);
-}
-
 /* Make similarities of counts. Bytes: 32 a pair. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 similarity_divide_kernel(Similarities all, EmogiMeasure measure, double cutoff)
@@ -298,6 +286,7 @@ EmogiStatus
 emogi_cuda_similarity_load(EmogiError *error)
 {
 	TRY(load_prefix_sum<uint64_t>(error));
+	TRY(emogi_similarity_all_load(error));
 	return LOAD_KERNELS(kernels);
 }
 
@@ -322,20 +311,26 @@ take_arrays(Run *run, const EmogiQuery *query, Similarities *all, EmogiError *er
 	return emogi_run_send(run, pairs, query->pairs, npairs * sizeof *pairs, error);
 }
 
+EmogiStatus
+emogi_similarity_count_sets(Run *run, const uint32_t *marked, uint32_t *size, EmogiError *error)
+{
+	cudaStream_t stream = run->state->stream;
+
+	CUDA_TRY(cudaMemsetAsync(size, 0, run->nvertices * sizeof *size, stream));
+	TRY(emogi_run_begin_step(run, error));
+	CUDA_LAUNCH(similarity_sizes_kernel, run->nblocks, BLOCK_THREADS, stream, run->graph.forward, marked, size, run->nwords, run->step);
+	CUDA_LAUNCH(similarity_slices_kernel, run->nblocks, BLOCK_THREADS, stream, run->graph.forward, size, run->step);
+	return EMOGI_OK;
+}
+
 /* Count the sets of the vertices that are in pairs. */
 static EmogiStatus
 count_sizes(Run *run, const Similarities *all, EmogiError *error)
 {
-	cudaStream_t stream = run->state->stream;
-
-	CUDA_TRY(cudaMemsetAsync(all->size, 0, run->nvertices * sizeof *all->size, stream));
-	CUDA_TRY(cudaMemsetAsync(all->marked, 0, run->nwords * sizeof *all->marked, stream));
-	CUDA_LAUNCH(push_mark_sources_kernel, run->full_blocks, BLOCK_THREADS, stream, (const uint32_t *) all->pairs, 2 * all->npairs,
-				all->marked);
-	TRY(emogi_run_begin_step(run, error));
-	CUDA_LAUNCH(similarity_sizes_kernel, run->nblocks, BLOCK_THREADS, stream, run->graph.forward, *all, run->nwords, run->step);
-	CUDA_LAUNCH(similarity_slices_kernel, run->nblocks, BLOCK_THREADS, stream, run->graph.forward, *all, run->step);
-	return EMOGI_OK;
+	CUDA_TRY(cudaMemsetAsync(all->marked, 0, run->nwords * sizeof *all->marked, run->state->stream));
+	CUDA_LAUNCH(push_mark_sources_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, (const uint32_t *) all->pairs,
+				2 * all->npairs, all->marked);
+	return emogi_similarity_count_sets(run, all->marked, all->size, error);
 }
 
 /* Count what pairs share. */
@@ -359,6 +354,8 @@ emogi_cuda_similarity(Run *run, const EmogiGraph *graph, const EmogiQuery *query
 	Similarities all = {};
 	const Counters *counters;
 
+	if (query->pairs == NULL)
+		return emogi_similarity_all(run, graph, query, result, error);
 	TRY(take_arrays(run, query, &all, error));
 	TRY(emogi_run_place(run, graph, query, 0, kernels, EDGE_KERNELS, sizeof(Target), error));
 	TRY(emogi_run_start_clock(run, error));

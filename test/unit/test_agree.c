@@ -23,6 +23,11 @@
 #define DEEP_LEVELS 254			/* above it the cuda engine leaves betweenness to the cpu engine, */
 #define FEW_LEVELS 64			/* and closeness: from samples that reach few vertices in so many hops, or where it takes more than */
 #define LEVEL_ENTRIES 40000		/* one more for so many list entries */
+#define MOST_LOOKED 100000000	/* entries two steps away */
+#define MOST_ALIKE 2000000		/* rows of an answer */
+#define WALK_SOURCES 20
+#define HUBS 40
+#define HUB_VERTICES 6000		/* that lead to hubs: more than a table has room for */
 #define DENSE_VERTICES 2200
 #define FINITE_KINDS 7			/* kinds of weights from this one on make infinities of sums */
 
@@ -172,6 +177,42 @@ check_pairs(const char *name, const EmogiGraph *graph, uint64_t seed)
 	}
 }
 
+/* Ask for the vertices most like each: few and many, of graphs that take the cpu engine moments. */
+static void
+check_alike(const char *name, const EmogiGraph *graph, uint64_t seed)
+{
+	static const int64_t most[] = {1, 3, 10, 70, 300};
+	const EmogiAdjacency *lists = &graph->forward;
+	EmogiQuery	query = {.algorithm = EMOGI_SIMILARITY, .top_k = most[seed % 5], .measure = (EmogiMeasure) (seed % 3)};
+	uint64_t	nlooked = 0;
+
+	if (graph->nvertices == 0 || graph->backward.offsets == NULL)
+		return;
+	for (uint64_t e = 0; e < lists->nedges; e++)
+		nlooked += graph->backward.offsets[lists->targets[e] + UINT64_C(1)] - graph->backward.offsets[lists->targets[e]];
+	query.cutoff = (double) (emogi_random(seed, 402) % 3) / 8.0;
+	if (graph->nvertices * (uint64_t) query.top_k > MOST_ALIKE)
+		query.top_k = 2;
+	if (nlooked <= MOST_LOOKED)
+		check_query(name, graph, query);
+}
+
+/* Ask for walks, as many as the cuda engine does not leave to the cpu engine: plain, and by p and q, of which some keep few draws. */
+static void
+check_walks(const char *name, const EmogiGraph *graph, uint64_t seed)
+{
+	static const double parameters[][2] = {{1.0, 1.0}, {0.25, 4.0}, {50.0, 200.0}};
+	uint32_t	sources[WALK_SOURCES];
+	EmogiQuery	query = {.algorithm = EMOGI_RANDOM_WALK, .sources = sources, .nsources = WALK_SOURCES, .walks = 60, .length = 60,
+		.return_parameter = parameters[seed % 3][0], .in_out_parameter = parameters[seed % 3][1], .seed = seed << 40 | 7};
+
+	if (graph->nvertices == 0)
+		return;
+	for (uint64_t i = 0; i < WALK_SOURCES; i++)
+		sources[i] = (uint32_t) (emogi_random(seed, 700 + i) % graph->nvertices);
+	check_query(name, graph, query);
+}
+
 /* Ask of the algorithms that start from sources. */
 static void
 check_paths(const char *name, const EmogiGraph *graph, uint64_t seed)
@@ -247,7 +288,7 @@ check_sums(const char *name, const EmogiGraph *graph, int kind, uint64_t seed)
 	static const int64_t iterations[EMOGI_NALGORITHMS] = {[EMOGI_PAGERANK] = 20, [EMOGI_HEAT] = 3, [EMOGI_CIRCUIT] = 12,
 		[EMOGI_CDLP] = 6};
 	double	   *values = naive_alloc(graph->nvertices, sizeof(double));
-	EmogiQuery	query = {.damping = 0.85, .values = values, .seed = seed, .normalized = seed % 2 == 0};
+	EmogiQuery	query = {.damping = 0.85, .values = values, .seed = seed, .normalized = seed % 2 == 0, .maximum = seed % 4 < 2};
 
 	if (graph->nvertices > MOST_SOURCES || seed % 3 == 0)
 		query.samples = SAMPLES;
@@ -301,6 +342,9 @@ check_edges(const char *name, const EmogiEdges *edges, int kind, EmogiDirection 
 	check_powers(name, &built.graph, false, seed);
 	if (kind > 0 && kind < FINITE_KINDS)
 		check_powers(name, &built.graph, true, seed);
+	check_alike(name, &built.graph, seed);
+	if (kind == 0)
+		check_walks(name, &built.graph, seed);
 	CHECK(cuda->forget(cuda_state, built.graph.id) == 0, "%s was not forgotten", name);
 	check_nothing_held(name, 0);
 	emogi_built_graph_free(&built);
@@ -400,6 +444,29 @@ check_dense(void)
 	free(edges);
 }
 
+/* Ask how alike the vertices are that lead to few hubs, half of them to one. */
+static void
+check_hubs(void)
+{
+	EmogiEdge  *edges = naive_alloc(3 * HUB_VERTICES, sizeof(EmogiEdge));
+	EmogiBuiltGraph built;
+	EmogiControl control = {0};
+	EmogiError	error;
+	EmogiEdgeSet set;
+
+	for (uint64_t i = 0; i < 3 * HUB_VERTICES; i++)
+		edges[i] = (EmogiEdge) {HUBS + (int64_t) (i / 3), emogi_random(13, i) % 4 < 2 ? 0 : (int64_t) (emogi_random(14, i) % HUBS)};
+	if (!emogi_edge_set_fill(&set, edges, 3 * HUB_VERTICES, EMOGI_CHUNK_EDGES) ||
+		emogi_build_graph(emogi_cpu_engine_pool(cpu_state), &set.edges, EMOGI_OUT, true, &built, &control, &error) != EMOGI_OK)
+		abort();
+	for (uint64_t seed = 0; seed < 5; seed++)
+		check_alike("hubs", &built.graph, seed);
+	check_nothing_held("hubs", 0);
+	emogi_edge_set_free(&set);
+	emogi_built_graph_free(&built);
+	free(edges);
+}
+
 int
 main(void)
 {
@@ -429,6 +496,8 @@ main(void)
 		check_dense();
 	}
 	CHECK(nrefused > 0 || ngraphs < DEFAULT_GRAPHS || !is_asked(EMOGI_KATZ), "no query was refused");
+	if (ngraphs > 0)
+		check_hubs();
 	close_both();
 	return check_report("test_agree");
 }
