@@ -39,6 +39,30 @@ choose_pairs(EmogiBench *bench)
 		bench->pairs[i] = (uint32_t) (emogi_random(bench->options.seed + 81, i) % n);
 }
 
+/* Choose where leaps go, if not anywhere. */
+static void
+choose_leaps(EmogiBench *bench)
+{
+	const uint64_t n = bench->built.graph.nvertices;
+	const uint64_t seed = bench->options.seed;
+	double		sum = 0.0;
+
+	if (bench->options.nleaps == 0)
+		return;
+	bench->leap = emogi_map_memory(n * sizeof(double));
+	if (bench->leap == NULL)
+		emogi_bench_die("no memory for the proportions of leaps", NULL);
+	for (uint64_t i = 0; i < (uint64_t) bench->options.nleaps; i++)
+	{
+		double		part = 1.0 + (double) (emogi_random(seed + 91, i) % 1000);
+
+		bench->leap[emogi_random(seed + 90, i) % n] += part;
+		sum += part;
+	}
+	for (uint64_t v = 0; v < n; v++)
+		bench->leap[v] /= sum;
+}
+
 /* Make the Graph, the sources, the pairs, and room for start values and answers. */
 static void
 prepare(EmogiBench *bench)
@@ -58,6 +82,7 @@ prepare(EmogiBench *bench)
 	}
 	choose_sources(bench);
 	choose_pairs(bench);
+	choose_leaps(bench);
 }
 
 /* Give all memory back. */
@@ -67,6 +92,7 @@ clean_up(EmogiBench *bench)
 	size_t		bytes = bench->built.graph.nvertices * sizeof(double);
 
 	emogi_unmap_memory(bench->values, bytes);
+	emogi_unmap_memory(bench->leap, bytes);
 	emogi_unmap_memory(bench->pairs, 2 * bench->npairs * sizeof *bench->pairs);
 	for (int i = 0; i < EMOGI_MAX_COLUMNS; i++)
 		emogi_unmap_memory(bench->arrays[i], bytes);

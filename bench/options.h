@@ -31,6 +31,8 @@ typedef struct EmogiBenchOptions
 	uint64_t	npairs;			/* whose similarity is asked for */
 	double		tolerance;
 	double		alpha;			/* of Katz centrality */
+	int			nleaps;			/* vertices that PageRank's leaps go to; 0 = all alike */
+	bool		is_weighted;	/* what takes weights reads them */
 	double		distance;		/* PageRank runs until its L1 distance from a reference is this; 0 = does not */
 	double		cancel_after_ms;	/* -1 = runs are not canceled */
 	bool		verify;

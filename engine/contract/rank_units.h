@@ -32,6 +32,13 @@ emogi_rank_units_suit(const EmogiQuery *query, uint64_t nvertices)
 		(query->leap != NULL || (1.0 - query->damping) / (double) nvertices >= EMOGI_RANK_LEAST);
 }
 
+/* Say whether ranks, which are doubles then, can be divided by such a sum of weights: shares are numbers then; by 0 they are not. */
+EMOGI_INLINE bool
+emogi_rank_strength_suits(double sum)
+{
+	return sum == 0.0 || (sum >= 1e-290 && sum <= 1e290);
+}
+
 /* Get a * b + c * d, each rounded. gcc is told by -ffp-contract=off. */
 EMOGI_INLINE double
 emogi_rank_units_two_products(double a, double b, double c, double d)

@@ -137,13 +137,6 @@ emogi_pagerank_finish_at(double damping, double leap, double dangling, double su
 	return (1.0 - damping) * leap + damping * (sum + dangling * leap);
 }
 
-/* Say whether ranks can be divided by such a sum of weights: shares are numbers then; by 0 they are not. */
-EMOGI_INLINE bool
-emogi_rank_strength_suits(double sum)
-{
-	return sum == 0.0 || (sum >= 1e-290 && sum <= 1e290);
-}
-
 #define SUM(NAME, name, direction, weights, traits, contribution, finish, lipschitz) case EMOGI_##NAME: return contribution;
 
 /* Get what u contributes to v over an edge u -> v. */
