@@ -14,7 +14,7 @@
 
 #define DEFAULT_GRAPHS 40
 #define MOST_TAKES 64			/* of device memory in a run, at least */
-#define FINITE_KINDS 7			/* of naive_weights; the others have infinite weights, or sums of them */
+#define FINITE_KINDS 6			/* of naive_weights, from 1 on; the others have infinite weights, or sums of them */
 #define MOST_CALLS 400			/* of the driver */
 
 static uint64_t cap;
@@ -172,21 +172,27 @@ check_weighted(const char *name, const EmogiShape *shape, uint64_t seed)
 {
 	static const EmogiPlacement placements[] = {EMOGI_PLACEMENT_HOST, EMOGI_PLACEMENT_HYBRID, EMOGI_PLACEMENT_DEVICE};
 	static const EmogiDirection directions[] = {EMOGI_OUT, EMOGI_BOTH, EMOGI_IN};
-	double	   *weights = naive_weights((int) (seed % FINITE_KINDS), seed, shape->nedges);
-	EmogiGraph	graph = naive_build(shape, weights, directions[seed % 3], true);
-	double	   *leap = make_leap(graph.nvertices);
+	double	   *weights = naive_weights((int) (seed % FINITE_KINDS) + 1, seed, shape->nedges);
+	EmogiEdgeSet set;
+	EmogiBuiltGraph built;
+	double	   *leap;
 
+	if (!emogi_edge_set_fill_weighted(&set, shape->edges, weights, shape->nedges, EMOGI_CHUNK_WEIGHTED_EDGES))
+		abort();
+	built = build_edges(&set.edges, directions[seed % 3], true, seed % 2 == 1);
+	leap = make_leap(built.graph.nvertices);
 	for (int i = 0; i < 6; i++)
 	{
 		EmogiQuery	query = {.algorithm = EMOGI_PAGERANK, .placement = placements[i / 2], .damping = 0.85, .max_iterations = 12,
 			.leap = i % 2 == 1 ? leap : NULL, .is_weighted = true};
-		Answer		answer = ask_both(name, &graph, &query);
+		Answer		answer = ask_both(name, &built.graph, &query);
 
-		check_again(name, &graph, &query, &answer);
+		check_again(name, &built.graph, &query, &answer);
 		free(answer.memory);
 	}
 	free(leap);
-	naive_free(&graph);
+	free_graph(name, &built);
+	emogi_edge_set_free(&set);
 	free(weights);
 }
 
