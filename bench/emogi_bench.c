@@ -53,6 +53,30 @@ answer_bytes(const EmogiBench *bench)
 	return bytes > walks ? bytes : walks;
 }
 
+/* Choose where leaps go, if not anywhere. */
+static void
+choose_leaps(EmogiBench *bench)
+{
+	const uint64_t n = bench->built.graph.nvertices;
+	const uint64_t seed = bench->options.seed;
+	double		sum = 0.0;
+
+	if (bench->options.nleaps == 0)
+		return;
+	bench->leap = emogi_map_memory(n * sizeof(double));
+	if (bench->leap == NULL)
+		emogi_bench_die("no memory for the proportions of leaps", NULL);
+	for (uint64_t i = 0; i < (uint64_t) bench->options.nleaps; i++)
+	{
+		double		part = 1.0 + (double) (emogi_random(seed + 91, i) % 1000);
+
+		bench->leap[emogi_random(seed + 90, i) % n] += part;
+		sum += part;
+	}
+	for (uint64_t v = 0; v < n; v++)
+		bench->leap[v] /= sum;
+}
+
 /* Make the Graph, the sources, the pairs, and room for start values and answers. */
 static void
 prepare(EmogiBench *bench)
@@ -72,6 +96,7 @@ prepare(EmogiBench *bench)
 	}
 	choose_sources(bench);
 	choose_pairs(bench);
+	choose_leaps(bench);
 }
 
 /* Give all memory back. */
@@ -81,6 +106,7 @@ clean_up(EmogiBench *bench)
 	size_t		bytes = bench->built.graph.nvertices * sizeof(double);
 
 	emogi_unmap_memory(bench->values, bytes);
+	emogi_unmap_memory(bench->leap, bytes);
 	if (bench->pairs != NULL)
 		emogi_unmap_memory(bench->pairs, 2 * bench->npairs * sizeof *bench->pairs);
 	for (int i = 0; i < EMOGI_MAX_COLUMNS; i++)

@@ -81,7 +81,9 @@ wants_weights(const EmogiBenchOptions *options)
 {
 	for (int a = 0; a < options->nalgorithms && !options->unweighted; a++)
 	{
-		if (emogi_algorithm_row(options->algorithms[a])->weights != EMOGI_WEIGHTS_UNUSED)
+		const EmogiAlgorithmRow *row = emogi_algorithm_row(options->algorithms[a]);
+
+		if (row->weights != EMOGI_WEIGHTS_UNUSED || (options->is_weighted && emogi_algorithm_takes(row, EMOGI_WEIGHTED) >= 0))
 			return true;
 	}
 	return false;

@@ -63,6 +63,8 @@ EMOGI_ALGORITHMS(NAME_OF, NAME_OF, NAME_OF)
 "  --in-out X                random_walk: node2vec's q; p is 1 (1)\n"
 "  --tolerance X             below which change they stop (0.0001)\n"
 "  --alpha X                 katz: what an edge more counts (1e-6)\n"
+"  --leaps N                 pagerank: personalised, leaps go to N random vertices, up to 1024, in random proportions\n"
+"  --weighted                pagerank and others that may: edges count as their weights\n"
 "  --distance X              pagerank: as many iterations as bring the ranks within an L1 distance of X from a reference\n"
 "  --device-memory BYTES     cap on one GPU (all that is free)\n"
 "  --cuda-module PATH        (./emogi_cuda.so)\n"
@@ -192,7 +194,8 @@ enum
 {
 	OPTION_VERTICES = 256, OPTION_GENERATE_ON, OPTION_GENERATOR_MODULE, OPTION_CHECK_GENERATE, OPTION_SOURCE,
 	OPTION_DISTANCE, OPTION_CANCEL_AFTER, OPTION_SUMMARY, OPTION_LABEL, OPTION_FILE, OPTION_RMAT, OPTION_DIRECTED, OPTION_UNWEIGHTED, OPTION_MAPPING,
-	OPTION_PREFETCH, OPTION_ASYNCHRONOUS, OPTION_COUNT_REQUESTS, OPTION_ID_BYTES, OPTION_SAMPLES, OPTION_PAIRS, OPTION_WALKS, OPTION_IN_OUT, OPTION_ALPHA
+	OPTION_PREFETCH, OPTION_ASYNCHRONOUS, OPTION_COUNT_REQUESTS, OPTION_ID_BYTES, OPTION_SAMPLES, OPTION_PAIRS, OPTION_WALKS, OPTION_IN_OUT, OPTION_ALPHA,
+	OPTION_LEAPS, OPTION_WEIGHTED
 };
 
 static const struct option long_options[] = {
@@ -207,6 +210,7 @@ static const struct option long_options[] = {
 	{"iterations", required_argument, NULL, 'i'}, {"tolerance", required_argument, NULL, 'x'},
 	{"samples", required_argument, NULL, OPTION_SAMPLES}, {"pairs", required_argument, NULL, OPTION_PAIRS},
 	{"walks", required_argument, NULL, OPTION_WALKS}, {"in-out", required_argument, NULL, OPTION_IN_OUT}, {"alpha", required_argument, NULL, OPTION_ALPHA},
+	{"leaps", required_argument, NULL, OPTION_LEAPS}, {"weighted", no_argument, NULL, OPTION_WEIGHTED},
 	{"distance", required_argument, NULL, OPTION_DISTANCE}, {"device-memory", required_argument, NULL, 'm'},
 	{"cuda-module", required_argument, NULL, 'c'}, {"cached", no_argument, NULL, 'w'},
 	{"cancel-after", required_argument, NULL, OPTION_CANCEL_AFTER}, {"verify", no_argument, NULL, 'v'},
@@ -374,6 +378,12 @@ take_run_option(EmogiBenchOptions *options, int option, const char *text)
 			return true;
 		case OPTION_ALPHA:
 			options->alpha = parse_real("alpha", text);
+			return true;
+		case OPTION_LEAPS:
+			options->nleaps = (int) parse_number("leaps", text, 1, EMOGI_BENCH_SOURCES);
+			return true;
+		case OPTION_WEIGHTED:
+			options->is_weighted = true;
 			return true;
 		case OPTION_DISTANCE:
 			options->distance = parse_real("distance", text);

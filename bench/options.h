@@ -35,6 +35,8 @@ typedef struct EmogiBenchOptions
 	double		in_out;			/* node2vec's q */
 	double		tolerance;
 	double		alpha;			/* of Katz centrality */
+	int			nleaps;			/* vertices that PageRank's leaps go to; 0 = all alike */
+	bool		is_weighted;	/* what takes weights reads them */
 	double		distance;		/* PageRank runs until its L1 distance from a reference is this; 0 = does not */
 	double		cancel_after_ms;	/* -1 = runs are not canceled */
 	bool		verify;

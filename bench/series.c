@@ -30,6 +30,13 @@ make_values(EmogiBench *bench, EmogiAlgorithm algorithm)
 	}
 }
 
+/* Say whether a run reads weights. */
+static bool
+reads_weights(const EmogiBenchOptions *options, const EmogiAlgorithmRow *row)
+{
+	return row->weights != EMOGI_WEIGHTS_UNUSED || (options->is_weighted && emogi_algorithm_takes(row, EMOGI_WEIGHTED) >= 0);
+}
+
 /* Get a result that points to the bench's arrays. */
 static EmogiResult
 point_result(const EmogiBench *bench)
@@ -177,8 +184,8 @@ write_title(EmogiSeries *series)
 {
 	const EmogiQuery *query = &series->query;
 
-	snprintf(series->title, sizeof(series->title), "%s %s, placement %s%s%s, mapping %s%s%s%s",
-			 emogi_algorithm_row(query->algorithm)->name, series->engine->name, emogi_placement_names[query->placement],
+	snprintf(series->title, sizeof(series->title), "%s%s%s %s, placement %s%s%s, mapping %s%s%s%s",
+			 emogi_algorithm_row(query->algorithm)->name, query->leap != NULL ? " personalised" : "", query->is_weighted ? " weighted" : "", series->engine->name, emogi_placement_names[query->placement],
 			 query->papers.prefetch ? " prefetched" : "", query->papers.asynchronous ? " asynchronous" : "",
 			 emogi_mapping_names[query->papers.mapping], query->papers.id_bytes == 8 ? ", ids of 8 bytes" : "",
 			 query->papers.count_requests ? ", requests counted" : "", series->graph.id != 0 ? ", cached" : "");
@@ -198,12 +205,14 @@ emogi_bench_series(EmogiBench *bench, EmogiSeries series, EmogiAlgorithm algorit
 	series.distance = (double) NAN;
 	series.graph = bench->built.graph;
 	series.graph.id = graph_id;
-	if (emogi_algorithm_row(algorithm)->weights == EMOGI_WEIGHTS_UNUSED)
+	if (!reads_weights(options, emogi_algorithm_row(algorithm)))
 	{
 		series.graph.weight_type = EMOGI_WEIGHT_NONE;
 		series.graph.forward.weights = series.graph.backward.weights = NULL;
 	}
 	series.query.algorithm = algorithm;
+	series.query.is_weighted = options->is_weighted && emogi_algorithm_takes(emogi_algorithm_row(algorithm), EMOGI_WEIGHTED) >= 0;
+	series.query.leap = algorithm == EMOGI_PAGERANK ? bench->leap : NULL;
 	if (emogi_algorithm_takes(emogi_algorithm_row(algorithm), EMOGI_START) >= 0)
 		make_values(bench, algorithm);
 	write_title(&series);

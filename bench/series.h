@@ -14,6 +14,7 @@ typedef struct EmogiBench
 	EmogiBuiltGraph built;
 	uint32_t	sources[EMOGI_BENCH_SOURCES];
 	double	   *values;			/* [nvertices], start values */
+	double	   *leap;			/* [nvertices], proportions of PageRank's leaps; NULL = all alike */
 	uint64_t	npairs;			/* at most nvertices */
 	uint32_t   *pairs;			/* [npairs][2], vertices at random */
 	double	   *reference;		/* [nvertices], converged ranks; NULL = not made yet */

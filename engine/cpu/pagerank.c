@@ -4,7 +4,8 @@
  * Fills value[nvertices]: ranks that sum to 1 (algorithms.h has the formula).
  *
  * Every vertex pulls [1] what the sources of its edges give, their rank over their edges out; graph->forward holds those
- * sources. A share is divided once, when the rank is made, for the next iteration; pull.h adds up shares. With weights a share is
+ * sources. A share is divided once, when the rank is made, for the next iteration; pull.h adds up shares. They are integers
+ * (contract/rank_units.h) but with weights and where these would be too coarse, as emogi_rank_units_suit has it. With weights a share is
  * multiplied by the weight of each entry, and graph->backward has the weights of the edges out, which are summed in the order of its lists.
  *
  * [1] S. Beamer, K. Asanovic, D. Patterson. The GAP Benchmark Suite. arXiv:1508.03619, 2015. Section 3 (PageRank).
@@ -12,17 +13,20 @@
 #include "algorithms.h"
 #include "pull.h"
 
+#include "contract/rank_units.h"
+
 #include <stdio.h>
 
 #define BLOCK EMOGI_PULL_BLOCK
 #define ENTRIES_AT_ONCE 65536
-#define LEAST_STRENGTH 1e-290	/* sums of weights from this on, up to its inverse: shares of ranks are numbers then */
 
 /* What a block of vertices adds to the sums over all. */
 typedef struct Part
 {
 	double		change;
 	double		dangling;
+	uint64_t	unit_change;	/* the same of integers */
+	uint64_t	unit_dangling;
 } Part;
 
 typedef struct Ranking
@@ -41,9 +45,12 @@ typedef struct Ranking
 	const double *leap;			/* [nvertices], where leaps go; NULL = anywhere */
 	EmogiWeightType weight_type;
 	double		dangling;		/* the rank of all vertices without an edge out */
+	double		leaps;			/* of all readers, when shares are integers */
 	double	   *rank;			/* [nvertices] */
 	double	   *share;			/* [nvertices], what a vertex gives along each edge */
 	double	   *next_share;		/* [nvertices] */
+	uint64_t   *units;			/* [nvertices], the same as integers, instead; NULL = shares are doubles */
+	uint64_t   *next_units;
 	Part	   *parts;			/* [nblocks] */
 } Ranking;
 
@@ -133,7 +140,7 @@ sum_weights(void *arg, int thread, int nthreads)
 
 			for (uint64_t i = ranking->out.offsets[v]; i < ranking->out.offsets[v + 1]; i++)
 				sum += emogi_weight(ranking->out.weights, ranking->weight_type, i);
-			if (sum != 0.0 && !(sum >= LEAST_STRENGTH && sum <= 1.0 / LEAST_STRENGTH))
+			if (!emogi_rank_strength_suits(sum))
 			{
 				snprintf(ranking->run.error->message, sizeof ranking->run.error->message,
 						 "the weights of the edges of a vertex sum to %g, beyond what ranks can be divided by", sum);
@@ -171,6 +178,22 @@ put_rank(Ranking *ranking, uint64_t v, double rank, Part *part)
 	}
 }
 
+/* The same with shares that are integers. */
+static inline __attribute__((always_inline)) void
+put_rank_units(Ranking *ranking, uint64_t v, double rank, Part *part)
+{
+	const uint64_t nedges = degree_of(ranking, v);
+
+	ranking->rank[v] = rank;
+	if (nedges > 0)
+		ranking->next_units[v] = emogi_rank_units_share(rank, nedges, (uint32_t) v);
+	else
+	{
+		ranking->next_units[v] = 0;
+		part->unit_dangling += emogi_rank_units_of(rank);
+	}
+}
+
 /* Give every vertex 1 / n. */
 static void
 start_ranks(void *arg, int thread, int nthreads)
@@ -184,7 +207,12 @@ start_ranks(void *arg, int thread, int nthreads)
 		Part		part = {0};
 
 		for (uint64_t v = b * BLOCK; v < end; v++)
-			put_rank(ranking, v, 1.0 / (double) ranking->nvertices, &part);
+		{
+			if (ranking->next_units != NULL)
+				put_rank_units(ranking, v, 1.0 / (double) ranking->nvertices, &part);
+			else
+				put_rank(ranking, v, 1.0 / (double) ranking->nvertices, &part);
+		}
 		ranking->parts[b] = part;
 	}
 }
@@ -217,6 +245,19 @@ put_sum(void *arg, uint64_t v, double sum)
 	put_rank(ranking, v, rank, &block->part);
 }
 
+/* The same of a sum of integers. */
+static inline __attribute__((always_inline)) void
+put_units(void *arg, uint64_t v, uint64_t sum)
+{
+	Block	   *block = arg;
+	Ranking    *ranking = block->ranking;
+	double		proportion = ranking->leap != NULL ? ranking->leap[v] : 1.0 / (double) ranking->nvertices;
+	double		rank = emogi_rank_units_finish(ranking->damping, ranking->leaps, proportion, sum);
+
+	block->part.unit_change += emogi_rank_units_change(ranking->rank[v], rank);
+	put_rank_units(ranking, v, rank, &block->part);
+}
+
 /* Make the new ranks of blocks. */
 static void
 pull_ranks(void *arg, int thread, int nthreads)
@@ -228,7 +269,7 @@ pull_ranks(void *arg, int thread, int nthreads)
 	{
 		Block		block = {.ranking = ranking};
 
-		if (!emogi_pull_block(&turn, put_sum, &block))
+		if (!(ranking->units != NULL ? emogi_pull_block_units(&turn, put_units, &block) : emogi_pull_block(&turn, put_sum, &block)))
 			return;
 		ranking->parts[turn.block] = block.part;
 	}
@@ -239,17 +280,25 @@ static void
 close_iteration(Ranking *ranking)
 {
 	double	   *swap = ranking->share;
-	double		change = 0.0;
+	uint64_t   *swap_units = ranking->units;
+	Part		all = {0};
 
-	ranking->dangling = 0.0;
 	for (uint64_t b = 0; b < ranking->pull.nblocks; b++)
 	{
-		change += ranking->parts[b].change;
-		ranking->dangling += ranking->parts[b].dangling;
+		const Part *part = &ranking->parts[b];
+
+		all.change += part->change;
+		all.dangling += part->dangling;
+		all.unit_change += part->unit_change;
+		all.unit_dangling += part->unit_dangling;
 	}
-	ranking->run.result->change = change;
+	ranking->dangling = all.dangling;
+	ranking->leaps = emogi_rank_units_leaps(ranking->damping, all.unit_dangling);
+	ranking->run.result->change = ranking->units != NULL ? emogi_rank_units_total_change(all.unit_change) : all.change;
 	ranking->share = ranking->next_share;
 	ranking->next_share = swap;
+	ranking->units = ranking->next_units;
+	ranking->next_units = swap_units;
 }
 
 /* Iterate until the change is below the tolerance; false when the job has stopped. */
@@ -271,6 +320,7 @@ iterate(Ranking *ranking, const EmogiQuery *query)
 		control->level = result->nlevels;
 		control->done = 0;
 		ranking->pull.values = ranking->share;
+		ranking->pull.units = ranking->units;
 		if (!emogi_pull_step(&ranking->pull, pull_ranks, ranking))
 			return false;
 		close_iteration(ranking);
@@ -282,14 +332,22 @@ iterate(Ranking *ranking, const EmogiQuery *query)
 
 /* Get the scratch memory; false when there is none. */
 static bool
-open_ranking(Ranking *ranking, bool weighted)
+open_ranking(Ranking *ranking, const EmogiQuery *query)
 {
 	EmogiCpuRun *run = &ranking->run;
 
-	ranking->share = emogi_run_scratch(run, ranking->nvertices, sizeof(double));
-	ranking->next_share = emogi_run_scratch(run, ranking->nvertices, sizeof(double));
+	if (emogi_rank_units_suit(query, ranking->nvertices))
+	{
+		ranking->units = emogi_run_scratch(run, ranking->nvertices, sizeof(uint64_t));
+		ranking->next_units = emogi_run_scratch(run, ranking->nvertices, sizeof(uint64_t));
+	}
+	else
+	{
+		ranking->share = emogi_run_scratch(run, ranking->nvertices, sizeof(double));
+		ranking->next_share = emogi_run_scratch(run, ranking->nvertices, sizeof(double));
+	}
 	ranking->parts = emogi_run_scratch(run, ranking->pull.nblocks, sizeof(Part));
-	if (weighted)
+	if (query->is_weighted)
 		ranking->strength = emogi_run_scratch(run, ranking->nvertices, sizeof(double));
 	else if (ranking->out_offsets == NULL)
 		ranking->out_degree = emogi_run_scratch(run, ranking->nvertices, sizeof(uint64_t));
@@ -309,7 +367,7 @@ emogi_cpu_pagerank(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *q
 	ranking.leap = query->leap;
 	ranking.weight_type = graph->weight_type;
 	ranking.pull = emogi_pull_over(&ranking.run, graph, &graph->forward, query);
-	if (open_ranking(&ranking, query->is_weighted) && graph->nvertices > 0 && iterate(&ranking, query))
+	if (open_ranking(&ranking, query) && graph->nvertices > 0 && iterate(&ranking, query))
 		result->nreached = graph->nvertices;
 	return emogi_run_end(&ranking.run);
 }

@@ -6,7 +6,8 @@
 EmogiPull
 emogi_pull_over(EmogiCpuRun *run, const EmogiGraph *graph, const EmogiAdjacency *lists, const EmogiQuery *query)
 {
-	return (EmogiPull) {.run = run, .lists = *lists, .weight_type = graph->weight_type,
+	return (EmogiPull) {.run = run, .lists = *lists, .transposed = lists == &graph->forward ? graph->backward : graph->forward,
+		.weight_type = graph->weight_type,
 		.weighted = query->is_weighted && graph->weight_type != EMOGI_WEIGHT_NONE, .nvertices = graph->nvertices,
 		.nblocks = (graph->nvertices + EMOGI_PULL_BLOCK - 1) / EMOGI_PULL_BLOCK, .most_steps = query->max_iterations};
 }
@@ -17,7 +18,7 @@ emogi_pull_step(EmogiPull *pull, EmogiPoolTask step, void *arg)
 	uint32_t	made = pull->nsteps;
 	double		start;
 
-	if (made == 0 && !pull->weighted && !emogi_tiles_make(&pull->tiles, pull->run, &pull->lists, pull->nvertices, pull->most_steps))
+	if (made == 0 && !pull->weighted && !emogi_tiles_make(&pull->tiles, pull->run, &pull->lists, &pull->transposed, pull->nvertices, pull->most_steps))
 		return false;
 	start = emogi_pool_now_ms();
 	if (made < 2)
@@ -46,20 +47,27 @@ emogi_pull_next_group(EmogiPullTurn *turn)
 	turn->first = group << bits;
 	turn->block = group << (bits - EMOGI_PULL_BLOCK_BITS);
 	turn->upto = emogi_run_chunk_end(turn->block, UINT64_C(1) << (bits - EMOGI_PULL_BLOCK_BITS), pull->nblocks);
-	turn->sums = emogi_tiles_sum(&pull->tiles, &pull->run->job, pull->values, group, turn->thread);
-	return turn->sums != NULL;
+	if (pull->units != NULL)
+		turn->unit_sums = emogi_tiles_sum_units(&pull->tiles, &pull->run->job, pull->units, group, turn->thread);
+	else
+		turn->sums = emogi_tiles_sum(&pull->tiles, &pull->run->job, pull->values, group, turn->thread);
+	return turn->sums != NULL || turn->unit_sums != NULL;
 }
 
 bool
-emogi_pull_long_list(const EmogiPull *pull, uint64_t first, uint64_t end, double *sum)
+emogi_pull_long_list(const EmogiPull *pull, uint64_t first, uint64_t end, EmogiPullSum *sum)
 {
-	*sum = 0.0;
+	*sum = (EmogiPullSum) {0};
 	for (uint64_t i = first; i < end; i += EMOGI_RUN_POLL)
 	{
 		uint64_t	stop = emogi_run_chunk_end(i, EMOGI_RUN_POLL, end);
 
-		*sum = pull->weighted ? *sum + emogi_pull_weighted(pull, i, stop - i) :
-			emogi_pull_entries(pull->values, pull->lists.targets + i, stop - i, false, *sum);
+		if (pull->units != NULL)
+			*sum = emogi_pull_entries(pull, pull->lists.targets + i, stop - i, false, true, *sum);
+		else if (pull->weighted)
+			sum->value += emogi_pull_weighted(pull, i, stop - i);
+		else
+			*sum = emogi_pull_entries(pull, pull->lists.targets + i, stop - i, false, false, *sum);
 		if (emogi_job_stopped(&pull->run->job))
 			return false;
 	}

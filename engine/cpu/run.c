@@ -53,13 +53,18 @@ hold_memory(EmogiCpuRun *run, void *memory, size_t bytes, bool is_lent)
 
 /* Map memory that the run ends with; NULL when there is none. */
 static void *
+map_pages(EmogiCpuRun *run, size_t bytes)
+{
+	void	   *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return memory == MAP_FAILED ? NULL : hold_memory(run, memory, bytes, false);
+}
+
+/* The same, or NULL where a test has it fail. */
+static void *
 map(EmogiCpuRun *run, size_t bytes)
 {
-	void	   *memory = MAP_FAILED;
-
-	if (emogi_job_may_allocate(&run->job))
-		memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	return memory == MAP_FAILED ? NULL : hold_memory(run, memory, bytes, false);
+	return emogi_job_may_allocate(&run->job) ? map_pages(run, bytes) : NULL;
 }
 
 void *
@@ -108,17 +113,6 @@ emogi_run_scratch(EmogiCpuRun *run, uint64_t count, size_t element_bytes)
 	const size_t bytes = scratch_bytes(count, element_bytes);
 
 	return map_array(emogi_run_map(run, bytes), bytes);
-}
-
-void *
-emogi_run_spare(EmogiCpuRun *run, uint64_t count, size_t element_bytes)
-{
-	const size_t bytes = scratch_bytes(count, element_bytes);
-
-	if (bytes > run->job.control->spare_bytes - run->spared_bytes)
-		return NULL;
-	run->spared_bytes += bytes;
-	return map_array(map(run, bytes), bytes);
 }
 
 /* ---- memory that is left for other runs ---- */
@@ -182,6 +176,28 @@ emogi_run_borrow(EmogiCpuRun *run, uint64_t count, size_t element_bytes)
 	if (memory != NULL)
 		return begin_array(hold_memory(run, memory, bytes, true), bytes);
 	memory = emogi_job_stopped(&run->job) ? NULL : emogi_run_scratch(run, count, element_bytes);
+	if (memory != NULL)
+		run->is_lent[run->nmappings - 1] = true;
+	return memory;
+}
+
+void *
+emogi_run_spare(EmogiCpuRun *run, uint64_t count, size_t element_bytes)
+{
+	size_t		bytes = scratch_bytes(count, element_bytes);
+	void	   *memory = NULL;
+
+	if (bytes > run->job.control->spare_bytes - run->spared_bytes)
+		return NULL;
+	run->spared_bytes += bytes;
+	if (bytes < 2 * HUGE_BYTES)
+		return map_array(map(run, bytes), bytes);
+	if (!emogi_job_may_allocate(&run->job))
+		return NULL;
+	memory = take_lent(&bytes);
+	if (memory != NULL)
+		return begin_array(hold_memory(run, memory, bytes, true), bytes);
+	memory = map_array(map_pages(run, bytes), bytes);
 	if (memory != NULL)
 		run->is_lent[run->nmappings - 1] = true;
 	return memory;

@@ -7,7 +7,7 @@
 #include "threads/job.h"
 #include "threads/pool.h"
 
-#define EMOGI_RUN_MAPPINGS 12
+#define EMOGI_RUN_MAPPINGS 16
 #define EMOGI_RUN_POLL ((uint64_t) 1 << 20)	/* list entries between two looks at the cancel flag, at most */
 
 /*
@@ -47,7 +47,7 @@ extern void *emogi_run_scratch(EmogiCpuRun *run, uint64_t count, size_t element_
  */
 extern void *emogi_run_borrow(EmogiCpuRun *run, uint64_t count, size_t element_bytes);
 
-/* The same of what a run can do without: NULL where it may not be taken (EmogiControl.spare_bytes), or is not there. */
+/* The same, with any content, of what a run can do without: NULL where it may not be taken (EmogiControl.spare_bytes), or is not there. */
 extern void *emogi_run_spare(EmogiCpuRun *run, uint64_t count, size_t element_bytes);
 
 /* Run one step over its chunks, in all threads or in this one alone; false when the job has stopped. */

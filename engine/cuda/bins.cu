@@ -3,10 +3,8 @@
  */
 #include "bins.cuh"
 
-#include "contract/semirings.h"
+#include "contract/rank_units.h"
 
-#define UNITS 9223372036854775808.0	/* 2^63, of a rank of 1 */
-#define MANTISSA_BITS 36
 #define SHARED_PERCENT 85		/* of a multiprocessor's shared memory, at least: 196 of the 228 KB that an H200 has */
 
 static_assert(BLOCK_SOURCES % (4 * BINS_THREADS) == 0 && BLOCK_SOURCES < 65536 && BIN_SINKS % 4 == 0 && BIN_SINKS < 65536,
@@ -14,21 +12,13 @@ static_assert(BLOCK_SOURCES % (4 * BINS_THREADS) == 0 && BLOCK_SOURCES < 65536 &
 
 /* ---- numbers of 40 bits ---- */
 
-/* Get a value of so many units as a number. What is cut off is rounded up when it is more than 1 - `luck`, 0 .. 1. */
+/* Get a share of so many units, of which 36 bits or fewer are significant, as a number. */
 static __device__ __forceinline__ uint64_t
-pack_units(double units, double luck)
+pack_units(uint64_t units)
 {
-	const int	bits = (int) ((uint64_t) __double_as_longlong(units) >> 52) - 1023;
-	uint32_t	exponent = bits < MANTISSA_BITS ? 0 : (uint32_t) (bits - MANTISSA_BITS) / 2 + 1;
-	const double part = __longlong_as_double((long long) ((uint64_t) (1023 - 2 * exponent) << 52));	/* 4^-exponent */
-	uint64_t	mantissa = (uint64_t) (units * part + luck);
+	const uint32_t exponent = emogi_rank_units_exponent(units);
 
-	if (mantissa >> MANTISSA_BITS != 0)
-	{
-		mantissa >>= 2;
-		exponent++;
-	}
-	return (uint64_t) exponent << MANTISSA_BITS | mantissa;
+	return (uint64_t) exponent << EMOGI_RANK_MANTISSA_BITS | units >> 2 * exponent;
 }
 
 /* Get the units of a number: exponent in bits 28 .. 31 of the word. */
@@ -38,17 +28,6 @@ unpack_units(uint32_t word, uint32_t low)
 	const unsigned long long mantissa = (unsigned long long) (word & 0x0FFFFFFFu) << 8 | low;
 
 	return mantissa << (word >> 27 & 0x1E);
-}
-
-/* Get a number below 1 that has no pattern of the vertex. */
-static __device__ __forceinline__ double
-luck_of(uint32_t vertex)
-{
-	uint32_t	hash = (vertex + 1) * 0x9E3779B1u;
-
-	hash = (hash ^ hash >> 16) * 0x85EBCA6Bu;
-	hash = (hash ^ hash >> 13) * 0xC2B2AE35u;
-	return (hash ^ hash >> 16) * (1.0 / 4294967296.0);
 }
 
 /* Fill shared memory with the values of a block of sources, and 0 for NO_SOURCE. Whole block of threads. */
@@ -347,40 +326,50 @@ bins_collect_kernel(Bins bins)
 
 /*
  * Give every vertex its new rank, or, at the START, 1/n, and what it contributes in the next iteration; zero the sums. Bytes: 45 a
- * vertex.
+ * vertex; 8 more of proportions.
  */
 template <bool START>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 bins_finish_kernel(Bins bins, double damping, double *rank)
 {
 	const uint32_t nthreads = gridDim.x * BLOCK_THREADS;
-	const double nvertices = bins.nvertices;
-	const double before = START ? 0 : (double) bins.outcome[bins.turn ^ 1].dangling / UNITS;
+	const double evenly = 1.0 / (double) bins.nvertices;
+	const double leaps = START ? 0 : emogi_rank_units_leaps(damping, bins.outcome[bins.turn ^ 1].dangling);
 	unsigned long long change = 0;
 	unsigned long long dangling = 0;
 
 	for (uint64_t l = blockIdx.x * BLOCK_THREADS + threadIdx.x; l < bins.nvertices; l += nthreads)
 	{
 		const uint32_t degree = bins.degree[l];
-		double		value = 1.0 / nvertices;
+		double		value = evenly;
 		uint64_t	number = 0;
 
 		if (!START)
 		{
-			value = emogi_pagerank_finish(damping, nvertices, before, (double) bins.sum[l] / UNITS);
-			change += (unsigned long long) (fabs(value - rank[l]) * (UNITS / 2) + 0.5);
+			value = emogi_rank_units_finish(damping, leaps, bins.leap != NULL ? bins.leap[l] : evenly, bins.sum[l]);
+			change += emogi_rank_units_change(rank[l], value);
 		}
 		rank[l] = value;
 		bins.sum[l] = 0;
 		if (degree > 0)
-			number = pack_units(value / degree * UNITS, luck_of(bins.vertex[l]));
+			number = pack_units(emogi_rank_units_share(value, degree, bins.vertex[l]));
 		else
-			dangling += (unsigned long long) (value * UNITS + 0.5);
+			dangling += emogi_rank_units_of(value);
 		bins.word[l] = (uint32_t) (number >> 8);
 		bins.low[l] = (uint8_t) number;
 	}
 	block_add(&bins.outcome[bins.turn].change, change);
 	block_add(&bins.outcome[bins.turn].dangling, dangling);
+}
+
+/* Bring proportions to the order of labels. Bytes: 12 a vertex, 8 read at random. */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+bins_order_leap_kernel(Bins bins, const double *from, double *to)
+{
+	const uint32_t nthreads = gridDim.x * BLOCK_THREADS;
+
+	for (uint64_t l = blockIdx.x * BLOCK_THREADS + threadIdx.x; l < bins.nvertices; l += nthreads)
+		to[l] = from[bins.vertex[l]];
 }
 
 /* Write ranks in the order of vertices. Bytes: 12 a vertex, 8 written at random. */
@@ -407,7 +396,8 @@ emogi_bins_load(const EmogiEngineState *state, EmogiError *error)
 {
 	const void *const kernels[] = {
 		(const void *) bins_rows_kernel, (const void *) bins_scatter_kernel, (const void *) bins_collect_kernel,
-		(const void *) bins_finish_kernel<true>, (const void *) bins_finish_kernel<false>, (const void *) bins_collect_ranks_kernel
+		(const void *) bins_finish_kernel<true>, (const void *) bins_finish_kernel<false>, (const void *) bins_collect_ranks_kernel,
+		(const void *) bins_order_leap_kernel
 	};
 
 	TRY(LOAD_KERNELS(kernels));
@@ -420,10 +410,17 @@ emogi_bins_load(const EmogiEngineState *state, EmogiError *error)
 }
 
 EmogiStatus
-emogi_bins_start(Run *run, Bins *bins, double *rank, EmogiError *error)
+emogi_bins_start(Run *run, Bins *bins, const double *leap, double *rank, EmogiError *error)
 {
 	cudaStream_t stream = run->state->stream;
+	double	   *ordered = NULL;
 
+	if (leap != NULL)
+	{
+		TRY(take_array(&run->memory, &ordered, run->nvertices, "proportions of leaps by label", error));
+		CUDA_LAUNCH(bins_order_leap_kernel, run->full_blocks, BLOCK_THREADS, stream, *bins, leap, ordered);
+	}
+	bins->leap = ordered;
 	bins->turn = 0;
 	CUDA_TRY(cudaMemsetAsync(bins->outcome, 0, 2 * sizeof *bins->outcome, stream));
 	CUDA_TRY(cudaMemsetAsync(bins->sum, 0, (uint64_t) bins->nbins * BIN_SINKS * sizeof *bins->sum, stream));
@@ -451,7 +448,7 @@ emogi_bins_iterate(Run *run, Bins *bins, double damping, double *rank, double *c
 	CUDA_LAUNCH(bins_finish_kernel<false>, run->full_blocks, BLOCK_THREADS, stream, *bins, damping, rank);
 	CUDA_TRY(cudaMemcpyAsync(run->state->mailbox, &bins->outcome[bins->turn], sizeof *outcome, cudaMemcpyDeviceToHost, stream));
 	TRY(emogi_cuda_wait(run->state, run->control, error));
-	*change = (double) outcome->change / (UNITS / 2);
+	*change = emogi_rank_units_total_change(outcome->change);
 	return EMOGI_OK;
 }
 

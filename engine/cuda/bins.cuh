@@ -14,18 +14,15 @@
  *             [1], with the order of the entries made once.
  *   finish    makes ranks of the sums, and the next values.
  *
- * Numbers. All ranks sum to 1, which is 2^63 units, so that no sum overflows. A value of so many units is a mantissa of 36 bits
- * and an exponent of 4, of the base 4: below 2^36 units it is off by less than a unit, above by less than 2^-34 of itself. It is
- * rounded up with a probability of what is cut off, as a hash of the vertex has it, so that errors of vertices with the same rank
- * do not add up. Sums of integers are the same in any order; so are the change of an iteration and the rank of those without edges
- * out, which are added as integers, too. So two runs give the same bits, though atomic operations come in any order.
+ * Numbers. Shares are integers of 36 significant bits (contract/rank_units.h): as a number of 40 bits, a mantissa of 36 and an
+ * exponent of 4, of the base 4. Sums of integers are the same in any order, so two runs, and all engines, give the same bits, though
+ * atomic operations come in any order.
  *
- * Bins are made for a Graph in device placement with many entries, for a query of many iterations, whose leaps leave no rank too small
- * and whose tolerance is not too small for such numbers, and where there is room. They are kept with the Graph, and their arrays
- * that a run writes with them.
+ * Bins are made for a Graph in device placement with many entries, for a query of many iterations whose ranks are integers, and
+ * where there is room. They are kept with the Graph, and their arrays that a run writes with them.
  *
- * Device memory, for n vertices, m entries, of which h are in rows: 9 (m - h) + 2.1 h, 21n, 4n a block of rows. While they are
- * made: 8n, 8n a block of rows, 4 a cell. kron and urand of scale 24: 3.2 and 5.2 GB.
+ * Device memory, for n vertices, m entries, of which h are in rows: 9 (m - h) + 2.1 h, 21n, 4n a block of rows; 8n of a run that
+ * has proportions of leaps. While they are made: 8n, 8n a block of rows, 4 a cell. kron and urand of scale 24: 3.2 and 5.2 GB.
  *
  * Bytes of an iteration: 14 (m - h), 2.1 h, 45n. Bytes of making them: 8m, 8m random ones of the 4n of labels, 4m written in short
  * runs; two atomic operations an entry and fewer.
@@ -77,7 +74,7 @@ typedef struct BinUnit
 /* What an iteration adds up, in units. */
 typedef struct BinOutcome
 {
-	unsigned long long change;	/* of half the size */
+	unsigned long long change;	/* emogi_rank_units_change */
 	unsigned long long dangling;	/* rank of all vertices without an edge out */
 } BinOutcome;
 
@@ -108,6 +105,8 @@ typedef struct Bins
 	unsigned long long *sum;	/* [nbins * BIN_SINKS], in units */
 	uint32_t   *next;			/* [2], the next unit to scatter, and to collect */
 	BinOutcome *outcome;		/* [2] */
+
+	const double *leap;			/* [nvertices], of a run, by label: proportions of the leaps; NULL = all alike */
 } Bins;
 
 /* Say whether a run is one for bins, as far as the query and the size and placement of the Graph tell. */
@@ -120,8 +119,11 @@ extern EmogiStatus emogi_bins_find(Run *run, const Target *array, Bins *bins, Em
 extern EmogiStatus emogi_bins_make(Run *run, const Target *array, const Outline *outline, const Degrees *degrees, Bins *bins,
 								   EmogiError *error);
 
-/* Queue what gives every vertex its first rank, 1/n. rank[nvertices] is in the order of labels. */
-extern EmogiStatus emogi_bins_start(Run *run, Bins *bins, double *rank, EmogiError *error);
+/*
+ * Queue what gives every vertex its first rank, 1/n. rank[nvertices] is in the order of labels; leap[nvertices] in that of vertices,
+ * or NULL.
+ */
+extern EmogiStatus emogi_bins_start(Run *run, Bins *bins, const double *leap, double *rank, EmogiError *error);
 
 /* Make an iteration, wait for it, and get the change. */
 extern EmogiStatus emogi_bins_iterate(Run *run, Bins *bins, double damping, double *rank, double *change, EmogiError *error);

@@ -8,6 +8,8 @@
 #include "placing.cuh"
 #include "prefix_sum.cuh"
 
+#include "contract/rank_units.h"
+
 #include <stdlib.h>
 
 /*
@@ -25,8 +27,6 @@
 #define LEAST_UNIT 32768u
 #define LAST_UNITS 2u			/* the last fourth of all is cut into units so many times smaller */
 
-#define LEAST_FLOOR (1.0 / (UINT64_C(1) << 29))	/* of the least rank, beside a unit of 2^-63 */
-#define LEAST_TOLERANCE 1e-9	/* changes below are not told apart by values of 36 bits */
 #define NO_KEY UINT32_MAX
 #define ALIGNMENT 256			/* of arrays */
 
@@ -264,10 +264,8 @@ emogi_bins_suit(const Run *run, const EmogiQuery *query)
 {
 	const uint64_t nedges = run->graph.forward.nedges;
 	const uint64_t ncells = most_cells(run->nvertices);
-	const bool	exact = (1.0 - query->damping) / (double) run->nvertices >= LEAST_FLOOR &&
-		(query->tolerance == 0 || query->tolerance >= LEAST_TOLERANCE);
 
-	if (run->graph.placement != EMOGI_PLACEMENT_DEVICE || nedges == 0 || !exact || !emogi_bins_fit(run->state) ||
+	if (run->graph.placement != EMOGI_PLACEMENT_DEVICE || nedges == 0 || !emogi_rank_units_suit(query, run->nvertices) || !emogi_bins_fit(run->state) ||
 		nedges + CELL_ENTRIES * ncells + MAX_HUBS * (run->nvertices + 1) >= UINT32_MAX)
 		return false;
 	return run->state->always_bins ||

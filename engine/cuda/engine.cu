@@ -274,8 +274,8 @@ answer_query(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery 
 	if (algorithm == NULL)
 		return emogi_device_fail(error, EMOGI_UNSUPPORTED, "there are no kernels for this algorithm", "%s",
 						  emogi_algorithm_row(query->algorithm)->name);
-	if (query->algorithm == EMOGI_PAGERANK && (query->leap != NULL || query->is_weighted))
-		return emogi_device_fail(error, EMOGI_UNSUPPORTED, "there are no kernels for ranks with weights or proportions of leaps", "%s",
+	if (query->algorithm == EMOGI_PAGERANK && (query->leap != NULL || query->is_weighted) && algorithm != algorithms[query->algorithm])
+		return emogi_device_fail(error, EMOGI_UNSUPPORTED, "the papers have no kernels for ranks with weights or proportions of leaps", "%s",
 								 "emogi_pagerank");
 	memset(&result->papers, 0, sizeof result->papers);
 	memset(&result->refusal, 0, sizeof result->refusal);

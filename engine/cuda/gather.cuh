@@ -31,13 +31,15 @@ typedef struct Field
 	uint64_t	nvertices;
 	uint64_t	nwords;			/* of a segment in the Outline */
 	Outline		outline;		/* of what sweeps read */
-	double	   *value;			/* [nvertices]; NULL in PAGERANK, where it is source * edges out, or source without any */
-	double	   *source;			/* [nvertices], what entries read: value, or in PAGERANK value / edges out */
-	double	   *sum;			/* [rank], of a list in the chunk where it begins; in whole once carries are joined */
-	double	   *carry;			/* [nchunks], of the list that began before the chunk, in it; 0 when there is none */
+	double	   *value;			/* [nvertices]; NULL in PageRank, where it is source * edges out, or source without any */
+	double	   *source;			/* [nvertices], what entries read: value, or in PAGERANK value / edges out, perhaps as integers */
+	double	   *sum;			/* [rank], of a list in the chunk where it begins; in whole once carries are joined; integers as source */
+	double	   *carry;			/* [nchunks], of the list that began before the chunk, in it; 0 when there is none; as source */
 	const uint32_t *vertex;		/* [rank], number of the list; NULL but for terms that look at OWN */
 	const uint32_t *label;		/* [nvertices], index of the vertex in source; NULL = its number */
 	Degrees		degrees;		/* edges out (PAGERANK) */
+	const double *strength;		/* [nvertices], sums of the weights of the edges out (PAGERANK with weights) */
+	const double *leap;			/* [nvertices], proportions of the leaps (PAGERANK); NULL = all alike */
 	double	   *conductance;	/* [nvertices], sums of weights; NaN = a fixed vertex, which keeps its value */
 	double		damping;		/* PAGERANK */
 	Outcome    *outcome;
@@ -55,12 +57,38 @@ typedef struct Chunks
 
 struct PlainTerm
 {
+	typedef double Value;		/* of what is added up */
 	static constexpr bool OWN = false;	/* whether it looks at the value of the list's vertex */
 
 	static __device__ __forceinline__ double
 	contribution(double other, double own, double weight)
 	{
 		return other;
+	}
+};
+
+/* Integers, as which the source and all sums lie in the Field's arrays. */
+struct UnitTerm
+{
+	typedef unsigned long long Value;
+	static constexpr bool OWN = false;
+
+	static __device__ __forceinline__ unsigned long long
+	contribution(unsigned long long other, double own, double weight)
+	{
+		return other;
+	}
+};
+
+struct ProductTerm
+{
+	typedef double Value;
+	static constexpr bool OWN = false;
+
+	static __device__ __forceinline__ double
+	contribution(double other, double own, double weight)
+	{
+		return other * weight;
 	}
 };
 
@@ -82,6 +110,7 @@ EMOGI_ALGORITHMS(EMOGI_NOTHING, EMOGI_NOTHING, TRAITS)
 template <EmogiAlgorithm ALGORITHM>
 struct TableTerm
 {
+	typedef double Value;
 	static constexpr bool OWN = Traits<ALGORITHM>::OWN;
 
 	static __device__ __forceinline__ double
@@ -93,6 +122,7 @@ struct TableTerm
 
 struct WeightTerm
 {
+	typedef double Value;
 	static constexpr bool OWN = false;
 
 	static __device__ __forceinline__ double
@@ -212,19 +242,21 @@ gather_count_degrees_kernel(Lists<Target> lists, Field field, Chunks chunks, Ste
 }
 
 /* Where a warp stands in its chunk. */
-typedef struct Stand
+template <typename Value>
+struct Stand
 {
-	double	   *carry;			/* of the chunk */
+	Value	   *carry;			/* of the chunk */
 	uint32_t	first;			/* rank of the first list that begins in the chunk */
 	uint32_t	rank;			/* of the next list that begins */
-	double		sum;			/* of the list that is open, in the chunk */
-} Stand;
+	Value		sum;			/* of the list that is open, in the chunk */
+};
 
 /* Write the sum of the list that is open until list `rank` begins or the chunk ends. */
+template <typename Value>
 static __device__ __forceinline__ void
-close_list(const Field &field, const Stand *stand, uint32_t rank, double sum)
+close_list(const Field &field, const Stand<Value> *stand, uint32_t rank, Value sum)
 {
-	__stcs(rank > stand->first ? &field.sum[rank - 1] : stand->carry, sum);
+	__stcs(rank > stand->first ? (Value *) field.sum + (rank - 1) : stand->carry, sum);
 }
 
 /*
@@ -232,20 +264,20 @@ close_list(const Field &field, const Stand *stand, uint32_t rank, double sum)
  * that begin here, `rank` is the first; those that end here too are written. Get the sum of the list that is open
  * afterwards and, when another one was before, *closing, the sum of that.
  */
-template <class Term, typename Weight>
-static __device__ __forceinline__ double
+template <class Term, typename Weight, typename Value = typename Term::Value>
+static __device__ __forceinline__ Value
 add_octet(const Lists<Target> &lists, const Field &field, uint64_t entry, uint32_t length, uint32_t begins, uint32_t rank,
-		  double sum, double *closing)
+		  Value sum, Value *closing)
 {
 	const Octet<Weight> octet = read_octet<Weight>(lists, entry, length);
 	const uint32_t later = begins & (begins - 1);	/* all but the first */
-	double	   *to = &field.sum[rank];
-	double		other[LANE_ENTRIES];
+	Value	   *to = (Value *) field.sum + rank;
+	Value		other[LANE_ENTRIES];
 	double		own = 0;
 
 #pragma unroll
 	for (uint32_t j = 0; j < LANE_ENTRIES; j++)
-		other[j] = j < length ? __ldg(&field.source[octet.target[j]]) : 0;
+		other[j] = j < length ? __ldg((const Value *) field.source + octet.target[j]) : 0;
 	if (Term::OWN && length > 0 && rank > 0)
 		own = field.value[field.vertex[rank - 1]];
 #pragma unroll
@@ -270,9 +302,9 @@ add_octet(const Lists<Target> &lists, const Field &field, uint64_t entry, uint32
  * Add a round of a chunk, FULL = surely all there: each lane its own entries, then the lanes over which a list goes on, by
  * a tree. Which lanes these are is a matter of the Graph alone.
  */
-template <class Term, typename Weight, bool FULL>
+template <class Term, typename Weight, bool FULL, typename Value = typename Term::Value>
 static __device__ __forceinline__ void
-add_round(const Lists<Target> &lists, const Field &field, uint64_t entry, Stand *stand)
+add_round(const Lists<Target> &lists, const Field &field, uint64_t entry, Stand<Value> *stand)
 {
 	const uint32_t lane = lane_number();
 	const uint32_t begins = read_begins(field.outline, entry);
@@ -280,15 +312,15 @@ add_round(const Lists<Target> &lists, const Field &field, uint64_t entry, Stand 
 	const uint32_t upto = warp_prefix_sum(__popc(begins));
 	const uint32_t rank = stand->rank + upto - __popc(begins);
 	const uint32_t reach = lane - (31 - __clz((lanes & ~lanes_above()) | 1));	/* lanes back to where the open list begins */
-	double		closing = 0;
-	double		sum = add_octet<Term, Weight>(lists, field, entry, FULL ? LANE_ENTRIES : octet_length(lists, entry), begins,
+	Value		closing = 0;
+	Value		sum = add_octet<Term, Weight>(lists, field, entry, FULL ? LANE_ENTRIES : octet_length(lists, entry), begins,
 											  rank, lane == 0 ? stand->sum : 0, &closing);
-	double		before;
+	Value		before;
 
 #pragma unroll
 	for (uint32_t step = 1; step < WARP_LANES; step *= 2)
 	{
-		double		other;
+		Value		other;
 
 		if (step == FEW_LANES && !__any_sync(FULL_WARP, reach >= FEW_LANES))
 			break;
@@ -308,7 +340,7 @@ static __device__ __forceinline__ void
 add_chunk(const Lists<Target> &lists, const Field &field, uint64_t chunk)
 {
 	const uint32_t rank = __ldg(&field.outline.chunk_rank[chunk]);
-	Stand		stand = {&field.carry[chunk], rank, rank, 0};
+	Stand<typename Term::Value> stand = {(typename Term::Value *) field.carry + chunk, rank, rank, 0};
 
 #pragma unroll 1
 	for (uint32_t round = 0; round < CHUNK_ROUNDS; round++)
@@ -335,10 +367,11 @@ gather_sum_kernel(Lists<Target> lists, Field field, Chunks chunks, Step step)
 }
 
 /* Sum the carries of chunk `first` and of those after it before which no list begins. Get the own lane's part. Whole warp. */
-static __device__ __forceinline__ double
+template <typename Value>
+static __device__ __forceinline__ Value
 sum_carries(const Field &field, uint64_t first, uint32_t rank)
 {
-	double		sum = 0;
+	Value		sum = 0;
 	bool		more = true;
 
 	for (uint64_t base = first; more; base += JOIN_UNROLL * WARP_LANES)
@@ -349,7 +382,7 @@ sum_carries(const Field &field, uint64_t first, uint32_t rank)
 			const uint64_t k = base + i * WARP_LANES + lane_number();
 
 			more = k < field.outline.nchunks && field.outline.chunk_rank[k] == rank;
-			sum += more ? field.carry[k] : 0;
+			sum += more ? ((const Value *) field.carry)[k] : 0;
 		}
 		more = __shfl_sync(FULL_WARP, (int) more, WARP_LANES - 1) != 0;
 	}
@@ -360,6 +393,7 @@ sum_carries(const Field &field, uint64_t first, uint32_t rank)
  * Add to the sum of each list what the chunks have of it that it goes on in, in order: short ones a lane each, the others
  * by the whole warp, one after another. Bytes: 12 a chunk, 16 a list that goes on.
  */
+template <typename Value>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 gather_join_carries_kernel(Field field)
 {
@@ -375,20 +409,20 @@ gather_join_carries_kernel(Field field)
 		const bool	joins = c > 0 && c < nchunks && ranks[c - 1] < rank;	/* a list begins in the chunk before */
 		bool		more = joins;
 		uint64_t	next = c;
-		double		sum = 0;
+		Value		sum = 0;
 		uint32_t	todo;
 
 		for (uint32_t i = 0; i < JOIN_ALONE && more; i++)
 		{
-			sum += field.carry[next++];
+			sum += ((const Value *) field.carry)[next++];
 			more = next < nchunks && ranks[next] == rank;
 		}
 		todo = __ballot_sync(FULL_WARP, more);
 		while (todo != 0)
 		{
 			const uint32_t lane = __ffs(todo) - 1;
-			double		part = sum_carries(field, __shfl_sync(FULL_WARP, (unsigned long long) next, lane),
-										   __shfl_sync(FULL_WARP, rank, lane));
+			Value		part = sum_carries<Value>(field, __shfl_sync(FULL_WARP, (unsigned long long) next, lane),
+												  __shfl_sync(FULL_WARP, rank, lane));
 
 			todo &= todo - 1;
 #pragma unroll
@@ -398,15 +432,16 @@ gather_join_carries_kernel(Field field)
 				sum += part;
 		}
 		if (joins)
-			field.sum[rank - 1] += sum;
+			((Value *) field.sum)[rank - 1] += sum;
 	}
 }
 
 /* Get the sum of the list of a vertex, all its segments, and whether it has any. The lanes have a word's 32 vertices. */
-static __device__ __forceinline__ double
+template <typename Value>
+static __device__ __forceinline__ Value
 list_sum(const Field &field, uint64_t v, bool *filled)
 {
-	double		sum = 0;
+	Value		sum = 0;
 
 	*filled = false;
 	for (uint64_t w = v / 32; w < field.outline.nwords; w += field.nwords)
@@ -415,7 +450,7 @@ list_sum(const Field &field, uint64_t v, bool *filled)
 
 		if (word >> lane_number() & 1)
 		{
-			sum += __ldcs(&field.sum[field.outline.word_rank[w] + __popc(word & lanes_below())]);
+			sum += __ldcs((const Value *) field.sum + field.outline.word_rank[w] + __popc(word & lanes_below()));
 			*filled = true;
 		}
 	}
@@ -486,7 +521,7 @@ gather_finish_kernel(Field field)
 		{
 			const double old = there ? Application::load(field, v, degree) : 0;
 			bool		filled;
-			const double sum = list_sum(field, v, &filled);
+			const double sum = list_sum<double>(field, v, &filled);
 
 			value = there ? Application::finish(field, v, old, sum, filled) : 0;
 			outcome.change = join_changes<Application::L1>(outcome.change, change_of(old, value));
@@ -540,7 +575,7 @@ gather_start_fixed_kernel(Field field)
 	{
 		const uint64_t v = base + lane_number();
 		bool		filled;
-		const double sum = list_sum(field, v, &filled);
+		const double sum = list_sum<double>(field, v, &filled);
 
 		if (v < field.nvertices && field.value[v] == field.value[v])
 			field.conductance[v] = (double) NAN;

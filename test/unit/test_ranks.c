@@ -1,16 +1,20 @@
 /*
- * test_ranks.c: PageRank by bins (engine/cuda/bins.cuh) gives the ranks of the cpu engine, each to 1e-9 of itself, and the same bits each
- * time; on shapes, random graphs and generated ones, all of which it takes however small, under caps of memory and with failures.
+ * test_ranks.c: PageRank on the GPU gives the ranks of the cpu engine: the same bits where ranks are integers (contract/rank_units.h), with leaps
+ * to all alike and in proportions, by bins (engine/cuda/bins.cuh), by gathering, and in every placement; else, as with weights, each to 1e-9 of
+ * itself, and the same bits each time. On shapes, random graphs and generated ones, all of which bins take however small, under caps of
+ * memory and with failures.
  *
  * EMOGI_CUDA_MODULE names the module; EMOGI_AGREE_GRAPHS is how many random graphs (40); EMOGI_AGREE_LARGE = 0 leaves out the
  * generated ones and most failures, under which racecheck takes hours.
  */
 #include "both.h"
 
+#include "contract/rank_units.h"
 #include "cpu/cpu.h"
 
 #define DEFAULT_GRAPHS 40
 #define MOST_TAKES 64			/* of device memory in a run, at least */
+#define FINITE_KINDS 6			/* of naive_weights, from 1 on; the others have infinite weights, or sums of them */
 #define MOST_CALLS 400			/* of the driver */
 
 static uint64_t cap;
@@ -76,10 +80,16 @@ ask_both(const char *name, const EmogiGraph *graph, const EmogiQuery *query)
 	CHECK(status == EMOGI_OK, "%s: status %d", name, status);
 	CHECK(answer.result.nlevels == expected.result.nlevels, "%s: %u iterations, not %u", name, answer.result.nlevels,
 		  expected.result.nlevels);
-	CHECK(fabs(answer.result.change - expected.result.change) <= 1e-9, "%s: change %g, not %g", name, answer.result.change,
-		  expected.result.change);
-	CHECK(count_apart(n, answer.result.columns[0].float64, expected.result.columns[0].float64, -INFINITY, 0.0) == 0,
-		  "%s, damping %g: ranks differ", name, query->damping);
+	if (emogi_rank_units_suit(query, n))
+		CHECK(answer.result.change == expected.result.change && memcmp(answer.memory, expected.memory, n * sizeof(double)) == 0,
+			  "%s, damping %g, personalised %d, placement %d: ranks have other bits", name, query->damping, query->leap != NULL, query->placement);
+	else
+	{
+		CHECK(fabs(answer.result.change - expected.result.change) <= 1e-9, "%s: change %g, not %g", name, answer.result.change,
+			  expected.result.change);
+		CHECK(count_apart(n, answer.result.columns[0].float64, expected.result.columns[0].float64, -INFINITY, 0.0) == 0,
+			  "%s, damping %g, weighted %d: ranks differ", name, query->damping, query->is_weighted);
+	}
 	CHECK(within_bounds(EMOGI_PAGERANK, n, &answer.result), "%s: wrote beyond the ranks", name);
 	free(expected.memory);
 	return answer;
@@ -98,6 +108,21 @@ check_again(const char *name, const EmogiGraph *graph, const EmogiQuery *query, 
 	free(again.memory);
 }
 
+/* Make proportions of leaps: to a few vertices, of which the first is one. */
+static double *
+make_leap(uint64_t nvertices)
+{
+	double	   *leap = calloc(nvertices + 1, sizeof(double));
+	uint64_t	step = nvertices / 3 + 1;
+	double		sum = 0.0;
+
+	for (uint64_t v = 0; v < nvertices; v += step)
+		sum += (double) (v + 1);
+	for (uint64_t v = 0; v < nvertices; v += step)
+		leap[v] = (double) (v + 1) / sum;
+	return leap;
+}
+
 /* Ask a Graph what there is to ask. */
 static void
 check_graph(const char *name, const EmogiGraph *graph)
@@ -108,16 +133,67 @@ check_graph(const char *name, const EmogiGraph *graph)
 		int64_t		max_iterations;
 		double		tolerance;
 	}			queries[] = {{0.85, 20, 0}, {0.85, 1, 0}, {0.0, 3, 0}, {0.5, 100, 1e-6}, {0.99, 30, 0}, {1.0, 10, 0}, {0.85, 60, 1e-12}};
+	double	   *leap = make_leap(graph->nvertices);
 
-	for (size_t i = 0; i < sizeof(queries) / sizeof(queries[0]); i++)
+	for (size_t i = 0; i < 2 * sizeof(queries) / sizeof(queries[0]); i++)
 	{
-		EmogiQuery	query = {.algorithm = EMOGI_PAGERANK, .placement = EMOGI_PLACEMENT_DEVICE, .damping = queries[i].damping,
-			.max_iterations = queries[i].max_iterations, .tolerance = queries[i].tolerance};
+		EmogiQuery	query = {.algorithm = EMOGI_PAGERANK, .placement = EMOGI_PLACEMENT_DEVICE, .damping = queries[i / 2].damping,
+			.max_iterations = queries[i / 2].max_iterations, .tolerance = queries[i / 2].tolerance, .leap = i % 2 == 1 ? leap : NULL};
 		Answer		answer = ask_both(name, graph, &query);
 
 		check_again(name, graph, &query, &answer);
 		free(answer.memory);
 	}
+	free(leap);
+}
+
+/* Ask a Graph for ranks in other placements, by gathering. */
+static void
+check_placements(const char *name, const EmogiGraph *graph)
+{
+	static const EmogiPlacement placements[] = {EMOGI_PLACEMENT_HOST, EMOGI_PLACEMENT_HYBRID, EMOGI_PLACEMENT_DEVICE};
+	double	   *leap = make_leap(graph->nvertices);
+
+	for (int i = 0; i < 6; i++)
+	{
+		EmogiQuery	query = {.algorithm = EMOGI_PAGERANK, .placement = placements[i / 2], .damping = 0.85, .max_iterations = 12,
+			.leap = i % 2 == 1 ? leap : NULL};
+		Answer		answer = ask_both(name, graph, &query);
+
+		check_again(name, graph, &query, &answer);
+		free(answer.memory);
+	}
+	free(leap);
+}
+
+/* Check ranks with weights, with leaps to all alike and in proportions, in every placement. */
+static void
+check_weighted(const char *name, const EmogiShape *shape, uint64_t seed)
+{
+	static const EmogiPlacement placements[] = {EMOGI_PLACEMENT_HOST, EMOGI_PLACEMENT_HYBRID, EMOGI_PLACEMENT_DEVICE};
+	static const EmogiDirection directions[] = {EMOGI_OUT, EMOGI_BOTH, EMOGI_IN};
+	double	   *weights = naive_weights((int) (seed % FINITE_KINDS) + 1, seed, shape->nedges);
+	EmogiEdgeSet set;
+	EmogiBuiltGraph built;
+	double	   *leap;
+
+	if (!emogi_edge_set_fill_weighted(&set, shape->edges, weights, shape->nedges, EMOGI_CHUNK_WEIGHTED_EDGES))
+		abort();
+	built = build_edges(&set.edges, directions[seed % 3], true, seed % 2 == 1);
+	leap = make_leap(built.graph.nvertices);
+	for (int i = 0; i < 6; i++)
+	{
+		EmogiQuery	query = {.algorithm = EMOGI_PAGERANK, .placement = placements[i / 2], .damping = 0.85, .max_iterations = 12,
+			.leap = i % 2 == 1 ? leap : NULL, .is_weighted = true};
+		Answer		answer = ask_both(name, &built.graph, &query);
+
+		check_again(name, &built.graph, &query, &answer);
+		free(answer.memory);
+	}
+	free(leap);
+	free_graph(name, &built);
+	emogi_edge_set_free(&set);
+	free(weights);
 }
 
 /* Check edges in all directions, with and without the transpose. */
@@ -135,18 +211,20 @@ check_edges(const char *name, const EmogiEdges *edges)
 		EmogiBuiltGraph built = build_edges(edges, ways[i].direction, ways[i].with_backward, i % 2 == 1);
 
 		check_graph(name, &built.graph);
+		check_placements(name, &built.graph);
 		free_graph(name, &built);
 	}
 }
 
 static void
-check_shape(EmogiShape *shape)
+check_shape(EmogiShape *shape, uint64_t seed)
 {
 	EmogiEdgeSet set;
 
 	if (!emogi_edge_set_fill(&set, shape->edges, shape->nedges, EMOGI_CHUNK_EDGES))
 		abort();
 	check_edges(shape->name, &set.edges);
+	check_weighted(shape->name, shape, seed);
 	emogi_edge_set_free(&set);
 	emogi_shape_free(shape);
 }
@@ -251,14 +329,17 @@ main(void)
 	{
 		if (!emogi_shape_make(i, &shape))
 			abort();
-		check_shape(&shape);
+		check_shape(&shape, (uint64_t) i);
 	}
 	for (uint64_t seed = 1; seed <= ngraphs; seed++)
 	{
+		if (seed == ngraphs / 2 + 1)
+			reopen(false, 0);	/* the others are gathered in device memory, too */
 		if (!emogi_shape_random(seed, &shape))
 			abort();
-		check_shape(&shape);
+		check_shape(&shape, seed);
 	}
+	reopen(true, 0);
 	if (large)
 	{
 		check_large(EMOGI_KRON);

@@ -241,7 +241,7 @@ check_own_gives_way(void)
 {
 	EmogiBuiltGraph built = build_random(PLAIN_VERTICES, PLAIN_VERTICES, EMOGI_OUT, 8);
 
-	reopen(40 * built.graph.nvertices + 65536);	/* PAGERANK takes 32 a vertex, and offsets 8 */
+	reopen(48 * built.graph.nvertices + 65536);	/* PAGERANK takes 40 a vertex, and offsets 8 */
 	ask_plainly("own", &built.graph, EMOGI_SSSP, EMOGI_PLACEMENT_DEVICE);
 	ask_plainly("own", &built.graph, EMOGI_PAGERANK, EMOGI_PLACEMENT_HOST);
 	ask_plainly("own", &built.graph, EMOGI_SSSP, EMOGI_PLACEMENT_DEVICE);

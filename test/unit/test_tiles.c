@@ -56,42 +56,88 @@ check_answers(const char *name, const EmogiGraph *graph, EmogiAlgorithm algorith
 	free(tiled);
 }
 
-/* Make tiles with so much memory for so many steps; say whether there are any, and compare their sums with those of the lists. */
-static bool
-has_tiles(const char *name, const EmogiGraph *graph, uint64_t spare_bytes, int64_t nsteps)
+/* Count the sums of a group of tiles that are not those of the lists, of values or of integers. */
+static uint64_t
+count_wrong(const EmogiTiles *tiles, EmogiJob *job, const EmogiGraph *graph, const double *values, const uint64_t *units, uint64_t group)
 {
+	const double *sums = emogi_tiles_sum(tiles, job, values, group, (int) (group % 2));
+	const uint64_t *unit_sums = emogi_tiles_sum_units(tiles, job, units, group, (int) ((group + 1) % 2));
+	const uint64_t first = group << tiles->group_bits;
+	uint64_t	nwrong = 0;
+
+	for (uint64_t v = first; v < graph->nvertices && v >> tiles->group_bits == group; v++)
+	{
+		double		sum = 0.0;
+		uint64_t	unit_sum = 0;
+
+		for (uint64_t i = graph->forward.offsets[v]; i < graph->forward.offsets[v + 1]; i++)
+		{
+			sum += values[graph->forward.targets[i]];
+			unit_sum += units[graph->forward.targets[i]];
+		}
+		nwrong += sum != sums[v - first] || unit_sum != unit_sums[v - first];
+	}
+	return nwrong;
+}
+
+/*
+ * Make tiles with so much memory for so many steps, with the transposed lists or without; say whether there are any, and compare their sums with
+ * those of the lists.
+ */
+static bool
+has_tiles(const char *name, const EmogiGraph *graph, bool transposed, uint64_t spare_bytes, int64_t nsteps)
+{
+	const EmogiAdjacency none = {0};
 	EmogiControl control = {.spare_bytes = spare_bytes};
 	EmogiResult result = {0};
 	EmogiError	error;
 	EmogiCpuRun run;
 	EmogiTiles	tiles;
 	double	   *values = malloc(graph->nvertices * sizeof(double));
+	uint64_t   *units = malloc(graph->nvertices * sizeof(uint64_t));
 	uint64_t	nwrong = 0;
 	bool		has;
 
 	for (uint64_t v = 0; v < graph->nvertices; v++)
+	{
 		values[v] = 1.0 / (double) (v + 3);
+		units[v] = v * v + (UINT64_C(1) << 40);
+	}
 	emogi_run_begin(&run, emogi_cpu_engine_pool(states[1]), graph, 0, &result, &control, &error, "tiles");
-	CHECK(emogi_tiles_make(&tiles, &run, &graph->forward, graph->nvertices, nsteps), "%s: tiles failed", name);
+	CHECK(emogi_tiles_make(&tiles, &run, &graph->forward, transposed ? &graph->backward : &none, graph->nvertices, nsteps),
+		  "%s: tiles failed", name);
 	has = tiles.entries != NULL;
 	for (uint64_t g = 0; has && g < tiles.ngroups; g++)
-	{
-		const double *sums = emogi_tiles_sum(&tiles, &run.job, values, g, (int) (g % 2));
-		const uint64_t first = g << tiles.group_bits;
-
-		for (uint64_t v = first; v < graph->nvertices && v >> tiles.group_bits == g; v++)
-		{
-			double		sum = 0.0;
-
-			for (uint64_t i = graph->forward.offsets[v]; i < graph->forward.offsets[v + 1]; i++)
-				sum += values[graph->forward.targets[i]];
-			nwrong += sum != sums[v - first];
-		}
-	}
+		nwrong += count_wrong(&tiles, &run.job, graph, values, units, g);
 	CHECK(nwrong == 0, "%s: %llu sums of tiles are wrong", name, (unsigned long long) nwrong);
 	emogi_run_end(&run);
 	free(values);
+	free(units);
 	return has;
+}
+
+/* Compare PageRank's answers of a Graph with its transposed lists and without, which makes other tiles, and the edges out are counted. */
+static void
+check_ways(const char *name, const EmogiGraph *graph)
+{
+	const size_t bytes = NCOLUMNS * graph->nvertices * sizeof(double);
+	double	   *leap = calloc(graph->nvertices, sizeof(double));
+	EmogiQuery	query = {.algorithm = EMOGI_PAGERANK, .damping = 0.85, .max_iterations = 6};
+	EmogiGraph	alone = *graph;
+	double	   *answers[2] = {malloc(bytes), malloc(bytes)};
+
+	alone.backward = (EmogiAdjacency) {0};
+	leap[1] = leap[graph->nvertices / 2] = 0.5;
+	for (int personalised = 0; personalised < 2; personalised++)
+	{
+		query.leap = personalised ? leap : NULL;
+		CHECK(ask(states[1], graph, &query, (EmogiControl) {.spare_bytes = UINT64_MAX}, answers[0]) == EMOGI_OK &&
+			  ask(states[1], &alone, &query, (EmogiControl) {.spare_bytes = UINT64_MAX}, answers[1]) == EMOGI_OK &&
+			  memcmp(answers[0], answers[1], bytes) == 0, "%s, personalised %d: other bits without the transposed lists", name, personalised);
+	}
+	free(leap);
+	free(answers[0]);
+	free(answers[1]);
 }
 
 /* Build a generated graph. */
@@ -122,12 +168,16 @@ check_tiled(void)
 	{
 		const EmogiGraph *graph = &built[g].graph;
 
-		CHECK(has_tiles(names[g], graph, UINT64_MAX, 20), "%s has no tiles", names[g]);
-		CHECK(!has_tiles(names[g], graph, graph->forward.nedges * 4, 20), "%s has tiles beyond what is to spare", names[g]);
-		CHECK(!has_tiles(names[g], graph, 0, 20), "%s has tiles of no memory", names[g]);
-		CHECK(!has_tiles(names[g], graph, UINT64_MAX, 3), "%s has tiles for three steps", names[g]);
+		for (int transposed = 0; transposed < 2; transposed++)
+		{
+			CHECK(has_tiles(names[g], graph, transposed, UINT64_MAX, 20), "%s has no tiles", names[g]);
+			CHECK(!has_tiles(names[g], graph, transposed, graph->forward.nedges * 4, 20), "%s has tiles beyond what is to spare", names[g]);
+			CHECK(!has_tiles(names[g], graph, transposed, 0, 20), "%s has tiles of no memory", names[g]);
+			CHECK(!has_tiles(names[g], graph, transposed, UINT64_MAX, 3), "%s has tiles for three steps", names[g]);
+		}
 		for (size_t a = 0; a < sizeof algorithms / sizeof algorithms[0]; a++)
 			check_answers(names[g], graph, algorithms[a]);
+		check_ways(names[g], graph);
 		emogi_built_graph_free(&built[g]);
 	}
 }
@@ -140,14 +190,14 @@ check_untiled(void)
 	EmogiBuiltGraph small = generate(EMOGI_URAND, 15, 16);
 	EmogiGraph	graph;
 
-	CHECK(!has_tiles("a small graph", &small.graph, UINT64_MAX, 20), "a small graph has tiles");
+	CHECK(!has_tiles("a small graph", &small.graph, true, UINT64_MAX, 20), "a small graph has tiles");
 	emogi_built_graph_free(&small);
 	path.edges = malloc(path.nedges * sizeof(EmogiEdge));
 	for (int64_t i = 0; i < PATH_VERTICES; i++)
 		for (int64_t j = 0; j < PATH_REACH; j++)
 			path.edges[i * PATH_REACH + j] = (EmogiEdge) {i, (i + j + 1) % PATH_VERTICES};
 	graph = naive_build(&path, NULL, EMOGI_IN, true);
-	CHECK(!has_tiles("short edges", &graph, UINT64_MAX, 20), "short edges have tiles");
+	CHECK(!has_tiles("short edges", &graph, true, UINT64_MAX, 20), "short edges have tiles");
 	naive_free(&graph);
 	emogi_shape_free(&path);
 }
