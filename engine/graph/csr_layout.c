@@ -82,11 +82,19 @@ emogi_graph_move(EmogiGraph *graph, const void *memory)
 uint32_t
 emogi_graph_vertex(const EmogiGraph *graph, int64_t key)
 {
+	const uint64_t n = graph->nvertices;
 	uint64_t	low = 0,
-				high = graph->nvertices;
+				high = n;
 
 	if (graph->ids == NULL)
-		return key >= 0 && (uint64_t) key < graph->nvertices ? (uint32_t) key : EMOGI_NO_VERTEX;
+		return key >= 0 && (uint64_t) key < n ? (uint32_t) key : EMOGI_NO_VERTEX;
+	if (n == 0 || key < graph->ids[0] || key > graph->ids[n - 1])
+		return EMOGI_NO_VERTEX;
+	/* keys are distinct: no more are before this one than there are numbers, nor behind it. Of keys without gaps nothing is left to search */
+	if ((uint64_t) key - (uint64_t) graph->ids[0] < n)
+		high = (uint64_t) key - (uint64_t) graph->ids[0];
+	if ((uint64_t) graph->ids[n - 1] - (uint64_t) key < n)
+		low = n - 1 - ((uint64_t) graph->ids[n - 1] - (uint64_t) key);
 	while (low < high)
 	{
 		uint64_t	middle = low + (high - low) / 2;
