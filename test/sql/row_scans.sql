@@ -96,6 +96,7 @@ SELECT q, ways(q) FROM unnest(ARRAY[
   $$ SELECT * FROM emogi_louvain('e') WHERE parent IS NULL AND level = 0 $$,
   $$ SELECT * FROM emogi_louvain('e') WHERE parent = 0 $$,
   $$ SELECT * FROM emogi_louvain('e') WHERE parent <= 1000 $$,
+  $$ SELECT * FROM emogi_louvain('e') WHERE parent > -9 $$,
   $$ SELECT * FROM emogi_louvain('e') WHERE parent > -9 AND parent <> 0 $$,
   $$ SELECT * FROM emogi_louvain('e') WHERE parent IS DISTINCT FROM 0 $$,
   $$ SELECT * FROM emogi_louvain('e') WHERE level = 1 $$,

@@ -441,7 +441,12 @@ sub nothing_runs
 }
 nothing_runs('after a large answer');
 
+is($node->safe_psql('postgres', q{SELECT count(*) FROM emogi_louvain('star') WHERE parent IS NULL}), '300001', 'rows that are not vertices');
+nothing_runs('after rows that are not vertices');
+
 my %slow = (
+	levels => q{SELECT count(pg_sleep(0.001)) FROM emogi_louvain('star')},
+	edges => q{SELECT count(pg_sleep(0.001)) FROM emogi_spanning_forest('star') WHERE dst > 0},
 	query => q{SELECT count(pg_sleep(0.001)) FROM emogi_bfs('star', 0)},
 	lookups => q{SELECT count(pg_sleep(0.001)) FROM generate_series(1, 300000) i JOIN LATERAL (SELECT * FROM emogi_bfs('star', 0) f WHERE f.vertex = i OFFSET 0) f ON true},
 	nested => q{SELECT count(pg_sleep(0.001)) FROM emogi_bfs('star', 0) f, LATERAL (SELECT * FROM emogi_bfs('star', f.vertex) LIMIT 1) g},

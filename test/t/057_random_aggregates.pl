@@ -63,7 +63,7 @@ my %plans = (
 	EmogiBatchAggregate => [ qr/\(EmogiBatchAggregate\)/, qw(count min max sum avg), 'count(*)', 'HAVING', 'compared' ],
 	EmogiBatch => [ qr/\(EmogiBatch\)/, 'emogi_bfs', 'parallel' ],
 	'parallel EmogiScan' => [ qr/Parallel Custom Scan \(EmogiScan\)/, qw(count sum emogi_bfs emogi_cc) ],
-	'rows by PostgreSQL' => [ qr/Custom Scan \(EmogiScan\)/, @others, 'count(DISTINCT vertex)', 'by level' ],
+	'rows for PostgreSQL' => [ qr/Custom Scan \(EmogiScan\)/, @others, 'count(DISTINCT vertex)', 'by level' ],
 	'rows that conditions choose' => [ qr/Custom Scan \(EmogiScan\)[^\n]*\n *Function Call: emogi_(?:louvain|leiden|spanning_forest|bridges|biconnected|similarity|random_walk)[^\n]*\n *Pushed Down/, @others, 'vertex =' ],
 	'index walk' => [ qr/Graph: index/, 'emogi_bfs' ],
 	'search by the backend' => [ qr/Engine: backend/, 'emogi_bfs', 'count' ]);

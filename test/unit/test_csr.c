@@ -148,6 +148,16 @@ check_graph(const EmogiShape *shape, const EmogiBuiltGraph *built, EmogiDirectio
 	for (uint64_t v = 0; v < graph->nvertices && v < 100; v++)
 		CHECK(emogi_graph_vertex(graph, graph->ids[v]) == v, "%s: number of vertex %llu", shape->name,
 			  (unsigned long long) v);
+	for (uint64_t v = 0; v < graph->nvertices && v < 100; v++)
+	{
+		const bool	is_last = v + 1 == graph->nvertices;
+		const bool	has_next = !is_last && graph->ids[v + 1] - 1 == graph->ids[v];
+
+		CHECK(graph->ids[v] == INT64_MAX || emogi_graph_vertex(graph, graph->ids[v] + 1) == (has_next ? v + 1 : EMOGI_NO_VERTEX),
+			  "%s: what follows key %llu", shape->name, (unsigned long long) v);
+	}
+	CHECK(emogi_graph_vertex(graph, INT64_MIN) == (graph->nvertices > 0 && graph->ids[0] == INT64_MIN ? 0 : EMOGI_NO_VERTEX),
+		  "%s: the smallest key", shape->name);
 	CHECK(emogi_graph_vertex(graph, 123456789012345) == EMOGI_NO_VERTEX, "%s: a key that is none", shape->name);
 	free(r.ids);
 	free(r.entries);
