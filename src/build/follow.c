@@ -510,6 +510,16 @@ emogi_follow_may_begin(const EmogiWish *wish)
 }
 
 /*
+ * May the Graph and the state of what others see be built in a transaction that has changed the tables? Not with weights: others may see one
+ * that the call refuses, and that the transaction has mended.
+ */
+static bool
+may_build_for_others(const EmogiWish *wish)
+{
+	return wish->key.weight == 0;
+}
+
+/*
  * Get the Graph of a call that found none in the cache, if its tables can be followed; false when it must be built, and nothing is
  * reserved or held. patch: see emogi_obtain_patched; NULL = the Graph itself is wanted. Raises what a build does.
  */
@@ -540,7 +550,8 @@ emogi_follow_graph(EmogiCall *call, const EmogiSource *source, const EmogiWish *
 				 (following.refresh.outcome == EMOGI_REFRESH_HOPELESS && following.refresh.newer && !wish->own)))
 	{
 		emogi_live_state_empty(following.state);
-		if (wish->own ? build_for_others(&following) && follow(&following) : build_with_state(&following))
+		if (!wish->own ? build_with_state(&following) :
+			may_build_for_others(wish) && build_for_others(&following) && follow(&following))
 			return true;
 	}
 	if (following.state == NULL)
