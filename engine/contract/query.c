@@ -61,6 +61,14 @@ emogi_query_needs_backward(const EmogiQuery *query)
 	return (row->traits & EMOGI_NEEDS_BACKWARD) != 0 || (query->is_weighted && (row->traits & EMOGI_WEIGHS_BACKWARD) != 0);
 }
 
+bool
+emogi_query_is_small(const EmogiQuery *query)
+{
+	const double nsteps = (double) query->nsources * (double) query->walks * (double) query->length;
+
+	return query->algorithm == EMOGI_RANDOM_WALK && nsteps < EMOGI_WALK_STEPS;
+}
+
 /* Check the arguments of walks. */
 static EmogiStatus
 check_walks(const EmogiQuery *query, EmogiError *error)

@@ -6,6 +6,8 @@
 
 #include "engine.h"
 
+#define EMOGI_WALK_STEPS 65536	/* of walks: 80,000 take 16 processors 0.8 ms, and a GPU 0.2, most of it to begin (bench/RESULTS.md) */
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -18,6 +20,12 @@ extern uint64_t emogi_query_length(uint64_t nvertices, const EmogiQuery *query);
 
 /* Say whether a Query reads the transpose of its lists, too. */
 extern bool emogi_query_needs_backward(const EmogiQuery *query);
+
+/*
+ * Say whether a query is done by the processor before a GPU has begun, on any graph: walks of fewer than EMOGI_WALK_STEPS steps, all of them
+ * together.
+ */
+extern bool emogi_query_is_small(const EmogiQuery *query);
 
 #ifdef __cplusplus
 }

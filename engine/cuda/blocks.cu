@@ -14,7 +14,7 @@
  *   tops        of each block: who is above it, and its smallest vertices
  * Numbers of vertices depend on the order of the work, what is made of them does not.
  *
- * Device memory, for n vertices: 28.3n and 12.2n for the trees, what the search takes, and 8n to 32n for the answer.
+ * Device memory, for n vertices: 16.1n and 12.2n for the trees, what the search takes, and up to 28.3n for the answer.
  *
  * Bytes: the components and the search; all lists twice, in lines, and for each entry 4 at random; the lists outside the giant block once more,
  * and 12 at random; 120 a vertex, half of them at random.

@@ -16,7 +16,7 @@ typedef struct Edges
 	uint64_t	nedges;			/* how many there are */
 } Edges;
 
-/* What hanging works with, in device memory: 36.6n for n vertices. */
+/* What hanging works with, in device memory: 44.4n for n vertices. */
 typedef struct Hanging
 {
 	uint32_t   *start;			/* [nvertices + 1], where the arcs of a vertex begin */

@@ -8,8 +8,9 @@
  * q, else draws again. After MOST_DRAWS in vain the warp looks at the whole list together: the lanes find the chances of 32 entries, which
  * are then added up in the order of the list. Walks are made in parts of PART_BYTES, and brought to the host part by part.
  *
- * Left to the CPU: walks by weights, which need the running sums of all lists, added in order; and few steps, which it has made before a
- * kernel has begun.
+ * Left to the CPU: walks by weights, which need the running sums of all lists, added in order; few steps, which it has made before a
+ * kernel has begun; and where nobody asks for a placement walks on a Graph that does not fit into device memory: the link brings a line
+ * for each target.
  *
  * Device memory: PART_BYTES, or the whole answer if that is less.
  *
@@ -20,11 +21,11 @@
  */
 #include "push.cuh"
 #include "contract/philox.h"
+#include "contract/query.h"
 
 #define MOST_DRAWS 32			/* that are not kept, before a list is looked at whole: as in the CPU engine */
 #define WHOLE_LIST UINT32_MAX	/* in the place of the number of a draw */
 #define PART_BYTES (UINT64_C(512) << 20)	/* of walks that are made before they are brought to the host */
-#define FEW_STEPS (UINT64_C(1) << 16)
 
 /* What the walks are. */
 typedef struct Walks
@@ -216,13 +217,10 @@ emogi_cuda_random_walk_load(EmogiError *error)
 static EmogiStatus
 check_walks(const EmogiGraph *graph, const EmogiQuery *query, EmogiError *error)
 {
-	const uint64_t most = query->nsources * (uint64_t) query->walks * (uint64_t) query->length;
-
 	if (query->is_weighted && graph->weight_type != EMOGI_WEIGHT_NONE)
 		return emogi_device_fail(error, EMOGI_UNSUPPORTED, "there are no kernels for walks by weights", "%s", "emogi_random_walk");
-	if (most < FEW_STEPS)
-		return emogi_device_fail(error, EMOGI_UNSUPPORTED, "the walks have too few steps for the GPU", "%llu, at least %llu",
-								 (unsigned long long) most, (unsigned long long) FEW_STEPS);
+	if (emogi_query_is_small(query))
+		return emogi_device_fail(error, EMOGI_UNSUPPORTED, "the walks have too few steps for the GPU", "at least %d", EMOGI_WALK_STEPS);
 	return EMOGI_OK;
 }
 
@@ -269,6 +267,9 @@ emogi_cuda_random_walk(Run *run, const EmogiGraph *graph, const EmogiQuery *quer
 	TRY(emogi_run_send(run, sources, query->sources, query->nsources * sizeof *sources, error));
 	walks.sources = sources;
 	TRY(emogi_run_place(run, graph, query, 0, kernels, 1, sizeof(Target), error));
+	if (query->placement == EMOGI_PLACEMENT_AUTO && run->graph.placement != EMOGI_PLACEMENT_DEVICE)
+		return emogi_device_fail(error, EMOGI_UNSUPPORTED, "walks are for the CPU where a graph does not fit into device memory", "%s",
+								 "emogi_random_walk");
 	TRY(make_walks(run, &walks, nwalks, part, result, error));
 	TRY(emogi_run_read(run, &counters, error));
 	emogi_run_account(run, counters, result);

@@ -11,7 +11,7 @@
  * long list is left for the whole block. Counts are of whole numbers, and the order is strict, so the answer does not depend on the
  * order of the work; the division is that of the CPU engine, bit for bit.
  *
- * Device memory, for n vertices: 20.2n, 12n top_k for the answer, and for each block that takes vertices of many 8n.
+ * Device memory, for n vertices: 16.2n, 12n top_k for the answer, and for each block that takes vertices of many 8n.
  *
  * Bytes: of every vertex the list, and 16 of offsets and the list of every neighbour over the transpose; an operation in shared memory
  * for each entry of these, or 4 at random in device memory; 4 at random for each vertex that is counted.

@@ -16,7 +16,7 @@
  *   tell      all vertices their new trees
  * Then the trees are hung up (hang.cu).
  *
- * Device memory, for n vertices: 80.8n, 4n more with weights of 64 bits.
+ * Device memory, for n vertices: 88.7n, 4n more with weights of 64 bits.
  *
  * Bytes: in the first round all lists, in lines, with their weights, twice where these have 64 bits, and 16 of offsets a vertex; in the others
  * the lists marked, and for each of their entries 4 at random. In each round 60 a vertex, some of them at random.

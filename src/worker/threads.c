@@ -7,6 +7,7 @@
  */
 #include "postgres.h"
 
+#include "contract/query.h"
 #include "cpu/cpu.h"
 
 #include <dlfcn.h>
@@ -211,12 +212,16 @@ explain_fallback(EmogiReply *reply)
 
 /* Say why the CPU begins. */
 static void
-explain_cpu(const EmogiAlgorithmRow *row, EmogiReply *reply)
+explain_cpu(const EmogiQuery *query, EmogiReply *reply)
 {
+	const EmogiAlgorithmRow *row = emogi_algorithm_row(query->algorithm);
+
 	if (!emogi_algorithm_is_on_cuda(row))
 		snprintf(reply->reason, sizeof reply->reason, "%s runs on the CPU only", row->name);
 	else if (!opened.has_gpu)
 		snprintf(reply->reason, sizeof reply->reason, "there is no GPU: %.200s", opened.why_no_gpu.message);
+	else if (emogi_query_is_small(query))
+		snprintf(reply->reason, sizeof reply->reason, "the walks have fewer than %d steps", EMOGI_WALK_STEPS);
 	else
 		snprintf(reply->reason, sizeof reply->reason, "the graph has fewer than %d edges", EMOGI_AUTO_MIN_EDGES);
 }
@@ -248,7 +253,7 @@ run_query(Thread *thread)
 		explain_fallback(reply);
 	}
 	else if (choice != EMOGI_ENGINE_CPU)
-		explain_cpu(emogi_algorithm_row(work->request.query.algorithm), reply);
+		explain_cpu(&work->request.query, reply);
 	reply->status = open_cpu(thread, &reply->error);
 	if (reply->status == EMOGI_OK)
 		run_on(work, emogi_cpu_engine(), thread->cpu);
@@ -479,7 +484,7 @@ bool
 emogi_threads_uses_gpu(const EmogiRequest *request)
 {
 	if (request->kind != EMOGI_REQUEST_RUN || !opened.has_gpu ||
-		!emogi_algorithm_is_on_cuda(emogi_algorithm_row(request->query.algorithm)))
+		!emogi_algorithm_is_on_cuda(emogi_algorithm_row(request->query.algorithm)) || emogi_query_is_small(&request->query))
 		return false;
 	return request->engine == EMOGI_ENGINE_CUDA ||
 		(request->engine == EMOGI_ENGINE_AUTO && request->graph.forward.nedges >= EMOGI_AUTO_MIN_EDGES);
