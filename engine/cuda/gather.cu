@@ -83,7 +83,7 @@ choose_rank_method(RankKind kind, EmogiWeightType type)
 			ranks_finish_units_kernel<true>, ranks_finish_units_kernel<false>, ranks_reduce_units_kernel};
 	return GatherMethod{kind == RANKS_WEIGHTED ? choose_weight<ProductTerm>(type) : gather_sum_kernel<PlainTerm, NoWeight>,
 		kind == RANKS_WEIGHTED ? choose_weight<WeightTerm>(type) : NULL, gather_join_carries_kernel<double>,
-		gather_finish_kernel<Rank, true>, gather_finish_kernel<Rank, false>, gather_reduce_kernel<Rank::L1>};
+		gather_finish_kernel<DoubleRank, true>, gather_finish_kernel<DoubleRank, false>, gather_reduce_kernel<DoubleRank::L1>};
 }
 
 static GatherMethod
@@ -535,8 +535,9 @@ emogi_cuda_gather(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Em
 	EmogiStatus status;
 
 	gather.run = run;
+	gather.field.coarse = run->state->always_bins || emogi_rank_units_coarse(graph->forward.nedges);
 	gather.ranks = query->is_weighted ? RANKS_WEIGHTED :
-		emogi_rank_units_suit(query, graph->nvertices) ? RANKS_IN_UNITS : RANKS_IN_DOUBLES;
+		emogi_rank_units_suit(query, graph->nvertices, gather.field.coarse) ? RANKS_IN_UNITS : RANKS_IN_DOUBLES;
 	gather.method = choose_method(query->algorithm, gather.ranks, graph->weight_type);
 	status = run_gather(&gather, graph, query, result, error);
 	emogi_feed_close(&gather.feed);
