@@ -9,9 +9,8 @@
  */
 #include "both.h"
 
-#include "contract/rank_units.h"
-
 #include "contract/query.h"
+#include "contract/rank_units.h"
 #include "contract/semirings.h"
 #include "cpu/cpu.h"
 #include "refused.h"
