@@ -3,13 +3,14 @@
  * whatever the method.
  *
  * Plain inline C that gcc and nvcc both take. All ranks sum to 1, which is 2^63 units, so that no sum of shares overflows. What a vertex
- * gives along an edge is rounded to 36 significant bits or fewer: below 2^36 units to whole ones, above to multiples of a power of 4, so that
- * the share is off by less than 2^-34 of itself. It is rounded up with a probability of what is cut off, as a hash of the vertex has it, so that
- * the errors of vertices with the same rank do not add up. Ranks themselves are doubles, made of the sums by products and sums that no
- * compiler fuses. The change of an iteration and the rank of those without edges out are sums of integers, too.
+ * gives along an edge is rounded to whole units, and in a Graph of many edges to 36 significant bits or fewer, which fit the numbers of the GPU's
+ * bins: above 2^36 units to multiples of a power of 4, so that such a share is off by less than 2^-34 of itself. It is rounded up with a
+ * probability of what is cut off, as a hash of the vertex has it, so that the errors of vertices with the same rank do not add up. Ranks
+ * themselves are doubles, made of the sums by products and sums that no compiler fuses. The change of an iteration and the rank of those without
+ * edges out are sums of integers, too.
  *
  * With leaps to all alike the least rank is (1 - damping) / n, of which a unit is 2^-34 at most: every rank is right to 1e-9 of itself. With
- * proportions ranks can be any less: they are right to 1e-9 of themselves or to a unit, 1.1e-19, an edge that ends in the vertex, whichever is more.
+ * proportions ranks can be any less: they are right to that or to a unit, 1.1e-19, an edge that ends in the vertex, whichever is more.
  */
 #ifndef EMOGI_RANK_UNITS_H
 #define EMOGI_RANK_UNITS_H
@@ -22,13 +23,21 @@
 #define EMOGI_RANK_MANTISSA_BITS 36
 #define EMOGI_RANK_LEAST (1.0 / (UINT64_C(1) << 29))	/* of the least rank, beside a unit */
 #define EMOGI_RANK_LEAST_TOLERANCE 1e-9	/* changes below are not told apart by 36 bits */
+#define EMOGI_RANK_MANY_EDGES (UINT64_C(3) << 24)	/* from which on shares have 36 bits */
 
-/* Say whether ranks are integers, as the query and the number of vertices have it; else they are sums of doubles. */
+/* Say whether the shares in a Graph of so many edges have 36 significant bits at most. */
 EMOGI_INLINE bool
-emogi_rank_units_suit(const EmogiQuery *query, uint64_t nvertices)
+emogi_rank_units_coarse(uint64_t nedges)
+{
+	return nedges >= EMOGI_RANK_MANY_EDGES;
+}
+
+/* Say whether ranks are integers, as the query and the numbers of vertices and edges have it; else they are sums of doubles. */
+EMOGI_INLINE bool
+emogi_rank_units_suit(const EmogiQuery *query, uint64_t nvertices, bool coarse)
 {
 	return query->algorithm == EMOGI_PAGERANK && !query->is_weighted &&
-		(query->tolerance == 0.0 || query->tolerance >= EMOGI_RANK_LEAST_TOLERANCE) &&
+		(!coarse || query->tolerance == 0.0 || query->tolerance >= EMOGI_RANK_LEAST_TOLERANCE) &&
 		(query->leap != NULL || (1.0 - query->damping) / (double) nvertices >= EMOGI_RANK_LEAST);
 }
 
@@ -109,13 +118,13 @@ emogi_rank_units_exponent(uint64_t units)
 	return bits <= EMOGI_RANK_MANTISSA_BITS ? 0 : (bits - EMOGI_RANK_MANTISSA_BITS + 1) / 2;
 }
 
-/* Get what a vertex gives along each of its edges out, of which there are some: a number of units with 36 significant bits at most. */
+/* Get what a vertex gives along each of its edges out, of which there are some: a number of units, if coarse with 36 significant bits at most. */
 EMOGI_INLINE uint64_t
-emogi_rank_units_share(double rank, uint64_t nedges, uint32_t vertex)
+emogi_rank_units_share(double rank, uint64_t nedges, uint32_t vertex, bool coarse)
 {
 	const uint32_t hash = emogi_rank_units_hash(vertex);
 	const uint64_t units = (uint64_t) (rank / (double) nedges * EMOGI_RANK_UNITS + hash * (1.0 / 4294967296.0));
-	const uint64_t below = (UINT64_C(1) << 2 * emogi_rank_units_exponent(units)) - 1;
+	const uint64_t below = coarse ? (UINT64_C(1) << 2 * emogi_rank_units_exponent(units)) - 1 : 0;
 
 	return (units + (hash & below)) & ~below;
 }

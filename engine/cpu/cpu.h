@@ -10,4 +10,7 @@
 /* Get the pool of an open CPU engine: the building of Graphs, and searches that are no Query, share it with the algorithms. */
 extern EmogiPool *emogi_cpu_engine_pool(EmogiEngineState *state);
 
+/* For tests: the shares of PageRank have 36 significant bits in small Graphs, too, as those of an engine with always_bins have. */
+extern bool emogi_cpu_ranks_always_coarse;
+
 #endif							/* EMOGI_CPU_H */

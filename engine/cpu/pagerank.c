@@ -11,6 +11,7 @@
  * [1] S. Beamer, K. Asanovic, D. Patterson. The GAP Benchmark Suite. arXiv:1508.03619, 2015. Section 3 (PageRank).
  */
 #include "algorithms.h"
+#include "cpu.h"
 #include "pull.h"
 
 #include "contract/rank_units.h"
@@ -19,6 +20,8 @@
 
 #define BLOCK EMOGI_PULL_BLOCK
 #define ENTRIES_AT_ONCE 65536
+
+bool		emogi_cpu_ranks_always_coarse = false;
 
 /* What a block of vertices adds to the sums over all. */
 typedef struct Part
@@ -51,6 +54,7 @@ typedef struct Ranking
 	double	   *next_share;		/* [nvertices] */
 	uint64_t   *units;			/* [nvertices], the same as integers, instead; NULL = shares are doubles */
 	uint64_t   *next_units;
+	bool		coarse;			/* integers have 36 significant bits */
 	Part	   *parts;			/* [nblocks] */
 } Ranking;
 
@@ -186,7 +190,7 @@ put_rank_units(Ranking *ranking, uint64_t v, double rank, Part *part)
 
 	ranking->rank[v] = rank;
 	if (nedges > 0)
-		ranking->next_units[v] = emogi_rank_units_share(rank, nedges, (uint32_t) v);
+		ranking->next_units[v] = emogi_rank_units_share(rank, nedges, (uint32_t) v, ranking->coarse);
 	else
 	{
 		ranking->next_units[v] = 0;
@@ -336,7 +340,8 @@ open_ranking(Ranking *ranking, const EmogiQuery *query)
 {
 	EmogiCpuRun *run = &ranking->run;
 
-	if (emogi_rank_units_suit(query, ranking->nvertices))
+	ranking->coarse = emogi_cpu_ranks_always_coarse || emogi_rank_units_coarse(ranking->in.nedges);
+	if (emogi_rank_units_suit(query, ranking->nvertices, ranking->coarse))
 	{
 		ranking->units = emogi_run_scratch(run, ranking->nvertices, sizeof(uint64_t));
 		ranking->next_units = emogi_run_scratch(run, ranking->nvertices, sizeof(uint64_t));

@@ -352,7 +352,7 @@ bins_finish_kernel(Bins bins, double damping, double *rank)
 		rank[l] = value;
 		bins.sum[l] = 0;
 		if (degree > 0)
-			number = pack_units(emogi_rank_units_share(value, degree, bins.vertex[l]));
+			number = pack_units(emogi_rank_units_share(value, degree, bins.vertex[l], true));
 		else
 			dangling += emogi_rank_units_of(value);
 		bins.word[l] = (uint32_t) (number >> 8);

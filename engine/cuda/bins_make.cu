@@ -16,7 +16,6 @@
  * Tuned constants, of b490201: when Bins pay, and how they are cut. The figures of an NVIDIA H200 in bench/RESULTS.md (PageRank
  * by bins) are with these values.
  */
-#define LEAST_ENTRIES (UINT64_C(3) << 24)	/* fewer are gathered as fast */
 #define LEAST_SWEEPS 10			/* with fewer of them a Graph that is asked again seldom pays for its Bins */
 #define CELL_MEAN 32			/* entries of a cell, at least: it is padded, and read by whole warps */
 #define HUB_PART 16				/* a block of sources has rows when it has one entry in so many, or more */
@@ -265,11 +264,12 @@ emogi_bins_suit(const Run *run, const EmogiQuery *query)
 	const uint64_t nedges = run->graph.forward.nedges;
 	const uint64_t ncells = most_cells(run->nvertices);
 
-	if (run->graph.placement != EMOGI_PLACEMENT_DEVICE || nedges == 0 || !emogi_rank_units_suit(query, run->nvertices) || !emogi_bins_fit(run->state) ||
+	if (run->graph.placement != EMOGI_PLACEMENT_DEVICE || nedges == 0 || !emogi_rank_units_suit(query, run->nvertices, true) || !emogi_bins_fit(run->state) ||
 		nedges + CELL_ENTRIES * ncells + MAX_HUBS * (run->nvertices + 1) >= UINT32_MAX)
 		return false;
+	/* fewer entries are gathered as fast */
 	return run->state->always_bins ||
-		(nedges >= LEAST_ENTRIES && nedges / CELL_MEAN >= ncells && query->max_iterations >= LEAST_SWEEPS);
+		(emogi_rank_units_coarse(nedges) && nedges / CELL_MEAN >= ncells && query->max_iterations >= LEAST_SWEEPS);
 }
 
 /* Choose how many blocks of sources have rows. A test has any number. */

@@ -6,12 +6,12 @@
  * Method. Every iteration reads all lists, in chunks of 64 lines, whatever the lists (chunks.cuh). A lane adds the entries
  * that it has, a warp joins its lanes where a list goes on from one to the next; what a list has in the chunk where it
  * begins, and in each further one, is kept apart and added in order. So there is no atomic operation on a sum, and sums
- * are cut, and added, as the Graph alone has it: two runs give the same bits, wherever the edges were read from. PAGERANK without
- * weights adds integers, whose sums are those of every other method and engine (contract/rank_units.h; ranks.cuh); with weights
- * and where integers are too coarse, doubles. In device memory it goes through bins, in which nothing is read or
- * added to at random but in shared memory (bins.cuh), or reads targets that were renumbered or cut in segments where that helps
- * the caches (segments.cuh). In host and hybrid placement edges come by the copy engine, but for the
- * pieces that are in device memory for good, when there is room for buffers (feed.cuh); else they are read in place. The
+ * are cut, and added, as the Graph alone has it: two runs give the same bits, wherever the edges were read from, but for those of
+ * doubles over lists cut in segments. PAGERANK without weights adds integers, whose sums are those of every other method and engine
+ * (contract/rank_units.h; ranks.cuh); with weights and where integers are too coarse, doubles. In device memory it goes through
+ * bins, in which nothing is read or added to at random but in shared memory (bins.cuh), or reads targets that were renumbered or
+ * cut in segments where that helps the caches (segments.cuh). In host and hybrid placement edges come by the copy engine, but for
+ * the pieces that are in device memory for good, when there is room for buffers (feed.cuh); else they are read in place. The
  * change of an iteration and PageRank's dangling mass are reduced by a fixed tree as well. The applications are those of
  * [1, Table 3], PageRank as in [2, algorithm pr].
  *
@@ -83,7 +83,7 @@ choose_rank_method(RankKind kind, EmogiWeightType type)
 			ranks_finish_units_kernel<true>, ranks_finish_units_kernel<false>, ranks_reduce_units_kernel};
 	return GatherMethod{kind == RANKS_WEIGHTED ? choose_weight<ProductTerm>(type) : gather_sum_kernel<PlainTerm, NoWeight>,
 		kind == RANKS_WEIGHTED ? choose_weight<WeightTerm>(type) : NULL, gather_join_carries_kernel<double>,
-		gather_finish_kernel<Rank, true>, gather_finish_kernel<Rank, false>, gather_reduce_kernel<Rank::L1>};
+		gather_finish_kernel<DoubleRank, true>, gather_finish_kernel<DoubleRank, false>, gather_reduce_kernel<DoubleRank::L1>};
 }
 
 static GatherMethod
@@ -535,8 +535,9 @@ emogi_cuda_gather(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Em
 	EmogiStatus status;
 
 	gather.run = run;
+	gather.field.coarse = run->state->always_bins || emogi_rank_units_coarse(graph->forward.nedges);
 	gather.ranks = query->is_weighted ? RANKS_WEIGHTED :
-		emogi_rank_units_suit(query, graph->nvertices) ? RANKS_IN_UNITS : RANKS_IN_DOUBLES;
+		emogi_rank_units_suit(query, graph->nvertices, gather.field.coarse) ? RANKS_IN_UNITS : RANKS_IN_DOUBLES;
 	gather.method = choose_method(query->algorithm, gather.ranks, graph->weight_type);
 	status = run_gather(&gather, graph, query, result, error);
 	emogi_feed_close(&gather.feed);

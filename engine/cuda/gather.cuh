@@ -40,6 +40,7 @@ typedef struct Field
 	Degrees		degrees;		/* edges out (PAGERANK) */
 	const double *strength;		/* [nvertices], sums of the weights of the edges out (PAGERANK with weights) */
 	const double *leap;			/* [nvertices], proportions of the leaps (PAGERANK); NULL = all alike */
+	bool		coarse;			/* integers have 36 significant bits (PAGERANK) */
 	double	   *conductance;	/* [nvertices], sums of weights; NaN = a fixed vertex, which keeps its value */
 	double		damping;		/* PAGERANK */
 	Outcome    *outcome;

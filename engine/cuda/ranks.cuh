@@ -27,7 +27,7 @@ typedef struct UnitOutcome
 static_assert(sizeof(UnitOutcome) == sizeof(Outcome), "they lie in the same places");
 
 /* Doubles: the rank of v is value[v], and what it gives along each edge, or for each unit of weight, source[v]. */
-struct Rank
+struct DoubleRank
 {
 	static constexpr bool L1 = true;
 
@@ -104,7 +104,7 @@ ranks_finish_units_kernel(Field field)
 			continue;
 		nedges = degree_of(field.degrees, v);
 		field.value[v] = rank;
-		source[PageRank::index(field, v)] = nedges > 0 ? emogi_rank_units_share(rank, nedges, (uint32_t) v) : 0;
+		source[PageRank::index(field, v)] = nedges > 0 ? emogi_rank_units_share(rank, nedges, (uint32_t) v, field.coarse) : 0;
 		if (nedges == 0)
 			outcome.dangling += emogi_rank_units_of(rank);
 	}

@@ -10,6 +10,7 @@
 #include "both.h"
 
 #include "contract/query.h"
+#include "contract/rank_units.h"
 #include "contract/semirings.h"
 #include "cpu/cpu.h"
 #include "refused.h"
@@ -89,6 +90,16 @@ check_again(const char *name, const EmogiGraph *graph, const EmogiQuery *query, 
 	free(again.memory);
 }
 
+/* Say whether ranks that are integers have the same bits. */
+static bool
+same_ranks(const EmogiGraph *graph, const EmogiQuery *query, const EmogiResult *result, const EmogiResult *expected)
+{
+	if (!emogi_rank_units_suit(query, graph->nvertices, emogi_rank_units_coarse(graph->forward.nedges)))
+		return true;
+	return result->change == expected->change &&
+		memcmp(result->columns[0].any, expected->columns[0].any, graph->nvertices * sizeof(double)) == 0;
+}
+
 /* Ask one query of both engines, with the edges in either place. */
 static void
 check_query(const char *name, const EmogiGraph *graph, EmogiQuery query)
@@ -136,6 +147,7 @@ check_query(const char *name, const EmogiGraph *graph, EmogiQuery query)
 			  "%s algorithm %d placement %d weights %d, %llu sources, max depth %lld, max distance %g", name,
 			  query.algorithm, p, graph->weight_type, (unsigned long long) query.nsources, (long long) query.max_depth,
 			  query.max_distance);
+		CHECK(same_ranks(graph, &query, &answer.result, &expected.result), "%s placement %d: ranks have other bits", name, p);
 		CHECK(within_bounds(query.algorithm, n, &given), "%s algorithm %d placement %d wrote beyond the end",
 			  name, query.algorithm, p);
 		CHECK(answer.result.nreached == expected.result.nreached, "%s algorithm %d placement %d: reached %llu of %llu",
