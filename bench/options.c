@@ -64,6 +64,7 @@ EMOGI_ALGORITHMS(NAME_OF, NAME_OF, NAME_OF)
 "  --cached                  let the engine keep the graph between runs of a placement: after the first, a run copies\n"
 "                            and registers nothing (cuda)\n"
 "  --cancel-after MS         cancel each run after so many ms and say how long it took to come back\n"
+"  --unweighted              leave the weights of edges out\n"
 "  --verify                  check every timed answer\n"
 "\n"
 "The figures\n"
@@ -185,7 +186,7 @@ parse_label(const char *text)
 /* What getopt_long gets for options that have no letter here. */
 enum
 {
-	OPTION_VERTICES = 256, OPTION_GENERATE_ON, OPTION_GENERATOR_MODULE, OPTION_CHECK_GENERATE, OPTION_SOURCE,
+	OPTION_VERTICES = 256, OPTION_GENERATE_ON, OPTION_GENERATOR_MODULE, OPTION_CHECK_GENERATE, OPTION_UNWEIGHTED, OPTION_SOURCE,
 	OPTION_DISTANCE, OPTION_CANCEL_AFTER, OPTION_SUMMARY, OPTION_LABEL, OPTION_FILE, OPTION_RMAT, OPTION_MAPPING,
 	OPTION_PREFETCH, OPTION_ASYNCHRONOUS, OPTION_COUNT_REQUESTS, OPTION_ID_BYTES, OPTION_SAMPLES, OPTION_PAIRS, OPTION_ALPHA
 };
@@ -204,6 +205,7 @@ static const struct option long_options[] = {
 	{"distance", required_argument, NULL, OPTION_DISTANCE}, {"device-memory", required_argument, NULL, 'm'},
 	{"cuda-module", required_argument, NULL, 'c'}, {"cached", no_argument, NULL, 'w'},
 	{"cancel-after", required_argument, NULL, OPTION_CANCEL_AFTER}, {"verify", no_argument, NULL, 'v'},
+	{"unweighted", no_argument, NULL, OPTION_UNWEIGHTED},
 	{"csv", required_argument, NULL, 'o'}, {"summary", required_argument, NULL, OPTION_SUMMARY},
 	{"label", required_argument, NULL, OPTION_LABEL}, {"file", required_argument, NULL, OPTION_FILE},
 	{"rmat", required_argument, NULL, OPTION_RMAT}, {"mapping", required_argument, NULL, OPTION_MAPPING},
@@ -381,6 +383,9 @@ take_run_option(EmogiBenchOptions *options, int option, const char *text)
 			return true;
 		case 'v':
 			options->verify = true;
+			return true;
+		case OPTION_UNWEIGHTED:
+			options->unweighted = true;
 			return true;
 		case OPTION_CANCEL_AFTER:
 			options->cancel_after_ms = (double) parse_number("cancel-after", text, 0, 86400000);

@@ -34,6 +34,7 @@ typedef struct EmogiBenchOptions
 	double		distance;		/* PageRank runs until its L1 distance from a reference is this; 0 = does not */
 	double		cancel_after_ms;	/* -1 = runs are not canceled */
 	bool		verify;
+	bool		unweighted;		/* every edge weighs 1 */
 	bool		cached;			/* the engine keeps the Graph between runs, until the next placement */
 	const char *module;			/* path of emogi_cuda.so */
 	const char *generator_module;	/* path of emogi_bench_cuda.so */
