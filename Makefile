@@ -55,7 +55,7 @@ $(filter-out $(wildcard $(ALL_OBJS)),$(ALL_OBJS)): missing
 .PHONY: missing
 $(ENGINE_OBJS) $(VERIFY_OBJS) src/scan_node/fold.o src/scan_node/ranges.o: CFLAGS += -O3
 # a product and a sum are rounded each by itself: engine/contract/communities.h
-$(filter engine/cpu/communities%.o,$(ENGINE_OBJS)): CFLAGS += -ffp-contract=off
+$(filter engine/cpu/communities%.o engine/cpu/modularity.o,$(ENGINE_OBJS)): CFLAGS += -ffp-contract=off
 
 # A library is made again when a file goes, too.
 ifneq ($(ALL_OBJS),$(shell cat build/objects 2>/dev/null))

@@ -26,6 +26,7 @@
 #define EMOGI_COMMUNITIES_MOST_BATCHES 16384
 #define EMOGI_COMMUNITIES_ENOUGH 0.005	/* of all that was gained: where a sweep gains less, the next level gets there sooner */
 #define EMOGI_COMMUNITIES_ITERATIONS 2	/* of Leiden */
+#define EMOGI_COMMUNITIES_SMALL_LEVEL 32768	/* nodes and entries: of such a level it is worth while to gain the last bit */
 #define EMOGI_COMMUNITIES_ROUNDING 1e-12	/* of a node's strength: no gain */
 #define EMOGI_COMMUNITIES_WHOLE_BITS 60
 #define EMOGI_COMMUNITIES_LARGEST_GUMBEL 40.0
@@ -98,6 +99,13 @@ EMOGI_INLINE int64_t
 emogi_communities_gain(const EmogiGains *gains, double gain)
 {
 	return (int64_t) emogi_communities_product(gain, gains->scale);
+}
+
+/* Get what a vertex adds to modularity, of its weight to its own community, its strength, that of the community and 2m. */
+EMOGI_INLINE double
+emogi_communities_part_of(double resolution, double inside, double strength, double total, double whole)
+{
+	return inside / whole - emogi_communities_product(emogi_communities_product(resolution, strength / whole), total / whole);
 }
 
 /* ---- the best community ---- */

@@ -25,8 +25,6 @@
 
 #include "contract/communities.h"
 
-/* A graph with fewer nodes and entries is one thread's. */
-#define EMOGI_SMALL_LEVEL 32768
 #define EMOGI_NODES_AT_ONCE 4096	/* of steps that look at nodes alone */
 
 /* The graph of one level: symmetric lists. Of the first level they are the Graph's, later ones have no loops and no repeats. */
@@ -192,7 +190,7 @@ emogi_tally_list(EmogiTally *tally, const EmogiLevel *level, const uint32_t *com
 static inline bool
 emogi_level_is_small(const EmogiLevel *level)
 {
-	return level->nnodes + level->nentries < EMOGI_SMALL_LEVEL;
+	return level->nnodes + level->nentries < EMOGI_COMMUNITIES_SMALL_LEVEL;
 }
 
 /* Get the part of so many nodes, or numbers, that a thread has when each has one. */

@@ -181,7 +181,7 @@ uint64_t
 emogi_communities_renumber(EmogiCommunities *all, uint32_t *partition, uint64_t nnodes)
 {
 	Numbering	numbering = {.all = all, .partition = partition, .nnodes = nnodes};
-	const bool	alone = emogi_communities_are_alone(all, nnodes < EMOGI_SMALL_LEVEL);
+	const bool	alone = emogi_communities_are_alone(all, nnodes < EMOGI_COMMUNITIES_SMALL_LEVEL);
 	const int	nthreads = alone ? 1 : emogi_pool_size(all->run.pool);
 
 	if (!emogi_run_step(&all->run, find_first, &numbering, alone) || !emogi_run_step(&all->run, count_first, &numbering, alone))
@@ -227,7 +227,7 @@ void
 emogi_communities_group(EmogiCommunities *all, const uint32_t *partition, uint64_t nnodes, uint64_t ngroups)
 {
 	Numbering	numbering = {.all = all, .partition = (uint32_t *) partition, .nnodes = nnodes, .ngroups = ngroups};
-	const bool	alone = nnodes < EMOGI_SMALL_LEVEL;
+	const bool	alone = nnodes < EMOGI_COMMUNITIES_SMALL_LEVEL;
 	uint64_t   *starts = all->starts;
 
 	starts[0] = starts[1] = 0;

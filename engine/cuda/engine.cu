@@ -189,6 +189,8 @@ load_kernels(const EmogiEngineState *state, EmogiError *error)
 	TRY(emogi_cuda_core_load(error));
 	TRY(emogi_cuda_cdlp_load(error));
 	TRY(emogi_cuda_betweenness_load(error));
+	TRY(emogi_cuda_communities_load(error));
+	TRY(emogi_cuda_modularity_load(error));
 	return emogi_cuda_similarity_load(error);
 }
 
@@ -274,6 +276,11 @@ answer_query(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery 
 								 "emogi_pagerank");
 	if (query->algorithm == EMOGI_SIMILARITY && query->pairs == NULL)
 		return emogi_device_fail(error, EMOGI_UNSUPPORTED, "there are no kernels for similarities without pairs", "%s", "emogi_similarity");
+	if (query->algorithm == EMOGI_LEIDEN && query->max_cluster_size > 0)
+		return emogi_device_fail(error, EMOGI_UNSUPPORTED, "there are no kernels that divide communities", "%s", "emogi_leiden");
+	if (query->algorithm == EMOGI_MODULARITY && (graph->weight_type == EMOGI_WEIGHT_F32 || graph->weight_type == EMOGI_WEIGHT_F64))
+		return emogi_device_fail(error, EMOGI_UNSUPPORTED, "there are no kernels for the modularity of weights that are not integers", "%s",
+								 "emogi_modularity");
 	memset(&result->papers, 0, sizeof result->papers);
 	return emogi_run(state, algorithm, graph, query, result, control, error);
 }

@@ -99,6 +99,12 @@ extern EmogiStatus emogi_cuda_betweenness(Run *run, const EmogiGraph *graph, con
 										  EmogiError *error);
 extern EmogiStatus emogi_cuda_similarity(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
 										  EmogiError *error);
+extern EmogiStatus emogi_cuda_louvain(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+									  EmogiError *error);
+extern EmogiStatus emogi_cuda_leiden(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+									 EmogiError *error);
+extern EmogiStatus emogi_cuda_modularity(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+										 EmogiError *error);
 extern EmogiStatus emogi_cuda_bfs_load(EmogiError *error);
 extern EmogiStatus emogi_cuda_path_load(EmogiError *error);
 extern EmogiStatus emogi_cuda_ssnsp_load(EmogiError *error);
@@ -111,6 +117,8 @@ extern EmogiStatus emogi_cuda_core_load(EmogiError *error);
 extern EmogiStatus emogi_cuda_cdlp_load(EmogiError *error);
 extern EmogiStatus emogi_cuda_similarity_load(EmogiError *error);
 extern EmogiStatus emogi_cuda_betweenness_load(EmogiError *error);
+extern EmogiStatus emogi_cuda_communities_load(EmogiError *error);
+extern EmogiStatus emogi_cuda_modularity_load(EmogiError *error);
 
 /*
  * BFS that leaves the levels on the device: (*level)[nvertices], taken from run->memory. Places the Graph, after all

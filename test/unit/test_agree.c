@@ -40,9 +40,10 @@ is_asked(EmogiAlgorithm algorithm)
 
 /* Say whether a query is one that the cuda engine leaves to the cpu engine, whose answer is given. */
 static bool
-is_left(const EmogiQuery *query, const EmogiResult *expected)
+is_left(const EmogiQuery *query, EmogiWeightType type, const EmogiResult *expected)
 {
-	return query->algorithm == EMOGI_BETWEENNESS && expected->nlevels > DEEP_LEVELS;
+	return (query->algorithm == EMOGI_BETWEENNESS && expected->nlevels > DEEP_LEVELS) ||
+		(query->algorithm == EMOGI_MODULARITY && (type == EMOGI_WEIGHT_F32 || type == EMOGI_WEIGHT_F64));
 }
 
 /* Ask one query of both engines, with the edges in either place. */
@@ -67,7 +68,7 @@ check_query(const char *name, const EmogiGraph *graph, EmogiQuery query)
 
 		query.placement = (EmogiPlacement) p;
 		status = cuda->run(cuda_state, graph, &query, &answer.result, &control, &error);
-		if (is_left(&query, &expected.result))
+		if (is_left(&query, graph->weight_type, &expected.result))
 		{
 			CHECK(status == EMOGI_UNSUPPORTED, "%s algorithm %d placement %d: status %d", name, query.algorithm, p, status);
 			free(answer.memory);
@@ -178,6 +179,34 @@ check_sums(const char *name, const EmogiGraph *graph, int kind, uint64_t seed)
 	free(values);
 }
 
+/* Ask for communities, coarse and fine ones, by choices at random and without, of all levels and of the first. */
+static void
+check_communities(const char *name, const EmogiGraph *graph, int kind, uint64_t seed)
+{
+	static const double resolutions[] = {1.0, 1.0, 0.5, 4.0};
+	static const double thetas[] = {0.01, 0.0, 5.0, 0.01};
+	double	   *values = naive_alloc(graph->nvertices, sizeof(double));
+	EmogiQuery	query = {.values = values, .seed = seed, .tolerance = seed % 3 == 0 ? 0.0 : 1e-7};
+
+	for (uint64_t v = 0; v < graph->nvertices; v++)
+		values[v] = (double) (emogi_random(seed, v) % (2 + seed % 40)) - 7.5;
+	for (int turn = 0; turn < 2; turn++)
+	{
+		const uint64_t of = (seed + (uint64_t) turn) % 4;
+
+		query.resolution = resolutions[of];
+		query.theta = thetas[of];
+		query.max_levels = emogi_random(seed, 800 + (uint64_t) turn) % 3 == 0 ? 1 + (int64_t) (seed % 3) : 0;
+		for (int a = EMOGI_LOUVAIN; a <= EMOGI_MODULARITY; a++)
+		{
+			query.algorithm = (EmogiAlgorithm) a;
+			if (suits(graph, query.algorithm) && kind < FINITE_KINDS)
+				check_query(name, graph, query);
+		}
+	}
+	free(values);
+}
+
 /* Build edges in a direction and ask queries. */
 static void
 check_edges(const char *name, const EmogiEdges *edges, int kind, EmogiDirection direction, bool with_backward,
@@ -195,6 +224,7 @@ check_edges(const char *name, const EmogiEdges *edges, int kind, EmogiDirection 
 	check_paths(name, &built.graph, seed);
 	check_sums(name, &built.graph, kind, seed);
 	check_pairs(name, &built.graph, seed);
+	check_communities(name, &built.graph, kind, seed);
 	CHECK(cuda->forget(cuda_state, built.graph.id) == 0, "%s was not forgotten", name);
 	check_nothing_held(name, 0);
 	emogi_built_graph_free(&built);
