@@ -23,6 +23,8 @@
 #define WARP_ENTRIES 256		/* a warp */
 #define BLOCK_ENTRIES 2048		/* a block; longer lists are cut into pieces of so many */
 #define NCLASSES 4
+#define SLAB_SLOTS 8192			/* of a table that a block looks at */
+#define FOUND_BYTES 96
 
 #define OPEN 1					/* marks of nodes: to be looked at */
 #define WANTS_OUT 2				/* would be alone, and has not gone yet */
@@ -106,11 +108,22 @@ typedef struct Arrays
 typedef struct Long
 {
 	uint64_t	table;			/* where its table begins, in slots */
-	uint64_t	piece;			/* pieces before its own, of those that share the tables */
+	uint64_t	piece;			/* pieces before its own, of those whose tables are there at the same time */
+	uint64_t	slab;			/* slabs of tables before its own, likewise */
 	uint64_t	length;			/* entries */
 	uint32_t	shift;			/* logarithm of the slots of the table */
 	uint32_t	item;			/* its place in the order */
 } Long;
+
+/* Tables of long lists. Arrays in device memory. */
+typedef struct Arena
+{
+	uint32_t   *keys;			/* [nslots], EMOGI_NO_VERTEX between uses */
+	unsigned long long *sums;	/* [nslots], 0 between uses */
+	char	   *found;			/* what was found in slabs, FOUND_BYTES each */
+	uint64_t	nslots;
+	uint64_t	nfound;
+} Arena;
 
 /* An array in host memory that ends with its block. */
 template <typename T>
@@ -167,10 +180,7 @@ struct Search
 	uint64_t	nempty = 0;
 	uint64_t	looked = 0;
 	uint64_t	looked_first = 0;	/* of the first level */
-	uint64_t	launched = 0;		/* batches since the host looked for a cancel */
-	uint64_t	arena_slots = 0;	/* of all tables of long lists together */
-	uint32_t   *arena_keys = NULL;	/* [arena_slots], EMOGI_NO_VERTEX between uses */
-	unsigned long long *arena_sums = NULL;	/* [arena_slots], 0 between uses */
+	Arena		arena = {};
 	Long	   *longs = NULL;	/* [longs_room], device memory */
 	uint64_t	longs_room = 0;
 	Order		order;
@@ -219,6 +229,13 @@ static __host__ __device__ __forceinline__ uint32_t
 class_of(uint64_t length)
 {
 	return length <= SHORT_ENTRIES ? 0 : length <= WARP_ENTRIES ? 1 : length <= BLOCK_ENTRIES ? 2 : 3;
+}
+
+/* Get the slabs of a table. */
+static inline uint64_t
+count_slabs(uint32_t shift)
+{
+	return ((UINT64_C(1) << shift) + SLAB_SLOTS - 1) / SLAB_SLOTS;
 }
 
 /* Get the blocks of a kernel with a thread for each of so many. */

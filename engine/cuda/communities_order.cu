@@ -8,7 +8,8 @@
 #include "communities_tally.cuh"
 #include "prefix_sum.cuh"
 
-#define LEAST_ARENA_SLOTS (UINT64_C(1) << 22)
+#define LEAST_ARENA_SLOTS (UINT64_C(1) << 16)
+#define ENOUGH_ARENA_SLOTS (UINT64_C(1) << 26)	/* 768 MB */
 
 /* Where nodes have their lengths: in lists, or in what groups of them have together. */
 struct ListLengths
@@ -106,45 +107,81 @@ emogi_communities_take_sums(Search *search, Sums *sums, EmogiError *error)
 	return EMOGI_OK;
 }
 
-/* Have room for tables of so many slots together, all empty. */
+/* Have room for tables of so many slots at least, of more where there is memory; all empty. */
 static EmogiStatus
-fit_arena(Search *search, uint64_t nslots, EmogiError *error)
+fit_arena(Search *search, uint64_t least, uint64_t wanted, EmogiError *error)
 {
 	Run		   *run = search->run;
+	Arena	   *arena = &search->arena;
+	const uint64_t slot_bytes = sizeof *arena->keys + sizeof *arena->sums;
+	uint64_t	left;
 
-	if (nslots <= search->arena_slots)
+	wanted = wanted < LEAST_ARENA_SLOTS ? LEAST_ARENA_SLOTS : wanted > ENOUGH_ARENA_SLOTS ? ENOUGH_ARENA_SLOTS : wanted;
+	if (least <= arena->nslots && wanted <= arena->nslots)
 		return EMOGI_OK;
-	if (nslots < LEAST_ARENA_SLOTS)
-		nslots = LEAST_ARENA_SLOTS;
-	if (search->arena_slots > 0)
-		emogi_memory_return(&run->memory, search->arena_sums);
-	search->arena_slots = 0;
-	TRY(take_array(&run->memory, (char **) &search->arena_sums, nslots * (sizeof *search->arena_sums + sizeof *search->arena_keys),
-				   "tables of long lists", error));
-	search->arena_slots = nslots;
-	search->arena_keys = (uint32_t *) (search->arena_sums + nslots);
-	CUDA_TRY(cudaMemsetAsync(search->arena_sums, 0, nslots * sizeof *search->arena_sums, run->state->stream));
-	CUDA_TRY(cudaMemsetAsync(search->arena_keys, 0xFF, nslots * sizeof *search->arena_keys, run->state->stream));
+	TRY(emogi_memory_left(&run->memory, &left, error));
+	if (wanted < least || wanted * slot_bytes > left / 4)
+		wanted = least;
+	if (wanted <= arena->nslots)
+		return EMOGI_OK;
+	if (arena->nslots > 0)
+		emogi_memory_return(&run->memory, arena->sums);
+	arena->nslots = 0;
+	TRY(take_array(&run->memory, (char **) &arena->sums, wanted * slot_bytes, "tables of long lists", error));
+	arena->nslots = wanted;
+	arena->keys = (uint32_t *) (arena->sums + wanted);
+	CUDA_TRY(cudaMemsetAsync(arena->sums, 0, wanted * sizeof *arena->sums, run->state->stream));
+	CUDA_TRY(cudaMemsetAsync(arena->keys, 0xFF, wanted * sizeof *arena->keys, run->state->stream));
 	return EMOGI_OK;
 }
 
-/* Give the long lists of a batch their tables and pieces, and begin with both anew where there is no more room. */
+/* Have room for the long lists of the order, and for what is found in slabs of their tables. */
+static EmogiStatus
+fit_longs(Search *search, uint64_t nlongs, EmogiError *error)
+{
+	Run		   *run = search->run;
+	Arena	   *arena = &search->arena;
+	const uint64_t nfound = nlongs + arena->nslots / SLAB_SLOTS;
+
+	if (nlongs > search->longs_room)
+	{
+		if (search->longs_room > 0)
+			emogi_memory_return(&run->memory, search->longs);
+		search->longs_room = 0;
+		TRY(take_array(&run->memory, &search->longs, nlongs, "long lists", error));
+		search->longs_room = nlongs;
+	}
+	if (nfound > arena->nfound)
+	{
+		if (arena->nfound > 0)
+			emogi_memory_return(&run->memory, arena->found);
+		arena->nfound = 0;
+		TRY(take_array(&run->memory, &arena->found, nfound * FOUND_BYTES, "what was found of long lists", error));
+		arena->nfound = nfound;
+	}
+	return EMOGI_OK;
+}
+
+/* Give the long lists of a batch their tables, pieces and slabs, and begin with these anew where there is no more room. */
 static void
-place_tables(Search *search, Long *longs, uint64_t count)
+place_tables(const Arena *arena, Long *longs, uint64_t count)
 {
 	uint64_t	table = 0;
 	uint64_t	piece = 0;
+	uint64_t	slab = 0;
 
 	for (uint64_t x = 0; x < count; x++)
 	{
 		const uint64_t nslots = UINT64_C(1) << longs[x].shift;
 
-		if (table + nslots > search->arena_slots)
-			table = piece = 0;
+		if (table + nslots > arena->nslots)
+			table = piece = slab = 0;
 		longs[x].table = table;
 		longs[x].piece = piece;
+		longs[x].slab = slab;
 		table += nslots;
 		piece += (longs[x].length + BLOCK_ENTRIES - 1) / BLOCK_ENTRIES;
+		slab += count_slabs(longs[x].shift);
 	}
 }
 
@@ -157,7 +194,8 @@ lay_out_longs(Search *search, Lengths lengths, uint64_t distinct, EmogiError *er
 	Order	   *order = &search->order;
 	const unsigned long long *starts = order->starts.at;
 	uint64_t   *lengths_found = (uint64_t *) search->arrays.difference;
-	uint64_t	most = 0;
+	uint64_t	most = 0;		/* slots of a table */
+	uint64_t	wanted = 0;		/* of those of a batch */
 	uint64_t	x = 0;
 
 	order->nlongs = 0;
@@ -179,32 +217,35 @@ lay_out_longs(Search *search, Lengths lengths, uint64_t distinct, EmogiError *er
 		x += count;
 	}
 	TRY(emogi_run_fetch(run, order->lengths.at, lengths_found, order->nlongs * sizeof(uint64_t), error));
-	for (uint64_t i = 0; i < order->nlongs; i++)
+	x = 0;
+	for (uint32_t b = 0; b < order->nbatches; b++)
 	{
-		const uint64_t length = order->lengths.at[i];
+		const uint64_t end = x + starts[b * NCLASSES + 4] - starts[b * NCLASSES + 3];
+		uint64_t	together = 0;
 
-		order->longs.at[i].length = length;
-		order->longs.at[i].shift = slots_shift(length < distinct ? length : distinct, 5);
-		most = UINT64_C(1) << order->longs.at[i].shift > most ? UINT64_C(1) << order->longs.at[i].shift : most;
+		for (; x < end; x++)
+		{
+			const uint64_t length = order->lengths.at[x];
+			Long	   *its = &order->longs.at[x];
+
+			its->length = length;
+			its->shift = slots_shift(length < distinct ? length : distinct, 5);
+			most = UINT64_C(1) << its->shift > most ? UINT64_C(1) << its->shift : most;
+			together += UINT64_C(1) << its->shift;
+		}
+		wanted = together > wanted ? together : wanted;
 	}
 	if (most > UINT64_C(1) << 31)
 		return emogi_device_fail(error, EMOGI_NO_MEMORY, "out of memory on the GPU", "a table of %llu communities", (unsigned long long) most / 2);
-	TRY(fit_arena(search, most, error));
+	TRY(fit_arena(search, most, wanted, error));
+	TRY(fit_longs(search, order->nlongs, error));
 	x = 0;
 	for (uint32_t b = 0; b < order->nbatches; b++)
 	{
 		const uint64_t count = starts[b * NCLASSES + 4] - starts[b * NCLASSES + 3];
 
-		place_tables(search, order->longs.at + x, count);
+		place_tables(&search->arena, order->longs.at + x, count);
 		x += count;
-	}
-	if (order->nlongs > search->longs_room)
-	{
-		if (search->longs_room > 0)
-			emogi_memory_return(&run->memory, search->longs);
-		search->longs_room = 0;
-		TRY(take_array(&run->memory, &search->longs, order->nlongs, "long lists", error));
-		search->longs_room = order->nlongs;
 	}
 	return emogi_run_send(run, search->longs, order->longs.at, order->nlongs * sizeof(Long), error);
 }

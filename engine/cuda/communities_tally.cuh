@@ -1,6 +1,7 @@
 /*
  * communities_tally.cuh: adds up weights by community, for each node of a batch, in hash tables, by the length of its list: SHORT_LANES lanes,
- * a warp, a block, in shared memory; of long lists pieces, a block each, whose tables are added to one in device memory.
+ * a warp, a block, in shared memory; of long lists pieces, a block each, whose tables are added to one in device memory, which blocks look at
+ * slab by slab.
  *
  * A rule says what is added up, and what is made of it:
  *   Item                            what is known of a node while it is looked at
@@ -23,7 +24,6 @@
 #define SHORT_SLOTS (2 * SHORT_ENTRIES)
 #define WARP_SLOTS (2 * WARP_ENTRIES)
 #define BLOCK_SLOTS (2 * BLOCK_ENTRIES)
-#define FINISH_THREADS 1024
 #define UNROLL 4
 
 /* Weights by community. */
@@ -159,12 +159,13 @@ merge_best(EmogiBest *best, uint64_t salt, uint32_t mask, uint32_t lanes)
 
 /* ---- kernels ---- */
 
-/* Visit the places of a table, by `stride` threads, a multiple of those in mask; the slots are a multiple of them. */
+/* Visit places from .. upto - 1 of a table, by `stride` threads, a multiple of those in mask, of which the places are a multiple. */
 template <class Rule, typename Sum>
 static __device__ __forceinline__ void
-visit_table(const Rule &rule, typename Rule::Item *item, const Table<Sum> &table, uint32_t rank, uint32_t stride, uint32_t mask)
+visit_table(const Rule &rule, typename Rule::Item *item, const Table<Sum> &table, uint64_t from, uint64_t upto, uint32_t rank, uint32_t stride,
+			uint32_t mask)
 {
-	for (uint32_t slot = rank; slot < 1u << table.shift; slot += stride)
+	for (uint64_t slot = from + rank; slot < upto; slot += stride)
 	{
 		const uint32_t key = table.key[slot];
 
@@ -200,7 +201,7 @@ tally_group_kernel(Rule rule, uint64_t first, uint64_t end, Step step)
 		});
 		__syncwarp(mask);
 		rule.begin(&item, [&](uint32_t community) { return find_weight(table, community); });
-		visit_table(rule, &item, table, rank, LANES, mask);
+		visit_table(rule, &item, table, 0, UINT64_C(1) << table.shift, rank, LANES, mask);
 		rule.merge(&item, mask, LANES);
 		if (rank == 0)
 			rule.finish(item, i);
@@ -248,17 +249,42 @@ tally_block_kernel(Rule rule, uint64_t first, uint64_t end, Step step)
 		});
 		__syncthreads();
 		rule.begin(&item, [&](uint32_t community) { return find_weight(table, community); });
-		visit_table(rule, &item, table, threadIdx.x, BLOCK_THREADS, FULL_WARP);
+		visit_table(rule, &item, table, 0, UINT64_C(1) << table.shift, threadIdx.x, BLOCK_THREADS, FULL_WARP);
 		merge_block(rule, &item, found);
 		if (threadIdx.x == 0)
 			rule.finish(item, i);
 	}
 }
 
+/* Get the last of the long lists whose number, by a field, is this one or before. */
+static __device__ __forceinline__ uint64_t
+find_long(const Long *longs, uint64_t nlongs, uint64_t Long::*field, uint64_t number)
+{
+	uint64_t	least = 0;
+
+	while (nlongs - least > 1)
+	{
+		const uint64_t middle = (least + nlongs) / 2;
+
+		if (longs[middle].*field <= number)
+			least = middle;
+		else
+			nlongs = middle;
+	}
+	return least;
+}
+
+/* Get the table of a long list. */
+static __device__ __forceinline__ Table<unsigned long long>
+long_table(const Arena &arena, const Long &its)
+{
+	return Table<unsigned long long>{arena.keys + its.table, arena.sums + its.table, its.shift};
+}
+
 /* Add up pieces of long lists, a block each, and add that to the tables of the lists. Dynamic shared memory: BLOCK_SLOTS keys and sums. */
 template <class Rule>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-tally_pieces_kernel(Rule rule, const Long *longs, uint64_t nlongs, uint64_t npieces, uint32_t *arena_keys, unsigned long long *arena_sums, Step step)
+tally_pieces_kernel(Rule rule, const Long *longs, uint64_t nlongs, uint64_t npieces, Arena arena, Step step)
 {
 	extern __shared__ uint4 tally_shared[];
 	const Table<unsigned long long> table = {(uint32_t *) ((unsigned long long *) tally_shared + BLOCK_SLOTS),
@@ -266,27 +292,18 @@ tally_pieces_kernel(Rule rule, const Long *longs, uint64_t nlongs, uint64_t npie
 
 	for (uint64_t p = blockIdx.x; p < npieces; p += gridDim.x)
 	{
+		const Long	its = longs[find_long(longs, nlongs, &Long::piece, p)];
 		typename Rule::Item item;
-		uint64_t	x = 0;
 		uint64_t	from,
 					upto;
 
 		__syncthreads();
 		if (__syncthreads_or(threadIdx.x == 0 && must_leave(step)))
 			return;
-		for (uint64_t above = nlongs; above - x > 1;)
-		{
-			const uint64_t middle = (x + above) / 2;
-
-			if (longs[middle].piece <= p)
-				x = middle;
-			else
-				above = middle;
-		}
-		if (!rule.open(longs[x].item, &item))
+		if (!rule.open(its.item, &item))
 			continue;
-		from = (p - longs[x].piece) * BLOCK_ENTRIES;
-		upto = from + BLOCK_ENTRIES < longs[x].length ? from + BLOCK_ENTRIES : longs[x].length;
+		from = (p - its.piece) * BLOCK_ENTRIES;
+		upto = from + BLOCK_ENTRIES < its.length ? from + BLOCK_ENTRIES : its.length;
 		clear_table(table, threadIdx.x, BLOCK_THREADS);
 		__syncthreads();
 		rule.walk(item, from, upto, threadIdx.x, BLOCK_THREADS, [&](uint32_t community, long long weight) {
@@ -295,35 +312,60 @@ tally_pieces_kernel(Rule rule, const Long *longs, uint64_t nlongs, uint64_t npie
 		__syncthreads();
 		for (uint32_t slot = threadIdx.x; slot < BLOCK_SLOTS; slot += BLOCK_THREADS)
 			if (table.key[slot] != EMOGI_NO_VERTEX)
-				add_weight(Table<unsigned long long>{arena_keys + longs[x].table, arena_sums + longs[x].table, longs[x].shift}, table.key[slot],
-						   (long long) table.sum[slot]);
+				add_weight(long_table(arena, its), table.key[slot], (long long) table.sum[slot]);
 	}
 }
 
-/* Look at the tables of long lists, a block each, and empty them. */
+/* Look at slabs of the tables of long lists, a block each; what it finds is its own of arena.found. */
 template <class Rule>
-static __global__ void __launch_bounds__(FINISH_THREADS)
-tally_finish_kernel(Rule rule, const Long *longs, uint64_t nlongs, uint32_t *arena_keys, unsigned long long *arena_sums, Step step)
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+tally_slabs_kernel(Rule rule, const Long *longs, uint64_t nlongs, uint64_t nslabs, Arena arena, Step step)
 {
-	__shared__ typename Rule::Item found[FINISH_THREADS / WARP_LANES];
+	__shared__ typename Rule::Item found[BLOCK_WARPS];
 
-	for (uint64_t x = blockIdx.x; x < nlongs; x += gridDim.x)
+	static_assert(sizeof(typename Rule::Item) <= FOUND_BYTES, "what is found has its place");
+	for (uint64_t s = blockIdx.x; s < nslabs; s += gridDim.x)
 	{
-		const Table<unsigned long long> table = {arena_keys + longs[x].table, arena_sums + longs[x].table, longs[x].shift};
+		const Long	its = longs[find_long(longs, nlongs, &Long::slab, s)];
+		const Table<unsigned long long> table = long_table(arena, its);
+		const uint64_t from = (s - its.slab) * SLAB_SLOTS;
+		const uint64_t slots = UINT64_C(1) << its.shift;
 		typename Rule::Item item;
 
 		__syncthreads();
 		if (__syncthreads_or(threadIdx.x == 0 && must_leave(step)))
 			return;
-		if (!rule.open(longs[x].item, &item))
+		if (!rule.open(its.item, &item))
 			continue;
 		rule.begin(&item, [&](uint32_t community) { return find_weight(table, community); });
-		visit_table(rule, &item, table, threadIdx.x, FINISH_THREADS, FULL_WARP);
+		visit_table(rule, &item, table, from, from + SLAB_SLOTS < slots ? from + SLAB_SLOTS : slots, threadIdx.x, BLOCK_THREADS, FULL_WARP);
 		merge_block(rule, &item, found);
-		__syncthreads();
-		clear_table(table, threadIdx.x, FINISH_THREADS);
 		if (threadIdx.x == 0)
-			rule.finish(item, longs[x].item);
+			*(typename Rule::Item *) (arena.found + s * FOUND_BYTES) = item;
+	}
+}
+
+/* Bring together what was found in the slabs of long lists, a warp each. */
+template <class Rule>
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+tally_merge_kernel(Rule rule, const Long *longs, uint64_t nlongs, Arena arena)
+{
+	const uint64_t nwarps = (uint64_t) gridDim.x * BLOCK_WARPS;
+
+	for (uint64_t x = (uint64_t) blockIdx.x * BLOCK_WARPS + threadIdx.x / WARP_LANES; x < nlongs; x += nwarps)
+	{
+		const Long	its = longs[x];
+		const Table<unsigned long long> table = long_table(arena, its);
+		typename Rule::Item item;
+
+		if (!rule.open(its.item, &item))
+			continue;
+		rule.begin(&item, [&](uint32_t community) { return find_weight(table, community); });
+		for (uint64_t s = lane_number(); s * SLAB_SLOTS < UINT64_C(1) << its.shift; s += WARP_LANES)
+			rule.merge_with(&item, *(const typename Rule::Item *) (arena.found + (its.slab + s) * FOUND_BYTES));
+		rule.merge(&item, FULL_WARP, WARP_LANES);
+		if (lane_number() == 0)
+			rule.finish(item, its.item);
 	}
 }
 
@@ -360,26 +402,36 @@ tally_short(Search *search, const Rule &rule, const unsigned long long *starts, 
 	return EMOGI_OK;
 }
 
-/* Look at long lists first .. end - 1, as many at a time as there is room for their tables. */
+/* Look at long lists first .. end - 1, as many at a time as there is room for their tables, which are empty again then. */
 template <class Rule>
 static EmogiStatus
 tally_long(Search *search, const Rule &rule, uint64_t first, uint64_t end, EmogiError *error)
 {
+	const cudaStream_t stream = search->run->state->stream;
 	const Long *longs = search->order.longs.at;
+	const Arena &arena = search->arena;
 
 	while (first < end)
 	{
 		uint64_t	upto = first + 1;
-		uint64_t	npieces;
+		uint64_t	npieces,
+					nslabs,
+					nslots;
 
 		while (upto < end && longs[upto].table > 0)
 			upto++;
 		npieces = longs[upto - 1].piece + (longs[upto - 1].length + BLOCK_ENTRIES - 1) / BLOCK_ENTRIES;
+		nslots = longs[upto - 1].table + (UINT64_C(1) << longs[upto - 1].shift);
+		nslabs = longs[upto - 1].slab + count_slabs(longs[upto - 1].shift);
 		CUDA_LAUNCH_SHARED((tally_pieces_kernel<Rule>), blocks_of(search, npieces, 1, 16), BLOCK_THREADS,
-						   BLOCK_SLOTS * (sizeof(uint32_t) + sizeof(unsigned long long)), search->run->state->stream, rule,
-						   search->longs + first, upto - first, npieces, search->arena_keys, search->arena_sums, search->run->step);
-		CUDA_LAUNCH((tally_finish_kernel<Rule>), blocks_of(search, upto - first, 1, 2), FINISH_THREADS, search->run->state->stream, rule,
-					search->longs + first, upto - first, search->arena_keys, search->arena_sums, search->run->step);
+						   BLOCK_SLOTS * (sizeof(uint32_t) + sizeof(unsigned long long)), stream, rule, search->longs + first, upto - first, npieces,
+						   arena, search->run->step);
+		CUDA_LAUNCH((tally_slabs_kernel<Rule>), blocks_of(search, nslabs, 1, 16), BLOCK_THREADS, stream, rule, search->longs + first, upto - first,
+					nslabs, arena, search->run->step);
+		CUDA_LAUNCH((tally_merge_kernel<Rule>), blocks_of(search, upto - first, BLOCK_WARPS, 16), BLOCK_THREADS, stream, rule,
+					search->longs + first, upto - first, arena);
+		CUDA_TRY(cudaMemsetAsync(arena.keys, 0xFF, nslots * sizeof *arena.keys, stream));
+		CUDA_TRY(cudaMemsetAsync(arena.sums, 0, nslots * sizeof *arena.sums, stream));
 		first = upto;
 	}
 	return EMOGI_OK;
@@ -420,7 +472,8 @@ template <class Rule>
 static EmogiStatus
 load_tally(EmogiError *error)
 {
-	const void *const kernels[] = {(const void *) tally_pieces_kernel<Rule>, (const void *) tally_finish_kernel<Rule>};
+	const void *const kernels[] = {(const void *) tally_pieces_kernel<Rule>, (const void *) tally_slabs_kernel<Rule>,
+		(const void *) tally_merge_kernel<Rule>};
 
 	TRY((load_short<Rule, uint32_t>(error)));
 	TRY((load_short<Rule, unsigned long long>(error)));
