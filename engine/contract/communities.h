@@ -21,10 +21,13 @@
 #include <string.h>
 
 #define EMOGI_COMMUNITIES_SURE_SWEEP 6
-#define EMOGI_COMMUNITIES_BATCHES 96	/* of a sweep, at most; more of one that comes late */
+#define EMOGI_COMMUNITIES_BATCHES 96	/* of a sweep, at most; more of many nodes, and of one that comes late */
+#define EMOGI_COMMUNITIES_MANY_BATCHES 512
+#define EMOGI_COMMUNITIES_BATCH_NODES 16384	/* of a batch of many nodes */
 #define EMOGI_COMMUNITIES_LATE_SWEEP 64	/* from then on their number doubles every so often: at last nodes go one by one */
 #define EMOGI_COMMUNITIES_MOST_BATCHES 16384
-#define EMOGI_COMMUNITIES_ENOUGH 0.005	/* of all that was gained: where a sweep gains less, the next level gets there sooner */
+#define EMOGI_LOUVAIN_ENOUGH 0.002	/* of all that was gained: where a sweep gains less, the next level gets there sooner */
+#define EMOGI_LEIDEN_ENOUGH 0.005	/* which begins anew with a pass */
 #define EMOGI_COMMUNITIES_ITERATIONS 2	/* of Leiden */
 #define EMOGI_COMMUNITIES_SMALL_LEVEL 32768	/* nodes and entries: of such a level it is worth while to gain the last bit */
 #define EMOGI_COMMUNITIES_ROUNDING 1e-12	/* of a node's strength: no gain */
@@ -49,6 +52,7 @@ typedef struct EmogiGains
 	double		least;			/* a move must gain more, in units */
 	double		scale;			/* a power of two: gains are added up in such fractions of a unit, as integers */
 	double		theta;			/* in units; 0 = the best always */
+	double		enough;			/* EMOGI_LOUVAIN_ENOUGH or EMOGI_LEIDEN_ENOUGH */
 } EmogiGains;
 
 /* Get a random number of a seed and a counter. */
@@ -148,8 +152,12 @@ emogi_communities_offer(EmogiBest *best, uint64_t salt, double value, uint32_t c
 EMOGI_INLINE uint32_t
 emogi_communities_nbatches(uint64_t count, uint64_t sweep)
 {
-	uint64_t	most = EMOGI_COMMUNITIES_BATCHES;
+	uint64_t	most = count / EMOGI_COMMUNITIES_BATCH_NODES;
 
+	if (most > EMOGI_COMMUNITIES_MANY_BATCHES)
+		most = EMOGI_COMMUNITIES_MANY_BATCHES;
+	if (most < EMOGI_COMMUNITIES_BATCHES)
+		most = EMOGI_COMMUNITIES_BATCHES;
 	for (uint64_t late = sweep / EMOGI_COMMUNITIES_LATE_SWEEP; late > 0 && most < EMOGI_COMMUNITIES_MOST_BATCHES; late--)
 		most *= 2;
 	if (most > EMOGI_COMMUNITIES_MOST_BATCHES)
@@ -260,13 +268,20 @@ emogi_communities_gumbel(uint64_t random)
 	return -emogi_communities_log(-emogi_communities_log(unit));
 }
 
+/* Can what has this value be chosen at random, or is it so much worse than the best that it cannot be? */
+EMOGI_INLINE bool
+emogi_communities_may_win(const EmogiBest *best, const EmogiGains *gains, double value)
+{
+	return value + emogi_communities_product(EMOGI_COMMUNITIES_LARGEST_GUMBEL, gains->theta) >= best->value;
+}
+
 /* Offer a community that a node may join, or its own for staying alone (value 0), in the refinement's random choice. */
 EMOGI_INLINE void
 emogi_communities_offer_randomly(EmogiBest *best, const EmogiGains *gains, uint64_t salt, double value, uint32_t community, int64_t weight)
 {
 	if (gains->theta > 0.0)
 	{
-		if (value + EMOGI_COMMUNITIES_LARGEST_GUMBEL * gains->theta < best->value)
+		if (!emogi_communities_may_win(best, gains, value))
 			return;
 		value = value + emogi_communities_product(gains->theta, emogi_communities_gumbel(emogi_communities_random(salt, community)));
 	}

@@ -121,6 +121,16 @@ highest_bit(uint64_t x)
 	return 63 - __builtin_clzll(x);
 }
 
+/* Refuse weights whose sum is no number; gets false. */
+static bool
+refuse(EmogiCommunities *all)
+{
+	snprintf(all->run.error->message, sizeof all->run.error->message, "the sum of the weights is out of range");
+	all->run.result->refusal.kind = EMOGI_WEIGHTS_OUT_OF_RANGE;
+	emogi_job_fail(&all->run.job, EMOGI_BAD_INPUT);
+	return false;
+}
+
 /* Choose the units of weights of a floating-point type; false when the job has stopped. */
 static bool
 choose_units(Beginning *beginning)
@@ -134,16 +144,13 @@ choose_units(Beginning *beginning)
 	memcpy(&most, &beginning->most, sizeof most);
 	if (most == 0.0)
 		return true;
+	if (!isfinite(most))
+		return refuse(all);
 	beginning->exponent = SUM_BITS - 1 - ilogb(most) - 1 - (highest_bit(2 * nedges) + 1);
 	if (!emogi_run_step(&all->run, add_weights, beginning, false))
 		return false;
 	if (!isfinite(ldexp((double) beginning->whole, -beginning->exponent)))
-	{
-		snprintf(all->run.error->message, sizeof all->run.error->message, "the sum of the weights is out of range");
-		all->run.result->refusal.kind = EMOGI_WEIGHTS_OUT_OF_RANGE;
-		emogi_job_fail(&all->run.job, EMOGI_BAD_INPUT);
-		return false;
-	}
+		return refuse(all);
 	if (beginning->whole > 0)
 		beginning->exponent += EMOGI_COMMUNITIES_WHOLE_BITS - highest_bit((uint64_t) beginning->whole);
 	beginning->whole = 0;

@@ -438,7 +438,7 @@ least_of_sweep(const EmogiCommunities *all, const EmogiLevel *level, bool settle
 {
 	const double least = all->least_gain * all->gains.scale;
 
-	return settles || emogi_level_is_small(level) ? least : fmax(least, EMOGI_COMMUNITIES_ENOUGH * (double) all->gained);
+	return settles || emogi_level_is_small(level) ? least : fmax(least, all->gains.enough * (double) all->gained);
 }
 
 uint64_t

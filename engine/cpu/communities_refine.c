@@ -93,7 +93,7 @@ choose(const Refining *refining, EmogiTally *tally, uint32_t i, int64_t *weight)
 		const uint32_t c = tally->touched[t];
 		const double gain = emogi_communities_value(rate, tally->weight[c], all->inner_total[c]);
 
-		if (gain < 0.0 || (all->batch[c] == refining->batch && all->inner_size[c] == 1) ||
+		if (gain < 0.0 || !emogi_communities_may_win(&best, &all->gains, gain) || (all->batch[c] == refining->batch && all->inner_size[c] == 1) ||
 			!emogi_communities_well_connected(&all->gains, all->inner_total[c], all->inner_cut[c], whole))
 			continue;
 		emogi_communities_offer_randomly(&best, &all->gains, salt, gain, c, tally->weight[c]);

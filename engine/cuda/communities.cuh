@@ -261,9 +261,12 @@ extern EmogiStatus emogi_communities_first(Search *search, const EmogiGraph *gra
 /* Set what gains are reckoned with. */
 extern void emogi_communities_weigh(Search *search, long long whole);
 
-/* Put the nodes that have a mark in order, batch by batch; all in one batch where `together`. */
+/*
+ * Put the nodes that have a mark in order, batch by batch; all in one batch where `together`. distinct: the most communities that are told
+ * apart around a node.
+ */
 extern EmogiStatus emogi_communities_order(Search *search, const Level *level, uint8_t mark, bool together, uint64_t salt, uint64_t sweep,
-										   EmogiError *error);
+										   uint64_t distinct, EmogiError *error);
 
 /*
  * Put nodes in order by arrays.number, of ngroups groups: arrays.chosen, from arrays.starts[g] on, and arrays.before: the entries before each.

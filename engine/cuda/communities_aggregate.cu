@@ -170,6 +170,7 @@ emogi_communities_climb(Search *search, const Level *level, const uint32_t *part
 	const Arrays &arrays = search->arrays;
 	uint64_t	first_long = 0;
 	AggregateRule rule;
+	bool		is_wide;
 	Sums		sums;
 
 	TRY(emogi_communities_order_groups(search, level, ncommunities, error));
@@ -177,15 +178,17 @@ emogi_communities_climb(Search *search, const Level *level, const uint32_t *part
 	search->looked_first += level->is_first ? level->nentries : 0;
 	LAUNCH_EACH(aggregate_begin_kernel, search, ncommunities + 1, *room, arrays.starts, arrays.before, ncommunities, search->order.count);
 	TRY(prefix_sum(run, room->first, ncommunities + 1, arrays.tile, error));
-	TRY(take_lists(search, room, ncommunities, error));
 	LAUNCH_EACH(aggregate_strength_kernel, search, level->nnodes, *level, partition, *room);
 	LAUNCH_EACH(aggregate_end_kernel, search, ncommunities, *room, ncommunities, arrays.sums);
+	TRY(emogi_communities_take_sums(search, &sums, error));
+	is_wide = sums.most >> 32 > 0;
+	TRY(take_lists(search, room, ncommunities, error));
 	rule = AggregateRule{*level, partition, arrays.order, arrays.chosen, arrays.starts, arrays.before, *room};
 	if (search->order.count > 0)
-		TRY(tally_batch(search, rule, true, 0, &first_long, error));
+		TRY(tally_batch(search, rule, is_wide, 0, &first_long, error));
 	LAUNCH_EACH(aggregate_count_kernel, search, ncommunities, *room, ncommunities, arrays.sums);
 	TRY(emogi_communities_take_sums(search, &sums, error));
-	*made = Level{ncommunities, sums.count, room->first, room->end, room->targets, room->weights, EMOGI_UNITS_I64, sums.most >> 32 > 0, false,
+	*made = Level{ncommunities, sums.count, room->first, room->end, room->targets, room->weights, EMOGI_UNITS_I64, is_wide, false,
 		room->strength, room->name};
 	return EMOGI_OK;
 }

@@ -131,7 +131,7 @@ find_strengths(Search *search, Level *level, long long *whole, EmogiError *error
 	Sums		sums;
 
 	LAUNCH_EACH(begin_nodes_kernel, search, level->nnodes, *level, search->first_room.name, search->first_room.strength, arrays.open);
-	TRY(emogi_communities_order(search, level, OPEN, true, 0, 0, error));
+	TRY(emogi_communities_order(search, level, OPEN, true, 0, 0, 2, error));
 	if (search->order.count > 0)
 		TRY(tally_batch(search, rule, true, 0, &first_long, error));
 	LAUNCH_EACH(begin_whole_kernel, search, level->nnodes, search->first_room.strength, level->nnodes, arrays.sums);
@@ -139,6 +139,14 @@ find_strengths(Search *search, Level *level, long long *whole, EmogiError *error
 	level->is_wide = sums.most >> 32 > 0;
 	*whole = sums.whole;
 	return EMOGI_OK;
+}
+
+/* Refuse weights whose sum is no number. */
+static EmogiStatus
+refuse(EmogiResult *result, EmogiError *error)
+{
+	result->refusal.kind = EMOGI_WEIGHTS_OUT_OF_RANGE;
+	return emogi_device_fail(error, EMOGI_BAD_INPUT, "the sum of the weights is out of range", "%s", "");
 }
 
 /* Turn weights of a floating-point type into units, the least first, then those that the sum allows. */
@@ -155,17 +163,15 @@ make_units(Search *search, const EmogiGraph *graph, Level *level, int *exponent,
 	TRY(emogi_communities_take_sums(search, &sums, error));
 	memcpy(&most, &sums.most, sizeof most);
 	*exponent = 0;
+	if (!isfinite(most))
+		return refuse(result, error);
 	if (most > 0.0)
 	{
 		*exponent = SUM_BITS - 1 - ilogb(most) - 1 - (highest_bit(2 * nedges) + 1);
 		LAUNCH_EACH(begin_units_kernel, search, nedges, weights, graph->weight_type, nedges, *exponent, search->first_room.weights);
 		TRY(find_strengths(search, level, &whole, error));
 		if (!isfinite(ldexp((double) whole, -*exponent)))
-		{
-			result->refusal.kind = EMOGI_WEIGHTS_OUT_OF_RANGE;
-			snprintf(error->message, sizeof error->message, "the sum of the weights is out of range");
-			return EMOGI_BAD_INPUT;
-		}
+			return refuse(result, error);
 		if (whole > 0)
 			*exponent += EMOGI_COMMUNITIES_WHOLE_BITS - highest_bit((uint64_t) whole);
 	}

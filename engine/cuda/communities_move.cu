@@ -298,7 +298,7 @@ leave(Search *search, const Level *level, MoveRule rule, bool sure, uint64_t swe
 	TRY(prefix_sum(run, search->arrays.place, level->nnodes + 1, search->arrays.narrow_tile, error));
 	TRY(prefix_sum(run, search->arrays.refined, level->nnodes + 1, search->arrays.narrow_tile, error));
 	LAUNCH_EACH(leave_write_kernel, search, level->nnodes, search->arrays, level->nnodes);
-	TRY(emogi_communities_order(search, level, LEAVES, true, 0, 0, error));
+	TRY(emogi_communities_order(search, level, LEAVES, true, 0, 0, level->nnodes - search->nempty, error));
 	rule.to_empty = true;
 	search->looked += search->order.listed;
 	search->looked_first += level->is_first ? search->order.listed : 0;
@@ -349,6 +349,18 @@ move_open_all_kernel(Level level, Arrays arrays)
 	});
 }
 
+/* Count communities without nodes. */
+static EmogiStatus
+count_empty(Search *search, const Level *level, EmogiError *error)
+{
+	Sums		sums;
+
+	LAUNCH_EACH(move_count_empty_kernel, search, level->nnodes, search->arrays, level->nnodes);
+	TRY(emogi_communities_take_sums(search, &sums, error));
+	search->nempty = sums.count;
+	return EMOGI_OK;
+}
+
 /* Look at all open nodes. sums: what came of it. */
 static EmogiStatus
 sweep_open(Search *search, const Level *level, uint64_t salt, uint64_t sweep, Sums *sums, EmogiError *error)
@@ -357,7 +369,7 @@ sweep_open(Search *search, const Level *level, uint64_t salt, uint64_t sweep, Su
 	const bool	sure = sweep >= EMOGI_COMMUNITIES_SURE_SWEEP;
 	uint64_t	first_long = 0;
 
-	TRY(emogi_communities_order(search, level, OPEN, false, salt, sweep, error));
+	TRY(emogi_communities_order(search, level, OPEN, false, salt, sweep, level->nnodes - search->nempty, error));
 	search->looked += search->order.listed;
 	search->looked_first += level->is_first ? search->order.listed : 0;
 	for (uint32_t b = 0; b < search->order.nbatches; b++)
@@ -376,9 +388,7 @@ sweep_open(Search *search, const Level *level, uint64_t salt, uint64_t sweep, Su
 		search->nempty = more.count;
 		return EMOGI_OK;
 	}
-	LAUNCH_EACH(move_count_empty_kernel, search, level->nnodes, search->arrays, level->nnodes);
-	search->nempty = UINT64_MAX;
-	return EMOGI_OK;
+	return count_empty(search, level, error);
 }
 
 EmogiStatus
@@ -391,6 +401,7 @@ emogi_communities_settle(Search *search, const Level *level, bool last, uint64_t
 	search->gains.least = 0.0;
 	LAUNCH_EACH(move_begin_kernel, search, level->nnodes, *level, search->arrays);
 	LAUNCH_EACH(move_add_up_kernel, search, level->nnodes, *level, search->arrays);
+	TRY(count_empty(search, level, error));
 	for (uint64_t sweep = 0;; sweep++)
 	{
 		double		enough;
@@ -400,14 +411,7 @@ emogi_communities_settle(Search *search, const Level *level, bool last, uint64_t
 		search->gained += sums.gained;
 		enough = search->least_gain * search->gains.scale;
 		if (!settles && !is_small)
-			enough = fmax(enough, EMOGI_COMMUNITIES_ENOUGH * (double) search->gained);
-		if (search->nempty == UINT64_MAX)
-		{
-			Sums		empty;
-
-			TRY(emogi_communities_take_sums(search, &empty, error));
-			search->nempty = empty.count;
-		}
+			enough = fmax(enough, search->gains.enough * (double) search->gained);
 		if (sums.nopen + sums.nmoved > 0 && (double) sums.gained > enough)
 		{
 			search->gains.least = 0.0;

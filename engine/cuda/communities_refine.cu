@@ -120,7 +120,7 @@ struct JoinRule : ListRule
 		if (!there)
 			return;
 		gain = emogi_communities_value(item->rate, weight, arrays.inner_total[community]);
-		if (gain < 0.0 || (arrays.batch[community] == batch && arrays.inner_size[community] == 1) ||
+		if (gain < 0.0 || !emogi_communities_may_win(&item->best, &gains, gain) || (arrays.batch[community] == batch && arrays.inner_size[community] == 1) ||
 			!emogi_communities_well_connected(&gains, arrays.inner_total[community], arrays.inner_cut[community], item->whole))
 			return;
 		emogi_communities_offer_randomly(&item->best, &gains, item->salt, gain, community, weight);
@@ -279,12 +279,12 @@ emogi_communities_refine_all(Search *search, const Level *level, uint64_t salt, 
 	CutRule		cut;
 
 	LAUNCH_EACH(refine_begin_kernel, search, level->nnodes, *level, search->arrays);
-	TRY(emogi_communities_order(search, level, OPEN, true, 0, 0, error));
+	TRY(emogi_communities_order(search, level, OPEN, true, 0, 0, 1, error));
 	(ListRule &) cut = rule;
 	if (search->order.count > 0)
 		TRY(tally_batch(search, cut, level->is_wide, 0, &first_long, error));
 	LAUNCH_EACH(refine_forget_kernel, search, level->nnodes, search->arrays, level->nnodes);
-	TRY(emogi_communities_order(search, level, OPEN, false, salt, 0, error));
+	TRY(emogi_communities_order(search, level, OPEN, false, salt, 0, level->nnodes, error));
 	search->looked += search->order.listed;
 	search->looked_first += level->is_first ? search->order.listed : 0;
 	first_long = 0;

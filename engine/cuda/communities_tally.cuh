@@ -53,10 +53,29 @@ first_slot(uint32_t community, uint32_t shift)
 	return community * 0x9E3779B1u >> (32 - shift);
 }
 
-/* Add a weight to a community's. */
-template <typename Sum>
+/* Add to a sum in shared memory. A wide one has no addition of its own there: the lower half carries. */
 static __device__ __forceinline__ void
-add_weight(const Table<Sum> &table, uint32_t community, long long weight)
+add_shared(uint32_t *sum, long long weight)
+{
+	atomicAdd(sum, (uint32_t) weight);
+}
+
+static __device__ __forceinline__ void
+add_shared(unsigned long long *sum, long long weight)
+{
+	uint32_t   *half = (uint32_t *) sum;
+	const uint32_t low = (uint32_t) weight;
+	const uint32_t before = atomicAdd(&half[0], low);
+	const uint32_t high = (uint32_t) ((unsigned long long) weight >> 32) + (before + low < before);
+
+	if (high > 0)
+		atomicAdd(&half[1], high);
+}
+
+/* Get a community's place in a table. */
+template <typename Sum>
+static __device__ __forceinline__ uint32_t
+take_slot(const Table<Sum> &table, uint32_t community)
 {
 	uint32_t	slot = first_slot(community, table.shift);
 
@@ -67,10 +86,17 @@ add_weight(const Table<Sum> &table, uint32_t community, long long weight)
 		if (key == EMOGI_NO_VERTEX)
 			key = atomicCAS(&table.key[slot], EMOGI_NO_VERTEX, community);
 		if (key == EMOGI_NO_VERTEX || key == community)
-			break;
+			return slot;
 		slot = (slot + 1) & ((1u << table.shift) - 1);
 	}
-	atomicAdd(&table.sum[slot], (Sum) weight);
+}
+
+/* Add a weight to a community's, in shared memory. */
+template <typename Sum>
+static __device__ __forceinline__ void
+add_weight(const Table<Sum> &table, uint32_t community, long long weight)
+{
+	add_shared(&table.sum[take_slot(table, community)], weight);
 }
 
 /* Get the weight of a community. */
@@ -282,13 +308,12 @@ long_table(const Arena &arena, const Long &its)
 }
 
 /* Add up pieces of long lists, a block each, and add that to the tables of the lists. Dynamic shared memory: BLOCK_SLOTS keys and sums. */
-template <class Rule>
+template <class Rule, typename Sum>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 tally_pieces_kernel(Rule rule, const Long *longs, uint64_t nlongs, uint64_t npieces, Arena arena, Step step)
 {
 	extern __shared__ uint4 tally_shared[];
-	const Table<unsigned long long> table = {(uint32_t *) ((unsigned long long *) tally_shared + BLOCK_SLOTS),
-		(unsigned long long *) tally_shared, (uint32_t) (31 - __clz(BLOCK_SLOTS))};
+	const Table<Sum> table = {(uint32_t *) ((Sum *) tally_shared + BLOCK_SLOTS), (Sum *) tally_shared, (uint32_t) (31 - __clz(BLOCK_SLOTS))};
 
 	for (uint64_t p = blockIdx.x; p < npieces; p += gridDim.x)
 	{
@@ -312,7 +337,11 @@ tally_pieces_kernel(Rule rule, const Long *longs, uint64_t nlongs, uint64_t npie
 		__syncthreads();
 		for (uint32_t slot = threadIdx.x; slot < BLOCK_SLOTS; slot += BLOCK_THREADS)
 			if (table.key[slot] != EMOGI_NO_VERTEX)
-				add_weight(long_table(arena, its), table.key[slot], (long long) table.sum[slot]);
+			{
+				const Table<unsigned long long> all = long_table(arena, its);
+
+				atomicAdd(&all.sum[take_slot(all, table.key[slot])], (unsigned long long) table.sum[slot]);
+			}
 	}
 }
 
@@ -403,7 +432,7 @@ tally_short(Search *search, const Rule &rule, const unsigned long long *starts, 
 }
 
 /* Look at long lists first .. end - 1, as many at a time as there is room for their tables, which are empty again then. */
-template <class Rule>
+template <class Rule, typename Sum>
 static EmogiStatus
 tally_long(Search *search, const Rule &rule, uint64_t first, uint64_t end, EmogiError *error)
 {
@@ -423,8 +452,8 @@ tally_long(Search *search, const Rule &rule, uint64_t first, uint64_t end, Emogi
 		npieces = longs[upto - 1].piece + (longs[upto - 1].length + BLOCK_ENTRIES - 1) / BLOCK_ENTRIES;
 		nslots = longs[upto - 1].table + (UINT64_C(1) << longs[upto - 1].shift);
 		nslabs = longs[upto - 1].slab + count_slabs(longs[upto - 1].shift);
-		CUDA_LAUNCH_SHARED((tally_pieces_kernel<Rule>), blocks_of(search, npieces, 1, 16), BLOCK_THREADS,
-						   BLOCK_SLOTS * (sizeof(uint32_t) + sizeof(unsigned long long)), stream, rule, search->longs + first, upto - first, npieces,
+		CUDA_LAUNCH_SHARED((tally_pieces_kernel<Rule, Sum>), blocks_of(search, npieces, 1, 16), BLOCK_THREADS,
+						   BLOCK_SLOTS * (sizeof(uint32_t) + sizeof(Sum)), stream, rule, search->longs + first, upto - first, npieces,
 						   arena, search->run->step);
 		CUDA_LAUNCH((tally_slabs_kernel<Rule>), blocks_of(search, nslabs, 1, 16), BLOCK_THREADS, stream, rule, search->longs + first, upto - first,
 					nslabs, arena, search->run->step);
@@ -446,10 +475,15 @@ tally_batch(Search *search, const Rule &rule, bool is_wide, uint32_t b, uint64_t
 	const uint64_t nlongs = starts[4] - starts[3];
 
 	if (is_wide)
+	{
 		TRY((tally_short<Rule, unsigned long long>(search, rule, starts, error)));
+		TRY((tally_long<Rule, unsigned long long>(search, rule, *first_long, *first_long + nlongs, error)));
+	}
 	else
+	{
 		TRY((tally_short<Rule, uint32_t>(search, rule, starts, error)));
-	TRY(tally_long(search, rule, *first_long, *first_long + nlongs, error));
+		TRY((tally_long<Rule, uint32_t>(search, rule, *first_long, *first_long + nlongs, error)));
+	}
 	*first_long += nlongs;
 	return EMOGI_OK;
 }
@@ -460,7 +494,8 @@ static EmogiStatus
 load_short(EmogiError *error)
 {
 	const void *const kernels[] = {(const void *) tally_group_kernel<Rule, Sum, SHORT_LANES, SHORT_SLOTS>,
-		(const void *) tally_group_kernel<Rule, Sum, WARP_LANES, WARP_SLOTS>, (const void *) tally_block_kernel<Rule, Sum>};
+		(const void *) tally_group_kernel<Rule, Sum, WARP_LANES, WARP_SLOTS>, (const void *) tally_block_kernel<Rule, Sum>,
+		(const void *) tally_pieces_kernel<Rule, Sum>};
 
 	for (const void *kernel : kernels)
 		CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, BLOCK_SLOTS * 12));
@@ -472,12 +507,10 @@ template <class Rule>
 static EmogiStatus
 load_tally(EmogiError *error)
 {
-	const void *const kernels[] = {(const void *) tally_pieces_kernel<Rule>, (const void *) tally_slabs_kernel<Rule>,
-		(const void *) tally_merge_kernel<Rule>};
+	const void *const kernels[] = {(const void *) tally_slabs_kernel<Rule>, (const void *) tally_merge_kernel<Rule>};
 
 	TRY((load_short<Rule, uint32_t>(error)));
 	TRY((load_short<Rule, unsigned long long>(error)));
-	CUDA_TRY(cudaFuncSetAttribute(kernels[0], cudaFuncAttributeMaxDynamicSharedMemorySize, BLOCK_SLOTS * 12));
 	return LOAD_KERNELS(kernels);
 }
 
