@@ -21,8 +21,8 @@
 #include <string.h>
 
 #define EMOGI_COMMUNITIES_SURE_SWEEP 6
-#define EMOGI_COMMUNITIES_BATCHES 96	/* of a sweep, at most; more of many nodes, and of one that comes late */
-#define EMOGI_COMMUNITIES_MANY_BATCHES 512
+#define EMOGI_COMMUNITIES_BATCHES 96	/* of a sweep, at most; more of one that comes late */
+#define EMOGI_LOUVAIN_BATCHES 512	/* of many nodes: modularity is larger then, and the refinement does not come to make it so */
 #define EMOGI_COMMUNITIES_BATCH_NODES 16384	/* of a batch of many nodes */
 #define EMOGI_COMMUNITIES_LATE_SWEEP 64	/* from then on their number doubles every so often: at last nodes go one by one */
 #define EMOGI_COMMUNITIES_MOST_BATCHES 16384
@@ -53,6 +53,7 @@ typedef struct EmogiGains
 	double		scale;			/* a power of two: gains are added up in such fractions of a unit, as integers */
 	double		theta;			/* in units; 0 = the best always */
 	double		enough;			/* EMOGI_LOUVAIN_ENOUGH or EMOGI_LEIDEN_ENOUGH */
+	uint64_t	batches;		/* EMOGI_LOUVAIN_BATCHES or EMOGI_COMMUNITIES_BATCHES */
 } EmogiGains;
 
 /* Get a random number of a seed and a counter. */
@@ -150,12 +151,12 @@ emogi_communities_offer(EmogiBest *best, uint64_t salt, double value, uint32_t c
 
 /* Get the number of batches of a sweep over so many nodes. */
 EMOGI_INLINE uint32_t
-emogi_communities_nbatches(uint64_t count, uint64_t sweep)
+emogi_communities_nbatches(const EmogiGains *gains, uint64_t count, uint64_t sweep)
 {
 	uint64_t	most = count / EMOGI_COMMUNITIES_BATCH_NODES;
 
-	if (most > EMOGI_COMMUNITIES_MANY_BATCHES)
-		most = EMOGI_COMMUNITIES_MANY_BATCHES;
+	if (most > gains->batches)
+		most = gains->batches;
 	if (most < EMOGI_COMMUNITIES_BATCHES)
 		most = EMOGI_COMMUNITIES_BATCHES;
 	for (uint64_t late = sweep / EMOGI_COMMUNITIES_LATE_SWEEP; late > 0 && most < EMOGI_COMMUNITIES_MOST_BATCHES; late--)

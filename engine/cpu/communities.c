@@ -339,6 +339,7 @@ begin_run(EmogiCommunities *all, const EmogiGraph *graph, const EmogiQuery *quer
 	all->gains.resolution = query->resolution;
 	all->gains.theta = query->theta;
 	all->gains.enough = query->algorithm == EMOGI_LOUVAIN ? EMOGI_LOUVAIN_ENOUGH : EMOGI_LEIDEN_ENOUGH;
+	all->gains.batches = query->algorithm == EMOGI_LOUVAIN ? EMOGI_LOUVAIN_BATCHES : EMOGI_COMMUNITIES_BATCHES;
 	all->tolerance = query->algorithm == EMOGI_LOUVAIN ? query->tolerance : 0.0;
 	all->seed = query->seed;
 	all->heads = all->run.result->columns[0].int32;

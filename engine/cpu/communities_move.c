@@ -375,7 +375,7 @@ look_at_open(Moving *moving, uint64_t sweep)
 	EmogiCommunities *all = moving->all;
 	uint64_t	nlisted;
 	uint64_t	count = emogi_communities_order(all, moving->level, moving->salt, sweep, &nlisted);
-	const uint32_t nbatches = emogi_communities_nbatches(count, sweep);
+	const uint32_t nbatches = emogi_communities_nbatches(&all->gains, count, sweep);
 
 	moving->first = 0;
 	for (uint32_t b = 0; b < nbatches; b++)

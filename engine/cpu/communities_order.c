@@ -100,7 +100,7 @@ emogi_communities_order(EmogiCommunities *all, const EmogiLevel *level, uint64_t
 	*nlisted = 0;
 	if (!emogi_run_step(&all->run, count_open, &order, alone))
 		return 0;
-	order.nbatches = emogi_communities_nbatches(order.count, sweep);
+	order.nbatches = emogi_communities_nbatches(&all->gains, order.count, sweep);
 	if (!emogi_run_step(&all->run, deal_out, &order, alone))
 		return 0;
 	place_batches(&order, alone ? 1 : emogi_pool_size(all->run.pool));

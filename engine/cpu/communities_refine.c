@@ -235,7 +235,7 @@ emogi_communities_refine(EmogiCommunities *all, const EmogiLevel *level, uint64_
 	if (!emogi_run_step(&all->run, begin_nodes, &refining, emogi_level_is_small(level)))
 		return;
 	count = emogi_communities_order(all, level, salt, 0, &nlisted);
-	nbatches = emogi_communities_nbatches(count, 0);
+	nbatches = emogi_communities_nbatches(&all->gains, count, 0);
 	for (uint32_t b = 0; b < nbatches; b++)
 	{
 		refining.batch = (uint16_t) b;

@@ -339,6 +339,7 @@ find_communities(Search *search, const EmogiGraph *graph, const EmogiQuery *quer
 	search->gains.resolution = query->resolution;
 	search->gains.theta = query->theta;
 	search->gains.enough = query->algorithm == EMOGI_LOUVAIN ? EMOGI_LOUVAIN_ENOUGH : EMOGI_LEIDEN_ENOUGH;
+	search->gains.batches = query->algorithm == EMOGI_LOUVAIN ? EMOGI_LOUVAIN_BATCHES : EMOGI_COMMUNITIES_BATCHES;
 	search->tolerance = query->algorithm == EMOGI_LOUVAIN ? query->tolerance : 0.0;
 	TRY(take_memory(search, graph, query, error));
 	TRY(emogi_run_start_clock(run, error));

@@ -9,8 +9,7 @@
 #include "prefix_sum.cuh"
 
 #define LEAST_ARENA_SLOTS (UINT64_C(1) << 16)
-/* Tables that are there at the same time: 24 MB, which the second-level cache holds. Of an H100: in 768 MB they took twice as long. */
-#define ENOUGH_ARENA_SLOTS (UINT64_C(1) << 21)
+#define ENOUGH_ARENA_SLOTS (UINT64_C(1) << 26)	/* of tables that are there at the same time: 768 MB */
 
 /* Where nodes have their lengths: in lists, or in what groups of them have together. */
 struct ListLengths
@@ -266,7 +265,7 @@ make_order(Search *search, Wanted wanted, Lengths lengths, uint64_t nnodes, bool
 	TRY(emogi_communities_take_sums(search, &sums, error));
 	order->count = sums.count;
 	order->listed = sums.listed;
-	order->nbatches = together ? 1 : emogi_communities_nbatches(sums.count, sweep);
+	order->nbatches = together ? 1 : emogi_communities_nbatches(&search->gains, sums.count, sweep);
 	wanted.nbatches = order->nbatches;
 	TRY(order->starts.fit((uint64_t) order->nbatches * NCLASSES + 1, error));
 	if (order->nbatches == 0)
