@@ -54,7 +54,7 @@ $(OBJS:.o=.bc): %.bc: %.o
 $(filter-out $(wildcard $(ALL_OBJS)),$(ALL_OBJS)): missing
 .PHONY: missing
 $(ENGINE_OBJS) $(VERIFY_OBJS) src/scan_node/fold.o src/scan_node/ranges.o: CFLAGS += -O3
-# ranks are the same bits on all engines, so no product may be fused with a sum where a processor could
+# communities and ranks are the same bits on all engines: a product and a sum are rounded each by itself
 $(ENGINE_OBJS): CFLAGS += -ffp-contract=off
 
 # A library is made again when a file goes, too.

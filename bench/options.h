@@ -21,7 +21,7 @@ typedef struct EmogiBenchOptions
 	bool		generate_on_cuda;
 	bool		check_generate;
 	bool		directed;		/* every edge leads one way */
-	bool		unweighted;
+	bool		unweighted;		/* every edge weighs 1 */
 	const char *file;			/* of the edges; NULL = none */
 	double		quarters[3];	/* rmat: A, B, C */
 	int64_t		source;			/* the only one; -1 = nsources at random */

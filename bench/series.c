@@ -99,7 +99,11 @@ run_once(EmogiBench *bench, EmogiSeries *series, int s, int trial)
 	if (!emogi_bench_run(bench, series, &query, bench->options.verify && trial >= 0, &run))
 		return false;
 	if (trial >= 0)
+	{
 		emogi_bench_note_run(bench, series, &run);
+		if ((emogi_algorithm_row(query.algorithm)->traits & EMOGI_IS_HIERARCHY) != 0)
+			emogi_bench_print_hierarchy(bench, series, &run);
+	}
 	else if (series->graph.id != 0)
 		printf("  warm-up            run %9.3f ms  wall %9.3f ms  transfer %9.3f ms  placed %s\n", run.result.run_ms,
 			   run.wall_ms, run.result.transfer_ms, emogi_placement_names[run.result.placement]);

@@ -288,15 +288,15 @@ typedef struct EmogiResultColumn
 		  EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, EMOGI_NEEDS_BACKWARD, \
 		  ({EMOGI_MAX_ITERATIONS, 10}, {EMOGI_DIRECTION, EMOGI_BOTH}), \
 		  ({"label", EMOGI_VERTEX, NAN})) \
-	OTHER(LOUVAIN, louvain, louvain, none, none, communities, \
+	OTHER(LOUVAIN, louvain, louvain, louvain, none, communities, \
 		  EMOGI_LISTS_BOTH_WAYS, EMOGI_WEIGHTS_CONDUCTANCES, EMOGI_IS_HIERARCHY, \
 		  ({EMOGI_RESOLUTION, 1}, {EMOGI_MAX_LEVELS, 0}, {EMOGI_TOLERANCE, 1e-7}, {EMOGI_SEED, 0}), \
 		  ({"heads", EMOGI_INT32, NAN}, {"joins", EMOGI_VERTEX, NAN})) \
-	OTHER(LEIDEN, leiden, leiden, none, none, communities, \
+	OTHER(LEIDEN, leiden, leiden, leiden, none, communities, \
 		  EMOGI_LISTS_BOTH_WAYS, EMOGI_WEIGHTS_CONDUCTANCES, EMOGI_IS_HIERARCHY, \
 		  ({EMOGI_RESOLUTION, 1}, {EMOGI_THETA, 0.01}, {EMOGI_MAX_CLUSTER_SIZE, 0}, {EMOGI_MAX_LEVELS, 0}, {EMOGI_SEED, 0}), \
 		  ({"heads", EMOGI_INT32, NAN}, {"joins", EMOGI_VERTEX, NAN})) \
-	OTHER(MODULARITY, modularity, modularity, none, none, modularity, \
+	OTHER(MODULARITY, modularity, modularity, modularity, none, modularity, \
 		  EMOGI_LISTS_BOTH_WAYS, EMOGI_WEIGHTS_CONDUCTANCES, EMOGI_IS_TOTAL, \
 		  ({EMOGI_COMMUNITIES, 0}, {EMOGI_RESOLUTION, 1}), \
 		  ({"part", EMOGI_FLOAT64, NAN})) \

@@ -10,7 +10,7 @@
  *
  * Leiden: nodes are moved, and what comes of it is refined. The refined communities are the nodes of the next level, which begins with them
  * in the communities that they were moved to. It ends when no node has company: so levels are the refined communities, connected all of
- * them, and no two of the last level would be better off together. This is gone through ITERATIONS times, from the last communities on.
+ * them, and no two of the last level would be better off together. This is gone through twice, from the last communities on.
  *
  * With max_cluster_size: the communities of Leiden are the last level, and those with more vertices are each divided by Leiden as a
  * graph by itself, again and again, as hierarchical_leiden of graspologic does it.
@@ -18,88 +18,7 @@
 #include "algorithms.h"
 #include "communities.h"
 
-#include "graph/weights.h"
-
-#include <math.h>
-#include <stdio.h>
 #include <string.h>
-
-#define VERTICES_AT_ONCE 1024
-#define ITERATIONS 2
-
-/* ---- the graph ---- */
-
-/* What the first level is made of. */
-typedef struct Beginning
-{
-	EmogiCommunities *all;
-	const EmogiGraph *graph;
-	double	   *weights;		/* [nedges]; NULL = none */
-	double	   *strength;
-	uint32_t   *name;
-} Beginning;
-
-/* Load the weights of vertices, and add them up. */
-static void
-load_vertices(void *arg, int thread, int nthreads)
-{
-	Beginning  *beginning = arg;
-	EmogiCommunities *all = beginning->all;
-	const EmogiGraph *graph = beginning->graph;
-	const EmogiAdjacency *lists = &graph->forward;
-	uint64_t	v;
-
-	while (!emogi_job_stopped(&all->run.job) && (v = emogi_job_take(&all->run.next, VERTICES_AT_ONCE)) < graph->nvertices)
-	{
-		const uint64_t end = emogi_run_chunk_end(v, VERTICES_AT_ONCE, graph->nvertices);
-
-		if (beginning->weights != NULL)
-			emogi_weights_load(beginning->weights + lists->offsets[v], lists->weights, graph->weight_type, lists->offsets[v],
-							   lists->offsets[end] - lists->offsets[v]);
-		for (; v < end; v++)
-		{
-			double		strength = 0.0;
-
-			for (uint64_t e = lists->offsets[v]; e < lists->offsets[v + 1]; e++)
-				strength += (beginning->weights == NULL ? 1.0 : beginning->weights[e]) * (lists->targets[e] == v ? 2.0 : 1.0);
-			beginning->strength[v] = strength;
-			beginning->name[v] = (uint32_t) v;
-		}
-	}
-}
-
-/* Set what a graph's weights add up to. */
-static void
-set_whole(EmogiCommunities *all, const EmogiLevel *level)
-{
-	double		whole = 0.0;
-
-	for (uint64_t i = 0; i < level->nnodes; i++)
-		whole += level->strength[i];
-	all->whole = whole > 0.0 ? whole : 1.0;
-	all->least_gain = all->tolerance * all->whole / 2.0;
-	all->gained = 0.0;
-}
-
-/* Make the first level; false when the job has stopped. */
-static bool
-make_first(EmogiCommunities *all, Beginning *beginning, EmogiLevel *level)
-{
-	const EmogiGraph *graph = beginning->graph;
-
-	if (!emogi_run_step(&all->run, load_vertices, beginning, false))
-		return false;
-	*level = (EmogiLevel) {.nnodes = graph->nvertices, .nentries = graph->forward.nedges, .first = graph->forward.offsets,
-		.end = graph->forward.offsets + 1, .targets = graph->forward.targets, .weights = beginning->weights,
-		.strength = beginning->strength, .name = beginning->name};
-	set_whole(all, level);
-	if (isfinite(all->whole))
-		return true;
-	snprintf(all->run.error->message, sizeof all->run.error->message, "the sum of the weights is out of range");
-	all->run.result->refusal.kind = EMOGI_WEIGHTS_OUT_OF_RANGE;
-	emogi_job_fail(&all->run.job, EMOGI_BAD_INPUT);
-	return false;
-}
 
 /* ---- the hierarchy ---- */
 
@@ -299,7 +218,7 @@ run_leiden(EmogiCommunities *all, const EmogiLevel *first, int64_t max_levels, u
 	uint32_t	nlevels = 0;
 
 	begin_alone(all, first->nnodes);
-	for (uint64_t i = 0; i < ITERATIONS && !emogi_job_stopped(&all->run.job); i++)
+	for (uint64_t i = 0; i < EMOGI_COMMUNITIES_ITERATIONS && !emogi_job_stopped(&all->run.job); i++)
 	{
 		if (i > 0)
 			read_last_level(all, first, all->community);
@@ -311,7 +230,11 @@ run_leiden(EmogiCommunities *all, const EmogiLevel *first, int64_t max_levels, u
 uint32_t
 emogi_communities_leiden(EmogiCommunities *all, const EmogiLevel *first, int64_t max_levels, uint64_t seed)
 {
-	set_whole(all, first);
+	int64_t		whole = 0;
+
+	for (uint64_t i = 0; i < first->nnodes; i++)
+		whole += first->strength[i];
+	emogi_communities_set_whole(all, whole);
 	return run_leiden(all, first, max_levels, seed);
 }
 
@@ -329,21 +252,22 @@ cut(char *block, size_t *at, uint64_t count, size_t element_bytes)
 
 /* Cut the arrays that have an element for each vertex; gets their bytes. */
 static size_t
-cut_vertices(EmogiCommunities *all, Beginning *beginning, char *block, uint64_t n)
+cut_vertices(EmogiCommunities *all, EmogiLevelRoom *first, char *block, uint64_t n)
 {
 	uint32_t  **const numbers[] = {&all->community, &all->refined, &all->number, &all->size, &all->order, &all->chosen, &all->movers,
-		&all->empty, &all->inner_size, &all->rooms[0].name, &all->rooms[1].name, &beginning->name};
-	double	  **const sums[] = {&all->total, &all->difference, &all->inner_total, &all->inner_cut, &all->node_cut, &all->rooms[0].strength,
-		&all->rooms[1].strength, &beginning->strength};
+		&all->inner_size, &all->rooms[0].name, &all->rooms[1].name, &first->name};
+	int64_t   **const sums[] = {&all->total, &all->into, &all->out_of, &all->difference, &all->inner_total, &all->inner_cut, &all->node_cut,
+		&all->rooms[0].strength, &all->rooms[1].strength, &first->strength};
 	uint64_t  **const places[] = {&all->starts, &all->rooms[0].first, &all->rooms[0].end, &all->rooms[1].first, &all->rooms[1].end};
 	size_t		at = 0;
 
 	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
 		*numbers[i] = cut(block, &at, n, sizeof(uint32_t));
 	for (size_t i = 0; i < sizeof sums / sizeof *sums; i++)
-		*sums[i] = cut(block, &at, n, sizeof(double));
+		*sums[i] = cut(block, &at, n, sizeof(int64_t));
 	for (size_t i = 0; i < sizeof places / sizeof *places; i++)
 		*places[i] = cut(block, &at, n + 2, sizeof(uint64_t));
+	all->batch = cut(block, &at, n, sizeof *all->batch);
 	all->open = cut(block, &at, n, 1);
 	return at;
 }
@@ -357,49 +281,50 @@ cut_tallies(EmogiCommunities *all, char *block, uint64_t n, int nthreads)
 
 	for (int t = 0; t < nthreads; t++)
 	{
-		double	   *weight = cut(block, &at, n, sizeof *weight);
+		int64_t    *weight = cut(block, &at, n, sizeof *weight);
 		uint32_t   *touched = cut(block, &at, n + 1, sizeof *touched);
 
 		if (tallies != NULL)
 			tallies[t] = (EmogiTally) {.weight = weight, .touched = touched};
 	}
 	all->tallies = tallies;
+	all->counts = cut(block, &at, (uint64_t) nthreads * EMOGI_COMMUNITIES_MOST_BATCHES + 1, sizeof *all->counts);
 	return at;
 }
 
 /* Cut the lists of levels; gets their bytes. */
 static size_t
-cut_lists(EmogiCommunities *all, Beginning *beginning, char *block, uint64_t nentries, bool weighted)
+cut_lists(EmogiCommunities *all, EmogiLevelRoom *first, char *block, uint64_t nentries, bool needs_units)
 {
 	size_t		at = 0;
 
 	for (int i = 0; i < 2; i++)
 	{
 		all->rooms[i].targets = cut(block, &at, nentries, sizeof(uint32_t));
-		all->rooms[i].weights = cut(block, &at, nentries, sizeof(double));
+		all->rooms[i].weights = cut(block, &at, nentries, sizeof(int64_t));
 	}
-	if (weighted)
-		beginning->weights = cut(block, &at, nentries, sizeof(double));
+	if (needs_units)
+		first->weights = cut(block, &at, nentries, sizeof(int64_t));
 	return at;
 }
 
 /* Take all scratch memory; false, with the job failed, when there is none. */
 static bool
-take_scratch(EmogiCommunities *all, Beginning *beginning)
+take_scratch(EmogiCommunities *all, const EmogiGraph *graph, EmogiLevelRoom *first)
 {
-	const uint64_t n = beginning->graph->nvertices;
-	const uint64_t m = beginning->graph->forward.nedges;
-	const bool	weighted = beginning->graph->weight_type != EMOGI_WEIGHT_NONE;
+	const uint64_t n = graph->nvertices;
+	const uint64_t m = graph->forward.nedges;
+	const bool	needs_units = emogi_communities_need_units(graph);
 	const int	nthreads = emogi_pool_size(all->run.pool);
-	char	   *vertices = emogi_run_borrow(&all->run, cut_vertices(all, beginning, NULL, n), 1);
+	char	   *vertices = emogi_run_borrow(&all->run, cut_vertices(all, first, NULL, n), 1);
 	char	   *tallies = vertices == NULL ? NULL : emogi_run_scratch(&all->run, cut_tallies(all, NULL, n, nthreads), 1);
-	char	   *lists = tallies == NULL ? NULL : emogi_run_borrow(&all->run, cut_lists(all, beginning, NULL, m, weighted), 1);
+	char	   *lists = tallies == NULL ? NULL : emogi_run_borrow(&all->run, cut_lists(all, first, NULL, m, needs_units), 1);
 
 	if (lists == NULL)
 		return false;
-	cut_vertices(all, beginning, vertices, n);
+	cut_vertices(all, first, vertices, n);
 	cut_tallies(all, tallies, n, nthreads);
-	cut_lists(all, beginning, lists, m, weighted);
+	cut_lists(all, first, lists, m, needs_units);
 	return true;
 }
 
@@ -409,15 +334,17 @@ take_scratch(EmogiCommunities *all, Beginning *beginning)
 static bool
 begin_run(EmogiCommunities *all, const EmogiGraph *graph, const EmogiQuery *query, EmogiLevel *first)
 {
-	Beginning	beginning = {.all = all, .graph = graph};
+	EmogiLevelRoom room = {.weights = NULL};
 
-	all->resolution = query->resolution;
-	all->theta = query->theta;
-	all->tolerance = query->tolerance;
+	all->gains.resolution = query->resolution;
+	all->gains.theta = query->theta;
+	all->gains.enough = query->algorithm == EMOGI_LOUVAIN ? EMOGI_LOUVAIN_ENOUGH : EMOGI_LEIDEN_ENOUGH;
+	all->gains.batches = query->algorithm == EMOGI_LOUVAIN ? EMOGI_LOUVAIN_BATCHES : EMOGI_COMMUNITIES_BATCHES;
+	all->tolerance = query->algorithm == EMOGI_LOUVAIN ? query->tolerance : 0.0;
 	all->seed = query->seed;
 	all->heads = all->run.result->columns[0].int32;
 	all->joins = all->run.result->columns[1].vertex;
-	return graph->nvertices > 0 && take_scratch(all, &beginning) && make_first(all, &beginning, first);
+	return graph->nvertices > 0 && take_scratch(all, graph, &room) && emogi_communities_begin(all, graph, &room, first);
 }
 
 /* End a run. */
@@ -434,7 +361,7 @@ EmogiStatus
 emogi_cpu_louvain(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiControl *control,
 				  EmogiError *error)
 {
-	EmogiCommunities all = {.whole = 1.0};
+	EmogiCommunities all = {.seed = 0};
 	EmogiLevel	first;
 	uint32_t	nlevels = 0;
 
@@ -448,7 +375,7 @@ EmogiStatus
 emogi_cpu_leiden(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiControl *control,
 				 EmogiError *error)
 {
-	EmogiCommunities all = {.whole = 1.0};
+	EmogiCommunities all = {.seed = 0};
 	const bool	divides = query->max_cluster_size > 0;
 	EmogiLevel	first;
 	uint32_t	nlevels = 0;
@@ -456,7 +383,6 @@ emogi_cpu_leiden(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *que
 	emogi_run_begin(&all.run, pool, graph, 0, result, control, error, "communities");
 	if (begin_run(&all, graph, query, &first))
 	{
-		all.tolerance = all.least_gain = 0.0;
 		nlevels = run_leiden(&all, &first, divides ? 0 : query->max_levels, all.seed);
 		if (divides && !emogi_job_stopped(&all.run.job))
 			nlevels = emogi_communities_divide(&all, &first, (uint64_t) query->max_cluster_size, query->max_levels);

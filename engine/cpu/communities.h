@@ -1,7 +1,7 @@
 /*
  * communities.h: what the steps of community detection share: a graph of one level, partitions of its nodes, scratch memory.
  *
- * communities.c leads; communities_move.c moves nodes to better communities, communities_refine.c takes communities apart into well connected
+ * communities.c leads; communities_begin.c makes the first level, communities_order.c puts nodes in order, communities_move.c moves nodes to better communities, communities_refine.c takes communities apart into well connected
  * ones [2], communities_aggregate.c makes the graph of the next level, communities_divide.c divides what has too many vertices. A node of the
  * first level is a vertex, of a later one a community of the level before.
  * A partition is an array [nnodes]: the community of each node, which goes by the number of some node.
@@ -10,8 +10,8 @@
  * community to itself, a loop counted twice, K the strength of its nodes, 2m that of all. Gains are told as sums of weights: a move that
  * gains x makes modularity larger by 2x / 2m.
  *
- * Answers are the same bits for any number of threads: what threads do at the same time does not look at each other's work, and sums are
- * made in a fixed order. Random numbers are hashes of the seed and a counter.
+ * Answers are the same bits for any number of threads, and on a GPU: weights are integers, and what threads do at the same time does not look
+ * at each other's work (contract/communities.h).
  *
  * [1] V. Blondel, J.-L. Guillaume, R. Lambiotte, E. Lefebvre. Fast Unfolding of Communities in Large Networks. J. Stat. Mech. P10008, 2008.
  * [2] V. Traag, L. Waltman, N. J. van Eck. From Louvain to Leiden: Guaranteeing Well-connected Communities. Scientific Reports 9:5233, 2019.
@@ -23,8 +23,9 @@
 
 #include "run.h"
 
-/* A graph with fewer nodes and entries is one thread's. */
-#define EMOGI_SMALL_LEVEL 32768
+#include "contract/communities.h"
+
+#define EMOGI_NODES_AT_ONCE 4096	/* of steps that look at nodes alone */
 
 /* The graph of one level: symmetric lists. Of the first level they are the Graph's, later ones have no loops and no repeats. */
 typedef struct EmogiLevel
@@ -34,8 +35,9 @@ typedef struct EmogiLevel
 	const uint64_t *first;		/* [nnodes]: entries first[i] .. end[i] - 1 are those of node i */
 	const uint64_t *end;		/* [nnodes] */
 	const uint32_t *targets;	/* [entries] */
-	const double *weights;		/* [entries]; NULL = each weighs 1 */
-	const double *strength;		/* [nnodes]: sum of a node's weights, loops and what lies inside counted twice */
+	const void *weights;		/* [entries], as `units` says; NULL = each weighs 1 */
+	EmogiUnits	units;
+	const int64_t *strength;	/* [nnodes]: sum of a node's weights, loops and what lies inside counted twice */
 	const uint32_t *name;		/* [nnodes]: smallest vertex, ascending */
 } EmogiLevel;
 
@@ -44,16 +46,16 @@ typedef struct EmogiLevelRoom
 {
 	uint64_t   *first;			/* [nnodes] */
 	uint64_t   *end;			/* [nnodes] */
-	double	   *strength;		/* [nnodes] */
+	int64_t    *strength;		/* [nnodes] */
 	uint32_t   *name;			/* [nnodes] */
 	uint32_t   *targets;		/* [entries of the level before] */
-	double	   *weights;		/* likewise */
+	int64_t    *weights;		/* likewise */
 } EmogiLevelRoom;
 
 /* Weights by community, as one thread adds them up: hash-free [3, section 4.1.9]. */
 typedef struct EmogiTally
 {
-	double	   *weight;			/* [nvertices], 0 between uses */
+	int64_t    *weight;			/* [nvertices], 0 between uses */
 	uint32_t   *touched;		/* [nvertices + 1]: communities with a weight */
 	uint64_t	ntouched;
 } EmogiTally;
@@ -62,13 +64,11 @@ typedef struct EmogiTally
 typedef struct EmogiCommunities
 {
 	EmogiCpuRun run;
-	double		resolution;
-	double		theta;			/* of the refinement's random choice; 0 = the best always */
+	EmogiGains	gains;			/* of the graph that is looked at; gains.least is that of the sweep */
 	double		tolerance;		/* of modularity */
 	uint64_t	seed;
-	double		whole;			/* 2m, of the graph that is looked at; 1 where that is 0 */
-	double		least_gain;		/* as a sum of weights: what the last level may leave */
-	double		gained;			/* likewise: by all moves so far */
+	double		least_gain;		/* in units: what the last level may leave */
+	int64_t		gained;			/* by all moves so far, as gains.scale says; atomic */
 	EmogiTally *tallies;		/* [nthreads] */
 	EmogiLevelRoom rooms[2];	/* levels are made in them by turns */
 
@@ -77,24 +77,27 @@ typedef struct EmogiCommunities
 	uint32_t   *refined;		/* within these */
 	uint32_t   *number;			/* a node's new number, or any scratch */
 
-	/* communities_move.c; [nvertices] each */
-	double	   *total;			/* strength of a community */
+	/* communities_move.c; [nvertices] each. Elements of one batch are changed atomically */
+	int64_t    *total;			/* strength of a community */
+	int64_t    *into;			/* strength that wants to go to a community; 0 between batches */
+	int64_t    *out_of;			/* the same from it */
 	uint32_t   *size;			/* nodes of a community */
-	uint8_t    *open;			/* atomic: the node is to be looked at */
+	uint8_t    *open;			/* the node is to be looked at, or one of communities_move.c's marks */
 	uint32_t   *order;			/* nodes, batch by batch; members, community by community */
-	uint32_t   *chosen;			/* [i]: where order[i] wants to go */
-	double	   *difference;		/* [i]: weight to there less weight to where it is */
-	uint32_t   *movers;
-	uint32_t   *empty;			/* stack of communities without nodes */
-	uint64_t	nempty;
+	uint32_t   *movers;			/* nodes of a batch that want to go, in any order; or any scratch */
+	uint32_t   *chosen;			/* [m]: where movers[m] wants to go */
+	int64_t    *difference;		/* [m]: weight to there less weight to where it is */
+	uint64_t	nempty;			/* communities without nodes; atomic */
 
 	/* communities_refine.c; [nvertices] each, by community of the refinement, or by node */
-	double	   *inner_total;	/* strength */
-	double	   *inner_cut;		/* weight to the rest of the community that is refined */
-	double	   *node_cut;		/* the same of a node */
+	int64_t    *inner_total;	/* strength */
+	int64_t    *inner_cut;		/* weight to the rest of the community that is refined; atomic */
+	int64_t    *node_cut;		/* the same of a node */
 	uint32_t   *inner_size;
+	uint16_t   *batch;			/* of a node */
 
 	uint64_t   *starts;			/* [nvertices + 2], of groups in order */
+	uint64_t   *counts;			/* [nthreads * MOST_BATCHES], of batches among the nodes of a thread */
 
 	/* the hierarchy, by vertex */
 	uint32_t   *joins;			/* [nvertices] */
@@ -103,33 +106,15 @@ typedef struct EmogiCommunities
 	uint64_t	looked;			/* list entries; atomic */
 } EmogiCommunities;
 
-/* Get a random number of a seed and a counter. */
-static inline uint64_t
-emogi_communities_random(uint64_t seed, uint64_t counter)
-{
-	uint64_t	x = seed + counter * UINT64_C(0x9E3779B97F4A7C15);
-
-	x = (x ^ (x >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
-	x = (x ^ (x >> 27)) * UINT64_C(0x94D049BB133111EB);
-	return x ^ (x >> 31);
-}
-
-/* Get what a node of this strength loses by each unit of strength of the community that it is in. */
-static inline double
-emogi_communities_rate(const EmogiCommunities *all, double strength)
-{
-	return all->resolution * (strength / all->whole);
-}
-
 /* Add a weight to a community's. Gets the new ntouched, which loops keep in a register. */
 static inline uint64_t
-emogi_tally_add(const EmogiTally *tally, uint64_t ntouched, uint32_t community, double weight)
+emogi_tally_add(const EmogiTally *tally, uint64_t ntouched, uint32_t community, int64_t weight)
 {
-	const double before = tally->weight[community];
+	const int64_t before = tally->weight[community];
 
 	tally->touched[ntouched] = community;
 	tally->weight[community] = before + weight;
-	return ntouched + ((before == 0.0) & (weight > 0.0));	/* no branch: it would be mispredicted */
+	return ntouched + ((before == 0) & (weight > 0));	/* no branch: it would be mispredicted */
 }
 
 /* Forget what was added up. */
@@ -137,41 +122,105 @@ static inline void
 emogi_tally_clear(EmogiTally *tally)
 {
 	for (uint64_t i = 0; i < tally->ntouched; i++)
-		tally->weight[tally->touched[i]] = 0.0;
+		tally->weight[tally->touched[i]] = 0;
 	tally->ntouched = 0;
+}
+
+/* Get the weight of an entry. */
+static inline int64_t
+emogi_level_weight(const void *weights, EmogiUnits units, uint64_t e)
+{
+	switch (units)
+	{
+		case EMOGI_UNITS_U8:
+			return ((const uint8_t *) weights)[e];
+		case EMOGI_UNITS_U16:
+			return ((const uint16_t *) weights)[e];
+		case EMOGI_UNITS_U32:
+			return ((const uint32_t *) weights)[e];
+		case EMOGI_UNITS_I64:
+			return ((const int64_t *) weights)[e];
+		case EMOGI_UNITS_ONE:
+			break;
+	}
+	return 1;
+}
+
+/* Add up the weights from a node to the communities of its neighbours, in one kind of units. */
+static inline __attribute__((always_inline)) void
+emogi_tally_list_of(EmogiTally *tally, const EmogiLevel *level, EmogiUnits units, const uint32_t *community, uint32_t i)
+{
+	const EmogiTally own = *tally;
+	const uint32_t *targets = level->targets;
+	const void *weights = level->weights;
+	const uint64_t end = level->end[i];
+	uint64_t	ntouched = own.ntouched;
+
+	for (uint64_t e = level->first[i]; e < end; e++)
+		if (targets[e] != i)
+			ntouched = emogi_tally_add(&own, ntouched, community[targets[e]], emogi_level_weight(weights, units, e));
+	tally->ntouched = ntouched;
 }
 
 /* Add up the weights from a node to the communities of its neighbours. */
 static inline void
 emogi_tally_list(EmogiTally *tally, const EmogiLevel *level, const uint32_t *community, uint32_t i)
 {
-	const EmogiTally own = *tally;
-	const uint32_t *targets = level->targets;
-	const double *weights = level->weights;
-	const uint64_t end = level->end[i];
-	uint64_t	ntouched = own.ntouched;
-
-	if (weights == NULL)
+	switch (level->units)
 	{
-		for (uint64_t e = level->first[i]; e < end; e++)
-			if (targets[e] != i)
-				ntouched = emogi_tally_add(&own, ntouched, community[targets[e]], 1.0);
+		case EMOGI_UNITS_ONE:
+			emogi_tally_list_of(tally, level, EMOGI_UNITS_ONE, community, i);
+			return;
+		case EMOGI_UNITS_U8:
+			emogi_tally_list_of(tally, level, EMOGI_UNITS_U8, community, i);
+			return;
+		case EMOGI_UNITS_U16:
+			emogi_tally_list_of(tally, level, EMOGI_UNITS_U16, community, i);
+			return;
+		case EMOGI_UNITS_U32:
+			emogi_tally_list_of(tally, level, EMOGI_UNITS_U32, community, i);
+			return;
+		case EMOGI_UNITS_I64:
+			emogi_tally_list_of(tally, level, EMOGI_UNITS_I64, community, i);
+			return;
 	}
-	else
-	{
-		for (uint64_t e = level->first[i]; e < end; e++)
-			if (targets[e] != i)
-				ntouched = emogi_tally_add(&own, ntouched, community[targets[e]], weights[e]);
-	}
-	tally->ntouched = ntouched;
 }
 
 /* Say whether one thread alone is through with a level sooner. */
 static inline bool
 emogi_level_is_small(const EmogiLevel *level)
 {
-	return level->nnodes + level->nentries < EMOGI_SMALL_LEVEL;
+	return level->nnodes + level->nentries < EMOGI_COMMUNITIES_SMALL_LEVEL;
 }
+
+/* Get the part of so many nodes, or numbers, that a thread has when each has one. */
+static inline uint64_t
+emogi_communities_share(uint64_t count, int thread, int nthreads)
+{
+	return count / (uint64_t) nthreads * (uint64_t) thread + count % (uint64_t) nthreads * (uint64_t) thread / (uint64_t) nthreads;
+}
+
+/* Say whether a step is made by one thread. alone: it had better be. */
+static inline bool
+emogi_communities_are_alone(const EmogiCommunities *all, bool alone)
+{
+	return alone || all->run.alone || emogi_pool_size(all->run.pool) == 1;
+}
+
+/* Make the first level of a Graph's forward lists; false when the job has stopped. room: strength, name and, for some weights, weights. */
+extern bool emogi_communities_begin(EmogiCommunities *all, const EmogiGraph *graph, const EmogiLevelRoom *room, EmogiLevel *level);
+
+/* Are the weights of a Graph such that a level of them needs room for weights? */
+extern bool emogi_communities_need_units(const EmogiGraph *graph);
+
+/* Set what gains are reckoned with for a level whose weights add up to `whole`. */
+extern void emogi_communities_set_whole(EmogiCommunities *all, int64_t whole);
+
+/*
+ * Put the nodes that are open in order, batch by batch, from all->starts[b] on, and note all->batch of them; gets how many. nlisted: their
+ * entries.
+ */
+extern uint64_t emogi_communities_order(EmogiCommunities *all, const EmogiLevel *level, uint64_t salt, uint64_t sweep, uint64_t *nlisted);
 
 /*
  * Move nodes, from the partition all->community on, for as long as that is worth while; where each node is alone then, or this is the last

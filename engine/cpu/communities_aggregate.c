@@ -19,53 +19,19 @@ typedef struct Aggregation
 	uint64_t	nentries;		/* atomic: of the lists that are made */
 } Aggregation;
 
-uint64_t
-emogi_communities_renumber(EmogiCommunities *all, uint32_t *partition, uint64_t nnodes)
-{
-	uint32_t   *numbers = all->movers;
-	uint32_t	count = 0;
-
-	memset(numbers, 0xFF, nnodes * sizeof *numbers);
-	for (uint64_t i = 0; i < nnodes; i++)
-	{
-		const uint32_t c = partition[i];
-
-		if (numbers[c] == EMOGI_NO_VERTEX)
-			numbers[c] = count++;
-		partition[i] = numbers[c];
-	}
-	return count;
-}
-
-void
-emogi_communities_group(EmogiCommunities *all, const uint32_t *partition, uint64_t nnodes, uint64_t ngroups)
-{
-	uint64_t   *starts = all->starts;
-
-	memset(starts, 0, (ngroups + 2) * sizeof *starts);
-	for (uint64_t i = 0; i < nnodes; i++)
-		starts[partition[i] + 2]++;
-	for (uint64_t g = 0; g < ngroups; g++)
-		starts[g + 2] += starts[g + 1];
-	for (uint64_t i = 0; i < nnodes; i++)
-		all->order[starts[partition[i] + 1]++] = (uint32_t) i;
-}
-
 /* Set what is known of a new node but its list. */
 static void
-begin_nodes(Aggregation *aggregation)
+begin_node(const Aggregation *aggregation, uint64_t c)
 {
 	const EmogiCommunities *all = aggregation->all;
 	const EmogiLevel *level = aggregation->level;
 	const EmogiLevelRoom *room = aggregation->room;
+	int64_t		strength = 0;
 
-	for (uint64_t c = 0; c < aggregation->nnodes; c++)
-	{
-		room->strength[c] = 0.0;
-		room->name[c] = level->name[all->order[all->starts[c]]];
-		for (uint64_t m = all->starts[c]; m < all->starts[c + 1]; m++)
-			room->strength[c] += level->strength[all->order[m]];
-	}
+	for (uint64_t m = all->starts[c]; m < all->starts[c + 1]; m++)
+		strength += level->strength[all->order[m]];
+	room->strength[c] = strength;
+	room->name[c] = level->name[all->order[all->starts[c]]];
 }
 
 /* Make the list of a new node. Gets the list entries looked at. */
@@ -84,7 +50,7 @@ make_list(Aggregation *aggregation, EmogiTally *tally, uint64_t c)
 		if (m % 1024 == 0 && emogi_job_stopped(&aggregation->all->run.job))
 			break;
 	}
-	at = emogi_job_take(&aggregation->nentries, tally->ntouched - (tally->weight[c] > 0.0));
+	at = emogi_job_take(&aggregation->nentries, tally->ntouched - (tally->weight[c] > 0));
 	room->first[c] = at;
 	for (uint64_t t = 0; t < tally->ntouched; t++)
 	{
@@ -114,7 +80,10 @@ make_lists(void *arg, int thread, int nthreads)
 		const uint64_t end = emogi_run_chunk_end(c, GROUPS_AT_ONCE, aggregation->nnodes);
 
 		for (; c < end; c++)
+		{
+			begin_node(aggregation, c);
 			looked += make_list(aggregation, &all->tallies[thread], c);
+		}
 	}
 	__atomic_fetch_add(&all->looked, looked, __ATOMIC_RELAXED);
 }
@@ -126,8 +95,7 @@ emogi_communities_aggregate(EmogiCommunities *all, const EmogiLevel *level, cons
 	Aggregation aggregation = {.all = all, .level = level, .partition = partition, .room = room, .nnodes = ncommunities};
 
 	emogi_communities_group(all, partition, level->nnodes, ncommunities);
-	begin_nodes(&aggregation);
 	emogi_run_step(&all->run, make_lists, &aggregation, emogi_level_is_small(level));
 	*made = (EmogiLevel) {.nnodes = ncommunities, .first = room->first, .end = room->end, .targets = room->targets,
-		.weights = room->weights, .strength = room->strength, .name = room->name, .nentries = aggregation.nentries};
+		.weights = room->weights, .units = EMOGI_UNITS_I64, .strength = room->strength, .name = room->name, .nentries = aggregation.nentries};
 }

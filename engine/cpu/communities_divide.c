@@ -39,26 +39,26 @@ make_inner(const Division *division, const uint32_t *members, uint64_t count, Em
 	for (uint64_t i = 0; i < count; i++)
 	{
 		const uint32_t v = members[i];
-		double		strength = 0.0;
+		int64_t		strength = 0;
 
 		room->first[i] = at;
 		room->name[i] = v;
 		for (uint64_t e = first->first[v]; e < first->end[v]; e++)
 		{
 			const uint32_t w = first->targets[e];
-			const double weight = first->weights == NULL ? 1.0 : first->weights[e];
+			const int64_t weight = emogi_level_weight(first->weights, first->units, e);
 
 			if (division->community[w] != own)
 				continue;
 			room->targets[at] = division->all->place[w];
 			room->weights[at++] = weight;
-			strength += w == v ? 2.0 * weight : weight;
+			strength += w == v ? 2 * weight : weight;
 		}
 		room->end[i] = at;
 		room->strength[i] = strength;
 	}
 	*inner = (EmogiLevel) {.nnodes = count, .nentries = at, .first = room->first, .end = room->end, .targets = room->targets,
-		.weights = room->weights, .strength = room->strength, .name = room->name};
+		.weights = room->weights, .units = EMOGI_UNITS_I64, .strength = room->strength, .name = room->name};
 }
 
 /* Divide a community; says whether there is more than one then. */
@@ -156,7 +156,7 @@ take_scratch(Division *division)
 	const uint64_t m = division->first->nentries;
 	uint64_t   *places = emogi_run_scratch(&all->run, 3 * n + 2, sizeof *places);
 	uint32_t   *numbers = places == NULL ? NULL : emogi_run_scratch(&all->run, 6 * n + (n + 3) / 4, sizeof *numbers);
-	double	   *lists = numbers == NULL ? NULL : emogi_run_scratch(&all->run, n + m + (m + 1) / 2, sizeof *lists);
+	int64_t    *lists = numbers == NULL ? NULL : emogi_run_scratch(&all->run, n + m + (m + 1) / 2, sizeof *lists);
 
 	if (lists == NULL)
 		return false;

@@ -2,136 +2,77 @@
  * communities_move.c: nodes move to the communities of their neighbours for as long as that makes modularity larger (communities.h [1] and,
  * for who is looked at again, [2], algorithm A.2).
  *
- * A sweep looks at all nodes that are open. They are dealt out to batches, anew for each sweep. All threads choose for the nodes of a batch
- * where each would go as things stand when the batch begins; one thread then moves them in their order, those that still gain as far as
- * totals tell. What it cannot see, neighbours that moved in the same batch, opens these nodes again. From the SURE-th sweep on, and
- * where there is little to do, every move is reckoned anew before it is made, so that modularity grows with each move and the end is
- * reached.
+ * A sweep looks at all nodes that are open, batch by batch, dealt out anew for each sweep. Of a batch all choose where each would go as
+ * things stand when it begins; then it is seen who may, by the rules of contract/communities.h; then these move; then their
+ * neighbours are opened. Who may not stays open. Nodes that are best alone go last in a sweep, to the communities that are empty.
  */
 #include "communities.h"
 
 #include <math.h>
 #include <string.h>
 
-#define SURE_SWEEP 6
-#define BATCHES 96
 #define NODES_AT_ONCE 64
 #define AHEAD 8					/* nodes between the steps in which what a node needs is fetched */
 #define FETCHED_ENTRIES 8		/* of a list */
 #define MARKS_AT_ONCE 16
-#define ENTRIES_ALONE 16384		/* entries of open nodes that one thread is through with sooner */
-#define TO_EMPTY EMOGI_NO_VERTEX	/* a choice: a community of its own */
-#define ENOUGH 0.005			/* of all that was gained: where a sweep gains less, the next level gets there sooner */
-#define ROUNDING 1e-12			/* of a node's strength: no gain */
+#define ENTRIES_ALONE 16384		/* entries of a batch that one thread is through with sooner */
+#define STAYS EMOGI_NO_VERTEX	/* what was chosen by who may not go */
+#define OPEN 1					/* marks */
+#define WANTS_OUT 2				/* would be alone, and has not gone yet */
 
 typedef struct Moving
 {
 	EmogiCommunities *all;
 	const EmogiLevel *level;
-	double		least;			/* a move must gain more */
+	uint64_t	salt;			/* of the sweep */
+	bool		sure;
+	bool		alone;			/* the batch is one thread's */
+	bool		to_empty;		/* the batch is of those that want out */
 	uint64_t	first;			/* of the batch, in order */
 	uint64_t	end;
-	uint64_t	nmovers;
+	uint64_t	nmovers;		/* atomic */
+	uint64_t	nleaving;		/* atomic: that want out, in the sweep */
+	uint64_t	nmoved;			/* atomic: in the sweep */
+	uint64_t	nopen;			/* atomic: that would have gone, in the sweep */
 } Moving;
 
-/* Choose where a node would go. Gets the weight to there less that to where it is. */
+/* ---- choose ---- */
+
+/* Choose where a node would go: its own community, another, or EMOGI_NO_VERTEX, none. difference: weight to there less that to where it is. */
 static inline uint32_t
-choose(const Moving *moving, EmogiTally *tally, uint32_t i, double *difference)
+choose(const Moving *moving, EmogiTally *tally, uint32_t i, int64_t *difference)
 {
 	const EmogiCommunities *all = moving->all;
 	const uint32_t own = all->community[i];
-	const double strength = moving->level->strength[i];
-	const double rate = emogi_communities_rate(all, strength);
+	const int64_t strength = moving->level->strength[i];
+	const double rate = emogi_communities_rate(&all->gains, strength);
 	const uint32_t *touched = tally->touched;
+	EmogiBest	best = {.community = EMOGI_NO_VERTEX};
 	uint64_t	ntouched;
-	uint32_t	best = own;
-	double		own_weight,
-				stay,
-				most;
+	int64_t		own_weight;
+	uint32_t	to;
 
-	*difference = 0.0;
 	emogi_tally_list(tally, moving->level, all->community, i);
 	ntouched = tally->ntouched;
 	own_weight = tally->weight[own];
-	stay = own_weight - rate * (all->total[own] - strength);
-	most = stay + moving->least + ROUNDING * strength;
+	best.value = emogi_communities_value(rate, own_weight, all->total[own] - strength) + emogi_communities_least(&all->gains, strength);
 	for (uint64_t t = 0; t < ntouched; t++)
 	{
 		const uint32_t c = touched[t];
-		const double value = tally->weight[c] - rate * all->total[c];
 
-		if (value > most && c != own)
-		{
-			most = value;
-			best = c;
-			*difference = tally->weight[c] - own_weight;
-		}
-	}
-	if (0.0 > most && all->size[own] > 1)
-	{
-		best = TO_EMPTY;
-		*difference = -own_weight;
+		if (c != own)
+			emogi_communities_offer(&best, moving->salt, emogi_communities_value(rate, tally->weight[c], all->total[c]), c, tally->weight[c]);
 	}
 	emogi_tally_clear(tally);
-	return best;
-}
-
-/* Get what a node would gain by a move, as totals stand now. */
-static inline double
-gain_of(const Moving *moving, uint32_t i, uint32_t to, double difference)
-{
-	const EmogiCommunities *all = moving->all;
-	const double strength = moving->level->strength[i];
-	const double left = all->total[all->community[i]] - strength;
-	const double joined = to == TO_EMPTY ? 0.0 : all->total[to];
-
-	return difference - emogi_communities_rate(all, strength) * (joined - left);
-}
-
-/* Move a node, if that gains something; says whether. */
-static inline bool
-move(Moving *moving, uint32_t i, uint32_t to, double difference)
-{
-	EmogiCommunities *all = moving->all;
-	const uint32_t from = all->community[i];
-	const double strength = moving->level->strength[i];
-	const double gain = gain_of(moving, i, to, difference);
-
-	if (gain <= moving->least + ROUNDING * strength || (to == TO_EMPTY ? all->size[from] == 1 : all->size[to] == 0))
-		return false;
-	if (to == TO_EMPTY)
-		to = all->empty[--all->nempty];
-	all->total[from] -= strength;
-	if (--all->size[from] == 0)
+	to = best.community == EMOGI_NO_VERTEX ? own : best.community;
+	*difference = best.weight - own_weight;
+	if (0.0 > best.value && all->size[own] > 1)
 	{
-		all->total[from] = 0.0;
-		all->empty[all->nempty++] = from;
+		to = EMOGI_NO_VERTEX;
+		*difference = -own_weight;
 	}
-	all->total[to] += strength;
-	all->size[to]++;
-	all->community[i] = to;
-	all->gained += gain;
-	return true;
+	return to;
 }
-
-/* Open the neighbours of a node that has moved, but for those that it has joined. */
-static inline void
-open_neighbors(const Moving *moving, uint32_t i)
-{
-	const EmogiCommunities *all = moving->all;
-	const EmogiLevel *level = moving->level;
-	const uint32_t own = all->community[i];
-
-	for (uint64_t e = level->first[i]; e < level->end[i]; e++)
-	{
-		const uint32_t j = level->targets[e];
-
-		if (__atomic_load_n(&all->open[j], __ATOMIC_RELAXED) == 0 && all->community[j] != own)
-			__atomic_store_n(&all->open[j], 1, __ATOMIC_RELAXED);
-	}
-}
-
-/* ---- a batch, by all threads ---- */
 
 /* Fetch what will be needed of the nodes behind i in order, before `end`: those of a batch lie far apart, and each waits for main memory. Inline
  * always: gcc leaves out calls of what does nothing else. */
@@ -173,7 +114,67 @@ fetch_ahead(const Moving *moving, const EmogiTally *tally, uint64_t i, uint64_t 
 	}
 }
 
-/* Choose for the nodes of a batch. */
+/* Note that a node wants to go. */
+static inline void
+note_mover(Moving *moving, uint32_t i, uint32_t to, int64_t difference)
+{
+	EmogiCommunities *all = moving->all;
+	const int64_t strength = moving->level->strength[i];
+	const uint32_t from = all->community[i];
+
+	if (moving->alone)
+	{
+		const uint64_t m = moving->nmovers++;
+
+		all->movers[m] = i;
+		all->chosen[m] = to;
+		all->difference[m] = difference;
+		all->out_of[from] += strength;
+		if (!moving->to_empty)
+			all->into[to] += strength;
+	}
+	else
+	{
+		const uint64_t m = emogi_job_take(&moving->nmovers, 1);
+
+		all->movers[m] = i;
+		all->chosen[m] = to;
+		all->difference[m] = difference;
+		__atomic_fetch_add(&all->out_of[from], strength, __ATOMIC_RELAXED);
+		if (!moving->to_empty)
+			__atomic_fetch_add(&all->into[to], strength, __ATOMIC_RELAXED);
+	}
+}
+
+/* Let a node choose. */
+static inline void
+look_at(Moving *moving, EmogiTally *tally, uint64_t i)
+{
+	EmogiCommunities *all = moving->all;
+	const uint32_t v = all->order[i];
+	int64_t		difference;
+	const uint32_t to = choose(moving, tally, v, &difference);
+
+	all->open[v] = 0;
+	if (to == all->community[v])
+		return;
+	if (moving->to_empty)
+	{
+		if (to == EMOGI_NO_VERTEX)
+			note_mover(moving, v, all->refined[i - moving->first], difference);
+		else
+			all->open[v] = OPEN;
+	}
+	else if (to == EMOGI_NO_VERTEX)
+	{
+		all->open[v] = WANTS_OUT;
+		__atomic_fetch_add(&moving->nleaving, 1, __ATOMIC_RELAXED);
+	}
+	else
+		note_mover(moving, v, to, difference);
+}
+
+/* Let the nodes of a batch choose. */
 static void
 choose_all(void *arg, int thread, int nthreads)
 {
@@ -189,15 +190,127 @@ choose_all(void *arg, int thread, int nthreads)
 
 		for (i += moving->first; i < end; i++)
 		{
-			const uint32_t v = all->order[i];
-
 			fetch_ahead(moving, &all->tallies[thread], i, moving->end);
-			all->open[v] = 0;
-			all->chosen[i] = choose(moving, &all->tallies[thread], v, &all->difference[i]);
-			looked += moving->level->end[v] - moving->level->first[v];
+			look_at(moving, &all->tallies[thread], i);
+			looked += moving->level->end[all->order[i]] - moving->level->first[all->order[i]];
 		}
 	}
 	__atomic_fetch_add(&all->looked, looked, __ATOMIC_RELAXED);
+}
+
+/* ---- go ---- */
+
+/* See which nodes of a batch may go. */
+static void
+check_all(void *arg, int thread, int nthreads)
+{
+	Moving	   *moving = arg;
+	EmogiCommunities *all = moving->all;
+	int64_t		gained = 0;
+	uint64_t	nmoved = 0;
+	uint64_t	nopen = 0;
+	uint64_t	m;
+
+	while (!emogi_job_stopped(&all->run.job) && (m = emogi_job_take(&all->run.next, NODES_AT_ONCE)) < moving->nmovers)
+	{
+		const uint64_t end = emogi_run_chunk_end(m, NODES_AT_ONCE, moving->nmovers);
+
+		for (; m < end; m++)
+		{
+			const uint32_t i = all->movers[m];
+			const uint32_t from = all->community[i];
+			const uint32_t to = all->chosen[m];
+			const EmogiWish wish = {.from = from, .to = to, .to_empty = moving->to_empty, .difference = all->difference[m],
+				.strength = moving->level->strength[i], .total_from = all->total[from], .total_to = all->total[to],
+				.size_from = all->size[from], .size_to = all->size[to], .into_from = all->into[from], .into_to = all->into[to],
+			.out_of_from = all->out_of[from], .out_of_to = all->out_of[to]};
+			const double gain = emogi_communities_sure_gain(&all->gains, &wish);
+
+			if (gain > emogi_communities_least(&all->gains, wish.strength) && emogi_communities_may_go(&wish, moving->sure, moving->salt))
+			{
+				gained += emogi_communities_gain(&all->gains, gain);
+				nmoved++;
+			}
+			else
+			{
+				all->difference[m] = INT64_MIN;
+				all->open[i] = OPEN;
+				nopen++;
+			}
+		}
+	}
+	__atomic_fetch_add(&all->gained, gained, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&moving->nmoved, nmoved, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&moving->nopen, nopen, __ATOMIC_RELAXED);
+}
+
+/* Move a node. */
+static inline void
+go(const Moving *moving, uint32_t i, uint32_t from, uint32_t to, int64_t *nempty)
+{
+	EmogiCommunities *all = moving->all;
+	const int64_t strength = moving->level->strength[i];
+
+	if (moving->alone)
+	{
+		all->total[from] -= strength;
+		all->total[to] += strength;
+		*nempty += --all->size[from] == 0;
+		*nempty -= all->size[to]++ == 0;
+	}
+	else
+	{
+		__atomic_fetch_sub(&all->total[from], strength, __ATOMIC_RELAXED);
+		__atomic_fetch_add(&all->total[to], strength, __ATOMIC_RELAXED);
+		*nempty += __atomic_sub_fetch(&all->size[from], 1, __ATOMIC_RELAXED) == 0;
+		*nempty -= __atomic_fetch_add(&all->size[to], 1, __ATOMIC_RELAXED) == 0;
+	}
+	all->community[i] = to;
+}
+
+/* Move the nodes of a batch that may go. */
+static void
+go_all(void *arg, int thread, int nthreads)
+{
+	Moving	   *moving = arg;
+	EmogiCommunities *all = moving->all;
+	int64_t		nempty = 0;
+	uint64_t	m;
+
+	while (!emogi_job_stopped(&all->run.job) && (m = emogi_job_take(&all->run.next, NODES_AT_ONCE)) < moving->nmovers)
+	{
+		const uint64_t end = emogi_run_chunk_end(m, NODES_AT_ONCE, moving->nmovers);
+
+		for (; m < end; m++)
+		{
+			const uint32_t i = all->movers[m];
+			const uint32_t from = all->community[i];
+			const uint32_t to = all->chosen[m];
+
+			__atomic_store_n(&all->out_of[from], 0, __ATOMIC_RELAXED);
+			__atomic_store_n(&all->into[to], 0, __ATOMIC_RELAXED);
+			if (all->difference[m] != INT64_MIN)
+				go(moving, i, from, to, &nempty);
+		}
+	}
+	__atomic_fetch_add(&all->nempty, (uint64_t) nempty, __ATOMIC_RELAXED);
+}
+
+/* Open the neighbours of a node that has moved, but for those that it has joined. */
+static inline void
+open_neighbors(const Moving *moving, uint32_t i)
+{
+	const EmogiCommunities *all = moving->all;
+	const EmogiLevel *level = moving->level;
+	const uint32_t own = all->community[i];
+
+	for (uint64_t e = level->first[i]; e < level->end[i]; e++)
+	{
+		const uint32_t j = level->targets[e];
+
+		if (__atomic_load_n(&all->open[j], __ATOMIC_RELAXED) == 0 && all->community[j] != own)
+			__atomic_store_n(&all->open[j], OPEN, __ATOMIC_RELAXED);
+	}
 }
 
 /* Open the neighbours of all that have moved. */
@@ -206,167 +319,126 @@ open_all(void *arg, int thread, int nthreads)
 {
 	Moving	   *moving = arg;
 	EmogiCommunities *all = moving->all;
-	uint64_t	i;
+	uint64_t	m;
 
-	while (!emogi_job_stopped(&all->run.job) && (i = emogi_job_take(&all->run.next, MARKS_AT_ONCE)) < moving->nmovers)
+	while (!emogi_job_stopped(&all->run.job) && (m = emogi_job_take(&all->run.next, MARKS_AT_ONCE)) < moving->nmovers)
 	{
-		const uint64_t end = emogi_run_chunk_end(i, MARKS_AT_ONCE, moving->nmovers);
+		const uint64_t end = emogi_run_chunk_end(m, MARKS_AT_ONCE, moving->nmovers);
 
-		for (; i < end; i++)
-			open_neighbors(moving, all->movers[i]);
+		for (; m < end; m++)
+			if (all->difference[m] != INT64_MIN)
+				open_neighbors(moving, all->movers[m]);
 	}
 }
 
-/* Move the nodes of a batch that have chosen to go. */
-static void
-move_all(Moving *moving, bool sure)
+/* Let the nodes of a batch move; false when the job has stopped. nlisted: their entries, or so. */
+static bool
+move_batch(Moving *moving, uint64_t nlisted)
 {
 	EmogiCommunities *all = moving->all;
 
 	moving->nmovers = 0;
-	for (uint64_t i = moving->first; i < moving->end; i++)
-	{
-		const uint32_t v = all->order[i];
-
-		if (all->chosen[i] == all->community[v])
-			continue;
-		if (sure)
-			all->chosen[i] = choose(moving, &all->tallies[0], v, &all->difference[i]);
-		if (all->chosen[i] == all->community[v])
-			continue;
-		if (move(moving, v, all->chosen[i], all->difference[i]))
-			all->movers[moving->nmovers++] = v;
-		else if (!sure)
-			all->open[v] = 1;
-	}
-}
-
-/* Let the nodes of a batch move; false when the job has stopped. */
-static bool
-move_batch(Moving *moving, bool sure)
-{
-	EmogiCommunities *all = moving->all;
-
-	if (!emogi_run_step(&all->run, choose_all, moving, false))
+	moving->alone = emogi_communities_are_alone(all, nlisted + moving->end - moving->first < ENTRIES_ALONE);
+	if (!emogi_run_step(&all->run, choose_all, moving, moving->alone))
 		return false;
-	move_all(moving, sure);
-	return emogi_run_step(&all->run, open_all, moving, moving->nmovers < MARKS_AT_ONCE);
+	moving->alone = emogi_communities_are_alone(all, moving->nmovers < NODES_AT_ONCE);
+	return emogi_run_step(&all->run, check_all, moving, moving->alone) && emogi_run_step(&all->run, go_all, moving, moving->alone) &&
+		emogi_run_step(&all->run, open_all, moving, moving->nmovers < MARKS_AT_ONCE);
 }
 
 /* ---- a sweep ---- */
 
-/* Put the open nodes in order, batch by batch; gets how many. nlisted: their entries. */
+/* Put those that want out into order, ascending, and communities without nodes into all->refined; gets how many there are of both. */
 static uint64_t
-order_open(EmogiCommunities *all, const EmogiLevel *level, uint64_t salt, uint64_t nbatches, uint64_t *nlisted)
+order_leaving(EmogiCommunities *all, const EmogiLevel *level, uint64_t salt, uint64_t sweep)
 {
-	uint64_t   *starts = all->starts;
 	uint64_t	count = 0;
+	uint64_t	nplaces = 0;
 
-	*nlisted = 0;
-	memset(starts, 0, (nbatches + 2) * sizeof *starts);
 	for (uint64_t i = 0; i < level->nnodes; i++)
-		if (all->open[i])
+		if (all->open[i] == WANTS_OUT)
 		{
-			const uint32_t batch = (uint32_t) ((emogi_communities_random(salt, i) >> 32) * nbatches >> 32);
-
-			all->chosen[i] = batch;
-			starts[batch + 2]++;
-			*nlisted += level->end[i] - level->first[i];
-			count++;
+			all->open[i] = OPEN;
+			if (emogi_communities_asks(salt, i, sweep))
+				all->order[count++] = (uint32_t) i;
 		}
-	for (uint64_t b = 0; b < nbatches; b++)
-		starts[b + 2] += starts[b + 1];
-	for (uint64_t i = 0; i < level->nnodes; i++)
-		if (all->open[i])
-			all->order[starts[all->chosen[i] + 1]++] = (uint32_t) i;
-	return count;
+	for (uint64_t c = 0; c < level->nnodes && nplaces < count; c++)
+		if (all->size[c] == 0)
+			all->refined[nplaces++] = (uint32_t) c;
+	return nplaces;
 }
 
-/* Look at the nodes in order, one after the other; gets how many have moved. */
-static uint64_t
-sweep_alone(Moving *moving, uint64_t count)
+/* Look at all open nodes. */
+static void
+look_at_open(Moving *moving, uint64_t sweep)
 {
 	EmogiCommunities *all = moving->all;
-	uint64_t	nmoved = 0;
-	uint64_t	looked = 0;
-
-	for (uint64_t i = 0; i < count; i++)
-	{
-		const uint32_t v = all->order[i];
-		double		difference;
-		uint32_t	to;
-
-		all->open[v] = 0;
-		to = choose(moving, &all->tallies[0], v, &difference);
-		looked += moving->level->end[v] - moving->level->first[v] + 1;
-		if (to != all->community[v] && move(moving, v, to, difference))
-		{
-			open_neighbors(moving, v);
-			nmoved++;
-		}
-		if (looked > EMOGI_RUN_POLL)
-		{
-			all->looked += looked;
-			looked = 0;
-			if (emogi_job_stopped(&all->run.job))
-				return 0;
-		}
-	}
-	all->looked += looked;
-	return nmoved;
-}
-
-/* Look at all open nodes; gets how many have moved. */
-static uint64_t
-sweep(Moving *moving, uint64_t salt, bool sure)
-{
-	EmogiCommunities *all = moving->all;
-	uint64_t	nbatches = moving->level->nnodes < BATCHES ? moving->level->nnodes : BATCHES;
-	uint64_t	nmoved = 0;
 	uint64_t	nlisted;
-	uint64_t	count = order_open(all, moving->level, salt, nbatches, &nlisted);
+	uint64_t	count = emogi_communities_order(all, moving->level, moving->salt, sweep, &nlisted);
+	const uint32_t nbatches = emogi_communities_nbatches(&all->gains, count, sweep);
 
-	if (nlisted + count < ENTRIES_ALONE)
-		return sweep_alone(moving, count);
 	moving->first = 0;
-	for (uint64_t b = 0; b < nbatches; b++)
+	for (uint32_t b = 0; b < nbatches; b++)
 	{
 		moving->end = all->starts[b + 1];
-		if (!move_batch(moving, sure))
-			return 0;
-		nmoved += moving->nmovers;
+		if (!move_batch(moving, nlisted / nbatches))
+			return;
 		moving->first = moving->end;
 	}
-	return nmoved;
+	if (moving->nleaving == 0 || emogi_job_stopped(&all->run.job))
+		return;
+	moving->first = 0;
+	moving->end = order_leaving(all, moving->level, moving->salt, sweep);
+	moving->to_empty = true;
+	(void) move_batch(moving, nlisted / (count + 1) * moving->end);
+	moving->nopen += moving->nleaving;
 }
 
 /* ---- local moving ---- */
 
-/* Add up communities, and find which are empty. */
+/* Add up communities by the range of their numbers, a range a thread. */
 static void
-add_up(EmogiCommunities *all, const EmogiLevel *level)
+add_up(void *arg, int thread, int nthreads)
 {
-	for (uint64_t i = 0; i < level->nnodes; i++)
+	Moving	   *moving = arg;
+	EmogiCommunities *all = moving->all;
+	const EmogiLevel *level = moving->level;
+	const uint64_t first = emogi_communities_share(level->nnodes, thread, nthreads);
+	const uint64_t count = emogi_communities_share(level->nnodes, thread + 1, nthreads) - first;
+	uint64_t	nempty = 0;
+
+	for (uint64_t i = first; i < first + count; i++)
 	{
-		all->total[i] = 0.0;
+		all->total[i] = all->into[i] = all->out_of[i] = 0;
 		all->size[i] = 0;
+		all->open[i] = level->end[i] > level->first[i];
 	}
 	for (uint64_t i = 0; i < level->nnodes; i++)
-	{
-		all->total[all->community[i]] += level->strength[i];
-		all->size[all->community[i]]++;
-	}
-	all->nempty = 0;
-	for (uint64_t i = 0; i < level->nnodes; i++)
-		if (all->size[i] == 0)
-			all->empty[all->nempty++] = (uint32_t) i;
+		if (all->community[i] - first < count)
+		{
+			all->total[all->community[i]] += level->strength[i];
+			all->size[all->community[i]]++;
+		}
+	for (uint64_t i = first; i < first + count; i++)
+		nempty += all->size[i] == 0;
+	__atomic_fetch_add(&all->nempty, nempty, __ATOMIC_RELAXED);
 }
 
-/* Get the least that a sweep must gain to be followed by another. */
+/* Open all nodes. */
+static void
+open_nodes(EmogiCommunities *all, const EmogiLevel *level)
+{
+	for (uint64_t i = 0; i < level->nnodes; i++)
+		all->open[i] = level->end[i] > level->first[i];
+}
+
+/* Get the least that a sweep must gain to be followed by another, as all->gained is told. */
 static double
 least_of_sweep(const EmogiCommunities *all, const EmogiLevel *level, bool settles)
 {
-	return settles || emogi_level_is_small(level) ? all->least_gain : fmax(all->least_gain, ENOUGH * all->gained);
+	const double least = all->least_gain * all->gains.scale;
+
+	return settles || emogi_level_is_small(level) ? least : fmax(least, all->gains.enough * (double) all->gained);
 }
 
 uint64_t
@@ -376,25 +448,29 @@ emogi_communities_move(EmogiCommunities *all, const EmogiLevel *level, bool last
 	bool		settles = last;
 	bool		looks_at_all = true;
 
-	add_up(all, level);
-	memset(all->open, 1, level->nnodes);
-	for (uint64_t i = 0; !emogi_job_stopped(&all->run.job); i++)
+	all->gains.least = 0.0;
+	all->nempty = 0;
+	if (!emogi_run_step(&all->run, add_up, &moving, emogi_level_is_small(level)))
+		return level->nnodes;
+	for (uint64_t sweep = 0; !emogi_job_stopped(&all->run.job); sweep++)
 	{
-		const double before = all->gained;
-		const uint64_t nmoved = sweep(&moving, emogi_communities_random(salt, i), i >= SURE_SWEEP);
+		const int64_t before = all->gained;
 
-		if (nmoved > 0 && all->gained - before > least_of_sweep(all, level, settles))
+		moving = (Moving) {.all = all, .level = level, .salt = emogi_communities_random(salt, sweep),
+			.sure = sweep >= EMOGI_COMMUNITIES_SURE_SWEEP};
+		look_at_open(&moving, sweep);
+		if (moving.nopen + moving.nmoved > 0 && (double) (all->gained - before) > least_of_sweep(all, level, settles))
 		{
-			moving.least = 0.0;
+			all->gains.least = 0.0;
 			looks_at_all = false;
 			continue;
 		}
 		settles = last || all->nempty == 0;
-		if (!settles || (nmoved == 0 && looks_at_all))
+		if (!settles || (moving.nopen + moving.nmoved == 0 && looks_at_all))
 			break;
-		moving.least = all->least_gain;
+		all->gains.least = all->least_gain;
 		looks_at_all = true;
-		memset(all->open, 1, level->nnodes);
+		open_nodes(all, level);
 	}
 	return level->nnodes - all->nempty;
 }

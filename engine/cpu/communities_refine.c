@@ -1,62 +1,61 @@
 /*
  * communities_refine.c: communities are taken apart into well connected ones (communities.h [2], algorithm A.2), or into connected parts.
  *
- * Within each community every node begins alone. One after the other, in random order, those that are still alone and well connected to
- * the rest join one of the well connected communities around them: a random one of those that make modularity no less, the likelier the
- * more they gain, by exp(gain / theta). What is refined stays connected, for a node joins only along edges and none leaves what others
- * have joined. Communities are refined by the threads of a pool, each by one.
+ * Within each community every node begins alone. Nodes are looked at once, batch by batch. Those of a batch that are still alone and well
+ * connected to the rest join one of the well connected communities around them that no node of the batch can leave: a random one of
+ * those that make modularity no less, the likelier the more they gain, by exp(gain / theta); and if it still does when all the others
+ * come that want to. What is refined stays connected, for a node joins only along edges, and none leaves what others have joined.
  */
 #include "communities.h"
 
 #include <math.h>
 #include <string.h>
 
-#define GROUPS_AT_ONCE 16
-#define LARGE_GROUP 2048		/* nodes: such a community is begun before the small ones */
-#define NEGLIGIBLE (-40.0)		/* exp of this is of no account */
+#define NODES_AT_ONCE 64
+#define ENTRIES_ALONE 16384		/* entries of a batch that one thread is through with sooner */
+#define NO_BATCH UINT16_MAX		/* of a node that is not looked at */
 
 typedef struct Refining
 {
 	EmogiCommunities *all;
 	const EmogiLevel *level;
 	uint64_t	salt;
-	uint64_t	ngroups;
-	bool		large;			/* the step does the large communities, else the small ones */
+	uint16_t	batch;
+	uint64_t	first;			/* of the batch, in order */
+	uint64_t	end;
+	uint64_t	nmovers;		/* atomic */
 } Refining;
 
-/* Begin a community: each node alone, with its weight to the rest. */
+/* Begin: each node alone, with its weight to the rest of its community. Those are looked at that are well connected to it. */
 static void
-begin_group(const Refining *refining, const uint32_t *members, uint64_t count)
+begin_nodes(void *arg, int thread, int nthreads)
 {
+	Refining   *refining = arg;
 	EmogiCommunities *all = refining->all;
 	const EmogiLevel *level = refining->level;
+	uint64_t	first;
 
-	for (uint64_t m = 0; m < count; m++)
+	while (!emogi_job_stopped(&all->run.job) && (first = emogi_job_take(&all->run.next, EMOGI_NODES_AT_ONCE)) < level->nnodes)
 	{
-		const uint32_t i = members[m];
-		double		cut = 0.0;
+		const uint64_t end = emogi_run_chunk_end(first, EMOGI_NODES_AT_ONCE, level->nnodes);
 
-		for (uint64_t e = level->first[i]; e < level->end[i]; e++)
-			if (level->targets[e] != i && all->community[level->targets[e]] == all->community[i])
-				cut += level->weights == NULL ? 1.0 : level->weights[e];
-		all->refined[i] = i;
-		all->inner_total[i] = level->strength[i];
-		all->inner_size[i] = 1;
-		all->inner_cut[i] = all->node_cut[i] = cut;
-	}
-}
+		for (uint64_t i = first; i < end; i++)
+		{
+			const uint32_t own = all->community[i];
+			int64_t		cut = 0;
 
-/* Put nodes in random order. */
-static void
-shuffle(uint32_t *members, uint64_t count, uint64_t seed)
-{
-	for (uint64_t i = count; i > 1; i--)
-	{
-		const uint64_t j = (emogi_communities_random(seed, i) >> 32) * i >> 32;
-		const uint32_t swap = members[i - 1];
-
-		members[i - 1] = members[j];
-		members[j] = swap;
+			if (all->size[own] > 1)
+				for (uint64_t e = level->first[i]; e < level->end[i]; e++)
+					if (level->targets[e] != i && all->community[level->targets[e]] == own)
+						cut += emogi_level_weight(level->weights, level->units, e);
+			all->refined[i] = (uint32_t) i;
+			all->inner_total[i] = level->strength[i];
+			all->inner_size[i] = 1;
+			all->inner_cut[i] = all->node_cut[i] = cut;
+			all->into[i] = 0;
+			all->batch[i] = NO_BATCH;
+			all->open[i] = cut > 0 && emogi_communities_well_connected(&all->gains, level->strength[i], cut, all->total[own]);
+		}
 	}
 }
 
@@ -73,170 +72,177 @@ tally_inside(const Refining *refining, EmogiTally *tally, uint32_t i)
 		const uint32_t j = level->targets[e];
 
 		if (j != i && all->community[j] == own)
-			tally->ntouched = emogi_tally_add(tally, tally->ntouched, all->refined[j], level->weights == NULL ? 1.0 : level->weights[e]);
+			tally->ntouched = emogi_tally_add(tally, tally->ntouched, all->refined[j], emogi_level_weight(level->weights, level->units, e));
 	}
 }
 
-/* Is something of this strength, with this weight to the rest, well connected to the rest of a community? */
-static inline bool
-is_well_connected(const EmogiCommunities *all, double strength, double cut, double whole)
-{
-	return cut >= emogi_communities_rate(all, strength) * (whole - strength) * (1.0 - 1e-12);
-}
-
-/*
- * Find what a node may join and what it would gain: what it may not leaves the list. Gets the largest gain, 0 = that of staying alone.
- */
-static double
-find_candidates(const EmogiCommunities *all, EmogiTally *tally, double strength, double whole, uint32_t *best)
-{
-	const double rate = emogi_communities_rate(all, strength);
-	uint64_t	count = 0;
-	double		most = 0.0;
-
-	for (uint64_t t = 0; t < tally->ntouched; t++)
-	{
-		const uint32_t c = tally->touched[t];
-		const double gain = tally->weight[c] - rate * all->inner_total[c];
-
-		if (gain < 0.0 || !is_well_connected(all, all->inner_total[c], all->inner_cut[c], whole))
-		{
-			tally->weight[c] = 0.0;
-			continue;
-		}
-		tally->touched[count++] = c;
-		if (gain > most)
-		{
-			most = gain;
-			*best = c;
-		}
-	}
-	tally->ntouched = count;
-	return most;
-}
-
-/* Get how likely a gain is, beside the largest. */
-static inline double
-likelihood(double gain, double most, double theta)
-{
-	const double x = (gain - most) / theta;
-
-	return x < NEGLIGIBLE ? 0.0 : exp(x);
-}
-
-/* Choose among candidates at random. random: 0 .. 1. */
+/* Choose what a node joins: its own number = nothing. */
 static uint32_t
-choose_at_random(const EmogiCommunities *all, const EmogiTally *tally, uint32_t own, double rate, double most, double random)
+choose(const Refining *refining, EmogiTally *tally, uint32_t i, int64_t *weight)
 {
-	double		sum = likelihood(0.0, most, all->theta);
-	double		left;
-
-	for (uint64_t t = 0; t < tally->ntouched; t++)
-	{
-		const uint32_t c = tally->touched[t];
-
-		sum += likelihood(tally->weight[c] - rate * all->inner_total[c], most, all->theta);
-	}
-	left = random * sum - likelihood(0.0, most, all->theta);
-	if (left < 0.0)
-		return own;
-	for (uint64_t t = 0; t < tally->ntouched; t++)
-	{
-		const uint32_t c = tally->touched[t];
-
-		left -= likelihood(tally->weight[c] - rate * all->inner_total[c], most, all->theta);
-		if (left < 0.0)
-			return c;
-	}
-	return tally->ntouched > 0 ? tally->touched[tally->ntouched - 1] : own;
-}
-
-/* Have a node that is alone join what it may. */
-static void
-join(const Refining *refining, EmogiTally *tally, uint32_t i, double whole)
-{
-	EmogiCommunities *all = refining->all;
-	const double strength = refining->level->strength[i];
-	uint32_t	to = i;
-	double		most;
+	const EmogiCommunities *all = refining->all;
+	const uint64_t salt = emogi_communities_random(refining->salt, i);
+	const double rate = emogi_communities_rate(&all->gains, refining->level->strength[i]);
+	const int64_t whole = all->total[all->community[i]];
+	EmogiBest	best = {.value = -(double) INFINITY, .community = EMOGI_NO_VERTEX};
 
 	tally_inside(refining, tally, i);
-	most = find_candidates(all, tally, strength, whole, &to);
-	if (all->theta > 0.0)
-		to = choose_at_random(all, tally, i, emogi_communities_rate(all, strength), most,
-							  (double) (emogi_communities_random(refining->salt, i) >> 11) / 9007199254740992.0);
-	if (to != i)
+	emogi_communities_offer_randomly(&best, &all->gains, salt, 0.0, i, 0);
+	for (uint64_t t = 0; t < tally->ntouched; t++)
 	{
-		all->refined[i] = to;
-		all->inner_total[to] += strength;
-		all->inner_cut[to] += all->node_cut[i] - 2.0 * tally->weight[to];
-		all->inner_size[to]++;
+		const uint32_t c = tally->touched[t];
+		const double gain = emogi_communities_value(rate, tally->weight[c], all->inner_total[c]);
+
+		if (gain < 0.0 || !emogi_communities_may_win(&best, &all->gains, gain) || (all->batch[c] == refining->batch && all->inner_size[c] == 1) ||
+			!emogi_communities_well_connected(&all->gains, all->inner_total[c], all->inner_cut[c], whole))
+			continue;
+		emogi_communities_offer_randomly(&best, &all->gains, salt, gain, c, tally->weight[c]);
 	}
 	emogi_tally_clear(tally);
+	*weight = best.weight;
+	return best.community;
 }
 
-/* Refine one community. Gets the list entries looked at. */
-static uint64_t
-refine_group(const Refining *refining, EmogiTally *tally, uint64_t group)
-{
-	EmogiCommunities *all = refining->all;
-	uint32_t   *members = all->order + all->starts[group];
-	const uint64_t count = all->starts[group + 1] - all->starts[group];
-	double		whole = 0.0;
-	uint64_t	looked = 0;
-
-	begin_group(refining, members, count);
-	for (uint64_t m = 0; m < count; m++)
-		whole += refining->level->strength[members[m]];
-	shuffle(members, count, emogi_communities_random(refining->salt, group));
-	for (uint64_t m = 0; m < count; m++)
-	{
-		const uint32_t i = members[m];
-
-		if (all->refined[i] != i || all->inner_size[i] > 1 ||
-			!is_well_connected(all, refining->level->strength[i], all->node_cut[i], whole))
-			continue;
-		join(refining, tally, i, whole);
-		looked += refining->level->end[i] - refining->level->first[i];
-		if (m % 1024 == 0 && emogi_job_stopped(&all->run.job))
-			break;
-	}
-	return looked;
-}
-
-/* Refine the large communities, or the small ones. */
+/* Let the nodes of a batch that are alone choose. */
 static void
-refine_groups(void *arg, int thread, int nthreads)
+choose_all(void *arg, int thread, int nthreads)
 {
 	Refining   *refining = arg;
 	EmogiCommunities *all = refining->all;
+	const uint64_t count = refining->end - refining->first;
 	uint64_t	looked = 0;
-	uint64_t	group;
+	uint64_t	at;
 
-	while (!emogi_job_stopped(&all->run.job) && (group = emogi_job_take(&all->run.next, GROUPS_AT_ONCE)) < refining->ngroups)
+	while (!emogi_job_stopped(&all->run.job) && (at = emogi_job_take(&all->run.next, NODES_AT_ONCE)) < count)
 	{
-		const uint64_t end = emogi_run_chunk_end(group, GROUPS_AT_ONCE, refining->ngroups);
+		const uint64_t end = refining->first + emogi_run_chunk_end(at, NODES_AT_ONCE, count);
 
-		for (; group < end; group++)
-			if ((all->starts[group + 1] - all->starts[group] >= LARGE_GROUP) == refining->large)
-				looked += refine_group(refining, &all->tallies[thread], group);
+		for (at += refining->first; at < end; at++)
+		{
+			const uint32_t i = all->order[at];
+			int64_t		weight;
+			uint32_t	to;
+			uint64_t	m;
+
+			if (all->inner_size[i] > 1)
+				continue;
+			looked += refining->level->end[i] - refining->level->first[i];
+			to = choose(refining, &all->tallies[thread], i, &weight);
+			if (to == i)
+				continue;
+			m = emogi_job_take(&refining->nmovers, 1);
+			all->movers[m] = i;
+			all->chosen[m] = to;
+			all->difference[m] = weight;
+			__atomic_fetch_add(&all->into[to], refining->level->strength[i], __ATOMIC_RELAXED);
+		}
 	}
 	__atomic_fetch_add(&all->looked, looked, __ATOMIC_RELAXED);
+}
+
+/* See which nodes may join what they want to, and note it. */
+static void
+check_all(void *arg, int thread, int nthreads)
+{
+	Refining   *refining = arg;
+	EmogiCommunities *all = refining->all;
+	uint64_t	m;
+
+	while (!emogi_job_stopped(&all->run.job) && (m = emogi_job_take(&all->run.next, NODES_AT_ONCE)) < refining->nmovers)
+	{
+		const uint64_t end = emogi_run_chunk_end(m, NODES_AT_ONCE, refining->nmovers);
+
+		for (; m < end; m++)
+		{
+			const uint32_t i = all->movers[m];
+			const uint32_t to = all->chosen[m];
+			const int64_t strength = refining->level->strength[i];
+
+			if (emogi_communities_value(emogi_communities_rate(&all->gains, strength), all->difference[m],
+										all->inner_total[to] + all->into[to] - strength) >= 0.0)
+				all->refined[i] = to;
+		}
+	}
+}
+
+/* Get the weight from a node to those that have joined its community in this batch. */
+static int64_t
+weigh_joined(const Refining *refining, uint32_t i)
+{
+	const EmogiCommunities *all = refining->all;
+	const EmogiLevel *level = refining->level;
+	const uint32_t to = all->refined[i];
+	int64_t		weight = 0;
+
+	for (uint64_t e = level->first[i]; e < level->end[i]; e++)
+	{
+		const uint32_t j = level->targets[e];
+
+		if (all->batch[j] == refining->batch && j != i && j != to && all->refined[j] == to && all->inner_size[j] == 1)
+			weight += emogi_level_weight(level->weights, level->units, e);
+	}
+	return weight;
+}
+
+/* Add the nodes that join to their communities. */
+static void
+join_all(void *arg, int thread, int nthreads)
+{
+	Refining   *refining = arg;
+	EmogiCommunities *all = refining->all;
+	uint64_t	m;
+
+	while (!emogi_job_stopped(&all->run.job) && (m = emogi_job_take(&all->run.next, NODES_AT_ONCE)) < refining->nmovers)
+	{
+		const uint64_t end = emogi_run_chunk_end(m, NODES_AT_ONCE, refining->nmovers);
+
+		for (; m < end; m++)
+		{
+			const uint32_t i = all->movers[m];
+			const uint32_t to = all->chosen[m];
+
+			__atomic_store_n(&all->into[to], 0, __ATOMIC_RELAXED);
+			if (all->refined[i] != to)
+				continue;
+			__atomic_fetch_add(&all->inner_total[to], refining->level->strength[i], __ATOMIC_RELAXED);
+			__atomic_fetch_add(&all->inner_cut[to], all->node_cut[i] - 2 * all->difference[m] - weigh_joined(refining, i), __ATOMIC_RELAXED);
+			__atomic_fetch_add(&all->inner_size[to], 1, __ATOMIC_RELAXED);
+		}
+	}
+}
+
+/* Let the nodes of a batch join; false when the job has stopped. nlisted: their entries, or so. */
+static bool
+refine_batch(Refining *refining, uint64_t nlisted)
+{
+	EmogiCommunities *all = refining->all;
+	const bool	alone = nlisted + refining->end - refining->first < ENTRIES_ALONE;
+
+	refining->nmovers = 0;
+	return emogi_run_step(&all->run, choose_all, refining, alone) &&
+		emogi_run_step(&all->run, check_all, refining, refining->nmovers < NODES_AT_ONCE) &&
+		emogi_run_step(&all->run, join_all, refining, alone || refining->nmovers < NODES_AT_ONCE);
 }
 
 void
 emogi_communities_refine(EmogiCommunities *all, const EmogiLevel *level, uint64_t salt)
 {
-	Refining	refining = {.all = all, .level = level, .salt = salt, .large = true};
-	const bool	alone = emogi_level_is_small(level);
+	Refining	refining = {.all = all, .level = level, .salt = salt};
+	uint64_t	nlisted;
+	uint64_t	count;
+	uint32_t	nbatches;
 
-	memcpy(all->number, all->community, level->nnodes * sizeof *all->number);
-	refining.ngroups = emogi_communities_renumber(all, all->number, level->nnodes);
-	emogi_communities_group(all, all->number, level->nnodes, refining.ngroups);
-	if (emogi_run_step(&all->run, refine_groups, &refining, alone))
+	if (!emogi_run_step(&all->run, begin_nodes, &refining, emogi_level_is_small(level)))
+		return;
+	count = emogi_communities_order(all, level, salt, 0, &nlisted);
+	nbatches = emogi_communities_nbatches(&all->gains, count, 0);
+	for (uint32_t b = 0; b < nbatches; b++)
 	{
-		refining.large = false;
-		emogi_run_step(&all->run, refine_groups, &refining, alone);
+		refining.batch = (uint16_t) b;
+		refining.end = all->starts[b + 1];
+		if (!refine_batch(&refining, nlisted / nbatches))
+			return;
+		refining.first = refining.end;
 	}
 }
 
@@ -257,7 +263,7 @@ spread(EmogiCommunities *all, const EmogiLevel *level, uint32_t from)
 			const uint32_t j = level->targets[e];
 
 			if (all->refined[j] != EMOGI_NO_VERTEX || all->community[j] != all->community[i] ||
-				(level->weights != NULL && level->weights[e] == 0.0))
+				(emogi_level_weight(level->weights, level->units, e) == 0))
 				continue;
 			all->refined[j] = from;
 			all->order[height++] = j;

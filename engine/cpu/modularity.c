@@ -5,11 +5,14 @@
  * times its strength times that of the community over 2m, all over 2m. Strength and 2m are as communities.h has them. Without any weight
  * parts are NaN.
  *
+ * Sums of weights that are integers are exact, up to 2^53, and so the same as those of a GPU.
+ *
  * Communities are given by any numbers; they are numbered by a hash table, in the order of their first vertices.
  */
 #include "algorithms.h"
 #include "run.h"
 
+#include "contract/communities.h"
 #include "contract/semirings.h"
 
 #include <math.h>
@@ -101,8 +104,8 @@ set_parts(Modularity *modularity)
 		modularity->whole += modularity->strength[v];
 	}
 	for (uint64_t v = 0; v < n; v++)
-		modularity->inside[v] = modularity->inside[v] / modularity->whole - modularity->resolution *
-			(modularity->strength[v] / modularity->whole) * (modularity->total[modularity->community[v]] / modularity->whole);
+		modularity->inside[v] = emogi_communities_part_of(modularity->resolution, modularity->inside[v], modularity->strength[v],
+														  modularity->total[modularity->community[v]], modularity->whole);
 }
 
 EmogiStatus

@@ -194,6 +194,8 @@ load_kernels(const EmogiEngineState *state, EmogiError *error)
 	TRY(emogi_cuda_spanning_forest_load(error));
 	TRY(emogi_cuda_blocks_load(error));
 	TRY(emogi_cuda_random_walk_load(error));
+	TRY(emogi_cuda_communities_load(error));
+	TRY(emogi_cuda_modularity_load(error));
 	return emogi_cuda_similarity_load(error);
 }
 
@@ -277,6 +279,11 @@ answer_query(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery 
 	if (query->algorithm == EMOGI_PAGERANK && (query->leap != NULL || query->is_weighted) && algorithm != algorithms[query->algorithm])
 		return emogi_device_fail(error, EMOGI_UNSUPPORTED, "the papers have no kernels for ranks with weights or proportions of leaps", "%s",
 								 "emogi_pagerank");
+	if (query->algorithm == EMOGI_LEIDEN && query->max_cluster_size > 0)
+		return emogi_device_fail(error, EMOGI_UNSUPPORTED, "there are no kernels that divide communities", "%s", "emogi_leiden");
+	if (query->algorithm == EMOGI_MODULARITY && (graph->weight_type == EMOGI_WEIGHT_F32 || graph->weight_type == EMOGI_WEIGHT_F64))
+		return emogi_device_fail(error, EMOGI_UNSUPPORTED, "there are no kernels for the modularity of weights that are not integers", "%s",
+								 "emogi_modularity");
 	memset(&result->papers, 0, sizeof result->papers);
 	memset(&result->refusal, 0, sizeof result->refusal);
 	return emogi_run(state, algorithm, graph, query, result, control, error);

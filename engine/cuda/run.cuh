@@ -109,6 +109,12 @@ extern EmogiStatus emogi_cuda_blocks(Run *run, const EmogiGraph *graph, const Em
 									 EmogiError *error);
 extern EmogiStatus emogi_cuda_random_walk(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
 										  EmogiError *error);
+extern EmogiStatus emogi_cuda_louvain(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+									  EmogiError *error);
+extern EmogiStatus emogi_cuda_leiden(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+									 EmogiError *error);
+extern EmogiStatus emogi_cuda_modularity(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+										 EmogiError *error);
 extern EmogiStatus emogi_cuda_bfs_load(EmogiError *error);
 extern EmogiStatus emogi_cuda_path_load(EmogiError *error);
 extern EmogiStatus emogi_cuda_ssnsp_load(EmogiError *error);
@@ -126,6 +132,8 @@ extern EmogiStatus emogi_cuda_powers_load(EmogiError *error);
 extern EmogiStatus emogi_cuda_spanning_forest_load(EmogiError *error);
 extern EmogiStatus emogi_cuda_blocks_load(EmogiError *error);
 extern EmogiStatus emogi_cuda_random_walk_load(EmogiError *error);
+extern EmogiStatus emogi_cuda_communities_load(EmogiError *error);
+extern EmogiStatus emogi_cuda_modularity_load(EmogiError *error);
 
 /*
  * BFS that leaves the levels on the device: (*level)[nvertices], taken from run->memory. Places the Graph, after all

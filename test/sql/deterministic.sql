@@ -21,7 +21,7 @@ INSERT INTO calls VALUES
   ('sssp', true, 'emogi_sssp(%L, 1)'), ('sssp in', true, 'emogi_sssp(%L, 1, direction => ''in'')'), ('sssp both', true, 'emogi_sssp(%L, ARRAY[1, 5002], 0.01, ''both'')'),
   ('sswp', true, 'emogi_sswp(%L, 1)'), ('sswp both', true, 'emogi_sswp(%L, ARRAY[1, 5002], ''both'')'),
   ('ssnsp', true, 'emogi_ssnsp(%L, 1)'), ('ssnsp both', true, 'emogi_ssnsp(%L, ARRAY[1, 5002], direction => ''both'')'),
-  ('cc', true, 'emogi_cc(%L)'),
+  ('cc', true, 'emogi_cc(%L)'), ('louvain', true, 'emogi_louvain(%L)'), ('leiden', true, 'emogi_leiden(%L, seed => 3)'),
   ('pagerank', false, 'emogi_pagerank(%L)'), ('pagerank 20', false, 'emogi_pagerank(%L, 0.9, 20, 0)'),
   ('heat', false, 'emogi_heat(%L, ''TABLE starts'', 50, 1e-9)'), ('heat out', false, 'emogi_heat(%L, ''TABLE starts'', 50, 1e-9, ''out'')'),
   ('circuit', false, 'emogi_circuit(%L, ''TABLE starts'', 100)'), ('circuit out', false, 'emogi_circuit(%L, ''TABLE starts'', 100, 0, ''out'')'),

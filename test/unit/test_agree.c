@@ -53,7 +53,8 @@ static bool
 is_left(const EmogiGraph *graph, const EmogiQuery *query, const EmogiResult *expected)
 {
 	return (query->algorithm == EMOGI_BETWEENNESS && expected->nlevels > DEEP_LEVELS) ||
-		(query->algorithm == EMOGI_CLOSENESS && expected->nlevels > FEW_LEVELS + 1 + graph->forward.nedges / LEVEL_ENTRIES);
+		(query->algorithm == EMOGI_CLOSENESS && expected->nlevels > FEW_LEVELS + 1 + graph->forward.nedges / LEVEL_ENTRIES) ||
+		(query->algorithm == EMOGI_MODULARITY && (graph->weight_type == EMOGI_WEIGHT_F32 || graph->weight_type == EMOGI_WEIGHT_F64));
 }
 
 /* Say whether it is one that it may leave. */
@@ -307,7 +308,7 @@ check_sums(const char *name, const EmogiGraph *graph, int kind, uint64_t seed)
 	for (int a = 0; a < EMOGI_NALGORITHMS; a++)
 	{
 		const EmogiAlgorithmRow *row = emogi_algorithm_row((EmogiAlgorithm) a);
-		const bool	adds = emogi_is_sum((EmogiAlgorithm) a) || row->weights == EMOGI_WEIGHTS_FACTORS;
+		const bool	adds = emogi_is_sum((EmogiAlgorithm) a) || row->weights == EMOGI_WEIGHTS_FACTORS || row->weights == EMOGI_WEIGHTS_CONDUCTANCES;
 
 		if (emogi_algorithm_takes(row, EMOGI_SOURCES) >= 0 || !suits(graph, (EmogiAlgorithm) a))
 			continue;
@@ -334,6 +335,34 @@ check_sums(const char *name, const EmogiGraph *graph, int kind, uint64_t seed)
 	free(values);
 }
 
+/* Ask for communities, coarse and fine ones, by choices at random and without, of all levels and of the first. */
+static void
+check_communities(const char *name, const EmogiGraph *graph, int kind, uint64_t seed)
+{
+	static const double resolutions[] = {1.0, 1.0, 0.5, 4.0};
+	static const double thetas[] = {0.01, 0.0, 5.0, 0.01};
+	double	   *values = naive_alloc(graph->nvertices, sizeof(double));
+	EmogiQuery	query = {.values = values, .seed = seed, .tolerance = seed % 3 == 0 ? 0.0 : 1e-7};
+
+	for (uint64_t v = 0; v < graph->nvertices; v++)
+		values[v] = (double) (emogi_random(seed, v) % (2 + seed % 40)) - 7.5;
+	for (int turn = 0; turn < 2; turn++)
+	{
+		const uint64_t of = (seed + (uint64_t) turn) % 4;
+
+		query.resolution = resolutions[of];
+		query.theta = thetas[of];
+		query.max_levels = emogi_random(seed, 800 + (uint64_t) turn) % 3 == 0 ? 1 + (int64_t) (seed % 3) : 0;
+		for (int a = EMOGI_LOUVAIN; a <= EMOGI_MODULARITY; a++)
+		{
+			query.algorithm = (EmogiAlgorithm) a;
+			if (suits(graph, query.algorithm) && kind < FINITE_KINDS)
+				check_query(name, graph, query);
+		}
+	}
+	free(values);
+}
+
 /* Build edges in a direction and ask queries. */
 static void
 check_edges(const char *name, const EmogiEdges *edges, int kind, EmogiDirection direction, bool with_backward,
@@ -357,6 +386,7 @@ check_edges(const char *name, const EmogiEdges *edges, int kind, EmogiDirection 
 	check_alike(name, &built.graph, seed);
 	if (kind == 0)
 		check_walks(name, &built.graph, seed);
+	check_communities(name, &built.graph, kind, seed);
 	CHECK(cuda->forget(cuda_state, built.graph.id) == 0, "%s was not forgotten", name);
 	check_nothing_held(name, 0);
 	emogi_built_graph_free(&built);

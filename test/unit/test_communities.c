@@ -4,6 +4,7 @@
  * verifier that lets a hierarchy pass that is none is a failure too.
  */
 #include "cpu/cpu.h"
+#include "contract/communities.h"
 #include "contract/hierarchy.h"
 #include "engines.h"
 #include "karate.h"
@@ -289,10 +290,39 @@ check_refused(void)
 	naive_free(&graph);
 }
 
+/* Check that the logarithm is one, and that choices by it are as likely as they ought to be. */
+static void
+check_choices(void)
+{
+	const EmogiGains gains = {.theta = 0.5};
+	uint64_t	counts[3] = {0};
+
+	for (uint64_t i = 0; i < 100000; i++)
+	{
+		const double x = ldexp(1.0 + (double) (emogi_random(3, i) >> 12) * 0x1p-52, (int) (i % 130) - 64);
+		const double is = log(x);
+
+		CHECK(fabs(emogi_communities_log(x) - is) <= 4e-15 * fmax(1.0, fabs(is)), "log(%.17g) is %.17g", x, emogi_communities_log(x));
+	}
+	for (uint64_t i = 0; i < 100000; i++)
+	{
+		EmogiBest	best = {.value = -(double) INFINITY, .community = EMOGI_NO_VERTEX};
+		const uint64_t salt = emogi_communities_random(7, i);
+
+		for (uint32_t c = 0; c < 3; c++)
+			emogi_communities_offer_randomly(&best, &gains, salt, c * gains.theta, c, 0);
+		counts[best.community]++;
+	}
+	for (int c = 0; c < 3; c++)
+		CHECK(fabs((double) counts[c] / 1e5 - exp(c) / (1.0 + exp(1.0) + exp(2.0))) < 0.01, "%d was chosen %llu times of 100000", c,
+			  (unsigned long long) counts[c]);
+}
+
 int
 main(void)
 {
 	engines_open();
+	check_choices();
 	check_karate();
 	check_verifier();
 	check_cliques();

@@ -1,0 +1,189 @@
+/*
+ * communities_begin.c: the first level of communities.h, of the lists of a Graph, with weights that are integers (contract/communities.h).
+ *
+ * Weights of a floating-point type are gone through three times: for the largest, for their sum in units so small that the largest bound on
+ * it is in range, and for the units themselves.
+ */
+#include "communities.h"
+
+#include "contract/semirings.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#define VERTICES_AT_ONCE 1024
+#define SUM_BITS 61				/* of sums that are in range */
+
+/* What the first level is made of. */
+typedef struct Beginning
+{
+	EmogiCommunities *all;
+	const EmogiGraph *graph;
+	const EmogiLevelRoom *room;
+	EmogiUnits	units;
+	int			exponent;		/* a unit is 2^-exponent */
+	uint64_t	most;			/* atomic: bits of the largest weight, which are in the order of numbers that are 0 or more */
+	int64_t		whole;			/* atomic: 2m in units */
+} Beginning;
+
+bool
+emogi_communities_need_units(const EmogiGraph *graph)
+{
+	return graph->weight_type == EMOGI_WEIGHT_F32 || graph->weight_type == EMOGI_WEIGHT_F64 ||
+		(graph->weight_type == EMOGI_WEIGHT_U32 && graph->forward.nedges >= UINT64_C(1) << 29);
+}
+
+/* Get the units of weights that need no room. */
+static EmogiUnits
+units_of(EmogiWeightType type)
+{
+	switch (type)
+	{
+		case EMOGI_WEIGHT_U8:
+			return EMOGI_UNITS_U8;
+		case EMOGI_WEIGHT_U16:
+			return EMOGI_UNITS_U16;
+		case EMOGI_WEIGHT_U32:
+			return EMOGI_UNITS_U32;
+		default:
+			return EMOGI_UNITS_ONE;
+	}
+}
+
+/* Find the largest weight. */
+static void
+find_most(void *arg, int thread, int nthreads)
+{
+	Beginning  *beginning = arg;
+	const EmogiGraph *graph = beginning->graph;
+	const EmogiAdjacency *lists = &graph->forward;
+	EmogiCpuRun *run = &beginning->all->run;
+	double		most = 0.0;
+	uint64_t	bits;
+	uint64_t	e;
+
+	while (!emogi_job_stopped(&run->job) && (e = emogi_job_take(&run->next, EMOGI_RUN_POLL)) < lists->nedges)
+	{
+		const uint64_t end = emogi_run_chunk_end(e, EMOGI_RUN_POLL, lists->nedges);
+
+		for (; e < end; e++)
+			most = fmax(most, emogi_weight(lists->weights, graph->weight_type, e));
+	}
+	most += 0.0;
+	memcpy(&bits, &most, sizeof bits);
+	for (uint64_t before = __atomic_load_n(&beginning->most, __ATOMIC_RELAXED); before < bits;)
+		if (__atomic_compare_exchange_n(&beginning->most, &before, bits, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+			break;
+}
+
+/* Add up the weights of vertices, in units, and write these where there is room for them. */
+static void
+add_weights(void *arg, int thread, int nthreads)
+{
+	Beginning  *beginning = arg;
+	const EmogiGraph *graph = beginning->graph;
+	const EmogiAdjacency *lists = &graph->forward;
+	const EmogiLevelRoom *room = beginning->room;
+	EmogiCpuRun *run = &beginning->all->run;
+	int64_t		whole = 0;
+	uint64_t	v;
+
+	while (!emogi_job_stopped(&run->job) && (v = emogi_job_take(&run->next, VERTICES_AT_ONCE)) < graph->nvertices)
+	{
+		const uint64_t end = emogi_run_chunk_end(v, VERTICES_AT_ONCE, graph->nvertices);
+
+		for (; v < end; v++)
+		{
+			int64_t		strength = 0;
+
+			for (uint64_t e = lists->offsets[v]; e < lists->offsets[v + 1]; e++)
+			{
+				int64_t		weight;
+
+				if (beginning->units == EMOGI_UNITS_I64)
+					room->weights[e] = weight = (int64_t) rint(ldexp(emogi_weight(lists->weights, graph->weight_type, e), beginning->exponent));
+				else
+					weight = emogi_level_weight(lists->weights, beginning->units, e);
+				strength += lists->targets[e] == v ? 2 * weight : weight;
+			}
+			room->strength[v] = strength;
+			room->name[v] = (uint32_t) v;
+			whole += strength;
+		}
+	}
+	__atomic_fetch_add(&beginning->whole, whole, __ATOMIC_RELAXED);
+}
+
+/* Get the place of the highest bit of a number above 0. */
+static int
+highest_bit(uint64_t x)
+{
+	return 63 - __builtin_clzll(x);
+}
+
+/* Refuse weights whose sum is no number; gets false. */
+static bool
+refuse(EmogiCommunities *all)
+{
+	snprintf(all->run.error->message, sizeof all->run.error->message, "the sum of the weights is out of range");
+	all->run.result->refusal.kind = EMOGI_WEIGHTS_OUT_OF_RANGE;
+	emogi_job_fail(&all->run.job, EMOGI_BAD_INPUT);
+	return false;
+}
+
+/* Choose the units of weights of a floating-point type; false when the job has stopped. */
+static bool
+choose_units(Beginning *beginning)
+{
+	EmogiCommunities *all = beginning->all;
+	const uint64_t nedges = beginning->graph->forward.nedges;
+	double		most;
+
+	if (!emogi_run_step(&all->run, find_most, beginning, false))
+		return false;
+	memcpy(&most, &beginning->most, sizeof most);
+	if (most == 0.0)
+		return true;
+	if (!isfinite(most))
+		return refuse(all);
+	beginning->exponent = SUM_BITS - 1 - ilogb(most) - 1 - (highest_bit(2 * nedges) + 1);
+	if (!emogi_run_step(&all->run, add_weights, beginning, false))
+		return false;
+	if (!isfinite(ldexp((double) beginning->whole, -beginning->exponent)))
+		return refuse(all);
+	if (beginning->whole > 0)
+		beginning->exponent += EMOGI_COMMUNITIES_WHOLE_BITS - highest_bit((uint64_t) beginning->whole);
+	beginning->whole = 0;
+	return true;
+}
+
+void
+emogi_communities_set_whole(EmogiCommunities *all, int64_t whole)
+{
+	all->gains.whole = whole > 0 ? (double) whole : 1.0;
+	all->gains.scale = ldexp(1.0, EMOGI_COMMUNITIES_WHOLE_BITS - (whole > 0 ? highest_bit((uint64_t) whole) : 0));
+	all->least_gain = all->tolerance * all->gains.whole / 2.0;
+	all->gained = 0;
+}
+
+bool
+emogi_communities_begin(EmogiCommunities *all, const EmogiGraph *graph, const EmogiLevelRoom *room, EmogiLevel *level)
+{
+	Beginning	beginning = {.all = all, .graph = graph, .room = room, .units = units_of(graph->weight_type)};
+
+	if (emogi_communities_need_units(graph))
+	{
+		beginning.units = EMOGI_UNITS_I64;
+		if (!choose_units(&beginning))
+			return false;
+	}
+	if (!emogi_run_step(&all->run, add_weights, &beginning, false))
+		return false;
+	*level = (EmogiLevel) {.nnodes = graph->nvertices, .nentries = graph->forward.nedges, .first = graph->forward.offsets,
+		.end = graph->forward.offsets + 1, .targets = graph->forward.targets,
+		.weights = beginning.units == EMOGI_UNITS_I64 ? (const void *) room->weights : graph->forward.weights, .units = beginning.units,
+		.strength = room->strength, .name = room->name};
+	all->gains.theta = fmin(ldexp(all->gains.theta, beginning.exponent), 1e290);
+	emogi_communities_set_whole(all, beginning.whole);
+	return true;
+}
