@@ -56,14 +56,14 @@ choose_gather(bool is_weighted, EmogiWeightType type)
 {
 	if (!is_weighted)
 		return gather_sum_kernel<PlainTerm, NoWeight>;
-	return with_weight(type, [](auto weight) { return (PowersKernel) gather_sum_kernel<WeightedTerm, decltype(weight)>; });
+	return with_weight(type, [](auto weight) { return (PowersKernel) gather_sum_kernel<ProductTerm, decltype(weight)>; });
 }
 
 EmogiStatus
 emogi_cuda_powers_load(EmogiError *error)
 {
 	const void *const kernels[] = {
-		(const void *) gather_count_degrees_kernel, (const void *) gather_join_carries_kernel, (const void *) powers_reduce_kernel<false>,
+		(const void *) gather_count_degrees_kernel, (const void *) gather_join_carries_kernel<double>, (const void *) powers_reduce_kernel<false>,
 		(const void *) powers_reduce_kernel<true>, (const void *) powers_fill_kernel, (const void *) powers_add_walks_kernel,
 		(const void *) powers_square_kernel, (const void *) powers_scale_kernel, (const void *) powers_measure_kernel<false>,
 		(const void *) powers_measure_kernel<true>, (const void *) powers_divide_kernel<false>, (const void *) powers_divide_kernel<true>,
@@ -168,7 +168,7 @@ sum_lists(Powers *powers, Half *half, bool more, EmogiError *error)
 	}
 	if (feed->npieces > 0)
 		TRY(emogi_feed_end(feed, error));
-	CUDA_LAUNCH(gather_join_carries_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, half->field);
+	CUDA_LAUNCH(gather_join_carries_kernel<double>, run->full_blocks, BLOCK_THREADS, run->state->stream, half->field);
 	return EMOGI_OK;
 }
 

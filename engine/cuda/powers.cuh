@@ -12,18 +12,6 @@ typedef struct Found
 	double		of[3];
 } Found;
 
-/* The value of an entry by its weight. */
-struct WeightedTerm
-{
-	static constexpr bool OWN = false;
-
-	static __device__ __forceinline__ double
-	contribution(double other, double own, double weight)
-	{
-		return other * weight;
-	}
-};
-
 /* Get where the value of a vertex is. */
 static __device__ __forceinline__ uint64_t
 value_index(const uint32_t *label, uint64_t v)
@@ -98,7 +86,7 @@ powers_add_walks_kernel(Field field, double alpha, double *total, Found *part)
 	{
 		const uint64_t v = base + lane_number();
 		bool		filled;
-		const double added = list_sum(field, v, &filled);
+		const double added = list_sum<double>(field, v, &filled);
 
 		if (v < field.nvertices)
 		{
@@ -154,7 +142,7 @@ powers_measure_kernel(Field field, Found *part)
 	{
 		const uint64_t v = base + lane_number();
 		bool		filled;
-		double		sum = list_sum(field, v, &filled);
+		double		sum = list_sum<double>(field, v, &filled);
 
 		if (EIGEN && v < field.nvertices)
 			sum += field.source[value_index(field.label, v)];
@@ -180,7 +168,7 @@ powers_divide_kernel(Field field, const Found *measured, double *to, const uint3
 	{
 		const uint64_t v = base + lane_number();
 		bool		filled;
-		const double sum = list_sum(field, v, &filled);
+		const double sum = list_sum<double>(field, v, &filled);
 
 		if (v < field.nvertices)
 		{
