@@ -33,6 +33,7 @@
 #define EMOGI_COMMUNITIES_ROUNDING 1e-12	/* of a node's strength: no gain */
 #define EMOGI_COMMUNITIES_WHOLE_BITS 60
 #define EMOGI_COMMUNITIES_LARGEST_GUMBEL 40.0
+#define EMOGI_COMMUNITIES_RANDOM_RANGE 41.0	/* thetas: of two gains that are farther apart the larger is chosen surely */
 
 /* How the weights of a level are stored. */
 typedef enum EmogiUnits

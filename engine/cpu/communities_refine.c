@@ -12,6 +12,8 @@
 #include <string.h>
 
 #define NODES_AT_ONCE 64
+#define AHEAD 8					/* nodes between the steps in which what a node needs is fetched */
+#define FETCHED_ENTRIES 8		/* of a list */
 #define ENTRIES_ALONE 16384		/* entries of a batch that one thread is through with sooner */
 #define NO_BATCH UINT16_MAX		/* of a node that is not looked at */
 
@@ -76,6 +78,43 @@ tally_inside(const Refining *refining, EmogiTally *tally, uint32_t i)
 	}
 }
 
+/* Get what a node would gain by joining a community; less than 0 = it may not. */
+static inline double
+gain_of(const Refining *refining, double rate, int64_t weight, uint32_t c)
+{
+	const EmogiCommunities *all = refining->all;
+
+	if (all->batch[c] == refining->batch && all->inner_size[c] == 1)
+		return -1.0;
+	return emogi_communities_value(rate, weight, all->inner_total[c]);
+}
+
+/* Leave in the list what a node may join that could be chosen beside the best; gets how much that gains, 0 = that of staying alone. */
+static double
+find_candidates(const Refining *refining, EmogiTally *tally, double rate, int64_t whole)
+{
+	const EmogiCommunities *all = refining->all;
+	const double range = EMOGI_COMMUNITIES_RANDOM_RANGE * all->gains.theta;
+	uint64_t	count = 0;
+	double		most = 0.0;
+
+	for (uint64_t t = 0; t < tally->ntouched; t++)
+	{
+		const uint32_t c = tally->touched[t];
+		const double gain = gain_of(refining, rate, tally->weight[c], c);
+
+		if (gain < 0.0 || gain < most - range || !emogi_communities_well_connected(&all->gains, all->inner_total[c], all->inner_cut[c], whole))
+		{
+			tally->weight[c] = 0;
+			continue;
+		}
+		tally->touched[count++] = c;
+		most = gain > most ? gain : most;
+	}
+	tally->ntouched = count;
+	return most;
+}
+
 /* Choose what a node joins: its own number = nothing. */
 static uint32_t
 choose(const Refining *refining, EmogiTally *tally, uint32_t i, int64_t *weight)
@@ -83,24 +122,77 @@ choose(const Refining *refining, EmogiTally *tally, uint32_t i, int64_t *weight)
 	const EmogiCommunities *all = refining->all;
 	const uint64_t salt = emogi_communities_random(refining->salt, i);
 	const double rate = emogi_communities_rate(&all->gains, refining->level->strength[i]);
-	const int64_t whole = all->total[all->community[i]];
 	EmogiBest	best = {.value = -(double) INFINITY, .community = EMOGI_NO_VERTEX};
+	double		least;
 
 	tally_inside(refining, tally, i);
-	emogi_communities_offer_randomly(&best, &all->gains, salt, 0.0, i, 0);
-	for (uint64_t t = 0; t < tally->ntouched; t++)
+	least = find_candidates(refining, tally, rate, all->total[all->community[i]]);
+	least -= EMOGI_COMMUNITIES_RANDOM_RANGE * all->gains.theta;
+	if (tally->ntouched == 1 && least > 0.0)
+		best = (EmogiBest) {0.0, tally->touched[0], tally->weight[tally->touched[0]]};
+	else
 	{
-		const uint32_t c = tally->touched[t];
-		const double gain = emogi_communities_value(rate, tally->weight[c], all->inner_total[c]);
+		for (uint64_t t = 0; t < tally->ntouched; t++)
+		{
+			const uint32_t c = tally->touched[t];
+			const double gain = emogi_communities_value(rate, tally->weight[c], all->inner_total[c]);
 
-		if (gain < 0.0 || !emogi_communities_may_win(&best, &all->gains, gain) || (all->batch[c] == refining->batch && all->inner_size[c] == 1) ||
-			!emogi_communities_well_connected(&all->gains, all->inner_total[c], all->inner_cut[c], whole))
-			continue;
-		emogi_communities_offer_randomly(&best, &all->gains, salt, gain, c, tally->weight[c]);
+			if (gain >= least)
+				emogi_communities_offer_randomly(&best, &all->gains, salt, gain, c, tally->weight[c]);
+		}
+		if (least <= 0.0)
+			emogi_communities_offer_randomly(&best, &all->gains, salt, 0.0, i, 0);
 	}
 	emogi_tally_clear(tally);
 	*weight = best.weight;
 	return best.community;
+}
+
+/* Fetch what will be needed of the nodes behind place i of the order, before `end`, as communities_move.c does. */
+static inline __attribute__((always_inline)) void
+fetch_ahead(const Refining *refining, const EmogiTally *tally, uint64_t i, uint64_t end)
+{
+	const EmogiCommunities *all = refining->all;
+	const EmogiLevel *level = refining->level;
+
+	if (i + 3 * AHEAD < end)
+	{
+		const uint32_t v = all->order[i + 3 * AHEAD];
+
+		__builtin_prefetch(&level->first[v]);
+		__builtin_prefetch(&level->end[v]);
+		__builtin_prefetch(&level->strength[v]);
+		__builtin_prefetch(&all->community[v]);
+		__builtin_prefetch(&all->inner_size[v]);
+	}
+	if (i + 2 * AHEAD < end)
+		__builtin_prefetch(&level->targets[level->first[all->order[i + 2 * AHEAD]]]);
+	if (i + AHEAD < end)
+	{
+		const uint32_t v = all->order[i + AHEAD];
+		const uint64_t stop = emogi_run_chunk_end(level->first[v], FETCHED_ENTRIES, level->end[v]);
+
+		for (uint64_t e = level->first[v]; e < stop; e++)
+		{
+			__builtin_prefetch(&all->community[level->targets[e]]);
+			__builtin_prefetch(&all->refined[level->targets[e]]);
+		}
+	}
+	if (i + AHEAD / 2 < end)
+	{
+		const uint32_t v = all->order[i + AHEAD / 2];
+		const uint64_t stop = emogi_run_chunk_end(level->first[v], FETCHED_ENTRIES, level->end[v]);
+
+		for (uint64_t e = level->first[v]; e < stop; e++)
+		{
+			const uint32_t c = all->refined[level->targets[e]];
+
+			__builtin_prefetch(&tally->weight[c]);
+			__builtin_prefetch(&all->batch[c]);
+			__builtin_prefetch(&all->inner_total[c]);
+			__builtin_prefetch(&all->inner_cut[c]);
+		}
+	}
 }
 
 /* Let the nodes of a batch that are alone choose. */
@@ -124,6 +216,7 @@ choose_all(void *arg, int thread, int nthreads)
 			uint32_t	to;
 			uint64_t	m;
 
+			fetch_ahead(refining, &all->tallies[thread], at, refining->end);
 			if (all->inner_size[i] > 1)
 				continue;
 			looked += refining->level->end[i] - refining->level->first[i];
