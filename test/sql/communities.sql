@@ -112,7 +112,7 @@ SELECT count(DISTINCT community) FROM emogi_leiden('edges', 0) WHERE parent IS N
 SELECT count(DISTINCT community) FROM emogi_louvain('edges', 1e300, 1);
 SELECT vertex, level, community FROM emogi_leiden('edges', 2, max_levels => 1) WHERE vertex = 17;
 SELECT count(*) FROM emogi_leiden('edges') WHERE vertex IN (35, -1);
-SELECT DISTINCT function, engine FROM emogi_runs WHERE function ~ 'louvain|leiden|modularity' AND status = 'ok' AND database = current_database() ORDER BY function;
+SELECT DISTINCT function FROM emogi_runs WHERE function ~ 'louvain|leiden|modularity' AND status = 'ok' AND database = current_database() ORDER BY function;
 
 -- No more than 10 in a community at the finest level, and the flat answer at the coarsest.
 SELECT level, max(count) <= 10 AS small FROM (SELECT level, community, count(*) FROM emogi_leiden('edges', max_cluster_size => 10) GROUP BY 1, 2) AS c WHERE level = 0 GROUP BY level;

@@ -111,7 +111,7 @@ SELECT * FROM emogi_pagerank('VALUES (1, 2)', direction => 'up');
 SELECT * FROM emogi_pagerank('VALUES (1, 2, -1.0)', weights => true);
 SELECT * FROM emogi_pagerank('VALUES (1, 2, ''Infinity''::float8)', weights => true);
 SELECT * FROM emogi_pagerank('VALUES (1, 2, 1e300)', weights => true);
-SELECT * FROM emogi_pagerank('VALUES (1, 2)', weights => true);
+SELECT vertex, round(rank::numeric, 12) FROM emogi_pagerank('VALUES (1, 2)', weights => true);
 -- A query among the arguments that drops the table of the graph.
 CREATE TABLE fleeting AS SELECT 1 AS src, 2 AS dst;
 CREATE FUNCTION drop_table() RETURNS float8 LANGUAGE plpgsql AS 'BEGIN DROP TABLE fleeting; RETURN 1; END';
