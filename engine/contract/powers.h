@@ -4,7 +4,7 @@
 #ifndef EMOGI_CONTRACT_POWERS_H
 #define EMOGI_CONTRACT_POWERS_H
 
-#include "engine.h"
+#include "semirings.h"
 
 #include <float.h>
 #include <math.h>
@@ -69,7 +69,39 @@ emogi_hits_total_is_fine(double total, EmogiResult *result, EmogiError *error)
 	return false;
 }
 
-/* Say the same of the squares of EIGENVECTOR's sums. */
+#define EMOGI_SCALE_PIECE 1048576	/* weights between two looks for a cancel */
+
+/*
+ * Get what EIGENVECTOR multiplies its sums by, 1 or a greater power of two: where no weight is more than a half, what brings the heaviest to 0.5 .. 1.
+ * The values of the vertices themselves, which are added to the sums, would hide them else. A weight above a half, as most graphs have, ends the
+ * search. 0: control->cancel was seen.
+ */
+static inline double
+emogi_eigenvector_scale(const EmogiGraph *graph, bool is_weighted, const EmogiControl *control)
+{
+	const EmogiWeightType type = is_weighted ? graph->weight_type : EMOGI_WEIGHT_NONE;
+	double		heaviest = 0.0;
+	int			exponent;
+
+	if (type != EMOGI_WEIGHT_F32 && type != EMOGI_WEIGHT_F64)
+		return 1.0;
+	for (uint64_t i = 0; i < graph->forward.nedges; i++)
+	{
+		const double weight = emogi_weight(graph->forward.weights, type, i);
+
+		if (i % EMOGI_SCALE_PIECE == 0 && control->cancel != 0)
+			return 0.0;
+		heaviest = weight > heaviest ? weight : heaviest;
+		if (heaviest > 0.5)
+			return 1.0;
+	}
+	if (heaviest < DBL_MIN)
+		heaviest = heaviest == 0.0 ? 1.0 : DBL_MIN;	/* the inverse has to be a number */
+	(void) frexp(heaviest, &exponent);
+	return ldexp(1.0, -exponent);
+}
+
+/* Say whether the squares of EIGENVECTOR's sums can be added up; refuse them if not. */
 static inline bool
 emogi_eigenvector_squares_are_fine(double squares, EmogiResult *result, EmogiError *error)
 {

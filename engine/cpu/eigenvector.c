@@ -4,7 +4,8 @@
  * Fills centrality[nvertices]: of Euclidean length 1, an eigenvector of the largest eigenvalue [1] where the iteration has converged.
  *
  * Power iteration: x' = (x + what v gets of the values in its list) / the length of that, from values that are all equal. The added x
- * shifts every eigenvalue by 1, so that of a bipartite graph no other one is as large in size.
+ * shifts every eigenvalue by 1, so that of a bipartite graph no other one is as large in size. What v gets is scaled first where all weights are
+ * small, or it would vanish beside x (powers.h).
  *
  * [1] P. Bonacich. Factoring and Weighting Approaches to Status Scores and Clique Identification. J. Mathematical Sociology 2, 1972.
  */
@@ -21,6 +22,7 @@ typedef struct Eigen
 	double	   *sum;			/* [nvertices], before it is divided */
 	double	   *squares;		/* [nblocks], of sums */
 	double	   *changes;		/* [nblocks], the largest of a vertex */
+	double		scale;			/* of what a list adds up to */
 	double		length;			/* of all sums */
 } Eigen;
 
@@ -53,7 +55,7 @@ static inline __attribute__((always_inline)) void
 put_sum(void *arg, uint64_t v, double sum)
 {
 	Block	   *block = arg;
-	const double shifted = block->eigen->value[v] + sum;
+	const double shifted = block->eigen->value[v] + block->eigen->scale * sum;
 
 	block->eigen->sum[v] = shifted;
 	block->squares += shifted * shifted;
@@ -154,6 +156,7 @@ emogi_cpu_eigenvector(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery
 
 	emogi_run_begin(&eigen.run, pool, graph, graph->nvertices, result, control, error, "eigenvector centrality");
 	eigen.pull = emogi_pull_over(&eigen.run, graph, &graph->forward, query);
+	eigen.scale = emogi_eigenvector_scale(graph, eigen.pull.weighted, control);
 	eigen.sum = emogi_run_scratch(&eigen.run, graph->nvertices, sizeof(double));
 	eigen.squares = emogi_run_scratch(&eigen.run, eigen.pull.nblocks, sizeof(double));
 	eigen.changes = emogi_run_scratch(&eigen.run, eigen.pull.nblocks, sizeof(double));

@@ -44,6 +44,7 @@ typedef struct Powers
 	int			nhalves;
 	Half		half[2];
 	Feed		feed[2];
+	double		scale;			/* EIGENVECTOR: of what a list adds up to */
 	double	   *total;			/* [nvertices], KATZ: of all that was added */
 	Found	   *part;			/* [blocks], before they are reduced */
 	Found	   *found;			/* [MOST_FOUND] */
@@ -312,9 +313,9 @@ divide(Powers *powers, Half *half, const Half *to, int i, bool more, EmogiError 
 	Run		   *run = powers->run;
 
 	TRY(sum_lists(powers, half, more, error));
-	CUDA_LAUNCH(powers_measure_kernel<EIGEN>, run->full_blocks, BLOCK_THREADS, run->state->stream, half->field, powers->part);
+	CUDA_LAUNCH(powers_measure_kernel<EIGEN>, run->full_blocks, BLOCK_THREADS, run->state->stream, half->field, powers->scale, powers->part);
 	TRY(reduce_parts<true>(powers, i, error));
-	CUDA_LAUNCH(powers_divide_kernel<EIGEN>, run->full_blocks, BLOCK_THREADS, run->state->stream, half->field, powers->found + i,
+	CUDA_LAUNCH(powers_divide_kernel<EIGEN>, run->full_blocks, BLOCK_THREADS, run->state->stream, half->field, powers->scale, powers->found + i,
 				to->field.source, to->field.label, powers->part);
 	return reduce_parts<!EIGEN>(powers, i + 1, error);
 }
@@ -437,6 +438,9 @@ run_powers(Powers *powers, const EmogiQuery *query, EmogiResult *result, EmogiEr
 	if (query->algorithm == EMOGI_KATZ)
 		TRY(take_array(&run->memory, &powers->total, run->nvertices, "centralities", error));
 	TRY(place_lists(powers, query, error));
+	powers->scale = query->algorithm == EMOGI_EIGENVECTOR ? emogi_eigenvector_scale(powers->graph, powers->is_weighted, run->control) : 1.0;
+	if (powers->scale == 0.0)
+		return EMOGI_CANCELED;
 
 	TRY(emogi_run_start_clock(run, error));
 	TRY(start_values(powers, query, error));

@@ -127,12 +127,13 @@ powers_scale_kernel(double *total, uint64_t nvertices, double factor)
 }
 
 /*
- * Sum the new values before they are divided: EIGENVECTOR their squares, and a vertex's own value is a part of its new one; HITS themselves.
+ * Sum the new values before they are divided: EIGENVECTOR their squares, and a vertex's own value is a part of its new one beside its sum times
+ * `scale`; HITS themselves.
  * Bytes: 8 of sums a list; EIGENVECTOR 8 of values a vertex.
  */
 template <bool EIGEN>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-powers_measure_kernel(Field field, Found *part)
+powers_measure_kernel(Field field, double scale, Found *part)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
@@ -145,7 +146,7 @@ powers_measure_kernel(Field field, Found *part)
 		double		sum = list_sum<double>(field, v, &filled);
 
 		if (EIGEN && v < field.nvertices)
-			sum += field.source[value_index(field.label, v)];
+			sum = field.source[value_index(field.label, v)] + scale * sum;
 		found.of[0] += EIGEN ? sum * sum : sum;
 	}
 	leave_found<true>(found, &part[blockIdx.x]);
@@ -157,7 +158,7 @@ powers_measure_kernel(Field field, Found *part)
  */
 template <bool EIGEN>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-powers_divide_kernel(Field field, const Found *measured, double *to, const uint32_t *label, Found *part)
+powers_divide_kernel(Field field, double scale, const Found *measured, double *to, const uint32_t *label, Found *part)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
@@ -174,7 +175,7 @@ powers_divide_kernel(Field field, const Found *measured, double *to, const uint3
 		{
 			const uint64_t i = value_index(label, v);
 			const double old = to[i];
-			const double value = EIGEN ? (old + sum) / by : by > 0.0 ? sum / by : 0.0;
+			const double value = EIGEN ? (old + scale * sum) / by : by > 0.0 ? sum / by : 0.0;
 
 			found.of[0] = join_found<!EIGEN>(found.of[0], fabs(value - old));
 			to[i] = value;

@@ -5,7 +5,7 @@
  * of a list are known up to that change times the weight of the list, beside rounding, and up to a factor where the whole is brought to a length
  * or a sum: each vertex leaves an interval for this factor, and they have to have one in common.
  *
- * EIGENVECTOR centralities are (I + A^T) x of the x before, divided by its length. HITS: hubs are A times the authorities; these are A^T
+ * EIGENVECTOR centralities are (I + s A^T) x of the x before, divided by its length, s a scale (powers.h). HITS: hubs are A times the authorities; these are A^T
  * times the hubs before. KATZ: beta + alpha A^T x exceeds x by what the next iteration would add, which is nowhere below 0 and no more than alpha
  * times the weight of the list times what the last has added; of normalized ones the vertices leave an interval for beta.
  *
@@ -13,6 +13,7 @@
  */
 #include "check.h"
 
+#include "contract/powers.h"
 #include "contract/semirings.h"
 
 #include <math.h>
@@ -122,10 +123,12 @@ bool
 emogi_verify_eigenvector(EmogiCheck *check)
 {
 	const double *value = check->result->columns[0].float64;
+	double		scale;
 
 	if (check->graph->nvertices == 0)
 		return true;
-	return emogi_check_stop(check) && check_power((Power) {.check = check, .lists = &check->graph->forward, .from = value, .value = value, .own = 1.0,
+	scale = emogi_eigenvector_scale(check->graph, check->query->is_weighted, &(EmogiControl) {0});
+	return emogi_check_stop(check) && check_power((Power) {.check = check, .lists = &check->graph->forward, .from = value, .value = value, .own = 1.0 / scale,
 		.change = check->result->change}, false);
 }
 

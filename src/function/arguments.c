@@ -15,6 +15,7 @@
 #include "catalog/pg_type.h"
 #include "funcapi.h"
 #include "utils/builtins.h"
+#include "utils/float.h"
 #include "utils/lsyscache.h"
 
 #include "function/function.h"
@@ -138,7 +139,7 @@ number_argument(FunctionCallInfo fcinfo, int n, const char *name, double otherwi
 	if (!(number >= least && number <= most))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s is out of range: %g", name, number),
+				 errmsg("%s is out of range: %s", name, float8out_internal(number)),
 				 most < DBL_MAX ? errhint("It must be between %g and %g.", least, most) :
 				 least < 0.0 ? errhint("It must be finite.") :
 				 isinf(most) ? errhint("It must be %g or more.", least) : errhint("It must be %g or more, and finite.", least)));

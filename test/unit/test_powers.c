@@ -478,6 +478,39 @@ check_eigenvalues(void)
 	naive_free(&graph);
 }
 
+/* Ask for eigenvector centralities by weights that are all small, and by the same times a power of two: the answers are the same, to the bit. */
+static void
+check_small_weights(void)
+{
+	const EmogiEdge edges[] = {{0, 1}, {1, 2}, {2, 0}, {2, 1}, {0, 3}, {3, 0}};
+	EmogiShape	shape = {.name = "small weights", .edges = (EmogiEdge *) edges, .nedges = 6};
+	const EmogiQuery query = {.algorithm = EMOGI_EIGENVECTOR, .max_iterations = 300, .tolerance = 1e-12, .is_weighted = true};
+	static const int exponents[] = {-1, -30, -500, -1021};
+	const double plain[] = {0.9, 0.7, 0.6, 0.3, 1.0, 0.8};
+	double		weights[6];
+	EmogiGraph	graph = naive_build(&shape, plain, EMOGI_IN, true);
+	Answer		answer = ask(states[0], &graph, &query, 0);
+
+	for (int i = 0; i < 4; i++)
+	{
+		EmogiGraph	small;
+		Answer		other;
+
+		for (int e = 0; e < 6; e++)
+			weights[e] = ldexp(plain[e], exponents[i]);
+		small = naive_build(&shape, weights, EMOGI_IN, true);
+		other = ask(states[0], &small, &query, 0);
+		CHECK(other.result.nlevels == answer.result.nlevels && other.result.nlevels > 10 &&
+			  memcmp(other.result.columns[0].float64, answer.result.columns[0].float64, 4 * sizeof(double)) == 0,
+			  "weights times 2^%d: %u iterations, not %u", exponents[i], other.result.nlevels, answer.result.nlevels);
+		free(other.memory);
+		naive_free(&small);
+	}
+	CHECK(fabs(answer.result.columns[0].float64[1] - answer.result.columns[0].float64[3]) > 0.01, "weights count");
+	free(answer.memory);
+	naive_free(&graph);
+}
+
 /* See that a query is refused, of a kind. */
 static void
 check_refused_query(const EmogiGraph *graph, const EmogiQuery *query, EmogiRefusalKind kind)
@@ -533,6 +566,7 @@ main(void)
 	engines_open();
 	check_bad();
 	check_eigenvalues();
+	check_small_weights();
 	engines_check_shapes(NRANDOM, FINITE_KINDS, check_graph);
 	check_large_ones();
 	CHECK(nanswered > 1000 && nrefused[0] > 100 && nrefused[1] > 100, "%llu answers, %llu grow, %llu have not converged", (unsigned long long) nanswered,
