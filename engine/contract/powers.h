@@ -72,8 +72,8 @@ emogi_hits_total_is_fine(double total, EmogiResult *result, EmogiError *error)
 #define EMOGI_SCALE_PIECE 1048576	/* weights between two looks for a cancel */
 
 /*
- * Get what EIGENVECTOR multiplies its sums by, 1 or a greater power of two: where no weight is more than a half, what brings the heaviest to 0.5 .. 1.
- * The values of the vertices themselves, which are added to the sums, would hide them else. A weight above a half, as most graphs have, ends the
+ * Get what EIGENVECTOR multiplies its sums by, 1 or a greater power of two: where all weights are below a half, what brings the heaviest to 0.5 .. 1.
+ * The values of the vertices themselves, which are added to the sums, would hide them else. A weight of a half or more, as most graphs have, ends the
  * search. 0: control->cancel was seen.
  */
 static inline double
@@ -92,7 +92,7 @@ emogi_eigenvector_scale(const EmogiGraph *graph, bool is_weighted, const EmogiCo
 		if (i % EMOGI_SCALE_PIECE == 0 && control->cancel != 0)
 			return 0.0;
 		heaviest = weight > heaviest ? weight : heaviest;
-		if (heaviest > 0.5)
+		if (heaviest >= 0.5)
 			return 1.0;
 	}
 	if (heaviest < DBL_MIN)
