@@ -137,6 +137,17 @@ put_vertices(FunctionCallInfo fcinfo, EmogiCall *call, const EmogiTask *task, co
 	MemoryContextDelete(row_context);
 }
 
+/* Raise 22023 when weights were asked for and the graph has none: the answer would be that of a graph without. */
+static void
+require_weights(const EmogiTask *task, const EmogiGraph *graph)
+{
+	if (task->query.is_weighted && graph->weight_type == EMOGI_WEIGHT_NONE && graph->nvertices > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("weights => true, but graph \"%s\" has no weights", task->graph.text),
+				 errhint("Name the column that has them, as in 'edges(src, dst, weight)', or leave \"weights\" out.")));
+}
+
 /* Begin a call for a task that may be carried out without its Graph, without a slot, and get the Graph, or what a walk has reached. */
 static EmogiCall *
 open_afoot(Oid function, EmogiTask *task, EmogiSource *source, const EmogiGraphKey *wish, EmogiPatch **patch, EmogiGraph *graph,
@@ -189,6 +200,7 @@ open_call(Oid function, EmogiTask *task, EmogiPatch **patch, EmogiGraph *graph, 
 	emogi_call_phase(call, EMOGI_PHASE_RUN);
 	if (walk != NULL && walk->is_answered)
 		return call;
+	require_weights(task, graph);
 	if (!OidIsValid(source.key.type))
 		elog(ERROR, "the type of the keys of graph \"%s\" is not known", task->graph.text);
 	if (task->form == NULL)

@@ -11,6 +11,7 @@
 #include "postgres.h"
 
 #include "access/tupdesc.h"
+#include "catalog/namespace.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "lib/stringinfo.h"
@@ -106,6 +107,21 @@ report_not_select(const char *what)
 			 errhint("Give a single SELECT, WITH ... SELECT, VALUES or TABLE.")));
 }
 
+/* Raise 42601 for the name of a relation, as graph arguments have it, where only a query will do. */
+static void
+check_no_name(const char *query, const char *what)
+{
+	List	   *columns;
+	List	   *name;
+
+	if (emogi_forms_is_query(query) || !emogi_forms_split_relation(query, &name, &columns))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_SYNTAX_ERROR),
+			 errmsg("the %s must be one SELECT, not the name \"%s\"", what, query),
+			 errhint("Select its columns: 'SELECT ... FROM %s'.", NameListToQuotedString(name))));
+}
+
 /*
  * Prepare query text, inside SPI. See that it is one SELECT; get its result's description, with the columns of anonymous rows (rows.c),
  * and the length of the text without a closing semicolon. `what` names the query in errors.
@@ -113,12 +129,14 @@ report_not_select(const char *what)
 int
 emogi_query_describe_any(const char *query, const char *what, TupleDesc *desc)
 {
-	SPIPlanPtr	plan = prepare(query, what);
+	SPIPlanPtr	plan;
 	List	   *sources;
 	CachedPlanSource *source;
 	RawStmt    *raw;
 	int			end;
 
+	check_no_name(query, what);
+	plan = prepare(query, what);
 	sources = plan != NULL ? SPI_plan_get_plan_sources(plan) : NIL;
 	if (list_length(sources) != 1)
 		report_not_select(what);

@@ -19,9 +19,14 @@
 #include "utils/builtins.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
+#include "utils/varlena.h"
 
 #include "server/compat.h"
 #include "source/source.h"
+
+/* What stands for the columns in examples. */
+#define ENDS_FORM "source_column, target_column"
+#define ROWS_FORM "(source_tenant, source_column), (target_tenant, target_column)"
 
 /* ---- columns ---- */
 
@@ -43,18 +48,43 @@ column_names(Relation rel)
 	return names.len > 0 ? names.data : pstrdup("none");
 }
 
-/* Get the number of a column that the user named, as one of several of an end or alone, or raise 42703. */
-static AttrNumber
-named_column(Relation rel, const char *name, bool in_row)
+/* Get the name of a relation's column that is most like one that it does not have; NULL when none is. */
+static const char *
+find_near_column(Relation rel, const char *name)
 {
-	const char *const form = in_row ? "(source_tenant, source_column), (target_tenant, target_column)" : "source_column, target_column";
+	TupleDesc	desc = RelationGetDescr(rel);
+	int			nearest = ((int) strlen(name) + 1) / 3 + 1;
+	const char *found = NULL;
+
+	for (int i = 0; i < desc->natts; i++)
+	{
+		const char *other = NameStr(TupleDescAttr(desc, i)->attname);
+		int			distance;
+
+		if (TupleDescAttr(desc, i)->attisdropped)
+			continue;
+		distance = varstr_levenshtein_less_equal(name, strlen(name), other, strlen(other), 1, 1, 1, nearest - 1, true);
+		if (distance >= nearest)
+			continue;
+		nearest = distance;
+		found = quote_identifier(other);
+	}
+	return found;
+}
+
+/* Get the number of a column that the user named, or raise 42703. form: the columns named with it, as an example. */
+static AttrNumber
+named_column(Relation rel, const char *name, const char *form)
+{
 	AttrNumber	attnum = get_attnum(RelationGetRelid(rel), name);
+	const char *near = attnum <= 0 ? find_near_column(rel, name) : NULL;
 
 	if (attnum <= 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_COLUMN),
 				 errmsg("column \"%s\" of relation \"%s\" does not exist", name, RelationGetRelationName(rel)),
 				 errdetail("The columns of \"%s\" are: %s.", RelationGetRelationName(rel), column_names(rel)),
+				 near != NULL ? errhint("Perhaps you meant the column %s.", near) :
 				 errhint("Name those of both ends, for instance: '%s(%s)'.", quote_identifier(RelationGetRelationName(rel)), form)));
 	return attnum;
 }
@@ -81,7 +111,7 @@ default_columns(Relation rel, EmogiSource *source)
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_UNDEFINED_COLUMN),
-			 errmsg("relation \"%s\" has neither columns src and dst nor source and target", RelationGetRelationName(rel)),
+			 errmsg("relation \"%s\" has neither both of src and dst nor both of source and target", RelationGetRelationName(rel)),
 			 errdetail("The columns of \"%s\" are: %s.", RelationGetRelationName(rel), column_names(rel)),
 			 errhint("Name the two that hold the ends of an edge: '%s(source_column, target_column)'.",
 					 quote_identifier(RelationGetRelationName(rel)))));
@@ -222,8 +252,8 @@ find_row_keys(Relation rel, List *src, List *dst, EmogiKeyType *key)
 	emogi_ends_check_count(nparts, list_length(dst), of);
 	for (int i = 0; i < nparts; i++)
 	{
-		ends[0][i] = end_of(rel, named_column(rel, list_nth(src, i), true));
-		ends[1][i] = end_of(rel, named_column(rel, list_nth(dst, i), true));
+		ends[0][i] = end_of(rel, named_column(rel, list_nth(src, i), ROWS_FORM));
+		ends[1][i] = end_of(rel, named_column(rel, list_nth(dst, i), ROWS_FORM));
 		ends[0][i].in_row = ends[1][i].in_row = true;
 	}
 	emogi_ends_find_row_keys(ends[0], ends[1], nparts, of, key);
@@ -238,10 +268,10 @@ resolve_rows(Relation rel, List *columns, EmogiSource *source)
 
 	foreach(end, columns)
 		foreach(cell, lfirst(end))
-			(void) named_column(rel, lfirst(cell), true);
+			(void) named_column(rel, lfirst(cell), list_length(columns) == 3 ? ROWS_FORM ", weight_column" : ROWS_FORM);
 	find_row_keys(rel, linitial(columns), lsecond(columns), &source->key);
 	if (list_length(columns) == 3)
-		check_weight_type(rel, named_column(rel, linitial(lthird(columns)), true));
+		check_weight_type(rel, named_column(rel, linitial(lthird(columns)), ROWS_FORM ", weight_column"));
 	source->is_query = true;
 	source->query = select_rows(RelationGetRelid(rel), columns, source->wants_weight);
 }
@@ -326,10 +356,12 @@ resolve_relation(const EmogiGraphArgument *graph, bool wants_weight, EmogiSource
 	}
 	else
 	{
-		source->src = named_column(rel, linitial(linitial(columns)), false);
-		source->dst = named_column(rel, linitial(lsecond(columns)), false);
+		const char *const form = list_length(columns) == 3 ? ENDS_FORM ", weight_column" : ENDS_FORM;
+
+		source->src = named_column(rel, linitial(linitial(columns)), form);
+		source->dst = named_column(rel, linitial(lsecond(columns)), form);
 		if (list_length(columns) == 3)
-			source->weight = named_column(rel, linitial(lthird(columns)), false);
+			source->weight = named_column(rel, linitial(lthird(columns)), form);
 	}
 	find_keys(rel, source);
 	if (!wants_weight && columns == NIL)

@@ -48,6 +48,23 @@ SELECT * FROM emogi_heat('edges', 'SELECT $1, 2');
 PREPARE p(int) AS SELECT string_agg(vertex::text, ' ') FROM emogi_bfs(format('SELECT src, dst FROM edges WHERE src > %L', $1), 2);
 EXECUTE p(1);
 
+
+-- Columns that are misspelt, and a weight among them.
+CREATE TABLE roads (src int, dst int, length real);
+SELECT * FROM emogi_sssp('roads(src, dts)', 1);
+SELECT * FROM emogi_sssp('roads(src, dst, lenght)', 1);
+SELECT * FROM emogi_sssp('roads(src, dst, km)', 1);
+SELECT * FROM emogi_sssp('roads((src, src), (dst, dts), length)', 1);
+CREATE TABLE half (src int, target int);
+SELECT * FROM emogi_sssp('half', 1);
+-- Names where a query is wanted.
+SELECT * FROM emogi_heat('edges', 'edges');
+SELECT * FROM emogi_similarity('edges', pairs => 'test_hints.edges(src, dst)');
+SELECT * FROM emogi_modularity('edges', communities => 'edges');
+-- Weights that are not there.
+SELECT * FROM emogi_pagerank('edges', weights => true);
+SELECT * FROM emogi_random_walk('SELECT src, dst FROM edges', 1, weights => true);
+
 -- Keys that are no integers.
 CREATE TABLE uuids (id serial, src uuid, dst uuid);
 CREATE TABLE texts (src text, "To" text);
