@@ -1507,37 +1507,37 @@ AS 'MODULE_PATHNAME', 'emogi_neural' LANGUAGE C STABLE PARALLEL RESTRICTED COST 
 COMMENT ON FUNCTION emogi_neural_uuid(regclass, text, int, float8, text, text) IS 'activations of a recurrent network of tanh neurons';
 
 CREATE FUNCTION emogi_shortest_path(graph text, source bigint, target bigint, direction text DEFAULT 'out',
-	OUT seq int, OUT vertex bigint, OUT distance float8)
+	OUT seq int, OUT vertex bigint, OUT edge bigint, OUT cost float8, OUT distance float8)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_shortest_path' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100 SUPPORT _emogi_support;
 COMMENT ON FUNCTION emogi_shortest_path(text, bigint, bigint, text) IS 'the vertices of one shortest path, from source to target';
 
 CREATE FUNCTION emogi_shortest_path(graph text, source text, target text, direction text DEFAULT 'out',
-	OUT seq int, OUT vertex text, OUT distance float8)
+	OUT seq int, OUT vertex text, OUT edge text, OUT cost float8, OUT distance float8)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_shortest_path' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100 SUPPORT _emogi_support;
 COMMENT ON FUNCTION emogi_shortest_path(text, text, text, text) IS 'the vertices of one shortest path, from source to target';
 
 CREATE FUNCTION emogi_shortest_path(graph text, source uuid, target uuid, direction text DEFAULT 'out',
-	OUT seq int, OUT vertex uuid, OUT distance float8)
+	OUT seq int, OUT vertex uuid, OUT edge uuid, OUT cost float8, OUT distance float8)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_shortest_path' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100 SUPPORT _emogi_support;
 COMMENT ON FUNCTION emogi_shortest_path(text, uuid, uuid, text) IS 'the vertices of one shortest path, from source to target';
 
 CREATE FUNCTION emogi_shortest_path(graph regclass, source bigint, target bigint, direction text DEFAULT 'out', columns text DEFAULT NULL,
-	OUT seq int, OUT vertex bigint, OUT distance float8)
+	OUT seq int, OUT vertex bigint, OUT edge bigint, OUT cost float8, OUT distance float8)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_shortest_path' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100 SUPPORT _emogi_support;
 COMMENT ON FUNCTION emogi_shortest_path(regclass, bigint, bigint, text, text) IS 'the vertices of one shortest path, from source to target';
 
 CREATE FUNCTION emogi_shortest_path(graph regclass, source text, target text, direction text DEFAULT 'out', columns text DEFAULT NULL,
-	OUT seq int, OUT vertex text, OUT distance float8)
+	OUT seq int, OUT vertex text, OUT edge text, OUT cost float8, OUT distance float8)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_shortest_path' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100 SUPPORT _emogi_support;
 COMMENT ON FUNCTION emogi_shortest_path(regclass, text, text, text, text) IS 'the vertices of one shortest path, from source to target';
 
 CREATE FUNCTION emogi_shortest_path(graph regclass, source uuid, target uuid, direction text DEFAULT 'out', columns text DEFAULT NULL,
-	OUT seq int, OUT vertex uuid, OUT distance float8)
+	OUT seq int, OUT vertex uuid, OUT edge uuid, OUT cost float8, OUT distance float8)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_shortest_path' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100 SUPPORT _emogi_support;
 COMMENT ON FUNCTION emogi_shortest_path(regclass, uuid, uuid, text, text) IS 'the vertices of one shortest path, from source to target';

@@ -79,6 +79,8 @@ emogi_algorithm_column_bytes(EmogiColumnType type)
 		case EMOGI_INT64:
 		case EMOGI_FLOAT64:
 			return 8;
+		case EMOGI_EDGE:
+			break;
 	}
 	return 0;
 }

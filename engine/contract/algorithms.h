@@ -139,7 +139,8 @@ typedef enum EmogiColumnType
 	EMOGI_INT32,				/* 0 and more, but for `none` */
 	EMOGI_INT64,				/* likewise */
 	EMOGI_FLOAT64,
-	EMOGI_VERTEX				/* uint32, a vertex number; its key in SQL */
+	EMOGI_VERTEX,				/* uint32, a vertex number; its key in SQL */
+	EMOGI_EDGE					/* an edge's name, which no engine knows: src/function/edge_names.c */
 } EmogiColumnType;
 
 typedef struct EmogiResultColumn
@@ -151,7 +152,7 @@ typedef struct EmogiResultColumn
 
 #define EMOGI_NO_VERTEX UINT32_C(0xFFFFFFFF)	/* no vertex number */
 #define EMOGI_MAX_PARAMETERS 8
-#define EMOGI_MAX_COLUMNS 4
+#define EMOGI_MAX_COLUMNS 7
 
 /* Traits of the path semiring. */
 #define EMOGI_PATH_ADDS 0x01u		/* values are sums of weights: they are bounded by max_distance and by targets, and searched at

@@ -211,6 +211,8 @@ emogi_algorithm_column_number(const EmogiResultColumn *column, EmogiArray array,
 			return array.float64[v];
 		case EMOGI_VERTEX:
 			return array.vertex[v];
+		case EMOGI_EDGE:
+			break;
 	}
 	return 0.0;
 }

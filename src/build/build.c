@@ -10,6 +10,7 @@
 #include "access/relation.h"
 
 #include "build/build.h"
+#include "edges/sink.h"
 #include "edges/pages.h"
 #include "server/region.h"
 
@@ -75,7 +76,7 @@ static void
 announce_scan(EmogiCall *call, const EmogiSource *source, List *leaves)
 {
 	double		rows = emogi_estimate_rows(source, leaves);
-	double		bytes = rows * (source->weight > 0 ? sizeof(EmogiWeightedEdge) : sizeof(EmogiEdge));
+	double		bytes = rows * (source->reverse > 0 ? 2 : 1) * (source->weight > 0 ? sizeof(EmogiWeightedEdge) : sizeof(EmogiEdge));
 	double		allowed = (double) emogi_region_budget_bytes();
 
 	call->slot->control.done = 0;
@@ -167,7 +168,7 @@ emogi_build_edges_of(EmogiCall *call, const EmogiGraph *donor, EmogiDirection di
 	uint64		per_chunk = weighted ? EMOGI_CHUNK_WEIGHTED_EDGES : EMOGI_CHUNK_EDGES;
 
 	emogi_call_phase(call, EMOGI_PHASE_SCAN);
-	call->slot->weights = weighted ? weights : EMOGI_WEIGHTS_UNUSED;
+	call->slot->weights = emogi_sink_weights(weighted, true, weights);
 	call->slot->all_codes = false;
 	if (donor->forward.nedges == 0)
 		return;

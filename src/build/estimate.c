@@ -353,10 +353,11 @@ query_weight(const EmogiSource *source, EmogiKeyType *key)
 	TupleDesc	desc;
 	EmogiEdgeColumns columns;
 	EmogiWeightType type;
+	char	   *query = source->query;
 
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
-	(void) emogi_query_describe_edges(source->query, source->wants_weight, &desc, &columns);
+	(void) emogi_query_describe_edges(&query, source->wants_weight, &desc, &columns);
 	*key = columns.key;
 	type = columns.weight > 0 ? widest_weight(TupleDescAttr(desc, columns.weight - 1)->atttypid) : EMOGI_WEIGHT_NONE;
 	SPI_finish();
@@ -412,7 +413,7 @@ estimate_source(const EmogiSource *source)
 		leaves = NIL;
 	if (source->weight > 0)
 		weight_type = widest_weight(get_atttype(source->relid, source->weight));
-	rows = emogi_estimate_rows(source, leaves);
+	rows = emogi_estimate_rows(source, leaves) * (source->reverse > 0 ? 2 : 1);
 	if (!row_security && kind != RELKIND_VIEW)
 		keys = relation_keys(source, leaves, rows);
 	estimate = put_together(rows, &keys, source->key.class, weight_type);

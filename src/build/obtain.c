@@ -370,6 +370,8 @@ obtain_of_rows(EmogiCall *call, EmogiSource *source, const Rows *found, const Em
 		report_private(call, source, &rows, NULL);
 	if (twice != NULL)
 		build_again(call, source, &rows, wish, graph, twice);
+	else if (wanted->weights == EMOGI_WEIGHTS_UNUSED)
+		emogi_wish_hide_weights(graph); /* of rows with a weight of the way back it has some all the same */
 	call->record.nvertices = graph->nvertices;
 	call->record.nedges = graph->forward.nedges;
 }

@@ -45,7 +45,7 @@ emogi_wish_make(const EmogiSource *source, const EmogiTree *tree, const EmogiGra
 	if (tree != NULL)
 	{
 		memcpy(wish->key.digest, tree->digest, sizeof wish->key.digest);
-		wish->key.src = wish->key.dst = 0;
+		wish->key.src = wish->key.dst = wish->key.reverse = 0;
 		wish->key.weight = tree->columns.weight;
 		wish->key.keys = tree->columns.key;
 		wish->has_vertices = tree->columns.vertex > 0;
@@ -56,6 +56,7 @@ emogi_wish_make(const EmogiSource *source, const EmogiTree *tree, const EmogiGra
 		wish->key.src = source->src;
 		wish->key.dst = source->dst;
 		wish->key.weight = source->weight;
+		wish->key.reverse = source->reverse;
 		wish->key.keys = source->key;
 	}
 	return wish;

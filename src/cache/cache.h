@@ -104,6 +104,7 @@ typedef struct EmogiGraphKey
 	AttrNumber	src;			/* 0 = of a query */
 	AttrNumber	dst;
 	AttrNumber	weight;			/* 0 = none; of a query the place in its result */
+	AttrNumber	reverse;		/* of the way back; 0 = none, and of a query */
 	EmogiKeyType keys;			/* of src and dst */
 	EmogiWeights weights;		/* wanted: which are refused */
 	EmogiDirection direction;

@@ -172,7 +172,7 @@ is_of(const EmogiLiveState *state, const EmogiGraphKey *key)
 {
 	return state->phase != EMOGI_LIVE_FREE && !state->doomed && state->key.database == key->database &&
 		state->key.relid == key->relid && state->key.src == key->src && state->key.dst == key->dst &&
-		state->key.weight == key->weight && emogi_key_type_equal(&state->key.keys, &key->keys);
+		state->key.weight == key->weight && state->key.reverse == key->reverse && emogi_key_type_equal(&state->key.keys, &key->keys);
 }
 
 /* Find the state of a Source; NULL when there is none. Caller holds cache_lock. */

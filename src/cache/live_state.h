@@ -35,6 +35,7 @@ typedef struct EmogiLiveLeaf
 	AttrNumber	src;			/* columns */
 	AttrNumber	dst;
 	AttrNumber	weight;			/* 0 = none */
+	AttrNumber	reverse;		/* of the way back */
 	BlockNumber nblocks;		/* that are known */
 	BlockNumber room;			/* that can be */
 	uint64		first;			/* page; a multiple of 64 */

@@ -96,6 +96,7 @@ typedef struct ColumnNames
 	const char *src;
 	const char *dst;
 	const char *weight;			/* NULL = none */
+	const char *reverse;		/* NULL = none */
 } ColumnNames;
 
 static ColumnNames
@@ -104,7 +105,8 @@ column_names(const EmogiSource *source)
 	ColumnNames names = {
 		get_attname(source->relid, source->src, false),
 		get_attname(source->relid, source->dst, false),
-		source->weight > 0 ? get_attname(source->relid, source->weight, false) : NULL
+		source->weight > 0 ? get_attname(source->relid, source->weight, false) : NULL,
+		source->reverse > 0 ? get_attname(source->relid, source->reverse, false) : NULL
 	};
 
 	return names;
@@ -124,7 +126,7 @@ is_plain_heap(Relation rel, const ColumnNames *names)
 	return (rel->rd_rel->relkind == RELKIND_RELATION || rel->rd_rel->relkind == RELKIND_MATVIEW) &&
 		rel->rd_tableam == GetHeapamTableAmRoutine() &&
 		is_stored(rel, names->src) && is_stored(rel, names->dst) &&
-		(names->weight == NULL || is_stored(rel, names->weight));
+		(names->weight == NULL || is_stored(rel, names->weight)) && (names->reverse == NULL || is_stored(rel, names->reverse));
 }
 
 /*
@@ -172,7 +174,7 @@ find_columns(EmogiTupleLayout *layout, Relation leaf, const ColumnNames *names)
 	Oid			relid = RelationGetRelid(leaf);
 
 	emogi_pages_layout(layout, RelationGetDescr(leaf), get_attnum(relid, names->src), get_attnum(relid, names->dst),
-					   names->weight != NULL ? get_attnum(relid, names->weight) : 0);
+					   names->weight != NULL ? get_attnum(relid, names->weight) : 0, names->reverse != NULL ? get_attnum(relid, names->reverse) : 0);
 }
 
 /* The same, for who reads some of its pages. */
@@ -286,7 +288,7 @@ emogi_heap_scan_tables(EmogiCall *call, const EmogiSource *source, List *leaves,
 	LeafScans  *scans = palloc0(scans_bytes);
 	int			nworkers;
 
-	emogi_sink_begin(call, &source->key, source->weight > 0 ? weights : EMOGI_WEIGHTS_UNUSED, -1, careful);
+	emogi_sink_begin(call, &source->key, emogi_sink_weights(source->weight > 0, source->reverse > 0, weights), -1, careful);
 	scans->token = call->slot->token;
 	nworkers = emogi_heap_scan_workers(describe_leaves(source, leaves, notes, scans));
 	if (nworkers > 0)

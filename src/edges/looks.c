@@ -20,7 +20,7 @@
 #define PIECE 64
 
 /* Room for the edges of a page. */
-#define PAGE_BYTES (MaxHeapTuplesPerPage * sizeof(EmogiWeightedEdge))
+#define PAGE_BYTES (2 * MaxHeapTuplesPerPage * sizeof(EmogiWeightedEdge))	/* a row may have two edges */
 
 /* The pages of one leaf. */
 typedef struct LeafLooks
@@ -121,7 +121,7 @@ emogi_looks_take(EmogiCall *call, const EmogiSource *source, const EmogiLooks *l
 	AllLooks   *all = palloc0(bytes);
 	int			nworkers;
 
-	emogi_sink_begin(call, &source->key, source->weight > 0 ? weights : EMOGI_WEIGHTS_UNUSED, dictionary, false);
+	emogi_sink_begin(call, &source->key, emogi_sink_weights(source->weight > 0, source->reverse > 0, weights), dictionary, false);
 	all->token = call->slot->token;
 	pg_atomic_init_u64(&all->next, 0);
 	for (int i = 0; i < nleaves; i++)

@@ -77,15 +77,17 @@ init_column(EmogiTupleColumn *column, TupleDesc desc, AttrNumber attnum)
 	column->prefix = attnum <= BITS_PER_BYTE ? (1 << attnum) - 1 : 1 << BITS_PER_BYTE;
 }
 
-/* Find out where a table's tuples have two keys and, unless it is 0, a weight. */
+/* Find out where a table's tuples have two keys and, unless they are 0, a weight and that of the way back. */
 void
-emogi_pages_layout(EmogiTupleLayout *layout, TupleDesc desc, AttrNumber src, AttrNumber dst, AttrNumber weight)
+emogi_pages_layout(EmogiTupleLayout *layout, TupleDesc desc, AttrNumber src, AttrNumber dst, AttrNumber weight, AttrNumber reverse)
 {
 	memset(layout, 0, sizeof *layout);
 	init_column(&layout->src, desc, src);
 	init_column(&layout->dst, desc, dst);
 	if (weight > 0)
 		init_column(&layout->weight, desc, weight);
+	if (reverse > 0)
+		init_column(&layout->reverse, desc, reverse);
 }
 
 /* Does a tuple have a column of fixed offset, and it and none before it NULL? */
@@ -242,6 +244,35 @@ put_weighted_edges(EmogiSeenPage *seen, TupleDesc desc, const EmogiTupleLayout *
 	}
 }
 
+/*
+ * Put the edges of a page whose tuples have two into a sink with weights: there, and back. A negative weight says that there is none. Raises
+ * 22004 for a NULL weight, and what the sink raises.
+ */
+static void
+put_edges_both_ways(EmogiSeenPage *seen, TupleDesc desc, const EmogiTupleLayout *layout, EmogiSink *sink)
+{
+	for (int i = 0; i < seen->nitems; i++)
+	{
+		HeapTupleHeader tuple = get_tuple(seen, i);
+		int64		src;
+		int64		dst;
+		double		there = 0;
+		double		back = 0;
+
+		if (!get_key(tuple, desc, &layout->src, &src) || !get_key(tuple, desc, &layout->dst, &dst))
+		{
+			sink->nskipped++;
+			continue;
+		}
+		if (!get_weight(tuple, desc, &layout->weight, &there) || !get_weight(tuple, desc, &layout->reverse, &back))
+			emogi_sink_refuse_null_weight(psprintf(INT64_FORMAT, src), psprintf(INT64_FORMAT, dst));
+		if (!(there < 0))
+			emogi_sink_put_weighted(sink, src, dst, there);
+		if (!(back < 0))
+			emogi_sink_put_weighted(sink, dst, src, back);
+	}
+}
+
 /* ---- keys that are no integers ---- */
 
 /* Get a key of a tuple as a Datum, which may lead into the page; false when it is NULL. */
@@ -290,6 +321,21 @@ walk_to_keys(HeapTupleHeader tuple, TupleDesc desc, const EmogiTupleLayout *layo
 	return true;
 }
 
+/* Put the edges of a tuple that has two, whose ends are no integers, into a sink. Raises what put_keyed_edges does. */
+static void
+put_keyed_both_ways(HeapTupleHeader tuple, TupleDesc desc, const EmogiTupleLayout *layout, Datum src, Datum dst, EmogiSink *sink)
+{
+	double		there = 0;
+	double		back = 0;
+
+	if (!get_weight(tuple, desc, &layout->weight, &there) || !get_weight(tuple, desc, &layout->reverse, &back))
+		emogi_sink_refuse_null_of_keys(sink, src, dst);
+	if (!(there < 0))
+		emogi_sink_put_keys(sink, src, dst, there);
+	if (!(back < 0))
+		emogi_sink_put_keys(sink, dst, src, back);
+}
+
 /* Put the edges of a page, whose ends are no integers, into a sink. Raises 22004 for a NULL weight, and what the sink raises. */
 static void
 put_keyed_edges(EmogiSeenPage *seen, TupleDesc desc, const EmogiTupleLayout *layout, EmogiSink *sink)
@@ -306,6 +352,8 @@ put_keyed_edges(EmogiSeenPage *seen, TupleDesc desc, const EmogiTupleLayout *lay
 		if (!(in_place ? get_datum(tuple, desc, &layout->src, &src) && get_datum(tuple, desc, &layout->dst, &dst) :
 			  walk_to_keys(tuple, desc, layout, &src, &dst)) || emogi_sink_lacks_end(sink, src, dst))
 			sink->nskipped++;
+		else if (layout->reverse.attnum > 0)
+			put_keyed_both_ways(tuple, desc, layout, src, dst, sink);
 		else if (layout->weight.attnum > 0 && !get_weight(tuple, desc, &layout->weight, &weight))
 			emogi_sink_refuse_null_of_keys(sink, src, dst);
 		else
@@ -399,7 +447,7 @@ choose_put(const EmogiTupleLayout *layout, const EmogiSink *sink)
 	if (sink->has_keys)
 		return put_keyed_edges;
 	if (layout->weight.attnum > 0)
-		return put_weighted_edges;
+		return layout->reverse.attnum > 0 ? put_edges_both_ways : put_weighted_edges;
 	if (layout->src.offset < 0 || layout->dst.offset < 0 || layout->src.length != layout->dst.length)
 		return put_edges;
 	if (layout->src.length == sizeof(int64))
@@ -439,7 +487,7 @@ read_page(const Reading *reading, Buffer buffer, EmogiLook *look)
 	emogi_seen_page(&seen, reading->rel, reading->snapshot, buffer, look);
 	emogi_compat_count_returned(reading->rel, seen.nitems);
 	if (look != NULL)
-		look->edges = emogi_sink_reserve(sink, seen.nitems);
+		look->edges = emogi_sink_reserve(sink, (reading->layout->reverse.attnum > 0 ? 2 : 1) * seen.nitems);
 	old = MemoryContextSwitchTo(reading->scrap);
 	reading->put(&seen, RelationGetDescr(reading->rel), reading->layout, sink);
 	MemoryContextSwitchTo(old);

@@ -25,6 +25,7 @@ typedef struct EmogiTupleLayout
 	EmogiTupleColumn src;
 	EmogiTupleColumn dst;
 	EmogiTupleColumn weight;
+	EmogiTupleColumn reverse;	/* weight of the way back: the tuple has two edges, where their weights are not negative */
 } EmogiTupleLayout;
 
 /* A page's LSN where some transaction on it had not ended, or was the caller's own: it must be looked at again always. */
@@ -55,7 +56,8 @@ typedef struct EmogiLookNotes
 	BlockNumber nblocks;
 } EmogiLookNotes;
 
-extern void emogi_pages_layout(EmogiTupleLayout *layout, TupleDesc desc, AttrNumber src, AttrNumber dst, AttrNumber weight);
+extern void emogi_pages_layout(EmogiTupleLayout *layout, TupleDesc desc, AttrNumber src, AttrNumber dst, AttrNumber weight,
+							   AttrNumber reverse);
 extern void emogi_pages_read(TableScanDesc scan, const EmogiTupleLayout *layout, EmogiSink *sink, const EmogiLookNotes *notes);
 extern void emogi_pages_look(Relation rel, const EmogiTupleLayout *layout, EmogiSink *sink, const BlockNumber *blocks,
 							 EmogiLook *looks, uint64 count);

@@ -292,10 +292,11 @@ emogi_sink_check_query(const char *query, bool wants_weight)
 {
 	EmogiEdgeColumns columns;
 	TupleDesc	desc;
+	char	   *text = pstrdup(query);
 
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
-	(void) emogi_query_describe_edges(query, wants_weight, &desc, &columns);
+	(void) emogi_query_describe_edges(&text, wants_weight, &desc, &columns);
 	SPI_finish();
 }
 
@@ -336,9 +337,9 @@ sinking_query(const EmogiCall *call, const EmogiSource *source, EmogiEdgeColumns
 	StringInfoData sql;
 	TupleDesc	desc;
 
-	*columns = (EmogiEdgeColumns) {source->weight > 0 ? 3 : 2, 1, 2, source->weight > 0 ? 3 : 0, 0, source->key};
+	*columns = emogi_source_columns(source);
 	if (source->is_query)
-		length = emogi_query_describe_edges(query, source->wants_weight, &desc, columns);
+		length = emogi_query_describe_edges(&query, source->wants_weight, &desc, columns);
 	initStringInfo(&sql);
 	write_select(&sql, call, "$1", columns);
 	appendStringInfoString(&sql, " FROM (");
@@ -367,7 +368,7 @@ emogi_sink_query(EmogiCall *call, const EmogiSource *source, EmogiWeights weight
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
 	sql = sinking_query(call, source, &columns);
-	emogi_sink_begin(call, &columns.key, columns.weight > 0 ? weights : EMOGI_WEIGHTS_UNUSED, -1, careful);
+	emogi_sink_begin(call, &columns.key, emogi_sink_weights(columns.weight > 0, columns.both_ways, weights), -1, careful);
 	reading = emogi_snapshot_open(sql, 1, types, CURSOR_OPT_PARALLEL_OK);
 	if (SPI_execute_plan(reading.plan, token, NULL, true, 0) != SPI_OK_SELECT)
 		elog(ERROR, "the query of _emogi_sink failed");
@@ -390,6 +391,6 @@ emogi_sink_tree(EmogiCall *call, EmogiTree *tree, EmogiWeights weights, bool car
 	snprintf(token, sizeof token, "'" INT64_FORMAT "'::pg_catalog.int8", (int64) call->slot->token);
 	initStringInfo(&select);
 	write_select(&select, call, token, &tree->columns);
-	emogi_sink_begin(call, &tree->columns.key, tree->columns.weight > 0 ? weights : EMOGI_WEIGHTS_UNUSED, -1, careful);
+	emogi_sink_begin(call, &tree->columns.key, emogi_sink_weights(tree->columns.weight > 0, tree->columns.both_ways, weights), -1, careful);
 	pg_atomic_fetch_add_u64(&call->slot->nskipped, (uint64) emogi_tree_run(tree, select.data));
 }

@@ -96,6 +96,18 @@ emogi_sink_put(EmogiSink *sink, int64 src, int64 dst)
 	emogi_sink_count(sink, 1, Min(src, dst), Max(src, dst));
 }
 
+/*
+ * Get which weights a sink of edges takes: those that are wanted, if there are any. Of rows that have an edge for each way weights say
+ * which there are, so they are read all the same.
+ */
+static inline EmogiWeights
+emogi_sink_weights(bool weighted, bool both_ways, EmogiWeights wanted)
+{
+	if (!weighted)
+		return EMOGI_WEIGHTS_UNUSED;
+	return both_ways && wanted == EMOGI_WEIGHTS_UNUSED ? EMOGI_WEIGHTS_LENGTHS : wanted;
+}
+
 /* Does a call that reads such weights take this one? */
 static inline bool
 emogi_weight_fits(EmogiWeights weights, double weight)

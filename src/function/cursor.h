@@ -12,11 +12,12 @@
 #include "contract/summary.h"
 #include "function/function.h"
 
-/* A value of a row at hand: of an integer or of a vertex, whose number it is, EMOGI_NO_VERTEX = NULL; or of a float. */
+/* A value of a row at hand: of an integer or of a vertex, whose number it is, EMOGI_NO_VERTEX = NULL; of a float; or an edge's name, NULL = none. */
 typedef union EmogiCell
 {
 	int64		number;
 	double		real;
+	const NullableDatum *name;
 } EmogiCell;
 
 /* Whether NULLs are wanted. */
@@ -124,6 +125,9 @@ emogi_cursor_datum(const EmogiRowCursor *cursor, int place, bool *isnull)
 			return Int64GetDatum(cell.number);
 		case EMOGI_FLOAT64:
 			return Float8GetDatum(cell.real);
+		case EMOGI_EDGE:
+			*isnull = cell.name == NULL || cell.name->isnull;
+			return *isnull ? (Datum) 0 : cell.name->value;
 		case EMOGI_VERTEX:
 			break;
 	}

@@ -52,6 +52,7 @@ typedef struct EmogiTask
 	EmogiGiven	sources;		/* as given; when there is a form, as keys of the Graph's type */
 	bool		last_is_target; /* of the sources: they are the ends of a path */
 	bool		no_rows;		/* none is wanted: for errors alone */
+	bool		names_edges;	/* names of edges are wanted */
 	bool		has_targets;	/* rows of these vertices alone are wanted */
 	EmogiGiven	wanted;			/* as given in a condition */
 	char	   *start;			/* text of the query of start values, or of communities; NULL = none */
@@ -97,6 +98,10 @@ extern int64 *emogi_vertices_seek(EmogiForm *form, const EmogiGraph *graph, cons
 
 extern void emogi_vertices_notice_missing(const char *what, const EmogiForm *form, Datum key);
 extern char *emogi_vertices_text(const EmogiTask *task, const EmogiGraph *graph, uint64 v);
+
+/* ---- edge_names.c ---- */
+
+extern void emogi_edge_names_find(const EmogiTask *task, Datum *from, Datum *to, uint64 count, NullableDatum *names);
 
 /* ---- refusal.c ---- */
 

@@ -35,6 +35,8 @@ emogi_rows_next(const EmogiResultColumn *columns, const EmogiResult *result, uin
 			while (v < end && array.vertex[v] == (uint32) none)
 				v++;
 			break;
+		case EMOGI_EDGE:
+			break;
 	}
 	return v;
 }
@@ -63,6 +65,8 @@ emogi_rows_column(const EmogiResultColumn *columns, EmogiForm *form, const Emogi
 			return Float8GetDatum(array.float64[v]);
 		case EMOGI_VERTEX:
 			return emogi_rows_vertex(form, graph, array.vertex[v]);
+		case EMOGI_EDGE:
+			break;
 	}
 	return (Datum) 0;
 }

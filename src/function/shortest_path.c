@@ -1,6 +1,6 @@
 /*
- * shortest_path.c: emogi_shortest_path(graph, source, target, direction) -> setof (seq int, vertex, distance float8): the
- * steps of one shortest path, by weight; no row when there is none.
+ * shortest_path.c: emogi_shortest_path(graph, source, target, direction) -> setof (seq int, vertex, edge, cost float8, distance float8): the
+ * steps of one shortest path, by weight; no row when there is none. edge and cost are of the step that leads on: NULL and 0 in the last row.
  *
  * A search from both ends looks for it first (cpu/path_search.h), in the backend (near.c), then in the worker, where it may look at
  * more. When that gives up, the distances up to the target are computed, and the path is traced back along them (cpu/trace_path.h).
@@ -10,7 +10,10 @@
 #include <math.h>
 
 #include "miscadmin.h"
+#include "utils/datum.h"
+#include "utils/lsyscache.h"
 
+#include "contract/semirings.h"
 #include "cpu/trace_path.h"
 #include "function/cursor.h"
 #include "server/compat.h"
@@ -57,24 +60,77 @@ path_of_distances(EmogiCall *call, const EmogiTask *task, const EmogiGraph *grap
 	return length;
 }
 
+/* Columns of a path's result, [steps]. */
+enum
+{
+	DISTANCE,
+	COST,						/* of the step that leads on; 0 in the last */
+	EDGE						/* NullableDatum; NULL = names are not wanted */
+};
+
+/* Get the weight of the lightest edge from one vertex to another, between which there is one. */
+static double
+find_cost(const EmogiListsView *lists, uint32 from, uint32 to)
+{
+	EmogiPiece	whole;
+	uint32		npieces;
+	const EmogiPiece *pieces = emogi_lists_pieces(lists, from, &whole, &npieces);
+	double		least = (double) INFINITY;
+
+	if (lists->weight_type == EMOGI_WEIGHT_NONE)
+		return 1.0;
+	for (uint32 i = 0; i < npieces; i++)
+		for (uint64 e = 0; e < pieces[i].count; e++)
+			if (pieces[i].targets[e] == to)
+				least = Min(least, emogi_weight(pieces[i].weights, lists->weight_type, e));
+	return least;
+}
+
+/* Find the names of the edges of a path's steps, whose keys are the Graph's ids; that of the last, which leads nowhere, is NULL. */
+static NullableDatum *
+find_names(const EmogiTask *task, const EmogiGraph *steps)
+{
+	const uint64 n = steps->nvertices;
+	NullableDatum *names = palloc_extended(Max(n, 1) * sizeof *names, MCXT_ALLOC_HUGE);
+	Datum	   *keys = palloc_extended(Max(n, 1) * sizeof *keys, MCXT_ALLOC_HUGE);
+	int16		length;
+	bool		by_value;
+
+	get_typlenbyval(task->form->type, &length, &by_value);
+	for (uint64 i = 0; i < n; i++)
+		keys[i] = task->form->kind == EMOGI_FORM_INTEGER ? Int64GetDatum(steps->ids[i]) :
+			datumCopy(emogi_form_give(task->form, steps, steps->ids[i]), by_value, length);
+	if (n > 1)
+		emogi_edge_names_find(task, keys, keys + 1, n - 1, names);
+	if (n > 0)
+		names[n - 1] = (NullableDatum) {.isnull = true};
+	pfree(keys);
+	return names;
+}
+
 /*
- * Have the steps of a path stand in the place of the Graph, as near.c does with what it reaches: a row is a vertex of it, with its distance
- * in the only column. All of it is in the current context; patch: what has changed in the graph, NULL = nothing.
+ * Have the steps of a path stand in the place of the Graph, as near.c does with what it reaches: a row is a vertex of it. All of it is in the
+ * current context; patch: what has changed in the graph, NULL = nothing.
  */
 static void
-set_steps(EmogiCall *call, const EmogiPatch *patch, const uint32 *path, const double *distance, uint64 length, EmogiGraph *graph,
-		  EmogiResult *result)
+set_steps(EmogiCall *call, const EmogiTask *task, const EmogiPatch *patch, const uint32 *path, const double *distance, uint64 length,
+		  EmogiGraph *graph, EmogiResult *result)
 {
+	const EmogiListsView lists = emogi_lists_forward(graph, patch);
 	int64	   *ids = palloc_extended(Max(length, 1) * sizeof *ids, MCXT_ALLOC_HUGE);
 
 	memset(result, 0, sizeof *result);
-	result->columns[0].float64 = palloc_extended(Max(length, 1) * sizeof(double), MCXT_ALLOC_HUGE);
+	result->columns[DISTANCE].float64 = palloc_extended(Max(length, 1) * sizeof(double), MCXT_ALLOC_HUGE);
+	result->columns[COST].float64 = palloc_extended(Max(length, 1) * sizeof(double), MCXT_ALLOC_HUGE);
 	for (uint64 i = 0; i < length; i++)
 	{
 		ids[i] = emogi_patch_key(graph, patch, path[i]);
-		result->columns[0].float64[i] = distance[i];
+		result->columns[DISTANCE].float64[i] = distance[i];
+		result->columns[COST].float64[i] = i + 1 < length ? find_cost(&lists, path[i], path[i + 1]) : 0.0;
 	}
 	*graph = (EmogiGraph) {.nvertices = length,.ids = ids,.dictionary = graph->dictionary};
+	if (task->names_edges)
+		result->columns[EDGE].any = find_names(task, graph);
 	call->rows_are_local = true;
 }
 
@@ -89,7 +145,7 @@ ask_worker(EmogiCall *call, const EmogiTask *task, EmogiGraph *graph, EmogiResul
 
 	if (!emogi_task_path(call, task, graph, path, distance, &length))
 		length = path_of_distances(call, task, graph, path, distance);
-	set_steps(call, NULL, path, distance, length, graph, result);
+	set_steps(call, task, NULL, path, distance, length, graph, result);
 	emogi_region_free(path, n * sizeof *path);
 	emogi_region_free(distance, n * sizeof *distance);
 }
@@ -132,14 +188,14 @@ emogi_shortest_path_run(Oid function, EmogiTask *task, EmogiGraph *graph, EmogiR
 	if (call == NULL)
 		return NULL;
 	if (answered)
-		set_steps(call, patch, path.vertices, path.distance, path.length, graph, result);
+		set_steps(call, task, patch, path.vertices, path.distance, path.length, graph, result);
 	else
 		ask_worker(call, task, graph, result);
 	emogi_call_phase(call, EMOGI_PHASE_ROWS);
 	return call;
 }
 
-/* emogi_shortest_path(graph, source, target, direction) -> setof (seq int, vertex, distance float8) */
+/* emogi_shortest_path(graph, source, target, direction) -> setof (seq int, vertex, edge, cost float8, distance float8) */
 Datum
 emogi_shortest_path(PG_FUNCTION_ARGS)
 {
@@ -150,6 +206,7 @@ emogi_shortest_path(PG_FUNCTION_ARGS)
 
 	emogi_compat_init_rows(fcinfo);
 	emogi_shortest_path_read(fcinfo, &task);
+	task.names_edges = true;
 	call = emogi_shortest_path_run(fcinfo->flinfo->fn_oid, &task, &graph, &result);
 	if (call == NULL)
 		return (Datum) 0;
@@ -174,19 +231,24 @@ enter_step(EmogiRowCursor *cursor)
 	cursor->nplaces = 1;
 }
 
-/* Fill in a step: seq, vertex, distance. */
+/* Fill in a step: seq, vertex, edge, cost, distance. */
 static bool
 fill_step(EmogiRowCursor *cursor)
 {
+	const NullableDatum *names = cursor->result->columns[EDGE].any;
+
 	cursor->cells[0].number = (int64) cursor->element + 1;
 	cursor->cells[1].number = (int64) cursor->element;
-	cursor->cells[2].real = cursor->result->columns[0].float64[cursor->element];
+	cursor->cells[2].name = names != NULL ? &names[cursor->element] : NULL;
+	cursor->cells[3].real = cursor->result->columns[COST].float64[cursor->element];
+	cursor->cells[4].real = cursor->result->columns[DISTANCE].float64[cursor->element];
 	return true;
 }
 
 /* In the order of the path. Vertices go by their steps, not by their keys. */
 const EmogiRowKind emogi_path_rows = {
-	.columns = {{"seq", EMOGI_INT32, NAN}, {"vertex", EMOGI_VERTEX, NAN}, {"distance", EMOGI_FLOAT64, NAN}},
+	.columns = {{"seq", EMOGI_INT32, NAN}, {"vertex", EMOGI_VERTEX, NAN}, {"edge", EMOGI_EDGE, NAN}, {"cost", EMOGI_FLOAT64, NAN},
+	{"distance", EMOGI_FLOAT64, NAN}},
 	.key = -1,
 	.element = -1,
 	.place = -1,

@@ -95,6 +95,7 @@ emogi_discover_map(Relation rel, const EmogiSource *source, EmogiDiscovery *disc
 	discovery->src = layout.src.attnum;
 	discovery->dst = layout.dst.attnum;
 	discovery->weight = layout.weight.attnum;
+	discovery->reverse = layout.reverse.attnum;
 	discovery->nblocks = RelationGetNumberOfBlocks(rel);
 	ngroups = emogi_discover_groups(discovery->nblocks);
 	discovery->vacuums = emogi_vacuums_ended(discovery->relid);

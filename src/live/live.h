@@ -24,6 +24,7 @@ typedef struct EmogiDiscovery
 	AttrNumber	src;			/* its columns, which may have changed places */
 	AttrNumber	dst;
 	AttrNumber	weight;			/* 0 = none */
+	AttrNumber	reverse;
 	BlockNumber nblocks;		/* after the snapshot was taken */
 	uint64	   *map;			/* [nblocks / 64 + 1], a bit a page: the map, and where it was looked at also the page, says that all
 								 * see all of it */

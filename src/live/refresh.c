@@ -46,7 +46,7 @@ find_leaf(const EmogiLivePages *pages, const EmogiDiscovery *discovery, int hint
 
 		if (leaf->relid == discovery->relid)
 			return leaf->relfilenumber == discovery->relfilenumber && leaf->src == discovery->src &&
-				leaf->dst == discovery->dst && leaf->weight == discovery->weight ? leaf : NULL;
+				leaf->dst == discovery->dst && leaf->weight == discovery->weight && leaf->reverse == discovery->reverse ? leaf : NULL;
 	}
 	return NULL;
 }

@@ -290,6 +290,7 @@ store_leaf(const EmogiStoring *storing, int i, const EmogiCoo *old)
 	leaf->src = discovery->src;
 	leaf->dst = discovery->dst;
 	leaf->weight = discovery->weight;
+	leaf->reverse = discovery->reverse;
 	leaf->vacuums = discovery->vacuums;
 	leaf->nblocks = discovery->nblocks;
 	memcpy(&state->pages.group_lsn[leaf->first_group], discovery->group_lsn,

@@ -252,6 +252,8 @@ is_comparable(const EmogiResultColumn *column, Oid column_type, Oid type)
 			return type == FLOAT4OID || type == FLOAT8OID;
 		case EMOGI_VERTEX:
 			return column_type == INT8OID ? type == INT2OID || type == INT4OID || type == INT8OID : column_type == UUIDOID && type == UUIDOID;
+		case EMOGI_EDGE:
+			break;
 	}
 	return false;
 }

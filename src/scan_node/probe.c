@@ -49,6 +49,7 @@ find_key(const FuncExpr *call, const EmogiAlgorithmRow *function, EmogiGraphKey 
 	key->src = source.src;
 	key->dst = source.dst;
 	key->weight = source.weight;
+	key->reverse = source.reverse;
 	key->keys = source.key;
 	key->with_backward = false; /* a trial goes along the edges alone */
 	return true;

@@ -159,6 +159,8 @@ mark_rows(const EmogiResultColumn *column, EmogiArray array, uint64 first, uint3
 			for (uint32 i = 0; i < count; i++)
 				mask[i] = array.vertex[first + i] != (uint32) none;
 			break;
+		case EMOGI_EDGE:
+			break;
 	}
 }
 

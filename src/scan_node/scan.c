@@ -301,6 +301,16 @@ check_order(const EmogiScan *scan)
 		emogi_scan_report_keys();
 }
 
+/* Does a scan of rows give out names of edges? */
+static bool
+uses_names(const EmogiScan *scan)
+{
+	for (int i = 0; i < scan->ncolumns; i++)
+		if (emogi_kinds_column(scan->function, scan->columns[i])->type == EMOGI_EDGE)
+			return true;
+	return false;
+}
+
 /* Read the arguments of the call. Raises what is wrong with them. */
 static void
 read_arguments(EmogiScan *scan, EmogiTask *task)
@@ -308,7 +318,10 @@ read_arguments(EmogiScan *scan, EmogiTask *task)
 	for (int i = 0; i < scan->fcinfo->nargs; i++)
 		scan->fcinfo->args[i] = scan->inputs[i].value;
 	if (scan->function == &emogi_path_function)
+	{
 		emogi_shortest_path_read(scan->fcinfo, task);
+		task->names_edges = uses_names(scan);
+	}
 	else
 		emogi_arguments_read(scan->fcinfo, scan->function->algorithm, task);
 }

@@ -75,6 +75,8 @@ compare_values(const EmogiScan *scan, int place, uint32 a, uint32 b)
 			return (array.float64[a] > array.float64[b]) - (array.float64[a] < array.float64[b]);
 		case EMOGI_VERTEX:
 			return (array.vertex[a] > array.vertex[b]) - (array.vertex[a] < array.vertex[b]);
+		case EMOGI_EDGE:
+			break;
 	}
 	return 0;
 }

@@ -33,6 +33,8 @@ emogi_access_check(Relation rel, const EmogiSource *source)
 	columns = bms_add_member(columns, source->dst - FirstLowInvalidHeapAttributeNumber);
 	if (source->weight > 0)
 		columns = bms_add_member(columns, source->weight - FirstLowInvalidHeapAttributeNumber);
+	if (source->reverse > 0)
+		columns = bms_add_member(columns, source->reverse - FirstLowInvalidHeapAttributeNumber);
 	emogi_compat_check_select(rel, columns);
 	return check_enable_rls(RelationGetRelid(rel), InvalidOid, false) == RLS_ENABLED;
 }
@@ -41,7 +43,7 @@ emogi_access_check(Relation rel, const EmogiSource *source)
 bool
 emogi_access_peek(const EmogiSource *source)
 {
-	const AttrNumber columns[] = {source->src, source->dst, source->weight};
+	const AttrNumber columns[] = {source->src, source->dst, source->weight, source->reverse};
 	Oid			schema = get_rel_namespace(source->relid);
 
 	if (!OidIsValid(schema) || emogi_compat_schema_usage(schema) != ACLCHECK_OK ||

@@ -1,5 +1,5 @@
 /*
- * columns.c: the columns that make an edge, as a list in text: 'a, b', 'a, b, weight', '(a1, a2), (b1, b2), weight'.
+ * columns.c: the columns that make an edge, as a list in text: 'a, b', 'a, b, weight', 'a, b, cost, reverse_cost, id', '(a1, a2), (b1, b2), weight'.
  */
 #include "postgres.h"
 
@@ -85,7 +85,20 @@ read_item(char *item, List **names)
 		(!is_row || list_length(*names) > 1);
 }
 
-/* Cut a list of the two ends of an edge, and its weight if there is one, into a list of lists of names; false when it is no such list. */
+/* Are all items of a list but the two ends single columns? */
+static bool
+are_single(List *lists)
+{
+	for (int i = 2; i < list_length(lists); i++)
+		if (list_length(list_nth(lists, i)) > 1)
+			return false;
+	return true;
+}
+
+/*
+ * Cut a list of the two ends of an edge, and of its weight, that of the way back and its name as far as there are any, into a list of lists
+ * of names; false when it is no such list.
+ */
 bool
 emogi_columns_split(const char *text, List **columns)
 {
@@ -106,10 +119,40 @@ emogi_columns_split(const char *text, List **columns)
 			break;
 		item = end + 1;
 	}
-	if (list_length(lists) < 2 || list_length(lists) > 3 || (list_length(lists) == 3 && list_length(lthird(lists)) > 1))
+	if (list_length(lists) < 2 || list_length(lists) > 5 || !are_single(lists))
 		return false;
 	*columns = lists;
 	return true;
+}
+
+/* Get the name in an item of a list that is a single column; NULL when the list is shorter. */
+static const char *
+single(List *columns, int item)
+{
+	return list_length(columns) > item ? linitial(list_nth(columns, item)) : NULL;
+}
+
+/* Get the column of the weight; NULL = none. */
+const char *
+emogi_columns_weight(List *columns)
+{
+	return single(columns, 2);
+}
+
+/* Get the column of the weight of the way back, the fourth of five or, by its name, of four; NULL = none. */
+const char *
+emogi_columns_reverse(List *columns)
+{
+	const char *fourth = single(columns, 3);
+
+	return list_length(columns) == 5 || (fourth != NULL && strcmp(fourth, "reverse_cost") == 0) ? fourth : NULL;
+}
+
+/* Get the column of the edge's name, the last of five, or of four if it is not the weight of the way back; NULL = none. */
+const char *
+emogi_columns_edge(List *columns)
+{
+	return list_length(columns) == 5 ? single(columns, 4) : emogi_columns_reverse(columns) == NULL ? single(columns, 3) : NULL;
 }
 
 /* Is an end of several columns? */

@@ -112,7 +112,7 @@ emogi_missing_report_form(const char *graph)
 			 strcasestr(graph, " where ") != NULL ?
 			 errhint("Give rows that a condition chooses as a query: 'SELECT src, dst FROM edges WHERE ...'.") :
 			 strchr(graph, '(') != NULL ?
-			 errhint("After the name, in double quotes if it is not of lower case letters, digits and _, stand two or three columns: 'edges(src, dst)', '\"Edges\"(src, dst, weight)'. Ends of several columns have parentheses of their own: 'edges((tenant, src), (tenant, dst))'.") :
+			 errhint("After the name, in double quotes if it is not of lower case letters, digits and _, stand two to five columns: 'edges(src, dst)', '\"Edges\"(src, dst, weight)', 'roads(source, target, cost, reverse_cost, id)'. Ends of several columns have parentheses of their own: 'edges((tenant, src), (tenant, dst))'.") :
 			 quoted != NULL ? errhint("Write the name in double quotes: '%s'.", quoted) :
 			 errhint(EMOGI_FORMS_HINT)));
 }

@@ -318,20 +318,6 @@ report_unknown_ends(TupleDesc desc)
 					 dst > 0 ? quote_identifier(name_of(desc, dst)) : "target_column")));
 }
 
-/* Raise 0A000 for a `reverse_cost` that would go unread. */
-static void
-report_reverse(TupleDesc desc, const EmogiEdgeColumns *columns)
-{
-	const char *src = name_of(desc, columns->src);
-	const char *dst = name_of(desc, columns->dst);
-
-	ereport(ERROR,
-			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("column \"reverse_cost\" of the %s is not read", EMOGI_GRAPH_QUERY),
-			 errhint("For cost alone, select no other columns: 'SELECT %s, %s, cost FROM roads'. For both ways, give 'SELECT %s, %s, cost FROM roads WHERE cost >= 0 UNION ALL SELECT %s, %s, reverse_cost FROM roads WHERE reverse_cost >= 0'.",
-					 src, dst, src, dst, dst, src)));
-}
-
 /* Get the third column of three as the weight. Raises 42703 when it is called id: it is hardly one. */
 static int
 third_as_weight(TupleDesc desc, const EmogiEdgeColumns *columns)
@@ -346,19 +332,19 @@ third_as_weight(TupleDesc desc, const EmogiEdgeColumns *columns)
 }
 
 /*
- * Find the weight of edges whose ends are known by name: by its own name, else the third of three columns; 0 = none. A
- * `reverse_cost` is refused whether weights are read or not: without it, half of the edges may be missing.
+ * Find the weight of edges whose ends are known by name: by its own name, else the third of three columns; 0 = none. With a
+ * `reverse_cost` beside a cost both are found whether weights are read or not: they say which edges there are.
  */
 static int
-find_weight(TupleDesc desc, bool wants_weight, const EmogiEdgeColumns *columns)
+find_weight(TupleDesc desc, bool wants_weight, EmogiEdgeColumns *columns)
 {
 	int			weight = find_column(desc, "weight");
 
 	if (weight > 0)
 		return weight;
 	weight = find_column(desc, "cost");
-	if (weight > 0 && find_column(desc, "reverse_cost") > 0)
-		report_reverse(desc, columns);
+	if (weight > 0)
+		columns->reverse = find_column(desc, "reverse_cost");
 	if (weight > 0 || !wants_weight || desc->natts != 3 || Max(columns->src, columns->dst) != 2 || columns->vertex == 3)
 		return weight;
 	return third_as_weight(desc, columns);
@@ -389,8 +375,7 @@ has_positions(TupleDesc desc)
 static void
 find_edge_columns(TupleDesc desc, bool wants_weight, EmogiEdgeColumns *columns)
 {
-	columns->ncolumns = desc->natts;
-	columns->weight = columns->vertex = 0;
+	*columns = (EmogiEdgeColumns) {.ncolumns = desc->natts};
 	if (find_ends(desc, columns))
 	{
 		check_unique(desc, columns->src);
@@ -399,10 +384,13 @@ find_edge_columns(TupleDesc desc, bool wants_weight, EmogiEdgeColumns *columns)
 		if (columns->vertex > 0)
 			check_unique(desc, columns->vertex);
 		columns->weight = find_weight(desc, wants_weight, columns);
-		if (!wants_weight)
+		if (!wants_weight && columns->reverse == 0)
 			columns->weight = 0;
 		if (columns->weight > 0)
 			check_unique(desc, columns->weight);
+		if (columns->reverse > 0)
+			check_unique(desc, columns->reverse);
+		columns->edge = find_column(desc, "id");
 		return;
 	}
 	if (!has_positions(desc))
@@ -446,17 +434,86 @@ emogi_query_edge_columns(TupleDesc desc, bool wants_weight, EmogiEdgeColumns *co
 	find_keys(desc, columns);
 	if (columns->weight > 0)
 		emogi_query_check_number(desc, columns->weight - 1, "weight");
+	if (columns->reverse > 0)
+		emogi_query_check_number(desc, columns->reverse - 1, "weight");
+}
+
+/* ---- both ways ---- */
+
+/* Write what a query with an edge for each way selects of a relation r(c1, c2, ...), of one way. */
+static void
+write_way(StringInfo sql, const EmogiEdgeColumns *columns, bool back)
+{
+	appendStringInfo(sql, "r.c%d, r.c%d, r.c%d", back ? columns->dst : columns->src, back ? columns->src : columns->dst,
+					 back ? columns->reverse : columns->weight);
+	if (columns->vertex > 0)
+		appendStringInfo(sql, ", r.c%d", columns->vertex);
+	if (columns->edge > 0)
+		appendStringInfo(sql, ", r.c%d", columns->edge);
+}
+
+/* Write a relation's names for its columns, c1, c2 and so on. */
+static void
+write_names(StringInfo sql, int ncolumns)
+{
+	for (int i = 1; i <= ncolumns; i++)
+		appendStringInfo(sql, "%sc%d", i == 1 ? "r(" : ", ", i);
+	appendStringInfoChar(sql, ')');
+}
+
+/*
+ * Get the text of a query that has an edge for each way of the rows of another, whose columns have a weight of the way back, where the
+ * weight of that way is not negative; NULL comes through, and is refused later. The other is read once; length: of its text. Columns are
+ * src, dst, weight, and vertex and id if there are any. Rows whose columns are not known by a type go by way of WITH, through which they are found.
+ */
+char *
+emogi_query_both_ways(const char *query, int length, const EmogiEdgeColumns *columns)
+{
+	const char *const names = psprintf("src, dst, weight%s%s", columns->vertex > 0 ? ", vertex" : "", columns->edge > 0 ? ", id" : "");
+	const bool	is_row = columns->key.nparts > 0;
+	StringInfoData sql;
+
+	initStringInfo(&sql);
+	if (is_row)
+	{
+		appendStringInfoString(&sql, "WITH ");
+		write_names(&sql, columns->ncolumns);
+		appendStringInfo(&sql, " AS (%.*s\n) SELECT %s FROM (SELECT ", length, query, names);
+		write_way(&sql, columns, false);
+		appendStringInfoString(&sql, " FROM r UNION ALL SELECT ");
+		write_way(&sql, columns, true);
+		appendStringInfo(&sql, " FROM r) AS e(%s)", names);
+	}
+	else
+	{
+		appendStringInfo(&sql, "SELECT %s FROM (%.*s\n) AS ", names, length, query);
+		write_names(&sql, columns->ncolumns);
+		appendStringInfoString(&sql, ", LATERAL (VALUES (");
+		write_way(&sql, columns, false);
+		appendStringInfoString(&sql, "), (");
+		write_way(&sql, columns, true);
+		appendStringInfo(&sql, ")) AS e(%s)", names);
+	}
+	appendStringInfoString(&sql, " WHERE weight >= 0 OR weight IS NULL");
+	return sql.data;
 }
 
 /*
  * Prepare a query of edges, inside SPI, as emogi_query_describe does; find the columns that make an edge and see that
- * they are of types that can.
+ * they are of types that can. *query: becomes one that has an edge for each way where there is a weight of the way back.
  */
 int
-emogi_query_describe_edges(const char *query, bool wants_weight, TupleDesc *desc, EmogiEdgeColumns *columns)
+emogi_query_describe_edges(char **query, bool wants_weight, TupleDesc *desc, EmogiEdgeColumns *columns)
 {
-	int			length = emogi_query_describe(query, desc);
+	int			length = emogi_query_describe(*query, desc);
 
 	emogi_query_edge_columns(*desc, wants_weight, columns);
+	if (columns->reverse > 0)
+	{
+		*query = emogi_query_both_ways(*query, length, columns);
+		length = emogi_query_describe(*query, desc);
+		emogi_query_edge_columns(*desc, true, columns);
+		columns->both_ways = true;
+	}
 	return length;
 }

@@ -128,29 +128,11 @@ default_weight(Oid relid)
 	return Max(weight, 0);
 }
 
-/*
- * Is there a `reverse_cost` beside a `cost` that the user did not name? It would go unread: without it, half of the edges may
- * be missing, whether the call reads weights or not.
- */
-static bool
-has_unread_reverse(Oid relid, AttrNumber weight)
+/* Find the weight of the way back beside a `cost` that the user did not name; 0 when there is none. Without it half of the edges may be missing. */
+static AttrNumber
+default_reverse(Oid relid, AttrNumber weight)
 {
-	return weight > 0 && weight == get_attnum(relid, "cost") && get_attnum(relid, "reverse_cost") > 0;
-}
-
-/* Raise 0A000 for a `reverse_cost` that would go unread. */
-static void
-report_reverse(Relation rel, const EmogiSource *source)
-{
-	const char *name = quote_identifier(RelationGetRelationName(rel));
-	const char *src = quote_identifier(NameStr(TupleDescAttr(RelationGetDescr(rel), source->src - 1)->attname));
-	const char *dst = quote_identifier(NameStr(TupleDescAttr(RelationGetDescr(rel), source->dst - 1)->attname));
-
-	ereport(ERROR,
-			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("column \"reverse_cost\" of relation \"%s\" is not read", RelationGetRelationName(rel)),
-			 errhint("For cost alone, name the columns: '%s(%s, %s, cost)'. For both ways, give 'SELECT %s, %s, cost FROM %s WHERE cost >= 0 UNION ALL SELECT %s, %s, reverse_cost FROM %s WHERE reverse_cost >= 0'.",
-					 name, src, dst, src, dst, name, dst, src, name)));
+	return weight > 0 && weight == get_attnum(relid, "cost") ? Max(get_attnum(relid, "reverse_cost"), 0) : 0;
 }
 
 /* Get a column as an end of edges. */
@@ -220,7 +202,7 @@ write_row(List *names, const char *as, StringInfo query)
 	appendStringInfo(query, ") AS %s", as);
 }
 
-/* Get a query of rows for a relation whose ends are of several columns; NULL when it has gone, which it cannot where it is locked. */
+/* Get a query of rows, with names that a query's columns are known by, for a relation whose ends are of several columns; NULL when it has gone, which it cannot where it is locked. */
 static char *
 select_rows(Oid relid, List *columns, bool wants_weight)
 {
@@ -235,8 +217,12 @@ select_rows(Oid relid, List *columns, bool wants_weight)
 	write_row(linitial(columns), "src", &query);
 	appendStringInfoString(&query, ", ");
 	write_row(lsecond(columns), "dst", &query);
-	if (wants_weight && list_length(columns) == 3)
-		appendStringInfo(&query, ", %s AS weight", quote_identifier(linitial(lthird(columns))));
+	if (emogi_columns_reverse(columns) != NULL)
+		appendStringInfo(&query, ", %s AS cost, %s AS reverse_cost", quote_identifier(emogi_columns_weight(columns)), quote_identifier(emogi_columns_reverse(columns)));
+	else if (wants_weight && emogi_columns_weight(columns) != NULL)
+		appendStringInfo(&query, ", %s AS weight", quote_identifier(emogi_columns_weight(columns)));
+	if (emogi_columns_edge(columns) != NULL)
+		appendStringInfo(&query, ", %s AS id", quote_identifier(emogi_columns_edge(columns)));
 	appendStringInfo(&query, " FROM %s", quote_qualified_identifier(schema, relation));
 	return query.data;
 }
@@ -268,11 +254,12 @@ resolve_rows(Relation rel, List *columns, EmogiSource *source)
 
 	foreach(end, columns)
 		foreach(cell, lfirst(end))
-			(void) named_column(rel, lfirst(cell), list_length(columns) == 3 ? ROWS_FORM ", weight_column" : ROWS_FORM);
+			(void) named_column(rel, lfirst(cell), list_length(columns) > 2 ? ROWS_FORM ", weight_column" : ROWS_FORM);
 	find_row_keys(rel, linitial(columns), lsecond(columns), &source->key);
-	if (list_length(columns) == 3)
-		check_weight_type(rel, named_column(rel, linitial(lthird(columns)), ROWS_FORM ", weight_column"));
+	for (int i = 2; i < (emogi_columns_reverse(columns) != NULL ? 4 : Min(list_length(columns), 3)); i++)
+		check_weight_type(rel, named_column(rel, linitial(list_nth(columns, i)), ROWS_FORM));
 	source->is_query = true;
+	source->names_edge = emogi_columns_edge(columns) != NULL;
 	source->query = select_rows(RelationGetRelid(rel), columns, source->wants_weight);
 }
 
@@ -306,7 +293,7 @@ lock_given(const EmogiGraphArgument *graph, EmogiSource *source, List **columns)
 				 errmsg("invalid list of columns: \"%s\"", graph->columns),
 				 strchr(graph->columns, ',') == NULL ?
 				 errhint("The last argument names the columns, as columns => 'from_node, to_node'; another is given by its name, where the function has it: direction => 'in'.") :
-				 errhint("Name the two ends of an edge, and the weight if there is one: columns => 'from_node, to_node, km'.")));
+				 errhint("Name the two ends of an edge, and what there is of a weight, that of the way back and a name: columns => 'from_node, to_node, km'.")));
 	source->relid = graph->relid;
 }
 
@@ -331,6 +318,37 @@ lock_relation(const EmogiGraphArgument *graph, EmogiSource *source, List **colum
 	source->was_locked = source->relid == locked;
 }
 
+/* Take a relation's columns by their names. Raises 42703. */
+static void
+use_default_columns(Relation rel, EmogiSource *source)
+{
+	default_columns(rel, source);
+	source->weight = default_weight(source->relid);
+	source->reverse = default_reverse(source->relid, source->weight);
+	source->edge = Max(get_attnum(source->relid, "id"), 0);
+}
+
+/* Get the number of a column that the list may have; 0 when it has not, or raise 42703. */
+static AttrNumber
+listed_column(Relation rel, const char *name)
+{
+	return name != NULL ? named_column(rel, name, ENDS_FORM ", weight_column") : 0;
+}
+
+/* Take the columns that the user named. Raises 42703. */
+static void
+use_named_columns(Relation rel, List *columns, EmogiSource *source)
+{
+	const char *const form = list_length(columns) > 2 ? ENDS_FORM ", weight_column" : ENDS_FORM;
+
+	source->src = named_column(rel, linitial(linitial(columns)), form);
+	source->dst = named_column(rel, linitial(lsecond(columns)), form);
+	source->weight = listed_column(rel, emogi_columns_weight(columns));
+	source->reverse = listed_column(rel, emogi_columns_reverse(columns));
+	source->edge = listed_column(rel, emogi_columns_edge(columns));
+	source->names_edge = source->edge > 0;
+}
+
 /* Resolve a relation and its columns. */
 static void
 resolve_relation(const EmogiGraphArgument *graph, bool wants_weight, EmogiSource *source)
@@ -341,34 +359,24 @@ resolve_relation(const EmogiGraphArgument *graph, bool wants_weight, EmogiSource
 	lock_relation(graph, source, &columns);
 	rel = relation_open(source->relid, NoLock);
 	check_kind(rel);
-	if (columns == NIL)
-	{
-		default_columns(rel, source);
-		source->weight = default_weight(source->relid);
-		if (has_unread_reverse(source->relid, source->weight))
-			report_reverse(rel, source);
-	}
-	else if (emogi_columns_have_rows(columns))
+	if (emogi_columns_have_rows(columns))
 	{
 		resolve_rows(rel, columns, source);
 		relation_close(rel, NoLock);
 		return;
 	}
+	if (columns == NIL)
+		use_default_columns(rel, source);
 	else
-	{
-		const char *const form = list_length(columns) == 3 ? ENDS_FORM ", weight_column" : ENDS_FORM;
-
-		source->src = named_column(rel, linitial(linitial(columns)), form);
-		source->dst = named_column(rel, linitial(lsecond(columns)), form);
-		if (list_length(columns) == 3)
-			source->weight = named_column(rel, linitial(lthird(columns)), form);
-	}
+		use_named_columns(rel, columns, source);
 	find_keys(rel, source);
-	if (!wants_weight && columns == NIL)
+	if (!wants_weight && columns == NIL && source->reverse == 0)
 		source->weight = 0;
 	if (source->weight > 0)
 		check_weight_type(rel, source->weight);
-	if (!wants_weight)
+	if (source->reverse > 0)
+		check_weight_type(rel, source->reverse);
+	if (!wants_weight && source->reverse == 0)
 		source->weight = 0;
 	relation_close(rel, NoLock);
 }
@@ -447,6 +455,15 @@ peek_keys(EmogiSource *source)
 	return emogi_ends_find_key(&end, &other) && emogi_key_type_equal(&source->key, &other);
 }
 
+/* Get the number of a column that a list may have, 0 when it has not; -1 when the relation has no such column. */
+static AttrNumber
+peek_column(Oid relid, const char *name)
+{
+	const AttrNumber attnum = name != NULL ? get_attnum(relid, name) : 0;
+
+	return name != NULL && attnum <= 0 ? -1 : attnum;
+}
+
 /*
  * Resolve the graph argument for the planner: without locks or errors. False when it names no relation that the caller
  * may read as a table. What it says may be out of date by the time of the call, which resolves anew.
@@ -465,15 +482,19 @@ emogi_source_peek(const EmogiGraphArgument *graph, bool wants_weight, EmogiSourc
 	{
 		source->src = get_attnum(source->relid, linitial(linitial(columns)));
 		source->dst = get_attnum(source->relid, linitial(lsecond(columns)));
-		source->weight = list_length(columns) == 3 ? get_attnum(source->relid, linitial(lthird(columns))) : 0;
+		source->weight = peek_column(source->relid, emogi_columns_weight(columns));
+		source->reverse = peek_column(source->relid, emogi_columns_reverse(columns));
 	}
 	else if (!find_default_columns(source->relid, source))
 		return false;
-	else if (wants_weight)
+	else
+	{
 		source->weight = default_weight(source->relid);
-	if (!wants_weight)
+		source->reverse = default_reverse(source->relid, source->weight);
+	}
+	if (!wants_weight && source->reverse == 0)
 		source->weight = 0;
-	return source->src > 0 && source->dst > 0 && source->weight >= 0 && emogi_access_peek(source) && peek_keys(source);
+	return source->src > 0 && source->dst > 0 && source->weight >= 0 && source->reverse >= 0 && emogi_access_peek(source) && peek_keys(source);
 }
 
 /*
@@ -508,14 +529,26 @@ emogi_source_relation(const EmogiGraphArgument *graph)
 	return emogi_columns_have_rows(columns) ? InvalidOid : source.relid;
 }
 
+/* Write a column of a relation's SELECT; false when it has gone. */
+static bool
+write_column(StringInfo query, Oid relid, AttrNumber attnum)
+{
+	const char *column = get_attname(relid, attnum, true);
+
+	if (column == NULL)
+		return false;
+	appendStringInfo(query, "%s%s", query->len > 0 ? ", " : "SELECT ", quote_identifier(column));
+	return true;
+}
+
 /*
- * Get the text of a query for a Source: its own, or a SELECT of a relation's columns; NULL when the relation has gone, which it
- * cannot where it is locked.
+ * Get the text of a query for a Source: its own, or a SELECT of a relation's columns, with an edge for each way where there is a weight of the
+ * way back; NULL when the relation has gone, which it cannot where it is locked. emogi_source_columns tells of its columns.
  */
 char *
 emogi_source_select(const EmogiSource *source)
 {
-	const AttrNumber attnums[] = {source->src, source->dst, source->weight};
+	const EmogiEdgeColumns columns = {4, 1, 2, 3,.reverse = 4};
 	char	   *relation = get_rel_name(source->relid);
 	char	   *schema = get_namespace_name(get_rel_namespace(source->relid));
 	StringInfoData query;
@@ -523,17 +556,24 @@ emogi_source_select(const EmogiSource *source)
 	if (source->is_query)
 		return source->query;
 	initStringInfo(&query);
-	appendStringInfoString(&query, "SELECT ");
-	for (int i = 0; i < (source->weight > 0 ? 3 : 2); i++)
-	{
-		char	   *column = get_attname(source->relid, attnums[i], true);
-
-		if (column == NULL)
-			return NULL;
-		appendStringInfo(&query, "%s%s", i > 0 ? ", " : "", quote_identifier(column));
-	}
-	if (relation == NULL || schema == NULL)
+	if (!write_column(&query, source->relid, source->src) || !write_column(&query, source->relid, source->dst) ||
+		(source->weight > 0 && !write_column(&query, source->relid, source->weight)) ||
+		(source->reverse > 0 && !write_column(&query, source->relid, source->reverse)) || relation == NULL || schema == NULL)
 		return NULL;
 	appendStringInfo(&query, " FROM %s", quote_qualified_identifier(schema, relation));
-	return query.data;
+	return source->reverse > 0 ? emogi_query_both_ways(query.data, query.len, &columns) : query.data;
+}
+
+/* Get the columns of what emogi_source_select gives for a relation. */
+EmogiEdgeColumns
+emogi_source_columns(const EmogiSource *source)
+{
+	return (EmogiEdgeColumns) {
+		.ncolumns = source->weight > 0 ? 3 : 2,
+		.src = 1,
+		.dst = 2,
+		.weight = source->weight > 0 ? 3 : 0,
+		.both_ways = source->reverse > 0,
+		.key = source->key
+	};
 }

@@ -42,9 +42,27 @@ typedef struct EmogiSource
 	AttrNumber	src;
 	AttrNumber	dst;
 	AttrNumber	weight;			/* 0 = none, or not wanted */
+	AttrNumber	reverse;		/* weight of the way back: an edge is there where its weight is not negative, and both weights are read
+								 * whether they are wanted or not; 0 = all edges lead one way */
+	AttrNumber	edge;			/* its name; 0 = none */
+	bool		names_edge;		/* the caller named that column */
 
 	char	   *query;			/* a query: its text */
 } EmogiSource;
+
+/* Which columns of a query's result, as emogi_source_select and a user write it, make an edge: from 1. */
+typedef struct EmogiEdgeColumns
+{
+	int			ncolumns;
+	int			src;
+	int			dst;
+	int			weight;			/* 0 = none, or not wanted */
+	int			vertex;			/* a vertex that is there with or without an edge; 0 = no such column */
+	int			reverse;		/* weight of the way back; 0 = none */
+	int			edge;			/* its name; 0 = none */
+	bool		both_ways;		/* the rows are those of a query that had a weight of the way back: weights say which edges there are */
+	EmogiKeyType key;			/* type of both ends, and of the vertex */
+} EmogiEdgeColumns;
 
 extern void emogi_source_resolve(const EmogiGraphArgument *graph, bool wants_weight, EmogiSource *source);
 extern bool emogi_source_is_query(const EmogiGraphArgument *graph);
@@ -53,6 +71,7 @@ extern bool emogi_source_peek_query(const EmogiGraphArgument *graph, EmogiSource
 extern bool emogi_source_is_missing(const EmogiGraphArgument *graph);
 extern Oid	emogi_source_relation(const EmogiGraphArgument *graph);
 extern char *emogi_source_select(const EmogiSource *source);
+extern EmogiEdgeColumns emogi_source_columns(const EmogiSource *source);
 
 #define EMOGI_FORMS_HINT \
 	"Name a table ('edges'), a table with its columns ('edges(src, dst)'), or give a query ('SELECT src, dst FROM edges')."
@@ -84,6 +103,9 @@ extern void emogi_ends_find_keys(const EmogiEnd *src, const EmogiEnd *dst, const
 
 extern bool emogi_columns_are_identifiers(const char *text, char separator);
 extern bool emogi_columns_split(const char *text, List **columns);
+extern const char *emogi_columns_weight(List *columns);
+extern const char *emogi_columns_reverse(List *columns);
+extern const char *emogi_columns_edge(List *columns);
 extern bool emogi_columns_have_rows(List *columns);
 
 /* ---- rows.c ---- */
@@ -104,17 +126,6 @@ extern void emogi_missing_report_name(const char *graph, List *name);
 #define EMOGI_PAIRS_QUERY "query of pairs"
 #define EMOGI_VERTEX_QUERY "query of vertices"
 
-/* Which columns of a query's result make an edge: from 1. */
-typedef struct EmogiEdgeColumns
-{
-	int			ncolumns;
-	int			src;
-	int			dst;
-	int			weight;			/* 0 = none, or not wanted */
-	int			vertex;			/* a vertex that is there with or without an edge; 0 = no such column */
-	EmogiKeyType key;			/* type of both ends, and of the vertex */
-} EmogiEdgeColumns;
-
 extern const char *const emogi_query_end_names[2][2];
 
 extern void emogi_query_explain_text(void *text);
@@ -122,7 +133,8 @@ extern Query *emogi_query_analyse(const char *query);
 extern int	emogi_query_describe_any(const char *query, const char *what, TupleDesc *desc);
 extern int	emogi_query_describe(const char *query, TupleDesc *desc);
 extern int	emogi_query_describe_two(const char *query, const char *what, const char *example, TupleDesc *desc);
-extern int	emogi_query_describe_edges(const char *query, bool wants_weight, TupleDesc *desc, EmogiEdgeColumns *columns);
+extern char *emogi_query_both_ways(const char *query, int length, const EmogiEdgeColumns *columns);
+extern int	emogi_query_describe_edges(char **query, bool wants_weight, TupleDesc *desc, EmogiEdgeColumns *columns);
 extern void emogi_query_edge_columns(TupleDesc desc, bool wants_weight, EmogiEdgeColumns *columns);
 extern bool emogi_query_is_weight_type(Oid type);
 extern void emogi_query_check_key(TupleDesc desc, int column);

@@ -115,8 +115,12 @@ select_of_graph(const char *graph, EmogiEdgeColumns *columns)
 	emogi_source_resolve(&argument, true, &source);
 	query = emogi_source_select(&source);
 	if (source.is_query)
-		return pnstrdup(query, emogi_query_describe_edges(query, true, &desc, columns));
-	*columns = (EmogiEdgeColumns) {source.weight > 0 ? 3 : 2, 1, 2, source.weight > 0 ? 3 : 0, 0, source.key};
+	{
+		const int	length = emogi_query_describe_edges(&query, true, &desc, columns);
+
+		return pnstrdup(query, length);
+	}
+	*columns = emogi_source_columns(&source);
 	return query;
 }
 

@@ -53,9 +53,25 @@ find_columns(EmogiTreeLook *look, const EmogiSource *source)
 		return emogi_judge_refuse(look, "it has one column");
 	emogi_rows_describe(look->tree->query, desc);
 	if (source->is_query)
-		emogi_query_edge_columns(desc, source->wants_weight, &look->tree->columns);
+		emogi_query_edge_columns(desc, source->wants_weight || look->tree->columns.both_ways, &look->tree->columns);
 	else
-		look->tree->columns = (EmogiEdgeColumns) {desc->natts, 1, 2, source->weight > 0 ? 3 : 0, 0, source->key};
+		look->tree->columns = emogi_source_columns(source);
+	return false;
+}
+
+/* Have a tree whose rows have a weight of the way back be one of an edge for each way. */
+static bool
+find_both_ways(EmogiTreeLook *look, const EmogiSource *source)
+{
+	EmogiTree  *tree = look->tree;
+	const int	length = tree->query->stmt_len > 0 ? Max(tree->query->stmt_location, 0) + tree->query->stmt_len : (int) strlen(tree->text);
+
+	tree->text = emogi_query_both_ways(tree->text, length, &tree->columns);
+	tree->query = emogi_query_analyse(tree->text);
+	tree->columns.both_ways = true;
+	if (find_columns(look, source))
+		return true;
+	tree->columns.both_ways = true;
 	return false;
 }
 
@@ -69,7 +85,7 @@ look_at(EmogiTreeLook *look, const EmogiSource *source)
 	tree->query = tree->text != NULL ? emogi_query_analyse(tree->text) : NULL;
 	if (tree->query == NULL)
 		return emogi_judge_refuse(look, "it is not one SELECT");
-	if (find_columns(look, source) || emogi_judge_rights(tree->query, look))
+	if (find_columns(look, source) || (tree->columns.reverse > 0 && find_both_ways(look, source)) || emogi_judge_rights(tree->query, look))
 		return true;
 	tree->is_unsafe = look->for_planner && max_parallel_hazard(tree->query) == PROPARALLEL_UNSAFE;
 	tree->query = emogi_fold_query(tree->query, look);

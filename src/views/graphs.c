@@ -120,10 +120,11 @@ column_list(const EmogiGraphKey *key)
 	const char *src = column_name(key->relid, key->src);
 	const char *dst = column_name(key->relid, key->dst);
 	const char *weight = key->weight > 0 ? column_name(key->relid, key->weight) : "";
+	const char *reverse = key->reverse > 0 ? column_name(key->relid, key->reverse) : "";
 
-	if (src == NULL || dst == NULL || weight == NULL)
+	if (src == NULL || dst == NULL || weight == NULL || reverse == NULL)
 		return "";
-	return psprintf("%s, %s%s%s", src, dst, key->weight > 0 ? ", " : "", weight);
+	return psprintf("%s, %s%s%s%s%s", src, dst, key->weight > 0 ? ", " : "", weight, key->reverse > 0 ? ", " : "", reverse);
 }
 
 /* May the current user select this column? */
@@ -144,7 +145,8 @@ may_select_columns(const EmogiGraphKey *key)
 	if (pg_class_aclcheck_ext(key->relid, GetUserId(), ACL_SELECT, &missing) == ACLCHECK_OK && !missing)
 		return true;
 	return may_select_column(key->relid, key->src) && may_select_column(key->relid, key->dst) &&
-		(key->weight <= 0 || may_select_column(key->relid, key->weight));
+		(key->weight <= 0 || may_select_column(key->relid, key->weight)) &&
+		(key->reverse <= 0 || may_select_column(key->relid, key->reverse));
 }
 
 /* Would a call of the current user answer with this Graph? The same rights as in access.c, but without errors. */

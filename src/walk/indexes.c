@@ -28,7 +28,7 @@
 bool
 emogi_walk_may_lead(const EmogiSource *source)
 {
-	return !source->is_query && source->key.class != EMOGI_KEY_COMPARED && source->key.nparts == 0;
+	return !source->is_query && source->reverse == 0 && source->key.class != EMOGI_KEY_COMPARED && source->key.nparts == 0;
 }
 
 /*

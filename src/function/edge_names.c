@@ -1,0 +1,229 @@
+/*
+ * edge_names.c: the names of a few edges, those of a path's steps: looked up in the rows that the graph was made of.
+ *
+ * A graph has no room for names: a path has some hundred steps, and the rows have all names there are, of any type, as the caller's snapshot sees
+ * them. So each step is joined with the rows once more, by an index of theirs if there is one, else in one pass over them. Of edges that are
+ * parallel the cheapest counts, then the one whose name stands first: that is the one that the path's distance was made of.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "executor/spi.h"
+#include "lib/stringinfo.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/datum.h"
+#include "utils/lsyscache.h"
+#include "utils/snapmgr.h"
+
+#include "function/function.h"
+
+/* The rows of a graph, as a query's text, and its columns as SQL has them: expressions of the relation r. */
+typedef struct Rows
+{
+	char	   *from;			/* "relation" or "(query)", with names */
+	const char *src;
+	const char *dst;
+	const char *weight;			/* NULL = none */
+	const char *reverse;
+	const char *edge;			/* NULL = edges have no names */
+	Oid			edge_type;
+	bool		is_named;		/* the caller named the column of names */
+	EmogiKeyType key;
+} Rows;
+
+/* ---- the rows ---- */
+
+/* Write a column of a relation as an expression; NULL = there is none, or it has gone. */
+static const char *
+relation_column(const EmogiSource *source, AttrNumber attnum)
+{
+	const char *name = attnum > 0 ? get_attname(source->relid, attnum, true) : NULL;
+
+	return name != NULL ? psprintf("r.%s", quote_identifier(name)) : NULL;
+}
+
+/* Describe the rows of a relation. */
+static void
+describe_relation(const EmogiSource *source, Rows *rows)
+{
+	rows->from = psprintf("%s AS r", quote_qualified_identifier(get_namespace_name(get_rel_namespace(source->relid)), get_rel_name(source->relid)));
+	rows->src = relation_column(source, source->src);
+	rows->dst = relation_column(source, source->dst);
+	rows->weight = relation_column(source, source->weight);
+	rows->reverse = relation_column(source, source->reverse);
+	rows->edge = relation_column(source, source->edge);
+	rows->is_named = source->names_edge;
+	rows->edge_type = source->edge > 0 ? get_atttype(source->relid, source->edge) : InvalidOid;
+	rows->key = source->key;
+}
+
+/* Write a column of a query as an expression; NULL = there is none. */
+static const char *
+query_column(int column)
+{
+	return column > 0 ? psprintf("r.c%d", column) : NULL;
+}
+
+/* Describe the rows of a query, inside SPI. */
+static void
+describe_query(const EmogiSource *source, Rows *rows)
+{
+	StringInfoData from;
+	EmogiEdgeColumns columns;
+	TupleDesc	desc;
+	int			length = emogi_query_describe(source->query, &desc);
+
+	emogi_query_edge_columns(desc, true, &columns);
+	initStringInfo(&from);
+	appendStringInfo(&from, "(%.*s\n) AS r", length, source->query);
+	for (int i = 1; i <= columns.ncolumns; i++)
+		appendStringInfo(&from, "%sc%d", i == 1 ? "(" : ", ", i);
+	appendStringInfoChar(&from, ')');
+	rows->from = from.data;
+	rows->src = query_column(columns.src);
+	rows->dst = query_column(columns.dst);
+	rows->weight = query_column(columns.weight);
+	rows->reverse = query_column(columns.reverse);
+	rows->edge = query_column(columns.edge);
+	rows->is_named = source->names_edge;
+	rows->edge_type = columns.edge > 0 ? TupleDescAttr(desc, columns.edge - 1)->atttypid : InvalidOid;
+	rows->key = columns.key;
+}
+
+/* Can the function's column hold the names? Raises 42804 if the caller named the column of such as it cannot hold. */
+static bool
+fits(const Rows *rows, Oid type)
+{
+	const Oid	base = getBaseType(rows->edge_type);
+
+	if (type == TEXTOID || (type == UUIDOID && base == UUIDOID) || (type == INT8OID && (base == INT2OID || base == INT4OID || base == INT8OID)))
+		return true;
+	if (!rows->is_named)
+		return false;
+	ereport(ERROR,
+			(errcode(ERRCODE_DATATYPE_MISMATCH),
+			 errmsg("the names of edges, %s, have type %s, and those of vertices are given as %s", rows->edge + strlen("r."), format_type_be(rows->edge_type),
+					format_type_be(type)),
+			 errhint("Leave \"edge\" out of the SELECT, or name another column.")));
+	return false;
+}
+
+/* ---- the query ---- */
+
+/* Write how a step's end is compared with a column: keys of rows by their text, others as their type. */
+static void
+write_equality(StringInfo sql, const Rows *rows, const char *column, const char *end)
+{
+	if (rows->key.nparts > 0)
+		appendStringInfo(sql, "%s::pg_catalog.text = k.%s", column, end);
+	else if (rows->key.class == EMOGI_KEY_INTEGER || rows->key.type == TEXTOID || rows->key.type == UUIDOID)
+		appendStringInfo(sql, "%s = k.%s", column, end);
+	else
+		appendStringInfo(sql, "%s = k.%s::%s", column, end, format_type_extended(rows->key.type, -1, FORMAT_TYPE_TYPEMOD_GIVEN | FORMAT_TYPE_FORCE_QUALIFY));
+}
+
+/* Write a SELECT of the steps that rows lead along, from u to v. weight: of that way; NULL = all weigh the same. */
+static void
+write_way(StringInfo sql, const Rows *rows, const char *u, const char *v, const char *weight)
+{
+	appendStringInfo(sql, "%sSELECT k.n, %s, %s FROM ROWS FROM (pg_catalog.unnest($1), pg_catalog.unnest($2)) WITH ORDINALITY AS k(u, v, n) JOIN %s ON ",
+					 sql->len > 0 ? " UNION ALL " : "", weight != NULL ? weight : "NULL::pg_catalog.int4", rows->edge, rows->from);
+	write_equality(sql, rows, rows->src, u);
+	appendStringInfoString(sql, " AND ");
+	write_equality(sql, rows, rows->dst, v);
+	if (rows->reverse != NULL)
+		appendStringInfo(sql, " WHERE %s >= 0", weight);
+}
+
+/* Get the query that finds the name of each step, whose ends are in $1 and $2: rows are of a step's number and the name. */
+static char *
+finding_query(const Rows *rows, EmogiDirection direction, Oid type)
+{
+	StringInfoData ways;
+	StringInfoData sql;
+
+	initStringInfo(&ways);
+	for (int turned = 0; turned < 2; turned++)
+	{
+		if ((turned == 0 && direction == EMOGI_IN) || (turned == 1 && direction == EMOGI_OUT))
+			continue;
+		write_way(&ways, rows, turned ? "v" : "u", turned ? "u" : "v", rows->weight);
+		if (rows->reverse != NULL)
+			write_way(&ways, rows, turned ? "u" : "v", turned ? "v" : "u", rows->reverse);
+	}
+	initStringInfo(&sql);
+	appendStringInfo(&sql, "SELECT DISTINCT ON (n) n, id::%s FROM (%s) AS e(n, weight, id) ORDER BY n, weight, id", format_type_be_qualified(type), ways.data);
+	return sql.data;
+}
+
+/* ---- the whole ---- */
+
+/* Put the result of the query where names are wanted, in a context. Raises 55000 for a step that no row leads along. */
+static void
+take_names(uint64 count, Oid type, MemoryContext context, NullableDatum *names)
+{
+	MemoryContext old = MemoryContextSwitchTo(context);
+	int16		length;
+	bool		by_value;
+
+	if (SPI_processed != count)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("names were found for %llu of %llu edges of a path", (unsigned long long) SPI_processed, (unsigned long long) count),
+				 errdetail("The query of the graph gives other rows each time it is run."),
+				 errhint("Have it read a table, or leave \"edge\" out of the SELECT.")));
+	get_typlenbyval(type, &length, &by_value);
+	for (uint64 i = 0; i < count; i++)
+	{
+		names[i].value = SPI_getbinval(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 2, &names[i].isnull);
+		if (!names[i].isnull)
+			names[i].value = datumCopy(names[i].value, by_value, length);
+	}
+	MemoryContextSwitchTo(old);
+}
+
+/*
+ * Find the names of edges, those of count steps from `from` to `to`, Datums of the form of the task's vertices: names, [count], in
+ * the current context. All are NULL where the graph has no column of names. Raises 42804 for names of another type than the function can return,
+ * 42501, and what a query raises.
+ */
+void
+emogi_edge_names_find(const EmogiTask *task, Datum *from, Datum *to, uint64 count, NullableDatum *names)
+{
+	const Oid	type = task->form->type;
+	const Oid	types[] = {get_array_type(type), get_array_type(type)};
+	MemoryContext context = CurrentMemoryContext;
+	EmogiReading reading;
+	EmogiSource source;
+	Rows		rows;
+	Datum		values[2];
+	int16		length;
+	bool		by_value;
+	char		align;
+
+	for (uint64 i = 0; i < count; i++)
+		names[i] = (NullableDatum) {.isnull = true};
+	if (count == 0)
+		return;
+	emogi_source_resolve(&task->graph, true, &source);
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	if (source.is_query)
+		describe_query(&source, &rows);
+	else
+		describe_relation(&source, &rows);
+	if (rows.edge != NULL && fits(&rows, type))
+	{
+		get_typlenbyvalalign(type, &length, &by_value, &align);
+		values[0] = PointerGetDatum(construct_array(from, (int) count, type, length, by_value, align));
+		values[1] = PointerGetDatum(construct_array(to, (int) count, type, length, by_value, align));
+		reading = emogi_snapshot_open(finding_query(&rows, task->direction, type), 2, (Oid *) types, 0);
+		if (SPI_execute_plan(reading.plan, values, NULL, true, 0) != SPI_OK_SELECT)
+			elog(ERROR, "the query of the names of edges failed");
+		emogi_snapshot_check(&reading);
+		PopActiveSnapshot();
+		take_names(count, type, context, names);
+	}
+	SPI_finish();
+}

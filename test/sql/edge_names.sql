@@ -1,0 +1,154 @@
+-- Names of edges, and the weight of the way back: what a path's steps are called, and which edges a row has.
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS emogi;
+RESET client_min_messages;
+CREATE SCHEMA test_edge_names;
+SET search_path = test_edge_names, public;
+\pset format unaligned
+\pset tuples_only on
+
+-- A row has an edge there where cost is not negative, and one back where reverse_cost is not.
+CREATE TABLE roads (id bigint, source int, target int, cost float8, reverse_cost float8);
+INSERT INTO roads VALUES (10, 1, 2, 1, -1), (11, 2, 3, 2, 2), (12, 4, 3, -1, 5), (13, 3, 4, 7, 1), (14, 1, 5, -1, -1), (15, 4, 1, 3, 3),
+  (16, 5, NULL, 1, 1), (17, 3, 3, 1, 1), (18, 2, 3, 2, -1), (9, 2, 3, 2.5, -1);
+CREATE VIEW ways AS SELECT source AS src, target AS dst, cost AS weight, id FROM roads WHERE cost >= 0
+  UNION ALL SELECT target, source, reverse_cost, id FROM roads WHERE reverse_cost >= 0;
+SELECT * FROM emogi_sssp('roads', 1);
+SELECT * FROM emogi_sssp('ways', 1);
+SELECT graph, ARRAY(SELECT s FROM emogi_sssp(graph, 4) s) = ARRAY(SELECT s FROM emogi_sssp('ways', 4) s),
+    ARRAY(SELECT s FROM emogi_bfs(graph, 4) s) = ARRAY(SELECT s FROM emogi_bfs('ways', 4) s),
+    ARRAY(SELECT s FROM emogi_bfs(graph, 4, direction => 'in') s) = ARRAY(SELECT s FROM emogi_bfs('ways', 4, direction => 'in') s),
+    ARRAY(SELECT s FROM emogi_degree(graph) s) = ARRAY(SELECT s FROM emogi_degree('ways') s),
+    ARRAY(SELECT s FROM emogi_cc(graph) s) = ARRAY(SELECT s FROM emogi_cc('ways') s),
+    ARRAY(SELECT round(rank::numeric, 12) FROM emogi_pagerank(graph) s) = ARRAY(SELECT round(rank::numeric, 12) FROM emogi_pagerank('ways') s)
+  FROM unnest(ARRAY['roads', 'roads(source, target, cost, reverse_cost)', 'roads(source, target, cost, reverse_cost, id)', 'SELECT * FROM roads',
+    'SELECT reverse_cost, cost, target, source FROM roads;', 'WITH r AS (SELECT * FROM roads) TABLE r', 'roads(target, source, reverse_cost, cost, id)']) graph;
+-- Other names; the fourth of four is the name of the edge unless it is called reverse_cost.
+CREATE TABLE streets AS SELECT id AS name, source AS a, target AS b, cost AS meters, reverse_cost AS back FROM roads;
+SELECT ARRAY(SELECT s FROM emogi_sssp('streets(a, b, meters, back, name)', 4) s) = ARRAY(SELECT s FROM emogi_sssp('ways', 4) s);
+SELECT ARRAY(SELECT s FROM emogi_sssp('streets'::regclass, 4, columns => 'a, b, meters, back, name') s) = ARRAY(SELECT s FROM emogi_sssp('ways', 4) s);
+SELECT * FROM emogi_sssp('streets(a, b, meters, back)', 1);
+-- Cost alone.
+SELECT * FROM emogi_sssp('SELECT source, target, cost FROM roads WHERE cost >= 0', 1);
+-- A view of such rows, and one of rows of keys.
+CREATE VIEW some_roads AS SELECT * FROM roads WHERE id <> 15;
+SELECT * FROM emogi_sssp('some_roads', 1);
+SELECT * FROM emogi_bfs('some_roads', 1);
+CREATE TABLE rails (id text, a int, b text, c int, d text, cost int, reverse_cost int);
+INSERT INTO rails VALUES ('x', 1, 'a', 2, 'b', 4, 3), ('y', 2, 'b', 3, 'c', -1, 5), ('z', 1, 'a', 3, 'c', 9, -2);
+SELECT * FROM emogi_sssp('rails((a, b), (c, d), cost, reverse_cost, id)', '(1,a)');
+SELECT * FROM emogi_sssp('SELECT ROW(a, b) AS src, ROW(c, d) AS dst, cost, reverse_cost FROM rails', '(3,c)');
+SELECT * FROM emogi_shortest_path('rails((a, b), (c, d), cost, reverse_cost, id)', '(3,c)', '(1,a)');
+SELECT * FROM emogi_shortest_path('rails((a, b), (c, d), cost, id)', '(1,a)', '(3,c)');
+
+-- What is wrong.
+CREATE TABLE bad (id int, source int, target int, cost float8, reverse_cost float8);
+INSERT INTO bad VALUES (1, 1, 2, 1, NULL);
+SELECT * FROM emogi_sssp('bad', 1);
+SELECT * FROM emogi_bfs('bad', 1);
+SELECT * FROM emogi_bfs('SELECT * FROM bad', 1);
+UPDATE bad SET reverse_cost = 'NaN';
+SELECT * FROM emogi_bfs('bad', 1);
+SELECT * FROM emogi_bfs('roads(source, target, cost, reverse_cost, lost)', 1);
+SELECT * FROM emogi_bfs('roads(source, target, cost, reverse_cost, id, id)', 1);
+CREATE TABLE worse (source int, target int, cost float8, reverse_cost text);
+SELECT * FROM emogi_bfs('worse', 1);
+SELECT * FROM emogi_bfs('TABLE worse', 1);
+SELECT * FROM emogi_sssp('roads(source, target, cost)', 1);
+
+-- The cache, rows of one's own, the graph's check, rights on the column of the way back.
+CREATE FUNCTION same() RETURNS boolean LANGUAGE sql AS $$
+  SELECT ARRAY(SELECT s FROM emogi_sssp('roads', 1) s) = ARRAY(SELECT s FROM emogi_sssp('ways', 1) s) AND
+    ARRAY(SELECT s FROM emogi_bfs('roads', 1, direction => 'both') s) = ARRAY(SELECT s FROM emogi_bfs('ways', 1, direction => 'both') s) $$;
+SELECT same();
+UPDATE roads SET reverse_cost = 4 WHERE id = 10;
+SELECT same();
+BEGIN;
+UPDATE roads SET cost = -cost WHERE id IN (12, 15);
+INSERT INTO roads VALUES (20, 5, 6, 1, 2);
+SELECT same();
+ROLLBACK;
+SELECT same();
+DELETE FROM roads WHERE id = 11;
+SELECT same();
+SELECT (emogi_check('roads')).ok, (emogi_check('roads', weights => true)).ok;
+SELECT columns, edges FROM emogi_graphs WHERE relation = 'roads'::regclass AND direction = 'out';
+CREATE ROLE regress_emogi_edge_names;
+GRANT USAGE ON SCHEMA test_edge_names TO regress_emogi_edge_names;
+GRANT SELECT (source, target, cost, id) ON roads TO regress_emogi_edge_names;
+SET ROLE regress_emogi_edge_names;
+SELECT count(*) FROM emogi_bfs('roads', 1);
+SELECT count(*) FROM emogi_bfs('roads(source, target)', 1);
+RESET ROLE;
+GRANT SELECT (reverse_cost) ON roads TO regress_emogi_edge_names;
+REVOKE SELECT (id) ON roads FROM regress_emogi_edge_names;
+SET ROLE regress_emogi_edge_names;
+SELECT count(*) FROM emogi_bfs('roads', 1);
+SELECT seq, vertex, cost FROM emogi_shortest_path('roads', 1, 4);
+SELECT seq, vertex, edge FROM emogi_shortest_path('roads', 1, 4);
+RESET ROLE;
+DROP OWNED BY regress_emogi_edge_names;
+DROP ROLE regress_emogi_edge_names;
+
+-- The names of a path's edges: of parallel ones the cheapest, then the first name.
+TRUNCATE roads;
+INSERT INTO roads VALUES (31, 1, 2, 2, 2), (30, 1, 2, 2, 3), (29, 1, 2, 3, 1), (28, 2, 3, 1, -1), (27, 3, 4, -1, 1), (26, 4, 3, 1, 9), (25, 4, 4, 0, 0);
+SELECT * FROM emogi_shortest_path('roads', 1, 3);
+SELECT * FROM emogi_shortest_path('roads', 2, 1);
+SELECT * FROM emogi_shortest_path('roads', 3, 1, 'in');
+SELECT * FROM emogi_shortest_path('roads', 1, 4, 'both');
+SELECT * FROM emogi_shortest_path('roads', 4, 4);
+SELECT * FROM emogi_shortest_path('roads', 3, 1);
+SELECT * FROM emogi_shortest_path('SELECT * FROM roads', 1, 3);
+SELECT * FROM emogi_shortest_path('roads(source, target, cost, reverse_cost)', 1, 3);
+SELECT * FROM emogi_shortest_path('SELECT source, target, 1 AS cost, id FROM roads', 1, 3);
+SELECT * FROM emogi_shortest_path('SELECT source AS src, target AS dst, id FROM roads WHERE id < 30', 1, 3);
+SELECT vertex, edge IS NULL AS is_last FROM emogi_shortest_path('roads', 1, 3) WHERE edge IS DISTINCT FROM 30 ORDER BY seq;
+SELECT r.id, s.cost, r.reverse_cost FROM emogi_shortest_path('roads', 1, 3) s JOIN roads r ON r.id = s.edge ORDER BY s.seq;
+EXPLAIN (COSTS OFF) SELECT r.id FROM emogi_shortest_path('roads', 1, 3) s JOIN roads r ON r.id = s.edge;
+-- Other types: what the function returns must be able to hold the names, if they were asked for.
+CREATE TABLE links (src text, dst text, weight int, name uuid);
+INSERT INTO links VALUES ('a', 'b', 3, '00000000-0000-0000-0000-000000000001'), ('b', 'c', 3, '00000000-0000-0000-0000-000000000002'),
+  ('a', 'b', 3, '00000000-0000-0000-0000-000000000000'), ('a', 'b', 4, NULL), ('c', 'd', 1, NULL);
+SELECT * FROM emogi_shortest_path('links(src, dst, weight, name)', 'a', 'd');
+SELECT * FROM emogi_shortest_path('links', 'a', 'd');
+CREATE TABLE hops (src uuid, dst uuid, id uuid);
+INSERT INTO hops SELECT lpad(i::text, 32, '0')::uuid, lpad((i + 1)::text, 32, '0')::uuid, lpad((100 + i)::text, 32, '0')::uuid FROM generate_series(1, 3) i;
+SELECT * FROM emogi_shortest_path('hops', lpad('1', 32, '0')::uuid, lpad('3', 32, '0')::uuid);
+CREATE TABLE flights (source int, target int, id text);
+INSERT INTO flights VALUES (1, 2, 'LH1'), (2, 3, 'LH2');
+SELECT * FROM emogi_shortest_path('flights', 1, 3);
+SELECT * FROM emogi_shortest_path('flights(source, target, source, id)', 1, 3);
+SELECT vertex, cost FROM emogi_shortest_path('flights(source, target, source, id)', 1, 3);
+CREATE TABLE prices (src numeric, dst numeric, cost numeric, id smallint);
+INSERT INTO prices VALUES (1.0, 2.50, 0.1, 7), (2.5, 3, 0.2, 8);
+SELECT * FROM emogi_shortest_path('prices', '1', '3.00');
+-- A graph that says something else each time.
+SELECT vertex FROM emogi_shortest_path('SELECT source, target, random() AS cost, id FROM roads WHERE cost >= 0', 1, 3);
+-- Partitions whose columns are in other places; an index, and none.
+CREATE TABLE net (id int, source int, target int, cost float8, reverse_cost float8) PARTITION BY RANGE (id);
+CREATE TABLE net_1 PARTITION OF net FOR VALUES FROM (0) TO (1000);
+CREATE TABLE net_2 (reverse_cost float8, cost float8, gone int, target int, source int, id int);
+ALTER TABLE net_2 DROP COLUMN gone;
+ALTER TABLE net ATTACH PARTITION net_2 FOR VALUES FROM (1000) TO (100000);
+SELECT setseed(0.4);
+INSERT INTO net SELECT i, random() * 99, random() * 99, trunc(random() * 9) - 1, trunc(random() * 9) - 1 FROM generate_series(1, 2000) i;
+CREATE FUNCTION wrong() RETURNS bigint LANGUAGE sql AS $$
+  -- Each step must be of the cheapest edge there is between its ends, of the least name, and the distances its sums.
+  WITH ways AS (SELECT source AS u, target AS v, cost AS w, id FROM net WHERE cost >= 0 UNION ALL SELECT target, source, reverse_cost, id FROM net WHERE reverse_cost >= 0),
+  steps AS (SELECT t, seq, vertex, edge, cost, distance, lead(vertex) OVER w AS next, lead(distance) OVER w AS after
+    FROM generate_series(0, 99) t, LATERAL emogi_shortest_path('net', 7, t) WINDOW w AS (PARTITION BY t ORDER BY seq))
+  SELECT count(*) FROM steps WHERE
+    CASE WHEN next IS NULL THEN edge IS NOT NULL OR cost <> 0 OR vertex <> t
+    ELSE (SELECT (w, id) FROM ways WHERE u = vertex AND v = next ORDER BY w, id LIMIT 1) IS DISTINCT FROM (cost, edge::int) OR after <> distance + cost END $$;
+SELECT wrong();
+CREATE INDEX ON net (source);
+ANALYZE net;
+SELECT wrong();
+UPDATE net SET cost = -1 WHERE id % 3 = 0;
+SELECT wrong();
+SELECT count(*) FROM emogi_sssp('net', 7) FULL JOIN emogi_sssp('SELECT source, target, cost FROM net WHERE cost >= 0 UNION ALL SELECT target, source, reverse_cost FROM net WHERE reverse_cost >= 0', 7) o
+  USING (vertex, distance) WHERE emogi_sssp IS NULL OR o IS NULL;
+
+SET client_min_messages = warning;
+DROP SCHEMA test_edge_names CASCADE;
