@@ -85,7 +85,7 @@ extern bool emogi_task_may_diverge(const EmogiTask *task, const EmogiGraph *grap
 extern bool emogi_task_query(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, EmogiResult *result);
 extern void emogi_task_batch(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, const uint32 *sources,
 							int nsources, EmogiMsbfsResult *result);
-extern bool emogi_task_path(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, uint32 *path,
+extern bool emogi_task_path(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, uint64 looked, uint32 *path,
 						   double *distance, uint64 *length);
 
 /* ---- vertices.c ---- */
@@ -118,6 +118,7 @@ extern bool emogi_near_has_vertex(const EmogiGraph *graph, const EmogiPatch *pat
 extern bool emogi_near_run(EmogiCall *call, const EmogiTask *task, const EmogiPatch *patch, EmogiGraph *graph, EmogiResult *result);
 extern void emogi_near_note_run(EmogiCall *call, const EmogiGraph *graph, uint64 nreached, uint32 nlevels, uint64 edges_traversed,
 								double start_ms);
+extern uint64 emogi_near_most_edges(const EmogiTask *task, const EmogiGraph *graph);
 extern bool emogi_near_path(EmogiCall *call, const EmogiTask *task, const EmogiPatch *patch, const EmogiGraph *graph,
 							EmogiNearPath *path);
 

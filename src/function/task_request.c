@@ -14,9 +14,12 @@
 #include "server/papers.h"
 #include "server/region.h"
 
-/* A search for one path gives up after this share of all list entries: all threads together see all of them sooner. */
-#define PATH_SHARE	16
-#define PATH_MIN_EDGES UINT64CONST(1000000)
+/*
+ * A search for one path gives up after this share of all list entries. It takes 3 to 4 times as long for an entry as the distances do, made
+ * by all threads, so that what was in vain costs a twentieth of what follows.
+ */
+#define PATH_SHARE	128
+#define PATH_MIN_EDGES UINT64CONST(4096)
 
 /* Allocate an array of the Region for a call, with any content. */
 static void *
@@ -306,23 +309,28 @@ emogi_task_batch(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph
 
 /*
  * Find the path between the task's source and its target without the distances of all vertices. False when that takes
- * too long: then run the query. path, distance: [nvertices], allocated for the call; *length = 0: there is no path.
+ * too long: then run the query. looked: list entries within which it was looked for before. path, distance: [nvertices], allocated for
+ * the call; *length = 0: there is no path.
  */
 bool
-emogi_task_path(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, uint32 *path, double *distance,
+emogi_task_path(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, uint64 looked, uint32 *path, double *distance,
 			   uint64 *length)
 {
-	EmogiRequest *request = begin_request(call, EMOGI_REQUEST_PATH, task, graph);
+	const uint64 max_edges = Max(graph->forward.nedges / PATH_SHARE, PATH_MIN_EDGES);
+	EmogiRequest *request;
 	const EmogiReply *reply;
 	uint64		nsources;
 	uint64		ntargets;
 
 	*length = 0;
+	if (max_edges <= looked)
+		return false;
+	request = begin_request(call, EMOGI_REQUEST_PATH, task, graph);
 	request->query.sources = take_numbers(call, graph, task->keys, 1, &nsources);
 	request->query.targets = take_numbers(call, graph, task->targets, 1, &ntargets);
 	if (nsources == 0 || ntargets == 0)
 		return true;
-	request->max_edges = Max(graph->forward.nedges / PATH_SHARE, PATH_MIN_EDGES);
+	request->max_edges = max_edges;
 	request->path = path;
 	request->path_distance = distance;
 	reply = emogi_call_request(call);
