@@ -51,6 +51,8 @@ typedef struct EmogiTask
 	bool		source_is_array;
 	EmogiGiven	sources;		/* as given; when there is a form, as keys of the Graph's type */
 	bool		last_is_target; /* of the sources: they are the ends of a path */
+	bool		has_goals;		/* the call names where ways end, with a list of its own */
+	EmogiGiven	goals;			/* as sources */
 	bool		no_rows;		/* none is wanted: for errors alone */
 	bool		has_targets;	/* rows of these vertices alone are wanted */
 	EmogiGiven	wanted;			/* as given in a condition */
@@ -68,6 +70,7 @@ typedef struct EmogiTask
 	EmogiForm  *form;			/* NULL = the type of the keys is not known yet */
 	int64	   *keys;			/* [nkeys], what it knows the sources by; EMOGI_NO_CODE = it has no such key */
 	uint64		nkeys;
+	int64	   *goal_keys;		/* [goals.count], likewise */
 	const int64 *targets;		/* [ntargets], likewise, of a condition ascending and distinct */
 	uint64		ntargets;
 } EmogiTask;
