@@ -28,6 +28,7 @@
 
 #include "contract/semirings.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -38,6 +39,8 @@
 #define UNIT_ROUNDOFF 0x1p-53
 #define SLACK_FACTOR 16.0		/* the tolerance is so many times the error of the largest distance that is expected */
 #define FAR 4.0					/* ... which is so many times that from some vertex */
+#define MOST_SUM 1e300
+#define MOST_SEARCHES UINT32_C(0xF0000000)
 #define POLL 256				/* vertices */
 
 /* The order in which vertices are contracted. */
@@ -131,7 +134,7 @@ raise_neighbours(Queue *queue, uint32_t v)
 static bool
 is_too_much(Queue *queue, uint32_t v, uint64_t most_work)
 {
-	return queue->keys[v] == (double) INFINITY || queue->work->work > most_work;
+	return queue->keys[v] == (double) INFINITY || queue->work->work > most_work || queue->work->search > MOST_SEARCHES;
 }
 
 /* Contract all vertices; order: [nvertices]. False when the job has stopped, or it has given up. */
@@ -203,17 +206,26 @@ take(EmogiContracting *work, uint64_t count, size_t bytes)
 	return array;
 }
 
-/* Choose the tolerance: by the distance of the farthest vertex from that with the most edges. */
+/*
+ * Choose the tolerance: by the distance of the farthest vertex from that with the most edges. Gives up where a sum, in whichever order, could
+ * overflow.
+ */
 static void
 choose_tolerance(EmogiContracting *work, const EmogiGraph *graph)
 {
 	uint32_t	source = 0;
+	double		heaviest = 0.0;
 
-	if (is_exact(graph))
-		return;
 	for (uint64_t v = 0; v < work->nvertices; v++)
+	{
+		for (uint32_t i = 0; i < work->lists[0][v].count; i++)
+			heaviest = fmax(heaviest, emogi_contracting_arcs(work, 0, (uint32_t) v)[i].weight);
 		if (work->lists[0][v].count > work->lists[0][source].count)
 			source = (uint32_t) v;
+	}
+	work->gave_up = !(heaviest * (double) work->nvertices < MOST_SUM);
+	if (is_exact(graph) || work->gave_up)
+		return;
 	work->tolerance = SLACK_FACTOR * FAR * emogi_contraction_error(graph) * emogi_contracting_farthest(work, source);
 }
 
@@ -232,7 +244,7 @@ make(Queue *queue, const EmogiGraph *graph)
 	if (!emogi_job_stopped(&work->job) && emogi_contracting_read(work, graph))
 	{
 		choose_tolerance(work, graph);
-		if (!emogi_job_stopped(&work->job) && contract(queue, order))
+		if (!work->gave_up && !emogi_job_stopped(&work->job) && contract(queue, order))
 			made = emogi_contracting_pack(work, order);
 	}
 	free(order);
