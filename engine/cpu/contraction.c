@@ -33,8 +33,9 @@
 #include <stdlib.h>
 
 #define MOST_DEGREE 12			/* edges a vertex, at the mean: more is no net of roads */
-#define MOST_NEIGHBOURS 400		/* of a vertex that is contracted: in times out, the square */
-#define WORK_AN_ARC 6000		/* arcs looked at for each arc of the Graph, at most */
+#define MOST_NEIGHBOURS 400		/* of any vertex */
+#define MOST_MEAN 100			/* arcs of a vertex, one way, of what is left */
+#define WORK_AN_ARC 4000		/* arcs looked at for each arc of the Graph, at most: of a grid of 1,000,000 edges 1400 */
 #define HEAP_ENTRIES 65536
 #define UNIT_ROUNDOFF 0x1p-53
 #define SLACK_FACTOR 16.0		/* the tolerance is so many times the error of the largest distance that is expected */
@@ -87,7 +88,7 @@ weigh(Queue *queue, uint32_t v)
 	const uint64_t out = work->lists[0][v].count;
 	uint64_t	count;
 
-	if (in * out > (uint64_t) MOST_NEIGHBOURS * MOST_NEIGHBOURS)
+	if (in > MOST_NEIGHBOURS || out > MOST_NEIGHBOURS)
 	{
 		queue->keys[v] = (double) INFINITY;
 		return true;
@@ -96,6 +97,15 @@ weigh(Queue *queue, uint32_t v)
 		return false;
 	queue->keys[v] = (double) queue->levels[v] + (in + out > 0 ? (double) count / (double) (in + out) : -1.0);
 	return true;
+}
+
+/* Is the job to end? */
+static bool
+is_stopped(EmogiContracting *work)
+{
+	if (work->poll != NULL && work->poll())
+		emogi_job_fail(&work->job, EMOGI_CANCELED);
+	return emogi_job_stopped(&work->job);
 }
 
 /* Weigh all vertices at first. */
@@ -107,7 +117,7 @@ fill_queue(Queue *queue)
 		if (!weigh(queue, (uint32_t) v))
 			return false;
 		queue->heap[queue->count++] = (uint32_t) v;
-		if (v % POLL == 0 && emogi_job_stopped(&queue->work->job))
+		if (v % POLL == 0 && is_stopped(queue->work))
 			return false;
 	}
 	for (uint64_t i = queue->count / 2; i-- > 0;)
@@ -134,7 +144,8 @@ raise_neighbours(Queue *queue, uint32_t v)
 static bool
 is_too_much(Queue *queue, uint32_t v, uint64_t most_work)
 {
-	return queue->keys[v] == (double) INFINITY || queue->work->work > most_work || queue->work->search > MOST_SEARCHES;
+	return queue->keys[v] == (double) INFINITY || queue->work->work > most_work || queue->work->search > MOST_SEARCHES ||
+		queue->work->narcs > queue->count * MOST_MEAN;
 }
 
 /* Contract all vertices; order: [nvertices]. False when the job has stopped, or it has given up. */
@@ -173,7 +184,7 @@ contract(Queue *queue, uint32_t *order)
 		emogi_contracting_remove(work, v);
 		raise_neighbours(queue, v);
 		order[done++] = v;
-		if (done % POLL == 0 && emogi_job_stopped(&work->job))
+		if (done % POLL == 0 && is_stopped(work))
 			return false;
 		emogi_job_done(&work->job, 1);
 	}
@@ -261,9 +272,11 @@ emogi_contraction_error(const EmogiGraph *graph)
 }
 
 EmogiStatus
-emogi_contraction_make(const EmogiGraph *graph, uint64_t max_bytes, EmogiContraction **made, EmogiControl *control, EmogiError *error)
+emogi_contraction_make(const EmogiGraph *graph, uint64_t max_bytes, bool (*poll) (void), EmogiContraction **made, EmogiControl *control,
+					   EmogiError *error)
 {
-	EmogiContracting work = {.job = {.control = control}, .nvertices = graph->nvertices, .max_bytes = max_bytes, .heap_room = HEAP_ENTRIES};
+	EmogiContracting work = {.job = {.control = control}, .nvertices = graph->nvertices, .max_bytes = max_bytes, .poll = poll,
+		.heap_room = HEAP_ENTRIES};
 	Queue		queue = {.work = &work};
 
 	*made = NULL;

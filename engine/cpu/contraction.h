@@ -86,10 +86,10 @@ extern double emogi_contraction_error(const EmogiGraph *graph);
 
 /*
  * Make the hierarchy of a Graph with both orientations, in the calling thread, in a block that is malloced; *made = NULL, with status OK: the
- * Graph is not road-like. max_bytes: of memory that it may take, scratch included; it is not road-like either where that is too little.
+ * Graph is not road-like. max_bytes: of memory that it may take, scratch included; it is not road-like either where that is too little. poll: asked every few milliseconds, true = cancel; NULL = nobody asks.
  */
-extern EmogiStatus emogi_contraction_make(const EmogiGraph *graph, uint64_t max_bytes, EmogiContraction **made, EmogiControl *control,
-										  EmogiError *error);
+extern EmogiStatus emogi_contraction_make(const EmogiGraph *graph, uint64_t max_bytes, bool (*poll) (void), EmogiContraction **made,
+										  EmogiControl *control, EmogiError *error);
 
 /*
  * Find the path that emogi_path_search finds, with the same distances; GAVE_UP: this hierarchy cannot tell, ask otherwise. Runs in the calling

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#define MOST_EDGES ((uint64_t) 1 << 20)	/* of a corridor: a search of the whole Graph then takes no longer */
+#define MOST_EDGES ((uint64_t) 1 << 17)	/* of a corridor, some ten milliseconds: of more the distances of all vertices are a better way */
 #define LEAST_BITS 12
 #define LEAST_ITEMS 256
 #define POLL 4096				/* arcs */

@@ -35,6 +35,7 @@ typedef struct EmogiContracting
 	uint64_t	nvertices;
 	double		tolerance;
 	uint64_t	max_bytes;
+	bool		(*poll) (void);
 	bool		gave_up;
 
 	/* contraction_arcs.c */

@@ -6,7 +6,7 @@
  * has the worker run the Query (../call), and returns the Result as rows. task_request.c makes the Task the request that the worker gets.
  * Rows that are not vertices are read by a cursor (cursor.h): of hierarchies in communities.c, which also carries out what returns a number, of
  * pairs and walks in list.c, of edges, and of blocks with their vertices, in trees.c, of paths in shortest_path.c; kinds.c says which a function has.
- * near.c carries out what reaches little without the worker, afoot.c what reaches little without a Graph, components.c emogi_cc where there
+ * near.c carries out what reaches little without the worker, far.c paths by way of a hierarchy, afoot.c what reaches little without a Graph, components.c emogi_cc where there
  * was a run before. values.c reads a query of start values or communities, pairs.c one of pairs. refusal.c says why a graph has no answer.
  */
 #ifndef EMOGI_FUNCTION_H
@@ -122,8 +122,15 @@ extern bool emogi_near_run(EmogiCall *call, const EmogiTask *task, const EmogiPa
 extern void emogi_near_note_run(EmogiCall *call, const EmogiGraph *graph, uint64 nreached, uint32 nlevels, uint64 edges_traversed,
 								double start_ms);
 extern uint64 emogi_near_most_edges(const EmogiTask *task, const EmogiGraph *graph);
-extern bool emogi_near_path(EmogiCall *call, const EmogiTask *task, const EmogiPatch *patch, const EmogiGraph *graph,
+extern bool emogi_near_path(EmogiCall *call, const EmogiTask *task, const EmogiPatch *patch, const EmogiGraph *graph, uint64 max_edges,
 							EmogiNearPath *path);
+
+/* ---- far.c ---- */
+
+extern bool emogi_far_may_serve(const EmogiCall *call);
+extern bool emogi_far_is_prepared(const EmogiCall *call);
+extern void emogi_far_prepare(EmogiCall *call, const EmogiGraph *graph);
+extern bool emogi_far_path(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, EmogiNearPath *path);
 
 /* ---- afoot.c ---- */
 

@@ -2,7 +2,8 @@
  * shortest_path.c: emogi_shortest_path(graph, source, target, direction) -> setof (seq int, vertex, distance float8): the
  * steps of one shortest path, by weight; no row when there is none.
  *
- * A search from both ends looks for it first (cpu/path_search.h), in the backend (near.c), then in the worker, where it may look at
+ * A search from both ends looks for it first (cpu/path_search.h), in the backend (near.c), then a contraction hierarchy is asked, where the
+ * Graph has one (far.c). Else that search goes on in the worker, where it may look at
  * more. When that gives up, the distances up to the target are computed, and the path is traced back along them (cpu/trace_path.h).
  */
 #include "postgres.h"
@@ -15,6 +16,8 @@
 #include "function/cursor.h"
 #include "server/compat.h"
 #include "server/region.h"
+
+#define NEAR_EDGES UINT64CONST(512)	/* that are looked at before a hierarchy is asked */
 
 PG_FUNCTION_INFO_V1(emogi_shortest_path);
 
@@ -104,6 +107,25 @@ emogi_shortest_path_read(FunctionCallInfo fcinfo, EmogiTask *task)
 	task->with_backward = true;
 }
 
+/* Look for a path nearby, for long only where there is no hierarchy to ask next. */
+static bool
+search_near(EmogiCall *call, const EmogiTask *task, const EmogiPatch *patch, const EmogiGraph *graph, EmogiNearPath *path)
+{
+	uint64		max_edges = emogi_near_most_edges(task, graph);
+
+	if (patch == NULL && emogi_far_may_serve(call) && emogi_far_is_prepared(call))
+		max_edges = Min(max_edges, NEAR_EDGES);
+	return emogi_near_path(call, task, patch, graph, max_edges, path);
+}
+
+/* Look for a path by way of the hierarchy of the call's Graph, which may have to be made; false where there is none. */
+static bool
+search_far(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, EmogiNearPath *path)
+{
+	emogi_far_prepare(call, graph);
+	return emogi_far_path(call, task, graph, path);
+}
+
 /*
  * Begin a call and find its path: the steps are rows of *graph and *result, in the current context. Returns NULL when there is nothing to
  * look for, or no row is wanted. The caller reads the rows and ends the call.
@@ -115,7 +137,7 @@ emogi_shortest_path_run(Oid function, EmogiTask *task, EmogiGraph *graph, EmogiR
 	EmogiPatch *patch = NULL;
 	EmogiCall  *call = emogi_run_open(function, task, near ? &patch : NULL, graph);
 	EmogiNearPath path;
-	const bool	answered = call != NULL && near && emogi_near_path(call, task, patch, graph, &path);
+	bool		answered = call != NULL && near && search_near(call, task, patch, graph, &path);
 
 	if (!answered && patch != NULL)
 	{
@@ -131,10 +153,19 @@ emogi_shortest_path_run(Oid function, EmogiTask *task, EmogiGraph *graph, EmogiR
 	}
 	if (call == NULL)
 		return NULL;
+	if (!answered && patch == NULL && emogi_far_may_serve(call))
+		answered = search_far(call, task, graph, &path);
 	if (answered)
 		set_steps(call, patch, path.vertices, path.distance, path.length, graph, result);
 	else
+	{
+		const int	cached = emogi_far_may_serve(call) ? call->slot->graph : -1;
+		const double start_ms = emogi_pool_now_ms();
+
 		ask_worker(call, task, near ? emogi_near_most_edges(task, graph) : 0, graph, result);
+		if (cached >= 0)
+			emogi_cache_contraction_note(cached, emogi_pool_now_ms() - start_ms);
+	}
 	emogi_call_phase(call, EMOGI_PHASE_ROWS);
 	return call;
 }

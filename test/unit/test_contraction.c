@@ -77,7 +77,7 @@ check_graph(const char *name, const EmogiGraph *graph, uint64_t seed)
 
 	if (graph->backward.offsets == NULL || graph->nvertices == 0)
 		return;
-	CHECK(emogi_contraction_make(graph, MOST_BYTES, &made, &control, &error) == EMOGI_OK, "%s: %s", name, error.message);
+	CHECK(emogi_contraction_make(graph, MOST_BYTES, NULL, &made, &control, &error) == EMOGI_OK, "%s: %s", name, error.message);
 	nrefused += made == NULL;
 	if (made == NULL)
 		return;
@@ -188,7 +188,7 @@ check_refused(void)
 			memset(ones, 1, built.graph.forward.nedges + 1);
 			built.graph.weight_type = EMOGI_WEIGHT_U8;
 			built.graph.forward.weights = built.graph.backward.weights = ones;
-			CHECK(emogi_contraction_make(&built.graph, MOST_BYTES, &made, &control, &error) == EMOGI_OK && made == NULL, "degree %d: made", degree);
+			CHECK(emogi_contraction_make(&built.graph, MOST_BYTES, NULL, &made, &control, &error) == EMOGI_OK && made == NULL, "degree %d: made", degree);
 			CHECK(emogi_pool_now_ms() - start < 20000.0, "degree %d: refused after %.0f ms", degree, emogi_pool_now_ms() - start);
 			free(ones);
 			free(made);
@@ -213,13 +213,13 @@ check_failures(void)
 	for (uint64_t i = 0; i < net.nedges; i++)
 		weights[i] = street_weight(0, emogi_random(5, i));
 	graph = naive_build(&net, weights, EMOGI_BOTH, true);
-	CHECK(emogi_contraction_make(&graph, MOST_BYTES, &made, &control, &error) == EMOGI_CANCELED && made == NULL, "not canceled");
+	CHECK(emogi_contraction_make(&graph, MOST_BYTES, NULL, &made, &control, &error) == EMOGI_CANCELED && made == NULL, "not canceled");
 	control.cancel = 0;
-	CHECK(emogi_contraction_make(&graph, 10000, &made, &control, &error) == EMOGI_OK && made == NULL, "made in 10000 bytes");
+	CHECK(emogi_contraction_make(&graph, 10000, NULL, &made, &control, &error) == EMOGI_OK && made == NULL, "made in 10000 bytes");
 	for (uint32_t n = 1; status == EMOGI_NO_MEMORY && n < MAX_FAILURES; n++)
 	{
 		control = (EmogiControl) {.fail_allocation = n};
-		status = emogi_contraction_make(&graph, MOST_BYTES, &made, &control, &error);
+		status = emogi_contraction_make(&graph, MOST_BYTES, NULL, &made, &control, &error);
 		CHECK(status == EMOGI_OK ? made != NULL && n > 8 : status == EMOGI_NO_MEMORY && made == NULL && error.message[0] != '\0',
 			  "allocation %u: status %d", n, status);
 	}
