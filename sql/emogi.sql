@@ -1014,6 +1014,42 @@ RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_similarity' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
 COMMENT ON FUNCTION emogi_similarity_uuid(regclass, text, int, float8, text, text, text) IS 'how alike the neighbours of vertices are, of the most alike or of given pairs';
 
+CREATE FUNCTION emogi_distance_matrix(graph text, sources bigint[], targets bigint[], direction text DEFAULT 'out',
+	OUT source bigint, OUT target bigint, OUT distance float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_distance_matrix' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 10000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_distance_matrix(text, bigint[], bigint[], text) IS 'the lengths of shortest paths from each source to each target';
+
+CREATE FUNCTION emogi_distance_matrix(graph text, sources text[], targets text[], direction text DEFAULT 'out',
+	OUT source text, OUT target text, OUT distance float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_distance_matrix' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 10000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_distance_matrix(text, text[], text[], text) IS 'the lengths of shortest paths from each source to each target';
+
+CREATE FUNCTION emogi_distance_matrix(graph text, sources uuid[], targets uuid[], direction text DEFAULT 'out',
+	OUT source uuid, OUT target uuid, OUT distance float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_distance_matrix' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 10000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_distance_matrix(text, uuid[], uuid[], text) IS 'the lengths of shortest paths from each source to each target';
+
+CREATE FUNCTION emogi_distance_matrix(graph regclass, sources bigint[], targets bigint[], direction text DEFAULT 'out', columns text DEFAULT NULL,
+	OUT source bigint, OUT target bigint, OUT distance float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_distance_matrix' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 10000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_distance_matrix(regclass, bigint[], bigint[], text, text) IS 'the lengths of shortest paths from each source to each target';
+
+CREATE FUNCTION emogi_distance_matrix(graph regclass, sources text[], targets text[], direction text DEFAULT 'out', columns text DEFAULT NULL,
+	OUT source text, OUT target text, OUT distance float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_distance_matrix' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 10000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_distance_matrix(regclass, text[], text[], text, text) IS 'the lengths of shortest paths from each source to each target';
+
+CREATE FUNCTION emogi_distance_matrix(graph regclass, sources uuid[], targets uuid[], direction text DEFAULT 'out', columns text DEFAULT NULL,
+	OUT source uuid, OUT target uuid, OUT distance float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_distance_matrix' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 10000 SUPPORT _emogi_support;
+COMMENT ON FUNCTION emogi_distance_matrix(regclass, uuid[], uuid[], text, text) IS 'the lengths of shortest paths from each source to each target';
+
 CREATE FUNCTION emogi_random_walk(graph text, source bigint, length int DEFAULT 80, walks int DEFAULT 1, p float8 DEFAULT 1, q float8 DEFAULT 1, seed bigint DEFAULT 0,
 	direction text DEFAULT 'out', weights boolean DEFAULT false,
 	OUT walk bigint, OUT step int, OUT vertex bigint)

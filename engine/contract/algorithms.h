@@ -98,6 +98,7 @@ typedef enum EmogiParameterKind
 {
 	EMOGI_NO_PARAMETER = 0,		/* ends a list of parameters */
 	EMOGI_SOURCES,				/* one vertex or several */
+	EMOGI_TARGETS,				/* several vertices: where the ways that are asked for end */
 	EMOGI_MAX_DEPTH,			/* int, hops, 0 and more, -1 = no bound: first column <= it */
 	EMOGI_MAX_DISTANCE,			/* double, 0 and more, +inf = no bound: first column <= it */
 	EMOGI_DAMPING,				/* double, 0 .. 1 */
@@ -222,6 +223,7 @@ typedef struct EmogiResultColumn
  *           nothing leads away from. A step goes along each edge of the list with the same chance, or in proportion to the weights; from
  *           the second on these are divided by p for an edge back to the vertex before, and by q for one to where no edge leads from there
  *           (Grover, Leskovec, node2vec, KDD 2016, 3.2). Walks depend on the seed, the source and i alone.
+ * DISTANCE_MATRIX  Element s * ntargets + t is the distance from sources[s] to targets[t], as SSSP has it; +inf: no way leads there.
  * SPANNING_FOREST  Of the undirected graph: of parallel edges the lightest counts, or the heaviest where the maximum is wanted; loops do not.
  *           Edges are in a strict order, by (weight, smaller end, larger end), where the maximum is wanted with the largest weight first. The
  *           forest is the one whose sorted edges come first. Each tree hangs from its smallest vertex. parent: the vertex above, by an edge
@@ -331,6 +333,10 @@ typedef struct EmogiResultColumn
 		  ({EMOGI_SOURCES, 0}, {EMOGI_LENGTH, 80}, {EMOGI_WALKS, 1}, {EMOGI_RETURN, 1}, {EMOGI_IN_OUT, 1}, {EMOGI_SEED, 0}, \
 		   {EMOGI_DIRECTION, EMOGI_OUT}, {EMOGI_WEIGHTED, 0}), \
 		  ({"vertex", EMOGI_VERTEX, EMOGI_NO_VERTEX})) \
+	OTHER(DISTANCE_MATRIX, distance_matrix, distance_matrix, none, none, distance_matrix, \
+		  EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_LENGTHS, EMOGI_IS_LIST, \
+		  ({EMOGI_SOURCES, 0}, {EMOGI_TARGETS, 0}, {EMOGI_DIRECTION, EMOGI_OUT}), \
+		  ({"distance", EMOGI_FLOAT64, (double) INFINITY})) \
 	OTHER(SPANNING_FOREST, spanning_forest, spanning_forest, spanning_forest, none, spanning_forest, \
 		  EMOGI_LISTS_BOTH_WAYS, EMOGI_WEIGHTS_FACTORS, EMOGI_IS_EDGES, \
 		  ({EMOGI_MAXIMUM, 0}), \

@@ -156,7 +156,8 @@ typedef struct EmogiQuery
 	uint64_t	ntargets;
 	const uint32_t *targets;	/* [ntargets], vertex numbers: BFS, and paths whose values add up, may stop when these are
 								 * settled; the result then holds for them alone, and an engine may ignore them; ntargets = 0: all
-								 * are wanted. SIMILARITY without pairs: elements are of these, and no engine may ignore them */
+								 * are wanted. SIMILARITY without pairs: elements are of these, and no engine may ignore them.
+								 * DISTANCE_MATRIX: its columns */
 	int64_t		max_depth;		/* hops; levels above it are not entered; -1 = no bound */
 	double		max_distance;	/* vertices farther away are not reached; INFINITY = no bound */
 	double		damping;		/* 0 .. 1 */

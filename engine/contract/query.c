@@ -43,6 +43,11 @@ emogi_query_length(uint64_t nvertices, const EmogiQuery *query)
 		count = query->pairs != NULL ? query->npairs : query->ntargets > 0 ? query->ntargets : nvertices;
 		each = query->pairs != NULL ? 1 : (uint64_t) query->top_k;
 	}
+	else if (query->algorithm == EMOGI_DISTANCE_MATRIX)
+	{
+		count = query->nsources;
+		each = query->ntargets;
+	}
 	else
 	{
 		count = query->nsources * (uint64_t) query->walks;
@@ -143,7 +148,8 @@ emogi_query_check(const EmogiGraph *graph, const EmogiQuery *query, EmogiError *
 		return refuse(error, "the answer would be too long");
 	if (emogi_algorithm_takes(row, EMOGI_SOURCES) >= 0)
 		status = check_vertices(graph, query->sources, query->nsources, "source", error);
-	if (status == EMOGI_OK && ((row->traits & EMOGI_STOPS) != 0 || query->algorithm == EMOGI_SIMILARITY))
+	if (status == EMOGI_OK && ((row->traits & EMOGI_STOPS) != 0 || query->algorithm == EMOGI_SIMILARITY ||
+							   emogi_algorithm_takes(row, EMOGI_TARGETS) >= 0))
 		status = check_vertices(graph, query->targets, query->ntargets, "target", error);
 	return status;
 }

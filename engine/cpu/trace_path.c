@@ -5,6 +5,10 @@
  * so that every vertex reached, but the source, has a tight edge coming in. A breadth-first search from the target
  * against tight edges ends at the source; cycles of zero weight do it no harm. It looks only at vertices that lie on
  * some shortest path to the target.
+ *
+ * Two cases need no search. Without weights all shortest paths have as many edges as the target's distance says, so that each vertex
+ * takes the first of its list that is one nearer. And where one tight edge alone leads to each vertex, one after the other from the
+ * target on, there is no other path: so it is nearly always with weights that are no small integers.
  */
 #include "trace_path.h"
 
@@ -54,6 +58,70 @@ queue_tight(Search *search, uint32_t v)
 	return true;
 }
 
+/*
+ * Get the vertex before v on its path, EMOGI_NO_VERTEX = tight edges from several lead there. With `first` the first of several will do.
+ */
+static uint32_t
+find_before(Search *search, uint32_t v, bool first)
+{
+	const EmogiGraph *graph = search->graph;
+	const EmogiAdjacency *lists = &graph->backward;
+	const double *distance = search->distance;
+	uint32_t	before = EMOGI_NO_VERTEX;
+
+	for (uint64_t e = lists->offsets[v]; e < lists->offsets[v + 1]; e++)
+	{
+		const uint32_t u = lists->targets[e];
+
+		if (u == before ||
+			emogi_path_candidate(EMOGI_SSSP, distance[u], emogi_weight(lists->weights, graph->weight_type, e)) != distance[v])
+			continue;
+		if (before != EMOGI_NO_VERTEX)
+			return EMOGI_NO_VERTEX;
+		before = u;
+		if (first)
+			break;
+	}
+	return before;
+}
+
+/* Go back from the target where only one way leads; false when there is more than one. Gets the length of the path, 0 = poll said so. */
+static bool
+go_back(Search *search, uint32_t source, uint32_t target, uint32_t *path, uint64_t *length)
+{
+	const EmogiAdjacency *lists = &search->graph->backward;
+	const bool	first = search->graph->weight_type == EMOGI_WEIGHT_NONE;
+	uint64_t	looked = 0;
+
+	path[0] = target;
+	for (*length = 1; path[*length - 1] != source; ++*length)
+	{
+		const uint32_t v = path[*length - 1];
+
+		looked += lists->offsets[v + 1] - lists->offsets[v];
+		if (looked > CHECK_ENTRIES)
+		{
+			looked = 0;
+			if (search->poll != NULL && search->poll())
+			{
+				*length = 0;
+				return true;
+			}
+		}
+		path[*length] = find_before(search, v, first);
+		if (path[*length] == EMOGI_NO_VERTEX)
+			return false;
+	}
+	for (uint64_t i = 0; i < *length / 2; i++)
+	{
+		const uint32_t v = path[i];
+
+		path[i] = path[*length - 1 - i];
+		path[*length - 1 - i] = v;
+	}
+	return true;
+}
+
 uint64_t
 emogi_trace_path(const EmogiGraph *graph, const double *distance, uint32_t source, uint32_t target,
 				 uint32_t *path, uint32_t *next, EmogiPoll poll)
@@ -62,6 +130,9 @@ emogi_trace_path(const EmogiGraph *graph, const double *distance, uint32_t sourc
 	uint64_t	head = 0;
 	uint64_t	length = 1;
 
+	if (go_back(&search, source, target, path, &length))
+		return length;
+	length = 1;
 	memset(next, 0xFF, graph->nvertices * sizeof *next);
 	next[target] = target;
 	path[0] = target;			/* path serves as the queue until the source is found */

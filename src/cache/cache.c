@@ -257,6 +257,7 @@ free_graph(int index)
 	cached->on_device = false;
 	emogi_cache_unlock();
 	emogi_cache_labels_free(index);
+	emogi_cache_contraction_free(index);
 	emogi_dictionaries_release(cached->dictionary);
 	if (cached->packed)
 		emogi_small_free((void *) cached->graph.memory, cached->graph.memory_bytes);
@@ -405,8 +406,8 @@ emogi_cache_wait_for_room(void)
 }
 
 /*
- * Evict one Graph that is not in use, or a live state, and wait until its memory is free, or give up labels of a Graph that is; false
- * when there is none.
+ * Evict one Graph that is not in use, or a live state, and wait until its memory is free, or give up labels or a contraction hierarchy of a
+ * Graph that is; false when there is none.
  */
 bool
 emogi_cache_make_room(void)
@@ -427,16 +428,16 @@ emogi_cache_make_room(void)
 	}
 	if (doomed || leaving)
 		emogi_cache_wait_for_room();
-	return doomed || leaving;
+	return doomed || leaving || emogi_cache_contraction_drop();
 }
 
-/* Get the bytes of a cached Graph, but for labels, which make room though it is pinned. Whoever asks has it pinned. */
+/* Get the bytes of a cached Graph, but for labels and a contraction hierarchy, which make room though it is pinned. Whoever asks has it pinned. */
 static uint64
 graph_bytes(int index)
 {
 	const EmogiCached *cached = &emogi_cache_shared->graphs[index];
 
-	return cached->bytes - cached->labels_bytes + emogi_dictionaries_bytes(cached->dictionary);
+	return cached->bytes - cached->labels_bytes - emogi_cache_contraction_bytes(cached) + emogi_dictionaries_bytes(cached->dictionary);
 }
 
 /* Tell those below how large Graphs are, and those that are kept; called once, in the postmaster. */

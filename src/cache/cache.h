@@ -149,6 +149,12 @@ typedef struct EmogiCached
 	uint64		labels_bytes;	/* of `bytes` */
 	uint32		label_readers;	/* calls that read it at the moment, and have the Graph pinned */
 	uint32		label_carries;	/* Graphs by which they came here since they were used */
+	struct EmogiContraction *contraction;	/* see cache_contraction.c; NULL = it is not there */
+	uint64		contraction_bytes;	/* its own; `bytes` has what it takes */
+	uint32		contraction_readers;	/* as label_readers */
+	bool		contraction_asked;	/* somebody makes it, or has tried to */
+	uint32		npaths;			/* far paths that were looked for without it, */
+	double		path_ms;		/* and how long that took */
 	uint64		nskipped;		/* rows with a NULL end */
 	uint64		hits;
 	TimestampTz built_at;
@@ -257,6 +263,17 @@ emogi_cache_unlock(void)
 {
 	LWLockRelease(emogi_shared->cache_lock);
 }
+
+/* ---- cache_contraction.c: the contraction hierarchies of Graphs ---- */
+
+extern uint64 emogi_cache_contraction_bytes(const EmogiCached *cached);
+extern const struct EmogiContraction *emogi_cache_contraction_begin(int graph);
+extern void emogi_cache_contraction_end(int graph);
+extern bool emogi_cache_contraction_is_due(int graph);
+extern void emogi_cache_contraction_note(int graph, double ms);
+extern void emogi_cache_contraction_keep(int graph, const struct EmogiContraction *made);
+extern void emogi_cache_contraction_free(int graph);
+extern bool emogi_cache_contraction_drop(void);
 
 /* ---- cache_labels.c: the components of Graphs ---- */
 

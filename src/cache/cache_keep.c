@@ -2,7 +2,7 @@
  * cache_keep.c: Graphs that are kept: they are not evicted to make room for others, until somebody lets them go or they are dropped.
  *
  * All who share the server have one budget, one array of entries and one of tables. So kept Graphs may have half of each, and no more.
- * What hangs on a kept Graph, its live state and its labels, may go as that of any other. build/wish_keep.c hands the mark on from one
+ * What hangs on a kept Graph, its live state its labels and its contraction hierarchy, may go as that of any other. build/wish_keep.c hands the mark on from one
  * version of a Graph to the next.
  */
 #include "postgres.h"
@@ -10,11 +10,11 @@
 #include "cache/cache.h"
 #include "server/region.h"
 
-/* Get what a Graph counts among those that are kept. Labels, and room for later keys, come and go. */
+/* Get what a Graph counts among those that are kept. Labels, a hierarchy, and room for later keys, come and go. */
 static EmogiKept
 measure(const EmogiCached *cached)
 {
-	return (EmogiKept) {.bytes = cached->bytes - cached->labels_bytes + emogi_dictionaries_made_bytes(cached->dictionary),.ngraphs = 1,.nleaves = cached->nleaves};
+	return (EmogiKept) {.bytes = cached->bytes - cached->labels_bytes - emogi_cache_contraction_bytes(cached) + emogi_dictionaries_made_bytes(cached->dictionary),.ngraphs = 1,.nleaves = cached->nleaves};
 }
 
 /*

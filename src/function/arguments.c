@@ -212,6 +212,15 @@ read_sources(FunctionCallInfo fcinfo, int n, EmogiTask *task)
 	}
 }
 
+/* Read the array of vertices where ways end. */
+static void
+read_goals(FunctionCallInfo fcinfo, int n, EmogiTask *task)
+{
+	task->has_goals = true;
+	if (!PG_ARGISNULL(n))
+		task->goals = emogi_vertices_of_array(PG_GETARG_DATUM(n));
+}
+
 /* Read the two ends of a path, after the graph; without one of them there is no source. */
 void
 emogi_arguments_ends(FunctionCallInfo fcinfo, EmogiTask *task)
@@ -250,6 +259,9 @@ read_argument(FunctionCallInfo fcinfo, int n, const EmogiParameter *parameter, E
 			break;
 		case EMOGI_SOURCES:
 			read_sources(fcinfo, n, task);
+			break;
+		case EMOGI_TARGETS:
+			read_goals(fcinfo, n, task);
 			break;
 		case EMOGI_MAX_DEPTH:
 			task->query.max_depth = int_argument(fcinfo, n, otherwise, 0, "max_depth must not be negative",

@@ -6,7 +6,7 @@
  * has the worker run the Query (../call), and returns the Result as rows. task_request.c makes the Task the request that the worker gets.
  * Rows that are not vertices are read by a cursor (cursor.h): of hierarchies in communities.c, which also carries out what returns a number, of
  * pairs and walks in list.c, of edges, and of blocks with their vertices, in trees.c, of paths in shortest_path.c; kinds.c says which a function has.
- * near.c carries out what reaches little without the worker, afoot.c what reaches little without a Graph, components.c emogi_cc where there
+ * near.c carries out what reaches little without the worker, far.c paths by way of a hierarchy, afoot.c what reaches little without a Graph, components.c emogi_cc where there
  * was a run before. values.c reads a query of start values or communities, pairs.c one of pairs. refusal.c says why a graph has no answer.
  */
 #ifndef EMOGI_FUNCTION_H
@@ -51,6 +51,8 @@ typedef struct EmogiTask
 	bool		source_is_array;
 	EmogiGiven	sources;		/* as given; when there is a form, as keys of the Graph's type */
 	bool		last_is_target; /* of the sources: they are the ends of a path */
+	bool		has_goals;		/* the call names where ways end, with a list of its own */
+	EmogiGiven	goals;			/* as sources */
 	bool		no_rows;		/* none is wanted: for errors alone */
 	bool		names_edges;	/* names of edges are wanted */
 	bool		has_targets;	/* rows of these vertices alone are wanted */
@@ -69,6 +71,7 @@ typedef struct EmogiTask
 	EmogiForm  *form;			/* NULL = the type of the keys is not known yet */
 	int64	   *keys;			/* [nkeys], what it knows the sources by; EMOGI_NO_CODE = it has no such key */
 	uint64		nkeys;
+	int64	   *goal_keys;		/* [goals.count], likewise */
 	const int64 *targets;		/* [ntargets], likewise, of a condition ascending and distinct */
 	uint64		ntargets;
 } EmogiTask;
@@ -86,7 +89,7 @@ extern bool emogi_task_may_diverge(const EmogiTask *task, const EmogiGraph *grap
 extern bool emogi_task_query(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, EmogiResult *result);
 extern void emogi_task_batch(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, const uint32 *sources,
 							int nsources, EmogiMsbfsResult *result);
-extern bool emogi_task_path(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, uint32 *path,
+extern bool emogi_task_path(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, uint64 looked, uint32 *path,
 						   double *distance, uint64 *length);
 
 /* ---- vertices.c ---- */
@@ -123,8 +126,16 @@ extern bool emogi_near_has_vertex(const EmogiGraph *graph, const EmogiPatch *pat
 extern bool emogi_near_run(EmogiCall *call, const EmogiTask *task, const EmogiPatch *patch, EmogiGraph *graph, EmogiResult *result);
 extern void emogi_near_note_run(EmogiCall *call, const EmogiGraph *graph, uint64 nreached, uint32 nlevels, uint64 edges_traversed,
 								double start_ms);
-extern bool emogi_near_path(EmogiCall *call, const EmogiTask *task, const EmogiPatch *patch, const EmogiGraph *graph,
+extern uint64 emogi_near_most_edges(const EmogiTask *task, const EmogiGraph *graph);
+extern bool emogi_near_path(EmogiCall *call, const EmogiTask *task, const EmogiPatch *patch, const EmogiGraph *graph, uint64 max_edges,
 							EmogiNearPath *path);
+
+/* ---- far.c ---- */
+
+extern bool emogi_far_may_serve(const EmogiCall *call);
+extern bool emogi_far_is_prepared(const EmogiCall *call);
+extern void emogi_far_prepare(EmogiCall *call, const EmogiGraph *graph);
+extern bool emogi_far_path(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, EmogiNearPath *path);
 
 /* ---- afoot.c ---- */
 

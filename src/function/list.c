@@ -1,5 +1,5 @@
 /*
- * list.c: rows of what has no row a vertex: pairs of emogi_similarity, steps of emogi_random_walk.
+ * list.c: rows of what has no row a vertex: pairs of emogi_similarity, steps of emogi_random_walk, pairs of emogi_distance_matrix.
  */
 #include "postgres.h"
 
@@ -109,4 +109,47 @@ const EmogiRowKind emogi_walk_rows = {
 	.begin = begin_walks,
 	.enter = enter_walk,
 	.fill = fill_step
+};
+
+/* ---- distances ---- */
+
+/* Elements are sources. */
+static void
+begin_distances(EmogiRowCursor *cursor)
+{
+	cursor->leads = false;
+	cursor->nelements = cursor->query->nsources;
+}
+
+/* All targets. */
+static void
+enter_source(EmogiRowCursor *cursor)
+{
+	cursor->place = 0;
+	cursor->nplaces = cursor->query->ntargets;
+}
+
+/* Fill in a pair: source, target, distance; none where no way leads from the one to the other. */
+static bool
+fill_distance(EmogiRowCursor *cursor)
+{
+	const EmogiQuery *query = cursor->query;
+
+	cursor->cells[0].number = query->sources[cursor->element];
+	cursor->cells[1].number = query->targets[cursor->place];
+	cursor->cells[2].real = cursor->result->columns[0].float64[cursor->element * query->ntargets + cursor->place];
+	return cursor->cells[2].real < (double) INFINITY;
+}
+
+/* In ascending order of sources, then of targets. */
+const EmogiRowKind emogi_distance_rows = {
+	.columns = {{"source", EMOGI_VERTEX, NAN}, {"target", EMOGI_VERTEX, NAN}, {"distance", EMOGI_FLOAT64, NAN}},
+	.key = 0,
+	.element = 0,
+	.place = -1,
+	.nullable = -1,
+	.norder = 2,
+	.begin = begin_distances,
+	.enter = enter_source,
+	.fill = fill_distance
 };

@@ -49,8 +49,8 @@ is_bounded(const EmogiTask *task)
 }
 
 /* Get the list entries that a search may look at. One that nothing bounds reaches nearly all, or stays in a small component. */
-static uint64
-most_edges(const EmogiTask *task, const EmogiGraph *graph)
+uint64
+emogi_near_most_edges(const EmogiTask *task, const EmogiGraph *graph)
 {
 	if (!is_bounded(task))
 		return MIN_EDGES;
@@ -202,7 +202,7 @@ emogi_near_run(EmogiCall *call, const EmogiTask *task, const EmogiPatch *patch, 
 		query.targets = find_numbers(graph, patch, task->targets, task->ntargets, &query.ntargets);
 	if (task->has_targets && query.ntargets == 0)
 		query.nsources = 0;		/* no row is wanted that there could be */
-	if (emogi_near_search(graph, patch, &query, most_edges(task, graph), &answer) != EMOGI_NEAR_ANSWERED)
+	if (emogi_near_search(graph, patch, &query, emogi_near_most_edges(task, graph), &answer) != EMOGI_NEAR_ANSWERED)
 		return false;
 	emogi_near_note_run(call, graph, answer.count, answer.nlevels, answer.edges_traversed, start_ms);
 	set_rows(task, patch, &answer, graph, result);
@@ -213,10 +213,10 @@ emogi_near_run(EmogiCall *call, const EmogiTask *task, const EmogiPatch *patch, 
 
 /*
  * Find the path between a task's source and its target, if that is not far to seek, as emogi_path_search does. The path is in memory of
- * the current context; length 0: there is none. patch: as above.
+ * the current context; length 0: there is none. patch: as above. max_edges: list entries that it may look at.
  */
 bool
-emogi_near_path(EmogiCall *call, const EmogiTask *task, const EmogiPatch *patch, const EmogiGraph *graph, EmogiNearPath *path)
+emogi_near_path(EmogiCall *call, const EmogiTask *task, const EmogiPatch *patch, const EmogiGraph *graph, uint64 max_edges, EmogiNearPath *path)
 {
 	double		start_ms = emogi_pool_now_ms();
 	EmogiControl control = {0};
@@ -225,7 +225,7 @@ emogi_near_path(EmogiCall *call, const EmogiTask *task, const EmogiPatch *patch,
 
 	if (emogi_near_has_vertex(graph, patch, task->keys[0]) && emogi_near_has_vertex(graph, patch, task->targets[0]) &&
 		(emogi_path_search(graph, patch, emogi_patch_vertex(graph, patch, task->keys[0]),
-						   emogi_patch_vertex(graph, patch, task->targets[0]), most_edges(task, graph), &answer, &control,
+						   emogi_patch_vertex(graph, patch, task->targets[0]), max_edges, &answer, &control,
 						   &error) != EMOGI_OK || answer.outcome == EMOGI_PATH_GAVE_UP))
 		return false;
 	emogi_near_note_run(call, graph, answer.length, 0, answer.edges_traversed, start_ms);

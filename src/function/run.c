@@ -182,7 +182,7 @@ open_call(Oid function, EmogiTask *task, EmogiPatch **patch, EmogiGraph *graph, 
 	if (task->pairs != NULL)
 		emogi_pairs_check(task->pairs, &source.key);
 	emogi_request_require_engine();
-	if (task->has_sources && task->sources.count == 0)
+	if ((task->has_sources && task->sources.count == 0) || (task->has_goals && task->goals.count == 0))
 	{
 		emogi_build_check(&source);
 		return NULL;
@@ -272,6 +272,18 @@ notice_source(const EmogiTask *task, uint64 i)
 		notice_array(task);
 }
 
+/* Tell of the first target that is no vertex of the graph, NULL = one without any. */
+static void
+notice_goals(const EmogiTask *task, const EmogiPatch *patch, const EmogiGraph *graph)
+{
+	for (uint64 i = 0; i < task->goals.count; i++)
+		if (graph == NULL || !emogi_near_has_vertex(graph, patch, task->goal_keys[i]))
+		{
+			emogi_vertices_notice_missing("target", task->form, task->goals.datums[i]);
+			return;
+		}
+}
+
 /* Tell of the first source that is no vertex of the graph, NULL = one without any. */
 static void
 notice_sources(const EmogiTask *task, const EmogiPatch *patch, const EmogiGraph *graph)
@@ -340,6 +352,7 @@ emogi_run(Oid function, EmogiTask *task, EmogiGraph *graph, EmogiResult *result)
 		patch = NULL;
 	}
 	notice_sources(task, patch, call != NULL ? &whole : NULL);
+	notice_goals(task, patch, call != NULL ? &whole : NULL);
 	if (call == NULL)
 		return NULL;
 	if (!answered && (task->no_rows || !emogi_task_query(call, task, graph, result)))

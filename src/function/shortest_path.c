@@ -2,7 +2,8 @@
  * shortest_path.c: emogi_shortest_path(graph, source, target, direction) -> setof (seq int, vertex, edge, cost float8, distance float8): the
  * steps of one shortest path, by weight; no row when there is none. edge and cost are of the step that leads on: NULL and 0 in the last row.
  *
- * A search from both ends looks for it first (cpu/path_search.h), in the backend (near.c), then in the worker, where it may look at
+ * A search from both ends looks for it first (cpu/path_search.h), in the backend (near.c), then a contraction hierarchy is asked, where the
+ * Graph has one (far.c). Else that search goes on in the worker, where it may look at
  * more. When that gives up, the distances up to the target are computed, and the path is traced back along them (cpu/trace_path.h).
  */
 #include "postgres.h"
@@ -18,6 +19,8 @@
 #include "function/cursor.h"
 #include "server/compat.h"
 #include "server/region.h"
+
+#define NEAR_EDGES UINT64CONST(512)	/* that are looked at before a hierarchy is asked */
 
 PG_FUNCTION_INFO_V1(emogi_shortest_path);
 
@@ -134,16 +137,16 @@ set_steps(EmogiCall *call, const EmogiTask *task, const EmogiPatch *patch, const
 	call->rows_are_local = true;
 }
 
-/* Find the path by way of the worker. */
+/* Find the path by way of the worker. looked: list entries within which the backend has found none. */
 static void
-ask_worker(EmogiCall *call, const EmogiTask *task, EmogiGraph *graph, EmogiResult *result)
+ask_worker(EmogiCall *call, const EmogiTask *task, uint64 looked, EmogiGraph *graph, EmogiResult *result)
 {
 	const uint64 n = graph->nvertices;
 	uint32	   *path = emogi_call_alloc_any(call, n * sizeof *path);
 	double	   *distance = emogi_call_alloc_any(call, n * sizeof *distance);
 	uint64		length;
 
-	if (!emogi_task_path(call, task, graph, path, distance, &length))
+	if (!emogi_task_path(call, task, graph, looked, path, distance, &length))
 		length = path_of_distances(call, task, graph, path, distance);
 	set_steps(call, task, NULL, path, distance, length, graph, result);
 	emogi_region_free(path, n * sizeof *path);
@@ -160,6 +163,25 @@ emogi_shortest_path_read(FunctionCallInfo fcinfo, EmogiTask *task)
 	task->with_backward = true;
 }
 
+/* Look for a path nearby, for long only where there is no hierarchy to ask next. */
+static bool
+search_near(EmogiCall *call, const EmogiTask *task, const EmogiPatch *patch, const EmogiGraph *graph, EmogiNearPath *path)
+{
+	uint64		max_edges = emogi_near_most_edges(task, graph);
+
+	if (patch == NULL && emogi_far_may_serve(call) && emogi_far_is_prepared(call))
+		max_edges = Min(max_edges, NEAR_EDGES);
+	return emogi_near_path(call, task, patch, graph, max_edges, path);
+}
+
+/* Look for a path by way of the hierarchy of the call's Graph, which may have to be made; false where there is none. */
+static bool
+search_far(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, EmogiNearPath *path)
+{
+	emogi_far_prepare(call, graph);
+	return emogi_far_path(call, task, graph, path);
+}
+
 /*
  * Begin a call and find its path: the steps are rows of *graph and *result, in the current context. Returns NULL when there is nothing to
  * look for, or no row is wanted. The caller reads the rows and ends the call.
@@ -171,7 +193,7 @@ emogi_shortest_path_run(Oid function, EmogiTask *task, EmogiGraph *graph, EmogiR
 	EmogiPatch *patch = NULL;
 	EmogiCall  *call = emogi_run_open(function, task, near ? &patch : NULL, graph);
 	EmogiNearPath path;
-	const bool	answered = call != NULL && near && emogi_near_path(call, task, patch, graph, &path);
+	bool		answered = call != NULL && near && search_near(call, task, patch, graph, &path);
 
 	if (!answered && patch != NULL)
 	{
@@ -187,10 +209,19 @@ emogi_shortest_path_run(Oid function, EmogiTask *task, EmogiGraph *graph, EmogiR
 	}
 	if (call == NULL)
 		return NULL;
+	if (!answered && patch == NULL && emogi_far_may_serve(call))
+		answered = search_far(call, task, graph, &path);
 	if (answered)
 		set_steps(call, task, patch, path.vertices, path.distance, path.length, graph, result);
 	else
-		ask_worker(call, task, graph, result);
+	{
+		const int	cached = emogi_far_may_serve(call) ? call->slot->graph : -1;
+		const double start_ms = emogi_pool_now_ms();
+
+		ask_worker(call, task, near ? emogi_near_most_edges(task, graph) : 0, graph, result);
+		if (cached >= 0)
+			emogi_cache_contraction_note(cached, emogi_pool_now_ms() - start_ms);
+	}
 	emogi_call_phase(call, EMOGI_PHASE_ROWS);
 	return call;
 }

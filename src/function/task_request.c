@@ -14,9 +14,12 @@
 #include "server/papers.h"
 #include "server/region.h"
 
-/* A search for one path gives up after this share of all list entries: all threads together see all of them sooner. */
-#define PATH_SHARE	16
-#define PATH_MIN_EDGES UINT64CONST(1000000)
+/*
+ * A search for one path gives up after this share of all list entries. It takes 3 to 4 times as long for an entry as the distances do, made
+ * by all threads, so that what was in vain costs a twentieth of what follows.
+ */
+#define PATH_SHARE	128
+#define PATH_MIN_EDGES UINT64CONST(4096)
 
 /* Allocate an array of the Region for a call, with any content. */
 static void *
@@ -29,7 +32,9 @@ take_array(EmogiCall *call, uint64 length, Size element)
 static const char *
 list_hint(EmogiAlgorithm algorithm)
 {
-	return algorithm == EMOGI_SIMILARITY ? "Give a smaller top_k." : "Give fewer sources, or shorter or fewer walks.";
+	if (algorithm == EMOGI_SIMILARITY)
+		return "Give a smaller top_k.";
+	return algorithm == EMOGI_DISTANCE_MATRIX ? "Give fewer sources, or fewer targets." : "Give fewer sources, or shorter or fewer walks.";
 }
 
 /* Raise 53200 for a list that is larger than all that calls may have. */
@@ -60,7 +65,8 @@ take_columns(EmogiCall *call, const EmogiQuery *query, uint64 nvertices, EmogiRe
 	if (length == PG_UINT64_MAX)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("%s would have too many rows", query->algorithm == EMOGI_SIMILARITY ? "similarities of all vertices" : "random walks"),
+				 errmsg("%s would have too many rows", query->algorithm == EMOGI_SIMILARITY ? "similarities of all vertices" :
+						query->algorithm == EMOGI_DISTANCE_MATRIX ? "the distance matrix" : "random walks"),
 				 errhint("%s", list_hint(query->algorithm))));
 	if ((emogi_algorithm_row(query->algorithm)->traits & EMOGI_IS_LIST) != 0)
 		require_room(query->algorithm, length);
@@ -187,14 +193,14 @@ compare_numbers(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Sort the sources, and drop repeats: each has walks of its own, which are numbered in this order. */
+/* Sort vertices, and drop repeats: each has walks, or distances, of its own, which are numbered in this order. */
 static void
-sort_sources(EmogiQuery *query)
+sort_vertices(const uint32 *given, uint64 *count)
 {
-	uint32	   *sources = unconstify(uint32 *, query->sources);
+	uint32	   *vertices = unconstify(uint32 *, given);
 
-	qsort(sources, query->nsources, sizeof *sources, compare_numbers);
-	query->nsources = qunique(sources, query->nsources, sizeof *sources, compare_numbers);
+	qsort(vertices, *count, sizeof *vertices, compare_numbers);
+	*count = qunique(vertices, *count, sizeof *vertices, compare_numbers);
 }
 
 /* Bring the pairs into the Region. */
@@ -267,7 +273,12 @@ emogi_task_query(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph
 			return false;
 	}
 	if (task->has_sources && (row->traits & EMOGI_IS_LIST) != 0)
-		sort_sources(query);
+		sort_vertices(query->sources, &query->nsources);
+	if (task->has_goals)
+	{
+		query->targets = take_numbers(call, graph, task->goal_keys, task->goals.count, &query->ntargets);
+		sort_vertices(query->targets, &query->ntargets);
+	}
 	if (task->start != NULL)
 		set_values(call, task, graph, query);
 	if (task->pairs != NULL)
@@ -280,7 +291,7 @@ emogi_task_query(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph
 	*result = emogi_call_request(call)->result;
 	emogi_refusal_report(task, graph, result);
 	emogi_refusal_warn(task, result);
-	if (query->sources != NULL)
+	if (query->sources != NULL && !task->has_goals)	/* whose rows name them */
 		emogi_region_free((void *) query->sources, Max(task->nkeys, 1) * sizeof(uint32));
 	return true;
 }
@@ -306,23 +317,28 @@ emogi_task_batch(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph
 
 /*
  * Find the path between the task's source and its target without the distances of all vertices. False when that takes
- * too long: then run the query. path, distance: [nvertices], allocated for the call; *length = 0: there is no path.
+ * too long: then run the query. looked: list entries within which it was looked for before. path, distance: [nvertices], allocated for
+ * the call; *length = 0: there is no path.
  */
 bool
-emogi_task_path(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, uint32 *path, double *distance,
+emogi_task_path(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, uint64 looked, uint32 *path, double *distance,
 			   uint64 *length)
 {
-	EmogiRequest *request = begin_request(call, EMOGI_REQUEST_PATH, task, graph);
+	const uint64 max_edges = Max(graph->forward.nedges / PATH_SHARE, PATH_MIN_EDGES);
+	EmogiRequest *request;
 	const EmogiReply *reply;
 	uint64		nsources;
 	uint64		ntargets;
 
 	*length = 0;
+	if (max_edges <= looked)
+		return false;
+	request = begin_request(call, EMOGI_REQUEST_PATH, task, graph);
 	request->query.sources = take_numbers(call, graph, task->keys, 1, &nsources);
 	request->query.targets = take_numbers(call, graph, task->targets, 1, &ntargets);
 	if (nsources == 0 || ntargets == 0)
 		return true;
-	request->max_edges = Max(graph->forward.nedges / PATH_SHARE, PATH_MIN_EDGES);
+	request->max_edges = max_edges;
 	request->path = path;
 	request->path_distance = distance;
 	reply = emogi_call_request(call);

@@ -86,7 +86,7 @@ right_call(const EmogiTask *task, Oid function, const EmogiKeyType *key)
 
 	if (!task->has_sources)
 		return psprintf("%s(%s%s)", name_for(function, task->vertex_type, form_for(key)), graph, task->start != NULL ? ", '...'" : "");
-	if (!task->last_is_target)
+	if (!task->last_is_target && !task->has_goals)
 		return psprintf("%s(%s, %s)", name, graph, sample_of(task, key, 0));
 	return psprintf("%s(%s, %s, %s)", name, graph, sample_of(task, key, 0), sample_of(task, key, 1));
 }
@@ -96,7 +96,7 @@ static void
 report_form(const EmogiTask *task, Oid function, const EmogiKeyType *key)
 {
 	const char *type = format_type_be(form_for(key));
-	const char *what = !task->has_sources ? "Have vertices returned as" : task->last_is_target ? "Give source and target as" :
+	const char *what = !task->has_sources ? "Have vertices returned as" : task->last_is_target ? "Give source and target as" : task->has_goals ? "Give sources and targets as" :
 		task->source_is_array ? "Give the sources as" : "Give the source as";
 
 	ereport(ERROR,
@@ -127,6 +127,8 @@ emogi_vertices_read(EmogiTask *task, Oid function, const EmogiKeyType *key)
 	}
 	for (uint64 i = 0; i < task->sources.count; i++)
 		task->sources.datums[i] = emogi_form_read(task->form, task->sources.datums[i]);
+	for (uint64 i = 0; i < task->goals.count; i++)
+		task->goals.datums[i] = emogi_form_read(task->form, task->goals.datums[i]);
 }
 
 /* ---- in the Graph ---- */
@@ -158,6 +160,17 @@ emogi_vertices_seek(EmogiForm *form, const EmogiGraph *graph, const EmogiGiven *
 	return ids;
 }
 
+/* Find out what a Graph knows given vertices by, EMOGI_NO_CODE = it has none such. */
+static int64 *
+find_keys(const EmogiTask *task, const EmogiGraph *graph, const EmogiGiven *given)
+{
+	int64	   *keys = palloc_extended(Max(given->count, 1) * sizeof *keys, MCXT_ALLOC_HUGE);
+
+	for (uint64 i = 0; i < given->count; i++)
+		keys[i] = emogi_form_find(task->form, graph, given->datums[i]);
+	return keys;
+}
+
 /* Find the vertices that a task gives in its Graph. Conditions that this form cannot see to are left to who reads the rows. */
 void
 emogi_vertices_find(EmogiTask *task, const EmogiGraph *graph)
@@ -165,10 +178,10 @@ emogi_vertices_find(EmogiTask *task, const EmogiGraph *graph)
 	if (task->has_sources)
 	{
 		task->nkeys = task->sources.count;
-		task->keys = palloc_extended(Max(task->nkeys, 1) * sizeof *task->keys, MCXT_ALLOC_HUGE);
-		for (uint64 i = 0; i < task->nkeys; i++)
-			task->keys[i] = emogi_form_find(task->form, graph, task->sources.datums[i]);
+		task->keys = find_keys(task, graph, &task->sources);
 	}
+	if (task->has_goals)
+		task->goal_keys = find_keys(task, graph, &task->goals);
 	if (task->last_is_target && task->nkeys > 0)
 	{
 		task->targets = task->keys + --task->nkeys;

@@ -59,9 +59,11 @@ values_of_list(const FuncExpr *call, const EmogiAlgorithmRow *function, double n
 	const bool	is_known = emogi_size_find(call, function->algorithm, &size);
 	const double nvertices = is_known ? Min(size.nvertices, nrows) : 0;
 
+	if (function->algorithm == EMOGI_DISTANCE_MATRIX && place < 2)
+		return (Values) {.ndistinct = emogi_size_given(call, function, place == 0 ? EMOGI_SOURCES : EMOGI_TARGETS),.last = -1};
 	if (emogi_kinds_column(function, place)->type == EMOGI_VERTEX)
 		return (Values) {.ndistinct = nvertices,.last = -1};
-	if (function->algorithm == EMOGI_SIMILARITY)
+	if (function->algorithm == EMOGI_SIMILARITY || function->algorithm == EMOGI_DISTANCE_MATRIX)
 		return (Values) {.last = -1};
 	if (place == 0)
 		return (Values) {.ndistinct = emogi_size_walks(call, function),.last = emogi_size_walks(call, function) - 1};

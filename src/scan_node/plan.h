@@ -79,6 +79,7 @@ extern EmogiBounds emogi_size_bounds(const FuncExpr *call, const EmogiAlgorithmR
 extern double emogi_size_lookup_cost(const Node *vertex, double of_integer);
 extern double emogi_size_call_cost(const EmogiGraphSize *size, double depth);
 extern double emogi_size_levels(const FuncExpr *call, const EmogiAlgorithmRow *function);
+extern double emogi_size_given(const FuncExpr *call, const EmogiAlgorithmRow *function, EmogiParameterKind kind);
 extern double emogi_size_walks(const FuncExpr *call, const EmogiAlgorithmRow *function);
 extern double emogi_size_steps(const FuncExpr *call, const EmogiAlgorithmRow *function);
 

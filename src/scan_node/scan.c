@@ -251,6 +251,8 @@ copy_rows(EmogiScan *scan, bool only_count)
 	{
 		query->pairs = copy_array((void *) query->pairs, 2 * query->npairs * sizeof *query->pairs, only_count, &total);
 		query->targets = copy_array((void *) query->targets, query->ntargets * sizeof *query->targets, only_count, &total);
+		if (emogi_algorithm_takes(scan->function, EMOGI_TARGETS) >= 0)
+			query->sources = copy_array((void *) query->sources, query->nsources * sizeof *query->sources, only_count, &total);
 	}
 	return total;
 }

@@ -62,7 +62,7 @@ typedef struct EmogiScan
 
 	EmogiRanges ranges;			/* that values of its rows lie in; of rows that are not vertices by their places */
 	EmogiNulls	nulls;			/* of rows that are not vertices, like what follows: */
-	EmogiQuery	query;			/* what the engine was asked; its pairs and targets lie where the result does */
+	EmogiQuery	query;			/* what the engine was asked; its pairs, targets, and sources that rows name lie where the result does */
 	EmogiRowCursor *cursor;		/* of the run at hand, in rows_context; NULL = there is none yet */
 	const EmogiSummary *summary;	/* of the rows, in the Region or rows_context; there if result.is_summarized */
 

@@ -206,16 +206,22 @@ estimate_pairs(char *query)
 	return foresight.nedges;
 }
 
+/* Estimate how many vertices an argument of a call gives. */
+double
+emogi_size_given(const FuncExpr *call, const EmogiAlgorithmRow *function, EmogiParameterKind kind)
+{
+	const Const *given = list_nth(call->args, emogi_algorithm_takes(function, kind) + 1);
+
+	if (!OidIsValid(get_element_type(exprType((const Node *) given))))
+		return 1;
+	return IsA(given, Const) && !given->constisnull ? count_elements(given->constvalue) : LIKELY_SOURCES;
+}
+
 /* Estimate how many walks a call has. */
 double
 emogi_size_walks(const FuncExpr *call, const EmogiAlgorithmRow *function)
 {
-	const Const *given = list_nth(call->args, emogi_algorithm_takes(function, EMOGI_SOURCES) + 1);
-	double		nsources = 1;
-
-	if (OidIsValid(get_element_type(exprType((const Node *) given))))
-		nsources = IsA(given, Const) && !given->constisnull ? count_elements(given->constvalue) : LIKELY_SOURCES;
-	return nsources * positive_argument(call, function, EMOGI_WALKS);
+	return emogi_size_given(call, function, EMOGI_SOURCES) * positive_argument(call, function, EMOGI_WALKS);
 }
 
 /* Estimate the steps of a walk of a call, with the vertex before them. */
@@ -231,6 +237,8 @@ estimate_length(const FuncExpr *call, const EmogiAlgorithmRow *function, const E
 {
 	char	   *pairs;
 
+	if (function->algorithm == EMOGI_DISTANCE_MATRIX)
+		return emogi_size_given(call, function, EMOGI_SOURCES) * emogi_size_given(call, function, EMOGI_TARGETS);
 	if (function->algorithm != EMOGI_SIMILARITY)
 		return emogi_size_walks(call, function) * emogi_size_steps(call, function);
 	if (!emogi_call_expr_pairs(call, function, &pairs))
@@ -269,6 +277,8 @@ estimate_more(const FuncExpr *call, const EmogiAlgorithmRow *function, const Emo
 
 	if (function->algorithm == EMOGI_SIMILARITY)
 		return size->nedges * size->next_degree * EMOGI_EDGE_COST;	/* of pairs less */
+	if (function->algorithm == EMOGI_DISTANCE_MATRIX)
+		return (Max(emogi_size_given(call, function, EMOGI_SOURCES), 1) - 1) * size->nedges * EMOGI_EDGE_COST;
 	if (place < 0)
 		return (function->traits & EMOGI_IS_HIERARCHY) != 0 ? (HIERARCHY_LOOKS - 1) * size->nedges * EMOGI_EDGE_COST : 0;
 	nsamples = emogi_call_expr_integer(list_nth(call->args, place + 1));

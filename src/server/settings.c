@@ -28,6 +28,8 @@ bool		emogi_enable_topk = true;
 bool		emogi_enable_lookup = true;
 bool		emogi_enable_batch = true;
 bool		emogi_enable_near = true;
+bool		emogi_enable_contraction = true;
+int			emogi_contraction_after = -1;
 bool		emogi_enable_index_walk = true;
 int			emogi_index_walk_min_size_kb = 8 * 1024;
 bool		emogi_notice_missing_source = false;
@@ -191,6 +193,16 @@ emogi_settings_define(void)
 							 "off has the engine make all of them, on graphs without changes beside them. Answers are the same.",
 							 &emogi_enable_near, true,
 							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
+	DefineCustomBoolVariable("emogi.enable_contraction",
+							 "Has far shortest paths of cached road-like graphs found by way of a contraction hierarchy.",
+							 "off has each looked for anew. Answers are the same.",
+							 &emogi_enable_contraction, true,
+							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
+	DefineCustomIntVariable("emogi.contraction_after",
+							"Sets after how many far shortest paths in a cached graph its contraction hierarchy is made.",
+							"-1 = when those before have taken as long as making it is expected to take.",
+							&emogi_contraction_after, -1, -1, INT_MAX,
+							PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomBoolVariable("emogi.enable_index_walk",
 							 "Has searches that reach little walk over indexes of their table when its graph is not in the cache.",
 							 "off has the graph built. Answers are the same.",

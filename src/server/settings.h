@@ -39,6 +39,8 @@ extern bool emogi_enable_batch;		/* ... and in a LATERAL join searched from many
 extern bool emogi_enable_aggregates;	/* aggregates of one call's rows are computed where its result lies */
 extern bool emogi_enable_topk;		/* ... and the first rows in an order are picked there */
 extern bool emogi_enable_lookup;	/* outer rows of a join look their vertices up */
+extern bool emogi_enable_contraction;	/* far paths of road-like graphs are found by hierarchies */
+extern int	emogi_contraction_after;	/* far paths before one is made; -1 = as it pays */
 extern bool emogi_enable_near;			/* searches that reach little are made in the backend */
 extern bool emogi_enable_index_walk;	/* searches that reach little walk over indexes where there is no Graph */
 extern int	emogi_index_walk_min_size_kb;	/* of a table whose indexes are walked over */

@@ -71,7 +71,7 @@ check_vertices(int number)
 	CHECK(emogi_query_check(&graph, &query, &error) == EMOGI_OK, "%s without a source: %s", row->name, error.message);
 	query.ntargets = 1;
 	query.targets = &beyond;
-	CHECK((emogi_query_check(&graph, &query, &error) == EMOGI_BAD_INPUT) == ((row->traits & EMOGI_STOPS) != 0 || row->algorithm == EMOGI_SIMILARITY),
+	CHECK((emogi_query_check(&graph, &query, &error) == EMOGI_BAD_INPUT) == ((row->traits & EMOGI_STOPS) != 0 || row->algorithm == EMOGI_SIMILARITY || emogi_algorithm_takes(row, EMOGI_TARGETS) >= 0),
 		  "%s and a target beyond the end", row->name);
 }
 

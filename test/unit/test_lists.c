@@ -1,5 +1,5 @@
 /*
- * test_lists.c: similarities and random walks are what their verifiers say, on all shapes, and the same bits for any number of threads; the
+ * test_lists.c: similarities, random walks and distance matrices are what their verifiers say, on all shapes, and the same bits for any number of threads; the
  * verifiers notice changes; walks are as likely as the definition says; numbers by a counter are those that are published. Canceled runs
  * and those without memory end.
  */
@@ -10,6 +10,7 @@
 #include "karate.h"
 #include "verify/verify.h"
 
+#define MOST_DISTANCE_EDGES 100000	/* that 70 searches look at */
 #define NRANDOM 150
 #define MOST_VERTICES 5000		/* that all are compared with all of */
 #define ALL_LOOKED_AT 300		/* vertices: of more the verifier may look at some */
@@ -27,6 +28,13 @@ typedef struct Answer
 	uint64_t	length;
 } Answer;
 
+/* Get the bytes of an element of the first column. */
+static size_t
+first_bytes(const EmogiQuery *query)
+{
+	return emogi_algorithm_column_bytes(emogi_algorithm_row(query->algorithm)->columns[0].type);
+}
+
 /* Ask an engine. */
 static Answer
 ask(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query, uint32_t fail_allocation)
@@ -34,7 +42,7 @@ ask(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query, u
 	EmogiControl control = {.fail_allocation = fail_allocation};
 	Answer		answer = {.length = emogi_query_length(graph->nvertices, query)};
 
-	answer.result.columns[0].any = naive_alloc(answer.length, 4);
+	answer.result.columns[0].any = naive_alloc(answer.length, first_bytes(query));
 	answer.result.columns[1].any = naive_alloc(answer.length, 8);
 	answer.status = engine->run(state, graph, query, &answer.result, &control, &answer.error);
 	return answer;
@@ -78,7 +86,7 @@ check_query(const char *name, const EmogiGraph *graph, const EmogiQuery *query, 
 	{
 		Answer		other = ask(states[e], graph, query, 0);
 
-		CHECK(other.status == EMOGI_OK && memcmp(first.result.columns[0].any, other.result.columns[0].any, first.length * 4) == 0 &&
+		CHECK(other.status == EMOGI_OK && memcmp(first.result.columns[0].any, other.result.columns[0].any, first.length * first_bytes(query)) == 0 &&
 			  memcmp(first.result.columns[1].any, other.result.columns[1].any, first.length * 8) == 0, "%s: not the bits of one thread", name);
 		forget(&other);
 	}
@@ -168,12 +176,31 @@ check_walks(const char *name, const EmogiGraph *graph, uint64_t seed)
 	check_query(name, graph, &query, seed);
 }
 
+/* Ask for distances: of few sources and of more than a batch has, targets repeated and in any order or ascending. */
+static void
+check_distances(const char *name, const EmogiGraph *graph, uint64_t seed)
+{
+	uint32_t	sources[70];
+	uint32_t	targets[9];
+	EmogiQuery	query = {.algorithm = EMOGI_DISTANCE_MATRIX, .nsources = seed % 3 == 0 ? 70 : 1 + seed % 5, .sources = sources,
+		.ntargets = emogi_random(seed, 50) % 10, .targets = targets};
+
+	if (graph->nvertices == 0 || graph->forward.nedges > MOST_DISTANCE_EDGES)
+		return;
+	for (uint64_t i = 0; i < query.nsources; i++)
+		sources[i] = (uint32_t) (emogi_random(seed + 51, i) % graph->nvertices);
+	for (uint64_t i = 0; i < query.ntargets; i++)
+		targets[i] = seed % 4 == 0 ? (uint32_t) (emogi_random(seed + 52, i) % graph->nvertices) : (uint32_t) (i * graph->nvertices / query.ntargets);
+	check_query(name, graph, &query, seed);
+}
+
 /* Ask a Graph. */
 static void
 check_graph(const char *name, const EmogiGraph *graph, uint64_t seed)
 {
 	check_similarity(name, graph, seed);
 	check_walks(name, graph, seed);
+	check_distances(name, graph, seed);
 }
 
 /* Get the chance of a step of a walk that came from `before`, by the definition: the weights of the list, divided by p and q. */

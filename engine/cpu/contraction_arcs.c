@@ -1,0 +1,266 @@
+/*
+ * contraction_arcs.c: the arcs of a hierarchy that is being made, and the block that they end in.
+ *
+ * Each arc stands in two lists, out of the one end and in to the other, with the same weight and ways. A list that has no room left moves to
+ * the end of the pool. When a vertex is contracted its lists stay as they are: they lead to what is contracted later, and are its arcs of the
+ * hierarchy.
+ */
+#include "contraction_parts.h"
+
+#include "contract/semirings.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SPARE_ROOM 2			/* arcs of a list at first */
+#define LEAST_ROOM 4096
+
+/* Make an array larger for `more` elements; false, with the job failed or given up, where that cannot be. */
+static bool
+reserve(EmogiContracting *work, void **array, uint64_t count, uint64_t *room, uint64_t more, size_t bytes)
+{
+	uint64_t	wanted = *room + *room / 2 + LEAST_ROOM;
+	void	   *larger = NULL;
+
+	if (count + more <= *room)
+		return true;
+	if (wanted < count + more)
+		wanted = count + more;
+	if (wanted * bytes > work->max_bytes)
+	{
+		work->gave_up = true;
+		return false;
+	}
+	if (emogi_job_may_allocate(&work->job))
+		larger = realloc(*array, wanted * bytes);
+	if (larger == NULL)
+	{
+		emogi_job_fail(&work->job, EMOGI_NO_MEMORY);
+		return false;
+	}
+	*array = larger;
+	*room = wanted;
+	return true;
+}
+
+/* Find the arc of a list that leads to, or comes from, a vertex; NULL when there is none. */
+static EmogiArc *
+find_arc(const EmogiContracting *work, int side, uint32_t v, uint32_t other)
+{
+	EmogiArc   *arcs = emogi_contracting_arcs(work, side, v);
+
+	for (uint32_t i = 0; i < work->lists[side][v].count; i++)
+		if (arcs[i].to == other)
+			return &arcs[i];
+	return NULL;
+}
+
+/* Put an arc into a list. */
+static bool
+append(EmogiContracting *work, int side, uint32_t v, EmogiArc arc)
+{
+	EmogiArcList *list = &work->lists[side][v];
+
+	if (list->count == list->room)
+	{
+		const uint32_t room = list->room * 2 + SPARE_ROOM;
+
+		if (!reserve(work, (void **) &work->pool, work->pool_end, &work->pool_room, room, sizeof(EmogiArc)))
+			return false;
+		memcpy(work->pool + work->pool_end, work->pool + list->first, list->count * sizeof(EmogiArc));
+		list->first = work->pool_end;
+		list->room = room;
+		work->pool_end += room;
+	}
+	work->pool[list->first + list->count++] = arc;
+	return true;
+}
+
+/* Add a way to an arc that has one, or several, as good but for rounding; gets what the arc then leads over. */
+static bool
+add_way(EmogiContracting *work, const EmogiArc *arc, uint32_t over, double weight, uint32_t *ways)
+{
+	uint32_t	next = arc->over & ~EMOGI_ARC_WAYS;
+
+	if (!reserve(work, (void **) &work->ways, work->nways, &work->way_room, 2, sizeof(EmogiArcWay)))
+		return false;
+	if ((arc->over & EMOGI_ARC_WAYS) == 0)
+	{
+		work->ways[work->nways] = (EmogiArcWay) {arc->weight, arc->over, EMOGI_NO_WAY};
+		next = (uint32_t) work->nways++;
+	}
+	work->ways[work->nways] = (EmogiArcWay) {weight, over, next};
+	*ways = EMOGI_ARC_WAYS | (uint32_t) work->nways++;
+	return work->nways < EMOGI_ARC_OWN;
+}
+
+/* Add an arc, or a way to that which is there; what is longer by more than the tolerance makes way for the other. */
+bool
+emogi_contracting_add(EmogiContracting *work, uint32_t from, uint32_t to, uint32_t over, double weight)
+{
+	EmogiArc   *arc = find_arc(work, 0, from, to);
+	EmogiArc   *twin;
+
+	if (arc == NULL)
+	{
+		work->narcs++;
+		return append(work, 0, from, (EmogiArc) {weight, to, over}) && append(work, 1, to, (EmogiArc) {weight, from, over});
+	}
+	if (weight > arc->weight + work->tolerance)
+		return true;
+	twin = find_arc(work, 1, to, from);
+	if (weight >= arc->weight - work->tolerance && !add_way(work, arc, over, weight, &over))
+		return false;
+	arc->weight = twin->weight = weight < arc->weight ? weight : arc->weight;
+	arc->over = twin->over = over;
+	return true;
+}
+
+/* Take a vertex out of the lists of the others. */
+void
+emogi_contracting_remove(EmogiContracting *work, uint32_t v)
+{
+	for (int side = 0; side < 2; side++)
+	{
+		const EmogiArc *arcs = emogi_contracting_arcs(work, side, v);
+
+		for (uint32_t i = 0; i < work->lists[side][v].count; i++)
+		{
+			EmogiArc   *arc = find_arc(work, 1 - side, arcs[i].to, v);
+			EmogiArcList *list = &work->lists[1 - side][arcs[i].to];
+
+			*arc = work->pool[list->first + --list->count];
+			work->narcs--;
+		}
+	}
+}
+
+/* Give each list the room that its edges take, and some more. */
+static bool
+place_lists(EmogiContracting *work, const EmogiGraph *graph)
+{
+	uint64_t	end = 0;
+
+	for (uint64_t v = 0; v < work->nvertices; v++)
+		for (int side = 0; side < 2; side++)
+		{
+			const uint64_t *offsets = (side == 0 ? graph->forward : graph->backward).offsets;
+
+			work->lists[side][v] = (EmogiArcList) {.first = end, .room = (uint32_t) (offsets[v + 1] - offsets[v]) + SPARE_ROOM};
+			end += work->lists[side][v].room;
+		}
+	if (!reserve(work, (void **) &work->pool, 0, &work->pool_room, end + end / 2, sizeof(EmogiArc)))
+		return false;
+	work->pool_end = end;
+	return true;
+}
+
+/* Make arcs of the edges of a Graph: of parallel ones the lightest, and no loops. Lists are ordered by (target, weight). */
+bool
+emogi_contracting_read(EmogiContracting *work, const EmogiGraph *graph)
+{
+	if (!place_lists(work, graph))
+		return false;
+	for (uint64_t v = 0; v < work->nvertices; v++)
+		for (int side = 0; side < 2; side++)
+		{
+			const EmogiAdjacency *lists = side == 0 ? &graph->forward : &graph->backward;
+			EmogiArcList *list = &work->lists[side][v];
+
+			for (uint64_t e = lists->offsets[v]; e < lists->offsets[v + 1]; e++)
+			{
+				const double weight = emogi_weight(lists->weights, graph->weight_type, e);
+
+				if (lists->targets[e] == v || !(weight < (double) INFINITY) ||
+					(e > lists->offsets[v] && lists->targets[e - 1] == lists->targets[e]))
+					continue;
+				work->pool[list->first + list->count++] = (EmogiArc) {weight, lists->targets[e], EMOGI_ARC_OWN};
+				work->narcs += side == 0;
+			}
+		}
+	return true;
+}
+
+/* Get a rank for the vertex that an arc or a way leads over. */
+static uint32_t
+rank_over(uint32_t over, const uint32_t *ranks)
+{
+	return over == EMOGI_ARC_OWN || (over & EMOGI_ARC_WAYS) != 0 ? over : ranks[over];
+}
+
+/* Write the arcs of one side, by rank. */
+static void
+pack_arcs(const EmogiContracting *work, const uint32_t *order, const uint32_t *ranks, int side, uint64_t *firsts, EmogiArc *arcs)
+{
+	uint64_t	end = 0;
+
+	for (uint64_t r = 0; r < work->nvertices; r++)
+	{
+		const EmogiArcList *list = &work->lists[side][order[r]];
+
+		firsts[r] = end;
+		for (uint32_t i = 0; i < list->count; i++)
+		{
+			const EmogiArc arc = work->pool[list->first + i];
+
+			arcs[end++] = (EmogiArc) {arc.weight, ranks[arc.to], rank_over(arc.over, ranks)};
+		}
+	}
+	firsts[work->nvertices] = end;
+}
+
+/* Make the block of the hierarchy; NULL, with the job failed, without memory. order: [nvertices], the vertices in that of their contraction. */
+EmogiContraction *
+emogi_contracting_pack(EmogiContracting *work, const uint32_t *order)
+{
+	const uint64_t n = work->nvertices;
+	EmogiContraction head = {.nvertices = n, .nways = work->nways, .tolerance = work->tolerance, .bytes = sizeof head};
+	uint64_t	narcs[2] = {0};
+	EmogiContraction *made = NULL;
+	uint32_t   *ranks;
+
+	for (uint64_t v = 0; v < n; v++)
+		for (int side = 0; side < 2; side++)
+			narcs[side] += work->lists[side][v].count;
+	head.narcs = narcs[0] + narcs[1];
+	for (int side = 0; side < 2; side++)
+	{
+		head.arcs[side] = head.bytes;
+		head.bytes += narcs[side] * sizeof(EmogiArc);
+		head.firsts[side] = head.bytes;
+		head.bytes += (n + 1) * sizeof(uint64_t);
+	}
+	head.ways = head.bytes;
+	head.bytes += work->nways * sizeof(EmogiArcWay);
+	head.ranks = head.bytes;
+	head.vertices = head.bytes + n * sizeof(uint32_t);
+	head.bytes += 2 * n * sizeof(uint32_t);
+	if (emogi_job_may_allocate(&work->job))
+		made = malloc(head.bytes);
+	if (made == NULL)
+	{
+		emogi_job_fail(&work->job, EMOGI_NO_MEMORY);
+		return NULL;
+	}
+	*made = head;
+	ranks = (uint32_t *) emogi_contraction_ranks(made);
+	for (uint64_t r = 0; r < n; r++)
+		ranks[order[r]] = (uint32_t) r;
+	memcpy((uint32_t *) emogi_contraction_vertices(made), order, n * sizeof(uint32_t));
+	for (int side = 0; side < 2; side++)
+		pack_arcs(work, order, ranks, side, (uint64_t *) emogi_contraction_firsts(made, side), (EmogiArc *) emogi_contraction_arcs(made, side));
+	for (uint64_t i = 0; i < work->nways; i++)
+		((EmogiArcWay *) emogi_contraction_ways(made))[i] = (EmogiArcWay) {work->ways[i].weight, rank_over(work->ways[i].over, ranks), work->ways[i].next};
+	return made;
+}
+
+void
+emogi_contracting_free(EmogiContracting *work)
+{
+	free(work->lists[0]);
+	free(work->lists[1]);
+	free(work->pool);
+	free(work->ways);
+	free(work->nodes);
+	free(work->heap);
+}

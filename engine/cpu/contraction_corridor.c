@@ -1,0 +1,166 @@
+/*
+ * contraction_corridor.c: the edges of the Graph that an arc of a hierarchy stands for: of the shortest way, and of all that are as short but for
+ * a budget. contraction.c says why none of interest is missing.
+ */
+#include "contraction_search.h"
+
+#include <stdlib.h>
+
+#define MOST_EDGES ((uint64_t) 1 << 17)	/* of a corridor, some ten milliseconds: of more the distances of all vertices are a better way */
+#define LEAST_BITS 12
+#define LEAST_ITEMS 256
+#define POLL 4096				/* arcs */
+
+bool
+emogi_growing_reserve(EmogiJob *job, EmogiGrowing *array, uint64_t more, size_t bytes)
+{
+	uint64_t	room = array->room * 2 + LEAST_ITEMS;
+	void	   *larger = NULL;
+
+	if (array->count + more <= array->room)
+		return true;
+	if (room < array->count + more)
+		room = array->count + more;
+	if (emogi_job_may_allocate(job))
+		larger = realloc(array->items, room * bytes);
+	if (larger == NULL)
+	{
+		emogi_job_fail(job, EMOGI_NO_MEMORY);
+		return false;
+	}
+	array->items = larger;
+	array->room = room;
+	return true;
+}
+
+/* Find the place of an arc among those that have been unpacked. */
+static EmogiUnpacked *
+find_unpacked(const EmogiUnpacked *unpacked, int bits, uint64_t arc)
+{
+	const uint64_t mask = (UINT64_C(1) << bits) - 1;
+	uint64_t	i = arc * UINT64_C(0x9E3779B97F4A7C15) >> (64 - bits);
+
+	while (unpacked[i].arc != arc && unpacked[i].arc != 0)
+		i = (i + 1) & mask;
+	return (EmogiUnpacked *) &unpacked[i];
+}
+
+/* Make room for one arc more; false, with the job failed, without memory. */
+static bool
+reserve_unpacked(EmogiCorridor *corridor)
+{
+	const int	bits = corridor->unpacked == NULL ? LEAST_BITS : corridor->bits + 1;
+	EmogiUnpacked *larger = NULL;
+
+	if (corridor->unpacked != NULL && 2 * (corridor->nunpacked + 1) <= UINT64_C(1) << corridor->bits)
+		return true;
+	if (emogi_job_may_allocate(corridor->job))
+		larger = calloc((size_t) 1 << bits, sizeof *larger);
+	if (larger == NULL)
+	{
+		emogi_job_fail(corridor->job, EMOGI_NO_MEMORY);
+		return false;
+	}
+	for (uint64_t i = 0; corridor->unpacked != NULL && i < UINT64_C(1) << corridor->bits; i++)
+		if (corridor->unpacked[i].arc != 0)
+			*find_unpacked(larger, bits, corridor->unpacked[i].arc) = corridor->unpacked[i];
+	free(corridor->unpacked);
+	corridor->unpacked = larger;
+	corridor->bits = bits;
+	return true;
+}
+
+/* Note that an arc is to be unpacked, unless it has been; a little more than is asked for, so that it is not asked for again and again. */
+static bool
+put(EmogiCorridor *corridor, int side, uint32_t low, uint64_t arc, double budget)
+{
+	EmogiUnpacked *unpacked;
+
+	if (!reserve_unpacked(corridor) || !emogi_growing_reserve(corridor->job, &corridor->stack, 1, sizeof(EmogiUnpacking)))
+		return false;
+	unpacked = find_unpacked(corridor->unpacked, corridor->bits, 2 * arc + (uint64_t) side + 1);
+	if (unpacked->arc != 0 && unpacked->budget >= budget)
+		return true;
+	budget += corridor->slack;
+	corridor->nunpacked += unpacked->arc == 0;
+	*unpacked = (EmogiUnpacked) {2 * arc + (uint64_t) side + 1, budget};
+	((EmogiUnpacking *) corridor->stack.items)[corridor->stack.count++] = (EmogiUnpacking) {budget, arc, low, side};
+	return true;
+}
+
+/* Find the arc of a vertex that leads to, or comes from, a higher one. */
+static uint64_t
+find_arc(const EmogiContraction *made, int side, uint32_t low, uint32_t high)
+{
+	const EmogiArc *arcs = emogi_contraction_arcs(made, side);
+	uint64_t	i = emogi_contraction_firsts(made, side)[low];
+
+	while (arcs[i].to != high)
+		i++;
+	return i;
+}
+
+/* Unpack one way of an arc from one vertex to another. */
+static bool
+unpack_way(EmogiCorridor *corridor, uint32_t from, uint32_t to, uint32_t over, double weight, double budget)
+{
+	const EmogiContraction *made = corridor->made;
+	uint64_t	before,
+				behind;
+
+	if (weight > budget)
+		return true;
+	if (over == EMOGI_ARC_OWN)
+	{
+		if (!emogi_growing_reserve(corridor->job, &corridor->edges, 1, sizeof(EmogiCorridorEdge)))
+			return false;
+		((EmogiCorridorEdge *) corridor->edges.items)[corridor->edges.count++] = (EmogiCorridorEdge) {weight, from, to};
+		corridor->gave_up = corridor->edges.count > MOST_EDGES;
+		return !corridor->gave_up;
+	}
+	before = find_arc(made, 1, over, from);
+	behind = find_arc(made, 0, over, to);
+	return put(corridor, 1, over, before, budget - emogi_contraction_arcs(made, 0)[behind].weight) &&
+		put(corridor, 0, over, behind, budget - emogi_contraction_arcs(made, 1)[before].weight);
+}
+
+/* Unpack the ways of an arc. */
+static bool
+unpack_ways(EmogiCorridor *corridor, EmogiUnpacking task)
+{
+	const EmogiArc *arc = &emogi_contraction_arcs(corridor->made, task.side)[task.arc];
+	const EmogiArcWay *ways = emogi_contraction_ways(corridor->made);
+	const uint32_t from = task.side == 0 ? task.low : arc->to;
+	const uint32_t to = task.side == 0 ? arc->to : task.low;
+
+	if (arc->over == EMOGI_ARC_OWN || (arc->over & EMOGI_ARC_WAYS) == 0)
+		return unpack_way(corridor, from, to, arc->over, arc->weight, task.budget);
+	for (uint32_t i = arc->over & ~EMOGI_ARC_WAYS; i != (EMOGI_NO_WAY); i = ways[i].next)
+		if (!unpack_way(corridor, from, to, ways[i].over, ways[i].weight, task.budget))
+			return false;
+	return true;
+}
+
+bool
+emogi_corridor_unpack(EmogiCorridor *corridor, int side, uint32_t low, uint64_t arc, double budget)
+{
+	uint64_t	nunpacked = 0;
+
+	if (!put(corridor, side, low, arc, budget))
+		return false;
+	while (corridor->stack.count > 0)
+	{
+		if (!unpack_ways(corridor, ((EmogiUnpacking *) corridor->stack.items)[--corridor->stack.count]) ||
+			(++nunpacked % POLL == 0 && emogi_job_stopped(corridor->job)))
+			return false;
+	}
+	return true;
+}
+
+void
+emogi_corridor_free(EmogiCorridor *corridor)
+{
+	free(corridor->edges.items);
+	free(corridor->stack.items);
+	free(corridor->unpacked);
+}

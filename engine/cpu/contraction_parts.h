@@ -1,0 +1,79 @@
+/*
+ * contraction_parts.h: what passes between contraction.c, contraction_arcs.c and contraction_witness.c while a hierarchy is made.
+ */
+#ifndef EMOGI_CONTRACTION_PARTS_H
+#define EMOGI_CONTRACTION_PARTS_H
+
+#include "contraction.h"
+#include "threads/job.h"
+
+/* The arcs of a vertex to, or from, those that are not contracted yet: a piece of the pool. `over` and `to` are vertices, not ranks. */
+typedef struct EmogiArcList
+{
+	uint64_t	first;
+	uint32_t	count;
+	uint32_t	room;
+} EmogiArcList;
+
+/* A vertex that a search for witnesses has met. */
+typedef struct EmogiWitnessNode
+{
+	double		distance;
+	uint32_t	search;			/* of this search if it is its number */
+	uint32_t	wanted;			/* likewise: the search ends when all such vertices are settled */
+} EmogiWitnessNode;
+
+typedef struct EmogiWitnessEntry
+{
+	double		distance;
+	uint32_t	vertex;
+} EmogiWitnessEntry;
+
+typedef struct EmogiContracting
+{
+	EmogiJob	job;
+	uint64_t	nvertices;
+	double		tolerance;
+	uint64_t	max_bytes;
+	bool		(*poll) (void);
+	bool		gave_up;
+
+	/* contraction_arcs.c */
+	EmogiArcList *lists[2];		/* [nvertices]: out, in */
+	EmogiArc   *pool;			/* [pool_end of pool_room] */
+	uint64_t	pool_end;
+	uint64_t	pool_room;
+	EmogiArcWay *ways;			/* [nways of way_room] */
+	uint64_t	nways;
+	uint64_t	way_room;
+	uint64_t	narcs;			/* one way, of what is left */
+
+	/* contraction_witness.c */
+	EmogiWitnessNode *nodes;	/* [nvertices] */
+	EmogiWitnessEntry *heap;	/* [heap_room] */
+	uint64_t	heap_end;
+	uint64_t	heap_room;
+	uint32_t	search;
+	uint64_t	work;			/* arcs looked at by all searches */
+} EmogiContracting;
+
+static inline EmogiArc *
+emogi_contracting_arcs(const EmogiContracting *work, int side, uint32_t v)
+{
+	return work->pool + work->lists[side][v].first;
+}
+
+/* contraction_arcs.c: false, with the job failed or given up, without memory */
+extern bool emogi_contracting_read(EmogiContracting *work, const EmogiGraph *graph);
+extern bool emogi_contracting_add(EmogiContracting *work, uint32_t from, uint32_t to, uint32_t over, double weight);
+extern void emogi_contracting_remove(EmogiContracting *work, uint32_t v);
+extern EmogiContraction *emogi_contracting_pack(EmogiContracting *work, const uint32_t *order);
+extern void emogi_contracting_free(EmogiContracting *work);
+
+/* contraction_witness.c: find what the contraction of a vertex needs. adds: and add it. Gets how many arcs; false as above. */
+extern bool emogi_contracting_shortcuts(EmogiContracting *work, uint32_t v, bool adds, uint64_t *count);
+
+/* Get the distance of the farthest vertex from one, or near it. */
+extern double emogi_contracting_farthest(EmogiContracting *work, uint32_t source);
+
+#endif							/* EMOGI_CONTRACTION_PARTS_H */

@@ -1,0 +1,352 @@
+/*
+ * contraction_search.c: one shortest path by way of a contraction hierarchy.
+ *
+ * Two searches go up, from the source along arcs and from the target against them, each in the order of distances and as far as the best that
+ * both together have found, and the slack (contraction.c). A vertex to which a way from above is shorter by more than the tolerance is
+ * passed over [1]. Of what they have met, the arcs on ways that are as good but for the slack are followed back and unpacked: the corridor.
+ *
+ * [1] R. Geisberger et al., WEA 2008, 3.2 (stall on demand).
+ */
+#include "contraction_search.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define LEAST_BITS 10
+#define POLL 1024				/* vertices */
+
+/* A vertex that was met, by its rank. */
+typedef struct Node
+{
+	uint32_t	rank;			/* + 1; 0 = a free place */
+	uint32_t	offers[2];		/* the last that each side has made it, + 1; 0 = none */
+	bool		queued;			/* to be followed back */
+	double		distance[2];	/* from the source, to the target; +inf = not met from there */
+	double		budget[2];		/* ways from the source, or to the target, that are no longer are of interest; -1 = none is */
+} Node;
+
+/* An arc that a search went up. */
+typedef struct Offer
+{
+	double		distance;		/* with it */
+	uint64_t	arc;
+	uint32_t	low;			/* rank where it went up from */
+	uint32_t	next;			/* + 1 */
+} Offer;
+
+typedef struct Entry
+{
+	double		distance;
+	uint32_t	rank;
+} Entry;
+
+typedef struct Search
+{
+	EmogiJob	job;
+	const EmogiContraction *made;
+	double		error;			/* of sums */
+	double		best;			/* the shortest way that both sides have found */
+	Node	   *nodes;			/* [2^bits], open addressing, at least half of them free */
+	int			bits;
+	uint64_t	nnodes;
+	EmogiGrowing offers;		/* Offer */
+	EmogiGrowing heaps[2];		/* Entry */
+	EmogiGrowing back;			/* ranks to be followed back, a heap, the highest first */
+	EmogiCorridor corridor;
+} Search;
+
+static Node *
+find_node(const Node *nodes, int bits, uint32_t rank)
+{
+	const uint64_t mask = (UINT64_C(1) << bits) - 1;
+	uint64_t	i = rank * UINT64_C(0x9E3779B97F4A7C15) >> (64 - bits);
+
+	while (nodes[i].rank != rank + 1 && nodes[i].rank != 0)
+		i = (i + 1) & mask;
+	return (Node *) &nodes[i];
+}
+
+/* Make room for more nodes; false, with the job failed, without memory. */
+static bool
+reserve_nodes(Search *search, uint64_t more)
+{
+	int			bits = search->nodes == NULL ? LEAST_BITS : search->bits;
+	Node	   *larger = NULL;
+
+	while (UINT64_C(1) << bits < 2 * (search->nnodes + more))
+		bits++;
+	if (search->nodes != NULL && bits == search->bits)
+		return true;
+	if (emogi_job_may_allocate(&search->job))
+		larger = calloc((size_t) 1 << bits, sizeof *larger);
+	if (larger == NULL)
+	{
+		emogi_job_fail(&search->job, EMOGI_NO_MEMORY);
+		return false;
+	}
+	for (uint64_t i = 0; search->nodes != NULL && i < UINT64_C(1) << search->bits; i++)
+		if (search->nodes[i].rank != 0)
+			*find_node(larger, bits, search->nodes[i].rank - 1) = search->nodes[i];
+	free(search->nodes);
+	search->nodes = larger;
+	search->bits = bits;
+	return true;
+}
+
+/* Get the node of a vertex, one more if it was not met; there is room for it. */
+static Node *
+get_node(Search *search, uint32_t rank)
+{
+	Node	   *node = find_node(search->nodes, search->bits, rank);
+
+	if (node->rank == 0)
+	{
+		*node = (Node) {.rank = rank + 1, .distance = {INFINITY, INFINITY}, .budget = {-1.0, -1.0}};
+		search->nnodes++;
+	}
+	return node;
+}
+
+/* Put an entry into a heap, which has room for it. */
+static void
+push(EmogiGrowing *heap, Entry entry)
+{
+	Entry	   *entries = heap->items;
+	uint64_t	i = heap->count++;
+
+	for (; i > 0 && entry.distance < entries[(i - 1) / 2].distance; i = (i - 1) / 2)
+		entries[i] = entries[(i - 1) / 2];
+	entries[i] = entry;
+}
+
+/* Take the nearest entry off a heap. */
+static Entry
+pop(EmogiGrowing *heap)
+{
+	Entry	   *entries = heap->items;
+	const Entry first = entries[0];
+	const Entry last = entries[--heap->count];
+	uint64_t	i = 0;
+
+	for (uint64_t child = 1; child < heap->count; child = 2 * i + 1)
+	{
+		if (child + 1 < heap->count && entries[child + 1].distance < entries[child].distance)
+			child++;
+		if (!(entries[child].distance < last.distance))
+			break;
+		entries[i] = entries[child];
+		i = child;
+	}
+	entries[i] = last;
+	return first;
+}
+
+/* Get how much longer a way may be than the best and still be of interest, or be the best but for rounding. */
+static inline double
+slack_of(const Search *search)
+{
+	return 4.0 * search->error * search->best;
+}
+
+/* Say whether a way from above is so much shorter that a vertex is on no way of interest. */
+static bool
+is_stalled(const Search *search, int side, uint32_t rank, double distance)
+{
+	const EmogiArc *arcs = emogi_contraction_arcs(search->made, 1 - side);
+	const uint64_t *firsts = emogi_contraction_firsts(search->made, 1 - side);
+
+	for (uint64_t i = firsts[rank]; i < firsts[rank + 1]; i++)
+	{
+		const Node *above = find_node(search->nodes, search->bits, arcs[i].to);
+
+		if (above->rank != 0 && above->distance[side] + arcs[i].weight < distance - search->made->tolerance)
+			return true;
+	}
+	return false;
+}
+
+/* Offer a vertex a way up over an arc. */
+static void
+offer(Search *search, int side, uint32_t low, uint64_t i, const EmogiArc *arc, double distance)
+{
+	Node	   *node = get_node(search, arc->to);
+	Offer	   *offers = search->offers.items;
+
+	if (distance > node->distance[side] + search->made->tolerance || !(distance < (double) INFINITY))
+		return;
+	offers[search->offers.count++] = (Offer) {distance, i, low, node->offers[side]};
+	node->offers[side] = (uint32_t) search->offers.count;
+	if (!(distance < node->distance[side]))
+		return;
+	node->distance[side] = distance;
+	push(&search->heaps[side], (Entry) {distance, arc->to});
+	if (distance + node->distance[1 - side] < search->best)
+		search->best = distance + node->distance[1 - side];
+}
+
+/* Settle the nearest vertex of a side; false, with the job failed, without memory. */
+static bool
+settle(Search *search, int side)
+{
+	const Entry entry = pop(&search->heaps[side]);
+	const EmogiArc *arcs = emogi_contraction_arcs(search->made, side);
+	const uint64_t *firsts = emogi_contraction_firsts(search->made, side);
+	const uint64_t degree = firsts[entry.rank + 1] - firsts[entry.rank];
+
+	if (entry.distance != find_node(search->nodes, search->bits, entry.rank)->distance[side] ||
+		is_stalled(search, side, entry.rank, entry.distance))
+		return true;
+	if (!reserve_nodes(search, degree) || !emogi_growing_reserve(&search->job, &search->offers, degree, sizeof(Offer)) ||
+		!emogi_growing_reserve(&search->job, &search->heaps[side], degree, sizeof(Entry)))
+		return false;
+	for (uint64_t i = firsts[entry.rank]; i < firsts[entry.rank + 1]; i++)
+		offer(search, side, entry.rank, i, &arcs[i], entry.distance + arcs[i].weight);
+	return true;
+}
+
+/* Search up from both ends; false when the job has stopped. */
+static bool
+search_up(Search *search)
+{
+	uint64_t	nsettled = 0;
+
+	for (;;)
+	{
+		double		nearest[2];
+		int			side;
+
+		for (side = 0; side < 2; side++)
+			nearest[side] = search->heaps[side].count > 0 ? ((Entry *) search->heaps[side].items)[0].distance : (double) INFINITY;
+		side = nearest[1] < nearest[0];
+		if (nearest[side] == (double) INFINITY || nearest[side] > search->best + slack_of(search))
+			return true;
+		if (!settle(search, side) || (++nsettled % POLL == 0 && emogi_job_stopped(&search->job)))
+			return false;
+	}
+}
+
+/* Note that ways to, or from, a vertex are of interest as far as a budget; there is room in `back`. */
+static void
+want(Search *search, Node *node, int side, double budget)
+{
+	if (budget > node->budget[side])
+		node->budget[side] = budget;
+	if (node->queued)
+		return;
+	node->queued = true;
+	push(&search->back, (Entry) {-(double) node->rank, node->rank - 1});
+}
+
+/* Follow the arcs of interest that lead up to a vertex. */
+static bool
+follow_back(Search *search, uint32_t rank, int side)
+{
+	const EmogiArc *arcs = emogi_contraction_arcs(search->made, side);
+	const double budget = find_node(search->nodes, search->bits, rank)->budget[side];
+
+	for (uint32_t o = find_node(search->nodes, search->bits, rank)->offers[side]; o > 0 && budget >= 0.0;)
+	{
+		const Offer offered = ((Offer *) search->offers.items)[o - 1];
+		Node	   *low = find_node(search->nodes, search->bits, offered.low);
+		const double least = low->distance[side] + arcs[offered.arc].weight;
+
+		o = offered.next;
+		if (least > budget)
+			continue;
+		if (!emogi_growing_reserve(&search->job, &search->back, 1, sizeof(Entry)) ||
+			!emogi_corridor_unpack(&search->corridor, side, offered.low, offered.arc, budget - low->distance[side]))
+			return false;
+		want(search, low, side, budget - arcs[offered.arc].weight);
+	}
+	return true;
+}
+
+/* Make the corridor of what the searches have met; false when the job has stopped, or it has given up. */
+static bool
+make_corridor(Search *search)
+{
+	const double most = search->best + slack_of(search);
+
+	search->corridor = (EmogiCorridor) {.job = &search->job, .made = search->made, .slack = slack_of(search)};
+	if (!emogi_growing_reserve(&search->job, &search->back, search->nnodes, sizeof(Entry)))
+		return false;
+	for (uint64_t i = 0; i < UINT64_C(1) << search->bits; i++)
+	{
+		Node	   *node = &search->nodes[i];
+
+		if (node->rank == 0 || !(node->distance[0] + node->distance[1] <= most))
+			continue;
+		want(search, node, 0, most - node->distance[1]);
+		want(search, node, 1, most - node->distance[0]);
+	}
+	while (search->back.count > 0)
+	{
+		const uint32_t rank = pop(&search->back).rank;
+
+		find_node(search->nodes, search->bits, rank)->queued = false;
+		if (!follow_back(search, rank, 0) || !follow_back(search, rank, 1))
+			return false;
+	}
+	return true;
+}
+
+/* Search, and write the answer. */
+static void
+run(Search *search, uint32_t source, uint32_t target, EmogiPathAnswer *answer)
+{
+	if (!search_up(search) || !(search->best < (double) INFINITY))
+		return;
+	if (4.0 * slack_of(search) > search->made->tolerance)
+		answer->outcome = EMOGI_PATH_GAVE_UP;
+	else if (make_corridor(search))
+		(void) emogi_corridor_settle(&search->corridor, source, target, answer);
+	else if (search->corridor.gave_up)
+		answer->outcome = EMOGI_PATH_GAVE_UP;
+}
+
+/* Put both ends into their queues; false, with the job failed, without memory. */
+static bool
+enter_ends(Search *search, const uint32_t *ends)
+{
+	if (!reserve_nodes(search, 2))
+		return false;
+	for (int side = 0; side < 2; side++)
+	{
+		if (!emogi_growing_reserve(&search->job, &search->heaps[side], 1, sizeof(Entry)))
+			return false;
+		get_node(search, ends[side])->distance[side] = 0.0;
+		push(&search->heaps[side], (Entry) {0.0, ends[side]});
+	}
+	return true;
+}
+
+EmogiStatus
+emogi_contraction_path(const EmogiContraction *made, const EmogiGraph *graph, uint32_t source, uint32_t target, EmogiPathAnswer *answer,
+					   EmogiControl *control, EmogiError *error)
+{
+	const uint32_t *ranks = emogi_contraction_ranks(made);
+	const uint32_t ends[2] = {ranks[source], ranks[target]};
+	Search		search = {.job = {.control = control}, .made = made, .error = emogi_contraction_error(graph), .best = INFINITY};
+
+	if (source == target)		/* has no edge to go by */
+		return emogi_path_search(graph, NULL, source, target, UINT64_MAX, answer, control, error);
+	*answer = (EmogiPathAnswer) {.outcome = EMOGI_PATH_NONE};
+	error->message[0] = error->detail[0] = '\0';
+	emogi_job_phase(&search.job, EMOGI_PHASE_RUN, 0);
+	if (!emogi_job_stopped(&search.job) && enter_ends(&search, ends))
+		run(&search, ends[0], ends[1], answer);
+	answer->edges_traversed = search.offers.count + search.corridor.edges.count;
+	if (search.job.status == EMOGI_NO_MEMORY)
+	{
+		snprintf(error->message, sizeof error->message, "out of memory while searching a path");
+		snprintf(error->detail, sizeof error->detail, "%llu vertices met", (unsigned long long) search.nnodes);
+	}
+	free(search.nodes);
+	free(search.offers.items);
+	free(search.heaps[0].items);
+	free(search.heaps[1].items);
+	free(search.back.items);
+	emogi_corridor_free(&search.corridor);
+	return (EmogiStatus) search.job.status;
+}

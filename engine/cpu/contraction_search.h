@@ -1,0 +1,66 @@
+/*
+ * contraction_search.h: what passes between contraction_search.c, which searches a hierarchy, contraction_corridor.c, which unpacks what lies
+ * between two vertices, and contraction_settle.c, which finds the path in that.
+ */
+#ifndef EMOGI_CONTRACTION_SEARCH_H
+#define EMOGI_CONTRACTION_SEARCH_H
+
+#include "contraction.h"
+#include "threads/job.h"
+
+/* An array that grows. */
+typedef struct EmogiGrowing
+{
+	void	   *items;
+	uint64_t	count;
+	uint64_t	room;
+} EmogiGrowing;
+
+/* An edge of the Graph that lies on a path of interest. */
+typedef struct EmogiCorridorEdge
+{
+	double		weight;
+	uint32_t	from;			/* ranks */
+	uint32_t	to;
+} EmogiCorridorEdge;
+
+/* An arc that has been unpacked as far as a budget. */
+typedef struct EmogiUnpacked
+{
+	uint64_t	arc;			/* 1 + twice its place among those of its side, + side; 0 = free */
+	double		budget;
+} EmogiUnpacked;
+
+/* An arc that is to be unpacked: ways over it that are no longer than the budget. */
+typedef struct EmogiUnpacking
+{
+	double		budget;
+	uint64_t	arc;			/* its place among those of its side */
+	uint32_t	low;			/* rank of the lower end */
+	int			side;
+} EmogiUnpacking;
+
+typedef struct EmogiCorridor
+{
+	EmogiJob   *job;
+	const EmogiContraction *made;
+	double		slack;
+	bool		gave_up;		/* there are too many edges */
+	EmogiGrowing edges;			/* EmogiCorridorEdge */
+	EmogiGrowing stack;			/* EmogiUnpacking */
+	EmogiUnpacked *unpacked;	/* [2^bits], open addressing */
+	int			bits;
+	uint64_t	nunpacked;
+} EmogiCorridor;
+
+/* contraction_corridor.c: make room for more items; false, with the job failed, without memory. */
+extern bool emogi_growing_reserve(EmogiJob *job, EmogiGrowing *array, uint64_t more, size_t bytes);
+
+/* Add the edges of all ways over an arc that are no longer than a budget; false, with the job failed or given up. */
+extern bool emogi_corridor_unpack(EmogiCorridor *corridor, int side, uint32_t low, uint64_t arc, double budget);
+extern void emogi_corridor_free(EmogiCorridor *corridor);
+
+/* contraction_settle.c: search the corridor in SSSP's arithmetic, and write the path of vertices; false, with the job failed, without memory. */
+extern bool emogi_corridor_settle(EmogiCorridor *corridor, uint32_t source, uint32_t target, EmogiPathAnswer *answer);
+
+#endif							/* EMOGI_CONTRACTION_SEARCH_H */

@@ -1,0 +1,245 @@
+/*
+ * contraction_settle.c: the path of SSSP's bits inside of a corridor: Dijkstra's search as path_search.c makes it, in the order of (distance,
+ * edges), of the parents that offer the same the one with the smallest number.
+ */
+#include "contraction_search.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define POLL 4096				/* edges */
+
+/* A vertex of the corridor. */
+typedef struct Place
+{
+	double		distance;		/* +inf = not met */
+	uint32_t	hops;
+	uint32_t	vertex;
+	uint32_t	parent;			/* place */
+	uint32_t	rank;
+} Place;
+
+typedef struct Entry
+{
+	double		distance;
+	uint32_t	hops;
+	uint32_t	place;
+} Entry;
+
+typedef struct Settling
+{
+	EmogiCorridor *corridor;
+	EmogiCorridorEdge *edges;	/* [nedges], by where they come from; ends are places */
+	uint64_t	nedges;
+	Place	   *places;			/* [nplaces] */
+	uint64_t	nplaces;
+	uint64_t   *firsts;			/* [nplaces + 1] */
+	Entry	   *heap;			/* [nedges + 1] */
+	uint64_t	end;
+} Settling;
+
+/* Order edges by where they come from, for qsort. */
+static int
+compare_edges(const void *a, const void *b)
+{
+	const EmogiCorridorEdge *x = a;
+	const EmogiCorridorEdge *y = b;
+
+	if (x->from != y->from)
+		return x->from < y->from ? -1 : 1;
+	return (x->to > y->to) - (x->to < y->to);
+}
+
+/* Find the place of a rank among those where edges begin, and the end; nplaces - 1 = the last is the target's, where none does. */
+static uint32_t
+find_place(const Settling *settling, uint32_t rank)
+{
+	uint64_t	low = 0,
+				high = settling->nplaces;
+
+	while (low < high)
+	{
+		const uint64_t middle = (low + high) / 2;
+
+		if (settling->places[middle].rank < rank)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < settling->nplaces && settling->places[low].rank == rank ? (uint32_t) low : EMOGI_NO_VERTEX;
+}
+
+/* Make places of the ends of the edges, which are sorted: where none begins, but at the target, no path leads on. False without memory. */
+static bool
+make_places(Settling *settling, uint32_t target)
+{
+	EmogiCorridor *corridor = settling->corridor;
+	const uint32_t *vertices = emogi_contraction_vertices(corridor->made);
+	EmogiCorridorEdge *edges = settling->edges;
+	bool		has_target = false;
+
+	if (emogi_job_may_allocate(corridor->job))
+		settling->places = malloc((settling->nedges + 2) * sizeof(Place));
+	if (emogi_job_may_allocate(corridor->job))
+		settling->firsts = malloc((settling->nedges + 3) * sizeof(uint64_t));
+	if (emogi_job_may_allocate(corridor->job))
+		settling->heap = malloc((settling->nedges + 2) * sizeof(Entry));
+	if (settling->places == NULL || settling->firsts == NULL || settling->heap == NULL)
+		return false;
+	for (uint64_t i = 0; i <= settling->nedges; i++)
+	{
+		const uint32_t rank = i < settling->nedges ? edges[i].from : EMOGI_NO_VERTEX;
+
+		if (!has_target && target <= rank)
+		{
+			has_target = true;
+			if (target < rank)
+			{
+				settling->firsts[settling->nplaces] = i;
+				settling->places[settling->nplaces++] = (Place) {INFINITY, 0, vertices[target], 0, target};
+			}
+		}
+		if (i < settling->nedges && (i == 0 || edges[i - 1].from != rank))
+		{
+			settling->firsts[settling->nplaces] = i;
+			settling->places[settling->nplaces++] = (Place) {INFINITY, 0, vertices[rank], 0, rank};
+		}
+	}
+	settling->firsts[settling->nplaces] = settling->nedges;
+	return true;
+}
+
+/* Say whether entry a is to be settled before b. */
+static inline bool
+is_before(Entry a, Entry b)
+{
+	return a.distance < b.distance || (a.distance == b.distance && a.hops < b.hops);
+}
+
+static void
+push(Settling *settling, Entry entry)
+{
+	uint64_t	i = settling->end++;
+
+	for (; i > 0 && is_before(entry, settling->heap[(i - 1) / 2]); i = (i - 1) / 2)
+		settling->heap[i] = settling->heap[(i - 1) / 2];
+	settling->heap[i] = entry;
+}
+
+static Entry
+pop(Settling *settling)
+{
+	Entry	   *heap = settling->heap;
+	const Entry first = heap[0];
+	const Entry last = heap[--settling->end];
+	uint64_t	i = 0;
+
+	for (uint64_t child = 1; child < settling->end; child = 2 * i + 1)
+	{
+		if (child + 1 < settling->end && is_before(heap[child + 1], heap[child]))
+			child++;
+		if (!is_before(heap[child], last))
+			break;
+		heap[i] = heap[child];
+		i = child;
+	}
+	heap[i] = last;
+	return first;
+}
+
+/* Offer a vertex a way over a parent. */
+static void
+offer(Settling *settling, uint32_t to, double distance, uint32_t hops, uint32_t parent)
+{
+	Place	   *place = &settling->places[to];
+
+	if (distance > place->distance || !(distance < (double) INFINITY))
+		return;
+	if (distance < place->distance || hops < place->hops)
+	{
+		*place = (Place) {distance, hops, place->vertex, parent, place->rank};
+		push(settling, (Entry) {distance, hops, to});
+	}
+	else if (hops == place->hops && settling->places[parent].vertex < settling->places[place->parent].vertex)
+		place->parent = parent;
+}
+
+/* Settle vertices until the target is; false when the job has stopped. */
+static bool
+settle(Settling *settling, uint32_t source, uint32_t target)
+{
+	uint64_t	looked = 0;
+
+	settling->places[source].distance = 0.0;
+	settling->places[source].parent = source;
+	push(settling, (Entry) {0.0, 0, source});
+	while (settling->end > 0)
+	{
+		const Entry entry = pop(settling);
+		const Place *place = &settling->places[entry.place];
+
+		if (entry.distance != place->distance || entry.hops != place->hops)
+			continue;
+		if (entry.place == target)
+			return true;
+		for (uint64_t e = settling->firsts[entry.place]; e < settling->firsts[entry.place + 1]; e++)
+		{
+			const uint32_t to = find_place(settling, settling->edges[e].to);
+
+			if (to != EMOGI_NO_VERTEX)
+				offer(settling, to, entry.distance + settling->edges[e].weight, entry.hops + 1, entry.place);
+			if (++looked % POLL == 0 && emogi_job_stopped(settling->corridor->job))
+				return false;
+		}
+	}
+	return true;
+}
+
+/* Follow the parents from the target into the answer; false without memory. */
+static bool
+write_path(Settling *settling, uint32_t target, EmogiPathAnswer *answer)
+{
+	const Place *place = &settling->places[target];
+	const uint64_t length = (uint64_t) place->hops + 1;
+
+	if (emogi_job_may_allocate(settling->corridor->job))
+		answer->vertices = malloc(length * sizeof(uint32_t));
+	if (emogi_job_may_allocate(settling->corridor->job))
+		answer->distance = malloc(length * sizeof(double));
+	if (answer->vertices == NULL || answer->distance == NULL)
+	{
+		emogi_path_search_free(answer);
+		return false;
+	}
+	answer->outcome = EMOGI_PATH_FOUND;
+	answer->length = length;
+	for (uint64_t i = length; i-- > 0; place = &settling->places[place->parent])
+	{
+		answer->vertices[i] = place->vertex;
+		answer->distance[i] = place->distance;
+	}
+	return true;
+}
+
+bool
+emogi_corridor_settle(EmogiCorridor *corridor, uint32_t source, uint32_t target, EmogiPathAnswer *answer)
+{
+	Settling	settling = {.corridor = corridor, .edges = corridor->edges.items, .nedges = corridor->edges.count};
+	bool		done = false;
+
+	qsort(settling.edges, settling.nedges, sizeof *settling.edges, compare_edges);
+	if (make_places(&settling, target))
+	{
+		const uint32_t first = find_place(&settling, source);
+		const uint32_t last = find_place(&settling, target);
+
+		done = first != EMOGI_NO_VERTEX && settle(&settling, first, last) &&
+			(settling.places[last].distance == (double) INFINITY || write_path(&settling, last, answer));
+	}
+	if (!done && !emogi_job_stopped(corridor->job))
+		emogi_job_fail(corridor->job, EMOGI_NO_MEMORY);
+	free(settling.places);
+	free(settling.firsts);
+	free(settling.heap);
+	return done;
+}

@@ -1,0 +1,163 @@
+/*
+ * contraction_witness.c: which shortcuts the contraction of a vertex needs: those from and to neighbours between which no other way, a
+ * witness, is shorter by more than the tolerance.
+ *
+ * A search from each neighbour settles a few vertices, one when a contraction is but weighed; the last arc of a witness is looked for from its
+ * other end, so that a vertex settled stands for ways of two arcs more. A search that ends early finds fewer witnesses, which costs a shortcut
+ * more, and is never wrong.
+ */
+#include "contraction_parts.h"
+
+#include <math.h>
+
+#define SETTLED_TO_WEIGH 1
+#define SETTLED_TO_ADD 100
+
+/* Put an entry into the heap, which has room for it. */
+static inline void
+push(EmogiContracting *work, EmogiWitnessEntry entry)
+{
+	uint64_t	i = work->heap_end++;
+
+	for (; i > 0 && entry.distance < work->heap[(i - 1) / 2].distance; i = (i - 1) / 2)
+		work->heap[i] = work->heap[(i - 1) / 2];
+	work->heap[i] = entry;
+}
+
+/* Take the nearest entry off the heap. */
+static inline EmogiWitnessEntry
+pop(EmogiContracting *work)
+{
+	EmogiWitnessEntry *heap = work->heap;
+	const EmogiWitnessEntry first = heap[0];
+	const EmogiWitnessEntry last = heap[--work->heap_end];
+	uint64_t	i = 0;
+
+	for (uint64_t child = 1; child < work->heap_end; child = 2 * i + 1)
+	{
+		if (child + 1 < work->heap_end && heap[child + 1].distance < heap[child].distance)
+			child++;
+		if (!(heap[child].distance < last.distance))
+			break;
+		heap[i] = heap[child];
+		i = child;
+	}
+	heap[i] = last;
+	return first;
+}
+
+/* Search from a vertex, around another, as far as most, and as long as nwanted marked vertices are not settled; gets how far it came. */
+static double
+search_around(EmogiContracting *work, uint32_t source, uint32_t around, double most, uint64_t max_settled, uint32_t nwanted)
+{
+	double		farthest = 0.0;
+
+	work->heap_end = 0;
+	work->nodes[source].distance = 0.0;
+	work->nodes[source].search = work->search;
+	push(work, (EmogiWitnessEntry) {0.0, source});
+	for (uint64_t nsettled = 0; work->heap_end > 0 && nsettled < max_settled; nsettled++)
+	{
+		const EmogiWitnessEntry entry = pop(work);
+		const EmogiArc *arcs = emogi_contracting_arcs(work, 0, entry.vertex);
+		const uint32_t count = work->lists[0][entry.vertex].count;
+
+		if (entry.distance > work->nodes[entry.vertex].distance)
+			continue;
+		if (entry.distance >= most || (work->nodes[entry.vertex].wanted == work->search && --nwanted == 0))
+			break;
+		farthest = entry.distance;
+		work->work += count;
+		for (uint32_t i = 0; i < count && work->heap_end < work->heap_room; i++)
+		{
+			const double distance = entry.distance + arcs[i].weight;
+			EmogiWitnessNode *node = &work->nodes[arcs[i].to];
+
+			if (arcs[i].to == around || distance >= most || (node->search == work->search && node->distance <= distance))
+				continue;
+			node->distance = distance;
+			node->search = work->search;
+			push(work, (EmogiWitnessEntry) {distance, arcs[i].to});
+		}
+	}
+	return farthest;
+}
+
+double
+emogi_contracting_farthest(EmogiContracting *work, uint32_t source)
+{
+	work->search++;
+	return search_around(work, source, EMOGI_NO_VERTEX, (double) INFINITY, UINT64_MAX, 0);
+}
+
+/* Say whether the search has found a way to a vertex, around another, that is shorter than `most`. */
+static bool
+has_witness(EmogiContracting *work, uint32_t to, uint32_t around, double most)
+{
+	const EmogiArc *arcs = emogi_contracting_arcs(work, 1, to);
+	const uint32_t count = work->lists[1][to].count;
+
+	if (work->nodes[to].search == work->search && work->nodes[to].distance < most)
+		return true;
+	work->work += count;
+	for (uint32_t i = 0; i < count; i++)
+	{
+		const EmogiWitnessNode *node = &work->nodes[arcs[i].to];
+
+		if (node->search == work->search && node->distance + arcs[i].weight < most && arcs[i].to != around)
+			return true;
+	}
+	return false;
+}
+
+/* Search for witnesses from a neighbour of a vertex, to all others. False when there is none. */
+static bool
+search_from(EmogiContracting *work, EmogiArc from, uint32_t v, bool adds)
+{
+	const EmogiArcList *out = &work->lists[0][v];
+	double		longest = 0.0;
+	uint32_t	nothers = 0;
+
+	work->search++;
+	for (uint32_t j = 0; j < out->count; j++)
+	{
+		const EmogiArc to = work->pool[out->first + j];
+
+		if (to.to == from.to)
+			continue;
+		work->nodes[to.to].wanted = work->search;
+		longest = to.weight > longest ? to.weight : longest;
+		nothers++;
+	}
+	if (nothers > 0)
+		(void) search_around(work, from.to, v, from.weight + longest - work->tolerance, adds ? SETTLED_TO_ADD : SETTLED_TO_WEIGH, nothers);
+	return nothers > 0;
+}
+
+bool
+emogi_contracting_shortcuts(EmogiContracting *work, uint32_t v, bool adds, uint64_t *count)
+{
+	const EmogiArcList in = work->lists[1][v];
+	const EmogiArcList out = work->lists[0][v];
+
+	*count = 0;
+	for (uint32_t i = 0; i < in.count; i++)
+	{
+		const EmogiArc from = work->pool[in.first + i];
+
+		if (!search_from(work, from, v, adds))
+			continue;
+		for (uint32_t j = 0; j < out.count; j++)
+		{
+			const EmogiArc to = work->pool[out.first + j];
+			const double weight = from.weight + to.weight;
+
+			if (to.to == from.to || has_witness(work, to.to, v, weight - work->tolerance))
+				continue;
+			++*count;
+			if (adds && weight < (double) INFINITY && !emogi_contracting_add(work, from.to, to.to, v, weight))
+				return false;
+		}
+	}
+	return true;
+}

@@ -1,0 +1,185 @@
+/*
+ * cache_contraction.c: the contraction hierarchies of cached Graphs (cpu/contraction.h): what makes far shortest paths fast.
+ *
+ * As labels are (cache_labels.c), a hierarchy is a copy that belongs to the entry of its Graph, is counted in its bytes, and freed with it or
+ * alone when memory is short; calls say that they read it. A Graph that is made of this one has none until far paths have been asked of it, too.
+ * A call that asks for one may be told to make it, once: what could not be made, or whose making was canceled, is not tried again.
+ */
+#include "postgres.h"
+
+#include "cache/cache.h"
+#include "cpu/contraction.h"
+#include "server/region.h"
+
+/* Making takes about so long for a list entry: nets of roads take less, grids as much (bench/RESULTS.md). */
+#define MAKE_MS_AN_EDGE 0.01
+
+/* Get the bytes that memory for a hierarchy takes of the Region. */
+static uint64
+taken_bytes(uint64 bytes)
+{
+	return bytes <= EMOGI_SMALL_BYTES ? emogi_small_bytes(bytes) : TYPEALIGN(EMOGI_GRANULE_BYTES, bytes);
+}
+
+/* Free the memory of a hierarchy. */
+static void
+free_memory(EmogiContraction *made, uint64 bytes)
+{
+	if (bytes <= EMOGI_SMALL_BYTES)
+		emogi_small_free(made, bytes);
+	else
+		emogi_region_free(made, bytes);
+}
+
+/* Take the hierarchy off an entry; the caller, who holds cache_lock, then frees its memory. */
+static EmogiContraction *
+take_off(EmogiCached *cached, uint64 *bytes)
+{
+	EmogiContraction *made = cached->contraction;
+
+	*bytes = cached->contraction_bytes;
+	if (made != NULL)
+		cached->bytes -= taken_bytes(*bytes);
+	cached->contraction = NULL;
+	cached->contraction_bytes = 0;
+	cached->path_ms = 0;
+	cached->npaths = 0;
+	cached->contraction_asked = false;
+	return made;
+}
+
+/* Get the bytes that a Graph's hierarchy takes; 0 = it has none. Caller holds cache_lock, or has the Graph pinned. */
+uint64
+emogi_cache_contraction_bytes(const EmogiCached *cached)
+{
+	return cached->contraction != NULL ? taken_bytes(cached->contraction_bytes) : 0;
+}
+
+/* Begin to read the hierarchy of a Graph, which the caller has pinned; NULL without one. emogi_cache_contraction_end must follow. */
+const EmogiContraction *
+emogi_cache_contraction_begin(int index)
+{
+	EmogiCached *cached = &emogi_cache_shared->graphs[index];
+	const EmogiContraction *made;
+
+	emogi_cache_lock();
+	made = cached->contraction;
+	cached->contraction_readers += made != NULL;
+	emogi_cache_unlock();
+	return made;
+}
+
+/* End reading it. */
+void
+emogi_cache_contraction_end(int index)
+{
+	emogi_cache_lock();
+	emogi_cache_shared->graphs[index].contraction_readers--;
+	emogi_cache_unlock();
+}
+
+/*
+ * Is the caller, who has a Graph pinned and is about to look for a far path, to make its hierarchy? Once: when paths before have taken as long as
+ * that will, or there have been so many (emogi.contraction_after).
+ */
+bool
+emogi_cache_contraction_is_due(int index)
+{
+	EmogiCached *cached = &emogi_cache_shared->graphs[index];
+	bool		due;
+
+	emogi_cache_lock();
+	due = !cached->contraction_asked && cached->state == EMOGI_GRAPH_READY && emogi_contraction_suits(&cached->graph) &&
+		(emogi_contraction_after >= 0 ? cached->npaths >= (uint32) emogi_contraction_after :
+		 cached->path_ms >= cached->graph.forward.nedges * MAKE_MS_AN_EDGE);
+	cached->contraction_asked |= due;
+	emogi_cache_unlock();
+	return due;
+}
+
+/* Note how long a far path has taken in a Graph, which the caller has pinned. */
+void
+emogi_cache_contraction_note(int index, double ms)
+{
+	EmogiCached *cached = &emogi_cache_shared->graphs[index];
+
+	emogi_cache_lock();
+	cached->path_ms += ms;
+	cached->npaths++;
+	emogi_cache_unlock();
+}
+
+/* Keep a copy of a hierarchy with its Graph, which the caller has pinned, if there is room as it is. */
+void
+emogi_cache_contraction_keep(int index, const EmogiContraction *made)
+{
+	EmogiCached *cached = &emogi_cache_shared->graphs[index];
+	const uint64 bytes = made->bytes;
+	EmogiContraction *copy = bytes <= EMOGI_SMALL_BYTES ? emogi_small_alloc(bytes) : emogi_region_try_alloc(EMOGI_OWNER_GRAPH(index), bytes);
+	bool		set;
+
+	if (copy == NULL)
+		return;
+	memcpy(copy, made, bytes);
+	emogi_cache_lock();
+	set = cached->contraction == NULL && cached->state == EMOGI_GRAPH_READY;
+	if (set)
+	{
+		cached->contraction = copy;
+		cached->contraction_bytes = bytes;
+		cached->bytes += taken_bytes(bytes);
+	}
+	emogi_cache_unlock();
+	if (!set)
+		free_memory(copy, bytes);
+}
+
+/* Free the hierarchy of an entry that nobody has pinned any more. Raises nothing. */
+void
+emogi_cache_contraction_free(int index)
+{
+	EmogiContraction *made;
+	uint64		bytes;
+
+	emogi_cache_lock();
+	made = take_off(&emogi_cache_shared->graphs[index], &bytes);
+	emogi_cache_unlock();
+	if (made != NULL)
+		free_memory(made, bytes);
+}
+
+/* Find a hierarchy that nobody reads, the first in a list of entries. Caller holds cache_lock. */
+static EmogiCached *
+find_unread(dlist_head *list)
+{
+	dlist_iter	iter;
+
+	dlist_foreach(iter, list)
+	{
+		EmogiCached *cached = dlist_container(EmogiCached, order, iter.cur);
+
+		if (cached->contraction != NULL && cached->contraction_readers == 0)
+			return cached;
+	}
+	return NULL;
+}
+
+/* Free a hierarchy, to make room, when no Graph can go itself: that is the caller's to know. False when there is none. */
+bool
+emogi_cache_contraction_drop(void)
+{
+	EmogiCached *cached;
+	EmogiContraction *made = NULL;
+	uint64		bytes = 0;
+
+	emogi_cache_lock();
+	cached = find_unread(&emogi_cache_shared->doomed);
+	if (cached == NULL)
+		cached = find_unread(&emogi_cache_shared->used);
+	if (cached != NULL)
+		made = take_off(cached, &bytes);
+	emogi_cache_unlock();
+	if (made != NULL)
+		free_memory(made, bytes);
+	return made != NULL;
+}

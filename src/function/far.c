@@ -1,0 +1,92 @@
+/*
+ * far.c: far shortest paths by the backend itself, by way of the contraction hierarchy that a cached Graph has kept (cache/cache_contraction.c),
+ * and the making of that. A call that makes it waits for it; those after it need not even ask the worker.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+
+#include "cpu/contraction.h"
+#include "function/function.h"
+#include "server/papers.h"
+#include "server/region.h"
+
+#define MAKING_SHARE 4			/* of emogi.max_memory that an array of the backend's own may take while a hierarchy is made */
+
+/* Is the engine that was asked for one that leaves far paths to hierarchies? And has the call's Graph, which is not patched, an entry? */
+bool
+emogi_far_may_serve(const EmogiCall *call)
+{
+	return emogi_enable_contraction && emogi_engine != EMOGI_ENGINE_CUDA && emogi_papers_query().mapping == EMOGI_MAPPING_AUTO &&
+		call->slot != NULL && call->slot->graph >= 0;
+}
+
+/* Has the call's Graph a hierarchy? */
+bool
+emogi_far_is_prepared(const EmogiCall *call)
+{
+	const EmogiContraction *made = emogi_cache_contraction_begin(call->slot->graph);
+
+	if (made != NULL)
+		emogi_cache_contraction_end(call->slot->graph);
+	return made != NULL;
+}
+
+/* Make the hierarchy of the call's Graph if it is this call's turn. Raises a cancel. */
+void
+emogi_far_prepare(EmogiCall *call, const EmogiGraph *graph)
+{
+	EmogiControl control = {0};
+	EmogiContraction *made;
+	EmogiError	error;
+
+	if (!emogi_cache_contraction_is_due(call->slot->graph) || graph->backward.offsets == NULL)
+		return;
+	if (emogi_contraction_make(graph, emogi_region_budget_bytes() / MAKING_SHARE, emogi_cache_labels_stop, &made, &control, &error) == EMOGI_OK &&
+		made != NULL)
+		emogi_cache_contraction_keep(call->slot->graph, made);
+	free(made);
+	CHECK_FOR_INTERRUPTS();
+}
+
+/* Copy the path of an answer into the current context. */
+static void
+take_path(const EmogiPathAnswer *answer, EmogiNearPath *path)
+{
+	path->length = answer->length;
+	path->vertices = palloc_extended(Max(answer->length, 1) * sizeof *path->vertices, MCXT_ALLOC_HUGE);
+	path->distance = palloc_extended(Max(answer->length, 1) * sizeof *path->distance, MCXT_ALLOC_HUGE);
+	if (answer->length == 0)
+		return;
+	memcpy(path->vertices, answer->vertices, answer->length * sizeof *path->vertices);
+	memcpy(path->distance, answer->distance, answer->length * sizeof *path->distance);
+}
+
+/*
+ * Find the path between a task's source and its target by the hierarchy of the call's Graph; false without one, or where it cannot tell. The
+ * path is in memory of the current context; length 0: there is none.
+ */
+bool
+emogi_far_path(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, EmogiNearPath *path)
+{
+	const double start_ms = emogi_pool_now_ms();
+	const uint32 source = emogi_graph_vertex(graph, task->keys[0]);
+	const uint32 target = emogi_graph_vertex(graph, task->targets[0]);
+	const EmogiContraction *made;
+	EmogiControl control = {0};
+	EmogiPathAnswer answer = {.outcome = EMOGI_PATH_GAVE_UP};
+	EmogiStatus status;
+	EmogiError	error;
+
+	if (source == EMOGI_NO_VERTEX || target == EMOGI_NO_VERTEX || (made = emogi_cache_contraction_begin(call->slot->graph)) == NULL)
+		return false;
+	status = emogi_contraction_path(made, graph, source, target, &answer, &control, &error);
+	emogi_cache_contraction_end(call->slot->graph);
+	if (status != EMOGI_OK || answer.outcome == EMOGI_PATH_GAVE_UP)
+		return false;
+	emogi_near_note_run(call, graph, answer.length, 0, answer.edges_traversed, start_ms);
+	strlcpy(call->record.engine, "hierarchy", sizeof call->record.engine);
+	take_path(&answer, path);
+	emogi_path_search_free(&answer);
+	return true;
+}

@@ -1,0 +1,93 @@
+-- What emogi_distance_matrix answers: the distances of emogi_sssp, from each source by itself to each target.
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS emogi;
+RESET client_min_messages;
+CREATE SCHEMA test_distance_matrix;
+SET search_path = test_distance_matrix, public;
+
+-- The interface.
+SELECT * FROM emogi_distance_matrix('SELECT 1, 2', ARRAY[1], ARRAY[2]) \gdesc
+SELECT * FROM emogi_distance_matrix('SELECT ''a'', ''b''', ARRAY['a'], ARRAY['b']) \gdesc
+SELECT proargnames[1:pronargs] AS names, proargtypes::regtype[] AS types, pg_get_expr(proargdefaults, 'pg_proc'::regclass) AS defaults,
+       provolatile, proparallel, prosecdef, proleakproof, proretset
+  FROM pg_proc WHERE proname = 'emogi_distance_matrix' ORDER BY proargtypes;
+
+\pset format unaligned
+\pset tuples_only on
+\pset null (null)
+CREATE TABLE roads (src int, dst int, weight float8);
+INSERT INTO roads VALUES (3, 4, 0.25), (1, 4, 10), (1, 2, 1), (2, 3, 1.5), (5, 1, 2), (6, 7, 3), (4, 1, 0.5);
+
+-- Rows ascend, each pair once; where no way leads there is none; NULLs, and what is no vertex, have none.
+SELECT * FROM emogi_distance_matrix('roads', ARRAY[5, 1, 6, 1, NULL, 99], ARRAY[4, 7, 1, 4, NULL, 98]);
+SELECT * FROM emogi_distance_matrix('roads', '{1,5}'::bigint[], '{4,1}'::bigint[], 'in');
+SELECT * FROM emogi_distance_matrix('roads', ARRAY[1], ARRAY[1, 5, 7], direction => 'both');
+SELECT * FROM emogi_distance_matrix('roads(src, dst)', ARRAY[1, 5], ARRAY[3, 4]);
+SELECT * FROM emogi_distance_matrix('roads'::regclass, ARRAY[1, 5], ARRAY[3, 4], columns => 'dst, src');
+SELECT count(*) FROM emogi_distance_matrix('roads', NULL::bigint[], ARRAY[1]);
+SELECT count(*) FROM emogi_distance_matrix('roads', ARRAY[1], NULL);
+SELECT count(*) FROM emogi_distance_matrix('roads', '{}'::bigint[], ARRAY[1]);
+SELECT count(*) FROM emogi_distance_matrix('roads', ARRAY[1], '{}'::bigint[]);
+SELECT count(*) FROM emogi_distance_matrix('roads', ARRAY[98], ARRAY[99]);
+SELECT count(*) FROM emogi_distance_matrix('SELECT 1, 2 WHERE false', ARRAY[1], ARRAY[2]);
+SELECT * FROM emogi_distance_matrix('VALUES (1, 2, ''Infinity''::float8), (1, 3, 1)', ARRAY[1], ARRAY[2, 3]);
+
+-- Vertices of other types.
+CREATE TABLE places AS SELECT 'p' || src AS a, 'p' || dst AS b, weight AS w FROM roads;
+SELECT * FROM emogi_distance_matrix('places(a, b, w)', ARRAY['p5', 'p1'], ARRAY['p4', 'p7', 'nowhere']);
+CREATE TABLE ids AS SELECT lpad(src::text, 32, '0')::uuid AS a, lpad(dst::text, 32, '0')::uuid AS b FROM roads;
+SELECT * FROM emogi_distance_matrix('ids(a, b)', ARRAY[lpad('5', 32, '0')::uuid], ARRAY[lpad('3', 32, '0')::uuid]);
+
+-- What is wrong.
+\set VERBOSITY terse
+SELECT * FROM emogi_distance_matrix('roads', ARRAY[1], ARRAY[2], 'across');
+SELECT * FROM emogi_distance_matrix(NULL::text, ARRAY[1], ARRAY[2]);
+SELECT * FROM emogi_distance_matrix('VALUES (1, 2, -1)', ARRAY[1], ARRAY[2]);
+\set VERBOSITY default
+SELECT * FROM emogi_distance_matrix('places(a, b, w)', ARRAY[1], ARRAY[2]);
+SET emogi.notice_missing_source = on;
+SELECT count(*) FROM emogi_distance_matrix('roads', ARRAY[1, 77], ARRAY[2]);
+SELECT count(*) FROM emogi_distance_matrix('roads', ARRAY[1], ARRAY[2, 78]);
+RESET emogi.notice_missing_source;
+
+-- Rows are streamed, conditions leave some unmade, and aggregates and joins see the same.
+CREATE FUNCTION plan(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+  line text;
+BEGIN
+  FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
+    IF line !~ 'Engine|Graph:' THEN RETURN NEXT line; END IF;
+  END LOOP;
+END $$;
+SELECT plan($$SELECT * FROM emogi_distance_matrix('roads', ARRAY[1, 5], ARRAY[3, 4]) WHERE source = 5 AND distance < 4 ORDER BY source, target$$);
+SELECT * FROM emogi_distance_matrix('roads', ARRAY[1, 5], ARRAY[3, 4]) WHERE source = 5 AND distance < 4.6 ORDER BY source, target;
+SELECT * FROM emogi_distance_matrix('roads', ARRAY[1, 5], ARRAY[3, 4]) WHERE target = 4;
+SELECT * FROM emogi_distance_matrix('roads', ARRAY[1, 5], ARRAY[3, 4]) WHERE source = ANY (ARRAY[1, 2]) AND target >= 4;
+SELECT source, min(distance), max(distance), count(*) FROM emogi_distance_matrix('roads', ARRAY[1, 5, 6], ARRAY[3, 4, 7]) GROUP BY source ORDER BY source;
+SELECT target, distance FROM emogi_distance_matrix('roads', ARRAY[1], ARRAY[2, 3, 4]) ORDER BY distance DESC LIMIT 2;
+SELECT r.src, d.target, d.distance FROM (VALUES (1), (5)) r (src), LATERAL emogi_distance_matrix('roads', ARRAY[r.src], ARRAY[r.src, 4]) d ORDER BY 1, 2;
+BEGIN;
+DECLARE c SCROLL CURSOR FOR SELECT * FROM emogi_distance_matrix('roads', ARRAY[1, 5], ARRAY[3, 4]);
+FETCH 3 FROM c;
+FETCH BACKWARD 2 FROM c;
+COMMIT;
+
+-- Random nets of roads: some lead one way alone, some weigh nothing, some are there twice. With weights, without and of integers; all
+-- directions; so many sources that one batch does not hold them.
+CREATE TABLE net (src int, dst int, length float8, metres int);
+SELECT setseed(0.25) IS NULL;
+INSERT INTO net SELECT v, v + CASE WHEN random() < 0.5 THEN 1 ELSE 40 END, CASE WHEN random() < 0.1 THEN 0 ELSE random() END, (random() * 90)::int FROM generate_series(0, 1199) v;
+INSERT INTO net SELECT dst, src, length * 2, metres FROM net WHERE random() < 0.7;
+INSERT INTO net SELECT src, dst, length / 2, metres FROM net WHERE random() < 0.1;
+CREATE TABLE ends AS SELECT is_source, (random() * 1230)::int::bigint AS v FROM generate_series(1, 75), (VALUES (true), (false)) b (is_source);
+CREATE FUNCTION differ(graph text, direction text) RETURNS TABLE (many bool, differences bigint) LANGUAGE sql AS $$
+  WITH m AS MATERIALIZED (SELECT * FROM emogi_distance_matrix(graph, (SELECT array_agg(v ORDER BY -v) FROM ends WHERE is_source), (SELECT array_agg(v) FROM ends WHERE NOT is_source), direction)),
+    e AS MATERIALIZED (SELECT s.v AS source, d.vertex AS target, d.distance
+      FROM (SELECT DISTINCT v FROM ends WHERE is_source) s, LATERAL emogi_sssp(graph, s.v, NULL, direction) d WHERE d.vertex IN (SELECT v FROM ends WHERE NOT is_source))
+  SELECT count(*) > 100, count(*) FILTER (WHERE m.distance IS DISTINCT FROM e.distance) FROM m FULL JOIN e USING (source, target) $$;
+SELECT graph, direction, many, differences
+  FROM unnest(ARRAY['net(src, dst, length)', 'net(src, dst, metres)', 'net(src, dst)']) AS graph, unnest(ARRAY['out', 'in', 'both']) AS direction,
+  LATERAL differ(graph, direction);
+
+SET client_min_messages = warning;
+DROP SCHEMA test_distance_matrix CASCADE;
