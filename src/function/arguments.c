@@ -234,6 +234,14 @@ emogi_arguments_ends(FunctionCallInfo fcinfo, EmogiTask *task)
 	task->sources.datums[task->sources.count++] = PG_GETARG_DATUM(2);
 }
 
+/* Read the sources and the targets of paths, after the graph. */
+void
+emogi_arguments_sets(FunctionCallInfo fcinfo, EmogiTask *task)
+{
+	read_sources(fcinfo, 1, task);
+	read_goals(fcinfo, 2, task);
+}
+
 /* Note the type of the column `vertex` of functions without a source: the first, but where that is a block. */
 static void
 note_result_type(FunctionCallInfo fcinfo, EmogiTask *task)
@@ -244,6 +252,14 @@ note_result_type(FunctionCallInfo fcinfo, EmogiTask *task)
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
 	task->vertex_type = TupleDescAttr(desc, has_block ? 1 : 0)->atttypid;
+}
+
+/* Read the query of pairs that paths are wanted for; raises 22004 when it is NULL. */
+void
+emogi_arguments_pairs(FunctionCallInfo fcinfo, int n, EmogiTask *task)
+{
+	note_result_type(fcinfo, task);
+	task->pairs = values_argument(fcinfo, n, EMOGI_PAIRS_QUERY, "Give a query that returns a source and a target: 'SELECT a, b FROM trips'.");
 }
 
 /* Read one argument of an algorithm into a task. */

@@ -154,6 +154,7 @@ extern Datum emogi_communities_total(FunctionCallInfo fcinfo, EmogiAlgorithm alg
 
 /* ---- shortest_path.c ---- */
 
+extern double emogi_path_cost(const EmogiListsView *lists, uint32 from, uint32 to);
 extern void emogi_shortest_path_read(FunctionCallInfo fcinfo, EmogiTask *task);
 extern EmogiCall *emogi_shortest_path_run(Oid function, EmogiTask *task, EmogiGraph *graph, EmogiResult *result);
 
@@ -163,6 +164,8 @@ extern void emogi_arguments_graph(FunctionCallInfo fcinfo, EmogiGraphArgument *g
 extern bool emogi_arguments_direction_named(const char *text, EmogiDirection *direction);
 extern EmogiDirection emogi_arguments_direction(FunctionCallInfo fcinfo, int n, EmogiDirection otherwise);
 extern void emogi_arguments_ends(FunctionCallInfo fcinfo, EmogiTask *task);
+extern void emogi_arguments_sets(FunctionCallInfo fcinfo, EmogiTask *task);
+extern void emogi_arguments_pairs(FunctionCallInfo fcinfo, int n, EmogiTask *task);
 extern void emogi_arguments_begin(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm, EmogiTask *task);
 extern void emogi_arguments_read(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm, EmogiTask *task);
 

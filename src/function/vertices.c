@@ -85,7 +85,8 @@ right_call(const EmogiTask *task, Oid function, const EmogiKeyType *key)
 	const char *name = get_func_name(function);
 
 	if (!task->has_sources)
-		return psprintf("%s(%s%s)", name_for(function, task->vertex_type, form_for(key)), graph, task->start != NULL ? ", '...'" : "");
+		return psprintf("%s(%s%s)", name_for(function, task->vertex_type, form_for(key)), graph,
+						task->start != NULL || (task->pairs != NULL && task->query.algorithm == EMOGI_SSSP) ? ", '...'" : "");
 	if (!task->last_is_target && !task->has_goals)
 		return psprintf("%s(%s, %s)", name, graph, sample_of(task, key, 0));
 	return psprintf("%s(%s, %s, %s)", name, graph, sample_of(task, key, 0), sample_of(task, key, 1));

@@ -53,7 +53,7 @@ static const char *
 find_near_column(Relation rel, const char *name)
 {
 	TupleDesc	desc = RelationGetDescr(rel);
-	int			nearest = ((int) strlen(name) + 1) / 3 + 1;
+	int			nearest = strlen(name) < 3 ? 2 : Max(((int) strlen(name) + 1) / 3 + 1, 3);	/* of two letters that changed places, too */
 	const char *found = NULL;
 
 	for (int i = 0; i < desc->natts; i++)

@@ -61,7 +61,7 @@ SELECT * FROM emogi_bfs('SELECT *, 5 AS target FROM roads', 1);
 SELECT * FROM emogi_sssp('SELECT source, target, cost, km AS cost FROM roads', 1);
 SELECT hops('SELECT source, target, cost, km AS cost, label, label FROM roads') AS "not read";
 
--- reverse_cost is not read, and not passed over.
+-- reverse_cost beside a cost is that of the way back.
 CREATE TABLE streets AS SELECT id, source, target, cost, km AS reverse_cost FROM roads;
 CREATE TABLE weighed AS SELECT source, target, cost AS weight, cost, km AS reverse_cost FROM roads;
 SELECT * FROM emogi_sssp('streets', 1);

@@ -142,7 +142,7 @@ BEGIN
 END $$;
 SELECT * FROM states(ARRAY['', ' ', E'\t\n', '.', '()', '(', ')', ';', '1', '-1', '''edges''', '$1', 'edges.', '.edges', 'edges edges', 'edges;', 'edges, edges',
   'a.b.c.d.e', '"edges', 'edges"', '""', 'edges()', 'edges(', 'edges(src', 'edges(src)', 'edges(src,)', 'edges(,dst)', 'edges(src dst)', 'edges(src, dst',
-  'edges(src, dst) x', 'edges(src, dst))', 'edges((src), dst)', 'edges(src, dst, km, km)', 'edges(src, dst,)', 'edges(src, "")', 'edges(src, "dst)', 'edges(1, 2)',
+  'edges(src, dst) x', 'edges(src, dst))', 'edges((src), dst)', 'edges(src, dst, km, km, km, km)', 'edges(src, dst,)', 'edges(src, "")', 'edges(src, "dst)', 'edges(1, 2)',
   'edges(src + 1, dst)', 'edges(edges.src, edges.dst)', 'edges(src, dst); DROP TABLE edges', 'edges WHERE true', 'edges -> x', '--', '-- only a comment', '/* unended']);
 
 -- A schema that does not exist, as PostgreSQL says: 42P01 or 3F000.

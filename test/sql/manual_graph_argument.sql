@@ -13,8 +13,9 @@ SELECT * FROM emogi_bfs('SELECT dst AS src, src AS dst FROM follows', 4);
 
 CREATE TABLE street (id int, source int, target int, cost float8, reverse_cost float8);
 INSERT INTO street VALUES (1, 1, 2, 5, 6), (2, 2, 3, 5, -1), (3, 1, 3, 20, 20);
-SELECT * FROM emogi_sssp('SELECT source, target, cost FROM street WHERE cost >= 0 UNION ALL
-                          SELECT target, source, reverse_cost FROM street WHERE reverse_cost >= 0', 3);
+SELECT * FROM emogi_sssp('street', 3);
+
+SELECT * FROM emogi_shortest_path('street', 3, 2);
 
 CREATE TABLE person (id bigint PRIMARY KEY, name text);
 INSERT INTO person VALUES (1, 'Ann'), (2, 'Bo'), (8, 'Cy'), (9, 'Di');

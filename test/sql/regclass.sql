@@ -94,7 +94,7 @@ SELECT m.* FROM unnest(ARRAY['emogi_bfs(NULL::regclass, 1)', 'emogi_bfs(0::regcl
   message('SELECT * FROM ' || call) m;
 CREATE INDEX parts_src_idx ON parts (src, dst);
 SELECT m.* FROM message($$ SELECT * FROM emogi_bfs('parts_src_idx'::regclass, 1) $$) m;
-SELECT columns, m.state, m.message, m.hint FROM unnest(ARRAY['', 'src', 'src, dst, src, dst', 'src dst', 'src; dst', '(src, dst)', 'src, nowhere', 'src, "DST"', 'src, dst) --', NULL]) AS columns,
+SELECT columns, m.state, m.message, m.hint FROM unnest(ARRAY['', 'src', 'src, dst, src, dst, src, dst', 'src dst', 'src; dst', '(src, dst)', 'src, nowhere', 'src, "DST"', 'src, dst) --', NULL]) AS columns,
   message(format('SELECT * FROM emogi_cc(''parts''::regclass, %L)', columns)) m;
 SELECT m.* FROM message($$ SELECT emogi_evict(0::regclass) $$) m;
 CREATE ROLE regress_emogi_regclass;

@@ -1,0 +1,416 @@
+/*
+ * shortest_paths.c: emogi_shortest_paths(graph, sources, targets, direction) and (graph, pairs, direction) -> setof (source, target, seq int,
+ * vertex, edge, cost float8, distance float8): one shortest path for each pair of which the one can be reached from the other, the one that
+ * emogi_shortest_path finds.
+ *
+ * All targets of a source have their paths of one search: the distances up to the farthest of them, along which each is traced back. A source
+ * that has one alone is looked at from both ends first. The steps of all paths are kept until the last is found, so that the names of
+ * their edges are looked up at once, each once.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "lib/qunique.h"
+#include "miscadmin.h"
+#include "nodes/execnodes.h"
+#include "utils/builtins.h"
+#include "utils/datum.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/tuplestore.h"
+
+#include "cpu/trace_path.h"
+#include "function/function.h"
+#include "function/rows.h"
+#include "server/compat.h"
+#include "server/region.h"
+
+PG_FUNCTION_INFO_V1(emogi_shortest_paths);
+
+/* Targets of a source, at most, whose paths are found one by one where the Graph has a contraction hierarchy: for more, one search is sooner done. */
+#define FEW_TARGETS 64
+
+/* Vertices of which the one is wanted from the other, or an edge leads to the other: numbers. */
+typedef struct Pair
+{
+	uint32		from;
+	uint32		to;
+} Pair;
+
+/* A step of a path. */
+typedef struct Step
+{
+	uint32		vertex;
+	double		distance;
+} Step;
+
+/* A path, of steps of Paths. */
+typedef struct Way
+{
+	Pair		ends;
+	uint64		first;
+	uint64		length;
+} Way;
+
+typedef struct Paths
+{
+	EmogiTask  *task;
+	EmogiCall  *call;
+	const EmogiGraph *graph;
+	Pair	   *pairs;			/* [npairs], ascending and distinct */
+	uint64		npairs;
+	Step	   *steps;			/* [nsteps] */
+	uint64		nsteps;
+	uint64		room;
+	Way	   *paths;			/* [npaths], at most a pair's one */
+	uint64		npaths;
+	bool		has_hierarchy;	/* the Graph */
+	uint32	   *path;			/* [nvertices], scratch, and so is what follows; NULL = not needed yet */
+	uint32	   *next;
+	EmogiResult result;
+	Pair	   *edges;			/* [nedges], ascending and distinct: those of all steps that lead on */
+	NullableDatum *names;		/* [nedges] */
+	uint64		nedges;
+} Paths;
+
+/* ---- pairs ---- */
+
+static int
+compare_pairs(const void *a, const void *b)
+{
+	const Pair *x = a;
+	const Pair *y = b;
+
+	if (x->from != y->from)
+		return x->from < y->from ? -1 : 1;
+	return (x->to > y->to) - (x->to < y->to);
+}
+
+/* Sort pairs, and drop those that are there before; get how many are left. */
+static uint64
+sort_pairs(Pair *pairs, uint64 count)
+{
+	qsort(pairs, count, sizeof *pairs, compare_pairs);
+	return qunique(pairs, count, sizeof *pairs, compare_pairs);
+}
+
+/* Get the numbers of given vertices, those that the graph has. */
+static uint32 *
+find_numbers(const EmogiGraph *graph, const int64 *keys, uint64 count, uint64 *nfound)
+{
+	uint32	   *numbers = palloc_extended(Max(count, 1) * sizeof *numbers, MCXT_ALLOC_HUGE);
+
+	*nfound = 0;
+	for (uint64 i = 0; i < count; i++)
+	{
+		const uint32 v = emogi_graph_vertex(graph, keys[i]);
+
+		if (v != EMOGI_NO_VERTEX)
+			numbers[(*nfound)++] = v;
+	}
+	return numbers;
+}
+
+/* Pair each source with each target. Raises 54000 for too many. */
+static void
+combine(Paths *paths)
+{
+	const EmogiTask *task = paths->task;
+	uint64		nsources;
+	uint64		ntargets;
+	const uint32 *sources = find_numbers(paths->graph, task->keys, task->nkeys, &nsources);
+	const uint32 *targets = find_numbers(paths->graph, task->goal_keys, task->goals.count, &ntargets);
+
+	if (nsources > 0 && ntargets > MaxAllocHugeSize / sizeof(Way) / nsources)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("there would be too many paths"),
+				 errhint("Give fewer sources, or fewer targets.")));
+	paths->pairs = palloc_extended(Max(nsources * ntargets, 1) * sizeof(Pair), MCXT_ALLOC_HUGE);
+	for (uint64 i = 0; i < nsources; i++)
+		for (uint64 j = 0; j < ntargets; j++)
+			paths->pairs[paths->npairs++] = (Pair) {sources[i], targets[j]};
+}
+
+/* Find the pairs that paths are wanted for. */
+static void
+find_pairs(Paths *paths)
+{
+	const EmogiTask *task = paths->task;
+
+	if (task->pairs != NULL)
+		paths->pairs = (Pair *) emogi_pairs_query(paths->graph, task->form, task->pairs, &paths->npairs);
+	else
+		combine(paths);
+	paths->npairs = sort_pairs(paths->pairs, paths->npairs);
+	paths->paths = palloc_extended(Max(paths->npairs, 1) * sizeof(Way), MCXT_ALLOC_HUGE);
+}
+
+/* ---- paths ---- */
+
+/* Serve a cancel, which raises its error. */
+static bool
+serve_interrupts(void)
+{
+	CHECK_FOR_INTERRUPTS();
+	return false;
+}
+
+/* Add a path; distance: of vertex path[i], by its number or, where they are of the path alone, by i. */
+static void
+add_path(Paths *paths, Pair ends, const uint32 *path, uint64 length, const double *distance, bool by_number)
+{
+	if (length == 0)
+		return;
+	if (paths->nsteps + length > paths->room)
+	{
+		paths->room = Max(2 * paths->room, paths->nsteps + length);
+		paths->steps = paths->steps == NULL ? MemoryContextAllocHuge(CurrentMemoryContext, paths->room * sizeof(Step)) :
+			repalloc_huge(paths->steps, paths->room * sizeof(Step));
+	}
+	paths->paths[paths->npaths++] = (Way) {ends, paths->nsteps, length};
+	for (uint64 i = 0; i < length; i++)
+		paths->steps[paths->nsteps++] = (Step) {path[i], distance[by_number ? path[i] : i]};
+}
+
+/* Get the task of the paths from a source to some targets, keys of which are in memory of the caller's. */
+static EmogiTask
+task_of(const Paths *paths, const Pair *pairs, uint64 npairs, int64 *keys)
+{
+	EmogiTask	task = *paths->task;
+
+	keys[0] = emogi_patch_key(paths->graph, NULL, pairs[0].from);
+	for (uint64 i = 0; i < npairs; i++)
+		keys[i + 1] = emogi_patch_key(paths->graph, NULL, pairs[i].to);
+	task.has_sources = task.has_targets = true;
+	task.has_goals = false;
+	task.pairs = NULL;
+	task.keys = keys;
+	task.nkeys = 1;
+	task.targets = keys + 1;
+	task.ntargets = npairs;
+	return task;
+}
+
+/* Find the paths of pairs with one source by way of the distances up to their targets. */
+static void
+trace_all(Paths *paths, const EmogiTask *task, const Pair *pairs, uint64 npairs)
+{
+	const EmogiGraph *graph = paths->graph;
+
+	if (paths->path == NULL)
+	{
+		paths->path = emogi_call_alloc_any(paths->call, graph->nvertices * sizeof(uint32));
+		paths->next = emogi_call_alloc_any(paths->call, graph->nvertices * sizeof(uint32));
+	}
+	if (!emogi_task_query(paths->call, task, graph, &paths->result))
+		return;
+	for (uint64 i = 0; i < npairs; i++)
+	{
+		const double *distance = paths->result.columns[0].float64;
+
+		CHECK_FOR_INTERRUPTS();
+		if (distance[pairs[i].to] < (double) INFINITY)
+			add_path(paths, pairs[i], paths->path,
+					 emogi_trace_path(graph, distance, pairs[i].from, pairs[i].to, paths->path, paths->next, serve_interrupts), distance, true);
+	}
+}
+
+/* Find the path of one pair from both ends, if it is not far to seek; false if it is. */
+static bool
+find_near(Paths *paths, const Pair *pair)
+{
+	int64		keys[2];
+	const EmogiTask task = task_of(paths, pair, 1, keys);
+	EmogiNearPath found;
+
+	if (!emogi_near_may_serve(&task) || !emogi_near_path(paths->call, &task, NULL, paths->graph, emogi_near_most_edges(&task, paths->graph), &found))
+		return false;
+	add_path(paths, *pair, found.vertices, found.length, found.distance, false);
+	return true;
+}
+
+/* Find the paths of the first pairs by the hierarchy of the Graph, if it has one; get how many those were. */
+static uint64
+find_by_hierarchy(Paths *paths, const Pair *pairs, uint64 npairs)
+{
+	for (uint64 i = 0; i < npairs; i++)
+	{
+		int64		keys[2];
+		const EmogiTask task = task_of(paths, &pairs[i], 1, keys);
+		EmogiNearPath found;
+
+		CHECK_FOR_INTERRUPTS();
+		if (!emogi_far_path(paths->call, &task, paths->graph, &found))
+			return i;
+		add_path(paths, pairs[i], found.vertices, found.length, found.distance, false);
+	}
+	return npairs;
+}
+
+/* Find the paths of pairs with one source. */
+static void
+find_from(Paths *paths, const Pair *pairs, uint64 npairs)
+{
+	uint64		nfound = npairs == 1 && find_near(paths, pairs) ? 1 : 0;
+	int64	   *keys;
+	EmogiTask	task;
+
+	if (npairs - nfound <= FEW_TARGETS && paths->has_hierarchy)
+		nfound += find_by_hierarchy(paths, pairs + nfound, npairs - nfound);
+	if (nfound == npairs)
+		return;
+	keys = palloc_extended((npairs - nfound + 1) * sizeof *keys, MCXT_ALLOC_HUGE);
+	task = task_of(paths, pairs + nfound, npairs - nfound, keys);
+	trace_all(paths, &task, pairs + nfound, npairs - nfound);
+	pfree(keys);
+}
+
+/* Find all paths. */
+static void
+find_paths(Paths *paths)
+{
+	uint64		end;
+
+	if (emogi_far_may_serve(paths->call))
+	{
+		emogi_far_prepare(paths->call, paths->graph);
+		paths->has_hierarchy = emogi_far_is_prepared(paths->call);
+	}
+	for (uint64 first = 0; first < paths->npairs; first = end)
+	{
+		for (end = first + 1; end < paths->npairs && paths->pairs[end].from == paths->pairs[first].from; end++)
+			;
+		CHECK_FOR_INTERRUPTS();
+		find_from(paths, &paths->pairs[first], end - first);
+	}
+}
+
+/* ---- names ---- */
+
+/* Get the key of a vertex for a query. */
+static Datum
+key_of(const Paths *paths, uint32 v)
+{
+	EmogiForm  *form = paths->task->form;
+	int16		length;
+	bool		by_value;
+
+	get_typlenbyval(form->type, &length, &by_value);
+	return datumCopy(emogi_rows_vertex(form, paths->graph, v), by_value, length);
+}
+
+/* Find the names of the edges of all steps. */
+static void
+find_names(Paths *paths)
+{
+	Datum	   *from;
+	Datum	   *to;
+
+	paths->edges = palloc_extended(Max(paths->nsteps, 1) * sizeof(Pair), MCXT_ALLOC_HUGE);
+	for (uint64 i = 0; i < paths->npaths; i++)
+		for (uint64 k = 1; k < paths->paths[i].length; k++)
+		{
+			const Step *step = &paths->steps[paths->paths[i].first + k];
+
+			paths->edges[paths->nedges++] = (Pair) {step[-1].vertex, step->vertex};
+		}
+	paths->nedges = sort_pairs(paths->edges, paths->nedges);
+	paths->names = palloc_extended(Max(paths->nedges, 1) * sizeof(NullableDatum), MCXT_ALLOC_HUGE);
+	from = palloc_extended(Max(paths->nedges, 1) * sizeof(Datum), MCXT_ALLOC_HUGE);
+	to = palloc_extended(Max(paths->nedges, 1) * sizeof(Datum), MCXT_ALLOC_HUGE);
+	for (uint64 i = 0; i < paths->nedges; i++)
+	{
+		from[i] = key_of(paths, paths->edges[i].from);
+		to[i] = key_of(paths, paths->edges[i].to);
+	}
+	emogi_edge_names_find(paths->task, from, to, paths->nedges, paths->names);
+}
+
+/* ---- rows ---- */
+
+/* Put the rows of a path into the call's tuplestore. */
+static void
+put_path(FunctionCallInfo fcinfo, const Paths *paths, const Way *path, MemoryContext context)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	const EmogiListsView lists = emogi_lists_forward(paths->graph, NULL);
+	EmogiForm  *form = paths->task->form;
+
+	for (uint64 i = 0; i < path->length; i++)
+	{
+		const Step *step = &paths->steps[path->first + i];
+		const bool	is_last = i + 1 == path->length;
+		const Pair	edge = {step->vertex, is_last ? 0 : step[1].vertex};
+		const Pair *found = is_last ? NULL : bsearch(&edge, paths->edges, paths->nedges, sizeof edge, compare_pairs);
+		const NullableDatum name = is_last ? (NullableDatum) {.isnull = true} : paths->names[found - paths->edges];
+		MemoryContext old = MemoryContextSwitchTo(context);
+		const Datum values[] = {
+			emogi_rows_vertex(form, paths->graph, path->ends.from),
+			emogi_rows_vertex(form, paths->graph, path->ends.to),
+			Int32GetDatum((int32) i + 1),
+			emogi_rows_vertex(form, paths->graph, step->vertex),
+			name.value,
+			Float8GetDatum(is_last ? 0.0 : emogi_path_cost(&lists, edge.from, edge.to)),
+			Float8GetDatum(step->distance)
+		};
+		const bool	nulls[] = {false, false, false, false, name.isnull, false, false};
+
+		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, (Datum *) values, (bool *) nulls);
+		MemoryContextSwitchTo(old);
+		MemoryContextReset(context);
+	}
+	paths->call->record.nrows += path->length;
+}
+
+/* Put all rows. */
+static void
+put_rows(FunctionCallInfo fcinfo, const Paths *paths)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "emogi row", ALLOCSET_SMALL_SIZES);
+
+	for (uint64 i = 0; i < paths->npaths; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		put_path(fcinfo, paths, &paths->paths[i], context);
+	}
+	MemoryContextDelete(context);
+}
+
+/* Read the arguments: graph, sources, targets, direction, or graph, pairs, direction. */
+static void
+read_arguments(FunctionCallInfo fcinfo, EmogiTask *task)
+{
+	const bool	has_pairs = !OidIsValid(get_element_type(get_fn_expr_argtype(fcinfo->flinfo, 1)));
+
+	emogi_arguments_begin(fcinfo, EMOGI_SSSP, task);
+	if (has_pairs)
+		emogi_arguments_pairs(fcinfo, 1, task);
+	else
+		emogi_arguments_sets(fcinfo, task);
+	task->direction = emogi_arguments_direction(fcinfo, has_pairs ? 2 : 3, EMOGI_OUT);
+	task->with_backward = true;
+}
+
+/* emogi_shortest_paths(graph, sources, targets, direction) -> setof (source, target, seq, vertex, edge, cost, distance) */
+Datum
+emogi_shortest_paths(PG_FUNCTION_ARGS)
+{
+	EmogiTask	task;
+	EmogiGraph	graph;
+	Paths		paths = {.task = &task,.graph = &graph};
+
+	emogi_compat_init_rows(fcinfo);
+	read_arguments(fcinfo, &task);
+	paths.call = emogi_run_open(fcinfo->flinfo->fn_oid, &task, NULL, &graph);
+	if (paths.call == NULL)
+		return (Datum) 0;
+	find_pairs(&paths);
+	find_paths(&paths);
+	find_names(&paths);
+	emogi_call_phase(paths.call, EMOGI_PHASE_ROWS);
+	put_rows(fcinfo, &paths);
+	emogi_call_end(paths.call);
+	return (Datum) 0;
+}

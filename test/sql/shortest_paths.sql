@@ -1,0 +1,67 @@
+-- Paths for many pairs: each is the one that emogi_shortest_path finds.
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS emogi;
+RESET client_min_messages;
+CREATE SCHEMA test_paths;
+SET search_path = test_paths, public;
+\pset format unaligned
+\pset tuples_only on
+\pset null '(null)'
+
+CREATE TABLE roads (id int, source int, target int, cost float8, reverse_cost float8);
+INSERT INTO roads VALUES (1, 1, 2, 1, 1), (2, 2, 3, 1, -1), (3, 3, 4, 2, 2), (4, 1, 4, 9, 9), (5, 8, 9, 1, 1), (6, 2, 3, 1, 5);
+\pset tuples_only off
+SELECT * FROM emogi_shortest_paths('roads', ARRAY[1, 4], ARRAY[3, 1]);
+\pset tuples_only on
+SELECT * FROM emogi_shortest_paths('roads', 'SELECT source, target FROM roads WHERE id < 3');
+-- Given twice, not there, no way, NULL, itself: each pair once, or not at all.
+SELECT * FROM emogi_shortest_paths('roads', ARRAY[9, 9, NULL, 77, 1], ARRAY[8, 8, NULL, 78]);
+SELECT * FROM emogi_shortest_paths('roads', 'VALUES (9, 8), (9, 8), (1, 8), (NULL, 8), (8, NULL), (77, 8), (8, 77), (2, 2)');
+SELECT count(*) FROM emogi_shortest_paths('roads', '{}'::bigint[], ARRAY[1]);
+SELECT count(*) FROM emogi_shortest_paths('roads', ARRAY[1], NULL);
+SELECT count(*) FROM emogi_shortest_paths('roads', NULL::bigint[], ARRAY[1]);
+SELECT count(*) FROM emogi_shortest_paths('SELECT 1 AS src, 2 AS dst WHERE false', ARRAY[1], ARRAY[2]);
+SELECT * FROM emogi_shortest_paths('roads', ARRAY[4], ARRAY[1], 'in');
+SELECT * FROM emogi_shortest_paths('roads', ARRAY[4], ARRAY[1], direction => 'both');
+SELECT * FROM emogi_shortest_paths('roads'::regclass, ARRAY[1], ARRAY[4], columns => 'source, target');
+SELECT * FROM emogi_shortest_paths('roads'::regclass, 'VALUES (1, 4)', columns => 'source, target, cost, reverse_cost, id');
+-- Other keys.
+CREATE TABLE links (src text, dst text, weight int, id text);
+INSERT INTO links VALUES ('a', 'b', 1, 'ab'), ('b', 'c', 1, 'bc'), ('c', 'a', 1, 'ca');
+SELECT * FROM emogi_shortest_paths('links', ARRAY['a', 'c'], ARRAY['b']);
+SELECT * FROM emogi_shortest_paths_text('links', 'SELECT dst, src FROM links WHERE id = ''ab''');
+CREATE TABLE hops AS SELECT lpad(i::text, 32, '0')::uuid AS src, lpad((i + 1)::text, 32, '0')::uuid AS dst FROM generate_series(1, 3) i;
+SELECT seq, vertex, edge FROM emogi_shortest_paths('hops', ARRAY[lpad('1', 32, '0')::uuid], ARRAY[lpad('3', 32, '0')::uuid]);
+SELECT seq, vertex, edge FROM emogi_shortest_paths_uuid('hops', 'SELECT src, dst FROM hops') WHERE seq = 2;
+-- What is wrong.
+SELECT * FROM emogi_shortest_paths('roads', NULL::text);
+SELECT * FROM emogi_shortest_paths('roads', 'SELECT 1');
+SELECT * FROM emogi_shortest_paths('roads', 'SELECT ''a'', ''b''');
+SELECT * FROM emogi_shortest_paths('roads', 'roads');
+SELECT * FROM emogi_shortest_paths('links', ARRAY[1], ARRAY[2]);
+SELECT * FROM emogi_shortest_paths('links', 'VALUES (1, 2)');
+SELECT * FROM emogi_shortest_paths('roads', ARRAY[1], ARRAY[2], 'up');
+SELECT * FROM emogi_shortest_paths('roads(source, target, cost)', ARRAY[1], ARRAY[2]) WHERE false;
+UPDATE roads SET cost = -1 WHERE id = 5;
+SELECT * FROM emogi_shortest_paths('roads(source, target, cost)', ARRAY[1], ARRAY[2]);
+
+-- A net: by arrays, by pairs, one by one, all the same; after a change, too.
+CREATE TABLE net (id int, source int, target int, cost float8, reverse_cost float8);
+SELECT setseed(0.3);
+INSERT INTO net SELECT i, random() * 199, random() * 199, trunc(random() * 9) - 1, trunc(random() * 9) - 1 FROM generate_series(1, 700) i;
+INSERT INTO net SELECT 1000 + i, 1000 + i, 1001 + i, random(), random() FROM generate_series(1, 300) i;
+CREATE FUNCTION differs(graph text, direction text) RETURNS bigint LANGUAGE sql AS $$
+  WITH ends AS (SELECT s, t FROM generate_series(0, 30, 3) s, generate_series(0, 199, 7) t),
+  one_by_one AS (SELECT s AS source, t AS target, p.* FROM ends, LATERAL emogi_shortest_path(graph, s, t, direction) p),
+  by_arrays AS (SELECT * FROM emogi_shortest_paths(graph, ARRAY(SELECT DISTINCT s FROM ends)::bigint[], ARRAY(SELECT DISTINCT t FROM ends)::bigint[], direction)),
+  by_pairs AS (SELECT * FROM emogi_shortest_paths(graph, 'SELECT s, t FROM generate_series(0, 30, 3) s, generate_series(0, 199, 7) t', direction))
+  SELECT (SELECT count(*) FROM ((TABLE one_by_one EXCEPT TABLE by_arrays) UNION ALL (TABLE by_arrays EXCEPT TABLE one_by_one)) a) +
+    (SELECT count(*) FROM ((TABLE one_by_one EXCEPT TABLE by_pairs) UNION ALL (TABLE by_pairs EXCEPT TABLE one_by_one)) a) $$;
+SELECT graph, direction, differs(graph, direction) FROM unnest(ARRAY['net', 'net(source, target)', 'SELECT * FROM net WHERE id % 5 > 0']) graph, unnest(ARRAY['out', 'in', 'both']) direction;
+UPDATE net SET cost = cost + 1 WHERE id % 10 = 0;
+SELECT differs('net', 'out');
+SELECT count(*), count(DISTINCT (source, target)), bool_and(seq > 0) FROM emogi_shortest_paths('net', ARRAY[1001, 1100], ARRAY[1301, 1200]);
+EXPLAIN (COSTS OFF) SELECT * FROM emogi_shortest_paths('net', ARRAY[1001], ARRAY[1301]);
+
+SET client_min_messages = warning;
+DROP SCHEMA test_paths CASCADE;
