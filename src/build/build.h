@@ -37,6 +37,7 @@ extern void emogi_obtain_release(EmogiCall *call);
 
 extern double emogi_choice_edges(double nreads);
 extern bool emogi_choice_may_walk(const EmogiSource *source);
+extern bool emogi_choice_lags(const EmogiSource *source, List *leaves, EmogiWalk *walk);
 extern bool emogi_choice_passes(const EmogiSource *source, List *leaves, EmogiWalk *walk);
 extern bool emogi_choice_walks(const EmogiSource *source, List *leaves, bool serves_others, EmogiWalk *walk);
 extern void emogi_choice_note_walk(const EmogiSource *source, const EmogiWalk *walk);

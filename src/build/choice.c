@@ -44,6 +44,9 @@
 /* What a search may cost that walks by those who bring its Graph up to date. */
 #define PASSING_COST 2000
 
+/* Pages of a table that a Graph is brought up to date for as long as a walk takes for a row: their headers are looked at, or the map. */
+#define PAGES_PER_READ 8
+
 /* Bytes that a walk takes for a row that it reads. */
 #define BYTES_PER_READ 64
 
@@ -180,6 +183,30 @@ emogi_choice_passes(const EmogiSource *source, List *leaves, EmogiWalk *walk)
 		expected_cost(source, walk, list_length(leaves)) <= walk->most_cost / 2;
 }
 
+/*
+ * Find out whether a search whose Graph would have to be brought up to date, or derived from one of another shape, walks instead, and what that
+ * may cost: half of what it takes to look at all pages. Such walks are paid for, too, until they have cost as much as that: then the next search
+ * does it, and while the table stands still those after it find the Graph.
+ */
+bool
+emogi_choice_lags(const EmogiSource *source, List *leaves, EmogiWalk *walk)
+{
+	double		pages;
+	double		nedges;
+	double		price;
+
+	if (walk->max_depth < 0 || !emogi_choice_walks(source, leaves, false, walk))
+		return false;
+	measure(leaves, &pages, &nedges);
+	price = pages / PAGES_PER_READ;
+	if (pages * (BLCKSZ / 1024) < emogi_index_walk_min_size_kb ||
+		(double) emogi_rents_paid(source->relid) >= price * (double) emogi_rents_times(source->relid))
+		return false;
+	walk->most_cost = Min(walk->most_cost, (uint64) Min(price / 2, PASSING_COST));
+	return (double) walk->nsources * EMOGI_WALK_SEARCH_COST * list_length(leaves) <= walk->most_cost &&
+		expected_cost(source, walk, list_length(leaves)) <= walk->most_cost / 2;
+}
+
 /* Note that a search has walked. */
 void
 emogi_choice_note_walk(const EmogiSource *source, const EmogiWalk *walk)
@@ -187,7 +214,7 @@ emogi_choice_note_walk(const EmogiSource *source, const EmogiWalk *walk)
 	emogi_rents_pay(source->relid, walk->cost);
 }
 
-/* Note that a search has a Graph built. */
+/* Note that a search has a Graph built, or brought up to date. */
 void
 emogi_choice_note_build(const EmogiSource *source)
 {

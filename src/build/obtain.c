@@ -315,19 +315,61 @@ must_wait(const EmogiWish *wish, bool may_share)
 	return !(may_share && emogi_wish_is_cached(wish)) && wish->can_follow && emogi_live_state_is_held(&wish->key);
 }
 
-/* Carry out a search by walking over indexes, where its Graph would have to be built for it, or waited for; false when it is. */
+/* Must a call bring what it needs to its own snapshot, or derive it, where there is something to begin with? */
+static bool
+must_refresh(const EmogiWish *wish, bool may_share)
+{
+	return !(may_share && emogi_wish_is_cached(wish)) && wish->can_follow && emogi_live_state_exists(&wish->key);
+}
+
+/* Why a search may walk over indexes. */
+typedef enum WhyWalk
+{
+	HAS_GRAPH,					/* it need not */
+	WOULD_BUILD,
+	WOULD_WAIT,					/* for another call that brings the Graph up to date */
+	WOULD_REFRESH
+} WhyWalk;
+
+/* Find out why a search may walk over indexes instead of getting its Graph. */
+static WhyWalk
+why_walk(const EmogiWish *wish, bool may_share)
+{
+	if (must_be_built(wish, may_share))
+		return WOULD_BUILD;
+	if (must_wait(wish, may_share))
+		return WOULD_WAIT;
+	return must_refresh(wish, may_share) ? WOULD_REFRESH : HAS_GRAPH;
+}
+
+/* May a search walk, as far as can be foreseen? Sets what that may cost. */
+static bool
+is_walk_chosen(WhyWalk why, const EmogiSource *source, List *leaves, bool serves_others, EmogiWalk *walk)
+{
+	switch (why)
+	{
+		case WOULD_BUILD:
+			return emogi_choice_walks(source, leaves, serves_others, walk);
+		case WOULD_WAIT:
+			return emogi_choice_passes(source, leaves, walk);
+		case WOULD_REFRESH:
+			return emogi_choice_lags(source, leaves, walk);
+		case HAS_GRAPH:
+			break;
+	}
+	return false;
+}
+
+/* Carry out a search by walking over indexes, where its Graph is not at hand; false when it needs that. */
 static bool
 walk_instead(EmogiCall *call, const EmogiSource *source, const Rows *rows, const EmogiWish *wish, bool may_share, EmogiWalk *walk)
 {
-	const bool	builds = must_be_built(wish, may_share);
-	const bool	serves_others = builds && would_serve_others(wish, may_share);
+	const WhyWalk why = rows->are_heaps ? why_walk(wish, may_share) : HAS_GRAPH;
+	const bool	serves_others = why == WOULD_REFRESH || (why == WOULD_BUILD && would_serve_others(wish, may_share));
 	const double start_ms = emogi_pool_now_ms();
 	EmogiWalkIndexes indexes;
 
-	if (!rows->are_heaps || !(builds || must_wait(wish, may_share)))
-		return false;
-	if ((builds ? emogi_choice_walks(source, rows->leaves, serves_others, walk) : emogi_choice_passes(source, rows->leaves, walk)) &&
-		emogi_walk_open(source, rows->leaves, walk->direction, &indexes))
+	if (is_walk_chosen(why, source, rows->leaves, serves_others, walk) && emogi_walk_open(source, rows->leaves, walk->direction, &indexes))
 	{
 		emogi_call_phase(call, EMOGI_PHASE_RUN);
 		(void) emogi_walk_search(&indexes, walk);
@@ -462,11 +504,13 @@ emogi_obtain_twice(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *wa
 
 /* Would a search walk over indexes? Names them. */
 static bool
-will_walk(const EmogiSource *source, List *leaves, bool serves_others, EmogiWalk *walk)
+will_walk(const EmogiSource *source, List *leaves, const EmogiWish *wish, bool may_share, EmogiWalk *walk)
 {
+	const WhyWalk why = why_walk(wish, may_share);
 	EmogiWalkIndexes indexes;
 
-	if (!emogi_choice_walks(source, leaves, serves_others, walk) || !emogi_walk_open(source, leaves, walk->direction, &indexes))
+	if (!is_walk_chosen(why, source, leaves, why != WOULD_BUILD || would_serve_others(wish, may_share), walk) ||
+		!emogi_walk_open(source, leaves, walk->direction, &indexes))
 		return false;
 	emogi_walk_name(&indexes, walk->direction, walk->names);
 	emogi_walk_close(&indexes);
@@ -479,15 +523,14 @@ foresee_heaps(const EmogiSource *source, const EmogiGraphKey *wanted, List *leav
 {
 	EmogiWish  *wish = emogi_wish_make(source, NULL, wanted);
 	const bool	may_share = emogi_wish_may_share(wish, leaves);
-	EmogiOutlook outlook = EMOGI_GRAPH_WILL_BE_PRIVATE;
+	EmogiOutlook outlook = may_share ? EMOGI_GRAPH_WILL_BE_BUILT : EMOGI_GRAPH_WILL_BE_PRIVATE;
 
-	if (may_share)
-		outlook = emogi_wish_is_cached(wish) ? EMOGI_GRAPH_IS_CACHED : EMOGI_GRAPH_WILL_BE_BUILT;
-	if (outlook != EMOGI_GRAPH_IS_CACHED && wish->can_follow && emogi_live_state_exists(&wish->key))
-		outlook = EMOGI_GRAPH_WILL_BE_REFRESHED;
-	else if (outlook != EMOGI_GRAPH_IS_CACHED && walk != NULL && emogi_walk_may_lead(source) &&
-			 will_walk(source, leaves, would_serve_others(wish, may_share), walk))
+	if (may_share && emogi_wish_is_cached(wish))
+		outlook = EMOGI_GRAPH_IS_CACHED;
+	else if (walk != NULL && emogi_walk_may_lead(source) && will_walk(source, leaves, wish, may_share, walk))
 		outlook = EMOGI_GRAPH_WILL_BE_WALKED;
+	else if (wish->can_follow && emogi_live_state_exists(&wish->key))
+		outlook = EMOGI_GRAPH_WILL_BE_REFRESHED;
 	emogi_wish_free(wish);
 	return outlook;
 }

@@ -48,12 +48,23 @@ column_names(Relation rel)
 	return names.len > 0 ? names.data : pstrdup("none");
 }
 
+/* Are two names the same but for two letters next to each other? */
+static bool
+have_changed_places(const char *a, const char *b)
+{
+	size_t		i = 0;
+
+	while (a[i] != '\0' && a[i] == b[i])
+		i++;
+	return a[i] != '\0' && a[i] == b[i + 1] && a[i + 1] == b[i] && a[i + 1] != '\0' && strcmp(a + i + 2, b + i + 2) == 0;
+}
+
 /* Get the name of a relation's column that is most like one that it does not have; NULL when none is. */
 static const char *
 find_near_column(Relation rel, const char *name)
 {
 	TupleDesc	desc = RelationGetDescr(rel);
-	int			nearest = strlen(name) < 3 ? 2 : Max(((int) strlen(name) + 1) / 3 + 1, 3);	/* of two letters that changed places, too */
+	int			nearest = ((int) strlen(name) + 1) / 3 + 1;
 	const char *found = NULL;
 
 	for (int i = 0; i < desc->natts; i++)
@@ -63,7 +74,7 @@ find_near_column(Relation rel, const char *name)
 
 		if (TupleDescAttr(desc, i)->attisdropped)
 			continue;
-		distance = varstr_levenshtein_less_equal(name, strlen(name), other, strlen(other), 1, 1, 1, nearest - 1, true);
+		distance = have_changed_places(name, other) ? 1 : varstr_levenshtein_less_equal(name, strlen(name), other, strlen(other), 1, 1, 1, nearest - 1, true);
 		if (distance >= nearest)
 			continue;
 		nearest = distance;

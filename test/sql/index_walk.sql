@@ -527,6 +527,32 @@ SELECT count(*) FROM emogi_bfs('written', 0);
 CALL builds(20, false, 0);
 CALL builds(200, true, 0);
 
+-- A graph that lags behind, or has another direction: a search of little walks by it, until the walks have cost as much as a refresh.
+CREATE TABLE lagging AS SELECT i % 5000 AS src, (i * 7 + i / 5000) % 5000 AS dst, repeat('x', 400) AS filling FROM generate_series(0, 39999) i;
+CREATE INDEX ON lagging (src);
+CREATE INDEX ON lagging (dst);
+ANALYZE lagging;
+SET emogi.live_min_size = 0;
+CREATE FUNCTION how(call text) RETURNS text LANGUAGE plpgsql VOLATILE AS $$
+DECLARE n bigint; BEGIN EXECUTE 'SELECT count(*) FROM ' || call INTO n; RETURN format('%s rows, %s', n, split_part(last(), ' ', 2)); END $$;
+SELECT emogi_evict() >= 0, how('emogi_bfs(''lagging'', 1)');
+SELECT how('emogi_bfs(''lagging'', 1, 1)'), how('emogi_bfs(''lagging'', 1, 1, ''both'')'), how('emogi_bfs(''lagging'', 1, 1, ''in'')');
+INSERT INTO lagging VALUES (1, 4999);
+SELECT how('emogi_bfs(''lagging'', 1, 1)');
+SELECT how('emogi_bfs(''lagging'', 1)');
+BEGIN;
+INSERT INTO lagging VALUES (1, 4998);
+SELECT how('emogi_bfs(''lagging'', 1, 1)');
+ROLLBACK;
+-- In the end it is refreshed.
+INSERT INTO lagging VALUES (1, 4997);
+SELECT count(*) FILTER (WHERE how LIKE '% index') BETWEEN 1 AND 399 AS some_walk, count(*) FILTER (WHERE how LIKE '11 rows, %') AS right
+  FROM (SELECT how('emogi_bfs(''lagging'', 1, 1)') FROM generate_series(1, 400)) q;
+SET emogi.enable_index_walk = off;
+SELECT how('emogi_bfs(''lagging'', 1, 1)') LIKE '11 rows, %';
+RESET emogi.enable_index_walk;
+RESET emogi.live_min_size;
+
 SET client_min_messages = warning;
 DROP SCHEMA test_index_walk CASCADE;
 DROP ROLE regress_emogi_walker;
