@@ -33,7 +33,6 @@
 #include <stdlib.h>
 
 #define MOST_DEGREE 12			/* edges a vertex, at the mean: more is no net of roads */
-#define MOST_NEIGHBOURS 400		/* of any vertex */
 #define MOST_MEAN 100			/* arcs of a vertex, one way, of what is left */
 #define WORK_AN_ARC 4000		/* arcs looked at for each arc of the Graph, at most: of a grid of 1,000,000 edges 1400 */
 #define HEAP_ENTRIES 65536
@@ -88,11 +87,6 @@ weigh(Queue *queue, uint32_t v)
 	const uint64_t out = work->lists[0][v].count;
 	uint64_t	count;
 
-	if (in > MOST_NEIGHBOURS || out > MOST_NEIGHBOURS)
-	{
-		queue->keys[v] = (double) INFINITY;
-		return true;
-	}
 	if (!emogi_contracting_shortcuts(work, v, false, &count))
 		return false;
 	queue->keys[v] = (double) queue->levels[v] + (in + out > 0 ? (double) count / (double) (in + out) : -1.0);
@@ -142,9 +136,9 @@ raise_neighbours(Queue *queue, uint32_t v)
 
 /* Say whether it would be too much to go on. */
 static bool
-is_too_much(Queue *queue, uint32_t v, uint64_t most_work)
+is_too_much(const Queue *queue, uint64_t most_work)
 {
-	return queue->keys[v] == (double) INFINITY || queue->work->work > most_work || queue->work->search > MOST_SEARCHES ||
+	return queue->work->work > most_work || queue->work->search > MOST_SEARCHES ||
 		queue->work->narcs > queue->count * MOST_MEAN;
 }
 
@@ -169,7 +163,7 @@ contract(Queue *queue, uint32_t *order)
 		sink(queue, 0);
 		if (queue->heap[0] != v && queue->keys[v] > before)
 			continue;
-		if (is_too_much(queue, v, most_work))
+		if (is_too_much(queue, most_work))
 		{
 			work->gave_up = true;
 			return false;

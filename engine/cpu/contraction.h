@@ -92,10 +92,11 @@ extern EmogiStatus emogi_contraction_make(const EmogiGraph *graph, uint64_t max_
 										  EmogiControl *control, EmogiError *error);
 
 /*
- * Find the path that emogi_path_search finds, with the same distances; GAVE_UP: this hierarchy cannot tell, ask otherwise. Runs in the calling
+ * Find the path that emogi_path_search finds, with the same distances; GAVE_UP: this hierarchy cannot tell, ask otherwise. reversed: it was
+ * made of the Graph that leads the other way. Runs in the calling
  * thread; as emogi_path_search else.
  */
-extern EmogiStatus emogi_contraction_path(const EmogiContraction *made, const EmogiGraph *graph, uint32_t source, uint32_t target,
-										  EmogiPathAnswer *answer, EmogiControl *control, EmogiError *error);
+extern EmogiStatus emogi_contraction_path(const EmogiContraction *made, const EmogiGraph *graph, bool reversed, uint32_t source,
+										  uint32_t target, EmogiPathAnswer *answer, EmogiControl *control, EmogiError *error);
 
 #endif							/* EMOGI_CONTRACTION_H */

@@ -61,6 +61,11 @@ append(EmogiContracting *work, int side, uint32_t v, EmogiArc arc)
 {
 	EmogiArcList *list = &work->lists[side][v];
 
+	if (list->count == EMOGI_CONTRACTING_NEIGHBOURS)
+	{
+		work->gave_up = true;
+		return false;
+	}
 	if (list->count == list->room)
 	{
 		const uint32_t room = list->room * 2 + SPARE_ROOM;
@@ -167,6 +172,7 @@ emogi_contracting_read(EmogiContracting *work, const EmogiGraph *graph)
 			const EmogiAdjacency *lists = side == 0 ? &graph->forward : &graph->backward;
 			EmogiArcList *list = &work->lists[side][v];
 
+			work->gave_up |= lists->offsets[v + 1] - lists->offsets[v] > EMOGI_CONTRACTING_NEIGHBOURS;
 			for (uint64_t e = lists->offsets[v]; e < lists->offsets[v + 1]; e++)
 			{
 				const double weight = emogi_weight(lists->weights, graph->weight_type, e);
@@ -178,7 +184,7 @@ emogi_contracting_read(EmogiContracting *work, const EmogiGraph *graph)
 				work->narcs += side == 0;
 			}
 		}
-	return true;
+	return !work->gave_up;
 }
 
 /* Get a rank for the vertex that an arc or a way leads over. */

@@ -158,6 +158,15 @@ emogi_corridor_unpack(EmogiCorridor *corridor, int side, uint32_t low, uint64_t 
 }
 
 void
+emogi_corridor_turn(EmogiCorridor *corridor)
+{
+	EmogiCorridorEdge *edges = corridor->edges.items;
+
+	for (uint64_t i = 0; i < corridor->edges.count; i++)
+		edges[i] = (EmogiCorridorEdge) {edges[i].weight, edges[i].to, edges[i].from};
+}
+
+void
 emogi_corridor_free(EmogiCorridor *corridor)
 {
 	free(corridor->edges.items);

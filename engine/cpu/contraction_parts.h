@@ -7,6 +7,9 @@
 #include "contraction.h"
 #include "threads/job.h"
 
+/* Neighbours of a vertex, one way, of what is road-like; beyond that it gives up. */
+#define EMOGI_CONTRACTING_NEIGHBOURS 400
+
 /* The arcs of a vertex to, or from, those that are not contracted yet: a piece of the pool. `over` and `to` are vertices, not ranks. */
 typedef struct EmogiArcList
 {

@@ -45,6 +45,7 @@ typedef struct Search
 {
 	EmogiJob	job;
 	const EmogiContraction *made;
+	bool		reversed;		/* the path leads the other way */
 	double		error;			/* of sums */
 	double		best;			/* the shortest way that both sides have found */
 	Node	   *nodes;			/* [2^bits], open addressing, at least half of them free */
@@ -300,7 +301,11 @@ run(Search *search, uint32_t source, uint32_t target, EmogiPathAnswer *answer)
 	if (4.0 * slack_of(search) > search->made->tolerance)
 		answer->outcome = EMOGI_PATH_GAVE_UP;
 	else if (make_corridor(search))
-		(void) emogi_corridor_settle(&search->corridor, source, target, answer);
+	{
+		if (search->reversed)
+			emogi_corridor_turn(&search->corridor);
+		(void) emogi_corridor_settle(&search->corridor, search->reversed ? target : source, search->reversed ? source : target, answer);
+	}
 	else if (search->corridor.gave_up)
 		answer->outcome = EMOGI_PATH_GAVE_UP;
 }
@@ -322,12 +327,13 @@ enter_ends(Search *search, const uint32_t *ends)
 }
 
 EmogiStatus
-emogi_contraction_path(const EmogiContraction *made, const EmogiGraph *graph, uint32_t source, uint32_t target, EmogiPathAnswer *answer,
-					   EmogiControl *control, EmogiError *error)
+emogi_contraction_path(const EmogiContraction *made, const EmogiGraph *graph, bool reversed, uint32_t source, uint32_t target,
+					   EmogiPathAnswer *answer, EmogiControl *control, EmogiError *error)
 {
 	const uint32_t *ranks = emogi_contraction_ranks(made);
-	const uint32_t ends[2] = {ranks[source], ranks[target]};
-	Search		search = {.job = {.control = control}, .made = made, .error = emogi_contraction_error(graph), .best = INFINITY};
+	const uint32_t ends[2] = {ranks[reversed ? target : source], ranks[reversed ? source : target]};
+	Search		search = {.job = {.control = control}, .made = made, .error = emogi_contraction_error(graph), .best = INFINITY,
+		.reversed = reversed};
 
 	if (source == target)		/* has no edge to go by */
 		return emogi_path_search(graph, NULL, source, target, UINT64_MAX, answer, control, error);

@@ -58,6 +58,7 @@ extern bool emogi_growing_reserve(EmogiJob *job, EmogiGrowing *array, uint64_t m
 
 /* Add the edges of all ways over an arc that are no longer than a budget; false, with the job failed or given up. */
 extern bool emogi_corridor_unpack(EmogiCorridor *corridor, int side, uint32_t low, uint64_t arc, double budget);
+extern void emogi_corridor_turn(EmogiCorridor *corridor);	/* have all edges lead the other way */
 extern void emogi_corridor_free(EmogiCorridor *corridor);
 
 /* contraction_settle.c: search the corridor in SSSP's arithmetic, and write the path of vertices; false, with the job failed, without memory. */

@@ -2,16 +2,15 @@
  * contraction_witness.c: which shortcuts the contraction of a vertex needs: those from and to neighbours between which no other way, a
  * witness, is shorter by more than the tolerance.
  *
- * A search from each neighbour settles a few vertices, one when a contraction is but weighed; the last arc of a witness is looked for from its
- * other end, so that a vertex settled stands for ways of two arcs more. A search that ends early finds fewer witnesses, which costs a shortcut
- * more, and is never wrong.
+ * Ways of two arcs are looked for first: the first arc from the one neighbour, the second from the other end. Where a contraction is but weighed
+ * they must do; where it is made and they do not, a search goes on from the neighbour and settles some vertices. What is not found costs a
+ * shortcut more, and is never wrong.
  */
 #include "contraction_parts.h"
 
 #include <math.h>
 
-#define SETTLED_TO_WEIGH 1
-#define SETTLED_TO_ADD 100
+#define MOST_SETTLED 60			/* vertices */
 
 /* Put an entry into the heap, which has room for it. */
 static inline void
@@ -110,7 +109,42 @@ has_witness(EmogiContracting *work, uint32_t to, uint32_t around, double most)
 	return false;
 }
 
-/* Search for witnesses from a neighbour of a vertex, to all others. False when there is none. */
+/* Mark where the arcs of a vertex lead, but to another. */
+static void
+look_around(EmogiContracting *work, uint32_t source, uint32_t around)
+{
+	const EmogiArc *arcs = emogi_contracting_arcs(work, 0, source);
+	const uint32_t count = work->lists[0][source].count;
+
+	work->work += count;
+	for (uint32_t i = 0; i < count; i++)
+	{
+		EmogiWitnessNode *node = &work->nodes[arcs[i].to];
+
+		if (arcs[i].to == around)
+			continue;
+		node->distance = arcs[i].weight;
+		node->search = work->search;
+	}
+}
+
+/* Say whether a way from a neighbour of a vertex over it to each other has a witness. */
+static bool
+have_witnesses(EmogiContracting *work, EmogiArc from, uint32_t v)
+{
+	const EmogiArcList *out = &work->lists[0][v];
+
+	for (uint32_t j = 0; j < out->count; j++)
+	{
+		const EmogiArc to = work->pool[out->first + j];
+
+		if (to.to != from.to && !has_witness(work, to.to, v, from.weight + to.weight - work->tolerance))
+			return false;
+	}
+	return true;
+}
+
+/* Search for witnesses from a neighbour of a vertex, to all others. False when none is needed, or all have been found. */
 static bool
 search_from(EmogiContracting *work, EmogiArc from, uint32_t v, bool adds)
 {
@@ -118,6 +152,12 @@ search_from(EmogiContracting *work, EmogiArc from, uint32_t v, bool adds)
 	double		longest = 0.0;
 	uint32_t	nothers = 0;
 
+	work->search++;
+	look_around(work, from.to, v);
+	if (!adds)
+		return true;
+	if (have_witnesses(work, from, v))
+		return false;
 	work->search++;
 	for (uint32_t j = 0; j < out->count; j++)
 	{
@@ -129,9 +169,8 @@ search_from(EmogiContracting *work, EmogiArc from, uint32_t v, bool adds)
 		longest = to.weight > longest ? to.weight : longest;
 		nothers++;
 	}
-	if (nothers > 0)
-		(void) search_around(work, from.to, v, from.weight + longest - work->tolerance, adds ? SETTLED_TO_ADD : SETTLED_TO_WEIGH, nothers);
-	return nothers > 0;
+	(void) search_around(work, from.to, v, from.weight + longest - work->tolerance, MOST_SETTLED, nothers);
+	return true;
 }
 
 bool

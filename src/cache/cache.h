@@ -267,6 +267,7 @@ emogi_cache_unlock(void)
 /* ---- cache_contraction.c: the contraction hierarchies of Graphs ---- */
 
 extern uint64 emogi_cache_contraction_bytes(const EmogiCached *cached);
+extern const EmogiGraph *emogi_cache_contraction_graph(int graph, const EmogiGraph *shown, bool *reversed);
 extern const struct EmogiContraction *emogi_cache_contraction_begin(int graph);
 extern void emogi_cache_contraction_end(int graph);
 extern bool emogi_cache_contraction_is_due(int graph);

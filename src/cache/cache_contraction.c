@@ -55,6 +55,22 @@ emogi_cache_contraction_bytes(const EmogiCached *cached)
 	return cached->contraction != NULL ? taken_bytes(cached->contraction_bytes) : 0;
 }
 
+/*
+ * Get the Graph itself that a call has pinned, of which the hierarchy is, as its entry has it; NULL when the call sees another in it, one without
+ * weights. reversed: the call's leads the other way.
+ */
+const EmogiGraph *
+emogi_cache_contraction_graph(int index, const EmogiGraph *shown, bool *reversed)
+{
+	const EmogiGraph *graph = &emogi_cache_shared->graphs[index].graph;
+
+	*reversed = shown->forward.targets != graph->forward.targets;
+	if (shown->weight_type != graph->weight_type || shown->nvertices != graph->nvertices || graph->backward.offsets == NULL ||
+		shown->forward.targets != (*reversed ? graph->backward.targets : graph->forward.targets))
+		return NULL;
+	return graph;
+}
+
 /* Begin to read the hierarchy of a Graph, which the caller has pinned; NULL without one. emogi_cache_contraction_end must follow. */
 const EmogiContraction *
 emogi_cache_contraction_begin(int index)

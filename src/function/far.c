@@ -13,12 +13,14 @@
 
 #define MAKING_SHARE 4			/* of emogi.max_memory that an array of the backend's own may take while a hierarchy is made */
 
-/* Is the engine that was asked for one that leaves far paths to hierarchies? And has the call's Graph, which is not patched, an entry? */
+/* Is the engine that was asked for one that leaves far paths to hierarchies? And is the call's Graph, which is not patched, a cached one? */
 bool
-emogi_far_may_serve(const EmogiCall *call)
+emogi_far_may_serve(const EmogiCall *call, const EmogiGraph *graph)
 {
+	bool		reversed;
+
 	return emogi_enable_contraction && emogi_engine != EMOGI_ENGINE_CUDA && emogi_papers_query().mapping == EMOGI_MAPPING_AUTO &&
-		call->slot != NULL && call->slot->graph >= 0;
+		call->slot != NULL && call->slot->graph >= 0 && emogi_cache_contraction_graph(call->slot->graph, graph, &reversed) != NULL;
 }
 
 /* Has the call's Graph a hierarchy? */
@@ -39,10 +41,11 @@ emogi_far_prepare(EmogiCall *call, const EmogiGraph *graph)
 	EmogiControl control = {0};
 	EmogiContraction *made;
 	EmogiError	error;
+	bool		reversed;
 
-	if (!emogi_cache_contraction_is_due(call->slot->graph) || graph->backward.offsets == NULL)
+	if (!emogi_cache_contraction_is_due(call->slot->graph))
 		return;
-	if (emogi_contraction_make(graph, emogi_region_budget_bytes() / MAKING_SHARE, emogi_cache_labels_stop, &made, &control, &error) == EMOGI_OK &&
+	if (emogi_contraction_make(emogi_cache_contraction_graph(call->slot->graph, graph, &reversed), emogi_region_budget_bytes() / MAKING_SHARE, emogi_cache_labels_stop, &made, &control, &error) == EMOGI_OK &&
 		made != NULL)
 		emogi_cache_contraction_keep(call->slot->graph, made);
 	free(made);
@@ -77,10 +80,12 @@ emogi_far_path(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, 
 	EmogiPathAnswer answer = {.outcome = EMOGI_PATH_GAVE_UP};
 	EmogiStatus status;
 	EmogiError	error;
+	bool		reversed;
 
+	(void) emogi_cache_contraction_graph(call->slot->graph, graph, &reversed);
 	if (source == EMOGI_NO_VERTEX || target == EMOGI_NO_VERTEX || (made = emogi_cache_contraction_begin(call->slot->graph)) == NULL)
 		return false;
-	status = emogi_contraction_path(made, graph, source, target, &answer, &control, &error);
+	status = emogi_contraction_path(made, graph, reversed, source, target, &answer, &control, &error);
 	emogi_cache_contraction_end(call->slot->graph);
 	if (status != EMOGI_OK || answer.outcome == EMOGI_PATH_GAVE_UP)
 		return false;

@@ -132,7 +132,7 @@ extern bool emogi_near_path(EmogiCall *call, const EmogiTask *task, const EmogiP
 
 /* ---- far.c ---- */
 
-extern bool emogi_far_may_serve(const EmogiCall *call);
+extern bool emogi_far_may_serve(const EmogiCall *call, const EmogiGraph *graph);
 extern bool emogi_far_is_prepared(const EmogiCall *call);
 extern void emogi_far_prepare(EmogiCall *call, const EmogiGraph *graph);
 extern bool emogi_far_path(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, EmogiNearPath *path);

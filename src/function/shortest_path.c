@@ -169,7 +169,7 @@ search_near(EmogiCall *call, const EmogiTask *task, const EmogiPatch *patch, con
 {
 	uint64		max_edges = emogi_near_most_edges(task, graph);
 
-	if (patch == NULL && emogi_far_may_serve(call) && emogi_far_is_prepared(call))
+	if (patch == NULL && emogi_far_may_serve(call, graph) && emogi_far_is_prepared(call))
 		max_edges = Min(max_edges, NEAR_EDGES);
 	return emogi_near_path(call, task, patch, graph, max_edges, path);
 }
@@ -209,13 +209,13 @@ emogi_shortest_path_run(Oid function, EmogiTask *task, EmogiGraph *graph, EmogiR
 	}
 	if (call == NULL)
 		return NULL;
-	if (!answered && patch == NULL && emogi_far_may_serve(call))
+	if (!answered && patch == NULL && emogi_far_may_serve(call, graph))
 		answered = search_far(call, task, graph, &path);
 	if (answered)
 		set_steps(call, task, patch, path.vertices, path.distance, path.length, graph, result);
 	else
 	{
-		const int	cached = emogi_far_may_serve(call) ? call->slot->graph : -1;
+		const int	cached = emogi_far_may_serve(call, graph) ? call->slot->graph : -1;
 		const double start_ms = emogi_pool_now_ms();
 
 		ask_worker(call, task, near ? emogi_near_most_edges(task, graph) : 0, graph, result);

@@ -23,7 +23,7 @@ static uint64_t nrefused;
 
 /* Search some paths and compare them with those in all distances. */
 static void
-check_paths(const char *name, const EmogiGraph *graph, const EmogiContraction *made, uint64_t seed)
+check_paths(const char *name, const EmogiGraph *graph, const EmogiContraction *made, bool reversed, uint64_t seed)
 {
 	const uint64_t n = graph->nvertices;
 	double	   *distance = malloc(n * sizeof(double));
@@ -43,7 +43,7 @@ check_paths(const char *name, const EmogiGraph *graph, const EmogiContraction *m
 		{
 			const uint32_t target = t == 0 ? source : (uint32_t) (emogi_random(seed + 14 + s, t) % n);
 			EmogiPathAnswer answer;
-			const EmogiStatus status = emogi_contraction_path(made, graph, source, target, &answer, &control, &error);
+			const EmogiStatus status = emogi_contraction_path(made, graph, reversed, source, target, &answer, &control, &error);
 			uint64_t	length = 0,
 						ndifferent = 0;
 
@@ -81,7 +81,15 @@ check_graph(const char *name, const EmogiGraph *graph, uint64_t seed)
 	nrefused += made == NULL;
 	if (made == NULL)
 		return;
-	check_paths(name, graph, made, seed);
+	check_paths(name, graph, made, false, seed);
+	if (seed % 2 == 0)
+	{
+		EmogiGraph	turned = *graph;
+
+		turned.forward = graph->backward;
+		turned.backward = graph->forward;
+		check_paths(name, &turned, made, true, seed);
+	}
 	free(made);
 }
 
@@ -227,13 +235,13 @@ check_failures(void)
 	for (uint32_t n = 1; status == EMOGI_NO_MEMORY && n < MAX_FAILURES; n++)
 	{
 		control = (EmogiControl) {.fail_allocation = n};
-		status = emogi_contraction_path(made, &graph, 0, (uint32_t) graph.nvertices - 1, &answer, &control, &error);
+		status = emogi_contraction_path(made, &graph, false, 0, (uint32_t) graph.nvertices - 1, &answer, &control, &error);
 		CHECK(status == EMOGI_OK ? answer.length > 0 && n > 8 : status == EMOGI_NO_MEMORY && answer.length == 0 && error.message[0] != '\0',
 			  "allocation %u of a path: status %d", n, status);
 		emogi_path_search_free(&answer);
 	}
 	control = (EmogiControl) {.cancel = 1};
-	CHECK(emogi_contraction_path(made, &graph, 0, 1, &answer, &control, &error) == EMOGI_CANCELED, "the path was not canceled");
+	CHECK(emogi_contraction_path(made, &graph, false, 0, 1, &answer, &control, &error) == EMOGI_CANCELED, "the path was not canceled");
 	free(made);
 	naive_free(&graph);
 	free(weights);
