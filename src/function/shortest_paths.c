@@ -273,7 +273,7 @@ find_paths(Paths *paths)
 {
 	uint64		end;
 
-	if (emogi_far_may_serve(paths->call))
+	if (emogi_far_may_serve(paths->call, paths->graph))
 	{
 		emogi_far_prepare(paths->call, paths->graph);
 		paths->has_hierarchy = emogi_far_is_prepared(paths->call);

@@ -28,6 +28,7 @@ SELECT * FROM emogi_sssp('link', 5, max_distance => 9, direction => 'both');
 SELECT * FROM emogi_shortest_path('link', 1, 5);
 
 SELECT * FROM emogi_shortest_paths('link', ARRAY[1, 2], ARRAY[5]);
+
 SELECT source, target, max(distance) AS distance FROM emogi_shortest_paths('link', 'VALUES (1, 4), (2, 5), (5, 1)') GROUP BY source, target ORDER BY source;
 
 SELECT * FROM emogi_sswp('link(source, target, mbit)', 1);
