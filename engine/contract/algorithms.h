@@ -192,6 +192,9 @@ typedef struct EmogiResultColumn
  * BFS_TREE  level: as BFS has it. predecessor: the vertex before on a path of so many edges, EMOGI_NO_VERTEX at a source. source: where that path
  *           begins. Of several paths that of the smallest source counts, then that whose last vertex before is the smallest. A source
  *           is its own, so no path leads through another source; following predecessors leads to the source.
+ * SHORTEST_PATH_TREE  The same with weights. distance: as SSSP has it; an edge is on a path where the distance of its end is exactly what the
+ *           distance of its beginning and its weight add up to. Of several paths that of the smallest source counts, then that of the fewest
+ *           edges, then that whose last vertex before is the smallest.
  * SSNSP     Number of shortest paths by hops, within max_depth of them, exact to 2^53.
  * CC        Weakly connected components. component: the smallest vertex number of the component.
  * SCC       Strongly connected components. component: the smallest vertex number of the component.
@@ -268,6 +271,11 @@ typedef struct EmogiResultColumn
 		  EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, EMOGI_IS_TREE, \
 		  ({EMOGI_SOURCES, 0}, {EMOGI_MAX_DEPTH, -1}, {EMOGI_DIRECTION, EMOGI_OUT}), \
 		  ({"level", EMOGI_INT32, -1}, {"predecessor", EMOGI_VERTEX, EMOGI_NO_VERTEX}, {"source", EMOGI_VERTEX, EMOGI_NO_VERTEX})) \
+	OTHER(SHORTEST_PATH_TREE, shortest_path_tree, trees, none, none, trees, \
+		  EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_LENGTHS, EMOGI_IS_TREE, \
+		  ({EMOGI_SOURCES, 0}, {EMOGI_MAX_DISTANCE, (double) INFINITY}, {EMOGI_DIRECTION, EMOGI_OUT}), \
+		  ({"distance", EMOGI_FLOAT64, (double) INFINITY}, {"predecessor", EMOGI_VERTEX, EMOGI_NO_VERTEX}, \
+		   {"source", EMOGI_VERTEX, EMOGI_NO_VERTEX})) \
 	OTHER(SSNSP, ssnsp, ssnsp, ssnsp, ssnsp, ssnsp, \
 		  EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, EMOGI_NEEDS_BACKWARD, \
 		  ({EMOGI_SOURCES, 0}, {EMOGI_MAX_DEPTH, -1}, {EMOGI_DIRECTION, EMOGI_OUT}), \

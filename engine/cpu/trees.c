@@ -291,8 +291,8 @@ find_distances(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query
 
 	search.ntargets = 0;
 	search.summary = NULL;
-	search.algorithm = EMOGI_BFS;
-	return emogi_cpu_bfs(pool, graph, &search, distances, control, error);
+	search.algorithm = query->algorithm == EMOGI_BFS_TREE ? EMOGI_BFS : EMOGI_SSSP;
+	return (query->algorithm == EMOGI_BFS_TREE ? emogi_cpu_bfs : emogi_cpu_path) (pool, graph, &search, distances, control, error);
 }
 
 EmogiStatus
@@ -308,7 +308,10 @@ emogi_cpu_trees(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *quer
 		return status;
 	emogi_run_begin(&tree.run, pool, graph, distances.nreached, result, control, error, "a tree of shortest paths");
 	tree.run.start_ms -= distances.run_ms;
-	tree.level = result->columns[0].int32;
+	if (query->algorithm == EMOGI_BFS_TREE)
+		tree.level = result->columns[0].int32;
+	else
+		tree.distance = result->columns[0].float64;
 	tree.predecessor = result->columns[1].vertex;
 	tree.source = result->columns[2].vertex;
 	has_levels = tree.level != NULL || graph->weight_type == EMOGI_WEIGHT_NONE;

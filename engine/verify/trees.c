@@ -140,8 +140,8 @@ check_distances(EmogiCheck *check)
 	EmogiCheck	inner = *check;
 
 	inner.query = &search;
-	search.algorithm = EMOGI_BFS;
-	return emogi_verify_bfs(&inner);
+	search.algorithm = check->query->algorithm == EMOGI_BFS_TREE ? EMOGI_BFS : EMOGI_SSSP;
+	return search.algorithm == EMOGI_BFS ? emogi_verify_bfs(&inner) : emogi_verify_path(&inner);
 }
 
 bool
@@ -154,7 +154,10 @@ emogi_verify_trees(EmogiCheck *check)
 
 	if (!check_distances(check))
 		return false;
-	tree.level = columns[0].int32;
+	if (check->query->algorithm == EMOGI_BFS_TREE)
+		tree.level = columns[0].int32;
+	else
+		tree.distance = columns[0].float64;
 	tree.nedges = calloc(n + 1, sizeof *tree.nedges);
 	tree.sources = emogi_check_bits(n);
 	tree.explained = emogi_check_bits(n);

@@ -107,6 +107,7 @@ extern const EmogiRowKind emogi_similarity_rows;
 extern const EmogiRowKind emogi_walk_rows;
 extern const EmogiRowKind emogi_distance_rows;
 extern const EmogiRowKind emogi_bfs_tree_rows;
+extern const EmogiRowKind emogi_shortest_path_tree_rows;
 extern const EmogiRowKind emogi_path_rows;
 
 /* The function emogi_shortest_path, as if it had a row of the table of algorithms: its arguments and its column of distances. */

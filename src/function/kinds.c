@@ -20,7 +20,7 @@ emogi_kinds_find(const EmogiAlgorithmRow *function)
 	if ((function->traits & EMOGI_IS_BLOCKS) != 0)
 		return &emogi_block_rows;
 	if ((function->traits & EMOGI_IS_TREE) != 0)
-		return &emogi_bfs_tree_rows;
+		return function->algorithm == EMOGI_BFS_TREE ? &emogi_bfs_tree_rows : &emogi_shortest_path_tree_rows;
 	if (function->algorithm == EMOGI_DISTANCE_MATRIX)
 		return &emogi_distance_rows;
 	if ((function->traits & EMOGI_IS_LIST) != 0)

@@ -1,5 +1,5 @@
 /*
- * search_trees.c: rows of a tree of shortest paths, emogi_bfs_tree: one for each vertex that is reached, with the vertex before, which a source
+ * search_trees.c: rows of a tree of shortest paths, emogi_bfs_tree and emogi_shortest_path_tree: one for each vertex that is reached, with the vertex before, which a source
  * does not have.
  */
 #include "postgres.h"
@@ -67,4 +67,25 @@ const EmogiRowKind emogi_bfs_tree_rows = {
 	.begin = begin_tree,
 	.enter = enter_reached,
 	.fill = fill_hops
+};
+
+/* Fill in a row: vertex, distance, predecessor, source. */
+static bool
+fill_distance(EmogiRowCursor *cursor)
+{
+	cursor->cells[1].real = cursor->result->columns[0].float64[cursor->element];
+	return fill_way(cursor);
+}
+
+/* In ascending order of vertices. */
+const EmogiRowKind emogi_shortest_path_tree_rows = {
+	.columns = {{"vertex", EMOGI_VERTEX, NAN}, {"distance", EMOGI_FLOAT64, NAN}, {"predecessor", EMOGI_VERTEX, NAN}, {"source", EMOGI_VERTEX, NAN}},
+	.key = 0,
+	.element = 0,
+	.place = -1,
+	.nullable = PREDECESSOR,
+	.norder = 1,
+	.begin = begin_tree,
+	.enter = enter_reached,
+	.fill = fill_distance
 };

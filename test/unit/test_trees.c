@@ -13,7 +13,7 @@
 #define MOST_WORK 1e7			/* vertices times edges, to be followed until nothing changes */
 #define MOST_SOURCES 40
 
-static const EmogiAlgorithm algorithms[] = {EMOGI_BFS_TREE};
+static const EmogiAlgorithm algorithms[] = {EMOGI_BFS_TREE, EMOGI_SHORTEST_PATH_TREE};
 static uint64_t ncompared;
 
 /* An answer. */
