@@ -27,6 +27,8 @@ SELECT * FROM emogi_sssp('link', 5, max_distance => 9, direction => 'both');
 
 SELECT * FROM emogi_shortest_path('link', 1, 5);
 
+SELECT * FROM emogi_distance_matrix('link', ARRAY[1, 3], ARRAY[1, 4, 5]);
+
 SELECT * FROM emogi_sswp('link(source, target, mbit)', 1);
 
 SELECT * FROM emogi_ssnsp('link', 1);
