@@ -198,8 +198,8 @@ settle(Search *search, int side)
 	if (entry.distance != find_node(search->nodes, search->bits, entry.rank)->distance[side] ||
 		is_stalled(search, side, entry.rank, entry.distance))
 		return true;
-	if (!reserve_nodes(search, degree) || !emogi_growing_reserve(&search->job, &search->offers, degree, sizeof(Offer)) ||
-		!emogi_growing_reserve(&search->job, &search->heaps[side], degree, sizeof(Entry)))
+	if (!reserve_nodes(search, degree) || !emogi_contraction_reserve(&search->job, &search->offers, degree, sizeof(Offer)) ||
+		!emogi_contraction_reserve(&search->job, &search->heaps[side], degree, sizeof(Entry)))
 		return false;
 	for (uint64_t i = firsts[entry.rank]; i < firsts[entry.rank + 1]; i++)
 		offer(search, side, entry.rank, i, &arcs[i], entry.distance + arcs[i].weight);
@@ -255,8 +255,8 @@ follow_back(Search *search, uint32_t rank, int side)
 		o = offered.next;
 		if (least > budget)
 			continue;
-		if (!emogi_growing_reserve(&search->job, &search->back, 1, sizeof(Entry)) ||
-			!emogi_corridor_unpack(&search->corridor, side, offered.low, offered.arc, budget - low->distance[side]))
+		if (!emogi_contraction_reserve(&search->job, &search->back, 1, sizeof(Entry)) ||
+			!emogi_contraction_unpack(&search->corridor, side, offered.low, offered.arc, budget - low->distance[side]))
 			return false;
 		want(search, low, side, budget - arcs[offered.arc].weight);
 	}
@@ -270,7 +270,7 @@ make_corridor(Search *search)
 	const double most = search->best + slack_of(search);
 
 	search->corridor = (EmogiCorridor) {.job = &search->job, .made = search->made, .slack = slack_of(search)};
-	if (!emogi_growing_reserve(&search->job, &search->back, search->nnodes, sizeof(Entry)))
+	if (!emogi_contraction_reserve(&search->job, &search->back, search->nnodes, sizeof(Entry)))
 		return false;
 	for (uint64_t i = 0; i < UINT64_C(1) << search->bits; i++)
 	{
@@ -303,8 +303,8 @@ run(Search *search, uint32_t source, uint32_t target, EmogiPathAnswer *answer)
 	else if (make_corridor(search))
 	{
 		if (search->reversed)
-			emogi_corridor_turn(&search->corridor);
-		(void) emogi_corridor_settle(&search->corridor, search->reversed ? target : source, search->reversed ? source : target, answer);
+			emogi_contraction_turn(&search->corridor);
+		(void) emogi_contraction_settle(&search->corridor, search->reversed ? target : source, search->reversed ? source : target, answer);
 	}
 	else if (search->corridor.gave_up)
 		answer->outcome = EMOGI_PATH_GAVE_UP;
@@ -318,7 +318,7 @@ enter_ends(Search *search, const uint32_t *ends)
 		return false;
 	for (int side = 0; side < 2; side++)
 	{
-		if (!emogi_growing_reserve(&search->job, &search->heaps[side], 1, sizeof(Entry)))
+		if (!emogi_contraction_reserve(&search->job, &search->heaps[side], 1, sizeof(Entry)))
 			return false;
 		get_node(search, ends[side])->distance[side] = 0.0;
 		push(&search->heaps[side], (Entry) {0.0, ends[side]});
@@ -353,6 +353,6 @@ emogi_contraction_path(const EmogiContraction *made, const EmogiGraph *graph, bo
 	free(search.heaps[0].items);
 	free(search.heaps[1].items);
 	free(search.back.items);
-	emogi_corridor_free(&search.corridor);
+	emogi_contraction_free(&search.corridor);
 	return (EmogiStatus) search.job.status;
 }

@@ -222,7 +222,7 @@ write_path(Settling *settling, uint32_t target, EmogiPathAnswer *answer)
 }
 
 bool
-emogi_corridor_settle(EmogiCorridor *corridor, uint32_t source, uint32_t target, EmogiPathAnswer *answer)
+emogi_contraction_settle(EmogiCorridor *corridor, uint32_t source, uint32_t target, EmogiPathAnswer *answer)
 {
 	Settling	settling = {.corridor = corridor, .edges = corridor->edges.items, .nedges = corridor->edges.count};
 	bool		done = false;
