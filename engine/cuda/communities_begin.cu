@@ -14,6 +14,8 @@
 /* Adds up the weights of nodes, loops twice. */
 struct StrengthRule
 {
+	static constexpr bool COUNTS = false;
+
 	struct Item
 	{
 		uint32_t	node;

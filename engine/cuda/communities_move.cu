@@ -9,6 +9,8 @@
 /* Chooses where nodes would go. */
 struct MoveRule
 {
+	static constexpr bool COUNTS = false;
+
 	struct Item
 	{
 		uint32_t	node;

@@ -14,6 +14,8 @@
 /* What rules that look at a node's list have in common. */
 struct ListRule
 {
+	static constexpr bool COUNTS = false;
+
 	Level		level;
 	Arrays		arrays;
 	EmogiGains	gains;

@@ -9,6 +9,7 @@
  *   uint64_t length(item)           entries
  *   walk(item, from, upto, rank, stride, add)   call add(community, weight) for entries from .. upto - 1, by `stride` threads
  *   begin(item, find)               find(community) gets its weight
+ *   COUNTS                          count(item, mask, n) is called before a table is visited, n: communities that the lane will visit there
  *   visit(item, mask, there, community, weight) by all lanes of mask, some of which have nothing
  *   merge(item, mask, lanes)        bring together what the lanes have found
  *   merge_with(item, other)         the same of another's
@@ -25,6 +26,7 @@
 #define WARP_SLOTS (2 * WARP_ENTRIES)
 #define BLOCK_SLOTS (2 * BLOCK_ENTRIES)
 #define UNROLL 4
+#define NO_ENTRY UINT64_MAX
 
 /* Weights by community. */
 template <typename Sum>
@@ -72,22 +74,29 @@ add_shared(unsigned long long *sum, long long weight)
 		atomicAdd(&half[1], high);
 }
 
-/* Get a community's place in a table. */
+/* Read who has a slot. */
 template <typename Sum>
 static __device__ __forceinline__ uint32_t
-take_slot(const Table<Sum> &table, uint32_t community)
+read_key(const Table<Sum> &table, uint32_t slot)
+{
+	return *(volatile uint32_t *) &table.key[slot];
+}
+
+/* Get a community's place in a table. key: who was seen to have its first_slot. */
+template <typename Sum>
+static __device__ __forceinline__ uint32_t
+take_slot(const Table<Sum> &table, uint32_t community, uint32_t key)
 {
 	uint32_t	slot = first_slot(community, table.shift);
 
 	for (;;)
 	{
-		uint32_t	key = *(volatile uint32_t *) &table.key[slot];
-
 		if (key == EMOGI_NO_VERTEX)
 			key = atomicCAS(&table.key[slot], EMOGI_NO_VERTEX, community);
 		if (key == EMOGI_NO_VERTEX || key == community)
 			return slot;
 		slot = (slot + 1) & ((1u << table.shift) - 1);
+		key = read_key(table, slot);
 	}
 }
 
@@ -96,7 +105,7 @@ template <typename Sum>
 static __device__ __forceinline__ void
 add_weight(const Table<Sum> &table, uint32_t community, long long weight)
 {
-	add_shared(&table.sum[take_slot(table, community)], weight);
+	add_shared(&table.sum[take_slot(table, community, read_key(table, first_slot(community, table.shift)))], weight);
 }
 
 /* Get the weight of a community. */
@@ -130,39 +139,52 @@ clear_table(const Table<Sum> &table, uint32_t rank, uint32_t stride)
 	}
 }
 
-/* Call add(community, weight) for entries of a node's list, by `stride` threads; key(target) gets a community, EMOGI_NO_VERTEX = none. */
+/* Call add(community, weight) for the entries at those places, NO_ENTRY = none; key(target) gets a community, EMOGI_NO_VERTEX = none. */
+template <class Key, class Add>
+static __device__ __forceinline__ void
+add_entries(const Level &level, const uint64_t (&place)[UNROLL], Key key, Add add)
+{
+	uint32_t	community[UNROLL];
+	long long	weight[UNROLL];
+
+#pragma unroll
+	for (uint32_t j = 0; j < UNROLL; j++)
+		community[j] = place[j] != NO_ENTRY ? __ldg(&level.targets[place[j]]) : EMOGI_NO_VERTEX;
+#pragma unroll
+	for (uint32_t j = 0; j < UNROLL; j++)
+		weight[j] = community[j] != EMOGI_NO_VERTEX ? level_weight(level, place[j]) : 0;
+#pragma unroll
+	for (uint32_t j = 0; j < UNROLL; j++)
+		if (community[j] != EMOGI_NO_VERTEX)
+			community[j] = key(community[j]);
+#pragma unroll
+	for (uint32_t j = 1; j < UNROLL; j++)
+#pragma unroll
+		for (uint32_t i = 0; i < j; i++)
+			if (community[i] == community[j])
+			{
+				weight[i] += weight[j];
+				weight[j] = 0;
+			}
+#pragma unroll
+	for (uint32_t j = 0; j < UNROLL; j++)
+		if (community[j] != EMOGI_NO_VERTEX && weight[j] > 0)
+			add(community[j], weight[j]);
+}
+
+/* Call add(community, weight) for entries of a node's list, by `stride` threads; key as above. */
 template <class Key, class Add>
 static __device__ __forceinline__ void
 walk_list(const Level &level, uint64_t from, uint64_t upto, uint32_t rank, uint32_t stride, Key key, Add add)
 {
 	for (uint64_t base = from + rank; base < upto; base += UNROLL * stride)
 	{
-		uint32_t	community[UNROLL];
-		long long	weight[UNROLL];
+		uint64_t	place[UNROLL];
 
 #pragma unroll
 		for (uint32_t j = 0; j < UNROLL; j++)
-			community[j] = base + j * stride < upto ? __ldg(&level.targets[base + j * stride]) : EMOGI_NO_VERTEX;
-#pragma unroll
-		for (uint32_t j = 0; j < UNROLL; j++)
-			weight[j] = community[j] != EMOGI_NO_VERTEX ? level_weight(level, base + j * stride) : 0;
-#pragma unroll
-		for (uint32_t j = 0; j < UNROLL; j++)
-			if (community[j] != EMOGI_NO_VERTEX)
-				community[j] = key(community[j]);
-#pragma unroll
-		for (uint32_t j = 1; j < UNROLL; j++)
-#pragma unroll
-			for (uint32_t i = 0; i < j; i++)
-				if (community[i] == community[j])
-				{
-					weight[i] += weight[j];
-					weight[j] = 0;
-				}
-#pragma unroll
-		for (uint32_t j = 0; j < UNROLL; j++)
-			if (community[j] != EMOGI_NO_VERTEX && weight[j] > 0)
-				add(community[j], weight[j]);
+			place[j] = base + j * stride < upto ? base + j * stride : NO_ENTRY;
+		add_entries(level, place, key, add);
 	}
 }
 
@@ -191,6 +213,14 @@ static __device__ __forceinline__ void
 visit_table(const Rule &rule, typename Rule::Item *item, const Table<Sum> &table, uint64_t from, uint64_t upto, uint32_t rank, uint32_t stride,
 			uint32_t mask)
 {
+	if constexpr (Rule::COUNTS)
+	{
+		uint32_t	count = 0;
+
+		for (uint64_t slot = from + rank; slot < upto; slot += stride)
+			count += table.key[slot] != EMOGI_NO_VERTEX;
+		rule.count(item, mask, count);
+	}
 	for (uint64_t slot = from + rank; slot < upto; slot += stride)
 	{
 		const uint32_t key = table.key[slot];
@@ -307,6 +337,31 @@ long_table(const Arena &arena, const Long &its)
 	return Table<unsigned long long>{arena.keys + its.table, arena.sums + its.table, its.shift};
 }
 
+static_assert(BLOCK_SLOTS % (UNROLL * BLOCK_THREADS) == 0, "threads have as many slots each");
+
+/* Add the sums of a table in shared memory to one in device memory. Whole block. */
+template <typename Sum>
+static __device__ __forceinline__ void
+add_table(const Table<unsigned long long> &all, const Table<Sum> &table)
+{
+	for (uint32_t slot = threadIdx.x; slot < BLOCK_SLOTS; slot += UNROLL * BLOCK_THREADS)
+	{
+		uint32_t	community[UNROLL];
+		uint32_t	key[UNROLL];
+
+#pragma unroll
+		for (uint32_t j = 0; j < UNROLL; j++)
+			community[j] = table.key[slot + j * BLOCK_THREADS];
+#pragma unroll
+		for (uint32_t j = 0; j < UNROLL; j++)
+			key[j] = community[j] != EMOGI_NO_VERTEX ? read_key(all, first_slot(community[j], all.shift)) : 0;	/* all are under way at once */
+#pragma unroll
+		for (uint32_t j = 0; j < UNROLL; j++)
+			if (community[j] != EMOGI_NO_VERTEX)
+				atomicAdd(&all.sum[take_slot(all, community[j], key[j])], (unsigned long long) table.sum[slot + j * BLOCK_THREADS]);
+	}
+}
+
 /* Add up pieces of long lists, a block each, and add that to the tables of the lists. Dynamic shared memory: BLOCK_SLOTS keys and sums. */
 template <class Rule, typename Sum>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
@@ -335,13 +390,7 @@ tally_pieces_kernel(Rule rule, const Long *longs, uint64_t nlongs, uint64_t npie
 			add_weight(table, community, weight);
 		});
 		__syncthreads();
-		for (uint32_t slot = threadIdx.x; slot < BLOCK_SLOTS; slot += BLOCK_THREADS)
-			if (table.key[slot] != EMOGI_NO_VERTEX)
-			{
-				const Table<unsigned long long> all = long_table(arena, its);
-
-				atomicAdd(&all.sum[take_slot(all, table.key[slot])], (unsigned long long) table.sum[slot]);
-			}
+		add_table(long_table(arena, its), table);
 	}
 }
 
