@@ -148,7 +148,9 @@ struct AggregateRule
 		item->at = __shfl_sync(mask, at, leader);
 	}
 
-	__device__ __forceinline__ void visit(Item *item, uint32_t mask, bool there, uint32_t community, long long weight) const
+	__device__ __forceinline__ long long look_up(uint32_t) const { return 0; }
+
+	__device__ __forceinline__ void visit(Item *item, uint32_t mask, bool there, uint32_t community, long long weight, long long) const
 	{
 		const uint32_t lanes = __ballot_sync(mask, there);
 		const uint64_t at = item->at + __popc(lanes & lanes_below());

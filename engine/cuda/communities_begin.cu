@@ -49,7 +49,8 @@ struct StrengthRule
 		item->sum = find(0) + 2 * find(1);
 	}
 
-	__device__ __forceinline__ void visit(Item *, uint32_t, bool, uint32_t, long long) const {}
+	__device__ __forceinline__ long long look_up(uint32_t) const { return 0; }
+	__device__ __forceinline__ void visit(Item *, uint32_t, bool, uint32_t, long long, long long) const {}
 	__device__ __forceinline__ void merge(Item *, uint32_t, uint32_t) const {}
 	__device__ __forceinline__ void merge_with(Item *, const Item &) const {}
 	__device__ __forceinline__ void finish(const Item &item, uint64_t) const { strength[item.node] = item.sum; }

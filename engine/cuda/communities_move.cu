@@ -58,10 +58,12 @@ struct MoveRule
 			emogi_communities_least(&gains, item->strength), EMOGI_NO_VERTEX, 0};
 	}
 
-	__device__ __forceinline__ void visit(Item *item, uint32_t, bool there, uint32_t community, long long weight) const
+	__device__ __forceinline__ long long look_up(uint32_t community) const { return arrays.total[community]; }
+
+	__device__ __forceinline__ void visit(Item *item, uint32_t, bool there, uint32_t community, long long weight, long long total) const
 	{
 		if (there && community != item->own)
-			emogi_communities_offer(&item->best, salt, emogi_communities_value(item->rate, weight, arrays.total[community]), community, weight);
+			emogi_communities_offer(&item->best, salt, emogi_communities_value(item->rate, weight, total), community, weight);
 	}
 
 	__device__ __forceinline__ void merge(Item *item, uint32_t mask, uint32_t lanes) const { merge_best(&item->best, salt, mask, lanes); }

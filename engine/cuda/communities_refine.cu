@@ -66,7 +66,8 @@ struct CutRule : ListRule
 	template <class Find>
 	__device__ __forceinline__ void begin(Item *item, Find find) const { item->sum = find(0); }
 
-	__device__ __forceinline__ void visit(Item *, uint32_t, bool, uint32_t, long long) const {}
+	__device__ __forceinline__ long long look_up(uint32_t) const { return 0; }
+	__device__ __forceinline__ void visit(Item *, uint32_t, bool, uint32_t, long long, long long) const {}
 	__device__ __forceinline__ void merge(Item *, uint32_t, uint32_t) const {}
 	__device__ __forceinline__ void merge_with(Item *, const Item &) const {}
 
@@ -115,15 +116,18 @@ struct JoinRule : ListRule
 		emogi_communities_offer_randomly(&item->best, &gains, item->salt, 0.0, item->node, 0);
 	}
 
-	__device__ __forceinline__ void visit(Item *item, uint32_t, bool there, uint32_t community, long long weight) const
+	__device__ __forceinline__ long long look_up(uint32_t community) const { return arrays.inner_total[community]; }
+
+	__device__ __forceinline__ void visit(Item *item, uint32_t, bool there, uint32_t community, long long weight, long long total) const
 	{
 		double		gain;
 
 		if (!there)
 			return;
-		gain = emogi_communities_value(item->rate, weight, arrays.inner_total[community]);
-		if (gain < 0.0 || !emogi_communities_may_win(&item->best, &gains, gain) || (arrays.batch[community] == batch && arrays.inner_size[community] == 1) ||
-			!emogi_communities_well_connected(&gains, arrays.inner_total[community], arrays.inner_cut[community], item->whole))
+		gain = emogi_communities_value(item->rate, weight, total);
+		if (gain < 0.0 || !emogi_communities_may_win(&item->best, &gains, gain) ||
+			(arrays.batch[community] == batch && arrays.inner_size[community] == 1) ||
+			!emogi_communities_well_connected(&gains, total, arrays.inner_cut[community], item->whole))
 			return;
 		emogi_communities_offer_randomly(&item->best, &gains, item->salt, gain, community, weight);
 	}
@@ -174,7 +178,8 @@ struct JoinedRule : ListRule
 	template <class Find>
 	__device__ __forceinline__ void begin(Item *item, Find find) const { item->sum = find(0); }
 
-	__device__ __forceinline__ void visit(Item *, uint32_t, bool, uint32_t, long long) const {}
+	__device__ __forceinline__ long long look_up(uint32_t) const { return 0; }
+	__device__ __forceinline__ void visit(Item *, uint32_t, bool, uint32_t, long long, long long) const {}
 	__device__ __forceinline__ void merge(Item *, uint32_t, uint32_t) const {}
 	__device__ __forceinline__ void merge_with(Item *, const Item &) const {}
 

@@ -10,7 +10,8 @@
  *   walk(item, from, upto, rank, stride, add)   call add(community, weight) for entries from .. upto - 1, by `stride` threads
  *   begin(item, find)               find(community) gets its weight
  *   COUNTS                          count(item, mask, n) is called before a table is visited, n: communities that the lane will visit there
- *   visit(item, mask, there, community, weight) by all lanes of mask, some of which have nothing
+ *   look_up(community)              get what visit wants to know of a community
+ *   visit(item, mask, there, community, weight, known) by all lanes of mask, some of which have nothing
  *   merge(item, mask, lanes)        bring together what the lanes have found
  *   merge_with(item, other)         the same of another's
  *   finish(item, i)                 by one thread
@@ -207,8 +208,11 @@ merge_best(EmogiBest *best, uint64_t salt, uint32_t mask, uint32_t lanes)
 
 /* ---- kernels ---- */
 
-/* Visit places from .. upto - 1 of a table, by `stride` threads, a multiple of those in mask, of which the places are a multiple. */
-template <class Rule, typename Sum>
+/*
+ * Visit places from .. upto - 1 of a table, by `stride` threads, a multiple of those in mask, of which the places are a multiple. FAR: it is in
+ * device memory, so sums are read ahead, which takes registers.
+ */
+template <bool FAR, class Rule, typename Sum>
 static __device__ __forceinline__ void
 visit_table(const Rule &rule, typename Rule::Item *item, const Table<Sum> &table, uint64_t from, uint64_t upto, uint32_t rank, uint32_t stride,
 			uint32_t mask)
@@ -221,11 +225,28 @@ visit_table(const Rule &rule, typename Rule::Item *item, const Table<Sum> &table
 			count += table.key[slot] != EMOGI_NO_VERTEX;
 		rule.count(item, mask, count);
 	}
-	for (uint64_t slot = from + rank; slot < upto; slot += stride)
+	for (uint64_t base = from + rank; base < upto; base += UNROLL * stride)
 	{
-		const uint32_t key = table.key[slot];
+		uint32_t	key[UNROLL];
+		long long	weight[UNROLL];
+		long long	known[UNROLL];
 
-		rule.visit(item, mask, key != EMOGI_NO_VERTEX, key, key != EMOGI_NO_VERTEX ? (long long) table.sum[slot] : 0);
+#pragma unroll
+		for (uint32_t j = 0; j < UNROLL; j++)
+			key[j] = base + j * stride < upto ? table.key[base + j * stride] : EMOGI_NO_VERTEX;
+#pragma unroll
+		for (uint32_t j = 0; j < UNROLL; j++)
+		{
+			weight[j] = FAR && key[j] != EMOGI_NO_VERTEX ? (long long) table.sum[base + j * stride] : 0;
+			known[j] = key[j] != EMOGI_NO_VERTEX ? rule.look_up(key[j]) : 0;	/* all are under way at once */
+		}
+#pragma unroll
+		for (uint32_t j = 0; j < UNROLL; j++)
+		{
+			if (!FAR && key[j] != EMOGI_NO_VERTEX)
+				weight[j] = (long long) table.sum[base + j * stride];
+			rule.visit(item, mask, key[j] != EMOGI_NO_VERTEX, key[j], weight[j], known[j]);
+		}
 	}
 }
 
@@ -257,7 +278,7 @@ tally_group_kernel(Rule rule, uint64_t first, uint64_t end, Step step)
 		});
 		__syncwarp(mask);
 		rule.begin(&item, [&](uint32_t community) { return find_weight(table, community); });
-		visit_table(rule, &item, table, 0, UINT64_C(1) << table.shift, rank, LANES, mask);
+		visit_table<false>(rule, &item, table, 0, UINT64_C(1) << table.shift, rank, LANES, mask);
 		rule.merge(&item, mask, LANES);
 		if (rank == 0)
 			rule.finish(item, i);
@@ -305,7 +326,7 @@ tally_block_kernel(Rule rule, uint64_t first, uint64_t end, Step step)
 		});
 		__syncthreads();
 		rule.begin(&item, [&](uint32_t community) { return find_weight(table, community); });
-		visit_table(rule, &item, table, 0, UINT64_C(1) << table.shift, threadIdx.x, BLOCK_THREADS, FULL_WARP);
+		visit_table<false>(rule, &item, table, 0, UINT64_C(1) << table.shift, threadIdx.x, BLOCK_THREADS, FULL_WARP);
 		merge_block(rule, &item, found);
 		if (threadIdx.x == 0)
 			rule.finish(item, i);
@@ -416,7 +437,8 @@ tally_slabs_kernel(Rule rule, const Long *longs, uint64_t nlongs, uint64_t nslab
 		if (!rule.open(its.item, &item))
 			continue;
 		rule.begin(&item, [&](uint32_t community) { return find_weight(table, community); });
-		visit_table(rule, &item, table, from, from + SLAB_SLOTS < slots ? from + SLAB_SLOTS : slots, threadIdx.x, BLOCK_THREADS, FULL_WARP);
+		visit_table<true>(rule, &item, table, from, from + SLAB_SLOTS < slots ? from + SLAB_SLOTS : slots, threadIdx.x, BLOCK_THREADS,
+						  FULL_WARP);
 		merge_block(rule, &item, found);
 		if (threadIdx.x == 0)
 			*(typename Rule::Item *) (arena.found + s * FOUND_BYTES) = item;
