@@ -216,10 +216,10 @@ refine_forget_kernel(Arrays arrays, uint64_t nnodes)
 
 /* Let nobody have chosen. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-refine_clear_kernel(Arrays arrays, uint64_t first, uint64_t end)
+refine_clear_kernel(Arrays arrays, uint64_t count)
 {
-	for_each(end - first, [&](uint64_t k) {
-		arrays.chosen[first + k] = STAYS;
+	for_each(count, [&](uint64_t i) {
+		arrays.chosen[i] = STAYS;
 	});
 }
 
@@ -270,7 +270,6 @@ refine_batch(Search *search, const Level *level, ListRule rule, uint32_t b, uint
 	rule.batch = (uint16_t) b;
 	(ListRule &) join = rule;
 	(ListRule &) joined = rule;
-	LAUNCH_EACH(refine_clear_kernel, search, count, search->arrays, starts[0], starts[4]);
 	TRY(tally_batch(search, join, level->is_wide, b, first_long, error));
 	LAUNCH_EACH(refine_check_kernel, search, count, *level, search->arrays, search->gains, starts[0], starts[4]);
 	TRY(tally_batch(search, joined, level->is_wide, b, &first_joined, error));
@@ -294,6 +293,7 @@ emogi_communities_refine_all(Search *search, const Level *level, uint64_t salt, 
 	TRY(emogi_communities_order(search, level, OPEN, false, salt, 0, level->nnodes, error));
 	search->looked += search->order.listed;
 	search->looked_first += level->is_first ? search->order.listed : 0;
+	LAUNCH_EACH(refine_clear_kernel, search, search->order.count, search->arrays, search->order.count);
 	first_long = 0;
 	for (uint32_t b = 0; b < search->order.nbatches; b++)
 		TRY(refine_batch(search, level, rule, b, &first_long, error));
