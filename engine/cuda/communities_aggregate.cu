@@ -13,6 +13,7 @@
 struct AggregateRule
 {
 	static constexpr bool COUNTS = true;
+	static constexpr bool SUMS = false;
 
 	struct Item
 	{

@@ -13,6 +13,7 @@
 struct MoveRule
 {
 	static constexpr bool COUNTS = false;
+	static constexpr bool SUMS = false;
 
 	struct Item
 	{

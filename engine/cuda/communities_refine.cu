@@ -45,6 +45,8 @@ struct ListItem
 /* Adds up weights to the own community, and begins the refinement of a node with it. */
 struct CutRule : ListRule
 {
+	static constexpr bool SUMS = true;
+
 	typedef ListItem Item;
 
 	__device__ __forceinline__ bool open(uint64_t i, Item *item) const
@@ -63,14 +65,6 @@ struct CutRule : ListRule
 		}, add);
 	}
 
-	template <class Find>
-	__device__ __forceinline__ void begin(Item *item, Find find) const { item->sum = find(0); }
-
-	__device__ __forceinline__ long long look_up(uint32_t) const { return 0; }
-	__device__ __forceinline__ void visit(Item *, uint32_t, bool, uint32_t, long long, long long) const {}
-	__device__ __forceinline__ void merge(Item *, uint32_t, uint32_t) const {}
-	__device__ __forceinline__ void merge_with(Item *, const Item &) const {}
-
 	__device__ __forceinline__ void finish(const Item &item, uint64_t) const
 	{
 		arrays.inner_cut[item.node] = arrays.node_cut[item.node] = item.sum;
@@ -82,6 +76,8 @@ struct CutRule : ListRule
 /* Chooses what nodes that are alone join. */
 struct JoinRule : ListRule
 {
+	static constexpr bool SUMS = false;
+
 	struct Item : ListItem
 	{
 		double		rate;
@@ -153,6 +149,8 @@ struct JoinRule : ListRule
 /* Adds up the weights from nodes that join to others that join the same in the same batch, and lets them join. */
 struct JoinedRule : ListRule
 {
+	static constexpr bool SUMS = true;
+
 	typedef ListItem Item;		/* own: what is joined */
 
 	__device__ __forceinline__ bool open(uint64_t i, Item *item) const
@@ -174,14 +172,6 @@ struct JoinedRule : ListRule
 				arrays.inner_size[target] == 1 ? 0 : EMOGI_NO_VERTEX;
 		}, add);
 	}
-
-	template <class Find>
-	__device__ __forceinline__ void begin(Item *item, Find find) const { item->sum = find(0); }
-
-	__device__ __forceinline__ long long look_up(uint32_t) const { return 0; }
-	__device__ __forceinline__ void visit(Item *, uint32_t, bool, uint32_t, long long, long long) const {}
-	__device__ __forceinline__ void merge(Item *, uint32_t, uint32_t) const {}
-	__device__ __forceinline__ void merge_with(Item *, const Item &) const {}
 
 	__device__ __forceinline__ void finish(const Item &item, uint64_t i) const
 	{

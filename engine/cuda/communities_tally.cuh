@@ -8,6 +8,7 @@
  *   bool open(i, item)              begin with place i of the order; false = it is not looked at
  *   uint64_t length(item)           entries
  *   walk(item, from, upto, rank, stride, add)   call add(community, weight) for entries from .. upto - 1, by `stride` threads
+ *   SUMS                            communities are not told apart: item.sum is the sum of (community + 1) * weight, finish alone follows
  *   begin(item, find)               find(community) gets its weight
  *   COUNTS                          count(item, mask, n) is called before a table is visited, n: communities that the lane will visit there
  *   look_up(community)              get what visit wants to know of a community
@@ -22,60 +23,10 @@
 #define EMOGI_COMMUNITIES_TALLY_CUH
 
 #include "communities_table.cuh"
+#include "communities_walk.cuh"
 
-#define UNROLL 4
-#define NO_ENTRY UINT64_MAX
 #define UNIT_ROUNDS 4			/* lists that a group of lanes looks at, one after the other, before its block takes others */
 #define LOOK_ROUNDS 8			/* units after which a block looks whether it must leave */
-
-/* Call add(community, weight) for the entries at those places, NO_ENTRY = none; key(target) gets a community, EMOGI_NO_VERTEX = none. */
-template <class Key, class Add>
-static __device__ __forceinline__ void
-add_entries(const Level &level, const uint64_t (&place)[UNROLL], Key key, Add add)
-{
-	uint32_t	community[UNROLL];
-	long long	weight[UNROLL];
-
-#pragma unroll
-	for (uint32_t j = 0; j < UNROLL; j++)
-		community[j] = place[j] != NO_ENTRY ? __ldg(&level.targets[place[j]]) : EMOGI_NO_VERTEX;
-#pragma unroll
-	for (uint32_t j = 0; j < UNROLL; j++)
-		weight[j] = community[j] != EMOGI_NO_VERTEX ? level_weight(level, place[j]) : 0;
-#pragma unroll
-	for (uint32_t j = 0; j < UNROLL; j++)
-		if (community[j] != EMOGI_NO_VERTEX)
-			community[j] = key(community[j]);
-#pragma unroll
-	for (uint32_t j = 1; j < UNROLL; j++)
-#pragma unroll
-		for (uint32_t i = 0; i < j; i++)
-			if (community[i] == community[j])
-			{
-				weight[i] += weight[j];
-				weight[j] = 0;
-			}
-#pragma unroll
-	for (uint32_t j = 0; j < UNROLL; j++)
-		if (community[j] != EMOGI_NO_VERTEX && weight[j] > 0)
-			add(community[j], weight[j]);
-}
-
-/* Call add(community, weight) for entries of a node's list, by `stride` threads; key as above. */
-template <class Key, class Add>
-static __device__ __forceinline__ void
-walk_list(const Level &level, uint64_t from, uint64_t upto, uint32_t rank, uint32_t stride, Key key, Add add)
-{
-	for (uint64_t base = from + rank; base < upto; base += UNROLL * stride)
-	{
-		uint64_t	place[UNROLL];
-
-#pragma unroll
-		for (uint32_t j = 0; j < UNROLL; j++)
-			place[j] = base + j * stride < upto ? base + j * stride : NO_ENTRY;
-		add_entries(level, place, key, add);
-	}
-}
 
 /* ---- the best of several lanes ---- */
 
@@ -148,6 +99,23 @@ visit_table(const Rule &rule, typename Rule::Item *item, const Table<Sum> &table
 	}
 }
 
+/* Find out about a node by the lanes of mask, with a table of their own; the first has it. */
+template <uint32_t LANES, class Rule, typename Sum>
+static __device__ __forceinline__ void
+look_at_list(const Rule &rule, typename Rule::Item *item, Table<Sum> table, uint32_t rank, uint32_t mask)
+{
+	table.shift = slots_shift(rule.length(*item), 5);
+	clear_table(table, rank, LANES);
+	__syncwarp(mask);
+	rule.walk(*item, 0, rule.length(*item), rank, LANES, [&](uint32_t community, long long weight) {
+		add_weight(table, community, weight);
+	});
+	__syncwarp(mask);
+	rule.begin(item, [&](uint32_t community) { return find_weight(table, community); });
+	visit_table<false>(rule, item, table, 0, UINT64_C(1) << table.shift, rank, LANES, mask);
+	rule.merge(item, mask, LANES);
+}
+
 /* Look at places first .. end - 1 of the order, LANES lanes each. Whole block. */
 template <class Rule, typename Sum, uint32_t LANES, uint32_t SLOTS>
 static __device__ __forceinline__ void
@@ -157,7 +125,6 @@ tally_groups(const Rule &rule, uint64_t first, uint64_t end)
 	const uint32_t group = threadIdx.x / LANES;
 	const uint32_t rank = threadIdx.x % LANES;
 	const uint32_t mask = LANES == WARP_LANES ? FULL_WARP : ((1u << LANES % WARP_LANES) - 1) << lane_number() / LANES * LANES;
-	Table<Sum>	table = shared_table<Sum>(group * SLOTS, 0);
 
 	static_assert(GROUPS * SLOTS == BLOCK_SLOTS, "groups share what a block has");
 	for (uint64_t i = first + group; i < end; i += GROUPS)
@@ -166,16 +133,10 @@ tally_groups(const Rule &rule, uint64_t first, uint64_t end)
 
 		if (!rule.open(i, &item))
 			continue;
-		table.shift = slots_shift(rule.length(item), 5);
-		clear_table(table, rank, LANES);
-		__syncwarp(mask);
-		rule.walk(item, 0, rule.length(item), rank, LANES, [&](uint32_t community, long long weight) {
-			add_weight(table, community, weight);
-		});
-		__syncwarp(mask);
-		rule.begin(&item, [&](uint32_t community) { return find_weight(table, community); });
-		visit_table<false>(rule, &item, table, 0, UINT64_C(1) << table.shift, rank, LANES, mask);
-		rule.merge(&item, mask, LANES);
+		if constexpr (Rule::SUMS)
+			item.sum = sum_entries(rule, item, 0, rule.length(item), rank, LANES, mask);
+		else
+			look_at_list<LANES>(rule, &item, shared_table<Sum>(group * SLOTS, 0), rank, mask);
 		if (rank == 0)
 			rule.finish(item, i);
 		__syncwarp(mask);
@@ -196,27 +157,38 @@ merge_block(const Rule &rule, typename Rule::Item *item, typename Rule::Item *fo
 			rule.merge_with(item, found[w]);
 }
 
+/* Find out about a node by a block; the first thread has it. */
+template <class Rule, typename Sum>
+static __device__ __forceinline__ void
+look_at_list_together(const Rule &rule, typename Rule::Item *item, Table<Sum> table)
+{
+	__shared__ typename Rule::Item found[BLOCK_WARPS];
+
+	table.shift = slots_shift(rule.length(*item), 9);
+	clear_table(table, threadIdx.x, BLOCK_THREADS);
+	__syncthreads();
+	rule.walk(*item, 0, rule.length(*item), threadIdx.x, BLOCK_THREADS, [&](uint32_t community, long long weight) {
+		add_weight(table, community, weight);
+	});
+	__syncthreads();
+	rule.begin(item, [&](uint32_t community) { return find_weight(table, community); });
+	visit_table<false>(rule, item, table, 0, UINT64_C(1) << table.shift, threadIdx.x, BLOCK_THREADS, FULL_WARP);
+	merge_block(rule, item, found);
+}
+
 /* Look at a place of the order. Whole block. */
 template <class Rule, typename Sum>
 static __device__ __forceinline__ void
 tally_block(const Rule &rule, uint64_t i)
 {
-	__shared__ typename Rule::Item found[BLOCK_WARPS];
-	Table<Sum>	table = shared_table<Sum>(0, 0);
 	typename Rule::Item item;
 
 	if (!rule.open(i, &item))
 		return;
-	table.shift = slots_shift(rule.length(item), 9);
-	clear_table(table, threadIdx.x, BLOCK_THREADS);
-	__syncthreads();
-	rule.walk(item, 0, rule.length(item), threadIdx.x, BLOCK_THREADS, [&](uint32_t community, long long weight) {
-		add_weight(table, community, weight);
-	});
-	__syncthreads();
-	rule.begin(&item, [&](uint32_t community) { return find_weight(table, community); });
-	visit_table<false>(rule, &item, table, 0, UINT64_C(1) << table.shift, threadIdx.x, BLOCK_THREADS, FULL_WARP);
-	merge_block(rule, &item, found);
+	if constexpr (Rule::SUMS)
+		item.sum = sum_entries_together(rule, item, 0, rule.length(item));
+	else
+		look_at_list_together(rule, &item, shared_table<Sum>(0, 0));
 	if (threadIdx.x == 0)
 		rule.finish(item, i);
 }
@@ -271,12 +243,11 @@ add_table(const Table<unsigned long long> &all, const Table<Sum> &table)
 	}
 }
 
-/* Add up piece p of some long lists, and add that to the table of its list. Whole block. */
+/* Add up piece p of some long lists, and add that to the table of its list, or its first sum. Whole block. */
 template <class Rule, typename Sum>
 static __device__ __forceinline__ void
 tally_piece(const Rule &rule, const Long *longs, uint64_t nlongs, uint64_t p, const Arena &arena)
 {
-	const Table<Sum> table = shared_table<Sum>(0, (uint32_t) (31 - __clz(BLOCK_SLOTS)));
 	const Long	its = longs[find_long(longs, nlongs, &Long::piece, p)];
 	const uint64_t from = (p - its.piece) * BLOCK_ENTRIES;
 	const uint64_t upto = from + BLOCK_ENTRIES < its.length ? from + BLOCK_ENTRIES : its.length;
@@ -284,13 +255,25 @@ tally_piece(const Rule &rule, const Long *longs, uint64_t nlongs, uint64_t p, co
 
 	if (!rule.open(its.item, &item))
 		return;
-	clear_table(table, threadIdx.x, BLOCK_THREADS);
-	__syncthreads();
-	rule.walk(item, from, upto, threadIdx.x, BLOCK_THREADS, [&](uint32_t community, long long weight) {
-		add_weight(table, community, weight);
-	});
-	__syncthreads();
-	add_table(long_table(arena, its), table);
+	if constexpr (Rule::SUMS)
+	{
+		const long long sum = sum_entries_together(rule, item, from, upto);
+
+		if (threadIdx.x == 0)
+			add_units((long long *) &arena.sums[its.table], sum);
+	}
+	else
+	{
+		const Table<Sum> table = shared_table<Sum>(0, (uint32_t) (31 - __clz(BLOCK_SLOTS)));
+
+		clear_table(table, threadIdx.x, BLOCK_THREADS);
+		__syncthreads();
+		rule.walk(item, from, upto, threadIdx.x, BLOCK_THREADS, [&](uint32_t community, long long weight) {
+			add_weight(table, community, weight);
+		});
+		__syncthreads();
+		add_table(long_table(arena, its), table);
+	}
 }
 
 /* What there is to do, in units of a block: pieces of long lists, then lists that fit in shared memory, the longest first. */
@@ -309,7 +292,7 @@ typedef struct TallyWork
 
 /*
  * Add up weights of pieces of long lists, and look at the lists of a batch that fit in shared memory. Dynamic shared memory: BLOCK_SLOTS keys
- * and sums.
+ * and sums, but of rules that have SUMS none.
  */
 template <class Rule, typename Sum>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
@@ -397,6 +380,23 @@ tally_merge_kernel(Rule rule, const Long *longs, uint64_t nlongs, Arena arena)
 	}
 }
 
+/* Have done with the sums of long lists, a thread each, and leave 0 there. */
+template <class Rule>
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+tally_sums_kernel(Rule rule, const Long *longs, uint64_t nlongs, Arena arena)
+{
+	for_each(nlongs, [&](uint64_t x) {
+		const Long	its = longs[x];
+		typename Rule::Item item;
+
+		if (!rule.open(its.item, &item))
+			return;
+		item.sum = (long long) arena.sums[its.table];
+		arena.sums[its.table] = 0;
+		rule.finish(item, its.item);
+	});
+}
+
 /* ---- launches ---- */
 
 /* Get the blocks for so many items, so many a block. */
@@ -423,6 +423,7 @@ template <class Rule, typename Sum>
 static EmogiStatus
 launch_tally(Search *search, const Rule &rule, const unsigned long long *starts, uint64_t first, uint64_t upto, EmogiError *error)
 {
+	const size_t bytes = Rule::SUMS ? 0 : BLOCK_SLOTS * (sizeof(uint32_t) + sizeof(Sum));
 	TallyWork	work = {search->longs + first, upto - first};
 
 	if (upto > first)
@@ -440,8 +441,8 @@ launch_tally(Search *search, const Rule &rule, const unsigned long long *starts,
 	work.nunits = work.short_units + (work.starts[1] - work.starts[0] + work.short_lists - 1) / work.short_lists;
 	if (work.nunits == 0)
 		return EMOGI_OK;
-	CUDA_LAUNCH_SHARED((tally_kernel<Rule, Sum>), blocks_of(search, work.nunits, 1, 16), BLOCK_THREADS, BLOCK_SLOTS * (sizeof(uint32_t) + sizeof(Sum)),
-					   search->run->state->stream, rule, work, search->arena, search->run->step);
+	CUDA_LAUNCH_SHARED((tally_kernel<Rule, Sum>), blocks_of(search, work.nunits, 1, 16), BLOCK_THREADS, bytes, search->run->state->stream, rule, work,
+					   search->arena, search->run->step);
 	return EMOGI_OK;
 }
 
@@ -453,15 +454,21 @@ look_at_tables(Search *search, const Rule &rule, uint64_t first, uint64_t upto, 
 	const cudaStream_t stream = search->run->state->stream;
 	const Arena &arena = search->arena;
 	const Long &last = search->order.longs.at[upto - 1];
-	const uint64_t nslots = last.table + (UINT64_C(1) << last.shift);
-	const uint64_t nslabs = last.slab + count_slabs(last.shift);
 
-	CUDA_LAUNCH((tally_slabs_kernel<Rule>), blocks_of(search, nslabs, 1, 16), BLOCK_THREADS, stream, rule, search->longs + first, upto - first, nslabs,
-				arena, search->run->step);
-	CUDA_LAUNCH((tally_merge_kernel<Rule>), blocks_of(search, upto - first, BLOCK_WARPS, 16), BLOCK_THREADS, stream, rule, search->longs + first,
-				upto - first, arena);
-	CUDA_TRY(cudaMemsetAsync(arena.keys, 0xFF, nslots * sizeof *arena.keys, stream));
-	CUDA_TRY(cudaMemsetAsync(arena.sums, 0, nslots * sizeof *arena.sums, stream));
+	if constexpr (Rule::SUMS)
+		LAUNCH_EACH(tally_sums_kernel<Rule>, search, upto - first, rule, search->longs + first, upto - first, arena);
+	else
+	{
+		const uint64_t nslots = last.table + (UINT64_C(1) << last.shift);
+		const uint64_t nslabs = last.slab + count_slabs(last.shift);
+
+		CUDA_LAUNCH((tally_slabs_kernel<Rule>), blocks_of(search, nslabs, 1, 16), BLOCK_THREADS, stream, rule, search->longs + first, upto - first,
+					nslabs, arena, search->run->step);
+		CUDA_LAUNCH((tally_merge_kernel<Rule>), blocks_of(search, upto - first, BLOCK_WARPS, 16), BLOCK_THREADS, stream, rule, search->longs + first,
+					upto - first, arena);
+		CUDA_TRY(cudaMemsetAsync(arena.keys, 0xFF, nslots * sizeof *arena.keys, stream));
+		CUDA_TRY(cudaMemsetAsync(arena.sums, 0, nslots * sizeof *arena.sums, stream));
+	}
 	return EMOGI_OK;
 }
 
@@ -503,12 +510,23 @@ template <class Rule>
 static EmogiStatus
 load_tally(EmogiError *error)
 {
-	const void *const kernels[] = {(const void *) tally_kernel<Rule, uint32_t>, (const void *) tally_kernel<Rule, unsigned long long>,
-		(const void *) tally_slabs_kernel<Rule>, (const void *) tally_merge_kernel<Rule>};
+	const void *const kernels[] = {(const void *) tally_kernel<Rule, uint32_t>, (const void *) tally_kernel<Rule, unsigned long long>};
 
-	for (int k = 0; k < 2; k++)
-		CUDA_TRY(cudaFuncSetAttribute(kernels[k], cudaFuncAttributeMaxDynamicSharedMemorySize, BLOCK_SLOTS * 12));
-	return LOAD_KERNELS(kernels);
+	for (const void *kernel : kernels)
+		CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, BLOCK_SLOTS * 12));
+	TRY(LOAD_KERNELS(kernels));
+	if constexpr (Rule::SUMS)
+	{
+		const void *const of_longs[] = {(const void *) tally_sums_kernel<Rule>};
+
+		return LOAD_KERNELS(of_longs);
+	}
+	else
+	{
+		const void *const of_longs[] = {(const void *) tally_slabs_kernel<Rule>, (const void *) tally_merge_kernel<Rule>};
+
+		return LOAD_KERNELS(of_longs);
+	}
 }
 
 #endif							/* EMOGI_COMMUNITIES_TALLY_CUH */
