@@ -55,18 +55,18 @@ choose(const Moving *moving, EmogiTally *tally, uint32_t i, int64_t *difference)
 	emogi_tally_list(tally, moving->level, all->community, i);
 	ntouched = tally->ntouched;
 	own_weight = tally->weight[own];
-	best.value = emogi_communities_value(rate, own_weight, all->total[own] - strength) + emogi_communities_least(&all->gains, strength);
+	best.value = emogi_communities_value(rate, own_weight, all->communities[own].total - strength) + emogi_communities_least(&all->gains, strength);
 	for (uint64_t t = 0; t < ntouched; t++)
 	{
 		const uint32_t c = touched[t];
 
 		if (c != own)
-			emogi_communities_offer(&best, moving->salt, emogi_communities_value(rate, tally->weight[c], all->total[c]), c, tally->weight[c]);
+			emogi_communities_offer(&best, moving->salt, emogi_communities_value(rate, tally->weight[c], all->communities[c].total), c, tally->weight[c]);
 	}
 	emogi_tally_clear(tally);
 	to = best.community == EMOGI_NO_VERTEX ? own : best.community;
 	*difference = best.weight - own_weight;
-	if (0.0 > best.value && all->size[own] > 1)
+	if (0.0 > best.value && all->communities[own].size > 1)
 	{
 		to = EMOGI_NO_VERTEX;
 		*difference = -own_weight;
@@ -92,7 +92,7 @@ fetch_ahead(const Moving *moving, const EmogiTally *tally, uint64_t i, uint64_t 
 		__builtin_prefetch(&all->community[v]);
 	}
 	if (i + 2 * AHEAD < end)
-		__builtin_prefetch(&level->targets[level->first[all->order[i + 2 * AHEAD]]]);
+		emogi_level_fetch(level, level->first[all->order[i + 2 * AHEAD]]);
 	if (i + AHEAD < end)
 	{
 		const uint32_t v = all->order[i + AHEAD];
@@ -108,7 +108,7 @@ fetch_ahead(const Moving *moving, const EmogiTally *tally, uint64_t i, uint64_t 
 
 		for (uint64_t e = level->first[v]; e < stop; e++)
 		{
-			__builtin_prefetch(&all->total[all->community[level->targets[e]]]);
+			__builtin_prefetch(&all->communities[all->community[level->targets[e]]]);
 			__builtin_prefetch(&tally->weight[all->community[level->targets[e]]]);
 		}
 	}
@@ -129,9 +129,9 @@ note_mover(Moving *moving, uint32_t i, uint32_t to, int64_t difference)
 		all->movers[m] = i;
 		all->chosen[m] = to;
 		all->difference[m] = difference;
-		all->out_of[from] += strength;
+		all->communities[from].out_of += strength;
 		if (!moving->to_empty)
-			all->into[to] += strength;
+			all->communities[to].into += strength;
 	}
 	else
 	{
@@ -140,9 +140,9 @@ note_mover(Moving *moving, uint32_t i, uint32_t to, int64_t difference)
 		all->movers[m] = i;
 		all->chosen[m] = to;
 		all->difference[m] = difference;
-		__atomic_fetch_add(&all->out_of[from], strength, __ATOMIC_RELAXED);
+		__atomic_fetch_add(&all->communities[from].out_of, strength, __ATOMIC_RELAXED);
 		if (!moving->to_empty)
-			__atomic_fetch_add(&all->into[to], strength, __ATOMIC_RELAXED);
+			__atomic_fetch_add(&all->communities[to].into, strength, __ATOMIC_RELAXED);
 	}
 }
 
@@ -200,6 +200,69 @@ choose_all(void *arg, int thread, int nthreads)
 
 /* ---- go ---- */
 
+/* Fetch what will be needed of the nodes that want to go behind m. */
+static inline __attribute__((always_inline)) void
+fetch_movers(const Moving *moving, uint64_t m)
+{
+	const EmogiCommunities *all = moving->all;
+
+	if (m + 2 * AHEAD < moving->nmovers)
+	{
+		__builtin_prefetch(&all->community[all->movers[m + 2 * AHEAD]]);
+		__builtin_prefetch(&moving->level->strength[all->movers[m + 2 * AHEAD]]);
+	}
+	if (m + AHEAD < moving->nmovers)
+	{
+		__builtin_prefetch(&all->communities[all->community[all->movers[m + AHEAD]]]);
+		__builtin_prefetch(&all->communities[all->chosen[m + AHEAD]]);
+	}
+}
+
+/* Fetch what will be needed to open the neighbours of those behind m. */
+static inline __attribute__((always_inline)) void
+fetch_opened(const Moving *moving, uint64_t m)
+{
+	const EmogiCommunities *all = moving->all;
+	const EmogiLevel *level = moving->level;
+
+	if (m + 3 * AHEAD < moving->nmovers)
+	{
+		__builtin_prefetch(&level->first[all->movers[m + 3 * AHEAD]]);
+		__builtin_prefetch(&level->end[all->movers[m + 3 * AHEAD]]);
+	}
+	if (m + 2 * AHEAD < moving->nmovers)
+		__builtin_prefetch(&level->targets[level->first[all->movers[m + 2 * AHEAD]]]);
+	if (m + AHEAD < moving->nmovers)
+	{
+		const uint32_t v = all->movers[m + AHEAD];
+		const uint64_t stop = emogi_run_chunk_end(level->first[v], FETCHED_ENTRIES, level->end[v]);
+
+		for (uint64_t e = level->first[v]; e < stop; e++)
+		{
+			__builtin_prefetch(&all->open[level->targets[e]]);
+			__builtin_prefetch(&all->community[level->targets[e]]);
+		}
+	}
+}
+
+/* May the node that wants to go as number m? *gain: what of it. */
+static inline bool
+may_go(const Moving *moving, uint64_t m, double *gain)
+{
+	const EmogiCommunities *all = moving->all;
+	const uint32_t i = all->movers[m];
+	const uint32_t from = all->community[i];
+	const uint32_t to = all->chosen[m];
+	const EmogiCommunity *left = &all->communities[from];
+	const EmogiCommunity *joined = &all->communities[to];
+	const EmogiWish wish = {.from = from, .to = to, .to_empty = moving->to_empty, .difference = all->difference[m],
+		.strength = moving->level->strength[i], .total_from = left->total, .total_to = joined->total, .size_from = left->size,
+	.size_to = joined->size, .into_from = left->into, .into_to = joined->into, .out_of_from = left->out_of, .out_of_to = joined->out_of};
+
+	*gain = emogi_communities_sure_gain(&all->gains, &wish);
+	return *gain > emogi_communities_least(&all->gains, wish.strength) && emogi_communities_may_go(&wish, moving->sure, moving->salt);
+}
+
 /* See which nodes of a batch may go. */
 static void
 check_all(void *arg, int thread, int nthreads)
@@ -217,16 +280,10 @@ check_all(void *arg, int thread, int nthreads)
 
 		for (; m < end; m++)
 		{
-			const uint32_t i = all->movers[m];
-			const uint32_t from = all->community[i];
-			const uint32_t to = all->chosen[m];
-			const EmogiWish wish = {.from = from, .to = to, .to_empty = moving->to_empty, .difference = all->difference[m],
-				.strength = moving->level->strength[i], .total_from = all->total[from], .total_to = all->total[to],
-				.size_from = all->size[from], .size_to = all->size[to], .into_from = all->into[from], .into_to = all->into[to],
-			.out_of_from = all->out_of[from], .out_of_to = all->out_of[to]};
-			const double gain = emogi_communities_sure_gain(&all->gains, &wish);
+			double		gain;
 
-			if (gain > emogi_communities_least(&all->gains, wish.strength) && emogi_communities_may_go(&wish, moving->sure, moving->salt))
+			fetch_movers(moving, m);
+			if (may_go(moving, m, &gain))
 			{
 				gained += emogi_communities_gain(&all->gains, gain);
 				nmoved++;
@@ -234,7 +291,7 @@ check_all(void *arg, int thread, int nthreads)
 			else
 			{
 				all->difference[m] = INT64_MIN;
-				all->open[i] = OPEN;
+				all->open[all->movers[m]] = OPEN;
 				nopen++;
 			}
 		}
@@ -249,21 +306,23 @@ static inline void
 go(const Moving *moving, uint32_t i, uint32_t from, uint32_t to, int64_t *nempty)
 {
 	EmogiCommunities *all = moving->all;
+	EmogiCommunity *left = &all->communities[from];
+	EmogiCommunity *joined = &all->communities[to];
 	const int64_t strength = moving->level->strength[i];
 
 	if (moving->alone)
 	{
-		all->total[from] -= strength;
-		all->total[to] += strength;
-		*nempty += --all->size[from] == 0;
-		*nempty -= all->size[to]++ == 0;
+		left->total -= strength;
+		joined->total += strength;
+		*nempty += --left->size == 0;
+		*nempty -= joined->size++ == 0;
 	}
 	else
 	{
-		__atomic_fetch_sub(&all->total[from], strength, __ATOMIC_RELAXED);
-		__atomic_fetch_add(&all->total[to], strength, __ATOMIC_RELAXED);
-		*nempty += __atomic_sub_fetch(&all->size[from], 1, __ATOMIC_RELAXED) == 0;
-		*nempty -= __atomic_fetch_add(&all->size[to], 1, __ATOMIC_RELAXED) == 0;
+		__atomic_fetch_sub(&left->total, strength, __ATOMIC_RELAXED);
+		__atomic_fetch_add(&joined->total, strength, __ATOMIC_RELAXED);
+		*nempty += __atomic_sub_fetch(&left->size, 1, __ATOMIC_RELAXED) == 0;
+		*nempty -= __atomic_fetch_add(&joined->size, 1, __ATOMIC_RELAXED) == 0;
 	}
 	all->community[i] = to;
 }
@@ -287,8 +346,8 @@ go_all(void *arg, int thread, int nthreads)
 			const uint32_t from = all->community[i];
 			const uint32_t to = all->chosen[m];
 
-			__atomic_store_n(&all->out_of[from], 0, __ATOMIC_RELAXED);
-			__atomic_store_n(&all->into[to], 0, __ATOMIC_RELAXED);
+			__atomic_store_n(&all->communities[from].out_of, 0, __ATOMIC_RELAXED);
+			__atomic_store_n(&all->communities[to].into, 0, __ATOMIC_RELAXED);
 			if (all->difference[m] != INT64_MIN)
 				go(moving, i, from, to, &nempty);
 		}
@@ -326,8 +385,11 @@ open_all(void *arg, int thread, int nthreads)
 		const uint64_t end = emogi_run_chunk_end(m, MARKS_AT_ONCE, moving->nmovers);
 
 		for (; m < end; m++)
+		{
+			fetch_opened(moving, m);
 			if (all->difference[m] != INT64_MIN)
 				open_neighbors(moving, all->movers[m]);
+		}
 	}
 }
 
@@ -363,7 +425,7 @@ order_leaving(EmogiCommunities *all, const EmogiLevel *level, uint64_t salt, uin
 				all->order[count++] = (uint32_t) i;
 		}
 	for (uint64_t c = 0; c < level->nnodes && nplaces < count; c++)
-		if (all->size[c] == 0)
+		if (all->communities[c].size == 0)
 			all->refined[nplaces++] = (uint32_t) c;
 	return nplaces;
 }
@@ -409,18 +471,17 @@ add_up(void *arg, int thread, int nthreads)
 
 	for (uint64_t i = first; i < first + count; i++)
 	{
-		all->total[i] = all->into[i] = all->out_of[i] = 0;
-		all->size[i] = 0;
+		all->communities[i] = (EmogiCommunity) {0};
 		all->open[i] = level->end[i] > level->first[i];
 	}
 	for (uint64_t i = 0; i < level->nnodes; i++)
 		if (all->community[i] - first < count)
 		{
-			all->total[all->community[i]] += level->strength[i];
-			all->size[all->community[i]]++;
+			all->communities[all->community[i]].total += level->strength[i];
+			all->communities[all->community[i]].size++;
 		}
 	for (uint64_t i = first; i < first + count; i++)
-		nempty += all->size[i] == 0;
+		nempty += all->communities[i].size == 0;
 	__atomic_fetch_add(&all->nempty, nempty, __ATOMIC_RELAXED);
 }
 
