@@ -261,6 +261,7 @@ cut_vertices(EmogiCommunities *all, EmogiLevelRoom *first, char *block, uint64_t
 	size_t		at = 0;
 
 	all->communities = cut(block, &at, n, sizeof *all->communities);
+	all->traffic = cut(block, &at, n, sizeof *all->traffic);
 	all->parts = cut(block, &at, n, sizeof *all->parts);
 	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
 		*numbers[i] = cut(block, &at, n, sizeof(uint32_t));

@@ -52,14 +52,19 @@ typedef struct EmogiLevelRoom
 	int64_t    *weights;		/* likewise */
 } EmogiLevelRoom;
 
-/* What is known of a community while nodes are moved: on one line, for a node that looks at one of these mostly wants the others, too. */
+/* What is known of a community while nodes are moved. Nodes that choose read it, and none writes it meanwhile. */
 typedef struct EmogiCommunity
 {
 	int64_t		total;			/* strength */
-	int64_t		into;			/* strength that wants to go there; 0 between batches */
-	int64_t		out_of;			/* the same from there */
 	uint32_t	size;			/* nodes */
 } EmogiCommunity;
+
+/* The strength of nodes of a batch that want to go to a community, and from it; 0 between batches. */
+typedef struct EmogiTraffic
+{
+	int64_t		into;
+	int64_t		out_of;
+} EmogiTraffic;
 
 /* What is known of a part of one while it is refined. */
 typedef struct EmogiPart
@@ -97,6 +102,7 @@ typedef struct EmogiCommunities
 
 	/* communities_move.c; [nvertices] each. Elements of one batch are changed atomically */
 	EmogiCommunity *communities;
+	EmogiTraffic *traffic;		/* of communities */
 	uint8_t    *open;			/* the node is to be looked at, or one of communities_move.c's marks */
 	uint32_t   *order;			/* nodes, batch by batch; members, community by community */
 	uint32_t   *movers;			/* nodes of a batch that want to go, in any order; or any scratch */

@@ -106,6 +106,7 @@ fetch_ahead(const Moving *moving, const EmogiTally *tally, uint64_t i, uint64_t 
 		const uint32_t v = all->order[i + AHEAD / 2];
 		const uint64_t stop = emogi_run_chunk_end(level->first[v], FETCHED_ENTRIES, level->end[v]);
 
+		__builtin_prefetch(&all->traffic[all->community[v]], 1);
 		for (uint64_t e = level->first[v]; e < stop; e++)
 		{
 			__builtin_prefetch(&all->communities[all->community[level->targets[e]]]);
@@ -114,41 +115,56 @@ fetch_ahead(const Moving *moving, const EmogiTally *tally, uint64_t i, uint64_t 
 	}
 }
 
+/* What nodes that one thread has looked at want: it takes room for all of them at once. */
+typedef struct Wishes
+{
+	uint64_t	count;
+	uint32_t	movers[NODES_AT_ONCE];
+	uint32_t	chosen[NODES_AT_ONCE];
+	int64_t		difference[NODES_AT_ONCE];
+} Wishes;
+
 /* Note that a node wants to go. */
 static inline void
-note_mover(Moving *moving, uint32_t i, uint32_t to, int64_t difference)
+note_mover(const Moving *moving, Wishes *wishes, uint32_t i, uint32_t to, int64_t difference)
 {
 	EmogiCommunities *all = moving->all;
 	const int64_t strength = moving->level->strength[i];
 	const uint32_t from = all->community[i];
 
+	wishes->movers[wishes->count] = i;
+	wishes->chosen[wishes->count] = to;
+	wishes->difference[wishes->count++] = difference;
 	if (moving->alone)
 	{
-		const uint64_t m = moving->nmovers++;
-
-		all->movers[m] = i;
-		all->chosen[m] = to;
-		all->difference[m] = difference;
-		all->communities[from].out_of += strength;
+		all->traffic[from].out_of += strength;
 		if (!moving->to_empty)
-			all->communities[to].into += strength;
+			all->traffic[to].into += strength;
 	}
 	else
 	{
-		const uint64_t m = emogi_job_take(&moving->nmovers, 1);
-
-		all->movers[m] = i;
-		all->chosen[m] = to;
-		all->difference[m] = difference;
-		__atomic_fetch_add(&all->communities[from].out_of, strength, __ATOMIC_RELAXED);
+		__atomic_fetch_add(&all->traffic[from].out_of, strength, __ATOMIC_RELAXED);
 		if (!moving->to_empty)
-			__atomic_fetch_add(&all->communities[to].into, strength, __ATOMIC_RELAXED);
+			__atomic_fetch_add(&all->traffic[to].into, strength, __ATOMIC_RELAXED);
 	}
+}
+
+/* Put the wishes with those of other threads. */
+static inline void
+give_wishes(Moving *moving, Wishes *wishes)
+{
+	EmogiCommunities *all = moving->all;
+	const uint64_t m = wishes->count == 0 ? 0 : emogi_job_take(&moving->nmovers, wishes->count);
+
+	memcpy(all->movers + m, wishes->movers, wishes->count * sizeof *all->movers);
+	memcpy(all->chosen + m, wishes->chosen, wishes->count * sizeof *all->chosen);
+	memcpy(all->difference + m, wishes->difference, wishes->count * sizeof *all->difference);
+	wishes->count = 0;
 }
 
 /* Let a node choose. */
 static inline void
-look_at(Moving *moving, EmogiTally *tally, uint64_t i)
+look_at(Moving *moving, EmogiTally *tally, Wishes *wishes, uint64_t i)
 {
 	EmogiCommunities *all = moving->all;
 	const uint32_t v = all->order[i];
@@ -161,7 +177,7 @@ look_at(Moving *moving, EmogiTally *tally, uint64_t i)
 	if (moving->to_empty)
 	{
 		if (to == EMOGI_NO_VERTEX)
-			note_mover(moving, v, all->refined[i - moving->first], difference);
+			note_mover(moving, wishes, v, all->refined[i - moving->first], difference);
 		else
 			all->open[v] = OPEN;
 	}
@@ -171,7 +187,7 @@ look_at(Moving *moving, EmogiTally *tally, uint64_t i)
 		__atomic_fetch_add(&moving->nleaving, 1, __ATOMIC_RELAXED);
 	}
 	else
-		note_mover(moving, v, to, difference);
+		note_mover(moving, wishes, v, to, difference);
 }
 
 /* Let the nodes of a batch choose. */
@@ -183,7 +199,9 @@ choose_all(void *arg, int thread, int nthreads)
 	const uint64_t count = moving->end - moving->first;
 	uint64_t	looked = 0;
 	uint64_t	i;
+	Wishes		wishes;
 
+	wishes.count = 0;
 	while (!emogi_job_stopped(&all->run.job) && (i = emogi_job_take(&all->run.next, NODES_AT_ONCE)) < count)
 	{
 		const uint64_t end = moving->first + emogi_run_chunk_end(i, NODES_AT_ONCE, count);
@@ -191,9 +209,10 @@ choose_all(void *arg, int thread, int nthreads)
 		for (i += moving->first; i < end; i++)
 		{
 			fetch_ahead(moving, &all->tallies[thread], i, moving->end);
-			look_at(moving, &all->tallies[thread], i);
+			look_at(moving, &all->tallies[thread], &wishes, i);
 			looked += moving->level->end[all->order[i]] - moving->level->first[all->order[i]];
 		}
+		give_wishes(moving, &wishes);
 	}
 	__atomic_fetch_add(&all->looked, looked, __ATOMIC_RELAXED);
 }
@@ -215,6 +234,8 @@ fetch_movers(const Moving *moving, uint64_t m)
 	{
 		__builtin_prefetch(&all->communities[all->community[all->movers[m + AHEAD]]]);
 		__builtin_prefetch(&all->communities[all->chosen[m + AHEAD]]);
+		__builtin_prefetch(&all->traffic[all->community[all->movers[m + AHEAD]]]);
+		__builtin_prefetch(&all->traffic[all->chosen[m + AHEAD]]);
 	}
 }
 
@@ -257,7 +278,8 @@ may_go(const Moving *moving, uint64_t m, double *gain)
 	const EmogiCommunity *joined = &all->communities[to];
 	const EmogiWish wish = {.from = from, .to = to, .to_empty = moving->to_empty, .difference = all->difference[m],
 		.strength = moving->level->strength[i], .total_from = left->total, .total_to = joined->total, .size_from = left->size,
-	.size_to = joined->size, .into_from = left->into, .into_to = joined->into, .out_of_from = left->out_of, .out_of_to = joined->out_of};
+	.size_to = joined->size, .into_from = all->traffic[from].into, .into_to = all->traffic[to].into, .out_of_from = all->traffic[from].out_of,
+	.out_of_to = all->traffic[to].out_of};
 
 	*gain = emogi_communities_sure_gain(&all->gains, &wish);
 	return *gain > emogi_communities_least(&all->gains, wish.strength) && emogi_communities_may_go(&wish, moving->sure, moving->salt);
@@ -346,8 +368,8 @@ go_all(void *arg, int thread, int nthreads)
 			const uint32_t from = all->community[i];
 			const uint32_t to = all->chosen[m];
 
-			__atomic_store_n(&all->communities[from].out_of, 0, __ATOMIC_RELAXED);
-			__atomic_store_n(&all->communities[to].into, 0, __ATOMIC_RELAXED);
+			__atomic_store_n(&all->traffic[from].out_of, 0, __ATOMIC_RELAXED);
+			__atomic_store_n(&all->traffic[to].into, 0, __ATOMIC_RELAXED);
 			if (all->difference[m] != INT64_MIN)
 				go(moving, i, from, to, &nempty);
 		}
@@ -472,6 +494,7 @@ add_up(void *arg, int thread, int nthreads)
 	for (uint64_t i = first; i < first + count; i++)
 	{
 		all->communities[i] = (EmogiCommunity) {0};
+		all->traffic[i] = (EmogiTraffic) {0};
 		all->open[i] = level->end[i] > level->first[i];
 	}
 	for (uint64_t i = 0; i < level->nnodes; i++)
