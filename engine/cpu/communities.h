@@ -1,7 +1,7 @@
 /*
  * communities.h: what the steps of community detection share: a graph of one level, partitions of its nodes, scratch memory.
  *
- * communities.c leads; communities_begin.c makes the first level, communities_order.c puts nodes in order, communities_move.c moves nodes to better communities, communities_refine.c takes communities apart into well connected
+ * communities.c leads; communities_begin.c makes the first level, communities_order.c puts nodes in order, communities_choose.c and communities_move.c move nodes to better communities, communities_refine.c takes communities apart into well connected
  * ones [2], communities_aggregate.c makes the graph of the next level, communities_divide.c divides what has too many vertices. A node of the
  * first level is a vertex, of a later one a community of the level before.
  * A partition is an array [nnodes]: the community of each node, which goes by the number of some node.
@@ -103,7 +103,7 @@ typedef struct EmogiCommunities
 	/* communities_move.c; [nvertices] each. Elements of one batch are changed atomically */
 	EmogiCommunity *communities;
 	EmogiTraffic *traffic;		/* of communities */
-	uint8_t    *open;			/* the node is to be looked at, or one of communities_move.c's marks */
+	uint8_t    *open;			/* the node is to be looked at, or one of communities_move.h's marks */
 	uint32_t   *order;			/* nodes, batch by batch; members, community by community */
 	uint32_t   *movers;			/* nodes of a batch that want to go, in any order; or any scratch */
 	uint32_t   *chosen;			/* [m]: where movers[m] wants to go */

@@ -3,260 +3,56 @@
  * for who is looked at again, [2], algorithm A.2).
  *
  * A sweep looks at all nodes that are open, batch by batch, dealt out anew for each sweep. Of a batch all choose where each would go as
- * things stand when it begins; then it is seen who may, by the rules of contract/communities.h; then these move; then their
- * neighbours are opened. Who may not stays open. Nodes that are best alone go last in a sweep, to the communities that are empty.
+ * things stand when it begins (communities_choose.c); then it is seen who may, by the rules of contract/communities.h; then these move; then
+ * their neighbours are opened. Who may not stays open. Nodes that are best alone go last in a sweep, to the communities that are empty.
  */
-#include "communities.h"
+#include "communities_move.h"
 
 #include <math.h>
-#include <string.h>
 
-#define NODES_AT_ONCE 64
-#define AHEAD 8					/* nodes between the steps in which what a node needs is fetched */
-#define FETCHED_ENTRIES 8		/* of a list */
 #define MARKS_AT_ONCE 16
 #define ENTRIES_ALONE 16384		/* entries of a batch that one thread is through with sooner */
-#define STAYS EMOGI_NO_VERTEX	/* what was chosen by who may not go */
-#define OPEN 1					/* marks */
-#define WANTS_OUT 2				/* would be alone, and has not gone yet */
-
-typedef struct Moving
-{
-	EmogiCommunities *all;
-	const EmogiLevel *level;
-	uint64_t	salt;			/* of the sweep */
-	bool		sure;
-	bool		alone;			/* the batch is one thread's */
-	bool		to_empty;		/* the batch is of those that want out */
-	uint64_t	first;			/* of the batch, in order */
-	uint64_t	end;
-	uint64_t	nmovers;		/* atomic */
-	uint64_t	nleaving;		/* atomic: that want out, in the sweep */
-	uint64_t	nmoved;			/* atomic: in the sweep */
-	uint64_t	nopen;			/* atomic: that would have gone, in the sweep */
-} Moving;
-
-/* ---- choose ---- */
-
-/* Choose where a node would go: its own community, another, or EMOGI_NO_VERTEX, none. difference: weight to there less that to where it is. */
-static inline uint32_t
-choose(const Moving *moving, EmogiTally *tally, uint32_t i, int64_t *difference)
-{
-	const EmogiCommunities *all = moving->all;
-	const uint32_t own = all->community[i];
-	const int64_t strength = moving->level->strength[i];
-	const double rate = emogi_communities_rate(&all->gains, strength);
-	const uint32_t *touched = tally->touched;
-	EmogiBest	best = {.community = EMOGI_NO_VERTEX};
-	uint64_t	ntouched;
-	int64_t		own_weight;
-	uint32_t	to;
-
-	emogi_tally_list(tally, moving->level, all->community, i);
-	ntouched = tally->ntouched;
-	own_weight = tally->weight[own];
-	best.value = emogi_communities_value(rate, own_weight, all->communities[own].total - strength) + emogi_communities_least(&all->gains, strength);
-	for (uint64_t t = 0; t < ntouched; t++)
-	{
-		const uint32_t c = touched[t];
-
-		if (c != own)
-			emogi_communities_offer(&best, moving->salt, emogi_communities_value(rate, tally->weight[c], all->communities[c].total), c, tally->weight[c]);
-	}
-	emogi_tally_clear(tally);
-	to = best.community == EMOGI_NO_VERTEX ? own : best.community;
-	*difference = best.weight - own_weight;
-	if (0.0 > best.value && all->communities[own].size > 1)
-	{
-		to = EMOGI_NO_VERTEX;
-		*difference = -own_weight;
-	}
-	return to;
-}
-
-/* Fetch what will be needed of the nodes behind i in order, before `end`: those of a batch lie far apart, and each waits for main memory. Inline
- * always: gcc leaves out calls of what does nothing else. */
-static inline __attribute__((always_inline)) void
-fetch_ahead(const Moving *moving, const EmogiTally *tally, uint64_t i, uint64_t end)
-{
-	const EmogiCommunities *all = moving->all;
-	const EmogiLevel *level = moving->level;
-
-	if (i + 3 * AHEAD < end)
-	{
-		const uint32_t v = all->order[i + 3 * AHEAD];
-
-		__builtin_prefetch(&level->first[v]);
-		__builtin_prefetch(&level->end[v]);
-		__builtin_prefetch(&level->strength[v]);
-		__builtin_prefetch(&all->community[v]);
-	}
-	if (i + 2 * AHEAD < end)
-		emogi_level_fetch(level, level->first[all->order[i + 2 * AHEAD]]);
-	if (i + AHEAD < end)
-	{
-		const uint32_t v = all->order[i + AHEAD];
-		const uint64_t stop = emogi_run_chunk_end(level->first[v], FETCHED_ENTRIES, level->end[v]);
-
-		for (uint64_t e = level->first[v]; e < stop; e++)
-			__builtin_prefetch(&all->community[level->targets[e]]);
-	}
-	if (i + AHEAD / 2 < end)
-	{
-		const uint32_t v = all->order[i + AHEAD / 2];
-		const uint64_t stop = emogi_run_chunk_end(level->first[v], FETCHED_ENTRIES, level->end[v]);
-
-		__builtin_prefetch(&all->traffic[all->community[v]], 1);
-		for (uint64_t e = level->first[v]; e < stop; e++)
-		{
-			__builtin_prefetch(&all->communities[all->community[level->targets[e]]]);
-			__builtin_prefetch(&tally->weight[all->community[level->targets[e]]]);
-		}
-	}
-}
-
-/* What nodes that one thread has looked at want: it takes room for all of them at once. */
-typedef struct Wishes
-{
-	uint64_t	count;
-	uint32_t	movers[NODES_AT_ONCE];
-	uint32_t	chosen[NODES_AT_ONCE];
-	int64_t		difference[NODES_AT_ONCE];
-} Wishes;
-
-/* Note that a node wants to go. */
-static inline void
-note_mover(const Moving *moving, Wishes *wishes, uint32_t i, uint32_t to, int64_t difference)
-{
-	EmogiCommunities *all = moving->all;
-	const int64_t strength = moving->level->strength[i];
-	const uint32_t from = all->community[i];
-
-	wishes->movers[wishes->count] = i;
-	wishes->chosen[wishes->count] = to;
-	wishes->difference[wishes->count++] = difference;
-	if (moving->alone)
-	{
-		all->traffic[from].out_of += strength;
-		if (!moving->to_empty)
-			all->traffic[to].into += strength;
-	}
-	else
-	{
-		__atomic_fetch_add(&all->traffic[from].out_of, strength, __ATOMIC_RELAXED);
-		if (!moving->to_empty)
-			__atomic_fetch_add(&all->traffic[to].into, strength, __ATOMIC_RELAXED);
-	}
-}
-
-/* Put the wishes with those of other threads. */
-static inline void
-give_wishes(Moving *moving, Wishes *wishes)
-{
-	EmogiCommunities *all = moving->all;
-	const uint64_t m = wishes->count == 0 ? 0 : emogi_job_take(&moving->nmovers, wishes->count);
-
-	memcpy(all->movers + m, wishes->movers, wishes->count * sizeof *all->movers);
-	memcpy(all->chosen + m, wishes->chosen, wishes->count * sizeof *all->chosen);
-	memcpy(all->difference + m, wishes->difference, wishes->count * sizeof *all->difference);
-	wishes->count = 0;
-}
-
-/* Let a node choose. */
-static inline void
-look_at(Moving *moving, EmogiTally *tally, Wishes *wishes, uint64_t i)
-{
-	EmogiCommunities *all = moving->all;
-	const uint32_t v = all->order[i];
-	int64_t		difference;
-	const uint32_t to = choose(moving, tally, v, &difference);
-
-	all->open[v] = 0;
-	if (to == all->community[v])
-		return;
-	if (moving->to_empty)
-	{
-		if (to == EMOGI_NO_VERTEX)
-			note_mover(moving, wishes, v, all->refined[i - moving->first], difference);
-		else
-			all->open[v] = OPEN;
-	}
-	else if (to == EMOGI_NO_VERTEX)
-	{
-		all->open[v] = WANTS_OUT;
-		__atomic_fetch_add(&moving->nleaving, 1, __ATOMIC_RELAXED);
-	}
-	else
-		note_mover(moving, wishes, v, to, difference);
-}
-
-/* Let the nodes of a batch choose. */
-static void
-choose_all(void *arg, int thread, int nthreads)
-{
-	Moving	   *moving = arg;
-	EmogiCommunities *all = moving->all;
-	const uint64_t count = moving->end - moving->first;
-	uint64_t	looked = 0;
-	uint64_t	i;
-	Wishes		wishes;
-
-	wishes.count = 0;
-	while (!emogi_job_stopped(&all->run.job) && (i = emogi_job_take(&all->run.next, NODES_AT_ONCE)) < count)
-	{
-		const uint64_t end = moving->first + emogi_run_chunk_end(i, NODES_AT_ONCE, count);
-
-		for (i += moving->first; i < end; i++)
-		{
-			fetch_ahead(moving, &all->tallies[thread], i, moving->end);
-			look_at(moving, &all->tallies[thread], &wishes, i);
-			looked += moving->level->end[all->order[i]] - moving->level->first[all->order[i]];
-		}
-		give_wishes(moving, &wishes);
-	}
-	__atomic_fetch_add(&all->looked, looked, __ATOMIC_RELAXED);
-}
 
 /* ---- go ---- */
 
 /* Fetch what will be needed of the nodes that want to go behind m. */
 static inline __attribute__((always_inline)) void
-fetch_movers(const Moving *moving, uint64_t m)
+fetch_movers(const EmogiMoving *moving, uint64_t m)
 {
 	const EmogiCommunities *all = moving->all;
 
-	if (m + 2 * AHEAD < moving->nmovers)
+	if (m + 2 * EMOGI_MOVING_AHEAD < moving->nmovers)
 	{
-		__builtin_prefetch(&all->community[all->movers[m + 2 * AHEAD]]);
-		__builtin_prefetch(&moving->level->strength[all->movers[m + 2 * AHEAD]]);
+		__builtin_prefetch(&all->community[all->movers[m + 2 * EMOGI_MOVING_AHEAD]]);
+		__builtin_prefetch(&moving->level->strength[all->movers[m + 2 * EMOGI_MOVING_AHEAD]]);
 	}
-	if (m + AHEAD < moving->nmovers)
+	if (m + EMOGI_MOVING_AHEAD < moving->nmovers)
 	{
-		__builtin_prefetch(&all->communities[all->community[all->movers[m + AHEAD]]]);
-		__builtin_prefetch(&all->communities[all->chosen[m + AHEAD]]);
-		__builtin_prefetch(&all->traffic[all->community[all->movers[m + AHEAD]]]);
-		__builtin_prefetch(&all->traffic[all->chosen[m + AHEAD]]);
+		__builtin_prefetch(&all->communities[all->community[all->movers[m + EMOGI_MOVING_AHEAD]]]);
+		__builtin_prefetch(&all->communities[all->chosen[m + EMOGI_MOVING_AHEAD]]);
+		__builtin_prefetch(&all->traffic[all->community[all->movers[m + EMOGI_MOVING_AHEAD]]]);
+		__builtin_prefetch(&all->traffic[all->chosen[m + EMOGI_MOVING_AHEAD]]);
 	}
 }
 
 /* Fetch what will be needed to open the neighbours of those behind m. */
 static inline __attribute__((always_inline)) void
-fetch_opened(const Moving *moving, uint64_t m)
+fetch_opened(const EmogiMoving *moving, uint64_t m)
 {
 	const EmogiCommunities *all = moving->all;
 	const EmogiLevel *level = moving->level;
 
-	if (m + 3 * AHEAD < moving->nmovers)
+	if (m + 3 * EMOGI_MOVING_AHEAD < moving->nmovers)
 	{
-		__builtin_prefetch(&level->first[all->movers[m + 3 * AHEAD]]);
-		__builtin_prefetch(&level->end[all->movers[m + 3 * AHEAD]]);
+		__builtin_prefetch(&level->first[all->movers[m + 3 * EMOGI_MOVING_AHEAD]]);
+		__builtin_prefetch(&level->end[all->movers[m + 3 * EMOGI_MOVING_AHEAD]]);
 	}
-	if (m + 2 * AHEAD < moving->nmovers)
-		__builtin_prefetch(&level->targets[level->first[all->movers[m + 2 * AHEAD]]]);
-	if (m + AHEAD < moving->nmovers)
+	if (m + 2 * EMOGI_MOVING_AHEAD < moving->nmovers)
+		__builtin_prefetch(&level->targets[level->first[all->movers[m + 2 * EMOGI_MOVING_AHEAD]]]);
+	if (m + EMOGI_MOVING_AHEAD < moving->nmovers)
 	{
-		const uint32_t v = all->movers[m + AHEAD];
-		const uint64_t stop = emogi_run_chunk_end(level->first[v], FETCHED_ENTRIES, level->end[v]);
+		const uint32_t v = all->movers[m + EMOGI_MOVING_AHEAD];
+		const uint64_t stop = emogi_run_chunk_end(level->first[v], EMOGI_MOVING_FETCHED, level->end[v]);
 
 		for (uint64_t e = level->first[v]; e < stop; e++)
 		{
@@ -268,7 +64,7 @@ fetch_opened(const Moving *moving, uint64_t m)
 
 /* May the node that wants to go as number m? *gain: what of it. */
 static inline bool
-may_go(const Moving *moving, uint64_t m, double *gain)
+may_go(const EmogiMoving *moving, uint64_t m, double *gain)
 {
 	const EmogiCommunities *all = moving->all;
 	const uint32_t i = all->movers[m];
@@ -289,16 +85,16 @@ may_go(const Moving *moving, uint64_t m, double *gain)
 static void
 check_all(void *arg, int thread, int nthreads)
 {
-	Moving	   *moving = arg;
+	EmogiMoving	   *moving = arg;
 	EmogiCommunities *all = moving->all;
 	int64_t		gained = 0;
 	uint64_t	nmoved = 0;
 	uint64_t	nopen = 0;
 	uint64_t	m;
 
-	while (!emogi_job_stopped(&all->run.job) && (m = emogi_job_take(&all->run.next, NODES_AT_ONCE)) < moving->nmovers)
+	while (!emogi_job_stopped(&all->run.job) && (m = emogi_job_take(&all->run.next, EMOGI_MOVING_NODES)) < moving->nmovers)
 	{
-		const uint64_t end = emogi_run_chunk_end(m, NODES_AT_ONCE, moving->nmovers);
+		const uint64_t end = emogi_run_chunk_end(m, EMOGI_MOVING_NODES, moving->nmovers);
 
 		for (; m < end; m++)
 		{
@@ -313,7 +109,7 @@ check_all(void *arg, int thread, int nthreads)
 			else
 			{
 				all->difference[m] = INT64_MIN;
-				all->open[all->movers[m]] = OPEN;
+				all->open[all->movers[m]] = EMOGI_MOVING_OPEN;
 				nopen++;
 			}
 		}
@@ -325,7 +121,7 @@ check_all(void *arg, int thread, int nthreads)
 
 /* Move a node. */
 static inline void
-go(const Moving *moving, uint32_t i, uint32_t from, uint32_t to, int64_t *nempty)
+go(const EmogiMoving *moving, uint32_t i, uint32_t from, uint32_t to, int64_t *nempty)
 {
 	EmogiCommunities *all = moving->all;
 	EmogiCommunity *left = &all->communities[from];
@@ -353,14 +149,14 @@ go(const Moving *moving, uint32_t i, uint32_t from, uint32_t to, int64_t *nempty
 static void
 go_all(void *arg, int thread, int nthreads)
 {
-	Moving	   *moving = arg;
+	EmogiMoving	   *moving = arg;
 	EmogiCommunities *all = moving->all;
 	int64_t		nempty = 0;
 	uint64_t	m;
 
-	while (!emogi_job_stopped(&all->run.job) && (m = emogi_job_take(&all->run.next, NODES_AT_ONCE)) < moving->nmovers)
+	while (!emogi_job_stopped(&all->run.job) && (m = emogi_job_take(&all->run.next, EMOGI_MOVING_NODES)) < moving->nmovers)
 	{
-		const uint64_t end = emogi_run_chunk_end(m, NODES_AT_ONCE, moving->nmovers);
+		const uint64_t end = emogi_run_chunk_end(m, EMOGI_MOVING_NODES, moving->nmovers);
 
 		for (; m < end; m++)
 		{
@@ -379,7 +175,7 @@ go_all(void *arg, int thread, int nthreads)
 
 /* Open the neighbours of a node that has moved, but for those that it has joined. */
 static inline void
-open_neighbors(const Moving *moving, uint32_t i)
+open_neighbors(const EmogiMoving *moving, uint32_t i)
 {
 	const EmogiCommunities *all = moving->all;
 	const EmogiLevel *level = moving->level;
@@ -390,7 +186,7 @@ open_neighbors(const Moving *moving, uint32_t i)
 		const uint32_t j = level->targets[e];
 
 		if (__atomic_load_n(&all->open[j], __ATOMIC_RELAXED) == 0 && all->community[j] != own)
-			__atomic_store_n(&all->open[j], OPEN, __ATOMIC_RELAXED);
+			__atomic_store_n(&all->open[j], EMOGI_MOVING_OPEN, __ATOMIC_RELAXED);
 	}
 }
 
@@ -398,7 +194,7 @@ open_neighbors(const Moving *moving, uint32_t i)
 static void
 open_all(void *arg, int thread, int nthreads)
 {
-	Moving	   *moving = arg;
+	EmogiMoving	   *moving = arg;
 	EmogiCommunities *all = moving->all;
 	uint64_t	m;
 
@@ -417,15 +213,15 @@ open_all(void *arg, int thread, int nthreads)
 
 /* Let the nodes of a batch move; false when the job has stopped. nlisted: their entries, or so. */
 static bool
-move_batch(Moving *moving, uint64_t nlisted)
+move_batch(EmogiMoving *moving, uint64_t nlisted)
 {
 	EmogiCommunities *all = moving->all;
 
 	moving->nmovers = 0;
 	moving->alone = emogi_communities_are_alone(all, nlisted + moving->end - moving->first < ENTRIES_ALONE);
-	if (!emogi_run_step(&all->run, choose_all, moving, moving->alone))
+	if (!emogi_run_step(&all->run, emogi_communities_choose_all, moving, moving->alone))
 		return false;
-	moving->alone = emogi_communities_are_alone(all, moving->nmovers < NODES_AT_ONCE);
+	moving->alone = emogi_communities_are_alone(all, moving->nmovers < EMOGI_MOVING_NODES);
 	return emogi_run_step(&all->run, check_all, moving, moving->alone) && emogi_run_step(&all->run, go_all, moving, moving->alone) &&
 		emogi_run_step(&all->run, open_all, moving, moving->nmovers < MARKS_AT_ONCE);
 }
@@ -440,9 +236,9 @@ order_leaving(EmogiCommunities *all, const EmogiLevel *level, uint64_t salt, uin
 	uint64_t	nplaces = 0;
 
 	for (uint64_t i = 0; i < level->nnodes; i++)
-		if (all->open[i] == WANTS_OUT)
+		if (all->open[i] == EMOGI_MOVING_WANTS_OUT)
 		{
-			all->open[i] = OPEN;
+			all->open[i] = EMOGI_MOVING_OPEN;
 			if (emogi_communities_asks(salt, i, sweep))
 				all->order[count++] = (uint32_t) i;
 		}
@@ -454,7 +250,7 @@ order_leaving(EmogiCommunities *all, const EmogiLevel *level, uint64_t salt, uin
 
 /* Look at all open nodes. */
 static void
-look_at_open(Moving *moving, uint64_t sweep)
+look_at_open(EmogiMoving *moving, uint64_t sweep)
 {
 	EmogiCommunities *all = moving->all;
 	uint64_t	nlisted;
@@ -484,7 +280,7 @@ look_at_open(Moving *moving, uint64_t sweep)
 static void
 add_up(void *arg, int thread, int nthreads)
 {
-	Moving	   *moving = arg;
+	EmogiMoving	   *moving = arg;
 	EmogiCommunities *all = moving->all;
 	const EmogiLevel *level = moving->level;
 	const uint64_t first = emogi_communities_share(level->nnodes, thread, nthreads);
@@ -528,7 +324,7 @@ least_of_sweep(const EmogiCommunities *all, const EmogiLevel *level, bool settle
 uint64_t
 emogi_communities_move(EmogiCommunities *all, const EmogiLevel *level, bool last, uint64_t salt)
 {
-	Moving		moving = {.all = all, .level = level};
+	EmogiMoving		moving = {.all = all, .level = level};
 	bool		settles = last;
 	bool		looks_at_all = true;
 
@@ -540,7 +336,7 @@ emogi_communities_move(EmogiCommunities *all, const EmogiLevel *level, bool last
 	{
 		const int64_t before = all->gained;
 
-		moving = (Moving) {.all = all, .level = level, .salt = emogi_communities_random(salt, sweep),
+		moving = (EmogiMoving) {.all = all, .level = level, .salt = emogi_communities_random(salt, sweep),
 			.sure = sweep >= EMOGI_COMMUNITIES_SURE_SWEEP};
 		look_at_open(&moving, sweep);
 		if (moving.nopen + moving.nmoved > 0 && (double) (all->gained - before) > least_of_sweep(all, level, settles))
