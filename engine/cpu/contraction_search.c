@@ -384,7 +384,7 @@ emogi_contraction_path(const EmogiContraction *made, const EmogiGraph *graph, bo
 typedef struct Above
 {
 	Search		search;
-	EmogiGrowing nodes;			/* uint32_t, the ranks that were met */
+	EmogiGrowing nodes;			/* Entry, what was met: read in a row, which a table is not */
 } Above;
 
 typedef struct Matrix
@@ -417,15 +417,16 @@ search_from(Matrix *matrix, Search *search, int side, uint32_t end)
 static bool
 look_above(Matrix *matrix, Above *above, uint32_t target)
 {
-	uint32_t   *nodes;
+	const int	down = matrix->reversed ? 0 : 1;
+	Entry	   *entries;
 
-	if (!search_from(matrix, &above->search, matrix->reversed ? 0 : 1, target) ||
-		!emogi_contraction_reserve(&matrix->job, &above->nodes, above->search.nnodes, sizeof(uint32_t)))
+	if (!search_from(matrix, &above->search, down, target) ||
+		!emogi_contraction_reserve(&matrix->job, &above->nodes, above->search.nnodes, sizeof(Entry)))
 		return false;
-	nodes = above->nodes.items;
+	entries = above->nodes.items;
 	for (uint64_t i = 0; i < UINT64_C(1) << above->search.bits; i++)
 		if (above->search.nodes[i].rank != 0)
-			nodes[above->nodes.count++] = above->search.nodes[i].rank - 1;
+			entries[above->nodes.count++] = (Entry) {above->search.nodes[i].distance[down], above->search.nodes[i].rank - 1};
 	matrix->looked += above->search.offers.count;
 	return true;
 }
@@ -452,17 +453,17 @@ static bool
 join(Matrix *matrix, Search *from, Above *above)
 {
 	const int	up = matrix->reversed ? 1 : 0;
-	const uint32_t *ranks = above->nodes.items;
+	const Entry *entries = above->nodes.items;
 	Search	   *to = &above->search;
 	double		most;
 
 	from->best = INFINITY;
 	for (uint64_t i = 0; i < above->nodes.count; i++)
 	{
-		const double both = find_node(to->nodes, to->bits, ranks[i])->distance[1 - up] + find_node(from->nodes, from->bits, ranks[i])->distance[up];
+		const Node *low = find_node(from->nodes, from->bits, entries[i].rank);
 
-		if (find_node(from->nodes, from->bits, ranks[i])->rank != 0 && both < from->best)
-			from->best = both;
+		if (low->rank != 0 && low->distance[up] + entries[i].distance < from->best)
+			from->best = low->distance[up] + entries[i].distance;
 	}
 	if (!(from->best < (double) INFINITY))
 		return true;
@@ -473,11 +474,12 @@ join(Matrix *matrix, Search *from, Above *above)
 	most = from->best + slack_of(from);
 	for (uint64_t i = 0; i < above->nodes.count; i++)
 	{
-		Node	   *low = find_node(from->nodes, from->bits, ranks[i]);
-		Node	   *high = find_node(to->nodes, to->bits, ranks[i]);
+		Node	   *low = find_node(from->nodes, from->bits, entries[i].rank);
+		Node	   *high;
 
-		if (low->rank == 0 || !(low->distance[up] + high->distance[1 - up] <= most))
+		if (low->rank == 0 || !(low->distance[up] + entries[i].distance <= most))
 			continue;
+		high = find_node(to->nodes, to->bits, entries[i].rank);
 		if (!emogi_contraction_reserve(&matrix->job, &from->back, 1, sizeof(Entry)) ||
 			!emogi_contraction_reserve(&matrix->job, &to->back, 1, sizeof(Entry)))
 			return false;

@@ -11,6 +11,8 @@
 #include "server/papers.h"
 #include "server/region.h"
 
+#define TARGET_MS 0.12			/* a target of a row, by a hierarchy */
+#define ENTRY_MS 4e-5			/* a list entry of a search, of one thread */
 #define MAKING_SHARE 4			/* of emogi.max_memory that an array of the backend's own may take while a hierarchy is made */
 
 /* Is the engine that was asked for one that leaves far paths to hierarchies? And is the call's Graph, which is not patched, a cached one? */
@@ -97,6 +99,16 @@ emogi_far_path(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, 
 }
 
 /*
+ * Is a row of a matrix sooner found by a hierarchy, target by target and by this process alone, than by a search of all threads together? Both
+ * figures are of a grid of 2 million list entries on two processors.
+ */
+bool
+emogi_far_is_sooner(const EmogiGraph *graph, const EmogiQuery *query)
+{
+	return query->ntargets * TARGET_MS < graph->forward.nedges * ENTRY_MS / emogi_cpu_threads;
+}
+
+/*
  * Find the distances of a query of emogi_distance_matrix by the hierarchy of the call's Graph, which is made if it is this call's turn; false without
  * one, or where it cannot tell. Raises a cancel.
  */
@@ -111,7 +123,7 @@ emogi_far_matrix(EmogiCall *call, const EmogiGraph *graph, const EmogiQuery *que
 	uint64		looked;
 	bool		reversed;
 
-	if (!emogi_far_may_serve(call, graph))
+	if (!emogi_far_may_serve(call, graph) || !emogi_far_is_sooner(graph, query))
 		return false;
 	emogi_far_prepare(call, graph);
 	(void) emogi_cache_contraction_graph(call->slot->graph, graph, &reversed);

@@ -263,7 +263,7 @@ run_matrix(EmogiCall *call, const EmogiGraph *graph, EmogiRequest *request, Emog
 	if (emogi_far_matrix(call, graph, &request->query, result->columns[0].float64))
 		return;
 	*result = emogi_call_request(call)->result;
-	if (emogi_far_may_serve(call, graph))
+	if (emogi_far_may_serve(call, graph) && emogi_far_is_sooner(graph, &request->query))
 		emogi_cache_contraction_note(call->slot->graph, emogi_pool_now_ms() - start_ms);
 }
 
