@@ -11,6 +11,8 @@
 #include <math.h>
 
 #define MOST_SETTLED 60			/* vertices */
+#define MOST_SETTLED_LATE 400	/* where what is left is dense: a shortcut too many costs more there */
+#define LATE_ARCS 12			/* of the vertex from which it is searched */
 
 /* Put an entry into the heap, which has room for it. */
 static inline void
@@ -169,7 +171,8 @@ search_from(EmogiContracting *work, EmogiArc from, uint32_t v, bool adds)
 		longest = to.weight > longest ? to.weight : longest;
 		nothers++;
 	}
-	(void) search_around(work, from.to, v, from.weight + longest - work->tolerance, MOST_SETTLED, nothers);
+	(void) search_around(work, from.to, v, from.weight + longest - work->tolerance,
+						 work->lists[0][from.to].count > LATE_ARCS ? MOST_SETTLED_LATE : MOST_SETTLED, nothers);
 	return true;
 }
 
