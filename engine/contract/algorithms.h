@@ -177,7 +177,9 @@ typedef struct EmogiResultColumn
 #define EMOGI_IS_EDGES 0x1000u	/* the first column is another vertex: a row of the SQL function is the edge between the two, smaller end first,
 								 * and the other columns */
 #define EMOGI_IS_BLOCKS 0x2000u	/* the columns tell blocks (blocks.h): a row of the SQL function is a vertex in a block */
-#define EMOGI_HAS_OTHER_ROWS (EMOGI_IS_HIERARCHY | EMOGI_IS_TOTAL | EMOGI_IS_LIST | EMOGI_IS_EDGES | EMOGI_IS_BLOCKS) /* rows are not vertices */
+#define EMOGI_IS_TREE 0x4000u	/* the columns tell a forest of searches: a row of the SQL function is a vertex with its way there, NULL at a root */
+#define EMOGI_HAS_OTHER_ROWS (EMOGI_IS_HIERARCHY | EMOGI_IS_TOTAL | EMOGI_IS_LIST | EMOGI_IS_EDGES | EMOGI_IS_BLOCKS | \
+							  EMOGI_IS_TREE)	/* rows are not vertices, or have NULLs */
 
 #define EMOGI_LEAST 0
 #define EMOGI_MOST 1
@@ -187,6 +189,12 @@ typedef struct EmogiResultColumn
  * SSSP      Shortest paths. Floating-point addition is monotone, so the least value over all paths of the sum from left to right is
  *           well defined, and every order of work finds it.
  * SSWP      Widest paths. The width of a path is its smallest weight, +inf without an edge; +inf is impassable here too.
+ * BFS_TREE  level: as BFS has it. predecessor: the vertex before on a path of so many edges, EMOGI_NO_VERTEX at a source. source: where that path
+ *           begins. Of several paths that of the smallest source counts, then that whose last vertex before is the smallest. A source
+ *           is its own, so no path leads through another source; following predecessors leads to the source.
+ * SHORTEST_PATH_TREE  The same with weights. distance: as SSSP has it; an edge is on a path where the distance of its end is exactly what the
+ *           distance of its beginning and its weight add up to. Of several paths that of the smallest source counts, then that of the fewest
+ *           edges, then that whose last vertex before is the smallest.
  * SSNSP     Number of shortest paths by hops, within max_depth of them, exact to 2^53.
  * CC        Weakly connected components. component: the smallest vertex number of the component.
  * SCC       Strongly connected components. component: the smallest vertex number of the component.
@@ -259,6 +267,15 @@ typedef struct EmogiResultColumn
 	PATH(SSSP, sssp, distance, EMOGI_LEAST, 0.0, EMOGI_PATH_ADDS, value + weight) \
 	PATH(SSWP, sswp, width, EMOGI_MOST, (double) INFINITY, 0, \
 		 weight == (double) INFINITY ? -1.0 : value < weight ? value : weight) \
+	OTHER(BFS_TREE, bfs_tree, trees, none, none, trees, \
+		  EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, EMOGI_IS_TREE, \
+		  ({EMOGI_SOURCES, 0}, {EMOGI_MAX_DEPTH, -1}, {EMOGI_DIRECTION, EMOGI_OUT}), \
+		  ({"level", EMOGI_INT32, -1}, {"predecessor", EMOGI_VERTEX, EMOGI_NO_VERTEX}, {"source", EMOGI_VERTEX, EMOGI_NO_VERTEX})) \
+	OTHER(SHORTEST_PATH_TREE, shortest_path_tree, trees, none, none, trees, \
+		  EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_LENGTHS, EMOGI_IS_TREE, \
+		  ({EMOGI_SOURCES, 0}, {EMOGI_MAX_DISTANCE, (double) INFINITY}, {EMOGI_DIRECTION, EMOGI_OUT}), \
+		  ({"distance", EMOGI_FLOAT64, (double) INFINITY}, {"predecessor", EMOGI_VERTEX, EMOGI_NO_VERTEX}, \
+		   {"source", EMOGI_VERTEX, EMOGI_NO_VERTEX})) \
 	OTHER(SSNSP, ssnsp, ssnsp, ssnsp, ssnsp, ssnsp, \
 		  EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, EMOGI_NEEDS_BACKWARD, \
 		  ({EMOGI_SOURCES, 0}, {EMOGI_MAX_DEPTH, -1}, {EMOGI_DIRECTION, EMOGI_OUT}), \

@@ -19,6 +19,8 @@ emogi_kinds_find(const EmogiAlgorithmRow *function)
 		return function->columns[1].name != NULL ? &emogi_weighted_edge_rows : &emogi_edge_rows;
 	if ((function->traits & EMOGI_IS_BLOCKS) != 0)
 		return &emogi_block_rows;
+	if ((function->traits & EMOGI_IS_TREE) != 0)
+		return function->algorithm == EMOGI_BFS_TREE ? &emogi_bfs_tree_rows : &emogi_shortest_path_tree_rows;
 	if (function->algorithm == EMOGI_DISTANCE_MATRIX)
 		return &emogi_distance_rows;
 	if ((function->traits & EMOGI_IS_LIST) != 0)

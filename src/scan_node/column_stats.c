@@ -70,6 +70,19 @@ values_of_list(const FuncExpr *call, const EmogiAlgorithmRow *function, double n
 	return (Values) {.ndistinct = emogi_size_steps(call, function),.last = emogi_size_steps(call, function) - 1};
 }
 
+/* Find out what the columns of a tree of searches hold: vertex, level or distance, predecessor, source. */
+static Values
+values_of_tree(const FuncExpr *call, const EmogiAlgorithmRow *function, double nrows, int place)
+{
+	const double nsources = Min(emogi_size_given(call, function, EMOGI_SOURCES), Max(nrows, 1));
+
+	if (place == 0)
+		return (Values) {.ndistinct = nrows,.last = -1};
+	if (place == 2)
+		return (Values) {.ndistinct = nrows * LIKELY_ENDS,.null_fraction = nsources / Max(nrows, 1),.last = -1};
+	return (Values) {.ndistinct = place == 3 ? nsources : 0,.last = -1};
+}
+
 /* Find out what a column holds, by its place. */
 static Values
 values_of(const FuncExpr *call, const EmogiAlgorithmRow *function, double nrows, int place)
@@ -80,6 +93,8 @@ values_of(const FuncExpr *call, const EmogiAlgorithmRow *function, double nrows,
 		return place == 0 ? (Values) {.ndistinct = nrows,.first = 1,.last = nrows} : (Values) {.ndistinct = is_vertex ? nrows : 0,.last = -1};
 	if ((function->traits & EMOGI_IS_HIERARCHY) != 0)
 		return values_of_hierarchy(call, function, nrows, place);
+	if ((function->traits & EMOGI_IS_TREE) != 0)
+		return values_of_tree(call, function, nrows, place);
 	if ((function->traits & EMOGI_IS_LIST) != 0)
 		return values_of_list(call, function, nrows, place);
 	if ((function->traits & EMOGI_IS_BLOCKS) != 0)

@@ -56,7 +56,7 @@ get_stats(PlannerInfo *root, RangeTblEntry *rte, AttrNumber attnum, VariableStat
 		variable->statsTuple = emogi_column_stats_make(call, function, variable->rel->tuples, attnum);
 		variable->freefunc = heap_freetuple;
 		variable->acl_ok = true;	/* nothing of it comes from a table */
-		variable->isunique = attnum == 1 && function == &emogi_path_function;
+		variable->isunique = attnum == 1 && (function == &emogi_path_function || (function->traits & EMOGI_IS_TREE) != 0);
 		return HeapTupleIsValid(variable->statsTuple) || variable->isunique;
 	}
 	if (is_vertices && attnum == 1)

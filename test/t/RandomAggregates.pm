@@ -150,6 +150,8 @@ sub call
 	my %calls = (
 		bfs => sub { ("bfs($argument, $source" . (maybe(0.3) ? ', max_depth => ' . constant('int', any(0 .. 6, 70, 'NULL')) : '') . "$direction)", 'level l') },
 		sssp => sub { ("sssp($argument, $source" . (maybe(0.2) ? ', max_distance => ' . any(0, 1.5, 4, 30) : '') . "$direction)", 'distance f') },
+		bfs_tree => sub { ("bfs_tree($argument, $source" . (maybe(0.3) ? ', max_depth => ' . constant('int', any(0 .. 6, 70, 'NULL')) : '') . "$direction)", 'level l', 'predecessor c', 'source c') },
+		shortest_path_tree => sub { ("shortest_path_tree($argument, $source" . (maybe(0.2) ? ', max_distance => ' . any(0, 1.5, 4, 30) : '') . "$direction)", 'distance f', 'predecessor c', 'source c') },
 		sswp => sub { ("sswp($argument, $source$direction)", 'width f') },
 		ssnsp => sub { ("ssnsp($argument, $source$direction)", 'level l', 'paths f') },
 		cc => sub { ("cc$suffix($argument)", 'component c') },
@@ -182,13 +184,13 @@ sub call
 	return { sql => $sql =~ /^\(/ ? $sql : "emogi_$sql", name => $name, graph => $graph, function => $function, columns => [ [ 'vertex', 'v' ], map { [ split / / ] } @columns ] };
 }
 
-my @functions = (('bfs') x 4, ('sssp') x 2, ('sswp') x 2, ('ssnsp') x 2, ('cc') x 4, ('scc') x 2, ('triangles') x 2, ('lcc') x 2, ('core') x 2, ('cdlp') x 2, 'louvain', 'leiden', 'spanning_forest', 'bridges', 'biconnected', 'similarity', 'random_walk', ('degree') x 2, ('articulation_points') x 2, 'closeness', 'betweenness', ('pagerank') x 2, 'eigenvector', 'katz', 'hits', 'heat', 'circuit', 'neural');
+my @functions = (('bfs') x 4, 'bfs_tree', 'shortest_path_tree', ('sssp') x 2, ('sswp') x 2, ('ssnsp') x 2, ('cc') x 4, ('scc') x 2, ('triangles') x 2, ('lcc') x 2, ('core') x 2, ('cdlp') x 2, 'louvain', 'leiden', 'spanning_forest', 'bridges', 'biconnected', 'similarity', 'random_walk', ('degree') x 2, ('articulation_points') x 2, 'closeness', 'betweenness', ('pagerank') x 2, 'eigenvector', 'katz', 'hits', 'heat', 'circuit', 'neural');
 
 # Choose a graph for a function.
 sub a_graph
 {
 	my ($function, $small) = @_;
-	my @names = grep { !($small && $graphs{$_}{large}) && ($graphs{$_}{shape} ne 'odd' || $function =~ /^ss[sw]p$|^bfs$|^cc$/) } sort keys %graphs;
+	my @names = grep { !($small && $graphs{$_}{large}) && ($graphs{$_}{shape} ne 'odd' || $function =~ /^ss[sw]p$|^bfs$|_tree$|^cc$/) } sort keys %graphs;
 
 	@names = grep { !/^(?:none|one)_/ } @names if maybe(0.85);
 	@names = grep { /_[bi]$/ } @names if maybe(0.5);

@@ -63,6 +63,8 @@ check_noticed(const char *name, const EmogiGraph *graph, const EmogiQuery *query
 		case EMOGI_VERTEX:
 			result.columns[0].vertex[v] = (result.columns[0].vertex[v] + 1) % (uint32_t) graph->nvertices;
 			break;
+		case EMOGI_EDGE:
+			break;
 	}
 	CHECK((graph->nvertices == 1 && row->columns[0].type == EMOGI_VERTEX) || !emogi_verify(graph, query, &result, &error),
 		  "%s, %s: a change at vertex %llu was not noticed", name, row->name, (unsigned long long) v);

@@ -43,6 +43,7 @@ integer_value(const Case *c, int column, uint64_t v)
 		case EMOGI_VERTEX:
 			return c->full->columns[column].vertex[v];
 		case EMOGI_FLOAT64:
+		case EMOGI_EDGE:
 			break;
 	}
 	return 0;

@@ -56,6 +56,8 @@ spoil(const EmogiAlgorithmRow *row, EmogiResult *result, uint64_t nvertices, uin
 			result->columns[last].float64[v] = isinf(result->columns[last].float64[v]) ? 1.0 :
 				result->columns[last].float64[v] * 1.5 + 1.0;
 			break;
+		case EMOGI_EDGE:
+			break;
 	}
 }
 

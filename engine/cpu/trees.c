@@ -1,0 +1,329 @@
+/*
+ * trees.c: trees of shortest paths by the threads of a pool.
+ *
+ * Fills level[nvertices] or distance[nvertices] as the search without a tree does, by that very search; predecessor[nvertices], the vertex before
+ * on the way from a source, EMOGI_NO_VERTEX at a source and where nothing was reached; and source[nvertices], where that way begins.
+ *
+ * An edge u -> v is tight when what u has and its weight are exactly what v has. Ways follow tight edges. Of several to a vertex that of the smallest
+ * source counts, then that of the fewest edges, then that whose vertex before is the smallest: (source, edges) of a vertex is the least (source,
+ * edges + 1) of those that a tight edge leads from, and a source has (itself, 0), so that what stands there does not depend on the order of work.
+ * Fewest edges matter where edges add nothing: such may lead in a circle, and predecessors never do, for edges ascend along them.
+ *
+ * Method. From the smallest source on, each source has a breadth-first search over tight edges, which enters no vertex that an earlier one has
+ * found, nor a source: so each vertex is visited once, whatever the number of sources. A vertex takes the smallest of those that find it
+ * in the same round. Where there is one source and no weights, levels are rounds already: then every vertex takes the first of its backward
+ * list that is one level nearer, or, where the Graph has none, all offer themselves along their forward lists, in one step.
+ */
+#include "algorithms.h"
+#include "found.h"
+#include "run.h"
+
+#include "contract/semirings.h"
+
+#define CLEAR_AT_ONCE 16384
+#define VERTICES_AT_ONCE 1024
+#define TAKEN_AT_ONCE 16
+#define ALONE_ROUND 256			/* so few vertices are not worth waking anyone */
+#define ROOT UINT32_MAX			/* as a round: a source, which nobody finds; rounds are fewer than vertices */
+
+typedef struct Tree
+{
+	EmogiCpuRun run;
+	const EmogiGraph *graph;
+	const int32_t *level;		/* [nvertices], or NULL */
+	const double *distance;		/* [nvertices], or NULL */
+	uint32_t   *predecessor;	/* [nvertices], atomic */
+	uint32_t   *source;			/* [nvertices] */
+	uint32_t   *round;			/* [nvertices], atomic: in which one a vertex was found; 0 = in none yet */
+	uint32_t   *queue;			/* [nvertices]: found, round by round */
+	uint64_t	tail;			/* atomic */
+	uint64_t	head;			/* where the round begins */
+	uint64_t	end;			/* and ends */
+	uint32_t	number;			/* of the round, counted over all searches */
+	uint32_t	root;			/* of the search */
+	uint64_t	looked;			/* atomic: list entries */
+} Tree;
+
+/* Is a vertex reached? */
+static inline bool
+is_reached(const Tree *tree, uint64_t v)
+{
+	return tree->level != NULL ? tree->level[v] >= 0 : tree->distance[v] < (double) INFINITY;
+}
+
+/* Is entry e, which leads from u, which is reached, to v, or back, tight? */
+static inline bool
+is_tight(const Tree *tree, uint64_t u, uint64_t v, const void *weights, uint64_t e)
+{
+	double		offer;
+
+	if (tree->level != NULL)
+		return tree->level[u] >= 0 && tree->level[v] == tree->level[u] + 1;
+	offer = emogi_path_candidate(EMOGI_SSSP, tree->distance[u], emogi_weight(weights, tree->graph->weight_type, e));
+	return offer == tree->distance[v] && offer < (double) INFINITY;
+}
+
+/* Have a vertex take a predecessor, if it has no smaller one. */
+static inline void
+take_smaller(uint32_t *predecessor, uint32_t u)
+{
+	uint32_t	known = __atomic_load_n(predecessor, __ATOMIC_RELAXED);
+
+	while (u < known && !__atomic_compare_exchange_n(predecessor, &known, u, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		;
+}
+
+/* Begin without predecessors. Where there is one source all that is reached has it. */
+static void
+clear_columns(void *arg, int thread, int nthreads)
+{
+	Tree	   *tree = arg;
+	uint64_t	v;
+
+	while (!emogi_job_stopped(&tree->run.job) && (v = emogi_job_take(&tree->run.next, CLEAR_AT_ONCE)) < tree->graph->nvertices)
+	{
+		const uint64_t end = emogi_run_chunk_end(v, CLEAR_AT_ONCE, tree->graph->nvertices);
+
+		for (; v < end; v++)
+		{
+			tree->predecessor[v] = EMOGI_NO_VERTEX;
+			tree->source[v] = tree->root != EMOGI_NO_VERTEX && is_reached(tree, v) ? tree->root : EMOGI_NO_VERTEX;
+		}
+	}
+}
+
+/* ---- one source, no weights ---- */
+
+/* Find the first of v's backward list that a tight edge leads from; gets the entries that were looked at. */
+static uint64_t
+pull_vertex(Tree *tree, uint64_t v)
+{
+	const EmogiAdjacency *lists = &tree->graph->backward;
+	uint64_t	e = lists->offsets[v];
+
+	for (; e < lists->offsets[v + 1]; e++)
+	{
+		if (is_tight(tree, lists->targets[e], v, NULL, e))
+		{
+			tree->predecessor[v] = lists->targets[e];
+			return e - lists->offsets[v] + 1;
+		}
+		if ((e - lists->offsets[v]) % EMOGI_RUN_POLL == EMOGI_RUN_POLL - 1 && emogi_job_stopped(&tree->run.job))
+			break;
+	}
+	return e - lists->offsets[v];
+}
+
+/* Offer u to those that a tight edge leads to; gets the entries that were looked at. */
+static uint64_t
+push_vertex(Tree *tree, uint64_t u)
+{
+	const EmogiAdjacency *lists = &tree->graph->forward;
+	uint64_t	e = lists->offsets[u];
+
+	for (; e < lists->offsets[u + 1]; e++)
+	{
+		if (is_tight(tree, u, lists->targets[e], NULL, e))
+			take_smaller(&tree->predecessor[lists->targets[e]], (uint32_t) u);
+		if ((e - lists->offsets[u]) % EMOGI_RUN_POLL == EMOGI_RUN_POLL - 1 && emogi_job_stopped(&tree->run.job))
+			break;
+	}
+	return e - lists->offsets[u];
+}
+
+/* Find the predecessors of all vertices, in any order. */
+static void
+find_all(void *arg, int thread, int nthreads)
+{
+	Tree	   *tree = arg;
+	const bool	pulls = tree->graph->backward.offsets != NULL;
+	uint64_t	looked = 0;
+	uint64_t	polled = 0;
+	uint64_t	v;
+
+	while (!emogi_job_stopped(&tree->run.job) && (v = emogi_job_take(&tree->run.next, VERTICES_AT_ONCE)) < tree->graph->nvertices)
+	{
+		const uint64_t end = emogi_run_chunk_end(v, VERTICES_AT_ONCE, tree->graph->nvertices);
+
+		for (; v < end; v++)
+		{
+			if (is_reached(tree, v) && !(pulls && v == tree->root))
+				looked += pulls ? pull_vertex(tree, v) : push_vertex(tree, v);
+			if (looked - polled > EMOGI_RUN_POLL)
+			{
+				polled = looked;
+				if (emogi_job_stopped(&tree->run.job))
+					break;
+			}
+		}
+	}
+	__atomic_fetch_add(&tree->looked, looked, __ATOMIC_RELAXED);
+}
+
+/* ---- any sources, any weights ---- */
+
+/* Find v from u in this round, unless it was found in an earlier one. */
+static inline void
+find_vertex(Tree *tree, EmogiFound *found, uint32_t u, uint32_t v)
+{
+	uint32_t	seen = 0;
+
+	if (__atomic_load_n(&tree->round[v], __ATOMIC_RELAXED) == 0 &&
+		__atomic_compare_exchange_n(&tree->round[v], &seen, tree->number, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+	{
+		tree->source[v] = tree->root;
+		emogi_found_add(found, v, tree->queue, &tree->tail);
+	}
+	take_smaller(&tree->predecessor[v], u);
+}
+
+/* Visit a vertex; gets the list entries that were looked at. */
+static uint64_t
+visit_vertex(Tree *tree, EmogiFound *found, uint32_t u)
+{
+	const EmogiAdjacency *lists = &tree->graph->forward;
+	uint64_t	e = lists->offsets[u];
+
+	for (; e < lists->offsets[u + 1]; e++)
+	{
+		const uint32_t v = lists->targets[e];
+		const uint32_t seen = __atomic_load_n(&tree->round[v], __ATOMIC_RELAXED);
+
+		if ((seen == 0 || seen == tree->number) && is_tight(tree, u, v, lists->weights, e))
+			find_vertex(tree, found, u, v);
+		if ((e - lists->offsets[u]) % EMOGI_RUN_POLL == EMOGI_RUN_POLL - 1 && emogi_job_stopped(&tree->run.job))
+			break;
+	}
+	return e - lists->offsets[u];
+}
+
+/* Visit the vertices of a round. */
+static void
+visit_round(void *arg, int thread, int nthreads)
+{
+	Tree	   *tree = arg;
+	const uint64_t count = tree->end - tree->head;
+	EmogiFound	found;
+	uint64_t	looked = 0;
+	uint64_t	i;
+
+	found.count = 0;
+	while (!emogi_job_stopped(&tree->run.job) && (i = emogi_job_take(&tree->run.next, TAKEN_AT_ONCE)) < count)
+	{
+		const uint64_t end = emogi_run_chunk_end(i, TAKEN_AT_ONCE, count);
+
+		emogi_job_done(&tree->run.job, end - i);
+		for (; i < end; i++)
+			looked += visit_vertex(tree, &found, tree->queue[tree->head + i]);
+	}
+	emogi_found_flush(&found, tree->queue, &tree->tail);
+	__atomic_fetch_add(&tree->looked, looked, __ATOMIC_RELAXED);
+}
+
+/* Grow the tree of a source; false when the job has stopped. */
+static bool
+grow_from(Tree *tree, uint32_t root)
+{
+	tree->root = root;
+	tree->source[root] = root;
+	tree->head = tree->tail;
+	tree->queue[tree->tail++] = root;
+	for (; tree->head < tree->tail; tree->head = tree->end)
+	{
+		tree->end = tree->tail;
+		tree->number++;
+		if (!emogi_run_step(&tree->run, visit_round, tree, tree->end - tree->head <= ALONE_ROUND))
+			return false;
+	}
+	return true;
+}
+
+/* Grow the trees of all sources, the smallest first. */
+static void
+grow_all(Tree *tree, const EmogiQuery *query)
+{
+	uint32_t	first = EMOGI_NO_VERTEX;
+	uint32_t	last = 0;
+
+	tree->round = emogi_run_scratch(&tree->run, tree->graph->nvertices, sizeof *tree->round);
+	tree->queue = emogi_run_scratch(&tree->run, tree->graph->nvertices, sizeof *tree->queue);
+	if (emogi_job_stopped(&tree->run.job))
+		return;
+	for (uint64_t i = 0; i < query->nsources; i++)
+	{
+		const uint32_t s = query->sources[i];
+
+		if (i % EMOGI_RUN_POLL == EMOGI_RUN_POLL - 1 && emogi_job_stopped(&tree->run.job))
+			return;
+		if (!is_reached(tree, s))
+			continue;
+		tree->round[s] = ROOT;
+		first = s < first ? s : first;
+		last = s > last ? s : last;
+	}
+	for (uint64_t v = first; v <= last; v++)
+	{
+		if (v % EMOGI_RUN_POLL == 0 && emogi_job_stopped(&tree->run.job))
+			return;
+		if (tree->round[v] == ROOT && !grow_from(tree, (uint32_t) v))
+			return;
+	}
+}
+
+/* ---- the whole ---- */
+
+/* Get the only source of a query; EMOGI_NO_VERTEX when there are several, or none. */
+static uint32_t
+only_source(const EmogiQuery *query)
+{
+	for (uint64_t i = 1; i < query->nsources; i++)
+		if (query->sources[i] != query->sources[0])
+			return EMOGI_NO_VERTEX;
+	return query->nsources > 0 ? query->sources[0] : EMOGI_NO_VERTEX;
+}
+
+/* Find the levels or distances, as the search without a tree does. */
+static EmogiStatus
+find_distances(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *distances, EmogiControl *control,
+			   EmogiError *error)
+{
+	EmogiQuery	search = *query;
+
+	search.ntargets = 0;
+	search.summary = NULL;
+	search.algorithm = query->algorithm == EMOGI_BFS_TREE ? EMOGI_BFS : EMOGI_SSSP;
+	return (query->algorithm == EMOGI_BFS_TREE ? emogi_cpu_bfs : emogi_cpu_path) (pool, graph, &search, distances, control, error);
+}
+
+EmogiStatus
+emogi_cpu_trees(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiControl *control,
+				EmogiError *error)
+{
+	Tree		tree = {.graph = graph, .root = only_source(query)};
+	EmogiResult distances = {.columns = {result->columns[0]}};
+	EmogiStatus status = find_distances(pool, graph, query, &distances, control, error);
+	bool		has_levels;
+
+	if (status != EMOGI_OK)
+		return status;
+	emogi_run_begin(&tree.run, pool, graph, distances.nreached, result, control, error, "a tree of shortest paths");
+	tree.run.start_ms -= distances.run_ms;
+	if (query->algorithm == EMOGI_BFS_TREE)
+		tree.level = result->columns[0].int32;
+	else
+		tree.distance = result->columns[0].float64;
+	tree.predecessor = result->columns[1].vertex;
+	tree.source = result->columns[2].vertex;
+	has_levels = tree.level != NULL || graph->weight_type == EMOGI_WEIGHT_NONE;
+	if (emogi_run_step(&tree.run, clear_columns, &tree, false))
+	{
+		if (has_levels && tree.root != EMOGI_NO_VERTEX)
+			emogi_run_step(&tree.run, find_all, &tree, false);
+		else
+			grow_all(&tree, query);
+	}
+	result->nreached = distances.nreached;
+	result->nlevels = distances.nlevels;
+	result->edges_traversed = distances.edges_traversed + tree.looked;
+	return emogi_run_end(&tree.run);
+}
