@@ -191,7 +191,9 @@ main(int argc, char **argv)
 		return 0;
 	}
 	prepare(&bench);
-	for (int e = 0; e < bench.options.nengines; e++)
+	if (bench.options.nfar_paths > 0)
+		emogi_bench_far_paths(&bench);
+	for (int e = 0; e < bench.options.nengines && bench.options.nfar_paths == 0; e++)
 		run_engine(&bench, bench.options.cuda[e]);
 	clean_up(&bench);
 	if ((bench.options.csv != NULL && fclose(bench.options.csv) != 0) ||

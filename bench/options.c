@@ -64,6 +64,7 @@ EMOGI_ALGORITHMS(NAME_OF, NAME_OF, NAME_OF)
 "  --tolerance X             below which change they stop (0.0001)\n"
 "  --alpha X                 katz: what an edge more counts (1e-6)\n"
 "  --leaps N                 pagerank: personalised, leaps go to N random vertices, up to 1024, in random proportions\n"
+"  --far-paths N             no algorithm, but: prepare for far shortest paths, and search N of random pairs with that and without\n"
 "  --weighted                pagerank and others that may: edges count as their weights\n"
 "  --distance X              pagerank: as many iterations as bring the ranks within an L1 distance of X from a reference\n"
 "  --device-memory BYTES     cap on one GPU (all that is free)\n"
@@ -195,7 +196,7 @@ enum
 	OPTION_VERTICES = 256, OPTION_GENERATE_ON, OPTION_GENERATOR_MODULE, OPTION_CHECK_GENERATE, OPTION_SOURCE,
 	OPTION_DISTANCE, OPTION_CANCEL_AFTER, OPTION_SUMMARY, OPTION_LABEL, OPTION_FILE, OPTION_RMAT, OPTION_DIRECTED, OPTION_UNWEIGHTED, OPTION_MAPPING,
 	OPTION_PREFETCH, OPTION_ASYNCHRONOUS, OPTION_COUNT_REQUESTS, OPTION_ID_BYTES, OPTION_SAMPLES, OPTION_PAIRS, OPTION_WALKS, OPTION_IN_OUT, OPTION_ALPHA,
-	OPTION_LEAPS, OPTION_WEIGHTED
+	OPTION_LEAPS, OPTION_WEIGHTED, OPTION_FAR_PATHS
 };
 
 static const struct option long_options[] = {
@@ -220,7 +221,7 @@ static const struct option long_options[] = {
 	{"mapping", required_argument, NULL, OPTION_MAPPING},
 	{"prefetch", no_argument, NULL, OPTION_PREFETCH}, {"asynchronous", no_argument, NULL, OPTION_ASYNCHRONOUS},
 	{"count-requests", no_argument, NULL, OPTION_COUNT_REQUESTS}, {"id-bytes", required_argument, NULL, OPTION_ID_BYTES},
-	{"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}
+	{"far-paths", required_argument, NULL, OPTION_FAR_PATHS}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}
 };
 
 /* Take an option of the graph; false when it is none. */
@@ -381,6 +382,9 @@ take_run_option(EmogiBenchOptions *options, int option, const char *text)
 			return true;
 		case OPTION_LEAPS:
 			options->nleaps = (int) parse_number("leaps", text, 1, EMOGI_BENCH_SOURCES);
+			return true;
+		case OPTION_FAR_PATHS:
+			options->nfar_paths = parse_number("far-paths", text, 1, 1000000);
 			return true;
 		case OPTION_WEIGHTED:
 			options->is_weighted = true;

@@ -39,6 +39,7 @@ typedef struct EmogiBenchOptions
 	bool		is_weighted;	/* what takes weights reads them */
 	double		distance;		/* PageRank runs until its L1 distance from a reference is this; 0 = does not */
 	double		cancel_after_ms;	/* -1 = runs are not canceled */
+	uint64_t	nfar_paths;		/* searched instead of runs; 0 = none */
 	bool		verify;
 	bool		cached;			/* the engine keeps the Graph between runs, until the next placement */
 	const char *module;			/* path of emogi_cuda.so */

@@ -87,4 +87,7 @@ extern void emogi_bench_note_series(EmogiBench *bench, EmogiSeries *series);
 /* report.c: print how fast canceled runs came back; sorts the figures. */
 extern void emogi_bench_note_cancels(EmogiSeries *series, int nruns);
 
+/* far_paths.c: prepare for far shortest paths, and time them. */
+extern void emogi_bench_far_paths(EmogiBench *bench);
+
 #endif							/* EMOGI_BENCH_SERIES_H */

@@ -110,6 +110,13 @@ install_packages() {
         give_up "could not install ${missing[*]}"
 }
 
+# Install a package that a test compares emogi with, if it can be had without asking; the test does without.
+install_peer() {
+    [ -n "$(missing_packages "$1")" ] || return 0
+    am_root && apt-cache show "$1" >/dev/null 2>&1 || return 0
+    step "Install $1, to compare with" apt_install_no_cluster "$1" || true
+}
+
 # ------------------------------------------------------------------------------------------------------- build
 
 # nvcc is looked up once, as the caller: root's PATH, behind sudo, may be another. `NVCC= ./test/run` does without.

@@ -254,13 +254,15 @@ cut(char *block, size_t *at, uint64_t count, size_t element_bytes)
 static size_t
 cut_vertices(EmogiCommunities *all, EmogiLevelRoom *first, char *block, uint64_t n)
 {
-	uint32_t  **const numbers[] = {&all->community, &all->refined, &all->number, &all->size, &all->order, &all->chosen, &all->movers,
-		&all->inner_size, &all->rooms[0].name, &all->rooms[1].name, &first->name};
-	int64_t   **const sums[] = {&all->total, &all->into, &all->out_of, &all->difference, &all->inner_total, &all->inner_cut, &all->node_cut,
-		&all->rooms[0].strength, &all->rooms[1].strength, &first->strength};
+	uint32_t  **const numbers[] = {&all->community, &all->refined, &all->number, &all->order, &all->chosen, &all->movers,
+		&all->rooms[0].name, &all->rooms[1].name, &first->name};
+	int64_t   **const sums[] = {&all->difference, &all->node_cut, &all->rooms[0].strength, &all->rooms[1].strength, &first->strength};
 	uint64_t  **const places[] = {&all->starts, &all->rooms[0].first, &all->rooms[0].end, &all->rooms[1].first, &all->rooms[1].end};
 	size_t		at = 0;
 
+	all->communities = cut(block, &at, n, sizeof *all->communities);
+	all->traffic = cut(block, &at, n, sizeof *all->traffic);
+	all->parts = cut(block, &at, n, sizeof *all->parts);
 	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
 		*numbers[i] = cut(block, &at, n, sizeof(uint32_t));
 	for (size_t i = 0; i < sizeof sums / sizeof *sums; i++)

@@ -1,7 +1,7 @@
 /*
  * communities.h: what the steps of community detection share: a graph of one level, partitions of its nodes, scratch memory.
  *
- * communities.c leads; communities_begin.c makes the first level, communities_order.c puts nodes in order, communities_move.c moves nodes to better communities, communities_refine.c takes communities apart into well connected
+ * communities.c leads; communities_begin.c makes the first level, communities_order.c puts nodes in order, communities_choose.c and communities_move.c move nodes to better communities, communities_refine.c takes communities apart into well connected
  * ones [2], communities_aggregate.c makes the graph of the next level, communities_divide.c divides what has too many vertices. A node of the
  * first level is a vertex, of a later one a community of the level before.
  * A partition is an array [nnodes]: the community of each node, which goes by the number of some node.
@@ -52,6 +52,29 @@ typedef struct EmogiLevelRoom
 	int64_t    *weights;		/* likewise */
 } EmogiLevelRoom;
 
+/* What is known of a community while nodes are moved. Nodes that choose read it, and none writes it meanwhile. */
+typedef struct EmogiCommunity
+{
+	int64_t		total;			/* strength */
+	uint32_t	size;			/* nodes */
+} EmogiCommunity;
+
+/* The strength of nodes of a batch that want to go to a community, and from it; 0 between batches. */
+typedef struct EmogiTraffic
+{
+	int64_t		into;
+	int64_t		out_of;
+} EmogiTraffic;
+
+/* What is known of a part of one while it is refined. */
+typedef struct EmogiPart
+{
+	int64_t		total;			/* strength */
+	int64_t		cut;			/* weight to the rest of the community that is refined; atomic */
+	int64_t		into;			/* strength that wants to go there; 0 between batches */
+	uint32_t	size;			/* nodes */
+} EmogiPart;
+
 /* Weights by community, as one thread adds them up: hash-free [3, section 4.1.9]. */
 typedef struct EmogiTally
 {
@@ -78,11 +101,9 @@ typedef struct EmogiCommunities
 	uint32_t   *number;			/* a node's new number, or any scratch */
 
 	/* communities_move.c; [nvertices] each. Elements of one batch are changed atomically */
-	int64_t    *total;			/* strength of a community */
-	int64_t    *into;			/* strength that wants to go to a community; 0 between batches */
-	int64_t    *out_of;			/* the same from it */
-	uint32_t   *size;			/* nodes of a community */
-	uint8_t    *open;			/* the node is to be looked at, or one of communities_move.c's marks */
+	EmogiCommunity *communities;
+	EmogiTraffic *traffic;		/* of communities */
+	uint8_t    *open;			/* the node is to be looked at, or one of communities_move.h's marks */
 	uint32_t   *order;			/* nodes, batch by batch; members, community by community */
 	uint32_t   *movers;			/* nodes of a batch that want to go, in any order; or any scratch */
 	uint32_t   *chosen;			/* [m]: where movers[m] wants to go */
@@ -90,10 +111,8 @@ typedef struct EmogiCommunities
 	uint64_t	nempty;			/* communities without nodes; atomic */
 
 	/* communities_refine.c; [nvertices] each, by community of the refinement, or by node */
-	int64_t    *inner_total;	/* strength */
-	int64_t    *inner_cut;		/* weight to the rest of the community that is refined; atomic */
-	int64_t    *node_cut;		/* the same of a node */
-	uint32_t   *inner_size;
+	EmogiPart  *parts;
+	int64_t    *node_cut;		/* weight from a node to the rest of its community */
 	uint16_t   *batch;			/* of a node */
 
 	uint64_t   *starts;			/* [nvertices + 2], of groups in order */
@@ -144,6 +163,17 @@ emogi_level_weight(const void *weights, EmogiUnits units, uint64_t e)
 			break;
 	}
 	return 1;
+}
+
+/* Fetch an entry. */
+static inline void
+emogi_level_fetch(const EmogiLevel *level, uint64_t e)
+{
+	static const uint64_t width[] = {[EMOGI_UNITS_U8] = 1, [EMOGI_UNITS_U16] = 2, [EMOGI_UNITS_U32] = 4, [EMOGI_UNITS_I64] = 8};
+
+	__builtin_prefetch(&level->targets[e]);
+	if (level->units != EMOGI_UNITS_ONE)
+		__builtin_prefetch((const char *) level->weights + e * width[level->units]);
 }
 
 /* Add up the weights from a node to the communities of its neighbours, in one kind of units. */

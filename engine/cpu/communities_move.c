@@ -3,230 +3,105 @@
  * for who is looked at again, [2], algorithm A.2).
  *
  * A sweep looks at all nodes that are open, batch by batch, dealt out anew for each sweep. Of a batch all choose where each would go as
- * things stand when it begins; then it is seen who may, by the rules of contract/communities.h; then these move; then their
- * neighbours are opened. Who may not stays open. Nodes that are best alone go last in a sweep, to the communities that are empty.
+ * things stand when it begins (communities_choose.c); then it is seen who may, by the rules of contract/communities.h; then these move; then
+ * their neighbours are opened. Who may not stays open. Nodes that are best alone go last in a sweep, to the communities that are empty.
  */
-#include "communities.h"
+#include "communities_move.h"
 
 #include <math.h>
-#include <string.h>
 
-#define NODES_AT_ONCE 64
-#define AHEAD 8					/* nodes between the steps in which what a node needs is fetched */
-#define FETCHED_ENTRIES 8		/* of a list */
 #define MARKS_AT_ONCE 16
 #define ENTRIES_ALONE 16384		/* entries of a batch that one thread is through with sooner */
-#define STAYS EMOGI_NO_VERTEX	/* what was chosen by who may not go */
-#define OPEN 1					/* marks */
-#define WANTS_OUT 2				/* would be alone, and has not gone yet */
 
-typedef struct Moving
-{
-	EmogiCommunities *all;
-	const EmogiLevel *level;
-	uint64_t	salt;			/* of the sweep */
-	bool		sure;
-	bool		alone;			/* the batch is one thread's */
-	bool		to_empty;		/* the batch is of those that want out */
-	uint64_t	first;			/* of the batch, in order */
-	uint64_t	end;
-	uint64_t	nmovers;		/* atomic */
-	uint64_t	nleaving;		/* atomic: that want out, in the sweep */
-	uint64_t	nmoved;			/* atomic: in the sweep */
-	uint64_t	nopen;			/* atomic: that would have gone, in the sweep */
-} Moving;
+/* ---- go ---- */
 
-/* ---- choose ---- */
-
-/* Choose where a node would go: its own community, another, or EMOGI_NO_VERTEX, none. difference: weight to there less that to where it is. */
-static inline uint32_t
-choose(const Moving *moving, EmogiTally *tally, uint32_t i, int64_t *difference)
+/* Fetch what will be needed of the nodes that want to go behind m. */
+static inline __attribute__((always_inline)) void
+fetch_movers(const EmogiMoving *moving, uint64_t m)
 {
 	const EmogiCommunities *all = moving->all;
-	const uint32_t own = all->community[i];
-	const int64_t strength = moving->level->strength[i];
-	const double rate = emogi_communities_rate(&all->gains, strength);
-	const uint32_t *touched = tally->touched;
-	EmogiBest	best = {.community = EMOGI_NO_VERTEX};
-	uint64_t	ntouched;
-	int64_t		own_weight;
-	uint32_t	to;
 
-	emogi_tally_list(tally, moving->level, all->community, i);
-	ntouched = tally->ntouched;
-	own_weight = tally->weight[own];
-	best.value = emogi_communities_value(rate, own_weight, all->total[own] - strength) + emogi_communities_least(&all->gains, strength);
-	for (uint64_t t = 0; t < ntouched; t++)
+	if (m + 2 * EMOGI_MOVING_AHEAD < moving->nmovers)
 	{
-		const uint32_t c = touched[t];
-
-		if (c != own)
-			emogi_communities_offer(&best, moving->salt, emogi_communities_value(rate, tally->weight[c], all->total[c]), c, tally->weight[c]);
+		__builtin_prefetch(&all->community[all->movers[m + 2 * EMOGI_MOVING_AHEAD]]);
+		__builtin_prefetch(&moving->level->strength[all->movers[m + 2 * EMOGI_MOVING_AHEAD]]);
 	}
-	emogi_tally_clear(tally);
-	to = best.community == EMOGI_NO_VERTEX ? own : best.community;
-	*difference = best.weight - own_weight;
-	if (0.0 > best.value && all->size[own] > 1)
+	if (m + EMOGI_MOVING_AHEAD < moving->nmovers)
 	{
-		to = EMOGI_NO_VERTEX;
-		*difference = -own_weight;
+		__builtin_prefetch(&all->communities[all->community[all->movers[m + EMOGI_MOVING_AHEAD]]]);
+		__builtin_prefetch(&all->communities[all->chosen[m + EMOGI_MOVING_AHEAD]]);
+		__builtin_prefetch(&all->traffic[all->community[all->movers[m + EMOGI_MOVING_AHEAD]]]);
+		__builtin_prefetch(&all->traffic[all->chosen[m + EMOGI_MOVING_AHEAD]]);
 	}
-	return to;
 }
 
-/* Fetch what will be needed of the nodes behind i in order, before `end`: those of a batch lie far apart, and each waits for main memory. Inline
- * always: gcc leaves out calls of what does nothing else. */
+/* Fetch what will be needed to open the neighbours of those behind m. */
 static inline __attribute__((always_inline)) void
-fetch_ahead(const Moving *moving, const EmogiTally *tally, uint64_t i, uint64_t end)
+fetch_opened(const EmogiMoving *moving, uint64_t m)
 {
 	const EmogiCommunities *all = moving->all;
 	const EmogiLevel *level = moving->level;
 
-	if (i + 3 * AHEAD < end)
+	if (m + 3 * EMOGI_MOVING_AHEAD < moving->nmovers)
 	{
-		const uint32_t v = all->order[i + 3 * AHEAD];
-
-		__builtin_prefetch(&level->first[v]);
-		__builtin_prefetch(&level->end[v]);
-		__builtin_prefetch(&level->strength[v]);
-		__builtin_prefetch(&all->community[v]);
+		__builtin_prefetch(&level->first[all->movers[m + 3 * EMOGI_MOVING_AHEAD]]);
+		__builtin_prefetch(&level->end[all->movers[m + 3 * EMOGI_MOVING_AHEAD]]);
 	}
-	if (i + 2 * AHEAD < end)
-		__builtin_prefetch(&level->targets[level->first[all->order[i + 2 * AHEAD]]]);
-	if (i + AHEAD < end)
+	if (m + 2 * EMOGI_MOVING_AHEAD < moving->nmovers)
+		__builtin_prefetch(&level->targets[level->first[all->movers[m + 2 * EMOGI_MOVING_AHEAD]]]);
+	if (m + EMOGI_MOVING_AHEAD < moving->nmovers)
 	{
-		const uint32_t v = all->order[i + AHEAD];
-		const uint64_t stop = emogi_run_chunk_end(level->first[v], FETCHED_ENTRIES, level->end[v]);
+		const uint32_t v = all->movers[m + EMOGI_MOVING_AHEAD];
+		const uint64_t stop = emogi_run_chunk_end(level->first[v], EMOGI_MOVING_FETCHED, level->end[v]);
 
 		for (uint64_t e = level->first[v]; e < stop; e++)
+		{
+			__builtin_prefetch(&all->open[level->targets[e]]);
 			__builtin_prefetch(&all->community[level->targets[e]]);
-	}
-	if (i + AHEAD / 2 < end)
-	{
-		const uint32_t v = all->order[i + AHEAD / 2];
-		const uint64_t stop = emogi_run_chunk_end(level->first[v], FETCHED_ENTRIES, level->end[v]);
-
-		for (uint64_t e = level->first[v]; e < stop; e++)
-		{
-			__builtin_prefetch(&all->total[all->community[level->targets[e]]]);
-			__builtin_prefetch(&tally->weight[all->community[level->targets[e]]]);
 		}
 	}
 }
 
-/* Note that a node wants to go. */
-static inline void
-note_mover(Moving *moving, uint32_t i, uint32_t to, int64_t difference)
+/* May the node that wants to go as number m? *gain: what of it. */
+static inline bool
+may_go(const EmogiMoving *moving, uint64_t m, double *gain)
 {
-	EmogiCommunities *all = moving->all;
-	const int64_t strength = moving->level->strength[i];
+	const EmogiCommunities *all = moving->all;
+	const uint32_t i = all->movers[m];
 	const uint32_t from = all->community[i];
+	const uint32_t to = all->chosen[m];
+	const EmogiCommunity *left = &all->communities[from];
+	const EmogiCommunity *joined = &all->communities[to];
+	const EmogiWish wish = {.from = from, .to = to, .to_empty = moving->to_empty, .difference = all->difference[m],
+		.strength = moving->level->strength[i], .total_from = left->total, .total_to = joined->total, .size_from = left->size,
+	.size_to = joined->size, .into_from = all->traffic[from].into, .into_to = all->traffic[to].into, .out_of_from = all->traffic[from].out_of,
+	.out_of_to = all->traffic[to].out_of};
 
-	if (moving->alone)
-	{
-		const uint64_t m = moving->nmovers++;
-
-		all->movers[m] = i;
-		all->chosen[m] = to;
-		all->difference[m] = difference;
-		all->out_of[from] += strength;
-		if (!moving->to_empty)
-			all->into[to] += strength;
-	}
-	else
-	{
-		const uint64_t m = emogi_job_take(&moving->nmovers, 1);
-
-		all->movers[m] = i;
-		all->chosen[m] = to;
-		all->difference[m] = difference;
-		__atomic_fetch_add(&all->out_of[from], strength, __ATOMIC_RELAXED);
-		if (!moving->to_empty)
-			__atomic_fetch_add(&all->into[to], strength, __ATOMIC_RELAXED);
-	}
+	*gain = emogi_communities_sure_gain(&all->gains, &wish);
+	return *gain > emogi_communities_least(&all->gains, wish.strength) && emogi_communities_may_go(&wish, moving->sure, moving->salt);
 }
-
-/* Let a node choose. */
-static inline void
-look_at(Moving *moving, EmogiTally *tally, uint64_t i)
-{
-	EmogiCommunities *all = moving->all;
-	const uint32_t v = all->order[i];
-	int64_t		difference;
-	const uint32_t to = choose(moving, tally, v, &difference);
-
-	all->open[v] = 0;
-	if (to == all->community[v])
-		return;
-	if (moving->to_empty)
-	{
-		if (to == EMOGI_NO_VERTEX)
-			note_mover(moving, v, all->refined[i - moving->first], difference);
-		else
-			all->open[v] = OPEN;
-	}
-	else if (to == EMOGI_NO_VERTEX)
-	{
-		all->open[v] = WANTS_OUT;
-		__atomic_fetch_add(&moving->nleaving, 1, __ATOMIC_RELAXED);
-	}
-	else
-		note_mover(moving, v, to, difference);
-}
-
-/* Let the nodes of a batch choose. */
-static void
-choose_all(void *arg, int thread, int nthreads)
-{
-	Moving	   *moving = arg;
-	EmogiCommunities *all = moving->all;
-	const uint64_t count = moving->end - moving->first;
-	uint64_t	looked = 0;
-	uint64_t	i;
-
-	while (!emogi_job_stopped(&all->run.job) && (i = emogi_job_take(&all->run.next, NODES_AT_ONCE)) < count)
-	{
-		const uint64_t end = moving->first + emogi_run_chunk_end(i, NODES_AT_ONCE, count);
-
-		for (i += moving->first; i < end; i++)
-		{
-			fetch_ahead(moving, &all->tallies[thread], i, moving->end);
-			look_at(moving, &all->tallies[thread], i);
-			looked += moving->level->end[all->order[i]] - moving->level->first[all->order[i]];
-		}
-	}
-	__atomic_fetch_add(&all->looked, looked, __ATOMIC_RELAXED);
-}
-
-/* ---- go ---- */
 
 /* See which nodes of a batch may go. */
 static void
 check_all(void *arg, int thread, int nthreads)
 {
-	Moving	   *moving = arg;
+	EmogiMoving	   *moving = arg;
 	EmogiCommunities *all = moving->all;
 	int64_t		gained = 0;
 	uint64_t	nmoved = 0;
 	uint64_t	nopen = 0;
 	uint64_t	m;
 
-	while (!emogi_job_stopped(&all->run.job) && (m = emogi_job_take(&all->run.next, NODES_AT_ONCE)) < moving->nmovers)
+	while (!emogi_job_stopped(&all->run.job) && (m = emogi_job_take(&all->run.next, EMOGI_MOVING_NODES)) < moving->nmovers)
 	{
-		const uint64_t end = emogi_run_chunk_end(m, NODES_AT_ONCE, moving->nmovers);
+		const uint64_t end = emogi_run_chunk_end(m, EMOGI_MOVING_NODES, moving->nmovers);
 
 		for (; m < end; m++)
 		{
-			const uint32_t i = all->movers[m];
-			const uint32_t from = all->community[i];
-			const uint32_t to = all->chosen[m];
-			const EmogiWish wish = {.from = from, .to = to, .to_empty = moving->to_empty, .difference = all->difference[m],
-				.strength = moving->level->strength[i], .total_from = all->total[from], .total_to = all->total[to],
-				.size_from = all->size[from], .size_to = all->size[to], .into_from = all->into[from], .into_to = all->into[to],
-			.out_of_from = all->out_of[from], .out_of_to = all->out_of[to]};
-			const double gain = emogi_communities_sure_gain(&all->gains, &wish);
+			double		gain;
 
-			if (gain > emogi_communities_least(&all->gains, wish.strength) && emogi_communities_may_go(&wish, moving->sure, moving->salt))
+			fetch_movers(moving, m);
+			if (may_go(moving, m, &gain))
 			{
 				gained += emogi_communities_gain(&all->gains, gain);
 				nmoved++;
@@ -234,7 +109,7 @@ check_all(void *arg, int thread, int nthreads)
 			else
 			{
 				all->difference[m] = INT64_MIN;
-				all->open[i] = OPEN;
+				all->open[all->movers[m]] = EMOGI_MOVING_OPEN;
 				nopen++;
 			}
 		}
@@ -246,24 +121,26 @@ check_all(void *arg, int thread, int nthreads)
 
 /* Move a node. */
 static inline void
-go(const Moving *moving, uint32_t i, uint32_t from, uint32_t to, int64_t *nempty)
+go(const EmogiMoving *moving, uint32_t i, uint32_t from, uint32_t to, int64_t *nempty)
 {
 	EmogiCommunities *all = moving->all;
+	EmogiCommunity *left = &all->communities[from];
+	EmogiCommunity *joined = &all->communities[to];
 	const int64_t strength = moving->level->strength[i];
 
 	if (moving->alone)
 	{
-		all->total[from] -= strength;
-		all->total[to] += strength;
-		*nempty += --all->size[from] == 0;
-		*nempty -= all->size[to]++ == 0;
+		left->total -= strength;
+		joined->total += strength;
+		*nempty += --left->size == 0;
+		*nempty -= joined->size++ == 0;
 	}
 	else
 	{
-		__atomic_fetch_sub(&all->total[from], strength, __ATOMIC_RELAXED);
-		__atomic_fetch_add(&all->total[to], strength, __ATOMIC_RELAXED);
-		*nempty += __atomic_sub_fetch(&all->size[from], 1, __ATOMIC_RELAXED) == 0;
-		*nempty -= __atomic_fetch_add(&all->size[to], 1, __ATOMIC_RELAXED) == 0;
+		__atomic_fetch_sub(&left->total, strength, __ATOMIC_RELAXED);
+		__atomic_fetch_add(&joined->total, strength, __ATOMIC_RELAXED);
+		*nempty += __atomic_sub_fetch(&left->size, 1, __ATOMIC_RELAXED) == 0;
+		*nempty -= __atomic_fetch_add(&joined->size, 1, __ATOMIC_RELAXED) == 0;
 	}
 	all->community[i] = to;
 }
@@ -272,14 +149,14 @@ go(const Moving *moving, uint32_t i, uint32_t from, uint32_t to, int64_t *nempty
 static void
 go_all(void *arg, int thread, int nthreads)
 {
-	Moving	   *moving = arg;
+	EmogiMoving	   *moving = arg;
 	EmogiCommunities *all = moving->all;
 	int64_t		nempty = 0;
 	uint64_t	m;
 
-	while (!emogi_job_stopped(&all->run.job) && (m = emogi_job_take(&all->run.next, NODES_AT_ONCE)) < moving->nmovers)
+	while (!emogi_job_stopped(&all->run.job) && (m = emogi_job_take(&all->run.next, EMOGI_MOVING_NODES)) < moving->nmovers)
 	{
-		const uint64_t end = emogi_run_chunk_end(m, NODES_AT_ONCE, moving->nmovers);
+		const uint64_t end = emogi_run_chunk_end(m, EMOGI_MOVING_NODES, moving->nmovers);
 
 		for (; m < end; m++)
 		{
@@ -287,8 +164,8 @@ go_all(void *arg, int thread, int nthreads)
 			const uint32_t from = all->community[i];
 			const uint32_t to = all->chosen[m];
 
-			__atomic_store_n(&all->out_of[from], 0, __ATOMIC_RELAXED);
-			__atomic_store_n(&all->into[to], 0, __ATOMIC_RELAXED);
+			__atomic_store_n(&all->traffic[from].out_of, 0, __ATOMIC_RELAXED);
+			__atomic_store_n(&all->traffic[to].into, 0, __ATOMIC_RELAXED);
 			if (all->difference[m] != INT64_MIN)
 				go(moving, i, from, to, &nempty);
 		}
@@ -298,7 +175,7 @@ go_all(void *arg, int thread, int nthreads)
 
 /* Open the neighbours of a node that has moved, but for those that it has joined. */
 static inline void
-open_neighbors(const Moving *moving, uint32_t i)
+open_neighbors(const EmogiMoving *moving, uint32_t i)
 {
 	const EmogiCommunities *all = moving->all;
 	const EmogiLevel *level = moving->level;
@@ -309,7 +186,7 @@ open_neighbors(const Moving *moving, uint32_t i)
 		const uint32_t j = level->targets[e];
 
 		if (__atomic_load_n(&all->open[j], __ATOMIC_RELAXED) == 0 && all->community[j] != own)
-			__atomic_store_n(&all->open[j], OPEN, __ATOMIC_RELAXED);
+			__atomic_store_n(&all->open[j], EMOGI_MOVING_OPEN, __ATOMIC_RELAXED);
 	}
 }
 
@@ -317,7 +194,7 @@ open_neighbors(const Moving *moving, uint32_t i)
 static void
 open_all(void *arg, int thread, int nthreads)
 {
-	Moving	   *moving = arg;
+	EmogiMoving	   *moving = arg;
 	EmogiCommunities *all = moving->all;
 	uint64_t	m;
 
@@ -326,22 +203,25 @@ open_all(void *arg, int thread, int nthreads)
 		const uint64_t end = emogi_run_chunk_end(m, MARKS_AT_ONCE, moving->nmovers);
 
 		for (; m < end; m++)
+		{
+			fetch_opened(moving, m);
 			if (all->difference[m] != INT64_MIN)
 				open_neighbors(moving, all->movers[m]);
+		}
 	}
 }
 
 /* Let the nodes of a batch move; false when the job has stopped. nlisted: their entries, or so. */
 static bool
-move_batch(Moving *moving, uint64_t nlisted)
+move_batch(EmogiMoving *moving, uint64_t nlisted)
 {
 	EmogiCommunities *all = moving->all;
 
 	moving->nmovers = 0;
 	moving->alone = emogi_communities_are_alone(all, nlisted + moving->end - moving->first < ENTRIES_ALONE);
-	if (!emogi_run_step(&all->run, choose_all, moving, moving->alone))
+	if (!emogi_run_step(&all->run, emogi_communities_choose_all, moving, moving->alone))
 		return false;
-	moving->alone = emogi_communities_are_alone(all, moving->nmovers < NODES_AT_ONCE);
+	moving->alone = emogi_communities_are_alone(all, moving->nmovers < EMOGI_MOVING_NODES);
 	return emogi_run_step(&all->run, check_all, moving, moving->alone) && emogi_run_step(&all->run, go_all, moving, moving->alone) &&
 		emogi_run_step(&all->run, open_all, moving, moving->nmovers < MARKS_AT_ONCE);
 }
@@ -356,21 +236,21 @@ order_leaving(EmogiCommunities *all, const EmogiLevel *level, uint64_t salt, uin
 	uint64_t	nplaces = 0;
 
 	for (uint64_t i = 0; i < level->nnodes; i++)
-		if (all->open[i] == WANTS_OUT)
+		if (all->open[i] == EMOGI_MOVING_WANTS_OUT)
 		{
-			all->open[i] = OPEN;
+			all->open[i] = EMOGI_MOVING_OPEN;
 			if (emogi_communities_asks(salt, i, sweep))
 				all->order[count++] = (uint32_t) i;
 		}
 	for (uint64_t c = 0; c < level->nnodes && nplaces < count; c++)
-		if (all->size[c] == 0)
+		if (all->communities[c].size == 0)
 			all->refined[nplaces++] = (uint32_t) c;
 	return nplaces;
 }
 
 /* Look at all open nodes. */
 static void
-look_at_open(Moving *moving, uint64_t sweep)
+look_at_open(EmogiMoving *moving, uint64_t sweep)
 {
 	EmogiCommunities *all = moving->all;
 	uint64_t	nlisted;
@@ -400,7 +280,7 @@ look_at_open(Moving *moving, uint64_t sweep)
 static void
 add_up(void *arg, int thread, int nthreads)
 {
-	Moving	   *moving = arg;
+	EmogiMoving	   *moving = arg;
 	EmogiCommunities *all = moving->all;
 	const EmogiLevel *level = moving->level;
 	const uint64_t first = emogi_communities_share(level->nnodes, thread, nthreads);
@@ -409,18 +289,18 @@ add_up(void *arg, int thread, int nthreads)
 
 	for (uint64_t i = first; i < first + count; i++)
 	{
-		all->total[i] = all->into[i] = all->out_of[i] = 0;
-		all->size[i] = 0;
+		all->communities[i] = (EmogiCommunity) {0};
+		all->traffic[i] = (EmogiTraffic) {0};
 		all->open[i] = level->end[i] > level->first[i];
 	}
 	for (uint64_t i = 0; i < level->nnodes; i++)
 		if (all->community[i] - first < count)
 		{
-			all->total[all->community[i]] += level->strength[i];
-			all->size[all->community[i]]++;
+			all->communities[all->community[i]].total += level->strength[i];
+			all->communities[all->community[i]].size++;
 		}
 	for (uint64_t i = first; i < first + count; i++)
-		nempty += all->size[i] == 0;
+		nempty += all->communities[i].size == 0;
 	__atomic_fetch_add(&all->nempty, nempty, __ATOMIC_RELAXED);
 }
 
@@ -444,7 +324,7 @@ least_of_sweep(const EmogiCommunities *all, const EmogiLevel *level, bool settle
 uint64_t
 emogi_communities_move(EmogiCommunities *all, const EmogiLevel *level, bool last, uint64_t salt)
 {
-	Moving		moving = {.all = all, .level = level};
+	EmogiMoving		moving = {.all = all, .level = level};
 	bool		settles = last;
 	bool		looks_at_all = true;
 
@@ -456,7 +336,7 @@ emogi_communities_move(EmogiCommunities *all, const EmogiLevel *level, bool last
 	{
 		const int64_t before = all->gained;
 
-		moving = (Moving) {.all = all, .level = level, .salt = emogi_communities_random(salt, sweep),
+		moving = (EmogiMoving) {.all = all, .level = level, .salt = emogi_communities_random(salt, sweep),
 			.sure = sweep >= EMOGI_COMMUNITIES_SURE_SWEEP};
 		look_at_open(&moving, sweep);
 		if (moving.nopen + moving.nmoved > 0 && (double) (all->gained - before) > least_of_sweep(all, level, settles))

@@ -46,17 +46,17 @@ begin_nodes(void *arg, int thread, int nthreads)
 			const uint32_t own = all->community[i];
 			int64_t		cut = 0;
 
-			if (all->size[own] > 1)
+			if (all->communities[own].size > 1)
 				for (uint64_t e = level->first[i]; e < level->end[i]; e++)
 					if (level->targets[e] != i && all->community[level->targets[e]] == own)
 						cut += emogi_level_weight(level->weights, level->units, e);
 			all->refined[i] = (uint32_t) i;
-			all->inner_total[i] = level->strength[i];
-			all->inner_size[i] = 1;
-			all->inner_cut[i] = all->node_cut[i] = cut;
-			all->into[i] = 0;
+			all->parts[i].total = level->strength[i];
+			all->parts[i].size = 1;
+			all->parts[i].cut = all->node_cut[i] = cut;
+			all->parts[i].into = 0;
 			all->batch[i] = NO_BATCH;
-			all->open[i] = cut > 0 && emogi_communities_well_connected(&all->gains, level->strength[i], cut, all->total[own]);
+			all->open[i] = cut > 0 && emogi_communities_well_connected(&all->gains, level->strength[i], cut, all->communities[own].total);
 		}
 	}
 }
@@ -84,9 +84,9 @@ gain_of(const Refining *refining, double rate, int64_t weight, uint32_t c)
 {
 	const EmogiCommunities *all = refining->all;
 
-	if (all->batch[c] == refining->batch && all->inner_size[c] == 1)
+	if (all->batch[c] == refining->batch && all->parts[c].size == 1)
 		return -1.0;
-	return emogi_communities_value(rate, weight, all->inner_total[c]);
+	return emogi_communities_value(rate, weight, all->parts[c].total);
 }
 
 /* Leave in the list what a node may join that could be chosen beside the best; gets how much that gains, 0 = that of staying alone. */
@@ -103,7 +103,7 @@ find_candidates(const Refining *refining, EmogiTally *tally, double rate, int64_
 		const uint32_t c = tally->touched[t];
 		const double gain = gain_of(refining, rate, tally->weight[c], c);
 
-		if (gain < 0.0 || gain < most - range || !emogi_communities_well_connected(&all->gains, all->inner_total[c], all->inner_cut[c], whole))
+		if (gain < 0.0 || gain < most - range || !emogi_communities_well_connected(&all->gains, all->parts[c].total, all->parts[c].cut, whole))
 		{
 			tally->weight[c] = 0;
 			continue;
@@ -126,7 +126,7 @@ choose(const Refining *refining, EmogiTally *tally, uint32_t i, int64_t *weight)
 	double		least;
 
 	tally_inside(refining, tally, i);
-	least = find_candidates(refining, tally, rate, all->total[all->community[i]]);
+	least = find_candidates(refining, tally, rate, all->communities[all->community[i]].total);
 	least -= EMOGI_COMMUNITIES_RANDOM_RANGE * all->gains.theta;
 	if (tally->ntouched == 1 && least > 0.0)
 		best = (EmogiBest) {0.0, tally->touched[0], tally->weight[tally->touched[0]]};
@@ -135,7 +135,7 @@ choose(const Refining *refining, EmogiTally *tally, uint32_t i, int64_t *weight)
 		for (uint64_t t = 0; t < tally->ntouched; t++)
 		{
 			const uint32_t c = tally->touched[t];
-			const double gain = emogi_communities_value(rate, tally->weight[c], all->inner_total[c]);
+			const double gain = emogi_communities_value(rate, tally->weight[c], all->parts[c].total);
 
 			if (gain >= least)
 				emogi_communities_offer_randomly(&best, &all->gains, salt, gain, c, tally->weight[c]);
@@ -163,10 +163,10 @@ fetch_ahead(const Refining *refining, const EmogiTally *tally, uint64_t i, uint6
 		__builtin_prefetch(&level->end[v]);
 		__builtin_prefetch(&level->strength[v]);
 		__builtin_prefetch(&all->community[v]);
-		__builtin_prefetch(&all->inner_size[v]);
+		__builtin_prefetch(&all->parts[v]);
 	}
 	if (i + 2 * AHEAD < end)
-		__builtin_prefetch(&level->targets[level->first[all->order[i + 2 * AHEAD]]]);
+		emogi_level_fetch(level, level->first[all->order[i + 2 * AHEAD]]);
 	if (i + AHEAD < end)
 	{
 		const uint32_t v = all->order[i + AHEAD];
@@ -189,8 +189,7 @@ fetch_ahead(const Refining *refining, const EmogiTally *tally, uint64_t i, uint6
 
 			__builtin_prefetch(&tally->weight[c]);
 			__builtin_prefetch(&all->batch[c]);
-			__builtin_prefetch(&all->inner_total[c]);
-			__builtin_prefetch(&all->inner_cut[c]);
+			__builtin_prefetch(&all->parts[c]);
 		}
 	}
 }
@@ -217,7 +216,7 @@ choose_all(void *arg, int thread, int nthreads)
 			uint64_t	m;
 
 			fetch_ahead(refining, &all->tallies[thread], at, refining->end);
-			if (all->inner_size[i] > 1)
+			if (all->parts[i].size > 1)
 				continue;
 			looked += refining->level->end[i] - refining->level->first[i];
 			to = choose(refining, &all->tallies[thread], i, &weight);
@@ -227,7 +226,7 @@ choose_all(void *arg, int thread, int nthreads)
 			all->movers[m] = i;
 			all->chosen[m] = to;
 			all->difference[m] = weight;
-			__atomic_fetch_add(&all->into[to], refining->level->strength[i], __ATOMIC_RELAXED);
+			__atomic_fetch_add(&all->parts[to].into, refining->level->strength[i], __ATOMIC_RELAXED);
 		}
 	}
 	__atomic_fetch_add(&all->looked, looked, __ATOMIC_RELAXED);
@@ -252,7 +251,7 @@ check_all(void *arg, int thread, int nthreads)
 			const int64_t strength = refining->level->strength[i];
 
 			if (emogi_communities_value(emogi_communities_rate(&all->gains, strength), all->difference[m],
-										all->inner_total[to] + all->into[to] - strength) >= 0.0)
+										all->parts[to].total + all->parts[to].into - strength) >= 0.0)
 				all->refined[i] = to;
 		}
 	}
@@ -271,7 +270,7 @@ weigh_joined(const Refining *refining, uint32_t i)
 	{
 		const uint32_t j = level->targets[e];
 
-		if (all->batch[j] == refining->batch && j != i && j != to && all->refined[j] == to && all->inner_size[j] == 1)
+		if (all->batch[j] == refining->batch && j != i && j != to && all->refined[j] == to && all->parts[j].size == 1)
 			weight += emogi_level_weight(level->weights, level->units, e);
 	}
 	return weight;
@@ -294,12 +293,12 @@ join_all(void *arg, int thread, int nthreads)
 			const uint32_t i = all->movers[m];
 			const uint32_t to = all->chosen[m];
 
-			__atomic_store_n(&all->into[to], 0, __ATOMIC_RELAXED);
+			__atomic_store_n(&all->parts[to].into, 0, __ATOMIC_RELAXED);
 			if (all->refined[i] != to)
 				continue;
-			__atomic_fetch_add(&all->inner_total[to], refining->level->strength[i], __ATOMIC_RELAXED);
-			__atomic_fetch_add(&all->inner_cut[to], all->node_cut[i] - 2 * all->difference[m] - weigh_joined(refining, i), __ATOMIC_RELAXED);
-			__atomic_fetch_add(&all->inner_size[to], 1, __ATOMIC_RELAXED);
+			__atomic_fetch_add(&all->parts[to].total, refining->level->strength[i], __ATOMIC_RELAXED);
+			__atomic_fetch_add(&all->parts[to].cut, all->node_cut[i] - 2 * all->difference[m] - weigh_joined(refining, i), __ATOMIC_RELAXED);
+			__atomic_fetch_add(&all->parts[to].size, 1, __ATOMIC_RELAXED);
 		}
 	}
 }

@@ -34,7 +34,7 @@
 
 #define MOST_DEGREE 12			/* edges a vertex, at the mean: more is no net of roads */
 #define MOST_MEAN 100			/* arcs of a vertex, one way, of what is left */
-#define WORK_AN_ARC 4000		/* arcs looked at for each arc of the Graph, at most: of a grid of 1,000,000 edges 1400 */
+#define WORK_AN_ARC 12000		/* arcs looked at for each arc of the Graph, at most: of a grid of 1,000,000 edges 1400 */
 #define HEAP_ENTRIES 65536
 #define UNIT_ROUNDOFF 0x1p-53
 #define SLACK_FACTOR 16.0		/* the tolerance is so many times the error of the largest distance that is expected */
@@ -87,7 +87,7 @@ weigh(Queue *queue, uint32_t v)
 	const uint64_t out = work->lists[0][v].count;
 	uint64_t	count;
 
-	if (!emogi_contracting_shortcuts(work, v, false, &count))
+	if (!emogi_contraction_make_shortcuts(work, v, false, &count))
 		return false;
 	queue->keys[v] = (double) queue->levels[v] + (in + out > 0 ? (double) count / (double) (in + out) : -1.0);
 	return true;
@@ -128,7 +128,7 @@ raise_neighbours(Queue *queue, uint32_t v)
 	for (int side = 0; side < 2; side++)
 		for (uint32_t i = 0; i < work->lists[side][v].count; i++)
 		{
-			uint32_t   *level = &queue->levels[emogi_contracting_arcs(work, side, v)[i].to];
+			uint32_t   *level = &queue->levels[emogi_contraction_make_arcs(work, side, v)[i].to];
 
 			*level = *level > queue->levels[v] ? *level : queue->levels[v] + 1;
 		}
@@ -173,9 +173,9 @@ contract(Queue *queue, uint32_t *order)
 		queue->heap[0] = queue->heap[--queue->count];
 		if (queue->count > 0)
 			sink(queue, 0);
-		if (!emogi_contracting_shortcuts(work, v, true, &count))
+		if (!emogi_contraction_make_shortcuts(work, v, true, &count))
 			return false;
-		emogi_contracting_remove(work, v);
+		emogi_contraction_make_remove(work, v);
 		raise_neighbours(queue, v);
 		order[done++] = v;
 		if (done % POLL == 0 && is_stopped(work))
@@ -224,14 +224,14 @@ choose_tolerance(EmogiContracting *work, const EmogiGraph *graph)
 	for (uint64_t v = 0; v < work->nvertices; v++)
 	{
 		for (uint32_t i = 0; i < work->lists[0][v].count; i++)
-			heaviest = fmax(heaviest, emogi_contracting_arcs(work, 0, (uint32_t) v)[i].weight);
+			heaviest = fmax(heaviest, emogi_contraction_make_arcs(work, 0, (uint32_t) v)[i].weight);
 		if (work->lists[0][v].count > work->lists[0][source].count)
 			source = (uint32_t) v;
 	}
 	work->gave_up = !(heaviest * (double) work->nvertices < MOST_SUM);
 	if (is_exact(graph) || work->gave_up)
 		return;
-	work->tolerance = SLACK_FACTOR * FAR * emogi_contraction_error(graph) * emogi_contracting_farthest(work, source);
+	work->tolerance = SLACK_FACTOR * FAR * emogi_contraction_error(graph) * emogi_contraction_make_farthest(work, source);
 }
 
 /* Make the hierarchy, with the scratch memory at hand. */
@@ -246,11 +246,11 @@ make(Queue *queue, const EmogiGraph *graph)
 	queue->keys = take(work, n, sizeof *queue->keys);
 	queue->levels = take(work, n, sizeof *queue->levels);
 	queue->heap = take(work, n, sizeof *queue->heap);
-	if (!emogi_job_stopped(&work->job) && emogi_contracting_read(work, graph))
+	if (!emogi_job_stopped(&work->job) && emogi_contraction_make_read(work, graph))
 	{
 		choose_tolerance(work, graph);
 		if (!work->gave_up && !emogi_job_stopped(&work->job) && contract(queue, order))
-			made = emogi_contracting_pack(work, order);
+			made = emogi_contraction_make_pack(work, order);
 	}
 	free(order);
 	free(queue->keys);
@@ -284,7 +284,7 @@ emogi_contraction_make(const EmogiGraph *graph, uint64_t max_bytes, bool (*poll)
 	work.heap = take(&work, work.heap_room, sizeof(EmogiWitnessEntry));
 	if (!emogi_job_stopped(&work.job))
 		*made = make(&queue, graph);
-	emogi_contracting_free(&work);
+	emogi_contraction_make_free(&work);
 	if (*made != NULL && (*made)->bytes > max_bytes)
 	{
 		free(*made);

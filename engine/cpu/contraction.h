@@ -99,4 +99,11 @@ extern EmogiStatus emogi_contraction_make(const EmogiGraph *graph, uint64_t max_
 extern EmogiStatus emogi_contraction_path(const EmogiContraction *made, const EmogiGraph *graph, bool reversed, uint32_t source,
 										  uint32_t target, EmogiPathAnswer *answer, EmogiControl *control, EmogiError *error);
 
+/*
+ * Find the distances of a query of DISTANCE_MATRIX, as it has them; UNSUPPORTED: this hierarchy cannot tell. distance: [nsources][ntargets]. looked:
+ * gets the arcs and edges that were looked at. Else as above.
+ */
+extern EmogiStatus emogi_contraction_distances(const EmogiContraction *made, const EmogiGraph *graph, bool reversed, const EmogiQuery *query,
+											   bool (*poll) (void), double *distance, uint64_t *looked, EmogiControl *control, EmogiError *error);
+
 #endif							/* EMOGI_CONTRACTION_H */

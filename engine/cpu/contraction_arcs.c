@@ -47,7 +47,7 @@ reserve(EmogiContracting *work, void **array, uint64_t count, uint64_t *room, ui
 static EmogiArc *
 find_arc(const EmogiContracting *work, int side, uint32_t v, uint32_t other)
 {
-	EmogiArc   *arcs = emogi_contracting_arcs(work, side, v);
+	EmogiArc   *arcs = emogi_contraction_make_arcs(work, side, v);
 
 	for (uint32_t i = 0; i < work->lists[side][v].count; i++)
 		if (arcs[i].to == other)
@@ -101,7 +101,7 @@ add_way(EmogiContracting *work, const EmogiArc *arc, uint32_t over, double weigh
 
 /* Add an arc, or a way to that which is there; what is longer by more than the tolerance makes way for the other. */
 bool
-emogi_contracting_add(EmogiContracting *work, uint32_t from, uint32_t to, uint32_t over, double weight)
+emogi_contraction_make_add(EmogiContracting *work, uint32_t from, uint32_t to, uint32_t over, double weight)
 {
 	EmogiArc   *arc = find_arc(work, 0, from, to);
 	EmogiArc   *twin;
@@ -123,11 +123,11 @@ emogi_contracting_add(EmogiContracting *work, uint32_t from, uint32_t to, uint32
 
 /* Take a vertex out of the lists of the others. */
 void
-emogi_contracting_remove(EmogiContracting *work, uint32_t v)
+emogi_contraction_make_remove(EmogiContracting *work, uint32_t v)
 {
 	for (int side = 0; side < 2; side++)
 	{
-		const EmogiArc *arcs = emogi_contracting_arcs(work, side, v);
+		const EmogiArc *arcs = emogi_contraction_make_arcs(work, side, v);
 
 		for (uint32_t i = 0; i < work->lists[side][v].count; i++)
 		{
@@ -162,7 +162,7 @@ place_lists(EmogiContracting *work, const EmogiGraph *graph)
 
 /* Make arcs of the edges of a Graph: of parallel ones the lightest, and no loops. Lists are ordered by (target, weight). */
 bool
-emogi_contracting_read(EmogiContracting *work, const EmogiGraph *graph)
+emogi_contraction_make_read(EmogiContracting *work, const EmogiGraph *graph)
 {
 	if (!place_lists(work, graph))
 		return false;
@@ -217,7 +217,7 @@ pack_arcs(const EmogiContracting *work, const uint32_t *order, const uint32_t *r
 
 /* Make the block of the hierarchy; NULL, with the job failed, without memory. order: [nvertices], the vertices in that of their contraction. */
 EmogiContraction *
-emogi_contracting_pack(EmogiContracting *work, const uint32_t *order)
+emogi_contraction_make_pack(EmogiContracting *work, const uint32_t *order)
 {
 	const uint64_t n = work->nvertices;
 	EmogiContraction head = {.nvertices = n, .nways = work->nways, .tolerance = work->tolerance, .bytes = sizeof head};
@@ -261,7 +261,7 @@ emogi_contracting_pack(EmogiContracting *work, const uint32_t *order)
 }
 
 void
-emogi_contracting_free(EmogiContracting *work)
+emogi_contraction_make_free(EmogiContracting *work)
 {
 	free(work->lists[0]);
 	free(work->lists[1]);

@@ -12,7 +12,7 @@
 #define POLL 4096				/* arcs */
 
 bool
-emogi_growing_reserve(EmogiJob *job, EmogiGrowing *array, uint64_t more, size_t bytes)
+emogi_contraction_reserve(EmogiJob *job, EmogiGrowing *array, uint64_t more, size_t bytes)
 {
 	uint64_t	room = array->room * 2 + LEAST_ITEMS;
 	void	   *larger = NULL;
@@ -76,7 +76,7 @@ put(EmogiCorridor *corridor, int side, uint32_t low, uint64_t arc, double budget
 {
 	EmogiUnpacked *unpacked;
 
-	if (!reserve_unpacked(corridor) || !emogi_growing_reserve(corridor->job, &corridor->stack, 1, sizeof(EmogiUnpacking)))
+	if (!reserve_unpacked(corridor) || !emogi_contraction_reserve(corridor->job, &corridor->stack, 1, sizeof(EmogiUnpacking)))
 		return false;
 	unpacked = find_unpacked(corridor->unpacked, corridor->bits, 2 * arc + (uint64_t) side + 1);
 	if (unpacked->arc != 0 && unpacked->budget >= budget)
@@ -112,7 +112,7 @@ unpack_way(EmogiCorridor *corridor, uint32_t from, uint32_t to, uint32_t over, d
 		return true;
 	if (over == EMOGI_ARC_OWN)
 	{
-		if (!emogi_growing_reserve(corridor->job, &corridor->edges, 1, sizeof(EmogiCorridorEdge)))
+		if (!emogi_contraction_reserve(corridor->job, &corridor->edges, 1, sizeof(EmogiCorridorEdge)))
 			return false;
 		((EmogiCorridorEdge *) corridor->edges.items)[corridor->edges.count++] = (EmogiCorridorEdge) {weight, from, to};
 		corridor->gave_up = corridor->edges.count > MOST_EDGES;
@@ -142,7 +142,7 @@ unpack_ways(EmogiCorridor *corridor, EmogiUnpacking task)
 }
 
 bool
-emogi_corridor_unpack(EmogiCorridor *corridor, int side, uint32_t low, uint64_t arc, double budget)
+emogi_contraction_unpack(EmogiCorridor *corridor, int side, uint32_t low, uint64_t arc, double budget)
 {
 	uint64_t	nunpacked = 0;
 
@@ -158,7 +158,7 @@ emogi_corridor_unpack(EmogiCorridor *corridor, int side, uint32_t low, uint64_t 
 }
 
 void
-emogi_corridor_turn(EmogiCorridor *corridor)
+emogi_contraction_turn(EmogiCorridor *corridor)
 {
 	EmogiCorridorEdge *edges = corridor->edges.items;
 
@@ -167,7 +167,7 @@ emogi_corridor_turn(EmogiCorridor *corridor)
 }
 
 void
-emogi_corridor_free(EmogiCorridor *corridor)
+emogi_contraction_free(EmogiCorridor *corridor)
 {
 	free(corridor->edges.items);
 	free(corridor->stack.items);

@@ -61,22 +61,22 @@ typedef struct EmogiContracting
 } EmogiContracting;
 
 static inline EmogiArc *
-emogi_contracting_arcs(const EmogiContracting *work, int side, uint32_t v)
+emogi_contraction_make_arcs(const EmogiContracting *work, int side, uint32_t v)
 {
 	return work->pool + work->lists[side][v].first;
 }
 
 /* contraction_arcs.c: false, with the job failed or given up, without memory */
-extern bool emogi_contracting_read(EmogiContracting *work, const EmogiGraph *graph);
-extern bool emogi_contracting_add(EmogiContracting *work, uint32_t from, uint32_t to, uint32_t over, double weight);
-extern void emogi_contracting_remove(EmogiContracting *work, uint32_t v);
-extern EmogiContraction *emogi_contracting_pack(EmogiContracting *work, const uint32_t *order);
-extern void emogi_contracting_free(EmogiContracting *work);
+extern bool emogi_contraction_make_read(EmogiContracting *work, const EmogiGraph *graph);
+extern bool emogi_contraction_make_add(EmogiContracting *work, uint32_t from, uint32_t to, uint32_t over, double weight);
+extern void emogi_contraction_make_remove(EmogiContracting *work, uint32_t v);
+extern EmogiContraction *emogi_contraction_make_pack(EmogiContracting *work, const uint32_t *order);
+extern void emogi_contraction_make_free(EmogiContracting *work);
 
 /* contraction_witness.c: find what the contraction of a vertex needs. adds: and add it. Gets how many arcs; false as above. */
-extern bool emogi_contracting_shortcuts(EmogiContracting *work, uint32_t v, bool adds, uint64_t *count);
+extern bool emogi_contraction_make_shortcuts(EmogiContracting *work, uint32_t v, bool adds, uint64_t *count);
 
 /* Get the distance of the farthest vertex from one, or near it. */
-extern double emogi_contracting_farthest(EmogiContracting *work, uint32_t source);
+extern double emogi_contraction_make_farthest(EmogiContracting *work, uint32_t source);
 
 #endif							/* EMOGI_CONTRACTION_PARTS_H */

@@ -1,9 +1,11 @@
 /*
- * contraction_search.c: one shortest path by way of a contraction hierarchy.
+ * contraction_search.c: one shortest path by way of a contraction hierarchy, and the distances from several vertices to several.
  *
  * Two searches go up, from the source along arcs and from the target against them, each in the order of distances and as far as the best that
  * both together have found, and the slack (contraction.c). A vertex to which a way from above is shorter by more than the tolerance is
  * passed over [1]. Of what they have met, the arcs on ways that are as good but for the slack are followed back and unpacked: the corridor.
+ *
+ * Of several targets each is searched up from once, of several sources, too; a corridor leads from one source to all targets.
  *
  * [1] R. Geisberger et al., WEA 2008, 3.2 (stall on demand).
  */
@@ -15,6 +17,7 @@
 
 #define LEAST_BITS 10
 #define POLL 1024				/* vertices */
+#define BATCH 64				/* targets of a matrix whose searches are kept, some 200 kB each */
 
 /* A vertex that was met, by its rank. */
 typedef struct Node
@@ -43,7 +46,7 @@ typedef struct Entry
 
 typedef struct Search
 {
-	EmogiJob	job;
+	EmogiJob   *job;
 	const EmogiContraction *made;
 	bool		reversed;		/* the path leads the other way */
 	double		error;			/* of sums */
@@ -54,7 +57,7 @@ typedef struct Search
 	EmogiGrowing offers;		/* Offer */
 	EmogiGrowing heaps[2];		/* Entry */
 	EmogiGrowing back;			/* ranks to be followed back, a heap, the highest first */
-	EmogiCorridor corridor;
+	EmogiCorridor *corridor;		/* where what is followed back is unpacked */
 } Search;
 
 static Node *
@@ -79,11 +82,11 @@ reserve_nodes(Search *search, uint64_t more)
 		bits++;
 	if (search->nodes != NULL && bits == search->bits)
 		return true;
-	if (emogi_job_may_allocate(&search->job))
+	if (emogi_job_may_allocate(search->job))
 		larger = calloc((size_t) 1 << bits, sizeof *larger);
 	if (larger == NULL)
 	{
-		emogi_job_fail(&search->job, EMOGI_NO_MEMORY);
+		emogi_job_fail(search->job, EMOGI_NO_MEMORY);
 		return false;
 	}
 	for (uint64_t i = 0; search->nodes != NULL && i < UINT64_C(1) << search->bits; i++)
@@ -198,8 +201,8 @@ settle(Search *search, int side)
 	if (entry.distance != find_node(search->nodes, search->bits, entry.rank)->distance[side] ||
 		is_stalled(search, side, entry.rank, entry.distance))
 		return true;
-	if (!reserve_nodes(search, degree) || !emogi_growing_reserve(&search->job, &search->offers, degree, sizeof(Offer)) ||
-		!emogi_growing_reserve(&search->job, &search->heaps[side], degree, sizeof(Entry)))
+	if (!reserve_nodes(search, degree) || !emogi_contraction_reserve(search->job, &search->offers, degree, sizeof(Offer)) ||
+		!emogi_contraction_reserve(search->job, &search->heaps[side], degree, sizeof(Entry)))
 		return false;
 	for (uint64_t i = firsts[entry.rank]; i < firsts[entry.rank + 1]; i++)
 		offer(search, side, entry.rank, i, &arcs[i], entry.distance + arcs[i].weight);
@@ -222,7 +225,7 @@ search_up(Search *search)
 		side = nearest[1] < nearest[0];
 		if (nearest[side] == (double) INFINITY || nearest[side] > search->best + slack_of(search))
 			return true;
-		if (!settle(search, side) || (++nsettled % POLL == 0 && emogi_job_stopped(&search->job)))
+		if (!settle(search, side) || (++nsettled % POLL == 0 && emogi_job_stopped(search->job)))
 			return false;
 	}
 }
@@ -255,8 +258,8 @@ follow_back(Search *search, uint32_t rank, int side)
 		o = offered.next;
 		if (least > budget)
 			continue;
-		if (!emogi_growing_reserve(&search->job, &search->back, 1, sizeof(Entry)) ||
-			!emogi_corridor_unpack(&search->corridor, side, offered.low, offered.arc, budget - low->distance[side]))
+		if (!emogi_contraction_reserve(search->job, &search->back, 1, sizeof(Entry)) ||
+			!emogi_contraction_unpack(search->corridor, side, offered.low, offered.arc, budget - low->distance[side]))
 			return false;
 		want(search, low, side, budget - arcs[offered.arc].weight);
 	}
@@ -269,8 +272,8 @@ make_corridor(Search *search)
 {
 	const double most = search->best + slack_of(search);
 
-	search->corridor = (EmogiCorridor) {.job = &search->job, .made = search->made, .slack = slack_of(search)};
-	if (!emogi_growing_reserve(&search->job, &search->back, search->nnodes, sizeof(Entry)))
+	search->corridor->slack = slack_of(search);
+	if (!emogi_contraction_reserve(search->job, &search->back, search->nnodes, sizeof(Entry)))
 		return false;
 	for (uint64_t i = 0; i < UINT64_C(1) << search->bits; i++)
 	{
@@ -303,10 +306,10 @@ run(Search *search, uint32_t source, uint32_t target, EmogiPathAnswer *answer)
 	else if (make_corridor(search))
 	{
 		if (search->reversed)
-			emogi_corridor_turn(&search->corridor);
-		(void) emogi_corridor_settle(&search->corridor, search->reversed ? target : source, search->reversed ? source : target, answer);
+			emogi_contraction_turn(search->corridor);
+		(void) emogi_contraction_settle(search->corridor, search->reversed ? target : source, 1, search->reversed ? &source : &target, NULL, answer);
 	}
-	else if (search->corridor.gave_up)
+	else if (search->corridor->gave_up)
 		answer->outcome = EMOGI_PATH_GAVE_UP;
 }
 
@@ -318,12 +321,35 @@ enter_ends(Search *search, const uint32_t *ends)
 		return false;
 	for (int side = 0; side < 2; side++)
 	{
-		if (!emogi_growing_reserve(&search->job, &search->heaps[side], 1, sizeof(Entry)))
+		if (!emogi_contraction_reserve(search->job, &search->heaps[side], 1, sizeof(Entry)))
 			return false;
 		get_node(search, ends[side])->distance[side] = 0.0;
 		push(&search->heaps[side], (Entry) {0.0, ends[side]});
 	}
 	return true;
+}
+
+/* Free what a search took. */
+static void
+free_search(Search *search)
+{
+	free(search->nodes);
+	free(search->offers.items);
+	free(search->heaps[0].items);
+	free(search->heaps[1].items);
+	free(search->back.items);
+}
+
+/* Write why a job has failed, if for memory; gets its status. */
+static EmogiStatus
+end_job(const EmogiJob *job, uint64_t nmet, EmogiError *error)
+{
+	if (job->status == EMOGI_NO_MEMORY)
+	{
+		snprintf(error->message, sizeof error->message, "out of memory while searching a path");
+		snprintf(error->detail, sizeof error->detail, "%llu vertices met", (unsigned long long) nmet);
+	}
+	return (EmogiStatus) job->status;
 }
 
 EmogiStatus
@@ -332,27 +358,204 @@ emogi_contraction_path(const EmogiContraction *made, const EmogiGraph *graph, bo
 {
 	const uint32_t *ranks = emogi_contraction_ranks(made);
 	const uint32_t ends[2] = {ranks[reversed ? target : source], ranks[reversed ? source : target]};
-	Search		search = {.job = {.control = control}, .made = made, .error = emogi_contraction_error(graph), .best = INFINITY,
-		.reversed = reversed};
+	EmogiJob	job = {.control = control};
+	EmogiCorridor corridor = {.job = &job, .made = made};
+	Search		search = {.job = &job, .made = made, .error = emogi_contraction_error(graph), .best = INFINITY, .reversed = reversed,
+		.corridor = &corridor};
+	EmogiStatus status;
 
 	if (source == target)		/* has no edge to go by */
 		return emogi_path_search(graph, NULL, source, target, UINT64_MAX, answer, control, error);
 	*answer = (EmogiPathAnswer) {.outcome = EMOGI_PATH_NONE};
 	error->message[0] = error->detail[0] = '\0';
-	emogi_job_phase(&search.job, EMOGI_PHASE_RUN, 0);
-	if (!emogi_job_stopped(&search.job) && enter_ends(&search, ends))
+	emogi_job_phase(&job, EMOGI_PHASE_RUN, 0);
+	if (!emogi_job_stopped(&job) && enter_ends(&search, ends))
 		run(&search, ends[0], ends[1], answer);
-	answer->edges_traversed = search.offers.count + search.corridor.edges.count;
-	if (search.job.status == EMOGI_NO_MEMORY)
+	answer->edges_traversed = search.offers.count + corridor.edges.count;
+	status = end_job(&job, search.nnodes, error);
+	free_search(&search);
+	emogi_contraction_free(&corridor);
+	return status;
+}
+
+/* ---- distances of many ---- */
+
+/* What lies above a target. */
+typedef struct Above
+{
+	Search		search;
+	EmogiGrowing nodes;			/* Entry, what was met: read in a row, which a table is not */
+} Above;
+
+typedef struct Matrix
+{
+	EmogiJob	job;
+	const EmogiContraction *made;
+	double		error;
+	bool		reversed;
+	bool		gave_up;
+	uint32_t	targets[BATCH];	/* ranks */
+	uint64_t	ntargets;
+	Above		above[BATCH];
+	EmogiCorridor corridor;		/* from one source to all targets */
+	uint64_t	looked;
+} Matrix;
+
+/* Search up from one end, as far as that leads. */
+static bool
+search_from(Matrix *matrix, Search *search, int side, uint32_t end)
+{
+	*search = (Search) {.job = &matrix->job, .made = matrix->made, .error = matrix->error, .best = INFINITY, .corridor = &matrix->corridor};
+	if (!reserve_nodes(search, 1) || !emogi_contraction_reserve(search->job, &search->heaps[side], 1, sizeof(Entry)))
+		return false;
+	get_node(search, end)->distance[side] = 0.0;
+	push(&search->heaps[side], (Entry) {0.0, end});
+	return search_up(search);
+}
+
+/* Search up from a target. */
+static bool
+look_above(Matrix *matrix, Above *above, uint32_t target)
+{
+	const int	down = matrix->reversed ? 0 : 1;
+	Entry	   *entries;
+
+	if (!search_from(matrix, &above->search, down, target) ||
+		!emogi_contraction_reserve(&matrix->job, &above->nodes, above->search.nnodes, sizeof(Entry)))
+		return false;
+	entries = above->nodes.items;
+	for (uint64_t i = 0; i < UINT64_C(1) << above->search.bits; i++)
+		if (above->search.nodes[i].rank != 0)
+			entries[above->nodes.count++] = (Entry) {above->search.nodes[i].distance[down], above->search.nodes[i].rank - 1};
+	matrix->looked += above->search.offers.count;
+	return true;
+}
+
+/* Follow back all that is wanted of a search on a side. */
+static bool
+follow_all(Search *search, int side)
+{
+	while (search->back.count > 0)
 	{
-		snprintf(error->message, sizeof error->message, "out of memory while searching a path");
-		snprintf(error->detail, sizeof error->detail, "%llu vertices met", (unsigned long long) search.nnodes);
+		const uint32_t rank = pop(&search->back).rank;
+		Node	   *node = find_node(search->nodes, search->bits, rank);
+
+		node->queued = false;
+		if (!follow_back(search, rank, side))
+			return false;
+		node->budget[side] = -1.0;	/* nothing asks for it again from above */
 	}
-	free(search.nodes);
-	free(search.offers.items);
-	free(search.heaps[0].items);
-	free(search.heaps[1].items);
-	free(search.back.items);
-	emogi_corridor_free(&search.corridor);
-	return (EmogiStatus) search.job.status;
+	return true;
+}
+
+/* Note what is wanted of the ways from a source to a target, and follow the target's part back. False when the job has stopped, or it has given up. */
+static bool
+join(Matrix *matrix, Search *from, Above *above)
+{
+	const int	up = matrix->reversed ? 1 : 0;
+	const Entry *entries = above->nodes.items;
+	Search	   *to = &above->search;
+	double		most;
+
+	from->best = INFINITY;
+	for (uint64_t i = 0; i < above->nodes.count; i++)
+	{
+		const Node *low = find_node(from->nodes, from->bits, entries[i].rank);
+
+		if (low->rank != 0 && low->distance[up] + entries[i].distance < from->best)
+			from->best = low->distance[up] + entries[i].distance;
+	}
+	if (!(from->best < (double) INFINITY))
+		return true;
+	matrix->gave_up = 4.0 * slack_of(from) > matrix->made->tolerance;
+	if (matrix->gave_up)
+		return false;
+	matrix->corridor.slack = fmax(matrix->corridor.slack, slack_of(from));
+	most = from->best + slack_of(from);
+	for (uint64_t i = 0; i < above->nodes.count; i++)
+	{
+		Node	   *low = find_node(from->nodes, from->bits, entries[i].rank);
+		Node	   *high;
+
+		if (low->rank == 0 || !(low->distance[up] + entries[i].distance <= most))
+			continue;
+		high = find_node(to->nodes, to->bits, entries[i].rank);
+		if (!emogi_contraction_reserve(&matrix->job, &from->back, 1, sizeof(Entry)) ||
+			!emogi_contraction_reserve(&matrix->job, &to->back, 1, sizeof(Entry)))
+			return false;
+		want(from, low, up, most - high->distance[1 - up]);
+		want(to, high, 1 - up, most - low->distance[up]);
+	}
+	return follow_all(to, 1 - up);
+}
+
+/* Find the distances from one source to the targets at hand; false when the job has stopped, or it has given up. */
+static bool
+find_row(Matrix *matrix, uint32_t source, double *distance)
+{
+	Search		from;
+	bool		done = search_from(matrix, &from, matrix->reversed ? 1 : 0, source);
+
+	matrix->corridor = (EmogiCorridor) {.job = &matrix->job, .made = matrix->made};
+	for (uint64_t t = 0; t < matrix->ntargets && done; t++)
+		done = join(matrix, &from, &matrix->above[t]) && !emogi_job_stopped(&matrix->job);
+	done = done && follow_all(&from, matrix->reversed ? 1 : 0);
+	if (done && matrix->reversed)
+		emogi_contraction_turn(&matrix->corridor);
+	done = done && emogi_contraction_settle(&matrix->corridor, source, matrix->ntargets, matrix->targets, distance, NULL);
+	matrix->gave_up |= matrix->corridor.gave_up;
+	matrix->looked += from.offers.count + matrix->corridor.edges.count;
+	free_search(&from);
+	emogi_contraction_free(&matrix->corridor);
+	return done;
+}
+
+/* Find the distances to some targets; false when the job has stopped, or it has given up. */
+static bool
+find_columns(Matrix *matrix, const EmogiQuery *query, uint64_t first, bool (*poll) (void), double *distance)
+{
+	const uint32_t *ranks = emogi_contraction_ranks(matrix->made);
+	bool		done = true;
+
+	matrix->ntargets = query->ntargets - first < BATCH ? query->ntargets - first : BATCH;
+	for (uint64_t t = 0; t < matrix->ntargets && done; t++)
+	{
+		matrix->targets[t] = ranks[query->targets[first + t]];
+		done = look_above(matrix, &matrix->above[t], matrix->targets[t]);
+	}
+	for (uint64_t s = 0; s < query->nsources && done; s++)
+	{
+		done = find_row(matrix, ranks[query->sources[s]], distance + s * query->ntargets + first);
+		if (poll != NULL && poll())
+			emogi_job_fail(&matrix->job, EMOGI_CANCELED);
+	}
+	for (uint64_t t = 0; t < matrix->ntargets; t++)
+	{
+		free_search(&matrix->above[t].search);
+		free(matrix->above[t].nodes.items);
+		matrix->above[t] = (Above) {0};
+	}
+	return done;
+}
+
+EmogiStatus
+emogi_contraction_distances(const EmogiContraction *made, const EmogiGraph *graph, bool reversed, const EmogiQuery *query, bool (*poll) (void),
+							double *distance, uint64_t *looked, EmogiControl *control, EmogiError *error)
+{
+	Matrix	   *matrix = calloc(1, sizeof *matrix);
+	EmogiStatus status = EMOGI_NO_MEMORY;
+
+	error->message[0] = error->detail[0] = '\0';
+	*looked = 0;
+	if (matrix == NULL)
+		return status;
+	*matrix = (Matrix) {.job = {.control = control}, .made = made, .error = emogi_contraction_error(graph), .reversed = reversed};
+	for (uint64_t first = 0; first < query->ntargets && !emogi_job_stopped(&matrix->job) && !matrix->gave_up; first += BATCH)
+		(void) find_columns(matrix, query, first, poll, distance);
+	status = end_job(&matrix->job, matrix->looked, error);
+	if (status == EMOGI_OK && matrix->gave_up)
+		status = EMOGI_UNSUPPORTED;
+	*looked = matrix->looked;
+	free(matrix);
+	return status;
 }

@@ -54,14 +54,18 @@ typedef struct EmogiCorridor
 } EmogiCorridor;
 
 /* contraction_corridor.c: make room for more items; false, with the job failed, without memory. */
-extern bool emogi_growing_reserve(EmogiJob *job, EmogiGrowing *array, uint64_t more, size_t bytes);
+extern bool emogi_contraction_reserve(EmogiJob *job, EmogiGrowing *array, uint64_t more, size_t bytes);
 
 /* Add the edges of all ways over an arc that are no longer than a budget; false, with the job failed or given up. */
-extern bool emogi_corridor_unpack(EmogiCorridor *corridor, int side, uint32_t low, uint64_t arc, double budget);
-extern void emogi_corridor_turn(EmogiCorridor *corridor);	/* have all edges lead the other way */
-extern void emogi_corridor_free(EmogiCorridor *corridor);
+extern bool emogi_contraction_unpack(EmogiCorridor *corridor, int side, uint32_t low, uint64_t arc, double budget);
+extern void emogi_contraction_turn(EmogiCorridor *corridor);	/* have all edges lead the other way */
+extern void emogi_contraction_free(EmogiCorridor *corridor);
 
-/* contraction_settle.c: search the corridor in SSSP's arithmetic, and write the path of vertices; false, with the job failed, without memory. */
-extern bool emogi_corridor_settle(EmogiCorridor *corridor, uint32_t source, uint32_t target, EmogiPathAnswer *answer);
+/*
+ * contraction_settle.c: search the corridor in SSSP's arithmetic from a source to targets, all ranks, and write the distances of these, or the path to
+ * the only one, whichever is not NULL; false, with the job failed, without memory.
+ */
+extern bool emogi_contraction_settle(EmogiCorridor *corridor, uint32_t source, uint64_t ntargets, const uint32_t *targets, double *distance,
+									 EmogiPathAnswer *answer);
 
 #endif							/* EMOGI_CONTRACTION_SEARCH_H */

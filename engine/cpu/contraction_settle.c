@@ -50,7 +50,7 @@ compare_edges(const void *a, const void *b)
 	return (x->to > y->to) - (x->to < y->to);
 }
 
-/* Find the place of a rank among those where edges begin, and the end; nplaces - 1 = the last is the target's, where none does. */
+/* Find the place of a rank; EMOGI_NO_VERTEX where no edge begins there. */
 static uint32_t
 find_place(const Settling *settling, uint32_t rank)
 {
@@ -69,42 +69,28 @@ find_place(const Settling *settling, uint32_t rank)
 	return low < settling->nplaces && settling->places[low].rank == rank ? (uint32_t) low : EMOGI_NO_VERTEX;
 }
 
-/* Make places of the ends of the edges, which are sorted: where none begins, but at the target, no path leads on. False without memory. */
+/* Make places of the vertices where edges begin, which are sorted. False without memory. */
 static bool
-make_places(Settling *settling, uint32_t target)
+make_places(Settling *settling)
 {
 	EmogiCorridor *corridor = settling->corridor;
 	const uint32_t *vertices = emogi_contraction_vertices(corridor->made);
-	EmogiCorridorEdge *edges = settling->edges;
-	bool		has_target = false;
+	const EmogiCorridorEdge *edges = settling->edges;
 
 	if (emogi_job_may_allocate(corridor->job))
-		settling->places = malloc((settling->nedges + 2) * sizeof(Place));
+		settling->places = malloc((settling->nedges + 1) * sizeof(Place));
 	if (emogi_job_may_allocate(corridor->job))
-		settling->firsts = malloc((settling->nedges + 3) * sizeof(uint64_t));
+		settling->firsts = malloc((settling->nedges + 1) * sizeof(uint64_t));
 	if (emogi_job_may_allocate(corridor->job))
-		settling->heap = malloc((settling->nedges + 2) * sizeof(Entry));
+		settling->heap = malloc((settling->nedges + 1) * sizeof(Entry));
 	if (settling->places == NULL || settling->firsts == NULL || settling->heap == NULL)
 		return false;
-	for (uint64_t i = 0; i <= settling->nedges; i++)
-	{
-		const uint32_t rank = i < settling->nedges ? edges[i].from : EMOGI_NO_VERTEX;
-
-		if (!has_target && target <= rank)
-		{
-			has_target = true;
-			if (target < rank)
-			{
-				settling->firsts[settling->nplaces] = i;
-				settling->places[settling->nplaces++] = (Place) {INFINITY, 0, vertices[target], 0, target};
-			}
-		}
-		if (i < settling->nedges && (i == 0 || edges[i - 1].from != rank))
+	for (uint64_t i = 0; i < settling->nedges; i++)
+		if (i == 0 || edges[i - 1].from != edges[i].from)
 		{
 			settling->firsts[settling->nplaces] = i;
-			settling->places[settling->nplaces++] = (Place) {INFINITY, 0, vertices[rank], 0, rank};
+			settling->places[settling->nplaces++] = (Place) {INFINITY, 0, vertices[edges[i].from], 0, edges[i].from};
 		}
-	}
 	settling->firsts[settling->nplaces] = settling->nedges;
 	return true;
 }
@@ -164,7 +150,7 @@ offer(Settling *settling, uint32_t to, double distance, uint32_t hops, uint32_t 
 		place->parent = parent;
 }
 
-/* Settle vertices until the target is; false when the job has stopped. */
+/* Settle vertices until the target is, EMOGI_NO_VERTEX = all; false when the job has stopped. */
 static bool
 settle(Settling *settling, uint32_t source, uint32_t target)
 {
@@ -221,20 +207,47 @@ write_path(Settling *settling, uint32_t target, EmogiPathAnswer *answer)
 	return true;
 }
 
-bool
-emogi_corridor_settle(EmogiCorridor *corridor, uint32_t source, uint32_t target, EmogiPathAnswer *answer)
+/* Have an edge that leads nowhere begin at each end, so that it has a place. */
+static bool
+mark_ends(EmogiCorridor *corridor, uint32_t source, uint64_t ntargets, const uint32_t *targets)
 {
-	Settling	settling = {.corridor = corridor, .edges = corridor->edges.items, .nedges = corridor->edges.count};
+	if (!emogi_contraction_reserve(corridor->job, &corridor->edges, ntargets + 1, sizeof(EmogiCorridorEdge)))
+		return false;
+	for (uint64_t t = 0; t <= ntargets; t++)
+	{
+		const uint32_t end = t < ntargets ? targets[t] : source;
+
+		((EmogiCorridorEdge *) corridor->edges.items)[corridor->edges.count++] = (EmogiCorridorEdge) {INFINITY, end, end};
+	}
+	return true;
+}
+
+/* Search, and write what is wanted; false when the job has stopped, or without memory. */
+static bool
+run(Settling *settling, uint32_t source, uint64_t ntargets, const uint32_t *targets, double *distance, EmogiPathAnswer *answer)
+{
+	const uint32_t last = find_place(settling, targets[0]);
+
+	if (!settle(settling, find_place(settling, source), answer != NULL ? last : EMOGI_NO_VERTEX))
+		return false;
+	for (uint64_t t = 0; t < ntargets && distance != NULL; t++)
+		distance[t] = settling->places[find_place(settling, targets[t])].distance;
+	return answer == NULL || settling->places[last].distance == (double) INFINITY || write_path(settling, last, answer);
+}
+
+bool
+emogi_contraction_settle(EmogiCorridor *corridor, uint32_t source, uint64_t ntargets, const uint32_t *targets, double *distance,
+						 EmogiPathAnswer *answer)
+{
+	Settling	settling = {.corridor = corridor};
 	bool		done = false;
 
-	qsort(settling.edges, settling.nedges, sizeof *settling.edges, compare_edges);
-	if (make_places(&settling, target))
+	if (mark_ends(corridor, source, ntargets, targets))
 	{
-		const uint32_t first = find_place(&settling, source);
-		const uint32_t last = find_place(&settling, target);
-
-		done = first != EMOGI_NO_VERTEX && settle(&settling, first, last) &&
-			(settling.places[last].distance == (double) INFINITY || write_path(&settling, last, answer));
+		settling.edges = corridor->edges.items;
+		settling.nedges = corridor->edges.count;
+		qsort(settling.edges, settling.nedges, sizeof *settling.edges, compare_edges);
+		done = make_places(&settling) && run(&settling, source, ntargets, targets, distance, answer);
 	}
 	if (!done && !emogi_job_stopped(corridor->job))
 		emogi_job_fail(corridor->job, EMOGI_NO_MEMORY);

@@ -11,6 +11,8 @@
 #include <math.h>
 
 #define MOST_SETTLED 60			/* vertices */
+#define MOST_SETTLED_LATE 400	/* where what is left is dense: a shortcut too many costs more there */
+#define LATE_ARCS 12			/* of the vertex from which it is searched */
 
 /* Put an entry into the heap, which has room for it. */
 static inline void
@@ -58,7 +60,7 @@ search_around(EmogiContracting *work, uint32_t source, uint32_t around, double m
 	for (uint64_t nsettled = 0; work->heap_end > 0 && nsettled < max_settled; nsettled++)
 	{
 		const EmogiWitnessEntry entry = pop(work);
-		const EmogiArc *arcs = emogi_contracting_arcs(work, 0, entry.vertex);
+		const EmogiArc *arcs = emogi_contraction_make_arcs(work, 0, entry.vertex);
 		const uint32_t count = work->lists[0][entry.vertex].count;
 
 		if (entry.distance > work->nodes[entry.vertex].distance)
@@ -83,7 +85,7 @@ search_around(EmogiContracting *work, uint32_t source, uint32_t around, double m
 }
 
 double
-emogi_contracting_farthest(EmogiContracting *work, uint32_t source)
+emogi_contraction_make_farthest(EmogiContracting *work, uint32_t source)
 {
 	work->search++;
 	return search_around(work, source, EMOGI_NO_VERTEX, (double) INFINITY, UINT64_MAX, 0);
@@ -93,7 +95,7 @@ emogi_contracting_farthest(EmogiContracting *work, uint32_t source)
 static bool
 has_witness(EmogiContracting *work, uint32_t to, uint32_t around, double most)
 {
-	const EmogiArc *arcs = emogi_contracting_arcs(work, 1, to);
+	const EmogiArc *arcs = emogi_contraction_make_arcs(work, 1, to);
 	const uint32_t count = work->lists[1][to].count;
 
 	if (work->nodes[to].search == work->search && work->nodes[to].distance < most)
@@ -113,7 +115,7 @@ has_witness(EmogiContracting *work, uint32_t to, uint32_t around, double most)
 static void
 look_around(EmogiContracting *work, uint32_t source, uint32_t around)
 {
-	const EmogiArc *arcs = emogi_contracting_arcs(work, 0, source);
+	const EmogiArc *arcs = emogi_contraction_make_arcs(work, 0, source);
 	const uint32_t count = work->lists[0][source].count;
 
 	work->work += count;
@@ -169,12 +171,13 @@ search_from(EmogiContracting *work, EmogiArc from, uint32_t v, bool adds)
 		longest = to.weight > longest ? to.weight : longest;
 		nothers++;
 	}
-	(void) search_around(work, from.to, v, from.weight + longest - work->tolerance, MOST_SETTLED, nothers);
+	(void) search_around(work, from.to, v, from.weight + longest - work->tolerance,
+						 work->lists[0][from.to].count > LATE_ARCS ? MOST_SETTLED_LATE : MOST_SETTLED, nothers);
 	return true;
 }
 
 bool
-emogi_contracting_shortcuts(EmogiContracting *work, uint32_t v, bool adds, uint64_t *count)
+emogi_contraction_make_shortcuts(EmogiContracting *work, uint32_t v, bool adds, uint64_t *count)
 {
 	const EmogiArcList in = work->lists[1][v];
 	const EmogiArcList out = work->lists[0][v];
@@ -194,7 +197,7 @@ emogi_contracting_shortcuts(EmogiContracting *work, uint32_t v, bool adds, uint6
 			if (to.to == from.to || has_witness(work, to.to, v, weight - work->tolerance))
 				continue;
 			++*count;
-			if (adds && weight < (double) INFINITY && !emogi_contracting_add(work, from.to, to.to, v, weight))
+			if (adds && weight < (double) INFINITY && !emogi_contraction_make_add(work, from.to, to.to, v, weight))
 				return false;
 		}
 	}

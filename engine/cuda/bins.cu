@@ -170,13 +170,10 @@ add_rows(const Rows &rows, unsigned long long *sum, uint32_t chunk, const uint32
 		add_row(rows, sum, row, open);
 }
 
-/* Add the rows of a block of sources. Bytes: 2.1 an entry, 4 a row and an atomic operation. */
-static __global__ void __launch_bounds__(BINS_THREADS, 1)
-bins_rows_kernel(Bins bins, uint32_t hub)
+/* Add the rows of a block of sources. Bytes: 2.1 an entry, 4 a row and an atomic operation. Whole grid. */
+static __device__ __forceinline__ void
+add_hub(const Bins &bins, uint32_t hub, uint32_t *word, uint8_t *low)
 {
-	extern __shared__ uint4 shared_memory[];
-	uint32_t   *word = (uint32_t *) shared_memory;
-	uint8_t    *low = (uint8_t *) (word + BLOCK_SOURCES + 16);
 	const Rows	rows = bins.rows[hub];
 	const uint32_t nwarps = gridDim.x * BINS_WARPS;
 
@@ -187,13 +184,10 @@ bins_rows_kernel(Bins bins, uint32_t hub)
 
 /* ---- cells ---- */
 
-/* Write the value of each entry. Bytes: 2 read, 5 written an entry. */
-static __global__ void __launch_bounds__(BINS_THREADS, 1)
-bins_scatter_kernel(Bins bins)
+/* Write the value of each entry in cells. Bytes: 2 read, 5 written an entry. Whole grid. */
+static __device__ __forceinline__ void
+scatter_values(const Bins &bins, uint32_t *word, uint8_t *low)
 {
-	extern __shared__ uint4 shared_memory[];
-	uint32_t   *word = (uint32_t *) shared_memory;
-	uint8_t    *low = (uint8_t *) (word + BLOCK_SOURCES + 16);
 	uint32_t	filled = UINT32_MAX;
 
 	for (uint32_t u = take_unit(&bins.next[0]); u < bins.nscatter; u = take_unit(&bins.next[0]))
@@ -217,6 +211,25 @@ bins_scatter_kernel(Bins bins)
 							  low[s[4]] | low[s[5]] << 8 | low[s[6]] << 16 | (uint32_t) low[s[7]] << 24));
 		}
 	}
+}
+
+/*
+ * Add rows, then write the values of entries in cells: neither waits for the other, so that no multiprocessor waits for the last to be through
+ * with the rows of a block of sources.
+ */
+static __global__ void __launch_bounds__(BINS_THREADS, 1)
+bins_spread_kernel(Bins bins)
+{
+	extern __shared__ uint4 shared_memory[];
+	uint32_t   *word = (uint32_t *) shared_memory;
+	uint8_t    *low = (uint8_t *) (word + BLOCK_SOURCES + 16);
+
+	for (uint32_t hub = 0; hub < bins.nhubs; hub++)
+	{
+		add_hub(bins, hub, word, low);
+		__syncthreads();		/* nobody reads its values any more */
+	}
+	scatter_values(bins, word, low);
 }
 
 /* What a lane reads of a cell at once. */
@@ -395,7 +408,7 @@ EmogiStatus
 emogi_bins_load(const EmogiEngineState *state, EmogiError *error)
 {
 	const void *const kernels[] = {
-		(const void *) bins_rows_kernel, (const void *) bins_scatter_kernel, (const void *) bins_collect_kernel,
+		(const void *) bins_spread_kernel, (const void *) bins_collect_kernel,
 		(const void *) bins_finish_kernel<true>, (const void *) bins_finish_kernel<false>, (const void *) bins_collect_ranks_kernel,
 		(const void *) bins_order_leap_kernel
 	};
@@ -404,8 +417,7 @@ emogi_bins_load(const EmogiEngineState *state, EmogiError *error)
 	TRY(emogi_bins_make_load(error));
 	if (!emogi_bins_fit(state))
 		return EMOGI_OK;
-	TRY(allow_shared((const void *) bins_rows_kernel, BLOCK_BYTES, error));
-	TRY(allow_shared((const void *) bins_scatter_kernel, BLOCK_BYTES, error));
+	TRY(allow_shared((const void *) bins_spread_kernel, BLOCK_BYTES, error));
 	return allow_shared((const void *) bins_collect_kernel, BIN_BYTES, error);
 }
 
@@ -436,15 +448,11 @@ emogi_bins_iterate(Run *run, Bins *bins, double damping, double *rank, double *c
 	cudaStream_t stream = run->state->stream;
 
 	bins->turn ^= 1;
-	for (uint32_t hub = 0; hub < bins->nhubs; hub++)
-		CUDA_LAUNCH_SHARED(bins_rows_kernel, units, BINS_THREADS, BLOCK_BYTES, stream, *bins, hub);
 	CUDA_TRY(cudaMemsetAsync(bins->next, 0, 2 * sizeof *bins->next, stream));
 	CUDA_TRY(cudaMemsetAsync(&bins->outcome[bins->turn], 0, sizeof *bins->outcome, stream));
+	CUDA_LAUNCH_SHARED(bins_spread_kernel, units, BINS_THREADS, BLOCK_BYTES, stream, *bins);
 	if (bins->nentries > 0)
-	{
-		CUDA_LAUNCH_SHARED(bins_scatter_kernel, units, BINS_THREADS, BLOCK_BYTES, stream, *bins);
 		CUDA_LAUNCH_SHARED(bins_collect_kernel, units, BINS_THREADS, BIN_BYTES, stream, *bins);
-	}
 	CUDA_LAUNCH(bins_finish_kernel<false>, run->full_blocks, BLOCK_THREADS, stream, *bins, damping, rank);
 	CUDA_TRY(cudaMemcpyAsync(run->state->mailbox, &bins->outcome[bins->turn], sizeof *outcome, cudaMemcpyDeviceToHost, stream));
 	TRY(emogi_cuda_wait(run->state, run->control, error));

@@ -1,19 +1,34 @@
 /*
  * communities_aggregate.cu: the communities of one level become the nodes of the next (communities.cuh).
  *
- * Bytes: as communities_tally.cuh says, with 8 of where a member's list begins for each, and 12 an entry that is made.
+ * Bytes: as communities_tally.cuh says, with 20 of where a member's list begins for each, and 12 an entry that is made.
  */
 #include "communities_tally.cuh"
 #include "prefix_sum.cuh"
 
-/* Makes the lists of new nodes. */
+/*
+ * Makes the lists of new nodes. A node's entries are those of its members, one after the other; a team of lanes, a warp or fewer, walks over a
+ * stretch of them in rounds of a place a lane, whatever members it is in: it knows where the next members, one a lane, end.
+ */
 struct AggregateRule
 {
+	static constexpr bool COUNTS = true;
+	static constexpr bool SUMS = false;
+
 	struct Item
 	{
 		uint32_t	node;		/* new */
 		uint64_t	first;		/* of its members' entries, in all members' */
 		uint64_t	end;
+		uint64_t	at;			/* where the next of the entries goes that the team makes */
+	};
+
+	/* Members that follow each other: what a lane knows of one, and where the first begins. */
+	struct Window
+	{
+		uint64_t	first;		/* entry, in all members' */
+		uint32_t	upto;		/* entries from there to the end of the lane's member */
+		uint64_t	origin;		/* of the lane's member: the place of an entry in the level's lists less its number */
 	};
 
 	Level		level;
@@ -34,63 +49,119 @@ struct AggregateRule
 
 	__device__ __forceinline__ uint64_t length(const Item &item) const { return item.end - item.first; }
 
-	/* Get the last member whose entries begin at this one or before. */
-	__device__ __forceinline__ uint64_t find_member(const Item &item, uint64_t entry) const
+	/* Get the last member whose entries begin at this one or before; by all lanes of a team. */
+	__device__ __forceinline__ uint64_t find_member(const Item &item, uint64_t entry, uint32_t lane, uint32_t lanes, uint32_t mask) const
 	{
 		uint64_t	least = starts[item.node];
 		uint64_t	above = starts[item.node + 1];
 
 		while (above - least > 1)
 		{
-			const uint64_t middle = (least + above) / 2;
+			const uint64_t step = (above - least + lanes) / (lanes + 1);
+			const uint64_t probe = least + (lane + 1) * step;
 
-			if (before[middle] <= entry)
-				least = middle;
-			else
-				above = middle;
+			least += step * __popc(__ballot_sync(mask, probe < above && before[probe] <= entry));
+			above = above < least + step ? above : least + step;
 		}
 		return least;
+	}
+
+	/* Get where the members from m on lie, one a lane. */
+	__device__ __forceinline__ Window open_window(const Item &item, uint64_t m, uint64_t entry, uint32_t lane) const
+	{
+		Window		window = {entry, UINT32_MAX, 0};
+
+		if (m + lane < starts[item.node + 1])
+		{
+			const uint64_t begin = before[m + lane];
+			const uint64_t end = before[m + lane + 1];
+
+			window.upto = end - entry < UINT32_MAX ? (uint32_t) (end - entry) : UINT32_MAX;
+			window.origin = level.first[members[m + lane]] - begin;
+		}
+		return window;
+	}
+
+	/* Get the places in the level's lists of an entry of a window for each lane, those after `number` more; NO_ENTRY from `length` on. */
+	__device__ __forceinline__ void find_places(const Window &window, uint32_t number, uint32_t length, uint32_t lanes, uint32_t mask,
+												uint64_t (&place)[UNROLL]) const
+	{
+#pragma unroll
+		for (uint32_t j = 0; j < UNROLL; j++)
+		{
+			const uint32_t own = number + j * lanes;
+			uint32_t	member = 0;	/* the first lane whose member ends after it */
+			uint64_t	origin;
+
+			for (uint32_t step = lanes / 2; step > 0; step /= 2)
+				if (__shfl_sync(mask, window.upto, member + step - 1, lanes) <= own)
+					member += step;
+			origin = __shfl_sync(mask, window.origin, member, lanes);
+			place[j] = own < length ? origin + window.first + own : NO_ENTRY;
+		}
 	}
 
 	template <class Add>
 	__device__ __forceinline__ void walk(const Item &item, uint64_t from, uint64_t upto, uint32_t rank, uint32_t stride, Add add) const
 	{
-		const uint32_t lanes = stride < WARP_LANES ? stride : stride > WARP_LANES ? SHORT_LANES : WARP_LANES;
-		const uint64_t end = starts[item.node + 1];
+		const uint32_t lanes = stride < WARP_LANES ? stride : WARP_LANES;
+		const uint32_t lane = rank % lanes;
+		const uint32_t mask = (FULL_WARP >> (WARP_LANES - lanes)) << lane_number() / lanes * lanes;
+		const uint64_t nteams = stride / lanes;
+		const uint64_t share = (upto - from + nteams - 1) / nteams;
+		uint64_t	entry = item.first + from + rank / lanes * share;
+		const uint64_t end = entry + share < item.first + upto ? entry + share : item.first + upto;
+		uint64_t	m;
 
-		from += item.first;
-		upto += item.first;
-		for (uint64_t m = find_member(item, from) + rank / lanes; m < end && before[m] < upto; m += stride / lanes)
+		if (entry >= end)
+			return;
+		for (m = find_member(item, entry, lane, lanes, mask); entry < end; m += lanes)
 		{
-			const uint64_t first = level.first[members[m]];
-			const uint64_t begin = from > before[m] ? from - before[m] : 0;
-			const uint64_t length = (upto < before[m + 1] ? upto : before[m + 1]) - before[m];
+			const Window window = open_window(item, m, entry, lane);
+			const uint32_t known = __shfl_sync(mask, window.upto, lanes - 1, lanes);
+			const uint32_t length = known < end - entry ? known : (uint32_t) (end - entry);
 
-			walk_list(level, first + begin, first + length, rank % lanes, lanes, [&](uint32_t target) {
-				return partition[target] == item.node ? EMOGI_NO_VERTEX : partition[target];
-			}, add);
+			for (uint32_t number = 0; number < length; number += UNROLL * lanes)
+			{
+				uint64_t	place[UNROLL];
+
+				find_places(window, number + lane, length, lanes, mask, place);
+				add_entries(level, place, [&](uint32_t target) {
+					return partition[target] == item.node ? EMOGI_NO_VERTEX : partition[target];
+				}, add);
+			}
+			entry += length;
 		}
 	}
 
 	template <class Find>
 	__device__ __forceinline__ void begin(Item *, Find) const {}
 
-	__device__ __forceinline__ void visit(Item *item, uint32_t mask, bool there, uint32_t community, long long weight) const
+	/* Take room for what the lanes will visit. */
+	__device__ __forceinline__ void count(Item *item, uint32_t mask, uint32_t count) const
 	{
-		const uint32_t lanes = __ballot_sync(mask, there);
+		const uint32_t all = __reduce_add_sync(mask, count);
 		const uint32_t leader = __ffs(mask) - 1;
 		unsigned long long at = 0;
 
-		if (lanes == 0)
-			return;
-		if (lane_number() == leader)
-			at = atomicAdd((unsigned long long *) &room.end[item->node], (unsigned long long) __popc(lanes));
-		at = __shfl_sync(mask, at, leader) + __popc(lanes & lanes_below());
+		if (lane_number() == leader && all > 0)
+			at = atomicAdd((unsigned long long *) &room.end[item->node], (unsigned long long) all);
+		item->at = __shfl_sync(mask, at, leader);
+	}
+
+	__device__ __forceinline__ long long look_up(uint32_t) const { return 0; }
+
+	__device__ __forceinline__ void visit(Item *item, uint32_t mask, bool there, uint32_t community, long long weight, long long) const
+	{
+		const uint32_t lanes = __ballot_sync(mask, there);
+		const uint64_t at = item->at + __popc(lanes & lanes_below());
+
 		if (there)
 		{
 			room.targets[at] = community;
 			room.weights[at] = weight;
 		}
+		item->at += __popc(lanes);
 	}
 
 	__device__ __forceinline__ void merge(Item *, uint32_t, uint32_t) const {}

@@ -14,6 +14,8 @@
 /* Adds up the weights of nodes, loops twice. */
 struct StrengthRule
 {
+	static constexpr bool SUMS = true;
+
 	struct Item
 	{
 		uint32_t	node;
@@ -41,15 +43,6 @@ struct StrengthRule
 		walk_list(level, first + from, first + upto, rank, stride, [&](uint32_t target) { return target == item.node ? 1u : 0u; }, add);
 	}
 
-	template <class Find>
-	__device__ __forceinline__ void begin(Item *item, Find find) const
-	{
-		item->sum = find(0) + 2 * find(1);
-	}
-
-	__device__ __forceinline__ void visit(Item *, uint32_t, bool, uint32_t, long long) const {}
-	__device__ __forceinline__ void merge(Item *, uint32_t, uint32_t) const {}
-	__device__ __forceinline__ void merge_with(Item *, const Item &) const {}
 	__device__ __forceinline__ void finish(const Item &item, uint64_t) const { strength[item.node] = item.sum; }
 };
 

@@ -6,9 +6,15 @@
 #include "communities_tally.cuh"
 #include "prefix_sum.cuh"
 
+#define FEW_NODES 32			/* of a batch that one block moves */
+#define FEW_LISTS 4				/* of these that are longer than WARP_ENTRIES, at most */
+
 /* Chooses where nodes would go. */
 struct MoveRule
 {
+	static constexpr bool COUNTS = false;
+	static constexpr bool SUMS = false;
+
 	struct Item
 	{
 		uint32_t	node;
@@ -56,10 +62,12 @@ struct MoveRule
 			emogi_communities_least(&gains, item->strength), EMOGI_NO_VERTEX, 0};
 	}
 
-	__device__ __forceinline__ void visit(Item *item, uint32_t, bool there, uint32_t community, long long weight) const
+	__device__ __forceinline__ long long look_up(uint32_t community) const { return arrays.total[community]; }
+
+	__device__ __forceinline__ void visit(Item *item, uint32_t, bool there, uint32_t community, long long weight, long long total) const
 	{
 		if (there && community != item->own)
-			emogi_communities_offer(&item->best, salt, emogi_communities_value(item->rate, weight, arrays.total[community]), community, weight);
+			emogi_communities_offer(&item->best, salt, emogi_communities_value(item->rate, weight, total), community, weight);
 	}
 
 	__device__ __forceinline__ void merge(Item *item, uint32_t mask, uint32_t lanes) const { merge_best(&item->best, salt, mask, lanes); }
@@ -103,16 +111,31 @@ struct MoveRule
 	}
 };
 
-/* See which nodes of places first .. end - 1 may go. */
-static __global__ void __launch_bounds__(BLOCK_THREADS)
-move_check_kernel(Level level, Arrays arrays, EmogiGains gains, uint64_t salt, bool sure, bool to_empty, uint64_t first, uint64_t end)
+/* A batch: places of the order, by class of list. */
+typedef struct Batch
+{
+	uint64_t	starts[NCLASSES + 1];
+} Batch;
+
+/* How nodes may go. */
+typedef struct Going
+{
+	EmogiGains	gains;
+	uint64_t	salt;
+	bool		sure;
+	bool		to_empty;
+} Going;
+
+/* See which nodes of a batch may go. All threads of the grid. */
+static __device__ __forceinline__ void
+check_moves(const Level &level, const Arrays &arrays, const Going &going, const Batch &batch)
 {
 	unsigned long long gained = 0;
 	unsigned long long nmoved = 0;
 	unsigned long long nopen = 0;
 
-	for_each(end - first, [&](uint64_t k) {
-		const uint64_t i = first + k;
+	for_each(batch.starts[NCLASSES] - batch.starts[0], [&](uint64_t k) {
+		const uint64_t i = batch.starts[0] + k;
 		const uint32_t to = arrays.chosen[i];
 		const uint32_t node = arrays.order[i];
 		const uint32_t from = arrays.community[node];
@@ -121,12 +144,12 @@ move_check_kernel(Level level, Arrays arrays, EmogiGains gains, uint64_t salt, b
 
 		if (to == STAYS)
 			return;
-		wish = EmogiWish{from, to, to_empty, arrays.difference[i], level.strength[node], arrays.total[from], arrays.total[to], arrays.size[from],
-			arrays.size[to], arrays.into[from], arrays.into[to], arrays.out_of[from], arrays.out_of[to]};
-		gain = emogi_communities_sure_gain(&gains, &wish);
-		if (gain > emogi_communities_least(&gains, wish.strength) && emogi_communities_may_go(&wish, sure, salt))
+		wish = EmogiWish{from, to, going.to_empty, arrays.difference[i], level.strength[node], arrays.total[from], arrays.total[to],
+			arrays.size[from], arrays.size[to], arrays.into[from], arrays.into[to], arrays.out_of[from], arrays.out_of[to]};
+		gain = emogi_communities_sure_gain(&going.gains, &wish);
+		if (gain > emogi_communities_least(&going.gains, wish.strength) && emogi_communities_may_go(&wish, going.sure, going.salt))
 		{
-			gained += (unsigned long long) emogi_communities_gain(&gains, gain);
+			gained += (unsigned long long) emogi_communities_gain(&going.gains, gain);
 			nmoved++;
 		}
 		else
@@ -141,12 +164,12 @@ move_check_kernel(Level level, Arrays arrays, EmogiGains gains, uint64_t salt, b
 	block_add(&arrays.sums->nopen, nopen);
 }
 
-/* Move those that may go. */
-static __global__ void __launch_bounds__(BLOCK_THREADS)
-move_go_kernel(Level level, Arrays arrays, uint64_t first, uint64_t end)
+/* Move those that may go. All threads of the grid. */
+static __device__ __forceinline__ void
+make_moves(const Level &level, const Arrays &arrays, const Batch &batch)
 {
-	for_each(end - first, [&](uint64_t k) {
-		const uint64_t i = first + k;
+	for_each(batch.starts[NCLASSES] - batch.starts[0], [&](uint64_t k) {
+		const uint64_t i = batch.starts[0] + k;
 		const uint32_t to = arrays.chosen[i];
 		const uint32_t node = arrays.order[i];
 		const uint32_t from = arrays.community[node];
@@ -168,7 +191,7 @@ move_go_kernel(Level level, Arrays arrays, uint64_t first, uint64_t end)
 
 /* Open neighbours, entries from .. upto - 1 of a node's list, but for those in its community. */
 static __device__ __forceinline__ void
-open_entries(const Level &level, const Arrays &arrays, uint32_t own, uint64_t from, uint64_t upto, uint32_t rank, uint32_t stride)
+open_entries(const Level &level, const Arrays &arrays, uint32_t own, uint64_t from, uint64_t upto, uint64_t rank, uint64_t stride)
 {
 	for (uint64_t e = from + rank; e < upto; e += stride)
 	{
@@ -179,82 +202,115 @@ open_entries(const Level &level, const Arrays &arrays, uint32_t own, uint64_t fr
 	}
 }
 
-/* Say whether a place of the order has moved. */
-static __device__ __forceinline__ bool
-has_moved(const Arrays &arrays, uint64_t i)
+/* Open the neighbours of those of places first .. end - 1 that have moved, by every ngroups-th group of `lanes` threads. */
+static __device__ __forceinline__ void
+open_lists(const Level &level, const Arrays &arrays, uint64_t first, uint64_t end, uint64_t group, uint64_t ngroups, uint64_t rank, uint64_t lanes)
 {
-	return arrays.chosen[i] != STAYS && arrays.difference[i] != MAY_NOT;
-}
-
-/* Open the neighbours of those that have moved, LANES lanes for each. */
-template <uint32_t LANES>
-static __global__ void __launch_bounds__(BLOCK_THREADS)
-move_open_kernel(Level level, Arrays arrays, uint64_t first, uint64_t end)
-{
-	const uint64_t ngroups = (uint64_t) gridDim.x * (BLOCK_THREADS / LANES);
-
-	for (uint64_t i = first + (uint64_t) blockIdx.x * (BLOCK_THREADS / LANES) + threadIdx.x / LANES; i < end; i += ngroups)
-		if (has_moved(arrays, i))
+	for (uint64_t i = first + group; i < end; i += ngroups)
+		if (arrays.chosen[i] != STAYS && arrays.difference[i] != MAY_NOT)
 		{
 			const uint32_t node = arrays.order[i];
 
-			open_entries(level, arrays, arrays.community[node], level.first[node], level.end[node], threadIdx.x % LANES, LANES);
+			open_entries(level, arrays, arrays.community[node], level.first[node], level.end[node], rank, lanes);
 		}
 }
 
-/* The same of lists that all blocks share. */
-static __global__ void __launch_bounds__(BLOCK_THREADS)
-move_open_long_kernel(Level level, Arrays arrays, uint64_t first, uint64_t end)
+/*
+ * Open the neighbours of those of a batch that have moved: all threads of the grid for a long list, then a block, a warp, or SHORT_LANES lanes
+ * for each. Those that have few lists begin from the other end.
+ */
+static __device__ __forceinline__ void
+open_neighbours(const Level &level, const Arrays &arrays, const Batch &batch)
 {
-	for (uint64_t i = first; i < end; i++)
-		if (has_moved(arrays, i))
-		{
-			const uint32_t node = arrays.order[i];
-			const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
+	const uint64_t thread = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
+	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
+	const uint64_t below = nthreads - 1 - thread;
 
-			for (uint64_t e = level.first[node] + (uint64_t) blockIdx.x * BLOCK_THREADS; e < level.end[node]; e += nthreads)
-				open_entries(level, arrays, arrays.community[node], e, e + BLOCK_THREADS < level.end[node] ? e + BLOCK_THREADS : level.end[node],
-							 threadIdx.x, BLOCK_THREADS);
-		}
+	open_lists(level, arrays, batch.starts[3], batch.starts[4], 0, 1, thread, nthreads);
+	open_lists(level, arrays, batch.starts[2], batch.starts[3], blockIdx.x, gridDim.x, threadIdx.x, BLOCK_THREADS);
+	open_lists(level, arrays, batch.starts[1], batch.starts[2], below / WARP_LANES, nthreads / WARP_LANES, lane_number(), WARP_LANES);
+	open_lists(level, arrays, batch.starts[0], batch.starts[1], thread / SHORT_LANES, nthreads / SHORT_LANES, thread % SHORT_LANES, SHORT_LANES);
+}
+
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+move_check_kernel(Level level, Arrays arrays, Going going, Batch batch)
+{
+	check_moves(level, arrays, going, batch);
+}
+
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+move_go_kernel(Level level, Arrays arrays, Batch batch)
+{
+	make_moves(level, arrays, batch);
+}
+
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+move_open_kernel(Level level, Arrays arrays, Batch batch)
+{
+	open_neighbours(level, arrays, batch);
+}
+
+/* All three of a batch of few nodes, in one block. */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+move_few_kernel(Level level, Arrays arrays, Going going, Batch batch)
+{
+	check_moves(level, arrays, going, batch);
+	__syncthreads();
+	make_moves(level, arrays, batch);
+	__syncthreads();
+	open_neighbours(level, arrays, batch);
 }
 
 /* ---- a batch ---- */
 
-/* Open the neighbours of those of a batch that have moved. */
-static EmogiStatus
-open_batch(Search *search, const Level *level, const unsigned long long *starts, EmogiError *error)
+/* Get the blocks of what opens the neighbours of a batch. */
+static int
+open_blocks(const Search *search, const Batch &batch)
 {
-	const cudaStream_t stream = search->run->state->stream;
+	const uint64_t *starts = batch.starts;
+	const int	longs = starts[4] > starts[3] ? 2 * search->run->state->units : 1;
+	const int	others[] = {blocks_of(search, starts[3] - starts[2], 1, 8), blocks_of(search, starts[2] - starts[1], BLOCK_WARPS, 8),
+		blocks_of(search, starts[1] - starts[0], BLOCK_THREADS / SHORT_LANES, 8)};
+	int			blocks = longs;
 
-	if (starts[1] > starts[0])
-		CUDA_LAUNCH(move_open_kernel<SHORT_LANES>, blocks_of(search, starts[1] - starts[0], BLOCK_THREADS / SHORT_LANES, 8), BLOCK_THREADS, stream,
-					*level, search->arrays, starts[0], starts[1]);
-	if (starts[2] > starts[1])
-		CUDA_LAUNCH(move_open_kernel<WARP_LANES>, blocks_of(search, starts[2] - starts[1], BLOCK_WARPS, 8), BLOCK_THREADS, stream, *level,
-					search->arrays, starts[1], starts[2]);
-	if (starts[3] > starts[2])
-		CUDA_LAUNCH(move_open_kernel<BLOCK_THREADS>, blocks_of(search, starts[3] - starts[2], 1, 8), BLOCK_THREADS, stream, *level, search->arrays,
-					starts[2], starts[3]);
-	if (starts[4] > starts[3])
-		CUDA_LAUNCH(move_open_long_kernel, 2 * search->run->state->units, BLOCK_THREADS, stream, *level, search->arrays, starts[3], starts[4]);
-	return EMOGI_OK;
+	for (int each : others)
+		blocks = each > blocks ? each : blocks;
+	return blocks;
+}
+
+/* Say whether one block is through with a batch sooner than a launch takes. */
+static bool
+are_few(const Batch &batch)
+{
+	return batch.starts[4] - batch.starts[0] <= FEW_NODES && batch.starts[4] - batch.starts[2] <= FEW_LISTS && batch.starts[4] == batch.starts[3];
 }
 
 /* Let the nodes of batch b of the order move. */
 static EmogiStatus
 move_batch(Search *search, const Level *level, const MoveRule &rule, bool sure, uint32_t b, uint64_t *first_long, EmogiError *error)
 {
+	const cudaStream_t stream = search->run->state->stream;
 	const unsigned long long *starts = search->order.starts.at + (uint64_t) b * NCLASSES;
-	const uint64_t count = starts[4] - starts[0];
+	const uint64_t count = starts[NCLASSES] - starts[0];
+	const Going going = {search->gains, rule.salt, sure, rule.to_empty};
+	Batch		batch;
 
 	if (count == 0)
 		return EMOGI_OK;
 	if (search->run->control->cancel)
 		return emogi_cuda_wait(search->run->state, search->run->control, error);
+	for (uint32_t c = 0; c <= NCLASSES; c++)
+		batch.starts[c] = starts[c];
 	TRY(tally_batch(search, rule, level->is_wide, b, first_long, error));
-	LAUNCH_EACH(move_check_kernel, search, count, *level, search->arrays, search->gains, rule.salt, sure, rule.to_empty, starts[0], starts[4]);
-	LAUNCH_EACH(move_go_kernel, search, count, *level, search->arrays, starts[0], starts[4]);
-	return open_batch(search, level, starts, error);
+	if (are_few(batch))
+	{
+		CUDA_LAUNCH(move_few_kernel, 1, BLOCK_THREADS, stream, *level, search->arrays, going, batch);
+		return EMOGI_OK;
+	}
+	LAUNCH_EACH(move_check_kernel, search, count, *level, search->arrays, going, batch);
+	LAUNCH_EACH(move_go_kernel, search, count, *level, search->arrays, batch);
+	CUDA_LAUNCH(move_open_kernel, open_blocks(search, batch), BLOCK_THREADS, stream, *level, search->arrays, batch);
+	return EMOGI_OK;
 }
 
 /* ---- those that want out ---- */
@@ -433,8 +489,7 @@ EmogiStatus
 emogi_communities_settle_load(EmogiError *error)
 {
 	const void *const kernels[] = {
-		(const void *) move_check_kernel, (const void *) move_go_kernel, (const void *) move_open_kernel<SHORT_LANES>,
-		(const void *) move_open_kernel<WARP_LANES>, (const void *) move_open_kernel<BLOCK_THREADS>, (const void *) move_open_long_kernel,
+		(const void *) move_check_kernel, (const void *) move_go_kernel, (const void *) move_open_kernel, (const void *) move_few_kernel,
 		(const void *) leave_mark_kernel, (const void *) leave_write_kernel, (const void *) move_begin_kernel, (const void *) move_add_up_kernel,
 		(const void *) move_count_empty_kernel, (const void *) move_open_all_kernel
 	};

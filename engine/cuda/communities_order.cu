@@ -68,20 +68,48 @@ bin_of(const Wanted &wanted, uint64_t i, uint64_t length)
 	return batch * NCLASSES + class_of(length);
 }
 
+/* Get the next place of a bin for each lane that is there. Of few bins the lanes of one take theirs together. Whole warps. */
+static __device__ __forceinline__ unsigned long long
+take_place(unsigned long long *counts, bool there, uint32_t bin, bool few)
+{
+	unsigned long long at = 0;
+
+	if (!few)
+		return there ? atomicAdd(&counts[bin], 1) : 0;
+#pragma unroll
+	for (uint32_t b = 0; b < NCLASSES; b++)
+	{
+		const uint32_t lanes = __ballot_sync(FULL_WARP, there && bin == b);
+		unsigned long long first = 0;
+
+		if (lanes == 0)
+			continue;
+		if (lane_number() == 0)
+			first = atomicAdd(&counts[b], (unsigned long long) __popc(lanes));
+		first = __shfl_sync(FULL_WARP, first, 0);
+		if (there && bin == b)
+			at = first + __popc(lanes & lanes_below());
+	}
+	return at;
+}
+
 /* Count the wanted nodes of each batch and class, or write them to their places: order != NULL. */
 template <class Lengths>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 order_place_kernel(Wanted wanted, Lengths lengths, uint64_t nnodes, unsigned long long *counts, uint32_t *order)
 {
-	for_each(nnodes, [&](uint64_t i) {
-		if (wanted.open == NULL ? lengths(i) > 0 : wanted.open[i] == wanted.mark)
-		{
-			const unsigned long long at = atomicAdd(&counts[bin_of(wanted, i, lengths(i))], 1);
+	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
-			if (order != NULL)
-				order[at] = (uint32_t) i;
-		}
-	});
+	for (uint64_t base = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x - lane_number(); base < nnodes; base += nthreads)
+	{
+		const uint64_t i = base + lane_number();
+		const bool	there = i < nnodes && (wanted.open == NULL ? lengths(i) > 0 : wanted.open[i] == wanted.mark);
+		const uint32_t bin = there ? bin_of(wanted, i, lengths(i)) : 0;
+		const unsigned long long at = take_place(counts, there, bin, wanted.nbatches <= 1);
+
+		if (there && order != NULL)
+			order[at] = (uint32_t) i;
+	}
 }
 
 /* Get the lengths of places of the order. */

@@ -14,6 +14,8 @@
 /* What rules that look at a node's list have in common. */
 struct ListRule
 {
+	static constexpr bool COUNTS = false;
+
 	Level		level;
 	Arrays		arrays;
 	EmogiGains	gains;
@@ -43,6 +45,8 @@ struct ListItem
 /* Adds up weights to the own community, and begins the refinement of a node with it. */
 struct CutRule : ListRule
 {
+	static constexpr bool SUMS = true;
+
 	typedef ListItem Item;
 
 	__device__ __forceinline__ bool open(uint64_t i, Item *item) const
@@ -61,13 +65,6 @@ struct CutRule : ListRule
 		}, add);
 	}
 
-	template <class Find>
-	__device__ __forceinline__ void begin(Item *item, Find find) const { item->sum = find(0); }
-
-	__device__ __forceinline__ void visit(Item *, uint32_t, bool, uint32_t, long long) const {}
-	__device__ __forceinline__ void merge(Item *, uint32_t, uint32_t) const {}
-	__device__ __forceinline__ void merge_with(Item *, const Item &) const {}
-
 	__device__ __forceinline__ void finish(const Item &item, uint64_t) const
 	{
 		arrays.inner_cut[item.node] = arrays.node_cut[item.node] = item.sum;
@@ -79,6 +76,8 @@ struct CutRule : ListRule
 /* Chooses what nodes that are alone join. */
 struct JoinRule : ListRule
 {
+	static constexpr bool SUMS = false;
+
 	struct Item : ListItem
 	{
 		double		rate;
@@ -113,15 +112,18 @@ struct JoinRule : ListRule
 		emogi_communities_offer_randomly(&item->best, &gains, item->salt, 0.0, item->node, 0);
 	}
 
-	__device__ __forceinline__ void visit(Item *item, uint32_t, bool there, uint32_t community, long long weight) const
+	__device__ __forceinline__ long long look_up(uint32_t community) const { return arrays.inner_total[community]; }
+
+	__device__ __forceinline__ void visit(Item *item, uint32_t, bool there, uint32_t community, long long weight, long long total) const
 	{
 		double		gain;
 
 		if (!there)
 			return;
-		gain = emogi_communities_value(item->rate, weight, arrays.inner_total[community]);
-		if (gain < 0.0 || !emogi_communities_may_win(&item->best, &gains, gain) || (arrays.batch[community] == batch && arrays.inner_size[community] == 1) ||
-			!emogi_communities_well_connected(&gains, arrays.inner_total[community], arrays.inner_cut[community], item->whole))
+		gain = emogi_communities_value(item->rate, weight, total);
+		if (gain < 0.0 || !emogi_communities_may_win(&item->best, &gains, gain) ||
+			(arrays.batch[community] == batch && arrays.inner_size[community] == 1) ||
+			!emogi_communities_well_connected(&gains, total, arrays.inner_cut[community], item->whole))
 			return;
 		emogi_communities_offer_randomly(&item->best, &gains, item->salt, gain, community, weight);
 	}
@@ -147,6 +149,8 @@ struct JoinRule : ListRule
 /* Adds up the weights from nodes that join to others that join the same in the same batch, and lets them join. */
 struct JoinedRule : ListRule
 {
+	static constexpr bool SUMS = true;
+
 	typedef ListItem Item;		/* own: what is joined */
 
 	__device__ __forceinline__ bool open(uint64_t i, Item *item) const
@@ -168,13 +172,6 @@ struct JoinedRule : ListRule
 				arrays.inner_size[target] == 1 ? 0 : EMOGI_NO_VERTEX;
 		}, add);
 	}
-
-	template <class Find>
-	__device__ __forceinline__ void begin(Item *item, Find find) const { item->sum = find(0); }
-
-	__device__ __forceinline__ void visit(Item *, uint32_t, bool, uint32_t, long long) const {}
-	__device__ __forceinline__ void merge(Item *, uint32_t, uint32_t) const {}
-	__device__ __forceinline__ void merge_with(Item *, const Item &) const {}
 
 	__device__ __forceinline__ void finish(const Item &item, uint64_t i) const
 	{
@@ -209,10 +206,10 @@ refine_forget_kernel(Arrays arrays, uint64_t nnodes)
 
 /* Let nobody have chosen. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-refine_clear_kernel(Arrays arrays, uint64_t first, uint64_t end)
+refine_clear_kernel(Arrays arrays, uint64_t count)
 {
-	for_each(end - first, [&](uint64_t k) {
-		arrays.chosen[first + k] = STAYS;
+	for_each(count, [&](uint64_t i) {
+		arrays.chosen[i] = STAYS;
 	});
 }
 
@@ -263,7 +260,6 @@ refine_batch(Search *search, const Level *level, ListRule rule, uint32_t b, uint
 	rule.batch = (uint16_t) b;
 	(ListRule &) join = rule;
 	(ListRule &) joined = rule;
-	LAUNCH_EACH(refine_clear_kernel, search, count, search->arrays, starts[0], starts[4]);
 	TRY(tally_batch(search, join, level->is_wide, b, first_long, error));
 	LAUNCH_EACH(refine_check_kernel, search, count, *level, search->arrays, search->gains, starts[0], starts[4]);
 	TRY(tally_batch(search, joined, level->is_wide, b, &first_joined, error));
@@ -287,6 +283,7 @@ emogi_communities_refine_all(Search *search, const Level *level, uint64_t salt, 
 	TRY(emogi_communities_order(search, level, OPEN, false, salt, 0, level->nnodes, error));
 	search->looked += search->order.listed;
 	search->looked_first += level->is_first ? search->order.listed : 0;
+	LAUNCH_EACH(refine_clear_kernel, search, search->order.count, search->arrays, search->order.count);
 	first_long = 0;
 	for (uint32_t b = 0; b < search->order.nbatches; b++)
 		TRY(refine_batch(search, level, rule, b, &first_long, error));

@@ -8,8 +8,11 @@
  *   bool open(i, item)              begin with place i of the order; false = it is not looked at
  *   uint64_t length(item)           entries
  *   walk(item, from, upto, rank, stride, add)   call add(community, weight) for entries from .. upto - 1, by `stride` threads
+ *   SUMS                            communities are not told apart: item.sum is the sum of (community + 1) * weight, finish alone follows
  *   begin(item, find)               find(community) gets its weight
- *   visit(item, mask, there, community, weight) by all lanes of mask, some of which have nothing
+ *   COUNTS                          count(item, mask, n) is called before a table is visited, n: communities that the lane will visit there
+ *   look_up(community)              get what visit wants to know of a community
+ *   visit(item, mask, there, community, weight, known) by all lanes of mask, some of which have nothing
  *   merge(item, mask, lanes)        bring together what the lanes have found
  *   merge_with(item, other)         the same of another's
  *   finish(item, i)                 by one thread
@@ -19,152 +22,11 @@
 #ifndef EMOGI_COMMUNITIES_TALLY_CUH
 #define EMOGI_COMMUNITIES_TALLY_CUH
 
-#include "communities.cuh"
+#include "communities_table.cuh"
+#include "communities_walk.cuh"
 
-#define SHORT_SLOTS (2 * SHORT_ENTRIES)
-#define WARP_SLOTS (2 * WARP_ENTRIES)
-#define BLOCK_SLOTS (2 * BLOCK_ENTRIES)
-#define UNROLL 4
-
-/* Weights by community. */
-template <typename Sum>
-struct Table
-{
-	uint32_t   *key;			/* [1 << shift], EMOGI_NO_VERTEX = free */
-	Sum		   *sum;
-	uint32_t	shift;
-};
-
-/* Get the logarithm of the slots of a table for so many entries: twice as many at least. */
-static __host__ __device__ __forceinline__ uint32_t
-slots_shift(uint64_t nentries, uint32_t least)
-{
-	uint32_t	shift = least;
-
-	while ((UINT64_C(1) << shift) < 2 * nentries)
-		shift++;
-	return shift;
-}
-
-/* Get where a community's place in a table may begin. */
-static __device__ __forceinline__ uint32_t
-first_slot(uint32_t community, uint32_t shift)
-{
-	return community * 0x9E3779B1u >> (32 - shift);
-}
-
-/* Add to a sum in shared memory. A wide one has no addition of its own there: the lower half carries. */
-static __device__ __forceinline__ void
-add_shared(uint32_t *sum, long long weight)
-{
-	atomicAdd(sum, (uint32_t) weight);
-}
-
-static __device__ __forceinline__ void
-add_shared(unsigned long long *sum, long long weight)
-{
-	uint32_t   *half = (uint32_t *) sum;
-	const uint32_t low = (uint32_t) weight;
-	const uint32_t before = atomicAdd(&half[0], low);
-	const uint32_t high = (uint32_t) ((unsigned long long) weight >> 32) + (before + low < before);
-
-	if (high > 0)
-		atomicAdd(&half[1], high);
-}
-
-/* Get a community's place in a table. */
-template <typename Sum>
-static __device__ __forceinline__ uint32_t
-take_slot(const Table<Sum> &table, uint32_t community)
-{
-	uint32_t	slot = first_slot(community, table.shift);
-
-	for (;;)
-	{
-		uint32_t	key = *(volatile uint32_t *) &table.key[slot];
-
-		if (key == EMOGI_NO_VERTEX)
-			key = atomicCAS(&table.key[slot], EMOGI_NO_VERTEX, community);
-		if (key == EMOGI_NO_VERTEX || key == community)
-			return slot;
-		slot = (slot + 1) & ((1u << table.shift) - 1);
-	}
-}
-
-/* Add a weight to a community's, in shared memory. */
-template <typename Sum>
-static __device__ __forceinline__ void
-add_weight(const Table<Sum> &table, uint32_t community, long long weight)
-{
-	add_shared(&table.sum[take_slot(table, community)], weight);
-}
-
-/* Get the weight of a community. */
-template <typename Sum>
-static __device__ __forceinline__ long long
-find_weight(const Table<Sum> &table, uint32_t community)
-{
-	uint32_t	slot = first_slot(community, table.shift);
-
-	for (;;)
-	{
-		const uint32_t key = table.key[slot];
-
-		if (key == community)
-			return (long long) table.sum[slot];
-		if (key == EMOGI_NO_VERTEX)
-			return 0;
-		slot = (slot + 1) & ((1u << table.shift) - 1);
-	}
-}
-
-/* Empty a table, by `stride` threads. */
-template <typename Sum>
-static __device__ __forceinline__ void
-clear_table(const Table<Sum> &table, uint32_t rank, uint32_t stride)
-{
-	for (uint32_t slot = rank; slot < 1u << table.shift; slot += stride)
-	{
-		table.key[slot] = EMOGI_NO_VERTEX;
-		table.sum[slot] = 0;
-	}
-}
-
-/* Call add(community, weight) for entries of a node's list, by `stride` threads; key(target) gets a community, EMOGI_NO_VERTEX = none. */
-template <class Key, class Add>
-static __device__ __forceinline__ void
-walk_list(const Level &level, uint64_t from, uint64_t upto, uint32_t rank, uint32_t stride, Key key, Add add)
-{
-	for (uint64_t base = from + rank; base < upto; base += UNROLL * stride)
-	{
-		uint32_t	community[UNROLL];
-		long long	weight[UNROLL];
-
-#pragma unroll
-		for (uint32_t j = 0; j < UNROLL; j++)
-			community[j] = base + j * stride < upto ? __ldg(&level.targets[base + j * stride]) : EMOGI_NO_VERTEX;
-#pragma unroll
-		for (uint32_t j = 0; j < UNROLL; j++)
-			weight[j] = community[j] != EMOGI_NO_VERTEX ? level_weight(level, base + j * stride) : 0;
-#pragma unroll
-		for (uint32_t j = 0; j < UNROLL; j++)
-			if (community[j] != EMOGI_NO_VERTEX)
-				community[j] = key(community[j]);
-#pragma unroll
-		for (uint32_t j = 1; j < UNROLL; j++)
-#pragma unroll
-			for (uint32_t i = 0; i < j; i++)
-				if (community[i] == community[j])
-				{
-					weight[i] += weight[j];
-					weight[j] = 0;
-				}
-#pragma unroll
-		for (uint32_t j = 0; j < UNROLL; j++)
-			if (community[j] != EMOGI_NO_VERTEX && weight[j] > 0)
-				add(community[j], weight[j]);
-	}
-}
+#define UNIT_ROUNDS 4			/* lists that a group of lanes looks at, one after the other, before its block takes others */
+#define LOOK_ROUNDS 8			/* units after which a block looks whether it must leave */
 
 /* ---- the best of several lanes ---- */
 
@@ -185,50 +47,96 @@ merge_best(EmogiBest *best, uint64_t salt, uint32_t mask, uint32_t lanes)
 
 /* ---- kernels ---- */
 
-/* Visit places from .. upto - 1 of a table, by `stride` threads, a multiple of those in mask, of which the places are a multiple. */
-template <class Rule, typename Sum>
+/* Get a table in the block's shared memory, of which others have that many slots before it. */
+template <typename Sum>
+static __device__ __forceinline__ Table<Sum>
+shared_table(uint32_t before, uint32_t shift)
+{
+	extern __shared__ uint4 tally_shared[];
+
+	return Table<Sum>{(uint32_t *) ((Sum *) tally_shared + BLOCK_SLOTS) + before, (Sum *) tally_shared + before, shift};
+}
+
+/*
+ * Visit places from .. upto - 1 of a table, by `stride` threads, a multiple of those in mask, of which the places are a multiple. FAR: it is in
+ * device memory, so sums are read ahead, which takes registers.
+ */
+template <bool FAR, class Rule, typename Sum>
 static __device__ __forceinline__ void
 visit_table(const Rule &rule, typename Rule::Item *item, const Table<Sum> &table, uint64_t from, uint64_t upto, uint32_t rank, uint32_t stride,
 			uint32_t mask)
 {
-	for (uint64_t slot = from + rank; slot < upto; slot += stride)
+	if constexpr (Rule::COUNTS)
 	{
-		const uint32_t key = table.key[slot];
+		uint32_t	count = 0;
 
-		rule.visit(item, mask, key != EMOGI_NO_VERTEX, key, key != EMOGI_NO_VERTEX ? (long long) table.sum[slot] : 0);
+		for (uint64_t slot = from + rank; slot < upto; slot += stride)
+			count += table.key[slot] != EMOGI_NO_VERTEX;
+		rule.count(item, mask, count);
+	}
+	for (uint64_t base = from + rank; base < upto; base += UNROLL * stride)
+	{
+		uint32_t	key[UNROLL];
+		long long	weight[UNROLL];
+		long long	known[UNROLL];
+
+#pragma unroll
+		for (uint32_t j = 0; j < UNROLL; j++)
+			key[j] = base + j * stride < upto ? table.key[base + j * stride] : EMOGI_NO_VERTEX;
+#pragma unroll
+		for (uint32_t j = 0; j < UNROLL; j++)
+		{
+			weight[j] = FAR && key[j] != EMOGI_NO_VERTEX ? (long long) table.sum[base + j * stride] : 0;
+			known[j] = key[j] != EMOGI_NO_VERTEX ? rule.look_up(key[j]) : 0;	/* all are under way at once */
+		}
+#pragma unroll
+		for (uint32_t j = 0; j < UNROLL; j++)
+		{
+			if (!FAR && key[j] != EMOGI_NO_VERTEX)
+				weight[j] = (long long) table.sum[base + j * stride];
+			rule.visit(item, mask, key[j] != EMOGI_NO_VERTEX, key[j], weight[j], known[j]);
+		}
 	}
 }
 
-/* Look at places first .. end - 1 of the order, LANES lanes each. Dynamic shared memory: SLOTS keys and sums a group. */
-template <class Rule, typename Sum, uint32_t LANES, uint32_t SLOTS>
-static __global__ void __launch_bounds__(BLOCK_THREADS)
-tally_group_kernel(Rule rule, uint64_t first, uint64_t end, Step step)
+/* Find out about a node by the lanes of mask, with a table of their own; the first has it. */
+template <uint32_t LANES, class Rule, typename Sum>
+static __device__ __forceinline__ void
+look_at_list(const Rule &rule, typename Rule::Item *item, Table<Sum> table, uint32_t rank, uint32_t mask)
 {
-	extern __shared__ uint4 tally_shared[];
+	table.shift = slots_shift(rule.length(*item), 5);
+	clear_table(table, rank, LANES);
+	__syncwarp(mask);
+	rule.walk(*item, 0, rule.length(*item), rank, LANES, [&](uint32_t community, long long weight) {
+		add_weight(table, community, weight);
+	});
+	__syncwarp(mask);
+	rule.begin(item, [&](uint32_t community) { return find_weight(table, community); });
+	visit_table<false>(rule, item, table, 0, UINT64_C(1) << table.shift, rank, LANES, mask);
+	rule.merge(item, mask, LANES);
+}
+
+/* Look at places first .. end - 1 of the order, LANES lanes each. Whole block. */
+template <class Rule, typename Sum, uint32_t LANES, uint32_t SLOTS>
+static __device__ __forceinline__ void
+tally_groups(const Rule &rule, uint64_t first, uint64_t end)
+{
 	constexpr uint32_t GROUPS = BLOCK_THREADS / LANES;
 	const uint32_t group = threadIdx.x / LANES;
 	const uint32_t rank = threadIdx.x % LANES;
 	const uint32_t mask = LANES == WARP_LANES ? FULL_WARP : ((1u << LANES % WARP_LANES) - 1) << lane_number() / LANES * LANES;
-	Table<Sum>	table = {(uint32_t *) ((Sum *) tally_shared + GROUPS * SLOTS) + group * SLOTS, (Sum *) tally_shared + group * SLOTS, 0};
 
-	for (uint64_t i = first + (uint64_t) blockIdx.x * GROUPS + group; i < end; i += (uint64_t) gridDim.x * GROUPS)
+	static_assert(GROUPS * SLOTS == BLOCK_SLOTS, "groups share what a block has");
+	for (uint64_t i = first + group; i < end; i += GROUPS)
 	{
 		typename Rule::Item item;
 
-		if (__any_sync(mask, rank == 0 && must_leave(step)))
-			return;
 		if (!rule.open(i, &item))
 			continue;
-		table.shift = slots_shift(rule.length(item), 5);
-		clear_table(table, rank, LANES);
-		__syncwarp(mask);
-		rule.walk(item, 0, rule.length(item), rank, LANES, [&](uint32_t community, long long weight) {
-			add_weight(table, community, weight);
-		});
-		__syncwarp(mask);
-		rule.begin(&item, [&](uint32_t community) { return find_weight(table, community); });
-		visit_table(rule, &item, table, 0, UINT64_C(1) << table.shift, rank, LANES, mask);
-		rule.merge(&item, mask, LANES);
+		if constexpr (Rule::SUMS)
+			item.sum = sum_entries(rule, item, 0, rule.length(item), rank, LANES, mask);
+		else
+			look_at_list<LANES>(rule, &item, shared_table<Sum>(group * SLOTS, 0), rank, mask);
 		if (rank == 0)
 			rule.finish(item, i);
 		__syncwarp(mask);
@@ -249,37 +157,40 @@ merge_block(const Rule &rule, typename Rule::Item *item, typename Rule::Item *fo
 			rule.merge_with(item, found[w]);
 }
 
-/* Look at places first .. end - 1 of the order, a block each. Dynamic shared memory: BLOCK_SLOTS keys and sums. */
+/* Find out about a node by a block; the first thread has it. */
 template <class Rule, typename Sum>
-static __global__ void __launch_bounds__(BLOCK_THREADS)
-tally_block_kernel(Rule rule, uint64_t first, uint64_t end, Step step)
+static __device__ __forceinline__ void
+look_at_list_together(const Rule &rule, typename Rule::Item *item, Table<Sum> table)
 {
-	extern __shared__ uint4 tally_shared[];
 	__shared__ typename Rule::Item found[BLOCK_WARPS];
-	Table<Sum>	table = {(uint32_t *) ((Sum *) tally_shared + BLOCK_SLOTS), (Sum *) tally_shared, 0};
 
-	for (uint64_t i = first + blockIdx.x; i < end; i += gridDim.x)
-	{
-		typename Rule::Item item;
+	table.shift = slots_shift(rule.length(*item), 9);
+	clear_table(table, threadIdx.x, BLOCK_THREADS);
+	__syncthreads();
+	rule.walk(*item, 0, rule.length(*item), threadIdx.x, BLOCK_THREADS, [&](uint32_t community, long long weight) {
+		add_weight(table, community, weight);
+	});
+	__syncthreads();
+	rule.begin(item, [&](uint32_t community) { return find_weight(table, community); });
+	visit_table<false>(rule, item, table, 0, UINT64_C(1) << table.shift, threadIdx.x, BLOCK_THREADS, FULL_WARP);
+	merge_block(rule, item, found);
+}
 
-		__syncthreads();
-		if (__syncthreads_or(threadIdx.x == 0 && must_leave(step)))
-			return;
-		if (!rule.open(i, &item))
-			continue;
-		table.shift = slots_shift(rule.length(item), 9);
-		clear_table(table, threadIdx.x, BLOCK_THREADS);
-		__syncthreads();
-		rule.walk(item, 0, rule.length(item), threadIdx.x, BLOCK_THREADS, [&](uint32_t community, long long weight) {
-			add_weight(table, community, weight);
-		});
-		__syncthreads();
-		rule.begin(&item, [&](uint32_t community) { return find_weight(table, community); });
-		visit_table(rule, &item, table, 0, UINT64_C(1) << table.shift, threadIdx.x, BLOCK_THREADS, FULL_WARP);
-		merge_block(rule, &item, found);
-		if (threadIdx.x == 0)
-			rule.finish(item, i);
-	}
+/* Look at a place of the order. Whole block. */
+template <class Rule, typename Sum>
+static __device__ __forceinline__ void
+tally_block(const Rule &rule, uint64_t i)
+{
+	typename Rule::Item item;
+
+	if (!rule.open(i, &item))
+		return;
+	if constexpr (Rule::SUMS)
+		item.sum = sum_entries_together(rule, item, 0, rule.length(item));
+	else
+		look_at_list_together(rule, &item, shared_table<Sum>(0, 0));
+	if (threadIdx.x == 0)
+		rule.finish(item, i);
 }
 
 /* Get the last of the long lists whose number, by a field, is this one or before. */
@@ -307,41 +218,111 @@ long_table(const Arena &arena, const Long &its)
 	return Table<unsigned long long>{arena.keys + its.table, arena.sums + its.table, its.shift};
 }
 
-/* Add up pieces of long lists, a block each, and add that to the tables of the lists. Dynamic shared memory: BLOCK_SLOTS keys and sums. */
-template <class Rule, typename Sum>
-static __global__ void __launch_bounds__(BLOCK_THREADS)
-tally_pieces_kernel(Rule rule, const Long *longs, uint64_t nlongs, uint64_t npieces, Arena arena, Step step)
+static_assert(BLOCK_SLOTS % (UNROLL * BLOCK_THREADS) == 0, "threads have as many slots each");
+
+/* Add the sums of a table in shared memory to one in device memory. Whole block. */
+template <typename Sum>
+static __device__ __forceinline__ void
+add_table(const Table<unsigned long long> &all, const Table<Sum> &table)
 {
-	extern __shared__ uint4 tally_shared[];
-	const Table<Sum> table = {(uint32_t *) ((Sum *) tally_shared + BLOCK_SLOTS), (Sum *) tally_shared, (uint32_t) (31 - __clz(BLOCK_SLOTS))};
-
-	for (uint64_t p = blockIdx.x; p < npieces; p += gridDim.x)
+	for (uint32_t slot = threadIdx.x; slot < BLOCK_SLOTS; slot += UNROLL * BLOCK_THREADS)
 	{
-		const Long	its = longs[find_long(longs, nlongs, &Long::piece, p)];
-		typename Rule::Item item;
-		uint64_t	from,
-					upto;
+		uint32_t	community[UNROLL];
+		uint32_t	key[UNROLL];
 
-		__syncthreads();
-		if (__syncthreads_or(threadIdx.x == 0 && must_leave(step)))
-			return;
-		if (!rule.open(its.item, &item))
-			continue;
-		from = (p - its.piece) * BLOCK_ENTRIES;
-		upto = from + BLOCK_ENTRIES < its.length ? from + BLOCK_ENTRIES : its.length;
+#pragma unroll
+		for (uint32_t j = 0; j < UNROLL; j++)
+			community[j] = table.key[slot + j * BLOCK_THREADS];
+#pragma unroll
+		for (uint32_t j = 0; j < UNROLL; j++)
+			key[j] = community[j] != EMOGI_NO_VERTEX ? read_key(all, first_slot(community[j], all.shift)) : 0;	/* all are under way at once */
+#pragma unroll
+		for (uint32_t j = 0; j < UNROLL; j++)
+			if (community[j] != EMOGI_NO_VERTEX)
+				atomicAdd(&all.sum[take_slot(all, community[j], key[j])], (unsigned long long) table.sum[slot + j * BLOCK_THREADS]);
+	}
+}
+
+/* Add up piece p of some long lists, and add that to the table of its list, or its first sum. Whole block. */
+template <class Rule, typename Sum>
+static __device__ __forceinline__ void
+tally_piece(const Rule &rule, const Long *longs, uint64_t nlongs, uint64_t p, const Arena &arena)
+{
+	const Long	its = longs[find_long(longs, nlongs, &Long::piece, p)];
+	const uint64_t from = (p - its.piece) * BLOCK_ENTRIES;
+	const uint64_t upto = from + BLOCK_ENTRIES < its.length ? from + BLOCK_ENTRIES : its.length;
+	typename Rule::Item item;
+
+	if (!rule.open(its.item, &item))
+		return;
+	if constexpr (Rule::SUMS)
+	{
+		const long long sum = sum_entries_together(rule, item, from, upto);
+
+		if (threadIdx.x == 0)
+			add_units((long long *) &arena.sums[its.table], sum);
+	}
+	else
+	{
+		const Table<Sum> table = shared_table<Sum>(0, (uint32_t) (31 - __clz(BLOCK_SLOTS)));
+
 		clear_table(table, threadIdx.x, BLOCK_THREADS);
 		__syncthreads();
 		rule.walk(item, from, upto, threadIdx.x, BLOCK_THREADS, [&](uint32_t community, long long weight) {
 			add_weight(table, community, weight);
 		});
 		__syncthreads();
-		for (uint32_t slot = threadIdx.x; slot < BLOCK_SLOTS; slot += BLOCK_THREADS)
-			if (table.key[slot] != EMOGI_NO_VERTEX)
-			{
-				const Table<unsigned long long> all = long_table(arena, its);
+		add_table(long_table(arena, its), table);
+	}
+}
 
-				atomicAdd(&all.sum[take_slot(all, table.key[slot])], (unsigned long long) table.sum[slot]);
-			}
+/* What there is to do, in units of a block: pieces of long lists, then lists that fit in shared memory, the longest first. */
+typedef struct TallyWork
+{
+	const Long *longs;
+	uint64_t	nlongs;
+	uint64_t	npieces;
+	uint64_t	starts[NCLASSES];	/* places of the order where the classes begin, and where the third ends */
+	uint64_t	warp_lists;		/* of a unit */
+	uint64_t	short_lists;
+	uint64_t	warp_units;		/* the first of those */
+	uint64_t	short_units;
+	uint64_t	nunits;
+} TallyWork;
+
+/*
+ * Add up weights of pieces of long lists, and look at the lists of a batch that fit in shared memory. Dynamic shared memory: BLOCK_SLOTS keys
+ * and sums, but of rules that have SUMS none.
+ */
+template <class Rule, typename Sum>
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+tally_kernel(Rule rule, TallyWork work, Arena arena, Step step)
+{
+	uint32_t	round = 0;
+
+	for (uint64_t u = blockIdx.x; u < work.nunits; u += gridDim.x, round++)
+	{
+		/* The shared memory is nobody's any more. */
+		if (__syncthreads_or(threadIdx.x == 0 && round % LOOK_ROUNDS == LOOK_ROUNDS - 1 && must_leave(step)))
+			return;
+		if (u < work.npieces)
+			tally_piece<Rule, Sum>(rule, work.longs, work.nlongs, u, arena);
+		else if (u < work.warp_units)
+			tally_block<Rule, Sum>(rule, work.starts[2] + u - work.npieces);
+		else if (u < work.short_units)
+		{
+			const uint64_t first = work.starts[1] + (u - work.warp_units) * work.warp_lists;
+
+			tally_groups<Rule, Sum, WARP_LANES, WARP_SLOTS>(rule, first, first + work.warp_lists < work.starts[2] ? first + work.warp_lists :
+															work.starts[2]);
+		}
+		else
+		{
+			const uint64_t first = work.starts[0] + (u - work.short_units) * work.short_lists;
+
+			tally_groups<Rule, Sum, SHORT_LANES, SHORT_SLOTS>(rule, first, first + work.short_lists < work.starts[1] ? first + work.short_lists :
+															  work.starts[1]);
+		}
 	}
 }
 
@@ -367,7 +348,8 @@ tally_slabs_kernel(Rule rule, const Long *longs, uint64_t nlongs, uint64_t nslab
 		if (!rule.open(its.item, &item))
 			continue;
 		rule.begin(&item, [&](uint32_t community) { return find_weight(table, community); });
-		visit_table(rule, &item, table, from, from + SLAB_SLOTS < slots ? from + SLAB_SLOTS : slots, threadIdx.x, BLOCK_THREADS, FULL_WARP);
+		visit_table<true>(rule, &item, table, from, from + SLAB_SLOTS < slots ? from + SLAB_SLOTS : slots, threadIdx.x, BLOCK_THREADS,
+						  FULL_WARP);
 		merge_block(rule, &item, found);
 		if (threadIdx.x == 0)
 			*(typename Rule::Item *) (arena.found + s * FOUND_BYTES) = item;
@@ -398,6 +380,23 @@ tally_merge_kernel(Rule rule, const Long *longs, uint64_t nlongs, Arena arena)
 	}
 }
 
+/* Have done with the sums of long lists, a thread each, and leave 0 there. */
+template <class Rule>
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+tally_sums_kernel(Rule rule, const Long *longs, uint64_t nlongs, Arena arena)
+{
+	for_each(nlongs, [&](uint64_t x) {
+		const Long	its = longs[x];
+		typename Rule::Item item;
+
+		if (!rule.open(its.item, &item))
+			return;
+		item.sum = (long long) arena.sums[its.table];
+		arena.sums[its.table] = 0;
+		rule.finish(item, its.item);
+	});
+}
+
 /* ---- launches ---- */
 
 /* Get the blocks for so many items, so many a block. */
@@ -410,59 +409,86 @@ blocks_of(const Search *search, uint64_t count, uint32_t each, int resident)
 	return (int) (blocks < most ? blocks : most);
 }
 
-/* Look at the nodes of a batch whose lists fit in shared memory. */
+/* Get how many lists a unit of so many groups has, where there are so many: few where all blocks could not have one. */
+static inline uint64_t
+lists_of_unit(const Search *search, uint64_t count, uint64_t groups)
+{
+	const uint64_t rounds = count / (groups * search->run->state->units * 4);
+
+	return groups * (rounds < 1 ? 1 : rounds < UNIT_ROUNDS ? rounds : UNIT_ROUNDS);
+}
+
+/* Launch what adds up weights of long lists first .. upto - 1, and looks at the nodes of a batch whose lists fit in shared memory, if any. */
 template <class Rule, typename Sum>
 static EmogiStatus
-tally_short(Search *search, const Rule &rule, const unsigned long long *starts, EmogiError *error)
+launch_tally(Search *search, const Rule &rule, const unsigned long long *starts, uint64_t first, uint64_t upto, EmogiError *error)
 {
-	const cudaStream_t stream = search->run->state->stream;
-	const size_t slot_bytes = sizeof(uint32_t) + sizeof(Sum);
+	const size_t bytes = Rule::SUMS ? 0 : BLOCK_SLOTS * (sizeof(uint32_t) + sizeof(Sum));
+	TallyWork	work = {search->longs + first, upto - first};
 
-	if (starts[1] > starts[0])
-		CUDA_LAUNCH_SHARED((tally_group_kernel<Rule, Sum, SHORT_LANES, SHORT_SLOTS>),
-						   blocks_of(search, starts[1] - starts[0], BLOCK_THREADS / SHORT_LANES, 16), BLOCK_THREADS,
-						   BLOCK_THREADS / SHORT_LANES * SHORT_SLOTS * slot_bytes, stream, rule, starts[0], starts[1], search->run->step);
-	if (starts[2] > starts[1])
-		CUDA_LAUNCH_SHARED((tally_group_kernel<Rule, Sum, WARP_LANES, WARP_SLOTS>), blocks_of(search, starts[2] - starts[1], BLOCK_WARPS, 16),
-						   BLOCK_THREADS, BLOCK_WARPS * WARP_SLOTS * slot_bytes, stream, rule, starts[1], starts[2], search->run->step);
-	if (starts[3] > starts[2])
-		CUDA_LAUNCH_SHARED((tally_block_kernel<Rule, Sum>), blocks_of(search, starts[3] - starts[2], 1, 16), BLOCK_THREADS,
-						   BLOCK_SLOTS * slot_bytes, stream, rule, starts[2], starts[3], search->run->step);
+	if (upto > first)
+	{
+		const Long &last = search->order.longs.at[upto - 1];
+
+		work.npieces = last.piece + (last.length + BLOCK_ENTRIES - 1) / BLOCK_ENTRIES;
+	}
+	for (uint32_t c = 0; starts != NULL && c < NCLASSES; c++)
+		work.starts[c] = starts[c];
+	work.warp_lists = lists_of_unit(search, work.starts[2] - work.starts[1], BLOCK_WARPS);
+	work.short_lists = lists_of_unit(search, work.starts[1] - work.starts[0], BLOCK_THREADS / SHORT_LANES);
+	work.warp_units = work.npieces + work.starts[3] - work.starts[2];
+	work.short_units = work.warp_units + (work.starts[2] - work.starts[1] + work.warp_lists - 1) / work.warp_lists;
+	work.nunits = work.short_units + (work.starts[1] - work.starts[0] + work.short_lists - 1) / work.short_lists;
+	if (work.nunits == 0)
+		return EMOGI_OK;
+	CUDA_LAUNCH_SHARED((tally_kernel<Rule, Sum>), blocks_of(search, work.nunits, 1, 16), BLOCK_THREADS, bytes, search->run->state->stream, rule, work,
+					   search->arena, search->run->step);
 	return EMOGI_OK;
 }
 
-/* Look at long lists first .. end - 1, as many at a time as there is room for their tables, which are empty again then. */
-template <class Rule, typename Sum>
+/* Look at the tables of long lists first .. upto - 1, which are empty again then. */
+template <class Rule>
 static EmogiStatus
-tally_long(Search *search, const Rule &rule, uint64_t first, uint64_t end, EmogiError *error)
+look_at_tables(Search *search, const Rule &rule, uint64_t first, uint64_t upto, EmogiError *error)
 {
 	const cudaStream_t stream = search->run->state->stream;
-	const Long *longs = search->order.longs.at;
 	const Arena &arena = search->arena;
+	const Long &last = search->order.longs.at[upto - 1];
 
-	while (first < end)
+	if constexpr (Rule::SUMS)
+		LAUNCH_EACH(tally_sums_kernel<Rule>, search, upto - first, rule, search->longs + first, upto - first, arena);
+	else
 	{
-		uint64_t	upto = first + 1;
-		uint64_t	npieces,
-					nslabs,
-					nslots;
+		const uint64_t nslots = last.table + (UINT64_C(1) << last.shift);
+		const uint64_t nslabs = last.slab + count_slabs(last.shift);
 
-		while (upto < end && longs[upto].table > 0)
-			upto++;
-		npieces = longs[upto - 1].piece + (longs[upto - 1].length + BLOCK_ENTRIES - 1) / BLOCK_ENTRIES;
-		nslots = longs[upto - 1].table + (UINT64_C(1) << longs[upto - 1].shift);
-		nslabs = longs[upto - 1].slab + count_slabs(longs[upto - 1].shift);
-		CUDA_LAUNCH_SHARED((tally_pieces_kernel<Rule, Sum>), blocks_of(search, npieces, 1, 16), BLOCK_THREADS,
-						   BLOCK_SLOTS * (sizeof(uint32_t) + sizeof(Sum)), stream, rule, search->longs + first, upto - first, npieces,
-						   arena, search->run->step);
 		CUDA_LAUNCH((tally_slabs_kernel<Rule>), blocks_of(search, nslabs, 1, 16), BLOCK_THREADS, stream, rule, search->longs + first, upto - first,
 					nslabs, arena, search->run->step);
-		CUDA_LAUNCH((tally_merge_kernel<Rule>), blocks_of(search, upto - first, BLOCK_WARPS, 16), BLOCK_THREADS, stream, rule,
-					search->longs + first, upto - first, arena);
+		CUDA_LAUNCH((tally_merge_kernel<Rule>), blocks_of(search, upto - first, BLOCK_WARPS, 16), BLOCK_THREADS, stream, rule, search->longs + first,
+					upto - first, arena);
 		CUDA_TRY(cudaMemsetAsync(arena.keys, 0xFF, nslots * sizeof *arena.keys, stream));
 		CUDA_TRY(cudaMemsetAsync(arena.sums, 0, nslots * sizeof *arena.sums, stream));
-		first = upto;
 	}
+	return EMOGI_OK;
+}
+
+/* Look at the nodes of a batch, its long lists first .. end - 1 as many at a time as there is room for their tables. */
+template <class Rule, typename Sum>
+static EmogiStatus
+tally_lists(Search *search, const Rule &rule, const unsigned long long *starts, uint64_t first, uint64_t end, EmogiError *error)
+{
+	do
+	{
+		uint64_t	upto = first < end ? first + 1 : end;
+
+		while (upto < end && search->order.longs.at[upto].table > 0)
+			upto++;
+		TRY((launch_tally<Rule, Sum>(search, rule, starts, first, upto, error)));
+		if (upto > first)
+			TRY(look_at_tables(search, rule, first, upto, error));
+		first = upto;
+		starts = NULL;
+	} while (first < end);
 	return EMOGI_OK;
 }
 
@@ -472,46 +498,35 @@ static EmogiStatus
 tally_batch(Search *search, const Rule &rule, bool is_wide, uint32_t b, uint64_t *first_long, EmogiError *error)
 {
 	const unsigned long long *starts = search->order.starts.at + (uint64_t) b * NCLASSES;
-	const uint64_t nlongs = starts[4] - starts[3];
+	const uint64_t first = *first_long;
 
-	if (is_wide)
-	{
-		TRY((tally_short<Rule, unsigned long long>(search, rule, starts, error)));
-		TRY((tally_long<Rule, unsigned long long>(search, rule, *first_long, *first_long + nlongs, error)));
-	}
-	else
-	{
-		TRY((tally_short<Rule, uint32_t>(search, rule, starts, error)));
-		TRY((tally_long<Rule, uint32_t>(search, rule, *first_long, *first_long + nlongs, error)));
-	}
-	*first_long += nlongs;
-	return EMOGI_OK;
+	*first_long += starts[4] - starts[3];
+	return is_wide ? tally_lists<Rule, unsigned long long>(search, rule, starts, first, *first_long, error) :
+		tally_lists<Rule, uint32_t>(search, rule, starts, first, *first_long, error);
 }
 
 /* Bring the kernels of a rule to the device, and let them have their shared memory. */
-template <class Rule, typename Sum>
-static EmogiStatus
-load_short(EmogiError *error)
-{
-	const void *const kernels[] = {(const void *) tally_group_kernel<Rule, Sum, SHORT_LANES, SHORT_SLOTS>,
-		(const void *) tally_group_kernel<Rule, Sum, WARP_LANES, WARP_SLOTS>, (const void *) tally_block_kernel<Rule, Sum>,
-		(const void *) tally_pieces_kernel<Rule, Sum>};
-
-	for (const void *kernel : kernels)
-		CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, BLOCK_SLOTS * 12));
-	return LOAD_KERNELS(kernels);
-}
-
-/* The same of all its kernels. */
 template <class Rule>
 static EmogiStatus
 load_tally(EmogiError *error)
 {
-	const void *const kernels[] = {(const void *) tally_slabs_kernel<Rule>, (const void *) tally_merge_kernel<Rule>};
+	const void *const kernels[] = {(const void *) tally_kernel<Rule, uint32_t>, (const void *) tally_kernel<Rule, unsigned long long>};
 
-	TRY((load_short<Rule, uint32_t>(error)));
-	TRY((load_short<Rule, unsigned long long>(error)));
-	return LOAD_KERNELS(kernels);
+	for (const void *kernel : kernels)
+		CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, BLOCK_SLOTS * 12));
+	TRY(LOAD_KERNELS(kernels));
+	if constexpr (Rule::SUMS)
+	{
+		const void *const of_longs[] = {(const void *) tally_sums_kernel<Rule>};
+
+		return LOAD_KERNELS(of_longs);
+	}
+	else
+	{
+		const void *const of_longs[] = {(const void *) tally_slabs_kernel<Rule>, (const void *) tally_merge_kernel<Rule>};
+
+		return LOAD_KERNELS(of_longs);
+	}
 }
 
 #endif							/* EMOGI_COMMUNITIES_TALLY_CUH */

@@ -12,7 +12,7 @@
 #include "server/region.h"
 
 /* Making takes about so long for a list entry: nets of roads take less, grids as much (bench/RESULTS.md). */
-#define MAKE_MS_AN_EDGE 0.01
+#define MAKE_MS_AN_EDGE 0.015
 
 /* Get the bytes that memory for a hierarchy takes of the Region. */
 static uint64

@@ -216,7 +216,7 @@ read_sources(FunctionCallInfo fcinfo, int n, EmogiTask *task)
 static void
 read_goals(FunctionCallInfo fcinfo, int n, EmogiTask *task)
 {
-	task->has_goals = true;
+	task->has_goals = task->with_backward = true;	/* both orientations make a hierarchy */
 	if (!PG_ARGISNULL(n))
 		task->goals = emogi_vertices_of_array(PG_GETARG_DATUM(n));
 }

@@ -1,5 +1,5 @@
 /*
- * far.c: far shortest paths by the backend itself, by way of the contraction hierarchy that a cached Graph has kept (cache/cache_contraction.c),
+ * far.c: far shortest paths, and matrices of distances, by the backend itself, by way of the contraction hierarchy that a cached Graph has kept (cache/cache_contraction.c),
  * and the making of that. A call that makes it waits for it; those after it need not even ask the worker.
  */
 #include "postgres.h"
@@ -11,6 +11,8 @@
 #include "server/papers.h"
 #include "server/region.h"
 
+#define TARGET_MS 0.12			/* a target of a row, by a hierarchy */
+#define ENTRY_MS 4e-5			/* a list entry of a search, of one thread */
 #define MAKING_SHARE 4			/* of emogi.max_memory that an array of the backend's own may take while a hierarchy is made */
 
 /* Is the engine that was asked for one that leaves far paths to hierarchies? And is the call's Graph, which is not patched, a cached one? */
@@ -93,5 +95,48 @@ emogi_far_path(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, 
 	strlcpy(call->record.engine, "hierarchy", sizeof call->record.engine);
 	take_path(&answer, path);
 	emogi_path_search_free(&answer);
+	return true;
+}
+
+/*
+ * Is a row of a matrix sooner found by a hierarchy, target by target and by this process alone, than by a search of all threads together? Both
+ * figures are of a grid of 2 million list entries on two processors.
+ */
+bool
+emogi_far_is_sooner(const EmogiGraph *graph, const EmogiQuery *query)
+{
+	return query->ntargets * TARGET_MS < graph->forward.nedges * ENTRY_MS / emogi_cpu_threads;
+}
+
+/*
+ * Find the distances of a query of emogi_distance_matrix by the hierarchy of the call's Graph, which is made if it is this call's turn; false without
+ * one, or where it cannot tell. Raises a cancel.
+ */
+bool
+emogi_far_matrix(EmogiCall *call, const EmogiGraph *graph, const EmogiQuery *query, double *distance)
+{
+	const EmogiContraction *made;
+	EmogiControl control = {0};
+	EmogiStatus status;
+	EmogiError	error;
+	double		start_ms;
+	uint64		looked;
+	bool		reversed;
+
+	if (!emogi_far_may_serve(call, graph) || !emogi_far_is_sooner(graph, query))
+		return false;
+	emogi_far_prepare(call, graph);
+	(void) emogi_cache_contraction_graph(call->slot->graph, graph, &reversed);
+	made = emogi_cache_contraction_begin(call->slot->graph);
+	if (made == NULL)
+		return false;
+	start_ms = emogi_pool_now_ms();
+	status = emogi_contraction_distances(made, graph, reversed, query, emogi_cache_labels_stop, distance, &looked, &control, &error);
+	emogi_cache_contraction_end(call->slot->graph);
+	CHECK_FOR_INTERRUPTS();
+	if (status != EMOGI_OK)
+		return false;
+	emogi_near_note_run(call, graph, query->nsources, 0, looked, start_ms);
+	strlcpy(call->record.engine, "hierarchy", sizeof call->record.engine);
 	return true;
 }

@@ -253,6 +253,20 @@ may_summarize(const EmogiTask *task, const EmogiGraph *graph)
 		!emogi_task_may_diverge(task, graph);
 }
 
+/* Carry out a request for a matrix of distances, which may be the backend's; its rows name the sources and the targets in the request. */
+static void
+run_matrix(EmogiCall *call, const EmogiGraph *graph, EmogiRequest *request, EmogiResult *result)
+{
+	const double start_ms = emogi_pool_now_ms();
+
+	*result = request->result;
+	if (emogi_far_matrix(call, graph, &request->query, result->columns[0].float64))
+		return;
+	*result = emogi_call_request(call)->result;
+	if (emogi_far_may_serve(call, graph) && emogi_far_is_sooner(graph, &request->query))
+		emogi_cache_contraction_note(call->slot->graph, emogi_pool_now_ms() - start_ms);
+}
+
 /*
  * Run the task's algorithm on its Graph, with new result arrays where *result has none; false, with nothing run, when no
  * vertex is wanted that the Graph has.
@@ -288,10 +302,15 @@ emogi_task_query(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph
 		query->summary = task->summarize(task->summarize_arg, call, task->form);
 	request->result = *result;
 	take_columns(call, query, graph->nvertices, &request->result);
+	if (task->has_goals)
+	{
+		run_matrix(call, graph, request, result);
+		return true;
+	}
 	*result = emogi_call_request(call)->result;
 	emogi_refusal_report(task, graph, result);
 	emogi_refusal_warn(task, result);
-	if (query->sources != NULL && !task->has_goals)	/* whose rows name them */
+	if (query->sources != NULL)
 		emogi_region_free((void *) query->sources, Max(task->nkeys, 1) * sizeof(uint32));
 	return true;
 }

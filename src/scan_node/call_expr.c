@@ -190,7 +190,7 @@ emogi_call_expr_wish(const FuncExpr *call, const EmogiAlgorithmRow *function, Em
 	EmogiTask	task = {.direction = direction,.query.algorithm = function->algorithm};
 
 	task.query.is_weighted = is_weighted(call, function);
-	task.with_backward = function == &emogi_path_function;
+	task.with_backward = function == &emogi_path_function || emogi_algorithm_takes(function, EMOGI_TARGETS) >= 0;
 	(void) emogi_call_expr_pairs(call, function, &task.pairs);
 	emogi_run_wish(&task, wish);
 }

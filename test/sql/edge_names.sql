@@ -72,7 +72,7 @@ SELECT same();
 DELETE FROM roads WHERE id = 11;
 SELECT same();
 SELECT (emogi_check('roads')).ok, (emogi_check('roads', weights => true)).ok;
-SELECT columns, edges FROM emogi_graphs WHERE relation = 'roads'::regclass AND direction = 'out';
+SELECT columns, edges FROM emogi_graphs WHERE relation = 'roads'::regclass AND direction = 'out' ORDER BY columns;
 CREATE ROLE regress_emogi_edge_names;
 GRANT USAGE ON SCHEMA test_edge_names TO regress_emogi_edge_names;
 GRANT SELECT (source, target, cost, id) ON roads TO regress_emogi_edge_names;

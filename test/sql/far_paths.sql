@@ -62,6 +62,14 @@ SELECT path('roads(src, dst, length)', 0, 8099, 'out') = plain_path('roads(src, 
 SELECT path('roads(src, dst, length)', 0, 8099, 'out') IS NOT NULL;
 SELECT by_hierarchy(1);
 
+-- Distances of many, too.
+SET emogi.contraction_after = 0;
+CREATE FUNCTION distances_differ(graph text, direction text) RETURNS bigint LANGUAGE sql AS $$
+  WITH m AS MATERIALIZED (SELECT * FROM emogi_distance_matrix(graph, ARRAY[0, 8099, 44, 9001], ARRAY[8099], direction)),
+    e AS MATERIALIZED (SELECT s AS source, vertex AS target, distance FROM unnest(ARRAY[0, 8099, 44, 9001]::bigint[]) s, LATERAL emogi_sssp(graph, s, NULL, direction) WHERE vertex = 8099)
+  SELECT count(*) FROM m FULL JOIN e USING (source, target) WHERE m.distance IS DISTINCT FROM e.distance $$;
+SELECT graph, direction, distances_differ(graph, direction) FROM unnest(ARRAY['roads(src, dst, length)', 'roads(src, dst, metres)']) AS graph, unnest(ARRAY['out', 'in', 'both']) AS direction;
+
 -- EXPLAIN says so.
 CREATE FUNCTION engine_of(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE

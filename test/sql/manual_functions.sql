@@ -27,6 +27,8 @@ SELECT * FROM emogi_sssp('link', 5, max_distance => 9, direction => 'both');
 
 SELECT * FROM emogi_shortest_path('link', 1, 5);
 
+SELECT * FROM emogi_distance_matrix('link', ARRAY[1, 3], ARRAY[1, 4, 5]);
+
 SELECT * FROM emogi_shortest_paths('link', ARRAY[1, 2], ARRAY[5]);
 
 SELECT source, target, max(distance) AS distance FROM emogi_shortest_paths('link', 'VALUES (1, 4), (2, 5), (5, 1)') GROUP BY source, target ORDER BY source;

@@ -243,6 +243,7 @@ sub call
 		sub { ("emogi_biconnected($graph)", 'component i', 'vertex i') },
 		sub { ("emogi_similarity($graph" . $bound->('top_k', 1 .. 3) . $bound->('pairs', "'SELECT src, dst FROM dense ORDER BY weight, src, dst'") . "$direction)", 'vertex1 i', 'vertex2 i', 'similarity f') },
 		sub { ("emogi_random_walk($graph, $source, " . any(0 .. 5) . ', ' . any(1 .. 3) . "$direction)", 'walk i', 'step i', 'vertex i') },
+		sub { ("emogi_distance_matrix($graph, ARRAY[" . join(', ', map { any(1 .. 30) } 1 .. any(1 .. 4)) . ']::bigint[], ARRAY[' . join(', ', map { any(1 .. 30) } 1 .. any(1 .. 4)) . "]::bigint[]$direction)", 'source i', 'target i', 'distance f') },
 		sub { ("emogi_pagerank($graph, max_iterations => " . any(1 .. 3) . ')', 'vertex i', 'rank f') },
 		sub { ("emogi_katz($graph, 0.01" . $bound->('normalized', 'true', 'false') . ')', 'vertex i', 'centrality f') },
 		sub { ("emogi_hits($graph, max_iterations => " . any(1 .. 3) . ')', 'vertex i', 'hub f', 'authority f') },

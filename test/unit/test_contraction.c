@@ -20,6 +20,7 @@
 
 static uint64_t noutcomes[3];
 static uint64_t nrefused;
+static uint64_t nmatrices;
 
 /* Search some paths and compare them with those in all distances. */
 static void
@@ -67,6 +68,31 @@ check_paths(const char *name, const EmogiGraph *graph, const EmogiContraction *m
 	free(next);
 }
 
+/* Compare the distances from some vertices to others, more than are kept at once, with those that the engine finds. */
+static void
+check_matrix(const char *name, const EmogiGraph *graph, const EmogiContraction *made, bool reversed, uint64_t seed)
+{
+	uint32_t	ends[2][80];
+	double	   *found = malloc(80 * 80 * sizeof(double));
+	double	   *expected = malloc(80 * 80 * sizeof(double));
+	EmogiQuery	query = {.algorithm = EMOGI_DISTANCE_MATRIX, .nsources = 1 + seed % 7, .sources = ends[0], .ntargets = 1 + seed % 80, .targets = ends[1]};
+	EmogiResult result = {.columns[0].float64 = expected};
+	EmogiControl control = {0};
+	EmogiError	error;
+	EmogiStatus status;
+	uint64_t	looked;
+
+	for (uint64_t i = 0; i < 160; i++)
+		ends[i / 80][i % 80] = (uint32_t) (emogi_random(seed + 77, i) % graph->nvertices);
+	CHECK(engine->run(states[1], graph, &query, &result, &control, &error) == EMOGI_OK, "%s: no distances", name);
+	status = emogi_contraction_distances(made, graph, reversed, &query, NULL, found, &looked, &control, &error);
+	CHECK(status == EMOGI_OK || status == EMOGI_UNSUPPORTED, "%s: status %d of a matrix", name, status);
+	CHECK(status != EMOGI_OK || memcmp(found, expected, query.nsources * query.ntargets * sizeof(double)) == 0, "%s: distances differ", name);
+	nmatrices += status == EMOGI_OK;
+	free(found);
+	free(expected);
+}
+
 /* Prepare a Graph and search in it. */
 static void
 check_graph(const char *name, const EmogiGraph *graph, uint64_t seed)
@@ -82,6 +108,7 @@ check_graph(const char *name, const EmogiGraph *graph, uint64_t seed)
 	if (made == NULL)
 		return;
 	check_paths(name, graph, made, false, seed);
+	check_matrix(name, graph, made, false, seed);
 	if (seed % 2 == 0)
 	{
 		EmogiGraph	turned = *graph;
@@ -89,6 +116,7 @@ check_graph(const char *name, const EmogiGraph *graph, uint64_t seed)
 		turned.forward = graph->backward;
 		turned.backward = graph->forward;
 		check_paths(name, &turned, made, true, seed);
+		check_matrix(name, &turned, made, true, seed);
 	}
 	free(made);
 }
@@ -240,6 +268,18 @@ check_failures(void)
 			  "allocation %u of a path: status %d", n, status);
 		emogi_path_search_free(&answer);
 	}
+	status = EMOGI_NO_MEMORY;
+	for (uint32_t n = 1; status == EMOGI_NO_MEMORY && n < MAX_FAILURES; n++)
+	{
+		const uint32_t ends[] = {0, (uint32_t) graph.nvertices - 1};
+		const EmogiQuery query = {.algorithm = EMOGI_DISTANCE_MATRIX, .nsources = 2, .sources = ends, .ntargets = 2, .targets = ends};
+		double		distance[4];
+		uint64_t	looked;
+
+		control = (EmogiControl) {.fail_allocation = n};
+		status = emogi_contraction_distances(made, &graph, false, &query, NULL, distance, &looked, &control, &error);
+		CHECK(status == EMOGI_OK ? n > 8 : status == EMOGI_NO_MEMORY && error.message[0] != '\0', "allocation %u of a matrix: status %d", n, status);
+	}
 	control = (EmogiControl) {.cancel = 1};
 	CHECK(emogi_contraction_path(made, &graph, false, 0, 1, &answer, &control, &error) == EMOGI_CANCELED, "the path was not canceled");
 	free(made);
@@ -257,6 +297,7 @@ main(void)
 		  (unsigned long long) noutcomes[EMOGI_PATH_NONE]);
 	CHECK(noutcomes[EMOGI_PATH_GAVE_UP] < 300 && nrefused < 10, "%llu paths given up, %llu nets refused",
 		  (unsigned long long) noutcomes[EMOGI_PATH_GAVE_UP], (unsigned long long) nrefused);
+	CHECK(nmatrices > 600, "%llu matrices", (unsigned long long) nmatrices);
 	engines_check_shapes(NRANDOM, NAIVE_KINDS, check_graph);
 	check_refused();
 	check_failures();

@@ -1,0 +1,169 @@
+-- Functions with the names, arguments and columns of pgRouting 3.4, answered by emogi from graphs that are kept. Optional: run it once in a database that has
+-- emogi, and put the schema into the search_path, in front of pgRouting's:
+--
+--   psql -f examples/pgrouting.sql && psql -c 'SET search_path = emogi_pgr, public' ...
+--
+-- The first argument is the query of edges with columns id, source, target, cost and, if there is one, reverse_cost, as ever. Its graph is built once and
+-- shared while the tables behind it stand still. A table is better: where edges_sql is the name of a table, or 'roads(a, b, km, km_back, id)', its graph
+-- follows what is written. Which call becomes which: docs/from-pgrouting.md.
+BEGIN;
+CREATE SCHEMA IF NOT EXISTS emogi_pgr;
+COMMENT ON SCHEMA emogi_pgr IS 'pgRouting''s functions, answered by emogi';
+
+-- Along the edges as stored, or either way.
+CREATE OR REPLACE FUNCTION emogi_pgr.direction_of(directed boolean) RETURNS text LANGUAGE sql IMMUTABLE AS
+$$ SELECT CASE WHEN directed THEN 'out' ELSE 'both' END $$;
+
+-- pgr_dijkstra and pgr_bdDijkstra: one shortest path for each pair. The last row of a path has edge -1 and cost 0.
+
+CREATE OR REPLACE FUNCTION emogi_pgr.pgr_dijkstra(edges_sql text, start_vid bigint, end_vid bigint, directed boolean DEFAULT true)
+RETURNS TABLE (seq int, path_seq int, node bigint, edge bigint, cost float8, agg_cost float8) LANGUAGE sql STABLE ROWS 100 AS $$
+  SELECT p.seq, p.seq, p.vertex, COALESCE(p.edge, -1), p.cost, p.distance
+  FROM emogi_shortest_path(edges_sql, start_vid, end_vid, emogi_pgr.direction_of(directed)) p
+  WHERE start_vid <> end_vid ORDER BY p.seq
+$$;
+
+CREATE OR REPLACE FUNCTION emogi_pgr.pgr_dijkstra(edges_sql text, bigint, bigint[], directed boolean DEFAULT true)
+RETURNS TABLE (seq int, path_seq int, end_vid bigint, node bigint, edge bigint, cost float8, agg_cost float8) LANGUAGE sql STABLE ROWS 1000 AS $$
+  SELECT (row_number() OVER (ORDER BY p.target, p.seq))::int, p.seq, p.target, p.vertex, COALESCE(p.edge, -1), p.cost, p.distance
+  FROM emogi_shortest_paths(edges_sql, ARRAY[$2], $3, emogi_pgr.direction_of(directed)) p
+  WHERE p.source <> p.target ORDER BY p.target, p.seq
+$$;
+
+CREATE OR REPLACE FUNCTION emogi_pgr.pgr_dijkstra(edges_sql text, bigint[], bigint, directed boolean DEFAULT true)
+RETURNS TABLE (seq int, path_seq int, start_vid bigint, node bigint, edge bigint, cost float8, agg_cost float8) LANGUAGE sql STABLE ROWS 1000 AS $$
+  SELECT (row_number() OVER (ORDER BY p.source, p.seq))::int, p.seq, p.source, p.vertex, COALESCE(p.edge, -1), p.cost, p.distance
+  FROM emogi_shortest_paths(edges_sql, $2, ARRAY[$3], emogi_pgr.direction_of(directed)) p
+  WHERE p.source <> p.target ORDER BY p.source, p.seq
+$$;
+
+CREATE OR REPLACE FUNCTION emogi_pgr.pgr_dijkstra(edges_sql text, bigint[], bigint[], directed boolean DEFAULT true)
+RETURNS TABLE (seq int, path_seq int, start_vid bigint, end_vid bigint, node bigint, edge bigint, cost float8, agg_cost float8) LANGUAGE sql STABLE ROWS 1000 AS $$
+  SELECT (row_number() OVER (ORDER BY p.source, p.target, p.seq))::int, p.seq, p.source, p.target, p.vertex, COALESCE(p.edge, -1), p.cost, p.distance
+  FROM emogi_shortest_paths(edges_sql, $2, $3, emogi_pgr.direction_of(directed)) p
+  WHERE p.source <> p.target ORDER BY p.source, p.target, p.seq
+$$;
+
+CREATE OR REPLACE FUNCTION emogi_pgr.pgr_dijkstra(edges_sql text, combinations_sql text, directed boolean DEFAULT true)
+RETURNS TABLE (seq int, path_seq int, start_vid bigint, end_vid bigint, node bigint, edge bigint, cost float8, agg_cost float8) LANGUAGE sql STABLE ROWS 1000 AS $$
+  SELECT (row_number() OVER (ORDER BY p.source, p.target, p.seq))::int, p.seq, p.source, p.target, p.vertex, COALESCE(p.edge, -1), p.cost, p.distance
+  FROM emogi_shortest_paths(edges_sql, pairs => format('SELECT source::bigint, target::bigint FROM (%s) AS pairs', rtrim(combinations_sql, E'; \n')),
+    direction => emogi_pgr.direction_of(directed)) p
+  WHERE p.source <> p.target ORDER BY p.source, p.target, p.seq
+$$;
+
+CREATE OR REPLACE FUNCTION emogi_pgr.pgr_bddijkstra(edges_sql text, start_vid bigint, end_vid bigint, directed boolean DEFAULT true)
+RETURNS TABLE (seq int, path_seq int, node bigint, edge bigint, cost float8, agg_cost float8) LANGUAGE sql STABLE ROWS 100 AS $$
+  SELECT p.seq, p.seq, p.vertex, COALESCE(p.edge, -1), p.cost, p.distance
+  FROM emogi_shortest_path(edges_sql, start_vid, end_vid, emogi_pgr.direction_of(directed)) p
+  WHERE start_vid <> end_vid ORDER BY p.seq
+$$;
+
+CREATE OR REPLACE FUNCTION emogi_pgr.pgr_bddijkstra(edges_sql text, bigint, bigint[], directed boolean DEFAULT true)
+RETURNS TABLE (seq int, path_seq int, end_vid bigint, node bigint, edge bigint, cost float8, agg_cost float8) LANGUAGE sql STABLE ROWS 1000 AS $$
+  SELECT (row_number() OVER (ORDER BY p.target, p.seq))::int, p.seq, p.target, p.vertex, COALESCE(p.edge, -1), p.cost, p.distance
+  FROM emogi_shortest_paths(edges_sql, ARRAY[$2], $3, emogi_pgr.direction_of(directed)) p
+  WHERE p.source <> p.target ORDER BY p.target, p.seq
+$$;
+
+CREATE OR REPLACE FUNCTION emogi_pgr.pgr_bddijkstra(edges_sql text, bigint[], bigint, directed boolean DEFAULT true)
+RETURNS TABLE (seq int, path_seq int, start_vid bigint, node bigint, edge bigint, cost float8, agg_cost float8) LANGUAGE sql STABLE ROWS 1000 AS $$
+  SELECT (row_number() OVER (ORDER BY p.source, p.seq))::int, p.seq, p.source, p.vertex, COALESCE(p.edge, -1), p.cost, p.distance
+  FROM emogi_shortest_paths(edges_sql, $2, ARRAY[$3], emogi_pgr.direction_of(directed)) p
+  WHERE p.source <> p.target ORDER BY p.source, p.seq
+$$;
+
+CREATE OR REPLACE FUNCTION emogi_pgr.pgr_bddijkstra(edges_sql text, bigint[], bigint[], directed boolean DEFAULT true)
+RETURNS TABLE (seq int, path_seq int, start_vid bigint, end_vid bigint, node bigint, edge bigint, cost float8, agg_cost float8) LANGUAGE sql STABLE ROWS 1000 AS $$
+  SELECT (row_number() OVER (ORDER BY p.source, p.target, p.seq))::int, p.seq, p.source, p.target, p.vertex, COALESCE(p.edge, -1), p.cost, p.distance
+  FROM emogi_shortest_paths(edges_sql, $2, $3, emogi_pgr.direction_of(directed)) p
+  WHERE p.source <> p.target ORDER BY p.source, p.target, p.seq
+$$;
+
+CREATE OR REPLACE FUNCTION emogi_pgr.pgr_bddijkstra(edges_sql text, combinations_sql text, directed boolean DEFAULT true)
+RETURNS TABLE (seq int, path_seq int, start_vid bigint, end_vid bigint, node bigint, edge bigint, cost float8, agg_cost float8) LANGUAGE sql STABLE ROWS 1000 AS $$
+  SELECT (row_number() OVER (ORDER BY p.source, p.target, p.seq))::int, p.seq, p.source, p.target, p.vertex, COALESCE(p.edge, -1), p.cost, p.distance
+  FROM emogi_shortest_paths(edges_sql, pairs => format('SELECT source::bigint, target::bigint FROM (%s) AS pairs', rtrim(combinations_sql, E'; \n')),
+    direction => emogi_pgr.direction_of(directed)) p
+  WHERE p.source <> p.target ORDER BY p.source, p.target, p.seq
+$$;
+
+-- pgr_dijkstraCost and pgr_dijkstraCostMatrix: the sums alone.
+
+CREATE OR REPLACE FUNCTION emogi_pgr.pgr_dijkstracost(edges_sql text, bigint, bigint, directed boolean DEFAULT true)
+RETURNS TABLE (start_vid bigint, end_vid bigint, agg_cost float8) LANGUAGE sql STABLE ROWS 1000 AS $$
+  SELECT m.source, m.target, m.distance FROM emogi_distance_matrix(edges_sql, ARRAY[$2], ARRAY[$3], emogi_pgr.direction_of(directed)) m
+  WHERE m.source <> m.target ORDER BY m.source, m.target
+$$;
+
+CREATE OR REPLACE FUNCTION emogi_pgr.pgr_dijkstracost(edges_sql text, bigint, bigint[], directed boolean DEFAULT true)
+RETURNS TABLE (start_vid bigint, end_vid bigint, agg_cost float8) LANGUAGE sql STABLE ROWS 1000 AS $$
+  SELECT m.source, m.target, m.distance FROM emogi_distance_matrix(edges_sql, ARRAY[$2], $3, emogi_pgr.direction_of(directed)) m
+  WHERE m.source <> m.target ORDER BY m.source, m.target
+$$;
+
+CREATE OR REPLACE FUNCTION emogi_pgr.pgr_dijkstracost(edges_sql text, bigint[], bigint, directed boolean DEFAULT true)
+RETURNS TABLE (start_vid bigint, end_vid bigint, agg_cost float8) LANGUAGE sql STABLE ROWS 1000 AS $$
+  SELECT m.source, m.target, m.distance FROM emogi_distance_matrix(edges_sql, $2, ARRAY[$3], emogi_pgr.direction_of(directed)) m
+  WHERE m.source <> m.target ORDER BY m.source, m.target
+$$;
+
+CREATE OR REPLACE FUNCTION emogi_pgr.pgr_dijkstracost(edges_sql text, bigint[], bigint[], directed boolean DEFAULT true)
+RETURNS TABLE (start_vid bigint, end_vid bigint, agg_cost float8) LANGUAGE sql STABLE ROWS 1000 AS $$
+  SELECT m.source, m.target, m.distance FROM emogi_distance_matrix(edges_sql, $2, $3, emogi_pgr.direction_of(directed)) m
+  WHERE m.source <> m.target ORDER BY m.source, m.target
+$$;
+
+CREATE OR REPLACE FUNCTION emogi_pgr.pgr_bddijkstracost(edges_sql text, bigint, bigint, directed boolean DEFAULT true)
+RETURNS TABLE (start_vid bigint, end_vid bigint, agg_cost float8) LANGUAGE sql STABLE ROWS 1000 AS $$
+  SELECT m.source, m.target, m.distance FROM emogi_distance_matrix(edges_sql, ARRAY[$2], ARRAY[$3], emogi_pgr.direction_of(directed)) m
+  WHERE m.source <> m.target ORDER BY m.source, m.target
+$$;
+
+CREATE OR REPLACE FUNCTION emogi_pgr.pgr_bddijkstracost(edges_sql text, bigint, bigint[], directed boolean DEFAULT true)
+RETURNS TABLE (start_vid bigint, end_vid bigint, agg_cost float8) LANGUAGE sql STABLE ROWS 1000 AS $$
+  SELECT m.source, m.target, m.distance FROM emogi_distance_matrix(edges_sql, ARRAY[$2], $3, emogi_pgr.direction_of(directed)) m
+  WHERE m.source <> m.target ORDER BY m.source, m.target
+$$;
+
+CREATE OR REPLACE FUNCTION emogi_pgr.pgr_bddijkstracost(edges_sql text, bigint[], bigint, directed boolean DEFAULT true)
+RETURNS TABLE (start_vid bigint, end_vid bigint, agg_cost float8) LANGUAGE sql STABLE ROWS 1000 AS $$
+  SELECT m.source, m.target, m.distance FROM emogi_distance_matrix(edges_sql, $2, ARRAY[$3], emogi_pgr.direction_of(directed)) m
+  WHERE m.source <> m.target ORDER BY m.source, m.target
+$$;
+
+CREATE OR REPLACE FUNCTION emogi_pgr.pgr_bddijkstracost(edges_sql text, bigint[], bigint[], directed boolean DEFAULT true)
+RETURNS TABLE (start_vid bigint, end_vid bigint, agg_cost float8) LANGUAGE sql STABLE ROWS 1000 AS $$
+  SELECT m.source, m.target, m.distance FROM emogi_distance_matrix(edges_sql, $2, $3, emogi_pgr.direction_of(directed)) m
+  WHERE m.source <> m.target ORDER BY m.source, m.target
+$$;
+
+CREATE OR REPLACE FUNCTION emogi_pgr.pgr_dijkstracostmatrix(edges_sql text, vids bigint[], directed boolean DEFAULT true)
+RETURNS TABLE (start_vid bigint, end_vid bigint, agg_cost float8) LANGUAGE sql STABLE ROWS 1000 AS $$
+  SELECT m.source, m.target, m.distance FROM emogi_distance_matrix(edges_sql, vids, vids, emogi_pgr.direction_of(directed)) m
+  WHERE m.source <> m.target ORDER BY m.source, m.target
+$$;
+
+CREATE OR REPLACE FUNCTION emogi_pgr.pgr_bddijkstracostmatrix(edges_sql text, vids bigint[], directed boolean DEFAULT true)
+RETURNS TABLE (start_vid bigint, end_vid bigint, agg_cost float8) LANGUAGE sql STABLE ROWS 1000 AS $$
+  SELECT m.source, m.target, m.distance FROM emogi_distance_matrix(edges_sql, vids, vids, emogi_pgr.direction_of(directed)) m
+  WHERE m.source <> m.target ORDER BY m.source, m.target
+$$;
+
+-- Components, bridges, cut vertices, in the numbering that pgRouting has: a component is called by its smallest vertex.
+
+CREATE OR REPLACE FUNCTION emogi_pgr.pgr_connectedcomponents(edges_sql text)
+RETURNS TABLE (seq bigint, component bigint, node bigint) LANGUAGE sql STABLE ROWS 1000 AS $$
+  SELECT row_number() OVER (ORDER BY c.component, c.vertex), c.component, c.vertex FROM emogi_cc(edges_sql) c ORDER BY c.component, c.vertex
+$$;
+
+CREATE OR REPLACE FUNCTION emogi_pgr.pgr_strongcomponents(edges_sql text)
+RETURNS TABLE (seq bigint, component bigint, node bigint) LANGUAGE sql STABLE ROWS 1000 AS $$
+  SELECT row_number() OVER (ORDER BY c.component, c.vertex), c.component, c.vertex FROM emogi_scc(edges_sql) c ORDER BY c.component, c.vertex
+$$;
+
+CREATE OR REPLACE FUNCTION emogi_pgr.pgr_articulationpoints(edges_sql text)
+RETURNS TABLE (node bigint) LANGUAGE sql STABLE ROWS 1000 AS $$
+  SELECT a.vertex FROM emogi_articulation_points(edges_sql) a ORDER BY a.vertex
+$$;
+COMMIT;
