@@ -24,6 +24,8 @@
 #define VERTICES_AT_ONCE 1024
 #define TAKEN_AT_ONCE 16
 #define ALONE_ROUND 256			/* so few vertices are not worth waking anyone */
+#define LISTS_AHEAD 8			/* lists, and entries, that are asked for before they are looked at */
+#define ENTRIES_AHEAD 16
 #define ROOT UINT32_MAX			/* as a round: a source, which nobody finds; rounds are fewer than vertices */
 
 typedef struct Tree
@@ -63,6 +65,13 @@ is_tight(const Tree *tree, uint64_t u, uint64_t v, const void *weights, uint64_t
 	return offer == tree->distance[v] && offer < (double) INFINITY;
 }
 
+/* Can an edge from u to v be tight, whatever it weighs? No look at its weight is needed to say that most cannot. */
+static inline bool
+may_be_tight(const Tree *tree, uint64_t u, uint64_t v)
+{
+	return tree->level != NULL || (tree->distance[v] >= tree->distance[u] && tree->distance[v] < (double) INFINITY);
+}
+
 /* Have a vertex take a predecessor, if it has no smaller one. */
 static inline void
 take_smaller(uint32_t *predecessor, uint32_t u)
@@ -94,13 +103,18 @@ clear_columns(void *arg, int thread, int nthreads)
 
 /* ---- one source, no weights ---- */
 
-/* Find the first of v's backward list that a tight edge leads from; gets the entries that were looked at. */
+/* Have v take the first of its backward list that a tight edge leads from; gets the entries that were looked at. */
 static uint64_t
 pull_vertex(Tree *tree, uint64_t v)
 {
 	const EmogiAdjacency *lists = &tree->graph->backward;
+	const bool	has_way = is_reached(tree, v);
 	uint64_t	e = lists->offsets[v];
 
+	tree->predecessor[v] = EMOGI_NO_VERTEX;
+	tree->source[v] = has_way ? tree->root : EMOGI_NO_VERTEX;
+	if (!has_way || v == tree->root)
+		return 0;
 	for (; e < lists->offsets[v + 1]; e++)
 	{
 		if (is_tight(tree, lists->targets[e], v, NULL, e))
@@ -121,7 +135,7 @@ push_vertex(Tree *tree, uint64_t u)
 	const EmogiAdjacency *lists = &tree->graph->forward;
 	uint64_t	e = lists->offsets[u];
 
-	for (; e < lists->offsets[u + 1]; e++)
+	for (; is_reached(tree, u) && e < lists->offsets[u + 1]; e++)
 	{
 		if (is_tight(tree, u, lists->targets[e], NULL, e))
 			take_smaller(&tree->predecessor[lists->targets[e]], (uint32_t) u);
@@ -136,6 +150,7 @@ static void
 find_all(void *arg, int thread, int nthreads)
 {
 	Tree	   *tree = arg;
+	const EmogiAdjacency *lists = tree->graph->backward.offsets != NULL ? &tree->graph->backward : &tree->graph->forward;
 	const bool	pulls = tree->graph->backward.offsets != NULL;
 	uint64_t	looked = 0;
 	uint64_t	polled = 0;
@@ -147,8 +162,9 @@ find_all(void *arg, int thread, int nthreads)
 
 		for (; v < end; v++)
 		{
-			if (is_reached(tree, v) && !(pulls && v == tree->root))
-				looked += pulls ? pull_vertex(tree, v) : push_vertex(tree, v);
+			if (v + LISTS_AHEAD < end)
+				__builtin_prefetch(&lists->targets[lists->offsets[v + LISTS_AHEAD]]);
+			looked += pulls ? pull_vertex(tree, v) : push_vertex(tree, v);
 			if (looked - polled > EMOGI_RUN_POLL)
 			{
 				polled = looked;
@@ -163,13 +179,14 @@ find_all(void *arg, int thread, int nthreads)
 /* ---- any sources, any weights ---- */
 
 /* Find v from u in this round, unless it was found in an earlier one. */
-static inline void
+static void
 find_vertex(Tree *tree, EmogiFound *found, uint32_t u, uint32_t v)
 {
-	uint32_t	seen = 0;
+	uint32_t	seen = __atomic_load_n(&tree->round[v], __ATOMIC_RELAXED);
 
-	if (__atomic_load_n(&tree->round[v], __ATOMIC_RELAXED) == 0 &&
-		__atomic_compare_exchange_n(&tree->round[v], &seen, tree->number, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+	if (seen != 0 && seen != tree->number)
+		return;
+	if (seen == 0 && __atomic_compare_exchange_n(&tree->round[v], &seen, tree->number, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
 	{
 		tree->source[v] = tree->root;
 		emogi_found_add(found, v, tree->queue, &tree->tail);
@@ -182,14 +199,17 @@ static uint64_t
 visit_vertex(Tree *tree, EmogiFound *found, uint32_t u)
 {
 	const EmogiAdjacency *lists = &tree->graph->forward;
+	const uint64_t end = lists->offsets[u + 1];
 	uint64_t	e = lists->offsets[u];
 
-	for (; e < lists->offsets[u + 1]; e++)
+	for (; e < end; e++)
 	{
 		const uint32_t v = lists->targets[e];
-		const uint32_t seen = __atomic_load_n(&tree->round[v], __ATOMIC_RELAXED);
 
-		if ((seen == 0 || seen == tree->number) && is_tight(tree, u, v, lists->weights, e))
+		if (e + ENTRIES_AHEAD < end)
+			__builtin_prefetch(tree->level != NULL ? (const void *) &tree->level[lists->targets[e + ENTRIES_AHEAD]] :
+							   &tree->distance[lists->targets[e + ENTRIES_AHEAD]]);
+		if (may_be_tight(tree, u, v) && is_tight(tree, u, v, lists->weights, e))
 			find_vertex(tree, found, u, v);
 		if ((e - lists->offsets[u]) % EMOGI_RUN_POLL == EMOGI_RUN_POLL - 1 && emogi_job_stopped(&tree->run.job))
 			break;
@@ -302,7 +322,7 @@ emogi_cpu_trees(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *quer
 	Tree		tree = {.graph = graph, .root = only_source(query)};
 	EmogiResult distances = {.columns = {result->columns[0]}};
 	EmogiStatus status = find_distances(pool, graph, query, &distances, control, error);
-	bool		has_levels;
+	bool		has_rounds;
 
 	if (status != EMOGI_OK)
 		return status;
@@ -314,10 +334,12 @@ emogi_cpu_trees(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *quer
 		tree.distance = result->columns[0].float64;
 	tree.predecessor = result->columns[1].vertex;
 	tree.source = result->columns[2].vertex;
-	has_levels = tree.level != NULL || graph->weight_type == EMOGI_WEIGHT_NONE;
-	if (emogi_run_step(&tree.run, clear_columns, &tree, false))
+	has_rounds = tree.root != EMOGI_NO_VERTEX && (tree.level != NULL || graph->weight_type == EMOGI_WEIGHT_NONE);
+	if (has_rounds && graph->backward.offsets != NULL)
+		emogi_run_step(&tree.run, find_all, &tree, false);
+	else if (emogi_run_step(&tree.run, clear_columns, &tree, false))
 	{
-		if (has_levels && tree.root != EMOGI_NO_VERTEX)
+		if (has_rounds)
 			emogi_run_step(&tree.run, find_all, &tree, false);
 		else
 			grow_all(&tree, query);
