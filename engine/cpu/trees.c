@@ -19,10 +19,11 @@
 #include "run.h"
 
 #include "contract/semirings.h"
+#include "graph/csr.h"
 
 #define CLEAR_AT_ONCE 16384
 #define VERTICES_AT_ONCE 1024
-#define TAKEN_AT_ONCE 16
+#define TAKEN_AT_ONCE 32
 #define ALONE_ROUND 256			/* so few vertices are not worth waking anyone */
 #define LISTS_AHEAD 8			/* lists, and entries, that are asked for before they are looked at */
 #define ENTRIES_AHEAD 16
@@ -44,6 +45,7 @@ typedef struct Tree
 	uint32_t	number;			/* of the round, counted over all searches */
 	uint32_t	root;			/* of the search */
 	uint64_t	looked;			/* atomic: list entries */
+	uint64_t	weight_bytes;	/* of a weight in the lists */
 } Tree;
 
 /* Is a vertex reached? */
@@ -63,13 +65,6 @@ is_tight(const Tree *tree, uint64_t u, uint64_t v, const void *weights, uint64_t
 		return tree->level[u] >= 0 && tree->level[v] == tree->level[u] + 1;
 	offer = emogi_path_candidate(EMOGI_SSSP, tree->distance[u], emogi_weight(weights, tree->graph->weight_type, e));
 	return offer == tree->distance[v] && offer < (double) INFINITY;
-}
-
-/* Can an edge from u to v be tight, whatever it weighs? No look at its weight is needed to say that most cannot. */
-static inline bool
-may_be_tight(const Tree *tree, uint64_t u, uint64_t v)
-{
-	return tree->level != NULL || (tree->distance[v] >= tree->distance[u] && tree->distance[v] < (double) INFINITY);
 }
 
 /* Have a vertex take a predecessor, if it has no smaller one. */
@@ -194,6 +189,44 @@ find_vertex(Tree *tree, EmogiFound *found, uint32_t u, uint32_t v)
 	take_smaller(&tree->predecessor[v], u);
 }
 
+/* Ask for what a vertex of a list has. */
+static inline void
+prefetch_vertex(const Tree *tree, uint64_t v)
+{
+	if (tree->level != NULL)
+		__builtin_prefetch(&tree->level[v]);
+	else
+		__builtin_prefetch(&tree->distance[v]);
+}
+
+/* Ask for what the visits to come look at: of the one after the next where its list stands, then the list, then what its first entries have. */
+static inline void
+prefetch_lists(const Tree *tree, uint64_t i)
+{
+	const EmogiAdjacency *lists = &tree->graph->forward;
+	const uint32_t *queue = tree->queue;
+
+	if (i + LISTS_AHEAD < tree->end)
+		__builtin_prefetch(&lists->offsets[queue[i + LISTS_AHEAD]]);
+	if (i + LISTS_AHEAD / 2 < tree->end)
+	{
+		const uint64_t e = lists->offsets[queue[i + LISTS_AHEAD / 2]];
+
+		__builtin_prefetch(&lists->targets[e]);
+		__builtin_prefetch(&lists->targets[e + ENTRIES_AHEAD]);
+		if (tree->level == NULL && lists->weights != NULL)
+			__builtin_prefetch((const char *) lists->weights + e * tree->weight_bytes);
+	}
+	if (i + 1 < tree->end)
+	{
+		const uint64_t first = lists->offsets[queue[i + 1]];
+		const uint64_t end = emogi_run_chunk_end(first, ENTRIES_AHEAD, lists->offsets[queue[i + 1] + 1]);
+
+		for (uint64_t e = first; e < end; e++)
+			prefetch_vertex(tree, lists->targets[e]);
+	}
+}
+
 /* Visit a vertex; gets the list entries that were looked at. */
 static uint64_t
 visit_vertex(Tree *tree, EmogiFound *found, uint32_t u)
@@ -207,9 +240,8 @@ visit_vertex(Tree *tree, EmogiFound *found, uint32_t u)
 		const uint32_t v = lists->targets[e];
 
 		if (e + ENTRIES_AHEAD < end)
-			__builtin_prefetch(tree->level != NULL ? (const void *) &tree->level[lists->targets[e + ENTRIES_AHEAD]] :
-							   &tree->distance[lists->targets[e + ENTRIES_AHEAD]]);
-		if (may_be_tight(tree, u, v) && is_tight(tree, u, v, lists->weights, e))
+			prefetch_vertex(tree, lists->targets[e + ENTRIES_AHEAD]);
+		if (is_tight(tree, u, v, lists->weights, e))
 			find_vertex(tree, found, u, v);
 		if ((e - lists->offsets[u]) % EMOGI_RUN_POLL == EMOGI_RUN_POLL - 1 && emogi_job_stopped(&tree->run.job))
 			break;
@@ -234,7 +266,10 @@ visit_round(void *arg, int thread, int nthreads)
 
 		emogi_job_done(&tree->run.job, end - i);
 		for (; i < end; i++)
+		{
+			prefetch_lists(tree, tree->head + i);
 			looked += visit_vertex(tree, &found, tree->queue[tree->head + i]);
+		}
 	}
 	emogi_found_flush(&found, tree->queue, &tree->tail);
 	__atomic_fetch_add(&tree->looked, looked, __ATOMIC_RELAXED);
@@ -328,6 +363,7 @@ emogi_cpu_trees(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *quer
 		return status;
 	emogi_run_begin(&tree.run, pool, graph, distances.nreached, result, control, error, "a tree of shortest paths");
 	tree.run.start_ms -= distances.run_ms;
+	tree.weight_bytes = emogi_weight_bytes(graph->weight_type);
 	if (query->algorithm == EMOGI_BFS_TREE)
 		tree.level = result->columns[0].int32;
 	else
