@@ -11,7 +11,7 @@
 #include "cpu/contraction.h"
 #include "server/region.h"
 
-/* Making takes about so long for a list entry, of grids; nets of roads take less (bench/RESULTS.md). */
+/* Making takes about so long for a list entry of a grid (bench/RESULTS.md). */
 #define MAKE_MS_AN_EDGE 0.025
 
 /* Get the bytes that memory for a hierarchy takes of the Region. */
