@@ -1794,6 +1794,42 @@ RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_shortest_paths' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 10000 SUPPORT _emogi_support;
 COMMENT ON FUNCTION emogi_shortest_paths_uuid(regclass, text, text, text) IS 'the vertices of one shortest path for each pair of a query';
 
+CREATE FUNCTION emogi_reachable(graph text, pairs text, direction text DEFAULT 'out',
+	OUT source bigint, OUT target bigint, OUT reachable boolean)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_reachable' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 10000;
+COMMENT ON FUNCTION emogi_reachable(text, text, text) IS 'whether a way leads from the one to the other, for each pair of a query';
+
+CREATE FUNCTION emogi_reachable_text(graph text, pairs text, direction text DEFAULT 'out',
+	OUT source text, OUT target text, OUT reachable boolean)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_reachable' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 10000;
+COMMENT ON FUNCTION emogi_reachable_text(text, text, text) IS 'whether a way leads from the one to the other, for each pair of a query';
+
+CREATE FUNCTION emogi_reachable_uuid(graph text, pairs text, direction text DEFAULT 'out',
+	OUT source uuid, OUT target uuid, OUT reachable boolean)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_reachable' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 10000;
+COMMENT ON FUNCTION emogi_reachable_uuid(text, text, text) IS 'whether a way leads from the one to the other, for each pair of a query';
+
+CREATE FUNCTION emogi_reachable(graph regclass, pairs text, direction text DEFAULT 'out', columns text DEFAULT NULL,
+	OUT source bigint, OUT target bigint, OUT reachable boolean)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_reachable' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 10000;
+COMMENT ON FUNCTION emogi_reachable(regclass, text, text, text) IS 'whether a way leads from the one to the other, for each pair of a query';
+
+CREATE FUNCTION emogi_reachable_text(graph regclass, pairs text, direction text DEFAULT 'out', columns text DEFAULT NULL,
+	OUT source text, OUT target text, OUT reachable boolean)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_reachable' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 10000;
+COMMENT ON FUNCTION emogi_reachable_text(regclass, text, text, text) IS 'whether a way leads from the one to the other, for each pair of a query';
+
+CREATE FUNCTION emogi_reachable_uuid(graph regclass, pairs text, direction text DEFAULT 'out', columns text DEFAULT NULL,
+	OUT source uuid, OUT target uuid, OUT reachable boolean)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_reachable' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 10000;
+COMMENT ON FUNCTION emogi_reachable_uuid(regclass, text, text, text) IS 'whether a way leads from the one to the other, for each pair of a query';
+
 -- What a graph would take, and the cache of graphs.
 
 CREATE FUNCTION emogi_estimate(graph text, weights boolean DEFAULT false, direction text DEFAULT 'out',

@@ -7,7 +7,8 @@
  * Rows that are not vertices are read by a cursor (cursor.h): of hierarchies in communities.c, which also carries out what returns a number, of
  * pairs and walks in list.c, of trees of searches in search_trees.c, of edges, and of blocks with their vertices, in trees.c, of paths in shortest_path.c; kinds.c says which a function has.
  * near.c carries out what reaches little without the worker, far.c paths by way of a hierarchy, afoot.c what reaches little without a Graph, components.c emogi_cc where there
- * was a run before. values.c reads a query of start values or communities, pairs.c one of pairs. refusal.c says why a graph has no answer.
+ * was a run before. values.c reads a query of start values or communities, pairs.c one of pairs, whose paths shortest_paths.c finds and reachable.c whether
+ * there are any. refusal.c says why a graph has no answer.
  */
 #ifndef EMOGI_FUNCTION_H
 #define EMOGI_FUNCTION_H

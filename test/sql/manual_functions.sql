@@ -18,12 +18,24 @@ SELECT * FROM emogi_bfs('follows', 1, max_depth => 2);
 
 SELECT level, count(*) FROM emogi_bfs('follows', ARRAY[2, 3], direction => 'both') GROUP BY level ORDER BY level;
 
+SELECT * FROM emogi_bfs_tree('follows', ARRAY[1, 3]);
+
+SELECT predecessor, count(*) FROM emogi_bfs_tree('follows', 1) WHERE predecessor IS NOT NULL GROUP BY predecessor ORDER BY predecessor;
+
 CREATE TABLE link (source int, target int, cost float8, mbit int);
 INSERT INTO link VALUES (1, 2, 10, 100), (1, 3, 5, 1000), (3, 2, 3, 200), (2, 4, 2, 100), (3, 4, 9, 1000),
                         (4, 5, 4, 400), (7, 8, 1, 10);
 SELECT * FROM emogi_sssp('link', 1);
 
 SELECT * FROM emogi_sssp('link', 5, max_distance => 9, direction => 'both');
+
+SELECT * FROM emogi_shortest_path_tree('link', 1);
+
+SELECT vertex, source, distance, predecessor FROM emogi_shortest_path_tree('link', ARRAY[1, 5], max_distance => 9, direction => 'both');
+
+WITH RECURSIVE tree AS MATERIALIZED (SELECT * FROM emogi_shortest_path_tree('link', 1)),
+    way AS (SELECT * FROM tree WHERE vertex = 5 UNION ALL SELECT t.* FROM way JOIN tree t ON t.vertex = way.predecessor)
+SELECT vertex, distance FROM way ORDER BY distance;
 
 SELECT * FROM emogi_shortest_path('link', 1, 5);
 
@@ -32,6 +44,8 @@ SELECT * FROM emogi_distance_matrix('link', ARRAY[1, 3], ARRAY[1, 4, 5]);
 SELECT * FROM emogi_shortest_paths('link', ARRAY[1, 2], ARRAY[5]);
 
 SELECT source, target, max(distance) AS distance FROM emogi_shortest_paths('link', 'VALUES (1, 4), (2, 5), (5, 1)') GROUP BY source, target ORDER BY source;
+
+SELECT * FROM emogi_reachable('link', 'VALUES (1, 5), (5, 1), (1, 8), (7, 8)') ORDER BY source, target;
 
 SELECT * FROM emogi_sswp('link(source, target, mbit)', 1);
 

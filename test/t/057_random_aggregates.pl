@@ -33,7 +33,7 @@ ask_of($node, 'max_parallel_workers_per_gather = 0', map { "emogi.$_ = off" } @s
 # ------------------------------------------------------------------------------------------------------------- uses
 
 my @functions = map { "emogi_$_" } qw(bfs sssp sswp ssnsp cc scc triangles lcc core cdlp degree articulation_points closeness betweenness pagerank eigenvector katz hits heat circuit neural);
-my @others = map { "emogi_$_" } qw(louvain leiden spanning_forest bridges biconnected similarity random_walk);    # whose rows are not vertices
+my @others = map { "emogi_$_" } qw(louvain leiden spanning_forest bridges biconnected similarity random_walk bfs_tree shortest_path_tree);    # whose rows are not vertices
 my @operators = ('<', '<=', '=', '>', '>=', '<> 0', 'BETWEEN');
 my @conditions = (@operators, 'IN', 'vertex =', 'float', 'component', 'two conditions');
 my $floats = 'distance|width|coefficient|strength|farness|closeness|harmonic|centrality|rank|hub|authority|value';
@@ -64,7 +64,7 @@ my %plans = (
 	EmogiBatch => [ qr/\(EmogiBatch\)/, 'emogi_bfs', 'parallel' ],
 	'parallel EmogiScan' => [ qr/Parallel Custom Scan \(EmogiScan\)/, qw(count sum emogi_bfs emogi_cc) ],
 	'rows for PostgreSQL' => [ qr/Custom Scan \(EmogiScan\)/, @others, 'count(DISTINCT vertex)', 'by level' ],
-	'rows that conditions choose' => [ qr/Custom Scan \(EmogiScan\)[^\n]*\n *Function Call: emogi_(?:louvain|leiden|spanning_forest|bridges|biconnected|similarity|random_walk)[^\n]*\n *Pushed Down/, @others, 'vertex =' ],
+	'rows that conditions choose' => [ qr/Custom Scan \(EmogiScan\)[^\n]*\n *Function Call: emogi_(?:louvain|leiden|spanning_forest|bridges|biconnected|similarity|random_walk|bfs_tree|shortest_path_tree)[^\n]*\n *Pushed Down/, @others, 'vertex =' ],
 	'index walk' => [ qr/Graph: index/, 'emogi_bfs' ],
 	'search by the backend' => [ qr/Engine: backend/, 'emogi_bfs', 'count' ]);
 

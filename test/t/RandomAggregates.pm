@@ -197,7 +197,7 @@ sub a_graph
 	return any(@names);
 }
 
-my $several = qr/louvain|leiden|spanning_forest|bridges|biconnected|similarity|random_walk/;    # have several rows for a vertex
+my $several = qr/louvain|leiden|spanning_forest|bridges|biconnected|similarity|random_walk|_tree/;    # have several rows for a vertex, or NULLs
 
 # Make any call; the functions come in turn. single: of a function with a row for each vertex.
 sub any_call

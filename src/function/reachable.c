@@ -1,0 +1,246 @@
+/*
+ * reachable.c: emogi_reachable(graph, pairs, direction) -> setof (source, target, reachable boolean): for each distinct pair that a query returns
+ * whether a way leads from the one to the other.
+ *
+ * Sources that are looked at beside others are searched from many at once (msbfs.h), as LATERAL searches are; else each has a search by itself, which
+ * ends with the level of the last of its targets.
+ */
+#include "postgres.h"
+
+#include "lib/qunique.h"
+#include "miscadmin.h"
+#include "nodes/execnodes.h"
+#include "utils/memutils.h"
+#include "utils/tuplestore.h"
+
+#include "function/function.h"
+#include "function/rows.h"
+#include "server/compat.h"
+#include "server/region.h"
+
+PG_FUNCTION_INFO_V1(emogi_reachable);
+
+/* The answers of many searches at once may take this share of the budget of the Region. */
+#define ANSWER_SHARE 8
+
+/* Fewer sources than these are searched from one by one: such a search ends with its targets. */
+#define LEAST_SOURCES 8
+
+/* Vertices, by their numbers. */
+typedef struct Pair
+{
+	uint32		from;
+	uint32		to;
+} Pair;
+
+typedef struct Reaching
+{
+	EmogiTask  *task;
+	EmogiCall  *call;
+	const EmogiGraph *graph;
+	Pair	   *pairs;			/* [npairs], ascending and distinct */
+	uint64		npairs;
+	bool	   *found;			/* [npairs] */
+	EmogiResult result;			/* of searches one by one */
+	int			most_sources;	/* of searches at once; 0 = there are none */
+	EmogiMsbfsResult batch;
+} Reaching;
+
+static int
+compare_pairs(const void *a, const void *b)
+{
+	const Pair *x = a;
+	const Pair *y = b;
+
+	if (x->from != y->from)
+		return x->from < y->from ? -1 : 1;
+	return (x->to > y->to) - (x->to < y->to);
+}
+
+/* Get where the pairs of the source that has pair `first` end. */
+static uint64
+end_of_source(const Reaching *reaching, uint64 first)
+{
+	uint64		end = first + 1;
+
+	while (end < reaching->npairs && reaching->pairs[end].from == reaching->pairs[first].from)
+		end++;
+	return end;
+}
+
+/* Count the sources, as far as it matters. */
+static int
+count_sources(const Reaching *reaching)
+{
+	int			count = 0;
+
+	for (uint64 first = 0; first < reaching->npairs && count < EMOGI_MSBFS_SOURCES; first = end_of_source(reaching, first))
+		count++;
+	return count;
+}
+
+/* ---- one by one ---- */
+
+/* Search from the source of pairs first .. end-1, up to the last of their targets. */
+static void
+search_one(Reaching *reaching, uint64 first, uint64 end)
+{
+	EmogiTask	task = *reaching->task;
+	int64	   *keys = palloc_extended((end - first + 1) * sizeof *keys, MCXT_ALLOC_HUGE);
+	bool		has_run;
+
+	keys[0] = emogi_patch_key(reaching->graph, NULL, reaching->pairs[first].from);
+	for (uint64 i = first; i < end; i++)
+		keys[i - first + 1] = emogi_patch_key(reaching->graph, NULL, reaching->pairs[i].to);
+	task.has_sources = task.has_targets = true;
+	task.pairs = NULL;
+	task.keys = keys;
+	task.nkeys = 1;
+	task.targets = keys + 1;
+	task.ntargets = end - first;
+	has_run = emogi_task_query(reaching->call, &task, reaching->graph, &reaching->result);
+	for (uint64 i = first; has_run && i < end; i++)
+		reaching->found[i] = reaching->result.columns[0].int32[reaching->pairs[i].to] >= 0;
+	pfree(keys);
+}
+
+/* ---- many at once ---- */
+
+/* Choose how many sources are searched from at once, and allocate what such a search answers into. */
+static void
+choose_batch(Reaching *reaching)
+{
+	const uint64 nvertices = reaching->graph->nvertices;
+	const uint64 allowed = emogi_region_budget_bytes() / ANSWER_SHARE;
+	int			nsources = count_sources(reaching);
+
+	while (nsources >= LEAST_SOURCES && emogi_msbfs_bytes(nvertices, nsources, -1) > allowed)
+		nsources /= 2;
+	if (nsources < LEAST_SOURCES || emogi_engine == EMOGI_ENGINE_CUDA)
+		return;
+	reaching->most_sources = nsources;
+	reaching->batch.memory_bytes = emogi_msbfs_bytes(nvertices, nsources, -1);
+	reaching->batch.memory = emogi_call_alloc_any(reaching->call, reaching->batch.memory_bytes);
+}
+
+/* Look which targets of pairs first .. end-1 a source of a batch has reached: both ascend. */
+static void
+take_reached(Reaching *reaching, int source, uint64 first, uint64 end)
+{
+	EmogiMsbfsCursor cursor = {0};
+	uint32		vertex;
+	uint32		level;
+
+	emogi_msbfs_skip_to(&reaching->batch, source, &cursor, reaching->pairs[first].to);
+	while (first < end && emogi_msbfs_next(&reaching->batch, source, &cursor, &vertex, &level))
+	{
+		while (first < end && reaching->pairs[first].to < vertex)
+			first++;
+		if (first < end && reaching->pairs[first].to == vertex)
+			reaching->found[first++] = true;
+		if (first < end)
+			emogi_msbfs_skip_to(&reaching->batch, source, &cursor, reaching->pairs[first].to);
+	}
+}
+
+/* Search from the sources of pairs from `first` on, as many at once as there may be; get where the next ones begin. */
+static uint64
+search_batch(Reaching *reaching, uint64 first)
+{
+	uint64		starts[EMOGI_MSBFS_SOURCES + 1];
+	uint32		sources[EMOGI_MSBFS_SOURCES];
+	int			nsources = 0;
+
+	for (starts[0] = first; nsources < reaching->most_sources && starts[nsources] < reaching->npairs; nsources++)
+	{
+		sources[nsources] = reaching->pairs[starts[nsources]].from;
+		starts[nsources + 1] = end_of_source(reaching, starts[nsources]);
+	}
+	emogi_task_batch(reaching->call, reaching->task, reaching->graph, sources, nsources, &reaching->batch);
+	if (reaching->batch.too_deep)
+	{
+		reaching->most_sources = 0;
+		return first;
+	}
+	for (int s = 0; s < nsources; s++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		take_reached(reaching, s, starts[s], starts[s + 1]);
+	}
+	return starts[nsources];
+}
+
+/* ---- the whole ---- */
+
+/* Find all that is reached. */
+static void
+find_reached(Reaching *reaching)
+{
+	uint64		end;
+
+	reaching->found = palloc_extended(Max(reaching->npairs, 1) * sizeof(bool), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	choose_batch(reaching);
+	for (uint64 first = 0; first < reaching->npairs; first = end)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (reaching->most_sources > 0)
+		{
+			end = search_batch(reaching, first);
+			continue;
+		}
+		end = end_of_source(reaching, first);
+		search_one(reaching, first, end);
+	}
+}
+
+/* Put all rows. */
+static void
+put_rows(FunctionCallInfo fcinfo, const Reaching *reaching)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "emogi row", ALLOCSET_SMALL_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
+	EmogiForm  *form = reaching->task->form;
+	bool		nulls[3] = {false};
+
+	for (uint64 i = 0; i < reaching->npairs; i++)
+	{
+		Datum		values[] = {
+			emogi_rows_vertex(form, reaching->graph, reaching->pairs[i].from),
+			emogi_rows_vertex(form, reaching->graph, reaching->pairs[i].to),
+			BoolGetDatum(reaching->found[i])
+		};
+
+		CHECK_FOR_INTERRUPTS();
+		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+		MemoryContextReset(context);
+	}
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(context);
+	reaching->call->record.nrows = reaching->npairs;
+}
+
+/* emogi_reachable(graph, pairs, direction) -> setof (source, target, reachable) */
+Datum
+emogi_reachable(PG_FUNCTION_ARGS)
+{
+	EmogiTask	task;
+	EmogiGraph	graph;
+	Reaching	reaching = {.task = &task,.graph = &graph};
+
+	emogi_compat_init_rows(fcinfo);
+	emogi_arguments_begin(fcinfo, EMOGI_BFS, &task);
+	emogi_arguments_pairs(fcinfo, 1, &task);
+	task.direction = emogi_arguments_direction(fcinfo, 2, EMOGI_OUT);
+	reaching.call = emogi_run_open(fcinfo->flinfo->fn_oid, &task, NULL, &graph);
+	if (reaching.call == NULL)
+		return (Datum) 0;
+	reaching.pairs = (Pair *) emogi_pairs_query(&graph, task.form, task.pairs, &reaching.npairs);
+	qsort(reaching.pairs, reaching.npairs, sizeof(Pair), compare_pairs);
+	reaching.npairs = qunique(reaching.pairs, reaching.npairs, sizeof(Pair), compare_pairs);
+	find_reached(&reaching);
+	emogi_call_phase(reaching.call, EMOGI_PHASE_ROWS);
+	put_rows(fcinfo, &reaching);
+	emogi_call_end(reaching.call);
+	return (Datum) 0;
+}

@@ -1,0 +1,82 @@
+-- What emogi_reachable answers: for each pair of a query whether a way leads from the one to the other.
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS emogi;
+RESET client_min_messages;
+CREATE SCHEMA test_reachable;
+SET search_path = test_reachable, public;
+
+-- The interface.
+SELECT * FROM emogi_reachable('SELECT 1, 2', 'SELECT 1, 2') \gdesc
+SELECT * FROM emogi_reachable_text('SELECT ''a'', ''b''', 'VALUES (''a'', ''b'')') \gdesc
+SELECT proname, proargnames[1:pronargs] AS names, proargtypes::regtype[] AS types, pg_get_expr(proargdefaults, 'pg_proc'::regclass) AS defaults,
+       provolatile, proparallel, prosecdef, proleakproof, proretset
+  FROM pg_proc WHERE proname ~ '^emogi_reachable' ORDER BY proname COLLATE "C", proargtypes;
+
+\pset format unaligned
+\pset tuples_only on
+\pset null (null)
+CREATE TABLE links (src int, dst int);
+INSERT INTO links VALUES (1, 2), (2, 3), (3, 1), (3, 4), (6, 5), (7, 7), (NULL, 8), (4, NULL);
+
+-- A row a distinct pair, in ascending order; what is NULL, or no vertex, has none. A vertex leads to itself.
+SELECT * FROM emogi_reachable('links', 'VALUES (2, 1), (4, 3), (1, 4), (2, 1), (5, 6), (6, 5), (7, 7), (4, 4), (NULL, 1), (1, NULL), (1, 8), (99, 1)') ORDER BY source, target;
+SELECT * FROM emogi_reachable('links', 'VALUES (2, 1), (4, 3), (1, 4), (5, 6), (6, 5)', 'in') ORDER BY source, target;
+SELECT * FROM emogi_reachable('links', pairs => 'VALUES (2, 1), (4, 3), (1, 4), (5, 6), (1, 6)', direction => 'both') ORDER BY source, target;
+SELECT * FROM emogi_reachable('links'::regclass, 'VALUES (4, 1), (1, 4)', columns => 'dst, src') ORDER BY source, target;
+SELECT count(*) FROM emogi_reachable('links', 'SELECT 1, 2 WHERE false');
+SELECT count(*) FROM emogi_reachable('links', 'VALUES (NULL::int, 1), (98, 99)');
+SELECT count(*) FROM emogi_reachable('SELECT 1, 2 WHERE false', 'SELECT 1, 2');
+
+-- Vertices of other types.
+CREATE TABLE places AS SELECT 'p' || src AS a, 'p' || dst AS b FROM links;
+SELECT * FROM emogi_reachable_text('places(a, b)', $$VALUES ('p1', 'p4'), ('p4', 'p1'), ('p1', 'nowhere')$$) ORDER BY source, target;
+CREATE TABLE ids AS SELECT lpad(src::text, 32, '0')::uuid AS a, lpad(dst::text, 32, '0')::uuid AS b FROM links;
+SELECT * FROM emogi_reachable_uuid('ids(a, b)', 'SELECT a, lpad(''4'', 32, ''0'')::uuid FROM ids') ORDER BY source, target;
+
+-- What is wrong.
+SELECT * FROM emogi_reachable('links', NULL);
+SELECT * FROM emogi_reachable('links', 'SELECT 1');
+SELECT * FROM emogi_reachable('links', 'SELECT ''a'', ''b''');
+SELECT * FROM emogi_reachable('links', 'DROP TABLE links');
+SELECT * FROM emogi_reachable('links', 'SELECT 1, 2', 'across');
+SELECT * FROM emogi_reachable(NULL::text, 'SELECT 1, 2');
+SELECT * FROM emogi_reachable('places(a, b)', 'SELECT 1, 2');
+SET emogi.notice_missing_source = on;
+SELECT * FROM emogi_reachable('links', 'VALUES (1, 2), (1, 77)');
+RESET emogi.notice_missing_source;
+
+-- All pairs of random graphs, against a recursive query; so many sources that one search does not hold them, and a few. A chain has more levels
+-- than searches at once can tell.
+CREATE TABLE net (src int, dst int);
+CREATE FUNCTION wrong(sources int, direction text) RETURNS TABLE (pairs bigint, reached bigint, wrong bigint) LANGUAGE sql AS $$
+  WITH RECURSIVE arc AS (SELECT src AS a, dst AS b FROM net WHERE direction <> 'in' UNION SELECT dst, src FROM net WHERE direction <> 'out'),
+    vertex AS (SELECT src AS v FROM net UNION SELECT dst FROM net),
+    ways (s, v) AS (SELECT v, v FROM vertex WHERE v < sources UNION SELECT s, b FROM ways JOIN arc ON a = v),
+    answer AS MATERIALIZED (SELECT * FROM emogi_reachable('net', format('SELECT a.v, b.v FROM (SELECT src AS v FROM net UNION ALL SELECT dst FROM net) a, (SELECT src AS v FROM net UNION SELECT dst FROM net) b WHERE a.v < %s', sources), direction))
+  SELECT (SELECT count(*) FROM answer), (SELECT count(*) FROM answer WHERE reachable),
+    (SELECT count(*) FROM vertex x, vertex y WHERE x.v < sources) - (SELECT count(*) FROM answer)
+      + (SELECT count(*) FROM (SELECT s, v FROM ways EXCEPT ALL SELECT source, target FROM answer WHERE reachable) x)
+      + (SELECT count(*) FROM (SELECT source, target FROM answer WHERE reachable EXCEPT ALL SELECT s, v FROM ways) x) $$;
+SET jit = off;
+CREATE FUNCTION compare(kind text, sources int, direction text, OUT many boolean, OUT mixed boolean, OUT wrong bigint) LANGUAGE plpgsql AS $$
+DECLARE
+  w record;
+BEGIN
+  PERFORM setseed(0.5);
+  TRUNCATE net;
+  IF kind = 'chain' THEN
+    INSERT INTO net SELECT v, v + 1 FROM generate_series(0, 400) v;
+  ELSE
+    INSERT INTO net SELECT (random() * 150)::int, (random() * 150)::int FROM generate_series(1, 160) v;
+  END IF;
+  SELECT * INTO w FROM wrong(sources, direction);
+  many := w.pairs > 200;
+  mixed := w.reached BETWEEN 1 AND w.pairs - 1;
+  wrong := w.wrong;
+END $$;
+SELECT kind, sources, direction, many, mixed, wrong
+  FROM unnest(ARRAY['random', 'chain']) kind, unnest(ARRAY[4, 30, 200]) sources, unnest(ARRAY['out', 'in', 'both']) direction, LATERAL compare(kind, sources, direction)
+  WHERE kind = 'random' OR sources = 30 ORDER BY kind, sources, direction;
+
+SET client_min_messages = warning;
+DROP SCHEMA test_reachable CASCADE;

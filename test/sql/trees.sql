@@ -1,0 +1,147 @@
+-- What emogi_bfs_tree and emogi_shortest_path_tree answer: what emogi_bfs and emogi_sssp do, with the way there.
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS emogi;
+RESET client_min_messages;
+CREATE SCHEMA test_trees;
+SET search_path = test_trees, public;
+
+-- The interface.
+SELECT * FROM emogi_bfs_tree('SELECT 1, 2', 1) \gdesc
+SELECT * FROM emogi_bfs_tree('SELECT ''a'', ''b''', 'a') \gdesc
+SELECT * FROM emogi_shortest_path_tree('SELECT 1, 2', 1) \gdesc
+SELECT * FROM emogi_shortest_path_tree('SELECT ''a'', ''b''', ARRAY['a']) \gdesc
+SELECT proname, proargnames[1:pronargs] AS names, proargtypes::regtype[] AS types, pg_get_expr(proargdefaults, 'pg_proc'::regclass) AS defaults,
+       provolatile, proparallel, prosecdef, proleakproof, proretset
+  FROM pg_proc WHERE proname IN ('emogi_bfs_tree', 'emogi_shortest_path_tree') ORDER BY 1, proargtypes;
+
+\pset format unaligned
+\pset tuples_only on
+\pset null (null)
+CREATE TABLE roads (src int, dst int, weight float8);
+INSERT INTO roads VALUES (3, 4, 0.25), (1, 4, 10), (1, 2, 1), (2, 3, 1.5), (5, 1, 2), (6, 7, 3), (4, 1, 0.5), (4, 4, 0), (1, 3, 2.5);
+
+-- A source has no way before it. Of ways as short that of fewer edges counts, then that of the smaller vertex before.
+SELECT * FROM emogi_bfs_tree('roads', 1);
+SELECT * FROM emogi_shortest_path_tree('roads', 1);
+SELECT * FROM emogi_bfs_tree('roads', 4, direction => 'in');
+SELECT * FROM emogi_shortest_path_tree('roads', 4, 2.75, 'both');
+SELECT * FROM emogi_bfs_tree('roads', 5, 2);
+SELECT * FROM emogi_bfs_tree('roads', 5, 0);
+SELECT * FROM emogi_shortest_path_tree('roads(src, dst)', 5);
+SELECT * FROM emogi_shortest_path_tree('roads'::regclass, 5, columns => 'dst, src');
+
+-- Of several sources each vertex belongs to the nearest, of several that are as near to the smallest; a source is its own.
+SELECT * FROM emogi_bfs_tree('roads', ARRAY[6, 2, NULL, 1, 99, 6]);
+SELECT * FROM emogi_shortest_path_tree('roads', ARRAY[6, 2, NULL, 1, 99, 6]);
+SELECT * FROM emogi_bfs_tree('VALUES (1, 9), (2, 9), (9, 3), (2, 1), (1, 2)', ARRAY[2, 1]);
+
+-- Edges that weigh nothing: no vertex comes before itself, however one goes.
+SELECT * FROM emogi_shortest_path_tree('VALUES (5, 4, 0), (4, 3, 0), (3, 4, 0), (4, 5, 0), (3, 2, 0), (2, 3, 0), (5, 2, 0), (2, 1, 7), (4, 1, 7)', 5);
+SELECT * FROM emogi_shortest_path_tree('VALUES (5, 4, 0), (4, 3, 0), (3, 4, 0), (4, 5, 0), (3, 2, 0)', ARRAY[3, 5]);
+SELECT * FROM emogi_shortest_path_tree('VALUES (1, 2, ''Infinity''::float8), (1, 3, 1), (3, 4, 1e-300)', 1);
+
+-- No rows.
+SELECT count(*) FROM emogi_bfs_tree('roads', NULL::bigint);
+SELECT count(*) FROM emogi_bfs_tree('roads', '{}'::bigint[]);
+SELECT count(*) FROM emogi_shortest_path_tree('roads', 98);
+SELECT count(*) FROM emogi_shortest_path_tree('SELECT 1, 2 WHERE false', 1);
+
+-- Vertices of other types.
+CREATE TABLE places AS SELECT 'p' || src AS a, 'p' || dst AS b, weight AS w FROM roads;
+SELECT * FROM emogi_shortest_path_tree('places(a, b, w)', ARRAY['p5', 'p6', 'nowhere']);
+CREATE TABLE ids AS SELECT lpad(src::text, 32, '0')::uuid AS a, lpad(dst::text, 32, '0')::uuid AS b FROM roads;
+SELECT * FROM emogi_bfs_tree('ids(a, b)', lpad('5', 32, '0')::uuid, 2);
+
+-- What is wrong.
+\set VERBOSITY terse
+SELECT * FROM emogi_bfs_tree('roads', 1, -1);
+SELECT * FROM emogi_shortest_path_tree('roads', 1, -1);
+SELECT * FROM emogi_shortest_path_tree('roads', 1, 'NaN');
+SELECT * FROM emogi_bfs_tree('roads', 1, direction => 'across');
+SELECT * FROM emogi_bfs_tree(NULL::text, 1);
+SELECT * FROM emogi_shortest_path_tree('VALUES (1, 2, -1)', 1);
+SET emogi.notice_missing_source = on;
+SELECT count(*) FROM emogi_bfs_tree('roads', ARRAY[1, 77]);
+RESET emogi.notice_missing_source;
+\set VERBOSITY default
+
+-- Rows are streamed, conditions leave some unmade, and aggregates and joins see the same.
+CREATE FUNCTION plan(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+  line text;
+BEGIN
+  FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
+    IF line !~ 'Engine|Graph:' THEN RETURN NEXT line; END IF;
+  END LOOP;
+END $$;
+SELECT plan($$SELECT * FROM emogi_bfs_tree('roads', ARRAY[1, 6]) WHERE vertex = 3 AND level < 4 AND predecessor IS NOT NULL$$);
+SELECT plan($$SELECT * FROM emogi_shortest_path_tree('roads', ARRAY[1, 6]) WHERE source = 6 AND distance <= 3 ORDER BY vertex$$);
+SELECT * FROM emogi_bfs_tree('roads', ARRAY[1, 6]) WHERE vertex = 3;
+SELECT * FROM emogi_bfs_tree('roads', ARRAY[1, 6]) WHERE vertex IN (7, 3, 99) AND predecessor IS NOT NULL;
+SELECT * FROM emogi_bfs_tree('roads', ARRAY[1, 6]) WHERE predecessor IS NULL;
+SELECT count(*) FROM emogi_bfs_tree('roads', ARRAY[1, 6]) WHERE predecessor IS NULL AND predecessor IS NOT NULL;
+SELECT * FROM emogi_bfs_tree('roads', ARRAY[1, 6]) WHERE predecessor = 1 ORDER BY vertex;
+SELECT * FROM emogi_shortest_path_tree('roads', ARRAY[1, 6]) WHERE source = 6 AND distance <= 3 ORDER BY vertex;
+SELECT source, count(*), count(predecessor), max(distance) FROM emogi_shortest_path_tree('roads', ARRAY[1, 6]) GROUP BY source ORDER BY source;
+SELECT predecessor, count(*) FROM emogi_bfs_tree('roads', ARRAY[1, 6]) GROUP BY predecessor ORDER BY predecessor;
+SELECT level, count(*), min(predecessor), max(source) FROM emogi_bfs_tree('roads', ARRAY[1, 6]) GROUP BY level ORDER BY level;
+SELECT vertex, distance FROM emogi_shortest_path_tree('roads', 5) ORDER BY distance DESC LIMIT 2;
+SELECT s, t.* FROM (VALUES (1), (5)) v (s), LATERAL emogi_bfs_tree('roads', s, 1) t ORDER BY s, vertex;
+SELECT r.src, r.dst, t.level FROM roads r JOIN emogi_bfs_tree('roads', 5) t ON t.vertex = r.dst AND t.predecessor = r.src ORDER BY 1, 2;
+BEGIN;
+DECLARE c SCROLL CURSOR FOR SELECT * FROM emogi_bfs_tree('roads', 1);
+FETCH 3 FROM c;
+FETCH BACKWARD 2 FROM c;
+COMMIT;
+-- The way to a vertex, back to its source.
+WITH RECURSIVE tree AS MATERIALIZED (SELECT * FROM emogi_shortest_path_tree('roads', 5)),
+  way AS (SELECT * FROM tree WHERE vertex = 4 UNION ALL SELECT t.* FROM way JOIN tree t ON t.vertex = way.predecessor)
+SELECT string_agg(vertex::text, ' <- ') FROM way;
+
+SET jit = off;
+-- The definition, in SQL: all ways over edges on which distances add up, which end in no other source, of each vertex the first.
+CREATE TABLE net (src int, dst int, weight float8);
+CREATE FUNCTION wrong(tree text, search text, sources bigint[], direction text) RETURNS TABLE (vertices bigint, wrong bigint) LANGUAGE plpgsql AS $$
+BEGIN
+  RETURN QUERY EXECUTE format($q$
+    WITH RECURSIVE answer (vertex, distance, predecessor, source) AS MATERIALIZED (SELECT * FROM %1$s('net', $1, NULL, $2)),
+      d (vertex, distance) AS MATERIALIZED (SELECT * FROM %2$s('net', $1, NULL, $2)),
+      arc AS (SELECT src AS a, dst AS b, weight AS w FROM net WHERE $2 <> 'in' UNION ALL SELECT dst, src, weight FROM net WHERE $2 <> 'out'),
+      tight AS MATERIALIZED (SELECT DISTINCT a, b FROM arc JOIN d x ON x.vertex = a JOIN d y ON y.vertex = b
+        WHERE x.distance + CASE WHEN %3$L THEN 1 ELSE w END = y.distance AND NOT b = ANY ($1)),
+      ways (vertex, source, edges) AS (
+        SELECT vertex, vertex, 0 FROM d WHERE vertex = ANY ($1)
+        UNION SELECT b, source, edges + 1 FROM ways JOIN tight ON a = vertex WHERE edges < 60),
+      first AS MATERIALIZED (SELECT DISTINCT ON (vertex) * FROM ways ORDER BY vertex, source, edges),
+      truth AS (SELECT f.vertex, d.distance, (SELECT min(p.vertex) FROM tight JOIN first p ON p.vertex = a
+          WHERE b = f.vertex AND p.source = f.source AND p.edges + 1 = f.edges) AS predecessor, f.source FROM first f JOIN d USING (vertex))
+    SELECT (SELECT count(*) FROM d), (SELECT count(*) FROM (TABLE truth EXCEPT ALL TABLE answer) x) + (SELECT count(*) FROM (TABLE answer EXCEPT ALL TABLE truth) x)
+  $q$, tree, search, search = 'emogi_bfs') USING sources, direction;
+END $$;
+CREATE FUNCTION fill(seed int) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM setseed(seed / 100.0);
+  TRUNCATE net;
+  INSERT INTO net SELECT (random() * 50)::int, (random() * 50)::int, CASE seed % 3 WHEN 0 THEN (random() * 2)::int WHEN 1 THEN (random() * 9)::int ELSE random() END
+    FROM generate_series(1, 20 + seed * 3);
+END $$;
+CREATE FUNCTION compare(tree text, search text, direction text, OUT many boolean, OUT wrong numeric) LANGUAGE plpgsql AS $$
+DECLARE
+  reached numeric := 0;
+  w record;
+BEGIN
+  wrong := 0;
+  FOR seed IN 1 .. 25 LOOP
+    PERFORM fill(seed);
+    SELECT * INTO w FROM wrong(tree, search, ARRAY(SELECT (hashint4(seed * 10 + i) & 63)::bigint FROM generate_series(1, 1 + seed % 4) i), direction);
+    reached := reached + w.vertices;
+    wrong := wrong + w.wrong;
+  END LOOP;
+  many := reached > 200;
+END $$;
+SELECT tree, direction, many, wrong
+  FROM (VALUES ('emogi_bfs_tree', 'emogi_bfs'), ('emogi_shortest_path_tree', 'emogi_sssp')) f (tree, search), unnest(ARRAY['out', 'in', 'both']) direction,
+  LATERAL compare(tree, search, direction);
+
+SET client_min_messages = warning;
+DROP SCHEMA test_trees CASCADE;
