@@ -34,7 +34,7 @@
 
 #define MOST_DEGREE 12			/* edges a vertex, at the mean: more is no net of roads */
 #define MOST_MEAN 100			/* arcs of a vertex, one way, of what is left */
-#define WORK_AN_ARC 12000		/* arcs looked at for each arc of the Graph, at most: of a grid of 1,000,000 edges 1400 */
+#define WORK_AN_ARC 12000		/* arcs looked at for each arc of the Graph, at most: of a grid of 4,000,000 edges 5500 */
 #define HEAP_ENTRIES 65536
 #define UNIT_ROUNDOFF 0x1p-53
 #define SLACK_FACTOR 16.0		/* the tolerance is so many times the error of the largest distance that is expected */

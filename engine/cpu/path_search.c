@@ -89,6 +89,8 @@ typedef struct Search
 	bool		found;			/* the target is settled */
 	bool		gave_up;
 	uint64_t	max_edges;
+	uint64_t	max_vertices;	/* that are settled */
+	uint64_t	nsettled;
 	uint64_t	looked;			/* list entries */
 	Side		forward;
 	Side		backward;
@@ -371,11 +373,11 @@ walk_piece(Search *search, Side *side, Entry entry, EmogiPiece piece)
 	}
 }
 
-/* Ask before looking at a list: false when that is more than the caller allows. */
+/* Ask before looking at the list of a vertex: false when that is more than the caller allows. */
 static bool
 may_look(Search *search, uint64_t nentries)
 {
-	if (nentries > search->max_edges - search->looked)
+	if (nentries > search->max_edges - search->looked || ++search->nsettled > search->max_vertices)
 		search->gave_up = true;
 	return !search->gave_up;
 }
@@ -573,9 +575,16 @@ EmogiStatus
 emogi_path_search(const EmogiGraph *graph, const EmogiPatch *patch, uint32_t source, uint32_t target,
 				  uint64_t max_edges, EmogiPathAnswer *answer, EmogiControl *control, EmogiError *error)
 {
+	return emogi_path_search_within(graph, patch, source, target, max_edges, UINT64_MAX, answer, control, error);
+}
+
+EmogiStatus
+emogi_path_search_within(const EmogiGraph *graph, const EmogiPatch *patch, uint32_t source, uint32_t target, uint64_t max_edges,
+						 uint64_t max_vertices, EmogiPathAnswer *answer, EmogiControl *control, EmogiError *error)
+{
 	bool		weighted = graph->weight_type != EMOGI_WEIGHT_NONE;
 	Search		search = {.job = {.control = control}, .graph = graph, .patch = patch, .target = target, .weighted = weighted,
-		.least = weighted ? 0.0 : 1.0, .limit = (double) INFINITY, .max_edges = max_edges,
+		.least = weighted ? 0.0 : 1.0, .limit = (double) INFINITY, .max_edges = max_edges, .max_vertices = max_vertices,
 		.forward = {.lists = emogi_lists_forward(graph, patch), .level = -1.0},
 		.backward = {.lists = emogi_lists_backward(graph, patch), .level = -1.0}};
 

@@ -37,6 +37,11 @@ typedef struct EmogiPathAnswer
 extern EmogiStatus emogi_path_search(const EmogiGraph *graph, const EmogiPatch *patch, uint32_t source, uint32_t target,
 									 uint64_t max_edges, EmogiPathAnswer *answer, EmogiControl *control, EmogiError *error);
 
+/* The same, settling max_vertices at most, too: a short list takes far longer for an entry than a long one. */
+extern EmogiStatus emogi_path_search_within(const EmogiGraph *graph, const EmogiPatch *patch, uint32_t source, uint32_t target,
+											uint64_t max_edges, uint64_t max_vertices, EmogiPathAnswer *answer, EmogiControl *control,
+											EmogiError *error);
+
 /* Free the arrays of an answer. */
 extern void emogi_path_search_free(EmogiPathAnswer *answer);
 

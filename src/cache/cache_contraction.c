@@ -11,8 +11,8 @@
 #include "cpu/contraction.h"
 #include "server/region.h"
 
-/* Making takes about so long for a list entry: nets of roads take less, grids as much (bench/RESULTS.md). */
-#define MAKE_MS_AN_EDGE 0.015
+/* Making takes about so long for a list entry of a grid (bench/RESULTS.md). */
+#define MAKE_MS_AN_EDGE 0.025
 
 /* Get the bytes that memory for a hierarchy takes of the Region. */
 static uint64

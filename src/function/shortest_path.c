@@ -137,16 +137,16 @@ set_steps(EmogiCall *call, const EmogiTask *task, const EmogiPatch *patch, const
 	call->rows_are_local = true;
 }
 
-/* Find the path by way of the worker. looked: list entries within which the backend has found none. */
+/* Find the path by way of the worker. */
 static void
-ask_worker(EmogiCall *call, const EmogiTask *task, uint64 looked, EmogiGraph *graph, EmogiResult *result)
+ask_worker(EmogiCall *call, const EmogiTask *task, EmogiGraph *graph, EmogiResult *result)
 {
 	const uint64 n = graph->nvertices;
 	uint32	   *path = emogi_call_alloc_any(call, n * sizeof *path);
 	double	   *distance = emogi_call_alloc_any(call, n * sizeof *distance);
 	uint64		length;
 
-	if (!emogi_task_path(call, task, graph, looked, path, distance, &length))
+	if (!emogi_task_path(call, task, graph, path, distance, &length))
 		length = path_of_distances(call, task, graph, path, distance);
 	set_steps(call, task, NULL, path, distance, length, graph, result);
 	emogi_region_free(path, n * sizeof *path);
@@ -218,7 +218,7 @@ emogi_shortest_path_run(Oid function, EmogiTask *task, EmogiGraph *graph, EmogiR
 		const int	cached = emogi_far_may_serve(call, graph) ? call->slot->graph : -1;
 		const double start_ms = emogi_pool_now_ms();
 
-		ask_worker(call, task, near ? emogi_near_most_edges(task, graph) : 0, graph, result);
+		ask_worker(call, task, graph, result);
 		if (cached >= 0)
 			emogi_cache_contraction_note(cached, emogi_pool_now_ms() - start_ms);
 	}

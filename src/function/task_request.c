@@ -15,11 +15,13 @@
 #include "server/region.h"
 
 /*
- * A search for one path gives up after this share of all list entries. It takes 3 to 4 times as long for an entry as the distances do, made
- * by all threads, so that what was in vain costs a twentieth of what follows.
+ * A search for one path gives up after these shares: all threads together find all distances sooner. Entries of long lists it looks at as fast as they
+ * do, so they count little; a vertex that it settles takes as long as some 15 entries do them, so that what was in vain costs a twentieth of what follows.
  */
-#define PATH_SHARE	128
-#define PATH_MIN_EDGES UINT64CONST(4096)
+#define PATH_SHARE	16			/* of list entries */
+#define PATH_VERTICES 256		/* list entries for each vertex */
+#define PATH_MIN_EDGES UINT64CONST(65536)
+#define PATH_MIN_VERTICES UINT64CONST(256)
 
 /* Allocate an array of the Region for a call, with any content. */
 static void *
@@ -336,28 +338,24 @@ emogi_task_batch(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph
 
 /*
  * Find the path between the task's source and its target without the distances of all vertices. False when that takes
- * too long: then run the query. looked: list entries within which it was looked for before. path, distance: [nvertices], allocated for
- * the call; *length = 0: there is no path.
+ * too long: then run the query. path, distance: [nvertices], allocated for the call; *length = 0: there is no path.
  */
 bool
-emogi_task_path(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, uint64 looked, uint32 *path, double *distance,
+emogi_task_path(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, uint32 *path, double *distance,
 			   uint64 *length)
 {
-	const uint64 max_edges = Max(graph->forward.nedges / PATH_SHARE, PATH_MIN_EDGES);
-	EmogiRequest *request;
+	EmogiRequest *request = begin_request(call, EMOGI_REQUEST_PATH, task, graph);
 	const EmogiReply *reply;
 	uint64		nsources;
 	uint64		ntargets;
 
 	*length = 0;
-	if (max_edges <= looked)
-		return false;
-	request = begin_request(call, EMOGI_REQUEST_PATH, task, graph);
 	request->query.sources = take_numbers(call, graph, task->keys, 1, &nsources);
 	request->query.targets = take_numbers(call, graph, task->targets, 1, &ntargets);
 	if (nsources == 0 || ntargets == 0)
 		return true;
-	request->max_edges = max_edges;
+	request->max_edges = Max(graph->forward.nedges / PATH_SHARE, PATH_MIN_EDGES);
+	request->max_vertices = Max(graph->forward.nedges / PATH_VERTICES, PATH_MIN_VERTICES);
 	request->path = path;
 	request->path_distance = distance;
 	reply = emogi_call_request(call);

@@ -93,7 +93,8 @@ typedef struct EmogiRequest
 	EmogiMsbfsResult batch;		/* memory in */
 
 	/* PATH: RUN's graph, query.sources[0] and query.targets[0], and */
-	uint64		max_edges;		/* give up after so many list entries */
+	uint64		max_edges;		/* give up after so many list entries, */
+	uint64		max_vertices;	/* or so many vertices */
 	uint32	   *path;			/* [nvertices] */
 	double	   *path_distance;	/* [nvertices] */
 } EmogiRequest;

@@ -290,8 +290,8 @@ run_path(EmogiWork *work)
 	EmogiPathAnswer answer;
 	EmogiStatus status;
 
-	status = emogi_path_search(&request->graph, NULL, request->query.sources[0], request->query.targets[0],
-							   request->max_edges, &answer, &work->slot->control, &reply->error);
+	status = emogi_path_search_within(&request->graph, NULL, request->query.sources[0], request->query.targets[0], request->max_edges,
+									  request->max_vertices, &answer, &work->slot->control, &reply->error);
 	if (status != EMOGI_OK)
 		return status;
 	reply->path_outcome = answer.outcome;
