@@ -11,6 +11,7 @@
 #include "build/build.h"
 #include "build/wish.h"
 #include "cpu/near_components.h"
+#include "edges/sink.h"
 #include "live/live.h"
 #include "server/region.h"
 
@@ -337,7 +338,7 @@ unpack_edges(const Following *following)
 	EmogiCooRun *runs;
 	uint64		nruns;
 
-	following->slot->weights = weighted ? following->wish->key.weights : EMOGI_WEIGHTS_UNUSED;
+	following->slot->weights = emogi_sink_weights(weighted, true, following->wish->key.weights);
 	following->slot->all_codes = false;
 	if (state->nedges == 0)
 		return;

@@ -29,6 +29,7 @@ typedef struct Rows
 	const char *edge;			/* NULL = edges have no names */
 	Oid			edge_type;
 	bool		is_named;		/* the caller named the column of names */
+	Oid			form;			/* type of the task's vertices */
 	EmogiKeyType key;
 } Rows;
 
@@ -111,14 +112,25 @@ fits(const Rows *rows, Oid type)
 
 /* ---- the query ---- */
 
+/* Is a key of the rows compared with one in the form of the task's vertices as it is? */
+static bool
+needs_no_cast(const Rows *rows)
+{
+	if (rows->key.class == EMOGI_KEY_INTEGER)
+		return rows->form == INT8OID;
+	return rows->form == rows->key.type;
+}
+
 /* Write how a step's end is compared with a column: keys of rows by their text, others as their type. */
 static void
 write_equality(StringInfo sql, const Rows *rows, const char *column, const char *end)
 {
 	if (rows->key.nparts > 0)
 		appendStringInfo(sql, "%s::pg_catalog.text = k.%s", column, end);
-	else if (rows->key.class == EMOGI_KEY_INTEGER || rows->key.type == TEXTOID || rows->key.type == UUIDOID)
+	else if (needs_no_cast(rows))
 		appendStringInfo(sql, "%s = k.%s", column, end);
+	else if (rows->key.class == EMOGI_KEY_INTEGER)
+		appendStringInfo(sql, "%s = k.%s::pg_catalog.int8", column, end);
 	else
 		appendStringInfo(sql, "%s = k.%s::%s", column, end, format_type_extended(rows->key.type, -1, FORMAT_TYPE_TYPEMOD_GIVEN | FORMAT_TYPE_FORCE_QUALIFY));
 }
@@ -213,6 +225,7 @@ emogi_edge_names_find(const EmogiTask *task, Datum *from, Datum *to, uint64 coun
 		describe_query(&source, &rows);
 	else
 		describe_relation(&source, &rows);
+	rows.form = type;
 	if (rows.edge != NULL && fits(&rows, type))
 	{
 		get_typlenbyvalalign(type, &length, &by_value, &align);

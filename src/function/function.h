@@ -157,7 +157,7 @@ extern Datum emogi_communities_total(FunctionCallInfo fcinfo, EmogiAlgorithm alg
 
 /* ---- shortest_path.c ---- */
 
-extern double emogi_path_cost(const EmogiListsView *lists, uint32 from, uint32 to);
+extern double emogi_shortest_path_cost(const EmogiListsView *lists, uint32 from, uint32 to);
 extern void emogi_shortest_path_read(FunctionCallInfo fcinfo, EmogiTask *task);
 extern EmogiCall *emogi_shortest_path_run(Oid function, EmogiTask *task, EmogiGraph *graph, EmogiResult *result);
 

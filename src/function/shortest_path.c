@@ -73,7 +73,7 @@ enum
 
 /* Get the weight of the lightest edge from one vertex to another, between which there is one. */
 double
-emogi_path_cost(const EmogiListsView *lists, uint32 from, uint32 to)
+emogi_shortest_path_cost(const EmogiListsView *lists, uint32 from, uint32 to)
 {
 	EmogiPiece	whole;
 	uint32		npieces;
@@ -129,7 +129,7 @@ set_steps(EmogiCall *call, const EmogiTask *task, const EmogiPatch *patch, const
 	{
 		ids[i] = emogi_patch_key(graph, patch, path[i]);
 		result->columns[DISTANCE].float64[i] = distance[i];
-		result->columns[COST].float64[i] = i + 1 < length ? emogi_path_cost(&lists, path[i], path[i + 1]) : 0.0;
+		result->columns[COST].float64[i] = i + 1 < length ? emogi_shortest_path_cost(&lists, path[i], path[i + 1]) : 0.0;
 	}
 	*graph = (EmogiGraph) {.nvertices = length,.ids = ids,.dictionary = graph->dictionary};
 	if (task->names_edges)

@@ -352,7 +352,7 @@ put_path(FunctionCallInfo fcinfo, const Paths *paths, const Way *path, MemoryCon
 			Int32GetDatum((int32) i + 1),
 			emogi_rows_vertex(form, paths->graph, step->vertex),
 			name.value,
-			Float8GetDatum(is_last ? 0.0 : emogi_path_cost(&lists, edge.from, edge.to)),
+			Float8GetDatum(is_last ? 0.0 : emogi_shortest_path_cost(&lists, edge.from, edge.to)),
 			Float8GetDatum(step->distance)
 		};
 		const bool	nulls[] = {false, false, false, false, name.isnull, false, false};

@@ -125,6 +125,32 @@ INSERT INTO prices VALUES (1.0, 2.50, 0.1, 7), (2.5, 3, 0.2, 8);
 SELECT * FROM emogi_shortest_path('prices', '1', '3.00');
 -- A graph that says something else each time.
 SELECT vertex FROM emogi_shortest_path('SELECT source, target, random() AS cost, id FROM roads WHERE cost >= 0', 1, 3);
+-- Integers given as text; other types in their text form.
+CREATE TABLE numbered (id text, source smallint, target bigint, cost float8);
+INSERT INTO numbered VALUES ('a', 1, 2, 1), ('b', 2, 3, 1);
+SELECT * FROM emogi_shortest_path('numbered', '1', '3');
+SELECT * FROM emogi_shortest_paths('numbered', ARRAY['1'], ARRAY['3']);
+CREATE TABLE days (id int, source date, target date, cost float8, reverse_cost float8);
+INSERT INTO days VALUES (5, '2020-01-01', '2020-01-02', 1, 1);
+SELECT * FROM emogi_shortest_path('days', '2020-01-02', '2020-01-01');
+SELECT * FROM emogi_shortest_path('hops', '00000000-0000-0000-0000-000000000001', '00000000-0000-0000-0000-000000000002');
+-- A live graph of rows for both ways, asked in each direction by who reads weights and who does not, first one and then the other.
+SET emogi.live_min_size = 0;
+CREATE TABLE lively (source int, target int, cost float8, reverse_cost float8);
+INSERT INTO lively SELECT g * 7919 % 401, g * 104729 % 401, g % 10 - 1, g / 3 % 10 - 1 FROM generate_series(1, 3000) g;
+CREATE FUNCTION lively(called text, direction text) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE a text[]; b text[];
+BEGIN
+  EXECUTE format('SELECT array_agg(r::text) FROM %s(%L, 249, direction => %L) r', called, 'lively', direction) INTO a;
+  EXECUTE format('SELECT array_agg(r::text) FROM %s(%L, 249, direction => %L) r', called, 'SELECT source, target, cost FROM lively WHERE cost >= 0 UNION ALL SELECT target, source, reverse_cost FROM lively WHERE reverse_cost >= 0', direction) INTO b;
+  RETURN a = b;
+END $$;
+SELECT emogi_evict() >= 0, lively('emogi_bfs', 'out'), lively('emogi_bfs', 'in'), lively('emogi_sssp', 'both'), lively('emogi_ssnsp', 'out'), lively('emogi_sswp', 'in');
+UPDATE lively SET cost = -cost WHERE source % 7 = 0;
+SELECT lively('emogi_ssnsp', 'both'), lively('emogi_bfs', 'in'), lively('emogi_sssp', 'in'), lively('emogi_bfs', 'both');
+SELECT emogi_evict() >= 0, lively('emogi_sssp', 'out'), lively('emogi_bfs', 'in'), lively('emogi_bfs', 'both'), lively('emogi_sssp', 'in');
+SELECT (emogi_check('lively')).ok, (emogi_check('lively', direction => 'in', weights => true)).ok;
+RESET emogi.live_min_size;
 -- Partitions whose columns are in other places; an index, and none.
 CREATE TABLE net (id int, source int, target int, cost float8, reverse_cost float8) PARTITION BY RANGE (id);
 CREATE TABLE net_1 PARTITION OF net FOR VALUES FROM (0) TO (1000);
