@@ -191,6 +191,7 @@ bool
 emogi_wish_has_columns(const EmogiCached *cached, const EmogiGraphKey *key)
 {
 	if (!emogi_cache_same_source(&cached->key, key) || cached->key.src != key->src || cached->key.dst != key->dst ||
+		cached->key.reverse != key->reverse ||
 		!emogi_key_type_equal(&cached->key.keys, &key->keys))
 		return false;
 	return key->weight == 0 || (cached->key.weight == key->weight && emogi_wish_takes_weights(key->weights, cached->weight_misfits));

@@ -13,7 +13,7 @@
 static bool
 has_all_of(const EmogiCached *cached, const EmogiCached *other)
 {
-	return cached->key.src == other->key.src && cached->key.dst == other->key.dst &&
+	return cached->key.src == other->key.src && cached->key.dst == other->key.dst && cached->key.reverse == other->key.reverse &&
 		(other->key.weight == 0 || cached->key.weight == other->key.weight) && emogi_wish_has_lists(cached, &other->key);
 }
 

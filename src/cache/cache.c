@@ -66,12 +66,12 @@ emogi_cache_shmem_startup(bool found)
 
 /* ---- entries; caller holds cache_lock ---- */
 
-/* Are two Graphs of the same table, with the same edges for a row, or of the same query? */
+/* Are two Graphs of the same table, or of the same query? */
 bool
 emogi_cache_same_source(const EmogiGraphKey *a, const EmogiGraphKey *b)
 {
 	return a->database == b->database && a->of_query == b->of_query &&
-		(a->of_query ? memcmp(a->digest, b->digest, sizeof a->digest) == 0 : a->relid == b->relid && a->reverse == b->reverse);
+		(a->of_query ? memcmp(a->digest, b->digest, sizeof a->digest) == 0 : a->relid == b->relid);
 }
 
 /* Get the first bytes of a digest. */

@@ -150,6 +150,10 @@ UPDATE lively SET cost = -cost WHERE source % 7 = 0;
 SELECT lively('emogi_ssnsp', 'both'), lively('emogi_bfs', 'in'), lively('emogi_sssp', 'in'), lively('emogi_bfs', 'both');
 SELECT emogi_evict() >= 0, lively('emogi_sssp', 'out'), lively('emogi_bfs', 'in'), lively('emogi_bfs', 'both'), lively('emogi_sssp', 'in');
 SELECT (emogi_check('lively')).ok, (emogi_check('lively', direction => 'in', weights => true)).ok;
+-- Graphs of both kinds stand side by side, and go when they are evicted.
+SELECT (SELECT count(*) FROM emogi_bfs('lively(source, target)', 249)) > 0, (SELECT count(*) FROM emogi_bfs('lively', 249)) > 0;
+SELECT columns FROM emogi_graphs WHERE relation = 'lively'::regclass AND direction = 'out' ORDER BY columns;
+SELECT emogi_evict('lively') > 0, (SELECT count(*) FROM emogi_graphs WHERE relation = 'lively'::regclass);
 RESET emogi.live_min_size;
 -- Partitions whose columns are in other places; an index, and none.
 CREATE TABLE net (id int, source int, target int, cost float8, reverse_cost float8) PARTITION BY RANGE (id);
@@ -168,6 +172,7 @@ CREATE FUNCTION wrong() RETURNS bigint LANGUAGE sql AS $$
     CASE WHEN next IS NULL THEN edge IS NOT NULL OR cost <> 0 OR vertex <> t
     ELSE (SELECT (w, id) FROM ways WHERE u = vertex AND v = next ORDER BY w, id LIMIT 1) IS DISTINCT FROM (cost, edge::int) OR after <> distance + cost END $$;
 SELECT wrong();
+SELECT emogi_evict('net') > 0, (SELECT count(*) FROM emogi_graphs WHERE relation = 'net'::regclass);
 CREATE INDEX ON net (source);
 ANALYZE net;
 SELECT wrong();
