@@ -7,7 +7,7 @@
 make_room() {
     local test name
     ROOM=$WORK/$1 TREE=$WORK/$1/tree SERVER=$WORK/$1/server
-    mkdir "$ROOM" "$TREE" "$ROOM/t" && cp -r "$ROOT"/{Makefile,emogi.control,test,expected} "$TREE/" || return
+    mkdir "$ROOM" "$TREE" "$ROOM/t" && cp -r "$ROOT"/{Makefile,emogi.control,test,expected,examples} "$TREE/" || return
     for test in "$TREE"/test/sql/*.sql "$TREE"/test/specs/*.spec; do
         name=${test##*/}
         [ ! -e "$test" ] || [ -e "$TREE/expected/${name%.*}.out" ] || : >"$TREE/expected/${name%.*}.out"
