@@ -105,7 +105,9 @@ SELECT * FROM emogi_shortest_path('SELECT source, target, 1 AS cost, id FROM roa
 SELECT * FROM emogi_shortest_path('SELECT source AS src, target AS dst, id FROM roads WHERE id < 30', 1, 3);
 SELECT vertex, edge IS NULL AS is_last FROM emogi_shortest_path('roads', 1, 3) WHERE edge IS DISTINCT FROM 30 ORDER BY seq;
 SELECT r.id, s.cost, r.reverse_cost FROM emogi_shortest_path('roads', 1, 3) s JOIN roads r ON r.id = s.edge ORDER BY s.seq;
+SET emogi.engine = auto;
 EXPLAIN (COSTS OFF) SELECT r.id FROM emogi_shortest_path('roads', 1, 3) s JOIN roads r ON r.id = s.edge;
+RESET emogi.engine;
 -- Other types: what the function returns must be able to hold the names, if they were asked for.
 CREATE TABLE links (src text, dst text, weight int, name uuid);
 INSERT INTO links VALUES ('a', 'b', 3, '00000000-0000-0000-0000-000000000001'), ('b', 'c', 3, '00000000-0000-0000-0000-000000000002'),
