@@ -88,6 +88,41 @@ RETURNS TABLE (seq int, path_seq int, start_vid bigint, end_vid bigint, node big
   WHERE p.source <> p.target ORDER BY p.source, p.target, p.seq
 $$;
 
+-- pgr_aStar: the same paths. Coordinates in edges_sql are not looked at, and a heuristic is not needed.
+
+CREATE OR REPLACE FUNCTION emogi_pgr.pgr_astar(edges_sql text, start_vid bigint, end_vid bigint, directed boolean DEFAULT true, heuristic int DEFAULT 5,
+  factor float8 DEFAULT 1, epsilon float8 DEFAULT 1)
+RETURNS TABLE (seq int, path_seq int, node bigint, edge bigint, cost float8, agg_cost float8) LANGUAGE sql STABLE ROWS 100 AS $$
+  SELECT p.seq, p.seq, p.vertex, COALESCE(p.edge, -1), p.cost, p.distance
+  FROM emogi_shortest_path(edges_sql, start_vid, end_vid, emogi_pgr.direction_of(directed)) p
+  WHERE start_vid <> end_vid ORDER BY p.seq
+$$;
+
+-- pgr_drivingDistance: the tree of what is within a distance. cost is of the edge that leads to the vertex. A root has a row though no edge leads from it.
+
+CREATE OR REPLACE FUNCTION emogi_pgr.pgr_drivingdistance(edges_sql text, start_vids bigint[], distance float8, directed boolean DEFAULT true,
+  equicost boolean DEFAULT false)
+RETURNS TABLE (seq int, from_v bigint, node bigint, edge bigint, cost float8, agg_cost float8) LANGUAGE sql STABLE ROWS 1000 AS $$
+  WITH tree AS MATERIALIZED (
+    SELECT t.source, t.vertex, t.edge, t.predecessor, t.distance AS agg_cost
+    FROM emogi_shortest_path_tree(edges_sql, CASE WHEN equicost THEN start_vids ELSE '{}' END, $3, emogi_pgr.direction_of(directed)) t
+    UNION ALL
+    SELECT s.v, t.vertex, t.edge, t.predecessor, t.distance
+    FROM (SELECT DISTINCT unnest(CASE WHEN equicost THEN '{}' ELSE start_vids END)) s(v),
+      LATERAL emogi_shortest_path_tree(edges_sql, s.v, $3, emogi_pgr.direction_of(directed)) t),
+  rows AS (
+    SELECT t.source, t.vertex, COALESCE(t.edge, -1) AS edge, COALESCE(t.agg_cost - p.agg_cost, 0) AS cost, t.agg_cost
+    FROM tree t LEFT JOIN tree p ON p.source = t.source AND p.vertex = t.predecessor
+    UNION ALL
+    SELECT s.v, s.v, -1, 0, 0 FROM (SELECT DISTINCT unnest(start_vids)) s(v) WHERE NOT EXISTS (SELECT FROM tree t WHERE t.source = s.v))
+  SELECT (row_number() OVER (ORDER BY r.source, r.agg_cost, r.vertex))::int, r.* FROM rows r ORDER BY r.source, r.agg_cost, r.vertex
+$$;
+
+CREATE OR REPLACE FUNCTION emogi_pgr.pgr_drivingdistance(edges_sql text, start_vid bigint, distance float8, directed boolean DEFAULT true)
+RETURNS TABLE (seq int, node bigint, edge bigint, cost float8, agg_cost float8) LANGUAGE sql STABLE ROWS 1000 AS $$
+  SELECT d.seq, d.node, d.edge, d.cost, d.agg_cost FROM emogi_pgr.pgr_drivingdistance(edges_sql, ARRAY[start_vid], $3, directed) d ORDER BY d.seq
+$$;
+
 -- pgr_dijkstraCost and pgr_dijkstraCostMatrix: the sums alone.
 
 CREATE OR REPLACE FUNCTION emogi_pgr.pgr_dijkstracost(edges_sql text, bigint, bigint, directed boolean DEFAULT true)

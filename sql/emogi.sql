@@ -267,73 +267,73 @@ AS 'MODULE_PATHNAME', 'emogi_bfs' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100
 COMMENT ON FUNCTION emogi_bfs(regclass, uuid[], int, text, text) IS 'vertices reached, with the fewest hops to each';
 
 CREATE FUNCTION emogi_bfs_tree(graph text, source bigint, max_depth int DEFAULT NULL, direction text DEFAULT 'out',
-	OUT vertex bigint, OUT level int, OUT predecessor bigint, OUT source bigint)
+	OUT vertex bigint, OUT level int, OUT predecessor bigint, OUT edge bigint, OUT source bigint)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_bfs_tree' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
 COMMENT ON FUNCTION emogi_bfs_tree(text, bigint, int, text) IS 'vertices reached, with the fewest hops to each and the vertex before on such a path';
 
 CREATE FUNCTION emogi_bfs_tree(graph text, source bigint[], max_depth int DEFAULT NULL, direction text DEFAULT 'out',
-	OUT vertex bigint, OUT level int, OUT predecessor bigint, OUT source bigint)
+	OUT vertex bigint, OUT level int, OUT predecessor bigint, OUT edge bigint, OUT source bigint)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_bfs_tree' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
 COMMENT ON FUNCTION emogi_bfs_tree(text, bigint[], int, text) IS 'vertices reached, with the fewest hops to each and the vertex before on such a path';
 
 CREATE FUNCTION emogi_bfs_tree(graph text, source text, max_depth int DEFAULT NULL, direction text DEFAULT 'out',
-	OUT vertex text, OUT level int, OUT predecessor text, OUT source text)
+	OUT vertex text, OUT level int, OUT predecessor text, OUT edge text, OUT source text)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_bfs_tree' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
 COMMENT ON FUNCTION emogi_bfs_tree(text, text, int, text) IS 'vertices reached, with the fewest hops to each and the vertex before on such a path';
 
 CREATE FUNCTION emogi_bfs_tree(graph text, source text[], max_depth int DEFAULT NULL, direction text DEFAULT 'out',
-	OUT vertex text, OUT level int, OUT predecessor text, OUT source text)
+	OUT vertex text, OUT level int, OUT predecessor text, OUT edge text, OUT source text)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_bfs_tree' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
 COMMENT ON FUNCTION emogi_bfs_tree(text, text[], int, text) IS 'vertices reached, with the fewest hops to each and the vertex before on such a path';
 
 CREATE FUNCTION emogi_bfs_tree(graph text, source uuid, max_depth int DEFAULT NULL, direction text DEFAULT 'out',
-	OUT vertex uuid, OUT level int, OUT predecessor uuid, OUT source uuid)
+	OUT vertex uuid, OUT level int, OUT predecessor uuid, OUT edge uuid, OUT source uuid)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_bfs_tree' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
 COMMENT ON FUNCTION emogi_bfs_tree(text, uuid, int, text) IS 'vertices reached, with the fewest hops to each and the vertex before on such a path';
 
 CREATE FUNCTION emogi_bfs_tree(graph text, source uuid[], max_depth int DEFAULT NULL, direction text DEFAULT 'out',
-	OUT vertex uuid, OUT level int, OUT predecessor uuid, OUT source uuid)
+	OUT vertex uuid, OUT level int, OUT predecessor uuid, OUT edge uuid, OUT source uuid)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_bfs_tree' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
 COMMENT ON FUNCTION emogi_bfs_tree(text, uuid[], int, text) IS 'vertices reached, with the fewest hops to each and the vertex before on such a path';
 
 CREATE FUNCTION emogi_bfs_tree(graph regclass, source bigint, max_depth int DEFAULT NULL, direction text DEFAULT 'out', columns text DEFAULT NULL,
-	OUT vertex bigint, OUT level int, OUT predecessor bigint, OUT source bigint)
+	OUT vertex bigint, OUT level int, OUT predecessor bigint, OUT edge bigint, OUT source bigint)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_bfs_tree' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
 COMMENT ON FUNCTION emogi_bfs_tree(regclass, bigint, int, text, text) IS 'vertices reached, with the fewest hops to each and the vertex before on such a path';
 
 CREATE FUNCTION emogi_bfs_tree(graph regclass, source bigint[], max_depth int DEFAULT NULL, direction text DEFAULT 'out', columns text DEFAULT NULL,
-	OUT vertex bigint, OUT level int, OUT predecessor bigint, OUT source bigint)
+	OUT vertex bigint, OUT level int, OUT predecessor bigint, OUT edge bigint, OUT source bigint)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_bfs_tree' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
 COMMENT ON FUNCTION emogi_bfs_tree(regclass, bigint[], int, text, text) IS 'vertices reached, with the fewest hops to each and the vertex before on such a path';
 
 CREATE FUNCTION emogi_bfs_tree(graph regclass, source text, max_depth int DEFAULT NULL, direction text DEFAULT 'out', columns text DEFAULT NULL,
-	OUT vertex text, OUT level int, OUT predecessor text, OUT source text)
+	OUT vertex text, OUT level int, OUT predecessor text, OUT edge text, OUT source text)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_bfs_tree' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
 COMMENT ON FUNCTION emogi_bfs_tree(regclass, text, int, text, text) IS 'vertices reached, with the fewest hops to each and the vertex before on such a path';
 
 CREATE FUNCTION emogi_bfs_tree(graph regclass, source text[], max_depth int DEFAULT NULL, direction text DEFAULT 'out', columns text DEFAULT NULL,
-	OUT vertex text, OUT level int, OUT predecessor text, OUT source text)
+	OUT vertex text, OUT level int, OUT predecessor text, OUT edge text, OUT source text)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_bfs_tree' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
 COMMENT ON FUNCTION emogi_bfs_tree(regclass, text[], int, text, text) IS 'vertices reached, with the fewest hops to each and the vertex before on such a path';
 
 CREATE FUNCTION emogi_bfs_tree(graph regclass, source uuid, max_depth int DEFAULT NULL, direction text DEFAULT 'out', columns text DEFAULT NULL,
-	OUT vertex uuid, OUT level int, OUT predecessor uuid, OUT source uuid)
+	OUT vertex uuid, OUT level int, OUT predecessor uuid, OUT edge uuid, OUT source uuid)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_bfs_tree' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
 COMMENT ON FUNCTION emogi_bfs_tree(regclass, uuid, int, text, text) IS 'vertices reached, with the fewest hops to each and the vertex before on such a path';
 
 CREATE FUNCTION emogi_bfs_tree(graph regclass, source uuid[], max_depth int DEFAULT NULL, direction text DEFAULT 'out', columns text DEFAULT NULL,
-	OUT vertex uuid, OUT level int, OUT predecessor uuid, OUT source uuid)
+	OUT vertex uuid, OUT level int, OUT predecessor uuid, OUT edge uuid, OUT source uuid)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_bfs_tree' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
 COMMENT ON FUNCTION emogi_bfs_tree(regclass, uuid[], int, text, text) IS 'vertices reached, with the fewest hops to each and the vertex before on such a path';
@@ -411,73 +411,73 @@ AS 'MODULE_PATHNAME', 'emogi_sssp' LANGUAGE C STABLE PARALLEL RESTRICTED COST 10
 COMMENT ON FUNCTION emogi_sssp(regclass, uuid[], float8, text, text) IS 'vertices reached, with the least sum of weights to each';
 
 CREATE FUNCTION emogi_shortest_path_tree(graph text, source bigint, max_distance float8 DEFAULT NULL, direction text DEFAULT 'out',
-	OUT vertex bigint, OUT distance float8, OUT predecessor bigint, OUT source bigint)
+	OUT vertex bigint, OUT distance float8, OUT predecessor bigint, OUT edge bigint, OUT source bigint)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_shortest_path_tree' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
 COMMENT ON FUNCTION emogi_shortest_path_tree(text, bigint, float8, text) IS 'vertices reached, with the least sum of weights to each and the vertex before on such a path';
 
 CREATE FUNCTION emogi_shortest_path_tree(graph text, source bigint[], max_distance float8 DEFAULT NULL, direction text DEFAULT 'out',
-	OUT vertex bigint, OUT distance float8, OUT predecessor bigint, OUT source bigint)
+	OUT vertex bigint, OUT distance float8, OUT predecessor bigint, OUT edge bigint, OUT source bigint)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_shortest_path_tree' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
 COMMENT ON FUNCTION emogi_shortest_path_tree(text, bigint[], float8, text) IS 'vertices reached, with the least sum of weights to each and the vertex before on such a path';
 
 CREATE FUNCTION emogi_shortest_path_tree(graph text, source text, max_distance float8 DEFAULT NULL, direction text DEFAULT 'out',
-	OUT vertex text, OUT distance float8, OUT predecessor text, OUT source text)
+	OUT vertex text, OUT distance float8, OUT predecessor text, OUT edge text, OUT source text)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_shortest_path_tree' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
 COMMENT ON FUNCTION emogi_shortest_path_tree(text, text, float8, text) IS 'vertices reached, with the least sum of weights to each and the vertex before on such a path';
 
 CREATE FUNCTION emogi_shortest_path_tree(graph text, source text[], max_distance float8 DEFAULT NULL, direction text DEFAULT 'out',
-	OUT vertex text, OUT distance float8, OUT predecessor text, OUT source text)
+	OUT vertex text, OUT distance float8, OUT predecessor text, OUT edge text, OUT source text)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_shortest_path_tree' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
 COMMENT ON FUNCTION emogi_shortest_path_tree(text, text[], float8, text) IS 'vertices reached, with the least sum of weights to each and the vertex before on such a path';
 
 CREATE FUNCTION emogi_shortest_path_tree(graph text, source uuid, max_distance float8 DEFAULT NULL, direction text DEFAULT 'out',
-	OUT vertex uuid, OUT distance float8, OUT predecessor uuid, OUT source uuid)
+	OUT vertex uuid, OUT distance float8, OUT predecessor uuid, OUT edge uuid, OUT source uuid)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_shortest_path_tree' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
 COMMENT ON FUNCTION emogi_shortest_path_tree(text, uuid, float8, text) IS 'vertices reached, with the least sum of weights to each and the vertex before on such a path';
 
 CREATE FUNCTION emogi_shortest_path_tree(graph text, source uuid[], max_distance float8 DEFAULT NULL, direction text DEFAULT 'out',
-	OUT vertex uuid, OUT distance float8, OUT predecessor uuid, OUT source uuid)
+	OUT vertex uuid, OUT distance float8, OUT predecessor uuid, OUT edge uuid, OUT source uuid)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_shortest_path_tree' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
 COMMENT ON FUNCTION emogi_shortest_path_tree(text, uuid[], float8, text) IS 'vertices reached, with the least sum of weights to each and the vertex before on such a path';
 
 CREATE FUNCTION emogi_shortest_path_tree(graph regclass, source bigint, max_distance float8 DEFAULT NULL, direction text DEFAULT 'out', columns text DEFAULT NULL,
-	OUT vertex bigint, OUT distance float8, OUT predecessor bigint, OUT source bigint)
+	OUT vertex bigint, OUT distance float8, OUT predecessor bigint, OUT edge bigint, OUT source bigint)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_shortest_path_tree' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
 COMMENT ON FUNCTION emogi_shortest_path_tree(regclass, bigint, float8, text, text) IS 'vertices reached, with the least sum of weights to each and the vertex before on such a path';
 
 CREATE FUNCTION emogi_shortest_path_tree(graph regclass, source bigint[], max_distance float8 DEFAULT NULL, direction text DEFAULT 'out', columns text DEFAULT NULL,
-	OUT vertex bigint, OUT distance float8, OUT predecessor bigint, OUT source bigint)
+	OUT vertex bigint, OUT distance float8, OUT predecessor bigint, OUT edge bigint, OUT source bigint)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_shortest_path_tree' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
 COMMENT ON FUNCTION emogi_shortest_path_tree(regclass, bigint[], float8, text, text) IS 'vertices reached, with the least sum of weights to each and the vertex before on such a path';
 
 CREATE FUNCTION emogi_shortest_path_tree(graph regclass, source text, max_distance float8 DEFAULT NULL, direction text DEFAULT 'out', columns text DEFAULT NULL,
-	OUT vertex text, OUT distance float8, OUT predecessor text, OUT source text)
+	OUT vertex text, OUT distance float8, OUT predecessor text, OUT edge text, OUT source text)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_shortest_path_tree' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
 COMMENT ON FUNCTION emogi_shortest_path_tree(regclass, text, float8, text, text) IS 'vertices reached, with the least sum of weights to each and the vertex before on such a path';
 
 CREATE FUNCTION emogi_shortest_path_tree(graph regclass, source text[], max_distance float8 DEFAULT NULL, direction text DEFAULT 'out', columns text DEFAULT NULL,
-	OUT vertex text, OUT distance float8, OUT predecessor text, OUT source text)
+	OUT vertex text, OUT distance float8, OUT predecessor text, OUT edge text, OUT source text)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_shortest_path_tree' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
 COMMENT ON FUNCTION emogi_shortest_path_tree(regclass, text[], float8, text, text) IS 'vertices reached, with the least sum of weights to each and the vertex before on such a path';
 
 CREATE FUNCTION emogi_shortest_path_tree(graph regclass, source uuid, max_distance float8 DEFAULT NULL, direction text DEFAULT 'out', columns text DEFAULT NULL,
-	OUT vertex uuid, OUT distance float8, OUT predecessor uuid, OUT source uuid)
+	OUT vertex uuid, OUT distance float8, OUT predecessor uuid, OUT edge uuid, OUT source uuid)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_shortest_path_tree' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
 COMMENT ON FUNCTION emogi_shortest_path_tree(regclass, uuid, float8, text, text) IS 'vertices reached, with the least sum of weights to each and the vertex before on such a path';
 
 CREATE FUNCTION emogi_shortest_path_tree(graph regclass, source uuid[], max_distance float8 DEFAULT NULL, direction text DEFAULT 'out', columns text DEFAULT NULL,
-	OUT vertex uuid, OUT distance float8, OUT predecessor uuid, OUT source uuid)
+	OUT vertex uuid, OUT distance float8, OUT predecessor uuid, OUT edge uuid, OUT source uuid)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_shortest_path_tree' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 100000 SUPPORT _emogi_support;
 COMMENT ON FUNCTION emogi_shortest_path_tree(regclass, uuid[], float8, text, text) IS 'vertices reached, with the least sum of weights to each and the vertex before on such a path';

@@ -110,6 +110,10 @@ extern const EmogiRowKind emogi_bfs_tree_rows;
 extern const EmogiRowKind emogi_shortest_path_tree_rows;
 extern const EmogiRowKind emogi_path_rows;
 
+/* ---- search_trees.c ---- */
+
+extern void emogi_search_trees_name(const EmogiTask *task, const EmogiGraph *graph, EmogiResult *result);
+
 /* The function emogi_shortest_path, as if it had a row of the table of algorithms: its arguments and its column of distances. */
 extern const EmogiAlgorithmRow emogi_path_function;
 

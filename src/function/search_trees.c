@@ -1,13 +1,152 @@
 /*
- * search_trees.c: rows of a tree of shortest paths, emogi_bfs_tree and emogi_shortest_path_tree: one for each vertex that is reached, with the vertex before, which a source
- * does not have.
+ * search_trees.c: rows of a tree of shortest paths, emogi_bfs_tree and emogi_shortest_path_tree: one for each vertex that is reached, with the vertex
+ * before and the name of the edge between them, which a source does not have.
  */
 #include "postgres.h"
 
+#include "miscadmin.h"
+#include "utils/datum.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+
 #include "function/cursor.h"
 
+/* Vertices between two looks for a cancel. */
+#define VERTICES_PER_CHECK 65536
+
+/* Edges whose names are looked up by one query: its arrays are of less than a gigabyte. */
+#define NAMES_PER_QUERY UINT64CONST(4194304)
+
 /* Places of columns. */
-#define PREDECESSOR 2
+enum
+{
+	VERTEX,
+	VALUE,
+	PREDECESSOR,
+	NAME,
+	SOURCE
+};
+
+/* Columns of the result, [nvertices]. */
+enum
+{
+	VALUES,
+	BEFORE,						/* EMOGI_NO_VERTEX = it is a source, or not reached */
+	NEAREST,					/* EMOGI_NO_VERTEX = it is not reached */
+	NAMES						/* NullableDatum, of those with one before; NULL = names are not wanted */
+};
+
+/* ---- names of edges ---- */
+
+/* Edges whose names are looked up: those that lead to some vertices. */
+typedef struct Steps
+{
+	const EmogiTask *task;
+	const EmogiGraph *graph;
+	NullableDatum *names;		/* [nvertices], what is filled in */
+	uint64		count;
+	uint32	   *vertices;		/* [NAMES_PER_QUERY, or fewer if there are no more] */
+	Datum	   *from;
+	Datum	   *to;
+	NullableDatum *found;
+} Steps;
+
+/* Get the key of a vertex, which stays. */
+static Datum
+key_of(const Steps *steps, uint64 v, int16 length, bool by_value)
+{
+	const int64 id = steps->graph->ids[v];
+
+	if (steps->task->form->kind == EMOGI_FORM_INTEGER)
+		return Int64GetDatum(id);
+	return datumCopy(emogi_form_give(steps->task->form, steps->graph, id), by_value, length);
+}
+
+/* Look up the names of the edges that have been gathered. */
+static void
+look_up(Steps *steps, const uint32 *before)
+{
+	MemoryContext names_context = CurrentMemoryContext;
+	MemoryContext context = AllocSetContextCreate(names_context, "emogi steps", ALLOCSET_DEFAULT_SIZES);
+	int16		length;
+	bool		by_value;
+
+	get_typlenbyval(steps->task->form->type, &length, &by_value);
+	MemoryContextSwitchTo(context);
+	for (uint64 i = 0; i < steps->count; i++)
+	{
+		steps->from[i] = key_of(steps, before[steps->vertices[i]], length, by_value);
+		steps->to[i] = key_of(steps, steps->vertices[i], length, by_value);
+	}
+	MemoryContextSwitchTo(names_context);
+	emogi_edge_names_find(steps->task, steps->from, steps->to, steps->count, steps->found);
+	for (uint64 i = 0; i < steps->count; i++)
+		steps->names[steps->vertices[i]] = steps->found[i];
+	steps->count = 0;
+	MemoryContextDelete(context);
+}
+
+/* Is the name of the edge to a vertex wanted, as far as the task tells? */
+static bool
+is_wanted_key(const EmogiTask *task, int64 key)
+{
+	uint64		low = 0;
+	uint64		high = task->ntargets;
+
+	if (!task->has_targets || task->last_is_target)
+		return true;
+	while (low < high)
+	{
+		const uint64 middle = (low + high) / 2;
+
+		if (task->targets[middle] < key)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < task->ntargets && task->targets[low] == key;
+}
+
+/*
+ * Find the names of a tree's edges, of those that may be wanted, in the current context. Raises what emogi_edge_names_find does, and a cancel.
+ */
+void
+emogi_search_trees_name(const EmogiTask *task, const EmogiGraph *graph, EmogiResult *result)
+{
+	const uint64 n = graph->nvertices;
+	const uint64 room = Min(n, NAMES_PER_QUERY);
+	const uint32 *before = result->columns[BEFORE].vertex;
+	Steps		steps = {.task = task,.graph = graph};
+
+	if (n == 0)
+		return;
+	steps.names = palloc_extended(n * sizeof *steps.names, MCXT_ALLOC_HUGE);
+	steps.vertices = palloc_extended(room * sizeof *steps.vertices, MCXT_ALLOC_HUGE);
+	steps.from = palloc_extended(room * sizeof *steps.from, MCXT_ALLOC_HUGE);
+	steps.to = palloc_extended(room * sizeof *steps.to, MCXT_ALLOC_HUGE);
+	steps.found = palloc_extended(room * sizeof *steps.found, MCXT_ALLOC_HUGE);
+	for (uint64 v = 0; v < n; v++)
+	{
+		if (v % VERTICES_PER_CHECK == 0)
+			CHECK_FOR_INTERRUPTS();
+		if (before[v] == EMOGI_NO_VERTEX || result->columns[NEAREST].vertex[v] == EMOGI_NO_VERTEX)
+			continue;
+		steps.names[v] = (NullableDatum) {.isnull = true};
+		if (!is_wanted_key(task, graph->ids[v]))
+			continue;
+		steps.vertices[steps.count++] = (uint32) v;
+		if (steps.count == room)
+			look_up(&steps, before);
+	}
+	look_up(&steps, before);
+	result->columns[NAMES].any = steps.names;
+	pfree(steps.vertices);
+	pfree(steps.from);
+	pfree(steps.to);
+	pfree(steps.found);
+}
+
+/* ---- rows ---- */
 
 /* All vertices. */
 static void
@@ -33,32 +172,36 @@ is_wanted(const EmogiRowCursor *cursor, bool has_predecessor)
 	return cursor->nulls != EMOGI_NULLS_NEVER || has_predecessor;
 }
 
-/* Fill in what all trees have: the vertex, its predecessor, its source; false when it is not reached, or not wanted. */
+/* Fill in what all trees have: the vertex, its predecessor, the edge, its source; false when it is not reached, or not wanted. */
 static bool
 fill_way(EmogiRowCursor *cursor)
 {
 	const EmogiArray *columns = cursor->result->columns;
+	const NullableDatum *names = columns[NAMES].any;
 	const uint64 v = cursor->element;
+	const bool	has_predecessor = columns[BEFORE].vertex[v] != EMOGI_NO_VERTEX;
 
-	if (columns[2].vertex[v] == EMOGI_NO_VERTEX || !is_wanted(cursor, columns[1].vertex[v] != EMOGI_NO_VERTEX))
+	if (columns[NEAREST].vertex[v] == EMOGI_NO_VERTEX || !is_wanted(cursor, has_predecessor))
 		return false;
-	cursor->cells[0].number = (int64) v;
-	cursor->cells[PREDECESSOR].number = columns[1].vertex[v];
-	cursor->cells[3].number = columns[2].vertex[v];
+	cursor->cells[VERTEX].number = (int64) v;
+	cursor->cells[PREDECESSOR].number = columns[BEFORE].vertex[v];
+	cursor->cells[NAME].name = names != NULL && has_predecessor ? &names[v] : NULL;
+	cursor->cells[SOURCE].number = columns[NEAREST].vertex[v];
 	return true;
 }
 
-/* Fill in a row: vertex, level, predecessor, source. */
+/* Fill in a row: vertex, level, predecessor, edge, source. */
 static bool
 fill_hops(EmogiRowCursor *cursor)
 {
-	cursor->cells[1].number = cursor->result->columns[0].int32[cursor->element];
+	cursor->cells[VALUE].number = cursor->result->columns[VALUES].int32[cursor->element];
 	return fill_way(cursor);
 }
 
 /* In ascending order of vertices. */
 const EmogiRowKind emogi_bfs_tree_rows = {
-	.columns = {{"vertex", EMOGI_VERTEX, NAN}, {"level", EMOGI_INT32, NAN}, {"predecessor", EMOGI_VERTEX, NAN}, {"source", EMOGI_VERTEX, NAN}},
+	.columns = {{"vertex", EMOGI_VERTEX, NAN}, {"level", EMOGI_INT32, NAN}, {"predecessor", EMOGI_VERTEX, NAN}, {"edge", EMOGI_EDGE, NAN},
+	{"source", EMOGI_VERTEX, NAN}},
 	.key = 0,
 	.element = 0,
 	.place = -1,
@@ -69,17 +212,18 @@ const EmogiRowKind emogi_bfs_tree_rows = {
 	.fill = fill_hops
 };
 
-/* Fill in a row: vertex, distance, predecessor, source. */
+/* Fill in a row: vertex, distance, predecessor, edge, source. */
 static bool
 fill_distance(EmogiRowCursor *cursor)
 {
-	cursor->cells[1].real = cursor->result->columns[0].float64[cursor->element];
+	cursor->cells[VALUE].real = cursor->result->columns[VALUES].float64[cursor->element];
 	return fill_way(cursor);
 }
 
 /* In ascending order of vertices. */
 const EmogiRowKind emogi_shortest_path_tree_rows = {
-	.columns = {{"vertex", EMOGI_VERTEX, NAN}, {"distance", EMOGI_FLOAT64, NAN}, {"predecessor", EMOGI_VERTEX, NAN}, {"source", EMOGI_VERTEX, NAN}},
+	.columns = {{"vertex", EMOGI_VERTEX, NAN}, {"distance", EMOGI_FLOAT64, NAN}, {"predecessor", EMOGI_VERTEX, NAN}, {"edge", EMOGI_EDGE, NAN},
+	{"source", EMOGI_VERTEX, NAN}},
 	.key = 0,
 	.element = 0,
 	.place = -1,

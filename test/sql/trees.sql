@@ -40,6 +40,20 @@ SELECT * FROM emogi_shortest_path_tree('VALUES (5, 4, 0), (4, 3, 0), (3, 4, 0), 
 SELECT * FROM emogi_shortest_path_tree('VALUES (5, 4, 0), (4, 3, 0), (3, 4, 0), (4, 5, 0), (3, 2, 0)', ARRAY[3, 5]);
 SELECT * FROM emogi_shortest_path_tree('VALUES (1, 2, ''Infinity''::float8), (1, 3, 1), (3, 4, 1e-300)', 1);
 
+-- Edges have names: of parallel ones the cheapest counts, then the first name. A source has none, a graph without names neither.
+CREATE TABLE streets (id int PRIMARY KEY, source int, target int, cost float8, reverse_cost float8);
+INSERT INTO streets VALUES (10, 1, 2, 5, 1), (11, 1, 2, 4, -1), (12, 2, 1, 9, 4), (13, 2, 3, 2, -1), (14, 4, 3, 1, 2), (15, 4, 5, -1, 3), (16, 2, 3, 2, 2), (17, 3, 3, 0, 0);
+SELECT * FROM emogi_shortest_path_tree('streets', 1);
+SELECT * FROM emogi_shortest_path_tree('streets', 5, direction => 'in');
+SELECT * FROM emogi_shortest_path_tree('streets', 4, direction => 'both');
+SELECT * FROM emogi_bfs_tree('streets', ARRAY[1, 5]);
+SELECT * FROM emogi_bfs_tree('streets', 1) WHERE vertex IN (2, 4);
+SELECT count(edge), min(edge), max(edge) FROM emogi_bfs_tree('streets', 1);
+SELECT t.vertex, s.* FROM emogi_bfs_tree('streets', 1) t JOIN streets s ON s.id = t.edge ORDER BY vertex;
+SELECT (t).* FROM (SELECT emogi_shortest_path_tree('streets', 1) t) x;
+SELECT * FROM emogi_shortest_path_tree('streets(source, target, reverse_cost, cost, id)', 2);
+SELECT * FROM emogi_shortest_path_tree('SELECT ''n'' || source AS source, ''n'' || target AS target, cost, id FROM streets WHERE cost >= 0', 'n1'::text);
+
 -- No rows.
 SELECT count(*) FROM emogi_bfs_tree('roads', NULL::bigint);
 SELECT count(*) FROM emogi_bfs_tree('roads', '{}'::bigint[]);
@@ -104,7 +118,8 @@ CREATE TABLE net (src int, dst int, weight float8);
 CREATE FUNCTION wrong(tree text, search text, sources bigint[], direction text) RETURNS TABLE (vertices bigint, wrong bigint) LANGUAGE plpgsql AS $$
 BEGIN
   RETURN QUERY EXECUTE format($q$
-    WITH RECURSIVE answer (vertex, distance, predecessor, source) AS MATERIALIZED (SELECT * FROM %1$s('net', $1, NULL, $2)),
+    WITH RECURSIVE answer (vertex, distance, predecessor, source) AS MATERIALIZED (
+        SELECT vertex, value, predecessor, source FROM %1$s('net', $1, NULL, $2) t (vertex, value, predecessor, edge, source)),
       d (vertex, distance) AS MATERIALIZED (SELECT * FROM %2$s('net', $1, NULL, $2)),
       arc AS (SELECT src AS a, dst AS b, weight AS w FROM net WHERE $2 <> 'in' UNION ALL SELECT dst, src, weight FROM net WHERE $2 <> 'out'),
       tight AS MATERIALIZED (SELECT DISTINCT a, b FROM arc JOIN d x ON x.vertex = a JOIN d y ON y.vertex = b

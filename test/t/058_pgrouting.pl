@@ -1,7 +1,7 @@
 # What examples/pgrouting.sql defines gives the rows that pgRouting gives, on random road-like graphs with one-way streets, parallel edges and loops: the
 # same edges and the same costs. Costs are drawn from so many numbers that there are no ties. pgr_bdDijkstra has the rows of pgRouting's pgr_dijkstra, for
-# pgRouting's own, of 3.4.2, goes astray where edges lead either way, and finds a longer way of now and then. Skipped where there is no pgRouting; the script
-# is loaded, and answers, all the same. EMOGI_ROAD_GRAPHS chooses how many graphs.
+# pgRouting's own, of 3.4.2, goes astray where edges lead either way, and finds a longer way of now and then; nor are its pgr_aStar's rows a path where
+# directed is false, and its pgr_drivingDistance with equicost leaves vertices to roots that are farther away. Skipped where there is no pgRouting; the script is loaded, and answers, all the same. EMOGI_ROAD_GRAPHS chooses how many graphs.
 
 use strict;
 use warnings;
@@ -58,11 +58,22 @@ SKIP:
 		  EXECUTE format('SELECT count(*) FROM emogi_pgr.%1$s a FULL JOIN public.%1$s b USING (start_vid, end_vid) WHERE a.agg_cost IS NULL OR b.agg_cost IS NULL OR abs(a.agg_cost - b.agg_cost) > 1e-9', call) INTO n;
 		  RETURN n;
 		END $$;
+		-- Trees: costs are rounded as sums are, and a root has no edge before it, whereas pgRouting names one that leads from the root to itself.
+		CREATE FUNCTION tree(call text) RETURNS SETOF jsonb LANGUAGE plpgsql AS $$
+		BEGIN
+		  RETURN QUERY EXECUTE format('SELECT to_jsonb(d) - ''{seq,edge,cost,agg_cost}''::text[] || jsonb_build_object(''a'', round(agg_cost::numeric, 9), ''edge'', CASE WHEN agg_cost > 0 THEN edge END,
+		    ''c'', CASE WHEN agg_cost > 0 THEN round(cost::numeric, 9) END) FROM %s d', call);
+		END $$;
+		CREATE FUNCTION trees_differ(call text) RETURNS bigint LANGUAGE sql AS $$
+		  WITH ours AS (SELECT * FROM tree('emogi_pgr.' || call)), theirs AS (SELECT * FROM tree('public.' || call))
+		  SELECT count(*) FROM ((TABLE ours EXCEPT TABLE theirs) UNION ALL (TABLE theirs EXCEPT TABLE ours)) d
+		$$;
 		CREATE FUNCTION check_graph() RETURNS text LANGUAGE plpgsql AS $$
 		DECLARE
 		  q CONSTANT text := quote_literal('SELECT id, source, target, cost, reverse_cost FROM roads');
+		  places CONSTANT text := quote_literal('SELECT id, source, target, cost, reverse_cost, source AS x1, 0 AS y1, target AS x2, 0 AS y2 FROM roads');
 		  ends CONSTANT text := (SELECT quote_literal(array_agg(v)) || '::bigint[]' FROM (SELECT DISTINCT source AS v FROM roads ORDER BY 1 LIMIT 12) s);
-		  s bigint; t bigint; way text; call text; bad text := '';
+		  s bigint; t bigint; way text; call text; bad text := ''; n bigint;
 		BEGIN
 		  SELECT source, target INTO s, t FROM (SELECT source FROM roads ORDER BY random() LIMIT 1) a, (SELECT target FROM roads ORDER BY random() LIMIT 1) b;
 		  FOREACH way IN ARRAY ARRAY['true', 'false'] LOOP
@@ -73,6 +84,22 @@ SKIP:
 		        bad := bad || call || E'\n';
 		      END IF;
 		    END LOOP;
+		    IF differ(format('pgr_aStar(%s, %s, %s, %s)', places, s, t, way),
+		        CASE WHEN way = 'true' THEN format('pgr_aStar(%s, %s, %s, true, 0)', places, s, t) ELSE format('pgr_dijkstra(%s, %s, %s, false)', q, s, t) END) > 0 THEN
+		      bad := bad || 'pgr_aStar' || E'\n';
+		    END IF;
+		    FOREACH call IN ARRAY ARRAY[format('pgr_drivingDistance(%s, %s, 3.5, %s)', q, s, way), format('pgr_drivingDistance(%s, %s, 2.5, %s)', q, ends, way)] LOOP
+		      IF trees_differ(call) > 0 THEN
+		        bad := bad || call || E'\n';
+		      END IF;
+		    END LOOP;
+		    -- By equicost each vertex belongs to the nearest root: those of the trees from each root.
+		    EXECUTE format('SELECT count(*) FROM emogi_pgr.pgr_drivingDistance(%1$s, %2$s, 1.5, %3$s, true) a
+		      FULL JOIN (SELECT DISTINCT ON (node) * FROM public.pgr_drivingDistance(%1$s, %2$s, 1.5, %3$s) ORDER BY node, agg_cost, from_v) b USING (from_v, node)
+		      WHERE a.agg_cost IS NULL OR b.agg_cost IS NULL OR abs(a.agg_cost - b.agg_cost) > 1e-9', q, ends, way) INTO n;
+		    IF n > 0 THEN
+		      bad := bad || 'pgr_drivingDistance, equicost' || E'\n';
+		    END IF;
 		    IF differ(format('pgr_bdDijkstra(%s, %s, %s, %s)', q, s, t, way), format('pgr_dijkstra(%s, %s, %s, %s)', q, s, t, way)) > 0 THEN
 		      bad := bad || 'pgr_bdDijkstra' || E'\n';
 		    END IF;
