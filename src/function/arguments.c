@@ -163,6 +163,13 @@ int_argument(FunctionCallInfo fcinfo, int n, int64 otherwise, int32 least, const
 	return number;
 }
 
+/* Get how many of something are wanted, 1 or more; raises 22023 with a hint. */
+int64
+emogi_arguments_count(FunctionCallInfo fcinfo, int n, int64 otherwise, const char *name, const char *hint)
+{
+	return int_argument(fcinfo, n, otherwise, 1, psprintf("%s must be positive", name), hint);
+}
+
 /* Get the measure argument; raises 22023. */
 static EmogiMeasure
 measure_argument(FunctionCallInfo fcinfo, int n, EmogiMeasure otherwise)

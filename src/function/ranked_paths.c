@@ -1,0 +1,193 @@
+/*
+ * ranked_paths.c: emogi_k_shortest_paths(graph, source, target, k, direction) and emogi_all_shortest_paths(graph, source, target, max_paths, direction)
+ * -> setof (path_id int, seq int, vertex, edge, cost float8, distance float8): the shortest paths from one vertex to another, one after the other, and
+ * all those of the least distance.
+ *
+ * The backend ranks them itself (cpu/ranking.h), in its own memory, of which it may take a share of emogi.max_memory.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "miscadmin.h"
+#include "nodes/execnodes.h"
+#include "utils/memutils.h"
+#include "utils/tuplestore.h"
+
+#include "cpu/ranking.h"
+#include "function/path_steps.h"
+#include "server/compat.h"
+#include "server/region.h"
+
+PG_FUNCTION_INFO_V1(emogi_k_shortest_paths);
+PG_FUNCTION_INFO_V1(emogi_all_shortest_paths);
+
+#define MEMORY_SHARE 4			/* of emogi.max_memory that a ranking may take */
+#define MAX_PATHS 1000			/* when the call names none */
+
+/* A ranking, which is freed with its context. */
+typedef struct Held
+{
+	EmogiRanking *ranking;
+	EmogiControl control;
+	EmogiError	error;
+	MemoryContextCallback callback;
+} Held;
+
+/* Free the ranking; arg: Held. */
+static void
+free_ranking(void *arg)
+{
+	Held	   *held = arg;
+
+	emogi_ranking_free(held->ranking);
+	held->ranking = NULL;
+}
+
+/* Serve a cancel, which raises its error. */
+static bool
+serve_interrupts(void)
+{
+	CHECK_FOR_INTERRUPTS();
+	return false;
+}
+
+/* Raise 53200 for a ranking that failed. */
+static void
+require_ok(const Held *held, EmogiStatus status)
+{
+	if (status == EMOGI_OK)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_OUT_OF_MEMORY),
+			 errmsg("%s", held->error.message),
+			 held->error.detail[0] != '\0' ? errdetail_internal("%s", held->error.detail) : 0,
+			 errhint("Ask for fewer paths, or raise emogi.max_memory (%dMB now) and restart the server.", emogi_max_memory_mb)));
+}
+
+/* Find paths: count at most, of the least distance alone or of any. Says whether there are more of them than that. */
+static bool
+rank(EmogiCall *call, EmogiPathSteps *paths, uint32 source, uint32 target, uint64 count, bool least_alone)
+{
+	const double start_ms = emogi_pool_now_ms();
+	Held	   *held = palloc0(sizeof *held);
+	double		most = (double) INFINITY;
+	EmogiRankedPath path = {0};
+
+	held->callback = (MemoryContextCallback) {.func = free_ranking,.arg = held};
+	MemoryContextRegisterResetCallback(CurrentMemoryContext, &held->callback);
+	require_ok(held, emogi_ranking_begin(paths->graph, source, target, emogi_region_budget_bytes() / MEMORY_SHARE, serve_interrupts,
+										 &held->ranking, &held->control, &held->error));
+	for (;;)
+	{
+		if (!least_alone && paths->npaths == count)
+			break;
+		require_ok(held, emogi_ranking_next(held->ranking, most, &path));
+		if (path.length == 0 || paths->npaths == count)
+			break;
+		if (least_alone)
+			most = path.distance[path.length - 1];
+		emogi_path_steps_add(paths, path.vertices, path.length, path.distance, false);
+	}
+	emogi_near_note_run(call, paths->graph, paths->nsteps, 0, emogi_ranking_looked(held->ranking), start_ms);
+	free_ranking(held);
+	return path.length > 0 && least_alone;
+}
+
+/* Put all rows. */
+static void
+put_rows(FunctionCallInfo fcinfo, const EmogiPathSteps *paths)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "emogi row", ALLOCSET_SMALL_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
+	Datum		values[1 + EMOGI_STEP_COLUMNS];
+	bool		nulls[1 + EMOGI_STEP_COLUMNS] = {false};
+
+	for (uint64 p = 0; p < paths->npaths; p++)
+	{
+		const uint64 length = emogi_path_steps_length(paths, p);
+
+		CHECK_FOR_INTERRUPTS();
+		for (uint64 i = 0; i < length; i++)
+		{
+			values[0] = Int32GetDatum((int32) p + 1);
+			emogi_path_steps_fill(paths, p, i, values + 1, nulls + 1);
+			tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+			MemoryContextReset(context);
+		}
+	}
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(context);
+}
+
+/* Carry out a call whose arguments have been read. */
+static void
+carry_out(FunctionCallInfo fcinfo, EmogiTask *task, uint64 count, bool least_alone)
+{
+	EmogiGraph	graph;
+	EmogiPathSteps paths = {.task = task,.graph = &graph};
+	EmogiCall  *call = emogi_run_open(fcinfo->flinfo->fn_oid, task, NULL, &graph);
+	uint32		source;
+	uint32		target;
+	bool		has_more = false;
+
+	emogi_shortest_path_notice_ends(task, NULL, call != NULL ? &graph : NULL);
+	if (call == NULL)
+		return;
+	source = emogi_graph_vertex(&graph, task->keys[0]);
+	target = emogi_graph_vertex(&graph, task->targets[0]);
+	if (source != EMOGI_NO_VERTEX && target != EMOGI_NO_VERTEX)
+		has_more = rank(call, &paths, source, target, count, least_alone);
+	emogi_path_steps_name(&paths);
+	emogi_call_phase(call, EMOGI_PHASE_ROWS);
+	put_rows(fcinfo, &paths);
+	call->record.nrows += paths.nsteps;
+	emogi_call_end(call);
+	if (has_more)
+		ereport(WARNING,
+				(errmsg("there are more than %llu shortest paths", (unsigned long long) count),
+				 errdetail("Those after the first max_paths, %llu, are left out.", (unsigned long long) count),
+				 errhint("Make max_paths larger.")));
+}
+
+/* Read the arguments but for the number of paths: graph, source, target, ., direction. */
+static void
+read_arguments(FunctionCallInfo fcinfo, EmogiTask *task)
+{
+	emogi_compat_init_rows(fcinfo);
+	emogi_arguments_begin(fcinfo, EMOGI_SSSP, task);
+	emogi_arguments_ends(fcinfo, task);
+	task->direction = emogi_arguments_direction(fcinfo, 4, EMOGI_OUT);
+	task->with_backward = true;
+}
+
+/* emogi_k_shortest_paths(graph, source, target, k, direction) -> setof (path_id, seq, vertex, edge, cost, distance) */
+Datum
+emogi_k_shortest_paths(PG_FUNCTION_ARGS)
+{
+	EmogiTask	task;
+	uint64		k;
+
+	read_arguments(fcinfo, &task);
+	if (PG_ARGISNULL(3))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("k must not be NULL"),
+				 errhint("Say how many paths are wanted.")));
+	k = (uint64) emogi_arguments_count(fcinfo, 3, 1, "k", "Use 1 or more, the number of paths that are wanted.");
+	task.further = psprintf(", %llu", (unsigned long long) k);
+	carry_out(fcinfo, &task, k, false);
+	return (Datum) 0;
+}
+
+/* emogi_all_shortest_paths(graph, source, target, max_paths, direction) -> setof (path_id, seq, vertex, edge, cost, distance) */
+Datum
+emogi_all_shortest_paths(PG_FUNCTION_ARGS)
+{
+	EmogiTask	task;
+
+	read_arguments(fcinfo, &task);
+	carry_out(fcinfo, &task, (uint64) emogi_arguments_count(fcinfo, 3, MAX_PATHS, "max_paths", "Use 1 or more, or leave it out for 1000."), true);
+	return (Datum) 0;
+}
