@@ -241,6 +241,13 @@ emogi_arguments_ends(FunctionCallInfo fcinfo, EmogiTask *task)
 	task->sources.datums[task->sources.count++] = PG_GETARG_DATUM(2);
 }
 
+/* Read the one source, after the graph. */
+void
+emogi_arguments_source(FunctionCallInfo fcinfo, EmogiTask *task)
+{
+	read_sources(fcinfo, 1, task);
+}
+
 /* Read the sources and the targets of paths, after the graph. */
 void
 emogi_arguments_sets(FunctionCallInfo fcinfo, EmogiTask *task)

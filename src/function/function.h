@@ -8,7 +8,8 @@
  * pairs and walks in list.c, of trees of searches in search_trees.c, of edges, and of blocks with their vertices, in trees.c, of paths in shortest_path.c; kinds.c says which a function has.
  * near.c carries out what reaches little without the worker, far.c paths by way of a hierarchy, afoot.c what reaches little without a Graph, components.c emogi_cc where there
  * was a run before. values.c reads a query of start values or communities, pairs.c one of pairs, whose paths shortest_paths.c finds and reachable.c whether
- * there are any. ranked_paths.c finds many paths of one pair; path_steps.c keeps the steps of these and those. refusal.c says why a graph has no answer.
+ * there are any. ranked_paths.c finds many paths of one pair, cycles.c
+ * those that end where they begin; path_steps.c keeps the steps of all of these. refusal.c says why a graph has no answer.
  */
 #ifndef EMOGI_FUNCTION_H
 #define EMOGI_FUNCTION_H
@@ -170,6 +171,7 @@ extern bool emogi_arguments_direction_named(const char *text, EmogiDirection *di
 extern EmogiDirection emogi_arguments_direction(FunctionCallInfo fcinfo, int n, EmogiDirection otherwise);
 extern int64 emogi_arguments_count(FunctionCallInfo fcinfo, int n, int64 otherwise, const char *name, const char *hint);
 extern void emogi_arguments_ends(FunctionCallInfo fcinfo, EmogiTask *task);
+extern void emogi_arguments_source(FunctionCallInfo fcinfo, EmogiTask *task);
 extern void emogi_arguments_sets(FunctionCallInfo fcinfo, EmogiTask *task);
 extern void emogi_arguments_pairs(FunctionCallInfo fcinfo, int n, EmogiTask *task);
 extern void emogi_arguments_begin(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm, EmogiTask *task);

@@ -5,9 +5,12 @@
 #include "postgres.h"
 
 #include "lib/qunique.h"
+#include "miscadmin.h"
+#include "nodes/execnodes.h"
 #include "utils/datum.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/tuplestore.h"
 
 #include "function/path_steps.h"
 #include "function/rows.h"
@@ -111,4 +114,31 @@ emogi_path_steps_fill(const EmogiPathSteps *paths, uint64 path, uint64 i, Datum 
 	nulls[2] = name.isnull;
 	values[3] = Float8GetDatum(is_last ? 0.0 : emogi_shortest_path_cost(&lists, edge.from, edge.to));
 	values[4] = Float8GetDatum(step->distance);
+}
+
+/* Put all rows into the call's tuplestore: the number of the path, from 1, and the columns of its steps. */
+void
+emogi_path_steps_put(FunctionCallInfo fcinfo, const EmogiPathSteps *paths)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "emogi row", ALLOCSET_SMALL_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
+	Datum		values[1 + EMOGI_STEP_COLUMNS];
+	bool		nulls[1 + EMOGI_STEP_COLUMNS] = {false};
+
+	for (uint64 p = 0; p < paths->npaths; p++)
+	{
+		const uint64 length = emogi_path_steps_length(paths, p);
+
+		CHECK_FOR_INTERRUPTS();
+		for (uint64 i = 0; i < length; i++)
+		{
+			values[0] = Int32GetDatum((int32) p + 1);
+			emogi_path_steps_fill(paths, p, i, values + 1, nulls + 1);
+			tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+			MemoryContextReset(context);
+		}
+	}
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(context);
 }

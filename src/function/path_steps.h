@@ -42,6 +42,7 @@ typedef struct EmogiPathSteps
 extern void emogi_path_steps_add(EmogiPathSteps *paths, const uint32 *path, uint64 length, const double *distance, bool by_number);
 extern void emogi_path_steps_name(EmogiPathSteps *paths);
 extern void emogi_path_steps_fill(const EmogiPathSteps *paths, uint64 path, uint64 i, Datum *values, bool *nulls);
+extern void emogi_path_steps_put(FunctionCallInfo fcinfo, const EmogiPathSteps *paths);
 
 /* Get where the steps of a path begin. */
 static inline uint64

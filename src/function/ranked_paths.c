@@ -10,9 +10,7 @@
 #include <math.h>
 
 #include "miscadmin.h"
-#include "nodes/execnodes.h"
 #include "utils/memutils.h"
-#include "utils/tuplestore.h"
 
 #include "cpu/ranking.h"
 #include "function/path_steps.h"
@@ -94,33 +92,6 @@ rank(EmogiCall *call, EmogiPathSteps *paths, uint32 source, uint32 target, uint6
 	return path.length > 0 && least_alone;
 }
 
-/* Put all rows. */
-static void
-put_rows(FunctionCallInfo fcinfo, const EmogiPathSteps *paths)
-{
-	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "emogi row", ALLOCSET_SMALL_SIZES);
-	MemoryContext old = MemoryContextSwitchTo(context);
-	Datum		values[1 + EMOGI_STEP_COLUMNS];
-	bool		nulls[1 + EMOGI_STEP_COLUMNS] = {false};
-
-	for (uint64 p = 0; p < paths->npaths; p++)
-	{
-		const uint64 length = emogi_path_steps_length(paths, p);
-
-		CHECK_FOR_INTERRUPTS();
-		for (uint64 i = 0; i < length; i++)
-		{
-			values[0] = Int32GetDatum((int32) p + 1);
-			emogi_path_steps_fill(paths, p, i, values + 1, nulls + 1);
-			tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
-			MemoryContextReset(context);
-		}
-	}
-	MemoryContextSwitchTo(old);
-	MemoryContextDelete(context);
-}
-
 /* Carry out a call whose arguments have been read. */
 static void
 carry_out(FunctionCallInfo fcinfo, EmogiTask *task, uint64 count, bool least_alone)
@@ -141,7 +112,7 @@ carry_out(FunctionCallInfo fcinfo, EmogiTask *task, uint64 count, bool least_alo
 		has_more = rank(call, &paths, source, target, count, least_alone);
 	emogi_path_steps_name(&paths);
 	emogi_call_phase(call, EMOGI_PHASE_ROWS);
-	put_rows(fcinfo, &paths);
+	emogi_path_steps_put(fcinfo, &paths);
 	call->record.nrows += paths.nsteps;
 	emogi_call_end(call);
 	if (has_more)

@@ -1,4 +1,4 @@
--- Many paths of one pair: the k shortest ones, and all of the least distance.
+-- Many paths of one pair: the k shortest ones, and all of the least distance; cycles through a vertex.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
@@ -53,6 +53,29 @@ SELECT * FROM emogi_all_shortest_paths(NULL::text, 1, 4);
 SELECT * FROM emogi_k_shortest_paths('SELECT source, target, -cost AS weight FROM roads', 1, 4, 2);
 SELECT * FROM emogi_all_shortest_paths('SELECT source, target, ''NaN''::float8 AS weight FROM roads', 1, 4);
 
+-- Cycles through a vertex: a loop, there and back, around.
+\pset tuples_only off
+SELECT * FROM emogi_cycles('roads', 3);
+\pset tuples_only on
+CREATE FUNCTION around(graph text, source bigint, max_length int, max_cycles int, direction text, OUT cycle_id int, OUT vertices text, OUT distance float8) RETURNS SETOF record LANGUAGE sql AS
+  $$ SELECT cycle_id, string_agg(vertex::text, ' ' ORDER BY seq), max(distance) FROM emogi_cycles(graph, source, max_length, max_cycles, direction) GROUP BY 1 ORDER BY 1 $$;
+SELECT * FROM around('roads', 1, 3, 100, 'in');
+SELECT * FROM around('roads', 1, 10, 100, 'both');
+SELECT * FROM around('roads', 3, 2, NULL, 'both');
+SELECT * FROM around('roads', 1, NULL, 3, NULL);
+SELECT * FROM emogi_cycles('roads'::regclass, 8, columns => 'source, target, cost');
+SELECT * FROM emogi_cycles('roads'::regclass, 8);
+SELECT * FROM emogi_cycles('roads', 77);
+SELECT * FROM emogi_cycles('roads', NULL::bigint);
+SELECT * FROM emogi_cycles('SELECT ''a'' AS src, ''b'' AS dst UNION ALL SELECT ''b'', ''a''', 'a');
+SELECT cycle_id, seq, right(vertex::text, 1), edge FROM emogi_cycles('SELECT src, dst FROM hops UNION ALL SELECT dst, src FROM hops', lpad('1', 32, '0')::uuid, 2);
+SELECT vertex FROM emogi_cycles('roads', '8');
+SELECT * FROM emogi_cycles('roads', '{8,9}');
+SELECT * FROM emogi_cycles('roads', 1, 0);
+SELECT * FROM emogi_cycles('roads', 1, 3, 0);
+SELECT * FROM emogi_cycles('roads', 1, direction => 'up');
+SELECT * FROM emogi_cycles('links', 1);
+
 -- All paths of small nets, by a recursive query, in the order that is promised.
 CREATE TABLE net (id int, source int, target int, cost float8, reverse_cost float8);
 SELECT setseed(0.3);
@@ -78,6 +101,17 @@ SELECT bool_and(distance = (SELECT coalesce(sum(p.cost), 0) FROM emogi_k_shortes
 UPDATE net SET cost = cost + 0.5 WHERE id % 3 = 0;
 SELECT count(*) FROM ends, LATERAL (SELECT max(distance) AS d FROM emogi_k_shortest_paths('net', s, t, 1, direction)) k, LATERAL (SELECT max(distance) AS d FROM emogi_shortest_path('net', s, t, direction)) p
   WHERE k.d IS DISTINCT FROM p.d;
+-- All cycles, by a recursive query.
+CREATE FUNCTION cycles_by_definition(s bigint, most int, direction text, OUT path bigint[], OUT distance float8) RETURNS SETOF record LANGUAGE sql AS $$
+  WITH RECURSIVE ways AS (SELECT source AS a, target AS b, cost AS w FROM net WHERE cost >= 0 UNION ALL SELECT target, source, reverse_cost FROM net WHERE reverse_cost >= 0),
+  directed AS (SELECT a, b, w FROM ways WHERE direction IN ('out', 'both') UNION ALL SELECT b, a, w FROM ways WHERE direction IN ('in', 'both')),
+  step AS (SELECT a, b, min(w) AS w FROM directed GROUP BY a, b),
+  walk AS (SELECT ARRAY[s] AS path, 0::float8 AS distance
+    UNION ALL SELECT path || b::bigint, distance + w FROM walk JOIN step ON a = path[cardinality(path)] WHERE cardinality(path) <= most AND (cardinality(path) = 1 OR a <> s) AND (b = s OR b <> ALL (path)))
+  SELECT path, distance FROM walk WHERE cardinality(path) > 1 AND path[cardinality(path)] = s AND (direction <> 'both' OR cardinality(path) = 2 OR path[2] < path[cardinality(path) - 1]) $$;
+SELECT count(*), count(*) FILTER (WHERE found IS DISTINCT FROM expected) AS differ, sum(cardinality(found)) > 1000 FROM generate_series(0, 7) s, unnest(ARRAY['out', 'in', 'both']) direction, unnest(ARRAY[1, 3, 6, 20]) most,
+  LATERAL (SELECT array_agg(p ORDER BY cycle_id) AS found FROM (SELECT cycle_id, array_agg(vertex ORDER BY seq)::text || max(distance) AS p FROM emogi_cycles('net', s, most, 100000, direction) GROUP BY cycle_id) x) f,
+  LATERAL (SELECT array_agg(p ORDER BY cardinality(path), path) AS expected FROM (SELECT path::text || distance AS p, path FROM cycles_by_definition(s, most, direction)) x) e;
 -- A grid: all ways of the least distance, of which there are 10 over 5, and as many of these and longer ones as are asked for, in order.
 CREATE TABLE grid AS SELECT y * 100 + x AS a, y * 100 + x + d AS b, 0.1::float8 AS w FROM generate_series(0, 12) x, generate_series(0, 12) y, unnest(ARRAY[1, 100]) d WHERE CASE d WHEN 1 THEN x < 12 ELSE y < 12 END;
 SELECT max(path_id), count(*) FROM emogi_all_shortest_paths('grid(a, b)', 0, 1212);
@@ -85,9 +119,10 @@ SELECT max(path_id), count(*) FROM emogi_all_shortest_paths('grid(a, b)', 0, 505
 SELECT max(path_id), count(*) FROM emogi_all_shortest_paths('grid(a, b, w)', 0, 303);
 SELECT max(path_id), count(DISTINCT p), bool_and(ascending) FROM (SELECT path_id, string_agg(vertex::text, ' ' ORDER BY seq) AS p, coalesce(lag(max(distance)) OVER (ORDER BY path_id) <= max(distance), true) AS ascending
   FROM emogi_k_shortest_paths('grid(a, b, w)', 0, 1212, 1000, 'both') GROUP BY 1) x;
--- A ranking is canceled.
+-- A ranking is canceled, and a search for cycles.
 SET statement_timeout = '200ms';
 SELECT count(*) FROM emogi_k_shortest_paths('grid(a, b)', 0, 1212, 2000000000, 'both');
+SELECT count(*) FROM emogi_cycles('grid(a, b)', 0, 100, 2000000000, 'both');
 RESET statement_timeout;
 EXPLAIN (COSTS OFF) SELECT * FROM emogi_k_shortest_paths('net', 1, 2, 3);
 
