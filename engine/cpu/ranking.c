@@ -456,8 +456,8 @@ end_job(EmogiRanking *ranking)
 }
 
 EmogiStatus
-emogi_ranking_begin(const EmogiGraph *graph, uint32_t source, uint32_t target, uint64_t most_bytes, EmogiPoll poll, EmogiRanking **ranking,
-					EmogiControl *control, EmogiError *error)
+emogi_ranking_begin(const EmogiGraph *graph, const EmogiContraction *hierarchy, bool reversed, uint32_t source, uint32_t target, uint64_t most_bytes,
+					EmogiPoll poll, EmogiRanking **ranking, EmogiControl *control, EmogiError *error)
 {
 	EmogiRanking *made = calloc(1, sizeof *made);
 	EmogiStatus status = EMOGI_OK;
@@ -470,7 +470,7 @@ emogi_ranking_begin(const EmogiGraph *graph, uint32_t source, uint32_t target, u
 		return EMOGI_NO_MEMORY;
 	}
 	*made = (EmogiRanking) {.job = {.control = control},.error = error,.graph = graph,.poll = poll,.source = source,.target = target,
-		.most_bytes = most_bytes};
+		.most_bytes = most_bytes,.made = hierarchy,.reversed = reversed};
 	emogi_job_phase(&made->job, EMOGI_PHASE_RUN, 0);
 	if (!emogi_ranking_take(made, (void **) &made->labels, sizeof *made->labels) ||
 		!emogi_ranking_take(made, (void **) &made->nodes, sizeof *made->nodes))
@@ -528,5 +528,6 @@ emogi_ranking_free(EmogiRanking *ranking)
 	free(ranking->steps);
 	free(ranking->bans);
 	free(ranking->heap);
+	free(ranking->climb);
 	free(ranking);
 }

@@ -5,6 +5,7 @@
 #define EMOGI_RANKING_H
 
 #include "contract/engine.h"
+#include "contraction.h"
 #include "trace_path.h"
 
 /* A ranking under way: it holds all that it has taken, so that a poll may leave by a jump as long as it is freed then. */
@@ -20,10 +21,12 @@ typedef struct EmogiRankedPath
 
 /*
  * Begin a ranking. source, target: < nvertices. graph->backward must be built. most_bytes: memory that it may take. poll: NULL = nobody
- * stops it but control->cancel. Returns OK or NO_MEMORY; the ranking is NULL then. The Graph, the control and the error stay the caller's, and there.
+ * stops it but control->cancel. hierarchy: the Graph's contraction hierarchy, with which far paths are found much sooner, NULL = none; reversed: it was made of
+ * the Graph that leads the other way. Returns OK or NO_MEMORY; the ranking is NULL then. The Graph, what was made of it, the control and the error stay the
+ * caller's, and there.
  */
-extern EmogiStatus emogi_ranking_begin(const EmogiGraph *graph, uint32_t source, uint32_t target, uint64_t most_bytes, EmogiPoll poll,
-									   EmogiRanking **ranking, EmogiControl *control, EmogiError *error);
+extern EmogiStatus emogi_ranking_begin(const EmogiGraph *graph, const EmogiContraction *hierarchy, bool reversed, uint32_t source, uint32_t target,
+									   uint64_t most_bytes, EmogiPoll poll, EmogiRanking **ranking, EmogiControl *control, EmogiError *error);
 
 /*
  * Find the next path, in the order of distance, and of those of equal distance in that of the vertices from the source on, by their

@@ -137,6 +137,8 @@ turn_to_source(EmogiRanking *ranking)
 bool
 emogi_rank_bounds_begin(EmogiRanking *ranking)
 {
+	if (ranking->made != NULL)
+		return emogi_rank_hierarchy_begin(ranking);
 	return meet(ranking) && ranking->limit < (double) INFINITY && turn_to_source(ranking);
 }
 
@@ -194,11 +196,14 @@ is_settled(const EmogiRanking *ranking, uint32_t vertex)
 }
 
 double
-emogi_rank_bound(const EmogiRanking *ranking, uint32_t vertex)
+emogi_rank_bound(EmogiRanking *ranking, uint32_t vertex)
 {
-	const double label = emogi_rank_value(ranking->labels[vertex].backward);
+	double		label;
 	double		away;
 
+	if (ranking->made != NULL)
+		return emogi_rank_hierarchy_bound(ranking, vertex);
+	label = emogi_rank_value(ranking->labels[vertex].backward);
 	if (is_settled(ranking, vertex))
 		return label;
 	away = ranking->frontier - bound_from_source(ranking, vertex);
@@ -208,7 +213,7 @@ emogi_rank_bound(const EmogiRanking *ranking, uint32_t vertex)
 double
 emogi_rank_bound_within(EmogiRanking *ranking, uint32_t vertex, double value, double most)
 {
-	while (!is_settled(ranking, vertex) && emogi_rank_add(value, emogi_rank_bound(ranking, vertex)) <= most)
+	while (ranking->made == NULL && !is_settled(ranking, vertex) && emogi_rank_add(value, emogi_rank_bound(ranking, vertex)) <= most)
 		if (!settle(ranking))
 			break;
 	return emogi_rank_bound(ranking, vertex);

@@ -1,6 +1,6 @@
 /*
  * ranking_parts.h: what passes between ranking.c, which ranks classes of paths, ranking_bounds.c, which says how far the target is from a vertex
- * at least, and ranking_spur.c, which finds the first path of a class.
+ * at least, ranking_hierarchy.c, which does so where there is a contraction hierarchy, and ranking_spur.c, which finds the first path of a class.
  */
 #ifndef EMOGI_RANKING_PARTS_H
 #define EMOGI_RANKING_PARTS_H
@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "contract/semirings.h"
+#include "contraction.h"
 #include "ranking.h"
 #include "threads/job.h"
 
@@ -113,6 +114,13 @@ struct EmogiRanking
 	double		limit;			/* the distance of the target, but for rounding; +inf = there is no way */
 	double		frontier;		/* ways over what the search from the target has not settled are no shorter; +inf = there are none */
 
+	/* ranking_hierarchy.c, where labels are something else */
+	const EmogiContraction *made;	/* NULL = there is none */
+	bool		reversed;		/* it is of the Graph that leads the other way */
+	uint32_t   *climb;			/* [nclimb of climb_room], ranks that are looked up */
+	uint64_t	nclimb;
+	uint64_t	climb_room;
+
 	/* ranking_spur.c */
 	EmogiSpurNode *nodes;		/* [nvertices] */
 	uint32_t	stamp;
@@ -160,10 +168,15 @@ extern bool emogi_ranking_take(EmogiRanking *ranking, void **items, size_t bytes
 extern bool emogi_rank_bounds_begin(EmogiRanking *ranking);
 
 /* Get what the target is away from a vertex at least. */
-extern double emogi_rank_bound(const EmogiRanking *ranking, uint32_t vertex);
+extern double emogi_rank_bound(EmogiRanking *ranking, uint32_t vertex);
 
 /* The same, as well as it takes to tell whether a way to it of that length leads on within a limit. */
 extern double emogi_rank_bound_within(EmogiRanking *ranking, uint32_t vertex, double value, double most);
+
+/* ---- ranking_hierarchy.c: the same; 0 with the job failed ---- */
+
+extern bool emogi_rank_hierarchy_begin(EmogiRanking *ranking);
+extern double emogi_rank_hierarchy_bound(EmogiRanking *ranking, uint32_t vertex);
 
 /* ---- ranking_spur.c ---- */
 

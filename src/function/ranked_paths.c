@@ -3,14 +3,14 @@
  * -> setof (path_id int, seq int, vertex, edge, cost float8, distance float8): the shortest paths from one vertex to another, one after the other, and
  * all those of the least distance.
  *
- * The backend ranks them itself (cpu/ranking.h), in its own memory, of which it may take a share of emogi.max_memory.
+ * The backend ranks them itself (cpu/ranking.h), in its own memory, of which it may take a share of emogi.max_memory. Where the Graph has a contraction
+ * hierarchy, it goes by that; who reads one must say when that is over, so a cancel ends the ranking first and is raised then.
  */
 #include "postgres.h"
 
 #include <math.h>
 
 #include "miscadmin.h"
-#include "utils/memutils.h"
 
 #include "cpu/ranking.h"
 #include "function/path_steps.h"
@@ -23,73 +23,107 @@ PG_FUNCTION_INFO_V1(emogi_all_shortest_paths);
 #define MEMORY_SHARE 4			/* of emogi.max_memory that a ranking may take */
 #define MAX_PATHS 1000			/* when the call names none */
 
-/* A ranking, which is freed with its context. */
+/* A ranking under way. */
 typedef struct Held
 {
 	EmogiRanking *ranking;
 	EmogiControl control;
 	EmogiError	error;
-	MemoryContextCallback callback;
+	int			cached;			/* the Graph whose hierarchy is read; -1 = none is */
 } Held;
 
-/* Free the ranking; arg: Held. */
+/* Raise 53200, or a cancel, for a ranking that failed; what it says is in memory of the caller's. */
 static void
-free_ranking(void *arg)
-{
-	Held	   *held = arg;
-
-	emogi_ranking_free(held->ranking);
-	held->ranking = NULL;
-}
-
-/* Serve a cancel, which raises its error. */
-static bool
-serve_interrupts(void)
+require_ok(EmogiStatus status, const EmogiError *error)
 {
 	CHECK_FOR_INTERRUPTS();
-	return false;
-}
-
-/* Raise 53200 for a ranking that failed. */
-static void
-require_ok(const Held *held, EmogiStatus status)
-{
+	if (status == EMOGI_CANCELED)
+		ereport(ERROR,
+				(errcode(ERRCODE_QUERY_CANCELED),
+				 errmsg("canceling statement due to user request")));
 	if (status == EMOGI_OK)
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_OUT_OF_MEMORY),
-			 errmsg("%s", held->error.message),
-			 held->error.detail[0] != '\0' ? errdetail_internal("%s", held->error.detail) : 0,
+			 errmsg("%s", error->message),
+			 error->detail[0] != '\0' ? errdetail_internal("%s", error->detail) : 0,
 			 errhint("Ask for fewer paths, or raise emogi.max_memory (%dMB now) and restart the server.", emogi_max_memory_mb)));
 }
 
-/* Find paths: count at most, of the least distance alone or of any. Says whether there are more of them than that. */
+/* Get the hierarchy of the call's Graph, which is made if it is this call's turn; NULL without one. Raises a cancel. */
+static const EmogiContraction *
+take_hierarchy(EmogiCall *call, const EmogiGraph *graph, bool *reversed, int *cached)
+{
+	const EmogiContraction *made;
+
+	*reversed = false;
+	*cached = -1;
+	if (!emogi_far_may_serve(call, graph))
+		return NULL;
+	emogi_far_prepare(call, graph);
+	(void) emogi_cache_contraction_graph(call->slot->graph, graph, reversed);
+	made = emogi_cache_contraction_begin(call->slot->graph);
+	if (made != NULL)
+		*cached = call->slot->graph;
+	return made;
+}
+
+/* Find paths, as rank does; *has_more: there are more than that. */
+static EmogiStatus
+find_paths(Held *held, EmogiPathSteps *paths, uint64 count, bool least_alone, bool *has_more)
+{
+	double		most = (double) INFINITY;
+	EmogiRankedPath path;
+
+	while (least_alone || paths->npaths < count)
+	{
+		const EmogiStatus status = emogi_ranking_next(held->ranking, most, &path);
+
+		*has_more = path.length > 0 && paths->npaths == count;
+		if (status != EMOGI_OK || path.length == 0 || *has_more)
+			return status;
+		if (least_alone)
+			most = path.distance[path.length - 1];
+		emogi_path_steps_add(paths, path.vertices, path.length, path.distance, false);
+	}
+	return EMOGI_OK;
+}
+
+/* Find paths: count at most, of the least distance alone or of any. Says whether there are more of the former than that. */
 static bool
 rank(EmogiCall *call, EmogiPathSteps *paths, uint32 source, uint32 target, uint64 count, bool least_alone)
 {
 	const double start_ms = emogi_pool_now_ms();
 	Held	   *held = palloc0(sizeof *held);
-	double		most = (double) INFINITY;
-	EmogiRankedPath path = {0};
+	bool		reversed;
+	const EmogiContraction *made = take_hierarchy(call, paths->graph, &reversed, &held->cached);
+	EmogiStatus status;
+	uint64		looked = 0;
+	bool		has_more = false;
 
-	held->callback = (MemoryContextCallback) {.func = free_ranking,.arg = held};
-	MemoryContextRegisterResetCallback(CurrentMemoryContext, &held->callback);
-	require_ok(held, emogi_ranking_begin(paths->graph, source, target, emogi_region_budget_bytes() / MEMORY_SHARE, serve_interrupts,
-										 &held->ranking, &held->control, &held->error));
-	for (;;)
+	PG_TRY();
 	{
-		if (!least_alone && paths->npaths == count)
-			break;
-		require_ok(held, emogi_ranking_next(held->ranking, most, &path));
-		if (path.length == 0 || paths->npaths == count)
-			break;
-		if (least_alone)
-			most = path.distance[path.length - 1];
-		emogi_path_steps_add(paths, path.vertices, path.length, path.distance, false);
+		status = emogi_ranking_begin(paths->graph, made, reversed, source, target, emogi_region_budget_bytes() / MEMORY_SHARE, emogi_cache_labels_stop,
+									 &held->ranking, &held->control, &held->error);
+		if (status == EMOGI_OK)
+			status = find_paths(held, paths, count, least_alone, &has_more);
+		if (held->ranking != NULL)
+			looked = emogi_ranking_looked(held->ranking);
 	}
-	emogi_near_note_run(call, paths->graph, paths->nsteps, 0, emogi_ranking_looked(held->ranking), start_ms);
-	free_ranking(held);
-	return path.length > 0 && least_alone;
+	PG_FINALLY();
+	{
+		emogi_ranking_free(held->ranking);
+		if (held->cached >= 0)
+			emogi_cache_contraction_end(held->cached);
+	}
+	PG_END_TRY();
+	require_ok(status, &held->error);
+	emogi_near_note_run(call, paths->graph, paths->nsteps, 0, looked, start_ms);
+	if (made != NULL)
+		strlcpy(call->record.engine, "hierarchy", sizeof call->record.engine);
+	else if (emogi_far_may_serve(call, paths->graph))
+		emogi_cache_contraction_note(call->slot->graph, emogi_pool_now_ms() - start_ms);
+	return has_more;
 }
 
 /* Carry out a call whose arguments have been read. */

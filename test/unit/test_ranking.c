@@ -5,6 +5,7 @@
 #include "build.h"
 #include "engines.h"
 #include "cpu/cpu.h"
+#include "cpu/contraction.h"
 #include "cpu/ranking.h"
 #include "contract/semirings.h"
 
@@ -35,6 +36,9 @@ typedef struct All
 } All;
 
 static uint64_t nties;
+static uint64_t nhierarchies;
+static EmogiContraction *hierarchy; /* that rankings use; NULL = none */
+static bool hierarchy_reversed;
 
 /* Add all paths that go on from the last vertex of one. */
 static void
@@ -86,7 +90,7 @@ begin(const EmogiGraph *graph, uint32_t source, uint32_t target, EmogiControl *c
 {
 	EmogiRanking *ranking;
 
-	if (emogi_ranking_begin(graph, source, target, ENOUGH, NULL, &ranking, control, error) != EMOGI_OK)
+	if (emogi_ranking_begin(graph, hierarchy, hierarchy_reversed, source, target, ENOUGH, NULL, &ranking, control, error) != EMOGI_OK)
 		abort();
 	return ranking;
 }
@@ -125,7 +129,7 @@ check_pair(const char *name, const EmogiGraph *graph, uint32_t source, uint32_t 
 
 /* Compare some rankings in a graph of few vertices. */
 static void
-check_graph(const char *name, const EmogiGraph *graph, uint64_t seed)
+check_some(const char *name, const EmogiGraph *graph, uint64_t seed)
 {
 	Path	   *paths = malloc(MOST_PATHS * sizeof *paths);
 
@@ -133,6 +137,32 @@ check_graph(const char *name, const EmogiGraph *graph, uint64_t seed)
 		check_pair(name, graph, (uint32_t) (emogi_random(seed + 13, i) % graph->nvertices),
 				   (uint32_t) (emogi_random(seed + 14, i) % graph->nvertices), paths, i % 2 == 1);
 	free(paths);
+}
+
+/* Compare some, and again with hierarchies of the graph, and of the one that leads the other way, where there are any. */
+static void
+check_graph(const char *name, const EmogiGraph *graph, uint64_t seed)
+{
+	EmogiGraph	turned = *graph;
+	EmogiControl control = {0};
+	EmogiError	error;
+
+	if (graph->backward.offsets == NULL || graph->nvertices == 0)
+		return;
+	check_some(name, graph, seed);
+	turned.forward = graph->backward;
+	turned.backward = graph->forward;
+	for (int reversed = 0; reversed < 2; reversed++)
+	{
+		if (emogi_contraction_make(reversed ? &turned : graph, ENOUGH, NULL, &hierarchy, &control, &error) != EMOGI_OK)
+			abort();
+		hierarchy_reversed = reversed == 1;
+		nhierarchies += hierarchy != NULL;
+		if (hierarchy != NULL)
+			check_some(name, graph, seed + 1);
+		free(hierarchy);
+		hierarchy = NULL;
+	}
 }
 
 /* A few vertices with edges: ties, repeated edges, self-loops, no length. */
@@ -210,6 +240,37 @@ check_order(const char *name, const EmogiGraph *graph, uint32_t source, uint32_t
 	emogi_ranking_free(ranking);
 }
 
+/* Compare a ranking with that by a hierarchy. */
+static void
+compare_hierarchy(const EmogiGraph *graph, uint64_t npaths)
+{
+	EmogiControl control = {0};
+	EmogiError	error;
+	EmogiRanking *rankings[2];
+	EmogiRankedPath paths[2];
+	uint64_t	nsame = 0;
+
+	rankings[0] = begin(graph, 7, (uint32_t) graph->nvertices - 9, &control, &error);
+	if (emogi_contraction_make(graph, ENOUGH, NULL, &hierarchy, &control, &error) != EMOGI_OK)
+		abort();
+	CHECK(hierarchy != NULL, "no hierarchy");
+	rankings[1] = begin(graph, 7, (uint32_t) graph->nvertices - 9, &control, &error);
+	for (uint64_t i = 0; i < npaths; i++)
+	{
+		for (int r = 0; r < 2; r++)
+			if (emogi_ranking_next(rankings[r], (double) INFINITY, &paths[r]) != EMOGI_OK)
+				abort();
+		nsame += paths[0].length > 0 && paths[0].length == paths[1].length && memcmp(paths[0].vertices, paths[1].vertices, paths[0].length * sizeof(uint32_t)) == 0 &&
+			memcmp(paths[0].distance, paths[1].distance, paths[0].length * sizeof(double)) == 0;
+	}
+	CHECK(nsame == npaths && emogi_ranking_looked(rankings[1]) > 0, "%llu paths of %llu are the same", (unsigned long long) nsame,
+		  (unsigned long long) npaths);
+	emogi_ranking_free(rankings[0]);
+	emogi_ranking_free(rankings[1]);
+	free(hierarchy);
+	hierarchy = NULL;
+}
+
 /* Grids: very many paths of the least distance; all that there are, counted, of a small one. */
 static void
 check_grids(void)
@@ -243,6 +304,18 @@ check_grids(void)
 		naive_free(&graph);
 		free(weights);
 	}
+	for (int kind = 0; kind < 2; kind++)
+	{
+		double	   *weights = malloc(large.nedges * sizeof(double));
+		EmogiGraph	graph;
+
+		for (uint64_t i = 0; i < large.nedges; i++)
+			weights[i] = (double) (emogi_random(1, i) % 1000) * (kind == 0 ? 1.0 : 0.37);
+		graph = naive_build(&large, weights, EMOGI_BOTH, true);
+		compare_hierarchy(&graph, 200);
+		naive_free(&graph);
+		free(weights);
+	}
 	emogi_shape_free(&small);
 	emogi_shape_free(&large);
 }
@@ -253,7 +326,7 @@ rank_some(const EmogiGraph *graph, uint64_t most_bytes, uint64_t count, EmogiPol
 {
 	EmogiRanking *ranking;
 	EmogiRankedPath path = {1, NULL, NULL};
-	EmogiStatus status = emogi_ranking_begin(graph, 0, (uint32_t) graph->nvertices - 1, most_bytes, poll, &ranking, control, error);
+	EmogiStatus status = emogi_ranking_begin(graph, NULL, false, 0, (uint32_t) graph->nvertices - 1, most_bytes, poll, &ranking, control, error);
 
 	for (uint64_t i = 0; status == EMOGI_OK && i < count && path.length > 0; i++)
 		status = emogi_ranking_next(ranking, (double) INFINITY, &path);
@@ -312,6 +385,7 @@ int
 main(void)
 {
 	check_tiny();
+	CHECK(nhierarchies > 300, "%llu hierarchies", (unsigned long long) nhierarchies);
 	CHECK(nties > 10000, "%llu ties", (unsigned long long) nties);
 	check_grids();
 	check_ends();
