@@ -1794,6 +1794,114 @@ RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'emogi_shortest_paths' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 10000 SUPPORT _emogi_support;
 COMMENT ON FUNCTION emogi_shortest_paths_uuid(regclass, text, text, text) IS 'the vertices of one shortest path for each pair of a query';
 
+CREATE FUNCTION emogi_k_shortest_paths(graph text, source bigint, target bigint, k int, direction text DEFAULT 'out',
+	OUT path_id int, OUT seq int, OUT vertex bigint, OUT edge bigint, OUT cost float8, OUT distance float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_k_shortest_paths' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 1000;
+COMMENT ON FUNCTION emogi_k_shortest_paths(text, bigint, bigint, int, text) IS 'the vertices of the k shortest paths without a repeated vertex, from source to target';
+
+CREATE FUNCTION emogi_k_shortest_paths(graph text, source text, target text, k int, direction text DEFAULT 'out',
+	OUT path_id int, OUT seq int, OUT vertex text, OUT edge text, OUT cost float8, OUT distance float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_k_shortest_paths' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 1000;
+COMMENT ON FUNCTION emogi_k_shortest_paths(text, text, text, int, text) IS 'the vertices of the k shortest paths without a repeated vertex, from source to target';
+
+CREATE FUNCTION emogi_k_shortest_paths(graph text, source uuid, target uuid, k int, direction text DEFAULT 'out',
+	OUT path_id int, OUT seq int, OUT vertex uuid, OUT edge uuid, OUT cost float8, OUT distance float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_k_shortest_paths' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 1000;
+COMMENT ON FUNCTION emogi_k_shortest_paths(text, uuid, uuid, int, text) IS 'the vertices of the k shortest paths without a repeated vertex, from source to target';
+
+CREATE FUNCTION emogi_k_shortest_paths(graph regclass, source bigint, target bigint, k int, direction text DEFAULT 'out', columns text DEFAULT NULL,
+	OUT path_id int, OUT seq int, OUT vertex bigint, OUT edge bigint, OUT cost float8, OUT distance float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_k_shortest_paths' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 1000;
+COMMENT ON FUNCTION emogi_k_shortest_paths(regclass, bigint, bigint, int, text, text) IS 'the vertices of the k shortest paths without a repeated vertex, from source to target';
+
+CREATE FUNCTION emogi_k_shortest_paths(graph regclass, source text, target text, k int, direction text DEFAULT 'out', columns text DEFAULT NULL,
+	OUT path_id int, OUT seq int, OUT vertex text, OUT edge text, OUT cost float8, OUT distance float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_k_shortest_paths' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 1000;
+COMMENT ON FUNCTION emogi_k_shortest_paths(regclass, text, text, int, text, text) IS 'the vertices of the k shortest paths without a repeated vertex, from source to target';
+
+CREATE FUNCTION emogi_k_shortest_paths(graph regclass, source uuid, target uuid, k int, direction text DEFAULT 'out', columns text DEFAULT NULL,
+	OUT path_id int, OUT seq int, OUT vertex uuid, OUT edge uuid, OUT cost float8, OUT distance float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_k_shortest_paths' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 1000;
+COMMENT ON FUNCTION emogi_k_shortest_paths(regclass, uuid, uuid, int, text, text) IS 'the vertices of the k shortest paths without a repeated vertex, from source to target';
+
+CREATE FUNCTION emogi_all_shortest_paths(graph text, source bigint, target bigint, max_paths int DEFAULT 1000, direction text DEFAULT 'out',
+	OUT path_id int, OUT seq int, OUT vertex bigint, OUT edge bigint, OUT cost float8, OUT distance float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_all_shortest_paths' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 1000;
+COMMENT ON FUNCTION emogi_all_shortest_paths(text, bigint, bigint, int, text) IS 'the vertices of all paths of the least distance, from source to target';
+
+CREATE FUNCTION emogi_all_shortest_paths(graph text, source text, target text, max_paths int DEFAULT 1000, direction text DEFAULT 'out',
+	OUT path_id int, OUT seq int, OUT vertex text, OUT edge text, OUT cost float8, OUT distance float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_all_shortest_paths' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 1000;
+COMMENT ON FUNCTION emogi_all_shortest_paths(text, text, text, int, text) IS 'the vertices of all paths of the least distance, from source to target';
+
+CREATE FUNCTION emogi_all_shortest_paths(graph text, source uuid, target uuid, max_paths int DEFAULT 1000, direction text DEFAULT 'out',
+	OUT path_id int, OUT seq int, OUT vertex uuid, OUT edge uuid, OUT cost float8, OUT distance float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_all_shortest_paths' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 1000;
+COMMENT ON FUNCTION emogi_all_shortest_paths(text, uuid, uuid, int, text) IS 'the vertices of all paths of the least distance, from source to target';
+
+CREATE FUNCTION emogi_all_shortest_paths(graph regclass, source bigint, target bigint, max_paths int DEFAULT 1000, direction text DEFAULT 'out', columns text DEFAULT NULL,
+	OUT path_id int, OUT seq int, OUT vertex bigint, OUT edge bigint, OUT cost float8, OUT distance float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_all_shortest_paths' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 1000;
+COMMENT ON FUNCTION emogi_all_shortest_paths(regclass, bigint, bigint, int, text, text) IS 'the vertices of all paths of the least distance, from source to target';
+
+CREATE FUNCTION emogi_all_shortest_paths(graph regclass, source text, target text, max_paths int DEFAULT 1000, direction text DEFAULT 'out', columns text DEFAULT NULL,
+	OUT path_id int, OUT seq int, OUT vertex text, OUT edge text, OUT cost float8, OUT distance float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_all_shortest_paths' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 1000;
+COMMENT ON FUNCTION emogi_all_shortest_paths(regclass, text, text, int, text, text) IS 'the vertices of all paths of the least distance, from source to target';
+
+CREATE FUNCTION emogi_all_shortest_paths(graph regclass, source uuid, target uuid, max_paths int DEFAULT 1000, direction text DEFAULT 'out', columns text DEFAULT NULL,
+	OUT path_id int, OUT seq int, OUT vertex uuid, OUT edge uuid, OUT cost float8, OUT distance float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_all_shortest_paths' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 1000;
+COMMENT ON FUNCTION emogi_all_shortest_paths(regclass, uuid, uuid, int, text, text) IS 'the vertices of all paths of the least distance, from source to target';
+
+CREATE FUNCTION emogi_cycles(graph text, source bigint, max_length int DEFAULT 6, max_cycles int DEFAULT 1000, direction text DEFAULT 'out',
+	OUT cycle_id int, OUT seq int, OUT vertex bigint, OUT edge bigint, OUT cost float8, OUT distance float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_cycles' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 1000;
+COMMENT ON FUNCTION emogi_cycles(text, bigint, int, int, text) IS 'the vertices of the simple cycles through a vertex, the shortest first';
+
+CREATE FUNCTION emogi_cycles(graph text, source text, max_length int DEFAULT 6, max_cycles int DEFAULT 1000, direction text DEFAULT 'out',
+	OUT cycle_id int, OUT seq int, OUT vertex text, OUT edge text, OUT cost float8, OUT distance float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_cycles' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 1000;
+COMMENT ON FUNCTION emogi_cycles(text, text, int, int, text) IS 'the vertices of the simple cycles through a vertex, the shortest first';
+
+CREATE FUNCTION emogi_cycles(graph text, source uuid, max_length int DEFAULT 6, max_cycles int DEFAULT 1000, direction text DEFAULT 'out',
+	OUT cycle_id int, OUT seq int, OUT vertex uuid, OUT edge uuid, OUT cost float8, OUT distance float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_cycles' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 1000;
+COMMENT ON FUNCTION emogi_cycles(text, uuid, int, int, text) IS 'the vertices of the simple cycles through a vertex, the shortest first';
+
+CREATE FUNCTION emogi_cycles(graph regclass, source bigint, max_length int DEFAULT 6, max_cycles int DEFAULT 1000, direction text DEFAULT 'out', columns text DEFAULT NULL,
+	OUT cycle_id int, OUT seq int, OUT vertex bigint, OUT edge bigint, OUT cost float8, OUT distance float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_cycles' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 1000;
+COMMENT ON FUNCTION emogi_cycles(regclass, bigint, int, int, text, text) IS 'the vertices of the simple cycles through a vertex, the shortest first';
+
+CREATE FUNCTION emogi_cycles(graph regclass, source text, max_length int DEFAULT 6, max_cycles int DEFAULT 1000, direction text DEFAULT 'out', columns text DEFAULT NULL,
+	OUT cycle_id int, OUT seq int, OUT vertex text, OUT edge text, OUT cost float8, OUT distance float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_cycles' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 1000;
+COMMENT ON FUNCTION emogi_cycles(regclass, text, int, int, text, text) IS 'the vertices of the simple cycles through a vertex, the shortest first';
+
+CREATE FUNCTION emogi_cycles(graph regclass, source uuid, max_length int DEFAULT 6, max_cycles int DEFAULT 1000, direction text DEFAULT 'out', columns text DEFAULT NULL,
+	OUT cycle_id int, OUT seq int, OUT vertex uuid, OUT edge uuid, OUT cost float8, OUT distance float8)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'emogi_cycles' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 1000;
+COMMENT ON FUNCTION emogi_cycles(regclass, uuid, int, int, text, text) IS 'the vertices of the simple cycles through a vertex, the shortest first';
+
 CREATE FUNCTION emogi_reachable(graph text, pairs text, direction text DEFAULT 'out',
 	OUT source bigint, OUT target bigint, OUT reachable boolean)
 RETURNS SETOF record

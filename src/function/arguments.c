@@ -163,6 +163,13 @@ int_argument(FunctionCallInfo fcinfo, int n, int64 otherwise, int32 least, const
 	return number;
 }
 
+/* Get how many of something are wanted, 1 or more; raises 22023 with a hint. */
+int64
+emogi_arguments_count(FunctionCallInfo fcinfo, int n, int64 otherwise, const char *name, const char *hint)
+{
+	return int_argument(fcinfo, n, otherwise, 1, psprintf("%s must be positive", name), hint);
+}
+
 /* Get the measure argument; raises 22023. */
 static EmogiMeasure
 measure_argument(FunctionCallInfo fcinfo, int n, EmogiMeasure otherwise)
@@ -232,6 +239,13 @@ emogi_arguments_ends(FunctionCallInfo fcinfo, EmogiTask *task)
 	task->sources.datums = palloc(2 * sizeof(Datum));
 	task->sources.datums[task->sources.count++] = PG_GETARG_DATUM(1);
 	task->sources.datums[task->sources.count++] = PG_GETARG_DATUM(2);
+}
+
+/* Read the one source, after the graph. */
+void
+emogi_arguments_source(FunctionCallInfo fcinfo, EmogiTask *task)
+{
+	read_sources(fcinfo, 1, task);
 }
 
 /* Read the sources and the targets of paths, after the graph. */

@@ -8,7 +8,8 @@
  * pairs and walks in list.c, of trees of searches in search_trees.c, of edges, and of blocks with their vertices, in trees.c, of paths in shortest_path.c; kinds.c says which a function has.
  * near.c carries out what reaches little without the worker, far.c paths by way of a hierarchy, afoot.c what reaches little without a Graph, components.c emogi_cc where there
  * was a run before. values.c reads a query of start values or communities, pairs.c one of pairs, whose paths shortest_paths.c finds and reachable.c whether
- * there are any. refusal.c says why a graph has no answer.
+ * there are any. ranked_paths.c finds many paths of one pair, cycles.c
+ * those that end where they begin; path_steps.c keeps the steps of all of these. refusal.c says why a graph has no answer.
  */
 #ifndef EMOGI_FUNCTION_H
 #define EMOGI_FUNCTION_H
@@ -52,6 +53,7 @@ typedef struct EmogiTask
 	bool		source_is_array;
 	EmogiGiven	sources;		/* as given; when there is a form, as keys of the Graph's type */
 	bool		last_is_target; /* of the sources: they are the ends of a path */
+	const char *further;		/* what the call has after the vertices, for a hint that shows it; NULL = nothing that must be there */
 	bool		has_goals;		/* the call names where ways end, with a list of its own */
 	EmogiGiven	goals;			/* as sources */
 	bool		no_rows;		/* none is wanted: for errors alone */
@@ -159,6 +161,7 @@ extern Datum emogi_communities_total(FunctionCallInfo fcinfo, EmogiAlgorithm alg
 
 extern double emogi_shortest_path_cost(const EmogiListsView *lists, uint32 from, uint32 to);
 extern void emogi_shortest_path_read(FunctionCallInfo fcinfo, EmogiTask *task);
+extern void emogi_shortest_path_notice_ends(const EmogiTask *task, const EmogiPatch *patch, const EmogiGraph *graph);
 extern EmogiCall *emogi_shortest_path_run(Oid function, EmogiTask *task, EmogiGraph *graph, EmogiResult *result);
 
 /* ---- arguments.c ---- */
@@ -166,7 +169,9 @@ extern EmogiCall *emogi_shortest_path_run(Oid function, EmogiTask *task, EmogiGr
 extern void emogi_arguments_graph(FunctionCallInfo fcinfo, EmogiGraphArgument *graph);
 extern bool emogi_arguments_direction_named(const char *text, EmogiDirection *direction);
 extern EmogiDirection emogi_arguments_direction(FunctionCallInfo fcinfo, int n, EmogiDirection otherwise);
+extern int64 emogi_arguments_count(FunctionCallInfo fcinfo, int n, int64 otherwise, const char *name, const char *hint);
 extern void emogi_arguments_ends(FunctionCallInfo fcinfo, EmogiTask *task);
+extern void emogi_arguments_source(FunctionCallInfo fcinfo, EmogiTask *task);
 extern void emogi_arguments_sets(FunctionCallInfo fcinfo, EmogiTask *task);
 extern void emogi_arguments_pairs(FunctionCallInfo fcinfo, int n, EmogiTask *task);
 extern void emogi_arguments_begin(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm, EmogiTask *task);

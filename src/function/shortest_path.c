@@ -33,8 +33,8 @@ serve_interrupts(void)
 }
 
 /* Tell of an end of a path that is no vertex of the graph, NULL = one without any. */
-static void
-notice_ends(const EmogiTask *task, const EmogiPatch *patch, const EmogiGraph *graph)
+void
+emogi_shortest_path_notice_ends(const EmogiTask *task, const EmogiPatch *patch, const EmogiGraph *graph)
 {
 	if (task->sources.count == 0)
 		return;
@@ -201,7 +201,7 @@ emogi_shortest_path_run(Oid function, EmogiTask *task, EmogiGraph *graph, EmogiR
 		if (!emogi_run_reopen(call, task, graph))
 			call = NULL;
 	}
-	notice_ends(task, patch, call != NULL ? graph : NULL);
+	emogi_shortest_path_notice_ends(task, patch, call != NULL ? graph : NULL);
 	if (call != NULL && task->no_rows)
 	{
 		emogi_call_end(call);

@@ -4,8 +4,7 @@
  * emogi_shortest_path finds.
  *
  * All targets of a source have their paths of one search: the distances up to the farthest of them, along which each is traced back. A source
- * that has one alone is looked at from both ends first. The steps of all paths are kept until the last is found, so that the names of
- * their edges are looked up at once, each once.
+ * that has one alone is looked at from both ends first.
  */
 #include "postgres.h"
 
@@ -15,13 +14,12 @@
 #include "miscadmin.h"
 #include "nodes/execnodes.h"
 #include "utils/builtins.h"
-#include "utils/datum.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/tuplestore.h"
 
 #include "cpu/trace_path.h"
-#include "function/function.h"
+#include "function/path_steps.h"
 #include "function/rows.h"
 #include "server/compat.h"
 #include "server/region.h"
@@ -31,27 +29,14 @@ PG_FUNCTION_INFO_V1(emogi_shortest_paths);
 /* Targets of a source, at most, whose paths are found one by one where the Graph has a contraction hierarchy: for more, one search is sooner done. */
 #define FEW_TARGETS 64
 
-/* Vertices of which the one is wanted from the other, or an edge leads to the other: numbers. */
+#define MOST_PATH_BYTES 32
+
+/* Vertices of which the one is wanted from the other: numbers. */
 typedef struct Pair
 {
 	uint32		from;
 	uint32		to;
 } Pair;
-
-/* A step of a path. */
-typedef struct Step
-{
-	uint32		vertex;
-	double		distance;
-} Step;
-
-/* A path, of steps of Paths. */
-typedef struct Way
-{
-	Pair		ends;
-	uint64		first;
-	uint64		length;
-} Way;
 
 typedef struct Paths
 {
@@ -60,18 +45,12 @@ typedef struct Paths
 	const EmogiGraph *graph;
 	Pair	   *pairs;			/* [npairs], ascending and distinct */
 	uint64		npairs;
-	Step	   *steps;			/* [nsteps] */
-	uint64		nsteps;
-	uint64		room;
-	Way	   *paths;			/* [npaths], at most a pair's one */
-	uint64		npaths;
+	EmogiPathSteps found;		/* at most a path of each pair */
+	Pair	   *ends;			/* [found.npaths] */
 	bool		has_hierarchy;	/* the Graph */
 	uint32	   *path;			/* [nvertices], scratch, and so is what follows; NULL = not needed yet */
 	uint32	   *next;
 	EmogiResult result;
-	Pair	   *edges;			/* [nedges], ascending and distinct: those of all steps that lead on */
-	NullableDatum *names;		/* [nedges] */
-	uint64		nedges;
 } Paths;
 
 /* ---- pairs ---- */
@@ -122,7 +101,7 @@ combine(Paths *paths)
 	const uint32 *sources = find_numbers(paths->graph, task->keys, task->nkeys, &nsources);
 	const uint32 *targets = find_numbers(paths->graph, task->goal_keys, task->goals.count, &ntargets);
 
-	if (nsources > 0 && ntargets > MaxAllocHugeSize / sizeof(Way) / nsources)
+	if (nsources > 0 && ntargets > MaxAllocHugeSize / MOST_PATH_BYTES / nsources)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("there would be too many paths"),
@@ -144,7 +123,7 @@ find_pairs(Paths *paths)
 	else
 		combine(paths);
 	paths->npairs = sort_pairs(paths->pairs, paths->npairs);
-	paths->paths = palloc_extended(Max(paths->npairs, 1) * sizeof(Way), MCXT_ALLOC_HUGE);
+	paths->ends = palloc_extended(Max(paths->npairs, 1) * sizeof(Pair), MCXT_ALLOC_HUGE);
 }
 
 /* ---- paths ---- */
@@ -163,15 +142,8 @@ add_path(Paths *paths, Pair ends, const uint32 *path, uint64 length, const doubl
 {
 	if (length == 0)
 		return;
-	if (paths->nsteps + length > paths->room)
-	{
-		paths->room = Max(2 * paths->room, paths->nsteps + length);
-		paths->steps = paths->steps == NULL ? MemoryContextAllocHuge(CurrentMemoryContext, paths->room * sizeof(Step)) :
-			repalloc_huge(paths->steps, paths->room * sizeof(Step));
-	}
-	paths->paths[paths->npaths++] = (Way) {ends, paths->nsteps, length};
-	for (uint64 i = 0; i < length; i++)
-		paths->steps[paths->nsteps++] = (Step) {path[i], distance[by_number ? path[i] : i]};
+	paths->ends[paths->found.npaths] = ends;
+	emogi_path_steps_add(&paths->found, path, length, distance, by_number);
 }
 
 /* Get the task of the paths from a source to some targets, keys of which are in memory of the caller's. */
@@ -287,81 +259,29 @@ find_paths(Paths *paths)
 	}
 }
 
-/* ---- names ---- */
-
-/* Get the key of a vertex for a query. */
-static Datum
-key_of(const Paths *paths, uint32 v)
-{
-	EmogiForm  *form = paths->task->form;
-	int16		length;
-	bool		by_value;
-
-	get_typlenbyval(form->type, &length, &by_value);
-	return datumCopy(emogi_rows_vertex(form, paths->graph, v), by_value, length);
-}
-
-/* Find the names of the edges of all steps. */
-static void
-find_names(Paths *paths)
-{
-	Datum	   *from;
-	Datum	   *to;
-
-	paths->edges = palloc_extended(Max(paths->nsteps, 1) * sizeof(Pair), MCXT_ALLOC_HUGE);
-	for (uint64 i = 0; i < paths->npaths; i++)
-		for (uint64 k = 1; k < paths->paths[i].length; k++)
-		{
-			const Step *step = &paths->steps[paths->paths[i].first + k];
-
-			paths->edges[paths->nedges++] = (Pair) {step[-1].vertex, step->vertex};
-		}
-	paths->nedges = sort_pairs(paths->edges, paths->nedges);
-	paths->names = palloc_extended(Max(paths->nedges, 1) * sizeof(NullableDatum), MCXT_ALLOC_HUGE);
-	from = palloc_extended(Max(paths->nedges, 1) * sizeof(Datum), MCXT_ALLOC_HUGE);
-	to = palloc_extended(Max(paths->nedges, 1) * sizeof(Datum), MCXT_ALLOC_HUGE);
-	for (uint64 i = 0; i < paths->nedges; i++)
-	{
-		from[i] = key_of(paths, paths->edges[i].from);
-		to[i] = key_of(paths, paths->edges[i].to);
-	}
-	emogi_edge_names_find(paths->task, from, to, paths->nedges, paths->names);
-}
-
 /* ---- rows ---- */
 
 /* Put the rows of a path into the call's tuplestore. */
 static void
-put_path(FunctionCallInfo fcinfo, const Paths *paths, const Way *path, MemoryContext context)
+put_path(FunctionCallInfo fcinfo, const Paths *paths, uint64 path, MemoryContext context)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	const EmogiListsView lists = emogi_lists_forward(paths->graph, NULL);
-	EmogiForm  *form = paths->task->form;
+	const uint64 length = emogi_path_steps_length(&paths->found, path);
 
-	for (uint64 i = 0; i < path->length; i++)
+	for (uint64 i = 0; i < length; i++)
 	{
-		const Step *step = &paths->steps[path->first + i];
-		const bool	is_last = i + 1 == path->length;
-		const Pair	edge = {step->vertex, is_last ? 0 : step[1].vertex};
-		const Pair *found = is_last ? NULL : bsearch(&edge, paths->edges, paths->nedges, sizeof edge, compare_pairs);
-		const NullableDatum name = is_last ? (NullableDatum) {.isnull = true} : paths->names[found - paths->edges];
 		MemoryContext old = MemoryContextSwitchTo(context);
-		const Datum values[] = {
-			emogi_rows_vertex(form, paths->graph, path->ends.from),
-			emogi_rows_vertex(form, paths->graph, path->ends.to),
-			Int32GetDatum((int32) i + 1),
-			emogi_rows_vertex(form, paths->graph, step->vertex),
-			name.value,
-			Float8GetDatum(is_last ? 0.0 : emogi_shortest_path_cost(&lists, edge.from, edge.to)),
-			Float8GetDatum(step->distance)
-		};
-		const bool	nulls[] = {false, false, false, false, name.isnull, false, false};
+		Datum		values[2 + EMOGI_STEP_COLUMNS];
+		bool		nulls[2 + EMOGI_STEP_COLUMNS] = {false};
 
-		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, (Datum *) values, (bool *) nulls);
+		values[0] = emogi_rows_vertex(paths->task->form, paths->graph, paths->ends[path].from);
+		values[1] = emogi_rows_vertex(paths->task->form, paths->graph, paths->ends[path].to);
+		emogi_path_steps_fill(&paths->found, path, i, values + 2, nulls + 2);
+		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 		MemoryContextSwitchTo(old);
 		MemoryContextReset(context);
 	}
-	paths->call->record.nrows += path->length;
+	paths->call->record.nrows += length;
 }
 
 /* Put all rows. */
@@ -370,10 +290,10 @@ put_rows(FunctionCallInfo fcinfo, const Paths *paths)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "emogi row", ALLOCSET_SMALL_SIZES);
 
-	for (uint64 i = 0; i < paths->npaths; i++)
+	for (uint64 i = 0; i < paths->found.npaths; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		put_path(fcinfo, paths, &paths->paths[i], context);
+		put_path(fcinfo, paths, i, context);
 	}
 	MemoryContextDelete(context);
 }
@@ -399,7 +319,7 @@ emogi_shortest_paths(PG_FUNCTION_ARGS)
 {
 	EmogiTask	task;
 	EmogiGraph	graph;
-	Paths		paths = {.task = &task,.graph = &graph};
+	Paths		paths = {.task = &task,.graph = &graph,.found = {.task = &task,.graph = &graph}};
 
 	emogi_compat_init_rows(fcinfo);
 	read_arguments(fcinfo, &task);
@@ -408,7 +328,7 @@ emogi_shortest_paths(PG_FUNCTION_ARGS)
 		return (Datum) 0;
 	find_pairs(&paths);
 	find_paths(&paths);
-	find_names(&paths);
+	emogi_path_steps_name(&paths.found);
 	emogi_call_phase(paths.call, EMOGI_PHASE_ROWS);
 	put_rows(fcinfo, &paths);
 	emogi_call_end(paths.call);

@@ -89,7 +89,7 @@ right_call(const EmogiTask *task, Oid function, const EmogiKeyType *key)
 						task->start != NULL || (task->pairs != NULL && task->query.algorithm == EMOGI_SSSP) ? ", '...'" : "");
 	if (!task->last_is_target && !task->has_goals)
 		return psprintf("%s(%s, %s)", name, graph, sample_of(task, key, 0));
-	return psprintf("%s(%s, %s, %s)", name, graph, sample_of(task, key, 0), sample_of(task, key, 1));
+	return psprintf("%s(%s, %s, %s%s)", name, graph, sample_of(task, key, 0), sample_of(task, key, 1), task->further != NULL ? task->further : "");
 }
 
 /* Raise 42804: the function's form is of another type than the graph's keys. */

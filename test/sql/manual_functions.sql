@@ -45,6 +45,12 @@ SELECT * FROM emogi_shortest_paths('link', ARRAY[1, 2], ARRAY[5]);
 
 SELECT source, target, max(distance) AS distance FROM emogi_shortest_paths('link', 'VALUES (1, 4), (2, 5), (5, 1)') GROUP BY source, target ORDER BY source;
 
+SELECT * FROM emogi_k_shortest_paths('link', 1, 4, 2);
+
+SELECT path_id, array_agg(vertex ORDER BY seq) AS path FROM emogi_all_shortest_paths('link(source, target)', 1, 5) GROUP BY path_id ORDER BY path_id;
+
+SELECT cycle_id, array_agg(vertex ORDER BY seq) AS cycle, max(distance) AS distance FROM emogi_cycles('link', 3, direction => 'both') GROUP BY cycle_id ORDER BY cycle_id;
+
 SELECT * FROM emogi_reachable('link', 'VALUES (1, 5), (5, 1), (1, 8), (7, 8)') ORDER BY source, target;
 
 SELECT * FROM emogi_sswp('link(source, target, mbit)', 1);

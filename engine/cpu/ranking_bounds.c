@@ -1,0 +1,220 @@
+/*
+ * ranking_bounds.c: how far the target of a ranking is from a vertex, at least.
+ *
+ * Two searches, from both ends, go on until they have met for good [1]. The one from the source ends there: its labels, and its radius for
+ * what it has not reached, bound from below what a vertex is away from the source. The one from the target then goes on as an A* search
+ * with these bounds [2], as far as it is asked to: it settles vertices in the order of the shortest way between the ends that leads
+ * over them. So all that is settled lies on ways that are no longer than the frontier, and the frontier bounds all others; a ranking of paths
+ * of nearly the least distance has a slim ellipse between the ends settled, and no more.
+ *
+ * Sums from the target on differ by rounding from those of the paths, which are added up from the source on. Who compares them allows for it (slack).
+ *
+ * [1] I. Pohl. Bi-directional search. Machine Intelligence 6, 1971.
+ * [2] P. Hart, N. Nilsson, B. Raphael. A formal basis for the heuristic determination of minimum cost paths. IEEE SSC 4(2), 1968.
+ */
+#include "ranking_parts.h"
+
+#include <stdlib.h>
+
+/* Get what a vertex is away from the source, at least. */
+static inline double
+bound_from_source(const EmogiRanking *ranking, uint32_t vertex)
+{
+	const double label = emogi_rank_value(ranking->labels[vertex].forward);
+
+	return label < ranking->radius ? label : ranking->radius;
+}
+
+/* ---- from both ends ---- */
+
+/* Offer a vertex a label of the search from one end. */
+static bool
+offer(EmogiRanking *ranking, bool forward, uint32_t vertex, double value)
+{
+	EmogiRankLabels *labels = &ranking->labels[vertex];
+	const uint64_t bits = emogi_rank_bits(value);
+	uint64_t   *mine = forward ? &labels->forward : &labels->backward;
+	const uint64_t other = forward ? labels->backward : labels->forward;
+
+	if (*mine != 0 && *mine <= bits)
+		return true;
+	ranking->nmet += *mine == 0 && other == 0;
+	*mine = bits;
+	if (other != 0 && emogi_rank_add(value, emogi_rank_value(other)) < ranking->limit)
+		ranking->limit = emogi_rank_add(value, emogi_rank_value(other));
+	return emogi_rank_push(ranking, forward ? &ranking->forward : &ranking->backward, (EmogiRankEntry) {value, value, vertex});
+}
+
+/* Settle the nearest vertex of the search from one end. */
+static bool
+settle_end(EmogiRanking *ranking, bool forward)
+{
+	const EmogiRankEntry entry = emogi_rank_pop(forward ? &ranking->forward : &ranking->backward);
+	const EmogiAdjacency *lists = forward ? &ranking->graph->forward : &ranking->graph->backward;
+	const EmogiWeightType type = ranking->graph->weight_type;
+	const EmogiRankLabels *labels = &ranking->labels[entry.vertex];
+	const uint64_t end = lists->offsets[entry.vertex + 1];
+
+	if ((forward ? labels->forward : labels->backward) != emogi_rank_bits(entry.value))
+		return true;
+	if (emogi_rank_look(ranking, end - lists->offsets[entry.vertex]))
+		return false;
+	for (uint64_t e = lists->offsets[entry.vertex]; e < end; e++)
+	{
+		const double weight = emogi_weight(lists->weights, type, e);
+
+		if (weight < (double) INFINITY && !offer(ranking, forward, lists->targets[e], emogi_rank_add(entry.value, weight)))
+			return false;
+	}
+	return true;
+}
+
+/* Get the least key of a queue. */
+static inline double
+nearest(const EmogiRankQueue *queue)
+{
+	return queue->count > 0 ? queue->entries[0].key : (double) INFINITY;
+}
+
+/* Search from both ends, until there is no shorter way than one that was found. */
+static bool
+meet(EmogiRanking *ranking)
+{
+	uint64_t	looked[2] = {0, 0};
+
+	ranking->limit = (double) INFINITY;
+	if (!offer(ranking, true, ranking->source, 0.0) || !offer(ranking, false, ranking->target, 0.0))
+		return false;
+	while (ranking->forward.count > 0 && ranking->backward.count > 0 &&
+		   !(emogi_rank_add(nearest(&ranking->forward), nearest(&ranking->backward)) >= ranking->limit))
+	{
+		const bool	forward = looked[1] <= looked[0];
+		const uint64_t before = ranking->looked;
+
+		if (!settle_end(ranking, forward))
+			return false;
+		looked[forward] += ranking->looked - before + 1;
+	}
+	ranking->radius = nearest(&ranking->forward);
+	return true;
+}
+
+/* ---- from the target on ---- */
+
+/* Bring the frontier up to date. */
+static void
+look_ahead(EmogiRanking *ranking)
+{
+	const double key = nearest(&ranking->backward);
+
+	if (key > ranking->frontier)
+		ranking->frontier = key;
+}
+
+/* Put all that the search from the target has in its queue there again, with bounds of the whole way. */
+static bool
+turn_to_source(EmogiRanking *ranking)
+{
+	EmogiRankQueue before = ranking->backward;
+	bool		fine = true;
+
+	ranking->backward = (EmogiRankQueue) {0};
+	for (uint64_t i = 0; fine && i < before.count; i++)
+	{
+		const EmogiRankEntry entry = before.entries[i];
+
+		if (ranking->labels[entry.vertex].backward == emogi_rank_bits(entry.value))
+			fine = emogi_rank_push(ranking, &ranking->backward, (EmogiRankEntry)
+								   {emogi_rank_add(entry.value, bound_from_source(ranking, entry.vertex)), entry.value, entry.vertex});
+	}
+	ranking->bytes -= before.room * sizeof *before.entries;
+	free(before.entries);
+	ranking->frontier = 0.0;
+	look_ahead(ranking);
+	return fine;
+}
+
+bool
+emogi_rank_bounds_begin(EmogiRanking *ranking)
+{
+	if (ranking->made != NULL)
+		return emogi_rank_hierarchy_begin(ranking);
+	return meet(ranking) && ranking->limit < (double) INFINITY && turn_to_source(ranking);
+}
+
+/* Offer a vertex a way to the target. */
+static bool
+offer_way(EmogiRanking *ranking, uint32_t vertex, double value)
+{
+	EmogiRankLabels *labels = &ranking->labels[vertex];
+	const uint64_t bits = emogi_rank_bits(value);
+	double		from_source;
+
+	if (labels->backward != 0 && labels->backward <= bits)
+		return true;
+	from_source = bound_from_source(ranking, vertex);
+	if (from_source == (double) INFINITY)
+		return true;			/* no way leads here from the source */
+	ranking->nmet += labels->forward == 0 && labels->backward == 0;
+	labels->backward = bits;
+	return emogi_rank_push(ranking, &ranking->backward, (EmogiRankEntry) {emogi_rank_add(value, from_source), value, vertex});
+}
+
+/* Settle the next vertex of the search from the target, which there is. */
+static bool
+settle(EmogiRanking *ranking)
+{
+	const EmogiRankEntry entry = emogi_rank_pop(&ranking->backward);
+	const EmogiAdjacency *lists = &ranking->graph->backward;
+	const EmogiWeightType type = ranking->graph->weight_type;
+	const uint64_t end = lists->offsets[entry.vertex + 1];
+
+	if (ranking->labels[entry.vertex].backward == emogi_rank_bits(entry.value))
+	{
+		if (emogi_rank_look(ranking, end - lists->offsets[entry.vertex] + 1))
+			return false;
+		for (uint64_t e = lists->offsets[entry.vertex]; e < end; e++)
+		{
+			const double weight = emogi_weight(lists->weights, type, e);
+
+			if (weight < (double) INFINITY && !offer_way(ranking, lists->targets[e], emogi_rank_add(entry.value, weight)))
+				return false;
+		}
+	}
+	look_ahead(ranking);
+	return true;
+}
+
+/* Is what is known of the way from a vertex to the target all that there is to know? */
+static inline bool
+is_settled(const EmogiRanking *ranking, uint32_t vertex)
+{
+	const double label = emogi_rank_value(ranking->labels[vertex].backward);
+
+	return ranking->backward.count == 0 ||
+		(label < (double) INFINITY && emogi_rank_add(label, bound_from_source(ranking, vertex)) <= ranking->frontier);
+}
+
+double
+emogi_rank_bound(EmogiRanking *ranking, uint32_t vertex)
+{
+	double		label;
+	double		away;
+
+	if (ranking->made != NULL)
+		return emogi_rank_hierarchy_bound(ranking, vertex);
+	label = emogi_rank_value(ranking->labels[vertex].backward);
+	if (is_settled(ranking, vertex))
+		return label;
+	away = ranking->frontier - bound_from_source(ranking, vertex);
+	return away > 0.0 ? away < label ? away : label : 0.0;
+}
+
+double
+emogi_rank_bound_within(EmogiRanking *ranking, uint32_t vertex, double value, double most)
+{
+	while (ranking->made == NULL && !is_settled(ranking, vertex) && emogi_rank_add(value, emogi_rank_bound(ranking, vertex)) <= most)
+		if (!settle(ranking))
+			break;
+	return emogi_rank_bound(ranking, vertex);
+}

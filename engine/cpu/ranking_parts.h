@@ -1,0 +1,304 @@
+/*
+ * ranking_parts.h: what passes between ranking.c, which ranks classes of paths, ranking_bounds.c, which says how far the target is from a vertex
+ * at least, ranking_hierarchy.c, which does so where there is a contraction hierarchy, and ranking_spur.c, which finds the first path of a class.
+ */
+#ifndef EMOGI_RANKING_PARTS_H
+#define EMOGI_RANKING_PARTS_H
+
+#include <math.h>
+#include <string.h>
+
+#include "contract/semirings.h"
+#include "contraction.h"
+#include "ranking.h"
+#include "threads/job.h"
+
+#define EMOGI_RANKING_NONE UINT32_C(0xFFFFFFFF)
+
+/* A vertex in a queue. */
+typedef struct EmogiRankEntry
+{
+	double		key;
+	double		value;			/* of a spur's search: from the source on */
+	uint32_t	vertex;
+} EmogiRankEntry;
+
+/* A queue: the least key first, of equal ones the largest value. */
+typedef struct EmogiRankQueue
+{
+	EmogiRankEntry *entries;	/* [room], [count] are there: a heap */
+	uint64_t	count;
+	uint64_t	room;
+} EmogiRankQueue;
+
+/* Labels of a vertex from both ends: a double's bits, + 1; 0 = not met. */
+typedef struct EmogiRankLabels
+{
+	uint64_t	forward;		/* its distance from the source */
+	uint64_t	backward;		/* to the target */
+} EmogiRankLabels;
+
+/* The state of a vertex in the search of one class; of another when the stamp is. */
+typedef struct EmogiSpurNode
+{
+	uint32_t	stamp;
+	bool		banned;			/* on the class's prefix */
+	bool		on_path;		/* on the path that is being made */
+	double		value;			/* the least distance from the source with that prefix; +inf = not met */
+	double		latest;			/* from here a way leads to the target in time when the distance is at most this; -1 = it is not known */
+	double		dead;			/* from here none does when it is at least this */
+} EmogiSpurNode;
+
+/* A step of the path that is being made. */
+typedef struct EmogiSpurStep
+{
+	double		value;			/* distance of the vertex */
+	uint64_t	entry;			/* the next one of its list */
+	uint32_t	vertex;
+} EmogiSpurStep;
+
+/* A vertex that may not follow a prefix. */
+typedef struct EmogiRankBan
+{
+	uint32_t	vertex;
+	uint32_t	next;			/* of the same class; EMOGI_RANKING_NONE = the last */
+} EmogiRankBan;
+
+/* The paths that begin as another path does, up to its vertex `at`, and go on with none of the banned. */
+typedef struct EmogiRankClass
+{
+	double		key;			/* no path of it is shorter; the distance of `path` */
+	uint32_t	at;
+	uint32_t	next;			/* of those paths that are as short as the key says none goes on with a smaller vertex; that of `path` */
+	uint32_t	bans;			/* the first */
+	uint64_t	order;			/* among classes of the same path and key */
+	uint64_t	length;			/* of what has been found */
+	uint32_t   *vertices;		/* [length], its first path; NULL = it has not been looked for */
+	double	   *distance;		/* [length] */
+} EmogiRankClass;
+
+/* A path of the ranking, with the classes that it was taken apart into. */
+typedef struct EmogiRankPath
+{
+	uint32_t	parent;			/* the path that it shares its beginning with, up to vertex `at` */
+	uint32_t	at;
+	uint64_t	length;
+	uint32_t   *vertices;		/* [length] */
+	double	   *distance;		/* [length] */
+	EmogiRankClass *classes;	/* [nclasses], those from first on are left, best first */
+	uint64_t	first;
+	uint64_t	nclasses;
+} EmogiRankPath;
+
+struct EmogiRanking
+{
+	EmogiJob	job;
+	EmogiError *error;
+	const EmogiGraph *graph;
+	EmogiPoll	poll;
+	uint32_t	source;
+	uint32_t	target;
+	bool		is_exact;		/* sums of weights are never rounded */
+	double		slack;			/* sums that should be equal differ by this factor at most */
+	uint64_t	looked;			/* list entries */
+	uint64_t	polled;			/* how many of them when poll was asked last */
+	uint64_t	most_bytes;
+	uint64_t	bytes;			/* taken, but for the arrays of all vertices */
+	uint64_t	nmet;			/* elements of those that were written */
+
+	/* ranking_bounds.c */
+	EmogiRankLabels *labels;	/* [nvertices] */
+	EmogiRankQueue forward;
+	EmogiRankQueue backward;
+	double		radius;			/* what the search from the source has not settled is no nearer to it */
+	double		limit;			/* the distance of the target, but for rounding; +inf = there is no way */
+	double		frontier;		/* ways over what the search from the target has not settled are no shorter; +inf = there are none */
+
+	/* ranking_hierarchy.c, where labels are something else */
+	const EmogiContraction *made;	/* NULL = there is none */
+	bool		reversed;		/* it is of the Graph that leads the other way */
+	uint32_t   *climb;			/* [nclimb of climb_room], ranks that are looked up */
+	uint64_t	nclimb;
+	uint64_t	climb_room;
+
+	/* ranking_spur.c */
+	EmogiSpurNode *nodes;		/* [nvertices] */
+	uint32_t	stamp;
+	EmogiRankQueue queue;
+	EmogiSpurStep *steps;		/* [nsteps of steps_room] */
+	uint64_t	nsteps;
+	uint64_t	steps_room;
+	uint64_t   *kept;			/* [nvertices], `latest` for paths of the least distance as bits, + 1; 0 = none. NULL = not there */
+
+	/* ranking.c */
+	EmogiRankPath *paths;		/* [npaths of paths_room]; the first is the source alone */
+	uint32_t	npaths;
+	uint64_t	paths_room;
+	EmogiRankBan *bans;			/* [nbans of bans_room] */
+	uint32_t	nbans;
+	uint64_t	bans_room;
+	uint32_t   *heap;			/* [nheap of heap_room], paths with classes left, that with the best first */
+	uint64_t	nheap;
+	uint64_t	heap_room;
+	double		least;			/* distance of the first path */
+	double		last;			/* of the last one */
+};
+
+typedef enum EmogiSpurOutcome
+{
+	EMOGI_SPUR_FOUND,
+	EMOGI_SPUR_NONE,
+	EMOGI_SPUR_LATER			/* it is longer than was allowed; the class's key says how long it is at least */
+} EmogiSpurOutcome;
+
+/* ---- ranking.c ---- */
+
+/* Say whether a vertex may not follow the prefix of a class. */
+extern bool emogi_ranking_is_banned(const EmogiRanking *ranking, const EmogiRankClass *class, uint32_t vertex);
+
+/* Make room for `count` items of `bytes` in an array of *room; false, with the job failed, without memory. */
+extern bool emogi_ranking_reserve(EmogiRanking *ranking, void **items, uint64_t *room, uint64_t count, size_t bytes);
+
+/* Take memory of zeros for all vertices, of which little may be written; false, with the job failed, without. */
+extern bool emogi_ranking_take(EmogiRanking *ranking, void **items, size_t bytes);
+
+/* ---- ranking_bounds.c ---- */
+
+/* Find the distance between the ends, but for rounding: limit. False, with the job failed, or there is no way. */
+extern bool emogi_rank_bounds_begin(EmogiRanking *ranking);
+
+/* Get what the target is away from a vertex at least. */
+extern double emogi_rank_bound(EmogiRanking *ranking, uint32_t vertex);
+
+/* The same, as well as it takes to tell whether a way to it of that length leads on within a limit. */
+extern double emogi_rank_bound_within(EmogiRanking *ranking, uint32_t vertex, double value, double most);
+
+/* ---- ranking_hierarchy.c: the same; 0 with the job failed ---- */
+
+extern bool emogi_rank_hierarchy_begin(EmogiRanking *ranking);
+extern double emogi_rank_hierarchy_bound(EmogiRanking *ranking, uint32_t vertex);
+
+/* ---- ranking_spur.c ---- */
+
+/* Begin with a class of a path: no vertex is banned but for the first `count` of that. */
+extern void emogi_spur_enter(EmogiRanking *ranking, const EmogiRankPath *path, uint64_t count);
+
+/* Get the state of a vertex. */
+extern EmogiSpurNode *emogi_spur_node(EmogiRanking *ranking, uint32_t vertex);
+
+/* Find the first path of a class, the distance of which is no more than `allowed`. False with the job failed. */
+extern bool emogi_spur_find(EmogiRanking *ranking, const EmogiRankPath *path, EmogiRankClass *class, double allowed, EmogiSpurOutcome *outcome);
+
+/* ---- small ones ---- */
+
+/* Add what is known to be less than it is: +inf means that there is no way, too long a one is the largest double. */
+static inline double
+emogi_rank_add(double a, double b)
+{
+	const double sum = a + b;
+
+	return sum < (double) INFINITY || b == (double) INFINITY || a == (double) INFINITY ? sum : 0x1.fffffffffffffp1023;
+}
+
+/* Get a label as bits, + 1. */
+static inline uint64_t
+emogi_rank_bits(double value)
+{
+	uint64_t	bits;
+
+	memcpy(&bits, &value, sizeof bits);
+	return bits + 1;
+}
+
+/* Get the value of a label; +inf = not met. */
+static inline double
+emogi_rank_value(uint64_t bits)
+{
+	double		value;
+
+	if (bits == 0)
+		return (double) INFINITY;
+	bits--;
+	memcpy(&value, &bits, sizeof value);
+	return value;
+}
+
+/* Get a lower bound that holds in spite of rounding. */
+static inline double
+emogi_rank_deflate(const EmogiRanking *ranking, double value)
+{
+	return value == (double) INFINITY ? value : value / ranking->slack;
+}
+
+/* Is an entry to be taken before another? */
+static inline bool
+emogi_rank_is_before(const EmogiRankEntry *a, const EmogiRankEntry *b)
+{
+	return a->key < b->key || (a->key == b->key && a->value > b->value);
+}
+
+/* Put an entry into a queue; false, with the job failed, without memory. */
+static inline bool
+emogi_rank_push(EmogiRanking *ranking, EmogiRankQueue *queue, EmogiRankEntry entry)
+{
+	uint64_t	i = queue->count;
+
+	if (queue->count == queue->room &&
+		!emogi_ranking_reserve(ranking, (void **) &queue->entries, &queue->room, queue->count + 1, sizeof *queue->entries))
+		return false;
+	queue->count++;
+	for (; i > 0 && emogi_rank_is_before(&entry, &queue->entries[(i - 1) / 4]); i = (i - 1) / 4)
+		queue->entries[i] = queue->entries[(i - 1) / 4];
+	queue->entries[i] = entry;
+	return true;
+}
+
+/* Take the first entry off a queue that has one. */
+static inline EmogiRankEntry
+emogi_rank_pop(EmogiRankQueue *queue)
+{
+	EmogiRankEntry *entries = queue->entries;
+	const EmogiRankEntry first = entries[0];
+	const EmogiRankEntry last = entries[--queue->count];
+	uint64_t	i = 0;
+
+	while (4 * i + 1 < queue->count)
+	{
+		uint64_t	child = 4 * i + 1;
+		const uint64_t end = child + 4 < queue->count ? child + 4 : queue->count;
+
+		for (uint64_t other = child + 1; other < end; other++)
+			if (emogi_rank_is_before(&entries[other], &entries[child]))
+				child = other;
+		if (!emogi_rank_is_before(&entries[child], &last))
+			break;
+		entries[i] = entries[child];
+		i = child;
+	}
+	entries[i] = last;
+	return first;
+}
+
+/* Note list entries that are looked at; true = the job has ended: canceled, or failed before. */
+static inline bool
+emogi_rank_look(EmogiRanking *ranking, uint64_t count)
+{
+	ranking->looked += count;
+	if (ranking->looked - ranking->polled >= 16384)
+	{
+		ranking->polled = ranking->looked;
+		if (ranking->poll != NULL && ranking->poll())
+			emogi_job_fail(&ranking->job, EMOGI_CANCELED);
+		return emogi_job_stopped(&ranking->job);
+	}
+	return ranking->job.status != EMOGI_OK;
+}
+
+/* Is an entry of a list one more to the same vertex as the one before? It then weighs no less. */
+static inline bool
+emogi_rank_repeats(const EmogiAdjacency *lists, uint64_t first, uint64_t entry)
+{
+	return entry > first && lists->targets[entry] == lists->targets[entry - 1];
+}
+
+#endif							/* EMOGI_RANKING_PARTS_H */

@@ -1,0 +1,384 @@
+/*
+ * ranking_spur.c: the first path of a class: those that begin as a path does, up to its vertex at, the spur, and go on with none of the banned.
+ *
+ * Method. An A* search from the spur, which leaves the prefix alone, finds how long the shortest way on is, in the very arithmetic of SSSP; it goes
+ * on over all vertices that lie on a way as long. From the target back each of these gets to know up to which distance it still is in
+ * time: the largest double from which the sum stays within that length, so that rounding changes nothing. Then a depth-first search that takes the smallest
+ * vertex in time at each step has the first path. It has to turn back only where what is ahead leads over the path itself, by cycles without
+ * a length. A vertex that it gave up at a distance is not tried again at that or a larger one: what a way from there would meet is still on
+ * the path, or a path had been found over it.
+ *
+ * Where sums are exact, as of integers, the bounds alone say what is in time for a path of the length that the class has at least, and mostly there is
+ * one: then this search is all. Where they are rounded, what was in time for the first path of all is kept for others of that length.
+ */
+#include "ranking_parts.h"
+
+#include <stdlib.h>
+
+/* Whence it is known what is in time. */
+typedef enum Clock
+{
+	BY_BOUNDS,					/* the bounds are right for all there is, but for what is banned */
+	BY_KEPT,
+	BY_SEARCH
+} Clock;
+
+/* ---- states of vertices ---- */
+
+EmogiSpurNode *
+emogi_spur_node(EmogiRanking *ranking, uint32_t vertex)
+{
+	EmogiSpurNode *node = &ranking->nodes[vertex];
+
+	if (node->stamp != ranking->stamp)
+	{
+		ranking->nmet += node->stamp == 0;
+		*node = (EmogiSpurNode) {.stamp = ranking->stamp,.value = (double) INFINITY,.latest = -1.0,.dead = (double) INFINITY};
+	}
+	return node;
+}
+
+void
+emogi_spur_enter(EmogiRanking *ranking, const EmogiRankPath *path, uint64_t count)
+{
+	ranking->stamp++;
+	for (uint64_t i = 0; i < count; i++)
+		emogi_spur_node(ranking, path->vertices[i])->banned = true;
+}
+
+/* Note that the paths of a class are longer than was thought: any vertex may be the next on them. */
+static void
+put_off(EmogiRankClass *class, double key)
+{
+	class->key = key > class->key ? key : nextafter(class->key, (double) INFINITY);
+	class->next = 0;
+}
+
+/* ---- how long ---- */
+
+/* Offer a vertex a distance. */
+static bool
+offer(EmogiRanking *ranking, uint32_t vertex, double value, double *length)
+{
+	EmogiSpurNode *node = emogi_spur_node(ranking, vertex);
+	double		bound;
+
+	if (node->banned || !(value < node->value))
+		return true;
+	node->value = value;
+	if (vertex == ranking->target)
+	{
+		*length = value;
+		return true;
+	}
+	bound = emogi_rank_bound(ranking, vertex);
+	if (bound == (double) INFINITY || emogi_rank_add(value, bound) > *length * ranking->slack)
+		return true;
+	return emogi_rank_push(ranking, &ranking->queue, (EmogiRankEntry) {emogi_rank_add(value, bound), value, vertex});
+}
+
+/* Make offers over the list of a vertex. class: the vertex is its spur; NULL = it is none. */
+static bool
+walk(EmogiRanking *ranking, uint32_t vertex, double value, const EmogiRankClass *class, double *length)
+{
+	const EmogiAdjacency *lists = &ranking->graph->forward;
+	const EmogiWeightType type = ranking->graph->weight_type;
+	const uint64_t first = lists->offsets[vertex];
+	const uint64_t end = lists->offsets[vertex + 1];
+
+	if (emogi_rank_look(ranking, end - first + 1))
+		return false;
+	for (uint64_t e = first; e < end; e++)
+	{
+		const double next = emogi_path_candidate(EMOGI_SSSP, value, emogi_weight(lists->weights, type, e));
+
+		if (emogi_rank_repeats(lists, first, e) || !(next < (double) INFINITY) ||
+			(class != NULL && emogi_ranking_is_banned(ranking, class, lists->targets[e])))
+			continue;
+		if (!offer(ranking, lists->targets[e], next, length))
+			return false;
+	}
+	return true;
+}
+
+/* Take the next vertex off the queue, and go on from there, if its bound is as good as it can be. */
+static bool
+settle(EmogiRanking *ranking, double *length)
+{
+	const EmogiRankEntry entry = emogi_rank_pop(&ranking->queue);
+	double		key;
+
+	if (emogi_spur_node(ranking, entry.vertex)->value != entry.value)
+		return true;
+	key = emogi_rank_add(entry.value, emogi_rank_bound_within(ranking, entry.vertex, entry.value, entry.key));
+	if (key == (double) INFINITY)
+		return true;
+	if (key > entry.key)
+		return emogi_rank_push(ranking, &ranking->queue, (EmogiRankEntry) {key, entry.value, entry.vertex});
+	return walk(ranking, entry.vertex, entry.value, NULL, length);
+}
+
+/* Find the length of the shortest path of a class, if it is no more than allowed. */
+static bool
+find_length(EmogiRanking *ranking, const EmogiRankPath *path, EmogiRankClass *class, double allowed, double *length, EmogiSpurOutcome *outcome)
+{
+	EmogiRankQueue *queue = &ranking->queue;
+	double		key;
+
+	queue->count = 0;
+	*length = (double) INFINITY;
+	if (!walk(ranking, path->vertices[class->at], path->distance[class->at], class, length))
+		return false;
+	while (queue->count > 0 && !(queue->entries[0].key > (*length < allowed ? *length : allowed) * ranking->slack))
+		if (!settle(ranking, length))
+			return false;
+	*outcome = EMOGI_SPUR_FOUND;
+	if (*length <= allowed && *length < (double) INFINITY)
+		return true;
+	*outcome = EMOGI_SPUR_NONE;
+	if (*length == (double) INFINITY && queue->count == 0)
+		return true;
+	*outcome = EMOGI_SPUR_LATER;
+	key = queue->count > 0 && queue->entries[0].key < *length ? queue->entries[0].key : *length;
+	put_off(class, emogi_rank_deflate(ranking, key));
+	return true;
+}
+
+/* ---- what is in time ---- */
+
+/* Get the largest distance that a weight more takes no farther than `latest`; -1 = there is none. */
+static double
+latest_before(const EmogiRanking *ranking, double latest, double weight)
+{
+	double		best = latest - weight;
+	uint64_t	low;
+	uint64_t	high;
+
+	if (!(weight <= latest))
+		return -1.0;
+	if (ranking->is_exact || weight == 0.0)
+		return best;
+	if (best + weight <= latest && nextafter(best, (double) INFINITY) + weight > latest)
+		return best;
+	if (latest + weight <= latest)
+		return latest;
+	low = emogi_rank_bits(0.0);
+	high = emogi_rank_bits(latest);
+	while (high - low > 1)
+	{
+		const uint64_t middle = low + (high - low) / 2;
+
+		if (emogi_rank_value(middle) + weight <= latest)
+			low = middle;
+		else
+			high = middle;
+	}
+	return emogi_rank_value(low);
+}
+
+/* Note up to when a vertex is in time. */
+static bool
+note_latest(EmogiRanking *ranking, uint32_t vertex, double latest, bool keep)
+{
+	emogi_spur_node(ranking, vertex)->latest = latest;
+	if (keep)
+		ranking->kept[vertex] = emogi_rank_bits(latest);
+	return emogi_rank_push(ranking, &ranking->queue, (EmogiRankEntry) {-latest, 0.0, vertex});
+}
+
+/* Find out up to when the vertices that the search has met are in time for a path of a length. */
+static bool
+find_latest(EmogiRanking *ranking, double length, bool keep)
+{
+	const EmogiAdjacency *lists = &ranking->graph->backward;
+	const EmogiWeightType type = ranking->graph->weight_type;
+
+	ranking->queue.count = 0;
+	if (!note_latest(ranking, ranking->target, length, keep))
+		return false;
+	while (ranking->queue.count > 0)
+	{
+		const EmogiRankEntry entry = emogi_rank_pop(&ranking->queue);
+		const uint64_t first = lists->offsets[entry.vertex];
+		const uint64_t end = lists->offsets[entry.vertex + 1];
+
+		if (-entry.key != emogi_spur_node(ranking, entry.vertex)->latest)
+			continue;
+		if (emogi_rank_look(ranking, end - first + 1))
+			return false;
+		for (uint64_t e = first; e < end; e++)
+		{
+			const uint32_t u = lists->targets[e];
+			const EmogiSpurNode *node = &ranking->nodes[u];
+			double		latest;
+
+			if (emogi_rank_repeats(lists, first, e) || node->stamp != ranking->stamp || node->banned || u == ranking->target)
+				continue;
+			latest = latest_before(ranking, -entry.key, emogi_weight(lists->weights, type, e));
+			if (latest >= node->value && latest > node->latest && !note_latest(ranking, u, latest, keep))
+				return false;
+		}
+	}
+	return true;
+}
+
+/* ---- the path ---- */
+
+/* Is a vertex in time for a path of a length, when it is reached at a distance? */
+static bool
+is_in_time(EmogiRanking *ranking, Clock clock, uint32_t vertex, double value, double length)
+{
+	switch (clock)
+	{
+		case BY_BOUNDS:
+			return emogi_rank_add(value, emogi_rank_bound_within(ranking, vertex, value, length)) <= length;
+		case BY_KEPT:
+			return value <= emogi_rank_value(ranking->kept[vertex]) && ranking->kept[vertex] != 0;
+		case BY_SEARCH:
+			break;
+	}
+	return value <= emogi_spur_node(ranking, vertex)->latest;
+}
+
+/* Go on to a vertex. */
+static bool
+push_step(EmogiRanking *ranking, uint32_t vertex, double value)
+{
+	const EmogiAdjacency *lists = &ranking->graph->forward;
+
+	if (emogi_rank_look(ranking, lists->offsets[vertex + 1] - lists->offsets[vertex] + 1) ||
+		!emogi_ranking_reserve(ranking, (void **) &ranking->steps, &ranking->steps_room, ranking->nsteps + 1, sizeof *ranking->steps))
+		return false;
+	emogi_spur_node(ranking, vertex)->on_path = true;
+	ranking->steps[ranking->nsteps++] = (EmogiSpurStep) {value, lists->offsets[vertex], vertex};
+	return true;
+}
+
+/* Turn back from the last vertex. */
+static void
+pop_step(EmogiRanking *ranking)
+{
+	const EmogiSpurStep *step = &ranking->steps[--ranking->nsteps];
+	EmogiSpurNode *node = emogi_spur_node(ranking, step->vertex);
+
+	node->on_path = false;
+	node->dead = step->value < node->dead ? step->value : node->dead;
+}
+
+/* May the path go on to a vertex, as far as is known? */
+static bool
+may_enter(EmogiRanking *ranking, const EmogiRankClass *class, Clock clock, uint32_t vertex, double value, double length)
+{
+	const EmogiSpurNode *node = emogi_spur_node(ranking, vertex);
+
+	if (node->banned || node->on_path || !(value <= length) || (ranking->nsteps == 1 && emogi_ranking_is_banned(ranking, class, vertex)))
+		return false;
+	return vertex == ranking->target || (value < node->dead && is_in_time(ranking, clock, vertex, value, length));
+}
+
+/* Find the first path of a class that is no longer than `length`: the steps from the spur on; none = there is no such path. */
+static bool
+find_steps(EmogiRanking *ranking, const EmogiRankPath *path, const EmogiRankClass *class, Clock clock, double length)
+{
+	const EmogiAdjacency *lists = &ranking->graph->forward;
+	const EmogiWeightType type = ranking->graph->weight_type;
+
+	ranking->nsteps = 0;
+	if (!push_step(ranking, path->vertices[class->at], path->distance[class->at]))
+		return false;
+	while (ranking->nsteps > 0 && ranking->steps[ranking->nsteps - 1].vertex != ranking->target)
+	{
+		EmogiSpurStep *step = &ranking->steps[ranking->nsteps - 1];
+		const uint64_t e = step->entry++;
+		double		value;
+
+		if (e == lists->offsets[step->vertex + 1])
+		{
+			pop_step(ranking);
+			continue;
+		}
+		value = emogi_path_candidate(EMOGI_SSSP, step->value, emogi_weight(lists->weights, type, e));
+		if (emogi_rank_repeats(lists, lists->offsets[step->vertex], e) || !(value < (double) INFINITY))
+			continue;
+		if (may_enter(ranking, class, clock, lists->targets[e], value, length) && !push_step(ranking, lists->targets[e], value))
+			return false;
+		if (ranking->job.status != EMOGI_OK)
+			return false;
+	}
+	return true;
+}
+
+/* Have the path of the steps be the class's. */
+static bool
+take_steps(EmogiRanking *ranking, const EmogiRankPath *path, EmogiRankClass *class)
+{
+	const uint64_t length = class->at + ranking->nsteps;
+	uint64_t	vertices_room = 0;
+	uint64_t	distance_room = 0;
+
+	if (!emogi_ranking_reserve(ranking, (void **) &class->vertices, &vertices_room, length, sizeof *class->vertices) ||
+		!emogi_ranking_reserve(ranking, (void **) &class->distance, &distance_room, length, sizeof *class->distance))
+		return false;
+	class->length = length;
+	memcpy(class->vertices, path->vertices, class->at * sizeof *class->vertices);
+	memcpy(class->distance, path->distance, class->at * sizeof *class->distance);
+	for (uint64_t i = 0; i < ranking->nsteps; i++)
+	{
+		class->vertices[class->at + i] = ranking->steps[i].vertex;
+		class->distance[class->at + i] = ranking->steps[i].value;
+	}
+	class->key = class->distance[length - 1];
+	class->next = class->vertices[class->at + 1];
+	return true;
+}
+
+/* Look for a path of a class by what is known already; the steps are none where there is none. */
+static bool
+find_known(EmogiRanking *ranking, const EmogiRankPath *path, const EmogiRankClass *class, double *length)
+{
+	ranking->nsteps = 0;
+	*length = ranking->is_exact ? class->key : ranking->least;
+	if (!ranking->is_exact && (ranking->kept == NULL || class->key > ranking->least))
+	{
+		*length = -1.0;
+		return true;
+	}
+	emogi_spur_enter(ranking, path, class->at);
+	return find_steps(ranking, path, class, ranking->is_exact ? BY_BOUNDS : BY_KEPT, *length);
+}
+
+bool
+emogi_spur_find(EmogiRanking *ranking, const EmogiRankPath *path, EmogiRankClass *class, double allowed, EmogiSpurOutcome *outcome)
+{
+	const bool	is_first = ranking->npaths == 1;
+	double		length;
+
+	*outcome = EMOGI_SPUR_FOUND;
+	if (!find_known(ranking, path, class, &length))
+		return false;
+	if (ranking->nsteps > 0)
+		return take_steps(ranking, path, class);
+	if (length >= allowed)
+	{
+		*outcome = EMOGI_SPUR_LATER;
+		put_off(class, nextafter(length, (double) INFINITY));
+		return true;
+	}
+	emogi_spur_enter(ranking, path, class->at + 1);
+	if (!find_length(ranking, path, class, allowed, &length, outcome))
+		return false;
+	if (*outcome != EMOGI_SPUR_FOUND)
+		return true;
+	if (is_first && !ranking->is_exact && ranking->kept == NULL &&
+		!emogi_ranking_take(ranking, (void **) &ranking->kept, sizeof *ranking->kept))
+		return false;
+	if (!find_latest(ranking, length, is_first && !ranking->is_exact))
+		return false;
+	emogi_spur_node(ranking, path->vertices[class->at])->banned = false;
+	if (!find_steps(ranking, path, class, BY_SEARCH, length))
+		return false;
+	if (ranking->nsteps > 0)
+		return take_steps(ranking, path, class);
+	*outcome = EMOGI_SPUR_NONE;
+	return true;
+}

@@ -1,0 +1,148 @@
+/*
+ * cycles.c: emogi_cycles(graph, source, max_length, max_cycles, direction) -> setof (cycle_id int, seq int, vertex, edge, cost float8, distance float8):
+ * the simple cycles through a vertex, those of the fewest edges first.
+ *
+ * The backend searches them itself (cpu/cycles.h), in its own memory, of which it may take a share of emogi.max_memory.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "cpu/cycles.h"
+#include "function/path_steps.h"
+#include "server/compat.h"
+#include "server/region.h"
+
+PG_FUNCTION_INFO_V1(emogi_cycles);
+
+#define MEMORY_SHARE 4			/* of emogi.max_memory that a search may take */
+#define MAX_LENGTH 6			/* when the call names none */
+#define MAX_CYCLES 1000			/* likewise */
+
+/* A search, which is freed with its context. */
+typedef struct Held
+{
+	EmogiCycles *cycles;
+	EmogiControl control;
+	EmogiError	error;
+	MemoryContextCallback callback;
+} Held;
+
+/* Free the search; arg: Held. */
+static void
+free_search(void *arg)
+{
+	Held	   *held = arg;
+
+	emogi_cycles_free(held->cycles);
+	held->cycles = NULL;
+}
+
+/* Serve a cancel, which raises its error. */
+static bool
+serve_interrupts(void)
+{
+	CHECK_FOR_INTERRUPTS();
+	return false;
+}
+
+/* Raise 53200 for a search that failed. */
+static void
+require_ok(const Held *held, EmogiStatus status)
+{
+	if (status == EMOGI_OK)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_OUT_OF_MEMORY),
+			 errmsg("%s", held->error.message),
+			 held->error.detail[0] != '\0' ? errdetail_internal("%s", held->error.detail) : 0,
+			 errhint("Make max_length smaller, or raise emogi.max_memory (%dMB now) and restart the server.", emogi_max_memory_mb)));
+}
+
+/* Find cycles, count at most; says whether there are more. */
+static bool
+search(EmogiCall *call, const EmogiTask *task, EmogiPathSteps *paths, uint32 source, uint64 max_length, uint64 count)
+{
+	const double start_ms = emogi_pool_now_ms();
+	Held	   *held = palloc0(sizeof *held);
+	EmogiCycle	cycle;
+
+	held->callback = (MemoryContextCallback) {.func = free_search,.arg = held};
+	MemoryContextRegisterResetCallback(CurrentMemoryContext, &held->callback);
+	require_ok(held, emogi_cycles_begin(paths->graph, source, max_length, task->direction == EMOGI_BOTH, emogi_region_budget_bytes() / MEMORY_SHARE,
+										serve_interrupts, &held->cycles, &held->control, &held->error));
+	for (;;)
+	{
+		require_ok(held, emogi_cycles_next(held->cycles, &cycle));
+		if (cycle.length == 0 || paths->npaths == count)
+			break;
+		emogi_path_steps_add(paths, cycle.vertices, cycle.length + 1, cycle.distance, false);
+	}
+	emogi_near_note_run(call, paths->graph, paths->nsteps, 0, emogi_cycles_looked(held->cycles), start_ms);
+	free_search(held);
+	return cycle.length > 0;
+}
+
+/* Get the number of the source; EMOGI_NO_VERTEX, and a notice, where it is not in the graph. Raises 22023 for several. */
+static uint32
+find_source(const EmogiTask *task, const EmogiGraph *graph)
+{
+	uint32		source;
+
+	if (task->nkeys != 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("cycles are searched through one vertex, not %llu", (unsigned long long) task->nkeys),
+				 errhint("Give one source; for several use LATERAL.")));
+	source = emogi_graph_vertex(graph, task->keys[0]);
+	if (source == EMOGI_NO_VERTEX)
+		emogi_vertices_notice_missing("source", task->form, task->sources.datums[0]);
+	return source;
+}
+
+/* Say that there are more cycles than were asked for. */
+static void
+warn_of_more(uint64 count)
+{
+	ereport(WARNING,
+			(errmsg("there are more than %llu cycles", (unsigned long long) count),
+			 errdetail("Those after the first max_cycles, %llu, are left out.", (unsigned long long) count),
+			 errhint("Make max_cycles larger, or max_length smaller.")));
+}
+
+/* emogi_cycles(graph, source, max_length, max_cycles, direction) -> setof (cycle_id, seq, vertex, edge, cost, distance) */
+Datum
+emogi_cycles(PG_FUNCTION_ARGS)
+{
+	EmogiTask	task;
+	EmogiGraph	graph;
+	EmogiPathSteps paths = {.task = &task,.graph = &graph};
+	EmogiCall  *call;
+	uint64		max_length;
+	uint64		max_cycles;
+	uint32		source;
+	bool		has_more = false;
+
+	emogi_compat_init_rows(fcinfo);
+	emogi_arguments_begin(fcinfo, EMOGI_SSSP, &task);
+	emogi_arguments_source(fcinfo, &task);
+	max_length = (uint64) emogi_arguments_count(fcinfo, 2, MAX_LENGTH, "max_length", "Use 1 or more edges, or leave it out for 6.");
+	max_cycles = (uint64) emogi_arguments_count(fcinfo, 3, MAX_CYCLES, "max_cycles", "Use 1 or more, or leave it out for 1000.");
+	task.direction = emogi_arguments_direction(fcinfo, 4, EMOGI_OUT);
+	task.with_backward = true;
+	call = emogi_run_open(fcinfo->flinfo->fn_oid, &task, NULL, &graph);
+	if (call == NULL)
+		return (Datum) 0;
+	source = find_source(&task, &graph);
+	if (source != EMOGI_NO_VERTEX)
+		has_more = search(call, &task, &paths, source, max_length, max_cycles);
+	emogi_path_steps_name(&paths);
+	emogi_call_phase(call, EMOGI_PHASE_ROWS);
+	emogi_path_steps_put(fcinfo, &paths);
+	call->record.nrows += paths.nsteps;
+	emogi_call_end(call);
+	if (has_more)
+		warn_of_more(max_cycles);
+	return (Datum) 0;
+}

@@ -1,0 +1,61 @@
+/*
+ * path_steps.h: the steps of many paths, with the names of their edges.
+ */
+#ifndef EMOGI_PATH_STEPS_H
+#define EMOGI_PATH_STEPS_H
+
+#include "function/function.h"
+
+/* A step of a path. */
+typedef struct EmogiStep
+{
+	uint32		vertex;
+	double		distance;		/* from where the path begins */
+} EmogiStep;
+
+/* Vertices that an edge leads between. */
+typedef struct EmogiStepEnds
+{
+	uint32		from;
+	uint32		to;
+} EmogiStepEnds;
+
+/* Paths. All arrays are in the context that was current when the first was added. */
+typedef struct EmogiPathSteps
+{
+	const EmogiTask *task;
+	const EmogiGraph *graph;
+	EmogiStep  *steps;			/* [nsteps] */
+	uint64		nsteps;
+	uint64		room;
+	uint64	   *ends;			/* [npaths], where in steps[] each path ends, and the next begins */
+	uint64		npaths;
+	uint64		ends_room;
+	EmogiStepEnds *edges;		/* [nedges], ascending and distinct: those of all steps that lead on */
+	NullableDatum *names;		/* [nedges] */
+	uint64		nedges;
+} EmogiPathSteps;
+
+/* Columns of a step: seq, vertex, edge, cost, distance. */
+#define EMOGI_STEP_COLUMNS 5
+
+extern void emogi_path_steps_add(EmogiPathSteps *paths, const uint32 *path, uint64 length, const double *distance, bool by_number);
+extern void emogi_path_steps_name(EmogiPathSteps *paths);
+extern void emogi_path_steps_fill(const EmogiPathSteps *paths, uint64 path, uint64 i, Datum *values, bool *nulls);
+extern void emogi_path_steps_put(FunctionCallInfo fcinfo, const EmogiPathSteps *paths);
+
+/* Get where the steps of a path begin. */
+static inline uint64
+emogi_path_steps_begin(const EmogiPathSteps *paths, uint64 path)
+{
+	return path == 0 ? 0 : paths->ends[path - 1];
+}
+
+/* Get how many steps a path has. */
+static inline uint64
+emogi_path_steps_length(const EmogiPathSteps *paths, uint64 path)
+{
+	return paths->ends[path] - emogi_path_steps_begin(paths, path);
+}
+
+#endif							/* EMOGI_PATH_STEPS_H */

@@ -1,0 +1,198 @@
+/*
+ * ranked_paths.c: emogi_k_shortest_paths(graph, source, target, k, direction) and emogi_all_shortest_paths(graph, source, target, max_paths, direction)
+ * -> setof (path_id int, seq int, vertex, edge, cost float8, distance float8): the shortest paths from one vertex to another, one after the other, and
+ * all those of the least distance.
+ *
+ * The backend ranks them itself (cpu/ranking.h), in its own memory, of which it may take a share of emogi.max_memory. Where the Graph has a contraction
+ * hierarchy, it goes by that; who reads one must say when that is over, so a cancel ends the ranking first and is raised then.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "miscadmin.h"
+
+#include "cpu/ranking.h"
+#include "function/path_steps.h"
+#include "server/compat.h"
+#include "server/region.h"
+
+PG_FUNCTION_INFO_V1(emogi_k_shortest_paths);
+PG_FUNCTION_INFO_V1(emogi_all_shortest_paths);
+
+#define MEMORY_SHARE 4			/* of emogi.max_memory that a ranking may take */
+#define MAX_PATHS 1000			/* when the call names none */
+
+/* A ranking under way. */
+typedef struct Held
+{
+	EmogiRanking *ranking;
+	EmogiControl control;
+	EmogiError	error;
+	int			cached;			/* the Graph whose hierarchy is read; -1 = none is */
+} Held;
+
+/* Raise 53200, or a cancel, for a ranking that failed; what it says is in memory of the caller's. */
+static void
+require_ok(EmogiStatus status, const EmogiError *error)
+{
+	CHECK_FOR_INTERRUPTS();
+	if (status == EMOGI_CANCELED)
+		ereport(ERROR,
+				(errcode(ERRCODE_QUERY_CANCELED),
+				 errmsg("canceling statement due to user request")));
+	if (status == EMOGI_OK)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_OUT_OF_MEMORY),
+			 errmsg("%s", error->message),
+			 error->detail[0] != '\0' ? errdetail_internal("%s", error->detail) : 0,
+			 errhint("Ask for fewer paths, or raise emogi.max_memory (%dMB now) and restart the server.", emogi_max_memory_mb)));
+}
+
+/* Get the hierarchy of the call's Graph, which is made if it is this call's turn; NULL without one. Raises a cancel. */
+static const EmogiContraction *
+take_hierarchy(EmogiCall *call, const EmogiGraph *graph, bool *reversed, int *cached)
+{
+	const EmogiContraction *made;
+
+	*reversed = false;
+	*cached = -1;
+	if (!emogi_far_may_serve(call, graph))
+		return NULL;
+	emogi_far_prepare(call, graph);
+	(void) emogi_cache_contraction_graph(call->slot->graph, graph, reversed);
+	made = emogi_cache_contraction_begin(call->slot->graph);
+	if (made != NULL)
+		*cached = call->slot->graph;
+	return made;
+}
+
+/* Find paths, as rank does; *has_more: there are more than that. */
+static EmogiStatus
+find_paths(Held *held, EmogiPathSteps *paths, uint64 count, bool least_alone, bool *has_more)
+{
+	double		most = (double) INFINITY;
+	EmogiRankedPath path;
+
+	while (least_alone || paths->npaths < count)
+	{
+		const EmogiStatus status = emogi_ranking_next(held->ranking, most, &path);
+
+		*has_more = path.length > 0 && paths->npaths == count;
+		if (status != EMOGI_OK || path.length == 0 || *has_more)
+			return status;
+		if (least_alone)
+			most = path.distance[path.length - 1];
+		emogi_path_steps_add(paths, path.vertices, path.length, path.distance, false);
+	}
+	return EMOGI_OK;
+}
+
+/* Find paths: count at most, of the least distance alone or of any. Says whether there are more of the former than that. */
+static bool
+rank(EmogiCall *call, EmogiPathSteps *paths, uint32 source, uint32 target, uint64 count, bool least_alone)
+{
+	const double start_ms = emogi_pool_now_ms();
+	Held	   *held = palloc0(sizeof *held);
+	bool		reversed;
+	const EmogiContraction *made = take_hierarchy(call, paths->graph, &reversed, &held->cached);
+	EmogiStatus status;
+	uint64		looked = 0;
+	bool		has_more = false;
+
+	PG_TRY();
+	{
+		status = emogi_ranking_begin(paths->graph, made, reversed, source, target, emogi_region_budget_bytes() / MEMORY_SHARE, emogi_cache_labels_stop,
+									 &held->ranking, &held->control, &held->error);
+		if (status == EMOGI_OK)
+			status = find_paths(held, paths, count, least_alone, &has_more);
+		if (held->ranking != NULL)
+			looked = emogi_ranking_looked(held->ranking);
+	}
+	PG_FINALLY();
+	{
+		emogi_ranking_free(held->ranking);
+		if (held->cached >= 0)
+			emogi_cache_contraction_end(held->cached);
+	}
+	PG_END_TRY();
+	require_ok(status, &held->error);
+	emogi_near_note_run(call, paths->graph, paths->nsteps, 0, looked, start_ms);
+	if (made != NULL)
+		strlcpy(call->record.engine, "hierarchy", sizeof call->record.engine);
+	else if (emogi_far_may_serve(call, paths->graph))
+		emogi_cache_contraction_note(call->slot->graph, emogi_pool_now_ms() - start_ms);
+	return has_more;
+}
+
+/* Carry out a call whose arguments have been read. */
+static void
+carry_out(FunctionCallInfo fcinfo, EmogiTask *task, uint64 count, bool least_alone)
+{
+	EmogiGraph	graph;
+	EmogiPathSteps paths = {.task = task,.graph = &graph};
+	EmogiCall  *call = emogi_run_open(fcinfo->flinfo->fn_oid, task, NULL, &graph);
+	uint32		source;
+	uint32		target;
+	bool		has_more = false;
+
+	emogi_shortest_path_notice_ends(task, NULL, call != NULL ? &graph : NULL);
+	if (call == NULL)
+		return;
+	source = emogi_graph_vertex(&graph, task->keys[0]);
+	target = emogi_graph_vertex(&graph, task->targets[0]);
+	if (source != EMOGI_NO_VERTEX && target != EMOGI_NO_VERTEX)
+		has_more = rank(call, &paths, source, target, count, least_alone);
+	emogi_path_steps_name(&paths);
+	emogi_call_phase(call, EMOGI_PHASE_ROWS);
+	emogi_path_steps_put(fcinfo, &paths);
+	call->record.nrows += paths.nsteps;
+	emogi_call_end(call);
+	if (has_more)
+		ereport(WARNING,
+				(errmsg("there are more than %llu shortest paths", (unsigned long long) count),
+				 errdetail("Those after the first max_paths, %llu, are left out.", (unsigned long long) count),
+				 errhint("Make max_paths larger.")));
+}
+
+/* Read the arguments but for the number of paths: graph, source, target, ., direction. */
+static void
+read_arguments(FunctionCallInfo fcinfo, EmogiTask *task)
+{
+	emogi_compat_init_rows(fcinfo);
+	emogi_arguments_begin(fcinfo, EMOGI_SSSP, task);
+	emogi_arguments_ends(fcinfo, task);
+	task->direction = emogi_arguments_direction(fcinfo, 4, EMOGI_OUT);
+	task->with_backward = true;
+}
+
+/* emogi_k_shortest_paths(graph, source, target, k, direction) -> setof (path_id, seq, vertex, edge, cost, distance) */
+Datum
+emogi_k_shortest_paths(PG_FUNCTION_ARGS)
+{
+	EmogiTask	task;
+	uint64		k;
+
+	read_arguments(fcinfo, &task);
+	if (PG_ARGISNULL(3))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("k must not be NULL"),
+				 errhint("Say how many paths are wanted.")));
+	k = (uint64) emogi_arguments_count(fcinfo, 3, 1, "k", "Use 1 or more, the number of paths that are wanted.");
+	task.further = psprintf(", %llu", (unsigned long long) k);
+	carry_out(fcinfo, &task, k, false);
+	return (Datum) 0;
+}
+
+/* emogi_all_shortest_paths(graph, source, target, max_paths, direction) -> setof (path_id, seq, vertex, edge, cost, distance) */
+Datum
+emogi_all_shortest_paths(PG_FUNCTION_ARGS)
+{
+	EmogiTask	task;
+
+	read_arguments(fcinfo, &task);
+	carry_out(fcinfo, &task, (uint64) emogi_arguments_count(fcinfo, 3, MAX_PATHS, "max_paths", "Use 1 or more, or leave it out for 1000."), true);
+	return (Datum) 0;
+}
