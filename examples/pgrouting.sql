@@ -98,6 +98,15 @@ RETURNS TABLE (seq int, path_seq int, node bigint, edge bigint, cost float8, agg
   WHERE start_vid <> end_vid ORDER BY p.seq
 $$;
 
+-- pgr_KSP: the K shortest paths, shortest first, that go through no vertex twice. heap_paths gives no more: the heap of the search is not a result here.
+
+CREATE OR REPLACE FUNCTION emogi_pgr.pgr_ksp(edges_sql text, start_vid bigint, end_vid bigint, k int, directed boolean DEFAULT true, heap_paths boolean DEFAULT false)
+RETURNS TABLE (seq int, path_id int, path_seq int, node bigint, edge bigint, cost float8, agg_cost float8) LANGUAGE sql STABLE ROWS 1000 AS $$
+  SELECT (row_number() OVER (ORDER BY p.path_id, p.seq))::int, p.path_id, p.seq, p.vertex, COALESCE(p.edge, -1), p.cost, p.distance
+  FROM emogi_k_shortest_paths(edges_sql, start_vid, end_vid, k, emogi_pgr.direction_of(directed)) p
+  WHERE start_vid <> end_vid ORDER BY p.path_id, p.seq
+$$;
+
 -- pgr_drivingDistance: the tree of what is within a distance. cost is of the edge that leads to the vertex. A root has a row though no edge leads from it.
 
 CREATE OR REPLACE FUNCTION emogi_pgr.pgr_drivingdistance(edges_sql text, start_vids bigint[], distance float8, directed boolean DEFAULT true,
