@@ -21,6 +21,7 @@
 #define LANES EMOGI_CONTRACTION_LANES
 #define SLACK 4.5				/* times the error of a sum: 4, and what is of higher order */
 #define POLL_RANKS 65536
+#define AHEAD 32				/* arcs */
 
 /* A vertex whose edges are being followed back. */
 typedef struct Frame
@@ -43,7 +44,8 @@ typedef struct Sweep
 	int			up;				/* side of the arcs that lead up from a source */
 	bool		gave_up;
 	bool		is_circular;	/* of the source at hand: edges lead round in a circle */
-	double	   *near;			/* [nvertices][LANES], by rank: distances but for rounding */
+	double	   *near;			/* [nvertices][LANES], by rank, a rank's in one line of a cache: distances but for rounding */
+	void	   *near_memory;	/* where that lies */
 	double	   *sums;			/* [nvertices], of those met: SSSP's distance */
 	uint32_t   *marks;			/* [nvertices]: 2 * row = met, 2 * row + 1 = its sum is made */
 	uint32_t	row;			/* from 1 */
@@ -151,6 +153,8 @@ sweep_down(Sweep *sweep)
 		{
 			const double *high = sweep->near + (uint64_t) arcs[i].to * LANES;
 
+			if (i >= AHEAD)
+				__builtin_prefetch(sweep->near + (uint64_t) arcs[i - AHEAD].to * LANES);
 			for (int lane = 0; lane < LANES; lane++)
 			{
 				const double distance = high[lane] + arcs[i].weight;
@@ -169,10 +173,14 @@ sweep_down(Sweep *sweep)
 
 /* ---- back, and SSSP's sums ---- */
 
-/* Note that a vertex is met, and is to be followed back; false, with the job failed, without memory. */
+/* Note that a vertex is met, and is to be followed back, and ask for what that will read; false, with the job failed, without memory. */
 static bool
-meet(Sweep *sweep, uint32_t v)
+meet(Sweep *sweep, const uint32_t *ranks, uint32_t v)
 {
+	const EmogiAdjacency *lists = &sweep->graph->backward;
+
+	for (uint64_t e = lists->offsets[v]; e < lists->offsets[v + 1]; e++)
+		__builtin_prefetch(sweep->near + (uint64_t) ranks[lists->targets[e]] * LANES);
 	if (!emogi_contraction_reserve(&sweep->job, &sweep->frames, 1, sizeof(Frame)) ||
 		!emogi_contraction_reserve(&sweep->job, &sweep->met, 1, sizeof(uint32_t)))
 		return false;
@@ -207,7 +215,7 @@ follow(Sweep *sweep, const uint32_t *ranks, int lane)
 		else
 		{
 			sweep->sums[v] = sum;
-			return meet(sweep, u);
+			return meet(sweep, ranks, u);
 		}
 	}
 	sweep->sums[v] = sum;
@@ -288,7 +296,7 @@ find_row(Sweep *sweep, const EmogiQuery *query, uint32_t source, int lane, doubl
 		if (sweep->marks[target] == 2 * sweep->row + 1 ||
 			sweep->near[(uint64_t) ranks[target] * LANES + (uint64_t) lane] == (double) INFINITY)
 			continue;
-		if (!meet(sweep, target))
+		if (!meet(sweep, ranks, target))
 			return false;
 		while (sweep->frames.count > 0)
 			if (!follow(sweep, ranks, lane))
@@ -338,7 +346,7 @@ take(Sweep *sweep, uint64_t count, size_t bytes)
 static EmogiStatus
 end(Sweep *sweep, EmogiError *error)
 {
-	free(sweep->near);
+	free(sweep->near_memory);
 	free(sweep->sums);
 	free(sweep->marks);
 	free(sweep->met.items);
@@ -360,7 +368,8 @@ emogi_contraction_sweep(const EmogiContraction *made, const EmogiGraph *graph, b
 	bool		goes_on = true;
 
 	error->message[0] = error->detail[0] = '\0';
-	sweep.near = take(&sweep, made->nvertices * LANES, sizeof(double));
+	sweep.near_memory = take(&sweep, made->nvertices * LANES + LANES, sizeof(double));
+	sweep.near = (double *) (((uintptr_t) sweep.near_memory + LANES * sizeof(double) - 1) & ~(LANES * sizeof(double) - 1));
 	sweep.sums = take(&sweep, made->nvertices, sizeof(double));
 	sweep.marks = take(&sweep, made->nvertices, sizeof(uint32_t));
 	for (uint64_t first = 0; first < query->nsources && goes_on && !emogi_job_stopped(&sweep.job); first += LANES)
