@@ -2,7 +2,7 @@
  * contraction.h: a contraction hierarchy: what makes far shortest paths of a road-like Graph fast, once it is prepared.
  *
  * contraction.c tells what it is, makes it (with contraction_arcs.c and contraction_witness.c) and proves why its answers are the bits of
- * SSSP; contraction_search.c asks it.
+ * SSSP; contraction_search.c and contraction_sweep.c ask it.
  *
  * It is one block of memory without a pointer, so that it may be copied, and read by another process. Vertices go by their ranks, the places
  * in the order in which they were contracted.
@@ -105,5 +105,14 @@ extern EmogiStatus emogi_contraction_path(const EmogiContraction *made, const Em
  */
 extern EmogiStatus emogi_contraction_distances(const EmogiContraction *made, const EmogiGraph *graph, bool reversed, const EmogiQuery *query,
 											   bool (*poll) (void), double *distance, uint64_t *looked, EmogiControl *control, EmogiError *error);
+
+/*
+ * Find the same, where there are many targets: each row costs a look at every arc, and little more for a target. Takes EMOGI_CONTRACTION_SWEEP_BYTES
+ * for each vertex of the Graph, and some.
+ */
+#define EMOGI_CONTRACTION_LANES 8	/* sources at once */
+#define EMOGI_CONTRACTION_SWEEP_BYTES (EMOGI_CONTRACTION_LANES * sizeof(double) + sizeof(double) + sizeof(uint32_t))
+extern EmogiStatus emogi_contraction_sweep(const EmogiContraction *made, const EmogiGraph *graph, bool reversed, const EmogiQuery *query,
+										   bool (*poll) (void), double *distance, uint64_t *looked, EmogiControl *control, EmogiError *error);
 
 #endif							/* EMOGI_CONTRACTION_H */

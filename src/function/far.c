@@ -12,7 +12,9 @@
 #include "server/region.h"
 
 #define TARGET_MS 0.12			/* a target of a row, by a hierarchy */
+#define SWEPT_MS 5e-6			/* a list entry of a row, by a sweep over a hierarchy */
 #define ENTRY_MS 4e-5			/* a list entry of a search, of one thread */
+#define SWEEP_SHARE 8			/* of emogi.max_memory that a sweep may take of the backend's own */
 #define MAKING_SHARE 4			/* of emogi.max_memory that an array of the backend's own may take while a hierarchy is made */
 
 /* Is the engine that was asked for one that leaves far paths to hierarchies? And is the call's Graph, which is not patched, a cached one? */
@@ -98,14 +100,31 @@ emogi_far_path(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, 
 	return true;
 }
 
+/* Get how long a row of a matrix takes, target by target. */
+static double
+row_ms(const EmogiQuery *query)
+{
+	return query->ntargets * TARGET_MS;
+}
+
+/* May a hierarchy be swept? It has memory for that, and the rows of a sweep are found at once. */
+static bool
+may_sweep(const EmogiGraph *graph, const EmogiQuery *query)
+{
+	return query->nsources >= EMOGI_CONTRACTION_LANES / 2 &&
+		graph->nvertices * EMOGI_CONTRACTION_SWEEP_BYTES <= emogi_region_budget_bytes() / SWEEP_SHARE;
+}
+
 /*
- * Is a row of a matrix sooner found by a hierarchy, target by target and by this process alone, than by a search of all threads together? Both
+ * Is a row of a matrix sooner found by a hierarchy, target by target or swept, and by this process alone, than by a search of all threads together? The
  * figures are of a grid of 2 million list entries on two processors.
  */
 bool
 emogi_far_is_sooner(const EmogiGraph *graph, const EmogiQuery *query)
 {
-	return query->ntargets * TARGET_MS < graph->forward.nedges * ENTRY_MS / emogi_cpu_threads;
+	const double search_ms = graph->forward.nedges * ENTRY_MS / emogi_cpu_threads;
+
+	return row_ms(query) < search_ms || (may_sweep(graph, query) && graph->forward.nedges * SWEPT_MS < search_ms);
 }
 
 /*
@@ -131,7 +150,10 @@ emogi_far_matrix(EmogiCall *call, const EmogiGraph *graph, const EmogiQuery *que
 	if (made == NULL)
 		return false;
 	start_ms = emogi_pool_now_ms();
-	status = emogi_contraction_distances(made, graph, reversed, query, emogi_cache_labels_stop, distance, &looked, &control, &error);
+	if (may_sweep(graph, query) && graph->forward.nedges * SWEPT_MS < row_ms(query))
+		status = emogi_contraction_sweep(made, graph, reversed, query, emogi_cache_labels_stop, distance, &looked, &control, &error);
+	else
+		status = emogi_contraction_distances(made, graph, reversed, query, emogi_cache_labels_stop, distance, &looked, &control, &error);
 	emogi_cache_contraction_end(call->slot->graph);
 	CHECK_FOR_INTERRUPTS();
 	if (status != EMOGI_OK)

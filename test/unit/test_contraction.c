@@ -21,6 +21,7 @@
 static uint64_t noutcomes[3];
 static uint64_t nrefused;
 static uint64_t nmatrices;
+static uint64_t nswept;
 
 /* Search some paths and compare them with those in all distances. */
 static void
@@ -75,7 +76,7 @@ check_matrix(const char *name, const EmogiGraph *graph, const EmogiContraction *
 	uint32_t	ends[2][80];
 	double	   *found = malloc(80 * 80 * sizeof(double));
 	double	   *expected = malloc(80 * 80 * sizeof(double));
-	EmogiQuery	query = {.algorithm = EMOGI_DISTANCE_MATRIX, .nsources = 1 + seed % 7, .sources = ends[0], .ntargets = 1 + seed % 80, .targets = ends[1]};
+	EmogiQuery	query = {.algorithm = EMOGI_DISTANCE_MATRIX, .nsources = 1 + seed % 19, .sources = ends[0], .ntargets = 1 + seed % 80, .targets = ends[1]};
 	EmogiResult result = {.columns[0].float64 = expected};
 	EmogiControl control = {0};
 	EmogiError	error;
@@ -89,6 +90,11 @@ check_matrix(const char *name, const EmogiGraph *graph, const EmogiContraction *
 	CHECK(status == EMOGI_OK || status == EMOGI_UNSUPPORTED, "%s: status %d of a matrix", name, status);
 	CHECK(status != EMOGI_OK || memcmp(found, expected, query.nsources * query.ntargets * sizeof(double)) == 0, "%s: distances differ", name);
 	nmatrices += status == EMOGI_OK;
+	memset(found, 0, 80 * 80 * sizeof(double));
+	status = emogi_contraction_sweep(made, graph, reversed, &query, NULL, found, &looked, &control, &error);
+	CHECK(status == EMOGI_OK || status == EMOGI_UNSUPPORTED, "%s: status %d of a swept matrix", name, status);
+	CHECK(status != EMOGI_OK || memcmp(found, expected, query.nsources * query.ntargets * sizeof(double)) == 0, "%s: swept distances differ", name);
+	nswept += status == EMOGI_OK;
 	free(found);
 	free(expected);
 }
@@ -280,6 +286,18 @@ check_failures(void)
 		status = emogi_contraction_distances(made, &graph, false, &query, NULL, distance, &looked, &control, &error);
 		CHECK(status == EMOGI_OK ? n > 8 : status == EMOGI_NO_MEMORY && error.message[0] != '\0', "allocation %u of a matrix: status %d", n, status);
 	}
+	status = EMOGI_NO_MEMORY;
+	for (uint32_t n = 1; status == EMOGI_NO_MEMORY && n < MAX_FAILURES; n++)
+	{
+		const uint32_t ends[] = {0, (uint32_t) graph.nvertices - 1};
+		const EmogiQuery query = {.algorithm = EMOGI_DISTANCE_MATRIX, .nsources = 2, .sources = ends, .ntargets = 2, .targets = ends};
+		double		distance[4];
+		uint64_t	looked;
+
+		control = (EmogiControl) {.fail_allocation = n};
+		status = emogi_contraction_sweep(made, &graph, false, &query, NULL, distance, &looked, &control, &error);
+		CHECK(status == EMOGI_OK ? n > 5 : status == EMOGI_NO_MEMORY && error.message[0] != '\0', "allocation %u of a sweep: status %d", n, status);
+	}
 	control = (EmogiControl) {.cancel = 1};
 	CHECK(emogi_contraction_path(made, &graph, false, 0, 1, &answer, &control, &error) == EMOGI_CANCELED, "the path was not canceled");
 	free(made);
@@ -297,7 +315,7 @@ main(void)
 		  (unsigned long long) noutcomes[EMOGI_PATH_NONE]);
 	CHECK(noutcomes[EMOGI_PATH_GAVE_UP] < 300 && nrefused < 10, "%llu paths given up, %llu nets refused",
 		  (unsigned long long) noutcomes[EMOGI_PATH_GAVE_UP], (unsigned long long) nrefused);
-	CHECK(nmatrices > 600, "%llu matrices", (unsigned long long) nmatrices);
+	CHECK(nmatrices > 600 && nswept > 600, "%llu matrices, %llu swept", (unsigned long long) nmatrices, (unsigned long long) nswept);
 	engines_check_shapes(NRANDOM, NAIVE_KINDS, check_graph);
 	check_refused();
 	check_failures();
