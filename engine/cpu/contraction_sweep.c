@@ -17,6 +17,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #define LANES EMOGI_CONTRACTION_LANES
 #define SLACK 4.5				/* times the error of a sum: 4, and what is of higher order */
@@ -342,6 +343,21 @@ take(Sweep *sweep, uint64_t count, size_t bytes)
 	return array;
 }
 
+/* Take memory for the distances of all lanes: on large pages, for it is read all over. */
+static void
+take_near(Sweep *sweep)
+{
+	const uint64_t bytes = sweep->made->nvertices * LANES * sizeof(double);
+	const uintptr_t page = 4096;
+	uintptr_t	start;
+
+	sweep->near_memory = take(sweep, bytes + page, 1);
+	start = ((uintptr_t) sweep->near_memory + page - 1) & ~(page - 1);
+	sweep->near = (double *) start;
+	if (sweep->near_memory != NULL)
+		(void) madvise((void *) start, bytes & ~(page - 1), MADV_HUGEPAGE);
+}
+
 /* Free what a sweep took, and write why it has failed, if for memory; gets its status. */
 static EmogiStatus
 end(Sweep *sweep, EmogiError *error)
@@ -368,8 +384,7 @@ emogi_contraction_sweep(const EmogiContraction *made, const EmogiGraph *graph, b
 	bool		goes_on = true;
 
 	error->message[0] = error->detail[0] = '\0';
-	sweep.near_memory = take(&sweep, made->nvertices * LANES + LANES, sizeof(double));
-	sweep.near = (double *) (((uintptr_t) sweep.near_memory + LANES * sizeof(double) - 1) & ~(LANES * sizeof(double) - 1));
+	take_near(&sweep);
 	sweep.sums = take(&sweep, made->nvertices, sizeof(double));
 	sweep.marks = take(&sweep, made->nvertices, sizeof(uint32_t));
 	for (uint64_t first = 0; first < query->nsources && goes_on && !emogi_job_stopped(&sweep.job); first += LANES)
