@@ -239,10 +239,10 @@ bound_class(EmogiRanking *ranking, const EmogiRankPath *path, EmogiRankClass *cl
 		const double value = emogi_path_candidate(EMOGI_SSSP, path->distance[class->at], emogi_weight(lists->weights, type, e));
 		double		key;
 
-		if (emogi_rank_repeats(lists, first, e) || !(value < (double) INFINITY) ||
+		if (emogi_ranking_repeats(lists, first, e) || !(value < (double) INFINITY) ||
 			(ranking->nodes[v].stamp == ranking->stamp && ranking->nodes[v].banned) || emogi_ranking_is_banned(ranking, class, v))
 			continue;
-		key = emogi_rank_deflate(ranking, emogi_rank_add(value, emogi_rank_bound(ranking, v)));
+		key = emogi_ranking_deflate(ranking, emogi_ranking_add(value, emogi_ranking_bound(ranking, v)));
 		key = key < ranking->last ? ranking->last : key;
 		if (key < class->key)
 		{
@@ -273,14 +273,14 @@ split(EmogiRanking *ranking, EmogiRankPath *path, uint32_t bans)
 
 	if (!emogi_ranking_reserve(ranking, (void **) &path->classes, &room, path->length - 1 - path->at, sizeof *path->classes))
 		return false;
-	emogi_spur_enter(ranking, path, path->at);
+	emogi_ranking_spur_enter(ranking, path, path->at);
 	for (uint32_t at = path->at; at + UINT64_C(1) < path->length; at++)
 	{
 		const uint32_t spur = path->vertices[at];
 		EmogiRankClass class = {.at = at,.bans = at == path->at ? bans : EMOGI_RANKING_NONE};
 
-		emogi_spur_node(ranking, spur)->banned = true;
-		if (emogi_rank_look(ranking, lists->offsets[spur + 1] - lists->offsets[spur] + 1) || !add_ban(ranking, path, &class))
+		emogi_ranking_spur_node(ranking, spur)->banned = true;
+		if (emogi_ranking_look(ranking, lists->offsets[spur + 1] - lists->offsets[spur] + 1) || !add_ban(ranking, path, &class))
 			return false;
 		if (!bound_class(ranking, path, &class))
 			continue;
@@ -360,7 +360,7 @@ begin(EmogiRanking *ranking)
 	if (ranking->source == ranking->target)
 		return true;
 	expect_rounding(ranking);
-	if (!emogi_rank_bounds_begin(ranking))
+	if (!emogi_ranking_bounds_begin(ranking))
 		return ranking->job.status == EMOGI_OK;
 	if (type != EMOGI_WEIGHT_F32 && type != EMOGI_WEIGHT_F64 && ranking->limit < MOST_EXACT)
 	{
@@ -368,7 +368,7 @@ begin(EmogiRanking *ranking)
 		ranking->slack = 1.0;
 	}
 	path = &ranking->paths[0];
-	path->classes[0] = (EmogiRankClass) {.key = emogi_rank_deflate(ranking, ranking->limit),.bans = EMOGI_RANKING_NONE};
+	path->classes[0] = (EmogiRankClass) {.key = emogi_ranking_deflate(ranking, ranking->limit),.bans = EMOGI_RANKING_NONE};
 	path->nclasses = 1;
 	return push_list(ranking, 0);
 }
@@ -396,7 +396,7 @@ find_first(EmogiRanking *ranking, double most)
 	EmogiRankClass *class = &path->classes[path->first];
 	EmogiSpurOutcome outcome;
 
-	if (!emogi_spur_find(ranking, path, class, allowance(ranking, class, most), &outcome))
+	if (!emogi_ranking_spur_find(ranking, path, class, allowance(ranking, class, most), &outcome))
 		return false;
 	if (outcome == EMOGI_SPUR_NONE)
 		path->first++;

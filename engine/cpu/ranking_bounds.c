@@ -20,7 +20,7 @@
 static inline double
 bound_from_source(const EmogiRanking *ranking, uint32_t vertex)
 {
-	const double label = emogi_rank_value(ranking->labels[vertex].forward);
+	const double label = emogi_ranking_value(ranking->labels[vertex].forward);
 
 	return label < ranking->radius ? label : ranking->radius;
 }
@@ -32,7 +32,7 @@ static bool
 offer(EmogiRanking *ranking, bool forward, uint32_t vertex, double value)
 {
 	EmogiRankLabels *labels = &ranking->labels[vertex];
-	const uint64_t bits = emogi_rank_bits(value);
+	const uint64_t bits = emogi_ranking_bits(value);
 	uint64_t   *mine = forward ? &labels->forward : &labels->backward;
 	const uint64_t other = forward ? labels->backward : labels->forward;
 
@@ -40,30 +40,30 @@ offer(EmogiRanking *ranking, bool forward, uint32_t vertex, double value)
 		return true;
 	ranking->nmet += *mine == 0 && other == 0;
 	*mine = bits;
-	if (other != 0 && emogi_rank_add(value, emogi_rank_value(other)) < ranking->limit)
-		ranking->limit = emogi_rank_add(value, emogi_rank_value(other));
-	return emogi_rank_push(ranking, forward ? &ranking->forward : &ranking->backward, (EmogiRankEntry) {value, value, vertex});
+	if (other != 0 && emogi_ranking_add(value, emogi_ranking_value(other)) < ranking->limit)
+		ranking->limit = emogi_ranking_add(value, emogi_ranking_value(other));
+	return emogi_ranking_push(ranking, forward ? &ranking->forward : &ranking->backward, (EmogiRankEntry) {value, value, vertex});
 }
 
 /* Settle the nearest vertex of the search from one end. */
 static bool
 settle_end(EmogiRanking *ranking, bool forward)
 {
-	const EmogiRankEntry entry = emogi_rank_pop(forward ? &ranking->forward : &ranking->backward);
+	const EmogiRankEntry entry = emogi_ranking_pop(forward ? &ranking->forward : &ranking->backward);
 	const EmogiAdjacency *lists = forward ? &ranking->graph->forward : &ranking->graph->backward;
 	const EmogiWeightType type = ranking->graph->weight_type;
 	const EmogiRankLabels *labels = &ranking->labels[entry.vertex];
 	const uint64_t end = lists->offsets[entry.vertex + 1];
 
-	if ((forward ? labels->forward : labels->backward) != emogi_rank_bits(entry.value))
+	if ((forward ? labels->forward : labels->backward) != emogi_ranking_bits(entry.value))
 		return true;
-	if (emogi_rank_look(ranking, end - lists->offsets[entry.vertex]))
+	if (emogi_ranking_look(ranking, end - lists->offsets[entry.vertex]))
 		return false;
 	for (uint64_t e = lists->offsets[entry.vertex]; e < end; e++)
 	{
 		const double weight = emogi_weight(lists->weights, type, e);
 
-		if (weight < (double) INFINITY && !offer(ranking, forward, lists->targets[e], emogi_rank_add(entry.value, weight)))
+		if (weight < (double) INFINITY && !offer(ranking, forward, lists->targets[e], emogi_ranking_add(entry.value, weight)))
 			return false;
 	}
 	return true;
@@ -86,7 +86,7 @@ meet(EmogiRanking *ranking)
 	if (!offer(ranking, true, ranking->source, 0.0) || !offer(ranking, false, ranking->target, 0.0))
 		return false;
 	while (ranking->forward.count > 0 && ranking->backward.count > 0 &&
-		   !(emogi_rank_add(nearest(&ranking->forward), nearest(&ranking->backward)) >= ranking->limit))
+		   !(emogi_ranking_add(nearest(&ranking->forward), nearest(&ranking->backward)) >= ranking->limit))
 	{
 		const bool	forward = looked[1] <= looked[0];
 		const uint64_t before = ranking->looked;
@@ -123,9 +123,9 @@ turn_to_source(EmogiRanking *ranking)
 	{
 		const EmogiRankEntry entry = before.entries[i];
 
-		if (ranking->labels[entry.vertex].backward == emogi_rank_bits(entry.value))
-			fine = emogi_rank_push(ranking, &ranking->backward, (EmogiRankEntry)
-								   {emogi_rank_add(entry.value, bound_from_source(ranking, entry.vertex)), entry.value, entry.vertex});
+		if (ranking->labels[entry.vertex].backward == emogi_ranking_bits(entry.value))
+			fine = emogi_ranking_push(ranking, &ranking->backward, (EmogiRankEntry)
+								   {emogi_ranking_add(entry.value, bound_from_source(ranking, entry.vertex)), entry.value, entry.vertex});
 	}
 	ranking->bytes -= before.room * sizeof *before.entries;
 	free(before.entries);
@@ -135,10 +135,10 @@ turn_to_source(EmogiRanking *ranking)
 }
 
 bool
-emogi_rank_bounds_begin(EmogiRanking *ranking)
+emogi_ranking_bounds_begin(EmogiRanking *ranking)
 {
 	if (ranking->made != NULL)
-		return emogi_rank_hierarchy_begin(ranking);
+		return emogi_ranking_hierarchy_begin(ranking);
 	return meet(ranking) && ranking->limit < (double) INFINITY && turn_to_source(ranking);
 }
 
@@ -147,7 +147,7 @@ static bool
 offer_way(EmogiRanking *ranking, uint32_t vertex, double value)
 {
 	EmogiRankLabels *labels = &ranking->labels[vertex];
-	const uint64_t bits = emogi_rank_bits(value);
+	const uint64_t bits = emogi_ranking_bits(value);
 	double		from_source;
 
 	if (labels->backward != 0 && labels->backward <= bits)
@@ -157,27 +157,27 @@ offer_way(EmogiRanking *ranking, uint32_t vertex, double value)
 		return true;			/* no way leads here from the source */
 	ranking->nmet += labels->forward == 0 && labels->backward == 0;
 	labels->backward = bits;
-	return emogi_rank_push(ranking, &ranking->backward, (EmogiRankEntry) {emogi_rank_add(value, from_source), value, vertex});
+	return emogi_ranking_push(ranking, &ranking->backward, (EmogiRankEntry) {emogi_ranking_add(value, from_source), value, vertex});
 }
 
 /* Settle the next vertex of the search from the target, which there is. */
 static bool
 settle(EmogiRanking *ranking)
 {
-	const EmogiRankEntry entry = emogi_rank_pop(&ranking->backward);
+	const EmogiRankEntry entry = emogi_ranking_pop(&ranking->backward);
 	const EmogiAdjacency *lists = &ranking->graph->backward;
 	const EmogiWeightType type = ranking->graph->weight_type;
 	const uint64_t end = lists->offsets[entry.vertex + 1];
 
-	if (ranking->labels[entry.vertex].backward == emogi_rank_bits(entry.value))
+	if (ranking->labels[entry.vertex].backward == emogi_ranking_bits(entry.value))
 	{
-		if (emogi_rank_look(ranking, end - lists->offsets[entry.vertex] + 1))
+		if (emogi_ranking_look(ranking, end - lists->offsets[entry.vertex] + 1))
 			return false;
 		for (uint64_t e = lists->offsets[entry.vertex]; e < end; e++)
 		{
 			const double weight = emogi_weight(lists->weights, type, e);
 
-			if (weight < (double) INFINITY && !offer_way(ranking, lists->targets[e], emogi_rank_add(entry.value, weight)))
+			if (weight < (double) INFINITY && !offer_way(ranking, lists->targets[e], emogi_ranking_add(entry.value, weight)))
 				return false;
 		}
 	}
@@ -189,21 +189,21 @@ settle(EmogiRanking *ranking)
 static inline bool
 is_settled(const EmogiRanking *ranking, uint32_t vertex)
 {
-	const double label = emogi_rank_value(ranking->labels[vertex].backward);
+	const double label = emogi_ranking_value(ranking->labels[vertex].backward);
 
 	return ranking->backward.count == 0 ||
-		(label < (double) INFINITY && emogi_rank_add(label, bound_from_source(ranking, vertex)) <= ranking->frontier);
+		(label < (double) INFINITY && emogi_ranking_add(label, bound_from_source(ranking, vertex)) <= ranking->frontier);
 }
 
 double
-emogi_rank_bound(EmogiRanking *ranking, uint32_t vertex)
+emogi_ranking_bound(EmogiRanking *ranking, uint32_t vertex)
 {
 	double		label;
 	double		away;
 
 	if (ranking->made != NULL)
-		return emogi_rank_hierarchy_bound(ranking, vertex);
-	label = emogi_rank_value(ranking->labels[vertex].backward);
+		return emogi_ranking_hierarchy_bound(ranking, vertex);
+	label = emogi_ranking_value(ranking->labels[vertex].backward);
 	if (is_settled(ranking, vertex))
 		return label;
 	away = ranking->frontier - bound_from_source(ranking, vertex);
@@ -211,10 +211,10 @@ emogi_rank_bound(EmogiRanking *ranking, uint32_t vertex)
 }
 
 double
-emogi_rank_bound_within(EmogiRanking *ranking, uint32_t vertex, double value, double most)
+emogi_ranking_bound_within(EmogiRanking *ranking, uint32_t vertex, double value, double most)
 {
-	while (ranking->made == NULL && !is_settled(ranking, vertex) && emogi_rank_add(value, emogi_rank_bound(ranking, vertex)) <= most)
+	while (ranking->made == NULL && !is_settled(ranking, vertex) && emogi_ranking_add(value, emogi_ranking_bound(ranking, vertex)) <= most)
 		if (!settle(ranking))
 			break;
-	return emogi_rank_bound(ranking, vertex);
+	return emogi_ranking_bound(ranking, vertex);
 }

@@ -17,11 +17,11 @@ offer(EmogiRanking *ranking, uint32_t rank, double value)
 {
 	EmogiRankLabels *labels = &ranking->labels[rank];
 
-	if (labels->backward != 0 && labels->backward <= emogi_rank_bits(value))
+	if (labels->backward != 0 && labels->backward <= emogi_ranking_bits(value))
 		return true;
 	ranking->nmet += labels->backward == 0;
-	labels->backward = emogi_rank_bits(value);
-	return emogi_rank_push(ranking, &ranking->backward, (EmogiRankEntry) {value, value, rank});
+	labels->backward = emogi_ranking_bits(value);
+	return emogi_ranking_push(ranking, &ranking->backward, (EmogiRankEntry) {value, value, rank});
 }
 
 /* Search up from the target. */
@@ -36,14 +36,14 @@ search_up(EmogiRanking *ranking)
 		return false;
 	while (ranking->backward.count > 0)
 	{
-		const EmogiRankEntry entry = emogi_rank_pop(&ranking->backward);
+		const EmogiRankEntry entry = emogi_ranking_pop(&ranking->backward);
 
-		if (ranking->labels[entry.vertex].backward != emogi_rank_bits(entry.value))
+		if (ranking->labels[entry.vertex].backward != emogi_ranking_bits(entry.value))
 			continue;
-		if (emogi_rank_look(ranking, firsts[entry.vertex + 1] - firsts[entry.vertex] + 1))
+		if (emogi_ranking_look(ranking, firsts[entry.vertex + 1] - firsts[entry.vertex] + 1))
 			return false;
 		for (uint64_t i = firsts[entry.vertex]; i < firsts[entry.vertex + 1]; i++)
-			if (arcs[i].weight < (double) INFINITY && !offer(ranking, arcs[i].to, emogi_rank_add(entry.value, arcs[i].weight)))
+			if (arcs[i].weight < (double) INFINITY && !offer(ranking, arcs[i].to, emogi_ranking_add(entry.value, arcs[i].weight)))
 				return false;
 	}
 	return true;
@@ -57,7 +57,7 @@ look_up(EmogiRanking *ranking, uint32_t rank)
 	const uint64_t *firsts = emogi_contraction_firsts(ranking->made, side);
 	const EmogiArc *arcs = emogi_contraction_arcs(ranking->made, side);
 	EmogiRankLabels *labels = &ranking->labels[rank];
-	double		away = emogi_rank_value(labels->backward);
+	double		away = emogi_ranking_value(labels->backward);
 	bool		known = true;
 
 	ranking->looked += firsts[rank + 1] - firsts[rank];
@@ -74,24 +74,24 @@ look_up(EmogiRanking *ranking, uint32_t rank)
 			ranking->climb[ranking->nclimb++] = arcs[i].to;
 			continue;
 		}
-		value = emogi_rank_add(arcs[i].weight, emogi_rank_value(above));
+		value = emogi_ranking_add(arcs[i].weight, emogi_ranking_value(above));
 		away = value < away ? value : away;
 	}
 	if (known)
 	{
 		ranking->nmet += labels->backward == 0;
-		labels->forward = emogi_rank_bits(away);
+		labels->forward = emogi_ranking_bits(away);
 	}
 	return true;
 }
 
 double
-emogi_rank_hierarchy_bound(EmogiRanking *ranking, uint32_t vertex)
+emogi_ranking_hierarchy_bound(EmogiRanking *ranking, uint32_t vertex)
 {
 	const uint32_t rank = emogi_contraction_ranks(ranking->made)[vertex];
 
 	if (ranking->labels[rank].forward != 0)
-		return emogi_rank_value(ranking->labels[rank].forward);
+		return emogi_ranking_value(ranking->labels[rank].forward);
 	ranking->nclimb = 0;
 	if (!look_up(ranking, rank))
 		return 0.0;
@@ -104,14 +104,14 @@ emogi_rank_hierarchy_bound(EmogiRanking *ranking, uint32_t vertex)
 		else if (!look_up(ranking, ranking->climb[top]))
 			return 0.0;
 	}
-	return look_up(ranking, rank) ? emogi_rank_value(ranking->labels[rank].forward) : 0.0;
+	return look_up(ranking, rank) ? emogi_ranking_value(ranking->labels[rank].forward) : 0.0;
 }
 
 bool
-emogi_rank_hierarchy_begin(EmogiRanking *ranking)
+emogi_ranking_hierarchy_begin(EmogiRanking *ranking)
 {
 	if (!search_up(ranking))
 		return false;
-	ranking->limit = emogi_rank_hierarchy_bound(ranking, ranking->source);
+	ranking->limit = emogi_ranking_hierarchy_bound(ranking, ranking->source);
 	return ranking->job.status == EMOGI_OK && ranking->limit < (double) INFINITY;
 }

@@ -165,35 +165,35 @@ extern bool emogi_ranking_take(EmogiRanking *ranking, void **items, size_t bytes
 /* ---- ranking_bounds.c ---- */
 
 /* Find the distance between the ends, but for rounding: limit. False, with the job failed, or there is no way. */
-extern bool emogi_rank_bounds_begin(EmogiRanking *ranking);
+extern bool emogi_ranking_bounds_begin(EmogiRanking *ranking);
 
 /* Get what the target is away from a vertex at least. */
-extern double emogi_rank_bound(EmogiRanking *ranking, uint32_t vertex);
+extern double emogi_ranking_bound(EmogiRanking *ranking, uint32_t vertex);
 
 /* The same, as well as it takes to tell whether a way to it of that length leads on within a limit. */
-extern double emogi_rank_bound_within(EmogiRanking *ranking, uint32_t vertex, double value, double most);
+extern double emogi_ranking_bound_within(EmogiRanking *ranking, uint32_t vertex, double value, double most);
 
 /* ---- ranking_hierarchy.c: the same; 0 with the job failed ---- */
 
-extern bool emogi_rank_hierarchy_begin(EmogiRanking *ranking);
-extern double emogi_rank_hierarchy_bound(EmogiRanking *ranking, uint32_t vertex);
+extern bool emogi_ranking_hierarchy_begin(EmogiRanking *ranking);
+extern double emogi_ranking_hierarchy_bound(EmogiRanking *ranking, uint32_t vertex);
 
 /* ---- ranking_spur.c ---- */
 
 /* Begin with a class of a path: no vertex is banned but for the first `count` of that. */
-extern void emogi_spur_enter(EmogiRanking *ranking, const EmogiRankPath *path, uint64_t count);
+extern void emogi_ranking_spur_enter(EmogiRanking *ranking, const EmogiRankPath *path, uint64_t count);
 
 /* Get the state of a vertex. */
-extern EmogiSpurNode *emogi_spur_node(EmogiRanking *ranking, uint32_t vertex);
+extern EmogiSpurNode *emogi_ranking_spur_node(EmogiRanking *ranking, uint32_t vertex);
 
 /* Find the first path of a class, the distance of which is no more than `allowed`. False with the job failed. */
-extern bool emogi_spur_find(EmogiRanking *ranking, const EmogiRankPath *path, EmogiRankClass *class, double allowed, EmogiSpurOutcome *outcome);
+extern bool emogi_ranking_spur_find(EmogiRanking *ranking, const EmogiRankPath *path, EmogiRankClass *class, double allowed, EmogiSpurOutcome *outcome);
 
 /* ---- small ones ---- */
 
 /* Add what is known to be less than it is: +inf means that there is no way, too long a one is the largest double. */
 static inline double
-emogi_rank_add(double a, double b)
+emogi_ranking_add(double a, double b)
 {
 	const double sum = a + b;
 
@@ -202,7 +202,7 @@ emogi_rank_add(double a, double b)
 
 /* Get a label as bits, + 1. */
 static inline uint64_t
-emogi_rank_bits(double value)
+emogi_ranking_bits(double value)
 {
 	uint64_t	bits;
 
@@ -212,7 +212,7 @@ emogi_rank_bits(double value)
 
 /* Get the value of a label; +inf = not met. */
 static inline double
-emogi_rank_value(uint64_t bits)
+emogi_ranking_value(uint64_t bits)
 {
 	double		value;
 
@@ -225,21 +225,21 @@ emogi_rank_value(uint64_t bits)
 
 /* Get a lower bound that holds in spite of rounding. */
 static inline double
-emogi_rank_deflate(const EmogiRanking *ranking, double value)
+emogi_ranking_deflate(const EmogiRanking *ranking, double value)
 {
 	return value == (double) INFINITY ? value : value / ranking->slack;
 }
 
 /* Is an entry to be taken before another? */
 static inline bool
-emogi_rank_is_before(const EmogiRankEntry *a, const EmogiRankEntry *b)
+emogi_ranking_is_before(const EmogiRankEntry *a, const EmogiRankEntry *b)
 {
 	return a->key < b->key || (a->key == b->key && a->value > b->value);
 }
 
 /* Put an entry into a queue; false, with the job failed, without memory. */
 static inline bool
-emogi_rank_push(EmogiRanking *ranking, EmogiRankQueue *queue, EmogiRankEntry entry)
+emogi_ranking_push(EmogiRanking *ranking, EmogiRankQueue *queue, EmogiRankEntry entry)
 {
 	uint64_t	i = queue->count;
 
@@ -247,7 +247,7 @@ emogi_rank_push(EmogiRanking *ranking, EmogiRankQueue *queue, EmogiRankEntry ent
 		!emogi_ranking_reserve(ranking, (void **) &queue->entries, &queue->room, queue->count + 1, sizeof *queue->entries))
 		return false;
 	queue->count++;
-	for (; i > 0 && emogi_rank_is_before(&entry, &queue->entries[(i - 1) / 4]); i = (i - 1) / 4)
+	for (; i > 0 && emogi_ranking_is_before(&entry, &queue->entries[(i - 1) / 4]); i = (i - 1) / 4)
 		queue->entries[i] = queue->entries[(i - 1) / 4];
 	queue->entries[i] = entry;
 	return true;
@@ -255,7 +255,7 @@ emogi_rank_push(EmogiRanking *ranking, EmogiRankQueue *queue, EmogiRankEntry ent
 
 /* Take the first entry off a queue that has one. */
 static inline EmogiRankEntry
-emogi_rank_pop(EmogiRankQueue *queue)
+emogi_ranking_pop(EmogiRankQueue *queue)
 {
 	EmogiRankEntry *entries = queue->entries;
 	const EmogiRankEntry first = entries[0];
@@ -268,9 +268,9 @@ emogi_rank_pop(EmogiRankQueue *queue)
 		const uint64_t end = child + 4 < queue->count ? child + 4 : queue->count;
 
 		for (uint64_t other = child + 1; other < end; other++)
-			if (emogi_rank_is_before(&entries[other], &entries[child]))
+			if (emogi_ranking_is_before(&entries[other], &entries[child]))
 				child = other;
-		if (!emogi_rank_is_before(&entries[child], &last))
+		if (!emogi_ranking_is_before(&entries[child], &last))
 			break;
 		entries[i] = entries[child];
 		i = child;
@@ -281,7 +281,7 @@ emogi_rank_pop(EmogiRankQueue *queue)
 
 /* Note list entries that are looked at; true = the job has ended: canceled, or failed before. */
 static inline bool
-emogi_rank_look(EmogiRanking *ranking, uint64_t count)
+emogi_ranking_look(EmogiRanking *ranking, uint64_t count)
 {
 	ranking->looked += count;
 	if (ranking->looked - ranking->polled >= 16384)
@@ -296,7 +296,7 @@ emogi_rank_look(EmogiRanking *ranking, uint64_t count)
 
 /* Is an entry of a list one more to the same vertex as the one before? It then weighs no less. */
 static inline bool
-emogi_rank_repeats(const EmogiAdjacency *lists, uint64_t first, uint64_t entry)
+emogi_ranking_repeats(const EmogiAdjacency *lists, uint64_t first, uint64_t entry)
 {
 	return entry > first && lists->targets[entry] == lists->targets[entry - 1];
 }

@@ -26,7 +26,7 @@ typedef enum Clock
 /* ---- states of vertices ---- */
 
 EmogiSpurNode *
-emogi_spur_node(EmogiRanking *ranking, uint32_t vertex)
+emogi_ranking_spur_node(EmogiRanking *ranking, uint32_t vertex)
 {
 	EmogiSpurNode *node = &ranking->nodes[vertex];
 
@@ -39,11 +39,11 @@ emogi_spur_node(EmogiRanking *ranking, uint32_t vertex)
 }
 
 void
-emogi_spur_enter(EmogiRanking *ranking, const EmogiRankPath *path, uint64_t count)
+emogi_ranking_spur_enter(EmogiRanking *ranking, const EmogiRankPath *path, uint64_t count)
 {
 	ranking->stamp++;
 	for (uint64_t i = 0; i < count; i++)
-		emogi_spur_node(ranking, path->vertices[i])->banned = true;
+		emogi_ranking_spur_node(ranking, path->vertices[i])->banned = true;
 }
 
 /* Note that the paths of a class are longer than was thought: any vertex may be the next on them. */
@@ -60,7 +60,7 @@ put_off(EmogiRankClass *class, double key)
 static bool
 offer(EmogiRanking *ranking, uint32_t vertex, double value, double *length)
 {
-	EmogiSpurNode *node = emogi_spur_node(ranking, vertex);
+	EmogiSpurNode *node = emogi_ranking_spur_node(ranking, vertex);
 	double		bound;
 
 	if (node->banned || !(value < node->value))
@@ -71,10 +71,10 @@ offer(EmogiRanking *ranking, uint32_t vertex, double value, double *length)
 		*length = value;
 		return true;
 	}
-	bound = emogi_rank_bound(ranking, vertex);
-	if (bound == (double) INFINITY || emogi_rank_add(value, bound) > *length * ranking->slack)
+	bound = emogi_ranking_bound(ranking, vertex);
+	if (bound == (double) INFINITY || emogi_ranking_add(value, bound) > *length * ranking->slack)
 		return true;
-	return emogi_rank_push(ranking, &ranking->queue, (EmogiRankEntry) {emogi_rank_add(value, bound), value, vertex});
+	return emogi_ranking_push(ranking, &ranking->queue, (EmogiRankEntry) {emogi_ranking_add(value, bound), value, vertex});
 }
 
 /* Make offers over the list of a vertex. class: the vertex is its spur; NULL = it is none. */
@@ -86,13 +86,13 @@ walk(EmogiRanking *ranking, uint32_t vertex, double value, const EmogiRankClass 
 	const uint64_t first = lists->offsets[vertex];
 	const uint64_t end = lists->offsets[vertex + 1];
 
-	if (emogi_rank_look(ranking, end - first + 1))
+	if (emogi_ranking_look(ranking, end - first + 1))
 		return false;
 	for (uint64_t e = first; e < end; e++)
 	{
 		const double next = emogi_path_candidate(EMOGI_SSSP, value, emogi_weight(lists->weights, type, e));
 
-		if (emogi_rank_repeats(lists, first, e) || !(next < (double) INFINITY) ||
+		if (emogi_ranking_repeats(lists, first, e) || !(next < (double) INFINITY) ||
 			(class != NULL && emogi_ranking_is_banned(ranking, class, lists->targets[e])))
 			continue;
 		if (!offer(ranking, lists->targets[e], next, length))
@@ -105,16 +105,16 @@ walk(EmogiRanking *ranking, uint32_t vertex, double value, const EmogiRankClass 
 static bool
 settle(EmogiRanking *ranking, double *length)
 {
-	const EmogiRankEntry entry = emogi_rank_pop(&ranking->queue);
+	const EmogiRankEntry entry = emogi_ranking_pop(&ranking->queue);
 	double		key;
 
-	if (emogi_spur_node(ranking, entry.vertex)->value != entry.value)
+	if (emogi_ranking_spur_node(ranking, entry.vertex)->value != entry.value)
 		return true;
-	key = emogi_rank_add(entry.value, emogi_rank_bound_within(ranking, entry.vertex, entry.value, entry.key));
+	key = emogi_ranking_add(entry.value, emogi_ranking_bound_within(ranking, entry.vertex, entry.value, entry.key));
 	if (key == (double) INFINITY)
 		return true;
 	if (key > entry.key)
-		return emogi_rank_push(ranking, &ranking->queue, (EmogiRankEntry) {key, entry.value, entry.vertex});
+		return emogi_ranking_push(ranking, &ranking->queue, (EmogiRankEntry) {key, entry.value, entry.vertex});
 	return walk(ranking, entry.vertex, entry.value, NULL, length);
 }
 
@@ -140,7 +140,7 @@ find_length(EmogiRanking *ranking, const EmogiRankPath *path, EmogiRankClass *cl
 		return true;
 	*outcome = EMOGI_SPUR_LATER;
 	key = queue->count > 0 && queue->entries[0].key < *length ? queue->entries[0].key : *length;
-	put_off(class, emogi_rank_deflate(ranking, key));
+	put_off(class, emogi_ranking_deflate(ranking, key));
 	return true;
 }
 
@@ -162,28 +162,28 @@ latest_before(const EmogiRanking *ranking, double latest, double weight)
 		return best;
 	if (latest + weight <= latest)
 		return latest;
-	low = emogi_rank_bits(0.0);
-	high = emogi_rank_bits(latest);
+	low = emogi_ranking_bits(0.0);
+	high = emogi_ranking_bits(latest);
 	while (high - low > 1)
 	{
 		const uint64_t middle = low + (high - low) / 2;
 
-		if (emogi_rank_value(middle) + weight <= latest)
+		if (emogi_ranking_value(middle) + weight <= latest)
 			low = middle;
 		else
 			high = middle;
 	}
-	return emogi_rank_value(low);
+	return emogi_ranking_value(low);
 }
 
 /* Note up to when a vertex is in time. */
 static bool
 note_latest(EmogiRanking *ranking, uint32_t vertex, double latest, bool keep)
 {
-	emogi_spur_node(ranking, vertex)->latest = latest;
+	emogi_ranking_spur_node(ranking, vertex)->latest = latest;
 	if (keep)
-		ranking->kept[vertex] = emogi_rank_bits(latest);
-	return emogi_rank_push(ranking, &ranking->queue, (EmogiRankEntry) {-latest, 0.0, vertex});
+		ranking->kept[vertex] = emogi_ranking_bits(latest);
+	return emogi_ranking_push(ranking, &ranking->queue, (EmogiRankEntry) {-latest, 0.0, vertex});
 }
 
 /* Find out up to when the vertices that the search has met are in time for a path of a length. */
@@ -198,13 +198,13 @@ find_latest(EmogiRanking *ranking, double length, bool keep)
 		return false;
 	while (ranking->queue.count > 0)
 	{
-		const EmogiRankEntry entry = emogi_rank_pop(&ranking->queue);
+		const EmogiRankEntry entry = emogi_ranking_pop(&ranking->queue);
 		const uint64_t first = lists->offsets[entry.vertex];
 		const uint64_t end = lists->offsets[entry.vertex + 1];
 
-		if (-entry.key != emogi_spur_node(ranking, entry.vertex)->latest)
+		if (-entry.key != emogi_ranking_spur_node(ranking, entry.vertex)->latest)
 			continue;
-		if (emogi_rank_look(ranking, end - first + 1))
+		if (emogi_ranking_look(ranking, end - first + 1))
 			return false;
 		for (uint64_t e = first; e < end; e++)
 		{
@@ -212,7 +212,7 @@ find_latest(EmogiRanking *ranking, double length, bool keep)
 			const EmogiSpurNode *node = &ranking->nodes[u];
 			double		latest;
 
-			if (emogi_rank_repeats(lists, first, e) || node->stamp != ranking->stamp || node->banned || u == ranking->target)
+			if (emogi_ranking_repeats(lists, first, e) || node->stamp != ranking->stamp || node->banned || u == ranking->target)
 				continue;
 			latest = latest_before(ranking, -entry.key, emogi_weight(lists->weights, type, e));
 			if (latest >= node->value && latest > node->latest && !note_latest(ranking, u, latest, keep))
@@ -231,13 +231,13 @@ is_in_time(EmogiRanking *ranking, Clock clock, uint32_t vertex, double value, do
 	switch (clock)
 	{
 		case BY_BOUNDS:
-			return emogi_rank_add(value, emogi_rank_bound_within(ranking, vertex, value, length)) <= length;
+			return emogi_ranking_add(value, emogi_ranking_bound_within(ranking, vertex, value, length)) <= length;
 		case BY_KEPT:
-			return value <= emogi_rank_value(ranking->kept[vertex]) && ranking->kept[vertex] != 0;
+			return value <= emogi_ranking_value(ranking->kept[vertex]) && ranking->kept[vertex] != 0;
 		case BY_SEARCH:
 			break;
 	}
-	return value <= emogi_spur_node(ranking, vertex)->latest;
+	return value <= emogi_ranking_spur_node(ranking, vertex)->latest;
 }
 
 /* Go on to a vertex. */
@@ -246,10 +246,10 @@ push_step(EmogiRanking *ranking, uint32_t vertex, double value)
 {
 	const EmogiAdjacency *lists = &ranking->graph->forward;
 
-	if (emogi_rank_look(ranking, lists->offsets[vertex + 1] - lists->offsets[vertex] + 1) ||
+	if (emogi_ranking_look(ranking, lists->offsets[vertex + 1] - lists->offsets[vertex] + 1) ||
 		!emogi_ranking_reserve(ranking, (void **) &ranking->steps, &ranking->steps_room, ranking->nsteps + 1, sizeof *ranking->steps))
 		return false;
-	emogi_spur_node(ranking, vertex)->on_path = true;
+	emogi_ranking_spur_node(ranking, vertex)->on_path = true;
 	ranking->steps[ranking->nsteps++] = (EmogiSpurStep) {value, lists->offsets[vertex], vertex};
 	return true;
 }
@@ -259,7 +259,7 @@ static void
 pop_step(EmogiRanking *ranking)
 {
 	const EmogiSpurStep *step = &ranking->steps[--ranking->nsteps];
-	EmogiSpurNode *node = emogi_spur_node(ranking, step->vertex);
+	EmogiSpurNode *node = emogi_ranking_spur_node(ranking, step->vertex);
 
 	node->on_path = false;
 	node->dead = step->value < node->dead ? step->value : node->dead;
@@ -269,7 +269,7 @@ pop_step(EmogiRanking *ranking)
 static bool
 may_enter(EmogiRanking *ranking, const EmogiRankClass *class, Clock clock, uint32_t vertex, double value, double length)
 {
-	const EmogiSpurNode *node = emogi_spur_node(ranking, vertex);
+	const EmogiSpurNode *node = emogi_ranking_spur_node(ranking, vertex);
 
 	if (node->banned || node->on_path || !(value <= length) || (ranking->nsteps == 1 && emogi_ranking_is_banned(ranking, class, vertex)))
 		return false;
@@ -298,7 +298,7 @@ find_steps(EmogiRanking *ranking, const EmogiRankPath *path, const EmogiRankClas
 			continue;
 		}
 		value = emogi_path_candidate(EMOGI_SSSP, step->value, emogi_weight(lists->weights, type, e));
-		if (emogi_rank_repeats(lists, lists->offsets[step->vertex], e) || !(value < (double) INFINITY))
+		if (emogi_ranking_repeats(lists, lists->offsets[step->vertex], e) || !(value < (double) INFINITY))
 			continue;
 		if (may_enter(ranking, class, clock, lists->targets[e], value, length) && !push_step(ranking, lists->targets[e], value))
 			return false;
@@ -343,12 +343,12 @@ find_known(EmogiRanking *ranking, const EmogiRankPath *path, const EmogiRankClas
 		*length = -1.0;
 		return true;
 	}
-	emogi_spur_enter(ranking, path, class->at);
+	emogi_ranking_spur_enter(ranking, path, class->at);
 	return find_steps(ranking, path, class, ranking->is_exact ? BY_BOUNDS : BY_KEPT, *length);
 }
 
 bool
-emogi_spur_find(EmogiRanking *ranking, const EmogiRankPath *path, EmogiRankClass *class, double allowed, EmogiSpurOutcome *outcome)
+emogi_ranking_spur_find(EmogiRanking *ranking, const EmogiRankPath *path, EmogiRankClass *class, double allowed, EmogiSpurOutcome *outcome)
 {
 	const bool	is_first = ranking->npaths == 1;
 	double		length;
@@ -364,7 +364,7 @@ emogi_spur_find(EmogiRanking *ranking, const EmogiRankPath *path, EmogiRankClass
 		put_off(class, nextafter(length, (double) INFINITY));
 		return true;
 	}
-	emogi_spur_enter(ranking, path, class->at + 1);
+	emogi_ranking_spur_enter(ranking, path, class->at + 1);
 	if (!find_length(ranking, path, class, allowed, &length, outcome))
 		return false;
 	if (*outcome != EMOGI_SPUR_FOUND)
@@ -374,7 +374,7 @@ emogi_spur_find(EmogiRanking *ranking, const EmogiRankPath *path, EmogiRankClass
 		return false;
 	if (!find_latest(ranking, length, is_first && !ranking->is_exact))
 		return false;
-	emogi_spur_node(ranking, path->vertices[class->at])->banned = false;
+	emogi_ranking_spur_node(ranking, path->vertices[class->at])->banned = false;
 	if (!find_steps(ranking, path, class, BY_SEARCH, length))
 		return false;
 	if (ranking->nsteps > 0)

@@ -12,7 +12,7 @@
 #include "server/region.h"
 
 #define TARGET_MS 0.12			/* a target of a row, by a hierarchy */
-#define SWEPT_MS 5e-6			/* a list entry of a row, by a sweep over a hierarchy */
+#define SWEPT_MS 1e-5			/* a list entry of a row, by a sweep over a hierarchy */
 #define ENTRY_MS 4e-5			/* a list entry of a search, of one thread */
 #define SWEEP_SHARE 8			/* of emogi.max_memory that a sweep may take of the backend's own */
 #define MAKING_SHARE 4			/* of emogi.max_memory that an array of the backend's own may take while a hierarchy is made */
