@@ -2,7 +2,7 @@
  * edge_names.c: the names of a few edges, those of a path's steps: looked up in the rows that the graph was made of.
  *
  * A graph has no room for names: a path has some hundred steps, and the rows have all names there are, of any type, as the caller's snapshot sees
- * them. So each step is joined with the rows once more, by an index of theirs if there is one, else in one pass over them. Of edges that are
+ * them. So the rows that begin where steps do are read once more, by an index of theirs if there is one, else in one pass over them. Of edges that are
  * parallel the cheapest counts, then the one whose name stands first: that is the one that the path's distance was made of.
  */
 #include "postgres.h"
@@ -13,10 +13,14 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/datum.h"
+#include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
 
 #include "function/function.h"
+
+/* Steps that may be joined with rows one by one. */
+#define FEW_STEPS 64
 
 /* The rows of a graph, as a query's text, and its columns as SQL has them: expressions of the relation r. */
 typedef struct Rows
@@ -121,52 +125,97 @@ needs_no_cast(const Rows *rows)
 	return rows->form == rows->key.type;
 }
 
-/* Write how a step's end is compared with a column: keys of rows by their text, others as their type. */
-static void
-write_equality(StringInfo sql, const Rows *rows, const char *column, const char *end)
+/* Get the type that ends of steps are cast to, to be compared with a column; NULL = none. */
+static const char *
+cast_type(const Rows *rows)
 {
-	if (rows->key.nparts > 0)
-		appendStringInfo(sql, "%s::pg_catalog.text = k.%s", column, end);
-	else if (needs_no_cast(rows))
-		appendStringInfo(sql, "%s = k.%s", column, end);
-	else if (rows->key.class == EMOGI_KEY_INTEGER)
-		appendStringInfo(sql, "%s = k.%s::pg_catalog.int8", column, end);
-	else
-		appendStringInfo(sql, "%s = k.%s::%s", column, end, format_type_extended(rows->key.type, -1, FORMAT_TYPE_TYPEMOD_GIVEN | FORMAT_TYPE_FORCE_QUALIFY));
+	if (rows->key.nparts > 0 || needs_no_cast(rows))
+		return NULL;
+	if (rows->key.class == EMOGI_KEY_INTEGER)
+		return "pg_catalog.int8";
+	return format_type_extended(rows->key.type, -1, FORMAT_TYPE_TYPEMOD_GIVEN | FORMAT_TYPE_FORCE_QUALIFY);
 }
 
-/* Write a SELECT of the steps that rows lead along, from u to v. weight: of that way; NULL = all weigh the same. */
+/* Write a column as it is compared: keys of rows by their text, others as their type. */
+static const char *
+compared(const Rows *rows, const char *column)
+{
+	return rows->key.nparts > 0 ? psprintf("%s::pg_catalog.text", column) : column;
+}
+
+/* Write ends of steps as they are compared with a column. */
+static const char *
+cast_ends(const Rows *rows, const char *ends, bool are_array)
+{
+	const char *type = cast_type(rows);
+
+	return type != NULL ? psprintf("%s::%s%s", ends, type, are_array ? "[]" : "") : ends;
+}
+
+/* Write a SELECT of the steps that found rows lead along, from u to v. weight: of that way; NULL = all weigh the same. */
 static void
 write_way(StringInfo sql, const Rows *rows, const char *u, const char *v, const char *weight)
 {
-	appendStringInfo(sql, "%sSELECT k.n, %s, %s FROM ROWS FROM (pg_catalog.unnest($1), pg_catalog.unnest($2)) WITH ORDINALITY AS k(u, v, n) JOIN %s ON ",
-					 sql->len > 0 ? " UNION ALL " : "", weight != NULL ? weight : "NULL::pg_catalog.int4", rows->edge, rows->from);
-	write_equality(sql, rows, rows->src, u);
-	appendStringInfoString(sql, " AND ");
-	write_equality(sql, rows, rows->dst, v);
+	appendStringInfo(sql, "%sSELECT k.n, %s, f.name FROM ROWS FROM (pg_catalog.unnest($1), pg_catalog.unnest($2)) WITH ORDINALITY AS k(u, v, n) "
+					 "JOIN f ON %s = %s AND %s = %s",
+					 sql->len > 0 ? " UNION ALL " : "", weight != NULL ? weight : "NULL::pg_catalog.int4",
+					 compared(rows, "f.src"), cast_ends(rows, u, false), compared(rows, "f.dst"), cast_ends(rows, v, false));
 	if (rows->reverse != NULL)
 		appendStringInfo(sql, " WHERE %s >= 0", weight);
+}
+
+/*
+ * Write a SELECT of the rows that may lead along a step: those that begin where one begins or ends, as an index finds them all by one scan. Joined with the
+ * steps as they are, rows would be sorted or hashed whole, and for each way once.
+ */
+static void
+write_found(StringInfo sql, const Rows *rows, EmogiDirection direction)
+{
+	const char *ends = direction == EMOGI_IN ? "$2" : "$1";
+
+	if (rows->reverse != NULL || direction == EMOGI_BOTH)
+		ends = "($1 OPERATOR(pg_catalog.||) $2)";
+	appendStringInfo(sql, "SELECT %s, %s, %s, %s, %s FROM %s WHERE %s = ANY (%s)",
+					 rows->src, rows->dst, rows->weight != NULL ? rows->weight : "NULL", rows->reverse != NULL ? rows->reverse : "NULL", rows->edge,
+					 rows->from, compared(rows, rows->src), cast_ends(rows, ends, true));
 }
 
 /* Get the query that finds the name of each step, whose ends are in $1 and $2: rows are of a step's number and the name. */
 static char *
 finding_query(const Rows *rows, EmogiDirection direction, Oid type)
 {
+	const char *weight = rows->weight != NULL ? "f.weight" : NULL;
+	StringInfoData found;
 	StringInfoData ways;
 	StringInfoData sql;
 
+	initStringInfo(&found);
 	initStringInfo(&ways);
+	write_found(&found, rows, direction);
 	for (int turned = 0; turned < 2; turned++)
 	{
 		if ((turned == 0 && direction == EMOGI_IN) || (turned == 1 && direction == EMOGI_OUT))
 			continue;
-		write_way(&ways, rows, turned ? "v" : "u", turned ? "u" : "v", rows->weight);
+		write_way(&ways, rows, turned ? "k.v" : "k.u", turned ? "k.u" : "k.v", weight);
 		if (rows->reverse != NULL)
-			write_way(&ways, rows, turned ? "u" : "v", turned ? "v" : "u", rows->reverse);
+			write_way(&ways, rows, turned ? "k.u" : "k.v", turned ? "k.v" : "k.u", "f.reverse");
 	}
 	initStringInfo(&sql);
-	appendStringInfo(&sql, "SELECT DISTINCT ON (n) n, id::%s FROM (%s) AS e(n, weight, id) ORDER BY n, weight, id", format_type_be_qualified(type), ways.data);
+	appendStringInfo(&sql, "WITH f(src, dst, weight, reverse, name) AS MATERIALIZED (%s) "
+					 "SELECT DISTINCT ON (n) n, name::%s FROM (%s) AS e(n, weight, name) ORDER BY n, weight, name",
+					 found.data, format_type_be_qualified(type), ways.data);
 	return sql.data;
+}
+
+/* Begin a level of settings in which rows are joined with count steps as suits so many: the plan knows not how many there are. */
+static int
+begin_settings(uint64 count)
+{
+	const int	level = NewGUCNestLevel();
+
+	if (count > FEW_STEPS)
+		(void) set_config_option("enable_nestloop", "off", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+	return level;
 }
 
 /* ---- the whole ---- */
@@ -210,6 +259,7 @@ emogi_edge_names_find(const EmogiTask *task, Datum *from, Datum *to, uint64 coun
 	EmogiSource source;
 	Rows		rows;
 	Datum		values[2];
+	int			level;
 	int16		length;
 	bool		by_value;
 	char		align;
@@ -231,9 +281,11 @@ emogi_edge_names_find(const EmogiTask *task, Datum *from, Datum *to, uint64 coun
 		get_typlenbyvalalign(type, &length, &by_value, &align);
 		values[0] = PointerGetDatum(construct_array(from, (int) count, type, length, by_value, align));
 		values[1] = PointerGetDatum(construct_array(to, (int) count, type, length, by_value, align));
+		level = begin_settings(count);
 		reading = emogi_snapshot_open(finding_query(&rows, task->direction, type), 2, (Oid *) types, 0);
 		if (SPI_execute_plan(reading.plan, values, NULL, true, 0) != SPI_OK_SELECT)
 			elog(ERROR, "the query of the names of edges failed");
+		AtEOXact_GUC(true, level);
 		emogi_snapshot_check(&reading);
 		PopActiveSnapshot();
 		take_names(count, type, context, names);
