@@ -108,11 +108,11 @@ extern EmogiStatus emogi_contraction_distances(const EmogiContraction *made, con
 
 /*
  * Find the same, where there are many targets: each row costs a look at every arc, and little more for a target. Takes EMOGI_CONTRACTION_SWEEP_BYTES
- * for each vertex of the Graph, and some.
+ * for each vertex of the Graph and each thread, and some. nthreads: >= 1, of this process, for as long as the call lasts; poll is asked by the caller's.
  */
 #define EMOGI_CONTRACTION_LANES 8	/* sources at once */
 #define EMOGI_CONTRACTION_SWEEP_BYTES (EMOGI_CONTRACTION_LANES * sizeof(double) + sizeof(double) + sizeof(uint32_t))
-extern EmogiStatus emogi_contraction_sweep(const EmogiContraction *made, const EmogiGraph *graph, bool reversed, const EmogiQuery *query,
+extern EmogiStatus emogi_contraction_sweep(const EmogiContraction *made, const EmogiGraph *graph, bool reversed, const EmogiQuery *query, int nthreads,
 										   bool (*poll) (void), double *distance, uint64_t *looked, EmogiControl *control, EmogiError *error);
 
 #endif							/* EMOGI_CONTRACTION_H */

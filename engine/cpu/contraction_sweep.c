@@ -39,11 +39,10 @@ typedef struct Entry
 
 typedef struct Sweep
 {
-	EmogiJob	job;
+	EmogiJob   *job;			/* of all threads */
 	const EmogiContraction *made;
 	const EmogiGraph *graph;
 	int			up;				/* side of the arcs that lead up from a source */
-	bool		gave_up;
 	bool		is_circular;	/* of the source at hand: edges lead round in a circle */
 	double	   *near;			/* [nvertices][LANES], by rank, a rank's in one line of a cache: distances but for rounding */
 	void	   *near_memory;	/* where that lies */
@@ -63,8 +62,8 @@ static bool
 is_stopped(Sweep *sweep)
 {
 	if (sweep->poll != NULL && sweep->poll())
-		emogi_job_fail(&sweep->job, EMOGI_CANCELED);
-	return emogi_job_stopped(&sweep->job);
+		emogi_job_fail(sweep->job, EMOGI_CANCELED);
+	return emogi_job_stopped(sweep->job);
 }
 
 /* ---- up and down ---- */
@@ -75,7 +74,7 @@ push(Sweep *sweep, Entry entry)
 	Entry	   *entries;
 	uint64_t	i;
 
-	if (!emogi_contraction_reserve(&sweep->job, &sweep->heap, 1, sizeof(Entry)))
+	if (!emogi_contraction_reserve(sweep->job, &sweep->heap, 1, sizeof(Entry)))
 		return false;
 	entries = sweep->heap.items;
 	for (i = sweep->heap.count++; i > 0 && entry.distance < entries[(i - 1) / 2].distance; i = (i - 1) / 2)
@@ -182,8 +181,8 @@ meet(Sweep *sweep, const uint32_t *ranks, uint32_t v)
 
 	for (uint64_t e = lists->offsets[v]; e < lists->offsets[v + 1]; e++)
 		__builtin_prefetch(sweep->near + (uint64_t) ranks[lists->targets[e]] * LANES);
-	if (!emogi_contraction_reserve(&sweep->job, &sweep->frames, 1, sizeof(Frame)) ||
-		!emogi_contraction_reserve(&sweep->job, &sweep->met, 1, sizeof(uint32_t)))
+	if (!emogi_contraction_reserve(sweep->job, &sweep->frames, 1, sizeof(Frame)) ||
+		!emogi_contraction_reserve(sweep->job, &sweep->met, 1, sizeof(uint32_t)))
 		return false;
 	((Frame *) sweep->frames.items)[sweep->frames.count++] = (Frame) {v, sweep->graph->backward.offsets[v]};
 	((uint32_t *) sweep->met.items)[sweep->met.count++] = v;
@@ -273,8 +272,9 @@ choose_slack(Sweep *sweep, const uint32_t *ranks, const EmogiQuery *query, int l
 			farthest = distance;
 	}
 	sweep->slack = SLACK * emogi_contraction_error(sweep->graph) * farthest;
-	sweep->gave_up = 4.0 * sweep->slack > sweep->made->tolerance;
-	return !sweep->gave_up;
+	if (4.0 * sweep->slack > sweep->made->tolerance)
+		emogi_job_fail(sweep->job, EMOGI_UNSUPPORTED);
+	return !emogi_job_stopped(sweep->job);
 }
 
 /* Find the distances from a source, whose lane has been swept. */
@@ -336,10 +336,10 @@ find_rows(Sweep *sweep, const EmogiQuery *query, uint64_t first, double *distanc
 static void *
 take(Sweep *sweep, uint64_t count, size_t bytes)
 {
-	void	   *array = emogi_job_may_allocate(&sweep->job) ? calloc(count > 0 ? count : 1, bytes) : NULL;
+	void	   *array = emogi_job_may_allocate(sweep->job) ? calloc(count > 0 ? count : 1, bytes) : NULL;
 
 	if (array == NULL)
-		emogi_job_fail(&sweep->job, EMOGI_NO_MEMORY);
+		emogi_job_fail(sweep->job, EMOGI_NO_MEMORY);
 	return array;
 }
 
@@ -358,37 +358,62 @@ take_near(Sweep *sweep)
 		(void) madvise((void *) start, bytes & ~(page - 1), MADV_HUGEPAGE);
 }
 
-/* Free what a sweep took, and write why it has failed, if for memory; gets its status. */
-static EmogiStatus
-end(Sweep *sweep, EmogiError *error)
+/* Rows that threads find, a block of LANES at a time, each by a sweep of its own. */
+typedef struct Rows
 {
-	free(sweep->near_memory);
-	free(sweep->sums);
-	free(sweep->marks);
-	free(sweep->met.items);
-	free(sweep->frames.items);
-	free(sweep->heap.items);
-	if (sweep->job.status == EMOGI_NO_MEMORY)
-	{
-		snprintf(error->message, sizeof error->message, "out of memory while searching distances");
-		snprintf(error->detail, sizeof error->detail, "%llu vertices", (unsigned long long) sweep->made->nvertices);
-	}
-	return sweep->gave_up && sweep->job.status == EMOGI_OK ? EMOGI_UNSUPPORTED : (EmogiStatus) sweep->job.status;
+	EmogiJob	job;
+	Sweep		common;
+	const EmogiQuery *query;
+	double	   *distance;
+	uint64_t	next;			/* the first row that no thread has taken */
+	uint64_t	looked;
+} Rows;
+
+/* Find blocks of rows until there are none, in a thread. The caller's asks whether the job is to end. */
+static void
+find_blocks(void *arg, int thread, int nthreads)
+{
+	Rows	   *rows = arg;
+	Sweep		sweep = rows->common;
+	uint64_t	first;
+
+	(void) nthreads;
+	if (thread != 0)
+		sweep.poll = NULL;
+	take_near(&sweep);
+	sweep.sums = take(&sweep, sweep.made->nvertices, sizeof(double));
+	sweep.marks = take(&sweep, sweep.made->nvertices, sizeof(uint32_t));
+	while (!emogi_job_stopped(&rows->job) && (first = emogi_job_take(&rows->next, LANES)) < rows->query->nsources)
+		if (!find_rows(&sweep, rows->query, first, rows->distance))
+			break;
+	__atomic_fetch_add(&rows->looked, sweep.looked, __ATOMIC_RELAXED);
+	free(sweep.near_memory);
+	free(sweep.sums);
+	free(sweep.marks);
+	free(sweep.met.items);
+	free(sweep.frames.items);
+	free(sweep.heap.items);
 }
 
 EmogiStatus
-emogi_contraction_sweep(const EmogiContraction *made, const EmogiGraph *graph, bool reversed, const EmogiQuery *query, bool (*poll) (void),
+emogi_contraction_sweep(const EmogiContraction *made, const EmogiGraph *graph, bool reversed, const EmogiQuery *query, int nthreads, bool (*poll) (void),
 						double *distance, uint64_t *looked, EmogiControl *control, EmogiError *error)
 {
-	Sweep		sweep = {.job = {.control = control}, .made = made, .graph = graph, .up = reversed ? 1 : 0, .poll = poll};
-	bool		goes_on = true;
+	Rows		rows = {.job = {.control = control}, .query = query, .distance = distance};
+	EmogiPool  *pool = nthreads > 1 && query->nsources > LANES ? emogi_pool_create(nthreads) : NULL;
 
 	error->message[0] = error->detail[0] = '\0';
-	take_near(&sweep);
-	sweep.sums = take(&sweep, made->nvertices, sizeof(double));
-	sweep.marks = take(&sweep, made->nvertices, sizeof(uint32_t));
-	for (uint64_t first = 0; first < query->nsources && goes_on && !emogi_job_stopped(&sweep.job); first += LANES)
-		goes_on = find_rows(&sweep, query, first, distance);
-	*looked = sweep.looked;
-	return end(&sweep, error);
+	rows.common = (Sweep) {.job = &rows.job, .made = made, .graph = graph, .up = reversed ? 1 : 0, .poll = poll};
+	if (pool != NULL)
+		emogi_pool_run(pool, find_blocks, &rows);
+	else
+		find_blocks(&rows, 0, 1);
+	emogi_pool_destroy(pool);
+	*looked = rows.looked;
+	if (rows.job.status == EMOGI_NO_MEMORY)
+	{
+		snprintf(error->message, sizeof error->message, "out of memory while searching distances");
+		snprintf(error->detail, sizeof error->detail, "%llu vertices", (unsigned long long) made->nvertices);
+	}
+	return (EmogiStatus) rows.job.status;
 }

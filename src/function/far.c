@@ -107,16 +107,32 @@ row_ms(const EmogiQuery *query)
 	return query->ntargets * TARGET_MS;
 }
 
+/* Get how many threads may sweep at once: each has memory of its own, of a share of what there is, and a block of rows. 0 = none. */
+static int
+sweeping_threads(const EmogiGraph *graph, const EmogiQuery *query)
+{
+	const uint64 room = emogi_region_budget_bytes() / SWEEP_SHARE / (graph->nvertices * EMOGI_CONTRACTION_SWEEP_BYTES);
+	const uint64 blocks = (query->nsources + EMOGI_CONTRACTION_LANES - 1) / EMOGI_CONTRACTION_LANES;
+
+	return (int) Min(Min(room, blocks), (uint64) emogi_cpu_threads);
+}
+
 /* May a hierarchy be swept? It has memory for that, and the rows of a sweep are found at once. */
 static bool
 may_sweep(const EmogiGraph *graph, const EmogiQuery *query)
 {
-	return query->nsources >= EMOGI_CONTRACTION_LANES / 2 &&
-		graph->nvertices * EMOGI_CONTRACTION_SWEEP_BYTES <= emogi_region_budget_bytes() / SWEEP_SHARE;
+	return query->nsources >= EMOGI_CONTRACTION_LANES / 2 && sweeping_threads(graph, query) > 0;
+}
+
+/* Get how long a row of a matrix takes, swept. */
+static double
+swept_row_ms(const EmogiGraph *graph, const EmogiQuery *query)
+{
+	return graph->forward.nedges * SWEPT_MS / sweeping_threads(graph, query);
 }
 
 /*
- * Is a row of a matrix sooner found by a hierarchy, target by target or swept, and by this process alone, than by a search of all threads together? The
+ * Is a row of a matrix sooner found by a hierarchy, target by target by this process alone or swept, than by a search of all threads together? The
  * figures are of a grid of 2 million list entries on two processors.
  */
 bool
@@ -124,7 +140,7 @@ emogi_far_is_sooner(const EmogiGraph *graph, const EmogiQuery *query)
 {
 	const double search_ms = graph->forward.nedges * ENTRY_MS / emogi_cpu_threads;
 
-	return row_ms(query) < search_ms || (may_sweep(graph, query) && graph->forward.nedges * SWEPT_MS < search_ms);
+	return row_ms(query) < search_ms || (may_sweep(graph, query) && swept_row_ms(graph, query) < search_ms);
 }
 
 /*
@@ -150,8 +166,8 @@ emogi_far_matrix(EmogiCall *call, const EmogiGraph *graph, const EmogiQuery *que
 	if (made == NULL)
 		return false;
 	start_ms = emogi_pool_now_ms();
-	if (may_sweep(graph, query) && graph->forward.nedges * SWEPT_MS < row_ms(query))
-		status = emogi_contraction_sweep(made, graph, reversed, query, emogi_cache_labels_stop, distance, &looked, &control, &error);
+	if (may_sweep(graph, query) && swept_row_ms(graph, query) < row_ms(query))
+		status = emogi_contraction_sweep(made, graph, reversed, query, sweeping_threads(graph, query), emogi_cache_labels_stop, distance, &looked, &control, &error);
 	else
 		status = emogi_contraction_distances(made, graph, reversed, query, emogi_cache_labels_stop, distance, &looked, &control, &error);
 	emogi_cache_contraction_end(call->slot->graph);

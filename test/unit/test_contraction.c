@@ -91,7 +91,7 @@ check_matrix(const char *name, const EmogiGraph *graph, const EmogiContraction *
 	CHECK(status != EMOGI_OK || memcmp(found, expected, query.nsources * query.ntargets * sizeof(double)) == 0, "%s: distances differ", name);
 	nmatrices += status == EMOGI_OK;
 	memset(found, 0, 80 * 80 * sizeof(double));
-	status = emogi_contraction_sweep(made, graph, reversed, &query, NULL, found, &looked, &control, &error);
+	status = emogi_contraction_sweep(made, graph, reversed, &query, (int) (1 + seed % 3), NULL, found, &looked, &control, &error);
 	CHECK(status == EMOGI_OK || status == EMOGI_UNSUPPORTED, "%s: status %d of a swept matrix", name, status);
 	CHECK(status != EMOGI_OK || memcmp(found, expected, query.nsources * query.ntargets * sizeof(double)) == 0, "%s: swept distances differ", name);
 	nswept += status == EMOGI_OK;
@@ -295,7 +295,7 @@ check_failures(void)
 		uint64_t	looked;
 
 		control = (EmogiControl) {.fail_allocation = n};
-		status = emogi_contraction_sweep(made, &graph, false, &query, NULL, distance, &looked, &control, &error);
+		status = emogi_contraction_sweep(made, &graph, false, &query, 1, NULL, distance, &looked, &control, &error);
 		CHECK(status == EMOGI_OK ? n > 5 : status == EMOGI_NO_MEMORY && error.message[0] != '\0', "allocation %u of a sweep: status %d", n, status);
 	}
 	control = (EmogiControl) {.cancel = 1};
