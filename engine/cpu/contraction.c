@@ -34,7 +34,10 @@
 
 #define MOST_DEGREE 12			/* edges a vertex, at the mean: more is no net of roads */
 #define MOST_MEAN 100			/* arcs of a vertex, one way, of what is left */
-#define WORK_AN_ARC 12000		/* arcs looked at for each arc of the Graph, at most: of a grid of 4,000,000 edges 5500 */
+#define MOST_GROWTH 1.7			/* times the mean at first, and 1 / sqrt(part that is left): of grids 1.15 */
+#define LEAST_MEAN 4.0			/* ... which counts as so many */
+#define WORK_AN_ARC 25.0		/* arcs looked at for each arc and vertex of the Graph, at most, for WORK_GROWTH: of grids 12 */
+#define WORK_GROWTH 0.4			/* power of their number by which that grows: of grids 0.38 */
 #define HEAP_ENTRIES 65536
 #define UNIT_ROUNDOFF 0x1p-53
 #define SLACK_FACTOR 16.0		/* the tolerance is so many times the error of the largest distance that is expected */
@@ -134,12 +137,34 @@ raise_neighbours(Queue *queue, uint32_t v)
 		}
 }
 
-/* Say whether it would be too much to go on. */
-static bool
-is_too_much(const Queue *queue, uint64_t most_work)
+/* What a contraction may cost, by what it began with: beyond that the Graph is not road-like, and a hierarchy would not pay for itself. */
+typedef struct Limits
 {
-	return queue->work->work > most_work || queue->work->search > MOST_SEARCHES ||
-		queue->work->narcs > queue->count * MOST_MEAN;
+	double		work;
+	double		mean;			/* arcs of a vertex, one way, when all are left */
+} Limits;
+
+static Limits
+choose_limits(const EmogiContracting *work)
+{
+	const double size = (double) (work->narcs + work->nvertices);
+	const double mean = (double) work->narcs / (double) work->nvertices;
+
+	return (Limits) {
+		.work = WORK_AN_ARC * size * pow(size, WORK_GROWTH),
+		.mean = MOST_GROWTH * (mean > LEAST_MEAN ? mean : LEAST_MEAN)
+	};
+}
+
+/* Say whether it would be too much to go on. Where shortcuts grow dense long before the end, it is known early. */
+static bool
+is_too_much(const Queue *queue, const Limits *limits)
+{
+	const EmogiContracting *work = queue->work;
+	const double most = limits->mean * sqrt((double) work->nvertices / (double) queue->count);
+
+	return (double) work->work > limits->work || work->search > MOST_SEARCHES ||
+		(double) work->narcs > (double) queue->count * (most < MOST_MEAN ? most : MOST_MEAN);
 }
 
 /* Contract all vertices; order: [nvertices]. False when the job has stopped, or it has given up. */
@@ -147,7 +172,7 @@ static bool
 contract(Queue *queue, uint32_t *order)
 {
 	EmogiContracting *work = queue->work;
-	const uint64_t most_work = (work->narcs + work->nvertices) * WORK_AN_ARC;
+	const Limits limits = choose_limits(work);
 	uint64_t	count,
 				done = 0;
 
@@ -163,7 +188,7 @@ contract(Queue *queue, uint32_t *order)
 		sink(queue, 0);
 		if (queue->heap[0] != v && queue->keys[v] > before)
 			continue;
-		if (is_too_much(queue, most_work))
+		if (is_too_much(queue, &limits))
 		{
 			work->gave_up = true;
 			return false;
