@@ -12,7 +12,9 @@
  * Method. From the smallest source on, each source has a breadth-first search over tight edges, which enters no vertex that an earlier one has
  * found, nor a source: so each vertex is visited once, whatever the number of sources. A vertex takes the smallest of those that find it
  * in the same round. Where there is one source and no weights, levels are rounds already: then every vertex takes the first of its backward
- * list that is one level nearer, or, where the Graph has none, all offer themselves along their forward lists, in one step.
+ * list that is one level nearer, or, where the Graph has none, all offer themselves along their forward lists, in one step. Where there is one
+ * source and no vertex has two tight edges, from different vertices or from one that is as near, there is but one tree: it is looked for first, in one
+ * step, which ends where it finds that there are several.
  */
 #include "algorithms.h"
 #include "found.h"
@@ -44,6 +46,7 @@ typedef struct Tree
 	uint64_t	end;			/* and ends */
 	uint32_t	number;			/* of the round, counted over all searches */
 	uint32_t	root;			/* of the search */
+	bool		has_ties;		/* atomic: there may be several trees */
 	uint64_t	looked;			/* atomic: list entries */
 	uint64_t	weight_bytes;	/* of a weight in the lists */
 } Tree;
@@ -169,6 +172,61 @@ find_all(void *arg, int thread, int nthreads)
 		}
 	}
 	__atomic_fetch_add(&tree->looked, looked, __ATOMIC_RELAXED);
+}
+
+/* ---- one source, weights, one tree ---- */
+
+/* Have those that a tight edge leads to from u take it; gets the entries that were looked at. */
+static uint64_t
+offer_vertex(Tree *tree, uint64_t u)
+{
+	const EmogiAdjacency *lists = &tree->graph->forward;
+	uint64_t	e = lists->offsets[u];
+
+	for (; is_reached(tree, u) && e < lists->offsets[u + 1]; e++)
+	{
+		const uint32_t v = lists->targets[e];
+		uint32_t	known = EMOGI_NO_VERTEX;
+
+		if (is_tight(tree, u, v, lists->weights, e) &&
+			(!(tree->distance[u] < tree->distance[v]) ||
+			 (!__atomic_compare_exchange_n(&tree->predecessor[v], &known, (uint32_t) u, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED) && known != u)))
+		{
+			__atomic_store_n(&tree->has_ties, true, __ATOMIC_RELAXED);
+			break;
+		}
+		if ((e - lists->offsets[u]) % EMOGI_RUN_POLL == EMOGI_RUN_POLL - 1 && emogi_job_stopped(&tree->run.job))
+			break;
+	}
+	return e - lists->offsets[u];
+}
+
+/* Find the predecessors of all vertices, in any order, until one has two. */
+static void
+find_only(void *arg, int thread, int nthreads)
+{
+	Tree	   *tree = arg;
+	uint64_t	looked = 0;
+	uint64_t	v;
+
+	while (!emogi_job_stopped(&tree->run.job) && !__atomic_load_n(&tree->has_ties, __ATOMIC_RELAXED) &&
+		   (v = emogi_job_take(&tree->run.next, VERTICES_AT_ONCE)) < tree->graph->nvertices)
+	{
+		const uint64_t end = emogi_run_chunk_end(v, VERTICES_AT_ONCE, tree->graph->nvertices);
+
+		for (; v < end; v++)
+			looked += offer_vertex(tree, v);
+	}
+	__atomic_fetch_add(&tree->looked, looked, __ATOMIC_RELAXED);
+}
+
+/* Find the tree if there is but one; false when there may be several, or the job has stopped. */
+static bool
+find_only_tree(Tree *tree)
+{
+	if (tree->distance == NULL || tree->root == EMOGI_NO_VERTEX || !emogi_run_step(&tree->run, find_only, tree, false))
+		return false;
+	return !tree->has_ties;
 }
 
 /* ---- any sources, any weights ---- */
@@ -377,7 +435,7 @@ emogi_cpu_trees(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *quer
 	{
 		if (has_rounds)
 			emogi_run_step(&tree.run, find_all, &tree, false);
-		else
+		else if (!find_only_tree(&tree) && emogi_run_step(&tree.run, clear_columns, &tree, false))
 			grow_all(&tree, query);
 	}
 	result->nreached = distances.nreached;

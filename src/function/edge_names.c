@@ -17,7 +17,7 @@
 #include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
 
-#include "function/function.h"
+#include "function/edge_match.h"
 
 /* Steps that may be joined with rows one by one. */
 #define FEW_STEPS 64
@@ -152,16 +152,19 @@ cast_ends(const Rows *rows, const char *ends, bool are_array)
 	return type != NULL ? psprintf("%s::%s%s", ends, type, are_array ? "[]" : "") : ends;
 }
 
-/* Write a SELECT of the steps that found rows lead along, from u to v. weight: of that way; NULL = all weigh the same. */
+/* Write a SELECT of the steps as rows may lead along them: from a to b; by the reverse cost of a row, which leads there, or by its weight. */
 static void
-write_way(StringInfo sql, const Rows *rows, const char *u, const char *v, const char *weight)
+write_way(StringInfo sql, const char *a, const char *b, bool is_reverse)
 {
-	appendStringInfo(sql, "%sSELECT k.n, %s, f.name FROM ROWS FROM (pg_catalog.unnest($1), pg_catalog.unnest($2)) WITH ORDINALITY AS k(u, v, n) "
-					 "JOIN f ON %s = %s AND %s = %s",
-					 sql->len > 0 ? " UNION ALL " : "", weight != NULL ? weight : "NULL::pg_catalog.int4",
-					 compared(rows, "f.src"), cast_ends(rows, u, false), compared(rows, "f.dst"), cast_ends(rows, v, false));
-	if (rows->reverse != NULL)
-		appendStringInfo(sql, " WHERE %s >= 0", weight);
+	appendStringInfo(sql, "%sSELECT %s, %s, n, %s FROM ROWS FROM (pg_catalog.unnest($1), pg_catalog.unnest($2)) WITH ORDINALITY AS s(u, v, n)",
+					 sql->len > 0 ? " UNION ALL " : "", a, b, is_reverse ? "true" : "false");
+}
+
+/* Write a column of the rows, NULL where they have none, as a type. */
+static const char *
+read_as(const char *column, const char *type)
+{
+	return psprintf("%s::%s", column != NULL ? column : "NULL", type);
 }
 
 /*
@@ -169,41 +172,63 @@ write_way(StringInfo sql, const Rows *rows, const char *u, const char *v, const 
  * steps as they are, rows would be sorted or hashed whole, and for each way once.
  */
 static void
-write_found(StringInfo sql, const Rows *rows, EmogiDirection direction)
+write_found(StringInfo sql, const Rows *rows, const char *columns, EmogiDirection direction)
 {
 	const char *ends = direction == EMOGI_IN ? "$2" : "$1";
 
 	if (rows->reverse != NULL || direction == EMOGI_BOTH)
 		ends = "($1 OPERATOR(pg_catalog.||) $2)";
-	appendStringInfo(sql, "SELECT %s, %s, %s, %s, %s FROM %s WHERE %s = ANY (%s)",
-					 rows->src, rows->dst, rows->weight != NULL ? rows->weight : "NULL", rows->reverse != NULL ? rows->reverse : "NULL", rows->edge,
-					 rows->from, compared(rows, rows->src), cast_ends(rows, ends, true));
+	appendStringInfo(sql, "SELECT %s FROM %s WHERE %s = ANY (%s)", columns, rows->from, compared(rows, rows->src), cast_ends(rows, ends, true));
+}
+
+/* Are keys of the rows and the vertices that are asked for integers, which edge_match.c can compare? */
+static bool
+may_match(const Rows *rows)
+{
+	return rows->key.class == EMOGI_KEY_INTEGER && rows->key.nparts == 0 && rows->form == INT8OID;
+}
+
+/* Get the query of the rows that edge_match.c chooses from. */
+static char *
+matched_query(const Rows *rows, EmogiDirection direction, Oid type)
+{
+	StringInfoData sql;
+
+	initStringInfo(&sql);
+	write_found(&sql, rows, psprintf("%s, %s, %s, %s, %s", read_as(rows->src, "pg_catalog.int8"), read_as(rows->dst, "pg_catalog.int8"),
+									 read_as(rows->weight, "pg_catalog.float8"), read_as(rows->reverse, "pg_catalog.float8"),
+									 read_as(rows->edge, format_type_be_qualified(type))), direction);
+	return sql.data;
 }
 
 /* Get the query that finds the name of each step, whose ends are in $1 and $2: rows are of a step's number and the name. */
 static char *
 finding_query(const Rows *rows, EmogiDirection direction, Oid type)
 {
-	const char *weight = rows->weight != NULL ? "f.weight" : NULL;
+	const char *weight = rows->weight != NULL ? "f.weight" : "NULL::pg_catalog.int4";
 	StringInfoData found;
 	StringInfoData ways;
 	StringInfoData sql;
 
 	initStringInfo(&found);
 	initStringInfo(&ways);
-	write_found(&found, rows, direction);
+	write_found(&found, rows, psprintf("%s, %s, %s, %s, %s", rows->src, rows->dst, rows->weight != NULL ? rows->weight : "NULL",
+									   rows->reverse != NULL ? rows->reverse : "NULL", rows->edge), direction);
 	for (int turned = 0; turned < 2; turned++)
 	{
 		if ((turned == 0 && direction == EMOGI_IN) || (turned == 1 && direction == EMOGI_OUT))
 			continue;
-		write_way(&ways, rows, turned ? "k.v" : "k.u", turned ? "k.u" : "k.v", weight);
+		write_way(&ways, turned ? "v" : "u", turned ? "u" : "v", false);
 		if (rows->reverse != NULL)
-			write_way(&ways, rows, turned ? "k.u" : "k.v", turned ? "k.v" : "k.u", "f.reverse");
+			write_way(&ways, turned ? "u" : "v", turned ? "v" : "u", true);
 	}
+	if (rows->reverse != NULL)
+		weight = psprintf("CASE WHEN k.is_reverse THEN f.reverse ELSE %s END", weight);
 	initStringInfo(&sql);
-	appendStringInfo(&sql, "WITH f(src, dst, weight, reverse, name) AS MATERIALIZED (%s) "
-					 "SELECT DISTINCT ON (n) n, name::%s FROM (%s) AS e(n, weight, name) ORDER BY n, weight, name",
-					 found.data, format_type_be_qualified(type), ways.data);
+	appendStringInfo(&sql, "SELECT DISTINCT ON (n) n, name::%s FROM (SELECT k.n, %s, f.name FROM (%s) AS k(a, b, n, is_reverse) "
+					 "JOIN (%s OFFSET 0) AS f(src, dst, weight, reverse, name) ON %s = %s AND %s = %s) AS e(n, weight, name)%s ORDER BY n, weight, name",
+					 format_type_be_qualified(type), weight, ways.data, found.data, compared(rows, "f.src"), cast_ends(rows, "k.a", false),
+					 compared(rows, "f.dst"), cast_ends(rows, "k.b", false), rows->reverse != NULL ? " WHERE weight >= 0" : "");
 	return sql.data;
 }
 
@@ -220,7 +245,19 @@ begin_settings(uint64 count)
 
 /* ---- the whole ---- */
 
-/* Put the result of the query where names are wanted, in a context. Raises 55000 for a step that no row leads along. */
+/* Raise 55000 if there is a step that no row leads along. */
+static void
+check_all_found(uint64 nfound, uint64 count)
+{
+	if (nfound != count)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("names were found for %llu of %llu edges of a path", (unsigned long long) nfound, (unsigned long long) count),
+				 errdetail("The query of the graph gives other rows each time it is run."),
+				 errhint("Have it read a table, or leave \"edge\" out of the SELECT.")));
+}
+
+/* Put the result of the query where names are wanted, in a context. */
 static void
 take_names(uint64 count, Oid type, MemoryContext context, NullableDatum *names)
 {
@@ -228,12 +265,7 @@ take_names(uint64 count, Oid type, MemoryContext context, NullableDatum *names)
 	int16		length;
 	bool		by_value;
 
-	if (SPI_processed != count)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("names were found for %llu of %llu edges of a path", (unsigned long long) SPI_processed, (unsigned long long) count),
-				 errdetail("The query of the graph gives other rows each time it is run."),
-				 errhint("Have it read a table, or leave \"edge\" out of the SELECT.")));
+	check_all_found(SPI_processed, count);
 	get_typlenbyval(type, &length, &by_value);
 	for (uint64 i = 0; i < count; i++)
 	{
@@ -242,6 +274,27 @@ take_names(uint64 count, Oid type, MemoryContext context, NullableDatum *names)
 			names[i].value = datumCopy(names[i].value, by_value, length);
 	}
 	MemoryContextSwitchTo(old);
+}
+
+/* Run a query for the names of steps, inside SPI, whose ends are its parameters, and put them into a context. */
+static void
+run_query(const EmogiTask *task, const Rows *rows, const EmogiEdgeMatch *wanted, Datum *values, MemoryContext context)
+{
+	const Oid	array = get_array_type(wanted->type);
+	Oid			types[] = {array, array};
+	const bool	matches = may_match(rows);
+	const int	level = begin_settings(wanted->count);
+	const EmogiReading reading = emogi_snapshot_open((matches ? matched_query : finding_query) (rows, task->direction, wanted->type), 2, types, 0);
+
+	if (matches)
+		check_all_found(emogi_edge_match_find(wanted, reading.plan, values, context), wanted->count);
+	else if (SPI_execute_plan(reading.plan, values, NULL, true, 0) != SPI_OK_SELECT)
+		elog(ERROR, "the query of the names of edges failed");
+	AtEOXact_GUC(true, level);
+	emogi_snapshot_check(&reading);
+	PopActiveSnapshot();
+	if (!matches)
+		take_names(wanted->count, wanted->type, context, wanted->names);
 }
 
 /*
@@ -253,13 +306,11 @@ void
 emogi_edge_names_find(const EmogiTask *task, Datum *from, Datum *to, uint64 count, NullableDatum *names)
 {
 	const Oid	type = task->form->type;
-	const Oid	types[] = {get_array_type(type), get_array_type(type)};
 	MemoryContext context = CurrentMemoryContext;
-	EmogiReading reading;
+	EmogiEdgeMatch wanted = {from, to, count, task->direction, false, type, names};
 	EmogiSource source;
 	Rows		rows;
 	Datum		values[2];
-	int			level;
 	int16		length;
 	bool		by_value;
 	char		align;
@@ -281,14 +332,8 @@ emogi_edge_names_find(const EmogiTask *task, Datum *from, Datum *to, uint64 coun
 		get_typlenbyvalalign(type, &length, &by_value, &align);
 		values[0] = PointerGetDatum(construct_array(from, (int) count, type, length, by_value, align));
 		values[1] = PointerGetDatum(construct_array(to, (int) count, type, length, by_value, align));
-		level = begin_settings(count);
-		reading = emogi_snapshot_open(finding_query(&rows, task->direction, type), 2, (Oid *) types, 0);
-		if (SPI_execute_plan(reading.plan, values, NULL, true, 0) != SPI_OK_SELECT)
-			elog(ERROR, "the query of the names of edges failed");
-		AtEOXact_GUC(true, level);
-		emogi_snapshot_check(&reading);
-		PopActiveSnapshot();
-		take_names(count, type, context, names);
+		wanted.has_reverse = rows.reverse != NULL;
+		run_query(task, &rows, &wanted, values, context);
 	}
 	SPI_finish();
 }

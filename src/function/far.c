@@ -4,6 +4,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "miscadmin.h"
 
 #include "cpu/contraction.h"
@@ -11,6 +13,7 @@
 #include "server/papers.h"
 #include "server/region.h"
 
+#define PATH_MS 0.003			/* a path, for each vertex of a row of a grid */
 #define TARGET_MS 0.12			/* a target of a row, by a hierarchy */
 #define SWEPT_MS 1e-5			/* a list entry of a row, by a sweep over a hierarchy */
 #define ENTRY_MS 4e-5			/* a list entry of a search, of one thread */
@@ -131,6 +134,20 @@ swept_row_ms(const EmogiGraph *graph, const EmogiQuery *query)
 	return graph->forward.nedges * SWEPT_MS / sweeping_threads(graph, query);
 }
 
+/* Get how long a search from a vertex takes that goes on until it has met all. */
+static double
+search_ms(const EmogiGraph *graph)
+{
+	return graph->forward.nedges * ENTRY_MS / emogi_cpu_threads;
+}
+
+/* Are so many paths from a vertex sooner found one by one by a hierarchy than by a search for all of them? */
+bool
+emogi_far_paths_are_sooner(const EmogiGraph *graph, uint64 npaths)
+{
+	return npaths * PATH_MS * sqrt((double) graph->nvertices) < search_ms(graph);
+}
+
 /*
  * Is a row of a matrix sooner found by a hierarchy, target by target by this process alone or swept, than by a search of all threads together? The
  * figures are of a grid of 2 million list entries on two processors.
@@ -138,9 +155,7 @@ swept_row_ms(const EmogiGraph *graph, const EmogiQuery *query)
 bool
 emogi_far_is_sooner(const EmogiGraph *graph, const EmogiQuery *query)
 {
-	const double search_ms = graph->forward.nedges * ENTRY_MS / emogi_cpu_threads;
-
-	return row_ms(query) < search_ms || (may_sweep(graph, query) && swept_row_ms(graph, query) < search_ms);
+	return row_ms(query) < search_ms(graph) || (may_sweep(graph, query) && swept_row_ms(graph, query) < search_ms(graph));
 }
 
 /*

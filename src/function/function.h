@@ -139,6 +139,7 @@ extern bool emogi_far_may_serve(const EmogiCall *call, const EmogiGraph *graph);
 extern bool emogi_far_is_prepared(const EmogiCall *call);
 extern void emogi_far_prepare(EmogiCall *call, const EmogiGraph *graph);
 extern bool emogi_far_path(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, EmogiNearPath *path);
+extern bool emogi_far_paths_are_sooner(const EmogiGraph *graph, uint64 npaths);
 extern bool emogi_far_is_sooner(const EmogiGraph *graph, const EmogiQuery *query);
 extern bool emogi_far_matrix(EmogiCall *call, const EmogiGraph *graph, const EmogiQuery *query, double *distance);
 

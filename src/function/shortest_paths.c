@@ -26,9 +26,6 @@
 
 PG_FUNCTION_INFO_V1(emogi_shortest_paths);
 
-/* Targets of a source, at most, whose paths are found one by one where the Graph has a contraction hierarchy: for more, one search is sooner done. */
-#define FEW_TARGETS 64
-
 #define MOST_PATH_BYTES 32
 
 /* Vertices of which the one is wanted from the other: numbers. */
@@ -229,7 +226,7 @@ find_from(Paths *paths, const Pair *pairs, uint64 npairs)
 	int64	   *keys;
 	EmogiTask	task;
 
-	if (npairs - nfound <= FEW_TARGETS && paths->has_hierarchy)
+	if (paths->has_hierarchy && emogi_far_paths_are_sooner(paths->graph, npairs - nfound))
 		nfound += find_by_hierarchy(paths, pairs + nfound, npairs - nfound);
 	if (nfound == npairs)
 		return;
