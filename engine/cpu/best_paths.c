@@ -11,8 +11,9 @@
  * all of it stays far, bins become wider. Light and heavy edges are not told apart: with short lists the second
  * look costs more than it saves. All this goes for values that are sums of weights (EMOGI_PATH_ADDS).
  *
- * When all targets of a Query are reached, the value of the farthest bounds the search: what is as far as that or farther
- * leads to no better value of a target, for values only grow along a path. The search ends with the bin of that value.
+ * When all targets of a Query are reached, the value of the farthest bounds the search: what is farther leads to no better value of a target, for
+ * values only grow along a path. The search ends with the bin of that value. What is as far as the farthest target is found, too: over edges that weigh
+ * nothing it may lie on a way to a target, and have fewer edges than others (trace_path.c).
  *
  * Other values are weights or near them: their bins are cut at the quantiles of the weights, the best values first.
  *
@@ -196,7 +197,7 @@ bound_by_targets(EmogiBestPaths *path, const EmogiQuery *query, int nthreads)
 	}
 	path->looked = looked;
 	path->farthest = farthest;
-	path->bound = nextafter(farthest, -(double) INFINITY);
+	path->bound = farthest;
 }
 
 /* Say whether all that is left, in the current bin and later ones, lies beyond the farthest target. */
@@ -242,7 +243,7 @@ refill_bins(EmogiBestPaths *path, int nthreads)
 		return false;
 	for (int t = 0; t < nthreads; t++)
 		nearest = path->tally[t].nearest < nearest ? path->tally[t].nearest : nearest;
-	if (nearest == path->none || nearest >= path->farthest)
+	if (nearest == path->none || nearest > path->farthest)
 		return false;
 	path->base = nearest;
 	if (path->too_narrow)

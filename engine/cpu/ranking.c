@@ -83,7 +83,7 @@ emogi_ranking_is_banned(const EmogiRanking *ranking, const EmogiRankClass *class
 static uint64_t
 order_of(const EmogiRankPath *path, const EmogiRankClass *class)
 {
-	const bool	after = class->at + 1 < path->length && class->next > path->vertices[class->at + 1];
+	const bool	after = class->at + 1 < path->length && !class->is_open && class->next > path->vertices[class->at + 1];
 
 	return after ? UINT64_MAX - class->at : class->at;
 }
@@ -118,22 +118,30 @@ common_length(const EmogiRanking *ranking, uint32_t a, uint32_t b)
 	return length;
 }
 
-/* Does the first path of class a, of path p, stand before that of b, of another path q, as far as is known? */
+/* Get the vertex at a place of the paths of a class of a path, as far as is known; -1 = any. */
+static inline int64_t
+vertex_at(const EmogiRankPath *path, const EmogiRankClass *class, uint64_t place)
+{
+	if (place <= class->at)
+		return path->vertices[place];
+	return class->is_open ? -1 : (int64_t) class->next;
+}
+
+/*
+ * Does the first path of class a, of path p, stand before that of b, of another path q, as far as is known? One that may go on with any vertex is before
+ * all others, so that it is looked into first: what stands behind it in its list may be the next.
+ */
 static bool
 stands_before(const EmogiRanking *ranking, uint32_t p, const EmogiRankClass *a, uint32_t q, const EmogiRankClass *b)
 {
 	uint64_t	place;
-	uint32_t	x;
-	uint32_t	y;
 
 	if (a->key != b->key)
 		return a->key < b->key;
 	place = common_length(ranking, p, q);
 	place = place < a->at + UINT64_C(1) ? place : a->at + UINT64_C(1);
 	place = place < b->at + UINT64_C(1) ? place : b->at + UINT64_C(1);
-	x = place <= a->at ? ranking->paths[p].vertices[place] : a->next;
-	y = place <= b->at ? ranking->paths[q].vertices[place] : b->next;
-	return x < y;
+	return vertex_at(&ranking->paths[p], a, place) < vertex_at(&ranking->paths[q], b, place);
 }
 
 /* ---- the heap of lists ---- */

@@ -69,7 +69,8 @@ typedef struct EmogiRankClass
 {
 	double		key;			/* no path of it is shorter; the distance of `path` */
 	uint32_t	at;
-	uint32_t	next;			/* of those paths that are as short as the key says none goes on with a smaller vertex; that of `path` */
+	uint32_t	next;			/* of those paths that are as short as the key says none goes on with a smaller vertex; that of what has been found */
+	bool		is_open;		/* they may go on with any vertex: next is of no use */
 	uint32_t	bans;			/* the first */
 	uint64_t	order;			/* among classes of the same path and key */
 	uint64_t	length;			/* of what has been found */

@@ -51,7 +51,7 @@ static void
 put_off(EmogiRankClass *class, double key)
 {
 	class->key = key > class->key ? key : nextafter(class->key, (double) INFINITY);
-	class->next = 0;
+	class->is_open = true;
 }
 
 /* ---- how long ---- */
@@ -329,6 +329,7 @@ take_steps(EmogiRanking *ranking, const EmogiRankPath *path, EmogiRankClass *cla
 	}
 	class->key = class->distance[length - 1];
 	class->next = class->vertices[class->at + 1];
+	class->is_open = false;
 	return true;
 }
 

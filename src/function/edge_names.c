@@ -7,6 +7,8 @@
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
+#include "catalog/pg_operator.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "lib/stringinfo.h"
@@ -16,6 +18,8 @@
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
+#include "utils/syscache.h"
+#include "utils/typcache.h"
 
 #include "function/edge_match.h"
 
@@ -116,40 +120,62 @@ fits(const Rows *rows, Oid type)
 
 /* ---- the query ---- */
 
-/* Is a key of the rows compared with one in the form of the task's vertices as it is? */
-static bool
-needs_no_cast(const Rows *rows)
+/*
+ * How keys of the rows are compared with ends of steps: by the operator that the type's own index has, whatever the search path says that = is. Integers
+ * are compared as they are, rows by their text.
+ */
+typedef struct Comparison
 {
-	if (rows->key.class == EMOGI_KEY_INTEGER)
-		return rows->form == INT8OID;
-	return rows->form == rows->key.type;
+	const char *operator;		/* with its schema */
+	const char *left;			/* cast of a key, "" = none */
+	const char *right;			/* type that an end is cast to */
+	bool		is_array;		/* that is an array: there are none of arrays */
+} Comparison;
+
+/* Write a type with its schema. */
+static const char *
+type_name(Oid type)
+{
+	return format_type_extended(type, -1, FORMAT_TYPE_TYPEMOD_GIVEN | FORMAT_TYPE_FORCE_QUALIFY);
 }
 
-/* Get the type that ends of steps are cast to, to be compared with a column; NULL = none. */
-static const char *
-cast_type(const Rows *rows)
+/* Describe how keys of the rows are compared. */
+static Comparison
+describe_comparison(const Rows *rows)
 {
-	if (rows->key.nparts > 0 || needs_no_cast(rows))
-		return NULL;
-	if (rows->key.class == EMOGI_KEY_INTEGER)
-		return "pg_catalog.int8";
-	return format_type_extended(rows->key.type, -1, FORMAT_TYPE_TYPEMOD_GIVEN | FORMAT_TYPE_FORCE_QUALIFY);
+	Comparison	comparison = {"OPERATOR(pg_catalog.=)", "", "pg_catalog.int8", false};
+	HeapTuple	tuple;
+	Form_pg_operator operator;
+
+	if (rows->key.nparts > 0)
+	{
+		comparison.left = "::pg_catalog.text";
+		comparison.right = "pg_catalog.text";
+	}
+	if (rows->key.nparts > 0 || rows->key.class == EMOGI_KEY_INTEGER)
+		return comparison;
+	tuple = SearchSysCache1(OPEROID, ObjectIdGetDatum(lookup_type_cache(rows->key.type, TYPECACHE_EQ_OPR)->eq_opr));
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "type %u has no equality", rows->key.type);
+	operator = (Form_pg_operator) GETSTRUCT(tuple);
+	comparison.operator = psprintf("OPERATOR(%s.%s)", quote_identifier(get_namespace_name(operator->oprnamespace)), NameStr(operator->oprname));
+	comparison.right = type_name(rows->key.type);
+	if (!IsPolymorphicType(operator->oprleft))
+	{
+		comparison.right = type_name(operator->oprleft);
+		if (operator->oprleft != rows->key.type)
+			comparison.left = psprintf("::%s", comparison.right);
+	}
+	comparison.is_array = OidIsValid(get_element_type(rows->key.type));
+	ReleaseSysCache(tuple);
+	return comparison;
 }
 
-/* Write a column as it is compared: keys of rows by their text, others as their type. */
+/* Write that a key of the rows is an end of a step. */
 static const char *
-compared(const Rows *rows, const char *column)
+equals(const Comparison *comparison, const char *key, const char *end)
 {
-	return rows->key.nparts > 0 ? psprintf("%s::pg_catalog.text", column) : column;
-}
-
-/* Write ends of steps as they are compared with a column. */
-static const char *
-cast_ends(const Rows *rows, const char *ends, bool are_array)
-{
-	const char *type = cast_type(rows);
-
-	return type != NULL ? psprintf("%s::%s%s", ends, type, are_array ? "[]" : "") : ends;
+	return psprintf("%s%s %s %s::%s", key, comparison->left, comparison->operator, end, comparison->right);
 }
 
 /* Write a SELECT of the steps as rows may lead along them: from a to b; by the reverse cost of a row, which leads there, or by its weight. */
@@ -172,13 +198,15 @@ read_as(const char *column, const char *type)
  * steps as they are, rows would be sorted or hashed whole, and for each way once.
  */
 static void
-write_found(StringInfo sql, const Rows *rows, const char *columns, EmogiDirection direction)
+write_found(StringInfo sql, const Rows *rows, const Comparison *comparison, const char *columns, EmogiDirection direction)
 {
 	const char *ends = direction == EMOGI_IN ? "$2" : "$1";
 
 	if (rows->reverse != NULL || direction == EMOGI_BOTH)
 		ends = "($1 OPERATOR(pg_catalog.||) $2)";
-	appendStringInfo(sql, "SELECT %s FROM %s WHERE %s = ANY (%s)", columns, rows->from, compared(rows, rows->src), cast_ends(rows, ends, true));
+	appendStringInfo(sql, "SELECT %s FROM %s", columns, rows->from);
+	if (!comparison->is_array)
+		appendStringInfo(sql, " WHERE %s%s %s ANY (%s::%s[])", rows->src, comparison->left, comparison->operator, ends, comparison->right);
 }
 
 /* Are keys of the rows and the vertices that are asked for integers, which edge_match.c can compare? */
@@ -192,10 +220,11 @@ may_match(const Rows *rows)
 static char *
 matched_query(const Rows *rows, EmogiDirection direction, Oid type)
 {
+	const Comparison comparison = describe_comparison(rows);
 	StringInfoData sql;
 
 	initStringInfo(&sql);
-	write_found(&sql, rows, psprintf("%s, %s, %s, %s, %s", read_as(rows->src, "pg_catalog.int8"), read_as(rows->dst, "pg_catalog.int8"),
+	write_found(&sql, rows, &comparison, psprintf("%s, %s, %s, %s, %s", read_as(rows->src, "pg_catalog.int8"), read_as(rows->dst, "pg_catalog.int8"),
 									 read_as(rows->weight, "pg_catalog.float8"), read_as(rows->reverse, "pg_catalog.float8"),
 									 read_as(rows->edge, format_type_be_qualified(type))), direction);
 	return sql.data;
@@ -206,13 +235,14 @@ static char *
 finding_query(const Rows *rows, EmogiDirection direction, Oid type)
 {
 	const char *weight = rows->weight != NULL ? "f.weight" : "NULL::pg_catalog.int4";
+	const Comparison comparison = describe_comparison(rows);
 	StringInfoData found;
 	StringInfoData ways;
 	StringInfoData sql;
 
 	initStringInfo(&found);
 	initStringInfo(&ways);
-	write_found(&found, rows, psprintf("%s, %s, %s, %s, %s", rows->src, rows->dst, rows->weight != NULL ? rows->weight : "NULL",
+	write_found(&found, rows, &comparison, psprintf("%s, %s, %s, %s, %s", rows->src, rows->dst, rows->weight != NULL ? rows->weight : "NULL",
 									   rows->reverse != NULL ? rows->reverse : "NULL", rows->edge), direction);
 	for (int turned = 0; turned < 2; turned++)
 	{
@@ -226,9 +256,9 @@ finding_query(const Rows *rows, EmogiDirection direction, Oid type)
 		weight = psprintf("CASE WHEN k.is_reverse THEN f.reverse ELSE %s END", weight);
 	initStringInfo(&sql);
 	appendStringInfo(&sql, "SELECT DISTINCT ON (n) n, name::%s FROM (SELECT k.n, %s, f.name FROM (%s) AS k(a, b, n, is_reverse) "
-					 "JOIN (%s OFFSET 0) AS f(src, dst, weight, reverse, name) ON %s = %s AND %s = %s) AS e(n, weight, name)%s ORDER BY n, weight, name",
-					 format_type_be_qualified(type), weight, ways.data, found.data, compared(rows, "f.src"), cast_ends(rows, "k.a", false),
-					 compared(rows, "f.dst"), cast_ends(rows, "k.b", false), rows->reverse != NULL ? " WHERE weight >= 0" : "");
+					 "JOIN (%s OFFSET 0) AS f(src, dst, weight, reverse, name) ON %s AND %s) AS e(n, weight, name)%s ORDER BY n, weight, name",
+					 format_type_be_qualified(type), weight, ways.data, found.data, equals(&comparison, "f.src", "k.a"), equals(&comparison, "f.dst", "k.b"),
+					 rows->reverse != NULL ? " WHERE weight OPERATOR(pg_catalog.>=) 0" : "");
 	return sql.data;
 }
 

@@ -494,7 +494,7 @@ emogi_query_both_ways(const char *query, int length, const EmogiEdgeColumns *col
 		write_way(&sql, columns, true);
 		appendStringInfo(&sql, ")) AS e(%s)", names);
 	}
-	appendStringInfoString(&sql, " WHERE weight >= 0 OR weight IS NULL");
+	appendStringInfoString(&sql, " WHERE weight OPERATOR(pg_catalog.>=) 0 OR weight IS NULL");
 	return sql.data;
 }
 

@@ -149,7 +149,10 @@ my %named = (max_depth => \&integer, direction => \&direction, max_distance => \
 my @functions = (
 	[ 'emogi_bfs', [ \&graph, \&source ], qw(max_depth direction) ], [ 'emogi_bfs', [ \&graph, \&source ], qw(max_depth direction) ], [ 'emogi_sssp', [ \&graph, \&source ], qw(max_distance direction) ], [ 'emogi_sswp', [ \&graph, \&source ], 'direction' ],
 	[ 'emogi_bfs_tree', [ \&graph, \&source ], qw(max_depth direction) ], [ 'emogi_shortest_path_tree', [ \&graph, \&source ], qw(max_distance direction) ],
-	[ 'emogi_reachable', [ \&graph, \&start_values ], 'direction' ],
+	[ 'emogi_reachable', [ \&graph, \&start_values ], 'direction' ], [ 'emogi_distance_matrix', [ \&graph, \&source, \&source ], 'direction' ],
+	[ 'emogi_shortest_paths', [ \&graph, \&source, \&source ], 'direction' ], [ 'emogi_shortest_paths', [ \&graph, \&start_values ], 'direction' ],
+	[ 'emogi_k_shortest_paths', [ \&graph, \&source, \&source, \&integer ], 'direction' ],
+	[ 'emogi_all_shortest_paths', [ \&graph, \&source, \&source, \&integer ], 'direction' ], [ 'emogi_cycles', [ \&graph, \&source, \&integer, \&integer ], 'direction' ],
 	[ 'emogi_ssnsp', [ \&graph, \&source ], 'direction' ], [ 'emogi_cc', [ \&graph ] ], [ 'emogi_pagerank', [ \&graph ], qw(damping max_iterations tolerance) ], [ 'emogi_heat', [ \&graph, \&start_values ], qw(max_iterations tolerance direction) ],
 	[ 'emogi_circuit', [ \&graph, \&start_values ], qw(max_iterations tolerance direction) ], [ 'emogi_neural', [ \&graph, \&start_values ], qw(max_iterations tolerance direction) ], [ 'emogi_shortest_path', [ \&graph, \&source, \&source ], 'direction' ],
 	[ 'emogi_closeness', [ \&graph ], qw(samples seed direction) ], [ 'emogi_betweenness', [ \&graph ], qw(samples seed direction) ],
