@@ -1161,37 +1161,37 @@ COMMENT ON FUNCTION emogi_similarity_uuid(regclass, text, int, float8, text, tex
 CREATE FUNCTION emogi_distance_matrix(graph text, sources bigint[], targets bigint[], direction text DEFAULT 'out',
 	OUT source bigint, OUT target bigint, OUT distance float8)
 RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'emogi_distance_matrix' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 10000 SUPPORT _emogi_support;
+AS 'MODULE_PATHNAME', 'emogi_distance_matrix' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 1000 SUPPORT _emogi_support;
 COMMENT ON FUNCTION emogi_distance_matrix(text, bigint[], bigint[], text) IS 'the lengths of shortest paths from each source to each target';
 
 CREATE FUNCTION emogi_distance_matrix(graph text, sources text[], targets text[], direction text DEFAULT 'out',
 	OUT source text, OUT target text, OUT distance float8)
 RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'emogi_distance_matrix' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 10000 SUPPORT _emogi_support;
+AS 'MODULE_PATHNAME', 'emogi_distance_matrix' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 1000 SUPPORT _emogi_support;
 COMMENT ON FUNCTION emogi_distance_matrix(text, text[], text[], text) IS 'the lengths of shortest paths from each source to each target';
 
 CREATE FUNCTION emogi_distance_matrix(graph text, sources uuid[], targets uuid[], direction text DEFAULT 'out',
 	OUT source uuid, OUT target uuid, OUT distance float8)
 RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'emogi_distance_matrix' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 10000 SUPPORT _emogi_support;
+AS 'MODULE_PATHNAME', 'emogi_distance_matrix' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 1000 SUPPORT _emogi_support;
 COMMENT ON FUNCTION emogi_distance_matrix(text, uuid[], uuid[], text) IS 'the lengths of shortest paths from each source to each target';
 
 CREATE FUNCTION emogi_distance_matrix(graph regclass, sources bigint[], targets bigint[], direction text DEFAULT 'out', columns text DEFAULT NULL,
 	OUT source bigint, OUT target bigint, OUT distance float8)
 RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'emogi_distance_matrix' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 10000 SUPPORT _emogi_support;
+AS 'MODULE_PATHNAME', 'emogi_distance_matrix' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 1000 SUPPORT _emogi_support;
 COMMENT ON FUNCTION emogi_distance_matrix(regclass, bigint[], bigint[], text, text) IS 'the lengths of shortest paths from each source to each target';
 
 CREATE FUNCTION emogi_distance_matrix(graph regclass, sources text[], targets text[], direction text DEFAULT 'out', columns text DEFAULT NULL,
 	OUT source text, OUT target text, OUT distance float8)
 RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'emogi_distance_matrix' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 10000 SUPPORT _emogi_support;
+AS 'MODULE_PATHNAME', 'emogi_distance_matrix' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 1000 SUPPORT _emogi_support;
 COMMENT ON FUNCTION emogi_distance_matrix(regclass, text[], text[], text, text) IS 'the lengths of shortest paths from each source to each target';
 
 CREATE FUNCTION emogi_distance_matrix(graph regclass, sources uuid[], targets uuid[], direction text DEFAULT 'out', columns text DEFAULT NULL,
 	OUT source uuid, OUT target uuid, OUT distance float8)
 RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'emogi_distance_matrix' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 10000 SUPPORT _emogi_support;
+AS 'MODULE_PATHNAME', 'emogi_distance_matrix' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 1000 SUPPORT _emogi_support;
 COMMENT ON FUNCTION emogi_distance_matrix(regclass, uuid[], uuid[], text, text) IS 'the lengths of shortest paths from each source to each target';
 
 CREATE FUNCTION emogi_random_walk(graph text, source bigint, length int DEFAULT 80, walks int DEFAULT 1, p float8 DEFAULT 1, q float8 DEFAULT 1, seed bigint DEFAULT 0,
@@ -1725,73 +1725,73 @@ COMMENT ON FUNCTION emogi_shortest_path(regclass, uuid, uuid, text, text) IS 'th
 CREATE FUNCTION emogi_shortest_paths(graph text, sources bigint[], targets bigint[], direction text DEFAULT 'out',
 	OUT source bigint, OUT target bigint, OUT seq int, OUT vertex bigint, OUT edge bigint, OUT cost float8, OUT distance float8)
 RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'emogi_shortest_paths' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 10000 SUPPORT _emogi_support;
+AS 'MODULE_PATHNAME', 'emogi_shortest_paths' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 1000 SUPPORT _emogi_support;
 COMMENT ON FUNCTION emogi_shortest_paths(text, bigint[], bigint[], text) IS 'the vertices of one shortest path from each source to each target';
 
 CREATE FUNCTION emogi_shortest_paths(graph text, sources text[], targets text[], direction text DEFAULT 'out',
 	OUT source text, OUT target text, OUT seq int, OUT vertex text, OUT edge text, OUT cost float8, OUT distance float8)
 RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'emogi_shortest_paths' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 10000 SUPPORT _emogi_support;
+AS 'MODULE_PATHNAME', 'emogi_shortest_paths' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 1000 SUPPORT _emogi_support;
 COMMENT ON FUNCTION emogi_shortest_paths(text, text[], text[], text) IS 'the vertices of one shortest path from each source to each target';
 
 CREATE FUNCTION emogi_shortest_paths(graph text, sources uuid[], targets uuid[], direction text DEFAULT 'out',
 	OUT source uuid, OUT target uuid, OUT seq int, OUT vertex uuid, OUT edge uuid, OUT cost float8, OUT distance float8)
 RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'emogi_shortest_paths' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 10000 SUPPORT _emogi_support;
+AS 'MODULE_PATHNAME', 'emogi_shortest_paths' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 1000 SUPPORT _emogi_support;
 COMMENT ON FUNCTION emogi_shortest_paths(text, uuid[], uuid[], text) IS 'the vertices of one shortest path from each source to each target';
 
 CREATE FUNCTION emogi_shortest_paths(graph regclass, sources bigint[], targets bigint[], direction text DEFAULT 'out', columns text DEFAULT NULL,
 	OUT source bigint, OUT target bigint, OUT seq int, OUT vertex bigint, OUT edge bigint, OUT cost float8, OUT distance float8)
 RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'emogi_shortest_paths' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 10000 SUPPORT _emogi_support;
+AS 'MODULE_PATHNAME', 'emogi_shortest_paths' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 1000 SUPPORT _emogi_support;
 COMMENT ON FUNCTION emogi_shortest_paths(regclass, bigint[], bigint[], text, text) IS 'the vertices of one shortest path from each source to each target';
 
 CREATE FUNCTION emogi_shortest_paths(graph regclass, sources text[], targets text[], direction text DEFAULT 'out', columns text DEFAULT NULL,
 	OUT source text, OUT target text, OUT seq int, OUT vertex text, OUT edge text, OUT cost float8, OUT distance float8)
 RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'emogi_shortest_paths' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 10000 SUPPORT _emogi_support;
+AS 'MODULE_PATHNAME', 'emogi_shortest_paths' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 1000 SUPPORT _emogi_support;
 COMMENT ON FUNCTION emogi_shortest_paths(regclass, text[], text[], text, text) IS 'the vertices of one shortest path from each source to each target';
 
 CREATE FUNCTION emogi_shortest_paths(graph regclass, sources uuid[], targets uuid[], direction text DEFAULT 'out', columns text DEFAULT NULL,
 	OUT source uuid, OUT target uuid, OUT seq int, OUT vertex uuid, OUT edge uuid, OUT cost float8, OUT distance float8)
 RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'emogi_shortest_paths' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 10000 SUPPORT _emogi_support;
+AS 'MODULE_PATHNAME', 'emogi_shortest_paths' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 1000 SUPPORT _emogi_support;
 COMMENT ON FUNCTION emogi_shortest_paths(regclass, uuid[], uuid[], text, text) IS 'the vertices of one shortest path from each source to each target';
 
 CREATE FUNCTION emogi_shortest_paths(graph text, pairs text, direction text DEFAULT 'out',
 	OUT source bigint, OUT target bigint, OUT seq int, OUT vertex bigint, OUT edge bigint, OUT cost float8, OUT distance float8)
 RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'emogi_shortest_paths' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 10000 SUPPORT _emogi_support;
+AS 'MODULE_PATHNAME', 'emogi_shortest_paths' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 1000 SUPPORT _emogi_support;
 COMMENT ON FUNCTION emogi_shortest_paths(text, text, text) IS 'the vertices of one shortest path for each pair of a query';
 
 CREATE FUNCTION emogi_shortest_paths_text(graph text, pairs text, direction text DEFAULT 'out',
 	OUT source text, OUT target text, OUT seq int, OUT vertex text, OUT edge text, OUT cost float8, OUT distance float8)
 RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'emogi_shortest_paths' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 10000 SUPPORT _emogi_support;
+AS 'MODULE_PATHNAME', 'emogi_shortest_paths' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 1000 SUPPORT _emogi_support;
 COMMENT ON FUNCTION emogi_shortest_paths_text(text, text, text) IS 'the vertices of one shortest path for each pair of a query';
 
 CREATE FUNCTION emogi_shortest_paths_uuid(graph text, pairs text, direction text DEFAULT 'out',
 	OUT source uuid, OUT target uuid, OUT seq int, OUT vertex uuid, OUT edge uuid, OUT cost float8, OUT distance float8)
 RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'emogi_shortest_paths' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 10000 SUPPORT _emogi_support;
+AS 'MODULE_PATHNAME', 'emogi_shortest_paths' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 1000 SUPPORT _emogi_support;
 COMMENT ON FUNCTION emogi_shortest_paths_uuid(text, text, text) IS 'the vertices of one shortest path for each pair of a query';
 
 CREATE FUNCTION emogi_shortest_paths(graph regclass, pairs text, direction text DEFAULT 'out', columns text DEFAULT NULL,
 	OUT source bigint, OUT target bigint, OUT seq int, OUT vertex bigint, OUT edge bigint, OUT cost float8, OUT distance float8)
 RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'emogi_shortest_paths' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 10000 SUPPORT _emogi_support;
+AS 'MODULE_PATHNAME', 'emogi_shortest_paths' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 1000 SUPPORT _emogi_support;
 COMMENT ON FUNCTION emogi_shortest_paths(regclass, text, text, text) IS 'the vertices of one shortest path for each pair of a query';
 
 CREATE FUNCTION emogi_shortest_paths_text(graph regclass, pairs text, direction text DEFAULT 'out', columns text DEFAULT NULL,
 	OUT source text, OUT target text, OUT seq int, OUT vertex text, OUT edge text, OUT cost float8, OUT distance float8)
 RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'emogi_shortest_paths' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 10000 SUPPORT _emogi_support;
+AS 'MODULE_PATHNAME', 'emogi_shortest_paths' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 1000 SUPPORT _emogi_support;
 COMMENT ON FUNCTION emogi_shortest_paths_text(regclass, text, text, text) IS 'the vertices of one shortest path for each pair of a query';
 
 CREATE FUNCTION emogi_shortest_paths_uuid(graph regclass, pairs text, direction text DEFAULT 'out', columns text DEFAULT NULL,
 	OUT source uuid, OUT target uuid, OUT seq int, OUT vertex uuid, OUT edge uuid, OUT cost float8, OUT distance float8)
 RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'emogi_shortest_paths' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 10000 SUPPORT _emogi_support;
+AS 'MODULE_PATHNAME', 'emogi_shortest_paths' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 1000 SUPPORT _emogi_support;
 COMMENT ON FUNCTION emogi_shortest_paths_uuid(regclass, text, text, text) IS 'the vertices of one shortest path for each pair of a query';
 
 CREATE FUNCTION emogi_k_shortest_paths(graph text, source bigint, target bigint, k int, direction text DEFAULT 'out',

@@ -8,20 +8,26 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
+#include "catalog/pg_class.h"
 #include "catalog/pg_operator.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "lib/stringinfo.h"
+#include "nodes/plannodes.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/datum.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
+#include "utils/plancache.h"
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
 #include "utils/typcache.h"
 
 #include "function/edge_match.h"
+
+/* An index finds the rows of a key in the time in which so many are read one after the other. */
+#define KEY_ROWS 4.0
 
 /* Steps that may be joined with rows one by one. */
 #define FEW_STEPS 64
@@ -39,6 +45,8 @@ typedef struct Rows
 	bool		is_named;		/* the caller named the column of names */
 	Oid			form;			/* type of the task's vertices */
 	EmogiKeyType key;
+	double		count;			/* of rows, as far as is known; -1 = it is not */
+	bool		by_hash;		/* all are read, and looked up among the steps; else an index finds them */
 } Rows;
 
 /* ---- the rows ---- */
@@ -50,6 +58,21 @@ relation_column(const EmogiSource *source, AttrNumber attnum)
 	const char *name = attnum > 0 ? get_attname(source->relid, attnum, true) : NULL;
 
 	return name != NULL ? psprintf("r.%s", quote_identifier(name)) : NULL;
+}
+
+/* Get the number of rows of a relation, as statistics have it; -1 = they do not. */
+static double
+count_rows(Oid relid)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
+	double		count = -1;
+
+	if (!HeapTupleIsValid(tuple))
+		return -1;
+	if (((Form_pg_class) GETSTRUCT(tuple))->relkind != RELKIND_PARTITIONED_TABLE)
+		count = ((Form_pg_class) GETSTRUCT(tuple))->reltuples;
+	ReleaseSysCache(tuple);
+	return count > 0 ? count : -1;
 }
 
 /* Describe the rows of a relation. */
@@ -65,6 +88,7 @@ describe_relation(const EmogiSource *source, Rows *rows)
 	rows->is_named = source->names_edge;
 	rows->edge_type = source->edge > 0 ? get_atttype(source->relid, source->edge) : InvalidOid;
 	rows->key = source->key;
+	rows->count = count_rows(source->relid);
 }
 
 /* Write a column of a query as an expression; NULL = there is none. */
@@ -98,6 +122,7 @@ describe_query(const EmogiSource *source, Rows *rows)
 	rows->is_named = source->names_edge;
 	rows->edge_type = columns.edge > 0 ? TupleDescAttr(desc, columns.edge - 1)->atttypid : InvalidOid;
 	rows->key = columns.key;
+	rows->count = -1;
 }
 
 /* Can the function's column hold the names? Raises 42804 if the caller named the column of such as it cannot hold. */
@@ -129,7 +154,6 @@ typedef struct Comparison
 	const char *operator;		/* with its schema */
 	const char *left;			/* cast of a key, "" = none */
 	const char *right;			/* type that an end is cast to */
-	bool		is_array;		/* that is an array: there are none of arrays */
 } Comparison;
 
 /* Write a type with its schema. */
@@ -143,7 +167,7 @@ type_name(Oid type)
 static Comparison
 describe_comparison(const Rows *rows)
 {
-	Comparison	comparison = {"OPERATOR(pg_catalog.=)", "", "pg_catalog.int8", false};
+	Comparison	comparison = {"OPERATOR(pg_catalog.=)", "", "pg_catalog.int8"};
 	HeapTuple	tuple;
 	Form_pg_operator operator;
 
@@ -166,7 +190,6 @@ describe_comparison(const Rows *rows)
 		if (operator->oprleft != rows->key.type)
 			comparison.left = psprintf("::%s", comparison.right);
 	}
-	comparison.is_array = OidIsValid(get_element_type(rows->key.type));
 	ReleaseSysCache(tuple);
 	return comparison;
 }
@@ -194,8 +217,8 @@ read_as(const char *column, const char *type)
 }
 
 /*
- * Write a SELECT of the rows that may lead along a step: those that begin where one begins or ends, as an index finds them all by one scan. Joined with the
- * steps as they are, rows would be sorted or hashed whole, and for each way once.
+ * Write a SELECT of the rows that may lead along a step: those that begin where one begins or ends, as an index finds them all by one scan. Without one a
+ * list would be searched from its beginning for each row: then the ends are hashed.
  */
 static void
 write_found(StringInfo sql, const Rows *rows, const Comparison *comparison, const char *columns, EmogiDirection direction)
@@ -204,9 +227,11 @@ write_found(StringInfo sql, const Rows *rows, const Comparison *comparison, cons
 
 	if (rows->reverse != NULL || direction == EMOGI_BOTH)
 		ends = "($1 OPERATOR(pg_catalog.||) $2)";
-	appendStringInfo(sql, "SELECT %s FROM %s", columns, rows->from);
-	if (!comparison->is_array)
-		appendStringInfo(sql, " WHERE %s%s %s ANY (%s::%s[])", rows->src, comparison->left, comparison->operator, ends, comparison->right);
+	appendStringInfo(sql, "SELECT %s FROM %s WHERE %s%s %s ANY (", columns, rows->from, rows->src, comparison->left, comparison->operator);
+	if (rows->by_hash)
+		appendStringInfo(sql, "SELECT e::%s FROM pg_catalog.unnest(%s) AS e)", comparison->right, ends);
+	else
+		appendStringInfo(sql, "%s::%s[])", ends, comparison->right);
 }
 
 /* Are keys of the rows and the vertices that are asked for integers, which edge_match.c can compare? */
@@ -264,13 +289,73 @@ finding_query(const Rows *rows, EmogiDirection direction, Oid type)
 
 /* Begin a level of settings in which rows are joined with count steps as suits so many: the plan knows not how many there are. */
 static int
-begin_settings(uint64 count)
+begin_settings(const Rows *rows, uint64 count)
 {
 	const int	level = NewGUCNestLevel();
 
-	if (count > FEW_STEPS)
+	if (count > FEW_STEPS || rows->by_hash)
 		(void) set_config_option("enable_nestloop", "off", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
 	return level;
+}
+
+/* ---- whether an index finds the rows ---- */
+
+static bool reads_all(const Plan *plan);
+
+/* Does one of some plans read all rows of a table? */
+static bool
+some_read_all(const List *plans)
+{
+	ListCell   *cell;
+
+	foreach(cell, plans)
+		if (reads_all(lfirst(cell)))
+			return true;
+	return false;
+}
+
+/* Does a plan read all rows of a table? */
+static bool
+reads_all(const Plan *plan)
+{
+	if (plan == NULL)
+		return false;
+	switch (nodeTag(plan))
+	{
+		case T_SeqScan:
+			return true;
+		case T_IndexScan:
+			return ((const IndexScan *) plan)->indexqual == NIL;
+		case T_IndexOnlyScan:
+			return ((const IndexOnlyScan *) plan)->indexqual == NIL;
+		case T_Append:
+			return some_read_all(((const Append *) plan)->appendplans);
+		case T_MergeAppend:
+			return some_read_all(((const MergeAppend *) plan)->mergeplans);
+		case T_SubqueryScan:
+			return reads_all(((const SubqueryScan *) plan)->subplan);
+		default:
+			return reads_all(plan->lefttree) || reads_all(plan->righttree);
+	}
+}
+
+/* Does a prepared query read all rows of a table? */
+static bool
+query_reads_all(SPIPlanPtr plan)
+{
+	CachedPlan *cached = SPI_plan_get_cached_plan(plan);
+	bool		all = false;
+
+	if (cached == NULL)
+		return false;
+	if (list_length(cached->stmt_list) == 1)
+	{
+		const PlannedStmt *planned = linitial_node(PlannedStmt, cached->stmt_list);
+
+		all = reads_all(planned->planTree) || some_read_all(planned->subplans);
+	}
+	ReleaseCachedPlan(cached, NULL);
+	return all;
 }
 
 /* ---- the whole ---- */
@@ -279,11 +364,15 @@ begin_settings(uint64 count)
 static void
 check_all_found(uint64 nfound, uint64 count)
 {
+	const bool	may_be_stale = emogi_max_staleness_ms > 0;
+
 	if (nfound != count)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("names were found for %llu of %llu edges of a path", (unsigned long long) nfound, (unsigned long long) count),
+				 may_be_stale ? errdetail("The graph may be older than the rows are, as emogi.max_staleness allows.") :
 				 errdetail("The query of the graph gives other rows each time it is run."),
+				 may_be_stale ? errhint("Set emogi.max_staleness to 0, or leave \"edge\" out of the SELECT.") :
 				 errhint("Have it read a table, or leave \"edge\" out of the SELECT.")));
 }
 
@@ -306,21 +395,46 @@ take_names(uint64 count, Oid type, MemoryContext context, NullableDatum *names)
 	MemoryContextSwitchTo(old);
 }
 
+/* Prepare the query for the names of so many steps, inside SPI. */
+static EmogiReading
+open_query(const EmogiTask *task, const Rows *rows, uint64 count, Oid type)
+{
+	const Oid	array = get_array_type(type);
+	Oid			types[] = {array, array};
+	const int	level = begin_settings(rows, count);
+	const EmogiReading reading = emogi_snapshot_open((may_match(rows) ? matched_query : finding_query) (rows, task->direction, type), 2, types, 0);
+
+	AtEOXact_GUC(true, level);
+	return reading;
+}
+
+/* The same, in the way that suits the rows and what indexes they have. */
+static EmogiReading
+choose_query(const EmogiTask *task, Rows *rows, uint64 count, Oid type)
+{
+	EmogiReading reading;
+
+	rows->by_hash = OidIsValid(get_element_type(rows->key.type)) || (rows->count > 0 && (double) count * KEY_ROWS > rows->count);
+	reading = open_query(task, rows, count, type);
+	if (rows->by_hash || !query_reads_all(reading.plan))
+		return reading;
+	PopActiveSnapshot();
+	SPI_freeplan(reading.plan);
+	rows->by_hash = true;
+	return open_query(task, rows, count, type);
+}
+
 /* Run a query for the names of steps, inside SPI, whose ends are its parameters, and put them into a context. */
 static void
-run_query(const EmogiTask *task, const Rows *rows, const EmogiEdgeMatch *wanted, Datum *values, MemoryContext context)
+run_query(const EmogiTask *task, Rows *rows, const EmogiEdgeMatch *wanted, Datum *values, MemoryContext context)
 {
-	const Oid	array = get_array_type(wanted->type);
-	Oid			types[] = {array, array};
 	const bool	matches = may_match(rows);
-	const int	level = begin_settings(wanted->count);
-	const EmogiReading reading = emogi_snapshot_open((matches ? matched_query : finding_query) (rows, task->direction, wanted->type), 2, types, 0);
+	const EmogiReading reading = choose_query(task, rows, wanted->count, wanted->type);
 
 	if (matches)
 		check_all_found(emogi_edge_match_find(wanted, reading.plan, values, context), wanted->count);
 	else if (SPI_execute_plan(reading.plan, values, NULL, true, 0) != SPI_OK_SELECT)
 		elog(ERROR, "the query of the names of edges failed");
-	AtEOXact_GUC(true, level);
 	emogi_snapshot_check(&reading);
 	PopActiveSnapshot();
 	if (!matches)

@@ -103,6 +103,15 @@ emogi_call_expr_is_path(Oid function)
 	return symbol != NULL && strcmp(symbol, "emogi_shortest_path") == 0 && is_member(function);
 }
 
+/* Is a function emogi_shortest_paths, whose rows are the steps of several? */
+bool
+emogi_call_expr_is_paths(Oid function)
+{
+	char	   *symbol = symbol_of(function);
+
+	return symbol != NULL && strcmp(symbol, "emogi_shortest_paths") == 0 && is_member(function);
+}
+
 /* Find what a function of the catalog is that returns rows: its algorithm, or emogi_path_function; NULL when it is none, or returns a number. */
 const EmogiAlgorithmRow *
 emogi_call_expr_function(Oid function)

@@ -100,18 +100,27 @@ reached_in(const EmogiGraph *graph, Trial *trial)
 	return last.reached;
 }
 
+/* Get the algorithm whose search reaches what a call of another reaches: that of a tree is its search without one. */
+static EmogiAlgorithm
+searching_algorithm(EmogiAlgorithm algorithm)
+{
+	if (algorithm == EMOGI_BFS_TREE)
+		return EMOGI_BFS;
+	return algorithm == EMOGI_SHORTEST_PATH_TREE ? EMOGI_SSSP : algorithm;
+}
+
 /* Get the number of vertices that a call reaches within these bounds; -1 when that are many, or it is not known. Raises what reading the source raises. */
 double
 emogi_probe_reached(const FuncExpr *call, const EmogiAlgorithmRow *function, const EmogiBounds *bounds)
 {
 	const int	place = emogi_algorithm_takes(function, EMOGI_SOURCES);
 	const Const *given = place >= 0 ? list_nth(call->args, place + 1) : NULL;
-	Trial		trial = {.algorithm = function->algorithm,.bounds = *bounds};
+	Trial		trial = {.algorithm = searching_algorithm(function->algorithm),.bounds = *bounds};
 	EmogiGraphKey key;
 	EmogiGraph	graph;
 	int			borrowed;
 
-	if (!emogi_enable_near || !emogi_near_search_answers(function) || given == NULL || !IsA(given, Const) || given->constisnull ||
+	if (!emogi_enable_near || !emogi_near_search_answers(emogi_algorithm_row(trial.algorithm)) || given == NULL || !IsA(given, Const) || given->constisnull ||
 		!find_key(call, function, &key) || !emogi_form_fits(&key.keys, given->consttype) ||
 		!emogi_form_seeks(&key.keys, given->consttype) || !emogi_wish_borrow(&key, &borrowed, &trial.graph, &graph))
 		return -1;

@@ -206,15 +206,33 @@ estimate_pairs(char *query)
 	return foresight.nedges;
 }
 
-/* Estimate how many vertices an argument of a call gives. */
-double
-emogi_size_given(const FuncExpr *call, const EmogiAlgorithmRow *function, EmogiParameterKind kind)
+/* Estimate how many vertices an argument gives. */
+static double
+estimate_given(const Node *argument)
 {
-	const Const *given = list_nth(call->args, emogi_algorithm_takes(function, kind) + 1);
+	const Const *given = (const Const *) argument;
 
 	if (!OidIsValid(get_element_type(exprType((const Node *) given))))
 		return 1;
 	return IsA(given, Const) && !given->constisnull ? count_elements(given->constvalue) : LIKELY_SOURCES;
+}
+
+/* Estimate how many vertices an argument of a call gives. */
+double
+emogi_size_given(const FuncExpr *call, const EmogiAlgorithmRow *function, EmogiParameterKind kind)
+{
+	return estimate_given(list_nth(call->args, emogi_algorithm_takes(function, kind) + 1));
+}
+
+/* Estimate how many paths a call of emogi_shortest_paths finds: its second argument is an array of sources, or a query of pairs. */
+static double
+estimate_paths(const FuncExpr *call)
+{
+	const Const *pairs = lsecond(call->args);
+
+	if (OidIsValid(get_element_type(exprType((const Node *) pairs))))
+		return estimate_given((const Node *) pairs) * estimate_given(lthird(call->args));
+	return IsA(pairs, Const) && !pairs->constisnull ? estimate_pairs(TextDatumGetCString(pairs->constvalue)) : LIKELY_PAIRS;
 }
 
 /* Estimate how many walks a call has. */
@@ -301,6 +319,7 @@ emogi_support(PG_FUNCTION_ARGS)
 	EmogiGraphSize size;
 	EmogiBounds bounds;
 	bool		is_path;
+	bool		are_paths;
 
 	if (IsA(request, SupportRequestRows))
 		node = ((SupportRequestRows *) request)->node;
@@ -310,7 +329,8 @@ emogi_support(PG_FUNCTION_ARGS)
 		PG_RETURN_POINTER(NULL);
 	call = (FuncExpr *) node;
 	function = emogi_call_expr_algorithm(call->funcid);
-	is_path = function == NULL && emogi_call_expr_is_path(call->funcid);
+	are_paths = function == NULL && emogi_call_expr_is_paths(call->funcid);
+	is_path = are_paths || (function == NULL && emogi_call_expr_is_path(call->funcid));
 	if ((function == NULL && !is_path) || !emogi_size_find(call, is_path ? EMOGI_SSSP : function->algorithm, &size))
 		PG_RETURN_POINTER(NULL);
 	if (!is_path)
@@ -319,7 +339,7 @@ emogi_support(PG_FUNCTION_ARGS)
 		emogi_size_try(call, function, &bounds, &size);
 	}
 	if (IsA(request, SupportRequestRows))
-		((SupportRequestRows *) request)->rows = is_path ? estimate_steps(&size) : estimate_rows(call, function, &bounds, &size);
+		((SupportRequestRows *) request)->rows = is_path ? estimate_steps(&size) * (are_paths ? estimate_paths(call) : 1) : estimate_rows(call, function, &bounds, &size);
 	else
 	{
 		SupportRequestCost *cost = (SupportRequestCost *) request;
