@@ -157,13 +157,10 @@ run_engine(EmogiBench *bench, bool cuda)
 
 	if (series.engine->open(&options->engine, &series.state, &error) != EMOGI_OK)
 		emogi_bench_die("could not open the engine", &error);
-	for (int32_t d = 0; d < series.engine->ndevices(series.state); d++)
-	{
-		if (series.engine->describe(series.state, d, &device, &error) != EMOGI_OK)
-			emogi_bench_die("could not describe the device", &error);
-		printf("%s device %d: %s, %d units, %.1f GB, link %.1f GB/s %s\n", series.engine->name, d, device.name,
-			   device.units, (double) device.memory_bytes / 1e9, device.link_gbps, device.driver);
-	}
+	if (series.engine->describe(series.state, &device, &error) != EMOGI_OK)
+		emogi_bench_die("could not describe the device", &error);
+	printf("%s device %d: %s, %d units, %.1f GB, link %.1f GB/s %s\n", series.engine->name, device.number, device.name,
+		   device.units, (double) device.memory_bytes / 1e9, device.link_gbps, device.driver);
 	series.query = (EmogiQuery) {.nsources = 1, .sources = bench->sources, .max_depth = -1, .max_distance = (double) INFINITY,
 		.damping = DAMPING, .alpha = options->alpha, .beta = 1.0, .max_iterations = options->max_iterations, .tolerance = options->tolerance,
 		.samples = options->samples, .resolution = 1.0, .theta = 0.01, .seed = options->seed, .normalized = true,

@@ -24,7 +24,7 @@ extern "C" {
 #endif
 
 /* Changes whenever a struct below does, or the number of algorithms; emogi_cuda.so of another build is refused. */
-#define EMOGI_ENGINE_ABI (UINT32_C(8001) + EMOGI_NALGORITHMS)
+#define EMOGI_ENGINE_ABI (UINT32_C(8002) + EMOGI_NALGORITHMS)
 
 /* A function in a header that both compilers take, for the device, too. */
 #ifdef __CUDACC__
@@ -266,6 +266,7 @@ typedef struct EmogiResult
 /* What an engine can say of one device (for the CPU engine: of the processor). */
 typedef struct EmogiDevice
 {
+	int32_t		number;			/* as the driver counts those that are visible; -1 for the CPU */
 	char		name[128];
 	char		driver[64];		/* driver and runtime version; empty for the CPU */
 	uint64_t	memory_bytes;	/* device memory; 0 for the CPU */
@@ -278,6 +279,7 @@ typedef struct EmogiDevice
 
 typedef struct EmogiEngineOptions
 {
+	int32_t		device;			/* number of the GPU; the CPU engine ignores it */
 	int32_t		cpu_threads;	/* >= 1 */
 	uint64_t	device_memory_bytes;	/* cap of what an engine may take on one GPU; 0 = all that is free */
 	bool		plain_memory;	/* tests: have nothing ready between runs, as on a GPU without memory pools */
@@ -288,9 +290,9 @@ typedef struct EmogiEngineState EmogiEngineState;
 typedef struct EmogiDerivation EmogiDerivation; /* derivation.h */
 
 /*
- * An engine. open() may take a while (driver start) and is called once a process, after fork, in the process that
- * runs. run() is called by one thread at a time; the calling thread may change from run to run. A DEVICE_ERROR leaves
- * the state fit only for close().
+ * An engine. open() may take a while (driver start) and is called after fork, in the process that runs: once for the CPU, once for
+ * each GPU, which has a state of its own. Functions are called by one thread at a time for each state, of which several may be at work at once;
+ * the calling thread may change from run to run. A DEVICE_ERROR leaves the state fit only for close().
  */
 typedef struct EmogiEngine
 {
@@ -298,8 +300,8 @@ typedef struct EmogiEngine
 	const char *name;			/* "cpu" or "cuda" */
 	EmogiStatus (*open) (const EmogiEngineOptions *options, EmogiEngineState **state, EmogiError *error);
 	void		(*close) (EmogiEngineState *state);
-	int32_t		(*ndevices) (const EmogiEngineState *state);
-	EmogiStatus (*describe) (const EmogiEngineState *state, int32_t device, EmogiDevice *out, EmogiError *error);
+	int32_t		(*ndevices) (void);	/* that open() may be asked for; 0, too, where it will say why there is none */
+	EmogiStatus (*describe) (const EmogiEngineState *state, EmogiDevice *out, EmogiError *error);
 	EmogiStatus (*run) (EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query,
 						EmogiResult *result, EmogiControl *control, EmogiError *error);
 

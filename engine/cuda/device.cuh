@@ -20,9 +20,9 @@
 /* Written by open() alone, but for *stop and *mailbox, and what stands below them. */
 struct EmogiEngineState
 {
-	int			device;			/* the first that is visible; CUDA_VISIBLE_DEVICES chooses */
+	int			device;			/* its number among those that are visible; CUDA_VISIBLE_DEVICES chooses */
 	int			units;			/* multiprocessors */
-	bool		registers_read_only;	/* the device takes cudaHostRegisterReadOnly */
+	bool		registers_read_only;	/* all devices take cudaHostRegisterReadOnly */
 	uint64_t	cap_bytes;		/* of taken_bytes; 0 = all that is free */
 	uint64_t	shared_bytes;	/* of shared memory that a block may have */
 	bool		always_bins;	/* a test wants PageRank's bins of small Graphs, too (EmogiEngineOptions) */

@@ -1,7 +1,7 @@
 /*
  * engine.cu: the CUDA engine's door: open, close, describe, run, forget, derive.
  *
- * The engine runs on one device, the first that CUDA shows (CUDA_VISIBLE_DEVICES chooses). A machine without a driver
+ * A state is of one device, of those that CUDA shows (CUDA_VISIBLE_DEVICES chooses). A machine without a driver
  * or a device is an ordinary answer of open(): EMOGI_DEVICE_ERROR with the reason.
  */
 #include "derive.cuh"
@@ -61,6 +61,21 @@ explain_start(EmogiError *error, cudaError_t code)
 							 runtime / 1000, runtime % 1000 / 10);
 }
 
+/* Say whether all devices take cudaHostRegisterReadOnly: what one registers, all may read. */
+static EmogiStatus
+all_register_read_only(int ndevices, bool *all, EmogiError *error)
+{
+	*all = true;
+	for (int i = 0; i < ndevices; i++)
+	{
+		int			supported;
+
+		CUDA_TRY(cudaDeviceGetAttribute(&supported, cudaDevAttrHostRegisterReadOnlySupported, i));
+		*all = *all && supported != 0;
+	}
+	return EMOGI_OK;
+}
+
 /* Find the device, make its context current, fill what describe() says of it. */
 static EmogiStatus
 start_device(EmogiEngineState *state, EmogiError *error)
@@ -68,7 +83,6 @@ start_device(EmogiEngineState *state, EmogiError *error)
 	int			ndevices = 0;
 	int			driver = 0;
 	int			runtime = 0;
-	int			read_only = 0;
 	cudaDeviceProp properties;
 	cudaError_t code = cudaGetDeviceCount(&ndevices);
 
@@ -76,6 +90,8 @@ start_device(EmogiEngineState *state, EmogiError *error)
 		code = cudaErrorNoDevice;
 	if (code != cudaSuccess)
 		return explain_start(error, code);
+	if (state->device < 0 || state->device >= ndevices)
+		return emogi_device_fail(error, EMOGI_DEVICE_ERROR, "there is no GPU of this number", "GPU %d of %d, from 0", state->device, ndevices);
 	CUDA_TRY(cudaGetDeviceProperties(&properties, state->device));
 	if (properties.major < MIN_COMPUTE_MAJOR)
 		return emogi_device_fail(error, EMOGI_DEVICE_ERROR, "the GPU is too old for emogi_cuda.so",
@@ -88,9 +104,8 @@ start_device(EmogiEngineState *state, EmogiError *error)
 		return explain_start(error, code);
 	CUDA_TRY(cudaDriverGetVersion(&driver));
 	CUDA_TRY(cudaRuntimeGetVersion(&runtime));
-	CUDA_TRY(cudaDeviceGetAttribute(&read_only, cudaDevAttrHostRegisterReadOnlySupported, state->device));
+	TRY(all_register_read_only(ndevices, &state->registers_read_only, error));
 	state->units = properties.multiProcessorCount;
-	state->registers_read_only = read_only != 0;
 	state->shared_bytes = properties.sharedMemPerBlockOptin;
 	snprintf(state->driver, sizeof state->driver, "CUDA driver %d.%d, runtime %d.%d", driver / 1000,
 			 driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10);
@@ -208,6 +223,7 @@ open_engine(const EmogiEngineOptions *options, EmogiEngineState **out, EmogiErro
 	*out = NULL;
 	if (state == NULL)
 		return emogi_device_fail(error, EMOGI_NO_MEMORY, "out of memory", "the CUDA engine's state, %zu bytes", sizeof *state);
+	state->device = options->device;
 	state->cap_bytes = options->device_memory_bytes;
 	state->cpu_threads = options->cpu_threads;
 	state->always_bins = options->always_bins;
@@ -231,21 +247,25 @@ open_engine(const EmogiEngineOptions *options, EmogiEngineState **out, EmogiErro
 }
 
 static int32_t
-count_devices(const EmogiEngineState *state)
+count_devices(void)
 {
-	return state == NULL ? 0 : 1;
+	int			ndevices;
+
+	if (cudaGetDeviceCount(&ndevices) == cudaSuccess)
+		return ndevices;
+	(void) cudaGetLastError();
+	return 0;
 }
 
 static EmogiStatus
-describe_device(const EmogiEngineState *state, int32_t device, EmogiDevice *out, EmogiError *error)
+describe_device(const EmogiEngineState *state, EmogiDevice *out, EmogiError *error)
 {
 	cudaDeviceProp properties;
 	size_t		free_bytes;
 	size_t		total_bytes;
 
 	memset(out, 0, sizeof *out);
-	if (device != 0)
-		return emogi_device_fail(error, EMOGI_BAD_INPUT, "no such device", "device %d of 1", (int) device);
+	out->number = state->device;
 	CUDA_TRY(cudaSetDevice(state->device));
 	CUDA_TRY(cudaGetDeviceProperties(&properties, state->device));
 	CUDA_TRY(cudaMemGetInfo(&free_bytes, &total_bytes));

@@ -48,6 +48,7 @@ emogi_history_note(EmogiCallRecord *run, const EmogiRequest *request, const Emog
 	bool		on_gpu;
 
 	strlcpy(run->engine, reply->engine, sizeof run->engine);
+	run->device = reply->device;
 	strlcpy(run->reason, reply->reason, sizeof run->reason);
 	run->nvertices = request->graph.nvertices;
 	run->nedges = request->graph.forward.nedges;

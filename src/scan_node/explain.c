@@ -289,6 +289,8 @@ explain_finding(const EmogiScan *scan, ExplainState *es)
 		ExplainPropertyUInteger("Edges", NULL, total->nedges, es);
 	}
 	ExplainPropertyText("Engine", total->engine, es);
+	if (emogi_shared->ncuda > 1 && strcmp(total->engine, "cuda") == 0)
+		ExplainPropertyInteger("Device", NULL, total->device, es);
 	return true;
 }
 

@@ -131,7 +131,7 @@ describe_cuda(void)
 	EmogiDevice device;
 	EmogiError	error;
 
-	if (cuda->describe(cuda_state, 0, &device, &error) != EMOGI_OK)
+	if (cuda->describe(cuda_state, &device, &error) != EMOGI_OK)
 		abort();
 	return device;
 }
