@@ -161,7 +161,7 @@ run_engine(EmogiBench *bench, bool cuda)
 		emogi_bench_die("could not describe the device", &error);
 	printf("%s device %d: %s, %d units, %.1f GB, link %.1f GB/s %s\n", series.engine->name, device.number, device.name,
 		   device.units, (double) device.memory_bytes / 1e9, device.link_gbps, device.driver);
-	series.query = (EmogiQuery) {.nsources = 1, .sources = bench->sources, .max_depth = -1, .max_distance = (double) INFINITY,
+	series.query = (EmogiQuery) {.devices = (UINT32_C(1) << options->nlinks) - 1, .nsources = 1, .sources = bench->sources, .max_depth = -1, .max_distance = (double) INFINITY,
 		.damping = DAMPING, .alpha = options->alpha, .beta = 1.0, .max_iterations = options->max_iterations, .tolerance = options->tolerance,
 		.samples = options->samples, .resolution = 1.0, .theta = 0.01, .seed = options->seed, .normalized = true,
 		.top_k = TOP_K, .length = WALK_LENGTH, .walks = options->nwalks, .return_parameter = 1.0, .in_out_parameter = options->in_out, .npairs = bench->npairs,

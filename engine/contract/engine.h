@@ -24,7 +24,7 @@ extern "C" {
 #endif
 
 /* Changes whenever a struct below does, or the number of algorithms; emogi_cuda.so of another build is refused. */
-#define EMOGI_ENGINE_ABI (UINT32_C(8002) + EMOGI_NALGORITHMS)
+#define EMOGI_ENGINE_ABI (UINT32_C(8003) + EMOGI_NALGORITHMS)
 
 /* A function in a header that both compilers take, for the device, too. */
 #ifdef __CUDACC__
@@ -150,6 +150,7 @@ typedef struct EmogiQuery
 {
 	EmogiAlgorithm algorithm;
 	EmogiPlacement placement;
+	uint32_t	devices;		/* GPUs over whose links edges may come, too, bits by number; they may be at work for others */
 	EmogiPapersQuery papers;	/* all 0 = by our own kernels */
 	uint64_t	nsources;
 	const uint32_t *sources;	/* [nsources], vertex numbers, each < nvertices, repeats allowed */
@@ -259,6 +260,7 @@ typedef struct EmogiResult
 	EmogiRefusal refusal;		/* when the status is BAD_INPUT */
 	EmogiPapersCounts papers;
 	EmogiPlacement placement;	/* where the edges were read from; EMOGI_PLACEMENT_AUTO on the CPU */
+	int32_t		nlinks;			/* of GPUs over which edges came while it ran */
 	double		transfer_ms;	/* copies to and from the device, registration of host memory */
 	double		run_ms;			/* the traversal itself */
 } EmogiResult;

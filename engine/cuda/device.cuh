@@ -31,6 +31,7 @@ struct EmogiEngineState
 	char		driver[64];
 	cudaStream_t stream;
 	cudaMemPool_t pool;			/* that device memory comes from; NULL = from the driver */
+	uint32_t	seeing;			/* GPUs that may write there, too, bits by number */
 	uint64_t	ready_bytes;	/* what may lie idle there between runs */
 	cudaEvent_t begin;			/* around the kernels of a run */
 	cudaEvent_t end;
@@ -124,6 +125,9 @@ extern EmogiStatus emogi_memory_left(const DeviceMemory *memory, uint64_t *bytes
 /* Make the pool of device memory; `plain`: do without. Close it, when all memory is freed. */
 extern EmogiStatus emogi_memory_open(EmogiEngineState *state, bool plain, EmogiError *error);
 extern void emogi_memory_close(EmogiEngineState *state);
+
+/* Let the copy engine of another GPU write into memory of the pool; false when it cannot. */
+extern bool emogi_memory_show(EmogiEngineState *state, int device);
 
 /* Get the bytes that lie idle in the pool. */
 extern EmogiStatus emogi_memory_idle(const EmogiEngineState *state, uint64_t *bytes, EmogiError *error);

@@ -34,6 +34,7 @@ emogi_run(EmogiEngineState *state, RunAlgorithm algorithm, const EmogiGraph *gra
 
 	result->nreached = result->edges_traversed = result->link_bytes = 0;
 	result->nlevels = 0;
+	result->nlinks = 0;
 	result->is_summarized = false;
 	result->placement = EMOGI_PLACEMENT_DEVICE;	/* a Graph without edges reads none over the link */
 	result->change = result->transfer_ms = result->run_ms = 0;
@@ -49,6 +50,7 @@ emogi_run(EmogiEngineState *state, RunAlgorithm algorithm, const EmogiGraph *gra
 	TRY(emogi_resident_begin(state, graph, error));
 	run.state = state;
 	run.control = control;
+	run.devices = query->devices;
 	run.memory.state = state;
 	run.memory.fail_take = control->fail_device_allocation;
 	run.nvertices = graph->nvertices;
@@ -67,6 +69,8 @@ emogi_run(EmogiEngineState *state, RunAlgorithm algorithm, const EmogiGraph *gra
 	emogi_memory_release(&run.memory, 0);
 	emogi_memory_trim(state, state->ready_bytes);
 	result->placement = run.graph.placement;
+	if (result->nlinks == 0 && result->link_bytes > 0)
+		result->nlinks = 1;
 	result->transfer_ms = emogi_device_now_ms() - since - result->run_ms;
 	return status;
 }

@@ -15,6 +15,7 @@ typedef struct Run
 {
 	EmogiEngineState *state;
 	EmogiControl *control;
+	uint32_t	devices;		/* EmogiQuery */
 	DeviceMemory memory;
 	PlacedGraph graph;
 	uint64_t	nvertices;		/* > 0 */

@@ -42,6 +42,7 @@ typedef struct EmogiCallRecord
 	uint32		nlevels;
 	uint64		edges_traversed;
 	uint64		link_bytes;
+	int			nlinks;
 	uint64		nrows;
 	double		refresh_ms;		/* to find out what has changed */
 	double		splice_ms;		/* to make a Graph of another and the changes */

@@ -312,6 +312,8 @@ explain_runs(const EmogiScan *scan, ExplainState *es)
 	ExplainPropertyUInteger("Edges Traversed", NULL, total->edges_traversed, es);
 	if (total->link_bytes > 0)
 		ExplainPropertyUInteger("Link Bytes", NULL, total->link_bytes, es);
+	if (total->nlinks > 1)
+		ExplainPropertyInteger("Links", NULL, total->nlinks, es);
 	if (es->timing)
 		explain_times(total, es);
 }

@@ -159,6 +159,7 @@ put_run(FunctionCallInfo fcinfo, uint64 id, const EmogiCallRecord *run)
 	emogi_views_add(&row, Int64GetDatum(run->edges_traversed));
 	emogi_views_add_if(&row, timed, Float8GetDatum(timed ? run->edges_traversed * 1000.0 / run->run_ms : 0));
 	emogi_views_add(&row, Int64GetDatum(run->link_bytes));
+	emogi_views_add(&row, Int32GetDatum(run->nlinks));
 	emogi_views_add(&row, Int64GetDatum(run->nrows));
 	emogi_views_put(&row, fcinfo);
 }

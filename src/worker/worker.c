@@ -166,6 +166,19 @@ choose_gpu(uint64 graph_id, uint32 free_gpus)
 	return chosen;
 }
 
+/* Get the GPUs whose links may serve a run on another one beside its own: those that are free now. Bits by the numbers of the driver. */
+static uint32
+serving_devices(int gpu)
+{
+	const uint32 free_gpus = emogi_gpus_free() & ~(UINT32_C(1) << gpu);
+	uint32		devices = 0;
+
+	for (int i = 0; i < emogi_shared->ncuda; i++)
+		if ((free_gpus & (UINT32_C(1) << i)) != 0)
+			devices |= UINT32_C(1) << emogi_shared->cuda[i].device.number;
+	return devices;
+}
+
 /* Count a request, of some work, that begins or has ended. */
 static void
 count_running(const EmogiWork *work, int change)
@@ -185,7 +198,10 @@ start_request(EmogiWork *work, EmogiSlot *slot)
 	work->request = slot->request;
 	work->reply.started_ms = slot->reply.started_ms;
 	if (emogi_threads_uses_gpu(&work->request))
+	{
 		work->gpu = choose_gpu(work->request.graph.id, emogi_gpus_free());
+		work->request.query.devices = serving_devices(work->gpu);
+	}
 	fail_on_demand(&work->request, work->request.kind);
 	if (work->gpu >= 0 && work->request.graph.id != 0)
 		emogi_cache_use_on_gpu(work->request.graph.id, work->gpu);
