@@ -3,7 +3,8 @@
  * machine, which GPU gets which run, and that what one of them knows is forgotten before its memory goes.
  *
  * The environment of the server says what there is: EMOGI_FAKE_GPUS, how many; EMOGI_FAKE_BROKEN, the number of one that cannot be opened; EMOGI_FAKE_MS, how
- * long a run takes at least. A run on the GPU whose number stands in the file that EMOGI_FAKE_LOSES names is lost with its GPU.
+ * long a run takes at least. A run on the GPU whose number stands in the file that EMOGI_FAKE_LOSES names is lost with its GPU. GPUs help each other in host
+ * placement. A GPU that two threads use at once is lost, too.
  */
 #include "cpu/cpu.h"
 
@@ -14,11 +15,15 @@
 
 #define KNOWN_BYTES 1048576		/* that a GPU says to keep of a Graph */
 #define MOST_KNOWN 256
+#define MOST_HELPERS 16
 
 typedef struct Fake
 {
 	EmogiEngineState *cpu;
 	int32_t		number;
+	int			nusers;			/* atomic */
+	int			nhelpers;
+	struct Fake *helpers[MOST_HELPERS];
 	int			nknown;
 	uint64_t	known[MOST_KNOWN];	/* ids of Graphs */
 } Fake;
@@ -116,6 +121,35 @@ know(Fake *fake, uint64_t id)
 		fake->known[fake->nknown++] = id;
 }
 
+static bool
+wants_help(const EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query)
+{
+	(void) state;
+	(void) graph;
+	return query->placement == EMOGI_PLACEMENT_HOST;
+}
+
+static void
+have_help(EmogiEngineState *state, EmogiEngineState *const *helpers, int nhelpers)
+{
+	Fake	   *fake = (Fake *) state;
+
+	fake->nhelpers = nhelpers;
+	for (int i = 0; i < nhelpers; i++)
+		fake->helpers[i] = (Fake *) helpers[i];
+}
+
+/* Begin or end the use of a GPU and its helpers; false when somebody else uses one of them. */
+static bool
+use(Fake *fake, int change)
+{
+	bool		is_alone = __atomic_add_fetch(&fake->nusers, change, __ATOMIC_SEQ_CST) <= 1;
+
+	for (int i = 0; i < fake->nhelpers; i++)
+		is_alone &= __atomic_add_fetch(&fake->helpers[i]->nusers, change, __ATOMIC_SEQ_CST) <= 1;
+	return is_alone;
+}
+
 static EmogiStatus
 run_fake(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiControl *control, EmogiError *error)
 {
@@ -124,10 +158,18 @@ run_fake(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *que
 
 	if (is_lost(fake))
 		return fail(error, "the GPU has fallen off the bus");
+	if (!use(fake, 1))
+		return fail(error, "the GPU is used twice");
 	know(fake, graph->id);
+	for (int i = 0; i < fake->nhelpers; i++)
+		know(fake->helpers[i], graph->id);
 	usleep((useconds_t) (1000 * read_environment("EMOGI_FAKE_MS", 0)));
 	status = emogi_cpu_engine()->run(fake->cpu, graph, query, result, control, error);
-	result->placement = EMOGI_PLACEMENT_DEVICE;
+	result->placement = query->placement == EMOGI_PLACEMENT_HOST ? EMOGI_PLACEMENT_HOST : EMOGI_PLACEMENT_DEVICE;
+	result->nlinks = 1 + fake->nhelpers;
+	if (!use(fake, -1))
+		return fail(error, "the GPU is used twice");
+	fake->nhelpers = 0;
 	return status;
 }
 
@@ -136,6 +178,8 @@ forget_fake(EmogiEngineState *state, uint64_t graph_id)
 {
 	Fake	   *fake = (Fake *) state;
 
+	if (fake->nusers > 0)
+		abort();				/* nobody but the caller may use it */
 	for (int i = 0; i < fake->nknown; i++)
 		if (fake->known[i] == graph_id)
 			fake->known[i--] = fake->known[--fake->nknown];
@@ -164,6 +208,8 @@ emogi_cuda_engine(void)
 		.ndevices = count_fakes,
 		.describe = describe_fake,
 		.run = run_fake,
+		.wants_help = wants_help,
+		.help = have_help,
 		.forget = forget_fake,
 		.derive = derive_fake
 	};

@@ -24,7 +24,7 @@ extern "C" {
 #endif
 
 /* Changes whenever a struct below does, or the number of algorithms; emogi_cuda.so of another build is refused. */
-#define EMOGI_ENGINE_ABI (UINT32_C(8003) + EMOGI_NALGORITHMS)
+#define EMOGI_ENGINE_ABI (UINT32_C(8004) + EMOGI_NALGORITHMS)
 
 /* A function in a header that both compilers take, for the device, too. */
 #ifdef __CUDACC__
@@ -306,6 +306,13 @@ typedef struct EmogiEngine
 	EmogiStatus (*describe) (const EmogiEngineState *state, EmogiDevice *out, EmogiError *error);
 	EmogiStatus (*run) (EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query,
 						EmogiResult *result, EmogiControl *control, EmogiError *error);
+
+	/*
+	 * Would other GPUs be of help to a run, each by reading a share of the lists? For any thread, at any time. And: have some help the next run of a state, which
+	 * then uses their states, too. NULL = one GPU has nothing to do with another.
+	 */
+	bool		(*wants_help) (const EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query);
+	void		(*help) (EmogiEngineState *state, EmogiEngineState *const *helpers, int nhelpers);
 
 	/*
 	 * Drop all that was kept of the Graph with this id: after it the Graph's memory may be freed. An unknown id is no

@@ -16,6 +16,7 @@
 
 #define EMOGI_MAX_BLOCKS_HELD 24
 #define EMOGI_MAILBOX_BYTES 256
+#define EMOGI_MAX_HELPERS 15
 
 /* Written by open() alone, but for *stop and *mailbox, and what stands below them. */
 struct EmogiEngineState
@@ -35,6 +36,10 @@ struct EmogiEngineState
 	uint64_t	ready_bytes;	/* what may lie idle there between runs */
 	cudaEvent_t begin;			/* around the kernels of a run */
 	cudaEvent_t end;
+
+	uint64_t	memory_bytes;	/* of the device */
+	int			nhelpers;		/* other GPUs that help the next run; their states are this one's until it ends */
+	EmogiEngineState *helper[EMOGI_MAX_HELPERS];
 
 	/* One pinned block, seen by both sides: a line for `stop`, then the mailbox. */
 	volatile uint32_t *stop;	/* 1 = kernels leave as soon as they can; set by emogi_cuda_wait */

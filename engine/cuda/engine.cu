@@ -7,6 +7,7 @@
 #include "derive.cuh"
 #include "engine.cuh"
 #include "summary.cuh"
+#include "team.cuh"
 #include "contract/query.h"
 
 #include <stdio.h>
@@ -106,6 +107,7 @@ start_device(EmogiEngineState *state, EmogiError *error)
 	CUDA_TRY(cudaRuntimeGetVersion(&runtime));
 	TRY(all_register_read_only(ndevices, &state->registers_read_only, error));
 	state->units = properties.multiProcessorCount;
+	state->memory_bytes = properties.totalGlobalMem;
 	state->shared_bytes = properties.sharedMemPerBlockOptin;
 	snprintf(state->driver, sizeof state->driver, "CUDA driver %d.%d, runtime %d.%d", driver / 1000,
 			 driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10);
@@ -193,6 +195,7 @@ load_kernels(const EmogiEngineState *state, EmogiError *error)
 {
 	TRY(emogi_derive_load(error));
 	TRY(emogi_summary_load(error));
+	TRY(emogi_team_load(error));
 	TRY(emogi_cuda_bfs_load(error));
 	TRY(emogi_cuda_path_load(error));
 	TRY(emogi_cuda_ssnsp_load(error));
@@ -319,7 +322,34 @@ run_query(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *qu
 	emogi_device_set_fault(control->fail_device_call);
 	status = answer_query(state, graph, query, result, control, error);
 	emogi_device_set_fault(0);
+	state->nhelpers = 0;
 	return status;
+}
+
+/* Say whether a Graph's edges surely stay in host memory: it is asked for, or they have no room on the device. */
+static bool
+stays_in_host(const EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query)
+{
+	const uint64_t lists = graph->backward.offsets != NULL && graph->backward.offsets != graph->forward.offsets ? 2 : 1;
+	const uint64_t bytes = lists * (graph->forward.nedges * sizeof(uint32_t) + graph->nvertices * sizeof(uint64_t));
+	const uint64_t room = state->cap_bytes > 0 && state->cap_bytes < state->memory_bytes ? state->cap_bytes : state->memory_bytes;
+
+	return query->placement == EMOGI_PLACEMENT_HOST || query->placement == EMOGI_PLACEMENT_HYBRID ||
+		(query->placement == EMOGI_PLACEMENT_AUTO && bytes > room);
+}
+
+static bool
+wants_help(const EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query)
+{
+	return query->algorithm == EMOGI_BFS && query->papers.mapping == EMOGI_MAPPING_AUTO && state->pool != NULL && stays_in_host(state, graph, query);
+}
+
+static void
+have_help(EmogiEngineState *state, EmogiEngineState *const *helpers, int nhelpers)
+{
+	state->nhelpers = nhelpers < EMOGI_MAX_HELPERS ? nhelpers : EMOGI_MAX_HELPERS;
+	for (int i = 0; i < state->nhelpers; i++)
+		state->helper[i] = helpers[i];
 }
 
 /* Drop what is kept of a Graph. The calling thread may be a new one, with a current device of its own. */
@@ -370,7 +400,7 @@ emogi_cuda_engine(void)
 {
 	static const EmogiEngine engine = {
 		EMOGI_ENGINE_ABI, "cuda", open_engine, close_engine, count_devices, describe_device, run_query,
-		forget_graph, derive_graph, fetch_copy
+		wants_help, have_help, forget_graph, derive_graph, fetch_copy
 	};
 
 	return &engine;

@@ -461,16 +461,16 @@ find_id(uint64 id)
 	return cached->state != EMOGI_GRAPH_FREE && cached->id == id ? cached : NULL;
 }
 
-/* Note that a GPU is about to know a Graph's memory. */
+/* Note that some GPUs, bits by number, are about to know a Graph's memory. */
 void
-emogi_cache_use_on_gpu(uint64 id, int gpu)
+emogi_cache_use_on_gpus(uint64 id, uint32 gpus)
 {
 	EmogiCached *cached;
 
 	emogi_cache_lock();
 	cached = find_id(id);
 	if (cached != NULL)
-		cached->gpus |= UINT32_C(1) << gpu;
+		cached->gpus |= gpus;
 	emogi_cache_unlock();
 }
 

@@ -247,7 +247,7 @@ extern bool emogi_cache_query_size(const uint8 *digest, uint64 *nvertices, uint6
 
 /* The worker's side: see worker.c. */
 extern uint64 emogi_cache_derived_id(int index, const EmogiCached *base);
-extern void emogi_cache_use_on_gpu(uint64 id, int gpu);
+extern void emogi_cache_use_on_gpus(uint64 id, uint32 gpus);
 extern uint32 emogi_cache_gpus(uint64 id);
 extern uint64 emogi_cache_next_to_forget(uint32 gpus, int *gpu);
 extern void emogi_cache_forgotten(uint64 id, int gpu);

@@ -115,9 +115,9 @@ emogi_gpus_state(int gpu)
 }
 
 void
-emogi_gpus_take(int gpu)
+emogi_gpus_take(uint32 gpus)
 {
-	pg_atomic_fetch_and_u32(&free_gpus, ~(UINT32_C(1) << gpu));
+	pg_atomic_fetch_and_u32(&free_gpus, ~gpus);
 }
 
 void

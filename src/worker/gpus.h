@@ -28,8 +28,8 @@ extern void emogi_gpus_open(const EmogiEngineOptions *options, const char *modul
 extern const EmogiEngine *emogi_gpus_engine(void);
 extern EmogiEngineState *emogi_gpus_state(int gpu);
 
-/* Take a GPU, for the main thread alone, and leave it to others, for any thread. */
-extern void emogi_gpus_take(int gpu);
+/* Take GPUs, bits by number, for the main thread alone; and leave one to others, for any thread. */
+extern void emogi_gpus_take(uint32 gpus);
 extern void emogi_gpus_leave(int gpu);
 
 /* Get the GPUs that nobody uses, bits by number. For any thread. */

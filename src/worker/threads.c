@@ -94,13 +94,35 @@ wake_main(void)
 		;
 }
 
-/* Let other threads have the GPU of some work, and note what that keeps. */
+/* Let other threads have the GPUs of some work, and note what they keep. */
 static void
-leave_gpu(EmogiWork *work)
+leave_gpus(EmogiWork *work)
 {
-	work->device_used_bytes = emogi_gpus_engine()->forget(emogi_gpus_state(work->gpu), work->kind == EMOGI_WORK_FORGET ? work->graph_id : 0);
-	emogi_gpus_leave(work->gpu);
+	const uint64 forgotten = work->kind == EMOGI_WORK_FORGET ? work->graph_id : 0;	/* no Graph has the id 0: that only asks */
+	uint32		left = work->helpers | UINT32_C(1) << work->gpu;
+
+	for (int gpu = 0; left >> gpu != 0; gpu++)
+	{
+		if ((left >> gpu & 1) == 0)
+			continue;
+		work->used_bytes[gpu] = emogi_gpus_engine()->forget(emogi_gpus_state(gpu), forgotten);
+		emogi_gpus_leave(gpu);
+	}
 	wake_main();
+}
+
+/* Have the helpers of some work help its GPU. */
+static void
+gather_helpers(const EmogiWork *work)
+{
+	EmogiEngineState *helpers[EMOGI_MAX_DEVICES];
+	int			count = 0;
+
+	for (int gpu = 0; work->helpers >> gpu != 0; gpu++)
+		if (work->helpers >> gpu & 1)
+			helpers[count++] = emogi_gpus_state(gpu);
+	if (count > 0)
+		emogi_gpus_engine()->help(emogi_gpus_state(work->gpu), helpers, count);
 }
 
 /* Run a Query on one engine. */
@@ -121,11 +143,12 @@ run_on(EmogiWork *work, const EmogiEngine *engine, EmogiEngineState *state)
 static void
 run_on_gpu(EmogiWork *work)
 {
+	gather_helpers(work);
 	run_on(work, emogi_gpus_engine(), emogi_gpus_state(work->gpu));
 	work->reply.device = opened.cuda[work->gpu].device.number;
 	work->device_lost = work->reply.status == EMOGI_DEVICE_ERROR;
 	if (!work->device_lost)
-		leave_gpu(work);
+		leave_gpus(work);
 }
 
 /* Say why the CPU goes on after the GPU has given up. */
@@ -292,7 +315,7 @@ derive_copies(EmogiWork *work)
 	if (work->device_lost)
 		work->reply.error = error;	/* for the log; the request went well */
 	else
-		leave_gpu(work);
+		leave_gpus(work);
 }
 
 /* Make a dictionary, and codes of the ends of the edges. */
@@ -383,7 +406,7 @@ do_job(Thread *thread)
 			open_engines(thread);
 			break;
 		case EMOGI_WORK_FORGET:
-			leave_gpu(work);
+			leave_gpus(work);
 			break;
 		case EMOGI_WORK_REQUEST:
 			if (work->derives)
@@ -502,7 +525,7 @@ emogi_threads_hand(EmogiWork *work)
 	Thread	   *thread = (Thread *) ((char *) work - offsetof(Thread, work));
 
 	if (work->gpu >= 0)
-		emogi_gpus_take(work->gpu);
+		emogi_gpus_take(work->helpers | UINT32_C(1) << work->gpu);
 	pthread_mutex_lock(&mutex);
 	thread->state = THREAD_BUSY;
 	pthread_cond_signal(&thread->wake);

@@ -25,6 +25,7 @@ typedef struct EmogiWork
 {
 	EmogiWorkKind kind;
 	int			gpu;			/* it begins there, which nobody else uses meanwhile; EMOGI_NO_GPU: it does not. FORGET always does */
+	uint32		helpers;		/* other GPUs that help it there, and are nobody else's meanwhile, too; bits by number */
 	uint64		graph_id;		/* FORGET */
 	EmogiSlot  *slot;			/* REQUEST: whose request this is a copy of */
 	EmogiRequest request;
@@ -34,7 +35,7 @@ typedef struct EmogiWork
 	bool		derived;		/* and it has one */
 
 	EmogiReply	reply;			/* OPEN: status and error */
-	uint64		device_used_bytes;	/* what the GPU keeps now */
+	uint64		used_bytes[EMOGI_MAX_DEVICES];	/* what the GPUs keep now, those of this work */
 	bool		device_lost;	/* the GPU failed: the process must be replaced */
 } EmogiWork;
 

@@ -166,17 +166,50 @@ choose_gpu(uint64 graph_id, uint32 free_gpus)
 	return chosen;
 }
 
-/* Get the GPUs whose links may serve a run on another one beside its own: those that are free now. Bits by the numbers of the driver. */
+/* Get the numbers that the driver gives some GPUs, bits by number. */
 static uint32
-serving_devices(int gpu)
+device_numbers(uint32 gpus)
 {
-	const uint32 free_gpus = emogi_gpus_free() & ~(UINT32_C(1) << gpu);
 	uint32		devices = 0;
 
-	for (int i = 0; i < emogi_shared->ncuda; i++)
-		if ((free_gpus & (UINT32_C(1) << i)) != 0)
-			devices |= UINT32_C(1) << emogi_shared->cuda[i].device.number;
+	for (int gpu = 0; gpu < emogi_shared->ncuda; gpu++)
+		if (gpus >> gpu & 1)
+			devices |= UINT32_C(1) << emogi_shared->cuda[gpu].device.number;
 	return devices;
+}
+
+/* Count the requests that wait for a GPU. */
+static int
+count_waiting(void)
+{
+	int			count = 0;
+
+	LWLockAcquire(emogi_shared->lock, LW_SHARED);
+	for (int i = 0; i < EMOGI_NSLOTS; i++)
+		count += emogi_shared->slots[i].state == EMOGI_SLOT_QUEUED && emogi_threads_uses_gpu(&emogi_shared->slots[i].request);
+	LWLockRelease(emogi_shared->lock);
+	return count;
+}
+
+/*
+ * Give a request a GPU, and of the others that are free those which nobody waits for: to help it, where that is of use, and their links to bring it
+ * edges, which takes nothing from others.
+ */
+static void
+give_gpus(EmogiWork *work)
+{
+	const EmogiEngine *engine = emogi_gpus_engine();
+	EmogiRequest *request = &work->request;
+	uint32		others;
+
+	work->gpu = choose_gpu(request->graph.id, emogi_gpus_free());
+	others = emogi_gpus_free() & ~(UINT32_C(1) << work->gpu);
+	request->query.devices = device_numbers(others);
+	if (others == 0 || engine->wants_help == NULL || !engine->wants_help(emogi_gpus_state(work->gpu), &request->graph, &request->query))
+		return;
+	for (int waiting = count_waiting(); waiting > 0 && others != 0; waiting--)
+		others &= others - 1;
+	work->helpers = others;
 }
 
 /* Count a request, of some work, that begins or has ended. */
@@ -198,13 +231,10 @@ start_request(EmogiWork *work, EmogiSlot *slot)
 	work->request = slot->request;
 	work->reply.started_ms = slot->reply.started_ms;
 	if (emogi_threads_uses_gpu(&work->request))
-	{
-		work->gpu = choose_gpu(work->request.graph.id, emogi_gpus_free());
-		work->request.query.devices = serving_devices(work->gpu);
-	}
+		give_gpus(work);
 	fail_on_demand(&work->request, work->request.kind);
 	if (work->gpu >= 0 && work->request.graph.id != 0)
-		emogi_cache_use_on_gpu(work->request.graph.id, work->gpu);
+		emogi_cache_use_on_gpus(work->request.graph.id, work->helpers | UINT32_C(1) << work->gpu);
 	if (work->request.kind < EMOGI_REQUEST_SPLICE && !emogi_slot_edges(slot, &work->edges, malloc))
 	{
 		slot->reply.status = EMOGI_NO_MEMORY;
@@ -294,7 +324,9 @@ note_device(const EmogiWork *work)
 	if (work->gpu == EMOGI_NO_GPU || work->device_lost)
 		return;
 	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
-	emogi_shared->cuda[work->gpu].device.used_bytes = work->device_used_bytes;
+	for (int gpu = 0; gpu < emogi_shared->ncuda; gpu++)
+		if ((work->helpers | UINT32_C(1) << work->gpu) >> gpu & 1)
+			emogi_shared->cuda[gpu].device.used_bytes = work->used_bytes[gpu];
 	LWLockRelease(emogi_shared->lock);
 }
 
@@ -344,7 +376,7 @@ deliver(EmogiWork *work)
 	{
 		count_running(work, -1);
 		if (work->derived)
-			emogi_cache_use_on_gpu(work->request.derived_id, work->gpu);
+			emogi_cache_use_on_gpus(work->request.derived_id, UINT32_C(1) << work->gpu);
 		work->slot->reply = work->reply;
 		answer_slot(work->slot, EMOGI_SLOT_DONE);
 	}

@@ -106,6 +106,16 @@ $node->safe_psql('postgres', 'INSERT INTO edges VALUES (1000, 0)');
 $right = $node->safe_psql('postgres', "SET emogi.engine = cpu; $rank");
 is_deeply([ all_at_once($rank, 4) ], [ ($right) x 4 ], 'the changed graph is right on all');
 
+# ------------------------------------------------------------------------------------------------------- GPUs help each other
+
+$node->safe_psql('postgres', 'SELECT emogi_evict()');
+ok(wait_until(10, sub { $node->safe_psql('postgres', "SELECT sum(used_bytes) FROM emogi_devices WHERE engine = 'cuda'") eq '0' }), 'nothing is known');
+is($node->safe_psql('postgres', "SET emogi.placement = host; $rank; SELECT links FROM emogi_runs ORDER BY id DESC LIMIT 1"), "$right\n3", 'those that are free help');
+is(devices($node, 'used_bytes > 0'), '0,1,3', '... and know the graph');
+is_deeply([ all_at_once("SET emogi.placement = host; $rank", 9) ], [ ($right) x 9 ], 'none is used twice');
+$node->safe_psql('postgres', "SELECT emogi_evict('edges')");
+ok(wait_until(10, sub { $node->safe_psql('postgres', "SELECT sum(used_bytes) FROM emogi_devices WHERE engine = 'cuda'") eq '0' }), 'helpers forget, too');
+
 # ------------------------------------------------------------------------------------------------------- a GPU is lost
 
 append_to_file($loses, '1');
