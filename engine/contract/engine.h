@@ -24,7 +24,7 @@ extern "C" {
 #endif
 
 /* Changes whenever a struct below does, or the number of algorithms; emogi_cuda.so of another build is refused. */
-#define EMOGI_ENGINE_ABI (UINT32_C(8004) + EMOGI_NALGORITHMS)
+#define EMOGI_ENGINE_ABI (UINT32_C(8005) + EMOGI_NALGORITHMS)
 
 /* A function in a header that both compilers take, for the device, too. */
 #ifdef __CUDACC__
@@ -285,6 +285,7 @@ typedef struct EmogiEngineOptions
 	int32_t		cpu_threads;	/* >= 1 */
 	uint64_t	device_memory_bytes;	/* cap of what an engine may take on one GPU; 0 = all that is free */
 	bool		plain_memory;	/* tests: have nothing ready between runs, as on a GPU without memory pools */
+	bool		always_help;	/* tests: have helpers take part in small steps, too */
 	bool		always_bins;	/* tests: cut the entries of small Graphs apart for PageRank, too (cuda/bins.cuh) */
 } EmogiEngineOptions;
 

@@ -291,8 +291,8 @@ search_upwards(Bfs *bfs, bool together, EmogiError *error)
 static EmogiStatus
 step_wide(Bfs *bfs, bool upwards, double lines, EmogiError *error)
 {
-	const bool	together = bfs->team != NULL && bfs->team->nhelpers > 0 && lines > TEAM_LEAST_LINES;
 	Run		   *run = bfs->run;
+	const bool	together = bfs->team != NULL && bfs->team->nhelpers > 0 && (lines > TEAM_LEAST_LINES || run->state->always_help);
 
 	if (bfs->plan.queued)
 		TRY(leave_queue(bfs, error));

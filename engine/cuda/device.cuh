@@ -38,6 +38,7 @@ struct EmogiEngineState
 	cudaEvent_t end;
 
 	uint64_t	memory_bytes;	/* of the device */
+	bool		always_help;	/* a test wants helpers in small steps, too (EmogiEngineOptions) */
 	int			nhelpers;		/* other GPUs that help the next run; their states are this one's until it ends */
 	EmogiEngineState *helper[EMOGI_MAX_HELPERS];
 

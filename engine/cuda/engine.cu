@@ -230,6 +230,7 @@ open_engine(const EmogiEngineOptions *options, EmogiEngineState **out, EmogiErro
 	state->cap_bytes = options->device_memory_bytes;
 	state->cpu_threads = options->cpu_threads;
 	state->always_bins = options->always_bins;
+	state->always_help = options->always_help;
 	emogi_resident_open(state);
 	status = start_device(state, error);
 	if (status == EMOGI_OK)

@@ -128,6 +128,7 @@ check_query(const char *name, const EmogiGraph *graph, EmogiQuery query)
 
 		query.placement = (EmogiPlacement) p;
 		query.devices = ~UINT32_C(0);	/* all links that the machine has */
+		have_help();
 		status = cuda->run(cuda_state, graph, &query, &answer.result, &control, &error);
 		if (is_left(graph, &query, &expected.result))
 		{
@@ -390,6 +391,7 @@ check_edges(const char *name, const EmogiEdges *edges, int kind, EmogiDirection 
 	if (kind == 0)
 		check_walks(name, &built.graph, seed);
 	check_communities(name, &built.graph, kind, seed);
+	forget_helpers(built.graph.id);
 	CHECK(cuda->forget(cuda_state, built.graph.id) == 0, "%s was not forgotten", name);
 	check_nothing_held(name, 0);
 	emogi_built_graph_free(&built);
