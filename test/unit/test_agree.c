@@ -524,6 +524,7 @@ main(void)
 
 	if (!open_both())
 		return check_report("test_agree");
+	open_helpers();
 	for (int i = 0; large && i < emogi_shape_count(); i++)
 	{
 		if (!emogi_shape_make(i, &shape))
@@ -545,6 +546,7 @@ main(void)
 	CHECK(nrefused > 0 || ngraphs < DEFAULT_GRAPHS || !is_asked(EMOGI_KATZ), "no query was refused");
 	if (ngraphs > 0)
 		check_hubs();
+	close_helpers();
 	close_both();
 	return check_report("test_agree");
 }
