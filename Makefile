@@ -94,6 +94,11 @@ install-cuda: emogi_cuda.so installdirs-cuda
 uninstall-cuda:
 	rm -f '$(DESTDIR)$(pkglibdir)/emogi_cuda.so'
 
+# GPUs for tests where there are none, see test/t/059_devices.pl. The processor's engine is emogi.so's.
+build/fake_cuda.so: test/fake_cuda.c $(wildcard engine/contract/*.h engine/cpu/cpu.h)
+	@mkdir -p $(@D)
+	$(CC) $(TOOL_CFLAGS) -fPIC -shared -o $@ $<
+
 # Programs without a server: test/unit/*.c is one test program each, bench/*.c together are emogi_bench, generate_gpu.cu the
 # module with which it makes graphs on a GPU, splice_bench.c, write_graph.c and packed.cu programs of their own.
 UNIT_PROGRAMS = $(patsubst test/unit/%.c,build/unit/%,$(wildcard test/unit/test_*.c))

@@ -147,6 +147,18 @@ run_placement(EmogiBench *bench, EmogiSeries *series, EmogiPlacement placement, 
 }
 
 /* Run everything that was asked of one engine. */
+/* Open the engines of the other GPUs whose links are asked for. */
+static void
+open_helpers(const EmogiBenchOptions *options, EmogiSeries *series)
+{
+	EmogiEngineOptions own = options->engine;
+	EmogiError	error = {{0}, {0}};
+
+	for (own.device = 1; own.device < options->nlinks; own.device++)
+		if (series->engine->open(&own, &series->helper[series->nhelpers++], &error) != EMOGI_OK)
+			emogi_bench_die("could not open the engine of another GPU", &error);
+}
+
 static void
 run_engine(EmogiBench *bench, bool cuda)
 {
@@ -157,14 +169,13 @@ run_engine(EmogiBench *bench, bool cuda)
 
 	if (series.engine->open(&options->engine, &series.state, &error) != EMOGI_OK)
 		emogi_bench_die("could not open the engine", &error);
-	for (int32_t d = 0; d < series.engine->ndevices(series.state); d++)
-	{
-		if (series.engine->describe(series.state, d, &device, &error) != EMOGI_OK)
-			emogi_bench_die("could not describe the device", &error);
-		printf("%s device %d: %s, %d units, %.1f GB, link %.1f GB/s %s\n", series.engine->name, d, device.name,
-			   device.units, (double) device.memory_bytes / 1e9, device.link_gbps, device.driver);
-	}
-	series.query = (EmogiQuery) {.nsources = 1, .sources = bench->sources, .max_depth = -1, .max_distance = (double) INFINITY,
+	if (cuda)
+		open_helpers(options, &series);
+	if (series.engine->describe(series.state, &device, &error) != EMOGI_OK)
+		emogi_bench_die("could not describe the device", &error);
+	printf("%s device %d: %s, %d units, %.1f GB, link %.1f GB/s %s\n", series.engine->name, device.number, device.name,
+		   device.units, (double) device.memory_bytes / 1e9, device.link_gbps, device.driver);
+	series.query = (EmogiQuery) {.devices = (UINT32_C(1) << options->nlinks) - 1, .nsources = 1, .sources = bench->sources, .max_depth = -1, .max_distance = (double) INFINITY,
 		.damping = DAMPING, .alpha = options->alpha, .beta = 1.0, .max_iterations = options->max_iterations, .tolerance = options->tolerance,
 		.samples = options->samples, .resolution = 1.0, .theta = 0.01, .seed = options->seed, .normalized = true,
 		.top_k = TOP_K, .length = WALK_LENGTH, .walks = options->nwalks, .return_parameter = 1.0, .in_out_parameter = options->in_out, .npairs = bench->npairs,
@@ -172,6 +183,8 @@ run_engine(EmogiBench *bench, bool cuda)
 	for (int p = 0; p < (cuda ? options->nplacements : 1); p++)
 		run_placement(bench, &series, cuda ? options->placements[p] : EMOGI_PLACEMENT_AUTO,
 					  options->cached ? (uint64_t) p + 1 : 0);
+	while (series.nhelpers > 0)
+		series.engine->close(series.helper[--series.nhelpers]);
 	series.engine->close(series.state);
 }
 

@@ -69,6 +69,7 @@ EMOGI_ALGORITHMS(NAME_OF, NAME_OF, NAME_OF)
 "  --distance X              pagerank: as many iterations as bring the ranks within an L1 distance of X from a reference\n"
 "  --device-memory BYTES     cap on one GPU (all that is free)\n"
 "  --cuda-module PATH        (./emogi_cuda.so)\n"
+"  --links N                 over which edges may come, of the first N GPUs (1)\n"
 "  --cached                  let the engine keep the graph between runs of a placement: after the first, a run copies\n"
 "                            and registers nothing (cuda)\n"
 "  --cancel-after MS         cancel each run after so many ms and say how long it took to come back\n"
@@ -195,7 +196,7 @@ enum
 {
 	OPTION_VERTICES = 256, OPTION_GENERATE_ON, OPTION_GENERATOR_MODULE, OPTION_CHECK_GENERATE, OPTION_SOURCE,
 	OPTION_DISTANCE, OPTION_CANCEL_AFTER, OPTION_SUMMARY, OPTION_LABEL, OPTION_FILE, OPTION_RMAT, OPTION_DIRECTED, OPTION_UNWEIGHTED, OPTION_MAPPING,
-	OPTION_PREFETCH, OPTION_ASYNCHRONOUS, OPTION_COUNT_REQUESTS, OPTION_ID_BYTES, OPTION_SAMPLES, OPTION_PAIRS, OPTION_WALKS, OPTION_IN_OUT, OPTION_ALPHA,
+	OPTION_PREFETCH, OPTION_ASYNCHRONOUS, OPTION_COUNT_REQUESTS, OPTION_ID_BYTES, OPTION_SAMPLES, OPTION_PAIRS, OPTION_WALKS, OPTION_LINKS, OPTION_IN_OUT, OPTION_ALPHA,
 	OPTION_LEAPS, OPTION_WEIGHTED, OPTION_FAR_PATHS
 };
 
@@ -210,7 +211,7 @@ static const struct option long_options[] = {
 	{"source", required_argument, NULL, OPTION_SOURCE}, {"trials", required_argument, NULL, 'k'},
 	{"iterations", required_argument, NULL, 'i'}, {"tolerance", required_argument, NULL, 'x'},
 	{"samples", required_argument, NULL, OPTION_SAMPLES}, {"pairs", required_argument, NULL, OPTION_PAIRS},
-	{"walks", required_argument, NULL, OPTION_WALKS}, {"in-out", required_argument, NULL, OPTION_IN_OUT}, {"alpha", required_argument, NULL, OPTION_ALPHA},
+	{"walks", required_argument, NULL, OPTION_WALKS}, {"links", required_argument, NULL, OPTION_LINKS}, {"in-out", required_argument, NULL, OPTION_IN_OUT}, {"alpha", required_argument, NULL, OPTION_ALPHA},
 	{"leaps", required_argument, NULL, OPTION_LEAPS}, {"weighted", no_argument, NULL, OPTION_WEIGHTED},
 	{"distance", required_argument, NULL, OPTION_DISTANCE}, {"device-memory", required_argument, NULL, 'm'},
 	{"cuda-module", required_argument, NULL, 'c'}, {"cached", no_argument, NULL, 'w'},
@@ -337,6 +338,9 @@ take_placement_option(EmogiBenchOptions *options, int option, const char *text)
 			return true;
 		case 'm':
 			options->engine.device_memory_bytes = parse_number("device-memory", text, 0, UINT64_MAX);
+			return true;
+		case OPTION_LINKS:
+			options->nlinks = (int) parse_number("links", text, 1, 16);
 			return true;
 		case 'w':
 			options->cached = true;

@@ -32,6 +32,7 @@ typedef struct EmogiBenchOptions
 	int64_t		samples;		/* of what is estimated from some vertices; 0 = exactly */
 	uint64_t	npairs;			/* whose similarity is asked for; 0 = that of all vertices */
 	int64_t		nwalks;			/* from each source */
+	int			nlinks;			/* of GPUs, the first so many, that may serve a run */
 	double		in_out;			/* node2vec's q */
 	double		tolerance;
 	double		alpha;			/* of Katz centrality */

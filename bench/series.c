@@ -76,6 +76,8 @@ emogi_bench_run(EmogiBench *bench, EmogiSeries *series, const EmogiQuery *query,
 	EmogiStatus status;
 
 	run->result = point_result(bench);
+	if (series->nhelpers > 0)
+		series->engine->help(series->state, series->helper, series->nhelpers);
 	status = series->engine->run(series->state, &series->graph, query, &run->result, &control, &error);
 	run->wall_ms = emogi_pool_now_ms() - start;
 	if (status != EMOGI_OK)

@@ -41,6 +41,8 @@ typedef struct EmogiSeries
 {
 	const EmogiEngine *engine;
 	EmogiEngineState *state;
+	int			nhelpers;
+	EmogiEngineState *helper[16];	/* of other GPUs, which help with each run */
 	EmogiQuery	query;			/* but for the source */
 	EmogiGraph	graph;			/* id 0: the engine keeps nothing of it */
 	char		title[160];

@@ -2062,12 +2062,12 @@ COMMENT ON COLUMN emogi_cache.evictions IS 'number of graphs dropped to make roo
 COMMENT ON COLUMN emogi_cache.reset_at IS 'when the counters began';
 
 CREATE FUNCTION emogi_runs(OUT id bigint, OUT started timestamptz, OUT pid int, OUT username name, OUT database name,
-	OUT function text, OUT source text, OUT status text, OUT cache text, OUT why_private text, OUT engine text, OUT placement text,
+	OUT function text, OUT source text, OUT status text, OUT cache text, OUT why_private text, OUT engine text, OUT device int, OUT placement text,
 	OUT mapping text, OUT reason text, OUT wait_ms float8, OUT refresh_ms float8, OUT scan_ms float8,
 	OUT keys_ms float8, OUT csr_ms float8, OUT splice_ms float8, OUT transfer_ms float8, OUT run_ms float8,
 	OUT rows_ms float8, OUT total_ms float8, OUT pages_looked bigint, OUT pages_by_map bigint, OUT pages_by_lsn bigint,
 	OUT changes bigint, OUT age_ms float8, OUT vertices bigint, OUT edges bigint, OUT reached bigint, OUT levels int,
-	OUT edges_traversed bigint, OUT edges_per_second float8, OUT link_bytes bigint, OUT rows bigint)
+	OUT edges_traversed bigint, OUT edges_per_second float8, OUT link_bytes bigint, OUT links int, OUT rows bigint)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL RESTRICTED ROWS 100;
 COMMENT ON FUNCTION emogi_runs() IS 'the rows of the view emogi_runs';
@@ -2085,6 +2085,7 @@ COMMENT ON COLUMN emogi_runs.status IS 'ok, or failed: ended by an error or a ca
 COMMENT ON COLUMN emogi_runs.cache IS 'hit: a cached graph was used; stale: one that emogi.max_staleness allows; built: one was built and kept; spliced: one was made of an older one and the changes since, and kept; private: one was built for this call; NULL: it did not come so far';
 COMMENT ON COLUMN emogi_runs.why_private IS 'why the graph of a query or a view was built for this call alone';
 COMMENT ON COLUMN emogi_runs.engine IS 'cpu or cuda; NULL: it did not come so far';
+COMMENT ON COLUMN emogi_runs.device IS 'number of the GPU, see emogi_devices; NULL: it was not on a GPU';
 COMMENT ON COLUMN emogi_runs.placement IS 'host, device, hybrid, managed or staged: where a run on a GPU read the edges from';
 COMMENT ON COLUMN emogi_runs.mapping IS 'the mapping that a run on a GPU was asked for, auto if none';
 COMMENT ON COLUMN emogi_runs.reason IS 'why the run was not on a GPU, where there is one or one was asked for';
@@ -2110,6 +2111,7 @@ COMMENT ON COLUMN emogi_runs.levels IS 'number of levels entered, or of iteratio
 COMMENT ON COLUMN emogi_runs.edges_traversed IS 'number of list entries that the engine looked at';
 COMMENT ON COLUMN emogi_runs.edges_per_second IS 'edges_traversed per second of run_ms; NULL without a run';
 COMMENT ON COLUMN emogi_runs.link_bytes IS 'bytes of edges that crossed the link to a GPU in the run, read in place or copied';
+COMMENT ON COLUMN emogi_runs.links IS 'GPUs over whose links edges came while it ran';
 COMMENT ON COLUMN emogi_runs.rows IS 'number of rows returned';
 
 CREATE FUNCTION emogi_progress(OUT pid int, OUT username name, OUT database name, OUT function text, OUT source text,

@@ -24,7 +24,7 @@ extern "C" {
 #endif
 
 /* Changes whenever a struct below does, or the number of algorithms; emogi_cuda.so of another build is refused. */
-#define EMOGI_ENGINE_ABI (UINT32_C(8001) + EMOGI_NALGORITHMS)
+#define EMOGI_ENGINE_ABI (UINT32_C(8005) + EMOGI_NALGORITHMS)
 
 /* A function in a header that both compilers take, for the device, too. */
 #ifdef __CUDACC__
@@ -150,6 +150,7 @@ typedef struct EmogiQuery
 {
 	EmogiAlgorithm algorithm;
 	EmogiPlacement placement;
+	uint32_t	devices;		/* GPUs over whose links edges may come, too, bits by number; they may be at work for others */
 	EmogiPapersQuery papers;	/* all 0 = by our own kernels */
 	uint64_t	nsources;
 	const uint32_t *sources;	/* [nsources], vertex numbers, each < nvertices, repeats allowed */
@@ -259,6 +260,7 @@ typedef struct EmogiResult
 	EmogiRefusal refusal;		/* when the status is BAD_INPUT */
 	EmogiPapersCounts papers;
 	EmogiPlacement placement;	/* where the edges were read from; EMOGI_PLACEMENT_AUTO on the CPU */
+	int32_t		nlinks;			/* of GPUs over which edges came while it ran */
 	double		transfer_ms;	/* copies to and from the device, registration of host memory */
 	double		run_ms;			/* the traversal itself */
 } EmogiResult;
@@ -266,6 +268,7 @@ typedef struct EmogiResult
 /* What an engine can say of one device (for the CPU engine: of the processor). */
 typedef struct EmogiDevice
 {
+	int32_t		number;			/* as the driver counts those that are visible; -1 for the CPU */
 	char		name[128];
 	char		driver[64];		/* driver and runtime version; empty for the CPU */
 	uint64_t	memory_bytes;	/* device memory; 0 for the CPU */
@@ -278,9 +281,11 @@ typedef struct EmogiDevice
 
 typedef struct EmogiEngineOptions
 {
+	int32_t		device;			/* number of the GPU; the CPU engine ignores it */
 	int32_t		cpu_threads;	/* >= 1 */
 	uint64_t	device_memory_bytes;	/* cap of what an engine may take on one GPU; 0 = all that is free */
 	bool		plain_memory;	/* tests: have nothing ready between runs, as on a GPU without memory pools */
+	bool		always_help;	/* tests: have helpers take part in small steps, too */
 	bool		always_bins;	/* tests: cut the entries of small Graphs apart for PageRank, too (cuda/bins.cuh) */
 } EmogiEngineOptions;
 
@@ -288,9 +293,9 @@ typedef struct EmogiEngineState EmogiEngineState;
 typedef struct EmogiDerivation EmogiDerivation; /* derivation.h */
 
 /*
- * An engine. open() may take a while (driver start) and is called once a process, after fork, in the process that
- * runs. run() is called by one thread at a time; the calling thread may change from run to run. A DEVICE_ERROR leaves
- * the state fit only for close().
+ * An engine. open() may take a while (driver start) and is called after fork, in the process that runs: once for the CPU, once for
+ * each GPU, which has a state of its own. Functions are called by one thread at a time for each state, of which several may be at work at once;
+ * the calling thread may change from run to run. A DEVICE_ERROR leaves the state fit only for close().
  */
 typedef struct EmogiEngine
 {
@@ -298,10 +303,17 @@ typedef struct EmogiEngine
 	const char *name;			/* "cpu" or "cuda" */
 	EmogiStatus (*open) (const EmogiEngineOptions *options, EmogiEngineState **state, EmogiError *error);
 	void		(*close) (EmogiEngineState *state);
-	int32_t		(*ndevices) (const EmogiEngineState *state);
-	EmogiStatus (*describe) (const EmogiEngineState *state, int32_t device, EmogiDevice *out, EmogiError *error);
+	int32_t		(*ndevices) (void);	/* that open() may be asked for; 0, too, where it will say why there is none */
+	EmogiStatus (*describe) (const EmogiEngineState *state, EmogiDevice *out, EmogiError *error);
 	EmogiStatus (*run) (EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query,
 						EmogiResult *result, EmogiControl *control, EmogiError *error);
+
+	/*
+	 * Would other GPUs be of help to a run, each by reading a share of the lists? For any thread, at any time. And: have some help the next run of a state, which
+	 * then uses their states, too. NULL = one GPU has nothing to do with another.
+	 */
+	bool		(*wants_help) (const EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query);
+	void		(*help) (EmogiEngineState *state, EmogiEngineState *const *helpers, int nhelpers);
 
 	/*
 	 * Drop all that was kept of the Graph with this id: after it the Graph's memory may be freed. An unknown id is no

@@ -60,7 +60,7 @@ close_cpu(EmogiEngineState *state)
 
 /* Count the devices: the processors together are one. */
 static int32_t
-count_devices(const EmogiEngineState *state)
+count_devices(void)
 {
 	return 1;
 }
@@ -91,11 +91,10 @@ read_processor_name(char *name, size_t bytes)
 
 /* Describe the processor. */
 static EmogiStatus
-describe_cpu(const EmogiEngineState *state, int32_t device, EmogiDevice *out, EmogiError *error)
+describe_cpu(const EmogiEngineState *state, EmogiDevice *out, EmogiError *error)
 {
 	memset(out, 0, sizeof(*out));
-	if (device != 0)
-		return fail(EMOGI_BAD_INPUT, error, "the cpu engine has one device");
+	out->number = -1;
 	read_processor_name(out->name, sizeof(out->name));
 	out->units = emogi_pool_size(state->pool);
 	return EMOGI_OK;

@@ -14,6 +14,9 @@
  * Both wide steps leave the same state, so each level takes the cheaper one: the one that is expected to read fewer
  * 128-byte lines. That is [1] with its alpha and beta replaced by the cost of the link.
  *
+ * Other GPUs may help with wide steps over the link, each with its share of the vertices whose lists are read (team.cuh): of the frontier, or of those that are
+ * not visited. What they mark is joined into `seen`. Where a step reads little, the leader reads alone.
+ *
  * Bytes, for n vertices and m edges of 4 bytes: offsets 8n once a wide step at most, bitmaps n/2 a wide step and n/8 for
  * each change to the persistent kernel and back, levels 4n a run; edges as counted in Counters.lines, x 128.
  *
@@ -23,9 +26,19 @@
 
 #include "bfs.cuh"
 #include "hybrid.cuh"
+#include "team.cuh"
 
 /* Tuned constant, of 46b8c33: 2.5 ns, on an NVIDIA H200 behind PCIe 5. */
 #define PREFIX_LINE 128			/* vertices that are looked at in prefixes while the link brings a line */
+
+#define TEAM_LEAST_LINES 40000.0	/* that a step is expected to read: fewer take the link less time than helpers take to begin */
+
+/* What a helper has: copies of the leader's, and its share of the vertices whose lists are read. */
+typedef struct BfsHelper
+{
+	Bitmaps		maps;			/* without `visited` */
+	uint32_t   *share;			/* bitmap [nwords] */
+} BfsHelper;
 
 /* A traversal. The device's arrays belong to run->memory. */
 typedef struct Bfs
@@ -39,6 +52,9 @@ typedef struct Bfs
 	PersistentPlan plan;
 	QueueItem  *queue;			/* [2][plan.capacity] */
 	uint32_t   *rest;			/* bitmap [nwords], vertices that a bottom-up step did not find by prefixes */
+	Team	   *team;			/* the run's; NULL = this search has none */
+	BfsHelper	helper[EMOGI_MAX_HELPERS];
+	uint32_t   *share;			/* bitmap [nwords], the leader's; NULL = it has no helpers */
 
 	/* Where the traversal is. */
 	int32_t		depth;			/* of the frontier */
@@ -192,45 +208,101 @@ step_persistent(Bfs *bfs, EmogiError *error)
 	return end_step(bfs, true, error);
 }
 
-/* Let the unvisited vertices look for the frontier, in prefixes first. */
+/* Mark what the lists of some vertices lead to: top-down. */
 static EmogiStatus
-search_upwards(Bfs *bfs, EmogiError *error)
+push_from(Run *run, const Bitmaps &maps, const uint32_t *vertices, EmogiError *error)
 {
-	Run		   *run = bfs->run;
+	const MarkSeen mark = {maps.seen};
 	cudaStream_t stream = run->state->stream;
-	const Lists<Target> &lists = run->graph.backward;
-	const bool	prefixed = lists.prefixes != NULL;
 
-	if (prefixed)
-		CUDA_LAUNCH(bfs_bottom_up_prefixes_kernel, run->full_blocks, BLOCK_THREADS, stream, lists, bfs->maps, run->nvertices,
-					bfs->rest, run->step.counters);
-	CUDA_LAUNCH(bfs_bottom_up_kernel, run->nblocks, BLOCK_THREADS, stream, lists, bfs->maps,
-				prefixed ? bfs->rest : bfs->maps.visited, prefixed ? 0 : FULL_WARP, run->nvertices, run->step);
-	CUDA_LAUNCH(bfs_bottom_up_slices_kernel, run->nblocks, BLOCK_THREADS, stream, lists, bfs->maps, run->step);
+	CUDA_LAUNCH(push_words_kernel<MarkSeen>, run->nblocks, BLOCK_THREADS, stream, run->graph.forward, vertices, maps.nwords, run->step, mark);
+	CUDA_LAUNCH(push_slices_kernel<MarkSeen>, run->nblocks, BLOCK_THREADS, stream, run->graph.forward, run->step, mark);
 	return EMOGI_OK;
 }
 
-/* Find the next level with the whole device. */
+/* Mark those of some vertices, bits of `vertices` ^ `flip`, whose lists have one of the frontier: bottom-up. */
 static EmogiStatus
-step_wide(Bfs *bfs, bool upwards, EmogiError *error)
+search_from(Run *run, const Bitmaps &maps, const uint32_t *vertices, uint32_t flip, EmogiError *error)
 {
-	const MarkSeen mark = {bfs->maps.seen};
-	Run		   *run = bfs->run;
+	const Lists<Target> &lists = run->graph.backward;
 	cudaStream_t stream = run->state->stream;
+
+	CUDA_LAUNCH(bfs_bottom_up_kernel, run->nblocks, BLOCK_THREADS, stream, lists, maps, vertices, flip, run->nvertices, run->step);
+	CUDA_LAUNCH(bfs_bottom_up_slices_kernel, run->nblocks, BLOCK_THREADS, stream, lists, maps, run->step);
+	return EMOGI_OK;
+}
+
+/* Queue a helper's part of a wide step. */
+static EmogiStatus
+queue_part(Bfs *bfs, int i, bool upwards, const uint32_t *vertices, uint32_t flip, EmogiError *error)
+{
+	const TeamShare share = {(uint32_t) i + 1, (uint32_t) bfs->team->nhelpers + 1};
+	const BfsHelper *helper = &bfs->helper[i];
+	Run		   *run = &bfs->team->helper[i].run;
+
+	TRY(emogi_team_copy(run, helper->maps.seen, bfs->maps.seen, error));
+	TRY(emogi_team_copy(run, helper->share, vertices, error));
+	if (upwards)
+		TRY(emogi_team_copy(run, helper->maps.frontier, bfs->maps.frontier, error));
+	TRY(emogi_team_share(run, share, helper->share, flip, helper->share, error));
+	return upwards ? search_from(run, helper->maps, helper->share, 0, error) : push_from(run, helper->maps, helper->share, error);
+}
+
+/*
+ * Make a wide step with all helpers: the lists that are read are those of some vertices, bits of `vertices` ^ `flip`. What helpers copy of `seen` may have
+ * some of what the leader marks meanwhile, which does no harm.
+ */
+static EmogiStatus
+step_together(Bfs *bfs, bool upwards, const uint32_t *vertices, uint32_t flip, EmogiError *error)
+{
+	const TeamShare share = {0, (uint32_t) bfs->team->nhelpers + 1};
+	Team	   *team = bfs->team;
+
+	TRY(emogi_team_ready(team, error));
+	TRY(emogi_team_share(bfs->run, share, vertices, flip, bfs->share, error));
+	TRY(upwards ? search_from(bfs->run, bfs->maps, bfs->share, 0, error) : push_from(bfs->run, bfs->maps, bfs->share, error));
+	for (int i = 0; i < team->nhelpers; i++)
+	{
+		TRY(emogi_team_begin_part(team, i, error));
+		TRY(queue_part(bfs, i, upwards, vertices, flip, error));
+		TRY(emogi_team_end_part(team, i, error));
+	}
+	for (int i = 0; i < team->nhelpers; i++)
+		TRY(emogi_team_join(team, i, bfs->maps.seen, bfs->helper[i].maps.seen, error));
+	return EMOGI_OK;
+}
+
+/* Let the unvisited vertices look for the frontier, in prefixes first. */
+static EmogiStatus
+search_upwards(Bfs *bfs, bool together, EmogiError *error)
+{
+	Run		   *run = bfs->run;
+	const bool	prefixed = run->graph.backward.prefixes != NULL;
+	const uint32_t *vertices = prefixed ? bfs->rest : bfs->maps.visited;
+	const uint32_t flip = prefixed ? 0 : FULL_WARP;
+
+	if (prefixed)
+		CUDA_LAUNCH(bfs_bottom_up_prefixes_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, run->graph.backward, bfs->maps, run->nvertices,
+					bfs->rest, run->step.counters);
+	return together ? step_together(bfs, true, vertices, flip, error) : search_from(run, bfs->maps, vertices, flip, error);
+}
+
+/* Find the next level with the whole device, and those of the helpers if it is expected to read so many lines. */
+static EmogiStatus
+step_wide(Bfs *bfs, bool upwards, double lines, EmogiError *error)
+{
+	Run		   *run = bfs->run;
+	const bool	together = bfs->team != NULL && bfs->team->nhelpers > 0 && (lines > TEAM_LEAST_LINES || run->state->always_help);
 
 	if (bfs->plan.queued)
 		TRY(leave_queue(bfs, error));
 	TRY(emogi_run_begin_step(run, error));
 	bfs->depth++;
 	if (upwards)
-		TRY(search_upwards(bfs, error));
+		TRY(search_upwards(bfs, together, error));
 	else
-	{
-		CUDA_LAUNCH(push_words_kernel<MarkSeen>, run->nblocks, BLOCK_THREADS, stream, run->graph.forward, bfs->maps.frontier,
-					bfs->maps.nwords, run->step, mark);
-		CUDA_LAUNCH(push_slices_kernel<MarkSeen>, run->nblocks, BLOCK_THREADS, stream, run->graph.forward, run->step, mark);
-	}
-	CUDA_LAUNCH(bfs_settle_kernel, run->full_blocks, BLOCK_THREADS, stream, bfs->maps, run->graph.forward.offsets, bfs->level,
+		TRY(together ? step_together(bfs, false, bfs->maps.frontier, 0, error) : push_from(run, bfs->maps, bfs->maps.frontier, error));
+	CUDA_LAUNCH(bfs_settle_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, bfs->maps, run->graph.forward.offsets, bfs->level,
 				bfs->depth, run->step.counters);
 	return end_step(bfs, false, error);
 }
@@ -245,14 +317,21 @@ expect_starts(const Bfs *bfs, double vertices)
 	return vertices * (1 - (1 - (double) bfs->starts / lists) * density);
 }
 
+/* Estimate the lines that a top-down step reads. */
+static double
+expect_top_down(const Bfs *bfs)
+{
+	return expect_starts(bfs, (double) bfs->vertices) + (double) bfs->edges / Line<Target>::ENTRIES;
+}
+
 /*
- * Say whether a bottom-up step is expected to read fewer lines. An entry of an unvisited vertex's backward list leads
+ * Estimate the lines that a bottom-up step reads, those apart that prefixes take the time of. An entry of an unvisited vertex's backward list leads
  * to the frontier or to another unvisited vertex, never to an older level: edges / (edges + unvisited_edges) of them
  * hit, and a search looks at about the inverse of that many. With prefixes, only lists that they leave open are read; that
  * their entries hit more often than others is left out.
  */
-static bool
-prefers_bottom_up(const Bfs *bfs)
+static double
+expect_bottom_up(const Bfs *bfs, double *prefixes)
 {
 	const double entries = Line<Target>::ENTRIES;
 	const uint32_t length = bfs->run->graph.backward.prefix_length;
@@ -261,11 +340,23 @@ prefers_bottom_up(const Bfs *bfs)
 	const double lists = (double) bfs->unvisited_lists * open;
 	const double all = (double) bfs->unvisited_edges * open / entries;
 	const double searched = lists / entries / hits;
-	const double prefixes = length > 0 ? (double) (bfs->run->nvertices - bfs->reached) / PREFIX_LINE : 0;
 
-	return bfs->run->graph.backward.offsets != NULL &&
-		prefixes + expect_starts(bfs, lists) + (all < searched ? all : searched) <
-		expect_starts(bfs, (double) bfs->vertices) + (double) bfs->edges / entries;
+	*prefixes = length > 0 ? (double) (bfs->run->nvertices - bfs->reached) / PREFIX_LINE : 0;
+	return expect_starts(bfs, lists) + (all < searched ? all : searched);
+}
+
+/* Make a wide step that way which is expected to read fewer lines. */
+static EmogiStatus
+step_cheaper(Bfs *bfs, EmogiError *error)
+{
+	const double down = expect_top_down(bfs);
+	double		prefixes;
+	double		up;
+
+	if (bfs->run->graph.backward.offsets == NULL)
+		return step_wide(bfs, false, down, error);
+	up = expect_bottom_up(bfs, &prefixes);
+	return prefixes + up < down ? step_wide(bfs, true, up, error) : step_wide(bfs, false, down, error);
 }
 
 /* The level loop. */
@@ -282,10 +373,33 @@ traverse(Bfs *bfs, EmogiError *error)
 		if (fits_persistent(&bfs->plan, bfs->vertices, bfs->edges))
 			TRY(step_persistent(bfs, error));
 		else
-			TRY(step_wide(bfs, prefers_bottom_up(bfs), error));
+			TRY(step_cheaper(bfs, error));
 	}
 	bfs->run->control->done = bfs->reached;
 	return EMOGI_OK;
+}
+
+/* Take what a helper needs. */
+static EmogiStatus
+take_helper(Run *run, void *with, int i, EmogiError *error)
+{
+	BfsHelper  *helper = &((Bfs *) with)->helper[i];
+
+	helper->maps.nwords = run->nwords;
+	TRY(take_array(&run->memory, &helper->maps.seen, run->nwords, "bitmap of seen vertices", error));
+	TRY(take_array(&run->memory, &helper->maps.frontier, run->nwords, "bitmap of the frontier", error));
+	return take_array(&run->memory, &helper->share, run->nwords, "bitmap of a share of the vertices", error);
+}
+
+/* Gather the helpers, if there are any. */
+static EmogiStatus
+gather_team(Bfs *bfs, const EmogiGraph *graph, const EmogiQuery *query, unsigned wants, EmogiError *error)
+{
+	Run		   *run = bfs->run;
+
+	bfs->team = run->team;
+	TRY(emogi_team_open(bfs->team, graph, query, wants, kernels, NEDGE_KERNELS, sizeof(Target), take_helper, bfs, error));
+	return bfs->team->nhelpers > 0 ? take_array(&run->memory, &bfs->share, run->nwords, "bitmap of a share of the vertices", error) : EMOGI_OK;
 }
 
 /* Take what a search needs, and place the Graph. */
@@ -314,12 +428,14 @@ emogi_cuda_levels(Run *run, const EmogiGraph *graph, const EmogiQuery *query, un
 	Bfs			bfs = {};
 
 	TRY(open_search(&bfs, run, graph, query, wants, max_depth, error));
+	TRY(gather_team(&bfs, graph, query, wants, error));
 	TRY(emogi_run_start_clock(run, error));
 	TRY(enter_sources(&bfs, graph, query, error));
 	TRY(traverse(&bfs, error));
 	TRY(emogi_run_stop_clock(run, result, error));
 	TRY(emogi_run_read(run, &counters, error));
 	emogi_run_account(run, counters, result);
+	TRY(emogi_team_account(bfs.team, result, error));
 	result->nreached = bfs.reached;
 	result->nlevels = count_levels(&bfs);
 	*level = bfs.level;

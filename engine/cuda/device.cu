@@ -59,6 +59,15 @@ emogi_device_now_ms(void)
 	return (double) now.tv_sec * 1e3 + (double) now.tv_nsec * 1e-6;
 }
 
+/* Have the kernels of a run leave as soon as they can, those on GPUs that help with it, too. */
+static void
+stop_kernels(EmogiEngineState *state)
+{
+	*state->stop = 1;
+	for (int i = 0; i < state->nhelpers; i++)
+		*state->helper[i]->stop = 1;
+}
+
 /*
  * Polls instead of cudaStreamSynchronize, so that a cancel reaches the kernels in the middle of a level: they look at
  * *stop, and a stopped level ends within some milliseconds.
@@ -77,7 +86,7 @@ emogi_cuda_wait(EmogiEngineState *state, EmogiControl *control, EmogiError *erro
 		if (code != cudaErrorNotReady)
 			return emogi_cuda_fail(error, code, "waiting for the device");
 		if (control->cancel)
-			*state->stop = 1;
+			stop_kernels(state);
 		if (emogi_device_now_ms() - since > SPIN_MS)
 			usleep(SLEEP_US);
 	}

@@ -16,13 +16,14 @@
 
 #define EMOGI_MAX_BLOCKS_HELD 24
 #define EMOGI_MAILBOX_BYTES 256
+#define EMOGI_MAX_HELPERS 15
 
 /* Written by open() alone, but for *stop and *mailbox, and what stands below them. */
 struct EmogiEngineState
 {
-	int			device;			/* the first that is visible; CUDA_VISIBLE_DEVICES chooses */
+	int			device;			/* its number among those that are visible; CUDA_VISIBLE_DEVICES chooses */
 	int			units;			/* multiprocessors */
-	bool		registers_read_only;	/* the device takes cudaHostRegisterReadOnly */
+	bool		registers_read_only;	/* all devices take cudaHostRegisterReadOnly */
 	uint64_t	cap_bytes;		/* of taken_bytes; 0 = all that is free */
 	uint64_t	shared_bytes;	/* of shared memory that a block may have */
 	bool		always_bins;	/* a test wants PageRank's bins of small Graphs, too (EmogiEngineOptions) */
@@ -31,9 +32,15 @@ struct EmogiEngineState
 	char		driver[64];
 	cudaStream_t stream;
 	cudaMemPool_t pool;			/* that device memory comes from; NULL = from the driver */
+	uint32_t	seeing;			/* GPUs that may write there, too, bits by number */
 	uint64_t	ready_bytes;	/* what may lie idle there between runs */
 	cudaEvent_t begin;			/* around the kernels of a run */
 	cudaEvent_t end;
+
+	uint64_t	memory_bytes;	/* of the device */
+	bool		always_help;	/* a test wants helpers in small steps, too (EmogiEngineOptions) */
+	int			nhelpers;		/* other GPUs that help the next run; their states are this one's until it ends */
+	EmogiEngineState *helper[EMOGI_MAX_HELPERS];
 
 	/* One pinned block, seen by both sides: a line for `stop`, then the mailbox. */
 	volatile uint32_t *stop;	/* 1 = kernels leave as soon as they can; set by emogi_cuda_wait */
@@ -124,6 +131,9 @@ extern EmogiStatus emogi_memory_left(const DeviceMemory *memory, uint64_t *bytes
 /* Make the pool of device memory; `plain`: do without. Close it, when all memory is freed. */
 extern EmogiStatus emogi_memory_open(EmogiEngineState *state, bool plain, EmogiError *error);
 extern void emogi_memory_close(EmogiEngineState *state);
+
+/* Let the copy engine of another GPU write into memory of the pool; false when it cannot. */
+extern bool emogi_memory_show(EmogiEngineState *state, int device);
 
 /* Get the bytes that lie idle in the pool. */
 extern EmogiStatus emogi_memory_idle(const EmogiEngineState *state, uint64_t *bytes, EmogiError *error);

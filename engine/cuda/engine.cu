@@ -1,12 +1,13 @@
 /*
  * engine.cu: the CUDA engine's door: open, close, describe, run, forget, derive.
  *
- * The engine runs on one device, the first that CUDA shows (CUDA_VISIBLE_DEVICES chooses). A machine without a driver
+ * A state is of one device, of those that CUDA shows (CUDA_VISIBLE_DEVICES chooses). A machine without a driver
  * or a device is an ordinary answer of open(): EMOGI_DEVICE_ERROR with the reason.
  */
 #include "derive.cuh"
 #include "engine.cuh"
 #include "summary.cuh"
+#include "team.cuh"
 #include "contract/query.h"
 
 #include <stdio.h>
@@ -61,6 +62,21 @@ explain_start(EmogiError *error, cudaError_t code)
 							 runtime / 1000, runtime % 1000 / 10);
 }
 
+/* Say whether all devices take cudaHostRegisterReadOnly: what one registers, all may read. */
+static EmogiStatus
+all_register_read_only(int ndevices, bool *all, EmogiError *error)
+{
+	*all = true;
+	for (int i = 0; i < ndevices; i++)
+	{
+		int			supported;
+
+		CUDA_TRY(cudaDeviceGetAttribute(&supported, cudaDevAttrHostRegisterReadOnlySupported, i));
+		*all = *all && supported != 0;
+	}
+	return EMOGI_OK;
+}
+
 /* Find the device, make its context current, fill what describe() says of it. */
 static EmogiStatus
 start_device(EmogiEngineState *state, EmogiError *error)
@@ -68,7 +84,6 @@ start_device(EmogiEngineState *state, EmogiError *error)
 	int			ndevices = 0;
 	int			driver = 0;
 	int			runtime = 0;
-	int			read_only = 0;
 	cudaDeviceProp properties;
 	cudaError_t code = cudaGetDeviceCount(&ndevices);
 
@@ -76,6 +91,8 @@ start_device(EmogiEngineState *state, EmogiError *error)
 		code = cudaErrorNoDevice;
 	if (code != cudaSuccess)
 		return explain_start(error, code);
+	if (state->device < 0 || state->device >= ndevices)
+		return emogi_device_fail(error, EMOGI_DEVICE_ERROR, "there is no GPU of this number", "GPU %d of %d, from 0", state->device, ndevices);
 	CUDA_TRY(cudaGetDeviceProperties(&properties, state->device));
 	if (properties.major < MIN_COMPUTE_MAJOR)
 		return emogi_device_fail(error, EMOGI_DEVICE_ERROR, "the GPU is too old for emogi_cuda.so",
@@ -88,9 +105,9 @@ start_device(EmogiEngineState *state, EmogiError *error)
 		return explain_start(error, code);
 	CUDA_TRY(cudaDriverGetVersion(&driver));
 	CUDA_TRY(cudaRuntimeGetVersion(&runtime));
-	CUDA_TRY(cudaDeviceGetAttribute(&read_only, cudaDevAttrHostRegisterReadOnlySupported, state->device));
+	TRY(all_register_read_only(ndevices, &state->registers_read_only, error));
 	state->units = properties.multiProcessorCount;
-	state->registers_read_only = read_only != 0;
+	state->memory_bytes = properties.totalGlobalMem;
 	state->shared_bytes = properties.sharedMemPerBlockOptin;
 	snprintf(state->driver, sizeof state->driver, "CUDA driver %d.%d, runtime %d.%d", driver / 1000,
 			 driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10);
@@ -178,6 +195,7 @@ load_kernels(const EmogiEngineState *state, EmogiError *error)
 {
 	TRY(emogi_derive_load(error));
 	TRY(emogi_summary_load(error));
+	TRY(emogi_team_load(error));
 	TRY(emogi_cuda_bfs_load(error));
 	TRY(emogi_cuda_path_load(error));
 	TRY(emogi_cuda_ssnsp_load(error));
@@ -208,9 +226,11 @@ open_engine(const EmogiEngineOptions *options, EmogiEngineState **out, EmogiErro
 	*out = NULL;
 	if (state == NULL)
 		return emogi_device_fail(error, EMOGI_NO_MEMORY, "out of memory", "the CUDA engine's state, %zu bytes", sizeof *state);
+	state->device = options->device;
 	state->cap_bytes = options->device_memory_bytes;
 	state->cpu_threads = options->cpu_threads;
 	state->always_bins = options->always_bins;
+	state->always_help = options->always_help;
 	emogi_resident_open(state);
 	status = start_device(state, error);
 	if (status == EMOGI_OK)
@@ -231,21 +251,25 @@ open_engine(const EmogiEngineOptions *options, EmogiEngineState **out, EmogiErro
 }
 
 static int32_t
-count_devices(const EmogiEngineState *state)
+count_devices(void)
 {
-	return state == NULL ? 0 : 1;
+	int			ndevices;
+
+	if (cudaGetDeviceCount(&ndevices) == cudaSuccess)
+		return ndevices;
+	(void) cudaGetLastError();
+	return 0;
 }
 
 static EmogiStatus
-describe_device(const EmogiEngineState *state, int32_t device, EmogiDevice *out, EmogiError *error)
+describe_device(const EmogiEngineState *state, EmogiDevice *out, EmogiError *error)
 {
 	cudaDeviceProp properties;
 	size_t		free_bytes;
 	size_t		total_bytes;
 
 	memset(out, 0, sizeof *out);
-	if (device != 0)
-		return emogi_device_fail(error, EMOGI_BAD_INPUT, "no such device", "device %d of 1", (int) device);
+	out->number = state->device;
 	CUDA_TRY(cudaSetDevice(state->device));
 	CUDA_TRY(cudaGetDeviceProperties(&properties, state->device));
 	CUDA_TRY(cudaMemGetInfo(&free_bytes, &total_bytes));
@@ -299,7 +323,34 @@ run_query(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *qu
 	emogi_device_set_fault(control->fail_device_call);
 	status = answer_query(state, graph, query, result, control, error);
 	emogi_device_set_fault(0);
+	state->nhelpers = 0;
 	return status;
+}
+
+/* Say whether a Graph's edges surely stay in host memory: it is asked for, or they have no room on the device. */
+static bool
+stays_in_host(const EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query)
+{
+	const uint64_t lists = graph->backward.offsets != NULL && graph->backward.offsets != graph->forward.offsets ? 2 : 1;
+	const uint64_t bytes = lists * (graph->forward.nedges * sizeof(uint32_t) + graph->nvertices * sizeof(uint64_t));
+	const uint64_t room = state->cap_bytes > 0 && state->cap_bytes < state->memory_bytes ? state->cap_bytes : state->memory_bytes;
+
+	return query->placement == EMOGI_PLACEMENT_HOST || query->placement == EMOGI_PLACEMENT_HYBRID ||
+		(query->placement == EMOGI_PLACEMENT_AUTO && bytes > room);
+}
+
+static bool
+wants_help(const EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query)
+{
+	return query->algorithm == EMOGI_BFS && query->papers.mapping == EMOGI_MAPPING_AUTO && state->pool != NULL && stays_in_host(state, graph, query);
+}
+
+static void
+have_help(EmogiEngineState *state, EmogiEngineState *const *helpers, int nhelpers)
+{
+	state->nhelpers = nhelpers < EMOGI_MAX_HELPERS ? nhelpers : EMOGI_MAX_HELPERS;
+	for (int i = 0; i < state->nhelpers; i++)
+		state->helper[i] = helpers[i];
 }
 
 /* Drop what is kept of a Graph. The calling thread may be a new one, with a current device of its own. */
@@ -350,7 +401,7 @@ emogi_cuda_engine(void)
 {
 	static const EmogiEngine engine = {
 		EMOGI_ENGINE_ABI, "cuda", open_engine, close_engine, count_devices, describe_device, run_query,
-		forget_graph, derive_graph, fetch_copy
+		wants_help, have_help, forget_graph, derive_graph, fetch_copy
 	};
 
 	return &engine;

@@ -73,10 +73,70 @@ look_for_room(const Feed *feed, uint64_t *bytes, EmogiError *error)
 	return EMOGI_OK;
 }
 
+/* Choose the links: the own one, and those of the other GPUs that can write where the buffers will be. */
+static void
+choose_links(Feed *feed)
+{
+	EmogiEngineState *state = feed->run->state;
+	int			ndevices = 0;
+
+	feed->link[0].device = state->device;
+	feed->nlinks = 1;
+	if (feed->run->devices != 0)
+		(void) cudaGetDeviceCount(&ndevices);
+	for (int device = 0; device < ndevices && feed->nlinks < FEED_MOST_LINKS; device++)
+		if (device != state->device && (feed->run->devices >> device & 1) != 0 && emogi_memory_show(state, device))
+			feed->link[feed->nlinks++].device = device;
+	(void) cudaGetLastError();
+}
+
 /*
- * Take the buffers, the stream and the events. Get whether there was memory for them. When it is short pieces get smaller;
- * that leaves nothing worth keeping, and parts know nothing of such pieces.
+ * Size the buffers for the room that there is: fewer links, and then smaller pieces, when it is short; that leaves nothing worth keeping, and parts know
+ * nothing of such pieces.
  */
+static void
+size_buffers(Feed *feed, uint64_t room)
+{
+	feed->nbuffers = (uint64_t) feed->nlinks * FEED_BUFFERS;
+	if (feed->nbuffers * buffer_bytes(feed) > room)
+	{
+		feed->nlinks = 1;
+		feed->nbuffers = FEED_BUFFERS;
+	}
+	while (feed->nbuffers * buffer_bytes(feed) > room && feed->piece_chunks > FEED_LEAST)
+	{
+		feed->piece_chunks /= 2;
+		feed->run->graph.placement = EMOGI_PLACEMENT_HOST;
+	}
+}
+
+/* Take the stream of a link, and the events of its copies. */
+static EmogiStatus
+open_link(Feed *feed, int i, EmogiError *error)
+{
+	CUDA_TRY(cudaSetDevice(feed->link[i].device));
+	CUDA_TRY(cudaStreamCreateWithFlags(&feed->link[i].stream, cudaStreamNonBlocking));
+	for (uint64_t b = (uint64_t) i; b < feed->nbuffers; b += (uint64_t) feed->nlinks)
+		CUDA_TRY(cudaEventCreateWithFlags(&feed->filled[b], cudaEventDisableTiming));
+	return EMOGI_OK;
+}
+
+/* Take the streams and the events. */
+static EmogiStatus
+open_links(Feed *feed, EmogiError *error)
+{
+	EmogiStatus status = EMOGI_OK;
+
+	for (int i = 0; i < feed->nlinks && status == EMOGI_OK; i++)
+		status = open_link(feed, i, error);
+	(void) cudaSetDevice(feed->run->state->device);
+	TRY(status);
+	for (uint64_t b = 0; b < feed->nbuffers; b++)
+		CUDA_TRY(cudaEventCreateWithFlags(&feed->emptied[b], cudaEventDisableTiming));
+	return EMOGI_OK;
+}
+
+/* Take the buffers, the streams and the events. Get whether there was memory for them. */
 static EmogiStatus
 take_buffers(Feed *feed, bool *taken, EmogiError *error)
 {
@@ -84,24 +144,15 @@ take_buffers(Feed *feed, bool *taken, EmogiError *error)
 	EmogiStatus status = EMOGI_NO_MEMORY;
 
 	TRY(look_for_room(feed, &room, error));
-	while (FEED_BUFFERS * buffer_bytes(feed) > room && feed->piece_chunks > FEED_LEAST)
-	{
-		feed->piece_chunks /= 2;
-		feed->run->graph.placement = EMOGI_PLACEMENT_HOST;
-	}
-	if (FEED_BUFFERS * buffer_bytes(feed) <= room)
-		status = take_array(&feed->run->memory, &feed->buffer, FEED_BUFFERS * buffer_bytes(feed), "buffers of edges",
+	choose_links(feed);
+	size_buffers(feed, room);
+	if (feed->nbuffers * buffer_bytes(feed) <= room)
+		status = take_array(&feed->run->memory, &feed->buffer, feed->nbuffers * buffer_bytes(feed), "buffers of edges",
 							error);
 	*taken = status == EMOGI_OK;
 	if (status != EMOGI_OK)
 		return status == EMOGI_NO_MEMORY ? EMOGI_OK : status;
-	CUDA_TRY(cudaStreamCreateWithFlags(&feed->stream, cudaStreamNonBlocking));
-	for (int i = 0; i < FEED_BUFFERS; i++)
-	{
-		CUDA_TRY(cudaEventCreateWithFlags(&feed->filled[i], cudaEventDisableTiming));
-		CUDA_TRY(cudaEventCreateWithFlags(&feed->emptied[i], cudaEventDisableTiming));
-	}
-	return EMOGI_OK;
+	return open_links(feed, error);
 }
 
 /* Copy the pieces of a part. */
@@ -218,17 +269,18 @@ emogi_feed_open(Feed *feed, Run *run, const EmogiAdjacency *adjacency, uint32_t 
 void
 emogi_feed_close(Feed *feed)
 {
-	if (feed->stream != NULL)
+	for (int i = 0; i < feed->nlinks; i++)
+		if (feed->link[i].stream != NULL)
+		{
+			(void) cudaStreamSynchronize(feed->link[i].stream);
+			(void) cudaStreamDestroy(feed->link[i].stream);
+		}
+	for (uint64_t b = 0; b < feed->nbuffers; b++)
 	{
-		(void) cudaStreamSynchronize(feed->stream);
-		(void) cudaStreamDestroy(feed->stream);
-	}
-	for (int i = 0; i < FEED_BUFFERS; i++)
-	{
-		if (feed->filled[i] != NULL)
-			(void) cudaEventDestroy(feed->filled[i]);
-		if (feed->emptied[i] != NULL)
-			(void) cudaEventDestroy(feed->emptied[i]);
+		if (feed->filled[b] != NULL)
+			(void) cudaEventDestroy(feed->filled[b]);
+		if (feed->emptied[b] != NULL)
+			(void) cudaEventDestroy(feed->emptied[b]);
 	}
 	(void) cudaGetLastError();
 }
@@ -257,9 +309,9 @@ wait_emptied(const Feed *feed, uint64_t buffer, EmogiError *error)
 	return EMOGI_OK;
 }
 
-/* Queue the copies of what a piece has of the arrays that do not keep it. */
+/* Queue the copies of what a piece has of the arrays that do not keep it, on a link whose device is current. */
 static EmogiStatus
-copy_piece(Feed *feed, uint64_t piece, char *to, EmogiError *error)
+copy_piece(Feed *feed, const FeedLink *link, uint64_t piece, char *to, EmogiError *error)
 {
 	for (int a = 0; a < feed->narrays; a++)
 	{
@@ -269,7 +321,7 @@ copy_piece(Feed *feed, uint64_t piece, char *to, EmogiError *error)
 		if (!is_kept(feed, array, piece))
 		{
 			CUDA_TRY(cudaMemcpyAsync(to, array->host + piece * full_bytes(feed, array), bytes, cudaMemcpyHostToDevice,
-									 feed->stream));
+									 link->stream));
 			feed->copied_bytes += bytes;
 		}
 		to += full_bytes(feed, array);
@@ -277,22 +329,38 @@ copy_piece(Feed *feed, uint64_t piece, char *to, EmogiError *error)
 	return EMOGI_OK;
 }
 
+/* Fill a buffer by its link with the piece that is next. */
+static EmogiStatus
+fill_buffer(Feed *feed, uint64_t buffer, EmogiError *error)
+{
+	const FeedLink *link = &feed->link[buffer % (uint64_t) feed->nlinks];
+	EmogiStatus status;
+
+	CUDA_TRY(cudaSetDevice(link->device));
+	if (feed->queued < (uint64_t) feed->nlinks)	/* no copy before the clock runs */
+		CUDA_TRY(cudaStreamWaitEvent(link->stream, feed->run->state->begin, 0));
+	status = copy_piece(feed, link, feed->ahead, feed->buffer + buffer * buffer_bytes(feed), error);
+	if (status == EMOGI_OK)
+		CUDA_TRY(cudaEventRecord(feed->filled[buffer], link->stream));
+	return status;
+}
+
 /* Queue copies until only one buffer, that of the piece taken last, has none to come. */
 static EmogiStatus
 run_ahead(Feed *feed, EmogiError *error)
 {
-	while (feed->queued < feed->allowed && feed->queued + 2 <= feed->taken + FEED_BUFFERS)
+	while (feed->queued < feed->allowed && feed->queued + 2 <= feed->taken + feed->nbuffers)
 	{
-		const uint64_t buffer = feed->queued % FEED_BUFFERS;
+		const uint64_t buffer = feed->queued % feed->nbuffers;
+		EmogiStatus status;
 
 		while (!is_copied(feed, feed->ahead))
 			feed->ahead = (feed->ahead + 1) % feed->npieces;
-		if (feed->queued >= FEED_BUFFERS)
+		if (feed->queued >= feed->nbuffers)
 			TRY(wait_emptied(feed, buffer, error));
-		else if (feed->queued == 0)	/* no copy before the clock runs */
-			CUDA_TRY(cudaStreamWaitEvent(feed->stream, feed->run->state->begin, 0));
-		TRY(copy_piece(feed, feed->ahead, feed->buffer + buffer * buffer_bytes(feed), error));
-		CUDA_TRY(cudaEventRecord(feed->filled[buffer], feed->stream));
+		status = fill_buffer(feed, buffer, error);
+		(void) cudaSetDevice(feed->run->state->device);
+		TRY(status);
 		feed->ahead = (feed->ahead + 1) % feed->npieces;
 		feed->queued++;
 	}
@@ -309,7 +377,7 @@ emogi_feed_begin(Feed *feed, bool more)
 EmogiStatus
 emogi_feed_take(Feed *feed, Lists<Target> *lists, uint64_t *first, uint64_t *upto, EmogiError *error)
 {
-	const uint64_t buffer = feed->taken % FEED_BUFFERS;
+	const uint64_t buffer = feed->taken % feed->nbuffers;
 	const char *copy = feed->buffer + buffer * buffer_bytes(feed);
 	const char *at[2] = {NULL, NULL};
 
@@ -342,7 +410,7 @@ emogi_feed_give_back(Feed *feed, EmogiError *error)
 {
 	if (!feed->in_buffer)
 		return EMOGI_OK;
-	CUDA_TRY(cudaEventRecord(feed->emptied[feed->taken % FEED_BUFFERS], feed->run->state->stream));
+	CUDA_TRY(cudaEventRecord(feed->emptied[feed->taken % feed->nbuffers], feed->run->state->stream));
 	feed->taken++;
 	return EMOGI_OK;
 }

@@ -5,13 +5,17 @@
  * kernels that read in place get 50. A Feed has FEED_BUFFERS buffers in device memory, a stream of its own for copies,
  * and runs ahead of the kernels, into the next sweep too.
  *
+ * Where the machine has other GPUs, and the query names them, their copy engines bring pieces, too, each over its own link into the buffers of this one:
+ * the pieces go round, and there are FEED_BUFFERS buffers a link. So N links are as one of N times the rate, whatever reads the pieces, and what it computes is the
+ * same. It needs buffers in memory of a pool, which can be shown to other GPUs: a copy into other memory is made by the engine of the GPU that has it.
+ *
  * In hybrid placement as many pieces as there is room for, a part of each array, are in device memory for good and are
  * not copied in sweeps. They are spread evenly among the others, so that the copy engine always has a buffer to fill. A
  * part is kept for a Graph with an id (resident.cuh); it is known by the number of its pieces, since their size and which
  * they are is a matter of the Graph. One that has all of them is a copy of the whole array like any other.
  *
  * The host waits, polling cancel, until a buffer's kernel is over before it queues the next copy into it, so when a run
- * is canceled no more than FEED_BUFFERS copies are under way (1 ms). Only the host thread of the run touches a Feed.
+ * is canceled no more than FEED_BUFFERS copies a link are under way (1 ms). Only the host thread of the run touches a Feed.
  */
 #ifndef EMOGI_FEED_CUH
 #define EMOGI_FEED_CUH
@@ -27,6 +31,15 @@
 #define FEED_LEAST UINT64_C(256)	/* chunks of a piece: 2 MB of targets; smaller ones are not worth a copy */
 #define FEED_MOST UINT64_C(2048)	/* 16 MB, 0.3 ms of the link */
 #define FEED_SLEEP_US 20		/* between looks at a buffer: a piece takes at least twice as long */
+
+#define FEED_MOST_LINKS 16
+
+/* A GPU whose copy engine brings pieces. */
+typedef struct FeedLink
+{
+	int			device;
+	cudaStream_t stream;		/* for copies, of that device */
+} FeedLink;
 
 /* What a Feed copies. */
 typedef struct FeedArray
@@ -47,10 +60,12 @@ typedef struct Feed
 	uint64_t	ncopied;		/* pieces of a sweep that are copied, if only one of their arrays */
 	int			narrays;
 	FeedArray	array[2];		/* targets, weights */
-	cudaStream_t stream;		/* for copies */
-	cudaEvent_t filled[FEED_BUFFERS];	/* the copies of a piece are over */
-	cudaEvent_t emptied[FEED_BUFFERS];	/* the kernel on a piece is over */
-	char	   *buffer;			/* [FEED_BUFFERS] times targets, then weights, of a piece; belongs to run->memory */
+	int			nlinks;
+	FeedLink	link[FEED_MOST_LINKS];	/* the first is the run's own GPU; buffer b is filled by link b % nlinks */
+	uint64_t	nbuffers;
+	cudaEvent_t filled[FEED_MOST_LINKS * FEED_BUFFERS];	/* the copies of a piece are over */
+	cudaEvent_t emptied[FEED_MOST_LINKS * FEED_BUFFERS];	/* the kernel on a piece is over */
+	char	   *buffer;			/* [nbuffers] times targets, then weights, of a piece; belongs to run->memory */
 	uint64_t	piece;			/* the next one for kernels; npieces = the sweep is over */
 	bool		in_buffer;		/* the one taken last is */
 	uint64_t	ahead;			/* the next piece to look at for copying */

@@ -491,7 +491,10 @@ account(const Gather *gather, const EmogiGraph *graph, uint64_t ntargets, uint64
 
 	result->edges_traversed = ntargets * nedges;
 	if (gather->feed.npieces > 0)
+	{
 		result->link_bytes = gather->feed.copied_bytes;
+		result->nlinks = gather->feed.nlinks;
+	}
 	else if (gather->run->graph.placement == EMOGI_PLACEMENT_HOST)
 		result->link_bytes = (ntargets * target_lines + nweights * weight_lines) * EMOGI_LINE_BYTES;
 }

@@ -44,6 +44,24 @@ emogi_memory_close(EmogiEngineState *state)
 	(void) cudaGetLastError();
 }
 
+bool
+emogi_memory_show(EmogiEngineState *state, int device)
+{
+	const uint32_t bit = UINT32_C(1) << device;
+	cudaMemAccessDesc access = {};
+	int			can = 0;
+	bool		shown = (state->seeing & bit) != 0;
+
+	access.location.type = cudaMemLocationTypeDevice;
+	access.location.id = device;
+	access.flags = cudaMemAccessFlagsProtReadWrite;
+	if (!shown && state->pool != NULL && cudaDeviceCanAccessPeer(&can, device, state->device) == cudaSuccess && can != 0)
+		shown = cudaMemPoolSetAccess(state->pool, &access, 1) == cudaSuccess;
+	(void) cudaGetLastError();
+	state->seeing |= shown ? bit : 0;
+	return shown;
+}
+
 EmogiStatus
 emogi_memory_idle(const EmogiEngineState *state, uint64_t *bytes, EmogiError *error)
 {

@@ -6,6 +6,7 @@
  * run, because the Region may free the Graph's pages afterwards.
  */
 #include "placing.cuh"
+#include "registrations.cuh"
 
 #include <string.h>
 #include <sys/resource.h>
@@ -123,20 +124,6 @@ check_lists(const Placing *placing, const EmogiAdjacency *adjacency, EmogiError 
 	return EMOGI_OK;
 }
 
-/* Say whether CUDA already knows the whole block as pinned host memory. */
-static bool
-is_pinned(const void *block, uint64_t bytes)
-{
-	cudaPointerAttributes first;
-	cudaPointerAttributes last;
-	const bool	pinned = cudaPointerGetAttributes(&first, block) == cudaSuccess &&
-		cudaPointerGetAttributes(&last, (const char *) block + bytes - 1) == cudaSuccess &&
-		first.type == cudaMemoryTypeHost && last.type == cudaMemoryTypeHost;
-
-	(void) cudaGetLastError();
-	return pinned;
-}
-
 /* Turn a failed registration into an error that says what to do about it. */
 static EmogiStatus
 explain_registration(const EmogiGraph *graph, cudaError_t code, EmogiError *error)
@@ -158,25 +145,13 @@ explain_registration(const EmogiGraph *graph, cudaError_t code, EmogiError *erro
 	return emogi_cuda_fail(error, code, "cudaHostRegister");
 }
 
-/* Register a block, for reading alone where the device can tell the difference. */
+/* Have the Graph's block registered. */
 static cudaError_t
 try_registration(const EmogiEngineState *state, const EmogiGraph *graph)
 {
-	const unsigned flags = cudaHostRegisterMapped | cudaHostRegisterPortable;
-	void	   *block = const_cast<void *>(graph->memory);
-	cudaError_t code = emogi_cuda_fault();
+	const cudaError_t code = emogi_cuda_fault();
 
-	if (code != cudaSuccess)
-		return code;
-	code = cudaErrorNotSupported;
-	if (state->registers_read_only)
-		code = cudaHostRegister(block, graph->memory_bytes, flags | cudaHostRegisterReadOnly);
-	if (code != cudaSuccess)
-	{
-		(void) cudaGetLastError();
-		code = cudaHostRegister(block, graph->memory_bytes, flags);
-	}
-	return code;
+	return code != cudaSuccess ? code : emogi_registration_use(graph->memory, graph->memory_bytes, state->registers_read_only);
 }
 
 /*
@@ -190,7 +165,7 @@ register_block(const Placing *placing, EmogiPlacement placement, PlacedGraph *pl
 	Resident   *own = placing->state->residents.own;
 	cudaError_t code;
 
-	if ((own != NULL && own->registered) || is_pinned(graph->memory, graph->memory_bytes))
+	if (own != NULL && own->registered)
 		return EMOGI_OK;
 	do
 		code = try_registration(placing->state, graph);
@@ -434,7 +409,7 @@ void
 emogi_placement_undo(PlacedGraph *placed)
 {
 	if (placed->registered != NULL)
-		(void) cudaHostUnregister(placed->registered);
+		emogi_registration_release(placed->registered);
 	(void) cudaGetLastError();
 	placed->registered = NULL;
 }

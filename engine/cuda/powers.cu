@@ -422,6 +422,8 @@ account(const Powers *powers, EmogiResult *result)
 			result->link_bytes += half->nsweeps * (target_lines + weight_lines) * EMOGI_LINE_BYTES;
 	}
 	result->link_bytes += powers->feed[0].copied_bytes + powers->feed[1].copied_bytes;
+	if (powers->feed[0].copied_bytes + powers->feed[1].copied_bytes > 0)
+		result->nlinks = powers->feed[0].nlinks > powers->feed[1].nlinks ? powers->feed[0].nlinks : powers->feed[1].nlinks;
 }
 
 /* Place the Graph and run. The Feeds are the caller's to close. */

@@ -2,6 +2,7 @@
  * resident.cu: the table of what is kept between runs. Who owns what, and when it is freed: resident.cuh.
  */
 #include "device.cuh"
+#include "registrations.cuh"
 
 /* Free copy number i; the last one takes its place. */
 static void
@@ -19,8 +20,7 @@ unregister(Resident *resident)
 {
 	if (!resident->registered)
 		return;
-	(void) cudaHostUnregister(const_cast<void *>(resident->block));
-	(void) cudaGetLastError();
+	emogi_registration_release(resident->block);
 	resident->registered = false;
 }
 

@@ -3,6 +3,7 @@
  */
 #include "run.cuh"
 #include "summary.cuh"
+#include "team.cuh"
 
 /* Tuned constants, of edf1050. All figures of an NVIDIA H200 in bench/RESULTS.md (ad4a202) are with these values. */
 #define WINDOW_BYTES (128.0 * (1 << 20))	/* of host memory that all blocks together may read at a time: see traverse.cuh */
@@ -24,16 +25,56 @@ take_step(Run *run, const EmogiGraph *graph, EmogiError *error)
 }
 
 EmogiStatus
+emogi_run_open(Run *run, EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query, EmogiControl *control, EmogiError *error)
+{
+	run->state = state;
+	run->control = control;
+	run->devices = query->devices;
+	run->memory.state = state;
+	run->memory.fail_take = control->fail_device_allocation;
+	run->nvertices = graph->nvertices;
+	run->nwords = (graph->nvertices + 31) / 32;
+	run->full_blocks = 8 * state->units;
+	run->nblocks = 2 * state->units;
+	run->step.batch_words = BLOCK_WARPS;
+	return take_step(run, graph, error);
+}
+
+void
+emogi_run_close(Run *run)
+{
+	(void) cudaStreamSynchronize(run->state->stream);	/* nothing may run on what is freed now */
+	emogi_placement_undo(&run->graph);
+	emogi_memory_release(&run->memory, 0);
+	emogi_memory_trim(run->state, run->state->ready_bytes);
+}
+
+/* Run, in what is open; the helpers, if there are any, leave at the end. */
+static EmogiStatus
+run_open(Run *run, RunAlgorithm algorithm, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiError *error)
+{
+	EmogiStatus status = algorithm(run, graph, query, result, error);
+
+	if (status == EMOGI_OK && query->summary != NULL)
+		status = emogi_summary_make(run, query, result, error);
+	(void) cudaStreamSynchronize(run->state->stream);	/* it may read what helpers have */
+	emogi_team_close(run->team);
+	return status;
+}
+
+EmogiStatus
 emogi_run(EmogiEngineState *state, RunAlgorithm algorithm, const EmogiGraph *graph, const EmogiQuery *query,
 		  EmogiResult *result, EmogiControl *control, EmogiError *error)
 {
 	const double since = emogi_device_now_ms();
 	EmogiGraph	seen = *graph;
 	Run			run = {};
+	Team		team = {};
 	EmogiStatus status;
 
 	result->nreached = result->edges_traversed = result->link_bytes = 0;
 	result->nlevels = 0;
+	result->nlinks = 0;
 	result->is_summarized = false;
 	result->placement = EMOGI_PLACEMENT_DEVICE;	/* a Graph without edges reads none over the link */
 	result->change = result->transfer_ms = result->run_ms = 0;
@@ -47,26 +88,16 @@ emogi_run(EmogiEngineState *state, RunAlgorithm algorithm, const EmogiGraph *gra
 		seen.forward.nedges = seen.backward.nedges = 0;
 
 	TRY(emogi_resident_begin(state, graph, error));
-	run.state = state;
-	run.control = control;
-	run.memory.state = state;
-	run.memory.fail_take = control->fail_device_allocation;
-	run.nvertices = graph->nvertices;
-	run.nwords = (graph->nvertices + 31) / 32;
-	run.full_blocks = 8 * state->units;
-	run.nblocks = 2 * state->units;
-	run.step.batch_words = BLOCK_WARPS;
+	run.team = &team;
+	team.leader = &run;
 	control->phase = EMOGI_PHASE_TRANSFER;
-	status = take_step(&run, &seen, error);
+	status = emogi_run_open(&run, state, &seen, query, control, error);
 	if (status == EMOGI_OK)
-		status = algorithm(&run, &seen, query, result, error);
-	if (status == EMOGI_OK && query->summary != NULL)
-		status = emogi_summary_make(&run, query, result, error);
-	(void) cudaStreamSynchronize(state->stream);	/* nothing may run on what is freed now */
-	emogi_placement_undo(&run.graph);
-	emogi_memory_release(&run.memory, 0);
-	emogi_memory_trim(state, state->ready_bytes);
+		status = run_open(&run, algorithm, &seen, query, result, error);
+	emogi_run_close(&run);
 	result->placement = run.graph.placement;
+	if (result->nlinks == 0 && result->link_bytes > 0)
+		result->nlinks = 1;
 	result->transfer_ms = emogi_device_now_ms() - since - result->run_ms;
 	return status;
 }

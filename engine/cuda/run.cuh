@@ -11,10 +11,13 @@
 typedef uint32_t Target;
 
 /* A run. What it takes belongs to `memory` and `graph`, which emogi_run frees on every path, or to the Resident. */
+struct Team;
+
 typedef struct Run
 {
 	EmogiEngineState *state;
 	EmogiControl *control;
+	uint32_t	devices;		/* EmogiQuery */
 	DeviceMemory memory;
 	PlacedGraph graph;
 	uint64_t	nvertices;		/* > 0 */
@@ -22,6 +25,7 @@ typedef struct Run
 	Step		step;
 	int			nblocks;		/* of kernels that read edges */
 	int			full_blocks;	/* of kernels that do not */
+	struct Team *team;			/* of other GPUs that help, which emogi_run closes; NULL = this is the run of one */
 	const void *columns[EMOGI_MAX_COLUMNS]; /* [nvertices] each, of the answer, where a summary of them is wanted */
 } Run;
 
@@ -36,6 +40,11 @@ typedef EmogiStatus (*RunAlgorithm) (Run *run, const EmogiGraph *graph, const Em
 /* Run a query that has been checked, free everything but what is kept of the Graph (resident.cuh), whatever comes of it. */
 extern EmogiStatus emogi_run(EmogiEngineState *state, RunAlgorithm algorithm, const EmogiGraph *graph,
 							 const EmogiQuery *query, EmogiResult *result, EmogiControl *control, EmogiError *error);
+
+/* Begin and end a run: the parts of emogi_run that a GPU which helps with one of another's has, too. No kernel is at work on a run that is closed. */
+extern EmogiStatus emogi_run_open(Run *run, EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query, EmogiControl *control,
+								  EmogiError *error);
+extern void emogi_run_close(Run *run);
 
 /* Place the Graph, and choose the grids for those kernels, which read `edge_bytes` of the Graph an edge. */
 extern EmogiStatus emogi_run_place(Run *run, const EmogiGraph *graph, const EmogiQuery *query, unsigned wants,

@@ -3,7 +3,7 @@
  *
  * An entry's life: FREE -> BUILDING -> READY -> DOOMED -> FREE, all under EmogiShared.cache_lock. wish.c takes it as
  * far as READY. A DOOMED Graph is found by nobody. Whoever takes away its last pin frees it, unless a GPU may know its
- * memory (on_device): then the engine worker has the GPU forget it first. A builder that fails dooms its entry through
+ * memory (gpus): then the engine worker has the GPUs forget it first. A builder that fails dooms its entry through
  * its slot.
  *
  * Entries are found by their table, through buckets, and stand in one of three lists: those that are FREE; those that are
@@ -14,6 +14,8 @@
  * would otherwise take a granule each. Where an entry has many leaves, these are kept in such a block, too.
  */
 #include "postgres.h"
+
+#include "port/pg_bitutils.h"
 
 #include "common/hashfn.h"
 #include "miscadmin.h"
@@ -254,7 +256,7 @@ free_graph(int index)
 
 	emogi_cache_lock();
 	release_leaves(cached);
-	cached->on_device = false;
+	cached->gpus = 0;
 	emogi_cache_unlock();
 	emogi_cache_labels_free(index);
 	emogi_cache_contraction_free(index);
@@ -278,7 +280,7 @@ free_graph(int index)
 static bool
 may_free(EmogiCached *cached)
 {
-	if (cached->state != EMOGI_GRAPH_DOOMED || cached->pins > 0 || cached->on_device || cached->leaving)
+	if (cached->state != EMOGI_GRAPH_DOOMED || cached->pins > 0 || cached->gpus != 0 || cached->leaving)
 		return false;
 	cached->leaving = true;
 	return true;
@@ -296,7 +298,7 @@ next_to_free(bool *tell_worker)
 	{
 		EmogiCached *cached = dlist_container(EmogiCached, order, iter.cur);
 
-		*tell_worker |= cached->on_device && cached->pins == 0;
+		*tell_worker |= cached->gpus != 0 && cached->pins == 0;
 		if (may_free(cached))
 		{
 			index = (int) (cached - emogi_cache_shared->graphs);
@@ -459,17 +461,31 @@ find_id(uint64 id)
 	return cached->state != EMOGI_GRAPH_FREE && cached->id == id ? cached : NULL;
 }
 
-/* Note that a GPU is about to know a Graph's memory. */
+/* Note that some GPUs, bits by number, are about to know a Graph's memory. */
 void
-emogi_cache_use_on_device(uint64 id)
+emogi_cache_use_on_gpus(uint64 id, uint32 gpus)
 {
 	EmogiCached *cached;
 
 	emogi_cache_lock();
 	cached = find_id(id);
 	if (cached != NULL)
-		cached->on_device = true;
+		cached->gpus |= gpus;
 	emogi_cache_unlock();
+}
+
+/* Get the GPUs that may know a Graph's memory, bits by number. */
+uint32
+emogi_cache_gpus(uint64 id)
+{
+	const EmogiCached *cached;
+	uint32		gpus;
+
+	emogi_cache_lock();
+	cached = find_id(id);
+	gpus = cached != NULL ? cached->gpus : 0;
+	emogi_cache_unlock();
+	return gpus;
 }
 
 /*
@@ -482,14 +498,14 @@ emogi_cache_derived_id(int index, const EmogiCached *base)
 	uint64		id;
 
 	emogi_cache_lock();
-	id = base->on_device ? emogi_cache_shared->graphs[index].id : 0;
+	id = base->gpus != 0 ? emogi_cache_shared->graphs[index].id : 0;
 	emogi_cache_unlock();
 	return id;
 }
 
-/* Get the id of a Graph that the GPU must forget, 0 when there is none. emogi_cache_forgotten must follow. */
+/* Get the id of a Graph that a GPU, one of some, must forget, and which; 0 when there is none. emogi_cache_forgotten must follow. */
 uint64
-emogi_cache_next_to_forget(void)
+emogi_cache_next_to_forget(uint32 gpus, int *gpu)
 {
 	uint64		id = 0;
 	dlist_iter	iter;
@@ -499,9 +515,10 @@ emogi_cache_next_to_forget(void)
 	{
 		EmogiCached *cached = dlist_container(EmogiCached, order, iter.cur);
 
-		if (!cached->on_device || cached->pins > 0 || cached->leaving)
+		if ((cached->gpus & gpus) == 0 || cached->pins > 0 || cached->leaving)
 			continue;
 		cached->leaving = true;
+		*gpu = pg_rightmost_one_pos32(cached->gpus & gpus);
 		id = cached->id;
 		break;
 	}
@@ -509,16 +526,23 @@ emogi_cache_next_to_forget(void)
 	return id;
 }
 
-/* Free a Graph that the GPU has forgotten. */
+/* Note that a GPU has forgotten a Graph, and free it if that was the last. */
 void
-emogi_cache_forgotten(uint64 id)
+emogi_cache_forgotten(uint64 id, int gpu)
 {
 	EmogiCached *cached;
+	bool		is_last = false;
 
 	emogi_cache_lock();
 	cached = find_id(id);
-	emogi_cache_unlock();
 	if (cached != NULL)
+	{
+		cached->gpus &= ~(UINT32_C(1) << gpu);
+		is_last = cached->gpus == 0;
+		cached->leaving = is_last;
+	}
+	emogi_cache_unlock();
+	if (is_last)
 		free_graph((int) (cached - emogi_cache_shared->graphs));
 }
 
@@ -531,8 +555,11 @@ emogi_cache_worker_gone(void)
 	{
 		EmogiCached *cached = &emogi_cache_shared->graphs[i];
 
-		if (cached->state != EMOGI_GRAPH_FREE && cached->on_device)
-			cached->on_device = cached->leaving = false;
+		if (cached->state != EMOGI_GRAPH_FREE && cached->gpus != 0)
+		{
+			cached->gpus = 0;
+			cached->leaving = false;
+		}
 	}
 	emogi_cache_unlock();
 	emogi_cache_free_doomed();

@@ -137,7 +137,7 @@ typedef struct EmogiCached
 	uint64		id;				/* never used twice; the entry's index is id % EMOGI_MAX_GRAPHS */
 	EmogiGraphKey key;
 	uint32		pins;			/* slots that use it, the builder's included */
-	bool		on_device;		/* the worker's GPU engine may know it: only the worker may free it */
+	uint32		gpus;			/* bits of the worker's GPUs whose engines may know it: then only the worker may free it */
 	bool		leaving;		/* DOOMED, and somebody is about to free it */
 	bool		packed;			/* its memory is a small block; else whole granules */
 	bool		kept;			/* READY, and not evicted to make room: see cache_keep.c */
@@ -247,9 +247,10 @@ extern bool emogi_cache_query_size(const uint8 *digest, uint64 *nvertices, uint6
 
 /* The worker's side: see worker.c. */
 extern uint64 emogi_cache_derived_id(int index, const EmogiCached *base);
-extern void emogi_cache_use_on_device(uint64 id);
-extern uint64 emogi_cache_next_to_forget(void);
-extern void emogi_cache_forgotten(uint64 id);
+extern void emogi_cache_use_on_gpus(uint64 id, uint32 gpus);
+extern uint32 emogi_cache_gpus(uint64 id);
+extern uint64 emogi_cache_next_to_forget(uint32 gpus, int *gpu);
+extern void emogi_cache_forgotten(uint64 id, int gpu);
 extern void emogi_cache_worker_gone(void);
 
 static inline void

@@ -24,6 +24,7 @@ typedef struct EmogiCallRecord
 	char		indexes[2 * NAMEDATALEN + 2];	/* that were walked over */
 	char		why_private[256];	/* why the Graph of a query or view is not shared */
 	char		engine[12];		/* cpu, cuda, or backend: near.c, or hierarchy: far.c */
+	int			device;			/* number of the GPU; -1 = none */
 	char		placement[8];	/* of a run on a GPU */
 	char		mapping[16];	/* that a run on a GPU was asked for */
 	char		reason[256];	/* why not the GPU */
@@ -41,6 +42,7 @@ typedef struct EmogiCallRecord
 	uint32		nlevels;
 	uint64		edges_traversed;
 	uint64		link_bytes;
+	int			nlinks;
 	uint64		nrows;
 	double		refresh_ms;		/* to find out what has changed */
 	double		splice_ms;		/* to make a Graph of another and the changes */

@@ -48,6 +48,7 @@ emogi_history_note(EmogiCallRecord *run, const EmogiRequest *request, const Emog
 	bool		on_gpu;
 
 	strlcpy(run->engine, reply->engine, sizeof run->engine);
+	run->device = reply->device;
 	strlcpy(run->reason, reply->reason, sizeof run->reason);
 	run->nvertices = request->graph.nvertices;
 	run->nedges = request->graph.forward.nedges;
@@ -62,6 +63,7 @@ emogi_history_note(EmogiCallRecord *run, const EmogiRequest *request, const Emog
 	run->nlevels = Max(run->nlevels, result->nlevels);
 	run->edges_traversed += result->edges_traversed;
 	run->link_bytes += result->link_bytes;
+	run->nlinks = on_gpu ? result->nlinks : 0;
 }
 
 /* Add a run to the ring, in place of the oldest. Raises nothing, so it may run while a transaction aborts. */

@@ -289,6 +289,8 @@ explain_finding(const EmogiScan *scan, ExplainState *es)
 		ExplainPropertyUInteger("Edges", NULL, total->nedges, es);
 	}
 	ExplainPropertyText("Engine", total->engine, es);
+	if (emogi_shared->ncuda > 1 && strcmp(total->engine, "cuda") == 0)
+		ExplainPropertyInteger("Device", NULL, total->device, es);
 	return true;
 }
 
@@ -310,6 +312,8 @@ explain_runs(const EmogiScan *scan, ExplainState *es)
 	ExplainPropertyUInteger("Edges Traversed", NULL, total->edges_traversed, es);
 	if (total->link_bytes > 0)
 		ExplainPropertyUInteger("Link Bytes", NULL, total->link_bytes, es);
+	if (total->nlinks > 1)
+		ExplainPropertyInteger("Links", NULL, total->nlinks, es);
 	if (es->timing)
 		explain_times(total, es);
 }

@@ -7,8 +7,12 @@
 
 #include <limits.h>
 
+#include "nodes/pg_list.h"
+#include "utils/varlena.h"
+
 #include "server/machine.h"
 #include "server/settings.h"
+#include "server/shared.h"
 
 int			emogi_engine = EMOGI_ENGINE_AUTO;
 int			emogi_placement = EMOGI_PLACEMENT_AUTO;
@@ -16,6 +20,8 @@ int			emogi_max_memory_mb;
 int			emogi_huge_pages = EMOGI_HUGE_PAGES_OFF;
 bool		emogi_huge_pages_status = false;
 int			emogi_device_memory_mb = 0;
+uint32		emogi_device_set = 0;
+static char *devices;
 int			emogi_cpu_threads = 0;
 int			emogi_build_workers = -1;
 bool		emogi_enable_cache = true;
@@ -97,6 +103,61 @@ static int
 default_max_memory_mb(void)
 {
 	return (int) Max(Min(emogi_machine_bytes() / 2 / (1024 * 1024), (uint64) INT_MAX / 2), 64);
+}
+
+/* Read the number of a GPU; false when it is none that there may be. */
+static bool
+read_device(const char *word, int *number)
+{
+	char	   *end;
+	long		value;
+
+	errno = 0;
+	value = strtol(word, &end, 10);
+	if (errno != 0 || end == word || *end != '\0' || value < 0 || value >= EMOGI_MAX_DEVICES)
+		return false;
+	*number = (int) value;
+	return true;
+}
+
+/* Read emogi.devices: all, or numbers with commas in between. set: bits by number; 0 = all. */
+static bool
+read_devices(const char *setting, uint32 *set)
+{
+	char	   *text = pstrdup(setting);
+	List	   *words = NIL;
+	ListCell   *cell;
+	bool		ok = SplitIdentifierString(text, ',', &words) && words != NIL;
+
+	*set = 0;
+	if (ok && list_length(words) == 1 && strcmp(linitial(words), "all") == 0)
+		return true;
+	foreach(cell, words)
+	{
+		int			number;
+
+		ok = ok && read_device(lfirst(cell), &number) && (*set & (UINT32_C(1) << number)) == 0;
+		if (ok)
+			*set |= UINT32_C(1) << number;
+	}
+	return ok;
+}
+
+static bool
+check_devices(char **newval, void **extra, GucSource source)
+{
+	uint32		set;
+
+	if (read_devices(*newval, &set))
+		return true;
+	GUC_check_errdetail("It is \"all\", or the numbers of GPUs, from 0 to %d and each once, with commas in between.", EMOGI_MAX_DEVICES - 1);
+	return false;
+}
+
+static void
+assign_devices(const char *newval, void *extra)
+{
+	(void) read_devices(newval, &emogi_device_set);
 }
 
 /* Warn of a budget that is more than there is: nothing would keep the kernel from ending the server. */
@@ -229,6 +290,11 @@ emogi_settings_define(void)
 							&emogi_max_memory_mb, default_max_memory_mb(), 16, INT_MAX / 2,
 							PGC_POSTMASTER, GUC_UNIT_MB, NULL, NULL, NULL);
 	define_huge_pages();
+	DefineCustomStringVariable("emogi.devices",
+							   "GPUs that are used.",
+							   "\"all\", or their numbers, as emogi_devices has them, with commas in between.",
+							   &devices, "all",
+							   PGC_POSTMASTER, 0, check_devices, assign_devices, NULL);
 	DefineCustomIntVariable("emogi.device_memory",
 							"Memory that may be taken on each GPU.",
 							"0 means all that is free.",

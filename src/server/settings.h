@@ -28,6 +28,7 @@ extern int	emogi_max_memory_mb;	/* budget of the Region */
 extern int	emogi_huge_pages;		/* EmogiHugePages: what is asked for */
 extern bool emogi_huge_pages_status;	/* the Region is made of the system's huge pages; fixed before the postmaster forks */
 extern int	emogi_device_memory_mb; /* cap on each GPU, 0 = none */
+extern uint32 emogi_device_set;	/* GPUs that are used, bits by the numbers of the driver; 0 = all */
 extern int	emogi_cpu_threads;		/* of the CPU engine, >= 1 once the server is up */
 extern int	emogi_build_workers;	/* parallel workers of a scan, -1 = max_parallel_workers_per_gather */
 extern bool emogi_enable_cache;			/* Graphs of tables are shared between calls and sessions */

@@ -37,6 +37,7 @@ init_shared(void)
 	}
 	strlcpy(emogi_shared->cpu.state, "starting", sizeof emogi_shared->cpu.state);
 	strlcpy(emogi_shared->cuda[0].state, "starting", sizeof emogi_shared->cuda[0].state);
+	emogi_shared->cuda[0].device.number = -1;
 }
 
 /* Attach to the shared state, and make it where it is not there; was it? Caller holds AddinShmemInitLock. */

@@ -73,7 +73,8 @@ typedef struct EmogiShared
 
 	Oid			prewarmed;		/* database whose graphs of emogi.prewarm have all been tried: loader.c's; under lock */
 
-	int			ncuda;			/* GPUs in cuda[] */
+	int			ncuda;			/* GPUs that can be used, the first in cuda[] */
+	int			nlisted;		/* entries of cuda[], with GPUs that cannot, and why */
 	EmogiDeviceEntry cpu;
 	EmogiDeviceEntry cuda[EMOGI_MAX_DEVICES];	/* when ncuda = 0, cuda[0] says why */
 

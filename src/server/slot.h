@@ -113,6 +113,7 @@ typedef struct EmogiReply
 	EmogiPathOutcome path_outcome;	/* PATH */
 	uint64		path_length;	/* PATH: vertices */
 	char		engine[8];		/* RUN, MSBFS, PATH: which one answered */
+	int			device;			/* number of the GPU that did, as the driver counts; -1 = none */
 	char		reason[256];	/* RUN: why `auto` took the CPU; else empty */
 	double		started_ms;		/* by emogi_pool_now_ms; 0 = not started; set under EmogiShared.lock, with RUNNING */
 	double		wait_ms;		/* between request and start; the owner's */

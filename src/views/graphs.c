@@ -80,7 +80,7 @@ copy_graphs(Cached **copy)
 			cached->graph.backward.offsets != NULL;
 		graph->pins = cached->pins;
 		graph->kept = cached->kept;
-		graph->on_device = cached->on_device;
+		graph->on_device = cached->gpus != 0;
 		graph->nvertices = cached->graph.nvertices;
 		graph->nedges = cached->graph.forward.nedges;
 		graph->bytes = cached->bytes;

@@ -58,16 +58,16 @@ may_see_role(Oid role)
 
 /* ---- emogi_devices ---- */
 
-/* Put one row of emogi_devices. index < 0: no GPU to number. */
+/* Put one row of emogi_devices. */
 static void
-put_device(FunctionCallInfo fcinfo, const EmogiDeviceEntry *entry, const char *engine, int index, int pid)
+put_device(FunctionCallInfo fcinfo, const EmogiDeviceEntry *entry, const char *engine, int pid)
 {
 	const EmogiDevice *device = &entry->device;
 	bool		is_cpu = strcmp(engine, "cpu") == 0;
 	bool		known = device->name[0] != '\0';
 	EmogiViewRow row = {0};
 
-	emogi_views_add_if(&row, index >= 0 || is_cpu, Int32GetDatum(index));
+	emogi_views_add_if(&row, device->number >= 0 || is_cpu, Int32GetDatum(is_cpu ? -1 : device->number));
 	emogi_views_add_text(&row, engine);
 	emogi_views_add_text(&row, device->name);
 	emogi_views_add_if(&row, known, Int32GetDatum(device->units));
@@ -87,7 +87,7 @@ emogi_devices(PG_FUNCTION_ARGS)
 {
 	EmogiDeviceEntry cpu;
 	EmogiDeviceEntry cuda[EMOGI_MAX_DEVICES];
-	int			ncuda;
+	int			nlisted;
 	int			pid;
 
 	emogi_shared_require_preload();
@@ -95,15 +95,13 @@ emogi_devices(PG_FUNCTION_ARGS)
 	LWLockAcquire(emogi_shared->lock, LW_SHARED);
 	cpu = emogi_shared->cpu;
 	memcpy(cuda, emogi_shared->cuda, sizeof cuda);
-	ncuda = emogi_shared->ncuda;
+	nlisted = Max(emogi_shared->nlisted, 1);
 	pid = emogi_shared->worker_pid;
 	LWLockRelease(emogi_shared->lock);
 
-	put_device(fcinfo, &cpu, "cpu", -1, pid);
-	for (int i = 0; i < ncuda; i++)
-		put_device(fcinfo, &cuda[i], "cuda", i, pid);
-	if (ncuda == 0)
-		put_device(fcinfo, &cuda[0], "cuda", -1, pid);
+	put_device(fcinfo, &cpu, "cpu", pid);
+	for (int i = 0; i < nlisted; i++)
+		put_device(fcinfo, &cuda[i], "cuda", pid);
 	return (Datum) 0;
 }
 
@@ -135,6 +133,7 @@ put_run(FunctionCallInfo fcinfo, uint64 id, const EmogiCallRecord *run)
 	emogi_views_add_text(&row, run->cache);
 	emogi_views_add_text(&row, strcmp(run->cache, "private") == 0 ? run->why_private : "");
 	emogi_views_add_text(&row, run->engine);
+	emogi_views_add_if(&row, strcmp(run->engine, "cuda") == 0, Int32GetDatum(run->device));
 	emogi_views_add_text(&row, run->placement);
 	emogi_views_add_text(&row, run->mapping);
 	emogi_views_add_text(&row, run->reason);
@@ -160,6 +159,7 @@ put_run(FunctionCallInfo fcinfo, uint64 id, const EmogiCallRecord *run)
 	emogi_views_add(&row, Int64GetDatum(run->edges_traversed));
 	emogi_views_add_if(&row, timed, Float8GetDatum(timed ? run->edges_traversed * 1000.0 / run->run_ms : 0));
 	emogi_views_add(&row, Int64GetDatum(run->link_bytes));
+	emogi_views_add(&row, Int32GetDatum(run->nlinks));
 	emogi_views_add(&row, Int64GetDatum(run->nrows));
 	emogi_views_put(&row, fcinfo);
 }

@@ -3,19 +3,19 @@
  *
  * No PostgreSQL runs in these threads: its headers are here for structs alone. Each has a CPU engine of its own, whose pool
  * comes to life with the first work that needs it, so that an idle thread costs nothing; the operating
- * system shares the processors among the busy ones. The CUDA engine is one for all and used by one thread at a time.
+ * system shares the processors among the busy ones. The CUDA engines, one for each GPU (gpus.c), are for all, and each is used by one thread at a time.
  */
 #include "postgres.h"
 
 #include "contract/query.h"
 #include "cpu/cpu.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "worker/gpus.h"
 #include "worker/threads.h"
 
 /* Below this many list entries `auto` stays on the CPU: it is done before a GPU has registered the memory. */
@@ -38,17 +38,15 @@ typedef struct Thread
 
 static Thread threads[EMOGI_WORKER_THREADS];
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static bool gpu_taken = false;	/* under mutex */
 static int	wake_fd;			/* an eventfd */
 
 /* Set before the threads start. */
 static EmogiEngineOptions options;
 static char module_path[MAXPGPATH];
+static uint32 wanted_gpus;
 
 /* Set by the work that opens. */
 static EmogiOpened opened;
-static const EmogiEngine *cuda;
-static EmogiEngineState *cuda_state;
 
 /* ---- in a computing thread: opening ---- */
 
@@ -61,67 +59,14 @@ open_cpu(Thread *thread, EmogiError *error)
 	return emogi_cpu_engine()->open(&options, &thread->cpu, error);
 }
 
-/* Load emogi_cuda.so and open its engine; on failure leave the reason in opened.why_no_gpu. */
+/* Fill in the entry of the processor in emogi_devices. */
 static void
-open_cuda(void)
+describe_processor(const Thread *thread)
 {
-	EmogiError *error = &opened.why_no_gpu;
-	EmogiEngineEntry entry;
-	void	   *module;
-
-	if (access(module_path, R_OK) != 0)
-	{
-		snprintf(error->message, sizeof error->message, "emogi was built without CUDA (no emogi_cuda.so is installed)");
-		return;
-	}
-	module = dlopen(module_path, RTLD_NOW | RTLD_LOCAL);
-	entry = module != NULL ? (EmogiEngineEntry) dlsym(module, EMOGI_CUDA_ENTRY) : NULL;
-	if (entry == NULL)
-	{
-		snprintf(error->message, sizeof error->message, "emogi_cuda.so could not be loaded");
-		snprintf(error->detail, sizeof error->detail, "%s", dlerror());
-		return;
-	}
-	cuda = entry();
-	if (cuda->abi != EMOGI_ENGINE_ABI)
-	{
-		snprintf(error->message, sizeof error->message, "emogi_cuda.so is of another build than emogi.so");
-		return;
-	}
-	if (cuda->open(&options, &cuda_state, error) != EMOGI_OK)
-		cuda_state = NULL;
-	opened.has_gpu = cuda_state != NULL;
-}
-
-/* Fill in the entries of emogi_devices. */
-static void
-describe_engines(const Thread *thread)
-{
-	EmogiError *why = &opened.why_no_gpu;
 	EmogiError	error;
-	int			n = 0;
 
 	snprintf(opened.cpu.state, sizeof opened.cpu.state, "ready");
-	emogi_cpu_engine()->describe(thread->cpu, 0, &opened.cpu.device, &error);
-	if (opened.has_gpu)
-		n = cuda->ndevices(cuda_state);
-	opened.ncuda = n < EMOGI_MAX_DEVICES ? n : EMOGI_MAX_DEVICES;
-	for (int i = 0; i < opened.ncuda; i++)
-	{
-		EmogiDeviceEntry *entry = &opened.cuda[i];
-		bool		ok = cuda->describe(cuda_state, i, &entry->device, &error) == EMOGI_OK;
-
-		snprintf(entry->state, sizeof entry->state, "%s", ok ? "ready" : "failed");
-		if (!ok)
-			snprintf(entry->reason, sizeof entry->reason, "%s", error.message);
-	}
-	if (opened.ncuda == 0)
-	{
-		EmogiDeviceEntry *entry = &opened.cuda[0];
-
-		snprintf(entry->state, sizeof entry->state, "absent");
-		snprintf(entry->reason, sizeof entry->reason, "%s%s%s", why->message, why->detail[0] ? ": " : "", why->detail);
-	}
+	emogi_cpu_engine()->describe(thread->cpu, &opened.cpu.device, &error);
 }
 
 /* Open the engines: the CPU's must succeed. */
@@ -133,8 +78,8 @@ open_engines(Thread *thread)
 	reply->status = open_cpu(thread, &reply->error);
 	if (reply->status != EMOGI_OK)
 		return;
-	open_cuda();
-	describe_engines(thread);
+	describe_processor(thread);
+	emogi_gpus_open(&options, module_path, wanted_gpus, &opened);
 }
 
 /* ---- in a computing thread: requests ---- */
@@ -149,14 +94,35 @@ wake_main(void)
 		;
 }
 
-/* Let other threads have the GPU. */
+/* Let other threads have the GPUs of some work, and note what they keep. */
 static void
-leave_gpu(void)
+leave_gpus(EmogiWork *work)
 {
-	pthread_mutex_lock(&mutex);
-	gpu_taken = false;
-	pthread_mutex_unlock(&mutex);
+	const uint64 forgotten = work->kind == EMOGI_WORK_FORGET ? work->graph_id : 0;	/* no Graph has the id 0: that only asks */
+	uint32		left = work->helpers | UINT32_C(1) << work->gpu;
+
+	for (int gpu = 0; left >> gpu != 0; gpu++)
+	{
+		if ((left >> gpu & 1) == 0)
+			continue;
+		work->used_bytes[gpu] = emogi_gpus_engine()->forget(emogi_gpus_state(gpu), forgotten);
+		emogi_gpus_leave(gpu);
+	}
 	wake_main();
+}
+
+/* Have the helpers of some work help its GPU. */
+static void
+gather_helpers(const EmogiWork *work)
+{
+	EmogiEngineState *helpers[EMOGI_MAX_DEVICES];
+	int			count = 0;
+
+	for (int gpu = 0; work->helpers >> gpu != 0; gpu++)
+		if (work->helpers >> gpu & 1)
+			helpers[count++] = emogi_gpus_state(gpu);
+	if (count > 0)
+		emogi_gpus_engine()->help(emogi_gpus_state(work->gpu), helpers, count);
 }
 
 /* Run a Query on one engine. */
@@ -177,12 +143,12 @@ run_on(EmogiWork *work, const EmogiEngine *engine, EmogiEngineState *state)
 static void
 run_on_gpu(EmogiWork *work)
 {
-	run_on(work, cuda, cuda_state);
+	gather_helpers(work);
+	run_on(work, emogi_gpus_engine(), emogi_gpus_state(work->gpu));
+	work->reply.device = opened.cuda[work->gpu].device.number;
 	work->device_lost = work->reply.status == EMOGI_DEVICE_ERROR;
-	if (work->device_lost)
-		return;
-	work->device_used_bytes = cuda->forget(cuda_state, 0);	/* no Graph has this id: only asks */
-	leave_gpu();
+	if (!work->device_lost)
+		leave_gpus(work);
 }
 
 /* Say why the CPU goes on after the GPU has given up. */
@@ -218,7 +184,7 @@ explain_cpu(const EmogiQuery *query, EmogiReply *reply)
 
 	if (!emogi_algorithm_is_on_cuda(row))
 		snprintf(reply->reason, sizeof reply->reason, "%s runs on the CPU only", row->name);
-	else if (!opened.has_gpu)
+	else if (opened.ncuda == 0)
 		snprintf(reply->reason, sizeof reply->reason, "there is no GPU: %.200s", opened.why_no_gpu.message);
 	else if (emogi_query_is_small(query))
 		snprintf(reply->reason, sizeof reply->reason, "the walks have fewer than %d steps", EMOGI_WALK_STEPS);
@@ -237,20 +203,21 @@ run_query(Thread *thread)
 	EmogiReply *reply = &work->reply;
 	EmogiEngineChoice choice = work->request.engine;
 
-	if (choice == EMOGI_ENGINE_CUDA && !opened.has_gpu)
+	if (choice == EMOGI_ENGINE_CUDA && opened.ncuda == 0)
 	{
 		reply->status = EMOGI_DEVICE_ERROR;
 		reply->no_device = true;
 		reply->error = opened.why_no_gpu;
 		return;
 	}
-	if (work->on_gpu)
+	if (work->gpu >= 0)
 	{
 		run_on_gpu(work);
 		if (reply->status == EMOGI_OK || reply->status == EMOGI_CANCELED || reply->result.refusal.kind != EMOGI_NOT_REFUSED ||
 			(choice == EMOGI_ENGINE_CUDA && reply->status != EMOGI_UNSUPPORTED))
 			return;
 		explain_fallback(reply);
+		reply->device = -1;
 	}
 	else if (choice != EMOGI_ENGINE_CPU)
 		explain_cpu(&work->request.query, reply);
@@ -342,16 +309,13 @@ derive_copies(EmogiWork *work)
 	EmogiStatus status;
 
 	graph.id = work->request.derived_id;
-	status = cuda->derive(cuda_state, &work->request.graph, &graph, &work->derivation, &work->slot->control, &error);
+	status = emogi_gpus_engine()->derive(emogi_gpus_state(work->gpu), &work->request.graph, &graph, &work->derivation, &work->slot->control, &error);
 	work->derived = status == EMOGI_OK;
 	work->device_lost = status == EMOGI_DEVICE_ERROR;
 	if (work->device_lost)
 		work->reply.error = error;	/* for the log; the request went well */
 	else
-	{
-		work->device_used_bytes = cuda->forget(cuda_state, 0);
-		leave_gpu();
-	}
+		leave_gpus(work);
 }
 
 /* Make a dictionary, and codes of the ends of the edges. */
@@ -442,8 +406,7 @@ do_job(Thread *thread)
 			open_engines(thread);
 			break;
 		case EMOGI_WORK_FORGET:
-			work->device_used_bytes = cuda->forget(cuda_state, work->graph_id);
-			leave_gpu();
+			leave_gpus(work);
 			break;
 		case EMOGI_WORK_REQUEST:
 			if (work->derives)
@@ -483,7 +446,7 @@ thread_main(void *arg)
 bool
 emogi_threads_uses_gpu(const EmogiRequest *request)
 {
-	if (request->kind != EMOGI_REQUEST_RUN || !opened.has_gpu ||
+	if (request->kind != EMOGI_REQUEST_RUN || opened.ncuda == 0 ||
 		!emogi_algorithm_is_on_cuda(emogi_algorithm_row(request->query.algorithm)) || emogi_query_is_small(&request->query))
 		return false;
 	return request->engine == EMOGI_ENGINE_CUDA ||
@@ -499,7 +462,7 @@ emogi_threads_opened(void)
 }
 
 int
-emogi_threads_start(const EmogiEngineOptions *engine_options, const char *module)
+emogi_threads_start(const EmogiEngineOptions *engine_options, const char *module, uint32 gpus)
 {
 	sigset_t	all;
 	sigset_t	before;
@@ -507,6 +470,7 @@ emogi_threads_start(const EmogiEngineOptions *engine_options, const char *module
 	int			rc = 0;
 
 	options = *engine_options;
+	wanted_gpus = gpus;
 	snprintf(module_path, sizeof module_path, "%s", module);
 	wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (wake_fd < 0)
@@ -526,19 +490,6 @@ int
 emogi_threads_fd(void)
 {
 	return wake_fd;
-}
-
-bool
-emogi_threads_gpu_is_free(void)
-{
-	bool		taken;
-
-	if (!opened.has_gpu)
-		return false;
-	pthread_mutex_lock(&mutex);
-	taken = gpu_taken;
-	pthread_mutex_unlock(&mutex);
-	return !taken;
 }
 
 /* Find a thread in a state, the first one first: it is the likeliest to have its CPU engine open. */
@@ -563,6 +514,8 @@ emogi_threads_idle_job(void)
 	if (thread == NULL)
 		return NULL;
 	memset(&thread->work, 0, sizeof thread->work);
+	thread->work.gpu = EMOGI_NO_GPU;
+	thread->work.reply.device = -1;
 	return &thread->work;
 }
 
@@ -571,10 +524,10 @@ emogi_threads_hand(EmogiWork *work)
 {
 	Thread	   *thread = (Thread *) ((char *) work - offsetof(Thread, work));
 
+	if (work->gpu >= 0)
+		emogi_gpus_take(work->helpers | UINT32_C(1) << work->gpu);
 	pthread_mutex_lock(&mutex);
 	thread->state = THREAD_BUSY;
-	if (work->on_gpu)
-		gpu_taken = true;
 	pthread_cond_signal(&thread->wake);
 	pthread_mutex_unlock(&mutex);
 }

@@ -3,14 +3,16 @@
  *
  * The main thread takes the work of an idle thread, fills it in and starts it; from then on it belongs to the thread,
  * until emogi_threads_finished gives it back. emogi_threads_fd() becomes readable whenever the main thread should look:
- * work has finished, or the GPU is free. Functions are the main thread's unless they say otherwise.
+ * work has finished, or a GPU is free. Functions are the main thread's unless they say otherwise.
  */
 #ifndef EMOGI_THREADS_H
 #define EMOGI_THREADS_H
 
-#include "server/shared.h"
+#include "worker/gpus.h"
 
-#define EMOGI_WORKER_THREADS 4			/* requests served at once */
+#define EMOGI_WORKER_REQUESTS 4			/* served at once by the processor */
+#define EMOGI_WORKER_THREADS (EMOGI_WORKER_REQUESTS + EMOGI_MAX_DEVICES)
+#define EMOGI_NO_GPU (-1)
 
 typedef enum EmogiWorkKind
 {
@@ -22,41 +24,29 @@ typedef enum EmogiWorkKind
 typedef struct EmogiWork
 {
 	EmogiWorkKind kind;
-	bool		on_gpu;			/* begins on the GPU, which nobody else uses meanwhile; FORGET always does */
+	int			gpu;			/* it begins there, which nobody else uses meanwhile; EMOGI_NO_GPU: it does not. FORGET always does */
+	uint32		helpers;		/* other GPUs that help it there, and are nobody else's meanwhile, too; bits by number */
 	uint64		graph_id;		/* FORGET */
 	EmogiSlot  *slot;			/* REQUEST: whose request this is a copy of */
 	EmogiRequest request;
 	EmogiEdges	edges;			/* KEYS, CSR and EXPAND; chunks is malloc's and the main thread's */
 	EmogiDerivation derivation;	/* SPLICE with a derived_id: written with the Graph; its arrays lie in the request's scratch */
-	bool		derives;		/* the splice is done: what is left is the GPU's copy of the new Graph, begun on the GPU */
+	bool		derives;		/* the splice is done: what is left is the GPU's copy of the new Graph, begun on a GPU */
 	bool		derived;		/* and it has one */
 
 	EmogiReply	reply;			/* OPEN: status and error */
-	uint64		device_used_bytes;	/* on_gpu: what the GPU keeps now */
+	uint64		used_bytes[EMOGI_MAX_DEVICES];	/* what the GPUs keep now, those of this work */
 	bool		device_lost;	/* the GPU failed: the process must be replaced */
 } EmogiWork;
 
-/* What opening has found. Written by the thread that opens; by nobody once that work has finished. */
-typedef struct EmogiOpened
-{
-	bool		has_gpu;
-	EmogiError	why_no_gpu;
-	int			ncuda;
-	EmogiDeviceEntry cpu;
-	EmogiDeviceEntry cuda[EMOGI_MAX_DEVICES];	/* when ncuda = 0, cuda[0] says why */
-} EmogiOpened;
-
 extern const EmogiOpened *emogi_threads_opened(void);
 
-/* Start the threads, with all signals blocked in them; 0 or an errno. module: path of emogi_cuda.so. */
-extern int	emogi_threads_start(const EmogiEngineOptions *options, const char *module);
+/* Start the threads, with all signals blocked in them; 0 or an errno. module: path of emogi_cuda.so; gpus: see emogi_gpus_open. */
+extern int	emogi_threads_start(const EmogiEngineOptions *options, const char *module, uint32 gpus);
 extern int	emogi_threads_fd(void);
 
-/* Does a request begin on the GPU? For any thread. */
+/* Does a request begin on a GPU? For any thread. */
 extern bool emogi_threads_uses_gpu(const EmogiRequest *request);
-
-/* Is there a GPU that nobody uses? */
-extern bool emogi_threads_gpu_is_free(void);
 
 /* Get the work of an idle thread, empty, or NULL; it stays idle until emogi_threads_hand. */
 extern EmogiWork *emogi_threads_idle_job(void);

@@ -10,9 +10,10 @@
  * everyone who waits gets the same share. vclock_ms is the highest stamp that was served yet: clocks begin there, and
  * one that is EMOGI_CREDIT_MS behind is moved on, so that nobody is owed the time when he asked for nothing.
  *
- * Two kinds of request may have to let others pass, since what runs is not interrupted: one for the GPU, while another
- * uses it; and one that promises to be long, while EMOGI_LONG_THREADS such are running. So there is always a thread
- * soon for a short request, and the operating system gives it its share of the processors.
+ * Two kinds of request may have to let others pass, since what runs is not interrupted: one for a GPU, while others
+ * use all of them; and one that promises to be long, while EMOGI_LONG_THREADS such are running. So there is always a thread
+ * soon for a short request, and the operating system gives it its share of the processors. A request for a GPU gets, of those that are free, one
+ * that has copies of its Graph, else that which keeps the least.
  *
  * The worker ends with proc_exit(1), after which the postmaster starts it again within a second: exit code 0 is final, and a
  * crash would take every session with it. Only when the postmaster itself asks for its end, which is the end of the server,
@@ -26,6 +27,7 @@
 #include <unistd.h>
 
 #include "miscadmin.h"
+#include "port/pg_bitutils.h"
 #include "postmaster/bgworker.h"
 #include "postmaster/interrupt.h"
 #include "storage/ipc.h"
@@ -53,6 +55,7 @@ PGDLLEXPORT void emogi_worker_main(Datum arg);
 
 static bool ready = false;		/* the engines are open */
 static int	nlong = 0;			/* long requests that are running */
+static int	nprocessing = 0;	/* requests that are running, but for those on a GPU */
 static bool draining = false;	/* the GPU is lost */
 static double drain_end_ms;
 static volatile sig_atomic_t server_stops = false;	/* the postmaster has sent SIGTERM */
@@ -101,18 +104,18 @@ is_long(const EmogiRequest *request)
 
 /* Can a request be started now? */
 static bool
-can_start(const EmogiRequest *request, bool gpu_is_free)
+can_start(const EmogiRequest *request, uint32 free_gpus)
 {
 	if (emogi_threads_uses_gpu(request))
-		return gpu_is_free;
-	return nlong < EMOGI_LONG_THREADS || !is_long(request);
+		return free_gpus != 0;
+	return nprocessing < EMOGI_WORKER_REQUESTS && (nlong < EMOGI_LONG_THREADS || !is_long(request));
 }
 
 /* Make the QUEUED slot whose turn it is RUNNING; NULL when none waits that can be started now. */
 static EmogiSlot *
 pick_slot(void)
 {
-	bool		gpu_is_free = emogi_threads_gpu_is_free();
+	const uint32 free_gpus = emogi_gpus_free();
 	EmogiSlot  *first = NULL;
 
 	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
@@ -120,7 +123,7 @@ pick_slot(void)
 	{
 		EmogiSlot  *slot = &emogi_shared->slots[i];
 
-		if (slot->state == EMOGI_SLOT_QUEUED && is_before(slot, first) && can_start(&slot->request, gpu_is_free))
+		if (slot->state == EMOGI_SLOT_QUEUED && is_before(slot, first) && can_start(&slot->request, free_gpus))
 			first = slot;
 	}
 	if (first != NULL)
@@ -149,6 +152,76 @@ answer_slot(EmogiSlot *slot, EmogiSlotState state)
 		ConditionVariableBroadcast(&slot->answered);
 }
 
+/* Choose a GPU for a Graph, of some that are free: one that knows it, else that which keeps the least. */
+static int
+choose_gpu(uint64 graph_id, uint32 free_gpus)
+{
+	const uint32 knowing = graph_id != 0 ? emogi_cache_gpus(graph_id) & free_gpus : 0;
+	int			chosen = pg_rightmost_one_pos32(knowing != 0 ? knowing : free_gpus);
+
+	for (int gpu = chosen + 1; knowing == 0 && gpu < emogi_shared->ncuda; gpu++)
+		if ((free_gpus & (UINT32_C(1) << gpu)) != 0 &&
+			emogi_shared->cuda[gpu].device.used_bytes < emogi_shared->cuda[chosen].device.used_bytes)
+			chosen = gpu;
+	return chosen;
+}
+
+/* Get the numbers that the driver gives some GPUs, bits by number. */
+static uint32
+device_numbers(uint32 gpus)
+{
+	uint32		devices = 0;
+
+	for (int gpu = 0; gpu < emogi_shared->ncuda; gpu++)
+		if (gpus >> gpu & 1)
+			devices |= UINT32_C(1) << emogi_shared->cuda[gpu].device.number;
+	return devices;
+}
+
+/* Count the requests that wait for a GPU. */
+static int
+count_waiting(void)
+{
+	int			count = 0;
+
+	LWLockAcquire(emogi_shared->lock, LW_SHARED);
+	for (int i = 0; i < EMOGI_NSLOTS; i++)
+		count += emogi_shared->slots[i].state == EMOGI_SLOT_QUEUED && emogi_threads_uses_gpu(&emogi_shared->slots[i].request);
+	LWLockRelease(emogi_shared->lock);
+	return count;
+}
+
+/*
+ * Give a request a GPU, and of the others that are free those which nobody waits for: to help it, where that is of use, and their links to bring it
+ * edges, which takes nothing from others.
+ */
+static void
+give_gpus(EmogiWork *work)
+{
+	const EmogiEngine *engine = emogi_gpus_engine();
+	EmogiRequest *request = &work->request;
+	uint32		others;
+
+	work->gpu = choose_gpu(request->graph.id, emogi_gpus_free());
+	others = emogi_gpus_free() & ~(UINT32_C(1) << work->gpu);
+	request->query.devices = device_numbers(others);
+	if (others == 0 || engine->wants_help == NULL || !engine->wants_help(emogi_gpus_state(work->gpu), &request->graph, &request->query))
+		return;
+	for (int waiting = count_waiting(); waiting > 0 && others != 0; waiting--)
+		others &= others - 1;
+	work->helpers = others;
+}
+
+/* Count a request, of some work, that begins or has ended. */
+static void
+count_running(const EmogiWork *work, int change)
+{
+	if (work->gpu == EMOGI_NO_GPU)
+		nprocessing += change;
+	if (is_long(&work->request))
+		nlong += change;
+}
+
 /* Start on a request. */
 static void
 start_request(EmogiWork *work, EmogiSlot *slot)
@@ -157,10 +230,11 @@ start_request(EmogiWork *work, EmogiSlot *slot)
 	work->slot = slot;
 	work->request = slot->request;
 	work->reply.started_ms = slot->reply.started_ms;
-	work->on_gpu = emogi_threads_uses_gpu(&work->request);
+	if (emogi_threads_uses_gpu(&work->request))
+		give_gpus(work);
 	fail_on_demand(&work->request, work->request.kind);
-	if (work->on_gpu && work->request.graph.id != 0)
-		emogi_cache_use_on_device(work->request.graph.id);
+	if (work->gpu >= 0 && work->request.graph.id != 0)
+		emogi_cache_use_on_gpus(work->request.graph.id, work->helpers | UINT32_C(1) << work->gpu);
 	if (work->request.kind < EMOGI_REQUEST_SPLICE && !emogi_slot_edges(slot, &work->edges, malloc))
 	{
 		slot->reply.status = EMOGI_NO_MEMORY;
@@ -168,20 +242,20 @@ start_request(EmogiWork *work, EmogiSlot *slot)
 		answer_slot(slot, EMOGI_SLOT_DONE);
 		return;
 	}
-	nlong += is_long(&work->request);
+	count_running(work, 1);
 	emogi_threads_hand(work);
 }
 
-/* Start on a Graph that the GPU is to forget; false when there is none. */
+/* Start on a Graph that a GPU is to forget; false when there is none. */
 static bool
 start_forgetting(EmogiWork *work)
 {
-	uint64		id = emogi_threads_gpu_is_free() ? emogi_cache_next_to_forget() : 0;
+	const uint32 free_gpus = emogi_gpus_free();
+	const uint64 id = free_gpus != 0 ? emogi_cache_next_to_forget(free_gpus, &work->gpu) : 0;
 
 	if (id == 0)
 		return false;
 	work->kind = EMOGI_WORK_FORGET;
-	work->on_gpu = true;
 	work->graph_id = id;
 	emogi_threads_hand(work);
 	return true;
@@ -235,6 +309,7 @@ publish_engines(const EmogiReply *reply)
 	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
 	emogi_shared->cpu = opened->cpu;
 	emogi_shared->ncuda = opened->ncuda;
+	emogi_shared->nlisted = opened->nlisted;
 	memcpy(emogi_shared->cuda, opened->cuda, sizeof opened->cuda);
 	emogi_shared->worker_ready = true;
 	LWLockRelease(emogi_shared->lock);
@@ -246,15 +321,26 @@ publish_engines(const EmogiReply *reply)
 static void
 note_device(const EmogiWork *work)
 {
-	if (!work->on_gpu || work->device_lost)
+	if (work->gpu == EMOGI_NO_GPU || work->device_lost)
 		return;
 	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
-	emogi_shared->cuda[0].device.used_bytes = work->device_used_bytes;
+	for (int gpu = 0; gpu < emogi_shared->ncuda; gpu++)
+		if ((work->helpers | UINT32_C(1) << work->gpu) >> gpu & 1)
+			emogi_shared->cuda[gpu].device.used_bytes = work->used_bytes[gpu];
 	LWLockRelease(emogi_shared->lock);
 }
 
+/* Choose a GPU that is to derive its copies of the Graph that some work has spliced: a free one that may have some of the old Graph; EMOGI_NO_GPU = none. */
+static int
+choose_deriving_gpu(const EmogiWork *work)
+{
+	const uint32 gpus = emogi_cache_gpus(work->request.graph.id) & emogi_gpus_free();
+
+	return gpus != 0 ? pg_rightmost_one_pos32(gpus) : EMOGI_NO_GPU;
+}
+
 /*
- * Go on with work that has finished, a splice, if the GPU may have copies of the old Graph, and is free: it derives its own of the new
+ * Go on with work that has finished, a splice, if a GPU may have copies of the old Graph, and is free: it derives its own of the new
  * one before anybody can ask for that, and while the changes are there. False when there is nothing more to do, or it has to be left
  * undone. Small Graphs are moved when they are published, and their copies would not be found.
  */
@@ -262,15 +348,18 @@ static bool
 start_deriving(const EmogiWork *work)
 {
 	EmogiWork  *next;
+	int			gpu;
 
 	if (work->kind != EMOGI_WORK_REQUEST || work->derives || work->request.kind != EMOGI_REQUEST_SPLICE ||
 		work->reply.status != EMOGI_OK || work->request.derived_id == 0 ||
-		work->reply.graph.memory_bytes <= EMOGI_SMALL_BYTES || draining || !emogi_threads_gpu_is_free())
+		work->reply.graph.memory_bytes <= EMOGI_SMALL_BYTES || draining || (gpu = choose_deriving_gpu(work)) == EMOGI_NO_GPU)
 		return false;
 	next = emogi_threads_idle_job();	/* that of the thread which has just finished, if no other */
+	count_running(work, -1);
 	*next = *work;
 	next->derives = true;
-	next->on_gpu = true;
+	next->gpu = gpu;
+	count_running(next, 1);
 	emogi_threads_hand(next);
 	return true;
 }
@@ -282,12 +371,12 @@ deliver(EmogiWork *work)
 	free((void *) work->edges.chunks);
 	note_device(work);
 	if (work->kind == EMOGI_WORK_FORGET)
-		emogi_cache_forgotten(work->graph_id);
+		emogi_cache_forgotten(work->graph_id, work->gpu);
 	if (work->kind == EMOGI_WORK_REQUEST)
 	{
-		nlong -= is_long(&work->request);
+		count_running(work, -1);
 		if (work->derived)
-			emogi_cache_use_on_device(work->request.derived_id);
+			emogi_cache_use_on_gpus(work->request.derived_id, UINT32_C(1) << work->gpu);
 		work->slot->reply = work->reply;
 		answer_slot(work->slot, EMOGI_SLOT_DONE);
 	}
@@ -405,7 +494,7 @@ start_threads(void)
 	int			rc;
 
 	snprintf(module, sizeof module, "%s/emogi_cuda.so", pkglib_path);
-	rc = emogi_threads_start(&options, module);
+	rc = emogi_threads_start(&options, module, emogi_device_set);
 	if (rc != 0)
 		ereport(FATAL, (errmsg("the engine worker of emogi could not start a thread: %s", strerror(rc))));
 	work = emogi_threads_idle_job();

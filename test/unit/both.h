@@ -15,10 +15,14 @@
 #include <dlfcn.h>
 #include <string.h>
 
+#define MOST_HELPERS 15
+
 static const EmogiEngine *cpu,
 		   *cuda;
 static EmogiEngineState *cpu_state,
 		   *cuda_state;
+static EmogiEngineState *cuda_helpers[MOST_HELPERS];	/* of other GPUs */
+static int	ncuda_helpers;
 static uint64_t last_id;		/* that a Graph was given */
 
 /* Say whether the cuda engine has an algorithm whose answer is a row a vertex, and a Graph the lists that it reads. */
@@ -131,7 +135,7 @@ describe_cuda(void)
 	EmogiDevice device;
 	EmogiError	error;
 
-	if (cuda->describe(cuda_state, 0, &device, &error) != EMOGI_OK)
+	if (cuda->describe(cuda_state, &device, &error) != EMOGI_OK)
 		abort();
 	return device;
 }
@@ -169,7 +173,7 @@ static inline const char *
 open_cuda(EmogiError *error)
 {
 	const char *path = getenv("EMOGI_CUDA_MODULE");
-	EmogiEngineOptions options = {.cpu_threads = 2};
+	EmogiEngineOptions options = {.cpu_threads = 2, .always_help = true};
 	EmogiEngineEntry entry;
 	void	   *module;
 	void	   *symbol;
@@ -190,6 +194,42 @@ open_cuda(EmogiError *error)
 	if (cuda->open(&options, &cuda_state, error) != EMOGI_OK)
 		return error->message;
 	return NULL;
+}
+
+/* Open the engines of the other GPUs, if there are any. */
+static inline void
+open_helpers(void)
+{
+	EmogiEngineOptions options = {.cpu_threads = 2};
+	EmogiError	error;
+
+	for (options.device = 1; options.device < cuda->ndevices() && ncuda_helpers < MOST_HELPERS; options.device++)
+		if (cuda->open(&options, &cuda_helpers[ncuda_helpers], &error) == EMOGI_OK)
+			ncuda_helpers++;
+	printf("%d GPUs help\n", ncuda_helpers);
+}
+
+/* Have some of them help the next run, as chance has it. */
+static inline void
+have_help(void)
+{
+	if (ncuda_helpers > 0)
+		cuda->help(cuda_state, cuda_helpers, rand() % (ncuda_helpers + 1));
+}
+
+/* Have all of them forget a Graph. */
+static inline void
+forget_helpers(uint64_t id)
+{
+	for (int i = 0; i < ncuda_helpers; i++)
+		(void) cuda->forget(cuda_helpers[i], id);
+}
+
+static inline void
+close_helpers(void)
+{
+	while (ncuda_helpers > 0)
+		cuda->close(cuda_helpers[--ncuda_helpers]);
 }
 
 /* Open both engines. False when there is no cuda engine to test: says so. */

@@ -1,0 +1,71 @@
+/*
+ * team.cuh: other GPUs that help with a run: each reads a share of the lists over its own link.
+ *
+ * The run's own GPU, the leader, has all that a traversal knows. A helper has a Run of its own, in host placement: offsets, and bitmaps that are copied from
+ * the leader's before a step and joined into them after it. Vertices go round in blocks of TEAM_WORDS words of a bitmap, the leader's first; which GPU reads a
+ * list makes no difference to the answer. All is queued by the leader's thread, and the steps wait for each other by events. It needs memory of a pool on
+ * both sides, which each shows to the other's GPU; a GPU that cannot, or has too little memory, is left out.
+ */
+#ifndef EMOGI_TEAM_CUH
+#define EMOGI_TEAM_CUH
+
+#include "run.cuh"
+
+#define TEAM_WORDS 1024			/* of a bitmap: 32,768 vertices, some MB of their lists; measured: the links do not mind stripes of 2 MiB */
+
+/* A GPU that helps. */
+typedef struct Helper
+{
+	Run			run;
+	cudaEvent_t done;			/* its part of a step */
+} Helper;
+
+typedef struct Team
+{
+	Run		   *leader;
+	int			nhelpers;
+	Helper		helper[EMOGI_MAX_HELPERS];
+	cudaEvent_t ready;			/* what the leader has is what a step begins with */
+} Team;
+
+/* A part of the vertices: the blocks whose number is `member` modulo `nmembers`. */
+typedef struct TeamShare
+{
+	uint32_t	member;			/* 0 = the leader */
+	uint32_t	nmembers;
+} TeamShare;
+
+/*
+ * Gather the helpers of the leader's state, if it has any and reads edges over the link: each begins a Run and takes what `take` says, then places the Graph
+ * as emogi_run_place does. Without any, team->nhelpers is 0. The team is the run's, once a run, after the leader has placed the Graph; emogi_run closes it.
+ */
+typedef EmogiStatus (*TeamTake) (Run *run, void *with, int helper, EmogiError *error);
+
+extern EmogiStatus emogi_team_open(Team *team, const EmogiGraph *graph, const EmogiQuery *query, unsigned wants, const void *const *kernels,
+								   size_t nkernels, uint32_t edge_bytes, TeamTake take, void *with, EmogiError *error);
+
+/* Begin a helper's part of a step: from now on its device is the current one, and its stream goes on when the leader's has come to emogi_team_ready. */
+extern EmogiStatus emogi_team_begin_part(Team *team, int helper, EmogiError *error);
+extern EmogiStatus emogi_team_ready(Team *team, EmogiError *error);
+
+/* End it: the leader's device is the current one. */
+extern EmogiStatus emogi_team_end_part(Team *team, int helper, EmogiError *error);
+
+/* Copy a bitmap to a helper, in its part. */
+extern EmogiStatus emogi_team_copy(const Run *to_run, uint32_t *to, const uint32_t *from, EmogiError *error);
+
+/* Leave of a bitmap, or of its complement, the bits of a share: `flip` is 0 or all ones. In the run's stream. */
+extern EmogiStatus emogi_team_share(const Run *run, TeamShare share, const uint32_t *from, uint32_t flip, uint32_t *to, EmogiError *error);
+
+/* Have the leader wait for a helper's part, and join the helper's bitmap into its own. */
+extern EmogiStatus emogi_team_join(Team *team, int helper, uint32_t *into, const uint32_t *from, EmogiError *error);
+
+/* Add what the helpers have counted to the result. */
+extern EmogiStatus emogi_team_account(Team *team, EmogiResult *result, EmogiError *error);
+
+/* Free everything, whatever has happened. The leader's device is the current one then. */
+extern void emogi_team_close(Team *team);
+
+extern EmogiStatus emogi_team_load(EmogiError *error);
+
+#endif							/* EMOGI_TEAM_CUH */
