@@ -2009,7 +2009,7 @@ COMMENT ON COLUMN emogi_devices.pid IS 'process id of the engine worker';
 
 CREATE FUNCTION emogi_graphs(OUT source text, OUT database text, OUT relation oid, OUT columns text,
 	OUT direction text, OUT backward boolean, OUT state text, OUT vertices bigint, OUT edges bigint,
-	OUT skipped_rows bigint, OUT bytes bigint, OUT key_bytes bigint, OUT live_bytes bigint, OUT on_device boolean, OUT pins int, OUT kept boolean, OUT hits bigint,
+	OUT skipped_rows bigint, OUT bytes bigint, OUT key_bytes bigint, OUT live_bytes bigint, OUT on_device boolean, OUT hierarchy text, OUT pins int, OUT kept boolean, OUT hits bigint,
 	OUT built_at timestamptz, OUT last_used timestamptz, OUT build_ms float8)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL RESTRICTED ROWS 10;
@@ -2031,6 +2031,7 @@ COMMENT ON COLUMN emogi_graphs.bytes IS 'bytes of shared memory';
 COMMENT ON COLUMN emogi_graphs.key_bytes IS 'bytes of shared memory beside that for the keys of vertices that are no integers; graphs made of each other have them in common';
 COMMENT ON COLUMN emogi_graphs.live_bytes IS 'bytes of shared memory beside that, by which the graph follows its table; all graphs of the table and columns have them in common; 0: it does not';
 COMMENT ON COLUMN emogi_graphs.on_device IS 'whether a GPU may keep a copy';
+COMMENT ON COLUMN emogi_graphs.hierarchy IS 'of the contraction hierarchy for far paths: ready, or making; NULL: there is none';
 COMMENT ON COLUMN emogi_graphs.pins IS 'number of calls that use it now';
 COMMENT ON COLUMN emogi_graphs.kept IS 'whether it is not evicted to make room: emogi_prewarm(..., keep => true)';
 COMMENT ON COLUMN emogi_graphs.hits IS 'number of calls that found it here';

@@ -340,6 +340,13 @@ emogi_cache_unpin(int index)
 		emogi_cache_free_doomed();
 }
 
+/* Get how many have a Graph pinned, but for the worker that makes its hierarchy, who gives up when it is doomed. Caller holds cache_lock. */
+static uint32
+count_users(const EmogiCached *cached)
+{
+	return cached->pins - (cached->contraction_making ? 1 : 0);
+}
+
 /* Find the READY Graph that is neither pinned nor kept and was not used for longest; or NULL. Caller holds cache_lock. */
 static EmogiCached *
 least_recently_used(void)
@@ -350,7 +357,7 @@ least_recently_used(void)
 	{
 		EmogiCached *cached = dlist_container(EmogiCached, order, iter.cur);
 
-		if (cached->state == EMOGI_GRAPH_READY && cached->pins == 0 && !cached->kept)
+		if (cached->state == EMOGI_GRAPH_READY && count_users(cached) == 0 && !cached->kept)
 			return cached;
 	}
 	return NULL;
@@ -383,7 +390,7 @@ is_one_leaving(void)
 	dlist_iter	iter;
 
 	dlist_foreach(iter, &emogi_cache_shared->doomed)
-		if (dlist_container(EmogiCached, order, iter.cur)->pins == 0)
+		if (count_users(dlist_container(EmogiCached, order, iter.cur)) == 0)
 			return true;
 	return false;
 }
@@ -546,7 +553,7 @@ emogi_cache_forgotten(uint64 id, int gpu)
 		free_graph((int) (cached - emogi_cache_shared->graphs));
 }
 
-/* Note that the process whose GPU knew Graphs has ended. */
+/* Note that the process whose GPUs knew Graphs, and that made a hierarchy, has ended. */
 void
 emogi_cache_worker_gone(void)
 {
@@ -555,6 +562,11 @@ emogi_cache_worker_gone(void)
 	{
 		EmogiCached *cached = &emogi_cache_shared->graphs[i];
 
+		if (cached->state != EMOGI_GRAPH_FREE && cached->contraction_making)
+		{
+			cached->contraction_making = cached->contraction_asked = false;
+			cached->pins--;
+		}
 		if (cached->state != EMOGI_GRAPH_FREE && cached->gpus != 0)
 		{
 			cached->gpus = 0;

@@ -152,7 +152,9 @@ typedef struct EmogiCached
 	struct EmogiContraction *contraction;	/* see cache_contraction.c; NULL = it is not there */
 	uint64		contraction_bytes;	/* its own; `bytes` has what it takes */
 	uint32		contraction_readers;	/* as label_readers */
-	bool		contraction_asked;	/* somebody makes it, or has tried to */
+	bool		contraction_asked;	/* somebody makes it, or has tried to, or is to */
+	bool		contraction_wanted;	/* the worker is to make it */
+	bool		contraction_making;	/* it does, and has a pin */
 	uint32		npaths;			/* far paths that were looked for without it, */
 	double		path_ms;		/* and how long that took */
 	uint64		nskipped;		/* rows with a NULL end */
@@ -210,6 +212,7 @@ typedef struct EmogiCache
 	EmogiKept	kept;
 	ConditionVariable changed;	/* broadcast when a Graph becomes READY or FREE */
 	pg_atomic_uint32 ndoomed;	/* read without lock */
+	volatile bool contractions_wanted;	/* of some Graph, perhaps; read without lock */
 	uint32		nused;			/* entries [0, nused) are set up */
 	dlist_head	free;
 	dlist_head	used;			/* BUILDING and READY, the least recently used first */
@@ -267,11 +270,16 @@ emogi_cache_unlock(void)
 
 /* ---- cache_contraction.c: the contraction hierarchies of Graphs ---- */
 
+#define EMOGI_MAKING_SHARE 4		/* of emogi.max_memory that an array of a process's own may take while one is made */
+
 extern uint64 emogi_cache_contraction_bytes(const EmogiCached *cached);
 extern const EmogiGraph *emogi_cache_contraction_graph(int graph, const EmogiGraph *shown, bool *reversed);
 extern const struct EmogiContraction *emogi_cache_contraction_begin(int graph);
 extern void emogi_cache_contraction_end(int graph);
 extern bool emogi_cache_contraction_is_due(int graph);
+extern void emogi_cache_contraction_retry(int graph);
+extern int	emogi_cache_contraction_next(void);
+extern void emogi_cache_contraction_made(int graph, const struct EmogiContraction *made);
 extern void emogi_cache_contraction_note(int graph, double ms);
 extern void emogi_cache_contraction_keep(int graph, const struct EmogiContraction *made);
 extern void emogi_cache_contraction_free(int graph);

@@ -3,9 +3,13 @@
  *
  * As labels are (cache_labels.c), a hierarchy is a copy that belongs to the entry of its Graph, is counted in its bytes, and freed with it or
  * alone when memory is short; calls say that they read it. A Graph that is made of this one has none until far paths have been asked of it, too.
- * A call that asks for one may be told to make it, once: what could not be made, or whose making was canceled, is not tried again.
+ *
+ * It is the worker that makes one, while calls go on as before, once paths have taken as long as that will, and the Graph has been what it is for longer. With
+ * emogi.contraction_after a call is told to make it. What could not be made is not tried again.
  */
 #include "postgres.h"
+
+#include "utils/timestamp.h"
 
 #include "cache/cache.h"
 #include "cpu/contraction.h"
@@ -13,6 +17,7 @@
 
 /* Making takes about so long for a list entry of a grid (bench/RESULTS.md). */
 #define MAKE_MS_AN_EDGE 0.025
+#define SHORT_LIVED 4			/* times that: a Graph that changes as often is not worth one */
 
 /* Get the bytes that memory for a hierarchy takes of the Region. */
 static uint64
@@ -44,7 +49,7 @@ take_off(EmogiCached *cached, uint64 *bytes)
 	cached->contraction_bytes = 0;
 	cached->path_ms = 0;
 	cached->npaths = 0;
-	cached->contraction_asked = false;
+	cached->contraction_asked = cached->contraction_wanted = false;
 	return made;
 }
 
@@ -94,24 +99,89 @@ emogi_cache_contraction_end(int index)
 	emogi_cache_unlock();
 }
 
+/* Is it time to have the worker make the hierarchy of a Graph? Caller holds cache_lock. */
+static bool
+is_worth_making(const EmogiCached *cached)
+{
+	const double make_ms = cached->graph.forward.nedges * MAKE_MS_AN_EDGE;
+
+	return cached->path_ms >= make_ms && TimestampDifferenceExceeds(cached->built_at, GetCurrentTimestamp(), (int) Min(SHORT_LIVED * make_ms, PG_INT32_MAX));
+}
+
 /*
- * Is the caller, who has a Graph pinned and is about to look for a far path, to make its hierarchy? Once: when paths before have taken as long as
- * that will, or there have been so many (emogi.contraction_after).
+ * Is the caller, who has a Graph pinned and is about to look for a far path, to make its hierarchy? Once: when there have been so many before
+ * (emogi.contraction_after). Without that setting the worker is told when it pays.
  */
 bool
 emogi_cache_contraction_is_due(int index)
 {
+	const bool	by_caller = emogi_contraction_after >= 0;
 	EmogiCached *cached = &emogi_cache_shared->graphs[index];
 	bool		due;
 
 	emogi_cache_lock();
 	due = !cached->contraction_asked && cached->state == EMOGI_GRAPH_READY && emogi_contraction_suits(&cached->graph) &&
-		(emogi_contraction_after >= 0 ? cached->npaths >= (uint32) emogi_contraction_after :
-		 cached->path_ms >= cached->graph.forward.nedges * MAKE_MS_AN_EDGE);
+		(by_caller ? cached->npaths >= (uint32) emogi_contraction_after : is_worth_making(cached));
 	cached->contraction_asked |= due;
+	if (due && !by_caller)
+		cached->contraction_wanted = emogi_cache_shared->contractions_wanted = true;
 	emogi_cache_unlock();
-	return due;
+	if (due && !by_caller)
+		emogi_shared_wake_worker();
+	return due && by_caller;
 }
+
+/* Have a hierarchy whose making was canceled tried again. */
+void
+emogi_cache_contraction_retry(int index)
+{
+	emogi_cache_lock();
+	emogi_cache_shared->graphs[index].contraction_asked = false;
+	emogi_cache_unlock();
+}
+
+/* ---- the worker's side ---- */
+
+/* Pin a Graph whose hierarchy the worker is to make; -1 = there is none. emogi_cache_contraction_made must follow. */
+int
+emogi_cache_contraction_next(void)
+{
+	int			index = -1;
+	dlist_iter	iter;
+
+	if (!emogi_cache_shared->contractions_wanted)
+		return -1;
+	emogi_cache_lock();
+	dlist_foreach(iter, &emogi_cache_shared->used)
+	{
+		EmogiCached *cached = dlist_container(EmogiCached, order, iter.cur);
+
+		if (!cached->contraction_wanted || cached->state != EMOGI_GRAPH_READY)
+			continue;
+		cached->contraction_wanted = false;
+		cached->contraction_making = true;
+		cached->pins++;
+		index = (int) (cached - emogi_cache_shared->graphs);
+		break;
+	}
+	emogi_cache_shared->contractions_wanted = index >= 0;
+	emogi_cache_unlock();
+	return index;
+}
+
+/* Take what the worker has made for a Graph, which it has pinned; NULL = nothing came of it. */
+void
+emogi_cache_contraction_made(int index, const EmogiContraction *made)
+{
+	if (made != NULL)
+		emogi_cache_contraction_keep(index, made);
+	emogi_cache_lock();
+	emogi_cache_shared->graphs[index].contraction_making = false;
+	emogi_cache_unlock();
+	emogi_cache_unpin(index);
+}
+
+/* ---- keeping and freeing ---- */
 
 /* Note how long a far path has taken in a Graph, which the caller has pinned. */
 void

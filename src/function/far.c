@@ -1,6 +1,6 @@
 /*
  * far.c: far shortest paths, and matrices of distances, by the backend itself, by way of the contraction hierarchy that a cached Graph has kept (cache/cache_contraction.c),
- * and the making of that. A call that makes it waits for it; those after it need not even ask the worker.
+ * and the making of that, where emogi.contraction_after leaves it to calls. A call that makes it waits for it; those after it need not even ask the worker.
  */
 #include "postgres.h"
 
@@ -18,7 +18,6 @@
 #define SWEPT_MS 1e-5			/* a list entry of a row, by a sweep over a hierarchy */
 #define ENTRY_MS 4e-5			/* a list entry of a search, of one thread */
 #define SWEEP_SHARE 8			/* of emogi.max_memory that a sweep may take of the backend's own */
-#define MAKING_SHARE 4			/* of emogi.max_memory that an array of the backend's own may take while a hierarchy is made */
 
 /* Is the engine that was asked for one that leaves far paths to hierarchies? And is the call's Graph, which is not patched, a cached one? */
 bool
@@ -47,14 +46,18 @@ emogi_far_prepare(EmogiCall *call, const EmogiGraph *graph)
 {
 	EmogiControl control = {0};
 	EmogiContraction *made;
+	EmogiStatus status;
 	EmogiError	error;
 	bool		reversed;
 
 	if (!emogi_cache_contraction_is_due(call->slot->graph))
 		return;
-	if (emogi_contraction_make(emogi_cache_contraction_graph(call->slot->graph, graph, &reversed), emogi_region_budget_bytes() / MAKING_SHARE, emogi_cache_labels_stop, &made, &control, &error) == EMOGI_OK &&
-		made != NULL)
+	status = emogi_contraction_make(emogi_cache_contraction_graph(call->slot->graph, graph, &reversed), emogi_region_budget_bytes() / EMOGI_MAKING_SHARE,
+									emogi_cache_labels_stop, &made, &control, &error);
+	if (status == EMOGI_OK && made != NULL)
 		emogi_cache_contraction_keep(call->slot->graph, made);
+	if (status == EMOGI_CANCELED)
+		emogi_cache_contraction_retry(call->slot->graph);
 	free(made);
 	CHECK_FOR_INTERRUPTS();
 }

@@ -40,6 +40,7 @@ typedef struct Cached
 	uint32		pins;
 	bool		kept;
 	bool		on_device;
+	const char *hierarchy;
 	uint64		nvertices;
 	uint64		nedges;
 	uint64		bytes;
@@ -78,9 +79,10 @@ copy_graphs(Cached **copy)
 		graph->text = cached->text != NULL ? pstrdup(cached->text) : NULL;
 		graph->backward = cached->state == EMOGI_GRAPH_BUILDING ? cached->key.with_backward :
 			cached->graph.backward.offsets != NULL;
-		graph->pins = cached->pins;
+		graph->pins = cached->pins - (cached->contraction_making ? 1 : 0);
 		graph->kept = cached->kept;
 		graph->on_device = cached->gpus != 0;
+		graph->hierarchy = cached->contraction != NULL ? "ready" : cached->contraction_making || cached->contraction_wanted ? "making" : "";
 		graph->nvertices = cached->graph.nvertices;
 		graph->nedges = cached->graph.forward.nedges;
 		graph->bytes = cached->bytes;
@@ -208,6 +210,7 @@ put_graph(FunctionCallInfo fcinfo, const Cached *graph)
 	emogi_views_add(&row, Int64GetDatum(graph->key_bytes));
 	emogi_views_add(&row, Int64GetDatum(graph->live_bytes));
 	emogi_views_add(&row, BoolGetDatum(graph->on_device));
+	emogi_views_add_text(&row, graph->hierarchy);
 	emogi_views_add(&row, Int32GetDatum(graph->pins));
 	emogi_views_add(&row, BoolGetDatum(graph->kept));
 	emogi_views_add(&row, Int64GetDatum(graph->hits));

@@ -16,6 +16,8 @@
 #include <unistd.h>
 
 #include "worker/gpus.h"
+#include "cache/cache.h"
+#include "server/region.h"
 #include "worker/threads.h"
 
 /* Below this many list entries `auto` stays on the CPU: it is done before a GPU has registered the memory. */
@@ -393,6 +395,26 @@ run_on_cpu(Thread *thread)
 	return run_batch(&thread->work, emogi_cpu_engine_pool(thread->cpu));
 }
 
+/* The Graph whose hierarchy is made. */
+static const EmogiCached *contracted;
+
+/* Is its hierarchy of no use any more? */
+static bool
+is_not_wanted(void)
+{
+	return *(volatile const EmogiCachedState *) &contracted->state != EMOGI_GRAPH_READY;
+}
+
+/* Make the hierarchy of a cached Graph. */
+static void
+contract(EmogiWork *work)
+{
+	contracted = &emogi_cache_shared->graphs[work->cached];
+	if (emogi_contraction_make(&contracted->graph, emogi_region_budget_bytes() / EMOGI_MAKING_SHARE, is_not_wanted, &work->made, &work->control,
+							   &work->reply.error) != EMOGI_OK)
+		work->made = NULL;
+}
+
 /* Do the work at hand. */
 static void
 do_job(Thread *thread)
@@ -404,6 +426,9 @@ do_job(Thread *thread)
 	{
 		case EMOGI_WORK_OPEN:
 			open_engines(thread);
+			break;
+		case EMOGI_WORK_CONTRACT:
+			contract(work);
 			break;
 		case EMOGI_WORK_FORGET:
 			leave_gpus(work);
@@ -559,5 +584,7 @@ emogi_threads_cancel(void)
 	for (int i = 0; i < EMOGI_WORKER_THREADS; i++)
 		if (threads[i].state == THREAD_BUSY && threads[i].work.kind == EMOGI_WORK_REQUEST)
 			threads[i].work.slot->control.cancel = 1;
+		else if (threads[i].state == THREAD_BUSY)
+			threads[i].work.control.cancel = 1;
 	pthread_mutex_unlock(&mutex);
 }

@@ -8,17 +8,19 @@
 #ifndef EMOGI_THREADS_H
 #define EMOGI_THREADS_H
 
+#include "cpu/contraction.h"
 #include "worker/gpus.h"
 
 #define EMOGI_WORKER_REQUESTS 4			/* served at once by the processor */
-#define EMOGI_WORKER_THREADS (EMOGI_WORKER_REQUESTS + EMOGI_MAX_DEVICES)
+#define EMOGI_WORKER_THREADS (EMOGI_WORKER_REQUESTS + EMOGI_MAX_DEVICES + 1)	/* and one that makes a hierarchy */
 #define EMOGI_NO_GPU (-1)
 
 typedef enum EmogiWorkKind
 {
 	EMOGI_WORK_OPEN,				/* the engines; the first work of all */
 	EMOGI_WORK_REQUEST,
-	EMOGI_WORK_FORGET			/* what the GPU keeps of a Graph */
+	EMOGI_WORK_FORGET,			/* what the GPU keeps of a Graph */
+	EMOGI_WORK_CONTRACT			/* a cached Graph: make its hierarchy. One at a time */
 } EmogiWorkKind;
 
 typedef struct EmogiWork
@@ -27,6 +29,9 @@ typedef struct EmogiWork
 	int			gpu;			/* it begins there, which nobody else uses meanwhile; EMOGI_NO_GPU: it does not. FORGET always does */
 	uint32		helpers;		/* other GPUs that help it there, and are nobody else's meanwhile, too; bits by number */
 	uint64		graph_id;		/* FORGET */
+	int			cached;			/* CONTRACT: index of the Graph, which is pinned */
+	EmogiControl control;		/* CONTRACT */
+	EmogiContraction *made;		/* CONTRACT: malloced; NULL = nothing came of it */
 	EmogiSlot  *slot;			/* REQUEST: whose request this is a copy of */
 	EmogiRequest request;
 	EmogiEdges	edges;			/* KEYS, CSR and EXPAND; chunks is malloc's and the main thread's */

@@ -56,6 +56,7 @@ PGDLLEXPORT void emogi_worker_main(Datum arg);
 static bool ready = false;		/* the engines are open */
 static int	nlong = 0;			/* long requests that are running */
 static int	nprocessing = 0;	/* requests that are running, but for those on a GPU */
+static bool contracts = false;	/* a hierarchy is being made */
 static bool draining = false;	/* the GPU is lost */
 static double drain_end_ms;
 static volatile sig_atomic_t server_stops = false;	/* the postmaster has sent SIGTERM */
@@ -261,6 +262,21 @@ start_forgetting(EmogiWork *work)
 	return true;
 }
 
+/* Start on the hierarchy of a Graph that is to have one; false when there is none, or one is being made. */
+static bool
+start_contracting(EmogiWork *work)
+{
+	const int	cached = contracts || draining ? -1 : emogi_cache_contraction_next();
+
+	if (cached < 0)
+		return false;
+	work->kind = EMOGI_WORK_CONTRACT;
+	work->cached = cached;
+	contracts = true;
+	emogi_threads_hand(work);
+	return true;
+}
+
 /* Give the idle threads something to do. */
 static void
 start_all(void)
@@ -273,9 +289,10 @@ start_all(void)
 		if (start_forgetting(work))
 			continue;
 		slot = pick_slot();
-		if (slot == NULL)
+		if (slot != NULL)
+			start_request(work, slot);
+		else if (!start_contracting(work))
 			return;
-		start_request(work, slot);
 	}
 }
 
@@ -372,6 +389,12 @@ deliver(EmogiWork *work)
 	note_device(work);
 	if (work->kind == EMOGI_WORK_FORGET)
 		emogi_cache_forgotten(work->graph_id, work->gpu);
+	if (work->kind == EMOGI_WORK_CONTRACT)
+	{
+		emogi_cache_contraction_made(work->cached, work->made);
+		free(work->made);
+		contracts = false;
+	}
 	if (work->kind == EMOGI_WORK_REQUEST)
 	{
 		count_running(work, -1);
