@@ -23,24 +23,24 @@ RETURNS TABLE (seq int, path_seq int, node bigint, edge bigint, cost float8, agg
   WHERE start_vid <> end_vid ORDER BY p.seq
 $$;
 
-CREATE OR REPLACE FUNCTION emogi_pgr.pgr_dijkstra(edges_sql text, bigint, bigint[], directed boolean DEFAULT true)
+CREATE OR REPLACE FUNCTION emogi_pgr.pgr_dijkstra(edges_sql text, bigint, anyarray, directed boolean DEFAULT true)
 RETURNS TABLE (seq int, path_seq int, end_vid bigint, node bigint, edge bigint, cost float8, agg_cost float8) LANGUAGE sql STABLE ROWS 1000 AS $$
   SELECT (row_number() OVER (ORDER BY p.target, p.seq))::int, p.seq, p.target, p.vertex, COALESCE(p.edge, -1), p.cost, p.distance
-  FROM emogi_shortest_paths(edges_sql, ARRAY[$2], $3, emogi_pgr.direction_of(directed)) p
+  FROM emogi_shortest_paths(edges_sql, ARRAY[$2], $3::bigint[], emogi_pgr.direction_of(directed)) p
   WHERE p.source <> p.target ORDER BY p.target, p.seq
 $$;
 
-CREATE OR REPLACE FUNCTION emogi_pgr.pgr_dijkstra(edges_sql text, bigint[], bigint, directed boolean DEFAULT true)
+CREATE OR REPLACE FUNCTION emogi_pgr.pgr_dijkstra(edges_sql text, anyarray, bigint, directed boolean DEFAULT true)
 RETURNS TABLE (seq int, path_seq int, start_vid bigint, node bigint, edge bigint, cost float8, agg_cost float8) LANGUAGE sql STABLE ROWS 1000 AS $$
   SELECT (row_number() OVER (ORDER BY p.source, p.seq))::int, p.seq, p.source, p.vertex, COALESCE(p.edge, -1), p.cost, p.distance
-  FROM emogi_shortest_paths(edges_sql, $2, ARRAY[$3], emogi_pgr.direction_of(directed)) p
+  FROM emogi_shortest_paths(edges_sql, $2::bigint[], ARRAY[$3], emogi_pgr.direction_of(directed)) p
   WHERE p.source <> p.target ORDER BY p.source, p.seq
 $$;
 
-CREATE OR REPLACE FUNCTION emogi_pgr.pgr_dijkstra(edges_sql text, bigint[], bigint[], directed boolean DEFAULT true)
+CREATE OR REPLACE FUNCTION emogi_pgr.pgr_dijkstra(edges_sql text, anyarray, anyarray, directed boolean DEFAULT true)
 RETURNS TABLE (seq int, path_seq int, start_vid bigint, end_vid bigint, node bigint, edge bigint, cost float8, agg_cost float8) LANGUAGE sql STABLE ROWS 1000 AS $$
   SELECT (row_number() OVER (ORDER BY p.source, p.target, p.seq))::int, p.seq, p.source, p.target, p.vertex, COALESCE(p.edge, -1), p.cost, p.distance
-  FROM emogi_shortest_paths(edges_sql, $2, $3, emogi_pgr.direction_of(directed)) p
+  FROM emogi_shortest_paths(edges_sql, $2::bigint[], $3::bigint[], emogi_pgr.direction_of(directed)) p
   WHERE p.source <> p.target ORDER BY p.source, p.target, p.seq
 $$;
 
@@ -59,24 +59,24 @@ RETURNS TABLE (seq int, path_seq int, node bigint, edge bigint, cost float8, agg
   WHERE start_vid <> end_vid ORDER BY p.seq
 $$;
 
-CREATE OR REPLACE FUNCTION emogi_pgr.pgr_bddijkstra(edges_sql text, bigint, bigint[], directed boolean DEFAULT true)
+CREATE OR REPLACE FUNCTION emogi_pgr.pgr_bddijkstra(edges_sql text, bigint, anyarray, directed boolean DEFAULT true)
 RETURNS TABLE (seq int, path_seq int, end_vid bigint, node bigint, edge bigint, cost float8, agg_cost float8) LANGUAGE sql STABLE ROWS 1000 AS $$
   SELECT (row_number() OVER (ORDER BY p.target, p.seq))::int, p.seq, p.target, p.vertex, COALESCE(p.edge, -1), p.cost, p.distance
-  FROM emogi_shortest_paths(edges_sql, ARRAY[$2], $3, emogi_pgr.direction_of(directed)) p
+  FROM emogi_shortest_paths(edges_sql, ARRAY[$2], $3::bigint[], emogi_pgr.direction_of(directed)) p
   WHERE p.source <> p.target ORDER BY p.target, p.seq
 $$;
 
-CREATE OR REPLACE FUNCTION emogi_pgr.pgr_bddijkstra(edges_sql text, bigint[], bigint, directed boolean DEFAULT true)
+CREATE OR REPLACE FUNCTION emogi_pgr.pgr_bddijkstra(edges_sql text, anyarray, bigint, directed boolean DEFAULT true)
 RETURNS TABLE (seq int, path_seq int, start_vid bigint, node bigint, edge bigint, cost float8, agg_cost float8) LANGUAGE sql STABLE ROWS 1000 AS $$
   SELECT (row_number() OVER (ORDER BY p.source, p.seq))::int, p.seq, p.source, p.vertex, COALESCE(p.edge, -1), p.cost, p.distance
-  FROM emogi_shortest_paths(edges_sql, $2, ARRAY[$3], emogi_pgr.direction_of(directed)) p
+  FROM emogi_shortest_paths(edges_sql, $2::bigint[], ARRAY[$3], emogi_pgr.direction_of(directed)) p
   WHERE p.source <> p.target ORDER BY p.source, p.seq
 $$;
 
-CREATE OR REPLACE FUNCTION emogi_pgr.pgr_bddijkstra(edges_sql text, bigint[], bigint[], directed boolean DEFAULT true)
+CREATE OR REPLACE FUNCTION emogi_pgr.pgr_bddijkstra(edges_sql text, anyarray, anyarray, directed boolean DEFAULT true)
 RETURNS TABLE (seq int, path_seq int, start_vid bigint, end_vid bigint, node bigint, edge bigint, cost float8, agg_cost float8) LANGUAGE sql STABLE ROWS 1000 AS $$
   SELECT (row_number() OVER (ORDER BY p.source, p.target, p.seq))::int, p.seq, p.source, p.target, p.vertex, COALESCE(p.edge, -1), p.cost, p.distance
-  FROM emogi_shortest_paths(edges_sql, $2, $3, emogi_pgr.direction_of(directed)) p
+  FROM emogi_shortest_paths(edges_sql, $2::bigint[], $3::bigint[], emogi_pgr.direction_of(directed)) p
   WHERE p.source <> p.target ORDER BY p.source, p.target, p.seq
 $$;
 
@@ -109,22 +109,22 @@ $$;
 
 -- pgr_drivingDistance: the tree of what is within a distance. cost is of the edge that leads to the vertex. A root has a row though no edge leads from it.
 
-CREATE OR REPLACE FUNCTION emogi_pgr.pgr_drivingdistance(edges_sql text, start_vids bigint[], distance float8, directed boolean DEFAULT true,
+CREATE OR REPLACE FUNCTION emogi_pgr.pgr_drivingdistance(edges_sql text, start_vids anyarray, distance float8, directed boolean DEFAULT true,
   equicost boolean DEFAULT false)
 RETURNS TABLE (seq int, from_v bigint, node bigint, edge bigint, cost float8, agg_cost float8) LANGUAGE sql STABLE ROWS 1000 AS $$
-  WITH tree AS MATERIALIZED (
+  WITH starts AS (SELECT u.v, min(u.n) AS n FROM unnest(start_vids::bigint[]) WITH ORDINALITY u(v, n) WHERE u.v IS NOT NULL GROUP BY u.v),
+  tree AS MATERIALIZED (
     SELECT t.source, t.vertex, t.edge, t.predecessor, t.distance AS agg_cost
-    FROM emogi_shortest_path_tree(edges_sql, CASE WHEN equicost THEN start_vids ELSE '{}' END, $3, emogi_pgr.direction_of(directed)) t
+    FROM emogi_shortest_path_tree(edges_sql, CASE WHEN equicost THEN start_vids::bigint[] ELSE '{}' END, $3, emogi_pgr.direction_of(directed)) t
     UNION ALL
     SELECT s.v, t.vertex, t.edge, t.predecessor, t.distance
-    FROM (SELECT DISTINCT unnest(CASE WHEN equicost THEN '{}' ELSE start_vids END)) s(v),
-      LATERAL emogi_shortest_path_tree(edges_sql, s.v, $3, emogi_pgr.direction_of(directed)) t),
+    FROM starts s, LATERAL emogi_shortest_path_tree(edges_sql, s.v, $3, emogi_pgr.direction_of(directed)) t WHERE NOT equicost),
   rows AS (
     SELECT t.source, t.vertex, COALESCE(t.edge, -1) AS edge, COALESCE(t.agg_cost - p.agg_cost, 0) AS cost, t.agg_cost
     FROM tree t LEFT JOIN tree p ON p.source = t.source AND p.vertex = t.predecessor
     UNION ALL
-    SELECT s.v, s.v, -1, 0, 0 FROM (SELECT DISTINCT unnest(start_vids)) s(v) WHERE NOT EXISTS (SELECT FROM tree t WHERE t.source = s.v))
-  SELECT (row_number() OVER (ORDER BY r.source, r.agg_cost, r.vertex))::int, r.* FROM rows r ORDER BY r.source, r.agg_cost, r.vertex
+    SELECT s.v, s.v, -1, 0, 0 FROM starts s WHERE NOT EXISTS (SELECT FROM tree t WHERE t.source = s.v))
+  SELECT (row_number() OVER (ORDER BY s.n, r.agg_cost, r.vertex))::int, r.* FROM rows r JOIN starts s ON s.v = r.source ORDER BY s.n, r.agg_cost, r.vertex
 $$;
 
 CREATE OR REPLACE FUNCTION emogi_pgr.pgr_drivingdistance(edges_sql text, start_vid bigint, distance float8, directed boolean DEFAULT true)
@@ -140,21 +140,21 @@ RETURNS TABLE (start_vid bigint, end_vid bigint, agg_cost float8) LANGUAGE sql S
   WHERE m.source <> m.target ORDER BY m.source, m.target
 $$;
 
-CREATE OR REPLACE FUNCTION emogi_pgr.pgr_dijkstracost(edges_sql text, bigint, bigint[], directed boolean DEFAULT true)
+CREATE OR REPLACE FUNCTION emogi_pgr.pgr_dijkstracost(edges_sql text, bigint, anyarray, directed boolean DEFAULT true)
 RETURNS TABLE (start_vid bigint, end_vid bigint, agg_cost float8) LANGUAGE sql STABLE ROWS 1000 AS $$
-  SELECT m.source, m.target, m.distance FROM emogi_distance_matrix(edges_sql, ARRAY[$2], $3, emogi_pgr.direction_of(directed)) m
+  SELECT m.source, m.target, m.distance FROM emogi_distance_matrix(edges_sql, ARRAY[$2], $3::bigint[], emogi_pgr.direction_of(directed)) m
   WHERE m.source <> m.target ORDER BY m.source, m.target
 $$;
 
-CREATE OR REPLACE FUNCTION emogi_pgr.pgr_dijkstracost(edges_sql text, bigint[], bigint, directed boolean DEFAULT true)
+CREATE OR REPLACE FUNCTION emogi_pgr.pgr_dijkstracost(edges_sql text, anyarray, bigint, directed boolean DEFAULT true)
 RETURNS TABLE (start_vid bigint, end_vid bigint, agg_cost float8) LANGUAGE sql STABLE ROWS 1000 AS $$
-  SELECT m.source, m.target, m.distance FROM emogi_distance_matrix(edges_sql, $2, ARRAY[$3], emogi_pgr.direction_of(directed)) m
+  SELECT m.source, m.target, m.distance FROM emogi_distance_matrix(edges_sql, $2::bigint[], ARRAY[$3], emogi_pgr.direction_of(directed)) m
   WHERE m.source <> m.target ORDER BY m.source, m.target
 $$;
 
-CREATE OR REPLACE FUNCTION emogi_pgr.pgr_dijkstracost(edges_sql text, bigint[], bigint[], directed boolean DEFAULT true)
+CREATE OR REPLACE FUNCTION emogi_pgr.pgr_dijkstracost(edges_sql text, anyarray, anyarray, directed boolean DEFAULT true)
 RETURNS TABLE (start_vid bigint, end_vid bigint, agg_cost float8) LANGUAGE sql STABLE ROWS 1000 AS $$
-  SELECT m.source, m.target, m.distance FROM emogi_distance_matrix(edges_sql, $2, $3, emogi_pgr.direction_of(directed)) m
+  SELECT m.source, m.target, m.distance FROM emogi_distance_matrix(edges_sql, $2::bigint[], $3::bigint[], emogi_pgr.direction_of(directed)) m
   WHERE m.source <> m.target ORDER BY m.source, m.target
 $$;
 
@@ -164,33 +164,33 @@ RETURNS TABLE (start_vid bigint, end_vid bigint, agg_cost float8) LANGUAGE sql S
   WHERE m.source <> m.target ORDER BY m.source, m.target
 $$;
 
-CREATE OR REPLACE FUNCTION emogi_pgr.pgr_bddijkstracost(edges_sql text, bigint, bigint[], directed boolean DEFAULT true)
+CREATE OR REPLACE FUNCTION emogi_pgr.pgr_bddijkstracost(edges_sql text, bigint, anyarray, directed boolean DEFAULT true)
 RETURNS TABLE (start_vid bigint, end_vid bigint, agg_cost float8) LANGUAGE sql STABLE ROWS 1000 AS $$
-  SELECT m.source, m.target, m.distance FROM emogi_distance_matrix(edges_sql, ARRAY[$2], $3, emogi_pgr.direction_of(directed)) m
+  SELECT m.source, m.target, m.distance FROM emogi_distance_matrix(edges_sql, ARRAY[$2], $3::bigint[], emogi_pgr.direction_of(directed)) m
   WHERE m.source <> m.target ORDER BY m.source, m.target
 $$;
 
-CREATE OR REPLACE FUNCTION emogi_pgr.pgr_bddijkstracost(edges_sql text, bigint[], bigint, directed boolean DEFAULT true)
+CREATE OR REPLACE FUNCTION emogi_pgr.pgr_bddijkstracost(edges_sql text, anyarray, bigint, directed boolean DEFAULT true)
 RETURNS TABLE (start_vid bigint, end_vid bigint, agg_cost float8) LANGUAGE sql STABLE ROWS 1000 AS $$
-  SELECT m.source, m.target, m.distance FROM emogi_distance_matrix(edges_sql, $2, ARRAY[$3], emogi_pgr.direction_of(directed)) m
+  SELECT m.source, m.target, m.distance FROM emogi_distance_matrix(edges_sql, $2::bigint[], ARRAY[$3], emogi_pgr.direction_of(directed)) m
   WHERE m.source <> m.target ORDER BY m.source, m.target
 $$;
 
-CREATE OR REPLACE FUNCTION emogi_pgr.pgr_bddijkstracost(edges_sql text, bigint[], bigint[], directed boolean DEFAULT true)
+CREATE OR REPLACE FUNCTION emogi_pgr.pgr_bddijkstracost(edges_sql text, anyarray, anyarray, directed boolean DEFAULT true)
 RETURNS TABLE (start_vid bigint, end_vid bigint, agg_cost float8) LANGUAGE sql STABLE ROWS 1000 AS $$
-  SELECT m.source, m.target, m.distance FROM emogi_distance_matrix(edges_sql, $2, $3, emogi_pgr.direction_of(directed)) m
+  SELECT m.source, m.target, m.distance FROM emogi_distance_matrix(edges_sql, $2::bigint[], $3::bigint[], emogi_pgr.direction_of(directed)) m
   WHERE m.source <> m.target ORDER BY m.source, m.target
 $$;
 
-CREATE OR REPLACE FUNCTION emogi_pgr.pgr_dijkstracostmatrix(edges_sql text, vids bigint[], directed boolean DEFAULT true)
+CREATE OR REPLACE FUNCTION emogi_pgr.pgr_dijkstracostmatrix(edges_sql text, vids anyarray, directed boolean DEFAULT true)
 RETURNS TABLE (start_vid bigint, end_vid bigint, agg_cost float8) LANGUAGE sql STABLE ROWS 1000 AS $$
-  SELECT m.source, m.target, m.distance FROM emogi_distance_matrix(edges_sql, vids, vids, emogi_pgr.direction_of(directed)) m
+  SELECT m.source, m.target, m.distance FROM emogi_distance_matrix(edges_sql, vids::bigint[], vids::bigint[], emogi_pgr.direction_of(directed)) m
   WHERE m.source <> m.target ORDER BY m.source, m.target
 $$;
 
-CREATE OR REPLACE FUNCTION emogi_pgr.pgr_bddijkstracostmatrix(edges_sql text, vids bigint[], directed boolean DEFAULT true)
+CREATE OR REPLACE FUNCTION emogi_pgr.pgr_bddijkstracostmatrix(edges_sql text, vids anyarray, directed boolean DEFAULT true)
 RETURNS TABLE (start_vid bigint, end_vid bigint, agg_cost float8) LANGUAGE sql STABLE ROWS 1000 AS $$
-  SELECT m.source, m.target, m.distance FROM emogi_distance_matrix(edges_sql, vids, vids, emogi_pgr.direction_of(directed)) m
+  SELECT m.source, m.target, m.distance FROM emogi_distance_matrix(edges_sql, vids::bigint[], vids::bigint[], emogi_pgr.direction_of(directed)) m
   WHERE m.source <> m.target ORDER BY m.source, m.target
 $$;
 

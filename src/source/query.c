@@ -326,7 +326,7 @@ third_as_weight(TupleDesc desc, const EmogiEdgeColumns *columns)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_COLUMN),
 				 errmsg("column \"id\" of the %s is not taken for a weight", EMOGI_GRAPH_QUERY),
-				 errhint("Leave it out, or say that it is one: 'SELECT %s AS src, %s AS dst, id AS weight FROM ...'.",
+				 errhint("Where it names edges that have no weight, let it come first: 'SELECT id, %1$s AS src, %2$s AS dst FROM ...'. Or leave it out, or say that it is one: 'SELECT %1$s AS src, %2$s AS dst, id AS weight FROM ...'.",
 						 quote_identifier(name_of(desc, columns->src)), quote_identifier(name_of(desc, columns->dst)))));
 	return 3;
 }

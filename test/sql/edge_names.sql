@@ -183,5 +183,34 @@ SELECT wrong();
 SELECT count(*) FROM emogi_sssp('net', 7) FULL JOIN emogi_sssp('SELECT source, target, cost FROM net WHERE cost >= 0 UNION ALL SELECT target, source, reverse_cost FROM net WHERE reverse_cost >= 0', 7) o
   USING (vertex, distance) WHERE emogi_sssp IS NULL OR o IS NULL;
 
+-- Operators of the caller's are not used, whatever the search path says that = and >= are.
+CREATE SCHEMA test_edge_names_traps;
+CREATE FUNCTION test_edge_names_traps.trap(float8, int) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN RAISE 'trapped'; END $$;
+CREATE FUNCTION test_edge_names_traps.trap(varchar, text) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN RAISE 'trapped'; END $$;
+CREATE OPERATOR test_edge_names_traps.>= (LEFTARG = float8, RIGHTARG = int, FUNCTION = test_edge_names_traps.trap);
+CREATE OPERATOR test_edge_names_traps.= (LEFTARG = varchar, RIGHTARG = text, FUNCTION = test_edge_names_traps.trap);
+CREATE TABLE trapped (id int, source int, target int, cost float8, reverse_cost float8);
+INSERT INTO trapped VALUES (1, 1, 2, 5, 6), (2, 2, 3, 5, -1), (3, 1, 3, 20, 20);
+CREATE TABLE spelled AS SELECT id, source::varchar, target::varchar, cost, reverse_cost FROM trapped;
+SET search_path = test_edge_names, test_edge_names_traps, public;
+SELECT seq, vertex, edge, distance FROM emogi_shortest_path('SELECT * FROM trapped', 1, 3);
+SELECT seq, vertex, edge, distance FROM emogi_shortest_path('trapped'::text, '1'::text, '3'::text);
+SELECT seq, vertex, edge, distance FROM emogi_shortest_path('spelled'::text, '1'::text, '3'::text);
+SET search_path = test_edge_names, public;
+SET client_min_messages = warning;
+DROP SCHEMA test_edge_names_traps CASCADE;
+RESET client_min_messages;
+-- Keys that are arrays; many steps without an index, with one, and by a cast that has no use for it.
+CREATE TABLE lists (id int, source int[], target int[], cost float8);
+INSERT INTO lists VALUES (1, '{1,2}', '{3}', 1), (2, '{3}', '[0:0]={1}', 1);
+SELECT seq, vertex, edge FROM emogi_shortest_path('lists', '{1,2}', '[0:0]={1}');
+CREATE TABLE line AS SELECT i AS id, i AS source, i + 1 AS target, 1 AS cost FROM generate_series(1, 3000) i;
+SELECT count(*), sum(edge), max(edge) FROM emogi_shortest_path_tree('line', 1);
+ANALYZE line;
+CREATE INDEX ON line (source);
+SELECT count(*), sum(edge), max(edge) FROM emogi_shortest_path_tree('line', 1);
+SELECT count(*), sum(edge), max(edge) FROM emogi_shortest_path_tree('line', 1, 100);
+SELECT count(*), sum(edge::int), max(edge::int) FROM emogi_shortest_path_tree('SELECT id, source::text AS source, target::text AS target, cost FROM line', '1'::text, 100);
+
 SET client_min_messages = warning;
 DROP SCHEMA test_edge_names CASCADE;

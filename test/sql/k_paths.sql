@@ -126,5 +126,14 @@ SELECT count(*) FROM emogi_cycles('grid(a, b)', 0, 100, 2000000000, 'both');
 RESET statement_timeout;
 EXPLAIN (COSTS OFF) SELECT * FROM emogi_k_shortest_paths('net', 1, 2, 3);
 
+-- Paths of the same distance come in the order of their vertices, whatever had to be looked into first.
+CREATE TABLE ties (source int, target int, cost int);
+INSERT INTO ties VALUES (0, 9, 1), (3, 8, 1), (1, 9, 2), (3, 0, 1), (8, 2, 1), (0, 2, 1), (7, 2, 1), (2, 6, 2), (3, 7, 1);
+SELECT path_id, array_agg(vertex ORDER BY seq), max(distance) FROM emogi_k_shortest_paths('ties', 9, 7, 4, 'both') GROUP BY 1 ORDER BY 1;
+SELECT path_id, array_agg(vertex ORDER BY seq), max(distance) FROM emogi_k_shortest_paths('ties', 9, 7, 3, 'both') GROUP BY 1 ORDER BY 1;
+TRUNCATE ties;
+INSERT INTO ties VALUES (0, 6, 0), (0, 9, 0), (1, 6, 0), (1, 7, 2), (9, 8, 0), (9, 2, 0), (8, 2, 2), (0, 2, 0);
+SELECT path_id, array_agg(vertex ORDER BY seq), max(distance) FROM emogi_k_shortest_paths('ties', 6, 8, 9, 'both') GROUP BY 1 ORDER BY 1;
+
 SET client_min_messages = warning;
 DROP SCHEMA test_k_paths CASCADE;

@@ -63,5 +63,22 @@ SELECT differs('net', 'out');
 SELECT count(*), count(DISTINCT (source, target)), bool_and(seq > 0) FROM emogi_shortest_paths('net', ARRAY[1001, 1100], ARRAY[1301, 1200]);
 EXPLAIN (COSTS OFF) SELECT * FROM emogi_shortest_paths('net', ARRAY[1001], ARRAY[1301]);
 
+-- Edges that weigh nothing: a path to one of several targets has as few edges as one alone, and is the same.
+CREATE TABLE free (source int, target int, cost int);
+INSERT INTO free VALUES (27, 33, 1), (35, 1, 0), (39, 2, 0), (1, 7, 0), (28, 31, 0), (22, 28, 0), (36, 37, 0), (2, 8, 0), (35, 36, 0), (31, 37, 0), (7, 8, 1), (33, 39, 0), (27, 28, 0);
+SELECT array_agg(vertex ORDER BY seq) FROM emogi_shortest_path('free', 31, 8, 'both');
+SELECT array_agg(vertex ORDER BY seq) FROM emogi_shortest_paths('free', ARRAY[31], ARRAY[8, 22], 'both') WHERE target = 8;
+SELECT setseed(0.25);
+CREATE TABLE mostly_free AS SELECT a AS source, b AS target, (random() * 1.2)::int AS cost FROM (SELECT i AS a, i + 1 AS b FROM generate_series(0, 899) i WHERE i % 30 < 29 UNION ALL SELECT i, i + 30 FROM generate_series(0, 869) i) s WHERE random() < 0.85;
+CREATE TABLE found AS SELECT source, target, array_agg(vertex ORDER BY seq) AS way FROM emogi_shortest_paths('mostly_free', ARRAY[0, 465, 899], ARRAY[29, 435, 870, 31, 600, 14], 'both') GROUP BY 1, 2;
+SELECT count(*), count(*) FILTER (WHERE way <> (SELECT array_agg(vertex ORDER BY seq) FROM emogi_shortest_path('mostly_free', source, target, 'both'))) FROM found;
+SET emogi.enable_near = off;
+SELECT count(*) FILTER (WHERE way <> (SELECT array_agg(vertex ORDER BY seq) FROM emogi_shortest_path('mostly_free', source, target, 'both'))) FROM found;
+RESET emogi.enable_near;
+SELECT count(*) FILTER (WHERE cardinality(way) <> 1 + (WITH RECURSIVE way(v, edges) AS (SELECT target, 0 UNION ALL SELECT t.predecessor, way.edges + 1 FROM way JOIN emogi_shortest_path_tree('mostly_free', f.source, direction => 'both') t ON t.vertex = way.v
+  WHERE t.predecessor IS NOT NULL) SELECT max(edges) FROM way)) FROM found f;
+-- Lists without a type are taken for a query of pairs and a direction.
+SELECT * FROM emogi_shortest_paths('free', '{31}', '{8}');
+
 SET client_min_messages = warning;
 DROP SCHEMA test_paths CASCADE;

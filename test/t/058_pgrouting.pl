@@ -26,6 +26,9 @@ my $edges = 'SELECT id, source, target, cost, reverse_cost FROM roads';
 sql("CREATE TABLE roads (id int, source int, target int, cost float8, reverse_cost float8);", "INSERT INTO roads VALUES (7, 1, 2, 1, -1), (8, 2, 3, 2, 2)");
 is(sql("SELECT * FROM emogi_pgr.pgr_dijkstra('$edges', 1, 3)"), "1|1|1|7|1|0\n2|2|2|8|2|1\n3|3|3|-1|0|3", 'rows of a path');
 is(sql("SELECT * FROM emogi_pgr.pgr_dijkstra('$edges', 3, 1)"), '', 'no way');
+is(sql("SET search_path = emogi_pgr, public; SELECT count(*) FROM pgr_dijkstra('$edges', 1, ARRAY[2, 3]) UNION ALL SELECT count(*) FROM pgr_dijkstra('$edges', ARRAY[1, 2], ARRAY[3]) UNION ALL SELECT count(*) FROM pgr_dijkstraCostMatrix('$edges', ARRAY[1, 3])"),
+	"5\n5\n1", 'arrays of integers, with pgRouting behind it in the path');
+is(sql("SELECT string_agg(DISTINCT from_v::text, ',') FROM (SELECT from_v FROM emogi_pgr.pgr_drivingDistance('$edges', ARRAY[3, 1], 9) ORDER BY seq LIMIT 1) d"), '3', 'distances in the order of the array');
 is(sql("SELECT * FROM emogi_pgr.pgr_dijkstra('$edges', 3, 1, false)"), "1|1|3|8|2|0\n2|2|2|7|1|2\n3|3|1|-1|0|3", 'either way');
 
 SKIP:
