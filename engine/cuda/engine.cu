@@ -342,7 +342,10 @@ stays_in_host(const EmogiEngineState *state, const EmogiGraph *graph, const Emog
 static bool
 wants_help(const EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query)
 {
-	return query->algorithm == EMOGI_BFS && query->papers.mapping == EMOGI_MAPPING_AUTO && state->pool != NULL && stays_in_host(state, graph, query);
+	const bool	is_sum = algorithms[query->algorithm] == emogi_cuda_gather;
+	const bool	helps = query->algorithm == EMOGI_BFS ? stays_in_host(state, graph, query) : is_sum && query->placement == EMOGI_PLACEMENT_HOST;
+
+	return helps && query->papers.mapping == EMOGI_MAPPING_AUTO && state->pool != NULL;
 }
 
 static void

@@ -12,13 +12,20 @@ full_bytes(const Feed *feed, const FeedArray *array)
 	return feed->piece_chunks * CHUNK_ENTRIES * array->entry_bytes;
 }
 
+/* Get where a piece of the Feed is among those of the lists. */
+static uint64_t
+place_of(const Feed *feed, uint64_t piece)
+{
+	return piece * feed->nmembers + feed->member;
+}
+
 /* Get the bytes of a piece of an array, the last one up to the end of its last line. */
 static uint64_t
 piece_bytes(const Feed *feed, const FeedArray *array, uint64_t piece)
 {
 	const uint64_t full = full_bytes(feed, array);
 	const uint64_t lines = (feed->nedges * array->entry_bytes + EMOGI_LINE_BYTES - 1) / EMOGI_LINE_BYTES;
-	const uint64_t left = lines * EMOGI_LINE_BYTES - piece * full;
+	const uint64_t left = lines * EMOGI_LINE_BYTES - place_of(feed, piece) * full;
 
 	return left < full ? left : full;
 }
@@ -240,11 +247,16 @@ place_parts(Feed *feed, EmogiError *error)
 }
 
 EmogiStatus
-emogi_feed_open(Feed *feed, Run *run, const EmogiAdjacency *adjacency, uint32_t width, EmogiError *error)
+emogi_feed_open(Feed *feed, Run *run, const EmogiAdjacency *adjacency, uint32_t width, const TeamShare *share, EmogiError *error)
 {
 	bool		taken = false;
+	uint64_t	nall;
 
 	feed->run = run;
+	feed->member = share != NULL ? share->member : 0;
+	feed->nmembers = share != NULL ? share->nmembers : 1;
+	if (feed->nmembers > 1)
+		run->graph.placement = EMOGI_PLACEMENT_HOST;
 	feed->nedges = adjacency->nedges;
 	feed->nchunks = count_chunks(adjacency->nedges);
 	feed->array[feed->narrays++] = FeedArray{(const char *) adjacency->targets, sizeof(Target), 0, NULL};
@@ -253,12 +265,13 @@ emogi_feed_open(Feed *feed, Run *run, const EmogiAdjacency *adjacency, uint32_t 
 	if (run->graph.placement == EMOGI_PLACEMENT_DEVICE)
 		return EMOGI_OK;
 	feed->piece_chunks = FEED_LEAST;
-	while (feed->piece_chunks < FEED_MOST && feed->nchunks / feed->piece_chunks >= 2 * FEED_PIECES)
+	while (feed->piece_chunks < FEED_MOST && feed->nchunks / feed->piece_chunks >= 2 * FEED_PIECES * feed->nmembers)
 		feed->piece_chunks *= 2;
 	if (feed->nchunks > FEED_LEAST)
 		TRY(take_buffers(feed, &taken, error));
-	if (taken)
-		feed->npieces = (feed->nchunks + feed->piece_chunks - 1) / feed->piece_chunks;
+	nall = (feed->nchunks + feed->piece_chunks - 1) / feed->piece_chunks;
+	if (taken && nall > feed->member)
+		feed->npieces = (nall - feed->member + feed->nmembers - 1) / feed->nmembers;
 	feed->piece = feed->npieces;
 	if (taken)
 		return place_parts(feed, error);
@@ -320,7 +333,7 @@ copy_piece(Feed *feed, const FeedLink *link, uint64_t piece, char *to, EmogiErro
 
 		if (!is_kept(feed, array, piece))
 		{
-			CUDA_TRY(cudaMemcpyAsync(to, array->host + piece * full_bytes(feed, array), bytes, cudaMemcpyHostToDevice,
+			CUDA_TRY(cudaMemcpyAsync(to, array->host + place_of(feed, piece) * full_bytes(feed, array), bytes, cudaMemcpyHostToDevice,
 									 link->stream));
 			feed->copied_bytes += bytes;
 		}
@@ -382,7 +395,7 @@ emogi_feed_take(Feed *feed, Lists<Target> *lists, uint64_t *first, uint64_t *upt
 	const char *at[2] = {NULL, NULL};
 
 	TRY(run_ahead(feed, error));
-	*first = feed->piece * feed->piece_chunks;
+	*first = place_of(feed, feed->piece) * feed->piece_chunks;
 	for (int a = 0; a < feed->narrays; a++)
 	{
 		const FeedArray *array = &feed->array[a];
@@ -399,7 +412,9 @@ emogi_feed_take(Feed *feed, Lists<Target> *lists, uint64_t *first, uint64_t *upt
 	else						/* those that are kept one after another are one after another in the parts too */
 		while (feed->piece < feed->npieces && !is_copied(feed, feed->piece))
 			feed->piece++;
-	*upto = feed->piece < feed->npieces ? feed->piece * feed->piece_chunks : feed->nchunks;
+	*upto = (place_of(feed, feed->piece - 1) + 1) * feed->piece_chunks;
+	if (*upto > feed->nchunks)
+		*upto = feed->nchunks;
 	lists->targets = (const Target *) at[0];
 	lists->weights = at[1];
 	return EMOGI_OK;

@@ -14,6 +14,8 @@
  * part is kept for a Graph with an id (resident.cuh); it is known by the number of its pieces, since their size and which
  * they are is a matter of the Graph. One that has all of them is a copy of the whole array like any other.
  *
+ * Where GPUs help each other (team.cuh), each has a Feed of its own share of the pieces, every so many-th, over its own link; nothing is kept of a share.
+ *
  * The host waits, polling cancel, until a buffer's kernel is over before it queues the next copy into it, so when a run
  * is canceled no more than FEED_BUFFERS copies a link are under way (1 ms). Only the host thread of the run touches a Feed.
  */
@@ -21,6 +23,7 @@
 #define EMOGI_FEED_CUH
 
 #include "chunks.cuh"
+#include "team.cuh"
 
 /*
  * Tuned constants, FEED_BUFFERS of 6130b04, the others of 753e333. With them PageRank in host placement on an NVIDIA H200
@@ -56,7 +59,9 @@ typedef struct Feed
 	uint64_t	nedges;
 	uint64_t	nchunks;
 	uint64_t	piece_chunks;	/* of a full piece */
-	uint64_t	npieces;		/* of a sweep; 0 = no Feed: read in place */
+	uint32_t	member;			/* piece p of the Feed is piece p * nmembers + member of the lists */
+	uint32_t	nmembers;
+	uint64_t	npieces;		/* of a sweep; 0 = no Feed: read in place, or nothing is left for this share */
 	uint64_t	ncopied;		/* pieces of a sweep that are copied, if only one of their arrays */
 	int			narrays;
 	FeedArray	array[2];		/* targets, weights */
@@ -81,9 +86,9 @@ typedef struct Feed
  * Open a Feed of lists placed in host memory, with weights of `width` bytes, 0 = none wanted; last of all that takes
  * device memory. In host placement it takes what is free, evicting nothing. When there is not enough, or little to copy,
  * npieces stays 0. A hybrid placement without any part turns into host placement. *feed is zero before. emogi_feed_close
- * is called whatever comes of it.
+ * is called whatever comes of it. share: of what pieces; NULL = of all.
  */
-extern EmogiStatus emogi_feed_open(Feed *feed, Run *run, const EmogiAdjacency *adjacency, uint32_t width,
+extern EmogiStatus emogi_feed_open(Feed *feed, Run *run, const EmogiAdjacency *adjacency, uint32_t width, const TeamShare *share,
 								   EmogiError *error);
 
 /* Begin a sweep; `more`: another one follows, for which it may run ahead. */

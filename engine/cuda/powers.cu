@@ -133,7 +133,7 @@ place_lists(Powers *powers, const EmogiQuery *query, EmogiError *error)
 		half->field.outline = half->outline;
 		half->feed = &powers->feed[halves_are_one(powers) ? 0 : h];
 		if (half->feed->run == NULL)
-			TRY(emogi_feed_open(half->feed, run, half->adjacency, powers->weight_bytes, error));
+			TRY(emogi_feed_open(half->feed, run, half->adjacency, powers->weight_bytes, NULL, error));
 	}
 	return EMOGI_OK;
 }

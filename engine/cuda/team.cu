@@ -48,6 +48,7 @@ open_helper(Helper *helper, const Team *team, EmogiEngineState *state, const Emo
 	*state->stop = 0;
 	TRY(emogi_resident_begin(state, graph, error));
 	TRY(emogi_run_open(run, state, graph, query, team->leader->control, error));
+	run->devices = 0;			/* each has a part, over its own link */
 	TRY(take(run, with, team->nhelpers, error));
 	TRY(emogi_run_place(run, graph, &placed, wants, kernels, nkernels, edge_bytes, error));
 	CUDA_TRY(cudaEventCreateWithFlags(&helper->done, cudaEventDisableTiming));
@@ -126,6 +127,13 @@ emogi_team_end_part(Team *team, int helper, EmogiError *error)
 }
 
 EmogiStatus
+emogi_team_wait(Team *team, int helper, EmogiError *error)
+{
+	CUDA_TRY(cudaStreamWaitEvent(team->leader->state->stream, team->helper[helper].done, 0));
+	return EMOGI_OK;
+}
+
+EmogiStatus
 emogi_team_copy(const Run *to_run, uint32_t *to, const uint32_t *from, EmogiError *error)
 {
 	CUDA_TRY(cudaMemcpyAsync(to, from, to_run->nwords * sizeof *to, cudaMemcpyDefault, to_run->state->stream));
@@ -144,7 +152,7 @@ emogi_team_join(Team *team, int helper, uint32_t *into, const uint32_t *from, Em
 {
 	const Run  *run = team->leader;
 
-	CUDA_TRY(cudaStreamWaitEvent(run->state->stream, team->helper[helper].done, 0));
+	TRY(emogi_team_wait(team, helper, error));
 	CUDA_LAUNCH(team_join_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, into, from, run->nwords);
 	return EMOGI_OK;
 }

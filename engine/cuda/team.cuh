@@ -51,6 +51,9 @@ extern EmogiStatus emogi_team_ready(Team *team, EmogiError *error);
 /* End it: the leader's device is the current one. */
 extern EmogiStatus emogi_team_end_part(Team *team, int helper, EmogiError *error);
 
+/* Have the leader wait for it. */
+extern EmogiStatus emogi_team_wait(Team *team, int helper, EmogiError *error);
+
 /* Copy a bitmap to a helper, in its part. */
 extern EmogiStatus emogi_team_copy(const Run *to_run, uint32_t *to, const uint32_t *from, EmogiError *error);
 
