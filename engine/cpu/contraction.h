@@ -111,7 +111,7 @@ extern EmogiStatus emogi_contraction_distances(const EmogiContraction *made, con
  * for each vertex of the Graph and each thread, and some. nthreads: >= 1, of this process, for as long as the call lasts; poll is asked by the caller's.
  */
 #define EMOGI_CONTRACTION_LANES 8	/* sources at once */
-#define EMOGI_CONTRACTION_SWEEP_BYTES (EMOGI_CONTRACTION_LANES * sizeof(double) + sizeof(double) + sizeof(uint32_t))
+#define EMOGI_CONTRACTION_SWEEP_BYTES (EMOGI_CONTRACTION_LANES * 3 * sizeof(double))
 extern EmogiStatus emogi_contraction_sweep(const EmogiContraction *made, const EmogiGraph *graph, bool reversed, const EmogiQuery *query, int nthreads,
 										   bool (*poll) (void), double *distance, uint64_t *looked, EmogiControl *control, EmogiError *error);
 

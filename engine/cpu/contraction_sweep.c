@@ -6,7 +6,8 @@
  * has it; let g be the error of a sum. So where an edge of weight w leads from u to v, and SSSP has the distance of v by way of u, u's and w are no
  * longer than v's but for 4g times that: such edges are followed back from the targets, each vertex once, and on the way back SSSP's own sums are
  * made, of which the least is SSSP's distance. Nearly always one edge leads to a vertex. Where edges that weigh next to nothing lead round in a
- * circle, Dijkstra's search among the vertices that were met makes the sums.
+ * circle, Dijkstra's search among the vertices that were met makes the sums. The sources of a sweep are followed back in turn, a step of each, so that what
+ * the one waits for in memory comes while the others go on.
  *
  * [1] D. Delling, A. V. Goldberg, A. Nowatzyk, R. F. Werneck. PHAST: hardware-accelerated shortest path trees. IPDPS 2011.
  */
@@ -22,7 +23,8 @@
 #define LANES EMOGI_CONTRACTION_LANES
 #define SLACK 4.5				/* times the error of a sum: 4, and what is of higher order */
 #define POLL_RANKS 65536
-#define AHEAD 32				/* arcs */
+#define AHEAD 32				/* arcs whose ends are asked for before they are looked at */
+#define ARCS_AHEAD 192			/* arcs that are */
 
 /* A vertex whose edges are being followed back. */
 typedef struct Frame
@@ -37,21 +39,35 @@ typedef struct Entry
 	uint32_t	vertex;
 } Entry;
 
+/* Of a vertex for a source. */
+typedef struct Sum
+{
+	double		sum;			/* if it is met: SSSP's distance */
+	uint32_t	mark;			/* 2 * number of the row = met, 2 * number + 1 = its sum is made */
+} Sum;
+
+/* What is followed back for a source. */
+typedef struct Row
+{
+	uint32_t	source;
+	uint64_t	next;			/* target to be looked at */
+	bool		is_circular;	/* edges lead round in a circle */
+	uint32_t	number;			/* from 1 */
+	double		slack;
+	Sum		   *sums;			/* [nvertices] */
+	EmogiGrowing met;			/* uint32_t */
+	EmogiGrowing frames;		/* Frame */
+} Row;
+
 typedef struct Sweep
 {
 	EmogiJob   *job;			/* of all threads */
 	const EmogiContraction *made;
 	const EmogiGraph *graph;
 	int			up;				/* side of the arcs that lead up from a source */
-	bool		is_circular;	/* of the source at hand: edges lead round in a circle */
 	double	   *near;			/* [nvertices][LANES], by rank, a rank's in one line of a cache: distances but for rounding */
 	void	   *near_memory;	/* where that lies */
-	double	   *sums;			/* [nvertices], of those met: SSSP's distance */
-	uint32_t   *marks;			/* [nvertices]: 2 * row = met, 2 * row + 1 = its sum is made */
-	uint32_t	row;			/* from 1 */
-	double		slack;
-	EmogiGrowing met;			/* uint32_t */
-	EmogiGrowing frames;		/* Frame */
+	Row			rows[LANES];
 	EmogiGrowing heap;			/* Entry */
 	uint64_t	looked;
 	bool		(*poll) (void);
@@ -153,6 +169,8 @@ sweep_down(Sweep *sweep)
 		{
 			const double *high = sweep->near + (uint64_t) arcs[i].to * LANES;
 
+			if (i >= ARCS_AHEAD)
+				__builtin_prefetch(&arcs[i - ARCS_AHEAD]);
 			if (i >= AHEAD)
 				__builtin_prefetch(sweep->near + (uint64_t) arcs[i - AHEAD].to * LANES);
 			for (int lane = 0; lane < LANES; lane++)
@@ -175,31 +193,34 @@ sweep_down(Sweep *sweep)
 
 /* Note that a vertex is met, and is to be followed back, and ask for what that will read; false, with the job failed, without memory. */
 static bool
-meet(Sweep *sweep, const uint32_t *ranks, uint32_t v)
+meet(Sweep *sweep, Row *row, const uint32_t *ranks, uint32_t v)
 {
 	const EmogiAdjacency *lists = &sweep->graph->backward;
 
 	for (uint64_t e = lists->offsets[v]; e < lists->offsets[v + 1]; e++)
+	{
 		__builtin_prefetch(sweep->near + (uint64_t) ranks[lists->targets[e]] * LANES);
-	if (!emogi_contraction_reserve(sweep->job, &sweep->frames, 1, sizeof(Frame)) ||
-		!emogi_contraction_reserve(sweep->job, &sweep->met, 1, sizeof(uint32_t)))
+		__builtin_prefetch(&row->sums[lists->targets[e]]);
+	}
+	if (!emogi_contraction_reserve(sweep->job, &row->frames, 1, sizeof(Frame)) ||
+		!emogi_contraction_reserve(sweep->job, &row->met, 1, sizeof(uint32_t)))
 		return false;
-	((Frame *) sweep->frames.items)[sweep->frames.count++] = (Frame) {v, sweep->graph->backward.offsets[v]};
-	((uint32_t *) sweep->met.items)[sweep->met.count++] = v;
-	sweep->marks[v] = 2 * sweep->row;
-	sweep->sums[v] = (double) INFINITY;
+	((Frame *) row->frames.items)[row->frames.count++] = (Frame) {v, sweep->graph->backward.offsets[v]};
+	((uint32_t *) row->met.items)[row->met.count++] = v;
+	row->sums[v].mark = 2 * row->number;
+	row->sums[v].sum = (double) INFINITY;
 	return true;
 }
 
 /* Go on with the last vertex that was met, until another is met or its sum is made. */
 static bool
-follow(Sweep *sweep, const uint32_t *ranks, int lane)
+follow(Sweep *sweep, Row *row, const uint32_t *ranks, int lane)
 {
 	const EmogiAdjacency *lists = &sweep->graph->backward;
-	Frame	   *frame = &((Frame *) sweep->frames.items)[sweep->frames.count - 1];
+	Frame	   *frame = &((Frame *) row->frames.items)[row->frames.count - 1];
 	const uint32_t v = frame->vertex;
-	const double most = sweep->near[(uint64_t) ranks[v] * LANES + (uint64_t) lane] + sweep->slack;
-	double		sum = sweep->sums[v];
+	const double most = sweep->near[(uint64_t) ranks[v] * LANES + (uint64_t) lane] + row->slack;
+	double		sum = row->sums[v].sum;
 
 	for (; frame->edge < lists->offsets[v + 1]; frame->edge++)
 	{
@@ -208,49 +229,49 @@ follow(Sweep *sweep, const uint32_t *ranks, int lane)
 
 		if (!(sweep->near[(uint64_t) ranks[u] * LANES + (uint64_t) lane] + weight <= most) || u == v)
 			continue;
-		if (sweep->marks[u] == 2 * sweep->row)
-			sweep->is_circular = true;
-		else if (sweep->marks[u] == 2 * sweep->row + 1)
-			sum = fmin(sum, emogi_path_candidate(EMOGI_SSSP, sweep->sums[u], weight));
+		if (row->sums[u].mark == 2 * row->number)
+			row->is_circular = true;
+		else if (row->sums[u].mark == 2 * row->number + 1)
+			sum = fmin(sum, emogi_path_candidate(EMOGI_SSSP, row->sums[u].sum, weight));
 		else
 		{
-			sweep->sums[v] = sum;
-			return meet(sweep, ranks, u);
+			row->sums[v].sum = sum;
+			return meet(sweep, row, ranks, u);
 		}
 	}
-	sweep->sums[v] = sum;
-	sweep->marks[v] = 2 * sweep->row + 1;
+	row->sums[v].sum = sum;
+	row->sums[v].mark = 2 * row->number + 1;
 	sweep->looked += lists->offsets[v + 1] - lists->offsets[v];
-	sweep->frames.count--;
+	row->frames.count--;
 	return true;
 }
 
 /* Make the sums of all that was met by Dijkstra's search. */
 static bool
-search_met(Sweep *sweep, uint32_t source)
+search_met(Sweep *sweep, Row *row)
 {
 	const EmogiAdjacency *lists = &sweep->graph->forward;
 
-	for (uint64_t i = 0; i < sweep->met.count; i++)
-		sweep->sums[((uint32_t *) sweep->met.items)[i]] = (double) INFINITY;
-	sweep->sums[source] = 0.0;
+	for (uint64_t i = 0; i < row->met.count; i++)
+		row->sums[((uint32_t *) row->met.items)[i]].sum = (double) INFINITY;
+	row->sums[row->source].sum = 0.0;
 	sweep->heap.count = 0;
-	if (!push(sweep, (Entry) {0.0, source}))
+	if (!push(sweep, (Entry) {0.0, row->source}))
 		return false;
 	while (sweep->heap.count > 0)
 	{
 		const Entry entry = pop(sweep);
 
-		if (entry.distance > sweep->sums[entry.vertex])
+		if (entry.distance > row->sums[entry.vertex].sum)
 			continue;
 		for (uint64_t e = lists->offsets[entry.vertex]; e < lists->offsets[entry.vertex + 1]; e++)
 		{
 			const uint32_t w = lists->targets[e];
 			const double sum = emogi_path_candidate(EMOGI_SSSP, entry.distance, emogi_weight(lists->weights, sweep->graph->weight_type, e));
 
-			if (sweep->marks[w] != 2 * sweep->row + 1 || !(sum < sweep->sums[w]))
+			if (row->sums[w].mark != 2 * row->number + 1 || !(sum < row->sums[w].sum))
 				continue;
-			sweep->sums[w] = sum;
+			row->sums[w].sum = sum;
 			if (!push(sweep, (Entry) {sum, w}))
 				return false;
 		}
@@ -260,7 +281,7 @@ search_met(Sweep *sweep, uint32_t source)
 
 /* Choose the slack of a lane by its farthest target; false where that is too far for the hierarchy to tell. */
 static bool
-choose_slack(Sweep *sweep, const uint32_t *ranks, const EmogiQuery *query, int lane)
+choose_slack(Sweep *sweep, Row *row, const uint32_t *ranks, const EmogiQuery *query, int lane)
 {
 	double		farthest = 0.0;
 
@@ -271,43 +292,79 @@ choose_slack(Sweep *sweep, const uint32_t *ranks, const EmogiQuery *query, int l
 		if (distance < (double) INFINITY && distance > farthest)
 			farthest = distance;
 	}
-	sweep->slack = SLACK * emogi_contraction_error(sweep->graph) * farthest;
-	if (4.0 * sweep->slack > sweep->made->tolerance)
+	row->slack = SLACK * emogi_contraction_error(sweep->graph) * farthest;
+	if (4.0 * row->slack > sweep->made->tolerance)
 		emogi_job_fail(sweep->job, EMOGI_UNSUPPORTED);
 	return !emogi_job_stopped(sweep->job);
 }
 
-/* Find the distances from a source, whose lane has been swept. */
+/* Begin to follow back for a source, whose lane has been swept. */
 static bool
-find_row(Sweep *sweep, const EmogiQuery *query, uint32_t source, int lane, double *distance)
+begin_row(Sweep *sweep, const uint32_t *ranks, const EmogiQuery *query, uint32_t source, int lane)
 {
-	const uint32_t *ranks = emogi_contraction_ranks(sweep->made);
+	Row		   *row = &sweep->rows[lane];
 
-	if (!choose_slack(sweep, ranks, query, lane))
+	if (!choose_slack(sweep, row, ranks, query, lane))
 		return false;
-	sweep->row++;
-	sweep->is_circular = false;
-	sweep->met.count = 0;
-	sweep->sums[source] = 0.0;
-	sweep->marks[source] = 2 * sweep->row + 1;
-	for (uint64_t t = 0; t < query->ntargets; t++)
+	row->source = source;
+	row->next = 0;
+	row->number++;
+	row->is_circular = false;
+	row->met.count = row->frames.count = 0;
+	row->sums[source].sum = 0.0;
+	row->sums[source].mark = 2 * row->number + 1;
+	return true;
+}
+
+/* Follow back one step, from the vertex met last or from the next target; *is_done: there is none. */
+static bool
+step_back(Sweep *sweep, const uint32_t *ranks, const EmogiQuery *query, int lane, bool *is_done)
+{
+	Row		   *row = &sweep->rows[lane];
+
+	if (row->frames.count > 0)
+		return follow(sweep, row, ranks, lane);
+	for (; row->next < query->ntargets; row->next++)
 	{
-		const uint32_t target = query->targets[t];
+		const uint32_t target = query->targets[row->next];
 
-		if (sweep->marks[target] == 2 * sweep->row + 1 ||
-			sweep->near[(uint64_t) ranks[target] * LANES + (uint64_t) lane] == (double) INFINITY)
-			continue;
-		if (!meet(sweep, ranks, target))
-			return false;
-		while (sweep->frames.count > 0)
-			if (!follow(sweep, ranks, lane))
-				return false;
+		if (row->sums[target].mark != 2 * row->number + 1 && sweep->near[(uint64_t) ranks[target] * LANES + (uint64_t) lane] < (double) INFINITY)
+			return meet(sweep, row, ranks, query->targets[row->next++]);
 	}
-	if (sweep->is_circular && !search_met(sweep, source))
+	*is_done = true;
+	return true;
+}
+
+/* Give the distances of a source. */
+static bool
+end_row(Sweep *sweep, const EmogiQuery *query, int lane, double *distance)
+{
+	Row		   *row = &sweep->rows[lane];
+
+	if (row->is_circular && !search_met(sweep, row))
 		return false;
 	for (uint64_t t = 0; t < query->ntargets; t++)
-		distance[t] = sweep->marks[query->targets[t]] == 2 * sweep->row + 1 ? sweep->sums[query->targets[t]] : (double) INFINITY;
-	return !is_stopped(sweep);
+		distance[t] = row->sums[query->targets[t]].mark == 2 * row->number + 1 ? row->sums[query->targets[t]].sum : (double) INFINITY;
+	return true;
+}
+
+/* Follow back for all sources that have been swept, in turn. */
+static bool
+follow_all(Sweep *sweep, const uint32_t *ranks, const EmogiQuery *query, int count)
+{
+	bool		is_done[LANES] = {false};
+	uint64_t	steps = 0;
+
+	for (int left = count; left > 0;)
+		for (int lane = 0; lane < count; lane++)
+		{
+			if (is_done[lane])
+				continue;
+			if (!step_back(sweep, ranks, query, lane, &is_done[lane]) || (++steps % POLL_RANKS == 0 && is_stopped(sweep)))
+				return false;
+			left -= is_done[lane];
+		}
+	return true;
 }
 
 /* Find the distances from some sources, a lane each; false when the job has stopped, or it has given up. */
@@ -315,19 +372,24 @@ static bool
 find_rows(Sweep *sweep, const EmogiQuery *query, uint64_t first, double *distance)
 {
 	const uint32_t *ranks = emogi_contraction_ranks(sweep->made);
-	const uint64_t count = query->nsources - first < LANES ? query->nsources - first : LANES;
+	const int	count = (int) (query->nsources - first < LANES ? query->nsources - first : LANES);
 
 	for (uint64_t i = 0; i < sweep->made->nvertices * LANES; i++)
 		sweep->near[i] = (double) INFINITY;
-	for (uint64_t s = 0; s < count; s++)
-		if (!search_up(sweep, ranks[query->sources[first + s]], (int) s))
+	for (int s = 0; s < count; s++)
+		if (!search_up(sweep, ranks[query->sources[first + (uint64_t) s]], s))
 			return false;
 	if (!sweep_down(sweep))
 		return false;
-	for (uint64_t s = 0; s < count; s++)
-		if (!find_row(sweep, query, query->sources[first + s], (int) s, distance + (first + s) * query->ntargets))
+	for (int s = 0; s < count; s++)
+		if (!begin_row(sweep, ranks, query, query->sources[first + (uint64_t) s], s))
 			return false;
-	return true;
+	if (!follow_all(sweep, ranks, query, count))
+		return false;
+	for (int s = 0; s < count; s++)
+		if (!end_row(sweep, query, s, distance + (first + (uint64_t) s) * query->ntargets))
+			return false;
+	return !is_stopped(sweep);
 }
 
 /* ---- all ---- */
@@ -381,17 +443,19 @@ find_blocks(void *arg, int thread, int nthreads)
 	if (thread != 0)
 		sweep.poll = NULL;
 	take_near(&sweep);
-	sweep.sums = take(&sweep, sweep.made->nvertices, sizeof(double));
-	sweep.marks = take(&sweep, sweep.made->nvertices, sizeof(uint32_t));
+	for (int lane = 0; lane < LANES; lane++)
+		sweep.rows[lane].sums = take(&sweep, sweep.made->nvertices, sizeof(Sum));
 	while (!emogi_job_stopped(&rows->job) && (first = emogi_job_take(&rows->next, LANES)) < rows->query->nsources)
 		if (!find_rows(&sweep, rows->query, first, rows->distance))
 			break;
 	__atomic_fetch_add(&rows->looked, sweep.looked, __ATOMIC_RELAXED);
 	free(sweep.near_memory);
-	free(sweep.sums);
-	free(sweep.marks);
-	free(sweep.met.items);
-	free(sweep.frames.items);
+	for (int lane = 0; lane < LANES; lane++)
+	{
+		free(sweep.rows[lane].sums);
+		free(sweep.rows[lane].met.items);
+		free(sweep.rows[lane].frames.items);
+	}
 	free(sweep.heap.items);
 }
 
