@@ -6,16 +6,19 @@
 
 #include <math.h>
 
+#include "catalog/pg_type.h"
 #include "common/hashfn.h"
 #include "executor/spi.h"
-#include "miscadmin.h"
+#include "executor/tuptable.h"
+#include "lib/qunique.h"
+#include "tcop/dest.h"
+#include "tcop/pquery.h"
+#include "utils/array.h"
 #include "utils/datum.h"
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
 #include "function/edge_match.h"
-
-#define ROWS_AT_ONCE 1024
 
 typedef struct StepKey
 {
@@ -42,8 +45,10 @@ typedef struct Step
 #define SH_DEFINE
 #include "lib/simplehash.h"
 
+/* A match under way, which the rows of a portal are sent to. */
 typedef struct Match
 {
+	DestReceiver receiver;
 	const EmogiEdgeMatch *wanted;
 	steps_hash *steps;
 	double	   *weights;		/* [count]: of the row whose name stands there; NaN = none has come */
@@ -86,42 +91,56 @@ offer(Match *match, int64 from, int64 to, double weight, NullableDatum name)
 
 /* Get a float8 of a row; NULL is more than any. */
 static double
-weight_of(HeapTuple row, int column, bool *isnull)
+weight_of(const TupleTableSlot *slot, int column)
 {
-	const Datum value = SPI_getbinval(row, SPI_tuptable->tupdesc, column, isnull);
-
-	return *isnull ? (double) INFINITY : DatumGetFloat8(value);
+	return slot->tts_isnull[column] ? (double) INFINITY : DatumGetFloat8(slot->tts_values[column]);
 }
 
 /* Offer a row to the steps that it may lead along. */
-static void
-offer_row(Match *match, HeapTuple row)
+static bool
+receive_row(TupleTableSlot *slot, DestReceiver *receiver)
 {
+	Match	   *match = (Match *) receiver;
 	const EmogiEdgeMatch *wanted = match->wanted;
-	bool		isnull[4];
-	const int64 src = DatumGetInt64(SPI_getbinval(row, SPI_tuptable->tupdesc, 1, &isnull[0]));
-	const int64 dst = DatumGetInt64(SPI_getbinval(row, SPI_tuptable->tupdesc, 2, &isnull[1]));
-	const double weight = weight_of(row, 3, &isnull[2]);
-	const double reverse = weight_of(row, 4, &isnull[3]);
 	NullableDatum name;
+	double		weight;
+	double		reverse;
+	int64		src;
+	int64		dst;
 
-	if (isnull[0] || isnull[1])
-		return;
-	name.value = SPI_getbinval(row, SPI_tuptable->tupdesc, 5, &name.isnull);
-	if (!wanted->has_reverse || (!isnull[2] && weight >= 0))
+	slot_getallattrs(slot);
+	if (slot->tts_isnull[0] || slot->tts_isnull[1])
+		return true;
+	src = DatumGetInt64(slot->tts_values[0]);
+	dst = DatumGetInt64(slot->tts_values[1]);
+	weight = weight_of(slot, 2);
+	reverse = weight_of(slot, 3);
+	name = (NullableDatum) {slot->tts_values[4], slot->tts_isnull[4]};
+	if (!wanted->has_reverse || (!slot->tts_isnull[2] && weight >= 0))
 	{
 		if (wanted->direction != EMOGI_IN)
 			offer(match, src, dst, weight, name);
 		if (wanted->direction != EMOGI_OUT)
 			offer(match, dst, src, weight, name);
 	}
-	if (wanted->has_reverse && !isnull[3] && reverse >= 0)
+	if (wanted->has_reverse && !slot->tts_isnull[3] && reverse >= 0)
 	{
 		if (wanted->direction != EMOGI_IN)
 			offer(match, dst, src, reverse, name);
 		if (wanted->direction != EMOGI_OUT)
 			offer(match, src, dst, reverse, name);
 	}
+	return true;
+}
+
+static void
+begin_rows(DestReceiver *receiver, int operation, TupleDesc desc)
+{
+}
+
+static void
+end_rows(DestReceiver *receiver)
+{
 }
 
 /* Put the steps into the table; get how many are distinct. */
@@ -147,6 +166,35 @@ enter_steps(Match *match)
 	return ndistinct;
 }
 
+static int
+compare_ends(const void *a, const void *b)
+{
+	const int64 x = DatumGetInt64(*(const Datum *) a);
+	const int64 y = DatumGetInt64(*(const Datum *) b);
+
+	return (x > y) - (x < y);
+}
+
+/* Get an array of the ends at which a row that leads along a step may begin: ascending and distinct, as an index wants them. */
+Datum
+emogi_edge_match_ends(const EmogiEdgeMatch *wanted)
+{
+	const bool	both = wanted->has_reverse || wanted->direction == EMOGI_BOTH;
+	Datum	   *ends = palloc_extended(2 * wanted->count * sizeof *ends, MCXT_ALLOC_HUGE);
+	uint64		count = 0;
+
+	for (uint64 i = 0; i < wanted->count; i++)
+	{
+		if (both || wanted->direction == EMOGI_OUT)
+			ends[count++] = wanted->from[i];
+		if (both || wanted->direction == EMOGI_IN)
+			ends[count++] = wanted->to[i];
+	}
+	qsort(ends, count, sizeof *ends, compare_ends);
+	count = qunique(ends, count, sizeof *ends, compare_ends);
+	return PointerGetDatum(construct_array(ends, (int) count, INT8OID, sizeof(int64), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
+}
+
 /* Have steps with the same ends as an earlier one take its name. */
 static void
 copy_names(Match *match)
@@ -161,18 +209,16 @@ copy_names(Match *match)
 uint64
 emogi_edge_match_find(const EmogiEdgeMatch *wanted, SPIPlanPtr plan, Datum *values, MemoryContext context)
 {
-	Match		match = {.wanted = wanted,.type = lookup_type_cache(wanted->type, TYPECACHE_CMP_PROC_FINFO),.context = context};
+	Match		match = {
+		.receiver = {.receiveSlot = receive_row,.rStartup = begin_rows,.rShutdown = end_rows,.rDestroy = end_rows,.mydest = DestNone},
+		.wanted = wanted,
+		.type = lookup_type_cache(wanted->type, TYPECACHE_CMP_PROC_FINFO),
+		.context = context
+	};
 	const uint64 ndistinct = enter_steps(&match);
 	Portal		portal = SPI_cursor_open(NULL, plan, values, NULL, true);
 
-	do
-	{
-		SPI_cursor_fetch(portal, true, ROWS_AT_ONCE);
-		for (uint64 i = 0; i < SPI_processed; i++)
-			offer_row(&match, SPI_tuptable->vals[i]);
-		SPI_freetuptable(SPI_tuptable);
-		CHECK_FOR_INTERRUPTS();
-	} while (SPI_processed > 0);
+	(void) PortalRunFetch(portal, FETCH_FORWARD, FETCH_ALL, &match.receiver);
 	SPI_cursor_close(portal);
 	if (match.nfound == ndistinct && ndistinct < wanted->count)
 		copy_names(&match);

@@ -20,6 +20,7 @@ typedef struct EmogiEdgeMatch
 	NullableDatum *names;		/* [count], what is found */
 } EmogiEdgeMatch;
 
+extern Datum emogi_edge_match_ends(const EmogiEdgeMatch *wanted);
 extern uint64 emogi_edge_match_find(const EmogiEdgeMatch *wanted, SPIPlanPtr plan, Datum *values, MemoryContext context);
 
 #endif

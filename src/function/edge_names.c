@@ -221,12 +221,8 @@ read_as(const char *column, const char *type)
  * list would be searched from its beginning for each row: then the ends are hashed.
  */
 static void
-write_found(StringInfo sql, const Rows *rows, const Comparison *comparison, const char *columns, EmogiDirection direction)
+write_found(StringInfo sql, const Rows *rows, const Comparison *comparison, const char *columns, const char *ends)
 {
-	const char *ends = direction == EMOGI_IN ? "$2" : "$1";
-
-	if (rows->reverse != NULL || direction == EMOGI_BOTH)
-		ends = "($1 OPERATOR(pg_catalog.||) $2)";
 	appendStringInfo(sql, "SELECT %s FROM %s WHERE %s%s %s ANY (", columns, rows->from, rows->src, comparison->left, comparison->operator);
 	if (rows->by_hash)
 		appendStringInfo(sql, "SELECT e::%s FROM pg_catalog.unnest(%s) AS e)", comparison->right, ends);
@@ -241,9 +237,9 @@ may_match(const Rows *rows)
 	return rows->key.class == EMOGI_KEY_INTEGER && rows->key.nparts == 0 && rows->form == INT8OID;
 }
 
-/* Get the query of the rows that edge_match.c chooses from. */
+/* Get the query of the rows that edge_match.c chooses from: those that begin at the ends in $1. */
 static char *
-matched_query(const Rows *rows, EmogiDirection direction, Oid type)
+matched_query(const Rows *rows, Oid type)
 {
 	const Comparison comparison = describe_comparison(rows);
 	StringInfoData sql;
@@ -251,7 +247,7 @@ matched_query(const Rows *rows, EmogiDirection direction, Oid type)
 	initStringInfo(&sql);
 	write_found(&sql, rows, &comparison, psprintf("%s, %s, %s, %s, %s", read_as(rows->src, "pg_catalog.int8"), read_as(rows->dst, "pg_catalog.int8"),
 									 read_as(rows->weight, "pg_catalog.float8"), read_as(rows->reverse, "pg_catalog.float8"),
-									 read_as(rows->edge, format_type_be_qualified(type))), direction);
+									 read_as(rows->edge, format_type_be_qualified(type))), "$1");
 	return sql.data;
 }
 
@@ -261,14 +257,17 @@ finding_query(const Rows *rows, EmogiDirection direction, Oid type)
 {
 	const char *weight = rows->weight != NULL ? "f.weight" : "NULL::pg_catalog.int4";
 	const Comparison comparison = describe_comparison(rows);
+	const char *ends = direction == EMOGI_IN ? "$2" : "$1";
 	StringInfoData found;
 	StringInfoData ways;
 	StringInfoData sql;
 
+	if (rows->reverse != NULL || direction == EMOGI_BOTH)
+		ends = "($1 OPERATOR(pg_catalog.||) $2)";
 	initStringInfo(&found);
 	initStringInfo(&ways);
 	write_found(&found, rows, &comparison, psprintf("%s, %s, %s, %s, %s", rows->src, rows->dst, rows->weight != NULL ? rows->weight : "NULL",
-									   rows->reverse != NULL ? rows->reverse : "NULL", rows->edge), direction);
+									   rows->reverse != NULL ? rows->reverse : "NULL", rows->edge), ends);
 	for (int turned = 0; turned < 2; turned++)
 	{
 		if ((turned == 0 && direction == EMOGI_IN) || (turned == 1 && direction == EMOGI_OUT))
@@ -402,7 +401,8 @@ open_query(const EmogiTask *task, const Rows *rows, uint64 count, Oid type)
 	const Oid	array = get_array_type(type);
 	Oid			types[] = {array, array};
 	const int	level = begin_settings(rows, count);
-	const EmogiReading reading = emogi_snapshot_open((may_match(rows) ? matched_query : finding_query) (rows, task->direction, type), 2, types, 0);
+	const bool	matches = may_match(rows);
+	const EmogiReading reading = emogi_snapshot_open(matches ? matched_query(rows, type) : finding_query(rows, task->direction, type), matches ? 1 : 2, types, 0);
 
 	AtEOXact_GUC(true, level);
 	return reading;
@@ -424,16 +424,37 @@ choose_query(const EmogiTask *task, Rows *rows, uint64 count, Oid type)
 	return open_query(task, rows, count, type);
 }
 
+/* Make an array of Datums of a type. */
+static Datum
+array_of(Datum *elements, uint64 count, Oid type)
+{
+	int16		length;
+	bool		by_value;
+	char		align;
+
+	get_typlenbyvalalign(type, &length, &by_value, &align);
+	return PointerGetDatum(construct_array(elements, (int) count, type, length, by_value, align));
+}
+
 /* Run a query for the names of steps, inside SPI, whose ends are its parameters, and put them into a context. */
 static void
-run_query(const EmogiTask *task, Rows *rows, const EmogiEdgeMatch *wanted, Datum *values, MemoryContext context)
+run_query(const EmogiTask *task, Rows *rows, const EmogiEdgeMatch *wanted, Datum *from, Datum *to, MemoryContext context)
 {
 	const bool	matches = may_match(rows);
 	const EmogiReading reading = choose_query(task, rows, wanted->count, wanted->type);
+	Datum		values[2];
 
 	if (matches)
+	{
+		values[0] = emogi_edge_match_ends(wanted);
 		check_all_found(emogi_edge_match_find(wanted, reading.plan, values, context), wanted->count);
-	else if (SPI_execute_plan(reading.plan, values, NULL, true, 0) != SPI_OK_SELECT)
+	}
+	else
+	{
+		values[0] = array_of(from, wanted->count, wanted->type);
+		values[1] = array_of(to, wanted->count, wanted->type);
+	}
+	if (!matches && SPI_execute_plan(reading.plan, values, NULL, true, 0) != SPI_OK_SELECT)
 		elog(ERROR, "the query of the names of edges failed");
 	emogi_snapshot_check(&reading);
 	PopActiveSnapshot();
@@ -454,10 +475,6 @@ emogi_edge_names_find(const EmogiTask *task, Datum *from, Datum *to, uint64 coun
 	EmogiEdgeMatch wanted = {from, to, count, task->direction, false, type, names};
 	EmogiSource source;
 	Rows		rows;
-	Datum		values[2];
-	int16		length;
-	bool		by_value;
-	char		align;
 
 	for (uint64 i = 0; i < count; i++)
 		names[i] = (NullableDatum) {.isnull = true};
@@ -473,11 +490,8 @@ emogi_edge_names_find(const EmogiTask *task, Datum *from, Datum *to, uint64 coun
 	rows.form = type;
 	if (rows.edge != NULL && fits(&rows, type))
 	{
-		get_typlenbyvalalign(type, &length, &by_value, &align);
-		values[0] = PointerGetDatum(construct_array(from, (int) count, type, length, by_value, align));
-		values[1] = PointerGetDatum(construct_array(to, (int) count, type, length, by_value, align));
 		wanted.has_reverse = rows.reverse != NULL;
-		run_query(task, &rows, &wanted, values, context);
+		run_query(task, &rows, &wanted, from, to, context);
 	}
 	SPI_finish();
 }

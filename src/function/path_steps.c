@@ -4,7 +4,7 @@
  */
 #include "postgres.h"
 
-#include "lib/qunique.h"
+#include "common/hashfn.h"
 #include "miscadmin.h"
 #include "nodes/execnodes.h"
 #include "utils/datum.h"
@@ -14,6 +14,9 @@
 
 #include "function/path_steps.h"
 #include "function/rows.h"
+
+/* Places that a hash table begins with at most. */
+#define MOST_PLACES UINT64CONST(1048576)
 
 /* Make room for so many items of an array. */
 static void *
@@ -34,22 +37,30 @@ emogi_path_steps_add(EmogiPathSteps *paths, const uint32 *path, uint64 length, c
 	paths->steps = make_room(paths->steps, &paths->room, paths->nsteps + length, sizeof *paths->steps);
 	paths->ends = make_room(paths->ends, &paths->ends_room, paths->npaths + 1, sizeof *paths->ends);
 	for (uint64 i = 0; i < length; i++)
-		paths->steps[paths->nsteps++] = (EmogiStep) {path[i], distance[by_number ? path[i] : i]};
+		paths->steps[paths->nsteps++] = (EmogiStep) {path[i], EMOGI_NO_EDGE, distance[by_number ? path[i] : i]};
 	paths->ends[paths->npaths++] = paths->nsteps;
 }
 
 /* ---- names ---- */
 
-static int
-compare_ends(const void *a, const void *b)
+/* Where an edge stands among those of all steps, in a hash table. */
+typedef struct EdgePlace
 {
-	const EmogiStepEnds *x = a;
-	const EmogiStepEnds *y = b;
+	uint64		ends;			/* from, to */
+	uint32		edge;
+	char		status;
+} EdgePlace;
 
-	if (x->from != y->from)
-		return x->from < y->from ? -1 : 1;
-	return (x->to > y->to) - (x->to < y->to);
-}
+#define SH_PREFIX edges
+#define SH_ELEMENT_TYPE EdgePlace
+#define SH_KEY_TYPE uint64
+#define SH_KEY ends
+#define SH_HASH_KEY(table, key) hash_combine(murmurhash32((uint32) (key)), murmurhash32((uint32) ((key) >> 32)))
+#define SH_EQUAL(table, a, b) ((a) == (b))
+#define SH_SCOPE static inline
+#define SH_DECLARE
+#define SH_DEFINE
+#include "lib/simplehash.h"
 
 /* Get the key of a vertex for a query. */
 static Datum
@@ -63,27 +74,50 @@ key_of(const EmogiPathSteps *paths, uint32 v)
 	return datumCopy(emogi_rows_vertex(form, paths->graph, v), by_value, length);
 }
 
+/* Have a step lead over an edge to the next one. */
+static void
+add_edge(EmogiPathSteps *paths, edges_hash *places, EmogiStep *step)
+{
+	const EmogiListsView lists = emogi_lists_forward(paths->graph, NULL);
+	bool		found;
+	EdgePlace  *place = edges_insert(places, (uint64) step->vertex << 32 | step[1].vertex, &found);
+
+	if (!found)
+	{
+		if (paths->nedges == EMOGI_NO_EDGE)
+			ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED), errmsg("the paths have too many edges")));
+		place->edge = (uint32) paths->nedges;
+		paths->edges[paths->nedges++] = (EmogiStepEdge) {step->vertex, step[1].vertex, emogi_shortest_path_cost(&lists, step->vertex, step[1].vertex), {.isnull = true}};
+	}
+	step->edge = place->edge;
+}
+
 /* Collect the edges of all steps. */
 static void
 find_edges(EmogiPathSteps *paths)
 {
+	edges_hash *places = edges_create(CurrentMemoryContext, (uint32) Min(paths->nsteps, MOST_PLACES), NULL);
+
 	paths->edges = palloc_extended(Max(paths->nsteps, 1) * sizeof *paths->edges, MCXT_ALLOC_HUGE);
 	for (uint64 p = 0; p < paths->npaths; p++)
+	{
+		CHECK_FOR_INTERRUPTS();
 		for (uint64 i = emogi_path_steps_begin(paths, p) + 1; i < paths->ends[p]; i++)
-			paths->edges[paths->nedges++] = (EmogiStepEnds) {paths->steps[i - 1].vertex, paths->steps[i].vertex};
-	qsort(paths->edges, paths->nedges, sizeof *paths->edges, compare_ends);
-	paths->nedges = qunique(paths->edges, paths->nedges, sizeof *paths->edges, compare_ends);
+			add_edge(paths, places, &paths->steps[i - 1]);
+	}
+	edges_destroy(places);
 }
 
 /* Find the names of the edges of all steps. */
 void
 emogi_path_steps_name(EmogiPathSteps *paths)
 {
+	NullableDatum *names;
 	Datum	   *from;
 	Datum	   *to;
 
 	find_edges(paths);
-	paths->names = palloc_extended(Max(paths->nedges, 1) * sizeof *paths->names, MCXT_ALLOC_HUGE);
+	names = palloc_extended(Max(paths->nedges, 1) * sizeof *names, MCXT_ALLOC_HUGE);
 	from = palloc_extended(Max(paths->nedges, 1) * sizeof *from, MCXT_ALLOC_HUGE);
 	to = palloc_extended(Max(paths->nedges, 1) * sizeof *to, MCXT_ALLOC_HUGE);
 	for (uint64 i = 0; i < paths->nedges; i++)
@@ -91,7 +125,12 @@ emogi_path_steps_name(EmogiPathSteps *paths)
 		from[i] = key_of(paths, paths->edges[i].from);
 		to[i] = key_of(paths, paths->edges[i].to);
 	}
-	emogi_edge_names_find(paths->task, from, to, paths->nedges, paths->names);
+	emogi_edge_names_find(paths->task, from, to, paths->nedges, names);
+	for (uint64 i = 0; i < paths->nedges; i++)
+		paths->edges[i].name = names[i];
+	pfree(names);
+	pfree(from);
+	pfree(to);
 }
 
 /* ---- rows ---- */
@@ -100,19 +139,15 @@ emogi_path_steps_name(EmogiPathSteps *paths)
 void
 emogi_path_steps_fill(const EmogiPathSteps *paths, uint64 path, uint64 i, Datum *values, bool *nulls)
 {
-	const EmogiListsView lists = emogi_lists_forward(paths->graph, NULL);
 	const EmogiStep *step = &paths->steps[emogi_path_steps_begin(paths, path) + i];
-	const bool	is_last = i + 1 == emogi_path_steps_length(paths, path);
-	const EmogiStepEnds edge = {step->vertex, is_last ? 0 : step[1].vertex};
-	const EmogiStepEnds *found = is_last ? NULL : bsearch(&edge, paths->edges, paths->nedges, sizeof edge, compare_ends);
-	const NullableDatum name = is_last ? (NullableDatum) {.isnull = true} : paths->names[found - paths->edges];
+	const EmogiStepEdge *edge = step->edge != EMOGI_NO_EDGE ? &paths->edges[step->edge] : NULL;
 
 	memset(nulls, 0, EMOGI_STEP_COLUMNS * sizeof *nulls);
 	values[0] = Int32GetDatum((int32) i + 1);
 	values[1] = emogi_rows_vertex(paths->task->form, paths->graph, step->vertex);
-	values[2] = name.value;
-	nulls[2] = name.isnull;
-	values[3] = Float8GetDatum(is_last ? 0.0 : emogi_shortest_path_cost(&lists, edge.from, edge.to));
+	values[2] = edge != NULL ? edge->name.value : (Datum) 0;
+	nulls[2] = edge == NULL || edge->name.isnull;
+	values[3] = Float8GetDatum(edge != NULL ? edge->cost : 0.0);
 	values[4] = Float8GetDatum(step->distance);
 }
 

@@ -10,15 +10,20 @@
 typedef struct EmogiStep
 {
 	uint32		vertex;
+	uint32		edge;			/* that leads on, once names have been found; EMOGI_NO_EDGE = none does */
 	double		distance;		/* from where the path begins */
 } EmogiStep;
 
-/* Vertices that an edge leads between. */
-typedef struct EmogiStepEnds
+#define EMOGI_NO_EDGE UINT32_C(0xFFFFFFFF)
+
+/* An edge of some steps. */
+typedef struct EmogiStepEdge
 {
-	uint32		from;
+	uint32		from;			/* vertex */
 	uint32		to;
-} EmogiStepEnds;
+	double		cost;
+	NullableDatum name;
+} EmogiStepEdge;
 
 /* Paths. All arrays are in the context that was current when the first was added. */
 typedef struct EmogiPathSteps
@@ -31,8 +36,7 @@ typedef struct EmogiPathSteps
 	uint64	   *ends;			/* [npaths], where in steps[] each path ends, and the next begins */
 	uint64		npaths;
 	uint64		ends_room;
-	EmogiStepEnds *edges;		/* [nedges], ascending and distinct: those of all steps that lead on */
-	NullableDatum *names;		/* [nedges] */
+	EmogiStepEdge *edges;		/* [nedges], distinct: those of all steps that lead on */
 	uint64		nedges;
 } EmogiPathSteps;
 
