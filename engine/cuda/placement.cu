@@ -151,7 +151,7 @@ try_registration(const EmogiEngineState *state, const EmogiGraph *graph)
 {
 	const cudaError_t code = emogi_cuda_fault();
 
-	return code != cudaSuccess ? code : emogi_registration_use(graph->memory, graph->memory_bytes, state->registers_read_only);
+	return code != cudaSuccess ? code : emogi_registrations_use(graph->memory, graph->memory_bytes, state->registers_read_only);
 }
 
 /*
@@ -409,7 +409,7 @@ void
 emogi_placement_undo(PlacedGraph *placed)
 {
 	if (placed->registered != NULL)
-		emogi_registration_release(placed->registered);
+		emogi_registrations_release(placed->registered);
 	(void) cudaGetLastError();
 	placed->registered = NULL;
 }

@@ -80,7 +80,7 @@ add_block(Registration **at, const void *block, uint64_t bytes, bool read_only)
 }
 
 cudaError_t
-emogi_registration_use(const void *block, uint64_t bytes, bool read_only)
+emogi_registrations_use(const void *block, uint64_t bytes, bool read_only)
 {
 	cudaError_t code = cudaSuccess;
 	Registration **at;
@@ -98,7 +98,7 @@ emogi_registration_use(const void *block, uint64_t bytes, bool read_only)
 }
 
 void
-emogi_registration_release(const void *block)
+emogi_registrations_release(const void *block)
 {
 	Registration **at;
 	Registration *one;

@@ -20,7 +20,7 @@ unregister(Resident *resident)
 {
 	if (!resident->registered)
 		return;
-	emogi_registration_release(resident->block);
+	emogi_registrations_release(resident->block);
 	resident->registered = false;
 }
 

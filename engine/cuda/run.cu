@@ -57,8 +57,11 @@ run_open(Run *run, RunAlgorithm algorithm, const EmogiGraph *graph, const EmogiQ
 
 	if (status == EMOGI_OK && query->summary != NULL)
 		status = emogi_summary_make(run, query, result, error);
-	(void) cudaStreamSynchronize(run->state->stream);	/* it may read what helpers have */
-	emogi_team_close(run->team);
+	if (run->close_team != NULL)
+	{
+		(void) cudaStreamSynchronize(run->state->stream);	/* it may read what helpers have */
+		run->close_team(run->team);
+	}
 	return status;
 }
 

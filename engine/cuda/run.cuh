@@ -25,7 +25,8 @@ typedef struct Run
 	Step		step;
 	int			nblocks;		/* of kernels that read edges */
 	int			full_blocks;	/* of kernels that do not */
-	struct Team *team;			/* of other GPUs that help, which emogi_run closes; NULL = this is the run of one */
+	struct Team *team;			/* of other GPUs that help; NULL = this is the run of one */
+	void		(*close_team) (struct Team *team);	/* for the end of the run; NULL = nobody was asked to help */
 	const void *columns[EMOGI_MAX_COLUMNS]; /* [nvertices] each, of the answer, where a summary of them is wanted */
 } Run;
 

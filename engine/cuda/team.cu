@@ -70,6 +70,18 @@ close_helper(Helper *helper)
 	*helper = Helper{};
 }
 
+/* Free everything, whatever has happened. The leader's device is the current one then. */
+static void
+close_team(Team *team)
+{
+	for (int i = 0; i < team->nhelpers; i++)
+		close_helper(&team->helper[i]);
+	(void) cudaSetDevice(team->leader->state->device);
+	if (team->ready != NULL)
+		(void) cudaEventDestroy(team->ready);
+	(void) cudaGetLastError();
+}
+
 EmogiStatus
 emogi_team_open(Team *team, const EmogiGraph *graph, const EmogiQuery *query, unsigned wants, const void *const *kernels, size_t nkernels,
 				uint32_t edge_bytes, TeamTake take, void *with, EmogiError *error)
@@ -79,6 +91,7 @@ emogi_team_open(Team *team, const EmogiGraph *graph, const EmogiQuery *query, un
 
 	if (leader->graph.placement == EMOGI_PLACEMENT_DEVICE || state->nhelpers == 0)
 		return EMOGI_OK;
+	leader->close_team = close_team;
 	CUDA_TRY(cudaEventCreateWithFlags(&team->ready, cudaEventDisableTiming));
 	for (int i = 0; i < state->nhelpers; i++)
 	{
@@ -176,15 +189,4 @@ emogi_team_account(Team *team, EmogiResult *result, EmogiError *error)
 	if (team->nhelpers > 0)
 		result->nlinks = 1 + team->nhelpers;
 	return status;
-}
-
-void
-emogi_team_close(Team *team)
-{
-	for (int i = 0; i < team->nhelpers; i++)
-		close_helper(&team->helper[i]);
-	(void) cudaSetDevice(team->leader->state->device);
-	if (team->ready != NULL)
-		(void) cudaEventDestroy(team->ready);
-	(void) cudaGetLastError();
 }

@@ -37,7 +37,7 @@ typedef struct TeamShare
 
 /*
  * Gather the helpers of the leader's state, if it has any and reads edges over the link: each begins a Run and takes what `take` says, then places the Graph
- * as emogi_run_place does. Without any, team->nhelpers is 0. The team is the run's, once a run, after the leader has placed the Graph; emogi_run closes it.
+ * as emogi_run_place does. Without any, team->nhelpers is 0. The team is the run's, once a run, after the leader has placed the Graph; its end closes it.
  */
 typedef EmogiStatus (*TeamTake) (Run *run, void *with, int helper, EmogiError *error);
 
@@ -65,9 +65,6 @@ extern EmogiStatus emogi_team_join(Team *team, int helper, uint32_t *into, const
 
 /* Add what the helpers have counted to the result. */
 extern EmogiStatus emogi_team_account(Team *team, EmogiResult *result, EmogiError *error);
-
-/* Free everything, whatever has happened. The leader's device is the current one then. */
-extern void emogi_team_close(Team *team);
 
 extern EmogiStatus emogi_team_load(EmogiError *error);
 
