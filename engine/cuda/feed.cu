@@ -316,7 +316,8 @@ wait_emptied(const Feed *feed, uint64_t buffer, EmogiError *error)
 			break;
 		if (code != cudaErrorNotReady)
 			return emogi_cuda_fail(error, code, "waiting for a buffer");
-		usleep(FEED_SLEEP_US);
+		if (feed->nmembers == 1 && feed->nlinks == 1)	/* else others wait for this thread, too, and a sleep is longer than it says */
+			usleep(FEED_SLEEP_US);
 	}
 	(void) cudaGetLastError();	/* cudaErrorNotReady is remembered, though no error */
 	return EMOGI_OK;
