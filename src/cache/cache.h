@@ -279,7 +279,7 @@ extern void emogi_cache_contraction_end(int graph);
 extern bool emogi_cache_contraction_is_due(int graph);
 extern void emogi_cache_contraction_retry(int graph);
 extern int	emogi_cache_contraction_next(void);
-extern void emogi_cache_contraction_made(int graph, const struct EmogiContraction *made);
+extern void emogi_cache_contraction_made(int graph, const struct EmogiContraction *made, bool again);
 extern void emogi_cache_contraction_note(int graph, double ms);
 extern void emogi_cache_contraction_keep(int graph, const struct EmogiContraction *made);
 extern void emogi_cache_contraction_free(int graph);

@@ -169,14 +169,15 @@ emogi_cache_contraction_next(void)
 	return index;
 }
 
-/* Take what the worker has made for a Graph, which it has pinned; NULL = nothing came of it. */
+/* Take what the worker has made for a Graph, which it has pinned; NULL = nothing came of it. again: it was canceled, and may be tried again. */
 void
-emogi_cache_contraction_made(int index, const EmogiContraction *made)
+emogi_cache_contraction_made(int index, const EmogiContraction *made, bool again)
 {
 	if (made != NULL)
 		emogi_cache_contraction_keep(index, made);
 	emogi_cache_lock();
 	emogi_cache_shared->graphs[index].contraction_making = false;
+	emogi_cache_shared->graphs[index].contraction_asked &= !again;
 	emogi_cache_unlock();
 	emogi_cache_unpin(index);
 }

@@ -410,8 +410,9 @@ static void
 contract(EmogiWork *work)
 {
 	contracted = &emogi_cache_shared->graphs[work->cached];
-	if (emogi_contraction_make(&contracted->graph, emogi_region_budget_bytes() / EMOGI_MAKING_SHARE, is_not_wanted, &work->made, &work->control,
-							   &work->reply.error) != EMOGI_OK)
+	work->reply.status = emogi_contraction_make(&contracted->graph, emogi_region_budget_bytes() / EMOGI_MAKING_SHARE, is_not_wanted, &work->made,
+												&work->control, &work->reply.error);
+	if (work->reply.status != EMOGI_OK)
 		work->made = NULL;
 }
 

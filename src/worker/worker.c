@@ -12,8 +12,7 @@
  *
  * Two kinds of request may have to let others pass, since what runs is not interrupted: one for a GPU, while others
  * use all of them; and one that promises to be long, while EMOGI_LONG_THREADS such are running. So there is always a thread
- * soon for a short request, and the operating system gives it its share of the processors. A request for a GPU gets, of those that are free, one
- * that has copies of its Graph, else that which keeps the least.
+ * soon for a short request, and the operating system gives it its share of the processors. Which GPU a request gets: assign.c.
  *
  * The worker ends with proc_exit(1), after which the postmaster starts it again within a second: exit code 0 is final, and a
  * crash would take every session with it. Only when the postmaster itself asks for its end, which is the end of the server,
@@ -27,7 +26,6 @@
 #include <unistd.h>
 
 #include "miscadmin.h"
-#include "port/pg_bitutils.h"
 #include "postmaster/bgworker.h"
 #include "postmaster/interrupt.h"
 #include "storage/ipc.h"
@@ -38,6 +36,7 @@
 #include "contract/sample.h"
 #include "prewarm/prewarm.h"
 #include "server/region.h"
+#include "worker/assign.h"
 #include "worker/threads.h"
 #include "worker/worker.h"
 
@@ -153,66 +152,6 @@ answer_slot(EmogiSlot *slot, EmogiSlotState state)
 		ConditionVariableBroadcast(&slot->answered);
 }
 
-/* Choose a GPU for a Graph, of some that are free: one that knows it, else that which keeps the least. */
-static int
-choose_gpu(uint64 graph_id, uint32 free_gpus)
-{
-	const uint32 knowing = graph_id != 0 ? emogi_cache_gpus(graph_id) & free_gpus : 0;
-	int			chosen = pg_rightmost_one_pos32(knowing != 0 ? knowing : free_gpus);
-
-	for (int gpu = chosen + 1; knowing == 0 && gpu < emogi_shared->ncuda; gpu++)
-		if ((free_gpus & (UINT32_C(1) << gpu)) != 0 &&
-			emogi_shared->cuda[gpu].device.used_bytes < emogi_shared->cuda[chosen].device.used_bytes)
-			chosen = gpu;
-	return chosen;
-}
-
-/* Get the numbers that the driver gives some GPUs, bits by number. */
-static uint32
-device_numbers(uint32 gpus)
-{
-	uint32		devices = 0;
-
-	for (int gpu = 0; gpu < emogi_shared->ncuda; gpu++)
-		if (gpus >> gpu & 1)
-			devices |= UINT32_C(1) << emogi_shared->cuda[gpu].device.number;
-	return devices;
-}
-
-/* Count the requests that wait for a GPU. */
-static int
-count_waiting(void)
-{
-	int			count = 0;
-
-	LWLockAcquire(emogi_shared->lock, LW_SHARED);
-	for (int i = 0; i < EMOGI_NSLOTS; i++)
-		count += emogi_shared->slots[i].state == EMOGI_SLOT_QUEUED && emogi_threads_uses_gpu(&emogi_shared->slots[i].request);
-	LWLockRelease(emogi_shared->lock);
-	return count;
-}
-
-/*
- * Give a request a GPU, and of the others that are free those which nobody waits for: to help it, where that is of use, and their links to bring it
- * edges, which takes nothing from others.
- */
-static void
-give_gpus(EmogiWork *work)
-{
-	const EmogiEngine *engine = emogi_gpus_engine();
-	EmogiRequest *request = &work->request;
-	uint32		others;
-
-	work->gpu = choose_gpu(request->graph.id, emogi_gpus_free());
-	others = emogi_gpus_free() & ~(UINT32_C(1) << work->gpu);
-	request->query.devices = device_numbers(others);
-	if (others == 0 || engine->wants_help == NULL || !engine->wants_help(emogi_gpus_state(work->gpu), &request->graph, &request->query))
-		return;
-	for (int waiting = count_waiting(); waiting > 0 && others != 0; waiting--)
-		others &= others - 1;
-	work->helpers = others;
-}
-
 /* Count a request, of some work, that begins or has ended. */
 static void
 count_running(const EmogiWork *work, int change)
@@ -232,7 +171,7 @@ start_request(EmogiWork *work, EmogiSlot *slot)
 	work->request = slot->request;
 	work->reply.started_ms = slot->reply.started_ms;
 	if (emogi_threads_uses_gpu(&work->request))
-		give_gpus(work);
+		emogi_assign_gpus(work);
 	fail_on_demand(&work->request, work->request.kind);
 	if (work->gpu >= 0 && work->request.graph.id != 0)
 		emogi_cache_use_on_gpus(work->request.graph.id, work->helpers | UINT32_C(1) << work->gpu);
@@ -347,15 +286,6 @@ note_device(const EmogiWork *work)
 	LWLockRelease(emogi_shared->lock);
 }
 
-/* Choose a GPU that is to derive its copies of the Graph that some work has spliced: a free one that may have some of the old Graph; EMOGI_NO_GPU = none. */
-static int
-choose_deriving_gpu(const EmogiWork *work)
-{
-	const uint32 gpus = emogi_cache_gpus(work->request.graph.id) & emogi_gpus_free();
-
-	return gpus != 0 ? pg_rightmost_one_pos32(gpus) : EMOGI_NO_GPU;
-}
-
 /*
  * Go on with work that has finished, a splice, if a GPU may have copies of the old Graph, and is free: it derives its own of the new
  * one before anybody can ask for that, and while the changes are there. False when there is nothing more to do, or it has to be left
@@ -369,7 +299,7 @@ start_deriving(const EmogiWork *work)
 
 	if (work->kind != EMOGI_WORK_REQUEST || work->derives || work->request.kind != EMOGI_REQUEST_SPLICE ||
 		work->reply.status != EMOGI_OK || work->request.derived_id == 0 ||
-		work->reply.graph.memory_bytes <= EMOGI_SMALL_BYTES || draining || (gpu = choose_deriving_gpu(work)) == EMOGI_NO_GPU)
+		work->reply.graph.memory_bytes <= EMOGI_SMALL_BYTES || draining || (gpu = emogi_assign_deriving(work)) == EMOGI_NO_GPU)
 		return false;
 	next = emogi_threads_idle_job();	/* that of the thread which has just finished, if no other */
 	count_running(work, -1);
@@ -391,7 +321,7 @@ deliver(EmogiWork *work)
 		emogi_cache_forgotten(work->graph_id, work->gpu);
 	if (work->kind == EMOGI_WORK_CONTRACT)
 	{
-		emogi_cache_contraction_made(work->cached, work->made);
+		emogi_cache_contraction_made(work->cached, work->made, work->reply.status == EMOGI_CANCELED);
 		free(work->made);
 		contracts = false;
 	}
