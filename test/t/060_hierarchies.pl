@@ -27,13 +27,13 @@ sub grid
 # Get the state of the hierarchy of a table's graph.
 sub hierarchy { return $node->safe_psql('postgres', "SELECT coalesce(max(hierarchy), '') FROM emogi_graphs WHERE source = '$_[0]'") }
 
-# Have far paths looked for in a graph until its hierarchy is in a state; false when that does not come.
+# Have so many far paths at a time looked for in a graph until its hierarchy is in a state; false when that does not come. While it is made is seen only if those take less long.
 sub ask_until
 {
-	my ($name, $state, $seconds) = @_;
+	my ($name, $state, $seconds, $paths) = @_;
 
 	return wait_until($seconds, sub {
-		$node->safe_psql('postgres', "SET emogi.enable_near = off; DO \$\$ BEGIN FOR i IN 1 .. 200 LOOP PERFORM count(*) FROM emogi_shortest_path('$name', i, 890 - i); END LOOP; END \$\$");
+		$node->safe_psql('postgres', "SET emogi.enable_near = off; DO \$\$ BEGIN FOR i IN 1 .. $paths LOOP PERFORM count(*) FROM emogi_shortest_path('$name', i, 890 - i); END LOOP; END \$\$");
 		hierarchy($name) eq $state;
 	});
 }
@@ -51,7 +51,7 @@ sub paths
 grid('small_roads', 30);
 my $right = paths('small_roads');
 is(hierarchy('small_roads'), '', 'none at first');
-ok(ask_until('small_roads', 'ready', 20), 'far paths have one made');
+ok(ask_until('small_roads', 'ready', 60, 200), 'far paths have one made');
 is($node->safe_psql('postgres', "SELECT count(*) > 1 FROM emogi_shortest_path('small_roads', 0, 899); SELECT engine FROM emogi_runs ORDER BY id DESC LIMIT 1"), "t\nhierarchy", 'it is used');
 is(paths('small_roads'), $right, 'paths are the same');
 $node->safe_psql('postgres', 'UPDATE small_roads SET cost = 0.5 WHERE source = 100');
@@ -63,11 +63,11 @@ is($node->safe_psql('postgres', "SELECT sum(distance) FROM emogi_shortest_path('
 
 grid('roads', 200);
 $node->safe_psql('postgres', "SELECT count(*) FROM emogi_sssp('roads', 0)");
-ok(ask_until('roads', 'making', 120), 'a larger one is being made');
+ok(ask_until('roads', 'making', 180, 30), 'a larger one is being made');
 is($node->safe_psql('postgres', "SELECT pins FROM emogi_graphs WHERE source = 'roads'"), '0', 'that is nobody who uses the graph');
 $node->safe_psql('postgres', "SELECT emogi_evict('roads')");
 ok(wait_until(10, sub { $node->safe_psql('postgres', "SELECT count(*) FROM emogi_graphs WHERE source = 'roads'") eq '0' }), 'a graph whose hierarchy is made can be evicted');
-ok(ask_until('roads', 'making', 120), 'another is begun');
+ok(ask_until('roads', 'making', 180, 30), 'another is begun');
 my $worker = worker_pid($node);
 kill 'TERM', $worker;
 ok(wait_until(30, sub { my $pid = worker_pid($node); $pid != 0 && $pid != $worker }), 'the worker ends though it makes one, and comes back');
