@@ -15,9 +15,13 @@
 
 #include "contract/semirings.h"
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 
 #define LANES EMOGI_CONTRACTION_LANES
@@ -30,7 +34,10 @@
 typedef struct Frame
 {
 	uint32_t	vertex;
-	uint64_t	edge;			/* the next of its list */
+	bool		is_seen;		/* its list has been looked at */
+	bool		is_only;		/* ... and one edge may lead to it, of this weight */
+	double		weight;
+	uint64_t	edge;			/* that edge, or the next of those */
 } Frame;
 
 typedef struct Entry
@@ -151,6 +158,19 @@ search_up(Sweep *sweep, uint32_t source, int lane)
 	return true;
 }
 
+/* Have the distances of a vertex, of all lanes, be no longer than those of another and an arc. */
+static inline void
+relax(double *low, const double *high, double weight)
+{
+#ifdef __SSE2__
+	for (int lane = 0; lane < LANES; lane += 2)
+		_mm_storeu_pd(low + lane, _mm_min_pd(_mm_loadu_pd(low + lane), _mm_add_pd(_mm_loadu_pd(high + lane), _mm_set1_pd(weight))));
+#else
+	for (int lane = 0; lane < LANES; lane++)
+		low[lane] = high[lane] + weight < low[lane] ? high[lane] + weight : low[lane];
+#endif
+}
+
 /* Sweep down over all vertices; false when the job has stopped. */
 static bool
 sweep_down(Sweep *sweep)
@@ -160,28 +180,18 @@ sweep_down(Sweep *sweep)
 
 	for (uint64_t rank = sweep->made->nvertices; rank-- > 0;)
 	{
-		double	   *low = sweep->near + rank * LANES;
 		double		best[LANES];
 
-		for (int lane = 0; lane < LANES; lane++)
-			best[lane] = low[lane];
+		memcpy(best, sweep->near + rank * LANES, sizeof best);
 		for (uint64_t i = firsts[rank]; i < firsts[rank + 1]; i++)
 		{
-			const double *high = sweep->near + (uint64_t) arcs[i].to * LANES;
-
 			if (i >= ARCS_AHEAD)
 				__builtin_prefetch(&arcs[i - ARCS_AHEAD]);
 			if (i >= AHEAD)
 				__builtin_prefetch(sweep->near + (uint64_t) arcs[i - AHEAD].to * LANES);
-			for (int lane = 0; lane < LANES; lane++)
-			{
-				const double distance = high[lane] + arcs[i].weight;
-
-				best[lane] = distance < best[lane] ? distance : best[lane];
-			}
+			relax(best, sweep->near + (uint64_t) arcs[i].to * LANES, arcs[i].weight);
 		}
-		for (int lane = 0; lane < LANES; lane++)
-			low[lane] = best[lane];
+		memcpy(sweep->near + rank * LANES, best, sizeof best);
 		if (rank % POLL_RANKS == 0 && is_stopped(sweep))
 			return false;
 	}
@@ -198,18 +208,65 @@ meet(Sweep *sweep, Row *row, const uint32_t *ranks, uint32_t v)
 	const EmogiAdjacency *lists = &sweep->graph->backward;
 
 	for (uint64_t e = lists->offsets[v]; e < lists->offsets[v + 1]; e++)
-	{
 		__builtin_prefetch(sweep->near + (uint64_t) ranks[lists->targets[e]] * LANES);
-		__builtin_prefetch(&row->sums[lists->targets[e]]);
-	}
 	if (!emogi_contraction_reserve(sweep->job, &row->frames, 1, sizeof(Frame)) ||
 		!emogi_contraction_reserve(sweep->job, &row->met, 1, sizeof(uint32_t)))
 		return false;
-	((Frame *) row->frames.items)[row->frames.count++] = (Frame) {v, sweep->graph->backward.offsets[v]};
+	((Frame *) row->frames.items)[row->frames.count++] = (Frame) {.vertex = v, .edge = lists->offsets[v]};
 	((uint32_t *) row->met.items)[row->met.count++] = v;
 	row->sums[v].mark = 2 * row->number;
 	row->sums[v].sum = (double) INFINITY;
 	return true;
+}
+
+/* Note that the sum of the last vertex that was met is made, and make those that it alone decides. */
+static void
+unwind(Row *row, double sum)
+{
+	Frame	   *frames = row->frames.items;
+
+	for (;;)
+	{
+		const uint32_t v = frames[--row->frames.count].vertex;
+
+		row->sums[v].sum = sum;
+		row->sums[v].mark = 2 * row->number + 1;
+		if (row->frames.count == 0 || !frames[row->frames.count - 1].is_only)
+			break;
+		sum = emogi_path_candidate(EMOGI_SSSP, sum, frames[row->frames.count - 1].weight);
+	}
+}
+
+/* May an edge lead to a vertex on a path that is no longer than `most`? */
+static inline bool
+leads_to(const Sweep *sweep, const uint32_t *ranks, int lane, uint32_t v, double most, uint64_t edge)
+{
+	const uint32_t u = sweep->graph->backward.targets[edge];
+	const double weight = emogi_weight(sweep->graph->backward.weights, sweep->graph->weight_type, edge);
+
+	return sweep->near[(uint64_t) ranks[u] * LANES + (uint64_t) lane] + weight <= most && u != v;
+}
+
+/* Look at the list of a vertex that was met: where does what may lead there begin, and is it one edge? */
+static void
+look_back(Sweep *sweep, Frame *frame, const uint32_t *ranks, int lane, double most)
+{
+	const uint64_t *offsets = sweep->graph->backward.offsets + frame->vertex;
+	uint64_t	count = 0;
+
+	for (uint64_t e = offsets[1]; e-- > offsets[0];)
+		if (leads_to(sweep, ranks, lane, frame->vertex, most, e))
+		{
+			frame->edge = e;
+			count++;
+		}
+	if (count == 0)
+		frame->edge = offsets[1];
+	frame->is_seen = true;
+	frame->is_only = count == 1;
+	if (frame->is_only)
+		frame->weight = emogi_weight(sweep->graph->backward.weights, sweep->graph->weight_type, frame->edge);
+	sweep->looked += offsets[1] - offsets[0];
 }
 
 /* Go on with the last vertex that was met, until another is met or its sum is made. */
@@ -222,27 +279,25 @@ follow(Sweep *sweep, Row *row, const uint32_t *ranks, int lane)
 	const double most = sweep->near[(uint64_t) ranks[v] * LANES + (uint64_t) lane] + row->slack;
 	double		sum = row->sums[v].sum;
 
-	for (; frame->edge < lists->offsets[v + 1]; frame->edge++)
+	if (!frame->is_seen)
+		look_back(sweep, frame, ranks, lane, most);
+	for (uint64_t end = frame->is_only ? frame->edge + 1 : lists->offsets[v + 1]; frame->edge < end; frame->edge++)
 	{
 		const uint32_t u = lists->targets[frame->edge];
-		const double weight = emogi_weight(lists->weights, sweep->graph->weight_type, frame->edge);
 
-		if (!(sweep->near[(uint64_t) ranks[u] * LANES + (uint64_t) lane] + weight <= most) || u == v)
+		if (!frame->is_only && !leads_to(sweep, ranks, lane, v, most, frame->edge))
 			continue;
 		if (row->sums[u].mark == 2 * row->number)
 			row->is_circular = true;
 		else if (row->sums[u].mark == 2 * row->number + 1)
-			sum = fmin(sum, emogi_path_candidate(EMOGI_SSSP, row->sums[u].sum, weight));
+			sum = fmin(sum, emogi_path_candidate(EMOGI_SSSP, row->sums[u].sum, emogi_weight(lists->weights, sweep->graph->weight_type, frame->edge)));
 		else
 		{
 			row->sums[v].sum = sum;
 			return meet(sweep, row, ranks, u);
 		}
 	}
-	row->sums[v].sum = sum;
-	row->sums[v].mark = 2 * row->number + 1;
-	sweep->looked += lists->offsets[v + 1] - lists->offsets[v];
-	row->frames.count--;
+	unwind(row, sum);
 	return true;
 }
 
@@ -405,19 +460,24 @@ take(Sweep *sweep, uint64_t count, size_t bytes)
 	return array;
 }
 
-/* Take memory for the distances of all lanes: on large pages, for it is read all over. */
-static void
-take_near(Sweep *sweep)
+/*
+ * Take memory, on large pages, for what is read all over; NULL, with the job failed, without. Each page is written to: a page that is read first is
+ * the kernel's page of zeros, and another when it is written to, of which all threads are told.
+ */
+static void *
+take_far(Sweep *sweep, uint64_t bytes, void **memory)
 {
-	const uint64_t bytes = sweep->made->nvertices * LANES * sizeof(double);
 	const uintptr_t page = 4096;
-	uintptr_t	start;
+	char	   *start;
 
-	sweep->near_memory = take(sweep, bytes + page, 1);
-	start = ((uintptr_t) sweep->near_memory + page - 1) & ~(page - 1);
-	sweep->near = (double *) start;
-	if (sweep->near_memory != NULL)
-		(void) madvise((void *) start, bytes & ~(page - 1), MADV_HUGEPAGE);
+	*memory = take(sweep, bytes + page, 1);
+	if (*memory == NULL)
+		return NULL;
+	start = (char *) (((uintptr_t) *memory + page - 1) & ~(page - 1));
+	(void) madvise(start, bytes & ~(page - 1), MADV_HUGEPAGE);
+	for (uint64_t i = 0; i < bytes; i += page)
+		((volatile char *) start)[i] = 0;
+	return start;
 }
 
 /* Rows that threads find, a block of LANES at a time, each by a sweep of its own. */
@@ -437,22 +497,25 @@ find_blocks(void *arg, int thread, int nthreads)
 {
 	Rows	   *rows = arg;
 	Sweep		sweep = rows->common;
+	Sum		   *sums;
+	void	   *sums_memory;
 	uint64_t	first;
 
 	(void) nthreads;
 	if (thread != 0)
 		sweep.poll = NULL;
-	take_near(&sweep);
-	for (int lane = 0; lane < LANES; lane++)
-		sweep.rows[lane].sums = take(&sweep, sweep.made->nvertices, sizeof(Sum));
+	sweep.near = take_far(&sweep, sweep.made->nvertices * LANES * sizeof(double), &sweep.near_memory);
+	sums = take_far(&sweep, sweep.made->nvertices * LANES * sizeof(Sum), &sums_memory);
+	for (int lane = 0; lane < LANES && sums != NULL; lane++)
+		sweep.rows[lane].sums = sums + (uint64_t) lane * sweep.made->nvertices;
 	while (!emogi_job_stopped(&rows->job) && (first = emogi_job_take(&rows->next, LANES)) < rows->query->nsources)
 		if (!find_rows(&sweep, rows->query, first, rows->distance))
 			break;
 	__atomic_fetch_add(&rows->looked, sweep.looked, __ATOMIC_RELAXED);
 	free(sweep.near_memory);
+	free(sums_memory);
 	for (int lane = 0; lane < LANES; lane++)
 	{
-		free(sweep.rows[lane].sums);
 		free(sweep.rows[lane].met.items);
 		free(sweep.rows[lane].frames.items);
 	}
