@@ -88,8 +88,10 @@ typedef struct EmogiControl
 	/* For tests: the n-th allocation, or call of the driver, of this request fails as if by itself. 0 = none does. */
 	uint32_t	fail_allocation;	/* of host memory by an engine */
 	uint32_t	fail_device_allocation;
-	uint32_t	fail_device_call;
+	uint32_t	fail_device_call;	/* of the thread of the run's GPU; with EMOGI_FAULT_OF_HELPER: of each GPU that makes parts of the run */
 } EmogiControl;
+
+#define EMOGI_FAULT_OF_HELPER UINT32_C(0x80000000)
 
 /* How a Graph stores its weights: the narrowest type that holds every one of them exactly. */
 typedef enum EmogiWeightType

@@ -10,11 +10,12 @@
  * which it is at the level. Lists above SLICE_LINES lines are cut; sums of slices are kept and then added in order, so no sum depends on the
  * order of the work, and two runs give the same bits.
  * With samples the sums are those of the samples as sources [2]; of a vertex that is one itself, those of the others.
+ * Sources are searched from in parts, whose sums are added in order: other GPUs make some of them (parts.cuh), and the bits are the same.
  *
  * Levels take a byte, and paths a double: a graph with MOST_LEVELS levels or more, or MOST_PATHS paths to a vertex, is left to the CPU, which
  * is faster on graphs so deep.
  *
- * Device memory, for n vertices and m entries, beside what BFS takes: 44n, and 3m/62 of sums.
+ * Device memory, for n vertices and m entries, beside what BFS takes: 52n, and 3m/62 of sums. Host memory, with other GPUs: 8n a part.
  *
  * Bytes, a batch: of each level back and forth 4 a vertex; of a vertex and level 16 of offsets and 64 of paths and sums; its list, in lines; for each
  * entry 4 at random, and 16 to 32 of those that count.
@@ -27,11 +28,13 @@
 #include "chunks.cuh"
 #include "contract/sample.h"
 #include "distinct.cuh"
+#include "parts.cuh"
 #include "simple.cuh"
 
 #define BATCH 4					/* sources: their levels fill a word, their paths a sector of 32 bytes */
 #define MOST_LEVELS 254			/* that a byte tells, but for the last */
 #define MOST_PATHS 0x1p900
+#define LEAST_BATCHES 2			/* of a part: what a GPU takes at once */
 #define EACH_BYTE 0x01010101u
 #define LAUNCHES_AHEAD 64		/* that the host makes before it looks at cancel */
 
@@ -41,7 +44,8 @@ typedef struct Brandes
 	uint64_t	nvertices;
 	uint32_t   *level;			/* [nvertices], a byte for each search, 255 = not reached */
 	double	   *paths;			/* [nvertices][BATCH], to each vertex; of those done with, (1 + dependency) / paths */
-	double	   *centrality;		/* [nvertices], the sum of dependencies */
+	double	   *centrality;		/* [nvertices], the sum of dependencies, of a part's sources */
+	double	   *total;			/* [nvertices], that of all parts before; the same where there is one */
 	double	   *part;			/* [slices][BATCH], the sums of each; see slice_capacity */
 	uint32_t   *has_many;		/* there are MOST_PATHS paths or more to a vertex */
 } Brandes;
@@ -259,6 +263,16 @@ betweenness_add_slices_kernel(Lists<Target> lists, Brandes brandes, uint32_t lev
 	}
 }
 
+/* Add the sums of a part to those of all before. Bytes: 24 a vertex. */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+betweenness_add_kernel(double *total, const double *part, uint64_t nvertices)
+{
+	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
+
+	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < nvertices; v += nthreads)
+		total[v] += part[v];
+}
+
 /* Turn sums into what is asked for. samples: bitmap of the vertices that are, NULL = all are sources. Bytes: 16 a vertex. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 betweenness_scale_kernel(Brandes brandes, const uint32_t *samples, EmogiSampleScale scale)
@@ -266,7 +280,7 @@ betweenness_scale_kernel(Brandes brandes, const uint32_t *samples, EmogiSampleSc
 	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
 	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < brandes.nvertices; v += nthreads)
-		brandes.centrality[v] *= samples != NULL && (samples[v / 32] >> v % 32 & 1) != 0 ? scale.of_samples : scale.of_others;
+		brandes.total[v] *= samples != NULL && (samples[v / 32] >> v % 32 & 1) != 0 ? scale.of_samples : scale.of_others;
 }
 
 EmogiStatus
@@ -276,17 +290,31 @@ emogi_cuda_betweenness_load(EmogiError *error)
 		(const void *) betweenness_level_kernel<false>, (const void *) betweenness_level_kernel<true>,
 		(const void *) betweenness_slices_kernel, (const void *) betweenness_add_slices_kernel<false>,
 		(const void *) betweenness_add_slices_kernel<true>, (const void *) betweenness_keep_kernel,
-		(const void *) betweenness_begin_kernel, (const void *) betweenness_scale_kernel, (const void *) push_mark_sources_kernel
+		(const void *) betweenness_begin_kernel, (const void *) betweenness_add_kernel, (const void *) betweenness_scale_kernel,
+		(const void *) push_mark_sources_kernel
 	};
 
 	return LOAD_KERNELS(kernels);
 }
 
-/* A run. */
+/* What all GPUs have in common. */
+typedef struct Betweenness
+{
+	uint32_t   *sources;		/* [nsources] */
+	uint64_t	nsources;
+	double	   *sums[EMOGI_MOST_PARTS];	/* [nvertices] of each part, in host memory, when GPUs share them; NULL = not made */
+} Betweenness;
+
+/* What one GPU does. */
 typedef struct Searches
 {
 	Brandes		brandes;
-	uint64_t	nsources;
+	Betweenness *all;
+	Parts	   *parts;
+	uint64_t	part;
+	uint64_t	first;			/* source of the part */
+	uint64_t	next;
+	uint64_t	end;
 	uint32_t	nlevels;		/* of the batch */
 	uint32_t	nlaunches;
 } Searches;
@@ -332,91 +360,191 @@ add_batch(Run *run, Searches *searches, EmogiResult *result, EmogiError *error)
 	return EMOGI_OK;
 }
 
+/* Put the sums of a part aside, or add them to those before. */
+static EmogiStatus
+end_part(Run *run, Searches *searches, EmogiError *error)
+{
+	const Brandes &brandes = searches->brandes;
+	const uint64_t bytes = run->nvertices * sizeof *brandes.centrality;
+	double	  **sums = &searches->all->sums[searches->part];
+
+	if (!emogi_parts_are_shared(searches->parts, run))
+	{
+		if (brandes.total != brandes.centrality)
+			CUDA_LAUNCH(betweenness_add_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, brandes.total, brandes.centrality, run->nvertices);
+		return EMOGI_OK;
+	}
+	if (*sums == NULL)
+		*sums = (double *) malloc(bytes);
+	if (*sums == NULL)
+		return emogi_device_fail(error, EMOGI_NO_MEMORY, "out of memory", "sums of a part, %llu bytes", (unsigned long long) bytes);
+	return emogi_run_fetch(run, *sums, brandes.centrality, bytes, error);
+}
+
+/* Choose the next source, of the part or of another. */
+static EmogiStatus
+next_source(Run *run, void *with, uint64_t *i, bool *is_there, EmogiError *error)
+{
+	Searches   *searches = (Searches *) with;
+	const uint64_t nbatches = (searches->all->nsources + BATCH - 1) / BATCH;
+
+	*is_there = true;
+	if (searches->next == searches->end)
+	{
+		searches->part = emogi_parts_take(searches->parts, run);
+		*is_there = searches->part != EMOGI_NO_PART;
+		if (!*is_there)
+			return EMOGI_OK;
+		searches->first = searches->next = BATCH * emogi_parts_first(searches->parts, nbatches, searches->part);
+		searches->end = BATCH * emogi_parts_first(searches->parts, nbatches, searches->part + 1);
+		if (searches->end > searches->all->nsources)
+			searches->end = searches->all->nsources;
+		CUDA_TRY(cudaMemsetAsync(searches->brandes.centrality, 0, run->nvertices * sizeof *searches->brandes.centrality, run->state->stream));
+	}
+	*i = searches->next++;
+	return EMOGI_OK;
+}
+
 /* Keep the levels of a search; with those of a batch, or the last, add what their sources depend on. */
 static EmogiStatus
 use_levels(Run *run, void *with, uint64_t i, const int32_t *level, uint32_t nlevels, EmogiResult *result, EmogiError *error)
 {
 	Searches   *searches = (Searches *) with;
 	const Brandes &brandes = searches->brandes;
+	const uint64_t place = (i - searches->first) % BATCH;
 
 	if (nlevels > MOST_LEVELS)
 		return emogi_device_fail(error, EMOGI_UNSUPPORTED, "the graph has more levels than the GPU counts paths over", "%u levels, at most %d",
 								 nlevels, MOST_LEVELS);
-	if (i % BATCH == 0)
+	if (place == 0)
 	{
 		CUDA_TRY(cudaMemsetAsync(brandes.level, 0xFF, run->nvertices * sizeof *brandes.level, run->state->stream));
 		searches->nlevels = 0;
 	}
-	CUDA_LAUNCH(betweenness_keep_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, brandes, level, (uint32_t) (i % BATCH));
+	CUDA_LAUNCH(betweenness_keep_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, brandes, level, (uint32_t) place);
 	if (nlevels > searches->nlevels)
 		searches->nlevels = nlevels;
-	run->control->total = searches->nsources;
-	run->control->done = i + 1;
-	return i % BATCH == BATCH - 1 || i + 1 == searches->nsources ? add_batch(run, searches, result, error) : EMOGI_OK;
+	run->control->total = searches->all->nsources;
+	__atomic_fetch_add(&run->control->done, 1, __ATOMIC_RELAXED);
+	if (place == BATCH - 1 || i + 1 == searches->end)
+		TRY(add_batch(run, searches, result, error));
+	return i + 1 == searches->end ? end_part(run, searches, error) : EMOGI_OK;
 }
 
-/* Turn sums into what is asked for. sources: [nsources], on the host. */
+/* Turn sums into what is asked for. */
 static EmogiStatus
-scale_sums(Run *run, const EmogiGraph *graph, const EmogiQuery *query, const Brandes *brandes, const uint32_t *sources, uint64_t nsources,
-		   EmogiError *error)
+scale_sums(Run *run, const EmogiGraph *graph, const EmogiQuery *query, const Brandes *brandes, const Betweenness *all, EmogiError *error)
 {
-	const bool	is_partial = nsources < run->nvertices;
+	const bool	is_partial = all->nsources < run->nvertices;
 	cudaStream_t stream = run->state->stream;
 	uint32_t   *samples = brandes->level;	/* nobody reads levels any more */
 	uint32_t   *vertices;
 
 	if (is_partial)
 	{
-		TRY(take_array(&run->memory, &vertices, nsources, "samples", error));
-		TRY(emogi_run_send(run, vertices, sources, nsources * sizeof *sources, error));
+		TRY(take_array(&run->memory, &vertices, all->nsources, "samples", error));
+		TRY(emogi_run_send(run, vertices, all->sources, all->nsources * sizeof *all->sources, error));
 		CUDA_TRY(cudaMemsetAsync(samples, 0, run->nwords * sizeof *samples, stream));
-		CUDA_LAUNCH(push_mark_sources_kernel, run->full_blocks, BLOCK_THREADS, stream, vertices, nsources, samples);
+		CUDA_LAUNCH(push_mark_sources_kernel, run->full_blocks, BLOCK_THREADS, stream, vertices, all->nsources, samples);
 	}
 	CUDA_LAUNCH(betweenness_scale_kernel, run->full_blocks, BLOCK_THREADS, stream, *brandes, is_partial ? samples : NULL,
 				emogi_sample_scale(graph, query));
 	return EMOGI_OK;
 }
 
-/* Search from the sources, and scale. */
+/* Take all device memory but the Graph's. */
 static EmogiStatus
-search_all(Run *run, const EmogiGraph *graph, const EmogiQuery *query, const uint32_t *sources, uint64_t nsources, EmogiResult *result,
-		   EmogiError *error)
+take_arrays(Run *run, const EmogiGraph *graph, const Parts *parts, Brandes *brandes, EmogiError *error)
 {
+	const uint64_t most = graph->forward.nedges > graph->backward.nedges ? graph->forward.nedges : graph->backward.nedges;
+
+	brandes->nvertices = run->nvertices;
+	TRY(take_array(&run->memory, &brandes->level, run->nvertices, "levels of a batch", error));
+	TRY(take_array(&run->memory, &brandes->paths, BATCH * run->nvertices, "paths", error));
+	TRY(take_array(&run->memory, &brandes->centrality, run->nvertices, "centralities", error));
+	TRY(take_array(&run->memory, &brandes->part, BATCH * slice_capacity(most, ENTRIES), "sums of slices", error));
+	TRY(take_array(&run->memory, &brandes->has_many, 1, "flag", error));
+	CUDA_TRY(cudaMemsetAsync(brandes->has_many, 0, sizeof *brandes->has_many, run->state->stream));
+	brandes->total = brandes->centrality;
+	if (run != parts->leader || parts->nparts == 1)
+		return EMOGI_OK;
+	TRY(take_array(&run->memory, &brandes->total, run->nvertices, "centralities", error));
+	CUDA_TRY(cudaMemsetAsync(brandes->total, 0, run->nvertices * sizeof *brandes->total, run->state->stream));
+	return EMOGI_OK;
+}
+
+/* Add up the parts that GPUs have shared. */
+static EmogiStatus
+add_parts(Run *run, const Parts *parts, const Betweenness *all, const Brandes *brandes, EmogiError *error)
+{
+	for (uint64_t part = 0; part < parts->nparts; part++)
+	{
+		TRY(emogi_run_send(run, brandes->centrality, all->sums[part], run->nvertices * sizeof *brandes->centrality, error));
+		CUDA_LAUNCH(betweenness_add_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, brandes->total, brandes->centrality, run->nvertices);
+	}
+	return EMOGI_OK;
+}
+
+/* Search from the sources of parts; the leader adds them up, scales them, and gives them. */
+static EmogiStatus
+make_parts(Run *run, Parts *parts, void *with, EmogiResult *result, EmogiError *error)
+{
+	const EmogiQuery *query = parts->query;
 	Searches	searches = {};
-	Brandes    &brandes = searches.brandes;
 	EmogiQuery	each = *query;
 
-	each.sources = sources;
-	each.nsources = searches.nsources = nsources;
-	brandes.nvertices = run->nvertices;
-	TRY(take_array(&run->memory, &brandes.level, run->nvertices, "levels of a batch", error));
-	TRY(take_array(&run->memory, &brandes.paths, BATCH * run->nvertices, "paths", error));
-	TRY(take_array(&run->memory, &brandes.centrality, run->nvertices, "centralities", error));
-	TRY(take_array(&run->memory, &brandes.part,
-				   BATCH * slice_capacity(graph->forward.nedges > graph->backward.nedges ? graph->forward.nedges : graph->backward.nedges,
-										  ENTRIES), "sums of slices", error));
-	TRY(take_array(&run->memory, &brandes.has_many, 1, "flag", error));
-	CUDA_TRY(cudaMemsetAsync(brandes.centrality, 0, run->nvertices * sizeof *brandes.centrality, run->state->stream));
-	CUDA_TRY(cudaMemsetAsync(brandes.has_many, 0, sizeof *brandes.has_many, run->state->stream));
-	TRY(emogi_cuda_levels_each(run, graph, &each, PLACE_BACKWARD_SURELY, use_levels, &searches, result, error));
-	TRY(scale_sums(run, graph, query, &brandes, sources, nsources, error));
+	searches.all = (Betweenness *) with;
+	searches.parts = parts;
+	each.sources = searches.all->sources;
+	each.nsources = searches.all->nsources;
+	TRY(take_arrays(run, parts->graph, parts, &searches.brandes, error));
+	TRY(emogi_cuda_levels_each(run, parts->graph, &each, PLACE_BACKWARD_SURELY, next_source, use_levels, &searches, result, error));
+	if (run != parts->leader || __atomic_load_n(&parts->stopped, __ATOMIC_RELAXED) != 0)
+		return EMOGI_OK;
+	if (emogi_parts_are_shared(parts, run))
+		TRY(add_parts(run, parts, searches.all, &searches.brandes, error));
+	TRY(scale_sums(run, parts->graph, query, &searches.brandes, searches.all, error));
 	result->nreached = run->nvertices;
-	return emogi_run_give(run, query, result, 0, brandes.centrality, error);
+	return emogi_run_give(run, query, result, 0, searches.brandes.total, error);
+}
+
+/* Get into how many parts the sources are cut. */
+static uint64_t
+count_parts(uint64_t nsources)
+{
+	return emogi_parts_count((nsources + BATCH - 1) / BATCH, LEAST_BATCHES);
+}
+
+bool
+emogi_betweenness_wants_help(const EmogiGraph *graph, const EmogiQuery *query)
+{
+	return count_parts(emogi_sample_count(graph->nvertices, query)) > 1;
 }
 
 EmogiStatus
 emogi_cuda_betweenness(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiError *error)
 {
-	const uint64_t nsources = emogi_sample_count(run->nvertices, query);
 	const bool	fails = run->control->fail_allocation == 1; /* for a test; it is the only one of a run */
-	uint32_t   *sources = fails ? NULL : (uint32_t *) malloc(nsources * sizeof *sources);
+	Betweenness all = {};
+	Parts		parts = {};
 	EmogiStatus status;
 
-	if (sources == NULL)
-		return emogi_device_fail(error, EMOGI_NO_MEMORY, "out of memory", "%llu sources", (unsigned long long) nsources);
-	emogi_sample_choose(run->nvertices, nsources, query->seed, sources);
-	status = search_all(run, graph, query, sources, nsources, result, error);
+	all.nsources = emogi_sample_count(run->nvertices, query);
+	all.sources = fails ? NULL : (uint32_t *) malloc(all.nsources * sizeof *all.sources);
+	if (all.sources == NULL)
+		return emogi_device_fail(error, EMOGI_NO_MEMORY, "out of memory", "%llu sources", (unsigned long long) all.nsources);
+	emogi_sample_choose(run->nvertices, all.nsources, query->seed, all.sources);
+	parts.leader = run;
+	parts.graph = graph;
+	parts.query = query;
+	parts.make = make_parts;
+	parts.with = &all;
+	parts.nparts = count_parts(all.nsources);
+	run->control->done = 0;
+	status = emogi_parts_make(&parts, result, error);
 	(void) cudaStreamSynchronize(run->state->stream);	/* a copy may be on its way from `sources` */
-	free(sources);
+	free(all.sources);
+	for (uint64_t part = 0; part < parts.nparts; part++)
+		free(all.sums[part]);
 	return status;
 }

@@ -465,8 +465,8 @@ emogi_cuda_levels_found(Run *run, const EmogiGraph *graph, const EmogiQuery *que
 }
 
 EmogiStatus
-emogi_cuda_levels_each(Run *run, const EmogiGraph *graph, const EmogiQuery *query, unsigned wants, UseLevels use, void *with,
-					   EmogiResult *result, EmogiError *error)
+emogi_cuda_levels_each(Run *run, const EmogiGraph *graph, const EmogiQuery *query, unsigned wants, NextSource next, UseLevels use,
+					   void *with, EmogiResult *result, EmogiError *error)
 {
 	EmogiQuery	one = *query;
 	Bfs			opened = {};
@@ -474,11 +474,16 @@ emogi_cuda_levels_each(Run *run, const EmogiGraph *graph, const EmogiQuery *quer
 	one.nsources = 1;
 	TRY(open_search(&opened, run, graph, &one, wants, -1, error));
 	TRY(emogi_run_start_clock(run, error));
-	for (uint64_t i = 0; i < query->nsources; i++)
+	for (;;)
 	{
 		const Counters *counters;
 		Bfs			bfs = opened;
+		bool		is_there;
+		uint64_t	i;
 
+		TRY(next(run, with, &i, &is_there, error));
+		if (!is_there)
+			return emogi_run_stop_clock(run, result, error);
 		TRY(emogi_run_send(run, bfs.sources, query->sources + i, sizeof *query->sources, error));
 		TRY(enter_sources(&bfs, graph, &one, error));
 		TRY(traverse(&bfs, error));
@@ -488,7 +493,6 @@ emogi_cuda_levels_each(Run *run, const EmogiGraph *graph, const EmogiQuery *quer
 			result->nlevels = count_levels(&bfs);
 		TRY(use(run, with, i, bfs.level, count_levels(&bfs), result, error));
 	}
-	return emogi_run_stop_clock(run, result, error);
 }
 
 EmogiStatus

@@ -14,7 +14,9 @@
  * Every level costs some launches and a look by the host. So a graph that has more levels than there is work for is left to the CPU, and so are
  * samples whose searches share too little, for there the CPU makes them apart, and adds in another order.
  *
- * Device memory, for n vertices: 56n.
+ * All vertices are searched from in parts, of which other GPUs make some (parts.cuh); what comes of a source is its own.
+ *
+ * Device memory, for n vertices: 56n. Host memory, with other GPUs: 32 a vertex that they have searched from.
  *
  * Bytes of a level: 24 a vertex; pushing, the lists of the frontier and 8 to 16 at random for each entry; pulling, 8 of offsets a vertex, the lists
  * as far as they are read, and 8 at random for each entry.
@@ -27,11 +29,14 @@
 
 #include "closeness.cuh"
 #include "contract/sample.h"
+#include "parts.cuh"
 
 /* Tuned. */
 #define LEAST_LEVELS 64			/* that a search is made of, if need be, and one more for */
 #define LEVEL_ENTRIES 40000		/* each so many list entries: with fewer a level is faster on the CPU */
 #define PUSH_COST 3				/* of a list entry pushed, against one pulled */
+#define LEAST_BATCHES 2			/* of a part: what a GPU takes at once */
+#define COLUMNS 4				/* of the answer, 8 bytes a vertex each */
 
 static const void *const kernels[] = {
 	(const void *) closeness_pull_kernel, (const void *) closeness_push_kernel, (const void *) closeness_pull_slices_kernel,
@@ -48,10 +53,20 @@ emogi_cuda_closeness_load(EmogiError *error)
 	return LOAD_KERNELS(kernels);
 }
 
-/* A run. */
+/* What all GPUs have in common. */
+typedef struct Answers
+{
+	const uint32_t *samples;	/* [nsources]; NULL = all vertices, in their order */
+	uint64_t	nsources;
+	double	   *rows[EMOGI_MOST_PARTS]; /* [COLUMNS][sources of the part], of those that helpers have made, as they are in their memory; else NULL */
+} Answers;
+
+/* What one GPU does. */
 typedef struct Closeness
 {
 	Run		   *run;
+	Parts	   *parts;
+	Answers    *all;
 	const EmogiGraph *graph;
 	Searches	searches;
 	const uint32_t *sources;	/* [nsources], on the host; NULL = all vertices, in their order */
@@ -223,13 +238,85 @@ take_arrays(Closeness *closeness, EmogiError *error)
 	return take_array(memory, &searches->sums, 1, "sums of a batch", error);
 }
 
-/* Search from all sources. */
+/* Get a column of the answer, in device memory. */
+static double *
+column(const Searches *searches, int i)
+{
+	double	   *const columns[COLUMNS] = {(double *) searches->reached, searches->farness, searches->closeness, searches->harmonic};
+
+	return columns[i];
+}
+
+/* Get the first source of a part. */
+static uint64_t
+first_source(const Parts *parts, uint64_t nsources, uint64_t part)
+{
+	const uint64_t first = SOURCES * emogi_parts_first(parts, (nsources + SOURCES - 1) / SOURCES, part);
+
+	return first < nsources ? first : nsources;
+}
+
+/* Put what a helper has made of a part where the leader finds it. */
+static EmogiStatus
+leave_rows(Closeness *closeness, uint64_t part, uint64_t first, uint64_t count, EmogiError *error)
+{
+	double	  **rows = &closeness->all->rows[part];
+
+	*rows = (double *) malloc(COLUMNS * count * sizeof **rows);
+	if (*rows == NULL)
+		return emogi_device_fail(error, EMOGI_NO_MEMORY, "out of memory", "%llu rows", (unsigned long long) count);
+	for (int i = 0; i < COLUMNS; i++)
+		TRY(emogi_run_fetch(closeness->run, *rows + (uint64_t) i * count, column(&closeness->searches, i) + first, count * sizeof **rows, error));
+	return EMOGI_OK;
+}
+
+/* Take over what helpers have made. */
+static EmogiStatus
+take_rows(Closeness *closeness, uint64_t done, EmogiError *error)
+{
+	const Parts *parts = closeness->parts;
+
+	for (uint64_t part = 0; part < parts->nparts; part++)
+	{
+		const uint64_t first = first_source(parts, closeness->nsources, part);
+		const uint64_t count = first_source(parts, closeness->nsources, part + 1) - first;
+		const double *rows = closeness->all->rows[part];
+
+		for (int i = 0; i < COLUMNS && (done >> part & 1) == 0; i++)
+			TRY(emogi_run_send(closeness->run, column(&closeness->searches, i) + first, rows + (uint64_t) i * count, count * sizeof *rows, error));
+	}
+	return EMOGI_OK;
+}
+
+/* Search from the sources of a part. */
+static EmogiStatus
+search_part(Closeness *closeness, uint64_t part, EmogiResult *result, EmogiError *error)
+{
+	Run		   *run = closeness->run;
+	const uint64_t begin = first_source(closeness->parts, closeness->nsources, part);
+	const uint64_t end = first_source(closeness->parts, closeness->nsources, part + 1);
+
+	for (uint64_t first = begin; first < end; first += SOURCES)
+	{
+		const uint64_t count = end - first < SOURCES ? end - first : SOURCES;
+
+		if (run->control->cancel)
+			return EMOGI_CANCELED;
+		TRY(run_batch(closeness, first, count, result, error));
+		__atomic_fetch_add(&run->control->done, count, __ATOMIC_RELAXED);
+	}
+	return run != closeness->parts->leader ? leave_rows(closeness, part, begin, end - begin, error) : EMOGI_OK;
+}
+
+/* Search from all sources, or those of parts. */
 static EmogiStatus
 search_all(Closeness *closeness, EmogiResult *result, EmogiError *error)
 {
 	Run		   *run = closeness->run;
 	Searches   *searches = &closeness->searches;
 	const uint64_t bytes = run->nvertices * sizeof *searches->reached;
+	uint64_t	done = 0;
+	uint64_t	part;
 
 	if (closeness->sources != NULL)
 	{
@@ -239,16 +326,14 @@ search_all(Closeness *closeness, EmogiResult *result, EmogiError *error)
 	}
 	result->nlevels = 1;
 	run->control->total = closeness->nsources;
-	for (uint64_t first = 0; first < closeness->nsources; first += SOURCES)
+	while ((part = emogi_parts_take(closeness->parts, run)) != EMOGI_NO_PART)
 	{
-		const uint64_t left = closeness->nsources - first;
-
-		run->control->done = first;
-		if (run->control->cancel)
-			return EMOGI_CANCELED;
-		TRY(run_batch(closeness, first, left < SOURCES ? left : SOURCES, result, error));
+		TRY(search_part(closeness, part, result, error));
+		done |= UINT64_C(1) << part;
 	}
-	return closeness->sources != NULL ? estimate(closeness, error) : EMOGI_OK;
+	if (run != closeness->parts->leader || __atomic_load_n(&closeness->parts->stopped, __ATOMIC_RELAXED) != 0)
+		return EMOGI_OK;
+	return closeness->sources != NULL ? estimate(closeness, error) : take_rows(closeness, done, error);
 }
 
 /* Place the Graph, search, and give the answer. */
@@ -269,36 +354,73 @@ run_closeness(Closeness *closeness, const EmogiQuery *query, EmogiResult *result
 	TRY(emogi_run_stop_clock(run, result, error));
 	TRY(emogi_run_read(run, &counters, error));
 	emogi_run_account(run, counters, result);
+	if (run != closeness->parts->leader)
+		return EMOGI_OK;
 	result->nreached = run->nvertices;
-	TRY(emogi_run_give(run, query, result, 0, searches->reached, error));
-	TRY(emogi_run_give(run, query, result, 1, searches->farness, error));
-	TRY(emogi_run_give(run, query, result, 2, searches->closeness, error));
-	return emogi_run_give(run, query, result, 3, searches->harmonic, error);
+	for (int i = 0; i < COLUMNS; i++)
+		TRY(emogi_run_give(run, query, result, i, column(searches, i), error));
+	return EMOGI_OK;
+}
+
+/* Make parts with a GPU. */
+static EmogiStatus
+make_parts(Run *run, Parts *parts, void *with, EmogiResult *result, EmogiError *error)
+{
+	Closeness	closeness = {};
+
+	closeness.run = run;
+	closeness.parts = parts;
+	closeness.all = (Answers *) with;
+	closeness.graph = parts->graph;
+	closeness.sources = closeness.all->samples;
+	closeness.nsources = closeness.all->nsources;
+	closeness.nslices = parts->graph->forward.nedges / (SLICE_LINES * ENTRIES / 2);
+	return run_closeness(&closeness, parts->query, result, error);
+}
+
+/* Get into how many parts the sources are cut. Sums over samples are made in their order. */
+static uint64_t
+count_parts(uint64_t nvertices, const EmogiQuery *query)
+{
+	return emogi_sample_is_partial(nvertices, query) ? 1 : emogi_parts_count((nvertices + SOURCES - 1) / SOURCES, LEAST_BATCHES);
+}
+
+bool
+emogi_closeness_wants_help(const EmogiGraph *graph, const EmogiQuery *query)
+{
+	return count_parts(graph->nvertices, query) > 1;
 }
 
 EmogiStatus
 emogi_cuda_closeness(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiError *error)
 {
-	Closeness	closeness = {};
+	Answers		all = {};
+	Parts		parts = {};
 	uint32_t   *samples = NULL;
 	EmogiStatus status;
 
-	closeness.run = run;
-	closeness.graph = graph;
-	closeness.nsources = emogi_sample_count(run->nvertices, query);
-	closeness.nslices = graph->forward.nedges / (SLICE_LINES * ENTRIES / 2);
+	all.nsources = emogi_sample_count(run->nvertices, query);
 	if (emogi_sample_is_partial(run->nvertices, query))
 	{
 		const bool	fails = run->control->fail_allocation == 1; /* for a test; it is the only one of a run */
 
-		samples = fails ? NULL : (uint32_t *) malloc(closeness.nsources * sizeof *samples);
+		samples = fails ? NULL : (uint32_t *) malloc(all.nsources * sizeof *samples);
 		if (samples == NULL)
-			return emogi_device_fail(error, EMOGI_NO_MEMORY, "out of memory", "%llu samples", (unsigned long long) closeness.nsources);
-		emogi_sample_choose(run->nvertices, closeness.nsources, query->seed, samples);
+			return emogi_device_fail(error, EMOGI_NO_MEMORY, "out of memory", "%llu samples", (unsigned long long) all.nsources);
+		emogi_sample_choose(run->nvertices, all.nsources, query->seed, samples);
 	}
-	closeness.sources = samples;
-	status = run_closeness(&closeness, query, result, error);
+	all.samples = samples;
+	parts.leader = run;
+	parts.graph = graph;
+	parts.query = query;
+	parts.make = make_parts;
+	parts.with = &all;
+	parts.nparts = count_parts(run->nvertices, query);
+	run->control->done = 0;
+	status = emogi_parts_make(&parts, result, error);
 	(void) cudaStreamSynchronize(run->state->stream);	/* a copy may be on its way from `samples` */
 	free(samples);
+	for (uint64_t part = 0; part < parts.nparts; part++)
+		free(all.rows[part]);
 	return status;
 }

@@ -320,7 +320,7 @@ run_query(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *qu
 {
 	EmogiStatus status;
 
-	emogi_device_set_fault(control->fail_device_call);
+	emogi_device_set_fault(control->fail_device_call & EMOGI_FAULT_OF_HELPER ? 0 : control->fail_device_call);
 	status = answer_query(state, graph, query, result, control, error);
 	emogi_device_set_fault(0);
 	state->nhelpers = 0;
@@ -342,6 +342,10 @@ stays_in_host(const EmogiEngineState *state, const EmogiGraph *graph, const Emog
 static bool
 wants_help(const EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query)
 {
+	if (query->algorithm == EMOGI_BETWEENNESS)
+		return emogi_betweenness_wants_help(graph, query);
+	if (query->algorithm == EMOGI_CLOSENESS)
+		return emogi_closeness_wants_help(graph, query);
 	const bool	is_sum = algorithms[query->algorithm] == emogi_cuda_gather;
 	const bool	helps = query->algorithm == EMOGI_BFS ? stays_in_host(state, graph, query) : is_sum && query->placement == EMOGI_PLACEMENT_HOST;
 

@@ -107,6 +107,8 @@ extern EmogiStatus emogi_cuda_cdlp(Run *run, const EmogiGraph *graph, const Emog
 								   EmogiError *error);
 extern EmogiStatus emogi_cuda_betweenness(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
 										  EmogiError *error);
+extern bool emogi_closeness_wants_help(const EmogiGraph *graph, const EmogiQuery *query);	/* of other GPUs */
+extern bool emogi_betweenness_wants_help(const EmogiGraph *graph, const EmogiQuery *query);
 extern EmogiStatus emogi_cuda_similarity(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
 										  EmogiError *error);
 extern EmogiStatus emogi_cuda_closeness(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
@@ -153,14 +155,15 @@ extern EmogiStatus emogi_cuda_levels(Run *run, const EmogiGraph *graph, const Em
 									 int64_t max_depth, int32_t **level, EmogiResult *result, EmogiError *error);
 
 /*
- * The same from each of the query's sources by itself, the Graph placed once: use(run, with, i, level, nlevels, result) has the levels of
- * source i, and may clear the run's counters. All of it is timed.
+ * The same from sources by themselves, the Graph placed once: next(run, with, &i, &is_there) chooses among the query's sources; use(run, with, i, level,
+ * nlevels, result) has the levels of that one, and may clear the run's counters. All of it is timed.
  */
+typedef EmogiStatus (*NextSource) (Run *run, void *with, uint64_t *i, bool *is_there, EmogiError *error);
 typedef EmogiStatus (*UseLevels) (Run *run, void *with, uint64_t i, const int32_t *level, uint32_t nlevels, EmogiResult *result,
 								  EmogiError *error);
 
-extern EmogiStatus emogi_cuda_levels_each(Run *run, const EmogiGraph *graph, const EmogiQuery *query, unsigned wants, UseLevels use,
-										  void *with, EmogiResult *result, EmogiError *error);
+extern EmogiStatus emogi_cuda_levels_each(Run *run, const EmogiGraph *graph, const EmogiQuery *query, unsigned wants, NextSource next,
+										  UseLevels use, void *with, EmogiResult *result, EmogiError *error);
 
 /*
  * The same from vertices that are found when the Graph has been placed: find(run, with, &sources in device memory, &nsources, result). Leaves

@@ -76,7 +76,10 @@ refuse_alike(const Answer *answer, EmogiStatus status, const Answer *expected, E
 	return fabs(refusal->rate - 1.0) < 1e-9;
 }
 
-/* Ask again, over one link: sums are added in the same order each time, and so are the bits the same. */
+/*
+ * Ask again, over one link and of one GPU, or of some of which the helpers fail sooner or later: sums are added in the same order each time, and so are the
+ * bits the same.
+ */
 static void
 check_again(const char *name, const EmogiGraph *graph, const EmogiQuery *query, const Answer *first)
 {
@@ -87,6 +90,11 @@ check_again(const char *name, const EmogiGraph *graph, const EmogiQuery *query, 
 	EmogiError	error;
 
 	alone.devices = 0;
+	if (rand() % 2 == 0)
+	{
+		control.fail_device_call = EMOGI_FAULT_OF_HELPER | (uint32_t) (1 + rand() % 300);
+		have_help();
+	}
 	CHECK(cuda->run(cuda_state, graph, &alone, &again.result, &control, &error) == EMOGI_OK &&
 		  memcmp(again.memory, first->memory, (n + 1) * 8 * EMOGI_MAX_COLUMNS) == 0 && again.result.nlevels == first->result.nlevels,
 		  "%s algorithm %d placement %d: another time other bits", name, query->algorithm, query->placement);
@@ -162,7 +170,8 @@ check_query(const char *name, const EmogiGraph *graph, EmogiQuery query)
 			  (answer.result.placement == EMOGI_PLACEMENT_HOST && p != EMOGI_PLACEMENT_DEVICE) ||
 			  (answer.result.placement == EMOGI_PLACEMENT_HYBRID && p == EMOGI_PLACEMENT_HYBRID),
 			  "%s algorithm %d placement %d was %d", name, query.algorithm, p, answer.result.placement);
-		if (query.algorithm == EMOGI_EIGENVECTOR || query.algorithm == EMOGI_KATZ || query.algorithm == EMOGI_HITS)
+		if (query.algorithm == EMOGI_EIGENVECTOR || query.algorithm == EMOGI_KATZ || query.algorithm == EMOGI_HITS ||
+			query.algorithm == EMOGI_BETWEENNESS || query.algorithm == EMOGI_CLOSENESS)
 			check_again(name, graph, &query, &answer);
 		free(answer.memory);
 	}
