@@ -14,6 +14,10 @@
 
 #include "function/path_steps.h"
 #include "function/rows.h"
+#include "server/region.h"
+
+/* Steps may take this share of the budget of the Region, though it is memory of the backend. */
+#define STEPS_SHARE 4
 
 /* Places that a hash table begins with at most. */
 #define MOST_PLACES UINT64CONST(1048576)
@@ -30,10 +34,24 @@ make_room(void *items, uint64 *room, uint64 count, size_t bytes)
 	return repalloc_huge(items, *room * bytes);
 }
 
+/* Raise 54000 for more steps than there may be. */
+static void
+require_steps(uint64 count)
+{
+	const uint64 most = emogi_region_budget_bytes() / STEPS_SHARE / sizeof(EmogiStep);
+
+	if (count > most)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("the paths have more than %llu steps", (unsigned long long) most),
+				 errhint("Ask for fewer paths at a time, or set emogi.max_memory to more.")));
+}
+
 /* Add a path of one vertex or more; distance: of vertex path[i], by its number or, where they are of the path alone, by i. */
 void
 emogi_path_steps_add(EmogiPathSteps *paths, const uint32 *path, uint64 length, const double *distance, bool by_number)
 {
+	require_steps(paths->nsteps + length);
 	paths->steps = make_room(paths->steps, &paths->room, paths->nsteps + length, sizeof *paths->steps);
 	paths->ends = make_room(paths->ends, &paths->ends_room, paths->npaths + 1, sizeof *paths->ends);
 	for (uint64 i = 0; i < length; i++)

@@ -3,7 +3,9 @@
  * whether a way leads from the one to the other.
  *
  * Sources that are looked at beside others are searched from many at once (msbfs.h), as LATERAL searches are; else each has a search by itself, which
- * ends with the level of the last of its targets.
+ * ends with the level of the last of its targets. That is sooner in a deep graph, where many at once share little: where a first batch has taken long, one
+ * source is tried by itself, and the faster way goes on. Where there are far fewer targets than sources, and the lists are there, the search goes from these
+ * against the edges.
  */
 #include "postgres.h"
 
@@ -26,6 +28,12 @@ PG_FUNCTION_INFO_V1(emogi_reachable);
 /* Fewer sources than these are searched from one by one: such a search ends with its targets. */
 #define LEAST_SOURCES 8
 
+/* Searches go from the targets if there are so many times as many sources. */
+#define TURN_SOURCES 2
+
+/* A batch that took so many ms is compared with a search by itself. */
+#define LONG_BATCH_MS 20.0
+
 /* Vertices, by their numbers. */
 typedef struct Pair
 {
@@ -40,6 +48,7 @@ typedef struct Reaching
 	const EmogiGraph *graph;
 	Pair	   *pairs;			/* [npairs], ascending and distinct */
 	uint64		npairs;
+	bool		is_turned;		/* they are (target, source), and the lists are those of the Graph that leads the other way */
 	bool	   *found;			/* [npairs] */
 	EmogiResult result;			/* of searches one by one */
 	int			most_sources;	/* of searches at once; 0 = there are none */
@@ -68,15 +77,44 @@ end_of_source(const Reaching *reaching, uint64 first)
 	return end;
 }
 
-/* Count the sources, as far as it matters. */
-static int
+/* Count the sources. */
+static uint64
 count_sources(const Reaching *reaching)
 {
-	int			count = 0;
+	uint64		count = 0;
 
-	for (uint64 first = 0; first < reaching->npairs && count < EMOGI_MSBFS_SOURCES; first = end_of_source(reaching, first))
+	for (uint64 first = 0; first < reaching->npairs; first = end_of_source(reaching, first))
 		count++;
 	return count;
+}
+
+/* Have each pair lead the other way. */
+static void
+turn_pairs(Reaching *reaching)
+{
+	for (uint64 i = 0; i < reaching->npairs; i++)
+		reaching->pairs[i] = (Pair) {reaching->pairs[i].to, reaching->pairs[i].from};
+	qsort(reaching->pairs, reaching->npairs, sizeof(Pair), compare_pairs);
+}
+
+/* Search from the targets, against the edges, where there are far fewer of them, and the Graph has the lists for it. */
+static void
+turn_round(Reaching *reaching, EmogiGraph *graph)
+{
+	const EmogiAdjacency forward = graph->forward;
+	const uint64 nsources = count_sources(reaching);
+
+	if (graph->backward.offsets == NULL)
+		return;
+	turn_pairs(reaching);
+	if (count_sources(reaching) * TURN_SOURCES > nsources)
+	{
+		turn_pairs(reaching);
+		return;
+	}
+	graph->forward = graph->backward;
+	graph->backward = forward;
+	reaching->is_turned = true;
 }
 
 /* ---- one by one ---- */
@@ -112,7 +150,7 @@ choose_batch(Reaching *reaching)
 {
 	const uint64 nvertices = reaching->graph->nvertices;
 	const uint64 allowed = emogi_region_budget_bytes() / ANSWER_SHARE;
-	int			nsources = count_sources(reaching);
+	int			nsources = (int) Min(count_sources(reaching), EMOGI_MSBFS_SOURCES);
 
 	while (nsources >= LEAST_SOURCES && emogi_msbfs_bytes(nvertices, nsources, -1) > allowed)
 		nsources /= 2;
@@ -148,7 +186,7 @@ static uint64
 search_batch(Reaching *reaching, uint64 first)
 {
 	uint64		starts[EMOGI_MSBFS_SOURCES + 1];
-	uint32		sources[EMOGI_MSBFS_SOURCES];
+	uint32		sources[EMOGI_MSBFS_SOURCES] = {0};
 	int			nsources = 0;
 
 	for (starts[0] = first; nsources < reaching->most_sources && starts[nsources] < reaching->npairs; nsources++)
@@ -172,15 +210,36 @@ search_batch(Reaching *reaching, uint64 first)
 
 /* ---- the whole ---- */
 
+/* Search from a first batch of sources, and go on one by one if that is sooner; get where the next ones begin. */
+static uint64
+search_first(Reaching *reaching)
+{
+	const double began_ms = emogi_pool_now_ms();
+	const uint64 first = search_batch(reaching, 0);
+	const double batch_ms = emogi_pool_now_ms() - began_ms;
+	uint64		end;
+
+	if (reaching->most_sources == 0 || first == reaching->npairs || batch_ms < LONG_BATCH_MS)
+		return first;
+	end = end_of_source(reaching, first);
+	search_one(reaching, first, end);
+	if (emogi_pool_now_ms() - began_ms - batch_ms < batch_ms / reaching->most_sources)
+		reaching->most_sources = 0;
+	return end;
+}
+
 /* Find all that is reached. */
 static void
 find_reached(Reaching *reaching)
 {
+	uint64		first = 0;
 	uint64		end;
 
 	reaching->found = palloc_extended(Max(reaching->npairs, 1) * sizeof(bool), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	choose_batch(reaching);
-	for (uint64 first = 0; first < reaching->npairs; first = end)
+	if (reaching->most_sources > 0)
+		first = search_first(reaching);
+	for (; first < reaching->npairs; first = end)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (reaching->most_sources > 0)
@@ -205,9 +264,10 @@ put_rows(FunctionCallInfo fcinfo, const Reaching *reaching)
 
 	for (uint64 i = 0; i < reaching->npairs; i++)
 	{
+		const Pair	pair = reaching->pairs[i];
 		Datum		values[] = {
-			emogi_rows_vertex(form, reaching->graph, reaching->pairs[i].from),
-			emogi_rows_vertex(form, reaching->graph, reaching->pairs[i].to),
+			emogi_rows_vertex(form, reaching->graph, reaching->is_turned ? pair.to : pair.from),
+			emogi_rows_vertex(form, reaching->graph, reaching->is_turned ? pair.from : pair.to),
 			BoolGetDatum(reaching->found[i])
 		};
 
@@ -238,6 +298,7 @@ emogi_reachable(PG_FUNCTION_ARGS)
 	reaching.pairs = (Pair *) emogi_pairs_query(&graph, task.form, task.pairs, &reaching.npairs);
 	qsort(reaching.pairs, reaching.npairs, sizeof(Pair), compare_pairs);
 	reaching.npairs = qunique(reaching.pairs, reaching.npairs, sizeof(Pair), compare_pairs);
+	turn_round(&reaching, &graph);
 	find_reached(&reaching);
 	emogi_call_phase(reaching.call, EMOGI_PHASE_ROWS);
 	put_rows(fcinfo, &reaching);

@@ -26,7 +26,8 @@
 
 PG_FUNCTION_INFO_V1(emogi_shortest_paths);
 
-#define MOST_PATH_BYTES 32
+/* What is noted of pairs may take this share of the budget of the Region, though it is memory of the backend. */
+#define PAIRS_SHARE 8
 
 /* Vertices of which the one is wanted from the other: numbers. */
 typedef struct Pair
@@ -88,6 +89,20 @@ find_numbers(const EmogiGraph *graph, const int64 *keys, uint64 count, uint64 *n
 	return numbers;
 }
 
+/* Raise 54000 for more pairs than there may be. */
+static void
+require_room(uint64 nsources, uint64 ntargets)
+{
+	const uint64 most = Min(emogi_region_budget_bytes() / PAIRS_SHARE, MaxAllocHugeSize) / (2 * sizeof(Pair));
+
+	if (nsources > 0 && ntargets > most / nsources)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("there would be too many paths: from %llu sources to %llu targets", (unsigned long long) nsources,
+						(unsigned long long) ntargets),
+				 errhint("Give fewer sources, or fewer targets; emogi_distance_matrix has the distances alone. More of them may be asked for with a larger emogi.max_memory.")));
+}
+
 /* Pair each source with each target. Raises 54000 for too many. */
 static void
 combine(Paths *paths)
@@ -98,11 +113,7 @@ combine(Paths *paths)
 	const uint32 *sources = find_numbers(paths->graph, task->keys, task->nkeys, &nsources);
 	const uint32 *targets = find_numbers(paths->graph, task->goal_keys, task->goals.count, &ntargets);
 
-	if (nsources > 0 && ntargets > MaxAllocHugeSize / MOST_PATH_BYTES / nsources)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("there would be too many paths"),
-				 errhint("Give fewer sources, or fewer targets.")));
+	require_room(nsources, ntargets);
 	paths->pairs = palloc_extended(Max(nsources * ntargets, 1) * sizeof(Pair), MCXT_ALLOC_HUGE);
 	for (uint64 i = 0; i < nsources; i++)
 		for (uint64 j = 0; j < ntargets; j++)

@@ -94,6 +94,14 @@ take_numbers(EmogiCall *call, const EmogiGraph *graph, const int64 *keys, uint64
 	return numbers;
 }
 
+/* Free what take_numbers gave for so many keys, if it did: a call may have many searches. */
+static void
+leave_numbers(const uint32 *numbers, uint64 nkeys)
+{
+	if (numbers != NULL)
+		emogi_region_free(unconstify(uint32 *, numbers), Max(nkeys, 1) * sizeof *numbers);
+}
+
 /* Raise that start values are none that leaps can be in proportion to. */
 static void
 report_leap(const char *what, double value)
@@ -286,7 +294,11 @@ emogi_task_query(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph
 	{
 		query->targets = take_numbers(call, graph, task->targets, task->ntargets, &query->ntargets);
 		if (query->ntargets == 0)
+		{
+			leave_numbers(query->sources, task->nkeys);
+			leave_numbers(query->targets, task->ntargets);
 			return false;
+		}
 	}
 	if (task->has_sources && (row->traits & EMOGI_IS_LIST) != 0)
 		sort_vertices(query->sources, &query->nsources);
@@ -312,8 +324,9 @@ emogi_task_query(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph
 	*result = emogi_call_request(call)->result;
 	emogi_refusal_report(task, graph, result);
 	emogi_refusal_warn(task, result);
-	if (query->sources != NULL)
-		emogi_region_free((void *) query->sources, Max(task->nkeys, 1) * sizeof(uint32));
+	leave_numbers(query->sources, task->nkeys);
+	if ((row->traits & EMOGI_IS_LIST) == 0)	/* the rows of a list name them */
+		leave_numbers(query->targets, task->ntargets);
 	return true;
 }
 

@@ -78,5 +78,30 @@ SELECT kind, sources, direction, many, mixed, wrong
   FROM unnest(ARRAY['random', 'chain']) kind, unnest(ARRAY[4, 30, 200]) sources, unnest(ARRAY['out', 'in', 'both']) direction, LATERAL compare(kind, sources, direction)
   WHERE kind = 'random' OR sources = 30 ORDER BY kind, sources, direction;
 
+-- Many sources and few targets: searched from the targets, where there are the lists for it.
+CREATE TABLE arrows AS SELECT (random() * 400)::int AS src, (random() * 400)::int AS dst FROM generate_series(1, 500);
+CREATE VIEW wanted AS SELECT s, t FROM generate_series(0, 400) s, generate_series(0, 40, 20) t;
+CREATE TABLE straight AS SELECT direction, r.* FROM unnest(ARRAY['out', 'in', 'both']) direction, LATERAL emogi_reachable('arrows', 'SELECT s, t FROM wanted', direction) r;
+SELECT count(*) >= 0 FROM emogi_shortest_path('arrows', 0, 20);
+CREATE TABLE turned AS SELECT direction, r.* FROM unnest(ARRAY['out', 'in', 'both']) direction, LATERAL emogi_reachable('arrows', 'SELECT s, t FROM wanted', direction) r;
+SELECT (SELECT count(*) > 1000 FROM straight) AS many, (SELECT count(*) FROM (TABLE straight EXCEPT ALL TABLE turned) d) AS lost, (SELECT count(*) FROM (TABLE turned EXCEPT ALL TABLE straight) d) AS more,
+  (SELECT count(*) FROM straight JOIN emogi_bfs('arrows', 20) b ON vertex = source WHERE direction = 'in' AND target = 20 AND NOT reachable) AS wrong;
+
+-- Searches one by one, of which each gives back its memory: a chain too deep for many at once.
+CREATE TABLE deep AS SELECT i AS src, i + 1 AS dst FROM generate_series(1, 100000) i;
+SET client_min_messages = error;
+DROP ROLE IF EXISTS regress_emogi_reachable;
+RESET client_min_messages;
+CREATE ROLE regress_emogi_reachable;
+GRANT USAGE ON SCHEMA test_reachable TO regress_emogi_reachable;
+GRANT SELECT ON deep TO regress_emogi_reachable;
+SET emogi.session_memory = '32MB';
+SET ROLE regress_emogi_reachable;
+SELECT count(*) FROM emogi_reachable('deep', 'SELECT i, i + 1 FROM generate_series(1, 200) i') WHERE reachable;
+SELECT count(DISTINCT source) FROM emogi_shortest_paths('deep', 'SELECT i, i + 20000 FROM generate_series(1, 60) i');
+RESET ROLE;
+RESET emogi.session_memory;
+
 SET client_min_messages = warning;
 DROP SCHEMA test_reachable CASCADE;
+DROP ROLE regress_emogi_reachable;

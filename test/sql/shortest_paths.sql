@@ -80,5 +80,9 @@ SELECT count(*) FILTER (WHERE cardinality(way) <> 1 + (WITH RECURSIVE way(v, edg
 -- Lists without a type are taken for a query of pairs and a direction.
 SELECT * FROM emogi_shortest_paths('free', '{31}', '{8}');
 
+-- Pairs that would not fit into memory are refused before they are made.
+SELECT count(*) FROM (SELECT array_agg(i::bigint) AS all_vertices FROM generate_series(1, 300000) i) a,
+  LATERAL emogi_shortest_paths('SELECT i, i + 1 FROM generate_series(1, 299999) i', all_vertices, all_vertices);
+
 SET client_min_messages = warning;
 DROP SCHEMA test_paths CASCADE;
