@@ -13,6 +13,9 @@
  *   persistent  while the frontier is small, many steps by one kernel, with queues: of what is near and, as long as it has
  *               room, of what waits, so that buckets follow each other without the host (persistent.cuh). What the queues have is
  *               not pending; for the next wide step it is marked so.
+ * Other GPUs that help take shares of a wide step (team.cuh): each has keys of its own, at worst those of before, and pushes from the frontier's newest; what it
+ * has improved the leader takes over where that is better.
+ *
  * The width of a bucket, delta, starts from the mean weight over the mean degree [1] and follows the work: a bucket of
  * few edges costs more in launches than in reading, one of many reads lists too early and again. Values that do not add up,
  * as widths, cannot be cut at equal steps: they follow the sorted weights of a sample, best first, delta of them at a
@@ -29,6 +32,7 @@
 #include <stdlib.h>
 
 #include "best_paths.cuh"
+#include "team.cuh"
 
 /*
  * Tuned constants. A wide bucket reads lists too early and again, a narrow one costs steps. Measured on an NVIDIA H200:
@@ -50,6 +54,7 @@
 #define NEAR_LIMITS_EDGES (UINT64_C(1) << 20)	/* .. so many of the Graph's edges */
 #define PERSISTENT_BUCKET_MIN_EDGES (UINT64_C(1) << 16)	/* the same in the persistent kernel */
 #define PERSISTENT_BUCKET_MAX_EDGES (UINT64_C(1) << 18)
+#define TEAM_LEAST_BYTES (UINT64_C(10) << 20)	/* of lists: a step that reads less is the leader's alone */
 
 /* A traversal. The device's arrays belong to run->memory. */
 typedef struct Path
@@ -69,6 +74,10 @@ typedef struct Path
 	BucketRule	persistent_rule;
 	double		limit[SAMPLES];
 	uint64_t	steps;
+	Team	   *team;
+	Paths		helper[EMOGI_MAX_HELPERS];	/* of each: in its memory; frontier: its share */
+	uint32_t   *share;			/* [nwords], the leader's */
+	uint32_t	list_bytes;		/* that a step reads an edge over the link */
 } Path;
 
 /* What depends on the application and the weights. */
@@ -77,7 +86,7 @@ typedef struct PathMethod
 	void		(*set_limits) (Path *path, double delta);	/* choose the first bucket by limits; NULL where values add up */
 	void		(*raise) (Bucket *bucket, const BucketRule &rule, uint64_t entries, unsigned long long nearest,
 						  unsigned long long least);
-	EmogiStatus (*push_wide) (Path *path, EmogiError *error);
+	EmogiStatus (*push_wide) (Run *run, const Paths &paths, const uint32_t *frontier, EmogiError *error);
 	EmogiStatus (*walk) (Path *path, EmogiError *error);
 	EmogiStatus (*finish) (Path *path, EmogiError *error);
 	const void *kernels[4];		/* the first two read edges with the whole device, the third is persistent */
@@ -85,15 +94,13 @@ typedef struct PathMethod
 
 template <class Semiring, typename Weight>
 static EmogiStatus
-push_wide(Path *path, EmogiError *error)
+push_wide(Run *run, const Paths &paths, const uint32_t *frontier, EmogiError *error)
 {
 	typedef Relax<Semiring, Weight> Push;
-	const Push	push = {path->paths};
-	Run		   *run = path->run;
+	const Push	push = {paths};
 	cudaStream_t stream = run->state->stream;
 
-	CUDA_LAUNCH(push_words_kernel<Push>, run->nblocks, BLOCK_THREADS, stream, run->graph.forward, path->paths.frontier,
-				run->nwords, run->step, push);
+	CUDA_LAUNCH(push_words_kernel<Push>, run->nblocks, BLOCK_THREADS, stream, run->graph.forward, frontier, run->nwords, run->step, push);
 	CUDA_LAUNCH(push_slices_kernel<Push>, run->nblocks, BLOCK_THREADS, stream, run->graph.forward, run->step, push);
 	return EMOGI_OK;
 }
@@ -157,7 +164,8 @@ emogi_cuda_path_load(EmogiError *error)
 	const void *const kernels[] = {
 		(const void *) best_paths_start_kernel, (const void *) best_paths_select_kernel, (const void *) push_mark_sources_kernel,
 		(const void *) persistent_queue_kernel<PathItem, KeyedItem>, (const void *) persistent_mark_kernel<PathItem, KeyedItem>,
-		(const void *) persistent_mark_kernel<WaitingItem, KeyedItem>, (const void *) best_paths_pile_kernel
+		(const void *) persistent_mark_kernel<WaitingItem, KeyedItem>, (const void *) best_paths_pile_kernel,
+		(const void *) best_paths_bring_kernel, (const void *) best_paths_join_kernel
 	};
 
 	for (int type = EMOGI_WEIGHT_NONE; type <= EMOGI_WEIGHT_F64; type++)
@@ -354,6 +362,38 @@ step_persistent(Path *path, const PathMethod *method, EmogiError *error)
 	return EMOGI_OK;
 }
 
+/* Push from the frontier with all helpers. */
+static EmogiStatus
+push_together(Path *path, const PathMethod *method, EmogiError *error)
+{
+	Team	   *team = path->team;
+	const uint32_t nmembers = (uint32_t) team->nhelpers + 1;
+	Run		   *run = path->run;
+
+	TRY(emogi_team_ready(team, error));
+	TRY(emogi_team_share(run, TeamShare{0, nmembers}, path->paths.frontier, 0, path->share, error));
+	TRY(method->push_wide(run, path->paths, path->share, error));
+	for (int i = 0; i < team->nhelpers; i++)
+	{
+		const Paths &own = path->helper[i];
+		Run		   *its = &team->helper[i].run;
+
+		TRY(emogi_team_begin_part(team, i, error));
+		TRY(emogi_team_copy(its, own.frontier, path->paths.frontier, error));
+		TRY(emogi_team_share(its, TeamShare{(uint32_t) i + 1, nmembers}, own.frontier, 0, own.frontier, error));
+		CUDA_TRY(cudaMemsetAsync(own.pending, 0, own.nwords * sizeof *own.pending, its->state->stream));
+		CUDA_LAUNCH(best_paths_bring_kernel, its->full_blocks, BLOCK_THREADS, its->state->stream, own, path->paths.key);
+		TRY(method->push_wide(its, own, own.frontier, error));
+		TRY(emogi_team_end_part(team, i, error));
+	}
+	for (int i = 0; i < team->nhelpers; i++)
+	{
+		TRY(emogi_team_wait(team, i, error));
+		CUDA_LAUNCH(best_paths_join_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, path->paths, path->helper[i]);
+	}
+	return EMOGI_OK;
+}
+
 /* Choose the frontier among what is pending, and push from it. Get whether nothing is left. */
 static EmogiStatus
 step_wide(Path *path, const PathMethod *method, bool *done, EmogiError *error)
@@ -383,7 +423,9 @@ step_wide(Path *path, const PathMethod *method, bool *done, EmogiError *error)
 		return enter_queue(path, error);
 	path->plan.spent += path->edges;
 	path->steps++;
-	return method->push_wide(path, error);
+	if (path->team->nhelpers > 0 && (path->edges * path->list_bytes > TEAM_LEAST_BYTES || run->state->always_help))
+		return push_together(path, method, error);
+	return method->push_wide(run, path->paths, path->paths.frontier, error);
 }
 
 /* The step loop: the host waits once a step, or walk, for what was counted, while nothing else is under way. */
@@ -407,6 +449,34 @@ relax_all(Path *path, const PathMethod *method, EmogiError *error)
 	return EMOGI_OK;
 }
 
+/* Take what a helper needs: it knows nothing yet. */
+static EmogiStatus
+take_helper(Run *run, void *with, int i, EmogiError *error)
+{
+	Paths	   *paths = &((Path *) with)->helper[i];
+
+	*paths = ((Path *) with)->paths;	/* the bound */
+	TRY(take_array(&run->memory, &paths->key, run->nvertices, "keys", error));
+	TRY(take_array(&run->memory, &paths->pending, run->nwords, "bitmap of pending vertices", error));
+	TRY(take_array(&run->memory, &paths->frontier, run->nwords, "bitmap of a share of the frontier", error));
+	static_assert(KEY_NONE == ~0ULL, "a memset makes keys none");
+	CUDA_TRY(cudaMemsetAsync(paths->key, 0xFF, run->nvertices * sizeof *paths->key, run->state->stream));
+	return EMOGI_OK;
+}
+
+/* Gather the helpers, if there are any. */
+static EmogiStatus
+gather_team(Path *path, const PathMethod *method, const EmogiGraph *graph, const EmogiQuery *query, EmogiError *error)
+{
+	Run		   *run = path->run;
+	const uint32_t bytes = edge_bytes(graph->weight_type);
+
+	path->team = run->team;
+	path->list_bytes = run->graph.forward.near_weights ? (uint32_t) sizeof(Target) : bytes;
+	TRY(emogi_team_open(path->team, graph, query, PLACE_NEAR_WEIGHTS, method->kernels, 2, bytes, take_helper, path, error));
+	return path->team->nhelpers > 0 ? take_array(&run->memory, &path->share, run->nwords, "bitmap of a share of the frontier", error) : EMOGI_OK;
+}
+
 EmogiStatus
 emogi_cuda_path(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiError *error)
 {
@@ -420,6 +490,7 @@ emogi_cuda_path(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Emog
 	choose_delta(&path, &method, graph, query->algorithm);
 	TRY(take_arrays(&path, &method, query->sources, nsources, error));
 	TRY(emogi_run_place(run, graph, query, PLACE_NEAR_WEIGHTS, method.kernels, 2, edge_bytes(graph->weight_type), error));
+	TRY(gather_team(&path, &method, graph, query, error));
 	fit_buckets(&path, &method);
 	TRY(emogi_persistent_size(run, &path.plan, method.kernels[2], error));
 	TRY(emogi_run_start_clock(run, error));
@@ -431,6 +502,7 @@ emogi_cuda_path(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Emog
 	TRY(emogi_run_read(run, &counters, error));
 	emogi_run_account(run, counters, result);
 	result->nreached = counters->claimed;
+	TRY(emogi_team_account(path.team, result, error));
 	result->nlevels = (uint32_t) path.steps;
 	run->control->done = result->nreached;
 	return emogi_run_give(run, query, result, 0, path.paths.key, error);

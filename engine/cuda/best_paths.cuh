@@ -208,6 +208,49 @@ best_paths_start_kernel(Paths paths, uint64_t nvertices, unsigned long long sour
 		paths.key[v] = paths.pending[v / 32] >> v % 32 & 1 ? source_key : KEY_NONE;
 }
 
+/* Bring a helper the keys of what it is to push from. Bytes: 4 a word, and 8 from the leader's memory for each vertex. */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+best_paths_bring_kernel(Paths helper, const unsigned long long *key)
+{
+	const uint64_t nwarps = (uint64_t) gridDim.x * BLOCK_WARPS;
+
+	for (uint64_t word = ((uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x) / WARP_LANES; word < helper.nwords; word += nwarps)
+		if (helper.frontier[word] >> lane_number() & 1)
+			helper.key[word * 32 + lane_number()] = key[word * 32 + lane_number()];
+}
+
+/*
+ * Take over what a helper has improved, where it is better than what the leader knows. Whole warps. Bytes: 4 a word from the helper's memory; for each vertex that it
+ * has improved 8 from there, and 8.
+ */
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+best_paths_join_kernel(Paths paths, Paths helper)
+{
+	const uint64_t nwarps = (uint64_t) gridDim.x * BLOCK_WARPS;
+
+	for (uint64_t word = ((uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x) / WARP_LANES; word < paths.nwords; word += nwarps)
+	{
+		const uint64_t vertex = word * 32 + lane_number();
+		const uint32_t bits = helper.pending[word];
+		bool		is_better = false;
+		uint32_t	better;
+
+		if (bits == 0)
+			continue;
+		if (bits >> lane_number() & 1)
+		{
+			const unsigned long long offer = helper.key[vertex];
+
+			is_better = offer < paths.key[vertex];
+			if (is_better)
+				paths.key[vertex] = offer;
+		}
+		better = __ballot_sync(FULL_WARP, is_better);
+		if (better != 0 && lane_number() == 0)
+			paths.pending[word] |= better;
+	}
+}
+
 /*
  * Make the pending vertices with keys below the threshold (all of them when it is KEY_NONE) the frontier; those with an
  * empty list have nothing to do. Bytes: two bitmaps, n/4; for each pending vertex 8 of keys, for each one taken 16 of

@@ -15,7 +15,8 @@
  * Levels take a byte, and paths a double: a graph with MOST_LEVELS levels or more, or MOST_PATHS paths to a vertex, is left to the CPU, which
  * is faster on graphs so deep.
  *
- * Device memory, for n vertices and m entries, beside what BFS takes: 52n, and 3m/62 of sums. Host memory, with other GPUs: 8n a part.
+ * Device memory, for n vertices and m entries, beside what BFS takes: 52n, and 3m/62 of sums. With other GPUs 8n a part: device memory of the run's GPU, if they
+ * can write there, else host memory.
  *
  * Bytes, a batch: of each level back and forth 4 a vertex; of a vertex and level 16 of offsets and 64 of paths and sums; its list, in lines; for each
  * entry 4 at random, and 16 to 32 of those that count.
@@ -35,6 +36,7 @@
 #define MOST_LEVELS 254			/* that a byte tells, but for the last */
 #define MOST_PATHS 0x1p900
 #define LEAST_BATCHES 2			/* of a part: what a GPU takes at once */
+#define SUMS_SHARE 8			/* of the memory left, that sums of parts may take */
 #define EACH_BYTE 0x01010101u
 #define LAUNCHES_AHEAD 64		/* that the host makes before it looks at cancel */
 
@@ -302,7 +304,8 @@ typedef struct Betweenness
 {
 	uint32_t   *sources;		/* [nsources] */
 	uint64_t	nsources;
-	double	   *sums[EMOGI_MOST_PARTS];	/* [nvertices] of each part, in host memory, when GPUs share them; NULL = not made */
+	double	   *device_sums;	/* [parts][nvertices], in the leader's memory, where GPUs that share them can write; NULL = they cannot */
+	double	   *sums[EMOGI_MOST_PARTS];	/* else: [nvertices] of each part, in host memory; NULL = not made */
 } Betweenness;
 
 /* What one GPU does. */
@@ -372,6 +375,12 @@ end_part(Run *run, Searches *searches, EmogiError *error)
 	{
 		if (brandes.total != brandes.centrality)
 			CUDA_LAUNCH(betweenness_add_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, brandes.total, brandes.centrality, run->nvertices);
+		return EMOGI_OK;
+	}
+	if (searches->all->device_sums != NULL)
+	{
+		CUDA_TRY(cudaMemcpyAsync(searches->all->device_sums + searches->part * run->nvertices, brandes.centrality, bytes, cudaMemcpyDefault,
+								 run->state->stream));
 		return EMOGI_OK;
 	}
 	if (*sums == NULL)
@@ -479,10 +488,35 @@ add_parts(Run *run, const Parts *parts, const Betweenness *all, const Brandes *b
 {
 	for (uint64_t part = 0; part < parts->nparts; part++)
 	{
-		TRY(emogi_run_send(run, brandes->centrality, all->sums[part], run->nvertices * sizeof *brandes->centrality, error));
-		CUDA_LAUNCH(betweenness_add_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, brandes->total, brandes->centrality, run->nvertices);
+		const double *sums = brandes->centrality;
+
+		if (all->device_sums != NULL)
+			sums = all->device_sums + part * run->nvertices;
+		else
+			TRY(emogi_run_send(run, brandes->centrality, all->sums[part], run->nvertices * sizeof *sums, error));
+		CUDA_LAUNCH(betweenness_add_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, brandes->total, sums, run->nvertices);
 	}
 	return EMOGI_OK;
+}
+
+/* Take memory for the sums of all parts, if there is room for it beside the Graph, and all helpers can write there. */
+static EmogiStatus
+take_sums(const Parts *parts, Betweenness *all, EmogiError *error)
+{
+	Run		   *run = parts->leader;
+	EmogiEngineState *state = run->state;
+	const uint64_t length = parts->nparts * run->nvertices;
+	uint64_t	left;
+
+	if (state->nhelpers == 0 || parts->nparts == 1)
+		return EMOGI_OK;
+	for (int i = 0; i < state->nhelpers; i++)
+		if (!emogi_memory_show(state, state->helper[i]->device))
+			return EMOGI_OK;
+	TRY(emogi_memory_left(&run->memory, &left, error));
+	if (left / SUMS_SHARE < length * sizeof(double))
+		return EMOGI_OK;
+	return take_array(&run->memory, &all->device_sums, length, "sums of parts", error);
 }
 
 /* Search from the sources of parts; the leader adds them up, scales them, and gives them. */
@@ -541,7 +575,9 @@ emogi_cuda_betweenness(Run *run, const EmogiGraph *graph, const EmogiQuery *quer
 	parts.with = &all;
 	parts.nparts = count_parts(all.nsources);
 	run->control->done = 0;
-	status = emogi_parts_make(&parts, result, error);
+	status = take_sums(&parts, &all, error);
+	if (status == EMOGI_OK)
+		status = emogi_parts_make(&parts, result, error);
 	(void) cudaStreamSynchronize(run->state->stream);	/* a copy may be on its way from `sources` */
 	free(all.sources);
 	for (uint64_t part = 0; part < parts.nparts; part++)

@@ -347,7 +347,7 @@ wants_help(const EmogiEngineState *state, const EmogiGraph *graph, const EmogiQu
 	if (query->algorithm == EMOGI_CLOSENESS)
 		return emogi_closeness_wants_help(graph, query);
 	const bool	is_sum = algorithms[query->algorithm] == emogi_cuda_gather;
-	const bool	helps = query->algorithm == EMOGI_BFS ? stays_in_host(state, graph, query) : is_sum && query->placement == EMOGI_PLACEMENT_HOST;
+	const bool	helps = query->algorithm == EMOGI_BFS || algorithms[query->algorithm] == emogi_cuda_path ? stays_in_host(state, graph, query) : is_sum && query->placement == EMOGI_PLACEMENT_HOST;
 
 	return helps && query->papers.mapping == EMOGI_MAPPING_AUTO && state->pool != NULL;
 }
