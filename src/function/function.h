@@ -107,7 +107,7 @@ extern char *emogi_vertices_text(const EmogiTask *task, const EmogiGraph *graph,
 
 /* ---- edge_names.c ---- */
 
-extern void emogi_edge_names_find(const EmogiTask *task, Datum *from, Datum *to, uint64 count, NullableDatum *names);
+extern void emogi_edge_names_find(const EmogiTask *task, const EmogiGraph *graph, const int64 *from, const int64 *to, uint64 count, NullableDatum *names);
 
 /* ---- refusal.c ---- */
 
