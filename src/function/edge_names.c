@@ -13,9 +13,11 @@
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "lib/stringinfo.h"
+#include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/plannodes.h"
 #include "parser/parsetree.h"
+#include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
@@ -30,6 +32,9 @@
 
 /* An index finds the rows of a key in the time in which so many are read one after the other. */
 #define KEY_ROWS 4.0
+
+/* What to do for a call that fails for its names. */
+#define WITHOUT_NAMES "Call the function in FROM, and leave \"edge\" out of the SELECT."
 
 /* What rows are chosen by: their key, or the columns of it. */
 typedef struct Choice
@@ -82,6 +87,19 @@ count_rows(Oid relid)
 		count = ((Form_pg_class) GETSTRUCT(tuple))->reltuples;
 	ReleaseSysCache(tuple);
 	return count > 0 ? count : -1;
+}
+
+/* Raise 42501 if the caller may not read the names, as the query of them would, and say what can be done. */
+static void
+check_right(Oid relid, AttrNumber attnum)
+{
+	if (pg_class_aclcheck(relid, GetUserId(), ACL_SELECT) == ACLCHECK_OK || pg_attribute_aclcheck(relid, attnum, GetUserId(), ACL_SELECT) == ACLCHECK_OK)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+			 errmsg("permission denied for column \"%s\" of relation \"%s\"", get_attname(relid, attnum, false), get_rel_name(relid)),
+			 errdetail("It has the names of edges."),
+			 errhint("%s", WITHOUT_NAMES)));
 }
 
 /* ---- what rows are chosen by ---- */
@@ -219,7 +237,7 @@ fits(const Rows *rows, Oid type)
 			(errcode(ERRCODE_DATATYPE_MISMATCH),
 			 errmsg("the names of edges, %s, have type %s, and those of vertices are given as %s", rows->edge + strlen("r."), format_type_be(rows->edge_type),
 					format_type_be(type)),
-			 errhint("Leave \"edge\" out of the SELECT, or name another column.")));
+			 errhint("Give vertices as text, and names of any type come as text; or call the function in FROM, and leave \"edge\" out of the SELECT.")));
 	return false;
 }
 
@@ -427,8 +445,8 @@ check_all_found(uint64 nfound, uint64 count)
 				 errmsg("names were found for %llu of %llu edges of a path", (unsigned long long) nfound, (unsigned long long) count),
 				 may_be_stale ? errdetail("The graph may be older than the rows are, as emogi.max_staleness allows.") :
 				 errdetail("The query of the graph gives other rows each time it is run."),
-				 may_be_stale ? errhint("Set emogi.max_staleness to 0, or leave \"edge\" out of the SELECT.") :
-				 errhint("Have it read a table, or leave \"edge\" out of the SELECT.")));
+				 may_be_stale ? errhint("Set emogi.max_staleness to 0, or call the function in FROM and leave \"edge\" out of the SELECT.") :
+				 errhint("Have it read a table, or leave the column of names out of it.")));
 }
 
 /* Prepare the query for the names of steps, inside SPI. */
@@ -534,6 +552,8 @@ emogi_edge_names_find(const EmogiTask *task, const EmogiGraph *graph, const int6
 		describe_relation(&source, &rows);
 	if (rows.edge != NULL && fits(&rows, wanted.given_type))
 	{
+		if (!source.is_query)
+			check_right(source.relid, source.edge);
 		wanted.has_reverse = rows.reverse != NULL;
 		find_order(&rows, &wanted);
 		run_query(&rows, &wanted, context);

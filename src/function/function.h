@@ -167,6 +167,9 @@ extern EmogiCall *emogi_shortest_path_run(Oid function, EmogiTask *task, EmogiGr
 
 /* ---- arguments.c ---- */
 
+/* What stands for a call's place in the text of a query where its column `edge` is not used: that is for the planner to say (scan_node/names.c). */
+#define EMOGI_NAMES_UNUSED (-2)
+
 extern void emogi_arguments_graph(FunctionCallInfo fcinfo, EmogiGraphArgument *graph);
 extern bool emogi_arguments_direction_named(const char *text, EmogiDirection *direction);
 extern EmogiDirection emogi_arguments_direction(FunctionCallInfo fcinfo, int n, EmogiDirection otherwise);

@@ -115,12 +115,13 @@ find_names(EmogiPathSteps *paths)
 	pfree(to);
 }
 
-/* Find the edges of all steps, and their names. */
+/* Find the edges of all steps, and their names if those are wanted. */
 void
 emogi_path_steps_name(EmogiPathSteps *paths)
 {
 	find_edges(paths);
-	find_names(paths);
+	if (paths->task->names_edges)
+		find_names(paths);
 }
 
 /* ---- rows ---- */

@@ -227,7 +227,6 @@ emogi_shortest_path(PG_FUNCTION_ARGS)
 
 	emogi_compat_init_rows(fcinfo);
 	emogi_shortest_path_read(fcinfo, &task);
-	task.names_edges = true;
 	call = emogi_shortest_path_run(fcinfo->flinfo->fn_oid, &task, &graph, &result);
 	if (call == NULL)
 		return (Datum) 0;

@@ -275,5 +275,43 @@ SELECT count(edge) > 0 FROM emogi_shortest_path('keyed((sx, sy), (tx, ty), cost,
 SELECT scans('keyed_sx_sy_idx') > :before OR current_setting('server_version_num')::int < 150000;
 ROLLBACK;
 
+-- Names that are not used are not looked up, in whatever function in FROM: no right is needed, and no type that fits.
+CREATE ROLE regress_emogi_edge_names;
+GRANT USAGE ON SCHEMA test_edge_names TO regress_emogi_edge_names;
+CREATE TABLE secret (id int, source int, target int, cost float8, reverse_cost float8, label text);
+INSERT INTO secret VALUES (11, 1, 2, 1, 2, 'a'), (12, 2, 3, 1, -1, 'b'), (13, 1, 3, 5, 5, 'c');
+GRANT SELECT (source, target, cost, reverse_cost) ON secret TO regress_emogi_edge_names;
+SET ROLE regress_emogi_edge_names;
+SELECT vertex FROM emogi_shortest_paths('secret', ARRAY[1], ARRAY[3]);
+SELECT s.vertex, distance FROM emogi_shortest_paths('secret', 'SELECT 1, 3') AS s(a, b, c, vertex, e, d) ORDER BY c;
+SELECT path_id, vertex, cost FROM emogi_k_shortest_paths('secret', 1, 3, 2) WHERE seq > 0;
+SELECT count(*) FROM emogi_all_shortest_paths('secret', 1, 3);
+SELECT vertex FROM emogi_cycles('secret', 1) ORDER BY cycle_id, seq;
+SELECT vertex FROM (SELECT * FROM emogi_cycles('secret', 1) WITH ORDINALITY OFFSET 0) c WHERE cycle_id = 1 ORDER BY ordinality;
+SELECT t, vertex FROM generate_series(2, 3) t, LATERAL emogi_shortest_paths('secret', ARRAY[1], ARRAY[t]) ORDER BY t, seq;
+SET emogi.enable_scan = off;
+SELECT vertex FROM emogi_shortest_path('secret', 1, 3);
+SELECT vertex, predecessor FROM emogi_shortest_path_tree('secret', 1) ORDER BY vertex;
+RESET emogi.enable_scan;
+-- Used in any way they are; and so where whole rows are made.
+SELECT vertex FROM emogi_shortest_paths('secret', ARRAY[1], ARRAY[3]) WHERE edge > 0;
+SELECT edge FROM emogi_cycles('secret', 1);
+SELECT vertex, (SELECT edge) FROM emogi_cycles('secret', 1);
+SELECT c FROM emogi_cycles('secret', 1) c;
+SELECT count(*) FROM emogi_cycles('secret', 1) c JOIN generate_series(1, 20) i ON i = edge;
+SELECT (emogi_shortest_path('secret', 1, 3)).vertex;
+RESET ROLE;
+SELECT vertex FROM emogi_shortest_paths('secret(source, target, cost, reverse_cost, label)', ARRAY[1], ARRAY[3]);
+SELECT edge FROM emogi_shortest_paths('secret(source, target, cost, reverse_cost, label)', ARRAY[1], ARRAY[3]);
+SELECT edge FROM emogi_shortest_paths('secret(source, target, cost, reverse_cost, label)', ARRAY['1'], ARRAY['3']);
+-- A plan that was kept knows what it was made for.
+PREPARE vertices AS SELECT vertex FROM emogi_cycles('secret', 1);
+PREPARE edges AS SELECT edge FROM emogi_cycles('secret', 1);
+EXECUTE vertices;
+EXECUTE edges;
+EXECUTE vertices;
+DROP OWNED BY regress_emogi_edge_names;
+DROP ROLE regress_emogi_edge_names;
+
 SET client_min_messages = warning;
 DROP SCHEMA test_edge_names CASCADE;
