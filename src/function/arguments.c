@@ -386,6 +386,15 @@ read_argument(FunctionCallInfo fcinfo, int n, const EmogiParameter *parameter, E
 	}
 }
 
+/* May names of edges be wanted from a call? */
+static bool
+uses_names(FunctionCallInfo fcinfo)
+{
+	const Node *call = fcinfo->flinfo->fn_expr;
+
+	return call == NULL || !IsA(call, FuncExpr) || ((const FuncExpr *) call)->location != EMOGI_NAMES_UNUSED;
+}
+
 /* Begin a task: see that emogi is loaded, read the graph argument, which is always the first. */
 void
 emogi_arguments_begin(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm, EmogiTask *task)
@@ -397,6 +406,7 @@ emogi_arguments_begin(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm, EmogiTa
 	task->query.algorithm = algorithm;
 	task->query.max_depth = -1;
 	task->query.max_distance = (double) INFINITY;
+	task->names_edges = uses_names(fcinfo);
 	emogi_arguments_graph(fcinfo, &task->graph);
 }
 

@@ -1,21 +1,21 @@
 /*
- * edge_match.c: finds among rows those that lead along given steps: of each step the name of the cheapest row, of equals that which stands first. Rows come as
- * (from int8, to int8, weight float8, reverse float8, name), in any order and more than are needed, as an index gives them by where they begin.
+ * edge_match.c: finds among rows those that lead along given steps: of each step the name of the cheapest row, of equals that which stands first in the
+ * order of its type. Rows come as (from, to, weight float8, reverse float8, name, and the name as it is given where that is of another type), in any order and
+ * more than are needed, as an index gives them by where they begin. Ends are compared as the Graph does: by what it knows a key by, whatever that is in text.
  */
 #include "postgres.h"
 
 #include <math.h>
 
-#include "catalog/pg_type.h"
 #include "common/hashfn.h"
 #include "executor/spi.h"
 #include "executor/tuptable.h"
 #include "lib/qunique.h"
 #include "tcop/dest.h"
 #include "tcop/pquery.h"
-#include "utils/array.h"
 #include "utils/datum.h"
 #include "utils/lsyscache.h"
+#include "utils/memutils.h"
 #include "utils/typcache.h"
 
 #include "function/edge_match.h"
@@ -52,10 +52,20 @@ typedef struct Match
 	const EmogiEdgeMatch *wanted;
 	steps_hash *steps;
 	double	   *weights;		/* [count]: of the row whose name stands there; NaN = none has come */
+	NullableDatum *ordered;		/* [count]: names as they are ordered; wanted->names where they are given so */
 	uint64		nfound;
-	TypeCacheEntry *type;		/* of names */
+	TypeCacheEntry *type;		/* of names as they are ordered, */
+	TypeCacheEntry *given_type; /* and as they are given */
 	MemoryContext context;		/* of the names */
+	MemoryContext row_context;	/* of what is made of the row at hand */
 } Match;
+
+/* A name of a row. */
+typedef struct EdgeName
+{
+	NullableDatum ordered;
+	NullableDatum given;
+} EdgeName;
 
 /* Does a name stand before another? One that is NULL comes last. */
 static bool
@@ -63,30 +73,52 @@ is_before(const Match *match, NullableDatum a, NullableDatum b)
 {
 	if (a.isnull || b.isnull)
 		return !a.isnull && b.isnull;
-	return DatumGetInt32(FunctionCall2Coll(&match->type->cmp_proc_finfo, match->type->typcollation, a.value, b.value)) < 0;
+	return DatumGetInt32(FunctionCall2Coll(&match->type->cmp_proc_finfo, match->wanted->collation, a.value, b.value)) < 0;
+}
+
+/* Copy a name into memory that stays. */
+static NullableDatum
+copy_name(const Match *match, NullableDatum name, const TypeCacheEntry *type)
+{
+	MemoryContext old;
+
+	if (name.isnull)
+		return (NullableDatum) {.isnull = true};
+	old = MemoryContextSwitchTo(match->context);
+	name.value = datumCopy(name.value, type->typbyval, type->typlen);
+	MemoryContextSwitchTo(old);
+	return name;
 }
 
 /* Offer a step the name of a row that leads along it. */
 static void
-offer(Match *match, int64 from, int64 to, double weight, NullableDatum name)
+offer(Match *match, int64 from, int64 to, double weight, const EdgeName *name)
 {
 	const Step *step = steps_lookup(match->steps, (StepKey) {from, to});
-	NullableDatum *known;
-	MemoryContext old;
 
 	if (step == NULL)
 		return;
-	known = &match->wanted->names[step->index];
 	if (isnan(match->weights[step->index]))
 		match->nfound++;
-	else if (weight > match->weights[step->index] || (weight == match->weights[step->index] && !is_before(match, name, *known)))
+	else if (weight > match->weights[step->index] ||
+			 (weight == match->weights[step->index] && !is_before(match, name->ordered, match->ordered[step->index])))
 		return;
 	match->weights[step->index] = weight;
-	old = MemoryContextSwitchTo(match->context);
-	known->isnull = name.isnull;
-	if (!name.isnull)
-		known->value = datumCopy(name.value, match->type->typbyval, match->type->typlen);
-	MemoryContextSwitchTo(old);
+	match->ordered[step->index] = copy_name(match, name->ordered, match->type);
+	if (match->ordered != match->wanted->names)
+		match->wanted->names[step->index] = copy_name(match, name->given, match->given_type);
+}
+
+/* Get what the Graph knows the key in a column by; false where there is none. */
+static bool
+find_end(const Match *match, const TupleTableSlot *slot, int column, int64 *id)
+{
+	EmogiForm  *form = match->wanted->form;
+
+	if (slot->tts_isnull[column])
+		return false;
+	*id = emogi_form_find(form, match->wanted->graph, slot->tts_values[column]);
+	return form->coder.key.class == EMOGI_KEY_INTEGER || *id != EMOGI_NO_CODE;
 }
 
 /* Get a float8 of a row; NULL is more than any. */
@@ -97,39 +129,48 @@ weight_of(const TupleTableSlot *slot, int column)
 }
 
 /* Offer a row to the steps that it may lead along. */
-static bool
-receive_row(TupleTableSlot *slot, DestReceiver *receiver)
+static void
+offer_row(Match *match, const TupleTableSlot *slot)
 {
-	Match	   *match = (Match *) receiver;
 	const EmogiEdgeMatch *wanted = match->wanted;
-	NullableDatum name;
-	double		weight;
-	double		reverse;
+	const double weight = weight_of(slot, 2);
+	const double reverse = weight_of(slot, 3);
+	EdgeName	name;
 	int64		src;
 	int64		dst;
 
-	slot_getallattrs(slot);
-	if (slot->tts_isnull[0] || slot->tts_isnull[1])
-		return true;
-	src = DatumGetInt64(slot->tts_values[0]);
-	dst = DatumGetInt64(slot->tts_values[1]);
-	weight = weight_of(slot, 2);
-	reverse = weight_of(slot, 3);
-	name = (NullableDatum) {slot->tts_values[4], slot->tts_isnull[4]};
+	if (!find_end(match, slot, 0, &src) || !find_end(match, slot, 1, &dst))
+		return;
+	name.ordered = name.given = (NullableDatum) {slot->tts_values[4], slot->tts_isnull[4]};
+	if (match->ordered != wanted->names)
+		name.given = (NullableDatum) {slot->tts_values[5], slot->tts_isnull[5]};
 	if (!wanted->has_reverse || (!slot->tts_isnull[2] && weight >= 0))
 	{
 		if (wanted->direction != EMOGI_IN)
-			offer(match, src, dst, weight, name);
+			offer(match, src, dst, weight, &name);
 		if (wanted->direction != EMOGI_OUT)
-			offer(match, dst, src, weight, name);
+			offer(match, dst, src, weight, &name);
 	}
 	if (wanted->has_reverse && !slot->tts_isnull[3] && reverse >= 0)
 	{
 		if (wanted->direction != EMOGI_IN)
-			offer(match, dst, src, reverse, name);
+			offer(match, dst, src, reverse, &name);
 		if (wanted->direction != EMOGI_OUT)
-			offer(match, src, dst, reverse, name);
+			offer(match, src, dst, reverse, &name);
 	}
+}
+
+/* Take a row from the executor. */
+static bool
+receive_row(TupleTableSlot *slot, DestReceiver *receiver)
+{
+	Match	   *match = (Match *) receiver;
+	MemoryContext old = MemoryContextSwitchTo(match->row_context);
+
+	slot_getallattrs(slot);
+	offer_row(match, slot);
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(match->row_context);
 	return true;
 }
 
@@ -155,7 +196,7 @@ enter_steps(Match *match)
 	for (uint64 i = 0; i < wanted->count; i++)
 	{
 		bool		found;
-		Step	   *step = steps_insert(match->steps, (StepKey) {DatumGetInt64(wanted->from[i]), DatumGetInt64(wanted->to[i])}, &found);
+		Step	   *step = steps_insert(match->steps, (StepKey) {wanted->from[i], wanted->to[i]}, &found);
 
 		match->weights[i] = (double) NAN;
 		if (found)
@@ -169,18 +210,18 @@ enter_steps(Match *match)
 static int
 compare_ends(const void *a, const void *b)
 {
-	const int64 x = DatumGetInt64(*(const Datum *) a);
-	const int64 y = DatumGetInt64(*(const Datum *) b);
+	const int64 x = *(const int64 *) a;
+	const int64 y = *(const int64 *) b;
 
 	return (x > y) - (x < y);
 }
 
-/* Get an array of the ends at which a row that leads along a step may begin: ascending and distinct, as an index wants them. */
-Datum
-emogi_edge_match_ends(const EmogiEdgeMatch *wanted)
+/* Get the ends at which a row that leads along a step may begin, ids: ascending and distinct, as an index wants them. */
+int64 *
+emogi_edge_match_ends(const EmogiEdgeMatch *wanted, uint64 *nends)
 {
 	const bool	both = wanted->has_reverse || wanted->direction == EMOGI_BOTH;
-	Datum	   *ends = palloc_extended(2 * wanted->count * sizeof *ends, MCXT_ALLOC_HUGE);
+	int64	   *ends = palloc_extended(2 * wanted->count * sizeof *ends, MCXT_ALLOC_HUGE);
 	uint64		count = 0;
 
 	for (uint64 i = 0; i < wanted->count; i++)
@@ -191,8 +232,8 @@ emogi_edge_match_ends(const EmogiEdgeMatch *wanted)
 			ends[count++] = wanted->to[i];
 	}
 	qsort(ends, count, sizeof *ends, compare_ends);
-	count = qunique(ends, count, sizeof *ends, compare_ends);
-	return PointerGetDatum(construct_array(ends, (int) count, INT8OID, sizeof(int64), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
+	*nends = qunique(ends, count, sizeof *ends, compare_ends);
+	return ends;
 }
 
 /* Have steps with the same ends as an earlier one take its name. */
@@ -202,7 +243,7 @@ copy_names(Match *match)
 	const EmogiEdgeMatch *wanted = match->wanted;
 
 	for (uint64 i = 0; i < wanted->count; i++)
-		wanted->names[i] = wanted->names[steps_lookup(match->steps, (StepKey) {DatumGetInt64(wanted->from[i]), DatumGetInt64(wanted->to[i])})->index];
+		wanted->names[i] = wanted->names[steps_lookup(match->steps, (StepKey) {wanted->from[i], wanted->to[i]})->index];
 }
 
 /* Find the names of steps among the rows of a plan, inside SPI: into memory of a context. Returns how many were found. */
@@ -212,16 +253,22 @@ emogi_edge_match_find(const EmogiEdgeMatch *wanted, SPIPlanPtr plan, Datum *valu
 	Match		match = {
 		.receiver = {.receiveSlot = receive_row,.rStartup = begin_rows,.rShutdown = end_rows,.rDestroy = end_rows,.mydest = DestNone},
 		.wanted = wanted,
+		.ordered = wanted->names,
 		.type = lookup_type_cache(wanted->type, TYPECACHE_CMP_PROC_FINFO),
-		.context = context
+		.given_type = lookup_type_cache(wanted->given_type, 0),
+		.context = context,
+		.row_context = AllocSetContextCreate(CurrentMemoryContext, "emogi row", ALLOCSET_SMALL_SIZES)
 	};
 	const uint64 ndistinct = enter_steps(&match);
 	Portal		portal = SPI_cursor_open(NULL, plan, values, NULL, true);
 
+	if (wanted->type != wanted->given_type)
+		match.ordered = palloc_extended(wanted->count * sizeof *match.ordered, MCXT_ALLOC_HUGE);
 	(void) PortalRunFetch(portal, FETCH_FORWARD, FETCH_ALL, &match.receiver);
 	SPI_cursor_close(portal);
 	if (match.nfound == ndistinct && ndistinct < wanted->count)
 		copy_names(&match);
 	steps_destroy(match.steps);
+	MemoryContextDelete(match.row_context);
 	return wanted->count - (ndistinct - match.nfound);
 }

@@ -8,19 +8,23 @@
 
 #include "function/function.h"
 
-/* Steps between vertices that are integers, whose names are looked for. */
+/* Steps whose names are looked for. */
 typedef struct EmogiEdgeMatch
 {
-	const Datum *from;			/* [count], int8 */
-	const Datum *to;			/* [count] */
+	EmogiForm  *form;			/* of the vertices of ... */
+	const EmogiGraph *graph;
+	const int64 *from;			/* [count], its ids */
+	const int64 *to;			/* [count] */
 	uint64		count;
 	EmogiDirection direction;	/* along rows, against them, or both */
 	bool		has_reverse;	/* rows lead back, too, at their reverse cost; at none where a cost is negative */
-	Oid			type;			/* of names */
+	Oid			type;			/* of names as they are ordered, */
+	Oid			collation;		/* in this one, */
+	Oid			given_type;		/* and as they are given */
 	NullableDatum *names;		/* [count], what is found */
 } EmogiEdgeMatch;
 
-extern Datum emogi_edge_match_ends(const EmogiEdgeMatch *wanted);
+extern int64 *emogi_edge_match_ends(const EmogiEdgeMatch *wanted, uint64 *nends);
 extern uint64 emogi_edge_match_find(const EmogiEdgeMatch *wanted, SPIPlanPtr plan, Datum *values, MemoryContext context);
 
 #endif

@@ -2,8 +2,8 @@
  * edge_names.c: the names of a few edges, those of a path's steps: looked up in the rows that the graph was made of.
  *
  * A graph has no room for names: a path has some hundred steps, and the rows have all names there are, of any type, as the caller's snapshot sees
- * them. So the rows that begin where steps do are read once more, by an index of theirs if there is one, else in one pass over them. Of edges that are
- * parallel the cheapest counts, then the one whose name stands first: that is the one that the path's distance was made of.
+ * them. So the rows that begin where steps do are read once more, by an index of theirs if there is one, else in one pass over them. What they are chosen by
+ * are keys, never the text of keys, which depends on settings of the caller's. edge_match.c finds among them the ones that lead along steps.
  */
 #include "postgres.h"
 
@@ -13,10 +13,13 @@
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "lib/stringinfo.h"
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
 #include "nodes/plannodes.h"
+#include "parser/parsetree.h"
+#include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
-#include "utils/datum.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/plancache.h"
@@ -25,12 +28,21 @@
 #include "utils/typcache.h"
 
 #include "function/edge_match.h"
+#include "server/compat.h"
 
 /* An index finds the rows of a key in the time in which so many are read one after the other. */
 #define KEY_ROWS 4.0
 
-/* Steps that may be joined with rows one by one. */
-#define FEW_STEPS 64
+/* What to do for a call that fails for its names. */
+#define WITHOUT_NAMES "Call the function in FROM, and leave \"edge\" out of the SELECT."
+
+/* What rows are chosen by: their key, or the columns of it. */
+typedef struct Choice
+{
+	const char *column;			/* as SQL has it */
+	int			part;			/* of a key that is a row; -1 = it is the key */
+	EmogiKeyType key;
+} Choice;
 
 /* The rows of a graph, as a query's text, and its columns as SQL has them: expressions of the relation r. */
 typedef struct Rows
@@ -42,9 +54,11 @@ typedef struct Rows
 	const char *reverse;
 	const char *edge;			/* NULL = edges have no names */
 	Oid			edge_type;
+	Oid			edge_collation;
 	bool		is_named;		/* the caller named the column of names */
-	Oid			form;			/* type of the task's vertices */
 	EmogiKeyType key;
+	Choice		choices[EMOGI_KEY_MOST_PARTS];	/* [nchoices]; where there are none, all rows are read */
+	int			nchoices;
 	double		count;			/* of rows, as far as is known; -1 = it is not */
 	bool		by_hash;		/* all are read, and looked up among the steps; else an index finds them */
 } Rows;
@@ -75,6 +89,83 @@ count_rows(Oid relid)
 	return count > 0 ? count : -1;
 }
 
+/* Raise 42501 if the caller may not read the names, as the query of them would, and say what can be done. */
+static void
+check_right(Oid relid, AttrNumber attnum)
+{
+	if (pg_class_aclcheck(relid, GetUserId(), ACL_SELECT) == ACLCHECK_OK || pg_attribute_aclcheck(relid, attnum, GetUserId(), ACL_SELECT) == ACLCHECK_OK)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+			 errmsg("permission denied for column \"%s\" of relation \"%s\"", get_attname(relid, attnum, false), get_rel_name(relid)),
+			 errdetail("It has the names of edges."),
+			 errhint("%s", WITHOUT_NAMES)));
+}
+
+/* ---- what rows are chosen by ---- */
+
+/* Have rows be chosen by a column, if it is of a type whose values can be given in an array. */
+static void
+choose_by(Rows *rows, const char *column, int part, const EmogiKeyType *key)
+{
+	if (OidIsValid(get_array_type(key->type)))
+		rows->choices[rows->nchoices++] = (Choice) {column, part, *key};
+}
+
+/* The same by the columns of a key that is of a composite type. */
+static void
+choose_by_fields(Rows *rows, Oid type)
+{
+	TupleDesc	desc = lookup_rowtype_tupdesc(type, -1);
+	int			part = 0;
+
+	for (int i = 0; i < desc->natts && part < rows->key.nparts; i++)
+	{
+		EmogiKeyType key;
+
+		if (TupleDescAttr(desc, i)->attisdropped)
+			continue;
+		key = emogi_key_type_part(&rows->key, part);
+		choose_by(rows, psprintf("(%s).%s", rows->src, quote_identifier(NameStr(TupleDescAttr(desc, i)->attname))), part++, &key);
+	}
+	ReleaseTupleDesc(desc);
+}
+
+/* The same by those of ROW(...), which the query itself says. */
+static void
+choose_by_row(Rows *rows, const RowExpr *row)
+{
+	for (int part = 0; part < Min(rows->key.nparts, list_length(row->args)); part++)
+	{
+		const EmogiKeyType key = emogi_key_type_part(&rows->key, part);
+
+		if (exprType(list_nth(row->args, part)) != UNKNOWNOID)
+			choose_by(rows, psprintf("(%s).f%d", rows->src, part + 1), part, &key);
+	}
+}
+
+/* Find out what rows are chosen by; type: of the column where they begin. query: of which it is the n-th column, NULL = it is a relation's. */
+static void
+choose(Rows *rows, Oid type, const char *query, int n)
+{
+	const Query *analysed = NULL;
+	const TargetEntry *target;
+
+	if (rows->key.nparts == 0)
+		choose_by(rows, rows->src, -1, &rows->key);
+	else if (getBaseType(type) != RECORDOID)
+		choose_by_fields(rows, getBaseType(type));
+	else if (EMOGI_HAS_FIELDS_OF_ROWS && query != NULL)
+		analysed = emogi_query_analyse(query);
+	if (analysed == NULL || analysed->setOperations != NULL)
+		return;
+	target = get_tle_by_resno(analysed->targetList, n);
+	if (target != NULL && IsA(target->expr, RowExpr) && ((const RowExpr *) target->expr)->row_typeid == RECORDOID)
+		choose_by_row(rows, (const RowExpr *) target->expr);
+}
+
+/* ---- the rows ---- */
+
 /* Describe the rows of a relation. */
 static void
 describe_relation(const EmogiSource *source, Rows *rows)
@@ -84,11 +175,14 @@ describe_relation(const EmogiSource *source, Rows *rows)
 	rows->dst = relation_column(source, source->dst);
 	rows->weight = relation_column(source, source->weight);
 	rows->reverse = relation_column(source, source->reverse);
-	rows->edge = relation_column(source, source->edge);
 	rows->is_named = source->names_edge;
-	rows->edge_type = source->edge > 0 ? get_atttype(source->relid, source->edge) : InvalidOid;
 	rows->key = source->key;
 	rows->count = count_rows(source->relid);
+	choose(rows, get_atttype(source->relid, source->src), NULL, 0);
+	if (source->edge == 0)
+		return;
+	rows->edge = relation_column(source, source->edge);
+	get_atttypetypmodcoll(source->relid, source->edge, &rows->edge_type, &(int32) {0}, &rows->edge_collation);
 }
 
 /* Write a column of a query as an expression; NULL = there is none. */
@@ -120,9 +214,13 @@ describe_query(const EmogiSource *source, Rows *rows)
 	rows->reverse = query_column(columns.reverse);
 	rows->edge = query_column(columns.edge);
 	rows->is_named = source->names_edge;
-	rows->edge_type = columns.edge > 0 ? TupleDescAttr(desc, columns.edge - 1)->atttypid : InvalidOid;
 	rows->key = columns.key;
 	rows->count = -1;
+	choose(rows, TupleDescAttr(desc, columns.src - 1)->atttypid, source->query, columns.src);
+	if (columns.edge == 0)
+		return;
+	rows->edge_type = TupleDescAttr(desc, columns.edge - 1)->atttypid;
+	rows->edge_collation = TupleDescAttr(desc, columns.edge - 1)->attcollation;
 }
 
 /* Can the function's column hold the names? Raises 42804 if the caller named the column of such as it cannot hold. */
@@ -139,16 +237,13 @@ fits(const Rows *rows, Oid type)
 			(errcode(ERRCODE_DATATYPE_MISMATCH),
 			 errmsg("the names of edges, %s, have type %s, and those of vertices are given as %s", rows->edge + strlen("r."), format_type_be(rows->edge_type),
 					format_type_be(type)),
-			 errhint("Leave \"edge\" out of the SELECT, or name another column.")));
+			 errhint("Give vertices as text, and names of any type come as text; or call the function in FROM, and leave \"edge\" out of the SELECT.")));
 	return false;
 }
 
 /* ---- the query ---- */
 
-/*
- * How keys of the rows are compared with ends of steps: by the operator that the type's own index has, whatever the search path says that = is. Integers
- * are compared as they are, rows by their text.
- */
+/* How keys of the rows are compared with ends of steps: by the operator that the type's own index has, whatever the search path says that = is. */
 typedef struct Comparison
 {
 	const char *operator;		/* with its schema */
@@ -163,50 +258,30 @@ type_name(Oid type)
 	return format_type_extended(type, -1, FORMAT_TYPE_TYPEMOD_GIVEN | FORMAT_TYPE_FORCE_QUALIFY);
 }
 
-/* Describe how keys of the rows are compared. */
+/* Describe how keys of a type are compared. */
 static Comparison
-describe_comparison(const Rows *rows)
+describe_comparison(const EmogiKeyType *key)
 {
 	Comparison	comparison = {"OPERATOR(pg_catalog.=)", "", "pg_catalog.int8"};
 	HeapTuple	tuple;
 	Form_pg_operator operator;
 
-	if (rows->key.nparts > 0)
-	{
-		comparison.left = "::pg_catalog.text";
-		comparison.right = "pg_catalog.text";
-	}
-	if (rows->key.nparts > 0 || rows->key.class == EMOGI_KEY_INTEGER)
+	if (key->class == EMOGI_KEY_INTEGER)
 		return comparison;
-	tuple = SearchSysCache1(OPEROID, ObjectIdGetDatum(lookup_type_cache(rows->key.type, TYPECACHE_EQ_OPR)->eq_opr));
+	tuple = SearchSysCache1(OPEROID, ObjectIdGetDatum(lookup_type_cache(key->type, TYPECACHE_EQ_OPR)->eq_opr));
 	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "type %u has no equality", rows->key.type);
+		elog(ERROR, "type %u has no equality", key->type);
 	operator = (Form_pg_operator) GETSTRUCT(tuple);
 	comparison.operator = psprintf("OPERATOR(%s.%s)", quote_identifier(get_namespace_name(operator->oprnamespace)), NameStr(operator->oprname));
-	comparison.right = type_name(rows->key.type);
+	comparison.right = type_name(key->type);
 	if (!IsPolymorphicType(operator->oprleft))
 	{
 		comparison.right = type_name(operator->oprleft);
-		if (operator->oprleft != rows->key.type)
+		if (operator->oprleft != key->type)
 			comparison.left = psprintf("::%s", comparison.right);
 	}
 	ReleaseSysCache(tuple);
 	return comparison;
-}
-
-/* Write that a key of the rows is an end of a step. */
-static const char *
-equals(const Comparison *comparison, const char *key, const char *end)
-{
-	return psprintf("%s%s %s %s::%s", key, comparison->left, comparison->operator, end, comparison->right);
-}
-
-/* Write a SELECT of the steps as rows may lead along them: from a to b; by the reverse cost of a row, which leads there, or by its weight. */
-static void
-write_way(StringInfo sql, const char *a, const char *b, bool is_reverse)
-{
-	appendStringInfo(sql, "%sSELECT %s, %s, n, %s FROM ROWS FROM (pg_catalog.unnest($1), pg_catalog.unnest($2)) WITH ORDINALITY AS s(u, v, n)",
-					 sql->len > 0 ? " UNION ALL " : "", a, b, is_reverse ? "true" : "false");
 }
 
 /* Write a column of the rows, NULL where they have none, as a type. */
@@ -216,83 +291,82 @@ read_as(const char *column, const char *type)
 	return psprintf("%s::%s", column != NULL ? column : "NULL", type);
 }
 
+/* Write an end of the rows as their key is. */
+static const char *
+read_end(const Rows *rows, const char *column)
+{
+	return rows->key.nparts > 0 ? column : read_as(column, type_name(rows->key.type));
+}
+
+/* Write the columns that edge_match.c takes. */
+static void
+write_columns(StringInfo sql, const Rows *rows, const EmogiEdgeMatch *wanted)
+{
+	appendStringInfo(sql, "SELECT %s, %s, %s, %s, %s", read_end(rows, rows->src), read_end(rows, rows->dst), read_as(rows->weight, "pg_catalog.float8"),
+					 read_as(rows->reverse, "pg_catalog.float8"), read_as(rows->edge, type_name(wanted->type)));
+	if (wanted->type != wanted->given_type)
+		appendStringInfo(sql, ", %s", read_as(rows->edge, type_name(wanted->given_type)));
+}
+
 /*
- * Write a SELECT of the rows that may lead along a step: those that begin where one begins or ends, as an index finds them all by one scan. Without one a
- * list would be searched from its beginning for each row: then the ends are hashed.
+ * Write the condition on the key where rows begin: it is one of those in $1, as an index finds them all by one scan. Without one a list would be searched
+ * from its beginning for each row: then they are hashed.
  */
 static void
-write_found(StringInfo sql, const Rows *rows, const Comparison *comparison, const char *columns, const char *ends)
+write_condition(StringInfo sql, const Rows *rows)
 {
-	appendStringInfo(sql, "SELECT %s FROM %s WHERE %s%s %s ANY (", columns, rows->from, rows->src, comparison->left, comparison->operator);
+	const Comparison comparison = describe_comparison(&rows->choices[0].key);
+
+	appendStringInfo(sql, " FROM %s WHERE %s%s %s ANY (", rows->from, rows->choices[0].column, comparison.left, comparison.operator);
 	if (rows->by_hash)
-		appendStringInfo(sql, "SELECT e::%s FROM pg_catalog.unnest(%s) AS e)", comparison->right, ends);
+		appendStringInfo(sql, "SELECT e::%s FROM pg_catalog.unnest($1) AS e)", comparison.right);
 	else
-		appendStringInfo(sql, "%s::%s[])", ends, comparison->right);
+		appendStringInfo(sql, "$1::%s[])", comparison.right);
 }
 
-/* Are keys of the rows and the vertices that are asked for integers, which edge_match.c can compare? */
-static bool
-may_match(const Rows *rows)
+/* Write a join with the keys where rows begin, whose columns are in $1, $2 and so on. */
+static void
+write_join(StringInfo sql, const Rows *rows)
 {
-	return rows->key.class == EMOGI_KEY_INTEGER && rows->key.nparts == 0 && rows->form == INT8OID;
-}
-
-/* Get the query of the rows that edge_match.c chooses from: those that begin at the ends in $1. */
-static char *
-matched_query(const Rows *rows, Oid type)
-{
-	const Comparison comparison = describe_comparison(rows);
-	StringInfoData sql;
-
-	initStringInfo(&sql);
-	write_found(&sql, rows, &comparison, psprintf("%s, %s, %s, %s, %s", read_as(rows->src, "pg_catalog.int8"), read_as(rows->dst, "pg_catalog.int8"),
-									 read_as(rows->weight, "pg_catalog.float8"), read_as(rows->reverse, "pg_catalog.float8"),
-									 read_as(rows->edge, format_type_be_qualified(type))), "$1");
-	return sql.data;
-}
-
-/* Get the query that finds the name of each step, whose ends are in $1 and $2: rows are of a step's number and the name. */
-static char *
-finding_query(const Rows *rows, EmogiDirection direction, Oid type)
-{
-	const char *weight = rows->weight != NULL ? "f.weight" : "NULL::pg_catalog.int4";
-	const Comparison comparison = describe_comparison(rows);
-	const char *ends = direction == EMOGI_IN ? "$2" : "$1";
-	StringInfoData found;
-	StringInfoData ways;
-	StringInfoData sql;
-
-	if (rows->reverse != NULL || direction == EMOGI_BOTH)
-		ends = "($1 OPERATOR(pg_catalog.||) $2)";
-	initStringInfo(&found);
-	initStringInfo(&ways);
-	write_found(&found, rows, &comparison, psprintf("%s, %s, %s, %s, %s", rows->src, rows->dst, rows->weight != NULL ? rows->weight : "NULL",
-									   rows->reverse != NULL ? rows->reverse : "NULL", rows->edge), ends);
-	for (int turned = 0; turned < 2; turned++)
+	for (int i = 0; i < rows->nchoices; i++)
+		appendStringInfo(sql, "%spg_catalog.unnest($%d)", i == 0 ? " FROM ROWS FROM (" : ", ", i + 1);
+	appendStringInfoString(sql, ") AS k(");
+	for (int i = 0; i < rows->nchoices; i++)
+		appendStringInfo(sql, "%sk%d", i == 0 ? "" : ", ", i + 1);
+	appendStringInfo(sql, "), %s", rows->from);
+	for (int i = 0; i < rows->nchoices; i++)
 	{
-		if ((turned == 0 && direction == EMOGI_IN) || (turned == 1 && direction == EMOGI_OUT))
-			continue;
-		write_way(&ways, turned ? "v" : "u", turned ? "u" : "v", false);
-		if (rows->reverse != NULL)
-			write_way(&ways, turned ? "u" : "v", turned ? "v" : "u", true);
+		const Comparison comparison = describe_comparison(&rows->choices[i].key);
+
+		appendStringInfo(sql, "%s%s%s %s k.k%d::%s", i == 0 ? " WHERE " : " AND ", rows->choices[i].column, comparison.left, comparison.operator, i + 1,
+						 comparison.right);
 	}
-	if (rows->reverse != NULL)
-		weight = psprintf("CASE WHEN k.is_reverse THEN f.reverse ELSE %s END", weight);
+}
+
+/* Get the query of the rows that may lead along a step: those that begin where one begins or ends. */
+static char *
+matched_query(const Rows *rows, const EmogiEdgeMatch *wanted)
+{
+	StringInfoData sql;
+
 	initStringInfo(&sql);
-	appendStringInfo(&sql, "SELECT DISTINCT ON (n) n, name::%s FROM (SELECT k.n, %s, f.name FROM (%s) AS k(a, b, n, is_reverse) "
-					 "JOIN (%s OFFSET 0) AS f(src, dst, weight, reverse, name) ON %s AND %s) AS e(n, weight, name)%s ORDER BY n, weight, name",
-					 format_type_be_qualified(type), weight, ways.data, found.data, equals(&comparison, "f.src", "k.a"), equals(&comparison, "f.dst", "k.b"),
-					 rows->reverse != NULL ? " WHERE weight OPERATOR(pg_catalog.>=) 0" : "");
+	write_columns(&sql, rows, wanted);
+	if (rows->nchoices == 0)
+		appendStringInfo(&sql, " FROM %s", rows->from);
+	else if (rows->choices[0].part < 0)
+		write_condition(&sql, rows);
+	else
+		write_join(&sql, rows);
 	return sql.data;
 }
 
-/* Begin a level of settings in which rows are joined with count steps as suits so many: the plan knows not how many there are. */
+/* Begin a level of settings in which steps are hashed where all rows are read: the plan knows not how many there are. */
 static int
-begin_settings(const Rows *rows, uint64 count)
+begin_settings(const Rows *rows)
 {
 	const int	level = NewGUCNestLevel();
 
-	if (count > FEW_STEPS || rows->by_hash)
+	if (rows->by_hash)
 		(void) set_config_option("enable_nestloop", "off", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
 	return level;
 }
@@ -371,110 +445,99 @@ check_all_found(uint64 nfound, uint64 count)
 				 errmsg("names were found for %llu of %llu edges of a path", (unsigned long long) nfound, (unsigned long long) count),
 				 may_be_stale ? errdetail("The graph may be older than the rows are, as emogi.max_staleness allows.") :
 				 errdetail("The query of the graph gives other rows each time it is run."),
-				 may_be_stale ? errhint("Set emogi.max_staleness to 0, or leave \"edge\" out of the SELECT.") :
-				 errhint("Have it read a table, or leave \"edge\" out of the SELECT.")));
+				 may_be_stale ? errhint("Set emogi.max_staleness to 0, or call the function in FROM and leave \"edge\" out of the SELECT.") :
+				 errhint("Have it read a table, or leave the column of names out of it.")));
 }
 
-/* Put the result of the query where names are wanted, in a context. */
-static void
-take_names(uint64 count, Oid type, MemoryContext context, NullableDatum *names)
-{
-	MemoryContext old = MemoryContextSwitchTo(context);
-	int16		length;
-	bool		by_value;
-
-	check_all_found(SPI_processed, count);
-	get_typlenbyval(type, &length, &by_value);
-	for (uint64 i = 0; i < count; i++)
-	{
-		names[i].value = SPI_getbinval(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 2, &names[i].isnull);
-		if (!names[i].isnull)
-			names[i].value = datumCopy(names[i].value, by_value, length);
-	}
-	MemoryContextSwitchTo(old);
-}
-
-/* Prepare the query for the names of so many steps, inside SPI. */
+/* Prepare the query for the names of steps, inside SPI. */
 static EmogiReading
-open_query(const EmogiTask *task, const Rows *rows, uint64 count, Oid type)
+open_query(const Rows *rows, const EmogiEdgeMatch *wanted)
 {
-	const Oid	array = get_array_type(type);
-	Oid			types[] = {array, array};
-	const int	level = begin_settings(rows, count);
-	const bool	matches = may_match(rows);
-	const EmogiReading reading = emogi_snapshot_open(matches ? matched_query(rows, type) : finding_query(rows, task->direction, type), matches ? 1 : 2, types, 0);
+	Oid			types[EMOGI_KEY_MOST_PARTS];
+	EmogiReading reading;
+	const int	level = begin_settings(rows);
 
+	for (int i = 0; i < rows->nchoices; i++)
+		types[i] = get_array_type(rows->choices[i].key.type);
+	reading = emogi_snapshot_open(matched_query(rows, wanted), rows->nchoices, types, 0);
 	AtEOXact_GUC(true, level);
 	return reading;
 }
 
 /* The same, in the way that suits the rows and what indexes they have. */
 static EmogiReading
-choose_query(const EmogiTask *task, Rows *rows, uint64 count, Oid type)
+choose_query(Rows *rows, const EmogiEdgeMatch *wanted)
 {
 	EmogiReading reading;
 
-	rows->by_hash = OidIsValid(get_element_type(rows->key.type)) || (rows->count > 0 && (double) count * KEY_ROWS > rows->count);
-	reading = open_query(task, rows, count, type);
-	if (rows->by_hash || !query_reads_all(reading.plan))
+	rows->by_hash = rows->count > 0 && (double) wanted->count * KEY_ROWS > rows->count;
+	reading = open_query(rows, wanted);
+	if (rows->by_hash || rows->nchoices == 0 || !query_reads_all(reading.plan))
 		return reading;
 	PopActiveSnapshot();
 	SPI_freeplan(reading.plan);
 	rows->by_hash = true;
-	return open_query(task, rows, count, type);
+	return open_query(rows, wanted);
 }
 
-/* Make an array of Datums of a type. */
+/* Make an array of what rows are chosen by, of each of some ends. */
 static Datum
-array_of(Datum *elements, uint64 count, Oid type)
+array_of(const EmogiEdgeMatch *wanted, const Choice *choice, const int64 *ends, uint64 count)
 {
+	Datum	   *elements = palloc_extended(Max(count, 1) * sizeof *elements, MCXT_ALLOC_HUGE);
 	int16		length;
 	bool		by_value;
 	char		align;
 
-	get_typlenbyvalalign(type, &length, &by_value, &align);
-	return PointerGetDatum(construct_array(elements, (int) count, type, length, by_value, align));
+	for (uint64 i = 0; i < count; i++)
+		elements[i] = choice->part < 0 ? emogi_form_key(wanted->form, wanted->graph, ends[i]) :
+			emogi_form_key_columns(wanted->form, wanted->graph, ends[i])[choice->part];
+	get_typlenbyvalalign(choice->key.type, &length, &by_value, &align);
+	return PointerGetDatum(construct_array(elements, (int) count, choice->key.type, length, by_value, align));
 }
 
-/* Run a query for the names of steps, inside SPI, whose ends are its parameters, and put them into a context. */
+/* Run a query for the names of steps, inside SPI, and put them into a context. */
 static void
-run_query(const EmogiTask *task, Rows *rows, const EmogiEdgeMatch *wanted, Datum *from, Datum *to, MemoryContext context)
+run_query(Rows *rows, const EmogiEdgeMatch *wanted, MemoryContext context)
 {
-	const bool	matches = may_match(rows);
-	const EmogiReading reading = choose_query(task, rows, wanted->count, wanted->type);
-	Datum		values[2];
+	const EmogiReading reading = choose_query(rows, wanted);
+	Datum		values[EMOGI_KEY_MOST_PARTS];
+	uint64		nends;
+	const int64 *ends = emogi_edge_match_ends(wanted, &nends);
 
-	if (matches)
-	{
-		values[0] = emogi_edge_match_ends(wanted);
-		check_all_found(emogi_edge_match_find(wanted, reading.plan, values, context), wanted->count);
-	}
-	else
-	{
-		values[0] = array_of(from, wanted->count, wanted->type);
-		values[1] = array_of(to, wanted->count, wanted->type);
-	}
-	if (!matches && SPI_execute_plan(reading.plan, values, NULL, true, 0) != SPI_OK_SELECT)
-		elog(ERROR, "the query of the names of edges failed");
+	for (int i = 0; i < rows->nchoices; i++)
+		values[i] = array_of(wanted, &rows->choices[i], ends, nends);
+	check_all_found(emogi_edge_match_find(wanted, reading.plan, values, context), wanted->count);
 	emogi_snapshot_check(&reading);
 	PopActiveSnapshot();
-	if (!matches)
-		take_names(wanted->count, wanted->type, context, wanted->names);
+}
+
+/* Find in what type and collation names are ordered: their own, if it has an order, else as they are given. */
+static void
+find_order(const Rows *rows, EmogiEdgeMatch *wanted)
+{
+	const Oid	base = getBaseType(rows->edge_type);
+
+	wanted->type = wanted->given_type;
+	if (wanted->given_type == TEXTOID && base != VARCHAROID && base != RECORDOID && OidIsValid(lookup_type_cache(base, TYPECACHE_CMP_PROC)->cmp_proc))
+		wanted->type = base;
+	if (OidIsValid(get_typcollation(wanted->type)))
+		wanted->collation = OidIsValid(rows->edge_collation) ? rows->edge_collation : DEFAULT_COLLATION_OID;
 }
 
 /*
- * Find the names of edges, those of count steps from `from` to `to`, Datums of the form of the task's vertices: names, [count], in
- * the current context. All are NULL where the graph has no column of names. Raises 42804 for names of another type than the function can return,
- * 42501, and what a query raises.
+ * Find the names of edges, those of count steps from `from` to `to`, ids of the Graph: names, [count], in the current context. All are NULL where the graph has
+ * no column of names. Raises 42804 for names of another type than the function can return, 42501, and
+ * what a query raises.
  */
 void
-emogi_edge_names_find(const EmogiTask *task, Datum *from, Datum *to, uint64 count, NullableDatum *names)
+emogi_edge_names_find(const EmogiTask *task, const EmogiGraph *graph, const int64 *from, const int64 *to, uint64 count, NullableDatum *names)
 {
-	const Oid	type = task->form->type;
 	MemoryContext context = CurrentMemoryContext;
-	EmogiEdgeMatch wanted = {from, to, count, task->direction, false, type, names};
+	EmogiEdgeMatch wanted = {.form = task->form,.graph = graph,.from = from,.to = to,.count = count,.direction = task->direction,
+	.given_type = task->form->type,.names = names};
 	EmogiSource source;
-	Rows		rows;
+	Rows		rows = {0};
 
 	for (uint64 i = 0; i < count; i++)
 		names[i] = (NullableDatum) {.isnull = true};
@@ -487,11 +550,13 @@ emogi_edge_names_find(const EmogiTask *task, Datum *from, Datum *to, uint64 coun
 		describe_query(&source, &rows);
 	else
 		describe_relation(&source, &rows);
-	rows.form = type;
-	if (rows.edge != NULL && fits(&rows, type))
+	if (rows.edge != NULL && fits(&rows, wanted.given_type))
 	{
+		if (!source.is_query)
+			check_right(source.relid, source.edge);
 		wanted.has_reverse = rows.reverse != NULL;
-		run_query(task, &rows, &wanted, from, to, context);
+		find_order(&rows, &wanted);
+		run_query(&rows, &wanted, context);
 	}
 	SPI_finish();
 }

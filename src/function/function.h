@@ -107,7 +107,7 @@ extern char *emogi_vertices_text(const EmogiTask *task, const EmogiGraph *graph,
 
 /* ---- edge_names.c ---- */
 
-extern void emogi_edge_names_find(const EmogiTask *task, Datum *from, Datum *to, uint64 count, NullableDatum *names);
+extern void emogi_edge_names_find(const EmogiTask *task, const EmogiGraph *graph, const int64 *from, const int64 *to, uint64 count, NullableDatum *names);
 
 /* ---- refusal.c ---- */
 
@@ -166,6 +166,9 @@ extern void emogi_shortest_path_notice_ends(const EmogiTask *task, const EmogiPa
 extern EmogiCall *emogi_shortest_path_run(Oid function, EmogiTask *task, EmogiGraph *graph, EmogiResult *result);
 
 /* ---- arguments.c ---- */
+
+/* What stands for a call's place in the text of a query where its column `edge` is not used: that is for the planner to say (scan_node/names.c). */
+#define EMOGI_NAMES_UNUSED (-2)
 
 extern void emogi_arguments_graph(FunctionCallInfo fcinfo, EmogiGraphArgument *graph);
 extern bool emogi_arguments_direction_named(const char *text, EmogiDirection *direction);

@@ -7,8 +7,6 @@
 #include "common/hashfn.h"
 #include "miscadmin.h"
 #include "nodes/execnodes.h"
-#include "utils/datum.h"
-#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/tuplestore.h"
 
@@ -80,18 +78,6 @@ typedef struct EdgePlace
 #define SH_DEFINE
 #include "lib/simplehash.h"
 
-/* Get the key of a vertex for a query. */
-static Datum
-key_of(const EmogiPathSteps *paths, uint32 v)
-{
-	EmogiForm  *form = paths->task->form;
-	int16		length;
-	bool		by_value;
-
-	get_typlenbyval(form->type, &length, &by_value);
-	return datumCopy(emogi_rows_vertex(form, paths->graph, v), by_value, length);
-}
-
 /* Have a step lead over an edge to the next one. */
 static void
 add_edge(EmogiPathSteps *paths, edges_hash *places, EmogiStep *step)
@@ -126,29 +112,34 @@ find_edges(EmogiPathSteps *paths)
 	edges_destroy(places);
 }
 
-/* Find the names of the edges of all steps. */
-void
-emogi_path_steps_name(EmogiPathSteps *paths)
+/* Find the names of the edges that have been collected. */
+static void
+find_names(EmogiPathSteps *paths)
 {
-	NullableDatum *names;
-	Datum	   *from;
-	Datum	   *to;
+	NullableDatum *names = palloc_extended(Max(paths->nedges, 1) * sizeof *names, MCXT_ALLOC_HUGE);
+	int64	   *from = palloc_extended(Max(paths->nedges, 1) * sizeof *from, MCXT_ALLOC_HUGE);
+	int64	   *to = palloc_extended(Max(paths->nedges, 1) * sizeof *to, MCXT_ALLOC_HUGE);
 
-	find_edges(paths);
-	names = palloc_extended(Max(paths->nedges, 1) * sizeof *names, MCXT_ALLOC_HUGE);
-	from = palloc_extended(Max(paths->nedges, 1) * sizeof *from, MCXT_ALLOC_HUGE);
-	to = palloc_extended(Max(paths->nedges, 1) * sizeof *to, MCXT_ALLOC_HUGE);
 	for (uint64 i = 0; i < paths->nedges; i++)
 	{
-		from[i] = key_of(paths, paths->edges[i].from);
-		to[i] = key_of(paths, paths->edges[i].to);
+		from[i] = paths->graph->ids[paths->edges[i].from];
+		to[i] = paths->graph->ids[paths->edges[i].to];
 	}
-	emogi_edge_names_find(paths->task, from, to, paths->nedges, names);
+	emogi_edge_names_find(paths->task, paths->graph, from, to, paths->nedges, names);
 	for (uint64 i = 0; i < paths->nedges; i++)
 		paths->edges[i].name = names[i];
 	pfree(names);
 	pfree(from);
 	pfree(to);
+}
+
+/* Find the edges of all steps, and their names if those are wanted. */
+void
+emogi_path_steps_name(EmogiPathSteps *paths)
+{
+	find_edges(paths);
+	if (paths->task->names_edges)
+		find_names(paths);
 }
 
 /* ---- rows ---- */

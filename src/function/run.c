@@ -382,7 +382,7 @@ emogi_run_to_rows(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm, const struc
 	call = emogi_run(fcinfo->flinfo->fn_oid, &task, &graph, &result);
 	if (call == NULL)
 		return (Datum) 0;
-	if (kind == &emogi_bfs_tree_rows || kind == &emogi_shortest_path_tree_rows)
+	if (task.names_edges && (kind == &emogi_bfs_tree_rows || kind == &emogi_shortest_path_tree_rows))
 		emogi_search_trees_name(&task, &graph, &result);
 	if (kind != NULL)
 		emogi_cursor_put(fcinfo, call, task.form, kind, &graph, &result, &call->slot->request.query);

@@ -5,9 +5,6 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
-#include "utils/datum.h"
-#include "utils/lsyscache.h"
-#include "utils/memutils.h"
 
 #include "function/cursor.h"
 
@@ -46,44 +43,24 @@ typedef struct Steps
 	NullableDatum *names;		/* [nvertices], what is filled in */
 	uint64		count;
 	uint32	   *vertices;		/* [NAMES_PER_QUERY, or fewer if there are no more] */
-	Datum	   *from;
-	Datum	   *to;
+	int64	   *from;
+	int64	   *to;
 	NullableDatum *found;
 } Steps;
-
-/* Get the key of a vertex, which stays. */
-static Datum
-key_of(const Steps *steps, uint64 v, int16 length, bool by_value)
-{
-	const int64 id = steps->graph->ids[v];
-
-	if (steps->task->form->kind == EMOGI_FORM_INTEGER)
-		return Int64GetDatum(id);
-	return datumCopy(emogi_form_give(steps->task->form, steps->graph, id), by_value, length);
-}
 
 /* Look up the names of the edges that have been gathered. */
 static void
 look_up(Steps *steps, const uint32 *before)
 {
-	MemoryContext names_context = CurrentMemoryContext;
-	MemoryContext context = AllocSetContextCreate(names_context, "emogi steps", ALLOCSET_DEFAULT_SIZES);
-	int16		length;
-	bool		by_value;
-
-	get_typlenbyval(steps->task->form->type, &length, &by_value);
-	MemoryContextSwitchTo(context);
 	for (uint64 i = 0; i < steps->count; i++)
 	{
-		steps->from[i] = key_of(steps, before[steps->vertices[i]], length, by_value);
-		steps->to[i] = key_of(steps, steps->vertices[i], length, by_value);
+		steps->from[i] = steps->graph->ids[before[steps->vertices[i]]];
+		steps->to[i] = steps->graph->ids[steps->vertices[i]];
 	}
-	MemoryContextSwitchTo(names_context);
-	emogi_edge_names_find(steps->task, steps->from, steps->to, steps->count, steps->found);
+	emogi_edge_names_find(steps->task, steps->graph, steps->from, steps->to, steps->count, steps->found);
 	for (uint64 i = 0; i < steps->count; i++)
 		steps->names[steps->vertices[i]] = steps->found[i];
 	steps->count = 0;
-	MemoryContextDelete(context);
 }
 
 /* Is the name of the edge to a vertex wanted, as far as the task tells? */

@@ -11,8 +11,6 @@
 #include <math.h>
 
 #include "miscadmin.h"
-#include "utils/datum.h"
-#include "utils/lsyscache.h"
 
 #include "contract/semirings.h"
 #include "cpu/trace_path.h"
@@ -95,19 +93,11 @@ find_names(const EmogiTask *task, const EmogiGraph *steps)
 {
 	const uint64 n = steps->nvertices;
 	NullableDatum *names = palloc_extended(Max(n, 1) * sizeof *names, MCXT_ALLOC_HUGE);
-	Datum	   *keys = palloc_extended(Max(n, 1) * sizeof *keys, MCXT_ALLOC_HUGE);
-	int16		length;
-	bool		by_value;
 
-	get_typlenbyval(task->form->type, &length, &by_value);
-	for (uint64 i = 0; i < n; i++)
-		keys[i] = task->form->kind == EMOGI_FORM_INTEGER ? Int64GetDatum(steps->ids[i]) :
-			datumCopy(emogi_form_give(task->form, steps, steps->ids[i]), by_value, length);
 	if (n > 1)
-		emogi_edge_names_find(task, keys, keys + 1, n - 1, names);
+		emogi_edge_names_find(task, steps, steps->ids, steps->ids + 1, n - 1, names);
 	if (n > 0)
 		names[n - 1] = (NullableDatum) {.isnull = true};
-	pfree(keys);
 	return names;
 }
 
@@ -237,7 +227,6 @@ emogi_shortest_path(PG_FUNCTION_ARGS)
 
 	emogi_compat_init_rows(fcinfo);
 	emogi_shortest_path_read(fcinfo, &task);
-	task.names_edges = true;
 	call = emogi_shortest_path_run(fcinfo->flinfo->fn_oid, &task, &graph, &result);
 	if (call == NULL)
 		return (Datum) 0;

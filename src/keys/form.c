@@ -59,16 +59,30 @@ emogi_form_init(EmogiForm *form, const EmogiKeyType *key, Oid type)
 
 /* ---- giving ---- */
 
-/* Get the Datum of a Graph's key; one that is by reference in the current memory context, or in the Graph's dictionary. */
-static Datum
-key_of(EmogiForm *form, const EmogiGraph *graph, int64 id)
+/* Get the bytes of a Graph's key that is no integer. */
+static EmogiKeyBytes
+bytes_of(const EmogiForm *form, const EmogiGraph *graph, int64 id)
+{
+	return form->keys != NULL ? form->keys[id] : emogi_dictionary_key(graph->dictionary, id);
+}
+
+/* Get the Datum of a Graph's key, of the type of the key; one that is by reference in the current memory context, or in the Graph's dictionary. */
+Datum
+emogi_form_key(EmogiForm *form, const EmogiGraph *graph, int64 id)
 {
 	EmogiKeyBytes bytes;
 
 	if (form->coder.key.class == EMOGI_KEY_INTEGER)
 		return Int64GetDatum(id);
-	bytes = form->keys != NULL ? form->keys[id] : emogi_dictionary_key(graph->dictionary, id);
+	bytes = bytes_of(form, graph, id);
 	return form->in_place ? PointerGetDatum(bytes.bytes) : emogi_key_coder_decode(&form->coder, bytes);
+}
+
+/* Get the columns of a Graph's key that is a row, in the current memory context. */
+Datum *
+emogi_form_key_columns(EmogiForm *form, const EmogiGraph *graph, int64 id)
+{
+	return emogi_row_coder_values(form->coder.row, bytes_of(form, graph, id));
 }
 
 /*
@@ -83,11 +97,11 @@ emogi_form_give(EmogiForm *form, const EmogiGraph *graph, int64 id)
 		case EMOGI_FORM_INTEGER:
 			return Int64GetDatum(id);
 		case EMOGI_FORM_SAME:
-			return key_of(form, graph, id);
+			return emogi_form_key(form, graph, id);
 		case EMOGI_FORM_TEXT:
 			break;
 	}
-	return CStringGetTextDatum(OutputFunctionCall(&form->output, key_of(form, graph, id)));
+	return CStringGetTextDatum(OutputFunctionCall(&form->output, emogi_form_key(form, graph, id)));
 }
 
 /* ---- taking ---- */
@@ -357,5 +371,5 @@ emogi_form_text(const EmogiKeyType *key, const EmogiGraph *graph, int64 id)
 	if (key->class == EMOGI_KEY_INTEGER)
 		return psprintf(INT64_FORMAT, id);
 	emogi_form_init(&form, key, key->type);
-	return emogi_form_key_text(key, key_of(&form, graph, id));
+	return emogi_form_key_text(key, emogi_form_key(&form, graph, id));
 }

@@ -127,6 +127,8 @@ typedef struct EmogiForm
 
 extern bool emogi_form_fits(const EmogiKeyType *key, Oid type);
 extern void emogi_form_init(EmogiForm *form, const EmogiKeyType *key, Oid type);
+extern Datum emogi_form_key(EmogiForm *form, const EmogiGraph *graph, int64 id);
+extern Datum *emogi_form_key_columns(EmogiForm *form, const EmogiGraph *graph, int64 id);
 extern Datum emogi_form_give(EmogiForm *form, const EmogiGraph *graph, int64 id);
 extern Datum emogi_form_read(EmogiForm *form, Datum given);
 extern bool emogi_form_read_array(EmogiForm *form, Datum given, Datum *array);

@@ -94,6 +94,15 @@ emogi_call_expr_algorithm(Oid function)
 	return found != NULL && is_member(function) ? found : NULL;
 }
 
+/* Is a function one of emogi's, whichever? */
+bool
+emogi_call_expr_is_ours(Oid function)
+{
+	const char *symbol = symbol_of(function);
+
+	return symbol != NULL && strncmp(symbol, "emogi_", strlen("emogi_")) == 0 && is_member(function);
+}
+
 /* Is a function emogi_shortest_path, whose rows are the steps of a path? */
 bool
 emogi_call_expr_is_path(Oid function)

@@ -11,6 +11,7 @@
 
 extern const EmogiAlgorithmRow *emogi_call_expr_algorithm(Oid function);
 extern const EmogiAlgorithmRow *emogi_call_expr_function(Oid function);
+extern bool emogi_call_expr_is_ours(Oid function);
 extern bool emogi_call_expr_is_path(Oid function);
 extern bool emogi_call_expr_is_paths(Oid function);
 extern FuncExpr *emogi_call_expr_of(const RangeTblEntry *rte, const EmogiAlgorithmRow **function);

@@ -16,7 +16,6 @@
 
 #include <math.h>
 
-#include "access/sysattr.h"
 #include "catalog/pg_class.h"
 #include "funcapi.h"
 #include "nodes/makefuncs.h"
@@ -163,22 +162,6 @@ emogi_plan_find_scan(const RelOptInfo *rel)
 	const Path *path = find_scan_in(rel->pathlist);
 
 	return path != NULL ? path : find_scan_in(rel->partial_pathlist);
-}
-
-/* Does anything want whole rows of this item? */
-static bool
-wants_whole_rows(const RelOptInfo *rel)
-{
-	Bitmapset  *columns = NULL;
-	ListCell   *cell;
-
-	pull_varattnos((Node *) rel->reltarget->exprs, rel->relid, &columns);
-	foreach(cell, rel->baserestrictinfo)
-		pull_varattnos((Node *) lfirst_node(RestrictInfo, cell)->clause, rel->relid, &columns);
-	foreach(cell, rel->joininfo)
-		pull_varattnos((Node *) lfirst_node(RestrictInfo, cell)->clause, rel->relid, &columns);
-	return bms_is_member(InvalidAttrNumber - FirstLowInvalidHeapAttributeNumber, columns) ||
-		(rel->min_attr <= 0 && !bms_is_empty(rel->attr_needed[InvalidAttrNumber - rel->min_attr]));
 }
 
 /*
@@ -544,11 +527,12 @@ set_rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *r
 
 	if (previous_set_rel_pathlist_hook)
 		previous_set_rel_pathlist_hook(root, rel, rti, rte);
+	emogi_names_note(rel, rte);
 	if (!emogi_enable_scan || IS_DUMMY_REL(rel) || root->rowMarks != NIL ||
 		(root->parse->commandType != CMD_SELECT && root->parse->commandType != CMD_INSERT))
 		return;
 	call = emogi_call_expr_of(rte, &function);
-	if (call == NULL || wants_whole_rows(rel) || contain_subplans((Node *) call->args))
+	if (call == NULL || emogi_names_uses(rel, InvalidAttrNumber) || contain_subplans((Node *) call->args))
 		return;
 	saved = adjust_rows(root, rel, call, function);
 	rel->pathlist = rel->partial_pathlist = NIL;

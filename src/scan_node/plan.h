@@ -1,6 +1,6 @@
 /*
  * plan.h: what the planner's side shares: plan.c for scans, lateral.c for batches of scans, upper.c for what stands over them, conditions.c, outputs.c,
- * size.c and probe.c for all.
+ * names.c, size.c and probe.c for all.
  */
 #ifndef EMOGI_PLAN_H
 #define EMOGI_PLAN_H
@@ -88,6 +88,10 @@ extern HeapTuple emogi_column_stats_make(const FuncExpr *call, const EmogiAlgori
 
 /* probe.c */
 extern double emogi_probe_reached(const FuncExpr *call, const EmogiAlgorithmRow *function, const EmogiBounds *bounds);
+
+/* names.c */
+extern bool emogi_names_uses(const RelOptInfo *rel, AttrNumber attnum);
+extern void emogi_names_note(const RelOptInfo *rel, RangeTblEntry *rte);
 
 /* plan.c */
 extern void emogi_plan_add_columns(Index relid, Node *expressions, List **tlist, List **columns);

@@ -3,7 +3,7 @@
  *
  * plan.c replaces the scan of a function by a custom scan, with the conditions that it sees to itself (conditions.c); lateral.c
  * does the same for a LATERAL join, as a batch, lookup_plan.c for joins by `vertex`, and upper.c
- * for aggregates and for the first rows in an order. outputs.c says which aggregates; size.c tells the planner rows and costs; call_expr.c knows what a call says before
+ * for aggregates and for the first rows in an order. outputs.c says which aggregates; names.c tells calls that no names of edges are wanted; size.c tells the planner rows and costs; call_expr.c knows what a call says before
  * it is carried out. scan.c makes the run of a scan, of inputs.c's inputs; stream.c returns its rows, with parallel workers through
  * share.c, and row_scan.c those that are not vertices, of which column_stats.c tells the planner more; ranges.c, top.c and fold.c compute which rows are wanted, and aggregates of them, which aggregate.c returns; summary.c has an engine do so; batch.c and batch_call.c carry out a batch, with batch_sums.c where only
  * aggregates of it are wanted; lookup.c, with key_map.c, a join; explain.c shows them all. plan.h and scan.h are what the planner's and the

@@ -59,6 +59,13 @@
 #define EMOGI_HAS_SHMEM_REQUEST_HOOK 0
 #endif
 
+/* 15: columns of ROW(...) that a sub-query returns can be named, as f1, f2 and so on. */
+#if PG_VERSION_NUM >= 150000
+#define EMOGI_HAS_FIELDS_OF_ROWS 1
+#else
+#define EMOGI_HAS_FIELDS_OF_ROWS 0
+#endif
+
 /* Reserve our prefix, so that a misspelt emogi.* setting is reported. */
 static inline void
 emogi_compat_reserve_prefix(const char *prefix)

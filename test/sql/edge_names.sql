@@ -212,5 +212,106 @@ SELECT count(*), sum(edge), max(edge) FROM emogi_shortest_path_tree('line', 1);
 SELECT count(*), sum(edge), max(edge) FROM emogi_shortest_path_tree('line', 1, 100);
 SELECT count(*), sum(edge::int), max(edge::int) FROM emogi_shortest_path_tree('SELECT id, source::text AS source, target::text AS target, cost FROM line', '1'::text, 100);
 
+-- Keys are compared, not their text: whatever that leaves out, or however it writes them.
+CREATE TABLE floats (id text, source float8, target float8, cost float8);
+INSERT INTO floats VALUES ('wrong', 0.3, 0.7, 9), ('right', 0.1::float8 + 0.2, 0.7, 1), ('on', 0.7, 1.0 / 3, 1);
+SET extra_float_digits = -12;
+SELECT seq, vertex, edge, distance FROM emogi_shortest_path('floats', '0.30000000000000004', '0.3333333333333333');
+SELECT seq, vertex, edge, distance FROM emogi_shortest_paths('floats', '{0.30000000000000004}'::text[], '{0.3333333333333333}'::text[]);
+SELECT vertex, edge FROM emogi_shortest_path_tree('floats', '0.30000000000000004'::text);
+SELECT seq, vertex, edge FROM emogi_shortest_path('SELECT ROW(source, 1) AS source, ROW(target, 1) AS target, cost, id FROM floats', '(0.30000000000000004,1)', '(0.7,1)');
+SELECT seq, vertex, edge FROM emogi_shortest_path('SELECT ROW(''x'', source) AS source, ROW(''x'', target) AS target, cost, id FROM floats', '(x,0.30000000000000004)', '(x,0.7)');
+SELECT seq, vertex, edge FROM emogi_shortest_path('WITH f AS (SELECT ROW(source) AS source, ROW(target) AS target, cost, id FROM floats) TABLE f', '(0.30000000000000004)', '(0.7)');
+RESET extra_float_digits;
+SET datestyle = 'SQL, DMY';
+SELECT seq, vertex, edge FROM emogi_shortest_path('days', '2/1/2020', '1/1/2020');
+SET intervalstyle = sql_standard;
+CREATE TABLE spans (id int, source interval, target interval);
+INSERT INTO spans VALUES (1, '1 month -1 day', '26:00:00'), (2, '1 day 2 hours', '-1 month +1 day');
+SELECT seq, vertex, edge FROM emogi_shortest_path('spans', '29 days', '1 day 2:00:00');
+RESET datestyle;
+RESET intervalstyle;
+-- The first of equal names is that of their type, and costs are equal that are so in float8, however vertices are given.
+CREATE TABLE twins (id int, source int, target int, cost numeric);
+INSERT INTO twins VALUES (13, 1, 2, 1), (5, 1, 2, 1.0), (21, 2, 3, 0.1000000000000000000001), (122, 2, 3, 0.1), (NULL, 2, 3, 0.1);
+SELECT a.edge, b.edge FROM emogi_shortest_path('twins', 1, 3) a JOIN emogi_shortest_path('twins', '1', '3') b USING (seq) ORDER BY seq;
+SELECT seq, edge FROM emogi_shortest_path('SELECT source, target, cost, nullif(id, 5)::float4 AS id FROM twins', '1', '3');
+SELECT seq, edge FROM emogi_shortest_path('SELECT source, target, cost, json_build_array(id) AS id FROM twins WHERE id < 20', '1', '2');
+SELECT seq, edge FROM emogi_shortest_path('SELECT source, target, cost, ROW(id) AS id FROM twins WHERE id < 20', '1', '2');
+CREATE TABLE cased (source int, target int, cost int, id text COLLATE "C");
+INSERT INTO cased VALUES (1, 2, 1, 'a'), (1, 2, 1, 'B');
+SELECT seq, edge FROM emogi_shortest_path('cased', '1', '2');
+-- Keys of several columns, and of types that make them otherwise, against integers: of each form of the graph, with an index and without, in each direction.
+CREATE TYPE place AS (gone int, x int, "Y" smallint);
+ALTER TYPE place DROP ATTRIBUTE gone;
+CREATE TABLE plain AS SELECT i AS id, (random() * 99)::int AS source, (random() * 99)::int AS target, trunc(random() * 9) - 1 AS cost, trunc(random() * 9) - 1 AS reverse_cost
+  FROM generate_series(1, 600) i;
+CREATE TABLE keyed AS SELECT id, cost, reverse_cost, source / 10 AS sx, (source % 10)::smallint AS sy, (target / 10)::bigint AS tx, target % 10 AS ty,
+  (source / 10)::varchar AS sv, (target / 10)::text AS tv, ROW(source / 10, source % 10)::place AS source, ROW(target / 10, target % 10)::place AS target FROM plain;
+CREATE FUNCTION differ(graph text, form text) RETURNS bigint LANGUAGE sql AS $$
+  SELECT count(*) FROM unnest('{out,in,both}'::text[]) direction, generate_series(1, 99, 9) t, LATERAL (SELECT * FROM emogi_shortest_path('plain', 7, t, direction)) a
+    FULL JOIN LATERAL (SELECT * FROM emogi_shortest_path(graph, format(form, 0, 7), format(form, t / 10, t % 10), direction)) b
+      ON a.seq = b.seq AND format(form, a.vertex / 10, a.vertex % 10) = b.vertex AND a.edge::text IS NOT DISTINCT FROM b.edge AND a.distance = b.distance
+    WHERE a.seq IS NULL OR b.seq IS NULL $$;
+CREATE TABLE forms (graph text, form text);
+INSERT INTO forms VALUES ('keyed((sx, sy), (tx, ty), cost, reverse_cost, id)', '(%s,%s)'), ('keyed', '(%s,%s)'), ('keyed((sv, sy), (tv, ty), cost, reverse_cost, id)', '(%s,%s)'),
+  ('SELECT ROW(sx, sy) AS source, ROW(tx, ty) AS target, cost, reverse_cost, id FROM keyed', '(%s,%s)'),
+  ('SELECT ROW(sx, sy) AS source, ROW(tx, ty) AS target, cost, reverse_cost, id FROM keyed UNION ALL SELECT ROW(1, 1), ROW(2, 2), -1, -1, 0', '(%s,%s)'),
+  ('SELECT ARRAY[sx, sy] AS source, ARRAY[tx::int, ty] AS target, cost, reverse_cost, id FROM keyed', '{%s,%s}'),
+  ('SELECT ROW(ARRAY[sx], sy) AS source, ROW(ARRAY[tx::int], ty) AS target, cost, reverse_cost, id FROM keyed', '({%s},%s)'),
+  ('SELECT concat(sx, ''.'', sy)::numeric AS source, concat(tx, ''.'', ty)::numeric AS target, cost, reverse_cost, id FROM keyed', '%s.%s');
+SELECT graph, differ(graph, form) FROM forms ORDER BY graph COLLATE "C";
+CREATE INDEX ON keyed (sx, sy);
+CREATE INDEX ON keyed (sv, sy);
+CREATE INDEX ON keyed (((source).x), ((source)."Y"));
+INSERT INTO keyed (id, cost, reverse_cost, sx, sy, tx, ty, sv, tv, source, target) SELECT i, 9, -1, i, 1, i, 2, i, i, ROW(i, 1)::place, ROW(i, 2)::place FROM generate_series(1000, 5000) i;
+ANALYZE keyed;
+SELECT graph, differ(graph, form) FROM forms ORDER BY graph COLLATE "C";
+-- An index on the columns of a key is used.
+CREATE FUNCTION scans(used regclass) RETURNS bigint LANGUAGE sql AS $$ SELECT pg_stat_get_xact_numscans(used) $$;
+BEGIN;
+SELECT scans('keyed_sx_sy_idx') AS before \gset
+SELECT count(edge) > 0 FROM emogi_shortest_path('keyed((sx, sy), (tx, ty), cost, reverse_cost, id)', '(0,7)', '(4,2)');
+SELECT scans('keyed_sx_sy_idx') > :before OR current_setting('server_version_num')::int < 150000;
+ROLLBACK;
+
+-- Names that are not used are not looked up, in whatever function in FROM: no right is needed, and no type that fits.
+CREATE ROLE regress_emogi_edge_names;
+GRANT USAGE ON SCHEMA test_edge_names TO regress_emogi_edge_names;
+CREATE TABLE secret (id int, source int, target int, cost float8, reverse_cost float8, label text);
+INSERT INTO secret VALUES (11, 1, 2, 1, 2, 'a'), (12, 2, 3, 1, -1, 'b'), (13, 1, 3, 5, 5, 'c');
+GRANT SELECT (source, target, cost, reverse_cost) ON secret TO regress_emogi_edge_names;
+SET ROLE regress_emogi_edge_names;
+SELECT vertex FROM emogi_shortest_paths('secret', ARRAY[1], ARRAY[3]);
+SELECT s.vertex, distance FROM emogi_shortest_paths('secret', 'SELECT 1, 3') AS s(a, b, c, vertex, e, d) ORDER BY c;
+SELECT path_id, vertex, cost FROM emogi_k_shortest_paths('secret', 1, 3, 2) WHERE seq > 0;
+SELECT count(*) FROM emogi_all_shortest_paths('secret', 1, 3);
+SELECT vertex FROM emogi_cycles('secret', 1) ORDER BY cycle_id, seq;
+SELECT vertex FROM (SELECT * FROM emogi_cycles('secret', 1) WITH ORDINALITY OFFSET 0) c WHERE cycle_id = 1 ORDER BY ordinality;
+SELECT t, vertex FROM generate_series(2, 3) t, LATERAL emogi_shortest_paths('secret', ARRAY[1], ARRAY[t]) ORDER BY t, seq;
+SET emogi.enable_scan = off;
+SELECT vertex FROM emogi_shortest_path('secret', 1, 3);
+SELECT vertex, predecessor FROM emogi_shortest_path_tree('secret', 1) ORDER BY vertex;
+RESET emogi.enable_scan;
+-- Used in any way they are; and so where whole rows are made.
+SELECT vertex FROM emogi_shortest_paths('secret', ARRAY[1], ARRAY[3]) WHERE edge > 0;
+SELECT edge FROM emogi_cycles('secret', 1);
+SELECT vertex, (SELECT edge) FROM emogi_cycles('secret', 1);
+SELECT c FROM emogi_cycles('secret', 1) c;
+SELECT count(*) FROM emogi_cycles('secret', 1) c JOIN generate_series(1, 20) i ON i = edge;
+SELECT (emogi_shortest_path('secret', 1, 3)).vertex;
+RESET ROLE;
+SELECT vertex FROM emogi_shortest_paths('secret(source, target, cost, reverse_cost, label)', ARRAY[1], ARRAY[3]);
+SELECT edge FROM emogi_shortest_paths('secret(source, target, cost, reverse_cost, label)', ARRAY[1], ARRAY[3]);
+SELECT edge FROM emogi_shortest_paths('secret(source, target, cost, reverse_cost, label)', ARRAY['1'], ARRAY['3']);
+-- A plan that was kept knows what it was made for.
+PREPARE vertices AS SELECT vertex FROM emogi_cycles('secret', 1);
+PREPARE edges AS SELECT edge FROM emogi_cycles('secret', 1);
+EXECUTE vertices;
+EXECUTE edges;
+EXECUTE vertices;
+DROP OWNED BY regress_emogi_edge_names;
+DROP ROLE regress_emogi_edge_names;
+
 SET client_min_messages = warning;
 DROP SCHEMA test_edge_names CASCADE;
