@@ -224,6 +224,16 @@ put_edges(EmogiSeenPage *seen, TupleDesc desc, const EmogiTupleLayout *layout, E
 		put_edge(get_tuple(seen, i), desc, layout, sink);
 }
 
+/* Raise 22004 for a tuple that has a cost for each way, of which one is NULL; src, dst: its ends as text. */
+static void
+refuse_null_way(TupleDesc desc, const EmogiTupleLayout *layout, const char *src, const char *dst, bool back)
+{
+	const char *there_name = NameStr(TupleDescAttr(desc, layout->weight.attnum - 1)->attname);
+	const char *back_name = NameStr(TupleDescAttr(desc, layout->reverse.attnum - 1)->attname);
+
+	emogi_sink_refuse_null_way(src, dst, back ? back_name : there_name, back ? there_name : back_name, back);
+}
+
 /* Put the edges of a page into a sink with weights. Raises 22004 for a NULL weight, and what the sink raises. */
 static void
 put_weighted_edges(EmogiSeenPage *seen, TupleDesc desc, const EmogiTupleLayout *layout, EmogiSink *sink)
@@ -258,14 +268,16 @@ put_edges_both_ways(EmogiSeenPage *seen, TupleDesc desc, const EmogiTupleLayout 
 		int64		dst;
 		double		there = 0;
 		double		back = 0;
+		bool		has_there;
 
 		if (!get_key(tuple, desc, &layout->src, &src) || !get_key(tuple, desc, &layout->dst, &dst))
 		{
 			sink->nskipped++;
 			continue;
 		}
-		if (!get_weight(tuple, desc, &layout->weight, &there) || !get_weight(tuple, desc, &layout->reverse, &back))
-			emogi_sink_refuse_null_weight(psprintf(INT64_FORMAT, src), psprintf(INT64_FORMAT, dst));
+		has_there = get_weight(tuple, desc, &layout->weight, &there);
+		if (!has_there || !get_weight(tuple, desc, &layout->reverse, &back))
+			refuse_null_way(desc, layout, psprintf(INT64_FORMAT, src), psprintf(INT64_FORMAT, dst), has_there);
 		if (!(there < 0))
 			emogi_sink_put_weighted(sink, src, dst, there);
 		if (!(back < 0))
@@ -327,9 +339,10 @@ put_keyed_both_ways(HeapTupleHeader tuple, TupleDesc desc, const EmogiTupleLayou
 {
 	double		there = 0;
 	double		back = 0;
+	const bool	has_there = get_weight(tuple, desc, &layout->weight, &there);
 
-	if (!get_weight(tuple, desc, &layout->weight, &there) || !get_weight(tuple, desc, &layout->reverse, &back))
-		emogi_sink_refuse_null_of_keys(sink, src, dst);
+	if (!has_there || !get_weight(tuple, desc, &layout->reverse, &back))
+		refuse_null_way(desc, layout, emogi_sink_key_text(sink, src), emogi_sink_key_text(sink, dst), has_there);
 	if (!(there < 0))
 		emogi_sink_put_keys(sink, src, dst, there);
 	if (!(back < 0))

@@ -116,14 +116,36 @@ emogi_sink_refuse_weight(const EmogiSink *sink, const char *src, const char *dst
 					 allowed[sink->weights].range, is_negative ? "weight >= 0" : allowed[sink->weights].condition)));
 }
 
-/* Raise 22004 for an edge without a weight. */
+/* Raise 22004 for an edge without a weight. Rows of a query may have a cost for each way: nobody knows here. */
 void
 emogi_sink_refuse_null_weight(const char *src, const char *dst)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 			 errmsg("the weight of the edge from %s to %s is NULL", src, dst),
-			 errhint("Leave such edges out, or give them a weight, with a query: 'SELECT src, dst, coalesce(weight, 1) FROM edges'.")));
+			 errhint("Leave such edges out, or give them a weight, with a query: 'SELECT src, dst, coalesce(weight, 1) FROM edges', or coalesce(reverse_cost, -1) AS reverse_cost: no edge that way.")));
+}
+
+/* Write a column under a name, which it may have. */
+static const char *
+named(const char *column, const char *name)
+{
+	return strcmp(column, name) == 0 ? name : psprintf("%s AS %s", quote_identifier(column), name);
+}
+
+/* Raise 22004 for a row from src to dst, texts, that lacks the cost of one way, the column `lacking`; the other way's is `other`. */
+void
+emogi_sink_refuse_null_way(const char *src, const char *dst, const char *lacking, const char *other, bool back)
+{
+	const char *filled = psprintf("coalesce(%s, -1) AS %s", quote_identifier(lacking), back ? "reverse_cost" : "cost");
+	const char *kept = named(other, back ? "cost" : "reverse_cost");
+
+	ereport(ERROR,
+			(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+			 errmsg("the weight of the edge from %s to %s is NULL", back ? dst : src, back ? src : dst),
+			 errdetail("It is \"%s\" of the row from %s to %s.", lacking, src, dst),
+			 errhint("A negative cost says that there is no edge that way: give such rows one, or use a query with %s, %s.",
+					 back ? kept : filled, back ? filled : kept)));
 }
 
 /* Get the state of the aggregate, made on the first row. */

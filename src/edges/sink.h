@@ -39,6 +39,7 @@ extern void emogi_sink_put_vertex(EmogiSink *sink, int64 vertex);
 extern EmogiSink *emogi_sink_state(FunctionCallInfo fcinfo);
 extern void emogi_sink_refuse_weight(const EmogiSink *sink, const char *src, const char *dst, double weight);
 extern void emogi_sink_refuse_null_weight(const char *src, const char *dst);
+extern void emogi_sink_refuse_null_way(const char *src, const char *dst, const char *lacking, const char *other, bool back);
 
 /* sink_keys.c */
 extern void emogi_sink_open_keys(EmogiSink *sink);
@@ -46,6 +47,7 @@ extern void emogi_sink_put_keys(EmogiSink *sink, Datum src, Datum dst, double we
 extern bool emogi_sink_lacks_end(EmogiSink *sink, Datum src, Datum dst);
 extern void emogi_sink_flush(EmogiSink *sink);
 extern void emogi_sink_refuse_null_of_keys(const EmogiSink *sink, Datum src, Datum dst);
+extern char *emogi_sink_key_text(const EmogiSink *sink, Datum key);
 
 /* Count more edges in a sink's chunk, whose ends are min_key .. max_key. */
 static inline void

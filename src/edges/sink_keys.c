@@ -76,8 +76,8 @@ emogi_sink_open_keys(EmogiSink *sink)
 /* ---- edges ---- */
 
 /* Get the text of a key, for messages. */
-static char *
-text_of(const EmogiSink *sink, Datum key)
+char *
+emogi_sink_key_text(const EmogiSink *sink, Datum key)
 {
 	Oid			output;
 	bool		is_varlena;
@@ -201,7 +201,7 @@ void
 emogi_sink_put_keys(EmogiSink *sink, Datum src, Datum dst, double weight)
 {
 	if (sink->weights != EMOGI_WEIGHTS_UNUSED && unlikely(!emogi_weight_fits(sink->weights, weight)))
-		emogi_sink_refuse_weight(sink, text_of(sink, src), text_of(sink, dst), weight);
+		emogi_sink_refuse_weight(sink, emogi_sink_key_text(sink, src), emogi_sink_key_text(sink, dst), weight);
 	put_ends(sink, src, dst, weight, false);
 }
 
@@ -216,7 +216,7 @@ emogi_sink_lacks_end(EmogiSink *sink, Datum src, Datum dst)
 void
 emogi_sink_refuse_null_of_keys(const EmogiSink *sink, Datum src, Datum dst)
 {
-	emogi_sink_refuse_null_weight(text_of(sink, src), text_of(sink, dst));
+	emogi_sink_refuse_null_weight(emogi_sink_key_text(sink, src), emogi_sink_key_text(sink, dst));
 }
 
 /* ---- the aggregate ---- */

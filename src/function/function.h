@@ -81,6 +81,7 @@ typedef struct EmogiTask
 
 extern void emogi_run_wish(const EmogiTask *task, EmogiGraphKey *key);
 extern EmogiCall *emogi_run_open(Oid function, EmogiTask *task, EmogiPatch **patch, EmogiGraph *graph);
+extern void emogi_run_notice_sets(const EmogiTask *task, const EmogiGraph *graph);
 extern bool emogi_run_reopen(EmogiCall *call, EmogiTask *task, EmogiGraph *graph);
 extern EmogiCall *emogi_run(Oid function, EmogiTask *task, EmogiGraph *graph, EmogiResult *result);
 extern Datum emogi_run_to_rows(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm, const struct EmogiRowKind *kind);

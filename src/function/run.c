@@ -298,6 +298,14 @@ notice_sources(const EmogiTask *task, const EmogiPatch *patch, const EmogiGraph 
 		}
 }
 
+/* Tell of the first source, or else target, of two sets that is no vertex of the graph, NULL = one without any. */
+void
+emogi_run_notice_sets(const EmogiTask *task, const EmogiGraph *graph)
+{
+	notice_sources(task, NULL, graph);
+	notice_goals(task, NULL, graph);
+}
+
 /* Tell of the first source that a walk has found not to be in the graph. */
 static void
 notice_not_found(const EmogiTask *task, const EmogiWalk *walk)

@@ -332,6 +332,7 @@ emogi_shortest_paths(PG_FUNCTION_ARGS)
 	emogi_compat_init_rows(fcinfo);
 	read_arguments(fcinfo, &task);
 	paths.call = emogi_run_open(fcinfo->flinfo->fn_oid, &task, NULL, &graph);
+	emogi_run_notice_sets(&task, paths.call != NULL ? &graph : NULL);
 	if (paths.call == NULL)
 		return (Datum) 0;
 	find_pairs(&paths);

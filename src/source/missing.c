@@ -11,7 +11,9 @@
 #include "parser/scansup.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
+#include "utils/catcache.h"
 #include "utils/lsyscache.h"
+#include "utils/syscache.h"
 #include "utils/varlena.h"
 
 #include "server/compat.h"
@@ -100,6 +102,25 @@ find_near(const char *schema, const char *name)
 	return found;
 }
 
+/* Get the qualified name of a relation of this name in a schema that the search_path does not lead to; NULL when there is none to use. */
+static char *
+find_elsewhere(const char *name)
+{
+	CatCList   *list = SearchSysCacheList1(RELNAMENSP, CStringGetDatum(name));
+	char	   *found = NULL;
+
+	for (int i = 0; i < list->n_members && found == NULL; i++)
+	{
+		Form_pg_class relation = (Form_pg_class) GETSTRUCT(&list->members[i]->tuple);
+
+		if (emogi_source_has_rows(relation->relkind) && !isAnyTempNamespace(relation->relnamespace) &&
+			emogi_compat_schema_usage(relation->relnamespace) == ACLCHECK_OK)
+			found = quote_qualified_identifier(get_namespace_name(relation->relnamespace), name);
+	}
+	ReleaseSysCacheList(list);
+	return found;
+}
+
 /* Raise 42601 for a graph argument of no known form. */
 void
 emogi_missing_report_form(const char *graph)
@@ -124,7 +145,8 @@ emogi_missing_report_name(const char *graph, List *name)
 	char	   *quoted = find_quoted(graph);
 	bool		qualified = list_length(name) > 1;
 	char	   *schema = qualified ? strVal(list_nth(name, list_length(name) - 2)) : NULL;
-	char	   *near = quoted == NULL ? find_near(schema, strVal(llast(name))) : NULL;
+	char	   *elsewhere = quoted == NULL && !qualified ? find_elsewhere(strVal(llast(name))) : NULL;
+	char	   *near = quoted == NULL && elsewhere == NULL ? find_near(schema, strVal(llast(name))) : NULL;
 
 	if (quoted == NULL && near == NULL && qualified)
 		near = find_near(NULL, strVal(llast(name)));
@@ -132,6 +154,9 @@ emogi_missing_report_name(const char *graph, List *name)
 			(errcode(ERRCODE_UNDEFINED_TABLE),
 			 errmsg("relation \"%s\" does not exist", NameListToString(name)),
 			 quoted != NULL ? errhint("Names are folded to lower case unless they are quoted: '%s'.", quoted) :
+			 elsewhere != NULL ?
+			 errhint("The search_path does not lead to '%s', and is empty while a dump is restored. Name the schema, and in what is stored write '%s'::regclass.",
+					 elsewhere, elsewhere) :
 			 near != NULL ? errhint("Perhaps you meant '%s'.", near) : qualified ? 0 :
 			 errhint("The graph is looked up in the database, not among the WITH queries and aliases around the call. Give a query as its text: 'SELECT src, dst FROM ...'.")));
 }

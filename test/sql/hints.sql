@@ -37,6 +37,12 @@ EXPLAIN (COSTS OFF) SELECT vertex FROM emogi_cc('"test hints"."Who"');
 EXPLAIN (COSTS OFF) SELECT vertex FROM emogi_cc('"test hints".nowhere');
 RESET ROLE;
 RESET emogi.engine;
+-- A relation that the search_path does not lead to, as while a dump is restored.
+CREATE TABLE "test hints".roads_elsewhere (src int, dst int);
+SELECT * FROM message('roads_elsewhere');
+SET ROLE regress_emogi_hints;
+SELECT * FROM message('roads_elsewhere');
+RESET ROLE;
 DROP OWNED BY regress_emogi_hints;
 DROP ROLE regress_emogi_hints;
 
@@ -101,6 +107,10 @@ SELECT * FROM emogi_ssnsp('empty', 7);
 SELECT * FROM emogi_shortest_path('edges', 7, 1);
 SELECT * FROM emogi_shortest_path('edges', 1, 7);
 SELECT * FROM emogi_shortest_path('empty', 1, 7);
+SELECT * FROM emogi_shortest_paths('edges', ARRAY[1, 8], ARRAY[9]);
+SELECT * FROM emogi_shortest_paths('edges', ARRAY[1], ARRAY[7, 9]);
+SELECT * FROM emogi_shortest_paths('edges', 'VALUES (1, 7)');
+SELECT * FROM emogi_shortest_paths('empty', ARRAY[1], ARRAY[7]);
 SELECT emogi_bfs('edges', 7);
 SELECT count(*) FROM generate_series(1, 200) i, LATERAL emogi_bfs('edges', i);
 SELECT count(*) FROM generate_series(1, 200) i, LATERAL emogi_sssp('edges', i);

@@ -1,7 +1,8 @@
 # What examples/pgrouting.sql defines gives the rows that pgRouting gives, on random road-like graphs with one-way streets, parallel edges and loops: the
 # same edges and the same costs. Costs are drawn from so many numbers that there are no ties. pgr_bdDijkstra has the rows of pgRouting's pgr_dijkstra, for
 # pgRouting's own, of 3.4.2, goes astray where edges lead either way, and finds a longer way of now and then; nor are its pgr_aStar's rows a path where
-# directed is false, and its pgr_drivingDistance with equicost leaves vertices to roots that are farther away. Skipped where there is no pgRouting; the script is loaded, and answers, all the same. EMOGI_ROAD_GRAPHS chooses how many graphs.
+# directed is false, and its pgr_drivingDistance with equicost leaves vertices to roots that are farther away. A row of two unlike costs is two edges to its
+# pgr_bridges, and parallel edges and loops are in any component to its pgr_biconnectedComponents: these are compared where there are none. Skipped where there is no pgRouting; the script is loaded, and answers, all the same. EMOGI_ROAD_GRAPHS chooses how many graphs.
 
 use strict;
 use warnings;
@@ -31,6 +32,31 @@ is(sql("SET search_path = emogi_pgr, public; SELECT count(*) FROM pgr_dijkstra('
 is(sql("SELECT string_agg(DISTINCT from_v::text, ',') FROM (SELECT from_v FROM emogi_pgr.pgr_drivingDistance('$edges', ARRAY[3, 1], 9) ORDER BY seq LIMIT 1) d"), '3', 'distances in the order of the array');
 is(sql("SELECT * FROM emogi_pgr.pgr_dijkstra('$edges', 3, 1, false)"), "1|1|3|8|2|0\n2|2|2|7|1|2\n3|3|1|-1|0|3", 'either way');
 
+# What pgRouting has no rows for.
+is(sql("SELECT count(*) FROM emogi_pgr.$_"), '0', $_) for "pgr_dijkstra('$edges', 2, 1, NULL::boolean)", 'pgr_dijkstra(NULL::text, 1, 2)', "pgr_dijkstra('$edges', NULL::text)",
+	"pgr_dijkstra('$edges', NULL::int[], 2)", "pgr_aStar('$edges', 1, 3, heuristic => NULL)", 'pgr_dijkstraCost(NULL::text, 1, ARRAY[2])', "pgr_dijkstraCostMatrix('$edges', NULL::int[])",
+	"pgr_drivingDistance('$edges', 2::bigint, NULL::float8)", "pgr_drivingDistance('$edges', 2, -1)", "pgr_drivingDistance('$edges', ARRAY[2, 1], 'NaN'::float8)",
+	"pgr_drivingDistance('$edges', NULL::bigint, 1)", (map { "pgr_KSP('$edges', 1, 3, $_)" } '0', '-1', 'NULL'), 'pgr_connectedComponents(NULL)', 'pgr_bridges(NULL)';
+is(sql("PREPARE path(text, bigint, bigint, boolean) AS SELECT count(*) FROM emogi_pgr.pgr_dijkstra(\$1, \$2, \$3, \$4);", 'SET plan_cache_mode = force_generic_plan;',
+		"EXECUTE path(NULL, 1, 3, true);", "EXECUTE path('$edges', 1, 3, NULL);", "EXECUTE path('$edges', 1, 3, true)"), "0\n0\n3", 'NULL in a generic plan');
+is(sql("SELECT string_agg(node::text, ' ' ORDER BY seq) FROM emogi_pgr.pgr_drivingDistance('$edges', ARRAY[3, 1, 3], 2)"), '3 2 1 2 3 2', 'a root that is given twice');
+is(sql("SELECT string_agg(node::text, ' ' ORDER BY seq) FROM emogi_pgr.pgr_drivingDistance('$edges', ARRAY[3, 1, 3], 1, true, true)"), '3 1 2 3', 'a root that is given twice, with equicost');
+is(sql("SELECT count(*) FROM emogi_pgr.pgr_dijkstra('$edges', 'SELECT 1 AS source, 3 AS target -- both ends')"), '3', 'combinations that end with a comment');
+is(sql("SELECT * FROM emogi_pgr.pgr_dijkstraCost('$edges', 'SELECT 1 AS source, 3 AS target UNION SELECT 3, 1')"), '1|3|3', 'sums of combinations');
+
+# A row is one edge: both streets are bridges, also the one that leads both ways.
+is(sql("SELECT string_agg(edge::text, ' ') FROM emogi_pgr.pgr_bridges('$_')"), '7 8', "bridges: $_")
+	for $edges, 'SELECT id, source, target, cost FROM roads -- one way', 'roads', 'roads(source, target, cost, reverse_cost, id)', 'roads(source, target, cost, id)', 'TABLE roads;';
+is(sql("SELECT * FROM emogi_pgr.pgr_topologicalSort('SELECT source, target FROM roads')"), "1|1\n2|2\n3|3", 'an order');
+
+# Where emogi is in a schema that no search_path names.
+sql('CREATE DATABASE elsewhere');
+$node->safe_psql('elsewhere', 'CREATE SCHEMA "My Graphs"; CREATE EXTENSION emogi SCHEMA "My Graphs"');
+$node->command_ok([ 'psql', '-XqAt', '-v', 'ON_ERROR_STOP=1', '-d', $node->connstr('elsewhere'), '-f', $script ], 'the script is loaded where emogi is in another schema');
+$node->safe_psql('elsewhere', 'CREATE TABLE roads AS SELECT 1 AS id, 1 AS source, 2 AS target, 1 AS cost');
+is($node->safe_psql('elsewhere', "SELECT count(*) FROM emogi_pgr.$_"), $_ =~ /dijkstra\(/ ? '2' : $_ =~ /driving/ ? '2' : '1', "emogi in another schema: $_")
+	for "pgr_dijkstra('TABLE roads', 1, 2)", "pgr_drivingDistance('TABLE roads', 1, 9)", "pgr_bridges('TABLE roads')", "pgr_dijkstraCost('TABLE roads', 1, 2)";
+
 SKIP:
 {
 	skip 'no pgRouting here', 1 if sql("SELECT count(*) FROM pg_available_extensions WHERE name IN ('pgrouting', 'postgis')") < 2;
@@ -55,10 +81,10 @@ SKIP:
 		  RETURN n;
 		END $$;
 		-- Sums are rounded: pgRouting may add in another order.
-		CREATE FUNCTION costs_differ(call text) RETURNS bigint LANGUAGE plpgsql AS $$
+		CREATE FUNCTION costs_differ(call text, peers text DEFAULT NULL) RETURNS bigint LANGUAGE plpgsql AS $$
 		DECLARE n bigint;
 		BEGIN
-		  EXECUTE format('SELECT count(*) FROM emogi_pgr.%1$s a FULL JOIN public.%1$s b USING (start_vid, end_vid) WHERE a.agg_cost IS NULL OR b.agg_cost IS NULL OR abs(a.agg_cost - b.agg_cost) > 1e-9', call) INTO n;
+		  EXECUTE format('SELECT count(*) FROM emogi_pgr.%1$s a FULL JOIN public.%2$s b USING (start_vid, end_vid) WHERE a.agg_cost IS NULL OR b.agg_cost IS NULL OR abs(a.agg_cost - b.agg_cost) > 1e-9', call, coalesce(peers, call)) INTO n;
 		  RETURN n;
 		END $$;
 		-- Trees: costs are rounded as sums are, and a root has no edge before it, whereas pgRouting names one that leads from the root to itself.
@@ -76,6 +102,9 @@ SKIP:
 		  q CONSTANT text := quote_literal('SELECT id, source, target, cost, reverse_cost FROM roads');
 		  simple CONSTANT text := quote_literal('SELECT id, source, target, cost, reverse_cost FROM roads WHERE id < 1000');
 		  places CONSTANT text := quote_literal('SELECT id, source, target, cost, reverse_cost, source AS x1, 0 AS y1, target AS x2, 0 AS y2 FROM roads');
+		  -- One row, one edge: no loops, and none beside another.
+		  plain CONSTANT text := quote_literal('SELECT DISTINCT ON (least(source, target), greatest(source, target)) id, source, target, abs(cost) AS cost, abs(cost) AS reverse_cost
+		    FROM roads WHERE source <> target AND cost <> -1 ORDER BY least(source, target), greatest(source, target), id');
 		  ends CONSTANT text := (SELECT quote_literal(array_agg(v)) || '::bigint[]' FROM (SELECT DISTINCT source AS v FROM roads ORDER BY 1 LIMIT 12) s);
 		  s bigint; t bigint; way text; call text; bad text := ''; n bigint;
 		BEGIN
@@ -112,14 +141,27 @@ SKIP:
 		    IF differ(format('pgr_bdDijkstra(%s, %s, %s, %s)', q, s, t, way), format('pgr_dijkstra(%s, %s, %s, %s)', q, s, t, way)) > 0 THEN
 		      bad := bad || 'pgr_bdDijkstra' || E'\n';
 		    END IF;
-		    FOREACH call IN ARRAY ARRAY[format('pgr_dijkstraCost(%s, %s, %s, %s)', q, ends, ends, way), format('pgr_dijkstraCostMatrix(%s, %s, %s)', q, ends, way),
+		    FOREACH call IN ARRAY ARRAY[format('(%s, %s, %s, %s)', places, s, ends, way), format('(%s, %s, %s, %s)', places, ends, t, way),
+		        format('(%s, %s, %s, %s)', places, ends, ends, way), format('(%s, %L, %s)', places, 'SELECT source, target FROM roads WHERE id % 5 = 0', way)] LOOP
+		      IF differ('pgr_aStar' || call, 'pgr_dijkstra' || call) + differ('pgr_bdAstar' || call, 'pgr_dijkstra' || call) + differ('pgr_bdDijkstra' || call, 'pgr_dijkstra' || call) > 0 THEN
+		        bad := bad || 'pgr_aStar, pgr_bdAstar, pgr_bdDijkstra ' || call || E'\n';
+		      END IF;
+		      IF costs_differ('pgr_aStarCost' || call, 'pgr_dijkstraCost' || call) + costs_differ('pgr_bdAstarCost' || call, 'pgr_dijkstraCost' || call) > 0 THEN
+		        bad := bad || 'pgr_aStarCost, pgr_bdAstarCost ' || call || E'\n';
+		      END IF;
+		    END LOOP;
+		    IF costs_differ(format('pgr_aStarCostMatrix(%s, %s, %s)', places, ends, way), format('pgr_dijkstraCostMatrix(%s, %s, %s)', places, ends, way)) > 0 THEN
+		      bad := bad || E'pgr_aStarCostMatrix\n';
+		    END IF;
+		    FOREACH call IN ARRAY ARRAY[format('pgr_dijkstraCost(%s, %s, %s, %s)', q, ends, ends, way), format('pgr_dijkstraCost(%s, %L, %s)', q, 'SELECT source, target FROM roads WHERE id % 5 = 0', way), format('pgr_dijkstraCostMatrix(%s, %s, %s)', q, ends, way),
 		        format('pgr_dijkstraCost(%s, %s, %s, %s)', q, s, t, way)] LOOP
 		      IF costs_differ(call) > 0 THEN
 		        bad := bad || call || E'\n';
 		      END IF;
 		    END LOOP;
 		  END LOOP;
-		  FOREACH call IN ARRAY ARRAY[format('pgr_connectedComponents(%s)', q), format('pgr_strongComponents(%s)', q), format('pgr_articulationPoints(%s)', q)] LOOP
+		  FOREACH call IN ARRAY ARRAY[format('pgr_connectedComponents(%s)', q), format('pgr_strongComponents(%s)', q), format('pgr_articulationPoints(%s)', q),
+		      format('pgr_bridges(%s)', plain), format('pgr_biconnectedComponents(%s)', plain), format('pgr_kruskal(%s)', plain)] LOOP
 		    IF differ(call) > 0 THEN
 		      bad := bad || call || E'\n';
 		    END IF;
