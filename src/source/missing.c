@@ -145,8 +145,8 @@ emogi_missing_report_name(const char *graph, List *name)
 	char	   *quoted = find_quoted(graph);
 	bool		qualified = list_length(name) > 1;
 	char	   *schema = qualified ? strVal(list_nth(name, list_length(name) - 2)) : NULL;
-	char	   *elsewhere = quoted == NULL && !qualified ? find_elsewhere(strVal(llast(name))) : NULL;
-	char	   *near = quoted == NULL && elsewhere == NULL ? find_near(schema, strVal(llast(name))) : NULL;
+	char	   *near = quoted == NULL ? find_near(schema, strVal(llast(name))) : NULL;
+	char	   *elsewhere = quoted == NULL && near == NULL && !qualified ? find_elsewhere(strVal(llast(name))) : NULL;
 
 	if (quoted == NULL && near == NULL && qualified)
 		near = find_near(NULL, strVal(llast(name)));

@@ -25,7 +25,7 @@ END $$;
 
 -- Names: those that want quotes, those that are misspelt, others.
 SELECT graph, m.* FROM unnest(ARRAY['Follows', 'follows', 'Follows(src, dst)', 'test_hints.Follows', ' Follows ', 'my friends', 'my-links', 'my-links(src, dst)', 'test_hints.my-links', '1st',
-  'test hints.Who', 'edge', 'EGDES', 'edges_', 'edges2024(src, dst)', 'test_hints.edge', 'nowhere.edges', 'e', 'x y', 'my-link', 'Edges', '"Follows"', '"my friends"', 'test_hints."my-links"', '"test hints"."Who"']) AS graph,
+  'test hints.Who', 'edge', 'EGDES', 'edges_', 'edges2024(src, dst)', 'test_hints.edge', 'nowhere.edges', 'of_hints', 'x y', 'my-link', 'Edges', '"Follows"', '"my friends"', 'test_hints."my-links"', '"test hints"."Who"']) AS graph,
   message(graph) m;
 -- A schema without a right is not looked into.
 CREATE ROLE regress_emogi_hints;
@@ -48,7 +48,7 @@ DROP ROLE regress_emogi_hints;
 
 -- A WITH query around the call is not to be seen in it. A parameter neither.
 \set VERBOSITY default
-WITH e AS (SELECT 1 AS src, 2 AS dst) SELECT * FROM emogi_bfs('e', 1);
+WITH of_hints AS (SELECT 1 AS src, 2 AS dst) SELECT * FROM emogi_bfs('of_hints', 1);
 SELECT * FROM emogi_bfs('SELECT src, dst FROM edges WHERE src > $1', 1);
 SELECT * FROM emogi_heat('edges', 'SELECT $1, 2');
 PREPARE p(int) AS SELECT string_agg(vertex::text, ' ') FROM emogi_bfs(format('SELECT src, dst FROM edges WHERE src > %L', $1), 2);
