@@ -28,7 +28,7 @@ $$ SELECT CASE WHEN directed THEN 'out' ELSE 'both' END $$;
 
 -- The query of pairs that a query of combinations is.
 CREATE OR REPLACE FUNCTION emogi_pgr.pairs_of(combinations_sql text) RETURNS text LANGUAGE sql IMMUTABLE AS
-$$ SELECT 'SELECT source::bigint, target::bigint FROM (' || rtrim(combinations_sql, E'; \n') || E'\n) AS pairs' $$;
+$$ SELECT 'SELECT source::bigint, target::bigint FROM (' || pg_catalog.rtrim(combinations_sql, E'; \n') || E'\n) AS pairs' $$;
 
 -- pgr_dijkstra and pgr_bdDijkstra: one shortest path for each pair. The last row of a path has edge -1 and cost 0. pgr_aStar and pgr_bdAstar: the same paths.
 -- Coordinates in edges_sql are not looked at, and a heuristic is not needed.
@@ -167,9 +167,11 @@ $$;
 
 -- What answers with edges. A row is one edge here, whichever way it leads, and be it both: the query of such edges, each with its lower cost. In it the column
 -- reverse_cost is that of edges_sql, or where there is none the one beside.
-CREATE OR REPLACE FUNCTION emogi_pgr.edges_of(edges_sql text) RETURNS text LANGUAGE plpgsql IMMUTABLE STRICT AS $$
+CREATE OR REPLACE FUNCTION emogi_pgr.edges_of(edges_sql text) RETURNS text LANGUAGE plpgsql IMMUTABLE STRICT SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-  named CONSTANT text[] := regexp_match(edges_sql, '^([^(]+)\(\s*([^(),]+),([^(),]+),([^(),]+),(?:([^(),]+),)?([^(),]+)\)\s*$');
+  named CONSTANT text[] := regexp_match(edges_sql, '^([^(]+)\(([^()]+)\)\s*$');
+  columns CONSTANT text[] := regexp_split_to_array(named[2], '\s*,\s*');
+  has_reverse CONSTANT boolean := cardinality(columns) = 5 OR columns[4] ~ '^"?reverse_cost"?\s*$';
 BEGIN
   RETURN format('SELECT e.id, e.source, e.target, least(CASE WHEN e.cost >= 0 THEN e.cost END, CASE WHEN e.reverse_cost >= 0 THEN e.reverse_cost END) AS cost '
     'FROM (SELECT -1 AS reverse_cost) AS none, LATERAL (SELECT id, source, target, cost::float8, reverse_cost::float8 FROM (%s' || E'\n) AS q) AS e '
@@ -177,38 +179,42 @@ BEGIN
       WHEN edges_sql ~* '^[\s(]*(select|with|values|table)\M' THEN rtrim(edges_sql, E'; \n')
       WHEN named IS NULL THEN 'TABLE ' || edges_sql
       ELSE format('SELECT %s AS id, %s AS source, %s AS target, %s AS cost, %s AS reverse_cost FROM %s',
-        named[6], named[2], named[3], named[4], coalesce(named[5], '-1'), named[1]) END);
+        CASE WHEN cardinality(columns) = 5 THEN columns[5] WHEN has_reverse THEN '-1' ELSE coalesce(columns[4], '-1') END,
+        columns[1], columns[2], columns[3], CASE WHEN has_reverse THEN columns[4] ELSE '-1' END, named[1]) END);
 END $$;
 
 CREATE OR REPLACE FUNCTION emogi_pgr.pgr_bridges(edges_sql text) RETURNS TABLE (edge bigint) LANGUAGE plpgsql STABLE STRICT ROWS 1000 SET jit = off AS $$
 DECLARE
+  emogi CONSTANT text := (SELECT extnamespace::pg_catalog.regnamespace FROM pg_catalog.pg_extension WHERE extname OPERATOR(pg_catalog.=) 'emogi');
   edges CONSTANT text := emogi_pgr.edges_of(edges_sql);
 BEGIN
-  RETURN QUERY EXECUTE format('SELECT e.id::bigint FROM emogi_bridges(%L) b JOIN (%s) e ON b.src = least(e.source, e.target) AND b.dst = greatest(e.source, e.target) ORDER BY 1',
-    format('SELECT source, target FROM (%s) AS edges', edges), edges);
+  RETURN QUERY EXECUTE pg_catalog.format('SELECT e.id::bigint FROM %s.emogi_bridges(%L) b JOIN (%s) e ON b.src = least(e.source, e.target) AND b.dst = greatest(e.source, e.target) ORDER BY 1',
+    emogi, pg_catalog.format('SELECT source, target FROM (%s) AS edges', edges), edges);
 END $$;
 
 -- A component is called by its smallest edge.
 CREATE OR REPLACE FUNCTION emogi_pgr.pgr_biconnectedcomponents(edges_sql text) RETURNS TABLE (seq bigint, component bigint, edge bigint)
 LANGUAGE plpgsql STABLE STRICT ROWS 1000 SET jit = off AS $$
 DECLARE
+  emogi CONSTANT text := (SELECT extnamespace::pg_catalog.regnamespace FROM pg_catalog.pg_extension WHERE extname OPERATOR(pg_catalog.=) 'emogi');
   edges CONSTANT text := emogi_pgr.edges_of(edges_sql);
 BEGIN
-  RETURN QUERY EXECUTE format('WITH members AS MATERIALIZED (SELECT component, vertex FROM emogi_biconnected(%L)),
+  RETURN QUERY EXECUTE pg_catalog.format('WITH members AS MATERIALIZED (SELECT component, vertex FROM %s.emogi_biconnected(%L)),
     found AS (SELECT min(e.id) OVER (PARTITION BY s.component) AS component, e.id
       FROM (%s) e JOIN members s ON s.vertex = e.source JOIN members t ON t.vertex = e.target AND t.component = s.component WHERE e.source <> e.target)
     SELECT row_number() OVER (ORDER BY f.component, f.id), f.component::bigint, f.id::bigint FROM found f ORDER BY f.component, f.id',
-    format('SELECT source, target FROM (%s) AS edges', edges), edges);
+    emogi, pg_catalog.format('SELECT source, target FROM (%s) AS edges', edges), edges);
 END $$;
 
 -- Of edges that cost the same it may take others than pgRouting.
 CREATE OR REPLACE FUNCTION emogi_pgr.pgr_kruskal(edges_sql text) RETURNS TABLE (edge bigint, cost float8) LANGUAGE plpgsql STABLE STRICT ROWS 1000 SET jit = off AS $$
 DECLARE
+  emogi CONSTANT text := (SELECT extnamespace::pg_catalog.regnamespace FROM pg_catalog.pg_extension WHERE extname OPERATOR(pg_catalog.=) 'emogi');
   edges CONSTANT text := emogi_pgr.edges_of(edges_sql);
 BEGIN
-  RETURN QUERY EXECUTE format('SELECT f.id, f.cost FROM (SELECT DISTINCT ON (t.src, t.dst) e.id::bigint AS id, e.cost FROM emogi_spanning_forest(%L) t
+  RETURN QUERY EXECUTE pg_catalog.format('SELECT f.id, f.cost FROM (SELECT DISTINCT ON (t.src, t.dst) e.id::bigint AS id, e.cost FROM %s.emogi_spanning_forest(%L) t
       JOIN (%s) e ON t.src = least(e.source, e.target) AND t.dst = greatest(e.source, e.target) ORDER BY t.src, t.dst, e.cost, e.id) f ORDER BY f.cost, f.id',
-    format('SELECT source, target, cost FROM (%s) AS edges', edges), edges);
+    emogi, pg_catalog.format('SELECT source, target, cost FROM (%s) AS edges', edges), edges);
 END $$;
 
 -- From here on the functions find emogi's by the schema that it is in, whatever the search_path.

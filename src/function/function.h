@@ -31,6 +31,7 @@ extern void emogi_values_check_vertex(TupleDesc desc, int column, const EmogiKey
 /* ---- pairs.c ---- */
 
 extern void emogi_pairs_check(const char *query, const EmogiKeyType *key);
+extern uint64 emogi_pairs_most(void);
 extern uint32 *emogi_pairs_query(const EmogiGraph *graph, EmogiForm *form, const char *query, uint64 *npairs);
 
 /* ---- run.c ---- */

@@ -11,6 +11,11 @@
 #include "utils/snapmgr.h"
 
 #include "function/function.h"
+#include "server/region.h"
+
+/* What is noted of pairs may take this share of the budget of the Region, though it is memory of the backend: 16 bytes each. */
+#define PAIRS_SHARE 8
+#define PAIR_BYTES 16
 
 /* Rows fetched at a time. */
 #define FETCH_ROWS 10000
@@ -42,14 +47,26 @@ number_of(const Pairs *pairs, HeapTuple row, TupleDesc desc, int column)
 	return number;
 }
 
-/* Make room for so many more. */
+/* Get how many pairs there may be. */
+uint64
+emogi_pairs_most(void)
+{
+	return Min(emogi_region_budget_bytes() / PAIRS_SHARE, MaxAllocHugeSize) / PAIR_BYTES;
+}
+
+/* Make room for so many more. Raises 54000 for too many. */
 static void
 make_room(Pairs *pairs, uint64 more)
 {
-	const uint64 room = Max(2 * pairs->room, pairs->count + more);
+	const uint64 room = Max(Min(2 * pairs->room, emogi_pairs_most()), pairs->count + more);
 
 	if (pairs->count + more <= pairs->room)
 		return;
+	if (pairs->count + more > emogi_pairs_most())
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("the query returns more than %llu pairs", (unsigned long long) emogi_pairs_most()),
+				 errhint("Ask for fewer pairs at a time, or set emogi.max_memory to more.")));
 	if (pairs->numbers == NULL)
 		pairs->numbers = MemoryContextAllocHuge(pairs->context, room * 2 * sizeof(uint32));
 	else

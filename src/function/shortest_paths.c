@@ -26,9 +26,6 @@
 
 PG_FUNCTION_INFO_V1(emogi_shortest_paths);
 
-/* What is noted of pairs may take this share of the budget of the Region, though it is memory of the backend. */
-#define PAIRS_SHARE 8
-
 /* Vertices of which the one is wanted from the other: numbers. */
 typedef struct Pair
 {
@@ -93,9 +90,7 @@ find_numbers(const EmogiGraph *graph, const int64 *keys, uint64 count, uint64 *n
 static void
 require_room(uint64 nsources, uint64 ntargets)
 {
-	const uint64 most = Min(emogi_region_budget_bytes() / PAIRS_SHARE, MaxAllocHugeSize) / (2 * sizeof(Pair));
-
-	if (nsources > 0 && ntargets > most / nsources)
+	if (nsources > 0 && ntargets > emogi_pairs_most() / nsources)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("there would be too many paths: from %llu sources to %llu targets", (unsigned long long) nsources,

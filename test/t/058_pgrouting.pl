@@ -47,11 +47,14 @@ is(sql("SELECT * FROM emogi_pgr.pgr_dijkstraCost('$edges', 'SELECT 1 AS source, 
 # A row is one edge: both streets are bridges, also the one that leads both ways.
 is(sql("SELECT string_agg(edge::text, ' ') FROM emogi_pgr.pgr_bridges('$_')"), '7 8', "bridges: $_")
 	for $edges, 'SELECT id, source, target, cost FROM roads -- one way', 'roads', 'roads(source, target, cost, reverse_cost, id)', 'roads(source, target, cost, id)', 'TABLE roads;';
+is(sql("SELECT string_agg(edge::text, ' ') FROM emogi_pgr.pgr_bridges('roads(source, target, cost, reverse_cost)')"), '-1 -1', 'bridges without a column of names, which reverse_cost is not');
+is(sql(q{CREATE SCHEMA theirs; CREATE FUNCTION theirs.format(text, VARIADIC text[]) RETURNS text LANGUAGE sql AS $$ SELECT 'SELECT 666::bigint' $$;
+	SET search_path = theirs, public; SELECT string_agg(edge::text, ' ') FROM emogi_pgr.pgr_bridges('TABLE public.roads')}), '7 8', 'a function format of somebody else is not called');
 is(sql("SELECT * FROM emogi_pgr.pgr_topologicalSort('SELECT source, target FROM roads')"), "1|1\n2|2\n3|3", 'an order');
 
 # Where emogi is in a schema that no search_path names.
 sql('CREATE DATABASE elsewhere');
-$node->safe_psql('elsewhere', 'CREATE SCHEMA "My Graphs"; CREATE EXTENSION emogi SCHEMA "My Graphs"');
+$node->safe_psql('elsewhere', 'CREATE SCHEMA "My \'Graphs\'"; CREATE EXTENSION emogi SCHEMA "My \'Graphs\'"');
 $node->command_ok([ 'psql', '-XqAt', '-v', 'ON_ERROR_STOP=1', '-d', $node->connstr('elsewhere'), '-f', $script ], 'the script is loaded where emogi is in another schema');
 $node->safe_psql('elsewhere', 'CREATE TABLE roads AS SELECT 1 AS id, 1 AS source, 2 AS target, 1 AS cost');
 is($node->safe_psql('elsewhere', "SELECT count(*) FROM emogi_pgr.$_"), $_ =~ /dijkstra\(/ ? '2' : $_ =~ /driving/ ? '2' : '1', "emogi in another schema: $_")
