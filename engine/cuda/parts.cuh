@@ -1,9 +1,9 @@
 /*
  * parts.cuh: a run whose sources are searched from in parts, each for itself: by the run's GPU, the leader, and by others that help it.
  *
- * Each helper has a thread and a Run of its own, wherever the Graph is placed on it, and takes a part when it has done the last; nothing passes between the
- * GPUs. What a part comes to goes to memory of the host, and the leader adds the parts up in their order: they are the same whoever makes them, so the bits are
- * those of one GPU. What a helper was at when its memory or its device failed, the leader does.
+ * Each helper has a thread and a Run of its own, wherever the Graph is placed on it, and takes a part when it has done the last. What
+ * a part comes to goes to memory of the leader's GPU or of the host, and the leader adds the parts up in their order: they are the same whoever makes them, so the
+ * bits are those of one GPU. What a helper was at when its memory or its device failed, the leader does.
  */
 #ifndef EMOGI_PARTS_CUH
 #define EMOGI_PARTS_CUH
