@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 const char *const emogi_graph_names[] = {"kron", "urand", "grid", "path", "star", "rmat", "file"};
-const char *const emogi_placement_names[EMOGI_NPLACEMENTS] = {"auto", "host", "device", "hybrid", "managed", "staged"};
+const char *const emogi_placement_names[EMOGI_NPLACEMENTS] = {"auto", "host", "device", "hybrid", "peer", "managed", "staged"};
 const char *const emogi_mapping_names[EMOGI_NMAPPINGS] = {
 	"auto", "thread", "warp", "aligned", "virtual2", "virtual4", "virtual8", "virtual16", "degree_cut", "shards", "windows"
 };
@@ -44,7 +44,7 @@ static const char help[] =
 EMOGI_ALGORITHMS(NAME_OF, NAME_OF, NAME_OF)
 " (bfs)\n"
 "  --engine cpu|cuda[,...]   in this order; one may come again, for runs in turn (cpu)\n"
-"  --placement host|device|hybrid|managed|staged|auto[,...]  where the GPU reads edges (auto)\n"
+"  --placement host|device|hybrid|peer|managed|staged|auto[,...]  where the GPU reads edges (auto)\n"
 "  --mapping NAME[,...]      how the GPU's threads take edges: auto (our own kernels), thread, warp, aligned, virtual2,\n"
 "                            virtual4, virtual8, virtual16, degree_cut, shards, windows; each with every placement (auto)\n"
 "  --prefetch                managed: bring all edges to the device before the run\n"

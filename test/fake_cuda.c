@@ -122,7 +122,7 @@ know(Fake *fake, uint64_t id)
 }
 
 static bool
-wants_help(const EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query)
+wants_help(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query)
 {
 	(void) state;
 	(void) graph;

@@ -143,6 +143,7 @@ typedef enum EmogiPlacement
 	EMOGI_PLACEMENT_DEVICE,		/* copied to device memory first; NO_MEMORY when they do not fit */
 	EMOGI_PLACEMENT_HYBRID,		/* as host, with what is read most often in device memory as far as it fits: some neighbours of
 								 * each vertex, all weights, or whole pieces of the lists; host where that is of no use */
+	EMOGI_PLACEMENT_PEER,		/* as device; what this GPU's memory cannot hold lies in that of GPUs that help. NO_MEMORY when these cannot, either */
 	EMOGI_PAPERS_PLACEMENTS		/* MANAGED, STAGED: papers.h */
 	EMOGI_NPLACEMENTS
 } EmogiPlacement;
@@ -314,7 +315,7 @@ typedef struct EmogiEngine
 	 * Would other GPUs be of help to a run, each by reading a share of the lists? For any thread, at any time. And: have some help the next run of a state, which
 	 * then uses their states, too. NULL = one GPU has nothing to do with another.
 	 */
-	bool		(*wants_help) (const EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query);
+	bool		(*wants_help) (EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query);
 	void		(*help) (EmogiEngineState *state, EmogiEngineState *const *helpers, int nhelpers);
 
 	/*

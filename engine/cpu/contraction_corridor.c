@@ -10,6 +10,7 @@
 #define LEAST_BITS 12
 #define LEAST_ITEMS 256
 #define POLL 4096				/* arcs */
+#define AHEAD 6					/* arcs that are on the way from memory while one is unpacked */
 
 bool
 emogi_contraction_reserve(EmogiJob *job, EmogiGrowing *array, uint64_t more, size_t bytes)
@@ -70,13 +71,43 @@ reserve_unpacked(EmogiCorridor *corridor)
 	return true;
 }
 
-/* Note that an arc is to be unpacked, unless it has been; a little more than is asked for, so that it is not asked for again and again. */
-static bool
-put(EmogiCorridor *corridor, int side, uint32_t low, uint64_t arc, double budget)
+/* Get the vertex that an arc leads over; EMOGI_ARC_OWN where it is an edge, or there are several. */
+static uint32_t
+get_over(const EmogiContraction *made, EmogiUnpacking task)
+{
+	const uint32_t over = emogi_contraction_arcs(made, task.side)[task.arc].over;
+
+	return (over & EMOGI_ARC_WAYS) != 0 ? EMOGI_ARC_OWN : over;
+}
+
+/* Have memory bring where the arcs of the vertex begin that an arc leads over. */
+static void
+foresee_firsts(const EmogiContraction *made, EmogiUnpacking task)
+{
+	const uint32_t over = get_over(made, task);
+
+	for (int side = 0; side < 2 && over != EMOGI_ARC_OWN; side++)
+		__builtin_prefetch(&emogi_contraction_firsts(made, side)[over]);
+}
+
+/* Have it bring these arcs. */
+static void
+foresee_arcs(const EmogiContraction *made, EmogiUnpacking task)
+{
+	const uint32_t over = get_over(made, task);
+
+	for (int side = 0; side < 2 && over != EMOGI_ARC_OWN; side++)
+		__builtin_prefetch(&emogi_contraction_arcs(made, side)[emogi_contraction_firsts(made, side)[over]]);
+}
+
+/* A little more than is asked for, so that it is not asked for again and again. */
+bool
+emogi_contraction_put(EmogiCorridor *corridor, int side, uint32_t low, uint64_t arc, double budget)
 {
 	EmogiUnpacked *unpacked;
+	EmogiUnpacking *task;
 
-	if (!reserve_unpacked(corridor) || !emogi_contraction_reserve(corridor->job, &corridor->stack, 1, sizeof(EmogiUnpacking)))
+	if (!reserve_unpacked(corridor) || !emogi_contraction_reserve(corridor->job, &corridor->queue, 1, sizeof(EmogiUnpacking)))
 		return false;
 	unpacked = find_unpacked(corridor->unpacked, corridor->bits, 2 * arc + (uint64_t) side + 1);
 	if (unpacked->arc != 0 && unpacked->budget >= budget)
@@ -84,7 +115,9 @@ put(EmogiCorridor *corridor, int side, uint32_t low, uint64_t arc, double budget
 	budget += corridor->slack;
 	corridor->nunpacked += unpacked->arc == 0;
 	*unpacked = (EmogiUnpacked) {2 * arc + (uint64_t) side + 1, budget};
-	((EmogiUnpacking *) corridor->stack.items)[corridor->stack.count++] = (EmogiUnpacking) {budget, arc, low, side};
+	task = (EmogiUnpacking *) corridor->queue.items + corridor->queue.count++;
+	*task = (EmogiUnpacking) {budget, arc, low, side};
+	foresee_firsts(corridor->made, *task);
 	return true;
 }
 
@@ -120,8 +153,8 @@ unpack_way(EmogiCorridor *corridor, uint32_t from, uint32_t to, uint32_t over, d
 	}
 	before = find_arc(made, 1, over, from);
 	behind = find_arc(made, 0, over, to);
-	return put(corridor, 1, over, before, budget - emogi_contraction_arcs(made, 0)[behind].weight) &&
-		put(corridor, 0, over, behind, budget - emogi_contraction_arcs(made, 1)[before].weight);
+	return emogi_contraction_put(corridor, 1, over, before, budget - emogi_contraction_arcs(made, 0)[behind].weight) &&
+		emogi_contraction_put(corridor, 0, over, behind, budget - emogi_contraction_arcs(made, 1)[before].weight);
 }
 
 /* Unpack the ways of an arc. */
@@ -141,19 +174,23 @@ unpack_ways(EmogiCorridor *corridor, EmogiUnpacking task)
 	return true;
 }
 
+/*
+ * Arcs lie all over the hierarchy, so most of the time is that of bringing them from memory. In the order in which they were put, those that come next
+ * are known, and brought while others are unpacked.
+ */
 bool
-emogi_contraction_unpack(EmogiCorridor *corridor, int side, uint32_t low, uint64_t arc, double budget)
+emogi_contraction_unpack(EmogiCorridor *corridor)
 {
-	uint64_t	nunpacked = 0;
-
-	if (!put(corridor, side, low, arc, budget))
-		return false;
-	while (corridor->stack.count > 0)
+	for (uint64_t i = 0; i < corridor->queue.count; i++)
 	{
-		if (!unpack_ways(corridor, ((EmogiUnpacking *) corridor->stack.items)[--corridor->stack.count]) ||
-			(++nunpacked % POLL == 0 && emogi_job_stopped(corridor->job)))
+		const EmogiUnpacking *tasks = corridor->queue.items;
+
+		if (i + AHEAD < corridor->queue.count)
+			foresee_arcs(corridor->made, tasks[i + AHEAD]);
+		if (!unpack_ways(corridor, tasks[i]) || (i % POLL == POLL - 1 && emogi_job_stopped(corridor->job)))
 			return false;
 	}
+	corridor->queue.count = 0;
 	return true;
 }
 
@@ -170,6 +207,6 @@ void
 emogi_contraction_free(EmogiCorridor *corridor)
 {
 	free(corridor->edges.items);
-	free(corridor->stack.items);
+	free(corridor->queue.items);
 	free(corridor->unpacked);
 }

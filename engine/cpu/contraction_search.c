@@ -185,8 +185,20 @@ offer(Search *search, int side, uint32_t low, uint64_t i, const EmogiArc *arc, d
 		return;
 	node->distance[side] = distance;
 	push(&search->heaps[side], (Entry) {distance, arc->to});
+	for (int i = 0; i < 2; i++)
+		__builtin_prefetch(&emogi_contraction_firsts(search->made, i)[arc->to]);
 	if (distance + node->distance[1 - side] < search->best)
 		search->best = distance + node->distance[1 - side];
+}
+
+/* Have memory bring the arcs of the vertex that is nearest now, which lie anywhere: where they begin was asked for when it was offered. */
+static void
+foresee(const Search *search, int side)
+{
+	const Entry *entries = search->heaps[side].items;
+
+	for (int i = 0; i < 2 && search->heaps[side].count > 0; i++)
+		__builtin_prefetch(&emogi_contraction_arcs(search->made, i)[emogi_contraction_firsts(search->made, i)[entries[0].rank]]);
 }
 
 /* Settle the nearest vertex of a side; false, with the job failed, without memory. */
@@ -198,6 +210,7 @@ settle(Search *search, int side)
 	const uint64_t *firsts = emogi_contraction_firsts(search->made, side);
 	const uint64_t degree = firsts[entry.rank + 1] - firsts[entry.rank];
 
+	foresee(search, side);
 	if (entry.distance != find_node(search->nodes, search->bits, entry.rank)->distance[side] ||
 		is_stalled(search, side, entry.rank, entry.distance))
 		return true;
@@ -259,7 +272,7 @@ follow_back(Search *search, uint32_t rank, int side)
 		if (least > budget)
 			continue;
 		if (!emogi_contraction_reserve(search->job, &search->back, 1, sizeof(Entry)) ||
-			!emogi_contraction_unpack(search->corridor, side, offered.low, offered.arc, budget - low->distance[side]))
+			!emogi_contraction_put(search->corridor, side, offered.low, offered.arc, budget - low->distance[side]))
 			return false;
 		want(search, low, side, budget - arcs[offered.arc].weight);
 	}
@@ -292,7 +305,7 @@ make_corridor(Search *search)
 		if (!follow_back(search, rank, 0) || !follow_back(search, rank, 1))
 			return false;
 	}
-	return true;
+	return emogi_contraction_unpack(search->corridor);
 }
 
 /* Search, and write the answer. */
@@ -499,7 +512,7 @@ find_row(Matrix *matrix, uint32_t source, double *distance)
 	matrix->corridor = (EmogiCorridor) {.job = &matrix->job, .made = matrix->made};
 	for (uint64_t t = 0; t < matrix->ntargets && done; t++)
 		done = join(matrix, &from, &matrix->above[t]) && !emogi_job_stopped(&matrix->job);
-	done = done && follow_all(&from, matrix->reversed ? 1 : 0);
+	done = done && follow_all(&from, matrix->reversed ? 1 : 0) && emogi_contraction_unpack(&matrix->corridor);
 	if (done && matrix->reversed)
 		emogi_contraction_turn(&matrix->corridor);
 	done = done && emogi_contraction_settle(&matrix->corridor, source, matrix->ntargets, matrix->targets, distance, NULL);

@@ -47,7 +47,7 @@ typedef struct EmogiCorridor
 	double		slack;
 	bool		gave_up;		/* there are too many edges */
 	EmogiGrowing edges;			/* EmogiCorridorEdge */
-	EmogiGrowing stack;			/* EmogiUnpacking */
+	EmogiGrowing queue;			/* EmogiUnpacking */
 	EmogiUnpacked *unpacked;	/* [2^bits], open addressing */
 	int			bits;
 	uint64_t	nunpacked;
@@ -56,8 +56,12 @@ typedef struct EmogiCorridor
 /* contraction_corridor.c: make room for more items; false, with the job failed, without memory. */
 extern bool emogi_contraction_reserve(EmogiJob *job, EmogiGrowing *array, uint64_t more, size_t bytes);
 
-/* Add the edges of all ways over an arc that are no longer than a budget; false, with the job failed or given up. */
-extern bool emogi_contraction_unpack(EmogiCorridor *corridor, int side, uint32_t low, uint64_t arc, double budget);
+/*
+ * Note that an arc is to be unpacked, unless it has been. And unpack all that are: add the edges of all ways over them that are no longer than the budget.
+ * False, with the job failed or given up.
+ */
+extern bool emogi_contraction_put(EmogiCorridor *corridor, int side, uint32_t low, uint64_t arc, double budget);
+extern bool emogi_contraction_unpack(EmogiCorridor *corridor);
 extern void emogi_contraction_turn(EmogiCorridor *corridor);	/* have all edges lead the other way */
 extern void emogi_contraction_free(EmogiCorridor *corridor);
 

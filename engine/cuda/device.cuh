@@ -12,6 +12,8 @@
 #ifndef EMOGI_DEVICE_CUH
 #define EMOGI_DEVICE_CUH
 
+#include <pthread.h>
+
 #include "resident.cuh"
 
 #define EMOGI_MAX_BLOCKS_HELD 24
@@ -48,11 +50,17 @@ struct EmogiEngineState
 	void	   *mailbox;		/* [EMOGI_MAILBOX_BYTES], where counters of the device land */
 
 	uint64_t	taken_bytes;	/* of device memory, by the run under way and by copies that are kept */
+	uint64_t	lent_bytes;		/* atomic: of device memory, to others' arrays (spread.cuh) */
+	pthread_mutex_t at_work;	/* whoever uses this state holds it; see spread.cuh */
 	Residents	residents;
 
 	/* What gives way when memory is short, see emogi_resident_open. */
 	uint64_t	(*idle_bytes) (const EmogiEngineState *state);
 	bool		(*evict) (EmogiEngineState *state); /* false when nothing is idle */
+
+	/* Memory of several GPUs, see emogi_spread_open. */
+	bool		(*reclaim) (EmogiEngineState *state);	/* what is lent; false when nothing is given back */
+	bool		(*free_spread) (EmogiEngineState *state, const void *block);	/* false when it is not that */
 };
 
 /* Device memory of one run. */
@@ -63,6 +71,7 @@ typedef struct DeviceMemory
 	int			nblocks;
 	void	   *block[EMOGI_MAX_BLOCKS_HELD];
 	uint64_t	bytes[EMOGI_MAX_BLOCKS_HELD];
+	uint64_t	elsewhere_bytes[EMOGI_MAX_BLOCKS_HELD];	/* of these, in other GPUs' memory (spread.cuh) */
 } DeviceMemory;
 
 /* Leave the calling function with a status unless a CUDA call or a function of ours went well. */
@@ -125,7 +134,14 @@ extern EmogiStatus emogi_device_load_kernels(const void *const *kernels, size_t 
 extern EmogiStatus emogi_memory_take(DeviceMemory *memory, void **out, uint64_t bytes, const char *what,
 									 EmogiError *error);
 
-/* Bytes that can still be taken: what is free or idle, or what the cap leaves of it, and what idle copies hold. */
+/* Evict, and have what is lent given back, until the cap allows for so many bytes more; false when it cannot. */
+extern bool emogi_memory_make_room(EmogiEngineState *state, uint64_t bytes);
+
+/* Get the bytes that are lent; count bytes more, or less, as lent or as taken. */
+extern uint64_t emogi_memory_lent(const EmogiEngineState *state);
+extern void emogi_memory_count(EmogiEngineState *state, bool is_lent, int64_t bytes);
+
+/* Bytes that can still be taken: what is free, idle or lent, or what the cap leaves of it, and what idle copies hold. */
 extern EmogiStatus emogi_memory_left(const DeviceMemory *memory, uint64_t *bytes, EmogiError *error);
 
 /* Make the pool of device memory; `plain`: do without. Close it, when all memory is freed. */

@@ -6,6 +6,8 @@
  */
 #include "derive.cuh"
 #include "engine.cuh"
+#include "placing.cuh"
+#include "spread.cuh"
 #include "summary.cuh"
 #include "team.cuh"
 #include "contract/query.h"
@@ -176,6 +178,7 @@ close_engine(EmogiEngineState *state)
 		return;
 	if (state->stream != NULL)
 		(void) cudaSetDevice(state->device);
+	emogi_spread_close(state);
 	emogi_resident_forget_all(state);
 	if (state->stop != NULL)
 		(void) cudaFreeHost((void *) state->stop);
@@ -186,6 +189,7 @@ close_engine(EmogiEngineState *state)
 	emogi_memory_close(state);
 	if (state->stream != NULL)
 		(void) cudaStreamDestroy(state->stream);
+	(void) pthread_mutex_destroy(&state->at_work);
 	free(state);
 }
 
@@ -231,6 +235,7 @@ open_engine(const EmogiEngineOptions *options, EmogiEngineState **out, EmogiErro
 	state->cpu_threads = options->cpu_threads;
 	state->always_bins = options->always_bins;
 	state->always_help = options->always_help;
+	emogi_spread_open(state);
 	emogi_resident_open(state);
 	status = start_device(state, error);
 	if (status == EMOGI_OK)
@@ -277,7 +282,7 @@ describe_device(const EmogiEngineState *state, EmogiDevice *out, EmogiError *err
 	snprintf(out->driver, sizeof out->driver, "%s", state->driver);
 	out->memory_bytes = properties.totalGlobalMem;
 	out->free_bytes = free_bytes;
-	out->used_bytes = state->taken_bytes;
+	out->used_bytes = state->taken_bytes + emogi_memory_lent(state);
 	TRY(emogi_memory_idle(state, &out->ready_bytes, error));
 	out->units = state->units;
 	out->link_gbps = state->link_gbps;
@@ -318,30 +323,74 @@ static EmogiStatus
 run_query(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
 		  EmogiControl *control, EmogiError *error)
 {
+	EmogiEngineState *const *const helpers = state->helper;
+	const int	nhelpers = state->nhelpers;
 	EmogiStatus status;
 
+	(void) pthread_mutex_lock(&state->at_work);
+	for (int i = 0; i < nhelpers; i++)
+		(void) pthread_mutex_lock(&helpers[i]->at_work);
 	emogi_device_set_fault(control->fail_device_call & EMOGI_FAULT_OF_HELPER ? 0 : control->fail_device_call);
 	status = answer_query(state, graph, query, result, control, error);
 	emogi_device_set_fault(0);
 	state->nhelpers = 0;
+	for (int i = 0; i < nhelpers; i++)
+		(void) pthread_mutex_unlock(&helpers[i]->at_work);
+	(void) pthread_mutex_unlock(&state->at_work);
 	return status;
+}
+
+/* Say whether a query reads weights. */
+static bool
+is_weighted(const EmogiGraph *graph, const EmogiQuery *query)
+{
+	return graph->weight_type != EMOGI_WEIGHT_NONE && (algorithms[query->algorithm] == emogi_cuda_path || query->is_weighted);
+}
+
+/* Say whether a Graph is surely too large for the device, with offsets and some values of each vertex beside its edges. */
+static bool
+is_too_large(const EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query)
+{
+	const uint64_t lists = graph->backward.offsets != NULL && graph->backward.offsets != graph->forward.offsets ? 2 : 1;
+	const uint64_t bytes = lists * (target_bytes(&graph->forward) + offset_bytes(graph)) +
+		(is_weighted(graph, query) ? weight_bytes(graph, &graph->forward) : 0) + graph->nvertices * sizeof(uint64_t);
+
+	return bytes > (state->cap_bytes > 0 && state->cap_bytes < state->memory_bytes ? state->cap_bytes : state->memory_bytes);
 }
 
 /* Say whether a Graph's edges surely stay in host memory: it is asked for, or they have no room on the device. */
 static bool
 stays_in_host(const EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query)
 {
-	const uint64_t lists = graph->backward.offsets != NULL && graph->backward.offsets != graph->forward.offsets ? 2 : 1;
-	const uint64_t bytes = lists * (graph->forward.nedges * sizeof(uint32_t) + graph->nvertices * sizeof(uint64_t));
-	const uint64_t room = state->cap_bytes > 0 && state->cap_bytes < state->memory_bytes ? state->cap_bytes : state->memory_bytes;
-
 	return query->placement == EMOGI_PLACEMENT_HOST || query->placement == EMOGI_PLACEMENT_HYBRID ||
-		(query->placement == EMOGI_PLACEMENT_AUTO && bytes > room);
+		(query->placement == EMOGI_PLACEMENT_AUTO && is_too_large(state, graph, query));
+}
+
+/* Say whether a query is to have its edges in several GPUs' memory, and has not. */
+static bool
+wants_memory(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query)
+{
+	const bool	is_wanted = query->placement == EMOGI_PLACEMENT_PEER ||
+		(query->placement == EMOGI_PLACEMENT_AUTO && graph->id != 0 && is_too_large(state, graph, query));
+	bool		is_there;
+
+	if (!is_wanted || query->papers.mapping != EMOGI_MAPPING_AUTO)
+		return false;
+	if (query->placement == EMOGI_PLACEMENT_PEER)
+		return true;			/* they may have to be spread anew */
+	(void) pthread_mutex_lock(&state->at_work);
+	is_there = emogi_resident_use_other(state, graph->id, graph->forward.targets, target_bytes(&graph->forward)) != NULL &&
+		(!is_weighted(graph, query) ||
+		 emogi_resident_use_other(state, graph->id, graph->forward.weights, weight_bytes(graph, &graph->forward)) != NULL);
+	(void) pthread_mutex_unlock(&state->at_work);
+	return !is_there;
 }
 
 static bool
-wants_help(const EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query)
+wants_help(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query)
 {
+	if (wants_memory(state, graph, query))
+		return true;
 	if (query->algorithm == EMOGI_BETWEENNESS)
 		return emogi_betweenness_wants_help(graph, query);
 	if (query->algorithm == EMOGI_CLOSENESS)
@@ -364,13 +413,18 @@ have_help(EmogiEngineState *state, EmogiEngineState *const *helpers, int nhelper
 static uint64_t
 forget_graph(EmogiEngineState *state, uint64_t graph_id)
 {
-	const uint64_t before = state->taken_bytes;
+	uint64_t	before;
+	uint64_t	left;
 
+	(void) pthread_mutex_lock(&state->at_work);
+	before = state->taken_bytes;
 	(void) cudaSetDevice(state->device);
 	emogi_resident_forget(state, graph_id);
 	if (state->taken_bytes < before)
 		emogi_memory_trim(state, state->ready_bytes);
-	return state->taken_bytes;
+	left = state->taken_bytes;
+	(void) pthread_mutex_unlock(&state->at_work);
+	return left;
 }
 
 /* Derive copies, with the fault that a test asks for. */
@@ -381,10 +435,12 @@ derive_graph(EmogiEngineState *state, const EmogiGraph *old, const EmogiGraph *g
 	EmogiStatus status;
 
 	CUDA_TRY(cudaSetDevice(state->device));
+	(void) pthread_mutex_lock(&state->at_work);
 	*state->stop = 0;
 	emogi_device_set_fault(control->fail_device_call);
 	status = emogi_derive(state, old, graph, derivation, control, error);
 	emogi_device_set_fault(0);
+	(void) pthread_mutex_unlock(&state->at_work);
 	return status;
 }
 

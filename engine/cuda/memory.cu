@@ -97,16 +97,40 @@ emogi_memory_trim(EmogiEngineState *state, uint64_t ready_bytes)
 	(void) cudaGetLastError();
 }
 
-/* Evict until the cap allows for so many bytes more; false, with nothing evicted, when it cannot. */
-static bool
-make_room(EmogiEngineState *state, uint64_t bytes)
+uint64_t
+emogi_memory_lent(const EmogiEngineState *state)
 {
-	const uint64_t cap = state->cap_bytes;
+	return __atomic_load_n(&state->lent_bytes, __ATOMIC_RELAXED);
+}
 
-	if (cap == 0)
+void
+emogi_memory_count(EmogiEngineState *state, bool is_lent, int64_t bytes)
+{
+	if (is_lent)
+		(void) __atomic_fetch_add(&state->lent_bytes, (uint64_t) bytes, __ATOMIC_RELAXED);
+	else
+		state->taken_bytes += (uint64_t) bytes;
+}
+
+/* Get what the cap leaves to the engine itself, of what it does not lend. */
+static uint64_t
+own_cap(const EmogiEngineState *state)
+{
+	const uint64_t lent = emogi_memory_lent(state);
+
+	return state->cap_bytes > lent ? state->cap_bytes - lent : 0;
+}
+
+bool
+emogi_memory_make_room(EmogiEngineState *state, uint64_t bytes)
+{
+	uint64_t	cap;
+
+	if (state->cap_bytes == 0)
 		return true;
-	if (bytes > cap || state->taken_bytes - state->idle_bytes(state) > cap - bytes)
-		return false;
+	while (cap = own_cap(state), bytes > cap || state->taken_bytes - state->idle_bytes(state) > cap - bytes)
+		if (!state->reclaim(state))
+			return false;
 	while (state->taken_bytes > cap - bytes)
 		(void) state->evict(state);	/* idle copies are enough */
 	return true;
@@ -139,11 +163,12 @@ emogi_memory_take(DeviceMemory *memory, void **out, uint64_t bytes, const char *
 	if (memory->nblocks == EMOGI_MAX_BLOCKS_HELD)
 		return emogi_device_fail(error, EMOGI_BAD_INPUT, "too many blocks of device memory", "limit %d",
 								 EMOGI_MAX_BLOCKS_HELD);
-	if (!fails && !make_room(state, wanted))
+	if (!fails && !emogi_memory_make_room(state, wanted))
 		return emogi_device_fail(error, EMOGI_NO_MEMORY, "the run needs more device memory than it may take",
 								 "%s: %llu bytes above the %llu taken, cap %llu", what, (unsigned long long) wanted,
 								 (unsigned long long) state->taken_bytes, (unsigned long long) state->cap_bytes);
-	while (!fails && (code = allocate(state, out, wanted)) == cudaErrorMemoryAllocation && state->evict(state))
+	while (!fails && (code = allocate(state, out, wanted)) == cudaErrorMemoryAllocation &&
+		   (state->evict(state) || state->reclaim(state)))
 		;
 	if (code != cudaSuccess)
 	{
@@ -157,6 +182,7 @@ emogi_memory_take(DeviceMemory *memory, void **out, uint64_t bytes, const char *
 	if (code != cudaSuccess)
 		return emogi_cuda_fail(error, code, "taking device memory");
 	memory->block[memory->nblocks] = *out;
+	memory->elsewhere_bytes[memory->nblocks] = 0;
 	memory->bytes[memory->nblocks++] = wanted;
 	state->taken_bytes += wanted;
 	return EMOGI_OK;
@@ -172,7 +198,7 @@ emogi_memory_left(const DeviceMemory *memory, uint64_t *bytes, EmogiError *error
 
 	CUDA_TRY(cudaMemGetInfo(&free_bytes, &total_bytes));
 	TRY(emogi_memory_idle(state, &idle_bytes, error));
-	*bytes = free_bytes + idle_bytes;
+	*bytes = free_bytes + idle_bytes + emogi_memory_lent(state);
 	if (state->cap_bytes > 0)
 	{
 		const uint64_t left = state->cap_bytes > state->taken_bytes ? state->cap_bytes - state->taken_bytes : 0;
@@ -207,6 +233,7 @@ emogi_memory_return(DeviceMemory *memory, const void *block)
 		{
 			memory->block[i] = memory->block[i + 1];
 			memory->bytes[i] = memory->bytes[i + 1];
+			memory->elsewhere_bytes[i] = memory->elsewhere_bytes[i + 1];
 		}
 	}
 }
@@ -214,6 +241,8 @@ emogi_memory_return(DeviceMemory *memory, const void *block)
 void
 emogi_memory_free(EmogiEngineState *state, void *block, uint64_t bytes)
 {
+	if (state->free_spread(state, block))
+		return;
 	state->taken_bytes -= bytes;
 	if (state->pool == NULL)
 		(void) cudaFree(block);

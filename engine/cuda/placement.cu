@@ -7,6 +7,7 @@
  */
 #include "placing.cuh"
 #include "registrations.cuh"
+#include "spread.cuh"
 
 #include <string.h>
 #include <sys/resource.h>
@@ -91,6 +92,20 @@ emogi_placement_use_copies(const Placing *placing, EmogiPlacement placement)
 		(void) emogi_placement_use_prefixes(placing, &length);
 	}
 	return missing_bytes;
+}
+
+void
+emogi_placement_drop_edges(const Placing *placing)
+{
+	const EmogiGraph *graph = placing->graph;
+	const EmogiAdjacency *orientation[] = {&graph->forward, &graph->backward};
+
+	emogi_resident_let_go(placing->state);
+	for (int i = 0; i < 2; i++)
+	{
+		emogi_resident_drop(placing->state, orientation[i]->targets, EMOGI_COPY_WHOLE);
+		emogi_resident_drop(placing->state, orientation[i]->weights, EMOGI_COPY_WHOLE);
+	}
 }
 
 /* Ensure that an array lies in the Graph's block, with its last line, and starts on a line. */
@@ -203,6 +218,27 @@ place_copy(const Placing *placing, const void *array, uint64_t bytes, const char
 	return EMOGI_OK;
 }
 
+/* Get an array of edges in device memory, that of several GPUs where one's is not enough. */
+static EmogiStatus
+place_edge_copy(const Placing *placing, const void *array, uint64_t bytes, const char *what, const void **out, PlacedGraph *placed,
+				EmogiError *error)
+{
+	void	   *copy;
+
+	if (!placing->spreads || emogi_resident_use(placing->state, array, bytes) != NULL)
+	{
+		TRY(place_copy(placing, array, bytes, what, out, error));
+		placed->is_spread = placed->is_spread || emogi_spread_is(placing->state, *out);
+		return EMOGI_OK;
+	}
+	TRY(emogi_spread_take(placing->memory, &copy, bytes, placing->own_share, what, error));
+	TRY(emogi_spread_fill(placing->state, copy, array, bytes, placing->control, error));
+	emogi_resident_keep(placing->state, placing->memory, array, EMOGI_COPY_WHOLE, 0);
+	placed->is_spread = true;
+	*out = copy;
+	return EMOGI_OK;
+}
+
 /* Get the address at which the device sees an array of the Graph's block. */
 static EmogiStatus
 place_in_host(const Placing *placing, const void *array, const void **out, EmogiError *error)
@@ -240,7 +276,7 @@ place_near_weights(const Placing *placing, Lists<uint32_t> *lists, EmogiError *e
 
 /* Place targets and, when wanted, weights of one orientation. */
 static EmogiStatus
-place_edges(const Placing *placing, const EmogiAdjacency *adjacency, EmogiPlacement placement, Lists<uint32_t> *lists,
+place_edges(const Placing *placing, const EmogiAdjacency *adjacency, EmogiPlacement placement, PlacedGraph *placed, Lists<uint32_t> *lists,
 			EmogiError *error)
 {
 	const bool	weighted = (placing->wants & PLACE_WEIGHTS) != 0;
@@ -256,10 +292,10 @@ place_edges(const Placing *placing, const EmogiAdjacency *adjacency, EmogiPlacem
 	}
 	else
 	{
-		TRY(place_copy(placing, adjacency->targets, target_bytes(adjacency), "targets", &targets, error));
+		TRY(place_edge_copy(placing, adjacency->targets, target_bytes(adjacency), "targets", &targets, placed, error));
 		if (weighted)
-			TRY(place_copy(placing, adjacency->weights, weight_bytes(placing->graph, adjacency), "weights",
-						   &lists->weights, error));
+			TRY(place_edge_copy(placing, adjacency->weights, weight_bytes(placing->graph, adjacency), "weights", &lists->weights, placed,
+								error));
 	}
 	lists->targets = (const uint32_t *) targets;
 	return EMOGI_OK;
@@ -325,6 +361,7 @@ place_lists(const Placing *placing, EmogiPlacement placement, PlacedGraph *place
 	const bool	surely = (placing->wants & PLACE_BACKWARD_SURELY) == PLACE_BACKWARD_SURELY;
 
 	placed->placement = placement;
+	placed->is_spread = false;
 	placed->forward = Lists<uint32_t>{NULL, NULL, NULL, graph->forward.nedges, NULL, 0};
 	placed->backward = Lists<uint32_t>{NULL, NULL, NULL, graph->backward.nedges, NULL, 0};
 	(void) emogi_placement_use_copies(placing, placement);	/* so that what is new does not evict them */
@@ -334,7 +371,7 @@ place_lists(const Placing *placing, EmogiPlacement placement, PlacedGraph *place
 	else if (placing->wants & PLACE_BACKWARD_OFFSETS)
 		placed->backward.offsets = placed->forward.offsets;
 	if (graph->forward.nedges > 0)
-		TRY(place_edges(placing, &graph->forward, placement, &placed->forward, error));
+		TRY(place_edges(placing, &graph->forward, placement, placed, &placed->forward, error));
 	if (placing->near_weights && placement == EMOGI_PLACEMENT_HYBRID && !placed->forward.near_weights)
 		placed->placement = EMOGI_PLACEMENT_HOST;
 	if (places_transpose(placing))
@@ -348,7 +385,7 @@ place_lists(const Placing *placing, EmogiPlacement placement, PlacedGraph *place
 		}
 		TRY(status);
 		if (graph->backward.nedges > 0)
-			TRY(place_edges(placing, &graph->backward, placement, &placed->backward, error));
+			TRY(place_edges(placing, &graph->backward, placement, placed, &placed->backward, error));
 	}
 	else if (placing->wants & PLACE_BACKWARD)
 		placed->backward = placed->forward;
@@ -388,10 +425,10 @@ EmogiStatus
 emogi_placement_place(EmogiEngineState *state, const EmogiGraph *graph, EmogiPlacement placement, unsigned wants,
 					  DeviceMemory *memory, PlacedGraph *placed, EmogiControl *control, EmogiError *error)
 {
-	Placing		placing = {state, graph, wants, memory, control, 0, false};
+	Placing		placing = {state, graph, wants, memory, control, 0, false, false, 0};
 
 	memset(placed, 0, sizeof *placed);
-	if ((unsigned) placement > EMOGI_PLACEMENT_HYBRID)
+	if ((unsigned) placement > EMOGI_PLACEMENT_PEER)
 		return emogi_device_fail(error, EMOGI_BAD_INPUT, "unknown placement", "number %d", (int) placement);
 	if (graph->backward.offsets == NULL)
 		placing.wants &= ~(PLACE_BACKWARD_SURELY | PLACE_BACKWARD_OFFSETS);

@@ -6,7 +6,8 @@
  * or are copied to device memory (device placement). Hybrid is host placement with something of the lists in device
  * memory as well: prefixes, a few targets of every list, those of the highest degree (hybrid.cuh); or all weights, which are
  * narrow, so that of a line of them a short list needs little; or, for runs that read every edge in every sweep, as many
- * whole pieces of the arrays as there is room for (feed.cuh). What is copied or
+ * whole pieces of the arrays as there is room for (feed.cuh). Peer is device placement with part of the edges in the memory of
+ * GPUs that help (spread.cuh). What is copied or
  * registered for a Graph with an id is kept, and found again by the next run on it (resident.cuh).
  */
 #ifndef EMOGI_PLACEMENT_CUH
@@ -49,6 +50,7 @@ struct Lists
 typedef struct PlacedGraph
 {
 	EmogiPlacement placement;	/* HOST, DEVICE or HYBRID; a Feed that finds no room for parts makes it HOST */
+	bool		is_spread;		/* DEVICE, and some of the edges are in other GPUs' memory: PEER to the caller */
 	Lists<uint32_t> forward;
 	Lists<uint32_t> backward;	/* the same pointers as forward when the Graph's are the same */
 	void	   *registered;		/* what emogi_placement_undo must unregister; NULL = nothing, or kept */

@@ -2,6 +2,10 @@
  * placement_choose.cu: the rule by which a run reads edges from where it does: emogi_placement_choose, and what it asks.
  */
 #include "placing.cuh"
+#include "spread.cuh"
+
+#define SPREAD_WASTE (UINT64_C(16) << 20)	/* of pieces that arrays fill in part */
+#define SPREAD_RESERVE UINT64_C(64)	/* bytes a vertex of the own memory: PAGERANK takes 40, and prefixes 16 */
 
 /*
  * Choose between host and hybrid: how many targets a vertex fit beside the run, its offsets and what choosing them takes,
@@ -104,6 +108,68 @@ choose_hybrid(Placing *placing, EmogiPlacement *placement, EmogiError *error)
 	return EMOGI_OK;
 }
 
+static uint64_t
+less(uint64_t from, uint64_t bytes)
+{
+	return from > bytes ? from - bytes : 0;
+}
+
+/* Get the bytes of edges that are missing; *offset_bytes: of offsets. */
+static uint64_t
+missing_edges(const Placing *placing, uint64_t *offset_bytes)
+{
+	*offset_bytes = emogi_placement_use_copies(placing, EMOGI_PLACEMENT_HOST);
+	return less(emogi_placement_use_copies(placing, EMOGI_PLACEMENT_DEVICE), *offset_bytes);
+}
+
+/*
+ * Choose whether edges that the own memory cannot hold lie in that of GPUs that help: when there all that is missing fits, and
+ * AUTO expects them to be read more than once. As much as can be is in the own, but for what other algorithms' runs will take,
+ * and prefixes; a test has some in each. Edges that are there, and leave this run no room, are spread anew.
+ */
+static EmogiStatus
+choose_spread(Placing *placing, EmogiPlacement asked, bool fits, EmogiError *error)
+{
+	uint64_t	offsets;
+	uint64_t	edge_bytes = missing_edges(placing, &offsets);
+	uint64_t	waste_bytes;
+	const uint64_t reserve = placing->graph->nvertices * SPREAD_RESERVE;
+	const bool	pays = asked == EMOGI_PLACEMENT_PEER || placing->graph->id != 0 ||
+		(placing->wants & PLACE_PARTS_REPAID) == PLACE_PARTS_REPAID;
+	uint64_t	left;
+	uint64_t	room;
+
+	if (edge_bytes == 0 && !fits && placing->state->nhelpers > 0)
+	{
+		emogi_placement_drop_edges(placing);
+		edge_bytes = missing_edges(placing, &offsets);
+	}
+	if (!pays || edge_bytes == 0)
+		return EMOGI_OK;
+	waste_bytes = edge_bytes / 64 + SPREAD_WASTE;
+	room = emogi_spread_room(placing->state);
+	TRY(emogi_memory_left(placing->memory, &left, error));
+	left = less(left, offsets + waste_bytes + (placing->state->cap_bytes > 0 ? 0 : HEADROOM_BYTES));
+	placing->spreads = room > 0 && left + room >= edge_bytes + waste_bytes;
+	if (less(left, reserve) + room >= edge_bytes + waste_bytes)
+		left = less(left, reserve);
+	placing->own_share = left < edge_bytes ? (double) left / (double) edge_bytes : 1;
+	if (placing->state->always_help && placing->own_share > 0.5)
+		placing->own_share = 0.5;
+	return EMOGI_OK;
+}
+
+/* Fail because there is too little memory. */
+static EmogiStatus
+fail_for_room(EmogiPlacement placement, uint64_t missing_bytes, uint64_t left_bytes, EmogiError *error)
+{
+	return emogi_device_fail(error, EMOGI_NO_MEMORY, placement == EMOGI_PLACEMENT_PEER ?
+							 "the graph does not fit in the device memory that may be taken, with that of other free GPUs" :
+							 "the graph does not fit in the device memory that may be taken",
+							 "%llu bytes needed, %llu left%s", (unsigned long long) missing_bytes, (unsigned long long) left_bytes,
+							 placement == EMOGI_PLACEMENT_PEER ? " on the first" : "");
+}
+
 /*
  * Choose where our own kernels read edges from, which are what AUTO mapping means: of all that was measured on graphs of
  * five kinds they are the fastest, or nearly so (bench/PAPERS.md, last table), and none of the papers' mappings that beat
@@ -112,7 +178,8 @@ choose_hybrid(Placing *placing, EmogiPlacement *placement, EmogiError *error)
  * AUTO: device memory, when all that is missing there fits beside the run, at the expense of other Graphs' idle copies if
  * need be: a read there costs a tenth or less of one over the link, and a copy takes as long as reading every edge once
  * over it. Most algorithms read them all, and many more than once; a BFS that reads few is repaid by the next run on a
- * Graph that is kept. A Graph that is there already needs no room, and no look at what is free. Else hybrid where it is
+ * Graph that is kept. A Graph that is there already needs no room, and no look at what is free. Else in several GPUs' memory,
+ * when there are some that help: what leads from one to the other is several times as fast as the link. Else hybrid where it is
  * worth having, for what is read twice or by a later run again, and host where it is not. MANAGED and STAGED are never
  * chosen: where the edges fit device memory is faster, where they do not hybrid is.
  */
@@ -129,13 +196,15 @@ emogi_placement_choose(Placing *placing, EmogiPlacement *placement, EmogiError *
 	missing_bytes = emogi_placement_use_copies(placing, EMOGI_PLACEMENT_DEVICE);
 	if (missing_bytes > 0)
 		TRY(emogi_memory_left(placing->memory, &left_bytes, error));
-	if (*placement == EMOGI_PLACEMENT_AUTO && missing_bytes > 0 && missing_bytes + HEADROOM_BYTES > left_bytes)
+	const uint64_t headroom = *placement == EMOGI_PLACEMENT_AUTO ? HEADROOM_BYTES : 0;
+	const bool	fits = missing_bytes == 0 || missing_bytes + headroom <= left_bytes;
+
+	if (*placement != EMOGI_PLACEMENT_DEVICE && missing_bytes > 0 && (!fits || placing->state->always_help))
+		TRY(choose_spread(placing, *placement, fits, error));
+	if (*placement == EMOGI_PLACEMENT_AUTO && !fits && !placing->spreads)
 		return choose_hybrid(placing, placement, error);
-	if (*placement == EMOGI_PLACEMENT_AUTO)
-		*placement = EMOGI_PLACEMENT_DEVICE;
-	else if (missing_bytes > left_bytes)
-		return emogi_device_fail(error, EMOGI_NO_MEMORY, "the graph does not fit in the device memory that may be taken",
-								 "%llu bytes needed, %llu left", (unsigned long long) missing_bytes,
-								 (unsigned long long) left_bytes);
+	if (!fits && !placing->spreads)
+		return fail_for_room(*placement, missing_bytes, left_bytes, error);
+	*placement = EMOGI_PLACEMENT_DEVICE;
 	return missing_bytes == 0 ? choose_near_prefixes(placing, error) : EMOGI_OK;
 }

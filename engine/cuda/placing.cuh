@@ -16,6 +16,8 @@ typedef struct Placing
 	EmogiControl *control;
 	uint32_t	prefix_length;	/* of prefixes that there is room for; 0 = do not make any */
 	bool		near_weights;	/* there is room for the weights of forward, in hybrid placement */
+	bool		spreads;		/* edges that are copied go to other GPUs' memory, too, in device placement */
+	double		own_share;		/* of them that goes to the own, then: 0 .. 1 */
 } Placing;
 
 static inline uint64_t
@@ -54,6 +56,9 @@ extern const uint32_t *emogi_placement_use_prefixes(const Placing *placing, uint
 
 /* Make the copies that this placement needs in use, and no others. Get the bytes of those that are missing. */
 extern uint64_t emogi_placement_use_copies(const Placing *placing, EmogiPlacement placement);
+
+/* Drop the copies of edges, to place them anew. */
+extern void emogi_placement_drop_edges(const Placing *placing);
 
 /* Say whether AUTO wants parts where the whole does not fit. */
 extern bool emogi_placement_wants_parts(const Placing *placing);

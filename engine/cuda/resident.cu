@@ -183,13 +183,23 @@ void
 emogi_resident_keep(EmogiEngineState *state, DeviceMemory *memory, const void *array, EmogiCopyKind kind, uint64_t length)
 {
 	Residents  *residents = &state->residents;
+	int			i;
 
 	if (residents->own == NULL || residents->ncopies == EMOGI_MAX_COPIES)
 		return;
 	memory->nblocks--;
+	i = memory->nblocks;
 	residents->copy[residents->ncopies++] = ResidentCopy{
-		residents->own->id, residents->run, array, kind, length, memory->block[memory->nblocks], memory->bytes[memory->nblocks]
+		residents->own->id, residents->run, array, kind, length, memory->block[i], memory->bytes[i], memory->elsewhere_bytes[i]
 	};
+}
+
+void
+emogi_resident_drop_memory(EmogiEngineState *state, const void *memory)
+{
+	for (int i = state->residents.ncopies - 1; i >= 0; i--)
+		if (state->residents.copy[i].memory == memory)
+			drop_copy(state, i);
 }
 
 void
@@ -215,7 +225,7 @@ emogi_resident_idle_bytes(const EmogiEngineState *state)
 
 	for (int i = 0; i < residents->ncopies; i++)
 		if (residents->copy[i].last_run < residents->run)
-			bytes += residents->copy[i].bytes;
+			bytes += residents->copy[i].bytes - residents->copy[i].elsewhere_bytes;
 	return bytes;
 }
 

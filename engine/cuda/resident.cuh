@@ -61,8 +61,9 @@ typedef struct ResidentCopy
 	const void *array;			/* in the Graph's block */
 	EmogiCopyKind kind;
 	uint64_t	length;			/* see EmogiCopyKind; 0 = a copy of the array itself */
-	void	   *memory;			/* [bytes], device memory */
+	void	   *memory;			/* [bytes], device memory, or that of several GPUs (spread.cuh) */
 	uint64_t	bytes;
+	uint64_t	elsewhere_bytes;	/* of them, in other GPUs' memory */
 } ResidentCopy;
 
 /* All zero when the engine opens. */
@@ -118,6 +119,9 @@ extern uint64_t emogi_resident_idle_bytes(const EmogiEngineState *state);
 
 /* Free one idle copy; false when there is none. */
 extern bool emogi_resident_evict(EmogiEngineState *state);
+
+/* Drop the copy in a block of memory. For a state that is not at work. */
+extern void emogi_resident_drop_memory(EmogiEngineState *state, const void *memory);
 
 /* Unregister the block of the Graph least recently used, not the own one; false when there is none. */
 extern bool emogi_resident_unregister_other(EmogiEngineState *state);

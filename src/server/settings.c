@@ -52,6 +52,7 @@ static const struct config_enum_entry placement_options[] = {
 	{"host", EMOGI_PLACEMENT_HOST, false},
 	{"device", EMOGI_PLACEMENT_DEVICE, false},
 	{"hybrid", EMOGI_PLACEMENT_HYBRID, false},
+	{"peer", EMOGI_PLACEMENT_PEER, false},
 	{"managed", EMOGI_PLACEMENT_MANAGED, false},
 	{"staged", EMOGI_PLACEMENT_STAGED, false},
 	{NULL, 0, false}
@@ -201,7 +202,7 @@ emogi_settings_define(void)
 							 PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomEnumVariable("emogi.placement",
 							 "Memory from which a GPU reads edges.",
-							 "host reads them in place over the link; device copies them to the GPU first; hybrid copies some neighbours of each vertex; managed has the driver move pages; staged copies the lists of each iteration; auto copies what fits.",
+							 "host reads them in place over the link; device copies them to the GPU first; hybrid copies some neighbours of each vertex; peer copies what one GPU cannot hold to others; managed has the driver move pages; staged copies the lists of each iteration; auto copies what fits.",
 							 &emogi_placement, EMOGI_PLACEMENT_AUTO, placement_options,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomBoolVariable("emogi.cache",

@@ -86,7 +86,7 @@ SELECT count(*) FILTER (WHERE total_ms <= 0 OR started NOT BETWEEN now() - inter
        count(*) FILTER (WHERE cache = 'hit' AND greatest(scan_ms, keys_ms, csr_ms) > 0) AS hits_that_build,
        count(*) FILTER (WHERE cache <> 'hit' AND (scan_ms = 0 OR keys_ms = 0 OR csr_ms = 0) AND status = 'ok') AS builds_for_nothing,
        count(*) FILTER (WHERE status = 'ok' AND run_ms > 0 AND abs(edges_per_second - edges_traversed * 1000 / run_ms) > 1) AS miscounted,
-       count(*) FILTER (WHERE placement NOT IN ('host', 'hybrid', 'device', 'managed', 'staged') OR (placement IS NULL) <> (mapping IS NULL)
+       count(*) FILTER (WHERE placement NOT IN ('host', 'hybrid', 'device', 'peer', 'managed', 'staged') OR (placement IS NULL) <> (mapping IS NULL)
                            OR engine <> 'cuda' AND (placement IS NOT NULL OR link_bytes <> 0)) AS misplaced
   FROM emogi_runs WHERE pid = pg_backend_pid();
 SELECT count(DISTINCT id) = count(*) AS numbered, bool_and(id > 0) AS positive FROM emogi_runs;

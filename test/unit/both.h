@@ -11,6 +11,7 @@
 #include "oracle.h"
 
 #include "contract/semirings.h"
+#include "cpu/cpu.h"
 
 #include <dlfcn.h>
 #include <string.h>
@@ -257,6 +258,31 @@ close_both(void)
 {
 	cuda->close(cuda_state);
 	cpu->close(cpu_state);
+}
+
+/* Build a random Graph with weights 1 .. 72 and both orientations, which are the same when the edges lead both ways. */
+static inline EmogiBuiltGraph
+build_weighted(uint64_t nvertices, uint64_t nedges, EmogiDirection direction, uint64_t seed)
+{
+	double	   *weights = naive_weights(1, seed, nedges);
+	EmogiEdge  *edges = naive_alloc(nedges, sizeof(EmogiEdge));
+	EmogiControl control = {0};
+	EmogiBuiltGraph built;
+	EmogiEdgeSet set;
+	EmogiError	error;
+
+	for (uint64_t i = 0; i < nedges; i++)
+		edges[i] = (EmogiEdge) {(int64_t) (emogi_random(seed, 2 * i) % nvertices),
+			(int64_t) (emogi_random(seed, 2 * i + 1) % nvertices)};
+	if (!emogi_edge_set_fill_weighted(&set, edges, weights, nedges, EMOGI_CHUNK_WEIGHTED_EDGES) ||
+		emogi_build_graph(emogi_cpu_engine_pool(cpu_state), &set.edges, direction, true, &built, &control,
+						  &error) != EMOGI_OK)
+		abort();
+	emogi_edge_set_free(&set);
+	free(edges);
+	free(weights);
+	built.graph.id = ++last_id;
+	return built;
 }
 
 #endif							/* EMOGI_BOTH_H */

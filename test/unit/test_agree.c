@@ -128,7 +128,7 @@ check_query(const char *name, const EmogiGraph *graph, EmogiQuery query)
 	if (expected_status != EMOGI_OK && (expected_status != EMOGI_BAD_INPUT || expected.result.refusal.kind == EMOGI_NOT_REFUSED))
 		abort();
 	nrefused += expected_status != EMOGI_OK;
-	for (int p = EMOGI_PLACEMENT_AUTO; p <= EMOGI_PLACEMENT_HYBRID; p++)
+	for (int p = EMOGI_PLACEMENT_AUTO; p <= EMOGI_PLACEMENT_PEER; p++)
 	{
 		Answer		answer = make_answer(n);
 		EmogiResult given = answer.result;
@@ -168,7 +168,8 @@ check_query(const char *name, const EmogiGraph *graph, EmogiQuery query)
 			  (unsigned long long) expected.result.nreached);
 		CHECK(answer.result.placement == EMOGI_PLACEMENT_DEVICE ||
 			  (answer.result.placement == EMOGI_PLACEMENT_HOST && p != EMOGI_PLACEMENT_DEVICE) ||
-			  (answer.result.placement == EMOGI_PLACEMENT_HYBRID && p == EMOGI_PLACEMENT_HYBRID),
+			  (answer.result.placement == EMOGI_PLACEMENT_HYBRID && p == EMOGI_PLACEMENT_HYBRID) ||
+			  (answer.result.placement == EMOGI_PLACEMENT_PEER && ncuda_helpers > 0),
 			  "%s algorithm %d placement %d was %d", name, query.algorithm, p, answer.result.placement);
 		if (query.algorithm == EMOGI_EIGENVECTOR || query.algorithm == EMOGI_KATZ || query.algorithm == EMOGI_HITS ||
 			query.algorithm == EMOGI_BETWEENNESS || query.algorithm == EMOGI_CLOSENESS)

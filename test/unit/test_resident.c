@@ -7,8 +7,6 @@
  */
 #include "both.h"
 
-#include "cpu/cpu.h"
-
 #define PLAIN_VERTICES 40000
 #define HEADS_VERTICES 2000
 #define MAX_TAKES 60			/* more than any run takes of device memory */
@@ -16,31 +14,6 @@
 
 /* The engine is opened as on a device without memory pools. */
 static bool plain_memory;
-
-/* Build a random Graph with weights 1 .. 72 and both orientations, which are the same when the edges lead both ways. */
-static EmogiBuiltGraph
-build_random(uint64_t nvertices, uint64_t nedges, EmogiDirection direction, uint64_t seed)
-{
-	double	   *weights = naive_weights(1, seed, nedges);
-	EmogiEdge  *edges = naive_alloc(nedges, sizeof(EmogiEdge));
-	EmogiControl control = {0};
-	EmogiBuiltGraph built;
-	EmogiEdgeSet set;
-	EmogiError	error;
-
-	for (uint64_t i = 0; i < nedges; i++)
-		edges[i] = (EmogiEdge) {(int64_t) (emogi_random(seed, 2 * i) % nvertices),
-			(int64_t) (emogi_random(seed, 2 * i + 1) % nvertices)};
-	if (!emogi_edge_set_fill_weighted(&set, edges, weights, nedges, EMOGI_CHUNK_WEIGHTED_EDGES) ||
-		emogi_build_graph(emogi_cpu_engine_pool(cpu_state), &set.edges, direction, true, &built, &control,
-						  &error) != EMOGI_OK)
-		abort();
-	emogi_edge_set_free(&set);
-	free(edges);
-	free(weights);
-	built.graph.id = ++last_id;
-	return built;
-}
 
 /* Make a query from vertex 0, or of one iteration from 0.5 everywhere. */
 static EmogiQuery
@@ -147,7 +120,7 @@ check_kept_for_all(const EmogiGraph *graph)
 static void
 check_kept_both_ways(void)
 {
-	EmogiBuiltGraph built = build_random(700, 9000, EMOGI_BOTH, 15);
+	EmogiBuiltGraph built = build_weighted(700, 9000, EMOGI_BOTH, 15);
 
 	check_kept_for_all(&built.graph);
 	CHECK(cuda->forget(cuda_state, built.graph.id) == 0, "still there");
@@ -158,7 +131,7 @@ check_kept_both_ways(void)
 static void
 check_kept(void)
 {
-	EmogiBuiltGraph built = build_random(700, 9000, EMOGI_OUT, 5);
+	EmogiBuiltGraph built = build_weighted(700, 9000, EMOGI_OUT, 5);
 	EmogiGraph	swapped = built.graph;
 	EmogiGraph	stripped;
 
@@ -202,8 +175,8 @@ reopen(uint64_t device_memory_bytes)
 static void
 check_evicted(void)
 {
-	EmogiBuiltGraph a = build_random(1000, 60000, EMOGI_OUT, 6);
-	EmogiBuiltGraph b = build_random(1000, 60000, EMOGI_OUT, 7);
+	EmogiBuiltGraph a = build_weighted(1000, 60000, EMOGI_OUT, 6);
+	EmogiBuiltGraph b = build_weighted(1000, 60000, EMOGI_OUT, 7);
 	uint64_t	needed;
 
 	ask_plainly("alone", &a.graph, EMOGI_BFS, EMOGI_PLACEMENT_DEVICE);
@@ -239,7 +212,7 @@ check_evicted(void)
 static void
 check_own_gives_way(void)
 {
-	EmogiBuiltGraph built = build_random(PLAIN_VERTICES, PLAIN_VERTICES, EMOGI_OUT, 8);
+	EmogiBuiltGraph built = build_weighted(PLAIN_VERTICES, PLAIN_VERTICES, EMOGI_OUT, 8);
 
 	reopen(48 * built.graph.nvertices + 65536);	/* PAGERANK takes 40 a vertex, and offsets 8 */
 	ask_plainly("own", &built.graph, EMOGI_SSSP, EMOGI_PLACEMENT_DEVICE);
@@ -257,8 +230,8 @@ check_own_gives_way(void)
 static void
 check_prefixes(void)
 {
-	EmogiBuiltGraph built = build_random(HEADS_VERTICES, 12 * HEADS_VERTICES, EMOGI_OUT, 11);
-	EmogiBuiltGraph symmetric = build_random(HEADS_VERTICES, 6 * HEADS_VERTICES, EMOGI_BOTH, 16);
+	EmogiBuiltGraph built = build_weighted(HEADS_VERTICES, 12 * HEADS_VERTICES, EMOGI_OUT, 11);
+	EmogiBuiltGraph symmetric = build_weighted(HEADS_VERTICES, 6 * HEADS_VERTICES, EMOGI_BOTH, 16);
 	uint64_t	placed[EMOGI_PLACEMENT_HYBRID + 1] = {0};
 
 	for (uint64_t cap = 8 * HEADS_VERTICES; cap < 256 * HEADS_VERTICES; cap += cap / 4)
@@ -327,8 +300,8 @@ check_failing_memory(EmogiBuiltGraph *built, EmogiQuery query, bool kept)
 static void
 check_all_failing_memory(void)
 {
-	EmogiBuiltGraph built = build_random(300, 3000, EMOGI_OUT, 9);
-	EmogiBuiltGraph symmetric = build_random(300, 3000, EMOGI_BOTH, 17);
+	EmogiBuiltGraph built = build_weighted(300, 3000, EMOGI_OUT, 9);
+	EmogiBuiltGraph symmetric = build_weighted(300, 3000, EMOGI_BOTH, 17);
 
 	for (int a = 0; a < EMOGI_NALGORITHMS; a++)
 		for (int p = EMOGI_PLACEMENT_HOST; p <= EMOGI_PLACEMENT_HYBRID; p++)
@@ -355,7 +328,7 @@ check_all_failing_memory(void)
 static void
 check_failing_driver(EmogiAlgorithm algorithm, EmogiPlacement placement)
 {
-	EmogiBuiltGraph built = build_random(300, 3000, EMOGI_OUT, 10);
+	EmogiBuiltGraph built = build_weighted(300, 3000, EMOGI_OUT, 10);
 	EmogiQuery	query = plain_query(&built.graph, algorithm, placement);
 	EmogiControl control = {0};
 	EmogiStatus status = EMOGI_DEVICE_ERROR;

@@ -1,0 +1,37 @@
+/*
+ * spread.cuh: memory of several GPUs at addresses in a row, which kernels of one of them read as they read their own.
+ *
+ * Edges that the memory of a run's GPU cannot hold lie partly in that of others, and come over NVLink, or whatever leads from GPU to GPU, at several times the
+ * rate of the link to the host. A spread array is cut into pieces, mapped side by side (the driver's virtual memory management); the pieces of each GPU are
+ * dealt out evenly, so that a reading in order is bound by neither memory nor link alone. The state whose run takes it is its owner, and frees it by
+ * emogi_memory_free, as any other block; the states that lend it memory have helped with that run, and nobody else had them then.
+ *
+ * Afterwards lenders have runs of their own. One that is short of memory takes back what an owner keeps that is not at work: the owner's copy is dropped.
+ * For that each state has a lock, which whoever uses it holds; lenders only try it.
+ */
+#ifndef EMOGI_SPREAD_CUH
+#define EMOGI_SPREAD_CUH
+
+#include "device.cuh"
+
+/* Get the bytes that the helpers of a state may lend it: what is free there beside some headroom, and evicts nothing. The state's device stays the current one. */
+extern uint64_t emogi_spread_room(EmogiEngineState *state);
+
+/*
+ * Take memory of the state's own GPU, a share of it from 0 to 1, and of its helpers, as emogi_memory_take does of one. NO_MEMORY where there is too little, or
+ * where the driver or the GPUs cannot do it.
+ */
+extern EmogiStatus emogi_spread_take(DeviceMemory *memory, void **out, uint64_t bytes, double own_share, const char *what, EmogiError *error);
+
+/* Copy an array of the host into spread memory that has just been taken, over the links of all its GPUs, and wait. */
+extern EmogiStatus emogi_spread_fill(EmogiEngineState *state, const void *block, const void *from, uint64_t bytes, EmogiControl *control,
+									 EmogiError *error);
+
+/* Say whether a block of a state is spread. */
+extern bool emogi_spread_is(const EmogiEngineState *state, const void *block);
+
+/* Begin, so that memory.cu knows how such memory is freed, and reclaimed. End: have all drop what a state lends. Nobody else is at work then. */
+extern void emogi_spread_open(EmogiEngineState *state);
+extern void emogi_spread_close(EmogiEngineState *lender);
+
+#endif							/* EMOGI_SPREAD_CUH */
