@@ -2087,7 +2087,7 @@ COMMENT ON COLUMN emogi_runs.cache IS 'hit: a cached graph was used; stale: one 
 COMMENT ON COLUMN emogi_runs.why_private IS 'why the graph of a query or a view was built for this call alone';
 COMMENT ON COLUMN emogi_runs.engine IS 'cpu or cuda; NULL: it did not come so far';
 COMMENT ON COLUMN emogi_runs.device IS 'number of the GPU, see emogi_devices; NULL: it was not on a GPU';
-COMMENT ON COLUMN emogi_runs.placement IS 'host, device, hybrid, managed or staged: where a run on a GPU read the edges from';
+COMMENT ON COLUMN emogi_runs.placement IS 'host, device, hybrid, peer, managed or staged: where a run on a GPU read the edges from';
 COMMENT ON COLUMN emogi_runs.mapping IS 'the mapping that a run on a GPU was asked for, auto if none';
 COMMENT ON COLUMN emogi_runs.reason IS 'why the run was not on a GPU, where there is one or one was asked for';
 COMMENT ON COLUMN emogi_runs.wait_ms IS 'milliseconds of waiting for the engine worker';

@@ -347,13 +347,13 @@ is_weighted(const EmogiGraph *graph, const EmogiQuery *query)
 	return graph->weight_type != EMOGI_WEIGHT_NONE && (algorithms[query->algorithm] == emogi_cuda_path || query->is_weighted);
 }
 
-/* Say whether a Graph is surely too large for the device, with offsets and some values of each vertex beside its edges. */
+/* Say whether a Graph is surely too large for the device by AUTO's rule, with offsets and some values of each vertex beside its edges. */
 static bool
 is_too_large(const EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query)
 {
 	const uint64_t lists = graph->backward.offsets != NULL && graph->backward.offsets != graph->forward.offsets ? 2 : 1;
 	const uint64_t bytes = lists * (target_bytes(&graph->forward) + offset_bytes(graph)) +
-		(is_weighted(graph, query) ? weight_bytes(graph, &graph->forward) : 0) + graph->nvertices * sizeof(uint64_t);
+		(is_weighted(graph, query) ? weight_bytes(graph, &graph->forward) : 0) + graph->nvertices * sizeof(uint64_t) + HEADROOM_BYTES;
 
 	return bytes > (state->cap_bytes > 0 && state->cap_bytes < state->memory_bytes ? state->cap_bytes : state->memory_bytes);
 }
@@ -366,39 +366,38 @@ stays_in_host(const EmogiEngineState *state, const EmogiGraph *graph, const Emog
 		(query->placement == EMOGI_PLACEMENT_AUTO && is_too_large(state, graph, query));
 }
 
-/* Say whether a query is to have its edges in several GPUs' memory, and has not. */
+/* Say whether the edges that a query reads are kept on the device, in whatever memory. */
 static bool
-wants_memory(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query)
+are_kept(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query)
 {
-	const bool	is_wanted = query->placement == EMOGI_PLACEMENT_PEER ||
-		(query->placement == EMOGI_PLACEMENT_AUTO && graph->id != 0 && is_too_large(state, graph, query));
-	bool		is_there;
+	bool		kept;
 
-	if (!is_wanted || query->papers.mapping != EMOGI_MAPPING_AUTO)
-		return false;
-	if (query->placement == EMOGI_PLACEMENT_PEER)
-		return true;			/* they may have to be spread anew */
 	(void) pthread_mutex_lock(&state->at_work);
-	is_there = emogi_resident_use_other(state, graph->id, graph->forward.targets, target_bytes(&graph->forward)) != NULL &&
+	kept = emogi_resident_use_other(state, graph->id, graph->forward.targets, target_bytes(&graph->forward)) != NULL &&
 		(!is_weighted(graph, query) ||
 		 emogi_resident_use_other(state, graph->id, graph->forward.weights, weight_bytes(graph, &graph->forward)) != NULL);
 	(void) pthread_mutex_unlock(&state->at_work);
-	return !is_there;
+	return kept;
 }
 
 static bool
 wants_help(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query)
 {
-	if (wants_memory(state, graph, query))
-		return true;
+	const bool	is_sum = algorithms[query->algorithm] == emogi_cuda_gather;
+	const bool	is_path = algorithms[query->algorithm] == emogi_cuda_path;
+
 	if (query->algorithm == EMOGI_BETWEENNESS)
 		return emogi_betweenness_wants_help(graph, query);
 	if (query->algorithm == EMOGI_CLOSENESS)
 		return emogi_closeness_wants_help(graph, query);
-	const bool	is_sum = algorithms[query->algorithm] == emogi_cuda_gather;
-	const bool	helps = query->algorithm == EMOGI_BFS || algorithms[query->algorithm] == emogi_cuda_path ? stays_in_host(state, graph, query) : is_sum && query->placement == EMOGI_PLACEMENT_HOST;
-
-	return helps && query->papers.mapping == EMOGI_MAPPING_AUTO && state->pool != NULL;
+	if (query->papers.mapping != EMOGI_MAPPING_AUTO)
+		return false;
+	if (query->placement == EMOGI_PLACEMENT_PEER)
+		return true;
+	if (query->placement == EMOGI_PLACEMENT_AUTO && graph->id != 0 && is_too_large(state, graph, query))
+		return !are_kept(state, graph, query);	/* memory for its edges */
+	return state->pool != NULL && (query->algorithm == EMOGI_BFS || is_path ? stays_in_host(state, graph, query) :
+								   is_sum && query->placement == EMOGI_PLACEMENT_HOST);
 }
 
 static void

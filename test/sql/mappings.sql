@@ -93,7 +93,7 @@ CREATE FUNCTION is_told(r emogi_runs, mapping text, placement text) RETURNS bool
   SELECT CASE WHEN r.engine = 'cpu' THEN r.mapping IS NULL AND r.placement IS NULL
               ELSE r.engine = 'cuda' AND r.mapping = $2 AND CASE WHEN $2 IN ('shards', 'windows') THEN r.placement = 'device'
                 WHEN $3 IN ('device', 'managed', 'staged') THEN r.placement = $3
-                ELSE r.placement IN ('host', 'device', 'hybrid') END END
+                ELSE r.placement IN ('host', 'device', 'hybrid', 'peer') END END
 $$;
 -- All calls with every mapping and every placement, but for the one pair that cannot be.
 CREATE TABLE outcomes (mapping text, placement text, flags text, name text, wrong bigint, told bool);
