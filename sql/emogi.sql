@@ -2089,7 +2089,7 @@ COMMENT ON COLUMN emogi_runs.engine IS 'cpu or cuda; NULL: it did not come so fa
 COMMENT ON COLUMN emogi_runs.device IS 'number of the GPU, see emogi_devices; NULL: it was not on a GPU';
 COMMENT ON COLUMN emogi_runs.placement IS 'host, device, hybrid, peer, managed or staged: where a run on a GPU read the edges from';
 COMMENT ON COLUMN emogi_runs.mapping IS 'the mapping that a run on a GPU was asked for, auto if none';
-COMMENT ON COLUMN emogi_runs.reason IS 'why the run was not on a GPU, where there is one or one was asked for';
+COMMENT ON COLUMN emogi_runs.reason IS 'why the run was not on a GPU, where there is one or one was asked for, or which GPU that was to help was left out';
 COMMENT ON COLUMN emogi_runs.wait_ms IS 'milliseconds of waiting for the engine worker';
 COMMENT ON COLUMN emogi_runs.refresh_ms IS 'milliseconds of finding out what has changed in the table since the graph was made';
 COMMENT ON COLUMN emogi_runs.scan_ms IS 'milliseconds of reading the edges; 0: not read';

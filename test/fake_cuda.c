@@ -167,6 +167,15 @@ run_fake(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *que
 	status = emogi_cpu_engine()->run(fake->cpu, graph, query, result, control, error);
 	result->placement = query->placement == EMOGI_PLACEMENT_HOST ? EMOGI_PLACEMENT_HOST : EMOGI_PLACEMENT_DEVICE;
 	result->nlinks = 1 + fake->nhelpers;
+	result->left_out[0] = '\0';
+	result->helper_lost = false;
+	for (int i = 0; i < fake->nhelpers; i++)
+		if (is_lost(fake->helpers[i]))
+		{
+			snprintf(result->left_out, sizeof result->left_out, "GPU %d: the GPU has fallen off the bus", fake->helpers[i]->number);
+			result->helper_lost = true;
+			result->nlinks--;
+		}
 	if (!use(fake, -1))
 		return fail(error, "the GPU is used twice");
 	fake->nhelpers = 0;

@@ -24,7 +24,7 @@ extern "C" {
 #endif
 
 /* Changes whenever a struct below does, or the number of algorithms; emogi_cuda.so of another build is refused. */
-#define EMOGI_ENGINE_ABI (UINT32_C(8005) + EMOGI_NALGORITHMS)
+#define EMOGI_ENGINE_ABI (UINT32_C(8006) + EMOGI_NALGORITHMS)
 
 /* A function in a header that both compilers take, for the device, too. */
 #ifdef __CUDACC__
@@ -264,6 +264,8 @@ typedef struct EmogiResult
 	EmogiPapersCounts papers;
 	EmogiPlacement placement;	/* where the edges were read from; EMOGI_PLACEMENT_AUTO on the CPU */
 	int32_t		nlinks;			/* of GPUs over which edges came while it ran */
+	char		left_out[200];	/* a GPU that was to help and could not, and why; empty = none */
+	bool		helper_lost;	/* it has failed: the process must be replaced, though the answer is right */
 	double		transfer_ms;	/* copies to and from the device, registration of host memory */
 	double		run_ms;			/* the traversal itself */
 } EmogiResult;

@@ -50,6 +50,13 @@ emogi_cuda_fail(EmogiError *error, cudaError_t code, const char *what)
 							 cudaGetErrorString(code), cudaGetErrorName(code));
 }
 
+void
+emogi_device_leave_out(EmogiResult *result, const EmogiEngineState *helper, EmogiStatus status, const EmogiError *why)
+{
+	snprintf(result->left_out, sizeof result->left_out, "GPU %d: %.180s", helper->device, why->message);
+	result->helper_lost = result->helper_lost || status == EMOGI_DEVICE_ERROR;
+}
+
 double
 emogi_device_now_ms(void)
 {

@@ -112,6 +112,9 @@ extern cudaError_t emogi_cuda_fault(void);
 /* Have the n-th call from now on fail in this thread; 0 = none. */
 extern void emogi_device_set_fault(uint32_t call);
 
+/* Note in a result that a GPU which was to help could not, and why. */
+extern void emogi_device_leave_out(EmogiResult *result, const EmogiEngineState *helper, EmogiStatus status, const EmogiError *why);
+
 /* Wall clock in ms. */
 extern double emogi_device_now_ms(void);
 

@@ -313,6 +313,8 @@ answer_query(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery 
 	if (query->algorithm == EMOGI_MODULARITY && (graph->weight_type == EMOGI_WEIGHT_F32 || graph->weight_type == EMOGI_WEIGHT_F64))
 		return emogi_device_fail(error, EMOGI_UNSUPPORTED, "there are no kernels for the modularity of weights that are not integers", "%s",
 								 "emogi_modularity");
+	result->left_out[0] = '\0';
+	result->helper_lost = false;
 	memset(&result->papers, 0, sizeof result->papers);
 	memset(&result->refusal, 0, sizeof result->refusal);
 	return emogi_run(state, algorithm, graph, query, result, control, error);

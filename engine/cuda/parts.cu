@@ -129,6 +129,8 @@ account(const PartsHelper *helper, EmogiResult *result)
 		result->nlevels = helper->result.nlevels;
 	if (helper->status == EMOGI_OK)
 		result->nlinks++;
+	else if (is_its_own(helper->status))
+		emogi_device_leave_out(result, helper->run.state, helper->status, &helper->error);
 }
 
 EmogiStatus

@@ -96,7 +96,7 @@ emogi_team_open(Team *team, const EmogiGraph *graph, const EmogiQuery *query, un
 	for (int i = 0; i < state->nhelpers; i++)
 	{
 		EmogiEngineState *other = state->helper[i];
-		EmogiStatus status = EMOGI_NO_MEMORY;
+		EmogiStatus status = emogi_device_fail(error, EMOGI_NO_MEMORY, "it cannot write into the memory of the GPU that runs", "GPU %d", other->device);
 		Helper	   *helper = &team->helper[team->nhelpers];
 
 		(void) cudaSetDevice(other->device);
@@ -107,6 +107,11 @@ emogi_team_open(Team *team, const EmogiGraph *graph, const EmogiQuery *query, un
 			team->nhelpers++;
 		else
 			close_helper(helper);
+		if (status == EMOGI_NO_MEMORY)
+		{
+			team->left_out = other;
+			team->why_left_out = *error;
+		}
 		(void) cudaSetDevice(state->device);
 		if (status != EMOGI_OK && status != EMOGI_NO_MEMORY)
 			return status;
@@ -186,6 +191,8 @@ emogi_team_account(Team *team, EmogiResult *result, EmogiError *error)
 			emogi_run_account(run, counters, result);
 	}
 	(void) cudaSetDevice(team->leader->state->device);
+	if (team->left_out != NULL)
+		emogi_device_leave_out(result, team->left_out, EMOGI_NO_MEMORY, &team->why_left_out);
 	if (team->nhelpers > 0)
 		result->nlinks = 1 + team->nhelpers;
 	return status;

@@ -26,6 +26,8 @@ typedef struct Team
 	int			nhelpers;
 	Helper		helper[EMOGI_MAX_HELPERS];
 	cudaEvent_t ready;			/* what the leader has is what a step begins with */
+	const EmogiEngineState *left_out;	/* one that was to help and could not; NULL = none */
+	EmogiError	why_left_out;
 } Team;
 
 /* A part of the vertices: the blocks whose number is `member` modulo `nmembers`. */

@@ -141,14 +141,16 @@ run_on(EmogiWork *work, const EmogiEngine *engine, EmogiEngineState *state)
 	snprintf(reply->engine, sizeof reply->engine, "%s", engine->name);
 }
 
-/* Run a Query on the GPU; a GPU that has failed is never left to others. */
+/* Run a Query on the GPU; one that has failed, or has one that helped which has, is never left to others. */
 static void
 run_on_gpu(EmogiWork *work)
 {
 	gather_helpers(work);
 	run_on(work, emogi_gpus_engine(), emogi_gpus_state(work->gpu));
 	work->reply.device = opened.cuda[work->gpu].device.number;
-	work->device_lost = work->reply.status == EMOGI_DEVICE_ERROR;
+	work->device_lost = work->reply.status == EMOGI_DEVICE_ERROR || work->reply.result.helper_lost;
+	if (work->reply.status == EMOGI_OK && work->reply.result.left_out[0] != '\0')
+		snprintf(work->reply.reason, sizeof work->reply.reason, "left out: %s", work->reply.result.left_out);
 	if (!work->device_lost)
 		leave_gpus(work);
 }

@@ -125,6 +125,13 @@ cmp_ok(scalar(grep { /fallen off the bus|GPU/ } @answers), '>=', 1, '... one at 
 unlink $loses;
 ok(wait_until(30, sub { $node->safe_psql('postgres', "SELECT count(*) FROM emogi_devices WHERE state = 'ready' AND engine = 'cuda'") == 3 && $node->safe_psql('postgres', $rank) eq $right }),
 	'the worker comes back, with right answers');
+append_to_file($loses, '3');
+is($node->safe_psql('postgres', "SET emogi.placement = host; $rank; SELECT links, reason FROM emogi_runs ORDER BY id DESC LIMIT 1"),
+	"$right\n2|left out: GPU 3: the GPU has fallen off the bus", 'an answer is right when a GPU that helps is lost, and the run says which');
+unlink $loses;
+ok(wait_until(30, sub { $node->safe_psql('postgres', "SELECT count(*) FROM emogi_devices WHERE state = 'ready' AND engine = 'cuda'") == 3 && $node->safe_psql('postgres', $rank) eq $right }),
+	'the worker comes back then, too');
+like(slurp_file($node->logfile), qr/restarts after a GPU error: left out: GPU 3: the GPU has fallen off the bus/, '... and says why');
 append_to_file($loses, '0');
 is($node->safe_psql('postgres', "SET emogi.engine = auto; SELECT count(*) FROM emogi_pagerank('SELECT i, i + 1 FROM generate_series(1, 1100000) i')"), '1100001', 'auto answers by the processor when its GPU is lost');
 unlink $loses;
