@@ -162,6 +162,13 @@ open_afoot(Oid function, EmogiTask *task, EmogiSource *source, const EmogiGraphK
 	return call;
 }
 
+/* Is there a set of sources or targets without any, so that no row is wanted, and the graph is not looked at? */
+static bool
+asks_nothing(const EmogiTask *task)
+{
+	return (task->has_sources && task->sources.count == 0) || (task->has_goals && task->goals.count == 0);
+}
+
 /* Begin a call as emogi_run_open does. walk: what has reached little may have done without a Graph; NULL = it may not. */
 static EmogiCall *
 open_call(Oid function, EmogiTask *task, EmogiPatch **patch, EmogiGraph *graph, EmogiWalk *walk)
@@ -182,7 +189,7 @@ open_call(Oid function, EmogiTask *task, EmogiPatch **patch, EmogiGraph *graph, 
 	if (task->pairs != NULL)
 		emogi_pairs_check(task->pairs, &source.key);
 	emogi_request_require_engine();
-	if ((task->has_sources && task->sources.count == 0) || (task->has_goals && task->goals.count == 0))
+	if (asks_nothing(task))
 	{
 		emogi_build_check(&source);
 		return NULL;
@@ -298,12 +305,21 @@ notice_sources(const EmogiTask *task, const EmogiPatch *patch, const EmogiGraph 
 		}
 }
 
-/* Tell of the first source, or else target, of two sets that is no vertex of the graph, NULL = one without any. */
+/* Tell of the first source, and target, that is no vertex of the graph, NULL = one without any; nothing if it was not looked at. */
+static void
+notice_ends(const EmogiTask *task, const EmogiPatch *patch, const EmogiGraph *graph)
+{
+	if (asks_nothing(task))
+		return;
+	notice_sources(task, patch, graph);
+	notice_goals(task, patch, graph);
+}
+
+/* Tell of the first source, and target, of two sets that is no vertex of the graph, NULL = one without any. */
 void
 emogi_run_notice_sets(const EmogiTask *task, const EmogiGraph *graph)
 {
-	notice_sources(task, NULL, graph);
-	notice_goals(task, NULL, graph);
+	notice_ends(task, NULL, graph);
 }
 
 /* Tell of the first source that a walk has found not to be in the graph. */
@@ -359,8 +375,7 @@ emogi_run(Oid function, EmogiTask *task, EmogiGraph *graph, EmogiResult *result)
 		whole = *graph;
 		patch = NULL;
 	}
-	notice_sources(task, patch, call != NULL ? &whole : NULL);
-	notice_goals(task, patch, call != NULL ? &whole : NULL);
+	notice_ends(task, patch, call != NULL ? &whole : NULL);
 	if (call == NULL)
 		return NULL;
 	if (!answered && (task->no_rows || !emogi_task_query(call, task, graph, result)))

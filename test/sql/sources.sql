@@ -143,3 +143,31 @@ SELECT count(*), max(level) FROM emogi_bfs((SELECT 'VALUES ' || string_agg(forma
 CREATE TABLE graphs (id int, graph text);
 INSERT INTO graphs VALUES (1, 'edges'), (2, 'st'), (3, 'edges(b, a)'), (4, 'SELECT 1, 40 + 2'), (5, 'half(src, target)');
 SELECT id, (SELECT string_agg(vertex || ':' || level, ' ') FROM emogi_bfs(graph, 1)) FROM graphs ORDER BY id;
+
+-- No sources, or no targets: no rows, and nothing is said, whatever the graph is and though the graph was not looked at.
+CREATE TABLE nothing_asked AS SELECT 1::bigint AS source, 2::bigint AS target;
+DO $$
+DECLARE
+  call text;
+  empty text;
+  graph text;
+  said text;
+  rows bigint;
+BEGIN
+  FOREACH said IN ARRAY ARRAY['off', 'on'] LOOP
+    PERFORM set_config('emogi.notice_missing_source', said, true);
+    FOREACH graph IN ARRAY ARRAY['nothing_asked', 'TABLE nothing_asked', 'SELECT source::text, target::text FROM nothing_asked', 'SELECT source, target FROM nothing_asked WHERE false'] LOOP
+      FOREACH empty IN ARRAY ARRAY['''{}''', 'ARRAY[NULL]', 'NULL'] LOOP
+        FOREACH call IN ARRAY ARRAY['emogi_bfs(%1$L, %2$s)', 'emogi_sssp(%1$L, %2$s)', 'emogi_sswp(%1$L, %2$s)', 'emogi_ssnsp(%1$L, %2$s)', 'emogi_bfs_tree(%1$L, %2$s)',
+            'emogi_shortest_path_tree(%1$L, %2$s)', 'emogi_random_walk(%1$L, %2$s)', 'emogi_shortest_paths(%1$L, %2$s, %3$s)', 'emogi_shortest_paths(%1$L, %3$s, %2$s)',
+            'emogi_shortest_paths(%1$L, %2$s, %2$s)', 'emogi_distance_matrix(%1$L, %2$s, %3$s)', 'emogi_distance_matrix(%1$L, %3$s, %2$s)'] LOOP
+          EXECUTE format('SELECT count(*) FROM ' || call, graph, empty || CASE WHEN graph LIKE '%text%' THEN '::text[]' ELSE '::bigint[]' END,
+            CASE WHEN graph LIKE '%text%' THEN 'ARRAY[''1'']' ELSE 'ARRAY[1]::bigint[]' END) INTO rows;
+          IF rows <> 0 THEN
+            RAISE WARNING '% rows: % % %', rows, call, graph, empty;
+          END IF;
+        END LOOP;
+      END LOOP;
+    END LOOP;
+  END LOOP;
+END $$;
