@@ -10,6 +10,7 @@
 
 #define MOST_SPREADS 64			/* of all owners: a Graph has four at most */
 #define MOST_PIECES 128			/* of one: an even mixture, and few calls of the driver */
+#define OWN_SHARE 8				/* one byte in so many, of its memory or of its cap, a helper does not lend */
 
 typedef struct Piece
 {
@@ -110,14 +111,18 @@ can_read(const EmogiEngineState *state, const EmogiEngineState *lender)
 	return manages[0] != 0 && manages[1] != 0 && reads != 0;
 }
 
-/* Get what a helper may lend. */
+/*
+ * Get what a helper may lend: not all that it has, for a run there cannot have it back while the owner's is under way.
+ */
 static uint64_t
 room_of(EmogiEngineState *lender)
 {
-	const uint64_t lent = emogi_memory_lent(lender);
+	const uint64_t used = lender->taken_bytes + emogi_memory_lent(lender);
+	const uint64_t most = lender->cap_bytes > 0 && lender->cap_bytes < lender->memory_bytes ? lender->cap_bytes : lender->memory_bytes;
+	const uint64_t kept = used + most / OWN_SHARE;
 	size_t		free_bytes = 0;
 	size_t		total_bytes;
-	uint64_t	room;
+	uint64_t	room = most > kept ? most - kept : 0;
 
 	(void) cudaSetDevice(lender->device);
 	emogi_memory_trim(lender, 0);
@@ -125,8 +130,7 @@ room_of(EmogiEngineState *lender)
 		free_bytes = 0;
 	(void) cudaGetLastError();
 	if (lender->cap_bytes == 0)
-		return free_bytes > HEADROOM_BYTES ? free_bytes - HEADROOM_BYTES : 0;
-	room = lender->cap_bytes > lender->taken_bytes + lent ? lender->cap_bytes - lender->taken_bytes - lent : 0;
+		free_bytes = free_bytes > HEADROOM_BYTES ? free_bytes - HEADROOM_BYTES : 0;
 	return room < free_bytes ? room : free_bytes;
 }
 
