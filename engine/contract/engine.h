@@ -314,8 +314,8 @@ typedef struct EmogiEngine
 						EmogiResult *result, EmogiControl *control, EmogiError *error);
 
 	/*
-	 * Would other GPUs be of help to a run, each by reading a share of the lists? For any thread, at any time. And: have some help the next run of a state, which
-	 * then uses their states, too. NULL = one GPU has nothing to do with another.
+	 * Would other GPUs be of help to a run, by reading a share of the lists, or by lending memory? For a state that nobody uses, in any thread. And: have
+	 * some help the next run of a state, which then uses their states, too. NULL = one GPU has nothing to do with another.
 	 */
 	bool		(*wants_help) (EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query);
 	void		(*help) (EmogiEngineState *state, EmogiEngineState *const *helpers, int nhelpers);

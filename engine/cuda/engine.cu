@@ -313,8 +313,6 @@ answer_query(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery 
 	if (query->algorithm == EMOGI_MODULARITY && (graph->weight_type == EMOGI_WEIGHT_F32 || graph->weight_type == EMOGI_WEIGHT_F64))
 		return emogi_device_fail(error, EMOGI_UNSUPPORTED, "there are no kernels for the modularity of weights that are not integers", "%s",
 								 "emogi_modularity");
-	result->left_out[0] = '\0';
-	result->helper_lost = false;
 	memset(&result->papers, 0, sizeof result->papers);
 	memset(&result->refusal, 0, sizeof result->refusal);
 	return emogi_run(state, algorithm, graph, query, result, control, error);
@@ -329,6 +327,8 @@ run_query(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *qu
 	const int	nhelpers = state->nhelpers;
 	EmogiStatus status;
 
+	result->left_out[0] = '\0';
+	result->helper_lost = false;	/* also where the query is refused at once */
 	(void) pthread_mutex_lock(&state->at_work);
 	for (int i = 0; i < nhelpers; i++)
 		(void) pthread_mutex_lock(&helpers[i]->at_work);

@@ -331,8 +331,8 @@ emogi_spread_take(DeviceMemory *memory, void **out, uint64_t bytes, double own_s
 	undo(&spread);
 	(void) cudaGetLastError();
 	if (code == cudaErrorMemoryAllocation || code == cudaErrorNotSupported || code == cudaErrorNotPermitted)
-		return emogi_device_fail(error, EMOGI_NO_MEMORY, "out of memory on the GPUs", "%s: %llu bytes of several GPUs' memory", what,
-								 (unsigned long long) bytes);
+		return emogi_device_fail(error, EMOGI_NO_MEMORY, "out of memory on the GPUs", "%s: %llu bytes of several GPUs' memory: %s", what,
+								 (unsigned long long) bytes, cudaGetErrorName(code));
 	return emogi_cuda_fail(error, code, "taking memory of several GPUs");
 }
 
