@@ -22,6 +22,12 @@ BEGIN
   PERFORM set_config('search_path', (SELECT extnamespace::regnamespace::text FROM pg_extension WHERE extname = 'emogi'), true);
 END $$;
 
+-- The graph of a query of edges: its columns of these names and no others, whatever else it selects. Without an id the edges have none, -1. A table is its own.
+CREATE OR REPLACE FUNCTION emogi_pgr.graph_of(edges_sql text) RETURNS text LANGUAGE sql IMMUTABLE AS
+$$ SELECT CASE WHEN edges_sql ~* '^[\s(]*(select|with|values|table)\M' THEN
+  'SELECT e.* FROM (SELECT -1 AS id, -1 AS reverse_cost) AS none, LATERAL (SELECT id::bigint, source, target, cost, reverse_cost FROM (' ||
+  pg_catalog.rtrim(edges_sql, E'; \n') || E'\n) AS q) AS e' ELSE edges_sql END $$;
+
 -- Along the edges as stored, or either way.
 CREATE OR REPLACE FUNCTION emogi_pgr.direction_of(directed boolean) RETURNS text LANGUAGE sql IMMUTABLE AS
 $$ SELECT CASE WHEN directed THEN 'out' ELSE 'both' END $$;
@@ -46,7 +52,7 @@ BEGIN
 RETURNS TABLE (seq int, path_seq int, node bigint, edge bigint, cost float8, agg_cost float8) LANGUAGE sql STABLE ROWS 100 AS
 $body$
   SELECT p.seq, p.seq, p.vertex, COALESCE(p.edge, -1), p.cost, p.distance
-  FROM emogi_shortest_path(edges_sql, start_vid, end_vid, emogi_pgr.direction_of(directed)) p
+  FROM emogi_shortest_path(emogi_pgr.graph_of(edges_sql), start_vid, end_vid, emogi_pgr.direction_of(directed)) p
   WHERE start_vid <> end_vid AND (edges_sql, directed%s) IS NOT NULL ORDER BY p.seq
 $body$', function.name, function.arguments, function.given);
     FOR form IN SELECT * FROM (VALUES
@@ -58,7 +64,7 @@ $body$', function.name, function.arguments, function.given);
 RETURNS TABLE (seq int, path_seq int, %s, node bigint, edge bigint, cost float8, agg_cost float8) LANGUAGE sql STABLE ROWS 1000 AS
 $body$
   SELECT (row_number() OVER (ORDER BY %5$s, p.seq))::int, p.seq, %5$s, p.vertex, COALESCE(p.edge, -1), p.cost, p.distance
-  FROM emogi_shortest_paths(edges_sql, %s, direction => emogi_pgr.direction_of(directed)) p
+  FROM emogi_shortest_paths(emogi_pgr.graph_of(edges_sql), %s, direction => emogi_pgr.direction_of(directed)) p
   WHERE p.source <> p.target AND (edges_sql, $2, directed%s) IS NOT NULL ORDER BY %5$s, p.seq
 $body$', function.name, form.arguments, function.arguments, form.columns, form.ends, form.vertices, function.given);
     END LOOP;
@@ -85,7 +91,7 @@ BEGIN
       EXECUTE format('CREATE OR REPLACE FUNCTION emogi_pgr.%I(edges_sql text, %s, directed boolean DEFAULT true%s)
 RETURNS TABLE (start_vid bigint, end_vid bigint, agg_cost float8) LANGUAGE sql STABLE ROWS 1000 AS
 $body$
-  SELECT m.source, m.target, m.distance FROM emogi_distance_matrix(edges_sql, %s, emogi_pgr.direction_of(directed)) m
+  SELECT m.source, m.target, m.distance FROM emogi_distance_matrix(emogi_pgr.graph_of(edges_sql), %s, emogi_pgr.direction_of(directed)) m
   WHERE m.source <> m.target AND (edges_sql, directed%s) IS NOT NULL ORDER BY m.source, m.target
 $body$', function.name || form.suffix, form.arguments, function.arguments, form.vertices, function.given);
     END LOOP;
@@ -93,7 +99,7 @@ $body$', function.name || form.suffix, form.arguments, function.arguments, form.
 RETURNS TABLE (start_vid bigint, end_vid bigint, agg_cost float8) LANGUAGE sql STABLE ROWS 1000 AS
 $body$
   SELECT p.source, p.target, max(p.distance)
-  FROM emogi_shortest_paths(edges_sql, pairs => emogi_pgr.pairs_of($2), direction => emogi_pgr.direction_of(directed)) p
+  FROM emogi_shortest_paths(emogi_pgr.graph_of(edges_sql), pairs => emogi_pgr.pairs_of($2), direction => emogi_pgr.direction_of(directed)) p
   WHERE p.source <> p.target AND (edges_sql, $2, directed%s) IS NOT NULL GROUP BY p.source, p.target ORDER BY p.source, p.target
 $body$', function.name, function.arguments, function.given);
   END LOOP;
@@ -103,7 +109,7 @@ END $$;
 CREATE OR REPLACE FUNCTION emogi_pgr.pgr_ksp(edges_sql text, start_vid bigint, end_vid bigint, k int, directed boolean DEFAULT true, heap_paths boolean DEFAULT false)
 RETURNS TABLE (seq int, path_id int, path_seq int, node bigint, edge bigint, cost float8, agg_cost float8) LANGUAGE sql STABLE ROWS 1000 AS $$
   SELECT (row_number() OVER (ORDER BY p.path_id, p.seq))::int, p.path_id, p.seq, p.vertex, COALESCE(p.edge, -1), p.cost, p.distance
-  FROM emogi_k_shortest_paths(edges_sql, start_vid, end_vid, greatest(k, 1), emogi_pgr.direction_of(directed)) p
+  FROM emogi_k_shortest_paths(emogi_pgr.graph_of(edges_sql), start_vid, end_vid, greatest(k, 1), emogi_pgr.direction_of(directed)) p
   WHERE start_vid <> end_vid AND k > 0 AND (edges_sql, directed, heap_paths) IS NOT NULL ORDER BY p.path_id, p.seq
 $$;
 
@@ -120,10 +126,10 @@ BEGIN
     WITH starts AS (SELECT u.v, u.n, row_number() OVER (PARTITION BY u.v ORDER BY u.n) AS turn FROM unnest(start_vids::bigint[]) WITH ORDINALITY u(v, n) WHERE u.v IS NOT NULL),
     tree AS MATERIALIZED (
       SELECT t.source, t.vertex, t.edge, t.predecessor, t.distance AS agg_cost
-      FROM emogi_shortest_path_tree(edges_sql, start_vids::bigint[], $3, emogi_pgr.direction_of(directed)) t WHERE equicost
+      FROM emogi_shortest_path_tree(emogi_pgr.graph_of(edges_sql), start_vids::bigint[], $3, emogi_pgr.direction_of(directed)) t WHERE equicost
       UNION ALL
       SELECT s.v, t.vertex, t.edge, t.predecessor, t.distance
-      FROM starts s, LATERAL emogi_shortest_path_tree(edges_sql, s.v, $3, emogi_pgr.direction_of(directed)) t WHERE s.turn = 1 AND NOT equicost),
+      FROM starts s, LATERAL emogi_shortest_path_tree(emogi_pgr.graph_of(edges_sql), s.v, $3, emogi_pgr.direction_of(directed)) t WHERE s.turn = 1 AND NOT equicost),
     rows AS (
       SELECT t.source, t.vertex, COALESCE(t.edge, -1) AS edge, COALESCE(t.agg_cost - p.agg_cost, 0) AS cost, t.agg_cost
       FROM tree t LEFT JOIN tree p ON p.source = t.source AND p.vertex = t.predecessor
@@ -144,25 +150,25 @@ $$;
 
 CREATE OR REPLACE FUNCTION emogi_pgr.pgr_connectedcomponents(edges_sql text)
 RETURNS TABLE (seq bigint, component bigint, node bigint) LANGUAGE sql STABLE ROWS 1000 AS $$
-  SELECT row_number() OVER (ORDER BY c.component, c.vertex), c.component, c.vertex FROM emogi_cc(edges_sql) c
+  SELECT row_number() OVER (ORDER BY c.component, c.vertex), c.component, c.vertex FROM emogi_cc(emogi_pgr.graph_of(edges_sql)) c
   WHERE edges_sql IS NOT NULL ORDER BY c.component, c.vertex
 $$;
 
 CREATE OR REPLACE FUNCTION emogi_pgr.pgr_strongcomponents(edges_sql text)
 RETURNS TABLE (seq bigint, component bigint, node bigint) LANGUAGE sql STABLE ROWS 1000 AS $$
-  SELECT row_number() OVER (ORDER BY c.component, c.vertex), c.component, c.vertex FROM emogi_scc(edges_sql) c
+  SELECT row_number() OVER (ORDER BY c.component, c.vertex), c.component, c.vertex FROM emogi_scc(emogi_pgr.graph_of(edges_sql)) c
   WHERE edges_sql IS NOT NULL ORDER BY c.component, c.vertex
 $$;
 
 CREATE OR REPLACE FUNCTION emogi_pgr.pgr_articulationpoints(edges_sql text)
 RETURNS TABLE (node bigint) LANGUAGE sql STABLE ROWS 1000 AS $$
-  SELECT a.vertex FROM emogi_articulation_points(edges_sql) a WHERE edges_sql IS NOT NULL ORDER BY a.vertex
+  SELECT a.vertex FROM emogi_articulation_points(emogi_pgr.graph_of(edges_sql)) a WHERE edges_sql IS NOT NULL ORDER BY a.vertex
 $$;
 
 -- An order in which all edges lead forward. Where there are several it need not be pgRouting's.
 CREATE OR REPLACE FUNCTION emogi_pgr.pgr_topologicalsort(edges_sql text)
 RETURNS TABLE (seq int, sorted_v bigint) LANGUAGE sql STABLE ROWS 1000 AS $$
-  SELECT (o.position + 1)::int, o.vertex FROM emogi_topological_order(edges_sql) o WHERE edges_sql IS NOT NULL ORDER BY o.position
+  SELECT (o.position + 1)::int, o.vertex FROM emogi_topological_order(emogi_pgr.graph_of(edges_sql)) o WHERE edges_sql IS NOT NULL ORDER BY o.position
 $$;
 
 -- What answers with edges. A row is one edge here, whichever way it leads, and be it both: the query of such edges, each with its lower cost. In it the column

@@ -480,7 +480,8 @@ add_lookup_path(PlannerInfo *root, RelOptInfo *rel, const EmogiAlgorithmRow *fun
 	path = make_path(root, rel, required_outer);
 	path->path.rows = path->path.param_info->ppi_rows;
 	path->path.startup_cost = 0;
-	path->path.total_cost = emogi_size_lookup_cost((Node *) condition.operand, EMOGI_LOOKUP_COST) + path->path.rows * (EMOGI_ROW_COST + rel->reltarget->cost.per_tuple);
+	path->path.total_cost = EMOGI_RESCAN_COST + emogi_size_lookup_cost((Node *) condition.operand, EMOGI_LOOKUP_COST) +
+		path->path.rows * (EMOGI_ROW_COST + rel->reltarget->cost.per_tuple);
 	add_path(rel, (Path *) path);
 }
 

@@ -13,11 +13,12 @@
 #include "scan_node/scan_node.h"
 
 /*
- * Costs against that of a sequential scan, by measurement: streamed rows, a scan for one vertex, a lookup of what is no integer, an edge read,
+ * Costs against that of a sequential scan, by measurement: streamed rows, a lookup of one vertex, the scan anew that does it, a lookup of what is no integer, an edge read,
  * an edge traversed in a search of all, an edge traversed in one of little.
  */
 #define EMOGI_ROW_COST	(0.25 * cpu_tuple_cost)
 #define EMOGI_LOOKUP_COST (2 * cpu_operator_cost)
+#define EMOGI_RESCAN_COST (25 * cpu_operator_cost)
 #define EMOGI_KEY_LOOKUP_COST (20 * cpu_operator_cost)
 #define EMOGI_BUILD_COST	(2.5 * cpu_tuple_cost)
 #define EMOGI_EDGE_COST	(0.1 * cpu_operator_cost)

@@ -378,6 +378,7 @@ find_edge_columns(TupleDesc desc, bool wants_weight, EmogiEdgeColumns *columns)
 	*columns = (EmogiEdgeColumns) {.ncolumns = desc->natts};
 	if (find_ends(desc, columns))
 	{
+		emogi_known_names_check(desc, wants_weight, "the " EMOGI_GRAPH_QUERY, NULL);
 		check_unique(desc, columns->src);
 		check_unique(desc, columns->dst);
 		columns->vertex = find_column(desc, "vertex");

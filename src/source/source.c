@@ -329,11 +329,12 @@ lock_relation(const EmogiGraphArgument *graph, EmogiSource *source, List **colum
 	source->was_locked = source->relid == locked;
 }
 
-/* Take a relation's columns by their names. Raises 42703. */
+/* Take a relation's columns by their names. Raises 42702, 42703. */
 static void
-use_default_columns(Relation rel, EmogiSource *source)
+use_default_columns(Relation rel, bool wants_weight, EmogiSource *source)
 {
 	default_columns(rel, source);
+	emogi_known_names_check(RelationGetDescr(rel), wants_weight, psprintf("relation \"%s\"", RelationGetRelationName(rel)), RelationGetRelationName(rel));
 	source->weight = default_weight(source->relid);
 	source->reverse = default_reverse(source->relid, source->weight);
 	source->edge = Max(get_attnum(source->relid, "id"), 0);
@@ -377,7 +378,7 @@ resolve_relation(const EmogiGraphArgument *graph, bool wants_weight, EmogiSource
 		return;
 	}
 	if (columns == NIL)
-		use_default_columns(rel, source);
+		use_default_columns(rel, wants_weight, source);
 	else
 		use_named_columns(rel, columns, source);
 	find_keys(rel, source);

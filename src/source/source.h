@@ -108,6 +108,10 @@ extern const char *emogi_columns_reverse(List *columns);
 extern const char *emogi_columns_edge(List *columns);
 extern bool emogi_columns_have_rows(List *columns);
 
+/* ---- known_names.c ---- */
+
+extern void emogi_known_names_check(TupleDesc desc, bool wants_weight, const char *of, const char *relation);
+
 /* ---- rows.c ---- */
 
 extern void emogi_rows_describe(Query *query, TupleDesc desc);
