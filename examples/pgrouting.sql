@@ -11,6 +11,7 @@
 -- function that is STRICT or has settings: an inlined path is planned once where the statement is prepared, and with the estimates of its own graph.
 BEGIN;
 CREATE SCHEMA IF NOT EXISTS emogi_pgr;
+GRANT USAGE ON SCHEMA emogi_pgr TO PUBLIC;	-- whoever may not look into it would have pgRouting's functions without a word
 COMMENT ON SCHEMA emogi_pgr IS 'pgRouting''s functions, answered by emogi';
 
 -- The bodies below are looked at with emogi's schema in sight. The end of this script puts its name into them.
@@ -22,11 +23,12 @@ BEGIN
   PERFORM set_config('search_path', (SELECT extnamespace::regnamespace::text FROM pg_extension WHERE extname = 'emogi'), true);
 END $$;
 
--- The graph of a query of edges: its columns of these names and no others, whatever else it selects. Without an id the edges have none, -1. A table is its own.
-CREATE OR REPLACE FUNCTION emogi_pgr.graph_of(edges_sql text) RETURNS text LANGUAGE sql IMMUTABLE AS
+-- The graph of a query of edges: its columns of these names and no others, whatever else it selects. Without an id the edges have none, -1; without a cost
+-- they cost 1 where costs are not asked for. A table is its own.
+CREATE OR REPLACE FUNCTION emogi_pgr.graph_of(edges_sql text, costs boolean DEFAULT true) RETURNS text LANGUAGE sql IMMUTABLE AS
 $$ SELECT CASE WHEN edges_sql ~* '^[\s(]*(select|with|values|table)\M' THEN
-  'SELECT e.* FROM (SELECT -1 AS id, -1 AS reverse_cost) AS none, LATERAL (SELECT id::bigint, source, target, cost, reverse_cost FROM (' ||
-  pg_catalog.rtrim(edges_sql, E'; \n') || E'\n) AS q) AS e' ELSE edges_sql END $$;
+  'SELECT e.* FROM (SELECT -1 AS id, -1 AS reverse_cost' || CASE WHEN costs THEN '' ELSE ', 1 AS cost' END ||
+  ') AS none, LATERAL (SELECT id::bigint, source, target, cost, reverse_cost FROM (' || pg_catalog.rtrim(edges_sql, E'; \n') || E'\n) AS q) AS e' ELSE edges_sql END $$;
 
 -- Along the edges as stored, or either way.
 CREATE OR REPLACE FUNCTION emogi_pgr.direction_of(directed boolean) RETURNS text LANGUAGE sql IMMUTABLE AS
@@ -150,25 +152,25 @@ $$;
 
 CREATE OR REPLACE FUNCTION emogi_pgr.pgr_connectedcomponents(edges_sql text)
 RETURNS TABLE (seq bigint, component bigint, node bigint) LANGUAGE sql STABLE ROWS 1000 AS $$
-  SELECT row_number() OVER (ORDER BY c.component, c.vertex), c.component, c.vertex FROM emogi_cc(emogi_pgr.graph_of(edges_sql)) c
+  SELECT row_number() OVER (ORDER BY c.component, c.vertex), c.component, c.vertex FROM emogi_cc(emogi_pgr.graph_of(edges_sql, false)) c
   WHERE edges_sql IS NOT NULL ORDER BY c.component, c.vertex
 $$;
 
 CREATE OR REPLACE FUNCTION emogi_pgr.pgr_strongcomponents(edges_sql text)
 RETURNS TABLE (seq bigint, component bigint, node bigint) LANGUAGE sql STABLE ROWS 1000 AS $$
-  SELECT row_number() OVER (ORDER BY c.component, c.vertex), c.component, c.vertex FROM emogi_scc(emogi_pgr.graph_of(edges_sql)) c
+  SELECT row_number() OVER (ORDER BY c.component, c.vertex), c.component, c.vertex FROM emogi_scc(emogi_pgr.graph_of(edges_sql, false)) c
   WHERE edges_sql IS NOT NULL ORDER BY c.component, c.vertex
 $$;
 
 CREATE OR REPLACE FUNCTION emogi_pgr.pgr_articulationpoints(edges_sql text)
 RETURNS TABLE (node bigint) LANGUAGE sql STABLE ROWS 1000 AS $$
-  SELECT a.vertex FROM emogi_articulation_points(emogi_pgr.graph_of(edges_sql)) a WHERE edges_sql IS NOT NULL ORDER BY a.vertex
+  SELECT a.vertex FROM emogi_articulation_points(emogi_pgr.graph_of(edges_sql, false)) a WHERE edges_sql IS NOT NULL ORDER BY a.vertex
 $$;
 
 -- An order in which all edges lead forward. Where there are several it need not be pgRouting's.
 CREATE OR REPLACE FUNCTION emogi_pgr.pgr_topologicalsort(edges_sql text)
 RETURNS TABLE (seq int, sorted_v bigint) LANGUAGE sql STABLE ROWS 1000 AS $$
-  SELECT (o.position + 1)::int, o.vertex FROM emogi_topological_order(emogi_pgr.graph_of(edges_sql)) o WHERE edges_sql IS NOT NULL ORDER BY o.position
+  SELECT (o.position + 1)::int, o.vertex FROM emogi_topological_order(emogi_pgr.graph_of(edges_sql, false)) o WHERE edges_sql IS NOT NULL ORDER BY o.position
 $$;
 
 -- What answers with edges. A row is one edge here, whichever way it leads, and be it both: the query of such edges, each with its lower cost. In it the column

@@ -166,7 +166,26 @@ decode_weight(const char *p, Oid type)
 	}
 }
 
-/* Turn the Datum of a weight into a double. Raises 22003 for a numeric that is too large. */
+/* Turn a numeric into a double. Raises 22003 where the one is finite and the other not, or the other alone is 0. */
+static double
+weight_of_numeric(Datum datum)
+{
+	const double value = DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow, datum));
+	const char *text;
+
+	if (likely(value != 0.0 && !isinf(value)))
+		return value;
+	text = DatumGetCString(DirectFunctionCall1(numeric_out, datum));
+	if (strchr(text, 'I') == NULL && (isinf(value) || strspn(text, "-0.") < strlen(text)))
+		ereport(ERROR,
+				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+				 errmsg("a numeric weight is out of range for type double precision"),
+				 errdetail("It begins with %.20s and has %d characters.", text, (int) strlen(text)),
+				 errhint("Weights are read as double precision, from 1e-307 to 1e308. Select others, or scale them in a query.")));
+	return value;
+}
+
+/* Turn the Datum of a weight into a double. Raises 22003 for a numeric that has none. */
 static double
 weight_of_datum(Datum datum, Oid type)
 {
@@ -183,7 +202,7 @@ weight_of_datum(Datum datum, Oid type)
 		case FLOAT8OID:
 			return DatumGetFloat8(datum);
 		default:
-			return DatumGetFloat8(DirectFunctionCall1(numeric_float8, datum));
+			return weight_of_numeric(datum);
 	}
 }
 

@@ -2,7 +2,7 @@
  * cycles.c: emogi_cycles(graph, source, max_length, max_cycles, direction) -> setof (cycle_id int, seq int, vertex, edge, cost float8, distance float8):
  * the simple cycles through a vertex, those of the fewest edges first.
  *
- * The backend searches them itself (cpu/cycles.h), in its own memory, of which it may take a share of emogi.max_memory.
+ * The backend searches them itself (cpu/cycles.h), in its own memory, of which it may take a share of what its role may have.
  */
 #include "postgres.h"
 
@@ -12,11 +12,10 @@
 #include "cpu/cycles.h"
 #include "function/path_steps.h"
 #include "server/compat.h"
-#include "server/region.h"
+#include "server/limits.h"
 
 PG_FUNCTION_INFO_V1(emogi_cycles);
 
-#define MEMORY_SHARE 4			/* of emogi.max_memory that a search may take */
 #define MAX_LENGTH 6			/* when the call names none */
 #define MAX_CYCLES 1000			/* likewise */
 
@@ -57,7 +56,7 @@ require_ok(const Held *held, EmogiStatus status)
 			(errcode(ERRCODE_OUT_OF_MEMORY),
 			 errmsg("%s", held->error.message),
 			 held->error.detail[0] != '\0' ? errdetail_internal("%s", held->error.detail) : 0,
-			 errhint("Make max_length smaller, or raise emogi.max_memory (%dMB now) and restart the server.", emogi_max_memory_mb)));
+			 errhint("Make max_length smaller, or raise emogi.max_memory, emogi.session_memory or emogi.role_memory, whichever allows least.")));
 }
 
 /* Find cycles, count at most; says whether there are more. */
@@ -70,7 +69,7 @@ search(EmogiCall *call, const EmogiTask *task, EmogiPathSteps *paths, uint32 sou
 
 	held->callback = (MemoryContextCallback) {.func = free_search,.arg = held};
 	MemoryContextRegisterResetCallback(CurrentMemoryContext, &held->callback);
-	require_ok(held, emogi_cycles_begin(paths->graph, source, max_length, task->direction == EMOGI_BOTH, emogi_region_budget_bytes() / MEMORY_SHARE,
+	require_ok(held, emogi_cycles_begin(paths->graph, source, max_length, task->direction == EMOGI_BOTH, emogi_limits_backend_bytes(),
 										serve_interrupts, &held->cycles, &held->control, &held->error));
 	for (;;)
 	{

@@ -11,10 +11,9 @@
 #include "utils/snapmgr.h"
 
 #include "function/function.h"
-#include "server/region.h"
+#include "server/limits.h"
 
-/* What is noted of pairs may take this share of the budget of the Region, though it is memory of the backend: 16 bytes each. */
-#define PAIRS_SHARE 8
+/* What is noted of a pair. */
 #define PAIR_BYTES 16
 
 /* Rows fetched at a time. */
@@ -47,11 +46,11 @@ number_of(const Pairs *pairs, HeapTuple row, TupleDesc desc, int column)
 	return number;
 }
 
-/* Get how many pairs there may be. */
+/* Get how many pairs there may be: the other half is for what is found of them. */
 uint64
 emogi_pairs_most(void)
 {
-	return Min(emogi_region_budget_bytes() / PAIRS_SHARE, MaxAllocHugeSize) / PAIR_BYTES;
+	return Min(emogi_limits_backend_bytes() / 2, MaxAllocHugeSize) / PAIR_BYTES;
 }
 
 /* Make room for so many more. Raises 54000 for too many. */
@@ -66,7 +65,7 @@ make_room(Pairs *pairs, uint64 more)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("the query returns more than %llu pairs", (unsigned long long) emogi_pairs_most()),
-				 errhint("Ask for fewer pairs at a time, or set emogi.max_memory to more.")));
+				 errhint("Ask for fewer pairs at a time, or raise emogi.max_memory, emogi.session_memory or emogi.role_memory, whichever allows least.")));
 	if (pairs->numbers == NULL)
 		pairs->numbers = MemoryContextAllocHuge(pairs->context, room * 2 * sizeof(uint32));
 	else

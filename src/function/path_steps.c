@@ -12,10 +12,7 @@
 
 #include "function/path_steps.h"
 #include "function/rows.h"
-#include "server/region.h"
-
-/* Steps may take this share of the budget of the Region, though it is memory of the backend. */
-#define STEPS_SHARE 4
+#include "server/limits.h"
 
 /* Places that a hash table begins with at most. */
 #define MOST_PLACES UINT64CONST(1048576)
@@ -36,13 +33,13 @@ make_room(void *items, uint64 *room, uint64 count, size_t bytes)
 static void
 require_steps(uint64 count)
 {
-	const uint64 most = emogi_region_budget_bytes() / STEPS_SHARE / sizeof(EmogiStep);
+	const uint64 most = emogi_limits_backend_bytes() / sizeof(EmogiStep);
 
 	if (count > most)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("the paths have more than %llu steps", (unsigned long long) most),
-				 errhint("Ask for fewer paths at a time, or set emogi.max_memory to more.")));
+				 errhint("Ask for fewer paths at a time, or raise emogi.max_memory, emogi.session_memory or emogi.role_memory, whichever allows least.")));
 }
 
 /* Add a path of one vertex or more; distance: of vertex path[i], by its number or, where they are of the path alone, by i. */

@@ -3,7 +3,7 @@
  * -> setof (path_id int, seq int, vertex, edge, cost float8, distance float8): the shortest paths from one vertex to another, one after the other, and
  * all those of the least distance.
  *
- * The backend ranks them itself (cpu/ranking.h), in its own memory, of which it may take a share of emogi.max_memory. Where the Graph has a contraction
+ * The backend ranks them itself (cpu/ranking.h), in its own memory, of which it may take a share of what its role may have. Where the Graph has a contraction
  * hierarchy, it goes by that; who reads one must say when that is over, so a cancel ends the ranking first and is raised then.
  */
 #include "postgres.h"
@@ -15,12 +15,12 @@
 #include "cpu/ranking.h"
 #include "function/path_steps.h"
 #include "server/compat.h"
+#include "server/limits.h"
 #include "server/region.h"
 
 PG_FUNCTION_INFO_V1(emogi_k_shortest_paths);
 PG_FUNCTION_INFO_V1(emogi_all_shortest_paths);
 
-#define MEMORY_SHARE 4			/* of emogi.max_memory that a ranking may take */
 #define MAX_PATHS 1000			/* when the call names none */
 
 /* A ranking under way. */
@@ -47,7 +47,7 @@ require_ok(EmogiStatus status, const EmogiError *error)
 			(errcode(ERRCODE_OUT_OF_MEMORY),
 			 errmsg("%s", error->message),
 			 error->detail[0] != '\0' ? errdetail_internal("%s", error->detail) : 0,
-			 errhint("Ask for fewer paths, or raise emogi.max_memory (%dMB now) and restart the server.", emogi_max_memory_mb)));
+			 errhint("Ask for fewer paths, or raise emogi.max_memory, emogi.session_memory or emogi.role_memory, whichever allows least.")));
 }
 
 /* Get the hierarchy of the call's Graph, which is made if it is this call's turn; NULL without one. Raises a cancel. */
@@ -103,7 +103,7 @@ rank(EmogiCall *call, EmogiPathSteps *paths, uint32 source, uint32 target, uint6
 
 	PG_TRY();
 	{
-		status = emogi_ranking_begin(paths->graph, made, reversed, source, target, emogi_region_budget_bytes() / MEMORY_SHARE, emogi_cache_labels_stop,
+		status = emogi_ranking_begin(paths->graph, made, reversed, source, target, emogi_limits_backend_bytes(), emogi_cache_labels_stop,
 									 &held->ranking, &held->control, &held->error);
 		if (status == EMOGI_OK)
 			status = find_paths(held, paths, count, least_alone, &has_more);

@@ -18,11 +18,11 @@
 #include "function/function.h"
 #include "function/rows.h"
 #include "server/compat.h"
-#include "server/region.h"
+#include "server/limits.h"
 
 PG_FUNCTION_INFO_V1(emogi_reachable);
 
-/* The answers of many searches at once may take this share of the budget of the Region. */
+/* The answers of many searches at once may take this share of what the role may have in the Region. */
 #define ANSWER_SHARE 8
 
 /* Fewer sources than these are searched from one by one: such a search ends with its targets. */
@@ -149,7 +149,7 @@ static void
 choose_batch(Reaching *reaching)
 {
 	const uint64 nvertices = reaching->graph->nvertices;
-	const uint64 allowed = emogi_region_budget_bytes() / ANSWER_SHARE;
+	const uint64 allowed = emogi_limits_allowed_bytes() / ANSWER_SHARE;
 	int			nsources = (int) Min(count_sources(reaching), EMOGI_MSBFS_SOURCES);
 
 	while (nsources >= LEAST_SOURCES && emogi_msbfs_bytes(nvertices, nsources, -1) > allowed)

@@ -86,7 +86,7 @@ right_call(const EmogiTask *task, Oid function, const EmogiKeyType *key)
 
 	if (!task->has_sources)
 		return psprintf("%s(%s%s)", name_for(function, task->vertex_type, form_for(key)), graph,
-						task->start != NULL || (task->pairs != NULL && task->query.algorithm == EMOGI_SSSP) ? ", '...'" : "");
+						task->start != NULL || (task->pairs != NULL && (task->query.algorithm == EMOGI_SSSP || task->query.algorithm == EMOGI_BFS)) ? ", '...'" : "");
 	if (!task->last_is_target && !task->has_goals)
 		return psprintf("%s(%s, %s)", name, graph, sample_of(task, key, 0));
 	return psprintf("%s(%s, %s, %s%s)", name, graph, sample_of(task, key, 0), sample_of(task, key, 1), task->further != NULL ? task->further : "");

@@ -24,6 +24,9 @@
 /* What -1 stands for, of the budget. */
 #define DEFAULT_MEMORY_SHARE 0.75
 
+/* Part of the budget that is as much as one thing in a backend may take. */
+#define BACKEND_SHARE 4
+
 /* Gets the bytes of a cached Graph by its index; the cache's. */
 static uint64 (*graph_bytes) (int graph);
 
@@ -226,6 +229,13 @@ emogi_limits_allowed_bytes(void)
 	if (role_memory_mb != 0)
 		allowed = Min(allowed, memory_limit(role_memory_mb) * EMOGI_GRANULE_BYTES);
 	return allowed;
+}
+
+/* Get the bytes that one thing of a call may take in its backend: a quarter of emogi.max_memory, and no more than the current user's calls may have. */
+uint64
+emogi_limits_backend_bytes(void)
+{
+	return Min(emogi_region_budget_bytes() / BACKEND_SHARE, emogi_limits_allowed_bytes());
 }
 
 /* Raise 53400 for a number of calls that is at its limit. */

@@ -26,6 +26,7 @@ extern EmogiLimit emogi_limits_of_slots(Oid userid);
 extern EmogiLimit emogi_limits_of_memory(const EmogiAccount *account, uint64 ngranules);
 extern void emogi_limits_report(EmogiLimit limit);
 extern uint64 emogi_limits_allowed_bytes(void);
+extern uint64 emogi_limits_backend_bytes(void);
 extern uint64 emogi_limits_own_bytes(void);
 
 #endif							/* EMOGI_LIMITS_H */

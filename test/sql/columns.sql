@@ -21,10 +21,10 @@ SELECT ways('SELECT * FROM roads'), hops('SELECT * FROM roads');
 SELECT ways('SELECT id, source, target, cost FROM roads'), hops('SELECT id, source, target, cost FROM roads');
 SELECT ways('TABLE roads'), ways('WITH r AS (SELECT * FROM roads) SELECT * FROM r'), ways('(SELECT * FROM roads);');
 SELECT ways('SELECT label, cost, km, target, id, source FROM roads'), hops('SELECT label, cost, km, target, id, source FROM roads');
-SELECT ways('SELECT id, source AS src, target AS dst, km AS weight, cost FROM roads') AS "weight before cost";
+SELECT ways('SELECT id, source AS src, target AS dst, km AS weight, cost FROM roads') AS "weight or cost";
 SELECT ways('SELECT cost AS weight, source AS src, target AS dst FROM roads');
 SELECT ways('SELECT source, target FROM roads'), ways('SELECT id, source, target FROM roads'), ways('SELECT id, source, target, km, label FROM roads');
--- src, dst before source, target; one of each is no pair.
+-- Two pairs could be the ends; one of each is no pair.
 SELECT hops('SELECT source, target, source AS dst, target AS src FROM roads');
 SELECT hops('SELECT source, target AS dst FROM roads'), hops('SELECT source AS src, target FROM roads');
 -- Names win when they stand the other way round.
@@ -70,7 +70,16 @@ SELECT * FROM emogi_sssp('SELECT *, cost AS REVERSE_COST FROM roads', 1);
 SELECT * FROM emogi_sswp('SELECT source AS src, target AS dst, cost, reverse_cost FROM streets', 1);
 SELECT * FROM emogi_bfs('streets', 1);
 SELECT * FROM emogi_cc('SELECT * FROM streets');
-SELECT hops('streets(source, target)'), hops('SELECT source, target FROM streets'), ways('weighed'), ways('SELECT * FROM weighed');
+SELECT hops('streets(source, target)'), hops('SELECT source, target FROM streets'), ways('weighed(source, target, weight)');
+SELECT ways('weighed');
+SELECT hops('weighed');
+SELECT ways('SELECT * FROM weighed');
+SELECT ways('SELECT source, target, reverse_cost FROM weighed');
+SELECT hops('SELECT source, target, weight, cost FROM weighed');
+ALTER TABLE weighed DROP cost;
+SELECT ways('weighed');
+ALTER TABLE weighed DROP reverse_cost;
+SELECT ways('weighed');
 SELECT * FROM emogi_sssp('SELECT source AS caller, target AS callee, id FROM streets', 1);
 SELECT hops('SELECT source AS caller, target AS callee, id FROM streets');
 SELECT ways('streets(source, target, cost)') AS "as the hint says",

@@ -126,8 +126,9 @@ SELECT * FROM emogi_articulation_points('cables');
 
 SELECT * FROM emogi_biconnected('cables');
 
-SELECT src, dst, component FROM cables JOIN emogi_biconnected('cables') s ON s.vertex = src
-  JOIN emogi_biconnected('cables') d USING (component) WHERE d.vertex = dst AND src <> dst ORDER BY component, src, dst;
+WITH members AS MATERIALIZED (SELECT component, vertex FROM emogi_biconnected('cables'))
+SELECT src, dst, component FROM cables JOIN members s ON s.vertex = src
+  JOIN members d USING (component) WHERE d.vertex = dst AND src <> dst ORDER BY component, src, dst;
 
 SELECT vertex, reached, farness, round(closeness::numeric, 3) AS closeness, harmonic
 FROM emogi_closeness('met', direction => 'both');

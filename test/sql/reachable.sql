@@ -100,6 +100,15 @@ SET ROLE regress_emogi_reachable;
 SELECT count(*) FROM emogi_reachable('deep', 'SELECT i, i + 1 FROM generate_series(1, 200) i') WHERE reachable;
 SELECT count(DISTINCT source) FROM emogi_shortest_paths('deep', 'SELECT i, i + 20000 FROM generate_series(1, 60) i');
 RESET ROLE;
+-- The steps of paths and cycles lie in the backend, and count as well.
+CREATE TABLE all_to_all AS SELECT a AS source, b AS target, 0::float8 AS cost FROM generate_series(1, 12) a, generate_series(1, 12) b WHERE a <> b;
+GRANT SELECT ON all_to_all TO regress_emogi_reachable;
+SET emogi.session_memory = '8MB';
+SET ROLE regress_emogi_reachable;
+SELECT count(*) FROM emogi_cycles('all_to_all', 1, 7, 1000000);
+SELECT count(*) FROM emogi_k_shortest_paths('all_to_all', 1, 2, 1000000);
+RESET ROLE;
+SELECT count(*) FROM emogi_cycles('all_to_all', 1, 7, 1000000);
 RESET emogi.session_memory;
 
 SET client_min_messages = warning;

@@ -200,3 +200,16 @@ ROLLBACK;
 SELECT state FROM message($$ SELECT count(*) FROM emogi_sssp('mended', 1) $$);
 RESET emogi.live_min_size;
 DROP TABLE mended;
+
+-- Numerics that no float8 holds.
+\set VERBOSITY default
+CREATE TABLE huge (src int, dst int, weight numeric);
+INSERT INTO huge VALUES (1, 2, 1), (2, 3, '1e400');
+SELECT * FROM emogi_sssp('huge', 1);
+SELECT * FROM emogi_sssp('SELECT * FROM huge', 1);
+UPDATE huge SET weight = '1e-400' WHERE src = 2;
+SELECT * FROM emogi_sssp('huge', 1);
+INSERT INTO huge VALUES (3, 4, 0), (4, 5, '0.000'), (5, 6, 'Infinity');
+UPDATE huge SET weight = '1e-300' WHERE src = 2;
+SELECT * FROM emogi_sssp('huge', 2);
+DROP TABLE huge;

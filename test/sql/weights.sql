@@ -11,7 +11,7 @@ SET search_path = test_weights, public;
 CREATE FUNCTION sssp(graph text, source bigint DEFAULT 1) RETURNS text LANGUAGE sql STABLE AS
   $$ SELECT string_agg(vertex || ':' || distance, ' ') FROM emogi_sssp(graph, source) $$;
 
--- The column weight, else cost, else none; or the third column named; without a third name none.
+-- The column weight, or cost, not both; else none; or the third column named; without a third name none.
 CREATE TABLE w (src int, dst int, weight int, cost int, "Km" float8);
 INSERT INTO w VALUES (1, 2, 10, 100, 0.5), (2, 3, 20, 200, 0.25);
 SELECT sssp('w');
@@ -236,9 +236,9 @@ CREATE FUNCTION check_tree(graph text, OUT rows bigint, OUT farthest float8, OUT
            WHERE level > 0 AND width IS DISTINCT FROM 1 + (vertex >> (level - 1)) % 2)
     FROM emogi_sssp(graph, 1) $$;
 SET emogi.build_workers = 0;
-SELECT * FROM check_tree('tree');
+SELECT * FROM check_tree('tree(src, dst, weight)');
 SET emogi.build_workers = 4;
-SELECT * FROM check_tree('tree');
+SELECT * FROM check_tree('tree(src, dst, weight)');
 SELECT * FROM check_tree('tree(src, dst, cost)');
 RESET emogi.build_workers;
 SET parallel_setup_cost = 0;
@@ -247,12 +247,12 @@ SELECT * FROM check_tree('SELECT src, dst, weight * 1.0::float8 FROM tree');
 SELECT * FROM check_tree('SELECT src, dst, cost FROM tree WHERE dst <= 100000');
 -- A weight in the last rows that a narrower type could not hold, and one that is wrong.
 INSERT INTO tree VALUES ('', 1, 5000000000, 1300000, 1000000000);
-SELECT vertex, distance FROM emogi_sssp('tree', 1) WHERE vertex IN (1199999, 1300000);
+SELECT vertex, distance FROM emogi_sssp('tree(src, dst, weight)', 1) WHERE vertex IN (1199999, 1300000);
 SELECT vertex, distance FROM emogi_sssp('tree(src, dst, cost)', 1) WHERE vertex IN (1199999, 1300000);
 INSERT INTO tree VALUES ('', 1, 0.1, 1300001, NULL);
 SELECT vertex, distance FROM emogi_sssp('tree(src, dst, cost)', 1) WHERE vertex IN (1199999, 1300000, 1300001);
 \set VERBOSITY sqlstate
-SELECT count(*) FROM emogi_sssp('tree', 1);
+SELECT count(*) FROM emogi_sssp('tree(src, dst, weight)', 1);
 SELECT count(*) FROM emogi_sssp('SELECT src, dst, weight FROM tree', 1);
 UPDATE tree SET cost = 'NaN' WHERE dst = 1300001;
 SELECT count(*) FROM emogi_sssp('tree(src, dst, cost)', 1);

@@ -47,6 +47,15 @@ is(sql("SELECT * FROM emogi_pgr.pgr_dijkstraCost('$edges', 'SELECT 1 AS source, 
 # A row is one edge: both streets are bridges, also the one that leads both ways.
 is(sql("SELECT string_agg(edge::text, ' ') FROM emogi_pgr.pgr_bridges('$_')"), '7 8', "bridges: $_")
 	for $edges, 'SELECT id, source, target, cost FROM roads -- one way', 'roads', 'roads(source, target, cost, reverse_cost, id)', 'roads(source, target, cost, id)', 'TABLE roads;';
+# Columns that emogi would take for others, and pgRouting does not look at.
+sql('CREATE TABLE odd AS SELECT id, source, target, cost, reverse_cost, 40 + id AS weight, 1::text AS src, 2::text AS dst, 99 AS vertex FROM roads');
+is(sql("SELECT string_agg(node || ':' || edge || ':' || agg_cost, ' ') FROM emogi_pgr.pgr_dijkstra('SELECT * FROM odd', 1, 3)"), '1:7:0 2:8:1 3:-1:3', 'columns of other names are not looked at');
+is(sql("SELECT string_agg(node::text, ' ' ORDER BY node) FROM emogi_pgr.pgr_connectedComponents('SELECT * FROM odd')"), '1 2 3', 'nor for components');
+is(sql("SELECT string_agg(node || ':' || edge, ' ') FROM emogi_pgr.pgr_dijkstra('SELECT source, target, cost FROM odd', 1, 3)"), '1:-1 2:-1 3:-1', 'edges without names');
+my ($status, $out, $err) = $node->psql('postgres', "SELECT * FROM emogi_pgr.pgr_dijkstra('SELECT id, source, target, cost AS costs, reverse_cost FROM odd', 1, 3)");
+like($err, qr/column "cost" does not exist/, 'a query without cost');
+sql('CREATE ROLE anybody;', 'GRANT SELECT ON roads TO anybody;');
+is(sql('SET ROLE anybody;', "SET search_path = emogi_pgr, public;", "EXPLAIN (COSTS OFF) SELECT * FROM pgr_dijkstra('roads', 1, 3)") =~ /EmogiScan/ ? 1 : 0, 1, 'any role finds the functions');
 is(sql("SELECT string_agg(edge::text, ' ') FROM emogi_pgr.pgr_bridges('roads(source, target, cost, reverse_cost)')"), '-1 -1', 'bridges without a column of names, which reverse_cost is not');
 is(sql(q{CREATE SCHEMA theirs; CREATE FUNCTION theirs.format(text, VARIADIC text[]) RETURNS text LANGUAGE sql AS $$ SELECT 'SELECT 666::bigint' $$;
 	SET search_path = theirs, public; SELECT string_agg(edge::text, ' ') FROM emogi_pgr.pgr_bridges('TABLE public.roads')}), '7 8', 'a function format of somebody else is not called');
