@@ -167,9 +167,9 @@ is_too_much(const Queue *queue, const Limits *limits)
 		(double) work->narcs > (double) queue->count * (most < MOST_MEAN ? most : MOST_MEAN);
 }
 
-/* Contract all vertices; order: [nvertices]. False when the job has stopped, or it has given up. */
+/* Contract all vertices. False when the job has stopped, or it has given up. */
 static bool
-contract(Queue *queue, uint32_t *order)
+contract(Queue *queue)
 {
 	EmogiContracting *work = queue->work;
 	const Limits limits = choose_limits(work);
@@ -202,8 +202,7 @@ contract(Queue *queue, uint32_t *order)
 			return false;
 		emogi_contraction_make_remove(work, v);
 		raise_neighbours(queue, v);
-		order[done++] = v;
-		if (done % POLL == 0 && is_stopped(work))
+		if (++done % POLL == 0 && is_stopped(work))
 			return false;
 		emogi_job_done(&work->job, 1);
 	}
@@ -259,6 +258,21 @@ choose_tolerance(EmogiContracting *work, const EmogiGraph *graph)
 	work->tolerance = SLACK_FACTOR * FAR * emogi_contraction_error(graph) * emogi_contraction_make_farthest(work, source);
 }
 
+/* Order the vertices, which have been contracted, by rank; false, with the job failed, without memory. */
+static bool
+rank(Queue *queue, uint32_t *order)
+{
+	EmogiContracting *work = queue->work;
+	uint64_t   *places = take(work, work->nvertices, sizeof *places);
+	uint64_t   *starts = take(work, work->nvertices + 1, sizeof *starts);
+
+	if (places != NULL && starts != NULL)
+		emogi_contraction_make_order(work, queue->levels, order, places, queue->heap, starts);	/* the heap has nothing any more */
+	free(places);
+	free(starts);
+	return !emogi_job_stopped(&work->job);
+}
+
 /* Make the hierarchy, with the scratch memory at hand. */
 static EmogiContraction *
 make(Queue *queue, const EmogiGraph *graph)
@@ -274,7 +288,7 @@ make(Queue *queue, const EmogiGraph *graph)
 	if (!emogi_job_stopped(&work->job) && emogi_contraction_make_read(work, graph))
 	{
 		choose_tolerance(work, graph);
-		if (!work->gave_up && !emogi_job_stopped(&work->job) && contract(queue, order))
+		if (!work->gave_up && !emogi_job_stopped(&work->job) && contract(queue) && rank(queue, order))
 			made = emogi_contraction_make_pack(work, order);
 	}
 	free(order);

@@ -1,11 +1,11 @@
 /*
  * contraction.h: a contraction hierarchy: what makes far shortest paths of a road-like Graph fast, once it is prepared.
  *
- * contraction.c tells what it is, makes it (with contraction_arcs.c and contraction_witness.c) and proves why its answers are the bits of
+ * contraction.c tells what it is, makes it (with contraction_arcs.c, contraction_order.c and contraction_witness.c) and proves why its answers are the bits of
  * SSSP; contraction_search.c and contraction_sweep.c ask it.
  *
- * It is one block of memory without a pointer, so that it may be copied, and read by another process. Vertices go by their ranks, the places
- * in the order in which they were contracted.
+ * It is one block of memory without a pointer, so that it may be copied, and read by another process. Vertices go by their ranks, in an
+ * order in which they could have been contracted.
  */
 #ifndef EMOGI_CONTRACTION_H
 #define EMOGI_CONTRACTION_H

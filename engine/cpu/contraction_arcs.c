@@ -194,6 +194,21 @@ rank_over(uint32_t over, const uint32_t *ranks)
 	return over == EMOGI_ARC_OWN || (over & EMOGI_ARC_WAYS) != 0 ? over : ranks[over];
 }
 
+/* Sort arcs by weight: what is short is what stops a search at a vertex, and is looked at first. There are few. */
+static void
+sort_arcs(EmogiArc *arcs, uint32_t count)
+{
+	for (uint32_t i = 1; i < count; i++)
+	{
+		const EmogiArc arc = arcs[i];
+		uint32_t	j = i;
+
+		for (; j > 0 && arc.weight < arcs[j - 1].weight; j--)
+			arcs[j] = arcs[j - 1];
+		arcs[j] = arc;
+	}
+}
+
 /* Write the arcs of one side, by rank. */
 static void
 pack_arcs(const EmogiContracting *work, const uint32_t *order, const uint32_t *ranks, int side, uint64_t *firsts, EmogiArc *arcs)
@@ -211,11 +226,12 @@ pack_arcs(const EmogiContracting *work, const uint32_t *order, const uint32_t *r
 
 			arcs[end++] = (EmogiArc) {arc.weight, ranks[arc.to], rank_over(arc.over, ranks)};
 		}
+		sort_arcs(arcs + firsts[r], list->count);
 	}
 	firsts[work->nvertices] = end;
 }
 
-/* Make the block of the hierarchy; NULL, with the job failed, without memory. order: [nvertices], the vertices in that of their contraction. */
+/* Make the block of the hierarchy; NULL, with the job failed, without memory. order: [nvertices], the vertices by rank. */
 EmogiContraction *
 emogi_contraction_make_pack(EmogiContracting *work, const uint32_t *order)
 {

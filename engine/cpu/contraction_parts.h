@@ -1,5 +1,5 @@
 /*
- * contraction_parts.h: what passes between contraction.c, contraction_arcs.c and contraction_witness.c while a hierarchy is made.
+ * contraction_parts.h: what passes between contraction.c, contraction_arcs.c, contraction_order.c and contraction_witness.c while a hierarchy is made.
  */
 #ifndef EMOGI_CONTRACTION_PARTS_H
 #define EMOGI_CONTRACTION_PARTS_H
@@ -72,6 +72,10 @@ extern bool emogi_contraction_make_add(EmogiContracting *work, uint32_t from, ui
 extern void emogi_contraction_make_remove(EmogiContracting *work, uint32_t v);
 extern EmogiContraction *emogi_contraction_make_pack(EmogiContracting *work, const uint32_t *order);
 extern void emogi_contraction_make_free(EmogiContracting *work);
+
+/* contraction_order.c */
+extern void emogi_contraction_make_order(const EmogiContracting *work, const uint32_t *levels, uint32_t *order, uint64_t *places, uint32_t *ranks,
+										 uint64_t *starts);
 
 /* contraction_witness.c: find what the contraction of a vertex needs. adds: and add it. Gets how many arcs; false as above. */
 extern bool emogi_contraction_make_shortcuts(EmogiContracting *work, uint32_t v, bool adds, uint64_t *count);
