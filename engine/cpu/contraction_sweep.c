@@ -30,11 +30,19 @@
 #define AHEAD 32				/* arcs whose ends are asked for before they are looked at */
 #define ARCS_AHEAD 192			/* arcs that are */
 
+/* How far it is with a vertex whose edges are followed back: at each stage what the next one reads has been asked for. */
+typedef enum Stage
+{
+	MET,						/* its list */
+	LISTED,						/* distances of those in it */
+	SEEN						/* sum and list of the first that may lead to it */
+} Stage;
+
 /* A vertex whose edges are being followed back. */
 typedef struct Frame
 {
 	uint32_t	vertex;
-	bool		is_seen;		/* its list has been looked at */
+	Stage		stage;
 	bool		is_only;		/* ... and one edge may lead to it, of this weight */
 	double		weight;
 	uint64_t	edge;			/* that edge, or the next of those */
@@ -203,12 +211,11 @@ sweep_down(Sweep *sweep)
 
 /* Note that a vertex is met, and is to be followed back, and ask for what that will read; false, with the job failed, without memory. */
 static bool
-meet(Sweep *sweep, Row *row, const uint32_t *ranks, uint32_t v)
+meet(Sweep *sweep, Row *row, uint32_t v)
 {
 	const EmogiAdjacency *lists = &sweep->graph->backward;
 
-	for (uint64_t e = lists->offsets[v]; e < lists->offsets[v + 1]; e++)
-		__builtin_prefetch(sweep->near + (uint64_t) ranks[lists->targets[e]] * LANES);
+	__builtin_prefetch(&lists->targets[lists->offsets[v]]);
 	if (!emogi_contraction_reserve(sweep->job, &row->frames, 1, sizeof(Frame)) ||
 		!emogi_contraction_reserve(sweep->job, &row->met, 1, sizeof(uint32_t)))
 		return false;
@@ -247,10 +254,22 @@ leads_to(const Sweep *sweep, const uint32_t *ranks, int lane, uint32_t v, double
 	return sweep->near[(uint64_t) ranks[u] * LANES + (uint64_t) lane] + weight <= most && u != v;
 }
 
+/* Ask for the distances of those in the list of a vertex that was met. */
+static void
+ask_list(const Sweep *sweep, Frame *frame, const uint32_t *ranks)
+{
+	const EmogiAdjacency *lists = &sweep->graph->backward;
+
+	for (uint64_t e = lists->offsets[frame->vertex]; e < lists->offsets[frame->vertex + 1]; e++)
+		__builtin_prefetch(sweep->near + (uint64_t) ranks[lists->targets[e]] * LANES);
+	frame->stage = LISTED;
+}
+
 /* Look at the list of a vertex that was met: where does what may lead there begin, and is it one edge? */
 static void
 look_back(Sweep *sweep, Frame *frame, const uint32_t *ranks, int lane, double most)
 {
+	const Row  *row = &sweep->rows[lane];
 	const uint64_t *offsets = sweep->graph->backward.offsets + frame->vertex;
 	uint64_t	count = 0;
 
@@ -262,7 +281,12 @@ look_back(Sweep *sweep, Frame *frame, const uint32_t *ranks, int lane, double mo
 		}
 	if (count == 0)
 		frame->edge = offsets[1];
-	frame->is_seen = true;
+	else
+	{
+		__builtin_prefetch(&row->sums[sweep->graph->backward.targets[frame->edge]]);
+		__builtin_prefetch(&sweep->graph->backward.offsets[sweep->graph->backward.targets[frame->edge]]);
+	}
+	frame->stage = SEEN;
 	frame->is_only = count == 1;
 	if (frame->is_only)
 		frame->weight = emogi_weight(sweep->graph->backward.weights, sweep->graph->weight_type, frame->edge);
@@ -279,8 +303,16 @@ follow(Sweep *sweep, Row *row, const uint32_t *ranks, int lane)
 	const double most = sweep->near[(uint64_t) ranks[v] * LANES + (uint64_t) lane] + row->slack;
 	double		sum = row->sums[v].sum;
 
-	if (!frame->is_seen)
+	if (frame->stage == MET)
+	{
+		ask_list(sweep, frame, ranks);
+		return true;
+	}
+	if (frame->stage == LISTED)
+	{
 		look_back(sweep, frame, ranks, lane, most);
+		return true;
+	}
 	for (uint64_t end = frame->is_only ? frame->edge + 1 : lists->offsets[v + 1]; frame->edge < end; frame->edge++)
 	{
 		const uint32_t u = lists->targets[frame->edge];
@@ -294,7 +326,7 @@ follow(Sweep *sweep, Row *row, const uint32_t *ranks, int lane)
 		else
 		{
 			row->sums[v].sum = sum;
-			return meet(sweep, row, ranks, u);
+			return meet(sweep, row, u);
 		}
 	}
 	unwind(row, sum);
@@ -384,7 +416,7 @@ step_back(Sweep *sweep, const uint32_t *ranks, const EmogiQuery *query, int lane
 		const uint32_t target = query->targets[row->next];
 
 		if (row->sums[target].mark != 2 * row->number + 1 && sweep->near[(uint64_t) ranks[target] * LANES + (uint64_t) lane] < (double) INFINITY)
-			return meet(sweep, row, ranks, query->targets[row->next++]);
+			return meet(sweep, row, query->targets[row->next++]);
 	}
 	*is_done = true;
 	return true;
