@@ -127,6 +127,7 @@ typedef struct EmogiNearPath
 } EmogiNearPath;
 
 extern bool emogi_near_may_serve(const EmogiTask *task);
+extern EmogiAlgorithm emogi_near_searching(EmogiAlgorithm algorithm);
 extern bool emogi_near_has_vertex(const EmogiGraph *graph, const EmogiPatch *patch, int64 key);
 extern bool emogi_near_run(EmogiCall *call, const EmogiTask *task, const EmogiPatch *patch, EmogiGraph *graph, EmogiResult *result);
 extern void emogi_near_note_run(EmogiCall *call, const EmogiGraph *graph, uint64 nreached, uint32 nlevels, uint64 edges_traversed,

@@ -11,6 +11,7 @@
 
 #include "contract/semirings.h"
 #include "cpu/near_search.h"
+#include "cpu/near_trees.h"
 #include "cpu/path_search.h"
 #include "function/function.h"
 #include "server/papers.h"
@@ -30,22 +31,38 @@ asks_degrees(const EmogiTask *task)
 	return task->query.algorithm == EMOGI_DEGREE && task->has_targets && !task->is_shared;
 }
 
+/* Does an algorithm find the tree of a search? */
+static bool
+finds_tree(EmogiAlgorithm algorithm)
+{
+	return algorithm == EMOGI_BFS_TREE || algorithm == EMOGI_SHORTEST_PATH_TREE;
+}
+
+/* Get the algorithm whose search reaches what one reaches: that of a tree is its search without one. */
+EmogiAlgorithm
+emogi_near_searching(EmogiAlgorithm algorithm)
+{
+	if (!finds_tree(algorithm))
+		return algorithm;
+	return algorithm == EMOGI_BFS_TREE ? EMOGI_BFS : EMOGI_SSSP;
+}
+
 /* May the backend itself carry out a task? Then its Graph may be a patched one. */
 bool
 emogi_near_may_serve(const EmogiTask *task)
 {
 	const EmogiPapersQuery papers = emogi_papers_query();
-	const bool	answers = emogi_near_search_answers(emogi_algorithm_row(task->query.algorithm));
+	const bool	answers = emogi_near_search_answers(emogi_algorithm_row(emogi_near_searching(task->query.algorithm)));
 
 	return emogi_enable_near && emogi_engine != EMOGI_ENGINE_CUDA && papers.mapping == EMOGI_MAPPING_AUTO &&
 		(task->query.algorithm == EMOGI_CC || (answers && !task->is_shared) || asks_degrees(task));
 }
 
-/* Is there anything that says that a search reaches little? */
+/* Is there anything that says that a search reaches little? Targets do not of a tree, which is found to the end. */
 static bool
 is_bounded(const EmogiTask *task)
 {
-	return task->has_targets || task->last_is_target || task->query.max_depth >= 0 || task->query.max_distance < (double) INFINITY;
+	return (task->has_targets && !finds_tree(task->query.algorithm)) || task->last_is_target || task->query.max_depth >= 0 || task->query.max_distance < (double) INFINITY;
 }
 
 /* Get the list entries that a search may look at. One that nothing bounds reaches nearly all, or stays in a small component. */
@@ -100,12 +117,19 @@ emogi_near_note_run(EmogiCall *call, const EmogiGraph *graph, uint64 nreached, u
 	record->run_ms += emogi_pool_now_ms() - start_ms;
 }
 
+/* Of a tree: the vertex before each that was reached, and where its way begins, by their places in the answer. */
+typedef struct Ways
+{
+	uint32	   *predecessor;
+	uint32	   *source;
+} Ways;
+
 /*
  * Have what was reached stand in the place of the Graph: a row then is a vertex of it. So whoever reads rows need not know that there
  * are no arrays of all vertices.
  */
 static void
-set_rows(const EmogiTask *task, const EmogiPatch *patch, const EmogiNearAnswer *answer, EmogiGraph *graph, EmogiResult *result)
+set_rows(const EmogiTask *task, const EmogiPatch *patch, const EmogiNearAnswer *answer, const Ways *ways, EmogiGraph *graph, EmogiResult *result)
 {
 	const bool	levels = emogi_algorithm_row(task->query.algorithm)->columns[0].type == EMOGI_INT32;
 	const uint64 count = answer->count;
@@ -122,6 +146,11 @@ set_rows(const EmogiTask *task, const EmogiPatch *patch, const EmogiNearAnswer *
 	}
 	if (answer->paths != NULL)
 		result->columns[1].any = memcpy(palloc(Max(count, 1) * sizeof(double)), answer->paths, count * sizeof(double));
+	if (finds_tree(task->query.algorithm))
+	{
+		result->columns[1].vertex = ways->predecessor;
+		result->columns[2].vertex = ways->source;
+	}
 	*graph = (EmogiGraph) {.nvertices = count,.ids = ids,.dictionary = graph->dictionary};
 }
 
@@ -183,6 +212,27 @@ run_degrees(EmogiCall *call, const EmogiTask *task, const EmogiPatch *patch, Emo
 	return true;
 }
 
+/* Search, and find the tree if one is wanted; false when that is too much. */
+static bool
+search(const EmogiTask *task, const EmogiGraph *graph, const EmogiPatch *patch, const EmogiQuery *query, EmogiNearAnswer *answer, Ways *ways)
+{
+	uint64		looked;
+
+	if (emogi_near_search(graph, patch, query, emogi_near_most_edges(task, graph), answer) != EMOGI_NEAR_ANSWERED)
+		return false;
+	if (!finds_tree(task->query.algorithm))
+		return true;
+	ways->predecessor = palloc(Max(answer->count, 1) * sizeof(uint32));
+	ways->source = palloc(Max(answer->count, 1) * sizeof(uint32));
+	if (!emogi_near_trees(graph, patch, query, answer, ways->predecessor, ways->source, &looked))
+	{
+		emogi_near_search_free(answer);
+		return false;
+	}
+	answer->edges_traversed += looked;
+	return true;
+}
+
 /*
  * Carry out a search that emogi_near_may_serve, if it reaches little. Then *graph has the vertices that were reached, ascending, and no
  * lists, and *result their columns; both are in memory of the current context, and the call needs nothing in shared memory any
@@ -194,6 +244,7 @@ emogi_near_run(EmogiCall *call, const EmogiTask *task, const EmogiPatch *patch, 
 	EmogiQuery	query = task->query;
 	double		start_ms = emogi_pool_now_ms();
 	EmogiNearAnswer answer;
+	Ways		ways = {0};
 
 	if (task->query.algorithm == EMOGI_DEGREE)	/* whose targets may have turned out to be left to who reads the rows */
 		return asks_degrees(task) && run_degrees(call, task, patch, graph, result);
@@ -202,10 +253,13 @@ emogi_near_run(EmogiCall *call, const EmogiTask *task, const EmogiPatch *patch, 
 		query.targets = find_numbers(graph, patch, task->targets, task->ntargets, &query.ntargets);
 	if (task->has_targets && query.ntargets == 0)
 		query.nsources = 0;		/* no row is wanted that there could be */
-	if (emogi_near_search(graph, patch, &query, emogi_near_most_edges(task, graph), &answer) != EMOGI_NEAR_ANSWERED)
+	if (finds_tree(query.algorithm))
+		query.ntargets = 0;		/* what leads to a target as well as others may not be settled when it is */
+	query.algorithm = emogi_near_searching(query.algorithm);
+	if (!search(task, graph, patch, &query, &answer, &ways))
 		return false;
 	emogi_near_note_run(call, graph, answer.count, answer.nlevels, answer.edges_traversed, start_ms);
-	set_rows(task, patch, &answer, graph, result);
+	set_rows(task, patch, &answer, &ways, graph, result);
 	emogi_near_search_free(&answer);
 	call->rows_are_local = true;
 	return true;

@@ -100,22 +100,13 @@ reached_in(const EmogiGraph *graph, Trial *trial)
 	return last.reached;
 }
 
-/* Get the algorithm whose search reaches what a call of another reaches: that of a tree is its search without one. */
-static EmogiAlgorithm
-searching_algorithm(EmogiAlgorithm algorithm)
-{
-	if (algorithm == EMOGI_BFS_TREE)
-		return EMOGI_BFS;
-	return algorithm == EMOGI_SHORTEST_PATH_TREE ? EMOGI_SSSP : algorithm;
-}
-
 /* Get the number of vertices that a call reaches within these bounds; -1 when that are many, or it is not known. Raises what reading the source raises. */
 double
 emogi_probe_reached(const FuncExpr *call, const EmogiAlgorithmRow *function, const EmogiBounds *bounds)
 {
 	const int	place = emogi_algorithm_takes(function, EMOGI_SOURCES);
 	const Const *given = place >= 0 ? list_nth(call->args, place + 1) : NULL;
-	Trial		trial = {.algorithm = searching_algorithm(function->algorithm),.bounds = *bounds};
+	Trial		trial = {.algorithm = emogi_near_searching(function->algorithm),.bounds = *bounds};
 	EmogiGraphKey key;
 	EmogiGraph	graph;
 	int			borrowed;

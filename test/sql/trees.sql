@@ -158,5 +158,38 @@ SELECT tree, direction, many, wrong
   FROM (VALUES ('emogi_bfs_tree', 'emogi_bfs'), ('emogi_shortest_path_tree', 'emogi_sssp')) f (tree, search), unnest(ARRAY['out', 'in', 'both']) direction,
   LATERAL compare(tree, search, direction);
 
+-- Trees that reach little are found in the backend, also in what has changed since the graph was made.
+CREATE TABLE town AS SELECT i AS id, (2 * (i % 3000))::int AS source, (2 * ((i * 7919 + i / 3000) % 3000))::int AS target, (i % 5)::float8 AS cost, (i % 7 - 1)::float8 AS reverse_cost
+  FROM generate_series(1, 9000) i;
+SET emogi.live_min_size = 0;
+CREATE FUNCTION differ(tree text) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE n bigint;
+BEGIN
+  SET LOCAL emogi.enable_near = on;
+  EXECUTE format('CREATE TEMP TABLE near AS SELECT * FROM %s', tree);
+  SET LOCAL emogi.enable_near = off;
+  EXECUTE format('CREATE TEMP TABLE whole AS SELECT * FROM %s', tree);
+  SELECT count(*) INTO n FROM ((TABLE near EXCEPT ALL TABLE whole) UNION ALL (TABLE whole EXCEPT ALL TABLE near)) x;
+  DROP TABLE near, whole;
+  RETURN n;
+END $$;
+CREATE FUNCTION town_differs(round int) RETURNS bigint LANGUAGE sql AS $$
+  SELECT sum(differ(format('emogi_%s_tree(%L, ARRAY[%s, %s, %s], %s, %L)', t.name, 'town', round * 20 % 6000, round * 34 % 6000, 2 * round + 1, t.most, d)))::bigint
+    FROM (VALUES ('bfs', 3), ('shortest_path', 2)) t (name, most), unnest(ARRAY['out', 'in', 'both']) d $$;
+SELECT town_differs(1) AS differ, count(*) > 10 AS some FROM emogi_shortest_path_tree('town', 20, 2);
+DO $$
+DECLARE differ bigint := 0;
+BEGIN
+  FOR i IN 1 .. 30 LOOP
+    UPDATE town SET cost = i % 4, target = CASE WHEN i % 3 = 0 THEN 2 * i + 1 ELSE target END WHERE id = i * 10;
+    INSERT INTO town VALUES (9000 + i, 2 * i + 1, i * 20 % 6000, 0, i % 2);
+    DELETE FROM town WHERE id = i * 17;
+    differ := differ + town_differs(i);
+  END LOOP;
+  RAISE NOTICE '% rows differ', differ;
+END $$;
+SELECT DISTINCT engine FROM emogi_runs WHERE pid = pg_backend_pid() AND function ~ '_tree' ORDER BY 1;
+RESET emogi.live_min_size;
+
 SET client_min_messages = warning;
 DROP SCHEMA test_trees CASCADE;

@@ -1,10 +1,11 @@
 /*
- * test_near_search.c: a search that reaches little finds what the engine finds, and gives up where it should.
+ * test_near_search.c: a search that reaches little finds what the engine finds, and gives up where it should; and so its tree.
  */
 #include "build.h"
 #include "engines.h"
 #include "cpu/cpu.h"
 #include "cpu/near_search.h"
+#include "cpu/near_trees.h"
 #include "oracle.h"
 
 #include <float.h>
@@ -14,7 +15,8 @@
 #define MAX_SOURCES 5
 
 static uint64_t nanswers,
-			ntargeted;
+			ntargeted,
+			ntrees;
 
 /* Ask the engine; columns[0] of the result is malloced. */
 static EmogiResult
@@ -63,6 +65,42 @@ check_answer(const char *name, const EmogiGraph *graph, const EmogiQuery *query,
 	if (query->algorithm != EMOGI_SSSP)
 		CHECK(answer->nlevels == result->nlevels, "%s: %u levels, not %u", name, answer->nlevels, result->nlevels);
 	nanswers++;
+}
+
+/* Get the vertex at a place of an answer. */
+static uint32_t
+vertex_at(const EmogiNearAnswer *answer, uint32_t place)
+{
+	return place != EMOGI_NO_VERTEX ? answer->vertices[place] : EMOGI_NO_VERTEX;
+}
+
+/* Compare the tree of an answer to a query without targets with the engine's. */
+static void
+check_tree(const char *name, const EmogiGraph *graph, const EmogiQuery *query, const EmogiNearAnswer *answer)
+{
+	const uint64_t n = graph->nvertices;
+	EmogiQuery	tree = *query;
+	uint32_t   *predecessor = malloc((answer->count + 1) * sizeof *predecessor);
+	uint32_t   *source = malloc((answer->count + 1) * sizeof *source);
+	EmogiResult result = {.columns = {{.any = malloc((n + 1) * sizeof(double))}, {.any = malloc((n + 1) * sizeof(uint32_t))}, {.any = malloc((n + 1) * sizeof(uint32_t))}}};
+	EmogiControl control = {0};
+	EmogiError	error;
+	uint64_t	looked;
+	uint64_t	ndifferent = 0;
+
+	tree.algorithm = query->algorithm == EMOGI_BFS ? EMOGI_BFS_TREE : EMOGI_SHORTEST_PATH_TREE;
+	CHECK(engine->run(states[0], graph, &tree, &result, &control, &error) == EMOGI_OK, "%s: no tree", name);
+	CHECK(emogi_near_trees(graph, NULL, query, answer, predecessor, source, &looked), "%s: no memory", name);
+	CHECK(looked <= graph->forward.nedges, "%s: looked at %llu", name, (unsigned long long) looked);
+	for (uint64_t i = 0; i < answer->count; i++)
+		ndifferent += vertex_at(answer, predecessor[i]) != result.columns[1].vertex[answer->vertices[i]] ||
+			vertex_at(answer, source[i]) != result.columns[2].vertex[answer->vertices[i]];
+	CHECK(ndifferent == 0, "%s: %llu of %llu in a tree", name, (unsigned long long) ndifferent, (unsigned long long) answer->count);
+	ntrees++;
+	for (int i = 0; i < 3; i++)
+		free(result.columns[i].any);
+	free(predecessor);
+	free(source);
 }
 
 /* Compare what an answer says of the targets. */
@@ -117,7 +155,11 @@ check_query(const char *name, const EmogiGraph *graph, const EmogiQuery *query)
 	if (query->ntargets > 0)
 		check_targets(name, query, &answer, &result);
 	else
+	{
 		check_answer(name, graph, query, &answer, &result);
+		if (query->algorithm != EMOGI_SSNSP)
+			check_tree(name, graph, query, &answer);
+	}
 	emogi_near_search_free(&answer);
 	if (looked > query->ntargets + query->nsources)
 	{
@@ -190,7 +232,7 @@ main(void)
 	check_most_paths();
 	engines_check_shapes(NRANDOM, NAIVE_KINDS, check_graph);
 	engines_close();
-	CHECK(nanswers > 1000 && ntargeted > 300, "%llu answers, %llu with targets", (unsigned long long) nanswers,
-		  (unsigned long long) ntargeted);
+	CHECK(nanswers > 1000 && ntargeted > 300 && ntrees > 1000, "%llu answers, %llu with targets, %llu trees", (unsigned long long) nanswers,
+		  (unsigned long long) ntargeted, (unsigned long long) ntrees);
 	return check_report("test_near_search");
 }
