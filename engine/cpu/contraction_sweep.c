@@ -82,6 +82,7 @@ typedef struct Sweep
 	int			up;				/* side of the arcs that lead up from a source */
 	double	   *near;			/* [nvertices][LANES], by rank, a rank's in one line of a cache: distances but for rounding */
 	void	   *near_memory;	/* where that lies */
+	uint64_t   *above;			/* bitmap [nvertices], by rank: a search up has been there, and near has something already */
 	Row			rows[LANES];
 	EmogiGrowing heap;			/* Entry */
 	uint64_t	looked;
@@ -135,6 +136,21 @@ pop(Sweep *sweep)
 	return first;
 }
 
+/* Get the distances of a vertex that a search up has come to. */
+static inline double *
+get_above(Sweep *sweep, uint32_t rank)
+{
+	double	   *near = sweep->near + (uint64_t) rank * LANES;
+
+	if ((sweep->above[rank / 64] >> rank % 64 & 1) == 0)
+	{
+		sweep->above[rank / 64] |= UINT64_C(1) << rank % 64;
+		for (int lane = 0; lane < LANES; lane++)
+			near[lane] = (double) INFINITY;
+	}
+	return near;
+}
+
 /* Search up from a source, by its rank, in a lane. Here vertices are settled by rank, so that each is once. */
 static bool
 search_up(Sweep *sweep, uint32_t source, int lane)
@@ -142,7 +158,7 @@ search_up(Sweep *sweep, uint32_t source, int lane)
 	const EmogiArc *arcs = emogi_contraction_arcs(sweep->made, sweep->up);
 	const uint64_t *firsts = emogi_contraction_firsts(sweep->made, sweep->up);
 
-	sweep->near[(uint64_t) source * LANES + (uint64_t) lane] = 0.0;
+	get_above(sweep, source)[lane] = 0.0;
 	sweep->heap.count = 0;
 	if (!push(sweep, (Entry) {(double) source, source}))
 		return false;
@@ -154,7 +170,7 @@ search_up(Sweep *sweep, uint32_t source, int lane)
 		sweep->looked += firsts[rank + 1] - firsts[rank];
 		for (uint64_t i = firsts[rank]; i < firsts[rank + 1]; i++)
 		{
-			double	   *above = &sweep->near[(uint64_t) arcs[i].to * LANES + (uint64_t) lane];
+			double	   *above = &get_above(sweep, arcs[i].to)[lane];
 			const bool	is_new = *above == (double) INFINITY;
 
 			if (distance + arcs[i].weight < *above)
@@ -190,7 +206,11 @@ sweep_down(Sweep *sweep)
 	{
 		double		best[LANES];
 
-		memcpy(best, sweep->near + rank * LANES, sizeof best);
+		if (sweep->above[rank / 64] >> rank % 64 & 1)
+			memcpy(best, sweep->near + rank * LANES, sizeof best);
+		else
+			for (int lane = 0; lane < LANES; lane++)
+				best[lane] = (double) INFINITY;
 		for (uint64_t i = firsts[rank]; i < firsts[rank + 1]; i++)
 		{
 			if (i >= ARCS_AHEAD)
@@ -461,8 +481,7 @@ find_rows(Sweep *sweep, const EmogiQuery *query, uint64_t first, double *distanc
 	const uint32_t *ranks = emogi_contraction_ranks(sweep->made);
 	const int	count = (int) (query->nsources - first < LANES ? query->nsources - first : LANES);
 
-	for (uint64_t i = 0; i < sweep->made->nvertices * LANES; i++)
-		sweep->near[i] = (double) INFINITY;
+	memset(sweep->above, 0, (sweep->made->nvertices + 63) / 64 * sizeof *sweep->above);
 	for (int s = 0; s < count; s++)
 		if (!search_up(sweep, ranks[query->sources[first + (uint64_t) s]], s))
 			return false;
@@ -537,6 +556,7 @@ find_blocks(void *arg, int thread, int nthreads)
 	if (thread != 0)
 		sweep.poll = NULL;
 	sweep.near = take_far(&sweep, sweep.made->nvertices * LANES * sizeof(double), &sweep.near_memory);
+	sweep.above = take(&sweep, sweep.made->nvertices / 64 + 1, sizeof *sweep.above);
 	sums = take_far(&sweep, sweep.made->nvertices * LANES * sizeof(Sum), &sums_memory);
 	for (int lane = 0; lane < LANES && sums != NULL; lane++)
 		sweep.rows[lane].sums = sums + (uint64_t) lane * sweep.made->nvertices;
@@ -545,6 +565,7 @@ find_blocks(void *arg, int thread, int nthreads)
 			break;
 	__atomic_fetch_add(&rows->looked, sweep.looked, __ATOMIC_RELAXED);
 	free(sweep.near_memory);
+	free(sweep.above);
 	free(sums_memory);
 	for (int lane = 0; lane < LANES; lane++)
 	{
