@@ -23,12 +23,16 @@ BEGIN
   PERFORM set_config('search_path', (SELECT extnamespace::regnamespace::text FROM pg_extension WHERE extname = 'emogi'), true);
 END $$;
 
+-- Is this the text of a query, whatever comments it begins with? Else it is a table.
+CREATE OR REPLACE FUNCTION emogi_pgr.is_query(edges_sql text) RETURNS boolean LANGUAGE sql IMMUTABLE AS
+$$ SELECT edges_sql OPERATOR(pg_catalog.~*) '^(\s|\(|--[^\n]*\n|/\*([^*]|\*+[^*/])*\*+/)*(select|with|values|table)\M' $$;
+
 -- The graph of a query of edges: its columns of these names and no others, whatever else it selects. Without an id the edges have none, -1; without a cost
--- they cost 1 where costs are not asked for. A table is its own.
+-- they cost 1 where costs are not asked for. In it a column that q has not is that of `none`, which the text of the query itself does not see. A table is its own.
 CREATE OR REPLACE FUNCTION emogi_pgr.graph_of(edges_sql text, costs boolean DEFAULT true) RETURNS text LANGUAGE sql IMMUTABLE AS
-$$ SELECT CASE WHEN edges_sql ~* '^[\s(]*(select|with|values|table)\M' THEN
-  'SELECT e.* FROM (SELECT -1 AS id, -1 AS reverse_cost' || CASE WHEN costs THEN '' ELSE ', 1 AS cost' END ||
-  ') AS none, LATERAL (SELECT id::bigint, source, target, cost, reverse_cost FROM (' || pg_catalog.rtrim(edges_sql, E'; \n') || E'\n) AS q) AS e' ELSE edges_sql END $$;
+$$ SELECT CASE WHEN emogi_pgr.is_query(edges_sql) THEN
+  'WITH q AS (' || pg_catalog.rtrim(edges_sql, E'; \n') || E'\n) SELECT e.* FROM (SELECT -1 AS id, -1 AS reverse_cost' ||
+  CASE WHEN costs THEN '' ELSE ', 1 AS cost' END || ') AS none, LATERAL (SELECT id::bigint, source, target, cost, reverse_cost FROM q) AS e' ELSE edges_sql END $$;
 
 -- Along the edges as stored, or either way.
 CREATE OR REPLACE FUNCTION emogi_pgr.direction_of(directed boolean) RETURNS text LANGUAGE sql IMMUTABLE AS
@@ -181,10 +185,10 @@ DECLARE
   columns CONSTANT text[] := regexp_split_to_array(named[2], '\s*,\s*');
   has_reverse CONSTANT boolean := cardinality(columns) = 5 OR columns[4] ~ '^"?reverse_cost"?\s*$';
 BEGIN
-  RETURN format('SELECT e.id, e.source, e.target, least(CASE WHEN e.cost >= 0 THEN e.cost END, CASE WHEN e.reverse_cost >= 0 THEN e.reverse_cost END) AS cost '
-    'FROM (SELECT -1 AS reverse_cost) AS none, LATERAL (SELECT id, source, target, cost::float8, reverse_cost::float8 FROM (%s' || E'\n) AS q) AS e '
+  RETURN format('WITH q AS (%s' || E'\n) SELECT e.id, e.source, e.target, least(CASE WHEN e.cost >= 0 THEN e.cost END, CASE WHEN e.reverse_cost >= 0 THEN e.reverse_cost END) AS cost '
+    'FROM (SELECT -1 AS reverse_cost) AS none, LATERAL (SELECT id, source, target, cost::float8, reverse_cost::float8 FROM q) AS e '
     'WHERE e.cost >= 0 OR e.reverse_cost >= 0', CASE
-      WHEN edges_sql ~* '^[\s(]*(select|with|values|table)\M' THEN rtrim(edges_sql, E'; \n')
+      WHEN emogi_pgr.is_query(edges_sql) THEN rtrim(edges_sql, E'; \n')
       WHEN named IS NULL THEN 'TABLE ' || edges_sql
       ELSE format('SELECT %s AS id, %s AS source, %s AS target, %s AS cost, %s AS reverse_cost FROM %s',
         CASE WHEN cardinality(columns) = 5 THEN columns[5] WHEN has_reverse THEN '-1' ELSE coalesce(columns[4], '-1') END,

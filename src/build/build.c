@@ -197,6 +197,7 @@ emogi_build_graph(EmogiCall *call, EmogiDirection direction, bool with_backward,
 	(void) emogi_slot_edges(call->slot, &edges, palloc);
 	*weight_misfits = edges.weight_misfits;
 	memset(graph, 0, sizeof *graph);
+	graph->dictionary = dictionary;	/* also where there are no edges: others may be made of it when some have come */
 	if (edges.nedges > 0)
 	{
 		emogi_call_phase(call, EMOGI_PHASE_KEYS);

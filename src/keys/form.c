@@ -224,6 +224,8 @@ emogi_form_find(EmogiForm *form, const EmogiGraph *graph, Datum key)
 		return EMOGI_NO_CODE;
 	if (form->keys != NULL)
 		return find_place(form, key);
+	if (graph->dictionary == NULL)
+		elog(ERROR, "a graph of %llu vertices has no dictionary", (unsigned long long) graph->nvertices);
 	return emogi_key_coder_find(&form->coder, graph->dictionary, key);
 }
 

@@ -436,17 +436,23 @@ emogi_query_edge_columns(TupleDesc desc, bool wants_weight, EmogiEdgeColumns *co
 	if (columns->weight > 0)
 		emogi_query_check_number(desc, columns->weight - 1, "weight");
 	if (columns->reverse > 0)
+	{
 		emogi_query_check_number(desc, columns->reverse - 1, "weight");
+		columns->unlike = TupleDescAttr(desc, columns->reverse - 1)->atttypid != TupleDescAttr(desc, columns->weight - 1)->atttypid;
+	}
 }
 
 /* ---- both ways ---- */
 
-/* Write what a query with an edge for each way selects of a relation r(c1, c2, ...), of one way. */
+/*
+ * Write what a query with an edge for each way selects of a relation r(c1, c2, ...), of one way. Costs of two types are cast: of real and bigint or
+ * numeric SQL would make real, which holds fewer digits than either of the others.
+ */
 static void
 write_way(StringInfo sql, const EmogiEdgeColumns *columns, bool back)
 {
-	appendStringInfo(sql, "r.c%d, r.c%d, r.c%d", back ? columns->dst : columns->src, back ? columns->src : columns->dst,
-					 back ? columns->reverse : columns->weight);
+	appendStringInfo(sql, "r.c%d, r.c%d, r.c%d%s", back ? columns->dst : columns->src, back ? columns->src : columns->dst,
+					 back ? columns->reverse : columns->weight, columns->unlike ? "::pg_catalog.float8" : "");
 	if (columns->vertex > 0)
 		appendStringInfo(sql, ", r.c%d", columns->vertex);
 	if (columns->edge > 0)

@@ -560,7 +560,7 @@ write_column(StringInfo query, Oid relid, AttrNumber attnum)
 char *
 emogi_source_select(const EmogiSource *source)
 {
-	const EmogiEdgeColumns columns = {4, 1, 2, 3,.reverse = 4};
+	EmogiEdgeColumns columns = {4, 1, 2, 3,.reverse = 4};
 	char	   *relation = get_rel_name(source->relid);
 	char	   *schema = get_namespace_name(get_rel_namespace(source->relid));
 	StringInfoData query;
@@ -573,6 +573,7 @@ emogi_source_select(const EmogiSource *source)
 		(source->reverse > 0 && !write_column(&query, source->relid, source->reverse)) || relation == NULL || schema == NULL)
 		return NULL;
 	appendStringInfo(&query, " FROM %s", quote_qualified_identifier(schema, relation));
+	columns.unlike = source->reverse > 0 && get_atttype(source->relid, source->reverse) != get_atttype(source->relid, source->weight);
 	return source->reverse > 0 ? emogi_query_both_ways(query.data, query.len, &columns) : query.data;
 }
 

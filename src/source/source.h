@@ -60,6 +60,7 @@ typedef struct EmogiEdgeColumns
 	int			vertex;			/* a vertex that is there with or without an edge; 0 = no such column */
 	int			reverse;		/* weight of the way back; 0 = none */
 	int			edge;			/* its name; 0 = none */
+	bool		unlike;			/* that is of another type than the weight */
 	bool		both_ways;		/* the rows are those of a query that had a weight of the way back: weights say which edges there are */
 	EmogiKeyType key;			/* type of both ends, and of the vertex */
 } EmogiEdgeColumns;

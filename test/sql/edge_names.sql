@@ -317,5 +317,15 @@ EXECUTE vertices;
 DROP OWNED BY regress_emogi_edge_names;
 DROP ROLE regress_emogi_edge_names;
 
+-- Costs of two types lose nothing: of bigint and real SQL makes real.
+CREATE TABLE unlike (id int, source int, target int, cost bigint, reverse_cost real);
+INSERT INTO unlike VALUES (1, 1, 2, 16777217, 0.3), (2, 2, 3, 123456789012345, -1);
+CREATE VIEW unlike_view AS SELECT id, source, target, cost::numeric, reverse_cost FROM unlike;
+SELECT vertex, edge, cost, distance FROM emogi_shortest_path('unlike', 1, 3);
+SELECT vertex, edge, cost, distance FROM emogi_shortest_path('SELECT * FROM unlike', 1, 3);
+SELECT vertex, edge, cost, distance FROM emogi_shortest_path('unlike_view', 1, 3);
+SELECT * FROM emogi_sssp('unlike', 2);
+SELECT * FROM emogi_sssp('unlike_view(source, target, cost, reverse_cost)', 2);
+
 SET client_min_messages = warning;
 DROP SCHEMA test_edge_names CASCADE;

@@ -54,6 +54,14 @@ is(sql("SELECT string_agg(node::text, ' ' ORDER BY node) FROM emogi_pgr.pgr_conn
 is(sql("SELECT string_agg(node || ':' || edge, ' ') FROM emogi_pgr.pgr_dijkstra('SELECT source, target, cost FROM odd', 1, 3)"), '1:-1 2:-1 3:-1', 'edges without names');
 my ($status, $out, $err) = $node->psql('postgres', "SELECT * FROM emogi_pgr.pgr_dijkstra('SELECT id, source, target, cost AS costs, reverse_cost FROM odd', 1, 3)");
 like($err, qr/column "cost" does not exist/, 'a query without cost');
+is(sql("SELECT count(*) FROM emogi_pgr.pgr_connectedComponents('/* a * b **/ -- c\n (SELECT * FROM odd)')"), '3', 'a query that begins with comments');
+is(sql("SELECT count(*) FROM emogi_pgr.pgr_bridges('-- c\nSELECT * FROM odd')"), sql("SELECT count(*) FROM emogi_pgr.pgr_bridges('SELECT * FROM odd')"), 'and of bridges');
+for my $wrong ('SELECT id, source, target, cost, reverse_cost FROM nameless', 'SELECT id, source, target, cost FROM nameless WHERE id <> 7', 'SELECT source, target, cost FROM nameless WHERE reverse_cost > 0')
+{
+	sql('CREATE TABLE IF NOT EXISTS nameless AS SELECT 1 AS source, 2 AS target, 1 AS cost');
+	($status, $out, $err) = $node->psql('postgres', "SELECT * FROM emogi_pgr.pgr_dijkstra('$wrong', 1, 2)");
+	like($err, qr/column "(id|reverse_cost)" does not exist/, "a column that is not there: $wrong");
+}
 sql('CREATE ROLE anybody;', 'GRANT SELECT ON roads TO anybody;');
 is(sql('SET ROLE anybody;', "SET search_path = emogi_pgr, public;", "EXPLAIN (COSTS OFF) SELECT * FROM pgr_dijkstra('roads', 1, 3)") =~ /EmogiScan/ ? 1 : 0, 1, 'any role finds the functions');
 is(sql("SELECT string_agg(edge::text, ' ') FROM emogi_pgr.pgr_bridges('roads(source, target, cost, reverse_cost)')"), '-1 -1', 'bridges without a column of names, which reverse_cost is not');
