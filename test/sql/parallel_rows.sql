@@ -136,7 +136,7 @@ SELECT same('SELECT a.vertex FROM emogi_bfs(''edges'', 0) a FULL JOIN emogi_bfs(
 SELECT same('SELECT vertex FROM emogi_bfs(''edges'', 0) UNION ALL SELECT vertex FROM emogi_bfs(''edges'', -1, 5) UNION ALL SELECT id FROM names');
 SELECT same('SELECT vertex FROM (SELECT vertex FROM emogi_bfs(''edges'', 0) UNION ALL SELECT vertex FROM emogi_bfs(''edges'', -1)) x JOIN names ON id = vertex');
 SELECT same('SELECT id FROM names WHERE id NOT IN (SELECT vertex FROM emogi_bfs(''edges'', 0) WHERE level < 5)');
-SELECT same('SELECT id FROM names WHERE EXISTS (SELECT FROM emogi_bfs(''edges'', 0) WHERE vertex = id + 1)');
+SELECT substring(same('SELECT id FROM names WHERE EXISTS (SELECT FROM emogi_bfs(''edges'', 0) WHERE vertex = id + 1)') FROM '[0-9]+ rows$');	-- servers choose one plan or another
 SELECT same('WITH b AS MATERIALIZED (SELECT vertex, level FROM emogi_bfs(''edges'', 0)) SELECT x.vertex, y.level FROM b x JOIN b y USING (vertex)');
 SELECT same('SELECT id, (SELECT count(*) FROM emogi_bfs(''edges'', n.id, 2)) FROM (SELECT id FROM names WHERE id BETWEEN 0 AND 50) n');
 SELECT same('SELECT n.id, b.vertex FROM (SELECT id FROM names WHERE id BETWEEN 0 AND 50) n, LATERAL emogi_bfs(''edges'', n.id, 2) b');
