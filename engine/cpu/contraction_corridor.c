@@ -87,17 +87,7 @@ foresee_firsts(const EmogiContraction *made, EmogiUnpacking task)
 	const uint32_t over = get_over(made, task);
 
 	for (int side = 0; side < 2 && over != EMOGI_ARC_OWN; side++)
-		__builtin_prefetch(&emogi_contraction_firsts(made, side)[over]);
-}
-
-/* Have it bring these arcs. */
-static void
-foresee_arcs(const EmogiContraction *made, EmogiUnpacking task)
-{
-	const uint32_t over = get_over(made, task);
-
-	for (int side = 0; side < 2 && over != EMOGI_ARC_OWN; side++)
-		__builtin_prefetch(&emogi_contraction_arcs(made, side)[emogi_contraction_firsts(made, side)[over]]);
+		emogi_prefetch(&emogi_contraction_firsts(made, side)[over]);
 }
 
 /* A little more than is asked for, so that it is not asked for again and again. */
@@ -185,8 +175,10 @@ emogi_contraction_unpack(EmogiCorridor *corridor)
 	{
 		const EmogiUnpacking *tasks = corridor->queue.items;
 
-		if (i + AHEAD < corridor->queue.count)
-			foresee_arcs(corridor->made, tasks[i + AHEAD]);
+		const uint32_t over = i + AHEAD < corridor->queue.count ? get_over(corridor->made, tasks[i + AHEAD]) : EMOGI_ARC_OWN;
+
+		if (over != EMOGI_ARC_OWN)
+			emogi_contraction_foresee(corridor->made, over);
 		if (!unpack_ways(corridor, tasks[i]) || (i % POLL == POLL - 1 && emogi_job_stopped(corridor->job)))
 			return false;
 	}

@@ -19,14 +19,12 @@
 #define POLL 1024				/* vertices */
 #define BATCH 64				/* targets of a matrix whose searches are kept, some 200 kB each */
 
-/* A vertex that was met, by its rank. */
+/* A vertex that a side has met, by its rank. Four are in a line of memory. */
 typedef struct Node
 {
 	uint32_t	rank;			/* + 1; 0 = a free place */
-	uint32_t	offers[2];		/* the last that each side has made it, + 1; 0 = none */
-	bool		queued;			/* to be followed back */
-	double		distance[2];	/* from the source, to the target; +inf = not met from there */
-	double		budget[2];		/* ways from the source, or to the target, that are no longer are of interest; -1 = none is */
+	uint32_t	offers;			/* the last that was made, + 1; 0 = none */
+	double		distance;		/* from the source, or to the target */
 } Node;
 
 /* An arc that a search went up. */
@@ -37,6 +35,18 @@ typedef struct Offer
 	uint32_t	low;			/* rank where it went up from */
 	uint32_t	next;			/* + 1 */
 } Offer;
+
+/* What is searched up from one end. */
+typedef struct Side
+{
+	Node	   *nodes;			/* [2^bits], open addressing, at least half of them free */
+	double	   *budgets;		/* [2^bits], of nodes to be followed back: ways from, or to, the end that are no longer are of interest; -1 = none is */
+	int			bits;
+	uint64_t	nnodes;
+	EmogiGrowing offers;		/* Offer */
+	EmogiGrowing heap;			/* Entry */
+	EmogiGrowing back;			/* ranks to be followed back, a heap, the highest first */
+} Side;
 
 typedef struct Entry
 {
@@ -51,36 +61,47 @@ typedef struct Search
 	bool		reversed;		/* the path leads the other way */
 	double		error;			/* of sums */
 	double		best;			/* the shortest way that both sides have found */
-	Node	   *nodes;			/* [2^bits], open addressing, at least half of them free */
-	int			bits;
-	uint64_t	nnodes;
-	EmogiGrowing offers;		/* Offer */
-	EmogiGrowing heaps[2];		/* Entry */
-	EmogiGrowing back;			/* ranks to be followed back, a heap, the highest first */
+	Side		sides[2];
 	EmogiCorridor *corridor;		/* where what is followed back is unpacked */
 } Search;
 
-static Node *
-find_node(const Node *nodes, int bits, uint32_t rank)
+/* Find the place of a vertex among those that a side has met. */
+static inline Node *
+find_place(Node *nodes, int bits, uint32_t rank)
 {
 	const uint64_t mask = (UINT64_C(1) << bits) - 1;
 	uint64_t	i = rank * UINT64_C(0x9E3779B97F4A7C15) >> (64 - bits);
 
 	while (nodes[i].rank != rank + 1 && nodes[i].rank != 0)
 		i = (i + 1) & mask;
-	return (Node *) &nodes[i];
+	return &nodes[i];
+}
+
+static inline Node *
+find_node(const Side *side, uint32_t rank)
+{
+	return find_place(side->nodes, side->bits, rank);
+}
+
+/* Get how far a vertex is from the end; +inf where it was not met, or there is no such side. */
+static inline double
+distance_of(const Side *side, uint32_t rank)
+{
+	const Node *node = side->nodes != NULL ? find_node(side, rank) : NULL;
+
+	return node != NULL && node->rank != 0 ? node->distance : (double) INFINITY;
 }
 
 /* Make room for more nodes; false, with the job failed, without memory. */
 static bool
-reserve_nodes(Search *search, uint64_t more)
+reserve_nodes(Search *search, Side *side, uint64_t more)
 {
-	int			bits = search->nodes == NULL ? LEAST_BITS : search->bits;
+	int			bits = side->nodes == NULL ? LEAST_BITS : side->bits;
 	Node	   *larger = NULL;
 
-	while (UINT64_C(1) << bits < 2 * (search->nnodes + more))
+	while (UINT64_C(1) << bits < 2 * (side->nnodes + more))
 		bits++;
-	if (search->nodes != NULL && bits == search->bits)
+	if (side->nodes != NULL && bits == side->bits)
 		return true;
 	if (emogi_job_may_allocate(search->job))
 		larger = calloc((size_t) 1 << bits, sizeof *larger);
@@ -89,27 +110,13 @@ reserve_nodes(Search *search, uint64_t more)
 		emogi_job_fail(search->job, EMOGI_NO_MEMORY);
 		return false;
 	}
-	for (uint64_t i = 0; search->nodes != NULL && i < UINT64_C(1) << search->bits; i++)
-		if (search->nodes[i].rank != 0)
-			*find_node(larger, bits, search->nodes[i].rank - 1) = search->nodes[i];
-	free(search->nodes);
-	search->nodes = larger;
-	search->bits = bits;
+	for (uint64_t i = 0; side->nodes != NULL && i < UINT64_C(1) << side->bits; i++)
+		if (side->nodes[i].rank != 0)
+			*find_place(larger, bits, side->nodes[i].rank - 1) = side->nodes[i];
+	free(side->nodes);
+	side->nodes = larger;
+	side->bits = bits;
 	return true;
-}
-
-/* Get the node of a vertex, one more if it was not met; there is room for it. */
-static Node *
-get_node(Search *search, uint32_t rank)
-{
-	Node	   *node = find_node(search->nodes, search->bits, rank);
-
-	if (node->rank == 0)
-	{
-		*node = (Node) {.rank = rank + 1, .distance = {INFINITY, INFINITY}, .budget = {-1.0, -1.0}};
-		search->nnodes++;
-	}
-	return node;
 }
 
 /* Put an entry into a heap, which has room for it. */
@@ -153,69 +160,62 @@ slack_of(const Search *search)
 	return 4.0 * search->error * search->best;
 }
 
-/* Say whether a way from above is so much shorter that a vertex is on no way of interest. */
+/* Say whether a way from above is so much shorter that a vertex is on no way of interest. Arcs stand by weight. */
 static bool
 is_stalled(const Search *search, int side, uint32_t rank, double distance)
 {
 	const EmogiArc *arcs = emogi_contraction_arcs(search->made, 1 - side);
 	const uint64_t *firsts = emogi_contraction_firsts(search->made, 1 - side);
+	const double shorter = distance - search->made->tolerance;
 
-	for (uint64_t i = firsts[rank]; i < firsts[rank + 1]; i++)
-	{
-		const Node *above = find_node(search->nodes, search->bits, arcs[i].to);
-
-		if (above->rank != 0 && above->distance[side] + arcs[i].weight < distance - search->made->tolerance)
+	for (uint64_t i = firsts[rank]; i < firsts[rank + 1] && arcs[i].weight < shorter; i++)
+		if (distance_of(&search->sides[side], arcs[i].to) + arcs[i].weight < shorter)
 			return true;
-	}
 	return false;
 }
 
-/* Offer a vertex a way up over an arc. */
+/* Offer a vertex a way up over an arc. There is room. */
 static void
 offer(Search *search, int side, uint32_t low, uint64_t i, const EmogiArc *arc, double distance)
 {
-	Node	   *node = get_node(search, arc->to);
-	Offer	   *offers = search->offers.items;
+	Side	   *from = &search->sides[side];
+	Node	   *node = find_node(from, arc->to);
+	Offer	   *offers = from->offers.items;
+	double		both;
 
-	if (distance > node->distance[side] + search->made->tolerance || !(distance < (double) INFINITY))
+	if (!(distance < (double) INFINITY) || (node->rank != 0 && distance > node->distance + search->made->tolerance))
 		return;
-	offers[search->offers.count++] = (Offer) {distance, i, low, node->offers[side]};
-	node->offers[side] = (uint32_t) search->offers.count;
-	if (!(distance < node->distance[side]))
+	offers[from->offers.count++] = (Offer) {distance, i, low, node->offers};
+	node->offers = (uint32_t) from->offers.count;
+	if (node->rank != 0 && !(distance < node->distance))
 		return;
-	node->distance[side] = distance;
-	push(&search->heaps[side], (Entry) {distance, arc->to});
+	from->nnodes += node->rank == 0;
+	node->rank = arc->to + 1;
+	node->distance = distance;
+	push(&from->heap, (Entry) {distance, arc->to});
 	for (int i = 0; i < 2; i++)
 		__builtin_prefetch(&emogi_contraction_firsts(search->made, i)[arc->to]);
-	if (distance + node->distance[1 - side] < search->best)
-		search->best = distance + node->distance[1 - side];
-}
-
-/* Have memory bring the arcs of the vertex that is nearest now, which lie anywhere: where they begin was asked for when it was offered. */
-static void
-foresee(const Search *search, int side)
-{
-	const Entry *entries = search->heaps[side].items;
-
-	for (int i = 0; i < 2 && search->heaps[side].count > 0; i++)
-		__builtin_prefetch(&emogi_contraction_arcs(search->made, i)[emogi_contraction_firsts(search->made, i)[entries[0].rank]]);
+	both = distance + distance_of(&search->sides[1 - side], arc->to);
+	if (both < search->best)
+		search->best = both;
 }
 
 /* Settle the nearest vertex of a side; false, with the job failed, without memory. */
 static bool
 settle(Search *search, int side)
 {
-	const Entry entry = pop(&search->heaps[side]);
+	Side	   *from = &search->sides[side];
+	const Entry entry = pop(&from->heap);
 	const EmogiArc *arcs = emogi_contraction_arcs(search->made, side);
 	const uint64_t *firsts = emogi_contraction_firsts(search->made, side);
 	const uint64_t degree = firsts[entry.rank + 1] - firsts[entry.rank];
 
-	foresee(search, side);
-	if (entry.distance != find_node(search->nodes, search->bits, entry.rank)->distance[side] ||
-		is_stalled(search, side, entry.rank, entry.distance))
+	if (from->heap.count > 0)	/* where the arcs of the next begin was asked for when it was offered */
+		emogi_contraction_foresee(search->made, ((Entry *) from->heap.items)[0].rank);
+	if (entry.distance != find_node(from, entry.rank)->distance || is_stalled(search, side, entry.rank, entry.distance))
 		return true;
-	if (!reserve_nodes(search, degree) || !emogi_contraction_reserve(search->job, &search->offers, degree, sizeof(Offer)) ||
-		!emogi_contraction_reserve(search->job, &search->heaps[side], degree, sizeof(Entry)))
+	if (!reserve_nodes(search, from, degree) || !emogi_contraction_reserve(search->job, &from->offers, degree, sizeof(Offer)) ||
+		!emogi_contraction_reserve(search->job, &from->heap, degree, sizeof(Entry)))
 		return false;
 	for (uint64_t i = firsts[entry.rank]; i < firsts[entry.rank + 1]; i++)
 		offer(search, side, entry.rank, i, &arcs[i], entry.distance + arcs[i].weight);
@@ -234,7 +234,7 @@ search_up(Search *search)
 		int			side;
 
 		for (side = 0; side < 2; side++)
-			nearest[side] = search->heaps[side].count > 0 ? ((Entry *) search->heaps[side].items)[0].distance : (double) INFINITY;
+			nearest[side] = search->sides[side].heap.count > 0 ? ((Entry *) search->sides[side].heap.items)[0].distance : (double) INFINITY;
 		side = nearest[1] < nearest[0];
 		if (nearest[side] == (double) INFINITY || nearest[side] > search->best + slack_of(search))
 			return true;
@@ -243,39 +243,73 @@ search_up(Search *search)
 	}
 }
 
-/* Note that ways to, or from, a vertex are of interest as far as a budget; there is room in `back`. */
-static void
-want(Search *search, Node *node, int side, double budget)
+/* Have nothing of a side be of interest yet; false, with the job failed, without memory. */
+static bool
+begin_back(Search *search, Side *side)
 {
-	if (budget > node->budget[side])
-		node->budget[side] = budget;
-	if (node->queued)
-		return;
-	node->queued = true;
-	push(&search->back, (Entry) {-(double) node->rank, node->rank - 1});
+	if (emogi_job_may_allocate(search->job))
+		side->budgets = malloc(sizeof *side->budgets << side->bits);
+	if (side->budgets == NULL)
+	{
+		emogi_job_fail(search->job, EMOGI_NO_MEMORY);
+		return false;
+	}
+	for (uint64_t i = 0; i < UINT64_C(1) << side->bits; i++)
+		side->budgets[i] = -1.0;
+	return true;
+}
+
+/* Note that ways from the end of a side to a vertex that it has met, or the other way, are of interest as far as a budget. False, with the job failed, without memory. */
+static bool
+want(Search *search, Side *side, const Node *node, double budget)
+{
+	double	   *noted = &side->budgets[node - side->nodes];
+	const bool	queued = *noted >= 0.0;
+
+	if (budget > *noted)
+		*noted = budget;
+	if (queued)
+		return true;
+	if (!emogi_contraction_reserve(search->job, &side->back, 1, sizeof(Entry)))
+		return false;
+	push(&side->back, (Entry) {-(double) node->rank, node->rank - 1});
+	return true;
 }
 
 /* Follow the arcs of interest that lead up to a vertex. */
 static bool
-follow_back(Search *search, uint32_t rank, int side)
+follow_back(Search *search, int s, uint32_t rank)
 {
-	const EmogiArc *arcs = emogi_contraction_arcs(search->made, side);
-	const double budget = find_node(search->nodes, search->bits, rank)->budget[side];
+	Side	   *side = &search->sides[s];
+	const EmogiArc *arcs = emogi_contraction_arcs(search->made, s);
+	const Node *node = find_node(side, rank);
+	const double budget = side->budgets[node - side->nodes];
 
-	for (uint32_t o = find_node(search->nodes, search->bits, rank)->offers[side]; o > 0 && budget >= 0.0;)
+	side->budgets[node - side->nodes] = -1.0;	/* nothing asks for it again from above */
+	for (uint32_t o = node->offers; o > 0;)
 	{
-		const Offer offered = ((Offer *) search->offers.items)[o - 1];
-		Node	   *low = find_node(search->nodes, search->bits, offered.low);
-		const double least = low->distance[side] + arcs[offered.arc].weight;
+		const Offer offered = ((Offer *) side->offers.items)[o - 1];
+		const Node *low = find_node(side, offered.low);
 
 		o = offered.next;
-		if (least > budget)
+		if (low->distance + arcs[offered.arc].weight > budget)
 			continue;
-		if (!emogi_contraction_reserve(search->job, &search->back, 1, sizeof(Entry)) ||
-			!emogi_contraction_put(search->corridor, side, offered.low, offered.arc, budget - low->distance[side]))
+		if (!emogi_contraction_put(search->corridor, s, offered.low, offered.arc, budget - low->distance) ||
+			!want(search, side, low, budget - arcs[offered.arc].weight))
 			return false;
-		want(search, low, side, budget - arcs[offered.arc].weight);
 	}
+	return true;
+}
+
+/* Follow back all that is wanted of a side. */
+static bool
+follow_all(Search *search, int side)
+{
+	EmogiGrowing *back = &search->sides[side].back;
+
+	while (back->count > 0)
+		if (!follow_back(search, side, pop(back).rank))
+			return false;
 	return true;
 }
 
@@ -284,28 +318,25 @@ static bool
 make_corridor(Search *search)
 {
 	const double most = search->best + slack_of(search);
+	Side	   *from = &search->sides[0];
+	Side	   *to = &search->sides[1];
 
 	search->corridor->slack = slack_of(search);
-	if (!emogi_contraction_reserve(search->job, &search->back, search->nnodes, sizeof(Entry)))
+	if (!begin_back(search, from) || !begin_back(search, to))
 		return false;
-	for (uint64_t i = 0; i < UINT64_C(1) << search->bits; i++)
+	for (uint64_t i = 0; i < UINT64_C(1) << from->bits; i++)
 	{
-		Node	   *node = &search->nodes[i];
+		const Node *low = &from->nodes[i];
+		const Node *high;
 
-		if (node->rank == 0 || !(node->distance[0] + node->distance[1] <= most))
+		if (low->rank == 0)
 			continue;
-		want(search, node, 0, most - node->distance[1]);
-		want(search, node, 1, most - node->distance[0]);
-	}
-	while (search->back.count > 0)
-	{
-		const uint32_t rank = pop(&search->back).rank;
-
-		find_node(search->nodes, search->bits, rank)->queued = false;
-		if (!follow_back(search, rank, 0) || !follow_back(search, rank, 1))
+		high = find_node(to, low->rank - 1);
+		if (high->rank != 0 && low->distance + high->distance <= most &&
+			!(want(search, from, low, most - high->distance) && want(search, to, high, most - low->distance)))
 			return false;
 	}
-	return emogi_contraction_unpack(search->corridor);
+	return follow_all(search, 0) && follow_all(search, 1) && emogi_contraction_unpack(search->corridor);
 }
 
 /* Search, and write the answer. */
@@ -326,19 +357,17 @@ run(Search *search, uint32_t source, uint32_t target, EmogiPathAnswer *answer)
 		answer->outcome = EMOGI_PATH_GAVE_UP;
 }
 
-/* Put both ends into their queues; false, with the job failed, without memory. */
+/* Put an end into the queue of its side; false, with the job failed, without memory. */
 static bool
-enter_ends(Search *search, const uint32_t *ends)
+enter_end(Search *search, int s, uint32_t end)
 {
-	if (!reserve_nodes(search, 2))
+	Side	   *side = &search->sides[s];
+
+	if (!reserve_nodes(search, side, 1) || !emogi_contraction_reserve(search->job, &side->heap, 1, sizeof(Entry)))
 		return false;
-	for (int side = 0; side < 2; side++)
-	{
-		if (!emogi_contraction_reserve(search->job, &search->heaps[side], 1, sizeof(Entry)))
-			return false;
-		get_node(search, ends[side])->distance[side] = 0.0;
-		push(&search->heaps[side], (Entry) {0.0, ends[side]});
-	}
+	*find_node(side, end) = (Node) {.rank = end + 1};
+	side->nnodes = 1;
+	push(&side->heap, (Entry) {0.0, end});
 	return true;
 }
 
@@ -346,11 +375,21 @@ enter_ends(Search *search, const uint32_t *ends)
 static void
 free_search(Search *search)
 {
-	free(search->nodes);
-	free(search->offers.items);
-	free(search->heaps[0].items);
-	free(search->heaps[1].items);
-	free(search->back.items);
+	for (int s = 0; s < 2; s++)
+	{
+		free(search->sides[s].nodes);
+		free(search->sides[s].budgets);
+		free(search->sides[s].offers.items);
+		free(search->sides[s].heap.items);
+		free(search->sides[s].back.items);
+	}
+}
+
+/* Get how many arcs the searches went up. */
+static uint64_t
+looked_at(const Search *search)
+{
+	return search->sides[0].offers.count + search->sides[1].offers.count;
 }
 
 /* Write why a job has failed, if for memory; gets its status. */
@@ -382,10 +421,10 @@ emogi_contraction_path(const EmogiContraction *made, const EmogiGraph *graph, bo
 	*answer = (EmogiPathAnswer) {.outcome = EMOGI_PATH_NONE};
 	error->message[0] = error->detail[0] = '\0';
 	emogi_job_phase(&job, EMOGI_PHASE_RUN, 0);
-	if (!emogi_job_stopped(&job) && enter_ends(&search, ends))
+	if (!emogi_job_stopped(&job) && enter_end(&search, 0, ends[0]) && enter_end(&search, 1, ends[1]))
 		run(&search, ends[0], ends[1], answer);
-	answer->edges_traversed = search.offers.count + corridor.edges.count;
-	status = end_job(&job, search.nnodes, error);
+	answer->edges_traversed = looked_at(&search) + corridor.edges.count;
+	status = end_job(&job, search.sides[0].nnodes + search.sides[1].nnodes, error);
 	free_search(&search);
 	emogi_contraction_free(&corridor);
 	return status;
@@ -419,11 +458,7 @@ static bool
 search_from(Matrix *matrix, Search *search, int side, uint32_t end)
 {
 	*search = (Search) {.job = &matrix->job, .made = matrix->made, .error = matrix->error, .best = INFINITY, .corridor = &matrix->corridor};
-	if (!reserve_nodes(search, 1) || !emogi_contraction_reserve(search->job, &search->heaps[side], 1, sizeof(Entry)))
-		return false;
-	get_node(search, end)->distance[side] = 0.0;
-	push(&search->heaps[side], (Entry) {0.0, end});
-	return search_up(search);
+	return enter_end(search, side, end) && search_up(search) && begin_back(search, &search->sides[side]);
 }
 
 /* Search up from a target. */
@@ -431,33 +466,16 @@ static bool
 look_above(Matrix *matrix, Above *above, uint32_t target)
 {
 	const int	down = matrix->reversed ? 0 : 1;
+	const Side *side = &above->search.sides[down];
 	Entry	   *entries;
 
-	if (!search_from(matrix, &above->search, down, target) ||
-		!emogi_contraction_reserve(&matrix->job, &above->nodes, above->search.nnodes, sizeof(Entry)))
+	if (!search_from(matrix, &above->search, down, target) || !emogi_contraction_reserve(&matrix->job, &above->nodes, side->nnodes, sizeof(Entry)))
 		return false;
 	entries = above->nodes.items;
-	for (uint64_t i = 0; i < UINT64_C(1) << above->search.bits; i++)
-		if (above->search.nodes[i].rank != 0)
-			entries[above->nodes.count++] = (Entry) {above->search.nodes[i].distance[down], above->search.nodes[i].rank - 1};
-	matrix->looked += above->search.offers.count;
-	return true;
-}
-
-/* Follow back all that is wanted of a search on a side. */
-static bool
-follow_all(Search *search, int side)
-{
-	while (search->back.count > 0)
-	{
-		const uint32_t rank = pop(&search->back).rank;
-		Node	   *node = find_node(search->nodes, search->bits, rank);
-
-		node->queued = false;
-		if (!follow_back(search, rank, side))
-			return false;
-		node->budget[side] = -1.0;	/* nothing asks for it again from above */
-	}
+	for (uint64_t i = 0; i < UINT64_C(1) << side->bits; i++)
+		if (side->nodes[i].rank != 0)
+			entries[above->nodes.count++] = (Entry) {side->nodes[i].distance, side->nodes[i].rank - 1};
+	matrix->looked += looked_at(&above->search);
 	return true;
 }
 
@@ -467,16 +485,16 @@ join(Matrix *matrix, Search *from, Above *above)
 {
 	const int	up = matrix->reversed ? 1 : 0;
 	const Entry *entries = above->nodes.items;
-	Search	   *to = &above->search;
+	Side	   *low = &from->sides[up];
+	Side	   *high = &above->search.sides[1 - up];
 	double		most;
 
 	from->best = INFINITY;
 	for (uint64_t i = 0; i < above->nodes.count; i++)
 	{
-		const Node *low = find_node(from->nodes, from->bits, entries[i].rank);
+		const double both = distance_of(low, entries[i].rank) + entries[i].distance;
 
-		if (low->rank != 0 && low->distance[up] + entries[i].distance < from->best)
-			from->best = low->distance[up] + entries[i].distance;
+		from->best = both < from->best ? both : from->best;
 	}
 	if (!(from->best < (double) INFINITY))
 		return true;
@@ -487,19 +505,14 @@ join(Matrix *matrix, Search *from, Above *above)
 	most = from->best + slack_of(from);
 	for (uint64_t i = 0; i < above->nodes.count; i++)
 	{
-		Node	   *low = find_node(from->nodes, from->bits, entries[i].rank);
-		Node	   *high;
+		const Node *node = find_node(low, entries[i].rank);
 
-		if (low->rank == 0 || !(low->distance[up] + entries[i].distance <= most))
-			continue;
-		high = find_node(to->nodes, to->bits, entries[i].rank);
-		if (!emogi_contraction_reserve(&matrix->job, &from->back, 1, sizeof(Entry)) ||
-			!emogi_contraction_reserve(&matrix->job, &to->back, 1, sizeof(Entry)))
+		if (node->rank != 0 && node->distance + entries[i].distance <= most &&
+			!(want(from, low, node, most - entries[i].distance) &&
+			  want(&above->search, high, find_node(high, entries[i].rank), most - node->distance)))
 			return false;
-		want(from, low, up, most - high->distance[1 - up]);
-		want(to, high, 1 - up, most - low->distance[up]);
 	}
-	return follow_all(to, 1 - up);
+	return follow_all(&above->search, 1 - up);
 }
 
 /* Find the distances from one source to the targets at hand; false when the job has stopped, or it has given up. */
@@ -517,7 +530,7 @@ find_row(Matrix *matrix, uint32_t source, double *distance)
 		emogi_contraction_turn(&matrix->corridor);
 	done = done && emogi_contraction_settle(&matrix->corridor, source, matrix->ntargets, matrix->targets, distance, NULL);
 	matrix->gave_up |= matrix->corridor.gave_up;
-	matrix->looked += from.offers.count + matrix->corridor.edges.count;
+	matrix->looked += looked_at(&from) + matrix->corridor.edges.count;
 	free_search(&from);
 	emogi_contraction_free(&matrix->corridor);
 	return done;

@@ -6,7 +6,10 @@
 #define EMOGI_CONTRACTION_SEARCH_H
 
 #include "contraction.h"
+#include "prefetch.h"
 #include "threads/job.h"
+
+#define EMOGI_LINE 64			/* bytes that memory brings at once */
 
 /* An array that grows. */
 typedef struct EmogiGrowing
@@ -52,6 +55,19 @@ typedef struct EmogiCorridor
 	int			bits;
 	uint64_t	nunpacked;
 } EmogiCorridor;
+
+/* Have memory bring the first arcs of a vertex, which lie anywhere. Where they begin is better there already. */
+static inline void
+emogi_contraction_foresee(const EmogiContraction *made, uint32_t rank)
+{
+	for (int side = 0; side < 2; side++)
+	{
+		const char *arcs = (const char *) &emogi_contraction_arcs(made, side)[emogi_contraction_firsts(made, side)[rank]];
+
+		emogi_prefetch(arcs);
+		emogi_prefetch(arcs + EMOGI_LINE);
+	}
+}
 
 /* contraction_corridor.c: make room for more items; false, with the job failed, without memory. */
 extern bool emogi_contraction_reserve(EmogiJob *job, EmogiGrowing *array, uint64_t more, size_t bytes);

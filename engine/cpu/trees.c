@@ -18,6 +18,7 @@
  */
 #include "algorithms.h"
 #include "found.h"
+#include "prefetch.h"
 #include "run.h"
 
 #include "contract/semirings.h"
@@ -252,9 +253,9 @@ static inline void
 prefetch_vertex(const Tree *tree, uint64_t v)
 {
 	if (tree->level != NULL)
-		__builtin_prefetch(&tree->level[v]);
+		emogi_prefetch(&tree->level[v]);
 	else
-		__builtin_prefetch(&tree->distance[v]);
+		emogi_prefetch(&tree->distance[v]);
 }
 
 /* Ask for what the visits to come look at: of the one after the next where its list stands, then the list, then what its first entries have. */
@@ -265,15 +266,15 @@ prefetch_lists(const Tree *tree, uint64_t i)
 	const uint32_t *queue = tree->queue;
 
 	if (i + LISTS_AHEAD < tree->end)
-		__builtin_prefetch(&lists->offsets[queue[i + LISTS_AHEAD]]);
+		emogi_prefetch(&lists->offsets[queue[i + LISTS_AHEAD]]);
 	if (i + LISTS_AHEAD / 2 < tree->end)
 	{
 		const uint64_t e = lists->offsets[queue[i + LISTS_AHEAD / 2]];
 
-		__builtin_prefetch(&lists->targets[e]);
-		__builtin_prefetch(&lists->targets[e + ENTRIES_AHEAD]);
+		emogi_prefetch(&lists->targets[e]);
+		emogi_prefetch(&lists->targets[e + ENTRIES_AHEAD]);
 		if (tree->level == NULL && lists->weights != NULL)
-			__builtin_prefetch((const char *) lists->weights + e * tree->weight_bytes);
+			emogi_prefetch((const char *) lists->weights + e * tree->weight_bytes);
 	}
 	if (i + 1 < tree->end)
 	{
