@@ -40,12 +40,14 @@
  *     splitting).
  */
 #include "cc.cuh"
+#include "cc_together.cuh"
 
 static const void *const kernels[] = {
 	(const void *) push_words_kernel<Hook>, (const void *) push_slices_kernel<Hook>, (const void *) cc_join_lines_kernel,
 	(const void *) cc_plant_kernel, (const void *) cc_choose_near_kernel, (const void *) cc_join_near_kernel,
 	(const void *) cc_hook_outside_kernel, (const void *) cc_vote_kernel, (const void *) cc_mark_outside_kernel,
-	(const void *) cc_compress_kernel
+	(const void *) cc_compress_kernel, (const void *) cc_cover_kernel, (const void *) cc_join_giants_kernel,
+	(const void *) cc_join_forest_kernel
 };
 
 #define EDGE_KERNELS 3			/* of these, that read edges by blocks as many as fit */
@@ -70,18 +72,20 @@ hook_lists(Run *run, const Lists<Target> &lists, const uint32_t *marked, uint32_
 	return EMOGI_OK;
 }
 
-/* Make one tree of most of the vertices, and name it in the forest. Uses `marked`. */
+/* Make one tree of most of the vertices, and name it in the forest. Uses `marked`. With helpers, if `all` has any. */
 static EmogiStatus
-grow_giant(Run *run, uint32_t *component, uint32_t *marked, Forest *forest, EmogiError *error)
+grow_giant(Run *run, uint32_t *component, uint32_t *marked, Forest *forest, CcTeam *all, EmogiError *error)
 {
 	cudaStream_t stream = run->state->stream;
 	const Lists<Target> &forward = run->graph.forward;
 
-	if (forward.prefixes == NULL && run->graph.placement != EMOGI_PLACEMENT_DEVICE)
+	if (all != NULL && all->team->nhelpers > 0)
+		TRY(join_together(all, error));
+	else if (forward.prefixes == NULL && run->graph.placement != EMOGI_PLACEMENT_DEVICE)
 	{
 		CUDA_TRY(cudaMemsetAsync(marked, 0xFF, run->nwords * sizeof *marked, stream));
 		TRY(emogi_run_begin_step(run, error));
-		CUDA_LAUNCH(cc_join_lines_kernel, run->nblocks, BLOCK_THREADS, stream, forward, run->nvertices, marked, run->nwords,
+		CUDA_LAUNCH(cc_join_lines_kernel, run->nblocks, BLOCK_THREADS, stream, forward, run->nvertices, marked, 0, run->nwords,
 					component, run->step);
 	}
 	else
@@ -107,9 +111,9 @@ grow_giant(Run *run, uint32_t *component, uint32_t *marked, Forest *forest, Emog
 	return EMOGI_OK;
 }
 
-/* Find the components. */
+/* Find the components, with helpers if `all` has any; NULL = without. */
 static EmogiStatus
-connect(Run *run, uint32_t *component, uint32_t *marked, Forest *forest, EmogiError *error)
+connect(Run *run, uint32_t *component, uint32_t *marked, Forest *forest, CcTeam *all, EmogiError *error)
 {
 	cudaStream_t stream = run->state->stream;
 	const Lists<Target> &forward = run->graph.forward;
@@ -120,7 +124,7 @@ connect(Run *run, uint32_t *component, uint32_t *marked, Forest *forest, EmogiEr
 				forest);
 	if (forward.nedges == 0)
 		return EMOGI_OK;
-	TRY(grow_giant(run, component, marked, forest, error));
+	TRY(grow_giant(run, component, marked, forest, all, error));
 	CUDA_LAUNCH(cc_mark_outside_kernel, run->full_blocks, BLOCK_THREADS, stream, component, run->nvertices, forest, one_way,
 				marked);
 	TRY(hook_lists(run, forward, marked, component, forest, error));
@@ -136,9 +140,34 @@ emogi_cuda_components(Run *run, uint32_t *component, uint32_t *marked, EmogiErro
 	Forest	   *forest;
 
 	TRY(take_array(&run->memory, &forest, 1, "forest", error));
-	TRY(connect(run, component, marked, forest, error));
+	TRY(connect(run, component, marked, forest, NULL, error));
 	emogi_memory_return(&run->memory, forest);
 	return EMOGI_OK;
+}
+
+/* Take what a helper needs. */
+static EmogiStatus
+take_helper(Run *run, void *with, int i, EmogiError *error)
+{
+	CcMember   *member = &((CcTeam *) with)->member[i + 1];
+
+	TRY(take_array(&run->memory, &member->component, run->nvertices, "components", error));
+	TRY(take_array(&run->memory, &member->covered, run->nwords, "bitmap of covered vertices", error));
+	TRY(take_array(&run->memory, &member->open, run->nwords, "bitmap of open vertices", error));
+	return take_array(&run->memory, &member->forest, 1, "forest", error);
+}
+
+/* Gather the helpers, if there are any, and they are of use. */
+static EmogiStatus
+gather_team(CcTeam *all, Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiError *error)
+{
+	const bool	reads_lines = run->graph.forward.prefixes == NULL && run->graph.placement != EMOGI_PLACEMENT_DEVICE;
+
+	all->team = run->team;
+	if (!reads_lines || graph->forward.nedges == 0 || (run->nvertices < TOGETHER_LEAST_VERTICES && !run->state->always_help))
+		return EMOGI_OK;
+	TRY(emogi_team_open(all->team, graph, query, 0, kernels, EDGE_KERNELS, sizeof(Target), take_helper, all, error));
+	return all->team->nhelpers > 0 ? take_array(&run->memory, &all->member[0].covered, run->nwords, "bitmap of covered vertices", error) : EMOGI_OK;
 }
 
 EmogiStatus
@@ -148,17 +177,23 @@ emogi_cuda_cc(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiR
 	uint32_t   *component;
 	uint32_t   *marked;
 	Forest	   *forest;
+	CcTeam		all = {};
 
 	TRY(take_array(&run->memory, &component, run->nvertices, "components", error));
 	TRY(take_array(&run->memory, &marked, run->nwords, "bitmap of vertices", error));
 	TRY(take_array(&run->memory, &forest, 1, "forest", error));
 	TRY(emogi_run_place(run, graph, query, PLACE_BACKWARD | PLACE_FORWARD_PREFIXES, kernels, EDGE_KERNELS, sizeof(Target),
 						error));
+	TRY(gather_team(&all, run, graph, query, error));
+	all.member[0].component = component;
+	all.member[0].open = marked;
+	all.member[0].forest = forest;
 	TRY(emogi_run_start_clock(run, error));
-	TRY(connect(run, component, marked, forest, error));
+	TRY(connect(run, component, marked, forest, &all, error));
 	TRY(emogi_run_stop_clock(run, result, error));
 	TRY(emogi_run_read(run, &counters, error));
 	emogi_run_account(run, counters, result);
+	TRY(emogi_team_account(all.team, result, error));
 	result->nreached = run->nvertices;
 	result->nlevels = 1;
 	return emogi_run_give(run, query, result, 0, component, error);

@@ -33,6 +33,7 @@ typedef struct Forest
 	uint32_t	giant;			/* root of the tree that won the last vote; EMOGI_NO_VERTEX = none did */
 	uint32_t	hooked;			/* 1 = trees were joined when lists were pushed */
 	uint32_t	prefixed;		/* 1 = neighbours at hand are those of prefixes, where there are any */
+	uint32_t	twin;			/* root of the giant tree of another forest that was joined with this one's; EMOGI_NO_VERTEX = there is none */
 	uint64_t	start;			/* the first so many vertices grow the tree that the others look for */
 } Forest;
 
@@ -277,7 +278,7 @@ cc_plant_kernel(uint32_t *component, uint64_t nvertices, bool prefixed, Forest *
 	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < nvertices; v += nthreads)
 		component[v] = (uint32_t) v;
 	if (blockIdx.x == 0 && threadIdx.x == 0)
-		*forest = Forest{EMOGI_NO_VERTEX, 0, prefixed, start_length(nvertices, prefixed)};
+		*forest = Forest{EMOGI_NO_VERTEX, 0, prefixed, EMOGI_NO_VERTEX, start_length(nvertices, prefixed)};
 }
 
 /*
@@ -407,20 +408,21 @@ cc_join_near_kernel(Lists<Target> lists, uint64_t nvertices, bool then, uint32_t
 
 /*
  * Read the first line of the list of each vertex that is still a root when its turn comes, in ascending order, and join
- * what it brings of any list of the same word. Bytes: 4 a vertex and 16 of offsets; the lines, each once a word; for each
- * entry a random read of 4, and some more for one in COVER_HOOKED. `all` is a bitmap of ones.
+ * what it brings of any list of the same word. Of nwords words of a bitmap from first_word on, those vertices that are in it.
+ * Bytes: 4 a vertex and 16 of offsets; the lines, each once a word; for each entry a random read of 4, and some more for one
+ * in COVER_HOOKED.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-cc_join_lines_kernel(Lists<Target> lists, uint64_t nvertices, const uint32_t *all, uint64_t nwords, uint32_t *component,
-					 Step step)
+cc_join_lines_kernel(Lists<Target> lists, uint64_t nvertices, const uint32_t *open, uint64_t first_word, uint64_t nwords,
+					 uint32_t *component, Step step)
 {
 	unsigned long long nread = 0;
 	unsigned long long entries = 0;
 	const Cover push = {component, &entries};
 
-	sweep_words(step, all, 0, nwords, [&](uint64_t word, uint32_t bits) {
-		const uint64_t vertex = word * 32 + lane_number();
-		const bool	alone = vertex < nvertices && parent_of(component, (uint32_t) vertex) == vertex;
+	sweep_words(step, open + first_word, 0, nwords, [&](uint64_t word, uint32_t bits) {
+		const uint64_t vertex = (first_word + word) * 32 + lane_number();
+		const bool	alone = vertex < nvertices && (bits >> lane_number() & 1) && parent_of(component, (uint32_t) vertex) == vertex;
 		Span		list = {0, 0};
 		Span		asked = {0, 0};
 		bool		shared;

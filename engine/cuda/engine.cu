@@ -398,8 +398,13 @@ wants_help(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *q
 		return true;
 	if (query->placement == EMOGI_PLACEMENT_AUTO && graph->id != 0 && is_too_large(state, graph, query))
 		return !are_kept(state, graph, query);	/* memory for its edges */
-	return state->pool != NULL && (query->algorithm == EMOGI_BFS || is_path ? stays_in_host(state, graph, query) :
-								   is_sum && query->placement == EMOGI_PLACEMENT_HOST);
+	if (state->pool == NULL)
+		return false;
+	if (is_sum)
+		return query->placement == EMOGI_PLACEMENT_HOST;
+	if (query->algorithm == EMOGI_CC && query->placement == EMOGI_PLACEMENT_HYBRID)
+		return false;			/* prefixes tell it nearly all */
+	return (query->algorithm == EMOGI_BFS || query->algorithm == EMOGI_CC || is_path) && stays_in_host(state, graph, query);
 }
 
 static void
