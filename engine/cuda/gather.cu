@@ -27,12 +27,10 @@
  * [2] S. Beamer, K. Asanovic, D. Patterson: The GAP Benchmark Suite. arXiv 1508.03619, 2015.
  */
 #include "bins.cuh"
-#include "feed.cuh"
+#include "gather_sweep.cuh"
 #include "ranks.cuh"
 
 #define STRENGTHS_POLL (UINT64_C(1) << 20)	/* weights that the host adds between two looks at the cancel flag */
-
-typedef void (*GatherKernel) (Lists<Target> lists, Field field, Chunks chunks, Step step);
 
 /* What depends on the application and the weights. */
 typedef struct GatherMethod
@@ -45,14 +43,6 @@ typedef struct GatherMethod
 	void		(*reduce) (Field field, uint32_t nparts);
 } GatherMethod;
 
-/* What a helper has. Its arrays belong to its own Run. */
-typedef struct GatherHelper
-{
-	double	   *source;			/* [nvertices], a copy of the leader's */
-	Outline		outline;
-	Feed		feed;
-} GatherHelper;
-
 /* A run. The device's arrays belong to run->memory. */
 typedef struct Gather
 {
@@ -60,16 +50,10 @@ typedef struct Gather
 	GatherMethod method;
 	RankKind	ranks;			/* PAGERANK */
 	Field		field;
-	uint64_t	nedges;			/* list entries */
-	Outline		outline;		/* of the lists as they are */
+	GatherSweep sweep;
 	uint32_t   *vertex;			/* field.vertex, to write */
-	Lists<Target> lists;		/* what sweeps read */
 	Cut			cut;			/* what they read instead, if any */
 	Bins		bins;			/* what PAGERANK goes through instead of sweeps, if any: values are then in the order of labels */
-	Feed		feed;			/* how, in host and hybrid placement */
-	bool		may_have_help;	/* from other GPUs */
-	bool		together;		/* all have a Feed, of a share each; else the leader reads alone */
-	GatherHelper helper[EMOGI_MAX_HELPERS];
 } Gather;
 
 template <class Term>
@@ -198,7 +182,7 @@ take_arrays(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, Em
 	TRY(take_array(memory, &outline, emogi_chunks_outline_words(nedges, run->nwords), "outline of lists", error));
 	TRY(take_array(memory, &field->outcome, 1, "outcome", error));
 	TRY(take_array(memory, &field->part, run->full_blocks, "outcome of blocks", error));
-	gather->outline = emogi_chunks_lay_outline(outline, nedges, run->nwords);
+	gather->sweep.outline = emogi_chunks_lay_outline(outline, nedges, run->nwords);
 	if (query->algorithm == EMOGI_PAGERANK)
 		TRY(take_rank_arrays(gather, graph, query, error));
 	else
@@ -223,80 +207,6 @@ find_kept(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, Emog
 	return emogi_segments_find(gather->run, array, (uint64_t) query->max_iterations, &gather->cut, error);
 }
 
-/* Take what a helper needs. */
-static EmogiStatus
-take_helper(Run *run, void *with, int i, EmogiError *error)
-{
-	Gather	   *gather = (Gather *) with;
-	GatherHelper *helper = &gather->helper[i];
-	uint32_t   *outline;
-
-	TRY(take_array(&run->memory, &helper->source, run->nvertices, "values", error));
-	TRY(take_array(&run->memory, &outline, emogi_chunks_outline_words(gather->nedges, run->nwords), "outline of lists", error));
-	helper->outline = emogi_chunks_lay_outline(outline, gather->nedges, run->nwords);
-	return EMOGI_OK;
-}
-
-/* Prepare a helper, whose device is the current one. */
-static EmogiStatus
-open_helper(Gather *gather, int i, const EmogiGraph *graph, uint32_t width, EmogiError *error)
-{
-	const TeamShare share = {(uint32_t) i + 1, (uint32_t) gather->run->team->nhelpers + 1};
-	GatherHelper *helper = &gather->helper[i];
-	Run		   *run = &gather->run->team->helper[i].run;
-
-	TRY(emogi_chunks_make_outline(run, run->graph.forward.offsets, &helper->outline, error));
-	return emogi_feed_open(&helper->feed, run, &graph->forward, width, &share, error);
-}
-
-/* Open the helpers' Feeds; `together` says whether all have one. */
-static EmogiStatus
-open_helpers(Gather *gather, const EmogiGraph *graph, uint32_t width, EmogiError *error)
-{
-	const Team *team = gather->run->team;
-	EmogiStatus status = EMOGI_OK;
-
-	gather->together = team->nhelpers > 0;
-	for (int i = 0; i < team->nhelpers && status == EMOGI_OK; i++)
-	{
-		CUDA_TRY(cudaSetDevice(team->helper[i].run.state->device));
-		status = open_helper(gather, i, graph, width, error);
-		gather->together = gather->together && gather->helper[i].feed.buffer != NULL;
-	}
-	(void) cudaSetDevice(gather->run->state->device);
-	return status;
-}
-
-/* Gather the helpers, if there are any, and open the Feeds. */
-static EmogiStatus
-open_feeds(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, unsigned wants, uint32_t width, EmogiError *error)
-{
-	const EmogiAdjacency *lists = &graph->forward;
-	Run		   *run = gather->run;
-
-	if (gather->may_have_help)
-	{
-		TRY(emogi_team_open(run->team, graph, query, wants & ~PLACE_PARTS_REPAID, (const void *const *) &gather->method.gather, 1,
-							width + (uint32_t) sizeof(Target), take_helper, gather, error));
-		TRY(open_helpers(gather, graph, width, error));
-	}
-	if (gather->together)
-	{
-		const TeamShare share = {0, (uint32_t) run->team->nhelpers + 1};
-		const uint32_t devices = run->devices;
-
-		run->devices = 0;		/* each has a part, over its own link */
-		TRY(emogi_feed_open(&gather->feed, run, lists, width, &share, error));
-		if (gather->feed.buffer != NULL)
-			return EMOGI_OK;
-		emogi_feed_close(&gather->feed);
-		gather->feed = Feed{};
-		gather->together = false;
-		run->devices = devices;
-	}
-	return emogi_feed_open(&gather->feed, run, lists, width, NULL, error);
-}
-
 /* Place the Graph, and choose how to read lists. */
 static EmogiStatus
 place_lists(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, EmogiError *error)
@@ -309,133 +219,13 @@ place_lists(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, Em
 
 	wants |= weighted ? PLACE_WEIGHTS : PLACE_BACKWARD_OFFSETS;
 	TRY(emogi_run_place(run, graph, query, wants, (const void *const *) &gather->method.gather, 1, width, error));
-	gather->lists = run->graph.forward;
-	gather->field.outline = gather->outline;
+	gather->sweep.lists = run->graph.forward;
+	gather->field.outline = gather->sweep.outline;
 	if (!weighted)
 		gather->field.degrees.out = run->graph.backward.offsets;
 	if (ranks)
 		TRY(find_kept(gather, graph, query, error));
-	return open_feeds(gather, graph, query, wants, width - (uint32_t) sizeof(Target), error);
-}
-
-/* Read some chunks. */
-static EmogiStatus
-launch(Gather *gather, GatherKernel kernel, const Lists<Target> &lists, Chunks chunks, EmogiError *error)
-{
-	Run		   *run = gather->run;
-
-	TRY(emogi_run_begin_step(run, error));
-	CUDA_LAUNCH(kernel, run->nblocks, BLOCK_THREADS, run->state->stream, lists, gather->field, chunks, run->step);
-	return EMOGI_OK;
-}
-
-/* Have a helper, whose device is the current one, read its next piece. */
-static EmogiStatus
-take_piece(Gather *gather, int i, GatherKernel kernel, EmogiError *error)
-{
-	GatherHelper *helper = &gather->helper[i];
-	Run		   *run = &gather->run->team->helper[i].run;
-	Lists<Target> lists = run->graph.forward;
-	Field		field = gather->field;
-	Chunks		chunks;
-
-	field.source = helper->source;
-	field.outline = helper->outline;
-	TRY(emogi_feed_take(&helper->feed, &lists, &chunks.first, &chunks.upto, error));
-	TRY(emogi_run_begin_step(run, error));
-	CUDA_LAUNCH(kernel, run->nblocks, BLOCK_THREADS, run->state->stream, lists, field, chunks, run->step);
-	return emogi_feed_give_back(&helper->feed, error);
-}
-
-/* Have the leader read its next piece. */
-static EmogiStatus
-take_own_piece(Gather *gather, GatherKernel kernel, EmogiError *error)
-{
-	Lists<Target> lists = gather->lists;
-	Chunks		chunks;
-
-	TRY(emogi_feed_take(&gather->feed, &lists, &chunks.first, &chunks.upto, error));
-	TRY(launch(gather, kernel, lists, chunks, error));
-	return emogi_feed_give_back(&gather->feed, error);
-}
-
-/* Begin a helper's part of a sweep: it gets a copy of what entries read. */
-static EmogiStatus
-begin_part(Gather *gather, int i, bool more, EmogiError *error)
-{
-	const Run  *run = &gather->run->team->helper[i].run;
-
-	TRY(emogi_team_begin_part(gather->run->team, i, error));
-	CUDA_TRY(cudaMemcpyAsync(gather->helper[i].source, gather->field.source, run->nvertices * sizeof *gather->field.source, cudaMemcpyDefault, run->state->stream));
-	emogi_feed_begin(&gather->helper[i].feed, more);
-	return emogi_team_end_part(gather->run->team, i, error);
-}
-
-/* End it. */
-static EmogiStatus
-end_part(Gather *gather, int i, EmogiError *error)
-{
-	CUDA_TRY(cudaSetDevice(gather->run->team->helper[i].run.state->device));
-	TRY(emogi_feed_end(&gather->helper[i].feed, error));
-	TRY(emogi_team_end_part(gather->run->team, i, error));
-	return emogi_team_wait(gather->run->team, i, error);
-}
-
-/* Read all lists once together with the helpers, each its share, a piece of each in turn. */
-static EmogiStatus
-sweep_together(Gather *gather, GatherKernel kernel, bool more, EmogiError *error)
-{
-	Team	   *team = gather->run->team;
-	bool		left = true;
-
-	TRY(emogi_team_ready(team, error));
-	emogi_feed_begin(&gather->feed, more);
-	for (int i = 0; i < team->nhelpers; i++)
-		TRY(begin_part(gather, i, more, error));
-	while (left)
-	{
-		left = gather->feed.piece < gather->feed.npieces;
-		if (left)
-			TRY(take_own_piece(gather, kernel, error));
-		for (int i = 0; i < team->nhelpers; i++)
-		{
-			const Feed *feed = &gather->helper[i].feed;
-
-			if (feed->piece == feed->npieces)
-				continue;
-			left = true;
-			CUDA_TRY(cudaSetDevice(team->helper[i].run.state->device));
-			TRY(take_piece(gather, i, kernel, error));
-			CUDA_TRY(cudaSetDevice(team->leader->state->device));
-		}
-	}
-	TRY(emogi_feed_end(&gather->feed, error));
-	for (int i = 0; i < team->nhelpers; i++)
-		TRY(end_part(gather, i, error));
-	return EMOGI_OK;
-}
-
-/* Read all lists once, with a kernel that takes the arguments of gather_sum_kernel; `more`: another sweep follows. */
-static EmogiStatus
-sweep(Gather *gather, GatherKernel kernel, bool more, EmogiError *error)
-{
-	Feed	   *feed = &gather->feed;
-	Lists<Target> lists = gather->lists;
-	Chunks		chunks = {0, gather->outline.nchunks};
-
-	if (gather->together)
-		return sweep_together(gather, kernel, more, error);
-
-	if (feed->npieces == 0)
-		return launch(gather, kernel, lists, chunks, error);
-	emogi_feed_begin(feed, more);
-	while (feed->piece < feed->npieces)
-	{
-		TRY(emogi_feed_take(feed, &lists, &chunks.first, &chunks.upto, error));
-		TRY(launch(gather, kernel, lists, chunks, error));
-		TRY(emogi_feed_give_back(feed, error));
-	}
-	return emogi_feed_end(feed, error);
+	return emogi_gather_open(&gather->sweep, graph, query, wants, width - (uint32_t) sizeof(Target), gather->method.gather, error);
 }
 
 /* Sum over all lists. */
@@ -444,7 +234,7 @@ sum_lists(Gather *gather, GatherKernel kernel, bool more, EmogiError *error)
 {
 	Run		   *run = gather->run;
 
-	TRY(sweep(gather, kernel, more, error));
+	TRY(emogi_gather_sweep(&gather->sweep, kernel, gather->field, more, error));
 	CUDA_LAUNCH(gather->method.join, run->full_blocks, BLOCK_THREADS, run->state->stream, gather->field);
 	return EMOGI_OK;
 }
@@ -466,7 +256,7 @@ sweep_cut(Gather *gather)
 {
 	if (gather->cut.nsegments == 0)
 		return;
-	gather->lists = gather->cut.lists;
+	gather->sweep.lists = gather->cut.lists;
 	gather->field.outline = gather->cut.outline;
 	gather->field.label = gather->cut.label;
 	if (gather->cut.sum != NULL)
@@ -483,13 +273,13 @@ make_lists(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, Emo
 
 	if (emogi_bins_suit(run, query))
 	{
-		TRY(emogi_bins_make(run, array, &gather->outline, &gather->field.degrees, &gather->bins, error));
+		TRY(emogi_bins_make(run, array, &gather->sweep.outline, &gather->field.degrees, &gather->bins, error));
 		if (gather->bins.nvertices > 0)
 			return EMOGI_OK;
 		TRY(emogi_segments_find(run, array, nsweeps, &gather->cut, error));
 	}
 	if (gather->cut.nsegments == 0)
-		TRY(emogi_segments_make(run, array, &gather->outline, &gather->field.degrees, nsweeps, &gather->cut, error));
+		TRY(emogi_segments_make(run, array, &gather->sweep.outline, &gather->field.degrees, nsweeps, &gather->cut, error));
 	return EMOGI_OK;
 }
 
@@ -568,7 +358,7 @@ prepare_lists(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, 
 	if (field->degrees.out == NULL)
 	{
 		CUDA_TRY(cudaMemsetAsync(field->degrees.counted, 0, run->nvertices * sizeof *field->degrees.counted, run->state->stream));
-		TRY(sweep(gather, gather_count_degrees_kernel, true, error));
+		TRY(emogi_gather_sweep(&gather->sweep, gather_count_degrees_kernel, gather->field, true, error));
 		*ntargets = 1;
 	}
 	return make_lists(gather, graph, query, error);
@@ -601,11 +391,11 @@ start_values(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, i
 	Run		   *run = gather->run;
 
 	if (gather->cut.nsegments == 0 && gather->bins.nvertices == 0)
-		TRY(emogi_chunks_make_outline(run, run->graph.forward.offsets, &gather->outline, error));
+		TRY(emogi_chunks_make_outline(run, run->graph.forward.offsets, &gather->sweep.outline, error));
 	if (query->algorithm == EMOGI_PAGERANK)
 		return start_pagerank(gather, graph, query, ntargets, nweights, error);
 	if (traits & EMOGI_SUM_OWN)
-		TRY(emogi_chunks_name_lists(run, &gather->outline, gather->vertex, error));
+		TRY(emogi_chunks_name_lists(run, &gather->sweep.outline, gather->vertex, error));
 	gather->field.vertex = gather->vertex;
 	if (traits & EMOGI_SUM_FIXES)
 	{
@@ -667,21 +457,12 @@ account(const Gather *gather, const EmogiGraph *graph, uint64_t ntargets, uint64
 	const uint64_t weight_lines = (nedges * width + EMOGI_LINE_BYTES - 1) / EMOGI_LINE_BYTES;
 
 	result->edges_traversed = ntargets * nedges;
-	if (gather->feed.npieces > 0)
-	{
-		result->link_bytes = gather->feed.copied_bytes;
-		result->nlinks = gather->feed.nlinks;
-	}
-	else if (gather->run->graph.placement == EMOGI_PLACEMENT_HOST)
+	if (gather->run->graph.placement == EMOGI_PLACEMENT_HOST)
 		result->link_bytes = (ntargets * target_lines + nweights * weight_lines) * EMOGI_LINE_BYTES;
-	for (int i = 0; gather->together && i < gather->run->team->nhelpers; i++)
-	{
-		result->link_bytes += gather->helper[i].feed.copied_bytes;
-		result->nlinks++;
-	}
+	emogi_gather_account(&gather->sweep, result);
 }
 
-/* Place the Graph and run. The Feed is the caller's to close. */
+/* Place the Graph and run. The Feeds are the caller's to close. */
 static EmogiStatus
 run_gather(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiError *error)
 {
@@ -720,16 +501,14 @@ emogi_cuda_gather(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Em
 	EmogiStatus status;
 
 	gather.run = run;
-	gather.nedges = graph->forward.nedges;
-	gather.may_have_help = query->placement == EMOGI_PLACEMENT_HOST && (emogi_sum_traits(query->algorithm) & EMOGI_SUM_OWN) == 0 &&
+	gather.sweep.run = run;
+	gather.sweep.may_have_help = query->placement == EMOGI_PLACEMENT_HOST && (emogi_sum_traits(query->algorithm) & EMOGI_SUM_OWN) == 0 &&
 		(query->algorithm != EMOGI_PAGERANK || graph->backward.offsets != NULL);
 	gather.field.coarse = run->state->always_bins || emogi_rank_units_coarse(graph->forward.nedges);
 	gather.ranks = query->is_weighted ? RANKS_WEIGHTED :
 		emogi_rank_units_suit(query, graph->nvertices, gather.field.coarse) ? RANKS_IN_UNITS : RANKS_IN_DOUBLES;
 	gather.method = choose_method(query->algorithm, gather.ranks, graph->weight_type);
 	status = run_gather(&gather, graph, query, result, error);
-	for (int i = 0; i < EMOGI_MAX_HELPERS; i++)
-		emogi_feed_close(&gather.helper[i].feed);
-	emogi_feed_close(&gather.feed);
+	emogi_gather_close(&gather.sweep);
 	return status;
 }
