@@ -23,15 +23,20 @@ BEGIN
   PERFORM set_config('search_path', (SELECT extnamespace::regnamespace::text FROM pg_extension WHERE extname = 'emogi'), true);
 END $$;
 
--- Is this the text of a query, whatever comments it begins with? Else it is a table.
+-- Leave out comments between /* and */ that have none within them.
+CREATE OR REPLACE FUNCTION emogi_pgr.without_comments(query text) RETURNS text LANGUAGE sql IMMUTABLE AS
+$$ SELECT pg_catalog.regexp_replace(query, '/\*([^*/]|\*(?!/)|/(?!\*))*\*/', ' ', 'g') $$;
+
+-- Is this the text of a query, whatever comments it begins with, one within the other three deep? Else it is a table.
 CREATE OR REPLACE FUNCTION emogi_pgr.is_query(edges_sql text) RETURNS boolean LANGUAGE sql IMMUTABLE AS
-$$ SELECT edges_sql OPERATOR(pg_catalog.~*) '^(\s|\(|--[^\n]*\n|/\*([^*]|\*+[^*/])*\*+/)*(select|with|values|table)\M' $$;
+$$ SELECT emogi_pgr.without_comments(emogi_pgr.without_comments(emogi_pgr.without_comments(edges_sql)))
+  OPERATOR(pg_catalog.~*) '^(\s|\(|--[^\n]*\n)*(select|with|values|table)\M' $$;
 
 -- The graph of a query of edges: its columns of these names and no others, whatever else it selects. Without an id the edges have none, -1; without a cost
 -- they cost 1 where costs are not asked for. In it a column that q has not is that of `none`, which the text of the query itself does not see. A table is its own.
 CREATE OR REPLACE FUNCTION emogi_pgr.graph_of(edges_sql text, costs boolean DEFAULT true) RETURNS text LANGUAGE sql IMMUTABLE AS
 $$ SELECT CASE WHEN emogi_pgr.is_query(edges_sql) THEN
-  'WITH q AS (' || pg_catalog.rtrim(edges_sql, E'; \n') || E'\n) SELECT e.* FROM (SELECT -1 AS id, -1 AS reverse_cost' ||
+  'WITH q AS (' || pg_catalog.rtrim(edges_sql, E'; \n\t\r\f') || E'\n) SELECT e.* FROM (SELECT -1 AS id, -1 AS reverse_cost' ||
   CASE WHEN costs THEN '' ELSE ', 1 AS cost' END || ') AS none, LATERAL (SELECT id::bigint, source, target, cost, reverse_cost FROM q) AS e' ELSE edges_sql END $$;
 
 -- Along the edges as stored, or either way.
@@ -40,7 +45,7 @@ $$ SELECT CASE WHEN directed THEN 'out' ELSE 'both' END $$;
 
 -- The query of pairs that a query of combinations is.
 CREATE OR REPLACE FUNCTION emogi_pgr.pairs_of(combinations_sql text) RETURNS text LANGUAGE sql IMMUTABLE AS
-$$ SELECT 'SELECT source::bigint, target::bigint FROM (' || pg_catalog.rtrim(combinations_sql, E'; \n') || E'\n) AS pairs' $$;
+$$ SELECT 'SELECT source::bigint, target::bigint FROM (' || pg_catalog.rtrim(combinations_sql, E'; \n\t\r\f') || E'\n) AS pairs' $$;
 
 -- pgr_dijkstra and pgr_bdDijkstra: one shortest path for each pair. The last row of a path has edge -1 and cost 0. pgr_aStar and pgr_bdAstar: the same paths.
 -- Coordinates in edges_sql are not looked at, and a heuristic is not needed.
@@ -177,22 +182,22 @@ RETURNS TABLE (seq int, sorted_v bigint) LANGUAGE sql STABLE ROWS 1000 AS $$
   SELECT (o.position + 1)::int, o.vertex FROM emogi_topological_order(emogi_pgr.graph_of(edges_sql, false)) o WHERE edges_sql IS NOT NULL ORDER BY o.position
 $$;
 
--- What answers with edges. A row is one edge here, whichever way it leads, and be it both: the query of such edges, each with its lower cost. In it the column
--- reverse_cost is that of edges_sql, or where there is none the one beside.
+-- What answers with edges. A row is one edge here, whichever way it leads, and be it both: the query of such edges, each with its lower cost. In it the columns
+-- id and reverse_cost are those of edges_sql, or where there are none the ones beside.
 CREATE OR REPLACE FUNCTION emogi_pgr.edges_of(edges_sql text) RETURNS text LANGUAGE plpgsql IMMUTABLE STRICT SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-  named CONSTANT text[] := regexp_match(edges_sql, '^([^(]+)\(([^()]+)\)\s*$');
-  columns CONSTANT text[] := regexp_split_to_array(named[2], '\s*,\s*');
+  named CONSTANT text[] := regexp_match(edges_sql, '^((?:"[^"]*"|[^("])+)\(((?:"[^"]*"|[^()"])+)\)\s*$');
+  columns CONSTANT text[] := ARRAY(SELECT btrim(m[1]) FROM regexp_matches(named[2], '((?:"[^"]*"|[^,"])+)', 'g') m);
   has_reverse CONSTANT boolean := cardinality(columns) = 5 OR columns[4] ~ '^"?reverse_cost"?\s*$';
 BEGIN
   RETURN format('WITH q AS (%s' || E'\n) SELECT e.id, e.source, e.target, least(CASE WHEN e.cost >= 0 THEN e.cost END, CASE WHEN e.reverse_cost >= 0 THEN e.reverse_cost END) AS cost '
-    'FROM (SELECT -1 AS reverse_cost) AS none, LATERAL (SELECT id, source, target, cost::float8, reverse_cost::float8 FROM q) AS e '
+    'FROM (SELECT -1 AS id, -1 AS reverse_cost) AS none, LATERAL (SELECT id, source, target, cost::float8, reverse_cost::float8 FROM q) AS e '
     'WHERE e.cost >= 0 OR e.reverse_cost >= 0', CASE
-      WHEN emogi_pgr.is_query(edges_sql) THEN rtrim(edges_sql, E'; \n')
+      WHEN emogi_pgr.is_query(edges_sql) THEN rtrim(edges_sql, E'; \n\t\r\f')
       WHEN named IS NULL THEN 'TABLE ' || edges_sql
       ELSE format('SELECT %s AS id, %s AS source, %s AS target, %s AS cost, %s AS reverse_cost FROM %s',
         CASE WHEN cardinality(columns) = 5 THEN columns[5] WHEN has_reverse THEN '-1' ELSE coalesce(columns[4], '-1') END,
-        columns[1], columns[2], columns[3], CASE WHEN has_reverse THEN columns[4] ELSE '-1' END, named[1]) END);
+        columns[1], columns[2], coalesce(columns[3], '1'), CASE WHEN has_reverse THEN columns[4] ELSE '-1' END, named[1]) END);
 END $$;
 
 CREATE OR REPLACE FUNCTION emogi_pgr.pgr_bridges(edges_sql text) RETURNS TABLE (edge bigint) LANGUAGE plpgsql STABLE STRICT ROWS 1000 SET jit = off AS $$

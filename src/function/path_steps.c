@@ -38,8 +38,8 @@ require_steps(uint64 count)
 	if (count > most)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("the paths have more than %llu steps", (unsigned long long) most),
-				 errhint("Ask for fewer paths at a time, or raise emogi.max_memory, emogi.session_memory or emogi.role_memory, whichever allows least.")));
+				 errmsg("paths or cycles have more than %llu steps", (unsigned long long) most),
+				 errhint("Ask for fewer at a time, or raise emogi.max_memory, emogi.session_memory or emogi.role_memory, whichever allows least.")));
 }
 
 /* Add a path of one vertex or more; distance: of vertex path[i], by its number or, where they are of the path alone, by i. */

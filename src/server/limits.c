@@ -156,13 +156,13 @@ count_granules(int pid, Oid userid, int without_graph)
 	return n;
 }
 
-/* Get a setting of memory in granules, 0 = no limit. */
+/* Get a setting of memory in granules, rounded up; 0 = no limit. */
 static uint64
 memory_limit(int setting_mb)
 {
 	if (setting_mb < 0)
 		return Max((uint64) (emogi_region_budget_bytes() * DEFAULT_MEMORY_SHARE / EMOGI_GRANULE_BYTES), 1);
-	return (uint64) setting_mb * 1024 * 1024 / EMOGI_GRANULE_BYTES;
+	return ((uint64) setting_mb * 1024 * 1024 + EMOGI_GRANULE_BYTES - 1) / EMOGI_GRANULE_BYTES;
 }
 
 /* Would one more call of a session and its role be beyond their limits? */

@@ -47,6 +47,13 @@ is(sql("SELECT * FROM emogi_pgr.pgr_dijkstraCost('$edges', 'SELECT 1 AS source, 
 # A row is one edge: both streets are bridges, also the one that leads both ways.
 is(sql("SELECT string_agg(edge::text, ' ') FROM emogi_pgr.pgr_bridges('$_')"), '7 8', "bridges: $_")
 	for $edges, 'SELECT id, source, target, cost FROM roads -- one way', 'roads', 'roads(source, target, cost, reverse_cost, id)', 'roads(source, target, cost, id)', 'TABLE roads;';
+is(sql("SELECT string_agg(edge::text, ' ') FROM emogi_pgr.pgr_bridges('$_')"), '-1 -1', "bridges without names: $_") for 'roads(source, target)', 'SELECT source, target, cost FROM roads';
+# What files of other systems end with, and comments within comments.
+for my $form ("E'SELECT * FROM roads;\\r\\n'", "E'SELECT * FROM roads\\t;\\f\\n'", "'/* a /* b /* c */ */ d */ SELECT * FROM roads'", "'-- /* a\n/**//***/SELECT * FROM roads'")
+{
+	is(sql("SELECT string_agg(edge::text, ' ') FROM emogi_pgr.pgr_bridges($form)"), '7 8', "bridges: $form");
+	is(sql("SELECT string_agg(edge::text, ' ' ORDER BY seq) FROM emogi_pgr.pgr_dijkstra($form, 1, 3)"), '7 8 -1', "a path: $form");
+}
 # Columns that emogi would take for others, and pgRouting does not look at.
 sql('CREATE TABLE odd AS SELECT id, source, target, cost, reverse_cost, 40 + id AS weight, 1::text AS src, 2::text AS dst, 99 AS vertex FROM roads');
 is(sql("SELECT string_agg(node || ':' || edge || ':' || agg_cost, ' ') FROM emogi_pgr.pgr_dijkstra('SELECT * FROM odd', 1, 3)"), '1:7:0 2:8:1 3:-1:3', 'columns of other names are not looked at');
@@ -68,6 +75,9 @@ is(sql("SELECT string_agg(edge::text, ' ') FROM emogi_pgr.pgr_bridges('roads(sou
 is(sql(q{CREATE SCHEMA theirs; CREATE FUNCTION theirs.format(text, VARIADIC text[]) RETURNS text LANGUAGE sql AS $$ SELECT 'SELECT 666::bigint' $$;
 	SET search_path = theirs, public; SELECT string_agg(edge::text, ' ') FROM emogi_pgr.pgr_bridges('TABLE public.roads')}), '7 8', 'a function format of somebody else is not called');
 is(sql("SELECT * FROM emogi_pgr.pgr_topologicalSort('SELECT source, target FROM roads')"), "1|1\n2|2\n3|3", 'an order');
+
+sql('CREATE TABLE "odd (t)" AS SELECT id, source AS "a,b", target AS "c)d", cost FROM roads');
+is(sql(q{SELECT string_agg(edge::text, ' ') FROM emogi_pgr.pgr_bridges('public."odd (t)"("a,b", "c)d", cost, id)')}), '7 8', 'bridges of a table and columns with any name');
 
 # Where emogi is in a schema that no search_path names.
 sql('CREATE DATABASE elsewhere');
