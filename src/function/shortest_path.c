@@ -127,16 +127,16 @@ set_steps(EmogiCall *call, const EmogiTask *task, const EmogiPatch *patch, const
 	call->rows_are_local = true;
 }
 
-/* Find the path by way of the worker. */
+/* Find the path by way of the worker. tried: list entries that a search for it has looked at in vain. */
 static void
-ask_worker(EmogiCall *call, const EmogiTask *task, EmogiGraph *graph, EmogiResult *result)
+ask_worker(EmogiCall *call, const EmogiTask *task, uint64 tried, EmogiGraph *graph, EmogiResult *result)
 {
 	const uint64 n = graph->nvertices;
 	uint32	   *path = emogi_call_alloc_any(call, n * sizeof *path);
 	double	   *distance = emogi_call_alloc_any(call, n * sizeof *distance);
 	uint64		length;
 
-	if (!emogi_task_path(call, task, graph, path, distance, &length))
+	if (!emogi_task_path(call, task, graph, tried, path, distance, &length))
 		length = path_of_distances(call, task, graph, path, distance);
 	set_steps(call, task, NULL, path, distance, length, graph, result);
 	emogi_region_free(path, n * sizeof *path);
@@ -153,15 +153,14 @@ emogi_shortest_path_read(FunctionCallInfo fcinfo, EmogiTask *task)
 	task->with_backward = true;
 }
 
-/* Look for a path nearby, for long only where there is no hierarchy to ask next. */
+/* Look for a path nearby, for long only where there is no hierarchy to ask next. *tried: list entries that may be looked at. */
 static bool
-search_near(EmogiCall *call, const EmogiTask *task, const EmogiPatch *patch, const EmogiGraph *graph, EmogiNearPath *path)
+search_near(EmogiCall *call, const EmogiTask *task, const EmogiPatch *patch, const EmogiGraph *graph, uint64 *tried, EmogiNearPath *path)
 {
-	uint64		max_edges = emogi_near_most_edges(task, graph);
-
+	*tried = emogi_near_most_edges(task, graph);
 	if (patch == NULL && emogi_far_may_serve(call, graph) && emogi_far_is_prepared(call))
-		max_edges = Min(max_edges, NEAR_EDGES);
-	return emogi_near_path(call, task, patch, graph, max_edges, path);
+		*tried = Min(*tried, NEAR_EDGES);
+	return emogi_near_path(call, task, patch, graph, *tried, path);
 }
 
 /* Look for a path by way of the hierarchy of the call's Graph, which may have to be made; false where there is none. */
@@ -183,7 +182,8 @@ emogi_shortest_path_run(Oid function, EmogiTask *task, EmogiGraph *graph, EmogiR
 	EmogiPatch *patch = NULL;
 	EmogiCall  *call = emogi_run_open(function, task, near ? &patch : NULL, graph);
 	EmogiNearPath path;
-	bool		answered = call != NULL && near && search_near(call, task, patch, graph, &path);
+	uint64		tried = 0;
+	bool		answered = call != NULL && near && search_near(call, task, patch, graph, &tried, &path);
 
 	if (!answered && patch != NULL)
 	{
@@ -208,7 +208,7 @@ emogi_shortest_path_run(Oid function, EmogiTask *task, EmogiGraph *graph, EmogiR
 		const int	cached = emogi_far_may_serve(call, graph) ? call->slot->graph : -1;
 		const double start_ms = emogi_pool_now_ms();
 
-		ask_worker(call, task, graph, result);
+		ask_worker(call, task, tried, graph, result);
 		if (cached >= 0)
 			emogi_cache_contraction_note(cached, emogi_pool_now_ms() - start_ms);
 	}

@@ -17,9 +17,10 @@
 /*
  * A search for one path gives up after these shares: all threads together find all distances sooner. Entries of long lists it looks at as fast as they
  * do, so they count little; a vertex that it settles takes as long as some 15 entries do them, so that what was in vain costs a twentieth of what follows.
+ * One that could go no farther than the double of what has been looked at in vain is left out.
  */
 #define PATH_SHARE	16			/* of list entries */
-#define PATH_VERTICES 256		/* list entries for each vertex */
+#define PATH_VERTICES 512		/* list entries for each vertex */
 #define PATH_MIN_EDGES UINT64CONST(65536)
 #define PATH_MIN_VERTICES UINT64CONST(256)
 
@@ -352,23 +353,29 @@ emogi_task_batch(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph
 /*
  * Find the path between the task's source and its target without the distances of all vertices. False when that takes
  * too long: then run the query. path, distance: [nvertices], allocated for the call; *length = 0: there is no path.
+ * tried: list entries that a search like this one has looked at in vain; 0 = there was none.
  */
 bool
-emogi_task_path(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, uint32 *path, double *distance,
-			   uint64 *length)
+emogi_task_path(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, uint64 tried, uint32 *path, double *distance, uint64 *length)
 {
-	EmogiRequest *request = begin_request(call, EMOGI_REQUEST_PATH, task, graph);
+	const uint64 nedges = graph->forward.nedges;
+	const uint64 max_edges = Max(nedges / PATH_SHARE, PATH_MIN_EDGES);
+	const uint64 max_vertices = Max(nedges / PATH_VERTICES, PATH_MIN_VERTICES);
+	EmogiRequest *request;
 	const EmogiReply *reply;
 	uint64		nsources;
 	uint64		ntargets;
 
 	*length = 0;
+	if (tried > 0 && Min((double) max_edges, (double) max_vertices * nedges / graph->nvertices) <= 2.0 * tried)
+		return false;
+	request = begin_request(call, EMOGI_REQUEST_PATH, task, graph);
 	request->query.sources = take_numbers(call, graph, task->keys, 1, &nsources);
 	request->query.targets = take_numbers(call, graph, task->targets, 1, &ntargets);
 	if (nsources == 0 || ntargets == 0)
 		return true;
-	request->max_edges = Max(graph->forward.nedges / PATH_SHARE, PATH_MIN_EDGES);
-	request->max_vertices = Max(graph->forward.nedges / PATH_VERTICES, PATH_MIN_VERTICES);
+	request->max_edges = max_edges;
+	request->max_vertices = max_vertices;
 	request->path = path;
 	request->path_distance = distance;
 	reply = emogi_call_request(call);
