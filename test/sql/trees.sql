@@ -159,6 +159,7 @@ SELECT tree, direction, many, wrong
   LATERAL compare(tree, search, direction);
 
 -- Trees that reach little are found in the backend, also in what has changed since the graph was made.
+SET emogi.engine = auto;
 CREATE TABLE town AS SELECT i AS id, (2 * (i % 3000))::int AS source, (2 * ((i * 7919 + i / 3000) % 3000))::int AS target, (i % 5)::float8 AS cost, (i % 7 - 1)::float8 AS reverse_cost
   FROM generate_series(1, 9000) i;
 SET emogi.live_min_size = 0;
@@ -189,6 +190,7 @@ BEGIN
   RAISE NOTICE '% rows differ', differ;
 END $$;
 SELECT DISTINCT engine FROM emogi_runs WHERE pid = pg_backend_pid() AND function ~ '_tree' ORDER BY 1;
+RESET emogi.engine;
 RESET emogi.live_min_size;
 
 SET client_min_messages = warning;
