@@ -43,6 +43,21 @@ choose_pairs(EmogiBench *bench)
 		bench->pairs[i] = (uint32_t) (emogi_random(bench->options.seed + 81, i) % n);
 }
 
+/* Choose what bfs_sums searches from. */
+static void
+choose_samples(EmogiBench *bench)
+{
+	const uint64_t n = bench->built.graph.nvertices;
+	const uint64_t asked = (uint64_t) bench->options.samples;
+
+	bench->nsamples = asked > 0 && asked < n ? asked : n;
+	bench->samples = emogi_map_memory(bench->nsamples * sizeof *bench->samples);
+	if (bench->samples == NULL)
+		emogi_bench_die("no memory for the samples", NULL);
+	if (!emogi_pick_sources(&bench->built.graph, bench->options.seed + 82, bench->samples, (int) bench->nsamples))
+		emogi_bench_die("no vertex has a neighbour", NULL);
+}
+
 /* Get the bytes of a column of an answer, the longest that is asked for. */
 static size_t
 answer_bytes(const EmogiBench *bench)
@@ -95,6 +110,7 @@ prepare(EmogiBench *bench)
 			emogi_bench_die("no memory for the answers", NULL);
 	}
 	choose_sources(bench);
+	choose_samples(bench);
 	choose_pairs(bench);
 	choose_leaps(bench);
 }
@@ -107,6 +123,7 @@ clean_up(EmogiBench *bench)
 
 	emogi_unmap_memory(bench->values, bytes);
 	emogi_unmap_memory(bench->leap, bytes);
+	emogi_unmap_memory(bench->samples, bench->nsamples * sizeof *bench->samples);
 	if (bench->pairs != NULL)
 		emogi_unmap_memory(bench->pairs, 2 * bench->npairs * sizeof *bench->pairs);
 	for (int i = 0; i < EMOGI_MAX_COLUMNS; i++)

@@ -56,7 +56,7 @@ EMOGI_ALGORITHMS(NAME_OF, NAME_OF, NAME_OF)
 "  --source V                only this one, a vertex number: in a grid row x side + column\n"
 "  --trials N                runs of each source (1)\n"
 "  --iterations N            of algorithms that iterate, at most (20)\n"
-"  --samples N               closeness, betweenness: searches from so many vertices; 0: from all (4)\n"
+"  --samples N               closeness, betweenness, bfs_sums: searches from so many vertices; 0: from all (4)\n"
 "  --pairs N                 similarity: of so many random pairs of vertices, at most as many as there are vertices (1048576);\n"
 "                            0: the ten vertices most like each\n"
 "  --walks N                 random_walk: of 80 steps, from each source (100000)\n"
@@ -87,7 +87,7 @@ EMOGI_ALGORITHMS(NAME_OF, NAME_OF, NAME_OF)
 EMOGI_ALGORITHMS(EMOGI_NOTHING, NAME_OF, NAME_OF)
 #undef NAME_OF
 ".\n"
-"cc and what iterates take no source: they run as often as there are sources and trials.\n"
+"cc, bfs_sums and what iterates take no source: they run as often as there are sources and trials.\n"
 "run ms is what the engine reports, wall ms what the whole call took. A warm-up run comes first and is not counted.\n"
 "With --cached its times are printed too: the first of a placement has a graph that is not on the device yet.\n"
 "The reference of --distance are the ranks after a change below 1e-14, on the first engine that was asked for.\n"

@@ -29,7 +29,7 @@ typedef struct EmogiBenchOptions
 	int			ntrials;
 	uint64_t	seed;
 	int64_t		max_iterations; /* of the algorithms that iterate */
-	int64_t		samples;		/* of what is estimated from some vertices; 0 = exactly */
+	int64_t		samples;		/* of what is estimated from some vertices, or searches from each of many; 0 = all */
 	uint64_t	npairs;			/* whose similarity is asked for; 0 = that of all vertices */
 	int64_t		nwalks;			/* from each source */
 	int			nlinks;			/* of GPUs, the first so many, that may serve a run */

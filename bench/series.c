@@ -90,6 +90,17 @@ emogi_bench_run(EmogiBench *bench, EmogiSeries *series, const EmogiQuery *query,
 	return true;
 }
 
+/* Have a query begin at the s-th source, or, of bfs_sums, at all samples. */
+static void
+set_sources(const EmogiBench *bench, EmogiQuery *query, int s)
+{
+	query->sources = &bench->sources[s];
+	if (query->algorithm != EMOGI_BFS_SUMS)
+		return;
+	query->sources = bench->samples;
+	query->nsources = bench->nsamples;
+}
+
 /* Run one source once; verifies and notes it unless it is a warm-up. False when it is left out. */
 static bool
 run_once(EmogiBench *bench, EmogiSeries *series, int s, int trial)
@@ -97,7 +108,7 @@ run_once(EmogiBench *bench, EmogiSeries *series, int s, int trial)
 	EmogiQuery	query = series->query;
 	EmogiRun	run = {.source = bench->sources[s], .trial = trial};
 
-	query.sources = &bench->sources[s];
+	set_sources(bench, &query, s);
 	if (!emogi_bench_run(bench, series, &query, bench->options.verify && trial >= 0, &run))
 		return false;
 	if (trial >= 0)
@@ -126,7 +137,7 @@ cancel_once(EmogiBench *bench, EmogiSeries *series, int s)
 				set_at;
 	EmogiStatus status;
 
-	query.sources = &bench->sources[s];
+	set_sources(bench, &query, s);
 	if (!emogi_cancel_start(&cancel, &control, bench->options.cancel_after_ms))
 		emogi_bench_die("could not start the thread that cancels", NULL);
 	status = series->engine->run(series->state, &series->graph, &query, &result, &control, &error);

@@ -13,6 +13,8 @@ typedef struct EmogiBench
 	EmogiPool  *pool;			/* that makes the graph and verifies */
 	EmogiBuiltGraph built;
 	uint32_t	sources[EMOGI_BENCH_SOURCES];
+	uint64_t	nsamples;		/* at most nvertices */
+	uint32_t   *samples;		/* [nsamples], vertices that bfs_sums searches from */
 	double	   *values;			/* [nvertices], start values */
 	double	   *leap;			/* [nvertices], proportions of PageRank's leaps; NULL = all alike */
 	uint64_t	npairs;			/* at most nvertices */

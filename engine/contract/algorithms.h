@@ -178,6 +178,7 @@ typedef struct EmogiResultColumn
 								 * and the other columns */
 #define EMOGI_IS_BLOCKS 0x2000u	/* the columns tell blocks (blocks.h): a row of the SQL function is a vertex in a block */
 #define EMOGI_IS_TREE 0x4000u	/* the columns tell a forest of searches: a row of the SQL function is a vertex with its way there, NULL at a root */
+#define EMOGI_IS_PART 0x8000u	/* there is no SQL function: a plan asks for it in the place of another function's rows */
 #define EMOGI_HAS_OTHER_ROWS (EMOGI_IS_HIERARCHY | EMOGI_IS_TOTAL | EMOGI_IS_LIST | EMOGI_IS_EDGES | EMOGI_IS_BLOCKS | \
 							  EMOGI_IS_TREE)	/* rows are not vertices, or have NULLs */
 
@@ -186,6 +187,9 @@ typedef struct EmogiResultColumn
 
 /*
  * BFS       Breadth-first search (Beamer et al., SC 2012). level: hops from the nearest source.
+ * BFS_SUMS  What the levels of a BFS come to, for each source by itself, up to max_depth: of those from first_level on. Element i is of sources[i]. count:
+ *           of the vertices reached there. sum, least, most: of their levels. harmonic: the sum of count / level, level by level in
+ *           ascending order, without level 0. All are 0 where the count is.
  * SSSP      Shortest paths. Floating-point addition is monotone, so the least value over all paths of the sum from left to right is
  *           well defined, and every order of work finds it.
  * SSWP      Widest paths. The width of a path is its smallest weight, +inf without an edge; +inf is impassable here too.
@@ -264,6 +268,11 @@ typedef struct EmogiResultColumn
 		  EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, EMOGI_STOPS | EMOGI_HAS_MSBFS, \
 		  ({EMOGI_SOURCES, 0}, {EMOGI_MAX_DEPTH, -1}, {EMOGI_DIRECTION, EMOGI_OUT}), \
 		  ({"level", EMOGI_INT32, -1})) \
+	OTHER(BFS_SUMS, bfs_sums, bfs_sums, bfs_sums, none, bfs_sums, \
+		  EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, EMOGI_IS_LIST | EMOGI_IS_PART, \
+		  ({EMOGI_SOURCES, 0}, {EMOGI_MAX_DEPTH, -1}, {EMOGI_DIRECTION, EMOGI_OUT}), \
+		  ({"count", EMOGI_INT64, NAN}, {"sum", EMOGI_INT64, NAN}, {"least", EMOGI_INT32, NAN}, {"most", EMOGI_INT32, NAN}, \
+		   {"harmonic", EMOGI_FLOAT64, NAN})) \
 	PATH(SSSP, sssp, distance, EMOGI_LEAST, 0.0, EMOGI_PATH_ADDS, value + weight) \
 	PATH(SSWP, sswp, width, EMOGI_MOST, (double) INFINITY, 0, \
 		 weight == (double) INFINITY ? -1.0 : value < weight ? value : weight) \

@@ -24,7 +24,7 @@ extern "C" {
 #endif
 
 /* Changes whenever a struct below does, or the number of algorithms; emogi_cuda.so of another build is refused. */
-#define EMOGI_ENGINE_ABI (UINT32_C(8006) + EMOGI_NALGORITHMS)
+#define EMOGI_ENGINE_ABI (UINT32_C(8007) + EMOGI_NALGORITHMS)
 
 /* A function in a header that both compilers take, for the device, too. */
 #ifdef __CUDACC__
@@ -163,6 +163,7 @@ typedef struct EmogiQuery
 								 * are wanted. SIMILARITY without pairs: elements are of these, and no engine may ignore them.
 								 * DISTANCE_MATRIX: its columns */
 	int64_t		max_depth;		/* hops; levels above it are not entered; -1 = no bound */
+	uint32_t	first_level;	/* BFS_SUMS: levels below it are entered and not counted */
 	double		max_distance;	/* vertices farther away are not reached; INFINITY = no bound */
 	double		damping;		/* 0 .. 1 */
 	double		alpha;			/* >= 0, finite */

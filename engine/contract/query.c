@@ -38,6 +38,8 @@ emogi_query_length(uint64_t nvertices, const EmogiQuery *query)
 
 	if ((emogi_algorithm_row(query->algorithm)->traits & EMOGI_IS_LIST) == 0)
 		return nvertices;
+	if (query->algorithm == EMOGI_BFS_SUMS)
+		return query->nsources;
 	if (query->algorithm == EMOGI_SIMILARITY)
 	{
 		count = query->pairs != NULL ? query->npairs : query->ntargets > 0 ? query->ntargets : nvertices;

@@ -97,19 +97,7 @@ order_sources(Closeness *closeness)
 static int
 search_from(Closeness *closeness, const EmogiGraph *graph, uint64_t first, int64_t max_depth)
 {
-	EmogiMsbfsResult *search = closeness->search;
-	EmogiCpuRun *run = &closeness->run;
-	const int	count = (int) (emogi_run_chunk_end(first, EMOGI_MSBFS_SOURCES, closeness->nsources) - first);
-	EmogiStatus status;
-
-	search->done = first;
-	status = emogi_msbfs_run(run->pool, graph, closeness->sources + first, count, max_depth, search, run->job.control, run->error);
-	run->result->edges_traversed += search->edges_traversed;
-	if (search->nlevels > run->result->nlevels)
-		run->result->nlevels = search->nlevels;
-	if (status != EMOGI_OK)
-		emogi_job_fail(&run->job, status);
-	return status == EMOGI_OK ? count : 0;
+	return emogi_msbfs_run_next(&closeness->run, graph, closeness->sources, closeness->nsources, first, max_depth, closeness->search);
 }
 
 /* Fill in what follows from a vertex's hops to `others` other vertices of n. */
@@ -242,7 +230,6 @@ emogi_cpu_closeness(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *
 	emogi_run_begin(&closeness.run, pool, graph, closeness.nsources, result, control, error, "closeness");
 	if (graph->nvertices > 0 && open_closeness(&closeness))
 	{
-		closeness.search->total = closeness.nsources;
 		if (partial)
 		{
 			emogi_sample_choose(graph->nvertices, closeness.nsources, query->seed, closeness.sources);

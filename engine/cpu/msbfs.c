@@ -436,3 +436,21 @@ emogi_msbfs_run(EmogiPool *pool, const EmogiGraph *graph, const uint32_t *source
 	result->run_ms = search.counters.run_ms;
 	return status;
 }
+
+int
+emogi_msbfs_run_next(EmogiCpuRun *run, const EmogiGraph *graph, const uint32_t *sources, uint64_t nsources, uint64_t first, int64_t max_depth,
+					 EmogiMsbfsResult *result)
+{
+	const int	count = (int) (emogi_run_chunk_end(first, EMOGI_MSBFS_SOURCES, nsources) - first);
+	EmogiStatus status;
+
+	result->done = first;
+	result->total = nsources;
+	status = emogi_msbfs_run(run->pool, graph, sources + first, count, max_depth, result, run->job.control, run->error);
+	run->result->edges_traversed += result->edges_traversed;
+	if (result->nlevels > run->result->nlevels)
+		run->result->nlevels = result->nlevels;
+	if (status != EMOGI_OK)
+		emogi_job_fail(&run->job, status);
+	return status == EMOGI_OK ? count : 0;
+}

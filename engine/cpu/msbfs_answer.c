@@ -243,6 +243,7 @@ emogi_msbfs_add_level(EmogiMsbfs *search, uint32_t level)
 {
 	EmogiMsbfsResult *result = search->result;
 	const bool	is_wanted = level >= result->first_level && level <= result->last_level;
+	uint64_t	counts[EMOGI_MSBFS_SOURCES] = {0};
 
 	for (int t = 0; t < emogi_pool_size(search->run.pool); t++)
 	{
@@ -250,11 +251,13 @@ emogi_msbfs_add_level(EmogiMsbfs *search, uint32_t level)
 
 		emogi_msbfs_count_words(counter);
 		for (int s = 0; s < result->nsources; s++)
-		{
-			result->nreached[s] += counter->counts[s];
-			if (is_wanted)
-				add_to_sums(&result->sums[s], counter->counts[s], level);
-		}
+			counts[s] += counter->counts[s];
 		memset(counter->counts, 0, sizeof counter->counts);
+	}
+	for (int s = 0; s < result->nsources; s++)
+	{
+		result->nreached[s] += counts[s];
+		if (is_wanted)
+			add_to_sums(&result->sums[s], counts[s], level);	/* all threads' at once: what is rounded depends on no thread */
 	}
 }

@@ -1,8 +1,8 @@
 /*
- * closeness.cu: closeness, of searches from all vertices or from samples.
+ * closeness.cu: closeness, of searches from all vertices or from samples; and what levels come to of searches from given sources.
  *
- * Returns reached, farness, closeness and harmonic, [nvertices] each: what the table of algorithms says, bit for bit what the CPU does
- * (engine/cpu/closeness.c).
+ * Returns reached, farness, closeness and harmonic, [nvertices] each, or count, sum, least, most and harmonic, [nsources] each: what the table of
+ * algorithms says, bit for bit what the CPU does (engine/cpu/closeness.c, bfs_sums.c).
  *
  * Method. 64 searches at a time share what they read [1]: a vertex has a word, and bit s of it belongs to source s. Level by level words are
  * pushed along the lists of the frontier into `next`, or, where that is less work, gathered by what has not been reached by all, until it has
@@ -14,9 +14,10 @@
  * Every level costs some launches and a look by the host. So a graph that has more levels than there is work for is left to the CPU, and so are
  * samples whose searches share too little, for there the CPU makes them apart, and adds in another order.
  *
- * All vertices are searched from in parts, of which other GPUs make some (parts.cuh); what comes of a source is its own.
+ * All vertices, and given sources, are searched from in parts, of which other GPUs make some (parts.cuh); what comes of a source is its own.
  *
- * Device memory, for n vertices: 56n. Host memory, with other GPUs: 32 a vertex that they have searched from.
+ * Device memory, for n vertices: 56n, or 24n where sources are given: what comes of these goes to the host after each 64. Host memory of closeness,
+ * with other GPUs: 32 a vertex that they have searched from.
  *
  * Bytes of a level: 24 a vertex; pushing, the lists of the frontier and 8 to 16 at random for each entry; pulling, 8 of offsets a vertex, the lists
  * as far as they are read, and 8 at random for each entry.
@@ -36,7 +37,7 @@
 #define LEVEL_ENTRIES 40000		/* each so many list entries: with fewer a level is faster on the CPU */
 #define PUSH_COST 3				/* of a list entry pushed, against one pulled */
 #define LEAST_BATCHES 2			/* of a part: what a GPU takes at once */
-#define COLUMNS 4				/* of the answer, 8 bytes a vertex each */
+#define COLUMNS 4				/* of closeness, 8 bytes a vertex each */
 
 static const void *const kernels[] = {
 	(const void *) closeness_pull_kernel, (const void *) closeness_push_kernel, (const void *) closeness_pull_slices_kernel,
@@ -56,9 +57,13 @@ emogi_cuda_closeness_load(EmogiError *error)
 /* What all GPUs have in common. */
 typedef struct Answers
 {
-	const uint32_t *samples;	/* [nsources]; NULL = all vertices, in their order */
+	const uint32_t *sources;	/* [nsources]; NULL = all vertices, in their order */
 	uint64_t	nsources;
-	double	   *rows[EMOGI_MOST_PARTS]; /* [COLUMNS][sources of the part], of those that helpers have made, as they are in their memory; else NULL */
+	bool		are_samples;	/* what comes of the searches is wanted by vertex */
+	const EmogiArray *sums;		/* where what comes of each source goes, [nsources] each, on the host; NULL = closeness is wanted */
+	uint64_t	nreached[EMOGI_MOST_PARTS]; /* by all sources of a part together */
+	double	   *rows[EMOGI_MOST_PARTS]; /* of closeness: [COLUMNS][sources of the part], of those that helpers have made, as they are in their
+										 * memory; else NULL */
 } Answers;
 
 /* What one GPU does. */
@@ -69,8 +74,9 @@ typedef struct Closeness
 	Answers    *all;
 	const EmogiGraph *graph;
 	Searches	searches;
-	const uint32_t *sources;	/* [nsources], on the host; NULL = all vertices, in their order */
+	const uint32_t *sources;	/* as in `all` */
 	uint64_t	nsources;
+	int64_t		max_depth;		/* -1 = no bound */
 	uint64_t	nslices;		/* of long lists in a level, at most, or nearly so */
 	bool		next_dirty;		/* next is not all zero */
 } Closeness;
@@ -124,7 +130,7 @@ make_level(Closeness *closeness, uint32_t level, Level *last, EmogiError *error)
 	Searches   *searches = &closeness->searches;
 	Word	   *swap = searches->front;
 
-	if (level > 1 && last->open_edges < last->edges * PUSH_COST)
+	if (level > 1 && searches->against.offsets != NULL && last->open_edges < last->edges * PUSH_COST)
 		TRY(pull_level(closeness, level, error));
 	else
 		TRY(push_level(closeness, level, error));
@@ -141,7 +147,7 @@ make_level(Closeness *closeness, uint32_t level, Level *last, EmogiError *error)
 static EmogiStatus
 check_depth(const Closeness *closeness, bool is_first, uint32_t level, uint64_t nsources, uint64_t nreached, EmogiError *error)
 {
-	if (closeness->sources != NULL && is_first && level == EMOGI_CLOSENESS_FEW_HOPS &&
+	if (closeness->all->are_samples && is_first && level == EMOGI_CLOSENESS_FEW_HOPS &&
 		emogi_closeness_is_apart(closeness->run->nvertices, nsources, nreached))
 		return emogi_device_fail(error, EMOGI_UNSUPPORTED, "searches from samples so far from each other are faster on the CPU",
 								 "in %u hops %llu of them reach %llu vertices each", level, (unsigned long long) nsources,
@@ -171,27 +177,50 @@ begin_batch(Closeness *closeness, uint64_t first, uint64_t nsources, EmogiError 
 	return EMOGI_OK;
 }
 
-/* Search from a batch of sources. */
+/* Give what has come of a batch to the answer, in host memory. */
 static EmogiStatus
-run_batch(Closeness *closeness, uint64_t first, uint64_t nsources, EmogiResult *result, EmogiError *error)
+give_sums(Closeness *closeness, uint64_t first, uint64_t nsources, EmogiError *error)
+{
+	const EmogiArray *columns = closeness->all->sums;
+	Sums		sums;
+
+	TRY(emogi_run_fetch(closeness->run, &sums, closeness->searches.sums, sizeof sums, error));
+	for (uint64_t s = 0; s < nsources; s++)
+	{
+		columns[0].int64[first + s] = (int64_t) sums.count[s];
+		columns[1].int64[first + s] = (int64_t) sums.sum[s];
+		columns[2].int32[first + s] = (int32_t) sums.least[s];
+		columns[3].int32[first + s] = (int32_t) sums.most[s];
+		columns[4].float64[first + s] = sums.harmonic[s];
+	}
+	return EMOGI_OK;
+}
+
+/* Search from a batch of sources; adds the vertices that they reach, all together, to *nreached. */
+static EmogiStatus
+run_batch(Closeness *closeness, uint64_t first, uint64_t nsources, uint64_t *nreached, EmogiResult *result, EmogiError *error)
 {
 	Run		   *run = closeness->run;
-	uint64_t	nreached = nsources;
-	uint32_t	level = 0;
+	uint64_t	entered = nsources;
+	bool		goes_on = true;
 	Level		last;
 
 	TRY(begin_batch(closeness, first, nsources, error));
-	do
+	for (uint32_t level = 1; goes_on && (closeness->max_depth < 0 || level <= closeness->max_depth); level++)
 	{
-		run->control->level = ++level;
+		run->control->level = level;
 		TRY(make_level(closeness, level, &last, error));
-		nreached += last.entered;
+		entered += last.entered;
 		if (last.vertices > 0 && level + 1 > result->nlevels)
 			result->nlevels = level + 1;
 		if (last.vertices > 0)
-			TRY(check_depth(closeness, first == 0, level, nsources, nreached, error));
-	} while (last.edges > 0 && last.open_edges > 0);
-	if (closeness->searches.counts != NULL)
+			TRY(check_depth(closeness, first == 0, level, nsources, entered, error));
+		goes_on = last.edges > 0 && last.open_edges > 0;
+	}
+	*nreached += entered;
+	if (closeness->all->sums != NULL)
+		return give_sums(closeness, first, nsources, error);
+	if (!closeness->all->are_samples)
 		CUDA_LAUNCH(closeness_write_kernel, 1, SOURCES, run->state->stream, closeness->searches, (uint32_t) nsources);
 	return EMOGI_OK;
 }
@@ -225,17 +254,20 @@ take_arrays(Closeness *closeness, EmogiError *error)
 	TRY(take_array(memory, &searches->seen, n, "words of searches", error));
 	TRY(take_array(memory, &searches->front, n, "words of searches", error));
 	TRY(take_array(memory, &searches->next, n, "words of searches", error));
-	TRY(take_array(memory, &searches->reached, n, "vertices reached", error));
-	TRY(take_array(memory, &searches->farness, n, "farness", error));
-	TRY(take_array(memory, &searches->closeness, n, "closeness", error));
-	TRY(take_array(memory, &searches->harmonic, n, "harmonic closeness", error));
 	TRY(take_array(memory, &searches->now, 2, "levels", error));
 	TRY(take_array(memory, &searches->sources, SOURCES, "sources", error));
 	searches->told = searches->now + 1;
-	if (closeness->sources != NULL)
+	if (!closeness->all->are_samples)
+	{
+		TRY(take_array(memory, &searches->counts, SOURCES, "counts of a level", error));
+		TRY(take_array(memory, &searches->sums, 1, "sums of a batch", error));
+	}
+	if (closeness->all->sums != NULL)
 		return EMOGI_OK;
-	TRY(take_array(memory, &searches->counts, SOURCES, "counts of a level", error));
-	return take_array(memory, &searches->sums, 1, "sums of a batch", error);
+	TRY(take_array(memory, &searches->reached, n, "vertices reached", error));
+	TRY(take_array(memory, &searches->farness, n, "farness", error));
+	TRY(take_array(memory, &searches->closeness, n, "closeness", error));
+	return take_array(memory, &searches->harmonic, n, "harmonic closeness", error);
 }
 
 /* Get a column of the answer, in device memory. */
@@ -295,17 +327,21 @@ search_part(Closeness *closeness, uint64_t part, EmogiResult *result, EmogiError
 	Run		   *run = closeness->run;
 	const uint64_t begin = first_source(closeness->parts, closeness->nsources, part);
 	const uint64_t end = first_source(closeness->parts, closeness->nsources, part + 1);
+	uint64_t   *nreached = &closeness->all->nreached[part];
 
+	*nreached = 0;
 	for (uint64_t first = begin; first < end; first += SOURCES)
 	{
 		const uint64_t count = end - first < SOURCES ? end - first : SOURCES;
 
 		if (run->control->cancel)
 			return EMOGI_CANCELED;
-		TRY(run_batch(closeness, first, count, result, error));
+		TRY(run_batch(closeness, first, count, nreached, result, error));
 		__atomic_fetch_add(&run->control->done, count, __ATOMIC_RELAXED);
 	}
-	return run != closeness->parts->leader ? leave_rows(closeness, part, begin, end - begin, error) : EMOGI_OK;
+	if (run == closeness->parts->leader || closeness->all->sums != NULL)
+		return EMOGI_OK;
+	return leave_rows(closeness, part, begin, end - begin, error);
 }
 
 /* Search from all sources, or those of parts. */
@@ -318,7 +354,7 @@ search_all(Closeness *closeness, EmogiResult *result, EmogiError *error)
 	uint64_t	done = 0;
 	uint64_t	part;
 
-	if (closeness->sources != NULL)
+	if (closeness->all->are_samples)
 	{
 		CUDA_TRY(cudaMemsetAsync(searches->reached, 0, bytes, run->state->stream));
 		CUDA_TRY(cudaMemsetAsync(searches->farness, 0, bytes, run->state->stream));
@@ -331,9 +367,9 @@ search_all(Closeness *closeness, EmogiResult *result, EmogiError *error)
 		TRY(search_part(closeness, part, result, error));
 		done |= UINT64_C(1) << part;
 	}
-	if (run != closeness->parts->leader || __atomic_load_n(&closeness->parts->stopped, __ATOMIC_RELAXED) != 0)
+	if (run != closeness->parts->leader || closeness->all->sums != NULL || __atomic_load_n(&closeness->parts->stopped, __ATOMIC_RELAXED) != 0)
 		return EMOGI_OK;
-	return closeness->sources != NULL ? estimate(closeness, error) : take_rows(closeness, done, error);
+	return closeness->all->are_samples ? estimate(closeness, error) : take_rows(closeness, done, error);
 }
 
 /* Place the Graph, search, and give the answer. */
@@ -342,11 +378,12 @@ run_closeness(Closeness *closeness, const EmogiQuery *query, EmogiResult *result
 {
 	Run		   *run = closeness->run;
 	Searches   *searches = &closeness->searches;
-	const bool	turns = closeness->sources != NULL;
+	const bool	turns = closeness->all->are_samples;
+	const unsigned wants = closeness->all->sums != NULL ? PLACE_BACKWARD : PLACE_BACKWARD_SURELY;
 	const Counters *counters;
 
 	TRY(take_arrays(closeness, error));
-	TRY(emogi_run_place(run, closeness->graph, query, PLACE_BACKWARD_SURELY, kernels, EDGE_KERNELS, sizeof(Target), error));
+	TRY(emogi_run_place(run, closeness->graph, query, wants, kernels, EDGE_KERNELS, sizeof(Target), error));
 	searches->along = turns ? run->graph.backward : run->graph.forward;
 	searches->against = turns ? run->graph.forward : run->graph.backward;
 	TRY(emogi_run_start_clock(run, error));
@@ -354,7 +391,7 @@ run_closeness(Closeness *closeness, const EmogiQuery *query, EmogiResult *result
 	TRY(emogi_run_stop_clock(run, result, error));
 	TRY(emogi_run_read(run, &counters, error));
 	emogi_run_account(run, counters, result);
-	if (run != closeness->parts->leader)
+	if (run != closeness->parts->leader || closeness->all->sums != NULL)
 		return EMOGI_OK;
 	result->nreached = run->nvertices;
 	for (int i = 0; i < COLUMNS; i++)
@@ -372,8 +409,10 @@ make_parts(Run *run, Parts *parts, void *with, EmogiResult *result, EmogiError *
 	closeness.parts = parts;
 	closeness.all = (Answers *) with;
 	closeness.graph = parts->graph;
-	closeness.sources = closeness.all->samples;
+	closeness.sources = closeness.all->sources;
 	closeness.nsources = closeness.all->nsources;
+	closeness.max_depth = closeness.all->sums != NULL ? parts->query->max_depth : -1;
+	closeness.searches.first_level = closeness.all->sums != NULL ? parts->query->first_level : 0;
 	closeness.nslices = parts->graph->forward.nedges / (SLICE_LINES * ENTRIES / 2);
 	return run_closeness(&closeness, parts->query, result, error);
 }
@@ -382,7 +421,10 @@ make_parts(Run *run, Parts *parts, void *with, EmogiResult *result, EmogiError *
 static uint64_t
 count_parts(uint64_t nvertices, const EmogiQuery *query)
 {
-	return emogi_sample_is_partial(nvertices, query) ? 1 : emogi_parts_count((nvertices + SOURCES - 1) / SOURCES, LEAST_BATCHES);
+	const bool	are_given = query->algorithm == EMOGI_BFS_SUMS;
+	const uint64_t nsources = are_given ? query->nsources : nvertices;
+
+	return !are_given && emogi_sample_is_partial(nvertices, query) ? 1 : emogi_parts_count((nsources + SOURCES - 1) / SOURCES, LEAST_BATCHES);
 }
 
 bool
@@ -391,16 +433,35 @@ emogi_closeness_wants_help(const EmogiGraph *graph, const EmogiQuery *query)
 	return count_parts(graph->nvertices, query) > 1;
 }
 
+/* Search from all sources, in parts. */
+static EmogiStatus
+search_in_parts(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Answers *all, EmogiResult *result, EmogiError *error)
+{
+	Parts		parts = {};
+	EmogiStatus status;
+
+	parts.leader = run;
+	parts.graph = graph;
+	parts.query = query;
+	parts.make = make_parts;
+	parts.with = all;
+	parts.nparts = count_parts(run->nvertices, query);
+	run->control->done = 0;
+	status = emogi_parts_make(&parts, result, error);
+	(void) cudaStreamSynchronize(run->state->stream);	/* a copy may be on its way from or to what belongs to the caller */
+	return status;
+}
+
 EmogiStatus
 emogi_cuda_closeness(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiError *error)
 {
 	Answers		all = {};
-	Parts		parts = {};
 	uint32_t   *samples = NULL;
 	EmogiStatus status;
 
 	all.nsources = emogi_sample_count(run->nvertices, query);
-	if (emogi_sample_is_partial(run->nvertices, query))
+	all.are_samples = emogi_sample_is_partial(run->nvertices, query);
+	if (all.are_samples)
 	{
 		const bool	fails = run->control->fail_allocation == 1; /* for a test; it is the only one of a run */
 
@@ -409,18 +470,26 @@ emogi_cuda_closeness(Run *run, const EmogiGraph *graph, const EmogiQuery *query,
 			return emogi_device_fail(error, EMOGI_NO_MEMORY, "out of memory", "%llu samples", (unsigned long long) all.nsources);
 		emogi_sample_choose(run->nvertices, all.nsources, query->seed, samples);
 	}
-	all.samples = samples;
-	parts.leader = run;
-	parts.graph = graph;
-	parts.query = query;
-	parts.make = make_parts;
-	parts.with = &all;
-	parts.nparts = count_parts(run->nvertices, query);
-	run->control->done = 0;
-	status = emogi_parts_make(&parts, result, error);
-	(void) cudaStreamSynchronize(run->state->stream);	/* a copy may be on its way from `samples` */
+	all.sources = samples;
+	status = search_in_parts(run, graph, query, &all, result, error);
 	free(samples);
-	for (uint64_t part = 0; part < parts.nparts; part++)
+	for (int part = 0; part < EMOGI_MOST_PARTS; part++)
 		free(all.rows[part]);
 	return status;
+}
+
+/* What the levels of searches come to. Too little memory is no error: a search by itself, and the CPU, take less. */
+EmogiStatus
+emogi_cuda_bfs_sums(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiError *error)
+{
+	Answers		all = {};
+	EmogiStatus status;
+
+	all.sources = query->sources;
+	all.nsources = query->nsources;
+	all.sums = result->columns;
+	status = search_in_parts(run, graph, query, &all, result, error);
+	for (int part = 0; part < EMOGI_MOST_PARTS; part++)
+		result->nreached += all.nreached[part];
+	return status == EMOGI_NO_MEMORY ? EMOGI_UNSUPPORTED : status;
 }

@@ -21,24 +21,28 @@ typedef struct Level
 	Word		active;			/* sources that have entered a vertex */
 	unsigned long long vertices;	/* that were entered */
 	unsigned long long edges;	/* entries of their lists, along which searches go */
-	unsigned long long open_edges;	/* entries of the lists, against searches, of vertices that the sources active before have yet to reach */
+	unsigned long long open_edges;	/* entries of the lists, against searches, of vertices that the sources active before have yet to reach; without
+									 * these lists one a vertex */
 	unsigned long long entered; /* vertices by source, added up */
 } Level;
 
-/* What has come of the searches from each source of a batch. */
+/* What has come of the searches from each source of a batch, of the levels that count. */
 typedef struct Sums
 {
 	unsigned long long count[SOURCES];
 	unsigned long long sum[SOURCES];
 	double		harmonic[SOURCES];
+	uint32_t	least[SOURCES];
+	uint32_t	most[SOURCES];
 } Sums;
 
 /* A batch of searches. Arrays are in device memory. */
 typedef struct Searches
 {
 	uint64_t	nvertices;
+	uint32_t	first_level;	/* that counts */
 	Lists<Target> along;		/* that searches go along */
-	Lists<Target> against;
+	Lists<Target> against;		/* offsets NULL = not there: nothing is pulled */
 	Word	   *seen;			/* [nvertices], who has reached the vertex */
 	Word	   *front;			/* [nvertices], who did so in the last level */
 	Word	   *next;			/* [nvertices], and will in this one */
@@ -47,10 +51,12 @@ typedef struct Searches
 	unsigned long long *counts; /* [SOURCES], vertices entered in the level; NULL with samples */
 	Sums	   *sums;			/* exactly: of the batch */
 	uint32_t   *sources;		/* [SOURCES], of the batch */
-	int64_t    *reached;		/* [nvertices], with samples: how many have reached the vertex, until the end */
-	double	   *farness;		/* [nvertices], the sum of their hops, likewise */
-	double	   *closeness;		/* [nvertices] */
-	double	   *harmonic;		/* [nvertices] */
+
+	/* [nvertices] each, of closeness: */
+	int64_t    *reached;		/* with samples: how many have reached the vertex, until the end */
+	double	   *farness;		/* the sum of their hops, likewise */
+	double	   *closeness;
+	double	   *harmonic;
 } Searches;
 
 /* What a thread has found in a level. */
@@ -95,7 +101,7 @@ enter_vertex(const Searches &searches, uint64_t v, Word seen, Word fresh, Word a
 		searches.harmonic[v] += (double) count / (double) level;
 	}
 	if ((active & ~(seen | fresh)) != 0)
-		tally->level.open_edges += list_length(searches.against, v);
+		tally->level.open_edges += searches.against.offsets != NULL ? list_length(searches.against, v) : 1;
 }
 
 /* Count the words of the warp's vertices by source. Whole warps. */
@@ -459,7 +465,7 @@ closeness_enter_kernel(Searches searches, uint32_t level, Step step)
 	leave_tally(searches, step, tally);
 }
 
-/* Enter the sources of a batch, [nsources], which are different. One block of SOURCES threads. */
+/* Enter the sources of a batch, [nsources], of which samples are different. One block of SOURCES threads. */
 static __global__ void __launch_bounds__(SOURCES)
 closeness_begin_kernel(Searches searches, uint32_t nsources)
 {
@@ -468,15 +474,17 @@ closeness_begin_kernel(Searches searches, uint32_t nsources)
 	if (searches.counts != NULL)
 	{
 		searches.counts[s] = 0;
-		searches.sums->count[s] = s < nsources ? 1 : 0;
+		searches.sums->count[s] = s < nsources && searches.first_level == 0 ? 1 : 0;
 		searches.sums->sum[s] = 0;
 		searches.sums->harmonic[s] = 0;
+		searches.sums->least[s] = searches.sums->most[s] = 0;
 	}
 	if (s < nsources)
 	{
 		const uint32_t v = searches.sources[s];
 
-		searches.seen[v] = searches.front[v] = (Word) 1 << s;
+		atomicOr(&searches.seen[v], (Word) 1 << s);
+		atomicOr(&searches.front[v], (Word) 1 << s);
 		if (searches.counts == NULL)
 			searches.reached[v]++;
 	}
@@ -503,9 +511,15 @@ closeness_end_level_kernel(Searches searches, uint32_t level, Step step)
 	{
 		const unsigned long long count = searches.counts[s];
 
-		searches.sums->count[s] += count;
-		searches.sums->sum[s] += count * level;
-		searches.sums->harmonic[s] += (double) count / (double) level;
+		if (level >= searches.first_level)
+		{
+			if (searches.sums->count[s] == 0)
+				searches.sums->least[s] = level;
+			searches.sums->most[s] = level;
+			searches.sums->count[s] += count;
+			searches.sums->sum[s] += count * level;
+			searches.sums->harmonic[s] += (double) count / (double) level;
+		}
 		searches.counts[s] = 0;
 	}
 }

@@ -390,7 +390,7 @@ wants_help(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *q
 
 	if (query->algorithm == EMOGI_BETWEENNESS)
 		return emogi_betweenness_wants_help(graph, query);
-	if (query->algorithm == EMOGI_CLOSENESS)
+	if (query->algorithm == EMOGI_CLOSENESS || query->algorithm == EMOGI_BFS_SUMS)
 		return emogi_closeness_wants_help(graph, query);
 	if (query->papers.mapping != EMOGI_MAPPING_AUTO)
 		return false;

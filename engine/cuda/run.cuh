@@ -113,6 +113,8 @@ extern EmogiStatus emogi_cuda_similarity(Run *run, const EmogiGraph *graph, cons
 										  EmogiError *error);
 extern EmogiStatus emogi_cuda_closeness(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
 										EmogiError *error);
+extern EmogiStatus emogi_cuda_bfs_sums(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+									   EmogiError *error);
 extern EmogiStatus emogi_cuda_powers(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
 									 EmogiError *error);
 extern EmogiStatus emogi_cuda_spanning_forest(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,

@@ -1,9 +1,10 @@
 /*
- * closeness.c: is closeness right?
+ * closeness.c: is closeness right? And are sums of levels?
  *
  * Plain searches, one for each vertex, or, of estimates, one for each sample against the edges. Where that would be too much, as many
  * vertices as are not are checked so, spread over the numbers, and of all others what must hold along an edge: u leads to all that v
- * leads to, and when to no others, in one hop more at most. Of every row, that its parts fit each other.
+ * leads to, and when to no others, in one hop more at most. Of every row, that its parts fit each other. Of sums of levels from given
+ * sources as many are checked by searches, and of all others that their parts fit.
  */
 #include "check.h"
 
@@ -252,4 +253,109 @@ emogi_verify_closeness(EmogiCheck *check)
 	if (n == 0)
 		return true;
 	return emogi_sample_is_partial(n, check->query) ? check_estimates(&closeness) : check_exact(&closeness);
+}
+
+/* ---- sums of levels ---- */
+
+/* A row of sums. */
+typedef struct Sums
+{
+	int64_t		count;
+	int64_t		sum;
+	int32_t		least;
+	int32_t		most;
+	double		harmonic;
+} Sums;
+
+/* Get what the levels of a search come to, those that a query wants. */
+static Sums
+add_up(const Search *search, const EmogiQuery *query)
+{
+	Sums		sums = {0};
+	uint64_t	end;
+
+	for (uint64_t i = 0; i < search->count; i = end)
+	{
+		const int32_t level = search->level[search->queue[i]];
+
+		for (end = i; end < search->count && search->level[search->queue[end]] == level;)
+			end++;
+		if ((uint32_t) level < query->first_level || (query->max_depth >= 0 && level > query->max_depth))
+			continue;
+		sums.least = sums.count == 0 ? level : sums.least;
+		sums.most = level;
+		sums.count += (int64_t) (end - i);
+		sums.sum += (int64_t) (end - i) * level;
+		sums.harmonic += level > 0 ? (double) (end - i) / level : 0.0;
+	}
+	return sums;
+}
+
+/* Get a row of an answer. */
+static Sums
+read_sums(const EmogiCheck *check, uint64_t i)
+{
+	const EmogiArray *columns = check->result->columns;
+
+	return (Sums) {columns[0].int64[i], columns[1].int64[i], columns[2].int32[i], columns[3].int32[i], columns[4].float64[i]};
+}
+
+/* Search from some sources and check their rows, bit for bit. */
+static void
+check_sources(void *arg, uint64_t first, uint64_t end)
+{
+	const Closeness *closeness = arg;
+	EmogiCheck *check = closeness->check;
+	Search	   *search = make_search(check->graph->nvertices);
+
+	if (search == NULL || search->level == NULL || search->queue == NULL)
+		emogi_check_wrong(check, "no memory to verify");
+	for (uint64_t i = first; i < end && emogi_check_goes_on(check); i++)
+	{
+		const uint32_t source = check->query->sources[i * closeness->step];
+		const Sums	found = read_sums(check, i * closeness->step);
+		Sums		sums;
+
+		search_from(search, closeness->lists, source);
+		sums = add_up(search, check->query);
+		clear_levels(search);
+		if (found.count != sums.count || found.sum != sums.sum || found.least != sums.least || found.most != sums.most ||
+			found.harmonic != sums.harmonic)
+			emogi_check_wrong(check, "vertex %u reaches %lld with levels %d to %d that sum to %lld and %.17g, not %lld, %d to %d, %lld and %.17g", source,
+							  (long long) sums.count, sums.least, sums.most, (long long) sums.sum, sums.harmonic, (long long) found.count, found.least,
+							  found.most, (long long) found.sum, found.harmonic);
+	}
+	free_search(search);
+}
+
+/* Check that the parts of rows fit each other. */
+static void
+check_fit(void *arg, uint64_t first, uint64_t end)
+{
+	EmogiCheck *check = arg;
+
+	for (uint64_t i = first; i < end; i++)
+	{
+		const Sums	sums = read_sums(check, i);
+
+		if (sums.count < 0 || sums.count > (int64_t) check->graph->nvertices || sums.least < 0 || sums.most < sums.least ||
+			sums.sum < sums.count * sums.least || sums.sum > sums.count * sums.most || !(sums.harmonic >= 0.0) ||
+			!(sums.harmonic <= (double) sums.count))
+			emogi_check_wrong(check, "vertex %u has %lld levels, %d to %d, that sum to %lld and %.17g", check->query->sources[i], (long long) sums.count,
+							  sums.least, sums.most, (long long) sums.sum, sums.harmonic);
+	}
+}
+
+bool
+emogi_verify_bfs_sums(EmogiCheck *check)
+{
+	const uint64_t nsources = check->query->nsources;
+	const double nsearches = MOST_ENTRIES / ((double) check->graph->nvertices + (double) check->graph->forward.nedges + 1.0);
+	Closeness	closeness = {.check = check, .lists = &check->graph->forward};
+
+	if (nsources == 0)
+		return true;
+	closeness.step = nsearches >= (double) nsources ? 1 : (uint64_t) ((double) nsources / nsearches) + 1;
+	return emogi_check_parts(check, check_fit, check, nsources) &&
+		emogi_check_parts(check, check_sources, &closeness, (nsources - 1) / closeness.step + 1);
 }

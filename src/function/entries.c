@@ -10,6 +10,8 @@
 static Datum
 enter(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm)
 {
+	if ((emogi_algorithm_row(algorithm)->traits & EMOGI_IS_PART) != 0)
+		elog(ERROR, "emogi_%s is no function", emogi_algorithm_row(algorithm)->name);
 	if ((emogi_algorithm_row(algorithm)->traits & EMOGI_IS_TOTAL) != 0)
 		return emogi_communities_total(fcinfo, algorithm);
 	return emogi_run_to_rows(fcinfo, algorithm, emogi_kinds_find(emogi_algorithm_row(algorithm)));

@@ -94,6 +94,8 @@ extern bool emogi_task_may_diverge(const EmogiTask *task, const EmogiGraph *grap
 extern bool emogi_task_query(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, EmogiResult *result);
 extern void emogi_task_batch(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, const uint32 *sources,
 							int nsources, EmogiMsbfsResult *result);
+extern void emogi_task_sums(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, const uint32 *sources,
+							int nsources, EmogiMsbfsSums *sums);
 extern bool emogi_task_path(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, uint64 tried, uint32 *path,
 						   double *distance, uint64 *length);
 

@@ -78,6 +78,16 @@ take_columns(EmogiCall *call, const EmogiQuery *query, uint64 nvertices, EmogiRe
 			result->columns[i].any = take_array(call, length, emogi_algorithm_column_bytes(columns[i].type));
 }
 
+/* Free what take_columns gave for so many elements. */
+static void
+leave_columns(EmogiAlgorithm algorithm, uint64 length, const EmogiResult *result)
+{
+	const EmogiResultColumn *columns = emogi_algorithm_row(algorithm)->columns;
+
+	for (int i = 0; columns[i].name != NULL; i++)
+		emogi_region_free(result->columns[i].any, Max(length, 1) * emogi_algorithm_column_bytes(columns[i].type));
+}
+
 /* Turn keys into vertex numbers, in the Region; keys that the graph does not have are dropped. */
 static const uint32 *
 take_numbers(EmogiCall *call, const EmogiGraph *graph, const int64 *keys, uint64 nkeys, uint64 *nnumbers)
@@ -331,6 +341,15 @@ emogi_task_query(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph
 	return true;
 }
 
+/* Bring sources into the Region, for a query. Gets them. */
+static const uint32 *
+put_sources(EmogiCall *call, const uint32 *sources, int nsources, EmogiQuery *query)
+{
+	query->sources = memcpy(take_array(call, nsources, sizeof *sources), sources, nsources * sizeof *sources);
+	query->nsources = nsources;
+	return query->sources;
+}
+
 /*
  * Run BFS from each of the sources (vertex numbers, 1 .. EMOGI_MSBFS_SOURCES) by itself. result->memory has been
  * allocated for the call. Check result->too_deep.
@@ -340,14 +359,32 @@ emogi_task_batch(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph
 				EmogiMsbfsResult *result)
 {
 	EmogiRequest *request = begin_request(call, EMOGI_REQUEST_MSBFS, task, graph);
-	uint32	   *numbers = take_array(call, nsources, sizeof(uint32));
+	const uint32 *numbers = put_sources(call, sources, nsources, &request->query);
 
-	memcpy(numbers, sources, nsources * sizeof(uint32));
-	request->query.sources = numbers;
-	request->query.nsources = nsources;
 	request->batch = *result;
 	*result = emogi_call_request(call)->batch;
-	emogi_region_free(numbers, nsources * sizeof(uint32));
+	leave_numbers(numbers, nsources);
+}
+
+/*
+ * Run BFS from each of the sources (vertex numbers) by itself, on whichever engine a run of this Graph has, and get what the levels of each come to, from
+ * the query's first level on.
+ */
+void
+emogi_task_sums(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, const uint32 *sources, int nsources, EmogiMsbfsSums *sums)
+{
+	EmogiRequest *request = begin_request(call, EMOGI_REQUEST_RUN, task, graph);
+	const uint32 *numbers = put_sources(call, sources, nsources, &request->query);
+	EmogiResult result;
+
+	request->query.algorithm = EMOGI_BFS_SUMS;
+	take_columns(call, &request->query, graph->nvertices, &request->result);
+	result = emogi_call_request(call)->result;
+	for (int i = 0; i < nsources; i++)
+		sums[i] = (EmogiMsbfsSums) {.count = result.columns[0].int64[i],.sum = result.columns[1].int64[i],.least = result.columns[2].int32[i],
+			.most = result.columns[3].int32[i],.harmonic = result.columns[4].float64[i]};
+	leave_columns(EMOGI_BFS_SUMS, nsources, &result);
+	leave_numbers(numbers, nsources);
 }
 
 /*

@@ -1,9 +1,12 @@
 /*
- * batch.c: BFS for each row of an outer plan, EMOGI_MSBFS_SOURCES of them at once, carried out (lateral.c plans it).
+ * batch.c: BFS for each row of an outer plan, many of them at once, carried out (lateral.c plans it).
  *
- * One call, with one Graph, lasts for all outer rows (batch_call.c). So many of them are read ahead; a single pass over the Graph
+ * One call, with one Graph, lasts for all outer rows (batch_call.c). EMOGI_MSBFS_SOURCES of them are read ahead; a single pass over the Graph
  * searches from all their sources, each distinct one once; then the outer rows are joined in their order with what each of their
  * sources has reached.
+ *
+ * Where sums are all that is wanted, EMOGI_BATCH_ROWS are read ahead, as far as work_mem holds them. That keeps nobody waiting: the Agg above
+ * reads all rows before it returns one.
  */
 #include "postgres.h"
 
@@ -58,15 +61,26 @@ load_outer(EmogiBatchState *batch, TupleTableSlot *from)
 	batch->scan.css.ss.ps.ps_ExprContext->ecxt_scantuple = slot;
 }
 
+/* The search from a source. */
+typedef struct Search
+{
+	uint32		source;			/* the key */
+	int			index;
+} Search;
+
 /* Note that an outer row wants a search from this vertex; get the search's index. */
 static int
 want_search(EmogiBatchState *batch, uint32 source)
 {
-	for (int i = 0; i < batch->nsearches; i++)
-		if (batch->sources[i] == source)
-			return i;
-	batch->sources[batch->nsearches] = source;
-	return batch->nsearches++;
+	bool		found;
+	Search	   *search = hash_search(batch->searches, &source, HASH_ENTER, &found);
+
+	if (!found)
+	{
+		search->index = batch->nsearches++;
+		batch->sources[search->index] = source;
+	}
+	return search->index;
 }
 
 /* Take in one outer row. */
@@ -101,15 +115,33 @@ take_outer(EmogiBatchState *batch, TupleTableSlot *outer)
 	MemoryContextSwitchTo(old);
 }
 
+/* Forget the outer rows at hand, and their searches. */
+static void
+clear_rows(EmogiBatchState *batch)
+{
+	HASHCTL		control = {.keysize = sizeof(uint32),.entrysize = sizeof(Search),.hcxt = batch->rows_context};
+
+	MemoryContextReset(batch->rows_context);
+	batch->searches = hash_create("emogi searches", EMOGI_MSBFS_SOURCES, &control, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	batch->nrows = batch->nsearches = 0;
+	batch->current = batch->searched = -1;
+}
+
+/* May one more outer row be read ahead? Rows beyond those of a pass may take work_mem. */
+static bool
+may_read(const EmogiBatchState *batch)
+{
+	if (batch->outer_ended || batch->nrows >= batch->most_rows || (batch->nrows > 0 && batch->nsearches >= batch->most_sources))
+		return false;
+	return batch->nrows < EMOGI_MSBFS_SOURCES || MemoryContextMemAllocated(batch->rows_context, true) < (Size) work_mem * 1024;
+}
+
 /* Read ahead as many outer rows as there can be, and search from all their sources; false when there are none left. */
 static bool
 read_ahead(EmogiBatchState *batch)
 {
-	MemoryContextReset(batch->rows_context);
-	batch->nrows = batch->nsearches = 0;
-	batch->current = batch->searched = -1;
-	while (!batch->outer_ended && batch->nrows < EMOGI_MSBFS_SOURCES &&
-		   (batch->nrows == 0 || batch->nsearches < batch->most_sources))
+	clear_rows(batch);
+	while (may_read(batch))
 	{
 		TupleTableSlot *outer = ExecProcNode(batch->outer);
 
@@ -357,9 +389,9 @@ forget_rows(EmogiBatchState *batch)
 	batch->current = batch->searched = -1;
 }
 
-/* Begin a batch, but for how its rows are returned. */
+/* Begin a batch that reads so many outer rows ahead, at most, but for how its rows are returned. */
 void
-emogi_batch_begin(CustomScanState *node, EState *estate, int eflags)
+emogi_batch_begin(CustomScanState *node, EState *estate, int eflags, int most_rows)
 {
 	EmogiBatchState *batch = (EmogiBatchState *) node;
 	CustomScan *plan = (CustomScan *) node->ss.ps.plan;
@@ -370,6 +402,9 @@ emogi_batch_begin(CustomScanState *node, EState *estate, int eflags)
 	batch->scan.looks_up = batch->scan.vertex_input >= 0;
 	batch->nouter = intVal(list_nth(plan->custom_private, EMOGI_PLAN_NOUTER));
 	batch->outer_slot = ExecInitExtraTupleSlot(estate, ExecGetResultType(batch->outer), &TTSOpsMinimalTuple);
+	batch->most_rows = most_rows;
+	batch->rows = palloc(most_rows * sizeof *batch->rows);
+	batch->sources = palloc(most_rows * sizeof *batch->sources);
 	batch->rows_context = AllocSetContextCreate(CurrentMemoryContext, "emogi outer rows", ALLOCSET_DEFAULT_SIZES);
 	forget_rows(batch);
 }
@@ -380,7 +415,7 @@ begin_batch(CustomScanState *node, EState *estate, int eflags)
 {
 	EmogiBatchState *batch = (EmogiBatchState *) node;
 
-	emogi_batch_begin(node, estate, eflags);
+	emogi_batch_begin(node, estate, eflags, EMOGI_MSBFS_SOURCES);
 	choose_direct(batch, (CustomScan *) node->ss.ps.plan);
 	find_values(batch);
 	batch->vertex_context = AllocSetContextCreate(CurrentMemoryContext, "emogi vertex", ALLOCSET_SMALL_SIZES);

@@ -5,8 +5,13 @@
 #ifndef EMOGI_BATCH_H
 #define EMOGI_BATCH_H
 
+#include "utils/hsearch.h"
+
 #include "scan_node/aggregate.h"
 #include "scan_node/scan.h"
+
+/* Outer rows that are read ahead, at most, where sums are all that is wanted of their searches: several GPUs share so many. */
+#define EMOGI_BATCH_ROWS 4096
 
 /* Outer rows that wait to be joined. */
 typedef struct EmogiOuterRow
@@ -30,13 +35,14 @@ typedef struct EmogiBatchState
 
 	int			nsums;			/* of each search these are wanted, and no rows; 0 = rows are: */
 	EmogiOutput *sums;			/* [nsums] */
+	EmogiMsbfsSums *found;		/* [nsearches], room for most_rows: what the levels of each search come to */
 
 	/* the call */
 	bool		is_open;
 	bool		is_checked;		/* a row without a source has seen to the arguments and rights */
 	bool		in_passes;		/* not one by one */
 	EmogiTask	task;
-	int			most_sources;	/* in one pass */
+	int			most_sources;	/* in one request */
 	EmogiMsbfsResult passed;
 	EmogiResult single;			/* of the one search at hand, one by one */
 	int			searched;		/* its index; -1 = there is none */
@@ -46,11 +52,13 @@ typedef struct EmogiBatchState
 	/* the outer rows at hand */
 	MemoryContext rows_context;
 	bool		outer_ended;
+	int			most_rows;		/* that are read ahead, at most */
 	int			nrows;
 	int			current;		/* -1 = none is entered yet */
-	EmogiOuterRow	rows[EMOGI_MSBFS_SOURCES];
+	EmogiOuterRow *rows;		/* [nrows], room for most_rows */
 	int			nsearches;
-	uint32		sources[EMOGI_MSBFS_SOURCES];	/* vertex numbers, distinct */
+	uint32	   *sources;		/* [nsearches], room for most_rows: vertex numbers, distinct */
+	HTAB	   *searches;		/* their indexes, in rows_context */
 
 	/* what of the current row is still to come */
 	EmogiMsbfsCursor cursor;	/* in passes */
@@ -63,7 +71,7 @@ typedef struct EmogiBatchState
 } EmogiBatchState;
 
 /* batch.c */
-extern void emogi_batch_begin(CustomScanState *node, EState *estate, int eflags);
+extern void emogi_batch_begin(CustomScanState *node, EState *estate, int eflags, int most_rows);
 extern bool emogi_batch_next_outer(EmogiBatchState *batch);
 extern TupleTableSlot *emogi_batch_end_rows(EmogiBatchState *batch, TupleTableSlot *slot);
 extern void emogi_batch_end(CustomScanState *node);

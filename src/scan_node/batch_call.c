@@ -1,9 +1,10 @@
 /*
  * batch_call.c: the call of a batch: its Graph, its searches, and what it keeps between them.
  *
- * The call has a slot for each pass only, and keeps what it needs in between as a holding; when the query stops for a while (a
+ * The call has a slot for each request only, and keeps what it needs in between as a holding; when the query stops for a while (a
  * cursor), and Graph and answers are small, in memory of its own. Where a pass cannot tell the levels (more than 254 of them, or no
- * memory for 64 answers), and where the GPU was asked for, the sources are searched from one by one.
+ * memory for 64 answers), and where the GPU was asked for, the sources are searched from one by one. Sums are made of many searches at once
+ * in any case, by whichever engine a run of this Graph has.
  */
 #include "postgres.h"
 
@@ -36,7 +37,7 @@ emogi_batch_close(EmogiBatchState *batch)
 	emogi_call_end(call);
 }
 
-/* Decide how many sources are searched from in one pass, if there are passes. Sums are always made in passes: they take no memory. */
+/* Decide how many sources are searched from in one request, if there are several. Those of sums always are: they take no memory. */
 static void
 choose_passes(EmogiBatchState *batch)
 {
@@ -45,7 +46,7 @@ choose_passes(EmogiBatchState *batch)
 	int			nsources = EMOGI_MSBFS_SOURCES;
 
 	batch->in_passes = true;
-	batch->most_sources = nsources;
+	batch->most_sources = batch->most_rows;
 	memset(&batch->single, 0, sizeof batch->single);
 	memset(&batch->passed, 0, sizeof batch->passed);
 	if (batch->nsums > 0)
@@ -57,19 +58,22 @@ choose_passes(EmogiBatchState *batch)
 	batch->most_sources = batch->in_passes ? nsources : 1;
 }
 
-/* Say what is wanted of the levels of each search. */
+/* Say which levels of each search are to be added up. */
 static void
-ask_for_sums(EmogiBatchState *batch)
+bound_sums(EmogiBatchState *batch)
 {
 	const EmogiRange *range = &batch->scan.ranges.of[0];
+	EmogiQuery *query = &batch->task.query;
 
-	batch->passed.wants_sums = true;
-	batch->passed.first_level = range->given ? (uint32) Min(Max(range->least, 0), PG_UINT32_MAX) : 0;
-	batch->passed.last_level = range->given ? (uint32) Min(Max(range->most, 0), PG_UINT32_MAX) : PG_UINT32_MAX;
-	batch->task.no_rows |= range->given && (range->most < 0 || range->least > range->most);
+	if (!range->given)
+		return;
+	batch->task.no_rows |= range->most < 0 || range->least > range->most;
+	query->first_level = (uint32) Min(Max(range->least, 0), PG_UINT32_MAX);
+	if (query->max_depth < 0 || range->most < query->max_depth)
+		query->max_depth = Max(range->most, 0);
 }
 
-/* Allocate what a pass over this Graph answers into, for as many sources as there may be. */
+/* Allocate what a pass over this Graph answers into, for as many sources as there may be. Rows are wanted. */
 static void
 allocate_answer(EmogiBatchState *batch)
 {
@@ -78,13 +82,8 @@ allocate_answer(EmogiBatchState *batch)
 	const int64 max_depth = batch->task.query.max_depth;
 	uint64		scratch_bytes = emogi_msbfs_scratch_bytes(nvertices, max_depth);
 
-	if (batch->nsums > 0)
-		ask_for_sums(batch);
-	else
-	{
-		batch->passed.memory_bytes = emogi_msbfs_bytes(nvertices, batch->most_sources, max_depth);
-		batch->passed.memory = emogi_call_alloc_any(scan->call, batch->passed.memory_bytes);
-	}
+	batch->passed.memory_bytes = emogi_msbfs_bytes(nvertices, batch->most_sources, max_depth);
+	batch->passed.memory = emogi_call_alloc_any(scan->call, batch->passed.memory_bytes);
 	batch->passed.scratch = NULL;
 	if (scratch_bytes <= emogi_region_budget_bytes() / ANSWER_SHARE)
 		batch->passed.scratch = emogi_call_alloc(scan->call, scratch_bytes);
@@ -221,7 +220,9 @@ emogi_batch_open(EmogiBatchState *batch, NullableDatum source)
 	if (scan->call != NULL)
 	{
 		choose_passes(batch);
-		if (batch->in_passes)
+		if (batch->nsums > 0)
+			bound_sums(batch);
+		else if (batch->in_passes)
 			allocate_answer(batch);
 		scan->call->rest = rest_batch;
 		scan->call->rest_arg = batch;
@@ -235,15 +236,20 @@ emogi_batch_open(EmogiBatchState *batch, NullableDatum source)
 
 /* ---- the searches ---- */
 
-/* Search from all sources at hand in one pass; when that cannot be, get ready to go one by one from now on. */
+/* Search from all sources at hand in one request; when that cannot be, get ready to go one by one from now on. */
 void
 emogi_batch_search_all(EmogiBatchState *batch)
 {
 	EmogiScan  *scan = &batch->scan;
 
 	get_ready(batch);
-	emogi_task_batch(scan->call, &batch->task, &scan->graph, batch->sources, batch->nsearches, &batch->passed);
-	batch->in_passes = !batch->passed.too_deep;
+	if (batch->nsums > 0)
+		emogi_task_sums(scan->call, &batch->task, &scan->graph, batch->sources, batch->nsearches, batch->found);
+	else
+	{
+		emogi_task_batch(scan->call, &batch->task, &scan->graph, batch->sources, batch->nsearches, &batch->passed);
+		batch->in_passes = !batch->passed.too_deep;
+	}
 	give_back_slot(batch);
 }
 

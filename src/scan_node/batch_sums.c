@@ -78,7 +78,7 @@ exec_sums(CustomScanState *node)
 			return emogi_batch_end_rows(batch, node->ss.ps.ps_ProjInfo != NULL ? node->ss.ps.ps_ResultTupleSlot : slot);
 		if (batch->rows[batch->current].search < 0)
 			continue;
-		sums = &batch->passed.sums[batch->rows[batch->current].search];
+		sums = &batch->found[batch->rows[batch->current].search];
 		if (sums->count == 0)
 			continue;
 		batch->scan.call->record.nrows += sums->count;
@@ -95,7 +95,8 @@ begin_sums(CustomScanState *node, EState *estate, int eflags)
 	EmogiBatchState *batch = (EmogiBatchState *) node;
 	const List *spec = list_nth(((CustomScan *) node->ss.ps.plan)->custom_private, EMOGI_PLAN_UPPER);
 
-	emogi_batch_begin(node, estate, eflags);
+	emogi_batch_begin(node, estate, eflags, EMOGI_BATCH_ROWS);
+	batch->found = palloc(EMOGI_BATCH_ROWS * sizeof *batch->found);
 	batch->sums = palloc(list_length(spec) * sizeof *batch->sums);
 	for (int i = 1; i < list_length(spec); i++)
 		batch->sums[batch->nsums++] = (EmogiOutput) linitial_int(list_nth(spec, i));

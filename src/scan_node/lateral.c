@@ -5,14 +5,14 @@
  *
  * A nested loop would run one search after the other. Where the source is all that comes from the outer rows, a
  * CustomScan in the loop's place (batch.c) takes EMOGI_MSBFS_SOURCES outer rows at a time and searches from all of them
- * in one pass over the Graph. Rows come in the order of the nested loop.
+ * in one pass over the Graph, on the CPU. Rows come in the order of the nested loop.
  *
  * It reads ahead in the outer relation, as a hash join does. Outer joins are left to the nested loop.
  *
  *   SELECT s.vertex, count(*), avg(level) FROM sources s, LATERAL emogi_bfs('edges', s.vertex) GROUP BY s.vertex
  *
  * Where aggregates are all that is made of the rows, and groups are of the outer rows, no row is made: for each outer row the batch
- * returns partial aggregates (batch_sums.c), and PostgreSQL's own Agg combines those of a group.
+ * returns partial aggregates (batch_sums.c), and PostgreSQL's own Agg combines those of a group. A GPU makes them, too.
  */
 #include "postgres.h"
 
@@ -37,6 +37,7 @@
 #include "scan_node/call_expr.h"
 #include "scan_node/plan.h"
 #include "server/compat.h"
+#include "server/papers.h"
 
 /* A pass for 64 sources against one for a single source, by measurement: of all its time, not only that of edges. */
 #define PASS_COST 8
@@ -221,6 +222,14 @@ add_batch_path(PlannerInfo *root, RelOptInfo *joinrel, Path *outer_path, RelOptI
 	add_path(joinrel, (Path *) path);
 }
 
+/* Does the engine that was asked for search from many sources at once? The CUDA engine does for aggregates, by its own kernels. */
+static bool
+suits_engine(const PlannerInfo *root)
+{
+	return emogi_engine != EMOGI_ENGINE_CUDA ||
+		(root->parse->hasAggs && emogi_papers_query().mapping == EMOGI_MAPPING_AUTO && emogi_placement <= EMOGI_PLACEMENT_PEER);
+}
+
 /* Add the path for a join of outer rows with emogi_bfs of each, where it can be taken. */
 static void
 set_join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer, RelOptInfo *inner, JoinType jointype,
@@ -232,7 +241,7 @@ set_join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer, Rel
 
 	if (previous_set_join_pathlist_hook)
 		previous_set_join_pathlist_hook(root, joinrel, outer, inner, jointype, extra);
-	if (!emogi_enable_scan || !emogi_enable_batch || emogi_engine == EMOGI_ENGINE_CUDA || jointype != JOIN_INNER ||
+	if (!emogi_enable_scan || !emogi_enable_batch || !suits_engine(root) || jointype != JOIN_INNER ||
 		inner->reloptkind != RELOPT_BASEREL || !bms_is_empty(joinrel->lateral_relids) ||
 		bms_is_empty(inner->lateral_relids) || !bms_is_subset(inner->lateral_relids, outer->relids) ||
 		emogi_plan_find_scan(inner) == NULL)

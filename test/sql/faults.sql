@@ -66,6 +66,8 @@ RESET emogi.enable_live;
 SET emogi.fault = 'worker_exit=unpack';
 SELECT count(*) FROM emogi_bfs('tree', 2097151, direction => 'in');
 SET emogi.fault = 'worker_exit=batch';
+SELECT max(b.vertex) FROM generate_series(1, 3) s, LATERAL emogi_bfs('tree', s) b;
+SET emogi.fault = 'worker_exit=run';
 SELECT count(*) FROM generate_series(1, 3) s, LATERAL emogi_bfs('tree', s) b;
 SET emogi.fault = 'engine_allocation=1';
 SELECT count(*) FROM generate_series(1, 3) s, LATERAL emogi_bfs('tree', s) b;

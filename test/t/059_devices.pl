@@ -116,6 +116,17 @@ is_deeply([ all_at_once("SET emogi.placement = host; $rank", 9) ], [ ($right) x 
 $node->safe_psql('postgres', "SELECT emogi_evict('edges')");
 ok(wait_until(10, sub { $node->safe_psql('postgres', "SELECT sum(used_bytes) FROM emogi_devices WHERE engine = 'cuda'") eq '0' }), 'helpers forget, too');
 
+# ------------------------------------------------------------------------------------------------------- many searches
+
+my $sums = "SELECT count(*), sum(level) FROM generate_series(0, 4999) g, LATERAL emogi_bfs('edges', g % 1001, 3)";
+$right = $node->safe_psql('postgres', "SET emogi.engine = cpu; SET emogi.enable_batch = off; $sums");
+is($node->safe_psql('postgres', "$sums; SELECT engine, links FROM emogi_runs ORDER BY id DESC LIMIT 1"), "$right\ncuda|1", 'sums of many searches are made by a GPU');
+is($node->safe_psql('postgres', "SET emogi.placement = host; $sums; SELECT links FROM emogi_runs ORDER BY id DESC LIMIT 1"), "$right\n3", '... and by those that are free');
+is($node->safe_psql('postgres', "SET emogi.mapping = warp; EXPLAIN (COSTS OFF) $sums") =~ /EmogiBatch/, '', "... but not as the papers' systems do");
+like($node->safe_psql('postgres', "SELECT count(DISTINCT vertex) FROM generate_series(0, 70) g, LATERAL emogi_bfs('edges', g, 1); SELECT engine FROM emogi_runs ORDER BY id DESC LIMIT 1"),
+	qr/^\d+\ncuda$/, 'rows are made by searches one by one');
+$right = $node->safe_psql('postgres', "SET emogi.engine = cpu; $rank");
+
 # ------------------------------------------------------------------------------------------------------- a GPU is lost
 
 append_to_file($loses, '1');

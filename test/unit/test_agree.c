@@ -1,6 +1,6 @@
 /*
  * test_agree.c: the cuda engine's answers are the cpu engine's, for every algorithm, without weights and with those of
- * every kind: bit for bit for paths, components, closeness and counts up to 2^53, to 1e-9 for larger counts and for sums, each betweenness.
+ * every kind: bit for bit for paths, components, closeness, sums of levels and counts up to 2^53, to 1e-9 for larger counts and for sums, each betweenness.
  * What the one refuses, the other refuses. Every other Graph has an id, so that the engine keeps it from query to query.
  *
  * EMOGI_AGREE_GRAPHS random graphs (default 220) are made from seeds EMOGI_AGREE_SEED (default 1) and up;
@@ -27,6 +27,8 @@
 #define MOST_LOOKED 100000000	/* entries two steps away */
 #define MOST_ALIKE 2000000		/* rows of an answer */
 #define WALK_SOURCES 20
+#define SUMS_SOURCES 1200		/* as many as several GPUs share */
+#define MOST_SUMS_ENTRIES 20000	/* list entries, of graphs that are searched from so many; of others from a tenth */
 #define HUBS 40
 #define HUB_VERTICES 6000		/* that lead to hubs: more than a table has room for */
 #define DENSE_VERTICES 2200
@@ -53,7 +55,8 @@ static bool
 is_left(const EmogiGraph *graph, const EmogiQuery *query, const EmogiResult *expected)
 {
 	return (query->algorithm == EMOGI_BETWEENNESS && expected->nlevels > DEEP_LEVELS) ||
-		(query->algorithm == EMOGI_CLOSENESS && expected->nlevels > FEW_LEVELS + 1 + graph->forward.nedges / LEVEL_ENTRIES) ||
+		((query->algorithm == EMOGI_CLOSENESS || query->algorithm == EMOGI_BFS_SUMS) &&
+		 expected->nlevels > FEW_LEVELS + 1 + graph->forward.nedges / LEVEL_ENTRIES) ||
 		(query->algorithm == EMOGI_MODULARITY && (graph->weight_type == EMOGI_WEIGHT_F32 || graph->weight_type == EMOGI_WEIGHT_F64));
 }
 
@@ -83,7 +86,7 @@ refuse_alike(const Answer *answer, EmogiStatus status, const Answer *expected, E
 static void
 check_again(const char *name, const EmogiGraph *graph, const EmogiQuery *query, const Answer *first)
 {
-	const uint64_t n = graph->nvertices;
+	const uint64_t n = emogi_query_length(graph->nvertices, query);
 	Answer		again = make_answer(n);
 	EmogiQuery	alone = *query;
 	EmogiControl control = {0};
@@ -172,7 +175,7 @@ check_query(const char *name, const EmogiGraph *graph, EmogiQuery query)
 			  (answer.result.placement == EMOGI_PLACEMENT_PEER && ncuda_helpers > 0),
 			  "%s algorithm %d placement %d was %d", name, query.algorithm, p, answer.result.placement);
 		if (query.algorithm == EMOGI_EIGENVECTOR || query.algorithm == EMOGI_KATZ || query.algorithm == EMOGI_HITS ||
-			query.algorithm == EMOGI_BETWEENNESS || query.algorithm == EMOGI_CLOSENESS)
+			query.algorithm == EMOGI_BETWEENNESS || query.algorithm == EMOGI_CLOSENESS || query.algorithm == EMOGI_BFS_SUMS)
 			check_again(name, graph, &query, &answer);
 		free(answer.memory);
 	}
@@ -237,6 +240,25 @@ check_walks(const char *name, const EmogiGraph *graph, uint64_t seed)
 		return;
 	for (uint64_t i = 0; i < WALK_SOURCES; i++)
 		sources[i] = (uint32_t) (emogi_random(seed, 700 + i) % graph->nvertices);
+	check_query(name, graph, query);
+}
+
+/* Ask what the levels of searches come to: of few sources, and of as many as are made in parts, repeats among them; of all levels and of some. */
+static void
+check_level_sums(const char *name, const EmogiGraph *graph, uint64_t seed)
+{
+	static const int64_t depths[] = {-1, -1, 0, 1, 3, 100};
+	static const uint64_t counts[] = {1, 64, 65, 200, SUMS_SOURCES};
+	uint32_t	sources[SUMS_SOURCES];
+	EmogiQuery	query = {.algorithm = EMOGI_BFS_SUMS, .sources = sources, .nsources = counts[seed % 5], .max_depth = depths[emogi_random(seed, 403) % 6],
+		.first_level = (uint32_t) (emogi_random(seed, 404) % 2 * (emogi_random(seed, 405) % 4))};
+
+	if (graph->nvertices == 0)
+		return;
+	if (graph->forward.nedges > MOST_SUMS_ENTRIES && query.nsources == SUMS_SOURCES)
+		query.nsources = SUMS_SOURCES / 10;
+	for (uint64_t i = 0; i < query.nsources; i++)
+		sources[i] = i % 5 == 4 ? sources[i / 2] : (uint32_t) (emogi_random(seed, 2000 + i) % graph->nvertices);
 	check_query(name, graph, query);
 }
 
@@ -399,7 +421,10 @@ check_edges(const char *name, const EmogiEdges *edges, int kind, EmogiDirection 
 		check_powers(name, &built.graph, true, seed);
 	check_alike(name, &built.graph, seed);
 	if (kind == 0)
+	{
 		check_walks(name, &built.graph, seed);
+		check_level_sums(name, &built.graph, seed);
+	}
 	check_communities(name, &built.graph, kind, seed);
 	forget_helpers(built.graph.id);
 	CHECK(cuda->forget(cuda_state, built.graph.id) == 0, "%s was not forgotten", name);
@@ -493,6 +518,7 @@ check_dense(void)
 							  &error) != EMOGI_OK)
 			abort();
 		check_sums("dense", &built.graph, 1, 12);
+		check_level_sums("dense", &built.graph, 12);
 		check_pairs("dense", &built.graph, 12);
 		check_nothing_held("dense", 0);
 		emogi_edge_set_free(&set);

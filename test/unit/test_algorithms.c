@@ -81,7 +81,7 @@ check_traits(void)
 {
 	static const uint32_t traits[] = {EMOGI_PATH_ADDS, EMOGI_SUM_OWN, EMOGI_SUM_FIXES, EMOGI_SUM_KEEPS, EMOGI_STOPS, EMOGI_NEEDS_BACKWARD,
 		EMOGI_WEIGHS_BACKWARD, EMOGI_HAS_MSBFS, EMOGI_MAY_DIVERGE, EMOGI_IS_TOTAL, EMOGI_IS_LIST, EMOGI_IS_HIERARCHY, EMOGI_IS_EDGES, EMOGI_IS_BLOCKS,
-		EMOGI_IS_TREE};
+		EMOGI_IS_TREE, EMOGI_IS_PART};
 	uint32_t	seen = 0;
 
 	for (size_t i = 0; i < sizeof traits / sizeof *traits; i++)
@@ -113,6 +113,7 @@ check_lists(void)
 	const EmogiQuery similarity = {.algorithm = EMOGI_SIMILARITY, .top_k = 5};
 	const EmogiQuery walk = {.algorithm = EMOGI_RANDOM_WALK, .walks = 7, .length = 9, .nsources = 2, .sources = sources, .return_parameter = 1.0,
 		.in_out_parameter = 1.0};
+	const EmogiQuery sums = {.algorithm = EMOGI_BFS_SUMS, .nsources = 2, .sources = sources};
 	EmogiQuery	query = similarity;
 
 	CHECK(emogi_query_length(3, &query) == 15, "of each vertex");
@@ -131,6 +132,7 @@ check_lists(void)
 	query.measure = (EmogiMeasure) 3;
 	check_refused("a fourth measure", query);
 	CHECK(emogi_query_length(3, &walk) == 140, "walks");
+	CHECK(emogi_query_length(3, &sums) == 2, "sums of levels");
 	query = walk;
 	query.length = query.walks = INT32_MAX;
 	CHECK(emogi_query_length(3, &query) == UINT64_MAX, "too long walks");

@@ -1,5 +1,5 @@
 /*
- * test_lists.c: similarities, random walks and distance matrices are what their verifiers say, on all shapes, and the same bits for any number of threads; the
+ * test_lists.c: similarities, random walks, distance matrices and sums of levels are what their verifiers say, on all shapes, and the same bits for any number of threads; the
  * verifiers notice changes; walks are as likely as the definition says; numbers by a counter are those that are published. Canceled runs
  * and those without memory end.
  */
@@ -28,22 +28,16 @@ typedef struct Answer
 	uint64_t	length;
 } Answer;
 
-/* Get the bytes of an element of the first column. */
-static size_t
-first_bytes(const EmogiQuery *query)
-{
-	return emogi_algorithm_column_bytes(emogi_algorithm_row(query->algorithm)->columns[0].type);
-}
-
 /* Ask an engine. */
 static Answer
 ask(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query, uint32_t fail_allocation)
 {
 	EmogiControl control = {.fail_allocation = fail_allocation};
+	const EmogiResultColumn *columns = emogi_algorithm_row(query->algorithm)->columns;
 	Answer		answer = {.length = emogi_query_length(graph->nvertices, query)};
 
-	answer.result.columns[0].any = naive_alloc(answer.length, first_bytes(query));
-	answer.result.columns[1].any = naive_alloc(answer.length, 8);
+	for (int i = 0; columns[i].name != NULL; i++)
+		answer.result.columns[i].any = naive_alloc(answer.length, emogi_algorithm_column_bytes(columns[i].type));
 	answer.status = engine->run(state, graph, query, &answer.result, &control, &answer.error);
 	return answer;
 }
@@ -52,8 +46,20 @@ ask(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query, u
 static void
 forget(Answer *answer)
 {
-	free(answer->result.columns[0].any);
-	free(answer->result.columns[1].any);
+	for (int i = 0; i < EMOGI_MAX_COLUMNS; i++)
+		free(answer->result.columns[i].any);
+}
+
+/* Say whether two answers to a query have the same bits. */
+static bool
+same_bits(const EmogiQuery *query, const Answer *a, const Answer *b)
+{
+	const EmogiResultColumn *columns = emogi_algorithm_row(query->algorithm)->columns;
+	bool		same = a->length == b->length;
+
+	for (int i = 0; columns[i].name != NULL; i++)
+		same = same && memcmp(a->result.columns[i].any, b->result.columns[i].any, a->length * emogi_algorithm_column_bytes(columns[i].type)) == 0;
+	return same;
 }
 
 /* Change an element and see that the verifier notices. */
@@ -86,8 +92,7 @@ check_query(const char *name, const EmogiGraph *graph, const EmogiQuery *query, 
 	{
 		Answer		other = ask(states[e], graph, query, 0);
 
-		CHECK(other.status == EMOGI_OK && memcmp(first.result.columns[0].any, other.result.columns[0].any, first.length * first_bytes(query)) == 0 &&
-			  memcmp(first.result.columns[1].any, other.result.columns[1].any, first.length * 8) == 0, "%s: not the bits of one thread", name);
+		CHECK(other.status == EMOGI_OK && same_bits(query, &first, &other), "%s: not the bits of one thread", name);
 		forget(&other);
 	}
 	for (uint32_t allocation = 1; allocation < 3; allocation++)
@@ -194,6 +199,22 @@ check_distances(const char *name, const EmogiGraph *graph, uint64_t seed)
 	check_query(name, graph, &query, seed);
 }
 
+/* Ask what the levels of searches come to: of few sources and of more than are searched from at once, each third a repeat; bounded or not. */
+static void
+check_sums(const char *name, const EmogiGraph *graph, uint64_t seed)
+{
+	static const int64_t depths[] = {-1, -1, 0, 2, 70};
+	uint32_t	sources[150];
+	EmogiQuery	query = {.algorithm = EMOGI_BFS_SUMS, .sources = sources, .nsources = seed % 3 == 0 ? 150 : 1 + seed % 70,
+		.max_depth = depths[seed % 5], .first_level = seed % 2 == 0 ? 0 : (uint32_t) (seed % 4)};
+
+	if (graph->nvertices == 0 || graph->forward.nedges > MOST_DISTANCE_EDGES)
+		return;
+	for (uint64_t i = 0; i < query.nsources; i++)
+		sources[i] = i % 3 == 2 ? sources[i / 2] : (uint32_t) (emogi_random(seed + 53, i) % graph->nvertices);
+	check_query(name, graph, &query, seed);
+}
+
 /* Ask a Graph. */
 static void
 check_graph(const char *name, const EmogiGraph *graph, uint64_t seed)
@@ -201,6 +222,7 @@ check_graph(const char *name, const EmogiGraph *graph, uint64_t seed)
 	check_similarity(name, graph, seed);
 	check_walks(name, graph, seed);
 	check_distances(name, graph, seed);
+	check_sums(name, graph, seed);
 }
 
 /* Get the chance of a step of a walk that came from `before`, by the definition: the weights of the list, divided by p and q. */
@@ -301,6 +323,7 @@ check_large(void)
 	EmogiQuery	similarity = {.algorithm = EMOGI_SIMILARITY, .top_k = 10};
 	EmogiQuery	walk = {.algorithm = EMOGI_RANDOM_WALK, .nsources = 1000, .sources = sources, .walks = 50, .length = 100, .return_parameter = 0.5,
 		.in_out_parameter = 2.0};
+	const EmogiQuery sums = {.algorithm = EMOGI_BFS_SUMS, .nsources = 1000, .sources = sources, .max_depth = -1};
 	EmogiShape	shape = {.name = "large", .nedges = LARGE, .edges = malloc(LARGE * sizeof(EmogiEdge))};
 	EmogiGraph	graph;
 	Answer		answer;
@@ -314,6 +337,10 @@ check_large(void)
 	check_query("large", &graph, &walk, 1);
 	answer = ask(states[1], &graph, &walk, 0);
 	engines_check_cancel("walks", &graph, &walk, answer.result);
+	forget(&answer);
+	check_query("large", &graph, &sums, 1);
+	answer = ask(states[1], &graph, &sums, 0);
+	engines_check_cancel("sums of levels", &graph, &sums, answer.result);
 	forget(&answer);
 	answer = (Answer) {.length = emogi_query_length(graph.nvertices, &similarity)};
 	answer.result.columns[0].any = naive_alloc(answer.length, 4);

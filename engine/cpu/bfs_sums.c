@@ -1,0 +1,65 @@
+/*
+ * bfs_sums.c: what the levels of searches from many sources come to, each by itself, by the threads of a pool.
+ *
+ * Fills count, sum, least, most and harmonic, [nsources]: what the table of algorithms says. 64 searches at a time share one pass over the
+ * lists (msbfs.h). The first 64 take memory for themselves; all others share some that they leave clean, in huge pages unless the first have looked
+ * at little.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "algorithms.h"
+#include "msbfs_steps.h"
+
+#include <sys/mman.h>
+
+/* Write what a source's levels come to. */
+static void
+write_source(const EmogiArray *columns, uint64_t i, const EmogiMsbfsSums *sums)
+{
+	columns[0].int64[i] = (int64_t) sums->count;
+	columns[1].int64[i] = (int64_t) sums->sum;
+	columns[2].int32[i] = (int32_t) sums->least;
+	columns[3].int32[i] = (int32_t) sums->most;
+	columns[4].float64[i] = sums->harmonic;
+}
+
+/* Get memory for all searches that are to come, which are like the last one; NULL, with the job failed, when there is none. */
+static void *
+take_scratch(EmogiCpuRun *run, const EmogiGraph *graph, const EmogiMsbfsResult *last)
+{
+	const uint64_t bytes = emogi_msbfs_scratch_bytes(graph->nvertices, 0);
+	void	   *memory;
+
+	if (last->edges_traversed > graph->nvertices / EMOGI_MSBFS_FEW_SHARE)
+		return emogi_run_scratch(run, bytes, 1);
+	memory = emogi_run_map(run, bytes);
+	if (memory != NULL)
+		madvise(memory, bytes, MADV_NOHUGEPAGE);
+	return memory;
+}
+
+EmogiStatus
+emogi_cpu_bfs_sums(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiControl *control,
+				   EmogiError *error)
+{
+	EmogiMsbfsResult search = {.wants_sums = true, .first_level = query->first_level, .last_level = UINT32_MAX};
+	EmogiCpuRun run;
+	uint64_t	done = 0;
+
+	emogi_run_begin(&run, pool, graph, query->nsources, result, control, error, "breadth-first searches");
+	while (done < query->nsources && !emogi_job_stopped(&run.job))
+	{
+		const int	count = emogi_msbfs_run_next(&run, graph, query->sources, query->nsources, done, query->max_depth, &search);
+
+		for (int s = 0; s < count; s++)
+		{
+			write_source(result->columns, done + (uint64_t) s, &search.sums[s]);
+			result->nreached += search.nreached[s];
+		}
+		done += (uint64_t) count;
+		if (done < query->nsources && search.scratch == NULL && !emogi_job_stopped(&run.job))
+			search.scratch = take_scratch(&run, graph, &search);
+	}
+	return emogi_run_end(&run);
+}
