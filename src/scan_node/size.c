@@ -157,7 +157,7 @@ emogi_size_call_cost(const EmogiGraphSize *size, double depth)
 {
 	double		built = size->build_cost + size->nedges * EMOGI_EDGE_COST;
 
-	if (depth >= 0 || size->reached >= 0)
+	if ((depth >= 0 || size->reached >= 0) && emogi_engine != EMOGI_ENGINE_CUDA)
 		built = Min(built, size->build_cost + emogi_size_reached(size, depth) * EMOGI_NEAR_EDGE_COST);
 	if (!size->may_walk || depth < 0)
 		return EMOGI_CALL_COST + built;
