@@ -201,6 +201,23 @@ search_cost(const FuncExpr *call, const EmogiAlgorithmRow *function, const QualC
 	return passes * (EMOGI_CALL_COST + size.nvertices * PASS_VERTEX_COST) + Min(passes * PASS_COST * size.nedges * EMOGI_EDGE_COST, outer_rows * alone);
 }
 
+/*
+ * Note a batch in the relation of its join, for aggregates that may be made of it: among the paths it may not last. The place is that of foreign data wrappers,
+ * of which no join with a function is.
+ */
+static void
+note_batch(RelOptInfo *joinrel, const CustomPath *path)
+{
+	const CustomPath *noted = joinrel->fdw_private;
+	CustomPath *copy;
+
+	if (joinrel->fdwroutine != NULL || (noted != NULL && noted->path.total_cost <= path->path.total_cost))
+		return;
+	copy = palloc(sizeof *copy);
+	*copy = *path;
+	joinrel->fdw_private = copy;
+}
+
 /* Add the path that searches from many outer rows at once. */
 static void
 add_batch_path(PlannerInfo *root, RelOptInfo *joinrel, Path *outer_path, RelOptInfo *inner, const FuncExpr *call,
@@ -227,10 +244,12 @@ add_batch_path(PlannerInfo *root, RelOptInfo *joinrel, Path *outer_path, RelOptI
 	path->custom_paths = list_make1(outer_path);
 	path->custom_private = list_make2(inner, clauses);
 	path->methods = &path_methods;
-	add_path(joinrel, (Path *) path);
+	note_batch(joinrel, path);
+	if (emogi_engine != EMOGI_ENGINE_CUDA)	/* which makes no rows of many searches at once */
+		add_path(joinrel, (Path *) path);
 }
 
-/* Does the engine that was asked for search from many sources at once? The CUDA engine does for aggregates, by its own kernels. */
+/* May the engine that was asked for search from many sources at once? The CUDA engine does for aggregates, by its own kernels. */
 static bool
 suits_engine(const PlannerInfo *root)
 {
@@ -275,23 +294,13 @@ typedef struct Sums
 	List	   *outputs;		/* integer lists: as aggregate.h has them */
 } Sums;
 
-/* Find a batch that nothing but the searches' bounds is asked of, among the paths of a join; false when there is none. */
+/* Find the batch of a join, of which nothing but the searches' bounds is asked; false when there is none. */
 static bool
 find_batch(PlannerInfo *root, const RelOptInfo *rel, Sums *sums)
 {
-	const CustomPath *batch = NULL;
-	ListCell   *cell;
+	const CustomPath *batch = rel->fdw_private;
 
-	foreach(cell, rel->pathlist)
-	{
-		const Path *path = lfirst(cell);
-
-		if (IsA(path, ProjectionPath))
-			path = ((const ProjectionPath *) path)->subpath;
-		if (IsA(path, CustomPath) && ((const CustomPath *) path)->methods == &path_methods)
-			batch = (const CustomPath *) path;
-	}
-	if (batch == NULL)
+	if (rel->reloptkind != RELOPT_JOINREL || rel->fdwroutine != NULL || batch == NULL)
 		return false;
 	sums->inner = linitial(batch->custom_private);
 	sums->outer_path = linitial(batch->custom_paths);

@@ -125,6 +125,8 @@ is($node->safe_psql('postgres', "SET emogi.placement = host; $sums; SELECT links
 is($node->safe_psql('postgres', "SET emogi.mapping = warp; EXPLAIN (COSTS OFF) $sums") =~ /EmogiBatch/, '', "... but not as the papers' systems do");
 like($node->safe_psql('postgres', "SELECT count(DISTINCT vertex) FROM generate_series(0, 70) g, LATERAL emogi_bfs('edges', g, 1); SELECT engine FROM emogi_runs ORDER BY id DESC LIMIT 1"),
 	qr/^\d+\ncuda$/, 'rows are made by searches one by one');
+unlike($node->safe_psql('postgres', "EXPLAIN (COSTS OFF) SELECT count(DISTINCT vertex) FROM generate_series(0, 70) g, LATERAL emogi_bfs('edges', g, 1)"), qr/EmogiBatch/, '... of which none is a batch');
+like($node->safe_psql('postgres', "EXPLAIN (COSTS OFF) SELECT count(*), sum(level) FROM generate_series(0, 70) g, LATERAL emogi_bfs('edges', g, 0)"), qr/EmogiBatchAggregate/, 'sums of searches that reach next to nothing');
 $right = $node->safe_psql('postgres', "SET emogi.engine = cpu; $rank");
 
 # ------------------------------------------------------------------------------------------------------- a GPU is lost
