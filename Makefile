@@ -18,8 +18,8 @@ DATA        = $(wildcard sql/emogi--*--*.sql)
 DATA_built  = emogi--$(EXTVERSION).sql
 
 PG_CFLAGS   = -MMD -MP -Werror=switch
-PG_CPPFLAGS = -I$(srcdir)/src -I$(srcdir)/engine -DEMOGI_VERSION='"$(EXTVERSION)"'
-SHLIB_LINK  = -ldl -lpthread
+PG_CPPFLAGS = -I$(srcdir)/src -I$(srcdir)/engine -I$(libpq_srcdir) -DEMOGI_VERSION='"$(EXTVERSION)"'
+SHLIB_LINK  = $(libpq) -ldl -lpthread
 
 REGRESS        = $(sort $(basename $(notdir $(wildcard test/sql/*.sql))))
 ISOLATION      = $(sort $(basename $(notdir $(wildcard test/specs/*.spec))))

@@ -185,9 +185,9 @@ weight_of_numeric(Datum datum)
 	return value;
 }
 
-/* Turn the Datum of a weight into a double. Raises 22003 for a numeric that has none. */
-static double
-weight_of_datum(Datum datum, Oid type)
+/* Turn the Datum of a weight, of a base type, into a double. Raises 22003 for a numeric that has none. */
+double
+emogi_pages_weight(Datum datum, Oid type)
 {
 	switch (type)
 	{
@@ -218,7 +218,7 @@ get_weight(HeapTupleHeader tuple, TupleDesc desc, const EmogiTupleColumn *column
 	else if (!get_slowly(tuple, desc, column, &datum))
 		return false;
 	else
-		*weight = weight_of_datum(datum, column->type);
+		*weight = emogi_pages_weight(datum, column->type);
 	return true;
 }
 

@@ -1,0 +1,25 @@
+/*
+ * ranges.c: how the pages of a table are divided.
+ *
+ * A range costs a statement, a fraction of a millisecond. So it has pages for some milliseconds at least, and there are several for each
+ * connection: the last ones end at about the same time.
+ */
+#include "postgres.h"
+
+#include "servers/far.h"
+
+#define LEAST_PAGES 500
+#define MOST_PAGES 10000
+#define RANGES_PER_CONNECTION 4
+
+/* Divide so many pages among connections. */
+EmogiFarRanges
+emogi_ranges_divide(uint64 npages, int nconnections)
+{
+	const uint64 wanted = npages / ((uint64) nconnections * RANGES_PER_CONNECTION);
+	const uint64 length = Max(Min(wanted, MOST_PAGES), LEAST_PAGES);
+
+	if (npages <= length || nconnections == 1)
+		return (EmogiFarRanges) {.count = 1};
+	return (EmogiFarRanges) {.length = length,.count = (npages + length - 1) / length};
+}
