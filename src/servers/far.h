@@ -34,6 +34,7 @@ typedef struct EmogiFarColumn
 	Oid			base;			/* what the type is, or is a domain over */
 	int32		typmod;
 	EmogiFarForm form;			/* by emogi_decode_choose_forms, as all below */
+	Oid			far_type;
 	FmgrInfo	function;
 	Oid			ioparam;
 } EmogiFarColumn;
@@ -41,10 +42,14 @@ typedef struct EmogiFarColumn
 /* The ranges of a table's pages. */
 typedef struct EmogiFarRanges
 {
-	uint64		length;			/* of each, in pages; 0 = the table is read as a whole */
+	uint64		npages;
+	uint64		length;			/* of each range, in pages, a multiple of EMOGI_GROUP_PAGES */
 	uint64		count;
 	uint64		next;			/* that nobody has taken yet */
 } EmogiFarRanges;
+
+/* Pages whose rows come as one, where they are grouped: some 70 kB of two bigint columns. */
+#define EMOGI_GROUP_PAGES 16
 
 /* A foreign table. */
 typedef struct EmogiFarTable
@@ -54,6 +59,7 @@ typedef struct EmogiFarTable
 	const char *relation;		/* there */
 	int			ncolumns;		/* src, dst, weight, reverse */
 	EmogiFarColumn columns[EMOGI_FAR_MOST_COLUMNS];
+	bool		is_grouped;		/* each row of COPY has arrays, of the rows of EMOGI_GROUP_PAGES pages */
 	bool		is_text;		/* COPY sends text: of one column at least the binary form is not what the type here takes */
 	EmogiFarRanges ranges;
 } EmogiFarTable;
@@ -102,7 +108,7 @@ extern List *emogi_tables_describe(const EmogiSource *source, List *foreign);
 
 /* ---- texts.c ---- */
 
-extern char *emogi_texts_begin(bool exports, const char *snapshot);
+extern char *emogi_texts_begin(int version, bool exports, const char *snapshot);
 extern char *emogi_texts_select(const EmogiFarTable *table);
 extern char *emogi_texts_measure(const EmogiFarTable *table);
 extern char *emogi_texts_copy(const EmogiFarTable *table, uint64 range);

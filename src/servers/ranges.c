@@ -17,9 +17,10 @@ EmogiFarRanges
 emogi_ranges_divide(uint64 npages, int nconnections)
 {
 	const uint64 wanted = npages / ((uint64) nconnections * RANGES_PER_CONNECTION);
-	const uint64 length = Max(Min(wanted, MOST_PAGES), LEAST_PAGES);
+	const uint64 clamped = Max(Min(wanted, MOST_PAGES), LEAST_PAGES);
+	EmogiFarRanges ranges = {.npages = npages,.length = (clamped + EMOGI_GROUP_PAGES - 1) / EMOGI_GROUP_PAGES * EMOGI_GROUP_PAGES,.count = 1};
 
-	if (npages <= length || nconnections == 1)
-		return (EmogiFarRanges) {.count = 1};
-	return (EmogiFarRanges) {.length = length,.count = (npages + length - 1) / length};
+	if (npages > 0)
+		ranges.count = (npages + ranges.length - 1) / ranges.length;
+	return ranges;
 }

@@ -82,7 +82,7 @@ static void
 begin(EmogiFarConnection *connection)
 {
 	connection->phase = EMOGI_FAR_BEGINNING;
-	emogi_connection_send(connection, emogi_texts_begin(connection->leads && emogi_server_connections > 1, connection->server->snapshot));
+	emogi_connection_send(connection, emogi_texts_begin(PQserverVersion(connection->conn), connection->leads && emogi_server_connections > 1, connection->server->snapshot));
 }
 
 /* Have a table's SELECT prepared. */
@@ -180,18 +180,27 @@ take_description(EmogiFarConnection *connection, const PGresult *result)
 	emogi_decode_choose_forms(table, types, PQserverVersion(connection->conn) >= VERSION_WITH_BINARY);
 }
 
+/* Is a flag set in an answer of one row? */
+static bool
+is_set(const PGresult *result, int column)
+{
+	return strcmp(PQgetvalue(result, 0, column), "t") == 0;
+}
+
 /* Take a table's pages, and divide them. */
 static void
 take_measure(Reading *reading, EmogiFarConnection *connection, const PGresult *result)
 {
+	EmogiFarTable *table = connection->table;
 	bool		has_pages;
 	double		rows;
 
-	if (PQntuples(result) != 1 || PQnfields(result) != 3)
+	if (PQntuples(result) != 1 || PQnfields(result) != 4)
 		emogi_report_protocol(connection);
-	has_pages = strcmp(PQgetvalue(result, 0, 0), "t") == 0 && PQserverVersion(connection->conn) >= VERSION_WITH_TID_RANGES;
-	rows = strtod(PQgetvalue(result, 0, 2), NULL);
-	connection->table->ranges = emogi_ranges_divide(has_pages ? strtoull(PQgetvalue(result, 0, 1), NULL, 10) : 0, emogi_server_connections);
+	has_pages = is_set(result, 0) && PQserverVersion(connection->conn) >= VERSION_WITH_TID_RANGES;
+	rows = strtod(PQgetvalue(result, 0, 3), NULL);
+	table->ranges = emogi_ranges_divide(has_pages ? strtoull(PQgetvalue(result, 0, 2), NULL, 10) : 0, emogi_server_connections);
+	table->is_grouped = has_pages && !is_set(result, 1) && emogi_decode_may_group(table);
 	reading->call->slot->control.total += rows > 0 ? (uint64) rows : 0;
 }
 
