@@ -330,6 +330,7 @@ read_arguments(EmogiScan *scan, EmogiTask *task)
 	}
 	else
 		emogi_arguments_read(scan->fcinfo, scan->function->algorithm, task);
+	task->graph.reads_names &= uses_names(scan);
 }
 
 /* Carry the call out; NULL when there is nothing to run, or no row is wanted. */

@@ -276,20 +276,18 @@ static bool
 take_rows(Reading *reading, EmogiFarConnection *connection)
 {
 	ErrorContextCallback callback = {error_context_stack, tell_table, connection};
-	uint64		nbytes = 0;
 	int			length;
 
 	error_context_stack = &callback;
 	while ((length = PQgetCopyData(connection->conn, &connection->message, true)) > 0)
 	{
+		reading->call->record.network_bytes += length;
 		if (unlikely(!emogi_decode_take(&reading->decoder, connection->table, connection->message, length, &connection->has_begun)))
 			emogi_report_protocol(connection);
 		PQfreemem(connection->message);
-		nbytes += length;
 	}
 	connection->message = NULL;
 	error_context_stack = callback.previous;
-	reading->call->record.network_bytes += nbytes;
 	if (length == -2)
 		emogi_report_connection(connection, NULL);
 	if (length == -1)

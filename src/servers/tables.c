@@ -1,11 +1,13 @@
 /*
  * tables.c: the foreign tables that are read by connections of our own.
  *
- * These are postgres_fdw's, unless the transaction may have to see what a connection of postgres_fdw sees and ours do not. It has changed
- * rows there, which it has not committed: then it holds the lock of a writer on a foreign table to its end, be it by INSERT, COPY, TRUNCATE
- * or a row that was routed to a partition. What was changed may be seen by way of another foreign table, through a trigger there or under
- * another name: so a writer's lock on any foreign table counts. Or it is REPEATABLE READ or SERIALIZABLE: then all its reads have one
- * snapshot there, or are judged together.
+ * These are postgres_fdw's, unless a call may have to see what a connection of postgres_fdw sees, and ours do not:
+ *
+ * - The transaction has changed rows there, which it has not committed. Then it holds the lock of a writer on a foreign table to its end, be
+ *   it by INSERT, COPY, TRUNCATE or a row that was routed to a partition. What was changed may be seen by way of another foreign table,
+ *   through a trigger there or under another name: so a writer's lock on any foreign table counts.
+ * - It is REPEATABLE READ or SERIALIZABLE: all its reads have one snapshot there.
+ * - The call reads names of edges, too, by postgres_fdw: they are to be of the rows that the graph was made of.
  */
 #include "postgres.h"
 
@@ -142,7 +144,7 @@ emogi_servers_list(const EmogiSource *source, List *relids, List **heaps, List *
 	ListCell   *cell;
 
 	*heaps = *foreign = NIL;
-	if (emogi_server_connections == 0)
+	if (emogi_server_connections == 0 || (source->graph->reads_names && source->edge > 0))
 		return false;
 	foreach(cell, relids)
 	{
