@@ -46,6 +46,24 @@ emogi_report_connection(EmogiFarConnection *connection, const char *detail)
 			 connection->sql != NULL ? errcontext("remote SQL command: %s", connection->sql) : 0));
 }
 
+/* Get what to do about an answer, by its SQLSTATE. */
+static const char *
+hint_for(int code, const char *server)
+{
+	switch (ERRCODE_TO_CATEGORY(code))
+	{
+		case ERRCODE_CONNECTION_EXCEPTION:
+		case ERRCODE_OPERATOR_INTERVENTION:
+			return psprintf("Server \"%s\" has ended it. Call it again when the server answers.", server);
+		case ERRCODE_INSUFFICIENT_RESOURCES:
+			return psprintf("Server \"%s\" has no room for it. Lower emogi.server_connections, or raise its limits.", server);
+		case ERRCODE_SYNTAX_ERROR_OR_ACCESS_RULE_VIOLATION:
+			return psprintf("See that the foreign table has the names and columns that it has on server \"%s\", and that the role of the user mapping may read them.", server);
+		default:
+			return psprintf("Server \"%s\" has answered so.", server);
+	}
+}
+
 /* Raise what a server has answered. Frees the result. */
 void
 emogi_report_result(EmogiFarConnection *connection, PGresult *result)
@@ -68,7 +86,7 @@ emogi_report_result(EmogiFarConnection *connection, PGresult *result)
 			(errcode(code),
 			 errmsg("could not read foreign table \"%s\" from server \"%s\"", table_name(connection), server),
 			 errdetail_internal("%s", detail),
-			 errhint("That is the answer of server \"%s\". See that the foreign table has the names and types of the table there.", server),
+			 errhint("%s", hint_for(code, server)),
 			 connection->sql != NULL ? errcontext("remote SQL command: %s", connection->sql) : 0));
 }
 
