@@ -127,8 +127,8 @@ extern void emogi_connection_close(EmogiFarConnection *connection);
 
 /* ---- report.c ---- */
 
-extern void emogi_report_connection(EmogiFarConnection *connection, const char *detail) pg_attribute_noreturn();
-extern void emogi_report_result(EmogiFarConnection *connection, PGresult *result) pg_attribute_noreturn();
-extern void emogi_report_protocol(EmogiFarConnection *connection) pg_attribute_noreturn();
+extern void emogi_report_connection(EmogiFarConnection *connection, const char *detail);
+extern void emogi_report_result(EmogiFarConnection *connection, PGresult *result);
+extern void emogi_report_protocol(EmogiFarConnection *connection);
 
 #endif							/* EMOGI_FAR_H */
