@@ -86,7 +86,7 @@ CALL compare('src text, dst text', E'(''a'', ''b''), ('''', ''d e''), (E''t\\tn\
 CALL compare('src char(4), dst char(4)', '(''a'', ''b''), (''b'', ''c'')', 'src text COLLATE "C", dst text COLLATE "C"');
 CALL compare('src char(4), dst char(4)', '(''a'', ''b''), (''b'', ''c'')', 'src char(4) COLLATE "C", dst char(4) COLLATE "C"');
 CALL compare('src text, dst text', '(''abcd'', ''b''), (''b'', ''c'')', 'src varchar(3) COLLATE "C", dst varchar(3) COLLATE "C"');
-CALL compare('src text, dst text', E'(E''a\\tb'', E''c\\nd\\\\e''), (''\\N'', ''c''), (E''\\b\\f\\r\\v'', '''')', 'src varchar COLLATE "C", dst varchar COLLATE "C"');
+CALL compare('src text, dst text', E'(E''a\\tb'', E''c\\nd\\\\e''), (''\\N'', ''c''), (E''\\b\\f\\r\\x0b'', '''')', 'src varchar COLLATE "C", dst varchar COLLATE "C"');
 CALL compare('src name, dst name', '(''abcd'', ''b''), (''b'', ''c'')', 'src name COLLATE "C", dst name COLLATE "C"');
 CALL compare('src uuid, dst uuid', '(''00000000-0000-0000-0000-00000000000f'', ''7f000000-0000-0000-0000-000000000000'')', 'src uuid, dst uuid');
 CALL compare('src numeric, dst numeric', '(1.00, 2), (1, 3.5), (''NaN'', 4)', 'src numeric, dst numeric');
