@@ -8,7 +8,7 @@
 
 #include "servers/far.h"
 
-#define LEAST_PAGES 500
+#define LEAST_PAGES 1000
 #define MOST_PAGES 10000
 #define RANGES_PER_CONNECTION 4
 
