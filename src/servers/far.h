@@ -116,6 +116,7 @@ extern char *emogi_texts_copy(const EmogiFarTable *table, uint64 range);
 /* ---- ranges.c ---- */
 
 extern EmogiFarRanges emogi_ranges_divide(uint64 npages, int nconnections);
+extern uint64 emogi_ranges_connections(const EmogiFarRanges *ranges);
 
 /* ---- connection.c ---- */
 

@@ -136,16 +136,16 @@ copy(Reading *reading, EmogiFarConnection *connection)
 	reading->is_changed = true;
 }
 
-/* Open the other connections to a server whose tables are divided, as many as there are ranges for. */
+/* Open the other connections to a server whose tables are known, as many as there is enough for. */
 static void
 open_others(Reading *reading, EmogiFarServer *server)
 {
-	uint64		nranges = 0;
+	uint64		wanted = 0;
 	ListCell   *cell;
 
 	foreach(cell, server->tables)
-		nranges += ((EmogiFarTable *) lfirst(cell))->ranges.count;
-	for (int i = 1; i < emogi_server_connections && (uint64) i < nranges && server->snapshot != NULL; i++)
+		wanted += emogi_ranges_connections(&((EmogiFarTable *) lfirst(cell))->ranges);
+	for (int i = 1; i < emogi_server_connections && (uint64) i < wanted && server->snapshot != NULL; i++)
 		open_connection(reading, server, false);
 }
 
