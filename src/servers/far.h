@@ -126,6 +126,10 @@ extern bool emogi_connection_continue(EmogiFarConnection *connection);
 extern void emogi_connection_send(EmogiFarConnection *connection, char *sql);
 extern void emogi_connection_close(EmogiFarConnection *connection);
 
+/* ---- cancel.c ---- */
+
+extern void emogi_cancel_statements(List *connections);
+
 /* ---- report.c ---- */
 
 extern void emogi_report_connection(EmogiFarConnection *connection, const char *detail);
