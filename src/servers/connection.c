@@ -185,7 +185,7 @@ emogi_connection_send(EmogiFarConnection *connection, char *sql)
 		emogi_report_connection(connection, NULL);
 }
 
-/* End a connection, and what the server does for it. Raises nothing. */
+/* Close a connection. Raises nothing. */
 void
 emogi_connection_close(EmogiFarConnection *connection)
 {
@@ -197,15 +197,6 @@ emogi_connection_close(EmogiFarConnection *connection)
 	if (connection->message != NULL)
 		PQfreemem(connection->message);
 	connection->message = NULL;
-	if (PQstatus(conn) == CONNECTION_OK && PQtransactionStatus(conn) == PQTRANS_ACTIVE)
-	{
-		PGcancel   *cancel = PQgetCancel(conn);
-		char		error[256];
-
-		if (cancel != NULL)
-			(void) PQcancel(cancel, error, sizeof error);
-		PQfreeCancel(cancel);
-	}
 	PQfinish(conn);
 	ReleaseExternalFD();
 }

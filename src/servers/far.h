@@ -116,6 +116,7 @@ extern char *emogi_texts_copy(const EmogiFarTable *table, uint64 range);
 /* ---- ranges.c ---- */
 
 extern EmogiFarRanges emogi_ranges_divide(uint64 npages, int nconnections);
+extern uint64 emogi_ranges_connections(const EmogiFarRanges *ranges);
 
 /* ---- connection.c ---- */
 
@@ -124,6 +125,10 @@ extern void emogi_connection_start(EmogiFarConnection *connection);
 extern bool emogi_connection_continue(EmogiFarConnection *connection);
 extern void emogi_connection_send(EmogiFarConnection *connection, char *sql);
 extern void emogi_connection_close(EmogiFarConnection *connection);
+
+/* ---- cancel.c ---- */
+
+extern void emogi_cancel_statements(List *connections);
 
 /* ---- report.c ---- */
 

@@ -43,6 +43,7 @@ typedef struct Reading
 	WaitEventSet *events;		/* NULL = there is none */
 	bool		is_changed;		/* sockets are others, or wait for something else, than the set of events says */
 	bool		is_encrypted;	/* some connection */
+	bool		is_over;		/* all has been read */
 } Reading;
 
 /* ---- connections ---- */
@@ -68,6 +69,8 @@ close_all(int code, Datum arg)
 	Reading    *reading = (Reading *) DatumGetPointer(arg);
 	ListCell   *cell;
 
+	if (!reading->is_over)
+		emogi_cancel_statements(reading->connections);
 	foreach(cell, reading->connections)
 		emogi_connection_close(lfirst(cell));
 	if (reading->events != NULL)
@@ -136,16 +139,16 @@ copy(Reading *reading, EmogiFarConnection *connection)
 	reading->is_changed = true;
 }
 
-/* Open the other connections to a server whose tables are divided, as many as there are ranges for. */
+/* Open the other connections to a server whose tables are known, as many as there is enough for. */
 static void
 open_others(Reading *reading, EmogiFarServer *server)
 {
-	uint64		nranges = 0;
+	uint64		wanted = 0;
 	ListCell   *cell;
 
 	foreach(cell, server->tables)
-		nranges += ((EmogiFarTable *) lfirst(cell))->ranges.count;
-	for (int i = 1; i < emogi_server_connections && (uint64) i < nranges && server->snapshot != NULL; i++)
+		wanted += emogi_ranges_connections(&((EmogiFarTable *) lfirst(cell))->ranges);
+	for (int i = 1; i < emogi_server_connections && (uint64) i < wanted && server->snapshot != NULL; i++)
 		open_connection(reading, server, false);
 }
 
@@ -467,6 +470,7 @@ emogi_servers_read(EmogiCall *call, const EmogiSource *source, List *heaps, List
 		read_servers(reading);
 	}
 	PG_END_ENSURE_ERROR_CLEANUP(close_all, PointerGetDatum(reading));
+	reading->is_over = true;
 	close_all(0, PointerGetDatum(reading));
 	emogi_decode_finish(&reading->decoder);
 }

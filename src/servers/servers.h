@@ -4,8 +4,8 @@
  * postgres_fdw reads a table by a cursor on one connection, as text. Here several connections to each server share one snapshot there, and
  * each copies ranges of pages in binary form.
  *
- * tables.c says which foreign tables are read so, and with what columns. read.c has all servers read at once: connection.c opens and ends a
- * connection, texts.c writes what is sent there, ranges.c divides tables, decode.c makes edges of what comes back (decode.h), and report.c
+ * tables.c says which foreign tables are read so, and with what columns. read.c has all servers read at once: connection.c opens and closes a
+ * connection, cancel.c ends what servers are at, texts.c writes what is sent there, ranges.c divides tables, decode.c makes edges of what comes back (decode.h), and report.c
  * makes errors of what goes wrong.
  */
 #ifndef EMOGI_SERVERS_H

@@ -189,6 +189,16 @@ BEGIN
   END LOOP;
 END $$;
 
+-- row by row, in ranges: keys that are no numbers, and a table that has less than its child
+CREATE TABLE servers_far.tall AS SELECT i::text AS src, (i + 1)::text AS dst FROM generate_series(1, 150000) i;
+CREATE TABLE servers_far.parent AS SELECT i AS src, i + 1 AS dst FROM generate_series(1, 150000) i;
+CREATE TABLE servers_far.larger () INHERITS (servers_far.parent);
+INSERT INTO servers_far.larger SELECT i, i + 1 FROM generate_series(200001, 450000) i;
+CREATE FOREIGN TABLE tall (src text, dst text) SERVER servers_a OPTIONS (schema_name 'servers_far');
+CREATE FOREIGN TABLE parent (src int, dst int) SERVER servers_a OPTIONS (schema_name 'servers_far');
+SELECT ok, vertices, edges FROM emogi_check('tall');
+SELECT ok, vertices, edges FROM emogi_check('parent');
+
 -- ---- local and foreign partitions together
 
 CREATE TABLE parts (dst bigint, src bigint, part int) PARTITION BY LIST (part);
