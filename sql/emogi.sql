@@ -1950,6 +1950,10 @@ CREATE FUNCTION emogi_estimate(graph regclass, weights boolean DEFAULT false, di
 AS 'MODULE_PATHNAME', 'emogi_estimate' LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000;
 COMMENT ON FUNCTION emogi_estimate(regclass, boolean, text, text) IS 'size of a graph in shared memory (bytes), after its build and at the peak of it, estimated from statistics';
 
+CREATE FUNCTION emogi_pages(relation regclass, columns text[], first_page bigint, npages bigint) RETURNS SETOF bytea
+AS 'MODULE_PATHNAME', 'emogi_pages' LANGUAGE C STABLE STRICT PARALLEL RESTRICTED COST 1000 ROWS 100;
+COMMENT ON FUNCTION emogi_pages(regclass, text[], bigint, bigint) IS 'rows of numbers on some pages of a table, packed, for an emogi on another server that reads this one';
+
 CREATE FUNCTION emogi_check(graph text, direction text DEFAULT 'out', weights boolean DEFAULT false, backward boolean DEFAULT false,
 	near boolean DEFAULT false, OUT ok boolean, OUT differs text, OUT cache text, OUT vertices bigint, OUT edges bigint, OUT has_weights boolean, OUT has_backward boolean)
 AS 'MODULE_PATHNAME', 'emogi_check' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000;

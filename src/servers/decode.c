@@ -20,6 +20,7 @@
 
 #include "edges/pages.h"
 #include "servers/decode.h"
+#include "servers/packed.h"
 
 /* Rows whose values are kept until their keys are looked for together. */
 #define MOST_KEPT 512
@@ -454,9 +455,9 @@ open_array(const Field *field, Oid type, Array *array)
 	return array->has_null || array->end - array->values == (int64) array->count * (4 + array->width);
 }
 
-/* Put the edges of two arrays of integers of so many bytes into a sink without weights. */
+/* Put the edges of integers of so many bytes, `gap` bytes between each and the next, into a sink without weights. */
 static pg_attribute_always_inline void
-put_pairs(EmogiSink *sink, const char *src, const char *dst, int count, int width)
+put_pairs(EmogiSink *sink, const char *src, const char *dst, int count, int src_width, int dst_width, int gap)
 {
 	while (count > 0)
 	{
@@ -465,10 +466,10 @@ put_pairs(EmogiSink *sink, const char *src, const char *dst, int count, int widt
 		int64		min = PG_INT64_MAX;
 		int64		max = PG_INT64_MIN;
 
-		for (int i = 0; i < n; i++, src += 4 + width, dst += 4 + width)
+		for (int i = 0; i < n; i++, src += src_width + gap, dst += dst_width + gap)
 		{
-			const int64 a = load_integer(src + 4, width);
-			const int64 b = load_integer(dst + 4, width);
+			const int64 a = load_integer(src, src_width);
+			const int64 b = load_integer(dst, dst_width);
 
 			edges[i].src = a;
 			edges[i].dst = b;
@@ -497,9 +498,9 @@ put_usual_arrays(EmogiDecoder *decoder, const EmogiFarTable *table, const Array 
 		!takes_width(&table->columns[0], width) || !takes_width(&table->columns[1], width))
 		return false;
 	if (width == 8)
-		put_pairs(&decoder->sink, arrays[0].values, arrays[1].values, arrays[0].count, 8);
+		put_pairs(&decoder->sink, arrays[0].values + 4, arrays[1].values + 4, arrays[0].count, 8, 8, 4);
 	else
-		put_pairs(&decoder->sink, arrays[0].values, arrays[1].values, arrays[0].count, 4);
+		put_pairs(&decoder->sink, arrays[0].values + 4, arrays[1].values + 4, arrays[0].count, 4, 4, 4);
 	return true;
 }
 
@@ -544,12 +545,97 @@ put_arrays(EmogiDecoder *decoder, EmogiFarTable *table, const Field *fields)
 	return true;
 }
 
+/* ---- packs ---- */
+
+/* A column of a pack. */
+typedef struct PackedColumn
+{
+	const char *values;
+	const char *not_null;		/* a bit for each row; NULL = none is NULL */
+	int			width;
+} PackedColumn;
+
+/* Open the columns of a pack; false when it is none of these columns. */
+static bool
+open_pack(const EmogiFarTable *table, const Field *field, PackedColumn *columns, int *nrows)
+{
+	const char *p = field->bytes;
+	const char *end;
+
+	if (p == NULL || field->length < EMOGI_PACK_HEADER_BYTES || load_integer(p + 4, 4) != table->ncolumns)
+		return false;
+	end = p + field->length;
+	*nrows = (int) load_integer(p, 4);
+	if (*nrows < 0)
+		return false;
+	p += EMOGI_PACK_HEADER_BYTES;
+	for (int i = 0; i < table->ncolumns; i++)
+	{
+		const Oid	type = table->columns[i].far_type;
+		int			width;
+		int64		bitmap_bytes;
+
+		if (end - p < EMOGI_PACK_COLUMN_BYTES)
+			return false;
+		width = (int) load_integer(p, 4);
+		if (width != width_of(type) && (width != 4 || type != INT8OID))
+			return false;
+		bitmap_bytes = load_integer(p + 4, 4) != 0 ? ((int64) *nrows + 7) / 8 : 0;
+		p += EMOGI_PACK_COLUMN_BYTES;
+		if (end - p < bitmap_bytes + (int64) *nrows * width)
+			return false;
+		columns[i] = (PackedColumn) {p + bitmap_bytes, bitmap_bytes > 0 ? p : NULL, width};
+		p += bitmap_bytes + (int64) *nrows * width;
+	}
+	return p == end;
+}
+
+/* Put the edges of a pack; false when it is none. */
+static bool
+put_pack(EmogiDecoder *decoder, EmogiFarTable *table, const Field *field)
+{
+	PackedColumn columns[EMOGI_FAR_MOST_COLUMNS];
+	Field		values[EMOGI_FAR_MOST_COLUMNS];
+	const PackedColumn *src = &columns[0];
+	const PackedColumn *dst = &columns[1];
+	int			nrows;
+
+	if (!open_pack(table, field, columns, &nrows))
+		return false;
+	if (!decoder->sink.has_keys && table->ncolumns == 2 && src->not_null == NULL && dst->not_null == NULL && src->width >= 4 && dst->width >= 4 &&
+		takes_width(&table->columns[0], src->width) && takes_width(&table->columns[1], dst->width))
+	{
+		if (src->width == 4 && dst->width == 4)
+			put_pairs(&decoder->sink, src->values, dst->values, nrows, 4, 4, 0);
+		else if (src->width == 4)
+			put_pairs(&decoder->sink, src->values, dst->values, nrows, 4, 8, 0);
+		else if (dst->width == 4)
+			put_pairs(&decoder->sink, src->values, dst->values, nrows, 8, 4, 0);
+		else
+			put_pairs(&decoder->sink, src->values, dst->values, nrows, 8, 8, 0);
+		return true;
+	}
+	for (int row = 0; row < nrows; row++)
+	{
+		for (int i = 0; i < table->ncolumns; i++)
+		{
+			const PackedColumn *column = &columns[i];
+			const bool	is_null = column->not_null != NULL && (column->not_null[row / 8] >> row % 8 & 1) == 0;
+
+			values[i] = (Field) {is_null ? NULL : column->values + (Size) row * column->width, column->width};
+		}
+		put_row(decoder, table, values);
+	}
+	return true;
+}
+
 /* ---- messages ---- */
 
 /* Take a message of a binary COPY; false when it is none. */
 static bool
 take_binary(EmogiDecoder *decoder, EmogiFarTable *table, const char *p, const char *end, bool *has_begun)
 {
+	const int	nfields = table->packer != NULL ? 1 : table->ncolumns;
 	Field		fields[EMOGI_FAR_MOST_COLUMNS];
 
 	if (!*has_begun && !skip_header(&p, end))
@@ -565,9 +651,14 @@ take_binary(EmogiDecoder *decoder, EmogiFarTable *table, const char *p, const ch
 		p += 2;
 		if (count == -1)
 			return p == end;	/* there are no more */
-		if (count != table->ncolumns || !split_binary(&p, end, table->ncolumns, fields))
+		if (count != nfields || !split_binary(&p, end, nfields, fields))
 			return false;
-		if (!table->is_grouped)
+		if (table->packer != NULL)
+		{
+			if (!put_pack(decoder, table, &fields[0]))
+				return false;
+		}
+		else if (!table->is_grouped)
 			put_row(decoder, table, fields);
 		else if (!put_arrays(decoder, table, fields))
 			return false;

@@ -60,6 +60,7 @@ typedef struct EmogiFarTable
 	int			ncolumns;		/* src, dst, weight, reverse */
 	EmogiFarColumn columns[EMOGI_FAR_MOST_COLUMNS];
 	bool		is_grouped;		/* each row of COPY has arrays, of the rows of EMOGI_GROUP_PAGES pages */
+	const char *packer;			/* schema there of the emogi that packs its rows (packed.h), each row of COPY being a pack; NULL = none */
 	bool		is_text;		/* COPY sends text: of one column at least the binary form is not what the type here takes */
 	EmogiFarRanges ranges;
 } EmogiFarTable;

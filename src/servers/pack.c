@@ -40,10 +40,12 @@
 typedef struct PackedColumn
 {
 	AttrNumber	attnum;
-	int			width;
-	char	   *values;			/* of the pack at hand, of as many rows as there may be */
+	int			width;			/* of the type */
+	bool		is_bigint;
+	Datum	   *values;			/* of the pack at hand, of as many rows as there may be */
 	char	   *not_null;		/* a bit for each */
 	bool		has_null;
+	bool		is_wide;		/* a bigint that 4 bytes do not hold is among them */
 } PackedColumn;
 
 /* A call. */
@@ -126,6 +128,7 @@ find_column(PackedColumn *column, Relation rel, const char *name)
 				 errmsg("column \"%s\" of relation \"%s\" does not exist", name, RelationGetRelationName(rel))));
 	attribute = TupleDescAttr(RelationGetDescr(rel), column->attnum - 1);
 	column->width = width_of(attribute->atttypid);
+	column->is_bigint = getBaseType(attribute->atttypid) == INT8OID;
 	if (column->width == 0 || !emogi_compat_is_stored(attribute))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
@@ -164,7 +167,7 @@ take_memory(Packing *packing)
 
 	for (int i = 0; i < packing->ncolumns; i++)
 	{
-		packing->columns[i].values = palloc(rows * packing->columns[i].width);
+		packing->columns[i].values = palloc(rows * sizeof(Datum));
 		packing->columns[i].not_null = palloc((rows + 7) / 8);
 	}
 }
@@ -201,28 +204,35 @@ begin(FunctionCallInfo fcinfo)
 
 /* ---- packs ---- */
 
-/* Store a number of so many bytes, its high byte first. */
-static inline void
-store(char *to, Datum datum, int width)
+/* Store numbers of so many bytes one after the other, the high byte of each first. Get where they end. */
+static pg_attribute_always_inline char *
+store(char *to, const Datum *values, int count, int width)
 {
-	if (width == 8)
+	for (int i = 0; i < count; i++)
 	{
-		const uint64 word = pg_hton64(DatumGetUInt64(datum));
+		const uint64 wide = pg_hton64((uint64) values[i]);
+		const uint32 middle = pg_hton32((uint32) values[i]);
+		const uint16 narrow = pg_hton16((uint16) values[i]);
 
-		memcpy(to, &word, sizeof word);
+		memcpy(to + (Size) i * width, width == 8 ? (const void *) &wide : width == 4 ? (const void *) &middle : (const void *) &narrow, width);
 	}
-	else if (width == 4)
-	{
-		const uint32 word = pg_hton32(DatumGetUInt32(datum));
+	return to + (Size) count * width;
+}
 
-		memcpy(to, &word, sizeof word);
-	}
-	else
-	{
-		const uint16 word = pg_hton16(DatumGetUInt16(datum));
+/* Store one of 4 bytes. */
+static char *
+store_word(char *to, uint32 value)
+{
+	const Datum datum = UInt32GetDatum(value);
 
-		memcpy(to, &word, sizeof word);
-	}
+	return store(to, &datum, 1, 4);
+}
+
+/* Get the bytes that each value of a column takes in the pack at hand. */
+static int
+packed_width(const PackedColumn *column)
+{
+	return column->is_bigint && !column->is_wide ? 4 : column->width;
 }
 
 /* Note that row `row` has a value, or none. Bits of the rows before are set where nothing has been noted of them yet. */
@@ -255,7 +265,8 @@ pack_page(Packing *packing, Relation rel, EmogiSeenPage *seen, int nrows)
 
 			if (unlikely(is_null))
 				note_null(column, nrows, true);
-			store(column->values + (Size) nrows * column->width, is_null ? 0 : datum, column->width);
+			column->values[nrows] = is_null ? (Datum) 0 : datum;
+			column->is_wide |= (int64) column->values[nrows] != (int32) column->values[nrows];
 		}
 		nrows++;
 	}
@@ -272,27 +283,22 @@ make_pack(const Packing *packing, int nrows)
 	char	   *to;
 
 	for (int i = 0; i < packing->ncolumns; i++)
-		bytes += EMOGI_PACK_COLUMN_BYTES + (packing->columns[i].has_null ? bitmap_bytes : 0) + (Size) nrows * packing->columns[i].width;
+		bytes += EMOGI_PACK_COLUMN_BYTES + (packing->columns[i].has_null ? bitmap_bytes : 0) + (Size) nrows * packed_width(&packing->columns[i]);
 	pack = palloc(bytes);
 	SET_VARSIZE(pack, bytes);
-	to = VARDATA(pack);
-	store(to, UInt32GetDatum(nrows), 4);
-	store(to + 4, UInt32GetDatum(packing->ncolumns), 4);
-	to += EMOGI_PACK_HEADER_BYTES;
+	to = store_word(store_word(VARDATA(pack), nrows), packing->ncolumns);
 	for (int i = 0; i < packing->ncolumns; i++)
 	{
 		const PackedColumn *column = &packing->columns[i];
+		const int	width = packed_width(column);
 
-		store(to, UInt32GetDatum(column->width), 4);
-		store(to + 4, UInt32GetDatum(column->has_null), 4);
-		to += EMOGI_PACK_COLUMN_BYTES;
+		to = store_word(store_word(to, width), column->has_null);
 		if (column->has_null)
 		{
 			memcpy(to, column->not_null, bitmap_bytes);
 			to += bitmap_bytes;
 		}
-		memcpy(to, column->values, (Size) nrows * column->width);
-		to += (Size) nrows * column->width;
+		to = width == 8 ? store(to, column->values, nrows, 8) : width == 4 ? store(to, column->values, nrows, 4) : store(to, column->values, nrows, 2);
 	}
 	return pack;
 }
@@ -305,7 +311,7 @@ next_pack(Packing *packing)
 	int			nrows = 0;
 
 	for (int i = 0; i < packing->ncolumns; i++)
-		packing->columns[i].has_null = false;
+		packing->columns[i].has_null = packing->columns[i].is_wide = false;
 	for (int npages = 0; packing->next < packing->end && (npages < PACK_PAGES || nrows == 0); npages++)
 	{
 		EmogiSeenPage seen;

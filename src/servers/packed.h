@@ -4,7 +4,7 @@
  * A pack has the rows of some pages, column by column. All numbers lead with their high byte.
  *
  *     number of rows, 4 bytes; number of columns, 4 bytes
- *     of each column: bytes of a value, 4 bytes; 1 where some value is NULL, else 0, 4 bytes;
+ *     of each column: bytes of a value, 4 bytes, of a bigint 4 where all fit; 1 where some value is NULL, else 0, 4 bytes;
  *         where some is NULL a bit for each row, from the lowest bit of the first byte on, 1 = it is not NULL, in whole bytes;
  *         then the values of all rows, 0 for NULL
  */

@@ -198,12 +198,14 @@ take_measure(Reading *reading, EmogiFarConnection *connection, const PGresult *r
 	bool		has_pages;
 	double		rows;
 
-	if (PQntuples(result) != 1 || PQnfields(result) != 4)
+	if (PQntuples(result) != 1 || PQnfields(result) != 5)
 		emogi_report_protocol(connection);
 	has_pages = is_set(result, 0) && PQserverVersion(connection->conn) >= VERSION_WITH_TID_RANGES;
 	rows = strtod(PQgetvalue(result, 0, 3), NULL);
 	table->ranges = emogi_ranges_divide(has_pages ? strtoull(PQgetvalue(result, 0, 2), NULL, 10) : 0, emogi_server_connections);
 	table->is_grouped = has_pages && !is_set(result, 1) && emogi_decode_may_group(table);
+	if (table->is_grouped && !PQgetisnull(result, 0, 4))
+		table->packer = pstrdup(PQgetvalue(result, 0, 4));
 	reading->call->slot->control.total += rows > 0 ? (uint64) rows : 0;
 }
 

@@ -10,6 +10,7 @@
 #include "utils/builtins.h"
 
 #include "servers/far.h"
+#include "servers/packed.h"
 
 #define VERSION_WITH_JIT 110000
 
@@ -77,7 +78,8 @@ emogi_texts_select(const EmogiFarTable *table)
 
 /*
  * Get the query of what ranges are made by: whether the table has pages that TIDs lead to, and the role may ask for them, whether others
- * inherit from it, how many pages it has, and about how many rows.
+ * inherit from it, how many pages it has, about how many rows, and the schema of an emogi that packs them. A function counts only if it belongs to that extension: anybody
+ * may have made another of its name, and it would run as this role. Row security is the business of SELECT.
  */
 char *
 emogi_texts_measure(const EmogiFarTable *table)
@@ -87,7 +89,13 @@ emogi_texts_measure(const EmogiFarTable *table)
 	initStringInfo(&name);
 	write_relation(&name, table);
 	return psprintf("SELECT c.relkind IN ('r', 'm') AND c.relam = 2 AND pg_catalog.has_table_privilege(c.oid, 'SELECT'), c.relhassubclass,"
-					" pg_catalog.pg_relation_size(c.oid) / pg_catalog.current_setting('block_size')::pg_catalog.int8, c.reltuples"
+					" pg_catalog.pg_relation_size(c.oid) / pg_catalog.current_setting('block_size')::pg_catalog.int8, c.reltuples,"
+					" (SELECT n.nspname FROM pg_catalog.pg_extension e, pg_catalog.pg_depend d, pg_catalog.pg_proc p, pg_catalog.pg_namespace n"
+					" WHERE e.extname = 'emogi' AND d.refclassid = 'pg_catalog.pg_extension'::pg_catalog.regclass AND d.refobjid = e.oid AND d.deptype = 'e'"
+					" AND d.classid = 'pg_catalog.pg_proc'::pg_catalog.regclass AND d.objid = p.oid AND n.oid = p.pronamespace"
+					" AND p.proname = '" EMOGI_PACK_FUNCTION "' AND p.proargtypes = '2205 1009 20 20'::pg_catalog.oidvector"
+					" AND pg_catalog.has_function_privilege(p.oid, 'EXECUTE') AND pg_catalog.has_schema_privilege(n.oid, 'USAGE')"
+					" AND pg_catalog.has_schema_privilege(c.relnamespace, 'USAGE') AND NOT pg_catalog.row_security_active(c.oid))"
 					" FROM pg_catalog.pg_class c WHERE c.oid = %s::pg_catalog.regclass", quote_literal_cstr(name.data));
 }
 
@@ -138,6 +146,28 @@ copy_groups(const EmogiFarTable *table, uint64 range)
 	return sql.data;
 }
 
+/* Get the COPY of a range of a table whose rows are packed. The function is in the list of targets: there its packs are sent as they are made. */
+static char *
+copy_packs(const EmogiFarTable *table, uint64 range)
+{
+	const EmogiFarRanges *ranges = &table->ranges;
+	const uint64 first = range * ranges->length;
+	StringInfoData name;
+	StringInfoData sql;
+
+	initStringInfo(&name);
+	write_relation(&name, table);
+	initStringInfo(&sql);
+	appendStringInfoString(&sql, "COPY (SELECT ");
+	write_name(&sql, table->packer);
+	appendStringInfo(&sql, "." EMOGI_PACK_FUNCTION "(%s::pg_catalog.regclass, ARRAY[", quote_literal_cstr(name.data));
+	for (int i = 0; i < table->ncolumns; i++)
+		appendStringInfo(&sql, "%s%s", i == 0 ? "" : ", ", quote_literal_cstr(table->columns[i].far_name));
+	appendStringInfo(&sql, "]::pg_catalog.text[], " UINT64_FORMAT ", " UINT64_FORMAT ")) TO STDOUT (FORMAT binary)", first,
+					 Min(ranges->length, ranges->npages - first));
+	return sql.data;
+}
+
 /* Get the COPY of a range of a table row by row. The last one has no end: rows that children of the table have on pages beyond are in it. */
 static char *
 copy_rows(const EmogiFarTable *table, uint64 range)
@@ -159,5 +189,7 @@ copy_rows(const EmogiFarTable *table, uint64 range)
 char *
 emogi_texts_copy(const EmogiFarTable *table, uint64 range)
 {
+	if (table->packer != NULL)
+		return copy_packs(table, range);
 	return table->is_grouped ? copy_groups(table, range) : copy_rows(table, range);
 }
