@@ -12,6 +12,7 @@
 #include "access/relation.h"
 #include "access/sysattr.h"
 #include "access/tableam.h"
+#include "access/xlog.h"
 #include "catalog/pg_type.h"
 #include "funcapi.h"
 #include "miscadmin.h"
@@ -82,10 +83,19 @@ width_of(Oid type)
 	}
 }
 
-/* Raise 42809 for what has no pages that can be read here. */
+/* Raise 42809 for what has no pages that can be read here, and what SELECT raises for tables that have no rows yet, or none here. */
 static void
 check_kind(Relation rel)
 {
+	if (!RelationIsPopulated(rel))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("materialized view \"%s\" has not been populated", RelationGetRelationName(rel)),
+				 errhint("Use the REFRESH MATERIALIZED VIEW command.")));
+	if (RecoveryInProgress() && !RelationIsPermanent(rel))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot access temporary or unlogged relations during recovery")));
 	if ((rel->rd_rel->relkind == RELKIND_RELATION || rel->rd_rel->relkind == RELKIND_MATVIEW) &&
 		rel->rd_tableam == GetHeapamTableAmRoutine() && !RELATION_IS_OTHER_TEMP(rel))
 		return;
