@@ -61,7 +61,7 @@ sub far_node
 	my ($name, %how) = @_;
 	my $node = PostgreSQL::Test::Cluster->new($name, %{ $how{new} // {} });
 
-	$node->init(extra => [ '--encoding=UTF8', '--locale=C' ]);
+	$node->init(allows_streaming => $how{streaming} // 0, extra => [ '--encoding=UTF8', '--locale=C' ]);
 	$node->append_conf('postgresql.conf', join("\n", 'autovacuum = off', 'log_statement = all', "log_line_prefix = '%m [%p] %q%a '", 'max_connections = 100', @{ $how{conf} // [] }));
 	$node->start;
 	push @far, $node;
