@@ -76,6 +76,20 @@ is(sql("SELECT count(*) FROM emogi_cc(emogi_with_vertices('plain', 'SELECT 77777
 is(sql("SELECT string_agg(vertex || ':' || degree, ',' ORDER BY vertex) FROM emogi_degree('plain'::regclass, 'in', columns => 'dst, src')"),
 	sql("SELECT string_agg(src || ':' || n, ',' ORDER BY src) FROM (SELECT v AS src, count(p.src) FILTER (WHERE p.dst IS NOT NULL) AS n FROM (SELECT src FROM plain WHERE dst IS NOT NULL UNION SELECT dst FROM plain WHERE src IS NOT NULL) s(v) LEFT JOIN plain p ON p.src = v WHERE v IS NOT NULL GROUP BY v) d"), 'a regclass with columns');
 
+# This cluster as its own server, a foreign data wrapper of another name, and one that is another.
+sql(server_of('loop', $hub), 'CREATE TABLE local AS ' . edges(1000, 9), ';' . foreign_table('looped', server => 'loop', options => "table_name 'local'"), 'CREATE FOREIGN DATA WRAPPER like_it HANDLER postgres_fdw_handler VALIDATOR postgres_fdw_validator;',
+	server_of('liked', $far1) =~ s/postgres_fdw/like_it/r, foreign_table('liked', server => 'liked', options => "table_name 'plain'"));
+same($hub, 'the same cluster', 'looped', 'SELECT * FROM local');
+is((answer_of($hub, connections($_) . "SELECT digest('liked')"))[0], (answer_of($hub, "SELECT digest('plain')"))[0], "a wrapper of another name, $_ connections") for reads_servers() ? (0, 4) : 4;
+if (sql(q{SELECT count(*) FROM pg_available_extensions WHERE name = 'file_fdw'}))
+{
+	my $file = PostgreSQL::Test::Utils::tempdir_short() . '/edges';
+	sql("COPY local TO '$file'", ';CREATE EXTENSION file_fdw; CREATE SERVER files FOREIGN DATA WRAPPER file_fdw;', foreign_table('filed', server => 'files', options => "filename '$file'"),
+		'CREATE TABLE wrappers (src bigint, dst bigint, weight float8) PARTITION BY LIST (src);', "CREATE FOREIGN TABLE wrapped1 PARTITION OF wrappers FOR VALUES IN (1) SERVER files OPTIONS (filename '$file');", "CREATE FOREIGN TABLE wrapped2 PARTITION OF wrappers FOR VALUES IN (2) SERVER far1 OPTIONS (table_name 'plain');");
+	same($hub, 'another foreign data wrapper', 'filed', 'SELECT * FROM local', direct => 0);
+	sql(connections($_), "SELECT digest('wrappers')") eq sql("CREATE TEMP TABLE t AS SELECT * FROM wrappers; SELECT digest('t')") ? pass("partitions of two wrappers, $_ connections") : fail("partitions of two wrappers, $_ connections") for reads_servers() ? (0, 4) : 4;
+}
+
 # ------------------------------------------------------------------------------------------------- names and columns here and there
 
 far1('CREATE SCHEMA "Odd ""schema";', q{CREATE TABLE "Odd ""schema"."T a'b""c\\d" ("S r,c" bigint, "d""s't" bigint, "SELECT" float8, "ctid2" int);},
@@ -163,6 +177,8 @@ my @unlike = ([ 'integer', 'bigint', 'k' ], [ 'smallint', 'bigint', '(k - 60)::i
 	[ 'bigint', 'bigint', 'k', weight => 'text', weight_here => 'float8' ], [ 'bigint', 'bigint', 'k', weight => 'bigint', weight_here => 'float8' ], [ 'bigint', 'bigint', 'k', weight => 'float8', weight_here => 'bigint' ],
 	[ 'bigint', 'bigint', 'k', weight => 'float8', weight_here => 'integer' ], [ 'bigint', 'bigint', 'k', weight => 'numeric', weight_here => 'float4' ], [ 'bigint', 'bigint', 'k', weight => 'float4', weight_here => 'numeric' ], [ 'bigint', 'bigint', 'k', weight => 'integer', weight_here => 'real' ]);
 my @errors;
+push @unlike, ([ 'integer', 'small', 'k' ], [ 'integer', 'small', 'k * 100' ], [ 'small', 'bigint', 'k' ], [ 'text', 'colour', "'purple' || k" ], [ 'text', 'colour', "'green'" ], [ 'colour', 'text', "'red'::colour" ], [ 'pair', 'text', "ROW(k, 'a')::pair" ],
+	[ 'numeric', 'integer', 'k * 3000000000.0' ], [ 'text', 'date', "'2020-02-' || 1 + k % 28" ], [ 'text', 'date', "'01.02.2020'" ], [ 'text', 'timestamptz', "'2020-02-02 12:00'" ], [ 'text', 'interval', "k || ' days'" ], [ 'text', 'numeric', "'NaN'" ], [ 'date', 'text', "date '2020-01-01' + k::int" ]);
 for my $case (@unlike)
 {
 	my ($far_type, $here, $key, @how) = @$case;
@@ -182,6 +198,20 @@ $far1->safe_psql('postgres', q{CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE 
 $far1->safe_psql('latin', q{SET client_encoding = 'UTF8'; CREATE TABLE words (src text, dst text); INSERT INTO words SELECT 'ä' || i % 7, 'ø' || i % 5 FROM generate_series(1, 50) i; INSERT INTO words VALUES ('ä1', 'ä2')});
 sql(server_of('latin', $far1, dbname => 'latin'), foreign_table('words', columns => 'src text, dst text', server => 'latin'));
 same($hub, 'another encoding over there', 'words', q{SELECT 'ä' || i % 7 AS src, 'ø' || i % 5 AS dst FROM generate_series(1, 50) i UNION ALL SELECT 'ä1', 'ä2'}, before => q{SET client_encoding = 'UTF8';});
+
+same($hub, 'another encoding over there, and of the client', 'words', 'SELECT * FROM words', before => q{SET client_encoding = 'LATIN1';});
+typed('text', "'ä' || k");
+same($hub, 'another encoding of the client', 'typed', 'SELECT * FROM typed', before => q{SET client_encoding = 'LATIN1';});
+$far1->safe_psql('postgres', q{CREATE DATABASE ascii ENCODING 'SQL_ASCII' TEMPLATE template0 LOCALE 'C'});
+$far1->safe_psql('ascii', q{SET client_encoding = 'SQL_ASCII'; CREATE TABLE bytes (src text, dst text); INSERT INTO bytes VALUES ('a', E'\\xe4'), ('a', 'b')});
+sql(server_of('ascii', $far1, dbname => 'ascii'), foreign_table('bytes', columns => 'src text, dst text', server => 'ascii'));
+is((answer_of($hub, connections($_) . "SELECT digest('bytes')"))[0], '22021', "bytes that are no text here, $_ connections") for reads_servers() ? (0, 1, 4) : 4;
+
+# Keys as long as they may be, and longer.
+far1('CREATE TABLE longs AS SELECT repeat(md5(i::text), 1000 * i) AS src, repeat(md5((i + 1)::text), 1000 * (i + 1)) AS dst FROM generate_series(1, 30) i;', "CREATE TABLE too_long AS SELECT repeat('x', 1048577) AS src, 'y' AS dst");
+sql(foreign_table($_, columns => 'src text COLLATE "C", dst text COLLATE "C"')) for 'longs', 'too_long';
+same($hub, 'long keys', 'longs', 'SELECT * FROM longs');
+is((answer_of($hub, connections($_) . "SELECT count(*) FROM emogi_cc_text('too_long')"))[0], '54000', "a key that is too long, $_ connections") for reads_servers() ? (0, 4) : 4;
 
 # Settings of either side that change what values look like.
 typed('timestamptz', "timestamptz '2020-05-05 12:00+02' + k * interval '7 hours'", here => 'timestamp');

@@ -47,7 +47,7 @@ sql((map { "CREATE ROLE $_;" } @roles), 'ALTER ROLE other_super SUPERUSER;', "CR
 	CREATE USER MAPPING FOR other_super SERVER far OPTIONS (user 'fb');
 	CREATE USER MAPPING FOR PUBLIC SERVER open OPTIONS (user 'fb', password_required 'false');
 	CREATE USER MAPPING FOR alice SERVER open OPTIONS (user 'fa', password_required 'false');},
-	"CREATE FOREIGN TABLE owned $columns SERVER far; CREATE FOREIGN TABLE owned_open $columns SERVER open OPTIONS (table_name 'owned'); CREATE FOREIGN TABLE settings (src bigint, dst bigint) SERVER far; CREATE FOREIGN TABLE names (src bigint, dst bigint) SERVER open;",
+	"CREATE FOREIGN TABLE owned $columns SERVER far; CREATE FOREIGN TABLE owned_open $columns SERVER open OPTIONS (table_name 'owned', fetch_size '3', use_remote_estimate 'true', updatable 'false', batch_size '7'); CREATE FOREIGN TABLE settings (src bigint, dst bigint) SERVER far; CREATE FOREIGN TABLE names (src bigint, dst bigint) SERVER open;",
 	'GRANT SELECT ON owned, owned_open, settings, names TO ' . join(', ', grep { $_ ne 'gina' } @roles) . ';',
 	"CREATE TABLE root $columns PARTITION BY LIST (src); CREATE FOREIGN TABLE leaf PARTITION OF root FOR VALUES IN (-1) SERVER far OPTIONS (table_name 'owned'); GRANT SELECT ON root TO alice, dave;",
 	"CREATE FOREIGN TABLE some_columns $columns SERVER far OPTIONS (table_name 'owned'); GRANT SELECT (src, dst) ON some_columns TO alice;",

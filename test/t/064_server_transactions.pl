@@ -13,7 +13,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $far = far_node('far', streaming => 1);
-my $hub = hub_node('hub', 'max_prepared_transactions = 5');
+my $hub = hub_node('hub', 'max_prepared_transactions = 5', 'wal_level = replica', 'max_wal_senders = 5', 'hot_standby = on');
 
 sub sql { return $hub->safe_psql('postgres', join("\n", @_)); }
 sub far { return $far->safe_psql('postgres', join("\n", @_)); }
@@ -184,8 +184,16 @@ $far->wait_for_catchup($standby);
 sql(server_of('standby', $standby), q{CREATE FOREIGN TABLE there (src bigint, dst bigint, weight float8) SERVER standby OPTIONS (table_name 'big')});
 same($hub, 'a server that is a standby', 'there', 'SELECT * FROM there');
 
+# Here a standby, too.
+$hub->backup('copy');
+my $here = PostgreSQL::Test::Cluster->new('here');
+$here->init_from_backup($hub, 'copy', has_streaming => 1);
+$here->start;
+is($here->safe_psql('postgres', connections($_) . $look), '11', "from a standby, $_ connections") for @numbers;
+is($here->safe_psql('postgres', connections($_) . "BEGIN ISOLATION LEVEL REPEATABLE READ; $look; $look; COMMIT"), "11\n11", "... in a transaction, $_ connections") for @numbers;
+
 all_gone('at the end');
-$_->stop for $hub, $standby, $far;
+$_->stop for $here, $hub, $standby, $far;
 no_crash($hub);
 
 done_testing();

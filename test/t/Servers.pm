@@ -24,7 +24,7 @@ sub hub_node
 	my ($name, @conf) = @_;
 	my $node = PostgreSQL::Test::Cluster->new($name);
 
-	$node->init(extra => [ '--encoding=UTF8', '--locale=C' ]);
+	$node->init(allows_streaming => scalar(grep { /wal_level/ } @conf), extra => [ '--encoding=UTF8', '--locale=C' ]);
 	$node->append_conf('postgresql.conf', join("\n", "shared_preload_libraries = 'emogi'", 'autovacuum = off', 'log_statement = none', 'emogi.cpu_threads = 2', @conf));
 	$node->start;
 	$node->safe_psql('postgres', <<~'END');
