@@ -395,7 +395,7 @@ for my $c (1, 2, 4)
 	my $from = -s $far1->logfile;
 	sql(connections($c), "SELECT count(*) FROM emogi_degree('big')");
 	my ($sessions, $copies) = copies($far1, $from);
-	is($sessions, $c, "a table of many pages is read by $c sessions, in $copies parts");
+	ok($sessions <= $c && $sessions >= ($c > 1 ? 2 : 1) && $copies >= $c, "a table of many pages, over $c connections: read by $sessions, in $copies parts");
 }
 my $explained = sql(connections(2), "EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) SELECT * FROM emogi_degree('all_far')") if reads_servers();
 $explained //= sql("EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) SELECT * FROM emogi_degree('all_far')");

@@ -41,7 +41,7 @@ for my $home (@homes)
 		my $from = -s $far->logfile;
 		sql(connections(4), "SELECT count(*) FROM emogi_degree('v$version.big')");
 		my ($sessions, $copies) = copies($far, $from);
-		is($sessions, $ranges ? 4 : 1, "$name: read by " . ($ranges ? 'several sessions' : 'one session'));
+		ok($ranges ? $sessions >= 2 && $sessions <= 4 : $copies == 1, "$name: read by $sessions sessions, in $copies parts");
 	}
 	like((answer_of($hub, "SELECT count(*) FROM emogi_cc('v$version.wrong')"))[0], qr/^22012$/, "$name: an error over there");
 	my $start = time;

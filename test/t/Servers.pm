@@ -149,7 +149,7 @@ sub copies
 	my $log = slurp_file($far->logfile, $from);
 	my (%pids, $n);
 
-	while ($log =~ /\[(\d+)\] .*(?:statement|execute [^:]*): COPY\b.*TO STDOUT/g)
+	while ($log =~ /\[(\d+)\] .*(?:statement|execute [^:]*): COPY\b/g)
 	{
 		$pids{$1}++;
 		$n++;
