@@ -108,6 +108,7 @@ far1('CREATE TABLE plain AS ' . edges(3000, 1) . ';', 'CREATE TABLE crawl AS ' .
 	'CREATE VIEW wrong_at_last AS SELECT i::bigint AS src, i::bigint / (200000 - i) AS dst FROM generate_series(1, 200000) i;',
 	'CREATE TABLE wrong_rows AS ' . edges(200000, 3) . ';', 'INSERT INTO wrong_rows VALUES (1, 2, 1e300);',
 	'CREATE TABLE overflow (src bigint, dst bigint);', 'INSERT INTO overflow SELECT i, i + 1 FROM generate_series(1, 100000) i;', 'INSERT INTO overflow VALUES (5000000000, 1);',
+	'CREATE TABLE no_weight AS ' . edges(200000, 6) . ';', 'INSERT INTO no_weight VALUES (1, 2, NULL);',
 	'CREATE TABLE words (src text, dst text);', "INSERT INTO words SELECT i::text, (i + 1)::text FROM generate_series(1, 50000) i;", "INSERT INTO words VALUES ('1', 'seven');",
 	'CREATE TABLE locked AS TABLE plain;', 'CREATE TABLE hidden AS TABLE plain;', 'REVOKE ALL ON hidden FROM limited;', 'CREATE TABLE gone (src bigint, other bigint);');
 far2('CREATE TABLE plain AS ' . edges(2000, 4) . ';', 'CREATE TABLE many AS ' . edges(300000, 5) . ';', 'CREATE ROLE few LOGIN CONNECTION LIMIT 2;', 'GRANT SELECT ON ALL TABLES IN SCHEMA public TO few;',
@@ -130,7 +131,7 @@ sql(server_of('far1', $far1, fetch_size => 5000), server_of('far2', $far2), 'CRE
 	server_of('no_database', $far1, dbname => 'no such'),
 	foreign('plain', 'far1', $columns, "table_name 'plain'"), foreign('crawl', 'limited', $columns, "table_name 'crawl'"), (map { foreign($_, 'far1', $ends, "table_name '$_'") } 'slow', 'asleep', 'wrong_at_last', 'gone', 'nothing'),
 	foreign('overflow', 'far1', 'src int, dst int', "table_name 'overflow'"), foreign('words', 'far1', $ends, "table_name 'words'"), foreign('locked', 'far1', $columns, "table_name 'locked'"), foreign('hidden', 'limited', $columns, "table_name 'hidden'"),
-	foreign('wrong_rows', 'far1', 'src bigint, dst bigint, weight real', "table_name 'wrong_rows'"),
+	foreign('no_weight', 'far1', $columns, "table_name 'no_weight'"), foreign('wrong_rows', 'far1', 'src bigint, dst bigint, weight real', "table_name 'wrong_rows'"),
 	foreign('through', 'proxied', $columns, "table_name 'plain'"), foreign('through_slow', 'proxied', $ends, "table_name 'slow'"), foreign('through_crawl', 'proxied', $columns, "table_name 'crawl'"),
 	foreign('many_few', 'few', $columns, "table_name 'many'"), foreign('plain2', 'far2', $columns, "table_name 'plain'"), foreign('many2', 'far2', $columns, "table_name 'many'"), foreign('no_server', 'nowhere', $columns, "table_name 'plain'"), foreign('no_db', 'no_database', $columns, "table_name 'plain'"),
 	'CREATE TABLE both_sides (src bigint, dst bigint, weight float8) PARTITION BY LIST (src);', "CREATE FOREIGN TABLE both1 PARTITION OF both_sides FOR VALUES IN (1) SERVER far1 OPTIONS (table_name 'plain');",
@@ -188,6 +189,24 @@ fails('an error at the last row, by a batch', "SELECT count(*), sum(level) FROM 
 fails('a value that does not fit', "SELECT count(*) FROM emogi_cc('overflow')", '22003');
 fails('a word that is no number', "SELECT count(*) FROM emogi_cc('words')", '22P02');
 fails('a weight that does not fit', "SELECT count(*) FROM emogi_sssp('wrong_rows', 1)", '22003');
+fails('an edge without a weight, after many', "SELECT count(*) FROM emogi_sssp('no_weight', 1)", '22004|22\\w{3}');
+
+# Memory that is not to be had, at each place where some is asked for.
+my @kinds = (0, 0);
+my $two = "SELECT count(*) || ' vertices' FROM emogi_cc('two_plain')";
+sql('CREATE TABLE two_plain (src bigint, dst bigint, weight float8) PARTITION BY LIST (src);', "CREATE FOREIGN TABLE two1 PARTITION OF two_plain FOR VALUES IN (1) SERVER far1 OPTIONS (table_name 'plain');",
+	"CREATE FOREIGN TABLE two2 PARTITION OF two_plain FOR VALUES IN (2) SERVER far2 OPTIONS (table_name 'plain');");
+for my $at (1 .. 20)
+{
+	$session->ask("SET emogi.fault = 'allocation=$at'");
+	my $said = $session->ask($two);
+	$session->ask('RESET emogi.fault');
+	$kinds[ $said eq '128 vertices' ? 0 : 1 ]++;
+	ok(0, "allocation $at fails") || diag $said unless $said eq '128 vertices' || $said =~ /^ERROR:\s+53200/;
+}
+cmp_ok($kinds[1], '>', 0, "allocations that fail: $kinds[1] errors, $kinds[0] answers");
+well('allocations that fail');
+
 sql("ALTER SERVER far1 OPTIONS (ADD options '-c statement_timeout=700')");
 # of postgres_fdw each FETCH is a statement
 fails("statement_timeout over there, $_", "SELECT count(*) FROM emogi_cc('$_')", '57014', 'far1', qr/statement timeout/) for 'asleep', reads_servers() ? 'slow' : ();
@@ -317,6 +336,7 @@ well('a role that may have none');
 
 # ------------------------------------------------------------------------------------------------- the network
 
+is($session->ask("SELECT digest('through')"), $answer, 'a network between');
 for my $bytes (1, 30000, 500000)
 {
 	for my $table ('through_slow', 'through')
