@@ -102,7 +102,7 @@ asked('a procedure with COMMIT and ROLLBACK', 'CALL steps(NULL)', '12 11 12 11',
 asked('INSERT that is committed', "BEGIN; INSERT INTO star VALUES (1, 100); $look; COMMIT; $look", "12\n12", begin => 0, then => 12);
 asked('INSERT that is rolled back', "BEGIN; INSERT INTO star VALUES (1, 100); ROLLBACK; BEGIN; $look; COMMIT", '11', begin => 0);
 asked('INSERT by itself', "INSERT INTO star VALUES (1, 100); $look", '12', begin => 0, then => 12);
-asked('commands that are one message', "INSERT INTO star VALUES (1, 100)\\; $look\\; DELETE FROM star WHERE dst = 100", '12', begin => 0);
+asked('commands that are one message', "INSERT INTO star VALUES (1, 100)\\; $look", '12', begin => 0, then => 12);
 asked('READ ONLY', "SET TRANSACTION READ ONLY; $look", '11');
 asked('SERIALIZABLE', "SET TRANSACTION ISOLATION LEVEL SERIALIZABLE; $look; INSERT INTO star VALUES (1, 100); $look", "11\n12");
 asked('SERIALIZABLE, READ ONLY, DEFERRABLE', "SET TRANSACTION ISOLATION LEVEL SERIALIZABLE, READ ONLY, DEFERRABLE; $look", '11');
