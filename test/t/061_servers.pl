@@ -387,6 +387,27 @@ is(join(' ', sort keys %{ $read{$_} }), $n, "each of $rounds counts while rows c
 cmp_ok($noticed, '>', 0, "tables and parts that are read one by one are not: $noticed of $rounds");
 same($hub, 'after all that', 'churn', 'SELECT * FROM churn');
 
+# ------------------------------------------------------------------------------------------------- servers that have emogi, and pack their pages
+
+far1('CREATE SCHEMA "Odd "" name"; CREATE EXTENSION emogi SCHEMA "Odd "" name"');
+far2('CREATE EXTENSION emogi');
+same($hub, "packed: $_", $_, "SELECT src, dst, weight FROM $_", connections => $_ eq 'big' ? [ 0, 1, 2, 4, 64 ] : [ 0, 1, 4 ]) for grep { !/^empt/ } @relations;
+same($hub, 'packed: partitions', 'all_far', 'SELECT * FROM all_far');
+same($hub, 'packed: partitions, some of which are here', 'mixed_here', 'SELECT * FROM mixed_here', direct => 0);
+same($hub, 'packed: while nothing changes', 'churn', 'SELECT * FROM churn');
+{
+	my $from = -s $far1->logfile;
+	sql(connections(2), "SELECT count(*) FROM emogi_degree('big')");
+	my ($log) = slurp_file($far1->logfile, $from);
+	like($log, qr/emogi_pages\('\"public\"\.\"big\"'/, 'packs are asked for') if reads_servers();
+	# a function of that name which is not the extension's would run as the role of the mapping
+	far1('DROP EXTENSION emogi', q{; CREATE FUNCTION public.emogi_pages(regclass, text[], bigint, bigint) RETURNS SETOF bytea LANGUAGE sql AS $$ SELECT ''::bytea $$});
+	$from = -s $far1->logfile;
+	same($hub, 'a function of the name of that which packs', 'big', 'SELECT src, dst, weight FROM big');
+	unlike(slurp_file($far1->logfile, $from), qr/emogi_pages\(/, '... is not called');
+}
+far2('DROP EXTENSION emogi');
+
 # ------------------------------------------------------------------------------------------------- what is said of it
 
 for my $c (1, 2, 4)
