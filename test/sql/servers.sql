@@ -216,6 +216,7 @@ SELECT ok, cache, vertices, edges FROM emogi_check('parts');
 SELECT vertex FROM emogi_shortest_path('parts', 1, 3);
 
 -- ---- transactions: what postgres_fdw has not committed is seen
+SET statement_timeout = '30s';
 
 BEGIN;
 SELECT counts('parts'), over_network();
