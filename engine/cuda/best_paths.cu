@@ -374,25 +374,21 @@ static EmogiStatus
 push_together(Path *path, const PathMethod *method, EmogiError *error)
 {
 	Team	   *team = path->team;
-	const uint32_t nmembers = (uint32_t) team->nhelpers + 1;
 	Run		   *run = path->run;
 
 	TRY(emogi_team_ready(team, error));
-	TRY(emogi_team_share(run, TeamShare{0, nmembers}, path->paths.frontier, 0, path->share, error));
-	TRY(method->push_wide(run, path->paths, path->share, error));
 	for (int i = 0; i < team->nhelpers; i++)
 	{
 		const Paths &own = path->helper[i];
 		Run		   *its = &team->helper[i].run;
 
-		TRY(emogi_team_begin_part(team, i, error));
-		TRY(emogi_team_copy(its, own.frontier, path->paths.frontier, error));
-		TRY(emogi_team_share(its, TeamShare{(uint32_t) i + 1, nmembers}, own.frontier, 0, own.frontier, error));
-		CUDA_TRY(cudaMemsetAsync(own.pending, 0, own.nwords * sizeof *own.pending, its->state->stream));
+		TRY(emogi_team_begin_part(team, i, TeamBring{path->paths.frontier, 0, own.frontier, {}, {}, own.pending}, error));
 		CUDA_LAUNCH(best_paths_bring_kernel, its->full_blocks, BLOCK_THREADS, its->state->stream, own, path->paths.key);
 		TRY(method->push_wide(its, own, own.frontier, error));
 		TRY(emogi_team_end_part(team, i, error));
 	}
+	TRY(emogi_team_share(team, path->paths.frontier, 0, path->share, error));
+	TRY(method->push_wide(run, path->paths, path->share, error));
 	for (int i = 0; i < team->nhelpers; i++)
 	{
 		TRY(emogi_team_wait(team, i, error));

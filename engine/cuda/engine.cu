@@ -397,11 +397,11 @@ wants_help(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *q
 	if (query->placement == EMOGI_PLACEMENT_PEER)
 		return true;
 	if (query->placement == EMOGI_PLACEMENT_AUTO && graph->id != 0 && is_too_large(state, graph, query))
-		return !are_kept(state, graph, query);	/* memory for its edges */
+		return (is_sum && state->pool != NULL) || !are_kept(state, graph, query);	/* memory for its edges, and readers of what they lend */
 	if (state->pool == NULL)
 		return false;
 	if (is_sum)
-		return query->placement == EMOGI_PLACEMENT_HOST;
+		return stays_in_host(state, graph, query);
 	if (query->algorithm == EMOGI_CC && query->placement == EMOGI_PLACEMENT_HYBRID)
 		return false;			/* prefixes tell it nearly all */
 	return (query->algorithm == EMOGI_BFS || query->algorithm == EMOGI_CC || is_path) && stays_in_host(state, graph, query);

@@ -14,7 +14,7 @@
  * part is kept for a Graph with an id (resident.cuh); it is known by the number of its pieces, since their size and which
  * they are is a matter of the Graph. One that has all of them is a copy of the whole array like any other.
  *
- * Where GPUs help each other (team.cuh), each has a Feed of its own share of the pieces, every so many-th, over its own link; nothing is kept of a share.
+ * Where GPUs help each other (team.cuh), each has a Feed of its own share of the pieces, every so many-th, over its own link, and keeps parts of that share.
  *
  * The host waits, polling cancel, until a buffer's kernel is over before it queues the next copy into it, so when a run
  * is canceled no more than FEED_BUFFERS copies a link are under way (1 ms). Only the host thread of the run touches a Feed.

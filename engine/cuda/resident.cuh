@@ -38,7 +38,7 @@ typedef enum EmogiCopyKind
 {
 	EMOGI_COPY_WHOLE,
 	EMOGI_COPY_PREFIXES,			/* of lists; length: targets a vertex */
-	EMOGI_COPY_PART,			/* some pieces of a Feed; length: how many */
+	EMOGI_COPY_PART,			/* some pieces of a Feed; length: how many, and of what share (feed.cu) */
 	EMOGI_COPY_CUT,				/* targets for sweeps; length: segments */
 	EMOGI_COPY_BINS				/* entries for sweeps, and what these write; length: 1 */
 } EmogiCopyKind;

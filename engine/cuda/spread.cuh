@@ -14,6 +14,8 @@
 
 #include "device.cuh"
 
+#define SPREAD_MOST_PIECES 128	/* of a block: an even mixture, and few calls of the driver */
+
 /* Get the bytes that the helpers of a state may lend it: what is free there beside some headroom, and evicts nothing. The state's device stays the current one. */
 extern uint64_t emogi_spread_room(EmogiEngineState *state);
 
@@ -27,8 +29,19 @@ extern EmogiStatus emogi_spread_take(DeviceMemory *memory, void **out, uint64_t 
 extern EmogiStatus emogi_spread_fill(EmogiEngineState *state, const void *block, const void *from, uint64_t bytes, EmogiControl *control,
 									 EmogiError *error);
 
-/* Say whether a block of a state is spread. */
+/* Say whether a block of a state is spread, and whether another state's GPU may read it: those that helped when it was taken may. */
 extern bool emogi_spread_is(const EmogiEngineState *state, const void *block);
+extern bool emogi_spread_reads(const EmogiEngineState *state, const void *block, const EmogiEngineState *other);
+
+/* Get whose memory the pieces of a spread block are. */
+typedef struct SpreadLayout
+{
+	uint64_t	piece_bytes;
+	int			npieces;		/* the last may be used in part */
+	const EmogiEngineState *lender[SPREAD_MOST_PIECES];	/* the state itself, too */
+} SpreadLayout;
+
+extern bool emogi_spread_layout(const EmogiEngineState *state, const void *block, SpreadLayout *layout);
 
 /* Begin, so that memory.cu knows how such memory is freed, and reclaimed. End: have all drop what a state lends. Nobody else is at work then. */
 extern void emogi_spread_open(EmogiEngineState *state);
