@@ -272,7 +272,8 @@ emogi_feed_open(Feed *feed, Run *run, const EmogiAdjacency *adjacency, uint32_t 
 	if (run->graph.placement == EMOGI_PLACEMENT_DEVICE)
 		return EMOGI_OK;
 	feed->piece_chunks = FEED_LEAST;
-	while (feed->piece_chunks < FEED_MOST && feed->nchunks / feed->piece_chunks >= 2 * FEED_PIECES * feed->nmembers)
+	while (feed->piece_chunks < FEED_MOST &&
+		   feed->nchunks / feed->piece_chunks >= 2 * (feed->nmembers == 1 ? FEED_PIECES : SHARE_PIECES * feed->nmembers))
 		feed->piece_chunks *= 2;
 	if (feed->nchunks > FEED_LEAST)
 		TRY(take_buffers(feed, &taken, error));

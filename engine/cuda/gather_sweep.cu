@@ -99,7 +99,7 @@ take_piece(GatherSweep *sweep, int i, GatherKernel kernel, const Field &leaders,
 	Run		   *run = &sweep->run->team->helper[i].run;
 	Lists<Target> lists = run->graph.forward;
 	Field		field = leaders;
-	Chunks		chunks;
+	Chunks		chunks = {};
 
 	field.source = helper->source;
 	field.outline = helper->outline;
@@ -114,7 +114,7 @@ static EmogiStatus
 take_own_piece(GatherSweep *sweep, GatherKernel kernel, const Field &field, EmogiError *error)
 {
 	Lists<Target> lists = sweep->lists;
-	Chunks		chunks;
+	Chunks		chunks = {};
 
 	TRY(emogi_feed_take(&sweep->feed, &lists, &chunks.first, &chunks.upto, error));
 	TRY(launch(sweep, kernel, field, lists, chunks, error));
