@@ -31,7 +31,7 @@
  */
 #define FEED_BUFFERS 3			/* one under a kernel, one being filled, one between: no copy waits for the host */
 #define FEED_PIECES 256			/* of a sweep, about: the finer, the more room is left for parts */
-#define SHARE_PIECES 64			/* of each share of a sweep, about: one thread queues those of all */
+#define SHARE_PIECES 16			/* of each share of a sweep, about: one thread queues those of all */
 #define FEED_LEAST UINT64_C(256)	/* chunks of a piece: 2 MB of targets; smaller ones are not worth a copy */
 #define FEED_MOST UINT64_C(2048)	/* 16 MB, 0.3 ms of the link */
 #define FEED_SLEEP_US 20		/* between looks at a buffer: a piece takes at least twice as long */

@@ -41,8 +41,6 @@ team_bring_kernel(TeamShare share, TeamBring bring, uint64_t nwords, Counters *c
 			bring.to[0][word] = first;
 		if (bring.from[1] != NULL)
 			bring.to[1][word] = second;
-		if (bring.cleared != NULL)
-			bring.cleared[word] = 0;
 	}
 }
 
@@ -193,7 +191,7 @@ emogi_team_begin_part(Team *team, int helper, const TeamBring &bring, EmogiError
 
 	CUDA_TRY(cudaSetDevice(run->state->device));
 	CUDA_TRY(cudaStreamWaitEvent(run->state->stream, team->ready, 0));
-	if (bring.share == NULL && bring.from[0] == NULL && bring.from[1] == NULL && bring.cleared == NULL)
+	if (bring.share == NULL && bring.from[0] == NULL && bring.from[1] == NULL)
 		return emogi_run_begin_step(run, error);
 	CUDA_LAUNCH(team_bring_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, share, bring, run->nwords, run->step.counters);
 	return EMOGI_OK;

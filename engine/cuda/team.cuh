@@ -58,7 +58,6 @@ typedef struct TeamBring
 	uint32_t   *share;			/* of them, the helper's; NULL = they are not asked for */
 	const uint32_t *from[2];	/* to be copied; NULL = nothing */
 	uint32_t   *to[2];
-	uint32_t   *cleared;		/* the helper's, to be zeroed; NULL = nothing */
 } TeamBring;
 
 /*
