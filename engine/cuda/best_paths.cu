@@ -473,6 +473,7 @@ gather_team(Path *path, const PathMethod *method, const EmogiGraph *graph, const
 	const uint32_t bytes = edge_bytes(graph->weight_type);
 
 	path->team = run->team;
+	path->team->offers = true;
 	path->list_bytes = run->graph.forward.near_weights ? (uint32_t) sizeof(Target) : bytes;
 	TRY(emogi_team_open(path->team, graph, query, PLACE_NEAR_WEIGHTS, method->kernels, 2, bytes, take_helper, path, error));
 	return path->team->nhelpers > 0 ? take_array(&run->memory, &path->share, run->nwords, "bitmap of a share of the frontier", error) : EMOGI_OK;

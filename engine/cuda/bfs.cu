@@ -390,6 +390,8 @@ gather_team(Bfs *bfs, const EmogiGraph *graph, const EmogiQuery *query, unsigned
 {
 	Run		   *run = bfs->run;
 
+	/* a helper searches upwards when the leader does */
+	wants = (wants & ~PLACE_BACKWARD_SURELY) | (run->graph.backward.offsets != NULL ? PLACE_BACKWARD_SURELY : 0);
 	bfs->team = run->team;
 	TRY(emogi_team_open(bfs->team, graph, query, wants, kernels, NEDGE_KERNELS, sizeof(Target), take_helper, bfs, error));
 	return bfs->team->nhelpers > 0 ? take_array(&run->memory, &bfs->share, run->nwords, "bitmap of a share of the vertices", error) : EMOGI_OK;

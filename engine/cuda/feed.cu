@@ -99,7 +99,7 @@ choose_links(Feed *feed)
 
 /*
  * Size the buffers for the room that there is: fewer links, and then smaller pieces, when it is short; that leaves nothing worth keeping, and parts know
- * nothing of such pieces.
+ * nothing of such pieces. Pieces of shares stay as they are: those of others are of that size.
  */
 static void
 size_buffers(Feed *feed, uint64_t room)
@@ -110,7 +110,7 @@ size_buffers(Feed *feed, uint64_t room)
 		feed->nlinks = 1;
 		feed->nbuffers = FEED_BUFFERS;
 	}
-	while (feed->nbuffers * buffer_bytes(feed) > room && feed->piece_chunks > FEED_LEAST)
+	while (feed->nbuffers * buffer_bytes(feed) > room && feed->piece_chunks > FEED_LEAST && feed->nmembers == 1)
 	{
 		feed->piece_chunks /= 2;
 		feed->run->graph.placement = EMOGI_PLACEMENT_HOST;

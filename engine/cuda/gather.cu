@@ -496,6 +496,12 @@ run_gather(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, Emo
 	return emogi_run_give(run, query, result, 0, values, error);
 }
 
+bool
+emogi_gather_may_have_help(const EmogiGraph *graph, const EmogiQuery *query)
+{
+	return (emogi_sum_traits(query->algorithm) & EMOGI_SUM_OWN) == 0 && (query->algorithm != EMOGI_PAGERANK || graph->backward.offsets != NULL);
+}
+
 EmogiStatus
 emogi_cuda_gather(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiError *error)
 {
@@ -504,8 +510,7 @@ emogi_cuda_gather(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Em
 
 	gather.run = run;
 	gather.sweep.run = run;
-	gather.sweep.may_have_help = (emogi_sum_traits(query->algorithm) & EMOGI_SUM_OWN) == 0 &&
-		(query->algorithm != EMOGI_PAGERANK || graph->backward.offsets != NULL);
+	gather.sweep.may_have_help = emogi_gather_may_have_help(graph, query);
 	gather.field.coarse = run->state->always_bins || emogi_rank_units_coarse(graph->forward.nedges);
 	gather.ranks = query->is_weighted ? RANKS_WEIGHTED :
 		emogi_rank_units_suit(query, graph->nvertices, gather.field.coarse) ? RANKS_IN_UNITS : RANKS_IN_DOUBLES;

@@ -27,7 +27,9 @@ open_helper(GatherSweep *sweep, int i, const EmogiGraph *graph, uint32_t width, 
 	Run		   *run = &sweep->run->team->helper[i].run;
 
 	TRY(emogi_chunks_make_outline(run, run->graph.forward.offsets, &helper->outline, error));
-	return emogi_feed_open(&helper->feed, run, &graph->forward, width, &share, error);
+	TRY(emogi_feed_open(&helper->feed, run, &graph->forward, width, &share, error));
+	CUDA_TRY(cudaEventRecord(run->state->begin, run->state->stream));	/* its copies wait for that, and so for the taking of what they fill */
+	return EMOGI_OK;
 }
 
 /* Open the helpers' Feeds; `together` says whether all have one. */

@@ -120,6 +120,9 @@ extern uint64_t emogi_resident_idle_bytes(const EmogiEngineState *state);
 /* Free one idle copy; false when there is none. */
 extern bool emogi_resident_evict(EmogiEngineState *state);
 
+/* Get the bytes of what is kept of a Graph. */
+extern uint64_t emogi_resident_bytes(const EmogiEngineState *state, uint64_t graph_id);
+
 /* Drop the copy in a block of memory. For a state that is not at work. */
 extern void emogi_resident_drop_memory(EmogiEngineState *state, const void *memory);
 

@@ -112,6 +112,7 @@ extern EmogiStatus emogi_cuda_cdlp(Run *run, const EmogiGraph *graph, const Emog
 extern EmogiStatus emogi_cuda_betweenness(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
 										  EmogiError *error);
 extern bool emogi_closeness_wants_help(const EmogiGraph *graph, const EmogiQuery *query);	/* of other GPUs */
+extern bool emogi_gather_may_have_help(const EmogiGraph *graph, const EmogiQuery *query);
 extern bool emogi_betweenness_wants_help(const EmogiGraph *graph, const EmogiQuery *query);
 extern EmogiStatus emogi_cuda_similarity(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
 										  EmogiError *error);

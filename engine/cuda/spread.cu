@@ -134,8 +134,19 @@ room_of(EmogiEngineState *lender)
 	return room < free_bytes ? room : free_bytes;
 }
 
+void
+emogi_spread_make_room(EmogiEngineState *state, uint64_t graph_id)
+{
+	for (int i = 0; i < state->nhelpers; i++)
+	{
+		(void) cudaSetDevice(state->helper[i]->device);
+		emogi_resident_forget(state->helper[i], graph_id);
+	}
+	(void) cudaSetDevice(state->device);
+}
+
 uint64_t
-emogi_spread_room(EmogiEngineState *state)
+emogi_spread_room(EmogiEngineState *state, uint64_t graph_id)
 {
 	uint64_t	room = 0;
 
@@ -143,7 +154,7 @@ emogi_spread_room(EmogiEngineState *state)
 		return 0;
 	for (int i = 0; i < state->nhelpers; i++)
 		if (can_read(state, state->helper[i]))
-			room += room_of(state->helper[i]);
+			room += room_of(state->helper[i]) + emogi_resident_bytes(state->helper[i], graph_id);
 	(void) cudaSetDevice(state->device);
 	return room;
 }

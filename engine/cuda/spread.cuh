@@ -16,8 +16,12 @@
 
 #define SPREAD_MOST_PIECES 128	/* of a block: an even mixture, and few calls of the driver */
 
-/* Get the bytes that the helpers of a state may lend it: what is free there beside some headroom, and evicts nothing. The state's device stays the current one. */
-extern uint64_t emogi_spread_room(EmogiEngineState *state);
+/*
+ * Get the bytes that the helpers of a state may lend it for a Graph: what is free there beside some headroom, and what they keep of that Graph as helpers; nothing
+ * else is evicted. The second has them drop what they keep of it. The state's device stays the current one.
+ */
+extern uint64_t emogi_spread_room(EmogiEngineState *state, uint64_t graph_id);
+extern void emogi_spread_make_room(EmogiEngineState *state, uint64_t graph_id);
 
 /*
  * Take memory of the state's own GPU, a share of it from 0 to 1, and of its helpers, as emogi_memory_take does of one. NO_MEMORY where there is too little, or

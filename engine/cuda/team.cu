@@ -137,6 +137,30 @@ reads_edges(const Run *leader, const EmogiEngineState *other)
 	return emogi_spread_reads(leader->state, lists.targets, other) && (lists.weights == NULL || emogi_spread_reads(leader->state, lists.weights, other));
 }
 
+bool
+emogi_team_may_offer(int device, int leader)
+{
+	int			may = 0;
+
+	if (cudaDeviceGetP2PAttribute(&may, cudaDevP2PAttrNativeAtomicSupported, device, leader) != cudaSuccess)
+		may = 0;
+	(void) cudaGetLastError();
+	return may != 0;
+}
+
+/* Say whether a GPU may help at all: with what it reads and writes in the leader's memory, and that in its own. Else *error says why not. */
+static EmogiStatus
+check_reach(const Team *team, EmogiEngineState *other, EmogiError *error)
+{
+	EmogiEngineState *state = team->leader->state;
+
+	if (!emogi_memory_show(other, state->device) || !emogi_memory_show(state, other->device))
+		return emogi_device_fail(error, EMOGI_NO_MEMORY, "it cannot write into the memory of the GPU that runs", "GPU %d", other->device);
+	if (team->offers && !emogi_team_may_offer(other->device, state->device))
+		return emogi_device_fail(error, EMOGI_NO_MEMORY, "it cannot make atomic operations in the memory of the GPU that runs", "GPU %d", other->device);
+	return EMOGI_OK;
+}
+
 EmogiStatus
 emogi_team_open(Team *team, const EmogiGraph *graph, const EmogiQuery *query, unsigned wants, const void *const *kernels, size_t nkernels,
 				uint32_t edge_bytes, TeamTake take, void *with, EmogiError *error)
@@ -151,14 +175,15 @@ emogi_team_open(Team *team, const EmogiGraph *graph, const EmogiQuery *query, un
 	for (int i = 0; i < state->nhelpers; i++)
 	{
 		EmogiEngineState *other = state->helper[i];
-		EmogiStatus status = emogi_device_fail(error, EMOGI_NO_MEMORY, "it cannot write into the memory of the GPU that runs", "GPU %d", other->device);
+		EmogiStatus status;
 		Helper	   *helper = &team->helper[team->nhelpers];
 
 		if (leader->graph.is_spread && !reads_edges(leader, other))
 			continue;
 		(void) cudaSetDevice(other->device);
 		helper->run.state = other;
-		if (emogi_memory_show(other, state->device) && emogi_memory_show(state, other->device))
+		status = check_reach(team, other, error);
+		if (status == EMOGI_OK)
 			status = open_helper(helper, team, other, graph, query, wants, kernels, nkernels, edge_bytes, take, with, error);
 		if (status == EMOGI_OK)
 			team->nhelpers++;

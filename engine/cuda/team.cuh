@@ -26,6 +26,7 @@ typedef struct Team
 	int			nhelpers;
 	Helper		helper[EMOGI_MAX_HELPERS];
 	bool		reads_spread;	/* helpers are of use in peer placement, too; the caller's to set */
+	bool		offers;			/* helpers make atomic operations in the leader's memory; the caller's to set */
 	cudaEvent_t ready;			/* what the leader has is what a step begins with */
 	const EmogiEngineState *left_out;	/* one that was to help and could not; NULL = none */
 	EmogiError	why_left_out;
@@ -82,6 +83,9 @@ extern EmogiStatus emogi_team_join(Team *team, int helper, uint32_t *into, const
 /* Add what the helpers have counted to the result, and who was left out; the latter alone. */
 extern EmogiStatus emogi_team_account(Team *team, EmogiResult *result, EmogiError *error);
 extern void emogi_team_tell_left_out(const Team *team, EmogiResult *result);
+
+/* Can a GPU make atomic operations in another's memory, while that makes them, too? Over PCIe alone it cannot. */
+extern bool emogi_team_may_offer(int device, int leader);
 
 extern EmogiStatus emogi_team_load(EmogiError *error);
 

@@ -15,6 +15,8 @@
 #define FIRST_CAP_BYTES (UINT64_C(20) << 20)	/* of the first: less than 3,000,000 edges take in two orders */
 
 #define SHARE_CAP_BYTES (UINT64_C(14) << 20)	/* the values and offsets of a run, and a part of 12 MB of edges */
+#define MANY_EDGES UINT64_C(20000000)	/* both ways, so that shares have pieces of twice the least size */
+#define LEND_CAP_BYTES (UINT64_C(30) << 20)	/* of a lender: room for 8 MB of edges in pieces, if it keeps nothing of them as a helper */
 #define LONG_ASKS 400			/* of the owner, while the lender asks for memory */
 
 static uint64_t npeer;			/* answers from edges in several GPUs' memory */
@@ -300,6 +302,41 @@ check_helpers(EmogiBuiltGraph *built)
 	reopen(0);
 }
 
+/* Check sums whose shares have pieces of more than the least size, with a helper that has room for buffers of them, and with less and less. */
+static void
+check_pieces(void)
+{
+	EmogiBuiltGraph large = build_weighted(20000, MANY_EDGES, EMOGI_BOTH, 33);
+
+	for (uint64_t cap_bytes = UINT64_C(28) << 20; cap_bytes >= UINT64_C(4) << 20; cap_bytes -= UINT64_C(3) << 20)
+	{
+		reopen(cap_bytes);
+		(void) ask_plainly("pieces", cuda_state, cuda_helpers[0], &large.graph, EMOGI_PAGERANK, EMOGI_PLACEMENT_HOST);
+		(void) ask_plainly("pieces", cuda_state, cuda_helpers[0], &large.graph, EMOGI_CIRCUIT, EMOGI_PLACEMENT_HYBRID);
+	}
+	emogi_built_graph_free(&large);
+	reopen(0);
+}
+
+/* Check that what a helper keeps of a graph does not keep it from lending memory for that graph. */
+static void
+check_lends_again(EmogiBuiltGraph *built)
+{
+	close_helpers();
+	cuda->close(cuda_state);
+	cuda_state = open_gpu(0, SHARE_CAP_BYTES);
+	cuda_helpers[ncuda_helpers++] = open_gpu(1, LEND_CAP_BYTES);
+	for (int i = 0; i < 2; i++)
+	{
+		(void) ask_plainly("kept in part", cuda_state, cuda_helpers[0], &built->graph, EMOGI_PAGERANK, EMOGI_PLACEMENT_HYBRID);
+		CHECK(ask_plainly("lent after all", cuda_state, cuda_helpers[0], &built->graph, EMOGI_BFS, EMOGI_PLACEMENT_PEER) == EMOGI_PLACEMENT_PEER,
+			  "not peer");
+	}
+	(void) cuda->forget(cuda_helpers[0], built->graph.id);
+	(void) cuda->forget(cuda_state, built->graph.id);
+	reopen(0);
+}
+
 /* Let each taking of device memory fail in turn. */
 static void
 check_failing_memory(EmogiBuiltGraph *built, EmogiAlgorithm algorithm)
@@ -365,6 +402,8 @@ main(void)
 	check_at_work(&directed);
 	check_helpers(&directed);
 	check_helpers(&symmetric);
+	check_lends_again(&symmetric);
+	check_pieces();
 	check_failing_memory(&directed, EMOGI_BFS);
 	check_failing_memory(&symmetric, EMOGI_SSSP);
 	check_failing_memory(&symmetric, EMOGI_PAGERANK);
