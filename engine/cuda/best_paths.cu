@@ -13,8 +13,8 @@
  *   persistent  while the frontier is small, many steps by one kernel, with queues: of what is near and, as long as it has
  *               room, of what waits, so that buckets follow each other without the host (persistent.cuh). What the queues have is
  *               not pending; for the next wide step it is marked so.
- * Other GPUs that help take shares of a wide step (team.cuh): each has keys of its own, at worst those of before, and pushes from the frontier's newest; what it
- * has improved the leader takes over where that is better.
+ * Other GPUs that help take shares of a wide step (team.cuh): each has keys of its own, at worst those of before, pushes from the frontier's newest, and offers the
+ * leader's keys what is better than its own.
  *
  * The width of a bucket, delta, starts from the mean weight over the mean degree [1] and follows the work: a bucket of
  * few edges costs more in launches than in reading, one of many reads lists too early and again. Values that do not add up,
@@ -166,7 +166,7 @@ emogi_cuda_path_load(EmogiError *error)
 		(const void *) best_paths_start_kernel, (const void *) best_paths_select_kernel, (const void *) push_mark_sources_kernel,
 		(const void *) persistent_queue_kernel<PathItem, KeyedItem>, (const void *) persistent_mark_kernel<PathItem, KeyedItem>,
 		(const void *) persistent_mark_kernel<WaitingItem, KeyedItem>, (const void *) best_paths_pile_kernel,
-		(const void *) best_paths_bring_kernel, (const void *) best_paths_join_kernel
+		(const void *) best_paths_bring_kernel
 	};
 
 	for (int type = EMOGI_WEIGHT_NONE; type <= EMOGI_WEIGHT_F64; type++)
@@ -374,30 +374,23 @@ static EmogiStatus
 push_together(Path *path, const PathMethod *method, EmogiError *error)
 {
 	Team	   *team = path->team;
-	const uint32_t nmembers = (uint32_t) team->nhelpers + 1;
 	Run		   *run = path->run;
 
 	TRY(emogi_team_ready(team, error));
-	TRY(emogi_team_share(run, TeamShare{0, nmembers}, path->paths.frontier, 0, path->share, error));
-	TRY(method->push_wide(run, path->paths, path->share, error));
 	for (int i = 0; i < team->nhelpers; i++)
 	{
 		const Paths &own = path->helper[i];
 		Run		   *its = &team->helper[i].run;
 
-		TRY(emogi_team_begin_part(team, i, error));
-		TRY(emogi_team_copy(its, own.frontier, path->paths.frontier, error));
-		TRY(emogi_team_share(its, TeamShare{(uint32_t) i + 1, nmembers}, own.frontier, 0, own.frontier, error));
-		CUDA_TRY(cudaMemsetAsync(own.pending, 0, own.nwords * sizeof *own.pending, its->state->stream));
+		TRY(emogi_team_begin_part(team, i, TeamBring{path->paths.frontier, 0, own.frontier}, error));
 		CUDA_LAUNCH(best_paths_bring_kernel, its->full_blocks, BLOCK_THREADS, its->state->stream, own, path->paths.key);
 		TRY(method->push_wide(its, own, own.frontier, error));
 		TRY(emogi_team_end_part(team, i, error));
 	}
+	TRY(emogi_team_share(team, path->paths.frontier, 0, path->share, error));
+	TRY(method->push_wide(run, path->paths, path->share, error));
 	for (int i = 0; i < team->nhelpers; i++)
-	{
 		TRY(emogi_team_wait(team, i, error));
-		CUDA_LAUNCH(best_paths_join_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, path->paths, path->helper[i]);
-	}
 	return EMOGI_OK;
 }
 
@@ -463,8 +456,9 @@ take_helper(Run *run, void *with, int i, EmogiError *error)
 	Paths	   *paths = &((Path *) with)->helper[i];
 
 	*paths = ((Path *) with)->paths;	/* the bound */
+	paths->leaders_key = paths->key;
+	paths->leaders_pending = paths->pending;
 	TRY(take_array(&run->memory, &paths->key, run->nvertices, "keys", error));
-	TRY(take_array(&run->memory, &paths->pending, run->nwords, "bitmap of pending vertices", error));
 	TRY(take_array(&run->memory, &paths->frontier, run->nwords, "bitmap of a share of the frontier", error));
 	static_assert(KEY_NONE == ~0ULL, "a memset makes keys none");
 	CUDA_TRY(cudaMemsetAsync(paths->key, 0xFF, run->nvertices * sizeof *paths->key, run->state->stream));
@@ -479,6 +473,7 @@ gather_team(Path *path, const PathMethod *method, const EmogiGraph *graph, const
 	const uint32_t bytes = edge_bytes(graph->weight_type);
 
 	path->team = run->team;
+	path->team->offers = true;
 	path->list_bytes = run->graph.forward.near_weights ? (uint32_t) sizeof(Target) : bytes;
 	TRY(emogi_team_open(path->team, graph, query, PLACE_NEAR_WEIGHTS, method->kernels, 2, bytes, take_helper, path, error));
 	return path->team->nhelpers > 0 ? take_array(&run->memory, &path->share, run->nwords, "bitmap of a share of the frontier", error) : EMOGI_OK;

@@ -142,6 +142,10 @@ typedef struct Paths
 	uint32_t   *frontier;		/* [nwords] bits: pending vertices that this step takes */
 	uint64_t	nwords;
 	unsigned long long bound;	/* offers above it are not taken */
+
+	/* Of a GPU that helps: those of the GPU that runs, which it offers what is better than all that it knows itself. NULL = this is that GPU. */
+	unsigned long long *leaders_key;
+	uint32_t   *leaders_pending;
 } Paths;
 
 /* Get what the value of a list's vertex offers along an edge, KEY_NONE for nothing. */
@@ -154,9 +158,21 @@ make_offer(const Paths &paths, double value, double weight)
 	return offer <= paths.bound ? offer : KEY_NONE;
 }
 
+/* Note that a vertex has improved. */
+static __device__ __forceinline__ void
+mark_pending(uint32_t *pending, Target vertex)
+{
+	uint32_t   *word = &pending[vertex / 32];
+	const uint32_t bit = 1u << vertex % 32;
+
+	if ((__ldcg(word) & bit) == 0)
+		atomicOr_system(word, bit);
+}
+
 /*
  * The Push of a path semiring: offer to every target the own value and the edge. Reads first: an atomic operation costs
- * more, and most offers are refused. Bits of `pending` are only set while it runs.
+ * more, and most offers are refused. Bits of `pending` are only set while it runs. GPUs that help offer at the same time, so atomic operations
+ * are of the system.
  */
 template <class Semiring, typename W>
 struct Relax
@@ -187,13 +203,12 @@ struct Relax
 		}
 #pragma unroll
 		for (uint32_t j = 0; j < PIECE; j++)
-			if (offer[j] < known[j] && offer[j] < atomicMin(&paths.key[target[j]], offer[j]))
+			if (offer[j] < known[j] && offer[j] < atomicMin_system(&paths.key[target[j]], offer[j]))
 			{
-				uint32_t   *word = &paths.pending[target[j] / 32];
-				const uint32_t bit = 1u << target[j] % 32;
-
-				if ((__ldcg(word) & bit) == 0)
-					atomicOr(word, bit);
+				if (paths.leaders_key == NULL)
+					mark_pending(paths.pending, target[j]);
+				else if (offer[j] < atomicMin_system(&paths.leaders_key[target[j]], offer[j]))
+					mark_pending(paths.leaders_pending, target[j]);
 			}
 	}
 };
@@ -217,38 +232,6 @@ best_paths_bring_kernel(Paths helper, const unsigned long long *key)
 	for (uint64_t word = ((uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x) / WARP_LANES; word < helper.nwords; word += nwarps)
 		if (helper.frontier[word] >> lane_number() & 1)
 			helper.key[word * 32 + lane_number()] = key[word * 32 + lane_number()];
-}
-
-/*
- * Take over what a helper has improved, where it is better than what the leader knows. Whole warps. Bytes: 4 a word from the helper's memory; for each vertex that it
- * has improved 8 from there, and 8.
- */
-static __global__ void __launch_bounds__(BLOCK_THREADS)
-best_paths_join_kernel(Paths paths, Paths helper)
-{
-	const uint64_t nwarps = (uint64_t) gridDim.x * BLOCK_WARPS;
-
-	for (uint64_t word = ((uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x) / WARP_LANES; word < paths.nwords; word += nwarps)
-	{
-		const uint64_t vertex = word * 32 + lane_number();
-		const uint32_t bits = helper.pending[word];
-		bool		is_better = false;
-		uint32_t	better;
-
-		if (bits == 0)
-			continue;
-		if (bits >> lane_number() & 1)
-		{
-			const unsigned long long offer = helper.key[vertex];
-
-			is_better = offer < paths.key[vertex];
-			if (is_better)
-				paths.key[vertex] = offer;
-		}
-		better = __ballot_sync(FULL_WARP, is_better);
-		if (better != 0 && lane_number() == 0)
-			paths.pending[word] |= better;
-	}
 }
 
 /*

@@ -236,37 +236,30 @@ search_from(Run *run, const Bitmaps &maps, const uint32_t *vertices, uint32_t fl
 static EmogiStatus
 queue_part(Bfs *bfs, int i, bool upwards, const uint32_t *vertices, uint32_t flip, EmogiError *error)
 {
-	const TeamShare share = {(uint32_t) i + 1, (uint32_t) bfs->team->nhelpers + 1};
 	const BfsHelper *helper = &bfs->helper[i];
 	Run		   *run = &bfs->team->helper[i].run;
+	const TeamBring bring = {vertices, flip, helper->share, {bfs->maps.seen, upwards ? bfs->maps.frontier : NULL},
+		{helper->maps.seen, helper->maps.frontier}};
 
-	TRY(emogi_team_copy(run, helper->maps.seen, bfs->maps.seen, error));
-	TRY(emogi_team_copy(run, helper->share, vertices, error));
-	if (upwards)
-		TRY(emogi_team_copy(run, helper->maps.frontier, bfs->maps.frontier, error));
-	TRY(emogi_team_share(run, share, helper->share, flip, helper->share, error));
-	return upwards ? search_from(run, helper->maps, helper->share, 0, error) : push_from(run, helper->maps, helper->share, error);
+	TRY(emogi_team_begin_part(bfs->team, i, bring, error));
+	TRY(upwards ? search_from(run, helper->maps, helper->share, 0, error) : push_from(run, helper->maps, helper->share, error));
+	return emogi_team_end_part(bfs->team, i, error);
 }
 
 /*
- * Make a wide step with all helpers: the lists that are read are those of some vertices, bits of `vertices` ^ `flip`. What helpers copy of `seen` may have
- * some of what the leader marks meanwhile, which does no harm.
+ * Make a wide step with all helpers: the lists that are read are those of some vertices, bits of `vertices` ^ `flip`. Helpers begin first, for they begin with what
+ * is brought to them; some of it may be of what the leader marks meanwhile, which does no harm.
  */
 static EmogiStatus
 step_together(Bfs *bfs, bool upwards, const uint32_t *vertices, uint32_t flip, EmogiError *error)
 {
-	const TeamShare share = {0, (uint32_t) bfs->team->nhelpers + 1};
 	Team	   *team = bfs->team;
 
 	TRY(emogi_team_ready(team, error));
-	TRY(emogi_team_share(bfs->run, share, vertices, flip, bfs->share, error));
-	TRY(upwards ? search_from(bfs->run, bfs->maps, bfs->share, 0, error) : push_from(bfs->run, bfs->maps, bfs->share, error));
 	for (int i = 0; i < team->nhelpers; i++)
-	{
-		TRY(emogi_team_begin_part(team, i, error));
 		TRY(queue_part(bfs, i, upwards, vertices, flip, error));
-		TRY(emogi_team_end_part(team, i, error));
-	}
+	TRY(emogi_team_share(team, vertices, flip, bfs->share, error));
+	TRY(upwards ? search_from(bfs->run, bfs->maps, bfs->share, 0, error) : push_from(bfs->run, bfs->maps, bfs->share, error));
 	for (int i = 0; i < team->nhelpers; i++)
 		TRY(emogi_team_join(team, i, bfs->maps.seen, bfs->helper[i].maps.seen, error));
 	return EMOGI_OK;
@@ -397,6 +390,8 @@ gather_team(Bfs *bfs, const EmogiGraph *graph, const EmogiQuery *query, unsigned
 {
 	Run		   *run = bfs->run;
 
+	/* a helper searches upwards when the leader does */
+	wants = (wants & ~PLACE_BACKWARD_SURELY) | (run->graph.backward.offsets != NULL ? PLACE_BACKWARD_SURELY : 0);
 	bfs->team = run->team;
 	TRY(emogi_team_open(bfs->team, graph, query, wants, kernels, NEDGE_KERNELS, sizeof(Target), take_helper, bfs, error));
 	return bfs->team->nhelpers > 0 ? take_array(&run->memory, &bfs->share, run->nwords, "bitmap of a share of the vertices", error) : EMOGI_OK;

@@ -117,14 +117,13 @@ stage_end(const Run *run, int stage, int nmembers)
 	return stage == TOGETHER_STAGES || end > run->nwords ? run->nwords : end;
 }
 
-/* Queue a GPU's part of a stage, in its own stream: the lines of its share of some words, of vertices that nobody is known to have covered. */
+/* Queue a GPU's part of a stage, in its own stream: the lines of what is `open` to it of some words, its share of the vertices that nobody is known to have covered. */
 static EmogiStatus
-queue_stage(Run *run, const CcMember *member, TeamShare share, uint64_t first, uint64_t end, EmogiError *error)
+queue_stage(Run *run, const CcMember *member, uint64_t first, uint64_t end, EmogiError *error)
 {
 	Step		step = run->step;
 
 	step.batch_words = BLOCK_WARPS;	/* a stage has few words, and of each vertex in them a line: all blocks are to have some */
-	TRY(emogi_team_share(run, share, member->covered, FULL_WARP, member->open, error));
 	CUDA_LAUNCH(cc_join_lines_kernel, run->nblocks, BLOCK_THREADS, run->state->stream, run->graph.forward, run->nvertices, member->open, first, end - first,
 				member->component, step);
 	CUDA_LAUNCH(cc_cover_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, member->component, end, run->nvertices, member->covered);
@@ -136,7 +135,7 @@ static EmogiStatus
 make_stage(CcTeam *all, uint64_t first, uint64_t end, EmogiError *error)
 {
 	Team	   *team = all->team;
-	const uint32_t nmembers = (uint32_t) team->nhelpers + 1;
+	const uint32_t *covered = all->member[0].covered;
 
 	TRY(emogi_team_ready(team, error));
 	for (int i = 0; i < team->nhelpers; i++)
@@ -144,13 +143,13 @@ make_stage(CcTeam *all, uint64_t first, uint64_t end, EmogiError *error)
 		const CcMember *member = &all->member[i + 1];
 		Run		   *run = &team->helper[i].run;
 
-		TRY(emogi_team_begin_part(team, i, error));
-		TRY(emogi_team_copy(run, member->covered, all->member[0].covered, error));
-		TRY(queue_stage(run, member, TeamShare{(uint32_t) i + 1, nmembers}, first, end, error));
+		TRY(emogi_team_begin_part(team, i, TeamBring{covered, FULL_WARP, member->open, {covered}, {member->covered}}, error));
+		TRY(queue_stage(run, member, first, end, error));
 		TRY(emogi_team_end_part(team, i, error));
 	}
 	TRY(emogi_run_begin_step(team->leader, error));
-	TRY(queue_stage(team->leader, &all->member[0], TeamShare{0, nmembers}, first, end, error));
+	TRY(emogi_team_share(team, covered, FULL_WARP, all->member[0].open, error));
+	TRY(queue_stage(team->leader, &all->member[0], first, end, error));
 	for (int i = 0; i < team->nhelpers; i++)
 		TRY(emogi_team_join(team, i, all->member[0].covered, all->member[i + 1].covered, error));
 	return EMOGI_OK;
@@ -171,7 +170,7 @@ take_over(CcTeam *all, EmogiError *error)
 		const CcMember *member = &all->member[i + 1];
 		Run		   *run = &team->helper[i].run;
 
-		TRY(emogi_team_begin_part(team, i, error));
+		TRY(emogi_team_begin_part(team, i, TeamBring{}, error));
 		CUDA_LAUNCH(cc_vote_kernel, 1, BLOCK_THREADS, run->state->stream, member->component, run->nvertices, false, member->forest);
 		CUDA_LAUNCH(cc_mark_outside_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, member->component, run->nvertices, member->forest, false,
 					member->covered);
@@ -202,7 +201,7 @@ plant_all(CcTeam *all, EmogiError *error)
 		const CcMember *member = &all->member[i + 1];
 		Run		   *run = &team->helper[i].run;
 
-		TRY(emogi_team_begin_part(team, i, error));
+		TRY(emogi_team_begin_part(team, i, TeamBring{}, error));
 		CUDA_LAUNCH(cc_plant_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, member->component, run->nvertices, false, member->forest);
 		TRY(emogi_team_end_part(team, i, error));
 	}

@@ -75,6 +75,20 @@ stop_kernels(EmogiEngineState *state)
 		*state->helper[i]->stop = 1;
 }
 
+/* See that no GPU which helps has failed. */
+static EmogiStatus
+check_helpers(const EmogiEngineState *state, EmogiError *error)
+{
+	for (int i = 0; i < state->nhelpers; i++)
+	{
+		const cudaError_t code = cudaStreamQuery(state->helper[i]->stream);
+
+		if (code != cudaSuccess && code != cudaErrorNotReady)
+			return emogi_cuda_fail(error, code, "waiting for a GPU that helps");
+	}
+	return EMOGI_OK;
+}
+
 /*
  * Polls instead of cudaStreamSynchronize, so that a cancel reaches the kernels in the middle of a level: they look at
  * *stop, and a stopped level ends within some milliseconds.
@@ -94,8 +108,10 @@ emogi_cuda_wait(EmogiEngineState *state, EmogiControl *control, EmogiError *erro
 			return emogi_cuda_fail(error, code, "waiting for the device");
 		if (control->cancel)
 			stop_kernels(state);
-		if (emogi_device_now_ms() - since > SPIN_MS)
-			usleep(SLEEP_US);
+		if (emogi_device_now_ms() - since <= SPIN_MS)
+			continue;
+		TRY(check_helpers(state, error));	/* what this one waits for may never come */
+		usleep(SLEEP_US);
 	}
 	(void) cudaGetLastError();	/* cudaErrorNotReady is remembered, though no error */
 	CUDA_TRY(cudaSuccess);		/* for a test that lets the wait fail */

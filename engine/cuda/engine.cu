@@ -382,11 +382,39 @@ are_kept(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *que
 	return kept;
 }
 
+/* Say whether the edges that a query reads are kept in the memory of several GPUs. */
+static bool
+are_spread(EmogiEngineState *state, const EmogiGraph *graph)
+{
+	bool		spread = false;
+
+	(void) pthread_mutex_lock(&state->at_work);
+	const void *copy = emogi_resident_use_other(state, graph->id, graph->forward.targets, target_bytes(&graph->forward));
+	spread = copy != NULL && emogi_spread_is(state, copy);
+	(void) pthread_mutex_unlock(&state->at_work);
+	return spread;
+}
+
+/* Say whether some other GPU can make atomic operations in a state's memory. */
+static bool
+may_be_offered(const EmogiEngineState *state)
+{
+	int			ndevices = 0;
+	bool		may = false;
+
+	(void) cudaGetDeviceCount(&ndevices);
+	(void) cudaGetLastError();
+	for (int device = 0; device < ndevices && !may; device++)
+		may = device != state->device && emogi_team_may_offer(device, state->device);
+	return may;
+}
+
 static bool
 wants_help(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query)
 {
 	const bool	is_sum = algorithms[query->algorithm] == emogi_cuda_gather;
 	const bool	is_path = algorithms[query->algorithm] == emogi_cuda_path;
+	const bool	sums_with_others = is_sum && state->pool != NULL && emogi_gather_may_have_help(graph, query);
 
 	if (query->algorithm == EMOGI_BETWEENNESS)
 		return emogi_betweenness_wants_help(graph, query);
@@ -397,11 +425,13 @@ wants_help(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *q
 	if (query->placement == EMOGI_PLACEMENT_PEER)
 		return true;
 	if (query->placement == EMOGI_PLACEMENT_AUTO && graph->id != 0 && is_too_large(state, graph, query))
-		return !are_kept(state, graph, query);	/* memory for its edges */
+		return !are_kept(state, graph, query) || (sums_with_others && are_spread(state, graph));	/* memory for its edges, or readers of what they lend */
 	if (state->pool == NULL)
 		return false;
 	if (is_sum)
-		return query->placement == EMOGI_PLACEMENT_HOST;
+		return sums_with_others && stays_in_host(state, graph, query);
+	if (is_path && !may_be_offered(state))
+		return false;
 	if (query->algorithm == EMOGI_CC && query->placement == EMOGI_PLACEMENT_HYBRID)
 		return false;			/* prefixes tell it nearly all */
 	return (query->algorithm == EMOGI_BFS || query->algorithm == EMOGI_CC || is_path) && stays_in_host(state, graph, query);

@@ -99,7 +99,7 @@ choose_links(Feed *feed)
 
 /*
  * Size the buffers for the room that there is: fewer links, and then smaller pieces, when it is short; that leaves nothing worth keeping, and parts know
- * nothing of such pieces.
+ * nothing of such pieces. Pieces of shares stay as they are: those of others are of that size.
  */
 static void
 size_buffers(Feed *feed, uint64_t room)
@@ -110,7 +110,7 @@ size_buffers(Feed *feed, uint64_t room)
 		feed->nlinks = 1;
 		feed->nbuffers = FEED_BUFFERS;
 	}
-	while (feed->nbuffers * buffer_bytes(feed) > room && feed->piece_chunks > FEED_LEAST)
+	while (feed->nbuffers * buffer_bytes(feed) > room && feed->piece_chunks > FEED_LEAST && feed->nmembers == 1)
 	{
 		feed->piece_chunks /= 2;
 		feed->run->graph.placement = EMOGI_PLACEMENT_HOST;
@@ -169,15 +169,22 @@ fill_part(const Feed *feed, const FeedArray *array, char *part, EmogiError *erro
 	for (uint64_t piece = 0; piece < feed->npieces; piece++)
 		if (is_kept(feed, array, piece))
 			TRY(emogi_run_send(feed->run, part + kept_below(feed, array, piece) * full_bytes(feed, array),
-							   array->host + piece * full_bytes(feed, array), piece_bytes(feed, array, piece), error));
+							   array->host + place_of(feed, piece) * full_bytes(feed, array), piece_bytes(feed, array, piece), error));
 	return EMOGI_OK;
+}
+
+/* Get the length that a part of so many pieces of this share is known by. */
+static uint64_t
+part_length(const Feed *feed, uint64_t nkept)
+{
+	return ((uint64_t) (feed->nmembers - 1) << 40 | (uint64_t) feed->member << 32) + nkept;
 }
 
 /* Make a part of nkept pieces, and keep it. Without memory there is none. */
 static EmogiStatus
 make_part(const Feed *feed, FeedArray *array, EmogiError *error)
 {
-	const bool	whole = array->nkept == feed->npieces;
+	const bool	whole = feed->nmembers == 1 && array->nkept == feed->npieces;
 	const uint64_t last = feed->npieces - 1;
 	DeviceMemory *memory = &feed->run->memory;
 	char	   *part;
@@ -194,7 +201,7 @@ make_part(const Feed *feed, FeedArray *array, EmogiError *error)
 	TRY(status);
 	TRY(fill_part(feed, array, part, error));
 	emogi_resident_keep(feed->run->state, memory, array->host, whole ? EMOGI_COPY_WHOLE : EMOGI_COPY_PART,
-						whole ? 0 : array->nkept);
+						whole ? 0 : part_length(feed, array->nkept));
 	array->part = part;
 	return EMOGI_OK;
 }
@@ -209,7 +216,8 @@ place_part(const Feed *feed, FeedArray *array, EmogiError *error)
 	uint64_t	room;
 	uint64_t	most;
 
-	array->part = (const char *) emogi_resident_use(state, array->host, whole_bytes);
+	if (feed->nmembers == 1)
+		array->part = (const char *) emogi_resident_use(state, array->host, whole_bytes);
 	if (array->part != NULL)
 		array->nkept = feed->npieces;
 	if (array->part != NULL)
@@ -218,8 +226,9 @@ place_part(const Feed *feed, FeedArray *array, EmogiError *error)
 	most = room / full < feed->npieces ? room / full : feed->npieces;
 	if (most == 0)
 		return EMOGI_OK;
-	array->part = (const char *) emogi_resident_use_made(state, array->host, EMOGI_COPY_PART, (most + 1) / 2,
-														 feed->npieces, &array->nkept);
+	array->part = (const char *) emogi_resident_use_made(state, array->host, EMOGI_COPY_PART, part_length(feed, (most + 1) / 2),
+														 part_length(feed, feed->npieces), &array->nkept);
+	array->nkept -= array->part != NULL ? part_length(feed, 0) : 0;
 	if (array->part != NULL)
 		return EMOGI_OK;
 	emogi_resident_drop(state, array->host, EMOGI_COPY_PART);
@@ -255,8 +264,6 @@ emogi_feed_open(Feed *feed, Run *run, const EmogiAdjacency *adjacency, uint32_t 
 	feed->run = run;
 	feed->member = share != NULL ? share->member : 0;
 	feed->nmembers = share != NULL ? share->nmembers : 1;
-	if (feed->nmembers > 1)
-		run->graph.placement = EMOGI_PLACEMENT_HOST;
 	feed->nedges = adjacency->nedges;
 	feed->nchunks = count_chunks(adjacency->nedges);
 	feed->array[feed->narrays++] = FeedArray{(const char *) adjacency->targets, sizeof(Target), 0, NULL};
@@ -265,7 +272,8 @@ emogi_feed_open(Feed *feed, Run *run, const EmogiAdjacency *adjacency, uint32_t 
 	if (run->graph.placement == EMOGI_PLACEMENT_DEVICE)
 		return EMOGI_OK;
 	feed->piece_chunks = FEED_LEAST;
-	while (feed->piece_chunks < FEED_MOST && feed->nchunks / feed->piece_chunks >= 2 * FEED_PIECES * feed->nmembers)
+	while (feed->piece_chunks < FEED_MOST &&
+		   feed->nchunks / feed->piece_chunks >= 2 * (feed->nmembers == 1 ? FEED_PIECES : SHARE_PIECES * feed->nmembers))
 		feed->piece_chunks *= 2;
 	if (feed->nchunks > FEED_LEAST)
 		TRY(take_buffers(feed, &taken, error));
@@ -410,8 +418,8 @@ emogi_feed_take(Feed *feed, Lists<Target> *lists, uint64_t *first, uint64_t *upt
 	feed->in_buffer = is_copied(feed, feed->piece++);
 	if (feed->in_buffer)
 		CUDA_TRY(cudaStreamWaitEvent(feed->run->state->stream, feed->filled[buffer], 0));
-	else						/* those that are kept one after another are one after another in the parts too */
-		while (feed->piece < feed->npieces && !is_copied(feed, feed->piece))
+	else						/* those that are kept one after another are one after another in the parts too, but with gaps in a share */
+		while (feed->nmembers == 1 && feed->piece < feed->npieces && !is_copied(feed, feed->piece))
 			feed->piece++;
 	*upto = (place_of(feed, feed->piece - 1) + 1) * feed->piece_chunks;
 	if (*upto > feed->nchunks)

@@ -14,7 +14,7 @@
  * part is kept for a Graph with an id (resident.cuh); it is known by the number of its pieces, since their size and which
  * they are is a matter of the Graph. One that has all of them is a copy of the whole array like any other.
  *
- * Where GPUs help each other (team.cuh), each has a Feed of its own share of the pieces, every so many-th, over its own link; nothing is kept of a share.
+ * Where GPUs help each other (team.cuh), each has a Feed of its own share of the pieces, every so many-th, over its own link, and keeps parts of that share.
  *
  * The host waits, polling cancel, until a buffer's kernel is over before it queues the next copy into it, so when a run
  * is canceled no more than FEED_BUFFERS copies a link are under way (1 ms). Only the host thread of the run touches a Feed.
@@ -31,6 +31,7 @@
  */
 #define FEED_BUFFERS 3			/* one under a kernel, one being filled, one between: no copy waits for the host */
 #define FEED_PIECES 256			/* of a sweep, about: the finer, the more room is left for parts */
+#define SHARE_PIECES 16			/* of each share of a sweep, about: one thread queues those of all */
 #define FEED_LEAST UINT64_C(256)	/* chunks of a piece: 2 MB of targets; smaller ones are not worth a copy */
 #define FEED_MOST UINT64_C(2048)	/* 16 MB, 0.3 ms of the link */
 #define FEED_SLEEP_US 20		/* between looks at a buffer: a piece takes at least twice as long */

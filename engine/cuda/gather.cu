@@ -11,9 +11,9 @@
  * (contract/rank_units.h; ranks.cuh); with weights and where integers are too coarse, doubles. In device memory it goes through
  * bins, in which nothing is read or added to at random but in shared memory (bins.cuh), or reads targets that were renumbered or
  * cut in segments where that helps the caches (segments.cuh). In host and hybrid placement edges come by the copy engine, but for
- * the pieces that are in device memory for good, when there is room for buffers (feed.cuh); else they are read in place. In host placement
+ * the pieces that are in device memory for good, when there is room for buffers (feed.cuh); else they are read in place. Then
  * other GPUs may help (team.cuh): each reads a share of the pieces over its own link, with a copy of what entries read, and writes sums and carries
- * where the leader has them: each is of one chunk, and so the bits are the same. The
+ * where the leader has them: each is of one chunk, and so the bits are the same. In peer placement each reads what is in its memory (gather_near.cu). The
  * change of an iteration and PageRank's dangling mass are reduced by a fixed tree as well. The applications are those of
  * [1, Table 3], PageRank as in [2, algorithm pr].
  *
@@ -225,6 +225,7 @@ place_lists(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, Em
 		gather->field.degrees.out = run->graph.backward.offsets;
 	if (ranks)
 		TRY(find_kept(gather, graph, query, error));
+	gather->sweep.may_have_help = gather->sweep.may_have_help && gather->cut.nsegments == 0 && gather->bins.nvertices == 0;
 	return emogi_gather_open(&gather->sweep, graph, query, wants, width - (uint32_t) sizeof(Target), gather->method.gather, error);
 }
 
@@ -256,6 +257,7 @@ sweep_cut(Gather *gather)
 {
 	if (gather->cut.nsegments == 0)
 		return;
+	emogi_gather_read_alone(&gather->sweep);
 	gather->sweep.lists = gather->cut.lists;
 	gather->field.outline = gather->cut.outline;
 	gather->field.label = gather->cut.label;
@@ -494,6 +496,12 @@ run_gather(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, Emo
 	return emogi_run_give(run, query, result, 0, values, error);
 }
 
+bool
+emogi_gather_may_have_help(const EmogiGraph *graph, const EmogiQuery *query)
+{
+	return (emogi_sum_traits(query->algorithm) & EMOGI_SUM_OWN) == 0 && (query->algorithm != EMOGI_PAGERANK || graph->backward.offsets != NULL);
+}
+
 EmogiStatus
 emogi_cuda_gather(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result, EmogiError *error)
 {
@@ -502,8 +510,7 @@ emogi_cuda_gather(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Em
 
 	gather.run = run;
 	gather.sweep.run = run;
-	gather.sweep.may_have_help = query->placement == EMOGI_PLACEMENT_HOST && (emogi_sum_traits(query->algorithm) & EMOGI_SUM_OWN) == 0 &&
-		(query->algorithm != EMOGI_PAGERANK || graph->backward.offsets != NULL);
+	gather.sweep.may_have_help = emogi_gather_may_have_help(graph, query);
 	gather.field.coarse = run->state->always_bins || emogi_rank_units_coarse(graph->forward.nedges);
 	gather.ranks = query->is_weighted ? RANKS_WEIGHTED :
 		emogi_rank_units_suit(query, graph->nvertices, gather.field.coarse) ? RANKS_IN_UNITS : RANKS_IN_DOUBLES;

@@ -47,11 +47,13 @@ typedef struct Field
 	Outcome    *part;			/* [blocks of gather_finish_kernel], outcome before it is reduced */
 } Field;
 
-/* The chunks that a sweep reads: first .. upto - 1. */
+/* The chunks that a sweep reads: first .. upto - 1, or as many of pieces, taken one after the other. */
 typedef struct Chunks
 {
-	uint64_t	first;
+	uint64_t	first;			/* 0 with pieces */
 	uint64_t	upto;
+	const uint32_t *piece;		/* the first chunk of each, device memory; NULL = no pieces */
+	uint32_t	piece_chunks;	/* of a piece; the last may have fewer */
 } Chunks;
 
 /* ---- terms ---- */
@@ -359,7 +361,9 @@ template <class Term, typename Weight>
 static __global__ void __launch_bounds__(BLOCK_THREADS, GATHER_BLOCKS)
 gather_sum_kernel(Lists<Target> lists, Field field, Chunks chunks, Step step)
 {
-	sweep_chunks(step, chunks.first, chunks.upto, [&](uint64_t chunk) {
+	sweep_chunks(step, chunks.first, chunks.upto, [&](uint64_t number) {
+		const uint64_t chunk = chunks.piece == NULL ? number : chunks.piece[number / chunks.piece_chunks] + number % chunks.piece_chunks;
+
 		if (chunk < lists.nedges / CHUNK_ENTRIES)
 			add_chunk<Term, Weight, true>(lists, field, chunk);
 		else

@@ -1,7 +1,8 @@
 /*
- * gather_sweep.cu: reads all lists once, chunk by chunk, for sums: in place, by a Feed, or together with other GPUs.
+ * gather_sweep.cu: reads all lists once, chunk by chunk, for sums: in place, by a Feed, or together with other GPUs, each by a Feed.
  */
 #include "gather_sweep.cuh"
+#include "spread.cuh"
 
 /* Take what a helper needs. */
 static EmogiStatus
@@ -14,7 +15,7 @@ take_helper(Run *run, void *with, int i, EmogiError *error)
 	TRY(take_array(&run->memory, &helper->source, run->nvertices, "values", error));
 	TRY(take_array(&run->memory, &outline, emogi_chunks_outline_words(sweep->nedges, run->nwords), "outline of lists", error));
 	helper->outline = emogi_chunks_lay_outline(outline, sweep->nedges, run->nwords);
-	return EMOGI_OK;
+	return take_array(&run->memory, &helper->piece, SPREAD_MOST_PIECES, "pieces of lists", error);
 }
 
 /* Prepare a helper, whose device is the current one. */
@@ -26,7 +27,9 @@ open_helper(GatherSweep *sweep, int i, const EmogiGraph *graph, uint32_t width, 
 	Run		   *run = &sweep->run->team->helper[i].run;
 
 	TRY(emogi_chunks_make_outline(run, run->graph.forward.offsets, &helper->outline, error));
-	return emogi_feed_open(&helper->feed, run, &graph->forward, width, &share, error);
+	TRY(emogi_feed_open(&helper->feed, run, &graph->forward, width, &share, error));
+	CUDA_TRY(cudaEventRecord(run->state->begin, run->state->stream));	/* its copies wait for that, and so for the taking of what they fill */
+	return EMOGI_OK;
 }
 
 /* Open the helpers' Feeds; `together` says whether all have one. */
@@ -57,9 +60,10 @@ emogi_gather_open(GatherSweep *sweep, const EmogiGraph *graph, const EmogiQuery 
 	sweep->nedges = lists->nedges;
 	if (sweep->may_have_help)
 	{
-		TRY(emogi_team_open(run->team, graph, query, wants & ~PLACE_PARTS_REPAID, (const void *const *) &kernel, 1,
-							width + (uint32_t) sizeof(Target), take_helper, sweep, error));
-		TRY(open_helpers(sweep, graph, width, error));
+		run->team->reads_spread = true;
+		TRY(emogi_team_open(run->team, graph, query, wants, (const void *const *) &kernel, 1, width + (uint32_t) sizeof(Target), take_helper, sweep,
+							error));
+		TRY(run->graph.is_spread ? emogi_gather_open_near(sweep, error) : open_helpers(sweep, graph, width, error));
 	}
 	if (sweep->together)
 	{
@@ -97,7 +101,7 @@ take_piece(GatherSweep *sweep, int i, GatherKernel kernel, const Field &leaders,
 	Run		   *run = &sweep->run->team->helper[i].run;
 	Lists<Target> lists = run->graph.forward;
 	Field		field = leaders;
-	Chunks		chunks;
+	Chunks		chunks = {};
 
 	field.source = helper->source;
 	field.outline = helper->outline;
@@ -112,7 +116,7 @@ static EmogiStatus
 take_own_piece(GatherSweep *sweep, GatherKernel kernel, const Field &field, EmogiError *error)
 {
 	Lists<Target> lists = sweep->lists;
-	Chunks		chunks;
+	Chunks		chunks = {};
 
 	TRY(emogi_feed_take(&sweep->feed, &lists, &chunks.first, &chunks.upto, error));
 	TRY(launch(sweep, kernel, field, lists, chunks, error));
@@ -125,7 +129,7 @@ begin_part(GatherSweep *sweep, int i, const Field &field, bool more, EmogiError 
 {
 	const Run  *run = &sweep->run->team->helper[i].run;
 
-	TRY(emogi_team_begin_part(sweep->run->team, i, error));
+	TRY(emogi_team_begin_part(sweep->run->team, i, TeamBring{}, error));
 	CUDA_TRY(cudaMemcpyAsync(sweep->helper[i].source, field.source, run->nvertices * sizeof *field.source, cudaMemcpyDefault, run->state->stream));
 	emogi_feed_begin(&sweep->helper[i].feed, more);
 	return emogi_team_end_part(sweep->run->team, i, error);
@@ -182,6 +186,8 @@ emogi_gather_sweep(GatherSweep *sweep, GatherKernel kernel, const Field &field, 
 	Lists<Target> lists = sweep->lists;
 	Chunks		chunks = {0, sweep->outline.nchunks};
 
+	if (sweep->near_each)
+		return emogi_gather_sweep_near(sweep, kernel, field, error);
 	if (sweep->together)
 		return sweep_together(sweep, kernel, field, more, error);
 	if (feed->npieces == 0)
@@ -209,6 +215,7 @@ emogi_gather_account(const GatherSweep *sweep, EmogiResult *result)
 		result->link_bytes += sweep->helper[i].feed.copied_bytes;
 		result->nlinks++;
 	}
+	emogi_team_tell_left_out(sweep->run->team, result);
 }
 
 void

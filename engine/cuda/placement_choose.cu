@@ -147,10 +147,12 @@ choose_spread(Placing *placing, EmogiPlacement asked, bool fits, EmogiError *err
 	if (!pays || edge_bytes == 0)
 		return EMOGI_OK;
 	waste_bytes = edge_bytes / 64 + SPREAD_WASTE;
-	room = emogi_spread_room(placing->state);
+	room = emogi_spread_room(placing->state, placing->graph->id);
 	TRY(emogi_memory_left(placing->memory, &left, error));
 	left = less(left, offsets + waste_bytes + (placing->state->cap_bytes > 0 ? 0 : HEADROOM_BYTES));
 	placing->spreads = room > 0 && left + room >= edge_bytes + waste_bytes;
+	if (placing->spreads)
+		emogi_spread_make_room(placing->state, placing->graph->id);
 	if (less(left, reserve) + room >= edge_bytes + waste_bytes)
 		left = less(left, reserve);
 	placing->own_share = left < edge_bytes ? (double) left / (double) edge_bytes : 1;

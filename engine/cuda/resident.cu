@@ -276,6 +276,17 @@ emogi_resident_unregister_other(EmogiEngineState *state)
 	return found != NULL;
 }
 
+uint64_t
+emogi_resident_bytes(const EmogiEngineState *state, uint64_t graph_id)
+{
+	uint64_t	bytes = 0;
+
+	for (int i = 0; graph_id != 0 && i < state->residents.ncopies; i++)
+		if (state->residents.copy[i].id == graph_id)
+			bytes += state->residents.copy[i].bytes;
+	return bytes;
+}
+
 void
 emogi_resident_forget(EmogiEngineState *state, uint64_t graph_id)
 {

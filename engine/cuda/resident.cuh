@@ -38,7 +38,7 @@ typedef enum EmogiCopyKind
 {
 	EMOGI_COPY_WHOLE,
 	EMOGI_COPY_PREFIXES,			/* of lists; length: targets a vertex */
-	EMOGI_COPY_PART,			/* some pieces of a Feed; length: how many */
+	EMOGI_COPY_PART,			/* some pieces of a Feed; length: how many, and of what share (feed.cu) */
 	EMOGI_COPY_CUT,				/* targets for sweeps; length: segments */
 	EMOGI_COPY_BINS				/* entries for sweeps, and what these write; length: 1 */
 } EmogiCopyKind;
@@ -119,6 +119,9 @@ extern uint64_t emogi_resident_idle_bytes(const EmogiEngineState *state);
 
 /* Free one idle copy; false when there is none. */
 extern bool emogi_resident_evict(EmogiEngineState *state);
+
+/* Get the bytes of what is kept of a Graph. */
+extern uint64_t emogi_resident_bytes(const EmogiEngineState *state, uint64_t graph_id);
 
 /* Drop the copy in a block of memory. For a state that is not at work. */
 extern void emogi_resident_drop_memory(EmogiEngineState *state, const void *memory);

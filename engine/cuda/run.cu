@@ -109,9 +109,8 @@ emogi_run(EmogiEngineState *state, RunAlgorithm algorithm, const EmogiGraph *gra
  * Choose how many blocks read edges and how many words they take at a time. In device memory the more the better; over
  * the link two blocks a multiprocessor are enough, and together they must not read from too wide a window.
  */
-static EmogiStatus
-size_grids(Run *run, const EmogiGraph *graph, const void *const *kernels, size_t nkernels, uint32_t edge_bytes,
-		   EmogiError *error)
+EmogiStatus
+emogi_run_size_grids(Run *run, const EmogiGraph *graph, const void *const *kernels, size_t nkernels, uint32_t edge_bytes, EmogiError *error)
 {
 	const double list_bytes = (double) graph->forward.nedges * edge_bytes / (double) graph->nvertices;
 	const double word_bytes = 32 * (list_bytes > edge_bytes ? list_bytes : edge_bytes);
@@ -150,7 +149,7 @@ emogi_run_place(Run *run, const EmogiGraph *graph, const EmogiQuery *query, unsi
 				const void *const *kernels, size_t nkernels, uint32_t edge_bytes, EmogiError *error)
 {
 	TRY(emogi_placement_place(run->state, graph, query->placement, wants, &run->memory, &run->graph, run->control, error));
-	return size_grids(run, graph, kernels, nkernels, edge_bytes, error);
+	return emogi_run_size_grids(run, graph, kernels, nkernels, edge_bytes, error);
 }
 
 EmogiStatus

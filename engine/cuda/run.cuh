@@ -52,6 +52,10 @@ extern EmogiStatus emogi_run_place(Run *run, const EmogiGraph *graph, const Emog
 								   const void *const *kernels, size_t nkernels, uint32_t edge_bytes,
 								   EmogiError *error);
 
+/* The latter alone, of a Graph that is placed. */
+extern EmogiStatus emogi_run_size_grids(Run *run, const EmogiGraph *graph, const void *const *kernels, size_t nkernels, uint32_t edge_bytes,
+										EmogiError *error);
+
 /* Zero what the device counts for one step, or everything that it counts. */
 extern EmogiStatus emogi_run_begin_step(Run *run, EmogiError *error);
 extern EmogiStatus emogi_run_clear(Run *run, EmogiError *error);
@@ -108,6 +112,7 @@ extern EmogiStatus emogi_cuda_cdlp(Run *run, const EmogiGraph *graph, const Emog
 extern EmogiStatus emogi_cuda_betweenness(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
 										  EmogiError *error);
 extern bool emogi_closeness_wants_help(const EmogiGraph *graph, const EmogiQuery *query);	/* of other GPUs */
+extern bool emogi_gather_may_have_help(const EmogiGraph *graph, const EmogiQuery *query);
 extern bool emogi_betweenness_wants_help(const EmogiGraph *graph, const EmogiQuery *query);
 extern EmogiStatus emogi_cuda_similarity(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
 										  EmogiError *error);

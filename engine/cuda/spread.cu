@@ -9,7 +9,6 @@
 #include "placing.cuh"
 
 #define MOST_SPREADS 64			/* of all owners: a Graph has four at most */
-#define MOST_PIECES 128			/* of one: an even mixture, and few calls of the driver */
 #define OWN_SHARE 8				/* one byte in so many, of its memory or of its cap, a helper does not lend */
 
 typedef struct Piece
@@ -21,11 +20,12 @@ typedef struct Piece
 typedef struct Spread
 {
 	EmogiEngineState *owner;	/* NULL = free */
-	CUdeviceptr address;		/* of room for MOST_PIECES pieces; 0 = none yet */
+	CUdeviceptr address;		/* of room for SPREAD_MOST_PIECES pieces; 0 = none yet */
 	uint64_t	piece_bytes;
 	uint64_t	elsewhere_bytes;	/* of pieces whose lender is not the owner */
+	uint32_t	readers;		/* bits: the devices that may read it */
 	int			npieces;		/* that are mapped */
-	Piece		piece[MOST_PIECES];
+	Piece		piece[SPREAD_MOST_PIECES];
 } Spread;
 
 /* All that are complete, of all owners, under the lock. */
@@ -134,8 +134,19 @@ room_of(EmogiEngineState *lender)
 	return room < free_bytes ? room : free_bytes;
 }
 
+void
+emogi_spread_make_room(EmogiEngineState *state, uint64_t graph_id)
+{
+	for (int i = 0; i < state->nhelpers; i++)
+	{
+		(void) cudaSetDevice(state->helper[i]->device);
+		emogi_resident_forget(state->helper[i], graph_id);
+	}
+	(void) cudaSetDevice(state->device);
+}
+
 uint64_t
-emogi_spread_room(EmogiEngineState *state)
+emogi_spread_room(EmogiEngineState *state, uint64_t graph_id)
 {
 	uint64_t	room = 0;
 
@@ -143,7 +154,7 @@ emogi_spread_room(EmogiEngineState *state)
 		return 0;
 	for (int i = 0; i < state->nhelpers; i++)
 		if (can_read(state, state->helper[i]))
-			room += room_of(state->helper[i]);
+			room += room_of(state->helper[i]) + emogi_resident_bytes(state->helper[i], graph_id);
 	(void) cudaSetDevice(state->device);
 	return room;
 }
@@ -197,7 +208,7 @@ undo(const Spread *spread)
 		emogi_memory_count(piece->lender, piece->lender != spread->owner, -(int64_t) spread->piece_bytes);
 	}
 	if (spread->address != 0)
-		(void) driver.unreserve(spread->address, MOST_PIECES * spread->piece_bytes);
+		(void) driver.unreserve(spread->address, SPREAD_MOST_PIECES * spread->piece_bytes);
 }
 
 /* Map one more piece, of a lender's memory. */
@@ -262,7 +273,7 @@ map_lent_piece(Spread *spread, uint64_t *room, int *turn)
 
 /* Let the owner's GPU read all pieces, and each lender's fill its own. */
 static cudaError_t
-give_access(const Spread *spread)
+give_access(Spread *spread)
 {
 	CUmemAccessDesc access[1 + EMOGI_MAX_HELPERS] = {};
 	size_t		naccess = 1 + (size_t) spread->owner->nhelpers;
@@ -272,6 +283,7 @@ give_access(const Spread *spread)
 		access[i].location.type = CU_MEM_LOCATION_TYPE_DEVICE;
 		access[i].location.id = i == 0 ? spread->owner->device : spread->owner->helper[i - 1]->device;
 		access[i].flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+		spread->readers |= UINT32_C(1) << access[i].location.id;
 	}
 	return said(driver.set_access(spread->address, spread->npieces * spread->piece_bytes, access, naccess));
 }
@@ -289,13 +301,13 @@ map_pieces(Spread *spread, uint64_t bytes, double own_share)
 
 	if (code != cudaSuccess)
 		return code;
-	spread->piece_bytes = round_up((bytes + MOST_PIECES - 1) / MOST_PIECES, unit);
+	spread->piece_bytes = round_up((bytes + SPREAD_MOST_PIECES - 1) / SPREAD_MOST_PIECES, unit);
 	npieces = (bytes + spread->piece_bytes - 1) / spread->piece_bytes;
 	for (int i = 0; i < spread->owner->nhelpers; i++)
 		room[i] = can_read(spread->owner, spread->owner->helper[i]) ? room_of(spread->owner->helper[i]) : 0;
 	(void) cudaSetDevice(spread->owner->device);
 	emogi_memory_trim(spread->owner, 0);
-	code = said(driver.reserve(&spread->address, MOST_PIECES * spread->piece_bytes, 0, 0, 0));
+	code = said(driver.reserve(&spread->address, SPREAD_MOST_PIECES * spread->piece_bytes, 0, 0, 0));
 	for (uint64_t i = 0; i < npieces && code == cudaSuccess; i++)
 	{
 		const bool	own = (uint64_t) ((double) (i + 1) * own_share) > (uint64_t) ((double) i * own_share);
@@ -388,6 +400,28 @@ emogi_spread_is(const EmogiEngineState *state, const void *block)
 	Spread		spread;
 
 	return look_up(state, block, false, &spread);
+}
+
+bool
+emogi_spread_reads(const EmogiEngineState *state, const void *block, const EmogiEngineState *other)
+{
+	Spread		spread;
+
+	return look_up(state, block, false, &spread) && (spread.readers >> other->device & 1) != 0;
+}
+
+bool
+emogi_spread_layout(const EmogiEngineState *state, const void *block, SpreadLayout *layout)
+{
+	Spread		spread;
+
+	if (!look_up(state, block, false, &spread))
+		return false;
+	layout->piece_bytes = spread.piece_bytes;
+	layout->npieces = spread.npieces;
+	for (int i = 0; i < spread.npieces; i++)
+		layout->lender[i] = spread.piece[i].lender;
+	return true;
 }
 
 /* Free a block, if it is spread; false when it is not. */

@@ -14,8 +14,14 @@
 
 #include "device.cuh"
 
-/* Get the bytes that the helpers of a state may lend it: what is free there beside some headroom, and evicts nothing. The state's device stays the current one. */
-extern uint64_t emogi_spread_room(EmogiEngineState *state);
+#define SPREAD_MOST_PIECES 128	/* of a block: an even mixture, and few calls of the driver */
+
+/*
+ * Get the bytes that the helpers of a state may lend it for a Graph: what is free there beside some headroom, and what they keep of that Graph as helpers; nothing
+ * else is evicted. The second has them drop what they keep of it. The state's device stays the current one.
+ */
+extern uint64_t emogi_spread_room(EmogiEngineState *state, uint64_t graph_id);
+extern void emogi_spread_make_room(EmogiEngineState *state, uint64_t graph_id);
 
 /*
  * Take memory of the state's own GPU, a share of it from 0 to 1, and of its helpers, as emogi_memory_take does of one. NO_MEMORY where there is too little, or
@@ -27,8 +33,19 @@ extern EmogiStatus emogi_spread_take(DeviceMemory *memory, void **out, uint64_t 
 extern EmogiStatus emogi_spread_fill(EmogiEngineState *state, const void *block, const void *from, uint64_t bytes, EmogiControl *control,
 									 EmogiError *error);
 
-/* Say whether a block of a state is spread. */
+/* Say whether a block of a state is spread, and whether another state's GPU may read it: those that helped when it was taken may. */
 extern bool emogi_spread_is(const EmogiEngineState *state, const void *block);
+extern bool emogi_spread_reads(const EmogiEngineState *state, const void *block, const EmogiEngineState *other);
+
+/* Get whose memory the pieces of a spread block are. */
+typedef struct SpreadLayout
+{
+	uint64_t	piece_bytes;
+	int			npieces;		/* the last may be used in part */
+	const EmogiEngineState *lender[SPREAD_MOST_PIECES];	/* the state itself, too */
+} SpreadLayout;
+
+extern bool emogi_spread_layout(const EmogiEngineState *state, const void *block, SpreadLayout *layout);
 
 /* Begin, so that memory.cu knows how such memory is freed, and reclaimed. End: have all drop what a state lends. Nobody else is at work then. */
 extern void emogi_spread_open(EmogiEngineState *state);

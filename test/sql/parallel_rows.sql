@@ -105,12 +105,12 @@ DROP MATERIALIZED VIEW kept;
 
 -- Columns that are not used, conditions that bound the search, conditions that are checked, and one that looks a vertex up.
 SELECT same('SELECT count(*) FROM emogi_bfs(''edges'', 0)');
-SELECT same('SELECT vertex, level FROM emogi_bfs(''edges'', 0) WHERE level <= 3');
+SELECT substring(same('SELECT vertex, level FROM emogi_bfs(''edges'', 0) WHERE level <= 3') FROM '[0-9]+ rows$');	-- engines are planned for differently
 SELECT same('SELECT vertex, distance FROM emogi_sssp(''edges'', 0) WHERE distance < 12 AND vertex % 3 = 1');
 SELECT same('SELECT level, count(*), min(vertex), sum(vertex) FROM emogi_bfs(''edges'', 0) GROUP BY level');
 SELECT same('SELECT vertex + level AS sum, -vertex AS minus FROM emogi_bfs(''edges'', 0)');
 SELECT same('SELECT level FROM emogi_bfs(''edges'', 0) WHERE vertex = 77');
-SELECT same('SELECT count(*) FROM emogi_bfs(''edges'', 0) WHERE level < 0');
+SELECT substring(same('SELECT count(*) FROM emogi_bfs(''edges'', 0) WHERE level < 0') FROM '[0-9]+ rows$');	-- engines are planned for differently
 SELECT same('SELECT count(*) FROM emogi_bfs(''edges'', 99999999)');
 SELECT same('SELECT count(*) FROM emogi_bfs(''edges'', NULL::bigint)');
 SELECT same('SELECT count(*) FROM emogi_bfs(''edges'', (SELECT min(id) FROM names))');
@@ -135,7 +135,7 @@ SELECT same('SELECT id, name, level FROM emogi_bfs(''edges'', 0) JOIN names ON i
 SELECT same('SELECT a.vertex FROM emogi_bfs(''edges'', 0) a FULL JOIN emogi_bfs(''edges'', -1) b USING (vertex) WHERE b.vertex IS NULL');
 SELECT same('SELECT vertex FROM emogi_bfs(''edges'', 0) UNION ALL SELECT vertex FROM emogi_bfs(''edges'', -1, 5) UNION ALL SELECT id FROM names');
 SELECT same('SELECT vertex FROM (SELECT vertex FROM emogi_bfs(''edges'', 0) UNION ALL SELECT vertex FROM emogi_bfs(''edges'', -1)) x JOIN names ON id = vertex');
-SELECT same('SELECT id FROM names WHERE id NOT IN (SELECT vertex FROM emogi_bfs(''edges'', 0) WHERE level < 5)');
+SELECT substring(same('SELECT id FROM names WHERE id NOT IN (SELECT vertex FROM emogi_bfs(''edges'', 0) WHERE level < 5)') FROM '[0-9]+ rows$');	-- engines are planned for differently
 SELECT substring(same('SELECT id FROM names WHERE EXISTS (SELECT FROM emogi_bfs(''edges'', 0) WHERE vertex = id + 1)') FROM '[0-9]+ rows$');	-- servers choose one plan or another
 SELECT same('WITH b AS MATERIALIZED (SELECT vertex, level FROM emogi_bfs(''edges'', 0)) SELECT x.vertex, y.level FROM b x JOIN b y USING (vertex)');
 SELECT same('SELECT id, (SELECT count(*) FROM emogi_bfs(''edges'', n.id, 2)) FROM (SELECT id FROM names WHERE id BETWEEN 0 AND 50) n');

@@ -1,7 +1,10 @@
 /*
- * test_spread.c: edges in the memory of two GPUs (placement peer): answers, what is kept and lent, who gives back when, and failures of memory and driver.
+ * test_spread.c: edges in the memory of two GPUs (placement peer): answers, what is kept and lent, who gives back when, and failures of memory and driver;
+ * and GPUs that help with edges in host memory, each with what it has room for (placement hybrid), or with none.
  * Every answer is compared with the cpu engine's. It needs two GPUs that can read each other's memory.
  */
+#include <pthread.h>
+
 #include "both.h"
 
 #define MAX_TAKES 80			/* more than any run takes of device memory */
@@ -11,7 +14,13 @@
 
 #define FIRST_CAP_BYTES (UINT64_C(20) << 20)	/* of the first: less than 3,000,000 edges take in two orders */
 
+#define SHARE_CAP_BYTES (UINT64_C(14) << 20)	/* the values and offsets of a run, and a part of 12 MB of edges */
+#define MANY_EDGES UINT64_C(20000000)	/* both ways, so that shares have pieces of twice the least size */
+#define LEND_CAP_BYTES (UINT64_C(30) << 20)	/* of a lender: room for 8 MB of edges in pieces, if it keeps nothing of them as a helper */
+#define LONG_ASKS 400			/* of the owner, while the lender asks for memory */
+
 static uint64_t npeer;			/* answers from edges in several GPUs' memory */
+static char left_out[200];		/* what the last answer says */
 
 /* Get the bytes that a GPU's engine has, with what it lends. */
 static uint64_t
@@ -72,6 +81,7 @@ ask(const char *what, EmogiEngineState *state, EmogiEngineState *helper, const E
 	status = cuda->run(state, graph, &query, &answer.result, &control, &error);
 	CHECK(status != EMOGI_OK || agree(algorithm, graph->nvertices, &answer.result, &expected.result), "%s: algorithm %d placement %d", what,
 		  algorithm, placement);
+	memcpy(left_out, answer.result.left_out, sizeof left_out);
 	npeer += status == EMOGI_OK && answer.result.placement == EMOGI_PLACEMENT_PEER;
 	if (seen != NULL)
 		*seen = answer.result.placement;
@@ -114,6 +124,8 @@ check_all(EmogiBuiltGraph *built)
 			continue;
 		first = ask_plainly("first", cuda_state, cuda_helpers[0], &built->graph, algorithm, EMOGI_PLACEMENT_PEER);
 		CHECK(ask_plainly("kept", cuda_state, NULL, &built->graph, algorithm, EMOGI_PLACEMENT_PEER) == first, "algorithm %d: not there", a);
+		CHECK(ask_plainly("kept, with help", cuda_state, cuda_helpers[0], &built->graph, algorithm, EMOGI_PLACEMENT_PEER) == first,
+			  "algorithm %d: not there", a);
 		CHECK(ask_plainly("as device", cuda_state, NULL, &built->graph, algorithm, EMOGI_PLACEMENT_DEVICE) == first, "algorithm %d: not there", a);
 		(void) cuda->forget(cuda_helpers[0], built->graph.id);
 		CHECK(cuda->forget(cuda_state, built->graph.id) == 0, "algorithm %d: still there", a);
@@ -204,6 +216,127 @@ check_closed(EmogiBuiltGraph *built)
 	reopen(0);
 }
 
+/* A GPU that asks again and again, in a thread of its own. */
+typedef struct Asking
+{
+	const EmogiGraph *graph;
+	uint64_t	nright;
+	uint64_t	nfailed;		/* other than by memory */
+} Asking;
+
+/* Ask the lender for what only fits when it has its memory back. It compares nothing: answers are the owner's matter here. */
+static void *
+ask_lender(void *with)
+{
+	Asking	   *asking = (Asking *) with;
+	static const uint32_t source = 0;
+	const EmogiQuery query = {.algorithm = EMOGI_BFS, .placement = EMOGI_PLACEMENT_DEVICE, .nsources = 1, .sources = &source, .max_depth = -1};
+
+	for (int i = 0; i < LONG_ASKS; i++)
+	{
+		Answer		answer = make_answer(asking->graph->nvertices);
+		EmogiControl control = {0};
+		EmogiError	error = {{0}, {0}};
+		const EmogiStatus status = cuda->run(cuda_helpers[0], asking->graph, &query, &answer.result, &control, &error);
+
+		asking->nright += status == EMOGI_OK && answer.result.nreached > 1;
+		asking->nfailed += status != EMOGI_OK && status != EMOGI_NO_MEMORY;
+		free(answer.memory);
+	}
+	return NULL;
+}
+
+/* Check that a lender which wants its memory back while the owner reads it gets it afterwards, or not, and harms nobody. */
+static void
+check_at_work(EmogiBuiltGraph *built)
+{
+	EmogiBuiltGraph large = build_weighted(1000, 4000000, EMOGI_OUT, 31);
+	Asking		asking = {.graph = &large.graph};
+	pthread_t	thread;
+
+	reopen(CAP_BYTES);
+	(void) ask_plainly("lent", cuda_state, cuda_helpers[0], &built->graph, EMOGI_BFS, EMOGI_PLACEMENT_PEER);
+	if (pthread_create(&thread, NULL, ask_lender, &asking) != 0)
+		abort();
+	for (int i = 0; i < LONG_ASKS / 4; i++)
+		(void) ask_plainly("at work", cuda_state, NULL, &built->graph, i % 2 == 0 ? EMOGI_BFS : EMOGI_PAGERANK, EMOGI_PLACEMENT_AUTO);
+	(void) pthread_join(thread, NULL);
+	CHECK(asking.nright > 0 && asking.nfailed == 0, "%llu answers, %llu failures", (unsigned long long) asking.nright,
+		  (unsigned long long) asking.nfailed);
+	(void) cuda->forget(cuda_state, built->graph.id);
+	(void) cuda->forget(cuda_helpers[0], large.graph.id);
+	check_given_back("at work");
+	emogi_built_graph_free(&large);
+	reopen(0);
+}
+
+/* Check runs on edges in host memory with a helper that has room for a part, and with one that has none, which is left out. */
+static void
+check_helpers(EmogiBuiltGraph *built)
+{
+	static const EmogiAlgorithm helped[] = {EMOGI_BFS, EMOGI_SSSP, EMOGI_SSWP, EMOGI_CC, EMOGI_PAGERANK, EMOGI_CIRCUIT, EMOGI_NEURAL};
+	uint64_t	nleft = 0;
+
+	close_helpers();
+	cuda->close(cuda_state);
+	cuda_state = open_gpu(0, SHARE_CAP_BYTES);
+	cuda_helpers[ncuda_helpers++] = open_gpu(1, SHARE_CAP_BYTES);
+	for (int round = 0; round < 6; round++)
+		for (size_t i = 0; i < sizeof helped / sizeof *helped; i++)
+			if (suits(&built->graph, helped[i]))
+				(void) ask_plainly("share", cuda_state, round % 3 == 2 ? NULL : cuda_helpers[0], &built->graph, helped[i], EMOGI_PLACEMENT_HYBRID);
+	CHECK(used_by(cuda_helpers[0]) > FEW_BYTES, "the helper keeps nothing");
+	(void) cuda->forget(cuda_helpers[0], built->graph.id);
+	(void) cuda->forget(cuda_state, built->graph.id);
+	check_given_back("share");
+	reopen(FEW_BYTES / 64);
+	for (size_t i = 0; i < sizeof helped / sizeof *helped; i++)
+		if (suits(&built->graph, helped[i]))
+		{
+			(void) ask_plainly("left out", cuda_state, cuda_helpers[0], &built->graph, helped[i], EMOGI_PLACEMENT_HOST);
+			nleft += left_out[0] != '\0';
+		}
+	CHECK(nleft >= 4, "%llu answers tell who was left out", (unsigned long long) nleft);
+	(void) cuda->forget(cuda_helpers[0], built->graph.id);
+	(void) cuda->forget(cuda_state, built->graph.id);
+	reopen(0);
+}
+
+/* Check sums whose shares have pieces of more than the least size, with a helper that has room for buffers of them, and with less and less. */
+static void
+check_pieces(void)
+{
+	EmogiBuiltGraph large = build_weighted(20000, MANY_EDGES, EMOGI_BOTH, 33);
+
+	for (uint64_t cap_bytes = UINT64_C(28) << 20; cap_bytes >= UINT64_C(4) << 20; cap_bytes -= UINT64_C(3) << 20)
+	{
+		reopen(cap_bytes);
+		(void) ask_plainly("pieces", cuda_state, cuda_helpers[0], &large.graph, EMOGI_PAGERANK, EMOGI_PLACEMENT_HOST);
+		(void) ask_plainly("pieces", cuda_state, cuda_helpers[0], &large.graph, EMOGI_CIRCUIT, EMOGI_PLACEMENT_HYBRID);
+	}
+	emogi_built_graph_free(&large);
+	reopen(0);
+}
+
+/* Check that what a helper keeps of a graph does not keep it from lending memory for that graph. */
+static void
+check_lends_again(EmogiBuiltGraph *built)
+{
+	close_helpers();
+	cuda->close(cuda_state);
+	cuda_state = open_gpu(0, SHARE_CAP_BYTES);
+	cuda_helpers[ncuda_helpers++] = open_gpu(1, LEND_CAP_BYTES);
+	for (int i = 0; i < 2; i++)
+	{
+		(void) ask_plainly("kept in part", cuda_state, cuda_helpers[0], &built->graph, EMOGI_PAGERANK, EMOGI_PLACEMENT_HYBRID);
+		CHECK(ask_plainly("lent after all", cuda_state, cuda_helpers[0], &built->graph, EMOGI_BFS, EMOGI_PLACEMENT_PEER) == EMOGI_PLACEMENT_PEER,
+			  "not peer");
+	}
+	(void) cuda->forget(cuda_helpers[0], built->graph.id);
+	(void) cuda->forget(cuda_state, built->graph.id);
+	reopen(0);
+}
+
 /* Let each taking of device memory fail in turn. */
 static void
 check_failing_memory(EmogiBuiltGraph *built, EmogiAlgorithm algorithm)
@@ -266,8 +399,14 @@ main(void)
 	check_cap(&directed);
 	check_reclaimed(&directed);
 	check_closed(&directed);
+	check_at_work(&directed);
+	check_helpers(&directed);
+	check_helpers(&symmetric);
+	check_lends_again(&symmetric);
+	check_pieces();
 	check_failing_memory(&directed, EMOGI_BFS);
 	check_failing_memory(&symmetric, EMOGI_SSSP);
+	check_failing_memory(&symmetric, EMOGI_PAGERANK);
 	check_failing_driver(&directed, EMOGI_SSSP);
 	check_failing_driver(&symmetric, EMOGI_PAGERANK);
 	CHECK(npeer > 20, "%llu answers from several GPUs' memory", (unsigned long long) npeer);
