@@ -265,7 +265,7 @@ pack_page(Packing *packing, Relation rel, EmogiSeenPage *seen, int nrows)
 	for (int i = 0; i < seen->nitems; i++)
 	{
 		HeapTupleData tuple = {.t_len = ItemIdGetLength(&seen->items[i]),.t_tableOid = packing->relid,
-		.t_data = (HeapTupleHeader) PageGetItem(seen->page, &seen->items[i])};
+		.t_data = emogi_seen_tuple(seen, i)};
 
 		for (int c = 0; c < packing->ncolumns; c++)
 		{
