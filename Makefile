@@ -18,8 +18,8 @@ DATA        = $(wildcard sql/emogi--*--*.sql)
 DATA_built  = emogi--$(EXTVERSION).sql
 
 PG_CFLAGS   = -MMD -MP -Werror=switch
-PG_CPPFLAGS = -I$(srcdir)/src -I$(srcdir)/engine -DEMOGI_VERSION='"$(EXTVERSION)"'
-SHLIB_LINK  = -ldl -lpthread
+PG_CPPFLAGS = -I$(srcdir)/src -I$(srcdir)/engine -I$(libpq_srcdir) -DEMOGI_VERSION='"$(EXTVERSION)"'
+SHLIB_LINK  = $(libpq) -ldl -lpthread
 
 REGRESS        = $(sort $(basename $(notdir $(wildcard test/sql/*.sql))))
 ISOLATION      = $(sort $(basename $(notdir $(wildcard test/specs/*.spec))))
@@ -53,7 +53,7 @@ ALL_OBJS = $(OBJS) $(VERIFY_OBJS) $(CUDA_OBJS) $(CUDA_C_OBJS)
 $(OBJS:.o=.bc): %.bc: %.o
 $(filter-out $(wildcard $(ALL_OBJS)),$(ALL_OBJS)): missing
 .PHONY: missing
-$(ENGINE_OBJS) $(VERIFY_OBJS) src/scan_node/fold.o src/scan_node/ranges.o: CFLAGS += -O3
+$(ENGINE_OBJS) $(VERIFY_OBJS) src/scan_node/fold.o src/scan_node/ranges.o src/servers/decode.o src/servers/pack.o: CFLAGS += -O3
 # communities and ranks are the same bits on all engines: a product and a sum are rounded each by itself
 $(ENGINE_OBJS): CFLAGS += -ffp-contract=off
 

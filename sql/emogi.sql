@@ -1950,6 +1950,10 @@ CREATE FUNCTION emogi_estimate(graph regclass, weights boolean DEFAULT false, di
 AS 'MODULE_PATHNAME', 'emogi_estimate' LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000;
 COMMENT ON FUNCTION emogi_estimate(regclass, boolean, text, text) IS 'size of a graph in shared memory (bytes), after its build and at the peak of it, estimated from statistics';
 
+CREATE FUNCTION emogi_pages(relation regclass, columns text[], first_page bigint, npages bigint) RETURNS SETOF bytea
+AS 'MODULE_PATHNAME', 'emogi_pages' LANGUAGE C STABLE STRICT PARALLEL RESTRICTED COST 1000 ROWS 100;
+COMMENT ON FUNCTION emogi_pages(regclass, text[], bigint, bigint) IS 'rows of numbers on some pages of a table, packed, for an emogi on another server that reads this one';
+
 CREATE FUNCTION emogi_check(graph text, direction text DEFAULT 'out', weights boolean DEFAULT false, backward boolean DEFAULT false,
 	near boolean DEFAULT false, OUT ok boolean, OUT differs text, OUT cache text, OUT vertices bigint, OUT edges bigint, OUT has_weights boolean, OUT has_backward boolean)
 AS 'MODULE_PATHNAME', 'emogi_check' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000;
@@ -2068,7 +2072,8 @@ CREATE FUNCTION emogi_runs(OUT id bigint, OUT started timestamptz, OUT pid int, 
 	OUT keys_ms float8, OUT csr_ms float8, OUT splice_ms float8, OUT transfer_ms float8, OUT run_ms float8,
 	OUT rows_ms float8, OUT total_ms float8, OUT pages_looked bigint, OUT pages_by_map bigint, OUT pages_by_lsn bigint,
 	OUT changes bigint, OUT age_ms float8, OUT vertices bigint, OUT edges bigint, OUT reached bigint, OUT levels int,
-	OUT edges_traversed bigint, OUT edges_per_second float8, OUT link_bytes bigint, OUT links int, OUT rows bigint)
+	OUT edges_traversed bigint, OUT edges_per_second float8, OUT link_bytes bigint, OUT links int, OUT rows bigint,
+	OUT network_bytes bigint)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL RESTRICTED ROWS 100;
 COMMENT ON FUNCTION emogi_runs() IS 'the rows of the view emogi_runs';
@@ -2113,6 +2118,7 @@ COMMENT ON COLUMN emogi_runs.edges_traversed IS 'number of list entries that the
 COMMENT ON COLUMN emogi_runs.edges_per_second IS 'edges_traversed per second of run_ms; NULL without a run';
 COMMENT ON COLUMN emogi_runs.link_bytes IS 'bytes of edges that crossed the link to a GPU in the run, read in place or copied';
 COMMENT ON COLUMN emogi_runs.links IS 'GPUs over whose links edges came while it ran';
+COMMENT ON COLUMN emogi_runs.network_bytes IS 'bytes of rows that came from the servers of foreign tables; 0: none were read so';
 COMMENT ON COLUMN emogi_runs.rows IS 'number of rows returned';
 
 CREATE FUNCTION emogi_progress(OUT pid int, OUT username name, OUT database name, OUT function text, OUT source text,

@@ -11,6 +11,7 @@
  *   function/    the SQL functions                             views/   the views, and what administers the cache
  *   build/       from a Source to a Graph
  *   live/        what has changed in the tables since a Graph was made
+ *   servers/     from foreign tables on other servers to edges
  *   edges/       from a Source to edges in the Region
  *   walk/        searches over indexes of the tables, without a Graph
  *   call/        a call and its slot
@@ -30,8 +31,8 @@
  *                          (cache/cache.c keeps the entries, cache/ring.c knows who has changed which table);  else
  *   build/choice.c         says whether a search that reaches little walks over indexes instead (walk/search.c);  else
  *   build/follow.c         has live/refresh.c find what has changed, and an older Graph spliced;  else
- *   build/build.c          has the Source turned into edges in the Region (edges/heap_scan.c and pages.c read tables, sink.c takes
- *                          rows from the executor), then has the engine worker make keys and CSR of them;  wish.c publishes the
+ *   build/build.c          has the Source turned into edges in the Region (edges/heap_scan.c and pages.c read tables, servers/read.c
+ *                          those of other servers, sink.c takes rows from the executor), then has the engine worker make keys and CSR of them;  wish.c publishes the
  *                          Graph
  *   call/request.c         has the engine worker run the Query;  worker/worker.c is that worker
  *   function/run.c         reads the Result out into rows and gives the slot back

@@ -13,6 +13,7 @@
 #include "edges/sink.h"
 #include "edges/pages.h"
 #include "server/region.h"
+#include "servers/servers.h"
 
 /* Times the budget that the edges alone must be estimated at to be refused unread. */
 #define EMOGI_HOPELESS 8.0
@@ -95,7 +96,8 @@ announce_scan(EmogiCall *call, const EmogiSource *source, List *leaves)
 typedef struct Reading
 {
 	const EmogiSource *source;
-	List	   *leaves;			/* heaps; NIL = through the executor */
+	List	   *leaves;			/* heaps; NIL = through the executor, unless ... */
+	List	   *foreign;		/* ... there are foreign tables that are read beside them */
 	EmogiTree  *tree;			/* instead of the Source; or NULL */
 	EmogiWeights weights;
 	const EmogiLookNotes *notes;
@@ -107,6 +109,8 @@ read_edges(EmogiCall *call, const Reading *reading, bool careful)
 {
 	if (reading->tree != NULL)
 		emogi_sink_tree(call, reading->tree, reading->weights, careful);
+	else if (reading->foreign != NIL)
+		emogi_servers_read(call, reading->source, reading->leaves, reading->foreign, reading->weights, careful);
 	else if (reading->leaves == NIL)
 		emogi_sink_query(call, reading->source, reading->weights, careful);
 	else
@@ -143,6 +147,15 @@ void
 emogi_build_edges(EmogiCall *call, const EmogiSource *source, List *leaves, EmogiWeights weights, const EmogiLookNotes *notes)
 {
 	const Reading reading = {.source = source,.leaves = leaves,.weights = weights,.notes = notes};
+
+	gather_edges(call, &reading);
+}
+
+/* Gather the edges of a Source that has foreign tables beside its heaps, as emogi_build_edges does. Raises what servers raise, too. */
+void
+emogi_build_edges_of_servers(EmogiCall *call, const EmogiSource *source, List *heaps, List *foreign, EmogiWeights weights)
+{
+	const Reading reading = {.source = source,.leaves = heaps,.foreign = foreign,.weights = weights};
 
 	gather_edges(call, &reading);
 }

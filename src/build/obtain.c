@@ -1,7 +1,8 @@
 /*
  * obtain.c: the Graph of a call: found in the cache, or built and shared.
  *
- * Rows of a Source lie in heaps, or come of its tree (../tree), or of its query's text where that may not be shared.
+ * Rows of a Source lie in heaps, or on servers of foreign tables beside them (../servers), or come of its tree (../tree), or of its query's
+ * text where that may not be shared.
  *
  * The caller's rights are checked and a snapshot taken that sees what the graph argument names; wish.c says whether a Graph in
  * the cache will do. When none does, follow.c brings one that is there up to date, if the tables can be followed. Else it is built
@@ -16,6 +17,7 @@
 
 #include "build/wish.h"
 #include "cache/live_state.h"
+#include "servers/servers.h"
 
 #define EMOGI_NOT_ASKED_BEFORE "a value in it, of the time, the user or a setting perhaps, is asked for the first time; the next call with it is for all"
 #define EMOGI_NOT_TRACKED "a writer of one of its tables was at work before that was tracked, or there is no room"
@@ -25,6 +27,7 @@ typedef struct Rows
 {
 	bool		are_heaps;
 	List	   *leaves;			/* the heaps, locked; NIL = the relation has none */
+	List	   *foreign;		/* foreign tables beside the heaps, locked; then are_heaps is not set */
 	EmogiTree  *tree;			/* else the tree; NULL = the query's text */
 } Rows;
 
@@ -34,6 +37,8 @@ build_edges(EmogiCall *call, const EmogiSource *source, const Rows *rows, EmogiW
 {
 	if (rows->tree != NULL)
 		emogi_build_edges_of_tree(call, rows->tree, weights);
+	else if (rows->foreign != NIL)
+		emogi_build_edges_of_servers(call, source, rows->leaves, rows->foreign, weights);
 	else if (!rows->are_heaps || rows->leaves != NIL)
 		emogi_build_edges(call, source, rows->leaves, weights, NULL);
 }
@@ -117,14 +122,14 @@ build_privately(EmogiCall *call, const EmogiSource *source, const Rows *rows, co
 }
 
 /*
- * List the heaps of a relation that the caller may read, under a snapshot that sees them, which becomes the active one; false,
- * and no snapshot, when it must be read by the executor. What the graph argument names may change on the way. Raises 42501
- * and 40001.
+ * List the heaps of a relation that the caller may read, and its foreign tables that are read beside them, under a snapshot that sees them,
+ * which becomes the active one; false, and no snapshot, when it must be read by the executor. What the graph argument names may change on
+ * the way. Raises 42501 and 40001.
  */
 static bool
-find_leaves(EmogiSource *source, List **leaves)
+find_leaves(EmogiSource *source, List **leaves, List **foreign)
 {
-	*leaves = NIL;
+	*leaves = *foreign = NIL;
 	if (source->is_query)
 		return false;
 	for (;;)
@@ -139,9 +144,9 @@ find_leaves(EmogiSource *source, List **leaves)
 		emogi_snapshot_push();
 		if (emogi_snapshot_sees(source, &relids))
 		{
-			if (emogi_heap_scan_list(source, relids, leaves))
+			if (emogi_heap_scan_list(source, relids, leaves) || emogi_servers_list(source, relids, leaves, foreign))
 				return true;
-			*leaves = NIL;
+			*leaves = *foreign = NIL;
 			PopActiveSnapshot();
 			return false;
 		}
@@ -160,10 +165,12 @@ find_rows(EmogiCall *call, EmogiSource *source)
 {
 	Rows		rows = {0};
 
-	rows.are_heaps = find_leaves(source, &rows.leaves);
-	if (rows.are_heaps)
+	if (find_leaves(source, &rows.leaves, &rows.foreign))
 	{
 		emogi_snapshot_answer();
+		rows.are_heaps = rows.foreign == NIL;
+		if (!rows.are_heaps)
+			strlcpy(call->record.why_private, emogi_judge_foreign(linitial_oid(rows.foreign)), sizeof call->record.why_private);
 		return rows;
 	}
 	rows.tree = emogi_tree_open(source);
@@ -182,7 +189,7 @@ find_rows(EmogiCall *call, EmogiSource *source)
 static void
 leave_rows(Rows *rows)
 {
-	if (rows->are_heaps || rows->tree != NULL)
+	if (rows->are_heaps || rows->foreign != NIL || rows->tree != NULL)
 		PopActiveSnapshot();
 	if (rows->tree != NULL)
 		emogi_tree_close(rows->tree);
@@ -428,7 +435,7 @@ obtain(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *wanted, EmogiG
 {
 	Rows		rows = find_rows(call, source);
 	EmogiWish  *wish = emogi_wish_make(source, rows.tree, wanted);	/* of what was found in the end */
-	bool		may_share = emogi_wish_may_share(wish, rows.leaves);
+	bool		may_share = emogi_wish_may_share(wish, rows.foreign != NIL ? NIL : rows.leaves);
 
 	if (walk == NULL || !walk_instead(call, source, &rows, wish, may_share, walk))
 	{

@@ -43,6 +43,10 @@ typedef struct EmogiCallRecord
 	uint64		edges_traversed;
 	uint64		link_bytes;
 	int			nlinks;
+	int			nservers;		/* that foreign tables were read from */
+	int			nconnections;	/* to them */
+	uint64		nranges;		/* of their tables */
+	uint64		network_bytes;	/* of rows that came from them */
 	uint64		nrows;
 	double		refresh_ms;		/* to find out what has changed */
 	double		splice_ms;		/* to make a Graph of another and the changes */

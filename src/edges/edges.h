@@ -29,6 +29,7 @@ extern void emogi_sink_begin(EmogiCall *call, const EmogiKeyType *keys, EmogiWei
 
 extern bool emogi_heap_scan_list(const EmogiSource *source, List *relids, List **leaves);
 extern bool emogi_heap_scan_possible(const EmogiSource *source, List **leaves);
+extern void emogi_heap_scan_add(EmogiCall *call, const EmogiSource *source, List *leaves, const struct EmogiLookNotes *notes);
 extern void emogi_heap_scan_tables(EmogiCall *call, const EmogiSource *source, List *leaves, EmogiWeights weights,
 								   bool careful, const struct EmogiLookNotes *notes);
 extern int	emogi_heap_scan_workers(uint64 pages);

@@ -276,19 +276,14 @@ scan_in_parallel(const LeafScans *scans, Size scans_bytes, int nworkers)
 	UnregisterSnapshot(snapshot);
 }
 
-/*
- * Fill a call's slot with the edges of all leaves of a Source. careful: see emogi_sink_begin. notes: [leaves], what is to be noted of
- * each; or NULL.
- */
+/* Add the edges of leaves of a Source to a call's slot, where gathering has begun. notes: [leaves], what is to be noted of each; or NULL. */
 void
-emogi_heap_scan_tables(EmogiCall *call, const EmogiSource *source, List *leaves, EmogiWeights weights, bool careful,
-					   const EmogiLookNotes *notes)
+emogi_heap_scan_add(EmogiCall *call, const EmogiSource *source, List *leaves, const EmogiLookNotes *notes)
 {
 	Size		scans_bytes = offsetof(LeafScans, leaves) + list_length(leaves) * sizeof(LeafScan);
 	LeafScans  *scans = palloc0(scans_bytes);
 	int			nworkers;
 
-	emogi_sink_begin(call, &source->key, emogi_sink_weights(source->weight > 0, source->reverse > 0, weights), -1, careful);
 	scans->token = call->slot->token;
 	nworkers = emogi_heap_scan_workers(describe_leaves(source, leaves, notes, scans));
 	if (nworkers > 0)
@@ -296,4 +291,13 @@ emogi_heap_scan_tables(EmogiCall *call, const EmogiSource *source, List *leaves,
 	else
 		scan_leaves(scans, NULL);
 	pfree(scans);
+}
+
+/* Fill a call's slot with the edges of all leaves of a Source. careful: see emogi_sink_begin; notes: as above. */
+void
+emogi_heap_scan_tables(EmogiCall *call, const EmogiSource *source, List *leaves, EmogiWeights weights, bool careful,
+					   const EmogiLookNotes *notes)
+{
+	emogi_sink_begin(call, &source->key, emogi_sink_weights(source->weight > 0, source->reverse > 0, weights), -1, careful);
+	emogi_heap_scan_add(call, source, leaves, notes);
 }

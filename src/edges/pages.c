@@ -27,24 +27,8 @@
 #include "edges/seen.h"
 #include "server/compat.h"
 
-/*
- * A page's first tuple lies at its end and each next one below: no order that processors foresee well. What lies so
- * far ahead is asked for early: a tenth of the time.
- */
-#define AHEAD_BYTES 512
-
 /* Pages that are asked for before they are looked at. */
 #define AHEAD_PAGES 16
-
-/* Get one of the tuples of a page. */
-static inline HeapTupleHeader
-get_tuple(EmogiSeenPage *seen, int i)
-{
-	HeapTupleHeader tuple = (HeapTupleHeader) PageGetItem(seen->page, &seen->items[i]);
-
-	__builtin_prefetch((const char *) tuple - AHEAD_BYTES);
-	return tuple;
-}
 
 /* ---- where columns lie ---- */
 
@@ -185,9 +169,9 @@ weight_of_numeric(Datum datum)
 	return value;
 }
 
-/* Turn the Datum of a weight into a double. Raises 22003 for a numeric that has none. */
-static double
-weight_of_datum(Datum datum, Oid type)
+/* Turn the Datum of a weight, of a base type, into a double. Raises 22003 for a numeric that has none. */
+double
+emogi_pages_weight(Datum datum, Oid type)
 {
 	switch (type)
 	{
@@ -218,7 +202,7 @@ get_weight(HeapTupleHeader tuple, TupleDesc desc, const EmogiTupleColumn *column
 	else if (!get_slowly(tuple, desc, column, &datum))
 		return false;
 	else
-		*weight = weight_of_datum(datum, column->type);
+		*weight = emogi_pages_weight(datum, column->type);
 	return true;
 }
 
@@ -240,7 +224,7 @@ static void
 put_edges(EmogiSeenPage *seen, TupleDesc desc, const EmogiTupleLayout *layout, EmogiSink *sink)
 {
 	for (int i = 0; i < seen->nitems; i++)
-		put_edge(get_tuple(seen, i), desc, layout, sink);
+		put_edge(emogi_seen_tuple(seen, i), desc, layout, sink);
 }
 
 /* Raise 22004 for a tuple that has a cost for each way, of which one is NULL; src, dst: its ends as text. */
@@ -259,7 +243,7 @@ put_weighted_edges(EmogiSeenPage *seen, TupleDesc desc, const EmogiTupleLayout *
 {
 	for (int i = 0; i < seen->nitems; i++)
 	{
-		HeapTupleHeader tuple = get_tuple(seen, i);
+		HeapTupleHeader tuple = emogi_seen_tuple(seen, i);
 		int64		src;
 		int64		dst;
 		double		weight;
@@ -282,7 +266,7 @@ put_edges_both_ways(EmogiSeenPage *seen, TupleDesc desc, const EmogiTupleLayout 
 {
 	for (int i = 0; i < seen->nitems; i++)
 	{
-		HeapTupleHeader tuple = get_tuple(seen, i);
+		HeapTupleHeader tuple = emogi_seen_tuple(seen, i);
 		int64		src;
 		int64		dst;
 		double		there = 0;
@@ -376,7 +360,7 @@ put_keyed_edges(EmogiSeenPage *seen, TupleDesc desc, const EmogiTupleLayout *lay
 
 	for (int i = 0; i < seen->nitems; i++)
 	{
-		HeapTupleHeader tuple = get_tuple(seen, i);
+		HeapTupleHeader tuple = emogi_seen_tuple(seen, i);
 		Datum		src = 0;
 		Datum		dst = 0;
 		double		weight = 0;
@@ -415,7 +399,7 @@ decode_run(EmogiSeenPage *seen, int first, int end, const EmogiTupleLayout *layo
 
 	for (i = first; i < end; i++, edges++)
 	{
-		HeapTupleHeader tuple = get_tuple(seen, i);
+		HeapTupleHeader tuple = emogi_seen_tuple(seen, i);
 		const char *data = (const char *) tuple + tuple->t_hoff;
 		int64		src;
 		int64		dst;
@@ -451,7 +435,7 @@ put_runs(EmogiSeenPage *seen, TupleDesc desc, const EmogiTupleLayout *layout, in
 		i = decode_run(seen, first, end, layout, length, edges, &min_key, &max_key);
 		emogi_sink_count(sink, i - first, min_key, max_key);
 		if (i < end)
-			put_edge(get_tuple(seen, i++), desc, layout, sink);
+			put_edge(emogi_seen_tuple(seen, i++), desc, layout, sink);
 	}
 }
 

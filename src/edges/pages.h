@@ -61,5 +61,6 @@ extern void emogi_pages_layout(EmogiTupleLayout *layout, TupleDesc desc, AttrNum
 extern void emogi_pages_read(TableScanDesc scan, const EmogiTupleLayout *layout, EmogiSink *sink, const EmogiLookNotes *notes);
 extern void emogi_pages_look(Relation rel, const EmogiTupleLayout *layout, EmogiSink *sink, const BlockNumber *blocks,
 							 EmogiLook *looks, uint64 count);
+extern double emogi_pages_weight(Datum datum, Oid type);
 
 #endif							/* EMOGI_PAGES_H */

@@ -408,6 +408,7 @@ emogi_arguments_begin(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm, EmogiTa
 	task->query.max_distance = (double) INFINITY;
 	task->names_edges = uses_names(fcinfo);
 	emogi_arguments_graph(fcinfo, &task->graph);
+	task->graph.reads_names = task->names_edges;
 }
 
 /* Read the arguments of an algorithm's function: the graph, then what its row lists. Raises what is wrong with them. */
@@ -417,6 +418,7 @@ emogi_arguments_read(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm, EmogiTas
 	const EmogiParameter *parameters = emogi_algorithm_row(algorithm)->parameters;
 
 	emogi_arguments_begin(fcinfo, algorithm, task);
+	task->graph.reads_names &= (emogi_algorithm_row(algorithm)->traits & EMOGI_IS_TREE) != 0;
 	for (int i = 0; parameters[i].kind != EMOGI_NO_PARAMETER; i++)
 		read_argument(fcinfo, i + 1, &parameters[i], task);
 	if ((emogi_algorithm_row(algorithm)->traits & EMOGI_IS_TOTAL) != 0)

@@ -290,6 +290,7 @@ emogi_reachable(PG_FUNCTION_ARGS)
 
 	emogi_compat_init_rows(fcinfo);
 	emogi_arguments_begin(fcinfo, EMOGI_BFS, &task);
+	task.graph.reads_names = false;
 	emogi_arguments_pairs(fcinfo, 1, &task);
 	task.direction = emogi_arguments_direction(fcinfo, 2, EMOGI_OUT);
 	reaching.call = emogi_run_open(fcinfo->flinfo->fn_oid, &task, NULL, &graph);

@@ -266,6 +266,16 @@ explain_refresh(const EmogiCallRecord *total, ExplainState *es)
 	ExplainPropertyFloat("Splice Time", "ms", total->splice_ms, 3, es);
 }
 
+/* Show what it took to read foreign tables of servers. */
+static void
+explain_servers(const EmogiCallRecord *total, ExplainState *es)
+{
+	ExplainPropertyInteger("Servers", NULL, total->nservers, es);
+	ExplainPropertyInteger("Server Connections", NULL, total->nconnections, es);
+	ExplainPropertyUInteger("Server Ranges", NULL, total->nranges, es);
+	ExplainPropertyUInteger("Network Bytes", NULL, total->network_bytes, es);
+}
+
 /* Show where the Graph of the last run came from, and what it ran on; false when there was no run. */
 static bool
 explain_finding(const EmogiScan *scan, ExplainState *es)
@@ -283,6 +293,8 @@ explain_finding(const EmogiScan *scan, ExplainState *es)
 		ExplainPropertyFloat("Graph Age", "ms", total->age_ms, 0, es);
 	if (total->nlooked + total->nby_map + total->nby_lsn > 0)
 		explain_refresh(total, es);
+	if (total->nservers > 0)
+		explain_servers(total, es);
 	if (!walked)
 	{
 		ExplainPropertyUInteger("Vertices", NULL, total->nvertices, es);

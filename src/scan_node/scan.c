@@ -144,6 +144,10 @@ emogi_scan_add_to_total(EmogiScan *scan, const EmogiCall *call)
 	sum.nreached += total->nreached;
 	sum.edges_traversed += total->edges_traversed;
 	sum.link_bytes += total->link_bytes;
+	sum.nservers = Max(sum.nservers, total->nservers);
+	sum.nconnections += total->nconnections;
+	sum.nranges += total->nranges;
+	sum.network_bytes += total->network_bytes;
 	scan->total = sum;
 }
 
@@ -326,6 +330,7 @@ read_arguments(EmogiScan *scan, EmogiTask *task)
 	}
 	else
 		emogi_arguments_read(scan->fcinfo, scan->function->algorithm, task);
+	task->graph.reads_names &= uses_names(scan);
 }
 
 /* Carry the call out; NULL when there is nothing to run, or no row is wanted. */

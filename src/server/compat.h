@@ -29,6 +29,7 @@
 #include "rewrite/rewriteManip.h"
 #include "storage/bufmgr.h"
 #include "storage/ipc.h"
+#include "storage/latch.h"
 #include "storage/lock.h"
 #include "storage/proc.h"
 #if PG_VERSION_NUM >= 170000
@@ -293,6 +294,17 @@ emogi_compat_each_lock(LOCKMASK modes, void (*function) (Oid relid))
 		}
 		LWLockRelease(LockHashPartitionLockByIndex(i));
 	}
+}
+
+/* 17: sets of events are of a resource owner. Make one of so many; the caller frees it. */
+static inline WaitEventSet *
+emogi_compat_make_events(int count)
+{
+#if PG_VERSION_NUM >= 170000
+	return CreateWaitEventSet(NULL, count);
+#else
+	return CreateWaitEventSet(CurrentMemoryContext, count);
+#endif
 }
 
 /* 15: the name of a field. Has a (sub)transaction counted changes of a table? */

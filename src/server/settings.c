@@ -24,6 +24,7 @@ uint32		emogi_device_set = 0;
 static char *devices;
 int			emogi_cpu_threads = 0;
 int			emogi_build_workers = -1;
+int			emogi_server_connections = 4;
 bool		emogi_enable_cache = true;
 bool		emogi_enable_live = true;
 int			emogi_max_staleness_ms = 0;
@@ -284,6 +285,11 @@ emogi_settings_define(void)
 							"Parallel workers that may help to scan a table.",
 							"-1 means max_parallel_workers_per_gather.",
 							&emogi_build_workers, -1, -1, 1024,
+							PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("emogi.server_connections",
+							"Connections to each server by which foreign tables of postgres_fdw are read.",
+							"0 has postgres_fdw read them. Answers are the same.",
+							&emogi_server_connections, 4, 0, 64,
 							PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("emogi.max_memory",
 							"Memory that all graphs and results together may take.",

@@ -31,6 +31,7 @@ extern int	emogi_device_memory_mb; /* cap on each GPU, 0 = none */
 extern uint32 emogi_device_set;	/* GPUs that are used, bits by the numbers of the driver; 0 = all */
 extern int	emogi_cpu_threads;		/* of the CPU engine, >= 1 once the server is up */
 extern int	emogi_build_workers;	/* parallel workers of a scan, -1 = max_parallel_workers_per_gather */
+extern int	emogi_server_connections;	/* to each server of foreign tables; 0 = postgres_fdw reads them */
 extern bool emogi_enable_cache;			/* Graphs of tables are shared between calls and sessions */
 extern bool emogi_enable_live;			/* Graphs follow their tables */
 extern int	emogi_max_staleness_ms; /* so long ago a Graph may have been exact */

@@ -83,7 +83,8 @@ emogi_shared_wait_event(EmogiWait wait)
 		[EMOGI_WAIT_SLOT] = "EmogiSlot",
 		[EMOGI_WAIT_BUILD] = "EmogiBuild",
 		[EMOGI_WAIT_ROOM] = "EmogiRoom",
-		[EMOGI_WAIT_PREWARM] = "EmogiPrewarm"
+		[EMOGI_WAIT_PREWARM] = "EmogiPrewarm",
+		[EMOGI_WAIT_SERVERS] = "EmogiServers"
 	};
 	static uint32 events[EMOGI_WAITS];
 

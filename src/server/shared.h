@@ -99,6 +99,7 @@ typedef enum EmogiWait
 	EMOGI_WAIT_BUILD,			/* a call, for another's build of the same Graph */
 	EMOGI_WAIT_ROOM,			/* whoever evicts, for Graphs to give their memory back */
 	EMOGI_WAIT_PREWARM,			/* emogi prewarm, for the worker that loads the graphs of a database */
+	EMOGI_WAIT_SERVERS,			/* a call, for rows of servers */
 	EMOGI_WAITS
 } EmogiWait;
 

@@ -25,6 +25,7 @@ typedef struct EmogiGraphArgument
 	bool		is_relation;
 	Oid			relid;			/* of a relation; may be any number, also 0 */
 	char	   *columns;		/* of a relation; NULL = not named */
+	bool		reads_names;	/* the call may read names of edges beside its graph: both are to be of one snapshot */
 } EmogiGraphArgument;
 
 /* What the graph argument names. */

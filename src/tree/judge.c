@@ -31,6 +31,13 @@ emogi_judge_refuse(EmogiTreeLook *look, const char *format,...)
 	return true;
 }
 
+/* Get why a foreign table's rows are not shared. */
+const char *
+emogi_judge_foreign(Oid relid)
+{
+	return psprintf("foreign table \"%s\" is changed elsewhere, unseen from here; use a materialized view", get_rel_name(relid));
+}
+
 /* ---- rights ---- */
 
 /* Find a level of a query that the executor would refuse. */
@@ -69,7 +76,7 @@ judge_relation(const RangeTblEntry *entry, EmogiTreeLook *look)
 	if (entry->tablesample != NULL)
 		return emogi_judge_refuse(look, "TABLESAMPLE chooses rows by where they are stored or by chance");
 	if (kind == RELKIND_FOREIGN_TABLE)
-		return emogi_judge_refuse(look, "foreign table \"%s\" is changed elsewhere, unseen from here; use a materialized view", name);
+		return emogi_judge_refuse(look, "%s", emogi_judge_foreign(entry->relid));
 	if (kind == RELKIND_SEQUENCE)
 		return emogi_judge_refuse(look, "sequence \"%s\" is changed outside transactions", name);
 	if (kind != RELKIND_RELATION && kind != RELKIND_PARTITIONED_TABLE && kind != RELKIND_MATVIEW)

@@ -45,7 +45,7 @@ judge_leaf(Relation rel, EmogiTreeLook *look)
 	if (IsCatalogRelation(rel) || kind == RELKIND_TOASTVALUE)
 		return emogi_judge_refuse(look, "\"%s\" is a system catalog, whose writers leave no trace", name);
 	if (kind == RELKIND_FOREIGN_TABLE)
-		return emogi_judge_refuse(look, "foreign table \"%s\" is changed elsewhere, unseen from here; use a materialized view", name);
+		return emogi_judge_refuse(look, "%s", emogi_judge_foreign(RelationGetRelid(rel)));
 	if (kind == RELKIND_PARTITIONED_TABLE)
 		return false;
 	if (rel->rd_rel->relam != HEAP_TABLE_AM_OID)

@@ -40,6 +40,10 @@ extern EmogiTree *emogi_tree_open(const EmogiSource *source);
 extern EmogiTree *emogi_tree_peek(const EmogiSource *source);
 extern void emogi_tree_close(EmogiTree *tree);
 
+/* ---- judge.c ---- */
+
+extern const char *emogi_judge_foreign(Oid relid);
+
 /* ---- tree_run.c ---- */
 
 extern int64 emogi_tree_run(EmogiTree *tree, const char *select);

@@ -161,6 +161,7 @@ put_run(FunctionCallInfo fcinfo, uint64 id, const EmogiCallRecord *run)
 	emogi_views_add(&row, Int64GetDatum(run->link_bytes));
 	emogi_views_add(&row, Int32GetDatum(run->nlinks));
 	emogi_views_add(&row, Int64GetDatum(run->nrows));
+	emogi_views_add(&row, Int64GetDatum(run->network_bytes));
 	emogi_views_put(&row, fcinfo);
 }
 

@@ -39,22 +39,22 @@ build_fake_cuda() {
     emogi_make -s build/fake_cuda.so >&2 && install -m 755 "$ROOT/build/fake_cuda.so" "$TREE/test/fake_cuda.so"
 }
 
-# Run TAP files, so many at once, and add what they count.
+# Run TAP files, so many at once, and add what they count, as tap or by another name.
 run_prove() {
-    local room=$1 jobs=$2 files=$3 out status=0 ok bad
-    make_room "$room" || { add tap 0 1; return 0; }
+    local room=$1 jobs=$2 files=$3 name=${4:-tap} out status=0 ok bad
+    make_room "$room" || { add "$name" 0 1; return 0; }
     out=$ROOM/out
     build_fake_cuda || echo '  tap: no false GPUs'
     installcheck REGRESS= ISOLATION= PROVE_FLAGS="--jobs $jobs --verbose --timer --merge" PROVE_TESTS="$files" >"$out" 2>&1 </dev/null || status=$?
     grep -viE '# skip' "$out" >"$out.counted" || true
     ok=$(count '^ok [0-9]+' "$out.counted")
     bad=$(count '^not ok [0-9]+' "$out.counted")
-    [ $status != 124 ] || echo "  tap: not done after $LIMIT s"
+    [ $status != 124 ] || echo "  $name: not done after $LIMIT s"
     [ $status = 0 ] || [ "$bad" != 0 ] || bad=1
     grep -iE '(skipped: |# skip)' "$out" | sed 's/^/    skipped: /' || true
     if [ "$bad" != 0 ] || [ "$ok" = 0 ]; then show_tap_failures "$out"; fi
     keep tmp_check/log
-    add tap "$ok" "$bad"
+    add "$name" "$ok" "$bad"
 }
 
 run_tap() {

@@ -76,6 +76,12 @@ add_figures_of() {
     done < <(sed -nE 's/^  ([a-z].*[^ ]) +([0-9]+) +([0-9]+) +([0-9]+)$/\2 \3 \4 \1/p' "$out")
 }
 
+# Have emogi in the server that is tested read foreign tables of one of another version. Where there are no TAP tests, nothing.
+test_as_far_server() {
+    local version=$1 home=$2 server=$3
+    ! declare -F run_prove >/dev/null || EMOGI_FAR_SERVERS=$home run_prove "far-$version" 1 test/t/065_server_versions.pl "$server, far server"
+}
+
 # Test with one version, KINDS of tests. A server that cannot be had is skipped.
 test_version() {
     local version=$1 home=$WORK/server-$1 out=$WORK/version-$1.out server status=0
@@ -89,4 +95,5 @@ test_version() {
     [ $status = 0 ] || show tail "$out" 200
     add_figures_of "$server" "$out"
     grep -qE '^[0-9]+ passed, [0-9]+ failed$' "$out" || add "$server" 0 1
+    test_as_far_server "$version" "$home" "$server"
 }

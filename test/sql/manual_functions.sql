@@ -200,6 +200,8 @@ SELECT g.columns, g.direction, g.backward, c.ok, c.differs
 FROM emogi_graphs AS g, LATERAL emogi_check(g.relation::regclass, g.direction, true, g.backward, columns => g.columns) AS c
 WHERE g.database = current_database() AND g.source = 'link' ORDER BY 1, 2, 3;
 
+SELECT length(emogi_pages('link', '{source,target}', 0, 1)) > 0 AS packed;
+
 SELECT cache, vertices, edges, kept FROM emogi_prewarm('link', weights => true, keep => true);
 
 SELECT kept FROM emogi_prewarm('link', weights => true, keep => false);

@@ -1,0 +1,202 @@
+/*
+ * connection.c: a connection to a server, with the rules of postgres_fdw.
+ *
+ * Who is no superuser must use a password of the user mapping, and the server must have asked for it: else the caller would be let in for
+ * what the operating system's user of this server is (postgres_fdw's connection.c). A superuser may say otherwise in the mapping,
+ * password_required 'false'.
+ */
+#include "postgres.h"
+
+#include "commands/defrem.h"
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "storage/fd.h"
+#include "utils/timestamp.h"
+
+#include "servers/far.h"
+
+/* Get the value of an option; NULL when it is not there. */
+static const char *
+find_option(List *options, const char *name)
+{
+	ListCell   *cell;
+
+	foreach(cell, options)
+	{
+		DefElem    *option = lfirst_node(DefElem, cell);
+
+		if (strcmp(option->defname, name) == 0)
+			return defGetString(option);
+	}
+	return NULL;
+}
+
+/* Is a boolean option there, with this value? */
+static bool
+option_is(List *options, const char *name, bool value)
+{
+	ListCell   *cell;
+
+	foreach(cell, options)
+	{
+		DefElem    *option = lfirst_node(DefElem, cell);
+
+		if (strcmp(option->defname, name) == 0)
+			return defGetBoolean(option) == value;
+	}
+	return false;
+}
+
+/* Must a password be used that the mapping has, and that the server has asked for? */
+static bool
+must_use_password(const UserMapping *user)
+{
+	return !superuser_arg(user->userid) && !option_is(user->options, "password_required", false);
+}
+
+/*
+ * May we connect with a user mapping? Where it lacks a password that is required, postgres_fdw says what is wrong, or knows another way. So
+ * it does where the caller's own SCRAM keys are to be passed on, which only it can.
+ */
+bool
+emogi_connection_may(const UserMapping *user)
+{
+	const char *password = find_option(user->options, "password");
+
+	if (option_is(user->options, "use_scram_passthrough", true) ||
+		(option_is(GetForeignServer(user->serverid)->options, "use_scram_passthrough", true) &&
+		 !option_is(user->options, "use_scram_passthrough", false)))
+		return false;
+	return !must_use_password(user) || (password != NULL && password[0] != '\0');
+}
+
+/* Is an option one that libpq takes, and not one that is set here? */
+static bool
+is_for_libpq(const PQconninfoOption *known, const char *name)
+{
+	if (strcmp(name, "client_encoding") == 0 || strcmp(name, "fallback_application_name") == 0)
+		return false;
+	for (; known->keyword != NULL; known++)
+		if (strcmp(known->keyword, name) == 0)
+			return strchr(known->dispchar, 'D') == NULL;
+	return false;
+}
+
+/* Append those options that are libpq's to what it is told. */
+static int
+add_options(const PQconninfoOption *known, List *options, const char **names, const char **values, int count)
+{
+	ListCell   *cell;
+
+	foreach(cell, options)
+	{
+		DefElem    *option = lfirst_node(DefElem, cell);
+
+		if (is_for_libpq(known, option->defname))
+		{
+			names[count] = option->defname;
+			values[count++] = defGetString(option);
+		}
+	}
+	return count;
+}
+
+/* Drop what libpq has to say in passing. */
+static void
+ignore_notice(void *arg, const char *message)
+{
+}
+
+/* Get the seconds that it may take to connect; 0 = any number. libpq itself keeps them only where it waits itself. */
+static int
+timeout_of(const EmogiFarServer *server)
+{
+	const char *text = find_option(server->user->options, "connect_timeout");
+
+	if (text == NULL)
+		text = find_option(server->server->options, "connect_timeout");
+	return text != NULL ? Max(atoi(text), 0) : 0;
+}
+
+/* Begin to connect. Raises 08001. */
+void
+emogi_connection_start(EmogiFarConnection *connection)
+{
+	const EmogiFarServer *server = connection->server;
+	const int	most = list_length(server->server->options) + list_length(server->user->options) + 3;
+	const char **names = palloc(most * sizeof *names);
+	const char **values = palloc(most * sizeof *values);
+	const int	timeout = timeout_of(server);
+	PQconninfoOption *known = PQconndefaults();
+	int			count = 0;
+
+	connection->phase = EMOGI_FAR_CONNECTING;
+	if (known == NULL)
+		emogi_report_connection(connection, "There is no memory for it.");
+	names[count] = "fallback_application_name";
+	values[count++] = "emogi";
+	count = add_options(known, server->server->options, names, values, count);
+	count = add_options(known, server->user->options, names, values, count);
+	names[count] = "client_encoding";
+	values[count++] = GetDatabaseEncodingName();
+	names[count] = values[count] = NULL;
+	PQconninfoFree(known);
+	if (!AcquireExternalFD())
+		emogi_report_connection(connection, "This session has too many files open.");
+	connection->conn = PQconnectStartParams(names, values, false);
+	if (connection->conn == NULL)
+	{
+		ReleaseExternalFD();
+		emogi_report_connection(connection, "There is no memory for it.");
+	}
+	if (PQstatus(connection->conn) == CONNECTION_BAD)
+		emogi_report_connection(connection, NULL);
+	PQsetNoticeProcessor(connection->conn, ignore_notice, NULL);
+	connection->poll = PGRES_POLLING_WRITING;
+	connection->deadline = timeout > 0 ? TimestampTzPlusMilliseconds(GetCurrentTimestamp(), timeout * INT64CONST(1000)) : 0;
+}
+
+/* Go on connecting, when the socket is ready; true when that is done. Raises 08001, and 2F003 where the server has asked for no password. */
+bool
+emogi_connection_continue(EmogiFarConnection *connection)
+{
+	connection->poll = PQconnectPoll(connection->conn);
+	if (connection->poll == PGRES_POLLING_FAILED)
+		emogi_report_connection(connection, NULL);
+	if (connection->poll != PGRES_POLLING_OK)
+		return false;
+	if (must_use_password(connection->server->user) && !PQconnectionUsedPassword(connection->conn))
+		ereport(ERROR,
+				(errcode(ERRCODE_S_R_E_PROHIBITED_SQL_STATEMENT_ATTEMPTED),
+				 errmsg("password is required"),
+				 errdetail("Non-superuser cannot connect to server \"%s\" if it does not request a password.", connection->server->server->servername),
+				 errhint("Target server's authentication method must be changed or password_required=false set in the user mapping attributes.")));
+	return true;
+}
+
+/* Send statements. Raises 08006. */
+void
+emogi_connection_send(EmogiFarConnection *connection, char *sql)
+{
+	if (connection->sql != NULL)
+		pfree(connection->sql);
+	connection->sql = sql;
+	if (!PQsendQuery(connection->conn, sql))
+		emogi_report_connection(connection, NULL);
+}
+
+/* Close a connection. Raises nothing. */
+void
+emogi_connection_close(EmogiFarConnection *connection)
+{
+	PGconn	   *conn = connection->conn;
+
+	if (conn == NULL)
+		return;
+	connection->conn = NULL;
+	if (connection->message != NULL)
+		PQfreemem(connection->message);
+	connection->message = NULL;
+	PQfinish(conn);
+	ReleaseExternalFD();
+}

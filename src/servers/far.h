@@ -1,0 +1,140 @@
+/*
+ * far.h: what the files of this room share: servers, tables there, and connections.
+ *
+ * All of it lies in memory of one read, but for what libpq has allocated.
+ */
+#ifndef EMOGI_FAR_H
+#define EMOGI_FAR_H
+
+#include "fmgr.h"
+#include "foreign/foreign.h"
+#include "libpq-fe.h"
+
+#include "servers/servers.h"
+
+/* Two ends, a weight, and that of the way back. */
+#define EMOGI_FAR_MOST_COLUMNS 4
+
+/* How a column's values come. */
+typedef enum EmogiFarForm
+{
+	EMOGI_FAR_INTEGER,			/* binary, of 2, 4 or 8 bytes */
+	EMOGI_FAR_FLOAT4,			/* binary */
+	EMOGI_FAR_FLOAT8,			/* binary */
+	EMOGI_FAR_RECEIVED,			/* binary, for the type's receive function */
+	EMOGI_FAR_CHARACTERS		/* characters, for the type's input function */
+} EmogiFarForm;
+
+/* A column that is read. */
+typedef struct EmogiFarColumn
+{
+	const char *name;			/* here */
+	const char *far_name;
+	Oid			type;
+	Oid			base;			/* what the type is, or is a domain over */
+	int32		typmod;
+	EmogiFarForm form;			/* by emogi_decode_choose_forms, as all below */
+	Oid			far_type;
+	FmgrInfo	function;
+	Oid			ioparam;
+} EmogiFarColumn;
+
+/* The ranges of a table's pages. */
+typedef struct EmogiFarRanges
+{
+	uint64		npages;
+	uint64		length;			/* of each range, in pages, a multiple of EMOGI_GROUP_PAGES */
+	uint64		count;
+	uint64		next;			/* that nobody has taken yet */
+} EmogiFarRanges;
+
+/* Pages whose rows come as one, where they are grouped: some 70 kB of two bigint columns. */
+#define EMOGI_GROUP_PAGES 16
+
+/* A foreign table. */
+typedef struct EmogiFarTable
+{
+	const char *name;			/* here */
+	const char *schema;			/* there */
+	const char *relation;		/* there */
+	int			ncolumns;		/* src, dst, weight, reverse */
+	EmogiFarColumn columns[EMOGI_FAR_MOST_COLUMNS];
+	bool		is_grouped;		/* each row of COPY has arrays, of the rows of EMOGI_GROUP_PAGES pages */
+	const char *packer;			/* schema there of the emogi that packs its rows (packed.h), each row of COPY being a pack; NULL = none */
+	bool		is_text;		/* COPY sends text: of one column at least the binary form is not what the type here takes */
+	EmogiFarRanges ranges;
+} EmogiFarTable;
+
+/* A server. */
+typedef struct EmogiFarServer
+{
+	ForeignServer *server;
+	UserMapping *user;
+	List	   *tables;			/* EmogiFarTable */
+	int			ndescribed;		/* tables, in their order */
+	char	   *snapshot;		/* its name there; NULL = nobody else imports it */
+} EmogiFarServer;
+
+/* What a connection does. */
+typedef enum EmogiFarPhase
+{
+	EMOGI_FAR_CONNECTING,
+	EMOGI_FAR_BEGINNING,		/* its transaction */
+	EMOGI_FAR_PREPARING,		/* a table's SELECT, which locks it */
+	EMOGI_FAR_DESCRIBING,		/* its columns */
+	EMOGI_FAR_MEASURING,		/* its pages */
+	EMOGI_FAR_COPYING,			/* a range */
+	EMOGI_FAR_DONE
+} EmogiFarPhase;
+
+/* A connection. */
+typedef struct EmogiFarConnection
+{
+	EmogiFarServer *server;
+	EmogiFarTable *table;		/* that it is at */
+	PGconn	   *conn;			/* NULL = closed */
+	EmogiFarPhase phase;
+	bool		leads;			/* it is the first of its server, whose snapshot the others import */
+	PostgresPollingStatusType poll; /* what it waits for while it connects */
+	TimestampTz deadline;		/* to be connected by; 0 = none */
+	char	   *sql;			/* what was sent last; NULL = nothing */
+	bool		is_copying;		/* rows are coming */
+	bool		has_begun;		/* the first bytes of a binary COPY have come */
+	char	   *message;		/* a row of libpq's, while it is decoded */
+} EmogiFarConnection;
+
+/* ---- tables.c ---- */
+
+extern List *emogi_tables_describe(const EmogiSource *source, List *foreign);
+
+/* ---- texts.c ---- */
+
+extern char *emogi_texts_begin(int version, bool exports, const char *snapshot);
+extern char *emogi_texts_select(const EmogiFarTable *table);
+extern char *emogi_texts_measure(const EmogiFarTable *table);
+extern char *emogi_texts_copy(const EmogiFarTable *table, uint64 range);
+
+/* ---- ranges.c ---- */
+
+extern EmogiFarRanges emogi_ranges_divide(uint64 npages, int nconnections);
+extern uint64 emogi_ranges_connections(const EmogiFarRanges *ranges);
+
+/* ---- connection.c ---- */
+
+extern bool emogi_connection_may(const UserMapping *user);
+extern void emogi_connection_start(EmogiFarConnection *connection);
+extern bool emogi_connection_continue(EmogiFarConnection *connection);
+extern void emogi_connection_send(EmogiFarConnection *connection, char *sql);
+extern void emogi_connection_close(EmogiFarConnection *connection);
+
+/* ---- cancel.c ---- */
+
+extern void emogi_cancel_statements(List *connections);
+
+/* ---- report.c ---- */
+
+extern void emogi_report_connection(EmogiFarConnection *connection, const char *detail);
+extern void emogi_report_result(EmogiFarConnection *connection, PGresult *result);
+extern void emogi_report_protocol(EmogiFarConnection *connection);
+
+#endif							/* EMOGI_FAR_H */

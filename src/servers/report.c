@@ -1,0 +1,105 @@
+/*
+ * report.c: errors of servers, as errors of the call.
+ *
+ * They name the foreign table and the server. The SQLSTATE is the server's where it gave one.
+ */
+#include "postgres.h"
+
+#include "servers/far.h"
+
+/* Copy what libpq says, without the end of its last line. */
+static char *
+copy_text(const char *text)
+{
+	char	   *copy = pstrdup(text != NULL ? text : "");
+	size_t		length = strlen(copy);
+
+	while (length > 0 && (copy[length - 1] == '\n' || copy[length - 1] == ' '))
+		copy[--length] = '\0';
+	return copy;
+}
+
+/* Get the name of the table that a connection is at, or of the first one. */
+static const char *
+table_name(const EmogiFarConnection *connection)
+{
+	const EmogiFarTable *table = connection->table != NULL ? connection->table : linitial(connection->server->tables);
+
+	return table->name;
+}
+
+/* Raise 08001 for a connection that has not come about, 08006 for one that was lost. detail: why; NULL = libpq knows. */
+void
+emogi_report_connection(EmogiFarConnection *connection, const char *detail)
+{
+	const char *server = connection->server->server->servername;
+	const bool	is_new = connection->phase == EMOGI_FAR_CONNECTING;
+
+	if (detail == NULL)
+		detail = copy_text(PQerrorMessage(connection->conn));
+	ereport(ERROR,
+			(errcode(is_new ? ERRCODE_SQLCLIENT_UNABLE_TO_ESTABLISH_SQLCONNECTION : ERRCODE_CONNECTION_FAILURE),
+			 errmsg("could not read foreign table \"%s\" from server \"%s\"", table_name(connection), server),
+			 detail[0] != '\0' ? errdetail_internal("%s", detail) : 0,
+			 is_new ? errhint("See that the server is in reach, that it has room for emogi.server_connections more connections, and that the options of server \"%s\" and of its user mapping are right.", server) :
+			 errhint("The connection was lost. Call it again when the server answers."),
+			 connection->sql != NULL ? errcontext("remote SQL command: %s", connection->sql) : 0));
+}
+
+/* Get what to do about an answer, by its SQLSTATE. */
+static const char *
+hint_for(int code, const char *server)
+{
+	switch (ERRCODE_TO_CATEGORY(code))
+	{
+		case ERRCODE_CONNECTION_EXCEPTION:
+		case ERRCODE_OPERATOR_INTERVENTION:
+			return psprintf("Server \"%s\" has ended it. Call it again when the server answers.", server);
+		case ERRCODE_INSUFFICIENT_RESOURCES:
+			return psprintf("Server \"%s\" has no room for it. Lower emogi.server_connections, or raise its limits.", server);
+		case ERRCODE_SYNTAX_ERROR_OR_ACCESS_RULE_VIOLATION:
+			return psprintf("See that the foreign table has the names and columns that it has on server \"%s\", and that the role of the user mapping may read them.", server);
+		default:
+			return psprintf("Server \"%s\" has answered so.", server);
+	}
+}
+
+/* Raise what a server has answered. Frees the result. */
+void
+emogi_report_result(EmogiFarConnection *connection, PGresult *result)
+{
+	const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+	const char *primary = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
+	const char *more = PQresultErrorField(result, PG_DIAG_MESSAGE_DETAIL);
+	const char *server = connection->server->server->servername;
+	int			code = ERRCODE_CONNECTION_FAILURE;
+	char	   *detail;
+
+	if (state != NULL && strlen(state) == 5)
+		code = MAKE_SQLSTATE(state[0], state[1], state[2], state[3], state[4]);
+	if (primary == NULL)
+		detail = copy_text(PQresultErrorMessage(result)[0] != '\0' ? PQresultErrorMessage(result) : PQerrorMessage(connection->conn));
+	else
+		detail = more != NULL ? psprintf("%s (%s)", primary, more) : pstrdup(primary);
+	PQclear(result);
+	ereport(ERROR,
+			(errcode(code),
+			 errmsg("could not read foreign table \"%s\" from server \"%s\"", table_name(connection), server),
+			 errdetail_internal("%s", detail),
+			 errhint("%s", hint_for(code, server)),
+			 connection->sql != NULL ? errcontext("remote SQL command: %s", connection->sql) : 0));
+}
+
+/* Raise 08P01 for an answer of a form that is not expected. */
+void
+emogi_report_protocol(EmogiFarConnection *connection)
+{
+	const char *server = connection->server->server->servername;
+
+	ereport(ERROR,
+			(errcode(ERRCODE_PROTOCOL_VIOLATION),
+			 errmsg("could not read foreign table \"%s\" from server \"%s\"", table_name(connection), server),
+			 errdetail("What the server has sent is not what PostgreSQL sends."),
+			 errhint("Set emogi.server_connections to 0, to have postgres_fdw read it."),
+			 connection->sql != NULL ? errcontext("remote SQL command: %s", connection->sql) : 0));
+}

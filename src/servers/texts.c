@@ -1,0 +1,195 @@
+/*
+ * texts.c: the SQL that servers are sent.
+ *
+ * Names there are quoted always: another version may have other key words.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "lib/stringinfo.h"
+#include "utils/builtins.h"
+
+#include "servers/far.h"
+#include "servers/packed.h"
+
+#define VERSION_WITH_JIT 110000
+
+/* Write a name between quotes. */
+static void
+write_name(StringInfo sql, const char *name)
+{
+	appendStringInfoChar(sql, '"');
+	for (; *name != '\0'; name++)
+	{
+		if (*name == '"')
+			appendStringInfoChar(sql, '"');
+		appendStringInfoChar(sql, *name);
+	}
+	appendStringInfoChar(sql, '"');
+}
+
+/* Write the name of a table there, with its schema. */
+static void
+write_relation(StringInfo sql, const EmogiFarTable *table)
+{
+	write_name(sql, table->schema);
+	appendStringInfoChar(sql, '.');
+	write_name(sql, table->relation);
+}
+
+/*
+ * Get what begins a connection's transaction, with the settings that postgres_fdw sets: by them text means the same there and here. The
+ * planner there takes a COPY for more than it is, and would compile it. exports: the snapshot is named, for others to import; snapshot: one that is imported, or NULL.
+ */
+char *
+emogi_texts_begin(int version, bool exports, const char *snapshot)
+{
+	StringInfoData sql;
+
+	initStringInfo(&sql);
+	appendStringInfoString(&sql, "START TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY");
+	if (snapshot != NULL)
+		appendStringInfo(&sql, "; SET TRANSACTION SNAPSHOT %s", quote_literal_cstr(snapshot));
+	appendStringInfoString(&sql, "; SET search_path = pg_catalog; SET timezone = 'GMT'; SET datestyle = ISO; SET intervalstyle = postgres;"
+						   " SET extra_float_digits = 3");
+	if (version >= VERSION_WITH_JIT)
+		appendStringInfoString(&sql, "; SET jit = off; SET enable_tidscan = on");
+	if (exports)
+		appendStringInfoString(&sql, "; SELECT pg_catalog.pg_export_snapshot()");
+	return sql.data;
+}
+
+/* Get the SELECT of a table's columns, as a whole. */
+char *
+emogi_texts_select(const EmogiFarTable *table)
+{
+	StringInfoData sql;
+
+	initStringInfo(&sql);
+	for (int i = 0; i < table->ncolumns; i++)
+	{
+		appendStringInfoString(&sql, i == 0 ? "SELECT " : ", ");
+		write_name(&sql, table->columns[i].far_name);
+	}
+	appendStringInfoString(&sql, " FROM ");
+	write_relation(&sql, table);
+	return sql.data;
+}
+
+/*
+ * Get the query of what ranges are made by: whether the table has pages that TIDs lead to, and the role may ask for them, whether others
+ * inherit from it, how many pages it has, about how many rows, and the schema of an emogi that packs them. A function counts only if it belongs to that extension: anybody
+ * may have made another of its name, and it would run as this role. Row security is the business of SELECT.
+ */
+char *
+emogi_texts_measure(const EmogiFarTable *table)
+{
+	StringInfoData name;
+
+	initStringInfo(&name);
+	write_relation(&name, table);
+	return psprintf("SELECT c.relkind IN ('r', 'm') AND c.relam = 2 AND pg_catalog.has_table_privilege(c.oid, 'SELECT'), c.relhassubclass,"
+					" pg_catalog.pg_relation_size(c.oid) / pg_catalog.current_setting('block_size')::pg_catalog.int8, c.reltuples,"
+					" (SELECT n.nspname FROM pg_catalog.pg_extension e, pg_catalog.pg_depend d, pg_catalog.pg_proc p, pg_catalog.pg_namespace n"
+					" WHERE e.extname = 'emogi' AND d.refclassid = 'pg_catalog.pg_extension'::pg_catalog.regclass AND d.refobjid = e.oid AND d.deptype = 'e'"
+					" AND d.classid = 'pg_catalog.pg_proc'::pg_catalog.regclass AND d.objid = p.oid AND n.oid = p.pronamespace"
+					" AND p.proname = '" EMOGI_PACK_FUNCTION "' AND p.proargtypes = '2205 1009 20 20'::pg_catalog.oidvector"
+					" AND pg_catalog.has_function_privilege(p.oid, 'EXECUTE') AND pg_catalog.has_schema_privilege(n.oid, 'USAGE')"
+					" AND pg_catalog.has_schema_privilege(c.relnamespace, 'USAGE') AND NOT pg_catalog.row_security_active(c.oid))"
+					" FROM pg_catalog.pg_class c WHERE c.oid = %s::pg_catalog.regclass", quote_literal_cstr(name.data));
+}
+
+/* Get the name of a type whose values are grouped. */
+static const char *
+grouped_type(Oid type)
+{
+	switch (type)
+	{
+		case INT2OID:
+			return "int2";
+		case INT4OID:
+			return "int4";
+		case INT8OID:
+			return "int8";
+		case FLOAT4OID:
+			return "float4";
+		default:
+			return "float8";
+	}
+}
+
+/*
+ * Get the COPY of a range of a table whose rows come in arrays: a server makes and sends them in half the time that rows of their own
+ * take. All arrays of a row have their values in the same order, NULL among them. A column of a domain is cast to what that is of.
+ */
+static char *
+copy_groups(const EmogiFarTable *table, uint64 range)
+{
+	const EmogiFarRanges *ranges = &table->ranges;
+	const uint64 first = range * ranges->length;
+	const uint64 end = Min(first + ranges->length, ranges->npages);
+	StringInfoData sql;
+
+	initStringInfo(&sql);
+	appendStringInfo(&sql, "COPY (SELECT a.* FROM pg_catalog.generate_series(" UINT64_FORMAT "::pg_catalog.int8, " INT64_FORMAT ", %d) AS p(n), LATERAL (SELECT ",
+					 first, (int64) end - 1, EMOGI_GROUP_PAGES);
+	for (int i = 0; i < table->ncolumns; i++)
+	{
+		appendStringInfo(&sql, "%spg_catalog.array_agg(r.", i == 0 ? "" : ", ");
+		write_name(&sql, table->columns[i].far_name);
+		appendStringInfo(&sql, "::pg_catalog.%s)", grouped_type(table->columns[i].far_type));
+	}
+	appendStringInfoString(&sql, " FROM ");
+	write_relation(&sql, table);
+	appendStringInfo(&sql, " AS r WHERE r.ctid >= ('(' || p.n || ',0)')::pg_catalog.tid AND r.ctid < ('(' || (p.n + %d) || ',0)')::pg_catalog.tid) AS a)"
+					 " TO STDOUT (FORMAT binary)", EMOGI_GROUP_PAGES);
+	return sql.data;
+}
+
+/* Get the COPY of a range of a table whose rows are packed. The function is in the list of targets: there its packs are sent as they are made. */
+static char *
+copy_packs(const EmogiFarTable *table, uint64 range)
+{
+	const EmogiFarRanges *ranges = &table->ranges;
+	const uint64 first = range * ranges->length;
+	StringInfoData name;
+	StringInfoData sql;
+
+	initStringInfo(&name);
+	write_relation(&name, table);
+	initStringInfo(&sql);
+	appendStringInfoString(&sql, "COPY (SELECT ");
+	write_name(&sql, table->packer);
+	appendStringInfo(&sql, "." EMOGI_PACK_FUNCTION "(%s::pg_catalog.regclass, ARRAY[", quote_literal_cstr(name.data));
+	for (int i = 0; i < table->ncolumns; i++)
+		appendStringInfo(&sql, "%s%s", i == 0 ? "" : ", ", quote_literal_cstr(table->columns[i].far_name));
+	appendStringInfo(&sql, "]::pg_catalog.text[], " UINT64_FORMAT ", " UINT64_FORMAT ")) TO STDOUT (FORMAT binary)", first,
+					 Min(ranges->length, ranges->npages - first));
+	return sql.data;
+}
+
+/* Get the COPY of a range of a table row by row. The last one has no end: rows that children of the table have on pages beyond are in it. */
+static char *
+copy_rows(const EmogiFarTable *table, uint64 range)
+{
+	const EmogiFarRanges *ranges = &table->ranges;
+	StringInfoData sql;
+
+	initStringInfo(&sql);
+	appendStringInfo(&sql, "COPY (%s", emogi_texts_select(table));
+	if (ranges->count > 1)
+		appendStringInfo(&sql, " WHERE ctid >= '(" UINT64_FORMAT ",0)'::pg_catalog.tid", range * ranges->length);
+	if (range + 1 < ranges->count)
+		appendStringInfo(&sql, " AND ctid < '(" UINT64_FORMAT ",0)'::pg_catalog.tid", (range + 1) * ranges->length);
+	appendStringInfo(&sql, ") TO STDOUT%s", table->is_text ? "" : " (FORMAT binary)");
+	return sql.data;
+}
+
+/* Get the COPY of a range of a table. */
+char *
+emogi_texts_copy(const EmogiFarTable *table, uint64 range)
+{
+	if (table->packer != NULL)
+		return copy_packs(table, range);
+	return table->is_grouped ? copy_groups(table, range) : copy_rows(table, range);
+}
