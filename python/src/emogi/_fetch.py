@@ -7,6 +7,7 @@ without a fixed length come as one string of bytes and an array of their lengths
 
 from __future__ import annotations
 
+import contextlib
 import struct
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -14,12 +15,14 @@ from typing import Any
 import numpy as np
 import psycopg
 from psycopg import sql
+from psycopg.pq import ConnStatus, ExecStatus, TransactionStatus
 
 from ._progress import Progress, watch
 from ._result import Column, Result
 from ._types import BY_OID, BYTES, FIXED, TEXT
 
 CHUNK_ROWS = 262_144
+SECONDS_TO_CANCEL = 5.0
 
 _SIGNATURE = b"PGCOPY\n\xff\r\n\0"
 _INT2 = struct.Struct(">h")
@@ -127,16 +130,33 @@ def without_head(message: memoryview) -> memoryview:
 def read_rows(connection: psycopg.Connection[Any], command: sql.Composable) -> list[list[memoryview | None]]:
     """Run a COPY and get the fields of its rows."""
     rows: list[list[memoryview | None]] = []
-    with connection.cursor() as cursor, cursor.copy(command) as copy:
-        first = True
-        for block in copy:
-            message = memoryview(block)
-            if first:
-                message, first = without_head(message), False
-            if not len(message) or _INT2.unpack_from(message)[0] == -1:
-                continue
-            rows.append(read_row(message))
+    try:
+        with connection.cursor() as cursor, cursor.copy(command) as copy:
+            first = True
+            for block in copy:
+                message = memoryview(block)
+                if first:
+                    message, first = without_head(message), False
+                if not len(message) or _INT2.unpack_from(message)[0] == -1:
+                    continue
+                rows.append(read_row(message))
+    except BaseException:
+        end_call(connection)
+        raise
     return rows
+
+
+def end_call(connection: psycopg.Connection[Any]) -> None:
+    """Cancel the call of a connection, if it still runs, as after Ctrl-C, and take what is still to come, so that the connection is of use."""
+    pgconn = connection.pgconn
+    if pgconn.status != ConnStatus.OK or pgconn.transaction_status != TransactionStatus.ACTIVE:
+        return
+    connection.cancel_safe(timeout=SECONDS_TO_CANCEL)
+    while (result := pgconn.get_result()) is not None:
+        if result.status == ExecStatus.COPY_OUT:
+            with contextlib.suppress(psycopg.OperationalError):
+                while pgconn.get_copy_data(0)[0] > 0:
+                    pass
 
 
 def run(
