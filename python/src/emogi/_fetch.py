@@ -29,6 +29,9 @@ _INT2 = struct.Struct(">h")
 _INT4 = struct.Struct(">i")
 _ARRAY = struct.Struct(">iiIii")     # dimensions, has NULLs, type of elements, length, lower bound
 
+# The rows of a column in a chunk: values (of a fixed length: one for each row; else bytes), lengths where they differ, and which are valid.
+Chunk = tuple[np.ndarray, np.ndarray | None, np.ndarray | None]
+
 ProgressArgument = bool | Callable[[Progress], None] | None
 
 
@@ -59,7 +62,7 @@ class Plan:
             parts.append(sql.SQL("CASE WHEN count({}) < count(*) THEN array_agg({}) END").format(sql.Identifier(self.name), self._is_missing))
         return parts
 
-    def take(self, fields: list[memoryview | None]) -> tuple[np.ndarray, np.ndarray | None, np.ndarray | None]:
+    def take(self, fields: list[memoryview | None]) -> Chunk:
         """Take the fields of this column from the front of those of a chunk: values, lengths, validity."""
         if self.fixed:
             values, lengths = read_array(fields.pop(0), self.fixed.sent, self.fixed.kept), None
@@ -76,7 +79,7 @@ class Plan:
                 values = spread
         return values, lengths, valid
 
-    def join(self, chunks: list[tuple[np.ndarray, np.ndarray | None, np.ndarray | None]]) -> Column:
+    def join(self, chunks: list[Chunk]) -> Column:
         """Make the column of its chunks."""
         kept = self.fixed.kept if self.fixed else np.dtype(np.uint8)
         values = np.concatenate([chunk[0] for chunk in chunks]) if chunks else np.empty(0, kept)
@@ -89,8 +92,21 @@ class Plan:
         return Column(self.name, self.type, values, offsets, valid)
 
 
-def _rows(chunk: tuple[np.ndarray, np.ndarray | None, np.ndarray | None]) -> int:
+def _rows(chunk: Chunk) -> int:
     return len(chunk[0] if chunk[1] is None else chunk[1])
+
+
+def reorder(chunk: Chunk, order: np.ndarray) -> Chunk:
+    """Put the rows of a column into another order."""
+    values, lengths, valid = chunk
+    if lengths is None:
+        values = values[order]
+    else:
+        starts = (np.cumsum(lengths) - lengths)[order]
+        lengths = lengths[order]
+        shifts = starts - (np.cumsum(lengths) - lengths)
+        values = values[np.repeat(shifts, lengths) + np.arange(len(values))]
+    return values, lengths, None if valid is None else valid[order]
 
 
 def read_array(field: memoryview | None, sent: np.dtype, kept: np.dtype) -> np.ndarray:
@@ -168,23 +184,28 @@ def run(
 ) -> Result:
     """Run a query whose columns are known, and get its rows as arrays."""
     aggregates = [part for plan in plans for part in plan.aggregates()]
+    # Where the server sorts by chunk, rows of one chunk come in any order, so each brings its place.
     command = sql.SQL(
-        "COPY (SELECT \"emogi chunk\", {} FROM (SELECT (row_number() OVER () - 1) / {} AS \"emogi chunk\", q.* FROM ({}) AS q({})) AS numbered"
-        " GROUP BY \"emogi chunk\") TO STDOUT (FORMAT binary)"
+        'COPY (SELECT "emogi row" / {0}, array_agg(("emogi row" % {0})::int), {1} FROM (SELECT row_number() OVER () - 1 AS "emogi row", q.*'
+        ' FROM ({2}) AS q({3})) AS numbered GROUP BY 1) TO STDOUT (FORMAT binary)'
     ).format(
-        sql.SQL(", ").join(aggregates),
         sql.Literal(CHUNK_ROWS),
+        sql.SQL(", ").join(aggregates),
         query,
         sql.SQL(", ").join(sql.Identifier(plan.name) for plan in plans),
     )
     with watch(connection, progress, description):
         rows = read_rows(connection, command)
-    rows.sort(key=lambda fields: int.from_bytes(fields[0], "big", signed=True))
-    chunks: list[list[Any]] = [[] for _ in plans]
-    for fields in rows:
-        del fields[0]
+    rows.sort(key=lambda fields: int.from_bytes(fields[0] or b"", "big"))
+    chunks: list[list[Chunk]] = [[] for _ in plans]
+    while rows:
+        fields = rows.pop(0)
+        places = read_array(fields[1], np.dtype(">i4"), np.dtype("i4"))
+        order = None if (places[1:] > places[:-1]).all() else np.argsort(places)
+        del fields[:2]
         for plan, column in zip(plans, chunks):
-            column.append(plan.take(fields))
+            chunk = plan.take(fields)
+            column.append(chunk if order is None else reorder(chunk, order))
     return Result([plan.join(column) for plan, column in zip(plans, chunks)])
 
 

@@ -214,9 +214,8 @@ class Graph(Functions):
         wanted = {name for form in _forms(function) for name, _ in form.arguments}
         if self.direction is not None and "direction" in wanted:
             given.setdefault("direction", self.direction)
-        # A source of None is one that does not exist: it gives no rows.
-        if "source" in arguments and arguments["source"] is None:
-            given["source"] = []
+        # A source or target of None is one that does not exist, and gives no rows.
+        given.update({name: None for name in ("source", "target") if name in arguments and arguments[name] is None})
         form = self._choose(function, given)
         types = {name: type_.rstrip("!") for name, type_ in form.arguments}
         kind = next((found for name in given if types[name].startswith("key") and (found := _key_type(given[name]))), None)
