@@ -49,11 +49,17 @@ def test_ctrl_c_cancels_the_call(slow, transaction):
     if transaction:
         slow.connection.rollback()
     assert list(slow.connection.graph("follows").bfs(5)) == [(5, 0)]
-    assert slow.connection.execute("SELECT * FROM emogi_progress WHERE pid = pg_backend_pid()").fetchall() == []
+    # The engine sees between two steps that it was canceled.
+    for _ in range(100):
+        left = slow.connection.execute("SELECT function, phase FROM emogi_progress WHERE pid = pg_backend_pid()").fetchall()
+        if not left:
+            break
+        time.sleep(0.1)
+    assert left == []
 
 
 def test_a_bar_is_shown(slow, capsys):
-    result = slow.betweenness(samples=1000, progress=True)
+    result = slow.betweenness(samples=150, progress=True)
     assert len(result) > 50000
     assert "emogi_betweenness: " in capsys.readouterr().err
 

@@ -604,6 +604,8 @@ def average_shortest_path_length(G, weight=None, method=None):
 
 
 def triangles(G, nodes=None):
+    if nodes is not None:
+        _no_multigraph(G)
     values = G.handle().triangles(select=["triangles"])["triangles"].tolist() if len(G) else []
     return _selected(G, nodes, values)
 

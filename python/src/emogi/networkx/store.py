@@ -56,7 +56,7 @@ class Store:
         self._unused: list[sql.Composable] = []
 
     def connection(self) -> Connection:
-        """Get the connection; the first time, and when settings have changed or it was lost, connect."""
+        """Get the connection. Connect the first time, and when settings have changed or it was lost."""
         config = nx.config.backends.emogi
         settings = (str(config.conninfo), str(config.schema))
         if self._connection is not None and (self._connection.closed or self._settings != settings):
@@ -73,6 +73,7 @@ class Store:
                 self.drop_unused()
             self._connection.close()
         self._connection = None
+        self._unused.clear()
 
     def forget(self, table: sql.Composable, process: int) -> None:
         """Note that a table is no longer used. It is called when a graph is collected, at any time, so it asks nothing of the server."""
@@ -81,8 +82,8 @@ class Store:
 
     def drop_unused(self) -> None:
         """Drop the tables of graphs that have gone."""
-        while self._unused:
-            self.connection().execute(sql.SQL("DROP TABLE IF EXISTS {}").format(self._unused.pop()))
+        while self._unused and self._connection is not None:
+            self._connection.execute(sql.SQL("DROP TABLE IF EXISTS {}").format(self._unused.pop()))
 
     def create(self, columns: sql.Composable) -> sql.Composable:
         """Create a table and get its name."""
@@ -146,7 +147,7 @@ class EmogiGraph:
         self.directed, self.multigraph = graph.is_directed(), graph.is_multigraph()
         self.graph = dict(graph.graph) if keep else {}
         self.attributes = dict(attributes)
-        self.weights: dict[Any, Weights] = {}
+        self._source = weakref.ref(graph)
         with STORE.lock:
             self._load(graph)
 
@@ -157,6 +158,7 @@ class EmogiGraph:
             targets.append(self.places[target])
             data.append(attributes)
         columns = [np.array(sources, np.int64), np.array(targets, np.int64)]
+        self.weights: dict[Any, Weights] = {}
         self.loops = columns[0][columns[0] == columns[1]]
         self._edges = len(sources)
         for name, default in self.attributes.items():
@@ -179,8 +181,18 @@ class EmogiGraph:
         copy_in(self.connection, table, columns)
         return table
 
+    def _stay_loaded(self) -> None:
+        """Load the graph again if its tables went with a connection that was lost, or closed as settings have changed."""
+        if STORE.connection() is self.connection:
+            return
+        graph = self._source()
+        if graph is None or list(graph) != self.nodes or graph.number_of_edges() != self._edges:
+            raise psycopg.OperationalError("the tables of this graph went with their connection, and the graph that they were made of has gone or changed")
+        self._load(graph)
+
     def handle(self, weight: Any = None) -> Graph:
         """Get a handle of the graph, with an attribute as weight."""
+        self._stay_loaded()
         columns = ["src", "dst"] + ([self.weights[weight].column] if weight is not None else [])
         text = f"{self.table.as_string(self.connection)}({', '.join(columns)})"
         alone = f"{self.alone.as_string(self.connection)}(vertex)" if self.alone is not None else None
@@ -220,6 +232,7 @@ class EmogiGraph:
         result.graph.update(self.graph)
         result.add_nodes_from(self.nodes)
         with STORE.lock:
+            self._stay_loaded()
             rows = self.connection.execute(sql.SQL("SELECT * FROM {} ORDER BY ctid").format(self.table)).fetchall()
         for source, target, *values in rows:
             attributes = {name: int(value) if weights.whole else value for (name, weights), value in zip(self.weights.items(), values)}
