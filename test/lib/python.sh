@@ -33,7 +33,7 @@ count_pytest() {
     local out=$1 status=$2 last ok other
     last=$(tail -n 1 "$out")
     ok=$(sed -nE 's/.*\b([0-9]+) passed.*/\1/p' <<<"$last")
-    other=$(grep -oE '[0-9]+ (failed|errors?|skipped|xfailed|xpassed)' <<<"$last" | awk '{ n += $1 } END { print n + 0 }')
+    other=$({ grep -oE '[0-9]+ (failed|errors?|skipped|xfailed|xpassed)' <<<"$last" || true; } | awk '{ n += $1 } END { print n + 0 }')
     [ "$status" = 0 ] || [ "$other" != 0 ] || other=1
     [ "$other" = 0 ] || show tail "$out" 60
     add python "${ok:-0}" "$other"
