@@ -143,7 +143,7 @@ def without_head(message: memoryview) -> memoryview:
     return message[len(_SIGNATURE) + 8 + extension :]
 
 
-def read_rows(connection: psycopg.Connection[Any], command: sql.Composable) -> list[list[memoryview | None]]:
+def read_rows(connection: psycopg.Connection[Any], command: sql.Composed) -> list[list[memoryview | None]]:
     """Run a COPY and get the fields of its rows."""
     rows: list[list[memoryview | None]] = []
     try:

@@ -56,8 +56,9 @@ class _Bar:
 
 def _second_connection(connection: psycopg.Connection[Any]) -> psycopg.Connection[Any]:
     """Connect once more as the same user to the same database."""
-    password = connection.info.password or None
-    return psycopg.connect(connection.info.dsn, autocommit=True, application_name="emogi progress", **({"password": password} if password else {}))
+    parts = {"password": connection.info.password} if connection.info.password else {}
+    conninfo = psycopg.conninfo.make_conninfo(connection.info.dsn, application_name="emogi progress", **parts)
+    return psycopg.connect(conninfo, autocommit=True)
 
 
 def _poll(connection: psycopg.Connection[Any], schema: str, pid: int, show: Callable[[Progress], None], done: threading.Event) -> None:

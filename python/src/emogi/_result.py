@@ -42,6 +42,7 @@ class Column:
 
     def _strings(self) -> np.ndarray:
         """Get the values of a type without a fixed length, as objects, with None for NULL."""
+        assert self.offsets is not None
         data, bounds = self.values.tobytes(), self.offsets.tolist()
         slices = (data[start:end] for start, end in zip(bounds, bounds[1:]))
         if self.type == BYTES:

@@ -539,8 +539,10 @@ def pagerank(G, alpha=0.85, personalization=None, max_iter=100, tol=1.0e-6, nsta
 
     result = ranks(max_iter, max(tolerance, 0.0))
     # emogi tells how many iterations it made, and not whether the last was near enough: that is asked where it was the last allowed.
-    (made,) = G.connection.execute("SELECT levels FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1").fetchone()
-    if made >= max_iter:
+    # So it is where others have made so many runs meanwhile that this one is no longer told of.
+    query = sql.SQL("SELECT levels FROM {}.emogi_runs() WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1").format(sql.Identifier(handle.schema))
+    row = G.connection.execute(query).fetchone()
+    if row is None or row[0] >= max_iter:
         before = ranks(max_iter - 1, 0.0) if max_iter > 1 else np.full(len(G), 1 / len(G))
         if not np.abs(result - before).sum() < tolerance:
             raise nx.PowerIterationFailedConvergence(max_iter)
@@ -657,5 +659,5 @@ def core_number(G):
 
 def _has_both_ways(G: EmogiGraph) -> bool:
     """Does an edge lead back beside another?"""
-    row = G.connection.execute(sql.SQL("SELECT EXISTS (SELECT FROM {0} a JOIN {0} b ON b.src = a.dst AND b.dst = a.src)").format(G.table)).fetchone()
-    return row[0]
+    query = sql.SQL("SELECT FROM {0} a JOIN {0} b ON b.src = a.dst AND b.dst = a.src LIMIT 1").format(G.table)
+    return G.connection.execute(query).fetchone() is not None

@@ -164,7 +164,7 @@ class EmogiGraph:
         for name, default in self.attributes.items():
             self.weights[name], array = read_weights(name, default, data, f"weight{len(self.weights)}")
             columns.append(array)
-        said = [sql.SQL("src bigint, dst bigint")]
+        said: list[sql.Composable] = [sql.SQL("src bigint, dst bigint")]
         said += [sql.SQL("{} float8").format(sql.Identifier(weights.column)) for weights in self.weights.values()]
         connection = STORE.connection()
         self.connection = connection
