@@ -190,7 +190,7 @@ def test_signatures_are_those_of_networkx():
     for name in FUNCTIONS:
         theirs = inspect.signature(inspect.unwrap(getattr(nx, name)))
         theirs = [(p.name, p.default) for p in theirs.parameters.values() if p.name not in ("backend", "backend_kwargs")]
-        ours = [(p.name, p.default) for p in inspect.signature(getattr(algorithms, name)).parameters.values()]
+        ours = [(p.name, p.default) for p in inspect.signature(algorithms.BY_NAME[name]).parameters.values()]
         assert ours == theirs, name
 
 

@@ -8,6 +8,7 @@ import networkx as nx
 
 from . import algorithms
 from .info import FUNCTIONS
+from .served import locked
 from .store import STORE, EmogiGraph
 
 
@@ -54,7 +55,7 @@ class Backend:
 
 
 for _name in FUNCTIONS:
-    setattr(Backend, _name, staticmethod(algorithms.locked(getattr(algorithms, _name))))
+    setattr(Backend, _name, staticmethod(locked(algorithms.BY_NAME[_name])))
 
 backend = Backend()
 close = STORE.close
