@@ -17,6 +17,9 @@ from .store import STORE, EmogiGraph
 # Sources of one query where all pairs are asked for.
 SOURCES_AT_ONCE = 256
 
+# Since networkx 3.5 single_target_shortest_path_length does, as the others.
+RETURNS_DICT = tuple(int(part) for part in nx.__version__.split(".")[:2]) >= (3, 5)
+
 def _depth(cutoff: Any) -> int | None:
     """Get a bound of networkx as the largest level; below 0 it has the sources all the same."""
     return None if cutoff is None or cutoff == math.inf else max(0, math.floor(cutoff))
@@ -54,6 +57,7 @@ def single_source_shortest_path_length(G, source, cutoff=None):
     return levels_from(G, source, cutoff, "out")
 
 
+@only(lambda given: True if RETURNS_DICT else "networkx before 3.5 returns an iterator")
 def single_target_shortest_path_length(G, target, cutoff=None):
     need(G, target, f"Target {target} is not in G")
     return levels_from(G, target, cutoff, "in")
