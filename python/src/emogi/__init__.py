@@ -1,0 +1,23 @@
+"""Graph algorithms in PostgreSQL with the extension emogi, as numpy, pandas or Arrow.
+
+``connect`` opens a connection, ``Connection.graph`` or ``Graph`` makes a handle of a graph, and a method of the handle calls
+the function of the extension that has its name::
+
+    import emogi
+
+    with emogi.connect("dbname=mydb") as db:
+        follows = db.graph("follows")
+        levels = follows.bfs(1, max_depth=3)
+        levels["vertex"], levels["level"]       # numpy
+        levels.pandas()                         # a DataFrame
+        levels.arrow()                          # a pyarrow.Table
+"""
+
+from ._connection import Connection, connect
+from ._fetch import fetch
+from ._graph import Graph
+from ._progress import Progress
+from ._result import Column, Result
+
+__all__ = ["Column", "Connection", "Graph", "Progress", "Result", "connect", "fetch"]
+__version__ = "0.1.0"

@@ -1,0 +1,75 @@
+"""What networkx is told of the backend before it is loaded. Imports neither networkx nor psycopg."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+# Each function with what is said of it in networkx's own documentation.
+FUNCTIONS: dict[str, str] = {
+    "all_pairs_shortest_path_length": "",
+    "ancestors": "",
+    "articulation_points": "They come in the order of the nodes.",
+    "average_clustering": "Undirected graphs without `weight`.",
+    "average_shortest_path_length": "Without `weight`.",
+    "betweenness_centrality": "Without `k`, `weight` and `endpoints`. Values agree to 1e-9.",
+    "bfs_layers": "A layer has the order of the nodes.",
+    "biconnected_components": "They come in the order of their smallest node, by its place in the graph.",
+    "bidirectional_dijkstra": "Of paths of equal length the one with the fewest edges.",
+    "bidirectional_shortest_path": "",
+    "bridges": "Without `root`.",
+    "closeness_centrality": "Without `distance`.",
+    "clustering": "Undirected graphs without `weight`.",
+    "connected_components": "",
+    "core_number": "",
+    "descendants": "",
+    "descendants_at_distance": "",
+    "dijkstra_path": "Of paths of equal length the one with the fewest edges.",
+    "dijkstra_path_length": "",
+    "harmonic_centrality": "Without `distance` and `sources`. Values agree to rounding.",
+    "has_bridges": "Without `root`.",
+    "has_path": "",
+    "is_biconnected": "",
+    "is_connected": "",
+    "is_strongly_connected": "",
+    "is_weakly_connected": "",
+    "multi_source_dijkstra_path_length": "",
+    "node_connected_component": "",
+    "number_connected_components": "",
+    "number_strongly_connected_components": "",
+    "number_weakly_connected_components": "",
+    "pagerank": "Without `nstart`; `dangling` only if it is the personalization. Values agree to 1e-9.",
+    "shortest_path": "`method` is 'dijkstra'; a source, a target or both.",
+    "shortest_path_length": "`method` is 'dijkstra'; a source, a target or both.",
+    "single_source_dijkstra": "Without `target`.",
+    "single_source_dijkstra_path": "",
+    "single_source_dijkstra_path_length": "",
+    "single_source_shortest_path": "",
+    "single_source_shortest_path_length": "",
+    "single_target_shortest_path": "",
+    "single_target_shortest_path_length": "",
+    "strongly_connected_components": "A component comes behind those that it leads to.",
+    "transitivity": "",
+    "triangles": "",
+    "weakly_connected_components": "",
+}
+
+
+def get_info() -> dict[str, Any]:
+    """Tell networkx what the backend is, what it has, and how it is set."""
+    return {
+        "backend_name": "emogi",
+        "project": "emogi",
+        "package": "emogi",
+        "short_summary": "Graph algorithms in PostgreSQL, with the extension emogi.",
+        "description": "Loads a graph into a table of a PostgreSQL server and calls the functions of the extension emogi.",
+        "functions": {name: {"additional_docs": text} if text else {} for name, text in FUNCTIONS.items()},
+        "default_config": {
+            # How to connect, as libpq has it. Empty: by the environment, PGHOST and so on.
+            "conninfo": os.environ.get("EMOGI_CONNINFO", ""),
+            # Where tables are made. Empty: they are temporary ones, whose graph is built for each call.
+            "schema": os.environ.get("EMOGI_SCHEMA", ""),
+            # Without backend="emogi" graphs of fewer edges are left to networkx.
+            "min_edges": int(os.environ.get("EMOGI_MIN_EDGES", "10000")),
+        },
+    }

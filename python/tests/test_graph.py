@@ -1,0 +1,87 @@
+"""Handles of graphs: what their arguments make of the graph argument."""
+
+import psycopg
+import pytest
+from psycopg import sql
+
+import emogi
+
+
+def test_columns_are_quoted(db):
+    db.execute('CREATE TABLE "Odd ""name" ("From" int, "t,o" int, "k)m" float8, id int)')
+    db.execute('INSERT INTO "Odd ""name" VALUES (1, 2, 2.5, 7), (2, 3, 1, 8)')
+    graph = db.graph(('Odd "name',), source="From", target="t,o", weight="k)m", edge_id="id")
+    assert list(graph.sssp(1)) == [(1, 0), (2, 2.5), (3, 3.5)]
+    assert graph.shortest_path(1, 3, select=["edge"])["edge"].tolist() == [7, 8, None]
+
+
+def test_costs_of_the_way_back(db):
+    db.execute("CREATE TABLE street (a int, b int, km float8, back float8, id int)")
+    db.execute("INSERT INTO street VALUES (1, 2, 5, 6, 1), (2, 3, 5, -1, 2)")
+    graph = db.graph("street", source="a", target="b", weight="km", reverse_cost="back", edge_id="id")
+    assert list(graph.sssp(2)) == [(1, 6), (2, 0), (3, 5)]
+    with pytest.raises(ValueError, match="name edge_id, too"):
+        db.graph("street", source="a", target="b", weight="km", reverse_cost="back")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"source": "src"}, {"weight": "w"}, {"source": "src", "target": "dst", "edge_id": "id"}, {"direction": "up"}, {"keys": "int"}],
+)
+def test_arguments_that_say_nothing(db, options):
+    with pytest.raises(ValueError):
+        db.graph("follows", **options)
+
+
+def test_a_query_with_parameters(db):
+    graph = db.graph("SELECT src, dst FROM follows WHERE src < $1 AND dst <> ALL ($2::bigint[])", parameters=[4, [2]])
+    assert list(graph.bfs(1)) == [(1, 0), (3, 1), (4, 2)]
+
+
+def test_vertices_without_edges(db):
+    db.execute("CREATE TABLE person (id bigint)")
+    db.execute("INSERT INTO person VALUES (1), (99)")
+    assert 99 in db.graph("follows", vertices="person").cc()["vertex"]
+    assert 99 not in db.graph("follows").cc()["vertex"]
+
+
+def test_the_direction_of_the_handle(db):
+    graph = db.graph("follows", direction="in")
+    assert graph.bfs(4)["vertex"].tolist() == [1, 2, 3, 4, 6]
+    assert graph.bfs(4, direction="out")["vertex"].tolist() == [4, 5]
+    assert len(graph.cc()) == 6
+
+
+def test_a_connection_of_ones_own(empty_schema):
+    with psycopg.connect() as connection:
+        connection.row_factory = psycopg.rows.dict_row
+        connection.execute("CREATE TABLE mine (src text, dst text)")
+        connection.execute("INSERT INTO mine VALUES ('a', 'b')")
+        graph = emogi.Graph(connection, "mine")
+        assert list(graph.cc()) == [("a", "a"), ("b", "a")]
+        assert graph.triangle_count() == 0
+        assert graph.estimate()["fits"] is True
+        assert connection.info.transaction_status == psycopg.pq.TransactionStatus.INTRANS
+        connection.rollback()
+
+
+def test_an_extension_in_another_schema(db):
+    """Names are qualified, so the search path does not matter."""
+    db.execute("SET search_path = pg_catalog")
+    schema = db.execute("SELECT extnamespace::regnamespace::text FROM pg_extension WHERE extname = 'emogi'").fetchone()[0]
+    graph = db.graph("VALUES (1, 2)")
+    assert graph.schema == schema
+    assert list(graph.bfs(1)) == [(1, 0), (2, 1)]
+    assert list(graph.cc()) == [(1, 1), (2, 1)]
+
+
+def test_a_call_in_sql(db):
+    query = sql.SQL("SELECT level, count(*) AS n FROM {} GROUP BY level ORDER BY level").format(db.graph("follows").call("bfs", source=1))
+    assert list(db.fetch(query)) == [(0, 1), (1, 2), (2, 1), (3, 1)]
+
+
+def test_changes_are_seen(db):
+    graph = db.graph("follows")
+    assert len(graph.bfs(1)) == 5
+    db.execute("INSERT INTO follows VALUES (5, 77)")
+    assert len(graph.bfs(1)) == 6

@@ -1,0 +1,52 @@
+# shellcheck shell=bash
+# The kind `python` of test/run: the package of python/, installed from its wheel into a fresh virtual environment, against a server of
+# its own. networkx's own tests are counted beside those of the package. Sourced by it, never run.
+
+install_venv() { install_missing python3-venv; }
+
+# Make a wheel of a copy of python/, for a build leaves files beside the sources, and install it with what its tests need.
+install_python_package() {
+    local folder=$WORK/python pip=$WORK/python/venv/bin/pip
+    mkdir "$folder" && cp -r "$ROOT/python" "$folder/source" && rm -rf "$folder"/source/{build,src/*.egg-info} && install_venv &&
+        python3 -m venv "$folder/venv" &&
+        timeout 300 "$pip" wheel --disable-pip-version-check -q --no-deps -w "$folder/wheels" "$folder/source" &&
+        timeout 300 "$pip" install --disable-pip-version-check -q -r "$ROOT/python/tests/requirements.txt" "$(echo "$folder"/wheels/emogi-*.whl)[all]"
+}
+
+start_python_server() {
+    local folder=$WORK/python-server
+    cluster_folder "$folder" &&
+        cluster_create "$folder" "$(cluster_user)" 'fsync = off' 'emogi.max_memory = 512MB' && cluster_start "$folder" &&
+        as_cluster_user "$folder" "$PG_BINDIR/psql" -X -q -h "$folder" -d postgres -c 'CREATE EXTENSION emogi'
+}
+
+# Run pytest outside of the checkout, so that the package is the installed one.
+run_pytest() {
+    local folder=$WORK/python
+    (cd "$folder" && timeout --foreground -k 10 600 env PYTHONDONTWRITEBYTECODE=1 EMOGI_ROOT="$ROOT" EMOGI_FIGURES="$folder/networkx" \
+        PGHOST="$WORK/python-server" PGUSER="$(cluster_user)" PGDATABASE=postgres HOME="$folder" \
+        "$folder/venv/bin/python" -m pytest -q -p no:cacheprovider -rfE --tb=short "$folder/source/tests")
+}
+
+# Count what the last line of pytest says; anything but passed, such as an error or a skipped test, has failed.
+count_pytest() {
+    local out=$1 status=$2 last ok other
+    last=$(tail -n 1 "$out")
+    ok=$(sed -nE 's/.*\b([0-9]+) passed.*/\1/p' <<<"$last")
+    other=$({ grep -oE '[0-9]+ (failed|errors?|skipped|xfailed|xpassed)' <<<"$last" || true; } | awk '{ n += $1 } END { print n + 0 }')
+    [ "$status" = 0 ] || [ "$other" != 0 ] || other=1
+    [ "$other" = 0 ] || show tail "$out" 60
+    add python "${ok:-0}" "$other"
+}
+
+run_python() {
+    local out=$WORK/python.out status=0 ok bad
+    install_or_skip python install_python_package || return 0
+    step 'Start a server for Python' start_python_server || { add python 0 1; return 0; }
+    run_pytest >"$out" 2>&1 </dev/null || status=$?
+    count_pytest "$out" $status
+    # Their failures are one of those above, too.
+    if [ -s "$WORK/python/networkx" ]; then read -r ok bad <"$WORK/python/networkx" && add "networkx's own tests" "$ok" "$bad" 0; fi
+    mkdir -p "$ROOT/log" && cp "$out" "$ROOT/log/" 2>/dev/null || true
+    cluster_stop "$WORK/python-server" >/dev/null
+}
