@@ -57,14 +57,17 @@ $(ENGINE_OBJS) $(VERIFY_OBJS) src/scan_node/fold.o src/scan_node/ranges.o: CFLAG
 # communities and ranks are the same bits on all engines: a product and a sum are rounded each by itself
 $(ENGINE_OBJS): CFLAGS += -ffp-contract=off
 
+# The version is in these.
+src/server/sql_version.o src/function/version.o src/worker/worker.o: emogi.control
+
 # A library is made again when a file goes, too.
 ifneq ($(ALL_OBJS),$(shell cat build/objects 2>/dev/null))
 $(shell mkdir -p build)$(file >build/objects,$(ALL_OBJS))
 endif
 $(shlib) emogi_cuda.so: build/objects
 
-emogi--$(EXTVERSION).sql: sql/emogi.sql
-	cp $< $@
+emogi--$(EXTVERSION).sql: sql/emogi.sql emogi.control
+	sed 's/@EXTVERSION@/$(EXTVERSION)/' $< >$@
 
 ifneq ($(NVCC),)
 all: emogi_cuda.so
