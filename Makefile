@@ -5,6 +5,7 @@
 #   make check                  all tests, in copies: nothing is installed; KINDS='unit regress' for some of them
 #   make installcheck           against a running server with shared_preload_libraries = 'emogi'
 #   make unit bench             engine tests and benchmark, no server needed (build/)
+#   make dist                   the archive for PGXN, of what is committed
 
 EXTENSION  = emogi
 EXTVERSION := $(shell sed -n "s/^default_version = '\(.*\)'/\1/p" emogi.control)
@@ -34,7 +35,7 @@ NVCCFLAGS ?= -O3 -std=c++17 -lineinfo -Xfatbin=-compress-all \
 CUDA_OBJS  = $(patsubst %.cu,build/%.o,$(wildcard engine/cuda/*.cu engine/cuda/papers/*.cu))
 CUDA_C_OBJS = $(patsubst %.c,build/%.o,$(wildcard engine/cuda/papers/*.c engine/contract/*.c) engine/threads/pool.c)
 
-EXTRA_CLEAN = $(OBJS:.o=.d) $(VERIFY_OBJS) $(VERIFY_OBJS:.o=.d) emogi_cuda.so build results output_iso tmp_check tmp_check_iso regression.diffs regression.out
+EXTRA_CLEAN = $(OBJS:.o=.d) $(VERIFY_OBJS) $(VERIFY_OBJS:.o=.d) emogi_cuda.so build results output_iso tmp_check tmp_check_iso regression.diffs regression.out emogi-*.zip
 
 PG_CONFIG ?= pg_config
 PGXS := $(shell $(PG_CONFIG) --pgxs)
@@ -57,14 +58,17 @@ $(ENGINE_OBJS) $(VERIFY_OBJS) src/scan_node/fold.o src/scan_node/ranges.o src/se
 # communities and ranks are the same bits on all engines: a product and a sum are rounded each by itself
 $(ENGINE_OBJS): CFLAGS += -ffp-contract=off
 
+# The version is in these.
+src/server/sql_version.o src/function/version.o src/worker/worker.o: emogi.control
+
 # A library is made again when a file goes, too.
 ifneq ($(ALL_OBJS),$(shell cat build/objects 2>/dev/null))
 $(shell mkdir -p build)$(file >build/objects,$(ALL_OBJS))
 endif
 $(shlib) emogi_cuda.so: build/objects
 
-emogi--$(EXTVERSION).sql: sql/emogi.sql
-	cp $< $@
+emogi--$(EXTVERSION).sql: sql/emogi.sql emogi.control
+	sed 's/@EXTVERSION@/$(EXTVERSION)/' $< >$@
 
 ifneq ($(NVCC),)
 all: emogi_cuda.so
@@ -93,6 +97,14 @@ install-cuda: emogi_cuda.so installdirs-cuda
 	$(INSTALL_SHLIB) emogi_cuda.so '$(DESTDIR)$(pkglibdir)/emogi_cuda.so'
 uninstall-cuda:
 	rm -f '$(DESTDIR)$(pkglibdir)/emogi_cuda.so'
+
+# What a release publishes: the committed files and no others.
+.PHONY: dist
+dist: emogi-$(EXTVERSION).zip
+.PHONY: emogi-$(EXTVERSION).zip
+emogi-$(EXTVERSION).zip:
+	cd '$(srcdir)' && packaging/version
+	git -C '$(srcdir)' archive --format=zip --prefix=emogi-$(EXTVERSION)/ HEAD >$@
 
 # GPUs for tests where there are none, see test/t/059_devices.pl. The processor's engine is emogi.so's.
 build/fake_cuda.so: test/fake_cuda.c $(wildcard engine/contract/*.h engine/cpu/cpu.h)

@@ -1,5 +1,11 @@
--- emogi: the whole script of the current version; copied to emogi--VERSION.sql when the extension is built.
+-- emogi: the whole script of the current version; copied to emogi--VERSION.sql when the extension is built,
+-- with the version in it.
 \echo Use "CREATE EXTENSION emogi" to load this file. \quit
+
+-- A server that has not been restarted since emogi was updated still has the older library, which says so here.
+CREATE FUNCTION _emogi_script(version text) RETURNS void AS 'MODULE_PATHNAME', 'emogi_script' LANGUAGE C STRICT;
+SELECT _emogi_script('@EXTVERSION@');
+DROP FUNCTION _emogi_script(text);
 
 CREATE FUNCTION emogi_version() RETURNS text
 AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;

@@ -19,6 +19,7 @@
 #include "utils/lsyscache.h"
 
 #include "function/function.h"
+#include "server/sql_version.h"
 
 /* p and q of random walks: beyond that their products are no numbers. */
 #define LEAST_BIAS 1e-100
@@ -399,7 +400,7 @@ uses_names(FunctionCallInfo fcinfo)
 void
 emogi_arguments_begin(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm, EmogiTask *task)
 {
-	emogi_shared_require_preload();
+	emogi_sql_version_require();
 	emogi_snapshot_refuse_worker();
 	memset(task, 0, sizeof *task);
 	task->direction = EMOGI_OUT;

@@ -13,6 +13,7 @@
 #include "function/function.h"
 #include "graph/compare.h"
 #include "server/compat.h"
+#include "server/sql_version.h"
 
 PG_FUNCTION_INFO_V1(emogi_check);
 
@@ -129,7 +130,7 @@ emogi_check(PG_FUNCTION_ARGS)
 	char		difference[256];
 	Datum		row;
 
-	emogi_shared_require_preload();
+	emogi_sql_version_require();
 	emogi_snapshot_refuse_worker();
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");

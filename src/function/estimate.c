@@ -10,6 +10,7 @@
 #include "server/compat.h"
 #include "server/limits.h"
 #include "server/machine.h"
+#include "server/sql_version.h"
 
 PG_FUNCTION_INFO_V1(emogi_estimate);
 
@@ -29,7 +30,7 @@ emogi_estimate(PG_FUNCTION_ARGS)
 	Datum		values[6];
 	bool		nulls[6] = {false};
 
-	emogi_shared_require_preload();
+	emogi_sql_version_require();
 	emogi_snapshot_refuse_worker();
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");

@@ -1,5 +1,5 @@
 /*
- * version.c: emogi_version() -> text: of the library.
+ * version.c: emogi_version() -> text: of the library; and the call with which each script of the extension begins.
  */
 #include "postgres.h"
 
@@ -7,12 +7,23 @@
 #include "utils/builtins.h"
 
 #include "server/shared.h"
+#include "server/sql_version.h"
 
 PG_FUNCTION_INFO_V1(emogi_version);
+PG_FUNCTION_INFO_V1(emogi_script);
 
+/* It answers whichever version the SQL is of: it is asked when these differ. */
 Datum
 emogi_version(PG_FUNCTION_ARGS)
 {
 	emogi_shared_require_preload();
 	PG_RETURN_TEXT_P(cstring_to_text(EMOGI_VERSION));
+}
+
+/* emogi_script(version text) -> void: raises 55000 if the script that begins is newer than the library. Preloaded or not. */
+Datum
+emogi_script(PG_FUNCTION_ARGS)
+{
+	emogi_sql_version_refuse_newer(text_to_cstring(PG_GETARG_TEXT_PP(0)));
+	PG_RETURN_VOID();
 }

@@ -28,6 +28,7 @@
 
 #include "prewarm/prewarm.h"
 #include "server/compat.h"
+#include "server/sql_version.h"
 
 /*
  * A table that transactions in progress have changed may have no Graph for all just now (design.md, Registration). So many times it
@@ -49,7 +50,7 @@ emogi_prewarm_warn(const EmogiPrewarmEntry *entry, int sqlstate, const char *why
 			 hint != NULL ? errhint("%s", hint) : 0));
 }
 
-/* Find emogi_prewarm, in whatever schema the extension is. Raises 42704. */
+/* Find emogi_prewarm, in whatever schema the extension is. Raises 42704, and 55000 if the extension is of another version. */
 static Oid
 find_function(void)
 {
@@ -70,6 +71,7 @@ find_function(void)
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("extension emogi does not exist in the database"),
 				 errhint("Run CREATE EXTENSION emogi in the database.")));
+	emogi_sql_version_require();
 	return found;
 }
 

@@ -13,6 +13,7 @@
 #include "function/function.h"
 #include "prewarm/prewarm.h"
 #include "server/compat.h"
+#include "server/sql_version.h"
 
 PG_FUNCTION_INFO_V1(emogi_prewarm);
 
@@ -92,7 +93,7 @@ emogi_prewarm(PG_FUNCTION_ARGS)
 	Datum		values[5];
 	bool		nulls[5] = {false};
 
-	emogi_shared_require_preload();
+	emogi_sql_version_require();
 	emogi_snapshot_refuse_worker();
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");

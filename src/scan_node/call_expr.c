@@ -19,6 +19,7 @@
 
 #include "function/cursor.h"
 #include "scan_node/call_expr.h"
+#include "server/sql_version.h"
 
 /* ---- which function ---- */
 
@@ -62,7 +63,10 @@ forget_members(Datum arg, int cache, uint32 hash)
 	memset(members, 0, sizeof members);
 }
 
-/* Is a function a member of the extension? One that has left it may still be taken for one by a session that has called it. */
+/*
+ * Is a function a member of the extension, and of SQL that this library serves? One that has left it may still be taken for one by a session
+ * that has called it. Of other SQL it is left to the executor, and says so when it is called.
+ */
 static bool
 is_member(Oid function)
 {
@@ -76,7 +80,7 @@ is_member(Oid function)
 		CacheRegisterSyscacheCallback(PROCOID, forget_members, (Datum) 0);
 	is_watching = true;
 	extension = get_extension_name(getExtensionOfObject(ProcedureRelationId, function));
-	if (extension == NULL || strcmp(extension, "emogi") != 0)
+	if (extension == NULL || strcmp(extension, "emogi") != 0 || !emogi_sql_version_is_served())
 		return false;
 	*member = function;
 	return true;

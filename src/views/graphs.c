@@ -22,6 +22,7 @@
 #include "function/function.h"
 #include "server/compat.h"
 #include "server/region.h"
+#include "server/sql_version.h"
 #include "views/views.h"
 
 PG_FUNCTION_INFO_V1(emogi_graphs);
@@ -227,7 +228,7 @@ emogi_graphs(PG_FUNCTION_ARGS)
 	Cached	   *graphs;
 	int			count;
 
-	emogi_shared_require_preload();
+	emogi_sql_version_require();
 	emogi_compat_init_rows(fcinfo);
 	count = copy_graphs(&graphs);
 	for (int i = 0; i < count; i++)
@@ -250,7 +251,7 @@ emogi_cache(PG_FUNCTION_ARGS)
 	uint64		live_bytes;
 	EmogiViewRow row = {0};
 
-	emogi_shared_require_preload();
+	emogi_sql_version_require();
 	emogi_compat_init_rows(fcinfo);
 	LWLockAcquire(emogi_shared->cache_lock, LW_SHARED);
 	counters = emogi_cache_shared->counters;
@@ -287,7 +288,7 @@ emogi_cache(PG_FUNCTION_ARGS)
 Datum
 emogi_reset(PG_FUNCTION_ARGS)
 {
-	emogi_shared_require_preload();
+	emogi_sql_version_require();
 	LWLockAcquire(emogi_shared->cache_lock, LW_EXCLUSIVE);
 	memset(&emogi_cache_shared->counters, 0, sizeof emogi_cache_shared->counters);
 	emogi_cache_shared->counters.reset_at = GetCurrentTimestamp();
@@ -402,7 +403,7 @@ emogi_evict(PG_FUNCTION_ARGS)
 	EmogiGraphArgument graph;
 	uint64		bytes;
 
-	emogi_shared_require_preload();
+	emogi_sql_version_require();
 	if (PG_ARGISNULL(0))
 		bytes = evict_all();
 	else

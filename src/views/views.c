@@ -16,6 +16,7 @@
 #include "call/call.h"
 #include "server/compat.h"
 #include "server/region.h"
+#include "server/sql_version.h"
 #include "views/views.h"
 
 PG_FUNCTION_INFO_V1(emogi_devices);
@@ -90,7 +91,7 @@ emogi_devices(PG_FUNCTION_ARGS)
 	int			nlisted;
 	int			pid;
 
-	emogi_shared_require_preload();
+	emogi_sql_version_require();
 	emogi_compat_init_rows(fcinfo);
 	LWLockAcquire(emogi_shared->lock, LW_SHARED);
 	cpu = emogi_shared->cpu;
@@ -173,7 +174,7 @@ emogi_runs(PG_FUNCTION_ARGS)
 	uint64		first_id;
 	int			count;
 
-	emogi_shared_require_preload();
+	emogi_sql_version_require();
 	emogi_compat_init_rows(fcinfo);
 	runs = palloc(EMOGI_MAX_RUNS * sizeof(EmogiCallRecord));
 	count = emogi_history_copy(runs, &first_id);
@@ -340,7 +341,7 @@ emogi_progress(PG_FUNCTION_ARGS)
 	Progress   *calls;
 	int			count;
 
-	emogi_shared_require_preload();
+	emogi_sql_version_require();
 	emogi_compat_init_rows(fcinfo);
 	calls = palloc(MOST_CALLS * sizeof(Progress));
 	count = copy_progress(calls);

@@ -1,0 +1,14 @@
+/*
+ * sql_version.h: the version of the extension's SQL in a database, and whether this library serves it.
+ *
+ * A server loads the library at its start, and each database has SQL of its own, so that after an update they differ for a while: the SQL
+ * is older until ALTER EXTENSION emogi UPDATE, and the library is until a restart.
+ */
+#ifndef EMOGI_SQL_VERSION_H
+#define EMOGI_SQL_VERSION_H
+
+extern void emogi_sql_version_require(void);
+extern bool emogi_sql_version_is_served(void);
+extern void emogi_sql_version_refuse_newer(const char *version);
+
+#endif							/* EMOGI_SQL_VERSION_H */
