@@ -368,10 +368,31 @@ drop_kept(EmogiDecoder *decoder)
 	decoder->nkept = 0;
 }
 
+/* Raise 40001 for rows of another table than that which the first connection has found under the name. */
+static void
+refuse_table(const EmogiFarTable *table)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+			 errmsg("the name \"%s.%s\" has come to lead to another table while it was read", table->schema, table->relation),
+			 errhint("Call it again.")));
+}
+
+/* Have the domains of columns say what they do of NULL. */
+static void
+check_nulls(EmogiFarTable *table, const Field *fields)
+{
+	for (int i = 0; i < table->ncolumns; i++)
+		if (fields[i].bytes == NULL && table->columns[i].type != table->columns[i].base)
+			(void) InputFunctionCall(&table->columns[i].function, NULL, table->columns[i].ioparam, table->columns[i].typmod);
+}
+
 /* Put the edges of a row. */
 static void
 put_row(EmogiDecoder *decoder, EmogiFarTable *table, const Field *fields)
 {
+	if (unlikely(table->is_text))
+		check_nulls(table, fields);
 	if (fields[0].bytes == NULL || fields[1].bytes == NULL)
 		decoder->sink.nskipped++;
 	else if (decoder->sink.has_keys)
@@ -631,16 +652,29 @@ put_pack(EmogiDecoder *decoder, EmogiFarTable *table, const Field *field)
 
 /* ---- messages ---- */
 
+/* See that rows are of the table that they should be of, where its OID comes with them; false when none has come. */
+static bool
+is_of_table(const EmogiFarTable *table, const Field *field)
+{
+	if (!OidIsValid(table->oid) || (table->is_grouped && field->bytes == NULL))
+		return true;
+	if (field->bytes == NULL || field->length != 4)
+		return false;
+	if ((Oid) load_integer(field->bytes, 4) != table->oid)
+		refuse_table(table);
+	return true;
+}
+
 /* Take a message of a binary COPY; false when it is none. */
 static bool
-take_binary(EmogiDecoder *decoder, EmogiFarTable *table, const char *p, const char *end, bool *has_begun)
+take_binary(EmogiDecoder *decoder, EmogiFarTable *table, const char *p, const char *end, EmogiFarCopy *copy)
 {
-	const int	nfields = table->packer != NULL ? 1 : table->ncolumns;
-	Field		fields[EMOGI_FAR_MOST_COLUMNS];
+	const int	nfields = table->packer != NULL ? 1 : table->ncolumns + (OidIsValid(table->oid) ? 1 : 0);
+	Field		fields[EMOGI_FAR_MOST_COLUMNS + 1];
 
-	if (!*has_begun && !skip_header(&p, end))
+	if (copy->has_ended || (!copy->has_begun && !skip_header(&p, end)))
 		return false;
-	*has_begun = true;
+	copy->has_begun = true;
 	while (p < end)
 	{
 		int64		count;
@@ -649,8 +683,9 @@ take_binary(EmogiDecoder *decoder, EmogiFarTable *table, const char *p, const ch
 			return false;
 		count = load_integer(p, 2);
 		p += 2;
-		if (count == -1)
-			return p == end;	/* there are no more */
+		copy->has_ended = count == -1;	/* there are no more */
+		if (copy->has_ended)
+			return p == end;
 		if (count != nfields || !split_binary(&p, end, nfields, fields))
 			return false;
 		if (table->packer != NULL)
@@ -658,6 +693,8 @@ take_binary(EmogiDecoder *decoder, EmogiFarTable *table, const char *p, const ch
 			if (!put_pack(decoder, table, &fields[0]))
 				return false;
 		}
+		else if (!is_of_table(table, &fields[table->ncolumns]))
+			return false;
 		else if (!table->is_grouped)
 			put_row(decoder, table, fields);
 		else if (!put_arrays(decoder, table, fields))
@@ -682,7 +719,7 @@ take_usual(EmogiDecoder *decoder, const EmogiFarTable *table, const char *messag
 {
 	const int	width = length == 26 ? 8 : 4;
 
-	if (table->is_grouped || table->ncolumns != 2 || (length != 26 && length != 18) || !takes_width(&table->columns[0], width) ||
+	if (table->is_grouped || OidIsValid(table->oid) || table->ncolumns != 2 || (length != 26 && length != 18) || !takes_width(&table->columns[0], width) ||
 		!takes_width(&table->columns[1], width))
 		return false;
 	return width == 8 ? take_pair(decoder, message, 8) : take_pair(decoder, message, 4);
@@ -743,18 +780,31 @@ split_text(const char *p, const char *end, int nfields, Field *fields, char *to)
 	return p == end;
 }
 
+/* Get an OID of text, which has no end. */
+static Oid
+oid_of(const Field *field)
+{
+	char		digits[16] = {0};
+
+	memcpy(digits, field->bytes, Min(field->length, (int) sizeof digits - 1));
+	return (Oid) strtoul(digits, NULL, 10);
+}
+
 /* Take a message of a text COPY, a line with its end; false when it is none. */
 static bool
 take_text(EmogiDecoder *decoder, EmogiFarTable *table, const char *message, int length)
 {
-	Field		fields[EMOGI_FAR_MOST_COLUMNS];
+	const bool	has_oid = OidIsValid(table->oid);
+	Field		fields[EMOGI_FAR_MOST_COLUMNS + 1];
 	char	   *bytes;
 
 	if (length == 0 || message[length - 1] != '\n')
 		return false;
 	bytes = MemoryContextAlloc(decoder->scrap, length);
-	if (!split_text(message, message + length - 1, table->ncolumns, fields, bytes))
+	if (!split_text(message, message + length - 1, table->ncolumns + (has_oid ? 1 : 0), fields, bytes))
 		return false;
+	if (has_oid && (fields[table->ncolumns].bytes == NULL || oid_of(&fields[table->ncolumns]) != table->oid))
+		refuse_table(table);
 	decoder->nkept++;
 	put_row(decoder, table, fields);
 	return true;
@@ -772,17 +822,17 @@ emogi_decode_open(EmogiDecoder *decoder, uint64 token)
 }
 
 /*
- * Put the edges of a message of a COPY. has_begun: of this COPY some has come. False when it is no such message. Raises 22003 and what
+ * Put the edges of a message of a COPY. False when it is no such message. Raises 40001 for rows of another table, 22003 and what
  * types' functions raise for values that are not the column's, 22004 for a NULL weight, and what the sink raises.
  */
 bool
-emogi_decode_take(EmogiDecoder *decoder, EmogiFarTable *table, const char *message, int length, bool *has_begun)
+emogi_decode_take(EmogiDecoder *decoder, EmogiFarTable *table, const char *message, int length, EmogiFarCopy *copy)
 {
 	if (table->is_text)
 		return take_text(decoder, table, message, length);
-	if (likely(*has_begun) && take_usual(decoder, table, message, length))
+	if (likely(copy->has_begun) && !copy->has_ended && take_usual(decoder, table, message, length))
 		return true;
-	return take_binary(decoder, table, message, message + length, has_begun);
+	return take_binary(decoder, table, message, message + length, copy);
 }
 
 /* Put what is kept, and count rows without an end. */

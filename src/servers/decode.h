@@ -20,7 +20,7 @@ typedef struct EmogiDecoder
 extern void emogi_decode_choose_forms(EmogiFarTable *table, const Oid *types, bool binary);
 extern bool emogi_decode_may_group(const EmogiFarTable *table);
 extern void emogi_decode_open(EmogiDecoder *decoder, uint64 token);
-extern bool emogi_decode_take(EmogiDecoder *decoder, EmogiFarTable *table, const char *message, int length, bool *has_begun);
+extern bool emogi_decode_take(EmogiDecoder *decoder, EmogiFarTable *table, const char *message, int length, EmogiFarCopy *copy);
 extern void emogi_decode_finish(EmogiDecoder *decoder);
 
 #endif							/* EMOGI_DECODE_H */

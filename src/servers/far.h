@@ -60,6 +60,7 @@ typedef struct EmogiFarTable
 	int			ncolumns;		/* src, dst, weight, reverse */
 	EmogiFarColumn columns[EMOGI_FAR_MOST_COLUMNS];
 	bool		is_grouped;		/* each row of COPY has arrays, of the rows of EMOGI_GROUP_PAGES pages */
+	Oid			oid;			/* there, which all rows must be of; 0 = unknown, or rows may be of children, too */
 	const char *packer;			/* schema there of the emogi that packs its rows (packed.h), each row of COPY being a pack; NULL = none */
 	bool		is_text;		/* COPY sends text: of one column at least the binary form is not what the type here takes */
 	EmogiFarRanges ranges;
@@ -87,6 +88,13 @@ typedef enum EmogiFarPhase
 	EMOGI_FAR_DONE
 } EmogiFarPhase;
 
+/* What has come of a binary COPY. */
+typedef struct EmogiFarCopy
+{
+	bool		has_begun;		/* its first bytes */
+	bool		has_ended;		/* what says that there are no more rows */
+} EmogiFarCopy;
+
 /* A connection. */
 typedef struct EmogiFarConnection
 {
@@ -99,7 +107,8 @@ typedef struct EmogiFarConnection
 	TimestampTz deadline;		/* to be connected by; 0 = none */
 	char	   *sql;			/* what was sent last; NULL = nothing */
 	bool		is_copying;		/* rows are coming */
-	bool		has_begun;		/* the first bytes of a binary COPY have come */
+	bool		has_copied;		/* they have begun to come */
+	EmogiFarCopy copy;
 	char	   *message;		/* a row of libpq's, while it is decoded */
 } EmogiFarConnection;
 
@@ -117,7 +126,7 @@ extern char *emogi_texts_copy(const EmogiFarTable *table, uint64 range);
 /* ---- ranges.c ---- */
 
 extern EmogiFarRanges emogi_ranges_divide(uint64 npages, int nconnections);
-extern uint64 emogi_ranges_connections(const EmogiFarRanges *ranges);
+extern uint64 emogi_ranges_connections(const List *tables);
 
 /* ---- connection.c ---- */
 

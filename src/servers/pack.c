@@ -52,7 +52,7 @@ typedef struct PackedColumn
 /* A call. */
 typedef struct Packing
 {
-	Oid			relid;
+	Relation	rel;			/* open between packs, so that nobody rewrites or drops it in this transaction; NULL = closed */
 	BufferAccessStrategy strategy;
 	BlockNumber next;			/* page */
 	BlockNumber end;
@@ -182,23 +182,39 @@ take_memory(Packing *packing)
 	}
 }
 
-/* Begin a call: find out what it reads, and whether it may. */
+/* End a call, at its end or that of the query. */
+static void
+end(Datum arg)
+{
+	Packing    *packing = (Packing *) DatumGetPointer(arg);
+
+	if (packing->rel != NULL)
+		relation_close(packing->rel, NoLock);
+	packing->rel = NULL;
+}
+
+/* Begin a call: find out what it reads, and whether it may. Raises 0A000 where nothing takes a set. */
 static Packing *
 begin(FunctionCallInfo fcinfo)
 {
+	ReturnSetInfo *info = (ReturnSetInfo *) fcinfo->resultinfo;
 	Packing    *packing = palloc0(sizeof *packing);
 	const int64 first = PG_GETARG_INT64(2);
 	const int64 npages = PG_GETARG_INT64(3);
 	Relation	rel;
 	BlockNumber there;
 
+	if (info == NULL || !IsA(info, ReturnSetInfo))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("set-valued function called in context that cannot accept a set")));
 	if (first < 0 || npages < 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("there are no pages from " INT64_FORMAT " on, " INT64_FORMAT " of them", first, npages),
 				 errhint("first_page and npages are 0 or more.")));
-	packing->relid = PG_GETARG_OID(0);
-	rel = relation_open(packing->relid, AccessShareLock);
+	rel = packing->rel = relation_open(PG_GETARG_OID(0), AccessShareLock);
+	RegisterExprContextCallback(info->econtext, end, PointerGetDatum(packing));
 	check_kind(rel);
 	find_columns(packing, rel, PG_GETARG_ARRAYTYPE_P(1));
 	check_rights(rel, packing);
@@ -206,7 +222,6 @@ begin(FunctionCallInfo fcinfo)
 	there = RelationGetNumberOfBlocks(rel);
 	packing->next = (BlockNumber) Min((uint64) first, there);
 	packing->end = (BlockNumber) Min((uint64) npages, there - packing->next) + packing->next;
-	relation_close(rel, NoLock);
 	packing->strategy = GetAccessStrategy(BAS_BULKREAD);
 	take_memory(packing);
 	return packing;
@@ -264,7 +279,7 @@ pack_page(Packing *packing, Relation rel, EmogiSeenPage *seen, int nrows)
 
 	for (int i = 0; i < seen->nitems; i++)
 	{
-		HeapTupleData tuple = {.t_len = ItemIdGetLength(&seen->items[i]),.t_tableOid = packing->relid,
+		HeapTupleData tuple = {.t_len = ItemIdGetLength(&seen->items[i]),.t_tableOid = RelationGetRelid(rel),
 		.t_data = emogi_seen_tuple(seen, i)};
 
 		for (int c = 0; c < packing->ncolumns; c++)
@@ -317,7 +332,7 @@ make_pack(const Packing *packing, int nrows)
 static bytea *
 next_pack(Packing *packing)
 {
-	Relation	rel = relation_open(packing->relid, NoLock);
+	Relation	rel = packing->rel;
 	int			nrows = 0;
 
 	for (int i = 0; i < packing->ncolumns; i++)
@@ -336,7 +351,6 @@ next_pack(Packing *packing)
 		nrows = pack_page(packing, rel, &seen, nrows);
 		ReleaseBuffer(buffer);
 	}
-	relation_close(rel, NoLock);
 	return nrows > 0 ? make_pack(packing, nrows) : NULL;
 }
 
@@ -349,6 +363,7 @@ Datum
 emogi_pages(PG_FUNCTION_ARGS)
 {
 	FuncCallContext *context;
+	Packing    *packing;
 	bytea	   *pack;
 
 	if (SRF_IS_FIRSTCALL())
@@ -361,8 +376,13 @@ emogi_pages(PG_FUNCTION_ARGS)
 		MemoryContextSwitchTo(old);
 	}
 	context = SRF_PERCALL_SETUP();
-	pack = next_pack(context->user_fctx);
+	packing = context->user_fctx;
+	pack = next_pack(packing);
 	if (pack == NULL)
+	{
+		end(PointerGetDatum(packing));
+		UnregisterExprContextCallback(((ReturnSetInfo *) fcinfo->resultinfo)->econtext, end, PointerGetDatum(packing));
 		SRF_RETURN_DONE(context);
+	}
 	SRF_RETURN_NEXT(context, PointerGetDatum(pack));
 }

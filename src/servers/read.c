@@ -34,6 +34,11 @@
 /* Events that are taken at once. */
 #define MOST_EVENTS 64
 
+/* Reads within reads, for what a value's function reads. The server has few places for what is to be done at an exit. */
+#define MOST_READINGS 4
+
+static int	nreadings;
+
 typedef struct Reading
 {
 	EmogiCall  *call;
@@ -68,6 +73,8 @@ close_all(int code, Datum arg)
 {
 	Reading    *reading = (Reading *) DatumGetPointer(arg);
 	ListCell   *cell;
+
+	nreadings--;
 
 	if (!reading->is_over)
 		emogi_cancel_statements(reading->connections);
@@ -130,7 +137,8 @@ copy(Reading *reading, EmogiFarConnection *connection)
 			continue;
 		connection->table = table;
 		connection->phase = EMOGI_FAR_COPYING;
-		connection->is_copying = connection->has_begun = false;
+		connection->is_copying = connection->has_copied = false;
+		connection->copy = (EmogiFarCopy) {false, false};
 		emogi_connection_send(connection, emogi_texts_copy(table, table->ranges.next++));
 		reading->call->record.nranges++;
 		return;
@@ -143,11 +151,8 @@ copy(Reading *reading, EmogiFarConnection *connection)
 static void
 open_others(Reading *reading, EmogiFarServer *server)
 {
-	uint64		wanted = 0;
-	ListCell   *cell;
+	const uint64 wanted = emogi_ranges_connections(server->tables);
 
-	foreach(cell, server->tables)
-		wanted += emogi_ranges_connections(&((EmogiFarTable *) lfirst(cell))->ranges);
 	for (int i = 1; i < emogi_server_connections && (uint64) i < wanted && server->snapshot != NULL; i++)
 		open_connection(reading, server, false);
 }
@@ -196,16 +201,21 @@ take_measure(Reading *reading, EmogiFarConnection *connection, const PGresult *r
 {
 	EmogiFarTable *table = connection->table;
 	bool		has_pages;
+	uint64		npages;
 	double		rows;
 
-	if (PQntuples(result) != 1 || PQnfields(result) != 5)
+	if (PQntuples(result) != 1 || PQnfields(result) != 6)
 		emogi_report_protocol(connection);
 	has_pages = is_set(result, 0) && PQserverVersion(connection->conn) >= VERSION_WITH_TID_RANGES;
 	rows = strtod(PQgetvalue(result, 0, 3), NULL);
-	table->ranges = emogi_ranges_divide(has_pages ? strtoull(PQgetvalue(result, 0, 2), NULL, 10) : 0, emogi_server_connections);
-	table->is_grouped = has_pages && !is_set(result, 1) && emogi_decode_may_group(table);
-	if (table->is_grouped && !PQgetisnull(result, 0, 4))
-		table->packer = pstrdup(PQgetvalue(result, 0, 4));
+	npages = has_pages ? strtoull(PQgetvalue(result, 0, 2), NULL, 10) : 0;
+	if (npages > MaxBlockNumber)
+		emogi_report_protocol(connection);
+	table->ranges = emogi_ranges_divide(npages, emogi_server_connections);
+	table->oid = has_pages && !is_set(result, 1) ? (Oid) strtoul(PQgetvalue(result, 0, 4), NULL, 10) : InvalidOid;
+	table->is_grouped = OidIsValid(table->oid) && emogi_decode_may_group(table);
+	if (table->is_grouped && !PQgetisnull(result, 0, 5))
+		table->packer = pstrdup(PQgetvalue(result, 0, 5));
 	reading->call->slot->control.total += rows > 0 ? (uint64) rows : 0;
 }
 
@@ -218,14 +228,41 @@ take_snapshot(EmogiFarConnection *connection, const PGresult *result)
 	connection->server->snapshot = pstrdup(PQgetvalue(result, 0, 0));
 }
 
+/* Is this what a server answers in this phase? */
+static bool
+is_expected(const EmogiFarConnection *connection, ExecStatusType status)
+{
+	switch (connection->phase)
+	{
+		case EMOGI_FAR_BEGINNING:
+			return status == PGRES_COMMAND_OK || (status == PGRES_TUPLES_OK && connection->leads);
+		case EMOGI_FAR_PREPARING:
+		case EMOGI_FAR_DESCRIBING:
+			return status == PGRES_COMMAND_OK;
+		case EMOGI_FAR_MEASURING:
+			return status == PGRES_TUPLES_OK;
+		case EMOGI_FAR_COPYING:
+			if (!connection->has_copied)
+				return status == PGRES_COPY_OUT;
+			return status == PGRES_COMMAND_OK && (connection->table->is_text || connection->copy.has_ended);
+		default:
+			return false;
+	}
+}
+
 /* Take an answer. Raises what the server raises. */
 static void
 take_result(Reading *reading, EmogiFarConnection *connection, PGresult *result)
 {
 	const ExecStatusType status = PQresultStatus(result);
 
-	if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK && status != PGRES_COPY_OUT)
+	if (status == PGRES_FATAL_ERROR || status == PGRES_NONFATAL_ERROR || status == PGRES_BAD_RESPONSE)
 		emogi_report_result(connection, result);
+	if (!is_expected(connection, status))
+	{
+		PQclear(result);
+		emogi_report_protocol(connection);
+	}
 	if (connection->phase == EMOGI_FAR_BEGINNING && status == PGRES_TUPLES_OK)
 		take_snapshot(connection, result);
 	else if (connection->phase == EMOGI_FAR_DESCRIBING)
@@ -233,7 +270,7 @@ take_result(Reading *reading, EmogiFarConnection *connection, PGresult *result)
 	else if (connection->phase == EMOGI_FAR_MEASURING)
 		take_measure(reading, connection, result);
 	else if (connection->phase == EMOGI_FAR_COPYING && status == PGRES_COPY_OUT)
-		connection->is_copying = true;
+		connection->is_copying = connection->has_copied = true;
 	PQclear(result);
 }
 
@@ -259,6 +296,8 @@ take_end(Reading *reading, EmogiFarConnection *connection)
 			go_on(reading, connection);
 			break;
 		case EMOGI_FAR_COPYING:
+			if (!connection->has_copied)
+				emogi_report_protocol(connection);
 			copy(reading, connection);
 			break;
 		case EMOGI_FAR_CONNECTING:
@@ -287,7 +326,7 @@ take_rows(Reading *reading, EmogiFarConnection *connection)
 	while ((length = PQgetCopyData(connection->conn, &connection->message, true)) > 0)
 	{
 		reading->call->record.network_bytes += length;
-		if (unlikely(!emogi_decode_take(&reading->decoder, connection->table, connection->message, length, &connection->has_begun)))
+		if (unlikely(!emogi_decode_take(&reading->decoder, connection->table, connection->message, length, &connection->copy)))
 			emogi_report_protocol(connection);
 		PQfreemem(connection->message);
 	}
@@ -308,6 +347,7 @@ run_on(Reading *reading, EmogiFarConnection *connection)
 	{
 		PGresult   *result;
 
+		CHECK_FOR_INTERRUPTS();
 		if (connection->is_copying && !take_rows(reading, connection))
 			return;
 		if (PQisBusy(connection->conn))
@@ -460,6 +500,12 @@ emogi_servers_read(EmogiCall *call, const EmogiSource *source, List *heaps, List
 {
 	Reading    *reading = palloc0(sizeof *reading);
 
+	if (nreadings >= MOST_READINGS)
+		ereport(ERROR,
+				(errcode(ERRCODE_STATEMENT_TOO_COMPLEX),
+				 errmsg("reading foreign tables is nested too deeply"),
+				 errdetail("Values of their rows have functions called that read foreign tables, %d deep.", nreadings),
+				 errhint("Set emogi.server_connections to 0, to have postgres_fdw read them.")));
 	reading->call = call;
 	reading->servers = emogi_tables_describe(source, foreign);
 	call->slot->control.done = call->slot->control.total = 0;
@@ -467,6 +513,7 @@ emogi_servers_read(EmogiCall *call, const EmogiSource *source, List *heaps, List
 	if (heaps != NIL)
 		emogi_heap_scan_add(call, source, heaps, NULL);
 	emogi_decode_open(&reading->decoder, call->slot->token);
+	nreadings++;
 	PG_ENSURE_ERROR_CLEANUP(close_all, PointerGetDatum(reading));
 	{
 		read_servers(reading);

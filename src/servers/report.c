@@ -75,7 +75,7 @@ emogi_report_result(EmogiFarConnection *connection, PGresult *result)
 	int			code = ERRCODE_CONNECTION_FAILURE;
 	char	   *detail;
 
-	if (state != NULL && strlen(state) == 5)
+	if (state != NULL && strlen(state) == 5 && (state[0] != '0' || strchr("012", state[1]) == NULL))	/* those are not of errors */
 		code = MAKE_SQLSTATE(state[0], state[1], state[2], state[3], state[4]);
 	if (primary == NULL)
 		detail = copy_text(PQresultErrorMessage(result)[0] != '\0' ? PQresultErrorMessage(result) : PQerrorMessage(connection->conn));

@@ -46,7 +46,7 @@ note_locked(Oid relid)
 	nlocked++;
 }
 
-/* May the transaction have changed rows of a foreign table, which it has not committed? */
+/* May the transaction have changed rows of a foreign table, which it has not committed? One that it has dropped since is not known to be something else. */
 static bool
 may_have_changed_foreign(void)
 {
@@ -64,7 +64,7 @@ may_have_changed_foreign(void)
 		most_locked = nlocked;
 	}
 	for (int i = 0; i < nlocked && !found; i++)
-		found = get_rel_relkind(locked[i]) == RELKIND_FOREIGN_TABLE;
+		found = get_rel_relkind(locked[i]) == RELKIND_FOREIGN_TABLE || get_rel_relkind(locked[i]) == '\0';
 	pfree(locked);
 	return found;
 }

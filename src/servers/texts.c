@@ -51,7 +51,7 @@ emogi_texts_begin(int version, bool exports, const char *snapshot)
 	if (snapshot != NULL)
 		appendStringInfo(&sql, "; SET TRANSACTION SNAPSHOT %s", quote_literal_cstr(snapshot));
 	appendStringInfoString(&sql, "; SET search_path = pg_catalog; SET timezone = 'GMT'; SET datestyle = ISO; SET intervalstyle = postgres;"
-						   " SET extra_float_digits = 3");
+						   " SET extra_float_digits = 3; SET idle_in_transaction_session_timeout = 0");
 	if (version >= VERSION_WITH_JIT)
 		appendStringInfoString(&sql, "; SET jit = off; SET enable_tidscan = on");
 	if (exports)
@@ -59,26 +59,33 @@ emogi_texts_begin(int version, bool exports, const char *snapshot)
 	return sql.data;
 }
 
-/* Get the SELECT of a table's columns, as a whole. */
+/* Write the SELECT of a table's columns, as a whole; with the table of each row behind them if asked for. */
+static void
+write_select(StringInfo sql, const EmogiFarTable *table, bool with_table)
+{
+	for (int i = 0; i < table->ncolumns; i++)
+	{
+		appendStringInfoString(sql, i == 0 ? "SELECT " : ", ");
+		write_name(sql, table->columns[i].far_name);
+	}
+	appendStringInfoString(sql, with_table ? ", tableoid FROM " : " FROM ");
+	write_relation(sql, table);
+}
+
+/* Get the SELECT of a table's columns. */
 char *
 emogi_texts_select(const EmogiFarTable *table)
 {
 	StringInfoData sql;
 
 	initStringInfo(&sql);
-	for (int i = 0; i < table->ncolumns; i++)
-	{
-		appendStringInfoString(&sql, i == 0 ? "SELECT " : ", ");
-		write_name(&sql, table->columns[i].far_name);
-	}
-	appendStringInfoString(&sql, " FROM ");
-	write_relation(&sql, table);
+	write_select(&sql, table, false);
 	return sql.data;
 }
 
 /*
  * Get the query of what ranges are made by: whether the table has pages that TIDs lead to, and the role may ask for them, whether others
- * inherit from it, how many pages it has, about how many rows, and the schema of an emogi that packs them. A function counts only if it belongs to that extension: anybody
+ * inherit from it, how many pages it has, about how many rows, its OID, and the schema of an emogi that packs them. A function counts only if it belongs to that extension: anybody
  * may have made another of its name, and it would run as this role. Row security is the business of SELECT.
  */
 char *
@@ -89,7 +96,7 @@ emogi_texts_measure(const EmogiFarTable *table)
 	initStringInfo(&name);
 	write_relation(&name, table);
 	return psprintf("SELECT c.relkind IN ('r', 'm') AND c.relam = 2 AND pg_catalog.has_table_privilege(c.oid, 'SELECT'), c.relhassubclass,"
-					" pg_catalog.pg_relation_size(c.oid) / pg_catalog.current_setting('block_size')::pg_catalog.int8, c.reltuples,"
+					" pg_catalog.pg_relation_size(c.oid) / pg_catalog.current_setting('block_size')::pg_catalog.int8, c.reltuples, c.oid,"
 					" (SELECT n.nspname FROM pg_catalog.pg_extension e, pg_catalog.pg_depend d, pg_catalog.pg_proc p, pg_catalog.pg_namespace n"
 					" WHERE e.extname = 'emogi' AND d.refclassid = 'pg_catalog.pg_extension'::pg_catalog.regclass AND d.refobjid = e.oid AND d.deptype = 'e'"
 					" AND d.classid = 'pg_catalog.pg_proc'::pg_catalog.regclass AND d.objid = p.oid AND n.oid = p.pronamespace"
@@ -139,31 +146,31 @@ copy_groups(const EmogiFarTable *table, uint64 range)
 		write_name(&sql, table->columns[i].far_name);
 		appendStringInfo(&sql, "::pg_catalog.%s)", grouped_type(table->columns[i].far_type));
 	}
-	appendStringInfoString(&sql, " FROM ");
+	appendStringInfoString(&sql, ", pg_catalog.min(r.tableoid) FROM ");
 	write_relation(&sql, table);
 	appendStringInfo(&sql, " AS r WHERE r.ctid >= ('(' || p.n || ',0)')::pg_catalog.tid AND r.ctid < ('(' || (p.n + %d) || ',0)')::pg_catalog.tid) AS a)"
 					 " TO STDOUT (FORMAT binary)", EMOGI_GROUP_PAGES);
 	return sql.data;
 }
 
-/* Get the COPY of a range of a table whose rows are packed. The function is in the list of targets: there its packs are sent as they are made. */
+/*
+ * Get the COPY of a range of a table whose rows are packed. The function is in the list of targets: there its packs are sent as they are made. All arguments are of its
+ * own types, so that no other function of its name fits better.
+ */
 static char *
 copy_packs(const EmogiFarTable *table, uint64 range)
 {
 	const EmogiFarRanges *ranges = &table->ranges;
 	const uint64 first = range * ranges->length;
-	StringInfoData name;
 	StringInfoData sql;
 
-	initStringInfo(&name);
-	write_relation(&name, table);
 	initStringInfo(&sql);
 	appendStringInfoString(&sql, "COPY (SELECT ");
 	write_name(&sql, table->packer);
-	appendStringInfo(&sql, "." EMOGI_PACK_FUNCTION "(%s::pg_catalog.regclass, ARRAY[", quote_literal_cstr(name.data));
+	appendStringInfo(&sql, "." EMOGI_PACK_FUNCTION "(%u::pg_catalog.oid::pg_catalog.regclass, ARRAY[", table->oid);
 	for (int i = 0; i < table->ncolumns; i++)
 		appendStringInfo(&sql, "%s%s", i == 0 ? "" : ", ", quote_literal_cstr(table->columns[i].far_name));
-	appendStringInfo(&sql, "]::pg_catalog.text[], " UINT64_FORMAT ", " UINT64_FORMAT ")) TO STDOUT (FORMAT binary)", first,
+	appendStringInfo(&sql, "]::pg_catalog.text[], " UINT64_FORMAT "::pg_catalog.int8, " UINT64_FORMAT "::pg_catalog.int8)) TO STDOUT (FORMAT binary)", first,
 					 Min(ranges->length, ranges->npages - first));
 	return sql.data;
 }
@@ -176,7 +183,8 @@ copy_rows(const EmogiFarTable *table, uint64 range)
 	StringInfoData sql;
 
 	initStringInfo(&sql);
-	appendStringInfo(&sql, "COPY (%s", emogi_texts_select(table));
+	appendStringInfoString(&sql, "COPY (");
+	write_select(&sql, table, table->oid != 0);
 	if (ranges->count > 1)
 		appendStringInfo(&sql, " WHERE ctid >= '(" UINT64_FORMAT ",0)'::pg_catalog.tid", range * ranges->length);
 	if (range + 1 < ranges->count)

@@ -70,6 +70,23 @@ DELETE FROM many WHERE src > 10;
 INSERT INTO many VALUES (77777, 1);
 SELECT array_agg(u[1] ORDER BY u[1]) FROM emogi_pages('many', '{src}', 0, 1000000) p, unpack(p) u;
 ROLLBACK;
+-- what is being packed is not rewritten
+CREATE INDEX many_src_index ON many (src);
+DO $$
+DECLARE
+  r record;
+BEGIN
+  FOR r IN SELECT emogi_pages('many', '{src}', 0, 1000000) LOOP
+    CLUSTER many USING many_src_index;
+  END LOOP;
+END $$;
+BEGIN;
+DECLARE packs CURSOR FOR SELECT length(emogi_pages('many', '{src}', 0, 1000000)) > 0 AS packed;
+FETCH packs;
+TRUNCATE many;
+ROLLBACK;
+SELECT count(*) > 1 AS packed FROM (SELECT emogi_pages('many', '{src}', 0, 1000000)) p;
+SELECT count(*) FROM (VALUES (0), (20), (100000)) v(first), LATERAL emogi_pages('many', '{src}', first, 10);
 -- a query that ends early leaves nothing open
 SELECT length(emogi_pages('many', '{src}', 0, 1000000)) > 0 LIMIT 1;
 

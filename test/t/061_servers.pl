@@ -395,13 +395,20 @@ same($hub, "packed: $_", $_, "SELECT src, dst, weight FROM $_", connections => $
 same($hub, 'packed: partitions', 'all_far', 'SELECT * FROM all_far');
 same($hub, 'packed: partitions, some of which are here', 'mixed_here', 'SELECT * FROM mixed_here', direct => 0);
 same($hub, 'packed: while nothing changes', 'churn', 'SELECT * FROM churn');
+far1('CREATE TABLE bigger AS ' . edges(1200000, 8));
+sql(foreign_table('bigger'));
+is(join(' ', sort map { sql(connections($_), "SELECT md5(string_agg(concat_ws(' ', vertex, degree), ',' ORDER BY vertex)) FROM emogi_degree('bigger')") } 1, 4), join(' ', (far1("SELECT md5(string_agg(concat_ws(' ', v, n), ',' ORDER BY v)) FROM (SELECT src AS v, count(*) AS n FROM bigger GROUP BY src) d")) x 2),
+	'packed: by several connections');
 {
 	my $from = -s $far1->logfile;
 	sql(connections(2), "SELECT count(*) FROM emogi_degree('big')");
 	my ($log) = slurp_file($far1->logfile, $from);
-	like($log, qr/emogi_pages\('\"public\"\.\"big\"'/, 'packs are asked for') if reads_servers();
+	like($log, qr/emogi_pages\(\d+::/, 'packs are asked for') if reads_servers();
+	# one that would fit plain literals better
+	far1(q{CREATE FUNCTION "Odd "" name".emogi_pages(regclass, text[], int, int) RETURNS SETOF bytea LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'not the extension''s'; END $$});
+	same($hub, 'another function of the name of that which packs, for other types', 'big', 'SELECT src, dst, weight FROM big', connections => [ 1 ]);
 	# a function of that name which is not the extension's would run as the role of the mapping
-	far1('DROP EXTENSION emogi', q{; CREATE FUNCTION public.emogi_pages(regclass, text[], bigint, bigint) RETURNS SETOF bytea LANGUAGE sql AS $$ SELECT ''::bytea $$});
+	far1('DROP EXTENSION emogi CASCADE', q{; CREATE FUNCTION public.emogi_pages(regclass, text[], bigint, bigint) RETURNS SETOF bytea LANGUAGE sql AS $$ SELECT ''::bytea $$});
 	$from = -s $far1->logfile;
 	same($hub, 'a function of the name of that which packs', 'big', 'SELECT src, dst, weight FROM big');
 	unlike(slurp_file($far1->logfile, $from), qr/emogi_pages\(/, '... is not called');

@@ -70,6 +70,7 @@ sub asked
 
 asked('no change', $look, '11');
 asked('INSERT', "INSERT INTO star VALUES (1, 100); $look", '12');
+asked('INSERT by way of a foreign table that is dropped then', "CREATE FOREIGN TABLE gone (src bigint, dst bigint) SERVER far OPTIONS (table_name 'star'); INSERT INTO gone VALUES (1, 100); DROP FOREIGN TABLE gone; $look", '12');
 asked('INSERT of many rows', "INSERT INTO star SELECT 1, 100 + i FROM generate_series(1, 500) i; $look", '511');
 asked('INSERT after a look', "$look; INSERT INTO star VALUES (1, 100); $look", "11\n12");
 asked('DELETE', "DELETE FROM star WHERE dst < 5; $look", '8');
