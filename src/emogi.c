@@ -11,12 +11,13 @@
  *   function/    the SQL functions                             views/   the views, and what administers the cache
  *   build/       from a Source to a Graph
  *   live/        what has changed in the tables since a Graph was made
- *   servers/     from foreign tables on other servers to edges
+ *   servers/     from foreign tables on other servers, and shards of Citus, to edges
  *   edges/       from a Source to edges in the Region
  *   walk/        searches over indexes of the tables, without a Graph
  *   call/        a call and its slot
  *   tree/        a query or view: what its rows depend on
  *   source/      what the graph argument names                 cache/   the Graphs that calls and sessions share
+ *   citus/       what the catalogs of Citus say
  *   server/      what all stand on: settings, faults, shared state, the Region, limits, versions of PostgreSQL
  *
  * A call of a traversal function, from top to bottom:

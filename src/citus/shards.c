@@ -1,0 +1,217 @@
+/*
+ * shards.c: where the rows of Citus tables are.
+ *
+ * A table has shards, and each shard a placement on one group of nodes or more, all with the same rows. It is read on the primary of a
+ * group. All catalogs are looked at under one snapshot: shards that are divided or moved meanwhile are seen as before or as after.
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "common/hashfn.h"
+#include "fmgr.h"
+#include "mb/pg_wchar.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/snapmgr.h"
+
+#include "citus/catalogs.h"
+#include "citus/citus.h"
+
+/* What Citus writes in pg_dist_placement.shardstate and pg_dist_shard.shardstorage. */
+#define PLACEMENT_IS_ACTIVE 1
+#define SHARD_IS_TABLE 't'
+
+/* A copy of a shard. */
+typedef struct Placement
+{
+	int64		id;
+	EmogiCitusNode *node;
+} Placement;
+
+/* ---- nodes ---- */
+
+/* Is the node of a row the primary of its group? */
+static bool
+is_primary(const EmogiCitusRows *rows)
+{
+	const Oid	type = get_atttype(RelationGetRelid(rows->rel), get_attnum(RelationGetRelid(rows->rel), "noderole"));
+	Oid			output;
+	bool		is_varlena;
+
+	getTypeOutputInfo(type, &output, &is_varlena);
+	return strcmp(OidOutputFunctionCall(output, emogi_citus_column(rows, "noderole")), "primary") == 0;
+}
+
+/* List the primaries that are active. */
+static List *
+list_nodes(Snapshot snapshot)
+{
+	List	   *nodes = NIL;
+	EmogiCitusRows rows = emogi_citus_open("pg_dist_node", snapshot);
+
+	while (emogi_citus_next(&rows))
+	{
+		EmogiCitusNode *node;
+
+		if (!DatumGetBool(emogi_citus_column(&rows, "isactive")) || !is_primary(&rows))
+			continue;
+		node = palloc0(sizeof *node);
+		node->id = DatumGetInt32(emogi_citus_column(&rows, "nodeid"));
+		node->group = DatumGetInt32(emogi_citus_column(&rows, "groupid"));
+		node->host = TextDatumGetCString(emogi_citus_column(&rows, "nodename"));
+		node->port = DatumGetInt32(emogi_citus_column(&rows, "nodeport"));
+		nodes = lappend(nodes, node);
+	}
+	emogi_citus_close(&rows);
+	return nodes;
+}
+
+/* Find the primary of a group; NULL when there is none that is active. */
+static EmogiCitusNode *
+primary_of(List *nodes, int32 group)
+{
+	ListCell   *cell;
+
+	foreach(cell, nodes)
+		if (((EmogiCitusNode *) lfirst(cell))->group == group)
+			return lfirst(cell);
+	return NULL;
+}
+
+/* Is a node reached by a pooler? That keeps what is set in a session, and has limits of its own. */
+static bool
+has_pooler(const EmogiCitusNode *node, Snapshot snapshot)
+{
+	const Oid	catalog = emogi_citus_catalog("pg_dist_poolinfo");
+	EmogiCitusRows rows;
+	bool		has;
+
+	if (!OidIsValid(catalog) || get_attnum(catalog, "nodeid") == InvalidAttrNumber)
+		return false;
+	rows = emogi_citus_open_some("pg_dist_poolinfo", "pg_dist_poolinfo_pkey", "nodeid", F_INT4EQ, Int32GetDatum(node->id), snapshot);
+	has = emogi_citus_next(&rows);
+	emogi_citus_close(&rows);
+	return has;
+}
+
+/* ---- shards ---- */
+
+/* Get the name of a shard: the table's with a number, or, where that is too long, its beginning with a hash and the number. */
+static char *
+name_shard(const char *table, int64 id)
+{
+	char		number[NAMEDATALEN];
+	const int	length = strlen(table);
+	int			nnumber;
+
+	snprintf(number, sizeof number, "_" UINT64_FORMAT, (uint64) id);
+	nnumber = strlen(number);
+	if (length + nnumber < NAMEDATALEN)
+		return psprintf("%s%s", table, number);
+	return psprintf("%.*s_%.8x%s", pg_mbcliplen(table, length, NAMEDATALEN - nnumber - 10), table,
+					hash_bytes((const unsigned char *) table, length), number);
+}
+
+/* Find the placement of a shard whose node has the fewest shards to be read so far, the oldest one of several; NULL when there is none. */
+static EmogiCitusNode *
+choose_node(List *nodes, int64 shard, Snapshot snapshot)
+{
+	Placement	best = {0};
+	EmogiCitusRows rows = emogi_citus_open_some("pg_dist_placement", "pg_dist_placement_shardid_index", "shardid", F_INT8EQ, Int64GetDatum(shard), snapshot);
+
+	while (emogi_citus_next(&rows))
+	{
+		const Placement placement = {
+			DatumGetInt64(emogi_citus_column(&rows, "placementid")),
+			primary_of(nodes, DatumGetInt32(emogi_citus_column(&rows, "groupid")))
+		};
+
+		if (placement.node == NULL || DatumGetInt32(emogi_citus_column(&rows, "shardstate")) != PLACEMENT_IS_ACTIVE)
+			continue;
+		if (best.node == NULL || placement.node->nshards < best.node->nshards ||
+			(placement.node->nshards == best.node->nshards && placement.id < best.id))
+			best = placement;
+	}
+	emogi_citus_close(&rows);
+	return best.node;
+}
+
+/* Order shards by their numbers. */
+static int
+compare_ids(const void *a, const void *b)
+{
+	const int64 one = *(const int64 *) a;
+	const int64 other = *(const int64 *) b;
+
+	return (one > other) - (one < other);
+}
+
+/* List the numbers of a table's shards, ascending; NULL when one of them is no table. */
+static int64 *
+list_ids(Oid relid, Snapshot snapshot, int *count)
+{
+	int			most = 64;
+	int64	   *ids = palloc(most * sizeof *ids);
+	bool		are_tables = true;
+	EmogiCitusRows rows = emogi_citus_open_some("pg_dist_shard", "pg_dist_shard_logical_relid_index", "logicalrelid", F_OIDEQ, ObjectIdGetDatum(relid), snapshot);
+
+	*count = 0;
+	while (emogi_citus_next(&rows))
+	{
+		if (*count == most)
+			ids = repalloc(ids, (most *= 2) * sizeof *ids);
+		ids[(*count)++] = DatumGetInt64(emogi_citus_column(&rows, "shardid"));
+		are_tables &= DatumGetChar(emogi_citus_column(&rows, "shardstorage")) == SHARD_IS_TABLE;
+	}
+	emogi_citus_close(&rows);
+	qsort(ids, *count, sizeof *ids, compare_ids);
+	return are_tables ? ids : NULL;
+}
+
+/* Add the shards of a table to a list; false when one of them is nowhere, or nowhere that it may be read. */
+static bool
+add_shards(Oid relid, List *nodes, Snapshot snapshot, List **shards)
+{
+	const char *table = get_rel_name(relid);
+	int			count;
+	int64	   *ids = list_ids(relid, snapshot, &count);
+
+	if (ids == NULL || table == NULL)
+		return false;
+	for (int i = 0; i < count; i++)
+	{
+		EmogiCitusShard *shard = palloc(sizeof *shard);
+
+		shard->relid = relid;
+		shard->name = name_shard(table, ids[i]);
+		shard->node = choose_node(nodes, ids[i], snapshot);
+		if (shard->node == NULL || (shard->node->nshards++ == 0 && has_pooler(shard->node, snapshot)))
+			return false;
+		*shards = lappend(*shards, shard);
+	}
+	return true;
+}
+
+/*
+ * List the shards of Citus tables, which are locked, each on one of the nodes that have it, a list of EmogiCitusShard. False when Citus alone knows how to read them:
+ * a node is away or has a pooler, a shard is no table, or the catalogs are not those that are known.
+ */
+bool
+emogi_citus_list_shards(List *relids, List **shards)
+{
+	Snapshot	snapshot;
+	List	   *nodes;
+	bool		may = true;
+	ListCell   *cell;
+
+	*shards = NIL;
+	if (!emogi_citus_is_loaded() || !emogi_citus_are_known())
+		return false;
+	snapshot = RegisterSnapshot(GetLatestSnapshot());
+	nodes = list_nodes(snapshot);
+	foreach(cell, relids)
+		may = may && add_shards(lfirst_oid(cell), nodes, snapshot, shards);
+	UnregisterSnapshot(snapshot);
+	return may;
+}
