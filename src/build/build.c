@@ -97,7 +97,7 @@ typedef struct Reading
 {
 	const EmogiSource *source;
 	List	   *leaves;			/* heaps; NIL = through the executor, unless ... */
-	List	   *foreign;		/* ... there are foreign tables that are read beside them */
+	List	   *elsewhere;		/* ... there are foreign tables that are read beside them, or Citus tables */
 	EmogiTree  *tree;			/* instead of the Source; or NULL */
 	EmogiWeights weights;
 	const EmogiLookNotes *notes;
@@ -109,8 +109,8 @@ read_edges(EmogiCall *call, const Reading *reading, bool careful)
 {
 	if (reading->tree != NULL)
 		emogi_sink_tree(call, reading->tree, reading->weights, careful);
-	else if (reading->foreign != NIL)
-		emogi_servers_read(call, reading->source, reading->leaves, reading->foreign, reading->weights, careful);
+	else if (reading->elsewhere != NIL)
+		emogi_servers_read(call, reading->source, reading->leaves, reading->elsewhere, reading->weights, careful);
 	else if (reading->leaves == NIL)
 		emogi_sink_query(call, reading->source, reading->weights, careful);
 	else
@@ -151,11 +151,11 @@ emogi_build_edges(EmogiCall *call, const EmogiSource *source, List *leaves, Emog
 	gather_edges(call, &reading);
 }
 
-/* Gather the edges of a Source that has foreign tables beside its heaps, as emogi_build_edges does. Raises what servers raise, too. */
+/* Gather the edges of a Source that has foreign tables beside its heaps, or is of Citus tables, as emogi_build_edges does. Raises what servers raise, too. */
 void
-emogi_build_edges_of_servers(EmogiCall *call, const EmogiSource *source, List *heaps, List *foreign, EmogiWeights weights)
+emogi_build_edges_of_servers(EmogiCall *call, const EmogiSource *source, List *heaps, List *elsewhere, EmogiWeights weights)
 {
-	const Reading reading = {.source = source,.leaves = heaps,.foreign = foreign,.weights = weights};
+	const Reading reading = {.source = source,.leaves = heaps,.elsewhere = elsewhere,.weights = weights};
 
 	gather_edges(call, &reading);
 }

@@ -1,7 +1,7 @@
 /*
  * obtain.c: the Graph of a call: found in the cache, or built and shared.
  *
- * Rows of a Source lie in heaps, or on servers of foreign tables beside them (../servers), or come of its tree (../tree), or of its query's
+ * Rows of a Source lie in heaps, or on servers of foreign tables beside them, or in shards of Citus tables (../servers), or come of its tree (../tree), or of its query's
  * text where that may not be shared.
  *
  * The caller's rights are checked and a snapshot taken that sees what the graph argument names; wish.c says whether a Graph in
@@ -27,7 +27,7 @@ typedef struct Rows
 {
 	bool		are_heaps;
 	List	   *leaves;			/* the heaps, locked; NIL = the relation has none */
-	List	   *foreign;		/* foreign tables beside the heaps, locked; then are_heaps is not set */
+	List	   *elsewhere;		/* foreign tables beside the heaps, or Citus tables, locked; then are_heaps is not set */
 	EmogiTree  *tree;			/* else the tree; NULL = the query's text */
 } Rows;
 
@@ -37,8 +37,8 @@ build_edges(EmogiCall *call, const EmogiSource *source, const Rows *rows, EmogiW
 {
 	if (rows->tree != NULL)
 		emogi_build_edges_of_tree(call, rows->tree, weights);
-	else if (rows->foreign != NIL)
-		emogi_build_edges_of_servers(call, source, rows->leaves, rows->foreign, weights);
+	else if (rows->elsewhere != NIL)
+		emogi_build_edges_of_servers(call, source, rows->leaves, rows->elsewhere, weights);
 	else if (!rows->are_heaps || rows->leaves != NIL)
 		emogi_build_edges(call, source, rows->leaves, weights, NULL);
 }
@@ -122,14 +122,14 @@ build_privately(EmogiCall *call, const EmogiSource *source, const Rows *rows, co
 }
 
 /*
- * List the heaps of a relation that the caller may read, and its foreign tables that are read beside them, under a snapshot that sees them,
+ * List the heaps of a relation that the caller may read, and its foreign tables and Citus tables that are read beside them, under a snapshot that sees them,
  * which becomes the active one; false, and no snapshot, when it must be read by the executor. What the graph argument names may change on
  * the way. Raises 42501 and 40001.
  */
 static bool
-find_leaves(EmogiSource *source, List **leaves, List **foreign)
+find_leaves(EmogiSource *source, List **leaves, List **elsewhere)
 {
-	*leaves = *foreign = NIL;
+	*leaves = *elsewhere = NIL;
 	if (source->is_query)
 		return false;
 	for (;;)
@@ -144,9 +144,9 @@ find_leaves(EmogiSource *source, List **leaves, List **foreign)
 		emogi_snapshot_push();
 		if (emogi_snapshot_sees(source, &relids))
 		{
-			if (emogi_heap_scan_list(source, relids, leaves) || emogi_servers_list(source, relids, leaves, foreign))
+			if (emogi_heap_scan_list(source, relids, leaves) || emogi_servers_list(source, relids, leaves, elsewhere))
 				return true;
-			*leaves = *foreign = NIL;
+			*leaves = *elsewhere = NIL;
 			PopActiveSnapshot();
 			return false;
 		}
@@ -165,12 +165,12 @@ find_rows(EmogiCall *call, EmogiSource *source)
 {
 	Rows		rows = {0};
 
-	if (find_leaves(source, &rows.leaves, &rows.foreign))
+	if (find_leaves(source, &rows.leaves, &rows.elsewhere))
 	{
 		emogi_snapshot_answer();
-		rows.are_heaps = rows.foreign == NIL;
+		rows.are_heaps = rows.elsewhere == NIL;
 		if (!rows.are_heaps)
-			strlcpy(call->record.why_private, emogi_judge_foreign(linitial_oid(rows.foreign)), sizeof call->record.why_private);
+			strlcpy(call->record.why_private, emogi_judge_elsewhere(linitial_oid(rows.elsewhere)), sizeof call->record.why_private);
 		return rows;
 	}
 	rows.tree = emogi_tree_open(source);
@@ -189,7 +189,7 @@ find_rows(EmogiCall *call, EmogiSource *source)
 static void
 leave_rows(Rows *rows)
 {
-	if (rows->are_heaps || rows->foreign != NIL || rows->tree != NULL)
+	if (rows->are_heaps || rows->elsewhere != NIL || rows->tree != NULL)
 		PopActiveSnapshot();
 	if (rows->tree != NULL)
 		emogi_tree_close(rows->tree);
@@ -435,7 +435,7 @@ obtain(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *wanted, EmogiG
 {
 	Rows		rows = find_rows(call, source);
 	EmogiWish  *wish = emogi_wish_make(source, rows.tree, wanted);	/* of what was found in the end */
-	bool		may_share = emogi_wish_may_share(wish, rows.foreign != NIL ? NIL : rows.leaves);
+	bool		may_share = emogi_wish_may_share(wish, rows.elsewhere != NIL ? NIL : rows.leaves);
 
 	if (walk == NULL || !walk_instead(call, source, &rows, wish, may_share, walk))
 	{

@@ -11,6 +11,7 @@
 #include "utils/rls.h"
 
 #include "build/build.h"
+#include "citus/citus.h"
 
 /* A reason, as DETAIL, and what helps against it, as HINT. */
 typedef struct Reason
@@ -31,6 +32,8 @@ reason_of_relation(const EmogiSource *source)
 		reason.detail = psprintf("\"%s\" is a view: each call asks it for its rows.", name);
 	else if (kind == RELKIND_FOREIGN_TABLE)
 		reason.detail = psprintf("\"%s\" is a foreign table: its writers are not known here.", name);
+	else if (emogi_citus_is_table(source->relid))
+		reason.detail = psprintf("\"%s\" is a Citus table: its writers are not known here.", name);
 	else if (check_enable_rls(source->relid, InvalidOid, true) == RLS_ENABLED)
 		reason = (Reason) {psprintf("Row security of \"%s\" applies to the current user.", name),
 		"Call it as a role that sees all rows, or name a materialized view."};

@@ -23,6 +23,7 @@
 
 #include "edges/edges.h"
 #include "edges/pages.h"
+#include "citus/citus.h"
 #include "server/compat.h"
 
 /* A parallel worker takes 4 to 16 ms to start; this many pages (32 MB, some 700,000 rows) take it longer to read. */
@@ -131,7 +132,7 @@ is_plain_heap(Relation rel, const ColumnNames *names)
 
 /*
  * List the heaps among a relation, its partitions and its children, which are locked. False when one of them, or the
- * relation itself, is nothing that can be read here (a view, a foreign table, another access method).
+ * relation itself, is nothing that can be read here (a view, a foreign table, another access method), or is a Citus table, whose rows are not in it.
  */
 bool
 emogi_heap_scan_list(const EmogiSource *source, List *relids, List **leaves)
@@ -145,7 +146,7 @@ emogi_heap_scan_list(const EmogiSource *source, List *relids, List **leaves)
 		Oid			relid = lfirst_oid(cell);
 		Relation	rel = relation_open(relid, NoLock);
 		bool		skip = rel->rd_rel->relkind == RELKIND_PARTITIONED_TABLE || RELATION_IS_OTHER_TEMP(rel);
-		bool		possible = skip || is_plain_heap(rel, &names);
+		bool		possible = skip || (is_plain_heap(rel, &names) && !emogi_citus_is_table(relid));
 
 		if (!skip && RecoveryInProgress() && !RelationIsPermanent(rel))
 			ereport(ERROR,

@@ -1,7 +1,7 @@
 /*
- * connection.c: a connection to a server, with the rules of postgres_fdw.
+ * connection.c: a connection to a server, to a foreign one with the rules of postgres_fdw.
  *
- * Who is no superuser must use a password of the user mapping, and the server must have asked for it: else the caller would be let in for
+ * There, who is no superuser must use a password of the user mapping, and the server must have asked for it: else the caller would be let in for
  * what the operating system's user of this server is (postgres_fdw's connection.c). A superuser may say otherwise in the mapping,
  * password_required 'false'.
  */
@@ -15,10 +15,11 @@
 
 #include "servers/far.h"
 
-/* Get the value of an option; NULL when it is not there. */
+/* Get the value of an option, the last one of several; NULL when it is not there. */
 static const char *
 find_option(List *options, const char *name)
 {
+	const char *value = NULL;
 	ListCell   *cell;
 
 	foreach(cell, options)
@@ -26,9 +27,9 @@ find_option(List *options, const char *name)
 		DefElem    *option = lfirst_node(DefElem, cell);
 
 		if (strcmp(option->defname, name) == 0)
-			return defGetString(option);
+			value = defGetString(option);
 	}
-	return NULL;
+	return value;
 }
 
 /* Is a boolean option there, with this value? */
@@ -48,8 +49,8 @@ option_is(List *options, const char *name, bool value)
 }
 
 /* Must a password be used that the mapping has, and that the server has asked for? */
-static bool
-must_use_password(const UserMapping *user)
+bool
+emogi_connection_needs_password(const UserMapping *user)
 {
 	return !superuser_arg(user->userid) && !option_is(user->options, "password_required", false);
 }
@@ -67,7 +68,7 @@ emogi_connection_may(const UserMapping *user)
 		(option_is(GetForeignServer(user->serverid)->options, "use_scram_passthrough", true) &&
 		 !option_is(user->options, "use_scram_passthrough", false)))
 		return false;
-	return !must_use_password(user) || (password != NULL && password[0] != '\0');
+	return !emogi_connection_needs_password(user) || (password != NULL && password[0] != '\0');
 }
 
 /* Is an option one that libpq takes, and not one that is set here? */
@@ -111,10 +112,8 @@ ignore_notice(void *arg, const char *message)
 static int
 timeout_of(const EmogiFarServer *server)
 {
-	const char *text = find_option(server->user->options, "connect_timeout");
+	const char *text = find_option(server->options, "connect_timeout");
 
-	if (text == NULL)
-		text = find_option(server->server->options, "connect_timeout");
 	return text != NULL ? Max(atoi(text), 0) : 0;
 }
 
@@ -123,7 +122,7 @@ void
 emogi_connection_start(EmogiFarConnection *connection)
 {
 	const EmogiFarServer *server = connection->server;
-	const int	most = list_length(server->server->options) + list_length(server->user->options) + 3;
+	const int	most = list_length(server->options) + 3;
 	const char **names = palloc(most * sizeof *names);
 	const char **values = palloc(most * sizeof *values);
 	const int	timeout = timeout_of(server);
@@ -135,8 +134,7 @@ emogi_connection_start(EmogiFarConnection *connection)
 		emogi_report_connection(connection, "There is no memory for it.");
 	names[count] = "fallback_application_name";
 	values[count++] = "emogi";
-	count = add_options(known, server->server->options, names, values, count);
-	count = add_options(known, server->user->options, names, values, count);
+	count = add_options(known, server->options, names, values, count);
 	names[count] = "client_encoding";
 	values[count++] = GetDatabaseEncodingName();
 	names[count] = values[count] = NULL;
@@ -165,11 +163,11 @@ emogi_connection_continue(EmogiFarConnection *connection)
 		emogi_report_connection(connection, NULL);
 	if (connection->poll != PGRES_POLLING_OK)
 		return false;
-	if (must_use_password(connection->server->user) && !PQconnectionUsedPassword(connection->conn))
+	if (connection->server->must_use_password && !PQconnectionUsedPassword(connection->conn))
 		ereport(ERROR,
 				(errcode(ERRCODE_S_R_E_PROHIBITED_SQL_STATEMENT_ATTEMPTED),
 				 errmsg("password is required"),
-				 errdetail("Non-superuser cannot connect to server \"%s\" if it does not request a password.", connection->server->server->servername),
+				 errdetail("Non-superuser cannot connect to server \"%s\" if it does not request a password.", connection->server->name),
 				 errhint("Target server's authentication method must be changed or password_required=false set in the user mapping attributes.")));
 	return true;
 }

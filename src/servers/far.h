@@ -51,10 +51,10 @@ typedef struct EmogiFarRanges
 /* Pages whose rows come as one, where they are grouped: some 70 kB of two bigint columns. */
 #define EMOGI_GROUP_PAGES 16
 
-/* A foreign table. */
+/* A foreign table, or a shard of a table of Citus. */
 typedef struct EmogiFarTable
 {
-	const char *name;			/* here */
+	const char *name;			/* here; of a shard there */
 	const char *schema;			/* there */
 	const char *relation;		/* there */
 	int			ncolumns;		/* src, dst, weight, reverse */
@@ -66,11 +66,14 @@ typedef struct EmogiFarTable
 	EmogiFarRanges ranges;
 } EmogiFarTable;
 
-/* A server. */
+/* A server: a foreign one, or a node of Citus. */
 typedef struct EmogiFarServer
 {
-	ForeignServer *server;
-	UserMapping *user;
+	const char *name;			/* in messages: of a node HOST:PORT */
+	Oid			serverid;		/* InvalidOid = it is a node */
+	const struct EmogiCitusNode *node;	/* NULL = it is a foreign server */
+	List	   *options;		/* DefElem, those of libpq among them; of two of the same name the later one counts */
+	bool		must_use_password;	/* that is among them, and that the server has asked for */
 	List	   *tables;			/* EmogiFarTable */
 	int			ndescribed;		/* tables, in their order */
 	char	   *snapshot;		/* its name there; NULL = nobody else imports it */
@@ -114,11 +117,15 @@ typedef struct EmogiFarConnection
 
 /* ---- tables.c ---- */
 
-extern List *emogi_tables_describe(const EmogiSource *source, List *foreign);
+extern List *emogi_tables_describe(const EmogiSource *source, List *elsewhere);
+
+/* ---- nodes.c ---- */
+
+extern EmogiFarServer *emogi_nodes_make_server(const struct EmogiCitusNode *node);
 
 /* ---- texts.c ---- */
 
-extern char *emogi_texts_begin(int version, bool exports, const char *snapshot);
+extern char *emogi_texts_begin(const EmogiFarServer *server, int version, bool exports);
 extern char *emogi_texts_select(const EmogiFarTable *table);
 extern char *emogi_texts_measure(const EmogiFarTable *table);
 extern char *emogi_texts_copy(const EmogiFarTable *table, uint64 range);
@@ -131,6 +138,7 @@ extern uint64 emogi_ranges_connections(const List *tables);
 /* ---- connection.c ---- */
 
 extern bool emogi_connection_may(const UserMapping *user);
+extern bool emogi_connection_needs_password(const UserMapping *user);
 extern void emogi_connection_start(EmogiFarConnection *connection);
 extern bool emogi_connection_continue(EmogiFarConnection *connection);
 extern void emogi_connection_send(EmogiFarConnection *connection, char *sql);
@@ -142,6 +150,7 @@ extern void emogi_cancel_statements(List *connections);
 
 /* ---- report.c ---- */
 
+extern const char *emogi_report_kind(const EmogiFarServer *server);
 extern void emogi_report_connection(EmogiFarConnection *connection, const char *detail);
 extern void emogi_report_result(EmogiFarConnection *connection, PGresult *result);
 extern void emogi_report_protocol(EmogiFarConnection *connection);

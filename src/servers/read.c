@@ -1,5 +1,5 @@
 /*
- * read.c: foreign tables of any number of servers to edges, all at once.
+ * read.c: foreign tables and shards of any number of servers to edges, all at once.
  *
  * One process waits for all connections, and decodes what has come. The first connection to a server begins a transaction there, finds out
  * the types and pages of the tables, and exports its snapshot. So the others, which are opened when it is known that there is enough for
@@ -92,7 +92,7 @@ static void
 begin(EmogiFarConnection *connection)
 {
 	connection->phase = EMOGI_FAR_BEGINNING;
-	emogi_connection_send(connection, emogi_texts_begin(PQserverVersion(connection->conn), connection->leads && emogi_server_connections > 1, connection->server->snapshot));
+	emogi_connection_send(connection, emogi_texts_begin(connection->server, PQserverVersion(connection->conn), connection->leads && emogi_server_connections > 1));
 }
 
 /* Have a table's SELECT prepared. */
@@ -312,7 +312,7 @@ tell_table(void *arg)
 {
 	const EmogiFarConnection *connection = arg;
 
-	errcontext("reading foreign table \"%s\" from server \"%s\"", connection->table->name, connection->server->server->servername);
+	errcontext("reading %s \"%s\" from server \"%s\"", emogi_report_kind(connection->server), connection->table->name, connection->server->name);
 }
 
 /* Decode the rows that have come; false when there may be more of them. */
@@ -491,12 +491,12 @@ read_servers(Reading *reading)
 }
 
 /*
- * Fill a call's slot with the edges of heaps, as the active snapshot sees them, and of foreign tables, as emogi_servers_list has found
+ * Fill a call's slot with the edges of heaps, as the active snapshot sees them, and of foreign tables and Citus tables, as emogi_servers_list has found
  * them. careful: see emogi_sink_begin. Raises 08001 and 08006, what servers raise, what decode.c raises, and what emogi_heap_scan_tables
  * does.
  */
 void
-emogi_servers_read(EmogiCall *call, const EmogiSource *source, List *heaps, List *foreign, EmogiWeights weights, bool careful)
+emogi_servers_read(EmogiCall *call, const EmogiSource *source, List *heaps, List *elsewhere, EmogiWeights weights, bool careful)
 {
 	Reading    *reading = palloc0(sizeof *reading);
 
@@ -507,7 +507,7 @@ emogi_servers_read(EmogiCall *call, const EmogiSource *source, List *heaps, List
 				 errdetail("Values of their rows have functions called that read foreign tables, %d deep.", nreadings),
 				 errhint("Set emogi.server_connections to 0, to have postgres_fdw read them.")));
 	reading->call = call;
-	reading->servers = emogi_tables_describe(source, foreign);
+	reading->servers = emogi_tables_describe(source, elsewhere);
 	call->slot->control.done = call->slot->control.total = 0;
 	emogi_sink_begin(call, &source->key, emogi_sink_weights(source->weight > 0, source->reverse > 0, weights), -1, careful);
 	if (heaps != NIL)

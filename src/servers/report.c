@@ -1,7 +1,7 @@
 /*
  * report.c: errors of servers, as errors of the call.
  *
- * They name the foreign table and the server. The SQLSTATE is the server's where it gave one.
+ * They name the foreign table, or the shard, and the server. The SQLSTATE is the server's where it gave one.
  */
 #include "postgres.h"
 
@@ -28,28 +28,46 @@ table_name(const EmogiFarConnection *connection)
 	return table->name;
 }
 
+/* Get what is read from a server. */
+const char *
+emogi_report_kind(const EmogiFarServer *server)
+{
+	return server->node != NULL ? "shard" : "foreign table";
+}
+
+/* Get what to do where no connection has come about. */
+static const char *
+hint_for_new(const EmogiFarServer *server)
+{
+	if (server->node != NULL)
+		return psprintf("See that node \"%s\" is in reach, that it has room for emogi.server_connections more connections, and that it lets the role in, as Citus has it: citus.node_conninfo, pg_dist_authinfo.", server->name);
+	return psprintf("See that the server is in reach, that it has room for emogi.server_connections more connections, and that the options of server \"%s\" and of its user mapping are right.", server->name);
+}
+
 /* Raise 08001 for a connection that has not come about, 08006 for one that was lost. detail: why; NULL = libpq knows. */
 void
 emogi_report_connection(EmogiFarConnection *connection, const char *detail)
 {
-	const char *server = connection->server->server->servername;
+	const char *server = connection->server->name;
 	const bool	is_new = connection->phase == EMOGI_FAR_CONNECTING;
 
 	if (detail == NULL)
 		detail = copy_text(PQerrorMessage(connection->conn));
 	ereport(ERROR,
 			(errcode(is_new ? ERRCODE_SQLCLIENT_UNABLE_TO_ESTABLISH_SQLCONNECTION : ERRCODE_CONNECTION_FAILURE),
-			 errmsg("could not read foreign table \"%s\" from server \"%s\"", table_name(connection), server),
+			 errmsg("could not read %s \"%s\" from server \"%s\"", emogi_report_kind(connection->server), table_name(connection), server),
 			 detail[0] != '\0' ? errdetail_internal("%s", detail) : 0,
-			 is_new ? errhint("See that the server is in reach, that it has room for emogi.server_connections more connections, and that the options of server \"%s\" and of its user mapping are right.", server) :
+			 is_new ? errhint("%s", hint_for_new(connection->server)) :
 			 errhint("The connection was lost. Call it again when the server answers."),
 			 connection->sql != NULL ? errcontext("remote SQL command: %s", connection->sql) : 0));
 }
 
 /* Get what to do about an answer, by its SQLSTATE. */
 static const char *
-hint_for(int code, const char *server)
+hint_for(int code, const EmogiFarServer *far)
 {
+	const char *server = far->name;
+
 	switch (ERRCODE_TO_CATEGORY(code))
 	{
 		case ERRCODE_CONNECTION_EXCEPTION:
@@ -58,6 +76,8 @@ hint_for(int code, const char *server)
 		case ERRCODE_INSUFFICIENT_RESOURCES:
 			return psprintf("Server \"%s\" has no room for it. Lower emogi.server_connections, or raise its limits.", server);
 		case ERRCODE_SYNTAX_ERROR_OR_ACCESS_RULE_VIOLATION:
+			if (far->node != NULL)
+				return psprintf("See that the role may read the shard on node \"%s\". If the shard was moved meanwhile, call it again.", server);
 			return psprintf("See that the foreign table has the names and columns that it has on server \"%s\", and that the role of the user mapping may read them.", server);
 		default:
 			return psprintf("Server \"%s\" has answered so.", server);
@@ -71,7 +91,7 @@ emogi_report_result(EmogiFarConnection *connection, PGresult *result)
 	const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
 	const char *primary = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
 	const char *more = PQresultErrorField(result, PG_DIAG_MESSAGE_DETAIL);
-	const char *server = connection->server->server->servername;
+	const char *server = connection->server->name;
 	int			code = ERRCODE_CONNECTION_FAILURE;
 	char	   *detail;
 
@@ -84,9 +104,9 @@ emogi_report_result(EmogiFarConnection *connection, PGresult *result)
 	PQclear(result);
 	ereport(ERROR,
 			(errcode(code),
-			 errmsg("could not read foreign table \"%s\" from server \"%s\"", table_name(connection), server),
+			 errmsg("could not read %s \"%s\" from server \"%s\"", emogi_report_kind(connection->server), table_name(connection), server),
 			 errdetail_internal("%s", detail),
-			 errhint("%s", hint_for(code, server)),
+			 errhint("%s", hint_for(code, connection->server)),
 			 connection->sql != NULL ? errcontext("remote SQL command: %s", connection->sql) : 0));
 }
 
@@ -94,12 +114,12 @@ emogi_report_result(EmogiFarConnection *connection, PGresult *result)
 void
 emogi_report_protocol(EmogiFarConnection *connection)
 {
-	const char *server = connection->server->server->servername;
+	const char *server = connection->server->name;
 
 	ereport(ERROR,
 			(errcode(ERRCODE_PROTOCOL_VIOLATION),
-			 errmsg("could not read foreign table \"%s\" from server \"%s\"", table_name(connection), server),
+			 errmsg("could not read %s \"%s\" from server \"%s\"", emogi_report_kind(connection->server), table_name(connection), server),
 			 errdetail("What the server has sent is not what PostgreSQL sends."),
-			 errhint("Set emogi.server_connections to 0, to have postgres_fdw read it."),
+			 errhint("Set emogi.server_connections to 0, to have %s read it.", connection->server->node != NULL ? "Citus" : "postgres_fdw"),
 			 connection->sql != NULL ? errcontext("remote SQL command: %s", connection->sql) : 0));
 }

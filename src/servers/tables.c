@@ -1,13 +1,14 @@
 /*
- * tables.c: the foreign tables that are read by connections of our own.
+ * tables.c: the foreign tables and Citus tables that are read by connections of our own.
  *
- * These are postgres_fdw's, unless a call may have to see what a connection of postgres_fdw sees, and ours do not:
+ * The foreign ones are postgres_fdw's. None is, where a call may have to see what a connection of postgres_fdw, or of Citus, sees, and ours do not:
  *
  * - The transaction has changed rows there, which it has not committed. Then it holds the lock of a writer on a foreign table to its end, be
  *   it by INSERT, COPY, TRUNCATE or a row that was routed to a partition. What was changed may be seen by way of another foreign table,
- *   through a trigger there or under another name: so a writer's lock on any foreign table counts.
+ *   through a trigger there or under another name: so a writer's lock on any foreign table counts. So it is with Citus tables; and a lock on a
+ *   catalog of Citus tells that shards are being made or moved.
  * - It is REPEATABLE READ or SERIALIZABLE: all its reads have one snapshot there.
- * - The call reads names of edges, too, by postgres_fdw: they are to be of the rows that the graph was made of.
+ * - The call reads names of edges, too, by postgres_fdw or Citus: they are to be of the rows that the graph was made of.
  */
 #include "postgres.h"
 
@@ -23,6 +24,7 @@
 #include "utils/memutils.h"
 #include "utils/syscache.h"
 
+#include "citus/citus.h"
 #include "servers/far.h"
 #include "server/compat.h"
 #include "server/settings.h"
@@ -46,9 +48,18 @@ note_locked(Oid relid)
 	nlocked++;
 }
 
-/* May the transaction have changed rows of a foreign table, which it has not committed? One that it has dropped since is not known to be something else. */
+/* May a relation be one whose rows are elsewhere, or tell where? One that the transaction has dropped is not known to be something else. */
 static bool
-may_have_changed_foreign(void)
+may_lead_elsewhere(Oid relid)
+{
+	const char	kind = get_rel_relkind(relid);
+
+	return kind == RELKIND_FOREIGN_TABLE || kind == '\0' || emogi_citus_is_catalog(relid) || emogi_citus_is_table(relid);
+}
+
+/* May the transaction have changed rows elsewhere, which it has not committed? */
+static bool
+may_have_changed(void)
 {
 	bool		found = false;
 
@@ -64,7 +75,7 @@ may_have_changed_foreign(void)
 		most_locked = nlocked;
 	}
 	for (int i = 0; i < nlocked && !found; i++)
-		found = get_rel_relkind(locked[i]) == RELKIND_FOREIGN_TABLE || get_rel_relkind(locked[i]) == '\0';
+		found = may_lead_elsewhere(locked[i]);
 	pfree(locked);
 	return found;
 }
@@ -133,31 +144,48 @@ may_read(const EmogiSource *source, Oid relid)
 	return may;
 }
 
+/* Are rows of a relation, which is locked, in shards? Those of a partitioned table are in its partitions, which are Citus tables of their own. */
+static bool
+is_in_shards(Oid relid)
+{
+	return get_rel_relkind(relid) != RELKIND_PARTITIONED_TABLE && emogi_citus_is_table(relid);
+}
+
 /*
- * Divide a relation, its partitions and its children, which are locked, into heaps and foreign tables that are read by connections of our
- * own. False when there is none of these, or something else that the executor must read.
+ * Divide a relation, its partitions and its children, which are locked, into heaps, and foreign tables and Citus tables that are read by
+ * connections of our own. False when there is none of these, or something else that the executor must read.
  */
 bool
-emogi_servers_list(const EmogiSource *source, List *relids, List **heaps, List **foreign)
+emogi_servers_list(const EmogiSource *source, List *relids, List **heaps, List **elsewhere)
 {
+	List	   *foreign = NIL;
+	List	   *in_shards = NIL;
 	List	   *others = NIL;
+	List	   *shards;
 	ListCell   *cell;
 
-	*heaps = *foreign = NIL;
+	*heaps = *elsewhere = NIL;
 	if (emogi_server_connections == 0 || (source->graph->reads_names && source->edge > 0))
 		return false;
 	foreach(cell, relids)
 	{
-		if (get_rel_relkind(lfirst_oid(cell)) == RELKIND_FOREIGN_TABLE)
-			*foreign = lappend_oid(*foreign, lfirst_oid(cell));
+		const Oid	relid = lfirst_oid(cell);
+
+		if (get_rel_relkind(relid) == RELKIND_FOREIGN_TABLE)
+			foreign = lappend_oid(foreign, relid);
+		else if (is_in_shards(relid))
+			in_shards = lappend_oid(in_shards, relid);
 		else
-			others = lappend_oid(others, lfirst_oid(cell));
+			others = lappend_oid(others, relid);
 	}
-	if (*foreign == NIL || IsolationUsesXactSnapshot() || may_have_changed_foreign() || !emogi_heap_scan_list(source, others, heaps))
+	if ((foreign == NIL && in_shards == NIL) || IsolationUsesXactSnapshot() || may_have_changed() || !emogi_heap_scan_list(source, others, heaps))
 		return false;
-	foreach(cell, *foreign)
+	foreach(cell, foreign)
 		if (!may_read(source, lfirst_oid(cell)))
 			return false;
+	if (in_shards != NIL && !emogi_citus_list_shards(in_shards, &shards))
+		return false;
+	*elsewhere = list_concat(foreign, in_shards);
 	return true;
 }
 
@@ -179,12 +207,13 @@ option_or(List *options, const char *name, const char *otherwise)
 	return otherwise;
 }
 
-/* Describe a foreign table as it is here. */
+/* Describe a table as it is here, or, of the shards of a Citus table, as all are. */
 static EmogiFarTable *
 describe_table(const EmogiSource *source, Oid relid)
 {
+	const bool	is_foreign = get_rel_relkind(relid) == RELKIND_FOREIGN_TABLE;
 	EmogiFarTable *table = palloc0(sizeof *table);
-	List	   *options = GetForeignTable(relid)->options;
+	List	   *options = is_foreign ? GetForeignTable(relid)->options : NIL;
 	const char *names[EMOGI_FAR_MOST_COLUMNS];
 
 	table->name = get_rel_name(relid);
@@ -198,37 +227,96 @@ describe_table(const EmogiSource *source, Oid relid)
 		Oid			collation;
 
 		column->name = names[i];
-		column->far_name = option_or(GetForeignColumnOptions(relid, attnum), "column_name", names[i]);
+		column->far_name = option_or(is_foreign ? GetForeignColumnOptions(relid, attnum) : NIL, "column_name", names[i]);
 		get_atttypetypmodcoll(relid, attnum, &column->type, &column->typmod, &collation);
 		column->base = getBaseType(column->type);
 	}
 	return table;
 }
 
-/* Describe the servers of foreign tables, with what is read there; a list of EmogiFarServer. Raises 42704 where the caller has no user mapping. */
-List *
-emogi_tables_describe(const EmogiSource *source, List *foreign)
+/* Find a foreign server in a list; add it when it is not there. Raises 42704 where the caller has no user mapping. */
+static EmogiFarServer *
+find_server(List **servers, Oid serverid)
 {
-	List	   *servers = NIL;
+	EmogiFarServer *server;
+	const ForeignServer *foreign;
+	const UserMapping *user;
 	ListCell   *cell;
 
-	foreach(cell, foreign)
-	{
-		const Oid	serverid = GetForeignTable(lfirst_oid(cell))->serverid;
-		EmogiFarServer *server = NULL;
-		ListCell   *known;
+	foreach(cell, *servers)
+		if (((EmogiFarServer *) lfirst(cell))->serverid == serverid)
+			return lfirst(cell);
+	foreign = GetForeignServer(serverid);
+	user = GetUserMapping(GetUserId(), serverid);
+	server = palloc0(sizeof *server);
+	server->name = foreign->servername;
+	server->serverid = serverid;
+	server->options = list_concat_copy(foreign->options, user->options);
+	server->must_use_password = emogi_connection_needs_password(user);
+	*servers = lappend(*servers, server);
+	return server;
+}
 
-		foreach(known, servers)
-			if (((EmogiFarServer *) lfirst(known))->server->serverid == serverid)
-				server = lfirst(known);
-		if (server == NULL)
-		{
-			server = palloc0(sizeof *server);
-			server->server = GetForeignServer(serverid);
-			server->user = GetUserMapping(GetUserId(), serverid);
-			servers = lappend(servers, server);
-		}
-		server->tables = lappend(server->tables, describe_table(source, lfirst_oid(cell)));
+/* Find a node in a list of servers; add it when it is not there. */
+static EmogiFarServer *
+find_node(List **servers, const EmogiCitusNode *node)
+{
+	ListCell   *cell;
+
+	foreach(cell, *servers)
+		if (((EmogiFarServer *) lfirst(cell))->node == node)
+			return lfirst(cell);
+	*servers = lappend(*servers, emogi_nodes_make_server(node));
+	return llast(*servers);
+}
+
+/* Add the nodes of Citus tables, with the shards that are read there, to a list of servers. Raises 40001 when they cannot be read any more. */
+static List *
+add_nodes(const EmogiSource *source, List *in_shards, List *servers)
+{
+	List	   *shards;
+	ListCell   *cell;
+
+	if (!emogi_citus_list_shards(in_shards, &shards))
+		ereport(ERROR,
+				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+				 errmsg("shards of \"%s\" have gone elsewhere", get_rel_name(linitial_oid(in_shards))),
+				 errhint("Call it again.")));
+	foreach(cell, shards)
+	{
+		const EmogiCitusShard *shard = lfirst(cell);
+		EmogiFarServer *server = find_node(&servers, shard->node);
+		EmogiFarTable *table = describe_table(source, shard->relid);
+
+		table->name = table->relation = shard->name;
+		server->tables = lappend(server->tables, table);
 	}
 	return servers;
+}
+
+/*
+ * Describe the servers of foreign tables and of Citus tables, with what is read there; a list of EmogiFarServer. Raises 42704 where the
+ * caller has no user mapping, 22023 for options of a node, and 40001.
+ */
+List *
+emogi_tables_describe(const EmogiSource *source, List *elsewhere)
+{
+	List	   *servers = NIL;
+	List	   *in_shards = NIL;
+	ListCell   *cell;
+
+	foreach(cell, elsewhere)
+	{
+		const Oid	relid = lfirst_oid(cell);
+
+		if (get_rel_relkind(relid) == RELKIND_FOREIGN_TABLE)
+		{
+			EmogiFarServer *server = find_server(&servers, GetForeignTable(relid)->serverid);
+
+			server->tables = lappend(server->tables, describe_table(source, relid));
+		}
+		else
+			in_shards = lappend_oid(in_shards, relid);
+	}
+	return in_shards != NIL ? add_nodes(source, in_shards, servers) : servers;
 }

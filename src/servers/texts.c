@@ -39,21 +39,24 @@ write_relation(StringInfo sql, const EmogiFarTable *table)
 
 /*
  * Get what begins a connection's transaction, with the settings that postgres_fdw sets: by them text means the same there and here. The
- * planner there takes a COPY for more than it is, and would compile it. exports: the snapshot is named, for others to import; snapshot: one that is imported, or NULL.
+ * planner there takes a COPY for more than it is, and would compile it. Citus hides shards from whoever looks into pg_class, unless told otherwise.
+ * exports: the snapshot is named, for others to import; else the one that has been is imported.
  */
 char *
-emogi_texts_begin(int version, bool exports, const char *snapshot)
+emogi_texts_begin(const EmogiFarServer *server, int version, bool exports)
 {
 	StringInfoData sql;
 
 	initStringInfo(&sql);
 	appendStringInfoString(&sql, "START TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY");
-	if (snapshot != NULL)
-		appendStringInfo(&sql, "; SET TRANSACTION SNAPSHOT %s", quote_literal_cstr(snapshot));
+	if (server->snapshot != NULL)
+		appendStringInfo(&sql, "; SET TRANSACTION SNAPSHOT %s", quote_literal_cstr(server->snapshot));
 	appendStringInfoString(&sql, "; SET search_path = pg_catalog; SET timezone = 'GMT'; SET datestyle = ISO; SET intervalstyle = postgres;"
 						   " SET extra_float_digits = 3; SET idle_in_transaction_session_timeout = 0");
 	if (version >= VERSION_WITH_JIT)
 		appendStringInfoString(&sql, "; SET jit = off; SET enable_tidscan = on");
+	if (server->node != NULL)
+		appendStringInfoString(&sql, "; SET citus.override_table_visibility = off");
 	if (exports)
 		appendStringInfoString(&sql, "; SELECT pg_catalog.pg_export_snapshot()");
 	return sql.data;
@@ -86,7 +89,8 @@ emogi_texts_select(const EmogiFarTable *table)
 /*
  * Get the query of what ranges are made by: whether the table has pages that TIDs lead to, and the role may ask for them, whether others
  * inherit from it, how many pages it has, about how many rows, its OID, and the schema of an emogi that packs them. A function counts only if it belongs to that extension: anybody
- * may have made another of its name, and it would run as this role. Row security is the business of SELECT.
+ * may have made another of its name, and it would run as this role. Row security is the business of SELECT. A table that Citus has given its trigger has no pages of
+ * its own: its rows are in shards, which Citus reads over there.
  */
 char *
 emogi_texts_measure(const EmogiFarTable *table)
@@ -95,7 +99,9 @@ emogi_texts_measure(const EmogiFarTable *table)
 
 	initStringInfo(&name);
 	write_relation(&name, table);
-	return psprintf("SELECT c.relkind IN ('r', 'm') AND c.relam = 2 AND pg_catalog.has_table_privilege(c.oid, 'SELECT'), c.relhassubclass,"
+	return psprintf("SELECT c.relkind IN ('r', 'm') AND c.relam = 2 AND pg_catalog.has_table_privilege(c.oid, 'SELECT')"
+					" AND NOT EXISTS (SELECT FROM pg_catalog.pg_trigger g, pg_catalog.pg_proc f"
+					" WHERE g.tgrelid = c.oid AND f.oid = g.tgfoid AND f.proname = 'citus_truncate_trigger'), c.relhassubclass,"
 					" pg_catalog.pg_relation_size(c.oid) / pg_catalog.current_setting('block_size')::pg_catalog.int8, c.reltuples, c.oid,"
 					" (SELECT n.nspname FROM pg_catalog.pg_extension e, pg_catalog.pg_depend d, pg_catalog.pg_proc p, pg_catalog.pg_namespace n"
 					" WHERE e.extname = 'emogi' AND d.refclassid = 'pg_catalog.pg_extension'::pg_catalog.regclass AND d.refobjid = e.oid AND d.deptype = 'e'"

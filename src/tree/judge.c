@@ -12,6 +12,7 @@
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
+#include "citus/citus.h"
 #include "server/compat.h"
 #include "server/fault.h"
 #include "tree/look.h"
@@ -31,11 +32,12 @@ emogi_judge_refuse(EmogiTreeLook *look, const char *format,...)
 	return true;
 }
 
-/* Get why a foreign table's rows are not shared. */
+/* Get why the rows of a foreign table, or a Citus table, are not shared. */
 const char *
-emogi_judge_foreign(Oid relid)
+emogi_judge_elsewhere(Oid relid)
 {
-	return psprintf("foreign table \"%s\" is changed elsewhere, unseen from here; use a materialized view", get_rel_name(relid));
+	return psprintf("%s \"%s\" is changed elsewhere, unseen from here; use a materialized view",
+					get_rel_relkind(relid) == RELKIND_FOREIGN_TABLE ? "foreign table" : "Citus table", get_rel_name(relid));
 }
 
 /* ---- rights ---- */
@@ -75,8 +77,8 @@ judge_relation(const RangeTblEntry *entry, EmogiTreeLook *look)
 	look->nrelations++;
 	if (entry->tablesample != NULL)
 		return emogi_judge_refuse(look, "TABLESAMPLE chooses rows by where they are stored or by chance");
-	if (kind == RELKIND_FOREIGN_TABLE)
-		return emogi_judge_refuse(look, "%s", emogi_judge_foreign(entry->relid));
+	if (kind == RELKIND_FOREIGN_TABLE || emogi_citus_is_table(entry->relid))
+		return emogi_judge_refuse(look, "%s", emogi_judge_elsewhere(entry->relid));
 	if (kind == RELKIND_SEQUENCE)
 		return emogi_judge_refuse(look, "sequence \"%s\" is changed outside transactions", name);
 	if (kind != RELKIND_RELATION && kind != RELKIND_PARTITIONED_TABLE && kind != RELKIND_MATVIEW)

@@ -11,6 +11,7 @@
 #include "utils/rel.h"
 
 #include "cache/cache.h"
+#include "citus/citus.h"
 #include "tree/look.h"
 
 /* List the relations that a tree reads with all below them, locked, ascending. */
@@ -44,8 +45,8 @@ judge_leaf(Relation rel, EmogiTreeLook *look)
 		return emogi_judge_refuse(look, "\"%s\" is a temporary table, which no other session has", name);
 	if (IsCatalogRelation(rel) || kind == RELKIND_TOASTVALUE)
 		return emogi_judge_refuse(look, "\"%s\" is a system catalog, whose writers leave no trace", name);
-	if (kind == RELKIND_FOREIGN_TABLE)
-		return emogi_judge_refuse(look, "%s", emogi_judge_foreign(RelationGetRelid(rel)));
+	if (kind == RELKIND_FOREIGN_TABLE || emogi_citus_is_table(RelationGetRelid(rel)))
+		return emogi_judge_refuse(look, "%s", emogi_judge_elsewhere(RelationGetRelid(rel)));
 	if (kind == RELKIND_PARTITIONED_TABLE)
 		return false;
 	if (rel->rd_rel->relam != HEAP_TABLE_AM_OID)

@@ -42,7 +42,7 @@ extern void emogi_tree_close(EmogiTree *tree);
 
 /* ---- judge.c ---- */
 
-extern const char *emogi_judge_foreign(Oid relid);
+extern const char *emogi_judge_elsewhere(Oid relid);
 
 /* ---- tree_run.c ---- */
 
