@@ -111,6 +111,11 @@ build/fake_cuda.so: test/fake_cuda.c $(wildcard engine/contract/*.h engine/cpu/c
 	@mkdir -p $(@D)
 	$(CC) $(TOOL_CFLAGS) -fPIC -shared -o $@ $<
 
+# The settings of Citus where it is not, see test/t/067_citus.pl.
+build/fake_citus.so: test/fake_citus.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(CPPFLAGS) -fPIC -shared -o $@ $<
+
 # Programs without a server: test/unit/*.c is one test program each, bench/*.c together are emogi_bench, generate_gpu.cu the
 # module with which it makes graphs on a GPU, splice_bench.c, write_graph.c and packed.cu programs of their own.
 UNIT_PROGRAMS = $(patsubst test/unit/%.c,build/unit/%,$(wildcard test/unit/test_*.c))

@@ -34,9 +34,9 @@ show_tap_failures() {
     show tail "$out" 20
 }
 
-# Build the module of false GPUs and put it where its test looks.
-build_fake_cuda() {
-    emogi_make -s build/fake_cuda.so >&2 && install -m 755 "$ROOT/build/fake_cuda.so" "$TREE/test/fake_cuda.so"
+# Build a module of something that is not there, false GPUs or the settings of Citus, and put it where its test looks.
+build_fake() {
+    emogi_make -s "build/fake_$1.so" >&2 && install -m 755 "$ROOT/build/fake_$1.so" "$TREE/test/fake_$1.so"
 }
 
 # Run TAP files, so many at once, and add what they count, as tap or by another name.
@@ -44,7 +44,8 @@ run_prove() {
     local room=$1 jobs=$2 files=$3 name=${4:-tap} out status=0 ok bad
     make_room "$room" || { add "$name" 0 1; return 0; }
     out=$ROOM/out
-    build_fake_cuda || echo '  tap: no false GPUs'
+    build_fake cuda || echo '  tap: no false GPUs'
+    build_fake citus || echo '  tap: no false Citus'
     installcheck REGRESS= ISOLATION= PROVE_FLAGS="--jobs $jobs --verbose --timer --merge" PROVE_TESTS="$files" >"$out" 2>&1 </dev/null || status=$?
     grep -viE '# skip' "$out" >"$out.counted" || true
     ok=$(count '^ok [0-9]+' "$out.counted")

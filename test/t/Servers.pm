@@ -18,11 +18,11 @@ our @EXPORT = qw(hub_node far_node server_of reads_servers connections edges sam
 my @far;
 my $reads;
 
-# Get a running cluster that preloads emogi, in UTF-8, with postgres_fdw and the functions of these tests.
+# Get a running cluster that preloads emogi, in UTF-8, with postgres_fdw and the functions of these tests. Behind the name there may be a hash of what is for new().
 sub hub_node
 {
 	my ($name, @conf) = @_;
-	my $node = PostgreSQL::Test::Cluster->new($name);
+	my $node = PostgreSQL::Test::Cluster->new($name, ref $conf[0] ? %{ shift @conf } : ());
 
 	$node->init(allows_streaming => scalar(grep { /wal_level/ } @conf), extra => [ '--encoding=UTF8', '--locale=C' ]);
 	$node->append_conf('postgresql.conf', join("\n", "shared_preload_libraries = 'emogi'", 'autovacuum = off', 'log_statement = none', 'emogi.cpu_threads = 2', @conf));
