@@ -29,8 +29,11 @@
 #include "server/compat.h"
 #include "server/settings.h"
 
-/* Locks of those who write, and of those who may. */
-#define WRITER_LOCKS (LOCKBIT_ON(RowExclusiveLock) | LOCKBIT_ON(ShareRowExclusiveLock) | LOCKBIT_ON(ExclusiveLock) | LOCKBIT_ON(AccessExclusiveLock))
+/*
+ * Locks of those who write, and of those who may. ShareLock is that of REINDEX, by which Citus has locked indexes of shards: nobody would end a
+ * wait for the own transaction there. Foreign tables have no such lock.
+ */
+#define WRITER_LOCKS (LOCKBIT_ON(RowExclusiveLock) | LOCKBIT_ON(ShareLock) | LOCKBIT_ON(ShareRowExclusiveLock) | LOCKBIT_ON(ExclusiveLock) | LOCKBIT_ON(AccessExclusiveLock))
 
 /* ---- what the transaction has changed ---- */
 

@@ -161,6 +161,8 @@ is(sql('BEGIN;', 'INSERT INTO reference VALUES (7, 8, 1);', counted('growing'), 
 is(sql('BEGIN;', 'SAVEPOINT s;', 'DELETE FROM growing;', counted('growing'), 'ROLLBACK TO s;', counted('growing'), 'COMMIT') =~ s/^\n//r, "f\n3\nt", 'a savepoint that is rolled back');
 is(sql('BEGIN;', "UPDATE pg_dist_placement SET groupid = 1 WHERE shardid = $moved;", counted('growing'), 'COMMIT'), "2\nf", 'after a change of the catalogs');
 is(sql("BEGIN ISOLATION LEVEL $_;", counted('growing'), 'COMMIT'), "2\nf", lc $_) for 'REPEATABLE READ', 'SERIALIZABLE';
+sql('CREATE INDEX growing_src ON growing (src)');
+is(sql('BEGIN;', 'REINDEX TABLE growing;', counted('growing'), 'COMMIT'), "2\nf", 'after a REINDEX, whose locks on shards would be waited for');
 is(sql('CREATE TABLE other (x int);', 'BEGIN;', 'INSERT INTO other VALUES (1);', counted('growing'), 'COMMIT'), "3\nt", 'a change of a table that is here');
 
 # ------------------------------------------------------------------------------------------------- as whom
