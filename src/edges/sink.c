@@ -15,12 +15,17 @@
 
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
+#include "executor/tstoreReceiver.h"
 #include "miscadmin.h"
 #include "storage/proc.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
+#include "utils/plancache.h"
+#include "utils/queryenvironment.h"
 #include "utils/snapmgr.h"
+#include "utils/tuplestore.h"
 
+#include "citus/citus.h"
 #include "edges/edges.h"
 #include "edges/sink.h"
 #include "server/region.h"
@@ -348,11 +353,11 @@ write_select(StringInfo sql, const EmogiCall *call, const char *token, const Emo
 }
 
 /*
- * Get the query, inside SPI, that sinks the edges of a Source, and the columns that it reads. Its text is a user's: that it parses on its
+ * Get the query, inside SPI, that sinks the edges of a Source, the columns that it reads, and the query of the rows alone. Its text is a user's: that it parses on its
  * own as one SELECT is what makes it safe to put between parentheses. There its columns get names of ours, whatever theirs are.
  */
 static char *
-sinking_query(const EmogiCall *call, const EmogiSource *source, EmogiEdgeColumns *columns)
+sinking_query(const EmogiCall *call, const EmogiSource *source, EmogiEdgeColumns *columns, char **rows)
 {
 	char	   *query = emogi_source_select(source);
 	int			length = strlen(query);
@@ -362,6 +367,7 @@ sinking_query(const EmogiCall *call, const EmogiSource *source, EmogiEdgeColumns
 	*columns = emogi_source_columns(source);
 	if (source->is_query)
 		length = emogi_query_describe_edges(&query, source->wants_weight, &desc, columns);
+	*rows = pnstrdup(query, length);
 	initStringInfo(&sql);
 	write_select(&sql, call, "$1", columns);
 	appendStringInfoString(&sql, " FROM (");
@@ -371,6 +377,67 @@ sinking_query(const EmogiCall *call, const EmogiSource *source, EmogiEdgeColumns
 		appendStringInfo(&sql, ", c%d", i);
 	appendStringInfoChar(&sql, ')');
 	return sql.data;
+}
+
+/* ---- what Citus reads ---- */
+
+/* Does a prepared query read tables of Citus? */
+static bool
+reads_citus(SPIPlanPtr plan)
+{
+	const CachedPlanSource *source = linitial(SPI_plan_get_plan_sources(plan));
+	ListCell   *cell;
+
+	foreach(cell, source->relationOids)
+		if (emogi_citus_is_table(lfirst_oid(cell)))
+			return true;
+	return false;
+}
+
+/* Have the rows of a query, inside SPI and under the active snapshot, stand under a name for other queries there; get what they are in. */
+static Tuplestorestate *
+keep_rows(const char *query, const char *name)
+{
+	SPIPlanPtr	plan = SPI_prepare(query, 0, NULL);
+	EphemeralNamedRelation rows = palloc0(sizeof *rows);
+	Tuplestorestate *store = tuplestore_begin_heap(false, false, work_mem);
+	SPIExecuteOptions options = {.read_only = true,.dest = CreateTuplestoreDestReceiver()};
+
+	if (plan == NULL)
+		elog(ERROR, "the query of the rows failed");
+	SetTuplestoreDestReceiverParams(options.dest, store, CurrentMemoryContext, false, NULL, NULL);
+	if (SPI_execute_plan_extended(plan, &options) != SPI_OK_SELECT)
+		elog(ERROR, "the query of the rows failed");
+	rows->md.name = pstrdup(name);
+	rows->md.tupdesc = ((CachedPlanSource *) linitial(SPI_plan_get_plan_sources(plan)))->resultDesc;
+	rows->md.enrtype = ENR_NAMED_TUPLESTORE;
+	rows->md.enrtuples = tuplestore_tuple_count(store);
+	rows->reldata = store;
+	if (SPI_register_relation(rows) != SPI_OK_REL_REGISTER)
+		elog(ERROR, "the rows have no name");
+	return store;
+}
+
+/*
+ * Sink the rows of a query that reads tables of Citus, inside SPI. Citus would have our aggregate called where shards are, and it is not there:
+ * so it is asked for the rows alone, and they are sunk when all have come.
+ */
+static void
+sink_in_two_steps(EmogiCall *call, const EmogiEdgeColumns *columns, const char *rows, Oid *types, Datum *token)
+{
+	Tuplestorestate *store = keep_rows(rows, "emogi_rows");
+	StringInfoData sql;
+
+	initStringInfo(&sql);
+	write_select(&sql, call, "$1", columns);
+	appendStringInfoString(&sql, " FROM emogi_rows AS q(c1");
+	for (int i = 2; i <= columns->ncolumns; i++)
+		appendStringInfo(&sql, ", c%d", i);
+	appendStringInfoChar(&sql, ')');
+	if (SPI_execute_with_args(sql.data, 1, types, token, NULL, true, 0) != SPI_OK_SELECT)
+		elog(ERROR, "the query of _emogi_sink failed");
+	SPI_unregister_relation("emogi_rows");
+	tuplestore_end(store);
 }
 
 /*
@@ -385,16 +452,22 @@ emogi_sink_query(EmogiCall *call, const EmogiSource *source, EmogiWeights weight
 	EmogiEdgeColumns columns;
 	EmogiReading reading;
 	char	   *sql;
+	char	   *rows;
 	bool		isnull;
 
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
-	sql = sinking_query(call, source, &columns);
+	sql = sinking_query(call, source, &columns, &rows);
 	emogi_sink_begin(call, &columns.key, emogi_sink_weights(columns.weight > 0, columns.both_ways, weights), -1, careful);
 	reading = emogi_snapshot_open(sql, 1, types, CURSOR_OPT_PARALLEL_OK);
-	if (SPI_execute_plan(reading.plan, token, NULL, true, 0) != SPI_OK_SELECT)
-		elog(ERROR, "the query of _emogi_sink failed");
-	emogi_snapshot_check(&reading);
+	if (reads_citus(reading.plan))
+		sink_in_two_steps(call, &columns, rows, types, token);
+	else
+	{
+		if (SPI_execute_plan(reading.plan, token, NULL, true, 0) != SPI_OK_SELECT)
+			elog(ERROR, "the query of _emogi_sink failed");
+		emogi_snapshot_check(&reading);
+	}
 	PopActiveSnapshot();
 	pg_atomic_fetch_add_u64(&call->slot->nskipped, (uint64) DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull)));
 	SPI_finish();
