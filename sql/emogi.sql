@@ -1960,6 +1960,10 @@ CREATE FUNCTION emogi_pages(relation regclass, columns text[], first_page bigint
 AS 'MODULE_PATHNAME', 'emogi_pages' LANGUAGE C STABLE STRICT PARALLEL RESTRICTED COST 1000 ROWS 100;
 COMMENT ON FUNCTION emogi_pages(regclass, text[], bigint, bigint) IS 'rows of numbers on some pages of a table, packed, for an emogi on another server that reads this one';
 
+CREATE FUNCTION emogi_stamp(relation regclass, columns text[]) RETURNS bytea
+AS 'MODULE_PATHNAME', 'emogi_stamp' LANGUAGE C STABLE STRICT PARALLEL RESTRICTED COST 100;
+COMMENT ON FUNCTION emogi_stamp(regclass, text[]) IS 'what tells the rows of a table from those that it has at other times, for an emogi on another server that keeps a graph of them';
+
 CREATE FUNCTION emogi_check(graph text, direction text DEFAULT 'out', weights boolean DEFAULT false, backward boolean DEFAULT false,
 	near boolean DEFAULT false, OUT ok boolean, OUT differs text, OUT cache text, OUT vertices bigint, OUT edges bigint, OUT has_weights boolean, OUT has_backward boolean)
 AS 'MODULE_PATHNAME', 'emogi_check' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000;

@@ -97,7 +97,7 @@ typedef struct Reading
 {
 	const EmogiSource *source;
 	List	   *leaves;			/* heaps; NIL = through the executor, unless ... */
-	List	   *elsewhere;		/* ... there are foreign tables that are read beside them, or Citus tables */
+	EmogiServers *servers;		/* ... there are servers that are read beside them */
 	EmogiTree  *tree;			/* instead of the Source; or NULL */
 	EmogiWeights weights;
 	const EmogiLookNotes *notes;
@@ -109,8 +109,8 @@ read_edges(EmogiCall *call, const Reading *reading, bool careful)
 {
 	if (reading->tree != NULL)
 		emogi_sink_tree(call, reading->tree, reading->weights, careful);
-	else if (reading->elsewhere != NIL)
-		emogi_servers_read(call, reading->source, reading->leaves, reading->elsewhere, reading->weights, careful);
+	else if (reading->servers != NULL)
+		emogi_servers_read(reading->servers, reading->source, reading->leaves, reading->weights, careful);
 	else if (reading->leaves == NIL)
 		emogi_sink_query(call, reading->source, reading->weights, careful);
 	else
@@ -153,9 +153,9 @@ emogi_build_edges(EmogiCall *call, const EmogiSource *source, List *leaves, Emog
 
 /* Gather the edges of a Source that has foreign tables beside its heaps, or is of Citus tables, as emogi_build_edges does. Raises what servers raise, too. */
 void
-emogi_build_edges_of_servers(EmogiCall *call, const EmogiSource *source, List *heaps, List *elsewhere, EmogiWeights weights)
+emogi_build_edges_of_servers(EmogiCall *call, const EmogiSource *source, List *heaps, EmogiServers *servers, EmogiWeights weights)
 {
-	const Reading reading = {.source = source,.leaves = heaps,.elsewhere = elsewhere,.weights = weights};
+	const Reading reading = {.source = source,.leaves = heaps,.servers = servers,.weights = weights};
 
 	gather_edges(call, &reading);
 }

@@ -122,10 +122,12 @@ extern void emogi_number_keys(EmogiCall *call);
 
 /* ---- build.c ---- */
 
+struct EmogiServers;
+
 extern void emogi_build_check(const EmogiSource *source);
 extern void emogi_build_edges(EmogiCall *call, const EmogiSource *source, List *leaves, EmogiWeights weights,
 							  const struct EmogiLookNotes *notes);
-extern void emogi_build_edges_of_servers(EmogiCall *call, const EmogiSource *source, List *heaps, List *elsewhere, EmogiWeights weights);
+extern void emogi_build_edges_of_servers(EmogiCall *call, const EmogiSource *source, List *heaps, struct EmogiServers *servers, EmogiWeights weights);
 extern void emogi_build_edges_of_tree(EmogiCall *call, EmogiTree *tree, EmogiWeights weights);
 extern void emogi_build_edges_of(EmogiCall *call, const EmogiGraph *donor, EmogiDirection direction,
 								 EmogiWeights weights);

@@ -12,6 +12,7 @@
 #include "postgres.h"
 
 #include "access/relation.h"
+#include "storage/ipc.h"
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
 
@@ -28,6 +29,7 @@ typedef struct Rows
 	bool		are_heaps;
 	List	   *leaves;			/* the heaps, locked; NIL = the relation has none */
 	List	   *elsewhere;		/* foreign tables beside the heaps, or Citus tables, locked; then are_heaps is not set */
+	EmogiServers *servers;		/* theirs; NULL = there are none */
 	EmogiTree  *tree;			/* else the tree; NULL = the query's text */
 } Rows;
 
@@ -37,8 +39,8 @@ build_edges(EmogiCall *call, const EmogiSource *source, const Rows *rows, EmogiW
 {
 	if (rows->tree != NULL)
 		emogi_build_edges_of_tree(call, rows->tree, weights);
-	else if (rows->elsewhere != NIL)
-		emogi_build_edges_of_servers(call, source, rows->leaves, rows->elsewhere, weights);
+	else if (rows->servers != NULL)
+		emogi_build_edges_of_servers(call, source, rows->leaves, rows->servers, weights);
 	else if (!rows->are_heaps || rows->leaves != NIL)
 		emogi_build_edges(call, source, rows->leaves, weights, NULL);
 }
@@ -169,8 +171,6 @@ find_rows(EmogiCall *call, EmogiSource *source)
 	{
 		emogi_snapshot_answer();
 		rows.are_heaps = rows.elsewhere == NIL;
-		if (!rows.are_heaps)
-			strlcpy(call->record.why_private, emogi_judge_elsewhere(linitial_oid(rows.elsewhere)), sizeof call->record.why_private);
 		return rows;
 	}
 	rows.tree = emogi_tree_open(source);
@@ -425,6 +425,50 @@ obtain_of_rows(EmogiCall *call, EmogiSource *source, const Rows *found, const Em
 	call->record.nedges = graph->forward.nedges;
 }
 
+/* Obtain a Graph of rows that are here; the arguments are those of obtain. */
+static void
+obtain_here(EmogiCall *call, EmogiSource *source, const Rows *rows, EmogiWish *wish, EmogiGraph *graph, EmogiPatch **patch,
+			EmogiObtainedTwice *twice, EmogiWalk *walk)
+{
+	const bool	may_share = emogi_wish_may_share(wish, rows->leaves);
+
+	if (walk != NULL && walk_instead(call, source, rows, wish, may_share, walk))
+		return;
+	emogi_call_take_slot(call);
+	obtain_of_rows(call, source, rows, wish, may_share, graph, patch, twice);
+}
+
+/* May the Graph of rows on servers be shared? They are asked. What is compared with a Graph is not to be one that is kept. */
+static bool
+may_share_of_servers(EmogiCall *call, const Rows *rows, EmogiWish *wish, bool is_compared)
+{
+	emogi_call_phase(call, EMOGI_PHASE_SCAN);
+	wish->key.of_servers = !is_compared && emogi_wish_may_be_shared() && emogi_servers_ask(rows->servers, wish->key.digest);
+	emogi_call_phase(call, EMOGI_PHASE_IDLE);
+	if (wish->key.of_servers && emogi_wish_may_share(wish, rows->leaves))
+		return true;
+	strlcpy(call->record.why_private, emogi_judge_elsewhere(linitial_oid(rows->elsewhere)), sizeof call->record.why_private);
+	return false;
+}
+
+/* Obtain a Graph of rows that are on servers, beside those that are here; the arguments are those of obtain. */
+static void
+obtain_of_servers(EmogiCall *call, EmogiSource *source, Rows *rows, EmogiWish *wish, EmogiGraph *graph, EmogiPatch **patch,
+				  EmogiObtainedTwice *twice)
+{
+	emogi_call_take_slot(call);
+	rows->servers = emogi_servers_open(call, source, rows->elsewhere);
+	PG_ENSURE_ERROR_CLEANUP(emogi_servers_close, PointerGetDatum(rows->servers));
+	{
+		const bool	may_share = may_share_of_servers(call, rows, wish, twice != NULL);
+
+		obtain_of_rows(call, source, rows, wish, may_share, graph, patch, twice);
+	}
+	PG_END_ENSURE_ERROR_CLEANUP(emogi_servers_close, PointerGetDatum(rows->servers));
+	emogi_servers_close(0, PointerGetDatum(rows->servers));
+	rows->servers = NULL;
+}
+
 /*
  * Obtain a Graph; patch: it may be an older one, with *patch then what has changed since, NULL = it may not; twice: build it once
  * more under the same snapshot, NULL = no; walk: a search that may do without, NULL = there is none.
@@ -435,13 +479,11 @@ obtain(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *wanted, EmogiG
 {
 	Rows		rows = find_rows(call, source);
 	EmogiWish  *wish = emogi_wish_make(source, rows.tree, wanted);	/* of what was found in the end */
-	bool		may_share = emogi_wish_may_share(wish, rows.elsewhere != NIL ? NIL : rows.leaves);
 
-	if (walk == NULL || !walk_instead(call, source, &rows, wish, may_share, walk))
-	{
-		emogi_call_take_slot(call);
-		obtain_of_rows(call, source, &rows, wish, may_share, graph, patch, twice);
-	}
+	if (rows.elsewhere != NIL)
+		obtain_of_servers(call, source, &rows, wish, graph, patch, twice);
+	else
+		obtain_here(call, source, &rows, wish, graph, patch, twice, walk);
 	emogi_wish_free(wish);
 	leave_rows(&rows);
 }

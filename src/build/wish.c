@@ -9,6 +9,8 @@
  *
  * A call that names a query or a view looks for a Graph of the same tree (../tree) in the same way.
  *
+ * A Graph of foreign tables, or of Citus tables, is found by what their servers tell (../servers), which is part of its key.
+ *
  * What is not shared: foreign tables and other rows that change unseen; temporary tables; catalogs, whose writers do not hold their
  * locks to the end; what the own transaction has changed; SERIALIZABLE transactions, whose reads PostgreSQL must see.
  */
@@ -41,6 +43,7 @@ emogi_wish_make(const EmogiSource *source, const EmogiTree *tree, const EmogiGra
 	wish->key.database = MyDatabaseId;
 	wish->key.relid = source->relid;
 	wish->key.of_query = tree != NULL;
+	wish->key.of_servers = false;
 	memset(wish->key.digest, 0, sizeof wish->key.digest);
 	if (tree != NULL)
 	{
@@ -99,13 +102,13 @@ wish_for_leaves(EmogiWish *wish, List *leaves)
 	int			count = list_length(leaves);
 	ListCell   *cell;
 
-	if ((count == 0 && !wish->key.of_query) || count > EMOGI_MAX_LEAVES)
+	if ((count == 0 && !wish->key.of_query && !wish->key.of_servers) || count > EMOGI_MAX_LEAVES)
 		return false;
 	wish->relids = palloc(count * sizeof(Oid));
 	wish->relfilenumbers = palloc(count * sizeof(Oid));
 	wish->tables = palloc(count * sizeof(int));
 	wish->nleaves = 0;
-	wish->can_follow = emogi_enable_live && !wish->key.of_query;
+	wish->can_follow = emogi_enable_live && !wish->key.of_query && !wish->key.of_servers;
 	foreach(cell, leaves)
 	{
 		Oid			relid = lfirst_oid(cell);
@@ -114,7 +117,7 @@ wish_for_leaves(EmogiWish *wish, List *leaves)
 
 		wish->own |= emogi_ring_changed_by_me(relid) && !(wish->key.of_query && emogi_faults.tree[EMOGI_TREE_OWN]);
 		wish->can_follow = wish->can_follow && emogi_discover_can_follow(rel);
-		if (shared && (count == 1 || !is_empty(rel)))
+		if (shared && ((count == 1 && !wish->key.of_servers) || !is_empty(rel)))
 		{
 			wish->relids[wish->nleaves] = relid;
 			wish->relfilenumbers[wish->nleaves++] = emogi_compat_relfilenumber(rel);
@@ -126,11 +129,18 @@ wish_for_leaves(EmogiWish *wish, List *leaves)
 	return true;
 }
 
+/* May a call's Graph be shared at all? */
+bool
+emogi_wish_may_be_shared(void)
+{
+	return emogi_enable_cache && !IsolationIsSerializable();
+}
+
 /* May the Graph of these heaps be shared, as the active snapshot sees them? Fills in the wish; can_follow is set if that may be. */
 bool
 emogi_wish_may_share(EmogiWish *wish, List *leaves)
 {
-	if (emogi_enable_cache && !IsolationIsSerializable() && wish_for_leaves(wish, leaves) &&
+	if (emogi_wish_may_be_shared() && wish_for_leaves(wish, leaves) &&
 		emogi_xids_take(GetActiveSnapshot(), &wish->xids))
 	{
 		wish->can_follow &= wish->key.keys.class != EMOGI_KEY_COMPARED && wish->nleaves > 0 && wish->xids.recovery == RecoveryInProgress();
@@ -191,7 +201,8 @@ bool
 emogi_wish_has_columns(const EmogiCached *cached, const EmogiGraphKey *key)
 {
 	if (!emogi_cache_same_source(&cached->key, key) || cached->key.src != key->src || cached->key.dst != key->dst ||
-		cached->key.reverse != key->reverse ||
+		cached->key.reverse != key->reverse || cached->key.of_servers != key->of_servers ||
+		(key->of_servers && memcmp(cached->key.digest, key->digest, sizeof key->digest) != 0) ||
 		!emogi_key_type_equal(&cached->key.keys, &key->keys))
 		return false;
 	return key->weight == 0 || (cached->key.weight == key->weight && emogi_wish_takes_weights(key->weights, cached->weight_misfits));

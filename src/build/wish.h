@@ -36,6 +36,7 @@ typedef enum EmogiFinding
 extern EmogiWish *emogi_wish_make(const EmogiSource *source, const EmogiTree *tree, const EmogiGraphKey *wanted);
 extern void emogi_wish_free(EmogiWish *wish);
 extern bool emogi_wish_may_share(EmogiWish *wish, List *leaves);
+extern bool emogi_wish_may_be_shared(void);
 extern const char *emogi_wish_why_not(const EmogiWish *wish);
 extern bool emogi_wish_asked_before(const EmogiWish *wish, bool noted);
 extern EmogiFinding emogi_wish_find(EmogiSlot *slot, const EmogiWish *wish);

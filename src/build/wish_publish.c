@@ -52,6 +52,14 @@ is_outgrown(const EmogiCached *cached, const EmogiCached *other)
 	return nfound == cached->nleaves;
 }
 
+/* Are two Graphs of what servers have told one role at different times? It will not be told the same again. */
+static bool
+is_overtaken(const EmogiCached *cached, const EmogiCached *published)
+{
+	return cached->key.of_servers && published->key.of_servers && cached->builder == published->builder &&
+		memcmp(cached->key.digest, published->key.digest, sizeof cached->key.digest) != 0;
+}
+
 /* Do two Graphs come of one live state, where it was at one time and at another? */
 static bool
 are_relatives(const EmogiCached *cached, const EmogiCached *other)
@@ -90,7 +98,7 @@ is_lost(const EmogiCached *cached)
 static bool
 is_superfluous(const EmogiCached *cached, const EmogiCached *published, TransactionId oldest_xid)
 {
-	if (is_outgrown(cached, published) || is_left_behind(cached, published) || is_lost(cached))
+	if (is_outgrown(cached, published) || is_left_behind(cached, published) || is_lost(cached) || is_overtaken(cached, published))
 		return true;
 	return (is_outdated(cached, oldest_xid) || does_all_of(published, cached)) && !is_still_of_use(cached, published);
 }

@@ -61,6 +61,21 @@ extern bool emogi_ring_alike(int table, const EmogiXidSnapshot *a, const EmogiXi
 extern bool emogi_ring_outdated(int table, const EmogiXidSnapshot *xids, TransactionId oldest_xid);
 extern void emogi_ring_forget_recovery(void);
 
+#define EMOGI_RING_WRITERS	128
+#define EMOGI_EPOCH_BYTES	16
+
+/* What tells the rows of a table from all others that it has had or will have. */
+typedef struct EmogiRingTold
+{
+	uint8		epoch[EMOGI_EPOCH_BYTES];
+	uint64		number;			/* of the table's entry */
+	uint64		nclears;		/* of its ring */
+	uint64		nseen;
+	uint64		seen[EMOGI_RING_WRITERS];	/* [nseen], transactions in the ring that have committed before the snapshot, ascending; then zero */
+} EmogiRingTold;
+
+extern bool emogi_ring_tell(Oid relid, const EmogiXidSnapshot *xids, EmogiRingTold *told);
+
 /* ---- dictionaries.c: the dictionaries of Graphs; each is known by its index, -1 = none ---- */
 
 #define EMOGI_MAX_DICTIONARIES 8192
@@ -100,7 +115,8 @@ typedef struct EmogiGraphKey
 	Oid			database;
 	Oid			relid;			/* what the user named: the root of its leaves; of a query the view, if it is one, and no part of the key */
 	bool		of_query;		/* it is known by its digest */
-	uint8		digest[EMOGI_DIGEST_BYTES];	/* zero when it is not */
+	bool		of_servers;		/* rows are on servers, which have told what the digest is of */
+	uint8		digest[EMOGI_DIGEST_BYTES];	/* zero when it is neither */
 	AttrNumber	src;			/* 0 = of a query */
 	AttrNumber	dst;
 	AttrNumber	weight;			/* 0 = none; of a query the place in its result */

@@ -87,6 +87,7 @@ clear_ring(EmogiTable *table)
 			table->dropped_max = Max(table->dropped_max, xid);
 	}
 	table->dropped_next = next;
+	table->nclears++;
 	if (kept == EMOGI_RING_WRITERS)
 	{
 		table->lost_max = Max(table->lost_max, table->writers[0]);
@@ -359,6 +360,41 @@ emogi_ring_track(Oid relid, const EmogiXidSnapshot *xids)
 			remember_harmless(table);
 	}
 	return (int) (table - emogi_tables->tables);
+}
+
+/*
+ * Tell what tells the rows of a table that a snapshot sees from all others, ever: who is told the same twice, of one epoch, has been told of the same rows. False when
+ * that is not to be had: on a standby, where the rules are against the snapshot, where there is no room. The table is locked by the caller, who has
+ * not changed it.
+ *
+ * Beside the transactions that the ring has, a usable snapshot sees all as ended that have ever changed the table: those from before its entry was made, and
+ * those that the ring has dropped, be it because they are behind the snapshot or because it waits for none of them.
+ */
+bool
+emogi_ring_tell(Oid relid, const EmogiXidSnapshot *xids, EmogiRingTold *told)
+{
+	const int	index = emogi_ring_track(relid, xids);
+	EmogiTable *table;
+	bool		usable;
+
+	if (index < 0)
+		return false;
+	table = &emogi_tables->tables[index];
+	usable = !xids->recovery && emogi_ring_usable(index, xids);
+	if (usable)
+	{
+		memset(told, 0, sizeof *told);
+		memcpy(told->epoch, emogi_tables->epoch, sizeof told->epoch);
+		told->number = table->number;
+		told->nclears = table->nclears;
+		for (int i = 0; i < table->nwriters; i++)
+			if (!emogi_xids_running(xids, table->writers[i]) && emogi_xids_committed(table->writers[i]))
+				told->seen[told->nseen++] = table->writers[i];
+		qsort(told->seen, told->nseen, sizeof(uint64), emogi_xids_compare);
+		table->told = true;
+	}
+	emogi_tables_release(index);
+	return usable;
 }
 
 /* After a promotion: register anew what was tracked on the standby. Caller holds cache_lock exclusively. */

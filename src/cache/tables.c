@@ -6,7 +6,8 @@
  *
  * An entry goes when the last Graph on its table is freed. It stays for a while, so that its registration grows old, if it never had a
  * published Graph: under writers that never pause, this is how a table comes to be cached; and if the Graph made room for others: it
- * comes back also for snapshots that were taken before.
+ * comes back also for snapshots that were taken before. For an hour it stays if another server was told what has changed (ring.c): that keeps a
+ * Graph by it, and asks again.
  */
 #include "postgres.h"
 
@@ -27,6 +28,7 @@
 
 /* How long such an entry stays without a reference. */
 #define EMOGI_IDLE_MS		60000
+#define EMOGI_TOLD_IDLE_MS	3600000
 
 EmogiTables *emogi_tables;
 static pg_atomic_uint32 *filter;	/* [EMOGI_FILTER_SIZE], tracked tables by the hash of their names */
@@ -69,6 +71,9 @@ emogi_tables_shmem_startup(bool found)
 	pg_atomic_init_u32(&emogi_tables->ntracked, 0);
 	dlist_init(&emogi_tables->free);
 	dlist_init(&emogi_tables->idle);
+	dlist_init(&emogi_tables->told);
+	if (!pg_strong_random(emogi_tables->epoch, sizeof emogi_tables->epoch))
+		elog(ERROR, "no random number could be had");
 	for (uint32 i = 0; i < EMOGI_FILTER_SIZE; i++)
 		pg_atomic_init_u32(&filter[i], 0);
 	for (uint32 i = 0; i < max_tables(); i++)
@@ -122,23 +127,31 @@ let_go(EmogiTable *table)
 	table->relid = InvalidOid;
 }
 
+/* Free the entries of a list that have been idle for too long. Caller holds cache_lock exclusively. */
+static void
+let_go_idle(dlist_head *list, int most_ms)
+{
+	TimestampTz now;
+
+	if (dlist_is_empty(list))
+		return;
+	now = GetCurrentTimestamp();
+	while (!dlist_is_empty(list))
+	{
+		EmogiTable *table = dlist_head_element(EmogiTable, rest, list);
+
+		if (!TimestampDifferenceExceeds(table->idle_since, now, most_ms))
+			break;
+		let_go(table);
+	}
+}
+
 /* Free the entries that have been idle for too long. Caller holds cache_lock exclusively. */
 void
 emogi_tables_let_go_idle(void)
 {
-	TimestampTz now;
-
-	if (dlist_is_empty(&emogi_tables->idle))
-		return;
-	now = GetCurrentTimestamp();
-	while (!dlist_is_empty(&emogi_tables->idle))
-	{
-		EmogiTable *table = dlist_head_element(EmogiTable, rest, &emogi_tables->idle);
-
-		if (!TimestampDifferenceExceeds(table->idle_since, now, EMOGI_IDLE_MS))
-			break;
-		let_go(table);
-	}
+	let_go_idle(&emogi_tables->idle, EMOGI_IDLE_MS);
+	let_go_idle(&emogi_tables->told, EMOGI_TOLD_IDLE_MS);
 }
 
 /* Is a table of this database perhaps tracked? A look without lock at the filter, which knows nearly all that are not. */
@@ -156,9 +169,11 @@ take_entry(void)
 		return &emogi_tables->tables[emogi_tables->nused++];
 	if (dlist_is_empty(&emogi_tables->free))
 	{
-		if (dlist_is_empty(&emogi_tables->idle))
+		dlist_head *idle = dlist_is_empty(&emogi_tables->idle) ? &emogi_tables->told : &emogi_tables->idle;
+
+		if (dlist_is_empty(idle))
 			return NULL;
-		let_go(dlist_head_element(EmogiTable, rest, &emogi_tables->idle));
+		let_go(dlist_head_element(EmogiTable, rest, idle));
 	}
 	return dlist_container(EmogiTable, rest, dlist_pop_head_node(&emogi_tables->free));
 }
@@ -176,6 +191,7 @@ emogi_tables_add(Oid relid)
 	table->database = MyDatabaseId;
 	table->nharmless = -1;
 	table->registered = PG_UINT64_MAX;
+	table->number = ++emogi_tables->nnumbers;
 	dlist_push_tail(bucket_of(MyDatabaseId, relid), &table->chain);
 	dlist_push_tail(&emogi_tables->idle, &table->rest);
 	pg_atomic_fetch_add_u32(&emogi_tables->ntracked, 1);
@@ -222,8 +238,8 @@ emogi_tables_release(int table)
 	if (--entry->references > 0)
 		return;
 	entry->idle_since = GetCurrentTimestamp();
-	dlist_push_tail(&emogi_tables->idle, &entry->rest);
-	if (entry->published || entry->unwanted)
+	dlist_push_tail(entry->told ? &emogi_tables->told : &emogi_tables->idle, &entry->rest);
+	if ((entry->published && !entry->told) || entry->unwanted)
 		let_go(entry);
 	emogi_tables_let_go_idle();
 }

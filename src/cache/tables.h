@@ -6,7 +6,6 @@
 
 #include "cache/cache.h"
 
-#define EMOGI_RING_WRITERS	128
 #define EMOGI_RING_HARMLESS 128
 
 /* A table that is tracked. From `recovery` on it is ring.c's. */
@@ -19,7 +18,9 @@ typedef struct EmogiTable
 	int			references;		/* Graphs that stand on it, those that are being built included */
 	bool		published;		/* one of them was since one was displaced: the last reference takes the entry with it */
 	bool		unwanted;		/* the same for another reason */
+	bool		told;			/* other servers were told what has changed: it stays for longer without a reference */
 	TimestampTz idle_since;
+	uint64		number;			/* never used twice while the server runs */
 
 	bool		recovery;		/* tracked on a standby */
 	uint64		registered;		/* R; PG_UINT64_MAX = not yet */
@@ -31,6 +32,7 @@ typedef struct EmogiTable
 	uint64		dropped_max;	/* highest that was dropped after it had ended; 0 = none */
 	uint64		dropped_next;	/* next transaction id when that was last done */
 	uint64		lost_max;		/* highest that was dropped while it was running; 0 = none */
+	uint64		nclears;		/* how often some were dropped */
 	int			nwriters;
 	uint64		writers[EMOGI_RING_WRITERS];	/* full transaction ids, in order of their commits or so */
 } EmogiTable;
@@ -42,6 +44,9 @@ typedef struct EmogiTables
 	uint32		nused;			/* entries [0, nused) are set up */
 	dlist_head	free;
 	dlist_head	idle;			/* the one that has been longest without reference first */
+	dlist_head	told;			/* the same, of those that other servers were told of */
+	uint64		nnumbers;		/* given out */
+	uint8		epoch[EMOGI_EPOCH_BYTES];	/* of these entries, random: another start of a server has another */
 	EmogiTable	tables[FLEXIBLE_ARRAY_MEMBER];	/* [max_tables()] */
 } EmogiTables;
 

@@ -8,6 +8,7 @@
 
 #include "fmgr.h"
 #include "foreign/foreign.h"
+#include "lib/stringinfo.h"
 #include "libpq-fe.h"
 
 #include "servers/servers.h"
@@ -54,6 +55,7 @@ typedef struct EmogiFarRanges
 /* A foreign table, or a shard of a table of Citus. */
 typedef struct EmogiFarTable
 {
+	Oid			relid;			/* here; of a shard that of its Citus table */
 	const char *name;			/* here; of a shard there */
 	const char *schema;			/* there */
 	const char *relation;		/* there */
@@ -62,6 +64,7 @@ typedef struct EmogiFarTable
 	bool		is_grouped;		/* each row of COPY has arrays, of the rows of EMOGI_GROUP_PAGES pages */
 	Oid			oid;			/* there, which all rows must be of; 0 = unknown, or rows may be of children, too */
 	const char *packer;			/* schema there of the emogi that packs its rows (packed.h), each row of COPY being a pack; NULL = none */
+	const char *stamp;			/* what tells its rows, in hexadecimal; NULL = nobody has told */
 	bool		is_text;		/* COPY sends text: of one column at least the binary form is not what the type here takes */
 	EmogiFarRanges ranges;
 } EmogiFarTable;
@@ -76,6 +79,7 @@ typedef struct EmogiFarServer
 	bool		must_use_password;	/* that is among them, and that the server has asked for */
 	List	   *tables;			/* EmogiFarTable */
 	int			ndescribed;		/* tables, in their order */
+	const char *teller;			/* schema there of the emogi that tells stamps; NULL = none, or it was not asked */
 	char	   *snapshot;		/* its name there; NULL = nobody else imports it */
 } EmogiFarServer;
 
@@ -84,6 +88,8 @@ typedef enum EmogiFarPhase
 {
 	EMOGI_FAR_CONNECTING,
 	EMOGI_FAR_BEGINNING,		/* its transaction */
+	EMOGI_FAR_FINDING,			/* who tells stamps there */
+	EMOGI_FAR_STAMPING,			/* the stamps of all tables */
 	EMOGI_FAR_PREPARING,		/* a table's SELECT, which locks it */
 	EMOGI_FAR_DESCRIBING,		/* its columns */
 	EMOGI_FAR_MEASURING,		/* its pages */
@@ -118,6 +124,7 @@ typedef struct EmogiFarConnection
 /* ---- tables.c ---- */
 
 extern List *emogi_tables_describe(const EmogiSource *source, List *elsewhere);
+extern void emogi_tables_write_layout(StringInfo bytes, const EmogiFarTable *table);
 
 /* ---- nodes.c ---- */
 
@@ -126,6 +133,8 @@ extern EmogiFarServer *emogi_nodes_make_server(const struct EmogiCitusNode *node
 /* ---- texts.c ---- */
 
 extern char *emogi_texts_begin(const EmogiFarServer *server, int version, bool exports);
+extern char *emogi_texts_find_teller(void);
+extern char *emogi_texts_stamps(const EmogiFarServer *server);
 extern char *emogi_texts_select(const EmogiFarTable *table);
 extern char *emogi_texts_measure(const EmogiFarTable *table);
 extern char *emogi_texts_copy(const EmogiFarTable *table, uint64 range);

@@ -6,8 +6,10 @@
  *
  * A Citus table is read in the same way: its shards are tables of its nodes.
  *
- * tables.c says which tables are read so, and with what columns; nodes.c how to get to nodes. read.c has all servers read at once: connection.c opens and closes a
- * connection, cancel.c ends what servers are at, texts.c writes what is sent there, ranges.c divides tables, decode.c makes edges of what comes back (decode.h), and report.c
+ * A Graph of such tables is kept while all servers tell that nothing has changed: where they have emogi, too, that tells what their rows are known by (stamp.c).
+ *
+ * tables.c says which tables are read so, and with what columns; nodes.c how to get to nodes. read.c has all servers asked and read at once, and steps.c is what a connection
+ * goes through: connection.c opens and closes it, cancel.c ends what servers are at, texts.c writes what is sent there, ranges.c divides tables, decode.c makes edges of what comes back (decode.h), and report.c
  * makes errors of what goes wrong.
  */
 #ifndef EMOGI_SERVERS_H
@@ -21,6 +23,12 @@ extern bool emogi_servers_list(const EmogiSource *source, List *relids, List **h
 
 /* ---- read.c ---- */
 
-extern void emogi_servers_read(EmogiCall *call, const EmogiSource *source, List *heaps, List *elsewhere, EmogiWeights weights, bool careful);
+/* The servers of one call. */
+typedef struct EmogiServers EmogiServers;
+
+extern EmogiServers *emogi_servers_open(EmogiCall *call, const EmogiSource *source, List *elsewhere);
+extern void emogi_servers_close(int code, Datum servers);
+extern bool emogi_servers_ask(EmogiServers *servers, uint8 *digest);
+extern void emogi_servers_read(EmogiServers *servers, const EmogiSource *source, List *heaps, EmogiWeights weights, bool careful);
 
 #endif							/* EMOGI_SERVERS_H */

@@ -219,6 +219,7 @@ describe_table(const EmogiSource *source, Oid relid)
 	List	   *options = is_foreign ? GetForeignTable(relid)->options : NIL;
 	const char *names[EMOGI_FAR_MOST_COLUMNS];
 
+	table->relid = relid;
 	table->name = get_rel_name(relid);
 	table->schema = option_or(options, "schema_name", get_namespace_name(get_rel_namespace(relid)));
 	table->relation = option_or(options, "table_name", table->name);
@@ -235,6 +236,27 @@ describe_table(const EmogiSource *source, Oid relid)
 		column->base = getBaseType(column->type);
 	}
 	return table;
+}
+
+/* Append what says how a table here is one there: names and types of all columns, whichever are read. Those of a shard are its table's. */
+void
+emogi_tables_write_layout(StringInfo bytes, const EmogiFarTable *table)
+{
+	const bool	is_foreign = get_rel_relkind(table->relid) == RELKIND_FOREIGN_TABLE;
+	Relation	rel = relation_open(table->relid, NoLock);
+
+	appendStringInfo(bytes, "%s%c%s%c%u%c", table->schema, '\0', table->relation, '\0', table->relid, '\0');
+	for (int i = 0; i < RelationGetNumberOfAttributes(rel); i++)
+	{
+		const Form_pg_attribute attribute = TupleDescAttr(RelationGetDescr(rel), i);
+
+		if (attribute->attisdropped)
+			continue;
+		appendStringInfo(bytes, "%s%c%s%c%u %d%c", NameStr(attribute->attname), '\0',
+						 option_or(is_foreign ? GetForeignColumnOptions(table->relid, i + 1) : NIL, "column_name", NameStr(attribute->attname)), '\0',
+						 attribute->atttypid, attribute->atttypmod, '\0');
+	}
+	relation_close(rel, NoLock);
 }
 
 /* Find a foreign server in a list; add it when it is not there. Raises 42704 where the caller has no user mapping. */

@@ -11,6 +11,7 @@
 
 #include "servers/far.h"
 #include "servers/packed.h"
+#include "servers/stamp.h"
 
 #define VERSION_WITH_JIT 110000
 
@@ -86,6 +87,50 @@ emogi_texts_select(const EmogiFarTable *table)
 	return sql.data;
 }
 
+/* A function of that name and those types of arguments, p in schema n, that belongs to the extension emogi, and that the role may call. */
+#define FROM_EMOGI(name, types) \
+	" FROM pg_catalog.pg_extension e, pg_catalog.pg_depend d, pg_catalog.pg_proc p, pg_catalog.pg_namespace n" \
+	" WHERE e.extname = 'emogi' AND d.refclassid = 'pg_catalog.pg_extension'::pg_catalog.regclass AND d.refobjid = e.oid AND d.deptype = 'e'" \
+	" AND d.classid = 'pg_catalog.pg_proc'::pg_catalog.regclass AND d.objid = p.oid AND n.oid = p.pronamespace" \
+	" AND p.proname = '" name "' AND p.proargtypes = '" types "'::pg_catalog.oidvector" \
+	" AND pg_catalog.has_function_privilege(p.oid, 'EXECUTE') AND pg_catalog.has_schema_privilege(n.oid, 'USAGE')"
+
+/* Get the query for the schema of the function that tells stamps; of no row where there is none. */
+char *
+emogi_texts_find_teller(void)
+{
+	return pstrdup("SELECT n.nspname" FROM_EMOGI(EMOGI_STAMP_FUNCTION, "2205 1009"));
+}
+
+/* Get the query for the stamps of all tables of a server, a row for each, in their order. A table that is not there, or whose schema is closed, has none. */
+char *
+emogi_texts_stamps(const EmogiFarServer *server)
+{
+	StringInfoData sql;
+	ListCell   *cell;
+	int			number = 0;
+
+	initStringInfo(&sql);
+	appendStringInfoString(&sql, "SELECT pg_catalog.encode(");
+	write_name(&sql, server->teller);
+	appendStringInfoString(&sql, "." EMOGI_STAMP_FUNCTION "((SELECT c.oid::pg_catalog.regclass FROM pg_catalog.pg_class c, pg_catalog.pg_namespace n"
+						   " WHERE n.oid = c.relnamespace AND n.nspname = t.s AND c.relname = t.r AND pg_catalog.has_schema_privilege(n.oid, 'USAGE')), t.c), 'hex')"
+						   " FROM (VALUES ");
+	foreach(cell, server->tables)
+	{
+		const EmogiFarTable *table = lfirst(cell);
+
+		appendStringInfo(&sql, "%s(%d, %s::pg_catalog.text, %s::pg_catalog.text, ARRAY[", number == 0 ? "" : ", ", number,
+						 quote_literal_cstr(table->schema), quote_literal_cstr(table->relation));
+		for (int i = 0; i < table->ncolumns; i++)
+			appendStringInfo(&sql, "%s%s", i == 0 ? "" : ", ", quote_literal_cstr(table->columns[i].far_name));
+		appendStringInfoString(&sql, "]::pg_catalog.text[])");
+		number++;
+	}
+	appendStringInfoString(&sql, ") AS t(n, s, r, c) ORDER BY t.n");
+	return sql.data;
+}
+
 /*
  * Get the query of what ranges are made by: whether the table has pages that TIDs lead to, and the role may ask for them, whether others
  * inherit from it, how many pages it has, about how many rows, its OID, and the schema of an emogi that packs them. A function counts only if it belongs to that extension: anybody
@@ -103,11 +148,7 @@ emogi_texts_measure(const EmogiFarTable *table)
 					" AND NOT EXISTS (SELECT FROM pg_catalog.pg_trigger g, pg_catalog.pg_proc f"
 					" WHERE g.tgrelid = c.oid AND f.oid = g.tgfoid AND f.proname = 'citus_truncate_trigger'), c.relhassubclass,"
 					" pg_catalog.pg_relation_size(c.oid) / pg_catalog.current_setting('block_size')::pg_catalog.int8, c.reltuples, c.oid,"
-					" (SELECT n.nspname FROM pg_catalog.pg_extension e, pg_catalog.pg_depend d, pg_catalog.pg_proc p, pg_catalog.pg_namespace n"
-					" WHERE e.extname = 'emogi' AND d.refclassid = 'pg_catalog.pg_extension'::pg_catalog.regclass AND d.refobjid = e.oid AND d.deptype = 'e'"
-					" AND d.classid = 'pg_catalog.pg_proc'::pg_catalog.regclass AND d.objid = p.oid AND n.oid = p.pronamespace"
-					" AND p.proname = '" EMOGI_PACK_FUNCTION "' AND p.proargtypes = '2205 1009 20 20'::pg_catalog.oidvector"
-					" AND pg_catalog.has_function_privilege(p.oid, 'EXECUTE') AND pg_catalog.has_schema_privilege(n.oid, 'USAGE')"
+					" (SELECT n.nspname" FROM_EMOGI(EMOGI_PACK_FUNCTION, "2205 1009 20 20")
 					" AND pg_catalog.has_schema_privilege(c.relnamespace, 'USAGE') AND NOT pg_catalog.row_security_active(c.oid))"
 					" FROM pg_catalog.pg_class c WHERE c.oid = %s::pg_catalog.regclass", quote_literal_cstr(name.data));
 }

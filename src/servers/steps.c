@@ -1,0 +1,358 @@
+/*
+ * steps.c: what a connection to a server goes through, one thing after the other: what is sent, and what is made of the answers.
+ *
+ * The first connection to a server begins a transaction there and, where a kept graph might do, asks for stamps (stamp.c). To read, it finds out the types and pages of
+ * the tables. Then it and the others copy ranges of pages until there are no more.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+
+#include "server/settings.h"
+#include "servers/reading.h"
+
+/* Versions from which on pages are read by TID, and from which on binary forms are those of today. */
+#define VERSION_WITH_TID_RANGES 140000
+#define VERSION_WITH_BINARY 100000
+
+/* ---- steps ---- */
+
+/* Begin a connection's transaction. */
+void
+emogi_steps_begin(EmogiFarConnection *connection)
+{
+	connection->phase = EMOGI_FAR_BEGINNING;
+	emogi_connection_send(connection, emogi_texts_begin(connection->server, PQserverVersion(connection->conn), connection->leads && emogi_server_connections > 1));
+}
+
+/* Find out who tells stamps there. */
+static void
+find_teller(EmogiFarConnection *connection)
+{
+	connection->phase = EMOGI_FAR_FINDING;
+	emogi_connection_send(connection, emogi_texts_find_teller());
+}
+
+/* Ask for the stamps of all tables, or of none where nobody tells them. */
+static void
+ask_stamps(EmogiServers *reading, EmogiFarConnection *connection)
+{
+	if (connection->server->teller != NULL)
+	{
+		connection->phase = EMOGI_FAR_STAMPING;
+		emogi_connection_send(connection, emogi_texts_stamps(connection->server));
+		return;
+	}
+	connection->phase = EMOGI_FAR_DONE;
+	reading->is_changed = true;
+}
+
+/* Have a table's SELECT prepared. */
+void
+emogi_steps_prepare(EmogiFarConnection *connection)
+{
+	connection->phase = EMOGI_FAR_PREPARING;
+	connection->table = list_nth(connection->server->tables, connection->server->ndescribed);
+	connection->sql = emogi_texts_select(connection->table);
+	if (!PQsendPrepare(connection->conn, "", connection->sql, 0, NULL))
+		emogi_report_connection(connection, NULL);
+}
+
+/* Ask for the columns of what was prepared. */
+static void
+describe(EmogiFarConnection *connection)
+{
+	connection->phase = EMOGI_FAR_DESCRIBING;
+	if (!PQsendDescribePrepared(connection->conn, ""))
+		emogi_report_connection(connection, NULL);
+}
+
+/* Ask for a table's pages. */
+static void
+measure(EmogiFarConnection *connection)
+{
+	connection->phase = EMOGI_FAR_MEASURING;
+	emogi_connection_send(connection, emogi_texts_measure(connection->table));
+}
+
+/* Copy a range that nobody has taken yet; without one, the connection is done. */
+void
+emogi_steps_copy(EmogiServers *reading, EmogiFarConnection *connection)
+{
+	ListCell   *cell;
+
+	foreach(cell, connection->server->tables)
+	{
+		EmogiFarTable *table = lfirst(cell);
+
+		if (table->ranges.next == table->ranges.count)
+			continue;
+		connection->table = table;
+		connection->phase = EMOGI_FAR_COPYING;
+		connection->is_copying = connection->has_copied = false;
+		connection->copy = (EmogiFarCopy) {false, false};
+		emogi_connection_send(connection, emogi_texts_copy(table, table->ranges.next++));
+		reading->call->record.nranges++;
+		return;
+	}
+	connection->phase = EMOGI_FAR_DONE;
+	reading->is_changed = true;
+}
+
+/* Open the other connections to a server whose tables are known, as many as there is enough for. */
+static void
+open_others(EmogiServers *reading, EmogiFarServer *server)
+{
+	const uint64 wanted = emogi_ranges_connections(server->tables);
+
+	for (int i = 1; i < emogi_server_connections && (uint64) i < wanted && server->snapshot != NULL; i++)
+		emogi_reading_connect(reading, server, false);
+}
+
+/* Go on when a table's pages are known: to the next table, or to copy. */
+static void
+go_on(EmogiServers *reading, EmogiFarConnection *connection)
+{
+	EmogiFarServer *server = connection->server;
+
+	if (++server->ndescribed < list_length(server->tables))
+	{
+		emogi_steps_prepare(connection);
+		return;
+	}
+	open_others(reading, server);
+	emogi_steps_copy(reading, connection);
+}
+
+/* ---- answers ---- */
+
+/* Take the types of a table's columns. */
+static void
+take_description(EmogiFarConnection *connection, const PGresult *result)
+{
+	EmogiFarTable *table = connection->table;
+	Oid			types[EMOGI_FAR_MOST_COLUMNS];
+
+	if (PQnfields(result) != table->ncolumns)
+		emogi_report_protocol(connection);
+	for (int i = 0; i < table->ncolumns; i++)
+		types[i] = PQftype(result, i);
+	emogi_decode_choose_forms(table, types, PQserverVersion(connection->conn) >= VERSION_WITH_BINARY);
+}
+
+/* Is a flag set in an answer of one row? */
+static bool
+is_set(const PGresult *result, int column)
+{
+	return strcmp(PQgetvalue(result, 0, column), "t") == 0;
+}
+
+/* Take a table's pages, and divide them. */
+static void
+take_measure(EmogiServers *reading, EmogiFarConnection *connection, const PGresult *result)
+{
+	EmogiFarTable *table = connection->table;
+	bool		has_pages;
+	uint64		npages;
+	double		rows;
+
+	if (PQntuples(result) != 1 || PQnfields(result) != 6)
+		emogi_report_protocol(connection);
+	has_pages = is_set(result, 0) && PQserverVersion(connection->conn) >= VERSION_WITH_TID_RANGES;
+	rows = strtod(PQgetvalue(result, 0, 3), NULL);
+	npages = has_pages ? strtoull(PQgetvalue(result, 0, 2), NULL, 10) : 0;
+	if (npages > MaxBlockNumber)
+		emogi_report_protocol(connection);
+	table->ranges = emogi_ranges_divide(npages, emogi_server_connections);
+	table->oid = has_pages && !is_set(result, 1) ? (Oid) strtoul(PQgetvalue(result, 0, 4), NULL, 10) : InvalidOid;
+	table->is_grouped = OidIsValid(table->oid) && emogi_decode_may_group(table);
+	if (table->is_grouped && !PQgetisnull(result, 0, 5))
+		table->packer = pstrdup(PQgetvalue(result, 0, 5));
+	reading->call->slot->control.total += rows > 0 ? (uint64) rows : 0;
+}
+
+/* Take the name of the snapshot. */
+static void
+take_snapshot(EmogiFarConnection *connection, const PGresult *result)
+{
+	if (PQntuples(result) != 1 || PQnfields(result) != 1)
+		emogi_report_protocol(connection);
+	connection->server->snapshot = pstrdup(PQgetvalue(result, 0, 0));
+}
+
+/* Take the schema of the function that tells stamps, if there is one. */
+static void
+take_teller(EmogiFarConnection *connection, const PGresult *result)
+{
+	if (PQnfields(result) != 1 || PQntuples(result) > 1)
+		emogi_report_protocol(connection);
+	if (PQntuples(result) == 1)
+		connection->server->teller = pstrdup(PQgetvalue(result, 0, 0));
+}
+
+/* Take the stamps of all tables. */
+static void
+take_stamps(EmogiFarConnection *connection, const PGresult *result)
+{
+	int			row = 0;
+	ListCell   *cell;
+
+	if (PQnfields(result) != 1 || PQntuples(result) != list_length(connection->server->tables))
+		emogi_report_protocol(connection);
+	foreach(cell, connection->server->tables)
+	{
+		EmogiFarTable *table = lfirst(cell);
+
+		table->stamp = PQgetisnull(result, row, 0) ? NULL : pstrdup(PQgetvalue(result, row, 0));
+		row++;
+	}
+}
+
+/* Is this what a server answers in this phase? */
+static bool
+is_expected(const EmogiFarConnection *connection, ExecStatusType status)
+{
+	switch (connection->phase)
+	{
+		case EMOGI_FAR_BEGINNING:
+			return status == PGRES_COMMAND_OK || (status == PGRES_TUPLES_OK && connection->leads);
+		case EMOGI_FAR_PREPARING:
+		case EMOGI_FAR_DESCRIBING:
+			return status == PGRES_COMMAND_OK;
+		case EMOGI_FAR_FINDING:
+		case EMOGI_FAR_STAMPING:
+		case EMOGI_FAR_MEASURING:
+			return status == PGRES_TUPLES_OK;
+		case EMOGI_FAR_COPYING:
+			if (!connection->has_copied)
+				return status == PGRES_COPY_OUT;
+			return status == PGRES_COMMAND_OK && (connection->table->is_text || connection->copy.has_ended);
+		default:
+			return false;
+	}
+}
+
+/* Take an answer. Raises what the server raises. */
+static void
+take_result(EmogiServers *reading, EmogiFarConnection *connection, PGresult *result)
+{
+	const ExecStatusType status = PQresultStatus(result);
+
+	if (status == PGRES_FATAL_ERROR || status == PGRES_NONFATAL_ERROR || status == PGRES_BAD_RESPONSE)
+		emogi_report_result(connection, result);
+	if (!is_expected(connection, status))
+	{
+		PQclear(result);
+		emogi_report_protocol(connection);
+	}
+	if (connection->phase == EMOGI_FAR_BEGINNING && status == PGRES_TUPLES_OK)
+		take_snapshot(connection, result);
+	else if (connection->phase == EMOGI_FAR_FINDING)
+		take_teller(connection, result);
+	else if (connection->phase == EMOGI_FAR_STAMPING)
+		take_stamps(connection, result);
+	else if (connection->phase == EMOGI_FAR_DESCRIBING)
+		take_description(connection, result);
+	else if (connection->phase == EMOGI_FAR_MEASURING)
+		take_measure(reading, connection, result);
+	else if (connection->phase == EMOGI_FAR_COPYING && status == PGRES_COPY_OUT)
+		connection->is_copying = connection->has_copied = true;
+	PQclear(result);
+}
+
+/* Go on when all answers to what was sent have come. */
+static void
+take_end(EmogiServers *reading, EmogiFarConnection *connection)
+{
+	switch (connection->phase)
+	{
+		case EMOGI_FAR_BEGINNING:
+			if (reading->only_asks)
+				find_teller(connection);
+			else if (connection->leads)
+				emogi_steps_prepare(connection);
+			else
+				emogi_steps_copy(reading, connection);
+			break;
+		case EMOGI_FAR_FINDING:
+			ask_stamps(reading, connection);
+			break;
+		case EMOGI_FAR_STAMPING:
+			connection->phase = EMOGI_FAR_DONE;
+			reading->is_changed = true;
+			break;
+		case EMOGI_FAR_PREPARING:
+			describe(connection);
+			break;
+		case EMOGI_FAR_DESCRIBING:
+			measure(connection);
+			break;
+		case EMOGI_FAR_MEASURING:
+			go_on(reading, connection);
+			break;
+		case EMOGI_FAR_COPYING:
+			if (!connection->has_copied)
+				emogi_report_protocol(connection);
+			emogi_steps_copy(reading, connection);
+			break;
+		case EMOGI_FAR_CONNECTING:
+		case EMOGI_FAR_DONE:
+			break;
+	}
+}
+
+/* Tell in an error whose rows were decoded. */
+static void
+tell_table(void *arg)
+{
+	const EmogiFarConnection *connection = arg;
+
+	errcontext("reading %s \"%s\" from server \"%s\"", emogi_report_kind(connection->server), connection->table->name, connection->server->name);
+}
+
+/* Decode the rows that have come; false when there may be more of them. */
+static bool
+take_rows(EmogiServers *reading, EmogiFarConnection *connection)
+{
+	ErrorContextCallback callback = {error_context_stack, tell_table, connection};
+	int			length;
+
+	error_context_stack = &callback;
+	while ((length = PQgetCopyData(connection->conn, &connection->message, true)) > 0)
+	{
+		reading->call->record.network_bytes += length;
+		if (unlikely(!emogi_decode_take(&reading->decoder, connection->table, connection->message, length, &connection->copy)))
+			emogi_report_protocol(connection);
+		PQfreemem(connection->message);
+	}
+	connection->message = NULL;
+	error_context_stack = callback.previous;
+	if (length == -2)
+		emogi_report_connection(connection, NULL);
+	if (length == -1)
+		connection->is_copying = false;
+	return length != 0;
+}
+
+/* Take all that has come by a connection. */
+void
+emogi_steps_run_on(EmogiServers *reading, EmogiFarConnection *connection)
+{
+	while (connection->phase != EMOGI_FAR_DONE)
+	{
+		PGresult   *result;
+
+		CHECK_FOR_INTERRUPTS();
+		if (connection->is_copying && !take_rows(reading, connection))
+			return;
+		if (PQisBusy(connection->conn))
+			return;
+		result = PQgetResult(connection->conn);
+		if (result != NULL)
+			take_result(reading, connection, result);
+		else
+			take_end(reading, connection);
+	}
+}
