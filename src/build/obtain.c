@@ -465,7 +465,7 @@ obtain_of_servers(EmogiCall *call, EmogiSource *source, Rows *rows, EmogiWish *w
 		obtain_of_rows(call, source, rows, wish, may_share, graph, patch, twice);
 	}
 	PG_END_ENSURE_ERROR_CLEANUP(emogi_servers_close, PointerGetDatum(rows->servers));
-	emogi_servers_close(0, PointerGetDatum(rows->servers));
+	emogi_servers_leave(rows->servers);
 	rows->servers = NULL;
 }
 

@@ -117,7 +117,19 @@ timeout_of(const EmogiFarServer *server)
 	return text != NULL ? Max(atoi(text), 0) : 0;
 }
 
-/* Begin to connect. Raises 08001. */
+/* Write down all that a connection is opened with, and for whom. */
+static void
+write_key(EmogiFarConnection *connection, const char *const *names, const char *const *values)
+{
+	const EmogiFarServer *server = connection->server;
+
+	initStringInfo(&connection->key);
+	appendStringInfo(&connection->key, "%u %u %d", server->serverid, GetUserId(), server->must_use_password);
+	for (int i = 0; names[i] != NULL; i++)
+		appendStringInfo(&connection->key, "%c%s%c%s", '\0', names[i], '\0', values[i]);
+}
+
+/* Begin to connect, or take a connection that has been kept. Raises 08001. */
 void
 emogi_connection_start(EmogiFarConnection *connection)
 {
@@ -139,6 +151,11 @@ emogi_connection_start(EmogiFarConnection *connection)
 	values[count++] = GetDatabaseEncodingName();
 	names[count] = values[count] = NULL;
 	PQconninfoFree(known);
+	write_key(connection, names, values);
+	connection->conn = connection->leads ? emogi_kept_take(&connection->key) : NULL;
+	connection->poll = PGRES_POLLING_WRITING;
+	if (connection->conn != NULL)
+		return;
 	if (!AcquireExternalFD())
 		emogi_report_connection(connection, "This session has too many files open.");
 	connection->conn = PQconnectStartParams(names, values, false);
@@ -150,7 +167,6 @@ emogi_connection_start(EmogiFarConnection *connection)
 	if (PQstatus(connection->conn) == CONNECTION_BAD)
 		emogi_report_connection(connection, NULL);
 	PQsetNoticeProcessor(connection->conn, ignore_notice, NULL);
-	connection->poll = PGRES_POLLING_WRITING;
 	connection->deadline = timeout > 0 ? TimestampTzPlusMilliseconds(GetCurrentTimestamp(), timeout * INT64CONST(1000)) : 0;
 }
 
@@ -181,6 +197,21 @@ emogi_connection_send(EmogiFarConnection *connection, char *sql)
 	connection->sql = sql;
 	if (!PQsendQuery(connection->conn, sql))
 		emogi_report_connection(connection, NULL);
+}
+
+/* Let go of a connection, which is at nothing: it is kept where its server tells stamps, for the next call to ask, unless an option is against that. */
+void
+emogi_connection_leave(EmogiFarConnection *connection)
+{
+	PGconn	   *conn = connection->conn;
+
+	if (conn == NULL || !connection->leads || connection->server->teller == NULL || option_is(connection->server->options, "keep_connections", false))
+	{
+		emogi_connection_close(connection);
+		return;
+	}
+	connection->conn = NULL;
+	emogi_kept_give(&connection->key, conn);
 }
 
 /* Close a connection. Raises nothing. */

@@ -87,6 +87,7 @@ typedef struct EmogiFarServer
 typedef enum EmogiFarPhase
 {
 	EMOGI_FAR_CONNECTING,
+	EMOGI_FAR_ENDING,			/* the transaction of the call before */
 	EMOGI_FAR_BEGINNING,		/* its transaction */
 	EMOGI_FAR_FINDING,			/* who tells stamps there */
 	EMOGI_FAR_STAMPING,			/* the stamps of all tables */
@@ -110,6 +111,7 @@ typedef struct EmogiFarConnection
 	EmogiFarServer *server;
 	EmogiFarTable *table;		/* that it is at */
 	PGconn	   *conn;			/* NULL = closed */
+	StringInfoData key;			/* what it was opened with */
 	EmogiFarPhase phase;
 	bool		leads;			/* it is the first of its server, whose snapshot the others import */
 	PostgresPollingStatusType poll; /* what it waits for while it connects */
@@ -151,7 +153,13 @@ extern bool emogi_connection_needs_password(const UserMapping *user);
 extern void emogi_connection_start(EmogiFarConnection *connection);
 extern bool emogi_connection_continue(EmogiFarConnection *connection);
 extern void emogi_connection_send(EmogiFarConnection *connection, char *sql);
+extern void emogi_connection_leave(EmogiFarConnection *connection);
 extern void emogi_connection_close(EmogiFarConnection *connection);
+
+/* ---- kept.c ---- */
+
+extern PGconn *emogi_kept_take(const StringInfo key);
+extern void emogi_kept_give(const StringInfo key, PGconn *conn);
 
 /* ---- cancel.c ---- */
 

@@ -65,7 +65,7 @@ advance(EmogiServers *reading, EmogiFarConnection *connection)
 		if (!emogi_connection_continue(connection))
 			return;
 		reading->is_encrypted |= PQsslInUse(connection->conn) || PQgssEncInUse(connection->conn);
-		emogi_steps_begin(connection);
+		emogi_steps_begin(reading, connection);
 		return;
 	}
 	is_lost = !PQconsumeInput(connection->conn);
@@ -188,7 +188,7 @@ connect_all(EmogiServers *reading)
 
 /*
  * Get ready to ask and read the servers of foreign tables and Citus tables, which emogi_servers_list has found. Nobody is connected yet. Whoever gets them
- * calls emogi_servers_close, whatever happens, with the servers as a Datum. Raises 54001, 42704, 22023 and 40001.
+ * calls emogi_servers_leave, or, after an error, emogi_servers_close, with the servers as a Datum. Raises 54001, 42704, 22023 and 40001.
  */
 EmogiServers *
 emogi_servers_open(EmogiCall *call, const EmogiSource *source, List *elsewhere)
@@ -210,7 +210,16 @@ emogi_servers_open(EmogiCall *call, const EmogiSource *source, List *elsewhere)
 	return reading;
 }
 
-/* Close all connections; an on-exit callback, too. */
+/* Forget what connections have waited for. */
+static void
+free_events(EmogiServers *reading)
+{
+	if (reading->events != NULL)
+		FreeWaitEventSet(reading->events);
+	reading->events = NULL;
+}
+
+/* Close all connections, after an error; an on-exit callback, too. */
 void
 emogi_servers_close(int code, Datum servers)
 {
@@ -218,14 +227,23 @@ emogi_servers_close(int code, Datum servers)
 	ListCell   *cell;
 
 	nreadings--;
-
 	if (!reading->is_at_rest)
 		emogi_cancel_statements(reading->connections);
 	foreach(cell, reading->connections)
 		emogi_connection_close(lfirst(cell));
-	if (reading->events != NULL)
-		FreeWaitEventSet(reading->events);
-	reading->events = NULL;
+	free_events(reading);
+}
+
+/* Let go of all connections, when all has gone well. */
+void
+emogi_servers_leave(EmogiServers *reading)
+{
+	ListCell   *cell;
+
+	nreadings--;
+	free_events(reading);
+	foreach(cell, reading->connections)
+		emogi_connection_leave(lfirst(cell));
 }
 
 /* May a graph of these columns be kept at all? Values of other types can come to be read as something else, here as there. */

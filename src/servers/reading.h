@@ -29,7 +29,7 @@ extern void emogi_reading_connect(EmogiServers *reading, EmogiFarServer *server,
 
 /* ---- steps.c ---- */
 
-extern void emogi_steps_begin(EmogiFarConnection *connection);
+extern void emogi_steps_begin(EmogiServers *reading, EmogiFarConnection *connection);
 extern void emogi_steps_prepare(EmogiFarConnection *connection);
 extern void emogi_steps_copy(EmogiServers *reading, EmogiFarConnection *connection);
 extern void emogi_steps_run_on(EmogiServers *reading, EmogiFarConnection *connection);

@@ -19,10 +19,16 @@
 
 /* ---- steps ---- */
 
-/* Begin a connection's transaction. */
+/* Begin a connection's transaction, when that of the call before has ended. */
 void
-emogi_steps_begin(EmogiFarConnection *connection)
+emogi_steps_begin(EmogiServers *reading, EmogiFarConnection *connection)
 {
+	if (PQtransactionStatus(connection->conn) == PQTRANS_ACTIVE)
+	{
+		connection->phase = EMOGI_FAR_ENDING;
+		emogi_steps_run_on(reading, connection);
+		return;
+	}
 	connection->phase = EMOGI_FAR_BEGINNING;
 	emogi_connection_send(connection, emogi_texts_begin(connection->server, PQserverVersion(connection->conn), connection->leads && emogi_server_connections > 1));
 }
@@ -218,6 +224,7 @@ is_expected(const EmogiFarConnection *connection, ExecStatusType status)
 	{
 		case EMOGI_FAR_BEGINNING:
 			return status == PGRES_COMMAND_OK || (status == PGRES_TUPLES_OK && connection->leads);
+		case EMOGI_FAR_ENDING:
 		case EMOGI_FAR_PREPARING:
 		case EMOGI_FAR_DESCRIBING:
 			return status == PGRES_COMMAND_OK;
@@ -268,6 +275,9 @@ take_end(EmogiServers *reading, EmogiFarConnection *connection)
 {
 	switch (connection->phase)
 	{
+		case EMOGI_FAR_ENDING:
+			emogi_steps_begin(reading, connection);
+			break;
 		case EMOGI_FAR_BEGINNING:
 			if (reading->only_asks)
 				find_teller(connection);

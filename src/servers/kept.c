@@ -1,0 +1,118 @@
+/*
+ * kept.c: connections that a session keeps open between calls, to ask servers whether rows have changed.
+ *
+ * One is to be had again for just the same options. It is in no transaction: the end of the last one has been sent, and its answer may still be on
+ * the way. Whatever has gone wrong with it meanwhile is found out when it is taken, and another is opened.
+ */
+#include "postgres.h"
+
+#include "storage/fd.h"
+#include "utils/memutils.h"
+
+#include "servers/far.h"
+
+/* Connections that a session keeps, at most; the one that has not been used for longest goes. */
+#define MOST_KEPT 16
+
+typedef struct Kept
+{
+	PGconn	   *conn;			/* NULL = there is none */
+	char	   *key;			/* in TopMemoryContext */
+	int			length;
+	uint64		used;
+} Kept;
+
+static Kept kept[MOST_KEPT];
+static uint64 nused;
+
+/* Close a kept connection. */
+static void
+drop(Kept *one)
+{
+	PQfinish(one->conn);
+	ReleaseExternalFD();
+	one->conn = NULL;
+	pfree(one->key);
+}
+
+/* Is a connection as it was left: there, and at nothing but the end of its transaction, if that? */
+static bool
+is_alive(PGconn *conn)
+{
+	if (!PQconsumeInput(conn))
+		return false;
+	while (PQstatus(conn) == CONNECTION_OK && !PQisBusy(conn))
+	{
+		PGresult   *result = PQgetResult(conn);
+		const bool	is_fine = result == NULL || PQresultStatus(result) == PGRES_COMMAND_OK;
+
+		PQclear(result);
+		if (!is_fine)
+			return false;
+		if (result == NULL)
+			break;
+	}
+	return PQstatus(conn) == CONNECTION_OK && (PQtransactionStatus(conn) == PQTRANS_IDLE || PQtransactionStatus(conn) == PQTRANS_ACTIVE);
+}
+
+/* Take the connection that is kept by a key; NULL when there is none that is alive. It is the caller's, with the right to its file. */
+PGconn *
+emogi_kept_take(const StringInfo key)
+{
+	for (int i = 0; i < MOST_KEPT; i++)
+	{
+		Kept	   *one = &kept[i];
+		PGconn	   *conn = one->conn;
+
+		if (conn == NULL || one->length != key->len || memcmp(one->key, key->data, key->len) != 0)
+			continue;
+		if (!is_alive(conn))
+		{
+			drop(one);
+			return NULL;
+		}
+		one->conn = NULL;
+		pfree(one->key);
+		return conn;
+	}
+	return NULL;
+}
+
+/* Find a place, if need be that of the one that has not been used for longest. */
+static Kept *
+find_place(void)
+{
+	Kept	   *oldest = &kept[0];
+
+	for (int i = 0; i < MOST_KEPT; i++)
+	{
+		Kept	   *one = &kept[i];
+
+		if (one->conn == NULL)
+			return one;
+		if (one->used < oldest->used)
+			oldest = one;
+	}
+	drop(oldest);
+	return oldest;
+}
+
+/* Keep a connection by a key, if its transaction can be ended; else close it. */
+void
+emogi_kept_give(const StringInfo key, PGconn *conn)
+{
+	char	   *copy = MemoryContextAllocExtended(TopMemoryContext, key->len, MCXT_ALLOC_NO_OOM);
+	Kept	   *one;
+
+	if (copy == NULL || PQstatus(conn) != CONNECTION_OK || PQtransactionStatus(conn) != PQTRANS_INTRANS || !PQsendQuery(conn, "COMMIT"))
+	{
+		if (copy != NULL)
+			pfree(copy);
+		PQfinish(conn);
+		ReleaseExternalFD();
+		return;
+	}
+	memcpy(copy, key->data, key->len);
+	one = find_place();
+	*one = (Kept) {conn, copy, key->len, ++nused};
+}
