@@ -41,6 +41,7 @@ extern bool emogi_citus_list_shards(List *relids, List **shards);
 /* ---- login.c ---- */
 
 extern bool emogi_citus_is_loaded(void);
+extern bool emogi_citus_is_inside(void);
 extern const char *emogi_citus_conninfo(void);
 extern const char *emogi_citus_authinfo(const EmogiCitusNode *node, const char *role);
 

@@ -6,6 +6,7 @@
  */
 #include "postgres.h"
 
+#include "libpq/libpq-be.h"
 #include "miscadmin.h"
 #include "postmaster/postmaster.h"
 #include "utils/builtins.h"
@@ -36,6 +37,18 @@ emogi_citus_is_loaded(void)
 	const char *secondaries = setting_of_citus("citus.use_secondary_nodes");
 
 	return setting_of_citus("citus.node_conninfo") != NULL && (secondaries == NULL || strcmp(secondaries, "never") == 0);
+}
+
+/*
+ * Has Citus opened this session, to have a part of a query be carried out here? Then what the transaction has changed, be it by another such session, cannot be told
+ * here, and Citus alone knows whether a table may be read at all. The name is that of the session's beginning, which nothing changes.
+ */
+bool
+emogi_citus_is_inside(void)
+{
+	const char *name = MyProcPort != NULL ? MyProcPort->application_name : NULL;
+
+	return name != NULL && strncmp(name, "citus", 5) == 0 && emogi_citus_is_loaded();
 }
 
 /* Get the options for all nodes, as libpq takes them. */

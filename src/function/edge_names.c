@@ -27,6 +27,7 @@
 #include "utils/syscache.h"
 #include "utils/typcache.h"
 
+#include "citus/citus.h"
 #include "function/edge_match.h"
 #include "server/compat.h"
 
@@ -459,7 +460,8 @@ open_query(const Rows *rows, const EmogiEdgeMatch *wanted)
 
 	for (int i = 0; i < rows->nchoices; i++)
 		types[i] = get_array_type(rows->choices[i].key.type);
-	reading = emogi_snapshot_open(matched_query(rows, wanted), rows->nchoices, types, 0);
+	/* Citus plans a query of its tables when values are known */
+	reading = emogi_snapshot_open(matched_query(rows, wanted), rows->nchoices, types, emogi_citus_is_loaded() ? CURSOR_OPT_CUSTOM_PLAN : 0);
 	AtEOXact_GUC(true, level);
 	return reading;
 }

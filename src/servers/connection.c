@@ -117,7 +117,7 @@ timeout_of(const EmogiFarServer *server)
 	return text != NULL ? Max(atoi(text), 0) : 0;
 }
 
-/* Write down all that a connection is opened with, and for whom. */
+/* Write down for whom a connection is opened, and with what. The server comes first: a node of Citus is 0. */
 static void
 write_key(EmogiFarConnection *connection, const char *const *names, const char *const *values)
 {

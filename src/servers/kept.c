@@ -35,30 +35,45 @@ drop(Kept *one)
 	pfree(one->key);
 }
 
-/* Is a connection as it was left: there, and at nothing but the end of its transaction, if that? */
+/* Take the answers that have come; false when one says that something is wrong. */
 static bool
-is_alive(PGconn *conn)
+take_answers(PGconn *conn)
 {
-	if (!PQconsumeInput(conn))
-		return false;
 	while (PQstatus(conn) == CONNECTION_OK && !PQisBusy(conn))
 	{
 		PGresult   *result = PQgetResult(conn);
-		const bool	is_fine = result == NULL || PQresultStatus(result) == PGRES_COMMAND_OK;
+		const bool	is_last = result == NULL;
+		const bool	is_fine = is_last || PQresultStatus(result) == PGRES_COMMAND_OK;
 
 		PQclear(result);
-		if (!is_fine)
-			return false;
-		if (result == NULL)
-			break;
+		if (is_last || !is_fine)
+			return is_fine;
 	}
-	return PQstatus(conn) == CONNECTION_OK && (PQtransactionStatus(conn) == PQTRANS_IDLE || PQtransactionStatus(conn) == PQTRANS_ACTIVE);
+	return PQstatus(conn) == CONNECTION_OK;
+}
+
+/* Is a connection as it was left: there, and at nothing but the end of its transaction, if that? The end of a connection is read behind a server's last words. */
+static bool
+is_alive(PGconn *conn)
+{
+	return PQconsumeInput(conn) && take_answers(conn) && PQconsumeInput(conn) && take_answers(conn) &&
+		(PQtransactionStatus(conn) == PQTRANS_IDLE || PQtransactionStatus(conn) == PQTRANS_ACTIVE);
+}
+
+/* Is a connection to the same foreign server for the same user kept, by options that it had? The key begins with who it is for. */
+static bool
+is_outdated(const Kept *one, const StringInfo key)
+{
+	return key->data[0] != '0' && strcmp(one->key, key->data) == 0 && (one->length != key->len || memcmp(one->key, key->data, key->len) != 0);
 }
 
 /* Take the connection that is kept by a key; NULL when there is none that is alive. It is the caller's, with the right to its file. */
 PGconn *
 emogi_kept_take(const StringInfo key)
 {
+	for (int i = 0; i < MOST_KEPT; i++)
+		if (kept[i].conn != NULL && is_outdated(&kept[i], key))
+			drop(&kept[i]);
 	for (int i = 0; i < MOST_KEPT; i++)
 	{
 		Kept	   *one = &kept[i];

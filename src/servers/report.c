@@ -40,7 +40,7 @@ static const char *
 hint_for_new(const EmogiFarServer *server)
 {
 	if (server->node != NULL)
-		return psprintf("See that node \"%s\" is in reach, that it has room for emogi.server_connections more connections, and that it lets the role in, as Citus has it: citus.node_conninfo, pg_dist_authinfo.", server->name);
+		return psprintf("See that node \"%s\" is in reach, that it has room for emogi.server_connections more connections, and that it lets the role in, as Citus has it: citus.node_conninfo, pg_dist_authinfo. With emogi.server_connections = 0 Citus reads, from another copy of the shard if there is one.", server->name);
 	return psprintf("See that the server is in reach, that it has room for emogi.server_connections more connections, and that the options of server \"%s\" and of its user mapping are right.", server->name);
 }
 

@@ -8,6 +8,7 @@
  *   through a trigger there or under another name: so a writer's lock on any foreign table counts. So it is with Citus tables; and a lock on a
  *   catalog of Citus tells that shards are being made or moved.
  * - It is REPEATABLE READ or SERIALIZABLE: all its reads have one snapshot there.
+ * - Citus has sent the call to a node as a part of a query: the changes of its transaction are those of other sessions.
  * - The call reads names of edges, too, by postgres_fdw or Citus: they are to be of the rows that the graph was made of.
  */
 #include "postgres.h"
@@ -186,7 +187,7 @@ emogi_servers_list(const EmogiSource *source, List *relids, List **heaps, List *
 	foreach(cell, foreign)
 		if (!may_read(source, lfirst_oid(cell)))
 			return false;
-	if (in_shards != NIL && !emogi_citus_list_shards(in_shards, &shards))
+	if (in_shards != NIL && (emogi_citus_is_inside() || !emogi_citus_list_shards(in_shards, &shards)))
 		return false;
 	*elsewhere = list_concat(foreign, in_shards);
 	return true;

@@ -362,7 +362,7 @@ prepare(const char *query, int nargs, Oid *types, int cursor_options)
 		Oid			unseen;
 
 		emogi_snapshot_push();
-		reading.plan = SPI_prepare_cursor(query, nargs, types, cursor_options | CURSOR_OPT_GENERIC_PLAN);
+		reading.plan = SPI_prepare_cursor(query, nargs, types, (cursor_options & CURSOR_OPT_CUSTOM_PLAN) ? cursor_options : cursor_options | CURSOR_OPT_GENERIC_PLAN);
 		if (reading.plan == NULL)
 			elog(ERROR, "could not prepare a query: %s", SPI_result_code_string(SPI_result));
 		if (is_kept())
