@@ -10,11 +10,13 @@
 #define EMOGI_CITUS_H
 
 #include "nodes/pg_list.h"
+#include "utils/snapshot.h"
 
 /* ---- tables.c ---- */
 
 extern bool emogi_citus_is_table(Oid relid);
 extern bool emogi_citus_is_catalog(Oid relid);
+extern bool emogi_citus_is_shard(Oid relid);
 
 /* ---- shards.c ---- */
 
@@ -25,6 +27,7 @@ typedef struct EmogiCitusNode
 	int32		group;			/* of which it is the primary */
 	const char *host;
 	int32		port;
+	bool		is_own;			/* it is this server */
 	int			nshards;		/* that are read there */
 } EmogiCitusNode;
 
@@ -37,11 +40,14 @@ typedef struct EmogiCitusShard
 } EmogiCitusShard;
 
 extern bool emogi_citus_list_shards(List *relids, List **shards);
+extern bool emogi_citus_is_seen(Oid relid, Snapshot snapshot);
 
 /* ---- login.c ---- */
 
 extern bool emogi_citus_is_loaded(void);
 extern bool emogi_citus_is_inside(void);
+extern bool emogi_citus_is_own(const EmogiCitusNode *node);
+extern int emogi_citus_timeout_ms(void);
 extern const char *emogi_citus_conninfo(void);
 extern const char *emogi_citus_authinfo(const EmogiCitusNode *node, const char *role);
 

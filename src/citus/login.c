@@ -6,7 +6,7 @@
  */
 #include "postgres.h"
 
-#include "libpq/libpq-be.h"
+#include "access/xact.h"
 #include "miscadmin.h"
 #include "postmaster/postmaster.h"
 #include "utils/builtins.h"
@@ -40,15 +40,26 @@ emogi_citus_is_loaded(void)
 }
 
 /*
- * Has Citus opened this session, to have a part of a query be carried out here? Then what the transaction has changed, be it by another such session, cannot be told
- * here, and Citus alone knows whether a table may be read at all. The name is that of the session's beginning, which nothing changes.
+ * Is this session one that Citus has opened, in a transaction of its own, to have a part of a query be carried out here? Then what the transaction has changed, be it by another
+ * such session, cannot be told here, and Citus alone knows whether a table may be read at all. A statement by itself has changed nothing before; Citus sends that
+ * without a transaction. The name is that of the session's beginning, which SET does not change.
  */
 bool
 emogi_citus_is_inside(void)
 {
-	const char *name = MyProcPort != NULL ? MyProcPort->application_name : NULL;
+	const char *name = GetConfigOptionResetString("application_name");
 
-	return name != NULL && strncmp(name, "citus", 5) == 0 && emogi_citus_is_loaded();
+	return name != NULL && strncmp(name, "citus", 5) == 0 && IsTransactionBlock() && emogi_citus_is_loaded();
+}
+
+/* Get how long a connection to a node may take to come about; 0 = that is not known. */
+int
+emogi_citus_timeout_ms(void)
+{
+	const char *value = setting_of_citus("citus.node_connection_timeout");
+	int			timeout_ms;
+
+	return value != NULL && parse_int(value, &timeout_ms, GUC_UNIT_MS, NULL) && timeout_ms > 0 ? timeout_ms : 0;
 }
 
 /* Get the options for all nodes, as libpq takes them. */
@@ -61,8 +72,8 @@ emogi_citus_conninfo(void)
 }
 
 /* Is this how Citus calls the server that it is in? */
-static bool
-is_own(const EmogiCitusNode *node)
+bool
+emogi_citus_is_own(const EmogiCitusNode *node)
 {
 	const char *name = setting_of_citus("citus.local_hostname");
 
@@ -74,7 +85,7 @@ const char *
 emogi_citus_authinfo(const EmogiCitusNode *node, const char *role)
 {
 	const Oid	catalog = emogi_citus_catalog("pg_dist_authinfo");
-	const int32 wanted = is_own(node) ? OWN_NODE : node->id;
+	const int32 wanted = emogi_citus_is_own(node) ? OWN_NODE : node->id;
 	const char *options = "";
 	bool		is_found = false;
 	EmogiCitusRows rows;

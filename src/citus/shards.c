@@ -9,6 +9,7 @@
 #include "access/htup_details.h"
 #include "common/hashfn.h"
 #include "fmgr.h"
+#include "lib/stringinfo.h"
 #include "mb/pg_wchar.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
@@ -61,6 +62,7 @@ list_nodes(Snapshot snapshot)
 		node->group = DatumGetInt32(emogi_citus_column(&rows, "groupid"));
 		node->host = TextDatumGetCString(emogi_citus_column(&rows, "nodename"));
 		node->port = DatumGetInt32(emogi_citus_column(&rows, "nodeport"));
+		node->is_own = emogi_citus_is_own(node);
 		nodes = lappend(nodes, node);
 	}
 	emogi_citus_close(&rows);
@@ -113,7 +115,18 @@ name_shard(const char *table, int64 id)
 					hash_bytes((const unsigned char *) table, length), number);
 }
 
-/* Find the placement of a shard whose node has the fewest shards to be read so far, the oldest one of several; NULL when there is none. */
+/* Is a placement to be preferred to another? The own server's is, then that whose node has the fewest shards to be read so far, the oldest one of several. */
+static bool
+is_better(const Placement *placement, const Placement *other)
+{
+	if (placement->node->is_own != other->node->is_own)
+		return placement->node->is_own;
+	if (placement->node->nshards != other->node->nshards)
+		return placement->node->nshards < other->node->nshards;
+	return placement->id < other->id;
+}
+
+/* Find the best placement of a shard; NULL when there is none. */
 static EmogiCitusNode *
 choose_node(List *nodes, int64 shard, Snapshot snapshot)
 {
@@ -129,8 +142,7 @@ choose_node(List *nodes, int64 shard, Snapshot snapshot)
 
 		if (placement.node == NULL || DatumGetInt32(emogi_citus_column(&rows, "shardstate")) != PLACEMENT_IS_ACTIVE)
 			continue;
-		if (best.node == NULL || placement.node->nshards < best.node->nshards ||
-			(placement.node->nshards == best.node->nshards && placement.id < best.id))
+		if (best.node == NULL || is_better(&placement, &best))
 			best = placement;
 	}
 	emogi_citus_close(&rows);
@@ -208,10 +220,51 @@ emogi_citus_list_shards(List *relids, List **shards)
 	*shards = NIL;
 	if (!emogi_citus_is_loaded() || !emogi_citus_are_known())
 		return false;
-	snapshot = RegisterSnapshot(GetLatestSnapshot());
+	snapshot = RegisterSnapshot(GetNonHistoricCatalogSnapshot(InvalidOid));	/* GetLatestSnapshot refuses in parallel mode */
 	nodes = list_nodes(snapshot);
 	foreach(cell, relids)
 		may = may && add_shards(lfirst_oid(cell), nodes, snapshot, shards);
 	UnregisterSnapshot(snapshot);
 	return may;
+}
+
+/* ---- what a snapshot sees of it ---- */
+
+/* Describe where the rows of a table are, as a snapshot sees it; empty when it is no Citus table. */
+static char *
+describe(Oid relid, Snapshot snapshot)
+{
+	int			count;
+	int64	   *ids = list_ids(relid, snapshot, &count);
+	StringInfoData text;
+
+	initStringInfo(&text);
+	for (int i = 0; ids != NULL && i < count; i++)
+	{
+		EmogiCitusRows rows = emogi_citus_open_some("pg_dist_placement", "pg_dist_placement_shardid_index", "shardid", F_INT8EQ, Int64GetDatum(ids[i]), snapshot);
+
+		appendStringInfo(&text, " " INT64_FORMAT ":", ids[i]);
+		while (emogi_citus_next(&rows))
+			appendStringInfo(&text, " " INT64_FORMAT " %d", DatumGetInt64(emogi_citus_column(&rows, "placementid")), DatumGetInt32(emogi_citus_column(&rows, "groupid")));
+		emogi_citus_close(&rows);
+	}
+	return text.data;
+}
+
+/*
+ * Does a snapshot see the shards of a table where they are? Citus plans by what its catalogs say now, and reads a shard of the own server under the statement's
+ * snapshot, to which it is empty if it was made later.
+ */
+bool
+emogi_citus_is_seen(Oid relid, Snapshot snapshot)
+{
+	Snapshot	newest;
+	bool		is_seen;
+
+	if (!emogi_citus_is_loaded() || !emogi_citus_are_known())
+		return true;
+	newest = RegisterSnapshot(GetNonHistoricCatalogSnapshot(InvalidOid));
+	is_seen = strcmp(describe(relid, snapshot), describe(relid, newest)) == 0;
+	UnregisterSnapshot(newest);
+	return is_seen;
 }

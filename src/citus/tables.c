@@ -3,6 +3,8 @@
  */
 #include "postgres.h"
 
+#include <ctype.h>
+
 #include "commands/extension.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
@@ -36,4 +38,22 @@ emogi_citus_is_catalog(Oid relid)
 		if (emogi_citus_catalog(names[i]) == relid)
 			return OidIsValid(relid);
 	return false;
+}
+
+/* Is a table one that has the rows of a shard? Citus keeps others from changing those, unless it is told not to. */
+bool
+emogi_citus_is_shard(Oid relid)
+{
+	const char *name = get_rel_name(relid);
+	const char *number = name != NULL ? strrchr(name, '_') : NULL;
+	const Oid	catalog = emogi_citus_catalog("pg_dist_shard");
+	EmogiCitusRows rows;
+	bool		is;
+
+	if (number == NULL || !isdigit((unsigned char) number[1]) || !OidIsValid(catalog) || get_attnum(catalog, "shardid") == InvalidAttrNumber)
+		return false;
+	rows = emogi_citus_open_some("pg_dist_shard", "pg_dist_shard_shardid_index", "shardid", F_INT8EQ, Int64GetDatum(strtoll(number + 1, NULL, 10)), NULL);
+	is = emogi_citus_next(&rows);
+	emogi_citus_close(&rows);
+	return is;
 }

@@ -178,6 +178,7 @@ plan_batch(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, Li
 	scan->custom_plans = children;
 	scan->custom_private = list_make5(columns, pushdowns, condition_names(rte, pushdowns), condition_places(pushdowns),
 									  makeInteger(list_length(outer_plan->targetlist)));
+	scan->custom_private = lcons(emogi_plan_mark(), scan->custom_private);
 	scan->methods = &emogi_batch_methods;
 	return (Plan *) scan;
 }
@@ -391,7 +392,7 @@ plan_sums(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, Lis
 	scan->custom_plans = children;
 	scan->custom_private = list_make5(NIL, sums->conditions.pushdowns, sums->conditions.names, sums->conditions.places,
 									  makeInteger(list_length(outer_plan->targetlist)));
-	scan->custom_private = lappend(scan->custom_private, lcons(list_make1_int(0), sums->outputs));
+	scan->custom_private = lcons(emogi_plan_mark(), lappend(scan->custom_private, lcons(list_make1_int(0), sums->outputs)));
 	scan->methods = &emogi_batch_sums_methods;
 	return (Plan *) scan;
 }

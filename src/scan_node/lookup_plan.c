@@ -132,6 +132,7 @@ plan_lookup(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, L
 	scan->custom_plans = children;
 	scan->custom_private = list_make5(columns, join->conditions.pushdowns, join->conditions.names, join->conditions.places,
 									  list_make2_int(list_length(outer_plan->targetlist), join->type));
+	scan->custom_private = lcons(emogi_plan_mark(), scan->custom_private);
 	scan->methods = &emogi_lookup_methods;
 	return &scan->scan.plan;
 }

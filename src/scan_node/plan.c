@@ -87,6 +87,13 @@ emogi_plan_add_columns(Index relid, Node *expressions, List **tlist, List **colu
 	}
 }
 
+/* Make what stands before the lists of a plan. */
+Node *
+emogi_plan_mark(void)
+{
+	return (Node *) makeString(pstrdup("emogi"));
+}
+
 /* Make the scan of a call, without columns: push down the conditions that can be, and leave the others to be checked for each row. */
 CustomScan *
 emogi_plan_make(PlannerInfo *root, const RelOptInfo *rel, List *clauses)
@@ -98,7 +105,7 @@ emogi_plan_make(PlannerInfo *root, const RelOptInfo *rel, List *clauses)
 
 	emogi_conditions_sort(root, rel, clauses, &sorted);
 	scan->custom_exprs = lcons(copyObject(call), sorted.operands);
-	scan->custom_private = list_make4(NIL, sorted.pushdowns, sorted.names, sorted.places);
+	scan->custom_private = lcons(emogi_plan_mark(), list_make4(NIL, sorted.pushdowns, sorted.names, sorted.places));
 	scan->scan.plan.qual = sorted.quals;
 	scan->scan.scanrelid = 0;
 	scan->flags = emogi_compat_projects();
@@ -120,7 +127,7 @@ plan_scan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, Lis
 	emogi_plan_add_columns(rel->relid, (Node *) path->path.pathtarget->exprs, &scan->custom_scan_tlist, &columns);
 	emogi_plan_add_columns(rel->relid, (Node *) tlist, &scan->custom_scan_tlist, &columns);
 	emogi_plan_add_columns(rel->relid, (Node *) scan->scan.plan.qual, &scan->custom_scan_tlist, &columns);
-	linitial(scan->custom_private) = columns;
+	lfirst(list_nth_cell(scan->custom_private, EMOGI_PLAN_COLUMNS)) = columns;
 	scan->custom_private = lappend(scan->custom_private, path->custom_private);
 	scan->scan.plan.targetlist = tlist;
 	return (Plan *) scan;

@@ -96,6 +96,7 @@ extern void emogi_names_note(const RelOptInfo *rel, RangeTblEntry *rte);
 
 /* plan.c */
 extern void emogi_plan_add_columns(Index relid, Node *expressions, List **tlist, List **columns);
+extern Node *emogi_plan_mark(void);
 extern CustomScan *emogi_plan_make(PlannerInfo *root, const RelOptInfo *rel, List *clauses);
 extern const Path *emogi_plan_find_scan(const RelOptInfo *rel);
 extern bool emogi_plan_orders_vertices(const FuncExpr *call, const EmogiAlgorithmRow *function, Oid type, Oid collation, EmogiSource *source);

@@ -44,10 +44,10 @@ typedef enum EmogiPushdown
 extern const CustomScanMethods emogi_scan_methods;
 extern const CustomScanMethods emogi_aggregate_methods;
 
-/* The places of these lists. */
+/* The places of these lists. Before them stands a mark: Citus looks at what is first in the private list of each scan of a plan, and wants a node there, which an empty list is not. */
 enum
 {
-	EMOGI_PLAN_COLUMNS, EMOGI_PLAN_PUSHDOWNS, EMOGI_PLAN_NAMES, EMOGI_PLAN_PLACES, EMOGI_PLAN_ORDER, EMOGI_PLAN_UPPER,
+	EMOGI_PLAN_MARK, EMOGI_PLAN_COLUMNS, EMOGI_PLAN_PUSHDOWNS, EMOGI_PLAN_NAMES, EMOGI_PLAN_PLACES, EMOGI_PLAN_ORDER, EMOGI_PLAN_UPPER,
 	EMOGI_PLAN_NOUTER = EMOGI_PLAN_ORDER
 };
 

@@ -262,7 +262,7 @@ plan_first(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, Li
 
 	emogi_plan_add_columns(input->relid, (Node *) path->path.pathtarget->exprs, &scan->custom_scan_tlist, &columns);
 	emogi_plan_add_columns(input->relid, (Node *) tlist, &scan->custom_scan_tlist, &columns);
-	linitial(scan->custom_private) = columns;
+	lfirst(list_nth_cell(scan->custom_private, EMOGI_PLAN_COLUMNS)) = columns;
 	scan->custom_private = lappend(lappend(scan->custom_private, NIL), lsecond(path->custom_private));
 	scan->scan.plan.targetlist = tlist;
 	return &scan->scan.plan;

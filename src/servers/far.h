@@ -171,5 +171,6 @@ extern const char *emogi_report_kind(const EmogiFarServer *server);
 extern void emogi_report_connection(EmogiFarConnection *connection, const char *detail);
 extern void emogi_report_result(EmogiFarConnection *connection, PGresult *result);
 extern void emogi_report_protocol(EmogiFarConnection *connection);
+extern void emogi_report_gone(EmogiFarConnection *connection);
 
 #endif							/* EMOGI_FAR_H */

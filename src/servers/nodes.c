@@ -66,6 +66,8 @@ emogi_nodes_make_server(const EmogiCitusNode *node)
 	server->options = add_options(NIL, emogi_citus_conninfo(), server->name, "citus.node_conninfo");
 	host = has_option(server->options, "host") ? "hostaddr" : "host";
 	server->options = add_options(server->options, emogi_citus_authinfo(node, role), server->name, "pg_dist_authinfo");
+	if (!has_option(server->options, "connect_timeout") && emogi_citus_timeout_ms() > 0)
+		server->options = add_option(server->options, "connect_timeout", psprintf("%d", (emogi_citus_timeout_ms() + 999) / 1000));
 	server->options = add_option(server->options, host, node->host);
 	server->options = add_option(server->options, "port", psprintf("%d", node->port));
 	server->options = add_option(server->options, "dbname", get_database_name(MyDatabaseId));

@@ -123,3 +123,14 @@ emogi_report_protocol(EmogiFarConnection *connection)
 			 errhint("Set emogi.server_connections to 0, to have %s read it.", connection->server->node != NULL ? "Citus" : "postgres_fdw"),
 			 connection->sql != NULL ? errcontext("remote SQL command: %s", connection->sql) : 0));
 }
+
+/* Raise 40001 for a table that the server has come to have later than its snapshot, or no longer has. */
+void
+emogi_report_gone(EmogiFarConnection *connection)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+			 errmsg("could not read %s \"%s\" from server \"%s\"", emogi_report_kind(connection->server), table_name(connection), connection->server->name),
+			 errdetail("It was made or renamed while it was looked for."),
+			 errhint("Call it again.")));
+}

@@ -164,6 +164,8 @@ take_measure(EmogiServers *reading, EmogiFarConnection *connection, const PGresu
 	uint64		npages;
 	double		rows;
 
+	if (PQntuples(result) == 0 && PQnfields(result) == 6)
+		emogi_report_gone(connection);
 	if (PQntuples(result) != 1 || PQnfields(result) != 6)
 		emogi_report_protocol(connection);
 	has_pages = is_set(result, 0) && PQserverVersion(connection->conn) >= VERSION_WITH_TID_RANGES;

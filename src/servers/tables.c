@@ -16,13 +16,18 @@
 #include "access/htup_details.h"
 #include "access/relation.h"
 #include "access/xact.h"
+#include "catalog/catalog.h"
+#include "catalog/pg_authid.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_proc.h"
+#include "catalog/pg_type.h"
 #include "commands/defrem.h"
 #include "miscadmin.h"
+#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/rls.h"
 #include "utils/syscache.h"
 
 #include "citus/citus.h"
@@ -58,7 +63,7 @@ may_lead_elsewhere(Oid relid)
 {
 	const char	kind = get_rel_relkind(relid);
 
-	return kind == RELKIND_FOREIGN_TABLE || kind == '\0' || emogi_citus_is_catalog(relid) || emogi_citus_is_table(relid);
+	return kind == RELKIND_FOREIGN_TABLE || kind == '\0' || emogi_citus_is_catalog(relid) || emogi_citus_is_table(relid) || emogi_citus_is_shard(relid);
 }
 
 /* May the transaction have changed rows elsewhere, which it has not committed? */
@@ -148,6 +153,70 @@ may_read(const EmogiSource *source, Oid relid)
 	return may;
 }
 
+/* Has the transaction changed a row of a catalog, which is there? */
+static bool
+is_own_row(int cache, Oid oid)
+{
+	HeapTuple	row = SearchSysCache1(cache, ObjectIdGetDatum(oid));
+	const bool	is_own = !HeapTupleIsValid(row) || TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(row->t_data));
+
+	if (HeapTupleIsValid(row))
+		ReleaseSysCache(row);
+	return is_own;
+}
+
+/*
+ * May the transaction have changed what a Citus table's rows are found and read by, without a lock on a table that tells of it: the name of its schema, the role, the
+ * labels of an enum? Sessions on nodes would not see that.
+ */
+static bool
+may_have_renamed(const EmogiSource *source, Oid relid)
+{
+	const char *names[EMOGI_FAR_MOST_COLUMNS];
+	const int	count = list_columns(source, names);
+	bool		may = false;
+
+	if (!FullTransactionIdIsValid(GetTopFullTransactionIdIfAny()))
+		return false;
+	for (int i = 0; i < count; i++)
+		may |= !IsPinnedObject(TypeRelationId, get_atttype(relid, get_attnum(relid, names[i])));
+	return may || is_own_row(NAMESPACEOID, get_rel_namespace(relid)) || is_own_row(AUTHOID, GetUserId());
+}
+
+/* May the role read all rows of a partition, which it has not named? Of that one, the rights on the named table say nothing to its node. */
+static bool
+may_enter(const EmogiSource *source, Oid relid)
+{
+	return relid == source->relid || (pg_class_aclcheck(relid, GetUserId(), ACL_SELECT) == ACLCHECK_OK && check_enable_rls(relid, InvalidOid, true) != RLS_ENABLED);
+}
+
+/* Can the role log in at all? */
+static bool
+can_login(void)
+{
+	HeapTuple	row = SearchSysCache1(AUTHOID, ObjectIdGetDatum(GetUserId()));
+	const bool	can = HeapTupleIsValid(row) && ((Form_pg_authid) GETSTRUCT(row))->rolcanlogin;
+
+	if (HeapTupleIsValid(row))
+		ReleaseSysCache(row);
+	return can;
+}
+
+/* May the shards of Citus tables be read by connections of our own? Else Citus knows better. */
+static bool
+may_read_shards(const EmogiSource *source, List *relids)
+{
+	List	   *shards;
+	ListCell   *cell;
+
+	if (emogi_citus_is_inside() || !can_login())
+		return false;
+	foreach(cell, relids)
+		if (!may_enter(source, lfirst_oid(cell)) || may_have_renamed(source, lfirst_oid(cell)))
+			return false;
+	return emogi_citus_list_shards(relids, &shards);
+}
+
 /* Are rows of a relation, which is locked, in shards? Those of a partitioned table are in its partitions, which are Citus tables of their own. */
 static bool
 is_in_shards(Oid relid)
@@ -165,7 +234,6 @@ emogi_servers_list(const EmogiSource *source, List *relids, List **heaps, List *
 	List	   *foreign = NIL;
 	List	   *in_shards = NIL;
 	List	   *others = NIL;
-	List	   *shards;
 	ListCell   *cell;
 
 	*heaps = *elsewhere = NIL;
@@ -187,7 +255,7 @@ emogi_servers_list(const EmogiSource *source, List *relids, List **heaps, List *
 	foreach(cell, foreign)
 		if (!may_read(source, lfirst_oid(cell)))
 			return false;
-	if (in_shards != NIL && (emogi_citus_is_inside() || !emogi_citus_list_shards(in_shards, &shards)))
+	if (in_shards != NIL && !may_read_shards(source, in_shards))
 		return false;
 	*elsewhere = list_concat(foreign, in_shards);
 	return true;

@@ -42,6 +42,7 @@
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
 
+#include "citus/citus.h"
 #include "server/fault.h"
 #include "source/seen.h"
 #include "source/source.h"
@@ -336,6 +337,18 @@ emogi_snapshot_find_unseen(List *relids)
 	return InvalidOid;
 }
 
+/* Find a Citus table of a query of which the active snapshot sees shards elsewhere than they are; InvalidOid when there is none. Plans of Citus do not name its tables. */
+static Oid
+find_unseen_shards(const CachedPlanSource *source)
+{
+	ListCell   *cell;
+
+	foreach(cell, source->relationOids)
+		if (!emogi_citus_is_seen(lfirst_oid(cell), GetActiveSnapshot()))
+			return lfirst_oid(cell);
+	return InvalidOid;
+}
+
 /* Find a relation of a query's plan that the active snapshot sees otherwise; InvalidOid when there is none. Plans it. */
 static Oid
 find_unseen(SPIPlanPtr plan, int *generation)
@@ -348,7 +361,7 @@ find_unseen(SPIPlanPtr plan, int *generation)
 	*generation = cached->generation;
 	unseen = emogi_snapshot_find_unseen(linitial_node(PlannedStmt, cached->stmt_list)->relationOids);
 	ReleaseCachedPlan(cached, NULL);
-	return unseen;
+	return OidIsValid(unseen) ? unseen : find_unseen_shards(linitial(SPI_plan_get_plan_sources(plan)));
 }
 
 /* Prepare a query, inside SPI, under a snapshot that sees what it reads, and make that the active one. */

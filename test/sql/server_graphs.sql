@@ -1,0 +1,226 @@
+-- Graphs of foreign tables that are kept: while the server tells that nothing has changed, and not a moment longer.
+-- The server is this one. Others, and writers beside readers, are for t/080_server_graphs.pl.
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS emogi;
+SELECT count(*) = 0 AS missing FROM pg_available_extensions WHERE name = 'postgres_fdw' \gset
+\if :missing
+\echo 'postgres_fdw is not installed'
+\quit
+\endif
+CREATE EXTENSION IF NOT EXISTS postgres_fdw;
+CREATE SCHEMA server_graphs;
+CREATE SCHEMA server_graphs_far;
+SET search_path = server_graphs, public;
+SET emogi.engine = cpu;
+\pset format unaligned
+\pset tuples_only on
+DO $$ BEGIN
+  EXECUTE format('CREATE SERVER server_graphs_a FOREIGN DATA WRAPPER postgres_fdw OPTIONS (dbname %1$L, host %2$L, port %3$L)', current_database(),
+                 coalesce(nullif(split_part(current_setting('unix_socket_directories'), ',', 1), ''), 'localhost'), current_setting('port'));
+END $$;
+CREATE USER MAPPING FOR CURRENT_USER SERVER server_graphs_a;
+-- Vertices that are reached from 1, and how the graph came.
+CREATE FUNCTION reach(graph text, source text DEFAULT '1') RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+  reached text;
+  way text;
+BEGIN
+  SELECT string_agg(vertex, ' ' ORDER BY vertex COLLATE "C") INTO reached FROM emogi_bfs(graph, source);
+  SELECT cache INTO way FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1;
+  RETURN reached || ': ' || way;
+END $$;
+-- Do something there, in a transaction that has committed: rows that this transaction changes are read by postgres_fdw, and by way of a foreign table.
+CREATE TABLE server_graphs_far.t (src bigint, dst bigint, w float8);
+INSERT INTO server_graphs_far.t VALUES (1, 2, 1), (2, 3, 1);
+CREATE FOREIGN TABLE t (src bigint, dst bigint, w float8) SERVER server_graphs_a OPTIONS (schema_name 'server_graphs_far');
+
+-- ---- stamps
+SELECT emogi_stamp('server_graphs_far.t', '{src,dst}') = emogi_stamp('server_graphs_far.t', '{w}') AS same, length(emogi_stamp('server_graphs_far.t', '{src}'));
+SELECT emogi_stamp('server_graphs_far.t', '{src}') AS before \gset
+INSERT INTO server_graphs_far.t VALUES (3, 4, 1);
+SELECT emogi_stamp('server_graphs_far.t', '{src}') <> :'before' AS other;
+SELECT emogi_stamp('server_graphs_far.t', '{src}') AS before \gset
+BEGIN;
+INSERT INTO server_graphs_far.t VALUES (4, 5, 1);
+SELECT emogi_stamp('server_graphs_far.t', '{src}') IS NULL AS own_changes;
+ROLLBACK;
+SELECT emogi_stamp('server_graphs_far.t', '{src}') = :'before' AS same;
+BEGIN ISOLATION LEVEL SERIALIZABLE;
+SELECT emogi_stamp('server_graphs_far.t', '{src}') IS NULL AS serializable;
+ROLLBACK;
+BEGIN ISOLATION LEVEL REPEATABLE READ;
+SELECT emogi_stamp('server_graphs_far.t', '{src}') = :'before' AS same;
+COMMIT;
+-- what has none
+CREATE TYPE server_graphs_far.colour AS ENUM ('red', 'blue');
+CREATE DOMAIN server_graphs_far.number AS int;
+CREATE TABLE server_graphs_far.odd (e server_graphs_far.colour, d server_graphs_far.number, c regclass, j json, i int);
+CREATE VIEW server_graphs_far.v AS SELECT * FROM server_graphs_far.t;
+CREATE MATERIALIZED VIEW server_graphs_far.m AS SELECT * FROM server_graphs_far.t;
+CREATE MATERIALIZED VIEW server_graphs_far.unfilled AS SELECT * FROM server_graphs_far.t WITH NO DATA;
+CREATE UNLOGGED TABLE server_graphs_far.u (src int);
+CREATE TEMPORARY TABLE server_graphs_temporary (src int);
+CREATE TABLE server_graphs_far.parent (src int);
+CREATE TABLE server_graphs_far.child () INHERITS (server_graphs_far.parent);
+CREATE TABLE server_graphs_far.parts (src int) PARTITION BY LIST (src);
+CREATE TABLE server_graphs_far.secured (src int);
+SELECT r, c, emogi_stamp(r, c) IS NOT NULL AS told FROM (VALUES ('server_graphs_far.odd'::regclass, '{e}'::text[]), ('server_graphs_far.odd', '{d}'), ('server_graphs_far.odd', '{c}'),
+  ('server_graphs_far.odd', '{j}'), ('server_graphs_far.odd', '{i}'), ('server_graphs_far.odd', '{i,e}'), ('server_graphs_far.odd', '{nothing}'), ('server_graphs_far.odd', '{}'),
+  ('server_graphs_far.odd', '{NULL}'), ('server_graphs_far.odd', '{ctid}'), ('server_graphs_far.odd', '{{i},{i}}'),
+  ('server_graphs_far.v', '{src}'), ('server_graphs_far.m', '{src}'), ('server_graphs_far.unfilled', '{src}'), ('server_graphs_far.u', '{src}'), ('server_graphs_temporary', '{src}'),
+  ('server_graphs_far.parent', '{src}'), ('server_graphs_far.child', '{src}'), ('server_graphs_far.parts', '{src}'), ('pg_class', '{relname}'), ('server_graphs_far.secured', '{src}')) v(r, c);
+SELECT emogi_stamp(NULL, '{src}') IS NULL, emogi_stamp('server_graphs_far.t', NULL) IS NULL;
+SELECT emogi_stamp(0, '{src}');
+SELECT emogi_stamp(4294967295, '{src}');
+CREATE ROLE regress_emogi_server_graphs;
+GRANT USAGE ON SCHEMA server_graphs_far, server_graphs TO regress_emogi_server_graphs;
+GRANT SELECT (src) ON server_graphs_far.t TO regress_emogi_server_graphs;
+GRANT SELECT ON server_graphs_far.secured TO regress_emogi_server_graphs;
+ALTER TABLE server_graphs_far.secured ENABLE ROW LEVEL SECURITY;
+SET ROLE regress_emogi_server_graphs;
+SELECT emogi_stamp('server_graphs_far.t', '{src}') IS NULL AS may_read_a_column, emogi_stamp('server_graphs_far.secured', '{src}') IS NULL AS row_security;
+RESET ROLE;
+SELECT emogi_stamp('server_graphs_far.secured', '{src}') IS NOT NULL AS sees_all;
+
+-- ---- what changes a graph, and what does not
+SELECT reach('t'), reach('t'), reach('t(dst, src)', '3'), reach('t(dst, src)', '3');
+SELECT reach('t');
+INSERT INTO server_graphs_far.t VALUES (4, 5, 1);
+SELECT reach('t'), reach('t');
+DELETE FROM server_graphs_far.t WHERE src = 4;
+SELECT reach('t'), reach('t');
+UPDATE server_graphs_far.t SET dst = 7 WHERE src = 3;
+SELECT reach('t'), reach('t');
+BEGIN; INSERT INTO server_graphs_far.t VALUES (7, 8, 1); ROLLBACK;
+SELECT reach('t');
+BEGIN; SAVEPOINT s; INSERT INTO server_graphs_far.t VALUES (7, 8, 1); ROLLBACK TO s; COMMIT;
+SELECT split_part(reach('t'), ':', 1);
+VACUUM server_graphs_far.t;
+ANALYZE server_graphs_far.t;
+SELECT split_part(reach('t'), ':', 1), reach('t');
+VACUUM FULL server_graphs_far.t;
+SELECT reach('t'), reach('t');
+ALTER TABLE server_graphs_far.t ADD COLUMN late int DEFAULT 5;
+SELECT reach('t'), reach('t');
+TRUNCATE server_graphs_far.t;
+SELECT reach('t') IS NULL;
+INSERT INTO server_graphs_far.t VALUES (1, 9, 2);
+SELECT reach('t'), reach('t');
+-- another table of the name there, and back again
+CREATE TABLE server_graphs_far.other (LIKE server_graphs_far.t);
+INSERT INTO server_graphs_far.other VALUES (1, 100);
+BEGIN;
+ALTER TABLE server_graphs_far.t RENAME TO kept;
+ALTER TABLE server_graphs_far.other RENAME TO t;
+COMMIT;
+SELECT reach('t'), reach('t');
+BEGIN;
+ALTER TABLE server_graphs_far.t RENAME TO other;
+ALTER TABLE server_graphs_far.kept RENAME TO t;
+COMMIT;
+SELECT split_part(reach('t'), ':', 1), reach('t');
+-- another column, here and there
+ALTER TABLE server_graphs_far.t RENAME dst TO far_dst;
+SELECT reach('t');
+ALTER FOREIGN TABLE t ALTER dst OPTIONS (ADD column_name 'far_dst');
+SELECT reach('t'), reach('t');
+ALTER FOREIGN TABLE t ALTER dst OPTIONS (SET column_name 'late');
+UPDATE server_graphs_far.t SET late = 77;
+SELECT split_part(reach('t'), ':', 1), reach('t');
+ALTER FOREIGN TABLE t ALTER dst OPTIONS (SET column_name 'far_dst');
+SELECT split_part(reach('t'), ':', 1), reach('t');
+ALTER FOREIGN TABLE t OPTIONS (ADD table_name 'other');
+ALTER TABLE server_graphs_far.other RENAME dst TO far_dst;
+SELECT split_part(reach('t'), ':', 1), reach('t');
+ALTER FOREIGN TABLE t OPTIONS (SET table_name 't');
+SELECT split_part(reach('t'), ':', 1), reach('t');
+
+-- ---- who has it
+SELECT relation::regclass, columns, vertices, edges, kept FROM emogi_graphs WHERE database = current_database() AND relation = 't'::regclass ORDER BY columns;
+SELECT cache, vertices, edges, kept FROM emogi_prewarm('t', weights => true, keep => true);
+SELECT cache, kept FROM emogi_prewarm('t', weights => true);
+SELECT reach('t');    -- with weights or without
+INSERT INTO server_graphs_far.t VALUES (9, 10, 1);
+SELECT reach('t');
+SELECT cache, vertices, kept FROM emogi_prewarm('t', weights => true);
+SELECT emogi_evict('t') > 0 AS evicted;
+SELECT reach('t'), reach('t');
+SET emogi.cache = off;
+SELECT reach('t');
+RESET emogi.cache;
+SET emogi.server_connections = 0;
+SELECT reach('t');
+SET emogi.server_connections = 1;
+SELECT reach('t');
+RESET emogi.server_connections;
+SELECT ok, differs, cache FROM emogi_check('t');
+BEGIN ISOLATION LEVEL REPEATABLE READ;
+SELECT reach('t');
+COMMIT;
+BEGIN;
+INSERT INTO t VALUES (10, 11);
+SELECT reach('t');
+ROLLBACK;
+SELECT reach('t');
+-- those whose rights there are others'
+CREATE FOREIGN TABLE odd (e text, i int) SERVER server_graphs_a OPTIONS (schema_name 'server_graphs_far');
+INSERT INTO server_graphs_far.odd VALUES ('red', NULL, NULL, NULL, 1), ('blue', NULL, NULL, NULL, 2);
+SELECT reach('odd(i, i)'), reach('odd(i, i)'), reach('odd(e, e)', 'red'), reach('odd(e, e)', 'red');
+ALTER TYPE server_graphs_far.colour RENAME VALUE 'red' TO 'green';
+SELECT reach('odd(e, e)', 'green');
+CREATE DOMAIN server_graphs.here AS int CHECK (value < 2000);
+CREATE FOREIGN TABLE odd_here (i here, d int) SERVER server_graphs_a OPTIONS (schema_name 'server_graphs_far', table_name 'odd');
+SELECT reach('odd_here(i, i)'), reach('odd_here(i, i)');
+
+-- ---- partitions there and here
+CREATE TABLE server_graphs_far.p1 (src bigint, dst bigint);
+CREATE TABLE server_graphs_far.p2 (src bigint, dst bigint);
+CREATE TABLE p (src bigint, dst bigint) PARTITION BY RANGE (src);
+CREATE FOREIGN TABLE p1 PARTITION OF p FOR VALUES FROM (0) TO (10) SERVER server_graphs_a OPTIONS (schema_name 'server_graphs_far');
+CREATE FOREIGN TABLE p2 PARTITION OF p FOR VALUES FROM (10) TO (20) SERVER server_graphs_a OPTIONS (schema_name 'server_graphs_far');
+CREATE TABLE p3 PARTITION OF p FOR VALUES FROM (20) TO (30);
+SELECT count(*) FROM emogi_degree('p');
+INSERT INTO server_graphs_far.p1 VALUES (1, 11);
+SELECT reach('p'), reach('p');
+INSERT INTO server_graphs_far.p2 VALUES (11, 21);
+SELECT reach('p'), reach('p');
+INSERT INTO p3 VALUES (21, 1);
+SELECT reach('p'), reach('p');
+DELETE FROM p3;
+SELECT reach('p'), reach('p');
+ALTER TABLE p DETACH PARTITION p2;
+SELECT reach('p'), reach('p');
+ALTER TABLE p ATTACH PARTITION p2 FOR VALUES FROM (10) TO (20);
+SELECT split_part(reach('p'), ':', 1), reach('p');
+BEGIN;
+INSERT INTO p3 VALUES (21, 22);
+SELECT reach('p');
+ROLLBACK;
+SELECT reach('p');
+DROP FOREIGN TABLE p2;
+SELECT split_part(reach('p'), ':', 1);
+DROP TABLE p;
+SELECT count(*) FROM emogi_graphs g WHERE database = current_database() AND NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = g.relation) AND source IS NULL;
+
+-- ---- more writers than a ring holds
+DO $$ BEGIN FOR i IN 1 .. 300 LOOP INSERT INTO server_graphs_far.t VALUES (1000 + i, 0); COMMIT; END LOOP; END $$;
+SELECT emogi_stamp('server_graphs_far.t', '{src}') = emogi_stamp('server_graphs_far.t', '{src}') AS same;
+SELECT split_part(reach('t', '1300'), ':', 1), reach('t', '1300');
+
+-- ---- connections that are kept
+SELECT count(*) FROM pg_stat_activity WHERE application_name = 'emogi' AND state = 'idle';
+SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name = 'emogi';
+SELECT reach('t', '1300');
+ALTER SERVER server_graphs_a OPTIONS (ADD keep_connections 'off');
+SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name = 'emogi';
+SELECT reach('t', '1300'), reach('t', '1300');
+SELECT count(*) FROM pg_stat_activity WHERE application_name = 'emogi';
+ALTER USER MAPPING FOR CURRENT_USER SERVER server_graphs_a OPTIONS (ADD user 'regress_emogi_server_graphs');
+SELECT reach('t', '1300');
+
+SET client_min_messages = error;
+DROP SCHEMA server_graphs CASCADE;
+DROP SCHEMA server_graphs_far CASCADE;
+DROP SERVER server_graphs_a CASCADE;
+DROP OWNED BY regress_emogi_server_graphs;
+DROP ROLE regress_emogi_server_graphs;

@@ -1,0 +1,260 @@
+# Graphs of foreign tables that are kept while their servers tell that nothing has changed: writers there beside readers here, each of whom must be given one state of
+# the far table, not older than what was committed before the call; writers that no lock tells of at their end; standbys, restarts, roles, lost connections.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+
+use EmogiTest;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Servers;
+use Test::More;
+
+plan skip_all => 'postgres_fdw is not installed' unless -e PostgreSQL::Test::Utils::check_pg_config('x') || has_fdw();
+
+sub has_fdw
+{
+	my $dir = qx(pg_config --sharedir);
+
+	chomp $dir;
+	return -e "$dir/extension/postgres_fdw.control";
+}
+
+my $far = PostgreSQL::Test::Cluster->new('far');
+$far->init(allows_streaming => 1, extra => [ '--encoding=UTF8', '--locale=C' ]);
+$far->append_conf('postgresql.conf', "shared_preload_libraries = 'emogi'\nautovacuum = off\nmax_prepared_transactions = 10\nmax_connections = 50\nemogi.cpu_threads = 1");
+$far->start;
+my $hub = hub_node('hub', 'emogi.cache = on');
+
+$far->safe_psql('postgres', <<~'END');
+	CREATE EXTENSION emogi;
+	CREATE TABLE t (src bigint, dst bigint);
+	CREATE TABLE version (v bigint);
+	INSERT INTO t VALUES (0, 1), (1, 1000001);
+	INSERT INTO version VALUES (1);
+	-- The next version: 0 leads to it, and it to the one vertex that is its own.
+	CREATE PROCEDURE bump() LANGUAGE plpgsql AS $$
+	DECLARE n bigint;
+	BEGIN
+	  UPDATE version SET v = v + 1 RETURNING v INTO n;
+	  UPDATE t SET dst = n WHERE src = 0;
+	  IF n % 3 = 0 THEN
+	    DELETE FROM t WHERE src > 0 AND src < n;
+	  END IF;
+	  INSERT INTO t VALUES (n, 1000000 + n);
+	END $$;
+	END
+$hub->safe_psql('postgres', server_of('far', $far) . <<~'END');
+	CREATE FOREIGN TABLE t (src bigint, dst bigint) SERVER far;
+	CREATE FOREIGN TABLE version (v bigint) SERVER far;
+	-- Read the graph between two looks at the version: wrong, hits, calls.
+	CREATE PROCEDURE watch(calls int, INOUT wrong int DEFAULT 0, INOUT hits int DEFAULT 0) LANGUAGE plpgsql AS $$
+	DECLARE before bigint; after bigint; seen bigint[];
+	BEGIN
+	  FOR i IN 1 .. calls LOOP
+	    SELECT v INTO before FROM version;
+	    COMMIT;
+	    SELECT array_agg(vertex ORDER BY vertex) INTO seen FROM emogi_bfs('t', 0);
+	    hits := hits + (SELECT (cache = 'hit')::int FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1);
+	    COMMIT;
+	    SELECT v INTO after FROM version;
+	    COMMIT;
+	    IF NOT coalesce(seen = ARRAY[0, seen[2], 1000000 + seen[2]] AND seen[2] BETWEEN before AND after, false) THEN
+	      RAISE WARNING 'between % and %: %', before, after, seen;
+	      wrong := wrong + 1;
+	    END IF;
+	    IF i % 7 = 0 THEN PERFORM pg_sleep(0.01); COMMIT; END IF;
+	  END LOOP;
+	END $$;
+	END
+
+# Get how a call's graph came, and what it reaches from 0.
+sub reach
+{
+	my ($node, %how) = @_;
+	my $graph = $how{graph} // 't';
+
+	return $node->safe_psql($how{db} // 'postgres', ($how{before} // '') . "SELECT string_agg(vertex::text, ' ' ORDER BY vertex) FROM emogi_bfs('$graph', " . ($how{source} // 0) . ');'
+		. 'SELECT cache FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1');
+}
+
+# Get the version.
+sub version { return $far->safe_psql('postgres', 'SELECT v FROM version') }
+
+# Get what the graph of the version of now reaches.
+sub expected
+{
+	my ($way) = @_;
+	my $v = version();
+
+	return '0 ' . $v . ' ' . (1000000 + $v) . "\n$way";
+}
+
+# ---- one after the other
+
+is(reach($hub), expected('built'), 'built');
+is(reach($hub), expected('hit'), 'another session has it');
+$far->safe_psql('postgres', 'CALL bump()');
+is(reach($hub), expected('built'), 'built again after a change');
+is(reach($hub), expected('hit'), 'and kept again');
+
+# A prepared transaction changes nothing until it is committed, by a session that runs nothing of it.
+$far->safe_psql('postgres', "BEGIN; CALL bump(); PREPARE TRANSACTION 'p'");
+like(reach($hub), qr/^0 2 1000002\n/, 'prepared');
+like(reach($hub), qr/^0 2 1000002\n/, 'prepared, again');
+$far->safe_psql('postgres', "COMMIT PREPARED 'p'");
+like(reach($hub), qr/^0 3 1000003\n/, 'committed');
+like(reach($hub), qr/^0 3 1000003\nhit/, 'committed, and kept');
+$far->safe_psql('postgres', "BEGIN; CALL bump(); PREPARE TRANSACTION 'p'");
+like(reach($hub), qr/^0 3 1000003\n/, 'prepared');
+$far->safe_psql('postgres', "ROLLBACK PREPARED 'p'");
+like(reach($hub), qr/^0 3 1000003\n/, 'rolled back');
+
+# A writer that had written before anybody asked about the table, and commits later.
+{
+	$far->safe_psql('postgres', 'CREATE TABLE fresh (src bigint, dst bigint); INSERT INTO fresh VALUES (0, 1)');
+	$hub->safe_psql('postgres', 'CREATE FOREIGN TABLE fresh (src bigint, dst bigint) SERVER far');
+	my $writer = $far->background_psql('postgres');
+	$writer->query_safe('BEGIN; INSERT INTO fresh VALUES (1, 2)');
+	like(reach($hub, graph => 'fresh'), qr/^0 1\n/, 'written before');
+	like(reach($hub, graph => 'fresh'), qr/^0 1\n/, 'written before, again');
+	$writer->query_safe('COMMIT');
+	like(reach($hub, graph => 'fresh'), qr/^0 1 2\n/, 'committed');
+	like(reach($hub, graph => 'fresh'), qr/^0 1 2\n/, 'committed, again');
+	like(reach($hub, graph => 'fresh'), qr/^0 1 2\nhit/, 'and kept in the end');
+	$writer->query_safe('BEGIN; DELETE FROM fresh WHERE src = 1');
+	like(reach($hub, graph => 'fresh'), qr/^0 1 2\nhit/, 'others see what they saw');
+	$writer->query_safe('COMMIT');
+	like(reach($hub, graph => 'fresh'), qr/^0 1\nbuilt/, 'gone');
+	$writer->quit;
+}
+
+# ---- writers beside readers
+
+{
+	my $file = PostgreSQL::Test::Utils::tempdir() . '/bump.sql';
+	append_to_file($file, "CALL bump();\n\\sleep 3 ms\n");
+	my @writers = map { IPC::Run::start([ 'pgbench', '-n', '-c', '2', '-j', '1', '-T', '12', '-f', $file, '-h', $far->host, '-p', $far->port, 'postgres' ], '>', '/dev/null', '2>', '/dev/null') } 1 .. 1;
+	my @readers = map { $hub->background_psql('postgres') } 1 .. 3;
+	my ($wrong, $hits, $rounds) = (0, 0, 0);
+	my $until = time + 10;
+
+	while (time < $until)
+	{
+		for my $reader (@readers)
+		{
+			my ($w, $h) = split /\|/, $reader->query_safe('CALL watch(8)');
+
+			$wrong += $w;
+			$hits += $h;
+			$rounds += 8;
+		}
+	}
+	$_->finish for @writers;
+	$_->quit for @readers;
+	is($wrong, 0, "writers beside readers: $rounds calls, $hits of them hits");
+	cmp_ok($rounds, '>', 50, 'enough calls');
+	cmp_ok(version(), '>', 100, 'enough changes');
+	like(reach($hub), qr/\n(built|hit)$/, 'afterwards');
+	is(reach($hub), expected('hit'), 'and kept');
+}
+
+# ---- another life of the server
+
+reach($hub);
+$far->restart;
+is(reach($hub), expected('built'), 'a server that was restarted says something else');
+is(reach($hub), expected('hit'), 'and is believed again');
+{
+	my $session = $hub->background_psql('postgres');
+	my $ask = q{SELECT string_agg(vertex::text, ' ' ORDER BY vertex) FROM emogi_bfs('t', 0)};
+
+	is($session->query_safe($ask) . "\nhit", expected('hit'), 'a session');
+	$far->stop('immediate');
+	$far->start;
+	$far->safe_psql('postgres', 'CALL bump()');
+	is($session->query_safe($ask) . "\nhit", expected('hit'), 'the same session after a crash of the server');
+	$far->safe_psql('postgres', q{SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE application_name = 'emogi'});
+	is($session->query_safe($ask) . "\nhit", expected('hit'), 'and after the end of its connection');
+	is($far->safe_psql('postgres', q{SELECT count(*) || ' ' || max(state) FROM pg_stat_activity WHERE application_name = 'emogi'}), '1 idle', 'one connection is kept, in no transaction');
+	is($far->safe_psql('postgres', q{SELECT count(*) FROM pg_locks l JOIN pg_stat_activity a USING (pid) WHERE a.application_name = 'emogi' AND l.locktype = 'relation'}), '0', 'and with no lock');
+	$session->quit;
+}
+ok($far->poll_query_until('postgres', q{SELECT count(*) = 0 FROM pg_stat_activity WHERE application_name = 'emogi'}), 'it ends with its session');
+
+# ---- a standby tells nothing
+
+$far->backup('b');
+my $standby = PostgreSQL::Test::Cluster->new('standby');
+$standby->init_from_backup($far, 'b', has_streaming => 1);
+$standby->start;
+$far->wait_for_catchup($standby);
+$hub->safe_psql('postgres', server_of('standby', $standby) . 'CREATE FOREIGN TABLE ts (src bigint, dst bigint) SERVER standby OPTIONS (table_name \'t\')');
+is(reach($hub, graph => 'ts'), expected('private'), 'a standby');
+is(reach($hub, graph => 'ts'), expected('private'), 'a standby, again');
+$far->safe_psql('postgres', 'CALL bump()');
+$far->wait_for_catchup($standby);
+is(reach($hub, graph => 'ts'), expected('private'), 'and it is seen what comes to it');
+$standby->promote;
+$standby->safe_psql('postgres', 'UPDATE t SET dst = 5 WHERE src = 0; INSERT INTO t VALUES (5, 6)');
+like(reach($hub, graph => 'ts'), qr/^0 5 6\n/, 'promoted');
+like(reach($hub, graph => 'ts'), qr/^0 5 6\nhit/, 'promoted, and kept');
+is(reach($hub), expected('built'), 'the primary is another server');
+$standby->stop;
+
+# ---- roles
+
+$far->safe_psql('postgres', <<~'END');
+	CREATE ROLE narrow LOGIN;
+	CREATE ROLE wide LOGIN;
+	CREATE TABLE mine (owner text, src bigint, dst bigint);
+	INSERT INTO mine VALUES ('narrow', 0, 1), ('wide', 0, 2);
+	GRANT SELECT ON mine, t TO narrow, wide;
+	ALTER TABLE mine ENABLE ROW LEVEL SECURITY;
+	CREATE POLICY p ON mine TO narrow USING (owner = 'narrow');
+	CREATE POLICY q ON mine TO wide USING (true);
+	END
+$hub->safe_psql('postgres', <<~'END');
+	CREATE ROLE narrow LOGIN;
+	CREATE ROLE wide LOGIN;
+	GRANT USAGE ON FOREIGN SERVER far TO narrow, wide;
+	CREATE USER MAPPING FOR narrow SERVER far OPTIONS (user 'narrow', password_required 'false');
+	CREATE USER MAPPING FOR wide SERVER far OPTIONS (user 'wide', password_required 'false');
+	CREATE FOREIGN TABLE mine (owner text, src bigint, dst bigint) SERVER far;
+	GRANT SELECT ON mine, t TO narrow, wide;
+	END
+for my $i (1, 2)
+{
+	is(reach($hub, graph => 'mine(src, dst)'), "0 1 2\n" . ($i == 1 ? 'built' : 'hit'), 'the owner has all rows');
+	is(reach($hub, graph => 'mine(src, dst)', before => 'SET ROLE narrow;'), "0 1\nprivate", 'a role of which rows are hidden has its own');
+	is(reach($hub, graph => 'mine(src, dst)', before => 'SET ROLE wide;'), "0 1 2\nprivate", 'and one that a policy lets see all');
+	is(reach($hub, before => 'SET ROLE narrow;'), expected('hit'), 'one graph for all who may read all of it');
+}
+$far->safe_psql('postgres', 'REVOKE SELECT ON t FROM narrow');
+my ($rc, $out, $err) = $hub->psql('postgres', "SET ROLE narrow; SELECT count(*) FROM emogi_bfs('t', 0)");
+isnt($rc, 0, 'a role that may no longer read over there');
+like($err, qr/permission denied for table t/, 'and why');
+is(reach($hub, before => 'SET ROLE wide;'), expected('hit'), 'others may');
+
+# ---- errors leave nothing open
+
+$hub->safe_psql('postgres', 'ALTER FOREIGN TABLE t OPTIONS (ADD table_name \'nothing\')');
+($rc, $out, $err) = $hub->psql('postgres', "SELECT count(*) FROM emogi_bfs('t', 0)");
+like($err, qr/relation "public.nothing" does not exist/, 'a table that is not there');
+$hub->safe_psql('postgres', 'ALTER FOREIGN TABLE t OPTIONS (SET table_name \'t\')');
+{
+	my $lock = $far->background_psql('postgres');
+
+	$lock->query_safe('BEGIN; LOCK TABLE t IN ACCESS EXCLUSIVE MODE');
+	($rc, $out, $err) = $hub->psql('postgres', "SET statement_timeout = '500ms'; SELECT count(*) FROM emogi_bfs('t', 0)");
+	like($err, qr/canceling statement due to statement timeout/, 'a table that is locked over there');
+	ok($far->poll_query_until('postgres', q{SELECT count(*) = 0 FROM pg_stat_activity WHERE application_name = 'emogi'}), 'nobody waits there any more');
+	$lock->quit;
+}
+is(reach($hub), expected('built'), 'the lock counts as a change, and all goes on') if 0;
+like(reach($hub), qr/^0 \d+ \d+\n/, 'all goes on');
+
+done_testing();
