@@ -34,22 +34,6 @@
 
 static int	nreadings;
 
-/* ---- connections ---- */
-
-/* Open a connection to a server. */
-void
-emogi_reading_connect(EmogiServers *reading, EmogiFarServer *server, bool leads)
-{
-	EmogiFarConnection *connection = palloc0(sizeof *connection);
-
-	connection->server = server;
-	connection->leads = leads;
-	reading->connections = lappend(reading->connections, connection);
-	reading->is_changed = true;
-	emogi_connection_start(connection);
-	reading->call->record.nconnections++;
-}
-
 /* ---- events ---- */
 
 /* Go on with a connection whose socket is ready, or may be. */
@@ -183,7 +167,7 @@ connect_all(EmogiServers *reading)
 	ListCell   *cell;
 
 	foreach(cell, reading->servers)
-		emogi_reading_connect(reading, lfirst(cell), true);
+		emogi_steps_connect(reading, lfirst(cell), true);
 }
 
 /*

@@ -23,12 +23,9 @@ struct EmogiServers
 	bool		is_at_rest;		/* servers are at nothing */
 };
 
-/* ---- read.c ---- */
-
-extern void emogi_reading_connect(EmogiServers *reading, EmogiFarServer *server, bool leads);
-
 /* ---- steps.c ---- */
 
+extern void emogi_steps_connect(EmogiServers *reading, EmogiFarServer *server, bool leads);
 extern void emogi_steps_begin(EmogiServers *reading, EmogiFarConnection *connection);
 extern void emogi_steps_prepare(EmogiFarConnection *connection);
 extern void emogi_steps_copy(EmogiServers *reading, EmogiFarConnection *connection);

@@ -19,6 +19,20 @@
 
 /* ---- steps ---- */
 
+/* Open a connection to a server. */
+void
+emogi_steps_connect(EmogiServers *reading, EmogiFarServer *server, bool leads)
+{
+	EmogiFarConnection *connection = palloc0(sizeof *connection);
+
+	connection->server = server;
+	connection->leads = leads;
+	reading->connections = lappend(reading->connections, connection);
+	reading->is_changed = true;
+	emogi_connection_start(connection);
+	reading->call->record.nconnections++;
+}
+
 /* Begin a connection's transaction, when that of the call before has ended. */
 void
 emogi_steps_begin(EmogiServers *reading, EmogiFarConnection *connection)
@@ -114,7 +128,7 @@ open_others(EmogiServers *reading, EmogiFarServer *server)
 	const uint64 wanted = emogi_ranges_connections(server->tables);
 
 	for (int i = 1; i < emogi_server_connections && (uint64) i < wanted && server->snapshot != NULL; i++)
-		emogi_reading_connect(reading, server, false);
+		emogi_steps_connect(reading, server, false);
 }
 
 /* Go on when a table's pages are known: to the next table, or to copy. */

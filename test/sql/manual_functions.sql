@@ -202,6 +202,8 @@ WHERE g.database = current_database() AND g.source = 'link' ORDER BY 1, 2, 3;
 
 SELECT length(emogi_pages('link', '{source,target}', 0, 1)) > 0 AS packed;
 
+SELECT emogi_stamp('link', '{source,target}') = emogi_stamp('link', '{source,target}') AS unchanged;
+
 SELECT cache, vertices, edges, kept FROM emogi_prewarm('link', weights => true, keep => true);
 
 SELECT kept FROM emogi_prewarm('link', weights => true, keep => false);

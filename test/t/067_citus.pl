@@ -174,7 +174,7 @@ my $hba = slurp_file($node[1]->data_dir . '/pg_hba.conf');
 unlink $node[1]->data_dir . '/pg_hba.conf';
 append_to_file($node[1]->data_dir . '/pg_hba.conf', "local all app scram-sha-256\n$hba");
 $node[1]->reload;
-sql(q{CREATE ROLE alice; CREATE ROLE app; CREATE ROLE bob; CREATE ROLE carol; GRANT SELECT ON owned TO alice, app, bob});
+sql(q{CREATE ROLE alice LOGIN; CREATE ROLE app LOGIN; CREATE ROLE bob LOGIN; CREATE ROLE carol LOGIN; CREATE ROLE nobody; GRANT SELECT ON owned TO alice, app, bob, nobody});
 is((answer_of($hub, counted('owned')))[0], "10\nt", 'a superuser is one there');
 is((answer_of($hub, 'SET ROLE alice;' . counted('owned')))[0], "3\nt", 'a role is itself there');
 is((answer_of($hub, 'SET ROLE bob;' . counted('owned')))[0], '42501', 'a role without rights there');
@@ -193,6 +193,7 @@ sql(q{UPDATE pg_dist_authinfo SET authinfo = 'password=''a secret'' user=alice p
 is((answer_of($hub, 'SET ROLE app;' . counted('owned')))[0], "5\nt", 'options lead nowhere else, and to no other role');
 sql(q{CREATE FUNCTION as_alice() RETURNS numeric LANGUAGE sql SECURITY DEFINER AS $$ SELECT sum(degree) FROM emogi_degree('owned') $$; ALTER FUNCTION as_alice() OWNER TO alice});
 is((answer_of($hub, 'SET ROLE bob; SELECT as_alice()'))[0], '3', 'a function of its definer');
+is((answer_of($hub, 'SET ROLE nobody;' . counted('owned')))[0], "3\nf", 'a role that cannot log in: Citus reads');
 sql('ALTER TABLE owned ENABLE ROW LEVEL SECURITY; CREATE POLICY few ON owned USING (src < 3)');
 is((answer_of($hub, 'SET ROLE alice;' . counted('owned')))[0], "2\nf", 'row security here: Citus reads');
 
@@ -217,7 +218,7 @@ $hub->adjust_conf('postgresql.conf', 'shared_preload_libraries', "'emogi'");
 $hub->restart;
 is(sql("SET citus.node_conninfo = 'host=/nowhere';", counted('growing')), "2\nf", 'settings of nobody');
 sql('DROP EXTENSION citus CASCADE');
-is(sql(counted('spread'), "SELECT cache FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1"), "40000\nf\nbuilt", 'without Citus a table is a table');
+is(sql('SET emogi.cache = on;', counted('spread'), "SELECT cache FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1"), "40000\nf\nbuilt", 'without Citus a table is a table');
 
 all_gone('at the end');
 no_crash($_) for @node;
