@@ -107,5 +107,8 @@ class Age(System):
         _, src, dst, cost = row
         self.session.execute(self.cypher(f'MATCH (a:v), (b:v) WHERE a.id = {src} AND b.id = {dst} CREATE (a)-[:e {{cost: {cost}}}]->(b)'))
 
+    def prepare(self, question, source, target):
+        self.warm_up()
+
     def cool(self):
         self.begin()

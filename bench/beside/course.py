@@ -22,18 +22,23 @@ from system import Late, OF_A_VERTEX, QUESTIONS
 COLUMNS = ('edges', 'vertices', 'question', 'system', 'state', 'calls', 'late', 'p50_ms', 'p95_ms', 'how')
 COMPARED = 3            # draws whose answers are compared before anything is timed
 LEAST_CALLS = 3         # of a cell, where a call is long
-MOST_LATE = 2           # calls of a cell that may be late until the system has no more turns
+MOST_LATE = 1           # calls of a cell that may be late until the system has no more turns
 
 
 def say(*words):
     print(time.strftime('%H:%M:%S'), *words, file=sys.stderr, flush=True)
 
 
+def same(x, y):
+    """Tell whether two numbers are the same: exactly where they are whole, to 1e-9 where sums of fractions were made in another order."""
+    if x is None or y is None:
+        return x is y
+    return x == y or (not float(x).is_integer() and math.isclose(float(x), float(y), rel_tol=1e-9))
+
+
 def alike(a, b):
-    """Tell whether two answers are the same: whole numbers as they are, sums of fractions to 1e-6."""
-    if (a is None) != (b is None) or len(a) != len(b):
-        return False
-    return all(x is y or (x is not None and y is not None and math.isclose(float(x), float(y), rel_tol=1e-6)) for x, y in zip(a, b))
+    """Tell whether two answers are the same, number by number."""
+    return len(a) == len(b) and all(map(same, a, b))
 
 
 def percentile(times, share):
@@ -165,10 +170,9 @@ class Course:
         systems = self.here(question)
         cells = collections.defaultdict(Cell)
         for state in 'warm', 'changed', 'cold':
-            if state != 'changed':
-                for system in systems:          # what is kept is there, as the state before may have left it otherwise
-                    if system.keeps:
-                        self.time_one(system, Cell(), question, self.pairs[-1], {})
+            if state == 'warm':
+                for system in systems:
+                    system.prepare(question, *self.pairs[-1])
             for i, pair in enumerate(self.pairs):
                 asked = [s for s in systems if state == 'warm' or s.keeps or (state == 'changed' and i < 2)]
                 asked = [s for s in asked if (state == 'changed' and i < 2 and not s.keeps and self.cell(cells, s, state).late == 0)

@@ -36,6 +36,9 @@ class System:
     def change(self, row):
         """Add an edge (id, src, dst, cost)."""
 
+    def prepare(self, question, source, target):
+        """See that what is kept for a question is there."""
+
     def cool(self):
         """Drop what is kept between calls."""
 
