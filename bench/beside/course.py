@@ -130,6 +130,8 @@ class Course:
         """Compare the answers of all systems to all questions. One that is late here is late in its cells, and is not asked again."""
         for question in self.args.questions:
             names = []
+            for system in self.here(question):
+                system.prepare(question, *self.pairs[-1])
             for pair in self.pairs[-COMPARED if question in QUESTIONS[:6] else -1:]:
                 answers = {}
                 for system in self.here(question):

@@ -149,7 +149,8 @@ def hows(run):
 
 def part(run):
     facts = run.facts
-    words = [f"{facts['device']}; {facts['versions']}; emogi at commit {facts['commit']}, {facts['date']}. Command: `{facts['command']}`.", '',
+    words = [f"{facts['device']}; {facts['versions']}; emogi at commit {facts['commit']}, {facts['date']}. Command: `{facts['command']}`."
+             + (f" Load average when it began: {facts['load']}." if 'load' in facts else ''), '',
              f"Milliseconds, median and in brackets the 95th percentile of {run.most} calls or two more, or of so many as stand behind the semicolon. `> {facts['limit']}`: no answer within that, "
              'and not asked of larger tables. Empty: the system has no such question, or was not asked of so many edges. `fastest` has all within 10 % of the least median.', '']
     words += table(run)

@@ -52,10 +52,11 @@ class Emogi(OfTheTable):
         }[question]
 
     def prepare(self, question, source, target):
-        """Have the graph built: a call of few hops would go by the index instead, and leave none."""
-        self.session.execute('SET emogi.enable_index_walk = off')
-        self.ask(question, source, target)
-        self.session.execute('RESET emogi.enable_index_walk')
+        """Have the graph built, however long that takes: a call of few hops would go by the index instead, and leave none."""
+        with self.session.transaction():
+            self.session.execute('SET LOCAL emogi.enable_index_walk = off')
+            self.session.execute('SET LOCAL statement_timeout = 0')
+            self.session.execute(self.statement(question, source, target))
 
     def cool(self):
         self.session.execute("SELECT emogi_evict('edges')")

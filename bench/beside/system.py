@@ -37,7 +37,7 @@ class System:
         """Add an edge (id, src, dst, cost)."""
 
     def prepare(self, question, source, target):
-        """See that what is kept for a question is there."""
+        """See that what is kept for a question is there. That has no limit."""
 
     def cool(self):
         """Drop what is kept between calls."""
