@@ -202,6 +202,7 @@ def edit(db):
 def compare_edit(database, vectors):
     """After an edit the database answers from what it has; a copy beside it must be made anew. Ids of communities stay."""
     db, (literal, vector) = database.db, vectors[0]
+    check("a question without a known word has no answer", db.execute("SELECT count(*) FROM retrieve(embed('xqzzq'))").fetchone()[0] == 0)
     before = communities(db)
     added = edit(db)
     began = time.perf_counter()

@@ -16,6 +16,7 @@ LANGUAGE sql STABLE PARALLEL RESTRICTED AS $$
         SELECT vertex, rank
         FROM emogi_pagerank('relationship', damping => 0.5, tolerance => 1e-12, direction => 'both', weights => true,
                             start => (SELECT 'VALUES ' || string_agg(format('(%s::bigint, %s::float8)', id, weight), ', ') FROM near WHERE weight > 0))
+        WHERE EXISTS (SELECT FROM near WHERE weight > 0)
     ), best AS (
         SELECT r.rank, c.id FROM ranks AS r JOIN chunk AS c ON c.id = r.vertex ORDER BY r.rank DESC, c.id LIMIT passages
     )
