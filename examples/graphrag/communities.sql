@@ -177,10 +177,10 @@ $$;
 CREATE OR REPLACE FUNCTION summarize() RETURNS bigint
 LANGUAGE sql AS $$
     WITH strength AS (
-        SELECT c.id, m.entity, sum(r.weight) AS weight
+        SELECT c.id, m.entity, coalesce(sum(r.weight) FILTER (WHERE other.entity IS NOT NULL), 0) AS weight
         FROM community AS c JOIN member AS m ON m.community = c.id
-            JOIN entity_relationship AS r ON m.entity IN (r.src, r.dst)
-            JOIN member AS other ON other.community = c.id AND other.entity = r.src + r.dst - m.entity
+            LEFT JOIN entity_relationship AS r ON m.entity IN (r.src, r.dst)
+            LEFT JOIN member AS other ON other.community = c.id AND other.entity = r.src + r.dst - m.entity
         WHERE c.stale GROUP BY c.id, m.entity
     ), placed AS (
         SELECT s.id, e.name, row_number() OVER (PARTITION BY s.id ORDER BY s.weight DESC, e.id) AS place FROM strength AS s JOIN entity AS e ON e.id = s.entity

@@ -240,6 +240,47 @@ def compare_edit(database, vectors):
     check("most communities are as they were", same > 0.5 * len(before))
 
 
+def check_communities(db, when):
+    """See that communities are what they should be: level 0 divides all vertices, each is connected and lies within its parent, and is written about."""
+    edges = db.execute("SELECT src, dst FROM entity_relationship").fetchall()
+    keys = sorted({key for edge in edges for key in edge})
+    places = {key: place for place, key in enumerate(keys)}
+    graph = igraph.Graph(len(keys), [(places[a], places[b]) for a, b in edges])
+    rows = db.execute("SELECT c.id, c.level, c.parent, c.entities, c.stale OR c.summary IS NULL, array_agg(m.entity) FROM community AS c JOIN member AS m ON m.community = c.id GROUP BY c.id").fetchall()
+    members = {row[0]: set(row[5]) for row in rows}
+    levels = {row[0]: row[1] for row in rows}
+    check(f"level 0 has every entity once, {when}", sorted(key for row in rows if row[1] == 0 for key in row[5]) == keys)
+    check(f"as many entities as are said, {when}", all(row[3] == len(row[5]) for row in rows))
+    check(f"each lies within its parent, {when}", all((row[2] is None) == (row[1] == 0) and (row[1] == 0 or members[row[0]] < members[row[2]] and levels[row[2]] < row[1]) for row in rows))
+    check(f"each is connected, {when}", all(graph.induced_subgraph([places[key] for key in row[5]]).is_connected() for row in rows))
+    check(f"each is written about, {when}", not any(row[4] for row in rows))
+
+
+def edit_at_random(db, draw):
+    """A vertex loses all its relationships, two are related, a weight changes, one comes: so that communities grow, fall apart and vanish."""
+    entities = [row[0] for row in db.execute("SELECT src FROM entity_relationship UNION SELECT dst FROM entity_relationship ORDER BY 1")]
+    one, other = draw.sample(entities, 2)
+    what = draw.choice(["leave", "relate", "weigh", "come", "island"])
+    if what == "leave":
+        db.execute("DELETE FROM relationship WHERE %s IN (src, dst) AND kind <> 'tells of'", [one])
+    elif what == "relate":
+        db.execute("INSERT INTO relationship VALUES (%s, %s, 'drawn', 2) ON CONFLICT DO NOTHING", [one, other])
+    elif what == "weigh":
+        db.execute("UPDATE relationship SET weight = weight * 3 WHERE src = %s AND kind <> 'tells of'", [one])
+    else:
+        db.execute("INSERT INTO relationship VALUES (%s, %s, 'drawn', 1)", [max(entities) + 1, one if what == "come" else max(entities) + 2])
+
+
+def compare_edits(db):
+    draw = random.Random(1)
+    for number in range(1, 6):
+        for _ in range(3):
+            edit_at_random(db, draw)
+        db.execute("SELECT FROM refresh_communities()")
+        db.execute("SELECT summarize()")
+        check_communities(db, f"after {3 * number} edits")
+
+
 def main():
     with psycopg.connect(autocommit=True) as db:
         db.execute("SET hnsw.ef_search = 200")
@@ -253,7 +294,9 @@ def main():
         line("reading the tables, before the first question", "", f"{memory.load_ms:.1f}", "")
         compare_questions(database, memory, vectors)
         compare_communities(database, memory)
+        check_communities(db, "at first")
         compare_edit(database, vectors)
+        compare_edits(db)
     print(f"graphrag: {checks['passed']} passed, {checks['failed']} failed")
     return 1 if checks["failed"] else 0
 
