@@ -92,6 +92,16 @@ def random_data(draw):
     return {key: values[key] for key in draw.sample(sorted(values), draw.randrange(len(values) + 1))}
 
 
+def random_ends(draw, model):
+    """Draw the ends of an edge: of one that is there, of a loop, or any."""
+    luck = draw.random()
+    if luck < 0.3 and model.edges:
+        edge = draw.choice(sorted(model.edges))
+        return draw.choice([edge, edge[::-1]])
+    one = draw.choice(NAMES)
+    return (one, one) if luck > 0.95 else (one, draw.choice(NAMES))
+
+
 async def write(draw, store, model):
     """Write at random, to both."""
     what = draw.choice(["node", "nodes", "edge", "edges", "edges", "edges", "delete", "remove nodes", "remove edges"])
@@ -105,11 +115,11 @@ async def write(draw, store, model):
         for node, data in nodes:
             model.upsert_node(node, data)
     elif what == "edge":
-        one, other, data = draw.choice(NAMES), draw.choice(NAMES), random_data(draw)
+        (one, other), data = random_ends(draw, model), random_data(draw)
         await store.upsert_edge(one, other, data)
         model.upsert_edge(one, other, data)
     elif what == "edges":
-        edges = [(draw.choice(NAMES), draw.choice(NAMES), random_data(draw)) for _ in range(draw.randrange(12))]
+        edges = [(*random_ends(draw, model), random_data(draw)) for _ in range(draw.randrange(12))]
         await store.upsert_edges_batch(edges)
         for edge in edges:
             model.upsert_edge(*edge)
@@ -123,8 +133,7 @@ async def write(draw, store, model):
         for node in nodes:
             model.remove_node(node)
     else:
-        edges = [draw.choice(sorted(model.edges)) for _ in range(draw.randrange(4))] if model.edges else []
-        edges = [draw.choice([edge, edge[::-1]]) for edge in edges] + [(draw.choice(NAMES), draw.choice(NAMES))]
+        edges = [random_ends(draw, model) for _ in range(draw.randrange(6))]
         await store.remove_edges(edges)
         for edge in edges:
             model.remove_edge(*edge)
