@@ -256,11 +256,13 @@ def check_communities(db, when):
     check(f"each is written about, {when}", not any(row[4] for row in rows))
 
 
-def edit_at_random(db, draw):
+EDITS = ["leave", "relate", "weigh", "come", "island"]
+
+
+def edit_at_random(db, draw, what):
     """A vertex loses all its relationships, two are related, a weight changes, one comes: so that communities grow, fall apart and vanish."""
     entities = [row[0] for row in db.execute("SELECT src FROM entity_relationship UNION SELECT dst FROM entity_relationship ORDER BY 1")]
     one, other = draw.sample(entities, 2)
-    what = draw.choice(["leave", "relate", "weigh", "come", "island"])
     if what == "leave":
         db.execute("DELETE FROM relationship WHERE %s IN (src, dst) AND kind <> 'tells of'", [one])
     elif what == "relate":
@@ -268,14 +270,16 @@ def edit_at_random(db, draw):
     elif what == "weigh":
         db.execute("UPDATE relationship SET weight = weight * 3 WHERE src = %s AND kind <> 'tells of'", [one])
     else:
-        db.execute("INSERT INTO relationship VALUES (%s, %s, 'drawn', 1)", [max(entities) + 1, one if what == "come" else max(entities) + 2])
+        came = [db.execute("INSERT INTO entity SELECT max(id) + 1, 'new ' || (max(id) + 1), 'package', 'new' FROM (SELECT id FROM entity UNION ALL SELECT id FROM chunk) AS ids RETURNING id").fetchone()[0]
+                for _ in range(2)]
+        db.execute("INSERT INTO relationship VALUES (%s, %s, 'drawn', 1)", [came[0], one if what == "come" else came[1]])
 
 
 def compare_edits(db):
     draw = random.Random(1)
     for number in range(1, 6):
-        for _ in range(3):
-            edit_at_random(db, draw)
+        for what in draw.sample(EDITS, 3):
+            edit_at_random(db, draw, what)
         db.execute("SELECT FROM refresh_communities()")
         db.execute("SELECT summarize()")
         check_communities(db, f"after {3 * number} edits")
