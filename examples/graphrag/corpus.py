@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Make a small corpus of what Debian says of its packages: entities, passages, and how they are related, as files for COPY.
 
-    corpus.py FOLDER PACKAGES < records        FOLDER/translation, if it is there, has the long descriptions
+    corpus.py FOLDER PACKAGES < records        FOLDER/translation has the long descriptions, or is empty
 
     FOLDER/entity.tsv         id  name  kind  text           a package, or a topic that Debian's editors have put packages under
     FOLDER/chunk.tsv          id  entity  number  text       a paragraph of a package's description
@@ -95,15 +95,14 @@ def main():
     ids = {name: number for number, name in enumerate(chosen + topics, 1)}
     short = {name: packages[name].get("Description", name).partition("\n")[0] for name in chosen}
 
-    long = {}
-    if (folder / "translation").exists():
-        wanted = {packages[name].get("Description-md5") for name in chosen}
-        with open(folder / "translation", encoding="utf-8") as lines:
-            long = {text["Description-md5"]: text["Description-en"].partition("\n")[2] for text in paragraphs(lines) if text["Description-md5"] in wanted}
+    wanted = {packages[name].get("Description-md5") for name in chosen} - {None}
+    with open(folder / "translation", encoding="utf-8") as lines:
+        long = {text["Description-md5"]: text["Description-en"].partition("\n")[2] for text in paragraphs(lines) if text.get("Description-md5") in wanted}
 
     chunks = []
     for name in chosen:
-        for number, text in enumerate(passages(f"{name}: {short[name]}", long.get(packages[name].get("Description-md5"), "")), 1):
+        here = packages[name].get("Description", "").partition("\n")[2]
+        for number, text in enumerate(passages(f"{name}: {short[name]}", long.get(packages[name].get("Description-md5"), here)), 1):
             chunks.append((len(ids) + len(chunks) + 1, ids[name], number, text.strip()))
 
     related = collections.defaultdict(float)
