@@ -91,6 +91,21 @@ apt_install_no_cluster() {
     return $status
 }
 
+# Have apt work with lists of its own in FOLDER, of suites of Debian: those of the machine stay as they are. TYPE is deb or deb-src. What
+# apt-get and apt-cache need for it is left in APT_OPTIONS.
+apt_apart() {
+    local folder=$1 type=$2 mirror suite
+    shift 2
+    apt_lists_present || apt_get update || true
+    mirror=$(apt-get indextargets --format '$(REPO_URI)' | grep -m 1 '/debian/$') || return
+    mkdir -p "$folder/lists/partial" "$folder/cache/archives/partial" || return
+    for suite in "$@"; do
+        echo "$type [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror $suite main"
+    done >"$folder/sources.list"
+    APT_OPTIONS=(-q -o Dir::Etc::SourceList="$folder/sources.list" -o Dir::Etc::SourceParts=/dev/null -o Dir::State::Lists="$folder/lists"
+        -o Dir::Cache="$folder/cache" -o Acquire::Retries=1 -o Acquire::http::Timeout=60)
+}
+
 # Install what is missing of the given packages, of which none makes a cluster.
 install_missing() {
     local missing

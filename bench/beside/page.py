@@ -1,0 +1,181 @@
+"""Writes the generated part of docs/adoption.md from the csv of a run: the tables, and who was the fastest, drawn from the figures alone.
+
+    page.py CSV PAGE            put it between the markers of the page
+    page.py CSV                 print it"""
+import collections
+import csv
+import math
+import pathlib
+import sys
+
+from system import QUESTIONS
+
+BEGIN, END = '<!-- written by bench/adoption: from here -->', '<!-- written by bench/adoption: to here -->'
+SYSTEMS = ('emogi', 'SQL', 'pgRouting', 'AGE', 'DuckDB')
+STATES = ('warm', 'changed', 'cold')
+WITHIN = 1.1            # of the least time: as good as the fastest
+
+
+class Run:
+    """The figures of a run."""
+
+    def __init__(self, path):
+        lines = pathlib.Path(path).read_text().splitlines()
+        self.facts = dict(line[2:].split(': ', 1) for line in lines if line.startswith('# '))
+        self.cells = {}
+        for row in csv.DictReader(line for line in lines if not line.startswith('#')):
+            row['p50'], row['p95'] = (float(row[name]) if row[name] else math.inf for name in ('p50_ms', 'p95_ms'))
+            self.cells[int(row['edges']), row['question'], row['system'], row['state']] = row
+        self.sizes = sorted({key[0] for key in self.cells})
+        self.questions = [q for q in QUESTIONS if any(key[1] == q for key in self.cells)]
+        self.systems = [s for s in SYSTEMS if any(key[2] == s for key in self.cells)]
+        self.most = int(self.facts['queries'])
+
+    def cell(self, edges, question, system, state):
+        """Get a cell; where a system has one for all states, that; where it was late at this size or a smaller one, a cell that is infinite; else None."""
+        for key in ((edges, question, system, state), (edges, question, system, 'any')):
+            if key in self.cells:
+                return self.cells[key]
+        if system == 'AGE' and edges > int(self.facts.get('AGE up to', 0)):
+            return None
+        if any(key[0] < edges and key[1:3] == (question, system) and key[3] == 'any' and cell['p50'] == math.inf for key, cell in self.cells.items()):
+            return {'p50': math.inf, 'p95': math.inf, 'calls': '0', 'late': '0'}
+        return None
+
+    def fastest(self, edges, question, state):
+        """Get the systems that are as good as the fastest, in the order of the columns."""
+        times = {s: c['p50'] for s in self.systems if (c := self.cell(edges, question, s, state))}
+        least = min(times.values(), default=math.inf)
+        return [] if least == math.inf else [s for s, t in times.items() if t <= WITHIN * least]
+
+
+def number(ms):
+    """Get a time with three digits that mean something."""
+    if ms < 10:
+        return f'{ms:.2f}'
+    return f'{ms:.1f}' if ms < 100 else f'{ms:,.0f}'
+
+
+def edges_in_words(edges):
+    exponent = round(math.log10(edges))
+    return f'10<sup>{exponent}</sup>' if 10 ** exponent == edges else f'{edges:,}'
+
+
+def figure(run, cell):
+    """Get p50 and p95 of a cell, and the number of calls where it is not that of all others."""
+    if cell is None:
+        return ''
+    limit = '> ' + run.facts['limit']
+    if cell['p50'] == math.inf:
+        return limit
+    p95 = limit if cell['p95'] == math.inf else number(cell['p95'])
+    calls = '' if int(cell['calls']) >= run.most else f"; {cell['calls']}"
+    return f"{number(cell['p50'])} ({p95}{calls})"
+
+
+def verdict(run, edges, question):
+    """Get who is the fastest, in one word where it is the same in all states."""
+    by_state = [', '.join(run.fastest(edges, question, state)) for state in STATES]
+    if len(set(by_state)) == 1:
+        return by_state[0]
+    groups = collections.defaultdict(list)
+    for state, names in zip(STATES, by_state):
+        groups[names].append(state)
+    return '; '.join(f"{' and '.join(states)}: {names}" for names, states in groups.items())
+
+
+def table(run):
+    yield '| question | edges | emogi, warm | a row changed | cold | ' + ' | '.join(run.systems[1:]) + ' | fastest |'
+    yield '|' + '---|' * (len(run.systems) + 5)
+    for question in run.questions:
+        for i, edges in enumerate(run.sizes):
+            own = [figure(run, run.cell(edges, question, 'emogi', state)) for state in STATES]
+            others = [figure(run, run.cell(edges, question, system, 'warm')) for system in run.systems[1:]]
+            yield f"| {question if i == 0 else ''} | {edges_in_words(edges)} | " + ' | '.join(own + others) + f' | {verdict(run, edges, question)} |'
+
+
+def line_of(run, question, state):
+    """Get from which size on emogi is as good as the fastest, in words."""
+    holds = [edges for edges in run.sizes if 'emogi' in run.fastest(edges, question, state)]
+    from_here = None
+    for edges in reversed(run.sizes):
+        if edges not in holds:
+            break
+        from_here = edges
+    if from_here == run.sizes[0]:
+        return 'at all sizes'
+    if from_here:
+        return f'from {edges_in_words(from_here)} on'
+    others = sorted({name for edges in run.sizes for name in run.fastest(edges, question, state) if name != 'emogi'})
+    return f"at no size: {', '.join(others)}" if not holds else f"at {', '.join(edges_in_words(e) for e in holds)} only; else {', '.join(others)}"
+
+
+def lines(run):
+    yield '| question | warm | a row changed | cold |'
+    yield '|---|---|---|---|'
+    for question in run.questions:
+        yield f'| {question} | ' + ' | '.join(line_of(run, question, state) for state in STATES) + ' |'
+
+
+def other_states(run):
+    """Get what is not in the large table: AGE after a change and without what it keeps."""
+    yield '| AGE | edges | warm | a row changed | cold |'
+    yield '|---|---|---|---|---|'
+    for question in run.questions:
+        for edges in run.sizes:
+            cells = [run.cell(edges, question, 'AGE', state) for state in STATES]
+            if any(cells):
+                yield f'| {question} | {edges_in_words(edges)} | ' + ' | '.join(figure(run, cell) for cell in cells) + ' |'
+
+
+def copies(run):
+    for system in run.systems:
+        loads = [(edges, run.cells[edges, 'load', system, 'any']['p50'] / 1000) for edges in run.sizes if (edges, 'load', system, 'any') in run.cells]
+        if loads:
+            yield f"{system} {', '.join(f'{seconds:.1f} s for {edges_in_words(edges)}' for edges, seconds in loads)}"
+
+
+def hows(run):
+    """Get how emogi found its answers to questions of few hops, in words of emogi_runs."""
+    yield '| cache of `emogi_runs`, edges | ' + ' | '.join(edges_in_words(edges) for edges in run.sizes) + ' |'
+    yield '|---|' + '---|' * len(run.sizes)
+    for question in run.questions:
+        row = []
+        for edges in run.sizes:
+            cells = [run.cell(edges, question, 'emogi', state) for state in STATES]
+            row.append(', '.join(f"`{cell['how']}`" if cell and cell.get('how') else '?' for cell in cells))
+        yield f'| {question}: warm, a row changed, cold | ' + ' | '.join(row) + ' |'
+
+
+def part(run):
+    facts = run.facts
+    words = [f"{facts['device']}; {facts['versions']}; emogi at commit {facts['commit']}, {facts['date']}. Command: `{facts['command']}`."
+             + (f" Load average when it began: {facts['load']}." if 'load' in facts else ''), '',
+             f"Milliseconds, median and in brackets the 95th percentile of {run.most} calls or two more, or of so many as stand behind the semicolon. `> {facts['limit']}`: no answer within that, "
+             'and not asked of larger tables. Empty: the system has no such question, or was not asked of so many edges. `fastest` has all within 10 % of the least median.', '']
+    words += table(run)
+    words += ['', 'emogi is among the fastest:', ''] + list(lines(run))
+    words += ['', 'How emogi came to its graph:', ''] + list(hows(run))
+    if 'AGE' in run.systems:
+        words += ['', 'AGE keeps a graph in each session, so it has these states, too:', ''] + list(other_states(run))
+    loads = list(copies(run))
+    if loads:
+        words += ['', f"Before the first question the edges were copied: {'; '.join(loads)}. emogi, SQL and pgRouting read the table where it is; the cold call has emogi's reading in it."]
+    return '\n'.join(words)
+
+
+def main():
+    text = part(Run(sys.argv[1]))
+    if len(sys.argv) == 2:
+        print(text)
+        return
+    page = pathlib.Path(sys.argv[2])
+    before, begin, rest = page.read_text().partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        sys.exit(f'{page} has no part between {BEGIN} and {END}')
+    page.write_text(f'{before}{BEGIN}\n\n{text}\n\n{END}{after}')
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,49 @@
+# shellcheck shell=bash
+# The kind `examples` of test/run: those of examples/ that bring a program, which compares its answers with another's. Sourced by it, never run.
+
+# What examples/graphrag fetches; it installs pgvector into the copy of PostgreSQL.
+install_for_graphrag() { install_missing python3-venv && get_pgvector "$WORK/pgvector"; }
+
+# Run it as a user would, with a small corpus, in a folder of this run.
+run_graphrag() {
+    # shellcheck source=examples/graphrag/pgvector.sh
+    . "$ROOT/examples/graphrag/pgvector.sh"
+    install_or_skip 'example of retrieval' install_for_graphrag || return 0
+    DRIVER_LIMIT=1200 run_driver_program 'example of retrieval' env PG_BINDIR="$PG_BINDIR" EMOGI_GRAPHRAG_DIR="$WORK/graphrag" EMOGI_GRAPHRAG_PACKAGES=1500 \
+        "$ROOT/examples/graphrag/run"
+    cluster_stop "$WORK/graphrag" >/dev/null
+}
+
+LIGHTRAG=1.5.7          # docs/graphrag.md says so, too
+
+# Install what examples/lightrag takes. LightRAG itself wants half of a registry: its base class is had with what that imports alone.
+install_for_lightrag() {
+    local pip=$WORK/lightrag/bin/pip
+    install_missing python3-venv && python3 -m venv "$WORK/lightrag" &&
+        timeout 300 "$pip" install --disable-pip-version-check -q -r "$ROOT/examples/lightrag/requirements.txt"
+}
+install_lightrag_itself() {
+    local pip=$WORK/lightrag/bin/pip
+    timeout 300 "$pip" install --disable-pip-version-check -q --no-deps "lightrag-hku==$LIGHTRAG" &&
+        timeout 300 "$pip" install --disable-pip-version-check -q json_repair httpx python-dotenv pydantic numpy &&
+        (cd "$WORK" && lightrag/bin/python -c 'import lightrag.base, lightrag.kg.factory')
+}
+
+start_lightrag_server() {
+    local folder=$WORK/lightrag-server
+    cluster_folder "$folder" && cluster_create "$folder" "$(cluster_user)" 'fsync = off' "emogi.max_memory = '256MB'" && cluster_start "$folder"
+}
+
+run_lightrag() {
+    install_or_skip 'example of LightRAG' install_for_lightrag || return 0
+    install_or_skip "LightRAG's base class" install_lightrag_itself || true
+    step 'Start a server for LightRAG' start_lightrag_server || { add 'example of LightRAG' 0 1; return 0; }
+    run_driver_program 'example of LightRAG' env PYTHONDONTWRITEBYTECODE=1 PGHOST="$WORK/lightrag-server" PGUSER="$(cluster_user)" PGDATABASE=postgres \
+        "$WORK/lightrag/bin/python" "$ROOT/examples/lightrag/test_storage.py"
+    cluster_stop "$WORK/lightrag-server" >/dev/null
+}
+
+run_examples() {
+    run_lightrag
+    run_graphrag
+}
