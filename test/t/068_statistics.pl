@@ -38,9 +38,9 @@ ask(q{
 	CREATE TABLE other AS SELECT * FROM small;
 	SELECT emogi_bfs('small', 1), emogi_bfs('other', 1);
 	SELECT emogi_stat_reset()});
-bench(8, 500, q{SELECT count(*) FROM emogi_bfs('small', 1)}, q{SELECT count(*) FROM emogi_bfs('other', 2)});
+bench(8, 3000, q{SELECT count(*) FROM emogi_bfs('small', 1)}, q{SELECT count(*) FROM emogi_bfs('other', 2)});
 is(ask(q{SELECT sum(calls), sum(rows) = sum(CASE source WHEN 'small' THEN calls * 4 ELSE calls * 2 END), sum(hits), sum(errors), count(*) FROM emogi_stat_graphs}),
-	'4000|t|4000|0|2', 'all calls of all sessions are counted');
+	'24000|t|24000|0|2', 'all calls of all sessions are counted');
 
 # rows that come, calls that fail and looks at all of it, at once with others
 ask(q{SELECT emogi_stat_reset()});
