@@ -14,6 +14,15 @@ tap_alone() {
 END
 }
 
+# Get what some TAP files try emogi with, where it can be had without asking: they skip what is not there. EMOGI_PGBOUNCER tells them of a
+# pgbouncer that is not installed.
+install_for_tap() {
+    install_peer "postgresql-$PG_MAJOR-pgrouting"
+    install_peer "postgresql-$PG_MAJOR-cron"
+    [ -z "$(command -v /usr/sbin/pgbouncer pgbouncer)" ] && am_root && apt-cache show pgbouncer >/dev/null 2>&1 || return 0
+    ! step 'Get pgbouncer' unpack_peer "$WORK/pgbouncer" pgbouncer libevent-2.1-7 libc-ares2 || export EMOGI_PGBOUNCER=$WORK/pgbouncer/usr/sbin/pgbouncer
+}
+
 # Print the TAP files that run alone, or those that run together.
 tap_files() {
     local file where
