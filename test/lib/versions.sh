@@ -110,6 +110,5 @@ complete_server() {
 test_upgrades() {
     local old=$1 new=${*: -1}
     { declare -F run_prove >/dev/null && [ "$old" != "$new" ] && complete_server "$old" && complete_server "$new"; } || return 0
-    EMOGI_OLD_SERVER=$WORK/server-$old EMOGI_NEW_SERVER=$WORK/server-$new run_prove "upgrade-$old" 1 test/t/074_upgrade_versions.pl "pg_upgrade, $old to $new"
-    EMOGI_NEW_SERVER=$WORK/server-$new run_prove "upgrade-$PG_MAJOR" 1 test/t/074_upgrade_versions.pl "pg_upgrade, $PG_MAJOR to $new"
+    EMOGI_OLD_SERVERS=$WORK/server-$old EMOGI_NEW_SERVER=$WORK/server-$new run_prove upgrade 1 test/t/074_upgrade_versions.pl "pg_upgrade to $new"
 }
