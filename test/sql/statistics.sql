@@ -19,6 +19,7 @@ INSERT INTO follows VALUES (5, 6);
 SELECT count(*) FROM emogi_bfs('follows', 1);
 SELECT count(*) FROM emogi_bfs('SELECT 1 / 0, 2', 1);
 SELECT source, function, calls, errors, hits, live_steps, builds, private_builds, index_walks, rows FROM emogi_stat_graphs ORDER BY source COLLATE "C", function;
+SELECT total_ms > 0 AS took_time FROM emogi_stat_graphs WHERE errors = 1;
 SELECT relation = 'follows'::regclass AS is_relation, query_id IS NULL AS no_query, username = current_user AS mine, database = current_database() AS here,
 	min_ms > 0 AND min_ms <= mean_ms AND mean_ms <= max_ms AND max_ms <= total_ms AS in_order, build_ms > 0 AND build_ms <= total_ms AS has_build,
 	stats_reset <= last_call AS since FROM emogi_stat_graphs WHERE source = 'follows' AND function = 'emogi_bfs';
