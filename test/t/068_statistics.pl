@@ -26,7 +26,7 @@ sub bench
 	my $n = 0;
 	my @files = map { my $file = $node->basedir . '/script' . ++$n; append_to_file($file, $_); $file } @scripts;
 
-	$node->command_ok([ 'pgbench', '-n', '-c', $clients, '-j', 2, '-t', $times, (map { ('-f', $_) } @files), 'postgres' ], "$clients clients, $times calls each");
+	$node->command_ok([ 'pgbench', '-n', '-D', 'i=0', '-c', $clients, '-j', 2, '-t', $times, (map { ('-f', $_) } @files), 'postgres' ], "$clients clients, $times calls each");
 	unlink @files;
 }
 
@@ -50,6 +50,14 @@ SELECT count(*) FROM emogi_stat_graphs;
 };
 bench(6, 200, $mix);
 is(ask(q{SELECT sum(calls), sum(errors), count(*) BETWEEN 30 AND 40 FROM emogi_stat_graphs}), '1200|1200|t', 'so are those that fail, in rows that are just made');
+
+# sessions that come to the same new row at the same time make one
+foreach my $round (1 .. 5)
+{
+	ask(q{SELECT emogi_stat_reset()});
+	bench(8, 80, qq{\\set i :i + 1\nSELECT count(*) FROM emogi_bfs('SELECT 1, 2 AS round${round}_:i', 1);\n});
+	is(ask(q{SELECT count(*), count(DISTINCT query_id), sum(calls), max(calls) FROM emogi_stat_graphs}), '80|80|640|8', '... one row for all');
+}
 
 # ---- the least used make room
 
