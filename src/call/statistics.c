@@ -8,7 +8,7 @@
  * remove some; an entry's own spinlock is for its sums. So calls of different tables do not wait for each other, and no call is lost. When
  * all entries are taken the twentieth part goes that was used least, where old use counts less each time.
  *
- * A server that stops as it should writes the entries to a file, and the next one reads it and removes it: after a crash there is none, and
+ * The postmaster writes the entries to a file when it ends, and the next one reads it and removes it: after a crash there is none, and
  * counting begins anew, as PostgreSQL's own does.
  */
 #include "postgres.h"
@@ -282,7 +282,7 @@ write_entries(FILE *file)
 	return ok && fwrite(&crc, sizeof crc, 1, file) == 1;
 }
 
-/* Leave the entries to the next server, when this one stops as it should. Nobody else is there any more. */
+/* Leave the entries to the next server, when this one ends. Nobody else is there any more; who was ended in the middle of a call may have left a row half filled in. */
 static void
 save_entries(int code, Datum arg)
 {
