@@ -32,7 +32,10 @@ sub start_node
 		GRANT USAGE ON SCHEMA cron TO keeper});
 	foreach my $job (
 		[ 'ranks', q{INSERT INTO ranks SELECT 'job', vertex, rank FROM emogi_pagerank('edges') WHERE NOT EXISTS (SELECT FROM ranks WHERE node = 'job')} ],
-		[ 'prewarm', q{SELECT emogi_prewarm('closed', direction => 'both')} ],
+		# beside jobs that write, a graph may not be for all at once
+		[ 'prewarm', q{DO $$ BEGIN FOR i IN 1 .. 100 LOOP
+			BEGIN PERFORM emogi_prewarm('closed', direction => 'both'); RETURN; EXCEPTION WHEN object_not_in_prerequisite_state THEN PERFORM pg_sleep(0.1); END;
+			END LOOP; END $$} ],
 		[ 'wrong', q{SELECT emogi_bfs('nowhere', 1)} ])
 	{
 		$node->safe_psql('postgres', "SELECT cron.schedule('$job->[0]', '* * * * *', \$job\$$job->[1]\$job\$)");
