@@ -1999,6 +1999,11 @@ AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 REVOKE ALL ON FUNCTION emogi_reset() FROM PUBLIC;
 COMMENT ON FUNCTION emogi_reset() IS 'empty emogi_runs and set the counters of emogi_cache to 0';
 
+CREATE FUNCTION emogi_stat_reset() RETURNS void
+AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+REVOKE ALL ON FUNCTION emogi_stat_reset() FROM PUBLIC;
+COMMENT ON FUNCTION emogi_stat_reset() IS 'empty emogi_stat_graphs';
+
 -- Views. Everyone may select them: each shows a caller only what is that caller's to know.
 
 CREATE FUNCTION emogi_devices(OUT device int, OUT engine text, OUT name text, OUT units int, OUT memory_bytes bigint,
@@ -2089,7 +2094,7 @@ AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL RESTRICTED ROWS 100;
 COMMENT ON FUNCTION emogi_runs() IS 'the rows of the view emogi_runs';
 CREATE VIEW emogi_runs AS SELECT * FROM emogi_runs();
 GRANT SELECT ON emogi_runs TO PUBLIC;
-COMMENT ON VIEW emogi_runs IS 'the last 256 runs, of roles whose rights the caller has; for members of pg_read_all_stats all';
+COMMENT ON VIEW emogi_runs IS 'the last runs, emogi.run_entries of them, of roles whose rights the caller has; for members of pg_read_all_stats all';
 COMMENT ON COLUMN emogi_runs.id IS 'number of the run, ascending';
 COMMENT ON COLUMN emogi_runs.started IS 'when the call began';
 COMMENT ON COLUMN emogi_runs.pid IS 'process id of the session';
@@ -2130,6 +2135,54 @@ COMMENT ON COLUMN emogi_runs.link_bytes IS 'bytes of edges that crossed the link
 COMMENT ON COLUMN emogi_runs.links IS 'GPUs over whose links edges came while it ran';
 COMMENT ON COLUMN emogi_runs.network_bytes IS 'bytes of rows that came from the servers of foreign tables; 0: none were read so';
 COMMENT ON COLUMN emogi_runs.rows IS 'number of rows returned';
+
+CREATE FUNCTION emogi_stat_graphs(OUT database name, OUT username name, OUT relation oid, OUT query_id bigint, OUT source text,
+	OUT function text, OUT calls bigint, OUT errors bigint, OUT hits bigint, OUT live_steps bigint, OUT builds bigint,
+	OUT private_builds bigint, OUT index_walks bigint, OUT total_ms float8, OUT min_ms float8, OUT max_ms float8, OUT mean_ms float8,
+	OUT build_ms float8, OUT run_ms float8, OUT wait_ms float8, OUT rows bigint, OUT edges_traversed bigint, OUT last_call timestamptz,
+	OUT stats_reset timestamptz)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL RESTRICTED ROWS 100;
+COMMENT ON FUNCTION emogi_stat_graphs() IS 'the rows of the view emogi_stat_graphs';
+CREATE VIEW emogi_stat_graphs AS SELECT * FROM emogi_stat_graphs();
+GRANT SELECT ON emogi_stat_graphs TO PUBLIC;
+COMMENT ON VIEW emogi_stat_graphs IS 'sums over the calls of a function on a table, view or query, by database and role, of roles whose rights the caller has; for members of pg_read_all_stats all';
+COMMENT ON COLUMN emogi_stat_graphs.database IS 'database of the callers; NULL: it is gone';
+COMMENT ON COLUMN emogi_stat_graphs.username IS 'role of the callers; NULL: it is gone';
+COMMENT ON COLUMN emogi_stat_graphs.relation IS 'object id of the table or view; 0: a query';
+COMMENT ON COLUMN emogi_stat_graphs.query_id IS 'number made of the text of a query without its constants; NULL: a table or view';
+COMMENT ON COLUMN emogi_stat_graphs.source IS 'the table or view, as the search path names it, NULL when it is gone, and of another database as it was called first; of a query its text without constants, cut off after 255 bytes';
+COMMENT ON COLUMN emogi_stat_graphs.function IS 'the function called';
+COMMENT ON COLUMN emogi_stat_graphs.calls IS 'number of calls that have ended';
+COMMENT ON COLUMN emogi_stat_graphs.errors IS '... of them by an error or a cancel';
+COMMENT ON COLUMN emogi_stat_graphs.hits IS 'number of calls that found their graph in the cache, also one that emogi.max_staleness allows';
+COMMENT ON COLUMN emogi_stat_graphs.live_steps IS 'number of calls for which a graph was made of an older one and the changes since, or that used an older one with them';
+COMMENT ON COLUMN emogi_stat_graphs.builds IS 'number of calls that built their graph for all';
+COMMENT ON COLUMN emogi_stat_graphs.private_builds IS 'number of calls that built, or spliced, a graph for themselves alone';
+COMMENT ON COLUMN emogi_stat_graphs.index_walks IS 'number of calls that walked over an index and needed no graph';
+COMMENT ON COLUMN emogi_stat_graphs.total_ms IS 'milliseconds of all calls, those that failed included';
+COMMENT ON COLUMN emogi_stat_graphs.min_ms IS 'milliseconds of the shortest call';
+COMMENT ON COLUMN emogi_stat_graphs.max_ms IS 'milliseconds of the longest call';
+COMMENT ON COLUMN emogi_stat_graphs.mean_ms IS 'milliseconds of a call on average';
+COMMENT ON COLUMN emogi_stat_graphs.build_ms IS 'milliseconds of making graphs: refresh_ms, scan_ms, keys_ms, csr_ms and splice_ms of emogi_runs';
+COMMENT ON COLUMN emogi_stat_graphs.run_ms IS 'milliseconds of the traversals themselves';
+COMMENT ON COLUMN emogi_stat_graphs.wait_ms IS 'milliseconds of waiting for the engine worker';
+COMMENT ON COLUMN emogi_stat_graphs.rows IS 'number of rows returned';
+COMMENT ON COLUMN emogi_stat_graphs.edges_traversed IS 'number of list entries that the engine looked at';
+COMMENT ON COLUMN emogi_stat_graphs.last_call IS 'when the call that ended last began';
+COMMENT ON COLUMN emogi_stat_graphs.stats_reset IS 'since when the row is counted: the beginning of its first call';
+
+CREATE FUNCTION emogi_stat_info(OUT entries int, OUT max_entries int, OUT dealloc bigint, OUT stats_reset timestamptz)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL RESTRICTED ROWS 1;
+COMMENT ON FUNCTION emogi_stat_info() IS 'the rows of the view emogi_stat_info';
+CREATE VIEW emogi_stat_info AS SELECT * FROM emogi_stat_info();
+GRANT SELECT ON emogi_stat_info TO PUBLIC;
+COMMENT ON VIEW emogi_stat_info IS 'emogi_stat_graphs as a whole';
+COMMENT ON COLUMN emogi_stat_info.entries IS 'number of rows of emogi_stat_graphs, those of all roles';
+COMMENT ON COLUMN emogi_stat_info.max_entries IS 'how many there may be: emogi.stat_entries';
+COMMENT ON COLUMN emogi_stat_info.dealloc IS 'number of rows that have gone to make room: the least used';
+COMMENT ON COLUMN emogi_stat_info.stats_reset IS 'since when there has been no emogi_stat_reset()';
 
 CREATE FUNCTION emogi_progress(OUT pid int, OUT username name, OUT database name, OUT function text, OUT source text,
 	OUT started timestamptz, OUT state text, OUT phase text, OUT level int, OUT done bigint, OUT total bigint,

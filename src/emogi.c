@@ -79,6 +79,7 @@ request_shmem(void)
 	RequestAddinShmemSpace(emogi_vacuums_shmem_size());
 	RequestAddinShmemSpace(emogi_rents_shmem_size());
 	RequestAddinShmemSpace(emogi_history_shmem_size());
+	RequestAddinShmemSpace(emogi_statistics_shmem_size());
 }
 
 /* Attach to the shared state, and make it where it is not there. */
@@ -99,6 +100,7 @@ startup_shmem(void)
 	emogi_vacuums_shmem_startup(found);
 	emogi_rents_shmem_startup(found);
 	emogi_history_shmem_startup(found);
+	emogi_statistics_shmem_startup(found);
 	LWLockRelease(AddinShmemInitLock);
 }
 

@@ -132,6 +132,14 @@ install_peer() {
     step "Install $1, to compare with" apt_install_no_cluster "$1" || true
 }
 
+# Unpack a package below a folder, if it can be had without asking; further arguments are packages that it needs. For a program that a test starts
+# by itself: installed, it would come as a service of the machine, and be started.
+unpack_peer() {
+    local folder=$1 package=$2
+    shift 2
+    mkdir -p "$folder" && install_missing "$@" && (cd "$folder" && apt_get download "$package" && dpkg-deb -x "$package"_*.deb . && chmod -R a+rX .)
+}
+
 # ------------------------------------------------------------------------------------------------------- build
 
 # nvcc is looked up once, as the caller: root's PATH, behind sudo, may be another. `NVCC= ./test/run` does without.

@@ -77,7 +77,7 @@ forget_call(EmogiCall *call)
 	pfree(call);
 }
 
-/* Record a call that is over, in emogi_runs. Raises nothing. */
+/* Record a call that is over, in emogi_runs and emogi_stat_graphs. Raises nothing. */
 static void
 record_call(EmogiCall *call, bool failed)
 {
@@ -95,6 +95,7 @@ record_call(EmogiCall *call, bool failed)
 	for (int i = 0; i < (int) lengthof(call->phase_ms); i++)
 		run->total_ms += call->phase_ms[i];
 	emogi_history_record(run);
+	emogi_statistics_count(run);
 }
 
 /* Release the calls of a ResourceOwner that ends before they did. */
@@ -211,14 +212,19 @@ wait_for_slot(EmogiCall *call)
 
 /* Note who calls what. */
 static void
-describe_caller(EmogiCaller *caller, const char *name, const char *source)
+describe_caller(EmogiCallRecord *run, const char *name, const EmogiSource *source)
 {
+	EmogiCaller *caller = &run->caller;
+	const char *text;
+
 	caller->started = GetCurrentTimestamp();
 	caller->pid = MyProcPid;
 	caller->userid = GetUserId();
 	caller->database = MyDatabaseId;
 	copy_text(caller->function, sizeof caller->function, name);
-	copy_text(caller->source, sizeof caller->source, source);
+	copy_text(caller->source, sizeof caller->source, source->graph->text);
+	emogi_source_identify(source, &run->relid, &run->query, &text);
+	copy_text(run->text, sizeof run->text, text);
 }
 
 /* End the oldest of the finished calls when there are too many. */
@@ -258,7 +264,7 @@ make_token(void)
 
 /* Begin a call, which lives no longer than the current ResourceOwner, without a slot: emogi_call_take_slot gets it one. */
 EmogiCall *
-emogi_call_enter(Oid function, const char *name, const char *source)
+emogi_call_enter(Oid function, const char *name, const EmogiSource *source)
 {
 	static bool registered = false;
 	uint64		token = make_token();
@@ -273,7 +279,7 @@ emogi_call_enter(Oid function, const char *name, const char *source)
 	call = MemoryContextAllocZero(TopMemoryContext, sizeof *call);
 	call->holding = call->waiter = -1;
 	call->token = token;
-	describe_caller(&call->record.caller, name, source);
+	describe_caller(&call->record, name, source);
 	call->function = function;
 	call->owner = CurrentResourceOwner;
 	INSTR_TIME_SET_CURRENT(call->since);
@@ -285,7 +291,7 @@ emogi_call_enter(Oid function, const char *name, const char *source)
 
 /* Begin a call as emogi_call_enter does, and take a slot. Raises 53400. */
 EmogiCall *
-emogi_call_begin(Oid function, const char *name, const char *source)
+emogi_call_begin(Oid function, const char *name, const EmogiSource *source)
 {
 	EmogiCall  *call = emogi_call_enter(function, name, source);
 

@@ -4,7 +4,7 @@
  * emogi_call_begin (call.c) takes a slot for it (slot.c), if limits.c has nothing against it; everything that the call
  * allocates in the Region belongs to that slot. emogi_call_request (request.c) has the engine worker carry out what stands in
  * the slot. While its rows are read the call keeps a holding instead (holding.c), and takes a slot again to go on. At its end,
- * well or not, it gives back what it has and is recorded for emogi_runs (history.c).
+ * well or not, it gives back what it has, is recorded for emogi_runs (history.c) and counted for emogi_stat_graphs (statistics.c).
  */
 #ifndef EMOGI_CALL_H
 #define EMOGI_CALL_H
@@ -12,13 +12,18 @@
 #include "portability/instr_time.h"
 
 #include "server/limits.h"
+#include "source/source.h"
 
 /* ---- call.c: the life of a call ---- */
 
 /* One line of emogi_runs. Times in ms; 0 = did not happen. */
 typedef struct EmogiCallRecord
 {
+	uint64		id;				/* 0 until it is recorded */
 	EmogiCaller caller;
+	Oid			relid;			/* that the graph argument names; 0 = a query, which is known by */
+	uint64		query;			/* ... the hash of its text without constants */
+	char		text[256];		/* that text, or the graph argument, cut off: for emogi_stat_graphs */
 	bool		failed;			/* ended by an error or a cancel */
 	char		cache[8];		/* hit, stale, built (and published), spliced (likewise), patched, private, index (there was none: walk.h); empty = did not come so far */
 	char		indexes[2 * NAMEDATALEN + 2];	/* that were walked over */
@@ -79,8 +84,8 @@ typedef struct EmogiCall
 	struct EmogiCall *next;
 } EmogiCall;
 
-extern EmogiCall *emogi_call_enter(Oid function, const char *name, const char *source);
-extern EmogiCall *emogi_call_begin(Oid function, const char *name, const char *source);
+extern EmogiCall *emogi_call_enter(Oid function, const char *name, const EmogiSource *source);
+extern EmogiCall *emogi_call_begin(Oid function, const char *name, const EmogiSource *source);
 extern void emogi_call_end(EmogiCall *call);
 extern bool emogi_call_hold(EmogiCall *call);
 extern void emogi_call_take_slot(EmogiCall *call);
@@ -123,13 +128,55 @@ extern void emogi_holding_finish(int index, bool finished);
 
 /* ---- history.c: what has been run ---- */
 
-#define EMOGI_MAX_RUNS 256
-
 extern Size emogi_history_shmem_size(void);
 extern void emogi_history_shmem_startup(bool found);
 extern void emogi_history_note(EmogiCallRecord *run, const EmogiRequest *request, const EmogiReply *reply);
 extern void emogi_history_record(const EmogiCallRecord *run);
-extern int	emogi_history_copy(EmogiCallRecord *entries, uint64 *first_id);
+extern int	emogi_history_copy(EmogiCallRecord *entries);
 extern void emogi_history_clear(void);
+
+/* ---- statistics.c: how often what has been called ---- */
+
+/* Whose calls of what are counted together. Zero where nothing stands: it is hashed and compared as bytes. */
+typedef struct EmogiStatisticKey
+{
+	Oid			database;
+	Oid			userid;
+	Oid			relid;			/* 0 = a query */
+	uint32		unused;
+	uint64		query;			/* 0 = a relation */
+	char		function[32];
+} EmogiStatisticKey;
+
+/* One line of emogi_stat_graphs. Times in ms. */
+typedef struct EmogiStatistic
+{
+	EmogiStatisticKey key;
+	char		source[256];	/* text of the query, or the first graph argument that named the relation; cut off */
+	uint64		ncalls;
+	uint64		nerrors;
+	uint64		nhits;			/* the Graph was there */
+	uint64		nsteps;			/* it was made of an older one, or that was used with what has changed */
+	uint64		nbuilds;
+	uint64		nprivate;		/* it was built for the call */
+	uint64		nwalks;			/* there was none */
+	uint64		nrows;
+	uint64		edges_traversed;
+	double		total_ms;
+	double		min_ms;
+	double		max_ms;
+	double		build_ms;		/* from the table to the Graph, or from an older one */
+	double		run_ms;
+	double		wait_ms;
+	double		use;			/* calls, those of long ago for less: who is least used makes room */
+	TimestampTz since;			/* the beginning of the first call that is counted */
+	TimestampTz last_call;		/* ... and of the one that ended last */
+} EmogiStatistic;
+
+extern Size emogi_statistics_shmem_size(void);
+extern void emogi_statistics_shmem_startup(bool found);
+extern void emogi_statistics_count(const EmogiCallRecord *run);
+extern int	emogi_statistics_copy(EmogiStatistic *statistics, uint64 *ngone, TimestampTz *reset_at);
+extern void emogi_statistics_reset(void);
 
 #endif							/* EMOGI_CALL_H */

@@ -1,7 +1,7 @@
 /*
  * history.c: what has been run: the last runs, in shared memory, for emogi_runs.
  *
- * A ring of the latest EMOGI_MAX_RUNS entries. A call writes an entry when it ends, well or not; whoever asks
+ * A ring of the latest entries, emogi.run_entries of them. A call writes an entry when it ends, well or not; whoever asks
  * gets a copy. Runs are numbered from 1; numbers go on when the ring is emptied.
  */
 #include "postgres.h"
@@ -11,12 +11,15 @@
 #include "call/call.h"
 #include "server/papers.h"
 
+/* So many entries are copied at a time: calls that end meanwhile wait for no more. */
+#define EMOGI_COPIED_RUNS 256
+
 typedef struct EmogiHistory
 {
 	/* under EmogiShared.history_lock */
 	uint64		first_id;		/* the oldest run that is kept */
 	uint64		next_id;
-	EmogiCallRecord entries[EMOGI_MAX_RUNS];	/* that of run id at [id % EMOGI_MAX_RUNS] */
+	EmogiCallRecord entries[FLEXIBLE_ARRAY_MEMBER]; /* that of run id at [id % emogi_run_entries] */
 } EmogiHistory;
 
 static EmogiHistory *history;
@@ -24,7 +27,7 @@ static EmogiHistory *history;
 Size
 emogi_history_shmem_size(void)
 {
-	return sizeof(EmogiHistory);
+	return add_size(offsetof(EmogiHistory, entries), mul_size(emogi_run_entries, sizeof(EmogiCallRecord)));
 }
 
 /* Set up an empty ring, at server start and after every crash restart. Caller holds AddinShmemInitLock. */
@@ -36,7 +39,7 @@ emogi_history_shmem_startup(bool found)
 	history = ShmemInitStruct("emogi history", emogi_history_shmem_size(), &found_history);
 	if (found)
 		return;
-	memset(history, 0, sizeof *history);
+	memset(history, 0, emogi_history_shmem_size());
 	history->first_id = history->next_id = 1;
 }
 
@@ -70,25 +73,34 @@ emogi_history_note(EmogiCallRecord *run, const EmogiRequest *request, const Emog
 void
 emogi_history_record(const EmogiCallRecord *run)
 {
+	EmogiCallRecord *entry;
+
 	LWLockAcquire(emogi_shared->history_lock, LW_EXCLUSIVE);
-	history->entries[history->next_id % EMOGI_MAX_RUNS] = *run;
-	history->next_id++;
-	if (history->next_id - history->first_id > EMOGI_MAX_RUNS)
+	entry = &history->entries[history->next_id % emogi_run_entries];
+	*entry = *run;
+	entry->id = history->next_id++;
+	if (history->next_id - history->first_id > (uint64) emogi_run_entries)
 		history->first_id++;
 	LWLockRelease(emogi_shared->history_lock);
 }
 
-/* Copy all runs into entries[EMOGI_MAX_RUNS], oldest first; get their number, and the id of the first. */
+/* Copy all runs into entries[emogi_run_entries], oldest first; get their number. Those that are overwritten meanwhile are left out. */
 int
-emogi_history_copy(EmogiCallRecord *entries, uint64 *first_id)
+emogi_history_copy(EmogiCallRecord *entries)
 {
+	uint64		id = 0;
 	int			count = 0;
+	bool		more = true;
 
-	LWLockAcquire(emogi_shared->history_lock, LW_SHARED);
-	*first_id = history->first_id;
-	for (uint64 id = history->first_id; id < history->next_id; id++)
-		entries[count++] = history->entries[id % EMOGI_MAX_RUNS];
-	LWLockRelease(emogi_shared->history_lock);
+	while (more)
+	{
+		LWLockAcquire(emogi_shared->history_lock, LW_SHARED);
+		id = Max(id, history->first_id);
+		for (int i = 0; i < EMOGI_COPIED_RUNS && id < history->next_id && count < emogi_run_entries; i++, id++)
+			entries[count++] = history->entries[id % emogi_run_entries];
+		more = id < history->next_id && count < emogi_run_entries;
+		LWLockRelease(emogi_shared->history_lock);
+	}
 	return count;
 }
 

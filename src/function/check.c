@@ -140,7 +140,7 @@ emogi_check(PG_FUNCTION_ARGS)
 	wanted.with_backward = !PG_ARGISNULL(3) && PG_GETARG_BOOL(3);
 	emogi_source_resolve(&graph, wanted.weights != EMOGI_WEIGHTS_UNUSED, &source);
 	emogi_request_require_engine();
-	call = emogi_call_begin(fcinfo->flinfo->fn_oid, get_func_name(fcinfo->flinfo->fn_oid), graph.text);
+	call = emogi_call_begin(fcinfo->flinfo->fn_oid, get_func_name(fcinfo->flinfo->fn_oid), &source);
 	emogi_obtain_twice(call, &source, &wanted, !PG_ARGISNULL(4) && PG_GETARG_BOOL(4), &twice);
 	emogi_call_phase(call, EMOGI_PHASE_RUN);
 	if (twice.patch != NULL)

@@ -153,7 +153,7 @@ static EmogiCall *
 open_afoot(Oid function, EmogiTask *task, EmogiSource *source, const EmogiGraphKey *wish, EmogiPatch **patch, EmogiGraph *graph,
 		   EmogiWalk *walk)
 {
-	EmogiCall  *call = emogi_call_enter(function, get_func_name(function), task->graph.text);
+	EmogiCall  *call = emogi_call_enter(function, get_func_name(function), source);
 	EmogiPatch *found;
 
 	found = emogi_obtain_or_walk(call, source, wish, patch != NULL, graph, walk);
@@ -198,7 +198,7 @@ open_call(Oid function, EmogiTask *task, EmogiPatch **patch, EmogiGraph *graph, 
 		call = open_afoot(function, task, &source, &wish, patch, graph, walk);
 	else
 	{
-		call = emogi_call_begin(function, get_func_name(function), task->graph.text);
+		call = emogi_call_begin(function, get_func_name(function), &source);
 		if (patch != NULL)
 			*patch = emogi_obtain_patched(call, &source, &wish, graph);
 		else

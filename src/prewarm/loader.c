@@ -198,6 +198,7 @@ emogi_prewarm_loader_main(Datum arg)
 	pqsignal(SIGTERM, die);
 	BackgroundWorkerUnblockSignals();
 	BackgroundWorkerInitializeConnectionByOid(DatumGetObjectId(arg), InvalidOid, 0);
+	pgstat_report_appname("emogi prewarm");
 	MemoryContextSwitchTo(TopMemoryContext);
 	set_settings();
 	entries = emogi_prewarm_list();

@@ -62,7 +62,7 @@ emogi_prewarm_graph(Oid function, const EmogiGraphArgument *graph, const EmogiGr
 	emogi_source_resolve(graph, key.weights != EMOGI_WEIGHTS_UNUSED, &source);
 	if (keep != EMOGI_KEEP_AS_IT_IS)
 		require_owner(&source);
-	call = emogi_call_begin(function, "emogi_prewarm", graph->text);
+	call = emogi_call_begin(function, "emogi_prewarm", &source);
 	emogi_obtain_graph(call, &source, &key, &obtained);
 	if (keep != EMOGI_KEEP_AS_IT_IS)
 		require_owner(&source); /* the name may lead to another one by now */

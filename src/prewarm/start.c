@@ -15,6 +15,7 @@
 #include "access/xact.h"
 #include "catalog/pg_database.h"
 #include "miscadmin.h"
+#include "pgstat.h"
 #include "postmaster/bgworker.h"
 #include "storage/ipc.h"
 #include "storage/lmgr.h"
@@ -211,6 +212,7 @@ load_database(List *entries, const char *name)
 		LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
 		emogi_shared->prewarmed = InvalidOid;
 		LWLockRelease(emogi_shared->lock);
+		pgstat_report_activity(STATE_RUNNING, psprintf("loads graphs of database %s", name));
 		if (!start_loader(name, database))
 		{
 			warn_of_all(entries, name, ERRCODE_INSUFFICIENT_RESOURCES, "no background worker is free",
@@ -256,6 +258,7 @@ emogi_prewarm_main(Datum arg)
 	BackgroundWorkerInitializeConnection(NULL, NULL, 0);
 	MemoryContextSwitchTo(TopMemoryContext);
 	before_shmem_exit(end_loader, 0);
+	pgstat_report_appname("emogi prewarm");
 	entries = emogi_prewarm_list();
 	foreach(cell, entries)
 		if (is_first(entries, lfirst(cell)))

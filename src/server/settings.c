@@ -40,6 +40,8 @@ int			emogi_contraction_after = -1;
 bool		emogi_enable_index_walk = true;
 int			emogi_index_walk_min_size_kb = 8 * 1024;
 bool		emogi_notice_missing_source = false;
+int			emogi_run_entries = 256;
+int			emogi_stat_entries = 5000;
 
 static const struct config_enum_entry engine_options[] = {
 	{"auto", EMOGI_ENGINE_AUTO, false},
@@ -192,6 +194,22 @@ define_huge_pages(void)
 							 PGC_INTERNAL, GUC_NOT_IN_SAMPLE | GUC_DISALLOW_IN_FILE, NULL, NULL, NULL);
 }
 
+/* Define how much is kept of what has been called. */
+static void
+define_statistics(void)
+{
+	DefineCustomIntVariable("emogi.run_entries",
+							"Number of calls that emogi_runs keeps, the last ones.",
+							NULL,
+							&emogi_run_entries, 256, 16, 100000,
+							PGC_POSTMASTER, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("emogi.stat_entries",
+							"Number of rows that emogi_stat_graphs keeps.",
+							"When there are more the least used go.",
+							&emogi_stat_entries, 5000, 100, 100000,
+							PGC_POSTMASTER, 0, NULL, NULL, NULL);
+}
+
 /* Define these settings; called once, in the postmaster. */
 void
 emogi_settings_define(void)
@@ -314,5 +332,6 @@ emogi_settings_define(void)
 							PGC_POSTMASTER, 0, NULL, NULL, NULL);
 	if (emogi_cpu_threads == 0)
 		emogi_cpu_threads = emogi_machine_processors();
+	define_statistics();
 	warn_of_max_memory();
 }

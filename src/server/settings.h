@@ -47,6 +47,8 @@ extern bool emogi_enable_near;			/* searches that reach little are made in the b
 extern bool emogi_enable_index_walk;	/* searches that reach little walk over indexes where there is no Graph */
 extern int	emogi_index_walk_min_size_kb;	/* of a table whose indexes are walked over */
 extern bool emogi_notice_missing_source;	/* a source that the graph does not have is told of */
+extern int	emogi_run_entries;		/* calls that emogi_runs keeps */
+extern int	emogi_stat_entries;		/* rows that emogi_stat_graphs keeps */
 
 extern void emogi_settings_define(void);
 extern const char *emogi_settings_option_name(const struct config_enum_entry *options, int value);

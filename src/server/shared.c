@@ -16,7 +16,7 @@ void
 emogi_shared_request(void)
 {
 	RequestAddinShmemSpace(MAXALIGN(sizeof(EmogiShared)));
-	RequestNamedLWLockTranche("emogi", 3);
+	RequestNamedLWLockTranche("emogi", 4);
 }
 
 /* Fill in the shared state, at server start and after every crash restart. */
@@ -29,6 +29,7 @@ init_shared(void)
 	emogi_shared->lock = &locks[0].lock;
 	emogi_shared->cache_lock = &locks[1].lock;
 	emogi_shared->history_lock = &locks[2].lock;
+	emogi_shared->statistics_lock = &locks[3].lock;
 	ConditionVariableInit(&emogi_shared->slot_freed);
 	for (int i = 0; i < EMOGI_NSLOTS; i++)
 	{

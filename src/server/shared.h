@@ -63,7 +63,8 @@ typedef struct EmogiShared
 {
 	LWLock	   *lock;			/* slots, worker_*, devices; also the Region's allocator */
 	LWLock	   *cache_lock;		/* ring.c, cache.c; taken before `lock` where both are */
-	LWLock	   *history_lock;	/* history.c; taken last */
+	LWLock	   *history_lock;	/* history.c; taken last, as is */
+	LWLock	   *statistics_lock;	/* statistics.c; never together with history_lock */
 
 	/* the worker's, under lock */
 	Latch	   *worker_latch;	/* NULL = no worker */

@@ -3,7 +3,7 @@
  *
  * emogi_source_resolve (source.c) makes a Source of the graph argument, whose text has several forms (forms.c): a relation, which it
  * locks, with the columns that make an edge (columns.c), or a query (query.c, params.c, vertices.c); ends.c finds out which keys they are, and rows.c which columns an anonymous row has;
- * missing.c says what may have been meant where nothing has that name. emogi_access_check (access.c)
+ * missing.c says what may have been meant where nothing has that name; identity.c what a Source is known by where calls are counted. emogi_access_check (access.c)
  * asks whether the caller may read it. snapshot.c sees to it that the snapshot of the call is not older than what the argument
  * names; it asks seen.c, with a header of its own, what a snapshot sees in the catalogs.
  */
@@ -67,6 +67,7 @@ typedef struct EmogiEdgeColumns
 } EmogiEdgeColumns;
 
 extern void emogi_source_resolve(const EmogiGraphArgument *graph, bool wants_weight, EmogiSource *source);
+extern void emogi_source_identify(const EmogiSource *source, Oid *relid, uint64 *query, const char **text);
 extern bool emogi_source_is_query(const EmogiGraphArgument *graph);
 extern bool emogi_source_peek(const EmogiGraphArgument *graph, bool wants_weight, EmogiSource *source);
 extern bool emogi_source_peek_query(const EmogiGraphArgument *graph, EmogiSource *source);

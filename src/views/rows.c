@@ -72,3 +72,10 @@ emogi_views_may_see_all(void)
 {
 	return has_privs_of_role(GetUserId(), ROLE_PG_READ_ALL_STATS);
 }
+
+/* May the current user see what this role does? */
+bool
+emogi_views_may_see_role(Oid role)
+{
+	return emogi_views_may_see_all() || has_privs_of_role(GetUserId(), role);
+}

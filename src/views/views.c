@@ -9,6 +9,7 @@
 #include "catalog/pg_type.h"
 #include "commands/dbcommands.h"
 #include "miscadmin.h"
+#include "storage/shmem.h"
 #include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
@@ -49,13 +50,6 @@ typedef struct Progress
 	uint64		done;
 	uint64		total;
 } Progress;
-
-/* May the current user see what this role does? */
-static bool
-may_see_role(Oid role)
-{
-	return emogi_views_may_see_all() || has_privs_of_role(GetUserId(), role);
-}
 
 /* ---- emogi_devices ---- */
 
@@ -121,13 +115,13 @@ add_caller(EmogiViewRow *row, const EmogiCaller *caller)
 
 /* Put one row of emogi_runs. */
 static void
-put_run(FunctionCallInfo fcinfo, uint64 id, const EmogiCallRecord *run)
+put_run(FunctionCallInfo fcinfo, const EmogiCallRecord *run)
 {
 	bool		timed = run->run_ms > 0;
 	bool		has_graph = strcmp(run->cache, "index") != 0;
 	EmogiViewRow row = {0};
 
-	emogi_views_add(&row, Int64GetDatum(id));
+	emogi_views_add(&row, Int64GetDatum(run->id));
 	emogi_views_add_time(&row, run->caller.started);
 	add_caller(&row, &run->caller);
 	emogi_views_add_text(&row, run->failed ? "failed" : "ok");
@@ -171,16 +165,15 @@ Datum
 emogi_runs(PG_FUNCTION_ARGS)
 {
 	EmogiCallRecord *runs;
-	uint64		first_id;
 	int			count;
 
 	emogi_sql_version_require();
 	emogi_compat_init_rows(fcinfo);
-	runs = palloc(EMOGI_MAX_RUNS * sizeof(EmogiCallRecord));
-	count = emogi_history_copy(runs, &first_id);
+	runs = palloc(mul_size(emogi_run_entries, sizeof(EmogiCallRecord)));
+	count = emogi_history_copy(runs);
 	for (int i = 0; i < count; i++)
-		if (may_see_role(runs[i].caller.userid))
-			put_run(fcinfo, first_id + i, &runs[i]);
+		if (emogi_views_may_see_role(runs[i].caller.userid))
+			put_run(fcinfo, &runs[i]);
 	pfree(runs);
 	return (Datum) 0;
 }
@@ -346,7 +339,7 @@ emogi_progress(PG_FUNCTION_ARGS)
 	calls = palloc(MOST_CALLS * sizeof(Progress));
 	count = copy_progress(calls);
 	for (int i = 0; i < count; i++)
-		if (may_see_role(calls[i].caller.userid))
+		if (emogi_views_may_see_role(calls[i].caller.userid))
 			put_progress(fcinfo, &calls[i], calls, count);
 	pfree(calls);
 	return (Datum) 0;

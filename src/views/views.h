@@ -1,7 +1,7 @@
 /*
  * views.h: the functions behind the views, and those that administer the cache.
  *
- * views.c shows devices, runs and calls in progress; graphs.c shows and evicts cached Graphs; rows.c makes the rows of both.
+ * views.c shows devices, runs and calls in progress; statistics.c sums over runs; graphs.c shows and evicts cached Graphs; rows.c makes the rows of all.
  */
 #ifndef EMOGI_VIEWS_H
 #define EMOGI_VIEWS_H
@@ -20,6 +20,7 @@ typedef struct EmogiViewRow
 } EmogiViewRow;
 
 extern bool emogi_views_may_see_all(void);
+extern bool emogi_views_may_see_role(Oid role);
 extern void emogi_views_add(EmogiViewRow *row, Datum value);
 extern void emogi_views_add_if(EmogiViewRow *row, bool known, Datum value);
 extern void emogi_views_add_text(EmogiViewRow *row, const char *text);

@@ -1,8 +1,8 @@
 /*
  * worker.c: the engine worker, the one process that computes: its main thread, which is PostgreSQL's.
  *
- * The worker has shared memory but no database connection, so that DROP DATABASE and the like never wait for it. The
- * main thread picks requests from the slots, hands them to the threads (threads.c), answers, and sleeps.
+ * The worker is connected to no database, so that DROP DATABASE and the like never wait for it; it has an entry in pg_stat_activity
+ * (activity.c). The main thread picks requests from the slots, hands them to the threads (threads.c), answers, and sleeps.
  *
  * Whose turn is it: start-time fair queueing, after Goyal, Vin and Cheng, "Start-time Fair Queuing", SIGCOMM 1996,
  * section 2. A backend has a clock of the engine time that it has had, in ms, and stamps its requests with it; the
@@ -26,6 +26,7 @@
 #include <unistd.h>
 
 #include "miscadmin.h"
+#include "pgstat.h"
 #include "postmaster/bgworker.h"
 #include "postmaster/interrupt.h"
 #include "storage/ipc.h"
@@ -36,6 +37,7 @@
 #include "contract/sample.h"
 #include "prewarm/prewarm.h"
 #include "server/region.h"
+#include "worker/activity.h"
 #include "worker/assign.h"
 #include "worker/threads.h"
 #include "worker/worker.h"
@@ -164,6 +166,14 @@ count_running(const EmogiWork *work, int change)
 		nlong += change;
 }
 
+/* Hand some work to its thread. */
+static void
+hand(EmogiWork *work)
+{
+	emogi_activity_begin(work);
+	emogi_threads_hand(work);
+}
+
 /* Start on a request. */
 static void
 start_request(EmogiWork *work, EmogiSlot *slot)
@@ -185,7 +195,7 @@ start_request(EmogiWork *work, EmogiSlot *slot)
 		return;
 	}
 	count_running(work, 1);
-	emogi_threads_hand(work);
+	hand(work);
 }
 
 /* Start on a Graph that a GPU is to forget; false when there is none. */
@@ -199,7 +209,7 @@ start_forgetting(EmogiWork *work)
 		return false;
 	work->kind = EMOGI_WORK_FORGET;
 	work->graph_id = id;
-	emogi_threads_hand(work);
+	hand(work);
 	return true;
 }
 
@@ -214,7 +224,7 @@ start_contracting(EmogiWork *work)
 	work->kind = EMOGI_WORK_CONTRACT;
 	work->cached = cached;
 	contracts = true;
-	emogi_threads_hand(work);
+	hand(work);
 	return true;
 }
 
@@ -251,8 +261,9 @@ report_ready(const EmogiOpened *opened)
 	if (opened->ncuda == 0)
 		appendStringInfo(&gpus, "no GPU: %s", opened->cuda[0].reason);
 	ereport(LOG,
-			(errmsg("emogi " EMOGI_VERSION " is ready: %d threads, emogi.max_memory = %dMB, %s",
-					opened->cpu.device.units, emogi_max_memory_mb, gpus.data)));
+			(errmsg("emogi " EMOGI_VERSION " is ready: emogi.engine = %s, %d threads, emogi.max_memory = %dMB, %s, %s",
+					GetConfigOption("emogi.engine", false, false), opened->cpu.device.units, emogi_max_memory_mb,
+					emogi_huge_pages_status ? "huge pages" : "no huge pages", gpus.data)));
 	pfree(gpus.data);
 }
 
@@ -309,7 +320,7 @@ start_deriving(const EmogiWork *work)
 	next->derives = true;
 	next->gpu = gpu;
 	count_running(next, 1);
-	emogi_threads_hand(next);
+	hand(next);
 	return true;
 }
 
@@ -347,6 +358,7 @@ finish_all(void)
 	(void) !read(emogi_threads_fd(), &count, sizeof count);
 	while (emogi_threads_finished(&work))
 	{
+		emogi_activity_end(&work);
 		if (start_deriving(&work))
 			continue;
 		if (work.kind == EMOGI_WORK_OPEN)
@@ -454,7 +466,7 @@ start_threads(void)
 		ereport(FATAL, (errmsg("the engine worker of emogi could not start a thread: %s", strerror(rc))));
 	work = emogi_threads_idle_job();
 	work->kind = EMOGI_WORK_OPEN;
-	emogi_threads_hand(work);
+	hand(work);
 }
 
 /* Sleep until there is something to do. */
@@ -515,7 +527,10 @@ emogi_worker_main(Datum arg)
 {
 	catch_sigterm();
 	pqsignal(SIGHUP, SignalHandlerForConfigReload);
+	pqsignal(SIGINT, SIG_IGN);	/* pg_cancel_backend is for the sessions, whose calls these are */
 	BackgroundWorkerUnblockSignals();
+	BackgroundWorkerInitializeConnectionByOid(InvalidOid, InvalidOid, 0);	/* of no database, for pg_stat_activity */
+	pgstat_report_appname("emogi engine");
 
 	enter_shared();
 	start_threads();
@@ -527,6 +542,7 @@ emogi_worker_main(Datum arg)
 		finish_all();
 		if (ready && !draining)
 			start_all();
+		emogi_activity_report();
 	}
 	proc_exit(server_stops ? 0 : 1);
 }
@@ -540,7 +556,7 @@ emogi_worker_register(void)
 	memset(&worker, 0, sizeof worker);
 	strlcpy(worker.bgw_name, "emogi engine", BGW_MAXLEN);
 	strlcpy(worker.bgw_type, "emogi engine", BGW_MAXLEN);
-	worker.bgw_flags = BGWORKER_SHMEM_ACCESS;
+	worker.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION;
 	worker.bgw_start_time = BgWorkerStart_ConsistentState;
 	worker.bgw_restart_time = 1;
 	strlcpy(worker.bgw_library_name, "emogi", BGW_MAXLEN);

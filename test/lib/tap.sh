@@ -14,6 +14,23 @@ tap_alone() {
 END
 }
 
+# Have a variable name a program of a package that is unpacked and not installed, if it is not there; further arguments are packages that it needs.
+find_program() {
+    local variable=$1 package=$2 program=$3
+    shift 3
+    [ ! -x "$program" ] && am_root && apt-cache show "$package" >/dev/null 2>&1 || return 0
+    ! step "Get $package, to try with" unpack_peer "$WORK/$package" "$package" "$@" || export "$variable=$WORK/$package$program"
+}
+
+# Get what some TAP files try emogi with, where it can be had without asking: they skip what is not there.
+install_for_tap() {
+    install_peer "postgresql-$PG_MAJOR-pgrouting"
+    install_peer "postgresql-$PG_MAJOR-cron"
+    find_program EMOGI_PGBOUNCER pgbouncer /usr/sbin/pgbouncer libevent-2.1-7 libc-ares2
+    find_program EMOGI_EXPORTER prometheus-postgres-exporter /usr/bin/prometheus-postgres-exporter
+    find_program EMOGI_PROMTOOL prometheus /usr/bin/promtool
+}
+
 # Print the TAP files that run alone, or those that run together.
 tap_files() {
     local file where

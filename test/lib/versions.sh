@@ -92,3 +92,18 @@ test_version() {
     grep -qE '^[0-9]+ passed, [0-9]+ failed$' "$out" || add "$server" 0 1
     test_as_far_server "$version" "$home" "$server"
 }
+
+# Install emogi, as the tests with a version have built it, into that server, which is a folder of this run.
+complete_server() {
+    local home=$WORK/server-$1 checkout=$WORK/checkout-$1
+    [ -x "$home/bin/postgres" ] && [ -d "$checkout" ] &&
+        make -s -C "$checkout" PG_CONFIG="$home/bin/pg_config" NVCC= with_llvm=no install >>"$LOG" 2>&1 && chmod -R a+rX "$home"
+}
+
+# Have pg_upgrade take a cluster with emogi from the first of some versions, and from the server that is tested, to the last one. Where there are no TAP tests, or
+# no such servers, nothing.
+test_upgrades() {
+    local old=$1 new=${*: -1}
+    { declare -F run_prove >/dev/null && [ "$old" != "$new" ] && complete_server "$old" && complete_server "$new"; } || return 0
+    EMOGI_OLD_SERVERS=$WORK/server-$old EMOGI_NEW_SERVER=$WORK/server-$new run_prove upgrade 1 test/t/074_upgrade_versions.pl "pg_upgrade to $new"
+}

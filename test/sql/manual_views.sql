@@ -15,3 +15,5 @@ SELECT count(*) FROM emogi_bfs('follows', 1);
 SELECT source, columns, direction, vertices, edges, skipped_rows, state FROM emogi_graphs WHERE source = 'follows';
 
 SELECT function, source, cache, reached, rows FROM emogi_runs ORDER BY id DESC LIMIT 1;
+
+SELECT source, function, calls, errors, hits, builds, rows FROM emogi_stat_graphs WHERE relation = 'follows'::regclass;

@@ -17,13 +17,14 @@ SET emogi.cache = on;
 
 -- Columns and types; nothing is without a comment.
 SELECT attrelid::regclass, string_agg(attname || ' ' || format_type(atttypid, atttypmod), ', ' ORDER BY attnum) FROM pg_attribute
- WHERE attrelid IN ('emogi_graphs'::regclass, 'emogi_cache'::regclass, 'emogi_runs'::regclass, 'emogi_progress'::regclass)
+ WHERE attrelid IN ('emogi_graphs'::regclass, 'emogi_cache'::regclass, 'emogi_runs'::regclass, 'emogi_progress'::regclass,
+   'emogi_stat_graphs'::regclass, 'emogi_stat_info'::regclass)
  GROUP BY attrelid ORDER BY attrelid::regclass::text;
 SELECT attrelid::regclass, attname FROM pg_attribute JOIN pg_depend d ON d.classid = 'pg_class'::regclass AND d.objid = attrelid AND d.deptype = 'e'
  WHERE d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'emogi') AND attnum > 0
    AND (col_description(attrelid, attnum) IS NULL OR obj_description(attrelid, 'pg_class') IS NULL) ORDER BY 1, 2;
 SELECT oid::regprocedure FROM pg_proc WHERE proname IN ('emogi_evict', 'emogi_estimate', 'emogi_check', 'emogi_reset', 'emogi_graphs', 'emogi_cache', 'emogi_runs',
-   'emogi_progress', 'emogi_devices') AND obj_description(oid, 'pg_proc') IS NULL ORDER BY 1;
+   'emogi_progress', 'emogi_devices', 'emogi_stat_graphs', 'emogi_stat_info', 'emogi_stat_reset') AND obj_description(oid, 'pg_proc') IS NULL ORDER BY 1;
 
 -- Everyone may look and evict, not everyone reset.
 SET ROLE regress_emogi_alice;
@@ -221,7 +222,7 @@ END $$;
 SELECT used_bytes FROM emogi_devices WHERE device = -1;
 SELECT graphs, bytes FROM emogi_cache;
 
--- No more than 256 runs are kept, the latest; numbers go on after a reset.
+-- No more than 256 runs are kept by default, the latest; numbers go on after a reset.
 SELECT sum(rows) FROM generate_series(1, 300) i, LATERAL (SELECT count(*) AS rows FROM emogi_bfs('SELECT 1, 2', i)) r;
 SELECT count(*), max(id) - min(id) FROM emogi_runs;
 SELECT max(id) AS last FROM emogi_runs \gset

@@ -27,7 +27,7 @@ sub codes
 answers_small($node, 'a call');
 my @ready = slurp_file($node->logfile) =~ /LOG:  (emogi .* is ready: .*)/g;
 is(scalar(@ready), 1, 'one line when it is ready');
-like($ready[0], qr/^emogi \d+\.\d+\.\d+ is ready: 3 threads, emogi\.max_memory = 256MB, (?:GPU: \S.*|no GPU: \S.*)$/, '... says with what');
+like($ready[0], qr/^emogi \d+\.\d+\.\d+ is ready: emogi\.engine = auto, 3 threads, emogi\.max_memory = 256MB, no huge pages, (?:GPU: \S.*|no GPU: \S.*)$/, '... says with what');
 is(codes(), '', 'it has not ended');
 
 my $pid = worker_pid($node);

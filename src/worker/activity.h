@@ -1,0 +1,13 @@
+/*
+ * activity.h: what the engine worker shows of itself in pg_stat_activity. For its main thread.
+ */
+#ifndef EMOGI_ACTIVITY_H
+#define EMOGI_ACTIVITY_H
+
+#include "worker/threads.h"
+
+extern void emogi_activity_begin(const EmogiWork *work);
+extern void emogi_activity_end(const EmogiWork *work);
+extern void emogi_activity_report(void);
+
+#endif							/* EMOGI_ACTIVITY_H */
