@@ -122,6 +122,59 @@ like(reach($hub), qr/^0 3 1000003\n/, 'rolled back');
 	$writer->quit;
 }
 
+# ---- stamps and snapshots
+
+{
+	my $old = session($far);
+	my $stamp = sub { my ($table) = @_; return "SELECT coalesce(encode(emogi_stamp('$table', '{src}'), 'hex'), 'none')" };
+	my $now = sub { return $far->safe_psql('postgres', $stamp->($_[0])) };
+	my $write = sub { $far->safe_psql('postgres', join('', map { "INSERT INTO stamped VALUES (0, $_);\n" } 1 .. $_[0])) };
+
+	$far->safe_psql('postgres', 'CREATE TABLE stamped (src bigint, dst bigint)');
+	# Nobody has asked about the table yet: what was at work then is in no ring.
+	$old->ask('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1');
+	$write->(1);
+	is($old->ask($stamp->('stamped')), 'none', 'a snapshot from before a change that nobody has noted');
+	$old->ask('COMMIT');
+	my $first = $now->('stamped');
+	like($first, qr/^[0-9a-f]{64}$/, 'a snapshot from after it');
+
+	# A snapshot says the same as long as it lives, whatever is committed meanwhile.
+	$old->ask('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1');
+	$write->(1);
+	my $second = $now->('stamped');
+	isnt($second, $first, 'a change');
+	is($old->ask($stamp->('stamped')), $first, 'a snapshot from before it');
+	is($old->ask($stamp->('stamped')), $first, '... again');
+	$old->ask('COMMIT');
+	is($old->ask($stamp->('stamped')), $second, 'and a new one');
+
+	# More writers than the ring holds, the last of which is rolled back: it holds nobody then that has changed the table.
+	my %seen = ($first => 1, $second => 1);
+	for my $round (1 .. 3)
+	{
+		$old->ask('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1');
+		my $before = $old->ask($stamp->('stamped'));
+		for my $step (1 .. 128)
+		{
+			$write->(1);
+			if ($step > 120)
+			{
+				$far->safe_psql('postgres', "BEGIN; INSERT INTO stamped VALUES (0, 0); PREPARE TRANSACTION 's'");
+				$far->safe_psql('postgres', "ROLLBACK PREPARED 's'");
+			}
+			next if $step < 100;
+			my $stamp_now = $now->('stamped');
+			$seen{$stamp_now}++;
+		}
+		like($old->ask($stamp->('stamped')), qr/^($before|none)$/, 'an old snapshot says what it said, or nothing');
+		$old->ask('COMMIT');
+	}
+	is((grep { $_ > 1 } values %seen), 0, 'each state of the table has a stamp of its own');
+	is($now->('stamped'), $now->('stamped'), 'which stays');
+	$old->quit;
+}
+
 # ---- writers beside readers
 
 {
@@ -223,6 +276,17 @@ for my $i (1, 2)
 	is(reach($hub, graph => 'mine(src, dst)', before => 'SET ROLE narrow;'), "0 1\nprivate", 'a role of which rows are hidden has its own');
 	is(reach($hub, graph => 'mine(src, dst)', before => 'SET ROLE wide;'), "0 1 2\nprivate", 'and one that a policy lets see all');
 	is(reach($hub, before => 'SET ROLE narrow;'), expected('hit'), 'one graph for all who may read all of it');
+}
+{
+	my $session = session($hub);
+	my $ask = q{SELECT string_agg(vertex::text, ' ' ORDER BY vertex) FROM emogi_bfs('mine(src, dst)', 0)};
+
+	for my $i (1, 2)
+	{
+		is($session->ask("RESET ROLE; $ask"), '0 1 2', 'a session has a connection for each role: the owner');
+		is($session->ask("SET ROLE narrow; $ask"), '0 1', '... a role of which rows are hidden');
+	}
+	$session->quit;
 }
 $far->safe_psql('postgres', 'REVOKE SELECT ON t FROM narrow');
 my ($rc, $out, $err) = $hub->psql('postgres', "SET ROLE narrow; SELECT count(*) FROM emogi_bfs('t', 0)");
