@@ -71,7 +71,7 @@ REFRESH MATERIALIZED VIEW test_regclass.reached;
 SELECT source FROM public.emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1;
 SET search_path = test_regclass, public;
 DROP TABLE test_regclass_2.ways CASCADE;
-SELECT count(*) FROM pg_class WHERE relname IN ('ranks', 'others', 'reached');
+SELECT count(*) FROM pg_class WHERE relname IN ('ranks', 'others', 'reached') AND relnamespace = 'test_regclass'::regnamespace;
 
 -- A temporary table, a partitioned one.
 CREATE TEMP TABLE temporary AS SELECT 1 AS src, 2 AS dst;

@@ -99,8 +99,9 @@ SELECT m.state FROM message($$ SELECT * FROM emogi_bfs(NULL, 'one') $$) m;
 -- All forms of a function are alike.
 SELECT proname, count(*) AS forms, count(DISTINCT (provolatile, proparallel, procost, prorows, prosupport, prosrc, proisstrict, proretset, prosecdef)) AS kinds,
        count(*) FILTER (WHERE proargtypes[0] = 'regclass'::regtype) AS regclass, count(*) FILTER (WHERE 'columns' = ANY (proargnames)) AS columns,
-       count(*) FILTER (WHERE obj_description(oid) IS NULL) AS undescribed
-  FROM pg_proc WHERE proname LIKE 'emogi\_%' AND 'graph' = ANY (proargnames) GROUP BY proname ORDER BY proname;
+       count(*) FILTER (WHERE obj_description(p.oid) IS NULL) AS undescribed
+  FROM pg_proc p JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
+ WHERE proname LIKE 'emogi\_%' AND 'graph' = ANY (proargnames) GROUP BY proname ORDER BY proname;
 -- Those for emogi itself are out of the way; the version may change while the extension does not.
 SELECT proname FROM pg_proc WHERE proname LIKE 'emogi\_s%' AND proname ~ 'sink|support';
 SELECT provolatile FROM pg_proc WHERE proname = 'emogi_version';

@@ -197,6 +197,20 @@ is((answer_of($hub, 'SET ROLE nobody;' . counted('owned')))[0], "10\nf", 'a role
 sql('ALTER TABLE owned ENABLE ROW LEVEL SECURITY; CREATE POLICY few ON owned USING (src < 3)');
 is((answer_of($hub, 'SET ROLE alice;' . counted('owned')))[0], "2\nf", 'row security here: Citus reads');
 
+# Partitions: the rights on the table that is named say nothing to the nodes of its partitions.
+sql('GRANT SELECT ON parts TO alice');
+is((answer_of($hub, 'SET ROLE alice; SELECT sum(degree) > 0 FROM emogi_degree(\'parts\'); SELECT from_network();'))[0], "t\nf", 'rights on the partitioned table alone: Citus reads');
+
+# A session that Citus has opened for a part of a query does not know what else its transaction has changed.
+{
+	local $ENV{PGAPPNAME} = 'citus_internal gpid=1';
+	my $inside = sub { my ($sql) = @_; return $hub->safe_psql('postgres', $sql, connstr => $hub->connstr('postgres') . q{ application_name='citus_internal gpid=1'}) };
+
+	is($inside->(counted('growing')), "3\nt", 'a statement by itself, in a session of Citus');
+	is($inside->('BEGIN;' . counted('growing') . 'COMMIT'), "2\nf", 'one in a transaction: Citus reads');
+	is($inside->("BEGIN; SET LOCAL application_name = 'mine';" . counted('growing') . 'COMMIT'), "2\nf", '... whatever it calls itself');
+}
+
 # ------------------------------------------------------------------------------------------------- when something goes wrong
 
 like(slurp_file($node[1]->logfile), qr/SET citus\.override_table_visibility = off/, 'shards are not to be hidden');
