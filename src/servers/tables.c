@@ -15,8 +15,8 @@
 
 #include "access/htup_details.h"
 #include "access/relation.h"
+#include "access/transam.h"
 #include "access/xact.h"
-#include "catalog/catalog.h"
 #include "catalog/pg_authid.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_proc.h"
@@ -179,7 +179,7 @@ may_have_renamed(const EmogiSource *source, Oid relid)
 	if (!FullTransactionIdIsValid(GetTopFullTransactionIdIfAny()))
 		return false;
 	for (int i = 0; i < count; i++)
-		may |= !IsPinnedObject(TypeRelationId, get_atttype(relid, get_attnum(relid, names[i])));
+		may |= get_atttype(relid, get_attnum(relid, names[i])) >= FirstNormalObjectId;
 	return may || is_own_row(NAMESPACEOID, get_rel_namespace(relid)) || is_own_row(AUTHOID, GetUserId());
 }
 
