@@ -153,6 +153,7 @@ emogi_connection_start(EmogiFarConnection *connection)
 	PQconninfoFree(known);
 	write_key(connection, names, values);
 	connection->conn = connection->leads ? emogi_kept_take(&connection->key) : NULL;
+	connection->was_kept = connection->conn != NULL;
 	connection->poll = PGRES_POLLING_WRITING;
 	if (connection->conn != NULL)
 		return;

@@ -65,6 +65,8 @@ typedef struct EmogiFarTable
 	Oid			oid;			/* there, which all rows must be of; 0 = unknown, or rows may be of children, too */
 	const char *packer;			/* schema there of the emogi that packs its rows (packed.h), each row of COPY being a pack; NULL = none */
 	const char *stamp;			/* what tells its rows, in hexadecimal; NULL = nobody has told */
+	Oid			stamped;		/* its OID there, when that was told; 0 = it was not asked for */
+	Oid			far_types[EMOGI_FAR_MOST_COLUMNS];	/* of the columns, likewise; 0 = unknown */
 	bool		is_text;		/* COPY sends text: of one column at least the binary form is not what the type here takes */
 	EmogiFarRanges ranges;
 } EmogiFarTable;
@@ -79,6 +81,7 @@ typedef struct EmogiFarServer
 	bool		must_use_password;	/* that is among them, and that the server has asked for */
 	List	   *tables;			/* EmogiFarTable */
 	int			ndescribed;		/* tables, in their order */
+	bool		is_told;		/* the stamps of all tables of all servers are known, and the graph may be kept */
 	const char *teller;			/* schema there of the emogi that tells stamps; NULL = none, or it was not asked */
 	char	   *snapshot;		/* its name there; NULL = nobody else imports it */
 } EmogiFarServer;
@@ -91,6 +94,7 @@ typedef enum EmogiFarPhase
 	EMOGI_FAR_BEGINNING,		/* its transaction */
 	EMOGI_FAR_FINDING,			/* who tells stamps there */
 	EMOGI_FAR_STAMPING,			/* the stamps of all tables */
+	EMOGI_FAR_SECURING,			/* that no row is hidden */
 	EMOGI_FAR_PREPARING,		/* a table's SELECT, which locks it */
 	EMOGI_FAR_DESCRIBING,		/* its columns */
 	EMOGI_FAR_MEASURING,		/* its pages */
@@ -114,6 +118,7 @@ typedef struct EmogiFarConnection
 	StringInfoData key;			/* what it was opened with */
 	EmogiFarPhase phase;
 	bool		leads;			/* it is the first of its server, whose snapshot the others import */
+	bool		was_kept;		/* by the session, and nothing has come by it since */
 	PostgresPollingStatusType poll; /* what it waits for while it connects */
 	TimestampTz deadline;		/* to be connected by; 0 = none */
 	char	   *sql;			/* what was sent last; NULL = nothing */
@@ -135,6 +140,7 @@ extern EmogiFarServer *emogi_nodes_make_server(const struct EmogiCitusNode *node
 /* ---- texts.c ---- */
 
 extern char *emogi_texts_begin(const EmogiFarServer *server, int version, bool exports);
+extern const char *emogi_texts_all_rows(void);
 extern char *emogi_texts_find_teller(void);
 extern char *emogi_texts_stamps(const EmogiFarServer *server);
 extern char *emogi_texts_select(const EmogiFarTable *table);

@@ -54,7 +54,7 @@ advance(EmogiServers *reading, EmogiFarConnection *connection)
 	}
 	is_lost = !PQconsumeInput(connection->conn);
 	emogi_steps_run_on(reading, connection);	/* the server may have said why */
-	if (is_lost && connection->phase != EMOGI_FAR_DONE)
+	if (is_lost && connection->phase != EMOGI_FAR_DONE && connection->phase != EMOGI_FAR_CONNECTING)
 		emogi_report_connection(connection, NULL);
 }
 
@@ -230,12 +230,12 @@ emogi_servers_leave(EmogiServers *reading)
 		emogi_connection_leave(lfirst(cell));
 }
 
-/* May a graph of these columns be kept at all? Values of other types can come to be read as something else, here as there. */
+/* May a graph of these columns be kept at all? Values of other types can come to be read as something else, here as there, or by another session. */
 static bool
 are_covered(const EmogiFarTable *table)
 {
 	for (int i = 0; i < table->ncolumns; i++)
-		if (!emogi_stamp_covers_type(table->columns[i].type))
+		if (!emogi_stamp_covers_types(table->far_types[i], table->columns[i].type))
 			return false;
 	return true;
 }
@@ -274,6 +274,7 @@ emogi_servers_ask(EmogiServers *reading, uint8 *digest)
 	MemoryContext old = MemoryContextSwitchTo(reading->context);
 	StringInfoData bytes;
 	bool		is_told;
+	ListCell   *cell;
 
 	reading->only_asks = true;
 	reading->is_at_rest = false;
@@ -283,6 +284,8 @@ emogi_servers_ask(EmogiServers *reading, uint8 *digest)
 	is_told = find_untold(reading, &bytes) == NULL;
 	if (is_told)
 		emogi_stamp_digest(bytes.data, bytes.len, digest);
+	foreach(cell, reading->servers)
+		((EmogiFarServer *) lfirst(cell))->is_told = is_told;
 	pfree(bytes.data);
 	MemoryContextSwitchTo(old);
 	return is_told;
@@ -302,7 +305,7 @@ read_servers(EmogiServers *reading)
 			EmogiFarConnection *connection = lfirst(cell);
 
 			if (connection->server->ndescribed == 0)
-				emogi_steps_prepare(connection);
+				emogi_steps_read(connection);
 			else
 				emogi_steps_copy(reading, connection);
 		}

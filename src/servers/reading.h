@@ -27,7 +27,8 @@ struct EmogiServers
 
 extern void emogi_steps_connect(EmogiServers *reading, EmogiFarServer *server, bool leads);
 extern void emogi_steps_begin(EmogiServers *reading, EmogiFarConnection *connection);
-extern void emogi_steps_prepare(EmogiFarConnection *connection);
+extern void emogi_steps_reconnect(EmogiServers *reading, EmogiFarConnection *connection);
+extern void emogi_steps_read(EmogiFarConnection *connection);
 extern void emogi_steps_copy(EmogiServers *reading, EmogiFarConnection *connection);
 extern void emogi_steps_run_on(EmogiServers *reading, EmogiFarConnection *connection);
 

@@ -24,6 +24,7 @@
 #include "utils/lsyscache.h"
 #include "utils/rls.h"
 #include "utils/snapmgr.h"
+#include "utils/syscache.h"
 
 #include "cache/cache.h"
 #include "citus/citus.h"
@@ -36,8 +37,8 @@ PG_FUNCTION_INFO_V1(emogi_stamp);
  * Is a type one whose values say themselves what they are, wherever and whenever they are read? Those of enums, domains, and names of objects
  * can be made to say something else without a change of the table.
  */
-bool
-emogi_stamp_covers_type(Oid type)
+static bool
+covers_type(Oid type)
 {
 	switch (type)
 	{
@@ -74,6 +75,28 @@ emogi_stamp_covers_type(Oid type)
 	}
 }
 
+/* Are values of a type there taken for what they are by one here, whatever the settings of a session are? */
+bool
+emogi_stamp_covers_types(Oid there, Oid here)
+{
+	const bool	is_integer = here == INT2OID || here == INT4OID || here == INT8OID;
+	const bool	is_text = here == TEXTOID || here == VARCHAROID;
+
+	if (is_integer)
+		return there == INT2OID || there == INT4OID || there == INT8OID;
+	if (is_text)
+		return there == TEXTOID || there == VARCHAROID;
+	return there == here && covers_type(here);
+}
+
+/* May the caller look into a table, and so lock it? */
+static bool
+may_look_into(Oid relid)
+{
+	return SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)) && emogi_compat_schema_usage(get_rel_namespace(relid)) == ACLCHECK_OK &&
+		pg_class_aclcheck(relid, GetUserId(), ACL_SELECT) == ACLCHECK_OK;
+}
+
 /* Are the rows of a table that the caller may see in its own heap, all of them, and their writers known? */
 static bool
 is_plain(Relation rel)
@@ -82,7 +105,7 @@ is_plain(Relation rel)
 
 	return (rel->rd_rel->relkind == RELKIND_RELATION || rel->rd_rel->relkind == RELKIND_MATVIEW) && rel->rd_tableam == GetHeapamTableAmRoutine() &&
 		RelationIsPermanent(rel) && RelationIsPopulated(rel) && !IsCatalogRelation(rel) && !rel->rd_rel->relhassubclass && !emogi_citus_is_table(relid) &&
-		pg_class_aclcheck(relid, GetUserId(), ACL_SELECT) == ACLCHECK_OK && check_enable_rls(relid, InvalidOid, true) != RLS_ENABLED;
+		may_look_into(relid) && check_enable_rls(relid, InvalidOid, true) != RLS_ENABLED;
 }
 
 /* Are columns, by their names, there, stored, and of types that are covered? */
@@ -102,7 +125,7 @@ are_covered(Relation rel, ArrayType *names)
 		if (attnum <= 0)
 			return false;
 		attribute = TupleDescAttr(RelationGetDescr(rel), attnum - 1);
-		if (!emogi_stamp_covers_type(attribute->atttypid) || !emogi_compat_is_stored(attribute))
+		if (!covers_type(attribute->atttypid) || !emogi_compat_is_stored(attribute))
 			return false;
 	}
 	return count > 0;
@@ -137,11 +160,11 @@ emogi_stamp_digest(const void *bytes, size_t length, uint8 *digest)
 	pg_cryptohash_free(hash);
 }
 
-/* Get the stamp of a table, which is locked to the end of the transaction. */
+/* Get the stamp of a table, which is locked to the end of the transaction where the caller may read it. */
 Datum
 emogi_stamp(PG_FUNCTION_ARGS)
 {
-	Relation	rel = relation_open(PG_GETARG_OID(0), AccessShareLock);
+	Relation	rel = may_look_into(PG_GETARG_OID(0)) ? try_relation_open(PG_GETARG_OID(0), AccessShareLock) : NULL;
 	struct
 	{
 		Oid			database;
@@ -149,10 +172,17 @@ emogi_stamp(PG_FUNCTION_ARGS)
 		Oid			relfilenumber;
 		Oid			padding;
 		EmogiRingTold told;
-	}			what = {.database = MyDatabaseId,.relid = RelationGetRelid(rel),.relfilenumber = emogi_compat_relfilenumber(rel)};
-	const bool	is_told = is_plain(rel) && are_covered(rel, PG_GETARG_ARRAYTYPE_P(1)) && tell(RelationGetRelid(rel), &what.told);
+	}			what;
+	bool		is_told;
 	bytea	   *stamp;
 
+	if (rel == NULL)
+		PG_RETURN_NULL();
+	memset(&what, 0, sizeof what);
+	what.database = MyDatabaseId;
+	what.relid = RelationGetRelid(rel);
+	what.relfilenumber = emogi_compat_relfilenumber(rel);
+	is_told = is_plain(rel) && are_covered(rel, PG_GETARG_ARRAYTYPE_P(1)) && tell(what.relid, &what.told);
 	relation_close(rel, NoLock);
 	if (!is_told)
 		PG_RETURN_NULL();

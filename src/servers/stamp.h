@@ -7,7 +7,7 @@
 /* The name of the function; its arguments are (regclass, text[]). */
 #define EMOGI_STAMP_FUNCTION "emogi_stamp"
 
-extern bool emogi_stamp_covers_type(Oid type);
+extern bool emogi_stamp_covers_types(Oid there, Oid here);
 extern void emogi_stamp_digest(const void *bytes, size_t length, uint8 *digest);
 
 #endif							/* EMOGI_STAMP_H */

@@ -70,14 +70,27 @@ ask_stamps(EmogiServers *reading, EmogiFarConnection *connection)
 }
 
 /* Have a table's SELECT prepared. */
-void
-emogi_steps_prepare(EmogiFarConnection *connection)
+static void
+prepare(EmogiFarConnection *connection)
 {
 	connection->phase = EMOGI_FAR_PREPARING;
 	connection->table = list_nth(connection->server->tables, connection->server->ndescribed);
 	connection->sql = emogi_texts_select(connection->table);
 	if (!PQsendPrepare(connection->conn, "", connection->sql, 0, NULL))
 		emogi_report_connection(connection, NULL);
+}
+
+/* Have statements fail that would leave rows out, where the graph is to be kept; then go on with the first table. */
+void
+emogi_steps_read(EmogiFarConnection *connection)
+{
+	if (!connection->server->is_told)
+	{
+		prepare(connection);
+		return;
+	}
+	connection->phase = EMOGI_FAR_SECURING;
+	emogi_connection_send(connection, pstrdup(emogi_texts_all_rows()));
 }
 
 /* Ask for the columns of what was prepared. */
@@ -139,7 +152,7 @@ go_on(EmogiServers *reading, EmogiFarConnection *connection)
 
 	if (++server->ndescribed < list_length(server->tables))
 	{
-		emogi_steps_prepare(connection);
+		prepare(connection);
 		return;
 	}
 	open_others(reading, server);
@@ -188,6 +201,8 @@ take_measure(EmogiServers *reading, EmogiFarConnection *connection, const PGresu
 	if (npages > MaxBlockNumber)
 		emogi_report_protocol(connection);
 	table->ranges = emogi_ranges_divide(npages, emogi_server_connections);
+	if (connection->server->is_told && (Oid) strtoul(PQgetvalue(result, 0, 4), NULL, 10) != table->stamped)
+		emogi_report_gone(connection);
 	table->oid = has_pages && !is_set(result, 1) ? (Oid) strtoul(PQgetvalue(result, 0, 4), NULL, 10) : InvalidOid;
 	table->is_grouped = OidIsValid(table->oid) && emogi_decode_may_group(table);
 	if (table->is_grouped && !PQgetisnull(result, 0, 5))
@@ -221,13 +236,17 @@ take_stamps(EmogiFarConnection *connection, const PGresult *result)
 	int			row = 0;
 	ListCell   *cell;
 
-	if (PQnfields(result) != 1 || PQntuples(result) != list_length(connection->server->tables))
+	if (PQnfields(result) != 3 || PQntuples(result) != list_length(connection->server->tables))
 		emogi_report_protocol(connection);
 	foreach(cell, connection->server->tables)
 	{
 		EmogiFarTable *table = lfirst(cell);
+		char	   *types = PQgetvalue(result, row, 2);
 
 		table->stamp = PQgetisnull(result, row, 0) ? NULL : pstrdup(PQgetvalue(result, row, 0));
+		table->stamped = (Oid) strtoul(PQgetvalue(result, row, 1), NULL, 10);
+		for (int i = 0; i < table->ncolumns; i++)
+			table->far_types[i] = (Oid) strtoul(types, &types, 10);
 		row++;
 	}
 }
@@ -241,6 +260,7 @@ is_expected(const EmogiFarConnection *connection, ExecStatusType status)
 		case EMOGI_FAR_BEGINNING:
 			return status == PGRES_COMMAND_OK || (status == PGRES_TUPLES_OK && connection->leads);
 		case EMOGI_FAR_ENDING:
+		case EMOGI_FAR_SECURING:
 		case EMOGI_FAR_PREPARING:
 		case EMOGI_FAR_DESCRIBING:
 			return status == PGRES_COMMAND_OK;
@@ -257,12 +277,35 @@ is_expected(const EmogiFarConnection *connection, ExecStatusType status)
 	}
 }
 
-/* Take an answer. Raises what the server raises. */
-static void
+/* Open a connection anew that the session had kept, and that has been ended over there meanwhile: nothing has come by it yet. */
+void
+emogi_steps_reconnect(EmogiServers *reading, EmogiFarConnection *connection)
+{
+	emogi_connection_close(connection);
+	connection->was_kept = false;
+	reading->is_changed = true;
+	emogi_connection_start(connection);
+}
+
+/* Has a connection that was kept turned out to be of no use? */
+static bool
+is_stale(const EmogiFarConnection *connection)
+{
+	return connection->was_kept && (connection->phase == EMOGI_FAR_ENDING || connection->phase == EMOGI_FAR_BEGINNING);
+}
+
+/* Take an answer; false when it is that a kept connection has ended, and another is being opened. Raises what the server raises. */
+static bool
 take_result(EmogiServers *reading, EmogiFarConnection *connection, PGresult *result)
 {
 	const ExecStatusType status = PQresultStatus(result);
 
+	if ((status == PGRES_FATAL_ERROR || status == PGRES_BAD_RESPONSE) && is_stale(connection))
+	{
+		PQclear(result);
+		emogi_steps_reconnect(reading, connection);
+		return false;
+	}
 	if (status == PGRES_FATAL_ERROR || status == PGRES_NONFATAL_ERROR || status == PGRES_BAD_RESPONSE)
 		emogi_report_result(connection, result);
 	if (!is_expected(connection, status))
@@ -283,6 +326,7 @@ take_result(EmogiServers *reading, EmogiFarConnection *connection, PGresult *res
 	else if (connection->phase == EMOGI_FAR_COPYING && status == PGRES_COPY_OUT)
 		connection->is_copying = connection->has_copied = true;
 	PQclear(result);
+	return true;
 }
 
 /* Go on when all answers to what was sent have come. */
@@ -298,7 +342,7 @@ take_end(EmogiServers *reading, EmogiFarConnection *connection)
 			if (reading->only_asks)
 				find_teller(connection);
 			else if (connection->leads)
-				emogi_steps_prepare(connection);
+				prepare(connection);
 			else
 				emogi_steps_copy(reading, connection);
 			break;
@@ -308,6 +352,9 @@ take_end(EmogiServers *reading, EmogiFarConnection *connection)
 		case EMOGI_FAR_STAMPING:
 			connection->phase = EMOGI_FAR_DONE;
 			reading->is_changed = true;
+			break;
+		case EMOGI_FAR_SECURING:
+			prepare(connection);
 			break;
 		case EMOGI_FAR_PREPARING:
 			describe(connection);
@@ -376,9 +423,9 @@ emogi_steps_run_on(EmogiServers *reading, EmogiFarConnection *connection)
 		if (PQisBusy(connection->conn))
 			return;
 		result = PQgetResult(connection->conn);
-		if (result != NULL)
-			take_result(reading, connection, result);
-		else
+		if (result == NULL)
 			take_end(reading, connection);
+		else if (!take_result(reading, connection, result))
+			return;
 	}
 }

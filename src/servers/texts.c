@@ -38,10 +38,18 @@ write_relation(StringInfo sql, const EmogiFarTable *table)
 	write_name(sql, table->relation);
 }
 
+/* Get what makes a statement fail for which row security would hide rows: of a graph that is kept none may be missing. */
+const char *
+emogi_texts_all_rows(void)
+{
+	return "SET row_security = off";
+}
+
 /*
  * Get what begins a connection's transaction, with the settings that postgres_fdw sets: by them text means the same there and here. The
  * planner there takes a COPY for more than it is, and would compile it. Citus hides shards from whoever looks into pg_class, unless told otherwise.
- * exports: the snapshot is named, for others to import; else the one that has been is imported.
+ * exports: the snapshot is named, for others to import; else the one that has been is imported. Whoever imports has no lock to wait for but those of who waits for the
+ * first connection's: that would have no end.
  */
 char *
 emogi_texts_begin(const EmogiFarServer *server, int version, bool exports)
@@ -54,6 +62,10 @@ emogi_texts_begin(const EmogiFarServer *server, int version, bool exports)
 		appendStringInfo(&sql, "; SET TRANSACTION SNAPSHOT %s", quote_literal_cstr(server->snapshot));
 	appendStringInfoString(&sql, "; SET search_path = pg_catalog; SET timezone = 'GMT'; SET datestyle = ISO; SET intervalstyle = postgres;"
 						   " SET extra_float_digits = 3; SET idle_in_transaction_session_timeout = 0");
+	if (server->is_told)
+		appendStringInfo(&sql, "; %s", emogi_texts_all_rows());
+	if (server->snapshot != NULL)
+		appendStringInfoString(&sql, "; SET lock_timeout = '2s'");
 	if (version >= VERSION_WITH_JIT)
 		appendStringInfoString(&sql, "; SET jit = off; SET enable_tidscan = on");
 	if (server->node != NULL)
@@ -102,7 +114,10 @@ emogi_texts_find_teller(void)
 	return pstrdup("SELECT n.nspname" FROM_EMOGI(EMOGI_STAMP_FUNCTION, "2205 1009"));
 }
 
-/* Get the query for the stamps of all tables of a server, a row for each, in their order. A table that is not there, or whose schema is closed, has none. */
+/*
+ * Get the query for the stamps of all tables of a server, a row for each, in their order: the stamp, the table's OID, and the OIDs of its columns' types, with blanks between. A table that is
+ * not there, or whose schema is closed, has none.
+ */
 char *
 emogi_texts_stamps(const EmogiFarServer *server)
 {
@@ -113,8 +128,9 @@ emogi_texts_stamps(const EmogiFarServer *server)
 	initStringInfo(&sql);
 	appendStringInfoString(&sql, "SELECT pg_catalog.encode(");
 	write_name(&sql, server->teller);
-	appendStringInfoString(&sql, "." EMOGI_STAMP_FUNCTION "((SELECT c.oid::pg_catalog.regclass FROM pg_catalog.pg_class c, pg_catalog.pg_namespace n"
-						   " WHERE n.oid = c.relnamespace AND n.nspname = t.s AND c.relname = t.r AND pg_catalog.has_schema_privilege(n.oid, 'USAGE')), t.c), 'hex')"
+	appendStringInfoString(&sql, "." EMOGI_STAMP_FUNCTION "(c.oid::pg_catalog.regclass, t.c), 'hex'), c.oid,"
+						   " (SELECT pg_catalog.string_agg(a.atttypid::pg_catalog.int8::pg_catalog.text, ' ' ORDER BY u.i) FROM pg_catalog.unnest(t.c) WITH ORDINALITY AS u(name, i), pg_catalog.pg_attribute a"
+						   " WHERE a.attrelid = c.oid AND a.attname = u.name AND a.attnum > 0 AND NOT a.attisdropped)"
 						   " FROM (VALUES ");
 	foreach(cell, server->tables)
 	{
@@ -127,7 +143,8 @@ emogi_texts_stamps(const EmogiFarServer *server)
 		appendStringInfoString(&sql, "]::pg_catalog.text[])");
 		number++;
 	}
-	appendStringInfoString(&sql, ") AS t(n, s, r, c) ORDER BY t.n");
+	appendStringInfoString(&sql, ") AS t(n, s, r, c) LEFT JOIN (pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace AND pg_catalog.has_schema_privilege(n.oid, 'USAGE'))"
+						   " ON n.nspname = t.s AND c.relname = t.r ORDER BY t.n");
 	return sql.data;
 }
 

@@ -168,6 +168,15 @@ INSERT INTO server_graphs_far.odd VALUES ('red', NULL, NULL, NULL, 1), ('blue', 
 SELECT reach('odd(i, i)'), reach('odd(i, i)'), reach('odd(e, e)', 'red'), reach('odd(e, e)', 'red');
 ALTER TYPE server_graphs_far.colour RENAME VALUE 'red' TO 'green';
 SELECT reach('odd(e, e)', 'green');
+-- those whose values another session may read otherwise
+CREATE TABLE server_graphs_far.times (t timestamp, w timestamptz, b bytea, s text, v varchar(10), i smallint, f float4);
+INSERT INTO server_graphs_far.times VALUES ('2026-01-01', '2026-01-01 00:00:00+00', 'a', '01/02/2026', 'v', 1, 0.5);
+CREATE FOREIGN TABLE times (t timestamptz, w timestamptz, b text, s date, v text, i bigint, f float8) SERVER server_graphs_a OPTIONS (schema_name 'server_graphs_far');
+SET timezone = 'UTC';
+SELECT c, reach(format('times(%1$s, %1$s)', c), v), reach(format('times(%1$s, %1$s)', c), v) FROM (VALUES ('t', '2026-01-01'), ('w', '2026-01-01'), ('b', '\x61'), ('s', '2026-01-02'), ('v', 'v'), ('i', '1'), ('f', '0.5')) x(c, v);
+SET timezone = 'Asia/Tokyo';
+SELECT c, reach(format('times(%1$s, %1$s)', c), v) FROM (VALUES ('t', '2026-01-01'), ('w', '2026-01-01 09:00')) x(c, v);
+RESET timezone;
 CREATE DOMAIN server_graphs.here AS int CHECK (value < 2000);
 CREATE FOREIGN TABLE odd_here (i here, d int) SERVER server_graphs_a OPTIONS (schema_name 'server_graphs_far', table_name 'odd');
 SELECT reach('odd_here(i, i)'), reach('odd_here(i, i)');

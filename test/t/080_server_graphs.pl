@@ -294,6 +294,85 @@ isnt($rc, 0, 'a role that may no longer read over there');
 like($err, qr/permission denied for table t/, 'and why');
 is(reach($hub, before => 'SET ROLE wide;'), expected('hit'), 'others may');
 
+# ---- what changes between the stamp and the rows
+
+{
+	my $lock = session($far);
+	my $call = session($hub);
+	# Have a call wait for a lock over there, do something meanwhile, and let it go on.
+	my $during = sub
+	{
+		my ($locked, $graph, @sql) = @_;
+
+		$lock->ask("BEGIN; LOCK TABLE $locked IN ACCESS EXCLUSIVE MODE");
+		$call->tell("SELECT string_agg(vertex::text, ' ' ORDER BY vertex) FROM emogi_bfs('$graph', 0)");
+		$far->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_stat_activity WHERE application_name = 'emogi' AND wait_event_type = 'Lock'}) or die 'nobody waits';
+		$far->safe_psql('postgres', $_) for @sql;
+		$lock->ask('ROLLBACK');
+		return $call->answer;
+	};
+
+	$far->safe_psql('postgres', <<~'SQL');
+		CREATE SCHEMA s1;
+		CREATE SCHEMA s2;
+		CREATE TABLE s1.t (src bigint, dst bigint);
+		CREATE TABLE s2.t (src bigint, dst bigint);
+		INSERT INTO s1.t VALUES (0, 1), (1, 2);
+		INSERT INTO s2.t VALUES (0, 777);
+		CREATE ROLE seer LOGIN BYPASSRLS;
+		CREATE TABLE ra (src bigint, dst bigint);
+		CREATE TABLE rb (src bigint, dst bigint);
+		INSERT INTO ra VALUES (0, 1), (0, 2);
+		INSERT INTO rb VALUES (1, 5);
+		ALTER TABLE ra ENABLE ROW LEVEL SECURITY;
+		CREATE POLICY p ON ra USING (dst < 2);
+		GRANT SELECT ON ra, rb TO seer;
+		SQL
+	$hub->safe_psql('postgres', <<~'SQL');
+		CREATE FOREIGN TABLE swapped (src bigint, dst bigint) SERVER far OPTIONS (schema_name 's1', table_name 't');
+		CREATE ROLE seer LOGIN;
+		GRANT USAGE ON FOREIGN SERVER far TO seer;
+		CREATE USER MAPPING FOR seer SERVER far OPTIONS (user 'seer', password_required 'false');
+		CREATE TABLE rt (src bigint, dst bigint);
+		CREATE FOREIGN TABLE ra () INHERITS (rt) SERVER far;
+		CREATE FOREIGN TABLE rb () INHERITS (rt) SERVER far;
+		GRANT SELECT ON rt TO seer;
+		SQL
+	my $swap = 'BEGIN; ALTER SCHEMA s1 RENAME TO s0; ALTER SCHEMA s2 RENAME TO s1; ALTER SCHEMA s0 RENAME TO s2; COMMIT';
+
+	like(reach($hub, graph => 'swapped'), qr/^0 1 2\n/, 'schemas before they are swapped');
+	$hub->safe_psql('postgres', q{SELECT emogi_evict('swapped')});
+	like($during->('s1.t', 'swapped', $swap), qr/40001: could not read foreign table "swapped"/, 'a call while schemas are swapped');
+	$far->safe_psql('postgres', $swap);
+	like(reach($hub, graph => 'swapped'), qr/^0 1 2\n/, 'and swapped back');
+
+	like(reach($hub, graph => 'rt', before => 'SET ROLE seer;'), qr/^0 1 2 5\n/, 'a role that sees all');
+	$hub->safe_psql('postgres', q{SELECT emogi_evict('rt')});
+	$call->ask('SET ROLE seer');
+	like($during->('rb', 'rt', 'ALTER ROLE seer NOBYPASSRLS'), qr/42501: .*query would be affected by row-level security policy/s, 'does not for a moment');
+	$far->safe_psql('postgres', 'ALTER ROLE seer BYPASSRLS');
+	like(reach($hub, graph => 'rt', before => 'SET ROLE seer;'), qr/^0 1 2 5\n/, 'and does again');
+	$call->ask('RESET ROLE');
+
+	# A table that takes the place of another while a call waits.
+	$far->safe_psql('postgres', 'CREATE TABLE dc (src bigint, dst bigint); INSERT INTO dc VALUES (0, 1)');
+	$hub->safe_psql('postgres', 'CREATE FOREIGN TABLE dc (src bigint, dst bigint) SERVER far');
+	$lock->ask('BEGIN; DROP TABLE dc; CREATE TABLE dc (src bigint, dst bigint); INSERT INTO dc VALUES (0, 9)');
+	$call->tell(q{\set VERBOSITY sqlstate} . qq{\nSELECT string_agg(vertex::text, ' ' ORDER BY vertex) FROM emogi_bfs('dc', 0)});
+	$far->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_stat_activity WHERE application_name = 'emogi' AND wait_event_type = 'Lock'}) or die 'nobody waits';
+	$lock->ask('COMMIT');
+	like($call->answer, qr/^(0 9|0 1|.*40001.*|)$/s, 'a table that is replaced');
+	like(reach($hub, graph => 'dc'), qr/^0 9\n/, '... and then read');
+
+	# A connection that is ended at the last moment is replaced.
+	for my $i (1 .. 8)
+	{
+		$far->safe_psql('postgres', q{SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'emogi'});
+		like($call->ask(q{SELECT string_agg(vertex::text, ' ' ORDER BY vertex) FROM emogi_bfs('dc', 0)}), qr/^0 9$/, 'a connection that was just ended');
+	}
+	$_->quit for $lock, $call;
+}
+
 # ---- errors leave nothing open
 
 $hub->safe_psql('postgres', 'ALTER FOREIGN TABLE t OPTIONS (ADD table_name \'nothing\')');
