@@ -68,6 +68,8 @@ hint_for(int code, const EmogiFarServer *far)
 {
 	const char *server = far->name;
 
+	if (code == ERRCODE_LOCK_NOT_AVAILABLE)
+		return psprintf("Somebody on server \"%s\" waits to change the table. Call it again.", server);
 	switch (ERRCODE_TO_CATEGORY(code))
 	{
 		case ERRCODE_CONNECTION_EXCEPTION:
