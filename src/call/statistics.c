@@ -9,7 +9,7 @@
  * all entries are taken the twentieth part goes that was used least, where old use counts less each time.
  *
  * The postmaster writes the entries to a file when it ends, and the next one reads it and removes it: after a crash there is none, and
- * counting begins anew, as PostgreSQL's own does.
+ * counting begins anew.
  */
 #include "postgres.h"
 
@@ -207,7 +207,7 @@ read_entries(FILE *file)
 
 	INIT_CRC32C(crc);
 	if (!read_part(file, &header, sizeof header, &crc) || header.magic != EMOGI_STAT_MAGIC ||
-		header.statistic_bytes != sizeof(EmogiStatistic))
+		header.statistic_bytes != sizeof(EmogiStatistic) || header.nentries > EMOGI_MOST_STAT_ENTRIES)
 		return false;
 	for (uint64 i = 0; i < header.nentries; i++)
 	{
@@ -226,12 +226,16 @@ read_entries(FILE *file)
 	return fread(&written, sizeof written, 1, file) == 1 && EQ_CRC32C(crc, written);
 }
 
-/* Take what the last server has left, and remove the file: it belongs into no base backup, and after a crash it would be of long ago. */
+/* Take what the last server has left, once, and remove the file: it belongs into no base backup, and after a crash it would be of long ago. */
 static void
 load_entries(void)
 {
-	FILE	   *file = AllocateFile(EMOGI_STAT_FILE, PG_BINARY_R);
+	static bool is_loaded = false;	/* the postmaster stays over a crash */
+	FILE	   *file = is_loaded ? NULL : AllocateFile(EMOGI_STAT_FILE, PG_BINARY_R);
 
+	if (is_loaded)
+		return;
+	is_loaded = true;
 	if (file == NULL)
 	{
 		if (errno != ENOENT)
@@ -247,7 +251,10 @@ load_entries(void)
 				(errmsg("the statistics of emogi in file \"%s\" are not whole or of another version: they begin anew", EMOGI_STAT_FILE)));
 	}
 	FreeFile(file);
-	(void) unlink(EMOGI_STAT_FILE);
+	if (unlink(EMOGI_STAT_FILE) != 0)
+		ereport(LOG,
+				(errcode_for_file_access(),
+				 errmsg("could not remove file \"%s\": %m", EMOGI_STAT_FILE)));
 }
 
 /* Write some bytes to the file, and add them to its CRC. */

@@ -206,7 +206,7 @@ define_statistics(void)
 	DefineCustomIntVariable("emogi.stat_entries",
 							"Number of rows that emogi_stat_graphs keeps.",
 							"When there are more the least used go.",
-							&emogi_stat_entries, 5000, 100, 100000,
+							&emogi_stat_entries, 5000, 100, EMOGI_MOST_STAT_ENTRIES,
 							PGC_POSTMASTER, 0, NULL, NULL, NULL);
 }
 

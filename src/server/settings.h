@@ -22,6 +22,8 @@ typedef enum EmogiHugePages
 	EMOGI_HUGE_PAGES_TRY
 } EmogiHugePages;
 
+#define EMOGI_MOST_STAT_ENTRIES 100000
+
 extern int	emogi_engine;			/* EmogiEngineChoice */
 extern int	emogi_placement;		/* EmogiPlacement */
 extern int	emogi_max_memory_mb;	/* budget of the Region */
@@ -48,7 +50,7 @@ extern bool emogi_enable_index_walk;	/* searches that reach little walk over ind
 extern int	emogi_index_walk_min_size_kb;	/* of a table whose indexes are walked over */
 extern bool emogi_notice_missing_source;	/* a source that the graph does not have is told of */
 extern int	emogi_run_entries;		/* calls that emogi_runs keeps */
-extern int	emogi_stat_entries;		/* rows that emogi_stat_graphs keeps */
+extern int	emogi_stat_entries;		/* rows that emogi_stat_graphs keeps, at most EMOGI_MOST_STAT_ENTRIES */
 
 extern void emogi_settings_define(void);
 extern const char *emogi_settings_option_name(const struct config_enum_entry *options, int value);
