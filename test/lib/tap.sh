@@ -44,7 +44,7 @@ tap_files() {
 # Show what a failed TAP file said and the end of its log.
 show_tap_failures() {
     local out=$1 file
-    awk '/^\[.*test\/t\// { file = $2 "\n" } /^(not ok|#)/ { print file $0; file = "" }' "$out" | head -n 100 | sed 's/^/    | /'
+    awk '/^\[.*test\/t\// { file = $2 "\n" } /^(not ok|#)/ && shown++ < 100 { print "    | " file $0; file = "" }' "$out"
     while read -r file; do
         show tail "$TREE/tmp_check/log/regress_log_$file" 60
     done < <(sed -nE '/^Test Summary Report/,$ s!^test/t/([^ ]+)\.pl .*!\1!p' "$out")
