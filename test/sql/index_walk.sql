@@ -522,7 +522,8 @@ BEGIN
     nbuilds := nbuilds + (SELECT (cache = 'built')::int FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1);
   END LOOP;
 END $$;
-CALL builds(200, true, 0);
+-- Four; a table whose name has the same hash may have been built of before.
+DO $$ DECLARE n int := 0; BEGIN CALL builds(200, true, n); ASSERT n BETWEEN 1 AND 5, n; END $$;
 SELECT count(*) FROM emogi_bfs('written', 0);
 CALL builds(20, false, 0);
 CALL builds(200, true, 0);
