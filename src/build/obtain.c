@@ -442,12 +442,20 @@ obtain_here(EmogiCall *call, EmogiSource *source, const Rows *rows, EmogiWish *w
 static bool
 may_share_of_servers(EmogiCall *call, const Rows *rows, EmogiWish *wish, bool is_compared)
 {
-	emogi_call_phase(call, EMOGI_PHASE_SCAN);
-	wish->key.of_servers = !is_compared && emogi_wish_may_be_shared() && emogi_servers_ask(rows->servers, wish->key.digest);
-	emogi_call_phase(call, EMOGI_PHASE_IDLE);
-	if (wish->key.of_servers && emogi_wish_may_share(wish, rows->leaves))
-		return true;
-	strlcpy(call->record.why_private, emogi_judge_elsewhere(linitial_oid(rows->elsewhere)), sizeof call->record.why_private);
+	const char *why = NULL;
+
+	if (!is_compared && emogi_wish_may_be_shared())
+	{
+		emogi_call_phase(call, EMOGI_PHASE_SCAN);
+		why = emogi_servers_ask(rows->servers, wish->key.digest);
+		emogi_call_phase(call, EMOGI_PHASE_IDLE);
+		wish->key.of_servers = why == NULL;
+		if (wish->key.of_servers && emogi_wish_may_share(wish, rows->leaves))
+			return true;
+	}
+	if (why == NULL)
+		why = is_compared ? emogi_judge_elsewhere(linitial_oid(rows->elsewhere)) : emogi_wish_why_not(wish);
+	strlcpy(call->record.why_private, why, sizeof call->record.why_private);
 	return false;
 }
 

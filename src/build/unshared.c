@@ -66,6 +66,13 @@ is_leaf_unshared(Oid relid, Reason *reason)
 	return true;
 }
 
+/* Does a Source name a query, or a view that is one? */
+static bool
+reads_query(const EmogiSource *source)
+{
+	return source->is_query || get_rel_relkind(source->relid) == RELKIND_VIEW;
+}
+
 /* Find the reason; the last one is all that is left. */
 static Reason
 find_reason(const EmogiSource *source, bool from_heaps, List *leaves, const char *why)
@@ -73,12 +80,12 @@ find_reason(const EmogiSource *source, bool from_heaps, List *leaves, const char
 	Reason		reason;
 	ListCell   *cell;
 
-	if (why != NULL)
-		return (Reason) {psprintf("Its query is not shared: %s.", why), "Have its rows in a table or a materialized view."};
 	if (!emogi_enable_cache)
 		return (Reason) {"emogi.cache is off.", "Set emogi.cache to on."};
 	if (IsolationIsSerializable())
 		return (Reason) {"The reads of a SERIALIZABLE transaction are its own.", "Call it at another isolation level."};
+	if (why != NULL)
+		return (Reason) {psprintf("Its %s is not shared: %s.", reads_query(source) ? "query" : "graph", why), "Have its rows in a table or a materialized view."};
 	if (!from_heaps)
 		return reason_of_relation(source);
 	if (leaves == NIL)

@@ -79,7 +79,7 @@ emogi_wish_keep(EmogiCall *call)
 	return ready;
 }
 
-/* Let go of all Graphs, for whatever snapshots, of the columns of the one that a call has pinned, with the lists that are wanted. */
+/* Let go of all Graphs, for whatever snapshots here and on servers, of the columns of the one that a call has pinned, with the lists that are wanted. */
 void
 emogi_wish_let_go(EmogiCall *call, const EmogiGraphKey *wanted)
 {
@@ -96,6 +96,8 @@ emogi_wish_let_go(EmogiCall *call, const EmogiGraphKey *wanted)
 	{
 		EmogiCached *cached = dlist_container(EmogiCached, chain, iter.cur);
 
+		if (key.of_servers)
+			memcpy(key.digest, cached->key.digest, sizeof key.digest);
 		if (cached->kept && emogi_wish_has_columns(cached, &key) && emogi_wish_has_lists(cached, &key))
 			emogi_cache_let_go(cached);
 	}

@@ -240,9 +240,24 @@ are_covered(const EmogiFarTable *table)
 	return true;
 }
 
-/* Find a table whose rows nobody vouches for; NULL when there is none. Appends what tells the rows of all to bytes. */
-static const EmogiFarTable *
-find_untold(const EmogiServers *reading, StringInfo bytes)
+/* Get why a graph of a table is not kept; NULL when there is no reason. */
+static const char *
+why_not_kept(const EmogiFarServer *server, const EmogiFarTable *table)
+{
+	const char *kind = emogi_report_kind(server);
+
+	if (server->teller == NULL)
+		return psprintf("server \"%s\" has no emogi to tell whether %s \"%s\" has changed", server->name, kind, table->name);
+	if (table->stamp == NULL)
+		return psprintf("server \"%s\" does not tell whether %s \"%s\" has changed", server->name, kind, table->name);
+	if (!are_covered(table))
+		return psprintf("%s \"%s\" has columns of other types on server \"%s\"", kind, table->name, server->name);
+	return NULL;
+}
+
+/* Append what tells the rows of all tables to bytes; get why a graph of them is not kept, NULL when there is no reason. */
+static const char *
+list_stamps(const EmogiServers *reading, StringInfo bytes)
 {
 	ListCell   *server;
 
@@ -253,9 +268,10 @@ find_untold(const EmogiServers *reading, StringInfo bytes)
 		foreach(cell, ((EmogiFarServer *) lfirst(server))->tables)
 		{
 			const EmogiFarTable *table = lfirst(cell);
+			const char *why = why_not_kept(lfirst(server), table);
 
-			if (table->stamp == NULL || !are_covered(table))
-				return table;
+			if (why != NULL)
+				return why;
 			emogi_tables_write_layout(bytes, table);
 			appendStringInfoString(bytes, table->stamp);
 			appendStringInfoChar(bytes, '\0');
@@ -266,14 +282,15 @@ find_untold(const EmogiServers *reading, StringInfo bytes)
 
 /*
  * Ask all servers what tells the rows that will be read, each under the snapshot that it will be read by, and make a digest of that: where it is the same again, so
- * are the rows. False when one does not know. Raises 08001, 08006, and what servers raise.
+ * are the rows. Returns why a graph of them is not to be kept, where one does not know, for as long as the servers are open; else NULL. Raises 08001, 08006, and what
+ * servers raise.
  */
-bool
+const char *
 emogi_servers_ask(EmogiServers *reading, uint8 *digest)
 {
 	MemoryContext old = MemoryContextSwitchTo(reading->context);
 	StringInfoData bytes;
-	bool		is_told;
+	const char *why;
 	ListCell   *cell;
 
 	reading->only_asks = true;
@@ -281,14 +298,14 @@ emogi_servers_ask(EmogiServers *reading, uint8 *digest)
 	connect_all(reading);
 	finish(reading);
 	initStringInfo(&bytes);
-	is_told = find_untold(reading, &bytes) == NULL;
-	if (is_told)
+	why = list_stamps(reading, &bytes);
+	if (why == NULL)
 		emogi_stamp_digest(bytes.data, bytes.len, digest);
 	foreach(cell, reading->servers)
-		((EmogiFarServer *) lfirst(cell))->is_told = is_told;
+		((EmogiFarServer *) lfirst(cell))->is_told = why == NULL;
 	pfree(bytes.data);
 	MemoryContextSwitchTo(old);
-	return is_told;
+	return why;
 }
 
 /* Have all servers send their rows; once more, by the connections that there are, if they have done so already. */

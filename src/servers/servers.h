@@ -29,7 +29,7 @@ typedef struct EmogiServers EmogiServers;
 extern EmogiServers *emogi_servers_open(EmogiCall *call, const EmogiSource *source, List *elsewhere);
 extern void emogi_servers_close(int code, Datum servers);
 extern void emogi_servers_leave(EmogiServers *servers);
-extern bool emogi_servers_ask(EmogiServers *servers, uint8 *digest);
+extern const char *emogi_servers_ask(EmogiServers *servers, uint8 *digest);
 extern void emogi_servers_read(EmogiServers *servers, const EmogiSource *source, List *heaps, EmogiWeights weights, bool careful);
 
 #endif							/* EMOGI_SERVERS_H */

@@ -29,6 +29,9 @@ BEGIN
   SELECT cache INTO way FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1;
   RETURN reached || ': ' || way;
 END $$;
+-- Why the graph of the last call is its own.
+CREATE FUNCTION why_not(graph text) RETURNS text LANGUAGE sql VOLATILE AS $$
+  SELECT why_private FROM emogi_runs WHERE pid = pg_backend_pid() AND source = graph ORDER BY id DESC LIMIT 1 $$;
 -- Do something there, in a transaction that has committed: rows that this transaction changes are read by postgres_fdw, and by way of a foreign table.
 CREATE TABLE server_graphs_far.t (src bigint, dst bigint, w float8);
 INSERT INTO server_graphs_far.t VALUES (1, 2, 1), (2, 3, 1);
@@ -145,9 +148,39 @@ SELECT reach('t');
 SELECT cache, vertices, kept FROM emogi_prewarm('t', weights => true);
 SELECT emogi_evict('t') > 0 AS evicted;
 SELECT reach('t'), reach('t');
-SET emogi.cache = off;
+SELECT cache, kept FROM emogi_prewarm('t', weights => true, keep => true);
+INSERT INTO server_graphs_far.t VALUES (10, 11, 1);
+SELECT cache, kept FROM emogi_prewarm('t', keep => false);    -- one of older rows, too
+SELECT count(*) FROM emogi_graphs WHERE database = current_database() AND relation = 't'::regclass AND kept;
+DELETE FROM server_graphs_far.t WHERE src = 10;
 SELECT reach('t');
+SET emogi.cache = off;
+SELECT reach('t'), why_not('t');
 RESET emogi.cache;
+BEGIN ISOLATION LEVEL SERIALIZABLE;
+SELECT reach('t'), why_not('t');
+COMMIT;
+
+-- ---- why it is not kept
+CREATE FOREIGN TABLE of_view (src bigint, dst bigint) SERVER server_graphs_a OPTIONS (schema_name 'server_graphs_far', table_name 'v');
+CREATE FOREIGN TABLE of_texts (src text, dst text) SERVER server_graphs_a OPTIONS (schema_name 'server_graphs_far', table_name 'm');
+SELECT reach('of_view') IS NOT NULL, why_not('of_view');
+SELECT reach('of_texts') IS NOT NULL, why_not('of_texts');
+CREATE FUNCTION refused(graph text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+  detail text;
+BEGIN
+  PERFORM emogi_prewarm(graph);
+  RETURN 'not';
+EXCEPTION WHEN object_not_in_prerequisite_state THEN
+  GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
+  RETURN detail;
+END $$;
+SELECT refused('of_view');
+SET emogi.cache = off;
+SELECT refused('t');
+RESET emogi.cache;
+DROP FOREIGN TABLE of_view, of_texts;
 SET emogi.server_connections = 0;
 SELECT reach('t');
 SET emogi.server_connections = 1;
