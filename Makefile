@@ -54,7 +54,7 @@ ALL_OBJS = $(OBJS) $(VERIFY_OBJS) $(CUDA_OBJS) $(CUDA_C_OBJS)
 $(OBJS:.o=.bc): %.bc: %.o
 $(filter-out $(wildcard $(ALL_OBJS)),$(ALL_OBJS)): missing
 .PHONY: missing
-$(ENGINE_OBJS) $(VERIFY_OBJS) src/scan_node/fold.o src/scan_node/ranges.o src/servers/decode.o src/servers/pack.o: CFLAGS += -O3
+$(ENGINE_OBJS) $(VERIFY_OBJS) src/scan_node/fold.o src/scan_node/ranges.o src/servers/decode.o src/servers/decode_groups.o src/servers/decode_rows.o src/servers/decode_values.o src/servers/pack.o: CFLAGS += -O3
 # communities and ranks are the same bits on all engines: a product and a sum are rounded each by itself
 $(ENGINE_OBJS): CFLAGS += -ffp-contract=off
 

@@ -2,7 +2,7 @@
  * build.h: from a Source to a Graph.
  *
  * emogi_obtain_graph (obtain.c) looks in the cache for a Graph that holds exactly what the snapshot of the call sees, and pins it
- * (wish.c); else it has one built and published, unless the call is a search that does without (choice.c). build.c has the edges of the Source brought into the Region (../edges), then has
+ * (wish.c); else it has one built and published, unless the call is a search that does without (instead.c, choice.c). build.c has the edges of the Source brought into the Region (../edges), then has
  * the engine worker make keys and CSR of them. estimate.c and foresight.c say how large a Graph will be, before the scan and for
  * the planner.
  */
@@ -16,6 +16,14 @@
 
 /* ---- obtain.c: the Graph of a call ---- */
 
+extern void emogi_obtain_graph(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *wanted, EmogiGraph *graph);
+extern EmogiPatch *emogi_obtain_patched(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *wanted, EmogiGraph *graph);
+extern EmogiPatch *emogi_obtain_or_walk(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *wanted, bool patched,
+										EmogiGraph *graph, EmogiWalk *walk);
+extern void emogi_obtain_release(EmogiCall *call);
+
+/* ---- outlook.c: for EXPLAIN ---- */
+
 /* Where a call would find its Graph. */
 typedef enum EmogiOutlook
 {
@@ -26,12 +34,7 @@ typedef enum EmogiOutlook
 	EMOGI_GRAPH_WILL_BE_PRIVATE
 } EmogiOutlook;
 
-extern EmogiOutlook emogi_obtain_outlook(const EmogiSource *source, const EmogiGraphKey *wanted, EmogiWalk *walk, const char **why_private);
-extern void emogi_obtain_graph(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *wanted, EmogiGraph *graph);
-extern EmogiPatch *emogi_obtain_patched(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *wanted, EmogiGraph *graph);
-extern EmogiPatch *emogi_obtain_or_walk(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *wanted, bool patched,
-										EmogiGraph *graph, EmogiWalk *walk);
-extern void emogi_obtain_release(EmogiCall *call);
+extern EmogiOutlook emogi_outlook(const EmogiSource *source, const EmogiGraphKey *wanted, EmogiWalk *walk, const char **why_private);
 
 /* ---- choice.c: whether a search walks over indexes ---- */
 

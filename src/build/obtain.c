@@ -7,7 +7,7 @@
  * The caller's rights are checked and a snapshot taken that sees what the graph argument names; wish.c says whether a Graph in
  * the cache will do. When none does, follow.c brings one that is there up to date, if the tables can be followed. Else it is built
  * here. A Graph that leads the other way is a donor: its edges are taken from memory and not from the table. A search that reaches little
- * may do without a Graph that would have to be built (choice.c).
+ * may do without a Graph that would have to be built (instead.c).
  */
 #include "postgres.h"
 
@@ -20,7 +20,6 @@
 #include "cache/live_state.h"
 #include "servers/servers.h"
 
-#define EMOGI_NOT_ASKED_BEFORE "a value in it, of the time, the user or a setting perhaps, is asked for the first time; the next call with it is for all"
 #define EMOGI_NOT_TRACKED "a writer of one of its tables was at work before that was tracked, or there is no room"
 
 /* What the edges of a call's Graph are read from. */
@@ -301,97 +300,6 @@ build_again(EmogiCall *call, const EmogiSource *source, const Rows *rows, const 
 		twice->obtained.nskipped = rebuilt->nskipped;	/* nobody has asked */
 }
 
-/* Is there nothing that a Graph of heaps would be had from at once, neither itself in the cache nor what has changed since? */
-static bool
-must_be_built(const EmogiWish *wish, bool may_share)
-{
-	return !(may_share && emogi_wish_is_cached(wish)) && !(wish->can_follow && emogi_live_state_exists(&wish->key));
-}
-
-/* Would a Graph that is built be there for other calls, shared or as part of a live state? */
-static bool
-would_serve_others(const EmogiWish *wish, bool may_share)
-{
-	return may_share || (wish->can_follow && emogi_follow_may_begin(wish));
-}
-
-/* Would a call have to wait for another that brings what it needs to its own snapshot? */
-static bool
-must_wait(const EmogiWish *wish, bool may_share)
-{
-	return !(may_share && emogi_wish_is_cached(wish)) && wish->can_follow && emogi_live_state_is_held(&wish->key);
-}
-
-/* Must a call bring what it needs to its own snapshot, or derive it, where there is something to begin with? */
-static bool
-must_refresh(const EmogiWish *wish, bool may_share)
-{
-	return !(may_share && emogi_wish_is_cached(wish)) && wish->can_follow && emogi_live_state_exists(&wish->key);
-}
-
-/* Why a search may walk over indexes. */
-typedef enum WhyWalk
-{
-	HAS_GRAPH,					/* it need not */
-	WOULD_BUILD,
-	WOULD_WAIT,					/* for another call that brings the Graph up to date */
-	WOULD_REFRESH
-} WhyWalk;
-
-/* Find out why a search may walk over indexes instead of getting its Graph. */
-static WhyWalk
-why_walk(const EmogiWish *wish, bool may_share)
-{
-	if (must_be_built(wish, may_share))
-		return WOULD_BUILD;
-	if (must_wait(wish, may_share))
-		return WOULD_WAIT;
-	return must_refresh(wish, may_share) ? WOULD_REFRESH : HAS_GRAPH;
-}
-
-/* May a search walk, as far as can be foreseen? Sets what that may cost. */
-static bool
-is_walk_chosen(WhyWalk why, const EmogiSource *source, List *leaves, bool serves_others, EmogiWalk *walk)
-{
-	switch (why)
-	{
-		case WOULD_BUILD:
-			return emogi_choice_walks(source, leaves, serves_others, walk);
-		case WOULD_WAIT:
-			return emogi_choice_passes(source, leaves, walk);
-		case WOULD_REFRESH:
-			return emogi_choice_lags(source, leaves, walk);
-		case HAS_GRAPH:
-			break;
-	}
-	return false;
-}
-
-/* Carry out a search by walking over indexes, where its Graph is not at hand; false when it needs that. */
-static bool
-walk_instead(EmogiCall *call, const EmogiSource *source, const Rows *rows, const EmogiWish *wish, bool may_share, EmogiWalk *walk)
-{
-	const WhyWalk why = rows->are_heaps ? why_walk(wish, may_share) : HAS_GRAPH;
-	const bool	serves_others = why == WOULD_REFRESH || (why == WOULD_BUILD && would_serve_others(wish, may_share));
-	const double start_ms = emogi_pool_now_ms();
-	EmogiWalkIndexes indexes;
-
-	if (is_walk_chosen(why, source, rows->leaves, serves_others, walk) && emogi_walk_open(source, rows->leaves, walk->direction, &indexes))
-	{
-		emogi_call_phase(call, EMOGI_PHASE_RUN);
-		(void) emogi_walk_search(&indexes, walk);
-		emogi_call_phase(call, EMOGI_PHASE_IDLE);
-		walk->run_ms = emogi_pool_now_ms() - start_ms;
-		emogi_walk_name(&indexes, walk->direction, walk->names);
-		emogi_walk_close(&indexes);
-	}
-	if (serves_others && walk->is_answered)
-		emogi_choice_note_walk(source, walk);
-	else if (serves_others)
-		emogi_choice_note_build(source);
-	return walk->is_answered;
-}
-
 /* Get the Graph of rows that have been found; the arguments are those of obtain. */
 static void
 obtain_of_rows(EmogiCall *call, EmogiSource *source, const Rows *found, const EmogiWish *wish, bool may_share, EmogiGraph *graph,
@@ -432,7 +340,7 @@ obtain_here(EmogiCall *call, EmogiSource *source, const Rows *rows, EmogiWish *w
 {
 	const bool	may_share = emogi_wish_may_share(wish, rows->leaves);
 
-	if (walk != NULL && walk_instead(call, source, rows, wish, may_share, walk))
+	if (walk != NULL && rows->are_heaps && emogi_instead_walk(call, source, rows->leaves, wish, may_share, walk))
 		return;
 	emogi_call_take_slot(call);
 	obtain_of_rows(call, source, rows, wish, may_share, graph, patch, twice);
@@ -557,93 +465,4 @@ emogi_obtain_twice(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *wa
 
 	twice->patch = NULL;
 	obtain(call, source, wanted, &graph, patched ? &twice->patch : NULL, twice, NULL);
-}
-
-/* Would a search walk over indexes? Names them. */
-static bool
-will_walk(const EmogiSource *source, List *leaves, const EmogiWish *wish, bool may_share, EmogiWalk *walk)
-{
-	const WhyWalk why = why_walk(wish, may_share);
-	EmogiWalkIndexes indexes;
-
-	if (!is_walk_chosen(why, source, leaves, why != WOULD_BUILD || would_serve_others(wish, may_share), walk) ||
-		!emogi_walk_open(source, leaves, walk->direction, &indexes))
-		return false;
-	emogi_walk_name(&indexes, walk->direction, walk->names);
-	emogi_walk_close(&indexes);
-	return true;
-}
-
-/* Say where a call would find the Graph of heaps. */
-static EmogiOutlook
-foresee_heaps(const EmogiSource *source, const EmogiGraphKey *wanted, List *leaves, EmogiWalk *walk)
-{
-	EmogiWish  *wish = emogi_wish_make(source, NULL, wanted);
-	const bool	may_share = emogi_wish_may_share(wish, leaves);
-	EmogiOutlook outlook = may_share ? EMOGI_GRAPH_WILL_BE_BUILT : EMOGI_GRAPH_WILL_BE_PRIVATE;
-
-	if (may_share && emogi_wish_is_cached(wish))
-		outlook = EMOGI_GRAPH_IS_CACHED;
-	else if (walk != NULL && emogi_walk_may_lead(source) && will_walk(source, leaves, wish, may_share, walk))
-		outlook = EMOGI_GRAPH_WILL_BE_WALKED;
-	else if (wish->can_follow && emogi_live_state_exists(&wish->key))
-		outlook = EMOGI_GRAPH_WILL_BE_REFRESHED;
-	emogi_wish_free(wish);
-	return outlook;
-}
-
-/* Say where a call would find the Graph of a tree, and why it would be private. */
-static EmogiOutlook
-foresee_tree(const EmogiSource *source, const EmogiTree *tree, const EmogiGraphKey *wanted, const char **why_private)
-{
-	EmogiWish  *wish;
-	EmogiOutlook outlook = EMOGI_GRAPH_WILL_BE_PRIVATE;
-
-	if (tree->refusal != NULL)
-	{
-		*why_private = tree->refusal;
-		return outlook;
-	}
-	wish = emogi_wish_make(source, tree, wanted);
-	if (!emogi_wish_may_share(wish, tree->leaves))
-		*why_private = emogi_wish_why_not(wish);
-	else if (emogi_wish_is_cached(wish))
-		outlook = EMOGI_GRAPH_IS_CACHED;
-	else if (tree->is_folded && !emogi_wish_asked_before(wish, false))
-		*why_private = EMOGI_NOT_ASKED_BEFORE;
-	else
-		outlook = EMOGI_GRAPH_WILL_BE_BUILT;
-	emogi_wish_free(wish);
-	return outlook;
-}
-
-/* May a Source be read as heaps by the caller? Lists them. Raises 42501. */
-static bool
-is_of_heaps(const EmogiSource *source, List **leaves)
-{
-	Relation	rel;
-	bool		row_security;
-
-	if (source->is_query)
-		return false;
-	rel = relation_open(source->relid, NoLock);
-	row_security = emogi_access_check(rel, source);
-	relation_close(rel, NoLock);
-	return !row_security && emogi_heap_scan_possible(source, leaves);
-}
-
-/*
- * Where would a call find its Graph, as the active snapshot sees it? walk: it is a search that may do without, and walk->names the indexes
- * then; NULL = it is none. *why_private: why that of a query or view would be built for the
- * call alone; NULL = nothing is to be said. Raises what keeps the caller from reading the Source.
- */
-EmogiOutlook
-emogi_obtain_outlook(const EmogiSource *source, const EmogiGraphKey *wanted, EmogiWalk *walk, const char **why_private)
-{
-	List	   *leaves;
-
-	*why_private = NULL;
-	if (is_of_heaps(source, &leaves))
-		return foresee_heaps(source, wanted, leaves, walk);
-	return foresee_tree(source, emogi_tree_peek(source), wanted, why_private);
 }

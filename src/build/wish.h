@@ -23,6 +23,9 @@ typedef struct EmogiWish
 	bool		can_follow;		/* the changes of all of them can be followed (live.h) */
 } EmogiWish;
 
+/* Why the Graph of a query may not be shared yet. */
+#define EMOGI_NOT_ASKED_BEFORE "a value in it, of the time, the user or a setting perhaps, is asked for the first time; the next call with it is for all"
+
 /* What comes of it. */
 typedef enum EmogiFinding
 {
@@ -52,6 +55,11 @@ extern void emogi_wish_present(const EmogiGraph *graph, EmogiDirection direction
 extern bool emogi_follow_may_begin(const EmogiWish *wish);
 extern bool emogi_follow_graph(EmogiCall *call, const EmogiSource *source, const EmogiWish *wish, EmogiPatch **patch,
 							   EmogiGraph *graph);
+
+/* ---- instead.c ---- */
+
+extern bool emogi_instead_walk(EmogiCall *call, const EmogiSource *source, List *leaves, const EmogiWish *wish, bool may_share, EmogiWalk *walk);
+extern bool emogi_instead_will_walk(const EmogiSource *source, List *leaves, const EmogiWish *wish, bool may_share, EmogiWalk *walk);
 
 /* ---- wish_live.c: Graphs that were made of a live state, which the caller holds ---- */
 

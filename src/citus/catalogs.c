@@ -37,6 +37,7 @@ static const struct
 	{"pg_dist_node", "nodeport", INT4OID},
 	{"pg_dist_node", "isactive", BOOLOID},
 	{"pg_dist_node", "noderole", InvalidOid},
+	{"pg_dist_local_group", "groupid", INT4OID},
 };
 
 /* Get a catalog; InvalidOid when it is not there. */

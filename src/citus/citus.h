@@ -46,7 +46,6 @@ extern bool emogi_citus_is_seen(Oid relid, Snapshot snapshot);
 
 extern bool emogi_citus_is_loaded(void);
 extern bool emogi_citus_is_inside(void);
-extern bool emogi_citus_is_own(const EmogiCitusNode *node);
 extern int emogi_citus_timeout_ms(void);
 extern const char *emogi_citus_conninfo(void);
 extern const char *emogi_citus_authinfo(const EmogiCitusNode *node, const char *role);

@@ -72,8 +72,8 @@ emogi_citus_conninfo(void)
 }
 
 /* Is this how Citus calls the server that it is in? */
-bool
-emogi_citus_is_own(const EmogiCitusNode *node)
+static bool
+is_called_own(const EmogiCitusNode *node)
 {
 	const char *name = setting_of_citus("citus.local_hostname");
 
@@ -85,7 +85,7 @@ const char *
 emogi_citus_authinfo(const EmogiCitusNode *node, const char *role)
 {
 	const Oid	catalog = emogi_citus_catalog("pg_dist_authinfo");
-	const int32 wanted = emogi_citus_is_own(node) ? OWN_NODE : node->id;
+	const int32 wanted = is_called_own(node) ? OWN_NODE : node->id;
 	const char *options = "";
 	bool		is_found = false;
 	EmogiCitusRows rows;

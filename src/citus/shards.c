@@ -44,11 +44,23 @@ is_primary(const EmogiCitusRows *rows)
 	return strcmp(OidOutputFunctionCall(output, emogi_citus_column(rows, "noderole")), "primary") == 0;
 }
 
+/* Get the group of this server; -1 when Citus does not say. */
+static int32
+own_group(Snapshot snapshot)
+{
+	EmogiCitusRows rows = emogi_citus_open("pg_dist_local_group", snapshot);
+	const int32 group = emogi_citus_next(&rows) ? DatumGetInt32(emogi_citus_column(&rows, "groupid")) : -1;
+
+	emogi_citus_close(&rows);
+	return group;
+}
+
 /* List the primaries that are active. */
 static List *
 list_nodes(Snapshot snapshot)
 {
 	List	   *nodes = NIL;
+	const int32 own = own_group(snapshot);
 	EmogiCitusRows rows = emogi_citus_open("pg_dist_node", snapshot);
 
 	while (emogi_citus_next(&rows))
@@ -62,7 +74,7 @@ list_nodes(Snapshot snapshot)
 		node->group = DatumGetInt32(emogi_citus_column(&rows, "groupid"));
 		node->host = TextDatumGetCString(emogi_citus_column(&rows, "nodename"));
 		node->port = DatumGetInt32(emogi_citus_column(&rows, "nodeport"));
-		node->is_own = emogi_citus_is_own(node);
+		node->is_own = node->group == own;
 		nodes = lappend(nodes, node);
 	}
 	emogi_citus_close(&rows);

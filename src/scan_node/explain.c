@@ -174,7 +174,7 @@ foresee(void *context)
 	EmogiSource source;
 
 	emogi_source_resolve(look->graph, look->wish->weights != EMOGI_WEIGHTS_UNUSED, &source);
-	look->outlook = emogi_obtain_outlook(&source, look->wish, look->walk, &look->why_private);
+	look->outlook = emogi_outlook(&source, look->wish, look->walk, &look->why_private);
 }
 
 /* Look at where a call will find its Graph; false when the call would raise an error. */

@@ -12,7 +12,7 @@
 #include "servers/far.h"
 
 /* Connections that a session keeps, at most; the one that has not been used for longest goes. */
-#define MOST_KEPT 16
+#define MOST_KEPT 64
 
 typedef struct Kept
 {

@@ -1,5 +1,5 @@
 /*
- * packed.h: rows of numbers as emogi_pages packs them for another server's emogi, which unpacks them in decode.c.
+ * packed.h: rows of numbers as emogi_pages packs them for another server's emogi, which unpacks them in decode_groups.c.
  *
  * A pack has the rows of some pages, column by column. All numbers lead with their high byte.
  *

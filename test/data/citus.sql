@@ -18,6 +18,9 @@ CREATE TABLE citus.pg_dist_node (nodeid int PRIMARY KEY, groupid int NOT NULL, n
 ALTER TABLE citus.pg_dist_node ADD hasmetadata bool NOT NULL DEFAULT false, ADD isactive bool NOT NULL DEFAULT true, ADD noderole citus.noderole NOT NULL DEFAULT 'primary',
   ADD nodecluster name NOT NULL DEFAULT 'default', ADD metadatasynced bool NOT NULL DEFAULT false, ADD shouldhaveshards bool NOT NULL DEFAULT true;
 
+CREATE TABLE citus.pg_dist_local_group (groupid int PRIMARY KEY);
+INSERT INTO citus.pg_dist_local_group VALUES (0);
+
 CREATE TABLE citus.pg_dist_authinfo (nodeid int NOT NULL, rolename name NOT NULL, authinfo text NOT NULL);
 CREATE UNIQUE INDEX pg_dist_authinfo_identification_index ON citus.pg_dist_authinfo (rolename, nodeid DESC);
 CREATE TABLE citus.pg_dist_poolinfo (nodeid int PRIMARY KEY, poolinfo text NOT NULL);
@@ -29,7 +32,8 @@ ALTER TABLE citus.pg_dist_partition SET SCHEMA pg_catalog;
 ALTER TABLE citus.pg_dist_shard SET SCHEMA pg_catalog;
 ALTER TABLE citus.pg_dist_placement SET SCHEMA pg_catalog;
 ALTER TABLE citus.pg_dist_node SET SCHEMA pg_catalog;
+ALTER TABLE citus.pg_dist_local_group SET SCHEMA pg_catalog;
 ALTER TABLE citus.pg_dist_authinfo SET SCHEMA pg_catalog;
 ALTER TABLE citus.pg_dist_poolinfo SET SCHEMA pg_catalog;
-GRANT SELECT ON pg_catalog.pg_dist_partition, pg_catalog.pg_dist_shard, pg_catalog.pg_dist_placement, pg_catalog.pg_dist_node, pg_catalog.pg_dist_poolinfo TO PUBLIC;
+GRANT SELECT ON pg_catalog.pg_dist_partition, pg_catalog.pg_dist_shard, pg_catalog.pg_dist_placement, pg_catalog.pg_dist_node, pg_catalog.pg_dist_poolinfo, pg_catalog.pg_dist_local_group TO PUBLIC;
 REVOKE ALL ON pg_catalog.pg_dist_authinfo FROM PUBLIC;
