@@ -6,7 +6,8 @@
  *
  * Entries are found by hashed keys, in an array of emogi.stat_entries. The lock is taken shared to find one, and exclusive to add or
  * remove some; an entry's own spinlock is for its sums. So calls of different tables do not wait for each other, and no call is lost. When
- * all entries are taken the twentieth part goes that was used least, where old use counts less each time.
+ * all entries are taken the twentieth part goes that was used least, where old use counts less each time. Their sums go on in an entry of the function and
+ * database, of no role and no graph, so that sums over all entries never become less.
  *
  * The postmaster writes the entries to a file when it ends, and the next one reads it and removes it: after a crash there is none, and
  * counting begins anew.
@@ -126,7 +127,16 @@ remove_entry(int index)
 	table->nentries--;
 }
 
-/* Order entries by their use, the least first; entries that are free come last. */
+static Entry *add_entry(const EmogiStatisticKey *key);
+
+/* Is an entry that of those that have made room? */
+static bool
+is_rest(const Entry *entry)
+{
+	return !OidIsValid(entry->statistic.key.userid);
+}
+
+/* Order entries by their use, the least first; those of the rest follow, and those that are free come last. */
 static int
 compare_use(const void *a, const void *b)
 {
@@ -135,6 +145,8 @@ compare_use(const void *a, const void *b)
 
 	if (x->used != y->used)
 		return x->used ? -1 : 1;
+	if (is_rest(x) != is_rest(y))
+		return is_rest(x) ? 1 : -1;
 	return x->statistic.use < y->statistic.use ? -1 : x->statistic.use > y->statistic.use;
 }
 
@@ -147,18 +159,66 @@ sort_entries(void)
 	qsort(order, emogi_stat_entries, sizeof *order, compare_use);
 }
 
-/* Remove the least used entries, for all are taken. */
+/* Add sums to others, of a later time or not. */
+static void
+add_sums(EmogiStatistic *sums, const EmogiStatistic *more)
+{
+	const bool	is_first = sums->ncalls == 0;
+
+	sums->min_ms = is_first ? more->min_ms : Min(sums->min_ms, more->min_ms);
+	sums->max_ms = Max(sums->max_ms, more->max_ms);
+	sums->since = is_first ? more->since : Min(sums->since, more->since);
+	sums->last_call = Max(sums->last_call, more->last_call);
+	sums->ncalls += more->ncalls;
+	sums->nerrors += more->nerrors;
+	sums->nhits += more->nhits;
+	sums->nsteps += more->nsteps;
+	sums->nbuilds += more->nbuilds;
+	sums->nprivate += more->nprivate;
+	sums->nwalks += more->nwalks;
+	sums->nrows += more->nrows;
+	sums->edges_traversed += more->edges_traversed;
+	sums->total_ms += more->total_ms;
+	sums->build_ms += more->build_ms;
+	sums->run_ms += more->run_ms;
+	sums->wait_ms += more->wait_ms;
+	sums->use += more->use;
+}
+
+/* Add the sums of an entry that has no place to the rest of its function. Caller holds the lock exclusively. */
+static void
+add_to_rest(const EmogiStatistic *gone)
+{
+	EmogiStatisticKey key;
+	Entry	   *rest;
+
+	memset(&key, 0, sizeof key);
+	key.database = gone->key.database;
+	memcpy(key.function, gone->key.function, sizeof key.function);
+	rest = find_entry(&key);
+	if (rest == NULL)
+		rest = add_entry(&key);
+	add_sums(&rest->statistic, gone);
+}
+
+/* Remove the least used entries, for all are taken; their sums go to the rest of their function, which may take their place. Of a rest itself, which goes where there is nothing else, they are lost. */
 static void
 make_room(void)
 {
-	const int	ngone = Max(emogi_stat_entries / 20, 1);
+	const int	wanted = Max(emogi_stat_entries / 20, 1);
 
 	sort_entries();
-	for (int i = 0; i < ngone; i++)
+	for (int i = 0; i < emogi_stat_entries && emogi_stat_entries - table->nentries < wanted; i++)
+	{
+		const Entry gone = table->entries[order[i]];
+
 		remove_entry(order[i]);
+		table->ngone++;
+		if (!is_rest(&gone))
+			add_to_rest(&gone.statistic);
+	}
 	for (int i = 0; i < emogi_stat_entries; i++)
 		table->entries[i].statistic.use *= EMOGI_STAT_DECAY;
-	table->ngone += ngone;
 }
 
 /* Add an entry of a key that has none, with nothing counted yet. Caller holds the lock exclusively. */
@@ -169,7 +229,7 @@ add_entry(const EmogiStatisticKey *key)
 	int			index;
 	int		   *bucket;
 
-	if (table->first_free == EMOGI_NONE)
+	while (table->first_free == EMOGI_NONE)
 		make_room();
 	index = table->first_free;
 	entry = &table->entries[index];
@@ -196,7 +256,7 @@ read_part(FILE *file, void *to, Size bytes, pg_crc32c *crc)
 	return true;
 }
 
-/* Read the entries of a file; false when it is not whole, or of another layout. Where there are more than fit the most used are taken. */
+/* Read the entries of a file; false when it is not whole, or of another layout. Where there are more than fit the most used are taken, and the sums of others. */
 static bool
 read_entries(FILE *file)
 {
@@ -215,8 +275,13 @@ read_entries(FILE *file)
 
 		if (!read_part(file, &statistic, sizeof statistic, &crc))
 			return false;
-		if (table->first_free == EMOGI_NONE || find_entry(&statistic.key) != NULL)
+		if (find_entry(&statistic.key) != NULL)
 			continue;
+		if (table->first_free == EMOGI_NONE)
+		{
+			add_to_rest(&statistic);
+			continue;
+		}
 		entry = add_entry(&statistic.key);
 		entry->statistic = statistic;
 	}

@@ -41,7 +41,7 @@ static void
 put_statistic(FunctionCallInfo fcinfo, const EmogiStatistic *statistic)
 {
 	const EmogiStatisticKey *key = &statistic->key;
-	const bool	is_query = !OidIsValid(key->relid);
+	const bool	is_query = !OidIsValid(key->relid) && OidIsValid(key->userid);
 	EmogiViewRow row = {0};
 
 	emogi_views_add_name(&row, get_database_name(key->database));

@@ -64,7 +64,11 @@ foreach my $round (1 .. 5)
 ask(q{SELECT emogi_stat_reset()});
 ask(q{SELECT count(*) FROM emogi_bfs('small', 1), generate_series(1, 5); SELECT emogi_bfs('small', i) FROM generate_series(1, 5) i});
 ask(q{DO $$ BEGIN FOR i IN 1 .. 300 LOOP PERFORM emogi_bfs(format('SELECT 1, 2 AS c%s', i), 1); END LOOP; END $$});
-is(ask(q{SELECT entries <= 100, max_entries, dealloc, entries + dealloc FROM emogi_stat_info}), 't|100|205|301', 'more rows than there may be: the least used go, and are counted');
+is(ask(q{SELECT entries <= 100, max_entries, dealloc > 200, entries - 1 + dealloc FROM emogi_stat_info}), 't|100|t|301', 'more rows than there may be: the least used go, and are counted');
+is(ask(q{SELECT sum(calls) FROM emogi_stat_graphs}), '306', '... no call is lost');
+is(ask(q{SELECT database, username, relation, query_id, source, function, calls = (SELECT dealloc FROM emogi_stat_info), rows = 2 * calls, min_ms <= mean_ms, mean_ms <= max_ms, stats_reset < last_call
+	FROM emogi_stat_graphs WHERE username IS NULL}), 'postgres||0|||emogi_bfs|t|t|t|t|t', '... they stand in a row of the function');
+is(ask(q{SET ROLE one; SELECT count(*) FROM emogi_stat_graphs}), '0', '... which is not for everybody');
 is(ask(q{SELECT calls FROM emogi_stat_graphs WHERE source = 'small'}), '6', '... but not those that are used');
 is(ask(q{SELECT count(*) FROM emogi_stat_graphs WHERE source = 'SELECT ?, ? AS c300'}), '1', '... nor the latest');
 
@@ -83,6 +87,12 @@ ok(-s $statistics, 'the file of a server that has stopped');
 $node->adjust_conf('postgresql.conf', 'emogi.stat_entries', '200');
 $node->start;
 is(ask($rows), $before, 'room for more rows');
+ask(q{DO $$ BEGIN FOR i IN 301 .. 390 LOOP PERFORM emogi_bfs(format('SELECT 1, 2 AS c%s', i), 1); END LOOP; END $$});
+$node->stop;
+$node->adjust_conf('postgresql.conf', 'emogi.stat_entries', '100');
+$node->start;
+is(ask(q{SELECT count(*), sum(calls) FROM emogi_stat_graphs}), '100|396', 'room for fewer: no call is lost');
+is(ask(q{SELECT calls FROM emogi_stat_graphs WHERE source = 'small'}), '6', '... and the most used have their rows');
 $node->stop;
 open(my $file, '+<', $statistics) or die "$statistics: $!";
 seek($file, 600, 0);
