@@ -148,7 +148,7 @@ SELECT reach('t');
 SELECT cache, vertices, kept FROM emogi_prewarm('t', weights => true);
 SELECT emogi_evict('t') > 0 AS evicted;
 SELECT reach('t'), reach('t');
-SELECT cache, kept FROM emogi_prewarm('t', weights => true, keep => true);
+SELECT cache, kept FROM emogi_prewarm('t', backward => true, keep => true);
 INSERT INTO server_graphs_far.t VALUES (10, 11, 1);
 SELECT cache, kept FROM emogi_prewarm('t', keep => false);    -- one of older rows, too
 SELECT count(*) FROM emogi_graphs WHERE database = current_database() AND relation = 't'::regclass AND kept;
