@@ -283,6 +283,7 @@ emogi_call_enter(Oid function, const char *name, const EmogiSource *source)
 	call->function = function;
 	call->owner = CurrentResourceOwner;
 	INSTR_TIME_SET_CURRENT(call->since);
+	call->waited_since_ms = emogi_shared_waited_ms();
 	call->next = calls;
 	calls = call;				/* from here on an error ends it */
 	call->limited = !superuser();
@@ -310,6 +311,9 @@ emogi_call_phase(EmogiCall *call, EmogiPhase phase)
 	passed = now;
 	INSTR_TIME_SUBTRACT(passed, call->since);
 	call->phase_ms[call->phase] += INSTR_TIME_GET_MILLISEC(passed);
+	if (call->phase != EMOGI_PHASE_ROWS)	/* in that phase others may have called, and waited */
+		call->record.wait_ms += emogi_shared_waited_ms() - call->waited_since_ms;
+	call->waited_since_ms = emogi_shared_waited_ms();
 	call->phase = phase;
 	call->since = now;
 	if (call->slot != NULL)

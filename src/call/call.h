@@ -33,7 +33,7 @@ typedef struct EmogiCallRecord
 	char		placement[8];	/* of a run on a GPU */
 	char		mapping[16];	/* that a run on a GPU was asked for */
 	char		reason[256];	/* why not the GPU */
-	double		wait_ms;		/* for a free worker, in all requests */
+	double		wait_ms;		/* for a slot, other calls' builds, room, and a free worker in all requests */
 	double		scan_ms;
 	double		keys_ms;
 	double		csr_ms;
@@ -79,6 +79,7 @@ typedef struct EmogiCall
 	void	   *owner;			/* the ResourceOwner whose end frees the slot on any error */
 	EmogiPhase	phase;			/* what the call is doing now, since `since` */
 	instr_time	since;
+	double		waited_since_ms;	/* what emogi_shared_waited_ms said then */
 	double		phase_ms[EMOGI_NPHASES];
 	EmogiCallRecord record;			/* filled in on the way; recorded when the call ends, well or not */
 	struct EmogiCall *next;

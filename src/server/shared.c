@@ -94,6 +94,30 @@ emogi_shared_wait_event(EmogiWait wait)
 	return events[wait];
 }
 
+/* How long this process has slept for others, by emogi_shared_sleep, but for the engine, which says so itself; and since when it sleeps, 0 = it does not. */
+static double waited_ms;
+static double sleeps_since_ms;
+
+/* Get the milliseconds of some clock. */
+static double
+clock_ms(void)
+{
+	instr_time	now;
+
+	INSTR_TIME_SET_CURRENT(now);
+	return INSTR_TIME_GET_MILLISEC(now);
+}
+
+/* Get how many milliseconds this process has waited for slots, builds of others and room, a wait that an error has ended included. */
+double
+emogi_shared_waited_ms(void)
+{
+	if (sleeps_since_ms != 0)
+		waited_ms += clock_ms() - sleeps_since_ms;
+	sleeps_since_ms = 0;
+	return waited_ms;
+}
+
 /*
  * Sleep on a condition variable for a while, or until it is signaled. An interrupt that came while interrupts were
  * held off, as they are when a parallel context ends, is pending with the latch reset: look before sleeping.
@@ -102,5 +126,8 @@ void
 emogi_shared_sleep(ConditionVariable *variable, long timeout_ms, EmogiWait wait)
 {
 	CHECK_FOR_INTERRUPTS();
+	if (wait == EMOGI_WAIT_SLOT || wait == EMOGI_WAIT_BUILD || wait == EMOGI_WAIT_ROOM)
+		sleeps_since_ms = clock_ms();
 	ConditionVariableTimedSleep(variable, timeout_ms, emogi_shared_wait_event(wait));
+	(void) emogi_shared_waited_ms();
 }

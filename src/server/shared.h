@@ -113,5 +113,6 @@ extern void emogi_shared_require_preload(void);
 extern void emogi_shared_wake_worker(void);
 extern uint32 emogi_shared_wait_event(EmogiWait wait);
 extern void emogi_shared_sleep(ConditionVariable *variable, long timeout_ms, EmogiWait wait);
+extern double emogi_shared_waited_ms(void);
 
 #endif							/* EMOGI_SHARED_H */

@@ -155,11 +155,12 @@ shown("pid = $pids[0] AND p.state = 'running' AND phase = 'run'", qr/running/, '
 $attackers[1]->tell($forever);
 shown("pid = $pids[1] AND blocked_by = '{$pids[0]}'", qr/^waiting\|slot\|${\event('EmogiSlot')}$/, 'the second waits for a slot of the role');
 others_are_answered('beside a role that has used up its slots');
-$node->safe_psql('postgres', "SELECT pg_cancel_backend($pids[0])");
+$node->safe_psql('postgres', "SELECT pg_sleep(0.5), pg_cancel_backend($pids[0])");
 like($attackers[0]->answer, qr/57014/, 'the first is canceled');
 shown("pid = $pids[1] AND blocked_by IS NULL", qr/^running\|\|/, '... and the second runs');
 $node->safe_psql('postgres', "SELECT pg_cancel_backend($pids[1])");
 like($attackers[1]->answer, qr/57014/, '... and is canceled');
+is($node->safe_psql('postgres', "SELECT status, wait_ms >= 500, wait_ms <= total_ms FROM emogi_runs WHERE pid = $pids[1] ORDER BY id DESC LIMIT 1"), 'failed|t|t', '... and has waited');
 $_->ask("RESET ROLE; RESET emogi.role_slots; SET ROLE mallory") foreach @attackers;
 my $third = session($node);
 my $third_pid = $third->ask('SELECT pg_backend_pid()');
@@ -181,6 +182,7 @@ $waiter->tell(q{SELECT count(*) FROM emogi_bfs('tree', 1)});
 shown("pid = $waiter_pid AND blocked_by = '{$third_pid}'", qr/^waiting\|build\|${\event('EmogiBuild')}$/, 'another waits for it');
 is($third->answer, "f\n10001", 'the builder is right');
 is($waiter->answer, '10001', 'and who waited for it');
+is($node->safe_psql('postgres', "SELECT wait_ms > 200, wait_ms <= total_ms FROM emogi_runs WHERE pid = $waiter_pid ORDER BY id DESC LIMIT 1"), 't|t', '... and for how long');
 
 # A cursor's rows are the same, whatever is given back in between, by whatever search.
 foreach my $query ($batch, $deep, q{SELECT x, b.* FROM generate_series(1, 300) x, LATERAL emogi_bfs('tree', x, 2) b},
