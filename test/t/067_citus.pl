@@ -253,7 +253,11 @@ $node[2]->start;
 
 # A foreign table whose far table is Citus's has no pages over there that tell of its rows.
 sql(server_of('loop', $hub), 'CREATE FOREIGN TABLE looped (src bigint, dst bigint, weight float8) SERVER loop OPTIONS (table_name \'spread\');',
-	'CREATE TRIGGER truncate_trigger_1 AFTER TRUNCATE ON spread EXECUTE FUNCTION citus.citus_truncate_trigger();');
+	'CREATE TRIGGER truncate_trigger_1 AFTER TRUNCATE ON spread EXECUTE FUNCTION citus.citus_truncate_trigger();',
+	'CREATE TABLE broad AS SELECT i AS src, i + 1 AS dst, 1::float8 AS weight FROM generate_series(1::bigint, 250000) i; CREATE FOREIGN TABLE broad_looped (src bigint, dst bigint, weight float8) SERVER loop OPTIONS (table_name \'broad\');');
+like(sql('SET emogi.server_connections = 4;', "EXPLAIN (ANALYZE, COSTS OFF) SELECT * FROM emogi_degree('broad_looped')"), qr/Server Ranges: [2-9]\n/, 'a foreign table of many pages is read in ranges');
+sql('CREATE TRIGGER truncate_trigger_2 AFTER TRUNCATE ON broad EXECUTE FUNCTION citus.citus_truncate_trigger()');
+like(sql('SET emogi.server_connections = 4;', "EXPLAIN (ANALYZE, COSTS OFF) SELECT * FROM emogi_degree('broad_looped')"), qr/Server Connections: 1\n\s*Server Ranges: 1\n/, '... but for one of a Citus table, which is read as a whole');
 like(sql('SET emogi.server_connections = 4;', "EXPLAIN (ANALYZE, COSTS OFF) SELECT * FROM emogi_degree('looped')"), qr/Server Connections: 1\n\s*Server Ranges: 1\n/, 'a foreign table of a Citus table is read as a whole');
 same($hub, '... and has all rows', 'looped', 'SELECT * FROM spread');
 

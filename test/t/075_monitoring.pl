@@ -114,8 +114,11 @@ is(join(' ', grep { !$known{$_} } map { /\b(emogi_\w+)/g } $alerts =~ /^ +expr: 
 SKIP:
 {
 	my $promtool = program('EMOGI_PROMTOOL', 'promtool');
-	skip 'there is no promtool', 3 unless $promtool;
+	skip 'there is no promtool', 4 unless $promtool;
 	command_like([ $promtool, 'check', 'rules', "$folder/alerts.yaml" ], qr/SUCCESS: \d+ rules found/, 'promtool takes the alerts');
+	my $cases = $node->basedir . '/alerts_test.yaml';
+	append_to_file($cases, slurp_file("$FindBin::RealBin/../data/alerts_test.yaml") =~ s/\[ALERTS\]/[$folder\/alerts.yaml]/r);
+	command_like([ $promtool, 'test', 'rules', $cases ], qr/SUCCESS/, '... each says what it is for, and nothing when all is well');
 }
 
 SKIP:
