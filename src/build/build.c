@@ -18,15 +18,15 @@
 /* Times the budget that the edges alone must be estimated at to be refused unread. */
 #define EMOGI_HOPELESS 8.0
 
-/* Raise what keeps the caller from reading a Source, without reading it. */
+/* Raise what keeps the caller from reading a Source, without reading it; the type of a query's keys is known then. */
 void
-emogi_build_check(const EmogiSource *source)
+emogi_build_check(EmogiSource *source)
 {
 	Relation	rel;
 
 	if (source->is_query)
 	{
-		emogi_sink_check_query(source->query, source->wants_weight);
+		source->key = emogi_sink_check_query(source->query, source->wants_weight);
 		return;
 	}
 	rel = relation_open(source->relid, NoLock);

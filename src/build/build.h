@@ -127,7 +127,7 @@ extern void emogi_number_keys(EmogiCall *call);
 
 struct EmogiServers;
 
-extern void emogi_build_check(const EmogiSource *source);
+extern void emogi_build_check(EmogiSource *source);
 extern void emogi_build_edges(EmogiCall *call, const EmogiSource *source, List *leaves, EmogiWeights weights,
 							  const struct EmogiLookNotes *notes);
 extern void emogi_build_edges_of_servers(EmogiCall *call, const EmogiSource *source, List *heaps, struct EmogiServers *servers, EmogiWeights weights);

@@ -17,7 +17,7 @@ struct EmogiTupleLayout;
 
 /* ---- sink.c: queries to edges; sink.h has what fills a sink ---- */
 
-extern void emogi_sink_check_query(const char *query, bool wants_weight);
+extern EmogiKeyType emogi_sink_check_query(const char *query, bool wants_weight);
 extern void emogi_sink_query(EmogiCall *call, const EmogiSource *source, EmogiWeights weights, bool careful);
 extern void emogi_sink_tree(EmogiCall *call, EmogiTree *tree, EmogiWeights weights, bool careful);
 

@@ -313,8 +313,8 @@ emogi_sink_final(PG_FUNCTION_ARGS)
 	PG_RETURN_INT64((int64) ((EmogiSink *) PG_GETARG_POINTER(0))->nskipped);
 }
 
-/* Raise the error that emogi_sink_query would raise for the form of a query; does not run it. */
-void
+/* Get the type of the keys of a query, or raise the error that emogi_sink_query would raise for its form; does not run it. */
+EmogiKeyType
 emogi_sink_check_query(const char *query, bool wants_weight)
 {
 	EmogiEdgeColumns columns;
@@ -325,6 +325,7 @@ emogi_sink_check_query(const char *query, bool wants_weight)
 		elog(ERROR, "SPI_connect failed");
 	(void) emogi_query_describe_edges(&text, wants_weight, &desc, &columns);
 	SPI_finish();
+	return columns.key;
 }
 
 /* Write a column of q as an argument. cast: to a type; NULL = as it is. */

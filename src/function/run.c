@@ -192,6 +192,8 @@ open_call(Oid function, EmogiTask *task, EmogiPatch **patch, EmogiGraph *graph, 
 	if (asks_nothing(task))
 	{
 		emogi_build_check(&source);
+		if (task->form == NULL)
+			emogi_vertices_read(task, function, &source.key);
 		return NULL;
 	}
 	if (walk != NULL && emogi_afoot_may_serve(task) && emogi_walk_may_lead(&source) && emogi_afoot_describe(task, walk))

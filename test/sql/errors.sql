@@ -126,6 +126,7 @@ SELECT * FROM emogi_bfs('texts', '{}'::bigint[]);
 SELECT * FROM emogi_bfs('', NULL::bigint);
 SELECT * FROM emogi_bfs('SELECT 1', NULL::bigint);
 SELECT * FROM emogi_bfs('SELECT 1, nowhere', '{}'::bigint[]);
+SELECT * FROM emogi_bfs('SELECT s, d FROM (VALUES (''a'', ''b'')) v(s, d)', '{}'::bigint[]);
 
 -- Text that names nothing.
 CREATE FUNCTION states(texts text[]) RETURNS TABLE (graph text, state text) LANGUAGE plpgsql AS $$
