@@ -19,7 +19,7 @@
  * answered, there is no going over, and a call that cannot be answered under that snapshot fails (40001). A statement is
  * known by its snapshot, which is kept registered, lest its address be taken by that of another statement.
  *
- * In REPEATABLE READ and SERIALIZABLE snapshots are older on purpose: a call sees what a SELECT would. A query's functions
+ * In REPEATABLE READ and SERIALIZABLE snapshots are older on purpose: a call sees what a SELECT would, but for shards of Citus that the snapshot does not see (40001). A query's functions
  * that are not inlined look up names of their own, as they do in a SELECT.
  */
 #include "postgres.h"
@@ -349,6 +349,20 @@ find_unseen_shards(const CachedPlanSource *source)
 	return InvalidOid;
 }
 
+/* Raise 40001 where the transaction's snapshot, which is kept, does not see shards of a query's Citus tables where they are. */
+static void
+check_shards(const CachedPlanSource *source)
+{
+	const Oid	unseen = IsolationUsesXactSnapshot() ? find_unseen_shards(source) : InvalidOid;
+
+	if (OidIsValid(unseen))
+		ereport(ERROR,
+				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+				 errmsg("could not read Citus table \"%s\" under the snapshot of the transaction", get_rel_name(unseen)),
+				 errdetail("Its shards have gone elsewhere since that was taken, where it sees no rows of theirs."),
+				 errhint("Begin the transaction again.")));
+}
+
 /* Find a relation of a query's plan that the active snapshot sees otherwise; InvalidOid when there is none. Plans it. */
 static Oid
 find_unseen(SPIPlanPtr plan, int *generation)
@@ -379,7 +393,10 @@ prepare(const char *query, int nargs, Oid *types, int cursor_options)
 		if (reading.plan == NULL)
 			elog(ERROR, "could not prepare a query: %s", SPI_result_code_string(SPI_result));
 		if (is_kept())
+		{
+			check_shards(linitial(SPI_plan_get_plan_sources(reading.plan)));
 			return reading;
+		}
 		unseen = find_unseen(reading.plan, &reading.generation);
 		if (!OidIsValid(unseen))
 			return reading;

@@ -178,6 +178,13 @@ is(sql(counted('growing')), "3\nt", 'and back');
 	like($during->('INSERT INTO pg_dist_partition VALUES (\'beside\', \'n\', NULL); INSERT INTO pg_dist_shard VALUES (\'beside\'::regclass, 1, \'t\', \'0\', \'1\'); INSERT INTO pg_dist_placement (shardid, shardstate, shardlength, groupid) VALUES (1, 1, 0, 0)', $query, $calls[1], q{(SELECT sum(degree) FROM emogi_degree('SELECT src, dst FROM beside'))}),
 		qr/40001.*could not read relation "beside" under the snapshot/s, 'a table that has become one of Citus');
 	sql('DELETE FROM pg_dist_placement WHERE shardid = 1; DELETE FROM pg_dist_shard WHERE shardid = 1; DELETE FROM pg_dist_partition WHERE logicalrelid = \'beside\'::regclass');
+	$caller->ask('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1');
+	is($caller->ask("SELECT $query"), '1', 'REPEATABLE READ');
+	sql("UPDATE pg_dist_placement SET groupid = 0 WHERE shardid = $moved");
+	like($caller->ask("SELECT $query"), qr/40001.*could not read Citus table "growing" under the snapshot of the transaction.*Begin the transaction again/s, '... a shard that has come here since');
+	like($caller->ask("ROLLBACK; BEGIN ISOLATION LEVEL SERIALIZABLE; SELECT $query"), qr/^1$/, '... and the next transaction');
+	$caller->ask('ROLLBACK');
+	sql("UPDATE pg_dist_placement SET groupid = 1 WHERE shardid = $moved");
 	$caller->quit;
 }
 
