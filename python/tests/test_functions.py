@@ -6,7 +6,9 @@ import uuid
 from pathlib import Path
 
 import numpy as np
+import pandas
 import psycopg
+import pyarrow
 import pytest
 
 import emogi
@@ -176,6 +178,70 @@ def test_what_no_call_can_be_made_of(db):
         follows.bfs(1, select=["depth"])
     with pytest.raises(TypeError):
         follows.bfs()
+
+
+@pytest.mark.parametrize("call", [
+    lambda g: g.bfs(1.5), lambda g: g.bfs([1, float("nan")]), lambda g: g.bfs([[1]]), lambda g: g.bfs(np.array([[1, 2]])), lambda g: g.bfs({1: 2}),
+    lambda g: g.bfs(x for x in (1, 2)), lambda g: g.bfs(1, max_depth=1.5), lambda g: g.bfs(1, max_depth=True), lambda g: g.bfs(1, max_depth="2"),
+    lambda g: g.bfs(1, direction=1), lambda g: g.pagerank("a"), lambda g: g.pagerank(weights=1), lambda g: g.pagerank(start=[1, 2]), lambda g: g.pagerank(start={1: "x"}),
+    lambda g: g.modularity([{1, 2}, {3}]), lambda g: g.similarity(pairs=[1, 2]), lambda g: g.similarity(pairs={1: 2}), lambda g: g.heat(start=5),
+])
+def test_arguments_of_other_types(db, call):
+    with pytest.raises(TypeError):
+        call(db.graph("follows"))
+
+
+def test_whole_numbers_in_floats(db):
+    follows = db.graph("follows")
+    for source in (1.0, np.float64(1), np.array(1), np.array([1.0]), pandas.Series([1.0])):
+        assert len(follows.bfs(source, max_depth=np.float64(1))) == 3
+
+
+def test_what_is_masked_is_null(db):
+    db.execute("INSERT INTO follows VALUES (0, 9)")
+    follows = db.graph("follows")
+    only = [(1, 0), (2, 1), (3, 1), (4, 2), (5, 3)]
+    for source in ([1, None], np.ma.MaskedArray([1, 0], mask=[False, True]), pandas.Series([1, None], dtype="Int64"), pyarrow.array([1, None])):
+        assert list(follows.bfs(source)) == only
+    predecessors = follows.bfs_tree(1)["predecessor"]
+    assert 0 not in follows.bfs(predecessors)["vertex"]
+    assert len(follows.bfs(pandas.NA)) == 0
+    query = "SELECT src, dst FROM follows WHERE src = ANY ($1::bigint[])"
+    assert list(db.graph(query, parameters=[np.ma.MaskedArray([1, 0], mask=[False, True])]).cc()["vertex"]) == [1, 2, 3]
+
+
+def test_a_dict_of_start_values(db):
+    follows = db.graph("follows")
+    ranks = follows.pagerank(start={1: 3, np.int64(6): 1.0}, damping=0.5)
+    assert list(ranks) == list(follows.pagerank(start="VALUES (1, 3), (6, 1)", damping=0.5))
+    assert list(follows.heat({1: 100}, max_iterations=3)) == list(follows.heat("VALUES (1, 100)", 3))
+    db.execute("CREATE TABLE link (src text, dst text)")
+    db.execute("INSERT INTO link VALUES ('a''b', 'c\\'), ('c\\', 'd')")
+    link = db.graph("link")
+    assert dict(iter(link.pagerank(start={"a'b": 1, "c\\": 2}, damping=0.0))) == pytest.approx({"a'b": 1 / 3, "c\\": 2 / 3, "d": 0})
+
+
+def test_a_dict_of_communities(db):
+    follows = db.graph("follows")
+    found = follows.modularity({1: 1, 2: 1, 3: 2, 4: 2, 5: 2, 6: 1})
+    assert found == follows.modularity("VALUES (1, 1), (2, 1), (3, 2), (4, 2), (5, 2), (6, 1)")
+    assert found == follows.modularity({1: "a", 2: "a", 3: "b", 4: "b", 5: "b", 6: "a"})
+
+
+def test_a_list_of_pairs(db):
+    follows = db.graph("follows")
+    pairs = [(2, 3), (2, np.int64(6))]
+    assert list(follows.similarity(pairs=pairs)) == list(follows.similarity(pairs="VALUES (2, 3), (2, 6)"))
+    assert list(follows.reachable([(1, 5), (5, 1)])) == list(follows.reachable("VALUES (1, 5), (5, 1)"))
+
+
+def test_names_of_columns_and_functions(db):
+    follows = db.graph("follows")
+    assert follows.bfs(1, select="level").keys() == ["level"]
+    with pytest.raises(ValueError, match="one twice"):
+        follows.bfs(1, select=["vertex", "vertex"])
+    with pytest.raises(ValueError, match="no function 'nope'"):
+        follows.call("nope")
 
 
 def test_errors_have_the_hint(db):

@@ -1,5 +1,7 @@
 """Handles of graphs: what their arguments make of the graph argument."""
 
+import networkx as nx
+import pandas
 import psycopg
 import pytest
 from psycopg import sql
@@ -26,7 +28,8 @@ def test_costs_of_the_way_back(db):
 
 @pytest.mark.parametrize(
     "options",
-    [{"source": "src"}, {"weight": "w"}, {"source": "src", "target": "dst", "edge_id": "id"}, {"direction": "up"}, {"keys": "int"}],
+    [{"source": "src"}, {"weight": "w"}, {"source": "src", "target": "dst", "edge_id": "id"}, {"direction": "up"}, {"keys": "int"},
+     {"weight": ""}, {"source": "src", "target": "dst", "weight": ""}, {"source": "src", "target": "d\0"}, {"source": [], "target": []}],
 )
 def test_arguments_that_say_nothing(db, options):
     with pytest.raises(ValueError):
@@ -85,3 +88,55 @@ def test_changes_are_seen(db):
     assert len(graph.bfs(1)) == 5
     db.execute("INSERT INTO follows VALUES (5, 77)")
     assert len(graph.bfs(1)) == 6
+
+
+@pytest.mark.parametrize("kind, wanted", [("int", "bigint"), ("bigint", "bigint"), ("smallint", "bigint"), ("text", "text"), ("uuid", "uuid"), ("numeric", "text"), ("varchar(9)", "text")])
+@pytest.mark.parametrize("graph, options", [
+    ("link", {}), ("link(a, b)", {}), ("link", {"source": "a", "target": "b"}), ("SELECT a, b FROM link -- all", {}), ("SELECT 'x' AS x, b AS dst, a AS src FROM link;", {}),
+    ("SELECT a, b FROM link WHERE a = ANY ($1)", {"parameters": [[]]}), ("TABLE link", {}),
+])
+@pytest.mark.parametrize("vertices", [None, "link(a)", "SELECT b FROM link"])
+def test_the_type_of_vertices_is_found(db, kind, wanted, graph, options, vertices):
+    db.execute(f"CREATE TABLE link (a {kind}, b {kind})")
+    if graph == "link" and not options:
+        db.execute("ALTER TABLE link RENAME a TO src")
+        db.execute("ALTER TABLE link RENAME b TO dst")
+        vertices = vertices and vertices.replace("a", "src").replace("b FROM", "dst FROM")
+    if "parameters" in options:
+        options = {"parameters": [None]}
+    handle = db.graph(graph, vertices=vertices, **options)
+    assert handle.keys == wanted
+    assert len(handle.cc()) == 0
+
+
+def test_rows_of_a_query_of_texts(db):
+    db.execute("CREATE TABLE link (a text, b text)")
+    db.execute("INSERT INTO link VALUES ('x', 'y')")
+    assert list(db.graph("SELECT a, b FROM link").cc()) == [("x", "x"), ("y", "x")]
+    assert list(db.graph("SELECT a, b FROM link WHERE a < $1", parameters=["z"], vertices="VALUES ('w')").cc()) == [("w", "w"), ("x", "x"), ("y", "x")]
+    with pytest.raises(psycopg.Error):
+        db.graph("SELECT a, b FROM").cc()
+
+
+def test_what_is_no_graph(db):
+    db.execute("CREATE TABLE net (src int, dst int)")
+    for graph in (pandas.DataFrame({"net": [1]}), ["net"], nx.Graph([("net", "follows")]), {"net": 1}, (), (1,), None, 5):
+        with pytest.raises(TypeError, match="graph is a str"):
+            db.graph(graph)
+    with pytest.raises(ValueError):
+        db.graph(("net\0",))
+    for options in ({"parameters": 1}, {"parameters": {"a": 1}}, {"parameters": "ab"}, {"vertices": ["net"]}):
+        with pytest.raises(TypeError):
+            db.graph("SELECT 1, 2", **options)
+
+
+def test_what_is_no_connection(db):
+    for connection in ("dbname=mydb", None, psycopg.AsyncConnection):
+        with pytest.raises(TypeError, match="psycopg.Connection"):
+            emogi.Graph(connection, "follows")
+        with pytest.raises(TypeError, match="psycopg.Connection"):
+            emogi.fetch(connection, "SELECT 1 AS a")
+    with pytest.raises(TypeError):
+        db.fetch(5)
+    with pytest.raises(TypeError):
+        db.fetch("SELECT %s AS a", 5)

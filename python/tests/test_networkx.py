@@ -3,7 +3,10 @@
 import gc
 import inspect
 import math
+import os
 import random
+import subprocess
+import sys
 from fractions import Fraction
 
 import networkx as nx
@@ -292,3 +295,123 @@ def test_small_graphs_are_left_to_networkx(monkeypatch):
     monkeypatch.setattr(nx.config.backends.emogi, "min_edges", 5)
     assert isinstance(backend.should_run("pagerank", (nx.path_graph(3),), {}), str)
     assert backend.should_run("pagerank", (nx.path_graph(10),), {}) is True
+
+
+def test_a_load_that_failed_can_be_made_again(empty_schema, monkeypatch):
+    graph = nx.path_graph(4)
+    monkeypatch.setattr(nx.config.backends.emogi, "schema", "not_there")
+    for _ in range(2):
+        with pytest.raises(psycopg.Error):
+            nx.is_connected(graph, backend="emogi")
+    monkeypatch.setattr(nx.config.backends.emogi, "schema", empty_schema)
+    assert nx.is_connected(graph, backend="emogi")
+    monkeypatch.setattr(nx.config.backends.emogi, "conninfo", "host=/not/there")
+    other = nx.path_graph(4)
+    with pytest.raises(psycopg.OperationalError):
+        nx.is_connected(other, backend="emogi")
+    monkeypatch.setattr(nx.config.backends.emogi, "conninfo", "")
+    assert nx.is_connected(other, backend="emogi")
+
+
+def test_tables_go_when_settings_change(empty_schema, db, monkeypatch):
+    query = "SELECT count(*) FROM pg_class WHERE relnamespace = %s::regnamespace AND relname LIKE 'emogi_networkx%%'"
+    monkeypatch.setattr(nx.config.backends.emogi, "schema", empty_schema)
+    graph = nx.path_graph(5)
+    for change in ("settings", "lost"):
+        assert nx.is_connected(graph, backend="emogi")
+        assert db.execute(query, [empty_schema]).fetchone() == (1,)
+        if change == "lost":
+            STORE.connection().close()
+        monkeypatch.setattr(nx.config.backends.emogi, "conninfo", f"application_name={change}")
+        monkeypatch.setattr(nx.config.backends.emogi, "schema", "")
+        assert nx.is_connected(graph, backend="emogi")
+        assert db.execute(query, [empty_schema]).fetchone() == (0,)
+        monkeypatch.setattr(nx.config.backends.emogi, "schema", empty_schema)
+
+
+def test_views_are_not_kept():
+    graph = nx.path_graph(6)
+    views = [graph.subgraph(range(5)), nx.subgraph_view(graph, filter_node=lambda node: node < 5)]
+    assert [nx.number_connected_components(view, backend="emogi") for view in views] == [1, 1]
+    graph.remove_edge(1, 2)
+    assert [nx.number_connected_components(view, backend="emogi") for view in views] == [2, 2]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+def test_a_child_has_a_connection_of_its_own():
+    graph = nx.path_graph(4)
+    assert nx.is_connected(graph, backend="emogi")
+    parent = STORE.connection().info.backend_pid
+    out, into = os.pipe()
+    with STORE.lock:
+        child = os.fork()
+    if not child:
+        try:
+            text = f"{nx.number_connected_components(graph, backend='emogi')} {STORE.connection().info.backend_pid}"
+            os.write(into, text.encode())
+        finally:
+            os._exit(0)
+    os.close(into)
+    os.waitpid(child, 0)
+    found, pid = os.read(out, 100).split()
+    assert int(found) == 1 and int(pid) != parent
+    assert STORE.connection().info.backend_pid == parent and nx.is_connected(graph, backend="emogi")
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("name, key, values", [
+    ("single_source_shortest_path_length", "cutoff", [2.5, 2.0, -1, 0.1, math.nan, math.inf, 1e300, 10**30]),
+    ("single_source_shortest_path", "cutoff", [2.5, -0.5, math.nan, -math.inf]),
+    ("single_target_shortest_path", "cutoff", [1.5]),
+    ("single_source_dijkstra_path_length", "cutoff", [-1, 0, 2.5, math.nan, math.inf]),
+    ("single_source_dijkstra_path", "cutoff", [-1, math.nan]),
+    ("single_source_dijkstra", "cutoff", [-1, 1]),
+    ("descendants_at_distance", "distance", [1.0, 1.5, True, -1, math.nan, math.inf, "1", None, 10**30]),
+])
+def test_bounds_of_all_kinds(directed, name, key, values):
+    graph = nx.path_graph(6, create_using=nx.DiGraph if directed else nx.Graph)
+    nx.set_edge_attributes(graph, {edge: index % 2 for index, edge in enumerate(graph.edges)}, "weight")
+    for value in values:
+        given = {"target" if "target" in name else "source": 0, key: value}
+        assert run(name, graph, given, "emogi") == run(name, graph, given, "networkx"), value
+
+
+def test_whole_zeros_and_nodes_that_are_not_there():
+    graph = weighted(nx.path_graph(4), 1)
+    graph.add_node("alone")
+    for name, given in (("single_source_dijkstra_path_length", {"source": 0}), ("single_source_dijkstra", {"source": 0}), ("harmonic_centrality", {}),
+                        ("bidirectional_dijkstra", {"source": 1, "target": 1})):
+        assert repr(run(name, graph, given, "emogi")[1]).count(": 0,") == repr(run(name, graph, given, "networkx")[1]).count(": 0,"), name
+    empty = nx.Graph()
+    for name, given in (("closeness_centrality", {"u": 0}), ("harmonic_centrality", {"nbunch": 0}), ("closeness_centrality", {}), ("harmonic_centrality", {})):
+        assert run(name, empty, given, "emogi") == run(name, empty, given, "networkx"), name
+    for name in ("descendants", "ancestors"):
+        for kind in (nx.Graph, nx.DiGraph):
+            assert run(name, kind([(1, 2)]), {"source": "nn"}, "emogi") == run(name, kind([(1, 2)]), {"source": "nn"}, "networkx")
+
+
+@pytest.mark.parametrize("given, weight", [({}, 1e308), ({"personalization": {0: 1e308, 1: 1e308}}, 1), ({"max_iter": 10**10}, 1), ({"tol": math.nan}, 1), ({"tol": math.inf}, 1)])
+def test_ranks_of_extreme_numbers(given, weight):
+    graph = nx.path_graph(5)
+    nx.set_edge_attributes(graph, weight, "weight")
+    with pytest.raises(NotImplementedError):
+        nx.pagerank(graph, **given, backend="emogi")
+
+
+def test_iterations_that_are_no_int():
+    for where in ("emogi", "networkx"):
+        with pytest.raises(TypeError):
+            nx.pagerank(nx.path_graph(5), max_iter=100.0, backend=where)
+
+
+@pytest.mark.parametrize("name, value", [("min_edges", "many"), ("min_edges", -1), ("min_edges", True), ("conninfo", None), ("schema", 5)])
+def test_settings_that_are_none(name, value):
+    with pytest.raises((TypeError, ValueError), match=name):
+        setattr(nx.config.backends.emogi, name, value)
+
+
+def test_an_environment_that_is_wrong():
+    code = "import networkx as nx; print(nx.config.backends.emogi.schema, nx.config.backends.emogi.min_edges)"
+    environment = {**os.environ, "EMOGI_MIN_EDGES": "abc", "EMOGI_SCHEMA": "scratch"}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["scratch", "10000"] and "EMOGI_MIN_EDGES is 'abc'" in done.stderr

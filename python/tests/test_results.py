@@ -6,6 +6,7 @@ import uuid
 
 import numpy as np
 import psycopg
+import pyarrow
 import pytest
 
 import emogi
@@ -34,9 +35,9 @@ def expected(i):
     }
 
 
-@pytest.mark.parametrize("chunk_rows", [1, 7, 50, 262_144])
-def test_every_type(db, monkeypatch, chunk_rows):
-    monkeypatch.setattr(_fetch, "CHUNK_ROWS", chunk_rows)
+@pytest.mark.parametrize("block_rows", [1, 7, 50, 262_144])
+def test_every_type(db, monkeypatch, block_rows):
+    monkeypatch.setattr(_fetch, "BLOCK_ROWS", block_rows)
     result = db.fetch(EVERY_TYPE.format(1, 50))
     rows = [dict(zip(result.keys(), row)) for row in result]
     assert rows == [expected(i) for i in range(1, 51)]
@@ -87,33 +88,53 @@ def test_infinite_and_nan(db):
 
 
 def test_order_is_that_of_the_query(db, monkeypatch):
-    monkeypatch.setattr(_fetch, "CHUNK_ROWS", 100)
+    monkeypatch.setattr(_fetch, "BLOCK_ROWS", 100)
     result = db.fetch("SELECT i FROM generate_series(1, 100000) AS i ORDER BY i DESC")
     assert (result["i"] == np.arange(100000, 0, -1)).all()
 
 
 def test_many_rows_of_a_call(db):
-    """More than one chunk, and more than work_mem: they are as plain SQL has them."""
+    """More than one block, and more than work_mem: they are as plain SQL has them."""
     db.execute("CREATE TABLE chain AS SELECT i AS src, i + 1 AS dst FROM generate_series(1, 600000) AS i")
     db.execute("SET work_mem = '64kB'")
     result = db.graph("chain").bfs(1)
     assert (result["vertex"] == np.arange(1, 600002)).all() and (result["level"] == np.arange(600001)).all()
 
 
-def test_chunks_whose_rows_come_in_another_order(db, monkeypatch):
-    """Without hashing the server sorts by chunk, which may turn rows around: they come back in order, NULLs and texts with them."""
-    monkeypatch.setattr(_fetch, "CHUNK_ROWS", 5000)
-    db.execute("SET enable_hashagg = off")
-    db.execute("SET work_mem = '64kB'")
-    query = "SELECT i, CASE WHEN i % 3 <> 0 THEN repeat('ä', i % 5) || i END AS t, CASE WHEN i % 2 = 0 THEN i END AS n FROM generate_series(1, 20000) AS i"
-    rows = [(i, "ä" * (i % 5) + str(i) if i % 3 else None, None if i % 2 else i) for i in range(1, 20001)]
-    assert list(db.fetch(query)) == rows
-    order = np.random.default_rng(1).permutation(20000)
-    for column in db.fetch(query).columns.values():
-        lengths = None if column.offsets is None else np.diff(column.offsets)
-        values, lengths, valid = _fetch.reorder((column.values, lengths, column.valid), order)
-        turned = _fetch.Plan(column.name, column.type).join([(values, lengths, valid)])
-        assert turned.numpy().tolist() == column.numpy()[order].tolist()
+@pytest.mark.parametrize("long", [1, 300])
+def test_texts_short_long_empty_and_null(db, monkeypatch, long):
+    """Short values are chosen byte by byte and long ones copied, across blocks that end anywhere."""
+    monkeypatch.setattr(_fetch, "BLOCK_BYTES", 10_000)
+    query = f"SELECT i, CASE WHEN i % 3 <> 0 THEN repeat('ä', i % 5 * {long}) END AS t, CASE WHEN i % 2 = 0 THEN i END AS n FROM generate_series(1, 20000) AS i"
+    assert list(db.fetch(query)) == [(i, "ä" * (i % 5 * long) if i % 3 else None, None if i % 2 else i) for i in range(1, 20001)]
+
+
+def test_a_block_is_no_limit(db):
+    """All values of a column are more than one field of PostgreSQL can be, 1 GB, when they are put together; one row is more than a block."""
+    column = db.fetch("SELECT repeat('x', 5000000) AS t FROM generate_series(1, 220)").columns["t"]
+    assert column.offsets[-1] == 1_100_000_000 and len(column) == 220
+
+
+@pytest.mark.parametrize("encoding", ["LATIN1", "SQL_ASCII"])
+def test_an_encoding_of_the_connection(db, encoding):
+    db.execute(f"SET client_encoding = '{encoding}'")
+    assert list(db.fetch("SELECT U&'\\00e4' AS a, NULL::text AS b")) == [("ä", None)]
+
+
+def test_an_error_among_the_rows(db):
+    with pytest.raises(psycopg.errors.DivisionByZero):
+        db.fetch("SELECT 1 / (900000 - i) AS x FROM generate_series(1, 1000000) AS i")
+    assert list(db.fetch("SELECT 1 AS a")) == [(1,)]
+    db.execute("BEGIN")
+    with pytest.raises(psycopg.errors.DivisionByZero):
+        db.fetch("SELECT 1 / (9000 - i) AS x FROM generate_series(1, 10000) AS i")
+    db.rollback()
+    assert list(db.fetch("SELECT 1 AS a")) == [(1,)]
+
+
+def test_a_query_that_ends_in_a_comment(db):
+    assert list(db.fetch("SELECT 1 AS a -- one")) == [(1,)]
+    assert list(db.fetch("SELECT 1 AS a; ")) == [(1,)]
 
 
 def test_parameters_of_a_query(db):
@@ -126,20 +147,57 @@ def test_parameters_of_a_query(db):
 def test_queries_that_cannot_be_read(db):
     with pytest.raises(psycopg.ProgrammingError, match="same name"):
         db.fetch("SELECT 1 AS a, 2 AS a")
-    with pytest.raises(psycopg.Error):
-        db.fetch("DELETE FROM follows")
+    for statement in ("DELETE FROM follows", "INSERT INTO follows VALUES (7, 7) RETURNING src", "SHOW work_mem", "EXPLAIN SELECT 1"):
+        with pytest.raises(psycopg.Error) as caught:
+            db.fetch(statement)
+        assert "execute" in "".join(getattr(caught.value, "__notes__", ["execute"]))
     assert list(emogi.fetch(db, "SELECT count(*) AS n FROM follows")) == [(6,)]
 
 
 def test_names_that_are_odd(db):
-    result = db.fetch('SELECT 1 AS "a ""b", 2 AS n, 3 AS q, 4 AS "emogi chunk2"')
+    result = db.fetch('SELECT 1 AS "a ""b", 2 AS n, 3 AS q, 4 AS "emogi row"')
     assert list(result) == [(1, 2, 3, 4)]
 
 
-def test_what_is_no_array_is_refused():
-    good = bytes.fromhex("00000001" "00000000" "00000014" "00000002" "00000001" + "0000000800000000000000010000000800000000000000ff")
-    eight = np.dtype(">i8")
-    assert _fetch.read_array(memoryview(good), eight, np.dtype("i8")).tolist() == [1, 255]
-    for bad in (good[:3] + b"\2" + good[4:], good[:7] + b"\1" + good[8:], good[:23] + b"\4" + good[24:], good[:15] + b"\3" + good[16:]):
+def test_what_is_no_copy_is_refused():
+    plans = [_fetch.Plan("a", "bigint"), _fetch.Plan("b", "text")]
+    row = bytes.fromhex("0002" "00000008" "00000000000000ff" "00000002" "7879")
+    values, text = _fetch.take_apart(bytearray(row * 2), [20, 20], plans)
+    assert values[0].tolist() == [255, 255] and text[0].tobytes() == b"xyxy" and text[1].tolist() == [2, 2]
+    for bad in (b"\0\3" + row[2:], row[:5] + b"\4" + row[6:], row[:17] + b"\7" + row[18:], row[:17] + b"\1" + row[18:]):
         with pytest.raises(psycopg.DataError):
-            _fetch.read_array(memoryview(bad), eight, np.dtype("i8"))
+            _fetch.take_apart(bytearray(bad + row), [20, 20], plans)
+    with pytest.raises(psycopg.DataError):
+        _fetch._drop_head(bytearray(b"PGCOPX" + bytes(30)), [36])
+    with pytest.raises(psycopg.DataError):
+        _fetch._drop_end(bytearray(row), [20])
+
+
+def test_columns_of_a_result(db):
+    result = db.graph("follows").bfs(1)
+    assert result[["level"]].keys() == ["level"] and len(result[["level"]]) == len(result)
+    for wrong in ("node", 0, ["vertex", "node"]):
+        with pytest.raises(KeyError, match="but vertex, level"):
+            result[wrong]
+
+
+def test_a_stream_of_arrow(db):
+    result = db.graph("follows").bfs(1)
+    reader = pyarrow.RecordBatchReader.from_stream(result)
+    assert reader.read_all().to_pylist() == [{"vertex": vertex, "level": level} for vertex, level in result]
+
+
+@pytest.mark.parametrize("value", ["NaN", "Infinity"])
+def test_numbers_that_arrow_has_not(db, value):
+    result = db.fetch(f"SELECT unnest(ARRAY[1.5, '{value}', NULL]::numeric[]) AS n")
+    assert str(result["n"][1]) == value and result["n"][2] is None
+    with pytest.raises(ValueError, match="cast it"):
+        result.arrow()
+
+
+@pytest.mark.parametrize("value", ["date '20000-01-01'", "date '0044-03-15 BC'", "timestamp '20000-01-01'"])
+def test_dates_that_python_has_not(db, value):
+    result = db.fetch(f"SELECT {value} AS d")
+    assert str(result["d"][0])[:5] in ("20000", "-043-", "-0043")
+    with pytest.raises(OverflowError, match="take them as numpy"):
+        list(result)

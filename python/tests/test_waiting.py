@@ -81,3 +81,16 @@ def test_statement_timeout(slow):
         slow.betweenness(progress=True)
     slow.connection.execute("RESET statement_timeout")
     assert list(slow.connection.graph("follows").bfs(5)) == [(5, 0)]
+
+
+def test_a_function_that_takes_its_time(slow):
+    asleep, awake = threading.Event(), threading.Event()
+
+    def sleep(progress):
+        asleep.set()
+        awake.wait(60)
+
+    began = time.monotonic()
+    slow.betweenness(samples=150, progress=sleep)
+    assert asleep.is_set() and time.monotonic() - began < 50
+    awake.set()

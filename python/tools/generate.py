@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     import uuid
 
     import numpy as np
+    from psycopg import sql
 
     from ._fetch import ProgressArgument
     from ._result import Result
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
     # A vertex: an int, a str or a UUID, by the type of the columns; a tuple where several columns are the key.
     Key = int | str | uuid.UUID | tuple[Any, ...]
     Keys = Sequence[Key] | np.ndarray
+    Query = str | sql.Composable
 
 # The forms of each function: arguments behind the graph, "!" where there is no default; columns; whether the type of the vertices is a
 # part of the function's name; what it returns. "key" is the type of the vertices.
@@ -110,7 +112,13 @@ def defaults(row: dict[str, Any]) -> dict[str, str]:
     return result
 
 
-def annotation(type_: str) -> str:
+# Arguments that are a query, and what may stand for it.
+QUERIES = {"start": "Query | Mapping[Any, float]", "communities": "Query | Mapping[Any, Any]", "pairs": "Query | Sequence[tuple[Key, Key]]"}
+
+
+def annotation(type_: str, name: str = "") -> str:
+    if name in QUERIES:
+        return QUERIES[name]
     bare = type_.rstrip("!")
     return {"key": "Key | Keys", "key[]": "Keys"}.get(bare, PYTHON.get(bare, "Any"))
 
@@ -135,7 +143,7 @@ def method(base: str, groups: list[list[dict[str, Any]]]) -> str:
     parameters, texts = ["self"], []
     for one in order:
         types = [dict(arguments).get(one) for arguments, *_ in forms]
-        kind = annotation(next(type_ for type_ in types if type_))
+        kind = annotation(next(type_ for type_ in types if type_), one)
         if one in ("source", "target") and not takes_many:
             kind = "Key"
         if all(type_ and type_.endswith("!") for type_ in types):
@@ -149,7 +157,7 @@ def method(base: str, groups: list[list[dict[str, Any]]]) -> str:
             texts.append(f"``direction`` is that of the graph handle, or else {said.get('direction')}.")
     returns = forms[0][3]
     if returns == "rows":
-        parameters += ["*", "select: Sequence[str] | None = None", "progress: ProgressArgument = None"]
+        parameters += ["*", "select: str | Sequence[str] | None = None", "progress: ProgressArgument = None"]
     head = f"    def {name}({', '.join(parameters)}) -> "
     passed = "{" + ", ".join(f'"{one}": {one}' for one in order) + "}"
     columns = forms[0][1]
@@ -181,7 +189,7 @@ def write(connection: psycopg.Connection[Any]) -> str:
         parts.append("    ),\n")
     parts.append("}\n\n\nclass Functions:\n")
     parts.append('    """The functions of the extension as methods. The arguments have the names, the order and the defaults of SQL."""\n\n')
-    parts.append("    def _rows(self, function: str, arguments: Mapping[str, Any], select: Sequence[str] | None, progress: ProgressArgument) -> Result:\n        raise NotImplementedError\n\n")
+    parts.append("    def _rows(self, function: str, arguments: Mapping[str, Any], select: str | Sequence[str] | None, progress: ProgressArgument) -> Result:\n        raise NotImplementedError\n\n")
     parts.append("    def _record(self, function: str, arguments: Mapping[str, Any]) -> dict[str, Any]:\n        raise NotImplementedError\n\n")
     parts.append("    def _value(self, function: str, arguments: Mapping[str, Any]) -> Any:\n        raise NotImplementedError\n\n")
     parts.append("\n".join(method(base, groups) for base, groups in found.items()))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import psycopg
@@ -17,14 +17,14 @@ from ._result import Result
 class Connection(psycopg.Connection[Any]):
     """A connection of psycopg that makes handles of graphs as well."""
 
-    def graph(self, graph: str | sql.Composable | Sequence[str], **options: Any) -> Graph:
+    def graph(self, graph: str | sql.Composable | tuple[str, ...], **options: Any) -> Graph:
         """Make a handle of a graph. The arguments are those of ``Graph``."""
         return Graph(self, graph, **options)
 
     def fetch(
         self,
         query: str | sql.Composable,
-        parameters: Sequence[Any] | dict[str, Any] | None = None,
+        parameters: Sequence[Any] | Mapping[str, Any] | None = None,
         *,
         progress: ProgressArgument = None,
     ) -> Result:

@@ -1,165 +1,235 @@
 """Reading the rows of a query as arrays.
 
-COPY in binary sends a message for each row, and taking messages one by one is what costs. So the server puts many values of a
-column into one array, and COPY sends few rows with such arrays. A chunk is CHUNK_ROWS rows of the query. Values of a type
-without a fixed length come as one string of bytes and an array of their lengths.
+COPY in binary sends a message for each row. They are joined to blocks as they come, and a block is taken apart column by column: where
+all rows have the same form, as one array of records, else by the place where the column begins in each row. There is no loop over the
+rows but the one that takes the messages.
 """
 
 from __future__ import annotations
 
 import contextlib
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import psycopg
 from psycopg import sql
+from psycopg.errors import error_from_result
 from psycopg.pq import ConnStatus, ExecStatus, TransactionStatus
+from psycopg.waiting import Wait
 
 from ._progress import Progress, watch
 from ._result import Column, Result
 from ._types import BY_OID, BYTES, FIXED, TEXT
 
-CHUNK_ROWS = 262_144
+# A block is taken apart when it has so many rows or bytes.
+BLOCK_ROWS = 65_536
+BLOCK_BYTES = 4_194_304
+# Values that are longer in the middle are copied one by one, as that costs less than a place for each byte.
+LONG_BYTES = 64
 SECONDS_TO_CANCEL = 5.0
 
 _SIGNATURE = b"PGCOPY\n\xff\r\n\0"
-_INT2 = struct.Struct(">h")
 _INT4 = struct.Struct(">i")
-_ARRAY = struct.Struct(">iiIii")     # dimensions, has NULLs, type of elements, length, lower bound
+_END = b"\xff\xff"
+_WAIT_R = Wait.R
 
-# The rows of a column in a chunk: values (of a fixed length: one for each row; else bytes), lengths where they differ, and which are valid.
-Chunk = tuple[np.ndarray, np.ndarray | None, np.ndarray | None]
+# The rows of a column in a block: values (of a fixed length: one for each row; else bytes), lengths where they differ, and which are valid.
+Part = tuple[np.ndarray, np.ndarray | None, np.ndarray | None]
 
-ProgressArgument = bool | Callable[[Progress], None] | None
+ProgressArgument = bool | Callable[[Progress], object] | None
 
 
 class Plan:
-    """A column to be read: its name, its type, and whether it may be NULL."""
+    """A column to be read: its name and its type."""
 
-    def __init__(self, name: str, type_: str, nullable: bool = True):
-        self.name, self.type, self.nullable = name, type_, nullable
+    def __init__(self, name: str, type_: str):
+        self.name, self.type = name, type_
         self.fixed = FIXED.get(type_)
 
-    @property
-    def _is_missing(self) -> sql.Composable:
-        return sql.SQL("{} IS NULL" if self.fixed else "{}::text IS NULL").format(sql.Identifier(self.name))
+    def sent(self, utf8: bool) -> sql.Composable:
+        """Write what the server sends: a fixed type as it is, a bytea as well, and anything else as text in UTF-8."""
+        column: sql.Composable = sql.Identifier(self.name)
+        if self.fixed or self.type == BYTES:
+            return column
+        return sql.SQL("{}::text" if utf8 else "convert_to({}::text, 'UTF8')").format(column)
 
-    def aggregates(self) -> list[sql.Composable]:
-        """Get what the server collects of a chunk: the values that are there, the lengths if they differ, and which are NULL."""
-        value: sql.Composable = sql.Identifier(self.name)
-        parts: list[sql.Composable] = []
-        if self.fixed:
-            only = sql.SQL(" FILTER (WHERE NOT ({}))").format(self._is_missing) if self.nullable else sql.SQL("")
-            parts.append(sql.SQL("array_agg({}){}").format(value, only))
-        else:
-            if self.type != BYTES:
-                value = sql.SQL("convert_to({}::text, 'UTF8')").format(value)
-            parts.append(sql.SQL("string_agg({}, '')").format(value))
-            parts.append(sql.SQL("array_agg(coalesce(octet_length({}), 0))").format(value))
-        if self.nullable:
-            parts.append(sql.SQL("CASE WHEN count({}) < count(*) THEN array_agg({}) END").format(sql.Identifier(self.name), self._is_missing))
-        return parts
-
-    def take(self, fields: list[memoryview | None]) -> Chunk:
-        """Take the fields of this column from the front of those of a chunk: values, lengths, validity."""
-        if self.fixed:
-            values, lengths = read_array(fields.pop(0), self.fixed.sent, self.fixed.kept), None
-        else:
-            joined = fields.pop(0)
-            values = np.frombuffer(joined if joined is not None else b"", dtype=np.uint8)
-            lengths = read_array(fields.pop(0), np.dtype(">i4"), np.dtype("i8"))
-        valid = None
-        if self.nullable and (missing := fields.pop(0)) is not None:
-            valid = ~read_array(missing, np.dtype("?"), np.dtype("?"))
-            if self.fixed:
-                spread = np.zeros(len(valid), dtype=values.dtype)
-                spread[valid] = values
-                values = spread
-        return values, lengths, valid
-
-    def join(self, chunks: list[Chunk]) -> Column:
-        """Make the column of its chunks."""
+    def join(self, parts: list[Part]) -> Column:
+        """Make the column of its parts."""
         kept = self.fixed.kept if self.fixed else np.dtype(np.uint8)
-        values = np.concatenate([chunk[0] for chunk in chunks]) if chunks else np.empty(0, kept)
+        values = np.concatenate([part[0] for part in parts]) if parts else np.empty(0, kept)
         offsets = valid = None
         if not self.fixed:
-            lengths = np.concatenate([chunk[1] for chunk in chunks]) if chunks else np.empty(0, "i8")
+            lengths = np.concatenate([part[1] for part in parts if part[1] is not None]) if parts else np.empty(0, "i8")
             offsets = np.concatenate(([0], np.cumsum(lengths, dtype="i8"))).astype("i8")
-        if any(chunk[2] is not None for chunk in chunks):
-            valid = np.concatenate([np.ones(_rows(chunk), "?") if chunk[2] is None else chunk[2] for chunk in chunks])
+        if any(part[2] is not None for part in parts):
+            valid = np.concatenate([np.ones(_rows(part), "?") if part[2] is None else part[2] for part in parts])
         return Column(self.name, self.type, values, offsets, valid)
 
 
-def _rows(chunk: Chunk) -> int:
-    return len(chunk[0] if chunk[1] is None else chunk[1])
+def need_connection(connection: Any) -> None:
+    """See that a connection is one of psycopg 3 that waits for its answers."""
+    if not isinstance(connection, psycopg.Connection):
+        kind = f"{type(connection).__module__}.{type(connection).__name__}"
+        raise TypeError(f"the first argument is a psycopg.Connection, and not {kind}: emogi.connect(...) makes one of a connection string")
 
 
-def reorder(chunk: Chunk, order: np.ndarray) -> Chunk:
-    """Put the rows of a column into another order."""
-    values, lengths, valid = chunk
-    if lengths is None:
-        values = values[order]
-    else:
-        starts = (np.cumsum(lengths) - lengths)[order]
-        lengths = lengths[order]
-        shifts = starts - (np.cumsum(lengths) - lengths)
-        values = values[np.repeat(shifts, lengths) + np.arange(len(values))]
-    return values, lengths, None if valid is None else valid[order]
+def _rows(part: Part) -> int:
+    return len(part[0] if part[1] is None else part[1])
 
 
-def read_array(field: memoryview | None, sent: np.dtype, kept: np.dtype) -> np.ndarray:
-    """Decode an array without NULLs, as array_send has written it: a head, then length and value of each element."""
-    if field is None:
-        return np.empty(0, kept)
-    dimensions, has_nulls, _, count, _ = _ARRAY.unpack_from(field)
-    elements = np.frombuffer(field, np.dtype([("length", ">i4"), ("value", sent)]), offset=_ARRAY.size)
-    if dimensions != 1 or has_nulls or len(elements) != count or not (elements["length"] == sent.itemsize).all():
-        raise psycopg.DataError("an array that was received is not of the form expected")
-    return np.ascontiguousarray(elements["value"]).astype(kept, copy=False)
+def _unexpected() -> psycopg.DataError:
+    return psycopg.DataError("what was received is not of the form expected")
 
 
-def read_row(message: memoryview) -> list[memoryview | None]:
-    """Split a row of COPY in binary into its fields; None for NULL."""
-    (count,) = _INT2.unpack_from(message)
-    fields: list[memoryview | None] = []
-    at = _INT2.size
-    for _ in range(count):
-        (length,) = _INT4.unpack_from(message, at)
-        at += _INT4.size
-        fields.append(None if length < 0 else message[at : at + length])
-        at += max(length, 0)
-    if at != len(message):
-        raise psycopg.DataError("a row that was received is not of the form expected")
-    return fields
+def take_apart(block: bytearray, lengths: list[int], plans: Sequence[Plan]) -> list[Part]:
+    """Get the columns of a block of rows."""
+    data = np.frombuffer(block, np.uint8)
+    if all(plan.fixed for plan in plans) and (parts := _alike(data, len(lengths), plans)) is not None:
+        return parts
+    return _by_places(data, np.array(lengths, "i8"), plans)
 
 
-def without_head(message: memoryview) -> memoryview:
-    """Drop the head of the stream, which comes with the first row."""
-    if bytes(message[: len(_SIGNATURE)]) != _SIGNATURE:
+def _alike(data: np.ndarray, rows: int, plans: Sequence[Plan]) -> list[Part] | None:
+    """Get the columns of rows that all have the same form. None where one has another, for a value is NULL."""
+    fields: list[tuple[str, Any]] = [("count", ">i2")]
+    for at, plan in enumerate(plans):
+        assert plan.fixed
+        fields += [(f"length{at}", ">i4"), (f"value{at}", plan.fixed.sent)]
+    form = np.dtype(fields)
+    if len(data) != rows * form.itemsize:
+        return None
+    records = data.view(form)
+    if not (records["count"] == len(plans)).all():
+        return None
+    parts: list[Part] = []
+    for at, plan in enumerate(plans):
+        assert plan.fixed
+        if not (records[f"length{at}"] == plan.fixed.sent.itemsize).all():
+            return None
+        parts.append((records[f"value{at}"].astype(plan.fixed.kept), None, None))
+    return parts
+
+
+def _at(data: np.ndarray, places: np.ndarray, type_: np.dtype) -> np.ndarray:
+    """Get the values that begin at places among bytes, wherever those are."""
+    if not len(places):
+        return np.empty(0, type_)
+    if places[-1] + type_.itemsize > len(data):
+        raise _unexpected()
+    # Every byte is taken for the beginning of a value, and of these some are chosen.
+    return np.ndarray((len(data) - type_.itemsize + 1,), type_, data, strides=(1,))[places]
+
+
+def _by_places(data: np.ndarray, lengths: np.ndarray, plans: Sequence[Plan]) -> list[Part]:
+    """Get the columns of rows of any form, each by the place where it begins in each row."""
+    ends = np.cumsum(lengths)
+    places = ends - lengths
+    if not (_at(data, places, np.dtype(">i2")) == len(plans)).all():
+        raise _unexpected()
+    places += 2
+    parts: list[Part] = []
+    for plan in plans:
+        sizes = _at(data, places, np.dtype(">i4")).astype("i8")
+        places += _INT4.size
+        there = sizes >= 0
+        valid = None if there.all() else there
+        sizes[~there] = 0
+        if (places + sizes > ends).any():
+            raise _unexpected()
+        if plan.fixed:
+            if (sizes[there] != plan.fixed.sent.itemsize).any():
+                raise _unexpected()
+            values = np.zeros(len(sizes), plan.fixed.kept)
+            values[there] = _at(data, places[there], plan.fixed.sent)
+            parts.append((values, None, valid))
+        else:
+            parts.append((_bytes_at(data, places, sizes), sizes, valid))
+        places = places + sizes
+    if (places != ends).any():
+        raise _unexpected()
+    return parts
+
+
+def _bytes_at(data: np.ndarray, places: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """Put the bytes of values that begin at places one behind the other."""
+    total = int(sizes.sum())
+    if total > LONG_BYTES * len(sizes):
+        view = memoryview(data)
+        return np.frombuffer(b"".join([view[at : at + size] for at, size in zip(places.tolist(), sizes.tolist())]), np.uint8)
+    # A mark where a value begins and one behind it make, summed up, a mask of the bytes of all values.
+    mask = np.zeros(len(data) + 1, np.int8)
+    begins, sizes = places[sizes > 0], sizes[sizes > 0]
+    mask[begins] = 1
+    mask[begins + sizes] = -1
+    np.cumsum(mask, dtype=np.int8, out=mask)
+    return data[mask[:-1].view("?")]
+
+
+def _drop_head(block: bytearray, lengths: list[int]) -> None:
+    """Drop the head of the stream, which comes before the first row or with it."""
+    if not block.startswith(_SIGNATURE) or len(block) < len(_SIGNATURE) + 8:
         raise psycopg.DataError("what was received is no COPY in binary")
-    (extension,) = _INT4.unpack_from(message, len(_SIGNATURE) + 4)
-    return message[len(_SIGNATURE) + 8 + extension :]
+    (extension,) = _INT4.unpack_from(block, len(_SIGNATURE) + 4)
+    size = len(_SIGNATURE) + 8 + extension
+    del block[:size]
+    lengths[0] -= size
+    if not lengths[0]:
+        del lengths[0]
 
 
-def read_rows(connection: psycopg.Connection[Any], command: sql.Composed) -> list[list[memoryview | None]]:
-    """Run a COPY and get the fields of its rows."""
-    rows: list[list[memoryview | None]] = []
-    try:
-        with connection.cursor() as cursor, cursor.copy(command) as copy:
-            first = True
-            for block in copy:
-                message = memoryview(block)
-                if first:
-                    message, first = without_head(message), False
-                if not len(message) or _INT2.unpack_from(message)[0] == -1:
-                    continue
-                rows.append(read_row(message))
-    except BaseException:
-        end_call(connection)
-        raise
-    return rows
+def _drop_end(block: bytearray, lengths: list[int]) -> None:
+    """Drop the mark behind the last row."""
+    if not lengths or lengths[-1] != len(_END) or not block.endswith(_END):
+        raise psycopg.DataError("the end of a COPY in binary is missing")
+    del block[-len(_END) :], lengths[-1]
+
+
+def _blocks(connection: psycopg.Connection[Any], use: Callable[[bytearray, list[int]], None]) -> Generator[Any, Any, None]:
+    """Have each block of a COPY used, as psycopg's own generators read: what is yielded is what to wait for.
+
+    psycopg would start such a generator for each row, which takes longer than all that is done here with it. A row goes into the
+    block at once, as many small objects kept have Python's garbage collector look at them again and again.
+    """
+    pgconn = connection.pgconn
+    get, count, first = pgconn.get_copy_data, 1, True
+    block, lengths = bytearray(), list[int]()
+    while count >= 0:
+        count, row = get(1)
+        while count > 0:
+            block += row
+            lengths.append(count)
+            count, row = get(1)
+        if first and lengths:
+            _drop_head(block, lengths)
+            first = False
+        # The last message is kept for the end, which alone knows whether it is the mark.
+        if len(lengths) > BLOCK_ROWS or (len(block) > BLOCK_BYTES and len(lengths) > 1):
+            rest = bytearray(block[len(block) - lengths[-1] :])
+            del block[len(block) - lengths[-1] :]
+            use(block, lengths[:-1])
+            block, lengths = rest, lengths[-1:]
+        if count == 0:
+            while not (yield _WAIT_R):
+                pass
+            pgconn.consume_input()
+    error = None
+    while True:
+        while pgconn.is_busy():
+            while not (yield _WAIT_R):
+                pass
+            pgconn.consume_input()
+        result = pgconn.get_result()
+        if result is None:
+            break
+        if result.status != ExecStatus.COMMAND_OK:
+            error = error_from_result(result, encoding=connection.info.encoding)
+    if error is not None:
+        raise error
+    _drop_end(block, lengths)
+    if lengths:
+        use(block, lengths)
 
 
 def end_call(connection: psycopg.Connection[Any]) -> None:
@@ -182,37 +252,32 @@ def run(
     progress: ProgressArgument = None,
     description: str | None = None,
 ) -> Result:
-    """Run a query whose columns are known, and get its rows as arrays."""
-    aggregates = [part for plan in plans for part in plan.aggregates()]
-    # Where the server sorts by chunk, rows of one chunk come in any order, so each brings its place.
-    command = sql.SQL(
-        'COPY (SELECT "emogi row" / {0}, array_agg(("emogi row" % {0})::int), {1} FROM (SELECT row_number() OVER () - 1 AS "emogi row", q.*'
-        ' FROM ({2}) AS q({3})) AS numbered GROUP BY 1) TO STDOUT (FORMAT binary)'
-    ).format(
-        sql.Literal(CHUNK_ROWS),
-        sql.SQL(", ").join(aggregates),
-        query,
-        sql.SQL(", ").join(sql.Identifier(plan.name) for plan in plans),
+    """Run a query whose columns are known, and get its rows as arrays, in its order."""
+    utf8 = connection.info.parameter_status("client_encoding") == "UTF8"
+    # The query has lines of its own, as a comment may end it.
+    command = sql.SQL("COPY (SELECT {} FROM (\n{}\n) AS q({})) TO STDOUT (FORMAT binary)").format(
+        sql.SQL(", ").join(plan.sent(utf8) for plan in plans), query, sql.SQL(", ").join(sql.Identifier(plan.name) for plan in plans)
     )
+    columns: list[list[Part]] = [[] for _ in plans]
+
+    def use(block: bytearray, lengths: list[int]) -> None:
+        for column, part in zip(columns, take_apart(block, lengths, plans)):
+            column.append(part)
+
     with watch(connection, progress, description):
-        rows = read_rows(connection, command)
-    rows.sort(key=lambda fields: int.from_bytes(fields[0] or b"", "big"))
-    chunks: list[list[Chunk]] = [[] for _ in plans]
-    while rows:
-        fields = rows.pop(0)
-        places = read_array(fields[1], np.dtype(">i4"), np.dtype("i4"))
-        order = None if (places[1:] > places[:-1]).all() else np.argsort(places)
-        del fields[:2]
-        for plan, column in zip(plans, chunks):
-            chunk = plan.take(fields)
-            column.append(chunk if order is None else reorder(chunk, order))
-    return Result([plan.join(column) for plan, column in zip(plans, chunks)])
+        try:
+            with connection.cursor() as cursor, cursor.copy(command):
+                connection.wait(_blocks(connection, use))
+        except BaseException:
+            end_call(connection)
+            raise
+    return Result([plan.join(column) for plan, column in zip(plans, columns)])
 
 
 def fetch(
     connection: psycopg.Connection[Any],
     query: str | sql.Composable,
-    parameters: Sequence[Any] | dict[str, Any] | None = None,
+    parameters: Sequence[Any] | Mapping[str, Any] | None = None,
     *,
     progress: ProgressArgument = None,
 ) -> Result:
@@ -221,16 +286,37 @@ def fetch(
     ``query`` may call the functions of emogi or not, and has psycopg's placeholders for ``parameters``. Columns of a type that
     has no array here come as text. Two columns of the same name are an error: name them with AS.
     """
+    need_connection(connection)
     if isinstance(query, sql.Composable):
         query = query.as_string(connection)
+    if not isinstance(query, str):
+        raise TypeError(f"a query is a str or made by psycopg.sql, and not {type(query).__name__}")
+    if parameters is not None and (isinstance(parameters, str) or not isinstance(parameters, (Sequence, Mapping))):
+        raise TypeError(f"parameters are a list or a dict, and not {type(parameters).__name__}")
     bound = psycopg.ClientCursor(connection).mogrify(query, parameters) if parameters is not None else query
-    inner = sql.SQL(bound.rstrip().rstrip(";").replace("{", "{{").replace("}", "}}")).format()  # type: ignore[arg-type]
-    with connection.cursor() as cursor:
-        cursor.execute(sql.SQL("SELECT * FROM ({}) AS q LIMIT 0").format(inner))
-        plans = [Plan(column.name, BY_OID.get(column.type_code, TEXT)) for column in cursor.description or ()]
+    inner = written(bound)
+    try:
+        plans = [Plan(name, BY_OID.get(type_, TEXT)) for name, type_ in describe(connection, inner)]
+    except psycopg.errors.SyntaxError as error:
+        # SHOW and EXPLAIN have rows as well, and an INSERT may.
+        if hasattr(error, "add_note"):
+            error.add_note("fetch takes one SELECT, VALUES or TABLE. For other statements there is execute.")
+        raise
     names = [plan.name for plan in plans]
     if len(set(names)) < len(names):
         raise psycopg.ProgrammingError("two columns of the query have the same name: give them names with AS")
     if not plans:
         raise psycopg.ProgrammingError("the query returns no columns")
     return run(connection, inner, plans, progress)
+
+
+def describe(connection: psycopg.Connection[Any], query: sql.Composable) -> list[tuple[str, int]]:
+    """Get name and type of each column of a query."""
+    with connection.cursor() as cursor:
+        cursor.execute(sql.SQL("SELECT * FROM (\n{}\n) AS q LIMIT 0").format(query))
+        return [(column.name, column.type_code) for column in cursor.description or ()]
+
+
+def written(text: str) -> sql.Composable:
+    """Make a part of a statement of SQL that stands in a text."""
+    return sql.SQL(text.rstrip().rstrip(";").replace("{", "{{").replace("}", "}}")).format()  # type: ignore[arg-type]

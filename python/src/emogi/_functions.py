@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     import uuid
 
     import numpy as np
+    from psycopg import sql
 
     from ._fetch import ProgressArgument
     from ._result import Result
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     # A vertex: an int, a str or a UUID, by the type of the columns; a tuple where several columns are the key.
     Key = int | str | uuid.UUID | tuple[Any, ...]
     Keys = Sequence[Key] | np.ndarray
+    Query = str | sql.Composable
 
 # The forms of each function: arguments behind the graph, "!" where there is no default; columns; whether the type of the vertices is a
 # part of the function's name; what it returns. "key" is the type of the vertices.
@@ -163,7 +165,7 @@ FUNCTIONS: dict[str, tuple[tuple[Any, ...], ...]] = {
 class Functions:
     """The functions of the extension as methods. The arguments have the names, the order and the defaults of SQL."""
 
-    def _rows(self, function: str, arguments: Mapping[str, Any], select: Sequence[str] | None, progress: ProgressArgument) -> Result:
+    def _rows(self, function: str, arguments: Mapping[str, Any], select: str | Sequence[str] | None, progress: ProgressArgument) -> Result:
         raise NotImplementedError
 
     def _record(self, function: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -172,7 +174,7 @@ class Functions:
     def _value(self, function: str, arguments: Mapping[str, Any]) -> Any:
         raise NotImplementedError
 
-    def all_shortest_paths(self, source: Key | None, target: Key | None, max_paths: int | None = 1000, direction: str | None = None, *, select: Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def all_shortest_paths(self, source: Key | None, target: Key | None, max_paths: int | None = 1000, direction: str | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """The vertices of all paths of the least distance, from source to target.
 
         Columns: path_id integer, seq integer, vertex of the type of the vertices, edge of the type of the vertices, cost double precision, distance double precision.
@@ -183,7 +185,7 @@ class Functions:
         """
         return self._rows("all_shortest_paths", {"source": source, "target": target, "max_paths": max_paths, "direction": direction}, select, progress)
 
-    def articulation_points(self, *, select: Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def articulation_points(self, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Vertices whose removal leaves more connected components.
 
         Columns: vertex of the type of the vertices, components bigint.
@@ -193,7 +195,7 @@ class Functions:
         """
         return self._rows("articulation_points", {}, select, progress)
 
-    def betweenness(self, samples: int | None = None, seed: int | None = 0, normalized: bool | None = True, direction: str | None = None, *, select: Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def betweenness(self, samples: int | None = None, seed: int | None = 0, normalized: bool | None = True, direction: str | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Betweenness: the share of shortest paths that pass through each vertex.
 
         Columns: vertex of the type of the vertices, centrality double precision.
@@ -204,7 +206,7 @@ class Functions:
         """
         return self._rows("betweenness", {"samples": samples, "seed": seed, "normalized": normalized, "direction": direction}, select, progress)
 
-    def bfs(self, source: Key | Keys | None, max_depth: int | None = None, direction: str | None = None, *, select: Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def bfs(self, source: Key | Keys | None, max_depth: int | None = None, direction: str | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Vertices reached, with the fewest hops to each.
 
         Columns: vertex of the type of the vertices, level integer.
@@ -215,7 +217,7 @@ class Functions:
         """
         return self._rows("bfs", {"source": source, "max_depth": max_depth, "direction": direction}, select, progress)
 
-    def bfs_tree(self, source: Key | Keys | None, max_depth: int | None = None, direction: str | None = None, *, select: Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def bfs_tree(self, source: Key | Keys | None, max_depth: int | None = None, direction: str | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Vertices reached, with the fewest hops to each and the vertex before on such a path.
 
         Columns: vertex of the type of the vertices, level integer, predecessor of the type of the vertices, edge of the type of the vertices, source of the type of the vertices.
@@ -226,7 +228,7 @@ class Functions:
         """
         return self._rows("bfs_tree", {"source": source, "max_depth": max_depth, "direction": direction}, select, progress)
 
-    def biconnected(self, *, select: Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def biconnected(self, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Biconnected components with their vertices.
 
         Columns: component bigint, vertex of the type of the vertices.
@@ -236,7 +238,7 @@ class Functions:
         """
         return self._rows("biconnected", {}, select, progress)
 
-    def bridges(self, *, select: Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def bridges(self, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Edges whose removal leaves more connected components.
 
         Columns: src of the type of the vertices, dst of the type of the vertices.
@@ -246,7 +248,7 @@ class Functions:
         """
         return self._rows("bridges", {}, select, progress)
 
-    def cc(self, *, select: Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def cc(self, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Weakly connected components, each named by its smallest vertex.
 
         Columns: vertex of the type of the vertices, component of the type of the vertices.
@@ -256,7 +258,7 @@ class Functions:
         """
         return self._rows("cc", {}, select, progress)
 
-    def cdlp(self, max_iterations: int | None = 10, direction: str | None = None, *, select: Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def cdlp(self, max_iterations: int | None = 10, direction: str | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Communities by label propagation, each named by one of its vertices.
 
         Columns: vertex of the type of the vertices, label of the type of the vertices.
@@ -277,7 +279,7 @@ class Functions:
         """
         return self._record("check", {"direction": direction, "weights": weights, "backward": backward, "near": near})
 
-    def circuit(self, start: str, max_iterations: int | None = 1000, tolerance: float | None = 0.000001, direction: str | None = None, *, select: Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def circuit(self, start: Query | Mapping[Any, float], max_iterations: int | None = 1000, tolerance: float | None = 0.000001, direction: str | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Voltages in a network of conductances with fixed poles.
 
         Columns: vertex of the type of the vertices, value double precision.
@@ -288,7 +290,7 @@ class Functions:
         """
         return self._rows("circuit", {"start": start, "max_iterations": max_iterations, "tolerance": tolerance, "direction": direction}, select, progress)
 
-    def closeness(self, samples: int | None = None, seed: int | None = 0, direction: str | None = None, *, select: Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def closeness(self, samples: int | None = None, seed: int | None = 0, direction: str | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Closeness: how near each vertex is to those that it reaches.
 
         Columns: vertex of the type of the vertices, reached bigint, farness double precision, closeness double precision, harmonic double precision.
@@ -299,7 +301,7 @@ class Functions:
         """
         return self._rows("closeness", {"samples": samples, "seed": seed, "direction": direction}, select, progress)
 
-    def core(self, *, select: Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def core(self, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Core numbers of the simple undirected graph.
 
         Columns: vertex of the type of the vertices, core integer.
@@ -309,7 +311,7 @@ class Functions:
         """
         return self._rows("core", {}, select, progress)
 
-    def cycles(self, source: Key | None, max_length: int | None = 6, max_cycles: int | None = 1000, direction: str | None = None, *, select: Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def cycles(self, source: Key | None, max_length: int | None = 6, max_cycles: int | None = 1000, direction: str | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """The vertices of the simple cycles through a vertex, the shortest first.
 
         Columns: cycle_id integer, seq integer, vertex of the type of the vertices, edge of the type of the vertices, cost double precision, distance double precision.
@@ -320,7 +322,7 @@ class Functions:
         """
         return self._rows("cycles", {"source": source, "max_length": max_length, "max_cycles": max_cycles, "direction": direction}, select, progress)
 
-    def degree(self, direction: str | None = None, *, select: Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def degree(self, direction: str | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """The number of edges of each vertex, and the sum of their weights.
 
         Columns: vertex of the type of the vertices, degree bigint, strength double precision.
@@ -331,7 +333,7 @@ class Functions:
         """
         return self._rows("degree", {"direction": direction}, select, progress)
 
-    def distance_matrix(self, sources: Keys, targets: Keys, direction: str | None = None, *, select: Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def distance_matrix(self, sources: Keys, targets: Keys, direction: str | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """The lengths of shortest paths from each source to each target.
 
         Columns: source of the type of the vertices, target of the type of the vertices, distance double precision.
@@ -342,7 +344,7 @@ class Functions:
         """
         return self._rows("distance_matrix", {"sources": sources, "targets": targets, "direction": direction}, select, progress)
 
-    def eigenvector(self, max_iterations: int | None = 100, tolerance: float | None = 0.000001, weights: bool | None = False, direction: str | None = None, *, select: Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def eigenvector(self, max_iterations: int | None = 100, tolerance: float | None = 0.000001, weights: bool | None = False, direction: str | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Eigenvector centrality: a vertex counts as much as those that point to it together.
 
         Columns: vertex of the type of the vertices, centrality double precision.
@@ -370,7 +372,7 @@ class Functions:
         """
         return self._value("evict", {})
 
-    def heat(self, start: str, max_iterations: int | None = 1000, tolerance: float | None = 0.000001, direction: str | None = None, *, select: Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def heat(self, start: Query | Mapping[Any, float], max_iterations: int | None = 1000, tolerance: float | None = 0.000001, direction: str | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Temperatures after heat has flowed along the edges.
 
         Columns: vertex of the type of the vertices, value double precision.
@@ -381,7 +383,7 @@ class Functions:
         """
         return self._rows("heat", {"start": start, "max_iterations": max_iterations, "tolerance": tolerance, "direction": direction}, select, progress)
 
-    def hits(self, max_iterations: int | None = 100, tolerance: float | None = 0.00000001, weights: bool | None = False, direction: str | None = None, *, select: Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def hits(self, max_iterations: int | None = 100, tolerance: float | None = 0.00000001, weights: bool | None = False, direction: str | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Hubs and authorities (HITS); each sum to 1.
 
         Columns: vertex of the type of the vertices, hub double precision, authority double precision.
@@ -392,7 +394,7 @@ class Functions:
         """
         return self._rows("hits", {"max_iterations": max_iterations, "tolerance": tolerance, "weights": weights, "direction": direction}, select, progress)
 
-    def k_shortest_paths(self, source: Key | None, target: Key | None, k: int, direction: str | None = None, *, select: Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def k_shortest_paths(self, source: Key | None, target: Key | None, k: int, direction: str | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """The vertices of the k shortest paths without a repeated vertex, from source to target.
 
         Columns: path_id integer, seq integer, vertex of the type of the vertices, edge of the type of the vertices, cost double precision, distance double precision.
@@ -403,7 +405,7 @@ class Functions:
         """
         return self._rows("k_shortest_paths", {"source": source, "target": target, "k": k, "direction": direction}, select, progress)
 
-    def katz(self, alpha: float | None = 0.1, beta: float | None = 1, max_iterations: int | None = 1000, tolerance: float | None = 0.000001, normalized: bool | None = True, weights: bool | None = False, direction: str | None = None, *, select: Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def katz(self, alpha: float | None = 0.1, beta: float | None = 1, max_iterations: int | None = 1000, tolerance: float | None = 0.000001, normalized: bool | None = True, weights: bool | None = False, direction: str | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Katz centrality: walks that end at each vertex, the longer the less.
 
         Columns: vertex of the type of the vertices, centrality double precision.
@@ -414,7 +416,7 @@ class Functions:
         """
         return self._rows("katz", {"alpha": alpha, "beta": beta, "max_iterations": max_iterations, "tolerance": tolerance, "normalized": normalized, "weights": weights, "direction": direction}, select, progress)
 
-    def lcc(self, direction: str | None = None, *, select: Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def lcc(self, direction: str | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Local clustering coefficients.
 
         Columns: vertex of the type of the vertices, coefficient double precision.
@@ -425,7 +427,7 @@ class Functions:
         """
         return self._rows("lcc", {"direction": direction}, select, progress)
 
-    def leiden(self, resolution: float | None = 1, theta: float | None = 0.01, max_cluster_size: int | None = None, max_levels: int | None = None, seed: int | None = 0, *, select: Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def leiden(self, resolution: float | None = 1, theta: float | None = 0.01, max_cluster_size: int | None = None, max_levels: int | None = None, seed: int | None = 0, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Communities by modularity, connected, by Leiden, a row for each vertex and level.
 
         Columns: vertex of the type of the vertices, level integer, community of the type of the vertices, parent of the type of the vertices.
@@ -435,7 +437,7 @@ class Functions:
         """
         return self._rows("leiden", {"resolution": resolution, "theta": theta, "max_cluster_size": max_cluster_size, "max_levels": max_levels, "seed": seed}, select, progress)
 
-    def longest_path(self, *, select: Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def longest_path(self, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """The longest path to each vertex of a graph without a cycle, by weight.
 
         Columns: vertex of the type of the vertices, distance double precision.
@@ -445,7 +447,7 @@ class Functions:
         """
         return self._rows("longest_path", {}, select, progress)
 
-    def louvain(self, resolution: float | None = 1, max_levels: int | None = None, tolerance: float | None = 0.0000001, seed: int | None = 0, *, select: Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def louvain(self, resolution: float | None = 1, max_levels: int | None = None, tolerance: float | None = 0.0000001, seed: int | None = 0, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Communities by modularity, by Louvain, a row for each vertex and level.
 
         Columns: vertex of the type of the vertices, level integer, community of the type of the vertices, parent of the type of the vertices.
@@ -455,14 +457,14 @@ class Functions:
         """
         return self._rows("louvain", {"resolution": resolution, "max_levels": max_levels, "tolerance": tolerance, "seed": seed}, select, progress)
 
-    def modularity(self, communities: str, resolution: float | None = 1) -> float | None:
+    def modularity(self, communities: Query | Mapping[Any, Any], resolution: float | None = 1) -> float | None:
         """The modularity of communities that a query returns.
 
         SQL: ``emogi_modularity``
         """
         return self._value("modularity", {"communities": communities, "resolution": resolution})
 
-    def neural(self, start: str, max_iterations: int | None = 1000, tolerance: float | None = 0.000001, direction: str | None = None, *, select: Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def neural(self, start: Query | Mapping[Any, float], max_iterations: int | None = 1000, tolerance: float | None = 0.000001, direction: str | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Activations of a recurrent network of tanh neurons.
 
         Columns: vertex of the type of the vertices, value double precision.
@@ -473,7 +475,7 @@ class Functions:
         """
         return self._rows("neural", {"start": start, "max_iterations": max_iterations, "tolerance": tolerance, "direction": direction}, select, progress)
 
-    def pagerank(self, damping: float | None = 0.85, max_iterations: int | None = 100, tolerance: float | None = 0.000001, start: str | None = None, direction: str | None = None, weights: bool | None = False, *, select: Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def pagerank(self, damping: float | None = 0.85, max_iterations: int | None = 100, tolerance: float | None = 0.000001, start: Query | Mapping[Any, float] | None = None, direction: str | None = None, weights: bool | None = False, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """PageRank; the ranks sum to 1.
 
         Columns: vertex of the type of the vertices, rank double precision.
@@ -494,7 +496,7 @@ class Functions:
         """
         return self._record("prewarm", {"direction": direction, "weights": weights, "backward": backward, "keep": keep})
 
-    def random_walk(self, source: Key | Keys | None, length: int | None = 80, walks: int | None = 1, p: float | None = 1, q: float | None = 1, seed: int | None = 0, direction: str | None = None, weights: bool | None = False, *, select: Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def random_walk(self, source: Key | Keys | None, length: int | None = 80, walks: int | None = 1, p: float | None = 1, q: float | None = 1, seed: int | None = 0, direction: str | None = None, weights: bool | None = False, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Random walks from each source, of node2vec with p and q.
 
         Columns: walk bigint, step integer, vertex of the type of the vertices.
@@ -505,7 +507,7 @@ class Functions:
         """
         return self._rows("random_walk", {"source": source, "length": length, "walks": walks, "p": p, "q": q, "seed": seed, "direction": direction, "weights": weights}, select, progress)
 
-    def reachable(self, pairs: str, direction: str | None = None, *, select: Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def reachable(self, pairs: Query | Sequence[tuple[Key, Key]], direction: str | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Whether a way leads from the one to the other, for each pair of a query.
 
         Columns: source of the type of the vertices, target of the type of the vertices, reachable boolean.
@@ -516,7 +518,7 @@ class Functions:
         """
         return self._rows("reachable", {"pairs": pairs, "direction": direction}, select, progress)
 
-    def scc(self, *, select: Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def scc(self, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Strongly connected components, each named by its smallest vertex.
 
         Columns: vertex of the type of the vertices, component of the type of the vertices.
@@ -526,7 +528,7 @@ class Functions:
         """
         return self._rows("scc", {}, select, progress)
 
-    def shortest_path(self, source: Key | None, target: Key | None, direction: str | None = None, *, select: Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def shortest_path(self, source: Key | None, target: Key | None, direction: str | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """The vertices of one shortest path, from source to target.
 
         Columns: seq integer, vertex of the type of the vertices, edge of the type of the vertices, cost double precision, distance double precision.
@@ -537,7 +539,7 @@ class Functions:
         """
         return self._rows("shortest_path", {"source": source, "target": target, "direction": direction}, select, progress)
 
-    def shortest_path_tree(self, source: Key | Keys | None, max_distance: float | None = None, direction: str | None = None, *, select: Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def shortest_path_tree(self, source: Key | Keys | None, max_distance: float | None = None, direction: str | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Vertices reached, with the least sum of weights to each and the vertex before on such a path.
 
         Columns: vertex of the type of the vertices, distance double precision, predecessor of the type of the vertices, edge of the type of the vertices, source of the type of the vertices.
@@ -548,7 +550,7 @@ class Functions:
         """
         return self._rows("shortest_path_tree", {"source": source, "max_distance": max_distance, "direction": direction}, select, progress)
 
-    def shortest_paths(self, sources: Keys | None = None, targets: Keys | None = None, pairs: str | None = None, direction: str | None = None, *, select: Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def shortest_paths(self, sources: Keys | None = None, targets: Keys | None = None, pairs: Query | Sequence[tuple[Key, Key]] | None = None, direction: str | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """The vertices of one shortest path from each source to each target.
 
         Columns: source of the type of the vertices, target of the type of the vertices, seq integer, vertex of the type of the vertices, edge of the type of the vertices, cost double precision, distance double precision.
@@ -559,7 +561,7 @@ class Functions:
         """
         return self._rows("shortest_paths", {"sources": sources, "targets": targets, "pairs": pairs, "direction": direction}, select, progress)
 
-    def similarity(self, measure: str | None = "jaccard", top_k: int | None = 10, cutoff: float | None = 0, pairs: str | None = None, direction: str | None = None, *, select: Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def similarity(self, measure: str | None = "jaccard", top_k: int | None = 10, cutoff: float | None = 0, pairs: Query | Sequence[tuple[Key, Key]] | None = None, direction: str | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """How alike the neighbours of vertices are, of the most alike or of given pairs.
 
         Columns: vertex1 of the type of the vertices, vertex2 of the type of the vertices, similarity double precision.
@@ -570,7 +572,7 @@ class Functions:
         """
         return self._rows("similarity", {"measure": measure, "top_k": top_k, "cutoff": cutoff, "pairs": pairs, "direction": direction}, select, progress)
 
-    def spanning_forest(self, maximum: bool | None = False, *, select: Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def spanning_forest(self, maximum: bool | None = False, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """A minimum or maximum spanning forest, a row for each edge.
 
         Columns: src of the type of the vertices, dst of the type of the vertices, weight double precision.
@@ -580,7 +582,7 @@ class Functions:
         """
         return self._rows("spanning_forest", {"maximum": maximum}, select, progress)
 
-    def ssnsp(self, source: Key | Keys | None, max_depth: int | None = None, direction: str | None = None, *, select: Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def ssnsp(self, source: Key | Keys | None, max_depth: int | None = None, direction: str | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Vertices reached, with the number of shortest paths (by hops) to each.
 
         Columns: vertex of the type of the vertices, level integer, paths double precision.
@@ -591,7 +593,7 @@ class Functions:
         """
         return self._rows("ssnsp", {"source": source, "max_depth": max_depth, "direction": direction}, select, progress)
 
-    def sssp(self, source: Key | Keys | None, max_distance: float | None = None, direction: str | None = None, *, select: Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def sssp(self, source: Key | Keys | None, max_distance: float | None = None, direction: str | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Vertices reached, with the least sum of weights to each.
 
         Columns: vertex of the type of the vertices, distance double precision.
@@ -602,7 +604,7 @@ class Functions:
         """
         return self._rows("sssp", {"source": source, "max_distance": max_distance, "direction": direction}, select, progress)
 
-    def sswp(self, source: Key | Keys | None, direction: str | None = None, *, select: Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def sswp(self, source: Key | Keys | None, direction: str | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Vertices reached, with the width of the widest path to each.
 
         Columns: vertex of the type of the vertices, width double precision.
@@ -613,7 +615,7 @@ class Functions:
         """
         return self._rows("sswp", {"source": source, "direction": direction}, select, progress)
 
-    def topological_order(self, *, select: Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def topological_order(self, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Vertices of a graph without a cycle in an order in which all edges lead forward.
 
         Columns: vertex of the type of the vertices, level integer, position bigint.
@@ -630,7 +632,7 @@ class Functions:
         """
         return self._value("triangle_count", {})
 
-    def triangles(self, *, select: Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def triangles(self, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """The number of triangles that each vertex is in, of the simple undirected graph.
 
         Columns: vertex of the type of the vertices, triangles bigint.

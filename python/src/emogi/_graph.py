@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import decimal
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,15 +13,13 @@ import numpy as np
 import psycopg
 from psycopg import sql
 
-from ._fetch import Plan, ProgressArgument, run
+from ._fetch import Plan, ProgressArgument, describe, need_connection, run, written
 from ._functions import FUNCTIONS, Functions
 from ._progress import extension_schema
 from ._result import Result
 
-# Columns that hold NULL in some rows; no other column of a function does.
-NULLABLE = {"edge", "predecessor", "parent"}
-
 _KEY_TYPES = ("bigint", "text", "uuid")
+_KEYS_BY_OID = {20: "bigint", 21: "bigint", 23: "bigint", 2950: "uuid"}
 
 
 @dataclass(frozen=True)
@@ -33,27 +33,67 @@ class _Form:
 
 
 def _forms(function: str) -> list[_Form]:
+    if function not in FUNCTIONS:
+        raise ValueError(f"there is no function {function!r} with a graph, but {', '.join(FUNCTIONS)}")
     return [_Form(*form) for form in FUNCTIONS[function]]
+
+
+def _identifier(name: Any) -> str:
+    """Write the name of a column or of a part of a relation."""
+    if not isinstance(name, str):
+        raise TypeError(f"a name is a str, and not {type(name).__name__}")
+    # libpq would end the statement at a zero byte.
+    if not name or "\0" in name:
+        raise ValueError(f"{name!r} is no name")
+    return sql.Identifier(name).as_string(None)
 
 
 def _identifier_list(columns: str | Sequence[str]) -> str:
     """Write one end of the edges for the graph argument: a column, or several in parentheses."""
-    quote = lambda name: sql.Identifier(name).as_string(None)  # noqa: E731
     if isinstance(columns, str):
-        return quote(columns)
-    return "(" + ", ".join(quote(name) for name in columns) + ")"
-
-
-def _is_many(value: Any) -> bool:
-    return isinstance(value, (list, set, frozenset, range, np.ndarray)) or (hasattr(value, "__array__") and not np.isscalar(value))
+        return _identifier(columns)
+    if not columns:
+        raise ValueError("source and target name no column")
+    return "(" + ", ".join(map(_identifier, columns)) + ")"
 
 
 def _plain(value: Any) -> Any:
-    """Turn numpy's scalars and arrays, and what is like a list, into Python's own."""
+    """Turn numpy's scalars and arrays, and what is like a list, into Python's own, with None for what is masked or NA."""
+    if value is None or isinstance(value, (str, int, float, tuple)):
+        return value.item() if isinstance(value, np.generic) else value
+    if value is np.ma.masked or type(value).__name__ in ("NAType", "NaTType"):
+        return None
     if isinstance(value, np.generic):
         return value.item()
-    if _is_many(value):
-        return [_plain(part) for part in (np.asarray(value).tolist() if hasattr(value, "__array__") else value)]
+    if isinstance(value, (list, set, frozenset, range)):
+        return [_plain(part) for part in value]
+    # Arrays of numpy, pandas, Arrow and polars. What numpy made of a masked one would have lost the mask.
+    for name in ("tolist", "to_pylist", "to_list"):
+        if callable(method := getattr(value, name, None)):
+            return _plain(method())
+    return value
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float, decimal.Decimal)) and not isinstance(value, bool)
+
+
+def _whole(value: Any) -> Any:
+    """Turn a float that is a whole number into an int, as columns of pandas with NULLs have ids."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _key(value: Any) -> Any:
+    """Get a vertex, or a list of them, as it is written. An error if it can be none."""
+    if isinstance(value, list):
+        if any(isinstance(part, list) for part in value):
+            raise TypeError("vertices are a list or an array of one dimension; a key of several columns is a tuple")
+        return [_key(part) for part in value]
+    value = _whole(value)
+    if value is None or isinstance(value, (str, tuple, uuid.UUID)):
+        return value
+    if isinstance(value, (bool, float)) or hasattr(value, "__iter__") or hasattr(value, "__array__"):
+        raise TypeError(f"a vertex is an int, a str, a uuid.UUID or a tuple, and several are a list or an array, not {type(value).__name__} {value!r}")
     return value
 
 
@@ -66,8 +106,6 @@ def _key_type(value: Any) -> str | None:
         return next(iter(types), None)
     if value is None:
         return None
-    if isinstance(value, bool):
-        raise TypeError("a vertex is an int, a str, a uuid.UUID or a tuple, not a bool")
     if isinstance(value, int):
         return "bigint"
     if isinstance(value, uuid.UUID):
@@ -84,12 +122,52 @@ def _key_literal(value: Any) -> sql.Composable:
     return sql.Literal(str(value))
 
 
+def _key_array(keys: list[Any], kind: str) -> sql.Composable:
+    """Write several keys as an array."""
+    return sql.SQL("ARRAY[{}]::{}[]").format(sql.SQL(", ").join(map(_key_literal, keys)), sql.SQL(kind))
+
+
+def _two_columns(name: str, value: Any) -> sql.Composable | None:
+    """Write a query of what stands in a dict, vertex: number or community, or in a list of pairs. None: it is neither."""
+    if isinstance(value, Mapping) and name in ("start", "communities"):
+        left, right = list(value), [_plain(part) for part in value.values()]
+    elif isinstance(value, list) and name == "pairs" and all(isinstance(pair, (list, tuple)) and len(pair) == 2 for pair in value):
+        left, right = [pair[0] for pair in value], [pair[1] for pair in value]
+    else:
+        return None
+    left = _key(_plain(left))
+    kind = _key_type(left) or "bigint"
+    if name == "start":
+        if not all(_is_number(part) for part in right):
+            raise TypeError("the values of start are numbers")
+        second = sql.SQL("{}::float8[]").format(sql.Literal([float(part) for part in right]))
+    else:
+        right = _key(_plain(right))
+        second = _key_array(right, _key_type(right) or "bigint")
+    return sql.SQL("SELECT * FROM unnest({}, {})").format(_key_array(left, kind), second)
+
+
+# What an argument is in Python, by its type in SQL.
+_TAKEN = {
+    "integer": ("an int", lambda value: isinstance(value, int) and not isinstance(value, bool)),
+    "bigint": ("an int", lambda value: isinstance(value, int) and not isinstance(value, bool)),
+    "double precision": ("a number", _is_number),
+    "boolean": ("True or False", lambda value: isinstance(value, bool)),
+    "text": ("a str", lambda value: isinstance(value, (str, sql.Composable))),
+}
+_QUERIES = {
+    "start": "a query, or a dict of vertices and numbers",
+    "communities": "a query, or a dict of vertices and communities",
+    "pairs": "a query, or a list of pairs of vertices",
+}
+
+
 class Graph(Functions):
     """A graph: which connection, and what the extension's graph argument says. It holds no edges itself.
 
     ``graph`` is a relation or a query, in any form that docs/graph-argument.md has: ``"follows"``, ``"roads(a, b, km)"``,
     ``"SELECT src, dst FROM follows WHERE since > now() - interval '1 week'"``. Where columns are named by arguments it is the name of a
-    relation: as it is written in SQL, or a sequence, ``("social", "Follows")``, whose parts are quoted.
+    relation: as it is written in SQL, or a tuple, ``("social", "Follows")``, whose parts are quoted.
 
     source, target   the columns of the two ends; a sequence of names where several columns are the key together
     weight           the column of weights; it takes ``source`` and ``target``
@@ -105,7 +183,7 @@ class Graph(Functions):
     def __init__(
         self,
         connection: psycopg.Connection[Any],
-        graph: str | sql.Composable | Sequence[str],
+        graph: str | sql.Composable | tuple[str, ...],
         *,
         source: str | Sequence[str] | None = None,
         target: str | Sequence[str] | None = None,
@@ -118,6 +196,13 @@ class Graph(Functions):
         keys: str | None = None,
         progress: ProgressArgument = None,
     ):
+        need_connection(connection)
+        if parameters is not None:
+            parameters = _plain(parameters)
+            if not isinstance(parameters, (list, tuple)):
+                raise TypeError(f"parameters are a list of values, and not {type(parameters).__name__}")
+        if vertices is not None and not isinstance(vertices, str):
+            raise TypeError(f"vertices is a str, a relation or a query, and not {type(vertices).__name__}")
         if keys is not None and keys not in _KEY_TYPES:
             raise ValueError(f"keys is {keys!r}, and not one of {', '.join(_KEY_TYPES)}")
         if direction not in (None, "out", "in", "both"):
@@ -136,18 +221,25 @@ class Graph(Functions):
             text = graph.as_string(self.connection)
         elif isinstance(graph, str):
             text = graph
+        elif isinstance(graph, tuple) and graph and all(isinstance(part, str) for part in graph):
+            text = ".".join(map(_identifier, graph))
         else:
-            text = ".".join(sql.Identifier(part).as_string(self.connection) for part in graph)
+            # What has a sequence of names of its own, such as a DataFrame, would else be read as the name of some table.
+            raise TypeError(
+                f"graph is a str, a relation or a query, or a tuple of the parts of a name, and not {type(graph).__module__}.{type(graph).__name__}: "
+                "edges stand in a table of the database"
+            )
+        beside = (weight, reverse_cost, edge_id)
         if source is None and target is None:
-            if weight or reverse_cost or edge_id:
+            if beside != (None, None, None):
                 raise ValueError("weight, reverse_cost and edge_id are columns beside source and target: name these, too")
             return text
         if source is None or target is None:
             raise ValueError("source and target are named together")
-        if (reverse_cost or edge_id) and not weight:
+        if weight is None and beside != (None, None, None):
             raise ValueError("reverse_cost and edge_id stand behind a weight: name that, too")
         columns = [_identifier_list(source), _identifier_list(target)]
-        columns += [sql.Identifier(name).as_string(None) for name in (weight, reverse_cost, edge_id) if name]
+        columns += [_identifier(name) for name in beside if name is not None]
         if reverse_cost and not edge_id and reverse_cost != "reverse_cost":
             raise ValueError("of four columns the last is the cost of the way back only if it is called reverse_cost: name edge_id, too")
         if edge_id == "reverse_cost" and not reverse_cost:
@@ -185,15 +277,22 @@ class Graph(Functions):
         return self._keys
 
     def _ask_keys(self) -> str:
-        """Find the first form of the functions that fits: a search from no vertex looks at the types and no further."""
+        """Ask for the type of the vertices: of a query by its columns, of a relation by the first form of the functions that fits."""
+        with self.connection.transaction(), self.connection.cursor(row_factory=psycopg.rows.tuple_row) as cursor:
+            row = cursor.execute(sql.SQL("SELECT {}").format(self.argument)).fetchone()
+        assert row is not None
+        with contextlib.suppress(psycopg.errors.SyntaxError):
+            # A relation, with its columns or without, is no query and so a syntax error here.
+            with self.connection.transaction():
+                columns = describe(self.connection, written(row[0]))
+            types = dict(reversed(columns))
+            return _KEYS_BY_OID.get(types.get("src", types.get("source", columns[0][1] if columns else 0)), "text")
         for kind in ("bigint", "uuid"):
             try:
                 with self.connection.transaction(), self.connection.cursor() as cursor:
-                    cursor.execute(
-                        sql.SQL("SELECT FROM {}.emogi_bfs({}, {}::{}[])").format(
-                            sql.Identifier(self.schema), self.argument, sql.Literal("{}"), sql.SQL(kind)
-                        )
-                    )
+                    # A search from no vertex looks at the types and no further.
+                    call = sql.SQL("SELECT FROM {}.emogi_bfs({}, '{{}}'::{}[])")
+                    cursor.execute(call.format(sql.Identifier(self.schema), self.argument, sql.SQL(kind)))
                 return kind
             except psycopg.errors.DatatypeMismatch:
                 continue
@@ -218,6 +317,7 @@ class Graph(Functions):
         given.update({name: None for name in ("source", "target") if name in arguments and arguments[name] is None})
         form = self._choose(function, given)
         types = {name: type_.rstrip("!") for name, type_ in form.arguments}
+        given = {name: self._taken(function, name, value, types[name]) for name, value in given.items()}
         kind = next((found for name in given if types[name].startswith("key") and (found := _key_type(given[name]))), None)
         if kind is None and any(type_.startswith("key") for _, type_ in (*form.arguments, *form.columns)):
             kind = self.keys
@@ -229,12 +329,26 @@ class Graph(Functions):
         call = sql.SQL("{}.{}({})").format(sql.Identifier(self.schema), sql.Identifier(f"emogi_{function}{suffix}"), sql.SQL(", ").join(parts))
         return call, form, kind
 
+    def _taken(self, function: str, name: str, value: Any, type_: str) -> Any:
+        """Get an argument as it is written. An error if it is of no type that the function takes."""
+        if type_.startswith("key"):
+            return _key(value)
+        if value is None:
+            return value
+        if (query := _two_columns(name, value)) is not None:
+            return query
+        said, taken = _TAKEN[type_]
+        if type_ in ("integer", "bigint"):
+            value = _whole(value)
+        if not taken(value):
+            raise TypeError(f"{name} of {function} is {_QUERIES.get(name, said)}, and not {type(value).__name__} {value!r}")
+        return value
+
     def _typed(self, value: Any, type_: str, kind: str) -> sql.Composable:
         """Write an argument as a literal of its SQL type."""
         if type_.startswith("key"):
             if isinstance(value, list):
-                literals = sql.SQL(", ").join(_key_literal(part) for part in value)
-                return sql.SQL("ARRAY[{}]::{}[]").format(literals, sql.SQL(kind))
+                return _key_array(value, kind)
             if type_ == "key[]":
                 return self._typed([value], type_, kind)
             return sql.SQL("({})::{}").format(_key_literal(value), sql.SQL(kind))
@@ -249,18 +363,18 @@ class Graph(Functions):
         """
         return self._compose(function, arguments)[0]
 
-    def _rows(self, function: str, arguments: Mapping[str, Any], select: Sequence[str] | None, progress: ProgressArgument) -> Result:
+    def _rows(self, function: str, arguments: Mapping[str, Any], select: str | Sequence[str] | None, progress: ProgressArgument) -> Result:
         """Call a function that returns rows."""
         call, form, kind = self._compose(function, arguments)
         types = {name: kind if type_ == "key" else type_ for name, type_ in form.columns}
-        names = list(types) if select is None else list(select)
+        names = list(types) if select is None else [select] if isinstance(select, str) else list(select)
         for name in names:
             if name not in types:
                 raise ValueError(f"{function} has no column {name!r}, but {', '.join(types)}")
-        if not names:
-            raise ValueError("select names no column")
+        if not names or len(set(names)) < len(names):
+            raise ValueError("select names no column, or one twice")
         query = sql.SQL("SELECT {} FROM {} AS call").format(sql.SQL(", ").join(sql.Identifier("call", name) for name in names), call)
-        plans = [Plan(name, types[name], name in NULLABLE) for name in names]
+        plans = [Plan(name, types[name]) for name in names]
         return run(self.connection, query, plans, self.progress if progress is None else progress, f"emogi_{function}")
 
     def _record(self, function: str, arguments: Mapping[str, Any]) -> dict[str, Any]:

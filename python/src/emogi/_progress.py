@@ -14,6 +14,7 @@ from psycopg import sql
 # A call that is done sooner shows nothing, and opens no connection.
 SECONDS_BEFORE = 0.3
 SECONDS_BETWEEN = 0.2
+SECONDS_AT_END = 0.5
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ def _second_connection(connection: psycopg.Connection[Any]) -> psycopg.Connectio
     return psycopg.connect(conninfo, autocommit=True)
 
 
-def _poll(connection: psycopg.Connection[Any], schema: str, pid: int, show: Callable[[Progress], None], done: threading.Event) -> None:
+def _poll(connection: psycopg.Connection[Any], schema: str, pid: int, show: Callable[[Progress], object], done: threading.Event) -> None:
     query = sql.SQL(
         "SELECT function, state, phase, level, done, total, waits_for FROM {}.emogi_progress() WHERE pid = {}"
     ).format(sql.Identifier(schema), sql.Literal(pid))
@@ -114,6 +115,7 @@ def watch(connection: psycopg.Connection[Any], progress: Any, description: str |
         yield
     finally:
         done.set()
-        thread.join()
+        # A function that takes its time, or a server that does not answer, does not keep the rows waiting.
+        thread.join(SECONDS_AT_END)
         for one in bar:
             one.close()

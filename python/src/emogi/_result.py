@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import datetime
 import decimal
 import uuid
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -92,6 +93,17 @@ class Column:
             return self.values
         return np.ma.MaskedArray(self.values, mask=~self.valid)
 
+    def objects(self) -> list[Any]:
+        """Get the column as Python's own objects, with None for NULL and for infinite dates."""
+        array = self.numpy()
+        if array.dtype.kind == "M":
+            years = array.astype("datetime64[Y]").astype("i8") + 1970
+            if (~np.isnat(array) & ((years < datetime.MINYEAR) | (years > datetime.MAXYEAR))).any():
+                # numpy would have mere numbers in their place.
+                raise OverflowError(f"{self.name} has dates outside of the years 1 to 9999, which Python's datetime has not: take them as numpy, or as text")
+        values: list[Any] = array.tolist()
+        return values
+
     def arrow(self) -> pyarrow.Array:
         """Get the column as an Arrow array; its numbers and texts are not copied."""
         import pyarrow as pa
@@ -101,6 +113,8 @@ class Column:
         if self.valid is not None:
             bitmap = pa.py_buffer(np.packbits(self.valid, bitorder="little"))
         if self.type == "numeric":
+            if not all(value is None or value.is_finite() for value in self.numpy()):
+                raise ValueError(f"{self.name} has a NaN or an infinity, which Arrow's decimals have not: cast it to float8 or text in the query")
             return pa.array(self.numpy(), type=pa.decimal128(38, 19) if not length else None, from_pandas=True)
         if self.offsets is not None:
             kind = pa.large_binary() if self.type == BYTES else pa.large_utf8()
@@ -156,15 +170,31 @@ class Result:
     def __len__(self) -> int:
         return self._length
 
-    def __getitem__(self, name: str) -> np.ndarray:
+    @overload
+    def __getitem__(self, name: str) -> np.ndarray: ...
+
+    @overload
+    def __getitem__(self, name: list[str]) -> Result: ...
+
+    def __getitem__(self, name: str | list[str]) -> np.ndarray | Result:
+        """Get a column as a numpy array, or some columns as a result."""
+        for one in name if isinstance(name, list) else [name]:
+            if not isinstance(one, str) or one not in self._columns:
+                raise KeyError(f"there is no column {one!r}, but {', '.join(self._columns)}")
+        if isinstance(name, list):
+            return Result([self._columns[one] for one in name])
         return self._columns[name].numpy()
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        """Give the rows to what takes Arrow, such as polars and DuckDB, by pyarrow."""
+        return self.arrow().__arrow_c_stream__(requested_schema)
 
     def __contains__(self, name: object) -> bool:
         return name in self._columns
 
     def __iter__(self) -> Iterator[tuple[Any, ...]]:
         """Go through the rows, as tuples of Python's own types, with None for NULL."""
-        return zip(*(self[name].tolist() for name in self._columns))
+        return zip(*(column.objects() for column in self._columns.values()))
 
     def __repr__(self) -> str:
         inner = ", ".join(f"{column.name} {column.type}" for column in self._columns.values())

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import math
+import operator
 from typing import Any
 
 import networkx as nx
 import numpy as np
+import psycopg
 from psycopg import sql
 
 from .paths import levels_from
 from .served import by_name, need, no_multigraph, only, selected
 from .store import EmogiGraph
+
+# Of one call.
+MOST_ITERATIONS = 1_000_000
 
 
 def _pagerank_rule(given: dict[str, Any]) -> bool | str:
@@ -35,7 +40,7 @@ def _start(G: EmogiGraph, personalization: Any) -> str | None:
             values.append(float(value))
     if not sum(values):
         raise ZeroDivisionError
-    if min(values) < 0 or not all(map(math.isfinite, values)):
+    if min(values) < 0 or not math.isfinite(sum(values)):
         raise NotImplementedError("emogi takes a personalization that is finite, 0 or more")
     return f"SELECT * FROM unnest('{{{','.join(map(str, places))}}}'::bigint[], '{{{','.join(map(repr, values))}}}'::float8[])"
 
@@ -45,17 +50,23 @@ def pagerank(G, alpha=0.85, personalization=None, max_iter=100, tol=1.0e-6, nsta
     if not len(G):
         return {}
     start = _start(G, personalization)
-    if max_iter < 1:
+    if operator.index(max_iter) < 1:
         raise nx.PowerIterationFailedConvergence(max_iter)
+    if max_iter > MOST_ITERATIONS or not math.isfinite(tol):
+        raise NotImplementedError(f"emogi takes a max_iter up to {MOST_ITERATIONS}, and a tol that is finite")
     weights = G.weights[weight] if weight is not None else None
-    if weights is not None and (weights.smallest < 0 or not weights.finite):
+    if weights is not None and (weights.smallest < 0 or not math.isfinite(weights.total)):
         raise NotImplementedError(f"emogi takes weights that are finite, 0 or more; {weight!r} is not so")
     weighted = weights is not None and G.number_of_edges() > 0
     handle = G.handle(weight if weighted else None)
     tolerance = len(G) * tol
 
     def ranks(iterations: int, bound: float) -> np.ndarray:
-        return handle.pagerank(float(alpha), iterations, bound, start, weights=weighted, select=["rank"])["rank"]
+        try:
+            return handle.pagerank(float(alpha), iterations, bound, start, weights=weighted, select=["rank"])["rank"]
+        except psycopg.DataError as error:
+            # Numbers so large or small that the server does not reckon with them.
+            raise NotImplementedError(f"emogi has no ranks of these numbers: {error}") from error
 
     result = ranks(max_iter, max(tolerance, 0.0))
     # emogi tells how many iterations it made, and not whether the last was near enough: that is asked where it was the last allowed.
@@ -79,7 +90,7 @@ def betweenness_centrality(G, k=None, normalized=True, weight=None, endpoints=Fa
 
 @only(lambda given: True if given["distance"] is None else "a distance is not looked at")
 def closeness_centrality(G, u=None, distance=None, wf_improved=True):
-    if not len(G):
+    if u is None and not len(G):
         return {}
     if u is not None:
         need(G, u, f"Source {u} is not in G")
@@ -100,9 +111,11 @@ def _closeness(reached: np.ndarray, farness: np.ndarray, n: int, improved: bool)
 
 @only(lambda given: True if given["distance"] is None and given["sources"] is None else "distance and sources are not looked at")
 def harmonic_centrality(G, nbunch=None, distance=None, sources=None):
-    if not len(G):
-        return {}
-    values = G.handle().closeness(direction="in" if G.directed else None, select=["harmonic"])["harmonic"].tolist()
+    values: list[Any] = []
+    if len(G):
+        harmonic = G.handle().closeness(direction="in" if G.directed else None, select=["harmonic"])["harmonic"].tolist()
+        # networkx begins to sum with a whole 0.
+        values = [value or 0 for value in harmonic]
     if nbunch is not None and nbunch in G:
         nbunch = [nbunch]
     return selected(G, nbunch, values)

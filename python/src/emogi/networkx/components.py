@@ -9,7 +9,7 @@ import networkx as nx
 import numpy as np
 from psycopg import sql
 
-from .._graph import Graph
+from .._fetch import fetch
 from .paths import levels_from
 from .served import only
 from .store import STORE, EmogiGraph
@@ -80,25 +80,28 @@ def strongly_connected_components(G):
     if len(G):
         with STORE.lock:
             names = _components(G, "scc")
-            levels = _levels_of_components(G, names)
+            edges = fetch(G.connection, sql.SQL("SELECT src, dst FROM {}").format(G.table))
+        found, places = np.unique(names, return_inverse=True)
         parts = list(_members(G, names))
-        for at in np.argsort(-levels, kind="stable").tolist():
+        for at in _ends_first(len(found), places[edges["src"]], places[edges["dst"]]):
             yield parts[at]
 
 
-def _levels_of_components(G: EmogiGraph, names: np.ndarray) -> np.ndarray:
-    """Get for each strong component, in the order of their names, how far it is from where edges come from."""
-    found = np.unique(names)
-    levels = np.zeros(len(found), np.int64)
-    handle = G.handle()
-    between = sql.SQL(
-        "WITH c AS MATERIALIZED (SELECT vertex, component FROM {}) SELECT a.component AS src, b.component AS dst"
-        " FROM {} AS e JOIN c AS a ON a.vertex = e.src JOIN c AS b ON b.vertex = e.dst WHERE a.component <> b.component"
-    ).format(handle.call("scc"), G.table)
-    if len(found) > 1:
-        rows = Graph(G.connection, between, keys="bigint").topological_order(select=["vertex", "level"])
-        levels[np.searchsorted(found, rows["vertex"])] = rows["level"]
-    return levels
+def _ends_first(count: int, sources: np.ndarray, targets: np.ndarray) -> list[int]:
+    """Order what edges without a cycle, but for loops, lead between: each comes behind all that it leads to."""
+    pairs = np.unique((targets * count + sources)[sources != targets])
+    targets, sources = pairs // count, pairs % count
+    left = np.bincount(sources, minlength=count).tolist()
+    bounds = np.searchsorted(targets, np.arange(count + 1)).tolist()
+    before = sources.tolist()
+    order = [at for at in range(count) if not left[at]]
+    # The list grows while it is gone through.
+    for at in order:
+        for source in before[bounds[at] : bounds[at + 1]]:
+            left[source] -= 1
+            if not left[source]:
+                order.append(source)
+    return order
 
 
 def number_strongly_connected_components(G):

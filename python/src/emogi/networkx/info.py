@@ -1,8 +1,9 @@
-"""What networkx is told of the backend before it is loaded. Imports neither networkx nor psycopg."""
+"""What networkx is told of the backend before it is loaded. Does not import psycopg, and of networkx no more than it has when it asks."""
 
 from __future__ import annotations
 
 import os
+import warnings
 from typing import Any
 
 # Each function with what is said of it in networkx's own documentation.
@@ -55,6 +56,46 @@ FUNCTIONS: dict[str, str] = {
 }
 
 
+LEAST_EDGES = 10_000
+
+
+def _least_edges() -> int:
+    """Get EMOGI_MIN_EDGES. An error would have networkx do without all other settings."""
+    said = os.environ.get("EMOGI_MIN_EDGES", "").strip()
+    if said and not said.isdigit():
+        warnings.warn(f"EMOGI_MIN_EDGES is {said!r}, and not a whole number of 0 or more: {LEAST_EDGES} it is", stacklevel=2)
+        return LEAST_EDGES
+    return int(said) if said else LEAST_EDGES
+
+
+def _config() -> Any:
+    """Make the settings, which refuse what they cannot be."""
+    # networkx has this module when it asks.
+    from networkx.utils.configs import Config
+
+    class EmogiConfig(Config):
+        conninfo: str
+        schema: str
+        min_edges: int
+
+        def _on_setattr(self, key: str, value: Any) -> Any:
+            if key == "min_edges":
+                if isinstance(value, bool) or not isinstance(value, (int, float)) or not value >= 0:
+                    raise ValueError(f"emogi's min_edges is a number of 0 or more, and not {value!r}")
+            elif not isinstance(value, str):
+                raise TypeError(f"emogi's {key} is a str, and not {value!r}")
+            return value
+
+    return EmogiConfig(
+        # How to connect, as libpq has it. Empty: by the environment, PGHOST and so on.
+        conninfo=os.environ.get("EMOGI_CONNINFO", ""),
+        # Where tables are made. Empty: they are temporary ones, whose graph is built for each call.
+        schema=os.environ.get("EMOGI_SCHEMA", ""),
+        # Without backend="emogi" graphs of fewer edges are left to networkx.
+        min_edges=_least_edges(),
+    )
+
+
 def get_info() -> dict[str, Any]:
     """Tell networkx what the backend is, what it has, and how it is set."""
     return {
@@ -64,12 +105,5 @@ def get_info() -> dict[str, Any]:
         "short_summary": "Graph algorithms in PostgreSQL, with the extension emogi.",
         "description": "Loads a graph into a table of a PostgreSQL server and calls the functions of the extension emogi.",
         "functions": {name: {"additional_docs": text} if text else {} for name, text in FUNCTIONS.items()},
-        "default_config": {
-            # How to connect, as libpq has it. Empty: by the environment, PGHOST and so on.
-            "conninfo": os.environ.get("EMOGI_CONNINFO", ""),
-            # Where tables are made. Empty: they are temporary ones, whose graph is built for each call.
-            "schema": os.environ.get("EMOGI_SCHEMA", ""),
-            # Without backend="emogi" graphs of fewer edges are left to networkx.
-            "min_edges": int(os.environ.get("EMOGI_MIN_EDGES", "10000")),
-        },
+        "default_config": _config(),
     }

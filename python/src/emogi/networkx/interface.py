@@ -27,9 +27,12 @@ class Backend:
         name: str | None = None,
         graph_name: str | None = None,
     ) -> EmogiGraph:
-        """Load a graph into a table, with the attributes of edges that the call needs. No function here needs any of nodes."""
+        """Take a graph with the attributes of edges that the call needs. No function here needs any of nodes."""
         if preserve_edge_attrs:
             raise NotImplementedError("emogi loads attributes of edges by name, and not all of them")
+        if hasattr(graph, "_graph"):
+            # A view shows another graph, whose changes do not clear what networkx keeps for the view: it shall keep nothing.
+            graph.__networkx_cache__ = None
         return EmogiGraph(graph, edge_attrs or {}, preserve_graph_attrs)
 
     @staticmethod

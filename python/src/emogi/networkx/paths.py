@@ -19,10 +19,20 @@ SOURCES_AT_ONCE = 256
 
 # Since networkx 3.5 single_target_shortest_path_length does, as the others.
 RETURNS_DICT = tuple(int(part) for part in nx.__version__.split(".")[:2]) >= (3, 5)
+# No path has more edges than an int4 counts.
+MOST_EDGES = 2**31 - 1
+
 
 def _depth(cutoff: Any) -> int | None:
-    """Get a bound of networkx as the largest level; below 0 it has the sources all the same."""
-    return None if cutoff is None or cutoff == math.inf else max(0, math.floor(cutoff))
+    """Get a bound of networkx as the largest level. It goes on while the bound is above the level, and has the sources all the same."""
+    if cutoff is None or cutoff >= MOST_EDGES:
+        return None
+    return math.ceil(cutoff) if cutoff > 0 else 0
+
+
+def _bound(cutoff: Any) -> float | None:
+    """Get a bound of lengths. networkx leaves out what is above it, which nothing is if it is NaN."""
+    return None if cutoff is None or cutoff == math.inf or cutoff != cutoff else float(cutoff)
 
 
 def levels_from(G: EmogiGraph, source: Any, cutoff: Any, direction: str | None = None) -> dict[Any, int]:
@@ -135,39 +145,51 @@ def bfs_layers(G, sources):
 
 def descendants_at_distance(G, source, distance):
     need(G, source, f"The node {source} is not in the graph.", nx.NetworkXError)
-    if not isinstance(distance, (int, np.integer)) or distance < 0:
+    # networkx counts layers until one equals the distance, and 1.0 equals 1.
+    try:
+        layer = int(distance)
+    except (TypeError, ValueError, OverflowError):
         return set()
-    return {node for node, level in levels_from(G, source, int(distance), "out").items() if level == distance}
+    if layer != distance or not 0 <= layer <= len(G):
+        return set()
+    return {node for node, level in levels_from(G, source, layer, "out").items() if level == layer}
 
 
 def descendants(G, source):
-    need(G, source, f"The node {source} is not in the graph.", nx.NetworkXError)
+    need(G, source, f"The node {source} is not in the {'di' if G.directed else ''}graph.", nx.NetworkXError)
     return set(levels_from(G, source, None, "out")) - {source}
 
 
 def ancestors(G, source):
-    need(G, source, f"The node {source} is not in the graph.", nx.NetworkXError)
+    need(G, source, f"The node {source} is not in the {'di' if G.directed else ''}graph.", nx.NetworkXError)
     return set(levels_from(G, source, None, "in")) - {source}
 
 
 def _distances(G: EmogiGraph, sources: list[Any], cutoff: Any, weight: Any, direction: str | None = None) -> dict[Any, Any]:
     """Get the distances from the nearest of several nodes, the smallest first."""
     lengths(G, weight)
-    bound = None if cutoff is None or cutoff == math.inf else max(0.0, float(cutoff))
+    bound = _bound(cutoff)
+    # networkx begins with a whole 0 at the sources, and has these whatever the bound is.
+    own = dict.fromkeys(sources, 0)
+    if bound is not None and bound < 0:
+        return own
     rows = G.handle(weight).sssp(G.places_of(sources), bound, direction)
     order = np.argsort(rows["distance"], kind="stable")
-    return dict(zip((G.nodes[place] for place in rows["vertex"][order].tolist()), numbers(G, weight, rows["distance"][order])))
+    found = dict(zip((G.nodes[place] for place in rows["vertex"][order].tolist()), numbers(G, weight, rows["distance"][order])))
+    return {**found, **own}
 
 
 def _distance_paths(G: EmogiGraph, source: Any, cutoff: Any, weight: Any, direction: str | None = None, backward: bool = False) -> tuple[dict, dict]:
     """Get distances from a node, and a shortest path to each."""
     lengths(G, weight)
-    bound = None if cutoff is None or cutoff == math.inf else max(0.0, float(cutoff))
+    bound = _bound(cutoff)
+    if bound is not None and bound < 0:
+        return {source: 0}, {source: [source]}
     rows = G.handle(weight).shortest_path_tree(G.places[source], bound, direction, select=["vertex", "distance", "predecessor"])
     order = _after_predecessors(rows["vertex"], rows["distance"], rows["predecessor"])
     vertices, distances = rows["vertex"][order], rows["distance"][order]
     paths = _walk(G, vertices, rows["predecessor"][order], backward)
-    return dict(zip(paths, numbers(G, weight, distances))), paths
+    return {**dict(zip(paths, numbers(G, weight, distances))), source: 0}, paths
 
 
 def _after_predecessors(vertices: np.ndarray, distances: np.ndarray, predecessors: np.ndarray) -> np.ndarray:
@@ -213,6 +235,8 @@ def single_source_dijkstra(G, source, target=None, cutoff=None, weight="weight")
 def _weighted_path(G: EmogiGraph, source: Any, target: Any, weight: Any, missing: str) -> tuple[Any, list[Any]]:
     """Get length and nodes of a shortest path."""
     lengths(G, weight)
+    if source == target:
+        return 0, [source]
     nodes, distances = _path(G, source, target, weight) if target in G else ([], np.empty(0))
     if not nodes:
         raise nx.NetworkXNoPath(missing)

@@ -27,6 +27,7 @@ from .._graph import Graph
 
 # Sums of whole numbers up to here are exact as float8.
 EXACT = 2**53
+SECONDS_TO_CONNECT = 5
 
 
 @dataclass(frozen=True)
@@ -49,11 +50,23 @@ class Store:
     """The connection of the backend, and the tables that it made."""
 
     def __init__(self) -> None:
+        self._numbers = itertools.count()
+        self._begin()
+
+    def _begin(self) -> None:
         self.lock = threading.RLock()
         self._connection: Connection | None = None
         self._settings: tuple[str, str] | None = None
-        self._numbers = itertools.count()
+        # The tables of the connection, and those of them whose graphs have gone.
+        self._made: dict[str, sql.Composable] = {}
         self._unused: list[sql.Composable] = []
+        # Tables that could not be dropped, with the connection string of their server.
+        self._left: list[tuple[str, list[sql.Composable]]] = []
+
+    def after_fork(self) -> None:
+        """Begin anew in a child. The connection and the tables are those of the parent, and another thread of it may hold the lock."""
+        self._of_parent = (self._connection, getattr(self, "_of_parent", None))
+        self._begin()
 
     def connection(self) -> Connection:
         """Get the connection. Connect the first time, and when settings have changed or it was lost."""
@@ -67,13 +80,28 @@ class Store:
         return self._connection
 
     def close(self) -> None:
-        """Drop the tables that are no longer used, and disconnect."""
-        if self._connection is not None and not self._connection.closed:
-            with contextlib.suppress(psycopg.Error):
-                self.drop_unused()
-            self._connection.close()
+        """Drop all tables, and disconnect. A graph that is used again is loaded again."""
+        connection, settings = self._connection, self._settings
+        tables = list(self._made.values())
         self._connection = None
+        self._made.clear()
         self._unused.clear()
+        if connection is not None and settings is not None:
+            if tables and settings[1]:
+                self._left.append((settings[0], tables))
+                if not connection.closed:
+                    self._drop_left(connection)
+            connection.close()
+        self._drop_left(None)
+
+    def _drop_left(self, connection: Connection | None) -> None:
+        """Drop what was left by the connection given, or by those that were lost, each over a new one."""
+        for one in self._left[-1:] if connection is not None else list(self._left):
+            with contextlib.suppress(psycopg.Error):
+                with contextlib.nullcontext(connection) if connection is not None else connect(one[0], connect_timeout=SECONDS_TO_CONNECT) as used:
+                    for table in one[1]:
+                        used.execute(sql.SQL("DROP TABLE IF EXISTS {}").format(table))
+                self._left.remove(one)
 
     def forget(self, table: sql.Composable, process: int) -> None:
         """Note that a table is no longer used. It is called when a graph is collected, at any time, so it asks nothing of the server."""
@@ -81,9 +109,11 @@ class Store:
             self._unused.append(table)
 
     def drop_unused(self) -> None:
-        """Drop the tables of graphs that have gone."""
+        """Drop the tables of graphs that have gone, but for those that went with their connection."""
         while self._unused and self._connection is not None:
-            self._connection.execute(sql.SQL("DROP TABLE IF EXISTS {}").format(self._unused.pop()))
+            table = self._unused.pop()
+            if self._made.pop(table.as_string(None), None) is not None:
+                self._connection.execute(sql.SQL("DROP TABLE IF EXISTS {}").format(table))
 
     def create(self, columns: sql.Composable) -> sql.Composable:
         """Create a table and get its name."""
@@ -95,11 +125,14 @@ class Store:
         kind = "UNLOGGED" if schema else "TEMPORARY"
         said = table if schema else sql.Identifier(name)
         connection.execute(sql.SQL("CREATE {} TABLE {} ({})").format(sql.SQL(kind), said, columns))
+        self._made[table.as_string(None)] = table
         return table
 
 
 STORE = Store()
 atexit.register(STORE.close)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=STORE.after_fork)
 
 
 def copy_in(connection: Connection, table: sql.Composable, columns: list[np.ndarray]) -> None:
@@ -132,12 +165,17 @@ def read_weights(name: Any, default: Any, data: list[Mapping[Any, Any]], column:
     whole = all(isinstance(value, (int, np.integer)) for value in values)
     smallest = float(array.min()) if len(array) else 0.0
     finite = bool(np.isfinite(array).all())
-    total = float(np.abs(array).sum()) if finite else math.inf
+    with np.errstate(over="ignore"):
+        total = float(np.abs(array).sum()) if finite else math.inf
     return Weights(column, whole, smallest, finite, total), array
 
 
 class EmogiGraph:
-    """A graph of networkx that stands in a table."""
+    """A graph of networkx that stands in a table, from the first call on.
+
+    It is loaded then and not before, as networkx would never again convert a graph that failed once, for which the server may have
+    been the reason.
+    """
 
     __networkx_backend__ = "emogi"
 
@@ -148,10 +186,11 @@ class EmogiGraph:
         self.graph = dict(graph.graph) if keep else {}
         self.attributes = dict(attributes)
         self._source = weakref.ref(graph)
-        with STORE.lock:
-            self._load(graph)
+        self._connection: Connection | None = None
+        self._columns: list[np.ndarray] | None = self._read(graph)
 
-    def _load(self, graph: nx.Graph) -> None:
+    def _read(self, graph: nx.Graph) -> list[np.ndarray]:
+        """Take the edges: sources, targets and weights."""
         sources, targets, data = [], [], []
         for source, target, attributes in graph.edges(data=True):
             sources.append(self.places[source])
@@ -164,39 +203,58 @@ class EmogiGraph:
         for name, default in self.attributes.items():
             self.weights[name], array = read_weights(name, default, data, f"weight{len(self.weights)}")
             columns.append(array)
+        return columns
+
+    def _load(self, connection: Connection, columns: list[np.ndarray]) -> None:
         said: list[sql.Composable] = [sql.SQL("src bigint, dst bigint")]
         said += [sql.SQL("{} float8").format(sql.Identifier(weights.column)) for weights in self.weights.values()]
-        connection = STORE.connection()
-        self.connection = connection
-        self.table = self._make(sql.SQL(", ").join(said), columns)
+        self._table = self._make(connection, sql.SQL(", ").join(said), columns)
         ends = np.zeros(len(self.nodes), "?")
         ends[columns[0]] = ends[columns[1]] = True
         alone = np.flatnonzero(~ends).astype(np.int64)
-        self.alone = self._make(sql.SQL("vertex bigint"), [alone]) if len(alone) else None
+        self.alone = self._make(connection, sql.SQL("vertex bigint"), [alone]) if len(alone) else None
 
-    def _make(self, said: sql.Composable, columns: list[np.ndarray]) -> sql.Composable:
+    def _make(self, connection: Connection, said: sql.Composable, columns: list[np.ndarray]) -> sql.Composable:
         """Create a table that goes with this graph, and load it."""
         table = STORE.create(said)
         weakref.finalize(self, STORE.forget, table, os.getpid()).atexit = True
-        copy_in(self.connection, table, columns)
+        copy_in(connection, table, columns)
         return table
 
-    def _stay_loaded(self) -> None:
-        """Load the graph again if its tables went with a connection that was lost, or closed as settings have changed."""
-        if STORE.connection() is self.connection:
-            return
-        graph = self._source()
-        if graph is None or list(graph) != self.nodes or graph.number_of_edges() != self._edges:
-            raise psycopg.OperationalError("the tables of this graph went with their connection, and the graph that they were made of has gone or changed")
-        self._load(graph)
+    def _stay_loaded(self) -> Connection:
+        """Load the graph, the first time, or again if its tables went with a connection that was lost, or closed as settings have changed."""
+        connection = STORE.connection()
+        if connection is not self._connection:
+            columns = self._columns
+            if columns is None:
+                graph = self._source()
+                if graph is None or list(graph) != self.nodes or graph.number_of_edges() != self._edges:
+                    raise psycopg.OperationalError(
+                        "the tables of this graph went with their connection, and the graph that they were made of has gone or changed"
+                    )
+                columns = self._read(graph)
+            self._load(connection, columns)
+            self._connection, self._columns = connection, None
+        return connection
+
+    @property
+    def connection(self) -> Connection:
+        """The connection that the graph is loaded over."""
+        return self._stay_loaded()
+
+    @property
+    def table(self) -> sql.Composable:
+        """The table of the edges."""
+        self._stay_loaded()
+        return self._table
 
     def handle(self, weight: Any = None) -> Graph:
         """Get a handle of the graph, with an attribute as weight."""
-        self._stay_loaded()
+        connection = self._stay_loaded()
         columns = ["src", "dst"] + ([self.weights[weight].column] if weight is not None else [])
-        text = f"{self.table.as_string(self.connection)}({', '.join(columns)})"
-        alone = f"{self.alone.as_string(self.connection)}(vertex)" if self.alone is not None else None
-        return Graph(self.connection, text, vertices=alone, direction=None if self.directed else "both", keys="bigint")
+        text = f"{self._table.as_string(connection)}({', '.join(columns)})"
+        alone = f"{self.alone.as_string(connection)}(vertex)" if self.alone is not None else None
+        return Graph(connection, text, vertices=alone, direction=None if self.directed else "both", keys="bigint")
 
     def is_directed(self) -> bool:
         return self.directed
@@ -232,7 +290,6 @@ class EmogiGraph:
         result.graph.update(self.graph)
         result.add_nodes_from(self.nodes)
         with STORE.lock:
-            self._stay_loaded()
             rows = self.connection.execute(sql.SQL("SELECT * FROM {} ORDER BY ctid").format(self.table)).fetchall()
         for source, target, *values in rows:
             attributes = {name: int(value) if weights.whole else value for (name, weights), value in zip(self.weights.items(), values)}
