@@ -29,7 +29,9 @@ BEGIN
         THEN format('SELECT vertex, level::float8 AS distance FROM emogi_bfs($1, %s, coalesce($3, 2), $5)', source)
         ELSE format('SELECT vertex, distance FROM emogi_sssp($1, %s, $4, $5)', source) END;
     IF names IS NOT NULL THEN
-        EXECUTE format('SELECT pg_typeof(vertex) FROM (%s) AS n(vertex, name) LIMIT 1', names) INTO type;
+        -- A semicolon at the end would end the whole, and a comment behind it; in a string they have a quote behind them.
+        names := regexp_replace(names, ';(\s|--[^''"$*\n]*(\n|$))*$', '');
+        EXECUTE format(E'SELECT format_type(pg_typeof(vertex), -1) FROM (%s\n) AS n(vertex, name) LIMIT 1', names) INTO type;
     END IF;
     RETURN QUERY EXECUTE format('WITH reached AS (
             SELECT *, row_number() OVER () AS nth, count(*) OVER () AS total FROM (%s) AS r
@@ -40,21 +42,23 @@ BEGIN
         FROM best AS b LEFT JOIN LATERAL (%s) AS n ON true
         ORDER BY b.place', reached,
         CASE WHEN type IS NULL THEN 'SELECT NULL::text AS name'
-            ELSE format('SELECT n.name::text FROM (%s) AS n(vertex, name) WHERE n.vertex = b.vertex::%s ORDER BY 1 LIMIT 1', names, type) END)
+            ELSE format(E'SELECT n.name::text FROM (%s\n) AS n(vertex, name) WHERE n.vertex = b.vertex::%s ORDER BY 1 LIMIT 1', names, type) END)
         USING graph, sources, max_depth, max_distance, direction, max_vertices;
 END
 $$;
 
 -- The rows of a graph: the query that emogi_with_vertices makes of any graph argument, and conditions that an end in it, q.src or q.dst, is the vertex of v or w.
--- They are compared in the type of the keys, so that an index on them serves; a row has only its text.
+-- They are compared in the type of the keys, so that an index on them serves; a row has only its text. format_type with -1 names types that take all lengths:
+-- pg_typeof's character is one letter.
 CREATE OR REPLACE FUNCTION emogi_picture_rows(graph text, OUT query text, OUT weighted boolean, OUT src_is_v text, OUT dst_is_v text, OUT dst_is_w text)
 LANGUAGE plpgsql STABLE PARALLEL RESTRICTED AS $$
 DECLARE
     type  text;
     equal text;
 BEGIN
-    query := emogi_with_vertices(graph, 'SELECT NULL::text WHERE false');
-    EXECUTE format('SELECT pg_typeof(src), to_jsonb(q) ? ''weight'' FROM (%s) AS q WHERE src IS NOT NULL LIMIT 1', query) INTO type, weighted;
+    -- The list without vertices goes again: it is of text, and the graph may have a column of vertices that are not.
+    query := regexp_replace(emogi_with_vertices(graph, 'SELECT NULL::text WHERE false'), ' UNION ALL SELECT [NUL, ]+, v FROM \(SELECT NULL::text WHERE false\s*\) AS v\(v\)$', '');
+    EXECUTE format('SELECT format_type(pg_typeof(src), -1), to_jsonb(q) ? ''weight'' FROM (%s) AS q WHERE src IS NOT NULL LIMIT 1', query) INTO type, weighted;
     equal := CASE WHEN type = 'record' THEN '%I.vertex = format(''%%s'', q.%I)' ELSE '%I.vertex::' || coalesce(type, 'text') || ' = q.%I' END;
     src_is_v := format(equal, 'v', 'src');
     dst_is_v := format(equal, 'v', 'dst');
@@ -119,11 +123,12 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE AS
 $$ SELECT '#' || string_agg(lpad(to_hex(round(near + (far - near) * share)::int), 2, '0'), '' ORDER BY nth)
    FROM (VALUES (1, 31, 222), (2, 119, 235), (3, 180, 247)) AS part(nth, near, far) $$;
 
--- A text in quotes, as Graphviz prints it as it is: it would take \n and \G for what they mean to it, and &lt; for a sign. Long ones are cut.
+-- A text in quotes, as Graphviz prints it as it is: it would take \n and \G for what they mean to it, and &lt; for a sign. Long ones are cut. Characters that XML does not
+-- have would make an SVG that no program reads.
 CREATE OR REPLACE FUNCTION emogi_picture_quoted(label text) RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS
-$$ SELECT '"' || regexp_replace(replace(replace(replace(CASE WHEN length(label) > 60 THEN left(label, 59) || '…' ELSE label END, '\', '\\'), '"', '\"'), '&', '&amp;'),
-   '\r\n|\r|\n', '\\n', 'g') || '"' $$;
+$$ SELECT '"' || regexp_replace(regexp_replace(replace(replace(replace(CASE WHEN length(label) > 60 THEN left(label, 59) || '…' ELSE label END, '\', '\\'), '"', '\"'), '&', '&amp;'),
+   '\r\n|\r|\n', '\\n', 'g'), '[\u0001-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]', '�', 'g') || '"' $$;
 
 -- The neighbourhood as a text in the language of Graphviz.
 CREATE OR REPLACE FUNCTION emogi_dot(graph text, source text[], max_depth int DEFAULT NULL, max_distance float8 DEFAULT NULL, max_vertices int DEFAULT 50,
@@ -167,7 +172,7 @@ LANGUAGE sql STABLE PARALLEL RESTRICTED AS $$
         GROUP BY vertex
     )
     SELECT v.vertex, v.name, CASE WHEN v.place = 1 AND count(*) OVER () < v.total THEN format('%s of %s are drawn', count(*) OVER (), v.total) ELSE nullif(v.vertex, v.name) END,
-        v.distance, d.degree, coalesce(drawn.edges, 0)::float8 / d.degree, 1 - coalesce(drawn.edges, 0)::float8 / d.degree,
+        v.distance, coalesce(d.degree, 0), coalesce(drawn.edges::float8 / d.degree, 0), coalesce(1 - coalesce(drawn.edges, 0)::float8 / d.degree, 0),
         emogi_picture_color(coalesce(v.distance / nullif(max(v.distance) OVER (), 0), 0))
     FROM v LEFT JOIN drawn USING (vertex)
         LEFT JOIN emogi_picture_degrees(graph, (SELECT array_agg(v.vertex ORDER BY place) FROM v)) AS d USING (vertex)

@@ -1,16 +1,22 @@
 """Take the steps of retrieval twice, in PostgreSQL with emogi and pgvector, and with igraph and numpy, and compare answers and times.
 
+What edits does so in a copy of the database, which is dropped at the end: the corpus stays as it is.
+
 The last line is "graphrag: N passed, N failed". The database is the one that libpq's environment names.
 """
 
+import contextlib
+import os
 import random
 import statistics
 import sys
 import time
+from pathlib import Path
 
 import igraph
 import numpy
 import psycopg
+from psycopg import sql
 
 QUESTIONS = ["play chess against the computer", "edit sound recordings and remove the noise", "align DNA sequences and draw the tree", "read encrypted mail", "serve web pages over a proxy"]
 SEEDS, PASSAGES, RUNS = 5, 10, 5
@@ -89,8 +95,8 @@ class Database:
 
     def nearest(self, question):
         return self.db.execute(
-            "(SELECT id, 1 - (embedding <=> %(q)s) FROM entity ORDER BY embedding <=> %(q)s LIMIT %(n)s) UNION ALL "
-            "(SELECT id, 0.05 * (1 - (embedding <=> %(q)s)) FROM chunk ORDER BY embedding <=> %(q)s LIMIT 4 * %(n)s)", {"q": question, "n": SEEDS}).fetchall()
+            "(SELECT id, 1 - d FROM (SELECT id, embedding <=> %(q)s AS d FROM entity ORDER BY embedding <=> %(q)s LIMIT 2 * %(n)s) AS e ORDER BY d, id LIMIT %(n)s) UNION ALL "
+            "(SELECT id, 0.05 * (1 - d) FROM (SELECT id, embedding <=> %(q)s AS d FROM chunk ORDER BY embedding <=> %(q)s LIMIT 8 * %(n)s) AS c ORDER BY d, id LIMIT 4 * %(n)s)", {"q": question, "n": SEEDS}).fetchall()
 
     def ranks(self, seeds, columns="vertex, rank"):
         start = "VALUES " + ", ".join(f"({key}::bigint, {weight!r}::float8)" for key, weight in seeds if weight > 0)
@@ -285,6 +291,202 @@ def compare_edits(db):
         check_communities(db, f"after {3 * number} edits")
 
 
+def nothing_stays(db, check_some):
+    """Run checks that write, and take back what they wrote."""
+    with db.transaction(force_rollback=True):
+        check_some(db)
+
+
+def few(db, *edges, entities=()):
+    """Have a few entities with relationships, and nothing else."""
+    db.execute("DELETE FROM relationship")
+    db.execute("DELETE FROM entity")
+    db.execute("DELETE FROM chunk")
+    for key in sorted({key for edge in edges for key in edge} | set(entities)):
+        db.execute("INSERT INTO entity VALUES (%(key)s, 'entity ' || %(key)s, 'drawn', '', embed('chess'))", {"key": key})
+    for edge in edges:
+        db.execute("INSERT INTO relationship VALUES (%s, %s, 'drawn', 1)", edge)
+
+
+def refresh(db):
+    """Get how many communities and members there are after a refresh."""
+    db.execute("SELECT FROM refresh_communities()")
+    return db.execute("SELECT (SELECT count(*) FROM community), (SELECT count(*) FROM member), (SELECT count(*) FROM touched)").fetchone()
+
+
+def check_unrelated(db):
+    """Seeds without a relationship have the ranks that they have as vertices without an edge."""
+    some, = db.execute("SELECT array_agg(id) FROM (SELECT id FROM chunk ORDER BY embedding <=> embed('play chess against the computer'), id LIMIT 3) AS nearest").fetchone()
+    db.execute("DELETE FROM relationship WHERE src = ANY(%s)", [some])
+    wrong, = db.execute("""
+        WITH near AS (
+            (SELECT id, 1 - (embedding <=> q) AS weight FROM embed('play chess against the computer') AS q, entity ORDER BY embedding <=> q, id LIMIT 5)
+            UNION ALL
+            (SELECT id, 0.05 * (1 - (embedding <=> q)) FROM embed('play chess against the computer') AS q, chunk ORDER BY embedding <=> q, id LIMIT 20)
+        ), ranks AS (
+            SELECT vertex, rank FROM emogi_pagerank(emogi_with_vertices('relationship', 'SELECT id FROM entity UNION ALL SELECT id FROM chunk'), damping => 0.5, tolerance => 1e-12,
+                direction => 'both', weights => true, start => (SELECT 'VALUES ' || string_agg(format('(%%s::bigint, %%s::float8)', id, weight), ', ') FROM near WHERE weight > 0))
+        )
+        SELECT count(*) FROM (SELECT r.vertex, r.rank FROM ranks AS r JOIN chunk AS c ON c.id = r.vertex ORDER BY r.rank DESC, c.id LIMIT 10) AS a
+            FULL JOIN retrieve(embed('play chess against the computer')) AS b ON a.vertex = b.chunk WHERE abs(a.rank - b.rank) < 1e-9 IS NOT TRUE""", []).fetchone()
+    check("passages that are related to nothing: the same ranks", wrong == 0)
+    # However many others the corpus has that are ranked higher.
+    found = [row[0] for row in db.execute("SELECT chunk FROM retrieve(embed('play chess against the computer'), passages => 100000)")]
+    check("passages that are related to nothing are found", all(key in found for key in some))
+    db.execute("DELETE FROM relationship")
+    found = db.execute("SELECT chunk, rank FROM retrieve(embed('play chess against the computer'))").fetchall()
+    check("without any relationship passages are found by their nearness", len(found) == 10 and [row[1] for row in found] == sorted((row[1] for row in found), reverse=True))
+
+
+def check_no_direction(db):
+    """Vectors of zeros, of the question and of what is near, and numbers out of range."""
+    zeros = "[" + ",".join(["0"] * 256) + "]"
+    count = "SELECT count(*) FROM retrieve({})"
+    check("a question of zeros has no answer", db.execute(count.format("%s"), [zeros]).fetchone()[0] == 0)
+    few(db, (1, 2))
+    db.execute("INSERT INTO chunk SELECT 100 + n, 1, n, 'passage', embed('chess') FROM generate_series(1, 4) AS n")
+    db.execute("INSERT INTO relationship SELECT id, entity, 'tells of', 1 FROM chunk")
+    db.execute("UPDATE entity SET embedding = %s WHERE id = 2", [zeros])
+    db.execute("UPDATE chunk SET embedding = %s WHERE id = 103", [zeros])
+    found = db.execute("SELECT chunk, rank FROM retrieve(embed('chess'))").fetchall()
+    check("an embedding of zeros is no seed", sorted(row[0] for row in found) == [101, 102, 103, 104] and all(row[1] < 1 for row in found))
+    check("as many seeds as one likes", db.execute(count.format("embed('chess'), 600000000"), []).fetchone()[0] == 4)
+    check("equal passages stand in the order of ids", [row[0] for row in found] == [101, 102, 104, 103])
+    # The one whose id is smallest is written last.
+    db.execute("DELETE FROM relationship")
+    db.execute("DELETE FROM chunk")
+    db.execute("INSERT INTO chunk SELECT n, 1, n, 'passage', embed('chess') FROM generate_series(106, 101, -1) AS n")
+    check("of equally near seeds the first are taken", [row[0] for row in db.execute("SELECT chunk FROM retrieve(embed('chess'), 1)")] == [101, 102, 103, 104])
+    db.execute("INSERT INTO relationship SELECT id, entity, 'tells of', 1 FROM chunk")
+    db.execute("DELETE FROM chunk WHERE id > 102")
+    db.execute("INSERT INTO chunk SELECT 200 + n, 3, n, 'its entity is gone', embed('chess') FROM generate_series(1, 4) AS n")
+    check("passages of an entity that is gone take no places", db.execute(count.format("embed('chess'), passages => 2"), []).fetchone()[0] == 2)
+
+
+def check_own_tables(db):
+    """Tables of the user's that have names which the example has used."""
+    names = ["top", "fresh", "fresh_member", "old", "matched", "at_present", "old_top"]
+    for name in names:
+        db.execute(f"CREATE TABLE {name} AS SELECT 1 AS mine")
+    few(db, (1, 2), (2, 3))
+    refresh(db)
+    few(db, (1, 2), (3, 4))
+    refresh(db)
+    check("tables of the user's stay", all(db.execute(f"SELECT mine FROM {name}").fetchone()[0] == 1 for name in names))
+    db.execute((Path(__file__).parent / "own.sql").read_text())
+    db.execute("CREATE SCHEMA elsewhere")
+    db.execute("SET LOCAL search_path = elsewhere, public")
+    db.execute("CALL pg_temp.drop_own('entity_relationship', 'chunk', 'entity')")
+    check("what lies in another schema is not dropped", db.execute("SELECT count(*) FROM entity").fetchone()[0] == 4)
+    db.execute("CREATE TABLE entity AS SELECT 1 AS mine")
+    try:
+        with db.transaction():
+            db.execute("CALL pg_temp.drop_own('chunk', 'entity')")
+        check("a table of the user's is not dropped", False)
+    except psycopg.errors.DuplicateTable:
+        check("a table of the user's is not dropped", db.execute("SELECT mine FROM entity").fetchone()[0] == 1)
+    db.execute("CALL pg_temp.mark_own('TABLE', 'entity')")
+    db.execute("CALL pg_temp.drop_own('chunk', 'entity')")
+    check("a table of the example is dropped", db.execute("SELECT to_regclass('elsewhere.entity')").fetchone()[0] is None)
+
+
+def check_what_goes(db):
+    """TRUNCATE, entities that go alone, come late or change their keys, and ids that are hashes."""
+    triangle = (1, 2), (2, 3), (1, 3)
+    few(db)
+    check("no communities of nothing", refresh(db) == (0, 0, 0))
+    few(db, *triangle)
+    check("communities of three", refresh(db) == (1, 3, 0))
+    db.execute("TRUNCATE relationship")
+    check("communities after TRUNCATE relationship", refresh(db) == (0, 0, 0))
+    few(db, *triangle)
+    refresh(db)
+    db.execute("TRUNCATE entity")
+    check("communities after TRUNCATE entity", refresh(db) == (0, 0, 0))
+    few(db, *triangle, (4, 5))
+    refresh(db)
+    db.execute("DELETE FROM entity WHERE id IN (1, 4, 5)")
+    check("communities after entities have gone alone", refresh(db) == (1, 2, 0))
+    db.execute("SELECT summarize()")
+    check("nothing is out of date for ever", db.execute("SELECT bool_or(stale) FROM community").fetchone()[0] is False)
+    db.execute("INSERT INTO entity VALUES (1, 'late', 'drawn', '')")
+    check("communities after an entity has come late", refresh(db) == (1, 3, 0))
+    db.execute("UPDATE entity SET id = 7 WHERE id = 1")
+    check("communities after an entity has another key", refresh(db) == (1, 2, 0))
+    db.execute("SELECT summarize()")
+    db.execute("UPDATE entity SET name = name, text = text, embedding = NULL")
+    check("an entity with another embedding is the same", db.execute("SELECT count(*) FROM touched").fetchone()[0] == 0)
+    for column in ("name", "text"):
+        db.execute(f"UPDATE entity SET {column} = 'another' WHERE id = 2")
+        changed = db.execute("SELECT same, changed, new, gone FROM refresh_communities()").fetchone()
+        check(f"an entity with another {column}: its community is out of date", changed == (0, 1, 0, 0) and db.execute("SELECT summarize()").fetchone()[0] == 1)
+    check("the summary has the name", "another" in db.execute("SELECT summary FROM community").fetchone()[0])
+    large = 2**63 - 1
+    few(db, (large, large - 1), (large - 1, large - 2), (-2**63, 1 - 2**63))
+    check("communities of hashes", refresh(db) == (2, 5, 0))
+    db.execute("UPDATE relationship SET weight = 2")
+    check("communities of hashes after an edit", refresh(db) == (2, 5, 0))
+    check("summaries of hashes", db.execute("SELECT summarize()").fetchone()[0] == 2)
+
+
+def check_writers(db):
+    """A role that may write the tables of the graph, and no others."""
+    few(db)
+    refresh(db)
+    few(db, (1, 2), (2, 3), (1, 3))
+    refresh(db)
+    db.execute("CREATE ROLE graphrag_writer")
+    db.execute("GRANT SELECT, INSERT, UPDATE, DELETE, TRUNCATE ON entity, chunk, relationship TO graphrag_writer")
+    db.execute("CREATE SCHEMA elsewhere AUTHORIZATION graphrag_writer")
+    db.execute("SET LOCAL ROLE graphrag_writer")
+    for name in ("touched", "member", "relationship"):
+        db.execute(f"CREATE TEMP TABLE {name} (entity bigint, moves boolean, src bigint, dst bigint, kind text)")
+        db.execute(f"CREATE TABLE elsewhere.{name} (LIKE pg_temp.{name})")
+    schema, = db.execute("SELECT relnamespace::regnamespace::text FROM pg_class WHERE oid = 'entity'::regclass").fetchone()
+    db.execute("SET LOCAL search_path = elsewhere, pg_temp")
+    for statement in ("INSERT INTO {}.entity VALUES (4, 'entity 4', 'drawn', ''), (5, 'entity 5', 'drawn', '')", "INSERT INTO {}.relationship VALUES (4, 5, 'drawn', 1)",
+                      "UPDATE {}.relationship SET weight = 2", "UPDATE {}.entity SET text = 'another' WHERE id = 1", "UPDATE {}.entity SET id = 6 WHERE id = 5",
+                      "DELETE FROM {}.relationship WHERE src = 1", "DELETE FROM {}.entity WHERE id = 4"):
+        try:
+            with db.transaction():
+                db.execute(statement.format(schema))
+            check(statement, True)
+        except psycopg.Error as error:
+            check(f"{statement}: {error}", False)
+    try:
+        with db.transaction():
+            db.execute(f"CREATE TRIGGER mine AFTER TRUNCATE ON elsewhere.touched EXECUTE FUNCTION {schema}.note_all()")
+        check("nobody else makes triggers of the functions", False)
+    except psycopg.errors.InsufficientPrivilege:
+        check("nobody else makes triggers of the functions", True)
+    db.execute("RESET ROLE")
+    db.execute("DROP TABLE pg_temp.touched, pg_temp.member, pg_temp.relationship")
+    db.execute("RESET search_path")
+    check("what the role has written is noted", {row[0] for row in db.execute("SELECT entity FROM touched")} == {1, 2, 3, 4, 5})
+    check("communities after the role has written", refresh(db) == (1, 2, 0))
+
+
+@contextlib.contextmanager
+def copied(name):
+    """Get a connection to a copy of a database, to which nobody may be connected; the copy is dropped at the end."""
+    copy = f"{name}_edited_{os.getpid()}"
+    with psycopg.connect(dbname="postgres", autocommit=True) as server:
+        try:
+            server.execute(sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(sql.Identifier(copy), sql.Identifier(name)))
+        except psycopg.errors.ObjectInUse as error:
+            sys.exit(f"what edits is tried in a copy of the database, and it can be copied when nobody else is connected: {error}")
+        try:
+            with psycopg.connect(dbname=copy, autocommit=True) as edited:
+                yield edited
+        finally:
+            server.execute(sql.SQL("DROP DATABASE {}").format(sql.Identifier(copy)))
+
+
+def contents(db):
+    """Get what tells whether the corpus and its communities are as they were."""
+    return [db.execute(f"SELECT count(*), sum(hashtextextended(t::text, 0)) FROM {table} AS t").fetchone() for table in ("entity", "chunk", "relationship", "community", "member", "touched")]
+
+
 def main():
     with psycopg.connect(autocommit=True) as db:
         db.execute("SET hnsw.ef_search = 200")
@@ -299,8 +501,17 @@ def main():
         compare_questions(database, memory, vectors)
         compare_communities(database, memory)
         check_communities(db, "at first")
+        name, before = db.info.dbname, contents(db)
+    with copied(name) as db:
+        db.execute("SET hnsw.ef_search = 200")
+        database = Database(db)
+        database.retrieve(literals[0])
         compare_edit(database, vectors)
         compare_edits(db)
+        for checks_that_write in (check_unrelated, check_no_direction, check_own_tables, check_what_goes, check_writers):
+            nothing_stays(db, checks_that_write)
+    with psycopg.connect(autocommit=True) as db:
+        check("the corpus is as it was", contents(db) == before)
     print(f"graphrag: {checks['passed']} passed, {checks['failed']} failed")
     return 1 if checks["failed"] else 0
 

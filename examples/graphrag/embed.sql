@@ -8,6 +8,8 @@ CREATE TABLE term (
     word       text PRIMARY KEY,
     projection vector(256) NOT NULL  -- of one sign or the other in each dimension, times the word's weight
 );
+\ir own.sql
+CALL pg_temp.mark_own('TABLE', 'term');
 
 -- The direction of a word: the bits of four hashes. A hash is the same on every machine of one byte order.
 CREATE OR REPLACE FUNCTION direction(word text, length float8) RETURNS vector

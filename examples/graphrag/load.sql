@@ -1,10 +1,12 @@
--- Fill the tables from entity.tsv, chunk.tsv and relationship.tsv in the current folder, which corpus.py writes. What was there is replaced.
+-- Fill the tables from entity.tsv, chunk.tsv and relationship.tsv in the current folder, which corpus.py writes. What an
+-- earlier load has left is replaced; with tables of those names that are not of the example it ends.
 \set ON_ERROR_STOP on
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 CREATE EXTENSION IF NOT EXISTS vector;
-DROP TABLE IF EXISTS entity, chunk, relationship, term, member, community CASCADE;
 BEGIN;
+\ir own.sql
+CALL pg_temp.drop_own('entity_neighbour', 'entity_relationship', 'member', 'community', 'touched', 'term', 'relationship', 'chunk', 'entity');
 
 -- Entities and passages are the vertices of one graph, so they have one range of ids.
 CREATE TABLE entity (
@@ -29,6 +31,7 @@ CREATE TABLE relationship (
     PRIMARY KEY (src, dst, kind)
 );
 CREATE INDEX ON relationship (dst);
+CALL pg_temp.mark_own('TABLE', 'entity', 'chunk', 'relationship');
 
 \copy entity (id, name, kind, text) FROM 'entity.tsv'
 \copy chunk (id, entity, number, text) FROM 'chunk.tsv'

@@ -8,15 +8,18 @@ The database is the one that libpq's environment names. Where LightRAG is instal
 
 import asyncio
 import inspect
+import os
 import random
 import sys
+from unittest import mock
 
 import emogi_storage
-from emogi_storage import EmogiGraphStorage
+import psycopg
+from emogi_storage import MOST_BYTES, EmogiGraphStorage
 
 NAMES = [f"Person {number}" for number in range(30)] + [
     "", " ", "*", "O'Brien", 'the "quoted"', "back\\slash", "100 %", "%(name)s", "{node}", "under_score", "new\nline", "tab\t", "(a,b)", "{1,2}", "NULL",
-    "Zürich", "zürich", "ÉCOLE", "école", "東京", "\U0001F600", "\uffff", "a" * 300, "person 1", "PERSON 1", "42", "-1", "$1", "--", "; DROP TABLE x"]
+    "Zürich", "zürich", "ÉCOLE", "école", "Москва", "МОСКВА река", "東京", "\U0001F600", "\uffff", "a" * 300, "person 1", "PERSON 1", "42", "-1", "$1", "--", "; DROP TABLE x"]
 
 counts = {"passed": 0, "failed": 0}
 
@@ -88,7 +91,8 @@ class Model:
 
 
 def random_data(draw):
-    values = {"description": draw.choice(NAMES), "weight": draw.random(), "count": draw.randrange(-5, 2**40), "flag": draw.random() < 0.5, "file_path": "a<SEP>b"}
+    values = {"description": draw.choice(NAMES), "weight": draw.random(), "count": draw.randrange(-5, 2**40), "flag": draw.random() < 0.5, "file_path": "a<SEP>b",
+              "large": draw.choice([1e22, -1e308, 2.0, 10**22]), "looks large": 'say "1e+22" or 1e+22'}
     return {key: values[key] for key in draw.sample(sorted(values), draw.randrange(len(values) + 1))}
 
 
@@ -161,15 +165,16 @@ async def compare(draw, store, model):
     check("get_all_labels", await store.get_all_labels(), sorted(model.nodes))
     check("get_all_nodes", await store.get_all_nodes(), [{**model.nodes[node], "id": node} for node in sorted(model.nodes)])
     check("get_all_edges", await store.get_all_edges(), [{**model.edges[ends], "source": ends[0], "target": ends[1]} for ends in sorted(model.edges)])
-    for limit in (0, 3, 20, 300):
+    for limit in (0, 3, 20, 300, -1, -3, -1000):
         check(f"get_popular_labels {limit}", await store.get_popular_labels(limit), model.popular()[:limit])
-    for query in ("person", "1", "PERSON 1", " o'b ", "%", "_", "\\", "score", "ü", " ", "nothing like it"):
-        check(f"search_labels {query!r}", await store.search_labels(query, 7), model.search(query, 7))
+    for query in ("person", "1", "PERSON 1", " o'b ", "%", "_", "\\", "score", "ü", "Ü", "ÉCOLE", "école", "Москва", "москва", "РЕКА", " ", "nothing like it"):
+        for limit in (7, 0, -1):
+            check(f"search_labels {query!r} {limit}", await store.search_labels(query, limit), model.search(query, limit))
     for label in ["*", "nobody"] + some[:4]:
-        for depth, most in ((0, 5), (1, 1000), (2, 4), (3, 10), (9, None)):
+        for depth, most in ((0, 5), (1, 1000), (2, 4), (3, 10), (9, None), (-1, 5), (1, 0), (1, -1)):
             what = f"get_knowledge_graph {label!r} {depth} {most}"
             graph = await store.get_knowledge_graph(label, depth, most)
-            nodes, cut = model.subgraph(label, depth, min(most or 25, 25))
+            nodes, cut = model.subgraph(label, depth, 25 if most is None else max(min(most, 25), 0))
             check(what, [(node.id, node.labels, node.properties) for node in graph.nodes], [(node, [node], model.nodes[node]) for node in nodes])
             inside = [ends for ends in sorted(model.edges) if ends[0] in nodes and ends[1] in nodes]
             check(f"{what}, edges", [(edge.source, edge.target, edge.properties) for edge in graph.edges], [(*ends, model.edges[ends]) for ends in inside])
@@ -194,14 +199,129 @@ async def compare_at_once(store):
     await store.remove_nodes(nodes)
 
 
+async def write_beside_deletes(stores):
+    """Write and delete the same few nodes from several stores at once: an edge makes its nodes again, and nobody waits for each other for ever."""
+    store = stores[0]
+    for number in range(40):
+        await store.upsert_node("Hub", {})
+        await asyncio.gather(store.upsert_edges_batch([("Hub", f"Rim {rim}", {}) for rim in range(20)]), store.delete_node("Hub"))
+    nodes = [f"Rim {number}" for number in range(12)]
+
+    async def writer(draw, store):
+        for _ in range(30):
+            await draw.choice([
+                lambda: store.upsert_edges_batch([(*draw.sample(nodes, 2), {"weight": 1.0}) for _ in range(20)]),
+                lambda: store.upsert_nodes_batch([(node, {"x": 1}) for node in draw.sample(nodes, 8)]),
+                lambda: store.remove_nodes(draw.sample(nodes, 4)),
+                lambda: store.remove_edges([tuple(draw.sample(nodes, 2)) for _ in range(20)])])()
+
+    failed = [error for error in await asyncio.gather(*(writer(random.Random(number), stores[number % len(stores)]) for number in range(12)), return_exceptions=True) if error]
+    check("writes beside deletes", failed, [])
+    edges = [edge for edge in await store.get_all_edges() if edge["source"].startswith("Rim ")]
+    degrees = await store.node_degrees_batch(nodes)
+    check("degrees after writes beside deletes", degrees, {node: sum(node in (edge["source"], edge["target"]) for edge in edges) for node in nodes})
+    await store.remove_nodes(["Hub"] + [f"Rim {number}" for number in range(20)])
+
+
+async def refused(what, call, *errors):
+    """See that a call ends in one of the errors."""
+    try:
+        await call
+        check(f"{what} is refused", False)
+    except Exception as error:
+        check(f"{what} is refused by {error!r}", type(error).__name__ in errors)
+
+
 async def compare_errors(store, model):
     for value in (float("nan"), float("inf"), "a\0b", {1}):
-        try:
-            await store.upsert_nodes_batch([("Person 1", {"description": "written"}), ("Person 2", {"value": value})])
-            check(f"{value!r} is refused", False)
-        except Exception as error:
-            check(f"{value!r} is refused", type(error).__name__ in ("ValueError", "TypeError", "UntranslatableCharacter", "DataError"))
+        await refused(f"{value!r}", store.upsert_nodes_batch([("Person 1", {"description": "written"}), ("Person 2", {"value": value})]),
+                      "ValueError", "TypeError", "UntranslatableCharacter", "DataError")
+    for data in (None, ["a"], "text", 5):
+        await refused(f"a node of {data!r}", store.upsert_nodes_batch([("Person 1", {"description": "written"}), ("Person 2", data)]), "TypeError")
+        await refused(f"an edge of {data!r}", store.upsert_edge("Person 1", "Person 2", data), "TypeError")
+    for call in (store.has_node, store.get_node, store.node_degree, store.get_node_edges, store.delete_node, store.get_knowledge_graph):
+        await refused(f"{call.__name__} of a number", call(5), "TypeError")
+    for call in (store.has_edge, store.get_edge, store.edge_degree):
+        await refused(f"{call.__name__} of a number", call("Person 1", 5), "TypeError")
+    await refused("a number as a node", store.upsert_node(5, {}), "TypeError")
+    await refused("a number as an end", store.upsert_edge("Person 1", 5, {}), "TypeError")
+    await refused("a number as an edge to remove", store.remove_edges([("Person 1", 5)]), "TypeError")
     check("a batch that was refused has written nothing", await store.get_node("Person 1"), model.nodes.get("Person 1"))
+
+
+async def compare_long_names(store):
+    """Names as long as they may be, of letters that do not compress."""
+    draw = random.Random(1)
+    long = ["".join(chr(draw.randrange(0x4E00, 0x9F00)) for _ in range(MOST_BYTES // 3)) for _ in range(2)]
+    await store.upsert_edge(*long, {"weight": 1.0})
+    check("an edge of two long names", (await store.get_edge(*long), await store.edge_degree(*long)), ({"weight": 1.0}, 2))
+    await store.remove_nodes(long)
+    longer = [name + "ü" for name in long]
+    await refused("a node of a longer name", store.upsert_node(longer[0], {}), "ValueError")
+    await refused("an edge of a longer name", store.upsert_edge("Person 1", longer[0], {}), "ValueError")
+    check("a longer name is not there", await store.has_node(longer[0]), False)
+
+
+async def compare_life(store):
+    """Connections that the server has closed; other event loops; after the end."""
+    async with await psycopg.AsyncConnection.connect(autocommit=True) as db:
+        await db.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = current_setting('application_name') AND pid <> pg_backend_pid()")
+    check("connections that have gone are replaced", await asyncio.gather(*(store.has_node("nobody") for _ in range(8))), [False] * 8)
+    for what in (store.get_all_labels, store.initialize, store.finalize):
+        await refused(f"{what.__name__} in another event loop", asyncio.to_thread(lambda: asyncio.run(what())), "RuntimeError")
+    ended = storage("three")
+    await asyncio.to_thread(lambda: asyncio.run(ended.initialize()))
+    await refused("a call in a loop after that of initialize", ended.get_all_labels(), "RuntimeError")
+    await ended.initialize()
+    check("initialize in another loop opens it again", await ended.get_all_labels(), [])
+    await ended.finalize()
+    for call in (ended.get_all_labels(), ended.upsert_node("late", {}), ended.remove_edges([("a", "b")])):
+        await refused("a call after finalize", call, "RuntimeError")
+
+
+async def compare_rights():
+    """A role without rights to make anything, for which a schema is prepared, or all the tables."""
+    async with await psycopg.AsyncConnection.connect(autocommit=True) as db:
+        if (await (await db.execute("SELECT current_setting('is_superuser')")).fetchone())[0] != "on":
+            print("the role is no superuser: plain roles are not looked at")
+            return
+        for statement in ("DROP SCHEMA IF EXISTS lightrag_prepared CASCADE", "DROP ROLE IF EXISTS lightrag_plain", "CREATE ROLE lightrag_plain", "CREATE SCHEMA lightrag_prepared AUTHORIZATION lightrag_plain"):
+            await db.execute(statement)
+        with mock.patch.dict(os.environ, EMOGI_LIGHTRAG_CONNINFO="options='-c role=lightrag_plain'"):
+            await refused("a workspace that nobody has prepared", storage("unprepared").initialize(), "InsufficientPrivilege")
+            for owner in ("lightrag_plain", "CURRENT_USER"):
+                await db.execute(f"ALTER SCHEMA lightrag_prepared OWNER TO {owner}")
+                await db.execute("GRANT USAGE ON SCHEMA lightrag_prepared TO lightrag_plain")
+                store = storage("prepared")
+                await store.initialize()
+                await store.upsert_edge("a", "b", {"weight": 1.0})
+                check(f"a plain role in a schema of {owner}", await store.get_all_labels(), ["a", "b"])
+                await store.finalize()
+        await db.execute("DROP SCHEMA lightrag_prepared CASCADE")
+        await db.execute("DROP ROLE lightrag_plain")
+
+
+async def compare_schemas():
+    """emogi in a schema that is not in the search_path, in a database of its own."""
+    async with await psycopg.AsyncConnection.connect(autocommit=True) as db:
+        if (await (await db.execute("SELECT current_setting('is_superuser')")).fetchone())[0] != "on":
+            print("the role is no superuser: emogi in another schema is not looked at")
+            return
+        name = f"lightrag_schemas_{os.getpid()}"
+        await db.execute(f"CREATE DATABASE {name}")
+        try:
+            async with await psycopg.AsyncConnection.connect(dbname=name, autocommit=True) as there:
+                await there.execute('CREATE SCHEMA "tools %s ""5"""')
+                await there.execute('CREATE EXTENSION emogi SCHEMA "tools %s ""5"""')
+            with mock.patch.dict(os.environ, EMOGI_LIGHTRAG_CONNINFO=f"dbname={name}"):
+                store = storage("elsewhere")
+                await store.initialize()
+                await store.upsert_edge("a", "b", {"weight": 1.0})
+                graph = await store.get_knowledge_graph("a", 1)
+                check("emogi in another schema", (await store.node_degree("b"), await store.get_popular_labels(), [node.id for node in graph.nodes]), (1, ["a", "b"], ["a", "b"]))
+                await store.finalize()
+        finally:
+            await db.execute(f"DROP DATABASE {name}")
 
 
 def check_class():
@@ -233,8 +353,10 @@ def storage(workspace):
 
 async def main(seed, steps):
     check_class()
+    os.environ["PGAPPNAME"] = f"emogi test_storage {os.getpid()}"
     draw = random.Random(seed)
-    store, other, third, model = storage('test "one"'), storage(""), storage("three"), Model()
+    store, other, third, model = storage('test "one" 5 %s'), storage(""), storage("three"), Model()
+    await refused("a call before initialize", store.get_all_labels(), "RuntimeError")
     await asyncio.gather(*(each.initialize() for each in (store, other, third)))
     await third.finalize()
     check("an empty one is dropped", (await store.drop())["status"], "success")
@@ -246,11 +368,19 @@ async def main(seed, steps):
         if step % 10 == 9:
             await compare(draw, store, model)
     await compare_errors(store, model)
+    await compare_long_names(store)
     await compare_at_once(store)
+    second = storage('test "one" 5 %s')
+    await second.initialize()
+    await write_beside_deletes([store, second])
+    await second.finalize()
+    await compare_rights()
+    await compare_schemas()
+    await compare_life(store)
     await store.index_done_callback()
     await store.finalize()
     await store.finalize()
-    store = storage('test "one"')
+    store = storage('test "one" 5 %s')
     await store.initialize()
     await compare(draw, store, model)
     check("the other workspace has what was written there", await other.get_all_labels(), ["Person 1", "elsewhere"])

@@ -34,7 +34,7 @@ SELECT emogi_dot('edge', NULL::bigint);
 -- Texts that mean something to Graphviz.
 CREATE TABLE awkward (src text, dst text);
 INSERT INTO awkward VALUES ('plain', 'a "quoted" one'), ('plain', 'back\slash\n'), ('plain', E'two\nlines\r\nthree'), ('plain', '&lt; <b> &'), ('plain', ''), ('plain', '{a|b}'),
-    ('plain', repeat('x', 70)), ('plain', 'ends with \');
+    ('plain', repeat('x', 70)), ('plain', 'ends with \'), ('plain', E'not \x01\x08\x0b\x0c\x0e\x1f\ufffe\uffff in XML\t');
 SELECT line FROM regexp_split_to_table(emogi_dot('awkward', 'plain'), '\n') AS line WHERE line LIKE '  n_ %label%' OR line LIKE '  n_ -> %';
 \pset tuples_only off
 \pset format aligned
@@ -63,6 +63,28 @@ CREATE TABLE street (id int, source int, target int, cost float8, reverse_cost f
 INSERT INTO street VALUES (1, 1, 2, 5, 6), (2, 2, 3, 5, -1);
 SELECT source, target, mainstat FROM emogi_grafana_edges('street', 1) ORDER BY 1, 2;
 SELECT source, target, mainstat FROM emogi_grafana_edges('SELECT src, dst, 2 * weight AS weight FROM edge WHERE src = 1', 1) ORDER BY 1, 2, 3;
+
+CREATE TABLE padded (src char(5), dst char(5), weight int);
+INSERT INTO padded VALUES ('ab', 'cde', 1), ('cde', 'a', 2), ('a', 'ab', 3);
+SELECT id, title, mainstat, secondarystat, arc__drawn FROM emogi_grafana_nodes('padded', 'ab', names => 'SELECT ''cde''::char(4), ''three letters''');
+SELECT * FROM emogi_grafana_edges('padded', 'ab');
+CREATE TABLE bits (src bit(4), dst bit(4));
+INSERT INTO bits VALUES ('1010', '0001'), ('0001', '1011');
+SELECT id, title, mainstat, secondarystat FROM emogi_grafana_nodes('bits', '1010', names => 'SELECT B''1011'', ''eleven''');
+SELECT * FROM emogi_grafana_edges('bits', '1010');
+
+-- Vertices that have no edge, of keys that are no texts; a graph that has them has edges as well.
+SELECT id, secondarystat, arc__drawn, arc__beyond FROM emogi_grafana_nodes(emogi_with_vertices('edge', 'SELECT 77::bigint'), 77);
+SELECT id, secondarystat FROM emogi_grafana_nodes(emogi_with_vertices('edge', 'SELECT 77::bigint'), 7);
+SELECT * FROM emogi_grafana_edges(emogi_with_vertices('edge', 'SELECT 77::bigint'), 7);
+SELECT * FROM emogi_grafana_edges(emogi_with_vertices('edge(src, dst)', 'SELECT 77::bigint'), 7);
+SELECT * FROM emogi_grafana_edges(emogi_with_vertices('uuids', 'SELECT ''00000000-0000-0000-0000-000000000009''::uuid'), '00000000-0000-0000-0000-000000000003', max_depth => 1);
+SELECT emogi_dot(emogi_with_vertices('edge', 'SELECT 77::bigint'), 77) LIKE '%label="77"%' AS drawn;
+
+-- Queries that end as in a file.
+SELECT title FROM emogi_grafana_nodes('edge', 7, names => 'SELECT 7, ''seven'';') UNION SELECT title FROM emogi_grafana_nodes('edge', 7, names => 'SELECT 7, ''seven'' -- a comment') ORDER BY 1;
+SELECT title FROM emogi_grafana_nodes('SELECT src, dst FROM edge; -- all', 7, names => E'SELECT 7, ''seven'' ; -- a comment\n -- another\n');
+SELECT title FROM emogi_grafana_nodes('edge', 7, names => 'SELECT 7, ''seven; -- and''');
 
 -- Random graphs: what is drawn is what plain SQL finds within two edges.
 CREATE TABLE random_edge AS SELECT (hashint4(i) & 63)::bigint AS src, (hashint4(i + 1000) & 63)::bigint AS dst, i AS weight FROM generate_series(1, 90) AS i;
