@@ -67,6 +67,20 @@ $(shell mkdir -p build)$(file >build/objects,$(ALL_OBJS))
 endif
 $(shlib) emogi_cuda.so: build/objects
 
+# Objects of another PostgreSQL are made again. It is known by its version and how it was configured, and not by its path, so that
+# a copy of an installation takes what was built for the original.
+SERVER := $(strip $(shell $(PG_CONFIG) --version) $(shell $(PG_CONFIG) --configure))
+ifneq ($(SERVER),$(strip $(shell cat build/server 2>/dev/null)))
+$(shell mkdir -p build)$(file >build/server,$(SERVER))
+endif
+$(OBJS) $(VERIFY_OBJS): build/server
+
+# after `clean` in the same call
+build/objects:
+	@$(shell mkdir -p build)$(file >$@,$(ALL_OBJS)):
+build/server:
+	@$(shell mkdir -p build)$(file >$@,$(SERVER)):
+
 emogi--$(EXTVERSION).sql: sql/emogi.sql emogi.control
 	sed 's/@EXTVERSION@/$(EXTVERSION)/' $< >$@
 
