@@ -7,6 +7,11 @@
 #   make unit bench             engine tests and benchmark, no server needed (build/)
 #   make dist                   the archive for PGXN, of what is committed
 
+# All paths below begin here.
+ifeq ($(wildcard emogi.control),)
+$(error there is no emogi.control in $(CURDIR): emogi is built in the folder of its Makefile, make -C FOLDER)
+endif
+
 EXTENSION  = emogi
 EXTVERSION := $(shell sed -n "s/^default_version = '\(.*\)'/\1/p" emogi.control)
 MODULE_big = emogi
@@ -117,8 +122,9 @@ uninstall-cuda:
 dist: emogi-$(EXTVERSION).zip
 .PHONY: emogi-$(EXTVERSION).zip
 emogi-$(EXTVERSION).zip:
-	cd '$(srcdir)' && packaging/version
-	git -C '$(srcdir)' archive --format=zip --prefix=emogi-$(EXTVERSION)/ HEAD >$@
+	@[ -e .git ] || { echo 'make dist: the archive is made of what is committed, and here is no clone of git' >&2; exit 1; }
+	packaging/version
+	git archive --format=zip --prefix=emogi-$(EXTVERSION)/ --output=$@ HEAD || { rm -f $@; exit 1; }
 
 # GPUs for tests where there are none, see test/t/059_devices.pl. The processor's engine is emogi.so's.
 build/fake_cuda.so: test/fake_cuda.c $(wildcard engine/contract/*.h engine/cpu/cpu.h)
