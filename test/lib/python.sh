@@ -10,7 +10,7 @@ install_python_package() {
     mkdir "$folder" && cp -r "$ROOT/python" "$folder/source" && rm -rf "$folder"/source/{build,src/*.egg-info} && install_venv &&
         python3 -m venv "$folder/venv" &&
         timeout 300 "$pip" wheel --disable-pip-version-check -q --no-deps -w "$folder/wheels" "$folder/source" &&
-        timeout 300 "$pip" install --disable-pip-version-check -q -r "$ROOT/python/tests/requirements.txt" "$(echo "$folder"/wheels/emogi-*.whl)[all]"
+        timeout 900 "$pip" install --disable-pip-version-check -q -r "$ROOT/python/tests/requirements.txt" "$(echo "$folder"/wheels/emogi-*.whl)[all]"
 }
 
 start_python_server() {
