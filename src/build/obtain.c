@@ -50,7 +50,7 @@ note_private(EmogiCall *call, const char *why)
 {
 	strlcpy(call->record.cache, "private", sizeof call->record.cache);
 	if (why != NULL)
-		strlcpy(call->record.why_private, why, sizeof call->record.why_private);
+		emogi_call_note_private(call, why);
 	emogi_cache_lock();
 	emogi_cache_shared->counters.private_builds++;
 	emogi_cache_unlock();
@@ -177,7 +177,7 @@ find_rows(EmogiCall *call, EmogiSource *source)
 		rows.leaves = rows.tree->leaves;
 	else
 	{
-		strlcpy(call->record.why_private, rows.tree->refusal, sizeof call->record.why_private);
+		emogi_call_note_private(call, rows.tree->refusal);
 		emogi_tree_close(rows.tree);
 		rows.tree = NULL;
 	}
@@ -363,7 +363,7 @@ may_share_of_servers(EmogiCall *call, const Rows *rows, EmogiWish *wish, bool is
 	}
 	if (why == NULL)
 		why = is_compared ? emogi_judge_elsewhere(linitial_oid(rows->elsewhere)) : emogi_wish_why_not(wish);
-	strlcpy(call->record.why_private, why, sizeof call->record.why_private);
+	emogi_call_note_private(call, why);
 	return false;
 }
 

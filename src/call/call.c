@@ -130,6 +130,13 @@ copy_text(char *to, Size bytes, const char *from)
 	to[length] = '\0';
 }
 
+/* Note why the Graph of a call is its own. */
+void
+emogi_call_note_private(EmogiCall *call, const char *why)
+{
+	copy_text(call->record.why_private, sizeof call->record.why_private, why);
+}
+
 /* End a finished call, before its plan does. */
 static void
 end_finished(EmogiCall *call)

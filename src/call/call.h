@@ -96,6 +96,7 @@ extern bool emogi_call_make_room(void);
 extern void emogi_call_finish(EmogiCall *call, EmogiCall **holder);
 extern void emogi_call_resume(EmogiCall *call);
 extern void emogi_call_phase(EmogiCall *call, EmogiPhase phase);
+extern void emogi_call_note_private(EmogiCall *call, const char *why);
 extern void *emogi_call_alloc(EmogiCall *call, Size bytes);
 extern void *emogi_call_alloc_any(EmogiCall *call, Size bytes);
 

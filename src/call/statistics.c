@@ -279,13 +279,14 @@ read_entries(FILE *file)
 			continue;
 		if (table->first_free == EMOGI_NONE)
 		{
+			table->ngone++;
 			add_to_rest(&statistic);
 			continue;
 		}
 		entry = add_entry(&statistic.key);
 		entry->statistic = statistic;
 	}
-	table->ngone = header.ngone;
+	table->ngone += header.ngone;
 	table->reset_at = header.reset_at;
 	FIN_CRC32C(crc);
 	return fread(&written, sizeof written, 1, file) == 1 && EQ_CRC32C(crc, written);

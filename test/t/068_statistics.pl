@@ -92,6 +92,7 @@ $node->stop;
 $node->adjust_conf('postgresql.conf', 'emogi.stat_entries', '100');
 $node->start;
 is(ask(q{SELECT count(*), sum(calls) FROM emogi_stat_graphs}), '100|396', 'room for fewer: no call is lost');
+is(ask(q{SELECT entries - 1 + dealloc FROM emogi_stat_info}), '391', '... and those that had no room are counted');
 is(ask(q{SELECT calls FROM emogi_stat_graphs WHERE source = 'small'}), '6', '... and the most used have their rows');
 $node->stop;
 open(my $file, '+<', $statistics) or die "$statistics: $!";
