@@ -83,7 +83,7 @@ build_shared(EmogiCall *call, const EmogiSource *source, const Rows *rows, const
 	else
 	{
 		build_edges(call, source, rows, wish->key.weights);
-		publishes = rows->tree == NULL || emogi_tree_may_publish(rows->tree);
+		publishes = emogi_source_keys_are_current(source) && (rows->tree == NULL || emogi_tree_may_publish(rows->tree));
 	}
 	emogi_build_graph(call, wish->key.direction, wish->key.with_backward, &graph, &misfits);
 	emogi_call_phase(call, EMOGI_PHASE_IDLE);
@@ -92,7 +92,7 @@ build_shared(EmogiCall *call, const EmogiSource *source, const Rows *rows, const
 		emogi_cache_unpin(slot->graph);
 		slot->graph = -1;
 		*built = graph;
-		note_private(call, "its plan read something else than was expected, or a function was replaced meanwhile");
+		note_private(call, "its plan read something else than was expected, or a function was replaced or a type altered meanwhile");
 		return false;
 	}
 	emogi_wish_publish(call, &graph, misfits, pg_atomic_read_u64(&slot->nskipped), &emogi_cache_shared->counters.builds);

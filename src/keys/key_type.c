@@ -9,6 +9,7 @@
 
 #include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
+#include "common/hashfn.h"
 #include "lib/stringinfo.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -69,7 +70,10 @@ class_of(Oid type, Oid collation)
 	}
 }
 
-/* Find out how keys of a type are handled; false when the type has no order, or the column no collation that it needs. */
+/*
+ * Find out how keys of a type are handled. Returns false if the type has no order or contains an anonymous row, or if the column lacks a
+ * collation that it needs.
+ */
 bool
 emogi_key_type_find(Oid type, Oid collation, EmogiKeyType *key)
 {
@@ -94,7 +98,7 @@ emogi_key_type_find(Oid type, Oid collation, EmogiKeyType *key)
 	key->collation = OidIsValid(get_typcollation(type)) ? collation : InvalidOid;
 	key->family = family;
 	key->fixed_length = key->class == EMOGI_KEY_BYTES ? encoded_length(type) : 0;
-	return true;
+	return key->class != EMOGI_KEY_COMPARED || emogi_type_identify(type, &key->definition);
 }
 
 /* Find out how keys that are rows of columns of these types (1 .. EMOGI_KEY_MOST_PARTS) are handled. */
@@ -115,6 +119,7 @@ emogi_key_type_combine(const EmogiKeyType *parts, int nparts, EmogiKeyType *key)
 		key->parts[i] = (EmogiKeyPart) {part->type, part->collation, part->family, part->class, part->fixed_length};
 		key->class = Max(key->class, part->class);
 		key->fixed_length += length;
+		key->definition = hash_combine64(key->definition, part->definition);
 		is_fixed &= length > 0;
 	}
 	if (!is_fixed || key->class != EMOGI_KEY_BYTES)
@@ -134,7 +139,7 @@ emogi_key_type_part(const EmogiKeyType *key, int part)
 bool
 emogi_key_type_equal(const EmogiKeyType *a, const EmogiKeyType *b)
 {
-	if (a->type != b->type || a->collation != b->collation || a->family != b->family || a->class != b->class || a->nparts != b->nparts || a->shape != b->shape)
+	if (a->type != b->type || a->collation != b->collation || a->family != b->family || a->class != b->class || a->nparts != b->nparts || a->definition != b->definition)
 		return false;
 	for (int i = 0; i < a->nparts; i++)
 		if (a->parts[i].type != b->parts[i].type || a->parts[i].collation != b->parts[i].collation ||

@@ -1,7 +1,7 @@
 /*
  * keys.h: vertex keys of any type.
  *
- * key_type.c says how the keys of a column are handled, key_coder.c turns their Datums into bytes and back: value_coder.c those that are
+ * key_type.c says how the keys of a column are handled, type_identity.c describes the types that they consist of, key_coder.c turns their Datums into bytes and back: value_coder.c those that are
  * one column, row_coder.c those that are rows of several. form.c turns them into what a function's caller gives and gets.
  *
  * Inside a Graph a vertex is known by an int64, in ids[]. For smallint, integer and bigint this is the key. For all other types it is a
@@ -11,6 +11,8 @@
 #define EMOGI_SRC_KEYS_H
 
 #include "fmgr.h"
+#include "lib/stringinfo.h"
+#include "nodes/pg_list.h"
 
 #include "dictionary/dictionary.h"
 
@@ -46,7 +48,7 @@ typedef struct EmogiKeyType
 	EmogiKeyClass class;		/* of rows never EMOGI_KEY_INTEGER */
 	uint32		fixed_length;
 	int			nparts;			/* columns of a row; 0 = keys are no rows */
-	uint32		shape;			/* of composite types of the ends: another where columns were dropped and added (ends.c); else 0 */
+	uint64		definition;		/* hash of the types that it consists of (type_identity.c); 0 = they cannot be altered */
 	EmogiKeyPart parts[EMOGI_KEY_MOST_PARTS];	/* [nparts], the rest zero */
 } EmogiKeyType;
 
@@ -55,6 +57,20 @@ extern void emogi_key_type_combine(const EmogiKeyType *parts, int nparts, EmogiK
 extern EmogiKeyType emogi_key_type_part(const EmogiKeyType *key, int part);
 extern bool emogi_key_type_equal(const EmogiKeyType *a, const EmogiKeyType *b);
 extern char *emogi_key_type_name(const EmogiKeyType *key);
+
+/* ---- type_identity.c ---- */
+
+/* A walk through the definitions of types. In local memory. */
+typedef struct EmogiTypeWalk
+{
+	List	   *types;			/* OIDs that were visited */
+	List	   *functions;		/* OIDs of functions that compare, hash or canonicalize values and are not built in */
+	bool		has_pseudo_type;	/* an anonymous row, for example */
+	StringInfoData definition;	/* initialized by the caller */
+} EmogiTypeWalk;
+
+extern void emogi_type_walk(Oid type, EmogiTypeWalk *walk);
+extern bool emogi_type_identify(Oid type, uint64 *identity);
 
 /* ---- key_coder.c ---- */
 

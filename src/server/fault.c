@@ -73,6 +73,7 @@ static const char *const tree_rules[EMOGI_TREE_RULES] = {
 	[EMOGI_TREE_CHILDREN] = "query_children",
 	[EMOGI_TREE_RIGHTS] = "query_rights",
 	[EMOGI_TREE_PUBLISH] = "query_publish",
+	[EMOGI_TREE_TYPES] = "query_types",
 	[EMOGI_TREE_AGAIN] = "query_again"
 };
 

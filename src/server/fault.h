@@ -48,6 +48,7 @@ typedef enum EmogiTreeRule
 	EMOGI_TREE_CHILDREN,		/* children of tables are leaves */
 	EMOGI_TREE_RIGHTS,			/* the caller's rights are asked for */
 	EMOGI_TREE_PUBLISH,			/* published only if the plan read nothing else, and nothing was replaced on the way */
+	EMOGI_TREE_TYPES,			/* the definitions of types are part of the key */
 	EMOGI_TREE_AGAIN,			/* a key with a value of the call's is shared when it is asked for a second time */
 	EMOGI_TREE_RULES
 } EmogiTreeRule;

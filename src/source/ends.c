@@ -13,10 +13,29 @@
 
 #include "source/source.h"
 
+/* Raise 42804 for a column of a pseudo-type, such as an array of anonymous rows, `of` being what it belongs to. */
+static void
+refuse_pseudo_type(const EmogiEnd *end, const char *of)
+{
+	const bool	has_rows = end->type == RECORDOID || end->type == RECORDARRAYOID;
+
+	ereport(ERROR,
+			(errcode(ERRCODE_DATATYPE_MISMATCH),
+			 errmsg("column \"%s\" of %s has type %s and cannot be a vertex key", end->name, of, format_type_be(end->type)),
+			 has_rows ? errdetail("Only the session that created an anonymous row knows its columns.") :
+			 errdetail("It is a pseudo-type."),
+			 has_rows ? errhint("Cast the rows to a composite type, after CREATE TYPE vertex AS (...): 'SELECT ARRAY[ROW(...)::vertex], ... FROM ...'.") :
+			 errhint("Cast it in a query: 'SELECT %s::text, ... FROM ...'.", quote_identifier(end->name))));
+}
+
 /* Raise 42804 for a column that cannot hold keys, `of` being what it belongs to. */
 static void
 refuse_type(const EmogiEnd *end, const char *of)
 {
+	uint64		identity;
+
+	if (!emogi_type_identify(end->type, &identity))
+		refuse_pseudo_type(end, of);
 	ereport(ERROR,
 			(errcode(ERRCODE_DATATYPE_MISMATCH),
 			 errmsg("column \"%s\" of %s has type %s and cannot be a vertex key", end->name, of, format_type_be(end->type)),
@@ -119,25 +138,20 @@ columns_of(const EmogiEnd *end)
 	return columns;
 }
 
-/*
- * Get a hash of which columns of its composite type an end has. A column that is dropped, and added anew under the same name, has no
- * values in rows that are stored: it is another, and so is the key.
- */
-static uint32
-shape_of(const EmogiEnd *end)
+/* Add the composite types of two ends that are rows to the definition of their keys. */
+static void
+add_definitions(const EmogiEnd *src, const EmogiEnd *dst, EmogiKeyType *keys)
 {
-	const Oid	type = getBaseType(end->type);
-	TupleDesc	desc;
-	uint32		shape = hash_uint32(type);
+	const Oid	types[2] = {getBaseType(src->type), getBaseType(dst->type)};
 
-	if (type == RECORDOID)
-		return 0;
-	desc = lookup_rowtype_tupdesc(type, -1);
-	for (int i = 0; i < desc->natts; i++)
-		if (!TupleDescAttr(desc, i)->attisdropped)
-			shape = hash_combine(shape, hash_uint32(i));
-	ReleaseTupleDesc(desc);
-	return shape;
+	for (int i = 0; i < 2; i++)
+	{
+		uint64		identity = 0;
+
+		if (types[i] != RECORDOID)
+			(void) emogi_type_identify(types[i], &identity);
+		keys->definition = hash_combine64(keys->definition, identity);
+	}
 }
 
 /* Get a column of a row as an end, under a name for messages. */
@@ -149,7 +163,7 @@ column_of(const EmogiEnd *end, TupleDesc columns, int i)
 	return (EmogiEnd) {psprintf("%s.%s", end->name, NameStr(attribute->attname)), attribute->atttypid, -1, attribute->attcollation, true};
 }
 
-/* Find out which keys an end is; false when it can be none. */
+/* Find out which keys an end is, if the other one is of its type; false when it can be none. */
 bool
 emogi_ends_find_key(const EmogiEnd *end, EmogiKeyType *key)
 {
@@ -168,6 +182,7 @@ emogi_ends_find_key(const EmogiEnd *end, EmogiKeyType *key)
 			return false;
 	}
 	emogi_key_type_combine(parts, columns->natts, key);
+	add_definitions(end, end, key);
 	return true;
 }
 
@@ -224,7 +239,7 @@ find_keys_of_rows(const EmogiEnd *src, TupleDesc a, const EmogiEnd *dst, TupleDe
 		ends[1][i] = column_of(dst, b, i);
 	}
 	emogi_ends_find_row_keys(ends[0], ends[1], a->natts, of, keys);
-	keys->shape = hash_combine(shape_of(src), shape_of(dst));
+	add_definitions(src, dst, keys);
 }
 
 /*

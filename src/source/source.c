@@ -165,6 +165,25 @@ find_keys(Relation rel, EmogiSource *source)
 	emogi_ends_find_keys(&src, &dst, psprintf("relation \"%s\"", RelationGetRelationName(rel)), &source->key);
 }
 
+/*
+ * Are the keys of a relation, which is locked, of the same definition as when the Source was resolved? ALTER TYPE takes no lock on the
+ * relation. For the keys of a query the digest answers.
+ */
+bool
+emogi_source_keys_are_current(const EmogiSource *source)
+{
+	EmogiSource now = *source;
+	Relation	rel;
+
+	if (source->is_query || source->key.definition == 0)
+		return true;
+	AcceptInvalidationMessages();
+	rel = relation_open(source->relid, NoLock);
+	find_keys(rel, &now);
+	relation_close(rel, NoLock);
+	return emogi_key_type_equal(&now.key, &source->key);
+}
+
 /* Raise 42804 unless a column can hold weights. */
 static void
 check_weight_type(Relation rel, AttrNumber attnum)

@@ -71,6 +71,7 @@ extern void emogi_source_identify(const EmogiSource *source, Oid *relid, uint64 
 extern bool emogi_source_is_query(const EmogiGraphArgument *graph);
 extern bool emogi_source_peek(const EmogiGraphArgument *graph, bool wants_weight, EmogiSource *source);
 extern bool emogi_source_peek_query(const EmogiGraphArgument *graph, EmogiSource *source);
+extern bool emogi_source_keys_are_current(const EmogiSource *source);
 extern bool emogi_source_is_missing(const EmogiGraphArgument *graph);
 extern Oid	emogi_source_relation(const EmogiGraphArgument *graph);
 extern char *emogi_source_select(const EmogiSource *source);

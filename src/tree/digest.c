@@ -2,7 +2,7 @@
  * digest.c: the key of a tree: a digest of all that its rows depend on beside the rows of its tables (Q11 to Q13).
  *
  * These are the tree without the places in its text, the bodies of functions in SQL, the rows of all functions in the catalogs, the
- * database, and settings that functions read which are declared IMMUTABLE. No object id is trusted alone.
+ * definitions of types, the database, and settings that functions read which are declared IMMUTABLE. No object id is trusted alone.
  *
  * Writing a tree out and hashing it is most of a look. So a session remembers what it has made keys of lately. All is derived anew on
  * each call and compared as a whole, and only then a key is taken from there: nothing needs to be invalidated.
@@ -154,6 +154,8 @@ emogi_digest_make(EmogiTreeLook *look)
 	ListCell   *cell;
 
 	add_surroundings(look);
+	appendBinaryStringInfo(&look->bytes, look->types.definition.data, look->types.definition.len);
+	look->tree->has_types = look->types.definition.len > 0;
 	memory = recall(look);
 	if (memory != NULL)
 	{

@@ -7,6 +7,7 @@
 #include "postgres.h"
 
 #include "access/sysattr.h"
+#include "access/transam.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -159,6 +160,55 @@ judge_hidden(Node *node, EmogiTreeLook *look)
 	}
 }
 
+/* Is a node an expression, which has a type? */
+static bool
+is_expression(const Node *node)
+{
+	switch (nodeTag(node))
+	{
+		case T_Var:
+		case T_Const:
+		case T_Param:
+		case T_Aggref:
+		case T_WindowFunc:
+		case T_FuncExpr:
+		case T_OpExpr:
+		case T_NullIfExpr:
+		case T_CoerceViaIO:
+		case T_SubscriptingRef:
+		case T_SubLink:
+		case T_FieldSelect:
+		case T_RelabelType:
+		case T_ArrayCoerceExpr:
+		case T_ConvertRowtypeExpr:
+		case T_CollateExpr:
+		case T_CaseExpr:
+		case T_CaseTestExpr:
+		case T_ArrayExpr:
+		case T_RowExpr:
+		case T_CoalesceExpr:
+		case T_MinMaxExpr:
+			return true;
+		default:
+			return false;		/* or its type is that of a part, or boolean */
+	}
+}
+
+/* Judge the type of an expression: its definition becomes part of the key, and the functions that it compares values with are judged. */
+static bool
+judge_type(Oid type, EmogiTreeLook *look)
+{
+	const int	nknown = list_length(look->types.functions);
+
+	if (emogi_faults.tree[EMOGI_TREE_TYPES] || (type < FirstNormalObjectId && !type_is_array(type)))
+		return false;
+	emogi_type_walk(type, &look->types);
+	for (int i = nknown; i < list_length(look->types.functions); i++)
+		if (emogi_judge_function(list_nth_oid(look->types.functions, i), look))
+			return true;
+	return false;
+}
+
 /* Is a node of a kind that adds nothing to its parts and its functions? */
 static bool
 is_known_kind(const Node *node)
@@ -257,12 +307,14 @@ emogi_judge_node(Node *node, EmogiTreeLook *look)
 
 		if (attnum < 0 && attnum != TableOidAttributeNumber && attnum != SelfItemPointerAttributeNumber)
 			return emogi_judge_refuse(look, "system columns such as xmin and xmax change without a change of the row");
-		return false;
+		return judge_type(((Var *) node)->vartype, look);
 	}
 	if (IsA(node, SQLValueFunction) && emogi_faults.tree[EMOGI_TREE_FOLD])
 		return false;
 	if (!is_known_kind(node))
 		return refuse_kind(node, look);
+	if (is_expression(node) && judge_type(exprType(node), look))
+		return true;
 	return judge_hidden(node, look) || check_functions_in_node(node, judge_function, look) ||
 		expression_tree_walker(node, emogi_judge_node, look);
 }

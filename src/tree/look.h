@@ -18,6 +18,7 @@ typedef struct EmogiTreeLook
 	int			nrelations;		/* that were met so far */
 	bool		for_planner;	/* is_unsafe is asked for */
 	bool		has_settings;	/* a function depends on the settings of dates and numbers */
+	EmogiTypeWalk types;		/* of expressions, but for built-in ones that cannot be altered */
 	StringInfoData bytes;		/* of the key, but for the trees */
 } EmogiTreeLook;
 

@@ -110,6 +110,7 @@ make_tree(const EmogiSource *source, bool for_planner)
 	look.tree->source = source;
 	initStringInfo(&look.tree->versions);
 	initStringInfo(&look.bytes);
+	initStringInfo(&look.types.definition);
 	(void) look_at(&look, source);
 	look.tree->named = look.named;
 	look.tree->functions = look.functions;
@@ -146,7 +147,8 @@ compare(void *context)
 
 /*
  * Was nothing that functions are or do replaced since the tree was analysed (Q17)? Others' DDL is the usual reason for invalidations, and
- * when too many have come nobody knows of what: then it is looked at again, under the same snapshot.
+ * when too many have come nobody knows of what: then it is looked at again, under the same snapshot. No invalidation tells of every change
+ * of a type, so a tree with types is always looked at again.
  */
 static bool
 is_as_analysed(const EmogiTree *tree)
@@ -154,7 +156,7 @@ is_as_analysed(const EmogiTree *tree)
 	Comparison	comparison = {tree};
 	ErrorData  *error;
 
-	if (take_invalidations() == tree->ninvalidations)
+	if (take_invalidations() == tree->ninvalidations && !tree->has_types)
 		return true;
 	if (IsInParallelMode())
 		return false;			/* nothing can be attempted: the Graph is the call's alone */

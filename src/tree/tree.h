@@ -33,6 +33,7 @@ typedef struct EmogiTree
 	const EmogiSource *source;	/* what it was made of; the caller's */
 	uint64		ninvalidations; /* seen before it was analysed */
 	StringInfoData versions;	/* of the rows in the catalogs that its functions are */
+	bool		has_types;		/* the definitions of types are part of the digest */
 	bool		reads_elsewhere;	/* its plan reads what is not among the relations; known when it has been run */
 } EmogiTree;
 
