@@ -113,8 +113,10 @@ columns_of(const RowExpr *row)
 	for (int i = 0; i < desc->natts; i++)
 	{
 		Node	   *column = list_nth(row->args, i);
+		char		name[NAMEDATALEN];
 
-		TupleDescInitEntry(desc, i + 1, psprintf("f%d", i + 1), exprType(column), -1, 0);
+		snprintf(name, sizeof name, "f%d", i + 1);
+		TupleDescInitEntry(desc, i + 1, name, exprType(column), -1, 0);
 		TupleDescInitEntryCollation(desc, i + 1, exprCollation(column));
 	}
 	return desc;

@@ -7,6 +7,7 @@
 #include "postgres.h"
 
 #include "access/sysattr.h"
+#include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -48,6 +49,7 @@ find_forbidden(Node *node, void *context)
 {
 	if (node == NULL)
 		return false;
+	CHECK_FOR_INTERRUPTS();
 	if (!IsA(node, Query))
 		return expression_tree_walker(node, find_forbidden, context);
 	return !emogi_compat_may_do((Query *) node) || query_tree_walker((Query *) node, find_forbidden, context, 0);
@@ -247,6 +249,7 @@ emogi_judge_node(Node *node, EmogiTreeLook *look)
 {
 	if (node == NULL)
 		return false;
+	CHECK_FOR_INTERRUPTS();
 	if (IsA(node, Query))
 		return judge_query((Query *) node, look);
 	if (IsA(node, RangeTblEntry))
