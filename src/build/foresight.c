@@ -22,10 +22,13 @@
 
 #define MEMORIES 4
 
+/* A query whose text is longer is looked at anew each time: sessions keep what they remember. */
+#define MOST_REMEMBERED_BYTES 1048576
+
 /* What a query was found to be, in TopMemoryContext. */
 typedef struct Memory
 {
-	char	   *query;			/* NULL = none */
+	char	   *query;			/* NULL = none, or too long a one */
 	Oid			userid;
 	TimestampTz statement;
 	bool		known;			/* it could be planned */
@@ -146,7 +149,7 @@ static Memory *
 make_memory(const char *query)
 {
 	Memory	   *memory = &memories[oldest++ % MEMORIES];
-	char	   *copy = MemoryContextStrdup(TopMemoryContext, query);
+	char	   *copy = strlen(query) <= MOST_REMEMBERED_BYTES ? MemoryContextStrdup(TopMemoryContext, query) : NULL;
 
 	if (memory->query != NULL)
 		pfree(memory->query);

@@ -75,9 +75,16 @@ EmogiOutlook
 emogi_outlook(const EmogiSource *source, const EmogiGraphKey *wanted, EmogiWalk *walk, const char **why_private)
 {
 	List	   *leaves;
+	EmogiTree  *tree;
+	EmogiOutlook outlook;
 
 	*why_private = NULL;
 	if (is_of_heaps(source, &leaves))
 		return foresee_heaps(source, wanted, leaves, walk);
-	return foresee_tree(source, emogi_tree_peek(source), wanted, why_private);
+	tree = emogi_tree_peek(source);
+	outlook = foresee_tree(source, tree, wanted, why_private);
+	if (*why_private != NULL)
+		*why_private = pstrdup(*why_private);
+	emogi_tree_close(tree);
+	return outlook;
 }

@@ -8,11 +8,16 @@
 
 #include "access/xact.h"
 #include "catalog/pg_type.h"
+#include "miscadmin.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
+#include "utils/memutils.h"
 
 #include "function/function.h"
+
+/* Given vertices that are looked up before memory is freed and interrupts are checked for. */
+#define LOOKUPS_PER_CHECK 1024
 
 /* The longest graph argument that a hint repeats. */
 #define HINT_GRAPH_BYTES 63
@@ -106,6 +111,17 @@ report_form(const EmogiTask *task, Oid function, const EmogiKeyType *key)
 			 errhint("%s %s: %s.", what, type, right_call(task, function, key))));
 }
 
+/* Read vertices as keys. Raises what the type's input raises. */
+static void
+read_given(EmogiForm *form, EmogiGiven *given)
+{
+	for (uint64 i = 0; i < given->count; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		given->datums[i] = emogi_form_read(form, given->datums[i]);
+	}
+}
+
 /*
  * Note the type of the graph's keys: raise 42804 where the function's form is of another, and read the sources as keys. Raises what the
  * type's input raises.
@@ -126,10 +142,8 @@ emogi_vertices_read(EmogiTask *task, Oid function, const EmogiKeyType *key)
 		task->sources = emogi_vertices_of_array(array);
 		return;
 	}
-	for (uint64 i = 0; i < task->sources.count; i++)
-		task->sources.datums[i] = emogi_form_read(task->form, task->sources.datums[i]);
-	for (uint64 i = 0; i < task->goals.count; i++)
-		task->goals.datums[i] = emogi_form_read(task->form, task->goals.datums[i]);
+	read_given(task->form, &task->sources);
+	read_given(task->form, &task->goals);
 }
 
 /* ---- in the Graph ---- */
@@ -140,7 +154,18 @@ compare_ids(const void *a, const void *b)
 	int64		x = *(const int64 *) a;
 	int64		y = *(const int64 *) b;
 
+	CHECK_FOR_INTERRUPTS();
 	return (x > y) - (x < y);
+}
+
+/* Check for interrupts and free what lookups took, every so many of them. */
+static void
+check_now_and_then(uint64 i, MemoryContext scratch)
+{
+	if (i % LOOKUPS_PER_CHECK != LOOKUPS_PER_CHECK - 1)
+		return;
+	CHECK_FOR_INTERRUPTS();
+	MemoryContextReset(scratch);
 }
 
 /* Get what a Graph knows those vertices by that a condition asks for: ascending, each once, in the current memory context. */
@@ -149,10 +174,17 @@ emogi_vertices_seek(EmogiForm *form, const EmogiGraph *graph, const EmogiGiven *
 {
 	int64	   *ids = palloc_extended(Max(given->count, 1) * sizeof *ids, MCXT_ALLOC_HUGE);
 	uint64		count = 0;
+	MemoryContext scratch = AllocSetContextCreate(CurrentMemoryContext, "emogi vertices", ALLOCSET_SMALL_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(scratch);
 
 	for (uint64 i = 0; i < given->count; i++)
+	{
 		if (emogi_form_seek(form, graph, given->datums[i], &ids[count]))
 			count++;
+		check_now_and_then(i, scratch);
+	}
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(scratch);
 	qsort(ids, count, sizeof *ids, compare_ids);
 	*nfound = 0;
 	for (uint64 i = 0; i < count; i++)
@@ -166,9 +198,16 @@ static int64 *
 find_keys(const EmogiTask *task, const EmogiGraph *graph, const EmogiGiven *given)
 {
 	int64	   *keys = palloc_extended(Max(given->count, 1) * sizeof *keys, MCXT_ALLOC_HUGE);
+	MemoryContext scratch = AllocSetContextCreate(CurrentMemoryContext, "emogi vertices", ALLOCSET_SMALL_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(scratch);
 
 	for (uint64 i = 0; i < given->count; i++)
+	{
 		keys[i] = emogi_form_find(task->form, graph, given->datums[i]);
+		check_now_and_then(i, scratch);
+	}
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(scratch);
 	return keys;
 }
 

@@ -141,13 +141,17 @@ Datum
 emogi_form_read(EmogiForm *form, Datum given)
 {
 	ErrorContextCallback context = {.previous = error_context_stack,.callback = explain_text,.arg = form};
+	char	   *string;
 	Datum		key;
 
 	if (form->kind != EMOGI_FORM_TEXT)
 		return given;
+	string = TextDatumGetCString(given);
 	error_context_stack = &context;
-	key = InputFunctionCall(&form->input, TextDatumGetCString(given), form->ioparam, form->typmod);
+	key = InputFunctionCall(&form->input, string, form->ioparam, form->typmod);
 	error_context_stack = context.previous;
+	if (DatumGetPointer(key) != string)	/* a cstring is its own input */
+		pfree(string);
 	return key;
 }
 

@@ -108,7 +108,7 @@ skip_constant(const char *text, const char *p)
 static char *
 without_constants(const char *text)
 {
-	char	   *bare = palloc(2 * strlen(text) + 1);	/* each sign becomes one, and perhaps a blank before it */
+	char	   *bare = palloc_extended(2 * strlen(text) + 1, MCXT_ALLOC_HUGE);	/* each sign becomes one, and perhaps a blank before it */
 	char	   *to = bare;
 	const char *p = text;
 

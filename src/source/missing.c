@@ -8,6 +8,7 @@
 #include "access/table.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
+#include "miscadmin.h"
 #include "parser/scansup.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
@@ -88,8 +89,10 @@ find_near(const char *schema, const char *name)
 		Form_pg_class relation = (Form_pg_class) GETSTRUCT(tuple);
 		const char *other = NameStr(relation->relname);
 		char	   *folded = downcase_identifier(other, strlen(other), false, false);
-		int			distance = varstr_levenshtein_less_equal(name, strlen(name), folded, strlen(folded), 1, 1, 1,
-															 nearest - 1, true);
+		int			distance;
+
+		CHECK_FOR_INTERRUPTS();
+		distance = varstr_levenshtein_less_equal(name, strlen(name), folded, strlen(folded), 1, 1, 1, nearest - 1, true);
 
 		pfree(folded);
 		if (distance >= nearest || !emogi_source_has_rows(relation->relkind) || peek_relation(schema, other) != relation->oid)

@@ -12,17 +12,24 @@
 #include "catalog/pg_type.h"
 #include "common/keywords.h"
 #include "lib/stringinfo.h"
+#include "miscadmin.h"
 #include "parser/scanner.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 
 #include "source/source.h"
 
-/* Add a value as a literal. Blanks keep it apart: U&$1 must not become U&'...'. */
+/* Add a value as a literal. Blanks keep it apart: U&$1 must not become U&'...'. A parameter may stand in the text many times. */
 static void
 add_literal(StringInfo out, Datum value, bool isnull)
 {
-	appendStringInfo(out, " %s ", isnull ? "NULL" : quote_literal_cstr(TextDatumGetCString(value)));
+	char	   *string = isnull ? pstrdup("NULL") : TextDatumGetCString(value);
+	char	   *literal = isnull ? string : quote_literal_cstr(string);
+
+	appendStringInfo(out, " %s ", literal);
+	if (literal != string)
+		pfree(literal);
+	pfree(string);
 }
 
 /* Raise 42P02 for a parameter that has no value. */
@@ -71,6 +78,7 @@ copy_text(const char *query, const Datum *values, const bool *nulls, int nvalues
 		int			number;
 		int			length = parameter_length(query + place, &number);
 
+		CHECK_FOR_INTERRUPTS();
 		if (length == 0)
 			continue;
 		if (number > nvalues)

@@ -4,6 +4,9 @@
  * ROW(a, b) is of type record, which says nothing of a and b. So the expression is looked for in the query, through sub-queries, joins,
  * WITH, VALUES and all parts of a UNION, which must agree. What is found is told by the type modifier of the column, as the server knows
  * rows at run time.
+ *
+ * A query may refer to one column many times, and that one to another: c1 AS (SELECT r FROM c0 UNION ALL SELECT r FROM c0), c2 AS ... So
+ * each column of a query or of an item of FROM is followed once in a search, whose cost is linear in the size of the parse tree.
  */
 #include "postgres.h"
 
@@ -11,10 +14,13 @@
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "funcapi.h"
+#include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/parsenodes.h"
 #include "parser/parsetree.h"
+#include "utils/hsearch.h"
 #include "utils/lsyscache.h"
+#include "utils/memutils.h"
 #include "utils/typcache.h"
 
 #include "server/compat.h"
@@ -27,11 +33,19 @@ typedef struct Level
 	const struct Level *outer;
 } Level;
 
+/* A column of a query or of an item of FROM: a key without padding. */
+typedef struct Column
+{
+	uint64		of;				/* address of the Query or RangeTblEntry */
+	int64		number;
+} Column;
+
 /* Columns that were found so far. */
 typedef struct Search
 {
 	TupleDesc	desc;			/* NULL = none yet */
 	bool		failed;			/* there are none, or not the same everywhere */
+	HTAB	   *followed;		/* of Column: those that have been looked at, or are being */
 } Search;
 
 static void look_at(Node *node, const Level *level, Search *search);	/* they call each other */
@@ -99,11 +113,34 @@ columns_of(const RowExpr *row)
 	for (int i = 0; i < desc->natts; i++)
 	{
 		Node	   *column = list_nth(row->args, i);
+		char		name[NAMEDATALEN];
 
-		TupleDescInitEntry(desc, i + 1, psprintf("f%d", i + 1), exprType(column), -1, 0);
+		snprintf(name, sizeof name, "f%d", i + 1);
+		TupleDescInitEntry(desc, i + 1, name, exprType(column), -1, 0);
 		TupleDescInitEntryCollation(desc, i + 1, exprCollation(column));
 	}
 	return desc;
+}
+
+/* Take the columns of ROW(...). */
+static void
+take_row(const RowExpr *row, Search *search)
+{
+	TupleDesc	desc = columns_of(row);
+
+	take(desc, search);
+	FreeTupleDesc(desc);
+}
+
+/* Is this the first time that a search comes to a column? */
+static bool
+comes_first_to(Search *search, const void *of, int number)
+{
+	const Column column = {(uint64) (uintptr_t) of, number};
+	bool		found;
+
+	(void) hash_search(search->followed, &column, HASH_ENTER, &found);
+	return !found;
 }
 
 /* Look at all of some expressions. */
@@ -120,6 +157,7 @@ look_at_all(List *nodes, const Level *level, Search *search)
 static void
 look_at_parts(Node *node, int n, const Level *level, Search *search)
 {
+	check_stack_depth();
 	if (IsA(node, SetOperationStmt))
 	{
 		look_at_parts(((SetOperationStmt *) node)->larg, n, level, search);
@@ -136,7 +174,8 @@ look_at_column(Query *query, int n, const Level *outer, Search *search)
 	const Level level = {query, outer};
 	TargetEntry *target;
 
-	check_stack_depth();
+	if (!comes_first_to(search, query, n))
+		return;
 	if (query->setOperations != NULL)
 	{
 		look_at_parts(query->setOperations, n, &level, search);
@@ -191,6 +230,8 @@ look_at_variable(const Var *var, const Level *level, Search *search)
 			search->failed = true;
 		return;
 	}
+	if (!comes_first_to(search, entry, var->varattno))
+		return;
 	grouped = emogi_compat_grouped(entry);
 	if (entry->rtekind == RTE_SUBQUERY)
 		look_at_column(entry->subquery, var->varattno, level, search);
@@ -213,10 +254,12 @@ look_at(Node *node, const Level *level, Search *search)
 {
 	ListCell   *cell;
 
+	check_stack_depth();
+	CHECK_FOR_INTERRUPTS();
 	if (node == NULL || search->failed)
 		return;
 	if (IsA(node, RowExpr) && exprType(node) == RECORDOID)
-		take(columns_of((RowExpr *) node), search);
+		take_row((RowExpr *) node, search);
 	else if (IsA(node, Var) && exprType(node) == RECORDOID)
 		look_at_variable((Var *) node, level, search);
 	else if (IsA(node, RelabelType))
@@ -237,21 +280,36 @@ look_at(Node *node, const Level *level, Search *search)
 		search->failed = true;
 }
 
+/* Find the columns of the n-th column of a query's result, an anonymous row; NULL when they cannot be told. */
+static TupleDesc
+find_columns(Query *query, int n)
+{
+	HASHCTL		info = {.keysize = sizeof(Column),.entrysize = sizeof(Column),.hcxt = CurrentMemoryContext};
+	Search		search = {.followed = hash_create("columns followed", 64, &info, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT)};
+
+	look_at_column(query, n, NULL, &search);
+	if (search.failed || search.desc == NULL)
+		return NULL;
+	resolve_literals(search.desc);
+	return search.desc;
+}
+
 /* Give each column of a query's result that is an anonymous row the type modifier of its columns, where they can be found. */
 void
 emogi_rows_describe(Query *query, TupleDesc desc)
 {
+	MemoryContext scratch = AllocSetContextCreate(CurrentMemoryContext, "emogi columns of rows", ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(scratch);
+
 	for (int i = 0; i < desc->natts; i++)
 	{
 		Form_pg_attribute attribute = TupleDescAttr(desc, i);
-		Search		search = {0};
+		TupleDesc	columns = attribute->atttypid == RECORDOID ? find_columns(query, i + 1) : NULL;
 
-		if (attribute->atttypid != RECORDOID)
-			continue;
-		look_at_column(query, i + 1, NULL, &search);
-		if (search.failed || search.desc == NULL)
-			continue;
-		resolve_literals(search.desc);
-		attribute->atttypmod = BlessTupleDesc(search.desc)->tdtypmod;
+		if (columns != NULL)
+			attribute->atttypmod = BlessTupleDesc(columns)->tdtypmod;
+		MemoryContextReset(scratch);
 	}
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(scratch);
 }

@@ -21,6 +21,9 @@
 
 #define MEMORIES 16
 
+/* A tree whose text is longer than this is not remembered: sessions keep what they remember. */
+#define MOST_REMEMBERED_BYTES 262144
+
 /* What a key was made of. */
 typedef struct Memory
 {
@@ -164,7 +167,12 @@ emogi_digest_make(EmogiTreeLook *look)
 	}
 	nbytes = look->bytes.len;
 	foreach(cell, look->trees)
+	{
+		CHECK_FOR_INTERRUPTS();
 		add_tree(&look->bytes, lfirst(cell));
+	}
 	hash_bytes_to(&look->bytes, look->tree->digest);
-	remember(look, nbytes);
+	if (look->bytes.len <= MOST_REMEMBERED_BYTES)
+		remember(look, nbytes);
+	pfree(look->bytes.data);
 }

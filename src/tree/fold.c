@@ -4,24 +4,37 @@
  * STABLE means one value for equal arguments within a statement. So a largest expression without rows in it, with something stable
  * and nothing volatile, may be evaluated beforehand, in any language and whatever it reads: its value is in the key, new on each
  * call. The planner does the same for its estimates.
+ *
+ * One walk from the leaves up finds the expressions without rows; the largest of them are looked at once each, as a whole. So the cost is
+ * linear in the size of the tree, however deep expressions are nested.
  */
 #include "postgres.h"
 
 #include "access/xact.h"
+#include "catalog/pg_proc.h"
+#include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
+#include "utils/hsearch.h"
+#include "utils/lsyscache.h"
 
 #include "server/attempt.h"
 #include "server/fault.h"
 #include "tree/look.h"
 
-/* Does an expression depend on a row, or is it of a kind that cannot stand alone? */
-static bool
-depends_on_row(Node *node, void *context)
+/* A tree that is folded. */
+typedef struct Folding
 {
-	if (node == NULL)
-		return false;
+	EmogiTreeLook *look;
+	HTAB	   *wholes;			/* of Node *: expressions without rows in them, and without anything volatile */
+	bool		met;			/* a node that has no place in such an expression, since this was set to false */
+} Folding;
+
+/* Does a node by itself depend on a row, or is it of a kind that cannot stand alone? */
+static bool
+depends_on_row(const Node *node)
+{
 	switch (nodeTag(node))
 	{
 		case T_Var:
@@ -38,17 +51,12 @@ depends_on_row(Node *node, void *context)
 		case T_Query:
 			return true;
 		case T_FuncExpr:
-			if (((FuncExpr *) node)->funcretset)
-				return true;
-			break;
+			return ((const FuncExpr *) node)->funcretset;
 		case T_OpExpr:
-			if (((OpExpr *) node)->opretset)
-				return true;
-			break;
+			return ((const OpExpr *) node)->opretset;
 		default:
-			break;
+			return false;
 	}
-	return expression_tree_walker(node, depends_on_row, context);
 }
 
 /* Is an expression of a kind that is looked at as a whole? Others are looked into. */
@@ -73,6 +81,34 @@ is_foldable_kind(const Node *node)
 		default:
 			return false;
 	}
+}
+
+static bool
+is_volatile(Oid function, void *context)
+{
+	return func_volatile(function) == PROVOLATILE_VOLATILE;
+}
+
+/* Find the expressions without rows in them, and without anything volatile, in subqueries too. */
+static bool
+find_wholes(Node *node, void *context)
+{
+	Folding    *folding = context;
+	const bool	met_before = folding->met;
+
+	if (node == NULL)
+		return false;
+	CHECK_FOR_INTERRUPTS();
+	folding->met = false;
+	if (IsA(node, Query))
+		(void) query_tree_walker((Query *) node, find_wholes, context, 0);
+	else
+		(void) expression_tree_walker(node, find_wholes, context);
+	folding->met |= depends_on_row(node) || check_functions_in_node(node, is_volatile, NULL);
+	if (!folding->met && is_foldable_kind(node))
+		(void) hash_search(folding->wholes, &node, HASH_ENTER, NULL);
+	folding->met |= met_before;
+	return false;
 }
 
 /* Must an error in an expression end the call? What a part of a query that no row reaches would raise must not. */
@@ -121,33 +157,45 @@ evaluate_safely(Node *node, EmogiTreeLook *look)
 	return NULL;
 }
 
+/* Copy a whole expression without rows, or get its value if that may be another for another call. */
+static Node *
+fold_whole(Node *node, EmogiTreeLook *look)
+{
+	Node	   *value = look->tree->refusal == NULL && contain_mutable_functions(node) ? evaluate_safely(node, look) : NULL;
+
+	if (value == NULL)
+		return copyObject(node);
+	look->tree->is_folded = true;
+	return value;
+}
+
 /* Copy a tree, with values in place of expressions. */
 static Node *
-fold(Node *node, EmogiTreeLook *look)
+fold(Node *node, Folding *folding)
 {
 	if (node == NULL)
 		return NULL;
+	CHECK_FOR_INTERRUPTS();
 	if (IsA(node, Query))
-		return (Node *) query_tree_mutator((Query *) node, fold, look, 0);
-	if (is_foldable_kind(node) && !depends_on_row(node, NULL) && contain_mutable_functions(node) &&
-		!contain_volatile_functions(node) && look->tree->refusal == NULL)
-	{
-		Node	   *value = evaluate_safely(node, look);
-
-		if (value != NULL)
-		{
-			look->tree->is_folded = true;
-			return value;
-		}
-	}
-	return expression_tree_mutator(node, fold, look);
+		return (Node *) query_tree_mutator((Query *) node, fold, folding, 0);
+	if (is_foldable_kind(node) && hash_search(folding->wholes, &node, HASH_FIND, NULL) != NULL)
+		return fold_whole(node, folding->look);
+	return expression_tree_mutator(node, fold, folding);
 }
 
 /* Copy a query, with the values of what is one value for the call. What cannot be evaluated has it refused. */
 Query *
 emogi_fold_query(Query *query, EmogiTreeLook *look)
 {
+	HASHCTL		info = {.keysize = sizeof(Node *),.entrysize = sizeof(Node *),.hcxt = CurrentMemoryContext};
+	Folding		folding = {look};
+	Query	   *folded;
+
 	if (emogi_faults.tree[EMOGI_TREE_FOLD])
 		return copyObject(query);
-	return castNode(Query, fold((Node *) query, look));
+	folding.wholes = hash_create("expressions without rows", 256, &info, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	(void) find_wholes((Node *) query, &folding);
+	folded = castNode(Query, fold((Node *) query, &folding));
+	hash_destroy(folding.wholes);
+	return folded;
 }

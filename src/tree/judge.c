@@ -8,6 +8,7 @@
 
 #include "access/sysattr.h"
 #include "access/transam.h"
+#include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -49,6 +50,7 @@ find_forbidden(Node *node, void *context)
 {
 	if (node == NULL)
 		return false;
+	CHECK_FOR_INTERRUPTS();
 	if (!IsA(node, Query))
 		return expression_tree_walker(node, find_forbidden, context);
 	return !emogi_compat_may_do((Query *) node) || query_tree_walker((Query *) node, find_forbidden, context, 0);
@@ -297,6 +299,7 @@ emogi_judge_node(Node *node, EmogiTreeLook *look)
 {
 	if (node == NULL)
 		return false;
+	CHECK_FOR_INTERRUPTS();
 	if (IsA(node, Query))
 		return judge_query((Query *) node, look);
 	if (IsA(node, RangeTblEntry))
