@@ -17,6 +17,7 @@ typedef enum EmogiFaultPoint
 	EMOGI_AT_LIVE_PAGES,		/* ... the pages */
 	EMOGI_AT_LIVE_LOOK,			/* a page has been looked at */
 	EMOGI_AT_LIVE_STORE,		/* what a refresh has found is about to be stored */
+	EMOGI_AT_FAR_MEASURED,		/* the pages of a server's tables are known, and none has been read */
 	EMOGI_FAULT_POINTS
 } EmogiFaultPoint;
 
