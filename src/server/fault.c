@@ -11,7 +11,7 @@
  *   worker_crash=POINT      expand, pack, unpack, splice, run, batch, path (at its start) or done (at the end of any); by proc_exit(1), or by
  *                           SIGKILL
  *   PLACE=MICROSECONDS      sleep at a place of the cache's protocol: pre_commit, committed, registered, built,
- *                           published, found, live_map, live_pages, live_look, live_store, far_measured
+ *                           published, found, live_map, live_pages, live_look, live_store, far_measured, graph_freed, graphs_copied
  *   random=1                sleep a random part of that
  *   registration_rule=0     serve cached Graphs without the rule that makes them exact
  *   snapshot_rule=0         read under the statement's snapshot, whatever it sees in the catalogs
@@ -48,7 +48,9 @@ static const char *const places[EMOGI_FAULT_POINTS] = {
 	[EMOGI_AT_LIVE_PAGES] = "live_pages",
 	[EMOGI_AT_LIVE_LOOK] = "live_look",
 	[EMOGI_AT_LIVE_STORE] = "live_store",
-	[EMOGI_AT_FAR_MEASURED] = "far_measured"
+	[EMOGI_AT_FAR_MEASURED] = "far_measured",
+	[EMOGI_AT_GRAPH_FREED] = "graph_freed",
+	[EMOGI_AT_GRAPHS_COPIED] = "graphs_copied"
 };
 
 static const char *const live_rules[EMOGI_LIVE_RULES] = {

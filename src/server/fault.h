@@ -18,6 +18,8 @@ typedef enum EmogiFaultPoint
 	EMOGI_AT_LIVE_LOOK,			/* a page has been looked at */
 	EMOGI_AT_LIVE_STORE,		/* what a refresh has found is about to be stored */
 	EMOGI_AT_FAR_MEASURED,		/* the pages of a server's tables are known, and none has been read */
+	EMOGI_AT_GRAPH_FREED,		/* the memory of a Graph has been given back, and its entry has not */
+	EMOGI_AT_GRAPHS_COPIED,		/* entries have been copied, and their texts have not */
 	EMOGI_FAULT_POINTS
 } EmogiFaultPoint;
 
