@@ -75,6 +75,7 @@ typedef struct EmogiFaults
 	bool		random_sleeps;	/* sleep between 0 and sleep_us */
 	bool		no_registration_rule;	/* the negative control of the cache's tests */
 	bool		no_snapshot_rule;	/* ... and of those of snapshot.c */
+	bool		known_load;		/* the load of _emogi_sink is 1 */
 	bool		live[EMOGI_LIVE_RULES]; /* this rule is dropped */
 	bool		tree[EMOGI_TREE_RULES]; /* likewise */
 } EmogiFaults;
