@@ -509,12 +509,12 @@ emogi_compat_snapshots_age(void)
 
 /* 15: the name. Analyse and rewrite a statement without parameters. */
 static inline List *
-emogi_compat_analyse(RawStmt *statement, const char *text)
+emogi_compat_analyse(RawStmt *statement, const char *text, const Oid *types, int ntypes)
 {
 #if PG_VERSION_NUM >= 150000
-	return pg_analyze_and_rewrite_fixedparams(statement, text, NULL, 0, NULL);
+	return pg_analyze_and_rewrite_fixedparams(statement, text, types, ntypes, NULL);
 #else
-	return pg_analyze_and_rewrite(statement, text, NULL, 0, NULL);
+	return pg_analyze_and_rewrite(statement, text, unconstify(Oid *, types), ntypes, NULL);
 #endif
 }
 

@@ -138,6 +138,7 @@ extern const char *const emogi_query_end_names[2][2];
 
 extern void emogi_query_explain_text(void *text);
 extern Query *emogi_query_analyse(const char *query);
+extern Query *emogi_query_analyse_with(const char *query, const Oid *types, int ntypes);
 extern int	emogi_query_describe_any(const char *query, const char *what, TupleDesc *desc);
 extern int	emogi_query_describe(const char *query, TupleDesc *desc);
 extern int	emogi_query_describe_two(const char *query, const char *what, const char *example, TupleDesc *desc);
