@@ -120,21 +120,6 @@ suspect(Oid relid)
 		suspects = lappend_oid(suspects, relid);
 }
 
-/* Remember the tracked tables that this transaction has counted changes of, where counts cannot be walked. */
-static void
-suspect_counted(void)
-{
-	LWLockAcquire(emogi_shared->cache_lock, LW_SHARED);
-	for (uint32 i = 0; i < emogi_tables->nused; i++)
-	{
-		const EmogiTable *table = &emogi_tables->tables[i];
-
-		if (OidIsValid(table->relid) && table->database == MyDatabaseId && emogi_compat_counts_changes(table->relid))
-			suspects = lappend_oid(suspects, table->relid);
-	}
-	LWLockRelease(emogi_shared->cache_lock);
-}
-
 /* Enter the own transaction in the rings of those of its suspects that are tracked. */
 static void
 enter_suspects(void)
@@ -168,8 +153,7 @@ enter_my_changes(void)
 	old = MemoryContextSwitchTo(TopTransactionContext);
 	suspects = NIL;
 	emogi_compat_each_lock(EMOGI_WRITER_LOCKS, suspect);
-	if (!emogi_compat_each_counted(suspect))
-		suspect_counted();
+	emogi_compat_each_counted(suspect);
 	MemoryContextSwitchTo(old);
 	if (suspects != NIL)
 		enter_suspects();
