@@ -80,6 +80,8 @@ is($session->ask($call), '6', 'what the other one has not committed is not seen'
 $running->ask('COMMIT');
 is($session->ask($call), '7', '... and then it is');
 $_->quit foreach $session, $writer, $running;
+$node->safe_psql('postgres', 'DROP TABLE parts');
+is(tables(), $before, 'a table that was registered beside others and is dropped is not tracked any more');
 
 nothing_left($node, 'at the end');
 $node->stop;
