@@ -155,8 +155,6 @@ judge_hidden(Node *node, EmogiTreeLook *look)
 
 				return OidIsValid(type->cmp_proc) && emogi_judge_function(type->cmp_proc, look);
 			}
-		case T_FuncExpr:
-			return emogi_judge_defaults((FuncExpr *) node, look);
 		default:
 			return false;
 	}

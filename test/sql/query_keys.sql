@@ -271,5 +271,26 @@ INSERT INTO times VALUES (0, '12:00');
 SELECT array_agg(vertex) FROM emogi_bfs('SELECT src, extract(timezone FROM ti::timetz)::int + 1 AS dst FROM times', 0);
 SELECT cache, why_private FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1;
 
+-- Defaults of arguments are part of the tree, wherever they stand.
+CREATE FUNCTION first_default(a int DEFAULT current_setting('test.a')::int, b int DEFAULT 0) RETURNS int IMMUTABLE LANGUAGE sql AS 'SELECT $1 + $2';
+CREATE FUNCTION one() RETURNS int IMMUTABLE LANGUAGE sql AS 'SELECT 1';
+CREATE FUNCTION calls_default(a int, b int DEFAULT one()) RETURNS int IMMUTABLE LANGUAGE sql AS 'SELECT $1 + $2';
+CREATE FUNCTION random_default(a float8 DEFAULT random()) RETURNS int STABLE LANGUAGE plpgsql AS 'BEGIN RETURN (a * 1000000)::int; END';
+CREATE TABLE ten (src int, dst int);
+INSERT INTO ten SELECT i, i FROM generate_series(1, 10) i;
+SET test.a = 1;
+SELECT max(vertex) FROM emogi_bfs('SELECT src, first_default(b => dst) AS dst FROM ten', 1);
+SELECT how('SELECT src, first_default(b => dst) AS dst FROM ten');
+SET test.a = 500;
+SELECT max(vertex) FROM emogi_bfs('SELECT src, first_default(b => dst) AS dst FROM ten', 1);
+SELECT how('SELECT src, calls_default(dst) AS dst FROM ten'), how('SELECT src, calls_default(dst) AS dst FROM ten');
+CREATE OR REPLACE FUNCTION one() RETURNS int IMMUTABLE LANGUAGE sql AS 'SELECT 900';
+SELECT max(vertex) FROM emogi_bfs('SELECT src, calls_default(dst) AS dst FROM ten', 1);
+SELECT count(*) > 11 FROM emogi_cc('SELECT src, 1000 + random_default() AS dst FROM ten');
+-- Aggregates are judged by their labels, and where those lie.
+SELECT how('SELECT src::text, json_agg(ts)::text AS dst FROM stamps GROUP BY src');
+SELECT how('SELECT src::text, jsonb_object_agg(src, ts)::text AS dst FROM stamps GROUP BY src');
+SELECT how('SELECT src, max(dst) AS dst FROM ten GROUP BY src');
+
 SET client_min_messages = warning;
 DROP SCHEMA test_keys, test_keys_1, test_keys_2 CASCADE;
