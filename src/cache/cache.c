@@ -23,11 +23,9 @@
 
 #include "cache/cache.h"
 #include "cache/live_state.h"
+#include "server/fault.h"
 #include "server/limits.h"
 #include "server/region.h"
-
-/* Bytes of a query's text that are kept; the rest is cut off. */
-#define EMOGI_MAX_TEXT 4095
 
 EmogiCache *emogi_cache_shared;
 static dlist_head *buckets;		/* [emogi_cache_max_graphs()], entries by database and table */
@@ -248,25 +246,45 @@ release_leaves(EmogiCached *cached)
 	cached->nleaves = 0;
 }
 
+/* Take leaves, running transactions and text away from an entry, which others may look at; get the block that they are in. Caller holds cache_lock. */
+static void *
+take_many(EmogiCached *cached)
+{
+	void	   *many = cached->many;
+
+	release_leaves(cached);
+	cached->leaves = cached->few_leaves;
+	cached->xids.running = cached->few_running;
+	cached->xids.nrunning = 0;
+	cached->text = NULL;
+	cached->many = NULL;
+	return many;
+}
+
 /* Free a DOOMED Graph that the caller has marked as leaving. Raises nothing. */
 static void
 free_graph(int index)
 {
 	EmogiCached *cached = &emogi_cache_shared->graphs[index];
+	void	   *many;
+	int			dictionary;
 
 	emogi_cache_lock();
-	release_leaves(cached);
+	many = take_many(cached);
+	dictionary = cached->dictionary;
+	cached->dictionary = -1;
 	cached->gpus = 0;
 	emogi_cache_unlock();
 	emogi_cache_labels_free(index);
 	emogi_cache_contraction_free(index);
-	emogi_dictionaries_release(cached->dictionary);
+	emogi_dictionaries_release(dictionary);
 	if (cached->packed)
 		emogi_small_free((void *) cached->graph.memory, cached->graph.memory_bytes);
 	else if (cached->graph.memory != NULL)
 		emogi_region_free_owner(EMOGI_OWNER_GRAPH(index));
-	if (cached->many != NULL)
-		emogi_small_free(cached->many, cached->many_bytes);
+	if (many != NULL)
+		emogi_small_free(many, cached->many_bytes);
+	emogi_fault_sleep(EMOGI_AT_GRAPH_FREED);
 	emogi_cache_lock();
 	dlist_delete(&cached->chain);
 	dlist_delete(&cached->order);

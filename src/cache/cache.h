@@ -109,6 +109,8 @@ extern uint64 emogi_dictionaries_all_bytes(void);
 
 #define EMOGI_DIGEST_BYTES	32		/* of the digest of a query */
 
+#define EMOGI_MAX_TEXT		4095	/* bytes of a query's text that are kept; the rest is cut off */
+
 /* What a call wants of a Graph, and what a cached Graph is. */
 typedef struct EmogiGraphKey
 {
@@ -261,6 +263,7 @@ extern bool emogi_cache_make_room(void);
 extern uint64 emogi_cache_evict(Oid database, Oid relid);
 extern uint64 emogi_cache_evict_queries(bool (*evicts) (const EmogiCached *, const void *), const void *arg);
 extern void emogi_cache_wait_for_room(void);
+extern bool emogi_cache_text(uint64 id, char *text);
 extern bool emogi_cache_size(Oid relid, AttrNumber src, AttrNumber dst, uint64 *nvertices, uint64 *nedges);
 extern bool emogi_cache_query_size(const uint8 *digest, uint64 *nvertices, uint64 *nedges);
 

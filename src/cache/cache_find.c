@@ -153,3 +153,18 @@ emogi_cache_query_size(const uint8 *digest, uint64 *nvertices, uint64 *nedges)
 	memcpy(key.digest, digest, sizeof key.digest);
 	return find_size(&key, nvertices, nedges);
 }
+
+/* Copy the text of a Graph's query, of at most EMOGI_MAX_TEXT bytes, and a zero; false when the Graph has gone. */
+bool
+emogi_cache_text(uint64 id, char *text)
+{
+	const EmogiCached *cached = &emogi_cache_shared->graphs[id % EMOGI_MAX_GRAPHS];
+	bool		is_there;
+
+	LWLockAcquire(emogi_shared->cache_lock, LW_SHARED);
+	is_there = cached->state != EMOGI_GRAPH_FREE && cached->id == id && cached->text != NULL;
+	if (is_there)
+		strlcpy(text, cached->text, EMOGI_MAX_TEXT + 1);
+	LWLockRelease(emogi_shared->cache_lock);
+	return is_there;
+}

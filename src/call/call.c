@@ -251,9 +251,9 @@ end_oldest(void)
 		end_finished(oldest);
 }
 
-/* Get a number that nobody can guess, by which a call is known. Many are drawn at once: one by one they cost a tenth of a search of one hop. */
-static uint64
-make_token(void)
+/* Get a number that nobody can guess, by which a call, or a part of it, is known. Many are drawn at once: one by one they cost a tenth of a search of one hop. */
+uint64
+emogi_call_make_token(void)
 {
 	static uint64 drawn[EMOGI_TOKENS_AT_ONCE];
 	static int	ndrawn = 0;
@@ -274,7 +274,7 @@ EmogiCall *
 emogi_call_enter(Oid function, const char *name, const EmogiSource *source)
 {
 	static bool registered = false;
-	uint64		token = make_token();
+	uint64		token = emogi_call_make_token();
 	EmogiCall  *call;
 
 	if (!registered)

@@ -85,6 +85,7 @@ typedef struct EmogiCall
 	struct EmogiCall *next;
 } EmogiCall;
 
+extern uint64 emogi_call_make_token(void);
 extern EmogiCall *emogi_call_enter(Oid function, const char *name, const EmogiSource *source);
 extern EmogiCall *emogi_call_begin(Oid function, const char *name, const EmogiSource *source);
 extern void emogi_call_end(EmogiCall *call);

@@ -30,6 +30,7 @@ emogi_slot_take(EmogiCall *call)
 
 			slot->state = EMOGI_SLOT_HELD;
 			slot->token = call->token;
+			slot->load = 0;
 			slot->weights = EMOGI_WEIGHTS_UNUSED;
 			slot->key_table = NULL;
 			slot->all_codes = false;
@@ -68,7 +69,7 @@ emogi_slot_free(EmogiSlot *slot)
 	slot->graph = slot->donor = slot->dictionary = slot->old_dictionary = -1;
 	slot->state = EMOGI_SLOT_FREE;
 	slot->caller.pid = 0;
-	slot->token = 0;
+	slot->token = slot->load = 0;
 	emogi_limits_close_account(index);
 	LWLockRelease(emogi_shared->lock);
 	/* to all, for one of them may have to wait for a slot of its own role */

@@ -6,10 +6,13 @@
  * reason, what it has put stands in the Region and nothing needs to be flushed.
  *
  * Tables fill sinks from heap_scan.c. Everything else goes through the executor, with the caller's rights, as
- *     SELECT _emogi_sink(token, q.c1, q.c2) FROM (query) AS q(c1, c2)
- * or, where a column gives vertices that are there with or without an edge, _emogi_sink_vertices(token, q.c1, q.c2, q.c3),
- * where _emogi_sink is a parallel-safe aggregate: its rows never leave the process that made them. The token names
- * the slot; it is random and lives as long as the call, so that nobody can add edges to a call that is not theirs.
+ *     SELECT _emogi_sink($1, q.c1, q.c2) FROM (query) AS q(c1, c2)
+ * or, where a column gives vertices that are there with or without an edge, _emogi_sink_vertices($1, q.c1, q.c2, q.c3),
+ * where _emogi_sink is a parallel-safe aggregate: its rows never leave the process that made them.
+ *
+ * Anybody may call an aggregate, also in the query of a graph. So $1 is the load: a random number that names the slot from the start of this query
+ * to its end, and that stands in no plan. Rows are refused that come without it, from another session, or in another form than that of the
+ * query: with other keys, with or without weights or vertices.
  */
 #include "postgres.h"
 
@@ -28,6 +31,7 @@
 #include "citus/citus.h"
 #include "edges/edges.h"
 #include "edges/sink.h"
+#include "server/fault.h"
 #include "server/region.h"
 #include "threads/pool.h"
 
@@ -46,9 +50,18 @@ session_pid(void)
 	return MyProc->lockGroupLeader != NULL ? MyProc->lockGroupLeader->pid : MyProcPid;
 }
 
-/* Open a sink on the slot that a token names, which must be of this session. */
+/* Raise 55000 for rows that emogi has not asked for. */
 void
-emogi_sink_open(EmogiSink *sink, uint64 token)
+emogi_sink_refuse_caller(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("_emogi_sink is for the use of emogi itself")));
+}
+
+/* Open a sink on the slot of this session that a token names, or, with is_load, that a load does. */
+static void
+open_slot(EmogiSink *sink, uint64 token, bool is_load)
 {
 	int			pid = session_pid();
 
@@ -59,7 +72,7 @@ emogi_sink_open(EmogiSink *sink, uint64 token)
 	{
 		EmogiSlot  *slot = &emogi_shared->slots[i];
 
-		if (slot->state == EMOGI_SLOT_HELD && slot->token == token && slot->caller.pid == pid)
+		if (slot->state == EMOGI_SLOT_HELD && token != 0 && (is_load ? slot->load : slot->token) == token && slot->caller.pid == pid)
 		{
 			sink->slot = slot;
 			sink->weights = slot->weights;
@@ -67,9 +80,28 @@ emogi_sink_open(EmogiSink *sink, uint64 token)
 	}
 	LWLockRelease(emogi_shared->lock);
 	if (sink->slot == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("_emogi_sink is for the use of emogi itself")));
+		emogi_sink_refuse_caller();
+}
+
+/* Open a sink on the slot that a token names, which must be of this session. */
+void
+emogi_sink_open(EmogiSink *sink, uint64 token)
+{
+	open_slot(sink, token, false);
+	emogi_sink_open_keys(sink);
+}
+
+/*
+ * Open the sink of an aggregate on the slot that its first argument names, which must be of this session, and whose edges it must have been
+ * asked for, in this form: keys that are no integers, vertices beside edges, weights. Raises 55000.
+ */
+void
+emogi_sink_open_load(EmogiSink *sink, FunctionCallInfo fcinfo, bool keys, bool vertices, bool weighted)
+{
+	open_slot(sink, PG_ARGISNULL(1) ? 0 : (uint64) PG_GETARG_INT64(1), true);
+	if (keys != (sink->slot->keys.class != EMOGI_KEY_INTEGER) || vertices != sink->slot->load_vertices ||
+		weighted != (sink->weights != EMOGI_WEIGHTS_UNUSED))
+		emogi_sink_refuse_caller();
 	emogi_sink_open_keys(sink);
 }
 
@@ -161,9 +193,7 @@ emogi_sink_state(FunctionCallInfo fcinfo)
 	EmogiSink  *sink;
 
 	if (!AggCheckCallContext(fcinfo, &context))
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("_emogi_sink is for the use of emogi itself")));
+		emogi_sink_refuse_caller();
 	if (!PG_ARGISNULL(0))
 		return (EmogiSink *) PG_GETARG_POINTER(0);
 	emogi_shared_require_preload();
@@ -217,7 +247,7 @@ take_row(FunctionCallInfo fcinfo, int vertex, int weight)
 	EmogiSink  *sink = emogi_sink_state(fcinfo);
 
 	if (sink->slot == NULL)
-		emogi_sink_open(sink, PG_ARGISNULL(1) ? 0 : (uint64) PG_GETARG_INT64(1));
+		emogi_sink_open_load(sink, fcinfo, false, vertex > 0, weight > 0);
 	if (vertex > 0 && !PG_ARGISNULL(vertex))
 	{
 		emogi_sink_turn(sink, true);
@@ -293,9 +323,7 @@ emogi_sink_deserialize(PG_FUNCTION_ARGS)
 	uint64		counters[2];
 
 	if (!AggCheckCallContext(fcinfo, NULL) || VARSIZE_ANY_EXHDR(bytes) != sizeof counters)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("_emogi_sink is for the use of emogi itself")));
+		emogi_sink_refuse_caller();
 	memcpy(counters, VARDATA_ANY(bytes), sizeof counters);
 	sink = palloc0(sizeof *sink);
 	sink->nedges = counters[0];
@@ -335,15 +363,15 @@ write_argument(StringInfo sql, int column, const char *cast)
 	appendStringInfo(sql, ", q.c%d%s%s", column, cast != NULL ? "::" : "", cast != NULL ? cast : "");
 }
 
-/* Write the SELECT list that sinks the edges of q.c1, q.c2 and so on, with keys of the type that the aggregate knows. token: an expression. */
+/* Write the SELECT list that sinks the edges of q.c1, q.c2 and so on, with keys of the type that the aggregate knows. Its parameter is the load. */
 static void
-write_select(StringInfo sql, const EmogiCall *call, const char *token, const EmogiEdgeColumns *columns)
+write_select(StringInfo sql, const EmogiCall *call, const EmogiEdgeColumns *columns)
 {
 	const char *cast = format_type_extended(columns->key.type, -1, FORMAT_TYPE_TYPEMOD_GIVEN | FORMAT_TYPE_FORCE_QUALIFY);
 	const char *schema = quote_identifier(get_namespace_name(get_func_namespace(call->function)));
 	const bool	is_row = columns->key.nparts > 0;
 
-	appendStringInfo(sql, "SELECT %s._emogi_sink%s%s(%s", schema, is_row ? "_rows" : "", columns->vertex > 0 ? "_vertices" : "", token);
+	appendStringInfo(sql, "SELECT %s._emogi_sink%s%s($1", schema, is_row ? "_rows" : "", columns->vertex > 0 ? "_vertices" : "");
 	write_argument(sql, columns->src, is_row ? NULL : cast);
 	write_argument(sql, columns->dst, is_row ? NULL : cast);
 	if (columns->vertex > 0)
@@ -351,6 +379,43 @@ write_select(StringInfo sql, const EmogiCall *call, const char *token, const Emo
 	if (columns->weight > 0)
 		write_argument(sql, columns->weight, "pg_catalog.float8");
 	appendStringInfoChar(sql, ')');
+}
+
+/*
+ * Begin a load, the run of a query whose edges _emogi_sink takes; get its parameter. Plans do not show what that is: PostgreSQL puts no value into a plan that is not
+ * said to be constant.
+ */
+static ParamListInfo
+begin_load(EmogiCall *call, const EmogiEdgeColumns *columns)
+{
+	ParamListInfo params = makeParamList(1);
+
+	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
+	call->slot->load = emogi_faults.known_load ? 1 : emogi_call_make_token();
+	call->slot->load_vertices = columns->vertex > 0;
+	LWLockRelease(emogi_shared->lock);
+	params->params[0] = (ParamExternData) {.value = Int64GetDatum((int64) call->slot->load),.ptype = INT8OID};
+	return params;
+}
+
+/* End a load. An error ends it with the slot. */
+static void
+end_load(EmogiCall *call)
+{
+	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
+	call->slot->load = 0;
+	LWLockRelease(emogi_shared->lock);
+}
+
+/* Run a prepared query of edges, inside SPI, as a load. */
+static void
+load(EmogiCall *call, SPIPlanPtr plan, const EmogiEdgeColumns *columns)
+{
+	SPIExecuteOptions options = {.params = begin_load(call, columns),.read_only = true};
+
+	if (plan == NULL || SPI_execute_plan_extended(plan, &options) != SPI_OK_SELECT)
+		elog(ERROR, "the query of _emogi_sink failed");
+	end_load(call);
 }
 
 /*
@@ -370,7 +435,7 @@ sinking_query(const EmogiCall *call, const EmogiSource *source, EmogiEdgeColumns
 		length = emogi_query_describe_edges(&query, source->wants_weight, &desc, columns);
 	*rows = pnstrdup(query, length);
 	initStringInfo(&sql);
-	write_select(&sql, call, "$1", columns);
+	write_select(&sql, call, columns);
 	appendStringInfoString(&sql, " FROM (");
 	appendBinaryStringInfo(&sql, query, length);
 	appendStringInfoString(&sql, "\n) AS q(c1");
@@ -424,19 +489,18 @@ keep_rows(const char *query, const char *name)
  * so it is asked for the rows alone, and they are sunk when all have come.
  */
 static void
-sink_in_two_steps(EmogiCall *call, const EmogiEdgeColumns *columns, const char *rows, Oid *types, Datum *token)
+sink_in_two_steps(EmogiCall *call, const EmogiEdgeColumns *columns, const char *rows, Oid *types)
 {
 	Tuplestorestate *store = keep_rows(rows, "emogi_rows");
 	StringInfoData sql;
 
 	initStringInfo(&sql);
-	write_select(&sql, call, "$1", columns);
+	write_select(&sql, call, columns);
 	appendStringInfoString(&sql, " FROM emogi_rows AS q(c1");
 	for (int i = 2; i <= columns->ncolumns; i++)
 		appendStringInfo(&sql, ", c%d", i);
 	appendStringInfoChar(&sql, ')');
-	if (SPI_execute_with_args(sql.data, 1, types, token, NULL, true, 0) != SPI_OK_SELECT)
-		elog(ERROR, "the query of _emogi_sink failed");
+	load(call, SPI_prepare(sql.data, 1, types), columns);
 	SPI_unregister_relation("emogi_rows");
 	tuplestore_end(store);
 }
@@ -449,7 +513,6 @@ void
 emogi_sink_query(EmogiCall *call, const EmogiSource *source, EmogiWeights weights, bool careful)
 {
 	Oid			types[1] = {INT8OID};
-	Datum		token[1] = {Int64GetDatum((int64) call->slot->token)};
 	EmogiEdgeColumns columns;
 	EmogiReading reading;
 	char	   *sql;
@@ -462,11 +525,10 @@ emogi_sink_query(EmogiCall *call, const EmogiSource *source, EmogiWeights weight
 	emogi_sink_begin(call, &columns.key, emogi_sink_weights(columns.weight > 0, columns.both_ways, weights), -1, careful);
 	reading = emogi_snapshot_open(sql, 1, types, CURSOR_OPT_PARALLEL_OK);
 	if (reads_citus(reading.plan))
-		sink_in_two_steps(call, &columns, rows, types, token);
+		sink_in_two_steps(call, &columns, rows, types);
 	else
 	{
-		if (SPI_execute_plan(reading.plan, token, NULL, true, 0) != SPI_OK_SELECT)
-			elog(ERROR, "the query of _emogi_sink failed");
+		load(call, reading.plan, &columns);
 		emogi_snapshot_check(&reading);
 	}
 	PopActiveSnapshot();
@@ -482,11 +544,12 @@ void
 emogi_sink_tree(EmogiCall *call, EmogiTree *tree, EmogiWeights weights, bool careful)
 {
 	StringInfoData select;
-	char		token[64];
+	int64		nskipped;
 
-	snprintf(token, sizeof token, "'" INT64_FORMAT "'::pg_catalog.int8", (int64) call->slot->token);
 	initStringInfo(&select);
-	write_select(&select, call, token, &tree->columns);
+	write_select(&select, call, &tree->columns);
 	emogi_sink_begin(call, &tree->columns.key, emogi_sink_weights(tree->columns.weight > 0, tree->columns.both_ways, weights), -1, careful);
-	pg_atomic_fetch_add_u64(&call->slot->nskipped, (uint64) emogi_tree_run(tree, select.data));
+	nskipped = emogi_tree_run(tree, select.data, begin_load(call, &tree->columns));
+	end_load(call);
+	pg_atomic_fetch_add_u64(&call->slot->nskipped, (uint64) nskipped);
 }

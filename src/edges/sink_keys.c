@@ -226,17 +226,19 @@ PG_FUNCTION_INFO_V1(emogi_sink_transition_keys_vertices);
 PG_FUNCTION_INFO_V1(emogi_sink_transition_rows);
 PG_FUNCTION_INFO_V1(emogi_sink_transition_rows_vertices);
 
-/* Open the sink of an aggregate on its slot. */
+/* Open the sink of an aggregate on its slot. rows, vertices, weighted: what it is declared to take. */
 static void
-open_aggregate(EmogiSink *sink, uint64 token, MemoryContext context)
+open_aggregate(EmogiSink *sink, FunctionCallInfo fcinfo, bool rows, bool vertices, bool weighted)
 {
-	MemoryContext old = MemoryContextSwitchTo(context);
+	MemoryContext context;
+	MemoryContext old;
 
-	emogi_sink_open(sink, token);
-	if (!sink->has_keys)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("_emogi_sink is for the use of emogi itself")));
+	if (!AggCheckCallContext(fcinfo, &context))
+		emogi_sink_refuse_caller();
+	old = MemoryContextSwitchTo(context);
+	emogi_sink_open_load(sink, fcinfo, true, vertices, weighted);
+	if (rows != (sink->coder.row != NULL) || (!rows && get_fn_expr_argtype(fcinfo->flinfo, 2) != sink->coder.key.type))
+		emogi_sink_refuse_caller();
 	sink->scrap = AllocSetContextCreate(context, "emogi keys", ALLOCSET_DEFAULT_SIZES);
 	MemoryContextSwitchTo(old);
 }
@@ -256,14 +258,9 @@ take_row(FunctionCallInfo fcinfo, bool rows, int vertex)
 	const int	weight = vertex > 0 ? 5 : 4;
 	const bool	weighted = PG_NARGS() > weight;
 	bool		has_vertex;
-	MemoryContext context;
 
-	if (sink->slot == NULL && AggCheckCallContext(fcinfo, &context))
-		open_aggregate(sink, PG_ARGISNULL(1) ? 0 : (uint64) PG_GETARG_INT64(1), context);
-	if (rows != (sink->coder.row != NULL) || (!rows && get_fn_expr_argtype(fcinfo->flinfo, 2) != sink->coder.key.type) || weighted != (sink->weights != EMOGI_WEIGHTS_UNUSED))
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("_emogi_sink is for the use of emogi itself")));
+	if (sink->slot == NULL)
+		open_aggregate(sink, fcinfo, rows, vertex > 0, weighted);
 	has_vertex = vertex > 0 && is_vertex(sink, fcinfo, vertex);
 	if (has_vertex)
 		put_ends(sink, PG_GETARG_DATUM(vertex), 0, 0, true);

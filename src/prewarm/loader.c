@@ -3,7 +3,8 @@
  *
  * It is connected as the bootstrap superuser, and reads each relation as its owner, in a security-restricted operation, as REFRESH
  * MATERIALIZED VIEW does. Of what users have written only views whose Graphs are for all are run; the others are refused before they are
- * read. Names are looked up for relations alone.
+ * read. The database's search path leads to the relations of the list and to nothing else: what functions in a view name without a schema is looked
+ * up in pg_catalog alone, or whoever may create functions in a schema of that path could have one run as the view's owner.
  */
 #include "postgres.h"
 
@@ -122,6 +123,7 @@ load(const EmogiPrewarmEntry *entry, EmogiPrewarmed *prewarmed)
 	GetUserIdAndSecContext(&user, &context);
 	SetUserIdAndSecContext(owner, context | SECURITY_RESTRICTED_OPERATION);
 	level = NewGUCNestLevel();
+	(void) set_config_option("search_path", "pg_catalog, pg_temp", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
 	emogi_prewarm_graph(function, &graph, &wanted, EMOGI_KEEP_AS_IT_IS, prewarmed);
 	AtEOXact_GUC(false, level);
 	SetUserIdAndSecContext(user, context);

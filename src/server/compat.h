@@ -26,6 +26,7 @@
 #include "optimizer/paths.h"
 #include "parser/parse_relation.h"
 #include "pgstat.h"
+#include "rewrite/rewriteHandler.h"
 #include "rewrite/rewriteManip.h"
 #include "storage/bufmgr.h"
 #include "storage/ipc.h"
@@ -181,6 +182,17 @@ emogi_compat_is_stored(Form_pg_attribute attribute)
 	(void) attribute;
 	return true;
 #endif
+}
+
+/* 18: get the expression that a column is computed by as it is read; NULL = it is stored. */
+static inline Node *
+emogi_compat_virtual_expression(Relation rel, AttrNumber attnum)
+{
+#if PG_VERSION_NUM >= 180000
+	if (!emogi_compat_is_stored(TupleDescAttr(RelationGetDescr(rel), attnum - 1)))
+		return build_generation_expression(rel, attnum);
+#endif
+	return NULL;
 }
 
 /* 17: the variables of transaction ids have a new name. The caller holds XactTruncationLock. */
@@ -509,12 +521,12 @@ emogi_compat_snapshots_age(void)
 
 /* 15: the name. Analyse and rewrite a statement without parameters. */
 static inline List *
-emogi_compat_analyse(RawStmt *statement, const char *text)
+emogi_compat_analyse(RawStmt *statement, const char *text, const Oid *types, int ntypes)
 {
 #if PG_VERSION_NUM >= 150000
-	return pg_analyze_and_rewrite_fixedparams(statement, text, NULL, 0, NULL);
+	return pg_analyze_and_rewrite_fixedparams(statement, text, types, ntypes, NULL);
 #else
-	return pg_analyze_and_rewrite(statement, text, NULL, 0, NULL);
+	return pg_analyze_and_rewrite(statement, text, unconstify(Oid *, types), ntypes, NULL);
 #endif
 }
 

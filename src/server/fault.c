@@ -11,7 +11,7 @@
  *   worker_crash=POINT      expand, pack, unpack, splice, run, batch, path (at its start) or done (at the end of any); by proc_exit(1), or by
  *                           SIGKILL
  *   PLACE=MICROSECONDS      sleep at a place of the cache's protocol: pre_commit, committed, registered, built,
- *                           published, found, live_map, live_pages, live_look, live_store
+ *                           published, found, live_map, live_pages, live_look, live_store, far_measured, graph_freed, graphs_copied
  *   random=1                sleep a random part of that
  *   registration_rule=0     serve cached Graphs without the rule that makes them exact
  *   snapshot_rule=0         read under the statement's snapshot, whatever it sees in the catalogs
@@ -19,6 +19,7 @@
  *                           live_page_lsn, live_snapshot, live_newest, live_lsn_locked, live_distrust
  *   RULE=0                  share graphs of queries without a rule: query_leaves, query_own, query_rows, query_settings, query_fold,
  *                           query_defaults, query_children, query_rights, query_publish, query_again
+ *   known_load=1            the load that _emogi_sink takes rows for is 1, and no secret
  *   live_by_lsn=0           believe the visibility map by the count of VACUUMs alone
  */
 #include "postgres.h"
@@ -47,7 +48,10 @@ static const char *const places[EMOGI_FAULT_POINTS] = {
 	[EMOGI_AT_LIVE_MAP] = "live_map",
 	[EMOGI_AT_LIVE_PAGES] = "live_pages",
 	[EMOGI_AT_LIVE_LOOK] = "live_look",
-	[EMOGI_AT_LIVE_STORE] = "live_store"
+	[EMOGI_AT_LIVE_STORE] = "live_store",
+	[EMOGI_AT_FAR_MEASURED] = "far_measured",
+	[EMOGI_AT_GRAPH_FREED] = "graph_freed",
+	[EMOGI_AT_GRAPHS_COPIED] = "graphs_copied"
 };
 
 static const char *const live_rules[EMOGI_LIVE_RULES] = {
@@ -151,6 +155,8 @@ read_fault(EmogiFaults *faults, char *item)
 		faults->random_sleeps = number != 0;
 	else if (strcmp(item, "registration_rule") == 0)
 		faults->no_registration_rule = number == 0;
+	else if (strcmp(item, "known_load") == 0)
+		faults->known_load = number != 0;
 	else if (strcmp(item, "snapshot_rule") == 0)
 		faults->no_snapshot_rule = number == 0;
 	else

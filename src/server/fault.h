@@ -17,6 +17,9 @@ typedef enum EmogiFaultPoint
 	EMOGI_AT_LIVE_PAGES,		/* ... the pages */
 	EMOGI_AT_LIVE_LOOK,			/* a page has been looked at */
 	EMOGI_AT_LIVE_STORE,		/* what a refresh has found is about to be stored */
+	EMOGI_AT_FAR_MEASURED,		/* the pages of a server's tables are known, and none has been read */
+	EMOGI_AT_GRAPH_FREED,		/* the memory of a Graph has been given back, and its entry has not */
+	EMOGI_AT_GRAPHS_COPIED,		/* entries have been copied, and their texts have not */
 	EMOGI_FAULT_POINTS
 } EmogiFaultPoint;
 
@@ -73,6 +76,7 @@ typedef struct EmogiFaults
 	bool		random_sleeps;	/* sleep between 0 and sleep_us */
 	bool		no_registration_rule;	/* the negative control of the cache's tests */
 	bool		no_snapshot_rule;	/* ... and of those of snapshot.c */
+	bool		known_load;		/* the load of _emogi_sink is 1 */
 	bool		live[EMOGI_LIVE_RULES]; /* this rule is dropped */
 	bool		tree[EMOGI_TREE_RULES]; /* likewise */
 } EmogiFaults;

@@ -125,7 +125,9 @@ typedef struct EmogiSlot
 {
 	/* under EmogiShared.lock */
 	EmogiSlotState state;
-	uint64		token;			/* random; proves to emogi_sink and parallel workers whose edges they add */
+	uint64		token;			/* random; proves to parallel workers whose edges they add */
+	uint64		load;			/* random; proves the same to _emogi_sink, while the executor runs the query of the edges; 0 = it does not */
+	bool		load_vertices;	/* that has a column of vertices beside edges */
 	uint64		ticket;			/* order of service among QUEUED of equal vtime_ms */
 	double		vtime_ms;		/* fair share: see worker.c */
 	EmogiWeights weights;		/* of the edges being gathered; UNUSED where the Source has none */

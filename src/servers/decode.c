@@ -57,11 +57,11 @@ split_binary(const char **p, const char *end, int nfields, EmogiFarField *fields
 
 /* ---- messages ---- */
 
-/* See that rows are of the table that they should be of, where its OID comes with them; false when none has come. */
+/* See that rows are of the table that they should be of, where its OID is known; false when none has come. */
 static bool
 is_of_table(const EmogiFarTable *table, const EmogiFarField *field)
 {
-	if (!OidIsValid(table->oid) || (table->is_grouped && field->bytes == NULL))
+	if (!OidIsValid(table->oid))
 		return true;
 	if (field->bytes == NULL || field->length != 4)
 		return false;

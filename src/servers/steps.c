@@ -10,6 +10,7 @@
 #include "miscadmin.h"
 #include "utils/builtins.h"
 
+#include "server/fault.h"
 #include "server/settings.h"
 #include "servers/reading.h"
 
@@ -155,6 +156,7 @@ go_on(EmogiServers *reading, EmogiFarConnection *connection)
 		prepare(connection);
 		return;
 	}
+	emogi_fault_sleep(EMOGI_AT_FAR_MEASURED);
 	open_others(reading, server);
 	emogi_steps_copy(reading, connection);
 }

@@ -191,7 +191,9 @@ grouped_type(Oid type)
 
 /*
  * Get the COPY of a range of a table whose rows come in arrays: a server makes and sends them in half the time that rows of their own
- * take. All arrays of a row have their values in the same order, NULL among them. A column of a domain is cast to what that is of.
+ * take. All arrays of a row have their values in the same order, NULL among them. A column of a domain is cast to what that is of. The table
+ * had no children when it was measured: of one that has come since, rows on some pages alone would be read. The last column is the OID of
+ * the table that the name leads to.
  */
 static char *
 copy_groups(const EmogiFarTable *table, uint64 range)
@@ -199,8 +201,11 @@ copy_groups(const EmogiFarTable *table, uint64 range)
 	const EmogiFarRanges *ranges = &table->ranges;
 	const uint64 first = range * ranges->length;
 	const uint64 end = Min(first + ranges->length, ranges->npages);
+	StringInfoData name;
 	StringInfoData sql;
 
+	initStringInfo(&name);
+	write_relation(&name, table);
 	initStringInfo(&sql);
 	appendStringInfo(&sql, "COPY (SELECT a.* FROM pg_catalog.generate_series(" UINT64_FORMAT "::pg_catalog.int8, " INT64_FORMAT ", %d) AS p(n), LATERAL (SELECT ",
 					 first, (int64) end - 1, EMOGI_GROUP_PAGES);
@@ -210,8 +215,7 @@ copy_groups(const EmogiFarTable *table, uint64 range)
 		write_name(&sql, table->columns[i].far_name);
 		appendStringInfo(&sql, "::pg_catalog.%s)", grouped_type(table->columns[i].far_type));
 	}
-	appendStringInfoString(&sql, ", pg_catalog.min(r.tableoid) FROM ");
-	write_relation(&sql, table);
+	appendStringInfo(&sql, ", %s::pg_catalog.regclass::pg_catalog.oid FROM ONLY %s", quote_literal_cstr(name.data), name.data);
 	appendStringInfo(&sql, " AS r WHERE r.ctid >= ('(' || p.n || ',0)')::pg_catalog.tid AND r.ctid < ('(' || (p.n + %d) || ',0)')::pg_catalog.tid) AS a)"
 					 " TO STDOUT (FORMAT binary)", EMOGI_GROUP_PAGES);
 	return sql.data;

@@ -53,11 +53,11 @@ emogi_query_explain_text(void *text)
 }
 
 /*
- * Analyse and rewrite query text as its execution would, with locks on what it reads; NULL when it is not one SELECT. Raises what is
- * wrong with it.
+ * Analyse and rewrite query text as its execution would, with locks on what it reads; NULL when it is not one SELECT. types: of its
+ * parameters. Raises what is wrong with it.
  */
 Query *
-emogi_query_analyse(const char *query)
+emogi_query_analyse_with(const char *query, const Oid *types, int ntypes)
 {
 	ErrorContextCallback context = {.previous = error_context_stack,.callback = emogi_query_explain_text,.arg = unconstify(char *, query)};
 	List	   *statements;
@@ -68,11 +68,18 @@ emogi_query_analyse(const char *query)
 	if (list_length(statements) == 1)
 		statement = linitial_node(RawStmt, statements);
 	if (statement != NULL && IsA(statement->stmt, SelectStmt) && ((SelectStmt *) statement->stmt)->intoClause == NULL)
-		statements = emogi_compat_analyse(statement, query);
+		statements = emogi_compat_analyse(statement, query, types, ntypes);
 	else
 		statements = NIL;
 	error_context_stack = context.previous;
 	return list_length(statements) == 1 ? linitial_node(Query, statements) : NULL;
+}
+
+/* Analyse a query without parameters. */
+Query *
+emogi_query_analyse(const char *query)
+{
+	return emogi_query_analyse_with(query, NULL, 0);
 }
 
 /* Add to the error of a query that is an argument beside the graph which argument that is. */

@@ -1,5 +1,5 @@
 /*
- * seen.c: does a snapshot see what the catalogs say of a relation: its name, file, kind, columns, rule, and its children?
+ * seen.c: does a snapshot see what the catalogs say of a relation: its name, file, kind, columns, rule, policies, and its children?
  *
  * A catalog row whose writer the snapshot sees as ended is the row that the snapshot sees; only if it does not, the catalog
  * is read under the snapshot. What follows from it is snapshot.c's.
@@ -16,6 +16,7 @@
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_namespace.h"
+#include "catalog/pg_policy.h"
 #include "miscadmin.h"
 #include "rewrite/rewriteSupport.h"
 #include "storage/lmgr.h"
@@ -153,7 +154,48 @@ emogi_seen_name(List *name, Oid relid, Snapshot snapshot)
 	return OidIsValid(schema) && find_relation(strVal(llast(name)), schema, snapshot) == relid;
 }
 
-/* Does a relation have the same file, and is it of the same kind? *childless = true: it is known to have no children. */
+/* Begin to read the row security policies of a relation, under a snapshot or the newest (NULL). */
+static SysScanDesc
+begin_policies(Relation catalog, Oid relid, Snapshot snapshot)
+{
+	ScanKeyData key;
+
+	ScanKeyInit(&key, Anum_pg_policy_polrelid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(relid));
+	return systable_beginscan(catalog, PolicyPolrelidPolnameIndexId, true, snapshot, 1, &key);
+}
+
+/* Does a relation have the same row security policies? Those that are gone count too: rows may have been deleted before. */
+static bool
+has_seen_policies(Oid relid, Snapshot snapshot)
+{
+	Relation	catalog = table_open(PolicyRelationId, AccessShareLock);
+	SysScanDesc scan = begin_policies(catalog, relid, NULL);
+	bool		seen = true;
+	int			balance = 0;
+	HeapTuple	row;
+
+	for (; HeapTupleIsValid(row = systable_getnext(scan)); balance++)
+		seen &= sees_row(row, snapshot);
+	systable_endscan(scan);
+	scan = begin_policies(catalog, relid, snapshot);
+	while (HeapTupleIsValid(systable_getnext(scan)))
+		balance--;
+	systable_endscan(scan);
+	table_close(catalog, AccessShareLock);
+	return seen && balance == 0;
+}
+
+/* Are rows of a relation, of which there are two rows of pg_class, hidden from the same roles? */
+static bool
+hides_the_same(Form_pg_class now, Form_pg_class then)
+{
+	return now->relrowsecurity == then->relrowsecurity && now->relforcerowsecurity == then->relforcerowsecurity;
+}
+
+/*
+ * Does a relation have the same file, is it of the same kind, and does row security hide the same rows? *childless = true: it is known
+ * to have no children.
+ */
 bool
 emogi_seen_relation(Oid relid, Snapshot snapshot, bool *childless)
 {
@@ -174,13 +216,19 @@ emogi_seen_relation(Oid relid, Snapshot snapshot, bool *childless)
 		row = fetch_row(RelationRelationId, ClassOidIndexId, &key, 1, snapshot);
 		seen = HeapTupleIsValid(row) &&
 			((Form_pg_class) GETSTRUCT(row))->relfilenode == ((Form_pg_class) GETSTRUCT(newest))->relfilenode &&
-			((Form_pg_class) GETSTRUCT(row))->relkind == ((Form_pg_class) GETSTRUCT(newest))->relkind;
+			((Form_pg_class) GETSTRUCT(row))->relkind == ((Form_pg_class) GETSTRUCT(newest))->relkind &&
+			hides_the_same((Form_pg_class) GETSTRUCT(newest), (Form_pg_class) GETSTRUCT(row));
 	}
+	if (seen && ((Form_pg_class) GETSTRUCT(newest))->relrowsecurity)
+		seen = has_seen_policies(relid, snapshot);
 	ReleaseSysCache(newest);
 	return seen;
 }
 
-/* Is a column of the same name and type? newest: its row, from the cache and given back to it; invalid = there is none. */
+/*
+ * Is a column of the same name and type? The expression of one that is not stored may be another. newest: its row, from the cache and given
+ * back to it; invalid = there is none.
+ */
 bool
 emogi_seen_column(HeapTuple newest, Snapshot snapshot)
 {
@@ -203,19 +251,22 @@ emogi_seen_column(HeapTuple newest, Snapshot snapshot)
 			Form_pg_attribute then = (Form_pg_attribute) GETSTRUCT(row);
 
 			seen = namestrcmp(&then->attname, NameStr(now->attname)) == 0 && then->atttypid == now->atttypid &&
-				then->attisdropped == now->attisdropped;
+				then->attcollation == now->attcollation && then->attisdropped == now->attisdropped &&
+				emogi_compat_is_stored(now);
 		}
 	}
 	ReleaseSysCache(newest);
 	return seen;
 }
 
-/* Are the columns of these names (NULL = none) the same? */
+/* Are the columns of these names, C strings, the same? */
 bool
-emogi_seen_columns(Oid relid, char *const names[3], Snapshot snapshot)
+emogi_seen_columns(Oid relid, List *names, Snapshot snapshot)
 {
-	for (int i = 0; i < 3; i++)
-		if (names[i] != NULL && !emogi_seen_column(SearchSysCacheAttName(relid, names[i]), snapshot))
+	ListCell   *cell;
+
+	foreach(cell, names)
+		if (!emogi_seen_column(SearchSysCacheAttName(relid, lfirst(cell)), snapshot))
 			return false;
 	return true;
 }

@@ -7,8 +7,8 @@
  * newer than the snapshot. The answer would be that of a state which never was.
  *
  * So whatever a call reads must be what its snapshot sees in the catalogs: under that name, in that schema, on that search
- * path, in that file, with those columns; for a view that rule, for the tables of a query the same partitions and children.
- * What is compared is what is used, with locks held: that the catalogs change again in the meantime does no harm (seen.c).
+ * path, in that file, with those columns and policies; for a view that rule, for the tables of a query the same partitions
+ * and children. What is compared is what is used, with locks held: that the catalogs change again in the meantime does no harm (seen.c).
  *
  * Partitions come and go without a lock that keeps readers out, beside a SELECT in the same statement, which goes on with
  * those that it was planned with. So of a relation that the statement may have read already, those partitions and children
@@ -28,6 +28,7 @@
 #include "access/parallel.h"
 #include "access/xact.h"
 #include "catalog/namespace.h"
+#include "catalog/partition.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
 #include "executor/executor.h"
@@ -238,6 +239,19 @@ emogi_snapshot_refuse_worker(void)
 
 /* ---- a relation ---- */
 
+/* List the names of the columns that a call reads of a relation: a child may have them under other numbers. */
+static List *
+list_names(const EmogiSource *source)
+{
+	const AttrNumber columns[] = {source->src, source->dst, source->weight, source->reverse, source->graph->reads_names ? source->edge : 0};
+	List	   *names = NIL;
+
+	for (int i = 0; i < (int) lengthof(columns); i++)
+		if (columns[i] > 0)
+			names = lappend(names, get_attname(source->relid, columns[i], false));
+	return names;
+}
+
 /*
  * Does the active snapshot see a relation as it was resolved? Lists it and all below it that the snapshot sees, locked. The
  * root is locked. Where other children have come or gone since, a newer snapshot is asked for only if nothing else in the
@@ -247,11 +261,7 @@ bool
 emogi_snapshot_sees(const EmogiSource *source, List **relids)
 {
 	Snapshot	snapshot = GetActiveSnapshot();
-	char	   *const names[3] = {
-		get_attname(source->relid, source->src, false),
-		get_attname(source->relid, source->dst, false),
-		source->weight > 0 ? get_attname(source->relid, source->weight, false) : NULL
-	};
+	List	   *const names = list_names(source);
 	bool		same_children = !source->was_locked;
 
 	if (is_kept())
@@ -293,15 +303,20 @@ count_columns(Oid relid)
 	return natts;
 }
 
-/* Does a relation have the same name, columns and rule? A partition shares its table's. */
+/* Is a relation a partition of a table that is in a list as well? Then it is read by the name of that table, whose columns are its own. */
+static bool
+is_read_by_parent(Oid relid, List *relids)
+{
+	return get_rel_relispartition(relid) && list_member_oid(relids, get_partition_parent(relid, true));
+}
+
+/* Does a relation have the same name, columns and rule? */
 static bool
 sees_definition(Oid relid, Snapshot snapshot)
 {
 	AttrNumber	natts = count_columns(relid);
 	List	   *name;
 
-	if (get_rel_relispartition(relid))
-		return true;
 	for (AttrNumber attnum = 1; attnum <= natts; attnum++)
 		if (!emogi_seen_column(SearchSysCache2(ATTNUM, ObjectIdGetDatum(relid), Int16GetDatum(attnum)), snapshot))
 			return false;
@@ -311,20 +326,23 @@ sees_definition(Oid relid, Snapshot snapshot)
 	return emogi_seen_name(name, relid, snapshot) && emogi_seen_rule(relid, snapshot);
 }
 
-/* Does the active snapshot see a relation as a plan reads it? */
+/* Does the active snapshot see a relation, one of a list, as a plan reads it? Those that are named count by their own names. */
 static bool
-sees_planned(Oid relid, Snapshot snapshot)
+sees_planned(Oid relid, List *relids, List *named, Snapshot snapshot)
 {
 	bool		childless;
 
 	return relid < FirstNormalObjectId ||
-		(emogi_seen_relation(relid, snapshot, &childless) && sees_definition(relid, snapshot) &&
+		(emogi_seen_relation(relid, snapshot, &childless) && ((!list_member_oid(named, relid) && is_read_by_parent(relid, relids)) || sees_definition(relid, snapshot)) &&
 		 (childless || emogi_seen_children(relid, snapshot)));
 }
 
-/* Find a relation that the active snapshot sees otherwise than a query reads it; InvalidOid when there is none. They are locked. */
+/*
+ * Find a relation that the active snapshot sees otherwise than a query reads it; InvalidOid when there is none. They are locked. The query
+ * names some of them; NIL = it is not known which.
+ */
 Oid
-emogi_snapshot_find_unseen(List *relids)
+emogi_snapshot_find_unseen(List *relids, List *named)
 {
 	Snapshot	snapshot = GetActiveSnapshot();
 	ListCell   *cell;
@@ -332,7 +350,7 @@ emogi_snapshot_find_unseen(List *relids)
 	if (is_kept())
 		return InvalidOid;
 	foreach(cell, relids)
-		if (!sees_planned(lfirst_oid(cell), snapshot))
+		if (!sees_planned(lfirst_oid(cell), relids, named, snapshot))
 			return lfirst_oid(cell);
 	return InvalidOid;
 }
@@ -373,7 +391,7 @@ find_unseen(SPIPlanPtr plan, int *generation)
 	if (cached == NULL || list_length(cached->stmt_list) != 1)
 		elog(ERROR, "could not plan a query");
 	*generation = cached->generation;
-	unseen = emogi_snapshot_find_unseen(linitial_node(PlannedStmt, cached->stmt_list)->relationOids);
+	unseen = emogi_snapshot_find_unseen(linitial_node(PlannedStmt, cached->stmt_list)->relationOids, NIL);
 	ReleaseCachedPlan(cached, NULL);
 	return OidIsValid(unseen) ? unseen : find_unseen_shards(linitial(SPI_plan_get_plan_sources(plan)));
 }

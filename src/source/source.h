@@ -138,6 +138,7 @@ extern const char *const emogi_query_end_names[2][2];
 
 extern void emogi_query_explain_text(void *text);
 extern Query *emogi_query_analyse(const char *query);
+extern Query *emogi_query_analyse_with(const char *query, const Oid *types, int ntypes);
 extern int	emogi_query_describe_any(const char *query, const char *what, TupleDesc *desc);
 extern int	emogi_query_describe(const char *query, TupleDesc *desc);
 extern int	emogi_query_describe_two(const char *query, const char *what, const char *example, TupleDesc *desc);
@@ -175,7 +176,7 @@ extern void emogi_snapshot_refuse_worker(void);
 extern void emogi_snapshot_push(void);
 extern void emogi_snapshot_answer(void);
 extern void emogi_snapshot_renew(Oid relid);
-extern Oid	emogi_snapshot_find_unseen(List *relids);
+extern Oid	emogi_snapshot_find_unseen(List *relids, List *named);
 extern bool emogi_snapshot_sees(const EmogiSource *source, List **relids);
 extern EmogiReading emogi_snapshot_open(const char *query, int nargs, Oid *types, int cursor_options);
 extern void emogi_snapshot_prepare(const char *query);

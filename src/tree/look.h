@@ -11,7 +11,7 @@
 typedef struct EmogiTreeLook
 {
 	EmogiTree  *tree;
-	List	   *trees;			/* Query: it, and the bodies of functions in SQL */
+	List	   *trees;			/* Query: it, and the bodies of functions in SQL; expressions of virtual columns */
 	List	   *functions;		/* OIDs: all that are called, for the right to do so */
 	List	   *named;			/* OIDs of all relations and views in the trees */
 	int			depth;			/* of functions in SQL */

@@ -200,7 +200,7 @@ emogi_tree_open(const EmogiSource *source)
 			PopActiveSnapshot();
 			return tree;
 		}
-		unseen = emogi_snapshot_find_unseen(list_concat_unique_oid(tree->named, tree->relations));
+		unseen = emogi_snapshot_find_unseen(list_concat_unique_oid(list_copy(tree->named), tree->relations), tree->named);
 		if (!OidIsValid(unseen))
 			break;
 		PopActiveSnapshot();

@@ -9,6 +9,7 @@
 #ifndef EMOGI_TREE_H
 #define EMOGI_TREE_H
 
+#include "nodes/params.h"
 #include "nodes/parsenodes.h"
 
 #include "cache/cache.h"
@@ -49,7 +50,7 @@ extern const char *emogi_judge_elsewhere(Oid relid);
 
 /* ---- tree_run.c ---- */
 
-extern int64 emogi_tree_run(EmogiTree *tree, const char *select);
+extern int64 emogi_tree_run(EmogiTree *tree, const char *select, ParamListInfo params);
 extern bool emogi_tree_may_publish(const EmogiTree *tree);
 
 #endif							/* EMOGI_TREE_H */

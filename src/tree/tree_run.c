@@ -3,6 +3,7 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
@@ -77,11 +78,12 @@ mean_tree(Node *node, Query *tree)
 	return (Node *) makeRelabelType((Expr *) var, column->vartype, -1, column->varcollid, COERCE_IMPLICIT_CAST);
 }
 
-/* Analyse a query of one number over the stand-in, and put the tree into its place. */
+/* Analyse a query of one number over the stand-in, whose parameter is a bigint, and put the tree into its place. */
 static Query *
 wrap(const EmogiTree *tree, const char *sql)
 {
-	Query	   *query = emogi_query_analyse(sql);
+	const Oid	type = INT8OID;
+	Query	   *query = emogi_query_analyse_with(sql, &type, 1);
 	RangeTblEntry *entry = linitial_node(RangeTblEntry, query->rtable);
 
 	entry->subquery = copyObject(tree->query);
@@ -118,10 +120,10 @@ has_foreign_scan(PlanState *state, void *context)
 
 /*
  * Run a tree under the active snapshot, which it was opened with, in a query of one number: `select` is its SELECT list, over
- * q.c1, q.c2 and so on, of which it may name those that make an edge. Get the number.
+ * q.c1, q.c2 and so on, of which it may name those that make an edge. params: one bigint. Get the number.
  */
 int64
-emogi_tree_run(EmogiTree *tree, const char *select)
+emogi_tree_run(EmogiTree *tree, const char *select, ParamListInfo params)
 {
 	Number		number = {.receiver = {receive_number, start_receiver, end_receiver, end_receiver, DestNone}};
 	StringInfoData sql;
@@ -133,7 +135,7 @@ emogi_tree_run(EmogiTree *tree, const char *select)
 	write_stand_in(tree, &sql);
 	plan = pg_plan_query(wrap(tree, sql.data), tree->text, CURSOR_OPT_PARALLEL_OK, NULL);
 	tree->reads_elsewhere = reads_others(plan, tree);
-	query = CreateQueryDesc(plan, tree->text, GetActiveSnapshot(), InvalidSnapshot, &number.receiver, NULL, NULL, 0);
+	query = CreateQueryDesc(plan, tree->text, GetActiveSnapshot(), InvalidSnapshot, &number.receiver, params, NULL, 0);
 	ExecutorStart(query, 0);
 	tree->reads_elsewhere |= has_foreign_scan(query->planstate, NULL);
 	emogi_compat_run(query);

@@ -4,7 +4,7 @@
  * A cached Graph tells of its table what only those may know who may read it: a row of emogi_graphs is for whom a call
  * would answer with this Graph, and for members of pg_read_all_stats. The text of a query is its author's: such a row is for the role
  * that built the Graph alone. What is shown is copied first, so that no lock is
- * held when the catalogs are asked; by then a table may be gone, which is no error.
+ * held when the catalogs are asked; by then a table may be gone, which is no error. A text is copied last, for those who may see it.
  */
 #include "postgres.h"
 
@@ -21,6 +21,7 @@
 #include "cache/live_state.h"
 #include "function/function.h"
 #include "server/compat.h"
+#include "server/fault.h"
 #include "server/region.h"
 #include "server/sql_version.h"
 #include "views/views.h"
@@ -30,13 +31,17 @@ PG_FUNCTION_INFO_V1(emogi_cache);
 PG_FUNCTION_INFO_V1(emogi_evict);
 PG_FUNCTION_INFO_V1(emogi_reset);
 
-/* A cached Graph, copied without its leaves and its snapshot. */
+/* Graphs that are copied, and entries that are looked at, at a time. */
+#define PORTION		128
+#define MOST_LOOKS	1024
+
+/* A cached Graph, copied without its leaves, its snapshot and its text. */
 typedef struct Cached
 {
+	uint64		id;
 	EmogiCachedState state;
 	EmogiGraphKey key;
 	Oid			builder;
-	char	   *text;			/* of a query */
 	bool		backward;
 	uint32		pins;
 	bool		kept;
@@ -54,50 +59,63 @@ typedef struct Cached
 	double		build_ms;
 } Cached;
 
-/* Copy all cached Graphs into a palloced array; get their number. */
-static int
-copy_graphs(Cached **copy)
+/*
+ * Cached Graphs, copied some at a time: commits wait for cache_lock. Those that come after the first ones have been copied are left out, so that none of a
+ * table or query that is evicted and built again comes twice.
+ */
+typedef struct Portion
 {
-	uint32		nused;
-	Cached	   *graphs;
-	int			count = 0;
+	uint32		next;			/* entry that has not been looked at */
+	uint64		end;			/* ids of those that were there at the start are below */
+	int			count;
+	Cached		graphs[PORTION];	/* [count] */
+} Portion;
 
+/* Copy an entry. Caller holds cache_lock. */
+static void
+copy_graph(const EmogiCached *cached, Cached *graph)
+{
+	graph->id = cached->id;
+	graph->state = cached->state;
+	graph->key = cached->key;
+	graph->builder = cached->builder;
+	graph->backward = cached->state == EMOGI_GRAPH_BUILDING ? cached->key.with_backward : cached->graph.backward.offsets != NULL;
+	graph->pins = cached->pins - (cached->contraction_making ? 1 : 0);
+	graph->kept = cached->kept;
+	graph->on_device = cached->gpus != 0;
+	graph->hierarchy = cached->contraction != NULL ? "ready" : cached->contraction_making || cached->contraction_wanted ? "making" : "";
+	graph->nvertices = cached->graph.nvertices;
+	graph->nedges = cached->graph.forward.nedges;
+	graph->bytes = cached->bytes;
+	graph->key_bytes = emogi_dictionaries_bytes(cached->dictionary);
+	graph->live_bytes = cached->live_id != 0 ? emogi_live_state_bytes(cached->live_id) : 0;
+	graph->nskipped = cached->nskipped;
+	graph->hits = cached->hits;
+	graph->built_at = cached->built_at;
+	graph->last_used = cached->last_used;
+	graph->build_ms = cached->build_ms;
+}
+
+/* Copy the next cached Graphs; false when there are no more. */
+static bool
+copy_portion(Portion *portion)
+{
+	const EmogiCache *cache = emogi_cache_shared;
+
+	CHECK_FOR_INTERRUPTS();
+	portion->count = 0;
 	LWLockAcquire(emogi_shared->cache_lock, LW_SHARED);
-	nused = emogi_cache_shared->nused;
-	LWLockRelease(emogi_shared->cache_lock);
-	*copy = graphs = palloc_extended(Max(nused, 1) * sizeof(Cached), MCXT_ALLOC_HUGE);
-	LWLockAcquire(emogi_shared->cache_lock, LW_SHARED);
-	for (uint32 i = 0; i < nused; i++)
+	if (portion->next == 0)
+		portion->end = cache->next_id * EMOGI_MAX_GRAPHS;
+	for (uint32 i = 0; i < MOST_LOOKS && portion->count < PORTION && portion->next < cache->nused; i++)
 	{
-		const EmogiCached *cached = &emogi_cache_shared->graphs[i];
-		Cached	   *graph = &graphs[count];
+		const EmogiCached *cached = &cache->graphs[portion->next++];
 
-		if (cached->state == EMOGI_GRAPH_FREE)
-			continue;
-		graph->state = cached->state;
-		graph->key = cached->key;
-		graph->builder = cached->builder;
-		graph->text = cached->text != NULL ? pstrdup(cached->text) : NULL;
-		graph->backward = cached->state == EMOGI_GRAPH_BUILDING ? cached->key.with_backward :
-			cached->graph.backward.offsets != NULL;
-		graph->pins = cached->pins - (cached->contraction_making ? 1 : 0);
-		graph->kept = cached->kept;
-		graph->on_device = cached->gpus != 0;
-		graph->hierarchy = cached->contraction != NULL ? "ready" : cached->contraction_making || cached->contraction_wanted ? "making" : "";
-		graph->nvertices = cached->graph.nvertices;
-		graph->nedges = cached->graph.forward.nedges;
-		graph->bytes = cached->bytes;
-		graph->key_bytes = emogi_dictionaries_bytes(cached->dictionary);
-		graph->live_bytes = cached->live_id != 0 ? emogi_live_state_bytes(cached->live_id) : 0;
-		graph->nskipped = cached->nskipped;
-		graph->hits = cached->hits;
-		graph->built_at = cached->built_at;
-		graph->last_used = cached->last_used;
-		graph->build_ms = cached->build_ms;
-		count++;
+		if (cached->state != EMOGI_GRAPH_FREE && cached->id < portion->end)
+			copy_graph(cached, &portion->graphs[portion->count++]);
 	}
 	LWLockRelease(emogi_shared->cache_lock);
-	return count;
+	return portion->count > 0 || portion->next < cache->nused;
 }
 
 /* ---- emogi_graphs ---- */
@@ -169,20 +187,24 @@ may_use(const Cached *graph)
 		check_enable_rls(key->relid, InvalidOid, true) != RLS_ENABLED;
 }
 
-/* Get the text of a Graph's query, or the name of its table as the search path allows it; empty when that is gone, or of another database. */
+/*
+ * Get the text of a Graph's query, NULL when the Graph has gone, or the name of its table as the search path allows it; empty when that is
+ * gone, or of another database.
+ */
 static const char *
 source_name(const Cached *graph)
 {
 	const EmogiGraphKey *key = &graph->key;
+	char		text[EMOGI_MAX_TEXT + 1];
 
 	if (key->of_query)
-		return graph->text != NULL ? graph->text : "";
+		return emogi_cache_text(graph->id, text) ? pstrdup(text) : NULL;
 	if (key->database != MyDatabaseId || !SearchSysCacheExists1(RELOID, ObjectIdGetDatum(key->relid)))
 		return "";
 	return DatumGetCString(DirectFunctionCall1(regclassout, ObjectIdGetDatum(key->relid)));
 }
 
-/* Put one row of emogi_graphs. What is not known before a Graph stands is NULL. */
+/* Put the row of emogi_graphs of a Graph that the caller may know of. What is not known before a Graph stands is NULL. */
 static void
 put_graph(FunctionCallInfo fcinfo, const Cached *graph)
 {
@@ -197,6 +219,8 @@ put_graph(FunctionCallInfo fcinfo, const Cached *graph)
 	char	   *database = get_database_name(graph->key.database);
 	EmogiViewRow row = {0};
 
+	if (source == NULL)
+		return;
 	emogi_views_add_text(&row, source);
 	emogi_views_add_text(&row, database != NULL ? database : "");
 	emogi_views_add(&row, ObjectIdGetDatum(graph->key.relid));
@@ -225,20 +249,41 @@ put_graph(FunctionCallInfo fcinfo, const Cached *graph)
 Datum
 emogi_graphs(PG_FUNCTION_ARGS)
 {
-	Cached	   *graphs;
-	int			count;
+	Portion    *portion = palloc0(sizeof *portion);
 
 	emogi_sql_version_require();
 	emogi_compat_init_rows(fcinfo);
-	count = copy_graphs(&graphs);
-	for (int i = 0; i < count; i++)
-		if (emogi_views_may_see_all() || may_use(&graphs[i]))
-			put_graph(fcinfo, &graphs[i]);
-	pfree(graphs);
+	while (copy_portion(portion))
+	{
+		emogi_fault_sleep(EMOGI_AT_GRAPHS_COPIED);
+		for (int i = 0; i < portion->count; i++)
+			if (emogi_views_may_see_all() || may_use(&portion->graphs[i]))
+				put_graph(fcinfo, &portion->graphs[i]);
+	}
+	pfree(portion);
 	return (Datum) 0;
 }
 
 /* ---- emogi_cache ---- */
+
+/* Add up some entries, from the first on; false when there are no more behind them. */
+static bool
+sum_up(uint32 first, int *ngraphs, uint64 *bytes)
+{
+	uint32		nused;
+
+	LWLockAcquire(emogi_shared->cache_lock, LW_SHARED);
+	nused = emogi_cache_shared->nused;
+	for (uint32 i = first; i < Min(first + MOST_LOOKS, nused); i++)
+	{
+		const EmogiCached *cached = &emogi_cache_shared->graphs[i];
+
+		*ngraphs += cached->state == EMOGI_GRAPH_READY;
+		*bytes += cached->state != EMOGI_GRAPH_FREE ? cached->bytes : 0;
+	}
+	LWLockRelease(emogi_shared->cache_lock);
+	return first + MOST_LOOKS < nused;
+}
 
 /* emogi_cache() -> the row of the view emogi_cache. */
 Datum
@@ -253,15 +298,10 @@ emogi_cache(PG_FUNCTION_ARGS)
 
 	emogi_sql_version_require();
 	emogi_compat_init_rows(fcinfo);
+	for (uint32 first = 0; sum_up(first, &ngraphs, &bytes); first += MOST_LOOKS)
+		;
 	LWLockAcquire(emogi_shared->cache_lock, LW_SHARED);
 	counters = emogi_cache_shared->counters;
-	for (uint32 i = 0; i < emogi_cache_shared->nused; i++)
-	{
-		const EmogiCached *cached = &emogi_cache_shared->graphs[i];
-
-		ngraphs += cached->state == EMOGI_GRAPH_READY;
-		bytes += cached->state != EMOGI_GRAPH_FREE ? cached->bytes : 0;
-	}
 	key_bytes = emogi_dictionaries_all_bytes();
 	live_bytes = emogi_live_state_bytes(0);
 	LWLockRelease(emogi_shared->cache_lock);
@@ -321,13 +361,13 @@ static uint64
 evict_queries(const uint8 *digest)
 {
 	Doomed		doomed = {.digest = digest};
-	Cached	   *graphs;
-	int			count = copy_graphs(&graphs);
+	Portion    *portion = palloc0(sizeof *portion);
 
-	for (int i = 0; i < count; i++)
-		if (graphs[i].key.of_query && has_privs_of_role(GetUserId(), graphs[i].builder))
-			doomed.builders = list_append_unique_oid(doomed.builders, graphs[i].builder);
-	pfree(graphs);
+	while (copy_portion(portion))
+		for (int i = 0; i < portion->count; i++)
+			if (portion->graphs[i].key.of_query && has_privs_of_role(GetUserId(), portion->graphs[i].builder))
+				doomed.builders = list_append_unique_oid(doomed.builders, portion->graphs[i].builder);
+	pfree(portion);
 	return emogi_cache_evict_queries(is_doomed, &doomed);
 }
 
@@ -380,15 +420,19 @@ owns_table(Oid relid)
 static uint64
 evict_all(void)
 {
-	Cached	   *graphs;
-	int			count = copy_graphs(&graphs);
+	Portion    *portion = palloc0(sizeof *portion);
 	uint64		bytes = 0;
 	ListCell   *cell;
 
-	for (int i = 0; i < count; i++)
-		if (graphs[i].key.database == MyDatabaseId && !graphs[i].key.of_query && owns_table(graphs[i].key.relid))
-			bytes += emogi_cache_evict(MyDatabaseId, graphs[i].key.relid);
-	pfree(graphs);
+	while (copy_portion(portion))
+		for (int i = 0; i < portion->count; i++)
+		{
+			const EmogiGraphKey *key = &portion->graphs[i].key;
+
+			if (key->database == MyDatabaseId && !key->of_query && owns_table(key->relid))
+				bytes += emogi_cache_evict(MyDatabaseId, key->relid);
+		}
+	pfree(portion);
 	bytes += evict_queries(NULL);
 	foreach(cell, emogi_live_state_relations(MyDatabaseId))	/* those without a Graph at the moment */
 		if (owns_table(lfirst_oid(cell)))

@@ -37,6 +37,17 @@ $node->safe_psql('shop', q{
 	ALTER TABLE hidden.away OWNER TO owner;
 	ALTER TABLE follows OWNER TO owner;
 	CREATE FUNCTION grab() RETURNS int LANGUAGE plpgsql AS $$ BEGIN EXECUTE 'ALTER ROLE stranger SUPERUSER'; RETURN 1; END $$;
+	-- A function of the owner's calls another without its schema: by the database's search path that would be a stranger's.
+	CREATE SCHEMA shadow AUTHORIZATION stranger;
+	CREATE FUNCTION bound(int) RETURNS int LANGUAGE sql STABLE AS 'SELECT $1';
+	CREATE FUNCTION most(int) RETURNS int LANGUAGE sql STABLE AS 'SELECT bound($1)';
+	CREATE FUNCTION shadow.bound(int) RETURNS int LANGUAGE plpgsql STABLE AS $$ BEGIN RAISE LOG 'a stranger acts as %', current_user; RETURN 300; END $$;
+	CREATE VIEW led AS SELECT src, dst FROM public.follows WHERE dst <= public.most(400);
+	CREATE FUNCTION most_of_public(int) RETURNS int LANGUAGE sql STABLE AS 'SELECT public.bound($1)';
+	CREATE VIEW straight AS SELECT src, dst FROM public.follows WHERE dst <= public.most_of_public(600);
+	ALTER VIEW led OWNER TO owner;
+	ALTER VIEW straight OWNER TO owner;
+	ALTER DATABASE shop SET search_path = shadow, public;
 	CREATE VIEW trap AS SELECT grab() AS src, 2 AS dst;
 	ALTER VIEW trap OWNER TO stranger;
 	ALTER DATABASE shop SET default_transaction_isolation = serializable;
@@ -95,16 +106,17 @@ foreach my $wrong ('follows', 'shop:', 'shop: ', ': follows', 'shop: follows,', 
 is((sqlstate($node, "SET emogi.prewarm = 'shop: follows'"))[0], '55P02', 'not for sessions');
 
 # The list.
-my $log = restart_with(q{shop: follows, nodb: x, shop: geo.roads ( from_node, to_node , km ), "Other Shop": "Edges, (all)", bare: x, shop: missing, shop: looked, shop: trap, closed: x, shop: hidden.away, shop: nameless, SHOP: GEO.roads(to_node, FROM_node)});
-is(graphs(), 'Other Shop 1 ready, shop 499 ready, shop 1000 ready, shop 1000 ready, shop 200000 ready', 'the graphs are there');
-is($node->safe_psql('postgres', q{SELECT count(*), count(DISTINCT username) FROM emogi_runs WHERE function = 'emogi_prewarm' AND status = 'ok' AND cache = 'built'}), '5|2', 'emogi_runs shows the calls, as their owners');
+my $log = restart_with(q{shop: follows, nodb: x, shop: geo.roads ( from_node, to_node , km ), "Other Shop": "Edges, (all)", bare: x, shop: missing, shop: looked, shop: trap, closed: x, shop: hidden.away, shop: led, shop: straight, shop: nameless, SHOP: GEO.roads(to_node, FROM_node)});
+is(graphs(), 'Other Shop 1 ready, shop 499 ready, shop 599 ready, shop 1000 ready, shop 1000 ready, shop 200000 ready', 'the graphs are there');
+is($node->safe_psql('postgres', q{SELECT count(*), count(DISTINCT username) FROM emogi_runs WHERE function = 'emogi_prewarm' AND status = 'ok' AND cache = 'built'}), '6|2', 'emogi_runs shows the calls, as their owners');
 foreach my $case ([ 'x', 'nodb', 'there is no such database' ], [ 'x', 'closed', 'the database does not accept connections' ], [ 'x', 'bare', 'extension emogi does not exist' ],
-	[ 'missing', 'shop', 'relation "missing" does not exist' ], [ 'trap', 'shop', 'the graph of "trap" cannot be cached' ],
+	[ 'led', 'shop', 'the graph of "led" cannot be cached' ], [ 'missing', 'shop', 'relation "missing" does not exist' ], [ 'trap', 'shop', 'the graph of "trap" cannot be cached' ],
 	[ 'hidden.away', 'shop', 'permission denied for schema hidden' ], [ 'nameless', 'shop', 'relation "nameless" has neither both of src and dst' ])
 {
 	my ($entry, $database, $why) = @$case;
 	like($log, qr/WARNING:  emogi\.prewarm: the graph of "\Q$entry\E" of database "$database" is not loaded: \Q$why\E/, "the log names $entry of $database: $why");
 }
+unlike($log, qr/a stranger acts as/, 'the search path leads no function astray');
 is($node->safe_psql('postgres', q{SELECT rolsuper FROM pg_roles WHERE rolname = 'stranger'}), 'f', 'nobody has become superuser');
 my @calm = ('SET default_transaction_isolation = "read committed"', 'SET emogi.cache = on');
 my ($answer, $cache) = served($node, join(';', @calm, q{SELECT count(*) FROM emogi_bfs('follows', 1)}), 'shop');

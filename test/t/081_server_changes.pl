@@ -1,0 +1,63 @@
+# What is done to a table on another server while it is read: between the look at its pages and the reading of them, a child is attached to it, or its schema
+# changes places with another.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+use EmogiTest;
+use Servers;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $far = far_node('far');
+my $hub = hub_node('hub');
+
+plan skip_all => 'this emogi does not read foreign tables' unless reads_servers();
+
+# Stars: the search from 1 finds as many as a table has rows, and 1 itself. Rows of ints come in groups, those of text one by one. Children have more pages than
+# their parents, all of which hold rows.
+my %types = (grouped => 'bigint', single => 'text');
+
+sub fresh
+{
+	$far->safe_psql('postgres', 'DROP SCHEMA IF EXISTS now, "then" CASCADE; CREATE SCHEMA now; CREATE SCHEMA "then";' . join('', map { qq{
+		CREATE TABLE now.$_ AS SELECT 1::$types{$_} AS src, (i + 1)::$types{$_} AS dst FROM generate_series(1, 10) i;
+		CREATE TABLE now.child_of_$_ AS SELECT 1::$types{$_} AS src, (i + 1000)::$types{$_} AS dst FROM generate_series(1, 10000) i;
+		CREATE TABLE "then".$_ (src $types{$_}, dst $types{$_});
+	} } sort keys %types));
+}
+
+# Get what a call answers during which something is done on the far side.
+sub answer_beside
+{
+	my ($table, $n, $change) = @_;
+	my ($out, $err) = ('', '');
+
+	fresh();
+	my ($call, $pid) = hold_at($hub, \$out, \$err, 'far_measured=3000000', "SET emogi.server_connections = $n", "SELECT count(*) FROM emogi_bfs('$table', 1::$types{$table})");
+	ok($pid, "$table, $n connections: a call knows the pages");
+	$far->safe_psql('postgres', $change);
+	$call->finish;
+	return join('', $out, $err =~ /ERROR:\s+(\w+)/);
+}
+
+fresh();
+$hub->safe_psql('postgres', server_of('far', $far) . join('', map { "CREATE FOREIGN TABLE $_ (src $types{$_}, dst $types{$_}) SERVER far OPTIONS (schema_name 'now');" } sort keys %types));
+
+for my $n (1, 2)
+{
+	is(answer_beside('grouped', $n, 'ALTER TABLE now.child_of_grouped INHERIT now.grouped'), "11\n", "a child is attached, $n connections: it is not there for the snapshot");
+	like(answer_beside('single', $n, 'ALTER TABLE now.child_of_single INHERIT now.single'), qr/^(?:11\n|40001)$/, "a child is attached to a table that is read row by row, $n connections");
+	is(answer_beside('grouped', $n, 'ALTER SCHEMA now RENAME TO past; ALTER SCHEMA "then" RENAME TO now; ALTER SCHEMA past RENAME TO "then"'), '40001',
+		"the name leads to an empty table, $n connections: no answer");
+	is(answer_beside('grouped', $n, 'ALTER TABLE now.child_of_grouped ADD x int; INSERT INTO now.grouped VALUES (1, 99)'), "11\n", "rows come later, $n connections");
+}
+
+all_gone('at the end');
+$_->stop for $hub, $far;
+no_crash($hub);
+
+done_testing();
