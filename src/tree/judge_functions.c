@@ -299,25 +299,50 @@ emogi_judge_function(Oid function, EmogiTreeLook *look)
 	return refused;
 }
 
-/* Judge the defaults of arguments that a call leaves out: the planner fills them in, and they are not in the tree. */
+/* Get the arguments of a call without the names that it gives some. */
+static List *
+given_arguments(const FuncExpr *call)
+{
+	List	   *given = NIL;
+	ListCell   *cell;
+
+	foreach(cell, call->args)
+		given = lappend(given, IsA(lfirst(cell), NamedArgExpr) ? ((NamedArgExpr *) lfirst(cell))->arg : lfirst(cell));
+	return given;
+}
+
+/* Judge a default of an argument. */
+static bool
+judge_default(const FuncExpr *call, Node *value, EmogiTreeLook *look)
+{
+	if (contain_mutable_functions(value))
+		return emogi_judge_refuse(look, "a default of function %s is not constant; give the argument", get_func_name(call->funcid));
+	return emogi_judge_node(value, look);
+}
+
+/*
+ * Judge the defaults of arguments that a call leaves out, at the end or, where it names others, anywhere: the planner fills them in, and they are
+ * not in the tree. What the call gives is not copied: calls may be nested deep.
+ */
 bool
 emogi_judge_defaults(FuncExpr *call, EmogiTreeLook *look)
 {
 	HeapTuple	row = SearchSysCache1(PROCOID, ObjectIdGetDatum(call->funcid));
-	List	   *args = call->args;
+	List	   *given = NIL;
+	List	   *args = NIL;
+	ListCell   *cell;
 
-	if (!HeapTupleIsValid(row) || emogi_faults.tree[EMOGI_TREE_DEFAULTS])
-	{
-		if (HeapTupleIsValid(row))
-			ReleaseSysCache(row);
+	if (!HeapTupleIsValid(row))
 		return false;
+	if (list_length(call->args) < ((Form_pg_proc) GETSTRUCT(row))->pronargs && !emogi_faults.tree[EMOGI_TREE_DEFAULTS])
+	{
+		given = given_arguments(call);
+		args = expand_function_arguments(list_copy(call->args), false, call->funcresulttype, row);
 	}
-	if (list_length(args) < ((Form_pg_proc) GETSTRUCT(row))->pronargs)
-		args = expand_function_arguments(copyObject(call->args), false, call->funcresulttype, row);
 	ReleaseSysCache(row);
-	for (int i = list_length(call->args); i < list_length(args); i++)
-		if (contain_mutable_functions(list_nth(args, i)))
-			return emogi_judge_refuse(look, "a default of function %s is not constant; give the argument", get_func_name(call->funcid));
+	foreach(cell, args)
+		if (!list_member_ptr(given, lfirst(cell)) && judge_default(call, lfirst(cell), look))
+			return true;
 	return false;
 }
 

@@ -84,11 +84,15 @@ SELECT ask('SELECT x AS src, x AS dst FROM one WHERE x IN (' || string_agg(i::te
 SELECT ask('SELECT 1 AS src, 2 AS dst' || repeat(' UNION ALL SELECT 1, 2', 2000), '1');
 SELECT ask('SELECT ' || repeat('(', 100000) || '1' || repeat(')', 100000) || ' AS src, 2 AS dst', '1');
 
+-- calls that leave out arguments, each within the next
+CREATE FUNCTION left_out(int, int DEFAULT 1, int DEFAULT 2) RETURNS int LANGUAGE internal IMMUTABLE AS 'int4abs';
+SELECT ask('SELECT ' || repeat('left_out(', 1000) || 'x' || repeat(' + 1 - 1)', 1000) || ' AS src, x AS dst FROM one', '1');
+
 -- a parameter that stands in a text many times
 SELECT count(*) FROM emogi_bfs(emogi_query('SELECT 1, 2 WHERE $1 <> ''''' || repeat(' AND $1 <> ''y''', 1000), repeat('x', 10000)), 1);
 
 DROP TABLE one CASCADE;
 DROP VIEW doubled, v0, w0 CASCADE;
-DROP FUNCTION chain, ask, make_view, make_functions;
+DROP FUNCTION left_out, chain, ask, make_view, make_functions;
 DO $$ BEGIN FOR i IN 0 .. 40 LOOP EXECUTE format('DROP FUNCTION f%s', i); END LOOP; END $$;
 DROP TYPE pair;
