@@ -81,7 +81,7 @@ SELECT ask('SELECT f40(1) AS src, f40(1) AS dst FROM one', '1');
 SELECT ask('SELECT ' || repeat('(1 + ', 2000) || 'x' || repeat(')', 2000) || ' AS src, x AS dst FROM one', '1');
 SELECT ask('SELECT ' || repeat('1 + ', 2000) || 'x AS src, x AS dst FROM one WHERE now() >= ' || repeat('greatest(now(), ', 500) || '''-infinity''' || repeat(')', 500), '1');
 SELECT ask('SELECT x AS src, x AS dst FROM one WHERE x IN (' || string_agg(i::text, ', ') || ')', '1') FROM generate_series(1, 20000) AS i;
-SELECT ask('SELECT 1 AS src, 2 AS dst' || repeat(' UNION ALL SELECT 1, 2', 2000), '1');
+SELECT ask('SELECT 1 AS src, 2 AS dst' || repeat(' UNION ALL SELECT 1, 2', 500), '1');
 SELECT ask('SELECT ' || repeat('(', 100000) || '1' || repeat(')', 100000) || ' AS src, 2 AS dst', '1');
 
 -- calls that leave out arguments, each within the next
