@@ -1,6 +1,6 @@
 -- Queries each of whose parts refers twice to the one before, 40 deep: what is asked of them must not double from link to link. PostgreSQL plans and
 -- runs all of these in milliseconds; a search that doubled would end with the timeout, or with the machine.
-SET statement_timeout = '30s';
+SET statement_timeout = '10s';
 SET jit = off;
 SET client_min_messages = warning;
 CREATE TYPE pair AS (a int, b int);
