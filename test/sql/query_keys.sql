@@ -105,6 +105,19 @@ CREATE OR REPLACE FUNCTION pure(bigint, k bigint DEFAULT 1) RETURNS bigint LANGU
 SELECT how('SELECT pure(src), dst FROM e');
 ROLLBACK;
 SELECT how('SELECT pure(src), dst FROM e');
+-- defaults between arguments that are given by name, and those that read a table
+CREATE FUNCTION named(a bigint, b bigint DEFAULT txid_current(), c bigint DEFAULT 1) RETURNS bigint LANGUAGE sql STABLE AS $$SELECT a + b - b + c$$;
+SELECT how('SELECT named(src, c => 2), dst FROM e');
+SELECT how('SELECT named(a => src, b => 1, c => 2), dst FROM e');
+SELECT how('SELECT named(src, 1), dst FROM e');
+CREATE TABLE looked_up (x bigint);
+INSERT INTO looked_up VALUES (1);
+CREATE FUNCTION look_up() RETURNS bigint LANGUAGE sql IMMUTABLE AS $$SELECT sum(x)::bigint FROM looked_up$$;
+CREATE FUNCTION by_default(a bigint, b bigint DEFAULT look_up()) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$SELECT a + b$$;
+SELECT how('SELECT by_default(src), dst FROM e');
+SELECT how('SELECT by_default(src), dst FROM e');
+INSERT INTO looked_up VALUES (100);
+SELECT how('SELECT by_default(src), dst FROM e');
 CREATE FUNCTION cpl(bigint, bigint) RETURNS bigint LANGUAGE internal IMMUTABLE STRICT AS $$int8pl$$;
 CREATE OPERATOR ### (LEFTARG = bigint, RIGHTARG = bigint, FUNCTION = cpl);
 SELECT how('SELECT src ### 1::bigint, dst FROM e');
